@@ -29,8 +29,8 @@ func resource(rest string) string {
 
 func textOf(s string) *string { return &s }
 
-// What of a prompt's blocks reaches the session, and what is refused. Texts may
-// have 64 bytes and attachments 32.
+// The blocks of a prompt that reach the session, and those that are refused.
+// Texts may have 64 bytes and attachments 32.
 func TestPromptContent(t *testing.T) {
 	picture := func(mime, data string) ContentBlock {
 		return ContentBlock{Type: "image", MIMEType: mime, Data: b64(data)}

@@ -79,7 +79,7 @@ func TestElicitURL(t *testing.T) {
 	}
 }
 
-// What the client cannot do, or no client can, is not asked.
+// A request that the client, or every client, cannot show is not sent.
 func TestElicitNot(t *testing.T) {
 	form := func(schema string) ElicitRequest {
 		return ElicitRequest{SessionID: "s1", Message: "x", Schema: json.RawMessage(schema)}
@@ -92,18 +92,18 @@ func TestElicitNot(t *testing.T) {
 		p    ElicitRequest
 		err  string
 	}{
-		"no form":     {urlOnly, form(`{"type":"object"}`), "does not support"},
-		"not an http or https URL":      {formOnly, link("https://a", "e"), "does not support"},
-		"none":        {`{"elicitation":{}}`, form(`{"type":"object"}`), "does not support"},
-		"nested":      {formOnly, form(`{"type":"object","properties":{"a":{"type":"object"}}}`), `a is of type "object"`},
-		"untyped":     {formOnly, form(`{"type":"object","properties":{"a":{}}}`), `a is of type ""`},
-		"numbers":     {formOnly, form(`{"type":"object","properties":{"a":{"type":"array","items":{"type":"number"}}}}`), "a is an array"},
-		"no items":    {formOnly, form(`{"type":"object","properties":{"a":{"type":"array"}}}`), "a is an array"},
-		"no object":   {formOnly, form(`{"type":"string"}`), `type is "string"`},
-		"no JSON":     {formOnly, form(`{`), "schema of a form"},
-		"file URL":    {urlOnly, link("file:///etc/passwd", "e"), "not an http or https URL"},
-		"javascript":  {urlOnly, link("javascript:alert(1)", "e"), "not an http or https URL"},
-		"no URL's id": {urlOnly, link("https://a", ""), "no id"},
+		"no form":                  {urlOnly, form(`{"type":"object"}`), "does not support"},
+		"not an http or https URL": {formOnly, link("https://a", "e"), "does not support"},
+		"none":                     {`{"elicitation":{}}`, form(`{"type":"object"}`), "does not support"},
+		"nested":                   {formOnly, form(`{"type":"object","properties":{"a":{"type":"object"}}}`), `a is of type "object"`},
+		"untyped":                  {formOnly, form(`{"type":"object","properties":{"a":{}}}`), `a is of type ""`},
+		"numbers":                  {formOnly, form(`{"type":"object","properties":{"a":{"type":"array","items":{"type":"number"}}}}`), "a is an array"},
+		"no items":                 {formOnly, form(`{"type":"object","properties":{"a":{"type":"array"}}}`), "a is an array"},
+		"no object":                {formOnly, form(`{"type":"string"}`), `type is "string"`},
+		"no JSON":                  {formOnly, form(`{`), "schema of a form"},
+		"file URL":                 {urlOnly, link("file:///etc/passwd", "e"), "not an http or https URL"},
+		"javascript":               {urlOnly, link("javascript:alert(1)", "e"), "not an http or https URL"},
+		"no URL's id":              {urlOnly, link("https://a", ""), "no id"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, _, errs := elicitIn(t, tt.caps, tt.p)

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// fakeSessions opens sessions whose turns do what turn says.
+// fakeSessions opens sessions whose turns run the function turn.
 type fakeSessions struct {
 	turn func(ctx context.Context, c *Client, prompt []ContentBlock) (StopReason, error)
 	loud bool // Opened and Sync send updates

@@ -14,7 +14,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/protocol-fixtures/schema"
 )
 
-// checked serves, and holds every frame of the agent against the schemas.
+// checked serves, and validates every frame of the agent against the schemas.
 func checked(t *testing.T, s *Server) *wire {
 	v := schema.Load(t)
 	s.Trace = func(side Side, line []byte) {
@@ -52,8 +52,8 @@ func options(model string) string {
 	return `[{"id":"model","name":"Model","category":"model","type":"select","currentValue":"` + model + `","options":[{"value":"a","name":"A"},{"value":"b","name":"B"}]}]`
 }
 
-// Session s1 is open, with model a, and updates show when the session was told
-// that the client knows it ("opened") and when its settings were kept ("sync").
+// Session s1 is open, with model a. Updates show when the session was told that
+// the client has its id ("opened"), and when its settings were stored ("sync").
 func TestSessionMethods(t *testing.T) {
 	const load = `{"sessionId":"s1","cwd":"/w","mcpServers":[]}`
 	for name, tt := range map[string]struct {
@@ -124,7 +124,8 @@ func TestSessionMethods(t *testing.T) {
 	}
 }
 
-// Of settings in one write the last wins, and each answer shows its own.
+// Of several settings in one write the last one holds, and each answer shows
+// its own.
 func TestOptionsInOneWrite(t *testing.T) {
 	w := checked(t, newServer(t, &fakeSessions{}))
 	w.send(open)
@@ -176,8 +177,8 @@ func TestInitialize(t *testing.T) {
 	}
 }
 
-// Each capability goes over the wire by itself, and what is malformed counts as
-// absent.
+// Each capability is encoded and decoded by itself, and a malformed one counts
+// as absent.
 func TestClientCapabilities(t *testing.T) {
 	for want := range capabilitiesOneByOne() {
 		b, err := json.Marshal(want)

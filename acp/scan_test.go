@@ -8,7 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// FuzzScan holds the scanner against encoding/json, on what classify lets pass.
+// FuzzScan compares the scanner with encoding/json, on input that classify
+// accepts.
 func FuzzScan(f *testing.F) {
 	for _, s := range []string{
 		`{}`, `[]`, `[[],{}]`, ` { "a" : [ 1 , "x" ] , "b" : { "c" : null } } `, `{"a":1,"a":2}`, `{"\u0061\"":"\\"}`,
@@ -31,8 +32,8 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
-// scanned is a value as the scanner reads it: numbers and literals as they
-// stand.
+// scanned is a value as the scanner reads it; numbers and literals stay as
+// written.
 func scanned(b []byte) any {
 	switch jsonKind(b) {
 	case "object":
@@ -53,7 +54,7 @@ func scanned(b []byte) any {
 	return json.RawMessage(b)
 }
 
-// decoded is the same by encoding/json.
+// decoded is the same value by encoding/json.
 func decoded(t *testing.T, b json.RawMessage) any {
 	var m map[string]json.RawMessage
 	var list []json.RawMessage

@@ -29,7 +29,7 @@ func canonical(t testing.TB, line string) any {
 const alive = `{"jsonrpc":"2.0","id":"alive","method":"authenticate","params":{"methodId":"api-key"}}`
 
 // Each line gets the answer that JSON-RPC and docs/decisions.md state, and the
-// server lives on.
+// server continues.
 func TestFrames(t *testing.T) {
 	const parse = `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"not JSON: one message a line is expected"}}`
 	invalid := func(why string) string {
@@ -163,7 +163,7 @@ func TestCancelInTheNextFrame(t *testing.T) {
 }
 
 // A request that the client never answers ends with the turn, and the client is
-// told; its late answer settles nothing.
+// notified. A late answer has no effect.
 func TestCallCancelled(t *testing.T) {
 	asked := make(chan error, 2)
 	f := &fakeSessions{turn: func(ctx context.Context, c *Client, _ []ContentBlock) (StopReason, error) {
@@ -243,7 +243,7 @@ func TestGivenUpRequests(t *testing.T) {
 	}
 }
 
-// A diff says that its file is new, and "<" is not escaped in one.
+// A diff of a new file says so, and "<" is not escaped in it.
 func TestDiffOnTheWire(t *testing.T) {
 	old, text := "<", "a"
 	for want, c := range map[string]ToolContent{
@@ -262,7 +262,8 @@ func TestDiffOnTheWire(t *testing.T) {
 	}
 }
 
-// A duplicate id is refused while the first request runs, which goes on.
+// A duplicate id is refused while the first request runs. The first request
+// continues.
 func TestDuplicateID(t *testing.T) {
 	release := make(chan struct{})
 	f := &fakeSessions{turn: func(context.Context, *Client, []ContentBlock) (StopReason, error) {
@@ -301,7 +302,7 @@ func TestCancelRequest(t *testing.T) {
 	}
 }
 
-// A panic in a handler answers -32603 and nothing more happens.
+// A panic in a handler is answered with -32603, and has no other effect.
 func TestPanic(t *testing.T) {
 	f := &fakeSessions{turn: func(context.Context, *Client, []ContentBlock) (StopReason, error) { panic("boom") }}
 	w := serve(t, newServer(t, f))
@@ -317,8 +318,8 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// A client that does not read holds up its updates only: the turn can be
-// cancelled, and memory is bounded by the queue's limit.
+// A client that does not read delays only its updates: the turn can be
+// cancelled, and the limit of the queue bounds the memory.
 func TestSlowReader(t *testing.T) {
 	sent := make(chan int, 1)
 	f := &fakeSessions{turn: func(ctx context.Context, c *Client, _ []ContentBlock) (StopReason, error) {
@@ -351,7 +352,7 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
-// When the agent is told to stop, a running prompt is answered "cancelled", as
+// When the agent is asked to stop, a running prompt is answered "cancelled", as
 // when the client hangs up.
 func TestStopAnswersCancelled(t *testing.T) {
 	began := make(chan struct{})

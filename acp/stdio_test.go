@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// An answer over the limit fails the call that waits for it, whatever the order
-// of its members; whatever else is over the limit is refused, and settles none.
+// An answer over the limit fails the call that waits for it, in any order of
+// its members. Any other line over the limit is refused and settles no call.
 func TestAnswerTooLong(t *testing.T) {
 	x := strings.Repeat("x", 300<<10)                                        // longer than the reader's buffer
 	escaped := strings.Repeat(`a\"b,\"id\":1}`, 30<<10)                      // looks like members
@@ -80,7 +80,7 @@ func TestAnswerTooLong(t *testing.T) {
 	}
 }
 
-// A line over the limit is skipped to its end, and only its ends are held.
+// A line over the limit is skipped to its end, and only its ends are stored.
 func TestEndsOfLongLine(t *testing.T) {
 	const limit = 1 << 20
 	for _, n := range []int{limit, limit + 1, limit + 2, 3 * limit} {
@@ -99,7 +99,8 @@ func TestEndsOfLongLine(t *testing.T) {
 	}
 }
 
-// What is seen of an object at its ends is what is there.
+// The members that are visible at the ends of an object are members of the
+// object.
 func FuzzOuterMembers(f *testing.F) {
 	f.Add(`{"id":1,"result":{"a":"b"},"x":[1,{"y":"\",\""}],"id":12}`, 9)
 	f.Add(`{"a,":",b","c":"\\\",\"d\":1}","e":12345}`, 3)
@@ -121,8 +122,8 @@ func FuzzOuterMembers(f *testing.F) {
 	})
 }
 
-// twice reports whether an object has a member more than once, of which the last
-// counts; it may be between the ends.
+// twice reports whether an object has a member more than once. The last one
+// counts, and may be between the ends.
 func twice(line, name string) bool {
 	dec := json.NewDecoder(strings.NewReader(line))
 	_, _ = dec.Token()

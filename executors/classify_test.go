@@ -74,7 +74,8 @@ func TestClassifyIO(t *testing.T) {
 	}
 }
 
-// What lies outside the call is never the model's fault, and the other way round.
+// A failure outside the call never counts as the model's fault, and the other
+// way round.
 func TestCategories(t *testing.T) {
 	all := []Category{
 		ToolNotFound, InvalidParameters, TypeMismatch, PolicyBlocked, ConfirmationRequired, PermanentFailure, Cancelled,

@@ -21,7 +21,7 @@ const correctable = `{"type":"object","additionalProperties":false,"required":["
 
 func TestCorrect(t *testing.T) {
 	for input, want := range map[string]string{
-		// What fits is not touched, byte for byte.
+		// A valid input stays unchanged, byte for byte.
 		`{ "text": "<a>", "n": 3, "b": false }`:                           `{ "text": "<a>", "n": 3, "b": false }`,
 		`{"text":"3","tags":["true"]}`:                                    `{"text":"3","tags":["true"]}`,
 		`{"text":"{\"n\":1}"}`:                                            `{"text":"{\"n\":1}"}`,
@@ -48,7 +48,7 @@ func TestCorrect(t *testing.T) {
 		`"{\"text\":\"a\",\"n\":\"3\"}"`:                    `{"n":3,"text":"a"}`,
 		`{"text":"a","text":"a"}`:                           `{"text":"a","text":"a"}`,
 
-		// Only the schema's own spelling of a name counts, as for what runs.
+		// Only the schema's own spelling of a name counts, as in the tool.
 		`{"text":"a","Text":"b"}`:                  `{"text":"a"} [ignored unknown parameter "Text" (did you mean "text"?)]`,
 		`{"text":"a","teXt":1,"x":{"y":1}}`:        `{"text":"a"} [ignored unknown parameters "teXt" (did you mean "text"?) and "x"]`,
 		`{"text":"a","item":{"n":1,"whyy":"x"}}`:   `{"item":{"n":1},"text":"a"} [ignored unknown parameter "whyy" in item (did you mean "why"?)]`,
@@ -84,7 +84,8 @@ func TestCorrect(t *testing.T) {
 	}
 }
 
-// What Prepare judges is what Execute runs, and the model hears what was left out.
+// Execute runs the input that Prepare judged, and a note names the dropped
+// members.
 func TestValidateCorrectsTheCall(t *testing.T) {
 	chain := Chain(echo("echo"), Validate)
 	call := &Call{Tool: "echo", Input: json.RawMessage(`{"text":"hi","Text":"no","times":"2","tags":null}`)}

@@ -35,7 +35,7 @@ func TestSchemaOf(t *testing.T) {
 	}
 }
 
-// Run as the turn loop does: prepare, then execute with what that told.
+// Run as the turn loop does: prepare, then execute with that card.
 func run(t *testing.T, e Executor, call *Call) (Card, Result) {
 	t.Helper()
 	card, err := e.Prepare(t.Context(), call)

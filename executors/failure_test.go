@@ -2,7 +2,7 @@ package executors
 
 import "testing"
 
-// People read a sentence; the block is for models.
+// People see a sentence; the block is for models.
 func TestForPeople(t *testing.T) {
 	rejected := Failuref(PolicyBlocked, "not allowed: the user rejected it").People("You rejected this.").Result()
 	late := Failuref(Timeout, "stopped after %s", "1s").Result()

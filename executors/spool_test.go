@@ -49,7 +49,7 @@ func TestSpool(t *testing.T) {
 	}
 }
 
-// A full disk takes nothing away from what came before.
+// A full disk does not damage earlier text.
 func TestSpoolNoRoom(t *testing.T) {
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "missing"))
 	t.Setenv("TMP", filepath.Join(t.TempDir(), "missing"))

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// schemaOnly is a tool that is nothing but its schema.
+// schemaOnly is a tool that has only a schema.
 type schemaOnly string
 
 func (s schemaOnly) Tools() []Tool                                { return []Tool{{Name: "edit", Schema: json.RawMessage(s)}} }
@@ -48,7 +48,7 @@ func TestUnfit(t *testing.T) {
 		`{` + good + `,"entries":[{"conten":"a"}]}`:                                 {InvalidParameters, `in entries[0] there is no parameter "conten" (did you mean "content"?)`},
 		`{` + good + `,"whatever":1,"limit":0}`:                                     {InvalidParameters, "edit: limit must be at least 1, got 0"},
 		`{` + good + `,"entries":[{"content":"a"},{"content":"b","status":"<x>"}]}`: {InvalidParameters, `entries[1].status must be one of pending, in_progress, completed, got "<x>"`},
-		// What is not worded here is told nevertheless.
+		// Faults without a message of their own are reported too.
 		`{` + good + `,"choice":1}`:                                   {InvalidParameters, "choice: anyOf: did not validate"},
 		`{` + good + `,"free":{"x":1}}`:                               {InvalidParameters, "free"},
 		`{` + good + `,"any":{"` + strings.Repeat("x", 200) + `":1}}`: {TypeMismatch, "…"},

@@ -26,7 +26,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// editor answers our calls: result is JSON, or an error object if it begins with
+// editor answers our calls. A result is JSON, an error object if it begins with
 // "!", or "" for no answer at all.
 type editor struct {
 	answer   func(method string, params json.RawMessage) string
@@ -43,7 +43,7 @@ func (e *editor) methods() []string {
 	return slices.Clone(e.calls)
 }
 
-// catcher hands the connection's client to the test.
+// catcher passes the connection's client to the test.
 type catcher struct {
 	acp.Sessions
 	got chan *acp.Client
@@ -54,14 +54,14 @@ func (c catcher) New(_ context.Context, client *acp.Client, _ acp.NewSessionRequ
 	return opened{}, nil
 }
 
-// opened is a session in which nothing happens.
+// opened is a session without turns.
 type opened struct{ acp.Session }
 
 func (opened) ID() string              { return "s1" }
 func (opened) State() acp.SessionState { return acp.SessionState{} }
 func (opened) Opened()                 {}
 
-// connect serves an editor and gives our side of the connection.
+// connect serves an editor and returns our side of the connection.
 func connect(t *testing.T, e *editor) *acp.Client {
 	t.Helper()
 	e.seen = make(chan string, 100)
@@ -210,8 +210,8 @@ func TestWriteFile(t *testing.T) {
 	}
 }
 
-// A client that cannot write and does not notice a write on the disk goes on to
-// show its old text; once it shows another one, that counts.
+// A client that cannot write and does not notice a write on the disk keeps
+// showing its old text. Once it shows another text, that one counts.
 func TestBufferBehindTheDisk(t *testing.T) {
 	buffer := "v1"
 	f, dir := setup(t, func(string, json.RawMessage) string { return fmt.Sprintf(`{"content":%q}`, buffer) }, true, false)
@@ -233,7 +233,7 @@ func TestBufferBehindTheDisk(t *testing.T) {
 	}
 }
 
-// local notes that a command ran here.
+// local records that a command ran here.
 type local struct{ lines []string }
 
 func (l *local) Run(_ context.Context, c shell.Command) (shell.Output, error) {
@@ -321,8 +321,8 @@ func plain(o shell.Output) any {
 	return []any{o, code}
 }
 
-// A command that runs out of time is killed, its output kept; one whose turn is
-// cancelled is left at once and ended by Release.
+// A command that exceeds its time is killed, and its output is kept. If the
+// turn is cancelled, Run returns at once, and Release ends the command.
 func TestTerminalStops(t *testing.T) {
 	waits := func(m string, _ json.RawMessage) string {
 		return map[string]string{"terminal/create": `{"terminalId":"t1"}`, "terminal/kill": `{}`, "terminal/output": `{"output":"so far","truncated":false}`}[m]
@@ -362,7 +362,7 @@ func TestTerminalStops(t *testing.T) {
 	}
 }
 
-// A terminal that the client makes after the turn was cancelled is released.
+// A terminal that the client creates after the turn was cancelled is released.
 func TestLateTerminal(t *testing.T) {
 	hold := make(chan struct{})
 	e := &editor{answer: func(m string, _ json.RawMessage) string {
@@ -385,8 +385,8 @@ func TestLateTerminal(t *testing.T) {
 	}
 }
 
-// A client may answer "cancelled" just before it cancels the turn: that is a
-// cancel, and not a call that nobody allowed.
+// A client may answer "cancelled" just before it cancels the turn. That is a
+// cancel, not a call without permission.
 func TestCancelledAndThenCancel(t *testing.T) {
 	stop := errors.New("the user stopped it")
 	ctx, end := context.WithCancelCause(t.Context())
@@ -425,7 +425,7 @@ func TestApprove(t *testing.T) {
 	}
 }
 
-// The content of a question says what its title and its command do not.
+// The content of a question contains what its title and its command lack.
 func TestQuestion(t *testing.T) {
 	const reason = "Asked because it is Monday."
 	for name, tt := range map[string]struct {

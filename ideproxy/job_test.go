@@ -17,7 +17,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/shell"
 )
 
-// screenOf is an editor whose terminal shows what the test says.
+// screenOf is an editor whose terminal shows the text of the test.
 type screenOf struct {
 	mu     sync.Mutex
 	output string // JSON, the answer to terminal/output
@@ -133,7 +133,7 @@ func TestBackgroundTerminalIsStopped(t *testing.T) {
 	}
 }
 
-// A terminal that does not end is given up, so that it is released.
+// A terminal that does not end is abandoned, so that it is released.
 func TestBackgroundTerminalThatDoesNotEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &screenOf{}
@@ -153,7 +153,7 @@ func TestBackgroundTerminalThatDoesNotEnd(t *testing.T) {
 	})
 }
 
-// Who cannot wait for the end tells it with the output.
+// A client that cannot wait for the end reports it with the output.
 func TestBackgroundTerminalPolls(t *testing.T) {
 	s := &screenOf{wait: refused, output: `{"output":"x\n","truncated":false,"exitStatus":{"signal":"SIGHUP"}}`}
 	tools, _ := s.start(t)
@@ -212,8 +212,8 @@ func TestScreen(t *testing.T) {
 	}
 }
 
-// However a terminal cuts, no output of different lines is lost without a word,
-// and none is told twice.
+// However a terminal drops output, no distinct line is lost without a note, and
+// none is reported twice.
 func FuzzScreen(f *testing.F) {
 	f.Add(uint16(100), uint16(5000), uint16(30), uint8(3))
 	f.Add(uint16(3000), uint16(1500), uint16(900), uint8(9))

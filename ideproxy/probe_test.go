@@ -56,7 +56,7 @@ func (e *terminals) answer(method string, params json.RawMessage) string {
 	return `{}`
 }
 
-// argv passes each argument on as it is.
+// argv passes each argument on unchanged.
 func argv(program string, args []string) *exec.Cmd { return exec.Command(program, args...) }
 
 // joined joins the arguments for a shell, as Node's spawn with shell: true does.
@@ -129,7 +129,7 @@ func count(methods []string, method string) (n int) {
 	return n
 }
 
-// What cannot be found out about a client counts against it, and is asked once.
+// An inconclusive probe counts against the client, and is not repeated.
 func TestUndecidedProbe(t *testing.T) {
 	for name, tt := range map[string]struct {
 		answers map[string]string
@@ -194,7 +194,7 @@ func TestCancelledProbe(t *testing.T) {
 	}
 }
 
-// Of many first commands one probes, and the others wait for what it finds.
+// Of several first commands one probes, and the others wait for its result.
 func TestParallelProbes(t *testing.T) {
 	e := &terminals{spawn: argv}
 	wire := &editor{parallel: true, answer: e.answer}

@@ -8,8 +8,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/shell"
 )
 
-// A read-only command in a terminal gets the environment that nothing takes
-// orders from, each variable once.
+// The environment of a read-only command in a terminal contains no variable
+// that steers programs, and each variable once.
 func TestReadOnlyTerminal(t *testing.T) {
 	t.Setenv("BASH_ENV", "/w/evil")
 	t.Setenv("GIT_CONFIG_COUNT", "1")

@@ -22,7 +22,7 @@ const (
 	web   = executors.Reads | executors.Network | executors.Idempotent
 )
 
-// tools count how often they run, and say that in their text.
+// tools count their runs, and report the count in their text.
 type tools struct {
 	mu   sync.Mutex
 	runs int
@@ -197,7 +197,7 @@ func TestNeverKept(t *testing.T) {
 	}
 }
 
-// What comes again is the same in all that anybody sees.
+// A repeated result is identical for every reader.
 func TestSameAgain(t *testing.T) {
 	s := start(t, nil)
 	want := executors.Result{
@@ -224,7 +224,7 @@ func TestSameAgain(t *testing.T) {
 	}
 }
 
-// A path that leads elsewhere than it did is another file.
+// A path that now leads elsewhere names another file.
 func TestLeadsElsewhere(t *testing.T) {
 	s := start(t, nil)
 	call := newCall("read /w/a")
@@ -293,8 +293,8 @@ func TestOff(t *testing.T) {
 	}
 }
 
-// Nothing is given or kept while a command runs in the background, also where it
-// ran for a part of the read only.
+// No result is returned or stored while a command runs in the background, even
+// if it ran during only a part of the read.
 func TestBusy(t *testing.T) {
 	s := start(t, nil)
 	busy := false
@@ -319,8 +319,8 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// A read is not kept if anything that may change it ran beside it, whichever of
-// them began and ended first.
+// A read is not stored if a call that may change its file ran at the same time,
+// whichever of them began or ended first.
 func TestBeside(t *testing.T) {
 	for name, order := range map[string][]string{
 		"inside":     {"read", "edit", "edit ends", "read ends"},
@@ -357,7 +357,7 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// Nothing is given while a call runs that mutates.
+// No result is returned while a mutating call runs.
 func TestNotGivenMeanwhile(t *testing.T) {
 	s := start(t, nil)
 	s.run("fetch https://a.example/")
@@ -391,7 +391,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// A call that panics leaves nothing that is held for ever.
+// A call that panics releases everything that it held.
 func TestPanics(t *testing.T) {
 	s := start(t, nil)
 	s.inner.do = func(context.Context, *executors.Call, *executors.Result) error { panic("tool") }
@@ -405,7 +405,7 @@ func TestPanics(t *testing.T) {
 	}
 }
 
-// The cache stays within its bounds; what was used last stays.
+// The cache stays within its limits and keeps the entry used last.
 func TestBounds(t *testing.T) {
 	s := start(t, nil)
 	for i := range 2 * maxEntries {
@@ -433,7 +433,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// Whatever runs at once, the books stay right.
+// The statistics stay correct under concurrent calls.
 func TestConcurrent(t *testing.T) {
 	s := start(t, nil)
 	var running sync.WaitGroup

@@ -51,7 +51,8 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// FuzzKey checks that two inputs have one key just if they are one value.
+// FuzzKey checks that two inputs have the same key exactly if they are the same
+// value.
 func FuzzKey(f *testing.F) {
 	for _, seed := range []string{
 		`{"path":"a","offset":1}`, `{"b":{"y":1,"x":[{"q":1,"p":2}]},"a":"\u00e9"}`, `{"a":1,"a":2}`,

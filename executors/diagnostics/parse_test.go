@@ -20,7 +20,7 @@ func testdata(t testing.TB, name string) string {
 	return string(data)
 }
 
-// The files are what the programs really wrote, with the directory shortened.
+// The files are real outputs of the programs, with a shorter directory.
 func TestParse(t *testing.T) {
 	for name, tt := range map[string]struct {
 		parse          func(stdout, stderr string) []Diagnostic
@@ -155,8 +155,8 @@ func TestParseOddOutput(t *testing.T) {
 	}
 }
 
-// Each of these took the square of its length once: the repository decides about
-// the output, and a parser has no time limit. Work is counted in allocated bytes.
+// Each of these once took quadratic time. The repository determines the output,
+// and a parser has no time limit. The test counts allocated bytes as work.
 func TestParseIsLinear(t *testing.T) {
 	work := func(parse func(stdout, stderr string) []Diagnostic, text string) uint64 {
 		var before, after runtime.MemStats
@@ -173,7 +173,8 @@ func TestParseIsLinear(t *testing.T) {
 			"cargo": parseCargo, "go": parseGo, "tsc": parseTSC, "eslint": parseESLint, "ruff": parseRuff, "mypy": parseMypy,
 		} {
 			const size = keptHead / 32
-			// Growing slices allocate in steps, hence 8 times and not 4; a square is 16 times.
+			// Growing slices allocate in steps, hence 8 times and not 4;
+			// quadratic work would be 16 times.
 			if one, four := work(parse, text(size)), work(parse, text(4*size)); four > 8*one+1<<20 {
 				t.Errorf("%s of %q: %d bytes allocated, %d for four times the text", name, line, one, four)
 			}

@@ -8,7 +8,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// What the result leaves out, and of long messages the rest, is kept.
+// The full list keeps omitted diagnostics and the rest of long messages.
 func TestReportKeepsAll(t *testing.T) {
 	dir := t.TempDir()
 	roots, err := workspace.New(dir)

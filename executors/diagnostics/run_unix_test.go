@@ -22,8 +22,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// tree makes files in a directory of its own, executable where they begin with
-// "#!"; PATH has only what is in its bin.
+// tree makes files in a directory of its own, executable if they begin with
+// "#!". PATH contains only its bin directory.
 func tree(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -159,7 +159,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// prints is a program that writes a file of testdata.
+// prints is a program that prints a file of testdata.
 func prints(t *testing.T, name, more string) string {
 	t.Helper()
 	abs, err := filepath.Abs(filepath.Join("testdata", name))
@@ -338,7 +338,7 @@ func TestProgramsSeeNoSecrets(t *testing.T) {
 	}
 }
 
-// The one toolchain that is there wherever this test runs.
+// The one toolchain that exists wherever this test runs.
 func TestGo(t *testing.T) {
 	path := os.Getenv("PATH")
 	if _, err := exec.LookPath("go"); err != nil {

@@ -16,9 +16,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// largeTree returns a tree of 100,000 files in about 3,000 directories, a sixth of
-// them ignored. It is made once and found again by later runs: its content is
-// always the same.
+// largeTree returns a tree of 100,000 files in about 3,000 directories, a sixth
+// of them ignored. It is made once and reused by later runs, since its content
+// never changes.
 func largeTree(b *testing.B) *bench {
 	b.Helper()
 	dir, err := filepath.EvalSymlinks(os.TempDir())
@@ -70,15 +70,16 @@ func grow(b *testing.B, dir string) {
 	must(b, os.WriteFile(filepath.Join(dir, ".git/HEAD"), []byte("ref: refs/heads/main\n"), 0o644))
 }
 
-// unbounded lets a tool show all, as its rival does.
+// unbounded lets a tool return everything, as the command that it is compared
+// with does.
 func unbounded() Config {
 	cfg := Defaults()
 	cfg.MaxMatches, cfg.MaxReadChars, cfg.MaxResults = 1<<30, 1<<30, 1<<30
 	return cfg
 }
 
-// race measures a call in turn with a command that does the same, so that what
-// else the machine does hits both; metric is the ratio of their times.
+// race measures a call alternately with an equivalent command, so that other
+// load affects both. metric is the ratio of their times.
 func race(b *testing.B, w *bench, cfg Config, tool string, input in, metric string, command ...string) {
 	exe, err := exec.LookPath(command[0])
 	if err != nil {

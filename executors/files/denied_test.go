@@ -10,8 +10,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// guarded works in a project of which some may not be read, on the disk or with
-// a client's buffers that hold all of it.
+// guarded works in a project with refused files, on the disk or with a client's
+// buffers of all of them.
 func guarded(t testing.TB, buffered bool, deny, allow []string) *bench {
 	t.Helper()
 	b := newBench(t, map[string]string{
@@ -111,7 +111,8 @@ func TestDeniedIsLeftOut(t *testing.T) {
 	}
 }
 
-// What may not be read can still be made and deleted, without being shown.
+// A file with a refused name can still be made and deleted, without being
+// shown.
 func TestDeniedMayBeMadeAndDeleted(t *testing.T) {
 	b := guarded(t, false, hidden, nil)
 	if res := b.run("write", in{"path": "secrets/new/n", "content": "mine"}); res.Failed || b.content("secrets/new/n") != "mine" {

@@ -91,7 +91,7 @@ func TestEditCreates(t *testing.T) {
 	}
 }
 
-// A file that changed after the diff was shown keeps what was added to it.
+// A file that changed after the diff was shown keeps the added text.
 func TestEditOfChangedFile(t *testing.T) {
 	b := newBench(t, map[string]string{"f": "a\nb\n"})
 	call := b.call("edit", in{"path": "f", "old_string": "b", "new_string": "B"})

@@ -18,8 +18,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// buffers is a client with unsaved text; what it does not hold is on disk. save,
-// if set, changes what is written.
+// buffers is a client with unsaved text. All other text is on disk. save, if
+// set, changes each written text.
 type buffers struct {
 	Disk
 	mu   sync.Mutex
@@ -48,7 +48,7 @@ func (b *buffers) WriteFile(_ context.Context, path, text string) error {
 	return nil
 }
 
-// bench is a session's tools on a fresh directory.
+// bench is a session's tools in a new directory.
 type bench struct {
 	executors.Registry
 	t   testing.TB
@@ -56,7 +56,7 @@ type bench struct {
 	buf *buffers // nil: the tools work on disk
 }
 
-// newBench makes the files (name, content) below a fresh directory; a content
+// newBench makes the files (name, content) below a new directory. A content
 // that starts with "-> " makes a symlink, a name that ends in "/" a directory.
 func newBench(t testing.TB, files map[string]string) *bench {
 	t.Helper()
@@ -87,7 +87,7 @@ func (b *bench) with(cfg Config) *bench {
 	return b
 }
 
-// buffered puts a client's buffers in the place of the disk.
+// buffered replaces the disk by a client's buffers.
 func (b *bench) buffered(text map[string]string) *bench {
 	b.t.Helper()
 	roots, err := workspace.New(b.dir)
@@ -225,7 +225,7 @@ func TestCards(t *testing.T) {
 	}
 }
 
-// The card of a call that cannot be done still names its path.
+// The card of a call that cannot run still names its path.
 func TestCardBesideError(t *testing.T) {
 	b := newBench(t, map[string]string{"a": "x"})
 	card, err := b.Prepare(t.Context(), b.call("edit", in{"path": "a", "old_string": "y", "new_string": "z"}))
@@ -301,8 +301,8 @@ func rootsOf(b *bench) Disk {
 	return Disk{Roots: roots}
 }
 
-// A client that opened the project through a symlink knows its files by that
-// name; rules are matched against the real one.
+// A client that opened the project through a symlink identifies its files by
+// that name. Rules match the real one.
 func TestLinkedCwd(t *testing.T) {
 	b := newBench(t, map[string]string{"a": "x\n"})
 	link := filepath.Join(b.dir, "../link")
@@ -319,7 +319,7 @@ func TestLinkedCwd(t *testing.T) {
 	}
 }
 
-// The title of a call that is refused says what was asked for.
+// The title of a refused call shows the requested path.
 func TestTitlesOfRefusedCalls(t *testing.T) {
 	b := newBench(t, map[string]string{"a": "x"})
 	for tool, input := range map[string]in{

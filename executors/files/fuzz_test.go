@@ -9,8 +9,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// Whatever paths the tools that change trees are given, nothing changes outside,
-// in .git, or in what may not be read, save that the last may be deleted.
+// No path makes the tools that change trees change a file outside, in .git, or
+// with a refused name, except that the last kind may be deleted.
 func FuzzTreeTools(f *testing.F) {
 	for _, seed := range [][2]string{
 		{"a", "b"}, {"d", "d/e/f"}, {".", "x"}, {"out", "o"}, {"out/", "o"}, {"d/..", ".git/x"}, {".git", "g"}, {"../outside", "x"}, {"~", "x"}, {"in/..", "../w/c"}, {"d", "./.GIT/"}, {"sub/.git/", "x"}, {"k.pem", "k"},

@@ -9,7 +9,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// What would take memory or time without end is refused before it is tried.
+// An input that would take unbounded memory or time is refused first.
 func TestLimits(t *testing.T) {
 	roots, err := workspace.New(t.TempDir())
 	if err != nil {
@@ -33,7 +33,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// A path that leads elsewhere than when the call was judged is not written to.
+// A path that leads elsewhere than when the call was judged is not written.
 func TestPathMovedAfterItWasJudged(t *testing.T) {
 	roots, err := workspace.New(t.TempDir())
 	if err != nil {

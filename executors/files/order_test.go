@@ -17,8 +17,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/files/walk"
 )
 
-// Whatever the scheduling and wherever it is cut, a search returns the result of
-// one that goes through the tree in order.
+// A search returns the result of one that visits the tree in order, whatever
+// the scheduling and the limit.
 func TestSameAsInOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	b := newBench(t, nil)
@@ -89,8 +89,8 @@ func TestSameAsInOrder(t *testing.T) {
 	runtime.GOMAXPROCS(runtime.NumCPU())
 }
 
-// A search finds nothing outside, even if a directory is exchanged for a link while
-// it is searched.
+// A search finds no file outside, even if a directory is replaced by a link
+// meanwhile.
 func TestWalkRace(t *testing.T) {
 	b := newBench(t, map[string]string{"a/d/f": "hit\n", "a/link": "-> ../../out", "b": "hit\n"})
 	must(t, os.MkdirAll(b.path("../out"), 0o755))

@@ -13,7 +13,7 @@ import (
 
 const secret = "sk-secret"
 
-// atHome works in a home directory that zeph-acp's own files are in.
+// atHome works in a home directory with zeph-acp's own files.
 func atHome(t *testing.T) *bench {
 	t.Helper()
 	b := newBench(t, map[string]string{
@@ -55,7 +55,7 @@ func TestPrivate(t *testing.T) {
 	}
 }
 
-// Walks leave out what is hidden, and say so.
+// Walks leave out hidden files, and report that.
 func TestPrivateIsLeftOut(t *testing.T) {
 	b := atHome(t)
 	for _, tt := range []struct {
@@ -80,7 +80,7 @@ func TestPrivateIsLeftOut(t *testing.T) {
 	}
 }
 
-// Before the client is asked for a text, the path is refused.
+// A refused path is never sent to the client.
 func TestPrivateIsNotAskedFor(t *testing.T) {
 	b := atHome(t)
 	roots := privateRoots(b)
@@ -94,7 +94,7 @@ func TestPrivateIsNotAskedFor(t *testing.T) {
 	}
 }
 
-// A write whose directory becomes a link to ours does not get there.
+// A write does not follow a directory that becomes a link to ours.
 func TestPrivateWriteRace(t *testing.T) {
 	b := atHome(t)
 	must(t, os.MkdirAll(b.path("project/d"), 0o755))

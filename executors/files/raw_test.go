@@ -11,7 +11,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// Each result has the raw output and the places that its client gets.
+// Each result has the raw output and the locations for its client.
 func TestRawAndLocations(t *testing.T) {
 	for _, tt := range []struct {
 		tool      string

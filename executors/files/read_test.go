@@ -37,7 +37,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// A location is never beyond the end of the file: clients go there.
+// A location never lies beyond the end of the file, because clients open it.
 func TestReadLocations(t *testing.T) {
 	b := newBench(t, map[string]string{"f": "one\ntwo\nthree", "empty": ""})
 	for _, tt := range []struct {
@@ -78,8 +78,8 @@ func TestReadFails(t *testing.T) {
 	wantFailure(t, b.run("read", in{"path": "b.txt", "limit": "x"}), executors.TypeMismatch, "limit")
 }
 
-// Pages put together are the file, however it is cut, also when it is too large
-// for the memory.
+// The pages together are the file, for every page size, also if the file is too
+// large for the memory.
 func TestReadPages(t *testing.T) {
 	var text strings.Builder
 	for i := range 30_000 {
@@ -172,7 +172,8 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// Of a line that is cut, all is kept: the overflow link gives a reference to it.
+// The full line is kept if it is truncated: the overflow link returns a
+// reference to it.
 func TestReadKeepsLongLines(t *testing.T) {
 	long := strings.Repeat("x", 3*maxLine)
 	b := newBench(t, map[string]string{"a": "one\n" + long + "\nthree\n" + long})

@@ -163,10 +163,10 @@ func TestGrepPatternTooLarge(t *testing.T) {
 	}
 }
 
-// A regex that takes minutes on a long line ends soon after the cancel, also in a
-// file of the directory where the walk starts. The test waits for
-// the call to end, however loaded the machine is: without the cancel it would take
-// a minute of processor time, and the test's deadline would end it.
+// A regex that takes minutes on a long line stops soon after the cancel, also
+// in a file of the directory where the walk starts. The test waits for the call
+// to end, whatever the load of the machine. Without the cancel it would take a
+// minute of processor time, and exceed the test's deadline.
 func TestGrepEndsWithItsContext(t *testing.T) {
 	b := newBench(t, map[string]string{"big.txt": strings.Repeat("x", 50_000_000)})
 	cfg := Defaults()

@@ -17,7 +17,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// shape lists what is below a directory: names, link targets, contents.
+// shape lists the contents of a directory: names, link targets, contents.
 func shape(t testing.TB, dir string) string {
 	t.Helper()
 	var lines []string
@@ -173,8 +173,8 @@ func TestTreeCards(t *testing.T) {
 	}
 }
 
-// A root, what is above it, and links that roots are known by stay where they
-// are, also when they are inside of another root.
+// A root, the directories above it, and links to roots cannot be moved, even
+// inside another root.
 func TestRootsStay(t *testing.T) {
 	b := newBench(t, map[string]string{"p/nested/f": "x", "real/f": "y", "p/alias": "-> ../real"})
 	roots, err := workspace.New(b.dir, b.path("p/nested"), b.path("p/alias"))
@@ -189,7 +189,7 @@ func TestRootsStay(t *testing.T) {
 	}
 }
 
-// Own files, and directories that hold some, are not touched.
+// Own files, and directories that contain some, are not touched.
 func TestTreeToolsPrivate(t *testing.T) {
 	b := atHome(t)
 	before := shape(t, b.dir)
@@ -245,7 +245,7 @@ func TestCopyLimits(t *testing.T) {
 	}
 }
 
-// stops is a context that ends after it was looked at n times.
+// stops is a context that ends after n checks.
 type stops struct {
 	context.Context
 	mu sync.Mutex
@@ -261,7 +261,7 @@ func (s *stops) Err() error {
 	return nil
 }
 
-// A copy that is cancelled, at whatever moment, leaves nothing.
+// A copy that is cancelled at any moment leaves no file.
 func TestCopyCancelled(t *testing.T) {
 	b := project(t)
 	before := shape(t, b.dir)
@@ -297,7 +297,7 @@ func TestTreeToolsCancelled(t *testing.T) {
 	}
 }
 
-// Hard links of one file whose names differ in case alone are two files here.
+// Hard links whose names differ only in case are two files on this system.
 func TestMoveOntoHardLink(t *testing.T) {
 	b := newBench(t, map[string]string{"a": "x"})
 	if err := os.Link(b.path("a"), b.path("A")); err != nil {
@@ -309,8 +309,8 @@ func TestMoveOntoHardLink(t *testing.T) {
 	}
 }
 
-// Whoever exchanges a directory for a symlink while a tool works gets nothing
-// from outside, and nothing there changes.
+// A directory that is replaced by a symlink during a call leads to no read and
+// no change outside.
 func TestEveryToolRace(t *testing.T) {
 	for tool, input := range map[string]in{
 		"read": {"path": "d/s"}, "write": {"path": "d/w", "content": "W"}, "edit": {"path": "d/s", "old_string": "S", "new_string": "W"},

@@ -45,7 +45,8 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// What is no file and no directory is named, moved and deleted, but not copied.
+// An entry that is neither a file nor a directory can be listed, moved and
+// deleted, but not copied.
 func TestTreeToolsFIFO(t *testing.T) {
 	b := newBench(t, map[string]string{"d/a": "x"})
 	must(t, syscall.Mkfifo(b.path("d/pipe"), 0o600))
@@ -61,7 +62,8 @@ func TestTreeToolsFIFO(t *testing.T) {
 	}
 }
 
-// A move to another device copies, then deletes; what cannot be copied stays.
+// A move to another device copies, then deletes. A file that cannot be copied
+// stays.
 func TestMoveToAnotherDevice(t *testing.T) {
 	b := newBench(t, map[string]string{"d/a": "x", "d/l": "-> ../../nowhere", "f/a": "x"})
 	far, err := os.MkdirTemp("/dev/shm", "zeph-test-")

@@ -9,8 +9,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// age makes files look as if they had not been changed for long. What the system
-// itself notes of the change (ctime) can't be set, so it is waited for.
+// age sets the times of files far into the past. The system's own change time
+// (ctime) cannot be set, so age waits for it.
 func age(t *testing.T, b *bench, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -101,7 +101,8 @@ func TestValidThroughLink(t *testing.T) {
 	}
 }
 
-// The result of a walk holds as long as all that it looked at is the same.
+// The result of a walk is valid as long as every file and directory that it
+// used is unchanged.
 func TestWalkIsValid(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{"p/a.go": "needle\n", "p/d/b.go": "x\n", "p/d/n.txt": "needle\n", "p/.gitignore": "*.log\n", "p/x.log": "needle\n", ".ignore": "", "other/c": ""}

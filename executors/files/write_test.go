@@ -76,7 +76,8 @@ func TestWriteKeepsMode(t *testing.T) {
 	}
 }
 
-// A frame stays under 1 MiB: large texts become the places that change.
+// A frame stays under 1 MiB: for large texts it contains only the changed
+// parts.
 func TestLargeDiffs(t *testing.T) {
 	line := strings.Repeat("\"x\"", 20) + "\n"
 	text := "first\n" + strings.Repeat(line, 10_000) + "middle\n" + strings.Repeat(line, 10_000) + "last"
@@ -106,8 +107,8 @@ func TestLargeDiffs(t *testing.T) {
 	}
 }
 
-// Whoever exchanges a directory for a symlink while tools work in it neither
-// gets anything written outside nor anything read from there.
+// A directory that is replaced by a symlink while tools work in it leads to no
+// read and no write outside.
 func TestRacingSymlink(t *testing.T) {
 	b := newBench(t, map[string]string{"d/f": "inside", "link": "-> ../out"})
 	out := filepath.Join(b.dir, "../out")

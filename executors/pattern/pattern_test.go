@@ -38,8 +38,8 @@ func TestCompile(t *testing.T) {
 	}
 }
 
-// A slow search finds what package regexp finds, and can be stopped. It counts the
-// looks, not the time.
+// A slow search returns the result of package regexp, and can be stopped. The
+// test counts the calls of stopped, not the time.
 func TestFindIsStopped(t *testing.T) {
 	p, err := Compile(`(?s)` + strings.Repeat(`.*`, 300) + `[YZ]`)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// What is written one way and runs another: found by attacks on earlier editions
-// of this package.
+// Scripts that run something other than they seem to: found by attacks on
+// earlier versions of this package.
 func TestDisguises(t *testing.T) {
 	for outcome, scripts := range map[string][]string{
 		"block": {
@@ -49,8 +49,8 @@ func TestDisguises(t *testing.T) {
 	}
 }
 
-// Rules that deny see what a command comes to; rules that allow see what is
-// written, and not what only the shell knows.
+// Deny rules match the expanded forms of a command. Allow rules match only the
+// text as written, without values that only the shell can compute.
 func TestRulesSeeThroughDisguise(t *testing.T) {
 	for script, want := range map[string]string{
 		"git push": "block", "git -C . push": "block", "git --no-pager push": "block", "git -c a.b=c push": "block", "x=push; git $x": "block", "/usr/bin/git push": "block", "GIT push": "block",
@@ -64,8 +64,8 @@ func TestRulesSeeThroughDisguise(t *testing.T) {
 	}
 }
 
-// A path is judged as the system walks it: a link is followed before ".." goes
-// up, and a pattern may stand for a link.
+// A path is followed as the system follows it: a link is resolved before ".."
+// goes up, and a pattern may match a link.
 func TestLinks(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -105,8 +105,8 @@ func TestSensitive(t *testing.T) {
 	}
 }
 
-// What deletes or overwrites is remembered as it is written, and what a gate
-// asks about is not offered for good.
+// An "always" for a command that deletes or overwrites covers only its exact
+// text. A question of a gate offers no "always".
 func TestNotRemembered(t *testing.T) {
 	for script, want := range map[string]string{
 		"rm -rf build": "Always allow exactly `rm -rf build`", "git reset --hard": "Always allow exactly `git reset --hard`", "git -C . commit": "Always allow exactly `git -C . commit`",
@@ -120,7 +120,8 @@ func TestNotRemembered(t *testing.T) {
 	}
 }
 
-// A mode that only reads shows the same tools and denies them, naming itself.
+// A read-only mode shows the same tools. It denies their calls and names the
+// mode.
 func TestModeDenies(t *testing.T) {
 	s := newSetup()
 	s.mode = "ask"
@@ -141,7 +142,7 @@ func TestNetworkOff(t *testing.T) {
 	}
 }
 
-// Scripts made to cost time are asked about instead of judged.
+// Scripts that would take too long to judge are asked about.
 func TestHugeScripts(t *testing.T) {
 	const kib = 1 << 10
 	for name, script := range map[string]string{
@@ -157,7 +158,8 @@ func TestHugeScripts(t *testing.T) {
 	}
 }
 
-// Scripts that ran unasked in an earlier edition: each does more than it seems to.
+// Scripts that ran without a question in an earlier version, although they do
+// more than they seem to.
 func TestNotUnasked(t *testing.T) {
 	for _, script := range []string{
 		`declare -a 'x=($(touch PWN))'`, `readonly -a 'y=($(touch PWN))'`, `sh -c "echo \$'\\'; touch PWN; #'"`, `sh -c '((bin/evil))'`, `sh -c 'ls'`,

@@ -2,8 +2,8 @@ package policy
 
 import "testing"
 
-// A rule that allows covers what destroys only if it says so, and an "always"
-// only the very command.
+// An allow rule covers a destructive command only if it names the dangerous
+// option. An "always" covers only the exact command.
 func TestConfirmations(t *testing.T) {
 	for _, tt := range []struct{ pattern, script, want string }{
 		{"git *", "git commit -m x", "allow"}, {"git *", "git push", "allow"}, {"git *", "git push --force", "ask"}, {"git *", "git push -f origin x", "ask"}, {"git *", "git push -uf origin x", "ask"},

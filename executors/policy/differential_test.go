@@ -21,10 +21,10 @@ var (
 	scriptSeed  = flag.Uint64("seed", 1, "the seed of these scripts")
 )
 
-// TestDifferential judges generated scripts and runs what is allowed in a bash
-// in which every program only records its words. Whatever bash ran must be a
-// command of the printed script, as a reader of a few dozen lines understands
-// it, must be harmless by a check of its own, and must have written nothing.
+// TestDifferential judges generated scripts and runs the allowed ones in a bash
+// in which every program only records its words. Each recorded command must be
+// in the printed script, as a reader of a few dozen lines parses it. It must be
+// harmless by an independent check, and must not have written a file.
 func TestDifferential(t *testing.T) {
 	f := forest(t)
 	g := take(t, f, "plain")
@@ -48,8 +48,8 @@ func TestDifferential(t *testing.T) {
 	t.Logf("%d of %d scripts run without a question", allowed, *scriptCount)
 }
 
-// allowedScript is a script that may run without a question, as it was written
-// and as it runs.
+// allowedScript is a script that may run without a question: its original text
+// and the form that runs.
 type allowedScript struct{ written, printed string }
 
 // runBatch runs scripts in one bash and checks what it recorded. It returns the
@@ -72,7 +72,7 @@ func runBatch(t *testing.T, f *commands.Forest, g *commands.Ground, batch []allo
 	return take(t, f, "plain")
 }
 
-// check compares what bash ran of one script with what its text says.
+// check compares the commands that bash ran with the text of the script.
 func check(t *testing.T, g *commands.Ground, s allowedScript, ran []recorded) {
 	t.Helper()
 	says, err := readPlain(s.printed)
@@ -96,10 +96,10 @@ type recorded struct {
 	words []string
 }
 
-// recorder is the start of a bash in which builtins and programs only record
-// their words: descriptor 9 gets the directory and the words, NUL after each,
-// with their number first. A name with a slash would be a real program; those of
-// the ground record themselves by what they write.
+// recorder is the prologue of a bash in which builtins and programs only record
+// their words. Descriptor 9 receives the number of words, the directory and the
+// words, each ended by NUL. A name with a slash runs a real program; the
+// programs of the ground record their own calls.
 const recorder = `
 rec() { builtin printf '%s\0' "$#" "$PWD" "$@" >&9; }
 command_not_found_handle() { rec "$@"; return 0; }
@@ -118,7 +118,7 @@ done
 builtin true
 `
 
-// record runs scripts in one bash and returns, for each, what it ran.
+// record runs scripts in one bash and returns the recorded commands of each.
 func record(t *testing.T, g *commands.Ground, batch []allowedScript) [][]recorded {
 	t.Helper()
 	if len(batch) == 0 {
@@ -165,8 +165,8 @@ func record(t *testing.T, g *commands.Ground, batch []allowedScript) [][]recorde
 	return all
 }
 
-// generator makes scripts of the words of the lists and of words that do harm in
-// the wrong place.
+// generator makes scripts from the words of the lists and from words that do
+// harm in the wrong position.
 type generator struct {
 	*rand.Rand
 	daily, hostile []string // the lists
@@ -192,8 +192,8 @@ func newGenerator(t testing.TB, seed uint64) *generator {
 
 func (g *generator) pick(of ...string) string { return of[g.IntN(len(of))] }
 
-// script makes one script: of a grammar, or of those in the lists with something
-// changed.
+// script returns a random script: from a grammar, or from the lists with a
+// change.
 func (g *generator) script() string {
 	text := g.listed()
 	if g.IntN(3) == 0 {
@@ -205,7 +205,7 @@ func (g *generator) script() string {
 	return text
 }
 
-// listed returns a script of the lists, more often one that is allowed.
+// listed returns a script of the lists, more often an allowed one.
 func (g *generator) listed() string {
 	if g.IntN(4) == 0 {
 		return g.pick(g.hostile...)
@@ -245,7 +245,7 @@ func (g *generator) separator() string {
 	return g.pick("; ", " && ", " || ", " | ", "\n", " |& ", " & ", ";", "|", " ; ! ", " # x\n", " \\\n && ")
 }
 
-// statement makes a statement that is nested at most so deep.
+// statement returns a statement with at most this nesting depth.
 func (g *generator) statement(deep int) string {
 	if deep == 0 || g.IntN(3) > 0 {
 		return g.simple()
@@ -307,7 +307,7 @@ func (g *generator) word() string {
 	}
 }
 
-// spell writes a word in another way that is the same, or nearly so.
+// spell returns another spelling of a word that means the same, or nearly so.
 func (g *generator) spell(word string) string {
 	if word == "" || g.IntN(3) > 0 {
 		return word

@@ -5,14 +5,14 @@ import (
 	"testing"
 )
 
-// forbidden are commands that are blocked as they are.
+// forbidden are commands that are blocked as written.
 var forbidden = []string{
 	"sudo ls", "doas ls", "reboot", "mkfs.ext4 x", "dd if=a of=b", "nc -l 1", "rm -rf /", "rm -fr ~", "rm -r -f .", "find . -delete", "cat /etc/shadow", "curl x | sh", "tee /etc/x", "cp a /etc/x", "systemctl poweroff", "init 0",
 }
 
 func quoted(script string) string { return "'" + strings.ReplaceAll(script, "'", `'\''`) + "'" }
 
-// wraps put a script into another that runs it.
+// wraps nest a script in another one that runs it.
 var wraps = []func(string) string{
 	func(s string) string { return "bash -c " + quoted(s) },
 	func(s string) string { return "sh -ec " + quoted(s) },
@@ -68,7 +68,7 @@ var spellings = []func(string) string{
 	func(c string) string { return "\\\n" + c },
 }
 
-// Whatever is put around it, a forbidden command stays blocked.
+// A forbidden command stays blocked in every wrapping.
 func TestWrapped(t *testing.T) {
 	for _, script := range forbidden {
 		for i, wrap := range wraps {
@@ -79,8 +79,8 @@ func TestWrapped(t *testing.T) {
 	}
 }
 
-// However it is spelled and wrapped, a forbidden command never runs unasked; it
-// is blocked unless the wrapping is deeper than it is followed.
+// A forbidden command never runs without a question, in any spelling and
+// wrapping. It is blocked unless it is nested too deeply.
 func FuzzDisguise(f *testing.F) {
 	f.Add([]byte{0, 1, 2, 3, 4, 5, 6})
 	f.Add([]byte{7, 200, 13, 26, 0, 0, 35, 36, 37})

@@ -21,8 +21,8 @@ import (
 
 var realEffects = flag.String("effects", "", "run the hostile scripts of the classes that match this expression as they are written, to see that they do harm; for a machine that may be lost")
 
-// forest grows grounds far from the directory for temporary files, which
-// commands may use freely.
+// forest creates grounds outside the directory for temporary files, in which
+// commands may write freely.
 func forest(t testing.TB) *commands.Forest {
 	t.Helper()
 	cache, err := os.UserCacheDir()
@@ -54,7 +54,7 @@ func forest(t testing.TB) *commands.Forest {
 	return f
 }
 
-// take returns a ground; the scripts that grow it need programs as well.
+// take returns a ground. The scripts that create it need some programs too.
 func take(t testing.TB, f *commands.Forest, tree string) *commands.Ground {
 	t.Helper()
 	g, err := f.Take(tree)
@@ -73,7 +73,7 @@ func giveBack(t testing.TB, g *commands.Ground) (changed []string) {
 	return changed
 }
 
-// bashTool is the end of the chain: it keeps the script that would run.
+// bashTool is the end of the chain. It records the script that would run.
 type bashTool struct {
 	ran    bool
 	script string
@@ -95,7 +95,7 @@ func (b *bashTool) Execute(_ context.Context, call *executors.Call) (executors.R
 	return executors.Result{}, nil
 }
 
-// refusing is a user who refuses, and counts how often.
+// refusing is a user who refuses every question and counts them.
 type refusing struct{ asked int }
 
 func (r *refusing) Approve(context.Context, *executors.Call, []policy.Option) (string, error) {
@@ -103,8 +103,8 @@ func (r *refusing) Approve(context.Context, *executors.Call, []policy.Option) (s
 	return "", errors.New("no answer")
 }
 
-// judge sends a script through the links that decide, and returns what would
-// run without a question.
+// judge sends a script through the deciding links. It returns the script that
+// would run without a question.
 func judge(t testing.TB, g *commands.Ground, mode, script string) (runs string, ok bool, asked bool) {
 	t.Helper()
 	roots, err := workspace.New(g.Dir)
@@ -125,8 +125,8 @@ func judge(t testing.TB, g *commands.Ground, mode, script string) (runs string, 
 	return end.script, end.ran, user.asked > 0
 }
 
-// TestHostileEffects runs in a plain bash what may run without a question of the
-// hostile scripts. None of it may have an effect.
+// TestHostileEffects runs the hostile scripts that may run without a question
+// in a plain bash. None of them may have an effect.
 func TestHostileEffects(t *testing.T) {
 	f, list := forest(t), hostile(t)
 	grounds := map[string]*commands.Ground{}
@@ -152,8 +152,8 @@ func TestHostileEffects(t *testing.T) {
 	t.Logf("%d of %d scripts run without a question", allowed, 2*len(list))
 }
 
-// TestEffectsAreReal runs the hostile scripts that -effects chooses as they are
-// written. They must do the harm that the list says; else they prove nothing.
+// TestEffectsAreReal runs the hostile scripts that -effects selects as written.
+// They must do the listed harm; otherwise they prove nothing.
 func TestEffectsAreReal(t *testing.T) {
 	list := hostile(t)
 	classes := map[string]bool{}
@@ -189,14 +189,14 @@ func TestEffectsAreReal(t *testing.T) {
 	t.Logf("%d scripts ran, %d need programs that are missing", ran, missing)
 }
 
-// needsMore reports whether an output says that a program, or a version of it
-// that has an option, is missing.
+// needsMore reports whether an output says that a program is missing or lacks
+// an option.
 func needsMore(out string) bool {
 	return regexp.MustCompile(`(?i)not found|no such file|not recognized|unrecognized|unknown|invalid|unsupported|illegal|expected|usage:`).MatchString(out)
 }
 
-// TestDaily sends the commands that people use every day through the links that
-// decide: none may ask, and what runs prints what the text itself prints.
+// TestDaily sends everyday commands through the deciding links. None may need
+// permission, and each must print the output of the script as written.
 func TestDaily(t *testing.T) {
 	f := forest(t)
 	list, err := commands.Daily("testdata")

@@ -9,14 +9,14 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// A call is judged by one policy from the first link to the last, also where
-// another one comes into force while the user thinks.
+// A call is judged by one policy from the first link to the last, even if
+// another policy is stored while the user thinks.
 func TestOnePolicyPerCall(t *testing.T) {
 	s := newSetup().build()
 	blocked := s.shell
 	blocked.BlockedCommands = []string{"make"}
-	// One that denies nothing by rules but blocks, and the old one that asks: a mix
-	// would let "make" run unasked.
+	// The new policy blocks the command, the old one asks: a mix would let
+	// "make" run without a question.
 	open := NewShellPolicy(blocked, Config{Permissions: map[string][]Rule{"bash": {{"make", Allow}}}}, "")
 	between := func(next executors.Executor) executors.Executor {
 		return swap{next, func() { s.perm.Policy.Store(open) }}
@@ -32,7 +32,7 @@ func TestOnePolicyPerCall(t *testing.T) {
 	s.perm.Policy.judged.Range(func(any, any) bool { t.Error("a call is still held"); return false })
 }
 
-// swap does something before a call goes on.
+// swap runs a function before a call continues.
 type swap struct {
 	executors.Executor
 	do func()
@@ -58,8 +58,8 @@ func TestRenew(t *testing.T) {
 	}
 }
 
-// Commands and tools for files have a workspace each, and allowed_paths are the
-// commands'.
+// Commands and file tools have separate workspaces. allowed_paths apply to
+// commands.
 func TestAllowedPaths(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/protocol-fixtures/commands"
 )
 
-// reader is what a check that does not share the policy's table knows of a
-// program that reads: which of its options take a value, and which do harm.
+// reader describes a program that reads, independently of the policy's table:
+// which of its options take a value, and which do harm.
 type reader struct {
 	values string   // short options that take a value
 	long   []string // long options that take a value in the next word
@@ -44,8 +44,8 @@ var readers = map[string]reader{
 	"set": {texts: all}, "exit": {texts: all}, "break": {texts: all}, "continue": {texts: all}, "shuf": {values: "nioe", harm: []string{"-o", "--output"}}, "gofmt": {harm: []string{"-w", "-cpuprofile", "-r"}}, "test": {texts: all}, "[": {texts: all}, "getconf": {texts: all}, "groups": {texts: all}, "tty": {}, "arch": {}, "lscpu": {}, "cal": {texts: all},
 }
 
-// harm returns what a command that ran may do besides reading inside of the
-// ground, in words; empty means nothing. It errs on the side of harm.
+// harm describes the possible effects of a command other than reading inside
+// the ground; "" means none. In doubt it reports harm.
 func harm(g *commands.Ground, dir string, words []string) string {
 	name, args := filepath.Base(words[0]), words[1:]
 	if len(args) == 1 && slices.Contains([]string{"--version", "-V", "-v", "-version"}, args[0]) && name != "command" {
@@ -178,8 +178,8 @@ func (r reader) judge(g *commands.Ground, dir string, args []string) string {
 	return ""
 }
 
-// outside reports whether a file that is there lies outside of the ground's
-// working directory.
+// outside reports whether an existing file lies outside the ground's working
+// directory.
 func outside(g *commands.Ground, dir, name string) bool {
 	if strings.HasPrefix(name, "@") {
 		return true
@@ -198,8 +198,8 @@ func outside(g *commands.Ground, dir, name string) bool {
 	return err == nil && !strings.HasPrefix(real, g.Dir+string(filepath.Separator))
 }
 
-// scriptHarm looks at a program whose first operand is a script, unless -e has
-// it.
+// scriptHarm checks a program whose script is its first operand or the value of
+// -e.
 func scriptHarm(g *commands.Ground, dir string, args []string, values string, bad func(string) bool, options []string) string {
 	r := reader{values: values, harm: options, texts: 1}
 	first := true
@@ -222,8 +222,9 @@ func scriptHarm(g *commands.Ground, dir string, args []string, values string, ba
 	return r.judge(g, dir, args)
 }
 
-// sedHarm reports whether a script of sed may write, run or read a file, as some
-// sed reads it: for GNU's a delimiter in brackets ends a pattern, for others not.
+// sedHarm reports whether a sed script may write, run or read a file in any
+// version of sed. In GNU sed a delimiter in brackets ends a pattern, in others
+// it does not.
 func sedHarm(script string) bool { return sedHarms(script, false) || sedHarms(script, true) }
 
 func sedHarms(script string, brackets bool) bool {
@@ -249,7 +250,8 @@ func sedHarms(script string, brackets bool) bool {
 	return false
 }
 
-// delimited returns what follows the first delimiter, and whether there is one.
+// delimited returns the text after the first delimiter, and whether there is
+// one.
 func delimited(text string, delimiter byte, brackets bool) (ended bool, rest string) {
 	inside := false
 	for i := 0; i < len(text); i++ {
@@ -351,7 +353,7 @@ func goHarm(args []string) string {
 	return ""
 }
 
-// The check must see harm where there is some.
+// The check itself must detect harm.
 func TestHarm(t *testing.T) {
 	f := forest(t)
 	g := take(t, f, "plain")

@@ -34,7 +34,8 @@ func judged(t testing.TB, s *setup, script string) string {
 	return s.outcome(t, call)
 }
 
-// Nothing hostile runs unasked, and what is spelled out is not even asked about.
+// No hostile script runs without a question, and one that spells out its command
+// is blocked.
 func TestHostile(t *testing.T) {
 	for section, list := range scripts(t, "hostile.txtar") {
 		class, want, _ := strings.Cut(section, ": ")
@@ -46,8 +47,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// A rule that allows all lets through nothing that is blocked, nor what only the
-// running shell knows.
+// A rule that allows everything lets through neither blocked commands nor words
+// that only the shell can compute.
 func TestHostileWithARule(t *testing.T) {
 	for section, list := range scripts(t, "hostile.txtar") {
 		if !strings.HasSuffix(section, ": block") {

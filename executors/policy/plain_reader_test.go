@@ -12,7 +12,7 @@ import (
 // plainCommand is a simple command of a printed script.
 type plainCommand []plainWord
 
-// plainWord is one word of it.
+// plainWord is one word of a command.
 type plainWord struct {
 	text  string         // as it is printed
 	plain string         // without its quotes: a pattern that matches nothing stays
@@ -20,7 +20,7 @@ type plainWord struct {
 	many  bool           // it may become any number of words
 }
 
-// fits reports whether these words may come of the command.
+// fits reports whether the command may produce these words.
 func (c plainCommand) fits(words []string) bool {
 	if len(c) == 0 {
 		return len(words) == 0
@@ -38,10 +38,10 @@ func (c plainCommand) fits(words []string) bool {
 	}
 }
 
-// plainReader reads a printed script. It knows so little of the shell that it
-// cannot be wrong about it: plain characters, text in single quotes, wildcards,
-// the variables v1, v2 … and $? in double quotes, and substitutions. All else is
-// an error.
+// plainReader parses a printed script. It supports so little of the shell that
+// it is surely correct: plain characters, text in single quotes, wildcards, the
+// variables v1, v2 … and $? in double quotes, and substitutions. Anything else
+// is an error.
 type plainReader struct {
 	rest     string
 	commands []plainCommand
@@ -226,7 +226,8 @@ func (r *plainReader) word() (plainWord, error) {
 	return w, err
 }
 
-// The reader itself: what it must take for a command, and what it must refuse.
+// The reader itself: commands that it must accept, and texts that it must
+// refuse.
 func TestPlainReader(t *testing.T) {
 	for script, want := range map[string]string{
 		"ls":                                     "ls",

@@ -15,7 +15,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// roots is a workspace of one directory; nothing is resolved.
+// roots is a workspace of one directory, without symlinks.
 type roots string
 
 func (r roots) Dirs() []string { return []string{string(r)} }
@@ -30,7 +30,7 @@ func (r roots) ResolveEntry(path string) (string, error) { return r.Resolve(path
 
 const root = "/src/w"
 
-// answers answers questions in turn, and keeps them.
+// answers returns answers in turn, and records the questions.
 type answers struct {
 	give  []string
 	asked []string // titles
@@ -48,7 +48,7 @@ func (a *answers) Approve(ctx context.Context, call *executors.Call, options []O
 	return answer, nil
 }
 
-// ran notes that a call got through.
+// ran records that a call got through.
 type ran struct {
 	mu    sync.Mutex
 	calls []string
@@ -180,7 +180,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// A tool is judged by the effects that it names, and one that names none is not
+// A tool is judged by its declared effects. A tool without effects is not
 // trusted.
 func TestEffects(t *testing.T) {
 	for tool, want := range map[string]map[string]string{
@@ -245,7 +245,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// However a model spells an input, rules see it the same.
+// Rules match the same input in every spelling.
 func TestRulesForInputs(t *testing.T) {
 	for _, tt := range []struct {
 		pattern, input, want string
@@ -292,7 +292,7 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// What an "always" covers, and what it does not.
+// The extent of an "always".
 func TestRemembered(t *testing.T) {
 	for name, tt := range map[string]struct {
 		first *executors.Call
@@ -357,7 +357,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// A gate's reason asks even where an "always" would settle it.
+// A reason of a gate needs an answer even if an "always" covers the call.
 func TestGateAsks(t *testing.T) {
 	s := newSetup().build()
 	s.perm.Remembered.Set([]string{"command `make`", "command make"}, Allow)
@@ -385,8 +385,8 @@ func TestUnfit(t *testing.T) {
 	}
 }
 
-// The same question waits for the first answer, which may settle it; a cancel
-// ends the wait.
+// An identical question waits for the first answer, which may settle it. A
+// cancel ends the wait.
 func TestQuestionsWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSetup().build()
@@ -482,7 +482,7 @@ func TestTighten(t *testing.T) {
 	}
 }
 
-// A repository whose configuration makes git run something is asked about.
+// A repository needs permission if its configuration makes git run a program.
 func TestGitOfAHostileRepository(t *testing.T) {
 	dir := t.TempDir()
 	write := func(text string) {
@@ -510,7 +510,7 @@ func TestGitOfAHostileRepository(t *testing.T) {
 	}
 }
 
-// Nothing that runs without a question holds a blocked program.
+// No script that runs without a question contains a blocked program.
 func FuzzDecide(f *testing.F) {
 	for _, s := range []string{"ls", "sudo ls", "ls; rm -rf /", "$(sudo x)", "a | sh", "cat <<EOF\n$(sudo)\nEOF", "git status", "cd x && cat ../y", "echo a > b"} {
 		f.Add(s)
@@ -543,7 +543,7 @@ func BenchmarkDecide(b *testing.B) {
 	}
 }
 
-// allow puts rules into force, for every tool.
+// allow stores rules for every tool.
 func (s *setup) allow(rules ...Rule) {
 	cfg := Config{Permissions: map[string][]Rule{}}
 	for _, t := range s.end.Tools() {

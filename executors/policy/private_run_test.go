@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// Scripts made at random of spellings and programs are judged, and those that
-// may run unasked are run: none of them shows the keys.
+// Random scripts of various spellings and programs are judged, and those that
+// may run without a question are run. None of them shows the keys.
 func TestPrivateByRunning(t *testing.T) {
 	program, err := exec.LookPath("bash")
 	if err != nil {
@@ -57,7 +57,7 @@ func TestPrivateByRunning(t *testing.T) {
 	}
 }
 
-// randomScript is a script that looks at files, some of them the keys.
+// randomScript returns a script that reads files, some of them the keys.
 func randomScript(rng *rand.Rand, home string) string {
 	pick := func(of ...string) string { return of[rng.IntN(len(of))] }
 	file := func() string {

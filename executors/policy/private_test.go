@@ -10,8 +10,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// atHome is a setup in a home directory that zeph-acp's own files are in; with
-// mixed they are in the cwd itself.
+// atHome is a setup in a home directory with zeph-acp's own files. With mixed,
+// they are in the cwd itself.
 func atHome(t testing.TB, mixed bool) (s *setup, home string) {
 	t.Helper()
 	home, err := filepath.EvalSymlinks(t.TempDir())
@@ -47,7 +47,7 @@ func atHome(t testing.TB, mixed bool) (s *setup, home string) {
 	return s, home
 }
 
-// link returns the keys another name.
+// link creates a hard link to the keys.
 func link(t testing.TB, home string, mixed bool) {
 	t.Helper()
 	secret := filepath.Join(home, ".config/zeph-acp/keys.toml")
@@ -119,8 +119,8 @@ func TestPrivateCommandsMixed(t *testing.T) {
 	})
 }
 
-// Neither rules nor modes nor earlier answers get around it, and the file tools
-// are judged before they run.
+// No rule, mode or earlier answer overrides the guard, which judges file tools
+// before they run.
 func TestPrivateWhateverElseSays(t *testing.T) {
 	s, home := atHome(t, false)
 	s.allow(Rule{"*", Allow})
@@ -150,7 +150,7 @@ func TestPrivateWhateverElseSays(t *testing.T) {
 			t.Errorf("%s with two paths: %s", tool, got)
 		}
 	}
-	// A tool that could not even say a path is denied on record, too.
+	// A call without a valid path is denied and recorded, too.
 	call := file("read")
 	call.Unfit = executors.Failuref(executors.PolicyBlocked, "out of reach")
 	if got := do(call); got != "block" || call.Record.Decision != string(Deny) {
@@ -162,7 +162,8 @@ func TestPrivateWhateverElseSays(t *testing.T) {
 	}
 }
 
-// What goes through files is asked about if ours have other names.
+// Commands that traverse directories need permission if our files have hard
+// links.
 func TestPrivateHardLinks(t *testing.T) {
 	for script, want := range map[string]string{"grep -r key src": "ask", "rg key": "ask", "cp -r src x": "ask", "cat src/hard": "block", "cat src/a.go": "allow", "find src": "allow", "grep key src/a.go": "allow"} {
 		s, home := atHome(t, false)
@@ -176,7 +177,7 @@ func TestPrivateHardLinks(t *testing.T) {
 	}
 }
 
-// The configuration of git is not looked for in our files.
+// The search for git settings does not read our files.
 func TestPrivateGitConfig(t *testing.T) {
 	s, home := atHome(t, false)
 	if err := os.MkdirAll(filepath.Join(home, ".git"), 0o700); err != nil {

@@ -90,7 +90,7 @@ func TestAllowedReads(t *testing.T) {
 	}
 }
 
-// What may be read outside of the roots is for tools that only read.
+// Only tools that change nothing may use readable files outside the roots.
 func TestAllowedReadsOutside(t *testing.T) {
 	s, dir := readable(t, workspace.ReadRules{Deny: []string{".env"}, Allow: []string{"**/*.go", "OUT/doc"}})
 	doc, other := filepath.Join(dir, "../out/doc"), filepath.Join(dir, "../out/other")

@@ -9,8 +9,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// TestSuggestedRules: what a refusal suggests allows the same call when pasted
-// into config.toml, and only that; where no rule does, none is suggested.
+// TestSuggestedRules checks that the suggested rules allow exactly the refused
+// call when pasted into config.toml. There is no suggestion if no rule can
+// allow it.
 func TestSuggestedRules(t *testing.T) {
 	web := func(url string) *executors.Call {
 		return &executors.Call{Tool: "scrape", Card: executors.Card{URL: url, Kind: executors.KindFetch}}
@@ -83,8 +84,8 @@ func TestSuggestedRules(t *testing.T) {
 	}
 }
 
-// TestSuggestedRulesAboveTheOthers: where an earlier rule matches, the rules go
-// above it, and allow the same call and no other there.
+// TestSuggestedRulesAboveTheOthers: if an earlier rule matches, the suggested
+// rules go above it, where they allow exactly that call.
 func TestSuggestedRulesAboveTheOthers(t *testing.T) {
 	for name, c := range map[string]struct {
 		rule        Rule
@@ -120,7 +121,7 @@ func TestSuggestedRulesAboveTheOthers(t *testing.T) {
 	}
 }
 
-// TestNoRuleHelps: a rule of the project asks, and those of the user do not
+// TestNoRuleHelps: if a rule of the project asks, no rule of the user can
 // weaken it.
 func TestNoRuleHelps(t *testing.T) {
 	s := newSetup()
@@ -130,7 +131,7 @@ func TestNoRuleHelps(t *testing.T) {
 	}
 }
 
-// TestOtherModeIsNamed: what only the mode denies says so.
+// TestOtherModeIsNamed: a denial by the mode alone names another mode.
 func TestOtherModeIsNamed(t *testing.T) {
 	for _, call := range []*executors.Call{bash("touch a"), file("edit", root+"/a")} {
 		s := newSetup()
@@ -141,7 +142,7 @@ func TestOtherModeIsNamed(t *testing.T) {
 	}
 }
 
-// TestOldNamesOfTools: rules under the old name of a tool hold.
+// TestOldNamesOfTools: rules under the old name of a tool apply.
 func TestOldNamesOfTools(t *testing.T) {
 	for tool, old := range oldNames {
 		if got := rules(map[string][]Rule{old: {{"*", Deny}}}, tool); len(got) != 1 {

@@ -108,8 +108,8 @@ func TestAtOnce(t *testing.T) {
 	}
 }
 
-// The slots go in the order in which calls are prepared, which is the model's,
-// however they run after that.
+// Slots follow the order of Prepare, which is the model's, in whatever order
+// the calls run.
 func TestSlotsInOrder(t *testing.T) {
 	tool := &counted{}
 	q := &Quota{Limits: Limits{MaxToolCallsPerSession: 2}}

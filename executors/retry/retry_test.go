@@ -16,7 +16,8 @@ import (
 
 const web = executors.Reads | executors.Network | executors.Idempotent
 
-// tool returns the results in order, the last one for ever; each try takes a while.
+// tool returns the results in order, the last one repeatedly; each attempt
+// takes a while.
 type tool struct {
 	effect  executors.Effect
 	results []executors.Result
@@ -129,7 +130,7 @@ func TestExecute(t *testing.T) {
 	}
 }
 
-// still is a chain whose retry link waits the longest each time.
+// still is a chain whose retry link always waits the longest time.
 func still(inner executors.Executor, cfg Config) executors.Executor {
 	return executors.Chain(inner, func(next executors.Executor) executors.Executor {
 		link := cfg.Middleware(next)

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// bomb answers with so many bytes that are next to nothing when packed.
+// bomb answers with that many bytes, which compress to almost nothing.
 func bomb(size int) http.HandlerFunc {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -24,7 +24,7 @@ func bomb(size int) http.HandlerFunc {
 	return write("Content-Type: text/plain\nContent-Encoding: gzip", b.String())
 }
 
-// emptyBlocks answers with packed data that never comes to a byte.
+// emptyBlocks answers with compressed data that never produces a byte.
 func emptyBlocks(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain")
 	w.Header().Set("Content-Encoding", "gzip")
@@ -37,7 +37,8 @@ func emptyBlocks(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// pages are markup that takes long, or becomes large, in careless hands.
+// pages are markup that a careless parser takes long for, or that becomes
+// large.
 func pages(size int) map[string]string {
 	rep := func(s string) string { return strings.Repeat(s, size/len(s)+1) }
 	nest := func(s, end string, n int) string { return rep(strings.Repeat(s, n) + strings.Repeat(end, n)) }
@@ -117,14 +118,14 @@ func pages(size int) map[string]string {
 	}
 }
 
-// No page takes long, comes to much, or to more nodes than was foretold.
+// No page takes long, produces much text, or has more nodes than predicted.
 func TestBombs(t *testing.T) {
 	for name, page := range pages(32 << 10) {
 		t.Run(name, func(t *testing.T) { readAll(t, page) })
 	}
 }
 
-// readAll reads a page in each way, and checks what holds for any.
+// readAll reads a page in each way, and checks the common promises.
 func readAll(t *testing.T, page string) {
 	t.Helper()
 	here, _ := url.Parse("https://example.com/")

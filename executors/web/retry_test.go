@@ -8,7 +8,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// Only a server that says "later" is asked when.
+// Only a server that asks for a later attempt is tried again.
 func TestRefused(t *testing.T) {
 	for status, want := range map[int]struct {
 		category executors.Category

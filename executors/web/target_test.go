@@ -13,10 +13,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// hostile are URLs that must lead nowhere: they are refused before anything is
-// looked up.
+// hostile are URLs that are refused before any lookup.
 var hostile = []string{
-	// other schemes, and what looks like none
+	// other schemes, and URLs without one
 	"http://example.com/", "HTTP://example.com/", "ftp://example.com/", "file:///etc/passwd", "file://example.com/x", "gopher://example.com/",
 	"dict://example.com:11211/", "ldap://example.com/", "ws://example.com/", "wss://example.com/", "data:text/html,x", "javascript:alert(1)", "jar:https://example.com/!/x",
 	"view-source:https://example.com/", "blob:https://example.com/1", "about:blank", "unix:///var/run/docker.sock", "http+unix://x/", "example.com", "example.com/path",
@@ -30,7 +29,7 @@ var hostile = []string{
 	"https://127.0.0.1/", "https://127.0.0.1:443/", "https://127.0.0.1:8080/", "https://127.0.0.1./", "https://127.255.255.254/", "https://0.0.0.0/", "https://0.0.0.0:8443/", "https://0.1.2.3/",
 	"https://localhost/", "https://LOCALHOST/", "https://localhost./", "https://localhost:8443/", "https://a.localhost/", "https://localhost.localdomain/", "https://ⓛocalhost/", "https://ｌｏｃａｌｈｏｓｔ/",
 	"https://[::1]/", "https://[::1]:8443/", "https://[::]/", "https://[0:0:0:0:0:0:0:1]/", "https://[0000::0001]/",
-	// odd spellings of IPv4
+	// ambiguous spellings of IPv4
 	"https://127.1/", "https://127.0.1/", "https://2130706433/", "https://017700000001/", "https://0x7f000001/", "https://0X7F.1/", "https://0177.0.0.1/", "https://127.0.0.0x1/",
 	"https://0x7f.0x0.0x0.0x1/", "https://127.000.000.001/", "https://0/", "https://1/", "https://0x/", "https://256.256.256.256/", "https://1.2.3.4.5/", "https://127.0.0.1.0x1/", "https://4294967297/",
 	"https://１２７.０.０.１/", "https://①②⑦.⓪.⓪.①/", "https://127。0。0。1/", "https://[127.0.0.1]/", "https://8.8.8.08/", "https://0x08080808/", "https://134744072/", "https://a.b.0x1/", "https://x.1/",
@@ -74,7 +73,7 @@ func TestHostileURLs(t *testing.T) {
 	}
 }
 
-// A redirect leads no further than a URL does; what is relative stays.
+// A redirect obeys the rules for a URL. A relative one stays on its host.
 func TestHostileRedirects(t *testing.T) {
 	to := ""
 	c, in := online(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -225,7 +224,7 @@ func FuzzTarget(f *testing.F) {
 			}
 			return
 		}
-		// One form: what is asked about, matched and asked for is the same URL.
+		// One form: the user, the rules and the request see the same URL.
 		again, err := c.Target(u.String())
 		if err != nil || again.String() != u.String() {
 			t.Fatalf("%q: %s, then %v (%v)", raw, u, again, err)

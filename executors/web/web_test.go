@@ -16,8 +16,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// internet is a resolver and a wire of which every address leads to one server
-// on loopback. Addresses are checked as always.
+// internet is a resolver and a network in which every address leads to one
+// server on loopback. Addresses are checked as always.
 type internet struct {
 	mu     sync.Mutex
 	names  map[string][]string // a name with its dot, to addresses
@@ -26,8 +26,8 @@ type internet struct {
 	dialed []string
 }
 
-// online returns a client whose internet is handler, known as example.com and
-// www.example.com.
+// online returns a client whose internet is handler, under the names
+// example.com and www.example.com.
 func online(t testing.TB, handler http.HandlerFunc) (*Client, *internet) {
 	t.Helper()
 	server := httptest.NewTLSServer(handler)
@@ -309,8 +309,8 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// A name that is public when it is checked and private when it is looked up
-// again is looked up once.
+// A name that resolves to a public address first, and to a private one later,
+// is looked up only once.
 func TestRebinding(t *testing.T) {
 	c, in := online(t, write("Content-Type: text/plain", "hi"))
 	lookup := c.net.lookup
@@ -326,7 +326,7 @@ func TestRebinding(t *testing.T) {
 	}
 }
 
-// The real dialer refuses by itself, whatever is above it.
+// The real dialer refuses the address itself.
 func TestDialerChecks(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -343,7 +343,7 @@ func TestDialerChecks(t *testing.T) {
 	}
 }
 
-// A second address is tried where the first does not answer.
+// A second address is tried if the first does not answer.
 func TestNextAddress(t *testing.T) {
 	c, in := online(t, write("Content-Type: text/plain", "hi"))
 	in.names["example.com."] = []string{"2606:2800:220:1:248:1893:25c8:1946", "93.184.215.14"}
@@ -480,7 +480,8 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// What is cut off is kept: the overflow link gives a reference to all of it.
+// The full text is kept if the result is truncated: the overflow link returns a
+// reference to it.
 func TestCut(t *testing.T) {
 	page := strings.Repeat("é line\n", 1000)
 	c, _ := online(t, write("Content-Type: text/plain", page))
@@ -495,7 +496,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// A redirect to another host is judged in the same call, as a call of it would be.
+// A redirect to another host is judged within the same call, like a separate
+// call.
 func TestAdmit(t *testing.T) {
 	refused := executors.Failuref(executors.PolicyBlocked, "no")
 	for name, tt := range map[string]struct {
@@ -548,7 +550,7 @@ func TestAdmit(t *testing.T) {
 	}
 }
 
-// A refused URL is shown, unless it may hold a password.
+// A refused URL is shown, unless it may contain a password.
 func TestAsked(t *testing.T) {
 	for raw, shown := range map[string]bool{
 		"http://10.0.0.1/a": true, "file:///etc/passwd": true, "ftp://example.com": true,

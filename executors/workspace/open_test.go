@@ -29,7 +29,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// A root inside of another may be exchanged by who works in the outer one.
+// A root inside another may be replaced by anyone who may write to the outer
+// one.
 func TestNestedRootExchanged(t *testing.T) {
 	dir := tree(t, "cwd/nested/s", "out/s")
 	r, err := New(filepath.Join(dir, "cwd"), filepath.Join(dir, "cwd/nested"))
@@ -42,8 +43,8 @@ func TestNestedRootExchanged(t *testing.T) {
 	}
 }
 
-// Whoever exchanges a directory for a symlink between Resolve and Open gets
-// nothing from outside.
+// A directory that is replaced by a symlink between Resolve and Open does not
+// lead outside.
 func TestOpenRace(t *testing.T) {
 	dir := tree(t, "cwd/d/f", "out/f", "cwd/link -> ../out")
 	r, err := New(filepath.Join(dir, "cwd"))
@@ -67,8 +68,7 @@ func TestOpenRace(t *testing.T) {
 	}
 }
 
-// exchange swaps two names again and again until the returned function is
-// called.
+// exchange keeps swapping two names until the returned function is called.
 func exchange(t *testing.T, a, b string) (stop func()) {
 	t.Helper()
 	done := make(chan struct{})

@@ -27,7 +27,7 @@ func TestOpenIrregular(t *testing.T) {
 			t.Errorf("Open(%s): %v", name, err)
 		}
 	}
-	// What took the place of a file after it was looked at does not block either.
+	// A file that is replaced after the stat does not block either.
 	d, err := r.Dir(dir)
 	must(t, err)
 	defer d.Close()
@@ -44,7 +44,7 @@ func TestOpenIrregular(t *testing.T) {
 	}
 }
 
-// What is no directory is not opened as one: a FIFO would wait for a writer.
+// Only a directory is opened as one: a FIFO would wait for a writer.
 func TestSubNoDirectory(t *testing.T) {
 	root := t.TempDir()
 	r, err := New(root)

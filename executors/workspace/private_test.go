@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// home makes a home directory with files of ours, and more by names. Own is as
-// the app makes it.
+// home makes a home directory with our files and others. Own is as the app
+// makes it.
 func home(t testing.TB, names ...string) (dir string, own *Own) {
 	t.Helper()
 	dir = tree(t, append([]string{"home/.config/zeph-acp/keys.toml", "home/.config/zeph-acp/skills/x", "home/.config/other/keys.toml", "home/share/zeph-acp/zeph.db", "home/w/a"}, names...)...)
@@ -81,7 +81,8 @@ func TestPrivate(t *testing.T) {
 	}
 }
 
-// What is outside is refused as ours, not with the advice to open the directory.
+// A file of ours outside the roots is refused as ours, without the advice to
+// open the directory.
 func TestPrivateOutside(t *testing.T) {
 	dir, own := home(t)
 	r, err := New(filepath.Join(dir, "home/w"))
@@ -94,8 +95,8 @@ func TestPrivateOutside(t *testing.T) {
 	}
 }
 
-// A ZEPH_HOME that is a project hides only files of known names, but one that is
-// merely opened beside the project hides all.
+// A ZEPH_HOME that is a project hides only files with known names. If it is
+// opened in addition to the project, all of it is hidden.
 func TestPrivateMixed(t *testing.T) {
 	dir := tree(t, "p/zeph.db", "p/config.toml", "p/sub/config.toml", "p/a.go", "other/x")
 	own := &Own{Places: []Place{{Dir: filepath.Join(dir, "p"), Files: []string{"config.toml", "keys.toml", "keys.toml.lock", ".*.tmp-*", "zeph.db", "zeph.db*"}, Mixed: true}}}
@@ -129,7 +130,7 @@ func TestPrivateMixed(t *testing.T) {
 	}
 }
 
-// Who keeps configuration elsewhere and links to it has it hidden there too.
+// Configuration behind a link is hidden at its target too.
 func TestPrivateBehindLinks(t *testing.T) {
 	dir := tree(t, "home/dot/zeph/keys.toml", "home/dot/db/z.sqlite", "home/dot/db/z.sqlite-wal", "home/dot/db/y", "home/.config/zeph-acp -> ../dot/zeph", "home/share/zeph-acp/zeph.db -> ../../dot/db/z.sqlite")
 	r, err := New(filepath.Join(dir, "home"))
@@ -163,8 +164,8 @@ func TestBelow(t *testing.T) {
 	}
 }
 
-// Whoever exchanges a directory for a link to ours between Resolve and use
-// neither reads nor writes there.
+// A directory that is replaced by a link to ours between Resolve and its use
+// allows neither reads nor writes there.
 func TestPrivateRace(t *testing.T) {
 	dir, own := home(t, "home/w/d/keys.toml", "home/w/link -> ../.config/zeph-acp", "home/w/deep -> ../.config")
 	r, err := New(filepath.Join(dir, "home"))
@@ -201,8 +202,8 @@ func TestPrivateRace(t *testing.T) {
 	}
 }
 
-// A known file that takes the place of another just before it is opened is not
-// closed again: that would drop the locks on it.
+// A known file that replaces another just before it is opened is not closed
+// again: that would drop the locks on it.
 func TestPrivateKept(t *testing.T) {
 	dir, own := home(t)
 	r, err := New(filepath.Join(dir, "home"))

@@ -91,8 +91,8 @@ func TestReading(t *testing.T) {
 	}
 }
 
-// What holds for a directory holds below it; deny wins; a pattern that CheckPattern
-// takes compiles.
+// A rule for a directory applies below it. Deny takes precedence. A pattern
+// that CheckPattern accepts compiles.
 func FuzzReadRules(f *testing.F) {
 	dir := tree(f, "w/a/b/c", "out/s", "w/l -> ../out")
 	root := filepath.Join(dir, "w")

@@ -9,7 +9,7 @@ import (
 )
 
 // tree makes directories (names ending in "/"), files and symlinks ("a -> b")
-// below a fresh directory without symlinks above it.
+// below a new directory without symlinks in its path.
 func tree(t testing.TB, names ...string) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())

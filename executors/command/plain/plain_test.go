@@ -126,7 +126,7 @@ func TestDirectories(t *testing.T) {
 	}
 }
 
-// A command that the table does not have is the caller's to allow.
+// The caller decides about a command that the table lacks.
 func TestAllow(t *testing.T) {
 	var seen []string
 	allow := func(c *Command, why error) error {
@@ -160,8 +160,8 @@ func TestAllow(t *testing.T) {
 	}
 }
 
-// The table itself: short options are single letters, and each program takes its
-// own options.
+// The table itself: short options are single letters, and each program accepts
+// its own options.
 func TestTable(t *testing.T) {
 	check := func(name string, p *program) {
 		for option := range p.table() {
@@ -184,7 +184,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// Programs of sed and awk that people type to look at something.
+// Programs of sed and awk that people type to inspect something.
 func TestPrintingPrograms(t *testing.T) {
 	for _, script := range []string{
 		`sed 's/[[:space:]]*$//' f`, `sed -n '/[a-z]\+/p' f`, `sed -E 's/([a-z]+) .*/\1/' f`, `sed 's/\./,/g' f`, `sed 's/[^0-9]//g; s|a/b|c|' f`, `sed '/^#/s/x/y/' f`, `sed -n '/^\[a\]/,/^\[/p' f`, `sed '/^$/d;5q' f`,
@@ -197,7 +197,7 @@ func TestPrintingPrograms(t *testing.T) {
 	}
 }
 
-// Bash reads every plain form as a script without a mistake.
+// Bash parses every plain form without an error.
 func FuzzPlain(f *testing.F) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// reference is grep line by line, file by file, as simply as can be.
+// reference is grep, line by line and file by file, in the simplest form.
 type reference struct {
 	re            *regexp.Regexp
 	context, most int
@@ -136,7 +136,7 @@ func FuzzGrep(f *testing.F) {
 	})
 }
 
-// A regex that takes minutes on a long line ends soon after the cancel.
+// A regex that takes minutes on a long line stops soon after the cancel.
 func TestGrepIsStopped(t *testing.T) {
 	s, err := New(`(?m)(?s)`+strings.Repeat(`.*`, 300)+`[YZ]`, 0, 10, 1000)
 	if err != nil {

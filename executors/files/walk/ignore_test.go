@@ -69,7 +69,7 @@ func TestExcludesFile(t *testing.T) {
 	}
 }
 
-// FuzzIgnore compares with git, where it is installed.
+// FuzzIgnore compares the result with git's, if git is installed.
 func FuzzIgnore(f *testing.F) {
 	git, err := exec.LookPath("git")
 	if err != nil {

@@ -19,7 +19,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// emptyTree returns the tree of a fresh directory.
+// emptyTree returns the tree of a new directory.
 func emptyTree(t *testing.T) Tree {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -58,8 +58,8 @@ func readFiles(t *testing.T, tree Tree) (n int, unseen Unseen) {
 	return n, unseen
 }
 
-// More directories than are held open, a chain of them deeper than paths may be
-// long, and many names in one.
+// More directories than are held open, a chain of them deeper than the longest
+// path, and many names in one.
 func TestLargeTree(t *testing.T) {
 	tree := emptyTree(t)
 	root, err := os.OpenRoot(tree.Dir)
@@ -88,7 +88,7 @@ func TestLargeTree(t *testing.T) {
 	}
 }
 
-// Where the paths become too long, the walk says so and goes on.
+// The walk reports paths that are too long, and continues.
 func TestTooDeep(t *testing.T) {
 	tree := emptyTree(t)
 	write(t, tree, "z", "hit\n")
@@ -144,7 +144,8 @@ func TestWalkCancelled(t *testing.T) {
 	}
 }
 
-// A panic of a visit comes out where the walk was asked for, after all have ended.
+// A panic of a visit is raised in the caller of the walk, after all goroutines
+// have ended.
 func TestWalkPanics(t *testing.T) {
 	tree := emptyTree(t)
 	for _, name := range []string{"a/x", "b/x", "c"} {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// What was written is read, however late the reader comes to it: a context that
-// has ended only means that nothing more is waited for.
+// All written output is read, however late the reader is. A context that has
+// ended only stops the wait for more.
 func TestReadLate(t *testing.T) {
 	for name, watch := range map[string]func([]*os.File) readFunc{
 		"as watched": watch,

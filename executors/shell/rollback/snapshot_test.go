@@ -50,8 +50,8 @@ func TestOwnFilesStay(t *testing.T) {
 	}
 }
 
-// Of nested directories only the outermost is surveyed, and each file is matched
-// against the innermost of the session's directories.
+// Of nested directories only the outermost is surveyed, and each file is
+// matched relative to the innermost of the session's directories.
 func TestScopeOfNestedRoots(t *testing.T) {
 	dir := t.TempDir()
 	makeTree(t, dir, map[string]string{"a/x": "1", "a/in/x": "2", "a-b/x": "3", "c/x": "4"})

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The hint is about what the output looks like.
+// The hint depends only on the output.
 func TestHint(t *testing.T) {
 	const write, network, read = "write only in", "allow_network", "deny_read"
 	for output, want := range map[string]string{

@@ -21,11 +21,11 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// The signal for the parent's death belongs to the main thread, which no goroutine
-// is sure to run on but the one that initialises packages, once it is locked.
+// The parent-death signal belongs to the main thread. Only the goroutine that
+// initialises packages is sure to run on it, once it is locked.
 func init() { runtime.LockOSThread() }
 
-// TestMain lets the test binary be the helper, and what commands run.
+// TestMain lets the test binary act as the helper and as the commands.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
@@ -52,8 +52,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// world is a home directory with zeph-acp's files, a workspace in it, and
-// something outside.
+// world is a home directory with zeph-acp's files, a workspace in it, and a
+// directory outside.
 type world struct {
 	t                        testing.TB
 	home, ws, own, elsewhere string
@@ -99,7 +99,7 @@ func newWorld(t *testing.T, deny ...string) *world {
 	return w
 }
 
-// refuser judges as workspace.ReadRules do, for the patterns of these tests.
+// refuser applies the patterns of these tests as workspace.ReadRules do.
 func refuser(ws, home string, deny []string) func(string) bool {
 	return func(abs string) bool {
 		for at := abs; at != "/"; at = filepath.Dir(at) {
@@ -146,7 +146,7 @@ func (w *world) cmd(name string, args ...string) *exec.Cmd {
 	return c
 }
 
-// sh runs a script and gives both streams and the exit code.
+// sh runs a script and returns both streams and the exit code.
 func (w *world) sh(script string) (string, int) {
 	w.t.Helper()
 	c := w.cmd("bash", "-c", script)
@@ -158,8 +158,8 @@ func (w *world) sh(script string) (string, int) {
 	return out.String(), c.ProcessState.ExitCode()
 }
 
-// want runs each script, which must succeed and write what it stands for, or
-// anything for "*".
+// want runs each script, which must succeed and write the expected output, or
+// any output for "*".
 func (w *world) want(scripts map[string]string) {
 	w.t.Helper()
 	for script, want := range scripts {
@@ -224,8 +224,8 @@ func TestOwnFiles(t *testing.T) {
 	w.want(map[string]string{"ls -a ~ ~/.config $OWN": "*", "stat $OWN/config.toml": "*"})
 }
 
-// A file of zeph-acp's that has another name in a directory of the session is
-// out of reach there too.
+// A file of zeph-acp's with a hard link in a session's directory is refused
+// there too.
 func TestOwnLinked(t *testing.T) {
 	w := newWorld(t)
 	for _, name := range []string{"link", "clean/deep/link"} {
@@ -328,7 +328,7 @@ func TestRename(t *testing.T) {
 	})
 }
 
-// TestSwapped changes files between the plan and the start.
+// TestSwapped replaces files between the plan and the start.
 func TestSwapped(t *testing.T) {
 	w := newWorld(t, "**/.env")
 	for name, swap := range map[string]func() error{
@@ -464,8 +464,8 @@ func TestTools(t *testing.T) {
 	})
 }
 
-// TestBeside is what one cannot do beside a refused file, and how it goes
-// nevertheless.
+// TestBeside shows what a command cannot do next to a refused file, and the
+// ways around it.
 func TestBeside(t *testing.T) {
 	w := newWorld(t, ".env")
 	out, code := w.sh("echo x > new; cat new")

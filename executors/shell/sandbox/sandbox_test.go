@@ -105,7 +105,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// FuzzDecode checks that no rules are taken for others, or for none.
+// FuzzDecode checks that damaged rules are never accepted.
 func FuzzDecode(f *testing.F) {
 	f.Add(`{"fs":1,"grants":[{"dir":"Lw==","right":4,"names":[{"n":"Lg==","i":{"Dev":1,"Ino":2}}]}]}`, "PATH=/bin")
 	f.Add(`{"fs":0}`, variable+"1=x")
