@@ -66,14 +66,14 @@ func (c *Client) call(ctx context.Context, method string, params, result any) er
 	if err != nil {
 		return err
 	}
-	if err = answer(ctx, method, waiter, result); ctx.Err() != nil && err == context.Cause(ctx) {
+	if err = awaitAnswer(ctx, method, waiter, result); ctx.Err() != nil && err == context.Cause(ctx) {
 		c.giveUp(id, err)
 	}
 	return err
 }
 
-// answer waits for the answer to a request and decodes its result into result.
-func answer(ctx context.Context, method string, waiter jsonrpc2.Waiter, result any) error {
+// awaitAnswer waits for the answer to a request and decodes its result into result.
+func awaitAnswer(ctx context.Context, method string, waiter jsonrpc2.Waiter, result any) error {
 	var raw json.RawMessage
 	err := waiter.Wait(ctx, &raw)
 	var refused *jsonrpc2.Error
@@ -181,7 +181,7 @@ func (c *Client) CreateTerminal(ctx context.Context, p CreateTerminalRequest) (*
 		return nil, err
 	}
 	created := make(chan error, 1)
-	go func() { created <- answer(context.WithoutCancel(ctx), method, waiter, &r) }()
+	go func() { created <- awaitAnswer(context.WithoutCancel(ctx), method, waiter, &r) }()
 	t := &Terminal{client: c, session: p.SessionID}
 	select {
 	case err := <-created:

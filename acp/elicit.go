@@ -86,7 +86,7 @@ func (r *ElicitResult) UnmarshalJSON(b []byte) error {
 // then a *ClientError that is Unsupported.
 func (c *Client) Elicit(ctx context.Context, p ElicitRequest) (ElicitResult, error) {
 	const method = "elicitation/create"
-	can, err := c.Capabilities().ElicitForm, flat(p.Schema)
+	can, err := c.Capabilities().ElicitForm, checkFlat(p.Schema)
 	if p.Schema == nil {
 		can, err = c.Capabilities().ElicitURL, p.checkURL()
 	}
@@ -132,9 +132,9 @@ func (p ElicitRequest) checkURL() error {
 	return nil
 }
 
-// flat returns an error for a schema that no form can show. Schemas also come
+// checkFlat returns an error for a schema that no form can show. Schemas also come
 // from MCP servers.
-func flat(schema json.RawMessage) error {
+func checkFlat(schema json.RawMessage) error {
 	var s struct {
 		Type       string `json:"type"`
 		Properties map[string]struct {

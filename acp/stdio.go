@@ -137,9 +137,9 @@ func (s *stream) ReadObject(v any) error {
 	}
 }
 
-// edge is how much is kept of both ends of a line over the limit, in bytes. It
+// keptEnd is how much is kept of both ends of a line over the limit, in bytes. It
 // suffices for the members that identify the frame.
-const edge = 4 << 10
+const keptEnd = 4 << 10
 
 // readLine reads up to the next newline or the end of input. It does not store
 // a line over the limit, but returns its two ends.
@@ -154,7 +154,7 @@ func (s *stream) readLine() (line []byte, tooLong bool, err error) {
 		parts = append(parts, bytes.Clone(part))
 		if size += len(part); size > s.maxLine+1 {
 			tooLong = true
-			parts = [][]byte{ends(parts)}
+			parts = [][]byte{lineEnds(parts)}
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			return bytes.Join(parts, nil), tooLong, err
@@ -162,15 +162,15 @@ func (s *stream) readLine() (line []byte, tooLong bool, err error) {
 	}
 }
 
-// ends returns the two ends of a line. All parts but the last are longer than
+// lineEnds returns the two ends of a line. All parts but the last are longer than
 // an end.
-func ends(parts [][]byte) []byte {
+func lineEnds(parts [][]byte) []byte {
 	if n := len(parts); n > 3 {
 		parts = [][]byte{parts[0], parts[n-2], parts[n-1]}
 	}
 	line := bytes.Join(parts, nil)
-	if len(line) > 2*edge {
-		line = append(line[:edge], line[len(line)-edge:]...)
+	if len(line) > 2*keptEnd {
+		line = append(line[:keptEnd], line[len(line)-keptEnd:]...)
 	}
 	return line
 }
@@ -180,7 +180,7 @@ func ends(parts [][]byte) []byte {
 // forever. Any other line is refused.
 func (s *stream) overLimit(line []byte) []byte {
 	limit := strconv.Itoa(s.maxLine) + " bytes"
-	m := outerMembers(line[:min(edge, len(line))], line[max(0, len(line)-edge):])
+	m := outerMembers(line[:min(keptEnd, len(line))], line[max(0, len(line)-keptEnd):])
 	if m["method"] != nil || m["result"] == nil && m["error"] == nil {
 		s.refuse(jsonrpc2.CodeInvalidRequest, "line over "+limit)
 		return nil

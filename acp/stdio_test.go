@@ -90,7 +90,7 @@ func TestEndsOfLongLine(t *testing.T) {
 		if tooLong != (n > limit) || err != nil || got[0] != '{' || !bytes.HasSuffix(got, []byte("x}\n")) {
 			t.Errorf("%d bytes: %t, %v, %.9q", n, tooLong, err, got)
 		}
-		if tooLong && (len(got) != 2*edge || cap(got) > 256<<10) {
+		if tooLong && (len(got) != 2*keptEnd || cap(got) > 256<<10) {
 			t.Errorf("%d bytes: %d of %d held", n, len(got), cap(got))
 		}
 		if got, tooLong, err := s.readLine(); string(got) != "next" || tooLong || err != io.EOF {

@@ -26,18 +26,18 @@ func (l *Log) input(raw json.RawMessage) json.RawMessage {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber() // keep numbers as written
 	if err := dec.Decode(&v); err != nil || dec.More() {
-		return note("not JSON", len(raw))
+		return noteString("not JSON", len(raw))
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(l.clean(v)); err != nil || b.Len() > maxInput {
-		return note("left out", len(raw))
+		return noteString("left out", len(raw))
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-func note(what string, size int) json.RawMessage {
+func noteString(what string, size int) json.RawMessage {
 	return fmt.Appendf(nil, `"… (%s, %d bytes)"`, what, size)
 }
 

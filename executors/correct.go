@@ -289,7 +289,7 @@ func ignoredNote(names []string) []string {
 	if more := len(names) - maxIgnored; more > 0 {
 		names = append(names[:maxIgnored:maxIgnored], fmt.Sprintf("%d more", more))
 	}
-	return []string{"[ignored unknown " + what + listed(names) + "]"}
+	return []string{"[ignored unknown " + what + joinNames(names) + "]"}
 }
 
 var (

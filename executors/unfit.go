@@ -38,7 +38,7 @@ func complaint(s *jsonschema.Schema, at string, v any) (Category, string) {
 	}
 	types := typesOf(s)
 	if len(types) > 0 && !hasAnyType(v, types) {
-		return TypeMismatch, fmt.Sprintf("%s must be %s, got %s", name(at), oneOf(types), shown(v))
+		return TypeMismatch, fmt.Sprintf("%s must be %s, got %s", paramName(at), oneOf(types), shown(v))
 	}
 	if s.Enum != nil && !slices.ContainsFunc(s.Enum, func(e any) bool { return shown(e) == shown(v) }) {
 		words := make([]string, len(s.Enum))
@@ -47,11 +47,11 @@ func complaint(s *jsonschema.Schema, at string, v any) (Category, string) {
 				words[i] = shown(e)
 			}
 		}
-		return InvalidParameters, fmt.Sprintf("%s must be one of %s, got %s", name(at), strings.Join(words, ", "), shown(v))
+		return InvalidParameters, fmt.Sprintf("%s must be one of %s, got %s", paramName(at), strings.Join(words, ", "), shown(v))
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		return members(s, at, v)
+		return checkMembers(s, at, v)
 	case []any:
 		if text := sized(at, "item", len(v), s.MinItems, s.MaxItems); text != "" {
 			return InvalidParameters, text
@@ -71,17 +71,17 @@ func complaint(s *jsonschema.Schema, at string, v any) (Category, string) {
 	case float64:
 		switch {
 		case s.Minimum != nil && v < *s.Minimum:
-			return InvalidParameters, fmt.Sprintf("%s must be at least %v, got %v", name(at), *s.Minimum, v)
+			return InvalidParameters, fmt.Sprintf("%s must be at least %v, got %v", paramName(at), *s.Minimum, v)
 		case s.Maximum != nil && v > *s.Maximum:
-			return InvalidParameters, fmt.Sprintf("%s must be at most %v, got %v", name(at), *s.Maximum, v)
+			return InvalidParameters, fmt.Sprintf("%s must be at most %v, got %v", paramName(at), *s.Maximum, v)
 		}
 	}
 	return "", ""
 }
 
-// members returns the first fault of an object: missing members, with the unknown
+// checkMembers returns the first fault of an object: missing members, with the unknown
 // ones that may stand for them, then the fault of a member.
-func members(s *jsonschema.Schema, at string, v map[string]any) (Category, string) {
+func checkMembers(s *jsonschema.Schema, at string, v map[string]any) (Category, string) {
 	missing := slices.DeleteFunc(slices.Clone(s.Required), func(n string) bool { _, ok := v[n]; return ok })
 	needed := len(missing) > 0
 	var wrong []string
@@ -107,7 +107,7 @@ func members(s *jsonschema.Schema, at string, v map[string]any) (Category, strin
 		for i, n := range missing {
 			missing[i] = strings.TrimPrefix(at+"."+n, ".")
 		}
-		wrong = append(wrong, fmt.Sprintf("%s %s missing", listed(missing), verb))
+		wrong = append(wrong, fmt.Sprintf("%s %s missing", joinNames(missing), verb))
 	}
 	if len(wrong) > 0 {
 		return InvalidParameters, strings.Join(wrong, "; ")
@@ -136,14 +136,14 @@ func sized(at, unit string, n int, least, most *int) string {
 	}
 	switch {
 	case least != nil && n < *least:
-		return fmt.Sprintf("%s must have at least %s, got %d", name(at), plural(*least), n)
+		return fmt.Sprintf("%s must have at least %s, got %d", paramName(at), plural(*least), n)
 	case most != nil && n > *most:
-		return fmt.Sprintf("%s must have at most %s, got %d", name(at), plural(*most), n)
+		return fmt.Sprintf("%s must have at most %s, got %d", paramName(at), plural(*most), n)
 	}
 	return ""
 }
 
-func name(at string) string {
+func paramName(at string) string {
 	if at == "" {
 		return "the input"
 	}
@@ -198,8 +198,8 @@ func oneOf(types []string) string {
 	return strings.Join(words, " or ")
 }
 
-// listed returns "a, b and c".
-func listed(names []string) string {
+// joinNames returns "a, b and c".
+func joinNames(names []string) string {
 	last := len(names) - 1
 	if last == 0 {
 		return names[0]
@@ -240,12 +240,12 @@ func likest(wrong string, names []string) string {
 // similar first. It returns nil if no name shares a word with it.
 func Closest(tools []Tool, wrong string) []string {
 	wrong = wrong[:min(len(wrong), 64)]
-	parts := words(wrong)
+	parts := nameWords(wrong)
 	var found []string
 	for _, t := range tools {
 		if t.Name == likest(wrong, []string{t.Name}) {
 			found = slices.Insert(found, 0, t.Name)
-		} else if slices.ContainsFunc(words(t.Name), func(w string) bool {
+		} else if slices.ContainsFunc(nameWords(t.Name), func(w string) bool {
 			return slices.ContainsFunc(parts, func(p string) bool { return strings.HasPrefix(w, p) || strings.HasPrefix(p, w) })
 		}) {
 			found = append(found, t.Name)
@@ -254,8 +254,8 @@ func Closest(tools []Tool, wrong string) []string {
 	return found[:min(len(found), 3)]
 }
 
-// words returns the significant words of a name, in lower case.
-func words(name string) []string {
+// nameWords returns the significant words of a name, in lower case.
+func nameWords(name string) []string {
 	var spaced strings.Builder
 	for i, r := range name {
 		if i > 0 && unicode.IsUpper(r) {

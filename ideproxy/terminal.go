@@ -56,7 +56,7 @@ func (t *Terminal) Run(ctx context.Context, cmd shell.Command) (shell.Output, er
 	case ctx.Err() == nil:
 	case errors.Is(context.Cause(ctx), context.DeadlineExceeded):
 		err = context.Cause(ctx)
-		status = stop(ctx, term)
+		status = stopTerminal(ctx, term)
 	default:
 		return out, context.Cause(ctx)
 	}
@@ -128,8 +128,8 @@ func (t *Terminal) holds(cmd shell.Command) bool {
 	return cmd.ReadOnly && quirksOf(t.Client.Info()).holds
 }
 
-// stop kills a command that exceeded its time limit.
-func stop(ctx context.Context, term *acp.Terminal) acp.ExitStatus {
+// stopTerminal kills a command that exceeded its time limit.
+func stopTerminal(ctx context.Context, term *acp.Terminal) acp.ExitStatus {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settle)
 	defer cancel()
 	_ = term.Kill(ctx)          // the command may have ended already

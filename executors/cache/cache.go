@@ -122,7 +122,7 @@ func (l *link) recall(ctx context.Context, call *executors.Call, effect executor
 	}
 	if e := l.cache.get(k, call.Card); e != nil {
 		if call.Record != nil {
-			keep(call.Record, e.record)
+			copyFacts(call.Record, e.record)
 			call.Record.Cached = true
 		}
 		return e.result, nil
@@ -134,17 +134,17 @@ func (l *link) recall(ctx context.Context, call *executors.Call, effect executor
 	e := &entry{key: k, result: res, paths: call.Card.Paths, url: call.Card.URL, at: time.Now()}
 	e.disk = len(e.paths) > 0 || !effect.Has(executors.Network)
 	if call.Record != nil {
-		keep(&e.record, *call.Record)
+		copyFacts(&e.record, *call.Record)
 	}
-	if e.size, ok = size(e); ok && e.size <= maxEntry {
+	if e.size, ok = entrySize(e); ok && e.size <= maxEntry {
 		l.cache.put(e, changes)
 	}
 	return res, nil
 }
 
-// keep copies the facts of a result from its record, but not the permission
+// copyFacts copies the facts of a result from its record, but not the permission
 // decision.
-func keep(to *executors.Record, from executors.Record) {
+func copyFacts(to *executors.Record, from executors.Record) {
 	to.ClaimSource, to.ExitCode, to.Truncated, to.Before = from.ClaimSource, from.ExitCode, from.Truncated, from.Before
 }
 

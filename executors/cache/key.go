@@ -40,8 +40,8 @@ func canonical(input json.RawMessage) ([]byte, bool) {
 	return out, err == nil
 }
 
-// size is roughly how many bytes an entry needs.
-func size(e *entry) (n int, ok bool) {
+// entrySize is roughly how many bytes an entry needs.
+func entrySize(e *entry) (n int, ok bool) {
 	const each = 512 // the entry itself and its slot in the map
 	n = each + len(e.result.ForModel()) + e.result.ValidSize + len(e.url)
 	for _, p := range e.paths {

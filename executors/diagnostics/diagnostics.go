@@ -100,13 +100,13 @@ func (t *tool) execute(ctx context.Context, call *executors.Call, in input) (exe
 }
 
 // planFor returns the plan of a call. If it fails, the plan may still name the target.
-func (t *tool) planFor(ctx context.Context, in input) (plan, error) {
+func (t *tool) planFor(ctx context.Context, in input) (runPlan, error) {
 	if in.Kind != "" && in.Kind != "check" && in.Kind != "clippy" { // it becomes an argument
-		return plan{}, executors.Failuref(executors.InvalidParameters, "kind: must be check or clippy, is %q", in.Kind)
+		return runPlan{}, executors.Failuref(executors.InvalidParameters, "kind: must be check or clippy, is %q", in.Kind)
 	}
 	target, isDir, err := t.target(in.Path)
 	if err != nil {
-		return plan{}, err
+		return runPlan{}, err
 	}
 	p, err := t.plan(ctx, target, isDir, in.Kind)
 	p.target = target

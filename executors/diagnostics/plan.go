@@ -16,15 +16,15 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// plan is the list of programs that a call runs.
-type plan struct {
+// runPlan is the list of programs that a call runs.
+type runPlan struct {
 	target   string // absolute; only its diagnostics are reported
-	steps    []step
+	steps    []programStep
 	warnings []string // about programs that do not run
 }
 
-// step is one program to run.
-type step struct {
+// programStep is one program to run.
+type programStep struct {
 	name  string   // for people and the model: "cargo check"
 	dir   string   // absolute
 	path  string   // absolute path of the program
@@ -34,7 +34,7 @@ type step struct {
 
 // plan determines the programs to run for a target: a directory, or a regular file.
 // The error is a failure.
-func (t *tool) plan(ctx context.Context, target string, isDir bool, lints string) (plan, error) {
+func (t *tool) plan(ctx context.Context, target string, isDir bool, lints string) (runPlan, error) {
 	f := &finder{ctx: ctx, roots: t.roots, start: target}
 	if !isDir {
 		f.start = filepath.Dir(target)
@@ -46,11 +46,11 @@ func (t *tool) plan(ctx context.Context, target string, isDir bool, lints string
 		f.found = slices.DeleteFunc(f.found, func(p project) bool { return !slices.Contains(fit, p.kind) })
 	}
 	if len(f.found) == 0 {
-		return plan{}, executors.Failuref(executors.PermanentFailure, "no project to check in or around %s", t.roots.Rel(target)).
+		return runPlan{}, executors.Failuref(executors.PermanentFailure, "no project to check in or around %s", t.roots.Rel(target)).
 			Hint("The tool looks for Cargo.toml, go.mod, tsconfig.json, an ESLint configuration, and Python projects. Name the directory of one, or run the check in bash.")
 	}
 	slices.SortStableFunc(f.found, func(a, b project) int { return int(a.kind) - int(b.kind) })
-	p := plan{target: target}
+	p := runPlan{target: target}
 	if len(f.found) > maxProjects {
 		f.more, f.found = true, f.found[:maxProjects]
 	}
@@ -63,19 +63,19 @@ func (t *tool) plan(ctx context.Context, target string, isDir bool, lints string
 	return p, nil
 }
 
-func (p *plan) warn(format string, args ...any) {
+func (p *runPlan) warn(format string, args ...any) {
 	if w := cut(plainLine(fmt.Sprintf(format, args...))); !slices.Contains(p.warnings, w) {
 		p.warnings = append(p.warnings, w)
 	}
 }
 
 // add plans the programs that check a project.
-func (t *tool) add(p *plan, found project, lints string, file bool) {
+func (t *tool) add(p *runPlan, found project, lints string, file bool) {
 	part := "." // of the project, as an argument that cannot be an option
 	if rel, err := filepath.Rel(found.dir, p.target); err == nil && rel != "." && filepath.IsLocal(rel) {
 		part = "." + string(filepath.Separator) + rel
 	}
-	s := step{dir: found.dir}
+	s := programStep{dir: found.dir}
 	switch found.kind {
 	case rust:
 		t.addCargo(p, s, lints)
@@ -96,7 +96,7 @@ func (t *tool) add(p *plan, found project, lints string, file bool) {
 	}
 }
 
-func (t *tool) addCargo(p *plan, s step, lints string) {
+func (t *tool) addCargo(p *runPlan, s programStep, lints string) {
 	if lints == "" {
 		lints = "check"
 	}
@@ -110,7 +110,7 @@ func (t *tool) addCargo(p *plan, s step, lints string) {
 
 // addGo plans two commands: go build reports all mistakes of a package, but go vet
 // only the first one; go vet also checks tests.
-func (t *tool) addGo(p *plan, s step, part string, file bool) {
+func (t *tool) addGo(p *runPlan, s programStep, part string, file bool) {
 	if file {
 		part = filepath.Dir(part)
 		if part != "." {
@@ -130,7 +130,7 @@ var mypyArgs = []string{
 	"--show-column-numbers", "--show-error-codes", "--hide-error-context", "--no-error-summary", "--no-pretty", "--no-color-output",
 }
 
-func (t *tool) addPython(p *plan, s step, part string) {
+func (t *tool) addPython(p *runPlan, s programStep, part string) {
 	read := func(name string) string { return readMarker(t.roots, s.dir, name) }
 	mypy := section(read("pyproject.toml"), "[tool.mypy]") + section(read("setup.cfg"), "[mypy]") + section(read("mypy.ini"), "[mypy]") + section(read(".mypy.ini"), "[mypy]")
 	ruff := section(read("pyproject.toml"), "[tool.ruff]") + read("ruff.toml") + read(".ruff.toml")
@@ -170,7 +170,7 @@ func namesFiles(config string) bool {
 }
 
 // addStep adds a step if its program is installed, otherwise a warning.
-func (t *tool) addStep(p *plan, s step, program string, places []string, args []string) {
+func (t *tool) addStep(p *runPlan, s programStep, program string, places []string, args []string) {
 	path, shown, ok := t.lookup(s.dir, program, places)
 	if !ok {
 		p.warn("%s is not installed, so %s was not checked with %s", program, t.roots.Rel(s.dir), s.name)
@@ -224,7 +224,7 @@ func (t *tool) lookup(dir, name string, places []string) (path, shown string, ok
 }
 
 // script returns the plan as an equivalent shell script in one line.
-func (t *tool) script(p plan) string {
+func (t *tool) script(p runPlan) string {
 	var parts []string
 	for _, s := range p.steps {
 		words := make([]string, len(s.words))

@@ -20,12 +20,12 @@ const (
 	maxMarker   = 1 << 20
 )
 
-// kind is a kind of project.
-type kind int
+// projectKind is a kind of project.
+type projectKind int
 
 // The kinds, in the order in which they are checked.
 const (
-	rust kind = iota
+	rust projectKind = iota
 	golang
 	typeScript
 	esLint
@@ -35,12 +35,12 @@ const (
 
 // project is a directory that is checked as one unit.
 type project struct {
-	kind kind
+	kind projectKind
 	dir  string // absolute, without symlinks
 }
 
 // byExtension lists the kinds that check a file; all kinds may check other files.
-var byExtension = map[string][]kind{
+var byExtension = map[string][]projectKind{
 	".rs": {rust}, ".go": {golang}, ".py": {python}, ".pyi": {python},
 	".ts": {typeScript, esLint}, ".tsx": {typeScript, esLint}, ".mts": {typeScript, esLint}, ".cts": {typeScript, esLint},
 	".js": {typeScript, esLint}, ".jsx": {typeScript, esLint}, ".mjs": {typeScript, esLint}, ".cjs": {typeScript, esLint},
@@ -155,7 +155,7 @@ func regular(entries []fs.DirEntry) []string {
 
 // marked reports whether a directory that contains files of these names is a
 // project of the kind.
-func (f *finder) marked(k kind, dir string, names []string) bool {
+func (f *finder) marked(k projectKind, dir string, names []string) bool {
 	has := func(some ...string) bool {
 		return slices.ContainsFunc(some, func(name string) bool { return slices.Contains(names, name) })
 	}

@@ -24,12 +24,12 @@ type change struct {
 	done  string  // the text of the result
 }
 
-// plan computes a change without making it. Even with an error, the change has
+// changePlan computes a change without making it. Even with an error, the change has
 // its target if the path is known.
-type plan[In any] func(ctx context.Context, in In) (change, error)
+type changePlan[In any] func(ctx context.Context, in In) (change, error)
 
 // prepare returns the Prepare function of a tool with this plan.
-func prepare[In any](p plan[In]) func(context.Context, *executors.Call, In) (executors.Card, error) {
+func prepare[In any](p changePlan[In]) func(context.Context, *executors.Call, In) (executors.Card, error) {
 	return func(ctx context.Context, call *executors.Call, in In) (executors.Card, error) {
 		c, err := p(ctx, in)
 		if c.abs == "" {
@@ -56,7 +56,7 @@ func prepare[In any](p plan[In]) func(context.Context, *executors.Call, In) (exe
 
 // execute returns the Execute function of a tool with this plan. It computes the
 // change again from the present content of the file.
-func execute[In any](t *tools, p plan[In]) func(context.Context, *executors.Call, In) (executors.Result, error) {
+func execute[In any](t *tools, p changePlan[In]) func(context.Context, *executors.Call, In) (executors.Result, error) {
 	return func(ctx context.Context, call *executors.Call, in In) (executors.Result, error) {
 		c, err := p(ctx, in)
 		if err != nil {

@@ -139,9 +139,9 @@ func (t *tools) find(ctx context.Context, _ *executors.Call, in findInput) (exec
 
 // foundPaths is the result of find_path, in order.
 type foundPaths struct {
-	shown []string // for the model; at most Config.MaxResults
-	paths []string // the first, for the raw output
-	files places   // the regular files among those that are shown
+	shown []string    // for the model; at most Config.MaxResults
+	paths []string    // the first, for the raw output
+	files matchPlaces // the regular files among those that are shown
 	total int
 }
 

@@ -123,7 +123,7 @@ type inFile struct {
 // grepped is the result of grep in all files.
 type grepped struct {
 	search.Matches
-	places places
+	places matchPlaces
 	large  int // files not searched
 }
 

@@ -64,9 +64,9 @@ func (t *tools) list(ctx context.Context, _ *executors.Call, in listInput) (exec
 // are shown.
 func (t *tools) listed(tg target, entries []fs.DirEntry) (rawListing, []executors.Location) {
 	var counts [len(groups)]int
-	var files places
+	var files matchPlaces
 	for i, e := range entries {
-		counts[group(e.Type())]++
+		counts[entryGroup(e.Type())]++
 		if e.Type().IsRegular() && i < t.cfg.MaxEntries {
 			files.add(tg.below(e.Name()), 0)
 		}
@@ -88,7 +88,7 @@ func (t *tools) directory(path string) (target, error) {
 // groups are the kinds of entries in the order in which they are listed.
 var groups = [...]string{"[dir]  ", "[file] ", "[symlink] ", "[other] "}
 
-func group(mode fs.FileMode) int {
+func entryGroup(mode fs.FileMode) int {
 	switch {
 	case mode.IsDir():
 		return 0
@@ -107,11 +107,11 @@ func listing(name string, entries []fs.DirEntry, most int) string {
 		return "Empty directory: " + name
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int {
-		return cmp.Or(group(a.Type())-group(b.Type()), strings.Compare(a.Name(), b.Name()))
+		return cmp.Or(entryGroup(a.Type())-entryGroup(b.Type()), strings.Compare(a.Name(), b.Name()))
 	})
 	var b strings.Builder
 	for _, e := range entries[:min(len(entries), most)] {
-		b.WriteString(groups[group(e.Type())])
+		b.WriteString(groups[entryGroup(e.Type())])
 		b.WriteString(executors.OneLine(e.Name()))
 		b.WriteByte('\n')
 	}

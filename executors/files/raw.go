@@ -66,14 +66,14 @@ type (
 	}
 )
 
-// places collects where matches are, one place a file. It holds maxPlaces of them.
-type places struct {
+// matchPlaces collects where matches are, one place a file. It holds maxPlaces of them.
+type matchPlaces struct {
 	locations []executors.Location
 	files     int
 }
 
 // add records the first match in a file; line is 1-based.
-func (p *places) add(path string, line int) {
+func (p *matchPlaces) add(path string, line int) {
 	p.files++
 	if len(p.locations) < maxPlaces {
 		p.locations = append(p.locations, executors.Location{Path: path, Line: line})
@@ -81,7 +81,7 @@ func (p *places) add(path string, line int) {
 }
 
 // raw returns the places as raw output.
-func (p *places) raw() []rawPlace {
+func (p *matchPlaces) raw() []rawPlace {
 	out := make([]rawPlace, len(p.locations))
 	for i, l := range p.locations {
 		out[i] = rawPlace{l.Path, l.Line}

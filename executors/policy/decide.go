@@ -31,13 +31,13 @@ func (p ruling) decide(call *executors.Call, tool executors.Tool) decision {
 	switch {
 	case call.Card.Command != "":
 		d = p.decideCommand(call)
-	case call.Card.URL != "" && looks(tool.Effect):
+	case call.Card.URL != "" && onlyLooks(tool.Effect):
 		d = p.decideWeb(call)
 	case tool.Effect.ReadOnly():
 		d = p.decideFiles(call, verdict{action: Allow, why: "default: read-only tools are allowed"})
 	case tool.Effect.InternalOnly():
 		d = p.decideFiles(call, verdict{action: Allow, why: "default: it only changes the session's own state"})
-	case mode(p.Mode()).readOnly && !looks(tool.Effect):
+	case mode(p.Mode()).readOnly && !onlyLooks(tool.Effect):
 		d.verdict = verdict{action: Deny, byMode: true, why: fmt.Sprintf("the mode %q only reads", p.Mode())}
 		return d
 	case tool.Effect.Has(executors.Network):
@@ -276,12 +276,12 @@ func (p ruling) writes(s *command.Script) verdict {
 	onlyReads := !slices.ContainsFunc(s.Commands, func(c *command.Command) bool { return !c.ReadOnly() && !c.Wraps })
 	steps := 0
 	for _, r := range s.Redirects {
-		if r.Target.Literal && harmless(r.Target.Text) {
+		if r.Target.Literal && harmlessDevice(r.Target.Text) {
 			continue
 		}
-		for _, place := range slices.Concat(places(r.Path(), &steps)...) {
+		for _, place := range slices.Concat(pathTargets(r.Path(), &steps)...) {
 			switch {
-			case !r.Write || harmless(place):
+			case !r.Write || harmlessDevice(place):
 			case sensitive(place):
 				return verdict{action: Ask, why: "default: files in .git and .zeph always need permission"}
 			case onlyReads:
@@ -294,7 +294,7 @@ func (p ruling) writes(s *command.Script) verdict {
 			continue
 		}
 		for _, f := range c.Paths() {
-			if slices.ContainsFunc(slices.Concat(places(f, &steps)...), sensitive) {
+			if slices.ContainsFunc(slices.Concat(pathTargets(f, &steps)...), sensitive) {
 				return verdict{action: Ask, why: "default: files in .git and .zeph always need permission"}
 			}
 		}

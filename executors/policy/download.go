@@ -12,9 +12,9 @@ var interpreters = []string{
 	".", "awk", "bun", "deno", "eval", "gawk", "lua", "node", "osascript", "perl", "php", "powershell", "pwsh", "python", "python2", "python3", "rscript", "ruby", "source", "tclsh",
 }
 
-// takers are programs that run their standard input, whatever their operands
+// stdinRunners are programs that run their standard input, whatever their operands
 // are.
-var takers = []string{"at", "batch", "parallel"}
+var stdinRunners = []string{"at", "batch", "parallel"}
 
 // fetchers are programs that write a download to their standard output, as curl
 // does.
@@ -40,7 +40,7 @@ func runsDownload(c *command.Command) bool {
 	if downloads(c.Words[0].From) {
 		return true
 	}
-	if slices.Contains(takers, c.Program()) || c.Program() == "crontab" || strings.HasSuffix(c.Program(), "make") && fromStdin(c) {
+	if slices.Contains(stdinRunners, c.Program()) || c.Program() == "crontab" || strings.HasSuffix(c.Program(), "make") && fromStdin(c) {
 		return downloads(c.Inputs)
 	}
 	if !runsText(c) {

@@ -40,7 +40,7 @@ func (c ShellRules) Allowed(home string) []string {
 			}
 			dir = filepath.Join(home, rest)
 		}
-		if found, err := leads(filepath.Clean(dir), false, new(int)); err == nil {
+		if found, err := followPath(filepath.Clean(dir), false, new(int)); err == nil {
 			dirs = append(dirs, found...)
 		}
 	}

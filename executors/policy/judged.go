@@ -30,7 +30,7 @@ func (p ruling) form(call *executors.Call, src parsed, remembered bool) (*execut
 	}
 	steps := 0
 	for _, f := range form.Files {
-		if slices.ContainsFunc(slices.Concat(places(pathOf(f), &steps)...), sensitive) {
+		if slices.ContainsFunc(slices.Concat(pathTargets(pathOf(f), &steps)...), sensitive) {
 			return nil, errors.New("files in .git and .zeph always need permission")
 		}
 	}
@@ -80,7 +80,7 @@ func (p ruling) covers(tool string, c *plain.Command, src parsed, why error, rem
 	}
 	steps := 0
 	for _, f := range c.Writes {
-		if slices.ContainsFunc(slices.Concat(places(pathOf(f), &steps)...), sensitive) {
+		if slices.ContainsFunc(slices.Concat(pathTargets(pathOf(f), &steps)...), sensitive) {
 			return errors.New("files in .git and .zeph always need permission")
 		}
 	}
@@ -151,8 +151,8 @@ func (g judge) named(form *plain.Form) (blocked *executors.Failure, ask []string
 		if read != nil {
 			read.file(path, true, false)
 		}
-		for i, found := range places(path, &steps) {
-			if i < len(path.Abs) && harmless(path.Abs[i]) {
+		for i, found := range pathTargets(path, &steps) {
+			if i < len(path.Abs) && harmlessDevice(path.Abs[i]) {
 				continue
 			}
 			if slices.ContainsFunc(found, func(place string) bool { return !g.mayName(place, temp) }) {

@@ -44,8 +44,8 @@ func (g judge) paths(s *command.Script) (outside string, ask []string) {
 		if len(p.Abs) == 0 {
 			ask = append(ask, fmt.Sprintf("the file that %s names is known only at run time", p.Text))
 		}
-		for i, found := range places(p, &steps) {
-			if i < len(p.Abs) && harmless(p.Abs[i]) { // before links are resolved: /dev/stderr leads to a file of ours
+		for i, found := range pathTargets(p, &steps) {
+			if i < len(p.Abs) && harmlessDevice(p.Abs[i]) { // before links are resolved: /dev/stderr leads to a file of ours
 				continue
 			}
 			if !slices.ContainsFunc(found, func(place string) bool { return !g.mayName(place, temp) }) {
@@ -88,7 +88,7 @@ func processFile(s *command.Script) string {
 // mayName reports whether a command may name the file, a path without links. It
 // must be inside the roots or allowed_paths, a harmless device, or temporary.
 func (g judge) mayName(place string, temp []string) bool {
-	if harmless(place) {
+	if harmlessDevice(place) {
 		return true
 	}
 	if _, err := g.commands().Resolve(place); err == nil {
@@ -97,8 +97,8 @@ func (g judge) mayName(place string, temp []string) bool {
 	return slices.ContainsFunc(slices.Concat(temp, g.allowed), func(dir string) bool { return inside(place, dir) })
 }
 
-// harmless reports whether abs is a device that any command may use.
-func harmless(abs string) bool {
+// harmlessDevice reports whether abs is a device that any command may use.
+func harmlessDevice(abs string) bool {
 	switch abs {
 	case "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty":
 		return true

@@ -97,9 +97,9 @@ func (o *ownFiles) places(p command.Path) [][]string {
 	for _, abs := range p.Abs {
 		volume := filepath.VolumeName(abs)
 		f := follower{steps: &o.steps, plain: true}
-		if harmless(abs) { // before links are resolved: /dev/stdin leads to a file of ours
+		if harmlessDevice(abs) { // before links are resolved: /dev/stdin leads to a file of ours
 			f.found = []string{abs}
-		} else if f.follow(volume+string(filepath.Separator), split(abs[len(volume):], p.Glob), 0) != nil {
+		} else if f.follow(volume+string(filepath.Separator), splitPath(abs[len(volume):], p.Glob), 0) != nil {
 			o.reason("the file that %s names is unknown", p.Text)
 		}
 		out = append(out, f.found)
@@ -167,13 +167,13 @@ func (o *ownFiles) above(c *command.Command, paths []command.Path) {
 	if start && !slices.ContainsFunc(paths, func(p command.Path) bool { return p.Sure }) {
 		paths = append(slices.Clone(paths), command.Path{Text: "the current directory", Abs: c.Dirs, Sure: true})
 	}
-	if takes(c) && o.private.Linked() {
+	if takesContents(c) && o.private.Linked() {
 		o.reason("some of zeph-acp's own files have hard links, which it may reach")
 	}
 	dirs, glued := operands(c, paths)
 	for i, p := range dirs {
 		target := i == len(dirs)-1 && slices.Contains(copiers, program) // the destination of a copy
-		if o.hold(c, p) && o.below == "" && !target && takes(c) {
+		if o.hold(c, p) && o.below == "" && !target && takesContents(c) {
 			o.below = p.Text
 		}
 	}
@@ -213,9 +213,9 @@ func (o *ownFiles) hold(c *command.Command, p command.Path) (sure bool) {
 	return sure
 }
 
-// takes reports whether a command shows, copies or moves everything below the
+// takesContents reports whether a command shows, copies or moves everything below the
 // directories among its operands.
-func takes(c *command.Command) bool {
+func takesContents(c *command.Command) bool {
 	switch c.Program() {
 	case "diff", "mv", "rg", "rsync", "scp", "zip":
 		return true
@@ -279,9 +279,9 @@ func hasOption(c *command.Command, letters string, long ...string) bool {
 	})
 }
 
-// texts matches parts of a script that look like paths, also in code for an
+// pathTexts matches parts of a script that look like paths, also in code for an
 // interpreter.
-var texts = sync.OnceValue(func() *regexp.Regexp {
+var pathTexts = sync.OnceValue(func() *regexp.Regexp {
 	const name = "[^\\s\"'`(){}<>;|&,=:@$*?]*"
 	return regexp.MustCompile(name + "/" + name)
 })
@@ -289,7 +289,7 @@ var texts = sync.OnceValue(func() *regexp.Regexp {
 // text adds a reason to ask if a name of an own file stands anywhere in the
 // script, such as in a program for an interpreter.
 func (o *ownFiles) text(card executors.Card) {
-	for _, name := range texts().FindAllString(card.Command, 1024) {
+	for _, name := range pathTexts().FindAllString(card.Command, 1024) {
 		p := command.Path{Text: name, Abs: []string{name}}
 		if !filepath.IsAbs(name) {
 			p.Abs = []string{card.Dir + string(filepath.Separator) + name}

@@ -51,9 +51,9 @@ func (g judge) reading(s *command.Script) (blocked *executors.Failure, ask []str
 		if slices.Contains(nonReaders, c.Program()) || len(c.Dirs) == 0 && c.Guess {
 			continue
 		}
-		below, paths := takes(c), c.Paths()
+		below, paths := takesContents(c), c.Paths()
 		if p := c.Program(); p == "find" || p == "gfind" { // its other operands are names to search for
-			for _, dir := range starts(c) {
+			for _, dir := range findStarts(c) {
 				l.file(dir, true, false)
 			}
 			continue
@@ -121,12 +121,12 @@ func (l *reader) mentioned(p command.Path) {
 
 // refuses returns why a file must not be read, "" if it may be.
 func (l *reader) refuses(abs string, glob, below bool) string {
-	if harmless(abs) {
+	if harmlessDevice(abs) {
 		return ""
 	}
 	volume := filepath.VolumeName(abs)
 	f := follower{steps: &l.steps, plain: true}
-	_ = f.follow(volume+string(filepath.Separator), split(abs[len(volume):], glob), 0) // a path that cannot be followed is judged elsewhere
+	_ = f.follow(volume+string(filepath.Separator), splitPath(abs[len(volume):], glob), 0) // a path that cannot be followed is judged elsewhere
 	found := f.found
 	if glob { // a file that the pattern matches later counts too
 		dir := abs[:strings.IndexAny(abs+"*", "*?[")]

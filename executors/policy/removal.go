@@ -19,14 +19,14 @@ func (g judge) removes(c *command.Command) (ask []string, blocked string) {
 		}
 		targets = c.Paths()
 	case c.Program() == "mv": // a file that is moved away is gone from its place
-		targets = moved(c)
+		targets = movedFiles(c)
 	case c.Program() == "rimraf":
-		targets = starts(c)
-	case (c.Program() == "find" || c.Program() == "gfind") && clears(c.Args()):
-		targets = starts(c)
+		targets = findStarts(c)
+	case (c.Program() == "find" || c.Program() == "gfind") && removesAllFound(c.Args()):
+		targets = findStarts(c)
 	}
 	if c.Wrapped && c.Program() == "rm" && recursive(c.Args()) {
-		targets = append(targets, listed(c.Inputs)...)
+		targets = append(targets, listedDirs(c.Inputs)...)
 	}
 	for _, t := range targets {
 		for i, abs := range t.Abs {
@@ -42,8 +42,8 @@ func (g judge) removes(c *command.Command) (ask []string, blocked string) {
 	return ask, ""
 }
 
-// moved returns the files that mv moves away.
-func moved(c *command.Command) []command.Path {
+// movedFiles returns the files that mv moves away.
+func movedFiles(c *command.Command) []command.Path {
 	paths := c.Paths()
 	if into := slices.ContainsFunc(c.Args(), func(w command.Word) bool { return strings.HasPrefix(w.Text, "-t") || strings.HasPrefix(w.Text, "--t") }); !into && len(paths) > 0 {
 		paths = paths[:len(paths)-1]
@@ -51,19 +51,19 @@ func moved(c *command.Command) []command.Path {
 	return paths
 }
 
-// listed returns the directories whose whole contents a pipeline prints, for
+// listedDirs returns the directories whose whole contents a pipeline prints, for
 // xargs to pass on.
-func listed(inputs []*command.Command) []command.Path {
+func listedDirs(inputs []*command.Command) []command.Path {
 	if len(inputs) != 1 {
 		return nil
 	}
 	switch c := inputs[0]; c.Program() {
 	case "find", "gfind":
-		if all := append(slices.Clone(c.Args()), command.Word{Text: "-delete", Literal: true}); clears(all) {
-			return starts(c)
+		if all := append(slices.Clone(c.Args()), command.Word{Text: "-delete", Literal: true}); removesAllFound(all) {
+			return findStarts(c)
 		}
 	case "ls":
-		return starts(c)
+		return findStarts(c)
 	}
 	return nil
 }
@@ -88,9 +88,9 @@ func recursive(args []command.Word) bool {
 	return false
 }
 
-// clears reports whether find removes everything that it finds: no test before
+// removesAllFound reports whether find removes everything that it finds: no test before
 // the removal excludes any file.
-func clears(args []command.Word) bool {
+func removesAllFound(args []command.Word) bool {
 	for _, alternative := range alternatives(args) {
 		picked := false
 		for i := 0; i < len(alternative); i++ {
@@ -104,14 +104,14 @@ func clears(args []command.Word) bool {
 					return true
 				}
 			case "(":
-				inner := group(alternative[i+1:])
-				if !picked && clears(inner) {
+				inner := parenthesised(alternative[i+1:])
+				if !picked && removesAllFound(inner) {
 					return true
 				}
-				picked = picked || !negated(alternative, i) && picks(inner)
+				picked = picked || !negated(alternative, i) && groupExcludes(inner)
 				i += len(inner)
 			default:
-				picked = picked || picksOne(alternative, i)
+				picked = picked || excludesFiles(alternative, i)
 			}
 		}
 	}
@@ -139,8 +139,8 @@ func alternatives(args []command.Word) [][]command.Word {
 	return append(out, args[from:])
 }
 
-// group returns the words up to the closing parenthesis.
-func group(args []command.Word) []command.Word {
+// parenthesised returns the words up to the closing parenthesis.
+func parenthesised(args []command.Word) []command.Word {
 	depth := 1
 	for i, a := range args {
 		switch a.Text {
@@ -155,15 +155,15 @@ func group(args []command.Word) []command.Word {
 	return args
 }
 
-// picks reports whether every alternative of a group excludes some files.
-func picks(args []command.Word) bool {
+// groupExcludes reports whether every alternative of a group excludes some files.
+func groupExcludes(args []command.Word) bool {
 	for _, alternative := range alternatives(args) {
 		if !slices.ContainsFunc(alternative, func(a command.Word) bool { return strings.HasPrefix(a.Text, "-") }) {
 			return false
 		}
 		one := false
 		for i := range alternative {
-			one = one || picksOne(alternative, i)
+			one = one || excludesFiles(alternative, i)
 		}
 		if !one {
 			return false
@@ -172,8 +172,8 @@ func picks(args []command.Word) bool {
 	return true
 }
 
-// picksOne reports whether the word is a test that most files do not pass.
-func picksOne(args []command.Word, i int) bool {
+// excludesFiles reports whether the word is a test that most files do not pass.
+func excludesFiles(args []command.Word, i int) bool {
 	if negated(args, i) {
 		return false
 	}
@@ -190,9 +190,9 @@ func negated(args []command.Word, i int) bool {
 	return i > 0 && (args[i-1].Text == "!" || args[i-1].Text == "-not")
 }
 
-// starts returns the directories in which find begins: the operands before its
+// findStarts returns the directories in which find begins: the operands before its
 // expression, else the working directory.
-func starts(c *command.Command) []command.Path {
+func findStarts(c *command.Command) []command.Path {
 	var words []command.Word
 	for _, a := range c.Args() {
 		if slices.Contains([]string{"-H", "-L", "-P", "-E", "-X", "-d", "-s", "-x", "--"}, a.Text) {
@@ -226,7 +226,7 @@ func (g judge) protected(abs string) bool {
 		return true
 	}
 	place := filepath.Clean(filepath.FromSlash(abs))
-	if found, err := leads(filepath.FromSlash(abs), false, new(int)); err == nil {
+	if found, err := followPath(filepath.FromSlash(abs), false, new(int)); err == nil {
 		place = found[0]
 	}
 	keep := append(g.dirs(), string(filepath.Separator))

@@ -21,27 +21,27 @@ var (
 // maxSteps bounds the names that are examined for one script.
 const maxSteps = 1 << 15
 
-// leads returns where a path of a command leads. It follows the path name by
+// followPath returns where a path of a command leads. It follows the path name by
 // name, as the system does: links are followed before ".." goes up. For a
 // pattern it returns where each matching file leads. A file that does not exist
 // stays as written.
-func leads(abs string, glob bool, steps *int) ([]string, error) {
+func followPath(abs string, glob bool, steps *int) ([]string, error) {
 	volume := filepath.VolumeName(abs)
 	f := follower{steps: steps}
-	err := f.follow(volume+string(filepath.Separator), split(abs[len(volume):], glob), 0)
+	err := f.follow(volume+string(filepath.Separator), splitPath(abs[len(volume):], glob), 0)
 	return f.found, err
 }
 
-// step is one name of a path.
-type step struct {
+// pathStep is one name of a path.
+type pathStep struct {
 	name    string
 	pattern bool
 }
 
-func split(p string, glob bool) []step {
-	var out []step
+func splitPath(p string, glob bool) []pathStep {
+	var out []pathStep
 	for name := range strings.SplitSeq(filepath.ToSlash(p), "/") {
-		out = append(out, step{name, glob && strings.ContainsAny(name, "*?[")})
+		out = append(out, pathStep{name, glob && strings.ContainsAny(name, "*?[")})
 	}
 	return out
 }
@@ -53,7 +53,7 @@ type follower struct {
 }
 
 // follow continues from dir, which contains no links, with names.
-func (f *follower) follow(dir string, names []step, links int) error {
+func (f *follower) follow(dir string, names []pathStep, links int) error {
 	for len(names) > 0 {
 		if *f.steps++; *f.steps > maxSteps || links > 255 {
 			return errTooMany
@@ -88,20 +88,20 @@ func (f *follower) follow(dir string, names []step, links int) error {
 			volume := filepath.VolumeName(target)
 			dir, target = volume+string(filepath.Separator), target[len(volume):]
 		}
-		names = append(split(target, false), names...)
+		names = append(splitPath(target, false), names...)
 	}
 	f.found = append(f.found, dir)
 	return nil
 }
 
 // ofProcess reports whether a name in dir refers to a process.
-func ofProcess(dir string, s step) bool {
+func ofProcess(dir string, s pathStep) bool {
 	return dir == "/proc" && (s.pattern || s.name == "self" || s.name == "thread-self" || strings.Trim(s.name, "0123456789") == "")
 }
 
 // matches follows the files in dir that match a pattern. Only links and
 // directories are examined, because a plain file at the end leads nowhere else.
-func (f *follower) matches(dir, pattern string, rest []step, links int) error {
+func (f *follower) matches(dir, pattern string, rest []pathStep, links int) error {
 	pattern = strings.ReplaceAll(pattern, "[!", "[^")
 	if strings.Contains(pattern, "[:") || strings.Contains(pattern, "[.") || strings.Contains(pattern, "[=") {
 		pattern = "*" // a character class: match any name
@@ -127,19 +127,19 @@ func (f *follower) matches(dir, pattern string, rest []step, links int) error {
 		if !ok || !link && (len(rest) == 0 || !e.IsDir()) {
 			continue
 		}
-		if err := f.follow(dir, append([]step{{name: e.Name()}}, rest...), links); err != nil {
+		if err := f.follow(dir, append([]pathStep{{name: e.Name()}}, rest...), links); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// places returns where a file of a command leads, seen from each of its working
+// pathTargets returns where a file of a command leads, seen from each of its working
 // directories. steps counts the work for one script.
-func places(p command.Path, steps *int) [][]string {
+func pathTargets(p command.Path, steps *int) [][]string {
 	var out [][]string
 	for _, abs := range p.Abs {
-		found, err := leads(abs, p.Glob, steps)
+		found, err := followPath(abs, p.Glob, steps)
 		if err != nil { // it may lead anywhere
 			found = []string{unknownPlace, filepath.Clean(abs)}
 		}

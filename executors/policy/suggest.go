@@ -65,7 +65,7 @@ func (p ruling) patterns(call *executors.Call, tool executors.Tool) []string {
 				add(c.Text())
 			}
 		}
-	case call.Card.URL != "" && looks(tool.Effect) && err == nil:
+	case call.Card.URL != "" && onlyLooks(tool.Effect) && err == nil:
 		add(u.Host)
 	case len(call.Card.Paths) > 0:
 		for _, path := range call.Card.Paths {

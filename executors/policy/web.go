@@ -9,9 +9,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// looks reports whether a tool changes nothing, here or elsewhere. A network
+// onlyLooks reports whether a tool changes nothing, here or elsewhere. A network
 // call is no mere look: it sends data to the other side.
-func looks(e executors.Effect) bool {
+func onlyLooks(e executors.Effect) bool {
 	return e&^executors.Idempotent == executors.Reads|executors.Network
 }
 

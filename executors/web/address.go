@@ -6,14 +6,14 @@ import (
 	"net/netip"
 )
 
-// special are the address blocks outside the public Internet, with their names
+// specialBlocks are the address blocks outside the public Internet, with their names
 // for messages. They include every row of IANA's registries, even a block that
 // IANA calls globally reachable if no web server can have an address in it.
 //
 //	https://www.iana.org/assignments/iana-ipv4-special-registry
 //	https://www.iana.org/assignments/iana-ipv6-special-registry
 //	https://www.iana.org/assignments/multicast-addresses
-var special = []struct {
+var specialBlocks = []struct {
 	block netip.Prefix
 	what  string
 }{
@@ -71,7 +71,7 @@ func unfitAddress(a netip.Addr, near []netip.Prefix) string {
 	if a.Zone() != "" {
 		return "link-local"
 	}
-	for _, s := range special {
+	for _, s := range specialBlocks {
 		if s.block.Contains(a) {
 			return s.what
 		}

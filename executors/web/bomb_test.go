@@ -131,7 +131,7 @@ func readAll(t *testing.T, page string) {
 	here, _ := url.Parse("https://example.com/")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if most := size(page); most <= maxNodes {
+	if most := treeSize(page); most <= maxNodes {
 		if doc, err := html.Parse(strings.NewReader(page)); err == nil {
 			nodes := 1
 			for range doc.Descendants() {
@@ -152,7 +152,7 @@ func readAll(t *testing.T, page string) {
 	if utf8.ValidString(page) && !utf8.ValidString(text) {
 		t.Error("not UTF-8")
 	}
-	plain(page)
+	plainText(page)
 	doc, err := parse(ctx, page)
 	if err != nil {
 		return

@@ -22,7 +22,7 @@ func markdown(ctx context.Context, page Page) (string, error) {
 		return "", ctx.Err()
 	}
 	if err != nil {
-		return plain(page.Text), nil
+		return plainText(page.Text), nil
 	}
 	title := strings.Join(strings.Fields(titleOf(doc)), " ")
 	p := pruner{base: baseOf(doc, page.URL), linkBytes: maxLinkBytes}
@@ -40,7 +40,7 @@ func markdown(ctx context.Context, page Page) (string, error) {
 	))
 	out, err := conv.ConvertNode(body)
 	if err != nil { // impossible for our own plugins: the nodes stay readable
-		return plain(page.Text), nil
+		return plainText(page.Text), nil
 	}
 	out = bytes.TrimSpace(out)
 	if title != "" && !bytes.HasPrefix(out, []byte("# ")) {
@@ -75,8 +75,8 @@ func hasText(n *html.Node) bool {
 	return false
 }
 
-// first returns the first element of that name, nil if there is none.
-func first(doc *html.Node, name string) *html.Node {
+// firstElement returns the first element of that name, nil if there is none.
+func firstElement(doc *html.Node, name string) *html.Node {
 	for n := range doc.Descendants() {
 		if n.Type == html.ElementNode && n.Data == name {
 			return n
@@ -86,7 +86,7 @@ func first(doc *html.Node, name string) *html.Node {
 }
 
 func titleOf(doc *html.Node) string {
-	if t := first(doc, "title"); t != nil && t.FirstChild != nil && len(t.FirstChild.Data) < maxAttribute {
+	if t := firstElement(doc, "title"); t != nil && t.FirstChild != nil && len(t.FirstChild.Data) < maxAttribute {
 		return t.FirstChild.Data
 	}
 	return ""
@@ -94,7 +94,7 @@ func titleOf(doc *html.Node) string {
 
 // baseOf returns the base URL of the page's links.
 func baseOf(doc *html.Node, page *url.URL) *url.URL {
-	if b := first(doc, "base"); b != nil {
+	if b := firstElement(doc, "base"); b != nil {
 		if href := attribute(b, "href"); len(href) <= maxURL {
 			if u, err := page.Parse(href); err == nil {
 				return u

@@ -58,7 +58,7 @@ func notText(u *url.URL, body []byte) *executors.Failure {
 // size have the same limit.
 func (c *Client) body(u *url.URL, res *http.Response) ([]byte, error) {
 	limit := int64(c.Config.MaxBodyBytes)
-	sent := &bounded{r: res.Body, left: limit}
+	sent := &limitedReader{r: res.Body, left: limit}
 	var r io.Reader = sent
 	switch enc := strings.ToLower(strings.TrimSpace(strings.Join(res.Header.Values("Content-Encoding"), ","))); enc {
 	case "", "identity":
@@ -70,7 +70,7 @@ func (c *Client) body(u *url.URL, res *http.Response) ([]byte, error) {
 		if err != nil {
 			return nil, c.broken(u, err)
 		}
-		r = &bounded{r: z, left: limit}
+		r = &limitedReader{r: z, left: limit}
 	default:
 		return nil, executors.Failuref(executors.PermanentFailure, "%s has the encoding %q, which was not requested", u, enc)
 	}
@@ -103,14 +103,14 @@ func isCorrupt(err error) bool {
 
 var errTooLarge = errors.New("too large")
 
-// bounded reads up to a limit and then fails, unlike [io.LimitReader], which
+// limitedReader reads up to a limit and then fails, unlike [io.LimitReader], which
 // reports the end of the file.
-type bounded struct {
+type limitedReader struct {
 	r    io.Reader
 	left int64
 }
 
-func (b *bounded) Read(p []byte) (int, error) {
+func (b *limitedReader) Read(p []byte) (int, error) {
 	if int64(len(p)) > b.left+1 {
 		p = p[:b.left+1]
 	}
@@ -131,7 +131,7 @@ func (c *Client) decode(body []byte, given string, isHTML bool) (string, error) 
 		return string(body), nil // the encoding was guessed from the first bytes alone, or from HTML markup
 	}
 	// One byte becomes at most three.
-	r := &bounded{r: transform.NewReader(bytes.NewReader(body), enc.NewDecoder()), left: 3 * int64(c.Config.MaxBodyBytes)}
+	r := &limitedReader{r: transform.NewReader(bytes.NewReader(body), enc.NewDecoder()), left: 3 * int64(c.Config.MaxBodyBytes)}
 	data, err := io.ReadAll(r)
 	return strings.TrimPrefix(strings.ToValidUTF8(string(data), "\uFFFD"), "\uFEFF"), err
 }

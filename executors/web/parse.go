@@ -13,7 +13,7 @@ import (
 // maxNodes is the largest tree that is built for a page, about 100 MiB.
 const maxNodes = 500_000
 
-// size returns an upper bound for the number of nodes in the tree of a page,
+// treeSize returns an upper bound for the number of nodes in the tree of a page,
 // computed from its tokens. It stops counting above maxNodes.
 //
 // A parser's rules for unclosed elements can turn 44 KB of markup into 4
@@ -22,7 +22,7 @@ const maxNodes = 500_000
 // that follows, and up to 32 more if one is closed across a block.
 //
 //	https://html.spec.whatwg.org/multipage/parsing.html#the-list-of-active-formatting-elements
-func size(page string) int {
+func treeSize(page string) int {
 	var open []formatting // elements that the parser may repeat
 	crossed := 0          // of open, those around an open block: an end tag may leave them open
 	nodes := 4            // document, html, head, body
@@ -109,7 +109,7 @@ var errTangled = errors.New("its markup is nested too deeply, or has too many el
 
 // parse builds the tree of a page. It stops when ctx ends.
 func parse(ctx context.Context, page string) (*html.Node, error) {
-	if size(page) > maxNodes {
+	if treeSize(page) > maxNodes {
 		return nil, errTangled
 	}
 	doc, err := html.Parse(&ending{ctx, strings.NewReader(page)})
@@ -132,9 +132,9 @@ func (e *ending) Read(p []byte) (int, error) {
 	return e.r.Read(p)
 }
 
-// plain returns the text of a page without building its tree, for a page that
+// plainText returns the text of a page without building its tree, for a page that
 // is too large or too deep.
-func plain(page string) string {
+func plainText(page string) string {
 	var b strings.Builder
 	z := html.NewTokenizer(strings.NewReader(page))
 	skip := ""

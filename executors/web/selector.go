@@ -21,8 +21,8 @@ const (
 	maxWork     = 1 << 26
 )
 
-// part is one compound selector of a chain.
-type part struct {
+// selectorPart is one compound selector of a chain.
+type selectorPart struct {
 	sel        cascadia.Sel
 	combinator byte // relation to the part before it: ' ', '>', '+', '~', or 0 for the first
 	last       bool // elements that match it are selected
@@ -30,7 +30,7 @@ type part struct {
 
 // selector is a parsed selector.
 type selector struct {
-	parts  []part
+	parts  []selectorPart
 	pseudo int // pseudo-classes, which examine siblings and descendants
 }
 
@@ -40,12 +40,12 @@ func parseSelector(text string) (selector, error) {
 	if len(text) > maxSelector {
 		return s, fmt.Errorf("has %d bytes, over the limit of %d", len(text), maxSelector)
 	}
-	pieces, err := split(text)
+	pieces, err := splitSelector(text)
 	if err != nil {
 		return s, err
 	}
 	for i, p := range pieces {
-		if err := flat(p.text); err != nil {
+		if err := checkFlat(p.text); err != nil {
 			return s, err
 		}
 		group, err := cascadia.ParseGroupWithPseudoElements(p.text)
@@ -56,7 +56,7 @@ func parseSelector(text string) (selector, error) {
 			return s, fmt.Errorf("%q selects no elements", p.text)
 		}
 		last := i+1 == len(pieces) || pieces[i+1].combinator == 0
-		s.parts = append(s.parts, part{group[0], p.combinator, last})
+		s.parts = append(s.parts, selectorPart{group[0], p.combinator, last})
 		s.pseudo += strings.Count(p.text, ":")
 	}
 	if len(s.parts) > maxParts {
@@ -65,15 +65,15 @@ func parseSelector(text string) (selector, error) {
 	return s, nil
 }
 
-type piece struct {
+type selectorPiece struct {
 	combinator byte
 	text       string
 }
 
-// split splits a selector at its combinators and commas. Text in brackets,
+// splitSelector splits a selector at its combinators and commas. Text in brackets,
 // parentheses or quotes, or after a backslash, stays unchanged.
-func split(text string) ([]piece, error) {
-	var pieces []piece
+func splitSelector(text string) ([]selectorPiece, error) {
+	var pieces []selectorPiece
 	var current strings.Builder
 	combinator, pending := byte(0), byte(0)
 	depth, quote := 0, byte(0)
@@ -106,7 +106,7 @@ func split(text string) ([]piece, error) {
 			continue
 		}
 		if current.Len() > 0 {
-			pieces = append(pieces, piece{combinator, current.String()})
+			pieces = append(pieces, selectorPiece{combinator, current.String()})
 			current.Reset()
 			pending = ' '
 		}
@@ -122,7 +122,7 @@ func split(text string) ([]piece, error) {
 	}
 	switch {
 	case current.Len() > 0:
-		pieces = append(pieces, piece{combinator, current.String()})
+		pieces = append(pieces, selectorPiece{combinator, current.String()})
 	case pending != 0 && pending != ' ':
 		return nil, fmt.Errorf("ends with %q", pending)
 	}
@@ -137,10 +137,10 @@ func split(text string) ([]piece, error) {
 	return pieces, nil
 }
 
-// flat refuses a part that would need a search of its own: combinators within
+// checkFlat refuses a part that would need a search of its own: combinators within
 // the parentheses of :has, :haschild and :not, and pseudo-classes in :not,
 // except the plain ones.
-func flat(compound string) error {
+func checkFlat(compound string) error {
 	lower := strings.ToLower(compound)
 	for _, name := range []string{":has(", ":haschild(", ":not("} {
 		for rest := lower; ; {
@@ -153,7 +153,7 @@ func flat(compound string) error {
 			if end < 0 {
 				break // cascadia reports the error
 			}
-			inner, err := split(after[:end])
+			inner, err := splitSelector(after[:end])
 			if err != nil || strings.ContainsAny(after[:end], "(") || name != ":not(" && strings.Contains(after[:end], ":") {
 				return fmt.Errorf("%s…) accepts only simple selectors here, such as %sa.b)", name, name)
 			}
@@ -170,7 +170,7 @@ func flat(compound string) error {
 // find returns the selected elements in the order of the page. It stops when
 // ctx ends.
 func (s selector) find(ctx context.Context, doc *html.Node) ([]*html.Node, error) {
-	if s.pseudo > 0 && s.pseudo*work(doc, 0) > maxWork {
+	if s.pseudo > 0 && s.pseudo*pseudoCost(doc, 0) > maxWork {
 		return nil, fmt.Errorf("has pseudo-classes, and the page is too large for them; select without them")
 	}
 	w := walker{selector: s, ctx: ctx}
@@ -178,13 +178,13 @@ func (s selector) find(ctx context.Context, doc *html.Node) ([]*html.Node, error
 	return w.found, ctx.Err()
 }
 
-// work estimates the cost of one pseudo-class on all elements: each may examine
+// pseudoCost estimates the cost of one pseudo-class on all elements: each may examine
 // all its siblings and descendants.
-func work(n *html.Node, depth int) int {
+func pseudoCost(n *html.Node, depth int) int {
 	children, sum := 0, 1+depth+len(n.Data)*depth
 	for c := range n.ChildNodes() {
 		children++
-		sum += work(c, depth+1)
+		sum += pseudoCost(c, depth+1)
 	}
 	return sum + children*children
 }

@@ -142,12 +142,12 @@ type host struct {
 	addr netip.Addr // invalid for a name
 }
 
-// private are the domains that are never on the public Internet: special-use
+// privateDomains are the domains that are never on the public Internet: special-use
 // domains, and those of internal networks.
 //
 //	https://www.iana.org/assignments/special-use-domain-names
 //	https://www.rfc-editor.org/rfc/rfc6762#appendix-G
-var private = []string{
+var privateDomains = []string{
 	"localhost", "localdomain", "local", "internal", "intranet", "private", "corp", "home", "lan", "arpa",
 	"test", "example", "invalid", "onion", "alt",
 }
@@ -175,7 +175,7 @@ func parseHost(name string) (host, error) {
 		return host{}, malformed("%q is not a host name", name)
 	case isNumber(last): // 127.1, 0x7f000001, 017700000001: programs interpret them differently
 		return host{}, blocked("%q is an ambiguous spelling of an address", name)
-	case slices.Contains(private, last):
+	case slices.Contains(privateDomains, last):
 		return host{}, blocked("%q is a name of a private network", name)
 	case len(labels) == 1:
 		return host{}, blocked("%q is a name of the local network: it has no domain", name)

@@ -172,7 +172,7 @@ func TestUnfitAddress(t *testing.T) {
 			t.Errorf("%s: %q, want public %t", addr, why, public)
 		}
 	}
-	for _, s := range special {
+	for _, s := range specialBlocks {
 		b := s.block.Masked()
 		if b != s.block {
 			t.Errorf("%s is not the beginning of a block", s.block)

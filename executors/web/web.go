@@ -64,7 +64,7 @@ func (c *Client) prepareFetch(_ context.Context, _ *executors.Call, in fetchInpu
 func (c *Client) card(raw string) (executors.Card, error) {
 	u, err := c.Target(raw)
 	if err != nil {
-		return executors.Card{Title: titled(asked(raw)), Kind: executors.KindFetch}, err
+		return executors.Card{Title: titled(shownURL(raw)), Kind: executors.KindFetch}, err
 	}
 	return executors.Card{Title: titled(u.String()), Kind: executors.KindFetch, URL: u.String()}, nil
 }
@@ -78,8 +78,8 @@ func titled(url string) string {
 	return executors.Titled(url)
 }
 
-// asked returns a refused URL for a title, unless it may contain a password.
-func asked(raw string) string {
+// shownURL returns a refused URL for a title, unless it may contain a password.
+func shownURL(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil || u.User != nil || u.Opaque != "" || strings.Contains(raw, "@") || u.String() == "" {
 		return "a URL that cannot be shown"
@@ -159,14 +159,14 @@ func (c *Client) scrape(ctx context.Context, call *executors.Call, in scrapeInpu
 			return "", executors.Failuref(executors.InvalidParameters, "select: %q %v", in.Select, err)
 		}
 		doc := goquery.NewDocumentFromNode(root)
-		var found values
+		var found extractedValues
 		for i, n := range nodes {
 			v, err := extract(doc.FindNodes(n))
 			if err != nil {
 				return "", err
 			}
 			if found.add(strings.TrimSpace(v)); found.count == limit || found.text.Len() > maxExtracted {
-				return found.text.String() + stopped(i+1, len(nodes)), nil
+				return found.text.String() + stoppedNote(i+1, len(nodes)), nil
 			}
 		}
 		if found.count == 0 {
@@ -180,13 +180,13 @@ func (c *Client) scrape(ctx context.Context, call *executors.Call, in scrapeInpu
 // the same text.
 const maxExtracted = 10 << 20
 
-// values are the extracted values that are not empty, one per line.
-type values struct {
+// extractedValues are the extracted values that are not empty, one per line.
+type extractedValues struct {
 	text  strings.Builder
 	count int
 }
 
-func (v *values) add(value string) {
+func (v *extractedValues) add(value string) {
 	if value == "" {
 		return
 	}
@@ -196,8 +196,8 @@ func (v *values) add(value string) {
 	v.text.WriteString(value)
 }
 
-// stopped returns the line below values if some elements were not examined.
-func stopped(after, all int) string {
+// stoppedNote returns the line below values if some elements were not examined.
+func stoppedNote(after, all int) string {
 	if after == all {
 		return ""
 	}
@@ -227,7 +227,7 @@ func (c *Client) run(ctx context.Context, call *executors.Call, raw string, extr
 	res := c.bounded(text)
 	res.Raw = rawPage{URL: page.URL.String(), Type: page.Type, Characters: utf8.RuneCountInString(text), Truncated: res.Full != nil}
 	if !crossed { // a cached page would repeat a permission that was given once
-		res.Valid = always
+		res.Valid = alwaysValid
 	}
 	return res, nil
 }
@@ -254,9 +254,9 @@ func admit(ctx context.Context, call *executors.Call, from, to *url.URL) error {
 		Hint("If that is the page you want, call the tool with this URL.")
 }
 
-// always reports that a cached page is valid as long as the result cache keeps
+// alwaysValid reports that a cached page is valid as long as the result cache keeps
 // it.
-func always() bool { return true }
+func alwaysValid() bool { return true }
 
 // bounded returns the result for a text. If the text is long, the result
 // contains its beginning, and the whole as the full text.

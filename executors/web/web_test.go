@@ -556,7 +556,7 @@ func TestAsked(t *testing.T) {
 		"http://10.0.0.1/a": true, "file:///etc/passwd": true, "ftp://example.com": true,
 		"http://u:secret@10.0.0.1": false, "": false, "a\x00b": false, "mailto:u:secret@a": false,
 	} {
-		if got := asked(raw); (got == raw) != shown || strings.Contains(got, "secret") {
+		if got := shownURL(raw); (got == raw) != shown || strings.Contains(got, "secret") {
 			t.Errorf("%q is shown as %q", raw, got)
 		}
 	}

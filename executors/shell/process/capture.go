@@ -9,10 +9,10 @@ const endBytes = 1 << 20
 // and after that its end in memory. Calls must not be concurrent.
 type Capture struct {
 	full *executors.Spool
-	room int    // bytes that still go to full
-	end  buffer // the text after full
-	last byte   // of full
-	fail error  // the error that ended writing to full
+	room int            // bytes that still go to full
+	end  headTailBuffer // the text after full
+	last byte           // of full
+	fail error          // the error that ended writing to full
 }
 
 // Captured is the text that a [Capture] kept.
@@ -25,7 +25,7 @@ type Captured struct {
 // NewCapture returns a Capture that keeps up to limit bytes in its Spool.
 func NewCapture(limit int) *Capture {
 	tail := min(limit/2, endBytes)
-	return &Capture{full: &executors.Spool{}, room: limit - tail, end: buffer{tail: tail, full: true}}
+	return &Capture{full: &executors.Spool{}, room: limit - tail, end: headTailBuffer{tail: tail, full: true}}
 }
 
 // Add appends text in whole runes. It does not keep the bytes.

@@ -79,12 +79,12 @@ type Process struct {
 	reaper *Reaper
 	exit   executors.Exit // set before done is closed
 
-	runes [2]runes // of stdout and stderr; the reader's
+	runes [2]runeDecoder // of stdout and stderr; the reader's
 
 	mu     sync.Mutex
-	merged buffer
-	sink   func([]byte) // replaces merged if not nil
-	split  []*buffer    // stdout and stderr; empty without Program.Split
+	merged headTailBuffer
+	sink   func([]byte)      // replaces merged if not nil
+	split  []*headTailBuffer // stdout and stderr; empty without Program.Split
 }
 
 // Start starts a program in a session of its own, with empty stdin.
@@ -101,7 +101,7 @@ func Start(prog Program) (*Process, error) {
 		exited: make(chan struct{}),
 		kill:   make(chan struct{}),
 		done:   make(chan struct{}),
-		merged: buffer{head: prog.Head, tail: prog.Tail},
+		merged: headTailBuffer{head: prog.Head, tail: prog.Tail},
 		sink:   prog.Sink,
 		temp:   prog.Temp,
 		reaper: prog.Reaper,
@@ -109,7 +109,7 @@ func Start(prog Program) (*Process, error) {
 	streams := 1
 	if prog.Split {
 		streams = 2
-		p.split = []*buffer{{head: prog.Head, tail: prog.Tail}, {head: prog.Head, tail: prog.Tail}}
+		p.split = []*headTailBuffer{{head: prog.Head, tail: prog.Tail}, {head: prog.Head, tail: prog.Tail}}
 	}
 	readers, writers, err := pipes(streams)
 	if err != nil {

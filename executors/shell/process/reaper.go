@@ -146,7 +146,7 @@ func Reap(in io.Reader) {
 	var all sync.WaitGroup
 	for session, temp := range running {
 		all.Go(func() {
-			gone(func() bool { return !signalSession(session, syscall.SIGKILL) })
+			pollUntil(func() bool { return !signalSession(session, syscall.SIGKILL) })
 			if temp != "" {
 				_ = os.RemoveAll(temp)
 			}

@@ -16,15 +16,15 @@ func endSession(pid int) {
 		return
 	}
 	signalSession(pid, syscall.SIGTERM)
-	if gone(func() bool { return !signalSession(pid, 0) }) {
+	if pollUntil(func() bool { return !signalSession(pid, 0) }) {
 		return
 	}
 	// Repeat, since a process may have forked while the session was listed.
-	gone(func() bool { return !signalSession(pid, syscall.SIGKILL) })
+	pollUntil(func() bool { return !signalSession(pid, syscall.SIGKILL) })
 }
 
-// gone polls until is reports true or the grace is over.
-func gone(is func() bool) bool {
+// pollUntil polls until is reports true or the grace is over.
+func pollUntil(is func() bool) bool {
 	over := time.After(grace)
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()

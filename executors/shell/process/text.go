@@ -8,15 +8,15 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// runes converts one stream to valid UTF-8, however it is cut into chunks. An
+// runeDecoder converts one stream to valid UTF-8, however it is cut into chunks. An
 // incomplete rune waits for the next chunk, and invalid bytes become U+FFFD. Later
 // steps can therefore treat each chunk as text.
-type runes struct {
+type runeDecoder struct {
 	rest []byte // the beginning of a rune, at most 3 bytes
 }
 
 // next returns the text of the next chunk. It may share memory with chunk.
-func (r *runes) next(chunk []byte) []byte {
+func (r *runeDecoder) next(chunk []byte) []byte {
 	if len(r.rest) > 0 {
 		chunk = append(r.rest, chunk...)
 	}
@@ -29,7 +29,7 @@ func (r *runes) next(chunk []byte) []byte {
 }
 
 // end returns the text for an incomplete rune at the end of the stream.
-func (r *runes) end() []byte {
+func (r *runeDecoder) end() []byte {
 	if len(r.rest) == 0 {
 		return nil
 	}
@@ -50,9 +50,9 @@ func partial(b []byte) int {
 	return 0
 }
 
-// buffer keeps the first head and the last tail bytes of the text written to
+// headTailBuffer keeps the first head and the last tail bytes of the text written to
 // it, both cut between runes. Its memory grows with the kept text.
-type buffer struct {
+type headTailBuffer struct {
 	head, tail int // limits in bytes
 	first      []byte
 	full       bool   // first takes no more
@@ -62,7 +62,7 @@ type buffer struct {
 }
 
 // write adds text.
-func (b *buffer) write(text []byte) {
+func (b *headTailBuffer) write(text []byte) {
 	if !b.full {
 		n := runeCut(text, b.head-len(b.first))
 		b.first = append(b.first, text[:n]...)
@@ -83,7 +83,7 @@ func (b *buffer) write(text []byte) {
 }
 
 // parts returns the kept text, and the number of bytes dropped from its middle.
-func (b *buffer) parts() (head, tail string, dropped int64) {
+func (b *headTailBuffer) parts() (head, tail string, dropped int64) {
 	if b.dropped == 0 {
 		return string(b.first), string(b.last), 0
 	}
@@ -100,7 +100,7 @@ func (b *buffer) parts() (head, tail string, dropped int64) {
 }
 
 // text returns the kept text, with a line in place of dropped bytes.
-func (b *buffer) text() (s string, cut bool) {
+func (b *headTailBuffer) text() (s string, cut bool) {
 	head, tail, dropped := b.parts()
 	if dropped == 0 {
 		return head + tail, false

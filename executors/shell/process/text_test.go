@@ -22,7 +22,7 @@ func FuzzRunes(f *testing.F) {
 	f.Add([]byte("\xff\xe2\x82"), uint8(3))
 	f.Add([]byte("\xf0\x9f\x98"), uint8(1))
 	f.Fuzz(func(t *testing.T, b []byte, size uint8) {
-		var r runes
+		var r runeDecoder
 		var got []byte
 		for _, c := range chunks(b, size) {
 			text := r.next(c)
@@ -48,8 +48,8 @@ func FuzzBuffer(f *testing.F) {
 	f.Add("ééé", uint8(1), uint8(0), uint8(2))
 	f.Fuzz(func(t *testing.T, s string, head, tail, size uint8) {
 		s = strings.ToValidUTF8(s, "?")
-		b := buffer{head: int(head), tail: int(tail)}
-		var r runes
+		b := headTailBuffer{head: int(head), tail: int(tail)}
+		var r runeDecoder
 		for _, c := range chunks([]byte(s), size) {
 			b.write(r.next(c))
 		}

@@ -6,18 +6,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// memory records the refused files, so that a command which renames one does
+// refusedFiles records the refused files, so that a command which renames one does
 // not make it readable to the next command. It lives as long as the sandbox.
-type memory struct {
+type refusedFiles struct {
 	mu    sync.Mutex
-	files map[id]born
+	files map[id]birthTime
 	inos  map[uint64]bool // inode numbers of files, which a directory lists without a stat of each
 }
 
-// born is the creation time of a file. It distinguishes the file from a later
+// birthTime is the creation time of a file. It distinguishes the file from a later
 // one with the same inode number. It is zero if the file system does not record
 // it.
-type born struct {
+type birthTime struct {
 	sec  int64
 	nsec uint32
 }
@@ -27,7 +27,7 @@ type born struct {
 const maxMemory = 200_000
 
 // add records the file at path, and reports whether it is new.
-func (m *memory) add(path string) bool {
+func (m *refusedFiles) add(path string) bool {
 	i, b, ok := identify(path)
 	if !ok {
 		return false
@@ -36,14 +36,14 @@ func (m *memory) add(path string) bool {
 		return false
 	}
 	if m.files == nil {
-		m.files, m.inos = map[id]born{}, map[uint64]bool{}
+		m.files, m.inos = map[id]birthTime{}, map[uint64]bool{}
 	}
 	m.files[i], m.inos[i.Ino] = b, true
 	return true
 }
 
 // knows reports whether the file at path was refused under any name.
-func (m *memory) knows(path string, ino uint64) bool {
+func (m *refusedFiles) knows(path string, ino uint64) bool {
 	if !m.inos[ino] {
 		return false
 	}
@@ -52,15 +52,15 @@ func (m *memory) knows(path string, ino uint64) bool {
 	return !ok || known && old == b
 }
 
-func identify(path string) (id, born, bool) {
+func identify(path string) (id, birthTime, bool) {
 	var st unix.Statx_t
 	err := unix.Statx(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_INO|unix.STATX_BTIME, &st)
 	if err != nil || st.Mode&unix.S_IFMT == unix.S_IFLNK {
-		return id{}, born{}, false
+		return id{}, birthTime{}, false
 	}
 	i := id{unix.Mkdev(st.Dev_major, st.Dev_minor), st.Ino}
 	if st.Mask&unix.STATX_BTIME == 0 {
-		return i, born{}, true
+		return i, birthTime{}, true
 	}
-	return i, born{st.Btime.Sec, st.Btime.Nsec}, true
+	return i, birthTime{st.Btime.Sec, st.Btime.Nsec}, true
 }

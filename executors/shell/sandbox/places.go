@@ -74,23 +74,23 @@ func software(home string, getenv func(string) string) []string {
 	return all
 }
 
-// place is a file or directory that commands may write.
-type place struct {
+// writablePlace is a file or directory that commands may write.
+type writablePlace struct {
 	path  string   // absolute, without links
 	links []string // the links that led to it
 	cache bool     // not a repository: it is not searched for unreadable files
 }
 
-// places returns the files and directories that commands may write. It ignores
+// writablePlaces returns the files and directories that commands may write. It ignores
 // a link inside a writable directory, since a command could have made it.
-func places(roots, scratch, caches, extra []string, home string) []place {
-	var all []place
+func writablePlaces(roots, scratch, caches, extra []string, home string) []writablePlace {
+	var all []writablePlace
 	for _, dir := range roots { // without links
-		all = append(all, place{path: dir})
+		all = append(all, writablePlace{path: dir})
 	}
 	add := func(path string, cache bool) {
 		p, ok := followed(path)
-		if p.cache = cache; ok && p.path != "/" && !slices.ContainsFunc(all, func(q place) bool { return q.path == p.path }) {
+		if p.cache = cache; ok && p.path != "/" && !slices.ContainsFunc(all, func(q writablePlace) bool { return q.path == p.path }) {
 			all = append(all, p)
 		}
 	}
@@ -105,9 +105,9 @@ func places(roots, scratch, caches, extra []string, home string) []place {
 	for _, path := range extra {
 		add(expand(path, home), false)
 	}
-	return slices.DeleteFunc(all, func(p place) bool {
+	return slices.DeleteFunc(all, func(p writablePlace) bool {
 		return slices.ContainsFunc(p.links, func(link string) bool {
-			return slices.ContainsFunc(all, func(q place) bool { return inside(q.path, link) })
+			return slices.ContainsFunc(all, func(q writablePlace) bool { return inside(q.path, link) })
 		})
 	})
 }
@@ -122,11 +122,11 @@ func expand(path, home string) string {
 
 // followed resolves the links of an absolute path. ok is false if the target
 // does not exist.
-func followed(path string) (place, bool) {
+func followed(path string) (writablePlace, bool) {
 	if !filepath.IsAbs(path) {
-		return place{}, false
+		return writablePlace{}, false
 	}
-	p := place{path: "/"}
+	p := writablePlace{path: "/"}
 	todo := names(path)
 	for len(todo) > 0 {
 		name := todo[0]
@@ -141,7 +141,7 @@ func followed(path string) (place, bool) {
 		next := filepath.Join(p.path, name)
 		info, err := os.Lstat(next)
 		if err != nil {
-			return place{}, false
+			return writablePlace{}, false
 		}
 		if info.Mode()&os.ModeSymlink == 0 {
 			p.path = next
@@ -149,7 +149,7 @@ func followed(path string) (place, bool) {
 		}
 		target, err := os.Readlink(next)
 		if p.links = append(p.links, next); err != nil || len(p.links) > 40 { // the limit of Linux
-			return place{}, false
+			return writablePlace{}, false
 		}
 		if filepath.IsAbs(target) {
 			p.path = "/"

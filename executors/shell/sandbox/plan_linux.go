@@ -67,7 +67,7 @@ func (s *Sandbox) plan() (out planned) {
 	for _, name := range devices {
 		out.grants = append(out.grants, p.one("/dev/"+name, mayRead|mayWrite|mayControl))
 	}
-	if temp := real(p.setup.Temp[0]); p.mustList(names(temp)) && !p.insideRoot(temp) {
+	if temp := realPath(p.setup.Temp[0]); p.mustList(names(temp)) && !p.insideRoot(temp) {
 		if out.scratch = ownScratch(temp); out.scratch != "" {
 			out.grants = append(out.grants, p.one(out.scratch, mayRead|mayWrite))
 		}
@@ -97,13 +97,13 @@ func (p *planner) findOwn() {
 	p.private = p.setup.Roots.Private()
 	var paths []string
 	for _, dir := range p.private.Dirs() {
-		paths = append(paths, real(dir))
+		paths = append(paths, realPath(dir))
 	}
 	for _, rel := range p.private.Below("/") {
 		paths = append(paths, filepath.Join("/", rel))
 	}
 	for _, place := range p.setup.Own {
-		if dir := real(place.Dir); !p.private.Hides(dir) {
+		if dir := realPath(place.Dir); !p.private.Hides(dir) {
 			p.mixed = append(p.mixed, dir)
 			paths = append(paths, filepath.Join(dir, "config.toml"))
 		}
@@ -117,14 +117,14 @@ func (p *planner) findOwn() {
 	p.own = paths
 }
 
-// real follows the links of a path as far as it exists.
-func real(path string) string {
+// realPath follows the links of a path as far as it exists.
+func realPath(path string) string {
 	path = filepath.Clean(path)
 	if f, err := filepath.EvalSymlinks(path); err == nil {
 		return f
 	}
 	if dir := filepath.Dir(path); dir != path {
-		return filepath.Join(real(dir), filepath.Base(path))
+		return filepath.Join(realPath(dir), filepath.Base(path))
 	}
 	return path
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/bmatcuk/doublestar/v4" // the globs of deny_read
 )
 
-// reach describes the directories that may contain a file which a pattern of
+// denyScope describes the directories that may contain a file which a pattern of
 // deny_read matches. It only limits the search: it may include too much, since
 // the rules themselves decide.
-type reach struct {
+type denyScope struct {
 	parts    []string // patterns of an absolute path, one for each name
 	open     bool     // the files may also be at any depth below
 	anywhere bool     // parts is unused: the pattern applies in every directory
@@ -19,13 +19,13 @@ type reach struct {
 
 // newReach parses a pattern as workspace.ReadRules do. A pattern relative to
 // the roots returns one reach for each root.
-func newReach(pattern, home string, roots []string) []reach {
+func newReach(pattern, home string, roots []string) []denyScope {
 	pattern = trim(pattern)
-	r := reach{last: lastName(pattern)}
+	r := denyScope{last: lastName(pattern)}
 	switch {
 	case strings.HasPrefix(pattern, "/**"):
 		r.anywhere = true
-		return []reach{r}
+		return []denyScope{r}
 	case strings.HasPrefix(pattern, "/"):
 		return r.from(pattern)
 	case pattern == "~" || strings.HasPrefix(pattern, "~/"):
@@ -35,9 +35,9 @@ func newReach(pattern, home string, roots []string) []reach {
 		return r.from(home + pattern[1:])
 	case strings.HasPrefix(pattern, "**/") || !strings.Contains(pattern, "/"):
 		r.anywhere = true
-		return []reach{r}
+		return []denyScope{r}
 	}
-	var all []reach
+	var all []denyScope
 	for _, root := range roots {
 		all = append(all, r.under(names(root), pattern))
 	}
@@ -46,8 +46,8 @@ func newReach(pattern, home string, roots []string) []reach {
 
 // from returns a reach for an absolute pattern as written, and another for the
 // target if the pattern's literal beginning leads through links.
-func (r reach) from(pattern string) []reach {
-	all := []reach{r.under(nil, pattern)}
+func (r denyScope) from(pattern string) []denyScope {
+	all := []denyScope{r.under(nil, pattern)}
 	base, rest := "/", strings.TrimPrefix(pattern, "/")
 	for rest != "" {
 		name, after, _ := strings.Cut(rest, "/")
@@ -68,7 +68,7 @@ func (r reach) from(pattern string) []reach {
 }
 
 // under appends the parts of a pattern to those of a directory.
-func (r reach) under(dir []string, pattern string) reach {
+func (r denyScope) under(dir []string, pattern string) denyScope {
 	for _, name := range dir {
 		r.parts = append(r.parts, literal.Replace(name))
 	}
@@ -86,7 +86,7 @@ func (r reach) under(dir []string, pattern string) reach {
 }
 
 // below reports whether dir or a directory below it may contain such a file.
-func (r reach) below(dir []string) bool {
+func (r denyScope) below(dir []string) bool {
 	if r.anywhere {
 		return true
 	}
@@ -102,7 +102,7 @@ func (r reach) below(dir []string) bool {
 }
 
 // named reports whether a file of that name may match.
-func (r reach) named(name string) bool {
+func (r denyScope) named(name string) bool {
 	if r.last == "" || r.last == name {
 		return true
 	}

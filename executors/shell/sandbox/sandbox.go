@@ -75,9 +75,9 @@ type Sandbox struct {
 	abi    int
 	reason string // why commands are not restricted
 	roots  []string
-	places []place
-	reach  []reach
-	memory memory
+	places []writablePlace
+	reach  []denyScope
+	memory refusedFiles
 
 	software []string // directories with programs in the home directory
 	known    *outside // guarded by memory.mu
@@ -122,7 +122,7 @@ func New(cfg Config, setup Setup) *Sandbox {
 	if cfg.Caches {
 		cached = caches(s.setup.Home, setup.Getenv)
 	}
-	s.places = places(s.roots, setup.Temp, cached, cfg.ExtraWrite, s.setup.Home)
+	s.places = writablePlaces(s.roots, setup.Temp, cached, cfg.ExtraWrite, s.setup.Home)
 	s.software = software(s.setup.Home, setup.Getenv)
 	for _, pattern := range setup.Deny {
 		s.reach = append(s.reach, newReach(pattern, setup.Home, s.roots)...)

@@ -27,6 +27,6 @@ func handled(int, bool) *rules { return &rules{} }
 
 func (s *Sandbox) plan() planned { return planned{} }
 
-type memory struct{}
+type refusedFiles struct{}
 
 type outside struct{}

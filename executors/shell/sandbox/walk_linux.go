@@ -117,7 +117,7 @@ func (p *planner) homePart(path string) string {
 
 // decide returns the node of an entry of n, with its decision; under are the
 // patterns that may apply in n.
-func (p *planner) decide(n *node, c child, under []reach) *node {
+func (p *planner) decide(n *node, c child, under []denyScope) *node {
 	sub := &node{child: c}
 	if c.kind == unix.DT_DIR || len(under) > 0 || len(p.own) > 0 {
 		sub.path = strings.TrimSuffix(n.path, "/") + "/" + c.name
@@ -138,7 +138,7 @@ func (p *planner) decide(n *node, c child, under []reach) *node {
 	case slices.Contains(p.linked, c.ino) && p.private.Hides(sub.path):
 		sub.refused = true
 		p.own = append(p.own, sub.path)
-	case slices.ContainsFunc(under, func(r reach) bool { return r.named(c.name) }) && p.setup.Refuses(sub.path):
+	case slices.ContainsFunc(under, func(r denyScope) bool { return r.named(c.name) }) && p.setup.Refuses(sub.path):
 		sub.refused = true
 		p.remember(sub.path, c)
 	case p.memory.knows(sub.path, c.ino):
@@ -189,8 +189,8 @@ func (p *planner) leadsToOwn(path string) bool {
 }
 
 // under returns the patterns that may apply in a directory or below.
-func (p *planner) under(dir []string) []reach {
-	var found []reach
+func (p *planner) under(dir []string) []denyScope {
+	var found []denyScope
 	path := ""
 	for _, r := range p.reach {
 		if r.anywhere {
@@ -221,13 +221,13 @@ func (p *planner) searched(path string) bool {
 	if home == "" || !inside(home, path) && !inside(path, home) {
 		return false
 	}
-	return !slices.ContainsFunc(p.places, func(q place) bool { return q.cache && inside(q.path, path) }) &&
+	return !slices.ContainsFunc(p.places, func(q writablePlace) bool { return q.cache && inside(q.path, path) }) &&
 		!slices.Contains(p.software, p.homePart(path))
 }
 
 // writable reports whether commands may write path.
 func (p *planner) writable(path string) bool {
-	return slices.ContainsFunc(p.places, func(q place) bool { return inside(q.path, path) })
+	return slices.ContainsFunc(p.places, func(q writablePlace) bool { return inside(q.path, path) })
 }
 
 func (p *planner) insideRoot(path string) bool {
