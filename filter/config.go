@@ -9,8 +9,8 @@ import (
 
 // Config is the table [tools.filters].
 type Config struct {
-	// Enabled removes what the model does not need from the output of commands.
-	// Default true. If false, outputs are only sanitised.
+	// Enabled removes text that the model does not need from the output of
+	// commands. Default true. If false, outputs are only sanitised.
 	Enabled bool `toml:"enabled"`
 	// FiltersPath is a file of rules that override the built-in ones. Default
 	// empty: filters.toml in the directory of the configuration. A relative
@@ -53,8 +53,8 @@ func (c Config) Validate() map[string]string {
 	return wrong
 }
 
-// Tighten applies a repository's settings that show more of the output or less
-// of credentials. It returns the keys that the repository set and that were
+// Tighten adopts a repository's settings that show more of the output or fewer
+// credentials. It returns the keys that the repository set and that were
 // ignored.
 func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
 	var ignored []string

@@ -1,6 +1,6 @@
-// Package filter removes from a command's output what a model does not need:
-// progress, repeats and passed tests. Failures with their places, warnings,
-// summaries and the names of changed files stay.
+// Package filter removes the parts of a command's output that a model does not
+// need: progress, repeats and passed tests. Failures with their places,
+// warnings, summaries and the names of changed files stay.
 //
 // Start with [New] and [Filter.Apply]. The result is valid UTF-8 without
 // terminal escapes and never larger than the sanitised output. Filtering it
@@ -69,7 +69,7 @@ func (f *Filter) Apply(script string, exit int, raw io.Reader) (*Outcome, error)
 }
 
 // Explain is Apply, and calls tell with the text before and after each rule
-// that matches. They are the same if the rule changed nothing. tell must not
+// that matches. The two are the same if the rule changed nothing. tell must not
 // keep them.
 func (f *Filter) Explain(script string, exit int, raw io.Reader, tell func(by Applied, before, after *text.Lines)) (*Outcome, error) {
 	run := strategy.Run{Exit: exit}
@@ -180,7 +180,7 @@ func (f *Filter) remask(o *Outcome, seen *redact.Seen) error {
 	return nil
 }
 
-// readBuffers are for reading outputs, most of which are much smaller.
+// readBuffers are buffers for reading outputs, most of which are much smaller.
 var readBuffers = sync.Pool{New: func() any { return new(make([]byte, 32<<10)) }}
 
 // sanitize sanitises and masks an output line by line. It adds the lines to

@@ -22,7 +22,7 @@ func (w writtenRule) later() (rule, error) {
 	return rule{w.Name, m, lazyStrategy{sync.OnceValue(func() strategy.Strategy {
 		r, err := w.compile()
 		if err != nil {
-			return unusableStrategy{} // a test makes sure that this does not happen
+			return unusableStrategy{} // a test checks that this never happens
 		}
 		return r.strategy
 	})}, kind, w.Unless}, err

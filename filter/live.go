@@ -59,7 +59,7 @@ func (l *liveMask) end() {
 	}
 }
 
-// take masks the first n bytes that wait.
+// take masks the first n waiting bytes.
 func (l *liveMask) take(n int) {
 	if l.lines == nil {
 		l.lines = l.scan.LineWriter(&l.out)

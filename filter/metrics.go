@@ -66,7 +66,7 @@ func (c Counts) String() string {
 	var parts []string
 	if c.Commands > 0 {
 		gone := max(c.BytesBefore-c.BytesAfter, 0)
-		parts = append(parts, fmt.Sprintf("%s of %s filtered, %d %% of %s taken out, about %s tokens saved",
+		parts = append(parts, fmt.Sprintf("%s of %s filtered, %d %% of %s removed, about %s tokens saved",
 			executors.Grouped(c.Filtered), plural(c.Commands, "command"), gone*100/max(c.BytesBefore, 1), kilobytes(c.BytesBefore), executors.Grouped(roundedEstimate(c.TokensSaved()))))
 	}
 	if c.Full+c.Partial+c.Fallback > 0 {

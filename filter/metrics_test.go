@@ -43,11 +43,11 @@ func (t *totals) Counters(_ context.Context, prefix string) (map[string]int64, e
 func TestCountsText(t *testing.T) {
 	for want, c := range map[string]Counts{
 		"": {},
-		"12 of 20 commands filtered, 81 % of 345 kB taken out, about 70,000 tokens saved; 10 full, 1 partial, 1 fallback; 1 credential masked": {
+		"12 of 20 commands filtered, 81 % of 345 kB removed, about 70,000 tokens saved; 10 full, 1 partial, 1 fallback; 1 credential masked": {
 			Commands: 20, Filtered: 12, BytesBefore: 345_000, BytesAfter: 65_000, Full: 10, Partial: 1, Fallback: 1, Masked: 1},
-		"0 of 1 command filtered, 0 % of 0 B taken out, about 0 tokens saved": {Commands: 1},
-		"0 of 1 command filtered, 0 % of 2 B taken out, about 0 tokens saved": {Commands: 1, BytesBefore: 2, BytesAfter: 3},
-		"1,000 of 2,000 commands filtered, 99 % of 1.2 GB taken out, about 310,000,000 tokens saved; 2 credentials masked": {
+		"0 of 1 command filtered, 0 % of 0 B removed, about 0 tokens saved": {Commands: 1},
+		"0 of 1 command filtered, 0 % of 2 B removed, about 0 tokens saved": {Commands: 1, BytesBefore: 2, BytesAfter: 3},
+		"1,000 of 2,000 commands filtered, 99 % of 1.2 GB removed, about 310,000,000 tokens saved; 2 credentials masked": {
 			Commands: 2000, Filtered: 1000, BytesBefore: 1_234_000_000, BytesAfter: 4_000_000, Masked: 2},
 		"3 credentials masked": {Masked: 3},
 	} {

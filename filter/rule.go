@@ -201,8 +201,8 @@ func readRules(name string, text []byte) (rules []writtenRule, warnings []string
 	return rules, warnings
 }
 
-// parseRule reads one entry of a file. It returns at least the name beside an
-// error.
+// parseRule parses one entry of a file. With an error it still returns the
+// name.
 func parseRule(entry any) (w writtenRule, err error) {
 	table, _ := entry.(map[string]any)
 	w.Name, _ = table["name"].(string)

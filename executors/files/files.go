@@ -18,6 +18,10 @@
 // Why does Prepare return a Card with its error? A call that cannot run, such as an
 // edit of text that is not there, still names a path, and the gates judge the call
 // by it.
+//
+// Why is the package larger than others? It has ten tools. They share the
+// resolution of paths, the failures and the cards, so a package for each would
+// export all of these. The parts without them are files/walk and files/search.
 package files
 
 import (

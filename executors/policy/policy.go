@@ -15,6 +15,11 @@
 //
 // Why does an "always" not cover a question that a gate adds? Because the user
 // answered about another case: gates add their reasons call by call.
+//
+// Why is the package larger than others? One verdict weighs every source against
+// the others: blocked commands, paths, own files, rules, mode and defaults all
+// judge the same parsed command. Half of its lines are tests, most of them
+// attacks on that verdict.
 package policy
 
 import (

@@ -36,19 +36,18 @@ type block struct {
 }
 
 // newDigest makes the strategy "digest". It drops these lines:
-//
 //   - matches of patterns
 //   - matches of last, except the last of consecutive ones
 //   - matches of lead, except the last one before a line that reports a problem
 //   - matches of heads, except the last one before another line that stays
 //   - blocks, from a match of begin up to a match of end
 //
-// Matches of keep stay all the same, and so do lines that report problems in a
-// block that is not dropped as a whole.
+// Matches of keep always stay. So do lines that report problems in a block that
+// is not dropped as a whole.
 //
 // A fold joins the matches of its pattern after the first ones. Its line lists
 // their names, which are the first group. The second group is the state of a
-// name, of which the last counts, and the third group follows the name.
+// name; the last state counts. The third group follows the name.
 //
 // With diffstat, git's statistics of changed files are shortened. If more than
 // max_lines lines are left, the first head and last tail lines stay, and those
@@ -193,9 +192,9 @@ type digestPass struct {
 	folded  []foldedNames
 	again   [][]byte // folds of an earlier pass
 	changed bool
-	cut     bool   // an earlier pass omitted lines, so the rest may not show what they were
+	cut     bool   // an earlier pass omitted lines, so the rest may lack the context of a failure
 	gone    []byte // the last dropped line while no line stayed, which is better than an empty result
-	told    bool   // a line that stays shows the outcome
+	told    bool   // a kept line shows the outcome
 	short   []byte
 }
 
@@ -326,7 +325,7 @@ func (g *digestPass) End() strategy.Confidence {
 	switch {
 	case g.cut, !g.changed && !long:
 		return strategy.Fallback
-	case g.run.Exit != 0 && !g.told: // the rest would not show what is wrong
+	case g.run.Exit != 0 && !g.told: // the rest would not show the failure
 		return strategy.Fallback
 	}
 	if g.rest.Count() == 0 && len(folded) == 0 {

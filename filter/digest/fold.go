@@ -7,7 +7,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// fold joins lines that say the same of different things.
+// fold joins lines that report the same about different things.
 type fold struct {
 	pattern *text.Pattern
 	as      string // the state of the things; empty if the second group of the pattern is the state, and the third more about each
@@ -79,8 +79,8 @@ func (s *foldedNames) insert(name, state string) {
 	s.states[name] = state
 }
 
-// unfold returns the lines that stand for folded ones, after those of an
-// earlier pass.
+// unfold returns the lines that replace folded ones, after those of an earlier
+// pass.
 func (g *digestPass) unfold() [][]byte {
 	lines := g.again
 	for i := range g.folded {
@@ -113,7 +113,7 @@ func (s *foldedNames) lines() (lines [][]byte) {
 	return lines
 }
 
-// foldedLine returns the line that stands for n lines with a state, with as many
+// foldedLine returns the line that replaces n lines with a state, with as many
 // names as fit.
 func foldedLine(n int, kind string, names []string, most int) []byte {
 	l := strconv.AppendInt([]byte("... ("), int64(n), 10)

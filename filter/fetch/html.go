@@ -7,7 +7,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// quietElements are elements whose contents are not for readers.
+// quietElements are elements with contents that readers do not see.
 var quietElements = [...]string{"style", "script", "svg"}
 
 // minQuiet is the least size of such contents to remove, in bytes.
@@ -52,9 +52,9 @@ func foldHTML(body []byte, width int) (short []byte, ok bool) {
 	return short, len(short) != len(body)
 }
 
-// quietContents returns the contents of the element that begins at open. There
-// are none if they matter or the element does not end, which endless records by
-// name.
+// quietContents returns the contents of the element that begins at open. It
+// returns an empty range if they matter, or if the element does not end;
+// endless records such elements by name.
 func quietContents(body []byte, open int, endless *[len(quietElements)]bool) (from, to int) {
 	rest := body[open+1:]
 	for i, name := range quietElements {

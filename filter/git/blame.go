@@ -7,9 +7,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// newGitBlame makes the strategy "git_blame": of consecutive lines of one
-// commit the first names the commit, and the others keep only their number and
-// text.
+// newGitBlame makes the strategy "git_blame". The first of consecutive lines of
+// a commit names the commit; the others keep only their number and text.
 func newGitBlame(p strategy.Params) (strategy.Strategy, error) {
 	return gitBlame{}, p.Decode(&struct{}{})
 }

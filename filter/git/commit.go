@@ -60,7 +60,7 @@ func (c *commitHead) begin(graph bool, hash []byte) {
 	c.author, c.date, c.merge, c.subject = c.author[:0], c.date[:0], c.merge[:0], c.subject[:0]
 }
 
-// append appends the line that stands for the commit.
+// append appends the line that replaces the commit.
 func (c *commitHead) append(dst []byte) []byte {
 	if c.graph {
 		dst = append(dst, "* "...)

@@ -212,7 +212,8 @@ func lineSign(l []byte) byte {
 	return l[0]
 }
 
-// beginsHeading reports whether git takes a line that begins with c for a heading.
+// beginsHeading reports whether git accepts a line that begins with c as a
+// heading.
 func beginsHeading(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '$'
 }

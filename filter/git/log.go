@@ -146,7 +146,7 @@ const (
 	lateLine    = 64 // bytes
 )
 
-// late takes a line of a commit after max_commits and keeps the subject.
+// late handles a line of a commit after max_commits and keeps the subject.
 func (g *logPass) late(text []byte) {
 	switch {
 	case g.at == logHeader && len(text) == 0:
@@ -166,7 +166,7 @@ func (g *logPass) brief(l []byte) {
 	g.diff.Line(l)
 }
 
-// header takes a line of a commit before its message.
+// header handles a line of a commit before its message.
 func (g *logPass) header(text []byte) {
 	switch {
 	case len(text) == 0:
@@ -189,7 +189,7 @@ func (g *logPass) header(text []byte) {
 	}
 }
 
-// subject takes the first line of a message.
+// subject handles the first line of a message.
 func (g *logPass) subject(text []byte) {
 	if len(text) == 0 {
 		return
@@ -205,7 +205,7 @@ func (g *logPass) subject(text []byte) {
 	g.at = logBody
 }
 
-// body takes a line of a message after the subject.
+// body handles a line of a message after the subject.
 func (g *logPass) body(l, text []byte) {
 	switch {
 	case len(text) == 0:
@@ -229,7 +229,7 @@ func isGraphStat(body []byte) bool {
 	return bytes.Contains(body, []byte(" | ")) || text.IsStatSum(body)
 }
 
-// other takes a line outside of heads and messages.
+// other handles a line outside heads and messages.
 func (g *logPass) other(l []byte) {
 	if g.commits == 0 && len(l) > 0 {
 		if isOneline(l) {

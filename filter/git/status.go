@@ -89,7 +89,7 @@ func (t *treeStatus) limit(untracked bool) int {
 	return t.changed
 }
 
-// entry takes a file of the long format: a tab, a state, and blanks up to a
+// entry handles a file of the long format: a tab, a state, and blanks up to a
 // column.
 func (t *treeStatus) entry(l []byte) {
 	name := 1
@@ -100,7 +100,7 @@ func (t *treeStatus) entry(l []byte) {
 	t.files.add(l, name)
 }
 
-// shortEntry takes a line of the short format.
+// shortEntry handles a line of the short format.
 func (t *treeStatus) shortEntry(l []byte) {
 	if t.files == nil || !t.short {
 		t.close()

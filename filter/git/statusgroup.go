@@ -49,7 +49,7 @@ func (e *statusEntries) add(l []byte, name int) {
 	e.size += len(l) + 16
 }
 
-// groupedLine reports whether a line already stands for many files.
+// groupedLine reports whether a line already replaces many files.
 func groupedLine(l []byte) bool {
 	if !bytes.HasSuffix(l, []byte(" files)")) {
 		return false

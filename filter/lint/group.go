@@ -277,7 +277,7 @@ func (g *grouping) keepBack(which int, l []byte) {
 	}
 }
 
-// tell writes the commands that were held back before their result.
+// tell writes the held commands before their result.
 func (g *grouping) tell() {
 	for _, which := range []int{1, 0} {
 		if e := g.echoed[which]; len(e) > 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// severity is how bad a diagnostic is.
+// severity is the severity of a diagnostic.
 type severity uint8
 
 // The severities in the order of the groups.
@@ -35,7 +35,7 @@ type finding struct {
 	split     bool   // file and pos were separate
 	first     []byte // lines to show for the first diagnostic of a message
 	hints     []byte // further lines that only the first one shows
-	notes     []byte // lines of which each different one is shown
+	notes     []byte // further lines, each different one shown once
 	above     bool   // the body has the first diagnostic of the message
 	unnamed   bool   // first does not name the rule
 	line      bool   // first is the line of the tool
@@ -316,7 +316,7 @@ func (s *findingStore) fileKnown(name []byte) bool {
 
 const alsoHead = "  also"
 
-// note adds a line that is not there yet and returns its size.
+// note adds a new line and returns its size.
 func (e *messageEntry) note(l []byte) int {
 	for i := range e.notes {
 		if bytes.Equal(e.notes[i].line, l) {

@@ -18,10 +18,9 @@ type listing struct {
 
 // newListing makes the strategy "listing" for ls, find, tree and similar
 // programs. Directories of dependencies and caches become a count. Names that
-// differ only by a number become one line, and what all rows of a long listing
-// share is written once. From group paths on, the names of a directory are
-// joined in braces. At most names names of a directory and lines lines in all
-// stay.
+// differ only by a number become one line. Common columns of a long listing are
+// written once. From group paths on, the names of a directory are joined in
+// braces. At most names names of a directory and lines lines in all stay.
 func newListing(p strategy.Params) (strategy.Strategy, error) {
 	c := struct {
 		Group int `toml:"group"`

@@ -108,7 +108,7 @@ func (c *textCounts) most() (text string, only bool) {
 	return text, len(c.count) == 1
 }
 
-// longUsual is what the rows of a long listing share.
+// longUsual holds the usual values of the rows of a long listing.
 type longUsual struct {
 	file, dir         string // usual modes
 	owner, date       string
@@ -124,8 +124,8 @@ func (u longUsual) rare(r longRow) bool {
 // nameKind returns the extension of a name.
 func nameKind(name []byte) string { return path.Ext(string(name)) }
 
-// usual finds what the rows of the listing share. ok is false if too few lines
-// are rows.
+// usual finds the usual values of the listing. ok is false if too few lines are
+// rows.
 func (p *listingPass) usual() (u longUsual, ok bool, err error) {
 	var files, dirs, owners, dates, names textCounts
 	rows := 0
@@ -156,7 +156,7 @@ func (p *listingPass) usual() (u longUsual, ok bool, err error) {
 	return u, rows >= minLong && rows*10 >= p.all.Count()*4, err
 }
 
-// note describes what the rows leave out.
+// note describes the columns that the rows omit.
 func (u longUsual) note() string {
 	note := fmt.Sprintf("%ssize date name; where not said otherwise files are %s, directories %s, of %s", listNote, or(u.file, "-"), or(u.dir, "-"), u.owner)
 	if u.oneDate {
@@ -165,7 +165,7 @@ func (u longUsual) note() string {
 	return note + ")"
 }
 
-// row appends a row to line, without what is usual.
+// row appends a row to line, without the usual values.
 func (u longUsual) row(line []byte, r longRow) []byte {
 	line = line[:0]
 	mode := u.file
@@ -191,7 +191,7 @@ func (u longUsual) row(line []byte, r longRow) []byte {
 	return line
 }
 
-// long shortens a long listing: what the rows share is written once.
+// long shortens a long listing: it writes the usual values once.
 func (p *listingPass) long() (bool, error) {
 	usual, ok, err := p.usual()
 	if err != nil || !ok {

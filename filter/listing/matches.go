@@ -132,7 +132,7 @@ func (m *matchesPass) file() {
 	m.path, m.n, m.shown = m.path[:0], 0, 0
 }
 
-// other takes a line without a path.
+// other handles a line without a path.
 func (m *matchesPass) other(l []byte) {
 	switch {
 	case len(l) == 0:

@@ -18,7 +18,7 @@ type pathDir struct {
 	total int
 }
 
-// Limits of what is held of a list of paths.
+// Limits of the stored part of a list of paths.
 const (
 	maxDirs      = 20_000
 	maxPathBytes = 16 << 20

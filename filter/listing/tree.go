@@ -7,7 +7,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// treeUnits are what tree draws before a name for each level.
+// treeUnits are the prefixes that tree draws before a name, one for each level.
 var (
 	treeUnits    = text.ByteTexts("│   ", "│\u00a0\u00a0 ", "    ", "|   ", "\u00a0\u00a0\u00a0 ")
 	treeBranches = text.ByteTexts("├── ", "└── ", "|-- ", "`-- ", "├─ ", "└─ ", "+-- ", "\\-- ")

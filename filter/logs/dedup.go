@@ -97,7 +97,7 @@ func (d dedup) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 	return &deduping{dedup: d, out: out, seed: maphash.MakeSeed(), seen: map[uint64]*logEntry{}}
 }
 
-// Limits of what is held of a log.
+// Limits of the stored part of a log.
 const (
 	maxHeld     = 24 << 20 // bytes of different records
 	maxRecord   = 64 << 10 // bytes of one record
@@ -115,7 +115,7 @@ type deduping struct {
 	seen    map[uint64]*logEntry // by the hash of the normalised text
 	entries []*logEntry
 	held    int
-	asides  int         // entries that are not of the log
+	asides  int         // entries that do not belong to the log
 	again   bool        // the last line is the result of an earlier pass
 	beyond  *text.Lines // lines after the limit of different records
 	cut     *text.Cutter
@@ -159,7 +159,7 @@ func (d *deduping) Line(l []byte) {
 	}
 }
 
-// aside takes a line that is not of the log.
+// aside handles a line that does not belong to the log.
 func (d *deduping) aside(l []byte) {
 	d.again = text.IsPatternCount(l)
 	switch {
@@ -175,7 +175,7 @@ func (d *deduping) aside(l []byte) {
 	}
 }
 
-// tooMany takes a text after the limit of different records.
+// tooMany handles a text after the limit of different records.
 func (d *deduping) tooMany(body []byte) {
 	if d.cut == nil {
 		d.beyond = text.NewLines()

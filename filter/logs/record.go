@@ -78,7 +78,7 @@ func (r *logRecord) continues(l []byte) bool {
 }
 
 // tells reports whether the record reports a problem, so that it must neither
-// be merged with other numbers nor be cut.
+// be merged with other numbers nor be truncated.
 func (r *logRecord) tells() bool {
 	if r.dump { // of all goroutines one failed
 		return bytes.Contains(r.text, []byte(" [running"))

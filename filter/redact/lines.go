@@ -61,7 +61,7 @@ func (s *Scanner) LineWriter(w io.Writer) *LineWriter {
 // Release writes lines that wait for the lines after them.
 func (l *LineWriter) Release() { l.mask.Release() }
 
-// End writes all lines and returns what was found.
+// End writes all lines and returns the findings.
 func (l *LineWriter) End() []Finding { return l.mask.End() }
 
 // pass writes a masked line.
@@ -88,7 +88,7 @@ func (l *LineWriter) Line(line []byte) {
 	}
 }
 
-// state takes a line, or a text drawn over one.
+// state handles a line, or a text drawn over one.
 func (l *LineWriter) state(line []byte, end string) {
 	rest := len(line) == 0 && l.returned // the rest of an end
 	if l.returned && !rest {

@@ -2,7 +2,7 @@ package redact
 
 import "github.com/zeph-acp/zeph-acp/filter/text"
 
-// naming is what a name implies about its value.
+// naming is the meaning of a name for its value.
 type naming uint8
 
 const (
@@ -16,7 +16,7 @@ const (
 // maxName is the part of a name that is examined, in bytes.
 const maxName = 80
 
-// classifyName returns what a name implies. Its last word counts, as in
+// classifyName returns the meaning of a name. Its last word counts, as in
 // DB_PASSWORD, apiKey and client-secret. Words before it can void that, as in
 // publicKey.
 func classifyName(name []byte) naming {
@@ -184,7 +184,7 @@ func inCapitals(name []byte) bool {
 	return letters >= 2
 }
 
-// nounNaming returns what a last word implies by itself.
+// nounNaming returns the meaning of a last word by itself.
 func nounNaming(w []byte) naming {
 	switch string(w) {
 	case "password", "passwd", "passphrase", "passcode", "pwd", "passwort", "kennwort", "senha", "contrasena", "userpass", "dbpass", "bindpw", "psk":

@@ -6,8 +6,8 @@
 // length, and a [Stream] masks the lines of one output as they come.
 //
 // Only values are masked: names and the text around them stay. A mask is never
-// longer than the value, and masking again changes nothing. Values that only
-// stand for a credential, such as references and placeholders, stay.
+// longer than the value, and masking again changes nothing. References and
+// placeholders are not masked.
 package redact
 
 import (
@@ -26,9 +26,9 @@ import (
 // and the user's own patterns. It is safe for concurrent use and must not be
 // copied.
 //
-// Why not a regular expressions? Seventeen of them on every line cost more than
+// Why not regular expressions? Seventeen of them on every line cost more than
 // the rest of a filter. One pass over a line stops only at the few bytes that a
-// credential must have, and looks around from there.
+// credential must have, and examines their surroundings.
 type Scanner struct {
 	spots atomic.Pointer[spots] // nil means those of every scanner
 	extra []*text.Pattern
@@ -50,8 +50,7 @@ func NewScanner(patterns []string) (*Scanner, error) {
 	return s, nil
 }
 
-// CheckPattern compiles a pattern of the user. The error says what is wrong
-// with it.
+// CheckPattern compiles a pattern of the user. The error describes its fault.
 func CheckPattern(expr string) (*text.Pattern, error) {
 	p, err := text.Compile(expr)
 	if err != nil {
@@ -122,8 +121,8 @@ func Warning(found []Finding) string {
 	return fmt.Sprintf("[security] %d credentials masked: %s", n, strings.Join(secretKinds, ", "))
 }
 
-// Mask masks the credentials in a text and returns what it found. A text
-// without credentials stays as it is. A nil Scanner finds nothing.
+// Mask masks the credentials in a text and returns the findings. A text without
+// credentials stays unchanged. A nil Scanner finds nothing.
 func (s *Scanner) Mask(text string) (masked string, found []Finding) {
 	if s == nil || len(text) < minValue {
 		return text, nil
@@ -205,13 +204,13 @@ type Stream struct {
 	redrawn bool        // the next text is drawn over this line
 }
 
-// lineContext is what the lines so far imply for the next ones.
+// lineContext is the effect of the lines so far on the next ones.
 type lineContext struct {
 	block   keyBlock // the private key that is open
 	awsAt   int      // the last line that may have an AWS secret without a name
 	loginAt int      // the last line that may have the password of a .netrc
 	valueAt int      // the last line that may have a "value" for the name of a credential
-	valueIs naming   // what that name implies
+	valueIs naming   // the meaning of that name
 	below   belowName
 }
 
@@ -239,7 +238,7 @@ func (m *Stream) reset(s *Scanner) {
 	m.spots, m.extra = cmp.Or(s.spots.Load(), commonSpots()), s.extra
 }
 
-// Line takes the next line and passes it on, possibly later.
+// Line masks the next line and passes it on, possibly later.
 func (m *Stream) Line(l []byte) {
 	if m.spots == nil {
 		m.next(l)
@@ -323,7 +322,7 @@ func (m *Stream) number() {
 // carriage return.
 func (m *Stream) redraw() { m.redrawn = m.n > 0 }
 
-// End passes on the held lines and returns what was found.
+// End passes on the held lines and returns the findings.
 func (m *Stream) End() []Finding {
 	m.Release()
 	var found []Finding

@@ -10,8 +10,8 @@ type Seen struct {
 	n     int
 }
 
-// The most lines remembered, of short texts and of long ones, for which they
-// take 512 KiB. Both are powers of two.
+// The number of remembered lines of short texts, and of long ones, for which
+// they need 512 KiB. Both are powers of two.
 const (
 	familiarFew  = 1 << 10
 	familiarMany = 1 << 17

@@ -1,12 +1,12 @@
 // Package strategy is the contract between the filter and its strategies.
 //
-// A [Constructor] makes a [Strategy] of the parameters of a rule. The filter begins
-// a [Pass] for each output, sends it the lines, and ends it. The [Confidence] of the
-// pass says whether its result counts.
+// A [Constructor] makes a [Strategy] from the parameters of a rule. The filter
+// begins a [Pass] for each output, sends it the lines, and ends it. The
+// [Confidence] of the pass decides whether its result counts.
 //
-// Why may a pass say [Fallback]? A summary of something that is not a test run
-// would lose everything, so a strategy that does not recognise its input returns
-// Fallback and the output stays as it was.
+// Why may a pass return [Fallback]? A summary of an output that is not a test
+// run would lose everything. So a strategy that does not recognise its input
+// returns Fallback, and the output stays unchanged.
 package strategy
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// Confidence says how well a strategy recognised an output.
+// Confidence is how well a strategy recognised an output.
 type Confidence uint8
 
 // The levels. Of several rules the worst counts, which is the largest.
@@ -49,11 +49,11 @@ type Strategy interface {
 
 // Pass filters the lines of one output.
 type Pass interface {
-	// Line takes the next line, sanitised, masked and without its line feed.
+	// Line handles the next line, sanitised, masked and without its line feed.
 	// Blank lines are empty. The pass must neither change nor keep l.
 	Line(l []byte)
-	// End writes the rest. If it returns Fallback, all that was written is
-	// discarded and the input stays as it is.
+	// End writes the rest. If it returns Fallback, the written text is
+	// discarded and the input stays unchanged.
 	End() Confidence
 }
 

@@ -1,5 +1,5 @@
-// Package text holds what every part of the filter needs to read and write the
-// text of a command.
+// Package text has the functions with which every part of the filter reads and
+// writes the text of a command.
 //
 // [Sanitizer] turns raw output into lines and [Lines] stores them, in a file once
 // they are many. [Pattern] and [Patterns] match regular expressions at a cost that
@@ -7,6 +7,6 @@
 // [Normalize] removes the parts of a log line that vary. The rest are sets of
 // bytes, sets of words, and the marks that stand for omitted lines.
 //
-// Lines are byte slices without a line feed. Functions that take a line neither
-// change nor keep it.
+// Lines are byte slices without a line feed. Functions with a line as argument
+// neither change nor keep it.
 package text

@@ -7,7 +7,7 @@ import (
 )
 
 // Excerpt keeps the head and the tail of a text, and between them the lines
-// that report what went wrong.
+// that report problems.
 type Excerpt struct {
 	Head, Tail int
 	Keep       *Patterns // further lines to keep
@@ -19,7 +19,7 @@ type Excerpt struct {
 const MaxKept = 400
 
 // Ends are the lines to keep at both ends of a text of more than Max lines. An
-// end that is not set is the usual one, or shorter if Max has no room for it.
+// unset end has its usual value, or less if Max has no room for it.
 type Ends struct {
 	Max        int
 	Head, Tail *int // nil means not set
@@ -65,7 +65,7 @@ type Cutter struct {
 // Cut starts an excerpt of one text, which goes to out.
 func (e Excerpt) Cut(out *Lines) *Cutter { return &Cutter{Excerpt: e, out: out} }
 
-// Line takes the next line. It does not keep it.
+// Line handles the next line. It does not keep it.
 func (c *Cutter) Line(l []byte) {
 	c.N++
 	switch {

@@ -10,9 +10,9 @@ import (
 
 // Lines is a text of whole lines, in memory and, when it grows, in a file.
 //
-// It drops blank lines at both ends and joins blank lines in a row, since
+// It drops blank lines at both ends and joins consecutive blank lines, since
 // removing lines brings blank ones together. It keeps the first error and
-// ignores what is written after it. It is not safe for concurrent use.
+// ignores later writes. It is not safe for concurrent use.
 type Lines struct {
 	spool *executors.Spool
 	buf   []byte // not yet in spool

@@ -10,7 +10,7 @@ import (
 // noiseTail ends the line that NoiseCount makes.
 const noiseTail = " noise lines removed)"
 
-// NoiseCount returns the line that stands for n lines of noise.
+// NoiseCount returns the line that replaces n lines of noise.
 func NoiseCount(n int) []byte {
 	return append(strconv.AppendInt([]byte("("), int64(n), 10), noiseTail...)
 }
@@ -44,7 +44,7 @@ func Shorten(l []byte, size int) []byte {
 	return fmt.Appendf(nil, "%s ... (%d"+ShortenedMark+"%s", l[:head], tail-head, l[tail:])
 }
 
-// IsFolded reports whether a line stands for lines that a digest folded.
+// IsFolded reports whether a line replaces lines that a digest folded.
 func IsFolded(l []byte) bool {
 	return len(l) > 10 && bytes.HasPrefix(l, []byte("... (")) && l[5] >= '0' && l[5] <= '9' && bytes.HasSuffix(l, []byte(") ...")) && !IsOmission(l)
 }
@@ -76,7 +76,7 @@ func Prefix(l []byte, n int) []byte {
 	return l[:n]
 }
 
-// Omission returns the line that stands for n omitted lines.
+// Omission returns the line that replaces n omitted lines.
 func Omission(n int) []byte {
 	what := " lines"
 	if n == 1 {

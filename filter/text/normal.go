@@ -6,7 +6,7 @@ import "bytes"
 // makes those equal. It is written by hand: regular expressions on every line
 // of a log would cost more than all other work.
 
-// VaryingMark stands for a part of a line that varies.
+// VaryingMark replaces a part of a line that varies.
 const VaryingMark = '#'
 
 // Normalize appends the text by which a line is compared. If strict, lines
@@ -127,8 +127,8 @@ func (n *normalising) fraction(end int) int {
 	return end
 }
 
-// tells reports whether the number up to end identifies what a record is about,
-// so that errors with different numbers differ.
+// tells reports whether the number up to end identifies the subject of a
+// record, so that errors with different numbers differ.
 func (n *normalising) tells(end int) bool {
 	line, start := n.line, n.at
 	if end-start >= 10 { // an epoch, an id
@@ -172,8 +172,8 @@ func (n *normalising) tells(end int) bool {
 	return true
 }
 
-// speaks reports whether the number up to end says what happened: a status, an
-// exit code, a level, or zero.
+// speaks reports whether the number up to end is a result: a status, an exit
+// code, a level, or zero.
 func (n *normalising) speaks(end int) bool {
 	line, start := n.line, n.at
 	if end-start > 3 || start == 0 || end < len(line) && (line[end] == ':' || line[end] == '.' || line[end] == '-' || line[end] == '/') {
