@@ -15,3 +15,12 @@ func BenchmarkRepair(b *testing.B) {
 		llm.Repair(history)
 	}
 }
+
+// BenchmarkMeter is the cost of counting a whole history, as at the beginning of a turn.
+func BenchmarkMeter(b *testing.B) {
+	history := llmtest.Conversation(301)
+	b.ReportAllocs()
+	for b.Loop() {
+		new(llm.Meter).Sum("m", history)
+	}
+}

@@ -1,9 +1,6 @@
 package llm
 
-import (
-	"bytes"
-	"slices"
-)
+import "bytes"
 
 // Cache is where a model keeps its own form of a conversation from one request to the
 // next, so that each message is encoded once. It keeps one form: that of the model that
@@ -31,16 +28,21 @@ func Recall[T any](c *Cache, key any) *T {
 // Same reports whether a provider is sent the same for both messages: their role and
 // their blocks are equal.
 func (m Message) Same(other Message) bool {
-	return m.Role == other.Role && slices.EqualFunc(m.Blocks, other.Blocks, Block.same)
+	if m.Role != other.Role || len(m.Blocks) != len(other.Blocks) {
+		return false
+	}
+	for i := range m.Blocks {
+		if !m.Blocks[i].same(&other.Blocks[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // same reports whether two blocks are equal. Strings and pointers of a kept message are
 // mostly identical, which is quickly found out.
-func (b Block) same(other Block) bool {
-	if b == other {
-		return true
-	}
-	return b.Text == other.Text && b.Thought == other.Thought &&
+func (b *Block) same(other *Block) bool {
+	return *b == *other || b.Text == other.Text && b.Thought == other.Thought &&
 		equal(b.Opaque, other.Opaque, func(a, b Opaque) bool { return a.Provider == b.Provider && bytes.Equal(a.Data, b.Data) }) &&
 		equal(b.Image, other.Image, func(a, b Image) bool { return a.MIME == b.MIME && bytes.Equal(a.Data, b.Data) }) &&
 		equal(b.Call, other.Call, func(a, b ToolCall) bool {

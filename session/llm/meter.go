@@ -1,5 +1,7 @@
 package llm
 
+import "slices"
+
 // Meter estimates the tokens of a growing history. It remembers the sum, so that each
 // call costs only the new messages.
 type Meter struct {
@@ -14,6 +16,7 @@ func (m *Meter) Sum(model string, history []Message) int {
 		*m = Meter{model: model}
 	}
 	m.Forget(len(history))
+	m.sums = slices.Grow(m.sums, len(history)-len(m.sums))
 	for _, message := range history[len(m.sums):] {
 		m.sums = append(m.sums, m.last()+MessageTokens(message, model))
 	}

@@ -15,7 +15,8 @@ func Tokens(req Request) int {
 	images := 0
 	for _, m := range req.Messages {
 		bytes += 16 // role and framing
-		for _, b := range m.Blocks {
+		for i := range m.Blocks {
+			b := &m.Blocks[i]
 			bytes += blockBytes(b)
 			if b.Image != nil {
 				images++
@@ -28,7 +29,7 @@ func Tokens(req Request) int {
 // EstimateTokens estimates the tokens of a text of that many bytes.
 func EstimateTokens(bytes int) int { return (2*bytes + 6) / 7 }
 
-func blockBytes(b Block) int {
+func blockBytes(b *Block) int {
 	n := len(b.Text)
 	switch {
 	case b.Opaque != nil: // is sent instead of the thought next to it
@@ -47,7 +48,8 @@ func blockBytes(b Block) int {
 // most one for each message.
 func MessageTokens(m Message, model string) int {
 	bytes, images := 16, 0 // role and framing, as in Tokens
-	for _, b := range m.Blocks {
+	for i := range m.Blocks {
+		b := &m.Blocks[i]
 		if b.Opaque != nil && b.Opaque.Provider != model {
 			continue
 		}
