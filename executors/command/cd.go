@@ -7,7 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// cd notes where the shell is after a cd.
+// cd records where the shell may be after a cd.
 func (w *walker) cd(c *Command) {
 	target, ok := w.cdTarget(c)
 	if !ok {
@@ -15,11 +15,13 @@ func (w *walker) cd(c *Command) {
 		w.dynamic("the directory of %q is known only when it runs", c.Text())
 		return
 	}
-	// It may fail, and what follows then runs where the shell was.
+	// It may fail, and the following commands then run in the previous
+	// directory.
 	w.dirs = union(w.join(target), w.dirs)
 }
 
-// cdDone returns the directories after a cd that has worked, nil if s is no cd.
+// cdDone returns the directories after a cd that has worked, nil if s is not a
+// cd.
 func (w *walker) cdDone(s *syntax.Stmt) []string {
 	call, ok := s.Cmd.(*syntax.CallExpr)
 	if !ok || s.Negated || len(call.Args) == 0 || len(w.dirs) == 0 {
@@ -36,7 +38,7 @@ func (w *walker) cdDone(s *syntax.Stmt) []string {
 	if _, ok := w.cdTarget(c); !ok {
 		return nil
 	}
-	return w.dirs[:1] // cd put the new one first
+	return w.dirs[:1] // cd put the new directory first
 }
 
 // cdTarget returns the operand of a cd.
@@ -48,7 +50,7 @@ func (w *walker) cdTarget(c *Command) (string, bool) {
 		switch {
 		case !a.Literal || a.Glob || a.Text == "-" || len(w.dirs) == 0:
 			return "", false
-		case a.Text == "--" || a.Text == "-L": // -P and where it leads is not followed
+		case a.Text == "--" || a.Text == "-L": // not -P, since links are not followed here
 		default:
 			return a.Text, a.Text != "" && a.Text[0] != '+' && a.Text[0] != '-'
 		}
@@ -68,10 +70,10 @@ func (w *walker) join(dir string) []string {
 	return out
 }
 
-// maxDirs is how many directories are told apart.
+// maxDirs is how many directories are distinguished.
 const maxDirs = 64
 
-// union adds what is new of b to a; nil if that is too much to follow.
+// union adds the new elements of b to a; nil if the result is too large.
 func union(a, b []string) []string {
 	out := slices.Clone(a)
 	for _, d := range b {

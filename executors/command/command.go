@@ -1,18 +1,17 @@
-// Package command tells what a shell script would run, without running it, so
-// that each simple command can be judged by itself.
+// Package command parses a shell script, without running it, and lists each
+// simple command that it would run, so that each can be judged on its own.
 //
-// Start with [Parse]. It promises that a command is found wherever the script
-// spells it out: behind operators, in substitutions, functions and here
-// documents, behind programs that run other programs ("env", "xargs", "find
-// -exec"), and in text that a shell will parse again ("bash -c", "eval"). What
-// only the running shell can know is not guessed but listed as [Script.Dynamic].
-// It decides nothing; what may run is for package policy.
-// [Output] is for the filter: it returns the command that wrote most of a script's
-// output.
+// Start with [Parse]. It promises to find a command wherever the script spells
+// it out: after operators, in substitutions, functions and here documents,
+// after programs that run other programs ("env", "xargs", "find -exec"), and in
+// text that a shell parses again ("bash -c", "eval"). It does not guess values
+// that only the running shell can compute, but lists them as [Script.Dynamic].
+// Package policy decides which commands may run. [Output] is for the filter: it
+// returns the command that wrote most of a script's output.
 //
-// Why are there guesses beside what is known? Because "c=sudo; $c" should be
-// recognised, and "c=ls; $c" must not be taken for known: a loop or another
-// shell may change c. So a guess can only make a judgement stricter.
+// Why are there guesses in addition? "c=sudo; $c" should be recognised, but
+// "c=ls; $c" must not count as known: a loop or another shell may change c. So
+// a guess can only make a judgement stricter.
 package command
 
 import (
@@ -24,33 +23,33 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Shell is what is known of the shell that would run a script.
+// Shell is the state of the shell that would run a script.
 type Shell struct {
 	Dir  string // absolute; where it starts
 	Home string // absolute; empty means unknown
 }
 
-// Script is what a script would run.
+// Script lists the commands that a script would run.
 type Script struct {
 	Commands  []*Command // in the order of the source; nested and wrapped ones included
 	Redirects []Redirect
 	Assigns   []string // names of variables that the script sets
-	// Dynamic tells, as reasons for people, what only the running shell can
-	// know: a judgement of the rest is not a judgement of the whole.
+	// Dynamic describes, for people, the parts that only the running shell can
+	// compute. A judgement of the other parts does not cover the whole script.
 	Dynamic []string
 }
 
 // Command is one simple command.
 type Command struct {
 	Words   []Word     // the program first; never empty
-	Dirs    []string   // absolute directories in which it may run, the likely one first; none if nobody knows
+	Dirs    []string   // absolute directories in which it may run, the likely one first; none if unknown
 	Assigns []string   // names of variables set for this command alone
 	Inputs  []*Command // commands whose output may be its standard input
 	Wrapped bool       // another command of the script runs it
 	Wraps   bool       // it runs another command of the script
-	// Guess says that this is what a command listed before it would be if the
-	// script's own variables hold what it last gave them: a reason to refuse,
-	// never one to allow.
+	// Guess means that an earlier command is this one if the script's variables
+	// hold their last assigned values. It is a reason to refuse, never one to
+	// allow.
 	Guess bool
 
 	in *input
@@ -73,22 +72,22 @@ func New(words, dirs, assigns []string) *Command {
 	return c
 }
 
-// Program is the name of the program without its directory. It is empty if only
-// the running shell knows.
+// Program returns the name of the program without its directory. It is empty if
+// only the running shell can compute it.
 func (c *Command) Program() string {
 	w := c.Words[0]
 	if !w.Literal || w.Glob {
 		return ""
 	}
 	name := w.Text[strings.LastIndexAny(w.Text, `/\`)+1:]
-	return strings.TrimSuffix(strings.ToLower(name), ".exe") // file systems of some systems do not tell Sudo from sudo
+	return strings.TrimSuffix(strings.ToLower(name), ".exe") // some file systems do not distinguish Sudo from sudo
 }
 
-// Text is the command as rules match it: its words in their plain form, with
-// single spaces between.
+// Text returns the command in the form that rules match: its words in their
+// plain form, separated by single spaces.
 func (c *Command) Text() string { return join(c.Words) }
 
-// Args are the words after the program.
+// Args returns the words after the program.
 func (c *Command) Args() []Word { return c.Words[1:] }
 
 func join(words []Word) string {
@@ -99,7 +98,7 @@ func join(words []Word) string {
 	return strings.Join(texts, " ")
 }
 
-// What Parse takes on: a script made to cost time is refused instead.
+// Limits of Parse: a script made to cost time is refused instead.
 const (
 	maxScript   = 64 << 10 // bytes
 	maxDepth    = 16       // of texts that a shell parses again
@@ -108,8 +107,8 @@ const (
 	maxWords    = 32768
 )
 
-// Parse reads a bash script. The error means that it is none, or that it is
-// large or nested beyond reason.
+// Parse parses a bash script. The error means that the text is not a script, or
+// that it is too large or too deeply nested.
 func Parse(script string, sh Shell) (*Script, error) {
 	if len(script) > maxScript {
 		return nil, fmt.Errorf("it is longer than %d KiB", maxScript>>10)
@@ -129,7 +128,7 @@ func Parse(script string, sh Shell) (*Script, error) {
 	return w.script, nil
 }
 
-// walker goes through a script in the order in which it would run.
+// walker visits a script in the order in which it would run.
 type walker struct {
 	shell  Shell
 	script *Script
@@ -140,10 +139,10 @@ type walker struct {
 	count  int // words so far
 	err    error
 
-	guessing bool                // what is listed now is a guess
-	values   map[string]string   // variables, where the last value is spelled out
+	guessing bool                // the commands listed now are guesses
+	values   map[string]string   // variables whose last value is spelled out
 	arrays   map[string][]string // likewise
-	// functions are the commands of those that the script declares.
+	// functions are the commands of the functions that the script declares.
 	functions map[string][]*Command
 	params    []string              // $0, $1 ... where they are spelled out
 	sources   map[string][]*Command // commands whose output a variable may hold
@@ -158,7 +157,7 @@ func (w *walker) parse(text string) error {
 		return fmt.Errorf("commands are nested more than %d deep", maxDepth)
 	}
 	defer func() { w.depth-- }()
-	if strings.ContainsAny(text, "\x00\r") { // shells and the parser do not agree where lines with these end
+	if strings.ContainsAny(text, "\x00\r") { // shells and the parser disagree about the ends of lines with these
 		return errors.New("it holds a NUL or a carriage return")
 	}
 	if n := strings.Count(text, "$(") + strings.Count(text, "<(") + strings.Count(text, "`"); n > maxSubstitutions {
@@ -179,11 +178,11 @@ func (w *walker) parse(text string) error {
 	return w.err
 }
 
-// maxSubstitutions bounds the work that substitutions inside of each other cause.
+// maxSubstitutions bounds the work for nested substitutions.
 const maxSubstitutions = 256
 
 // hiddenByComment reports whether a line with a "#" ends in a backslash: bash
-// ends a comment there, and the parser takes the next line into it.
+// ends a comment there, but the parser continues it on the next line.
 func hiddenByComment(text string) bool {
 	for line := range strings.Lines(text) {
 		line, more := strings.CutSuffix(strings.TrimSuffix(line, "\n"), `\`)
@@ -195,7 +194,8 @@ func hiddenByComment(text string) bool {
 }
 
 // commentsBegin reports whether every comment begins where bash begins one. The
-// parser also takes the "#" of "(\n$x#;" for one, and would hide what follows.
+// parser also treats the "#" of "(
+// $x#;" as a comment, and would hide the text after it.
 func commentsBegin(file *syntax.File, text string) bool {
 	ok := true
 	syntax.Walk(file, func(n syntax.Node) bool {
@@ -208,19 +208,19 @@ func commentsBegin(file *syntax.File, text string) bool {
 	return ok
 }
 
-// nested walks a text that a shell parses again; a text that does not parse is
-// something only that shell knows.
+// nested walks a text that a shell parses again. A text that does not parse is
+// dynamic.
 func (w *walker) nested(text, where string) {
 	if err := w.parse(text); err != nil && w.err == nil {
 		w.dynamic("%s gets text that does not parse", where)
 	}
 }
 
-// maxDynamic is how many reasons are told: nobody reads more.
+// maxDynamic is how many reasons are listed: further ones do not help.
 const maxDynamic = 16
 
 func (w *walker) dynamic(format string, args ...any) {
-	if !w.guessing && len(w.script.Dynamic) < maxDynamic { // of a guess, the first reading has told it
+	if !w.guessing && len(w.script.Dynamic) < maxDynamic { // the first reading has already reported it for a guess
 		w.script.Dynamic = append(w.script.Dynamic, fmt.Sprintf(format, args...))
 	}
 }

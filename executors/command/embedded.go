@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// Programs take commands in many places: as the value of an option or variable,
-// after a "!", in a text in a language of their own. This file finds those that
-// are spelled out there. They are guesses, since what the program makes of them
-// is its own: a reason to refuse, never one to allow.
+// Programs accept commands in many places: as the value of an option or
+// variable, after a "!", in a text in a language of their own. This file finds
+// the commands that are spelled out there. They are guesses, since the program
+// may interpret the text differently: a reason to refuse, never one to allow.
 
 // textOptions are options whose value a program runs as a command.
 var textOptions = map[string]string{
@@ -21,14 +21,15 @@ var textOptions = map[string]string{
 	"bsdtar": "--use-compress-program", "gtar": "-F --info-script --new-volume-script --rsh-command", "tar": "-F --info-script --new-volume-script --rsh-command", "xterm": "-e", "zip": "-TT --unzip-command",
 }
 
-// launcher describes where a program has the command that it runs among its operands.
+// launcher describes the position of the command among the operands of the
+// program that runs it.
 type launcher struct {
 	after    string // subcommands that it follows, separated by spaces
 	operands int    // own operands before the command
-	anywhere bool   // after options that nobody has in a table
+	anywhere bool   // after options that no table lists
 }
 
-// launchers are programs that run a command besides their own work.
+// launchers are programs that run a command in addition to their own work.
 var launchers = map[string]launcher{
 	"asdf": {after: "exec"}, "bundle": {after: "exec"}, "bunx": {}, "bwrap": {anywhere: true}, "conda": {after: "run"}, "cpulimit": {anywhere: true}, "daemonize": {anywhere: true}, "direnv": {after: "exec", operands: 1}, "doppler": {after: "run"}, "dotenv": {anywhere: true},
 	"dumb-init": {}, "expect": {anywhere: true}, "faketime": {operands: 1}, "gosu": {operands: 1}, "hatch": {after: "run"}, "hyperfine": {anywhere: true}, "mamba": {after: "run"}, "micromamba": {after: "run"}, "mise": {after: "exec x"}, "nix": {after: "develop shell", anywhere: true}, "npm": {after: "exec x"},
@@ -51,17 +52,17 @@ var programmed = []string{
 	"awk", "bun", "deno", "emacs", "expect", "gawk", "groovy", "julia", "jshell", "lua", "luajit", "m4", "mawk", "nawk", "node", "nodejs", "original-awk", "osascript", "perl", "php", "python", "python2", "python3", "rscript", "ruby", "scala", "tclsh", "vim", "nvim", "wish",
 }
 
-// called is a command that such a text gives to the system, in quotes.
+// called matches a command that such a text passes to the system, in quotes.
 var called = sync.OnceValues(func() (*regexp.Regexp, *regexp.Regexp) {
 	const quoted = `(?:"([^"\n]+)"|'([^'\n]+)')`
 	return regexp.MustCompile(`(?i)\b(?:system|exec\w*|popen\d?|spawn\w*|run|call|check_\w+|getoutput|getstatusoutput|shell_exec|passthru|proc_open|shell-command|shell script|syscmd|esyscmd|qx|Cmd)[\s(\[{]*` + quoted),
 		regexp.MustCompile(quoted + `\s*\|&?\s*getline|\|&?\s*` + quoted + "|`([^`\n]+)`")
 })
 
-// sedRuns is the command that sed's "e" gives to the system.
+// sedRuns matches the command that sed's "e" passes to the system.
 var sedRuns = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[;{}\d$/!\n])\s*e\s+([^\n]+)`) })
 
-// programVariables are those whose value programs run.
+// programVariables match variables whose value programs run.
 var programVariables = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(.*_)?(pager|editor|visual|browser|shell|command|wrapper|runner|launcher|lessopen|lessclose|askpass|ssh|rsh|diff|env|cc|cxx|cpp|ld|ar|rustc|linker|exec)$`)
 })
@@ -123,11 +124,11 @@ func (w *walker) embedded(c *Command) {
 	}
 }
 
-// maxFound bounds the commands that are looked for in one text.
+// maxFound bounds the commands that are searched for in one text.
 const maxFound = 64
 
-// texts returns what a program may take for its own: literal operands, and its
-// standard input.
+// texts returns the texts that a program may interpret: literal operands, and
+// its standard input.
 func (w *walker) texts(c *Command) []string {
 	var out []string
 	for _, a := range c.Args() {
@@ -141,13 +142,13 @@ func (w *walker) texts(c *Command) []string {
 	return out
 }
 
-// Input returns the standard input, empty where the script does not spell it out.
+// Input returns the standard input, "" if the script does not spell it out.
 func (c *Command) Input() string {
 	text, _ := c.inputText()
 	return text
 }
 
-// inputText returns the standard input, where the script spells it out.
+// inputText returns the standard input, if the script spells it out.
 func (c *Command) inputText() (string, bool) {
 	if c.in == nil {
 		return "", false
@@ -180,7 +181,8 @@ func (w *walker) maybe(text string) {
 	w.guessing, w.in, w.dirs, w.params = outer, in, dirs, params
 }
 
-// launches lists the operands that may be a command, each with what follows it.
+// launches lists the operands that may be a command, each with the words after
+// it.
 func (w *walker) launches(args []Word, how launcher) {
 	if how.after != "" {
 		i := slices.IndexFunc(args, func(a Word) bool { return slices.Contains(strings.Fields(how.after), a.Text) })
@@ -206,7 +208,7 @@ func (w *walker) launches(args []Word, how launcher) {
 		}
 		w.dirs = dirs
 		value := i > 0 && strings.HasPrefix(args[i-1].Text, "-") && args[i-1].Text != "--"
-		if how.operands--; how.operands < 0 && !how.anywhere && !value { // what follows are its operands
+		if how.operands--; how.operands < 0 && !how.anywhere && !value { // its own operands follow
 			break
 		}
 	}
@@ -228,7 +230,7 @@ var gitSettings = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(alias\.[^=]*|[^=]*(askpass|clean|cmd|command|diff|driver|editor|external|fsmonitor|gitproxy|helper|pager|process|program|receivepack|smudge|textconv|uploadpack))(=|$)`)
 })
 
-// gitRuns lists what git is told to run: by a setting, as an alias, by a
+// gitRuns lists the commands that git runs: from a setting, as an alias, by a
 // subcommand that runs others, over a transport.
 func (w *walker) gitRuns(args []Word) {
 	for i, a := range args {
@@ -258,8 +260,8 @@ func (w *walker) gitRuns(args []Word) {
 	}
 }
 
-// valuesOf returns all values of an option: the next word, or what is glued to it;
-// an option with one dash and a long name may have two.
+// valuesOf returns all values of an option: the next word, or the rest of the
+// same word. An option with one dash and a long name may have two.
 func valuesOf(args []Word, option string) []Word {
 	var out []Word
 	for i, a := range args {

@@ -13,13 +13,13 @@ import (
 // maxValue bounds the text that a variable is followed with, in bytes.
 const maxValue = 4096
 
-// guess returns the words of a command if variables still hold what the script
-// gave them; none if that does not tell the program.
+// guess returns the words of a command, assuming that variables still hold the
+// values of the script. It returns nil if these do not determine the program.
 func (w *walker) guess(args []*syntax.Word) []Word {
 	var words []Word
 	for _, a := range args {
 		for _, word := range w.guessWords(a, len(words) == 0) {
-			if len(words) > 0 || word.Text != "" { // of an empty variable nothing is left
+			if len(words) > 0 || word.Text != "" { // an empty variable disappears
 				words = append(words, word)
 			}
 		}
@@ -30,9 +30,9 @@ func (w *walker) guess(args []*syntax.Word) []Word {
 	return words
 }
 
-// guessWords returns the words if variables hold what the script gave them.
-// Program says that the first of them names a program: what nobody set is empty
-// then.
+// guessWords returns the words, assuming that variables hold the values of the
+// script. program means that the first word names a program; an unset variable
+// is then empty.
 func (w *walker) guessWords(src *syntax.Word, program bool) []Word {
 	if fields, ok := w.expanded(src, program); ok {
 		var out []Word
@@ -44,8 +44,8 @@ func (w *walker) guessWords(src *syntax.Word, program bool) []Word {
 	return []Word{w.resolve(src, resolving{guess: true, program: program})}
 }
 
-// expanded returns the words that src becomes if variables hold what the script
-// gave them; false if that does not tell them.
+// expanded returns the words that src becomes, assuming that variables hold the
+// values of the script. ok is false if these do not determine the words.
 func (w *walker) expanded(src *syntax.Word, program bool) (fields []string, ok bool) {
 	if !w.told(src, program) {
 		return nil, false
@@ -55,7 +55,7 @@ func (w *walker) expanded(src *syntax.Word, program bool) (fields []string, ok b
 	if syntax.SplitBraces(&split) { // may be endless
 		return nil, false
 	}
-	defer func() { // the library panics at expressions that it does not know
+	defer func() { // the library panics at unknown expressions
 		if recover() != nil {
 			fields, ok = nil, false
 		}
@@ -82,7 +82,7 @@ func (w *walker) expansion() *expand.Config {
 	return &expand.Config{Env: &spelled{w}, CmdSubst: w.printed}
 }
 
-// told reports whether the script tells all that is computed in a word.
+// told reports whether the script determines every computed part of a word.
 func (w *walker) told(src *syntax.Word, program bool) bool {
 	if len(src.Parts) == 0 || strings.HasPrefix(src.Lit(), "~") {
 		return false
@@ -121,7 +121,7 @@ func (w *walker) toldParam(n *syntax.ParamExp, program bool) bool {
 	return program || (&spelled{w}).Get(n.Param.Value).IsSet()
 }
 
-// printed writes what a substituted command prints, where the script spells that
+// printed writes the output of a substituted command, if the script spells it
 // out.
 func (w *walker) printed(out io.Writer, c *syntax.CmdSubst) error {
 	if len(c.Stmts) == 1 && len(c.Stmts[0].Redirs) == 0 {
@@ -144,7 +144,7 @@ func (w *walker) printed(out io.Writer, c *syntax.CmdSubst) error {
 	return errors.New("only the running shell knows")
 }
 
-// prints returns what the command writes to its standard output, if it spells that
+// prints returns the standard output of a command, if the command spells it
 // out.
 func (c *Command) prints() (string, bool) {
 	args := c.Args()
@@ -166,7 +166,7 @@ func (c *Command) prints() (string, bool) {
 	return "", false
 }
 
-// spelled are the variables as the script last gave them.
+// spelled are the variables with their last values in the script.
 type spelled struct{ w *walker }
 
 // Get implements [expand.Environ].
@@ -196,11 +196,12 @@ func (e *spelled) Get(name string) expand.Variable {
 // Each implements [expand.Environ]: nothing lists variables.
 func (e *spelled) Each(func(string, expand.Variable) bool) {}
 
-// Set implements [expand.WriteEnviron] for "${x:=y}": it is a guess, and so not
-// kept.
+// Set implements [expand.WriteEnviron] for "${x:=y}". The value is a guess, and
+// so not stored.
 func (e *spelled) Set(string, expand.Variable) error { return nil }
 
-// sets follows what builtins give variables: read, printf -v and set.
+// sets records the values that builtins assign to variables: read, printf -v
+// and set.
 func (w *walker) sets(c *Command) {
 	args := c.Args()
 	switch c.Program() {

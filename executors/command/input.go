@@ -6,21 +6,21 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// input is what is known of a standard input.
+// input describes a standard input.
 type input struct {
 	known bool       // text is all of it
 	text  string     // of a here document or a here string
-	from  []*Command // whose output it holds
+	from  []*Command // commands whose output it holds
 }
 
-// Socket reports whether the shell takes the redirection for a network
+// Socket reports whether the shell treats the redirection as a network
 // connection.
 func (r Redirect) Socket() bool {
 	return strings.HasPrefix(r.Target.Text, "/dev/tcp/") || strings.HasPrefix(r.Target.Text, "/dev/udp/")
 }
 
-// redirects lists the files of redirections, and gives what the last one of the
-// standard input feeds; nil if there is none.
+// redirects lists the files of redirections. It returns the standard input from
+// the last one of them, nil if there is none.
 func (w *walker) redirects(list []*syntax.Redirect) *input {
 	var in *input
 	for _, r := range list {
@@ -63,8 +63,8 @@ func (w *walker) file(src *syntax.Word, target Word, read, write bool) {
 	}
 }
 
-// runInput lists the commands that c, a shell or source, reads from its standard
-// input.
+// runInput lists the commands that c, a shell or source, reads from its
+// standard input.
 func (w *walker) runInput(c *Command) {
 	if c.in == nil {
 		w.dynamic("%s runs what its standard input holds", c.Program())
@@ -73,7 +73,7 @@ func (w *walker) runInput(c *Command) {
 	w.runOutput(c, *c.in)
 }
 
-// runOutput lists the commands that c runs as text from in.
+// runOutput lists the commands in the text that c runs from in.
 func (w *walker) runOutput(c *Command, in input) {
 	defer w.subshell()()
 	outer := w.in
@@ -84,7 +84,7 @@ func (w *walker) runOutput(c *Command, in input) {
 		w.dynamic("%s runs what its standard input holds", c.Program())
 		return
 	}
-	if strings.ContainsAny(text, `\%`) { // echo and printf make more of it
+	if strings.ContainsAny(text, `\%`) { // echo and printf interpret these
 		w.dynamic("%s runs text that another command prints", c.Program())
 	}
 	w.runText(c, []Word{{Text: text, Literal: true}}, c.Program())

@@ -7,17 +7,17 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/command/plain"
 )
 
-// maxMentions bounds the parts of a command's words that are taken for files.
+// maxMentions bounds the parts of a command's words that are treated as files.
 const maxMentions = 2048
 
-// compares are programs of which an operand is a pattern to look for, never the
+// compares are programs with an operand that is a search pattern, never the
 // name of a file.
 var compares = []string{"egrep", "fgrep", "grep", "rg"}
 
-// Mentions lists what in the command could name a file although nothing says
-// that it does: any operand, what is glued to an option, and names within longer
-// texts; a "~" in them is left as it is. Sure are those that are a word, or a
-// part of one that is no text. There are false ones among them.
+// Mentions lists the parts of the command that could name a file although its
+// program may not open them: any operand, the rest of an option, and names
+// within longer texts. A "~" in them stays. Sure is set for a whole word, or a
+// part of one that is not a text. Some of the results are not files.
 func (c *Command) Mentions() []Path {
 	var out []Path
 	prints := plain.PrintsOnly(c.Program())

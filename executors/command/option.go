@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// operands are the words that are no options; everything after "--" is one.
+// operands returns the words that are not options; every word after "--" is an
+// operand.
 func operands(args []Word) []Word {
 	var out []Word
 	for i, a := range args {
@@ -33,7 +34,8 @@ func shortFlag(args []Word, letters string) bool {
 	})
 }
 
-// valueOf returns the value of an option: the next word, or what is glued to it.
+// valueOf returns the value of an option: the next word, or the rest of the
+// same word.
 func valueOf(args []Word, option string) (Word, bool) {
 	for i, a := range args {
 		if a.Text == "--" {
@@ -50,8 +52,8 @@ func valueOf(args []Word, option string) (Word, bool) {
 	return Word{}, false
 }
 
-// optionValue reports whether a is the option, as it is, abbreviated or at the
-// end of a bundle; next says that its value is the next word.
+// optionValue reports whether a is the option: as written, abbreviated or at
+// the end of a bundle. next means that its value is the next word.
 func optionValue(a Word, option string) (value Word, next, ok bool) {
 	name, text, glued := strings.Cut(a.Text, "=")
 	value = a
@@ -61,7 +63,7 @@ func optionValue(a Word, option string) (value Word, next, ok bool) {
 		if len(name) > 3 && strings.HasPrefix(option, name) {
 			return value, !glued, true
 		}
-	case len(option) > 2: // as find has them
+	case len(option) > 2: // as find writes them
 		return value, true, a.Text == option
 	case len(a.Text) > 1 && a.Text[0] == '-' && a.Text[1] != '-':
 		if a.Text[1] == option[1] && len(a.Text) > 2 {

@@ -11,21 +11,23 @@ import (
 // Path is a word of a command that names a file, or may name one.
 type Path struct {
 	Text string
-	// Abs is absolute, seen from each directory of the command; none if nobody
-	// knows. It is not cleaned: ".." goes up from where a link before it leads.
+	// Abs are absolute paths, one for each directory of the command; none if
+	// unknown. They are not cleaned: ".." goes up from the target of a link
+	// before it.
 	Abs []string
-	// Glob says that Text is a pattern: the files are those that match.
+	// Glob means that Text is a pattern, which stands for all matching files.
 	Glob bool
-	// Sure says that the program takes the word for a file. Another word only
-	// looks like one: it may as well be a part of a message.
+	// Sure means that the program uses the word as a file. Another word only
+	// looks like one: it may also be a part of a message.
 	Sure bool
 }
 
-// ExtractPaths lists the files that the script names: absolute paths and relative
-// ones ("src/main.rs", "./a", "../b", "~/c"), in operands, in values glued to
-// options ("--file=a/b"), to names ("PREFIX=/usr") and to "@", in redirections,
-// and as they would be after a cd. URLs and files of other machines ("host:a/b")
-// are none. Of a guess only those are listed that are known.
+// ExtractPaths lists the files that the script names: absolute paths and
+// relative ones ("src/main.rs", "./a", "../b", "~/c"). They are found in
+// operands, in values attached to options ("--file=a/b"), to names
+// ("PREFIX=/usr") and to "@", in redirections, and relative to the target of a
+// cd. URLs and files of other machines ("host:a/b") are excluded. For a guess
+// only known paths are listed.
 func (s *Script) ExtractPaths() []Path {
 	var out []Path
 	for _, c := range s.Commands {
@@ -43,8 +45,8 @@ func (s *Script) ExtractPaths() []Path {
 	return out
 }
 
-// Paths lists the files that the command names. A program called by its full
-// path is not among them, one called by a relative path is.
+// Paths lists the files that the command names. It includes a program called by
+// a relative path, but not one called by its absolute path.
 func (c *Command) Paths() []Path {
 	var out []Path
 	program := c.Words[0]
@@ -95,7 +97,7 @@ func (c *Command) Paths() []Path {
 	return out
 }
 
-// sayers are programs that take their operands as text, and open none.
+// sayers are programs that use their operands as text, and open no file.
 var sayers = []string{":", "basename", "dirname", "echo", "expr", "false", "printf", "seq", "tr", "true"}
 
 // valuePaths finds files after "=" and "@": PREFIX=/usr, @/tmp/list.
@@ -111,7 +113,7 @@ func (c *Command) valuePaths(a Word) []Path {
 	return nil
 }
 
-// sentPath is a file that curl sends or shows: "@FILE", "name=@FILE",
+// sentPath matches a file that curl sends or shows: "@FILE", "name=@FILE",
 // "name=<FILE", "file://FILE".
 var sentPath = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(?:^(?:-[a-z])?|=)[@<]([^;]+)|^file://(?:localhost)?([^?#]+)`)
@@ -136,7 +138,7 @@ func optionFile(a Word, options string) (file Word, next, ok bool) {
 	return Word{}, false, false
 }
 
-// gluedPaths finds files glued to an option: --file=PATH, -fPATH.
+// gluedPaths returns files attached to an option: --file=PATH, -fPATH.
 func (c *Command) gluedPaths(option Word) []Path {
 	if !option.Literal {
 		return nil
@@ -165,7 +167,7 @@ func newPath(w Word, dirs []string, sure bool) Path {
 	switch {
 	case !w.Literal:
 	case w.user:
-		p.Abs = []string{string(filepath.Separator) + w.Text} // nowhere, and so outside of everything
+		p.Abs = []string{string(filepath.Separator) + w.Text} // outside every directory
 	case filepath.IsAbs(w.Text):
 		p.Abs = []string{w.Text}
 	default:
@@ -198,7 +200,7 @@ func isURL(text string) bool {
 	return ok && at != "" && !strings.ContainsAny(at, "/.") && strings.Contains(rest, ":") && !strings.HasPrefix(rest, "/")
 }
 
-// takesValue reports whether option is a short one, alone, whose value is the
+// takesValue reports whether option is a single short option whose value is the
 // next word.
 func takesValue(option, valued string) bool {
 	return len(option) >= 2 && option[0] == '-' && option[1] != '-' && strings.IndexByte(valued, option[len(option)-1]) >= 0

@@ -3,8 +3,8 @@ package command
 // fileCommand describes which operands of a program are files.
 type fileCommand struct {
 	lead    int    // operands before the files, such as a pattern
-	leadBy  string // short options that bring the leading operand, so that all operands are files
-	options string // short options whose value is no file
+	leadBy  string // short options that replace the leading operand, so that all operands are files
+	options string // short options whose value is not a file
 }
 
 // fileCommands are programs whose operands are files.

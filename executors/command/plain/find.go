@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Tests and actions of find that only look: without an operand, with a text,
+// Tests and actions of find that only read: without an operand, with a text,
 // and with a file.
 const (
 	findAlone = " -a -and -o -or -not ! ( ) , -daystart -depth -d -empty -executable -readable -writable -ls -mount -noleaf -nogroup -nouser -print -print0 -prune -quit -true -false -xdev "
@@ -16,8 +16,8 @@ const (
 	findActs  = " -ls -printf -print -print0 -quit -prune "
 )
 
-// placeFind accepts starting points and an expression that runs and writes
-// nothing.
+// placeFind accepts starting points and an expression that neither runs nor
+// writes.
 func placeFind(b *builder, c *Command, args []Word) (*placed, error) {
 	out := &placed{words: []string{quoteProgram(c.words[0].text())}}
 	i := 0

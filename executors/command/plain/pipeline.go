@@ -10,14 +10,14 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// feeder is how a command may feed the names that it prints to xargs.
+// feeder describes how a command may pass the names that it prints to xargs.
 type feeder struct {
 	null   func() error // makes it separate them by NUL
 	filter bool         // it passes on the names that it reads
 	links  bool         // some of the names may be links
 }
 
-// consumer is a command of xargs.
+// consumer is the command of an xargs.
 type consumer struct {
 	shows bool // the command shows the content of files
 }
@@ -108,8 +108,8 @@ func feed(before []*placed, ops []string, x *consumer) error {
 	return errUnfed
 }
 
-// feeder returns how the command may stand before xargs, nil if it may not.
-// stdin says that it reads its standard input.
+// feeder returns how the command may precede xargs, nil if it must not. stdin
+// means that it reads its standard input.
 func (p *program) feeder(o *parsedOptions, stdin bool, out *placed) *feeder {
 	add := func(option string) func() error {
 		return func() error {

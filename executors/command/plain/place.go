@@ -17,7 +17,7 @@ type placed struct {
 	files []File
 	cd    string // the directory that a cd changes to
 
-	// How xargs may stand behind it.
+	// feeds describes how the command may precede xargs; nil if it must not.
 	feeds *feeder
 	// xargs says that the command is one, with the options of the command that
 	// it runs.
@@ -26,18 +26,18 @@ type placed struct {
 
 func (p *placed) print() string { return strings.Join(slices.Concat(p.env, p.words), " ") }
 
-// operandKind says what the operands of a program are.
+// operandKind is the meaning of a program's operands.
 type operandKind int
 
 const (
 	files   operandKind = iota // files to read
 	plains                     // files to read that must not be directories
-	texts                      // texts that the program opens nothing by
+	texts                      // texts that open no file
 	pattern                    // a text, then files
-	none                       // there are none
+	none                       // no operands
 )
 
-// program declares how a read-only program takes its words.
+// program declares the words of a read-only program.
 type program struct {
 	// options are the options that it has, separated by spaces:
 	//
@@ -54,28 +54,29 @@ type program struct {
 	most     int  // operands; 0 means any number
 	single   bool // options have one dash and do not stand together
 	noEnd    bool // "--" does not end the options
-	// own says that option values may not begin with a dash: the program does
-	// not read its options as getopt does.
+	// own means that option values must not begin with a dash, because the
+	// program does not parse its options as getopt does.
 	own bool
-	// wild says that a pattern may begin with a wildcard. No option of the
-	// program changes or runs anything, and "--" stands before the operands.
+	// wild means that a pattern may begin with a wildcard. No option of the
+	// program changes or runs anything, and "--" precedes the operands.
 	wild  bool
-	shows bool // it shows the content of the files that it reads
-	// filters are the options with which it passes on lines that it reads as
-	// they are, and null separates them by NUL; empty means that it does not.
+	shows bool // it shows the contents of the files that it reads
+	// filters are the options with which it passes on input lines unchanged,
+	// and null separates them by NUL. Empty means that it does not pass lines
+	// on.
 	filters, null string
 	lead          []string // words of the plain form after the program
 	env           []string
 	check         func(*parsedOptions) error
 }
 
-// option is one option that a program has.
+// option is one supported option of a program.
 type option struct {
 	value byte   // one of "=:#?", 0 means none
 	long  string // how the plain form spells it
 }
 
-// given is an option as a command has it.
+// given is an option of a command.
 type given struct {
 	name  string
 	value string
@@ -356,8 +357,8 @@ func (b *builder) place(c *Command) (*placed, error) {
 // systemDirs are where systems keep their own programs.
 var systemDirs = []string{"/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/usr/local/go/bin/"}
 
-// PrintsOnly reports whether a program opens none of the files that its operands
-// may name: it prints or compares the words.
+// PrintsOnly reports whether a program opens no file that its operands may
+// name: it only prints or compares the words.
 func PrintsOnly(name string) bool {
 	switch name {
 	case "echo", "printf", "expr", "test", "[", "export", "local", "readonly", "declare", "return":

@@ -1,21 +1,22 @@
 // Package plain parses scripts of a small shell grammar and prints them again in
 // one plain form.
 //
-// A script that runs without a question is judged by its text. A shell may read
-// that text in another way than the parser here does. [Parse] therefore returns
-// the script to run: a new text, printed from the words that were judged. Every
-// word that is not made of plain characters is single-quoted, options and
-// operands stand where they were judged, and nothing else is in it.
+// A script that runs without a question is judged by its text. A shell may
+// parse that text differently than the parser here does. [Parse] therefore
+// returns the script to run: a new text, printed from the words that were
+// judged. Every word with a special character is single-quoted. Options and
+// operands keep the positions in which they were judged, and the text contains
+// nothing else.
 //
 // The grammar has simple commands, pipelines, "&&", "||", ";", "!", "cd",
-// subshells, "if" and "for"; redirections of /dev/null, of one descriptor to
-// another and of files; literal words, file name patterns, $HOME, $PWD and
-// variables that the script sets to a literal. Everything else is an error, whose
-// text says what is not plain. Comments are left out.
+// subshells, "if" and "for". It has redirections of /dev/null, of one
+// descriptor to another, and of files. Words are literals, file name patterns,
+// $HOME, $PWD and variables that the script sets to a literal. Everything else
+// is an error that names the unsupported part. Comments are left out.
 //
-// Start with [Parse]. It promises that a command is called read-only only if a
-// table declares its program, every option that it has and the place of every
-// word. It reads no file and decides nothing; package policy does.
+// Start with [Parse]. It promises that a command counts as read-only only if a
+// table declares its program, every one of its options and the position of
+// every word. It reads no file. Package policy decides about the result.
 //
 // Why is there a table of options and not a list of dangerous ones? Because an
 // option that is missing from the table costs a question. An option that is
@@ -41,7 +42,8 @@ type Shell struct {
 type Form struct {
 	// Script is the bash text to run instead of the one that was parsed.
 	Script string
-	// ReadOnly says that the table of read-only programs has every command.
+	// ReadOnly means that the table of read-only programs contains every
+	// command.
 	ReadOnly bool
 	// Files are the files that the read-only commands name, and the files that
 	// any command has as its standard input.
@@ -55,8 +57,8 @@ type File struct {
 	Text string
 	Dirs []string // absolute directories that a relative Text may be seen from
 	Glob bool     // Text is a pattern of file names
-	// NotDir says that the file must not be a directory: the program would
-	// follow links in it.
+	// NotDir means that the file must not be a directory, because the program
+	// would follow links in it.
 	NotDir bool
 }
 
@@ -68,7 +70,7 @@ type Command struct {
 	Writes   []File   // targets of its redirections, other than /dev/null
 	ReadOnly bool     // the table has it
 
-	words []Word // as Words, with all that is known of each
+	words []Word // Words with further details of each
 }
 
 // Program returns the name that the command is called by, without its directory.
@@ -82,10 +84,11 @@ const (
 	maxValues = 64       // values that one word may have
 )
 
-// Parse returns the plain form of a bash script. allow decides about each command
-// that the table of read-only programs does not have, or that writes to a file;
-// why says what is wrong with it. nil refuses all of them with why. The error of
-// Parse says, for people, what is not plain, or is the error of allow.
+// Parse returns the plain form of a bash script. allow decides about each
+// command that the table of read-only programs lacks, or that writes a file;
+// why is the reason for the question. A nil allow refuses all of them with why.
+// The error of Parse names the unsupported part for people, or is the error of
+// allow.
 func Parse(script string, sh Shell, allow func(c *Command, why error) error) (*Form, error) {
 	if len(script) > maxScript {
 		return nil, fmt.Errorf("it is longer than %d KiB", maxScript>>10)
@@ -119,8 +122,9 @@ func Parse(script string, sh Shell, allow func(c *Command, why error) error) (*F
 	return b.form, nil
 }
 
-// hidden returns a mark of an expansion that the script has more often than its
-// plain form. It looks at bytes alone and so shares no mistake with the parser.
+// hidden returns a mark of an expansion that occurs more often in the script
+// than in its plain form. It compares only bytes, and so shares no mistake with
+// the parser.
 func hidden(script, form string) string {
 	for _, mark := range []string{"$(", "`", "<(", ">(", "${"} {
 		if strings.Count(script, mark) > strings.Count(form, mark) {
@@ -130,9 +134,9 @@ func hidden(script, form string) string {
 	return ""
 }
 
-// ReadOnly reports whether the table of read-only programs has a command with
-// these words. Words that are not literal may stand where the program only prints
-// or compares them.
+// ReadOnly reports whether the table of read-only programs accepts a command
+// with these words. Words that are not literal are accepted where the program
+// only prints or compares them.
 func ReadOnly(words []Word) bool {
 	if len(words) == 0 || !words[0].literal() || words[0].text() == "" {
 		return false
@@ -152,7 +156,7 @@ func Literal(text string) Word { return literalWord(text) }
 // Pattern returns the word that a shell replaces by the names of files.
 func Pattern(text string) Word { return Word{Values: []string{text}, Glob: true, source: text} }
 
-// Computed returns a word that only the running shell knows.
+// Computed returns a word that only the running shell can compute.
 func Computed(source string) Word { return Word{source: source} }
 
 // ExitCode returns the word "$?".

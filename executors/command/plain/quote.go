@@ -11,7 +11,7 @@ func quote(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// notPlain reports whether a character may mean something to a shell.
+// notPlain reports whether a character may have a meaning for a shell.
 func notPlain(r rune) bool {
 	switch {
 	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
@@ -20,7 +20,8 @@ func notPlain(r rune) bool {
 	return !strings.ContainsRune("_./:,+@-", r)
 }
 
-// reserved are words that mean something to bash where a command begins.
+// reserved are words that have a meaning for bash at the beginning of a
+// command.
 const reserved = " if then else elif fi case esac for select while until do done in function time coproc "
 
 // quoteProgram returns the name of a program as the first word of a command.

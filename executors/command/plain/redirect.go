@@ -8,15 +8,15 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// redirected is what the redirections of one command come to.
+// redirected is the result of the redirections of one command.
 type redirected struct {
 	text   string // in the plain form, with a space before each
 	reads  []File
 	writes []File
 }
 
-// redirects prints redirections. Each has its descriptor spelled out, so that a
-// number before it cannot be taken for one.
+// redirects prints redirections. Each has an explicit descriptor, so that no
+// number before it is mistaken for one.
 func (b *builder) redirects(list []*syntax.Redirect) (redirected, error) {
 	var out redirected
 	for _, r := range list {

@@ -50,8 +50,8 @@ func printed(c *Command) *placed {
 	return p
 }
 
-// placeCd accepts "cd DIR". A relative directory is spelled with "./", so that
-// CDPATH has no say.
+// placeCd accepts "cd DIR". A relative directory is printed with "./", so that
+// CDPATH has no effect.
 func placeCd(b *builder, c *Command, args []Word) (*placed, error) {
 	if len(args) > 0 && args[0].literal() && args[0].text() == "--" {
 		args = args[1:]

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// versions are programs that may be asked for their version. Programs are missing
-// that first load what the directory names: the tools of rustup, yarn, gradle and
+// versions are programs whose version may be queried. The list omits programs
+// that first load code of the directory: the tools of rustup, yarn, gradle and
 // the like.
 var versions = []string{
 	"bash", "bun", "clang", "cmake", "cc", "curl", "deno", "docker", "fd", "fdfind", "g++", "gcc", "git", "gofmt", "grep", "java", "javac", "jq", "julia",
@@ -18,8 +18,8 @@ var versions = []string{
 	"rg", "ruby", "sed", "sqlite3", "tar", "tree", "tsc", "uv", "zig", "zsh",
 }
 
-// versionOptions are other options for the version of a program. The rest of them
-// would start a shell or an interpreter by these.
+// versionOptions are other options for the version of a program. Of the other
+// programs some would start a shell or an interpreter by these.
 var versionOptions = map[string]string{
 	"curl": "-V", "docker": "-v", "fd": "-V", "git": "-v", "java": "-version", "javac": "-version", "jq": "-V", "lua": "-v", "node": "-v", "npm": "-v", "perl": "-v",
 	"php": "-v", "pip": "-V", "pip3": "-V", "python": "-V", "python3": "-V", "rg": "-V", "ruby": "-v", "tsc": "-v", "uv": "-V",
@@ -116,12 +116,12 @@ func numeric(o *parsedOptions) error {
 	return nil
 }
 
-// jqMore are names by which a jq program does more than look at its input.
+// jqMore matches names by which a jq program does more than read its input.
 var jqMore = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\benv\b|\b(import|include|modulemeta|get_search_list|input_filename|debug|stderr|__prog\w*|__loc__)\b`)
 })
 
-// jqReads looks at all operands, since only jq knows which is its program.
+// jqReads checks all operands, since only jq can tell which is its program.
 func jqReads(o *parsedOptions) error {
 	for _, w := range o.operands {
 		if !w.literal() || jqMore().MatchString(w.text()) || strings.HasPrefix(w.text(), "-") {
@@ -131,8 +131,8 @@ func jqReads(o *parsedOptions) error {
 	return nil
 }
 
-// delimited matches what stands before the delimiter of a regular expression in
-// sed and awk. Programs disagree about a delimiter after a backslash and inside of
+// delimited matches the text before the delimiter of a regular expression in
+// sed and awk. Programs disagree about a delimiter after a backslash and inside
 // brackets, so neither matches.
 func delimited(delimiter string) string {
 	return `(?:[^\\\[\n;` + delimiter + `]|\\[^\n;` + delimiter + `]|\[\^?(?:\[:[a-z]+:\]|[^]\[\\^\n;` + delimiter + `])+\])*`

@@ -12,25 +12,26 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Word is one word of a command as the program gets it.
+// Word is one word of a command as the program receives it.
 type Word struct {
-	// Values are the texts that the word may have: one, or for a variable of a
-	// loop those of all rounds. There are none if only the shell knows the text.
+	// Values are the possible texts of the word: one, or for a variable of a
+	// loop those of all rounds. There are none if only the shell can compute
+	// the text.
 	Values []string
-	// Glob says that the values are patterns of file names.
+	// Glob means that the values are patterns of file names.
 	Glob bool
 	// source is the word in the plain form.
 	source string
-	// varies says that the word holds a variable of a loop.
+	// varies means that the word contains a variable of a loop.
 	varies bool
-	// number says that the word is $?, which is a number.
+	// number means that the word is $?, which is a number.
 	number bool
 }
 
 // literal reports whether the word has exactly one text, known before it runs.
 func (w Word) literal() bool { return len(w.Values) == 1 && !w.Glob && !w.varies }
 
-// text returns the word's text; the source if there is more than one.
+// text returns the word's text, or its source if there is more than one text.
 func (w Word) text() string {
 	if len(w.Values) == 1 && !w.varies {
 		return w.Values[0]
@@ -38,8 +39,8 @@ func (w Word) text() string {
 	return w.source
 }
 
-// known reports whether all texts that the word may have are known; those of a
-// pattern depend on the files that are there.
+// known reports whether all possible texts of the word are known. Those of a
+// pattern depend on the existing files.
 func (w Word) known() bool { return len(w.Values) > 0 && !w.Glob }
 
 // mayBegin reports whether one of the word's texts may begin with c.
@@ -163,7 +164,7 @@ func (b *builder) part(p *parts, part syntax.WordPart, first, last, quoted bool)
 
 var simpleEscapes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([^\\]|\\[nt\\'])*$`) })
 
-// hasWildcard reports whether a text would mean something in a pattern.
+// hasWildcard reports whether a text has a meaning in a pattern.
 func hasWildcard(texts []string) bool {
 	return slices.ContainsFunc(texts, func(s string) bool { return strings.ContainsAny(s, `*?[]\`) })
 }
