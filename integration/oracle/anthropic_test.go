@@ -112,6 +112,39 @@ func TestAnthropicRecordedStreams(t *testing.T) {
 	}
 }
 
+// The SDK and the adapter read the same from the streams of the SDK's own tests. Those
+// that are not JSON are left out.
+func TestAnthropicStreamsOfTheSDK(t *testing.T) {
+	compared := 0
+	for _, events := range stringLists(t, "github.com/anthropics/anthropic-sdk-go", "message_test.go") {
+		invalid := func(e string) bool { return !json.Valid([]byte(e)) }
+		if !strings.Contains(events[0], `"message_start"`) || slices.ContainsFunc(events, invalid) {
+			continue
+		}
+		// They have no stop reason, which every answer of the API has.
+		events = slices.Insert(events, len(events)-1, `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":1}}`)
+		if strings.Contains(strings.Join(events, ""), `"tool_use"`) {
+			events[len(events)-2] = strings.Replace(events[len(events)-2], "end_turn", "tool_use", 1)
+		}
+		var stream bytes.Buffer
+		for _, e := range events {
+			var kind struct{ Type string }
+			if err := json.Unmarshal([]byte(e), &kind); err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(&stream, "event: %s\ndata: %s\n\n", kind.Type, e)
+		}
+		if _, err := officialAnthropic(stream.Bytes()); err != nil {
+			continue // that it is refused is the SDK's test
+		}
+		compared++
+		t.Run(fmt.Sprint(compared), func(t *testing.T) { compareAnthropic(t, stream.Bytes()) })
+	}
+	if compared < 3 {
+		t.Errorf("found %d streams", compared)
+	}
+}
+
 // The SDK and the adapter read the same from streams of any blocks in any pieces.
 func TestAnthropicRandomStreams(t *testing.T) {
 	for seed := range uint64(100) {

@@ -3,10 +3,17 @@ package oracle
 import (
 	"encoding/json"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
 	"maps"
 	"net/http"
+	"os/exec"
+	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -69,6 +76,41 @@ func roundTrip[T any](body []byte, apart ...string) error {
 		return fmt.Errorf("another request (-SDK +ours)\n%s", diff)
 	}
 	return nil
+}
+
+// stringLists returns the lists of strings in a test of a module.
+func stringLists(t *testing.T, module, file string) [][]string {
+	t.Helper()
+	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, err := parser.ParseFile(token.NewFileSet(), filepath.Join(strings.TrimSpace(string(dir)), file), nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lists [][]string
+	ast.Inspect(tree, func(n ast.Node) bool {
+		list, ok := n.(*ast.CompositeLit)
+		if !ok {
+			return true
+		}
+		var texts []string
+		for _, e := range list.Elts {
+			if l, ok := e.(*ast.BasicLit); ok && l.Kind == token.STRING {
+				text, err := strconv.Unquote(l.Value)
+				if err != nil {
+					t.Fatal(err)
+				}
+				texts = append(texts, text)
+			}
+		}
+		if len(texts) > 0 && len(texts) == len(list.Elts) {
+			lists = append(lists, texts)
+		}
+		return true
+	})
+	return lists
 }
 
 // histories are conversations with all kinds of messages, by name. Opaque blocks are of

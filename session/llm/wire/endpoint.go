@@ -4,6 +4,7 @@
 // Start with [Endpoint], which is one model at one provider. [Endpoint.Stream] sends a
 // request and turns the response into events through an [Answer], which the adapter
 // implements. It makes one attempt; package failover decides about another one.
+// [Encoding] keeps the messages of a conversation as they are sent.
 //
 // It promises that a failure is an [*llm.Error] without secrets, that a silent or
 // endless server is given up, and that a redirect is never followed. It does not know
