@@ -72,6 +72,20 @@ func (h *handle) exec(query string, args ...any) (int64, error) {
 	return r.RowsAffected()
 }
 
+// finish runs do in the transaction that has begun, and commits it. Prepared
+// statements begin and commit it, since a sql.Tx costs a goroutine and compiles
+// both each time.
+func (h *handle) finish(do func(*handle) error) error {
+	if err := h.migrated(); err != nil {
+		return err
+	}
+	if err := do(h); err != nil {
+		return err
+	}
+	_, err := h.exec("COMMIT")
+	return err
+}
+
 // one scans the only row of a query into dest; without a row it returns
 // sql.ErrNoRows.
 func (h *handle) one(dest []any, query string, args ...any) error {

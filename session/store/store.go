@@ -158,22 +158,21 @@ func (db *DB) write(ctx context.Context, do func(*handle) error) error {
 		if now := db.now(); now.Before(db.locking.until) {
 			return db.locking.err
 		}
-		tx, err := h.conn.BeginTx(context.Background(), nil) // immediate, as the DSN specifies
-		if err != nil {
+		if _, err := h.exec("BEGIN IMMEDIATE"); err != nil {
 			err = db.explain(err)
 			db.locking = fault{err, db.now().Add(retryAfter)}
 			return err
 		}
-		defer tx.Rollback() // does nothing after Commit
-		if err := h.migrated(); err != nil {
+		committed := false
+		defer func() {
+			if !committed {
+				_, _ = h.exec("ROLLBACK") // SQLite may have done it already
+			}
+		}()
+		if err := h.finish(do); err != nil {
 			return err
 		}
-		if err := do(h); err != nil {
-			return err
-		}
-		if err := tx.Commit(); err != nil {
-			return err
-		}
+		committed = true
 		db.sweep()
 		return nil
 	})
