@@ -132,7 +132,7 @@ func TestDropped(t *testing.T) {
 		"git's own, elsewhere":      {"grep /w/d", "edit /w/e/.git/config", true},
 		"a command":                 {"read /w/a", "bash", false},
 		"a tool that says nothing":  {"read /w/a", "foreign", false},
-		"a tool nobody knows":       {"read /w/a", "gone", false},
+		"an unknown tool":           {"read /w/a", "gone", false},
 		"a plan":                    {"read /w/a", "plan", true},
 		"another read":              {"read /w/a", "grep /w", true},
 		"a read without a path":     {"grep", "edit /w/a", false},

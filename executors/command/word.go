@@ -60,7 +60,7 @@ type resolving struct {
 	word    Word
 	bracket bool // an unquoted "[" is open
 	guess   bool // variables may be resolved by what the script gave them
-	program bool // it names a program: what nobody set is empty
+	program bool // it names a program: an unset variable is empty
 }
 
 // word resolves quotes, escapes and what is known of the shell.

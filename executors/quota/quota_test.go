@@ -46,7 +46,7 @@ func TestQuota(t *testing.T) {
 		{attempt: 3, runs: true},
 		{attempt: 1, runs: true},
 		{attempt: 1},
-		{attempt: 0}, // nobody said which: a first one
+		{attempt: 0}, // unset: a first attempt
 		{attempt: 2, runs: true},
 		{attempt: 1, reset: true, runs: true},
 		{attempt: 1, runs: true},

@@ -53,7 +53,7 @@ var hostile = []string{
 }
 
 func TestHostileURLs(t *testing.T) {
-	c, in := nobody(t)
+	c, in := offline(t)
 	seen := map[string]bool{}
 	for _, raw := range hostile {
 		if seen[raw] {
@@ -93,7 +93,7 @@ func TestHostileRedirects(t *testing.T) {
 }
 
 func TestTarget(t *testing.T) {
-	c, _ := nobody(t)
+	c, _ := offline(t)
 	for raw, want := range map[string]string{
 		"https://example.com":                     "https://example.com/",
 		"HTTPS://Example.COM.:443/A?b=C#d":        "https://example.com/A?b=C",
@@ -140,7 +140,7 @@ func TestDomains(t *testing.T) {
 		"theirs alone":    {repo: []string{"b.com"}, yes: "b.com", no: "a.com 1.1.1.1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, _ := nobody(t)
+			c, _ := offline(t)
 			c.Config.AllowedDomains, c.Config.DeniedDomains = tt.allowed, tt.denied
 			if tt.repo != nil {
 				c.Config, _ = c.Config.Tighten(Config{AllowedDomains: tt.repo}, func(k string) bool { return k == "allowed_domains" })
@@ -215,7 +215,7 @@ func FuzzTarget(f *testing.F) {
 		f.Add(raw)
 	}
 	f.Add("https://example.com/a?b#c")
-	c, _ := nobody(f)
+	c, _ := offline(f)
 	f.Fuzz(func(t *testing.T, raw string) {
 		u, err := c.Target(raw)
 		if err != nil {

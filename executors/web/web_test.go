@@ -66,7 +66,7 @@ func online(t testing.TB, handler http.HandlerFunc) (*Client, *internet) {
 	}}, in
 }
 
-func nobody(t testing.TB) (*Client, *internet) {
+func offline(t testing.TB) (*Client, *internet) {
 	return online(t, func(http.ResponseWriter, *http.Request) { t.Error("the server was asked") })
 }
 
@@ -191,7 +191,7 @@ func TestScrape(t *testing.T) {
 }
 
 func TestUnfitScrape(t *testing.T) {
-	c, in := nobody(t)
+	c, in := offline(t)
 	for name, input := range map[string]map[string]any{
 		"no selector":    {},
 		"empty":          {"select": ""},
@@ -360,7 +360,7 @@ func TestNextAddress(t *testing.T) {
 }
 
 func TestCertificate(t *testing.T) {
-	c, in := nobody(t)
+	c, in := offline(t)
 	in.names["other.org."] = []string{"93.184.215.14"}
 	if res := get(t, c, "https://other.org/"); res.Category() != executors.PermanentFailure || !strings.Contains(res.ForModel(), "certificate") {
 		t.Error(res.ForModel())

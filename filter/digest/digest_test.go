@@ -18,7 +18,7 @@ func TestDigest(t *testing.T) {
 		"noise":                 {`patterns = ["^a"], keep = ["2"]`, 0, "a1\na2\nb\n", "a2\nb\n", strategy.Full},
 		"nothing":               {`patterns = ["^x"]`, 0, "a\n", "a\n", strategy.Fallback},
 		"failed":                {`patterns = ["^a"]`, 1, "a\nerror: b\n", "error: b\n", strategy.Full},
-		"failed, nobody knows":  {`patterns = ["^a"]`, 1, "a\nb\n", "a\nb\n", strategy.Fallback},
+		"failed, unknown":       {`patterns = ["^a"]`, 1, "a\nb\n", "a\nb\n", strategy.Fallback},
 		"only noise":            {`patterns = ["^a"]`, 0, "a1\na2\n", "a2\n", strategy.Full},
 		"last":                  {`last = ["^p"]`, 0, "x\np1\np2\ny\np3\n", "x\np2\ny\np3\n", strategy.Full},
 		"last, noise between":   {`last = ["^p"], patterns = ["^n"]`, 0, "p1\nn\np2\ny\n", "p2\ny\n", strategy.Full},
