@@ -17,7 +17,7 @@ import (
 )
 
 var (
-	kills = flag.Int("kills", 20, "how often the agent is killed")
+	kills = flag.Int("kills", 0, "how often the agent is killed; 0 means 20, or 200 with -long")
 	seed  = flag.Uint64("seed", 0, "seed of the random choices; 0 means a new one each time")
 )
 
@@ -73,7 +73,11 @@ func TestStatement132_063_066KillAndLoad(t *testing.T) {
 		}
 	}
 	rng := seeded(t)
-	for n := range *kills {
+	rounds := *kills
+	if rounds == 0 {
+		rounds = pick(20, 200)
+	}
+	for n := range rounds {
 		chance := rand.New(rand.NewPCG(rng.Uint64(), 1))
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()

@@ -25,5 +25,6 @@
 //
 // Tests wait for events up to a deadline and never for time to pass, except for
 // the idle second of TestStatement134Idle. Random choices come from -seed;
-// -kills sets how often the agent is killed.
+// -kills sets how often the agent is killed. With -long the tests of endurance
+// run for hours (docs/reliability.md).
 package integration

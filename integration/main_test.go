@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,6 +14,17 @@ import (
 
 // binary is the built command.
 var binary string
+
+var long = flag.Bool("long", false, "test endurance for hours instead of seconds")
+
+// pick returns the extent of a test in its short form, which runs in CI, or in its
+// long one.
+func pick(short, whole int) int {
+	if *long {
+		return whole
+	}
+	return short
+}
 
 const command = "github.com/zeph-acp/zeph-acp/cmd/zeph-acp"
 
