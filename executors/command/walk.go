@@ -382,7 +382,7 @@ func (w *walker) rememberArray(a *syntax.Assign) {
 	w.arrays[a.Name.Value] = list
 }
 
-// value returns what an assignment gives a variable.
+// value returns the value that an assignment sets.
 func (w *walker) value(a *syntax.Assign) Word {
 	switch {
 	case a.Array != nil || a.Append || a.Index != nil:

@@ -22,8 +22,8 @@ type wrapper struct {
 }
 
 // wrappers are programs that run another command given by their operands. Those
-// with flags are neutral: policy judges only what they run, so that an option
-// nobody knows of is told.
+// with flags are neutral: policy judges only the command that they run, so an
+// unknown option must be reported.
 var wrappers = map[string]wrapper{
 	"builtin": {flags: "-"}, "busybox": {}, "caffeinate": {valued: "tw"}, "catchsegv": {}, "chpst": {valued: "uUbeml/"}, "chronic": {},
 	"chroot": {operands: 1}, "chrt": {valued: "TPD", operands: 1}, "command": {flags: "pvV"}, "coproc": {}, "dbus-run-session": {},
@@ -118,12 +118,11 @@ func (w *walker) unwrap(c *Command) {
 	}
 }
 
-// wrapped lists the command of a wrapper, or the script that one of its options
-// gives.
+// wrapped lists the command of a wrapper, or the script in one of its options.
 func (w *walker) wrapped(c *Command, how wrapper) {
 	p := c.Program()
 	if p == "command" && shortFlag(c.Args()[:min(1, len(c.Args()))], "vV") {
-		return // only tells what it would run
+		return // only prints the command that it would run
 	}
 	for o := range strings.FieldsSeq(how.text) {
 		if text, ok := valueOf(c.Args(), o); ok {

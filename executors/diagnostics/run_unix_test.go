@@ -303,7 +303,7 @@ func TestCancelEndsTheWholeTree(t *testing.T) {
 	if err := <-ended; err != stop {
 		t.Errorf("got %v", err)
 	}
-	if rest, err := io.ReadAll(f); err != nil { // ends when nobody has it open
+	if rest, err := io.ReadAll(f); err != nil { // ends when no process has it open
 		t.Errorf("%q, %v", rest, err)
 	}
 }

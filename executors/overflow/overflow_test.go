@@ -34,7 +34,7 @@ func (broken) Overflow(context.Context, string, string) iter.Seq2[[]byte, error]
 	return func(yield func([]byte, error) bool) { yield(nil, errBroken) }
 }
 
-// gives is a tool that gives a result.
+// gives is a tool that returns a fixed result.
 type gives struct {
 	executors.Executor
 	res executors.Result

@@ -116,7 +116,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// What another session has is as what nobody has.
+// TestScope checks that another session's text reads like an unknown one.
 func TestScope(t *testing.T) {
 	for name, s := range map[string]Store{"memory": nil, "database": database(t)} {
 		o := &Overflow{Store: s, Memory: NewMemory(1 << 20), Config: Defaults()}

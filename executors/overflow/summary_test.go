@@ -11,7 +11,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// teller is a Summarizer that gives a text, or fails.
+// teller is a Summarizer that returns a fixed text or error.
 type teller struct {
 	most int
 	says string

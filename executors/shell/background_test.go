@@ -273,7 +273,7 @@ func TestBackgroundDoesNotStart(t *testing.T) {
 	}
 }
 
-// A command of which nobody heard the id must not run on.
+// A command whose id never reached the model must not run on.
 func TestCancelBeforeTheIDIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{}

@@ -91,7 +91,7 @@ func TestCloseLeavesNoProcess(t *testing.T) {
 	}
 }
 
-// What nobody looks at does not grow in memory, and what is lost is said.
+// Unread output is bounded in memory, and the result reports the lost part.
 func TestBackgroundOutputIsBounded(t *testing.T) {
 	j, err := Local{}.Background(t.Context(), Command{Line: "echo first; head -c 33554432 /dev/zero | tr '\\0' x; echo; echo last", Dir: "/", Limit: 4 << 20})
 	if err != nil {

@@ -212,8 +212,7 @@ func TestTimeoutKeepsTheOutput(t *testing.T) {
 	}
 }
 
-// A pipe with a name tells when processes are gone: it ends when no process that
-// holds it is left.
+// fifo creates a named pipe, which ends when no process has it open.
 func fifo(t *testing.T) (path string, open func() *os.File) {
 	path = filepath.Join(t.TempDir(), "fifo")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// answer is a Runner that gives back what it was told to.
+// answer is a Runner that returns a fixed output.
 type answer struct {
 	out Output
 	err error

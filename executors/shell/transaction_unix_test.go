@@ -42,7 +42,7 @@ func makeTree(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// readTree tells all that is in a directory, modes too.
+// readTree returns the contents of a directory with their modes.
 func readTree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}

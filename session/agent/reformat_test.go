@@ -29,7 +29,7 @@ type lookInput struct {
 }
 
 // strict returns tools whose inputs must fit: look reads, change changes.
-// Prepare rejects the path "/none", nobody may change "/w/denied", and
+// Prepare rejects the path "/none", rules deny changes of "/w/denied", and
 // "/w/waits" requires another tool first.
 func strict() executors.Registry {
 	prepare := func(_ context.Context, call *executors.Call, in lookInput) (executors.Card, error) {

@@ -162,7 +162,7 @@ func TestOpenAIList(t *testing.T) {
 	}
 }
 
-// The window of a model that nobody knows is what its server says.
+// The window of an unknown model is the one that its server lists.
 func TestOpenAILearns(t *testing.T) {
 	for name, tt := range map[string]struct {
 		list string

@@ -36,7 +36,7 @@ func (w *IDs) Call(id string) string {
 	return wire
 }
 
-// write returns the ID with an ending that tells it from others.
+// write returns the ID with an ending that makes it unique.
 func (w *IDs) write(id, end string) string {
 	switch most := cmp.Or(w.MaxLen, 128); {
 	case w.Short:
