@@ -50,13 +50,13 @@ func commands() []command {
 		{name: "tools", description: "Show the tools that the model has", run: (*Session).tools},
 		{name: "status", description: "Show the session's state", run: (*Session).status},
 		{name: "sessions", description: "Show the sessions of this directory", run: (*Session).sessions},
-		{name: "review", description: "Review the changes in the working tree", hint: "[what to look at]", prompt: func(rest string) string { return about(reviewPrompt, rest) }},
-		{name: "init", description: "Write AGENTS.md, a guide to this project for agents", hint: "[what matters most]", prompt: func(rest string) string { return about(initPrompt, rest) }},
+		{name: "review", description: "Review the changes in the working tree", hint: "[what to look at]", prompt: func(rest string) string { return withArguments(reviewPrompt, rest) }},
+		{name: "init", description: "Write AGENTS.md, a guide to this project for agents", hint: "[what matters most]", prompt: func(rest string) string { return withArguments(initPrompt, rest) }},
 	}
 }
 
-// about appends the user's words to a built-in prompt.
-func about(prompt, rest string) string {
+// withArguments appends the user's words to a built-in prompt.
+func withArguments(prompt, rest string) string {
 	prompt = strings.TrimSpace(prompt)
 	if rest == "" {
 		return prompt
@@ -227,14 +227,14 @@ func (s *Session) pick(ctx context.Context, id, value string, set func(string) e
 		}
 	}
 	if value == "" {
-		return choices(o), nil
+		return optionValues(o), nil
 	}
 	if err := set(value); err != nil {
 		why := err.Error()
 		if wrong, ok := errors.AsType[*acp.ParamsError](err); ok {
 			why = wrong.Reason
 		}
-		return fmt.Sprintf("Nothing was changed: %s.\n\n%s", why, choices(o)), nil
+		return fmt.Sprintf("Nothing was changed: %s.\n\n%s", why, optionValues(o)), nil
 	}
 	s.Sync(ctx)
 	return fmt.Sprintf("The %s is now %s.", id, now()), nil
@@ -278,8 +278,8 @@ func (s *Session) ask(ctx context.Context, o acp.ConfigOption) (string, error) {
 	return value, nil
 }
 
-// choices lists the values of an option for the user.
-func choices(o acp.ConfigOption) string {
+// optionValues lists the values of an option for the user.
+func optionValues(o acp.ConfigOption) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The %s is %s. Available:\n", o.ID, o.Value.Text)
 	for _, c := range o.Options {

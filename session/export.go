@@ -110,19 +110,19 @@ const (
 	maxUpdate                             = 1<<20 - 1<<10 // leaves room for the rest of the frame
 )
 
-func wrong(field, format string, args ...any) error {
+func fieldError(field, format string, args ...any) error {
 	return &acp.ParamsError{Field: field, Reason: fmt.Sprintf(format, args...)}
 }
 
 // head checks the fields that a list shows.
 func (e Export) head() error {
 	if e.Version != exportVersion {
-		return wrong("version", "must be %d, got %d", exportVersion, e.Version)
+		return fieldError("version", "must be %d, got %d", exportVersion, e.Version)
 	}
 	dirs := 0
 	for i, dir := range e.Dirs {
 		if dirs += len(dir); !filepath.IsAbs(dir) {
-			return wrong(fmt.Sprintf("additionalDirectories[%d]", i), "must be an absolute path")
+			return fieldError(fmt.Sprintf("additionalDirectories[%d]", i), "must be an absolute path")
 		}
 	}
 	for _, part := range []struct {
@@ -133,11 +133,11 @@ func (e Export) head() error {
 		{"additionalDirectories", dirs, maxDirs}, {"title", len(e.Title), maxLongTitle},
 	} {
 		if part.size > part.max {
-			return wrong(part.name, "has %d bytes; the limit is %d", part.size, part.max)
+			return fieldError(part.name, "has %d bytes; the limit is %d", part.size, part.max)
 		}
 	}
 	if !filepath.IsAbs(e.CWD) {
-		return wrong("cwd", "must be an absolute path, got %q", e.CWD)
+		return fieldError("cwd", "must be an absolute path, got %q", e.CWD)
 	}
 	return nil
 }
@@ -156,13 +156,13 @@ func (e Export) rows(offers func(model string) bool) ([]store.Event, error) {
 		known, err := transcript.Decode(ev.Kind, ev.Data)
 		switch {
 		case err != nil:
-			return nil, wrong(field, "%v", err)
+			return nil, fieldError(field, "%v", err)
 		case known == nil:
-			return nil, wrong(field+".kind", "unknown kind %q", ev.Kind)
+			return nil, fieldError(field+".kind", "unknown kind %q", ev.Kind)
 		case ev.Time.IsZero():
-			return nil, wrong(field+".time", "is required")
+			return nil, fieldError(field+".time", "is required")
 		case ev.Time.UTC().Year() < 1 || ev.Time.UTC().Year() > 9999: // could not be formatted again
-			return nil, wrong(field+".time", "must be of a year from 1 to 9999 in UTC")
+			return nil, fieldError(field+".time", "must be of a year from 1 to 9999 in UTC")
 		}
 		switch known := known.(type) {
 		case transcript.Setting:
@@ -170,26 +170,26 @@ func (e Export) rows(offers func(model string) bool) ([]store.Event, error) {
 				continue
 			}
 		case transcript.Call:
-			err = follows(calls, known.Shown)
+			err = checkCallOrder(calls, known.Shown)
 		case transcript.Question:
-			err = follows(calls, known.Shown)
+			err = checkCallOrder(calls, known.Shown)
 		case transcript.Result:
-			err = follows(calls, known.Shown)
+			err = checkCallOrder(calls, known.Shown)
 		}
 		if err != nil {
-			return nil, wrong(field, "%v", err)
+			return nil, fieldError(field, "%v", err)
 		}
 		rows = append(rows, store.Event{Time: ev.Time, Kind: ev.Kind, Data: ev.Data})
 		events = append(events, known)
 	}
 	if len(rows) == 0 {
-		return nil, wrong("events", "must not be empty")
+		return nil, fieldError("events", "must not be empty")
 	}
-	return rows, showable(events)
+	return rows, checkFrames(events)
 }
 
-// follows checks that a tool call is announced once, and then ends once.
-func follows(calls map[string]bool, u acp.ToolCall) error {
+// checkCallOrder checks that a tool call is announced once, and then ends once.
+func checkCallOrder(calls map[string]bool, u acp.ToolCall) error {
 	if u.ToolCallID == "" && u.Update != acp.UpdateToolCall { // the client has not seen the call
 		return nil
 	}
@@ -205,18 +205,18 @@ func follows(calls map[string]bool, u acp.ToolCall) error {
 	return nil
 }
 
-// showable checks that every update of a replay fits in a frame.
-func showable(events []transcript.Event) error {
+// checkFrames checks that every update of a replay fits in a frame.
+func checkFrames(events []transcript.Event) error {
 	var sized counter
 	enc := json.NewEncoder(&sized)
 	enc.SetEscapeHTML(false)
 	return transcript.Replay(events, acp.ClientCapabilities{}, func(u acp.SessionUpdate) error {
 		sized = 0
 		if err := enc.Encode(u); err != nil {
-			return wrong("events", "cannot be shown: %v", err)
+			return fieldError("events", "cannot be shown: %v", err)
 		}
 		if sized > maxUpdate {
-			return wrong("events", "one of them becomes an update of %d bytes; the limit is %d", sized, maxUpdate)
+			return fieldError("events", "one of them becomes an update of %d bytes; the limit is %d", sized, maxUpdate)
 		}
 		return nil
 	})

@@ -319,17 +319,17 @@ func (s *Session) record(events ...transcript.Event) {
 			}
 		}
 	}
-	if slices.ContainsFunc(events, tells) {
+	if slices.ContainsFunc(events, isRevealedNext) {
 		s.journal.record(events...)
 	} else {
 		s.journal.note(events...)
 	}
 }
 
-// tells reports whether the next frame will reveal the result of the event.
+// isRevealedNext reports whether the next frame will reveal the result of the event.
 // Other events are stored together with the next one, since each commit takes
 // time.
-func tells(e transcript.Event) bool {
+func isRevealedNext(e transcript.Event) bool {
 	switch e := e.(type) {
 	case transcript.Block:
 		return e.Block.Call == nil

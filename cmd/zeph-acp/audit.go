@@ -23,7 +23,7 @@ The record is in audit.jsonl, and older lines in audit.jsonl.1, under ZEPH_HOME 
 in the state directory.`,
 		Args: noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usage(`want "audit show", "audit stats" or "audit verify": try %q`, cmd.CommandPath()+" --help")
+			return usageError(`want "audit show", "audit stats" or "audit verify": try %q`, cmd.CommandPath()+" --help")
 		},
 	}
 	cmd.AddCommand(newAuditShow(), newAuditStats(), &cobra.Command{

@@ -29,7 +29,7 @@ milliseconds, what was called, and why it was no success.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if last < 0 {
-				return usage("-n %d: want a number of calls, or 0 for all", last)
+				return usageError("-n %d: want a number of calls, or 0 for all", last)
 			}
 			return withAudit(cmd, func(cmd *cobra.Command, l *audit.Log) error {
 				format := auditLine
@@ -96,7 +96,7 @@ func auditLine(line audit.Line) string {
 	if e.ExitCode != nil {
 		code = fmt.Sprint(*e.ExitCode)
 	}
-	fields := []string{e.Timestamp, e.Session, e.Tool, string(e.Result), code, fmt.Sprint(e.DurationMS), subject(e), reason(e)}
+	fields := []string{e.Timestamp, e.Session, e.Tool, string(e.Result), code, fmt.Sprint(e.DurationMS), callSubject(e), failureReason(e)}
 	for i, f := range fields {
 		fields[i] = oneLine(f)
 	}
@@ -111,21 +111,21 @@ func auditScreen(e *audit.Entry, width int) string {
 	}
 	duration := time.Duration(e.DurationMS) * time.Millisecond
 	left := fmt.Sprintf("%s  %s  %s  %s  %7s  ", e.When().Local().Format("2006-01-02 15:04:05"),
-		padded(fit(oneLine(e.Session), 8), 8), padded(fit(oneLine(e.Tool), 14), 14), padded(fit(oneLine(result), 12), 12), shortDuration(duration))
-	text := oneLine(subject(e))
-	if why := reason(e); why != "" {
+		padded(fitWidth(oneLine(e.Session), 8), 8), padded(fitWidth(oneLine(e.Tool), 14), 14), padded(fitWidth(oneLine(result), 12), 12), shortDuration(duration))
+	text := oneLine(callSubject(e))
+	if why := failureReason(e); why != "" {
 		text += "  (" + oneLine(why) + ")"
 	}
-	return left + fit(text, max(width-cells(left), 20)) + "\n"
+	return left + fitWidth(text, max(width-cells(left), 20)) + "\n"
 }
 
-// subject returns what was called, as far as it fits on one line.
-func subject(e *audit.Entry) string {
+// callSubject returns what was called, as far as it fits on one line.
+func callSubject(e *audit.Entry) string {
 	return cmp.Or(e.Command, e.URL, strings.Join(e.Paths, ", "), string(e.Input))
 }
 
-// reason returns why a call did not succeed.
-func reason(e *audit.Entry) string {
+// failureReason returns why a call did not succeed.
+func failureReason(e *audit.Entry) string {
 	switch {
 	case e.Result == audit.Success:
 		return ""

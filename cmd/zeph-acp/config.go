@@ -18,7 +18,7 @@ func newConfig(f *flags) *cobra.Command {
 		Short: "Write, show, check or migrate the configuration",
 		Args:  noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usage(`want "config init", "config show", "config check" or "config migrate": try %q`, cmd.CommandPath()+" --help")
+			return usageError(`want "config init", "config show", "config check" or "config migrate": try %q`, cmd.CommandPath()+" --help")
 		},
 	}
 	config.AddCommand(
@@ -48,7 +48,7 @@ func showConfig(cmd *cobra.Command, f *flags) error {
 	if err != nil {
 		return err
 	}
-	warn(cmd, l)
+	printWarnings(cmd, l)
 	return l.Show(cmd.OutOrStdout())
 }
 
@@ -67,7 +67,7 @@ func checkConfig(cmd *cobra.Command, f *flags) error {
 	}
 	found := l.Check(dir, l.Getenv("ZEPH_MODEL"), app.Catalogue())
 	l.Warnings = append(l.Warnings, found.Warnings...)
-	warn(cmd, l)
+	printWarnings(cmd, l)
 	if len(found.Mistakes) > 0 {
 		return printMistakes(cmd, found.Mistakes)
 	}
@@ -93,7 +93,7 @@ func printMistakes(cmd *cobra.Command, mistakes toml.Mistakes) error {
 	return &exit{code: exitFailure}
 }
 
-func warn(cmd *cobra.Command, l *config.Loaded) {
+func printWarnings(cmd *cobra.Command, l *config.Loaded) {
 	for _, w := range l.Warnings {
 		fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: warning: %s\n", w)
 	}

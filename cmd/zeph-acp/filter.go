@@ -34,7 +34,7 @@ The rules are the built-in ones and those of your filters.toml.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !list && strings.TrimSpace(command) == "" {
-				return usage(`want the command that wrote the output: try "zeph-acp filter --command 'go test ./...' <OUTPUT"`)
+				return usageError(`want the command that wrote the output: try "zeph-acp filter --command 'go test ./...' <OUTPUT"`)
 			}
 			l, err := f.load(cmd)
 			if err != nil {
@@ -45,7 +45,7 @@ The rules are the built-in ones and those of your filters.toml.`,
 			if !l.Config.Tools.Filters.Enabled {
 				l.Warnings = append(l.Warnings, "tools.filters.enabled is false: there are no rules")
 			}
-			warn(cmd, l)
+			printWarnings(cmd, l)
 			if list {
 				return listRules(cmd.OutOrStdout(), filters)
 			}

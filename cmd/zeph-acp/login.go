@@ -51,7 +51,7 @@ func login(cmd *cobra.Command, f *flags, name string) error {
 	if err != nil {
 		return err
 	}
-	warn(cmd, l)
+	printWarnings(cmd, l)
 	choices := choicesOf(provider.Keys(l.Config.LLM))
 	if len(choices) == 0 {
 		return errors.New("no provider of this configuration needs a key")
@@ -62,24 +62,24 @@ func login(cmd *cobra.Command, f *flags, name string) error {
 	}
 	var chosen *choice
 	if name != "" {
-		if chosen, err = choose(choices, name); err != nil {
+		if chosen, err = findChoice(choices, name); err != nil {
 			return err
 		}
 	}
-	chosen, key, err := ask(cmd.ErrOrStderr(), choices, chosen)
+	chosen, key, err := askKey(cmd.ErrOrStderr(), choices, chosen)
 	if err != nil {
 		return err
 	}
 	if err := keys.Save(chosen.env, key); err != nil {
 		return err
 	}
-	return stored(cmd.OutOrStdout(), keys, chosen)
+	return printStored(cmd.OutOrStdout(), keys, chosen)
 }
 
-// ask reads the key, and the choice of a provider if none was named, from the
+// askKey reads the key, and the choice of a provider if none was named, from the
 // terminal on stdin, or from stdin itself. A signal ends it and restores the
 // terminal.
-func ask(out io.Writer, choices []*choice, chosen *choice) (*choice, string, error) {
+func askKey(out io.Writer, choices []*choice, chosen *choice) (*choice, string, error) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)
@@ -110,7 +110,7 @@ func ask(out io.Writer, choices []*choice, chosen *choice) (*choice, string, err
 	}
 }
 
-func stored(out io.Writer, keys *keys.Keys, c *choice) error {
+func printStored(out io.Writer, keys *keys.Keys, c *choice) error {
 	text := fmt.Sprintf("Stored the key of %s in %s. A running agent sees it at the next prompt.\n", c, keys.File())
 	if os.Getenv(c.env) != "" {
 		text += fmt.Sprintf("%s is set in this environment: where it is set, it takes precedence over the stored key.\n", c.env)
@@ -140,17 +140,17 @@ func choicesOf(keys []provider.Key) []*choice {
 	return choices
 }
 
-// choose returns the choice for a provider.
-func choose(choices []*choice, name string) (*choice, error) {
+// findChoice returns the choice for a provider.
+func findChoice(choices []*choice, name string) (*choice, error) {
 	for _, c := range choices {
 		if slices.Contains(c.providers, name) {
 			return c, nil
 		}
 	}
-	return nil, usage("--provider: no provider %q that needs a key: want one of %s", name, names(choices))
+	return nil, usageError("--provider: no provider %q that needs a key: want one of %s", name, choiceNames(choices))
 }
 
-func names(choices []*choice) string {
+func choiceNames(choices []*choice) string {
 	var all []string
 	for _, c := range choices {
 		all = append(all, c.providers...)
@@ -168,7 +168,7 @@ func fromStdin(choices []*choice, chosen *choice) (*choice, string, error) {
 	case len(choices) == 1:
 		chosen = choices[0]
 	default:
-		return nil, "", usage("stdin is not a terminal: name one of %s with --provider", names(choices))
+		return nil, "", usageError("stdin is not a terminal: name one of %s with --provider", choiceNames(choices))
 	}
 	text, err := io.ReadAll(io.LimitReader(os.Stdin, 1<<16))
 	if err != nil {
@@ -195,7 +195,7 @@ func onTerminal(out io.Writer) (read asker, restore func() error, err error) {
 		io.Writer
 	}{os.Stdin, out}, "")
 	read = func(choices []*choice, chosen *choice) (*choice, string, error) {
-		chosen, key, err := questions(t, choices, chosen)
+		chosen, key, err := askOnTerminal(t, choices, chosen)
 		if errors.Is(err, io.EOF) { // Ctrl-C or Ctrl-D
 			// Not through t, which would print the typed text again.
 			io.WriteString(out, "\r\n")
@@ -206,7 +206,7 @@ func onTerminal(out io.Writer) (read asker, restore func() error, err error) {
 	return read, func() error { return term.Restore(fd, before) }, nil
 }
 
-func questions(t *term.Terminal, choices []*choice, chosen *choice) (*choice, string, error) {
+func askOnTerminal(t *term.Terminal, choices []*choice, chosen *choice) (*choice, string, error) {
 	switch {
 	case chosen != nil:
 	case len(choices) == 1:
@@ -221,7 +221,7 @@ func questions(t *term.Terminal, choices []*choice, chosen *choice) (*choice, st
 		if err != nil {
 			return nil, "", fmt.Errorf("read the answer: %w", err)
 		}
-		if chosen, err = numbered(choices, answer); err != nil {
+		if chosen, err = choiceByAnswer(choices, answer); err != nil {
 			return nil, "", err
 		}
 	}
@@ -236,9 +236,9 @@ func questions(t *term.Terminal, choices []*choice, chosen *choice) (*choice, st
 	return chosen, key, nil
 }
 
-// numbered returns the choice for an answer, which is a number or a provider; an
+// choiceByAnswer returns the choice for an answer, which is a number or a provider; an
 // empty answer selects the first choice.
-func numbered(choices []*choice, answer string) (*choice, error) {
+func choiceByAnswer(choices []*choice, answer string) (*choice, error) {
 	answer = strings.TrimSpace(answer)
 	if answer == "" {
 		return choices[0], nil

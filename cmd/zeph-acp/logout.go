@@ -30,14 +30,14 @@ func logout(cmd *cobra.Command, f *flags, name string) error {
 	if err != nil {
 		return err
 	}
-	warn(cmd, l)
+	printWarnings(cmd, l)
 	keys, choices := l.Keys(), choicesOf(provider.Keys(l.Config.LLM))
 	var removed []string
 	if name == "" {
 		removed, err = keys.RemoveAll()
 	} else {
 		var c *choice
-		if c, err = choose(choices, name); err != nil {
+		if c, err = findChoice(choices, name); err != nil {
 			return err
 		}
 		choices = []*choice{c}

@@ -25,7 +25,7 @@ func main() {
 	hide()
 	root := newRoot()
 	root.SetArgs(os.Args[1:])
-	os.Exit(status(root.Execute(), os.Stderr))
+	os.Exit(exitStatus(root.Execute(), os.Stderr))
 }
 
 // Exit statuses.
@@ -50,13 +50,13 @@ func (e *exit) Error() string {
 
 func (e *exit) Unwrap() error { return e.cause }
 
-// usage returns an error about the command line, with a hint.
-func usage(format string, args ...any) error {
+// usageError returns an error about the command line, with a hint.
+func usageError(format string, args ...any) error {
 	return &exit{exitUsage, fmt.Errorf(format, args...)}
 }
 
-// status prints err and returns the exit status.
-func status(err error, stderr io.Writer) int {
+// exitStatus prints err and returns the exit status.
+func exitStatus(err error, stderr io.Writer) int {
 	if err == nil {
 		return 0
 	}
@@ -117,7 +117,7 @@ func newRoot() *cobra.Command {
 		case ok:
 			text += ": want a whole number"
 		}
-		return usage("%s: try %q", text, cmd.CommandPath()+" --help")
+		return usageError("%s: try %q", text, cmd.CommandPath()+" --help")
 	})
 	root.Flags().BoolVar(&version, "version", false, "print version, commit and Go version")
 	p := root.PersistentFlags()
@@ -137,15 +137,15 @@ func noCommand(cmd *cobra.Command, args []string) error {
 	}
 	cmd.SuggestionsMinimumDistance = 2
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		return usage("unknown command %q: did you mean %q?", args[0], near[0])
+		return usageError("unknown command %q: did you mean %q?", args[0], near[0])
 	}
-	return usage("unknown command %q: try %q", args[0], cmd.CommandPath()+" --help")
+	return usageError("unknown command %q: try %q", args[0], cmd.CommandPath()+" --help")
 }
 
 // noArgs rejects arguments.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usage("%s takes no argument, got %q: try %q", cmd.CommandPath(), args[0], cmd.CommandPath()+" --help")
+		return usageError("%s takes no argument, got %q: try %q", cmd.CommandPath(), args[0], cmd.CommandPath()+" --help")
 	}
 	return nil
 }

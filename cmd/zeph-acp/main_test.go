@@ -53,13 +53,13 @@ func TestStatus(t *testing.T) {
 		"none":      {nil, 0, ""},
 		"failure":   {errors.New("opening x: gone\n"), 1, "zeph-acp: opening x: gone\n"},
 		"two lines": {errors.New("a\nb"), 1, "zeph-acp: a b\n"},
-		"usage":     {usage("want %s", "x"), 2, "zeph-acp: want x\n"},
+		"usage":     {usageError("want %s", "x"), 2, "zeph-acp: want x\n"},
 		"said":      {&exit{code: 3}, 3, ""},
 		"wrapped":   {fmt.Errorf("run: %w", &exit{3, errors.New("refused")}), 3, "zeph-acp: run: refused\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b strings.Builder
-			if code := status(tt.err, &b); code != tt.code || b.String() != tt.stderr {
+			if code := exitStatus(tt.err, &b); code != tt.code || b.String() != tt.stderr {
 				t.Errorf("status %d, %q; want %d, %q", code, b.String(), tt.code, tt.stderr)
 			}
 		})

@@ -18,7 +18,7 @@ func newReplay(*flags) *cobra.Command {
 		Short: "Play recorded fixtures against a fresh server and show the first difference of each",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage("want a fixture: try %q", cmd.CommandPath()+" --help")
+				return usageError("want a fixture: try %q", cmd.CommandPath()+" --help")
 			}
 			defer app.Isolate()()
 			failed := false

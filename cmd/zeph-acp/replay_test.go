@@ -38,7 +38,7 @@ func TestReplay(t *testing.T) {
 			root.SetArgs(append([]string{"replay"}, tt.args...))
 			var stdout, stderr strings.Builder
 			root.SetOut(&stdout)
-			code := status(root.ExecuteContext(t.Context()), &stderr)
+			code := exitStatus(root.ExecuteContext(t.Context()), &stderr)
 			rest, ok := stdout.String(), true
 			for _, part := range tt.stdout {
 				if _, rest, ok = strings.Cut(rest, part); !ok {

@@ -50,7 +50,7 @@ cut; a pipe or a file gets all of them.
 The exit status is 0 if the model ended its turn, also one in which a tool call
 failed, 1 after a failure, 2 for a wrong command line, 3 if the model refused or
 reached a limit, and 130 after Ctrl-C.`,
-		RunE: func(cmd *cobra.Command, args []string) error { return run(cmd, f, r, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runPrompt(cmd, f, r, args) },
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&r.dir, "cwd", "", "work in `DIR` instead of the current directory")
@@ -62,8 +62,8 @@ reached a limit, and 130 after Ctrl-C.`,
 	return cmd
 }
 
-// run acts as the editor for one turn of its own server.
-func run(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
+// runPrompt acts as the editor for one turn of its own server.
+func runPrompt(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	l, err := f.load(cmd)
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func run(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 		return err
 	}
 	defer closeLog()
-	warn(cmd, l)
+	printWarnings(cmd, l)
 	prompt, err := promptOf(args, os.Stdin)
 	if err != nil {
 		return err
@@ -92,10 +92,10 @@ func run(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	}
 	// The prompt must fit on a line, where a byte may be encoded as six.
 	if most := a.Config.ACP.MaxLineBytes/6 - 1<<10; len(prompt) > max(most, 0) {
-		return usage("the prompt has %d bytes; the limit is %d (acp.max_line_bytes)", len(prompt), max(most, 0))
+		return usageError("the prompt has %d bytes; the limit is %d (acp.max_line_bytes)", len(prompt), max(most, 0))
 	}
 	if cmd.Flags().Changed("resume") && r.resume == "" {
-		return usage("--resume: want the id of a session")
+		return usageError("--resume: want the id of a session")
 	}
 	turn := &headless.Turn{Server: a.Server(), Mode: r.mode, Prompt: prompt, Reaper: a.Reaper}
 	if turn.Dir, turn.Resume, err = r.session(ctx, l, a); err != nil {
@@ -108,7 +108,7 @@ func run(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	turn.View, user = audience(out, r, l.File, len(args) == 1 && args[0] == "-")
 	turn.Approver, a.Yes, a.Alone = user, user.Yes, !user.Yes && user.Keyboard == nil
 	if f.record != "" {
-		stop, err := record(turn.Server, f.record)
+		stop, err := recordFrames(turn.Server, f.record)
 		if err != nil {
 			return err
 		}
@@ -120,7 +120,7 @@ func run(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 		defer context.AfterFunc(ctx, screen.Interrupted)()
 	}
 	reason, err := turn.Run(ctx)
-	return outcome(reason, err, context.Cause(ctx))
+	return turnError(reason, err, context.Cause(ctx))
 }
 
 // pickModel makes a model the default one and returns its name. The server reports
@@ -135,7 +135,7 @@ func pickModel(a *app.App, name string) (string, error) {
 	case errors.Is(err, acp.ErrAuthRequired):
 		return name, nil
 	case err != nil:
-		return "", usage("--model: %w", err)
+		return "", usageError("--model: %w", err)
 	}
 	a.Model = m.Name()
 	return a.Model, nil
@@ -149,7 +149,7 @@ func (r *runFlags) session(ctx context.Context, l *config.Loaded, a *app.App) (d
 		if err != nil {
 			return "", "", err
 		}
-		s, err := find(all, r.resume)
+		s, err := findSession(all, r.resume)
 		if err != nil {
 			return "", "", fmt.Errorf("--resume: %w", err)
 		}
@@ -162,9 +162,9 @@ func (r *runFlags) session(ctx context.Context, l *config.Loaded, a *app.App) (d
 		return "", "", err
 	}
 	if info, err := os.Stat(abs); err != nil {
-		return "", "", usage("--cwd: %w", err)
+		return "", "", usageError("--cwd: %w", err)
 	} else if !info.IsDir() {
-		return "", "", usage("--cwd: %s is not a directory", abs)
+		return "", "", usageError("--cwd: %s is not a directory", abs)
 	}
 	return abs, resume, nil
 }
@@ -183,7 +183,7 @@ func promptOf(args []string, stdin *os.File) (string, error) {
 		prompt = string(text)
 	}
 	if strings.TrimSpace(prompt) == "" {
-		return "", usage(`want a prompt: try "zeph-acp run --help"`)
+		return "", usageError(`want a prompt: try "zeph-acp run --help"`)
 	}
 	return prompt, nil
 }
@@ -224,15 +224,15 @@ func colours() bool {
 	return isTerminal(os.Stdout) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
-// outcome returns the exit status; cause is why the turn was cancelled, if it was.
-func outcome(reason acp.StopReason, err, cause error) error {
+// turnError returns the exit status; cause is why the turn was cancelled, if it was.
+func turnError(reason acp.StopReason, err, cause error) error {
 	mode, wrongMode := errors.AsType[*headless.ModeError](err)
 	got, signalled := errors.AsType[signalled](cause)
 	unwritten, broken := errors.AsType[*outputError](cause)
 	refused, answered := errors.AsType[*jsonrpc2.Error](err)
 	switch {
 	case wrongMode:
-		return usage("--mode: %w", mode)
+		return usageError("--mode: %w", mode)
 	case broken:
 		return unwritten
 	case signalled && reason != acp.StopEndTurn:

@@ -47,7 +47,7 @@ func serve(cmd *cobra.Command, f *flags) error {
 	defer closeApp(a)
 	server := a.Server()
 	if f.record != "" {
-		stop, err := record(server, f.record)
+		stop, err := recordFrames(server, f.record)
 		if err != nil {
 			return err
 		}
@@ -68,9 +68,9 @@ func serve(cmd *cobra.Command, f *flags) error {
 	return nil
 }
 
-// closing limits the wait for the database after the server waited for turns and
+// closeTimeout limits the wait for the database after the server waited for turns and
 // frames. Both fit into the 2 seconds in which the process must end.
-const closing = 200 * time.Millisecond
+const closeTimeout = 200 * time.Millisecond
 
 // closeApp stops everything that runs in the background and closes the database.
 // All important data is committed by then, so it does not wait for a lock that
@@ -84,7 +84,7 @@ func closeApp(a *app.App) {
 		if err != nil {
 			a.Log.Warn("close the database", "err", err)
 		}
-	case <-time.After(closing):
+	case <-time.After(closeTimeout):
 		a.Log.Warn("close the database", "err", "it is still in use")
 	}
 }
@@ -106,9 +106,9 @@ type signalled syscall.Signal
 
 func (s signalled) Error() string { return "got " + syscall.Signal(s).String() }
 
-// stubborn is how long commands may run after the first signal: 300 ms to end by
+// commandGrace is how long commands may run after the first signal: 300 ms to end by
 // themselves, and a moment for the kill.
-const stubborn = time.Second
+const commandGrace = time.Second
 
 // stopOnSignal cancels the context at the first SIGINT, SIGTERM or SIGHUP. At the
 // second the process ends after abort, which kills all commands. SIGPIPE is
@@ -132,7 +132,7 @@ func stopOnSignal(ctx context.Context, abort func()) (context.Context, func()) {
 				n, _ := s.(syscall.Signal)
 				if !first.IsZero() {
 					abort()
-					time.Sleep(time.Until(first.Add(stubborn)))
+					time.Sleep(time.Until(first.Add(commandGrace)))
 					os.Exit(128 + int(n))
 				}
 				first = time.Now()
@@ -145,10 +145,10 @@ func stopOnSignal(ctx context.Context, abort func()) (context.Context, func()) {
 	return ctx, func() { signal.Stop(signals); signal.Stop(ignored); close(done); cancel(nil) }
 }
 
-// record writes every frame of the server to a new fixture file. An existing file
+// recordFrames writes every frame of the server to a new fixture file. An existing file
 // is rejected: an editor may start the agent twice, and the second start must not
 // overwrite the first recording.
-func record(server *acp.Server, path string) (stop func(), err error) {
+func recordFrames(server *acp.Server, path string) (stop func(), err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("record: %w", err)

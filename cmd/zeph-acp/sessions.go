@@ -28,7 +28,7 @@ An ID may be shortened to a prefix of at least 4 characters that no other
 session has.`,
 		Args: noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usage(`want "sessions list", "show", "export", "import" or "delete": try %q`, cmd.CommandPath()+" --help")
+			return usageError(`want "sessions list", "show", "export", "import" or "delete": try %q`, cmd.CommandPath()+" --help")
 		},
 	}
 	sessions.AddCommand(newSessionsList(f), newSessionsShow(f), newSessionsExport(f), newSessionsImport(f), newSessionsDelete(f))
@@ -57,7 +57,7 @@ func withApp(cmd *cobra.Command, f *flags, do func(*config.Loaded, *app.App) err
 		return err
 	}
 	defer closeLog()
-	warn(cmd, l)
+	printWarnings(cmd, l)
 	a := app.New(l, log)
 	defer closeApp(a)
 	return do(l, a)
@@ -84,8 +84,8 @@ func storedSessions(ctx context.Context, l *config.Loaded, a *app.App) (all []st
 // minPrefix is the minimum length of an id's prefix, in characters.
 const minPrefix = 4
 
-// find returns the session whose id is, or begins with, the given id.
-func find(all []store.Session, id string) (store.Session, error) {
+// findSession returns the session whose id is, or begins with, the given id.
+func findSession(all []store.Session, id string) (store.Session, error) {
 	if i := slices.IndexFunc(all, func(s store.Session) bool { return s.ID == id }); i >= 0 {
 		return all[i], nil
 	}
@@ -163,9 +163,9 @@ func deleteSessions(cmd *cobra.Command, a *app.App, all []store.Session, ids []s
 	var unknown error
 	gone := map[string]bool{}
 	for _, id := range ids {
-		s, err := find(all, id)
+		s, err := findSession(all, id)
 		if err != nil {
-			status(err, cmd.ErrOrStderr())
+			exitStatus(err, cmd.ErrOrStderr())
 			unknown = &exit{code: exitFailure}
 			continue
 		}
@@ -185,7 +185,7 @@ func deleteSessions(cmd *cobra.Command, a *app.App, all []store.Session, ids []s
 
 func needsID(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return usage("want the id of a session: try %q", cmd.CommandPath()+" --help")
+		return usageError("want the id of a session: try %q", cmd.CommandPath()+" --help")
 	}
 	return nil
 }
@@ -193,7 +193,7 @@ func needsID(cmd *cobra.Command, args []string) error {
 func needsOne(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return usage("want %s, got %d arguments: try %q", what, len(args), cmd.CommandPath()+" --help")
+			return usageError("want %s, got %d arguments: try %q", what, len(args), cmd.CommandPath()+" --help")
 		}
 		return nil
 	}

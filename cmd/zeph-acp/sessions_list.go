@@ -136,7 +136,7 @@ func listScreen(w io.Writer, sessions, all []store.Session, width int) error {
 	widest = min(widest, left*2/5)
 	var b strings.Builder
 	for i, s := range sessions {
-		title := fit(cmp.Or(oneLine(s.Title), "no title"), left-widest)
+		title := fitWidth(cmp.Or(oneLine(s.Title), "no title"), left-widest)
 		fmt.Fprintf(&b, "%s  %s  %s  %s\n", padded(ids[i], widestID), s.Updated.Local().Format(when), padded(fitEnd(dirs[i], widest), widest), title)
 	}
 	_, err := io.WriteString(w, b.String())
@@ -174,8 +174,8 @@ func tilde(path, home string) string {
 	return path
 }
 
-// fit truncates the end of a text that is too wide.
-func fit(text string, width int) string {
+// fitWidth truncates the end of a text that is too wide.
+func fitWidth(text string, width int) string {
 	if cells(text) <= width {
 		return text
 	}

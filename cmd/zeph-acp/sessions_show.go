@@ -25,7 +25,7 @@ func newSessionsShow(f *flags) *cobra.Command {
 		Args:  needsOne("the id of a session"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withSessions(cmd, f, func(a *app.App, all []store.Session) error {
-				s, err := find(all, args[0])
+				s, err := findSession(all, args[0])
 				if err != nil {
 					return err
 				}

@@ -36,7 +36,7 @@ func TestFind(t *testing.T) {
 		"":       `no session "" is stored: the prefix of an id needs at least 4 characters`,
 		"none-":  `no session "none-" is stored: "zeph-acp sessions list" lists the stored ones`,
 	} {
-		s, err := find(all, id)
+		s, err := findSession(all, id)
 		if got := s.ID; err == nil && got != want || err != nil && err.Error() != want {
 			t.Errorf("find(%q) = %q, %v; want %q", id, got, err, want)
 		}

@@ -25,7 +25,7 @@ func newTools(catalogue func() []executors.Tool) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch out := cmd.OutOrStdout(); {
 			case asJSON && asMarkdown:
-				return usage("--json and --markdown: want one of them")
+				return usageError("--json and --markdown: want one of them")
 			case asJSON:
 				return toolsJSON(out, catalogue())
 			case asMarkdown:
@@ -40,8 +40,8 @@ func newTools(catalogue func() []executors.Tool) *cobra.Command {
 	return cmd
 }
 
-// effects lists the effects of a tool, by the names in the source.
-func effects(e executors.Effect) []string {
+// effectNames lists the effects of a tool, by the names in the source.
+func effectNames(e executors.Effect) []string {
 	names := []string{}
 	for _, n := range []struct {
 		effect executors.Effect
@@ -71,7 +71,7 @@ func toolsText(w io.Writer, tools []executors.Tool) error {
 		if err != nil {
 			return err
 		}
-		for i, line := range append(wrapped(summary, max(textWidth-width-2, 20)), params...) {
+		for i, line := range append(wrapText(summary, max(textWidth-width-2, 20)), params...) {
 			name := t.Name
 			if i > 0 {
 				name = ""
@@ -87,8 +87,8 @@ func toolsText(w io.Writer, tools []executors.Tool) error {
 // textWidth is the maximum width of a line of text, in characters.
 const textWidth = 100
 
-// wrapped breaks a text between words.
-func wrapped(text string, width int) []string {
+// wrapText breaks a text between words.
+func wrapText(text string, width int) []string {
 	var lines []string
 	for _, word := range strings.Fields(text) {
 		if n := len(lines) - 1; n >= 0 && len(lines[n])+1+len(word) <= width {
@@ -140,7 +140,7 @@ func toolsJSON(w io.Writer, tools []executors.Tool) error {
 	}
 	entries := make([]entry, len(tools))
 	for i, t := range tools {
-		entries[i] = entry{t.Name, t.Description, effects(t.Effect), t.Invocation.String(), t.Offered()}
+		entries[i] = entry{t.Name, t.Description, effectNames(t.Effect), t.Invocation.String(), t.Offered()}
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -163,7 +163,7 @@ func toolsMarkdown(w io.Writer, tools []executors.Tool) error {
 			b.WriteByte('\n')
 		}
 		fmt.Fprintf(&b, "## %s\n\n%s\n\nEffects: %s. Invocation: %s.\n\n```json\n", t.Name,
-			strings.TrimSpace(t.Description), strings.Join(effects(t.Effect), ", "), invocation(t.Invocation))
+			strings.TrimSpace(t.Description), strings.Join(effectNames(t.Effect), ", "), invocation(t.Invocation))
 		if err := json.Indent(&b, t.Offered(), "", "  "); err != nil {
 			return fmt.Errorf("schema of %s: %w", t.Name, err)
 		}

@@ -21,11 +21,11 @@ func TestTools(t *testing.T) {
 		t.Errorf("parameters: %q, %v", got, err)
 	}
 	for _, tool := range app.Catalogue() {
-		if len(effects(tool.Effect)) == 0 {
+		if len(effectNames(tool.Effect)) == 0 {
 			t.Errorf("%s has no effect to name", tool.Name)
 		}
 	}
-	if got := wrapped("aa bb cccccc d", 5); strings.Join(got, "|") != "aa bb|cccccc|d" {
+	if got := wrapText("aa bb cccccc d", 5); strings.Join(got, "|") != "aa bb|cccccc|d" {
 		t.Errorf("wrapped: %q", got)
 	}
 	for name, tt := range map[string]struct {

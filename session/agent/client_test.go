@@ -153,7 +153,7 @@ func (c *client) turn(ctx context.Context, t *testing.T, a *Agent, history []llm
 	if err := transcript.Replay(c.log, acp.ClientCapabilities{}, func(u acp.SessionUpdate) error { return again.send(ctx, u) }); err != nil {
 		t.Error(err)
 	}
-	shown, replayed := whole(c.lines), whole(slices.DeleteFunc(again.lines, func(l string) bool { return strings.HasPrefix(l, "message user ") }))
+	shown, replayed := joinChunks(c.lines), joinChunks(slices.DeleteFunc(again.lines, func(l string) bool { return strings.HasPrefix(l, "message user ") }))
 	if slices.Equal(shown, replayed) {
 		return history, reason, err
 	}
@@ -163,8 +163,8 @@ func (c *client) turn(ctx context.Context, t *testing.T, a *Agent, history []llm
 	return history, reason, err
 }
 
-// whole joins the chunks of a message and omits intermediate states.
-func whole(lines []string) []string {
+// joinChunks joins the chunks of a message and omits intermediate states.
+func joinChunks(lines []string) []string {
 	var out []string
 	for _, l := range lines {
 		f := strings.SplitN(l, " ", 3)

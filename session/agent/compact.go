@@ -50,7 +50,7 @@ func (t *turn) makeRoom(ctx context.Context) error {
 		return nil
 	}
 	if r := t.roomOf(size); t.tokens() > r.full {
-		return t.compact(ctx, work{strategy: transcript.Triggered, room: r})
+		return t.compact(ctx, compactionRun{strategy: transcript.Triggered, room: r})
 	}
 	return nil
 }
@@ -79,7 +79,7 @@ func (t *turn) refused(ctx context.Context, err error) (again bool, _ error) {
 	before := t.compactions
 	// A provider that also rejects a summary may reject every request for an
 	// unrelated reason. The conversation then stays unchanged.
-	w := work{strategy: transcript.Triggered, room: t.roomOf(size), force: true, needsSummary: !failed.TooLong}
+	w := compactionRun{strategy: transcript.Triggered, room: t.roomOf(size), force: true, needsSummary: !failed.TooLong}
 	if err := t.compact(ctx, w); err != nil {
 		return false, err
 	}
@@ -115,7 +115,7 @@ func (a *Agent) Compact(ctx context.Context, history []llm.Message, focus string
 	if size == 0 {
 		size = max(t.tokens(), unknownWindow)
 	}
-	err := t.compact(ctx, work{strategy: transcript.Manual, room: t.roomOf(size), force: true, focus: focus})
+	err := t.compact(ctx, compactionRun{strategy: transcript.Manual, room: t.roomOf(size), force: true, focus: focus})
 	return t.history, err
 }
 
@@ -130,14 +130,14 @@ func (t *turn) compress(ctx context.Context, focus string) (string, error) {
 		size = max(t.tokens(), unknownWindow)
 	}
 	before := t.tokens()
-	if err := t.compact(ctx, work{strategy: transcript.Autonomous, room: t.roomOf(size), force: true, focus: focus}); err != nil {
+	if err := t.compact(ctx, compactionRun{strategy: transcript.Autonomous, room: t.roomOf(size), force: true, focus: focus}); err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("The conversation before this call was summarized in your knowledge: about %d tokens became %d.", before, t.tokens()), nil
 }
 
-// work is one compaction.
-type work struct {
+// compactionRun is one compaction.
+type compactionRun struct {
 	*turn
 	strategy transcript.Strategy
 	room     room
@@ -157,7 +157,7 @@ var ErrNothing = errors.New("there is nothing to compact yet")
 // and the turn would have to stop, a reference replaces the older messages. It
 // changes the history and the log completely or not at all. A failed summary is
 // an error only if the caller asked for one.
-func (t *turn) compact(ctx context.Context, w work) error {
+func (t *turn) compact(ctx context.Context, w compactionRun) error {
 	w.turn = t
 	c := transcript.Compaction{Strategy: w.strategy, Before: t.tokens()}
 	if w.strategy == transcript.Triggered {
@@ -186,7 +186,7 @@ func (t *turn) compact(ctx context.Context, w work) error {
 }
 
 // after returns the tokens of the next request after the compaction.
-func (w *work) after(c transcript.Compaction) int {
+func (w *compactionRun) after(c transcript.Compaction) int {
 	if c.Head == nil && len(c.Shortened) == 0 {
 		return c.Before
 	}
@@ -195,7 +195,7 @@ func (w *work) after(c transcript.Compaction) int {
 }
 
 // last truncates results of the last rounds as far as necessary.
-func (w *work) last(ctx context.Context, c transcript.Compaction) []transcript.Shortened {
+func (w *compactionRun) last(ctx context.Context, c transcript.Compaction) []transcript.Shortened {
 	results := 0
 	for i, m := range w.history[c.Replaced:] {
 		for _, b := range m.Blocks {
@@ -215,7 +215,7 @@ func (w *work) last(ctx context.Context, c transcript.Compaction) []transcript.S
 // withoutSummary reports a failed summary to the user. If there is no room for
 // the older messages, a reference replaces them. The error is nil if the turn
 // continues.
-func (w *work) withoutSummary(ctx context.Context, c transcript.Compaction, failure error) (transcript.Compaction, error) {
+func (w *compactionRun) withoutSummary(ctx context.Context, c transcript.Compaction, failure error) (transcript.Compaction, error) {
 	short, err := c, ErrNothing
 	if w.strategy == transcript.Triggered && !w.needsSummary && ctx.Err() == nil && (w.force || w.after(c)*100 > w.size()*budgetPercent) {
 		short, err = w.sum(ctx, c, w.refer)
@@ -229,7 +229,7 @@ func (w *work) withoutSummary(ctx context.Context, c transcript.Compaction, fail
 
 // sum replaces older messages by a text from replace. It returns ErrNothing if
 // no messages are worth replacing.
-func (w *work) sum(ctx context.Context, c transcript.Compaction, replace replacement) (transcript.Compaction, error) {
+func (w *compactionRun) sum(ctx context.Context, c transcript.Compaction, replace replacement) (transcript.Compaction, error) {
 	d, digested := transcript.ReadDigest(w.history)
 	first := 0
 	if digested {
@@ -283,7 +283,7 @@ func (w *work) sum(ctx context.Context, c transcript.Compaction, replace replace
 }
 
 // bytes returns the length of a text with this many tokens.
-func (w *work) bytes(tokens int) int {
+func (w *compactionRun) bytes(tokens int) int {
 	return tokens * 7 / 2 * 1000 / w.perThousand()
 }
 
@@ -297,7 +297,7 @@ func tokensOf(texts []string) int {
 
 // cut returns the index of the first message that stays. It is a prompt, or an
 // answer of this turn, so that no call loses its result.
-func (w *work) cut(c transcript.Compaction, first, prompt int) int {
+func (w *compactionRun) cut(c transcript.Compaction, first, prompt int) int {
 	end := len(w.history)
 	switch {
 	case w.strategy == transcript.Autonomous: // the answer that makes the call
@@ -347,7 +347,7 @@ func openPlan(messages []llm.Message, cut int, before string) string {
 }
 
 // begin announces the compaction to a client that shows them.
-func (w *work) begin(ctx context.Context) error {
+func (w *compactionRun) begin(ctx context.Context) error {
 	w.id = w.NewID()
 	if !w.ShowCompactions {
 		return nil
@@ -358,7 +358,7 @@ func (w *work) begin(ctx context.Context) error {
 
 // failed reports a failed summary to the client, and to the user by a format
 // for the error. It returns nil if the turn continues.
-func (w *work) failed(ctx context.Context, err error, format string) error {
+func (w *compactionRun) failed(ctx context.Context, err error, format string) error {
 	if errors.Is(err, ErrNothing) && w.strategy == transcript.Triggered {
 		return nil
 	}
@@ -395,7 +395,7 @@ func (w *work) failed(ctx context.Context, err error, format string) error {
 }
 
 // done applies the compaction and shows it to the client.
-func (w *work) done(ctx context.Context, c transcript.Compaction) error {
+func (w *compactionRun) done(ctx context.Context, c transcript.Compaction) error {
 	t := w.turn
 	if w.id == "" {
 		w.id = t.NewID()

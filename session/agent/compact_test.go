@@ -39,7 +39,7 @@ func TestLongConversation(t *testing.T) {
 					prompt = "prompt 0: always answer in French"
 				}
 				m.each = func(req llm.Request, _ int) {
-					text := all(req)
+					text := requestText(req)
 					for j := range i + 1 {
 						if !strings.Contains(text, fmt.Sprintf("prompt %d:", j)) {
 							t.Errorf("turn %d: prompt %d is gone from\n%.3000s", i, j, text)

@@ -9,8 +9,8 @@ import (
 // ModeAuto is the session mode with the fewest questions.
 const ModeAuto = "auto"
 
-// modes are the session modes, the most restrictive first.
-var modes = []string{"ask", "architect", "code", ModeAuto}
+// sessionModes are the session modes, the most restrictive first.
+var sessionModes = []string{"ask", "architect", "code", ModeAuto}
 
 // Config is the table [agent].
 type Config struct {
@@ -96,8 +96,8 @@ func (c Config) Validate() map[string]string {
 	if !slices.Contains(reasoningModes, c.ReasoningModelDetection) {
 		wrong["reasoning_model_detection"] = fmt.Sprintf("%q is not one of %s", c.ReasoningModelDetection, strings.Join(reasoningModes, ", "))
 	}
-	if !slices.Contains(modes, c.Mode) {
-		wrong["mode"] = fmt.Sprintf("%q is not one of %s", c.Mode, strings.Join(modes, ", "))
+	if !slices.Contains(sessionModes, c.Mode) {
+		wrong["mode"] = fmt.Sprintf("%q is not one of %s", c.Mode, strings.Join(sessionModes, ", "))
 	}
 	return wrong
 }
@@ -128,7 +128,7 @@ func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []strin
 	take("max_rules_bytes", repo.MaxRulesBytes <= c.MaxRulesBytes, func() { c.MaxRulesBytes = repo.MaxRulesBytes })
 	take("hallucination_detection", repo.HallucinationDetection || !c.HallucinationDetection,
 		func() { c.HallucinationDetection = repo.HallucinationDetection })
-	take("mode", slices.Index(modes, repo.Mode) <= slices.Index(modes, c.Mode),
+	take("mode", slices.Index(sessionModes, repo.Mode) <= slices.Index(sessionModes, c.Mode),
 		func() { c.Mode = repo.Mode })
 	return c, ignored
 }

@@ -60,7 +60,7 @@ func saidLen(said []string, bound int) int {
 func cutAll(said []string, bound int) []string {
 	out := make([]string, len(said))
 	for i, s := range said {
-		if out[i] = shortened(s, bound); s == saidGap {
+		if out[i] = truncated(s, bound); s == saidGap {
 			out[i] = s
 		}
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// made parses a call and its outcome: "tool input: output". A tool in capitals
+// parseOutcome parses a call and its outcome: "tool input: output". A tool in capitals
 // failed, and one with a + still runs.
-func made(s string) outcome {
+func parseOutcome(s string) outcome {
 	head, output, _ := strings.Cut(s, ": ")
 	name, input, _ := strings.Cut(head, " ")
 	res := executors.Result{Text: output}
@@ -71,7 +71,7 @@ func TestDoom(t *testing.T) {
 				var outcomes []outcome
 				told := false
 				for _, s := range strings.Split(round, " | ") {
-					o := made(s)
+					o := parseOutcome(s)
 					outcomes = append(outcomes, o)
 					told = told || d.nudge(o) != ""
 				}

@@ -172,7 +172,7 @@ func compacting(t testing.TB, m *fakeModel, c *client) (*Agent, map[string]strin
 	return a, kept
 }
 
-func all(req llm.Request) string {
+func requestText(req llm.Request) string {
 	var b strings.Builder
 	for _, m := range req.Messages {
 		for _, block := range m.Blocks {

@@ -31,5 +31,5 @@ func planText(input []byte) (text string, ok bool) {
 	if !open {
 		return "", true
 	}
-	return shortened(strings.TrimSpace(b.String()), maxPlan), true
+	return truncated(strings.TrimSpace(b.String()), maxPlan), true
 }

@@ -47,5 +47,5 @@ func schemaOf(tool executors.Tool) string {
 	if json.Compact(&b, tool.Schema) != nil {
 		return "{}"
 	}
-	return shortened(b.String(), maxNoted)
+	return truncated(b.String(), maxNoted)
 }

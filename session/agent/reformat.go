@@ -33,7 +33,7 @@ const maxReformat = maxAside
 // ask asks once for a corrected input. With an error it returns the partial
 // answer.
 func (f *Reformatter) ask(ctx context.Context, tool executors.Tool, input json.RawMessage, failure string) (corrected json.RawMessage, answer aside, err error) {
-	question, err := question(tool, input, failure)
+	question, err := reformatQuestion(tool, input, failure)
 	if err != nil {
 		return nil, answer, err
 	}
@@ -47,8 +47,8 @@ func (f *Reformatter) ask(ctx context.Context, tool executors.Tool, input json.R
 	return corrected, answer, err
 }
 
-// question returns the question to the model.
-func question(tool executors.Tool, input json.RawMessage, failure string) (string, error) {
+// reformatQuestion returns the question to the model.
+func reformatQuestion(tool executors.Tool, input json.RawMessage, failure string) (string, error) {
 	text, err := jsonText(struct {
 		Tool   string          `json:"tool"`
 		Schema json.RawMessage `json:"schema"`
@@ -133,15 +133,15 @@ func (r *running) reformatted(ctx context.Context, failed executors.Result) (exe
 	res, err := r.Chain.Execute(ctx, &again)
 	switch {
 	case err != nil:
-		drop(failed)
+		releaseResult(failed)
 		return res, err
 	case res.Failed && res.Category().Quality() && !r.begun(): // a link found more than Prepare
-		drop(res)
+		releaseResult(res)
 		r.call = first
 		return failed, nil
 	}
-	drop(failed)
-	res.Below("[the input was corrected to " + shortened(string(input), maxNoted) + "]")
+	releaseResult(failed)
+	res.Below("[the input was corrected to " + truncated(string(input), maxNoted) + "]")
 	return res, nil
 }
 
@@ -169,8 +169,8 @@ func (r *running) correct(ctx context.Context, again *executors.Call) error {
 // maxNoted limits an input or a schema in a note for the model, in bytes.
 const maxNoted = 2 << 10
 
-// shortened truncates a text that is longer than max bytes.
-func shortened(s string, max int) string {
+// truncated truncates a text that is longer than max bytes.
+func truncated(s string, max int) string {
 	if len(s) <= max {
 		return s
 	}
@@ -180,8 +180,8 @@ func shortened(s string, max int) string {
 	return s[:max] + "…"
 }
 
-// drop releases the resources of a result that is not shown.
-func drop(res executors.Result) {
+// releaseResult releases the resources of a result that is not shown.
+func releaseResult(res executors.Result) {
 	_ = res.Full.Close()
 	if res.Done != nil {
 		res.Done()

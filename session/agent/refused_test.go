@@ -120,7 +120,7 @@ func TestCompactionCountsCallsAnew(t *testing.T) {
 	if u.doom.nudge(again) == "" {
 		t.Error("a second call is not told of")
 	}
-	if err := u.compact(t.Context(), work{strategy: transcript.Triggered, room: u.roomOf(m.window), force: true}); err != nil || u.compactions != 1 {
+	if err := u.compact(t.Context(), compactionRun{strategy: transcript.Triggered, room: u.roomOf(m.window), force: true}); err != nil || u.compactions != 1 {
 		t.Fatal(err, u.compactions)
 	}
 	if told := u.doom.nudge(again); told != "" {
@@ -138,7 +138,7 @@ func TestCutWithIDsThatComeAgain(t *testing.T) {
 		{Role: llm.User, Blocks: []llm.Block{{Result: &llm.ToolResult{ID: "call_1", Text: strings.Repeat("word ", 4000)}}}},
 	}
 	u := &turn{Agent: a, model: m, history: slices.Concat([]llm.Message{{Role: llm.User, Blocks: []llm.Block{{Text: "look"}}}}, round, round)}
-	w := work{turn: u, strategy: transcript.Triggered, room: room{all: 3000}}
+	w := compactionRun{turn: u, strategy: transcript.Triggered, room: room{all: 3000}}
 	got := w.last(t.Context(), transcript.Compaction{Shortened: []transcript.Shortened{{Message: 2, ID: "call_1", Text: "word"}}})
 	if len(got) != 1 || got[0].Message != 4 {
 		t.Errorf("%d results are cut", len(got))

@@ -49,7 +49,7 @@ func (t *turn) shortenIn(ctx context.Context, out []transcript.Shortened, at int
 			continue
 		}
 		if line, ok := t.reference(ctx, b.Result.Text); ok {
-			out = append(out, transcript.Shortened{Message: at, ID: b.Result.ID, Text: shortened(b.Result.Text, shown) + "\n[shortened to make room] " + line})
+			out = append(out, transcript.Shortened{Message: at, ID: b.Result.ID, Text: truncated(b.Result.Text, shown) + "\n[shortened to make room] " + line})
 		}
 	}
 	return out

@@ -42,7 +42,7 @@ func (t *turn) compactor() llm.Model {
 type replacement func(ctx context.Context, before string, messages []llm.Message, most int) (string, error)
 
 // summarize lets a model summarize the messages.
-func (w *work) summarize(ctx context.Context, before string, messages []llm.Message, most int) (string, error) {
+func (w *compactionRun) summarize(ctx context.Context, before string, messages []llm.Message, most int) (string, error) {
 	if !w.force && (w.summaries == maxSummaries || w.gaveUp) {
 		return "", ErrNothing
 	}
@@ -51,12 +51,12 @@ func (w *work) summarize(ctx context.Context, before string, messages []llm.Mess
 	}
 	w.summaries++
 	text, err := w.sumUp(ctx, before, messages, w.focus)
-	return shortened(text, most), err
+	return truncated(text, most), err
 }
 
 // refer stores the messages for read_overflow and returns an outline of them
 // with that reference. It needs no model.
-func (w *work) refer(ctx context.Context, before string, messages []llm.Message, most int) (string, error) {
+func (w *compactionRun) refer(ctx context.Context, before string, messages []llm.Message, most int) (string, error) {
 	if w.Keep == nil {
 		return "", ErrNothing
 	}
@@ -67,9 +67,9 @@ func (w *work) refer(ctx context.Context, before string, messages []llm.Message,
 	const head = "There is no summary of the messages here, only their beginnings; "
 	text := head + "the messages are kept: " + line + "\n"
 	if before != "" {
-		text = shortened(before, most/3) + "\n\n" + text
+		text = truncated(before, most/3) + "\n\n" + text
 	}
-	return text + unmarked(lastOf(transcribed(messages, outlined, outlined), most-len(text))), nil
+	return text + withoutMarks(lastOf(transcribed(messages, outlined, outlined), most-len(text))), nil
 }
 
 // lastOf joins the last parts that fit into max bytes.
@@ -97,7 +97,7 @@ func (t *turn) sumUp(ctx context.Context, summary string, messages []llm.Message
 			return "", fmt.Errorf("%s would need more than %d requests to summarize the conversation", model.Name(), maxPieces)
 		}
 		fit := fitting(parts, size)
-		summary = shortened(summary, size/2) // however long it is, room remains for the piece
+		summary = truncated(summary, size/2) // however long it is, room remains for the piece
 		text, err := t.askSummary(ctx, model, summary, strings.Join(parts[:fit], ""), focus)
 		var failed *llm.Error
 		if errors.As(err, &failed) && failed.TooLong && size > 2*maxTranscribed {
@@ -179,7 +179,7 @@ func (t *turn) askSummary(ctx context.Context, model llm.Model, before, piece, f
 		stop = cmp.Or(ev.Stop, stop)
 	}
 	spend()
-	switch summary := unmarked(strings.TrimSpace(text.String())); {
+	switch summary := withoutMarks(strings.TrimSpace(text.String())); {
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
 	case fault != nil:
@@ -191,10 +191,10 @@ func (t *turn) askSummary(ctx context.Context, model llm.Model, before, piece, f
 	}
 }
 
-// unmarked changes lines of a summary that look like one of our marks and
+// withoutMarks changes lines of a summary that look like one of our marks and
 // headings, which all begin alike: a summarized output may have asked for a
 // fake mode, or fake words of the user.
-func unmarked(s string) string {
+func withoutMarks(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {
 		if strings.HasPrefix(strings.TrimSpace(line), "[") {
@@ -218,17 +218,17 @@ func transcribed(messages []llm.Message, text, result int) []string {
 		for _, block := range m.Blocks {
 			switch {
 			case block.Text != "":
-				fmt.Fprintf(&b, "%s: %s\n", m.Role, indented(ends(block.Text, text)))
+				fmt.Fprintf(&b, "%s: %s\n", m.Role, indented(keepEnds(block.Text, text)))
 			case block.Image != nil:
 				fmt.Fprintf(&b, "%s: [an image]\n", m.Role)
 			case block.Call != nil:
-				fmt.Fprintf(&b, "call of %s: %s\n", shortened(block.Call.Name, maxCallInput), indented(shortened(string(block.Call.Input), maxCallInput)))
+				fmt.Fprintf(&b, "call of %s: %s\n", truncated(block.Call.Name, maxCallInput), indented(truncated(string(block.Call.Input), maxCallInput)))
 			case block.Result != nil:
 				failed := ""
 				if block.Result.Failed {
 					failed = " (failed)"
 				}
-				fmt.Fprintf(&b, "result%s: %s\n", failed, indented(ends(block.Result.Text, result)))
+				fmt.Fprintf(&b, "result%s: %s\n", failed, indented(keepEnds(block.Result.Text, result)))
 			}
 		}
 		if b.Len() > 0 {
@@ -238,11 +238,11 @@ func transcribed(messages []llm.Message, text, result int) []string {
 	return parts
 }
 
-// ends removes the middle of a text that is longer than max bytes.
-func ends(s string, max int) string {
+// keepEnds removes the middle of a text that is longer than max bytes.
+func keepEnds(s string, max int) string {
 	if len(s) <= max {
 		return s
 	}
 	tail := strings.ToValidUTF8(s[len(s)-max/3:], "")
-	return shortened(s, max-max/3) + "\n[…]\n" + tail
+	return truncated(s, max-max/3) + "\n[…]\n" + tail
 }

@@ -165,7 +165,7 @@ func entitiesFrom(call *executors.Call, told string) []string {
 			continue
 		}
 		for _, name := range entity().FindAllString(text, 20) {
-			if !strings.Contains(told, strings.ToLower(ground(name))) {
+			if !strings.Contains(told, strings.ToLower(mentionedPart(name))) {
 				found = append(found, fmt.Sprintf("%.100s", name))
 			}
 		}
@@ -173,9 +173,9 @@ func entitiesFrom(call *executors.Call, told string) []string {
 	return found
 }
 
-// ground returns the part of a name that must have been mentioned. For an
+// mentionedPart returns the part of a name that must have been mentioned. For an
 // address it is the host, since a page may be guessed.
-func ground(name string) string {
+func mentionedPart(name string) string {
 	if _, rest, ok := strings.Cut(name, "://"); ok {
 		host, _, _ := strings.Cut(rest, "/")
 		return strings.TrimPrefix(host, "www.")

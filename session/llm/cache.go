@@ -43,16 +43,16 @@ func (m Message) Same(other Message) bool {
 // mostly identical, which is quickly found out.
 func (b *Block) same(other *Block) bool {
 	return *b == *other || b.Text == other.Text && b.Thought == other.Thought &&
-		equal(b.Opaque, other.Opaque, func(a, b Opaque) bool { return a.Provider == b.Provider && bytes.Equal(a.Data, b.Data) }) &&
-		equal(b.Image, other.Image, func(a, b Image) bool { return a.MIME == b.MIME && bytes.Equal(a.Data, b.Data) }) &&
-		equal(b.Call, other.Call, func(a, b ToolCall) bool {
+		equalPointers(b.Opaque, other.Opaque, func(a, b Opaque) bool { return a.Provider == b.Provider && bytes.Equal(a.Data, b.Data) }) &&
+		equalPointers(b.Image, other.Image, func(a, b Image) bool { return a.MIME == b.MIME && bytes.Equal(a.Data, b.Data) }) &&
+		equalPointers(b.Call, other.Call, func(a, b ToolCall) bool {
 			return a.ID == b.ID && a.Name == b.Name && bytes.Equal(a.Input, b.Input)
 		}) &&
-		equal(b.Result, other.Result, func(a, b ToolResult) bool { return a == b })
+		equalPointers(b.Result, other.Result, func(a, b ToolResult) bool { return a == b })
 }
 
-// equal compares the values of two pointers, which may be nil.
-func equal[T any](a, b *T, same func(a, b T) bool) bool {
+// equalPointers compares the values of two pointers, which may be nil.
+func equalPointers[T any](a, b *T, same func(a, b T) bool) bool {
 	return a == b || a != nil && b != nil && same(*a, *b)
 }
 

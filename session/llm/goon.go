@@ -14,7 +14,7 @@ const goOnPrompt = "[The connection broke off here. Go on exactly where your ans
 // these blocks. The text stays. Thoughts are useless without their end, and calls were
 // not run. Without any text, GoOn returns the history unchanged.
 func GoOn(history []Message, said []Block) []Message {
-	if said = texts(said); len(said) == 0 {
+	if said = textBlocks(said); len(said) == 0 {
 		return history
 	}
 	return append(slices.Clip(history), Message{Role: Assistant, Blocks: said}, Message{Role: User, Blocks: []Block{{Text: goOnPrompt}}})
@@ -34,7 +34,7 @@ func IsGoOn(m Message) bool {
 	return m.Role == User && len(m.Blocks) == 1 && m.Blocks[0].Text == goOnPrompt
 }
 
-// texts returns the blocks with text; providers refuse blank ones.
-func texts(blocks []Block) []Block {
-	return only(blocks, func(b Block) bool { return strings.TrimSpace(b.Text) != "" })
+// textBlocks returns the blocks with text; providers refuse blank ones.
+func textBlocks(blocks []Block) []Block {
+	return filterBlocks(blocks, func(b Block) bool { return strings.TrimSpace(b.Text) != "" })
 }

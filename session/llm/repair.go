@@ -7,7 +7,7 @@ import (
 // WithoutOpaque removes all opaque blocks and reports whether there were any.
 func WithoutOpaque(messages []Message) (bare []Message, had bool) {
 	for _, m := range messages {
-		blocks := only(m.Blocks, func(b Block) bool { return b.Opaque == nil })
+		blocks := filterBlocks(m.Blocks, func(b Block) bool { return b.Opaque == nil })
 		had = had || len(blocks) < len(m.Blocks)
 		bare = append(bare, Message{Role: m.Role, Blocks: blocks})
 	}
@@ -34,13 +34,13 @@ func Repair(history []Message) []Message {
 		m := history[0]
 		history = history[1:]
 		if m.Role != Assistant {
-			m.Blocks = only(m.Blocks, func(b Block) bool { return b.Result == nil && b.Call == nil })
+			m.Blocks = filterBlocks(m.Blocks, func(b Block) bool { return b.Result == nil && b.Call == nil })
 			if len(m.Blocks) > 0 {
 				out = append(out, m)
 			}
 			continue
 		}
-		blocks := only(m.Blocks, func(b Block) bool { return b.Result == nil })
+		blocks := filterBlocks(m.Blocks, func(b Block) bool { return b.Result == nil })
 		if len(blocks) > 0 {
 			out = append(out, Message{Role: Assistant, Blocks: blocks, Count: m.Count})
 		}
@@ -48,7 +48,7 @@ func Repair(history []Message) []Message {
 		if results := resultsOf(blocks, replies); len(results) > 0 {
 			// They belong to the message that follows, if there is one.
 			if len(replies) > 0 {
-				rest := only(replies[0].Blocks, func(b Block) bool { return b.Result == nil && b.Call == nil })
+				rest := filterBlocks(replies[0].Blocks, func(b Block) bool { return b.Result == nil && b.Call == nil })
 				results = append(results, rest...)
 				history = history[1:]
 			}
@@ -78,7 +78,7 @@ func sound(history []Message) int {
 		if !slices.ContainsFunc(blocks, isCall) {
 			continue
 		}
-		if i+1 == len(history) || history[i+1].Role == Assistant || !answers(history[i+1].Blocks, blocks) {
+		if i+1 == len(history) || history[i+1].Role == Assistant || !isAnswered(history[i+1].Blocks, blocks) {
 			return i
 		}
 		i++ // the results
@@ -86,9 +86,9 @@ func sound(history []Message) int {
 	return len(history)
 }
 
-// answers reports whether a reply begins with one result for each call in blocks, in
+// isAnswered reports whether a reply begins with one result for each call in blocks, in
 // order, and has neither others nor calls.
-func answers(reply, blocks []Block) bool {
+func isAnswered(reply, blocks []Block) bool {
 	for _, b := range blocks {
 		if b.Call == nil {
 			continue
@@ -126,8 +126,8 @@ func resultsOf(blocks []Block, replies []Message) []Block {
 	return results
 }
 
-// only returns the blocks that keep accepts; it copies only if some are dropped.
-func only(blocks []Block, keep func(Block) bool) []Block {
+// filterBlocks returns the blocks that keep accepts; it copies only if some are dropped.
+func filterBlocks(blocks []Block, keep func(Block) bool) []Block {
 	if !slices.ContainsFunc(blocks, func(b Block) bool { return !keep(b) }) {
 		return blocks
 	}

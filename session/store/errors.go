@@ -66,8 +66,8 @@ var (
 	errAltered = errors.New("it is not as it was written")
 )
 
-// code returns the primary result code of SQLite in err, or 0.
-func code(err error) int {
+// sqliteCode returns the primary result code of SQLite in err, or 0.
+func sqliteCode(err error) int {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
 		return e.Code() & 0xff // the higher bits are details
 	}
@@ -75,7 +75,7 @@ func code(err error) int {
 }
 
 func (e *UnusableError) damaged() bool {
-	c := code(e.Err)
+	c := sqliteCode(e.Err)
 	return c == sqlite3.SQLITE_CORRUPT || c == sqlite3.SQLITE_NOTADB || errors.Is(e.Err, errDamaged)
 }
 
@@ -86,14 +86,14 @@ func (e *UnusableError) newer() bool {
 
 // broken reports whether the connection should be replaced.
 func (e *UnusableError) broken() bool {
-	switch code(e.Err) {
+	switch sqliteCode(e.Err) {
 	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOMEM, 0:
 		return !errors.Is(e.Err, errAltered)
 	}
 	return false
 }
 
-func (e *UnusableError) readOnly() bool { return code(e.Err) == sqlite3.SQLITE_READONLY }
+func (e *UnusableError) readOnly() bool { return sqliteCode(e.Err) == sqlite3.SQLITE_READONLY }
 
 // explain returns err as an *UnusableError unless it concerns only a session or
 // a call.
@@ -113,7 +113,7 @@ func (db *DB) explain(err error) error {
 	return &UnusableError{Path: db.path, Problem: problem, Advice: advice, Err: err}
 }
 
-func damage() (problem, advice string) {
+func damageAdvice() (problem, advice string) {
 	return "is damaged", "move the file away, with its -wal and -shm, to start anew; it is left as it is"
 }
 
@@ -128,11 +128,11 @@ func diagnose(err error) (problem, advice string) {
 	if errors.Is(err, errForeign) {
 		return "belongs to another program", elsewhere
 	}
-	switch code(err) {
+	switch sqliteCode(err) {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL:
 		return "is locked by another program", "find it with fuser or lsof on this file, and close it"
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return damage()
+		return damageAdvice()
 	case sqlite3.SQLITE_READONLY:
 		return "can't be written", "make the file and its directory writable, or " + elsewhere
 	case sqlite3.SQLITE_FULL:
@@ -144,7 +144,7 @@ func diagnose(err error) (problem, advice string) {
 	case errors.Is(err, errAltered):
 		return "is damaged", "this session can't be read; the file is left as it is"
 	case errors.Is(err, errDamaged):
-		return damage()
+		return damageAdvice()
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return "can't be opened", "make the file and its directory writable, or " + elsewhere
 	case errors.Is(err, syscall.ENOSPC):

@@ -37,9 +37,9 @@ func run(t *testing.T, db *sql.DB, script string) {
 	}
 }
 
-// made returns the path of a closed database with a session "s" of some hundred
+// makeClosed returns the path of a closed database with a session "s" of some hundred
 // events.
-func made(t *testing.T) string {
+func makeClosed(t *testing.T) string {
 	t.Helper()
 	path := newPath(t)
 	db := New(path, Options{Now: func() time.Time { return start }})
@@ -72,8 +72,8 @@ func contents(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// uses calls every method of a DB and returns their errors.
-func uses(t *testing.T, db *DB) map[string]error {
+// callAll calls every method of a DB and returns their errors.
+func callAll(t *testing.T, db *DB) map[string]error {
 	ctx := t.Context()
 	_, appended := db.Append(ctx, Session{ID: "s"}, false, "", []Event{event("x")})
 	_, session := db.Session(ctx, "s")
@@ -100,7 +100,7 @@ func TestUnusableFileStaysAsItIs(t *testing.T) {
 	}
 	changed := func(change func([]byte) []byte) func(*testing.T) string {
 		return func(t *testing.T) string {
-			path := made(t)
+			path := makeClosed(t)
 			data, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)
@@ -124,9 +124,9 @@ func TestUnusableFileStaysAsItIs(t *testing.T) {
 		make func(*testing.T) string
 		want []string // part of the message
 	}{
-		"newer": {changed(func(b []byte) []byte { b[63] = 99; return b }), []string{"newer zeph-acp", fmt.Sprint("schema version 99, this program knows ", known()), "install", "ZEPH_HOME"}},
+		"newer": {changed(func(b []byte) []byte { b[63] = 99; return b }), []string{"newer zeph-acp", fmt.Sprint("schema version 99, this program knows ", knownVersion()), "install", "ZEPH_HOME"}},
 		"newer, all in the WAL": {func(t *testing.T) string {
-			from := made(t)
+			from := makeClosed(t)
 			run(t, raw(t, from), "PRAGMA user_version=7")
 			path := newPath(t) // as a killed process left it
 			for _, suffix := range []string{"", "-wal", "-shm"} {
@@ -156,7 +156,7 @@ func TestUnusableFileStaysAsItIs(t *testing.T) {
 			before := contents(t, filepath.Dir(path))
 			db, c := openAt(t, path)
 			for range 2 {
-				for what, err := range uses(t, db) {
+				for what, err := range callAll(t, db) {
 					u, ok := errors.AsType[*UnusableError](err)
 					if !ok || u.Path != path {
 						t.Errorf("%s: %v", what, err)
@@ -188,7 +188,7 @@ func TestUnusableFileStaysAsItIs(t *testing.T) {
 
 // Wherever the damage is, events are read unchanged, or there is an error.
 func TestDamageInTheMiddle(t *testing.T) {
-	path := made(t)
+	path := makeClosed(t)
 	db, _ := openAt(t, path)
 	want := texts(t, db, "s")
 	if err := db.Close(); err != nil {
@@ -235,7 +235,7 @@ func TestDamageInTheMiddle(t *testing.T) {
 // After SQLite has found damage, nothing is written until the whole file is
 // sound.
 func TestDamageStopsWriting(t *testing.T) {
-	path := made(t)
+	path := makeClosed(t)
 	db, c := openAt(t, path)
 	texts(t, db, "s")
 	sound, err := os.ReadFile(path)
@@ -272,7 +272,7 @@ func TestDamageStopsWriting(t *testing.T) {
 		t.Fatal("no error")
 	}
 	for range 3 {
-		for what, err := range uses(t, db) {
+		for what, err := range callAll(t, db) {
 			if u, ok := errors.AsType[*UnusableError](err); !ok || !u.damaged() {
 				t.Errorf("%s: %v", what, err)
 			}
@@ -288,7 +288,7 @@ func TestDamageStopsWriting(t *testing.T) {
 }
 
 func TestLocked(t *testing.T) {
-	path := made(t)
+	path := makeClosed(t)
 	db, c := openAt(t, path)
 	must(t, db, "s", false, "before")
 	other := raw(t, path)
@@ -312,7 +312,7 @@ func TestLocked(t *testing.T) {
 }
 
 func TestLockedAtOpen(t *testing.T) {
-	path := made(t)
+	path := makeClosed(t)
 	other := raw(t, path)
 	run(t, other, "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=DELETE; BEGIN EXCLUSIVE")
 	db, c := openAt(t, path)
@@ -333,7 +333,7 @@ func TestLockedAtOpen(t *testing.T) {
 
 // Another process may migrate the schema while this one runs.
 func TestNewerWhileOpen(t *testing.T) {
-	path := made(t)
+	path := makeClosed(t)
 	db, _ := openAt(t, path)
 	must(t, db, "s", false, "x")
 	run(t, raw(t, path), "PRAGMA user_version=7")
@@ -383,7 +383,7 @@ func TestNoFile(t *testing.T) {
 			continue // Windows reports "not found" for a path through a file
 		}
 		db, _ := openAt(t, filepath.Join(dir, path))
-		for what, err := range uses(t, db) {
+		for what, err := range callAll(t, db) {
 			if _, ok := errors.AsType[*UnusableError](err); !ok || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
 				t.Errorf("%s: %v", what, err)
 			}
@@ -405,7 +405,7 @@ func TestReadOnly(t *testing.T) {
 		"no access at all":      {0o666, 0o000, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			from := made(t)
+			from := makeClosed(t)
 			if tt.crashed {
 				keeper := New(from, Options{})
 				defer keeper.Close()
@@ -436,7 +436,7 @@ func TestReadOnly(t *testing.T) {
 			defer db.Close()
 			unprivileged(t, dir, func() {
 				for range 2 {
-					errs := uses(t, db)
+					errs := callAll(t, db)
 					for _, what := range []string{"Append", "PutOverflow", "Acquire", "Delete", "Heartbeat", "Release"} {
 						_, ok := errors.AsType[*UnusableError](errs[what])
 						if !ok || !strings.Contains(errs[what].Error(), "make the file and its directory") {
@@ -474,7 +474,7 @@ func TestNoPermissionToCreate(t *testing.T) {
 	for _, path := range []string{"zeph.db", "sub/zeph.db"} {
 		db, _ := openAt(t, filepath.Join(dir, path))
 		unprivileged(t, dir, func() {
-			for what, err := range uses(t, db) {
+			for what, err := range callAll(t, db) {
 				if _, ok := errors.AsType[*UnusableError](err); !ok || !strings.Contains(err.Error(), "make the file and its directory writable") {
 					t.Errorf("%s: %v", what, err)
 				}

@@ -53,9 +53,9 @@ func (db *DB) Append(ctx context.Context, s Session, create bool, holder string,
 		var key int64
 		var err error
 		if create {
-			err = missing(ErrExists, h.one([]any{&key, &last}, insertSession, s.ID, s.CWD, string(dirs), s.Title, created, updated, n))
+			err = replaceNoRows(ErrExists, h.one([]any{&key, &last}, insertSession, s.ID, s.CWD, string(dirs), s.Title, created, updated, n))
 		} else {
-			err = missing(ErrUnknown, h.one([]any{&key, &last}, updateSession, string(dirs), s.Title, updated, n, s.ID, n))
+			err = replaceNoRows(ErrUnknown, h.one([]any{&key, &last}, updateSession, string(dirs), s.Title, updated, n, s.ID, n))
 		}
 		if err != nil {
 			return err
@@ -63,7 +63,7 @@ func (db *DB) Append(ctx context.Context, s Session, create bool, holder string,
 		if holder != "" {
 			var has int
 			if err := h.one([]any{&has}, "SELECT 1 FROM leases WHERE session = ? AND holder = ?", s.ID, holder); err != nil {
-				return missing(ErrLeaseLost, err)
+				return replaceNoRows(ErrLeaseLost, err)
 			}
 		}
 		for _, e := range events {
@@ -95,8 +95,8 @@ func (h *handle) insert(session, seq, at int64, kind string, data []byte) error 
 	return nil
 }
 
-// missing returns as in place of sql.ErrNoRows.
-func missing(as, err error) error {
+// replaceNoRows returns as in place of sql.ErrNoRows.
+func replaceNoRows(as, err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return as
 	}
@@ -116,7 +116,7 @@ func (db *DB) Session(ctx context.Context, id string) (s Session, err error) {
 	err = db.read(ctx, func(h *handle) error {
 		var r row
 		if err := h.one(r.dest(), "SELECT "+columns+" FROM sessions WHERE id = ?", id); err != nil {
-			return missing(ErrUnknown, err)
+			return replaceNoRows(ErrUnknown, err)
 		}
 		s, err = r.session()
 		return err
@@ -161,7 +161,7 @@ func (db *DB) Events(ctx context.Context, id string, after int64) ([]Event, erro
 		defer tx.Rollback()
 		var key, last int64
 		if err := h.one([]any{&key, &last}, "SELECT n, last FROM sessions WHERE id = ?", id); err != nil {
-			return missing(ErrUnknown, err)
+			return replaceNoRows(ErrUnknown, err)
 		}
 		after = max(after, 0)
 		g := gatherer{next: after + 1, events: make([]Event, 0, min(max(last-after, 0), 1<<16))}

@@ -125,7 +125,7 @@ func (h *handle) each(ctx context.Context, next func() error, dest []any, query 
 // allow only that. It creates a missing file and migrates the schema. It does
 // not change the file of another program or of a newer version.
 func open(path string, suspect bool) (*handle, error) {
-	path, err := prepare(path)
+	path, err := createFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func open(path string, suspect bool) (*handle, error) {
 	}
 	// Without permission to create -wal and -shm, a file can be read only if no
 	// one writes to it.
-	if c := code(err); c != sqlite3.SQLITE_CANTOPEN && c != sqlite3.SQLITE_READONLY || wal(path) {
+	if c := sqliteCode(err); c != sqlite3.SQLITE_CANTOPEN && c != sqlite3.SQLITE_READONLY || walHasCommits(path) {
 		return nil, err
 	}
 	h, ierr := connect(path, "mode=ro&immutable=1")
@@ -160,8 +160,8 @@ func open(path string, suspect bool) (*handle, error) {
 	return h, nil
 }
 
-// prepare creates a missing file and returns its path without links.
-func prepare(path string) (string, error) {
+// createFile creates a missing file and returns its path without links.
+func createFile(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return "", err
@@ -188,8 +188,8 @@ func prepare(path string) (string, error) {
 	return filepath.EvalSymlinks(path)
 }
 
-// wal reports whether some commits are not yet in the database file.
-func wal(path string) bool {
+// walHasCommits reports whether some commits are not yet in the database file.
+func walHasCommits(path string) bool {
 	info, err := os.Stat(path + "-wal")
 	return err == nil && info.Size() > 0
 }
@@ -201,17 +201,17 @@ func inspect(path string, suspect bool) error {
 	if err != nil || info.Size() == 0 { // a new file
 		return err
 	}
-	if !wal(path) {
-		err := look(path, "mode=ro&immutable=1", suspect) // without locks, so it creates neither -wal nor -shm
-		if err == nil || !wal(path) {
+	if !walHasCommits(path) {
+		err := inspectMode(path, "mode=ro&immutable=1", suspect) // without locks, so it creates neither -wal nor -shm
+		if err == nil || !walHasCommits(path) {
 			return err
 		}
 		// Another process began to write during the check.
 	}
-	return look(path, "mode=ro", suspect)
+	return inspectMode(path, "mode=ro", suspect)
 }
 
-func look(path, mode string, suspect bool) error {
+func inspectMode(path, mode string, suspect bool) error {
 	h, err := connect(path, mode)
 	if err != nil {
 		return err
@@ -262,8 +262,8 @@ func (h *handle) version() (v int, err error) {
 	return v, err
 }
 
-// known returns the newest schema version known to this program.
-func known() int {
+// knownVersion returns the newest schema version known to this program.
+func knownVersion() int {
 	files, _ := migrations.ReadDir("migrations") // embedded, so it exists
 	return len(files)
 }
@@ -275,8 +275,8 @@ func (h *handle) ours() error {
 	if err != nil {
 		return err
 	}
-	if v > known() {
-		return &NewerError{Version: v, Known: known()}
+	if v > knownVersion() {
+		return &NewerError{Version: v, Known: knownVersion()}
 	}
 	var id, objects int
 	if err := h.one([]any{&id}, "PRAGMA application_id"); err != nil {
@@ -298,11 +298,11 @@ func (h *handle) migrated() error {
 	if err != nil {
 		return err
 	}
-	if v > known() {
-		return &NewerError{Version: v, Known: known()}
+	if v > knownVersion() {
+		return &NewerError{Version: v, Known: knownVersion()}
 	}
-	if v < known() {
-		return fmt.Errorf("schema version %d, want %d", v, known())
+	if v < knownVersion() {
+		return fmt.Errorf("schema version %d, want %d", v, knownVersion())
 	}
 	return nil
 }
@@ -313,7 +313,7 @@ func (h *handle) migrate() error {
 	if err := h.useWAL(); err != nil {
 		return err
 	}
-	if v, err := h.version(); err != nil || v == known() {
+	if v, err := h.version(); err != nil || v == knownVersion() {
 		return err
 	}
 	ctx := context.Background()
@@ -354,7 +354,7 @@ func (h *handle) useWAL() error {
 	for deadline := time.Now().Add(BusyTimeout); ; time.Sleep(10 * time.Millisecond) {
 		var mode string
 		err := h.one([]any{&mode}, "PRAGMA journal_mode=WAL")
-		if code(err) != sqlite3.SQLITE_BUSY || time.Now().After(deadline) {
+		if sqliteCode(err) != sqlite3.SQLITE_BUSY || time.Now().After(deadline) {
 			return err
 		}
 	}

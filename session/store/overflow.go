@@ -66,7 +66,7 @@ func (db *DB) PutOverflow(ctx context.Context, session, id string, r io.Reader) 
 			if n == 0 {
 				n, there, err = h.newOverflow(session, id, db.now().UnixMicro())
 			} else {
-				err = missing(ErrNoOverflow, h.one([]any{new(int)}, "SELECT 1 FROM tool_overflow WHERE n = ? AND parts = 0", n))
+				err = replaceNoRows(ErrNoOverflow, h.one([]any{new(int)}, "SELECT 1 FROM tool_overflow WHERE n = ? AND parts = 0", n))
 			}
 			if err != nil || there {
 				return err
@@ -96,7 +96,7 @@ func (h *handle) newOverflow(session, id string, now int64) (entry int64, there 
 	}
 	var key int64
 	if err := h.one([]any{&key}, "SELECT n FROM sessions WHERE id = ?", session); err != nil {
-		return 0, false, missing(ErrUnknown, err)
+		return 0, false, replaceNoRows(ErrUnknown, err)
 	}
 	// A killed process left an incomplete one.
 	if _, err := h.exec("DELETE FROM tool_overflow WHERE session = ? AND id = ?", key, id); err != nil {
@@ -147,7 +147,7 @@ func (db *DB) Overflow(ctx context.Context, session, id string) iter.Seq2[[]byte
 			var data blob
 			err := db.read(ctx, func(h *handle) error {
 				if err := h.one([]any{&crc, &data, &parts}, selectPart, session, id, part); err != nil {
-					return missing(ErrNoOverflow, err)
+					return replaceNoRows(ErrNoOverflow, err)
 				}
 				if int64(crc32.ChecksumIEEE(data)) != crc {
 					return fmt.Errorf("overflow %s, part %d: %w", id, part, errAltered)

@@ -35,8 +35,8 @@ func overflow(t *testing.T, db *DB, session, id string) (string, error) {
 	return b.String(), nil
 }
 
-// kept fails unless the file has exactly this many overflows and parts.
-func kept(t *testing.T, db *DB, overflows, parts int) {
+// checkKept fails unless the file has exactly this many overflows and parts.
+func checkKept(t *testing.T, db *DB, overflows, parts int) {
 	t.Helper()
 	var n, p int
 	err := db.read(t.Context(), func(h *handle) error {
@@ -82,9 +82,9 @@ func TestOverflow(t *testing.T) {
 	if err := db.Delete(t.Context(), "s"); err != nil {
 		t.Fatal(err)
 	}
-	kept(t, db, 1, 1)
+	checkKept(t, db, 1, 1)
 	run(t, raw(t, path), "PRAGMA foreign_keys=1; DELETE FROM sessions") // by any program
-	kept(t, db, 0, 0)
+	checkKept(t, db, 0, 0)
 }
 
 // A reader may stop early, and may use the store between two pieces.
@@ -155,7 +155,7 @@ func TestOverflowIsWholeOrNotThere(t *testing.T) {
 			if name == "written by another" {
 				want = 1
 			}
-			kept(t, db, want, want)
+			checkKept(t, db, want, want)
 		})
 	}
 }
@@ -211,7 +211,7 @@ func TestRetention(t *testing.T) {
 	}
 	must(t, db, "s", false, "sweeps")
 	db.sweeping.Wait()
-	kept(t, db, 2, 2)
+	checkKept(t, db, 2, 2)
 	for id, want := range map[string]error{"old": ErrNoOverflow, "half": ErrNoOverflow, "seen again": nil, "new": nil} {
 		if _, err := overflow(t, db, "s", id); !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", id, err, want)
@@ -222,7 +222,7 @@ func TestRetention(t *testing.T) {
 	must(t, db, "s", false, "begins to sweep") // Close does not wait for the sweep
 	forever, _ := openAt(t, path)
 	must(t, forever, "s", false, "a day later, without retention")
-	kept(t, forever, 2, 2)
+	checkKept(t, forever, 2, 2)
 }
 
 // The data of an earlier version is readable after a migration.

@@ -49,7 +49,7 @@ func TestLookKeepsLocks(t *testing.T) {
 		t.Skip("/proc/locks does not show them")
 	}
 	for _, mode := range []string{"mode=ro", "mode=ro&immutable=1"} {
-		_ = look(path, mode, true) // the second mode does not see the WAL
+		_ = inspectMode(path, mode, true) // the second mode does not see the WAL
 		if after := locks(); !slices.Equal(before, after) {
 			t.Errorf("%s: locks were %q, are %q", mode, before, after)
 		}

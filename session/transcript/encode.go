@@ -9,8 +9,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 )
 
-// large is the size from which Encode copies an attachment separately, in bytes.
-const large = 64 << 10
+// largeAttachment is the size from which Encode copies an attachment separately, in bytes.
+const largeAttachment = 64 << 10
 
 // Encode is json.Marshal, except that it leaves "<", ">" and "&" unescaped, also in the
 // JSON of models, and copies a large attachment only once.
@@ -23,7 +23,7 @@ func Encode(e Event) ([]byte, error) {
 	mark := p.MessageID + "#"
 	var taken []string
 	take := func(s string) string {
-		if len(s) < large {
+		if len(s) < largeAttachment {
 			return s
 		}
 		taken = append(taken, s)

@@ -26,9 +26,9 @@ func TestEncodeEvent(t *testing.T) {
 	odd := "\x00\x1f\"\\\n\t\r\u2028 ☃ 🎉 </script>"
 	for name, e := range map[string]Event{
 		"small":            attachments(odd, "QUJD"),
-		"large":            attachments(strings.Repeat(odd, large), strings.Repeat("QUJD", large)),
-		"large text alone": attachments(strings.Repeat(odd, large), "QUJD"),
-		"no id":            Prompt{Content: attachments("", strings.Repeat("QUJD", large)).Content},
+		"large":            attachments(strings.Repeat(odd, largeAttachment), strings.Repeat("QUJD", largeAttachment)),
+		"large text alone": attachments(strings.Repeat(odd, largeAttachment), "QUJD"),
+		"no id":            Prompt{Content: attachments("", strings.Repeat("QUJD", largeAttachment)).Content},
 		"another event":    Note{MessageID: "m", Text: odd},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -195,7 +195,7 @@ func Decode(kind string, data []byte) (Event, error) {
 	}
 	e, err := d(data)
 	if err == nil {
-		err = sound(e)
+		err = checkEvent(e)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("event of kind %s: %w", kind, err)

@@ -73,13 +73,13 @@ func promptBlock(c acp.ContentBlock, instead string) llm.Block {
 		if instead != "" {
 			return llm.Block{Text: fmt.Sprintf("[The user attached %s, %d bytes]\n%s", shownTarget(c.Resource.URI), len(*c.Resource.Text), instead)}
 		}
-		return llm.Block{Text: embedded(*c.Resource)}
+		return llm.Block{Text: embeddedText(*c.Resource)}
 	}
 	return llm.Block{}
 }
 
-// embedded returns the text for an embedded resource.
-func embedded(r acp.Resource) string {
+// embeddedText returns the text for an embedded resource.
+func embeddedText(r acp.Resource) string {
 	if r.Text == nil {
 		return fmt.Sprintf("[The user attached %s, %d bytes of binary data that cannot be shown]",
 			shownTarget(r.URI), base64.StdEncoding.DecodedLen(len(*r.Blob)))

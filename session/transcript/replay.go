@@ -171,7 +171,7 @@ func (r *replayer) block(kind, messageID string, b acp.ContentBlock) {
 		r.update(acp.MessageChunk{Update: kind, MessageID: messageID, Content: acp.TextBlock((*b.Text)[:n])})
 		b = acp.TextBlock((*b.Text)[n:])
 	}
-	r.update(acp.MessageChunk{Update: kind, MessageID: messageID, Content: small(b)})
+	r.update(acp.MessageChunk{Update: kind, MessageID: messageID, Content: fitAttachment(b)})
 }
 
 // PieceLen returns how many bytes of a text fit into one frame, in whole characters.
@@ -187,10 +187,10 @@ func PieceLen(text string) int {
 	return n
 }
 
-// small replaces an attachment that is too large by a few words, and completes the
+// fitAttachment replaces an attachment that is too large by a few words, and completes the
 // block otherwise.
-func small(b acp.ContentBlock) acp.ContentBlock {
-	switch size := attached(b); {
+func fitAttachment(b acp.ContentBlock) acp.ContentBlock {
+	switch size := attachmentSize(b); {
 	case b.Type == "resource_link" && b.Name == "": // the schema requires one, which some clients leave out
 		b.Name = b.URI
 		return b
@@ -203,8 +203,8 @@ func small(b acp.ContentBlock) acp.ContentBlock {
 	}
 }
 
-// attached returns the size of a block's attachment, in bytes as sent.
-func attached(b acp.ContentBlock) int {
+// attachmentSize returns the size of a block's attachment, in bytes as sent.
+func attachmentSize(b acp.ContentBlock) int {
 	n := len(b.Data)
 	if r := b.Resource; r != nil && r.Text != nil {
 		n += quotedLen(*r.Text)

@@ -19,9 +19,9 @@ var (
 	priorities   = []string{"high", "medium", "low"}
 )
 
-// sound reports why a client cannot be shown the event, which may have been imported
+// checkEvent reports why a client cannot be shown the event, which may have been imported
 // from elsewhere.
-func sound(e Event) error {
+func checkEvent(e Event) error {
 	switch e := e.(type) {
 	case Prompt:
 		for i, b := range e.Content {

@@ -86,7 +86,7 @@ func New(l *config.Loaded, log *slog.Logger) *App {
 	keys := l.Keys()
 	a := &App{
 		Config: l.Config, Model: l.Getenv("ZEPH_MODEL"),
-		Logout: func() error { _, err := keys.RemoveAll(); return err }, Locked: keys.Err, Own: own(l.Paths),
+		Logout: func() error { _, err := keys.RemoveAll(); return err }, Locked: keys.Err, Own: ownFiles(l.Paths),
 		Overflow: overflow.NewMemory(overflowMemory),
 		NewID:    uuid.NewString, Now: time.Now, Settle: settle, Log: log,
 	}
@@ -196,12 +196,12 @@ func (a *App) Sessions() *session.Sessions {
 			return a.model(cmp.Or(name, a.Model))
 		},
 		Models: a.models, Taken: a.taken, Prepare: a.openStore,
-		Modes: modes(), Store: a.Store, NewID: a.NewID, Now: a.Now, Settle: a.Settle, Log: a.Log,
+		Modes: sessionModes(), Store: a.Store, NewID: a.NewID, Now: a.Now, Settle: a.Settle, Log: a.Log,
 	}
 }
 
-// modes returns the modes in the form that clients show.
-func modes() []acp.SessionMode {
+// sessionModes returns the modes in the form that clients show.
+func sessionModes() []acp.SessionMode {
 	var out []acp.SessionMode
 	for _, m := range policy.Modes() {
 		out = append(out, acp.SessionMode{ID: m.ID, Name: m.Name, Description: m.Description})

@@ -9,10 +9,10 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// own returns the files of zeph-acp, which no tool may touch. They hold keys
+// ownFiles returns the files of zeph-acp, which no tool may touch. They hold keys
 // and permissions. If this process opened and closed the database a second
 // time, the database would lose its locks.
-func own(p config.Paths) *workspace.Own {
+func ownFiles(p config.Paths) *workspace.Own {
 	settings := []string{"config.toml", "config.toml.bak*", "filters.toml", "permissions.toml", keys.FileName, keys.FileName + ".lock", keys.Temporary("*")}
 	data := []string{config.StoreFile, config.StoreFile + "-wal", config.StoreFile + "-shm", config.StoreFile + "-journal", config.StoreFile + "*", listsFile, keys.Temporary(listsFile)}
 	state := []string{"audit.jsonl", "audit.jsonl*"}

@@ -57,7 +57,7 @@ func TestOwn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			roots = roots.Without(own(config.FindPaths(func(name string) string { return tt.env[name] })))
+			roots = roots.Without(ownFiles(config.FindPaths(func(name string) string { return tt.env[name] })))
 			for kind, dir := range tt.dirs {
 				for _, file := range files[kind] {
 					if !isOwn(roots, filepath.Join(dir, file)) {

@@ -76,11 +76,11 @@ type projectFiles struct{ roots *workspace.Roots }
 func (p projectFiles) Open(path string) (io.ReadCloser, string, int64, error) {
 	real, err := p.roots.Resolve(path)
 	if err != nil {
-		return nil, "", 0, refused(err)
+		return nil, "", 0, asNotPermitted(err)
 	}
 	f, info, err := p.roots.Open(real)
 	if err != nil {
-		return nil, "", 0, refused(err)
+		return nil, "", 0, asNotPermitted(err)
 	}
 	return f, real, info.Size(), nil
 }
@@ -92,16 +92,16 @@ const maxNames = 1000
 func (p projectFiles) List(dir string) ([]string, error) {
 	real, err := p.roots.Resolve(dir)
 	if err != nil {
-		return nil, refused(err)
+		return nil, asNotPermitted(err)
 	}
 	d, err := p.roots.Dir(real)
 	if err != nil {
-		return nil, refused(err)
+		return nil, asNotPermitted(err)
 	}
 	defer d.Close()
 	entries, _, err := d.ReadDir(maxNames)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, refused(err)
+		return nil, asNotPermitted(err)
 	}
 	var names []string
 	for _, e := range entries {
@@ -126,9 +126,9 @@ func (p projectFiles) Has(dir string, names []string) []string {
 	return there
 }
 
-// refused marks an error for package prompt if the user's rules forbid reading
+// asNotPermitted marks an error for package prompt if the user's rules forbid reading
 // the file.
-func refused(err error) error {
+func asNotPermitted(err error) error {
 	_, denied := errors.AsType[*workspace.DeniedError](err)
 	_, private := errors.AsType[*workspace.PrivateError](err)
 	if denied || private {

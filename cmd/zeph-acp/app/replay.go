@@ -103,8 +103,8 @@ func unpack(f *fixtures.Fixture, dir string, w fixtures.Workspace) (*config.Load
 	return l, nil
 }
 
-// needed are the variables that programs cannot run without.
-var needed = []string{"PATH", "HOME", "TMPDIR", "TMP", "TEMP", "USERPROFILE", "SYSTEMROOT", "COMSPEC", "PATHEXT"}
+// neededVars are the variables that programs cannot run without.
+var neededVars = []string{"PATH", "HOME", "TMPDIR", "TMP", "TEMP", "USERPROFILE", "SYSTEMROOT", "COMSPEC", "PATHEXT"}
 
 // Isolate removes the variables that programs can run without from this
 // process's environment, so that no key or setting of the user reaches a
@@ -113,7 +113,7 @@ func Isolate() (restore func()) {
 	var taken [][2]string
 	for _, e := range os.Environ() {
 		name, value, _ := strings.Cut(e, "=")
-		if name != "" && !slices.Contains(needed, strings.ToUpper(name)) && os.Unsetenv(name) == nil {
+		if name != "" && !slices.Contains(neededVars, strings.ToUpper(name)) && os.Unsetenv(name) == nil {
 			taken = append(taken, [2]string{name, value})
 		}
 	}

@@ -54,9 +54,9 @@ type rulesFile struct {
 	since   time.Time
 }
 
-// settled is how long a file must stay unchanged before it is read. Until then
+// settleTime is how long a file must stay unchanged before it is read. Until then
 // it may be half written, and half of it may be valid and allow more.
-const settled = 200 * time.Millisecond
+const settleTime = 200 * time.Millisecond
 
 // newRulesFile returns a rulesFile that begins with a loaded configuration.
 func newRulesFile(l *config.Loaded, now func() time.Time, log *slog.Logger) *rulesFile {
@@ -91,7 +91,7 @@ func (w *rulesFile) current() rules {
 		return w.rules
 	}
 	begun := rules{shell: l.Config.Tools.Shell.ShellRules, tools: l.Config.Tools.Config}.over(w.start)
-	w.note(later(w.file, config.Changed(begun, l.Config)))
+	w.note(restartNotice(w.file, config.Changed(begun, l.Config)))
 	shell, tools := l.Config.Tools.Shell.ShellRules, l.Config.Tools.Config
 	if !reflect.DeepEqual(shell, w.rules.shell) || !reflect.DeepEqual(tools, w.rules.tools) {
 		w.rules = rules{shell: shell, tools: tools, version: w.rules.version + 1, notes: w.rules.notes}
@@ -106,14 +106,14 @@ func (w *rulesFile) quiet(is config.Stamp) bool {
 	if w.since.IsZero() || !is.Same(w.changed) {
 		w.changed, w.since = is, now
 	}
-	if now.Sub(w.since) >= settled {
+	if now.Sub(w.since) >= settleTime {
 		return true
 	}
 	if is.None() { // it disappeared when its directory changed, or with the directory
 		dir, err := os.Stat(filepath.Dir(w.file))
-		return err != nil || now.Sub(dir.ModTime()) >= settled
+		return err != nil || now.Sub(dir.ModTime()) >= settleTime
 	}
-	return now.Sub(is.ModTime()) >= settled // it was unchanged before the first look
+	return now.Sub(is.ModTime()) >= settleTime // it was unchanged before the first look
 }
 
 // note replaces the pending notice about the file; "" clears it.
@@ -125,8 +125,8 @@ func (w *rulesFile) note(text string) {
 	}
 }
 
-// later returns the notice about changed keys that apply only after a restart.
-func later(file string, keys []string) string {
+// restartNotice returns the notice about changed keys that apply only after a restart.
+func restartNotice(file string, keys []string) string {
 	const most = 5
 	if len(keys) == 0 {
 		return ""

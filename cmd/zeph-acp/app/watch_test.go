@@ -143,7 +143,7 @@ func TestRulesOfAHalfWrittenFile(t *testing.T) {
 	for _, text := range []string{"", "# half\n", blockMake + "allow_network = false\n"} {
 		write(t, filepath.Dir(path), "config.toml", text)
 		f.clock = time.Now()
-		if got := f.after(settled / 4); blocks(got) != "make" || !got.shell.AllowNetwork {
+		if got := f.after(settleTime / 4); blocks(got) != "make" || !got.shell.AllowNetwork {
 			t.Errorf("%q: %+v", text, got)
 		}
 	}
@@ -216,7 +216,7 @@ func TestGoneRulesAreTold(t *testing.T) {
 				t.Fatal(err)
 			}
 			f.clock = time.Now()
-			if got := f.after(settled / 4); name == "the file" && got.notes != nil {
+			if got := f.after(settleTime / 4); name == "the file" && got.notes != nil {
 				t.Errorf("at once %+v", got)
 			}
 			if got := f.after(time.Minute); blocks(got) != "make" || !strings.Contains(strings.Join(got.notes, ""), "config.toml") {

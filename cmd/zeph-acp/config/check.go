@@ -155,20 +155,20 @@ func (l *Loaded) checkIdle(f *Findings) {
 		keys  []string
 		needs string // the missing setting; empty if there is one
 	}{
-		{"tools", []string{"summarize_provider"}, missing(!l.Config.Tools.SummarizeOutput, "summarize_output = true")},
-		{"tools.shell", []string{"transactional"}, missing(shell.Transactional && !shell.AutoRollback, "auto_rollback = true")},
-		{"tools.shell", []string{"auto_rollback"}, missing(shell.AutoRollback && !shell.Transactional, "transactional = true")},
+		{"tools", []string{"summarize_provider"}, textIf(!l.Config.Tools.SummarizeOutput, "summarize_output = true")},
+		{"tools.shell", []string{"transactional"}, textIf(shell.Transactional && !shell.AutoRollback, "auto_rollback = true")},
+		{"tools.shell", []string{"auto_rollback"}, textIf(shell.AutoRollback && !shell.Transactional, "transactional = true")},
 		{
 			"tools.shell", []string{"transaction_scope", "auto_rollback_exit_codes", "snapshot_required", "max_snapshot_bytes"},
-			missing(!shell.Transactional || !shell.AutoRollback, "transactional = true and auto_rollback = true"),
+			textIf(!shell.Transactional || !shell.AutoRollback, "transactional = true and auto_rollback = true"),
 		},
-		{"tools.sandbox", []string{"caches", "extra_write"}, missing(!box.Enabled && !box.Required, "enabled = true")},
-		{"tools.filters", []string{"filters_path"}, missing(!tools.Filters.Enabled, "enabled = true")},
-		{"tools.tafc", []string{"complexity_threshold"}, missing(!tools.TAFC.Enabled, "enabled = true")},
-		{"tools.dependencies", []string{"boost_per_dep", "max_total_boost"}, missing(!tools.Dependencies.Enabled, "enabled = true")},
+		{"tools.sandbox", []string{"caches", "extra_write"}, textIf(!box.Enabled && !box.Required, "enabled = true")},
+		{"tools.filters", []string{"filters_path"}, textIf(!tools.Filters.Enabled, "enabled = true")},
+		{"tools.tafc", []string{"complexity_threshold"}, textIf(!tools.TAFC.Enabled, "enabled = true")},
+		{"tools.dependencies", []string{"boost_per_dep", "max_total_boost"}, textIf(!tools.Dependencies.Enabled, "enabled = true")},
 		{
 			"agent.tool_filter", []string{"top_k", "min_description_words", "always_on"},
-			missing(!l.Config.Agent.ToolFilter.Enabled, "enabled = true"),
+			textIf(!l.Config.Agent.ToolFilter.Enabled, "enabled = true"),
 		},
 	} {
 		for _, name := range idle.keys {
@@ -193,7 +193,7 @@ func (l *Loaded) checkToolset(f *Findings, known []executors.Tool) {
 	}
 }
 
-func missing(is bool, what string) string {
+func textIf(is bool, what string) string {
 	if is {
 		return what
 	}

@@ -110,27 +110,27 @@ type section struct {
 // a key of its table, a workspace cannot set that key.
 func sections() []section {
 	return []section{
-		part("agent", func(c *Config) *agent.Config { return &c.Agent.Config }),
-		part("agent.tool_filter", func(c *Config) *toolset.Filter { return &c.Agent.ToolFilter }),
-		part("llm", func(c *Config) *provider.Config { return &c.LLM }),
-		part("tools", func(c *Config) *policy.Config { return &c.Tools.Config }),
-		part("tools.shell", func(c *Config) *shell.Config { return &c.Tools.Shell.Config }),
-		part("tools.shell", func(c *Config) *policy.ShellRules { return &c.Tools.Shell.ShellRules }),
-		part("tools.file", func(c *Config) *files.Config { return &c.Tools.File }),
-		part("tools.scrape", func(c *Config) *web.Config { return &c.Tools.Scrape }),
-		part("tools", func(c *Config) *Offer { return &c.Tools.Offer }),
-		part("tools", func(c *Config) *quota.Limits { return &c.Tools.Limits }),
-		part("tools.diagnostics", func(c *Config) *diagnostics.Config { return &c.Tools.Diagnostics }),
-		part("tools.sandbox", func(c *Config) *sandbox.Config { return &c.Tools.Sandbox }),
-		part("tools.filters", func(c *Config) *filter.Config { return &c.Tools.Filters }),
-		part("tools.overflow", func(c *Config) *overflow.Config { return &c.Tools.Overflow }),
-		part("tools.result_cache", func(c *Config) *cache.Config { return &c.Tools.ResultCache }),
-		part("tools.retry", func(c *Config) *retry.Config { return &c.Tools.Retry }),
-		part("tools.tafc", func(c *Config) *toolset.TAFC { return &c.Tools.TAFC }),
-		part("tools.dependencies", func(c *Config) *toolset.Dependencies { return &c.Tools.Dependencies }),
-		part("acp", func(c *Config) *acp.Config { return &c.ACP }),
-		part("audit", func(c *Config) *audit.Config { return &c.Audit }),
-		part("log", func(c *Config) *LogConfig { return &c.Log }),
+		sectionOf("agent", func(c *Config) *agent.Config { return &c.Agent.Config }),
+		sectionOf("agent.tool_filter", func(c *Config) *toolset.Filter { return &c.Agent.ToolFilter }),
+		sectionOf("llm", func(c *Config) *provider.Config { return &c.LLM }),
+		sectionOf("tools", func(c *Config) *policy.Config { return &c.Tools.Config }),
+		sectionOf("tools.shell", func(c *Config) *shell.Config { return &c.Tools.Shell.Config }),
+		sectionOf("tools.shell", func(c *Config) *policy.ShellRules { return &c.Tools.Shell.ShellRules }),
+		sectionOf("tools.file", func(c *Config) *files.Config { return &c.Tools.File }),
+		sectionOf("tools.scrape", func(c *Config) *web.Config { return &c.Tools.Scrape }),
+		sectionOf("tools", func(c *Config) *Offer { return &c.Tools.Offer }),
+		sectionOf("tools", func(c *Config) *quota.Limits { return &c.Tools.Limits }),
+		sectionOf("tools.diagnostics", func(c *Config) *diagnostics.Config { return &c.Tools.Diagnostics }),
+		sectionOf("tools.sandbox", func(c *Config) *sandbox.Config { return &c.Tools.Sandbox }),
+		sectionOf("tools.filters", func(c *Config) *filter.Config { return &c.Tools.Filters }),
+		sectionOf("tools.overflow", func(c *Config) *overflow.Config { return &c.Tools.Overflow }),
+		sectionOf("tools.result_cache", func(c *Config) *cache.Config { return &c.Tools.ResultCache }),
+		sectionOf("tools.retry", func(c *Config) *retry.Config { return &c.Tools.Retry }),
+		sectionOf("tools.tafc", func(c *Config) *toolset.TAFC { return &c.Tools.TAFC }),
+		sectionOf("tools.dependencies", func(c *Config) *toolset.Dependencies { return &c.Tools.Dependencies }),
+		sectionOf("acp", func(c *Config) *acp.Config { return &c.ACP }),
+		sectionOf("audit", func(c *Config) *audit.Config { return &c.Audit }),
+		sectionOf("log", func(c *Config) *LogConfig { return &c.Log }),
 	}
 }
 
@@ -140,8 +140,8 @@ type settings[T any] interface {
 	Tighten(repo T, has func(key string) bool) (T, []string)
 }
 
-// part returns the section for the part of Config that of returns.
-func part[T settings[T]](path string, of func(*Config) *T) section {
+// sectionOf returns the section for the part of Config that of returns.
+func sectionOf[T settings[T]](path string, of func(*Config) *T) section {
 	return section{
 		path:     path,
 		validate: func(c *Config) map[string]string { return (*of(c)).Validate() },

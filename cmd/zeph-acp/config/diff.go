@@ -7,9 +7,9 @@ import (
 )
 
 // Changed returns the keys whose values differ, by path. A list counts as one key.
-func Changed(a, b Config) []string { return changed(reflect.ValueOf(a), reflect.ValueOf(b), "") }
+func Changed(a, b Config) []string { return changedKeys(reflect.ValueOf(a), reflect.ValueOf(b), "") }
 
-func changed(a, b reflect.Value, path string) []string {
+func changedKeys(a, b reflect.Value, path string) []string {
 	if a.Kind() != reflect.Struct || toml.IsText(a.Type()) {
 		if reflect.DeepEqual(a.Interface(), b.Interface()) || a.Kind() == reflect.Slice && a.Len() == 0 && b.Len() == 0 {
 			return nil
@@ -18,7 +18,7 @@ func changed(a, b reflect.Value, path string) []string {
 	}
 	var keys []string
 	for _, f := range toml.Fields(a.Type()) {
-		keys = append(keys, changed(a.FieldByIndex(f.Index), b.FieldByIndex(f.Index), toml.Dotted(path, f.Key))...)
+		keys = append(keys, changedKeys(a.FieldByIndex(f.Index), b.FieldByIndex(f.Index), toml.Dotted(path, f.Key))...)
 	}
 	return keys
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
 )
 
-// initial is a configuration that changes nothing: all keys with their defaults,
+// initialConfig is a configuration that changes nothing: all keys with their defaults,
 // as comments. A test makes it from the documentation.
 //
 //go:embed init.toml
-var initial []byte
+var initialConfig []byte
 
 // Init writes an initial configuration file to the path that the options
 // select, and returns that path. It returns an error if the file exists.
@@ -30,7 +30,7 @@ func Init(o Options) (file string, err error) {
 		return "", errors.New("no home directory: set HOME or ZEPH_HOME, or name a file with --config")
 	}
 	if err = keys.MakeDir(filepath.Dir(file)); err == nil {
-		err = keys.CreateFile(file, initial, 0o600)
+		err = keys.CreateFile(file, initialConfig, 0o600)
 	}
 	if errors.Is(err, fs.ErrExist) {
 		return "", fmt.Errorf("%s already exists and was not changed", toml.Printable(file))

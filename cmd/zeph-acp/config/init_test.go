@@ -43,14 +43,14 @@ func TestInitial(t *testing.T) {
 		if err := os.WriteFile("init.toml", []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		initial = []byte(want)
+		initialConfig = []byte(want)
 	}
-	if diff := cmp.Diff(want, string(initial)); diff != "" {
+	if diff := cmp.Diff(want, string(initialConfig)); diff != "" {
 		t.Errorf("init.toml differs from the pages docs/settings*.md; write it with go test ./cmd/zeph-acp/config -run TestInitial -update (-docs +file)\n%s", diff)
 	}
 	for name, text := range map[string]string{
-		"as written":             string(initial),
-		"with all keys taken in": regexp.MustCompile(`(?m)^# ([a-z_]+ *=)`).ReplaceAllString(firstTables(string(initial)), "$1"),
+		"as written":             string(initialConfig),
+		"with all keys taken in": regexp.MustCompile(`(?m)^# ([a-z_]+ *=)`).ReplaceAllString(firstTables(string(initialConfig)), "$1"),
 	} {
 		l, err := load(t, text)
 		if err != nil {

@@ -7,10 +7,10 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 )
 
-// planned are tables and keys that other documents describe and this version
+// plannedKeys are tables and keys that other documents describe and this version
 // does not implement. A configuration that sets one loads with a warning. In a
 // path "*" matches any text; array indexes are left out.
-var planned = []string{
+var plannedKeys = []string{
 	// Gates and records of tool calls.
 	"tools.policy", "tools.authorization", "tools.information_flow", "tools.adversarial_policy", "tools.utility", "tools.anomaly",
 	"tools.trust", "tools.judge", "tools.hooks", "tools.audit", "tools.egress", "tools.speculative", "tools.compression",
@@ -54,7 +54,7 @@ func keysDecoder() *toml.Decoder {
 // isPlanned reports whether the key at a path is in [planned].
 func isPlanned(key string) bool {
 	key = toml.Unindexed(key, "")
-	return slices.ContainsFunc(planned, func(pattern string) bool {
+	return slices.ContainsFunc(plannedKeys, func(pattern string) bool {
 		ok, _ := glob.Match(pattern, key) // the patterns are constants
 		return ok
 	})

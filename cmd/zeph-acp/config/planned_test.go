@@ -9,7 +9,7 @@ import (
 // No key is both planned and implemented, and a misspelt key is never treated
 // as planned.
 func TestPlanned(t *testing.T) {
-	for _, key := range planned {
+	for _, key := range plannedKeys {
 		text := strings.ReplaceAll(key, "*", "bash") + " = {}\n"
 		if array, key, ok := strings.Cut(key, ".*."); ok {
 			text = "[[" + array + ".bash]]\npattern = \"x\"\naction = \"ask\"\n" + key + " = [\"x\"]\n"

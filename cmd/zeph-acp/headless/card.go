@@ -38,7 +38,7 @@ type card struct {
 }
 
 func newCard(s *Screen, t acp.ToolCall) *card {
-	c := &card{id: t.ToolCallID, title: executors.WholeLine(bare(t.Title)), screen: s, gutter: gutter{prefix: s.paint(dim, "│ ")}}
+	c := &card{id: t.ToolCallID, title: executors.WholeLine(withoutCodeMarks(t.Title)), screen: s, gutter: gutter{prefix: s.paint(dim, "│ ")}}
 	c.runs = t.Kind == "execute"
 	kind := executors.WholeLine(t.Kind)
 	if kind == "" {
@@ -48,9 +48,9 @@ func newCard(s *Screen, t acp.ToolCall) *card {
 	return c
 }
 
-// bare removes the marks of a code span at the beginning of a title, since a
+// withoutCodeMarks removes the code span marks at the beginning of a title: a
 // terminal shows no Markdown.
-func bare(title string) string {
+func withoutCodeMarks(title string) string {
 	rest := strings.TrimLeft(title, "`")
 	fence := title[:len(title)-len(rest)]
 	code, after, closed := strings.Cut(rest, fence)
@@ -129,7 +129,7 @@ func (c *card) preview(text []string, st style) {
 	case c.spoke:
 		text = c.unsaid(text)
 	case more > 1 && !c.runs && !c.screen.Whole:
-		notes := notes(text[maxTextLines:])
+		notes := toolNotes(text[maxTextLines:])
 		if more -= len(notes); more > 1 {
 			text = append(append(text[:maxTextLines:maxTextLines], leftOut(more)), notes...)
 		}
@@ -148,7 +148,7 @@ func leftOut(lines int) string {
 func (c *card) fail(text string) {
 	how := []string{"failed"}
 	rest := linesOf(text)
-	own := len(rest) - len(notes(rest))
+	own := len(rest) - len(toolNotes(rest))
 	for i := len(rest) - 1; i >= own; i-- {
 		if end := endNote().FindStringSubmatch(rest[i]); end != nil {
 			how, rest = append(how, end[1]), slices.Delete(rest, i, i+1)

@@ -33,31 +33,31 @@ const maxControlText = 4096
 
 // clean returns the next piece without control sequences.
 func (c *cleaner) clean(text string) string {
-	if c.state == ground && plain(text) {
+	if c.state == ground && isPlain(text) {
 		return text
 	}
 	var b strings.Builder
 	b.Grow(len(text))
 	for _, r := range text {
-		if c.next(r) && shown(r) {
+		if c.next(r) && isPrintable(r) {
 			b.WriteRune(r)
 		}
 	}
 	return b.String()
 }
 
-// plain reports whether there is nothing to remove.
-func plain(text string) bool {
+// isPlain reports whether there is nothing to remove.
+func isPlain(text string) bool {
 	for _, r := range text {
-		if !shown(r) {
+		if !isPrintable(r) {
 			return false
 		}
 	}
 	return true
 }
 
-// shown reports whether a rune may go to a terminal by itself.
-func shown(r rune) bool {
+// isPrintable reports whether a rune may go to a terminal by itself.
+func isPrintable(r rune) bool {
 	switch r {
 	case '\n', '\t', '\r':
 		return true
@@ -128,7 +128,7 @@ func (c *cleaner) restart(r rune) (text bool) {
 func Visible(text string) string {
 	var b strings.Builder
 	for _, r := range text {
-		if shown(r) && r != '\r' {
+		if isPrintable(r) && r != '\r' {
 			b.WriteRune(r)
 		} else {
 			fmt.Fprintf(&b, "<U+%04X>", r)

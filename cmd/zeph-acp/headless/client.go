@@ -60,29 +60,29 @@ type method func(c *client, ctx context.Context, params json.RawMessage) (any, e
 
 // methods are the requests that an agent may send.
 var methods = map[string]method{
-	"fs/read_text_file":          typed((*client).readTextFile),
-	"fs/write_text_file":         typed((*client).writeTextFile),
-	"terminal/create":            typed((*client).createTerminal),
-	"terminal/output":            typed((*client).terminalOutput),
-	"terminal/wait_for_exit":     typed((*client).waitForExit),
-	"terminal/kill":              typed((*client).killTerminal),
-	"terminal/release":           typed((*client).releaseTerminal),
-	"session/request_permission": typed((*client).requestPermission),
+	"fs/read_text_file":          typedMethod((*client).readTextFile),
+	"fs/write_text_file":         typedMethod((*client).writeTextFile),
+	"terminal/create":            typedMethod((*client).createTerminal),
+	"terminal/output":            typedMethod((*client).terminalOutput),
+	"terminal/wait_for_exit":     typedMethod((*client).waitForExit),
+	"terminal/kill":              typedMethod((*client).killTerminal),
+	"terminal/release":           typedMethod((*client).releaseTerminal),
+	"session/request_permission": typedMethod((*client).requestPermission),
 }
 
-// typed returns a method that decodes its params.
-func typed[P any](h func(*client, context.Context, P) (any, error)) method {
+// typedMethod returns a method that decodes its params.
+func typedMethod[P any](h func(*client, context.Context, P) (any, error)) method {
 	return func(c *client, ctx context.Context, raw json.RawMessage) (any, error) {
 		var p P
 		if err := json.Unmarshal(raw, &p); err != nil {
-			return nil, refusal(jsonrpc2.CodeInvalidParams, "%v", err)
+			return nil, errorResponse(jsonrpc2.CodeInvalidParams, "%v", err)
 		}
 		return h(c, ctx, p)
 	}
 }
 
-// refusal returns an error response.
-func refusal(code int64, format string, args ...any) *jsonrpc2.Error {
+// errorResponse returns an error response.
+func errorResponse(code int64, format string, args ...any) *jsonrpc2.Error {
 	return &jsonrpc2.Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
@@ -135,7 +135,7 @@ func (c *client) end(id jsonrpc2.ID) {
 func (c *client) answer(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.Request, params json.RawMessage) {
 	h, ok := methods[req.Method]
 	if !ok {
-		_ = conn.ReplyWithError(ctx, req.ID, refusal(jsonrpc2.CodeMethodNotFound, "method not found: %s", req.Method))
+		_ = conn.ReplyWithError(ctx, req.ID, errorResponse(jsonrpc2.CodeMethodNotFound, "method not found: %s", req.Method))
 		return
 	}
 	result, err := h(c, ctx, params)
@@ -146,9 +146,9 @@ func (c *client) answer(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.
 	case ok:
 		_ = conn.ReplyWithError(ctx, req.ID, refused)
 	case ctx.Err() != nil:
-		_ = conn.ReplyWithError(ctx, req.ID, refusal(codeCancelled, "the request was cancelled"))
+		_ = conn.ReplyWithError(ctx, req.ID, errorResponse(codeCancelled, "the request was cancelled"))
 	default:
-		_ = conn.ReplyWithError(ctx, req.ID, refusal(jsonrpc2.CodeInternalError, "%v", err))
+		_ = conn.ReplyWithError(ctx, req.ID, errorResponse(jsonrpc2.CodeInternalError, "%v", err))
 	}
 }
 
@@ -174,7 +174,7 @@ func (c *client) requestPermission(ctx context.Context, p acp.RequestPermissionR
 
 func mustBeAbsolute(name, path string) error {
 	if !filepath.IsAbs(path) {
-		return refusal(jsonrpc2.CodeInvalidParams, "%s: must be an absolute path, got %q", name, path)
+		return errorResponse(jsonrpc2.CodeInvalidParams, "%s: must be an absolute path, got %q", name, path)
 	}
 	return nil
 }

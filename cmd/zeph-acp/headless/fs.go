@@ -34,15 +34,15 @@ func (c *client) readTextFile(ctx context.Context, p readTextFileRequest) (any, 
 	case errors.Is(err, fs.ErrPermission):
 		return nil, err
 	case err != nil:
-		return nil, refusal(codeNotFound, "%v", err)
+		return nil, errorResponse(codeNotFound, "%v", err)
 	case !utf8.ValidString(text):
-		return nil, refusal(codeNotFound, "%s is not UTF-8 text", p.Path)
+		return nil, errorResponse(codeNotFound, "%s is not UTF-8 text", p.Path)
 	}
-	return map[string]string{"content": part(text, p.Line, p.Limit)}, nil
+	return map[string]string{"content": lineRange(text, p.Line, p.Limit)}, nil
 }
 
-// part returns a range of lines of text.
-func part(text string, line, limit *int) string {
+// lineRange returns a range of lines of text.
+func lineRange(text string, line, limit *int) string {
 	if line != nil {
 		for n := 1; n < *line && text != ""; n++ {
 			_, text, _ = strings.Cut(text, "\n")
@@ -89,7 +89,7 @@ func buffer(path string) (disk files.Disk, resolved string, err error) {
 		resolved = filepath.Join(dir, filepath.Base(path))
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return files.Disk{}, "", refusal(codeNotFound, "%v", err)
+		return files.Disk{}, "", errorResponse(codeNotFound, "%v", err)
 	}
 	if err != nil {
 		return files.Disk{}, "", err

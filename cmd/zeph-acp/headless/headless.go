@@ -131,7 +131,7 @@ func (c *client) turn(ctx context.Context, conn *jsonrpc2.Conn) (acp.StopReason,
 		}
 	}
 	if c.Mode != "" {
-		if err := known(c.Mode, session.Modes.AvailableModes); err != nil {
+		if err := checkMode(c.Mode, session.Modes.AvailableModes); err != nil {
 			return "", err
 		}
 		if err := call("session/set_mode", map[string]any{"sessionId": session.SessionID, "modeId": c.Mode}, nil); err != nil {
@@ -158,7 +158,7 @@ func (c *client) turn(ctx context.Context, conn *jsonrpc2.Conn) (acp.StopReason,
 	return response.StopReason, err
 }
 
-func known(mode string, modes []acp.SessionMode) error {
+func checkMode(mode string, modes []acp.SessionMode) error {
 	var ids []string
 	for _, m := range modes {
 		ids = append(ids, m.ID)

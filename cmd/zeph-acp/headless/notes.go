@@ -16,7 +16,7 @@ const (
 )
 
 var (
-	note = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[(.+\]|[a-z]+\] .*)$`) })
+	notePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[(.+\]|[a-z]+\] .*)$`) })
 	// endNote reports how a command ended, and is short.
 	endNote = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^\[((?:exit \d|killed by |ended; |cancelled).{0,40})\]$`)
@@ -37,10 +37,10 @@ func linesOf(text string) []string {
 	return all
 }
 
-// notes returns the tool's own notes among the last lines.
-func notes(text []string) []string {
+// toolNotes returns the tool's own notes among the last lines.
+func toolNotes(text []string) []string {
 	n := len(text)
-	for n > max(0, len(text)-maxNotes) && note().MatchString(text[n-1]) {
+	for n > max(0, len(text)-maxNotes) && notePattern().MatchString(text[n-1]) {
 		n--
 	}
 	return text[n:]
@@ -49,7 +49,7 @@ func notes(text []string) []string {
 // unsaid returns the tool's own notes in a text whose output the terminal showed.
 // That output may end in lines of the same form.
 func (c *card) unsaid(text []string) []string {
-	own := notes(text)
+	own := toolNotes(text)
 	shown := linesOf(c.tail)
 	if len(shown) == 0 {
 		return own

@@ -205,7 +205,7 @@ func TestJSON(t *testing.T) {
 	j.Update(json.RawMessage(`{"sessionId":"s","update":{"b":1,"a":"<"}}`))
 	j.Output("term-1", []byte("x"))
 	j.End(acp.StopEndTurn, nil)
-	j.End("", refusal(-32002, "no"))
+	j.End("", errorResponse(-32002, "no"))
 	j.End("", errors.New("gone"))
 	want := `{"sessionId":"s","update":{"b":1,"a":"<"}}
 {"stopReason":"end_turn"}

@@ -34,7 +34,7 @@ func (t *terminals) start(prog process.Program, live func(id string, text []byte
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
-		return "", refusal(jsonrpc2.CodeInternalError, "the editor is closing")
+		return "", errorResponse(jsonrpc2.CodeInternalError, "the editor is closing")
 	}
 	t.last++
 	id := fmt.Sprintf("term-%d", t.last)
@@ -56,7 +56,7 @@ func (t *terminals) find(id string) (*process.Process, error) {
 	if p := t.open[id]; p != nil {
 		return p, nil
 	}
-	return nil, refusal(codeNotFound, "no terminal %q", id)
+	return nil, errorResponse(codeNotFound, "no terminal %q", id)
 }
 
 // release stops the terminal's processes and removes it.
@@ -92,7 +92,7 @@ func (c *client) createTerminal(_ context.Context, p acp.CreateTerminalRequest) 
 		return nil, err
 	}
 	if p.Command == "" {
-		return nil, refusal(jsonrpc2.CodeInvalidParams, "command: is required")
+		return nil, errorResponse(jsonrpc2.CodeInvalidParams, "command: is required")
 	}
 	limit := p.OutputByteLimit
 	if limit <= 0 {

@@ -37,7 +37,7 @@ func (u *User) Approve(ctx context.Context, p acp.RequestPermissionRequest) (str
 		return "", ctx.Err()
 	}
 	if u.Yes {
-		if o, ok := first(p.Options, "allow_once"); ok {
+		if o, ok := firstOfKind(p.Options, "allow_once"); ok {
 			u.note(p, "allowed once by --yes")
 			return o.OptionID, nil
 		}
@@ -75,20 +75,20 @@ func (u *User) ask(ctx context.Context, p acp.RequestPermissionRequest) (string,
 			return "", err
 		}
 		u.Screen.entered()
-		if o, ok := choose(p.Options, line); ok {
+		if o, ok := chooseOption(p.Options, line); ok {
 			u.Screen.answered(p.ToolCall, o.Name)
 			return o.OptionID, nil
 		}
 	}
 }
 
-// choose returns the option for a line: a number, or yes or no for this one call.
-func choose(options []acp.PermissionOption, line string) (acp.PermissionOption, bool) {
+// chooseOption returns the option for a line: a number, or yes or no for this one call.
+func chooseOption(options []acp.PermissionOption, line string) (acp.PermissionOption, bool) {
 	switch line = strings.ToLower(strings.TrimSpace(line)); line {
 	case "y", "yes":
-		return first(options, "allow_once")
+		return firstOfKind(options, "allow_once")
 	case "n", "no":
-		return first(options, "reject_once")
+		return firstOfKind(options, "reject_once")
 	}
 	n, err := strconv.Atoi(line)
 	if err != nil || n < 1 || n > len(options) {
@@ -97,7 +97,7 @@ func choose(options []acp.PermissionOption, line string) (acp.PermissionOption, 
 	return options[n-1], true
 }
 
-func first(options []acp.PermissionOption, kind string) (acp.PermissionOption, bool) {
+func firstOfKind(options []acp.PermissionOption, kind string) (acp.PermissionOption, bool) {
 	i := slices.IndexFunc(options, func(o acp.PermissionOption) bool { return o.Kind == kind })
 	if i < 0 {
 		return acp.PermissionOption{}, false

@@ -11,12 +11,12 @@ import (
 // maxPath limits a path that is shown, in characters.
 const maxPath = 500
 
-// element is the name of the element around foreign text.
-const element = "project_file"
+// elementName is the name of the element around foreign text.
+const elementName = "project_file"
 
-// marks matches text that a model could read as the beginning or end of an
+// markPattern matches text that a model could read as the beginning or end of an
 // element, including attempts to disguise it.
-var marks = sync.OnceValue(func() *regexp.Regexp {
+var markPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)[<＜﹤‹]([\s/\\／]*project[\s_-]*file)`)
 })
 
@@ -36,7 +36,7 @@ func clean(s string) string {
 		}
 		return r
 	}, s)
-	return marks().ReplaceAllString(s, "&lt;$1")
+	return markPattern().ReplaceAllString(s, "&lt;$1")
 }
 
 // unseen reports whether a character is invisible by itself.

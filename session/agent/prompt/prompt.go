@@ -21,7 +21,7 @@ import (
 )
 
 //go:embed system.md
-var text string
+var systemText string
 
 //go:embed rules.md
 var rulesText string
@@ -57,7 +57,7 @@ const (
 // System returns the system prompt.
 func System(f Facts) string {
 	var b strings.Builder
-	b.WriteString(strings.TrimSpace(text))
+	b.WriteString(strings.TrimSpace(systemText))
 	b.WriteString("\n\nWhere you are:\n- Working directory: " + f.Dirs[0].show() + ". Relative paths start here.\n")
 	for _, dir := range f.Dirs[1:] {
 		b.WriteString("- Also open: " + dir.show() + "\n")

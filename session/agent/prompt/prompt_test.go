@@ -54,8 +54,8 @@ func (p project) Has(dir string, names []string) []string {
 	})
 }
 
-// of returns the system prompt of a project, and the warnings.
-func of(p project, limit int, dirs ...string) (string, []string) {
+// promptOf returns the system prompt of a project, and the warnings.
+func promptOf(p project, limit int, dirs ...string) (string, []string) {
 	r := Read(p, dirs, Limits{Total: limit}, func(s string) string { return strings.ReplaceAll(s, "sk-secret", "[masked]") })
 	return System(Facts{Dirs: r.Dirs, OS: "linux", Shell: "bash", Rules: r.Rules}), r.Warnings
 }
@@ -107,7 +107,7 @@ func TestSystem(t *testing.T) {
 			case -1:
 				limit = 0
 			}
-			got, warnings := of(tt.project, limit, append([]string{"/w"}, tt.dirs...)...)
+			got, warnings := promptOf(tt.project, limit, append([]string{"/w"}, tt.dirs...)...)
 			for _, s := range tt.has {
 				if !strings.Contains(got, s) {
 					t.Errorf("no %q in\n%s", s, got[strings.Index(got, "Where you are"):])
@@ -136,7 +136,7 @@ func TestMany(t *testing.T) {
 	for i := range 500 {
 		p.files["/w/.zeph/rules/"+strings.Repeat("x", i)+".md"] = strings.Repeat("y", i) + strings.Repeat(" more", 1000)
 	}
-	got, warnings := of(p, 32<<10, "/w")
+	got, warnings := promptOf(p, 32<<10, "/w")
 	if len(got) > 70<<10 || len(warnings) > 10 || !strings.Contains(warnings[0], "450 files of .zeph/rules are left out") {
 		t.Errorf("%d bytes, %q", len(got), warnings)
 	}
@@ -161,7 +161,7 @@ func FuzzRules(f *testing.F) {
 		if len(at) != 1 || strings.Count(got, "</project_file>") != 1 || !strings.HasSuffix(got, "\n</project_file>\n") {
 			t.Fatalf("%d elements in %q", len(at), got)
 		}
-		if inside := got[at[0][1] : len(got)-len("</project_file>\n")]; marks().MatchString(inside) || strings.ContainsFunc(inside, func(r rune) bool { return r != '\n' && r != '\t' && unseen(r) }) {
+		if inside := got[at[0][1] : len(got)-len("</project_file>\n")]; markPattern().MatchString(inside) || strings.ContainsFunc(inside, func(r rune) bool { return r != '\n' && r != '\t' && unseen(r) }) {
 			t.Errorf("inside of the element: %q", inside)
 		}
 		empty := System(Facts{Dirs: []Dir{{Path: "/w"}}, OS: "linux", Shell: "bash", Rules: []Rule{{}}})

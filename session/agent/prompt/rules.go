@@ -60,7 +60,7 @@ var ErrDenied = errors.New("may not be read")
 func Read(files Files, dirs []string, limits Limits, mask func(string) string) Project {
 	r := reader{files: files, cwd: dirs[0], left: limits.Total, mask: mask}
 	for _, dir := range dirs {
-		r.project.Dirs = append(r.project.Dirs, Dir{Path: dir, Seen: seen(files, dir)})
+		r.project.Dirs = append(r.project.Dirs, Dir{Path: dir, Seen: projectFiles(files, dir)})
 	}
 	if limits.Total > 0 {
 		for _, dir := range dirs {
@@ -81,7 +81,7 @@ var marksOf = []string{
 	"build.zig", "flake.nix", "Makefile", "justfile", "Taskfile.yml", "Dockerfile",
 }
 
-func seen(files Files, dir string) []string {
+func projectFiles(files Files, dir string) []string {
 	names := files.Has(dir, marksOf)
 	if len(names) > 0 && names[0] == ".git" {
 		names[0] = "a git repository"
@@ -137,7 +137,7 @@ func (r *reader) file(path string) {
 	r.reals = append(r.reals, real)
 	rule := Rule{Path: r.rel(path)}
 	if most := min(maxRule, r.left); size > int64(most) || len(text) > most {
-		text = cut(text, most)
+		text = truncate(text, most)
 		size = max(size, int64(len(data)))
 		if text == "" {
 			rule.Rest = fmt.Sprintf("[Its %d bytes do not fit here: read this file if its name concerns the task.]", size)
@@ -192,8 +192,8 @@ func (r *reader) rel(path string) string {
 	return path
 }
 
-// cut returns at most max bytes of a text, in whole lines if possible.
-func cut(text string, max int) string {
+// truncate returns at most max bytes of a text, in whole lines if possible.
+func truncate(text string, max int) string {
 	text = text[:min(len(text), max)]
 	if i := strings.LastIndexByte(text, '\n'); i >= 0 {
 		return text[:i+1]
@@ -203,11 +203,11 @@ func cut(text string, max int) string {
 
 // write writes the text of a rule, marked as the project's.
 func (r Rule) write(b *strings.Builder) {
-	b.WriteString("\n<" + element + ` path="` + oneLine(r.Path, maxPath) + "\">\n")
+	b.WriteString("\n<" + elementName + ` path="` + oneLine(r.Path, maxPath) + "\">\n")
 	if r.Text != "" {
 		b.WriteString(strings.Trim(r.Text, "\n") + "\n")
 	}
-	b.WriteString("</" + element + ">\n")
+	b.WriteString("</" + elementName + ">\n")
 	if r.Rest != "" {
 		b.WriteString(r.Rest + "\n")
 	}

@@ -36,8 +36,8 @@ const (
 	maxBody   = 256 << 10 // bytes of a file, for the model
 )
 
-// file is the name of the file that describes a skill.
-const file = "SKILL.md"
+// skillFile is the name of the file that describes a skill.
+const skillFile = "SKILL.md"
 
 // Skill is one of the user's skills.
 type Skill struct {
@@ -71,8 +71,8 @@ func Load(dir string) (*Set, []string) {
 		if strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
-		path := filepath.Join(dir, e.Name(), file)
-		data, _, err := read(path, maxHead)
+		path := filepath.Join(dir, e.Name(), skillFile)
+		data, _, err := readBeginning(path, maxHead)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNoDir) {
 			continue
 		}
@@ -109,9 +109,9 @@ func describe(text, name string) (string, error) {
 
 var errNoDir = errors.New("not a directory")
 
-// read returns the beginning of a regular file; more reports that the file is
+// readBeginning returns the beginning of a regular file; more reports that the file is
 // longer.
-func read(path string, most int64) (data []byte, more bool, err error) {
+func readBeginning(path string, most int64) (data []byte, more bool, err error) {
 	if info, err := os.Stat(filepath.Dir(path)); err == nil && !info.IsDir() {
 		return nil, false, errNoDir
 	}
@@ -155,12 +155,12 @@ func (s *Set) tools() executors.Registry {
 	}, s.prepare, s.load)}
 }
 
-// input is the input of load_skill.
-type input struct {
+// loadInput is the input of load_skill.
+type loadInput struct {
 	Name string `json:"name"`
 }
 
-func (s *Set) prepare(_ context.Context, _ *executors.Call, in input) (executors.Card, error) {
+func (s *Set) prepare(_ context.Context, _ *executors.Call, in loadInput) (executors.Card, error) {
 	card := executors.Card{Title: "a skill", Kind: executors.KindRead}
 	if err := s.find(in.Name); err != nil {
 		return card, err
@@ -182,11 +182,11 @@ func (s *Set) find(name string) error {
 		Hint("The skills are: %s.", strings.Join(names, ", "))
 }
 
-func (s *Set) load(_ context.Context, _ *executors.Call, in input) (executors.Result, error) {
+func (s *Set) load(_ context.Context, _ *executors.Call, in loadInput) (executors.Result, error) {
 	if err := s.find(in.Name); err != nil {
 		return executors.FailWith(err), nil
 	}
-	data, more, err := read(filepath.Join(s.dir, in.Name, file), maxBody)
+	data, more, err := readBeginning(filepath.Join(s.dir, in.Name, skillFile), maxBody)
 	if err != nil {
 		return executors.Failf(executors.PermanentFailure, "the skill %s cannot be read any more: %v", in.Name, err), nil
 	}

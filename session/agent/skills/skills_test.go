@@ -19,7 +19,7 @@ func write(t *testing.T, dir, name, text string) {
 	if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, name, file), []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, name, skillFile), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -42,7 +42,7 @@ func TestLoad(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "empty"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.MkdirAll(filepath.Join(dir, "irregular", file), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, "irregular", skillFile), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	set, warnings := Load(dir)
@@ -72,7 +72,7 @@ func TestLoad(t *testing.T) {
 		"../plain": {text: "The skills are: bare, folded, long, plain, quoted.", failed: true},
 		"Upper":    {text: "there is no skill", failed: true},
 	} {
-		in, err := json.Marshal(input{name})
+		in, err := json.Marshal(loadInput{name})
 		if err != nil {
 			t.Fatal(err)
 		}

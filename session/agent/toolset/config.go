@@ -30,7 +30,7 @@ func (TAFC) Validate() map[string]string { return nil }
 
 // Tighten ignores the repository: a parameter for thoughts restricts nothing.
 func (c TAFC) Tighten(_ TAFC, has func(key string) bool) (TAFC, []string) {
-	return c, given(has, "enabled", "complexity_threshold")
+	return c, presentKeys(has, "enabled", "complexity_threshold")
 }
 
 // threshold returns the effective threshold, and warnings for the user.
@@ -86,7 +86,7 @@ func (c Filter) Validate() map[string]string {
 // Tighten ignores the repository: the choice of tools does not affect what the
 // model may do.
 func (c Filter) Tighten(_ Filter, has func(key string) bool) (Filter, []string) {
-	return c, given(has, "enabled", "top_k", "min_description_words", "always_on")
+	return c, presentKeys(has, "enabled", "top_k", "min_description_words", "always_on")
 }
 
 // Dependencies is the table [tools.dependencies].
@@ -138,7 +138,7 @@ func (c Dependencies) Validate() map[string]string {
 // Tighten ignores the repository: a rule that hides a tool until another
 // completes also makes the model call that other one.
 func (c Dependencies) Tighten(_ Dependencies, has func(key string) bool) (Dependencies, []string) {
-	return c, given(has, "enabled", "boost_per_dep", "max_total_boost", "rules")
+	return c, presentKeys(has, "enabled", "boost_per_dep", "max_total_boost", "rules")
 }
 
 // unknown warns of tools in the rules that do not exist.
@@ -163,7 +163,7 @@ func (c Dependencies) unknown(known func(name string) bool) []string {
 	return notes
 }
 
-// given returns those of the keys that a file has.
-func given(has func(key string) bool, keys ...string) []string {
+// presentKeys returns those of the keys that a file has.
+func presentKeys(has func(key string) bool, keys ...string) []string {
 	return slices.DeleteFunc(keys, func(key string) bool { return !has(key) })
 }

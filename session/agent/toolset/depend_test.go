@@ -127,7 +127,7 @@ func TestGate(t *testing.T) {
 		return res
 	}
 	s.Begin(t.Context(), model{}, "ship it", nil, tools("deploy test build x y"))
-	if got := names(s.Offer(model{})); got != "build" {
+	if got := toolNames(s.Offer(model{})); got != "build" {
 		t.Errorf("%s", got)
 	}
 	if diff := cmp.Diff([]string{"DependencyExclusion: deploy (requires build, test), test (requires build), x (requires broken), y (requires cancelled)"}, s.Status()[2:]); diff != "" {
@@ -141,25 +141,25 @@ func TestGate(t *testing.T) {
 	for _, tool := range []string{"broken", "cancelled", "build"} {
 		run(tool, executors.Model)
 	}
-	if got := names(s.Offer(model{})); got != "build test" {
+	if got := toolNames(s.Offer(model{})); got != "build test" {
 		t.Errorf("%s", got)
 	}
 	if run("test", executors.Model).Failed || s.turn.reasons["test"] != DependencyMet {
 		t.Errorf("test waits, or is there for %s", s.turn.reasons["test"])
 	}
-	if got := names(s.Offer(model{})); got != "build test deploy" { // after the others
+	if got := toolNames(s.Offer(model{})); got != "build test deploy" { // after the others
 		t.Errorf("%s", got)
 	}
 	if run("x", executors.User).Failed {
 		t.Error("the user's own call waits")
 	}
 	s.Begin(t.Context(), model{}, "ship it", nil, tools("deploy test build x y"))
-	if got := names(s.Offer(textcalls.Wrap(model{}))); got != "deploy test build" {
+	if got := toolNames(s.Offer(textcalls.Wrap(model{}))); got != "deploy test build" {
 		t.Errorf("in the text: %s", got)
 	}
 	s.Reset()
 	s.Begin(t.Context(), model{}, "ship it", nil, tools("deploy test build x y"))
-	if got := names(s.Offer(model{})); got != "build" {
+	if got := toolNames(s.Offer(model{})); got != "build" {
 		t.Errorf("after /clear: %s", got)
 	}
 }
@@ -190,7 +190,7 @@ func TestGateOpen(t *testing.T) {
 				}
 			})
 			s.Begin(t.Context(), model{}, tt.prompt, tt.history, tools("deploy build"))
-			if got := names(s.Offer(model{})); got != tt.want {
+			if got := toolNames(s.Offer(model{})); got != tt.want {
 				t.Errorf("%s, want %s", got, tt.want)
 			}
 			inner := &chain{}
@@ -219,12 +219,12 @@ func TestBoost(t *testing.T) {
 	// If two fit equally, the one that prefers a completed tool is picked.
 	pair := []llm.Tool{{Name: "a", Description: "weigh the report by one"}, {Name: "b", Description: "weigh the report by two"}}
 	s.Begin(t.Context(), model{}, "weigh the report", nil, pair)
-	if got := names(s.Offer(model{})); got != "b" {
+	if got := toolNames(s.Offer(model{})); got != "b" {
 		t.Errorf("%s", got)
 	}
 	s.Reset()
 	s.Begin(t.Context(), model{}, "weigh the report", nil, pair)
-	if got := names(s.Offer(model{})); got != "a" {
+	if got := toolNames(s.Offer(model{})); got != "a" {
 		t.Errorf("%s", got)
 	}
 }

@@ -68,7 +68,7 @@ func (v *Vectors) of(ctx context.Context, model string, e llm.Embedder, all []ll
 	var missing []int // indexes in rest
 	v.mu.Lock()
 	for i, tool := range rest {
-		texts[i] = embedded(all[tool])
+		texts[i] = embeddingText(all[tool])
 		keys[i] = sha256.Sum256([]byte(texts[i]))
 		if out[i] = v.byModel[model][keys[i]]; out[i] == nil {
 			missing = append(missing, i)
@@ -107,8 +107,8 @@ func (v *Vectors) keep(model string, key [sha256.Size]byte, vector []float32) {
 	v.byModel[model][key] = vector
 }
 
-// embedded returns the text to embed for a tool.
-func embedded(t llm.Tool) string {
+// embeddingText returns the text to embed for a tool.
+func embeddingText(t llm.Tool) string {
 	return t.Name + ": " + t.Description + "\nParameters: " + strings.Join(parameters(t), ", ")
 }
 

@@ -47,7 +47,7 @@ func TestProviderEmbeds(t *testing.T) {
 			tools := catalogue(t)
 			s := set(filtering)
 			s.Begin(t.Context(), m, "container", nil, tools)
-			if got := names(s.Offer(m)); !strings.Contains(got, "docker__") {
+			if got := toolNames(s.Offer(m)); !strings.Contains(got, "docker__") {
 				t.Errorf("%s", got)
 			}
 			if status := s.Status()[0]; status != "Filter: top_k=2, always_on=3, embeddings=64" {
@@ -56,7 +56,7 @@ func TestProviderEmbeds(t *testing.T) {
 			broken = true
 			s = set(filtering)
 			s.Begin(t.Context(), m, "delete the folder build", nil, tools)
-			if got := names(s.Offer(m)); got != "bash read list_directory delete_path" {
+			if got := toolNames(s.Offer(m)); got != "bash read list_directory delete_path" {
 				t.Errorf("by words it is %s", got)
 			}
 		})

@@ -171,7 +171,7 @@ func wordsOf(text string) []string {
 	var out []string
 	var word []rune
 	end := func() {
-		if w := string(word); len(word) > 1 && !table().empty[w] {
+		if w := string(word); len(word) > 1 && !meaningTable().empty[w] {
 			out = append(out, w)
 		}
 		word = word[:0]
@@ -191,15 +191,15 @@ func wordsOf(text string) []string {
 		if r < utf8.RuneSelf {
 			word = append(word, r)
 		} else {
-			word = append(word, []rune(plain(r))...)
+			word = append(word, []rune(withoutAccent(r))...)
 		}
 	}
 	end()
 	return out
 }
 
-// plain returns a letter without its accent.
-func plain(r rune) string {
+// withoutAccent returns a letter without its accent.
+func withoutAccent(r rune) string {
 	for _, of := range []struct{ letters, plain string }{
 		{"àáâãäå", "a"}, {"ç", "c"}, {"èéêë", "e"}, {"ìíîï", "i"}, {"ñ", "n"}, {"òóôõöø", "o"}, {"ùúûü", "u"}, {"ýÿ", "y"},
 		{"ß", "ss"}, {"æ", "ae"}, {"œ", "oe"},
@@ -215,7 +215,7 @@ func plain(r rune) string {
 // a name for each meaning.
 func termsOf(word string) []string {
 	terms := []string{stem(word)}
-	t := table()
+	t := meaningTable()
 	for _, meaning := range t.whole[word] {
 		terms = append(terms, "="+meaning)
 	}
@@ -258,7 +258,7 @@ type meanings struct {
 	whole, begins map[string][]string // words, and beginnings of words, to their meanings
 }
 
-var table = sync.OnceValue(func() meanings {
+var meaningTable = sync.OnceValue(func() meanings {
 	m := meanings{map[string]bool{}, map[string][]string{}, map[string][]string{}}
 	for line := range strings.Lines(wordsText) {
 		meaning, words, ok := strings.Cut(line, ":")

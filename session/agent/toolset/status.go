@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// order is the order in which /status lists the reasons.
-var order = []Reason{AlwaysOn, NameMentioned, AlreadyUsed, SimilarityRank, ShortDescription, NoEmbedding, DependencyMet, Kept, Unfiltered}
+// reasonOrder is the order in which /status lists the reasons.
+var reasonOrder = []Reason{AlwaysOn, NameMentioned, AlreadyUsed, SimilarityRank, ShortDescription, NoEmbedding, DependencyMet, Kept, Unfiltered}
 
 // Status returns the lines for /status: how tools are chosen, which ones the
 // last prompt got and why, and which are hidden. It is empty if filter,
@@ -41,7 +41,7 @@ func (s *Set) Status() []string {
 		if t.open {
 			lines = append(lines, "Dependencies: off in the last turn, since all tools would have had to wait")
 		} else {
-			lines = append(lines, "DependencyExclusion: "+joined(hidden))
+			lines = append(lines, "DependencyExclusion: "+joinExclusions(hidden))
 		}
 	}
 	return lines
@@ -50,7 +50,7 @@ func (s *Set) Status() []string {
 // why groups the offered tools by reason.
 func (t *turn) why() string {
 	var parts []string
-	for _, reason := range order {
+	for _, reason := range reasonOrder {
 		var names []string
 		for _, tool := range t.offered {
 			if t.reasons[tool.Name] == reason {
@@ -68,7 +68,7 @@ func (t *turn) why() string {
 	return strings.Join(parts, "; ")
 }
 
-func joined(hidden []Exclusion) string {
+func joinExclusions(hidden []Exclusion) string {
 	texts := make([]string, 0, len(hidden))
 	for _, e := range hidden {
 		texts = append(texts, e.String())

@@ -29,10 +29,10 @@ func Strip(input json.RawMessage) (rest json.RawMessage, bare bool) {
 		return stripText(input, text)
 	}
 	rest = stripJSON(input)
-	return rest, len(rest) < len(input) && empty(rest)
+	return rest, len(rest) < len(input) && isEmptyObject(rest)
 }
 
-func empty(object json.RawMessage) bool {
+func isEmptyObject(object json.RawMessage) bool {
 	var members map[string]json.RawMessage
 	return json.Unmarshal(object, &members) == nil && len(members) == 0
 }
@@ -126,7 +126,7 @@ func (s *stripper) object() {
 			next++
 		}
 		switch {
-		case !thought(name):
+		case !isThought(name):
 			kept = true
 		case kept: // with the preceding comma
 			s.cuts = append(s.cuts[:cuts], cut{comma, end})
@@ -139,8 +139,8 @@ func (s *stripper) object() {
 	s.i++
 }
 
-// thought reports whether a quoted name begins with Prefix.
-func thought(name []byte) bool {
+// isThought reports whether a quoted name begins with Prefix.
+func isThought(name []byte) bool {
 	if !bytes.ContainsRune(name, '\\') {
 		return bytes.HasPrefix(name[1:], []byte(Prefix))
 	}
@@ -180,7 +180,7 @@ func stripText(input json.RawMessage, text string) (json.RawMessage, bool) {
 		}
 		if whole := []byte(front + rest); bytes.HasPrefix(bytes.TrimSpace(whole), []byte("{")) && json.Valid(whole) {
 			out := stripJSON(whole)
-			return out, empty(out)
+			return out, isEmptyObject(out)
 		}
 	}
 	if strings.Trim(head, "{ \t\r\n") == "" {

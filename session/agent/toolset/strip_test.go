@@ -62,7 +62,7 @@ func FuzzStrip(f *testing.F) {
 		if again, _ := Strip(out); !bytes.Equal(again, out) {
 			t.Errorf("%q became %q, and then %q", in, out, again)
 		}
-		if bare && !empty(out) {
+		if bare && !isEmptyObject(out) {
 			t.Errorf("%q is bare, and has %q", in, out)
 		}
 		if strings.HasPrefix(strings.TrimSpace(string(in)), `"`) {

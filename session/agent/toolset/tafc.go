@@ -100,8 +100,8 @@ func Complexity(schema json.RawMessage) float64 {
 	}
 	var c counts
 	c.schema(root, 0, 1)
-	score := requiredWeight*share(c.required, mostRequired) + depthWeight*share(c.depth, mostDepth) +
-		enumWeight*share(c.enum, mostEnum) + paramsWeight*share(c.params, mostParams)
+	score := requiredWeight*ratio(c.required, mostRequired) + depthWeight*ratio(c.depth, mostDepth) +
+		enumWeight*ratio(c.enum, mostEnum) + paramsWeight*ratio(c.params, mostParams)
 	if c.alternatives {
 		score += alternativesWeight
 	}
@@ -118,7 +118,7 @@ func mostComplex(tools []executors.Tool) (name string, score float64) {
 	return name, score
 }
 
-func share(n, most int) float64 { return float64(min(n, most)) / float64(most) }
+func ratio(n, most int) float64 { return float64(min(n, most)) / float64(most) }
 
 // counts are the parts of a schema.
 type counts struct {

@@ -56,7 +56,7 @@ func (s *Set) refused(tool string) {
 // attrs returns the counts for the log.
 func (c *tally) attrs() []any {
 	attrs := []any{slog.Int("prompts", c.prompts)}
-	for _, reason := range order {
+	for _, reason := range reasonOrder {
 		if n := c.offered[reason]; n > 0 {
 			attrs = append(attrs, slog.Int(string(reason), n))
 		}
@@ -64,7 +64,7 @@ func (c *tally) attrs() []any {
 	if c.leftOut > 0 {
 		attrs = append(attrs, slog.Int("left_out", c.leftOut))
 	}
-	if n := sum(c.hidden); n > 0 {
+	if n := sumCounts(c.hidden); n > 0 {
 		attrs = append(attrs, slog.Int("hidden", n))
 	}
 	return attrs
@@ -76,19 +76,19 @@ func (c *tally) status(filter bool) []string {
 	var lines []string
 	if filter && c.prompts > 0 {
 		var parts []string
-		for _, reason := range order {
+		for _, reason := range reasonOrder {
 			if n := c.offered[reason]; n > 0 {
 				parts = append(parts, fmt.Sprintf("%s %d", reason, n))
 			}
 		}
 		parts = append(parts, fmt.Sprintf("left out %d", c.leftOut))
-		lines = append(lines, fmt.Sprintf("Filter rules in %s: %s", counted(c.prompts, "prompt"), strings.Join(parts, ", ")))
+		lines = append(lines, fmt.Sprintf("Filter rules in %s: %s", countNoun(c.prompts, "prompt"), strings.Join(parts, ", ")))
 	}
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(c.hidden)) {
-		part := fmt.Sprintf("%s hidden in %s", name, counted(c.hidden[name], "prompt"))
+		part := fmt.Sprintf("%s hidden in %s", name, countNoun(c.hidden[name], "prompt"))
 		if n := c.refused[name]; n > 0 {
-			part += fmt.Sprintf(", %s refused", counted(n, "call"))
+			part += fmt.Sprintf(", %s refused", countNoun(n, "call"))
 		}
 		parts = append(parts, part)
 	}
@@ -98,14 +98,14 @@ func (c *tally) status(filter bool) []string {
 	return lines
 }
 
-func counted(n int, what string) string {
+func countNoun(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-func sum(counts map[string]int) (total int) {
+func sumCounts(counts map[string]int) (total int) {
 	for _, n := range counts {
 		total += n
 	}

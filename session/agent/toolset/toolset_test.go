@@ -39,7 +39,7 @@ func filtering(c *Config) {
 	c.Filter = Filter{Enabled: true, TopK: 2, MinDescriptionWords: 3, AlwaysOn: []string{"bash", "read", "nothing"}}
 }
 
-func names(tools []llm.Tool) string {
+func toolNames(tools []llm.Tool) string {
 	var out []string
 	for _, t := range tools {
 		out = append(out, t.Name)
@@ -67,7 +67,7 @@ func TestOff(t *testing.T) {
 	}
 	s.Begin(t.Context(), model{}, "delete the folder", nil, tools)
 	if got := s.Offer(model{}); !sameTools(got, tools) {
-		t.Errorf("%s", names(got))
+		t.Errorf("%s", toolNames(got))
 	}
 	if lines := s.Status(); lines != nil {
 		t.Errorf("%q", lines)
@@ -99,14 +99,14 @@ func TestFilter(t *testing.T) {
 		"by name": {"use Weather__Forecast, and CREATE_ISSUE!", nil, model{}, "bash read github__create_issue github__add_issue_comment jira__create_ticket weather__forecast odd", ""},
 		"used": {"delete the folder build", calls("stripe__list_invoices", "unknown", "read"), model{}, "bash read list_directory delete_path stripe__list_invoices odd",
 			"Tools of the last prompt: 6 of 67 (AlwaysOn: bash, read; AlreadyUsed: stripe__list_invoices; SimilarityRank: list_directory, delete_path; ShortDescription: odd)"},
-		"no prompt":         {" \n", nil, model{}, names(tools), "Tools of the last prompt: 67 of 67 (Unfiltered: 67)"},
-		"nothing to go by":  {"yes please", nil, model{}, names(tools), ""},
-		"calls in the text": {"delete the folder build", nil, inText, names(tools), ""},
+		"no prompt":         {" \n", nil, model{}, toolNames(tools), "Tools of the last prompt: 67 of 67 (Unfiltered: 67)"},
+		"nothing to go by":  {"yes please", nil, model{}, toolNames(tools), ""},
+		"calls in the text": {"delete the folder build", nil, inText, toolNames(tools), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := set(filtering)
 			s.Begin(t.Context(), tt.model, tt.prompt, tt.history, tools)
-			got := names(s.Offer(tt.model))
+			got := toolNames(s.Offer(tt.model))
 			wanted, given := strings.Fields(tt.want), strings.Fields(got)
 			slices.Sort(wanted)
 			slices.Sort(given)
@@ -148,8 +148,8 @@ func TestGrows(t *testing.T) {
 		s.Offer(model{})
 	}
 	got := s.Offer(model{})
-	if names(got) != "bash read list_directory delete_path maps__directions bash_stop" {
-		t.Errorf("%s", names(got))
+	if toolNames(got) != "bash read list_directory delete_path maps__directions bash_stop" {
+		t.Errorf("%s", toolNames(got))
 	}
 	if again, _ := json.Marshal(got[:4]); string(again) != string(first) {
 		t.Errorf("%s\nwas\n%s", again, first)
@@ -160,10 +160,10 @@ func TestGrows(t *testing.T) {
 	// A model that calls tools in text gets all of them, without the parameter
 	// for thoughts.
 	if text := s.Offer(textcalls.Wrap(model{})); !sameTools(text, tools) {
-		t.Errorf("%s", names(text))
+		t.Errorf("%s", toolNames(text))
 	}
-	if back := s.Offer(model{}); names(back) != names(got) || !strings.Contains(string(back[0].Schema), Prefix) {
-		t.Errorf("%s", names(back))
+	if back := s.Offer(model{}); toolNames(back) != toolNames(got) || !strings.Contains(string(back[0].Schema), Prefix) {
+		t.Errorf("%s", toolNames(back))
 	}
 }
 
@@ -173,7 +173,7 @@ func TestKept(t *testing.T) {
 	s, tools := set(filtering), catalogue(t)
 	offered := func(prompt string, history []llm.Message) string {
 		s.Begin(t.Context(), model{}, prompt, history, tools)
-		return names(s.Offer(model{}))
+		return toolNames(s.Offer(model{}))
 	}
 	spoken := calls("bash")
 	first := offered("delete the folder build", spoken)
@@ -187,7 +187,7 @@ func TestKept(t *testing.T) {
 	if !strings.Contains(other, "weather__forecast") || strings.Contains(other, "delete_path") {
 		t.Errorf("%q", other)
 	}
-	if got := offered("yes", spoken); got != names(tools) {
+	if got := offered("yes", spoken); got != toolNames(tools) {
 		t.Errorf("%q", got)
 	}
 	if got := offered("delete the folder build", spoken); got != first {
@@ -229,7 +229,7 @@ func TestEmbeddings(t *testing.T) {
 	s, e := set(filtering), &embedder{}
 	offered := func(prompt string) string {
 		s.Begin(t.Context(), model{e}, prompt, nil, tools)
-		return names(s.Offer(model{e}))
+		return toolNames(s.Offer(model{e}))
 	}
 	if got := offered("weather"); !strings.Contains(got, "weather__forecast") || !strings.HasPrefix(got, "bash ") {
 		t.Errorf("%s", got)
@@ -273,7 +273,7 @@ func TestNoEmbedding(t *testing.T) {
 	s.Begin(t.Context(), model{e}, "container", nil, catalogue(t))
 	got := s.Offer(model{e})
 	if len(got) != 2+2+64-embedBatch {
-		t.Errorf("%d: %s", len(got), names(got))
+		t.Errorf("%d: %s", len(got), toolNames(got))
 	}
 	if why := s.turn.reasons["maps__directions"]; why != NoEmbedding {
 		t.Errorf("%q", why)

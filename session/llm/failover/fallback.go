@@ -68,14 +68,14 @@ func (f *fallback) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Ev
 				}
 				told = nil
 			}
-			e := relay(ctx, m, req, yield, outlives)
+			e := relayAnswer(ctx, m, req, yield, mayFallBack)
 			if e == nil {
 				return
 			}
 			f.rest(m, e.RetryAfter)
 			failed, told = append(failed, e), append(told, failureNotice(e)+".")
 		}
-		yield(llm.Event{}, together(failed))
+		yield(llm.Event{}, joinFailures(failed))
 	}
 }
 
@@ -108,9 +108,9 @@ func (f *fallback) rest(m llm.Model, asked time.Duration) {
 	f.until[m] = f.clock.Now().Add(max(resting, min(asked, longestResting)))
 }
 
-// outlives reports whether another provider may succeed where this one failed, since
+// mayFallBack reports whether another provider may succeed where this one failed, since
 // the request is not to blame. A missing key does not count: the user can provide it.
-func outlives(e *llm.Error) bool {
+func mayFallBack(e *llm.Error) bool {
 	switch {
 	case e.TooLong, e.Auth && e.Status == 0:
 		return false
@@ -134,8 +134,8 @@ func unfit(m llm.Model, req llm.Request) *llm.Error {
 	return nil
 }
 
-// together returns the first failure, with the others in its hint.
-func together(failed []*llm.Error) *llm.Error {
+// joinFailures returns the first failure, with the others in its hint.
+func joinFailures(failed []*llm.Error) *llm.Error {
 	first := *failed[0]
 	for _, e := range failed[1:] {
 		first.Hint = joinHints(first.Hint, e.Error())

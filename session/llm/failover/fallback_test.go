@@ -52,7 +52,7 @@ func TestFallback(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var c llmtest.IdleClock
-			if diff := cmp.Diff(tt.want, told(scripts(t, idleClock(&c), some, tt.scripts...), t.Context())); diff != "" {
+			if diff := cmp.Diff(tt.want, describeAnswer(scripts(t, idleClock(&c), some, tt.scripts...), t.Context())); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
@@ -80,7 +80,7 @@ func TestFallbackRests(t *testing.T) {
 		if next, _, _ := strings.Cut(llm.Answering(m).Name(), ":"); next != want.next {
 			t.Errorf("call %d: %s is asked, want %s", i, next, want.next)
 		}
-		if diff := cmp.Diff(want.tale, told(m, t.Context())); diff != "" {
+		if diff := cmp.Diff(want.tale, describeAnswer(m, t.Context())); diff != "" {
 			t.Errorf("call %d (-want +got)\n%s", i, diff)
 		}
 	}
@@ -94,7 +94,7 @@ func TestFallbackWithoutKey(t *testing.T) {
 	m := scripts(t, idleClock(&c), backoff.Limits{}, bad+good, "no key")
 	noKey := "b: there is no API key (run zeph-acp login, or set KEY in the environment that starts the agent)"
 	for i, want := range []string{"! a: x (" + noKey + ")", "hi .end"} {
-		if got := told(m, t.Context()); got != want {
+		if got := describeAnswer(m, t.Context()); got != want {
 			t.Errorf("call %d: %s, want %s", i, got, want)
 		}
 	}
@@ -120,7 +120,7 @@ func TestFallbackWindow(t *testing.T) {
 	req := llmtest.Hello()
 	req.System = strings.Repeat("x", 70)
 	events, err := llmtest.Collect(f, t.Context(), req)
-	if diff := cmp.Diff("[a: x. b:m.jsonl: the conversation takes about 26 tokens, and its window has 5. c:] hi .end", tale(events, err)); diff != "" {
+	if diff := cmp.Diff("[a: x. b:m.jsonl: the conversation takes about 26 tokens, and its window has 5. c:] hi .end", describeEvents(events, err)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	if f.Window() != 8000 { // no compaction and no stop for the sake of a skipped model

@@ -43,7 +43,7 @@ func TestResume(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var c llmtest.IdleClock
-			if diff := cmp.Diff(tt.want, told(scripts(t, idleClock(&c), backoff.Limits{MaxAttempts: 1}, tt.scripts...), t.Context())); diff != "" {
+			if diff := cmp.Diff(tt.want, describeAnswer(scripts(t, idleClock(&c), backoff.Limits{MaxAttempts: 1}, tt.scripts...), t.Context())); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})

@@ -31,7 +31,7 @@ func (r *retrier) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Eve
 	return func(yield func(llm.Event, error) bool) {
 		var schedule *backoff.Schedule
 		for try := 1; ; try++ {
-			e := relay(ctx, r.Model, req, yield, func(e *llm.Error) bool { return e.Again })
+			e := relayAnswer(ctx, r.Model, req, yield, func(e *llm.Error) bool { return e.Again })
 			if e == nil {
 				return
 			}
@@ -54,10 +54,10 @@ func (r *retrier) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Eve
 	}
 }
 
-// relay asks the model and passes its answer on. If the provider fails before the
+// relayAnswer asks the model and passes its answer on. If the provider fails before the
 // answer began, with an error that hold accepts, relay returns that error instead of
 // passing it on; nil means that the answer is over.
-func relay(ctx context.Context, m llm.Model, req llm.Request, yield func(llm.Event, error) bool, hold func(*llm.Error) bool) *llm.Error {
+func relayAnswer(ctx context.Context, m llm.Model, req llm.Request, yield func(llm.Event, error) bool, hold func(*llm.Error) bool) *llm.Error {
 	begun := false
 	for ev, err := range m.Stream(ctx, req) {
 		if err != nil && !begun && ctx.Err() == nil {

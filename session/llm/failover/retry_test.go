@@ -56,14 +56,14 @@ func (k keyless) Stream(context.Context, llm.Request) iter.Seq2[llm.Event, error
 	return func(yield func(llm.Event, error) bool) { yield(llm.Event{}, k.Ready()) }
 }
 
-// told returns an answer as the user sees it.
-func told(m llm.Model, ctx context.Context) string {
+// describeAnswer returns an answer as the user sees it.
+func describeAnswer(m llm.Model, ctx context.Context) string {
 	events, err := llmtest.Collect(m, ctx, llmtest.Hello())
-	return tale(events, err)
+	return describeEvents(events, err)
 }
 
-// tale describes each event in a few words.
-func tale(events []llm.Event, err error) string {
+// describeEvents describes each event in a few words.
+func describeEvents(events []llm.Event, err error) string {
 	var words []string
 	for _, ev := range events {
 		switch {
@@ -138,7 +138,7 @@ func TestRetry(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var c llmtest.IdleClock
-			got := told(scripts(t, idleClock(&c), tt.retry, tt.script), t.Context())
+			got := describeAnswer(scripts(t, idleClock(&c), tt.retry, tt.script), t.Context())
 			if diff := cmp.Diff(tt.want, got) + cmp.Diff(tt.waits, c.Waits); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
@@ -153,7 +153,7 @@ func TestRetryJitter(t *testing.T) {
 	clock := idleClock(&c)
 	clock.Random = func() float64 { return 1 }
 	m := scripts(t, clock, Defaults(), overloaded+`{"error": "x", "again": true, "retry_after_ms": 5000}`+"\n\n"+`{"text": "hi"}`)
-	told(m, t.Context())
+	describeAnswer(m, t.Context())
 	if diff := cmp.Diff([]time.Duration{500 * time.Millisecond, 5 * time.Second}, c.Waits); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
@@ -167,7 +167,7 @@ func TestRetryCancel(t *testing.T) {
 	c := llmtest.IdleClock{Wait: func(context.Context) { cancel(stop) }}
 	events, err := llmtest.Collect(scripts(t, idleClock(&c), Defaults(), overloaded, `{"text": "b"}`), ctx, llmtest.Hello())
 	if len(events) != 1 || events[0].Wait == nil || !errors.Is(err, stop) {
-		t.Errorf("%s", tale(events, err))
+		t.Errorf("%s", describeEvents(events, err))
 	}
 }
 

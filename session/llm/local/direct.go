@@ -17,10 +17,10 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/textcalls"
 )
 
-// connect explains in three lines how to connect a model.
+// connectHelp explains in three lines how to connect a model.
 //
 //go:embed direct.md
-var connect string
+var connectHelp string
 
 // Direct is the embedded model: no network, no key, no intelligence. It makes the tool
 // calls that the user's last prompt spells out, as "/TOOL …" lines or as the fenced
@@ -56,7 +56,7 @@ func (d Direct) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 			return
 		}
 		prompt, images, results := lastPrompt(req.Messages)
-		calls, answer := plan(prompt, req.Tools)
+		calls, answer := planCalls(prompt, req.Tools)
 		if answer == "" && len(results) < len(calls) {
 			c := calls[len(results)]
 			id := fmt.Sprintf("direct_%d", len(req.Messages)) // grows with the history
@@ -66,7 +66,7 @@ func (d Direct) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 			return
 		}
 		if answer == "" {
-			answer = summary(calls, results)
+			answer = summarizeCalls(calls, results)
 		}
 		for _, image := range images { // after the answer: the prompt itself may be a command to its end
 			answer += "\n\n" + llm.NotShown(image, d)
@@ -116,8 +116,8 @@ func textOf(m llm.Message) string {
 	return b.String()
 }
 
-// plan returns the calls that a prompt asks for, or the answer.
-func plan(prompt string, tools []llm.Tool) (calls []textcalls.Call, answer string) {
+// planCalls returns the calls that a prompt asks for, or the answer.
+func planCalls(prompt string, tools []llm.Tool) (calls []textcalls.Call, answer string) {
 	if Spells(prompt, tools) {
 		calls = slashCalls(prompt, tools)
 	} else {
@@ -126,7 +126,7 @@ func plan(prompt string, tools []llm.Tool) (calls []textcalls.Call, answer strin
 	var problems []string
 	for i, c := range calls {
 		if _, ok := llm.FindTool(tools, c.Tool); !ok && c.Problem == "" {
-			c.Problem = fmt.Sprintf("line %d: there is no tool %q. %s", c.Line, c.Tool, offered(tools))
+			c.Problem = fmt.Sprintf("line %d: there is no tool %q. %s", c.Line, c.Tool, toolNames(tools))
 		}
 		if c.Problem != "" {
 			problems = append(problems, c.Problem)
@@ -141,15 +141,15 @@ func plan(prompt string, tools []llm.Tool) (calls []textcalls.Call, answer strin
 	case len(calls) > 0:
 		return calls, ""
 	}
-	answer = strings.TrimSpace(connect)
+	answer = strings.TrimSpace(connectHelp)
 	if name, _ := Slash(strings.TrimSpace(prompt)); name != "" {
-		answer = fmt.Sprintf("There is no command /%s. %s Type /help for the commands.\n\n%s", name, offered(tools), answer)
+		answer = fmt.Sprintf("There is no command /%s. %s Type /help for the commands.\n\n%s", name, toolNames(tools), answer)
 	}
 	return nil, answer
 }
 
-// offered names the tools, in one line.
-func offered(tools []llm.Tool) string {
+// toolNames names the tools, in one line.
+func toolNames(tools []llm.Tool) string {
 	if len(tools) == 0 {
 		return "No tools are offered here."
 	}
@@ -160,12 +160,12 @@ func offered(tools []llm.Tool) string {
 	return "The tools are " + strings.Join(names, ", ") + "."
 }
 
-// summary says in one line how the calls ended.
-func summary(calls []textcalls.Call, results []*llm.ToolResult) string {
+// summarizeCalls says in one line how the calls ended.
+func summarizeCalls(calls []textcalls.Call, results []*llm.ToolResult) string {
 	var failed []string
 	for i, c := range calls {
 		if results[i].Failed {
-			why := strings.TrimPrefix(reason(results[i].Text), c.Tool+": ")
+			why := strings.TrimPrefix(failureReason(results[i].Text), c.Tool+": ")
 			if why != "" {
 				why = ": " + why
 			}
@@ -184,9 +184,9 @@ func summary(calls []textcalls.Call, results []*llm.ToolResult) string {
 	return fmt.Sprintf("%d calls, %d failed: %s.", len(calls), len(failed), strings.Join(failed, "; "))
 }
 
-// reason returns why a call failed, in the result's own words: the error of a
+// failureReason returns why a call failed, in the result's own words: the error of a
 // [tool_error] block, or how a command ended.
-func reason(result string) string {
+func failureReason(result string) string {
 	text, more := strings.CutPrefix(result, "[tool_error]\n")
 	if _, after, ok := strings.Cut(text, "error: "); more && ok {
 		line, _, _ := strings.Cut(after, "\n")

@@ -36,7 +36,7 @@ func converse(t *testing.T, history []llm.Message) (calls []string, answer strin
 }
 
 func TestDirect(t *testing.T) {
-	help := strings.TrimSpace(connect)
+	help := strings.TrimSpace(connectHelp)
 	bashUsage := `Usage: /bash {"command": "…"}, or shorter /bash COMMAND
   command (string): What to run.
   background (boolean, optional)`
@@ -158,7 +158,7 @@ func FuzzPlan(f *testing.F) {
 	f.Add("/read {\"path\": 1}\n/list")
 	f.Add("```bash\nls\n```")
 	f.Fuzz(func(t *testing.T, text string) {
-		plan(text, llmtest.Tools())
+		planCalls(text, llmtest.Tools())
 		for _, c := range slashCalls(text, llmtest.Tools()) {
 			if (c.Input == nil) != (c.Problem != "") || c.Input != nil && !json.Valid(c.Input) {
 				t.Errorf("%+v", c)

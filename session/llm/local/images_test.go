@@ -13,7 +13,7 @@ import (
 // Direct mentions the images of the last prompt, and ignores them in commands.
 func TestDirectImages(t *testing.T) {
 	const note = "\n\n[image/png, 1 KiB, not shown: direct takes no images]"
-	help := strings.TrimSpace(connect)
+	help := strings.TrimSpace(connectHelp)
 	for name, tt := range map[string]struct {
 		history []llm.Message
 		calls   []string

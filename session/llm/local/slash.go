@@ -73,7 +73,7 @@ func slashCall(t llm.Tool, rest string, line int) textcalls.Call {
 	case strings.HasPrefix(rest, "{"):
 		input, err := textcalls.ParseObject(rest)
 		if err != nil {
-			call.Problem = fmt.Sprintf("/%s: %v\n%s", t.Name, err, usage(t))
+			call.Problem = fmt.Sprintf("/%s: %v\n%s", t.Name, err, callUsage(t))
 			return call
 		}
 		call.Input = input
@@ -82,7 +82,7 @@ func slashCall(t llm.Tool, rest string, line int) textcalls.Call {
 	case rest != "" && short != "":
 		call.Input = llm.ObjectOf(short, rest)
 	default:
-		call.Problem = lacksInput(t, rest) + "\n" + usage(t)
+		call.Problem = lacksInput(t, rest) + "\n" + callUsage(t)
 	}
 	return call
 }
@@ -106,8 +106,8 @@ func lacksInput(t llm.Tool, rest string) string {
 	}
 }
 
-// usage returns the forms in which a call of the tool can be written, for people.
-func usage(t llm.Tool) string {
+// callUsage returns the forms in which a call of the tool can be written, for people.
+func callUsage(t llm.Tool) string {
 	var b strings.Builder
 	params := textcalls.Params(t)
 	fmt.Fprintf(&b, "Usage: /%s %s", t.Name, textcalls.ExampleInput(textcalls.Required(params)))

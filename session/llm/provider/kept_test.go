@@ -51,7 +51,7 @@ func TestKeptMessages(t *testing.T) {
 	for name, d := range dialects {
 		t.Run(name, func(t *testing.T) {
 			s := newWireServer(t, name, d, "text")
-			m, cache := bare(t, s), new(llm.Cache)
+			m, cache := bareModel(t, s), new(llm.Cache)
 			for i, req := range reqs {
 				for _, req.Cache = range []*llm.Cache{cache, nil} {
 					if _, err := llmtest.Collect(m, t.Context(), req); err != nil {

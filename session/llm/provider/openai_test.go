@@ -32,7 +32,7 @@ func TestOddAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dialect, file, _ := strings.Cut(name, "/")
 			s := newWireServer(t, dialect, dialects[dialect], file)
-			got, err := llmtest.Collect(bare(t, s), t.Context(), llmtest.Hello())
+			got, err := llmtest.Collect(bareModel(t, s), t.Context(), llmtest.Hello())
 			if diff := cmp.Diff(tt.want, plain(t, got)); diff != "" {
 				t.Errorf("events (-want +got)\n%s", diff)
 			}
@@ -50,9 +50,9 @@ func TestOddAnswers(t *testing.T) {
 	}
 }
 
-// bare returns the model of the server without the wrappers that handle
+// bareModel returns the model of the server without the wrappers that handle
 // failures.
-func bare(t *testing.T, s *wireServer) llm.Model {
+func bareModel(t *testing.T, s *wireServer) llm.Model {
 	p := s.dialect.provider
 	p.BaseURL = s.URL
 	m, err := p.open(func(string) string { return wireKey }, nil)
@@ -75,7 +75,7 @@ func TestHistoryOfClaude(t *testing.T) {
 	}
 	for _, name := range []string{"responses", "chat", "gemini", "local"} {
 		s := newWireServer(t, name, dialects[name], "text")
-		if _, err := llmtest.Collect(bare(t, s), t.Context(), llm.Request{System: "Be brief.", Messages: history, Tools: tools}); err != nil {
+		if _, err := llmtest.Collect(bareModel(t, s), t.Context(), llm.Request{System: "Be brief.", Messages: history, Tools: tools}); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		var got, want any
@@ -176,7 +176,7 @@ func TestCallIDsGoBack(t *testing.T) {
 	} {
 		s := newWireServer(t, tt.dialect, dialects[tt.dialect], "text")
 		history := []llm.Message{llmtest.Said("a"), {Role: llm.Assistant, Blocks: []llm.Block{{Call: &llm.ToolCall{ID: tt.id, Name: "list", Input: json.RawMessage(`{}`)}}}}}
-		if _, err := llmtest.Collect(bare(t, s), t.Context(), llm.Request{Messages: history}); err != nil || strings.Count(s.bodies[0], inJSON(tt.want)) != 2 {
+		if _, err := llmtest.Collect(bareModel(t, s), t.Context(), llm.Request{Messages: history}); err != nil || strings.Count(s.bodies[0], inJSON(tt.want)) != 2 {
 			t.Errorf("%s: %v, not %s in\n%s", tt.dialect, err, tt.want, s.bodies[0])
 		}
 	}

@@ -25,14 +25,14 @@ type quirk struct {
 
 var quirks = map[string]quirk{
 	// The stream itself.
-	"chat/a byte order mark":    {stream: "\ufeffdata: " + saysText("Hi") + "\n\n" + chatEnd, want: hi},
-	"chat/carriage returns":     {stream: ":x\r\rdata:" + saysText("Hi") + "\r\rdata:[DONE]\r\r", want: hi},
-	"chat/both line ends":       {stream: ": x\r\n\r\ndata: " + saysText("Hi") + "\r\n\r\ndata: [DONE]\r\n\r\n", want: hi},
-	"chat/no blank lines":       {stream: "data: " + saysText("H") + "\ndata: " + saysText("i") + "\ndata: [DONE]", want: hi},
-	"chat/no last line end":     {stream: saysText("Hi") + "\ndata: " + stopsFor("stop"), want: hi},
-	"chat/an event of two rows": {stream: "data: {\"choices\":[{\"delta\":\ndata: {\"content\":\"Hi\"},\"finish_reason\":\"stop\"}]}\n\n", want: hi},
-	"chat/named as JSON":        {kind: "application/json", stream: saysText("Hi") + "\n" + chatEnd, want: hi},
-	"chat/JSON named as stream": {stream: "\n" + ` {"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}`, want: hi},
+	"chat/a byte order mark":    {stream: "\ufeffdata: " + saysText("Hi") + "\n\n" + chatEnd, want: helloEvents},
+	"chat/carriage returns":     {stream: ":x\r\rdata:" + saysText("Hi") + "\r\rdata:[DONE]\r\r", want: helloEvents},
+	"chat/both line ends":       {stream: ": x\r\n\r\ndata: " + saysText("Hi") + "\r\n\r\ndata: [DONE]\r\n\r\n", want: helloEvents},
+	"chat/no blank lines":       {stream: "data: " + saysText("H") + "\ndata: " + saysText("i") + "\ndata: [DONE]", want: helloEvents},
+	"chat/no last line end":     {stream: saysText("Hi") + "\ndata: " + stopsFor("stop"), want: helloEvents},
+	"chat/an event of two rows": {stream: "data: {\"choices\":[{\"delta\":\ndata: {\"content\":\"Hi\"},\"finish_reason\":\"stop\"}]}\n\n", want: helloEvents},
+	"chat/named as JSON":        {kind: "application/json", stream: saysText("Hi") + "\n" + chatEnd, want: helloEvents},
+	"chat/JSON named as stream": {stream: "\n" + ` {"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}`, want: helloEvents},
 	"chat/a page named as stream": {stream: "\n<html><body>Log in</body></html>",
 		fails: &llm.Error{Status: 200, Message: `it sent "text/event-stream" instead of a stream of events`, Hint: "check base_url"}},
 
@@ -40,8 +40,8 @@ var quirks = map[string]quirk{
 	"chat/nulls": {stream: `{"choices":null,"usage":null,"error":null}
 {"choices":[{"index":0,"delta":null,"finish_reason":null}]}
 {"choices":[{"index":0,"delta":{"role":"assistant","content":null,"refusal":null,"tool_calls":null,"reasoning_content":null},"finish_reason":""}]}
-` + saysText("Hi") + "\n" + chatEnd, want: hi},
-	"chat/other types": {stream: `{"id":7,"choices":[{"index":"0","delta":{"content":"Hi","refusal":false,"reasoning_details":{}},"finish_reason":{"x":1}}],"usage":[]}` + "\n" + chatEnd, want: hi},
+` + saysText("Hi") + "\n" + chatEnd, want: helloEvents},
+	"chat/other types": {stream: `{"id":7,"choices":[{"index":"0","delta":{"content":"Hi","refusal":false,"reasoning_details":{}},"finish_reason":{"x":1}}],"usage":[]}` + "\n" + chatEnd, want: helloEvents},
 	"chat/an ID that is a number": {stream: saysDelta(`{"tool_calls":[{"index":0,"id":7,"function":{"name":"list","arguments":{}}}]}`) + "\n" + chatEnd,
 		want: []llm.Event{wireCall("list", `{}`), {Stop: llm.StopTools}}},
 	"chat/thinking parts": {stream: saysDelta(`{"content":[{"type":"thinking","thinking":[{"type":"text","text":"H"},{"type":"reference","reference_ids":[1]}],"closed":true}]}`) + "\n" +
@@ -59,7 +59,7 @@ var quirks = map[string]quirk{
 		fails: &llm.Error{Status: 429, Message: "Rate limit reached. Please try again in 2.5s.", Hint: "wait 3 s, then try again", Again: true, RetryAfter: 2500 * time.Millisecond}},
 	"chat/an error that is a text": {stream: "event: error\n" + `data: {"error":"The model has crashed"}` + "\n\n",
 		fails: &llm.Error{Message: "The model has crashed", Hint: "try again later", Again: true}},
-	"chat/errors that are none": {stream: `{"error":{},"choices":[]}` + "\n" + `{"error":"","choices":[]}` + "\n" + saysText("Hi") + "\n" + chatEnd, want: hi},
+	"chat/errors that are none": {stream: `{"error":{},"choices":[]}` + "\n" + `{"error":"","choices":[]}` + "\n" + saysText("Hi") + "\n" + chatEnd, want: helloEvents},
 	"chat/a list with an error": {kind: "application/json", stream: `[{"error":{"code":503,"message":"overloaded","status":"UNAVAILABLE"}}]`,
 		fails: &llm.Error{Status: 503, Message: "overloaded", Hint: "try again later", Again: true}},
 
@@ -78,7 +78,7 @@ var quirks = map[string]quirk{
 	"responses/items without deltas": {stream: itemDone(0, `{"type":"reasoning","id":"r","summary":[{"type":"summary_text","text":"Hm."}]}`) + "\n" +
 		itemDone(1, `{"type":"message","id":"m","content":[{"type":"output_text","text":"Hi"}]}`) + "\n" + completed(``), want: []llm.Event{{Thought: "Hm."}, {Text: "Hi"}, {Stop: llm.StopEnd}}},
 	"responses/texts without deltas": {stream: `{"type":"response.output_text.done","text":"Hi","output_index":0}` + "\n" +
-		itemDone(0, `{"type":"message","content":[{"type":"output_text","text":"Hi"}]}`) + "\n" + completed(`{"type":"message","content":[{"type":"output_text","text":"Hi"}]}`), want: hi},
+		itemDone(0, `{"type":"message","content":[{"type":"output_text","text":"Hi"}]}`) + "\n" + completed(`{"type":"message","content":[{"type":"output_text","text":"Hi"}]}`), want: helloEvents},
 	"responses/nothing but the end": {stream: completed(`{"type":"reasoning","content":[{"type":"reasoning_text","text":"Hm."}],"summary":[]},{"type":"message","content":[{"type":"output_text","text":"Hi"}]},{"type":"function_call","call_id":"a","name":"list","arguments":"{}"}`),
 		want: []llm.Event{{Thought: "Hm."}, {Text: "Hi"}, wireCall("list", `{}`), {Stop: llm.StopTools}}},
 	"responses/calls without IDs": {stream: completed(`{"type":"function_call","name":"list","arguments":"{}"},{"type":"function_call","name":"read","arguments":"{}"}`),
@@ -101,15 +101,15 @@ var quirks = map[string]quirk{
 	"responses/an error in an error": {stream: `{"type":"error","sequence_number":2,"error":{"type":"invalid_request_error","code":"context_length_exceeded","message":"Your input exceeds the context window of this model.","param":"input"}}`,
 		fails: &llm.Error{Status: 400, Message: "Your input exceeds the context window of this model.", Hint: "the conversation is too large: type /compact, or begin a new session", TooLong: true}},
 	"responses/the future": {stream: `{"type":"response.queued","response":{}}` + "\n" + `{"type":"keepalive","sequence_number":1}` + "\n" + itemDone(0, `{"type":"web_search_call","content":"x","status":"completed"}`) + "\n" +
-		`{"type":"response.output_text.delta","delta":"Hi"}` + "\n" + `{"type":"response.output_text.annotation.added","annotation":{"type":"url_citation"}}` + "\n" + completed(``), want: hi},
+		`{"type":"response.output_text.delta","delta":"Hi"}` + "\n" + `{"type":"response.output_text.annotation.added","annotation":{"type":"url_citation"}}` + "\n" + completed(``), want: helloEvents},
 
 	// Anthropic's Messages, and other servers' versions of them.
-	"claude/without message_stop":  {stream: claudeText("Hi") + "\n" + `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":1}}`, want: hi},
-	"claude/DONE":                  {stream: claudeText("Hi") + "\n" + `{"type":"message_delta","delta":{"stop_reason":"end_turn"}}` + "\n" + `{"type":"message_delta","delta":{},"usage":{"output_tokens":1}}` + "\ndata: [DONE]\n\n", want: hi},
+	"claude/without message_stop":  {stream: claudeText("Hi") + "\n" + `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":1}}`, want: helloEvents},
+	"claude/DONE":                  {stream: claudeText("Hi") + "\n" + `{"type":"message_delta","delta":{"stop_reason":"end_turn"}}` + "\n" + `{"type":"message_delta","delta":{},"usage":{"output_tokens":1}}` + "\ndata: [DONE]\n\n", want: helloEvents},
 	"claude/blocks never begun":    {stream: `{"type":"content_block_delta","index":3,"delta":{"type":"thinking_delta","thinking":"Hm."}}` + "\n" + claudeText("Hi") + "\n" + `{"type":"message_stop"}`, want: []llm.Event{{Thought: "Hm."}, {Text: "Hi"}, {Stop: llm.StopEnd}}},
 	"claude/blocks in each other":  {stream: claudeCallOf(0, "a") + "\n" + claudeCallOf(1, "b") + "\n" + claudeArgs(0, `{"k":`) + "\n" + claudeArgs(1, `{}`) + "\n" + claudeArgs(0, `1}`) + "\n" + `{"type":"message_stop"}`, want: []llm.Event{wireCall("a", `{"k":1}`), wireCall("b", `{}`), {Stop: llm.StopTools}}},
 	"claude/one index for all":     {stream: claudeCallOf(0, "a") + "\n" + claudeArgs(0, `{"k":1}`) + "\n" + claudeCallOf(0, "b") + "\n" + claudeArgs(0, `{"k":2}`) + "\n" + `{"type":"message_stop"}`, want: []llm.Event{wireCall("a", `{"k":1}`), wireCall("b", `{"k":2}`), {Stop: llm.StopTools}}},
-	"claude/a block of the future": {stream: `{"type":"content_block_start","index":0,"content_block":{"type":"server_tool_use","id":"s","name":"web_search","input":{}}}` + "\n" + claudeArgs(0, `{"q":1}`) + "\n" + `{"type":"ping"}` + "\n" + `{"type":"new_event","index":"x"}` + "\n" + claudeText("Hi") + "\n" + `{"type":"message_stop"}`, want: hi},
+	"claude/a block of the future": {stream: `{"type":"content_block_start","index":0,"content_block":{"type":"server_tool_use","id":"s","name":"web_search","input":{}}}` + "\n" + claudeArgs(0, `{"q":1}`) + "\n" + `{"type":"ping"}` + "\n" + `{"type":"new_event","index":"x"}` + "\n" + claudeText("Hi") + "\n" + `{"type":"message_stop"}`, want: helloEvents},
 	"claude/an error of a gateway": {stream: claudeText("H") + "\n" + `{"error":{"message":"gone","type":"None","param":"None","code":"500"}}`, want: []llm.Event{{Text: "H"}},
 		fails: &llm.Error{Status: 500, Message: "gone", Hint: "try again later", Again: true}},
 	"claude/an error before anything": {stream: "event: error\n" + `data: {"type":"error","error":{"details":null,"type":"overloaded_error","message":"Overloaded"},"request_id":"req_1"}` + "\n\n",
@@ -126,7 +126,7 @@ var quirks = map[string]quirk{
 		want: []llm.Event{{Thought: "Hm</th"}, {Stop: llm.StopMaxTokens}}},
 	"ollama/calls after a tag": {stream: ollamaSays(`"content":"<think>Hm.</think>","tool_calls":[{"id":"call_1","type":"function","function":{"index":0,"name":"list","arguments":{}}}]`, `"done":false`) + ollamaSays(`"content":"","tool_calls":null`, `"done":true,"done_reason":"stop"`),
 		want: []llm.Event{{Thought: "Hm."}, wireCall("list", `{}`), {Stop: llm.StopTools}}},
-	"ollama/other types": {stream: ollamaSays(`"content":"Hi","thinking":null,"images":{},"tool_calls":[]`, `"done":false,"error":null`) + ollamaSays(`"content":[]`, `"done":true,"done_reason":7,"eval_count":"x"`), want: hi},
+	"ollama/other types": {stream: ollamaSays(`"content":"Hi","thinking":null,"images":{},"tool_calls":[]`, `"done":false,"error":null`) + ollamaSays(`"content":[]`, `"done":true,"done_reason":7,"eval_count":"x"`), want: helloEvents},
 	"ollama/an error in the middle": {stream: ollamaSays(`"content":"H"`, `"done":false`) + `{"error":"error parsing tool call: raw='{', err=unexpected end of JSON input"}` + "\n",
 		want: []llm.Event{{Text: "H"}}, fails: &llm.Error{Message: "error parsing tool call: raw='{', err=unexpected end of JSON input", Hint: "try again later", Again: true}},
 }
@@ -135,7 +135,7 @@ func ollamaSays(message, rest string) string {
 	return `{"model":"m","message":{"role":"assistant",` + message + `},` + rest + `}` + "\n"
 }
 
-var hi = []llm.Event{{Text: "Hi"}, {Stop: llm.StopEnd}}
+var helloEvents = []llm.Event{{Text: "Hi"}, {Stop: llm.StopEnd}}
 
 const chatEnd = "data: [DONE]\n\n"
 

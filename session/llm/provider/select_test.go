@@ -90,10 +90,10 @@ func TestSelect(t *testing.T) {
 		t.Errorf("no such script: %v", err)
 	}
 	getenv := func(k string) string { return key[k] }
-	if diff := cmp.Diff([]string{"replay:" + script, "work:claude-opus-5-5", "direct"}, names(some, getenv)); diff != "" {
+	if diff := cmp.Diff([]string{"replay:" + script, "work:claude-opus-5-5", "direct"}, modelNames(some, getenv)); diff != "" {
 		t.Errorf("Names (-want +got)\n%s", diff)
 	}
-	for _, name := range names(some, getenv) {
+	for _, name := range modelNames(some, getenv) {
 		if m, err := Select(some, getenv, nil, name); err != nil || m.Name() != name {
 			t.Errorf("Select(%s): %v", name, err)
 		}
@@ -177,8 +177,8 @@ func TestTighten(t *testing.T) {
 	}
 }
 
-// names returns the Name of each available model, the default first.
-func names(cfg Config, getenv func(string) string) []string {
+// modelNames returns the Name of each available model, the default first.
+func modelNames(cfg Config, getenv func(string) string) []string {
 	var names []string
 	for _, p := range available(cfg, getenv) {
 		names = append(names, p.id())

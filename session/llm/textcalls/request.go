@@ -53,7 +53,7 @@ func exampleCall(t llm.Tool) string {
 	case in.Tag != "":
 		return fenced(in.Tag, params)
 	}
-	return fenced(toolCallTag, fmt.Sprintf(`{"tool_id": %s, "params": %s}`, quoted(t.Name), params))
+	return fenced(toolCallTag, fmt.Sprintf(`{"tool_id": %s, "params": %s}`, jsonString(t.Name), params))
 }
 
 // messagesInText rewrites a repaired history. Adjacent messages of one role become one,
@@ -104,7 +104,7 @@ func appendText(blocks []llm.Block, text string) []llm.Block {
 
 // spell writes a call as its block.
 func (g grammar) spell(c llm.ToolCall) string {
-	if text, ok := unread(c); ok {
+	if text, ok := unreadText(c); ok {
 		return fenced(toolCallTag, text)
 	}
 	if t, ok := llm.FindTool(g.tools, c.Name); ok && t.Invocation.Tag != "" {
@@ -112,11 +112,11 @@ func (g grammar) spell(c llm.ToolCall) string {
 			return fenced(t.Invocation.Tag, body)
 		}
 	}
-	return fenced(toolCallTag, fmt.Sprintf(`{"tool_id": %s, "params": %s}`, quoted(c.Name), llm.InputObject(c.Input)))
+	return fenced(toolCallTag, fmt.Sprintf(`{"tool_id": %s, "params": %s}`, jsonString(c.Name), llm.InputObject(c.Input)))
 }
 
-// unread returns the text that the model wrote in place of an object.
-func unread(c llm.ToolCall) (text string, ok bool) {
+// unreadText returns the text that the model wrote in place of an object.
+func unreadText(c llm.ToolCall) (text string, ok bool) {
 	ok = bytes.HasPrefix(c.Input, []byte(`"`)) && json.Unmarshal(c.Input, &text) == nil
 	return text, ok
 }
@@ -142,7 +142,7 @@ func resultInText(r llm.ToolResult, calls []*llm.ToolCall) string {
 			continue
 		}
 		head += fmt.Sprintf(" %d: %s", i+1, llm.SafeName(c.Name))
-		if text, ok := unread(*c); ok {
+		if text, ok := unreadText(*c); ok {
 			_, _, err := parseToolCall(text)
 			unreadable = fmt.Sprintf("\nThe block could not be read: %v.", err)
 		}
@@ -154,8 +154,8 @@ func resultInText(r llm.ToolResult, calls []*llm.ToolCall) string {
 	return head + "]\n" + fenced("output", strings.TrimSuffix(r.Text, "\n")) + unreadable
 }
 
-// quoted returns a JSON string.
-func quoted(s string) string {
+// jsonString returns a JSON string.
+func jsonString(s string) string {
 	raw, err := json.Marshal(s)
 	if err != nil {
 		panic(err) // strings always encode

@@ -136,13 +136,13 @@ func (e Expectation) hint(n *Node, path string) string {
 		return `: put it in brackets, ["…"]`
 	case e.Fits(unstable.String) && (n.Kind == unstable.Integer || n.Kind == unstable.Bool || n.Kind == unstable.Float):
 		return ": put it in quotes"
-	case n.Kind == unstable.String && (n.Text == "true" || n.Text == "false" || number().MatchString(n.Text)):
+	case n.Kind == unstable.String && (n.Text == "true" || n.Text == "false" || numberPattern().MatchString(n.Text)):
 		return ": write it without quotes"
 	}
 	return ""
 }
 
-var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[+-]?[0-9.]+$`) })
+var numberPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[+-]?[0-9.]+$`) })
 
 // Want returns the Expectation for a type.
 func Want(t reflect.Type) Expectation {

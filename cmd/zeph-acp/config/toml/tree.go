@@ -26,20 +26,20 @@ import (
 type Node struct {
 	Line  int // 1-based; 0 means that it is from no file
 	Kind  unstable.Kind
-	made  made
+	made  tableOrigin
 	Text  string           // of a scalar, unquoted
 	Items []*Node          // of Array and ArrayTable
 	Keys  []string         // of Table and InlineTable, in order of appearance
 	Table map[string]*Node // of Table and InlineTable
 }
 
-// made records how a table was created, which decides what may be added to it.
-type made uint8
+// tableOrigin records how a table was created, which decides what may be added to it.
+type tableOrigin uint8
 
 const (
-	byChild  made = iota // [a.b] makes a
-	byHeader             // [a]
-	byDots               // a.b = 1 makes a
+	byChild  tableOrigin = iota // [a.b] makes a
+	byHeader                    // [a]
+	byDots                      // a.b = 1 makes a
 )
 
 // Child returns the node of that key, nil if there is no such key.
@@ -99,7 +99,7 @@ func Parse(data []byte) (*Node, Mistakes) {
 			if e, ok := errors.AsType[*toml.DecodeError](err); ok {
 				line, _ = e.Position()
 			}
-			t.wrong(line, nil, "%s", plain(err))
+			t.wrong(line, nil, "%s", errorText(err))
 		}
 	}
 	return t.root, t.mistakes
@@ -120,8 +120,8 @@ func (t *tree) lineAt(offset int) int {
 	return i
 }
 
-// beginning matches a line that may begin an expression.
-var beginning = sync.OnceValue(func() *regexp.Regexp {
+// expressionStart matches a line that may begin an expression.
+var expressionStart = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[ \t]*(\[\[?[\w."' \t-]+\]\]?[ \t]*(#.*)?|[\w."'-]+[ \t]*=.*)\r?$`)
 })
 
@@ -147,10 +147,10 @@ func (t *tree) recover(err error) int {
 	first = min(first, failed)
 	switch atEnd := at >= len(t.data)-1; {
 	case first == failed || atEnd: // at the end, something was not closed
-		t.wrong(first, nil, "%s", plain(err))
+		t.wrong(first, nil, "%s", errorText(err))
 		failed = first + 1
 	default:
-		t.wrong(failed, nil, "%s, in the expression that begins on line %d", plain(err), first)
+		t.wrong(failed, nil, "%s, in the expression that begins on line %d", errorText(err), first)
 	}
 	if strings.HasPrefix(strings.TrimSpace(t.text(first)), "[") {
 		// The table of the following keys is unknown: they are parsed but
@@ -158,7 +158,7 @@ func (t *tree) recover(err error) int {
 		t.current, t.path = &Node{Kind: unstable.Table, made: byHeader}, nil
 	}
 	for ; failed <= len(t.lines); failed++ {
-		if beginning().MatchString(t.text(failed)) {
+		if expressionStart().MatchString(t.text(failed)) {
 			t.end = t.lines[failed-1]
 			return t.end
 		}
@@ -259,7 +259,7 @@ func (t *tree) keyValue(table *Node, path *path, keys []string, line int, value 
 // descend walks from table along keys and creates missing tables. It returns
 // nil if a value on the way is not a table, or is a table that cannot be
 // extended.
-func (t *tree) descend(table *Node, path *path, keys []string, line int, how made) *Node {
+func (t *tree) descend(table *Node, path *path, keys []string, line int, how tableOrigin) *Node {
 	for i, key := range keys {
 		next := table.Child(key)
 		switch {
@@ -363,7 +363,7 @@ func (p *path) String() string {
 	return strings.Join(parts, "")
 }
 
-// plain returns the text of a library error without its prefix.
-func plain(err error) string {
+// errorText returns the text of a library error without its prefix.
+func errorText(err error) string {
 	return strings.TrimPrefix(err.Error(), "toml: ")
 }

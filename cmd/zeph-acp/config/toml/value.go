@@ -97,18 +97,18 @@ func FormatString(s string) string {
 	return b.String()
 }
 
-// bare matches a key that needs no quotes.
-var bare = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]+$`) })
+// bareKey matches a key that needs no quotes.
+var bareKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]+$`) })
 
 // FormatKey formats a key as TOML.
 func FormatKey(key string) string {
-	if bare().MatchString(key) {
+	if bareKey().MatchString(key) {
 		return key
 	}
 	return FormatString(key)
 }
 
-var indexes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[[0-9]+\]`) })
+var indexPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[[0-9]+\]`) })
 
 // Unindexed returns a path with each index of an array replaced by mark.
-func Unindexed(path, mark string) string { return indexes().ReplaceAllString(path, mark) }
+func Unindexed(path, mark string) string { return indexPattern().ReplaceAllString(path, mark) }
