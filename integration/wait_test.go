@@ -56,7 +56,7 @@ func (a *agent) answer(id string) frame {
 	return a.await("answer to "+id, func(f frame) bool { return f.Method == "" && string(f.ID) == id })
 }
 
-// within waits for a value.
+// within waits for a value of the channel.
 func within[T any](t testing.TB, d time.Duration, what string, c <-chan T) T {
 	t.Helper()
 	select {
