@@ -73,7 +73,7 @@ func login(cmd *cobra.Command, f *flags, name string) error {
 	if err := keys.Save(chosen.env, key); err != nil {
 		return err
 	}
-	return printStored(cmd.OutOrStdout(), keys, chosen)
+	return printStored(cmd.OutOrStdout(), keys, chosen, l.Getenv(chosen.env) != "")
 }
 
 // askKey reads the key, and the choice of a provider if none was named, from the
@@ -110,9 +110,10 @@ func askKey(out io.Writer, choices []*choice, chosen *choice) (*choice, string, 
 	}
 }
 
-func printStored(out io.Writer, keys *keys.Keys, c *choice) error {
+// printStored reports a stored key. InEnv reports that the environment has one too.
+func printStored(out io.Writer, keys *keys.Keys, c *choice, inEnv bool) error {
 	text := fmt.Sprintf("Stored the key of %s in %s. A running agent sees it at the next prompt.\n", c, keys.File())
-	if os.Getenv(c.env) != "" {
+	if inEnv {
 		text += fmt.Sprintf("%s is set in this environment: where it is set, it takes precedence over the stored key.\n", c.env)
 	}
 	_, err := io.WriteString(out, text)

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -51,7 +50,7 @@ func logout(cmd *cobra.Command, f *flags, name string) error {
 		text = fmt.Sprintf("Removed from %s: %s.\n", keys.File(), strings.Join(removed, ", "))
 	}
 	for _, c := range choices {
-		if os.Getenv(c.env) != "" {
+		if l.Getenv(c.env) != "" {
 			text += fmt.Sprintf("%s is still set in this environment.\n", c.env)
 		}
 	}
