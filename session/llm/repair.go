@@ -68,14 +68,13 @@ func nextAnswer(history []Message) int {
 
 // sound returns the number of messages at the beginning that need no repair.
 func sound(history []Message) int {
-	isCall := func(b Block) bool { return b.Call != nil }
-	isResult := func(b Block) bool { return b.Result != nil }
 	for i := 0; i < len(history); i++ {
 		blocks := history[i].Blocks
-		if len(blocks) == 0 || slices.ContainsFunc(blocks, isResult) || history[i].Role != Assistant && slices.ContainsFunc(blocks, isCall) {
+		calls, results := count(blocks)
+		if len(blocks) == 0 || results > 0 || history[i].Role != Assistant && calls > 0 {
 			return i
 		}
-		if !slices.ContainsFunc(blocks, isCall) {
+		if calls == 0 {
 			continue
 		}
 		if i+1 == len(history) || history[i+1].Role == Assistant || !isAnswered(history[i+1].Blocks, blocks) {
@@ -86,19 +85,34 @@ func sound(history []Message) int {
 	return len(history)
 }
 
+// count returns the number of calls and of results in blocks.
+func count(blocks []Block) (calls, results int) {
+	for i := range blocks {
+		if blocks[i].Call != nil {
+			calls++
+		}
+		if blocks[i].Result != nil {
+			results++
+		}
+	}
+	return calls, results
+}
+
 // isAnswered reports whether a reply begins with one result for each call in blocks, in
 // order, and has neither others nor calls.
 func isAnswered(reply, blocks []Block) bool {
-	for _, b := range blocks {
-		if b.Call == nil {
+	for i := range blocks {
+		call := blocks[i].Call
+		if call == nil {
 			continue
 		}
-		if len(reply) == 0 || reply[0].Result == nil || reply[0].Result.ID != b.Call.ID {
+		if len(reply) == 0 || reply[0].Result == nil || reply[0].Result.ID != call.ID {
 			return false
 		}
 		reply = reply[1:]
 	}
-	return !slices.ContainsFunc(reply, func(b Block) bool { return b.Result != nil || b.Call != nil })
+	calls, results := count(reply)
+	return calls == 0 && results == 0
 }
 
 // resultsOf returns one result for each call in blocks. Calls with the same ID are
