@@ -32,14 +32,13 @@ func TrimEndpoint(address string) (base string, whole bool) {
 	return address, false
 }
 
-// Client sends requests. Any response but success becomes a *StatusError, whatever an
-// SDK would make of it.
+// Client sends requests. Any response but success becomes a *StatusError.
 type Client struct {
 	*http.Client
 	query string // added to each request
 }
 
-// NewClient returns a client for an address, whose query the SDKs would drop.
+// NewClient returns a client for an address, whose query each request has.
 func NewClient(address string) Client {
 	_, query := SplitQuery(address)
 	// A redirect would send key and conversation to an address that is not configured.
@@ -69,7 +68,7 @@ func (c Client) Do(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if res.StatusCode == http.StatusOK || res.StatusCode == http.StatusCreated { // 201 is some gateways' answer to any POST
-		if req.Method == http.MethodGet { // a list, which the SDKs read to its end
+		if req.Method == http.MethodGet { // a list, which is read to its end
 			res.Body = &bounded{ReadCloser: res.Body, left: maxAnswer, all: maxAnswer}
 		}
 		return res, nil
