@@ -120,6 +120,7 @@ func (s *Server) capabilities() AgentCapabilities {
 	c := AgentCapabilities{
 		LoadSession:        true,
 		PromptCapabilities: PromptCapabilities{Image: true, EmbeddedContext: true},
+		MCPCapabilities:    MCPCapabilities{HTTP: true, SSE: true},
 	}
 	if s.Logout != nil {
 		c.Auth.Logout = &struct{}{}

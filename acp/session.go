@@ -2,8 +2,10 @@ package acp
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"time"
 )
 
 // Sessions opens, finds and lists sessions for the server. Its methods are
@@ -74,6 +76,37 @@ type NewSessionRequest struct {
 	CWD                   string      `json:"cwd"` // absolute
 	MCPServers            []MCPServer `json:"mcpServers"`
 	AdditionalDirectories []string    `json:"additionalDirectories"` // absolute
+	Meta                  SessionMeta `json:"_meta"`
+}
+
+// SessionMeta are the members of _meta that the agent uses. Mistakes in _meta never
+// fail a request.
+type SessionMeta struct {
+	MCPStartupAwaitTimeoutMS *int
+}
+
+// UnmarshalJSON reads the known members and ignores mistakes.
+func (m *SessionMeta) UnmarshalJSON(b []byte) error {
+	var known struct {
+		MCPStartupAwaitTimeoutMS *int `json:"mcpStartupAwaitTimeoutMs"`
+	}
+	if json.Unmarshal(b, &known) == nil && known.MCPStartupAwaitTimeoutMS != nil && *known.MCPStartupAwaitTimeoutMS >= 0 {
+		m.MCPStartupAwaitTimeoutMS = known.MCPStartupAwaitTimeoutMS
+	}
+	return nil
+}
+
+// maxMCPWait bounds how long a prompt waits for MCP servers.
+const maxMCPWait = 5 * time.Minute
+
+// MCPWait returns how long the first prompt waits for MCP servers that are starting;
+// nil means that the client does not say.
+func (m SessionMeta) MCPWait() *time.Duration {
+	if m.MCPStartupAwaitTimeoutMS == nil {
+		return nil
+	}
+	wait := min(time.Duration(min(*m.MCPStartupAwaitTimeoutMS, 1<<30))*time.Millisecond, maxMCPWait)
+	return &wait
 }
 
 func (p *NewSessionRequest) validate() error {

@@ -10,6 +10,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"testing"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakemcp"
 )
 
 // binary is the built command.
@@ -29,6 +31,10 @@ func pick(short, whole int) int {
 const command = "github.com/zeph-acp/zeph-acp/cmd/zeph-acp"
 
 func TestMain(m *testing.M) {
+	if behaviour := os.Getenv(fakemcp.Behaviour); behaviour != "" {
+		fakemcp.Serve(behaviour)
+		return
+	}
 	os.Exit(run(m))
 }
 

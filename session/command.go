@@ -48,6 +48,7 @@ func commands() []command {
 		{name: "model", description: "Show the models, or pick one", hint: "[PROVIDER:MODEL]", run: (*Session).pickModel},
 		{name: "mode", description: "Show the modes, or pick one", hint: "[MODE]", run: (*Session).pickMode},
 		{name: "tools", description: "Show the tools that the model has", run: (*Session).tools},
+		{name: "mcp", description: "Show the MCP servers and their tools", run: (*Session).mcp},
 		{name: "status", description: "Show the session's state", run: (*Session).status},
 		{name: "sessions", description: "Show the sessions of this directory", run: (*Session).sessions},
 		{name: "review", description: "Review the changes in the working tree", hint: "[what to look at]", prompt: func(rest string) string { return withArguments(reviewPrompt, rest) }},
@@ -302,6 +303,16 @@ func (s *Session) tools(context.Context, string) (string, error) {
 		fmt.Fprintf(&b, "- `%s`: %s\n", t.Name, summary(t.Description))
 	}
 	return b.String(), nil
+}
+
+func (s *Session) mcp(context.Context, string) (string, error) {
+	s.mu.Lock()
+	tools := s.keeper
+	s.mu.Unlock()
+	if tools == nil {
+		return "There are no MCP servers.", nil
+	}
+	return tools.Servers(), nil
 }
 
 func (s *Session) status(context.Context, string) (string, error) {

@@ -51,6 +51,7 @@ type Setup struct {
 	CWD        string   // absolute
 	Dirs       []string // additional roots, absolute
 	MCPServers []acp.MCPServer
+	MCPWait    *time.Duration // how long the first prompt waits for them; nil means as configured
 	Mode       func() string
 	Model      func() llm.Model
 	Thought    func() string
@@ -75,6 +76,8 @@ type Tools interface {
 	Reset()
 	// Status returns the lines for /status, each a name, a colon and a text.
 	Status() []string
+	// Servers describes the MCP servers, in Markdown.
+	Servers() string
 	// Close ends background commands and waits for them.
 	Close()
 }
@@ -119,6 +122,17 @@ func (s *Sessions) Find(id string) (acp.Session, error) {
 		return sess, nil
 	}
 	return nil, acp.ErrUnknownSession
+}
+
+// Tools returns what the tools of an open session keep, else acp.ErrUnknownSession.
+func (s *Sessions) Tools(id string) (Tools, error) {
+	sess, ok := s.find(id)
+	if !ok {
+		return nil, acp.ErrUnknownSession
+	}
+	sess.mu.Lock()
+	defer sess.mu.Unlock()
+	return sess.keeper, nil
 }
 
 func (s *Sessions) find(id string) (*Session, bool) {

@@ -242,9 +242,11 @@ func (i *instance) connect(ctx context.Context) (*sdk.ClientSession, *stdio.Serv
 	if err != nil {
 		return nil, nil, err
 	}
-	program, err := stdio.Start(process.Program{
-		Path: i.entry.Command, Args: i.entry.Args, Env: env, Dir: i.dir, Reaper: i.pool.Reaper,
-	}, func(stream, text string) {
+	prog := process.Program{Path: i.entry.Command, Args: i.entry.Args, Env: env, Dir: i.dir}
+	if i.pool.Reaper != nil {
+		prog.Reaper = i.pool.Reaper()
+	}
+	program, err := stdio.Start(prog, func(stream, text string) {
 		i.pool.Log.Info("mcp", "server", i.entry.Name, "stream", stream, "line", i.pool.mask(text))
 	})
 	if err != nil {
@@ -258,7 +260,7 @@ func (i *instance) connect(ctx context.Context) (*sdk.ClientSession, *stdio.Serv
 // environment returns the environment of the program: that of commands, and what the
 // entry adds.
 func (i *instance) environment() ([]string, error) {
-	env := slices.Clone(i.pool.Env)
+	env := slices.Clone(i.pool.Env())
 	for _, name := range i.entry.EnvFrom {
 		if i.pool.Getenv == nil || i.pool.Getenv(name) == "" {
 			return nil, fmt.Errorf("the variable %s is not set", name)

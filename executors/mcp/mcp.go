@@ -30,11 +30,12 @@ import (
 // once it is used; its methods may be called concurrently.
 type Servers struct {
 	Version string              // of this program, for the servers
-	Env     []string            // NAME=value, the environment of programs without secrets
+	Env     func() []string     // returns NAME=value, the environment of programs without secrets
 	Getenv  func(string) string // looks up variables that an entry names; nil means that there are none
 	Log     *slog.Logger
 	Mask    func(string) string // masks credentials in what is logged; nil masks nothing
-	Reaper  *process.Reaper     // ends servers if this process is killed; may be nil
+	// Reaper returns what ends servers if this process is killed; nil means nothing.
+	Reaper func() *process.Reaper
 
 	mu      sync.Mutex
 	running map[*instance]int    // and how many sessions use it
@@ -96,8 +97,11 @@ func (p *Servers) release(i *instance, watch *watcher) {
 const hurry = 300 * time.Millisecond
 
 // Close ends all servers and waits for that, less than a second. Sessions may be
-// closed later.
+// closed later. A nil Servers has none.
 func (p *Servers) Close() {
+	if p == nil {
+		return
+	}
 	p.mu.Lock()
 	p.closed = true
 	var all sync.WaitGroup

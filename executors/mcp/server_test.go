@@ -133,7 +133,7 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	f := &fixture{t: t, dir: t.TempDir(), warn: &warnings{more: make(chan struct{}, 1)}, Servers: &Servers{
-		Version: "1", Env: []string{"PATH=" + os.Getenv("PATH")}, Getenv: func(name string) string { return map[string]string{"SHELL_TOKEN": "t0k3n"}[name] },
+		Version: "1", Env: func() []string { return []string{"PATH=" + os.Getenv("PATH"), "GIVEN=no"} }, Getenv: func(name string) string { return map[string]string{"SHELL_TOKEN": "t0k3n"}[name] },
 		Log: slog.New(slog.DiscardHandler),
 	}}
 	t.Cleanup(f.Close)

@@ -128,7 +128,6 @@ func TestTimeout(t *testing.T) {
 
 func TestEnvironment(t *testing.T) {
 	f := newFixture(t)
-	f.Env = append(f.Env, "GIVEN=no")
 	e := program(t, "s", "tools")
 	e.Args, e.Env["GIVEN"], e.EnvFrom = []string{"-x", "a b"}, "yes", []string{"SHELL_TOKEN"}
 	if got := f.call(f.open(e), "s__env", `{}`); got.ForModel() != marked+"yes t0k3n -x,a b" {

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,6 +26,9 @@ func Defaults() Config { return Config{} }
 func (c Config) Validate() map[string]string {
 	wrong := map[string]string{}
 	for tool, rules := range c.Permissions {
+		if _, err := glob(tool); err != nil {
+			wrong["permissions."+tool] = err.Error()
+		}
 		for i, r := range rules {
 			key := fmt.Sprintf("permissions.%s[%d]", tool, i)
 			if r.Pattern == "" {
@@ -64,11 +68,20 @@ func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []strin
 // oldNames are the names of tools in older configurations.
 var oldNames = map[string]string{"bash": "shell", "find_path": "glob"}
 
-// rules returns the rules of a tool under all its names.
+// rules returns the rules of a tool under all its names, then those whose key is a
+// pattern that matches it.
 func rules(of map[string][]Rule, tool string) []Rule {
 	out := of[tool]
 	if old, ok := oldNames[tool]; ok {
 		out = append(slices.Clone(out), of[old]...)
+	}
+	for _, key := range slices.Sorted(maps.Keys(of)) {
+		if !strings.Contains(key, "*") {
+			continue
+		}
+		if re, err := glob(key); err == nil && re.MatchString(tool) {
+			out = append(slices.Clip(out), of[key]...)
+		}
 	}
 	return out
 }

@@ -51,6 +51,9 @@ type Agent struct {
 	System func() string
 	// Toolset decides which tools the model is offered; nil offers all.
 	Toolset Toolset
+	// Ready is called before the tools of a turn are listed, which then stay the same
+	// for the turn; nil means that they never change.
+	Ready func(context.Context)
 	// Off are the names of the tools that the configuration disables.
 	Off []string
 
@@ -180,6 +183,9 @@ type turn struct {
 // recorded; one that wraps acp.ErrAuthRequired; ctx's cause after a cancel; or
 // the provider's failure.
 func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) ([]llm.Message, acp.StopReason, error) {
+	if a.Ready != nil {
+		a.Ready(ctx)
+	}
 	t := &turn{Agent: a, model: a.Model(), tools: a.Chain.Tools(), offered: a.Tools(), history: history}
 	prompt := transcript.Prompt{MessageID: a.NewID(), Content: in.Content, Instead: in.Instead}
 	if name, _ := local.Slash(strings.TrimSpace(transcript.Typed(in.Content))); in.Instead == "" && slices.Contains(a.Off, name) {

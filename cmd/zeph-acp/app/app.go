@@ -22,6 +22,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/audit"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/executors/mcp"
 	"github.com/zeph-acp/zeph-acp/executors/overflow"
 	"github.com/zeph-acp/zeph-acp/executors/policy"
 	"github.com/zeph-acp/zeph-acp/executors/shell/process"
@@ -60,6 +61,7 @@ type App struct {
 	Settle   time.Duration // see session.Sessions
 	Log      *slog.Logger
 	Warnings []string        // about the configuration; shown in every session
+	MCP      *mcp.Servers    // runs the MCP servers of all sessions
 	Reaper   *process.Reaper // ends running commands if this process is killed; nil ends nothing
 
 	byEnv   string              // the model that the environment selects
@@ -95,6 +97,7 @@ func New(l *config.Loaded, log *slog.Logger) *App {
 	a.filters = newFilters(l)
 	a.Getenv = a.environment(l, keys)
 	a.catalogue = a.newCatalogue(l)
+	a.MCP = a.mcpServers(l)
 	a.Audit = audit.New(l.Paths.State, l.Config.Audit, a.filters.mask(l.Config.Tools.Filters.Security))
 	if l.Paths.Data != "" {
 		a.Skills = filepath.Join(l.Paths.Data, "skills")
@@ -109,9 +112,12 @@ func New(l *config.Loaded, log *slog.Logger) *App {
 // sessions together, where the database cannot be used.
 const overflowMemory = 32 << 20
 
-// CloseTools ends the background commands of all sessions, in less than two
-// seconds.
+// CloseTools ends the background commands and the MCP servers of all sessions, in
+// less than two seconds.
 func (a *App) CloseTools() {
+	var servers sync.WaitGroup
+	servers.Go(a.MCP.Close)
+	defer servers.Wait()
 	for _, s := range a.serving() {
 		s.CloseTools()
 	}

@@ -51,6 +51,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in places, rules *policy
 			TAFC: cfg.Tools.TAFC, Filter: cfg.Agent.ToolFilter, Dependencies: cfg.Tools.Dependencies,
 		}, &a.vectors, a.Log),
 	}
+	k.mcp = a.mcpSession(cfg, s)
 	k.cache.Busy = func() bool { return bash.Running() > 0 }
 	tools := executors.NewDynExecutor(
 		in.skills.Tools(),
@@ -60,6 +61,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in places, rules *policy
 		diagnostics.New(local, in.roots, cfg.Tools.Diagnostics),
 		k.long.Tools(),
 		native.New(),
+		k.mcp, // last, since its tools come and go
 	)
 	if !cfg.Tools.Enabled {
 		for _, tool := range tools.Tools() {

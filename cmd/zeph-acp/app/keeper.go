@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/zeph-acp/zeph-acp/executors/cache"
+	"github.com/zeph-acp/zeph-acp/executors/mcp"
 	"github.com/zeph-acp/zeph-acp/executors/overflow"
 	"github.com/zeph-acp/zeph-acp/executors/quota"
 	"github.com/zeph-acp/zeph-acp/executors/shell"
@@ -30,6 +32,7 @@ type keeper struct {
 	unasked  atomic.Bool  // the user wants no question after max_tool_iterations rounds
 	suspects atomic.Int64 // calls with values that the model may have made up
 	set      *toolset.Set
+	mcp      *mcp.Session
 }
 
 // Reset drops the results and the system prompt, and restarts the counters.
@@ -70,8 +73,11 @@ func (k *keeper) Status() []string {
 	return lines
 }
 
-// Close ends background commands and stores the counters.
+// Close ends background commands and MCP servers, and stores the counters.
 func (k *keeper) Close() {
+	var servers sync.WaitGroup
+	servers.Go(k.mcp.Close)
+	defer servers.Wait()
 	_ = k.shell.Close() // no caller could act on its failure
 	k.filter.Metrics.Flush()
 }

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"slices"
@@ -34,7 +33,7 @@ func (a *App) newAgent(s session.Setup, terminals *ideproxy.Terminals) (session.
 		return session.Opening{}, err
 	}
 	models, unusable := a.helperModels(cfg, s)
-	warnings = slices.Concat(a.Warnings, warnings, rules.notes, left, a.filters.ready(a.Config, a.Getenv), unusable, a.missing(s))
+	warnings = slices.Concat(a.Warnings, warnings, rules.notes, left, a.filters.ready(a.Config, a.Getenv), unusable, a.missing())
 	judges := a.shellPolicy(s, roots, in.home, cfg, rules)
 	tools, kept := a.chain(cfg, s, in, judges, terminals)
 	kept.long.Summarizer = models.outputs
@@ -95,10 +94,7 @@ func (a *App) places(cfg config.Config, roots *workspace.Roots) (in places, warn
 }
 
 // missing warns about requests of the client or the user that cannot be met.
-func (a *App) missing(s session.Setup) (warnings []string) {
-	for _, m := range s.MCPServers {
-		warnings = append(warnings, fmt.Sprintf("MCP servers are not supported yet: %s is left out.", m.Name))
-	}
+func (a *App) missing() (warnings []string) {
 	if locked := a.locked(); locked != nil { // without a key the session would use direct and say nothing
 		warnings = append(warnings, locked.Error())
 	}
@@ -130,7 +126,7 @@ func (a *App) agent(cfg config.Config, s session.Setup, in places, tools executo
 			Keep:    func(ctx context.Context, text string) (string, bool) { return kept.long.Keep(ctx, s.ID, text) },
 		},
 		Helpers: agent.Helpers{Reformat: models.reformatter, Compactor: models.compaction},
-		System:  kept.system.text, Toolset: kept.set, Off: kept.off,
+		System:  kept.system.text, Toolset: kept.set, Off: kept.off, Ready: kept.mcp.Ready,
 	}
 }
 

@@ -96,7 +96,7 @@ func (l *Loaded) checkTools(f *Findings, tools []executors.Tool) {
 		names = append(names, t.Name)
 	}
 	for _, tool := range slices.Sorted(maps.Keys(l.Config.Tools.Permissions)) {
-		if slices.Contains(names, tool) {
+		if slices.Contains(names, tool) || strings.Contains(tool, "__") { // of an MCP server, or unknown until it runs
 			continue
 		}
 		key, hint := "tools.permissions."+tool, ""

@@ -17,6 +17,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/cache"
 	"github.com/zeph-acp/zeph-acp/executors/diagnostics"
 	"github.com/zeph-acp/zeph-acp/executors/files"
+	"github.com/zeph-acp/zeph-acp/executors/mcp"
 	"github.com/zeph-acp/zeph-acp/executors/overflow"
 	"github.com/zeph-acp/zeph-acp/executors/policy"
 	"github.com/zeph-acp/zeph-acp/executors/quota"
@@ -36,6 +37,7 @@ type Config struct {
 	Agent Agent           `toml:"agent"`
 	LLM   provider.Config `toml:"llm"`
 	Tools Tools           `toml:"tools"`
+	MCP   mcp.Config      `toml:"mcp"`
 	ACP   acp.Config      `toml:"acp"`
 	Audit audit.Config    `toml:"audit"`
 	Log   LogConfig       `toml:"log"`
@@ -93,6 +95,7 @@ func Defaults() Config {
 			Config:       policy.Defaults(),
 			Shell:        Shell{shell.Defaults(), policy.ShellDefaults()},
 		},
+		MCP:   mcp.Defaults(),
 		ACP:   acp.Defaults(),
 		Audit: audit.Defaults(),
 		Log:   LogConfig{Level: "error"},
@@ -128,6 +131,7 @@ func sections() []section {
 		sectionOf("tools.retry", func(c *Config) *retry.Config { return &c.Tools.Retry }),
 		sectionOf("tools.tafc", func(c *Config) *toolset.TAFC { return &c.Tools.TAFC }),
 		sectionOf("tools.dependencies", func(c *Config) *toolset.Dependencies { return &c.Tools.Dependencies }),
+		sectionOf("mcp", func(c *Config) *mcp.Config { return &c.MCP }),
 		sectionOf("acp", func(c *Config) *acp.Config { return &c.ACP }),
 		sectionOf("audit", func(c *Config) *audit.Config { return &c.Audit }),
 		sectionOf("log", func(c *Config) *LogConfig { return &c.Log }),

@@ -60,6 +60,7 @@ func TestDocs(t *testing.T) {
 	for _, typ := range []reflect.Type{
 		reflect.TypeOf(l.Config.LLM.Providers).Elem(),
 		reflect.TypeOf(l.Config.Tools.Permissions).Elem().Elem(),
+		reflect.TypeOf(l.Config.MCP.Servers).Elem(),
 	} {
 		for _, f := range toml.Fields(typ) {
 			if !strings.Contains(elements, "\n"+f.Key+" = ") {

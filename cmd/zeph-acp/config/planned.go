@@ -17,7 +17,7 @@ var plannedKeys = []string{
 	"tools.permissions.*.match", "tools.permissions.*.not_match",
 	"hooks", "security", "execution",
 	// Servers of tools, and what they serve.
-	"mcp", "lsp", "tools.mcp", "tools.lsp", "acp.lsp",
+	"lsp", "tools.mcp", "tools.lsp", "acp.lsp",
 	// Memory, scheduled work and sub-agents.
 	"memory", "skills", "scheduler", "agents", "session", "index",
 	"tools.memory", "tools.skills", "tools.scheduler", "tools.sub_agent", "tools.search_code", "tools.ask_user",

@@ -94,7 +94,10 @@ func (s *Set) Warnings(tools []executors.Tool) []string {
 	if most, score := mostComplex(tools); s.cfg.TAFC.Enabled && score < s.thinking.threshold {
 		notes = append(notes, fmt.Sprintf("tools.tafc has no effect: no tool reaches complexity_threshold = %v (%s has the most, %.2f).", s.thinking.threshold, most, score))
 	}
-	known := func(name string) bool { _, ok := executors.Find(tools, name); return ok }
+	known := func(name string) bool {
+		_, ok := executors.Find(tools, name)
+		return ok || strings.Contains(name, "__") // of an MCP server, which may still be starting
+	}
 	if s.cfg.Filter.Enabled {
 		for _, name := range s.cfg.Filter.AlwaysOn {
 			if !known(name) && !slices.Contains(FilterDefaults().AlwaysOn, name) {

@@ -103,12 +103,16 @@ func (d *Decoder) decodeMap(n *Node, v reflect.Value, path string) bool {
 }
 
 // decodeSlice replaces the slice. Elements with mistakes stay, as far as they
-// were decoded, so that indexes are the document's.
+// were decoded, so that indexes are the document's. An element that has a method
+// SetDefaults begins with those.
 func (d *Decoder) decodeSlice(n *Node, v reflect.Value, path string) bool {
 	out := reflect.MakeSlice(v.Type(), 0, len(n.Items))
 	right := true
 	for i, item := range n.Items {
 		elem := reflect.New(v.Type().Elem()).Elem()
+		if e, ok := elem.Addr().Interface().(interface{ SetDefaults() }); ok {
+			e.SetDefaults()
+		}
 		right = d.Decode(item, elem, fmt.Sprintf("%s[%d]", path, i)) && right
 		out = reflect.Append(out, elem)
 	}

@@ -1,0 +1,98 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/executors/mcp"
+	"github.com/zeph-acp/zeph-acp/executors/shell"
+	"github.com/zeph-acp/zeph-acp/executors/shell/process"
+	"github.com/zeph-acp/zeph-acp/session"
+)
+
+// mcpServers returns the MCP servers of the process. None runs before a session
+// has it.
+func (a *App) mcpServers(l *config.Loaded) *mcp.Servers {
+	return &mcp.Servers{
+		Version: Version,
+		Env:     func() []string { return shell.Env(os.Environ(), localShell(a.Config, nil).Block) },
+		Reaper:  func() *process.Reaper { return a.Reaper },
+		Getenv:  a.environ,
+		Log:     a.Log,
+		Mask:    a.filters.mask(l.Config.Tools.Filters.Security),
+	}
+}
+
+// mcpSession starts the MCP servers of a session: those of the client, which take
+// precedence, and those of the configuration.
+func (a *App) mcpSession(cfg config.Config, s session.Setup) *mcp.Session {
+	servers := slices.Concat(clientServers(s.MCPServers), a.Config.MCP.Servers)
+	wait := time.Duration(a.Config.MCP.StartupWaitSecs) * time.Second
+	if s.MCPWait != nil {
+		wait = *s.MCPWait
+	}
+	if !cfg.Tools.Enabled {
+		servers = nil
+	}
+	return a.MCP.Session(mcp.Options{Dir: s.CWD, Servers: servers, Wait: wait, Warn: s.Warn})
+}
+
+// clientServers returns the entries of the servers that a client wants. They belong
+// to its session.
+func clientServers(servers []acp.MCPServer) []mcp.Server {
+	var out []mcp.Server
+	for _, m := range servers {
+		e := mcp.NewServer()
+		e.Name, e.Command, e.Args, e.PerSession, e.Guarded = m.Name, m.Command, m.Args, true, true
+		e.URL = m.URL
+		if m.Type == "" || m.Type == "stdio" {
+			e.URL = ""
+		} else {
+			e.Command, e.Transport = "", m.Type
+		}
+		if len(m.Env) > 0 {
+			e.Env = map[string]string{}
+		}
+		for _, v := range m.Env {
+			e.Env[v.Name] = v.Value
+		}
+		if len(m.Headers) > 0 {
+			e.Headers = map[string]string{}
+		}
+		for _, h := range m.Headers {
+			e.Headers[h.Name] = h.Value
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// servers answers _zeph/mcp with the servers of an open session.
+func servers(_ context.Context, sessions *session.Sessions, p sessionID) (any, error) {
+	if p.SessionID == nil {
+		return nil, &acp.ParamsError{Field: "sessionId", Reason: "is required"}
+	}
+	tools, err := sessions.Tools(*p.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	all := []mcp.Status{}
+	if k, ok := tools.(*keeper); ok {
+		all = k.mcp.Status()
+	}
+	return map[string]any{"servers": all}, nil
+}
+
+// Servers describes the MCP servers, for /mcp.
+func (k *keeper) Servers() string {
+	text := ""
+	for _, s := range k.mcp.Status() {
+		text += s.String()
+	}
+	return cmp.Or(text, "There are no MCP servers. The editor can send some, and [[mcp.servers]] of the configuration names others.")
+}
