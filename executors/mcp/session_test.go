@@ -243,7 +243,7 @@ func TestGuard(t *testing.T) {
 			e := NewServer()
 			e.Name, e.URL, e.Guarded, e.Headers = "s", url, true, map[string]string{"Authorization": "secret"}
 			s := f.open(e)
-			if st := s.Status()[0]; st.State != Failed || !strings.Contains(st.Error, "may not be asked") {
+			if st := s.Status()[0]; st.State != Failed || !strings.Contains(st.Error, "not on the public Internet") {
 				t.Errorf("%+v", st)
 			}
 		})
