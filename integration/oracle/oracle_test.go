@@ -48,8 +48,8 @@ func record(t *testing.T, answers ...http.HandlerFunc) *recorder {
 	return r
 }
 
-// roundTrip decodes a request as a T, and returns an error unless the T encodes the same.
-// Apart are the members that the SDK adds outside of T.
+// roundTrip decodes a request as a T, and returns an error unless the T encodes to the
+// same JSON. The members in apart are ignored, since the SDK adds them outside of T.
 func roundTrip[T any](body []byte, apart ...string) error {
 	var sent map[string]any
 	if err := json.Unmarshal(body, &sent); err != nil {

@@ -12,7 +12,7 @@ import "bytes"
 type Cache struct{ key, form any }
 
 // Recall returns the T that was kept under the key, which is comparable. Otherwise it
-// returns a new one, which takes the place of the former. A nil cache keeps nothing.
+// returns a new one, which replaces the former. A nil cache keeps nothing.
 func Recall[T any](c *Cache, key any) *T {
 	if c == nil {
 		return new(T)
@@ -39,8 +39,8 @@ func (m Message) Same(other Message) bool {
 	return true
 }
 
-// same reports whether two blocks are equal. Strings and pointers of a kept message are
-// mostly identical, which is quickly found out.
+// same reports whether two blocks are equal. They usually share their strings and
+// pointers, so that comparing them is cheap.
 func (b *Block) same(other *Block) bool {
 	return *b == *other || b.Text == other.Text && b.Thought == other.Thought &&
 		equalPointers(b.Opaque, other.Opaque, func(a, b Opaque) bool { return a.Provider == b.Provider && bytes.Equal(a.Data, b.Data) }) &&

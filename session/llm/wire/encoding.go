@@ -24,8 +24,8 @@ type Encoding[S, F any] struct {
 }
 
 // Messages returns the form of each message. If the messages begin with those of the
-// last call, only the others are encoded, in order; otherwise begin makes a new state and
-// all are. The caller does not change the result.
+// last call, only the others are encoded, in order. Otherwise begin makes a new state and
+// all messages are encoded. The caller does not change the result.
 func (e *Encoding[S, F]) Messages(history []llm.Message, begin func() S, encode func(*S, llm.Message) F) []F {
 	if n := len(e.seen); n == 0 || n > len(history) || !slices.EqualFunc(e.seen, history[:n], llm.Message.Same) {
 		e.seen, e.forms, e.state = nil, nil, begin()
