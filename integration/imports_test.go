@@ -37,7 +37,8 @@ var importTable = []struct {
 	{"executors/files/walk", []string{"executors", "executors/workspace"}},
 	{"executors/files/search", []string{"executors", "executors/pattern"}},
 	{"executors/files", []string{"executors", "executors/workspace", "executors/pattern", "executors/files/*"}},
-	{"executors/pattern", nil},
+	{"executors/automaton", nil},
+	{"executors/pattern", []string{"executors/automaton"}},
 	{"executors/diagnostics", []string{"executors", "executors/command", "executors/workspace", "executors/shell", "executors/shell/process"}},
 	{"executors/shell", []string{"executors", "executors/command", "executors/workspace", "executors/shell/process", "executors/shell/rollback"}},
 	{"executors/shell/process", []string{"executors"}},
@@ -48,7 +49,7 @@ var importTable = []struct {
 	{"executors/policy", []string{"executors", "executors/command", "executors/command/plain", "executors/workspace"}},
 	{"executors/*", []string{"executors", "executors/backoff", "executors/command", "executors/workspace", "executors/pattern"}},
 	{"filter", []string{"executors", "executors/command", "executors/workspace", "filter/*"}},
-	{"filter/text", []string{"executors"}}, // spools its lines
+	{"filter/text", []string{"executors", "executors/automaton"}}, // spools its lines
 	{"filter/redact", []string{"filter/text"}},
 	{"filter/strategy", []string{"filter/text"}},
 	{"filter/strategy/strategytest", []string{"filter/strategy", "filter/text"}},

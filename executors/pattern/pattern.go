@@ -13,7 +13,10 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"sync"
+	"sync/atomic"
 	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/executors/automaton"
 )
 
 // MaxSize is the largest pattern, in steps of its compiled form: about one for
@@ -28,6 +31,9 @@ type Pattern struct {
 	// of the leftmost match of re; its first group ends where that match begins. It
 	// is set if the text before a match counts: for ^ and \b.
 	after func() *regexp.Regexp
+	// auto reports whether there is a match, but not where; nil cannot.
+	auto    func() *automaton.Automaton
+	unknown atomic.Int32 // how often auto had no answer
 }
 
 // TooLargeError reports that a pattern has more than MaxSize steps.
@@ -53,7 +59,7 @@ func Compile(expr string) (*Pattern, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Pattern{re: re, size: size}
+	p := &Pattern{re: re, size: size, auto: sync.OnceValue(func() *automaton.Automaton { return automaton.New(tree.Simplify()) })}
 	if looksBack(tree) {
 		p.after = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A(?s:.)((?s:.*?))(?:` + expr + `)`) })
 	}
@@ -130,8 +136,19 @@ func (p *Pattern) find(re *regexp.Regexp, text []byte, stopped func() bool) []in
 	return re.FindSubmatchIndex(text)
 }
 
-// Match reports whether there is a match; false also if the search was stopped.
+// maxUnknown is how often an automaton may have no answer before it is not asked
+// any more.
+const maxUnknown = 8
+
+// Match reports whether there is a match; false also if the search was stopped. It
+// is several times faster than Find.
 func (p *Pattern) Match(text []byte, stopped func() bool) bool {
+	if a := p.auto(); a != nil && p.unknown.Load() < maxUnknown {
+		if found, known := a.Match(text); known {
+			return found
+		}
+		p.unknown.Add(1)
+	}
 	if !p.Slow(len(text)) {
 		return p.re.Match(text)
 	}

@@ -6,6 +6,8 @@ import (
 	"regexp/syntax"
 	"strings"
 	"sync"
+
+	"github.com/zeph-acp/zeph-acp/executors/automaton"
 )
 
 // maxPattern is the longest regular expression, in characters.
@@ -19,7 +21,7 @@ const maxProgram = 5000
 type Pattern struct {
 	Regexp *regexp.Regexp
 	tree   *syntax.Regexp
-	auto   func() *automaton // of this expression alone
+	auto   func() *automaton.Automaton // of this expression alone
 }
 
 // Compile compiles an expression. The error says what is wrong with it.
@@ -41,14 +43,14 @@ func Compile(expr string) (*Pattern, error) {
 			return nil, fmt.Errorf("the pattern %q is too large: counted with its repetitions it has more than %d steps", expr, maxProgram)
 		}
 	}
-	p.auto = sync.OnceValue(func() *automaton { return newAutomaton([]*syntax.Regexp{p.tree}) })
+	p.auto = sync.OnceValue(func() *automaton.Automaton { return automaton.New(p.tree) })
 	return p, nil
 }
 
 // Match reports whether the expression occurs in the line.
 func (p *Pattern) Match(line []byte) bool {
 	if a := p.auto(); a != nil {
-		if found, known := a.match(line); known {
+		if found, known := a.Match(line); known {
 			return found
 		}
 	}
@@ -66,7 +68,7 @@ func (p *Pattern) Submatch(line []byte) [][]byte {
 // Patterns is a set of patterns.
 type Patterns struct {
 	list []*Pattern
-	auto func() *automaton
+	auto func() *automaton.Automaton
 }
 
 // CompileAll compiles a set. The error is that of the first invalid expression.
@@ -85,12 +87,12 @@ func CompileAll(exprs []string) (*Patterns, error) {
 // Add adds a pattern to the set, which must not be in use yet.
 func (s *Patterns) Add(p *Pattern) {
 	s.list = append(s.list, p)
-	s.auto = sync.OnceValue(func() *automaton {
+	s.auto = sync.OnceValue(func() *automaton.Automaton {
 		trees := make([]*syntax.Regexp, len(s.list))
 		for i, p := range s.list {
 			trees[i] = p.tree
 		}
-		return newAutomaton(trees)
+		return automaton.New(trees...)
 	})
 }
 
@@ -100,7 +102,7 @@ func (s *Patterns) Match(line []byte) bool {
 		return false
 	}
 	if a := s.auto(); a != nil {
-		if found, known := a.match(line); known {
+		if found, known := a.Match(line); known {
 			return found
 		}
 	}

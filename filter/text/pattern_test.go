@@ -57,30 +57,6 @@ func TestPattern(t *testing.T) {
 	}
 }
 
-// States that would need too much memory are dropped without an effect on
-// matches.
-func TestAutomatonGrows(t *testing.T) {
-	expr := `(a|b|c)*a(a|b|c){14}d`
-	p, err := Compile(expr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	re := regexp.MustCompile(expr)
-	var line []byte
-	for i := range 30_000 {
-		line = append(line, "abc"[(i*i/7+i/3)%3])
-	}
-	for n := 100; n < len(line); n += 997 {
-		text := append(line[:n:n], 'd')
-		if got, want := p.Match(text), re.Match(text); got != want {
-			t.Errorf("%d bytes: %t", n, got)
-		}
-	}
-	if c := p.auto().cache.Load(); len(c.made)*200 > maxStates {
-		t.Errorf("%d states", len(c.made))
-	}
-}
-
 // The patterns of the built-in rules fit into one automaton.
 func TestPatternsHaveAutomatons(t *testing.T) {
 	set, err := CompileAll(patternExprs)

@@ -70,7 +70,7 @@ func (sc *scan) byBlocks() bool {
 		}
 		for at < end {
 			to := lineEnd(sc.data, at)
-			if !sc.line(at, to) {
+			if sc.re.Match(bytes.TrimSuffix(sc.data[at:to], []byte("\r")), sc.stopped) && !sc.line(at, to) {
 				return false
 			}
 			at = to + 1

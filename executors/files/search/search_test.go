@@ -3,6 +3,7 @@ package search
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"regexp"
 	"strings"
 	"testing"
@@ -136,18 +137,48 @@ func FuzzGrep(f *testing.F) {
 	})
 }
 
-// A regex that takes minutes on a long line stops soon after the cancel.
+// A regex that takes minutes on a long line stops soon after the cancel. Its states
+// are too many for an automaton.
 func TestGrepIsStopped(t *testing.T) {
-	s, err := New(`(?m)(?s)`+strings.Repeat(`.*`, 300)+`[YZ]`, 0, 10, 1000)
+	s, err := New(`(?s)[ab].{900}[YZ]`, 0, 10, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
-	data := bytes.Repeat([]byte("x"), 5<<20)
-	for name, text := range map[string][]byte{"one line": data, "many lines": bytes.ReplaceAll(data, []byte(strings.Repeat("x", 64)), []byte(strings.Repeat("x", 63)+"\n"))} {
+	random := rand.New(rand.NewPCG(1, 2))
+	data := make([]byte, 5<<20)
+	for i := range data {
+		data[i] = "abcd"[random.IntN(4)]
+	}
+	lines := bytes.Clone(data)
+	for i := 1000; i < len(lines); i += 1000 {
+		lines[i] = '\n'
+	}
+	for name, text := range map[string][]byte{"one line": data, "many lines": lines} {
 		looks := 0
 		found := s.File(&Buffer{}, "a", text, func() bool { looks++; return looks >= 3 })
 		if len(found.ends) > 0 || looks < 3 || looks > 6 {
 			t.Errorf("%s: %d matches, %d looks", name, len(found.ends), looks)
 		}
+	}
+}
+
+// BenchmarkNoLiteral searches source text for regexes that have no needle.
+func BenchmarkNoLiteral(b *testing.B) {
+	line := "\tif err := request.validate(session, config); err != nil { return the_error } // quick brown fox jumps\n"
+	data := bytes.Repeat([]byte(line), 1<<20/len(line))
+	for name, expr := range map[string]string{
+		"class": `[a-z]{4}[A-Z]`, "words": `\b\w{14,}\b`, "anchor": `^\s*[A-Z]`, "case": `(?i)[x-z][x-z]`, "frequent": `[a-z]_[a-z]`,
+	} {
+		b.Run(name, func(b *testing.B) {
+			s, err := New(expr, 0, 1<<30, 1<<30)
+			if err != nil {
+				b.Fatal(err)
+			}
+			var buf Buffer
+			b.SetBytes(int64(len(data)))
+			for b.Loop() {
+				s.File(&buf, "a.go", data, func() bool { return false })
+			}
+		})
 	}
 }

@@ -1,4 +1,10 @@
-package text
+// Package automaton decides whether a text has a match of a regular expression,
+// many times faster than package regexp.
+//
+// Start with [New] and [Automaton.Match]. The answer is that of package regexp.
+// It names neither the place of the match nor its groups. Memory is bounded; in
+// the rare case that it does not suffice the answer is unknown.
+package automaton
 
 import (
 	"regexp/syntax"
@@ -9,16 +15,16 @@ import (
 	"unicode/utf8"
 )
 
-// automaton reports whether any of several regular expressions matches a line.
+// Automaton reports whether any of several regular expressions matches a text.
 // It reads each byte at most once, however many expressions there are, and
 // stops as soon as no match is possible. It is safe for concurrent use.
 //
-// It is deterministic and makes its states when lines first reach them, as RE2
+// It is deterministic and makes its states when texts first reach them, as RE2
 // does: making all of them would take exponential memory. Package regexp takes
 // 20 times as long for each expression.
-type automaton struct {
+type Automaton struct {
 	prog     *syntax.Prog
-	anchored bool // a match starts at the start of the line
+	anchored bool // a match starts at the start of the text
 	words    bool // the expressions use word boundaries
 	bounds   []rune
 	ascii    [utf8.RuneSelf]uint8 // the class of each rune: runes between two bounds share one
@@ -27,9 +33,9 @@ type automaton struct {
 
 // stateCache holds the states made so far. A state is identified by the offset of
 // its row in the table. The row has the next state for each class of runes and
-// for the end of the line, which is one more class.
+// for the end of the text, which is one more class.
 type stateCache struct {
-	a      *automaton
+	a      *Automaton
 	table  atomic.Pointer[[]atomic.Uint32] // grows by copying
 	stride int                             // number of classes
 
@@ -45,7 +51,7 @@ type autoState struct {
 	before rune // a rune of the same kind as the last one, for syntax.EmptyOpContext
 }
 
-// Special entries of the table, and the first state, where a line begins.
+// Special entries of the table, and the first state, where a text begins.
 const (
 	unknownState uint32 = iota // not computed yet
 	matchedState
@@ -57,9 +63,9 @@ const (
 // cache starts anew.
 const maxStates = 2 << 20
 
-// newAutomaton makes an automaton of expressions. It returns nil if they have
-// too many classes of runes.
-func newAutomaton(exprs []*syntax.Regexp) *automaton {
+// New makes an automaton of simplified expressions. It returns nil if they have too
+// many classes of runes.
+func New(exprs ...*syntax.Regexp) *Automaton {
 	const maxClasses = 256
 	tree := &syntax.Regexp{Op: syntax.OpAlternate, Sub: exprs}
 	if len(exprs) == 1 {
@@ -69,7 +75,7 @@ func newAutomaton(exprs []*syntax.Regexp) *automaton {
 	if err != nil {
 		return nil
 	}
-	a := &automaton{prog: prog}
+	a := &Automaton{prog: prog}
 	for i := range prog.Inst {
 		in := &prog.Inst[i]
 		switch in.Op {
@@ -79,6 +85,7 @@ func newAutomaton(exprs []*syntax.Regexp) *automaton {
 			a.bounds = append(a.bounds, '\n', '\n'+1)
 		case syntax.InstEmptyWidth:
 			a.words = a.words || syntax.EmptyOp(in.Arg)&(syntax.EmptyWordBoundary|syntax.EmptyNoWordBoundary) != 0
+			a.bounds = append(a.bounds, '\n', '\n'+1) // for ^ and $ within the text
 		}
 	}
 	a.bounds = append(a.bounds, 0, utf8.RuneSelf)
@@ -102,7 +109,7 @@ func newAutomaton(exprs []*syntax.Regexp) *automaton {
 }
 
 // ranges adds the bounds of the runes that an instruction matches.
-func (a *automaton) ranges(in *syntax.Inst) {
+func (a *Automaton) ranges(in *syntax.Inst) {
 	if len(in.Rune) == 1 {
 		r := in.Rune[0]
 		a.bounds = append(a.bounds, r, r+1)
@@ -119,7 +126,7 @@ func (a *automaton) ranges(in *syntax.Inst) {
 }
 
 // class returns the index of the last bound that is not greater than r.
-func (a *automaton) class(r rune) int {
+func (a *Automaton) class(r rune) int {
 	i, found := slices.BinarySearch(a.bounds, r)
 	if !found {
 		i--
@@ -135,25 +142,25 @@ func consumes(in *syntax.Inst) bool {
 	return false
 }
 
-func (a *automaton) empty() *stateCache {
+func (a *Automaton) empty() *stateCache {
 	c := &stateCache{a: a, stride: len(a.bounds) + 1, made: map[string]uint32{}}
 	c.table.Store(&[]atomic.Uint32{})
 	c.state([]uint32{uint32(a.prog.Start)}, -1)
 	return c
 }
 
-// match reports whether a line has a match. known is false in the rare case
+// Match reports whether a text has a match. known is false in the rare case
 // that the states grew too many.
-func (a *automaton) match(line []byte) (found, known bool) {
+func (a *Automaton) Match(text []byte) (found, known bool) {
 	c := a.cache.Load()
 	table, s := *c.table.Load(), firstState
-	for i := 0; i < len(line); {
+	for i := 0; i < len(text); {
 		var class int
-		if b := line[i]; b < utf8.RuneSelf {
+		if b := text[i]; b < utf8.RuneSelf {
 			class = int(a.ascii[b])
 			i++
 		} else {
-			r, n := utf8.DecodeRune(line[i:])
+			r, n := utf8.DecodeRune(text[i:])
 			class = a.class(r)
 			i += n
 		}
@@ -213,7 +220,7 @@ func (c *stateCache) step(from uint32, class int) uint32 {
 	return next
 }
 
-// end returns the state after the end of the line: matched or dead.
+// end returns the state after the end of the text: matched or dead.
 func (c *stateCache) end(from uint32) uint32 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -229,7 +236,7 @@ func (c *stateCache) end(from uint32) uint32 {
 }
 
 // kind returns a rune that stands for all runes of the same kind.
-func (a *automaton) kind(r rune) rune {
+func (a *Automaton) kind(r rune) rune {
 	switch {
 	case r == '\n':
 		return r
@@ -281,7 +288,7 @@ func (t *threads) reset(prog *syntax.Prog) { t.seen = make([]bool, len(prog.Inst
 
 // all follows all instructions of a state and starts a match here. It reports
 // whether a match is complete.
-func (t *threads) all(a *automaton, s autoState, holds syntax.EmptyOp) bool {
+func (t *threads) all(a *Automaton, s autoState, holds syntax.EmptyOp) bool {
 	for _, pc := range s.insts {
 		t.follow(a.prog, pc, holds)
 	}
