@@ -12,6 +12,13 @@
 // Why are there guesses in addition? "c=sudo; $c" should be recognised, but
 // "c=ls; $c" must not count as known: a loop or another shell may change c. So
 // a guess can only make a judgement stricter.
+//
+// Why does Output not use the list of Parse? Parse refuses scripts that cannot be
+// judged, such as very large ones, but the output of every script is filtered.
+// Parse also lists commands whose output the script captures, and keeps the source
+// of computed words, which the patterns of filters should not see. So Output
+// visits the syntax tree with the library's walker, and selects by the same tables
+// of programs.
 package command
 
 import (

@@ -23,8 +23,7 @@ func outputOf(script string, depth int) (seg string, mixed bool) {
 	if err != nil || depth > maxTexts {
 		return strings.Join(strings.Fields(script), " "), false
 	}
-	var all []writer
-	writers(file.Stmts, &all)
+	all := writers(file)
 	last := -1
 	for i, c := range all {
 		if c.quiet || silent(c.words) {
@@ -57,73 +56,55 @@ type writer struct {
 	quiet bool // its output goes elsewhere
 }
 
-// writers lists the simple commands of statements whose output is the script's.
-func writers(stmts []*syntax.Stmt, all *[]writer) {
-	for _, s := range stmts {
-		from := len(*all)
-		switch c := s.Cmd.(type) {
-		case *syntax.CallExpr:
-			if words := wordsOf(c.Args); len(words) > 0 {
-				*all = append(*all, writer{words: words})
+// writers returns the simple commands below node whose output is the script's.
+func writers(node syntax.Node) []writer {
+	var all []writer
+	syntax.Walk(node, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.File, *syntax.Block, *syntax.Subshell, *syntax.TimeClause, *syntax.IfClause, *syntax.ForClause, *syntax.WhileClause, *syntax.CaseClause, *syntax.CaseItem:
+			return true
+		case *syntax.Stmt:
+			if n.Cmd == nil || !redirected(n.Redirs) {
+				return true
+			}
+			for _, c := range writers(n.Cmd) {
+				all = append(all, writer{c.words, true})
 			}
 		case *syntax.BinaryCmd:
-			if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
-				pipeWriters(c, all)
-			} else {
-				writers([]*syntax.Stmt{c.X, c.Y}, all)
+			if n.Op != syntax.Pipe && n.Op != syntax.PipeAll {
+				return true
 			}
-		case *syntax.Block:
-			writers(c.Stmts, all)
-		case *syntax.Subshell:
-			writers(c.Stmts, all)
-		case *syntax.TimeClause:
-			if c.Stmt != nil {
-				writers([]*syntax.Stmt{c.Stmt}, all)
-			}
-		case *syntax.IfClause:
-			for i := c; i != nil; i = i.Else {
-				writers(i.Cond, all)
-				writers(i.Then, all)
-			}
-		case *syntax.ForClause:
-			writers(c.Do, all)
-		case *syntax.WhileClause:
-			writers(c.Cond, all)
-			writers(c.Do, all)
-		case *syntax.CaseClause:
-			for _, item := range c.Items {
-				writers(item.Stmts, all)
+			all = append(all, pipeWriters(n)...)
+		case *syntax.CallExpr:
+			if words := wordsOf(n.Args); len(words) > 0 {
+				all = append(all, writer{words: words})
 			}
 		}
-		if redirected(s.Redirs) {
-			for i := range (*all)[from:] {
-				(*all)[from+i].quiet = true
-			}
-		}
-	}
+		return false // substitutions, tests, functions: their output is not the script's
+	})
+	return all
 }
 
-// pipeWriters lists the command that wrote the output of a pipeline: the first one,
-// since the others mostly shorten it, or the second one if the first only feeds it.
-func pipeWriters(c *syntax.BinaryCmd, all *[]writer) {
-	var left, right []writer
-	writers([]*syntax.Stmt{c.X}, &left)
-	writers([]*syntax.Stmt{c.Y}, &right)
+// pipeWriters returns the command that wrote the output of a pipeline: the first
+// one, since the others mostly shorten it, or the second one if the first only
+// feeds it.
+func pipeWriters(c *syntax.BinaryCmd) []writer {
+	left, right := writers(c.X), writers(c.Y)
 	switch {
 	case len(right) > 0 && baseName(right[0].words[0]) == "xargs":
 		words := wrappers["xargs"].strip(right[0].words[1:])
 		if len(words) > 0 {
-			*all = append(*all, writer{words, right[0].quiet})
-			return
+			return []writer{{words, right[0].quiet}}
 		}
 	case len(left) == 1 && len(right) > 0 && feeds(left[0].words):
-		*all = append(*all, right...)
-		return
+		return right
 	}
-	for _, l := range left {
-		l.quiet = l.quiet || len(right) == 1 && right[0].quiet && baseName(right[0].words[0]) != "tee"
-		*all = append(*all, l)
+	if len(right) == 1 && right[0].quiet && baseName(right[0].words[0]) != "tee" {
+		for i := range left {
+			left[i].quiet = true
+		}
 	}
+	return left
 }
 
 // feeds reports whether a command at the start of a pipeline is only the input of
