@@ -157,6 +157,9 @@ func filterBlocks(blocks []Block, keep func(Block) bool) []Block {
 // Merge joins adjacent messages of the same role, which the templates of some models
 // refuse. The argument is not changed.
 func Merge(history []Message) []Message {
+	if alternates(history) {
+		return history
+	}
 	out := make([]Message, 0, len(history))
 	for _, m := range history {
 		if n := len(out); n > 0 && out[n-1].Role == m.Role {
@@ -166,4 +169,14 @@ func Merge(history []Message) []Message {
 		out = append(out, m)
 	}
 	return out
+}
+
+// alternates reports whether no two adjacent messages have the same role.
+func alternates(history []Message) bool {
+	for i := 1; i < len(history); i++ {
+		if history[i].Role == history[i-1].Role {
+			return false
+		}
+	}
+	return true
 }
