@@ -126,7 +126,7 @@ func newRoot() *cobra.Command {
 	p.StringVar(&f.logFile, "log-file", "", "also log to `FILE`")
 	p.StringVar(&f.record, "record", "", "with serve and run: write every frame to `FILE`")
 	root.AddCommand(withLogin(newServe(f), f), newRun(f), newConfig(f), newLogin(f), newLogout(f),
-		newSessions(f), newAudit(), newReplay(f), newTools(app.Catalogue), newFilter(f), newVersion())
+		newSessions(f), newAudit(), newMCP(f), newReplay(f), newTools(app.Catalogue), newFilter(f), newVersion())
 	return root
 }
 

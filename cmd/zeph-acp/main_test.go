@@ -7,10 +7,16 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakemcp"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"zeph-acp": main})
+	testscript.Main(m, map[string]func(){
+		"zeph-acp": main,
+		"fake-mcp": func() { fakemcp.Serve("serve") }, // a server for mcp.txtar
+		"no-mcp":   func() { fakemcp.Serve("exit") },  // one that does not start
+	})
 }
 
 // TestScript runs the commands as a user would. Each file of testdata/script

@@ -55,6 +55,9 @@ type instance struct {
 	program  *stdio.Server // of the session; nil for a server on the web
 	tools    []tool
 	revision string
+	// How long the last start took, and the list of tools.
+	connected, listed time.Duration
+
 	err      error             // why it is in Failed
 	watchers map[*watcher]bool // and whether the failure was reported
 	progress map[string]func(sdk.ProgressNotificationParams)
@@ -152,6 +155,7 @@ func (i *instance) attempt() error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	late := time.AfterFunc(startTime, func() { cancel(errLate) })
+	began := time.Now()
 	session, program, err := i.connect(ctx)
 	if !late.Stop() && i.ctx.Err() == nil {
 		if err == nil {
@@ -178,15 +182,15 @@ func (i *instance) attempt() error {
 			program.End(stdio.Polite)
 		}
 	}()
-	i.update(func() { i.session, i.program = session, program })
+	i.update(func() { i.session, i.program, i.connected = session, program, time.Since(began) })
+	if res := session.InitializeResult(); res != nil {
+		i.update(func() { i.revision = res.ProtocolVersion })
+	}
 	if err := i.list(ctx, session); err != nil {
 		if program != nil {
 			err = because(err, program, false)
 		}
 		return classify(err, note.status())
-	}
-	if res := session.InitializeResult(); res != nil {
-		i.update(func() { i.revision = res.ProtocolVersion })
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- session.Wait() }()
@@ -348,12 +352,13 @@ func (i *instance) list(ctx context.Context, session *sdk.ClientSession) error {
 	i.relists.Store(false)
 	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
+	began := time.Now()
 	tools, err := i.read(ctx, session)
 	if err != nil {
 		return fmt.Errorf("list its tools: %w", err)
 	}
 	i.update(func() {
-		i.tools, i.state, i.err = tools, Ready, nil
+		i.tools, i.state, i.err, i.listed = tools, Ready, nil, time.Since(began)
 	})
 	return nil
 }

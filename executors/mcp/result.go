@@ -103,6 +103,9 @@ func structured(r *sdk.CallToolResult) string {
 		if ok && json.Unmarshal([]byte(text.Text), &v) == nil && reflect.DeepEqual(v, r.StructuredContent) {
 			return ""
 		}
+		if ok && isOnly(r.StructuredContent, text.Text) {
+			return ""
+		}
 	}
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
@@ -111,4 +114,13 @@ func structured(r *sdk.CallToolResult) string {
 		return ""
 	}
 	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// isOnly reports whether v is an object whose one member is the text.
+func isOnly(v any, text string) bool {
+	members, _ := v.(map[string]any)
+	for _, member := range members {
+		return len(members) == 1 && member == text
+	}
+	return false
 }

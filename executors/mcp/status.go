@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 )
@@ -18,6 +19,8 @@ type Status struct {
 	Tools    []string          `json:"tools"`             // as they are called here
 	LeftOut  map[string]string `json:"leftOut,omitempty"` // why a tool is not offered, by its name
 	Error    string            `json:"error,omitempty"`   // the last one
+
+	Connect, List time.Duration `json:"-"` // how long the last start took, and the list of tools
 }
 
 // Status returns the state of each server.
@@ -36,7 +39,7 @@ func (j *joined) status(mask func(string) string) Status {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	st.State, st.Revision = j.state, j.revision
+	st.State, st.Revision, st.Connect, st.List = j.state, j.revision, j.connected, j.listed
 	if j.err != nil {
 		st.Error = mask(line(j.err.Error()))
 	}

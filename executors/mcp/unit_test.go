@@ -160,6 +160,7 @@ func TestResult(t *testing.T) {
 		"nothing":                {sdk.CallToolResult{}, "(the result is empty)", 0},
 		"texts":                  {sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "a"}, &sdk.TextContent{Text: "b\n"}}}, "a\nb\n", 0},
 		"the same twice":         {sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: `{ "a": [1, "<"] }`}}, StructuredContent: map[string]any{"a": []any{1.0, "<"}}}, `{ "a": [1, "<"] }`, 0},
+		"the text as a member":   {sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "a\n"}}, StructuredContent: map[string]any{"content": "a\n"}}, "a\n", 0},
 		"structured":             {sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "one"}}, StructuredContent: map[string]any{"a": "<"}}, "one\n" + `{"a":"<"}`, 0},
 		"an image":               {sdk.CallToolResult{Content: []sdk.Content{&sdk.ImageContent{MIMEType: "image/png", Data: image}}}, "[image, image/png, 3 bytes, shown to the user]", 1},
 		"an odd image":           {sdk.CallToolResult{Content: []sdk.Content{&sdk.ImageContent{MIMEType: "image/svg+xml", Data: image}}}, "[image, image/svg+xml, 3 bytes: its type is not shown]", 0},
@@ -268,4 +269,47 @@ func TestValidate(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, tt.want)
 		}
 	}
+}
+
+func TestParseFile(t *testing.T) {
+	entry := func(change func(*Server)) Server {
+		s := NewServer()
+		change(&s)
+		return s
+	}
+	got, err := ParseFile([]byte(`{"servers":{
+		"b":{"type":"http","url":"https://example.com/${A}","headers":{"X":"${T:-y}"}},
+		"a c":{"command":"npx","args":["-y"],"env":{"K":"v"},"unknown":1},
+		"ws":{"type":"ws","url":"wss://example.com"},
+		"odd":{"command":["x"]}
+	}}`))
+	want := []Server{
+		entry(func(s *Server) {
+			s.Name, s.Command, s.Args, s.Env = "a_c", "npx", []string{"-y"}, map[string]string{"K": "v"}
+		}),
+		entry(func(s *Server) {
+			s.Name, s.URL, s.Headers = "b", "https://example.com/${A}", map[string]string{"X": "${T:-y}"}
+		}),
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+	if err == nil || !strings.Contains(err.Error(), `ws: unknown type "ws"`) || !strings.Contains(err.Error(), "odd: ") {
+		t.Errorf("error %v", err)
+	}
+	if _, err := ParseFile([]byte("no")); err == nil {
+		t.Error("no error for a file that is not JSON")
+	}
+}
+
+func FuzzParseFile(f *testing.F) {
+	f.Add(`{"mcpServers":{"a":{"command":"x"}}}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		servers, _ := ParseFile([]byte(text))
+		for _, s := range servers {
+			if wrong := s.Validate(); len(wrong) > 0 {
+				t.Errorf("%+v: %v", s, wrong)
+			}
+		}
+	})
 }

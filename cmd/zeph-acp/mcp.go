@@ -1,0 +1,245 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/mcp"
+)
+
+func newMCP(f *flags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "mcp",
+		Short: "List, change and test the MCP servers of the configuration",
+		Args:  noCommand,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newMCPList(f), newMCPAdd(f), newMCPRemove(f), newMCPTest(f), newMCPTools(f), newMCPImport(f))
+	return cmd
+}
+
+func newMCPList(f *flags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List the servers; starts none",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			l, err := f.load(cmd)
+			if err != nil {
+				return err
+			}
+			if len(l.Config.MCP.Servers) == 0 {
+				fmt.Fprintln(cmd.ErrOrStderr(), `No MCP server is configured: "zeph-acp mcp add --help" shows how to add one.`)
+			}
+			for _, s := range l.Config.MCP.Servers {
+				state := ""
+				if !s.Enabled {
+					state = "\tdisabled"
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "%s\t%s%s\n", s.Name, s.Target(), state)
+			}
+			return nil
+		},
+	}
+}
+
+func newMCPAdd(f *flags) *cobra.Command {
+	s, env, headers := mcp.NewServer(), []string{}, []string{}
+	cmd := &cobra.Command{
+		Use:   "add NAME -- COMMAND [ARGUMENT...] | add NAME --url URL",
+		Short: "Add a server to the configuration file",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 || (s.URL == "") == (len(args) == 1) {
+				return usageError("want a name and either a command after -- or --url: try %q", cmd.CommandPath()+" --help")
+			}
+			s.Name = args[0]
+			if len(args) > 1 {
+				s.Command, s.Args = args[1], args[2:]
+			}
+			var err error
+			if s.Env, err = pairs(env, "=", "--env"); err != nil {
+				return err
+			}
+			if s.Headers, err = pairs(headers, ":", "--header"); err != nil {
+				return err
+			}
+			file, err := config.AddServer(config.Options{File: f.config}, s)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "added %s to %s\n", s.Name, file)
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&s.URL, "url", "", "the `URL` of a server on the web")
+	cmd.Flags().StringVar(&s.Transport, "transport", "", "http or sse; default: http, and sse where the server has no http")
+	cmd.Flags().StringArrayVar(&env, "env", nil, "a variable `NAME=VALUE` for the program; repeatable")
+	cmd.Flags().StringArrayVar(&s.EnvFrom, "env-from", nil, "a variable `NAME` that the program gets from the environment; repeatable")
+	cmd.Flags().StringArrayVar(&headers, "header", nil, "a header `NAME:VALUE` for the URL; repeatable")
+	return cmd
+}
+
+// pairs splits texts of a flag into names and values.
+func pairs(texts []string, separator, flag string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, text := range texts {
+		name, value, ok := strings.Cut(text, separator)
+		if !ok || strings.TrimSpace(name) == "" {
+			return nil, usageError("%s %q: want NAME%sVALUE", flag, text, separator)
+		}
+		out[strings.TrimSpace(name)] = strings.TrimSpace(value)
+	}
+	return out, nil
+}
+
+func newMCPRemove(f *flags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "remove NAME",
+		Short: "Remove a server from the configuration file",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			file, err := config.RemoveServer(config.Options{File: f.config}, args[0])
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "removed %s from %s\n", args[0], file)
+			return err
+		},
+	}
+}
+
+func newMCPImport(f *flags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "import FILE",
+		Short: "Add the servers of another client's JSON file",
+		Long: `Adds the servers of a JSON file that has mcpServers or servers, such as ~/.claude.json,
+.mcp.json, ~/.cursor/mcp.json or .vscode/mcp.json. Servers whose name is taken are left out.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			file, err := os.Open(args[0])
+			if err != nil {
+				return err
+			}
+			defer file.Close()
+			data, err := keys.ReadBounded(file)
+			if err != nil {
+				return fmt.Errorf("%s: %w", args[0], err)
+			}
+			servers, wrong := mcp.ParseFile(data)
+			for _, s := range servers {
+				if _, err := config.AddServer(config.Options{File: f.config}, s); err != nil {
+					wrong = errors.Join(wrong, err)
+					continue
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "added %s\t%s\n", s.Name, s.Target())
+			}
+			return wrong
+		},
+	}
+}
+
+// openServer starts one server of the configuration and returns its session. It waits
+// until the server is ready; an error says why it is not.
+func (f *flags) openServer(cmd *cobra.Command, name string) (*mcp.Session, mcp.Status, func(), error) {
+	l, err := f.load(cmd)
+	if err != nil {
+		return nil, mcp.Status{}, nil, err
+	}
+	log, closeLog, err := app.NewLogger(l.Config.Log, l.Getenv, os.Stderr)
+	if err != nil {
+		return nil, mcp.Status{}, nil, err
+	}
+	i := slices.IndexFunc(l.Config.MCP.Servers, func(s mcp.Server) bool { return s.Name == name })
+	if i < 0 {
+		closeLog()
+		return nil, mcp.Status{}, nil, fmt.Errorf("there is no MCP server %q: %q lists them", name, "zeph-acp mcp list")
+	}
+	a := app.New(l, log)
+	a.Reaper = newReaper()
+	dir, err := os.Getwd()
+	if err != nil {
+		closeLog()
+		return nil, mcp.Status{}, nil, err
+	}
+	e := l.Config.MCP.Servers[i]
+	e.Enabled = true
+	s := a.MCP.Session(mcp.Options{Dir: dir, Servers: []mcp.Server{e}, Wait: testWait})
+	ctx, stop := stopOnSignal(context.Background(), a.MCP.Close)
+	s.Ready(ctx)
+	stop()
+	end := func() {
+		closeApp(a)
+		closeLog()
+	}
+	st := s.Status()[0]
+	if st.State != mcp.Ready {
+		end()
+		return nil, st, nil, fmt.Errorf("%s does not run: %s", name, errorOr(st.Error, string(st.State)))
+	}
+	return s, st, end, nil
+}
+
+// testWait is how long a server may take to start.
+const testWait = 2 * time.Minute
+
+func errorOr(text, other string) string {
+	if text == "" {
+		return other
+	}
+	return text
+}
+
+func newMCPTest(f *flags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "test NAME",
+		Short: "Start a server, list its tools, and show how long each step takes",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			_, st, end, err := f.openServer(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			defer end()
+			out := cmd.OutOrStdout()
+			fmt.Fprintf(out, "connected in %s, protocol %s\n", st.Connect.Round(time.Millisecond), st.Revision)
+			fmt.Fprintf(out, "listed %s in %s\n", executors.Count(len(st.Tools), "tool"), st.List.Round(time.Millisecond))
+			for name, why := range st.LeftOut {
+				fmt.Fprintf(out, "left out %s: %s\n", name, why)
+			}
+			return nil
+		},
+	}
+}
+
+func newMCPTools(f *flags) *cobra.Command {
+	asJSON := false
+	cmd := &cobra.Command{
+		Use:   "tools NAME",
+		Short: "Start a server and print its tools with their parameters",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, _, end, err := f.openServer(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			defer end()
+			if asJSON {
+				return toolsJSON(cmd.OutOrStdout(), s.Tools())
+			}
+			return toolsText(cmd.OutOrStdout(), s.Tools())
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	return cmd
+}
