@@ -14,6 +14,10 @@ import (
 // Forms are not changed once they are made, so that a body that is still being sent
 // stays whole. A marker that moves with the conversation is added when the parts of the
 // body are joined.
+//
+// Why are messages compared, and not marked when they change? Compactions, refusals and
+// answers that broke off replace messages in many places. A comparison costs less than 10
+// µs at 300 messages, and none of these places can forget it.
 type Encoding[S, F any] struct {
 	seen  []llm.Message // that forms were made of
 	forms []F
