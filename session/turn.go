@@ -93,6 +93,7 @@ func (t *turn) run(prompt []acp.ContentBlock) (acp.StopReason, error) {
 	if _, refused := errors.AsType[*acp.ParamsError](err); refused {
 		return "", err // the prompt was not processed as a turn
 	}
+	s.sayWarnings(t.ctx) // before the turn's end, so that a replay shows them in this turn
 	end := transcript.TurnEnd{Reason: reason}
 	switch {
 	case errors.Is(err, acp.ErrTurnCancelled), errors.Is(err, acp.ErrClosed):

@@ -1,0 +1,215 @@
+package integration
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
+)
+
+// diskFault fails one of the directories that the agent writes to.
+type diskFault struct {
+	dir  string          // below the root
+	call fakemodel.Block // the model's call meanwhile
+	want string          // the user reads this meanwhile
+	free int64           // bytes left on a full disk
+}
+
+var (
+	readsFile  = fakemodel.Call("c1", "read", map[string]any{"path": "a.txt"})
+	printsLong = fakemodel.Call("c1", "bash", map[string]any{"command": "cat long.txt"})
+	printsHuge = fakemodel.Call("c1", "bash", map[string]any{"command": "cat long.txt long.txt long.txt long.txt"})
+)
+
+// TestDiskFull fills the disk of each directory during a session. The agent names
+// the loss, goes on, and stores everything once there is room.
+func TestDiskFull(t *testing.T) {
+	for name, tt := range map[string]diskFault{
+		"database": {dir: "data", call: readsFile, want: "This session is not being saved"},
+		"audit":    {dir: "state", call: readsFile, want: "cannot be recorded in the audit log"},
+		"overflow": {dir: "data", call: printsLong, want: ", until the agent ends", free: 128 << 10},
+		"spool":    {dir: "tmp", call: printsHuge, want: "no space left"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDiskSession(t, tt.dir)
+			e := d.begin()
+			s := e.open()
+			d.turn(e, s, 1, readsFile)
+			room := fill(t, d.disk, tt.free)
+			d.turn(e, s, 2, tt.call).shows(t, tt.want, true)
+			room()
+			d.turn(e, s, 3, tt.call).shows(t, tt.want, false)
+			e.leave()
+			d.holds(s, e.shownTo(), 3)
+		})
+	}
+}
+
+// TestDiskReadOnly loads a session while the disk of a directory is read-only.
+func TestDiskReadOnly(t *testing.T) {
+	for name, tt := range map[string]diskFault{
+		"database": {dir: "data", call: readsFile, want: "This session is not being saved"},
+		"audit":    {dir: "state", call: readsFile, want: "cannot be recorded in the audit log"},
+		"overflow": {dir: "data", call: printsLong, want: ", until the agent ends"},
+		"spool":    {dir: "tmp", call: printsHuge, want: "read-only file system"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDiskSession(t, tt.dir)
+			e := d.begin()
+			s := e.open()
+			d.turn(e, s, 1, readsFile)
+			e.leave()
+			remount(t, d.disk, syscall.MS_RDONLY)
+			d.holds(s, e.shownTo(), 1)
+			e = d.begin()
+			if _, ok := e.load(s); !ok {
+				t.Fatal("the session is lost")
+			}
+			d.turn(e, s, 2, tt.call).shows(t, tt.want, true)
+			remount(t, d.disk, 0)
+			eventually(t, patience, "the next write", func() bool { // a failure is repeated for some seconds
+				return !strings.Contains(joined(d.turn(e, s, 3, readsFile)), "is not being saved")
+			})
+			e.leave()
+		})
+	}
+}
+
+// diskSession is a session whose data are in directories of their own, one of them on
+// a disk of its own.
+type diskSession struct {
+	t     *testing.T
+	model *fakemodel.Anthropic
+	root  string
+	disk  string
+	env   []string
+}
+
+func newDiskSession(t *testing.T, dir string) *diskSession {
+	d := &diskSession{t: t, root: home(t), model: fakemodel.NewAnthropic(t)}
+	d.disk = filepath.Join(d.root, dir)
+	smallDisk(t, d.disk)
+	d.env = append(d.model.Env(), "ZEPH_HOME=")
+	for _, kind := range []string{"data", "state", "config"} {
+		d.env = append(d.env, "XDG_"+strings.ToUpper(kind)+"_HOME="+filepath.Join(d.root, kind))
+	}
+	write(t, filepath.Join(d.root, "work", "a.txt"), "a\n")
+	write(t, filepath.Join(d.root, "work", "long.txt"), strings.Repeat("a line of a long output\n", 20_000))
+	return d
+}
+
+// begin starts a process.
+func (d *diskSession) begin() *editor {
+	e := (&editor{}).start(d.t, start{root: d.root, env: d.env})
+	e.initialize()
+	return e
+}
+
+// shownFrames are frames that the user sees.
+type shownFrames []frame
+
+// turn runs a turn with one call of the model, which must end well.
+func (d *diskSession) turn(e *editor, session string, n int, call fakemodel.Block) shownFrames {
+	d.t.Helper()
+	before := len(e.sent())
+	d.model.Then(fakemodel.Answer(call), fakemodel.Answer(fakemodel.Say(fmt.Sprintf("Answer %d.", n))))
+	id := fmt.Sprintf(`"turn-%d-%d"`, n, before)
+	e.request(id, "session/prompt", promptParams(session, fmt.Sprintf("prompt %d", n)))
+	if f := e.answer(id); !strings.Contains(string(f.Result), "end_turn") {
+		d.t.Errorf("prompt %d: %s", n, f.line)
+	}
+	return e.sent()[before:]
+}
+
+// shows checks whether the user reads a text.
+func (frames shownFrames) shows(t *testing.T, text string, want bool) {
+	t.Helper()
+	if all := joined(frames); strings.Contains(all, text) != want {
+		t.Errorf("the user reads %q: %t\n%.8000s", text, !want, all)
+	}
+}
+
+// holds loads the session in another process and compares it with its live view.
+func (d *diskSession) holds(session string, live *shown, turns int) {
+	d.t.Helper()
+	e := d.begin()
+	defer e.leave()
+	replay, ok := e.load(session)
+	if !ok {
+		d.t.Fatal("the session is lost")
+	}
+	var prompts []string
+	for n := range turns {
+		prompts = append(prompts, fmt.Sprintf("prompt %d", n+1))
+	}
+	checkReplay(d.t, prompts, live, replay)
+}
+
+// joined returns the lines of frames.
+func joined(frames shownFrames) string {
+	var b strings.Builder
+	for _, f := range frames {
+		b.WriteString(f.line)
+	}
+	return b.String()
+}
+
+// smallDisk mounts a file system of 8 MiB at a directory.
+func smallDisk(t testing.TB, dir string) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	err := syscall.Mount("none", dir, "tmpfs", 0, "size=8m,mode=700")
+	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES) {
+		t.Skipf("no file system can be mounted here: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, 0); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// remount changes the flags of a small disk.
+func remount(t testing.TB, dir string, flags uintptr) {
+	t.Helper()
+	if err := syscall.Mount("none", dir, "tmpfs", syscall.MS_REMOUNT|flags, "size=8m"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fill leaves that many bytes of a file system free. Its result makes room again.
+func fill(t testing.TB, dir string, free int64) (room func()) {
+	t.Helper()
+	path := filepath.Join(dir, "filler")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var fs unix.Statfs_t
+	if err := unix.Statfs(dir, &fs); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Fallocate(int(f.Fd()), 0, 0, int64(fs.Bavail)*fs.Bsize-free); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := os.Remove(path); err != nil {
+			t.Error(err)
+		}
+	}
+}
