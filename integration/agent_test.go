@@ -66,6 +66,9 @@ type start struct {
 	// line, if not nil, is called after the nth line was read and before the next.
 	line      func(a *agent, n int)
 	unchecked bool // there are too many frames to check each against the schema
+	// each, if not nil, is called with each frame of the agent. The frames are not
+	// kept then.
+	each func(frame)
 }
 
 // launch starts the binary. The end of the test stops it, and fails if it exits
@@ -155,7 +158,11 @@ func (a *agent) read(r io.Reader, how start) {
 			} else if err := a.check.Frame(string(agentSide), bytes.TrimSuffix(line, []byte("\n"))); err != nil {
 				a.t.Errorf("the agent wrote a bad frame: %v\n%.2000s", err, line)
 			}
-			a.record(agentSide, line)
+			if f := parsed(agentSide, line); how.each != nil {
+				how.each(f)
+			} else {
+				a.record(f)
+			}
 			if a.feed != nil {
 				_, _ = a.feed.Write(line) // the reader may be closed
 			}

@@ -5,7 +5,8 @@
 // The tests drive zeph-acp with coder/acp-go-sdk, a client library from outside
 // this project, and with raw frames that a real client would not send. [agent] is
 // the process. Package fakeide has the fake editor: ide connects it through the
-// library, editor through raw frames. Package fakemodel has the fake models.
+// library, editor and client through raw frames. Package fakemodel has the fake
+// models.
 //
 // A file is named after the behaviour that its tests prove:
 //
@@ -18,6 +19,7 @@
 //	models, wire, failures, requests           models and providers
 //	outputs, cache, scripts, hostile_*         results and effects of calls
 //	documents, statements, imports             rules of the repository
+//	soak                                       endurance
 //	bench                                      measurements
 //
 // Each line that the binary writes in a test is checked against the ACP schema,

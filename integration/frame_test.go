@@ -58,9 +58,14 @@ func (f frame) update() (u update, ok bool) {
 	return p.Update, true
 }
 
-func (a *agent) record(s side, line []byte) {
+// parsed returns the frame in a line.
+func parsed(s side, line []byte) frame {
 	f := frame{side: s, line: string(line)}
 	_ = json.Unmarshal(line, &f) // the checker and the client report invalid JSON
+	return f
+}
+
+func (a *agent) record(f frame) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.frames = append(a.frames, f)

@@ -26,6 +26,8 @@ type Anthropic struct {
 	t testing.TB
 	// Choose, if not nil, answers instead of the script.
 	Choose func(Request) Reply
+	// Forget keeps no request, for tests with more than fit in memory.
+	Forget bool
 
 	mu     sync.Mutex
 	script []Reply
@@ -87,7 +89,9 @@ func (p *Anthropic) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.t.Errorf("request: %v", err)
 	}
 	p.mu.Lock()
-	p.bodies = append(p.bodies, string(body))
+	if !p.Forget {
+		p.bodies = append(p.bodies, string(body))
+	}
 	var answer Reply
 	if p.Choose == nil && len(p.script) > 0 {
 		answer, p.script = p.script[0], p.script[1:]
