@@ -70,11 +70,11 @@ func (o *Model) body(name string, req llm.Request) wire.Body {
 	kept := llm.Recall[forms](req.Cache, o)
 	begin := func() callNames { return callNames{tools: map[string]string{}} }
 	messages := kept.Messages(llm.Merge(llm.Repair(llm.Shown(o, req.Messages))), begin, o.message)
+	var system [][]byte
 	if strings.TrimSpace(req.System) != "" {
-		system := wire.Encode(chatMessage{Role: "system", Content: req.System})
-		messages = slices.Concat([][]byte{system}, messages)
+		system = [][]byte{wire.Encode(chatMessage{Role: "system", Content: req.System})}
 	}
-	return wire.NewBody(o.head(name, req), kept.Tools(req.Tools, chatTools), "messages", messages)
+	return wire.NewBody(o.head(name, req), kept.Tools(req.Tools, chatTools), "messages", system, messages)
 }
 
 // head returns the request without its tools and messages.

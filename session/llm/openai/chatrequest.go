@@ -98,7 +98,7 @@ func (d dialect) chat(req llm.Request, messages []llm.Message) wire.Body {
 	kept := d.kept(req.Cache)
 	tools := kept.Tools(req.Tools, d.chatTools)
 	encoded := kept.Messages(messages, d.chatIDs, d.chatMessage)
-	return wire.NewBody(d.chatHead(req), tools, "messages", slices.Concat(system, encoded))
+	return wire.NewBody(d.chatHead(req), tools, "messages", system, encoded)
 }
 
 // chatHead returns the request without its tools and messages.

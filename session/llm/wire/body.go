@@ -26,28 +26,34 @@ func (b Body) Len() (n int) {
 }
 
 // NewBody returns a request: the members of head, the encoded tools, which may be empty,
-// and the forms of messages as the last member, so that the request of a longer
+// and lists of forms of messages as the last member, so that the request of a longer
 // conversation begins with the same bytes.
-func NewBody(head any, tools []byte, messages string, forms [][]byte) Body {
-	body := slices.Grow(Body{bytes.TrimSuffix(Encode(head), []byte("}"))}, 2*len(forms)+4)
+func NewBody(head any, tools []byte, messages string, lists ...[][]byte) Body {
+	parts := 5 // without the messages
+	for _, forms := range lists {
+		parts += 2 * len(forms)
+	}
+	body := append(make(Body, 0, parts), bytes.TrimSuffix(Encode(head), []byte("}")))
 	if len(tools) > 0 {
 		body = append(body, []byte(`,"tools":`), tools)
 	}
-	body = append(body, []byte(`,"`+messages+`":[`)).Join(forms)
+	body = append(body, []byte(`,"`+messages+`":[`)).Join(lists...)
 	return append(body, []byte("]}"))
 }
 
-// Join appends the forms with commas between them, and leaves out empty ones.
-func (b Body) Join(forms [][]byte) Body {
+// Join appends the forms in the lists with commas between them, and leaves out empty ones.
+func (b Body) Join(lists ...[][]byte) Body {
 	first := true
-	for _, form := range forms {
-		if len(form) == 0 {
-			continue
+	for _, forms := range lists {
+		for _, form := range forms {
+			if len(form) == 0 {
+				continue
+			}
+			if !first {
+				b = append(b, comma)
+			}
+			b, first = append(b, form), false
 		}
-		if !first {
-			b = append(b, comma)
-		}
-		b, first = append(b, form), false
 	}
 	return b
 }
