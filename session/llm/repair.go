@@ -22,7 +22,7 @@ const Tombstone = "[cancelled]"
 // message has results. A missing result becomes a Tombstone; surplus results and empty
 // messages are dropped. A call is paired only with results before the next answer,
 // since some providers reuse an ID in a later answer. Repairing twice changes nothing.
-// The argument is not changed.
+// The argument is not changed. It is returned itself if it needs no repair.
 func Repair(history []Message) []Message {
 	n := sound(history)
 	if n > 0 && n == len(history) {
