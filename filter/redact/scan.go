@@ -71,10 +71,11 @@ const minLearned = 8
 func (s *Scanner) Learn(values ...string) {
 	s.learning.Lock()
 	defer s.learning.Unlock()
-	own := cmp.Or(s.spots.Load(), commonSpots()).clone()
+	own := s.spots.Load()
 	for _, v := range values {
 		v = strings.TrimSpace(v)
 		if len(v) >= minLearned && !strings.ContainsAny(v, "\r\n") {
+			own = own.clone()
 			own.add(wholeSpot([]byte(v), namedSecret))
 		}
 	}

@@ -46,22 +46,30 @@ func rarestByte(text []byte) (at int) {
 	return at
 }
 
-// add adds a text of at least two bytes.
+// add adds a text of at least two bytes. The table that it changes is copied
+// first, since clones share it.
 func (s *spots) add(p spot) {
+	if b := p.text[rarestByte(p.text)]; s.texts[b] != nil {
+		table := *s.texts[b]
+		s.texts[b] = &table
+	}
+	s.put(p)
+}
+
+// put is add for spots without clones.
+func (s *spots) put(p spot) {
 	p.at = rarestByte(p.text)
 	b := p.text[p.at]
 	if s.stops[b]&^meaningBit == 0 {
 		s.stops[b] |= 1 << (s.bits % 31)
 		s.bits++
 	}
-	table := &[256][]spot{}
-	if s.texts[b] != nil {
-		*table = *s.texts[b]
+	if s.texts[b] == nil {
+		s.texts[b] = &[256][]spot{}
 	}
-	before := p.text[p.at-1]
+	table, before := s.texts[b], p.text[p.at-1]
 	s.before[before] |= s.stops[b] &^ meaningBit
 	table[before] = append(table[before][:len(table[before]):len(table[before])], p)
-	s.texts[b] = table
 }
 
 // has reports whether a text was added.
@@ -88,7 +96,7 @@ var commonSpots = sync.OnceValue(func() *spots {
 		s.stops[b] = meaningBit
 	}
 	for _, p := range prefixedTokens {
-		s.add(spot{text: []byte(p.begin), kind: p.kind, value: func(l []byte, from, body int) int {
+		s.put(spot{text: []byte(p.begin), kind: p.kind, value: func(l []byte, from, body int) int {
 			if !tokenStart(l, from) || p.random && inHash(l[:from]) {
 				return 0
 			}
@@ -105,16 +113,16 @@ var commonSpots = sync.OnceValue(func() *spots {
 			return end
 		}})
 	}
-	s.add(spot{text: []byte("eyJ"), kind: sessionToken, value: webToken})
-	s.add(spot{text: []byte("LS0tLS1CRUdJTi"), kind: privateKey, value: encodedKey})
-	s.add(spot{text: []byte("eyJhdXRocyI6"), kind: registryToken, value: encodedLogin})
+	s.put(spot{text: []byte("eyJ"), kind: sessionToken, value: webToken})
+	s.put(spot{text: []byte("LS0tLS1CRUdJTi"), kind: privateKey, value: encodedKey})
+	s.put(spot{text: []byte("eyJhdXRocyI6"), kind: registryToken, value: encodedLogin})
 	for _, hook := range []string{"hooks.slack.com/services/", "discord.com/api/webhooks/", "discordapp.com/api/webhooks/", "office.com/webhook/", "office.com/webhookb2/"} {
-		s.add(spot{text: []byte(hook), kind: chatToken, value: webhook})
+		s.put(spot{text: []byte(hook), kind: chatToken, value: webhook})
 	}
 	for _, hash := range []string{"$2a$", "$2b$", "$2y$", "$argon2id$", "$argon2i$", "$argon2d$", "$apr1$", "$y$", "$1$", "$5$", "$6$", "$7$", "$scrypt$", "pbkdf2_sha256$", "$pbkdf2-sha256$", "$pbkdf2-sha512$"} {
-		s.add(spot{text: []byte(hash), kind: namedSecret, value: passwordHash})
+		s.put(spot{text: []byte(hash), kind: namedSecret, value: passwordHash})
 	}
-	s.add(spot{text: []byte(".atlasv1."), kind: cloudToken, left: text.AlnumSet, value: atlasToken})
+	s.put(spot{text: []byte(".atlasv1."), kind: cloudToken, left: text.AlnumSet, value: atlasToken})
 	return s
 })
 
