@@ -41,7 +41,13 @@ func Call(id, name string, input any) Block {
 }
 
 // Answer returns a reply that streams these blocks.
-func Answer(blocks ...Block) Reply {
+func Answer(blocks ...Block) Reply { return Counted(promptTokens, blocks...) }
+
+// promptTokens is the count of a request's tokens in all other replies.
+const promptTokens = 25
+
+// Counted is Answer with the provider's count of the request's tokens.
+func Counted(tokens int, blocks ...Block) Reply {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		stop := "end_turn"
 		for _, b := range blocks {
@@ -49,7 +55,7 @@ func Answer(blocks ...Block) Reply {
 				stop = "tool_use"
 			}
 		}
-		Stream(w, Events(blocks)+
+		Stream(w, counted(tokens, blocks)+
 			Event("message_delta", `{"delta":{"stop_reason":%q,"stop_sequence":null},"usage":{"output_tokens":7}}`, stop)+
 			Event("message_stop", `{}`))
 	}
@@ -92,9 +98,11 @@ func Refuse(status int, kind, message string) Reply {
 }
 
 // Events returns the events of an answer up to the end of its blocks.
-func Events(blocks []Block) string {
+func Events(blocks []Block) string { return counted(promptTokens, blocks) }
+
+func counted(tokens int, blocks []Block) string {
 	var b strings.Builder
-	b.WriteString(Event("message_start", `{"message":{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":25,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":1}}}`))
+	b.WriteString(Event("message_start", `{"message":{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":%d,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":1}}}`, tokens))
 	b.WriteString(Event("ping", `{}`))
 	for i, bl := range blocks {
 		start, delta, member := `{"type":"text","text":""}`, "text_delta", "text"

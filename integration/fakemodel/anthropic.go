@@ -88,6 +88,7 @@ func (p *Anthropic) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := json.Unmarshal(body, &req); err != nil {
 		p.t.Errorf("request: %v", err)
 	}
+	req.Size = len(body)
 	p.mu.Lock()
 	if !p.Forget {
 		p.bodies = append(p.bodies, string(body))

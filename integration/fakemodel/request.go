@@ -8,6 +8,7 @@ import (
 
 // Request is a request of the agent, with the members that tests look into.
 type Request struct {
+	Size     int `json:"-"` // bytes of the body
 	Tools    []struct{ Name string }
 	Messages []struct {
 		Role    string
