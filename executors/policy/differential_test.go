@@ -30,22 +30,22 @@ func TestDifferential(t *testing.T) {
 	g := take(t, f, "plain")
 	gen := newGenerator(t, *scriptSeed)
 	var batch []allowedScript
-	allowed := 0
-	for n := range *scriptCount {
+	allowed, scripts := 0, commands.Scale(*scriptCount)
+	for n := range scripts {
 		script := gen.script()
 		if printed, ok, _ := judge(t, g, "ask", script); ok {
 			allowed++
 			batch = append(batch, allowedScript{script, printed})
 		}
-		if len(batch) == 400 || n == *scriptCount-1 {
+		if len(batch) == 400 || n == scripts-1 {
 			g = runBatch(t, f, g, batch)
 			batch = nil
 		}
 	}
-	if allowed < *scriptCount/50 {
-		t.Errorf("only %d of %d scripts run without a question", allowed, *scriptCount)
+	if allowed < scripts/50 {
+		t.Errorf("only %d of %d scripts run without a question", allowed, scripts)
 	}
-	t.Logf("%d of %d scripts run without a question", allowed, *scriptCount)
+	t.Logf("%d of %d scripts run without a question", allowed, scripts)
 }
 
 // allowedScript is a script that may run without a question: its original text

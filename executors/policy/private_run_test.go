@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/zeph-acp/zeph-acp/protocol-fixtures/commands"
 )
 
 // Random scripts of various spellings and programs are judged, and those that
@@ -32,8 +34,8 @@ func TestPrivateByRunning(t *testing.T) {
 		t.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(3, 1))
-	ran := 0
-	for range 1500 {
+	ran, scripts := 0, commands.Scale(1500)
+	for range scripts {
 		script := randomScript(rng, home)
 		call := bash(script)
 		call.Card.Dir = home
@@ -52,7 +54,7 @@ func TestPrivateByRunning(t *testing.T) {
 			}
 		}
 	}
-	if ran < 50 {
+	if ran < scripts/30 {
 		t.Errorf("only %d scripts ran", ran)
 	}
 }
