@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,7 +12,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 )
 
-func newAudit() *cobra.Command {
+func newAudit(f *flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Show, count or verify the record of all tool calls",
@@ -26,7 +25,7 @@ in the state directory.`,
 			return usageError(`want "audit show", "audit stats" or "audit verify": try %q`, cmd.CommandPath()+" --help")
 		},
 	}
-	cmd.AddCommand(newAuditShow(), newAuditStats(), &cobra.Command{
+	cmd.AddCommand(newAuditShow(f), newAuditStats(f), &cobra.Command{
 		Use:   "verify",
 		Short: "Check that no line of the record was changed, added, removed or moved",
 		Long: `Check that no line of the record was changed, added, removed or moved. If one was,
@@ -35,15 +34,15 @@ the first such line is named, and the exit status is 1.
 Lines missing at the end and a wholly rewritten record cannot be detected this
 way. To detect them, keep the last hash elsewhere and compare it later.`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return withAudit(cmd, verifyAudit) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return withAudit(cmd, f, verifyAudit) },
 	})
 	return cmd
 }
 
 // withAudit runs do with the log. It needs no configuration, which may contain
 // mistakes.
-func withAudit(cmd *cobra.Command, do func(cmd *cobra.Command, l *audit.Log) error) error {
-	l := audit.New(config.FindPaths(os.Getenv).State, audit.Config{Enabled: true}, nil)
+func withAudit(cmd *cobra.Command, f *flags, do func(cmd *cobra.Command, l *audit.Log) error) error {
+	l := audit.New(config.FindPaths(f.getenv).State, audit.Config{Enabled: true}, nil)
 	if l == nil {
 		return errors.New("nothing is recorded here: there is no home directory; set ZEPH_HOME")
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/audit"
 )
 
-func newAuditShow() *cobra.Command {
+func newAuditShow(f *flags) *cobra.Command {
 	var wanted calls
 	var last int
 	var asJSON bool
@@ -31,7 +31,7 @@ milliseconds, what was called, and why it was no success.`,
 			if last < 0 {
 				return usageError("-n %d: want a number of calls, or 0 for all", last)
 			}
-			return withAudit(cmd, func(cmd *cobra.Command, l *audit.Log) error {
+			return withAudit(cmd, f, func(cmd *cobra.Command, l *audit.Log) error {
 				format := auditLine
 				switch {
 				case asJSON:

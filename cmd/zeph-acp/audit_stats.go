@@ -14,7 +14,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/audit"
 )
 
-func newAuditStats() *cobra.Command {
+func newAuditStats(f *flags) *cobra.Command {
 	var wanted calls
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -22,7 +22,7 @@ func newAuditStats() *cobra.Command {
 		Short: "Count calls by tool: how they ended, how long they took",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withAudit(cmd, func(cmd *cobra.Command, l *audit.Log) error {
+			return withAudit(cmd, f, func(cmd *cobra.Command, l *audit.Log) error {
 				s := auditStats{Tools: map[string]*toolStats{}, All: newToolStats()}
 				if err := wanted.read(cmd, l, s.add); err != nil {
 					return err

@@ -54,7 +54,7 @@ func auditHome(t *testing.T) (dir string) {
 // auditSays runs a command in this process and returns its output.
 func auditSays(t *testing.T, args ...string) (stdout, stderr string, err error) {
 	root := &cobra.Command{Use: "zeph-acp", SilenceErrors: true, SilenceUsage: true}
-	root.AddCommand(newAudit())
+	root.AddCommand(newAudit(&flags{environ: os.Environ()}))
 	var out, errs strings.Builder
 	root.SetOut(&out)
 	root.SetErr(&errs)

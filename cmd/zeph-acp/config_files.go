@@ -14,7 +14,7 @@ func newConfigInit(f *flags) *cobra.Command {
 		Short: "Write a configuration file to start from",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			file, err := config.Init(config.Options{File: f.config})
+			file, err := config.Init(config.Options{File: f.config, Environ: f.environ})
 			if err != nil {
 				return err
 			}
@@ -40,7 +40,7 @@ would have mistakes afterwards.`,
 }
 
 func migrateConfig(cmd *cobra.Command, f *flags, dryRun bool) error {
-	m, err := config.Migrate(config.Options{File: f.config})
+	m, err := config.Migrate(config.Options{File: f.config, Environ: f.environ})
 	if err != nil {
 		return err
 	}

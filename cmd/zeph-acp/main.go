@@ -23,7 +23,7 @@ import (
 func main() {
 	enterHelper()
 	hide()
-	root := newRoot()
+	root := newRoot(os.Environ())
 	root.SetArgs(os.Args[1:])
 	os.Exit(exitStatus(root.Execute(), os.Stderr))
 }
@@ -78,11 +78,16 @@ type flags struct {
 	logLevel string
 	logFile  string
 	record   string // file that serve and run write every frame to
+
+	environ []string // NAME=VALUE; the environment of the process
 }
+
+// getenv looks up the environment.
+func (f *flags) getenv(name string) string { return config.Getenv(f.environ)(name) }
 
 // load reads the configuration according to the global flags.
 func (f *flags) load(cmd *cobra.Command) (*config.Loaded, error) {
-	o := config.Options{File: f.config, Flags: map[string]string{}}
+	o := config.Options{File: f.config, Flags: map[string]string{}, Environ: f.environ}
 	if cmd.Flags().Changed("log-level") {
 		o.Flags["log.level"] = f.logLevel
 	}
@@ -92,9 +97,10 @@ func (f *flags) load(cmd *cobra.Command) (*config.Loaded, error) {
 	return config.Load(o)
 }
 
-// newRoot builds the command tree. It does no I/O, since every start runs it.
-func newRoot() *cobra.Command {
-	f, version := &flags{}, false
+// newRoot builds the command tree for an environment, NAME=VALUE. It does no I/O,
+// since every start runs it.
+func newRoot(environ []string) *cobra.Command {
+	f, version := &flags{environ: environ}, false
 	root := &cobra.Command{
 		Use:   "zeph-acp",
 		Short: "A coding agent for editors that speak the Agent Client Protocol",
@@ -126,7 +132,7 @@ func newRoot() *cobra.Command {
 	p.StringVar(&f.logFile, "log-file", "", "also log to `FILE`")
 	p.StringVar(&f.record, "record", "", "with serve and run: write every frame to `FILE`")
 	root.AddCommand(withLogin(newServe(f), f), newRun(f), newConfig(f), newLogin(f), newLogout(f),
-		newSessions(f), newAudit(), newMCP(f), newReplay(f), newTools(app.Catalogue), newFilter(f), newVersion())
+		newSessions(f), newAudit(f), newMCP(f), newReplay(f), newTools(app.Catalogue), newFilter(f), newVersion())
 	return root
 }
 

@@ -76,6 +76,6 @@ func TestStatus(t *testing.T) {
 func BenchmarkRoot(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		newRoot()
+		newRoot(nil)
 	}
 }

@@ -34,7 +34,7 @@ func TestReplay(t *testing.T) {
 			// The user's own settings must have no effect.
 			t.Setenv("ZEPH_AGENT_MODE", "nonsense")
 			t.Setenv("ZEPH_MODEL", "nobody:nothing")
-			root := newRoot()
+			root := newRoot(os.Environ())
 			root.SetArgs(append([]string{"replay"}, tt.args...))
 			var stdout, stderr strings.Builder
 			root.SetOut(&stdout)

@@ -97,7 +97,7 @@ func runPrompt(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	if cmd.Flags().Changed("resume") && r.resume == "" {
 		return usageError("--resume: want the id of a session")
 	}
-	turn := &headless.Turn{Server: a.Server(), Mode: r.mode, Prompt: prompt, Reaper: a.Reaper}
+	turn := &headless.Turn{Server: a.Server(), Mode: r.mode, Prompt: prompt, Reaper: a.Reaper, Env: f.environ}
 	if turn.Dir, turn.Resume, err = r.session(ctx, l, a); err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func runPrompt(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 		turn.Model = name
 	}
 	var user *headless.User
-	turn.View, user = audience(out, r, l.File, len(args) == 1 && args[0] == "-")
+	turn.View, user = audience(out, r, l, len(args) == 1 && args[0] == "-")
 	turn.Approver, a.Yes, a.Alone = user, user.Yes, !user.Yes && user.Keyboard == nil
 	if f.record != "" {
 		stop, err := recordFrames(turn.Server, f.record)
@@ -190,11 +190,11 @@ func promptOf(args []string, stdin *os.File) (string, error) {
 
 // audience returns the view and the approver of the turn. A person is asked only
 // with a terminal for both output and input, never through a pipe.
-func audience(out *output, r *runFlags, config string, stdinIsPrompt bool) (headless.View, *headless.User) {
+func audience(out *output, r *runFlags, l *config.Loaded, stdinIsPrompt bool) (headless.View, *headless.User) {
 	user := &headless.User{Yes: r.yes}
 	onStdout, onStderr := isTerminal(os.Stdout), isTerminal(os.Stderr)
-	screen := headless.NewScreen(out, colours())
-	screen.Whole, screen.Config = !onStdout, config
+	screen := headless.NewScreen(out, colours(l.Getenv))
+	screen.Whole, screen.Config = !onStdout, l.File
 	var view headless.View = screen
 	if r.json {
 		view = &headless.JSON{W: out}
@@ -220,8 +220,8 @@ func audience(out *output, r *runFlags, config string, stdinIsPrompt bool) (head
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
 // colours reports whether stdout accepts escape sequences.
-func colours() bool {
-	return isTerminal(os.Stdout) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+func colours(getenv func(string) string) bool {
+	return isTerminal(os.Stdout) && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
 }
 
 // turnError returns the exit status; cause is why the turn was cancelled, if it was.

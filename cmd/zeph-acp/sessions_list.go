@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/session/store"
 )
 
@@ -44,7 +45,7 @@ holds the four in full, with a tab between them and the time in UTC.`,
 					_, err := fmt.Fprintln(cmd.ErrOrStderr(), noneStored(dir))
 					return err
 				case isTerminal(os.Stdout):
-					return listScreen(out, shown, all, columns())
+					return listScreen(out, shown, all, config.HomeDir(f.getenv), columns())
 				default:
 					return listLines(out, shown)
 				}
@@ -122,11 +123,10 @@ func listLines(w io.Writer, sessions []store.Session) error {
 }
 
 // listScreen formats sessions for a person; a line of the terminal has width
-// columns. It shortens ids to unambiguous prefixes.
-func listScreen(w io.Writer, sessions, all []store.Session, width int) error {
+// columns. It shortens ids to unambiguous prefixes, and home to "~".
+func listScreen(w io.Writer, sessions, all []store.Session, home string, width int) error {
 	const gap, when = 2, "2006-01-02 15:04"
 	n := shortID(all)
-	home, _ := os.UserHomeDir()
 	ids, dirs, widestID, widest := make([]string, len(sessions)), make([]string, len(sessions)), 0, 0
 	for i, s := range sessions {
 		ids[i], dirs[i] = oneLine(s.ID[:min(n, len(s.ID))]), oneLine(tilde(s.CWD, home))

@@ -40,7 +40,7 @@ func newSessionsShow(f *flags) *cobra.Command {
 				if asJSON {
 					err = replaySession(&headless.JSON{W: jsonOutput{&b}}, s.ID, events)
 				} else {
-					err = showSession(&b, s, events)
+					err = showSession(&b, s, events, colours(f.getenv))
 				}
 				if err != nil {
 					return err
@@ -55,10 +55,10 @@ func newSessionsShow(f *flags) *cobra.Command {
 }
 
 // showSession shows the turns, each with its outcome.
-func showSession(b *bytes.Buffer, s store.Session, events []transcript.Event) error {
+func showSession(b *bytes.Buffer, s store.Session, events []transcript.Event, coloured bool) error {
 	const when = "2006-01-02 15:04"
 	fmt.Fprintf(b, "%s\n%s, %s to %s\n\n", sessionName(s), oneLine(s.CWD), s.Created.Local().Format(when), s.Updated.Local().Format(when))
-	screen := headless.NewScreen(b, colours())
+	screen := headless.NewScreen(b, coloured)
 	screen.Whole = !isTerminal(os.Stdout)
 	all := turns(events)
 	for i, turn := range all {

@@ -62,8 +62,6 @@ func TestShortID(t *testing.T) {
 }
 
 func TestListScreen(t *testing.T) {
-	t.Setenv("HOME", "/home/u")
-	t.Setenv("USERPROFILE", "/home/u")
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
 	all := []store.Session{
 		{ID: "0123456789", CWD: "/home/u/w", Title: "short", Updated: at},
@@ -86,7 +84,7 @@ func TestListScreen(t *testing.T) {
 `,
 	} {
 		var b strings.Builder
-		if err := listScreen(&b, all, all, width); err != nil {
+		if err := listScreen(&b, all, all, "/home/u", width); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(strings.TrimPrefix(want, "\n"), b.String()); diff != "" {
@@ -138,7 +136,7 @@ func TestShowKilled(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
-			if err := showSession(&b, store.Session{ID: "s", CWD: "/w"}, tt.events); err != nil {
+			if err := showSession(&b, store.Session{ID: "s", CWD: "/w"}, tt.events, false); err != nil {
 				t.Fatal(err)
 			}
 			rest := b.String()
@@ -179,7 +177,7 @@ func FuzzShow(f *testing.F) {
 			}
 		}
 		var screen, lines bytes.Buffer
-		if err := showSession(&screen, store.Session{ID: doc.ID, CWD: doc.CWD, Title: doc.Title}, events); err != nil {
+		if err := showSession(&screen, store.Session{ID: doc.ID, CWD: doc.CWD, Title: doc.Title}, events, false); err != nil {
 			t.Error(err)
 		}
 		if err := replaySession(&headless.JSON{W: jsonOutput{&lines}}, doc.ID, events); err != nil {

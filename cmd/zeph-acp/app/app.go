@@ -65,6 +65,7 @@ type App struct {
 	Reaper   *process.Reaper // ends running commands if this process is killed; nil ends nothing
 
 	byEnv   string              // the model that the environment selects
+	home    string              // the user's home directory; empty means unknown
 	environ func(string) string // looks up the environment of the process, without the saved keys
 	whence  func(string) string // returns where a key was set; nil means unknown
 	rules   *rulesFile          // the permission rules that follow their file; nil means those of Config
@@ -93,6 +94,7 @@ func New(l *config.Loaded, log *slog.Logger) *App {
 		NewID:    uuid.NewString, Now: time.Now, Settle: settle, Log: log,
 	}
 	a.Warnings, a.byEnv, a.environ, a.whence = l.Warnings, a.Model, l.Getenv, l.Whence
+	a.home = config.HomeDir(l.Getenv)
 	a.rules = newRulesFile(l, func() time.Time { return a.Now() }, log)
 	a.filters = newFilters(l)
 	a.Getenv = a.environment(l, keys)

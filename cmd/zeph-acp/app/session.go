@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"slices"
 
 	"github.com/zeph-acp/zeph-acp/acp"
@@ -81,15 +80,12 @@ type places struct {
 
 // places finds the directories of a session. It returns warnings for the user.
 func (a *App) places(cfg config.Config, roots *workspace.Roots) (in places, warnings []string, err error) {
-	in.roots = roots
+	in.roots, in.home = roots, a.home
 	if in.files, warnings, err = cfg.Tools.File.Roots(roots); err != nil {
 		return in, nil, err
 	}
 	var left []string
 	in.skills, left = skills.Load(a.Skills)
-	if in.home, err = os.UserHomeDir(); err != nil {
-		in.home = "" // no directory then counts as the home directory
-	}
 	return in, append(warnings, left...), nil
 }
 

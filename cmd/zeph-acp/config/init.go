@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
@@ -21,11 +20,8 @@ var initialConfig []byte
 // Init writes an initial configuration file to the path that the options
 // select, and returns that path. It returns an error if the file exists.
 func Init(o Options) (file string, err error) {
-	if o.Environ == nil {
-		o.Environ = os.Environ()
-	}
-	env := environment(o.Environ)
-	file, _ = locate(o.File, env["ZEPH_CONFIG"], FindPaths(func(name string) string { return env[name] }))
+	getenv := Getenv(o.Environ)
+	file, _ = locate(o.File, getenv("ZEPH_CONFIG"), FindPaths(getenv))
 	if file == "" {
 		return "", errors.New("no home directory: set HOME or ZEPH_HOME, or name a file with --config")
 	}

@@ -21,7 +21,7 @@ import (
 type Options struct {
 	File    string            // --config; empty means that the environment decides
 	Flags   map[string]string // values of the command line, by key path: "log.level"
-	Environ []string          // NAME=VALUE; nil means os.Environ()
+	Environ []string          // NAME=VALUE; an empty value counts as unset
 }
 
 // Loaded is a configuration with the origin of its values.
@@ -46,9 +46,6 @@ type Loaded struct {
 // If the configuration has mistakes, it is not used, and the error is a
 // [Mistakes] with all of them.
 func Load(o Options) (*Loaded, error) {
-	if o.Environ == nil {
-		o.Environ = os.Environ()
-	}
 	env := environment(o.Environ)
 	getenv := func(name string) string { return env[name] }
 	l := &Loaded{Config: Defaults(), Paths: FindPaths(getenv), Getenv: getenv, origin: map[string]string{}, options: o}
@@ -77,6 +74,12 @@ func Load(o Options) (*Loaded, error) {
 		l.Warnings = append(l.Warnings, "no home directory: set HOME or ZEPH_HOME to keep sessions")
 	}
 	return l, nil
+}
+
+// Getenv returns a function that looks up an environment, NAME=VALUE.
+func Getenv(environ []string) func(name string) string {
+	env := environment(environ)
+	return func(name string) string { return env[name] }
 }
 
 // environment returns environ as a map without empty variables.

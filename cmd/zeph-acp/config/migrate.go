@@ -61,9 +61,6 @@ type Migration struct {
 // [Migration.Apply]. The migrated text is checked first: if the configuration
 // would have any mistake after the changes, they are refused.
 func Migrate(o Options) (*Migration, error) {
-	if o.Environ == nil {
-		o.Environ = os.Environ()
-	}
 	env := environment(o.Environ)
 	l := &Loaded{Paths: FindPaths(func(name string) string { return env[name] })}
 	data, err := l.read(o.File, env["ZEPH_CONFIG"])

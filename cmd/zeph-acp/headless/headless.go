@@ -24,7 +24,7 @@ import (
 )
 
 // Turn is one prompt in a new session or in a stored one. All fields except
-// Mode, Model, Resume and Reaper are required.
+// Mode, Model, Resume, Env and Reaper are required.
 type Turn struct {
 	Server   *acp.Server // fresh; Run serves it
 	Dir      string      // absolute path; the session's cwd
@@ -32,6 +32,7 @@ type Turn struct {
 	Model    string      // empty means the session's
 	Resume   string      // the session to go on with; empty means a new one
 	Prompt   string
+	Env      []string // NAME=VALUE; the environment of the terminals
 	View     View
 	Approver Approver
 	Reaper   *process.Reaper // ends the terminals' processes if this process is killed; may be nil

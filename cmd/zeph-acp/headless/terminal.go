@@ -3,7 +3,7 @@ package headless
 import (
 	"context"
 	"fmt"
-	"os"
+	"slices"
 	"sync"
 
 	"github.com/sourcegraph/jsonrpc2"
@@ -98,7 +98,7 @@ func (c *client) createTerminal(_ context.Context, p acp.CreateTerminalRequest) 
 	if limit <= 0 {
 		limit = defaultOutput
 	}
-	env := os.Environ()
+	env := slices.Clone(c.Env)
 	for _, v := range p.Env {
 		env = append(env, v.Name+"="+v.Value)
 	}

@@ -24,7 +24,7 @@ func TestReadOnlyTerminal(t *testing.T) {
 		"other": {nil, true},
 	} {
 		dir := t.TempDir()
-		c := &client{Turn: &Turn{Dir: dir, View: &JSON{W: io.Discard}}}
+		c := &client{Turn: &Turn{Dir: dir, View: &JSON{W: io.Discard}, Env: os.Environ()}}
 		made, err := c.createTerminal(t.Context(), acp.CreateTerminalRequest{Command: "sh", Args: []string{"-c", "echo x > a"}, CWD: dir, Meta: tt.meta})
 		if err != nil {
 			t.Fatal(name, err)
