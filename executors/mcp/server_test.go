@@ -28,6 +28,10 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "no such module: left-pad")
 		os.Exit(3)
 	}
+	if mode == "hostile" {
+		serveHostile(os.Getenv("MODE"))
+		return
+	}
 	_ = newTestServer().Run(context.Background(), &sdk.StdioTransport{})
 }
 
