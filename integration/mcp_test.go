@@ -238,3 +238,41 @@ func TestDocsMCPExample(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
+
+// TestProjectMCPServers checks the question about a server of the repository: nothing
+// starts before its answer, and it is asked once.
+func TestProjectMCPServers(t *testing.T) {
+	t.Parallel()
+	root := home(t)
+	write(t, filepath.Join(root, "work/.mcp.json"), fmt.Sprintf(`{"mcpServers":{"repo":{"command":%q,"env":{%q:"serve"}}}}`, self(t), fakemcp.Behaviour))
+	answer := func(a *agent, kind string) string {
+		a.initialize()
+		s := a.open()
+		a.request("1", "session/prompt", promptParams(s, `/repo__echo {"message":"hi"}`))
+		q := a.await("the question", func(f frame) bool { return f.Method == "session/request_permission" })
+		a.wants(q.line, "Start the MCP server repo", fakemcp.Behaviour)
+		a.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"outcome":{"outcome":"selected","optionId":%q}}}`+"\n", q.ID, optionOf(t, q, kind)))
+		a.answer("1")
+		return a.turnOf(s, "/mcp")
+	}
+	a := launch(t, start{root: root, config: allowMCP})
+	if text := answer(a, "reject_once"); strings.Contains(text, "repo__echo") {
+		t.Errorf("a rejected server runs: %s", text)
+	}
+	b := launch(t, start{root: root, config: allowMCP})
+	b.wants(answer(b, "allow_always"), "`repo`: ready")
+	c := launch(t, start{root: root, config: allowMCP})
+	c.initialize()
+	c.wants(c.turnOf(c.open(), `/repo__echo {"message":"hi"}`), "Echo: hi")
+
+	run := func(args ...string) string {
+		cmd := exec.Command(binary, append([]string{"run", "--yes", "--cwd", filepath.Join(root, "work")}, args...)...)
+		cmd.Env = append(fakemodel.Alone, "PATH="+os.Getenv("PATH"), "HOME="+filepath.Join(root, "home"), "ZEPH_HOME="+filepath.Join(root, "headless"))
+		out, _ := cmd.CombinedOutput()
+		return string(out)
+	}
+	if text := run("/mcp"); strings.Contains(text, "repo") {
+		t.Errorf("a headless run starts the server: %s", text)
+	}
+	c.wants(run("--mcp-project", `/repo__echo {"message":"hi"}`), "Echo: hi")
+}

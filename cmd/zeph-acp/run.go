@@ -31,7 +31,7 @@ const (
 // runFlags are the command-line flags of run.
 type runFlags struct {
 	dir, mode, model, resume string
-	yes, json                bool
+	yes, json, mcpProject    bool
 }
 
 func newRun(f *flags) *cobra.Command {
@@ -58,6 +58,7 @@ reached a limit, and 130 after Ctrl-C.`,
 	fs.StringVar(&r.mode, "mode", "", "start in the session mode `MODE`")
 	fs.StringVar(&r.model, "model", "", "use the model `PROVIDER:MODEL`")
 	fs.StringVar(&r.resume, "resume", "", "continue the stored session `ID`, in its directory")
+	fs.BoolVar(&r.mcpProject, "mcp-project", false, "ask about the MCP servers of the project's .mcp.json; with --yes, start them")
 	fs.BoolVar(&r.json, "json", false, "print the session updates as JSON lines, then the result")
 	return cmd
 }
@@ -84,7 +85,7 @@ func runPrompt(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	out := &output{w: os.Stdout, failed: cancel}
 	a := app.New(l, log)
 	a.Warnings = nil // printed above
-	a.Reaper = newReaper()
+	a.Reaper, a.ProjectServers = newReaper(), r.mcpProject
 	defer closeApp(a)
 	name, err := pickModel(a, r.model)
 	if err != nil {

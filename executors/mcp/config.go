@@ -66,6 +66,9 @@ type Server struct {
 	// Guarded limits URL to the public Internet, unless it names another address
 	// itself. It is set for entries that are not the user's own.
 	Guarded bool `toml:"-"`
+
+	approval string // identifies an entry that runs only once it is approved; empty: it runs
+	shown    string // such an entry, as the user reads it
 }
 
 const (

@@ -62,8 +62,16 @@ func parseEntry(name string, raw json.RawMessage) (Server, error) {
 		return s, fmt.Errorf("unknown type %q", in.Type)
 	}
 	wrong := s.Validate()
-	for _, key := range slices.Sorted(maps.Keys(wrong)) {
-		return s, fmt.Errorf("%s: %s", key, wrong[key])
+	if strings.Contains(s.URL, "${") {
+		delete(wrong, "url") // it may be right once its variables are replaced
 	}
-	return s, nil
+	return s, firstOf(wrong)
+}
+
+// firstOf returns one of the messages of Validate as an error; nil if there is none.
+func firstOf(wrong map[string]string) error {
+	for _, key := range slices.Sorted(maps.Keys(wrong)) {
+		return fmt.Errorf("%s: %s", key, wrong[key])
+	}
+	return nil
 }

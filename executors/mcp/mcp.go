@@ -34,6 +34,8 @@ type Servers struct {
 	Getenv  func(string) string // looks up variables that an entry names; nil means that there are none
 	Log     *slog.Logger
 	Mask    func(string) string // masks credentials in what is logged; nil masks nothing
+	// Approvals keep what the user approved; nil keeps nothing.
+	Approvals *Approvals
 	// Reaper returns what ends servers if this process is killed; nil means nothing.
 	Reaper func() *process.Reaper
 

@@ -21,19 +21,28 @@ type Options struct {
 	Servers []Server
 	// Wait is how long the first prompt waits for servers that are still starting.
 	Wait time.Duration
+	// Ask asks the user; nil means that nobody can be asked.
+	Ask func(context.Context, Question) Answer
 	// Warn receives a line for the user. It must not block; nil drops it.
 	Warn func(text string)
 }
 
 // Session is the executor of the tools of one session's servers. Close it.
 type Session struct {
-	pool    *Servers
-	warn    func(string)
-	wait    time.Duration
-	watcher *watcher
-	servers []*joined
+	pool     *Servers
+	warn     func(string)
+	wait     time.Duration
+	watcher  *watcher
+	question func(context.Context, Question) Answer
+
+	// Of Ready, which one turn at a time calls.
+	pending []pending                     // servers that the user has not approved yet
+	answers map[string]Answer             // about definitions
+	checked map[*joined]map[string]string // definitions that are the pinned ones
 
 	mu      sync.Mutex
+	servers []*joined
+	held    []offer // tools that are withheld
 	waited  bool
 	closed  bool
 	offered []offer
@@ -45,17 +54,26 @@ type joined struct {
 	prefix string // of the names of its tools
 }
 
+// pending is a server that the user has to approve.
+type pending struct {
+	entry  Server
+	prefix string
+	dir    string
+}
+
 // offer is a tool that the session offers.
 type offer struct {
 	executors.Tool
 	title  string
 	server *joined
 	as     string // the name that the server has for it
+
+	definition string // as the user approves it
 }
 
 // Session starts the servers of a session in the background.
 func (p *Servers) Session(o Options) *Session {
-	s := &Session{pool: p, warn: o.Warn, wait: o.Wait}
+	s := &Session{pool: p, warn: o.Warn, wait: o.Wait, question: o.Ask, answers: map[string]Answer{}, checked: map[*joined]map[string]string{}}
 	if s.warn == nil {
 		s.warn = func(string) {}
 	}
@@ -71,9 +89,23 @@ func (p *Servers) Session(o Options) *Session {
 		entries = append(entries, e)
 	}
 	for i, prefix := range prefixes(entries) {
-		s.servers = append(s.servers, &joined{p.open(entries[i], o.Dir, s.watcher), prefix})
+		server := pending{entries[i], prefix, o.Dir}
+		if approval := entries[i].approval; approval != "" && !p.Approvals.has(approval) {
+			s.pending = append(s.pending, server)
+			continue
+		}
+		s.add(server)
 	}
 	return s
+}
+
+// add starts a server.
+func (s *Session) add(p pending) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.servers = append(s.servers, &joined{s.pool.open(p.entry, p.dir, s.watcher), p.prefix})
+	}
 }
 
 // failed tells the user of a server that does not run.
@@ -84,6 +116,7 @@ func (s *Session) failed(i *instance, err error) {
 // Ready brings the offered tools up to date. The first time it waits for servers
 // that are still starting. Between two calls the tools stay the same.
 func (s *Session) Ready(ctx context.Context) {
+	s.ask(ctx)
 	s.mu.Lock()
 	first := !s.waited
 	s.waited = true
@@ -95,21 +128,32 @@ func (s *Session) Ready(ctx context.Context) {
 		}
 		cancel()
 	}
+	var now []offer
+	for _, server := range s.servers {
+		now = append(now, server.offers()...)
+	}
+	withheld := s.withhold(ctx, now)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.offered = s.refresh()
+	s.held = nil
+	now = slices.DeleteFunc(now, func(o offer) bool {
+		held := withheld[o.as+"\x00"+o.server.prefix]
+		if held {
+			s.held = append(s.held, o)
+		}
+		return held
+	})
+	s.offered = s.refresh(now)
 }
 
 // refresh returns the tools that there are now: those that were offered before in
 // their order, then the others.
-func (s *Session) refresh() []offer {
+func (s *Session) refresh(offers []offer) []offer {
 	now := map[string]offer{}
 	var names []string
-	for _, server := range s.servers {
-		for _, o := range server.offers() {
-			now[o.Name] = o
-			names = append(names, o.Name)
-		}
+	for _, o := range offers {
+		now[o.Name] = o
+		names = append(names, o.Name)
 	}
 	var all []offer
 	for _, o := range s.offered {
@@ -146,7 +190,7 @@ func (j *joined) offers() []offer {
 			continue
 		}
 		t.offered.Name = name
-		out = append(out, offer{t.offered, t.title, j, t.name})
+		out = append(out, offer{t.offered, t.title, j, t.name, t.pin})
 	}
 	return out
 }
@@ -228,14 +272,14 @@ func (s *Session) Execute(ctx context.Context, call *executors.Call) (executors.
 // ended.
 func (s *Session) Close() {
 	s.mu.Lock()
-	closed := s.closed
+	closed, servers := s.closed, s.servers
 	s.closed = true
 	s.mu.Unlock()
 	if closed {
 		return
 	}
 	var all sync.WaitGroup
-	for _, server := range s.servers {
+	for _, server := range servers {
 		all.Go(func() { s.pool.release(server.instance, s.watcher) })
 	}
 	all.Wait()

@@ -26,8 +26,17 @@ type Status struct {
 // Status returns the state of each server.
 func (s *Session) Status() []Status {
 	out := []Status{}
-	for _, server := range s.servers {
-		out = append(out, server.status(s.pool.mask))
+	s.mu.Lock()
+	servers, held := slices.Clone(s.servers), slices.Clone(s.held)
+	s.mu.Unlock()
+	for _, server := range servers {
+		st := server.status(s.pool.mask)
+		for _, o := range held {
+			if o.server == server {
+				st.withhold(o)
+			}
+		}
+		out = append(out, st)
 	}
 	return out
 }
@@ -52,6 +61,15 @@ func (j *joined) status(mask func(string) string) Status {
 		}
 	}
 	return st
+}
+
+// withhold moves a tool from those that are offered.
+func (s *Status) withhold(o offer) {
+	s.Tools = slices.DeleteFunc(s.Tools, func(name string) bool { return name == o.Name })
+	if s.LeftOut == nil {
+		s.LeftOut = map[string]string{}
+	}
+	s.LeftOut[o.as] = "its definition has changed since its first use, and you have not approved that"
 }
 
 // String describes the server in a few lines of Markdown.

@@ -20,6 +20,7 @@ type tool struct {
 	title   string         // one line for people; may be empty
 	offered executors.Tool // without a name, which depends on the session
 	problem string         // why it is not offered; empty if it is
+	pin     string         // the definition, as the user approves it
 }
 
 // newTool reads the definition of a tool of a server.
@@ -40,6 +41,7 @@ func newTool(e Server, t *sdk.Tool) tool {
 	out.offered = executors.Tool{
 		Server: e.Name, Description: describe(e.Name, t), Schema: checked, Shown: offered, Kind: executors.KindOther,
 	}
+	out.pin = out.definition()
 	if e.Trust == trusted && t.Annotations != nil && t.Annotations.ReadOnlyHint {
 		out.offered.Effect, out.offered.Kind = executors.Reads, executors.KindRead
 	}

@@ -291,7 +291,7 @@ func TestParseFile(t *testing.T) {
 			s.Name, s.URL, s.Headers = "b", "https://example.com/${A}", map[string]string{"X": "${T:-y}"}
 		}),
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(Server{})); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
 	if err == nil || !strings.Contains(err.Error(), `ws: unknown type "ws"`) || !strings.Contains(err.Error(), "odd: ") {
@@ -307,7 +307,7 @@ func FuzzParseFile(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		servers, _ := ParseFile([]byte(text))
 		for _, s := range servers {
-			if wrong := s.Validate(); len(wrong) > 0 {
+			if wrong := s.Validate(); len(wrong) > 0 && !strings.Contains(s.URL, "${") {
 				t.Errorf("%+v: %v", s, wrong)
 			}
 		}

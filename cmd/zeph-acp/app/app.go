@@ -56,13 +56,16 @@ type App struct {
 	Skills   string         // the directory of the user's skills; empty means no skills
 	Yes      bool           // the user allows every call that the agent would ask about
 	Alone    bool           // there is no user to ask
-	NewID    func() string  // returns a new UUID
-	Now      func() time.Time
-	Settle   time.Duration // see session.Sessions
-	Log      *slog.Logger
-	Warnings []string        // about the configuration; shown in every session
-	MCP      *mcp.Servers    // runs the MCP servers of all sessions
-	Reaper   *process.Reaper // ends running commands if this process is killed; nil ends nothing
+	// ProjectServers asks the user about the MCP servers of the repository, and starts
+	// those that the user approves.
+	ProjectServers bool
+	NewID          func() string // returns a new UUID
+	Now            func() time.Time
+	Settle         time.Duration // see session.Sessions
+	Log            *slog.Logger
+	Warnings       []string        // about the configuration; shown in every session
+	MCP            *mcp.Servers    // runs the MCP servers of all sessions
+	Reaper         *process.Reaper // ends running commands if this process is killed; nil ends nothing
 
 	byEnv   string              // the model that the environment selects
 	home    string              // the user's home directory; empty means unknown

@@ -25,13 +25,16 @@ func (a *App) mcpServers(l *config.Loaded) *mcp.Servers {
 		Getenv:  a.environ,
 		Log:     a.Log,
 		Mask:    a.filters.mask(l.Config.Tools.Filters.Security),
+
+		Approvals: a.approvals(l),
 	}
 }
 
 // mcpSession starts the MCP servers of a session: those of the client, which take
-// precedence, and those of the configuration.
+// precedence, those of the configuration, and those of the repository that the user
+// approved.
 func (a *App) mcpSession(cfg config.Config, s session.Setup) *mcp.Session {
-	servers := slices.Concat(clientServers(s.MCPServers), a.Config.MCP.Servers)
+	servers := slices.Concat(clientServers(s.MCPServers), a.Config.MCP.Servers, a.projectServers(s))
 	wait := time.Duration(a.Config.MCP.StartupWaitSecs) * time.Second
 	if s.MCPWait != nil {
 		wait = *s.MCPWait
@@ -39,7 +42,7 @@ func (a *App) mcpSession(cfg config.Config, s session.Setup) *mcp.Session {
 	if !cfg.Tools.Enabled {
 		servers = nil
 	}
-	return a.MCP.Session(mcp.Options{Dir: s.CWD, Servers: servers, Wait: wait, Warn: s.Warn})
+	return a.MCP.Session(mcp.Options{Dir: s.CWD, Servers: servers, Wait: wait, Warn: s.Warn, Ask: a.askMCP(s)})
 }
 
 // clientServers returns the entries of the servers that a client wants. They belong

@@ -1,0 +1,132 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// memory keeps approvals in memory.
+func memory(t *testing.T) *Approvals {
+	var saved []byte
+	return &Approvals{
+		Load: func() ([]byte, error) { return saved, nil },
+		Save: func(data []byte) error { saved = data; return nil },
+		Log:  func(err error) { t.Error(err) },
+	}
+}
+
+// asked opens a session whose user answers questions; it returns their titles too.
+func (f *fixture) asked(answer Answer, servers ...Server) (*Session, *[]Question) {
+	questions := &[]Question{}
+	s := f.Session(Options{Dir: f.dir, Servers: servers, Wait: time.Minute, Ask: func(_ context.Context, q Question) Answer {
+		*questions = append(*questions, q)
+		return answer
+	}})
+	f.t.Cleanup(s.Close)
+	s.Ready(f.t.Context())
+	return s, questions
+}
+
+func TestProject(t *testing.T) {
+	f := newFixture(t)
+	f.Approvals = memory(t)
+	entry := program(t, "s", "tools")
+	parse := func(args string) Server {
+		servers, err := ParseProject(f.dir, []byte(`{"mcpServers":{"s":{"command":"${SELF}","args":[`+args+`],"env":{"SERVE":"${MODE:-tools}"}}}}`), func(name string) string {
+			return map[string]string{"SELF": entry.Command}[name]
+		})
+		if err != nil || len(servers) != 1 {
+			t.Fatal(servers, err)
+		}
+		return servers[0]
+	}
+	s, questions := f.asked(No, parse(`"a"`))
+	if len(*questions) != 1 || !strings.Contains((*questions)[0].Text, `"command": "${SELF}"`) || len(s.Tools()) > 0 {
+		t.Errorf("questions %q, tools %s", *questions, names(s.Tools()))
+	}
+	if s.Ready(t.Context()); len(*questions) != 1 {
+		t.Error("a rejected entry was asked about again in its session")
+	}
+	if s, _ := f.asked(Once, parse(`"a"`)); names(s.Tools()) != testTools {
+		t.Errorf("allowed once: tools %s", names(s.Tools()))
+	}
+	s, questions = f.asked(Always, parse(`"a"`))
+	if len(*questions) != 1 || names(s.Tools()) != testTools {
+		t.Errorf("%d questions, tools %s", len(*questions), names(s.Tools()))
+	}
+	s, questions = f.asked(No, parse(`"a"`))
+	if len(*questions) != 0 || names(s.Tools()) != testTools {
+		t.Errorf("an approved entry: %d questions, tools %s", len(*questions), names(s.Tools()))
+	}
+	if _, questions = f.asked(No, parse(`"b"`)); len(*questions) != 1 {
+		t.Errorf("a changed entry: %d questions", len(*questions))
+	}
+	if s := f.open(parse(`"c"`)); len(s.servers) > 0 {
+		t.Error("an entry was started although nobody can be asked")
+	}
+}
+
+func TestParseProject(t *testing.T) {
+	none := func(string) string { return "" }
+	servers, err := ParseProject("/w", []byte(`{"mcpServers":{"a":{"command":"x","args":["${MISSING}"]},"b":{"url":"https://${HOST:-example.com}/"}}}`), none)
+	if err == nil || !strings.Contains(err.Error(), "MISSING is not set") || len(servers) != 1 || servers[0].URL != "https://example.com/" || !servers[0].Guarded {
+		t.Errorf("%+v, %v", servers, err)
+	}
+	elsewhere, _ := ParseProject("/other", []byte(`{"mcpServers":{"b":{"url":"https://${HOST:-example.com}/"}}}`), none)
+	if elsewhere[0].approval == servers[0].approval {
+		t.Error("an approval holds for another directory")
+	}
+}
+
+// TestChangedTools checks that a tool whose definition differs from the one at its
+// first use is withheld until the user approves it.
+func TestChangedTools(t *testing.T) {
+	f := newFixture(t)
+	f.Approvals = memory(t)
+	e := program(t, "s", "tools")
+	key := e.pinned()
+	f.asked(No, e)
+	f.Approvals.accept(key, "echo", "another definition")
+
+	s, questions := f.asked(No, e)
+	if got := names(s.Tools()); slices.Contains(strings.Fields(got), "s__echo") || !strings.Contains(got, "s__look") {
+		t.Errorf("tools %s", got)
+	}
+	if len(*questions) != 1 || (*questions)[0].Before != "another definition" || !strings.Contains((*questions)[0].After, "Does echo.") {
+		t.Errorf("questions %+v", *questions)
+	}
+	if why := s.Status()[0].LeftOut["echo"]; !strings.Contains(why, "has changed") {
+		t.Errorf("left out: %q", why)
+	}
+	if s.Ready(t.Context()); len(*questions) != 1 {
+		t.Error("a rejected definition was asked about again in its session")
+	}
+	if s := f.open(e); strings.Contains(names(s.Tools()), "s__echo") {
+		t.Error("a changed tool is offered although nobody can be asked")
+	}
+	if s, _ := f.asked(Once, e); names(s.Tools()) != testTools {
+		t.Errorf("allowed once: %s", names(s.Tools()))
+	}
+	if s, _ := f.asked(Always, e); names(s.Tools()) != testTools {
+		t.Errorf("after the approval: %s", names(s.Tools()))
+	}
+	if _, questions := f.asked(No, e); len(*questions) != 0 {
+		t.Errorf("an approved definition: %+v", *questions)
+	}
+}
+
+func TestBrokenApprovals(t *testing.T) {
+	logged := 0
+	a := &Approvals{
+		Load: func() ([]byte, error) { return []byte("{"), nil },
+		Save: func([]byte) error { return errors.New("disk full") },
+		Log:  func(error) { logged++ },
+	}
+	if a.has("x") || len(a.pin("s", map[string]string{"a": "b"})) > 0 || logged != 3 {
+		t.Errorf("%d logged", logged)
+	}
+}
