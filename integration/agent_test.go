@@ -366,3 +366,10 @@ func quote(s string) string {
 	}
 	return string(b)
 }
+
+// commandIn returns another command of the binary, in the home of an agent.
+func commandIn(a *agent, args ...string) *exec.Cmd {
+	cmd := exec.Command(binary, args...)
+	cmd.Dir, cmd.Env = a.dir, a.cmd.Env
+	return cmd
+}

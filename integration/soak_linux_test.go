@@ -72,10 +72,7 @@ func soakModel(r fakemodel.Request) fakemodel.Reply {
 	return fakemodel.Counted(r.Size/4, fakemodel.Say("They worked.")) // the summary of a compaction
 }
 
-var (
-	backgroundID = regexp.MustCompile(`\bbg\d+\b`)
-	overflowID   = regexp.MustCompile(`overflow:[0-9a-f-]{36}`)
-)
+var backgroundID = regexp.MustCompile(`\bbg\d+\b`)
 
 // newSoak starts an agent.
 func newSoak(t *testing.T, capabilities string, sessions int) *soak {

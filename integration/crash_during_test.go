@@ -1,0 +1,170 @@
+package integration
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
+)
+
+// victim is an agent that is killed, or the one after it.
+type victim struct {
+	editor
+	model *fakemodel.Anthropic
+}
+
+// newVictim starts an agent whose model repeats the prompt.
+func newVictim(t *testing.T, root string) *victim {
+	t.Helper()
+	v := &victim{model: fakemodel.NewAnthropic(t)}
+	v.model.Choose = func(r fakemodel.Request) fakemodel.Reply {
+		return fakemodel.Answer(fakemodel.Say(strings.Repeat("You asked me to "+r.Last()+".\n", 50)))
+	}
+	v.start(t, start{root: root, env: v.model.Env(), config: "[audit]\nmax_bytes = 1048576\n"})
+	v.initialize()
+	return v
+}
+
+// must runs a turn that must end well, and returns the text of its last update.
+func (v *victim) must(session, text string) string {
+	v.t.Helper()
+	id := fmt.Sprintf(`"must-%d"`, len(v.sent()))
+	v.request(id, "session/prompt", promptParams(session, text))
+	if f := v.answer(id); stopReason(f) != "end_turn" {
+		v.t.Fatalf("%.100q: %s", text, f.line)
+	}
+	last := ""
+	for _, f := range v.sent() {
+		if u, ok := f.update(); ok && u.Kind == "tool_call_update" {
+			last = string(u.Content)
+		}
+	}
+	return last
+}
+
+// interruption is work in several steps on the disk, during which an agent is
+// killed.
+type interruption struct {
+	prompts []string // the agent is killed during the last one
+	prepare func(t *testing.T, root string)
+	// check inspects the next agent, which has loaded the session.
+	check func(v *victim, live *shown)
+}
+
+// bigCalls are calls with a long line in the audit log.
+func bigCalls(n int) string { return strings.Repeat("/bash : "+strings.Repeat("x", 60_000)+"\n", n) }
+
+var overflowID = regexp.MustCompile(`overflow:[0-9a-f-]{36}`)
+
+var interruptions = map[string]interruption{
+	"compaction": {
+		prompts: []string{"say alpha", "say beta", "say gamma", "/compact"},
+		check: func(v *victim, live *shown) {
+			v.must(live.session, "say delta")
+			all := v.model.Requests()
+			for _, text := range []string{"say alpha", "say beta", "say gamma"} { // as messages or in the summary
+				if !strings.Contains(all[len(all)-1], text) {
+					v.t.Errorf("the model does not get %q: %.3000s", text, all[len(all)-1])
+				}
+			}
+		},
+	},
+	"overflow": {
+		prompts: []string{"/bash echo first", "/bash seq 1 400000"},
+		check: func(v *victim, live *shown) {
+			again := v.must(live.session, "/bash seq 1 400000")
+			for _, it := range live.items {
+				again += it.Final
+			}
+			for _, id := range overflowID.FindAllString(again, -1) {
+				if text := v.must(live.session, `/read_overflow {"id":"`+id+`","offset":399000,"limit":1}`); !strings.Contains(text, "399001") {
+					v.t.Errorf("%s cannot be read: %s", id, text)
+				}
+			}
+		},
+	},
+	"rotation of the audit log": {
+		prompts: []string{"/bash echo first", bigCalls(4)},
+		prepare: func(t *testing.T, root string) { // fills the log almost to its limit
+			v := newVictim(t, root)
+			v.must(v.open(), bigCalls(16))
+			v.leave()
+		},
+		check: func(v *victim, live *shown) {
+			v.must(live.session, bigCalls(4)) // exceeds the limit if the first ones did not
+			out, err := commandIn(v.agent, "audit", "verify").CombinedOutput()
+			if err != nil {
+				v.t.Errorf("audit verify: %v\n%s", err, out)
+			}
+			log := ""
+			for _, name := range []string{"audit.jsonl.1", "audit.jsonl"} {
+				text, err := os.ReadFile(filepath.Join(v.home, name))
+				if err != nil {
+					v.t.Error(err)
+				}
+				log += string(text)
+			}
+			for _, it := range live.items {
+				if it.Kind == "tool_call" && it.Final != "" && !strings.Contains(log, `"tool_call_id":"`+it.ID+`"`) {
+					v.t.Errorf("call %s is not in the log", it.ID)
+				}
+			}
+		},
+	},
+}
+
+// interrupted starts an agent, sends the prompts, and kills the agent after a part
+// of the time that the last one takes: at the end if took is 0. It returns that
+// time.
+func (in interruption) interrupted(t *testing.T, took time.Duration, rng *rand.Rand) time.Duration {
+	root := home(t)
+	if in.prepare != nil {
+		in.prepare(t, root)
+	}
+	v := newVictim(t, root)
+	session := v.open()
+	last := len(in.prompts) - 1
+	for _, text := range in.prompts[:last] {
+		v.must(session, text)
+	}
+	began := time.Now()
+	v.request(fmt.Sprint(last), "session/prompt", promptParams(session, in.prompts[last]))
+	if took == 0 {
+		v.answered(last)
+		took = time.Since(began)
+	} else {
+		time.Sleep(time.Duration(rng.Int64N(int64(took)))) // a random moment
+	}
+	v.kill()
+	v.waitExit(patience)
+	live := v.shownTo()
+
+	next := newVictim(t, root)
+	replay, ok := next.load(live.session)
+	if !ok {
+		t.Fatal("the session is lost")
+	}
+	checkReplay(t, in.prompts, live, replay)
+	in.check(next, live)
+	return took
+}
+
+// TestKillDuring kills agents during work in several steps on the disk. The next
+// agent has everything that the client had seen completed, and works.
+func TestKillDuring(t *testing.T) {
+	for name, in := range interruptions {
+		t.Run(name, func(t *testing.T) {
+			rng := seeded(t)
+			took := in.interrupted(t, 0, rng)
+			for n := range pick(2, 40) {
+				t.Run(fmt.Sprint(n), func(t *testing.T) { in.interrupted(t, took, rng) })
+			}
+		})
+	}
+}
