@@ -154,15 +154,6 @@ func (d *diskSession) holds(session string, live *shown, turns int) {
 	checkReplay(d.t, prompts, live, replay)
 }
 
-// joined returns the lines of frames.
-func joined(frames shownFrames) string {
-	var b strings.Builder
-	for _, f := range frames {
-		b.WriteString(f.line)
-	}
-	return b.String()
-}
-
 // smallDisk mounts a file system of 8 MiB at a directory.
 func smallDisk(t testing.TB, dir string) {
 	t.Helper()

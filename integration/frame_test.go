@@ -3,6 +3,7 @@ package integration
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 )
 
 // side is the writer of a line.
@@ -89,4 +90,13 @@ func (a *agent) methods() []string {
 		}
 	}
 	return names
+}
+
+// joined returns the lines of frames.
+func joined(frames []frame) string {
+	var b strings.Builder
+	for _, f := range frames {
+		b.WriteString(f.line)
+	}
+	return b.String()
 }

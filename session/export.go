@@ -43,6 +43,9 @@ func (s *Sessions) Export(ctx context.Context, id string) (Export, error) {
 	}
 	e := Export{Version: exportVersion, ID: id, CWD: row.CWD, Dirs: row.Dirs, Title: row.Title}
 	for _, ev := range events {
+		if ev.Damaged {
+			return Export{}, fmt.Errorf("session %s, event %d: %w", id, ev.Seq, errDamaged)
+		}
 		if !json.Valid(ev.Data) { // not valid, but a text can still be exported
 			ev.Data, _ = json.Marshal(string(ev.Data))
 		}

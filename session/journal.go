@@ -258,6 +258,9 @@ func decode(rows []store.Event) (events []transcript.Event, lost []error) {
 	events = make([]transcript.Event, 0, len(rows))
 	for _, row := range rows {
 		e, err := transcript.Decode(row.Kind, row.Data)
+		if row.Damaged {
+			err, row.Data = errDamaged, nil
+		}
 		if err != nil {
 			lost = append(lost, fmt.Errorf("event %d: %w", row.Seq, err))
 			e = transcript.Salvage(row.Kind, row.Data)
@@ -269,11 +272,17 @@ func decode(rows []store.Event) (events []transcript.Event, lost []error) {
 	return events, lost
 }
 
+// errDamaged means that the bytes of an event have changed on the disk.
+var errDamaged = errors.New("it is not as it was written")
+
 // Unreadable returns the warning about skipped events; lost must not be empty.
 func Unreadable(lost []error) string {
 	which := fmt.Sprintf("%d events of this session cannot be read and are left out, the first: %v.", len(lost), lost[0])
 	if len(lost) == 1 {
 		which = fmt.Sprintf("One event of this session cannot be read and is left out: %v.", lost[0])
+	}
+	if errors.Is(errors.Join(lost...), errDamaged) {
+		return which + " The file of the session store is damaged: restore it from a backup, or go on without them."
 	}
 	return which + " The stored session is unchanged, and an export contains all of it."
 }

@@ -84,6 +84,15 @@ func (e *UnusableError) newer() bool {
 	return ok
 }
 
+// locked reports that another program holds a lock.
+func (e *UnusableError) locked() bool {
+	switch sqliteCode(e.Err) {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL:
+		return true
+	}
+	return false
+}
+
 // broken reports whether the connection should be replaced.
 func (e *UnusableError) broken() bool {
 	switch sqliteCode(e.Err) {

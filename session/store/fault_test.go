@@ -209,7 +209,9 @@ func TestDamageInTheMiddle(t *testing.T) {
 		events, err := db.Events(t.Context(), "s", 0)
 		if err == nil {
 			for i, e := range events {
-				if got := fmt.Sprintf("%q", want[i]); string(e.Data) != got {
+				if e.Damaged {
+					found++
+				} else if got := fmt.Sprintf("%q", want[i]); string(e.Data) != got {
 					t.Errorf("damage at %d: event %d is %.100q, no error", at, i, e.Data)
 				}
 			}

@@ -149,8 +149,8 @@ func (r *row) session() (Session, error) {
 }
 
 // Events returns the events of a session whose Seq is greater than after, in
-// order. It returns them completely and unchanged, or an error such as
-// ErrUnknown.
+// order. It returns all of them, or an error such as ErrUnknown. They are
+// unchanged, except those marked Damaged.
 func (db *DB) Events(ctx context.Context, id string, after int64) ([]Event, error) {
 	var events []Event
 	err := db.read(ctx, func(h *handle) error {
@@ -194,15 +194,13 @@ type gatherer struct {
 }
 
 func (g *gatherer) add() error {
-	if int64(crc32.ChecksumIEEE(g.data)) != g.crc {
-		return errAltered
-	}
+	damaged := int64(crc32.ChecksumIEEE(g.data)) != g.crc
 	if g.left > 0 {
 		e := &g.events[len(g.events)-1]
 		if g.seq != e.Seq || g.part != g.parts-g.left {
 			return errAltered
 		}
-		e.Data = append(e.Data, g.data...)
+		e.Data, e.Damaged = append(e.Data, g.data...), e.Damaged || damaged
 		g.left--
 		return nil
 	}
@@ -213,7 +211,7 @@ func (g *gatherer) add() error {
 	if g.parts > 1 {
 		data = append(make([]byte, 0, min(g.parts, 128)*partSize), data...)
 	}
-	g.events = append(g.events, Event{Seq: g.seq, Time: time.UnixMicro(g.time).UTC(), Kind: g.kind, Data: data})
+	g.events = append(g.events, Event{Seq: g.seq, Time: time.UnixMicro(g.time).UTC(), Kind: g.kind, Data: data, Damaged: damaged})
 	g.next, g.left = g.seq+1, g.parts-1
 	return nil
 }

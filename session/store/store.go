@@ -14,8 +14,8 @@
 // Every error other than ErrUnknown, ErrExists, ErrNoOverflow, ErrCursor,
 // ErrLeaseLost, ErrClosed, *LeasedError and the cause of ctx is an
 // *UnusableError: the file is locked, damaged, read-only, of a newer version,
-// and so on. The file is left unchanged, and the next use tries again, after a
-// few seconds at the earliest.
+// and so on. The file is left unchanged, and the next use tries again: if the file
+// is locked, damaged or newer, after a few seconds at the earliest.
 //
 // Why does no method stop at once when ctx is done? A context ends the wait for
 // another caller. A statement that has begun runs to its end, which BusyTimeout
@@ -40,8 +40,8 @@ import (
 const (
 	// BusyTimeout is how long a statement waits for other processes.
 	BusyTimeout = 2 * time.Second
-	// retryAfter is how long a failure to open or write the file is repeated
-	// without another attempt.
+	// retryAfter is how long a failure is repeated without another attempt, if that
+	// would be slow.
 	retryAfter = 3 * time.Second
 )
 
@@ -160,7 +160,7 @@ func (db *DB) write(ctx context.Context, do func(*handle) error) error {
 		}
 		if _, err := h.exec("BEGIN IMMEDIATE"); err != nil {
 			err = db.explain(err)
-			db.locking = fault{err, db.now().Add(retryAfter)}
+			db.locking = db.repeated(err)
 			return err
 		}
 		committed := false
@@ -201,7 +201,7 @@ func (db *DB) handle() (*handle, error) {
 	h, err := open(db.path, db.damaged)
 	if err != nil {
 		err = db.explain(err)
-		db.opening = fault{err, db.now().Add(retryAfter)}
+		db.opening = db.repeated(err)
 		return nil, err
 	}
 	if h.readOnly {
@@ -209,6 +209,16 @@ func (db *DB) handle() (*handle, error) {
 	}
 	db.h, db.damaged, db.opening, db.locking = h, false, fault{}, fault{}
 	return h, nil
+}
+
+// repeated returns the fault of a failed attempt. It is repeated for a while if
+// another attempt would be slow, and never if it would fail at once: a full disk
+// may have room again.
+func (db *DB) repeated(err error) fault {
+	if u, ok := errors.AsType[*UnusableError](err); ok && (u.locked() || u.damaged() || u.newer()) {
+		return fault{err, db.now().Add(retryAfter)}
+	}
+	return fault{}
 }
 
 // judge explains an error of a statement and prepares the next use accordingly.
@@ -245,4 +255,6 @@ type Event struct {
 	Time time.Time // kept in UTC and in microseconds; zero means now
 	Kind string
 	Data json.RawMessage // any bytes
+	// Damaged reports that Data is not as it was written.
+	Damaged bool
 }

@@ -112,9 +112,9 @@ func TestRoundTrip(t *testing.T) {
 	again, _ := openAt(t, path)
 	wantSession := Session{ID: "s", CWD: s.CWD, Title: "changed", Events: 3, Created: start.Add(time.Microsecond), Updated: start.Add(time.Hour)}
 	wantEvents := []Event{
-		{1, start.Add(time.Microsecond), "prompt", json.RawMessage(`{"a":1}`)},
-		{2, start.Add(time.Hour), "", json.RawMessage("not \x00 json \xff")},
-		{3, start, "empty", nil},
+		{Seq: 1, Time: start.Add(time.Microsecond), Kind: "prompt", Data: json.RawMessage(`{"a":1}`)},
+		{Seq: 2, Time: start.Add(time.Hour), Data: json.RawMessage("not \x00 json \xff")},
+		{Seq: 3, Time: start, Kind: "empty"},
 	}
 	for name, db := range map[string]*DB{"same handle": db, "another": again} {
 		got, err := db.Session(t.Context(), "s")

@@ -1,0 +1,136 @@
+package integration
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
+)
+
+// TestDamage flips bytes of the database and its WAL, and cuts them. Whatever it
+// reads, the next agent serves the session as it was, or names the loss, and runs a
+// turn. SQLite drops the end of a damaged WAL, as after a power failure, so there the
+// session may also be shorter.
+func TestDamage(t *testing.T) {
+	model := fakemodel.NewAnthropic(t)
+	model.Choose = func(fakemodel.Request) fakemodel.Reply { return fakemodel.Answer(fakemodel.Say("I go on.")) }
+	files := []damagedFile{storedSession(t, "zeph.db"), storedSession(t, "zeph.db-wal")}
+	rng, outcomes := seeded(t), make(chan string, 1000)
+	t.Run("rounds", func(t *testing.T) {
+		for n := range pick(24, 500) {
+			from, cut := files[n%2], n/2%3 == 2
+			chance := rand.New(rand.NewPCG(rng.Uint64(), 1))
+			t.Run(fmt.Sprint(n), func(t *testing.T) {
+				t.Parallel()
+				o := from.use(t, model, cut, chance)
+				outcomes <- fmt.Sprintf("%s, cut %t: %s", from.name, cut, o)
+			})
+		}
+	})
+	close(outcomes)
+	count := map[string]int{}
+	for o := range outcomes {
+		count[o]++
+	}
+	for _, o := range slices.Sorted(maps.Keys(count)) {
+		t.Log(count[o], o)
+	}
+}
+
+// damagedFile is a file with a stored session. If it is a WAL, the whole session is
+// in it.
+type damagedFile struct {
+	root, name, session string
+	live                *shown
+}
+
+// storedPrompts are the prompts of a stored session.
+var storedPrompts = []string{"prompt 0", "prompt 1", "prompt 2", "prompt 3"}
+
+// storedSession stores a session in a file.
+func storedSession(t *testing.T, name string) damagedFile {
+	p := fakemodel.NewAnthropic(t)
+	a := launch(t, start{env: p.Env()})
+	a.file("a.txt", "a\n")
+	a.initialize()
+	f := damagedFile{root: a.root, name: name, session: a.open()}
+	for n, text := range storedPrompts {
+		p.Then(fakemodel.Answer(readsFile), fakemodel.Answer(fakemodel.Say(strings.Repeat(fmt.Sprintf("a long answer %d ", n), 400))))
+		a.request(fmt.Sprint(n), "session/prompt", promptParams(f.session, text))
+		a.answer(fmt.Sprint(n))
+	}
+	f.live = a.shownTo()
+	if name == "zeph.db" {
+		a.stop()
+		return f
+	}
+	a.allowed = true
+	a.kill()
+	<-a.exited
+	return f
+}
+
+// use damages a copy of the file and uses the session. It returns the outcome.
+func (d damagedFile) use(t *testing.T, model *fakemodel.Anthropic, cut bool, rng *rand.Rand) string {
+	root := home(t)
+	for _, name := range []string{"zeph.db", "zeph.db-wal"} {
+		data, err := os.ReadFile(filepath.Join(d.root, "zeph", name))
+		if err != nil {
+			continue // a closed database has no WAL
+		}
+		if name == d.name {
+			data = damaged(data, cut, rng)
+		}
+		write(t, filepath.Join(root, "zeph", name), string(data))
+	}
+	a := launch(t, start{root: root, env: model.Env()})
+	a.dir = filepath.Join(d.root, "work")
+	a.initialize()
+	a.request(`"load"`, "session/load", fmt.Sprintf(`{"sessionId":%q,"cwd":%q,"mcpServers":[]}`, d.session, a.dir))
+	loaded := a.answer(`"load"`)
+	replay := shownIn(a.sent(), d.session, func(frame) bool { return false })
+	session := d.session
+	if loaded.Error != nil {
+		session = a.open()
+	}
+	a.request(`"list"`, "session/list", `{}`)
+	a.answer(`"list"`)
+	a.request(`"turn"`, "session/prompt", promptParams(session, "go on"))
+	if f := a.answer(`"turn"`); !strings.Contains(string(f.Result), "end_turn") {
+		t.Errorf("the next turn: %s", f.line)
+	}
+	a.stop()
+	switch {
+	case loaded.Error != nil:
+		for _, cause := range []string{"damaged", "unknown session", "newer zeph-acp", "another program"} {
+			if strings.Contains(loaded.Error.Message, cause) {
+				return "refused: " + cause
+			}
+		}
+		t.Errorf("session/load: %s", loaded.line)
+		return "refused"
+	case strings.Contains(joined(a.sent()), "Warning: "):
+		return "served with a warning"
+	case d.name == "zeph.db-wal" && len(replay.items) < len(d.live.items)+len(storedPrompts):
+		return "served without the end"
+	}
+	checkReplay(t, storedPrompts, d.live, replay)
+	return "served whole"
+}
+
+// damaged returns data without its end, or with up to four other bytes.
+func damaged(data []byte, cut bool, rng *rand.Rand) []byte {
+	if cut {
+		return data[:rng.IntN(len(data))]
+	}
+	for range 1 + rng.IntN(4) {
+		data[rng.IntN(len(data))] ^= byte(1 + rng.IntN(255))
+	}
+	return data
+}
