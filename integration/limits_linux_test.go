@@ -1,0 +1,254 @@
+package integration
+
+import (
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+	_ "modernc.org/sqlite"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
+)
+
+// limitProcess sets a limit of a running process.
+func limitProcess(t testing.TB, pid, resource int, n uint64) {
+	t.Helper()
+	var limit unix.Rlimit
+	err := unix.Prlimit(pid, resource, nil, &limit)
+	if err == nil {
+		limit.Cur = min(n, limit.Max)
+		err = unix.Prlimit(pid, resource, &limit, nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// workTurn runs a turn in which the model reads, writes and runs commands, also in the
+// background and with a long output.
+func workTurn(e *editor, p *fakemodel.Anthropic, session, id string) frame {
+	e.t.Helper()
+	run := func(n int, command string, more ...any) fakemodel.Block {
+		input := map[string]any{"command": command}
+		if len(more) > 0 {
+			input["background"] = true
+		}
+		return fakemodel.Call(fmt.Sprint("c", n), "bash", input)
+	}
+	p.Then(fakemodel.Answer(
+		readsFile, fakemodel.Call("c2", "grep", map[string]any{"pattern": "line"}), fakemodel.Call("c3", "find_path", map[string]any{"pattern": "**/*.txt"}),
+		fakemodel.Call("c4", "write", map[string]any{"path": "new.txt", "content": "new\n"}),
+		run(5, "cat long.txt long.txt long.txt"), run(6, "echo one | cat | cat"), run(7, "sleep 0.01; echo end", true),
+	), fakemodel.Answer(fakemodel.Say("Done.")))
+	e.request(id, "session/prompt", promptParams(session, "work"))
+	return e.answer(id)
+}
+
+// TestFewDescriptors works with 64 descriptors, in ten sessions at once. With too few
+// for a command, the call fails with the reason.
+func TestFewDescriptors(t *testing.T) {
+	p := fakemodel.NewAnthropic(t)
+	p.Choose = func(r fakemodel.Request) fakemodel.Reply {
+		if len(r.Messages) > 1 && r.Messages[len(r.Messages)-1].Content[0].Type == "tool_result" {
+			return fakemodel.Answer(fakemodel.Say("Done."))
+		}
+		return fakemodel.Answer(fakemodel.Call("c1", "bash", map[string]any{"command": "echo one | cat | cat"}), readsFile)
+	}
+	e := (&editor{}).start(t, start{env: p.Env()})
+	e.file("a.txt", "a\n")
+	limitProcess(t, e.cmd.Process.Pid, unix.RLIMIT_NOFILE, 64)
+	e.initialize()
+	var sessions []string
+	for range 10 {
+		sessions = append(sessions, e.open())
+	}
+	for n, s := range sessions {
+		e.request(fmt.Sprint(n), "session/prompt", promptParams(s, "work"))
+	}
+	for n := range sessions {
+		if f := e.answer(fmt.Sprint(n)); f.Error != nil && !strings.Contains(f.Error.Message, "too many open files") {
+			t.Errorf("session %d: %s", n, f.line)
+		}
+	}
+	e.request(`"after"`, "session/prompt", promptParams(sessions[0], "work"))
+	if f := e.answer(`"after"`); !strings.Contains(string(f.Result), "end_turn") {
+		t.Errorf("the turn after the rush: %s", f.line)
+	}
+}
+
+// TestFileSizeLimit runs turns while no file may grow beyond a size, so that writing
+// fails at some place. Every prompt is answered, and the next one is stored.
+func TestFileSizeLimit(t *testing.T) {
+	for n := range pick(6, 60) {
+		most := uint64(n*n) << 10
+		t.Run(fmt.Sprint(most), func(t *testing.T) {
+			t.Parallel()
+			p := fakemodel.NewAnthropic(t)
+			e := (&editor{}).start(t, start{env: p.Env()})
+			e.file("a.txt", "a\n")
+			e.file("long.txt", strings.Repeat("a line of a long output\n", 20_000))
+			e.initialize()
+			s := e.open()
+			workTurn(e, p, s, `1`)
+			before := len(e.sent())
+			limitProcess(t, e.cmd.Process.Pid, unix.RLIMIT_FSIZE, most)
+			workTurn(e, p, s, `2`)
+			told := joined(e.sent()[before:])
+			if !strings.Contains(told, "file too large") && !strings.Contains(told, "is not being saved") {
+				t.Errorf("the user reads no cause:\n%.4000s", told)
+			}
+			limitProcess(t, e.cmd.Process.Pid, unix.RLIMIT_FSIZE, unix.RLIM_INFINITY)
+			workTurn(e, p, s, `3`)
+			e.leave()
+			b := launch(t, start{root: e.root})
+			b.initialize()
+			if got, ok := b.load(s); !ok || len(got.prompts) != 3 {
+				t.Errorf("loaded %+v", got)
+			}
+		})
+	}
+}
+
+// TestLittleMemory works within 100 MiB, which the kernel enforces where a cgroup can
+// be made.
+func TestLittleMemory(t *testing.T) {
+	p := fakemodel.NewAnthropic(t)
+	e := (&editor{}).start(t, start{env: append(p.Env(), "GOMEMLIMIT=100MiB")})
+	limitMemory(t, e.cmd.Process.Pid, 100<<20)
+	e.file("a.txt", "a\n")
+	e.file("long.txt", strings.Repeat("a line of a long output\n", 1_000_000))
+	e.initialize()
+	s := e.open()
+	for n := range pick(3, 30) {
+		if f := workTurn(e, p, s, fmt.Sprint(n)); !strings.Contains(string(f.Result), "end_turn") {
+			t.Fatalf("turn %d: %s", n, f.line)
+		}
+	}
+	t.Logf("at most %d MiB resident", statusKiB(t, e.cmd.Process.Pid, "VmHWM")>>10)
+}
+
+// limitMemory moves a process to a cgroup with that many bytes, or logs why not.
+func limitMemory(t testing.TB, pid int, most int64) {
+	for _, dir := range []struct{ parent, limit string }{{"/sys/fs/cgroup", "memory.max"}, {"/sys/fs/cgroup/memory", "memory.limit_in_bytes"}} {
+		group := filepath.Join(dir.parent, fmt.Sprint("zeph-test-", pid))
+		if os.Mkdir(group, 0o755) != nil {
+			continue
+		}
+		t.Cleanup(func() { _ = os.Remove(group) }) // the processes are gone
+		err := os.WriteFile(filepath.Join(group, dir.limit), fmt.Append(nil, most), 0)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(group, "cgroup.procs"), fmt.Append(nil, pid), 0)
+		}
+		if err == nil {
+			t.Log("limited by", group)
+			return
+		}
+	}
+	t.Log("no cgroup can limit the memory here")
+}
+
+// TestStopAndContinue stops an agent in a turn for longer than its lease, which another
+// process takes over. The first agent says so when it continues.
+func TestStopAndContinue(t *testing.T) {
+	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say("One.")))
+	root := home(t)
+	a, b := launch(t, start{env: p.Env(), root: root}), launch(t, start{env: p.Env(), root: root})
+	a.initialize()
+	b.initialize()
+	s := a.open()
+	a.request(`1`, "session/prompt", promptParams(s, "one"))
+	a.answer(`1`)
+	began := make(chan struct{})
+	p.Then(fakemodel.Hang(began, fakemodel.Say("I think")))
+	a.request(`2`, "session/prompt", promptParams(s, "two"))
+	within(t, patience, "the model", began)
+	if err := a.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	ageLease(t, root)
+	if _, ok := b.load(s); !ok {
+		t.Fatal("the session is lost")
+	}
+	p.Then(fakemodel.Answer(fakemodel.Say("Three.")))
+	b.request(`3`, "session/prompt", promptParams(s, "three"))
+	if f := b.answer(`3`); !strings.Contains(string(f.Result), "end_turn") {
+		t.Errorf("a prompt after the lease: %s", f.line)
+	}
+	if err := a.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	a.notify("session/cancel", `{"sessionId":`+quote(s)+`}`)
+	a.cancelledWithin(t, `2`)
+	p.Then(fakemodel.Answer(fakemodel.Say("Four.")))
+	a.request(`4`, "session/prompt", promptParams(s, "four"))
+	if f := a.answer(`4`); !strings.Contains(string(f.Result), "end_turn") {
+		t.Errorf("a prompt after the other process's: %s", f.line)
+	}
+	if !strings.Contains(joined(a.sent()), "Another process has taken over this session") {
+		t.Errorf("the user does not read that the session was taken over:\n%s", a.tail())
+	}
+	got, ok := b.load(s)
+	if want := []string{"one", "two", "three", "four"}; !ok || !slices.Equal(got.prompts, want) {
+		t.Errorf("loaded %+v", got)
+	}
+}
+
+// ageLease sets the last heartbeat of every lease to a minute ago, as if the process
+// had been stopped for that long.
+func ageLease(t testing.TB, root string) {
+	t.Helper()
+	db := openDatabase(t, root)
+	defer db.Close()
+	if _, err := db.Exec("UPDATE leases SET beat = beat - 60000000"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// openDatabase opens the database of an agent.
+func openDatabase(t testing.TB, root string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(root, "zeph", "zeph.db")+"?_busy_timeout=5000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// TestNewerDatabase starts an agent on the database of a newer version. It says so,
+// works without it, and leaves it as it is.
+func TestNewerDatabase(t *testing.T) {
+	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say("One.")), fakemodel.Answer(fakemodel.Say("Two.")))
+	root := home(t)
+	a := launch(t, start{env: p.Env(), root: root})
+	a.initialize()
+	s := a.open()
+	a.request(`1`, "session/prompt", promptParams(s, "one"))
+	a.answer(`1`)
+	db := openDatabase(t, root)
+	if _, err := db.Exec("PRAGMA user_version = 99"); err != nil {
+		t.Fatal(err)
+	}
+	db.Close()
+	const want = "was written by a newer zeph-acp"
+	a.request(`2`, "session/prompt", promptParams(s, "two")) // the file became newer while it was open
+	if f := a.answer(`2`); !strings.Contains(string(f.Result), "end_turn") || !strings.Contains(joined(a.sent()), want) {
+		t.Errorf("%s", joined(a.sent()))
+	}
+	b := launch(t, start{env: p.Env(), root: root})
+	b.initialize()
+	b.request(`1`, "session/load", fmt.Sprintf(`{"sessionId":%q,"cwd":%q,"mcpServers":[]}`, s, b.dir))
+	if f := b.answer(`1`); f.Error == nil || !strings.Contains(f.Error.Message, want) {
+		t.Errorf("session/load: %s", f.line)
+	}
+	p.Then(fakemodel.Answer(fakemodel.Say("Three.")))
+	b.request(`2`, "session/prompt", promptParams(b.open(), "three"))
+	if f := b.answer(`2`); !strings.Contains(string(f.Result), "end_turn") || !strings.Contains(joined(b.sent()), want) {
+		t.Errorf("%s", joined(b.sent()))
+	}
+}
