@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
@@ -53,7 +55,7 @@ type Permission struct {
 	// differently.
 	NoBash bool
 
-	asking chan struct{} // holds one: questions are asked one at a time
+	asking *semaphore.Weighted // of 1: questions are asked one at a time
 }
 
 func (p *Permission) private() *workspace.Private {
@@ -65,7 +67,7 @@ func (p *Permission) private() *workspace.Private {
 
 // Middleware puts the link around next.
 func (p *Permission) Middleware(next executors.Executor) executors.Executor {
-	p.asking = make(chan struct{}, 1)
+	p.asking = semaphore.NewWeighted(1)
 	return permitted{next, p}
 }
 
@@ -159,12 +161,10 @@ func (p permitted) Execute(ctx context.Context, call *executors.Call) (executors
 // settle asks the user, unless an earlier answer settles the question. Its
 // decision is Allow or Deny; it is Ask if there was no answer.
 func (p ruling) settle(ctx context.Context, call *executors.Call, tool executors.Tool) (decision, error) {
-	select {
-	case p.asking <- struct{}{}:
-		defer func() { <-p.asking }()
-	case <-ctx.Done():
+	if p.asking.Acquire(ctx, 1) != nil {
 		return decision{}, context.Cause(ctx)
 	}
+	defer p.asking.Release(1)
 	d := p.decide(call, tool) // mode and answers may have changed while another question was open
 	if d.action != Ask {
 		return d, nil

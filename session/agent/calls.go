@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/session/llm"
@@ -66,16 +68,15 @@ func (t *turn) runGroup(ctx context.Context, calls []llm.ToolCall, results []*ll
 		}
 		running[i] = r
 	}
-	errs := make([]error, len(calls))
-	var group sync.WaitGroup
+	var group errgroup.Group // without a context: a call that fails does not end the others
 	for i, r := range running {
-		group.Go(func() {
-			results[i], errs[i] = r.run(ctx)
+		group.Go(func() (err error) {
+			results[i], err = r.run(ctx)
 			came[i] = r.came
+			return err
 		})
 	}
-	group.Wait()
-	return errors.Join(errs...)
+	return group.Wait()
 }
 
 // running is an announced tool call.

@@ -35,6 +35,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 )
 
 const (
@@ -63,11 +65,11 @@ type DB struct {
 	sweeping   sync.WaitGroup
 	closing    chan struct{} // closed by Close
 
-	turn    chan struct{} // holds a token while a method uses the fields below
-	h       *handle       // nil until the first use and after a fault
-	opening fault         // why the file could not be opened
-	locking fault         // why no transaction could begin
-	damaged bool          // SQLite found damage: check every page before the next use
+	turn    *semaphore.Weighted // of 1: held while a method uses the fields below
+	h       *handle             // nil until the first use and after a fault
+	opening fault               // why the file could not be opened
+	locking fault               // why no transaction could begin
+	damaged bool                // SQLite found damage: check every page before the next use
 	closed  bool
 	swept   time.Time // the time of the last sweep
 }
@@ -90,7 +92,7 @@ func New(path string, o Options) *DB {
 	}
 	return &DB{
 		path: path, now: o.Now, log: o.Log, retention: o.Retention, sweepDelay: sweepDelay,
-		turn: make(chan struct{}, 1), closing: make(chan struct{}),
+		turn: semaphore.NewWeighted(1), closing: make(chan struct{}),
 	}
 }
 
@@ -110,13 +112,13 @@ func (db *DB) Open(ctx context.Context) error {
 // to close moves the WAL into the database, some MiB at most. Later calls
 // return ErrClosed.
 func (db *DB) Close() error {
-	db.turn <- struct{}{}
+	_ = db.turn.Acquire(context.Background(), 1) // a context that is never done
 	if !db.closed {
 		close(db.closing)
 	}
 	db.closed = true
 	err := db.drop()
-	<-db.turn
+	db.turn.Release(1)
 	db.sweeping.Wait()
 	return err
 }
@@ -133,15 +135,10 @@ func (db *DB) drop() error {
 
 // read runs do once no other method is running.
 func (db *DB) read(ctx context.Context, do func(*handle) error) error {
-	select {
-	case db.turn <- struct{}{}:
-		defer func() { <-db.turn }()
-	case <-ctx.Done():
+	if db.turn.Acquire(ctx, 1) != nil {
 		return context.Cause(ctx)
 	}
-	if ctx.Err() != nil { // select chooses at random if both are ready
-		return context.Cause(ctx)
-	}
+	defer db.turn.Release(1)
 	h, err := db.handle()
 	if err != nil {
 		return err
