@@ -104,7 +104,7 @@ func (l *lean) prompt(session, text string) {
 
 // scripted returns a configuration whose model answers with these n times in each
 // session.
-func scripted(b *testing.B, n int, answers string) string {
+func scripted(b testing.TB, n int, answers string) string {
 	b.Helper()
 	path := filepath.Join(b.TempDir(), "model.jsonl")
 	if err := os.WriteFile(path, []byte(strings.Repeat(answers, n)), 0o600); err != nil {

@@ -19,7 +19,7 @@
 //	models, wire, failures, requests           models and providers
 //	outputs, cache, scripts, hostile_*         results and effects of calls
 //	documents, statements, imports             rules of the repository
-//	soak                                       endurance
+//	soak, scale                                endurance and size
 //	bench                                      measurements
 //
 // Each line that the binary writes in a test is checked against the ACP schema,
