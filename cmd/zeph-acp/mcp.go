@@ -74,7 +74,7 @@ func newMCPAdd(f *flags) *cobra.Command {
 			if s.Headers, err = pairs(headers, ":", "--header"); err != nil {
 				return err
 			}
-			file, err := config.AddServer(config.Options{File: f.config}, s)
+			file, err := config.AddServer(config.Options{File: f.config, Environ: f.environ}, s)
 			if err != nil {
 				return err
 			}
@@ -109,7 +109,7 @@ func newMCPRemove(f *flags) *cobra.Command {
 		Short: "Remove a server from the configuration file",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			file, err := config.RemoveServer(config.Options{File: f.config}, args[0])
+			file, err := config.RemoveServer(config.Options{File: f.config, Environ: f.environ}, args[0])
 			if err != nil {
 				return err
 			}
@@ -138,7 +138,7 @@ func newMCPImport(f *flags) *cobra.Command {
 			}
 			servers, wrong := mcp.ParseFile(data)
 			for _, s := range servers {
-				if _, err := config.AddServer(config.Options{File: f.config}, s); err != nil {
+				if _, err := config.AddServer(config.Options{File: f.config, Environ: f.environ}, s); err != nil {
 					wrong = errors.Join(wrong, err)
 					continue
 				}

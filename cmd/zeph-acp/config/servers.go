@@ -79,9 +79,6 @@ func findServer(data []byte, name string) (line int, found bool) {
 // changeFile replaces the configuration file by the text that change returns. A text
 // with other mistakes than before is not written.
 func changeFile(o Options, change func(data []byte) ([]byte, error)) (string, error) {
-	if o.Environ == nil {
-		o.Environ = os.Environ()
-	}
 	env := environment(o.Environ)
 	file, _ := locate(o.File, env["ZEPH_CONFIG"], FindPaths(func(name string) string { return env[name] }))
 	if file == "" {
