@@ -12,7 +12,7 @@ func (w *walker) cd(c *Command) {
 	target, ok := w.cdTarget(c)
 	if !ok {
 		w.dirs = nil
-		w.dynamic("the directory of %q is known only when it runs", c.Text())
+		w.dynamic("the directory of %q is computed at run time", c.Text())
 		return
 	}
 	// It may fail, and the following commands then run in the previous

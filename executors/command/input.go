@@ -67,7 +67,7 @@ func (w *walker) file(src *syntax.Word, target Word, read, write bool) {
 // standard input.
 func (w *walker) runInput(c *Command) {
 	if c.in == nil {
-		w.dynamic("%s runs what its standard input holds", c.Program())
+		w.dynamic("%s runs the text of its standard input", c.Program())
 		return
 	}
 	w.runOutput(c, *c.in)
@@ -81,7 +81,7 @@ func (w *walker) runOutput(c *Command, in input) {
 	defer func() { w.in = outer }()
 	text, ok := in.print()
 	if !ok {
-		w.dynamic("%s runs what its standard input holds", c.Program())
+		w.dynamic("%s runs the text of its standard input", c.Program())
 		return
 	}
 	if strings.ContainsAny(text, `\%`) { // echo and printf interpret these

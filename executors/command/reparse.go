@@ -147,7 +147,7 @@ func (w *walker) arithmText(text string) {
 func (w *walker) variableName(word Word, where string) {
 	name, _, _ := strings.Cut(word.Text, "=")
 	if !word.Literal || strings.ContainsAny(name, "[$`") {
-		w.dynamic("%s gets the name of a variable that is computed: %s", where, word.Text)
+		w.dynamic("%s gets a variable name that is computed: %s", where, word.Text)
 	}
 }
 

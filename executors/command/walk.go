@@ -55,7 +55,7 @@ func (w *walker) stmt(s *syntax.Stmt) {
 		defer w.again()()
 		w.loop(c)
 	case *syntax.LetClause: // bash ends its words at operators that the parser takes for arithmetic
-		w.dynamic("let computes what it is given")
+		w.dynamic("let evaluates its arguments")
 		w.inside(c)
 	case *syntax.CaseClause:
 		w.inside(c.Word)
@@ -308,13 +308,13 @@ func (w *walker) declare(c *syntax.DeclClause) {
 		if a.Name == nil {
 			word := w.word(a.Value)
 			if strings.Contains(word.Text, "(") {
-				w.dynamic("%s evaluates what it is given once more", c.Variant.Value)
+				w.dynamic("%s evaluates its arguments again", c.Variant.Value)
 			}
 			words = append(words, word)
 			continue
 		}
 		if word := w.word(a.Value); word.Literal && strings.Contains(word.Text, "(") || !word.Literal && len(words) > 1 && a.Array == nil {
-			w.dynamic("%s may evaluate what it is given once more", c.Variant.Value)
+			w.dynamic("%s may evaluate its arguments again", c.Variant.Value)
 		}
 		if !a.Naked {
 			w.assign(a.Name.Value, isNumber(w.value(a)))

@@ -103,7 +103,7 @@ func (w *walker) unwrap(c *Command) {
 	case p == "tar" || p == "gtar" || p == "bsdtar":
 		for _, o := range []string{"--to-command", "--checkpoint-action", "--use-compress-program", "-I"} {
 			for _, text := range valuesOf(c.Args(), o) {
-				outer := c.Wraps // what it is given is its own besides
+				outer := c.Wraps // its other arguments are its own
 				text.Text = strings.TrimPrefix(text.Text, "exec=")
 				w.runText(c, []Word{text}, p+" "+o)
 				c.Wraps = outer
@@ -161,7 +161,7 @@ func (w *walker) runText(c *Command, words []Word, where string) {
 func (w *walker) operandCommand(c *Command, how wrapper) {
 	rest := how.skip(c.Args())
 	if option := how.unknown(c.Args()[:len(c.Args())-len(rest)]); option != "" {
-		w.dynamic("%s has an option that is not known: %s", c.Program(), option)
+		w.dynamic("%s has an unknown option: %s", c.Program(), option)
 	}
 	var assigns []string
 	for how.assigns && len(rest) > 0 && strings.Contains(rest[0].Text, "=") {
@@ -183,7 +183,7 @@ func (w *walker) operandCommand(c *Command, how wrapper) {
 	inner := &Command{Words: rest, Assigns: append(slices.Clone(c.Assigns), assigns...), Wrapped: true, in: c.in}
 	switch c.Program() {
 	case "xargs", "gxargs", "parallel":
-		w.dynamic("%s adds operands that are known only when it runs", c.Program())
+		w.dynamic("%s adds operands at run time", c.Program())
 	case "chroot":
 		w.dirs = nil
 		w.dynamic("chroot changes the directory")
@@ -284,7 +284,7 @@ func (w *walker) findExec(c *Command) {
 		}
 		if end > 0 {
 			c.Wraps = true
-			w.dynamic("%s runs %q for files that are known only when it runs", c.Program(), rest[0].Text)
+			w.dynamic("%s runs %q for files that it finds at run time", c.Program(), rest[0].Text)
 			w.command(&Command{Words: slices.Clip(rest[:end]), Assigns: c.Assigns, Wrapped: true})
 		}
 		i += end

@@ -188,7 +188,7 @@ func (p ruling) decideCommand(call *executors.Call) decision {
 // inMode turns an ask into a deny in a read-only mode.
 func (p ruling) inMode(v verdict) verdict {
 	if v.action == Ask && mode(p.Mode()).readOnly {
-		return verdict{action: Deny, byMode: true, why: fmt.Sprintf("the mode %q runs only commands that are known to read (%s)", p.Mode(), v.why)}
+		return verdict{action: Deny, byMode: true, why: fmt.Sprintf("the mode %q runs only commands that are known to be read-only (%s)", p.Mode(), v.why)}
 	}
 	return v
 }
@@ -203,7 +203,7 @@ func (p ruling) segment(tool string, c *command.Command, src parsed, onlyReads b
 		return verdict{action: Allow, why: ""}
 	}
 	reads := onlyReads || c.ReadOnly() && !steers(slices.Concat(c.Assigns, src.script.Assigns))
-	other := verdict{action: Ask, why: "default: it is not known to only read"}
+	other := verdict{action: Ask, why: "default: it is not known to be read-only"}
 	switch {
 	case reads:
 		other = verdict{action: Allow, why: "default: it only reads"}
@@ -225,7 +225,7 @@ func (p ruling) segment(tool string, c *command.Command, src parsed, onlyReads b
 		}
 	}
 	if v.action == Allow && !reads && !neutral(c) && mode(p.Mode()).readOnly {
-		return verdict{action: Deny, byMode: true, why: fmt.Sprintf("the mode %q runs only commands that are known to read", p.Mode())}
+		return verdict{action: Deny, byMode: true, why: fmt.Sprintf("the mode %q runs only commands that are known to be read-only", p.Mode())}
 	}
 	return p.inMode(v)
 }

@@ -113,7 +113,7 @@ func harm(g *commands.Ground, dir string, words []string) string {
 		r, ok = readers[name]
 	}
 	if !ok {
-		return "is a program that is not known to read"
+		return "is a program that is not known to be read-only"
 	}
 	return r.judge(g, dir, args)
 }
@@ -165,7 +165,7 @@ func (r reader) judge(g *commands.Ground, dir string, args []string) string {
 		return "writes its last operand"
 	}
 	if r.most == all && len(operands) > 0 {
-		return "sets what it is given"
+		return "sets its operands"
 	}
 	if r.texts == all {
 		return ""

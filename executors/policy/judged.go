@@ -59,7 +59,7 @@ func (p ruling) form(call *executors.Call, src parsed, remembered bool) (*execut
 }
 
 // covers returns nil if a rule, or with remember an "always" of the user,
-// allows a command that is not known to only read. A command that writes a file
+// allows a command that is not known to be read-only. A command that writes a file
 // needs a rule of its own.
 func (p ruling) covers(tool string, c *plain.Command, src parsed, why error, remember bool) error {
 	if c.ReadOnly { // it only reads, apart from a file that it writes

@@ -42,7 +42,7 @@ func (g judge) paths(s *command.Script) (outside string, ask []string) {
 	}
 	for _, p := range all {
 		if len(p.Abs) == 0 {
-			ask = append(ask, fmt.Sprintf("the file that %s names is known only at run time", p.Text))
+			ask = append(ask, fmt.Sprintf("the file that %s names is computed at run time", p.Text))
 		}
 		for i, found := range pathTargets(p, &steps) {
 			if i < len(p.Abs) && harmlessDevice(p.Abs[i]) { // before links are resolved: /dev/stderr leads to a file of ours

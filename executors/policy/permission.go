@@ -51,7 +51,7 @@ type Permission struct {
 	// Remembered holds the user's "always" answers.
 	Remembered *Remembered
 	// NoBash means that a shell other than bash runs the commands. No command
-	// is then known to only read, because that shell parses a script
+	// is then known to be read-only, because that shell parses a script
 	// differently.
 	NoBash bool
 

@@ -211,7 +211,7 @@ func TestRules(t *testing.T) {
 		{"letter case", []Rule{allow("CARGO *")}, bash("cargo build"), "allow"},
 		{"each by itself", []Rule{allow("cargo *")}, bash("cargo build; rm -rf ~"), "block"},
 		{"each by itself, asked", []Rule{allow("cargo *")}, bash("cargo build; make"), "ask"},
-		{"known to read beside it", []Rule{allow("cargo *")}, bash("cargo build | tail -5"), "allow"},
+		{"a read-only command too", []Rule{allow("cargo *")}, bash("cargo build | tail -5"), "allow"},
 		{"substitution", []Rule{allow("cargo *")}, bash("cargo build $(make)"), "ask"},
 		{"redirection inside", []Rule{allow("cargo *")}, bash("cargo build > log"), "allow"},
 		{"redirection outside", []Rule{allow("cargo *")}, bash("cargo build > /etc/x"), "block"},

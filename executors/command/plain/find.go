@@ -43,7 +43,7 @@ func placeFind(b *builder, c *Command, args []Word) (*placed, error) {
 		name := " " + w.text() + " "
 		switch {
 		case strings.ContainsAny(w.text(), " "):
-			return nil, fmt.Errorf("find: %q is not known to only read", w.text())
+			return nil, fmt.Errorf("find: %q is not known to be read-only", w.text())
 		case strings.Contains(findAlone, name):
 			acts = acts || strings.Contains(findActs, name)
 			null = null || w.text() == "-print0"
@@ -57,7 +57,7 @@ func placeFind(b *builder, c *Command, args []Word) (*placed, error) {
 			out.words = append(out.words, w.source, value.source)
 			i++
 		default:
-			return nil, fmt.Errorf("find: %s is not known to only read", w.source)
+			return nil, fmt.Errorf("find: %s is not known to be read-only", w.source)
 		}
 	}
 	expression := slices.Clone(out.words[start:])

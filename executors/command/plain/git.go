@@ -59,7 +59,7 @@ var gitCommands = sync.OnceValue(func() map[string]*program {
 func gitLists(options ...string) func(*parsedOptions) error {
 	return func(o *parsedOptions) error {
 		if len(o.operands) > 0 && !o.has(options...) {
-			return errors.New("it may create what it names")
+			return errors.New("it may create the reference that it names")
 		}
 		return nil
 	}
@@ -75,7 +75,7 @@ func gitFirst(words ...string) func(*parsedOptions) error {
 			}
 		}
 		if !slices.Contains(words, first) {
-			return fmt.Errorf("%q is not known to only read", first)
+			return fmt.Errorf("%q is not known to be read-only", first)
 		}
 		return nil
 	}
@@ -99,7 +99,7 @@ func gitReadsConfig(o *parsedOptions) error {
 // gitOne accepts the name of one reference.
 func gitOne(o *parsedOptions) error {
 	if len(o.operands) != 1 || !o.operands[0].literal() {
-		return errors.New("it may set what it names")
+		return errors.New("it may set the reference that it names")
 	}
 	return nil
 }
@@ -137,7 +137,7 @@ func placeGit(b *builder, c *Command, args []Word) (*placed, error) {
 	sub := args[0].text()
 	p, ok := gitCommands()[sub]
 	if !ok {
-		return nil, fmt.Errorf("git %s is not known to only read", sub)
+		return nil, fmt.Errorf("git %s is not known to be read-only", sub)
 	}
 	c.Dirs = dirs
 	out, err := p.placeGitCommand(b, sub, args[1:], dirs)
@@ -192,7 +192,7 @@ func (p *program) placeGitCommand(b *builder, sub string, args []Word, dirs []st
 	}
 	for i, w := range operands {
 		if len(w.Values) == 0 || w.mayBegin('-') {
-			return nil, fmt.Errorf("%s is known only when it runs", w.source)
+			return nil, fmt.Errorf("%s is computed at run time", w.source)
 		}
 		for _, v := range w.Values {
 			if signs(v) {
@@ -212,7 +212,7 @@ func (p *program) placeGitCommand(b *builder, sub string, args []Word, dirs []st
 	}
 	for _, w := range paths {
 		if len(w.Values) == 0 {
-			return nil, fmt.Errorf("%s is known only when it runs", w.source)
+			return nil, fmt.Errorf("%s is computed at run time", w.source)
 		}
 		for _, v := range w.Values {
 			if out.files, err = appendOutside(out.files, v, w.Glob, dirs); err != nil {

@@ -86,7 +86,7 @@ func flatten(n *syntax.BinaryCmd) (stages []*syntax.Stmt, ops []string) {
 	return append(stages, n.Y), append(ops, op)
 }
 
-var errUnfed = errors.New("xargs: the files that it names are known only when it runs")
+var errUnfed = errors.New("xargs: its files are computed at run time")
 
 // feed makes the commands before xargs separate the names by NUL, so that no
 // name is taken for two.
@@ -165,7 +165,7 @@ func placeXargs(b *builder, c *Command, args []Word) (*placed, error) {
 		case len(text) > 2 && strings.Contains("-n-P-L", text[:2]) && strings.Trim(text[2:], "0123456789") == "":
 			out.words = append(out.words, text[:2], text[2:])
 		default:
-			return nil, fmt.Errorf("xargs: the option %s is not known to only read", text)
+			return nil, fmt.Errorf("xargs: the option %s is not known to be read-only", text)
 		}
 	}
 	if i == len(args) || !args[i].literal() {

@@ -180,7 +180,7 @@ func (s *scanner) option(text string) error {
 		o, ok := s.options[name]
 		switch {
 		case !ok:
-			return fmt.Errorf("the option %s is not known to only read", name)
+			return fmt.Errorf("the option %s is not known to be read-only", name)
 		case o.value == 0 && glued:
 			return fmt.Errorf("the option %s has no value", name)
 		case o.value == 0 || o.value == '?' && !glued:
@@ -201,7 +201,7 @@ func (s *scanner) option(text string) error {
 		rest := text[1+i+len(string(c)):]
 		switch {
 		case !ok:
-			return fmt.Errorf("the option %s is not known to only read", name)
+			return fmt.Errorf("the option %s is not known to be read-only", name)
 		case o.value == 0 || o.value == '?' && rest == "":
 			s.add(given{name: name})
 		case rest != "":
@@ -283,7 +283,7 @@ func (p *program) place(b *builder, name string, words []Word) (*placed, error) 
 	read := opts.operands
 	if p.operands == pattern && !opts.has("-e", "-f", "--regexp", "--expression", "--file", "--files") && len(read) > 0 {
 		if !read[0].literal() {
-			return nil, fmt.Errorf("%s is a pattern for %s that is known only when it runs", read[0].source, name)
+			return nil, fmt.Errorf("%s is a pattern of %s that is computed at run time", read[0].source, name)
 		}
 		read = read[1:]
 	}
@@ -311,7 +311,7 @@ func (p *program) place(b *builder, name string, words []Word) (*placed, error) 
 // operandFiles returns the files that an operand names.
 func (p *program) operandFiles(b *builder, w Word) ([]File, error) {
 	if len(w.Values) == 0 {
-		return nil, fmt.Errorf("%s names a file that is known only when it runs", w.source)
+		return nil, fmt.Errorf("%s is a file name that is computed at run time", w.source)
 	}
 	var out []File
 	for _, v := range w.Values {
@@ -345,7 +345,7 @@ func (b *builder) place(c *Command) (*placed, error) {
 	}
 	p, ok := programs()[name]
 	if !ok {
-		return nil, fmt.Errorf("%s is not known to only read", name)
+		return nil, fmt.Errorf("%s is not known to be read-only", name)
 	}
 	out, err := p.place(b, quoteProgram(c.words[0].text()), args)
 	if err != nil {

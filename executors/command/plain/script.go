@@ -185,7 +185,7 @@ func (b *builder) loop(n *syntax.ForClause) (string, error) {
 		}
 		for _, w := range words {
 			if len(w.Values) == 0 {
-				return "", errors.New("it loops over words that are known only when it runs")
+				return "", errors.New("it loops over words that are computed at run time")
 			}
 			if (i > 0 || len(items) > 0) && w.Glob != all.Glob {
 				return "", errors.New("it loops over both words and patterns")
@@ -370,9 +370,9 @@ func (b *builder) allowed(c *Command, redirs []*syntax.Redirect, why error) (*pl
 	for i, w := range c.words {
 		switch {
 		case len(w.Values) == 0:
-			return nil, fmt.Errorf("%s, and a word of it is known only when it runs", why)
+			return nil, fmt.Errorf("%s, and one of its words is computed at run time", why)
 		case w.varies:
-			return nil, fmt.Errorf("%s, and it stands in a loop", why)
+			return nil, fmt.Errorf("%s, and it is in a loop", why)
 		case w.Glob && w.mayBegin('-'):
 			return nil, fmt.Errorf("%s, and %s may match a name that begins with -", why, w.source)
 		case i == 0:

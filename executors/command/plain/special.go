@@ -102,7 +102,7 @@ func placePrintf(b *builder, c *Command, args []Word) (*placed, error) {
 func placeExpr(b *builder, c *Command, args []Word) (*placed, error) {
 	for _, w := range args {
 		if len(w.Values) == 0 || w.Glob {
-			return nil, errors.New("expr: a word of it is known only when it runs")
+			return nil, errors.New("expr: a word is computed at run time")
 		}
 	}
 	return printed(c), nil
@@ -128,7 +128,7 @@ func placeTest(b *builder, c *Command, args []Word) (*placed, error) {
 	p := printed(c)
 	for _, w := range args {
 		if !w.known() && !w.number {
-			return nil, errors.New("a test has a word that is known only when it runs")
+			return nil, errors.New("a word of a test is computed at run time")
 		}
 	}
 	is := func(i int, list string) bool {
@@ -260,7 +260,7 @@ func placeGo(b *builder, c *Command, args []Word) (*placed, error) {
 	}
 	p, ok := goCommands()[sub]
 	if !ok {
-		return nil, fmt.Errorf("go %s is not known to only read", sub)
+		return nil, fmt.Errorf("go %s is not known to be read-only", sub)
 	}
 	one := *p
 	one.lead = append(strings.Fields(sub), p.lead...)
