@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -275,4 +276,59 @@ func TestProjectMCPServers(t *testing.T) {
 		t.Errorf("a headless run starts the server: %s", text)
 	}
 	c.wants(run("--mcp-project", `/repo__echo {"message":"hi"}`), "Echo: hi")
+}
+
+// The versions of the public servers.
+const (
+	everythingVersion = "2026.8.31"
+	filesystemVersion = "2026.8.31"
+)
+
+// TestPublicMCPServers calls tools of the protocol's own example servers. MCP_NPX is
+// the command that runs a package, such as "npx -y".
+func TestPublicMCPServers(t *testing.T) {
+	npx := strings.Fields(os.Getenv("MCP_NPX"))
+	if len(npx) == 0 {
+		t.Skip("MCP_NPX names no command that runs npm packages")
+	}
+	entry := func(name string, args ...string) string {
+		list, err := json.Marshal(append(npx[1:], args...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprintf(`{"name":%q,"command":%q,"args":%s,"env":[]}`, name, npx[0], list)
+	}
+	dir, err := os.UserHomeDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := launch(t, start{config: strings.Replace(allowMCP, "60", "300", 1), env: []string{"npm_config_cache=" + filepath.Join(dir, ".npm")}})
+	a.initialize()
+	a.file("a.txt", "the text of a file\n")
+	s := a.openWith(entry("everything", "@modelcontextprotocol/server-everything@"+everythingVersion), entry("files", "@modelcontextprotocol/server-filesystem@"+filesystemVersion, "."))
+	a.request(`"first"`, "session/prompt", promptParams(s, "/bash true")) // waits for the downloads
+	a.awaitWithin(5*time.Minute, "the first answer", func(f frame) bool { return f.Method == "" && string(f.ID) == `"first"` })
+	a.wants(a.turnOf(s, `/everything__echo {"message":"hi"}`), "Echo: hi")
+	a.wants(a.turnOf(s, `/everything__get-sum {"a":2,"b":3}`), "5")
+	a.wants(a.turnOf(s, `/everything__get-tiny-image {}`), `"type":"image"`)
+	a.wants(a.turnOf(s, `/files__read_text_file {"path":"a.txt"}`), "the text of a file")
+	a.wants(a.turnOf(s, `/files__read_text_file {"path":"/etc/passwd"}`), `"status":"failed"`)
+}
+
+// BenchmarkNewSessionMCP opens sessions without MCP servers, and with five.
+func BenchmarkNewSessionMCP(b *testing.B) {
+	five := ""
+	for i := range 5 {
+		five += fmt.Sprintf("[[mcp.servers]]\nname = \"io%d\"\ncommand = %s\nenv = { %s = \"serve\" }\n", i, quote(self(b)), fakemcp.Behaviour)
+	}
+	for name, config := range map[string]string{"none": "", "five": five} {
+		b.Run(name, func(b *testing.B) {
+			l := newLean(b, config)
+			l.initialize()
+			l.open()
+			for b.Loop() {
+				l.open()
+			}
+		})
+	}
 }

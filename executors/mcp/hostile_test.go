@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -39,7 +40,7 @@ func serveHostile(mode string) {
 			page++
 			answer(hostileList(mode, page))
 		case step == "call":
-			hostileCall(mode, string(m.ID), answer)
+			hostileCall(mode, string(m.ID), in, answer)
 		case m.ID != nil:
 			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}`+"\n", m.ID)
 		}
@@ -77,7 +78,7 @@ func hostileList(mode string, page int) string {
 }
 
 // hostileCall answers a call.
-func hostileCall(mode, id string, answer func(string)) {
+func hostileCall(mode, id string, in *bufio.Scanner, answer func(string)) {
 	switch mode {
 	case "noise":
 		fmt.Print("\x00\xff{{{\n\n[]\n{\"jsonrpc\":\"2.0\",\"id\":99,\"result\":{}}\n")
@@ -87,6 +88,11 @@ func hostileCall(mode, id string, answer func(string)) {
 			os.Stdout.WriteString(part)
 			time.Sleep(time.Millisecond)
 		}
+	case "asks for roots":
+		fmt.Println(`{"jsonrpc":"2.0","id":"r","method":"roots/list"}`)
+		in.Scan()
+		text, _ := json.Marshal(in.Text())
+		answer(`{"content":[{"type":"text","text":` + string(text) + `}]}`)
 	case "half a line":
 		os.Stdout.WriteString(`{"jsonrpc":"2.0","id":` + id + `,"result":{"con`)
 		os.Exit(0)
@@ -155,7 +161,7 @@ func TestHostileServers(t *testing.T) {
 			t.Cleanup(s.Close)
 			s.Ready(t.Context())
 			f.until("both servers", func() bool { // which may be slow to start beside so many
-				decided := strings.HasPrefix(mode, "hang at ") || s.Status()[0].State != Starting
+				decided := mode == "hang at initialize" || mode == "hang at list" || s.Status()[0].State != Starting
 				s.Ready(t.Context())
 				_, ok := executors.Find(s.Tools(), "s__echo")
 				return decided && ok
@@ -191,5 +197,25 @@ func TestHostileMemory(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	if grown := int64(after.Sys) - int64(before.Sys); grown > 100<<20 {
 		t.Errorf("%d MiB more", grown>>20)
+	}
+}
+
+func TestRoots(t *testing.T) {
+	f := newFixture(t)
+	dir := filepath.Join(f.dir, "w a")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	own, shared := hostile(t, "asks for roots"), hostile(t, "asks for roots")
+	own.PerSession, shared.Name = true, "all"
+	s := f.Session(Options{Dir: dir, Dirs: []string{"/x"}, Servers: []Server{own, shared}, Wait: time.Minute})
+	t.Cleanup(s.Close)
+	s.Ready(t.Context())
+	got := f.call(s, "bad__call", `{}`).Text
+	if !strings.Contains(got, `/w%20a"`) || !strings.Contains(got, `"uri":"file:///x"`) {
+		t.Errorf("the session's own server: %s", got)
+	}
+	if got := f.call(s, "all__call", `{}`).Text; !strings.Contains(got, `/w%20a"`) || strings.Contains(got, "file:///x") {
+		t.Errorf("the shared server: %s", got)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -40,7 +42,7 @@ const legacyRevision = "2025-11-25"
 // context ends.
 type instance struct {
 	entry  Server
-	dir    string
+	roots  []string // absolute; where programs run, then other directories
 	pool   *Servers
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -69,9 +71,9 @@ type instance struct {
 	relists atomic.Bool // a list waits for its turn
 }
 
-func newInstance(p *Servers, e Server, dir string) *instance {
+func newInstance(p *Servers, e Server, roots []string) *instance {
 	i := &instance{
-		entry: e, dir: dir, pool: p, done: make(chan struct{}),
+		entry: e, roots: roots, pool: p, done: make(chan struct{}),
 		state: Starting, changed: make(chan struct{}),
 		watchers: map[*watcher]bool{}, progress: map[string]func(sdk.ProgressNotificationParams){},
 	}
@@ -246,7 +248,7 @@ func (i *instance) connect(ctx context.Context) (*sdk.ClientSession, *stdio.Serv
 	if err != nil {
 		return nil, nil, err
 	}
-	prog := process.Program{Path: i.entry.Command, Args: i.entry.Args, Env: env, Dir: i.dir}
+	prog := process.Program{Path: i.entry.Command, Args: i.entry.Args, Env: env, Dir: i.roots[0]}
 	if i.pool.Reaper != nil {
 		prog.Reaper = i.pool.Reaper()
 	}
@@ -311,8 +313,8 @@ func (i *instance) options() *sdk.ClientSessionOptions {
 
 // client returns the client of one connection.
 func (i *instance) client() *sdk.Client {
-	return sdk.NewClient(&sdk.Implementation{Name: "zeph-acp", Title: "Zeph", Version: i.pool.Version}, &sdk.ClientOptions{
-		Capabilities: &sdk.ClientCapabilities{}, // neither roots nor sampling
+	c := sdk.NewClient(&sdk.Implementation{Name: "zeph-acp", Title: "Zeph", Version: i.pool.Version}, &sdk.ClientOptions{
+		Capabilities: &sdk.ClientCapabilities{RootsV2: &sdk.RootCapabilities{}}, // no sampling
 		ToolListChangedHandler: func(_ context.Context, r *sdk.ToolListChangedRequest) {
 			if !i.relists.Swap(true) {
 				i.spawn(func() { i.relist(r.Session) })
@@ -327,6 +329,11 @@ func (i *instance) client() *sdk.Client {
 			}
 		},
 	})
+	for _, dir := range i.roots {
+		u := url.URL{Scheme: "file", Path: filepath.ToSlash(dir)}
+		c.AddRoots(&sdk.Root{URI: u.String(), Name: filepath.Base(dir)}) // for revisions that have roots
+	}
+	return c
 }
 
 // Bounds of a list of tools.

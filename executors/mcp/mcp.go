@@ -47,16 +47,17 @@ type Servers struct {
 
 // open returns a running server for an entry, and starts it if necessary. It does
 // not wait.
-func (p *Servers) open(e Server, dir string, watch *watcher) *instance {
+func (p *Servers) open(e Server, dir string, dirs []string, watch *watcher) *instance {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	key := ""
+	key, roots := "", append([]string{dir}, dirs...)
 	if e.shared() {
+		roots = roots[:1] // the other directories differ from session to session
 		key = e.hash() + " " + dir
 	}
 	i := p.shared[key]
 	if i == nil {
-		i = newInstance(p, e, dir)
+		i = newInstance(p, e, roots)
 		if p.running == nil {
 			p.running, p.shared = map[*instance]int{}, map[string]*instance{}
 		}

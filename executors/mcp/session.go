@@ -15,7 +15,8 @@ import (
 
 // Options describe a session to [Servers.Session].
 type Options struct {
-	Dir string // absolute; where programs run
+	Dir  string   // absolute; where programs run
+	Dirs []string // the session's other directories, absolute
 	// Servers are the entries in order of precedence: of two with the same name the
 	// first counts.
 	Servers []Server
@@ -59,6 +60,7 @@ type pending struct {
 	entry  Server
 	prefix string
 	dir    string
+	dirs   []string
 }
 
 // offer is a tool that the session offers.
@@ -89,7 +91,7 @@ func (p *Servers) Session(o Options) *Session {
 		entries = append(entries, e)
 	}
 	for i, prefix := range prefixes(entries) {
-		server := pending{entries[i], prefix, o.Dir}
+		server := pending{entries[i], prefix, o.Dir, o.Dirs}
 		if approval := entries[i].approval; approval != "" && !p.Approvals.has(approval) {
 			s.pending = append(s.pending, server)
 			continue
@@ -104,7 +106,7 @@ func (s *Session) add(p pending) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.closed {
-		s.servers = append(s.servers, &joined{s.pool.open(p.entry, p.dir, s.watcher), p.prefix})
+		s.servers = append(s.servers, &joined{s.pool.open(p.entry, p.dir, p.dirs, s.watcher), p.prefix})
 	}
 }
 

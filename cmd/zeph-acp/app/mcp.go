@@ -42,7 +42,7 @@ func (a *App) mcpSession(cfg config.Config, s session.Setup) *mcp.Session {
 	if !cfg.Tools.Enabled {
 		servers = nil
 	}
-	return a.MCP.Session(mcp.Options{Dir: s.CWD, Servers: servers, Wait: wait, Warn: s.Warn, Ask: a.askMCP(s)})
+	return a.MCP.Session(mcp.Options{Dir: s.CWD, Dirs: s.Dirs, Servers: servers, Wait: wait, Warn: s.Warn, Ask: a.askMCP(s)})
 }
 
 // clientServers returns the entries of the servers that a client wants. They belong
