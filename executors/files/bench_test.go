@@ -2,6 +2,7 @@ package files
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"io"
 	"math"
@@ -16,14 +17,18 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// largeTree returns a tree of 100,000 files in about 3,000 directories, a sixth
-// of them ignored. It is made once and reused by later runs, since its content
-// never changes.
+// treeDirs are the directories of the tree to search, with 33 files each: with
+// -dirs 30000 it has a million files and takes 5 GB.
+var treeDirs = flag.Int("dirs", 3000, "directories of the tree for benchmarks of searches")
+
+// largeTree returns a tree of 100,000 files in about 3,000 directories, or as many
+// as -dirs says, a sixth of them ignored. It is made once and reused by later runs,
+// since its content never changes.
 func largeTree(b *testing.B) *bench {
 	b.Helper()
 	dir, err := filepath.EvalSymlinks(os.TempDir())
 	must(b, err)
-	dir = filepath.Join(dir, fmt.Sprintf("zeph-acp-search-tree-1-%d", os.Getuid()))
+	dir = filepath.Join(dir, fmt.Sprintf("zeph-acp-search-tree-1-%d-%d", *treeDirs, os.Getuid()))
 	if _, err := os.Lstat(filepath.Join(dir, "complete")); err != nil {
 		must(b, os.RemoveAll(dir))
 		grow(b, filepath.Join(dir, "w"))
@@ -50,7 +55,7 @@ func grow(b *testing.B, dir string) {
 	}
 	lines := text.String()
 	kinds := []string{".go", ".go", ".ts", ".py", ".md", ".json", "_test.go"}
-	for d := range 3000 {
+	for d := range *treeDirs {
 		at := filepath.Join(dir, fmt.Sprintf("mod%02d/pkg%d/sub%d", d%30, d/30%10, d/300))
 		if d%6 == 5 {
 			at = filepath.Join(dir, fmt.Sprintf("mod%02d/node_modules/dep%d", d%30, d))
