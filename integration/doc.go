@@ -16,6 +16,7 @@
 //	turns, prompts, cancel, crowd              prompt turns
 //	permissions, options, toolset, shell       tools and settings
 //	capabilities, editors, acpx                differences between clients
+//	mcp, mcp_*                                 MCP servers, also hostile ones
 //	models, wire, failures, requests           models and providers
 //	outputs, cache, scripts, hostile_*         results and effects of calls
 //	documents, statements, imports             rules of the repository

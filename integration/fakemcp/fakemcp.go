@@ -15,11 +15,16 @@ import (
 )
 
 // Behaviour is the variable that makes a program a server, and says how it behaves:
-// "serve" is an ordinary server, "exit" ends at once.
+// "serve" is an ordinary server, "exit" ends at once, and "hostile: HABIT" is a server
+// with a bad habit.
 const Behaviour = "FAKE_MCP"
 
 // Serve serves on stdin and stdout until they end.
 func Serve(behaviour string) {
+	if habit, ok := strings.CutPrefix(behaviour, "hostile: "); ok {
+		serveHostile(habit)
+		return
+	}
 	if behaviour == "exit" {
 		fmt.Fprintln(os.Stderr, "cannot open the database")
 		os.Exit(3)

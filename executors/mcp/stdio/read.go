@@ -85,7 +85,7 @@ func decode(line []byte) []jsonrpc.Message {
 		return nil
 	}
 	if line[0] != '[' {
-		if m, err := jsonrpc.DecodeMessage(line); err == nil {
+		if m := decodeOne(line); m != nil {
 			return []jsonrpc.Message{m}
 		}
 		return nil
@@ -96,11 +96,34 @@ func decode(line []byte) []jsonrpc.Message {
 	}
 	var messages []jsonrpc.Message
 	for _, raw := range batch {
-		if m, err := jsonrpc.DecodeMessage(raw); err == nil {
+		if m := decodeOne(raw); m != nil {
 			messages = append(messages, m)
 		}
 	}
 	return messages
+}
+
+// decodeOne returns a message, or nil if there is no message. A response that cannot
+// be decoded, such as one nested too deep, becomes an error, since a request waits
+// for it.
+func decodeOne(raw []byte) jsonrpc.Message {
+	m, err := jsonrpc.DecodeMessage(raw)
+	if err == nil {
+		return m
+	}
+	var response struct {
+		JSONRPC string
+		ID      any
+		Method  json.RawMessage
+	}
+	if json.Unmarshal(raw, &response) != nil || response.JSONRPC != "2.0" || response.Method != nil {
+		return nil
+	}
+	id, wrong := jsonrpc.MakeID(response.ID)
+	if wrong != nil || !id.IsValid() {
+		return nil
+	}
+	return &jsonrpc.Response{ID: id, Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the response cannot be read: " + err.Error()}}
 }
 
 // lines calls each with every line of r, without its end, until each returns false.

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/zeph-acp/zeph-acp/executors/shell/process"
@@ -147,6 +148,26 @@ func TestCallEndsWithItsContext(t *testing.T) {
 	c := sdk.NewClient(&sdk.Implementation{Name: "zeph-acp", Version: "1"}, nil)
 	if _, err := c.Connect(ctx, s, nil); err == nil {
 		t.Error("connected to a server that does not answer")
+	}
+}
+
+func TestUnreadableMessages(t *testing.T) {
+	deep := strings.Repeat("[", 2000) + strings.Repeat("]", 2000)
+	for name, tt := range map[string]struct{ line, want string }{
+		"a deep response":     {`{"jsonrpc":"2.0","id":7,"result":` + deep + `}`, "maximum nesting depth"},
+		"a deep notification": {`{"jsonrpc":"2.0","method":"x","params":` + deep + `}`, ""},
+		"no id":               {`{"jsonrpc":"2.0","result":` + deep + `}`, ""},
+		"no message":          {deep, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := ""
+			for _, m := range decode([]byte(tt.line)) {
+				got += m.(*jsonrpc.Response).Error.Error()
+			}
+			if (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+		})
 	}
 }
 
