@@ -44,6 +44,7 @@ var importTable = []struct {
 	{"executors/shell/process", []string{"executors"}},
 	{"executors/shell/rollback", []string{"executors", "executors/command", "executors/workspace"}},
 	{"executors/shell/sandbox", []string{"executors", "executors/workspace"}},
+	{"executors/mcp/oauth", nil},
 	{"executors/mcp/stdio", []string{"executors", "executors/shell/process"}},
 	{"executors/mcp", []string{"executors", "executors/backoff", "executors/mcp/*", "executors/shell/process", "executors/web"}},
 	{"executors/policy", []string{"executors", "executors/command", "executors/command/plain", "executors/workspace"}},

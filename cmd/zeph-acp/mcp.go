@@ -25,7 +25,7 @@ func newMCP(f *flags) *cobra.Command {
 		Args:  noCommand,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newMCPList(f), newMCPAdd(f), newMCPRemove(f), newMCPTest(f), newMCPTools(f), newMCPImport(f))
+	cmd.AddCommand(newMCPList(f), newMCPAdd(f), newMCPRemove(f), newMCPTest(f), newMCPTools(f), newMCPLogin(f), newMCPLogout(f), newMCPImport(f))
 	return cmd
 }
 

@@ -11,8 +11,10 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"golang.org/x/oauth2"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/mcp/oauth"
 )
 
 // ErrorCode classifies the failure of a call or of a server.
@@ -78,6 +80,11 @@ func classify(err error, status status) *Error {
 		e.Code, e.Category = PolicyBlocked, executors.PolicyBlocked
 		return e
 	}
+	if login, ok := errors.AsType[*oauth.Error](err); ok {
+		e.Err = login // without the names of the requests
+		e.Code, e.Category = loginCode(login)
+		return e
+	}
 	if rpc, ok := errors.AsType[*jsonrpc.Error](err); ok && rpc.Code != codeRejected {
 		e.Code, e.Category = rpcCode(rpc)
 		return e
@@ -110,6 +117,17 @@ func rpcCode(e *jsonrpc.Error) (ErrorCode, executors.Category) {
 		return AuthFailure, executors.PermanentFailure
 	}
 	return ServerError, executors.ServerError
+}
+
+// loginCode classifies a request that could not be authorized.
+func loginCode(e *oauth.Error) (ErrorCode, executors.Category) {
+	if e.Login {
+		return AuthFailure, executors.PermanentFailure
+	}
+	if answer, ok := errors.AsType[*oauth2.RetrieveError](e); ok {
+		return httpCode(answer.Response.StatusCode)
+	}
+	return Transient, executors.NetworkError
 }
 
 // httpCode classifies a status other than success.

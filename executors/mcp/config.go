@@ -46,6 +46,15 @@ type Server struct {
 	// Headers go with every request to URL. "${NAME}" is a variable of the
 	// environment.
 	Headers map[string]string `toml:"headers"`
+	// OAuthClientID is this program at the authorization server of URL, or the https
+	// URL of a client's metadata. Default: the server registers it at the login.
+	OAuthClientID string `toml:"oauth_client_id"`
+	// OAuthSecretFrom is the name of a variable with the secret of OAuthClientID.
+	// Default none.
+	OAuthSecretFrom string `toml:"oauth_secret_from"`
+	// OAuthPort is the port of the page to which the browser returns after a login, for
+	// a client that is registered with it. Default 0: any.
+	OAuthPort int `toml:"oauth_port"`
 	// TimeoutSecs is how long a call may take, in seconds. Progress extends it, up to
 	// ten minutes. Default 60.
 	TimeoutSecs int `toml:"timeout_secs"`
@@ -134,6 +143,9 @@ func (s Server) Validate() map[string]string {
 	}
 	if s.TimeoutSecs < 1 || s.TimeoutSecs > mostTimeout {
 		wrong["timeout_secs"] = fmt.Sprintf("must be from 1 to %d, is %d", mostTimeout, s.TimeoutSecs)
+	}
+	if s.OAuthPort < 0 || s.OAuthPort > 65535 {
+		wrong["oauth_port"] = fmt.Sprintf("must be from 0 to 65535, is %d", s.OAuthPort)
 	}
 	if !slices.Contains([]string{"", trusted, untrusted}, s.Trust) {
 		wrong["trust"] = fmt.Sprintf("%q is not one of trusted, untrusted", s.Trust)

@@ -95,7 +95,7 @@ func (i *instance) run() {
 			i.forgive()
 		}
 		i.fail(err)
-		if !sleep(i.ctx, wait) {
+		if !i.pause(wait, err) {
 			break
 		}
 		wait = min(2*wait, longestWait)
@@ -282,7 +282,7 @@ func (i *instance) environment() ([]string, error) {
 // reach connects to an address. Without a transport of the entry it tries the older
 // one where the server refuses the newer one.
 func (i *instance) reach(ctx context.Context) (*sdk.ClientSession, error) {
-	r, err := newRemote(i.entry, i.pool.Getenv)
+	r, err := i.pool.reach(i.entry)
 	if err != nil {
 		return nil, err
 	}

@@ -23,6 +23,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/zeph-acp/zeph-acp/executors/mcp/oauth"
 	"github.com/zeph-acp/zeph-acp/executors/shell/process"
 )
 
@@ -36,6 +37,12 @@ type Servers struct {
 	Mask    func(string) string // masks credentials in what is logged; nil masks nothing
 	// Approvals keep what the user approved; nil keeps nothing.
 	Approvals *Approvals
+	// Logins keep the user's logins at servers on the web; nil means no logins.
+	Logins oauth.Store
+	Learn  func(secret string) // receives secrets of logins, to be masked; nil drops them
+	// Open shows the user the page on which to log in to a server. If it is nil,
+	// "zeph-acp mcp login" has to be run.
+	Open func(ctx context.Context, server, url string) error
 	// Reaper returns what ends servers if this process is killed; nil means nothing.
 	Reaper func() *process.Reaper
 

@@ -12,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/zeph-acp/zeph-acp/executors/backoff"
+	"github.com/zeph-acp/zeph-acp/executors/mcp/oauth"
 	"github.com/zeph-acp/zeph-acp/executors/mcp/stdio"
 	"github.com/zeph-acp/zeph-acp/executors/web"
 )
@@ -26,8 +27,10 @@ const (
 // to the entry's own host, and to no other.
 type remote struct {
 	http    *http.Transport
-	host    string // HOST:PORT of the entry
+	host    string                    // HOST:PORT of the entry
+	near    func(address string) bool // reports whether HOST:PORT may be private
 	headers map[string]string
+	account *oauth.Account // nil means no login
 }
 
 // newRemote returns a connection to the address of an entry. Redirects lead to the
@@ -47,10 +50,18 @@ func newRemote(e Server, getenv func(string) string) (*remote, error) {
 		r.headers[name] = value
 	}
 	own := !e.Guarded || !web.IsPublic(u.Hostname())
+	r.near = func(address string) bool { return own && strings.EqualFold(address, r.host) }
+	r.http = newTransport(r.near)
+	return r, nil
+}
+
+// newTransport returns a transport that reaches the public Internet and the addresses,
+// HOST:PORT, that near reports.
+func newTransport(near func(address string) bool) *http.Transport {
 	dialer := &net.Dialer{Timeout: dialTime}
-	r.http = &http.Transport{
+	return &http.Transport{
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			if own && strings.EqualFold(address, r.host) {
+			if near(address) {
 				return dialer.DialContext(ctx, network, address)
 			}
 			ctx, cancel := context.WithTimeout(ctx, dialTime)
@@ -62,7 +73,6 @@ func newRemote(e Server, getenv func(string) string) (*remote, error) {
 		IdleConnTimeout:        time.Minute,
 		ForceAttemptHTTP2:      true,
 	}
-	return r, nil
 }
 
 // address returns HOST:PORT of a URL.
@@ -76,12 +86,23 @@ func address(u *url.URL) string {
 
 // RoundTrip implements http.RoundTripper.
 func (r *remote) RoundTrip(req *http.Request) (*http.Response, error) {
-	if strings.EqualFold(address(req.URL), r.host) && len(r.headers) > 0 {
+	if !strings.EqualFold(address(req.URL), r.host) {
+		return r.send(req)
+	}
+	if len(r.headers) > 0 {
 		req = req.Clone(req.Context())
 		for name, value := range r.headers {
 			req.Header.Set(name, value)
 		}
 	}
+	if r.account != nil {
+		return r.account.Do(req, r.send)
+	}
+	return r.send(req)
+}
+
+// send sends a request as it is.
+func (r *remote) send(req *http.Request) (*http.Response, error) {
 	res, err := r.http.RoundTrip(req)
 	if err == nil {
 		noteStatus(req.Context(), res)
@@ -99,7 +120,12 @@ func (r *remote) transport(e Server, sse bool) sdk.Transport {
 }
 
 // close drops the connections that are not in use.
-func (r *remote) close() { r.http.CloseIdleConnections() }
+func (r *remote) close() {
+	r.http.CloseIdleConnections()
+	if r.account != nil {
+		r.account.HTTP.CloseIdleConnections()
+	}
+}
 
 // status is what a web server answered to the last request of a call. The SDK's
 // errors have its text alone.

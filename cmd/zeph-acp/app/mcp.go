@@ -25,6 +25,8 @@ func (a *App) mcpServers(l *config.Loaded) *mcp.Servers {
 		Getenv:  a.environ,
 		Log:     a.Log,
 		Mask:    a.filters.mask(l.Config.Tools.Filters.Security),
+		Logins:  l.Logins(),
+		Learn:   a.filters.learn,
 
 		Approvals: a.approvals(l),
 	}

@@ -13,7 +13,7 @@ import (
 // and permissions. If this process opened and closed the database a second
 // time, the database would lose its locks.
 func ownFiles(p config.Paths) *workspace.Own {
-	settings := []string{"config.toml", "config.toml.bak*", "filters.toml", "permissions.toml", keys.FileName, keys.FileName + ".lock", keys.Temporary("*")}
+	settings := []string{"config.toml", "config.toml.bak*", "filters.toml", "permissions.toml", keys.FileName, keys.FileName + ".lock", keys.LoginsFile, keys.Temporary("*")}
 	data := []string{config.StoreFile, config.StoreFile + "-wal", config.StoreFile + "-shm", config.StoreFile + "-journal", config.StoreFile + "*", listsFile, keys.Temporary(listsFile), approvalsFile, keys.Temporary(approvalsFile)}
 	state := []string{"audit.jsonl", "audit.jsonl*"}
 	places := []workspace.Place{{Dir: p.Config, Files: settings}, {Dir: p.Data, Files: data}, {Dir: p.State, Files: state}}

@@ -201,5 +201,8 @@ func (l *Loaded) Keys() *keys.Keys {
 	return keys.NewKeys(l.Paths.Config, provider.Keys(l.Config.LLM), l.Getenv)
 }
 
+// Logins returns the saved logins at MCP servers.
+func (l *Loaded) Logins() *keys.Logins { return keys.NewLogins(l.Paths.Config) }
+
 // Reload loads the configuration again, from the same sources.
 func (l *Loaded) Reload() (*Loaded, error) { return Load(l.options) }

@@ -146,6 +146,11 @@ func entryText(s mcp.Server) string {
 	text("url", s.URL)
 	text("transport", s.Transport)
 	table("headers", s.Headers)
+	text("oauth_client_id", s.OAuthClientID)
+	text("oauth_secret_from", s.OAuthSecretFrom)
+	if s.OAuthPort != 0 {
+		key("oauth_port", fmt.Sprint(s.OAuthPort))
+	}
 	text("trust", s.Trust)
 	if !s.Enabled {
 		key("enabled", "false")

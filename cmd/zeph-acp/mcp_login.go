@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/mcp"
+	"github.com/zeph-acp/zeph-acp/executors/mcp/oauth"
+)
+
+// loginTime is how long the user may take to log in.
+const loginTime = 10 * time.Minute
+
+func newMCPLogin(f *flags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "login NAME|URL",
+		Short: "Log in to a server on the web",
+		Long: `Logs in to a server of the configuration, or to an address that an editor uses. It prints
+the address of a page; open it in a browser on this machine.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			l, err := f.load(cmd)
+			if err != nil {
+				return err
+			}
+			e, err := webServer(l, args[0])
+			if err != nil {
+				return err
+			}
+			log, closeLog, err := app.NewLogger(l.Config.Log, l.Getenv, cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			defer closeLog()
+			a := app.New(l, log)
+			defer closeApp(a)
+			a.MCP.Open = func(_ context.Context, _, url string) error { return showPage(cmd.OutOrStdout(), url) }
+			ctx, stop := stopOnSignal(context.Background(), a.MCP.Close)
+			defer stop()
+			ctx, cancel := context.WithTimeoutCause(ctx, loginTime, fmt.Errorf("nobody logged in within %s", loginTime))
+			defer cancel()
+			if err := a.MCP.Login(ctx, e); err != nil {
+				return errors.New(executors.Shown(err.Error()))
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "Logged in to %s.\n", args[0])
+			return err
+		},
+	}
+}
+
+func showPage(w io.Writer, url string) error {
+	_, err := fmt.Fprintf(w, "Open this page in a browser on this machine:\n\n%s\n\n", url)
+	return err
+}
+
+func newMCPLogout(f *flags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "logout NAME|URL",
+		Short: "Remove the login at a server on the web",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			l, err := f.load(cmd)
+			if err != nil {
+				return err
+			}
+			e, err := webServer(l, args[0])
+			if err != nil {
+				return err
+			}
+			removed, err := oauth.Logout(l.Logins(), e.URL)
+			if err != nil {
+				return fmt.Errorf("the saved login: %w", err)
+			}
+			text := "There is no login at %s.\n"
+			if removed {
+				text = "Removed the login at %s.\n"
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), text, args[0])
+			return err
+		},
+	}
+}
+
+// webServer returns the entry of a server on the web, by its name or its address.
+func webServer(l *config.Loaded, name string) (mcp.Server, error) {
+	for _, e := range l.Config.MCP.Servers {
+		switch {
+		case e.Name != name && e.URL != name:
+		case e.URL == "":
+			return e, fmt.Errorf("%s is a program, which has no login", name)
+		default:
+			return e, nil
+		}
+	}
+	e := mcp.NewServer()
+	e.Name, e.URL = "server", name
+	if !strings.Contains(name, "://") || len(e.Validate()) > 0 {
+		return e, fmt.Errorf("there is no MCP server %q: %q lists them", name, "zeph-acp mcp list")
+	}
+	return e, nil
+}

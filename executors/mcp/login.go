@@ -1,0 +1,112 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/executors/mcp/oauth"
+	"github.com/zeph-acp/zeph-acp/executors/web"
+)
+
+// Bounds of requests to an authorization server.
+const (
+	loginTime     = 30 * time.Second
+	mostRedirects = 5
+)
+
+// reach returns a connection to the address of an entry, with the user's login. An
+// entry that has the header Authorization itself needs none.
+func (p *Servers) reach(e Server) (*remote, error) {
+	r, err := newRemote(e, p.Getenv)
+	if err != nil || p.Logins == nil {
+		return r, err
+	}
+	for name := range r.headers {
+		if http.CanonicalHeaderKey(name) == "Authorization" {
+			return r, nil
+		}
+	}
+	u, err := url.Parse(e.URL)
+	if err != nil {
+		return nil, err
+	}
+	r.account = &oauth.Account{
+		Name: e.Name, Server: e.URL, HTTP: r.authorizing(u), Store: p.Logins, Learn: p.Learn,
+		Client: oauth.Client{ID: e.OAuthClientID, Port: e.OAuthPort},
+	}
+	if e.Guarded { // no entry of the configuration has this name
+		r.account.Name = e.URL
+	}
+	if e.OAuthSecretFrom != "" && p.Getenv != nil {
+		r.account.Client.Secret = p.Getenv(e.OAuthSecretFrom)
+	}
+	if p.Open != nil {
+		r.account.Open = func(ctx context.Context, page string) error { return p.Open(ctx, e.Name, page) }
+	}
+	return r, nil
+}
+
+// authorizing returns the client for the authorization server of a server. The server
+// names the addresses, so they are on the public Internet, or on its own machine if
+// that is not.
+func (r *remote) authorizing(server *url.URL) *http.Client {
+	private := !web.IsPublic(server.Hostname())
+	return &http.Client{
+		Timeout: loginTime,
+		Transport: newTransport(func(a string) bool {
+			host, _, err := net.SplitHostPort(a)
+			return r.near(a) || err == nil && private && strings.EqualFold(host, server.Hostname())
+		}),
+		CheckRedirect: func(req *http.Request, via []*http.Request) error {
+			switch {
+			case via[0].Method != http.MethodGet:
+				return errors.New("a redirect of a request with credentials")
+			case len(via) > mostRedirects:
+				return errors.New("too many redirects")
+			case req.URL.Scheme != via[0].URL.Scheme:
+				return errors.New("a redirect to another scheme")
+			}
+			return nil
+		},
+	}
+}
+
+// Login lets the user log in to the server of an entry. Open must be set.
+func (p *Servers) Login(ctx context.Context, e Server) error {
+	r, err := p.reach(e)
+	switch {
+	case err != nil:
+		return err
+	case r.account == nil:
+		return errors.New("the entry has the header Authorization, which is used instead of a login")
+	}
+	defer r.close()
+	return r.account.Login(ctx, r.send)
+}
+
+// loginPoll is how often a server that wants a login looks for one.
+const loginPoll = time.Second
+
+// pause waits before the server is started again because of err, and reports whether
+// it goes on. A new login ends the wait.
+func (i *instance) pause(wait time.Duration, err error) bool {
+	if e, ok := errors.AsType[*oauth.Error](err); !ok || !e.Login {
+		return sleep(i.ctx, wait)
+	}
+	before, _ := i.pool.Logins.Load(i.entry.URL)
+	for end := time.Now().Add(wait); time.Now().Before(end); {
+		if !sleep(i.ctx, min(loginPoll, time.Until(end))) {
+			return false
+		}
+		if now, err := i.pool.Logins.Load(i.entry.URL); err == nil && !bytes.Equal(before, now) {
+			return true
+		}
+	}
+	return true
+}

@@ -1,0 +1,166 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+	"golang.org/x/oauth2"
+)
+
+// probe is a request that every server with a login refuses. Its refusal says where
+// the login is.
+const probe = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"zeph-acp","version":"1"}}}`
+
+// Login lets the user log in, also if there is a login already. send sends a request
+// to the server; Open must be set.
+func (a *Account) Login(ctx context.Context, send func(*http.Request) (*http.Response, error)) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.Server, strings.NewReader(probe))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	res, err := send(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusUnauthorized { // some ask for a login only later
+		res.StatusCode, res.Header, res.Body = http.StatusUnauthorized, http.Header{}, http.NoBody
+	}
+	return a.authorize(ctx, req, res)
+}
+
+// Logout removes the login at a server, and reports whether there was one.
+func Logout(s Store, server string) (removed bool, err error) {
+	old, err := s.Load(server)
+	if err != nil || old == nil {
+		return false, err
+	}
+	return true, s.Change(server, func([]byte) ([]byte, error) { return nil, nil })
+}
+
+// want notes the scopes that a request lacked, for the next login.
+func (a *Account) want(res *http.Response) error {
+	return a.change(func(l *login) error {
+		for _, c := range challenges(res) {
+			l.Wanted = union(l.Wanted, strings.Fields(c.Params["scope"]))
+		}
+		return nil
+	})
+}
+
+func union(all, more []string) []string {
+	for _, s := range more {
+		if !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// authorize lets the user log in, and keeps the token. req is a request to the server
+// and res its refusal. A login that failed is not tried again: a connection begins
+// with several requests.
+func (a *Account) authorize(ctx context.Context, req *http.Request, res *http.Response) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.refused != nil {
+		return a.refused
+	}
+	page, err := listen(a.Client.Port)
+	if err != nil {
+		return &Error{false, err}
+	}
+	defer page.close()
+	handler, err := auth.NewAuthorizationCodeHandler(a.flow(page))
+	if err == nil {
+		err = handler.Authorize(ctx, req, res)
+	}
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
+		err = &refusal{"log in", e}
+	} else {
+		err = fmt.Errorf("log in: %w", err)
+	}
+	a.refused = &Error{true, err}
+	return a.refused
+}
+
+// flow returns how the SDK lets the user log in.
+func (a *Account) flow(page *page) *auth.AuthorizationCodeHandlerConfig {
+	resource := ""
+	flow := &auth.AuthorizationCodeHandlerConfig{
+		RedirectURL: page.url, RequestRefreshToken: true, Client: a.HTTP,
+		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
+			RedirectURIs: []string{page.url}, ClientName: "zeph-acp", TokenEndpointAuthMethod: "none",
+			GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"},
+		}},
+		ScopeFilter: a.scopes,
+		AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+			u, err := url.Parse(args.URL)
+			if err != nil || u.Scheme != "https" && u.Scheme != "http" {
+				return nil, fmt.Errorf("%q is no address of a page", args.URL)
+			}
+			resource = u.Query().Get("resource")
+			page.serve(u.Query().Get("state"))
+			if err := a.Open(ctx, u.String()); err != nil {
+				return nil, err
+			}
+			return page.wait(ctx)
+		},
+		NewTokenSource: func(_ context.Context, c *oauth2.Config, token *oauth2.Token) (oauth2.TokenSource, error) {
+			return oauth2.StaticTokenSource(token), a.keep(c, token, resource)
+		},
+	}
+	switch {
+	case strings.HasPrefix(a.Client.ID, "https://"):
+		flow.ClientIDMetadataDocumentConfig = &auth.ClientIDMetadataDocumentConfig{URL: a.Client.ID}
+	case a.Client.ID != "":
+		flow.PreregisteredClient = &oauthex.ClientCredentials{ClientID: a.Client.ID}
+		if a.Client.Secret != "" {
+			flow.PreregisteredClient.ClientSecretAuth = &oauthex.ClientSecretAuth{ClientSecret: a.Client.Secret}
+		}
+	}
+	return flow
+}
+
+// scopes adds to the scopes that a server asks for those that requests lacked before.
+func (a *Account) scopes(asked []string) []string {
+	data, err := a.Store.Load(a.Server)
+	if err != nil {
+		return asked
+	}
+	if l, err := a.parse(data); err == nil && len(l.Wanted) > 0 {
+		return union(union(slices.Clone(asked), l.Scopes), l.Wanted)
+	}
+	return asked
+}
+
+// keep replaces the login by a new one.
+func (a *Account) keep(c *oauth2.Config, token *oauth2.Token, resource string) error {
+	scopes := c.Scopes
+	if granted, ok := token.Extra("scope").(string); ok {
+		scopes = strings.Fields(granted)
+	}
+	err := a.change(func(l *login) error {
+		*l = login{
+			ClientID: c.ClientID, ClientSecret: c.ClientSecret, TokenURL: c.Endpoint.TokenURL, AuthStyle: c.Endpoint.AuthStyle,
+			Resource: resource, Scopes: scopes, Token: *token,
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("save the login: %w", err)
+	}
+	return nil
+}
