@@ -22,19 +22,19 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/mcp/oauth"
 )
 
-// memory is a store of logins.
-type memory struct {
+// savedLogins is a store of logins.
+type savedLogins struct {
 	mu   sync.Mutex
 	kept map[string][]byte
 }
 
-func (m *memory) Load(server string) ([]byte, error) {
+func (m *savedLogins) Load(server string) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.kept[server], nil
 }
 
-func (m *memory) Change(server string, edit func([]byte) ([]byte, error)) error {
+func (m *savedLogins) Change(server string, edit func([]byte) ([]byte, error)) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	data, err := edit(m.kept[server])
@@ -201,14 +201,14 @@ func browse(ctx context.Context, _, page string) error {
 // user is a process whose logins are kept in memory.
 type user struct {
 	*fixture
-	store *memory
+	store *savedLogins
 
 	mu     sync.Mutex
 	learnt []string
 }
 
 func newUser(t *testing.T) *user {
-	u := &user{fixture: newFixture(t), store: &memory{kept: map[string][]byte{}}}
+	u := &user{fixture: newFixture(t), store: &savedLogins{kept: map[string][]byte{}}}
 	u.Logins = u.store
 	u.Learn = func(secret string) {
 		u.mu.Lock()
