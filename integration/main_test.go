@@ -17,7 +17,7 @@ import (
 // binary is the built command.
 var binary string
 
-var long = flag.Bool("long", false, "test endurance for hours instead of seconds")
+var long = flag.Bool("long", false, "run the long forms of the tests, which take half an hour")
 
 // pick returns the extent of a test in its short form, which runs in CI, or in its
 // long one.
