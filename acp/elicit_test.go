@@ -79,7 +79,7 @@ func TestElicitURL(t *testing.T) {
 	}
 }
 
-// A request that the client, or every client, cannot show is not sent.
+// A request is not sent if the client cannot show it, or if no client can.
 func TestElicitNot(t *testing.T) {
 	form := func(schema string) ElicitRequest {
 		return ElicitRequest{SessionID: "s1", Message: "x", Schema: json.RawMessage(schema)}

@@ -124,7 +124,7 @@ func TestSessionMethods(t *testing.T) {
 	}
 }
 
-// Of several settings in one write the last one holds, and each answer shows
+// After several settings in one write the last one holds, and each answer shows
 // its own.
 func TestOptionsInOneWrite(t *testing.T) {
 	w := checked(t, newServer(t, &fakeSessions{}))

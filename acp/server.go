@@ -10,7 +10,7 @@
 //
 // Why two phases in a handler? jsonrpc2 calls handlers on the read goroutine.
 // The first phase of a handler runs there, in the order of the frames, and
-// never blocks: so a session/cancel finds the turn that the frame before it
+// never blocks. So a session/cancel finds the turn that the frame before it
 // began. The second phase runs on its own goroutine and may call the client. It
 // starts after every frame that has arrived was handled. So if a prompt and a
 // cancel arrive in one write, the cancel always takes effect, however fast the

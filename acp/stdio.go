@@ -175,9 +175,9 @@ func lineEnds(parts [][]byte) []byte {
 	return line
 }
 
-// overLimit handles a line of which only the ends are known. If they show an
-// answer to a call of ours, that call fails, since it would otherwise wait
-// forever. Any other line is refused.
+// overLimit handles a line over the limit, of which only both ends were kept.
+// If they show an answer to a call of ours, that call fails, since it would
+// otherwise wait forever. Any other line is refused.
 func (s *stream) overLimit(line []byte) []byte {
 	limit := strconv.Itoa(s.maxLine) + " bytes"
 	m := outerMembers(line[:min(keptEnd, len(line))], line[max(0, len(line)-keptEnd):])

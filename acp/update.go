@@ -118,7 +118,7 @@ type TerminalInfo struct {
 	CWD        string `json:"cwd,omitempty"`
 }
 
-// TerminalBytes is further output of it.
+// TerminalBytes is further output of that terminal.
 type TerminalBytes struct {
 	TerminalID string `json:"terminal_id"`
 	Data       string `json:"data"`

@@ -1,9 +1,9 @@
 // Package executors is the contract of the tool system: tools, calls and their
 // results, and the chain of links around them.
 //
-// Every tool and every link of the chain is an [Executor]. Nothing about a call
-// lives outside [Call] and [Result], so a link cannot lose a capability of what
-// it wraps. Start with [Executor], then [Chain].
+// Every tool and every link of the chain is an [Executor]. All facts about a
+// call are in [Call] and [Result], so a link cannot lose a capability of the
+// executor that it wraps. Start with [Executor], then [Chain].
 //
 // The package contains neither tools nor links with a policy; those are in its
 // sub-packages. It promises that a call fails with a text for the model if the
@@ -74,7 +74,7 @@ type Tool struct {
 }
 
 // Effect is a set of effects that a tool can have. Modes, the cache, the retry
-// link and the audit log go by it, never by the tool's name.
+// link and the audit log use it, never the tool's name.
 type Effect uint8
 
 // The effects; a tool has one or more. The user is asked about a tool without an

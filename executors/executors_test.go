@@ -52,7 +52,7 @@ func TestValidate(t *testing.T) {
 	for name, tt := range map[string]struct {
 		tool, input string
 		category    Category
-		names       string // what the text must name
+		names       string // words that the text must contain
 	}{
 		"fits":            {"echo", `{"text":"hi"}`, "", "hi"},
 		"second part":     {"shout", `{"text":"hi"}`, "", "hi"},

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Category classifies a failure. Retries, the parameter-reformat path and
-// reputation go by it. The audit log and the [tool_error] block use these
+// Category classifies a failure. It decides about retries, reformatted
+// parameters and reputation. The audit log and the [tool_error] block use these
 // names.
 type Category string
 

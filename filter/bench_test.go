@@ -20,7 +20,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// benchSize is how much is filtered at once.
+// benchSize is the size of one filtered output, in bytes.
 const benchSize = 10 << 20
 
 // repeated returns at least size bytes of repeated outputs.

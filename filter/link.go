@@ -18,8 +18,8 @@ import (
 // filters the output of commands and masks credentials in the results of all
 // tools.
 //
-// Diffs stay as they are, since they show what is written to the file. So does
-// what a command writes into a terminal of the client.
+// Diffs stay as they are, since they show the text that is written to the file.
+// So does the output of a command in a terminal of the client.
 type Link struct {
 	Filter   *Filter      // required
 	Metrics  *Metrics     // counts the work; nil counts nothing
@@ -41,7 +41,7 @@ func (l link) Execute(ctx context.Context, call *executors.Call) (executors.Resu
 	}
 	res, err := l.run(ctx, call)
 	switch {
-	case err != nil: // what a cancelled command wrote is shown, and not filtered
+	case err != nil: // the output of a cancelled command is shown unfiltered
 		l.mask(&res)
 		return res, err
 	case res.Output == nil:

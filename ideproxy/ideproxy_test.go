@@ -174,7 +174,7 @@ func TestWriteFile(t *testing.T) {
 	for name, tt := range map[string]struct {
 		read, write bool
 		answer      map[string]string
-		disk        string // what the file holds after
+		disk        string // the file's content afterwards
 		err         string
 	}{
 		"through the editor":      {true, true, map[string]string{"fs/write_text_file": `null`}, "on disk", ""},
@@ -425,7 +425,8 @@ func TestApprove(t *testing.T) {
 	}
 }
 
-// The content of a question contains what its title and its command lack.
+// The content of a question has the facts that its title and command do not
+// have.
 func TestQuestion(t *testing.T) {
 	const reason = "Asked because it is Monday."
 	for name, tt := range map[string]struct {

@@ -145,7 +145,7 @@ func homeIn(t testing.TB, dir string) string {
 	return root
 }
 
-// read records what the process writes until it closes its stdout.
+// read records the output of the process until it closes its stdout.
 func (a *agent) read(r io.Reader, how start) {
 	lines := bufio.NewReader(r)
 	for n := 1; ; n++ {

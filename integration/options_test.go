@@ -20,7 +20,7 @@ type option struct {
 	Options                          []struct{ Value, Name string }
 }
 
-// values lists what an option offers.
+// values lists the values that an option offers.
 func (o option) values() []string {
 	var out []string
 	for _, c := range o.Options {

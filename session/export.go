@@ -34,8 +34,8 @@ type ExportedEvent struct {
 	Data json.RawMessage `json:"data"`
 }
 
-// Export returns a stored session. Of an open session it returns the part that
-// is stored.
+// Export returns a stored session. It returns the stored part of an open
+// session.
 func (s *Sessions) Export(ctx context.Context, id string) (Export, error) {
 	row, events, err := s.stored(ctx, id)
 	if err != nil {
@@ -83,9 +83,8 @@ func (s *Sessions) stored(ctx context.Context, id string) (store.Session, []stor
 
 // Import stores an exported session and returns its id: the original one, or a
 // new one if a session with that id exists. It ignores the mode, and a model
-// that is not offered here: a document must not decide what an agent may do or
-// read. An *acp.ParamsError reports an invalid document; nothing is stored
-// then.
+// that is not offered here: a document must not extend the agent's permissions.
+// An *acp.ParamsError reports an invalid document; nothing is stored then.
 func (s *Sessions) Import(ctx context.Context, e Export) (id string, err error) {
 	rows, err := e.rows(s.offers)
 	if err != nil {

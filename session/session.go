@@ -124,7 +124,8 @@ func (s *Sessions) Find(id string) (acp.Session, error) {
 	return nil, acp.ErrUnknownSession
 }
 
-// Tools returns what the tools of an open session keep, else acp.ErrUnknownSession.
+// Tools returns the state that the tools of an open session keep, else
+// acp.ErrUnknownSession.
 func (s *Sessions) Tools(id string) (Tools, error) {
 	sess, ok := s.find(id)
 	if !ok {

@@ -58,7 +58,7 @@ func newSessions(a Agent) *Sessions {
 	}
 }
 
-// open opens a session of a client that ignores what it reads.
+// open opens a session of a client that ignores its input.
 func open(t *testing.T, s *Sessions) acp.Session {
 	t.Helper()
 	in, toAgent := io.Pipe()

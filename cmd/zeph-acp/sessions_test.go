@@ -153,8 +153,8 @@ func TestShowKilled(t *testing.T) {
 	}
 }
 
-// What was imported was written by anybody: it can be shown in both forms, and
-// drives no terminal.
+// Anyone may have written an imported session: both forms can show it, and it
+// cannot control the terminal.
 func FuzzShow(f *testing.F) {
 	for _, events := range []string{
 		`{"kind":"prompt","data":{"messageId":"1","content":[{"type":"text","text":"\u001b[2J"},{"type":"image","data":"x"}]}}`,

@@ -26,7 +26,7 @@ const (
 type tools struct {
 	mu   sync.Mutex
 	runs int
-	// do changes what comes of the next calls.
+	// do changes the results of the next calls.
 	do func(ctx context.Context, call *executors.Call, res *executors.Result) error
 }
 
@@ -197,7 +197,7 @@ func TestNeverKept(t *testing.T) {
 	}
 }
 
-// A repeated result is identical for every reader.
+// A cached result is identical each time that it is read.
 func TestSameAgain(t *testing.T) {
 	s := start(t, nil)
 	want := executors.Result{

@@ -17,9 +17,9 @@
 // A call needs the same permission as a command, although it only looks for
 // mistakes. It runs code of the repository: build.rs and procedural macros, plugins
 // and configurations of ESLint and mypy, programs in node_modules/.bin and .venv,
-// cgo. It also writes build caches and may download dependencies. So the tool has
-// the effect of bash, and its card shows the equivalent shell script. The user sees
-// the whole script. Rules of tools.permissions.diagnostics and
+// cgo. It also writes build caches and may download dependencies. So the tool
+// declares the effect of bash, and its card shows the equivalent shell script. The
+// user sees the whole script. Rules of tools.permissions.diagnostics and
 // tools.shell.blocked_commands are matched against each command in it. An "always"
 // covers "cargo check" both here and in bash. The mode auto does not treat the call
 // as an edit, and the read-only modes deny it. A call without installed programs

@@ -57,7 +57,7 @@ func TestDenied(t *testing.T) {
 				wantFailure(t, b.run(tool, input), executors.PolicyBlocked, "may not be read", "deny_read")
 			}
 			for _, tool := range []string{"copy_path", "move_path"} {
-				if path == "link" || strings.HasSuffix(path, "buffer") { // a link itself may move: what it leads to still may not be read
+				if path == "link" || strings.HasSuffix(path, "buffer") { // a link itself may move: its target still may not be read
 					continue
 				}
 				wantFailure(t, b.run(tool, in{"source": path, "destination": "stolen"}), executors.PolicyBlocked, "may not be read", "deny_read")

@@ -45,7 +45,7 @@ func (p *pager) count(text string) {
 }
 
 // read reads the page from r. It stops after the page, so that the time for a
-// page does not depend on what follows it.
+// page does not depend on the rest of the file.
 func (p *pager) read(ctx context.Context, r io.Reader) error {
 	in := bufio.NewReaderSize(r, 64<<10)
 	var line []byte

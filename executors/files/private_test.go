@@ -66,7 +66,7 @@ func TestPrivateIsLeftOut(t *testing.T) {
 		{"list_directory", in{"path": ".config"}, "[dir]  other\n" + walk.HiddenNote},
 		{"find_path", in{"pattern": "**/*", "path": ".config"}, ".config/other/\n.config/other/a\n" + walk.HiddenNote},
 		{"find_path", in{"pattern": "keys.toml"}, "No files matching: keys.toml\n" + walk.HiddenNote},
-		{"find_path", in{"pattern": "project/*k*"}, ""}, // links to what is hidden are not told of
+		{"find_path", in{"pattern": "project/*k*"}, ""}, // links to hidden files are not reported
 		{"grep", in{"pattern": "sk-|^a"}, ".config/other/a:1: a\nproject/a:1: a\n" + walk.HiddenNote},
 		{"grep", in{"pattern": "sk-", "path": "project"}, "No matches for: sk-\n" + walk.HiddenNote},
 	} {

@@ -55,7 +55,7 @@ func TestTreeTools(t *testing.T) {
 		tool  string
 		input in
 		text  string // of the result; "!CATEGORY part" is a failure
-		is    string // what is there after; empty means no change
+		is    string // the contents afterwards; empty means no change
 	}{
 		{"create_directory", in{"path": "n/e/w"}, "Created directory: n/e/w", "+n/ +n/e/ +n/e/w/"},
 		{"create_directory", in{"path": "d/"}, "Directory already exists: d", ""},

@@ -13,7 +13,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// rowsOf are the rows that lines makes of a text that comes in chunks.
+// rowsOf returns the rows that lines makes from a text in chunks.
 func rowsOf(text []byte, width, chunk int) (all []string, longest int) {
 	l := lines{width: width, take: func(line []byte) bool {
 		longest = max(longest, len(line))
@@ -33,7 +33,8 @@ func rowsOf(text []byte, width, chunk int) (all []string, longest int) {
 	return all, longest
 }
 
-// However a text comes, its rows are the same, none is too long, and together they are the text.
+// The rows of a text are the same for every division into chunks. No row is too long, and
+// together they are the text.
 func FuzzLines(f *testing.F) {
 	f.Add([]byte("a\nb\r\n\nc"), 3, 2)
 	f.Add([]byte(strings.Repeat("日本", 2000)), 7, 1)
@@ -73,8 +74,8 @@ func FuzzLines(f *testing.F) {
 	})
 }
 
-// Whatever is asked of whatever text, the answer is short enough, and going on
-// as it says comes to the end.
+// For every text and input, the answer is short enough, and following its
+// offsets leads to the end of the text.
 func FuzzReadOverflow(f *testing.F) {
 	f.Add("", numbered(500), 3, 0, "")
 	f.Add("", numbered(500), 0, 2, "line 4")

@@ -67,7 +67,7 @@ func isClosed(s *executors.Spool) bool {
 	return err != nil
 }
 
-// small is a session that finds 1000 characters long.
+// small is a session whose threshold is 1000 characters.
 func small() *Overflow {
 	return &Overflow{Memory: NewMemory(1 << 20), Config: Config{Threshold: 1000, MaxOverflowBytes: 100_000}}
 }
@@ -230,8 +230,8 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// Whatever is broken, the call has its result, and its last line says what became
-// of the rest; no path of the store is in it.
+// Whatever fails, the call has its result. Its last line says how much of the
+// text was kept, and names no path of the store.
 func TestBrokenStore(t *testing.T) {
 	text := numbered(2000)
 	cancelled, cancel := context.WithCancel(t.Context())
@@ -304,7 +304,7 @@ func TestWithDatabase(t *testing.T) {
 	o := &Overflow{Store: database(t), Memory: NewMemory(1 << 20), Config: Defaults()}
 	text := numbered(500_000) // several MiB
 	var group sync.WaitGroup
-	for range 4 { // calls side by side may give the same
+	for range 4 { // concurrent calls may return the same one
 		group.Go(func() {
 			res, err := o.Middleware(gives{res: executors.Result{Text: "x", Full: spool(t, text)}}).Execute(t.Context(), &executors.Call{Session: "s"})
 			if err != nil || strings.Contains(res.ForModel(), "until") {

@@ -9,8 +9,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// Scripts that run something other than they seem to: found by attacks on
-// earlier versions of this package.
+// Scripts that do not run the commands that they seem to run. Attacks on
+// earlier versions of this package found them.
 func TestDisguises(t *testing.T) {
 	for outcome, scripts := range map[string][]string{
 		"block": {

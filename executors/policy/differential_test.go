@@ -294,15 +294,15 @@ func (g *generator) words(n int) string {
 
 func (g *generator) word() string {
 	switch g.IntN(4) {
-	case 0: // what is harmless
+	case 0: // harmless words
 		return g.pick("a.txt", "b.txt", "in", "src", "sub/deep", ".", "*.go", "src/*.go", "*.txt", "main.go", "'with space'", "x", "1", "10", "HEAD", "HEAD~1", "HEAD:main.go", "main", "'*.go'", "TODO", "README.md", "data.csv", "package.json", "'{print $1}'", "'.[0]'", "1,5p", "/x/p", "%h", "+%s")
 	case 1: // options
 		return g.pick("-n", "-l", "-a", "-r", "-c", "-e", "-i", "-5", "-n5", "-name", "-type", "f", "--stat", "--oneline", "-1", "-p", "-S", "-k", "-t", "-k1", "-t,", "-f", "-d", "-L", "-m", "-w", "-F", "-E", "-x", "-H", "-R", "-P", "-C", "-A", "-B", "-I", "-U3", "--", "-", "--color=never", "--format=%h", "--include=*.go", "-maxdepth", "-print0", "-0", "-print", "-not", "!", "\\(", "\\)", "-path", "-o", "-a", "-newer", "--no-pager", "--all", "--cached", "--name-only", "-u", "-s", "-v", "-z", "-q", "-h", "-b")
-	case 2: // what does harm in some place
+	case 2: // words that do harm in some position
 		return g.pick("-oPWN", "-o PWN", "--output=PWN", "--outp=PWN", "--output PWN", "-delete", "-exec touch PWN \\;", "-exec bin/evil {} +", "-fprint PWN", "-fprintf PWN x", "-ok touch PWN \\;", "--pre=./evil", "--pre ./evil", "-O./evil", "--open-files-in-pager=./evil", "--ext-diff", "--textconv", "-x touch PWN", "-X touch",
 			"--compress-program=./evil", "--files0-from=list0", "-f list", "-flist", "@list", "-T .", "-w", "-i", "--in-place", "-toolexec=./evil", "-vettool=./evil", "-C -m magic", "-s 2000-01-01", "../out/secret.txt", "link", "linkdir/secret.txt", "~/.netrc", "$HOME/.netrc", "/etc/passwd", "/proc/self/environ", "$SECRET_TOKEN", "'w PWN'", "'1e touch PWN'", "'s/x/y/w PWN'", `'s/a\/b/p;/e#/p'`, `'s|a[|]b|c|p;|w PWN|p'`, `'/[/ {print "]/ {system($0) } #"}'`,
 			"'BEGIN{system(\"touch PWN\")}'", "'{print > \"PWN\"}'", "'$ENV'", "'env'", "--rawfile x link", "--no-index", "PWN", "in PWN", "- PWN", "-v 'a[$(touch PWN)]'", "a[$(touch PWN)]", "--git-dir=sub", "-c core.pager=./evil", "--upload-pack=./evil", "-S'touch PWN'", "-- -oPWN", "-e -- --pre=./evil", "%G?", "--format=%G?", "--show-signature", "-L", "-R", "--follow", "--dereference")
-	default: // what a shell expands
+	default: // words that a shell expands
 		return g.pick("$x", `"$x"`, "${x}", "${x:-PWN}", "$(touch PWN)", "`touch PWN`", `"$(touch PWN)"`, "<(touch PWN)", ">(touch PWN)", "${x:-'$(touch PWN)'}", `"${x:-'$(touch PWN)'}"`, "$((1+1))", "$[1]", "$'a\\nb'", "$'\\x41'", "$'\\c'", "$\"x\"", "{a,b}", "{-o,PWN,in}", "{1..3}", "-{n,oPWN}", "*", "?", "[a-c]*", "-*", "-?PWN", "?oPWN", "~", "~+", "~root", "~/x", "$HOME", `"$HOME"`, "$PWD", "$?", "$#", "$@", "$*", "$$", "$!", "$_", "$0", "$1", "$RANDOM", "${#x}", "${!x}", "${x@P}", "${x[0]}", "$(ls)", `"$(ls src)"`, "$(git ls-files)", "$(cat in)", "a\\ b", "\\x", `"a\"b"`, "'a b'", "''", "\"\"", "!x", "!!", "#x", "a#b", "a=b", "\\-oPWN", "=", "a'b'c", `a"b"c`, "[", "]", "{}", "{", "}", "%", "^x", "a^b", "+x", "@(a|b)", "é", "\\*", "'*'", "\\\nx", "a\\\nb")
 	}
 }

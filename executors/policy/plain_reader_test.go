@@ -16,7 +16,7 @@ type plainCommand []plainWord
 type plainWord struct {
 	text  string         // as it is printed
 	plain string         // without its quotes: a pattern that matches nothing stays
-	match *regexp.Regexp // what it may become
+	match *regexp.Regexp // the words that it may become
 	many  bool           // it may become any number of words
 }
 

@@ -334,7 +334,7 @@ func TestAnswers(t *testing.T) {
 	for answer, tt := range map[string]struct {
 		runs     bool
 		category executors.Category
-		again    string // what the same call gets then
+		again    string // the decision on the same call afterwards
 	}{
 		allowOnce: {true, "", "ask"}, allowAlways: {true, "", "allow"}, rejectOnce: {false, executors.PolicyBlocked, "ask"},
 		rejectAlways: {false, executors.PolicyBlocked, "block"}, "": {false, executors.ConfirmationRequired, "ask"}, "unknown": {false, executors.ConfirmationRequired, "ask"},

@@ -17,7 +17,7 @@ func TestWebRules(t *testing.T) {
 		pattern string
 		action  Action
 		url     string
-		want    string // what becomes of the call: ran, asked or denied
+		want    string // the outcome of the call: ran, asked or denied
 	}{
 		"none":                  {"other.org", Allow, "https://docs.rs/x", "asked"},
 		"host":                  {"docs.rs", Allow, "https://docs.rs/x?y=1", "ran"},

@@ -21,7 +21,7 @@ const web = executors.Reads | executors.Network | executors.Idempotent
 type tool struct {
 	effect  executors.Effect
 	results []executors.Result
-	err     error // beside the last result
+	err     error // in addition to the last result
 	takes   time.Duration
 
 	begun    time.Time

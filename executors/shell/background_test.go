@@ -15,7 +15,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/shell/process"
 )
 
-// fake is a Runner whose background commands do what the test says.
+// fake is a Runner whose background commands follow the test.
 type fake struct {
 	answer
 	mu    sync.Mutex
@@ -171,7 +171,8 @@ func TestBackground(t *testing.T) {
 	})
 }
 
-// What ends at once is told like any command, with its code.
+// A command that ends at once is reported like a foreground one, with its exit
+// code.
 func TestBackgroundThatEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for code, want := range map[int]string{0: "done\n[exit 0]", 2: "done\n[exit 2]"} {
@@ -199,7 +200,7 @@ func TestStop(t *testing.T) {
 		if got.ForModel() != "last words\n[killed by SIGTERM]" || got.Failed || f.jobs[0].stopped != 1 || e.Running() != 0 {
 			t.Errorf("got %+v", got)
 		}
-		// The turn may end meanwhile: what is asked for is done.
+		// The turn may end meanwhile: the requested command still starts.
 		run(t, e, call(Tool, npm))
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -287,8 +288,7 @@ func TestCancelBeforeTheIDIsTold(t *testing.T) {
 	})
 }
 
-// A look that is cancelled takes nothing away from the next one, and the command
-// runs on.
+// A cancelled look does not consume output, and the command runs on.
 func TestCancelledLook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{}

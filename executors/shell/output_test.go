@@ -22,8 +22,9 @@ func FuzzBoundBoth(f *testing.F) {
 	})
 }
 
-// Whatever is written in whatever pieces: the full text is the beginning and the
-// end of it, the result's text those of the full one, and the counts are right.
+// For every output, in pieces of any size, the full text is its beginning and
+// end, the result's text is the beginning and end of the full text, and the
+// counts are right.
 func FuzzCapture(f *testing.F) {
 	f.Add("aé€😀bcdefgh\n", uint16(3), uint16(4), uint16(1000), uint8(0))
 	f.Add("😀", uint16(40000), uint16(5000), uint16(1), uint8(1))

@@ -37,7 +37,7 @@ var gitReads = [][2]string{
 func readOnlyEnv() []string {
 	env := []string{
 		"GIT_OPTIONAL_LOCKS=0",
-		"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", // a partial clone would fetch what it lacks
+		"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", // a partial clone would fetch missing objects
 		"GOPROXY=off",
 		"CARGO_NET_OFFLINE=true",
 		"PYTHONDONTWRITEBYTECODE=1",

@@ -16,7 +16,7 @@ import (
 // The middleware of the sandbox recognises its own failures by this.
 var _ sandbox.Outcome = shell.Envelope{}
 
-// reader is a runner whose read-only commands the kernel holds.
+// reader is a runner whose read-only commands the kernel restricts.
 func reader(t testing.TB) shell.Local {
 	t.Helper()
 	l := shell.Local{ReadOnly: sandbox.ReadOnly()}
@@ -79,8 +79,8 @@ func TestReadOnlyChangesNothing(t *testing.T) {
 	}
 }
 
-// What only reads works as ever, with temporary files of its own; what it starts
-// in the background is held as well.
+// Read-only commands work as usual, with their own temporary files. Programs
+// that they start in the background are restricted too.
 func TestReadOnlyReads(t *testing.T) {
 	l := reader(t)
 	dir := t.TempDir()
@@ -117,7 +117,7 @@ func TestReadOnlyReads(t *testing.T) {
 	}
 }
 
-// Programs that cache what they read work without their caches.
+// Programs that cache their input work without their caches.
 func TestReadOnlyTools(t *testing.T) {
 	l := reader(t)
 	repo := t.TempDir()

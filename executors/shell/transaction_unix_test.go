@@ -171,7 +171,8 @@ func TestRollbackSays(t *testing.T) {
 	}
 }
 
-// What is no configured failure stays, and so does what the user wanted.
+// Changes stay if the exit code is not a configured failure, or if the user
+// made the call.
 func TestNoRollback(t *testing.T) {
 	user := bash("echo x > new; exit 1")
 	user.Origin = executors.User
@@ -254,7 +255,7 @@ func TestNoSnapshot(t *testing.T) {
 	}
 }
 
-// What was there before and cannot be made again is named.
+// The result names files that existed before and could not be restored.
 func TestPartialRollback(t *testing.T) {
 	e, dir := transactional(t, nil)
 	makeTree(t, dir, project)
@@ -271,7 +272,8 @@ func TestPartialRollback(t *testing.T) {
 	}
 }
 
-// Nothing outside is read, written or removed, wherever links lead.
+// No file outside the workspace is read, written or removed, wherever links
+// lead.
 func TestRollbackStaysInside(t *testing.T) {
 	e, dir := transactional(t, nil)
 	outside := t.TempDir()
@@ -291,7 +293,7 @@ func TestRollbackStaysInside(t *testing.T) {
 			t.Errorf("%s: sub/a holds %q", script, b)
 		}
 	}
-	run(t, e, bash("echo x > out/made; exit 1")) // is not undone: it is not ours to remove
+	run(t, e, bash("echo x > out/made; exit 1")) // not undone: the file is outside the workspace
 	if _, err := os.Stat(filepath.Join(outside, "made")); err != nil {
 		t.Error(err)
 	}

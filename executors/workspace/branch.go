@@ -12,7 +12,7 @@ type Entry struct {
 	Type fs.FileMode // type bits alone
 }
 
-// Left counts what a listing left out.
+// Left counts the entries that a listing left out.
 type Left struct {
 	Hidden int // zeph-acp's own files
 	Denied int // files that may not be read

@@ -37,7 +37,7 @@ func TestPrivate(t *testing.T) {
 	for path, want := range map[string]bool{
 		".config/zeph-acp": true, ".config/zeph-acp/": true, ".config/zeph-acp/keys.toml": true, ".config/zeph-acp/new/file": true, ".config/zeph-acp/skills/x": true,
 		"w/../.config/zeph-acp/keys.toml": true, "w/link": true, "w/link/keys.toml": true, "w/file": true, "w/hard": true, "w/dangling": true, "w/up/.config/zeph-acp": true, "share/zeph-acp/zeph.db-wal": true,
-		"state/zeph-acp": true, "state/zeph-acp/audit.jsonl": true, "state/Zeph-ACP/x": true, // who knows what file system will hold it
+		"state/zeph-acp": true, "state/zeph-acp/audit.jsonl": true, "state/Zeph-ACP/x": true, // the file system that will hold it is unknown
 		dir + "/home/.config/zeph-acp/keys.toml": true,
 		"w/a":                                    false, ".config": false, ".config/other/keys.toml": false, "share/zeph-acp-2/x": false, "keys.toml": false, "state": false, "state/x": false, ".": false,
 	} {
@@ -130,7 +130,7 @@ func TestPrivateMixed(t *testing.T) {
 	}
 }
 
-// Configuration behind a link is hidden at its target too.
+// If the configuration is a link, its target is hidden too.
 func TestPrivateBehindLinks(t *testing.T) {
 	dir := tree(t, "home/dot/zeph/keys.toml", "home/dot/db/z.sqlite", "home/dot/db/z.sqlite-wal", "home/dot/db/y", "home/.config/zeph-acp -> ../dot/zeph", "home/share/zeph-acp/zeph.db -> ../../dot/db/z.sqlite")
 	r, err := New(filepath.Join(dir, "home"))
@@ -175,7 +175,7 @@ func TestPrivateRace(t *testing.T) {
 	stop := exchange(t, filepath.Join(dir, "home/w/d"), filepath.Join(dir, "home/w/link"))
 	defer stop()
 	for range 2000 {
-		abs := filepath.Join(dir, "home/w/d/keys.toml") // as Resolve gave it a moment ago
+		abs := filepath.Join(dir, "home/w/d/keys.toml") // as Resolve returned it a moment ago
 		if f, _, err := r.Open(abs); err == nil {
 			text := make([]byte, 100)
 			n, _ := f.Read(text)
@@ -246,7 +246,7 @@ func BenchmarkResolvePrivate(b *testing.B) {
 	}
 }
 
-// A look at our own files is used again only as long as nothing has changed.
+// The list of our own files is used again only as long as no file has changed.
 func TestPrivateLooksAgain(t *testing.T) {
 	dir, own := home(t)
 	r, err := New(filepath.Join(dir, "home"))
@@ -254,7 +254,7 @@ func TestPrivateLooksAgain(t *testing.T) {
 	r = r.Without(own)
 	data := filepath.Join(dir, "home/share/zeph-acp")
 	hidden := func() int { return len(r.Private().files) }
-	aged := func() { // as if the looks had been made long after the last change
+	aged := func() { // as if the lists had been made long after the last change
 		for place, l := range own.looks {
 			l.at = l.at.Add(time.Hour)
 			own.looks[place] = l

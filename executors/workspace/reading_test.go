@@ -22,7 +22,7 @@ func TestReading(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(home, ".ssh/id"), nil, 0o600))
 	for name, tt := range map[string]struct {
 		deny, allow []string
-		open        string // what can be opened, of what is tried
+		open        string // the paths that can be opened
 		listed      string // of w
 	}{
 		"none":               {nil, nil, "w/a.go w/.env w/sub/.env w/sub/k.pem w/conf/x.key w/conf/deep/x.key w/secrets/a w/secrets/b/c w/link w/dirlink/a", ""},

@@ -131,7 +131,7 @@ func TestDisplay(t *testing.T) {
 	for _, tt := range []struct{ abs, rel, given string }{
 		{in("real"), ".", in("link")},
 		{in("real/a"), "a", in("link/a")},
-		{in("real/sub/a"), "sub/a", in("real/sub/a")}, // the client opened this one by itself
+		{in("real/sub/a"), "sub/a", in("real/sub/a")}, // the client opened this directory separately
 		{in("more/a"), in("more/a"), in("more/a")},
 		{in("realx"), in("realx"), in("realx")},
 	} {

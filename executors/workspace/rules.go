@@ -13,7 +13,8 @@ import (
 // systems of macOS and Windows do by default.
 const foldNames = runtime.GOOS == "darwin" || runtime.GOOS == "ios" || runtime.GOOS == "windows"
 
-// ruleSet is a list of patterns, grouped by what they are matched against.
+// ruleSet is a list of patterns, grouped by the text that they are matched
+// against.
 type ruleSet struct {
 	below    []nameRule // names below the roots
 	anywhere []nameRule // names at any depth of the path

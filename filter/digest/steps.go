@@ -29,7 +29,8 @@ func (b buildSteps) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 // stepOutput cuts the output of a step that did not succeed.
 var stepOutput = text.Excerpt{Head: 5, Tail: 40, Context: 6}
 
-// stepTests match what tests report of a failure, besides its name.
+// stepTests match the lines in which tests report a failure, other than its
+// name.
 var stepTests = text.CompileOnce(`^\s*● `, `^E\s{2,}\S`, `^\s*(?i:expected|received|actual|got|want|left|right)\b`, `^\s+\d+\) \S`, `^\s*[✕✗✘×] `, `^\s*[-+] {2,}\S`, `^\s+at \S.*:\d+:\d+\)?$`)
 
 // maxSteps limits the steps that run at once. maxStepWarnings limits the lines

@@ -180,8 +180,8 @@ func keyHeader(l []byte) bool {
 	return len(bytes.TrimSpace(l)) == 0 || i > 0 && i < 40 && bytes.IndexByte(bytes.TrimSpace(l[:i]), ' ') < 0
 }
 
-// untrailed removes what a program prints after a line of a text, such as
-// quotes.
+// untrailed removes the marks that a program prints after a line of a text,
+// such as quotes.
 func untrailed(l []byte) []byte {
 	for len(l) > 0 {
 		n := len(l)

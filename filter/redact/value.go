@@ -14,8 +14,9 @@ const (
 	maxValue = 2 << 10
 )
 
-// believable reports whether a value can be what its name implies. quoted and
-// shout say how it was written: NAME=value is data, name = value may be code.
+// believable reports whether a value can be the credential that its name
+// implies. quoted and shout say how it was written: NAME=value is data, name =
+// value may be code.
 func believable(v []byte, n naming, quoted, shout bool) bool {
 	if len(v) < minValue || len(v) > maxValue || isPlaceholder(v) {
 		return false

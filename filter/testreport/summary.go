@@ -109,8 +109,8 @@ func (s testSummary) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 	return p
 }
 
-// testPass filters one output. Its methods other than Line and End are for
-// runners, which use them to say what a line is.
+// testPass filters one output. Runners classify lines with its methods other
+// than Line and End.
 type testPass struct {
 	testSummary
 	run     strategy.Run

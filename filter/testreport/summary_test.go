@@ -14,8 +14,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// Each case names what it removes. All lines of keep stay, and all lines of
-// gone go.
+// Each case is named after the part that it removes. All lines of keep stay,
+// and all lines of gone go.
 func TestTestSummary(t *testing.T) {
 	for name, tt := range map[string]struct {
 		parameters string
@@ -251,8 +251,8 @@ func TestTestSummaryParameters(t *testing.T) {
 	}
 }
 
-// A test that writes without end costs no memory, and the result says what is
-// missing.
+// A test that writes endless output costs no memory, and the result says how
+// much is missing.
 func TestTestSummaryBounds(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("=== RUN   TestA\n")

@@ -21,9 +21,9 @@ import (
 type Wire struct {
 	recorded string   // directory of the recordings
 	Settings string   // of the provider, without the address
-	Model    string   // what the provider's model is called in the option
+	Model    string   // the name of the provider's model in the option
 	KeyEnv   string   // the variable of the key; empty if there is none
-	base     string   // what the address of the API ends with
+	base     string   // the end of the API's address
 	path     string   // after base, where answers are asked for
 	models   string   // a list of models as the service sends it
 	Listed   []string // values of the option that come from this list

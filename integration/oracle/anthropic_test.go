@@ -56,7 +56,7 @@ func TestAnthropicRequests(t *testing.T) {
 	}
 }
 
-// A request that is not one of the SDK is found out.
+// A request that the SDK would not send is detected.
 func TestAnthropicMistakes(t *testing.T) {
 	for name, body := range map[string]string{
 		"no mistake":              `{"model":"m","max_tokens":1,"messages":[{"role":"user","content":[{"type":"text","text":"a"}]}]}`,
@@ -174,7 +174,7 @@ func compareAnthropic(t *testing.T, stream []byte) {
 	}
 }
 
-// answer is an answer in the words of both.
+// answer is an answer in a form common to both.
 type answer struct {
 	Text   string
 	Blocks []string // thoughts and calls

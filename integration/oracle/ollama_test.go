@@ -133,7 +133,7 @@ func TestOllamaSchemas(t *testing.T) {
 	}
 }
 
-// What the SDK writes about models is read.
+// The adapter reads the properties of models as the SDK writes them.
 func TestOllamaFacts(t *testing.T) {
 	m := ollama.New(ollama.Config{Model: "m", Address: record(t, ollamaShow(t)).URL})
 	if !m.Learn(t.Context()) || m.Window() != 131_072 || !m.Sees() || strings.Join(m.Levels(), " ") != "low medium high" {

@@ -149,7 +149,7 @@ func officialChat(stream []byte) (answer, error) {
 }
 
 // officialResponses returns the answer in the last event of a stream of the Responses
-// API, which has the whole of it.
+// API, which has the complete answer.
 func officialResponses(stream []byte) (answer, error) {
 	var last responses.Response
 	events := eventsIn[responses.ResponseStreamEventUnion](stream)

@@ -26,7 +26,8 @@ const openAIData = "../../session/llm/provider/testdata/wire"
 const openAIThoughts = `{"id":"rs_1","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":"gAAA"}`
 
 // Each request to OpenAI is one of the SDK, for models with and without thoughts, and
-// for all levels. What servers add to Chat Completions has no place in the SDK.
+// for all levels. The SDK has no fields for the additions of servers to Chat
+// Completions.
 func TestOpenAIRequests(t *testing.T) {
 	for _, cfg := range []openai.Config{
 		{Model: "gpt-6.1-sol"}, {Model: "gpt-5-mini", MaxTokens: 100}, {Model: "gpt-4.1"}, {Model: "gpt-99"},

@@ -1,13 +1,14 @@
 // Package llm is the contract of a language model: messages in, a stream of events out.
 //
-// Start with [Model]. A model comes from the package provider; its adapters are
-// siblings, and wire and textcalls are what the adapters share. Functions such as
-// [Sees], [Levels] and [Cost] return what a model can do, also when it is wrapped by
-// others: see [As].
+// Start with [Model]. Package provider returns models. The adapters are its
+// siblings; wire and textcalls are the code that they share. Functions such as
+// [Sees], [Levels] and [Cost] return the capabilities of a model, also of a wrapped
+// one: see [As].
 //
 // It promises that a stream ends with a Stop event or with an error, never with
 // silence. A provider's failure is a [*Error] that names the provider, the status and
-// what to do. It knows nothing of sessions, tools or the protocol of clients.
+// what to do. The package does not depend on sessions, tools or the protocol of
+// clients.
 package llm
 
 import (
@@ -153,7 +154,7 @@ type Error struct {
 	Provider string // as configured
 	Status   int    // HTTP status; 0 means there is none, as after a network failure
 	Message  string // the provider's message, one line, without secrets
-	Hint     string // one sentence on what the user can do
+	Hint     string // one sentence of advice to the user
 	Auth     bool   // the key is missing or refused
 	TooLong  bool   // the request does not fit into the context window
 

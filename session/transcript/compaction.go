@@ -19,7 +19,7 @@ const (
 	Autonomous Strategy = "autonomous" // the model, by compress_context
 )
 
-// Compaction changes what the model sees of the messages before it. The log keeps them.
+// Compaction changes the model's view of the messages before it. The log keeps them.
 type Compaction struct {
 	ID       string   `json:"id,omitempty"` // of the client's compaction_update; a UUID
 	Strategy Strategy `json:"strategy,omitempty"`

@@ -6,8 +6,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// Digest is what the model keeps of compacted messages. It is the first message of the
-// history, with the user's role.
+// Digest is the part of compacted messages that the model keeps. It is the first
+// message of the history, with the user's role.
 //
 // Why is it not in the system prompt? Providers cache a request from its beginning. A
 // constant system prompt keeps its own cache and that of the tools, whatever happens to

@@ -1,13 +1,13 @@
-// Package transcript is the event log of a session: what was said, called and shown,
-// in order.
+// Package transcript is the event log of a session: its messages, tool calls and
+// updates, in order.
 //
-// Start with [Event]. The model's history ([History]) and what a client was shown
-// ([Replay]) are both derived from the events. [Encode] and [Decode] are their form in
-// the store; [Salvage] replaces an event that cannot be read.
+// Start with [Event]. The model's history ([History]) and the client's view ([Replay])
+// are both derived from the events. [Encode] and [Decode] are their form in the store;
+// [Salvage] replaces an event that cannot be read.
 //
 // It promises that a log of any version, or of foreign origin, never yields a frame
-// that the protocol forbids, and that a history is repaired ([llm.Repair]). It stores
-// nothing, and does not know the turn loop.
+// that the protocol forbids, and that a history is repaired ([llm.Repair]). The
+// package stores nothing, and does not depend on the turn loop.
 package transcript
 
 import (
@@ -21,8 +21,8 @@ import (
 )
 
 // Event is one entry of a session's log, of one of the types below. The model's history
-// ([History]) and what the client was shown ([Replay]) can be derived from the log. An
-// event is logged before a frame shows it as complete.
+// ([History]) and the client's view ([Replay]) can be derived from the log. An event is
+// logged before a frame shows it as complete.
 type Event interface {
 	// Kind returns the event's name in the store.
 	Kind() string
@@ -79,8 +79,8 @@ type Call struct {
 	Shown acp.ToolCall `json:"shown"`
 }
 
-// Correction replaces what is shown of a tool call: its input did not fit, and was
-// corrected before it ran.
+// Correction replaces the shown form of a tool call: its input did not fit, and
+// was corrected before it ran.
 type Correction struct {
 	Shown acp.ToolCall `json:"shown"`
 }

@@ -79,7 +79,7 @@ func Salvage(kind string, data []byte) Event {
 	if kind != (Prompt{}).Kind() {
 		return nil
 	}
-	e, _ := decode[Prompt](data) // what can be read
+	e, _ := decode[Prompt](data) // the readable part
 	p := e.(Prompt)
 	unreadable := acp.TextBlock("[this cannot be read any more]")
 	for i, b := range p.Content {

@@ -39,8 +39,8 @@ import (
 // report it.
 const Version = "0.1.0"
 
-// App makes servers and holds what their sessions share. Close it when no
-// server is in use.
+// App makes servers and holds the state that their sessions share. Close it
+// when no server is in use.
 type App struct {
 	Config config.Config
 	Model  string              // the model that the user chose, "provider:model"; empty means the configured one

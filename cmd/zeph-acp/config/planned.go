@@ -16,7 +16,7 @@ var plannedKeys = []string{
 	"tools.trust", "tools.judge", "tools.hooks", "tools.audit", "tools.egress", "tools.speculative", "tools.compression",
 	"tools.permissions.*.match", "tools.permissions.*.not_match",
 	"hooks", "security", "execution",
-	// Servers of tools, and what they serve.
+	// Servers of tools, and their tools, prompts and resources.
 	"lsp", "tools.mcp", "tools.lsp", "acp.lsp",
 	// Memory, scheduled work and sub-agents.
 	"memory", "skills", "scheduler", "agents", "session", "index",

@@ -89,7 +89,7 @@ func (t *Turn) Run(ctx context.Context) (acp.StopReason, error) {
 	conn := jsonrpc2.NewConn(context.WithoutCancel(ctx), stream, c, jsonrpc2.SetLogger(discard{}))
 
 	stop, err := c.turn(ctx, conn)
-	_ = toAgent.Close() // what an editor does to end its agent
+	_ = toAgent.Close() // as an editor ends its agent
 	serving.Wait()
 	<-conn.DisconnectNotify() // all that the agent wrote is read
 	c.work.Wait()

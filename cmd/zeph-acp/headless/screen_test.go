@@ -12,7 +12,7 @@ import (
 )
 
 // show plays updates ({…}), terminal output (term-1:text), interrupts (^C) and
-// an end (=reason; =!failure of a turn of the past) on a screen.
+// an end (=reason; =!failure of an earlier turn) on a screen.
 func show(styled bool, steps ...string) string {
 	var b strings.Builder
 	s := NewScreen(&b, styled)

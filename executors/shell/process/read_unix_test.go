@@ -44,7 +44,7 @@ func TestReadLate(t *testing.T) {
 					if ctx.Err() == nil && i == 0 {
 						write(long)
 						cancel()
-						time.Sleep(5 * time.Millisecond) // so that the reader is sure to hear of it
+						time.Sleep(5 * time.Millisecond) // so that the reader certainly sees it
 					}
 					got[i].Write(chunk)
 				})

@@ -464,8 +464,8 @@ func TestTools(t *testing.T) {
 	})
 }
 
-// TestBeside shows what a command cannot do next to a refused file, and the
-// ways around it.
+// TestBeside shows the limits of a command next to a refused file, and the ways
+// around them.
 func TestBeside(t *testing.T) {
 	w := newWorld(t, ".env")
 	out, code := w.sh("echo x > new; cat new")

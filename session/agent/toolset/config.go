@@ -83,8 +83,8 @@ func (c Filter) Validate() map[string]string {
 	return wrong
 }
 
-// Tighten ignores the repository: the choice of tools does not affect what the
-// model may do.
+// Tighten ignores the repository: the choice of tools does not affect
+// permissions.
 func (c Filter) Tighten(_ Filter, has func(key string) bool) (Filter, []string) {
 	return c, presentKeys(has, "enabled", "top_k", "min_description_words", "always_on")
 }

@@ -162,7 +162,7 @@ func TestClaudeCancel(t *testing.T) {
 	}
 }
 
-// However much of a request's address base_url has, that is where it goes.
+// Requests go to the same address, however much of the path base_url has.
 func TestClaudeBase(t *testing.T) {
 	for _, path := range []string{"", "/", "/v1", "/v1/messages", "/v1/messages/"} {
 		s := llmtest.ServeAnthropic(t, llmtest.Status(529, `{"error":{"message":"busy"}}`))
@@ -270,7 +270,7 @@ func TestClaudeRefusedThought(t *testing.T) {
 	}
 }
 
-// A call without a thought, which the server refuses, gets one from then on.
+// If the server refuses a call without a thought, later requests add one.
 func TestClaudeMissingThought(t *testing.T) {
 	for _, message := range []string{
 		"The `content[].thinking` in the thinking mode must be passed back to the API.", // DeepSeek
@@ -349,7 +349,7 @@ func FuzzClaudeAnswer(f *testing.F) {
 	})
 }
 
-// BenchmarkClaudeChunk is what one chunk of text costs on its way through.
+// BenchmarkClaudeChunk measures the time of one chunk of text.
 func BenchmarkClaudeChunk(b *testing.B) {
 	chunk := []byte(`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hello, this is a chunk of text."}}`)
 	var a answerReader
@@ -361,7 +361,7 @@ func BenchmarkClaudeChunk(b *testing.B) {
 	}
 }
 
-// BenchmarkClaudeStream is a whole answer of 1,000 chunks over loopback.
+// BenchmarkClaudeStream measures a whole answer of 1,000 chunks over loopback.
 func BenchmarkClaudeStream(b *testing.B) {
 	var s strings.Builder
 	s.WriteString("event: message_start\ndata: {\"type\":\"message_start\"}\n\n")

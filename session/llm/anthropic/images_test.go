@@ -9,7 +9,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/llmtest"
 )
 
-// A conversation with images goes on with a model that takes none.
+// A conversation with images continues with a model that accepts no images.
 func TestBlindClaude(t *testing.T) {
 	s := llmtest.ServeAnthropic(t, llmtest.SSE(t, "testdata/text.sse"))
 	m := modelAt(s.URL)

@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// All that is offered is known to the table, with its levels.
+// The table has every offered model, with its levels.
 func TestCurrentClaude(t *testing.T) {
 	for _, line := range Current {
 		if m := factsOf(line.Model); m.levels == nil || m.window != 1_000_000 {

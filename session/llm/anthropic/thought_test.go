@@ -14,8 +14,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
-// What each kind of model is asked at each of its levels, and at one that it
-// doesn't have.
+// The request to each kind of model at each of its levels, and at a level that
+// it does not have.
 func TestClaudeThought(t *testing.T) {
 	const adaptive = `"thinking":{"display":"summarized","type":"adaptive"}`
 	effort := func(level string) string { return `"output_config":{"effort":"` + level + `"},` + adaptive }
@@ -82,7 +82,7 @@ func requestOf(c *Model, level string, history []llm.Message) request {
 	return c.head(llm.Request{Thought: level}, forms)
 }
 
-// thoughtMembers returns what of a request is about thinking.
+// thoughtMembers returns the members of a request that are about thinking.
 func thoughtMembers(t *testing.T, params any) string {
 	t.Helper()
 	raw, err := json.Marshal(params)
@@ -138,7 +138,7 @@ func TestClaudeThoughtLimits(t *testing.T) {
 	}
 }
 
-// Between a call and its result no model can be made to think by a budget.
+// Between a call and its result no budget is sent.
 func TestClaudeThoughtChanged(t *testing.T) {
 	c := New(Config{Model: "claude-haiku-4-5"})
 	thought := llm.Block{Opaque: &llm.Opaque{Provider: c.Name(), Data: json.RawMessage(`{"type":"thinking","signature":"x"}`)}}
@@ -173,7 +173,7 @@ func TestClaudeThoughtChanged(t *testing.T) {
 	}
 }
 
-// The level goes over the wire, beside all else.
+// The level is sent along with the rest of the request.
 func TestClaudeThoughtRequest(t *testing.T) {
 	s := llmtest.ServeAnthropic(t, llmtest.SSE(t, "testdata/text.sse"))
 	req := llmtest.Hello()

@@ -2,8 +2,8 @@
 // another model, and continues an answer that broke off.
 //
 // Start with [New]. It promises that each wait and each change of the model is an
-// event, that no text is sent twice, and that a cancel ends a wait at once. It goes by
-// the [llm.Error] alone: it does not know protocols or providers.
+// event, that no text is sent twice, and that a cancel ends a wait at once. It decides
+// by the [llm.Error] alone, whatever the protocol or provider.
 package failover
 
 import (
@@ -12,8 +12,8 @@ import (
 )
 
 // New returns a model that keeps answering when a provider fails. Each model is tried
-// again within the limits. When first fails for good before its answer begins, the others
-// are asked in turn. An answer that breaks off is continued once.
+// again within the limits. When first fails permanently before its answer begins, the
+// others are asked in turn. An answer that breaks off is continued once.
 func New(limits backoff.Limits, c backoff.Clock, first llm.Model, others ...llm.Model) llm.Model {
 	m := llm.Model(&retrier{first, limits, c})
 	if len(others) > 0 {

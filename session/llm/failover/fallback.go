@@ -14,7 +14,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// resting is how long a model that failed is left alone if others can answer. Otherwise
+// resting is how long a failed model gets no request if others can answer. Otherwise
 // each call of a turn would wait through its attempts. A model that asks for a longer
 // wait gets it, up to longestResting.
 const (
@@ -22,7 +22,8 @@ const (
 	longestResting = time.Hour
 )
 
-// fallback asks the next model when one has failed for good before its answer began.
+// fallback asks the next model when one has failed permanently before its answer
+// began.
 type fallback struct {
 	llm.Model // the one that was picked
 	others    []llm.Model

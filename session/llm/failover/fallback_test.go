@@ -123,7 +123,7 @@ func TestFallbackWindow(t *testing.T) {
 	if diff := cmp.Diff("[a: x. b:m.jsonl: the conversation takes about 26 tokens, and its window has 5. c:] hi .end", describeEvents(events, err)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if f.Window() != 8000 { // no compaction and no stop for the sake of a skipped model
+	if f.Window() != 8000 { // no compaction and no stop because of a skipped model
 		t.Errorf("window %d", f.Window())
 	}
 }

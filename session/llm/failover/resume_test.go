@@ -50,7 +50,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// No text comes twice, wherever an answer breaks off, whether the model
+// No text is repeated, wherever an answer breaks off, and whether the model
 // continues or starts again.
 func FuzzTrimmer(f *testing.F) {
 	f.Add("The quick brown fox jumps over the lazy dog.", 9, 0, 3)

@@ -1,5 +1,6 @@
-// Package llmtest has what the tests of models share: servers that play a provider,
-// requests, and events in a readable form. The binary does not contain it.
+// Package llmtest is the shared code of the tests of models: servers that play a
+// provider, requests, and events in a readable form. The binary does not contain
+// it.
 package llmtest
 
 import (

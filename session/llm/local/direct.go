@@ -1,8 +1,9 @@
 // Package local has the models that need no network: [Direct], which runs the tool
 // calls that a user types, and [Script], which replays answers from a file.
 //
-// [Slash], [Spells] and [Hint] read commands of the form "/TOOL …". It promises that a
-// call with a mistake is never run. It knows nothing of sessions or permissions.
+// [Slash], [Spells] and [Hint] read commands of the form "/TOOL …". The package
+// promises that a call with a mistake is never run. It does not depend on sessions or
+// permissions.
 package local
 
 import (
@@ -22,7 +23,7 @@ import (
 //go:embed direct.md
 var connectHelp string
 
-// Direct is the embedded model: no network, no key, no intelligence. It makes the tool
+// Direct is the embedded model: it needs no network and no key. It makes the tool
 // calls that the user's last prompt spells out, as "/TOOL …" lines or as the fenced
 // blocks of [textcalls.Find], one in each answer, and ends with a summary in one line.
 // If one of them cannot be read, none is made, since the others may build on it. It
@@ -197,7 +198,7 @@ func failureReason(result string) string {
 			text = strings.TrimSuffix(inner, "]")
 		}
 	}
-	if text == result { // nothing says why
+	if text == result { // the result does not say why
 		return ""
 	}
 	return text

@@ -87,7 +87,7 @@ func slashCall(t llm.Tool, rest string, line int) textcalls.Call {
 	return call
 }
 
-// lacksInput returns what is wrong with a call that is not JSON and has no short form.
+// lacksInput describes the mistake in a call that is not JSON and has no short form.
 func lacksInput(t llm.Tool, rest string) string {
 	params := textcalls.Params(t)
 	var names []string
@@ -127,8 +127,8 @@ func callUsage(t llm.Tool) string {
 	return b.String()
 }
 
-// Hint returns a few words on what follows "/TOOL" in a prompt; it is empty for a
-// tool that needs nothing.
+// Hint describes in a few words the text after "/TOOL" in a prompt; it is empty
+// for a tool without parameters.
 func Hint(t llm.Tool) string {
 	params := textcalls.Params(t)
 	required, short := textcalls.Required(params), strings.ToUpper(shortParam(params))

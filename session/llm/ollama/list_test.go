@@ -37,7 +37,8 @@ func TestOllamaList(t *testing.T) {
 	}
 }
 
-// Without a model it is the first that can chat, and stays that one.
+// Without a configured model, the first listed model that can chat is used, and
+// kept.
 func TestOllamaPick(t *testing.T) {
 	s := llmtest.ServeOllama(t, llmtest.QwenShow, someTags, llmtest.NDJSONLines(llmtest.OllamaDone))
 	m := modelAt(s.URL, "")

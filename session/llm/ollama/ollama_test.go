@@ -136,7 +136,7 @@ func TestOllamaNobodyThere(t *testing.T) {
 	}
 }
 
-// A line may be as long as a file is that a call writes.
+// A line may be as long as a file that a call writes.
 func TestOllamaLongLine(t *testing.T) {
 	text := strings.Repeat("ä", 6<<20)
 	s := llmtest.ServeOllama(t, "", "", llmtest.NDJSONLines(llmtest.OllamaSays(`"content":"","tool_calls":[{"function":{"name":"write","arguments":{"text":"`+text+`"}}}]`), llmtest.OllamaDone))
@@ -167,7 +167,8 @@ func TestOllamaCancel(t *testing.T) {
 	}
 }
 
-// Who waits for another to learn of the model still sees a cancel.
+// A request that waits for another one to ask about the model still ends with a
+// cancel.
 func TestOllamaCancelWhileAnotherAsks(t *testing.T) {
 	m := modelAt(llmtest.ServeOllama(t, "", "").URL, "m")
 	m.memory("m").asking <- struct{}{} // the other one
@@ -179,8 +180,8 @@ func TestOllamaCancelWhileAnotherAsks(t *testing.T) {
 	}
 }
 
-// However the network cuts the stream, its events are the same, and whatever it
-// is, it ends with a stop or an error.
+// The events of a stream do not depend on the pieces in which it arrives, and
+// every stream ends with a stop or an error.
 func FuzzOllamaStream(f *testing.F) {
 	for _, lines := range [][]string{
 		{llmtest.OllamaSays(`"content":"Grüß 🙂"`), llmtest.OllamaSays(`"content":"","thinking":"h"`), llmtest.OllamaDone},

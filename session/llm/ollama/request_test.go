@@ -94,7 +94,8 @@ func TestOllamaRequest(t *testing.T) {
 	}
 }
 
-// The request of a longer conversation begins with the bytes of the shorter one.
+// A request of a longer conversation begins with the bytes of the earlier
+// request.
 func TestOllamaPrefix(t *testing.T) {
 	s := llmtest.ServeOllama(t, llmtest.QwenShow, "", llmtest.NDJSONLines(llmtest.OllamaDone))
 	req := llm.Request{System: "s", Tools: []llm.Tool{{Name: "read", Schema: json.RawMessage(`{"type":"object","properties":{}}`)}}, Messages: []llm.Message{llmtest.Said("a")}}
@@ -125,8 +126,8 @@ func TestOllamaImagesAndLevels(t *testing.T) {
 	}
 }
 
-// BenchmarkRequest is the cost of writing one request of a conversation of that many
-// messages: whole, or after a call and its result.
+// BenchmarkRequest writes one request of a conversation with that many messages: all
+// of it, or only the new ones after a call and its result.
 func BenchmarkRequest(b *testing.B) {
 	o := New(Config{Model: "m"})
 	write := func(b *testing.B, req llm.Request) {

@@ -11,8 +11,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// TestTokenCounts reads counts that cannot be. They never cost the answer, and what
-// comes of them can be shown.
+// TestTokenCounts reads counts that cannot be. The answer is never lost, and its
+// text can be shown.
 func TestTokenCounts(t *testing.T) {
 	for count, want := range map[string]int{
 		"7": 7, "7.5": 7, "1e3": 1000, "-7": 0, "null": 0, `"7"`: 0, "[]": 0,
@@ -28,8 +28,8 @@ func TestTokenCounts(t *testing.T) {
 	}
 }
 
-// What is kept of thoughts, to be sent back, takes memory by their length and not by
-// its square.
+// Thoughts that are kept to be sent back use memory in proportion to their length,
+// not to its square.
 func TestLongThoughts(t *testing.T) {
 	const n = 10_000
 	piece := strings.Repeat("x", 100)
@@ -48,7 +48,7 @@ func TestLongThoughts(t *testing.T) {
 				}
 			}
 			runtime.ReadMemStats(&after)
-			if mib := (after.TotalAlloc - before.TotalAlloc) >> 20; mib > 500 { // which the square of it is ten times of
+			if mib := (after.TotalAlloc - before.TotalAlloc) >> 20; mib > 500 { // a quadratic cost would be ten times as much
 				t.Errorf("%d MiB for %d MiB of thoughts", mib, n*len(piece)>>20)
 			}
 			var kept string

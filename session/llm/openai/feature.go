@@ -13,8 +13,8 @@ import (
 )
 
 // feature is a part of a request that some servers refuse. There are no lists of
-// servers: what a server has refused is left out from then on, unless it refuses the
-// request without it for the same reason.
+// servers. A feature that a server has refused is left out from then on, unless the
+// server refuses the request without it for the same reason.
 type feature uint32
 
 const (
@@ -80,7 +80,7 @@ func (f feature) refusedBy(err error) bool {
 }
 
 // refusedOf returns the feature that a request failed for, or 0. Without are the
-// features that it did not have, and those left out in vain.
+// features that it did not have, and those whose removal did not help.
 func refusedOf(err error, messages []llm.Message, without feature) feature {
 	for _, r := range refusals {
 		if without&r.feature == 0 && sends(r.feature, messages) && r.refusedBy(err) {

@@ -75,7 +75,7 @@ func TestLevels(t *testing.T) {
 		window  int
 		levels  string
 		thought string
-		body    string // what is in the request at that level
+		body    string // the member of the request at that level
 	}{
 		{Config{Type: ServerOpenAI}, 1_050_000, "low medium high xhigh max", "max", `"reasoning":{"effort":"max","summary":"auto"}`},
 		{Config{Type: ServerOpenAI}, 1_050_000, "low medium high xhigh max", "none", `"reasoning":{"summary":"auto"}`},
@@ -192,7 +192,7 @@ func TestOpenAILearns(t *testing.T) {
 	}
 }
 
-// What one chunk of text costs on its way through.
+// The time of one chunk of text.
 func BenchmarkOpenAIChunk(b *testing.B) {
 	for name, tt := range map[string]struct {
 		answer wire.Answer

@@ -10,8 +10,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
-// BenchmarkRequest is the cost of writing one request of a conversation of that many
-// messages: whole, or after a call and its result.
+// BenchmarkRequest writes one request of a conversation with that many messages: all
+// of it, or only the new ones after a call and its result.
 func BenchmarkRequest(b *testing.B) {
 	for _, api := range []string{APIChat, APIResponses} {
 		for _, n := range []int{10, 300} {

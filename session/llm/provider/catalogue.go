@@ -20,7 +20,7 @@ import (
 const (
 	// listFresh is how long a list counts as new.
 	listFresh = 24 * time.Hour
-	// listAgain is how long a provider is left alone after it failed to list.
+	// listAgain is how long a provider is not asked after it failed to list.
 	listAgain = 5 * time.Minute
 	// listTimeout bounds the request of one list, with all its pages.
 	listTimeout = 5 * time.Second
@@ -31,8 +31,8 @@ const (
 // old ones are requested again in the background. A provider that fails keeps its last
 // list.
 //
-// The exported fields must not change once it is used. A nil Catalogue returns what
-// [Models] does, and sends no requests.
+// The exported fields must not change once it is used. A nil Catalogue returns the
+// models of [Models], and sends no requests.
 type Catalogue struct {
 	// Load and Save read and write the lists between processes; nil keeps nothing.
 	Load    func() ([]byte, error)

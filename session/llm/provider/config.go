@@ -50,7 +50,7 @@ type Config struct {
 	// Default true.
 	ListModels bool `toml:"list_models"`
 	// Fallback are the models that answer in turn, as "provider" or "provider:model",
-	// after the picked model has failed for good: the first that has its key and a
+	// after the picked model has failed permanently: the first that has its key and a
 	// large enough window. Empty by default.
 	Fallback []string `toml:"fallback"`
 	// Retry limits the attempts before that.

@@ -1,9 +1,9 @@
-// Package provider makes the model that the user wants from the configuration, the
-// environment and the saved keys. It is the only package that imports the adapters.
+// Package provider makes the user's model from the configuration, the environment
+// and the saved keys. It is the only package that imports the adapters.
 //
 // Start with [Select] for a model, [Models] or a [Catalogue] for the models to choose
-// from, and [Config] for the table [llm] of the configuration. It promises that nothing
-// is connected before a model is asked, except what a Catalogue asks in the background.
+// from, and [Config] for the table [llm] of the configuration. It promises that no
+// connection is made before a model is asked, except by a Catalogue in the background.
 package provider
 
 import (

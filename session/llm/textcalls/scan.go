@@ -18,8 +18,8 @@ type block struct {
 }
 
 // scanner splits a text, which arrives in chunks of any length, into blocks that may be
-// tool calls and the text around them. Only blocks at top level count. Text is passed
-// on as soon as it cannot begin such a block.
+// tool calls and the text around them. Only blocks at the top level count. Text is
+// passed on as soon as it cannot begin such a block.
 type scanner struct {
 	isCall func(lang string) bool // reports whether a block of that language is a call
 	// Models, unlike people, may also call by xmlOpen, and by a block of JSON that

@@ -1,12 +1,12 @@
-// Package textcalls finds tool calls in text: in what a user types, and in the answers
-// of models without tools of their own.
+// Package textcalls finds tool calls in text: in the user's prompts, and in the
+// answers of models without native tool calls.
 //
 // Start with [Find] for a text, [Wrap] for a model that calls tools in its text, and
 // [Auto] for a model that does so only after it has refused tools. [ThoughtSplitter]
 // separates reasoning in tags from the text after it.
 //
 // It promises that streams are read piece by piece, with the same calls however they
-// are cut. It runs nothing.
+// are cut. It runs no call.
 package textcalls
 
 import (
@@ -33,8 +33,8 @@ import (
 // other forms may write <tool_call>{"name": …, "arguments": {…}}</tool_call> at the
 // beginning of a line, or a json block with exactly the name and arguments of an
 // existing tool. An unreadable call becomes a call too, with a string as its input, so
-// that the model hears of it. A block at the end of an answer is complete if the model
-// ended the answer, and dropped if it was cut off.
+// that the model sees the error. A block at the end of an answer is complete if the
+// model ended the answer, and dropped if it was cut off.
 //
 // Why does an answer end early? Models that continue after a call often make up its
 // result. Text after a call is held back. Where it begins to look like a result (a line

@@ -126,7 +126,7 @@ func TestEncodingTools(t *testing.T) {
 	}
 }
 
-// A cache keeps one form, and a nil cache none.
+// A cache keeps one form; a nil cache keeps no form.
 func TestRecall(t *testing.T) {
 	var c llm.Cache
 	a := llm.Recall[int](&c, "a")

@@ -1,14 +1,15 @@
-// Package wire is what the adapters of HTTP APIs share: requests, streams, failures,
-// and the forms in which names, IDs, schemas and inputs of tool calls are sent.
+// Package wire is the shared part of the adapters of HTTP APIs: requests, streams,
+// failures, and the forms in which names, IDs, schemas and inputs of tool calls are
+// sent.
 //
 // Start with [Endpoint], which is one model at one provider. [Endpoint.Stream] sends a
 // request and turns the response into events through an [Answer], which the adapter
-// implements. It makes one attempt; package failover decides about another one.
+// implements. It makes one attempt; package failover decides about further attempts.
 // [Encoding] keeps the messages of a conversation as they are sent.
 //
 // It promises that a failure is an [*llm.Error] without secrets, that a silent or
-// endless server is given up, and that a redirect is never followed. It does not know
-// the messages of any protocol.
+// endless response ends with an error, and that a redirect is never followed. It does
+// not depend on the messages of any protocol.
 package wire
 
 import (
@@ -29,8 +30,8 @@ import (
 // waits for its turn, most servers send something to keep the connection alive.
 const maxSilence = 10 * time.Minute
 
-// maxKeptAlive is how long a server may send nothing but signs of life. Models that
-// hide their thoughts may think for most of it.
+// maxKeptAlive is how long a server may send keep-alive data only. Models that hide
+// their thoughts may think for most of it.
 const maxKeptAlive = time.Hour
 
 // Endpoint is one model at one provider behind a network. It makes one attempt at each

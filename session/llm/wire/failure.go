@@ -92,8 +92,8 @@ func (e *Endpoint) Outcome(ctx context.Context, err error) error {
 	return e.Failure(err)
 }
 
-// Failure returns any failure of a request as an *llm.Error that says what to do and
-// holds no key.
+// Failure returns any failure of a request as an *llm.Error with advice and without
+// the key.
 func (e *Endpoint) Failure(err error) error {
 	f := &llm.Error{Provider: e.Provider, Message: err.Error()}
 	kind := ""
@@ -180,7 +180,7 @@ func IsAuth(status int) bool {
 	return status == http.StatusUnauthorized || status == http.StatusForbidden
 }
 
-// hint returns a sentence on what the user can do about a failure.
+// hint returns a sentence of advice on a failure, for the user.
 func (e *Endpoint) hint(f *llm.Error) string {
 	switch status := f.Status; {
 	case status == http.StatusBadRequest && wantsTLS().MatchString(f.Message):

@@ -9,7 +9,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// TestFailureIsClean gets messages with the key, and with what steers a terminal.
+// TestFailureIsClean gets messages with the key and with terminal control
+// sequences.
 func TestFailureIsClean(t *testing.T) {
 	const key = "key-for-the-wire"
 	e := &Endpoint{Provider: "p", APIKey: func() string { return key }}

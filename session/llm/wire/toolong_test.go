@@ -7,7 +7,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// What servers say when a conversation is too long, and what only sounds like it.
+// Messages of servers about a conversation that is too long, and others that only
+// look similar.
 func TestTooLong(t *testing.T) {
 	for name, tt := range map[string]struct {
 		status int
