@@ -200,7 +200,7 @@ func TestStop(t *testing.T) {
 		if got.ForModel() != "last words\n[killed by SIGTERM]" || got.Failed || f.jobs[0].stopped != 1 || e.Running() != 0 {
 			t.Errorf("got %+v", got)
 		}
-		// The turn may end meanwhile: the requested command still starts.
+		// The turn may end meanwhile: the command is stopped anyway.
 		run(t, e, call(Tool, npm))
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()

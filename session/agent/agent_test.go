@@ -223,8 +223,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// Adjacent calls that only read run concurrently; otherwise each would wait for
-// the other forever.
+// Adjacent calls that only read run concurrently: in this test each waits for
+// the other.
 func TestParallelReads(t *testing.T) {
 	c := &client{}
 	a := newAgent(t, `{"tool":"meet"}`+"\n"+`{"tool":"meet"}`+"\n\n"+`{"text":"ok"}`, c)

@@ -138,7 +138,7 @@ func TestClaudeThoughtLimits(t *testing.T) {
 	}
 }
 
-// Between a call and its result no budget is sent.
+// A budget cannot begin thoughts between a call and its result.
 func TestClaudeThoughtChanged(t *testing.T) {
 	c := New(Config{Model: "claude-haiku-4-5"})
 	thought := llm.Block{Opaque: &llm.Opaque{Provider: c.Name(), Data: json.RawMessage(`{"type":"thinking","signature":"x"}`)}}
