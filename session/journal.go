@@ -44,7 +44,7 @@ type journal struct {
 func (j *journal) record(events ...transcript.Event) {
 	j.note(events...)
 	j.storing.Lock()
-	err := j.flush()
+	_, err := j.flush((*store.DB).Append)
 	j.storing.Unlock()
 	if err != nil {
 		j.fail(err)
@@ -92,9 +92,10 @@ func (j *journal) add(events []transcript.Event) {
 	}
 }
 
-// flush stores the pending events; the caller holds storing. A cancel of the
-// turn does not interrupt the commit, since the events have happened.
-func (j *journal) flush() error {
+// flush stores the pending events by store.DB.Append or AppendLast, and reports
+// whether there were any to store; the caller holds storing. A cancel of the turn
+// does not interrupt the commit, since the events have happened.
+func (j *journal) flush(add appender) (stored bool, err error) {
 	j.mu.Lock()
 	session, create, events, holder := j.session, !j.stored, j.pending, ""
 	if j.leased {
@@ -103,11 +104,11 @@ func (j *journal) flush() error {
 	idle := j.db == nil || !j.begun || j.broken != nil || len(events) == 0
 	j.mu.Unlock()
 	if idle {
-		return nil
+		return false, nil
 	}
-	last, err := j.db.Append(context.Background(), session, create, holder, events)
+	last, err := add(j.db, context.Background(), session, create, holder, events)
 	if err != nil {
-		return err
+		return false, err
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -116,8 +117,10 @@ func (j *journal) flush() error {
 	}
 	j.stored = true
 	j.pending = slices.Clone(j.pending[len(events):])
-	return nil
+	return true, nil
 }
+
+type appender func(*store.DB, context.Context, store.Session, bool, string, []store.Event) (int64, error)
 
 // fail records that storing failed, and warns the user once.
 func (j *journal) fail(err error) {
@@ -142,13 +145,14 @@ func (j *journal) fail(err error) {
 // heartbeat is how often a turn renews its lease.
 const heartbeat = store.LeaseTimeout / 3
 
-// begin acquires the lease for a turn, and end releases it. moved reports that
+// begin acquires the lease for a turn. end records the last events of the turn
+// and releases the lease, in one commit; later calls do nothing. moved reports that
 // another process has continued the session, so that the caller must reload the
 // events. The error is a *store.LeasedError if a turn runs in another process;
 // a broken store is not an error. lost is called when another process takes
 // over the lease.
-func (j *journal) begin(ctx context.Context, lost func(error)) (end func(), moved bool, err error) {
-	none := func() {}
+func (j *journal) begin(ctx context.Context, lost func(error)) (end func(...transcript.Event), moved bool, err error) {
+	none := j.record
 	if j.db == nil {
 		return none, false, nil
 	}
@@ -183,16 +187,35 @@ func (j *journal) begin(ctx context.Context, lost func(error)) (end func(), move
 	stop := make(chan struct{})
 	var beating sync.WaitGroup
 	beating.Go(func() { j.beat(stop, lost) })
-	return func() {
+	ended := false
+	return func(events ...transcript.Event) {
+		if ended {
+			return
+		}
+		ended = true
 		close(stop)
 		beating.Wait()
+		j.note(events...)
 		j.storing.Lock()
-		defer j.storing.Unlock()
-		j.mu.Lock()
-		j.leased = false
-		j.mu.Unlock()
-		j.release()
+		err := j.leave()
+		j.storing.Unlock()
+		if err != nil {
+			j.fail(err)
+		}
 	}, moved, nil
+}
+
+// leave stores the pending events and releases the lease; the caller holds
+// storing.
+func (j *journal) leave() error {
+	released, err := j.flush((*store.DB).AppendLast)
+	j.mu.Lock()
+	j.leased = false
+	j.mu.Unlock()
+	if !released {
+		j.release()
+	}
+	return err
 }
 
 func (j *journal) release() {

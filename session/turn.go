@@ -76,13 +76,15 @@ func (t *turn) Run(prompt []acp.ContentBlock) (acp.StopReason, error) {
 		}
 		s.adopt(t.ctx, s.recall(events))
 	}
-	reason, err := t.run(prompt)
-	s.sayWarnings(t.ctx) // the warning that it could not be saved
+	reason, err := t.run(prompt, end)
+	if s.journal.isBroken() != nil { // with the lease given up, nothing else may be added to the log
+		s.sayWarnings(t.ctx) // the warning that it could not be saved
+	}
 	return reason, err
 }
 
-// run runs the prompt once its turn has come.
-func (t *turn) run(prompt []acp.ContentBlock) (acp.StopReason, error) {
+// run runs the prompt once its turn has come, and passes the last event to end.
+func (t *turn) run(prompt []acp.ContentBlock, end func(...transcript.Event)) (acp.StopReason, error) {
 	s := t.session
 	s.lookAround()
 	s.sayWarnings(t.ctx)
@@ -94,14 +96,14 @@ func (t *turn) run(prompt []acp.ContentBlock) (acp.StopReason, error) {
 		return "", err // the prompt was not processed as a turn
 	}
 	s.sayWarnings(t.ctx) // before the turn's end, so that a replay shows them in this turn
-	end := transcript.TurnEnd{Reason: reason}
+	last := transcript.TurnEnd{Reason: reason}
 	switch {
 	case errors.Is(err, acp.ErrTurnCancelled), errors.Is(err, acp.ErrClosed):
-		end.Reason = acp.StopCancelled
+		last.Reason = acp.StopCancelled
 	case err != nil:
-		end.Error = err.Error()
+		last.Error = err.Error()
 	}
-	s.journal.record(end)
+	end(last)
 	if title := s.journal.title(); err == nil && title != s.titled {
 		s.titled = title
 		s.send(t.ctx, acp.InfoUpdate{Update: acp.UpdateInfo, Title: title, UpdatedAt: s.all.Now().UTC()})
@@ -144,9 +146,8 @@ func (t *turn) keep() {
 	if err != nil || moved { // another process is using the session
 		return
 	}
-	defer end()
 	s.record(transcript.Prompt{MessageID: s.all.NewID(), Content: t.unrun, Local: true})
-	s.journal.record(transcript.TurnEnd{Reason: acp.StopCancelled})
+	end(transcript.TurnEnd{Reason: acp.StopCancelled})
 }
 
 // End frees the place in the queue. A turn that was cancelled in the queue is

@@ -12,6 +12,13 @@ import (
 // should send three heartbeats in that time.
 const LeaseTimeout = 15 * time.Second
 
+const (
+	selectLease = "SELECT holder, beat, host, pid FROM leases WHERE session = ?"
+	setLease    = "INSERT OR REPLACE INTO leases (session, holder, beat, host, pid) VALUES (?, ?, ?, ?, ?)"
+	deleteLease = "DELETE FROM leases WHERE session = ? AND holder = ?"
+	selectLast  = "SELECT coalesce((SELECT last FROM sessions WHERE id = ?), 0)"
+)
+
 // lease is a row of leases.
 type lease struct {
 	holder, host string
@@ -33,7 +40,7 @@ func (l *lease) live(now time.Time, here string) bool {
 func (h *handle) lease(id string) (*lease, error) {
 	var l lease
 	var beat int64
-	err := h.one([]any{&l.holder, &beat, &l.host, &l.pid}, "SELECT holder, beat, host, pid FROM leases WHERE session = ?", id)
+	err := h.one([]any{&l.holder, &beat, &l.host, &l.pid}, selectLease, id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
@@ -63,12 +70,10 @@ func (db *DB) Acquire(ctx context.Context, id, holder string) (last int64, err e
 			}
 			db.log.Info("took over a session from a process that is gone", "session", id, "pid", l.pid)
 		}
-		_, err = h.exec("INSERT OR REPLACE INTO leases (session, holder, beat, host, pid) VALUES (?, ?, ?, ?, ?)",
-			id, holder, now.UnixMicro(), here, os.Getpid())
-		if err != nil {
+		if _, err = h.exec(setLease, id, holder, now.UnixMicro(), here, os.Getpid()); err != nil {
 			return err
 		}
-		return h.one([]any{&last}, "SELECT coalesce((SELECT last FROM sessions WHERE id = ?), 0)", id)
+		return h.one([]any{&last}, selectLast, id)
 	})
 	return last, err
 }
@@ -88,8 +93,16 @@ func (db *DB) Heartbeat(ctx context.Context, id, holder string) error {
 
 // Release gives up the lease. It returns nil if holder does not have it.
 func (db *DB) Release(ctx context.Context, id, holder string) error {
-	return db.write(ctx, func(h *handle) error {
-		_, err := h.exec("DELETE FROM leases WHERE session = ? AND holder = ?", id, holder)
-		return err
-	})
+	return db.write(ctx, func(h *handle) error { return h.release(id, holder) })
+}
+
+func (h *handle) release(id, holder string) error {
+	_, err := h.exec(deleteLease, id, holder)
+	return err
+}
+
+// holds returns ErrLeaseLost unless holder has the lease.
+func (h *handle) holds(id, holder string) error {
+	var has int
+	return replaceNoRows(ErrLeaseLost, h.one([]any{&has}, "SELECT 1 FROM leases WHERE session = ? AND holder = ?", id, holder))
 }

@@ -121,3 +121,32 @@ func TestAcquireRace(t *testing.T) {
 		t.Errorf("%d have the lease", got.Load())
 	}
 }
+
+func TestAppendLast(t *testing.T) {
+	db, _ := openAt(t, newPath(t))
+	acquire := func(holder string, want bool) {
+		t.Helper()
+		if _, err := db.Acquire(t.Context(), "s", holder); (err == nil) != want {
+			t.Errorf("Acquire for %s: %v", holder, err)
+		}
+	}
+	s, events := Session{ID: "s", CWD: "/w"}, []Event{{Kind: "prompt", Data: []byte("1")}}
+	add := func(create bool, holder string, want int64, wantErr error) {
+		t.Helper()
+		if last, err := db.AppendLast(t.Context(), s, create, holder, events); last != want || !errors.Is(err, wantErr) {
+			t.Errorf("AppendLast for %s: %d, %v; want %d, %v", holder, last, err, want, wantErr)
+		}
+	}
+
+	acquire("a", true)
+	add(false, "a", 0, ErrUnknown)
+	add(true, "b", 0, ErrLeaseLost)
+	acquire("b", false) // the failures changed nothing
+	add(true, "a", 1, nil)
+	add(false, "a", 0, ErrLeaseLost) // it was given up
+	acquire("b", true)
+	add(true, "b", 0, ErrExists)
+	acquire("a", false)
+	add(false, "b", 2, nil)
+	acquire("a", true)
+}

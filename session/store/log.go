@@ -15,7 +15,7 @@ const (
 	insertSession = `INSERT INTO sessions (id, cwd, dirs, title, created, updated, last)
 		VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING n, 0`
 	updateSession = `UPDATE sessions SET dirs = ?, title = ?, updated = max(updated, ?), last = last + ?
-		WHERE id = ? RETURNING n, last - ?`
+		WHERE id = ? AND (? = '' OR EXISTS (SELECT 1 FROM leases WHERE session = sessions.id AND holder = ?)) RETURNING n, last - ?`
 	insertEvent  = `INSERT INTO events (session, seq, part, parts, time, kind, crc, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
 	selectEvents = `SELECT seq, part, parts, time, kind, crc, data FROM events
 		WHERE session = ? AND seq > ? ORDER BY seq, part`
@@ -33,6 +33,17 @@ const partSize = 256 << 10
 // and Dirs of s. If holder is not empty, it must have the lease, or the error
 // is ErrLeaseLost.
 func (db *DB) Append(ctx context.Context, s Session, create bool, holder string, events []Event) (last int64, err error) {
+	return db.append(ctx, s, create, holder, events, nil)
+}
+
+// AppendLast is like Append, and gives up the lease in the same transaction.
+// After an error, holder still has its lease.
+func (db *DB) AppendLast(ctx context.Context, s Session, create bool, holder string, events []Event) (last int64, err error) {
+	return db.append(ctx, s, create, holder, events, func(h *handle) error { return h.release(s.ID, holder) })
+}
+
+// append is Append. It calls then, if not nil, before it commits.
+func (db *DB) append(ctx context.Context, s Session, create bool, holder string, events []Event, then func(*handle) error) (last int64, err error) {
 	dirs, err := json.Marshal(append([]string{}, s.Dirs...)) // never null
 	if err != nil {
 		return 0, err
@@ -54,17 +65,17 @@ func (db *DB) Append(ctx context.Context, s Session, create bool, holder string,
 		var err error
 		if create {
 			err = replaceNoRows(ErrExists, h.one([]any{&key, &last}, insertSession, s.ID, s.CWD, string(dirs), s.Title, created, updated, n))
+			if err == nil && holder != "" {
+				err = h.holds(s.ID, holder)
+			}
 		} else {
-			err = replaceNoRows(ErrUnknown, h.one([]any{&key, &last}, updateSession, string(dirs), s.Title, updated, n, s.ID, n))
+			err = h.one([]any{&key, &last}, updateSession, string(dirs), s.Title, updated, n, s.ID, holder, holder, n)
+			if errors.Is(err, sql.ErrNoRows) {
+				err = h.refusal(s.ID)
+			}
 		}
 		if err != nil {
 			return err
-		}
-		if holder != "" {
-			var has int
-			if err := h.one([]any{&has}, "SELECT 1 FROM leases WHERE session = ? AND holder = ?", s.ID, holder); err != nil {
-				return replaceNoRows(ErrLeaseLost, err)
-			}
 		}
 		for _, e := range events {
 			last++
@@ -72,12 +83,24 @@ func (db *DB) Append(ctx context.Context, s Session, create bool, holder string,
 				return err
 			}
 		}
+		if then != nil {
+			return then(h)
+		}
 		return nil
 	})
 	if err != nil {
 		return 0, err
 	}
 	return last, nil
+}
+
+// refusal returns why updateSession changed no row.
+func (h *handle) refusal(id string) error {
+	var key int64
+	if err := h.one([]any{&key}, "SELECT n FROM sessions WHERE id = ?", id); err != nil {
+		return replaceNoRows(ErrUnknown, err)
+	}
+	return ErrLeaseLost
 }
 
 // insert adds an event to the session with this key.

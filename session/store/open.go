@@ -24,6 +24,11 @@ const applicationID = 0x5a657068
 // few pages and a load each page once, so a larger cache would not help.
 const cacheKiB = 512
 
+const (
+	begin  = "BEGIN IMMEDIATE"
+	commit = "COMMIT"
+)
+
 //go:embed migrations/*.sql
 var migrations embed.FS
 
@@ -82,7 +87,7 @@ func (h *handle) finish(do func(*handle) error) error {
 	if err := do(h); err != nil {
 		return err
 	}
-	_, err := h.exec("COMMIT")
+	_, err := h.exec(commit)
 	return err
 }
 

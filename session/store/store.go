@@ -102,10 +102,19 @@ func (db *DB) Exists() bool {
 	return err == nil
 }
 
-// Open opens the database before its first use, so that the first use need not
-// wait for it.
+// Open opens the database and compiles the statements of a turn, so that the
+// first turn need not wait for either.
 func (db *DB) Open(ctx context.Context) error {
-	return db.read(ctx, func(*handle) error { return nil })
+	return db.read(ctx, func(h *handle) error {
+		for _, query := range []string{
+			begin, selectLease, setLease, selectLast, insertSession, updateSession, insertEvent, deleteLease, commit,
+		} {
+			if _, err := h.stmt(query); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // Close waits for the running method and closes the database. The last process
@@ -155,7 +164,7 @@ func (db *DB) write(ctx context.Context, do func(*handle) error) error {
 		if now := db.now(); now.Before(db.locking.until) {
 			return db.locking.err
 		}
-		if _, err := h.exec("BEGIN IMMEDIATE"); err != nil {
+		if _, err := h.exec(begin); err != nil {
 			err = db.explain(err)
 			db.locking = db.repeated(err)
 			return err
