@@ -52,8 +52,9 @@ func options(model string) string {
 	return `[{"id":"model","name":"Model","category":"model","type":"select","currentValue":"` + model + `","options":[{"value":"a","name":"A"},{"value":"b","name":"B"}]}]`
 }
 
-// Session s1 is open, with model a. Updates show when the session was told that
-// the client has its id ("opened"), and when its settings were stored ("sync").
+// Session s1 is open, with model a. Updates show when Opened is called, after
+// the client got the session's id ("opened"), and when settings were stored
+// ("sync").
 func TestSessionMethods(t *testing.T) {
 	const load = `{"sessionId":"s1","cwd":"/w","mcpServers":[]}`
 	for name, tt := range map[string]struct {
@@ -104,7 +105,7 @@ func TestSessionMethods(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := checked(t, newServer(t, &fakeSessions{loud: true}))
-			if tt.method == "session/set_model" { // no schema knows it any more
+			if tt.method == "session/set_model" { // no schema has it any more
 				w = serve(t, newServer(t, &fakeSessions{loud: true}))
 			}
 			w.send(open)

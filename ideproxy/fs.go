@@ -24,9 +24,8 @@ type FS struct {
 	Read, Write bool // the methods that the client offers; at least one
 
 	mu sync.Mutex
-	// behind holds the text of buffers whose file was written on the disk,
-	// because the client cannot write. The client may not have noticed the
-	// change.
+	// behind holds the old text of buffers whose file was written on the disk,
+	// because the client cannot write. The client may not have noticed the change.
 	behind map[string]string
 }
 

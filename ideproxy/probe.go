@@ -46,9 +46,9 @@ func (s *Terminals) lookUp(client acp.Implementation) {
 	}
 }
 
-// usable reports whether commands may run in the client's terminals. Of several
-// first calls one runs the probe, and the others wait for it. A cancelled probe
-// decides nothing. The error is the cause of ctx.
+// usable reports whether commands may run in the client's terminals. If several
+// first calls run at once, one runs the probe, and the others wait for it. A
+// cancelled probe decides nothing. The error is the cause of ctx.
 func (s *Terminals) usable(ctx context.Context, client acp.Implementation, probe func(context.Context) (arguments, string)) (bool, error) {
 	for {
 		s.mu.Lock()

@@ -194,7 +194,8 @@ func TestCancelledProbe(t *testing.T) {
 	}
 }
 
-// Of several first commands one probes, and the others wait for its result.
+// If several first commands run at once, one probes, and the others wait for
+// its result.
 func TestParallelProbes(t *testing.T) {
 	e := &terminals{spawn: argv}
 	wire := &editor{parallel: true, answer: e.answer}

@@ -124,7 +124,7 @@ func TestCutStream(t *testing.T) {
 	}
 }
 
-// TestFallback lets another provider answer after the first failed for good.
+// TestFallback lets another provider answer after the first failed permanently.
 func TestFallback(t *testing.T) {
 	bad, good := fakemodel.NewAnthropic(t, fakemodel.Refuse(401, "authentication_error", "invalid x-api-key")), fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say("Here.")), fakemodel.Answer(fakemodel.Say("Still here.")))
 	e := (&ide{}).begin(t, start{env: good.Env(), config: `

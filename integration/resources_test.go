@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// statusKiB returns a figure of a process's memory on Linux: VmRSS is resident,
-// VmHWM the peak of it, RssAnon the part without files. It returns 0 on other
+// statusKiB returns a figure of a process's memory on Linux: VmRSS is resident
+// memory, VmHWM its peak, RssAnon its part without files. It returns 0 on other
 // systems.
 func statusKiB(t testing.TB, pid int, key string) int {
 	t.Helper()

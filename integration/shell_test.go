@@ -10,7 +10,7 @@ import (
 )
 
 // TestStatement136ChildrenDoNotShareThePipes runs a local command that reads its
-// stdin and writes to its stdout. Neither is the protocol's.
+// stdin and writes to its stdout. Neither is a stream of the protocol.
 func TestStatement136ChildrenDoNotShareThePipes(t *testing.T) {
 	a := launch(t, start{})
 	a.initialize()

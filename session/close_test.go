@@ -36,8 +36,8 @@ func (a slow) Turn(ctx context.Context, history []llm.Message, in agent.Input) (
 	return history, acp.StopEndTurn, nil
 }
 
-// slowly gives the sessions a slow agent. Each of its turns sends on began, and
-// ends with a value from end.
+// slowly replaces the agent of the sessions by a slow one. Each of its turns
+// sends on began, and ends with a value from end.
 func slowly(w *wire) (began chan string, end chan struct{}) {
 	began, end = make(chan string, 9), make(chan struct{}, 9)
 	w.all.NewAgent = func(set Setup) (Opening, error) {

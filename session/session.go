@@ -96,8 +96,8 @@ type Sessions struct {
 	// Taken, if not nil, is called with each model that a session begins to
 	// use. It must not block.
 	Taken func(llm.Model)
-	// Prepare, if not nil, is called when a client knows a new session, before
-	// its first prompt. It must not block.
+	// Prepare, if not nil, is called after a client got the id of a new session,
+	// before its first prompt. It must not block.
 	Prepare func()
 	Modes   []acp.SessionMode
 	Store   *store.DB // nil stores nothing

@@ -114,7 +114,7 @@ func explainCommand(w io.Writer, script string) {
 }
 
 const (
-	maxShown = 200     // lines that a rule took out or wrote
+	maxShown = 200     // lines that a rule removed or wrote
 	maxMemos = 1 << 20 // lines of its output that are compared with its input
 )
 

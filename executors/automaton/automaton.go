@@ -60,7 +60,7 @@ const (
 )
 
 // maxStates limits the size of a cache, in bytes, approximately. Beyond it the
-// cache starts anew.
+// cache is emptied.
 const maxStates = 2 << 20
 
 // New makes an automaton of simplified expressions. It returns nil if they have too

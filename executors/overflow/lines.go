@@ -20,8 +20,8 @@ const (
 // count as lines, so that any part of any text has a number.
 type lines struct {
 	width int
-	// take is called with a line, or with some whole rows of a very long one. It
-	// must not keep the slice. It reports whether it wants more.
+	// take receives a line, or some whole rows of a very long one. It must not
+	// keep the slice. It reports whether it wants more.
 	take func(line []byte) bool
 
 	rest []byte // the beginning of a line

@@ -18,7 +18,8 @@ type confirmation struct {
 	effect  string // for the user: the damage that it does
 }
 
-// confirmations are commands that destroy data for good, or that publish data.
+// confirmations are commands that destroy data permanently, or that publish
+// data.
 var confirmations = []confirmation{
 	{"rm", "", "it deletes files"},
 	{"shred", "", "it destroys files"},

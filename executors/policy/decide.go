@@ -177,7 +177,7 @@ func (p ruling) decideCommand(call *executors.Call) decision {
 	case d.action != Allow:
 	case notPlain == nil:
 		d.judged = judged
-	case all: // the user's rule says that no command is to be judged
+	case all: // by the user's rule no command is judged
 	default:
 		d.verdict = p.inMode(verdict{action: Ask, why: "default: " + notPlain.Error()})
 		d.keys, d.covers = []string{"exactly " + card.Command}, "exactly this command"

@@ -8,8 +8,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/command"
 )
 
-// destructive are programs that delete or overwrite data for good, so that an
-// "always" for one call must not cover the next. An entry with a subcommand
+// destructive are programs that delete or overwrite data permanently, so that
+// an "always" for one call must not cover the next. An entry with a subcommand
 // covers only that one.
 var destructive = []string{
 	"chgrp", "chmod", "chown", "cp", "dd", "find", "install", "ln", "mv", "patch", "rename", "rimraf", "rm", "rmdir", "rsync", "sed", "shred", "tee", "truncate", "unlink",

@@ -100,7 +100,7 @@ func ofProcess(dir string, s pathStep) bool {
 }
 
 // matches follows the files in dir that match a pattern. Only links and
-// directories are examined, because a plain file at the end leads nowhere else.
+// directories are examined, because a plain file does not lead elsewhere.
 func (f *follower) matches(dir, pattern string, rest []pathStep, links int) error {
 	pattern = strings.ReplaceAll(pattern, "[!", "[^")
 	if strings.Contains(pattern, "[:") || strings.Contains(pattern, "[.") || strings.Contains(pattern, "[=") {

@@ -45,7 +45,7 @@ func (c counter) Prepare(ctx context.Context, call *executors.Call) (executors.C
 	return c.Executor.Prepare(ctx, call)
 }
 
-// take counts a call once: a later attempt of it was counted already.
+// take counts a call once; it does not count later attempts again.
 func (c counter) take(call *executors.Call) {
 	if call.Slot == 0 && call.Attempt <= 1 {
 		call.Slot = c.quota.used.Add(1)

@@ -103,7 +103,7 @@ func (c *Client) follow(ctx context.Context, left *allowance, raw string, admit 
 
 // redirect checks the target of a redirect before the user is asked about it.
 // It looks up the addresses of another host, whose name the redirecting server
-// already knows.
+// chose.
 func (c *Client) redirect(ctx context.Context, from, next *url.URL) (*url.URL, error) {
 	to, err := c.Target(next.String())
 	if err == nil && !sameHost(to.Host, from.Host) {

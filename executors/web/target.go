@@ -104,8 +104,8 @@ func parseURL(raw string) (*url.URL, host, error) {
 
 var dots = strings.NewReplacer("%2e", ".", "%2E", ".")
 
-// parsePort returns the port as a suffix of the host, "" for 443. Of the other
-// ports it accepts those that no system service uses.
+// parsePort returns the port as a suffix of the host, "" for 443. It also
+// accepts other ports that no system service uses.
 func parsePort(port string) (string, error) {
 	if port == "" {
 		return "", nil

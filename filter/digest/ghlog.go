@@ -11,8 +11,8 @@ import (
 type ghLog struct{ *digest }
 
 // newGHLog makes the strategy "gh_log": a digest of the logs that gh shows. The
-// name of a job and its step is written once before their lines. Of a collapsed
-// group only lines that report problems stay.
+// name of a job and its step is written once before their lines. Only the lines
+// of a collapsed group that report problems stay.
 func newGHLog(p strategy.Params) (strategy.Strategy, error) {
 	d, err := readDigest(p)
 	if err != nil {

@@ -17,7 +17,7 @@ type kubectl struct {
 }
 
 // newKubectl makes the strategy "kubectl": a digest that also shortens tables,
-// descriptions and manifests. Of healthy rows the first max_rows stay, and
+// descriptions and manifests. The first max_rows healthy rows stay, and the
 // names of the others. Fields that only the cluster needs are dropped.
 func newKubectl(p strategy.Params) (strategy.Strategy, error) {
 	c := struct {

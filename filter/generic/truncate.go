@@ -14,8 +14,8 @@ type truncate struct {
 	max int
 }
 
-// newTruncate makes the strategy "truncate". Of an output with more than
-// max_lines lines, the first head and the last tail lines stay. Between them
+// newTruncate makes the strategy "truncate". If an output has more than
+// max_lines lines, its first head and its last tail lines stay. Between them
 // stay lines that report problems or match one of keep, each with the context
 // lines after it.
 func newTruncate(p strategy.Params) (strategy.Strategy, error) {

@@ -28,11 +28,11 @@ type groupByRule struct {
 // by severity, rule and message, with all places.
 //
 // Lines that match noise are dropped. Commands printed by a build tool, which
-// match echo, are dropped unless an error follows. Of consecutive lines that
-// match table, the first and last stay, table_rows in all. Everything after a
-// line that matches program_pattern stays, since it is the output of the built
-// program. If the command matches except, everything stays, since the command
-// asks for it.
+// match echo, are dropped unless an error follows. The first and last of
+// consecutive lines that match table stay, table_rows in all. Everything after
+// a line that matches program_pattern stays, since it is the output of the
+// built program. If the command matches except, everything stays, since the
+// command asks for it.
 func newGroupByRule(p strategy.Params) (strategy.Strategy, error) {
 	c := struct {
 		Location  string   `toml:"location_pattern"`

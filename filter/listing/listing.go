@@ -171,7 +171,8 @@ func isComplaint(l []byte) bool {
 	return i > 0 && bytes.IndexByte(l[:i], '/') < 0 && bytes.IndexByte(l[:i], '.') < 0 && text.Important(l) || bytes.HasPrefix(l, []byte("[fd error]"))
 }
 
-// complain writes a message of the tool. Of very many alike it keeps some.
+// complain writes a message of the tool. If very many lines are similar, it
+// keeps some of them.
 func (p *listingPass) complain(l []byte) {
 	kind := l[bytes.LastIndexByte(l, ':')+1:]
 	if !bytes.Equal(kind, p.last) {

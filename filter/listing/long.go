@@ -69,7 +69,7 @@ func parseLong(l []byte) (r longRow, ok bool) {
 	return r, len(r.name) > 0
 }
 
-// textCounts counts texts, of which equal ones are mostly consecutive.
+// textCounts counts texts; equal texts are mostly consecutive.
 type textCounts struct {
 	count map[string]int
 	last  []byte

@@ -22,9 +22,9 @@ type table struct {
 
 // newTable makes the strategy "table" for df, du, ps, top, lsof, ss and
 // netstat. File systems without a device, kernel threads and mapped files are
-// dropped. Of very many rows the largest stay, and at least the names or states
-// of the others. Command lines are cut at width. Tables of other commands keep
-// all rows and lose only padding.
+// dropped. If there are very many rows, the largest stay, and at least the
+// names or states of the others. Command lines are cut at width. Tables of
+// other commands keep all rows and lose only padding.
 func newTable(p strategy.Params) (strategy.Strategy, error) {
 	c := struct {
 		Rows  int `toml:"max_rows"`

@@ -27,11 +27,11 @@ type substitute struct {
 }
 
 // newDedup makes the strategy "dedup". A record is a line with the lines that
-// belong to it, such as a stack trace. Of records that differ only in times,
-// addresses, ids and numbers the first stays, with their number and the time of
-// the last. The last one stays too if its numbers add something. Records that
-// report errors also differ by their numbers. If many different records without
-// errors are left, similar ones are folded and the middle is cut.
+// belong to it, such as a stack trace. If records differ only in times,
+// addresses, ids and numbers, the first stays, with their number and the time
+// of the last. The last one stays too if its numbers add something. Records
+// that report errors also differ by their numbers. If many different records
+// without errors are left, similar ones are folded and the middle is cut.
 //
 // Each of normalize_patterns is a regular expression, or a table of a pattern
 // and its replacement. Their matches do not count in the comparison. If only is

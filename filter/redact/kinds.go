@@ -38,7 +38,7 @@ func (k credKind) named() bool {
 	return false
 }
 
-// Credential is a kind of credential that a [Scanner] knows.
+// Credential is a kind of credential that a [Scanner] finds.
 type Credential struct {
 	Category, Kind string
 	Shapes         string // how values are recognised

@@ -1,6 +1,6 @@
 // Package redact finds credentials in text and masks their values.
 //
-// Start with a [Scanner]; its zero value knows the kinds of [Credentials].
+// Start with a [Scanner]; its zero value finds all kinds of [Credentials].
 // [Scanner.Mask] masks a text in memory. [Scanner.Visible] also finds
 // credentials that control characters hide. [Scanner.Copy] masks a text of any
 // length, and a [Stream] masks the lines of one output as they come.

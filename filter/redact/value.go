@@ -179,9 +179,9 @@ func isCompoundName(v []byte) bool {
 	return parts > 0 && !endsInNumber(v)
 }
 
-// mixedWords reports whether a value mixes words and numbers as names do not:
-// it has capitals, small letters and at least two numbers, of which one begins
-// a word or stands within one: Tr0ub4dor-9Kx, hunter2_Zeta_9Kx.
+// mixedWords reports whether a value mixes words and numbers more than names
+// do, as Tr0ub4dor-9Kx and hunter2_Zeta_9Kx. It has capitals, small letters and
+// at least two numbers, one of them at the beginning of a word or inside it.
 func mixedWords(v []byte) bool {
 	upper, lower, numbers, odd := false, false, 0, false
 	for i := 0; i < len(v); {

@@ -23,7 +23,8 @@ import (
 // Confidence is how well a strategy recognised an output.
 type Confidence uint8
 
-// The levels. Of several rules the worst counts, which is the largest.
+// The levels. If several rules filter an output, the worst confidence counts,
+// which is the largest.
 const (
 	Full     Confidence = iota // the output was recognised
 	Partial                    // a heuristic: useful lines may be gone

@@ -22,9 +22,9 @@ type testSummary struct {
 // stack traces are dropped. The format is that of a test runner, or "auto",
 // which recognises runners by their lines.
 //
-// Short output of passed tests stays, since the user likely wants to see it. Of
-// longer output the first and last lines stay, and those that report problems.
-// If a test failed, the output of passed tests is dropped.
+// Short output of passed tests stays, since the user likely wants to see it.
+// The first and last lines of longer output stay, and those that report
+// problems. If a test failed, the output of passed tests is dropped.
 func newTestSummary(p strategy.Params) (strategy.Strategy, error) {
 	c := struct {
 		MaxFailures int    `toml:"max_failures"`
@@ -319,7 +319,7 @@ func (p *testPass) flushSinks() {
 	p.detail.end()
 }
 
-// limit begins the lines of a failure of which n stay.
+// limit begins the lines of a failure; n of them stay.
 func (p *testPass) limit(n int) {
 	p.open, p.drops = true, false
 	p.detail.begin(p.emit, n-n/5, n/5)

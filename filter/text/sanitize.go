@@ -12,8 +12,8 @@ import (
 const MaxLine = 64 << 10
 
 // Sanitizer turns the output of a command into lines of valid UTF-8 without
-// escape sequences and other control characters. Of text overwritten in place
-// only the last state stays, and runs of blank lines become one. It is an
+// escape sequences and other control characters. Only the last state of text
+// overwritten in place stays, and runs of blank lines become one. It is an
 // io.Writer; call End after the last write.
 //
 // An overwritten state that reports a problem becomes a line of its own, since

@@ -146,7 +146,7 @@ func readFile(path string) (*file, error) {
 	return f, nil
 }
 
-// knows reports whether the file has a type for a frame.
+// knows reports whether the schema has a type for the frame.
 func (f *file) knows(k kind) bool {
 	return f.types[k.key] != nil && (k.update == "" || f.updates[k.update])
 }

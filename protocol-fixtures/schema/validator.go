@@ -124,7 +124,7 @@ func (v *Validator) response(f frame) error {
 	case f.Error != nil:
 		return v.check(kind{key: "Error"}, f.Error)
 	case strings.HasPrefix(method, "_") || slices.Contains(removed, method):
-		return nil // no edition knows its result
+		return nil // no edition has its result
 	}
 	return v.check(kind{key: method + " Response"}, f.Result)
 }

@@ -8,7 +8,7 @@ import (
 // Instead reports that another model answers from here on.
 type Instead struct {
 	Model  Model  // answers; usage counts for it
-	Reason string // whole sentences; empty if the user was already told
+	Reason string // whole sentences; empty if the user already got them
 }
 
 // String returns one line for the user; it is empty if there is no reason to show.

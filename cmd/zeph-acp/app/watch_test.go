@@ -114,7 +114,7 @@ func TestRulesOfALaterFile(t *testing.T) {
 	}
 }
 
-// A file that cannot be used changes nothing, and the user is told.
+// A file that cannot be used changes nothing, and causes a warning.
 func TestRulesStay(t *testing.T) {
 	path := write(t, t.TempDir(), "config.toml", blockMake)
 	f := follow(t, path)
@@ -152,8 +152,8 @@ func TestRulesOfAHalfWrittenFile(t *testing.T) {
 	}
 }
 
-// A session's policy follows the file, tightened by its workspace. Its user is
-// told once of a file that cannot be used.
+// A session's policy follows the file, tightened by its workspace. The user
+// gets one warning of a file that cannot be used.
 func TestSessionFollowsTheRules(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, config.WorkspaceFile, "[tools.shell]\nblocked_commands = ['theirs']\n")

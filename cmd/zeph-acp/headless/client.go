@@ -48,7 +48,7 @@ func (discard) Printf(string, ...any) {}
 type client struct {
 	*Turn
 	stream    *lines
-	cancelled chan struct{}  // closed: the agent was told that the turn is cancelled
+	cancelled chan struct{}  // closed after session/cancel was sent
 	work      sync.WaitGroup // requests that are being answered
 
 	mu       sync.Mutex

@@ -11,7 +11,7 @@ import (
 // "[full output: …]" or "[shell] 900 lines -> 12 lines, …".
 
 const (
-	maxNotes = 8    // lines that are taken for a tool's own
+	maxNotes = 8    // lines that count as a tool's own
 	maxTail  = 2000 // bytes of a terminal's output that are kept to compare
 )
 

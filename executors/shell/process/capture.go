@@ -43,7 +43,7 @@ func (c *Capture) Add(text []byte) {
 }
 
 // spool adds text to full. Text that does not fit on the disk is dropped, so
-// that the program does not fail because of it.
+// that a full disk does not fail the program.
 func (c *Capture) spool(text []byte) {
 	if len(text) == 0 || c.fail != nil {
 		c.end.dropped += int64(len(text))

@@ -23,8 +23,8 @@ type Piped struct {
 	over  chan struct{} // closed when its session has ended
 }
 
-// StartPiped starts a program in a session of its own. Of prog it uses Path, Args,
-// Env, Dir and Reaper. When the program ends, by itself too, so does the rest of its
+// StartPiped starts a program in a session of its own. It uses Path, Args, Env, Dir
+// and Reaper of prog. When the program ends, by itself too, so does the rest of its
 // session.
 func StartPiped(prog Program) (*Piped, error) {
 	cmd := exec.Command(prog.Path, prog.Args...)

@@ -21,7 +21,8 @@ func watch(files []*os.File) readFunc {
 }
 
 // queue is an epoll instance. It lists ready files in the order in which they
-// became ready, if a reported file leaves the list: hence one-shot.
+// became ready, if a reported file leaves the list. So each is registered as
+// one-shot.
 type queue struct {
 	epoll *os.File // the runtime waits for it as for any other file
 	fd    int

@@ -50,7 +50,7 @@ func TestOwnFilesStay(t *testing.T) {
 	}
 }
 
-// Of nested directories only the outermost is surveyed, and each file is
+// Only the outermost of nested directories is surveyed, and each file is
 // matched relative to the innermost of the session's directories.
 func TestScopeOfNestedRoots(t *testing.T) {
 	dir := t.TempDir()

@@ -16,8 +16,8 @@ func prepareCompress(_ context.Context, call *executors.Call, _ compressInput) (
 	return executors.Card{Title: "Compress the conversation", Kind: executors.KindThink}, nil
 }
 
-// compress lets the calling turn make room. A failure loses nothing, and the
-// model is told to continue.
+// compress lets the calling turn make room. A failure loses nothing, and its
+// text asks the model to continue.
 func compress(ctx context.Context, call *executors.Call, in compressInput) (executors.Result, error) {
 	err := errors.New("only a model calls it; the command is /compact")
 	text := ""

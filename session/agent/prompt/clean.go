@@ -44,7 +44,7 @@ func unseen(r rune) bool {
 	switch {
 	case unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Co, r):
 		return true
-	case 0xE0100 <= r && r <= 0xE01EF, 0xFE00 <= r && r <= 0xFE0E: // variation selectors, any number of which may follow a character
+	case 0xE0100 <= r && r <= 0xE01EF, 0xFE00 <= r && r <= 0xFE0E: // variation selectors; any number of them may follow a character
 		return true
 	}
 	return false

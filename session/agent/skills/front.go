@@ -9,10 +9,9 @@ import (
 // split splits a SKILL.md into the values of its front matter, by key, and the
 // text after it. A file without front matter has no values.
 //
-// Of the front matter, which is YAML, only the part that skills use is read:
-// keys at the beginning of a line with a plain, quoted or block value, each
-// joined to one line. Anything else, such as a list or a nested table, is
-// ignored.
+// Only the part of the YAML front matter that skills use is read: keys at the
+// beginning of a line with a plain, quoted or block value, each joined to one
+// line. Anything else, such as a list or a nested table, is ignored.
 func split(text string) (head map[string]string, body string, err error) {
 	text = strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
 	rest, ok := strings.CutPrefix(text, "---\n")

@@ -82,7 +82,7 @@ func (f *fallback) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Ev
 
 // candidates returns the models in the order in which they are asked. Those that failed
 // recently or were too small come last. Models without a key join them while the picked
-// model rests, since the user was told of the missing key when it failed.
+// model rests, since a notice named the missing key when it failed.
 func (f *fallback) candidates() []llm.Model {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -45,7 +45,7 @@ func (f modelFacts) use(want int) int {
 	default:
 		want = defaultWindow
 	}
-	if f.window > 0 { // the server does not give more
+	if f.window > 0 { // the server does not allow more
 		want = min(want, f.window)
 	}
 	return want

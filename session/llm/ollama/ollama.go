@@ -42,7 +42,7 @@ type Config struct {
 // The server is asked about the model (window, thoughts, images) before the first
 // request; [llm.Learn] asks earlier. Until then Window returns the most that would be
 // requested, and there are no Levels. A prompt that does not fit is an error: the
-// server is told not to drop its beginning in silence.
+// request forbids the server to drop its beginning in silence.
 //
 // Why not Ollama's api package? Its client accepts a broken stream, or a line of more
 // than 8 MB, as a complete answer, allocates that much for each stream, follows

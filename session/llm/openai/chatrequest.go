@@ -107,8 +107,8 @@ func (d dialect) chatHead(req llm.Request) *chatRequest {
 	if d.has(withUsage) {
 		r.StreamOptions = &streamOptions{IncludeUsage: true}
 	}
-	// OpenAI's thinking models refuse max_tokens; most other servers do not know
-	// max_completion_tokens.
+	// OpenAI's thinking models refuse max_tokens; most other servers do not
+	// support max_completion_tokens.
 	if (d.cfg.Type == ServerOpenAI) == d.has(withMaxTokens) {
 		r.MaxCompletionTokens = d.cfg.MaxTokens
 	} else {

@@ -14,9 +14,9 @@ import (
 // hundreds, which no menu can show. The others can be picked by name.
 const maxOffered = 100
 
-// Models returns the models of all providers that Select knows: the configured ones
-// first, and of these the default, then the current generation at Anthropic. A
-// [Catalogue] adds the lists of the providers.
+// Models returns the models of all providers that Select can return: the configured
+// ones first, with the default at the top, then the current generation at
+// Anthropic. A [Catalogue] adds the lists of the providers.
 func Models(cfg Config, getenv func(string) string) []llm.Choice {
 	return listChoices(cfg, getenv, func(Provider) []llm.Choice { return nil })
 }

@@ -28,8 +28,8 @@ func (n *ArgumentCount) Arguments() int { return int(*n) }
 // Add counts a piece.
 func (n *ArgumentCount) Add(bytes int) { *n += ArgumentCount(bytes) }
 
-// readAnswer reads chunks to the end of an answer. It calls grew when call arguments
-// arrive, of which no event is emitted before the call is complete.
+// readAnswer reads chunks to the end of an answer. It calls grew when arguments of a
+// call arrive, since no event shows them before the call is complete.
 func readAnswer(chunks iter.Seq2[[]byte, error], a Answer, emit func(llm.Event) bool, grew func()) error {
 	before := 0
 	for chunk, err := range chunks {
