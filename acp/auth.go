@@ -74,8 +74,8 @@ func (p *authenticateRequest) validate() error {
 }
 
 // authenticate succeeds if a turn can run.
-func (s *Server) authenticate(_ context.Context, p authenticateRequest) (work, error) {
-	return work{run: func() (any, error) {
+func (s *Server) authenticate(_ context.Context, p authenticateRequest) (secondPhase, error) {
+	return secondPhase{run: func() (any, error) {
 		err := s.Ready()
 		if err != nil && *p.MethodID == authLogin.ID {
 			// Clients should run it themselves, but some call authenticate
@@ -91,9 +91,9 @@ func (s *Server) authenticate(_ context.Context, p authenticateRequest) (work, e
 
 // logout deletes the stored keys. A request that needs a key, also in an open
 // session, is refused until there is one again.
-func (s *Server) logout(context.Context, struct{}) (work, error) {
+func (s *Server) logout(context.Context, struct{}) (secondPhase, error) {
 	if s.Logout == nil {
-		return work{}, fmt.Errorf("%w: logout", errUnknownMethod)
+		return secondPhase{}, fmt.Errorf("%w: logout", errUnknownMethod)
 	}
-	return work{run: func() (any, error) { return nil, s.Logout() }}, nil
+	return secondPhase{run: func() (any, error) { return nil, s.Logout() }}, nil
 }

@@ -48,9 +48,9 @@ type InitializeResponse struct {
 
 // initialize answers with our version whatever the client's is, as the protocol
 // demands. It may be called again.
-func (s *Server) initialize(_ context.Context, p InitializeRequest) (work, error) {
+func (s *Server) initialize(_ context.Context, p InitializeRequest) (secondPhase, error) {
 	s.client.said.Store(&p)
-	w := work{run: func() (any, error) {
+	w := secondPhase{run: func() (any, error) {
 		return InitializeResponse{
 			ProtocolVersion:   Version,
 			AgentCapabilities: s.capabilities(),

@@ -36,8 +36,8 @@ type SessionInfo struct {
 }
 
 // listSessions answers session/list.
-func (s *Server) listSessions(ctx context.Context, p ListSessionsRequest) (work, error) {
-	return work{run: func() (any, error) {
+func (s *Server) listSessions(ctx context.Context, p ListSessionsRequest) (secondPhase, error) {
+	return secondPhase{run: func() (any, error) {
 		page, err := s.Sessions.List(ctx, p)
 		if page.Sessions == nil {
 			page.Sessions = []SessionInfo{} // strict clients reject null

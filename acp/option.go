@@ -104,15 +104,15 @@ func (p *setOptionRequest) decode(raw []byte) error {
 
 // setOption answers session/set_config_option, in frame order, also during a
 // turn.
-func (s *Server) setOption(_ context.Context, p setOptionRequest) (work, error) {
+func (s *Server) setOption(_ context.Context, p setOptionRequest) (secondPhase, error) {
 	sess, err := s.find(p.sessionRequest)
 	if err != nil {
-		return work{}, err
+		return secondPhase{}, err
 	}
 	if err := sess.SetOption(p.id, p.value); err != nil {
-		return work{}, err
+		return secondPhase{}, err
 	}
-	return work{result: setOptionResponse{sess.State().ConfigOptions}, sent: sess.Sync}, nil
+	return secondPhase{result: setOptionResponse{sess.State().ConfigOptions}, sent: sess.Sync}, nil
 }
 
 type setOptionResponse struct {
@@ -133,14 +133,14 @@ func (p *setModelRequest) validate() error {
 
 // setModel answers session/set_model, which older clients send instead of
 // session/set_config_option.
-func (s *Server) setModel(_ context.Context, p setModelRequest) (work, error) {
+func (s *Server) setModel(_ context.Context, p setModelRequest) (secondPhase, error) {
 	sess, err := s.find(p.sessionRequest)
 	if err != nil {
-		return work{}, err
+		return secondPhase{}, err
 	}
 	err = sess.SetOption(CategoryModel, OptionValue{Text: *p.ModelID})
 	if wrong, ok := errors.AsType[*ParamsError](err); ok {
 		err = paramsErrorf("modelId", "%s", wrong.Reason)
 	}
-	return work{sent: sess.Sync}, err
+	return secondPhase{sent: sess.Sync}, err
 }

@@ -32,7 +32,7 @@ func (p *PromptRequest) decode(raw []byte) error {
 	default:
 		return paramsErrorf("prompt", "must be an array, not %s", kind)
 	}
-	for item := range items(o.members["prompt"]) {
+	for item := range jsonItems(o.members["prompt"]) {
 		if len(p.Prompt) == maxBlocks {
 			return paramsErrorf("prompt", "has more than %d blocks", maxBlocks)
 		}
@@ -99,16 +99,16 @@ type PromptResponse struct {
 // The turn is reserved before prompt returns, so that a session/cancel in the
 // next frame finds it. A cancelled turn is a result, not an error:
 // https://agentclientprotocol.com/protocol/v1/prompt-turn#cancellation
-func (s *Server) prompt(ctx context.Context, p PromptRequest) (work, error) {
+func (s *Server) prompt(ctx context.Context, p PromptRequest) (secondPhase, error) {
 	if err := p.check(s.Config); err != nil {
-		return work{}, err
+		return secondPhase{}, err
 	}
 	sess, err := s.find(p.sessionRequest)
 	if err != nil {
-		return work{}, err
+		return secondPhase{}, err
 	}
 	turn := sess.Begin(ctx)
-	return work{sent: func(context.Context) { turn.End() }, run: func() (any, error) {
+	return secondPhase{sent: func(context.Context) { turn.End() }, run: func() (any, error) {
 		reason, err := turn.Run(p.Prompt)
 		if errors.Is(err, ErrTurnCancelled) || errors.Is(err, ErrClosed) {
 			return PromptResponse{StopCancelled}, nil
@@ -121,10 +121,10 @@ func (s *Server) prompt(ctx context.Context, p PromptRequest) (work, error) {
 }
 
 // cancel handles session/cancel. It has no effect if no turn runs or waits.
-func (s *Server) cancel(_ context.Context, p sessionRequest) (work, error) {
+func (s *Server) cancel(_ context.Context, p sessionRequest) (secondPhase, error) {
 	sess, err := s.find(p)
 	if err == nil {
 		sess.Cancel()
 	}
-	return work{}, err
+	return secondPhase{}, err
 }

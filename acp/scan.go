@@ -16,15 +16,15 @@ import (
 // prompt without a copy. Their input has passed json.Valid and utf8.Valid in
 // classify.
 
-// members iterates over the members of an object. Any other value has none. The
+// jsonMembers iterates over the members of an object. Any other value has none. The
 // values share b's memory.
-func members(b []byte) iter.Seq2[string, []byte] {
+func jsonMembers(b []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		if jsonKind(b) != "object" {
 			return
 		}
 		var key []byte
-		for item := range items(b) {
+		for item := range jsonItems(b) {
 			if key == nil {
 				key = item
 				continue
@@ -37,9 +37,9 @@ func members(b []byte) iter.Seq2[string, []byte] {
 	}
 }
 
-// items iterates over the elements of an array, or alternately over the keys
+// jsonItems iterates over the elements of an array, or alternately over the keys
 // and values of an object. They share b's memory.
-func items(b []byte) iter.Seq[[]byte] {
+func jsonItems(b []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for i := skipSpace(b, 1); b[i] != ']' && b[i] != '}'; {
 			end := skipValue(b, i)
@@ -102,7 +102,7 @@ func skipString(b []byte, i int) int {
 func member(b []byte, path ...string) []byte {
 	for _, name := range path {
 		var found []byte
-		for key, value := range members(b) {
+		for key, value := range jsonMembers(b) {
 			if key == name {
 				found = value
 			}
@@ -112,18 +112,18 @@ func member(b []byte, path ...string) []byte {
 	return b
 }
 
-// object holds the members of an object that the caller asked for. Errors name
+// jsonObject holds the members of an object that the caller asked for. Errors name
 // field.
-type object struct {
+type jsonObject struct {
 	field   string // empty for the params
 	members map[string][]byte
 }
 
 // objectOf returns the members of an object with the given keys. Any other
 // value has none.
-func objectOf(raw []byte, field string, keys ...string) object {
-	o := object{field, map[string][]byte{}}
-	for key, value := range members(raw) {
+func objectOf(raw []byte, field string, keys ...string) jsonObject {
+	o := jsonObject{field, map[string][]byte{}}
+	for key, value := range jsonMembers(raw) {
 		if slices.Contains(keys, key) {
 			o.members[key] = value
 		}
@@ -132,13 +132,13 @@ func objectOf(raw []byte, field string, keys ...string) object {
 }
 
 // has reports whether key is present and not null.
-func (o object) has(key string) bool {
+func (o jsonObject) has(key string) bool {
 	kind := jsonKind(o.members[key])
 	return kind != "" && kind != "null"
 }
 
 // text returns a required string.
-func (o object) text(key string) (string, error) {
+func (o jsonObject) text(key string) (string, error) {
 	field := strings.TrimPrefix(o.field+"."+key, ".")
 	if !o.has(key) {
 		return "", paramsErrorf(field, "is required")
@@ -150,7 +150,7 @@ func (o object) text(key string) (string, error) {
 }
 
 // name returns a required string that must not be empty.
-func (o object) name(key string) (string, error) {
+func (o jsonObject) name(key string) (string, error) {
 	s, err := o.text(key)
 	if err == nil && s == "" {
 		err = paramsErrorf(strings.TrimPrefix(o.field+"."+key, "."), "is required")
@@ -159,7 +159,7 @@ func (o object) name(key string) (string, error) {
 }
 
 // optional returns a string, "" if it is missing or not a string.
-func (o object) optional(key string) string {
+func (o jsonObject) optional(key string) string {
 	s, _ := o.text(key)
 	return s
 }

@@ -38,13 +38,13 @@ func scanned(b []byte) any {
 	switch jsonKind(b) {
 	case "object":
 		m := map[string]any{}
-		for key, value := range members(b) {
+		for key, value := range jsonMembers(b) {
 			m[key] = scanned(value)
 		}
 		return m
 	case "array":
 		list := []any{}
-		for item := range items(b) {
+		for item := range jsonItems(b) {
 			list = append(list, scanned(item))
 		}
 		return list

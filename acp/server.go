@@ -86,10 +86,10 @@ type Extension = func(ctx context.Context, client *Client, params json.RawMessag
 
 // handler is the first phase of a method: it decodes and reserves, and returns
 // the second phase.
-type handler func(s *Server, ctx context.Context, params json.RawMessage) (work, error)
+type handler func(s *Server, ctx context.Context, params json.RawMessage) (secondPhase, error)
 
-// work is the second phase of a method.
-type work struct {
+// secondPhase is the second phase of a method.
+type secondPhase struct {
 	run    func() (any, error)       // nil means that result is already there
 	result any                       // nil means an empty object
 	sent   func(ctx context.Context) // called when the response is written, off the read goroutine; ctx is the connection's; may be nil
@@ -214,12 +214,12 @@ func (s *Server) handle(conn context.Context, id json.RawMessage, method string,
 		s.stream.refuse(jsonrpc2.CodeInvalidRequest, err.Error())
 		return
 	}
-	sent := func(w work) {
+	sent := func(w secondPhase) {
 		if w.sent != nil {
 			_ = s.recovering(method, func() error { w.sent(conn); return nil })
 		}
 	}
-	var w work
+	var w secondPhase
 	err = s.recovering(method, func() (err error) { w, err = h(s, ctx, params); return err })
 	if err != nil || w.run == nil {
 		end()
@@ -248,8 +248,8 @@ func (s *Server) handler(id json.RawMessage, method string) handler {
 		return nil
 	}
 	if e := s.Extensions[method]; e != nil {
-		return func(s *Server, ctx context.Context, params json.RawMessage) (work, error) {
-			return work{run: func() (any, error) { return e(ctx, s.client, orEmpty(params)) }}, nil
+		return func(s *Server, ctx context.Context, params json.RawMessage) (secondPhase, error) {
+			return secondPhase{run: func() (any, error) { return e(ctx, s.client, orEmpty(params)) }}, nil
 		}
 	}
 	return handlers[method]
@@ -309,11 +309,11 @@ func (s *Server) recovering(method string, f func() error) (err error) {
 
 // typed returns a handler that decodes the params for h. Absent and null params
 // count as an empty object, since some clients omit them.
-func typed[P any](h func(*Server, context.Context, P) (work, error)) handler {
-	return func(s *Server, ctx context.Context, raw json.RawMessage) (work, error) {
+func typed[P any](h func(*Server, context.Context, P) (secondPhase, error)) handler {
+	return func(s *Server, ctx context.Context, raw json.RawMessage) (secondPhase, error) {
 		var p P
 		if err := DecodeParams(orEmpty(raw), &p); err != nil {
-			return work{}, err
+			return secondPhase{}, err
 		}
 		return h(s, ctx, p)
 	}
@@ -378,12 +378,12 @@ func jsonType(t reflect.Type) string {
 // session/cancel; other requests with -32800.
 func (s *Server) cancelRequest(_ context.Context, p struct {
 	RequestID json.RawMessage `json:"requestId"`
-}) (work, error) {
+}) (secondPhase, error) {
 	s.mu.Lock()
 	cancel := s.inFlight[string(p.RequestID)]
 	s.mu.Unlock()
 	if cancel != nil {
 		cancel(fmt.Errorf("%w: %w", errCancelled, ErrTurnCancelled))
 	}
-	return work{}, nil
+	return secondPhase{}, nil
 }

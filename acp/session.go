@@ -219,23 +219,23 @@ type SessionMode struct {
 
 // newSession answers session/new. No update of the session is sent before the
 // response: some clients hang on one, others drop it.
-func (s *Server) newSession(ctx context.Context, p NewSessionRequest) (work, error) {
+func (s *Server) newSession(ctx context.Context, p NewSessionRequest) (secondPhase, error) {
 	return opening(func() (Session, error) { return s.Sessions.New(ctx, s.client, p) }, func(sess Session) any {
 		return NewSessionResponse{sess.ID(), sess.State()}
 	}), nil
 }
 
 // loadSession answers session/load, after the history of the session.
-func (s *Server) loadSession(ctx context.Context, p LoadSessionRequest) (work, error) {
+func (s *Server) loadSession(ctx context.Context, p LoadSessionRequest) (secondPhase, error) {
 	return s.reopening(ctx, s.Sessions.Load, p), nil
 }
 
 // resumeSession answers session/resume.
-func (s *Server) resumeSession(ctx context.Context, p LoadSessionRequest) (work, error) {
+func (s *Server) resumeSession(ctx context.Context, p LoadSessionRequest) (secondPhase, error) {
 	return s.reopening(ctx, s.Sessions.Resume, p), nil
 }
 
-func (s *Server) reopening(ctx context.Context, reopen func(context.Context, *Client, LoadSessionRequest) (Session, error), p LoadSessionRequest) work {
+func (s *Server) reopening(ctx context.Context, reopen func(context.Context, *Client, LoadSessionRequest) (Session, error), p LoadSessionRequest) secondPhase {
 	return opening(func() (Session, error) {
 		sess, err := reopen(ctx, s.client, p)
 		if err != nil {
@@ -245,11 +245,11 @@ func (s *Server) reopening(ctx context.Context, reopen func(context.Context, *Cl
 	}, func(sess Session) any { return sess.State() })
 }
 
-// opening returns work that opens a session, and calls Opened after the
+// opening returns a second phase that opens a session, and calls Opened after the
 // response.
-func opening(open func() (Session, error), response func(Session) any) work {
+func opening(open func() (Session, error), response func(Session) any) secondPhase {
 	var sess Session
-	return work{
+	return secondPhase{
 		run: func() (any, error) {
 			opened, err := open()
 			if err != nil {
@@ -300,29 +300,29 @@ func (p *setModeRequest) validate() error {
 }
 
 // setMode answers session/set_mode, in frame order, also during a turn.
-func (s *Server) setMode(_ context.Context, p setModeRequest) (work, error) {
+func (s *Server) setMode(_ context.Context, p setModeRequest) (secondPhase, error) {
 	sess, err := s.find(p.sessionRequest)
 	if err != nil {
-		return work{}, err
+		return secondPhase{}, err
 	}
-	return work{sent: sess.Sync}, sess.SetMode(*p.ModeID)
+	return secondPhase{sent: sess.Sync}, sess.SetMode(*p.ModeID)
 }
 
 // closeSession answers session/close. The session is closed in frame order. The
 // response follows that of the prompt.
-func (s *Server) closeSession(ctx context.Context, p sessionRequest) (work, error) {
+func (s *Server) closeSession(ctx context.Context, p sessionRequest) (secondPhase, error) {
 	sess, err := s.find(p)
 	if err != nil {
-		return work{}, err
+		return secondPhase{}, err
 	}
 	wait := sess.Close()
-	return work{run: func() (any, error) { return nil, wait(ctx) }}, nil
+	return secondPhase{run: func() (any, error) { return nil, wait(ctx) }}, nil
 }
 
 // deleteSession answers session/delete in the same order as closeSession.
-func (s *Server) deleteSession(ctx context.Context, p sessionRequest) (work, error) {
+func (s *Server) deleteSession(ctx context.Context, p sessionRequest) (secondPhase, error) {
 	if sess, err := s.find(p); err == nil {
 		sess.Close() // Delete waits
 	}
-	return work{run: func() (any, error) { return nil, s.Sessions.Delete(ctx, *p.SessionID) }}, nil
+	return secondPhase{run: func() (any, error) { return nil, s.Sessions.Delete(ctx, *p.SessionID) }}, nil
 }

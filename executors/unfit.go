@@ -12,9 +12,9 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// unfit returns a failure that explains why an input does not fit: the
+// inputFailure returns a failure that explains why an input does not fit: the
 // parameter, and its fault. For other faults it uses the validator's words.
-func unfit(tool Tool, schema *jsonschema.Schema, input any, err error) *Failure {
+func inputFailure(tool Tool, schema *jsonschema.Schema, input any, err error) *Failure {
 	if category, text := complaint(schema, "", input); text != "" {
 		return Failuref(category, "%s: %s", tool.Name, text)
 	}

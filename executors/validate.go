@@ -85,7 +85,7 @@ func (v *validator) fit(tool Tool, raw json.RawMessage) (json.RawMessage, []stri
 		if whole, err := newCorrector(schema.Schema(), true).object(raw); err == nil {
 			input = whole
 		}
-		return raw, nil, unfit(tool, schema.Schema(), input, err)
+		return raw, nil, inputFailure(tool, schema.Schema(), input, err)
 	}
 	return fixed, notes, nil
 }

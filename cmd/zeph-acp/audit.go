@@ -53,29 +53,29 @@ func withAudit(cmd *cobra.Command, f *flags, do func(cmd *cobra.Command, l *audi
 }
 
 // noCalls returns a message that there are no calls to show.
-func noCalls(cmd *cobra.Command, wanted calls) error {
+func noCalls(cmd *cobra.Command, wanted callFilter) error {
 	text := "No such call is on record."
-	if wanted == (calls{}) {
+	if wanted == (callFilter{}) {
 		text = "No call is on record yet."
 	}
 	_, err := fmt.Fprintln(cmd.ErrOrStderr(), text)
 	return err
 }
 
-// calls selects lines of the log.
-type calls struct {
+// callFilter selects lines of the log.
+type callFilter struct {
 	session string // prefix of its id; "" selects all
 	tool    string // "" selects all
 	failed  bool   // only calls that did not succeed
 }
 
-func (c calls) wants(e *audit.Entry) bool {
+func (c callFilter) wants(e *audit.Entry) bool {
 	return strings.HasPrefix(e.Session, c.session) && (c.tool == "" || e.Tool == c.tool) && (!c.failed || e.Result != audit.Success)
 }
 
 // read passes the selected calls to each, the oldest first, and warns about lines
 // that contain no call.
-func (c calls) read(cmd *cobra.Command, l *audit.Log, each func(line audit.Line) error) error {
+func (c callFilter) read(cmd *cobra.Command, l *audit.Log, each func(line audit.Line) error) error {
 	bad := 0
 	err := l.Read(func(line audit.Line) error {
 		if line.Err != nil {
@@ -112,7 +112,7 @@ func verifyAudit(cmd *cobra.Command, l *audit.Log) error {
 		fmt.Fprintf(&b, "Incomplete lines, from crashes of a process or the machine: %s.\n", strings.Join(r.Torn, ", "))
 	}
 	if b.Len() == 0 {
-		return noCalls(cmd, calls{})
+		return noCalls(cmd, callFilter{})
 	}
 	_, err = fmt.Fprint(cmd.OutOrStdout(), headless.Visible(b.String()))
 	return err

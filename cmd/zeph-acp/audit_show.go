@@ -14,7 +14,7 @@ import (
 )
 
 func newAuditShow(f *flags) *cobra.Command {
-	var wanted calls
+	var wanted callFilter
 	var last int
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -53,7 +53,7 @@ milliseconds, what was called, and why it was no success.`,
 }
 
 // showAudit prints the last of the wanted calls; a last of 0 prints all.
-func showAudit(cmd *cobra.Command, l *audit.Log, wanted calls, last int, format func(audit.Line) string) error {
+func showAudit(cmd *cobra.Command, l *audit.Log, wanted callFilter, last int, format func(audit.Line) string) error {
 	w := bufio.NewWriter(cmd.OutOrStdout())
 	n := 0
 	var kept []string // at most last lines

@@ -15,7 +15,7 @@ import (
 )
 
 func newAuditStats(f *flags) *cobra.Command {
-	var wanted calls
+	var wanted callFilter
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "stats",
@@ -35,7 +35,7 @@ func newAuditStats(f *flags) *cobra.Command {
 					return enc.Encode(s)
 				}
 				if s.All.Calls == 0 {
-					return noCalls(cmd, calls{})
+					return noCalls(cmd, callFilter{})
 				}
 				return s.text(cmd.OutOrStdout())
 			})

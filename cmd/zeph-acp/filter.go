@@ -148,7 +148,7 @@ func differences(w io.Writer, before, after *text.Lines) error {
 	if err := after.Each(func(line []byte) { left[maphash.Bytes(seed, line)]++ }); err != nil {
 		return err
 	}
-	took, wrote := lister{w: w, sign: "-"}, lister{w: w, sign: "+"}
+	took, wrote := linePrinter{w: w, sign: "-"}, linePrinter{w: w, sign: "+"}
 	err := before.Each(func(line []byte) {
 		if sum := maphash.Bytes(seed, line); left[sum] > 0 {
 			left[sum]--
@@ -170,20 +170,20 @@ func differences(w io.Writer, before, after *text.Lines) error {
 	return err
 }
 
-// lister prints the first of many lines.
-type lister struct {
+// linePrinter prints the first of many lines.
+type linePrinter struct {
 	w    io.Writer
 	sign string
 	n    int
 }
 
-func (l *lister) line(text []byte) {
+func (l *linePrinter) line(text []byte) {
 	if l.n++; l.n <= maxShown && len(text) > 0 {
 		fmt.Fprintf(l.w, "%s %s\n", l.sign, headless.Visible(string(text)))
 	}
 }
 
-func (l *lister) end(what string) {
+func (l *linePrinter) end(what string) {
 	if l.n > maxShown {
 		fmt.Fprintf(l.w, "%s … %d more lines %s\n", l.sign, l.n-maxShown, what)
 	}

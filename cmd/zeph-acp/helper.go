@@ -24,7 +24,7 @@ func enterHelper() {
 	case sandbox.Arg:
 		os.Exit(sandbox.Main(os.Args[2:]))
 	case reaperArg:
-		hide()
+		hideMemory()
 		process.Reap(os.Stdin)
 		os.Exit(0)
 	}

@@ -2,5 +2,5 @@
 
 package main
 
-// hide does nothing: only Linux exposes a process to all others of its user.
-func hide() {}
+// hideMemory does nothing: only Linux exposes a process to all others of its user.
+func hideMemory() {}

@@ -22,7 +22,7 @@ import (
 
 func main() {
 	enterHelper()
-	hide()
+	hideMemory()
 	root := newRoot(os.Environ())
 	root.SetArgs(os.Args[1:])
 	os.Exit(exitStatus(root.Execute(), os.Stderr))

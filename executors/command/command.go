@@ -59,7 +59,7 @@ type Command struct {
 	// allow.
 	Guess bool
 
-	in *input
+	in *stdin
 }
 
 // Redirect is a redirection of a file.
@@ -140,7 +140,7 @@ type walker struct {
 	shell  Shell
 	script *Script
 	dirs   []string // current directory: as of Command.Dirs
-	in     *input   // current standard input; nil is the script's own
+	in     *stdin   // current standard input; nil is the script's own
 	depth  int
 	nest   int // statements around the current one
 	count  int // words so far

@@ -176,7 +176,7 @@ func (w *walker) maybe(text string) {
 		w.maybe(value)
 	}
 	outer, in, dirs, params := w.guessing, w.in, w.dirs, w.params
-	w.guessing, w.in = true, &input{}
+	w.guessing, w.in = true, &stdin{}
 	w.nested(strings.TrimLeft(text, "!|"), "")
 	w.guessing, w.in, w.dirs, w.params = outer, in, dirs, params
 }
@@ -204,7 +204,7 @@ func (w *walker) launches(args []Word, how launcher) {
 		case strings.ContainsAny(a.Text, " \t\n"):
 			w.maybe(a.Text)
 		default:
-			w.command(&Command{Words: slices.Clip(args[i:]), Wrapped: true, in: &input{}})
+			w.command(&Command{Words: slices.Clip(args[i:]), Wrapped: true, in: &stdin{}})
 		}
 		w.dirs = dirs
 		value := i > 0 && strings.HasPrefix(args[i-1].Text, "-") && args[i-1].Text != "--"

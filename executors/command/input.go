@@ -6,8 +6,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// input describes a standard input.
-type input struct {
+// stdin describes a standard input.
+type stdin struct {
 	known bool       // text is all of it
 	text  string     // of a here document or a here string
 	from  []*Command // commands whose output it holds
@@ -21,8 +21,8 @@ func (r Redirect) Socket() bool {
 
 // redirects lists the files of redirections. It returns the standard input from
 // the last one of them, nil if there is none.
-func (w *walker) redirects(list []*syntax.Redirect) *input {
-	var in *input
+func (w *walker) redirects(list []*syntax.Redirect) *stdin {
+	var in *stdin
 	for _, r := range list {
 		from := w.inside(r.Word)
 		switch r.Op {
@@ -30,11 +30,11 @@ func (w *walker) redirects(list []*syntax.Redirect) *input {
 			if r.Hdoc != nil {
 				from = append(from, w.inside(r.Hdoc)...)
 				text, literal := w.heredoc(r)
-				in = &input{text: text, known: literal, from: from}
+				in = &stdin{text: text, known: literal, from: from}
 			}
 		case syntax.WordHdoc:
 			word := w.word(r.Word)
-			in = &input{text: word.Text, known: word.Literal, from: append(from, word.From...)}
+			in = &stdin{text: word.Text, known: word.Literal, from: append(from, word.From...)}
 		case syntax.DplIn, syntax.DplOut: // >&2, <&3; but >&file is a file
 			word := w.word(r.Word)
 			if word.Literal && strings.Trim(word.Text, "0123456789-") == "" {
@@ -42,7 +42,7 @@ func (w *walker) redirects(list []*syntax.Redirect) *input {
 			}
 			w.file(r.Word, word, false, true)
 		case syntax.RdrIn:
-			in = &input{from: from}
+			in = &stdin{from: from}
 			w.file(r.Word, w.word(r.Word), true, false)
 		default: // <> writes too
 			w.file(r.Word, w.word(r.Word), r.Op == syntax.RdrInOut, true)
@@ -74,7 +74,7 @@ func (w *walker) runInput(c *Command) {
 }
 
 // runOutput lists the commands in the text that c runs from in.
-func (w *walker) runOutput(c *Command, in input) {
+func (w *walker) runOutput(c *Command, in stdin) {
 	defer w.subshell()()
 	outer := w.in
 	w.in = nil
@@ -91,7 +91,7 @@ func (w *walker) runOutput(c *Command, in input) {
 }
 
 // print returns the text of an input, if commands that print it are simple enough.
-func (in input) print() (string, bool) {
+func (in stdin) print() (string, bool) {
 	if in.known {
 		return in.text, true
 	}

@@ -9,7 +9,7 @@ func (w *walker) shellScript(c *Command) {
 		a := args[i].Text
 		switch {
 		case args[i].pipe:
-			w.runOutput(c, input{from: args[i].From})
+			w.runOutput(c, stdin{from: args[i].From})
 			return
 		case !args[i].Literal || args[i].Glob:
 			w.dynamic("%s runs a script whose name is computed: %s", c.Program(), a)
@@ -78,7 +78,7 @@ func (w *walker) sourced(c *Command) {
 	switch {
 	case len(args) == 0:
 	case args[0].pipe:
-		w.runOutput(c, input{from: args[0].From})
+		w.runOutput(c, stdin{from: args[0].From})
 	case args[0].Text == "/dev/stdin" || args[0].Text == "-" || args[0].Text == "/dev/fd/0":
 		w.runInput(c)
 	case !args[0].Literal || args[0].Glob:

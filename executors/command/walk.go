@@ -178,7 +178,7 @@ func (w *walker) binary(c *syntax.BinaryCmd) {
 		end()
 		defer w.subshell()()
 		outer := w.in
-		w.in = &input{from: w.withBodies(w.script.Commands[from:])}
+		w.in = &stdin{from: w.withBodies(w.script.Commands[from:])}
 		w.stmt(c.Y)
 		w.in = outer
 	case syntax.AndStmt:

@@ -51,7 +51,7 @@ var description string
 // New returns the tool of one session. local configures the local programs: the
 // variables that are removed and added.
 func New(local shell.Local, roots *workspace.Roots, cfg Config) executors.Registry {
-	t := &tool{local: local, roots: roots, cfg: cfg}
+	t := &checker{local: local, roots: roots, cfg: cfg}
 	return executors.Registry{executors.Bind(executors.Tool{
 		Name:        Tool,
 		Description: strings.TrimSpace(description),
@@ -60,19 +60,19 @@ func New(local shell.Local, roots *workspace.Roots, cfg Config) executors.Regist
 	}, t.prepare, t.execute)}
 }
 
-type tool struct {
+type checker struct {
 	local shell.Local
 	roots *workspace.Roots
 	cfg   Config
 }
 
-type input struct {
+type checkInput struct {
 	Path           string `json:"path,omitempty"`
 	Kind           string `json:"kind,omitempty" jsonschema:"enum=check,enum=clippy"`
 	MaxDiagnostics int    `json:"max_diagnostics,omitempty" jsonschema:"minimum=1"`
 }
 
-func (t *tool) prepare(ctx context.Context, _ *executors.Call, in input) (executors.Card, error) {
+func (t *checker) prepare(ctx context.Context, _ *executors.Call, in checkInput) (executors.Card, error) {
 	card := executors.Card{Title: "check the project", Kind: executors.KindExecute}
 	p, err := t.planFor(ctx, in)
 	if p.target != "" {
@@ -85,7 +85,7 @@ func (t *tool) prepare(ctx context.Context, _ *executors.Call, in input) (execut
 	return card, err
 }
 
-func (t *tool) execute(ctx context.Context, call *executors.Call, in input) (executors.Result, error) {
+func (t *checker) execute(ctx context.Context, call *executors.Call, in checkInput) (executors.Result, error) {
 	p, err := t.planFor(ctx, in)
 	switch {
 	case ctx.Err() != nil:
@@ -100,7 +100,7 @@ func (t *tool) execute(ctx context.Context, call *executors.Call, in input) (exe
 }
 
 // planFor returns the plan of a call. If it fails, the plan may still name the target.
-func (t *tool) planFor(ctx context.Context, in input) (runPlan, error) {
+func (t *checker) planFor(ctx context.Context, in checkInput) (runPlan, error) {
 	if in.Kind != "" && in.Kind != "check" && in.Kind != "clippy" { // it becomes an argument
 		return runPlan{}, executors.Failuref(executors.InvalidParameters, "kind: must be check or clippy, is %q", in.Kind)
 	}
@@ -114,7 +114,7 @@ func (t *tool) planFor(ctx context.Context, in input) (runPlan, error) {
 }
 
 // target resolves the path of a call to a file or directory without symlinks.
-func (t *tool) target(path string) (abs string, isDir bool, err error) {
+func (t *checker) target(path string) (abs string, isDir bool, err error) {
 	if path == "" {
 		path = "."
 	}

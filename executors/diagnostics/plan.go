@@ -34,7 +34,7 @@ type programStep struct {
 
 // plan determines the programs to run for a target: a directory, or a regular file.
 // The error is a failure.
-func (t *tool) plan(ctx context.Context, target string, isDir bool, lints string) (runPlan, error) {
+func (t *checker) plan(ctx context.Context, target string, isDir bool, lints string) (runPlan, error) {
 	f := &finder{ctx: ctx, roots: t.roots, start: target}
 	if !isDir {
 		f.start = filepath.Dir(target)
@@ -70,7 +70,7 @@ func (p *runPlan) warn(format string, args ...any) {
 }
 
 // add plans the programs that check a project.
-func (t *tool) add(p *runPlan, found project, lints string, file bool) {
+func (t *checker) add(p *runPlan, found project, lints string, file bool) {
 	part := "." // of the project, as an argument that cannot be an option
 	if rel, err := filepath.Rel(found.dir, p.target); err == nil && rel != "." && filepath.IsLocal(rel) {
 		part = "." + string(filepath.Separator) + rel
@@ -96,7 +96,7 @@ func (t *tool) add(p *runPlan, found project, lints string, file bool) {
 	}
 }
 
-func (t *tool) addCargo(p *runPlan, s programStep, lints string) {
+func (t *checker) addCargo(p *runPlan, s programStep, lints string) {
 	if lints == "" {
 		lints = "check"
 	}
@@ -110,7 +110,7 @@ func (t *tool) addCargo(p *runPlan, s programStep, lints string) {
 
 // addGo plans two commands: go build reports all mistakes of a package, but go vet
 // only the first one; go vet also checks tests.
-func (t *tool) addGo(p *runPlan, s programStep, part string, file bool) {
+func (t *checker) addGo(p *runPlan, s programStep, part string, file bool) {
 	if file {
 		part = filepath.Dir(part)
 		if part != "." {
@@ -130,7 +130,7 @@ var mypyArgs = []string{
 	"--show-column-numbers", "--show-error-codes", "--hide-error-context", "--no-error-summary", "--no-pretty", "--no-color-output",
 }
 
-func (t *tool) addPython(p *runPlan, s programStep, part string) {
+func (t *checker) addPython(p *runPlan, s programStep, part string) {
 	read := func(name string) string { return readMarker(t.roots, s.dir, name) }
 	mypy := section(read("pyproject.toml"), "[tool.mypy]") + section(read("setup.cfg"), "[mypy]") + section(read("mypy.ini"), "[mypy]") + section(read(".mypy.ini"), "[mypy]")
 	ruff := section(read("pyproject.toml"), "[tool.ruff]") + read("ruff.toml") + read(".ruff.toml")
@@ -170,7 +170,7 @@ func namesFiles(config string) bool {
 }
 
 // addStep adds a step if its program is installed, otherwise a warning.
-func (t *tool) addStep(p *runPlan, s programStep, program string, places []string, args []string) {
+func (t *checker) addStep(p *runPlan, s programStep, program string, places []string, args []string) {
 	path, shown, ok := t.lookup(s.dir, program, places)
 	if !ok {
 		p.warn("%s is not installed, so %s was not checked with %s", program, t.roots.Rel(s.dir), s.name)
@@ -197,7 +197,7 @@ var (
 // lookup finds a program for a project in dir. It searches the given places in dir
 // and in the directories around it, then PATH. shown is the program's name as seen
 // from dir.
-func (t *tool) lookup(dir, name string, places []string) (path, shown string, ok bool) {
+func (t *checker) lookup(dir, name string, places []string) (path, shown string, ok bool) {
 	for at := dir; len(places) > 0 && t.roots.Contains(at); at = filepath.Dir(at) {
 		for _, place := range places {
 			path, err := exec.LookPath(filepath.Join(at, filepath.FromSlash(place), name))
@@ -224,7 +224,7 @@ func (t *tool) lookup(dir, name string, places []string) (path, shown string, ok
 }
 
 // script returns the plan as an equivalent shell script in one line.
-func (t *tool) script(p runPlan) string {
+func (t *checker) script(p runPlan) string {
 	var parts []string
 	for _, s := range p.steps {
 		words := make([]string, len(s.words))

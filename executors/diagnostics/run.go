@@ -23,7 +23,7 @@ var plainOutput = []string{"FORCE_COLOR=0", "MYPY_FORCE_COLOR=0", "CARGO_TERM_CO
 
 // run runs the programs of the plan one after the other and returns the report. The
 // error is the cause of a cancelled turn.
-func (t *tool) run(ctx context.Context, p runPlan, most int) (executors.Result, error) {
+func (t *checker) run(ctx context.Context, p runPlan, most int) (executors.Result, error) {
 	within, cancel := ctx, context.CancelFunc(func() {})
 	if t.cfg.Timeout > 0 {
 		within, cancel = context.WithTimeout(ctx, time.Duration(t.cfg.Timeout)*time.Second)
@@ -62,7 +62,7 @@ var errNoPackages = errors.New("no packages")
 
 // start runs one program to its end and parses its output. An error explains why
 // there are no diagnostics, or only a part of them.
-func (t *tool) start(ctx context.Context, s programStep, rep *report) ([]Diagnostic, error) {
+func (t *checker) start(ctx context.Context, s programStep, rep *report) ([]Diagnostic, error) {
 	proc, err := t.local.Start(process.Program{
 		Path: s.path, Args: s.words[1:], Env: plainOutput, Dir: s.dir,
 		Head: keptHead, Tail: keptTail, Split: true,

@@ -90,7 +90,7 @@ func FuzzReadOverflow(f *testing.F) {
 			id = keptAs(t, o, "s", text)
 		}
 		for step := 0; ; step++ {
-			in := must(json.Marshal(input{ID: id, Offset: offset, Limit: limit, Pattern: pattern}))
+			in := must(json.Marshal(readInput{ID: id, Offset: offset, Limit: limit, Pattern: pattern}))
 			call := &executors.Call{Tool: Name, Session: "s", Input: in}
 			_, unfit := o.Tools().Prepare(t.Context(), call)
 			res, err := o.Tools().Execute(t.Context(), call)

@@ -224,7 +224,7 @@ func (b *background) find(id string) (*job, *executors.Failure) {
 }
 
 // start runs a command in the background and returns its first output.
-func (e *Executor) start(ctx context.Context, call *executors.Call, in input, note string) (executors.Result, error) {
+func (e *Executor) start(ctx context.Context, call *executors.Call, in bashInput, note string) (executors.Result, error) {
 	j, f := e.background.reserve(in.Command, e.cfg.MaxBackground)
 	if f != nil {
 		return f.Result(), nil

@@ -117,7 +117,7 @@ func New(r Runner, root string, cfg Config) *Executor {
 	return e
 }
 
-type input struct {
+type bashInput struct {
 	Command     string `json:"command"`
 	Description string `json:"description,omitempty"`
 	Background  bool   `json:"background,omitempty"`
@@ -159,7 +159,7 @@ func (e *Executor) Execute(ctx context.Context, call *executors.Call) (executors
 	return e.tools.Execute(ctx, call)
 }
 
-func (e *Executor) prepare(_ context.Context, _ *executors.Call, in input) (executors.Card, error) {
+func (e *Executor) prepare(_ context.Context, _ *executors.Call, in bashInput) (executors.Card, error) {
 	if f := e.check(in); f != nil {
 		return executors.Card{}, f
 	}
@@ -177,7 +177,7 @@ func (e *Executor) prepare(_ context.Context, _ *executors.Call, in input) (exec
 	}, nil
 }
 
-func (e *Executor) execute(ctx context.Context, call *executors.Call, in input) (executors.Result, error) {
+func (e *Executor) execute(ctx context.Context, call *executors.Call, in bashInput) (executors.Result, error) {
 	if f := e.check(in); f != nil {
 		return f.Result(), nil
 	}
@@ -199,7 +199,7 @@ func (e *Executor) execute(ctx context.Context, call *executors.Call, in input) 
 
 // run runs a command to its end, and undoes it if it failed and there is a
 // snapshot.
-func (e *Executor) run(ctx context.Context, call *executors.Call, in input, snap *rollback.Snapshot, note string) (executors.Result, error) {
+func (e *Executor) run(ctx context.Context, call *executors.Call, in bashInput, snap *rollback.Snapshot, note string) (executors.Result, error) {
 	timeout := e.Timeout
 	if in.Timeout > 0 {
 		timeout = time.Duration(in.Timeout) * time.Second
@@ -232,7 +232,7 @@ func (e *Executor) run(ctx context.Context, call *executors.Call, in input, snap
 	return res, nil
 }
 
-func (e *Executor) command(call *executors.Call, in input) Command {
+func (e *Executor) command(call *executors.Call, in bashInput) Command {
 	cmd := Command{
 		Line: in.Command, Dir: e.Root, Limit: e.cfg.MaxOutputBytes, Session: call.Session, Notify: call.Notify,
 	}
@@ -271,7 +271,7 @@ func (e *Executor) longer(timeout time.Duration) string {
 }
 
 // check refuses input that no shell can run.
-func (e *Executor) check(in input) *executors.Failure {
+func (e *Executor) check(in bashInput) *executors.Failure {
 	switch {
 	case in.Timeout < 0 || in.Timeout > e.cfg.MaxTimeout:
 		return executors.Failuref(executors.InvalidParameters, "bash: timeout must be from 1 to %d seconds, got %d", e.cfg.MaxTimeout, in.Timeout)

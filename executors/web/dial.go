@@ -40,15 +40,15 @@ func system() network {
 			if err != nil {
 				return err
 			}
-			return unfit(address, a.Addr().Unmap(), n.near())
+			return blockedFailure(address, a.Addr().Unmap(), n.near())
 		}}
 		return d.DialContext(ctx, "tcp", addr.String())
 	}
 	return n
 }
 
-// unfit returns a failure if the address of a name must not be contacted.
-func unfit(name string, a netip.Addr, near []netip.Prefix) error {
+// blockedFailure returns a failure if the address of a name must not be contacted.
+func blockedFailure(name string, a netip.Addr, near []netip.Prefix) error {
 	if why := unfitAddress(a, near); why != "" {
 		return blocked("%s may not be contacted: its address %s is not on the public Internet (%s)", name, a, why)
 	}
@@ -81,7 +81,7 @@ func (c *Client) addresses(ctx context.Context, h host) ([]netip.Addr, error) {
 	near := c.net.near()
 	for i, a := range addrs {
 		addrs[i] = a.Unmap() // so that the checked address is the dialled one
-		if err := unfit(h.name, addrs[i], near); err != nil {
+		if err := blockedFailure(h.name, addrs[i], near); err != nil {
 			return nil, err
 		}
 	}

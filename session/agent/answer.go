@@ -26,7 +26,7 @@ func (t *turn) ask(ctx context.Context) (answer, error) {
 	t.bare = nil
 	t.message.end()
 	var (
-		spoken = spoken{keep: func(b llm.Block) { t.Record(transcript.Block{MessageID: t.message.id, Block: b}) }}
+		spoken = answerBlocks{keep: func(b llm.Block) { t.Record(transcript.Block{MessageID: t.message.id, Block: b}) }}
 		a      answer
 		fault  error
 		usage  *llm.Usage
@@ -186,16 +186,16 @@ func (t *turn) say(ctx context.Context, kind, text string) error {
 	}
 }
 
-// spoken collects the blocks of an answer and joins the pieces of a text. Each
+// answerBlocks collects the blocks of an answer and joins the pieces of a text. Each
 // block is passed to keep as soon as it is complete.
-type spoken struct {
+type answerBlocks struct {
 	keep   func(llm.Block)
 	blocks []llm.Block
 	kind   string          // of the block in progress, as for a chunk; empty if there is no such block
 	pieces strings.Builder // appending to the block would take quadratic time
 }
 
-func (s *spoken) add(ev llm.Event) {
+func (s *answerBlocks) add(ev llm.Event) {
 	switch {
 	case ev.Text != "":
 		s.piece(acp.UpdateAgentMessage, ev.Text)
@@ -214,7 +214,7 @@ func (s *spoken) add(ev llm.Event) {
 	}
 }
 
-func (s *spoken) piece(kind, text string) {
+func (s *answerBlocks) piece(kind, text string) {
 	if s.kind != kind {
 		s.end(nil)
 		s.kind = kind
@@ -224,7 +224,7 @@ func (s *spoken) piece(kind, text string) {
 
 // end completes the block in progress, a thought with its opaque data, and
 // returns all blocks.
-func (s *spoken) end(opaque *llm.Opaque) []llm.Block {
+func (s *answerBlocks) end(opaque *llm.Opaque) []llm.Block {
 	switch s.kind {
 	case acp.UpdateAgentMessage:
 		s.add1(llm.Block{Text: s.pieces.String()})
@@ -238,13 +238,13 @@ func (s *spoken) end(opaque *llm.Opaque) []llm.Block {
 
 // cut returns the blocks of an answer that broke off, so that the next answer
 // can begin with them.
-func (s *spoken) cut() []llm.Block {
+func (s *answerBlocks) cut() []llm.Block {
 	blocks := s.end(nil)
 	s.blocks = nil
 	return blocks
 }
 
-func (s *spoken) add1(b llm.Block) {
+func (s *answerBlocks) add1(b llm.Block) {
 	s.blocks = append(s.blocks, b)
 	s.keep(b)
 }

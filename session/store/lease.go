@@ -33,7 +33,7 @@ func (l *lease) live(now time.Time, here string) bool {
 	if age := now.Sub(l.beat); age >= LeaseTimeout || age <= -LeaseTimeout { // or the clock was set back
 		return false
 	}
-	return l.host != here || alive(l.pid)
+	return l.host != here || processAlive(l.pid)
 }
 
 // lease returns the lease of a session, or nil if it has none.

@@ -19,8 +19,8 @@ func host() string {
 	return name + " " + strings.TrimSpace(string(boot)) + " " + pids
 }
 
-// alive reports whether the process can still run; a zombie cannot.
-func alive(pid int) bool {
+// processAlive reports whether the process can still run; a zombie cannot.
+func processAlive(pid int) bool {
 	if errors.Is(unix.Kill(pid, 0), unix.ESRCH) {
 		return false
 	}

@@ -15,5 +15,5 @@ func host() string {
 	return name
 }
 
-// alive reports whether a process with this pid may exist.
-func alive(pid int) bool { return !errors.Is(unix.Kill(pid, 0), unix.ESRCH) }
+// processAlive reports whether a process with this pid may exist.
+func processAlive(pid int) bool { return !errors.Is(unix.Kill(pid, 0), unix.ESRCH) }

@@ -13,8 +13,8 @@ func host() string {
 	return name
 }
 
-// alive reports whether a process with this pid may exist.
-func alive(pid int) bool {
+// processAlive reports whether a process with this pid may exist.
+func processAlive(pid int) bool {
 	h, err := windows.OpenProcess(windows.SYNCHRONIZE, false, uint32(pid))
 	if err != nil {
 		return !errors.Is(err, windows.ERROR_INVALID_PARAMETER) // means that there is no such process

@@ -67,16 +67,16 @@ type DB struct {
 
 	turn    *semaphore.Weighted // of 1: held while a method uses the fields below
 	h       *handle             // nil until the first use and after a fault
-	opening fault               // why the file could not be opened
-	locking fault               // why no transaction could begin
+	opening repeatedError       // why the file could not be opened
+	locking repeatedError       // why no transaction could begin
 	damaged bool                // SQLite found damage: check every page before the next use
 	closed  bool
 	swept   time.Time // the time of the last sweep
 }
 
-// fault is an error that is repeated for a while, in place of the attempt that
+// repeatedError is an error that is repeated for a while, in place of the attempt that
 // failed.
-type fault struct {
+type repeatedError struct {
 	err   error
 	until time.Time
 }
@@ -213,18 +213,18 @@ func (db *DB) handle() (*handle, error) {
 	if h.readOnly {
 		h.until = db.now().Add(retryAfter)
 	}
-	db.h, db.damaged, db.opening, db.locking = h, false, fault{}, fault{}
+	db.h, db.damaged, db.opening, db.locking = h, false, repeatedError{}, repeatedError{}
 	return h, nil
 }
 
 // repeated returns the fault of a failed attempt. It is repeated for a while if
 // another attempt would be slow, and never if it would fail at once: a full disk
 // may have room again.
-func (db *DB) repeated(err error) fault {
+func (db *DB) repeated(err error) repeatedError {
 	if u, ok := errors.AsType[*UnusableError](err); ok && (u.locked() || u.damaged() || u.newer()) {
-		return fault{err, db.now().Add(retryAfter)}
+		return repeatedError{err, db.now().Add(retryAfter)}
 	}
-	return fault{}
+	return repeatedError{}
 }
 
 // judge explains an error of a statement and prepares the next use accordingly.
@@ -234,7 +234,7 @@ func (db *DB) judge(err error) error {
 	case u == nil:
 	case u.damaged(), u.newer():
 		db.damaged = u.damaged()
-		db.opening = fault{err, db.now().Add(retryAfter)}
+		db.opening = repeatedError{err, db.now().Add(retryAfter)}
 		db.drop()
 	case u.broken():
 		db.drop()

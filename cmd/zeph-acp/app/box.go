@@ -9,7 +9,7 @@ import (
 
 // box returns the OS sandbox of one session's local commands, or nil if it is
 // off.
-func (a *App) box(cfg config.Config, in places) *sandbox.Sandbox {
+func (a *App) box(cfg config.Config, in sessionDirs) *sandbox.Sandbox {
 	setup := sandbox.Setup{
 		Roots: in.roots, Deny: cfg.Tools.File.DenyRead,
 		Network: cfg.Tools.Shell.AllowNetwork, Home: in.home, Getenv: a.environ,

@@ -32,7 +32,7 @@ import (
 // refused before any link judges it, links that deny come before the question
 // to the user, and no "always" bypasses a gate. docs/design.md explains the
 // order.
-func (a *App) chain(cfg config.Config, s session.Setup, in places, rules *policy.ShellPolicyHandle, terminals *ideproxy.Terminals) (executors.Executor, *keeper) {
+func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *policy.ShellPolicyHandle, terminals *ideproxy.Terminals) (executors.Executor, *keeper) {
 	caps := s.Client.Capabilities()
 	guard := &policy.Guard{Policy: rules, Roots: in.files, Commands: in.roots, Home: in.home, Private: in.roots.Private}
 	permission := &policy.Permission{

@@ -31,8 +31,8 @@ func extension[P any](method func(context.Context, P) (any, error)) acp.Extensio
 	}
 }
 
-// tool is the entry of one tool in the answer to _zeph/tools.
-type tool struct {
+// toolEntry is one tool in the answer to _zeph/tools.
+type toolEntry struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
 	InputSchema json.RawMessage `json:"inputSchema"`
@@ -40,9 +40,9 @@ type tool struct {
 }
 
 func tools() any {
-	out := []tool{}
+	out := []toolEntry{}
 	for _, t := range Catalogue() {
-		out = append(out, tool{t.Name, t.Description, t.Offered(), string(t.Kind)})
+		out = append(out, toolEntry{t.Name, t.Description, t.Offered(), string(t.Kind)})
 	}
 	return map[string]any{"tools": out}
 }

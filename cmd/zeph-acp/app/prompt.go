@@ -52,7 +52,7 @@ func (p *systemPrompt) forget() {
 
 // systemPrompt returns the system prompt of a session: about its directories,
 // read as the file tools read them, and the user's skills.
-func (a *App) systemPrompt(cfg config.Config, s session.Setup, in places) *systemPrompt {
+func (a *App) systemPrompt(cfg config.Config, s session.Setup, in sessionDirs) *systemPrompt {
 	return &systemPrompt{write: func() string {
 		p := prompt.Read(projectFiles{in.files}, in.roots.Dirs(), prompt.Limits{Total: cfg.Agent.MaxRulesBytes}, a.filters.mask(cfg.Tools.Filters.Security))
 		for _, w := range p.Warnings {

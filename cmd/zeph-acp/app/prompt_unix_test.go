@@ -147,7 +147,7 @@ func TestHostileRules(t *testing.T) {
 			cfg := config.Defaults()
 			cfg.Tools.File.DenyRead = tt.deny
 			a := &App{filters: newFilters(&config.Loaded{}), Log: slog.New(slog.DiscardHandler)}
-			in, _, err := a.places(cfg, roots)
+			in, _, err := a.sessionDirs(cfg, roots)
 			if err != nil {
 				t.Fatal(err)
 			}

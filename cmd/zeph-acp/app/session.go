@@ -27,7 +27,7 @@ func (a *App) newAgent(s session.Setup, terminals *ideproxy.Terminals) (session.
 	}
 	rules := a.rulesNow()
 	cfg, warnings := a.tightened(rules, roots)
-	in, left, err := a.places(cfg, roots)
+	in, left, err := a.sessionDirs(cfg, roots)
 	if err != nil {
 		return session.Opening{}, err
 	}
@@ -69,8 +69,8 @@ func (a *App) roots(s session.Setup) (*workspace.Roots, error) {
 	return roots.Without(a.Own), nil
 }
 
-// places are the directories of one session.
-type places struct {
+// sessionDirs are the directories of one session.
+type sessionDirs struct {
 	roots *workspace.Roots // the client's, where commands run
 	files *workspace.Roots // the same and those that the file tools may use in addition
 	home  string           // absolute; empty means unknown
@@ -78,8 +78,8 @@ type places struct {
 	skills *skills.Set
 }
 
-// places finds the directories of a session. It returns warnings for the user.
-func (a *App) places(cfg config.Config, roots *workspace.Roots) (in places, warnings []string, err error) {
+// sessionDirs finds the directories of a session. It returns warnings for the user.
+func (a *App) sessionDirs(cfg config.Config, roots *workspace.Roots) (in sessionDirs, warnings []string, err error) {
 	in.roots, in.home = roots, a.home
 	if in.files, warnings, err = cfg.Tools.File.Roots(roots); err != nil {
 		return in, nil, err
@@ -98,7 +98,7 @@ func (a *App) missing() (warnings []string) {
 }
 
 // agent returns the agent that runs the turns of a session with these tools.
-func (a *App) agent(cfg config.Config, s session.Setup, in places, tools executors.Executor, kept *keeper, models helperModels) *agent.Agent {
+func (a *App) agent(cfg config.Config, s session.Setup, in sessionDirs, tools executors.Executor, kept *keeper, models helperModels) *agent.Agent {
 	return &agent.Agent{
 		Config: cfg.Agent.Config, Session: s.ID, Chain: tools, NewID: a.NewID, Log: a.Log,
 		Client: a.client(s, kept),

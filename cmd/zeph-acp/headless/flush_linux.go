@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// flush discards input that was typed but not read.
-func flush(terminal *os.File) {
+// discardTyped discards input that was typed but not read.
+func discardTyped(terminal *os.File) {
 	_ = unix.IoctlSetInt(int(terminal.Fd()), unix.TCFLSH, unix.TCIFLUSH) // no terminal: nothing was typed
 }

@@ -4,6 +4,6 @@ package headless
 
 import "os"
 
-// flush does nothing: only on Linux is input discarded that was typed before the
+// discardTyped does nothing: only on Linux is input discarded that was typed before the
 // question appeared.
-func flush(*os.File) {}
+func discardTyped(*os.File) {}

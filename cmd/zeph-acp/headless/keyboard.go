@@ -34,7 +34,7 @@ func NewKeyboard(in *os.File) *Keyboard {
 
 // begin starts a question and discards input that was typed before.
 func (k *Keyboard) begin() (question int) {
-	flush(k.in)
+	discardTyped(k.in)
 	k.mu.Lock()
 	k.question++
 	question = k.question

@@ -55,7 +55,7 @@ func (f *fallback) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Ev
 		var told []string // failures since the last change of the model was announced
 		for i, m := range f.candidates() {
 			if m != f.Model {
-				if e := unfit(m, req); e != nil {
+				if e := whyUnable(m, req); e != nil {
 					failed, told = append(failed, e), append(told, e.Error()+".")
 					if llm.Ready(m) == nil { // it is too small; see Window
 						f.rest(m, longestResting)
@@ -121,8 +121,8 @@ func mayFallBack(e *llm.Error) bool {
 	return e.Auth || e.Again || e.Status < http.StatusBadRequest
 }
 
-// unfit returns why a model cannot answer the request, or nil.
-func unfit(m llm.Model, req llm.Request) *llm.Error {
+// whyUnable returns why a model cannot answer the request, or nil.
+func whyUnable(m llm.Model, req llm.Request) *llm.Error {
 	if err := llm.Ready(m); err != nil {
 		if e, ok := errors.AsType[*llm.Error](err); ok {
 			return e

@@ -67,8 +67,8 @@ type listedModel struct {
 	About string `json:"about,omitempty"`
 }
 
-// lister is a model whose provider can list its models.
-type lister interface {
+// modelLister is a model whose provider can list its models.
+type modelLister interface {
 	List(ctx context.Context) ([]llm.Choice, error)
 }
 
@@ -105,14 +105,14 @@ func (c *Catalogue) Refresh(cfg Config, getenv func(string) string) {
 		if err != nil || llm.Ready(m) != nil {
 			continue
 		}
-		if l, ok := llm.As[lister](m); ok {
+		if l, ok := llm.As[modelLister](m); ok {
 			c.ask(p, p.listKey(getenv), l)
 		}
 	}
 }
 
 // ask requests one list, unless it is new or already requested.
-func (c *Catalogue) ask(p Provider, key string, l lister) {
+func (c *Catalogue) ask(p Provider, key string, l modelLister) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.load()

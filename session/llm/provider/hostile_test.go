@@ -91,7 +91,7 @@ func TestEndlessList(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, _ := llm.As[lister](m)
+		l, _ := llm.As[modelLister](m)
 		if list, err := l.List(t.Context()); err == nil || len(list) > 0 {
 			t.Errorf("%s: %d models, error %v, want an error", kind, len(list), err)
 		}
