@@ -314,6 +314,7 @@ func (i *instance) options() *sdk.ClientSessionOptions {
 // client returns the client of one connection.
 func (i *instance) client() *sdk.Client {
 	c := sdk.NewClient(&sdk.Implementation{Name: "zeph-acp", Title: "Zeph", Version: i.pool.Version}, &sdk.ClientOptions{
+		//lint:ignore SA1019 revisions before 2026-07-28 have roots
 		Capabilities: &sdk.ClientCapabilities{RootsV2: &sdk.RootCapabilities{}}, // no sampling
 		ToolListChangedHandler: func(_ context.Context, r *sdk.ToolListChangedRequest) {
 			if !i.relists.Swap(true) {
@@ -331,6 +332,7 @@ func (i *instance) client() *sdk.Client {
 	})
 	for _, dir := range i.roots {
 		u := url.URL{Scheme: "file", Path: filepath.ToSlash(dir)}
+		//lint:ignore SA1019 revisions before 2026-07-28 have roots
 		c.AddRoots(&sdk.Root{URI: u.String(), Name: filepath.Base(dir)}) // for revisions that have roots
 	}
 	return c
