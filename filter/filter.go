@@ -68,10 +68,10 @@ func (f *Filter) Apply(script string, exit int, raw io.Reader) (*Outcome, error)
 	return f.Explain(script, exit, raw, nil)
 }
 
-// Explain is Apply, and calls tell with the text before and after each rule
-// that matches. The two are the same if the rule changed nothing. tell must not
+// Explain is Apply, and calls explain with the text before and after each rule
+// that matches. The two are the same if the rule changed nothing. explain must not
 // keep them.
-func (f *Filter) Explain(script string, exit int, raw io.Reader, tell func(by Applied, before, after *text.Lines)) (*Outcome, error) {
+func (f *Filter) Explain(script string, exit int, raw io.Reader, explain func(by Applied, before, after *text.Lines)) (*Outcome, error) {
 	run := strategy.Run{Exit: exit}
 	run.Command, run.Mixed = command.Output(script)
 	rules := f.matching(run.Command)
@@ -109,8 +109,8 @@ func (f *Filter) Explain(script string, exit int, raw io.Reader, tell func(by Ap
 			return nil, err
 		}
 		by := Applied{r.name, r.kind, p.confidence, p.failed}
-		if tell != nil {
-			tell(by, o.Text, out)
+		if explain != nil {
+			explain(by, o.Text, out)
 		}
 		if out != o.Text && o.Text != o.Full {
 			o.Text.Close()

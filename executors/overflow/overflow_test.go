@@ -34,14 +34,14 @@ func (broken) Overflow(context.Context, string, string) iter.Seq2[[]byte, error]
 	return func(yield func([]byte, error) bool) { yield(nil, errBroken) }
 }
 
-// gives is a tool that returns a fixed result.
-type gives struct {
+// fixedTool is a tool that returns a fixed result.
+type fixedTool struct {
 	executors.Executor
 	res executors.Result
 	err error
 }
 
-func (g gives) Execute(context.Context, *executors.Call) (executors.Result, error) {
+func (g fixedTool) Execute(context.Context, *executors.Call) (executors.Result, error) {
 	return g.res, g.err
 }
 
@@ -130,7 +130,7 @@ func TestMiddleware(t *testing.T) {
 				res.Full = spool(t, tt.full)
 			}
 			call := &executors.Call{Tool: tt.tool, Session: "s", Record: &executors.Record{}}
-			got, err := o.Middleware(gives{res: res}).Execute(t.Context(), call)
+			got, err := o.Middleware(fixedTool{res: res}).Execute(t.Context(), call)
 			if err != nil || got.Full != nil {
 				t.Fatalf("%+v, %v", got, err)
 			}
@@ -164,7 +164,7 @@ func TestMiddleware(t *testing.T) {
 func TestErrorClosesTheSpool(t *testing.T) {
 	full := spool(t, numbered(2000))
 	o := small()
-	_, err := o.Middleware(gives{res: executors.Result{Full: full}, err: io.ErrClosedPipe}).Execute(t.Context(), &executors.Call{})
+	_, err := o.Middleware(fixedTool{res: executors.Result{Full: full}, err: io.ErrClosedPipe}).Execute(t.Context(), &executors.Call{})
 	if !errors.Is(err, io.ErrClosedPipe) || !isClosed(full) || len(o.Memory.entries) > 0 {
 		t.Errorf("%v, closed %t", err, isClosed(full))
 	}
@@ -174,11 +174,11 @@ func TestRawAndRecord(t *testing.T) {
 	long := numbered(2000)
 	call := &executors.Call{Record: &executors.Record{Before: 77}}
 	o := small()
-	got, err := o.Middleware(gives{res: executors.Result{Text: long, Raw: long}}).Execute(t.Context(), call)
+	got, err := o.Middleware(fixedTool{res: executors.Result{Text: long, Raw: long}}).Execute(t.Context(), call)
 	if raw, _ := got.Raw.(string); err != nil || utf8.RuneCountInString(raw) > 1000 || !strings.HasPrefix(raw, "line 1\n") || call.Record.Before != 77 {
 		t.Errorf("%q, %+v, %v", raw, *call.Record, err)
 	}
-	if _, err := o.Middleware(gives{res: executors.Result{Text: long}}).Execute(t.Context(), &executors.Call{}); err != nil { // without a record
+	if _, err := o.Middleware(fixedTool{res: executors.Result{Text: long}}).Execute(t.Context(), &executors.Call{}); err != nil { // without a record
 		t.Error(err)
 	}
 }
@@ -251,7 +251,7 @@ func TestBrokenStore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tt.o.Config = Defaults()
 			tt.o.Config.Threshold = 1000
-			res, err := tt.o.Middleware(gives{res: executors.Result{Text: text, Full: spool(t, text+text)}}).
+			res, err := tt.o.Middleware(fixedTool{res: executors.Result{Text: text, Full: spool(t, text+text)}}).
 				Execute(tt.ctx, &executors.Call{Session: "s", Record: &executors.Record{}})
 			last := lastLine(res.ForModel())
 			if err != nil || res.Failed || strings.Contains(last, "/home") {
@@ -306,7 +306,7 @@ func TestWithDatabase(t *testing.T) {
 	var group sync.WaitGroup
 	for range 4 { // concurrent calls may return the same one
 		group.Go(func() {
-			res, err := o.Middleware(gives{res: executors.Result{Text: "x", Full: spool(t, text)}}).Execute(t.Context(), &executors.Call{Session: "s"})
+			res, err := o.Middleware(fixedTool{res: executors.Result{Text: "x", Full: spool(t, text)}}).Execute(t.Context(), &executors.Call{Session: "s"})
 			if err != nil || strings.Contains(res.ForModel(), "until") {
 				t.Errorf("%s, %v", res.ForModel(), err)
 			}
@@ -372,7 +372,7 @@ func TestConfig(t *testing.T) {
 
 func BenchmarkShortResult(b *testing.B) {
 	o := &Overflow{Memory: NewMemory(1 << 20), Config: Defaults()}
-	chain := o.Middleware(gives{res: executors.Result{Text: strings.Repeat("some output\n", 1000)}})
+	chain := o.Middleware(fixedTool{res: executors.Result{Text: strings.Repeat("some output\n", 1000)}})
 	call := &executors.Call{Tool: "bash", Session: "s", Record: &executors.Record{}}
 	b.ReportAllocs()
 	for b.Loop() {

@@ -65,7 +65,7 @@ func TestSummarize(t *testing.T) {
 			if tt.full != "" {
 				res.Full = spool(t, tt.full)
 			}
-			got, err := o.Middleware(gives{res: res}).Execute(t.Context(), &executors.Call{Tool: tt.tool, Session: "s", Input: json.RawMessage(`{"a":1}`)})
+			got, err := o.Middleware(fixedTool{res: res}).Execute(t.Context(), &executors.Call{Tool: tt.tool, Session: "s", Input: json.RawMessage(`{"a":1}`)})
 			if err != nil {
 				t.Fatal(err)
 			}

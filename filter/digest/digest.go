@@ -194,7 +194,7 @@ type digestPass struct {
 	changed bool
 	cut     bool   // an earlier pass omitted lines, so the rest may lack the context of a failure
 	gone    []byte // the last dropped line while no line stayed, which is better than an empty result
-	told    bool   // a kept line shows the outcome
+	shown   bool   // a kept line shows the outcome
 	short   []byte
 }
 
@@ -267,9 +267,9 @@ func (g *digestPass) keepLine(l []byte) {
 		g.headed = false
 		g.rest.Write(g.head)
 	}
-	if g.leads || g.run.Exit != 0 && !g.told {
+	if g.leads || g.run.Exit != 0 && !g.shown {
 		matters := text.Important(l)
-		g.told = g.told || matters || g.keep.Match(l)
+		g.shown = g.shown || matters || g.keep.Match(l)
 		if g.leads && matters {
 			g.leads = false
 			g.rest.Write(g.leader)
@@ -325,7 +325,7 @@ func (g *digestPass) End() strategy.Confidence {
 	switch {
 	case g.cut, !g.changed && !long:
 		return strategy.Fallback
-	case g.run.Exit != 0 && !g.told: // the rest would not show the failure
+	case g.run.Exit != 0 && !g.shown: // the rest would not show the failure
 		return strategy.Fallback
 	}
 	if g.rest.Count() == 0 && len(folded) == 0 {

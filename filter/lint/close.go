@@ -132,7 +132,7 @@ func (g *grouping) write() {
 	if len(d.raw) > 0 {
 		g.endMuted()
 		if g.run.Exit != 0 {
-			g.tell()
+			g.writeHeld()
 		}
 		writeAll(&g.body, condenseChain(t.lead))
 	}

@@ -277,8 +277,8 @@ func (g *grouping) keepBack(which int, l []byte) {
 	}
 }
 
-// tell writes the held commands before their result.
-func (g *grouping) tell() {
+// writeHeld writes the held commands before their result.
+func (g *grouping) writeHeld() {
 	for _, which := range []int{1, 0} {
 		if e := g.echoed[which]; len(e) > 0 {
 			g.body.text(e)
@@ -331,14 +331,14 @@ func (g *grouping) flushHeld() {
 		return
 	}
 	if bytes.HasSuffix(t.held, []byte("':")) && bytes.Contains(t.held, []byte(": in function `")) { // a linker's heading
-		g.tell()
+		g.writeHeld()
 	}
 	// Looking at all words is expensive, so it is done only if needed.
 	kept := g.run.Exit != 0 && len(g.echoed[0])+len(g.echoed[1]) > 0
 	if (kept || !g.failed) && text.Important(t.held) {
 		g.failed = true
 		if g.run.Exit != 0 && t.held[0] != '>' && (!bytes.HasPrefix(t.held, []byte("make")) || bytes.Contains(t.held, []byte("*** "))) {
-			g.tell()
+			g.writeHeld()
 		}
 	}
 	g.body.text(t.held)

@@ -275,7 +275,7 @@ func (d *deduping) add(r *logRecord, exact bool) *logEntry {
 	if len(d.entries) >= d.max || d.held > maxHeld {
 		return nil
 	}
-	e := &logEntry{text: bytes.Clone(r.text), key: string(d.key), n: 1, important: exact || r.tells()}
+	e := &logEntry{text: bytes.Clone(r.text), key: string(d.key), n: 1, important: exact || r.reportsProblem()}
 	e.varies = e.important || text.FailedRequest(e.text)
 	d.held += len(e.text) + len(e.key) + 200
 	d.seen[d.hash()] = e

@@ -77,9 +77,9 @@ func (r *logRecord) continues(l []byte) bool {
 	return r.fails
 }
 
-// tells reports whether the record reports a problem, so that it must neither
+// reportsProblem reports whether the record reports a problem, so that it must neither
 // be merged with other numbers nor be truncated.
-func (r *logRecord) tells() bool {
+func (r *logRecord) reportsProblem() bool {
 	if r.dump { // of all goroutines one failed
 		return bytes.Contains(r.text, []byte(" [running"))
 	}

@@ -132,7 +132,7 @@ func (c *cargoTests) inBlocks(l []byte) bool {
 		return c.indented(l)
 	case begins(l, "note: run with `RUST_BACKTRACE=") || begins(l, "note: Some details are omitted, run with"):
 	default:
-		c.tell(l, begins(l, "thread '") || begins(l, "Error: ") || begins(l, "error") || contains(l, "panicked at"))
+		c.failureLine(l, begins(l, "thread '") || begins(l, "Error: ") || begins(l, "error") || contains(l, "panicked at"))
 	}
 	return true
 }

@@ -74,7 +74,7 @@ func (w *goWriter) line(l []byte) {
 func (w *goWriter) wrote(l []byte) {
 	switch t := w.test; {
 	case w.crash:
-		w.tell(l, false)
+		w.failureLine(l, false)
 	case t == nil && w.pkg == goPassed:
 		w.prints(l)
 	case t == nil:
@@ -111,12 +111,12 @@ func (w *goWriter) owned(l []byte) {
 	switch {
 	case w.open:
 		w.lines++
-		w.tell(l, false)
+		w.failureLine(l, false)
 	case t.left > 1:
 		w.flush()
 		w.limit(t.left)
 		w.lines = 1
-		w.tell(l, false)
+		w.failureLine(l, false)
 	case t.left == 1:
 		w.keep(l)
 		t.left = -1

@@ -79,7 +79,7 @@ func (j *jvmTests) shape(l []byte) bool {
 	if l[0] == ' ' || l[0] == '\t' {
 		switch j.in {
 		case jvmTrace:
-			j.tell(l, true)
+			j.failureLine(l, true)
 			return true
 		case jvmPrinted:
 			j.prints(l)
@@ -236,7 +236,7 @@ func (j *jvmTests) gradle(l []byte) bool {
 		j.keep(l)
 		return true
 	case j.in == jvmTrace && j.open: // the exception, which Maven does not indent
-		j.tell(l, true)
+		j.failureLine(l, true)
 		return true
 	case j.in == jvmWrong:
 		j.failed(l)
@@ -313,7 +313,7 @@ func (d *dotnetTests) shape(l []byte) bool {
 	case indent == 2 && contains(inner, " -> ") && (ends(inner, ".dll") || ends(inner, ".exe")):
 		return true
 	case d.in && indent > 0:
-		d.tell(l, !begins(inner, "Error Message:"))
+		d.failureLine(l, !begins(inner, "Error Message:"))
 		return true
 	case contains(l, ": warning ") || contains(l, ": error "):
 		d.leave()
@@ -331,7 +331,7 @@ func (d *dotnetTests) shape(l []byte) bool {
 		return true
 	}
 	if d.in && d.open {
-		d.tell(l, true)
+		d.failureLine(l, true)
 		return true
 	}
 	return false

@@ -131,7 +131,7 @@ func (n *nativeTests) google(l []byte) bool {
 			if n.text != nil {
 				_ = n.text.Each(func(line []byte) {
 					if len(line) > 0 {
-						n.tell(line, true)
+						n.failureLine(line, true)
 					}
 				})
 			}
@@ -225,7 +225,7 @@ func (n *nativeTests) numbered(l, inner []byte) bool {
 	case ctestVerbose(l):
 		return true
 	case n.in == nativeBlocks && n.open:
-		n.tell(l, begins(inner, "Failure/Error: ") || text.Important(l))
+		n.failureLine(l, begins(inner, "Failure/Error: ") || text.Important(l))
 		return true
 	}
 	if failed, ok := nativeSigns(l); ok {

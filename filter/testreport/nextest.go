@@ -45,7 +45,7 @@ func (c *cargoTests) nextestWrote(l []byte) {
 	case runningTests(inner), string(inner) == "failures:", begins(inner, "test result: "), begins(inner, "test ") && (ends(inner, " ... FAILED") || ends(inner, " ... ok")),
 		len(inner) < len(l) && bytes.HasSuffix(c.test1, inner) && bytes.IndexByte(inner, ' ') < 0:
 	default:
-		c.tell(l, contains(l, "panicked at") || begins(inner, "Error: "))
+		c.failureLine(l, contains(l, "panicked at") || begins(inner, "Error: "))
 	}
 }
 

@@ -151,7 +151,7 @@ func (p *pytestTests) inBlocks(l []byte) bool {
 	case !p.open:
 		p.loose(l)
 	default:
-		p.tell(l, begins(l, "E "))
+		p.failureLine(l, begins(l, "E "))
 	}
 	return true
 }

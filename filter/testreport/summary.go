@@ -325,8 +325,8 @@ func (p *testPass) limit(n int) {
 	p.detail.begin(p.emit, n-n/5, n/5)
 }
 
-// tell handles a line of the last failure. reason marks the line that says why.
-func (p *testPass) tell(l []byte, reason bool) {
+// failureLine handles a line of the last failure. reason marks the line that says why.
+func (p *testPass) failureLine(l []byte, reason bool) {
 	switch {
 	case !p.open:
 		p.loose(l)

@@ -75,7 +75,7 @@ func (t *tapTests) shape(l []byte) bool {
 		case beginsAny(inner, "duration_ms: ", "type: 'test'", "type: 'suite'"), string(inner) == "---", string(inner) == "...":
 		case contains(inner, "node:internal/") || contains(inner, "(node:"):
 		default:
-			t.tell(l, beginsAny(inner, "error: ", "message: "))
+			t.failureLine(l, beginsAny(inner, "error: ", "message: "))
 		}
 		return true
 	case begins(inner, "1..") && len(inner) < 12, begins(inner, "1..0 # "):
@@ -116,7 +116,7 @@ func (t *tapTests) comment(l []byte) bool {
 		t.leave()
 		t.keep(l)
 	case t.in == tapFailed:
-		t.tell(l, true)
+		t.failureLine(l, true)
 	default:
 		return false
 	}

@@ -67,7 +67,7 @@ func (u *unittestTests) shape(l []byte) bool {
 		u.keep(l)
 		return true
 	case u.in && u.open:
-		u.tell(l, l[0] > ' ' && text.Important(l) && !begins(l, "Traceback"))
+		u.failureLine(l, l[0] > ' ' && text.Important(l) && !begins(l, "Traceback"))
 		return true
 	}
 	return u.progress(l)

@@ -149,7 +149,7 @@ func (j *jsTests) inBlock(l, inner []byte, indent int) bool {
 			return true
 		}
 		if indent >= 4 || indent >= 2 && !begins(inner, "● ") && jsSign(inner) == noSign {
-			j.tell(l, false)
+			j.failureLine(l, false)
 			return true
 		}
 		j.leave()
@@ -174,12 +174,12 @@ func (j *jsTests) inBlock(l, inner []byte, indent int) bool {
 		case j.frame(l, inner):
 			return true
 		default:
-			j.tell(l, jsReason(l))
+			j.failureLine(l, jsReason(l))
 			return true
 		}
 	case jsNumber:
 		if indent >= 3 && !jsNumbered(l, inner) && !(j.tests && !j.begun && indent < 4) {
-			j.tell(l, jsReason(inner))
+			j.failureLine(l, jsReason(inner))
 			return true
 		}
 		j.leave()
@@ -190,16 +190,16 @@ func (j *jsTests) inBlock(l, inner []byte, indent int) bool {
 				return true
 			}
 			if !j.open {
-				j.told(testKey(j.test))
+				j.markReported(testKey(j.test))
 				j.fail(j.test, nil)
 			}
-			j.tell(l, jsReason(inner))
+			j.failureLine(l, jsReason(inner))
 			return true
 		}
 		j.leave()
 	case jsCause:
 		if indent >= 2 {
-			j.tell(l, jsReason(inner))
+			j.failureLine(l, jsReason(inner))
 			return true
 		}
 		j.leave()
@@ -212,7 +212,7 @@ func (j *jsTests) inBlock(l, inner []byte, indent int) bool {
 		case indent == 2 && j.avaName(inner):
 			j.fail(inner, l)
 		default:
-			j.tell(l, jsReason(inner))
+			j.failureLine(l, jsReason(inner))
 		}
 		return true
 	}
@@ -237,14 +237,14 @@ func (j *jsTests) frame(l, inner []byte) bool {
 		return true
 	}
 	if len(j.context) > 0 && inner[0] == '|' && contains(inner, "^") {
-		j.tell(j.context, false)
+		j.failureLine(j.context, false)
 	}
 	j.context = j.context[:0]
 	return false
 }
 
-// told records that a failure was reported.
-func (j *jsTests) told(id string) {
+// markReported records that a failure was reported.
+func (j *jsTests) markReported(id string) {
 	if len(j.seen1) < 20*toldFailures {
 		j.seen1[id] = true
 	}
@@ -378,7 +378,7 @@ func (j *jsTests) indented(l, inner []byte, indent int) bool {
 		j.keep(l)
 		return true
 	case begins(inner, "→ "):
-		j.tell(l, true)
+		j.failureLine(l, true)
 		return true
 	case begins(inner, "- ") && j.tests && !j.begun: // mocha: pending
 		j.titles.sign(indent, false, j.testPass)
@@ -410,7 +410,7 @@ func (j *jsTests) bullet(l, inner []byte) bool {
 		j.in = jsRepeat
 		return true
 	}
-	j.told(id)
+	j.markReported(id)
 	j.fail(name, l)
 	j.in = jsBullet
 	return true

@@ -74,7 +74,7 @@ func (n *normalising) word(end int, kind uint8) {
 	switch {
 	case kind&Digit == 0 && !(kind == HexLetter && len(word) >= 8) && !(len(word) == 3 && IsCalendarWord(word)):
 		n.literal(end)
-	case kind == Digit && n.strict && n.tells(end):
+	case kind == Digit && n.strict && n.identifiesSubject(end):
 		n.literal(n.fraction(end))
 	case kind == Digit && !n.strict && n.speaks(end):
 		n.literal(end)
@@ -127,9 +127,9 @@ func (n *normalising) fraction(end int) int {
 	return end
 }
 
-// tells reports whether the number up to end identifies the subject of a
+// identifiesSubject reports whether the number up to end identifies the subject of a
 // record, so that errors with different numbers differ.
-func (n *normalising) tells(end int) bool {
+func (n *normalising) identifiesSubject(end int) bool {
 	line, start := n.line, n.at
 	if end-start >= 10 { // an epoch, an id
 		return false
