@@ -55,6 +55,13 @@ func (p *Anthropic) Then(script ...Reply) {
 	p.script = append(p.script, script...)
 }
 
+// Drop removes the replies that are left.
+func (p *Anthropic) Drop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.script = nil
+}
+
 // Requests returns the bodies of the requests so far.
 func (p *Anthropic) Requests() []string {
 	p.mu.Lock()
