@@ -65,7 +65,8 @@ type start struct {
 	root   string   // result of home, for processes that share it; empty means a new one
 	// line, if not nil, is called after the nth line was read and before the next.
 	line      func(a *agent, n int)
-	unchecked bool // there are too many frames to check each against the schema
+	before    []string // a command that runs the binary: its path and arguments follow
+	unchecked bool     // there are too many frames to check each against the schema
 	// each, if not nil, is called with each frame of the agent. The frames are not
 	// kept then.
 	each func(frame)
@@ -86,7 +87,8 @@ func launch(t testing.TB, s start) *agent {
 	if s.config != "" {
 		a.file(filepath.Join(a.home, "config.toml"), s.config)
 	}
-	a.cmd = exec.Command(binary, s.args...)
+	argv := slices.Concat(s.before, []string{binary}, s.args)
+	a.cmd = exec.Command(argv[0], argv[1:]...)
 	a.cmd.Dir = root // not the session's cwd: it must not matter
 	a.cmd.Env = slices.Clone(fakemodel.Alone)
 	if !s.bare {

@@ -108,7 +108,7 @@ func (d damagedFile) use(t *testing.T, model *fakemodel.Anthropic, cut bool, rng
 	a.stop()
 	switch {
 	case loaded.Error != nil:
-		for _, cause := range []string{"damaged", "unknown session", "newer zeph-acp", "another program"} {
+		for _, cause := range []string{"damaged", "unknown session", "newer zeph-acp", "another program", "can't be used"} {
 			if strings.Contains(loaded.Error.Message, cause) {
 				return "refused: " + cause
 			}

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -250,5 +251,80 @@ func TestNewerDatabase(t *testing.T) {
 	b.request(`2`, "session/prompt", promptParams(b.open(), "three"))
 	if f := b.answer(`2`); !strings.Contains(string(f.Result), "end_turn") || !strings.Contains(joined(b.sent()), want) {
 		t.Errorf("%s", joined(b.sent()))
+	}
+}
+
+// TestNoProc works without /proc, where root can hide it.
+func TestNoProc(t *testing.T) {
+	if out, err := exec.Command("unshare", "-m", "mount", "-t", "tmpfs", "none", "/proc").CombinedOutput(); err != nil {
+		t.Skipf("/proc cannot be hidden here: %v %s", err, out)
+	}
+	p := fakemodel.NewAnthropic(t, fakemodel.Answer(readsFile, printsLong), fakemodel.Answer(fakemodel.Say("Done.")))
+	hide := []string{"unshare", "-m", "sh", "-c", `mount -t tmpfs none /proc && exec "$@"`, "sh"}
+	told := oneTurn(t, p, start{env: p.Env(), before: hide})
+	if strings.Contains(told, `"failed"`) || strings.Contains(told, "Warning") {
+		t.Errorf("%.6000s", told)
+	}
+}
+
+// TestSlowSync delays every sync of a file by 300 ms. The turn waits for none of them
+// for long, and the agent exits in time.
+func TestSlowSync(t *testing.T) {
+	const inject = "strace -f -qq -o /dev/null -e trace=fsync,fdatasync -e inject=fsync,fdatasync:delay_enter=300000"
+	if out, err := exec.Command("sh", "-c", inject+" true").CombinedOutput(); err != nil {
+		t.Skipf("strace cannot delay calls here: %v %s", err, out)
+	}
+	// The agent has stderr; what strace says about itself is dropped.
+	slow := []string{"sh", "-c", "exec 3>&2; exec " + inject + ` sh -c 'exec "$@" 2>&3 3>&-' sh "$@" 2>/dev/null`, "sh"}
+	p := fakemodel.NewAnthropic(t, fakemodel.Answer(readsFile, printsLong), fakemodel.Answer(fakemodel.Say("Done.")))
+	told := oneTurn(t, p, start{env: p.Env(), before: slow})
+	if strings.Contains(told, `"failed"`) || strings.Contains(told, "Warning") {
+		t.Errorf("%.6000s", told)
+	}
+}
+
+// TestClockJumps has a database whose times are a year ahead of the clock, or behind
+// it, as after the clock was set. A lease in it binds no one, and the session goes on.
+func TestClockJumps(t *testing.T) {
+	const year = 365 * 24 * 3600 * 1_000_000
+	for name, jump := range map[string]int{"set back": year, "set forward": -year} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say("One.")))
+			root := home(t)
+			a := launch(t, start{env: p.Env(), root: root})
+			a.initialize()
+			s := a.open()
+			a.request(`1`, "session/prompt", promptParams(s, "one"))
+			a.answer(`1`)
+			began := make(chan struct{})
+			p.Then(fakemodel.Hang(began, fakemodel.Say("I think")))
+			a.request(`2`, "session/prompt", promptParams(s, "two"))
+			within(t, patience, "the model", began)
+			a.allowed = true
+			a.kill()
+			<-a.exited
+			db := openDatabase(t, root)
+			for _, set := range []string{"UPDATE leases SET beat = beat + ?", "UPDATE events SET time = time + ?", "UPDATE sessions SET created = created + ?1, updated = updated + ?1"} {
+				if _, err := db.Exec(set, jump); err != nil {
+					t.Fatal(err)
+				}
+			}
+			db.Close()
+			b := launch(t, start{env: p.Env(), root: root})
+			b.initialize()
+			if got, ok := b.load(s); !ok || !slices.Equal(got.prompts, []string{"one", "two"}) {
+				t.Errorf("loaded %+v", got)
+			}
+			p.Then(fakemodel.Answer(fakemodel.Say("Three.")))
+			b.request(`3`, "session/prompt", promptParams(s, "three"))
+			if f := b.answer(`3`); !strings.Contains(string(f.Result), "end_turn") {
+				t.Errorf("the next turn: %s", f.line)
+			}
+			b.request(`4`, "session/list", `{}`)
+			if f := b.answer(`4`); !strings.Contains(f.line, s) {
+				t.Errorf("session/list: %s", f.line)
+			}
+		})
 	}
 }
