@@ -12,6 +12,7 @@
 //
 //	start, exit, crash, resources              the life of the process
 //	framing, slow_client, silent_client        the wire and difficult clients
+//	disk, damage, places, limits, peer_*       faults of the disk, the process and its peers
 //	keys, sessions, store, replay, recording   stored data
 //	turns, prompts, cancel, crowd              prompt turns
 //	permissions, options, toolset, shell       tools and settings
