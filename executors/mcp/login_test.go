@@ -56,6 +56,7 @@ type authorizer struct {
 	renewals int
 	lifetime int    // of a token, seconds
 	needs    string // a scope that calls of tools need
+	greets   bool   // initialize needs no login, and a list of tools needs the scope list
 	deny     bool   // the user refuses the login
 	broken   int    // the status of each answer of the token endpoint; 0 means success
 
@@ -110,10 +111,14 @@ func newAuthorizer(t *testing.T) *authorizer {
 		a.mu.Lock()
 		scopes, ok := a.tokens[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]
 		lacks := a.needs != "" && !strings.Contains(scopes, a.needs) && bytes.Contains(body, []byte("tools/call"))
+		greeted := a.greets && !bytes.Contains(body, []byte("tools/"))
 		a.mu.Unlock()
 		meta := fmt.Sprintf(`resource_metadata="%s/.well-known/oauth-protected-resource/mcp"`, a.web.URL)
+		if a.greets {
+			meta += `, scope="list"`
+		}
 		switch {
-		case !ok:
+		case !ok && !greeted:
 			w.Header().Set("WWW-Authenticate", "Bearer "+meta)
 			http.Error(w, "who are you?", http.StatusUnauthorized)
 		case lacks:
@@ -360,6 +365,23 @@ func TestLoginStepUp(t *testing.T) {
 		if got := strings.Fields(scope); !slices.Contains(got, "read") || !slices.Contains(got, "write") || !slices.Contains(got, "offline_access") {
 			t.Errorf("%s has the scopes %q", access, got)
 		}
+	}
+}
+
+// A server that wants a login for its tools alone says then which scopes it needs.
+func TestLoginAfterInitialize(t *testing.T) {
+	a, u := newAuthorizer(t), newUser(t)
+	a.greets = true
+	if err := u.login(a.entry()); err != nil {
+		t.Fatal(err)
+	}
+	for access, scope := range a.tokens {
+		if !slices.Contains(strings.Fields(scope), "list") {
+			t.Errorf("%s has the scopes %q", access, scope)
+		}
+	}
+	if got := u.call(u.open(a.entry()), "s__echo", `{}`); got.Failed {
+		t.Error(got.ForModel())
 	}
 }
 

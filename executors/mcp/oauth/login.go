@@ -14,29 +14,46 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// probe is a request that every server with a login refuses. Its refusal says where
-// the login is.
-const probe = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"zeph-acp","version":"1"}}}`
+// probes are requests of which every server with a login refuses one. Its refusal says
+// where the login is, and which scopes it needs.
+var probes = []string{
+	`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"zeph-acp","version":"1"}}}`,
+	`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`,
+}
 
 // Login lets the user log in, also if there is a login already. send sends a request
 // to the server; Open must be set.
 func (a *Account) Login(ctx context.Context, send func(*http.Request) (*http.Response, error)) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.Server, strings.NewReader(probe))
-	if err != nil {
-		return err
+	session := ""
+	for i, probe := range probes {
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.Server, strings.NewReader(probe))
+		if err != nil {
+			return err
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Accept", "application/json, text/event-stream")
+		if session != "" {
+			req.Header.Set(sessionHeader, session)
+		}
+		res, err := send(req)
+		if err != nil {
+			return err
+		}
+		defer res.Body.Close()
+		refused := res.StatusCode == http.StatusUnauthorized
+		if !refused && i < len(probes)-1 {
+			session = res.Header.Get(sessionHeader)
+			continue
+		}
+		if !refused { // some ask for a login only at a call
+			res.StatusCode, res.Header, res.Body = http.StatusUnauthorized, http.Header{}, http.NoBody
+		}
+		return a.authorize(ctx, req, res)
 	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "application/json, text/event-stream")
-	res, err := send(req)
-	if err != nil {
-		return err
-	}
-	defer res.Body.Close()
-	if res.StatusCode != http.StatusUnauthorized { // some ask for a login only later
-		res.StatusCode, res.Header, res.Body = http.StatusUnauthorized, http.Header{}, http.NoBody
-	}
-	return a.authorize(ctx, req, res)
+	return nil
 }
+
+const sessionHeader = "Mcp-Session-Id"
 
 // Logout removes the login at a server, and reports whether there was one.
 func Logout(s Store, server string) (removed bool, err error) {
