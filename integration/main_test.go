@@ -35,6 +35,13 @@ func TestMain(m *testing.M) {
 		fakemcp.Serve(behaviour)
 		return
 	}
+	if os.Getenv(conformanceBinary) != "" {
+		if err := conformanceClient(os.Args[len(os.Args)-1]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	os.Exit(run(m))
 }
 
