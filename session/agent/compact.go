@@ -418,14 +418,14 @@ func (w *compactionRun) done(ctx context.Context, c transcript.Compaction) error
 	t.Record(events...)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second) // it has happened
 	defer cancel()
-	if err := t.tell(ctx, c); err != nil || used.Size == 0 {
+	if err := t.showCompaction(ctx, c); err != nil || used.Size == 0 {
 		return err
 	}
 	return t.Send(ctx, used)
 }
 
-// tell shows the client a finished compaction.
-func (t *turn) tell(ctx context.Context, c transcript.Compaction) error {
+// showCompaction shows the client a finished compaction.
+func (t *turn) showCompaction(ctx context.Context, c transcript.Compaction) error {
 	if t.ShowCompactions {
 		return t.Send(ctx, c.Update())
 	}

@@ -33,8 +33,8 @@ func (t *turn) suspects(call *executors.Call) {
 	if !t.Config.HallucinationDetection || call.Origin != executors.Model || !t.reasons() {
 		return
 	}
-	told := t.told()
-	found := append(t.pathsFrom(call, told), entitiesFrom(call, told)...)
+	known := t.knownText()
+	found := append(t.pathsFrom(call, known), entitiesFrom(call, known)...)
 	slices.Sort(found)
 	if found = slices.Compact(found); len(found) == 0 {
 		return
@@ -83,9 +83,9 @@ func reasoningName(name string) bool {
 		strings.HasPrefix(name, "claude") && strings.Contains(name, "think")
 }
 
-// told returns all text that the model was given, in lower case. Its own text
+// knownText returns all text in the requests to the model, in lower case. Its own text
 // is excluded: it confirms nothing.
-func (t *turn) told() string {
+func (t *turn) knownText() string {
 	var b strings.Builder
 	b.WriteString(t.system(t.model))
 	for _, m := range t.history {
@@ -110,7 +110,7 @@ var commandPath = sync.OnceValue(func() *regexp.Regexp {
 
 // pathsFrom returns the paths of a call that do not exist and were not
 // mentioned. For a file that the call creates, its directory is checked.
-func (t *turn) pathsFrom(call *executors.Call, told string) []string {
+func (t *turn) pathsFrom(call *executors.Call, known string) []string {
 	if t.Exists == nil {
 		return nil
 	}
@@ -119,7 +119,7 @@ func (t *turn) pathsFrom(call *executors.Call, told string) []string {
 		if call.Spec.Effect.Has(executors.Mutates) && call.Card.Command == "" {
 			abs = filepath.Dir(abs)
 		}
-		if !t.Exists(abs) && !strings.Contains(told, strings.ToLower(filepath.Base(abs))) {
+		if !t.Exists(abs) && !strings.Contains(known, strings.ToLower(filepath.Base(abs))) {
 			found = append(found, shown)
 		}
 	}
@@ -150,7 +150,7 @@ var entity = sync.OnceValue(func() *regexp.Regexp {
 const maxEntityText = 1000
 
 // entitiesFrom returns the names in a call that were not mentioned before.
-func entitiesFrom(call *executors.Call, told string) []string {
+func entitiesFrom(call *executors.Call, known string) []string {
 	if call.Spec.Effect.Has(executors.Mutates) && call.Spec.Kind != executors.KindExecute { // written text may be new
 		return nil
 	}
@@ -165,7 +165,7 @@ func entitiesFrom(call *executors.Call, told string) []string {
 			continue
 		}
 		for _, name := range entity().FindAllString(text, 20) {
-			if !strings.Contains(told, strings.ToLower(mentionedPart(name))) {
+			if !strings.Contains(known, strings.ToLower(mentionedPart(name))) {
 				found = append(found, fmt.Sprintf("%.100s", name))
 			}
 		}
