@@ -6,8 +6,10 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"os/exec"
 	"runtime"
 	"strconv"
+	"strings"
 	"syscall"
 )
 
@@ -23,4 +25,17 @@ func alive(pid int) bool {
 	}
 	_, state, _ := bytes.Cut(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" "))
 	return !bytes.HasPrefix(state, []byte("Z")) && !bytes.HasPrefix(state, []byte("X"))
+}
+
+// children appends the child processes of pids.
+func children(pids []int) []int {
+	for i := 0; i < len(pids); i++ {
+		out, _ := exec.Command("ps", "-o", "pid=", "--ppid", strconv.Itoa(pids[i])).Output()
+		for _, field := range strings.Fields(string(out)) {
+			if pid, err := strconv.Atoi(field); err == nil {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return pids
 }

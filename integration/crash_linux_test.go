@@ -36,19 +36,6 @@ func TestKilledLeavesNothing(t *testing.T) {
 	}
 }
 
-// children appends the child processes of pids.
-func children(pids []int) []int {
-	for i := 0; i < len(pids); i++ {
-		out, _ := exec.Command("ps", "-o", "pid=", "--ppid", strconv.Itoa(pids[i])).Output()
-		for _, field := range strings.Fields(string(out)) {
-			if pid, err := strconv.Atoi(field); err == nil {
-				pids = append(pids, pid)
-			}
-		}
-	}
-	return pids
-}
-
 // TestAgentIsClosed inspects the agent from an allowed command. The agent's memory
 // has keys, and its stdout is the stream to the client. Only root can read the
 // memory, since its other commands need that capability.

@@ -2,6 +2,9 @@ package mcp
 
 import (
 	"context"
+	"fmt"
+	"io"
+	"mime"
 	"net"
 	"net/http"
 	"net/url"
@@ -13,7 +16,6 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors/backoff"
 	"github.com/zeph-acp/zeph-acp/executors/mcp/oauth"
-	"github.com/zeph-acp/zeph-acp/executors/mcp/stdio"
 	"github.com/zeph-acp/zeph-acp/executors/web"
 )
 
@@ -21,7 +23,12 @@ import (
 const (
 	dialTime   = 10 * time.Second
 	headerSize = 64 << 10 // of an answer, bytes
+	// bodySize bounds a message, in bytes. It is less than stdio.MaxFrame, since the
+	// SDK copies a body several times.
+	bodySize = 16 << 20
 )
+
+var errBodySize = fmt.Errorf("the server sent a message of more than %d MiB", bodySize>>20)
 
 // remote connects to one server on the web. It adds the entry's headers to requests
 // to the entry's own host, and to no other.
@@ -104,19 +111,38 @@ func (r *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 // send sends a request as it is.
 func (r *remote) send(req *http.Request) (*http.Response, error) {
 	res, err := r.http.RoundTrip(req)
-	if err == nil {
-		noteStatus(req.Context(), res)
+	if err != nil {
+		return nil, err
 	}
-	return res, err
+	noteStatus(req.Context(), res)
+	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind != "text/event-stream" {
+		res.Body = &body{res.Body, bodySize + 1} // the SDK bounds events alone
+	}
+	return res, nil
+}
+
+// body is the body of an answer that is read up to a bound.
+type body struct {
+	io.ReadCloser
+	left int // bytes
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	if b.left == 0 {
+		return 0, errBodySize
+	}
+	n, err := b.ReadCloser.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	return n, err
 }
 
 // transport returns the SDK's transport by which a server is reached.
 func (r *remote) transport(e Server, sse bool) sdk.Transport {
 	client := &http.Client{Transport: r}
 	if sse {
-		return &sdk.SSEClientTransport{Endpoint: e.URL, HTTPClient: client, MaxEventSize: stdio.MaxFrame}
+		return &sdk.SSEClientTransport{Endpoint: e.URL, HTTPClient: client, MaxEventSize: bodySize}
 	}
-	return &sdk.StreamableClientTransport{Endpoint: e.URL, HTTPClient: client, MaxEventSize: stdio.MaxFrame}
+	return &sdk.StreamableClientTransport{Endpoint: e.URL, HTTPClient: client, MaxEventSize: bodySize}
 }
 
 // close drops the connections that are not in use.
