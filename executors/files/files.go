@@ -174,17 +174,32 @@ func refused(err error) *executors.Failure {
 // the disk. Pass its error to explain.
 func (t *tools) load(ctx context.Context, tg target) (string, error) {
 	info, err := t.roots.Lstat(tg.abs)
+	return t.loadFound(ctx, found{tg, info, err})
+}
+
+// found is a target with the result of its Lstat.
+type found struct {
+	target
+	info fs.FileInfo
+	err  error
+}
+
+// isFile reports whether there was a regular file.
+func (f found) isFile() bool { return f.err == nil && f.info.Mode().IsRegular() }
+
+// loadFound is load for a target whose state is known.
+func (t *tools) loadFound(ctx context.Context, at found) (string, error) {
 	switch {
-	case errors.Is(err, fs.ErrNotExist): // it may still be a new buffer of the client
-	case err != nil:
-		return "", err
-	case info.IsDir():
-		return "", executors.Failuref(executors.PermanentFailure, "%s is a directory, not a file", tg.show).
+	case errors.Is(at.err, fs.ErrNotExist): // it may still be a new buffer of the client
+	case at.err != nil:
+		return "", at.err
+	case at.info.IsDir():
+		return "", executors.Failuref(executors.PermanentFailure, "%s is a directory, not a file", at.show).
 			Hint("Use list_directory to list it.")
-	case !info.Mode().IsRegular():
-		return "", &workspace.IrregularError{Path: tg.show, Mode: info.Mode()}
+	case !at.isFile():
+		return "", &workspace.IrregularError{Path: at.show, Mode: at.info.Mode()}
 	}
-	return t.fs.ReadFile(ctx, tg.abs)
+	return t.fs.ReadFile(ctx, at.abs)
 }
 
 // checkText refuses content that is not UTF-8 text.

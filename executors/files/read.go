@@ -15,30 +15,31 @@ type readInput struct {
 }
 
 func (t *tools) prepareRead(_ context.Context, _ *executors.Call, in readInput) (executors.Card, error) {
-	tg, err := t.target(in.Path)
-	if err != nil {
-		return refusedCard(executors.KindRead, in.Path), err
-	}
-	card := executors.Card{
-		Title: tg.title(),
-		Kind:  executors.KindRead,
-		Paths: []string{tg.abs},
-	}
-	if info, err := t.roots.Lstat(tg.abs); err == nil && info.Mode().IsRegular() { // a client opens the locations
-		card.Locations = []executors.Location{{Path: tg.client, Line: max(0, in.Offset) + 1}}
-	}
-	if in.Offset < 0 || in.Limit < 0 {
-		return card, executors.Failuref(executors.InvalidParameters, "offset and limit must not be negative, got %d and %d", in.Offset, in.Limit)
-	}
-	return card, nil
+	_, card, err := t.toRead(in)
+	return card, err
 }
 
-func (t *tools) read(ctx context.Context, call *executors.Call, in readInput) (executors.Result, error) {
-	card, err := t.prepareRead(ctx, call, in)
-	if err != nil {
-		return fail(ctx, err)
+// toRead returns the file to read, its state, and the card of the call.
+func (t *tools) toRead(in readInput) (at found, card executors.Card, err error) {
+	if at.target, err = t.target(in.Path); err != nil {
+		return at, refusedCard(executors.KindRead, in.Path), err
 	}
-	tg, err := t.target(in.Path)
+	card = executors.Card{
+		Title: at.title(),
+		Kind:  executors.KindRead,
+		Paths: []string{at.abs},
+	}
+	if at.info, at.err = t.roots.Lstat(at.abs); at.isFile() { // a client opens the locations
+		card.Locations = []executors.Location{{Path: at.client, Line: max(0, in.Offset) + 1}}
+	}
+	if in.Offset < 0 || in.Limit < 0 {
+		return at, card, executors.Failuref(executors.InvalidParameters, "offset and limit must not be negative, got %d and %d", in.Offset, in.Limit)
+	}
+	return at, card, nil
+}
+
+func (t *tools) read(ctx context.Context, _ *executors.Call, in readInput) (executors.Result, error) {
+	at, card, err := t.toRead(in)
 	if err != nil {
 		return fail(ctx, err)
 	}
@@ -48,27 +49,27 @@ func (t *tools) read(ctx context.Context, call *executors.Call, in readInput) (e
 	}
 	var valid func() bool
 	if t.readsDisk() {
-		valid = t.unchanged(in.Path, tg)
+		valid = t.unchangedSince(in.Path, at)
 	}
-	p := pager{name: tg.show, skip: in.Offset, limit: limit, room: t.cfg.MaxReadChars - noteRoom}
-	full, err := t.page(ctx, tg, &p)
+	p := pager{name: at.show, skip: in.Offset, limit: limit, room: t.cfg.MaxReadChars - noteRoom}
+	full, err := t.page(ctx, at, &p)
 	if err != nil {
-		return fail(ctx, t.explain(err, "read", tg))
+		return fail(ctx, t.explain(err, "read", at.target))
 	}
 	if p.shown == 0 && len(card.Locations) > 0 { // the page begins after the end
 		card.Locations[0].Line = max(1, p.seen)
 	}
 	return executors.Result{Text: p.String(), Full: full, Locations: card.Locations, Valid: valid, Raw: rawRead{
-		Path: tg.client, FirstLine: in.Offset + 1, Lines: p.shown, Total: p.total, More: p.more,
+		Path: at.client, FirstLine: in.Offset + 1, Lines: p.shown, Total: p.total, More: p.more,
 	}}, nil
 }
 
-// page fills p from the file at tg: from FS, or line by line from the disk if the
+// page fills p from the file: from FS, or line by line from the disk if the
 // file is too large. full holds the whole lines of the page if some are cut, else
 // it is nil.
-func (t *tools) page(ctx context.Context, tg target, p *pager) (full *executors.Spool, err error) {
-	if info, err := t.roots.Lstat(tg.abs); err == nil && info.Mode().IsRegular() && info.Size() > int64(t.cfg.MaxFileBytes) {
-		f, _, err := t.roots.Open(tg.abs)
+func (t *tools) page(ctx context.Context, at found, p *pager) (full *executors.Spool, err error) {
+	if at.isFile() && at.info.Size() > int64(t.cfg.MaxFileBytes) {
+		f, _, err := t.roots.Open(at.abs)
 		if err != nil {
 			return nil, err
 		}
@@ -81,11 +82,11 @@ func (t *tools) page(ctx context.Context, tg target, p *pager) (full *executors.
 		}
 		return p.whole(ctx, f), nil
 	}
-	text, err := t.load(ctx, tg)
+	text, err := t.loadFound(ctx, at)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkText(tg, text); err != nil {
+	if err := checkText(at.target, text); err != nil {
 		return nil, err
 	}
 	text = strings.TrimPrefix(text, executors.ByteOrderMark)

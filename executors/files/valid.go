@@ -31,8 +31,14 @@ const settled = 2 * time.Second
 // leads to the same unchanged file or directory. Call unchanged before the
 // read. The result is nil if this cannot be decided.
 func (t *tools) unchanged(path string, tg target) func() bool {
-	before, err := t.roots.Lstat(tg.abs)
-	if err != nil || !before.IsDir() && !before.Mode().IsRegular() {
+	info, err := t.roots.Lstat(tg.abs)
+	return t.unchangedSince(path, found{tg, info, err})
+}
+
+// unchangedSince is unchanged for a target whose state is known.
+func (t *tools) unchangedSince(path string, at found) func() bool {
+	before := at.info
+	if at.err != nil || !before.IsDir() && !at.isFile() {
 		return nil
 	}
 	if time.Since(before.ModTime()) < settled || time.Since(statusChanged(before)) < settled {
@@ -40,10 +46,10 @@ func (t *tools) unchanged(path string, tg target) func() bool {
 	}
 	return func() bool {
 		now, err := t.directory(path)
-		if err != nil || now.abs != tg.abs {
+		if err != nil || now.abs != at.abs {
 			return false
 		}
-		after, err := t.roots.Lstat(tg.abs)
+		after, err := t.roots.Lstat(at.abs)
 		return err == nil && sameState(before, after)
 	}
 }
