@@ -54,7 +54,7 @@ func (r *runLogPass) Line(l []byte) {
 	case r.group && !text.Important(body):
 		return
 	}
-	r.digestPass.Line(body)
+	r.Line(body) // which may be the line of another log, if a step shows one
 }
 
 // runLine splits a line of a log: job, tab, step, tab, time, text.

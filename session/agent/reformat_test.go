@@ -395,7 +395,8 @@ func FuzzOnlyObject(f *testing.F) {
 		}
 		rest := strings.TrimSpace(answer)
 		if strings.HasPrefix(rest, "```") {
-			rest = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(rest, "```"), "json"), "```")
+			info := strings.TrimSpace(strings.TrimPrefix(rest, "```"))
+			rest = strings.TrimSuffix(strings.TrimPrefix(info, "json"), "```")
 		}
 		var all any
 		if json.Unmarshal([]byte(strings.TrimSpace(rest)), &all) != nil { // JSON has fewer kinds of space
