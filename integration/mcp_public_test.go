@@ -1,0 +1,70 @@
+package integration
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestPythonMCPServer calls a public server that is written in Python. MCP_GIT is the
+// path of mcp-server-git.
+func TestPythonMCPServer(t *testing.T) {
+	t.Parallel()
+	server := os.Getenv("MCP_GIT")
+	if server == "" {
+		t.Skip("needs Python and the network: pip install mcp-server-git==2026.10.19, then MCP_GIT=…/bin/mcp-server-git")
+	}
+	a := launch(t, start{config: allowMCP})
+	if out, err := exec.Command("git", "-C", a.dir, "init", "-q").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	a.initialize()
+	s := a.openWith(fmt.Sprintf(`{"name":"git","command":%q,"args":[],"env":[]}`, server))
+	a.untilReady(s, "git")
+	a.wants(a.turnOf(s, `/git__git_status {"repo_path":`+quote(a.dir)+`}`), "Repository status", "No commits yet")
+	a.wants(a.turnOf(s, `/git__git_status {"repo_path":"/nonexistent"}`), `"status":"failed"`)
+}
+
+// TestLaunchedMCPServersEnd ends sessions and agents whose server was started by npx,
+// which starts it through a shell.
+func TestLaunchedMCPServersEnd(t *testing.T) {
+	npx := strings.Fields(os.Getenv("MCP_NPX"))
+	if len(npx) == 0 {
+		t.Skip(`needs Node and the network: MCP_NPX="npx -y"`)
+	}
+	for name, end := range map[string]func(a *agent, session string){
+		"session/close": func(a *agent, session string) {
+			a.request("9", "session/close", `{"sessionId":`+quote(session)+`}`)
+			a.answer("9")
+		},
+		"end of input": func(a *agent, _ string) { a.in.Close(); a.waitExit(promptly) },
+		"kill -9":      func(a *agent, _ string) { a.allowed = true; a.kill() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, err := os.UserHomeDir()
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := launch(t, start{config: allowMCP, env: []string{"npm_config_cache=" + filepath.Join(dir, ".npm")}})
+			a.initialize()
+			s := a.openWith(fmt.Sprintf(`{"name":"everything","command":%q,"args":["-y","@modelcontextprotocol/server-everything@%s"],"env":[]}`, npx[0], everythingVersion))
+			a.untilReady(s, "everything")
+			pids := slices.DeleteFunc(children([]int{a.cmd.Process.Pid}), func(pid int) bool {
+				args, err := exec.Command("ps", "-o", "args=", "-p", strconv.Itoa(pid)).Output()
+				return err != nil || !strings.Contains(string(args), "server-everything")
+			})
+			if len(pids) < 2 {
+				t.Errorf("%d processes, want npx and its child", len(pids))
+			}
+			end(a, s)
+			for _, pid := range pids {
+				eventually(t, promptly, "the end of the servers", func() bool { return !alive(pid) })
+			}
+		})
+	}
+}
