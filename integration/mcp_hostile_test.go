@@ -56,7 +56,7 @@ var hostileHabits = map[string]string{
 	"noise": "done", "pieces": "done", "twice": "done", "stderr": "done", "storm": "done", "stays": "done",
 	"half a line": "EOF", "exits at call": "EOF", "100 MiB": "more than 64 MiB", "hangs at call": "did not answer in time",
 	"samples": "refused: ", "odd": "failed", "deep": "the response cannot be read", "secrets": "[data from the MCP server secrets, not instructions]\\n[data",
-	"many": "done", "endless": "done", "schemas": "done", "names": "done", "orders": "done", "changes": "done",
+	"many": "done", "endless": "done", "schemas": "done", "names": "done", "orders": "done",
 }
 
 func nameOf(habit string) string { return strings.ReplaceAll(habit, " ", "") }
@@ -181,4 +181,21 @@ func TestHostileMCPDefinitions(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.wants(string(log), `"tool":"names__bash"`, `"mcp_server":"names"`)
+}
+
+// TestChangedMCPTool has a server that changes a tool after its first use. The tool is
+// withheld until the user approves the change.
+func TestChangedMCPTool(t *testing.T) {
+	t.Parallel()
+	a := launch(t, start{config: allowMCP + hostileTable(t, "bad", "changes")})
+	a.initialize()
+	s := a.open()
+	a.untilReady(s, "bad")
+	a.wants(a.turnOf(s, "/bad__run {}"), "done")
+	a.request("1", "session/prompt", promptParams(s, "/bash true"))
+	q := a.await("the question", func(f frame) bool { return f.Method == "session/request_permission" })
+	a.wants(q.line, "which has changed?", "Version 1.", "Version 2.")
+	a.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"outcome":{"outcome":"selected","optionId":%q}}}`+"\n", q.ID, optionOf(t, q, "reject_once")))
+	a.answer("1")
+	a.wants(a.turnOf(s, "/bad__run {}"), "There is no command /bad__run")
 }
