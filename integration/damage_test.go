@@ -13,6 +13,13 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
+// Calls of the models in tests of faults.
+var (
+	readsFile  = fakemodel.Call("c1", "read", map[string]any{"path": "a.txt"})
+	printsLong = fakemodel.Call("c1", "bash", map[string]any{"command": "cat long.txt"})
+	printsHuge = fakemodel.Call("c1", "bash", map[string]any{"command": "cat long.txt long.txt long.txt long.txt"})
+)
+
 // TestDamage flips bytes of the database and its WAL, and cuts them. Whatever it
 // reads, the next agent serves the session as it was, or names the loss, and runs a
 // turn. SQLite drops the end of a damaged WAL, as after a power failure, so there the

@@ -22,12 +22,6 @@ type diskFault struct {
 	free int64           // bytes left on a full disk
 }
 
-var (
-	readsFile  = fakemodel.Call("c1", "read", map[string]any{"path": "a.txt"})
-	printsLong = fakemodel.Call("c1", "bash", map[string]any{"command": "cat long.txt"})
-	printsHuge = fakemodel.Call("c1", "bash", map[string]any{"command": "cat long.txt long.txt long.txt long.txt"})
-)
-
 // TestDiskFull fills the disk of each directory during a session. The agent names
 // the loss, goes on, and stores everything once there is room.
 func TestDiskFull(t *testing.T) {
