@@ -24,6 +24,8 @@
 //	soak, scale                                endurance and size
 //	bench                                      measurements
 //
+// Why is this one package? All tests drive one binary, which TestMain builds.
+//
 // Each line that the binary writes in a test is checked against the ACP schema,
 // and a session that ends well must leave stderr empty.
 //

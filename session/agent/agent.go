@@ -10,6 +10,9 @@
 //
 // Why does Direct answer a /TOOL prompt whatever the model is? Such a prompt is
 // the user's own call. It needs no model, and it goes through the same chain.
+//
+// Why is compaction in this package? It and the loop change the same history, and
+// each decides when the other goes on. Half of the lines are tests.
 package agent
 
 import (
