@@ -175,7 +175,7 @@ func lineEnds(parts [][]byte) []byte {
 	return line
 }
 
-// overLimit handles a line over the limit, of which only both ends were kept.
+// overLimit handles a line over the limit. The reader kept only its two ends.
 // If they show an answer to a call of ours, that call fails, since it would
 // otherwise wait forever. Any other line is refused.
 func (s *stream) overLimit(line []byte) []byte {

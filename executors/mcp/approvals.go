@@ -14,8 +14,8 @@ import (
 type Question struct {
 	Title string // one line
 	Text  string // of the entry; may be empty
-	// Before and After are the definitions of a tool; empty if it is no question
-	// about one.
+	// Before and After are the two definitions of a changed tool; both are empty in a
+	// question about an entry.
 	Before, After string
 }
 
@@ -29,9 +29,9 @@ const (
 	Always        // and later
 )
 
-// Approvals keep which entries of repositories the user approved, and the
-// definitions of tools at their first use. A nil Approvals keeps nothing: no entry is
-// approved, and every definition is. The methods may be called concurrently.
+// Approvals store the entries of repositories that the user approved, and the
+// definitions of tools at their first use. With a nil Approvals no entry is approved and
+// every definition is. The methods may be called concurrently.
 type Approvals struct {
 	Load func() ([]byte, error) // returns what was saved, or nothing
 	Save func([]byte) error
@@ -40,7 +40,7 @@ type Approvals struct {
 	mu sync.Mutex
 }
 
-// approved is what a file of approvals holds.
+// approved is the content of the file of approvals.
 type approved struct {
 	Entries map[string]bool              `json:"entries"` // by Server.approval
 	Tools   map[string]map[string]string `json:"tools"`   // definitions, by server and tool
@@ -86,7 +86,7 @@ func (a *Approvals) has(approval string) bool {
 	return a.read().Entries[approval]
 }
 
-// approve keeps that the entry of a repository is approved.
+// approve stores the approval of a repository's entry.
 func (a *Approvals) approve(approval string) {
 	if a == nil {
 		return
@@ -98,8 +98,8 @@ func (a *Approvals) approve(approval string) {
 	a.write(kept)
 }
 
-// pin keeps the definitions of the tools that are new, and returns the definitions at
-// their first use of those that differ, by tool.
+// pin stores the definitions of new tools. For each tool whose definition differs from
+// the one at its first use, it returns that first definition.
 func (a *Approvals) pin(server string, definitions map[string]string) (changed map[string]string) {
 	if a == nil || len(definitions) == 0 {
 		return nil
@@ -128,7 +128,7 @@ func (a *Approvals) pin(server string, definitions map[string]string) (changed m
 	return changed
 }
 
-// accept replaces the definition of a tool.
+// accept replaces the stored definition of a tool.
 func (a *Approvals) accept(server, tool, definition string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -140,14 +140,15 @@ func (a *Approvals) accept(server, tool, definition string) {
 	a.write(kept)
 }
 
-// pinned names an entry in Approvals: another command or address is another server.
+// pinned returns the name of an entry in Approvals. An entry with another command or
+// address has another name.
 func (s Server) pinned() string {
 	sum := sha256.Sum256([]byte(s.Target()))
 	return s.Name + " " + hex.EncodeToString(sum[:])[:16]
 }
 
-// ask starts the servers of the repository that the user approves, each at most once
-// in a session. Without a user none starts.
+// ask asks the user about each server of the repository, once in a session, and starts
+// the approved ones. Without a user it starts no server.
 func (s *Session) ask(ctx context.Context) {
 	for _, p := range s.pending {
 		if s.question == nil || ctx.Err() != nil {
@@ -169,8 +170,8 @@ func (s *Session) ask(ctx context.Context) {
 	}
 }
 
-// withhold returns the tools whose definition is not the one at their first use, and
-// which the user does not approve now.
+// withhold returns the tools whose definition has changed since their first use and
+// that the user does not approve now.
 func (s *Session) withhold(ctx context.Context, offers []offer) map[string]bool {
 	byServer := map[*joined]map[string]string{}
 	for _, o := range offers {
@@ -198,7 +199,8 @@ func (s *Session) withhold(ctx context.Context, offers []offer) map[string]bool 
 	return out
 }
 
-// accepts asks the user about a changed definition, once for each in a session.
+// accepts asks the user about a changed definition, once in a session, and reports
+// whether the tool may be used.
 func (s *Session) accepts(ctx context.Context, server *joined, tool, before, now string) bool {
 	key := server.prefix + "\x00" + tool + "\x00" + now
 	answer, asked := s.answers[key]

@@ -19,8 +19,8 @@ const (
 	progressEvery = 200 * time.Millisecond
 )
 
-// call makes a call of a tool. A nil error comes with the server's answer; an
-// *Error says what failed. When ctx ends, it returns the cause of ctx.
+// call calls a tool and returns the server's answer. A failure is an *Error, or the
+// cause of ctx if ctx has ended.
 func (i *instance) call(ctx context.Context, name string, input any, report func(line string)) (*sdk.CallToolResult, error) {
 	session, err := i.live()
 	if err != nil {
@@ -50,10 +50,10 @@ func (i *instance) call(ctx context.Context, name string, input any, report func
 	return nil, classify(err, note.status())
 }
 
-// clock ends a call that takes too long. Progress gives it as much time again.
+// clock ends a call that takes too long. Each report of progress restarts the time.
 type clock struct {
 	each time.Duration
-	last time.Time // no call goes on after it
+	last time.Time // the latest end of the call
 
 	mu    sync.Mutex
 	timer *time.Timer
@@ -75,8 +75,8 @@ func (c *clock) stop() {
 	c.timer.Stop()
 }
 
-// follow returns a token by which the server reports the progress of a call. forget
-// ends the reports.
+// follow returns a token with which the server reports the progress of a call. The
+// function forget ends the reports.
 func (i *instance) follow(c *clock, report func(line string)) (token string, forget func()) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

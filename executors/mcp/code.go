@@ -44,7 +44,7 @@ func (c ErrorCode) Retryable() bool {
 type Error struct {
 	Code       ErrorCode
 	Category   executors.Category
-	RetryAfter time.Duration // how long the server asks to wait; 0 means that it does not say
+	RetryAfter time.Duration // the wait that the server asks for; 0 means none
 	Err        error
 }
 
@@ -56,7 +56,7 @@ func (e *Error) Unwrap() error { return e.Err }
 
 var errClosed = errors.New("the server was stopped")
 
-// errTimeout is the cause with which a call ends that takes too long.
+// errTimeout is the cause of a call's end when it takes too long.
 var errTimeout = errors.New("the call took too long")
 
 // Codes of JSON-RPC errors that MCP adds: resources/read of an unknown resource, and
@@ -66,11 +66,11 @@ const (
 	codeURLElicitation   = -32042
 )
 
-// codeRejected is the code of the SDK's own error for a request that was not taken.
+// codeRejected is the code of the SDK's own error for a request that it did not send.
 const codeRejected = -32005
 
-// classify returns the failure that an error of the SDK means. status is what the
-// web server answered, if it did.
+// classify returns the failure for an error of the SDK. status is the last status of a
+// web server, or zero.
 func classify(err error, status status) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return &Error{Code: e.Code, Category: e.Category, RetryAfter: e.RetryAfter, Err: err}
@@ -81,7 +81,7 @@ func classify(err error, status status) *Error {
 		return e
 	}
 	if login, ok := errors.AsType[*oauth.Error](err); ok {
-		e.Err = login // without the names of the requests
+		e.Err = login // without the SDK's names of the requests
 		e.Code, e.Category = loginCode(login)
 		return e
 	}

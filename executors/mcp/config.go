@@ -170,7 +170,7 @@ func (s Server) Validate() map[string]string {
 	return wrong
 }
 
-// Tighten takes nothing over: a server of a repository is a program that it runs.
+// Tighten ignores the servers of a repository, since each would start a program.
 func (c Config) Tighten(Config, func(string) bool) (Config, []string) { return c, nil }
 
 // offers reports whether a tool of the server is to be offered.

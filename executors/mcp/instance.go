@@ -28,7 +28,8 @@ const (
 	// failure, up to longestWait.
 	firstWait   = time.Second
 	longestWait = 5 * time.Minute
-	// steady is how long a server must run so that its failures are forgotten.
+	// steady is the time that a server must run until its earlier failures no longer
+	// count.
 	steady = time.Minute
 )
 
@@ -48,7 +49,7 @@ type instance struct {
 	cancel context.CancelCauseFunc
 	done   chan struct{} // closed when it has ended, with its processes
 
-	legacy bool // of run alone
+	legacy bool // used by run alone
 
 	mu       sync.Mutex
 	state    State
@@ -57,11 +58,11 @@ type instance struct {
 	program  *stdio.Server // of the session; nil for a server on the web
 	tools    []tool
 	revision string
-	// How long the last start took, and the list of tools.
+	// Duration of the last start, and of the last listing of tools.
 	connected, listed time.Duration
 
-	err      error             // why it is in Failed
-	watchers map[*watcher]bool // and whether the failure was reported
+	err      error             // the cause of the state Failed
+	watchers map[*watcher]bool // whether the failure was reported to it
 	progress map[string]func(sdk.ProgressNotificationParams)
 	calls    int            // so far, for progress tokens
 	over     bool           // nothing is spawned any more
@@ -114,7 +115,7 @@ func (i *instance) spawn(f func()) {
 	}
 }
 
-// forgive makes the next failure one that sessions are told of.
+// forgive makes the next failure count as a new one, which is reported to all sessions.
 func (i *instance) forgive() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -211,11 +212,10 @@ func (i *instance) attempt() error {
 	return classify(err, status{})
 }
 
-// endedSoon is how long the end of a program is waited for after its connection
-// broke.
+// endedSoon is the wait for a program to end after its connection broke.
 const endedSoon = 100 * time.Millisecond
 
-// because adds to an error how the program ended and its last line of stderr.
+// because adds the program's exit and its last line of stderr to an error.
 func because(err error, program *stdio.Server, ended bool) error {
 	if ended {
 		select {
@@ -263,8 +263,8 @@ func (i *instance) connect(ctx context.Context) (*sdk.ClientSession, *stdio.Serv
 	return session, program, err
 }
 
-// environment returns the environment of the program: that of commands, and what the
-// entry adds.
+// environment returns the environment of the program: that of commands and the entry's
+// own variables.
 func (i *instance) environment() ([]string, error) {
 	env := slices.Clone(i.pool.Env())
 	for _, name := range i.entry.EnvFrom {
@@ -401,7 +401,7 @@ func (i *instance) read(ctx context.Context, session *sdk.ClientSession) ([]tool
 	return tools, nil
 }
 
-// end ends the program faster than the protocol asks for.
+// end stops the program sooner than the protocol asks for.
 func (i *instance) end(polite time.Duration) {
 	i.mu.Lock()
 	program := i.program
@@ -420,8 +420,8 @@ func (i *instance) update(change func()) {
 	i.changed = make(chan struct{})
 }
 
-// fail notes why the server does not run, and reports it to sessions that do not
-// know yet.
+// fail records the error with which the server failed. It reports the error to the
+// sessions that have not received one since the server last ran.
 func (i *instance) fail(err error) {
 	var report []*watcher
 	i.mu.Lock()
@@ -472,7 +472,7 @@ func (i *instance) started(ctx context.Context) {
 	}
 }
 
-// live returns the session of a ready server, else why there is none.
+// live returns the session of a ready server, or the reason why it has no session.
 func (i *instance) live() (*sdk.ClientSession, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

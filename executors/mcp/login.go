@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/zeph-acp/zeph-acp/executors/backoff"
 	"github.com/zeph-acp/zeph-acp/executors/mcp/oauth"
 	"github.com/zeph-acp/zeph-acp/executors/web"
 )
@@ -52,9 +53,9 @@ func (p *Servers) reach(e Server) (*remote, error) {
 	return r, nil
 }
 
-// authorizing returns the client for the authorization server of a server. The server
-// names the addresses, so they are on the public Internet, or on its own machine if
-// that is not.
+// authorizing returns the HTTP client for a server's authorization server. The server
+// names the address, so it must be on the public Internet, or on the server's own
+// machine if that is private.
 func (r *remote) authorizing(server *url.URL) *http.Client {
 	private := !web.IsPublic(server.Hostname())
 	return &http.Client{
@@ -90,18 +91,18 @@ func (p *Servers) Login(ctx context.Context, e Server) error {
 	return r.account.Login(ctx, r.send)
 }
 
-// loginPoll is how often a server that wants a login looks for one.
+// loginPoll is the interval at which a server without a login looks for a new one.
 const loginPoll = time.Second
 
-// pause waits before the server is started again because of err, and reports whether
-// it goes on. A new login ends the wait.
+// pause waits before the server is started again after err. It reports whether to start
+// it; false means that the server was stopped. A new login ends the wait.
 func (i *instance) pause(wait time.Duration, err error) bool {
 	if e, ok := errors.AsType[*oauth.Error](err); !ok || !e.Login {
-		return sleep(i.ctx, wait)
+		return backoff.Sleep(i.ctx, wait) == nil
 	}
 	before, _ := i.pool.Logins.Load(i.entry.URL)
 	for end := time.Now().Add(wait); time.Now().Before(end); {
-		if !sleep(i.ctx, min(loginPoll, time.Until(end))) {
+		if backoff.Sleep(i.ctx, min(loginPoll, time.Until(end))) != nil {
 			return false
 		}
 		if now, err := i.pool.Logins.Load(i.entry.URL); err == nil && !bytes.Equal(before, now) {

@@ -3,15 +3,15 @@
 //
 // Start with [Servers], one for the process; [Servers.Session] starts the servers of
 // a session and returns the executor of their tools. It promises that nothing waits
-// for a server but the first prompt and the calls of its own tools, that a server
-// which fails is reported once and started again with growing waits, that no process
-// of a server is left after [Servers.Close], and that tools which came later stand
-// after the others, so that the provider's cache of the prefix holds.
+// for a server but the first prompt and the calls of its own tools, that a failed
+// server is reported once and started again with growing waits, that no process of a
+// server is left after [Servers.Close], and that new tools are listed after the others,
+// so that the provider's cache of the prefix stays valid.
 //
 // Nothing that a server writes is trusted. Descriptions and results are bounded and
 // marked as the server's words, schemas are checked, and a tool counts as reading
 // only if the user trusts its server. The package does not offer sampling: a server
-// must not spend the user's tokens unseen.
+// must not spend the user's tokens without the user's knowledge.
 //
 // Why are servers of the configuration shared? Twenty sessions in one directory would
 // start twenty processes of each. Servers that a client sends belong to their session.
@@ -32,22 +32,23 @@ import (
 type Servers struct {
 	Version string              // of this program, for the servers
 	Env     func() []string     // returns NAME=value, the environment of programs without secrets
-	Getenv  func(string) string // looks up variables that an entry names; nil means that there are none
+	Getenv  func(string) string // looks up the variables that an entry names; nil means no variables
 	Log     *slog.Logger
-	Mask    func(string) string // masks credentials in what is logged; nil masks nothing
-	// Approvals keep what the user approved; nil keeps nothing.
+	Mask    func(string) string // masks credentials in log lines; nil masks nothing
+	// Approvals store the user's approvals; nil stores none.
 	Approvals *Approvals
-	// Logins keep the user's logins at servers on the web; nil means no logins.
+	// Logins store the user's logins at servers on the web; nil means no logins.
 	Logins oauth.Store
 	Learn  func(secret string) // receives secrets of logins, to be masked; nil drops them
 	// Open shows the user the page on which to log in to a server. If it is nil,
 	// "zeph-acp mcp login" has to be run.
 	Open func(ctx context.Context, server, url string) error
-	// Reaper returns what ends servers if this process is killed; nil means nothing.
+	// Reaper returns the process that ends the servers if this one is killed; nil means
+	// no such process.
 	Reaper func() *process.Reaper
 
 	mu      sync.Mutex
-	running map[*instance]int    // and how many sessions use it
+	running map[*instance]int    // number of sessions that use it
 	shared  map[string]*instance // by entry and directory
 	closed  bool
 }
@@ -81,7 +82,8 @@ func (p *Servers) open(e Server, dir string, dirs []string, watch *watcher) *ins
 	return i
 }
 
-// release gives a server back. The last session ends it and waits for that.
+// release ends a session's use of a server. The last session stops the server and
+// waits until it has ended.
 func (p *Servers) release(i *instance, watch *watcher) {
 	i.unwatch(watch)
 	p.mu.Lock()
@@ -102,12 +104,12 @@ func (p *Servers) release(i *instance, watch *watcher) {
 	}
 }
 
-// hurry is how long a server may take for each step of its end when this process
-// ends: altogether less than a second.
+// hurry is the time for each step of a server's end when this process ends. All
+// steps together take less than a second.
 const hurry = 300 * time.Millisecond
 
-// Close ends all servers and waits for that, less than a second. Sessions may be
-// closed later. A nil Servers has none.
+// Close stops all servers and waits until they have ended, which takes less than a
+// second. Sessions may be closed later. Close of a nil Servers does nothing.
 func (p *Servers) Close() {
 	if p == nil {
 		return
@@ -133,9 +135,10 @@ func (p *Servers) mask(text string) string {
 	return p.Mask(text)
 }
 
-// watcher is a session that is told of changes. Its functions must not block.
+// watcher receives the failures of a server for one session. Its functions must not
+// block.
 type watcher struct {
-	failed func(i *instance, err error) // it does not run; called once until it runs again
+	failed func(i *instance, err error) // called once for each outage
 }
 
 // State is the state of a server.
@@ -148,15 +151,3 @@ const (
 	Failed   State = "failed" // it is started again after a while
 	Stopped  State = "stopped"
 )
-
-// sleep waits, and reports whether ctx goes on.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
-}

@@ -12,8 +12,8 @@ const maxName = 64
 // hashLen is the number of hex digits that make a name unique.
 const hashLen = 8
 
-// separator stands between the names of server and tool. No name of a server has it,
-// so it is found again.
+// separator stands between the names of server and tool. No server's name contains it,
+// so a name can be split again.
 const separator = "__"
 
 // plain returns a name of the letters, digits, underscores and dashes that providers

@@ -9,7 +9,7 @@ import (
 	"fmt"
 )
 
-// ProjectFile is the file by which a repository names servers.
+// ProjectFile is the name of a repository's file of servers.
 const ProjectFile = ".mcp.json"
 
 // ParseProject returns the servers of a repository's file, which lies in dir. Each

@@ -153,8 +153,8 @@ func (r *remote) close() {
 	}
 }
 
-// status is what a web server answered to the last request of a call. The SDK's
-// errors have its text alone.
+// status is the status of a web server's last answer in a call. The SDK's errors
+// contain only its text.
 type status struct {
 	code       int // 0 means that there was no answer
 	retryAfter time.Duration
@@ -162,13 +162,13 @@ type status struct {
 
 type statusKey struct{}
 
-// statusNote keeps a status for the call whose context has it.
+// statusNote stores the status for the call with its context.
 type statusNote struct {
 	mu   sync.Mutex
 	last status
 }
 
-// noting returns a context whose requests note their status.
+// noting returns a context that records the status of its requests.
 func noting(ctx context.Context) (context.Context, *statusNote) {
 	n := &statusNote{}
 	return context.WithValue(ctx, statusKey{}, n), n

@@ -23,10 +23,9 @@ const (
 // inputSchema returns the schema of a tool as it is checked, and as models get it.
 // An error means that the tool cannot be used.
 //
-// Both lack what is no use: the name of the dialect, and patterns that only
-// ECMAScript understands. Providers refuse a request if the outermost schema has
-// anyOf, oneOf, allOf, enum or not, so models get one without; the check still
-// knows them.
+// Both lack the name of the dialect, and patterns that only ECMAScript understands. Providers refuse a request if the outermost schema has
+// anyOf, oneOf, allOf, enum or not, so the schema for models lacks
+// them; the one for the check has them.
 func inputSchema(from any) (checked, offered json.RawMessage, err error) {
 	raw, err := json.Marshal(from)
 	if err != nil {

@@ -17,12 +17,12 @@ import (
 type Options struct {
 	Dir  string   // absolute; where programs run
 	Dirs []string // the session's other directories, absolute
-	// Servers are the entries in order of precedence: of two with the same name the
-	// first counts.
+	// Servers are the entries in order of precedence. If two have the same name, the
+	// first is used.
 	Servers []Server
 	// Wait is how long the first prompt waits for servers that are still starting.
 	Wait time.Duration
-	// Ask asks the user; nil means that nobody can be asked.
+	// Ask asks the user; nil means that there is no user.
 	Ask func(context.Context, Question) Answer
 	// Warn receives a line for the user. It must not block; nil drops it.
 	Warn func(text string)
@@ -36,10 +36,10 @@ type Session struct {
 	watcher  *watcher
 	question func(context.Context, Question) Answer
 
-	// Of Ready, which one turn at a time calls.
+	// Used by Ready alone, which one turn at a time calls.
 	pending []pending                     // servers that the user has not approved yet
-	answers map[string]Answer             // about definitions
-	checked map[*joined]map[string]string // definitions that are the pinned ones
+	answers map[string]Answer             // to questions about definitions
+	checked map[*joined]map[string]string // definitions that equal the pinned ones, by server and tool
 
 	mu      sync.Mutex
 	servers []*joined
@@ -68,9 +68,9 @@ type offer struct {
 	executors.Tool
 	title  string
 	server *joined
-	as     string // the name that the server has for it
+	as     string // its name at the server
 
-	definition string // as the user approves it
+	definition string // the text that the user approves
 }
 
 // Session starts the servers of a session in the background.
@@ -110,7 +110,7 @@ func (s *Session) add(p pending) {
 	}
 }
 
-// failed tells the user of a server that does not run.
+// failed warns the user that a server does not run.
 func (s *Session) failed(i *instance, err error) {
 	s.warn(fmt.Sprintf("The MCP server %s does not run: %s. It is started again after a while; /mcp shows its state.", i.entry.Name, strings.TrimSuffix(s.pool.mask(line(err.Error())), ".")))
 }
@@ -148,8 +148,8 @@ func (s *Session) Ready(ctx context.Context) {
 	s.offered = s.refresh(now)
 }
 
-// refresh returns the tools that there are now: those that were offered before in
-// their order, then the others.
+// refresh returns the current tools: first those that were offered before, in their
+// order, then the new ones.
 func (s *Session) refresh(offers []offer) []offer {
 	now := map[string]offer{}
 	var names []string
@@ -270,8 +270,8 @@ func (s *Session) Execute(ctx context.Context, call *executors.Call) (executors.
 	return resultOf(o.server.entry.Name, r), nil
 }
 
-// Close gives the servers back. It waits until those that no other session uses have
-// ended.
+// Close ends the session's use of its servers. Servers that no other session uses are
+// stopped, and Close waits until they have ended.
 func (s *Session) Close() {
 	s.mu.Lock()
 	closed, servers := s.closed, s.servers

@@ -10,17 +10,17 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// Status is the state of a server as people and clients see it.
+// Status describes a server to people and clients.
 type Status struct {
 	Name     string            `json:"name"`
 	Target   string            `json:"target"` // command or address
 	State    State             `json:"state"`
 	Revision string            `json:"protocolVersion,omitempty"`
-	Tools    []string          `json:"tools"`             // as they are called here
-	LeftOut  map[string]string `json:"leftOut,omitempty"` // why a tool is not offered, by its name
+	Tools    []string          `json:"tools"`             // their names in the session
+	LeftOut  map[string]string `json:"leftOut,omitempty"` // the reason for not offering a tool, by its name at the server
 	Error    string            `json:"error,omitempty"`   // the last one
 
-	Connect, List time.Duration `json:"-"` // how long the last start took, and the list of tools
+	Connect, List time.Duration `json:"-"` // duration of the last start, and of the last listing of tools
 }
 
 // Status returns the state of each server.
@@ -63,7 +63,7 @@ func (j *joined) status(mask func(string) string) Status {
 	return st
 }
 
-// withhold moves a tool from those that are offered.
+// withhold moves a tool from Tools to LeftOut.
 func (s *Status) withhold(o offer) {
 	s.Tools = slices.DeleteFunc(s.Tools, func(name string) bool { return name == o.Name })
 	if s.LeftOut == nil {

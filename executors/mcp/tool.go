@@ -19,8 +19,8 @@ type tool struct {
 	name    string         // as the server has it
 	title   string         // one line for people; may be empty
 	offered executors.Tool // without a name, which depends on the session
-	problem string         // why it is not offered; empty if it is
-	pin     string         // the definition, as the user approves it
+	problem string         // the reason for not offering it, or empty
+	pin     string         // the text of the definition that the user approves
 }
 
 // newTool reads the definition of a tool of a server.
@@ -64,8 +64,8 @@ func describe(server string, t *sdk.Tool) string {
 	return strings.TrimSpace(fmt.Sprintf("(MCP server %s) %s", server, text))
 }
 
-// visible returns a text without characters that people do not see: models would
-// read them all the same.
+// visible returns a text without invisible characters, which people miss and models
+// read.
 func visible(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -87,7 +87,8 @@ func line(text string) string {
 	return text
 }
 
-// definition returns what the user approves of a tool: whatever steers the model.
+// definition returns the text of a tool that the user approves: all parts that
+// influence the model.
 func (t tool) definition() string {
 	raw, err := json.MarshalIndent(struct {
 		Name        string          `json:"name"`

@@ -42,7 +42,7 @@ func (c Config) Validate() map[string]string {
 	return wrong
 }
 
-// Tighten takes over the lower limits of a repository's file, but not the
+// Tighten applies the lower limits of a repository's file, but not the
 // retention. It returns the keys that the file set without effect.
 func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
 	var ignored []string

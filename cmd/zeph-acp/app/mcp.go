@@ -15,8 +15,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session"
 )
 
-// mcpServers returns the MCP servers of the process. None runs before a session
-// has it.
+// mcpServers returns the MCP servers of the process. A server starts with the first
+// session that uses it.
 func (a *App) mcpServers(l *config.Loaded) *mcp.Servers {
 	return &mcp.Servers{
 		Version: Version,
@@ -47,8 +47,8 @@ func (a *App) mcpSession(cfg config.Config, s session.Setup) *mcp.Session {
 	return a.MCP.Session(mcp.Options{Dir: s.CWD, Dirs: s.Dirs, Servers: servers, Wait: wait, Warn: s.Warn, Ask: a.askMCP(s)})
 }
 
-// clientServers returns the entries of the servers that a client wants. They belong
-// to its session.
+// clientServers returns entries for the servers that a client sends. They run for its
+// session alone.
 func clientServers(servers []acp.MCPServer) []mcp.Server {
 	var out []mcp.Server
 	for _, m := range servers {

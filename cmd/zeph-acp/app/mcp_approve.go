@@ -20,8 +20,8 @@ import (
 // repositories, and the definitions of tools at their first use.
 const approvalsFile = "mcp.json"
 
-// approvals returns what the user approved of MCP servers; nil if there is no
-// directory to keep it in.
+// approvals returns the store of the user's approvals of MCP servers; nil if there is no
+// data directory.
 func (a *App) approvals(l *config.Loaded) *mcp.Approvals {
 	dir := l.Paths.Data
 	if dir == "" {
@@ -89,17 +89,17 @@ func readProjectFile(dir string) ([]byte, error) {
 	return keys.ReadBounded(f)
 }
 
-// The answers to a question about an MCP server. Each id is also the option's kind:
-// some clients answer by that.
+// The answers to a question about an MCP server. Each id is also the option's kind,
+// since some clients answer with the kind.
 const (
 	mcpOnce   = "allow_once"
 	mcpAlways = "allow_always"
 	mcpNo     = "reject_once"
 )
 
-// askMCP returns how the user is asked about MCP servers; nil if nobody can be asked.
-// It asks by a permission request about a tool call of its own, which all clients can
-// show.
+// askMCP returns the function that asks the user about MCP servers; nil if there is no
+// user. It sends a permission request about a tool call of its own, which all clients
+// can show.
 func (a *App) askMCP(s session.Setup) func(context.Context, mcp.Question) mcp.Answer {
 	if a.Alone {
 		return nil

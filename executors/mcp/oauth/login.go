@@ -14,8 +14,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// probes are requests of which every server with a login refuses one. Its refusal says
-// where the login is, and which scopes it needs.
+// probes are the requests that find the login of a server. Every server with a login
+// refuses at least one, and its refusal names the authorization server and the scopes.
 var probes = []string{
 	`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"zeph-acp","version":"1"}}}`,
 	`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`,
@@ -83,9 +83,9 @@ func union(all, more []string) []string {
 	return all
 }
 
-// authorize lets the user log in, and keeps the token. req is a request to the server
-// and res its refusal. A login that failed is not tried again: a connection begins
-// with several requests.
+// authorize lets the user log in, and stores the token. req is a request to the server
+// and res its refusal. A failed login is not tried again, since a
+// connection begins with several requests.
 func (a *Account) authorize(ctx context.Context, req *http.Request, res *http.Response) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -113,7 +113,7 @@ func (a *Account) authorize(ctx context.Context, req *http.Request, res *http.Re
 	return a.refused
 }
 
-// flow returns how the SDK lets the user log in.
+// flow returns the SDK's handler of a login.
 func (a *Account) flow(page *page) *auth.AuthorizationCodeHandlerConfig {
 	resource := ""
 	flow := &auth.AuthorizationCodeHandlerConfig{
@@ -163,7 +163,7 @@ func (a *Account) scopes(asked []string) []string {
 	return asked
 }
 
-// keep replaces the login by a new one.
+// keep stores a new login in place of the old one.
 func (a *Account) keep(c *oauth2.Config, token *oauth2.Token, resource string) error {
 	scopes := c.Scopes
 	if granted, ok := token.Extra("scope").(string); ok {

@@ -5,7 +5,7 @@
 // access token, and [Account.Login] asks the user for a new one. The discovery of the
 // authorization server, the registration and PKCE are the SDK's. The package adds the
 // page to which the browser returns, and keeps the tokens: every request reads them
-// from the [Store], so that a login or logout of another process counts at once, and
+// from the [Store], so that a login or logout of another process applies at once, and
 // they are renewed under the store's lock, so that a refresh token is used once.
 //
 // It promises that a login which cannot be renewed stays in the store until the user
@@ -33,7 +33,7 @@ type Store interface {
 	// Load returns a login; nil if there is none.
 	Load(server string) ([]byte, error)
 	// Change replaces a login by the result of edit, whose argument is nil if there
-	// is no login. A nil result removes it, and an error keeps it. Nobody else
+	// is no login. A nil result removes it, and an error keeps it. No other process
 	// changes a login until Change returns.
 	Change(server string, edit func(old []byte) ([]byte, error)) error
 }
@@ -73,12 +73,12 @@ func (e *Error) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// needed returns the error of a request that only a login can help.
+// needed returns the error of a request that needs a login.
 func (a *Account) needed(why string) error {
 	return &Error{true, fmt.Errorf("%s: run %q", why, "zeph-acp mcp login "+a.Name)}
 }
 
-// login is what the store keeps.
+// login is one entry of the store.
 type login struct {
 	ClientID     string           `json:"client_id,omitempty"`
 	ClientSecret string           `json:"client_secret,omitempty"`
@@ -90,7 +90,7 @@ type login struct {
 	Token        oauth2.Token     `json:"token,omitzero"`
 }
 
-// parse returns the login that the store keeps, and learns its secrets.
+// parse reads an entry of the store, and passes its secrets to Learn.
 func (a *Account) parse(data []byte) (login, error) {
 	var l login
 	if len(data) > 0 {

@@ -67,8 +67,8 @@ func (l *login) renewed(ctx context.Context) (oauth2.Token, error) {
 	return *token, nil
 }
 
-// notRenewed returns why a login cannot be renewed. Only an answer of the server that
-// refuses the login makes another one necessary.
+// notRenewed returns why a login cannot be renewed. A new login is necessary only
+// if the server refuses the old one.
 func (a *Account) notRenewed(err error) error {
 	e, ok := errors.AsType[*oauth2.RetrieveError](err)
 	if !ok {

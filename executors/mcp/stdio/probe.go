@@ -8,8 +8,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// probe answers the request server/discover in the place of a server that does not
-// answer it, so that the client goes on with initialize. The zero value works.
+// probe answers the request server/discover if the server does not, so that the client
+// continues with initialize. The zero value works.
 type probe struct {
 	after time.Duration // how long it waits; 0 means probeTime
 
@@ -21,11 +21,11 @@ type probe struct {
 
 const methodDiscover = "server/discover"
 
-// probeTime is how long the response is waited for. Some older servers answer no
+// probeTime is the wait for the server's response. Some older servers answer no
 // request before initialize.
 const probeTime = 5 * time.Second
 
-// sent starts to wait if m is the request.
+// sent starts the wait if m is the request.
 func (p *probe) sent(m jsonrpc.Message) {
 	r, ok := m.(*jsonrpc.Request)
 	if !ok || r.Method != methodDiscover {
@@ -41,7 +41,7 @@ func (p *probe) sent(m jsonrpc.Message) {
 	})
 }
 
-// answered stops to wait if m is the response.
+// answered ends the wait if m is the response.
 func (p *probe) answered(m jsonrpc.Message) {
 	r, ok := m.(*jsonrpc.Response)
 	p.mu.Lock()
@@ -52,7 +52,8 @@ func (p *probe) answered(m jsonrpc.Message) {
 	}
 }
 
-// unanswered receives an error in the place of the response, once the time is over.
+// unanswered returns a channel that receives an error in place of the response after
+// probeTime.
 func (p *probe) unanswered() chan jsonrpc.Message {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -2,10 +2,9 @@
 // stdin and stdout.
 //
 // Start with [Start], then pass the [Server] to the client of the SDK as its
-// transport. It promises that lines of stdout that are no JSON-RPC are dropped, that
-// a frame over [MaxFrame] ends the server and nothing else, that memory stays
-// bounded whatever the server writes, and that no process of the server's session
-// runs after [Server.End].
+// transport. It promises that stdout lines other than JSON-RPC are dropped, that a frame
+// over [MaxFrame] ends only its own server, that memory stays bounded for any output of
+// the server, and that no process of the server's session runs after [Server.End].
 //
 // It does not choose the environment or the directory; the caller does.
 //
@@ -31,8 +30,8 @@ import (
 // MaxFrame is the length of the longest frame that a server may write, in bytes.
 const MaxFrame = 64 << 20
 
-// Polite is how long a server may take to end once its stdin is closed, before it
-// gets SIGTERM; SIGKILL follows after as long again:
+// Polite is the time from closing a server's stdin to SIGTERM, and from SIGTERM to
+// SIGKILL:
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#shutdown
 const Polite = 2 * time.Second
 
@@ -126,8 +125,9 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// End ends the server and all processes of its session, and waits for that: it
-// closes stdin, sends SIGTERM after the time polite, and SIGKILL after twice that.
+// End stops the server and all processes of its session, and waits until they have
+// ended. It closes stdin, sends SIGTERM after the time polite, and SIGKILL after twice
+// that time.
 func (s *Server) End(polite time.Duration) {
 	s.close.Do(func() {
 		close(s.closed)
