@@ -393,7 +393,7 @@ func (w *walker) value(a *syntax.Assign) Word {
 	return w.word(a.Value)
 }
 
-// inside walks the commands that are substituted somewhere in node, and gives
+// inside walks the commands that are substituted somewhere in node, and returns
 // them.
 func (w *walker) inside(node syntax.Node) []*Command {
 	if node == nil || w.err != nil {

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"sync"
 )
 
 // Question is a question to the user about a server.
@@ -33,11 +32,11 @@ const (
 // definitions of tools at their first use. With a nil Approvals no entry is approved and
 // every definition is. The methods may be called concurrently.
 type Approvals struct {
-	Load func() ([]byte, error) // returns what was saved, or nothing
-	Save func([]byte) error
-	Log  func(error)
-
-	mu sync.Mutex
+	Load func() ([]byte, error) // returns the stored text; empty if there is none
+	// Change replaces the stored text by the result of edit, while no other process
+	// changes it. An error of edit changes nothing.
+	Change func(edit func(old []byte) ([]byte, error)) error
+	Log    func(error)
 }
 
 // approved is the content of the file of approvals.
@@ -46,15 +45,12 @@ type approved struct {
 	Tools   map[string]map[string]string `json:"tools"`   // definitions, by server and tool
 }
 
-// read returns what is saved now, also by other processes; mu is held.
-func (a *Approvals) read() approved {
+// parseApproved returns the approvals of a stored text.
+func parseApproved(data []byte) (approved, error) {
 	kept := approved{}
-	data, err := a.Load()
-	if err == nil && len(data) > 0 {
+	var err error
+	if len(data) > 0 {
 		err = json.Unmarshal(data, &kept)
-	}
-	if err != nil {
-		a.Log(err)
 	}
 	if kept.Entries == nil {
 		kept.Entries = map[string]bool{}
@@ -62,15 +58,20 @@ func (a *Approvals) read() approved {
 	if kept.Tools == nil {
 		kept.Tools = map[string]map[string]string{}
 	}
-	return kept
+	return kept, err
 }
 
-// write saves; mu is held. What cannot be saved is asked about again.
-func (a *Approvals) write(kept approved) {
-	data, err := json.Marshal(kept)
-	if err == nil {
-		err = a.Save(data)
-	}
+// change stores the approvals as edit leaves them. A text that cannot be read stays, so
+// that no approval is lost by it. An approval that cannot be stored is asked about again.
+func (a *Approvals) change(edit func(kept approved)) {
+	err := a.Change(func(old []byte) ([]byte, error) {
+		kept, err := parseApproved(old)
+		if err != nil {
+			return nil, err
+		}
+		edit(kept)
+		return json.Marshal(kept)
+	})
 	if err != nil {
 		a.Log(err)
 	}
@@ -81,9 +82,16 @@ func (a *Approvals) has(approval string) bool {
 	if a == nil {
 		return false
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.read().Entries[approval]
+	data, err := a.Load()
+	var kept approved
+	if err == nil {
+		kept, err = parseApproved(data)
+	}
+	if err != nil {
+		a.Log(err)
+		return false
+	}
+	return kept.Entries[approval]
 }
 
 // approve stores the approval of a repository's entry.
@@ -91,11 +99,7 @@ func (a *Approvals) approve(approval string) {
 	if a == nil {
 		return
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	kept := a.read()
-	kept.Entries[approval] = true
-	a.write(kept)
+	a.change(func(kept approved) { kept.Entries[approval] = true })
 }
 
 // pin stores the definitions of new tools. For each tool whose definition differs from
@@ -104,40 +108,33 @@ func (a *Approvals) pin(server string, definitions map[string]string) (changed m
 	if a == nil || len(definitions) == 0 {
 		return nil
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	kept := a.read()
-	known := kept.Tools[server]
-	if known == nil {
-		known = map[string]string{}
-		kept.Tools[server] = known
-	}
-	changed, more := map[string]string{}, false
-	for tool, definition := range definitions {
-		before, ok := known[tool]
-		switch {
-		case !ok:
-			known[tool], more = definition, true
-		case before != definition:
-			changed[tool] = before
+	changed = map[string]string{}
+	a.change(func(kept approved) {
+		known := kept.tools(server)
+		for tool, definition := range definitions {
+			before, ok := known[tool]
+			switch {
+			case !ok:
+				known[tool] = definition
+			case before != definition:
+				changed[tool] = before
+			}
 		}
-	}
-	if more {
-		a.write(kept)
-	}
+	})
 	return changed
 }
 
 // accept replaces the stored definition of a tool.
 func (a *Approvals) accept(server, tool, definition string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	kept := a.read()
-	if kept.Tools[server] == nil {
-		kept.Tools[server] = map[string]string{}
+	a.change(func(kept approved) { kept.tools(server)[tool] = definition })
+}
+
+// tools returns the definitions of a server's tools.
+func (a approved) tools(server string) map[string]string {
+	if a.Tools[server] == nil {
+		a.Tools[server] = map[string]string{}
 	}
-	kept.Tools[server][tool] = definition
-	a.write(kept)
+	return a.Tools[server]
 }
 
 // pinned returns the name of an entry in Approvals. An entry with another command or

@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -14,8 +13,14 @@ func memory(t *testing.T) *Approvals {
 	var saved []byte
 	return &Approvals{
 		Load: func() ([]byte, error) { return saved, nil },
-		Save: func(data []byte) error { saved = data; return nil },
-		Log:  func(err error) { t.Error(err) },
+		Change: func(edit func([]byte) ([]byte, error)) error {
+			data, err := edit(saved)
+			if err == nil {
+				saved = data
+			}
+			return err
+		},
+		Log: func(err error) { t.Error(err) },
 	}
 }
 
@@ -119,14 +124,20 @@ func TestChangedTools(t *testing.T) {
 	}
 }
 
+// Approvals that cannot be read are not replaced.
 func TestBrokenApprovals(t *testing.T) {
-	logged := 0
+	logged, saved := 0, false
 	a := &Approvals{
 		Load: func() ([]byte, error) { return []byte("{"), nil },
-		Save: func([]byte) error { return errors.New("disk full") },
-		Log:  func(error) { logged++ },
+		Change: func(edit func([]byte) ([]byte, error)) error {
+			_, err := edit([]byte("{"))
+			saved = saved || err == nil
+			return err
+		},
+		Log: func(error) { logged++ },
 	}
-	if a.has("x") || len(a.pin("s", map[string]string{"a": "b"})) > 0 || logged != 3 {
-		t.Errorf("%d logged", logged)
+	a.approve("x")
+	if a.has("x") || len(a.pin("s", map[string]string{"a": "b"})) > 0 || saved || logged != 3 {
+		t.Errorf("saved %t, %d logged", saved, logged)
 	}
 }

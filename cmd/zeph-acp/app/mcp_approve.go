@@ -36,13 +36,8 @@ func (a *App) approvals(l *config.Loaded) *mcp.Approvals {
 			}
 			return data, err
 		},
-		Save: func(data []byte) error {
-			if err := keys.MakeDir(dir); err != nil {
-				return err
-			}
-			return keys.ReplaceFile(file, data, 0o600)
-		},
-		Log: func(err error) { a.Log.Warn("approvals of MCP servers", "err", err) },
+		Change: func(edit func([]byte) ([]byte, error)) error { return keys.EditFile(file, edit) },
+		Log:    func(err error) { a.Log.Warn("approvals of MCP servers", "err", err) },
 	}
 }
 

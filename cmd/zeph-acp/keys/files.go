@@ -92,6 +92,39 @@ func WriteNew(name string, data []byte, mode fs.FileMode) (file string, err erro
 	}
 }
 
+// EditFile replaces the content of a private file by the result of edit, under the
+// lock of its directory, which is made if it is missing. The argument of edit is nil if
+// there is no file. A nil result removes the file, and an error leaves it as it was.
+func EditFile(file string, edit func(old []byte) ([]byte, error)) (err error) {
+	dir := filepath.Dir(file)
+	if err := MakeDir(dir); err != nil {
+		return err
+	}
+	unlock, err := lockDir(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	old, err := ReadPrivate(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	data, err := edit(old)
+	if err != nil {
+		return err
+	}
+	switch {
+	case data != nil && bytes.Equal(data, old):
+		return nil
+	case data != nil:
+		return ReplaceFile(file, data, 0o600)
+	}
+	if err := os.Remove(file); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
 // CreateFile writes a file that must not exist yet.
 func CreateFile(file string, data []byte, mode fs.FileMode) (err error) {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode.Perm())
