@@ -40,8 +40,8 @@ type remote struct {
 	account *oauth.Account // nil means no login
 }
 
-// newRemote returns a connection to the address of an entry. Redirects lead to the
-// public Internet alone, whatever the entry names.
+// newRemote returns a connection to the address of an entry. Redirects may lead only
+// to the public Internet, also if the entry's own address is private.
 func newRemote(e Server, getenv func(string) string) (*remote, error) {
 	u, err := url.Parse(e.URL)
 	if err != nil {
