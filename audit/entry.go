@@ -30,12 +30,14 @@ type Entry struct {
 	Paths   []string        `json:"paths,omitempty"` // absolute
 	Input   json.RawMessage `json:"input,omitempty"`
 
-	Decision    string `json:"decision,omitempty"` // allow, ask or deny
-	Rule        string `json:"rule,omitempty"`
-	Answer      string `json:"answer,omitempty"`
-	ClaimSource string `json:"claim_source,omitempty"`
-	MCPServer   string `json:"mcp_server,omitempty"`
-	MCPCode     string `json:"mcp_error_code,omitempty"` // of a failure of that server
+	Decision string `json:"decision,omitempty"` // allow, ask or deny
+	Rule     string `json:"rule,omitempty"`
+	Answer   string `json:"answer,omitempty"`
+	// Gates are the verdicts of the gates, in the order of the chain.
+	Gates       []executors.Verdict `json:"gates,omitempty"`
+	ClaimSource string              `json:"claim_source,omitempty"`
+	MCPServer   string              `json:"mcp_server,omitempty"`
+	MCPCode     string              `json:"mcp_error_code,omitempty"` // of a failure of that server
 
 	Suspect string `json:"hallucination_suspect,omitempty"` // names in the call that the model may have invented
 
@@ -132,6 +134,7 @@ func (l *Log) ended(ctx context.Context, e *Entry, call *executors.Call, res exe
 	r := call.Record
 	e.Attempt = call.Attempt
 	e.Decision, e.Rule, e.Answer = cut(r.Decision, maxName), l.text(r.Rule, maxText), cut(r.Answer, maxName)
+	e.Gates = l.gates(r.Verdicts)
 	e.ClaimSource = cmp.Or(cut(r.ClaimSource, maxName), e.ClaimSource)
 	e.MCPCode = cut(r.Code, maxName)
 	e.ExitCode, e.Rollback = r.ExitCode, r.Rollback
@@ -149,6 +152,19 @@ func (l *Log) ended(ctx context.Context, e *Entry, call *executors.Call, res exe
 			e.Error = l.text(text, maxText)
 		}
 	}
+}
+
+// maxGates bounds the recorded verdicts of a call: each redirect adds some.
+const maxGates = 64
+
+// gates returns the verdicts with redacted and truncated texts.
+func (l *Log) gates(verdicts []executors.Verdict) []executors.Verdict {
+	var out []executors.Verdict
+	for _, v := range verdicts[:min(len(verdicts), maxGates)] {
+		v.Rule, v.Reason = l.text(v.Rule, maxText), l.text(v.Reason, maxText)
+		out = append(out, v)
+	}
+	return out
 }
 
 // outcome classifies how a call ended.
@@ -182,7 +198,7 @@ func (e *Entry) body() ([]byte, error) {
 		return body, err
 	}
 	short := *e // in case each character takes six bytes
-	short.Input, short.Paths, short.Command = nil, nil, cut(e.Command, 16*maxText)
+	short.Input, short.Paths, short.Gates, short.Command = nil, nil, nil, cut(e.Command, 16*maxText)
 	return encode(&short)
 }
 

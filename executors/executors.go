@@ -327,6 +327,8 @@ type Record struct {
 	Decision string // allow, ask or deny
 	Rule     string // the rule, mode or default that decided
 	Answer   string // the option that the user chose, empty if not asked
+	// Verdicts are the words of the gates, in the order of the chain.
+	Verdicts []Verdict
 
 	Code        string    // of the MCP failure, such as "rate_limited"; empty if there was none
 	ClaimSource string    // where the content comes from, such as "mcp"; empty means by the call's kind

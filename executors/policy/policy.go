@@ -25,6 +25,7 @@ package policy
 import (
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
 )
 
@@ -40,14 +41,14 @@ type Workspace interface {
 }
 
 // Action is the decision of one source about a call.
-type Action string
+type Action = executors.Decision
 
 // The actions, from weak to strong. The strongest of all sources counts, except
 // that a rule's allow overrides the default's ask.
 const (
-	Allow Action = "allow"
-	Ask   Action = "ask"
-	Deny  Action = "deny"
+	Allow = executors.Allow
+	Ask   = executors.Ask
+	Deny  = executors.Deny
 )
 
 // Rule is one entry of [[tools.permissions.TOOL]].

@@ -1,0 +1,114 @@
+package executors
+
+import (
+	"cmp"
+	"context"
+	"strings"
+)
+
+// Decision is the word of a gate, a rule or a mode about a call.
+type Decision string
+
+// The decisions, from weak to strong.
+const (
+	Allow Decision = "allow"
+	Ask   Decision = "ask" // the user decides
+	Deny  Decision = "deny"
+)
+
+// Verdict is the decision of one gate about one call. The audit log records it.
+type Verdict struct {
+	Gate     string   `json:"gate"` // the name of the gate; set by [Gate]
+	Decision Decision `json:"decision"`
+	// Rule is the rule that decided, with its file and line if they are known.
+	// Models never see it. Empty if nothing matched.
+	Rule string `json:"rule,omitempty"`
+	// Reason says to people why the gate asks or denies, as a clause: "the file
+	// .env is private". Models never see it.
+	Reason string `json:"reason,omitempty"`
+	// Failure is the result of a denied call. Nil means a generic one, which does
+	// not reveal the rule.
+	Failure *Failure `json:"-"`
+}
+
+// Gate returns the link of a gate. Its verdict can only tighten: "deny" ends the
+// call, "ask" adds a reason to the question that the permission link asks, and
+// "allow" leaves the decision to the other links. An empty Decision means that
+// the gate has nothing to say; it is not recorded.
+//
+// judge is called for each attempt of each call before it runs, and again for
+// each further card that a running call wants to admit. The copy of the call that
+// it then sees has that card. An error ends the turn.
+func Gate(name string, judge func(ctx context.Context, call *Call) (Verdict, error)) Middleware {
+	return func(next Executor) Executor { return gate{next, name, judge} }
+}
+
+type gate struct {
+	Executor
+	name  string
+	judge func(context.Context, *Call) (Verdict, error)
+}
+
+func (g gate) Execute(ctx context.Context, call *Call) (Result, error) {
+	if call.Record == nil {
+		call.Record = &Record{}
+	}
+	v, err := g.verdict(ctx, call, call.Record)
+	if err != nil {
+		return Result{}, err
+	}
+	switch v.Decision {
+	case Deny:
+		return v.failure().Result(), nil
+	case Ask:
+		call.Ask = append(call.Ask, v.reason())
+	}
+	earlier := call.Admit
+	call.Admit = func(ctx context.Context, card Card) error {
+		if earlier != nil {
+			if err := earlier(ctx, card); err != nil {
+				return err
+			}
+		}
+		further := *call
+		further.Card, further.Ask, further.Unfit = card, nil, nil
+		switch v, err := g.verdict(ctx, &further, call.Record); {
+		case err != nil:
+			return err
+		case v.Decision == Deny:
+			return v.failure()
+		case v.Decision == Ask:
+			return Failuref(ConfirmationRequired, "it needs a separate call: %s", v.reason())
+		}
+		return nil
+	}
+	return g.Executor.Execute(ctx, call)
+}
+
+// verdict judges a call and records the verdict.
+func (g gate) verdict(ctx context.Context, call *Call, record *Record) (Verdict, error) {
+	v, err := g.judge(ctx, call)
+	if err != nil || v.Decision == "" {
+		return v, err
+	}
+	v.Gate = g.name
+	record.Verdicts = append(record.Verdicts, v)
+	if v.Decision == Deny {
+		record.Decision, record.Rule = string(Deny), g.name+": "+cmp.Or(v.Rule, v.Reason)
+	}
+	return v, nil
+}
+
+// name returns the name of a gate for people: "information flow".
+func (v Verdict) name() string { return strings.ReplaceAll(v.Gate, "_", " ") }
+
+func (v Verdict) reason() string { return v.name() + ": " + cmp.Or(v.Reason, v.Rule) }
+
+// failure returns the result of a denied call. Its text for the model does not
+// reveal the rule.
+func (v Verdict) failure() *Failure {
+	if v.Failure != nil {
+		return v.Failure
+	}
+	return Failuref(PolicyBlocked, "tool call denied by policy").People("Denied by %s.", v.reason())
+}
