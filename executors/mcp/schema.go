@@ -90,12 +90,17 @@ func each(v any, f func(any)) {
 }
 
 // clean removes from a schema and its subschemas what neither models nor the check
-// can use.
+// can use, and invisible characters from its texts.
 func clean(v any) {
 	if m, ok := v.(map[string]any); ok {
 		for _, key := range []string{"$schema", "$id", "id"} {
 			if _, text := m[key].(string); text {
 				delete(m, key)
+			}
+		}
+		for _, key := range []string{"title", "description"} {
+			if words, text := m[key].(string); text {
+				m[key] = visible(words)
 			}
 		}
 		if pattern, text := m["pattern"].(string); text && !compiles(pattern) {

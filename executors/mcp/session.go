@@ -254,7 +254,7 @@ func (s *Session) Execute(ctx context.Context, call *executors.Call) (executors.
 	}
 	if e, ok := errors.AsType[*Error](err); ok {
 		call.Record.Code = string(e.Code)
-		f := executors.Failuref(e.Category, "%s: %v", call.Tool, e.Err)
+		f := executors.Failuref(e.Category, "%s: %s", call.Tool, legible(e.Error()))
 		f.RetryAfter = e.RetryAfter
 		if !e.Code.Retryable() && e.Code != InvalidInput {
 			f.Hint("Do not retry this call; choose another way or tell the user.")
