@@ -138,7 +138,7 @@ func TestMiddleware(t *testing.T) {
 				t.Error("the spool is still open")
 			}
 			if tt.want == "" {
-				if got.ForModel() != tt.text || *call.Record != (executors.Record{}) {
+				if got.ForModel() != tt.text || !cmp.Equal(*call.Record, executors.Record{}) {
 					t.Errorf("%.200q, %+v", got.ForModel(), *call.Record)
 				}
 				return

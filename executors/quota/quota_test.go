@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
@@ -65,7 +67,7 @@ func TestQuota(t *testing.T) {
 			t.Errorf("call %d: ran %t, want %t: %q", i, ran, tt.runs, res.ForModel())
 		}
 		if tt.runs {
-			if *c.Record != (executors.Record{}) {
+			if !cmp.Equal(*c.Record, executors.Record{}) {
 				t.Errorf("call %d: record %+v", i, *c.Record)
 			}
 			continue

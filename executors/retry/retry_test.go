@@ -114,7 +114,7 @@ func TestExecute(t *testing.T) {
 					t.Errorf("text ends with %q, want %q", got, tt.text)
 				}
 				for i, n := range inner.attempts {
-					if n != i+1 || inner.seen[i] != (executors.Record{Decision: "allow"}) {
+					if n != i+1 || !cmp.Equal(inner.seen[i], executors.Record{Decision: "allow"}) {
 						t.Errorf("try %d was attempt %d with %+v", i, n, inner.seen[i])
 					}
 				}
