@@ -59,7 +59,7 @@ func (p ruling) admit(call *executors.Call) func(context.Context, executors.Card
 		if next.Record.Answer != "" {
 			call.Record.Answer = next.Record.Answer
 		}
-		call.Record.Rule += fmt.Sprintf("; %s: %s", card.URL, d.why)
+		call.Record.Rule += fmt.Sprintf("; %s: %s", card.URL, d.rule())
 		switch d.action {
 		case Allow:
 			granted[site] = true

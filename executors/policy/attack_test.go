@@ -57,7 +57,7 @@ func TestRulesSeeThroughDisguise(t *testing.T) {
 		"git $(echo push)": "block", "git $(cat f)": "ask", "git $x origin": "ask", "git pull": "allow", "git fetch \"$x\"": "ask", "x=origin; git fetch \"$x\"": "allow", "docker --context x rm y": "block", "docker ps": "ask", "cargo +nightly build": "block",
 	} {
 		s := newSetup()
-		s.cfg.Permissions = map[string][]Rule{"bash": {{"git push*", Deny}, {"git *", Allow}, {"docker rm*", Deny}, {"cargo build*", Deny}}}
+		s.cfg.Permissions = map[string][]Rule{"bash": {{Pattern: "git push*", Action: Deny}, {Pattern: "git *", Action: Allow}, {Pattern: "docker rm*", Action: Deny}, {Pattern: "cargo build*", Action: Deny}}}
 		if got := s.build().outcome(t, bash(script)); got != want {
 			t.Errorf("%q: %s, want %s", script, got, want)
 		}

@@ -35,6 +35,10 @@ func (c Config) Validate() map[string]string {
 				wrong[key+".pattern"] = `is empty: "*" matches everything`
 			} else if _, err := glob(r.Pattern); err != nil {
 				wrong[key+".pattern"] = err.Error()
+			} else {
+				for example, text := range r.wrongExamples(tool) {
+					wrong[key+"."+example] = text
+				}
 			}
 			if !slices.Contains([]Action{Allow, Ask, Deny}, r.Action) {
 				wrong[key+".action"] = fmt.Sprintf("%q is not one of allow, ask, deny", r.Action)

@@ -16,7 +16,7 @@ func TestConfirmations(t *testing.T) {
 		{"psql *", "psql -c 'drop table x'", "ask"}, {"psql *", "psql -c 'DROP  TABLE x'", "ask"}, {"psql *", "psql <<< 'truncate x'", "ask"}, {"psql *", "echo 'drop table x' | psql", "ask"}, {"psql *", "psql -c 'select 1'", "allow"}, {"grep *", "grep -r 'drop table' .", "allow"}, {"git *", "git commit -m 'drop table x'", "allow"},
 	} {
 		s := newSetup()
-		s.cfg.Permissions = map[string][]Rule{"bash": {{tt.pattern, Allow}}}
+		s.cfg.Permissions = map[string][]Rule{"bash": {{Pattern: tt.pattern, Action: Allow}}}
 		if got := judged(t, s.build(), tt.script); got != tt.want {
 			t.Errorf("rule %q: %q: %s, want %s", tt.pattern, tt.script, got, tt.want)
 		}

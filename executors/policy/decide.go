@@ -113,14 +113,14 @@ func (p ruling) sources(tool string, subjects []string, spell func(string) []str
 	for _, s := range subjects {
 		v := other
 		if r, ok := firstMatch(rules(p.rules.Permissions, tool), s, spell); ok {
-			v = verdict{action: r.Action, why: fmt.Sprintf("rule %q of tools.permissions.%s", r.Pattern, tool)}
+			v = verdict{action: r.Action, why: fmt.Sprintf("rule %q of tools.permissions.%s", r.Pattern, tool), at: r.at}
 		}
 		if r, ok := firstMatch(rules(p.rules.repository, tool), s, spell); ok {
-			v = v.stronger(verdict{action: r.Action, why: fmt.Sprintf("rule %q of the project's .zeph/config.toml", r.Pattern)})
+			v = v.stronger(verdict{action: r.Action, why: fmt.Sprintf("rule %q of the project's .zeph/config.toml", r.Pattern), at: r.at})
 		}
 		total = total.stronger(v)
 		if total.why == "" {
-			total.why = v.why
+			total.why, total.at = v.why, v.at
 		}
 	}
 	return total
@@ -159,7 +159,7 @@ func (p ruling) decideCommand(call *executors.Call) decision {
 		}
 		d.verdict = d.stronger(v)
 		if d.why == "" {
-			d.why = v.why
+			d.why, d.at = v.why, v.at
 		}
 	}
 	d.covers = strings.Join(covers, ", ")
@@ -231,28 +231,31 @@ func (p ruling) segment(tool string, c *command.Command, src parsed, onlyReads b
 }
 
 // commandRules judges a command by the rules of the user and of the repository.
-// If no rule matches, other applies. A rule that allows must match the command
-// as written; any other rule also matches its expanded forms.
+// If no rule matches, other applies.
 func (p ruling) commandRules(tool string, c *command.Command, other verdict) verdict {
-	forms := c.Forms()
-	first := func(list []Rule) (Rule, bool) {
-		for _, r := range list {
-			for i, text := range forms {
-				if _, ok := firstMatch([]Rule{r}, text, asWritten); ok && (i == 0 || r.Action != Allow) {
-					return r, true
-				}
-			}
-		}
-		return Rule{}, false
-	}
 	v := other
-	if r, ok := first(rules(p.rules.Permissions, tool)); ok {
-		v = verdict{action: r.Action, why: fmt.Sprintf("rule %q of tools.permissions.%s", r.Pattern, tool), pattern: r.Pattern}
+	if r, ok := firstCommandMatch(rules(p.rules.Permissions, tool), c); ok {
+		v = verdict{action: r.Action, why: fmt.Sprintf("rule %q of tools.permissions.%s", r.Pattern, tool), pattern: r.Pattern, at: r.at}
 	}
-	if r, ok := first(rules(p.rules.repository, tool)); ok {
-		v = v.stronger(verdict{action: r.Action, why: fmt.Sprintf("rule %q of the project's .zeph/config.toml", r.Pattern), pattern: r.Pattern})
+	if r, ok := firstCommandMatch(rules(p.rules.repository, tool), c); ok {
+		v = v.stronger(verdict{action: r.Action, why: fmt.Sprintf("rule %q of the project's .zeph/config.toml", r.Pattern), pattern: r.Pattern, at: r.at})
 	}
 	return v
+}
+
+// firstCommandMatch returns the first rule that matches a simple command. A rule
+// that allows must match the command as written; any other rule also matches its
+// expanded forms.
+func firstCommandMatch(list []Rule, c *command.Command) (Rule, bool) {
+	forms := c.Forms()
+	for _, r := range list {
+		for i, text := range forms {
+			if _, ok := firstMatch([]Rule{r}, text, asWritten); ok && (i == 0 || r.Action != Allow) {
+				return r, true
+			}
+		}
+	}
+	return Rule{}, false
 }
 
 // neutral reports whether a command only runs another command, which is judged

@@ -17,7 +17,7 @@ func TestOnePolicyPerCall(t *testing.T) {
 	blocked.BlockedCommands = []string{"make"}
 	// The new policy blocks the command, the old one asks: a mix would let
 	// "make" run without a question.
-	open := NewShellPolicy(blocked, Config{Permissions: map[string][]Rule{"bash": {{"make", Allow}}}}, "")
+	open := NewShellPolicy(blocked, Config{Permissions: map[string][]Rule{"bash": {{Pattern: "make", Action: Allow}}}}, "")
 	between := func(next executors.Executor) executors.Executor {
 		return swap{next, func() { s.perm.Policy.Store(open) }}
 	}

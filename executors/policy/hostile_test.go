@@ -56,7 +56,7 @@ func TestHostileWithARule(t *testing.T) {
 		}
 		for _, script := range list {
 			s := newSetup()
-			s.cfg.Permissions = map[string][]Rule{"bash": {{"*", Allow}}}
+			s.cfg.Permissions = map[string][]Rule{"bash": {{Pattern: "*", Action: Allow}}}
 			if got := judged(t, s.build(), script); got != "block" {
 				t.Errorf("%q: %s", script, got)
 			}

@@ -136,7 +136,7 @@ func (p permitted) Execute(ctx context.Context, call *executors.Call) (executors
 			return executors.Result{}, err
 		}
 	}
-	call.Record.Decision, call.Record.Rule = string(d.action), d.why
+	call.Record.Decision, call.Record.Rule = string(d.action), d.rule()
 	switch {
 	case d.action == Deny:
 		f := executors.Failuref(executors.PolicyBlocked, "not allowed: %s", d.why)

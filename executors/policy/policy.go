@@ -60,7 +60,17 @@ type Rule struct {
 	Pattern string `toml:"pattern"`
 	// Action is allow, ask or deny.
 	Action Action `toml:"action"`
+	// Match are commands, paths or URLs that the rule must match, and NotMatch
+	// those that it must not match. The configuration has a mistake if one fails.
+	// Default none.
+	Match    []string `toml:"match"`
+	NotMatch []string `toml:"not_match"`
+
+	at string // FILE:LINE; empty means unknown
 }
+
+// SetPosition sets where the rule stands: FILE:LINE.
+func (r *Rule) SetPosition(at string) { r.at = at }
 
 // Mode is a working mode of the agent.
 type Mode struct {
@@ -96,6 +106,16 @@ type verdict struct {
 	pattern string // of the user's rule that decided; empty if no rule did
 	byMode  bool   // another mode would not deny it
 	said    string // to people instead of why; empty means why
+	at      string // FILE:LINE of the rule that decided; empty if unknown
+}
+
+// rule returns the reason with the position of the rule, for the audit log.
+// Models get the reason without the position.
+func (v verdict) rule() string {
+	if v.at == "" {
+		return v.why
+	}
+	return v.why + " (" + v.at + ")"
 }
 
 // stronger returns the stronger of two verdicts.

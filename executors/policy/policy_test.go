@@ -200,7 +200,7 @@ func TestEffects(t *testing.T) {
 }
 
 func TestRules(t *testing.T) {
-	deny, allow, ask := func(p string) Rule { return Rule{p, Deny} }, func(p string) Rule { return Rule{p, Allow} }, func(p string) Rule { return Rule{p, Ask} }
+	deny, allow, ask := func(p string) Rule { return Rule{Pattern: p, Action: Deny} }, func(p string) Rule { return Rule{Pattern: p, Action: Allow} }, func(p string) Rule { return Rule{Pattern: p, Action: Ask} }
 	for _, tt := range []struct {
 		name  string
 		rules []Rule
@@ -260,7 +260,7 @@ func TestRulesForInputs(t *testing.T) {
 		{`no*`, `no JSON`, "block"},
 	} {
 		s := newSetup()
-		s.cfg.Permissions = map[string][]Rule{"plan": {{tt.pattern, Deny}}}
+		s.cfg.Permissions = map[string][]Rule{"plan": {{Pattern: tt.pattern, Action: Deny}}}
 		if got := s.build().outcome(t, &executors.Call{Tool: "plan", Input: json.RawMessage(tt.input)}); got != tt.want {
 			t.Errorf("%s, deny %s: %s, want %s", tt.input, tt.pattern, got, tt.want)
 		}
@@ -285,7 +285,7 @@ func TestModes(t *testing.T) {
 		}
 	}
 	s := newSetup()
-	s.mode, s.cfg.Permissions = "ask", map[string][]Rule{"bash": {{"*", Allow}}, "edit": {{"*", Allow}}}
+	s.mode, s.cfg.Permissions = "ask", map[string][]Rule{"bash": {{Pattern: "*", Action: Allow}}, "edit": {{Pattern: "*", Action: Allow}}}
 	s.build()
 	if s.outcome(t, bash("make")) != "block" || s.outcome(t, file("edit", root+"/a")) != "block" {
 		t.Error("a rule allows what the mode denies")
@@ -371,7 +371,7 @@ func TestGateAsks(t *testing.T) {
 // A call that cannot run is denied by a rule, but never asked about.
 func TestUnfit(t *testing.T) {
 	s := newSetup()
-	s.cfg.Permissions = map[string][]Rule{"edit": {{"*.env", Deny}}}
+	s.cfg.Permissions = map[string][]Rule{"edit": {{Pattern: "*.env", Action: Deny}}}
 	s.build()
 	unfit := file("edit", root+"/a")
 	unfit.Unfit = executors.Failuref(executors.PermanentFailure, "old_string is not there; near it: KEY=secret")
@@ -436,7 +436,7 @@ func (f approve) Approve(ctx context.Context, _ *executors.Call, _ []Option) (st
 
 func TestHiddenTools(t *testing.T) {
 	s := newSetup()
-	s.cfg.Permissions = map[string][]Rule{"read": {{"*.env", Deny}, {"*", Deny}}, "bash": {{"ls", Allow}, {"*", Deny}}}
+	s.cfg.Permissions = map[string][]Rule{"read": {{Pattern: "*.env", Action: Deny}, {Pattern: "*", Action: Deny}}, "bash": {{Pattern: "ls", Action: Allow}, {Pattern: "*", Action: Deny}}}
 	s.build()
 	var names []string
 	for _, tool := range s.chain.Tools() {
@@ -450,7 +450,7 @@ func TestHiddenTools(t *testing.T) {
 func TestShellRules(t *testing.T) {
 	s := newSetup()
 	s.shell = ShellRules{BlockedCommands: []string{"git push", "terraform"}, AllowedCommands: []string{"sudo", "curl", "terraform"}, AllowNetwork: true, OutsidePaths: "ask", ConfirmPatterns: []string{"Drop Table"}}
-	s.cfg.Permissions = map[string][]Rule{"bash": {{"*", Allow}}}
+	s.cfg.Permissions = map[string][]Rule{"bash": {{Pattern: "*", Action: Allow}}}
 	s.build()
 	for script, want := range map[string]string{
 		"git push": "block", "git -c a=b push": "block", "git pull": "allow", "terraform apply": "block", "sudo make": "ask", "curl https://x.y": "allow",
@@ -469,7 +469,7 @@ func TestShellRules(t *testing.T) {
 
 func TestTighten(t *testing.T) {
 	all := func(string) bool { return true }
-	c, ignored := Config{Permissions: map[string][]Rule{"bash": {{"make", Allow}}}}.Tighten(Config{Permissions: map[string][]Rule{"bash": {{"*", Allow}, {"make", Deny}}}}, all)
+	c, ignored := Config{Permissions: map[string][]Rule{"bash": {{Pattern: "make", Action: Allow}}}}.Tighten(Config{Permissions: map[string][]Rule{"bash": {{Pattern: "*", Action: Allow}, {Pattern: "make", Action: Deny}}}}, all)
 	s := newSetup()
 	s.cfg = c
 	if got := s.build().outcome(t, bash("make")); got != "block" || len(ignored) != 1 {
@@ -531,7 +531,7 @@ func FuzzDecide(f *testing.F) {
 
 func BenchmarkDecide(b *testing.B) {
 	s := newSetup()
-	s.cfg.Permissions = map[string][]Rule{"bash": {{"cargo *", Allow}, {"go test*", Allow}}}
+	s.cfg.Permissions = map[string][]Rule{"bash": {{Pattern: "cargo *", Action: Allow}, {Pattern: "go test*", Action: Allow}}}
 	s.build()
 	call := bash("cd sub && go test ./... 2>&1 | tail -80")
 	call.Record, call.Notify = &executors.Record{}, func(executors.Event) {}

@@ -68,7 +68,7 @@ func outcomes(t *testing.T, mixed bool, cases map[string][]string) {
 		}
 		s.allow()
 		if outcome == "ask" { // not only because everything is
-			s.allow(Rule{"*", Allow})
+			s.allow(Rule{Pattern: "*", Action: Allow})
 		}
 		for _, script := range scripts {
 			call := bash(strings.ReplaceAll(script, "DIR", home))
@@ -123,7 +123,7 @@ func TestPrivateCommandsMixed(t *testing.T) {
 // before they run.
 func TestPrivateWhateverElseSays(t *testing.T) {
 	s, home := atHome(t, false)
-	s.allow(Rule{"*", Allow})
+	s.allow(Rule{Pattern: "*", Action: Allow})
 	s.mode = "auto"
 	do := func(call *executors.Call) string {
 		call.Card.Dir = home
@@ -168,7 +168,7 @@ func TestPrivateHardLinks(t *testing.T) {
 	for script, want := range map[string]string{"grep -r key src": "ask", "rg key": "ask", "cp -r src x": "ask", "cat src/hard": "block", "cat src/a.go": "allow", "find src": "allow", "grep key src/a.go": "allow"} {
 		s, home := atHome(t, false)
 		link(t, home, false)
-		s.allow(Rule{"*", Allow})
+		s.allow(Rule{Pattern: "*", Action: Allow})
 		call := bash(script)
 		call.Card.Dir = home
 		if got := s.outcome(t, call); got != want {

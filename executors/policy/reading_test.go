@@ -47,7 +47,7 @@ func readable(t *testing.T, rules workspace.ReadRules) (s *setup, dir string) {
 	g := &Guard{Policy: policy, Roots: files, Commands: session}
 	s.perm = &Permission{Policy: policy, Roots: files, Mode: func() string { return s.mode }, Approver: s.user, Remembered: &Remembered{}}
 	s.chain = executors.Chain(s.end, g.Middleware, s.perm.Middleware)
-	s.allow(Rule{"rm *", Allow}, Rule{"*", Allow})
+	s.allow(Rule{Pattern: "rm *", Action: Allow}, Rule{Pattern: "*", Action: Allow})
 	return s, dir
 }
 

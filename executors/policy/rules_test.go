@@ -2,7 +2,10 @@ package policy
 
 import (
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/zeph-acp/zeph-acp/executors"
 )
 
 // TestRuleKeys checks which keys of [[tools.permissions.KEY]] are about a tool, and in
@@ -25,5 +28,21 @@ func TestRuleKeys(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", tool, got, want)
 		}
+	}
+}
+
+// The audit log has the position of the rule that decided; the model does not see it.
+func TestRulePosition(t *testing.T) {
+	rule := Rule{Pattern: "make*", Action: Deny}
+	rule.SetPosition("/home/me/config.toml:7")
+	s := newSetup()
+	s.cfg.Permissions = map[string][]Rule{"bash": {rule}}
+	call := bash("make all")
+	res := s.build().do(t, call)
+	if want := `rule "make*" of tools.permissions.bash (/home/me/config.toml:7)`; call.Record.Rule != want {
+		t.Errorf("recorded %q, want %q", call.Record.Rule, want)
+	}
+	if text := res.ForModel(); strings.Contains(text, "config.toml") || res.Category() != executors.PolicyBlocked {
+		t.Errorf("the model sees %q", text)
 	}
 }

@@ -25,7 +25,7 @@ func (p ruling) suggestRules(call *executors.Call, tool executors.Tool) (text st
 		if pattern == "" || !utf8.ValidString(pattern) {
 			return "", false
 		}
-		added = append(added, Rule{pattern, Allow})
+		added = append(added, Rule{Pattern: pattern, Action: Allow})
 		blocks = append(blocks, fmt.Sprintf("[[tools.permissions.%s]]\npattern = %s\naction = \"allow\"", tomlKey(call.Tool), tomlString(pattern)))
 	}
 	allowed := func(list []Rule) bool {

@@ -91,10 +91,10 @@ func TestSuggestedRulesAboveTheOthers(t *testing.T) {
 		rule        Rule
 		call, other *executors.Call
 	}{
-		"a rule that asks":                  {Rule{"touch *", Ask}, bash("touch a"), bash("touch ab")},
-		"a rule that does not name what is": {Rule{"*", Allow}, bash("rm q"), bash("rm qq")},
-		"a part of a command":               {Rule{"*", Allow}, bash("make; git push --force"), bash("git push -f")},
-		"a file":                            {Rule{"*", Ask}, file("edit", root+"/a"), file("edit", root+"/ab")},
+		"a rule that asks":                  {Rule{Pattern: "touch *", Action: Ask}, bash("touch a"), bash("touch ab")},
+		"a rule that does not name what is": {Rule{Pattern: "*", Action: Allow}, bash("rm q"), bash("rm qq")},
+		"a part of a command":               {Rule{Pattern: "*", Action: Allow}, bash("make; git push --force"), bash("git push -f")},
+		"a file":                            {Rule{Pattern: "*", Action: Ask}, file("edit", root+"/a"), file("edit", root+"/ab")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSetup()
@@ -125,7 +125,7 @@ func TestSuggestedRulesAboveTheOthers(t *testing.T) {
 // weaken it.
 func TestNoRuleHelps(t *testing.T) {
 	s := newSetup()
-	s.cfg.repository = map[string][]Rule{"bash": {{"touch *", Ask}}}
+	s.cfg.repository = map[string][]Rule{"bash": {{Pattern: "touch *", Action: Ask}}}
 	if res := s.build().do(t, bash("touch a")); strings.Contains(res.ForModel(), "[[tools") {
 		t.Error(res.ForModel())
 	}
@@ -145,7 +145,7 @@ func TestOtherModeIsNamed(t *testing.T) {
 // TestOldNamesOfTools: rules under the old name of a tool apply.
 func TestOldNamesOfTools(t *testing.T) {
 	for tool, old := range oldNames {
-		if got := rules(map[string][]Rule{old: {{"*", Deny}}}, tool); len(got) != 1 {
+		if got := rules(map[string][]Rule{old: {{Pattern: "*", Action: Deny}}}, tool); len(got) != 1 {
 			t.Errorf("%s: %v", tool, got)
 		}
 	}

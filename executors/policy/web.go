@@ -27,10 +27,10 @@ func (p ruling) decideWeb(call *executors.Call) decision {
 		keys:    []string{"web " + site}, covers: "reading " + site,
 	}
 	if r, ok := firstURLMatch(rules(p.rules.Permissions, call.Tool), u); ok {
-		d.verdict = verdict{action: r.Action, why: fmt.Sprintf("rule %q of tools.permissions.%s", r.Pattern, call.Tool)}
+		d.verdict = verdict{action: r.Action, why: fmt.Sprintf("rule %q of tools.permissions.%s", r.Pattern, call.Tool), at: r.at}
 	}
 	if r, ok := firstURLMatch(rules(p.rules.repository, call.Tool), u); ok {
-		d.verdict = d.stronger(verdict{action: r.Action, why: fmt.Sprintf("rule %q of the project's .zeph/config.toml", r.Pattern)})
+		d.verdict = d.stronger(verdict{action: r.Action, why: fmt.Sprintf("rule %q of the project's .zeph/config.toml", r.Pattern), at: r.at})
 	}
 	return d
 }

@@ -55,7 +55,7 @@ func FuzzLoad(f *testing.F) {
 }
 
 // equalConfigs compares configurations by their values.
-var equalConfigs = []cmp.Option{nilIsEmpty, cmp.AllowUnexported(policy.Config{}, web.Config{}), cmpopts.EquateNaNs()}
+var equalConfigs = []cmp.Option{nilIsEmpty, cmp.AllowUnexported(policy.Config{}, web.Config{}), cmpopts.IgnoreUnexported(policy.Rule{}), cmpopts.EquateNaNs()}
 
 // nilIsEmpty makes empty maps and slices equal to nil ones.
 var nilIsEmpty = cmp.FilterPath(func(p cmp.Path) bool {

@@ -150,6 +150,7 @@ func (l *Loaded) applyFile(data []byte) toml.Mistakes {
 	root, mistakes := toml.Parse(data)
 	understood := len(mistakes) == 0
 	d := keysDecoder()
+	d.File = l.File
 	d.Decode(root, reflect.ValueOf(&l.Config).Elem(), "")
 	d.Validate(l.Config.validate(), understood)
 	mistakes = append(mistakes, d.Mistakes...)

@@ -14,7 +14,6 @@ var plannedKeys = []string{
 	// Gates and records of tool calls.
 	"tools.policy", "tools.authorization", "tools.information_flow", "tools.adversarial_policy", "tools.utility", "tools.anomaly",
 	"tools.trust", "tools.judge", "tools.hooks", "tools.audit", "tools.egress", "tools.speculative", "tools.compression",
-	"tools.permissions.*.match", "tools.permissions.*.not_match",
 	"hooks", "security", "execution",
 	// Servers of tools, and their tools, prompts and resources.
 	"lsp", "tools.mcp", "tools.lsp", "acp.lsp",

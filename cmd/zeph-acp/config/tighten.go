@@ -40,6 +40,7 @@ func Tighten(cfg Config, workspaceDir string) (Config, []string) {
 	}
 
 	repo, d := Defaults(), keysDecoder()
+	d.File = file
 	v := reflect.ValueOf(&repo).Elem()
 	d.Decode(root, v, "")
 	d.Validate(repo.validate(), true)

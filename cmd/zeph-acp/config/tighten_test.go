@@ -99,7 +99,7 @@ action = "ask"
 env_blocklist = ["A_", 1, "B_"]
 `)
 	got, warns := Tighten(base, dir)
-	if diff := cmp.Diff(base.Tools.Permissions, got.Tools.Permissions); diff != "" {
+	if diff := cmp.Diff(base.Tools.Permissions, got.Tools.Permissions, equalConfigs...); diff != "" {
 		t.Errorf("the user's rules (-want +got)\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"A_", "B_"}, got.Tools.Shell.EnvBlocklist); diff != "" {

@@ -21,6 +21,9 @@ type Decoder struct {
 	Lines    map[string]int  // lines of these and of the tables around them
 	Mistakes Mistakes
 	Warnings Mistakes // keys that unknown has a warning for
+	// File, if not empty, names the document for the elements of arrays that have
+	// a method SetPosition.
+	File string
 
 	// Unknown, if not nil, is called for a key that the struct does not have.
 	// The hint is added to the mistake; a warning replaces it.
@@ -104,7 +107,8 @@ func (d *Decoder) decodeMap(n *Node, v reflect.Value, path string) bool {
 
 // decodeSlice replaces the slice. Elements with mistakes stay, as far as they
 // were decoded, so that indexes are the document's. An element that has a method
-// SetDefaults begins with those.
+// SetDefaults begins with those. One that has a method SetPosition gets its
+// position, "FILE:LINE".
 func (d *Decoder) decodeSlice(n *Node, v reflect.Value, path string) bool {
 	out := reflect.MakeSlice(v.Type(), 0, len(n.Items))
 	right := true
@@ -112,6 +116,9 @@ func (d *Decoder) decodeSlice(n *Node, v reflect.Value, path string) bool {
 		elem := reflect.New(v.Type().Elem()).Elem()
 		if e, ok := elem.Addr().Interface().(interface{ SetDefaults() }); ok {
 			e.SetDefaults()
+		}
+		if e, ok := elem.Addr().Interface().(interface{ SetPosition(string) }); ok && d.File != "" {
+			e.SetPosition(fmt.Sprintf("%s:%d", d.File, item.Line))
 		}
 		right = d.Decode(item, elem, fmt.Sprintf("%s[%d]", path, i)) && right
 		out = reflect.Append(out, elem)
