@@ -183,7 +183,6 @@ func TestCallCancelled(t *testing.T) {
 	}
 	// None of these is an answer to request 1.
 	w.send(`{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"x"}}`, `{"jsonrpc":"2.0","id":"1","result":{"content":"x"}}`,
-		`{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":"x"}}`,
 		`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":1}}`, cancel)
 	if err := <-asked; !errors.Is(err, ErrTurnCancelled) {
 		t.Error(err)
@@ -199,6 +198,36 @@ func TestCallCancelled(t *testing.T) {
 	}
 	if got := w.read(); !strings.Contains(got, `"end_turn"`) {
 		t.Error(got)
+	}
+}
+
+// A response with both a result and an error, or with neither, fails the call. A null
+// member next to the other one does not count.
+func TestInvalidResponse(t *testing.T) {
+	for response, want := range map[string]string{
+		`"result":{"content":"x"},"error":{"code":1,"message":"x"}`: "both a result and an error",
+		`"x":1`:                                 "neither a result nor an error",
+		`"error":null`:                          "neither a result nor an error",
+		`"result":{"content":"x"},"error":null`: "",
+		`"result":null,"error":{"code":1,"message":"no"}`: "no (1)",
+		`"result":null,"error":null`:                      "no content",
+	} {
+		t.Run(response, func(t *testing.T) {
+			asked := make(chan error, 1)
+			w := serve(t, newServer(t, &fakeSessions{turn: func(ctx context.Context, c *Client, _ []ContentBlock) (StopReason, error) {
+				_, err := c.ReadTextFile(ctx, "s1", "/w/a")
+				asked <- err
+				return StopEndTurn, nil
+			}}))
+			w.send(open)
+			w.read()
+			w.send(promptFrame(`"1"`))
+			w.read()
+			w.send(`{"jsonrpc":"2.0","id":1,` + response + `}`)
+			if err := <-asked; want == "" && err != nil || want != "" && !strings.Contains(fmt.Sprint(err), want) {
+				t.Errorf("%v, want %q", err, want)
+			}
+		})
 	}
 }
 

@@ -260,6 +260,7 @@ func (s *stream) classify(line []byte) []byte {
 		s.refuse(jsonrpc2.CodeInvalidRequest, `jsonrpc must be "2.0"`)
 	case method == nil:
 		s.refuse(jsonrpc2.CodeInvalidRequest, "method, result and error are missing")
+		return s.response(id, nil, nil) // an answer without its content, if it has the id of an open call
 	case jsonKind(method) != "string":
 		s.refuse(jsonrpc2.CodeInvalidRequest, "method must be a string")
 	case !legalID(id):
@@ -282,24 +283,29 @@ func legalID(raw json.RawMessage) bool {
 }
 
 // response converts the answer to one of our calls to a form that is safe for
-// jsonrpc2. It drops an answer that matches no call. It never replies to one,
-// or two peers could send each other errors forever. An error with a null id is
-// not for a call of ours; jsonrpc2 would treat it as id 0.
+// jsonrpc2, which ignores the id of no open call. An error with a null id is not
+// for a call of ours; jsonrpc2 would treat it as id 0. A response is never replied
+// to, or two peers could send each other errors forever.
+//
+// A response has a result or an error, not both. One with both or with neither
+// fails the call, which has no other answer to wait for. Next to the other, a
+// member that is null counts as absent.
 func (s *stream) response(id, result, fault json.RawMessage) []byte {
 	n, err := strconv.ParseUint(string(id), 10, 64)
-	hasResult, hasError := result != nil && string(result) != "null", fault != nil && string(fault) != "null"
-	if err != nil || hasResult && hasError {
+	if err != nil {
 		s.log.Debug("dropped a response", "id", string(id))
 		return nil
 	}
-	if !hasError {
-		if result == nil {
-			result = null
-		}
-		return encodeStub(n, result, nil)
-	}
+	hasResult, hasError := result != nil && string(result) != "null", fault != nil && string(fault) != "null"
 	var e jsonrpc2.Error
-	if json.Unmarshal(fault, &e) != nil {
+	switch {
+	case hasResult && hasError:
+		e.Message = "invalid response: both a result and an error"
+	case result == nil && !hasError:
+		e.Message = "invalid response: neither a result nor an error"
+	case !hasError:
+		return encodeStub(n, result, nil)
+	case json.Unmarshal(fault, &e) != nil:
 		e = jsonrpc2.Error{Code: jsonrpc2.CodeInternalError, Message: "malformed error: " + string(fault)}
 	}
 	return encodeStub(n, nil, &e)

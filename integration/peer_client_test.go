@@ -28,8 +28,12 @@ var manners = map[string]func(id json.RawMessage, member string) []string{
 		return append(frames, response(id, member))
 	},
 	"not an answer first": func(id json.RawMessage, member string) []string {
-		return []string{response(id, member+`,"error":{"code":1,"message":"both"}`), `{"jsonrpc":"2.0","id":` + string(id) + `}`, `{"id":` + string(id) + `,"resu`, "", "\x00\xff", response(id, member)}
+		return []string{`{"id":` + string(id) + `,"resu`, "", "\x00\xff", response(id, member)}
 	},
+	"both": func(id json.RawMessage, member string) []string {
+		return []string{response(id, member+`,"result":{},"error":{"code":1,"message":"both"}`)}
+	},
+	"neither":                 only(`"x":{}`),
 	"a number":                only(`"result":7`),
 	"null":                    only(`"result":null`),
 	"a list":                  only(`"result":[{"content":"x"}]`),
