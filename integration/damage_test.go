@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -22,8 +23,8 @@ var (
 
 // TestDamage flips bytes of the database and its WAL, and cuts them. Whatever it
 // reads, the next agent serves the session as it was, or names the loss, and runs a
-// turn. SQLite drops the end of a damaged WAL, as after a power failure, so there the
-// session may also be shorter.
+// turn. Only a WAL that was cut after a whole change looks like one that nobody has
+// damaged.
 func TestDamage(t *testing.T) {
 	model := fakemodel.NewAnthropic(t)
 	model.Choose = func(fakemodel.Request) fakemodel.Reply { return fakemodel.Answer(fakemodel.Say("I go on.")) }
@@ -85,7 +86,7 @@ func storedSession(t *testing.T, name string) damagedFile {
 
 // use damages a copy of the file and uses the session. It returns the outcome.
 func (d damagedFile) use(t *testing.T, model *fakemodel.Anthropic, cut bool, rng *rand.Rand) string {
-	root := home(t)
+	root, unseen := home(t), false
 	for _, name := range []string{"zeph.db", "zeph.db-wal"} {
 		data, err := os.ReadFile(filepath.Join(d.root, "zeph", name))
 		if err != nil {
@@ -93,6 +94,7 @@ func (d damagedFile) use(t *testing.T, model *fakemodel.Anthropic, cut bool, rng
 		}
 		if name == d.name {
 			data = damaged(data, cut, rng)
+			unseen = cut && wholeWAL(data)
 		}
 		write(t, filepath.Join(root, "zeph", name), string(data))
 	}
@@ -113,6 +115,11 @@ func (d damagedFile) use(t *testing.T, model *fakemodel.Anthropic, cut bool, rng
 		t.Errorf("the next turn: %s", f.line)
 	}
 	a.stop()
+	warned := strings.Contains(joined(a.sent()), "Warning: ")
+	lost := loaded.Error != nil || len(replay.items) < len(d.live.items)+len(storedPrompts)
+	if d.name == "zeph.db-wal" && lost && !warned && !unseen {
+		t.Errorf("the user does not read of the loss: %s", loaded.line)
+	}
 	switch {
 	case loaded.Error != nil:
 		for _, cause := range []string{"damaged", "unknown session", "newer zeph-acp", "another program", "can't be used"} {
@@ -122,13 +129,24 @@ func (d damagedFile) use(t *testing.T, model *fakemodel.Anthropic, cut bool, rng
 		}
 		t.Errorf("session/load: %s", loaded.line)
 		return "refused"
-	case strings.Contains(joined(a.sent()), "Warning: "):
+	case warned:
 		return "served with a warning"
-	case d.name == "zeph.db-wal" && len(replay.items) < len(d.live.items)+len(storedPrompts):
+	case unseen:
 		return "served without the end"
 	}
 	checkReplay(t, storedPrompts, d.live, replay)
 	return "served whole"
+}
+
+// wholeWAL reports whether a WAL is empty or ends with a whole change: the header
+// of its last frame then has the size of the database.
+func wholeWAL(data []byte) bool {
+	const header, frame = 32, 24 + 4096
+	if len(data) <= header {
+		return len(data) == 0 || len(data) == header
+	}
+	last := len(data) - frame
+	return (len(data)-header)%frame == 0 && !bytes.Equal(data[last+4:last+8], make([]byte, 4))
 }
 
 // damaged returns data without its end, or with up to four other bytes.

@@ -281,8 +281,11 @@ func decode(rows []store.Event) (events []transcript.Event, lost []error) {
 	events = make([]transcript.Event, 0, len(rows))
 	for _, row := range rows {
 		e, err := transcript.Decode(row.Kind, row.Data)
-		if row.Damaged {
+		switch {
+		case row.Damaged:
 			err, row.Data = errDamaged, nil
+		case e == nil && err == nil: // the checksum of an event does not cover its kind
+			err = fmt.Errorf("unknown kind %q, damaged or of a newer zeph-acp", row.Kind)
 		}
 		if err != nil {
 			lost = append(lost, fmt.Errorf("event %d: %w", row.Seq, err))

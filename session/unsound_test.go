@@ -94,6 +94,17 @@ func TestUnsoundEvent(t *testing.T) {
 	}
 }
 
+// An event of an unknown kind is named: a later version may have written it, or its
+// kind is damaged.
+func TestUnknownKind(t *testing.T) {
+	rows := twoTurns(t)
+	rows[3].Kind = "plam"
+	events, lost := decode(rows)
+	if len(events) != len(rows)-1 || len(lost) != 1 || lost[0].Error() != `event 4: unknown kind "plam", damaged or of a newer zeph-acp` {
+		t.Errorf("%d events of %d, lost %v", len(events), len(rows), lost)
+	}
+}
+
 func results(history []llm.Message) (all []llm.ToolResult) {
 	for _, m := range history {
 		for _, b := range m.Blocks {

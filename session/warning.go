@@ -26,8 +26,14 @@ func (s *Session) withdraw(text string) {
 	s.told = slices.DeleteFunc(slices.Clone(s.told), is)
 }
 
-// lookAround calls the function that watches the session, which may warn.
+// lookAround queues the warnings of the store, and calls the function that watches
+// the session, which may warn.
 func (s *Session) lookAround() {
+	if s.all.Store != nil {
+		if loss := s.all.Store.Loss(); loss != "" {
+			s.warn(loss)
+		}
+	}
 	s.mu.Lock()
 	look := s.look
 	s.mu.Unlock()

@@ -38,6 +38,7 @@ type handle struct {
 	file     os.FileInfo // the opened file
 	readOnly bool
 	until    time.Time // when to retry after a failed write; zero means never
+	loss     string    // for the user: the content of the WAL that is lost
 
 	pool  *sql.DB
 	conn  *sql.Conn
@@ -134,6 +135,10 @@ func open(path string, suspect bool) (*handle, error) {
 	if err != nil {
 		return nil, err
 	}
+	tail, err := readTail(path) // before SQLite overwrites it
+	if err != nil {
+		return nil, err
+	}
 	if err := inspect(path, suspect); err != nil {
 		return nil, err
 	}
@@ -143,7 +148,13 @@ func open(path string, suspect bool) (*handle, error) {
 		"&_pragma=secure_delete(1)"+ // overwrites deleted data; appending costs nothing more
 		"&_pragma=journal_size_limit(4194304)") // bytes of WAL kept after a large event
 	if err == nil {
+		if tail.any() {
+			tail = h.confirm(tail)
+		}
 		if err = h.migrate(); err == nil {
+			if tail.any() {
+				h.loss = h.describe(tail)
+			}
 			return h, nil
 		}
 		h.close()

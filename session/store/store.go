@@ -21,10 +21,14 @@
 // another caller. A statement that has begun runs to its end, which BusyTimeout
 // limits, so that a caller always learns whether it was committed.
 //
+// SQLite drops the end of a damaged write-ahead log without an error, as after a
+// power failure. So that end is read before SQLite opens the file, and Loss
+// names the sessions that lost events.
+//
 // Why is even the header read through SQLite? Its POSIX locks belong to the
 // process: closing any other descriptor of a file drops them all. Nothing else
-// in the process may open zeph.db, zeph.db-wal or zeph.db-shm while a DB is
-// open.
+// in the process may open zeph.db or zeph.db-shm while a DB is open; zeph.db-wal
+// has no locks.
 package store
 
 import (
@@ -34,6 +38,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -72,6 +77,8 @@ type DB struct {
 	damaged bool                // SQLite found damage: check every page before the next use
 	closed  bool
 	swept   time.Time // the time of the last sweep
+
+	loss atomic.Pointer[string] // for the user; nil if nothing was lost
 }
 
 // repeatedError is an error that is repeated for a while, in place of the attempt that
@@ -115,6 +122,15 @@ func (db *DB) Open(ctx context.Context) error {
 		}
 		return nil
 	})
+}
+
+// Loss returns a warning for the user if damage of the write-ahead log has cost
+// stored changes, else "". It returns each warning once.
+func (db *DB) Loss() string {
+	if text := db.loss.Swap(nil); text != nil {
+		return *text
+	}
+	return ""
 }
 
 // Close waits for the running method and closes the database. The last process
@@ -212,6 +228,10 @@ func (db *DB) handle() (*handle, error) {
 	}
 	if h.readOnly {
 		h.until = db.now().Add(retryAfter)
+	}
+	if h.loss != "" {
+		db.log.Warn(h.loss)
+		db.loss.Store(&h.loss)
 	}
 	db.h, db.damaged, db.opening, db.locking = h, false, repeatedError{}, repeatedError{}
 	return h, nil
