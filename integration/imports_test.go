@@ -32,6 +32,7 @@ var importTable = []struct {
 	{"session/llm/*", []string{"session/llm", "session/llm/wire", "session/llm/textcalls"}},
 	{"protocol-fixtures/...", []string{"protocol-fixtures/..."}},
 	{"executors/command/plain", nil},
+	{"executors/command/follow", []string{"executors/command"}},
 	{"executors/command", []string{"executors/command/plain"}},
 	{"executors/workspace", nil},
 	{"executors/files/walk", []string{"executors", "executors/workspace"}},
@@ -47,7 +48,8 @@ var importTable = []struct {
 	{"executors/mcp/oauth", nil},
 	{"executors/mcp/stdio", []string{"executors", "executors/shell/process"}},
 	{"executors/mcp", []string{"executors", "executors/backoff", "executors/mcp/*", "executors/shell/process", "executors/web"}},
-	{"executors/policy", []string{"executors", "executors/command", "executors/command/plain", "executors/workspace"}},
+	{"executors/wildcard", nil},
+	{"executors/policy", []string{"executors", "executors/command", "executors/command/*", "executors/wildcard", "executors/workspace"}},
 	{"executors/*", []string{"executors", "executors/backoff", "executors/command", "executors/workspace", "executors/pattern"}},
 	{"filter", []string{"executors", "executors/command", "executors/workspace", "filter/*"}},
 	{"filter/text", []string{"executors", "executors/automaton"}}, // spools its lines

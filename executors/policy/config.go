@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors/wildcard"
 )
 
 // Config is the part of the table [tools] about permissions.
@@ -26,14 +28,14 @@ func Defaults() Config { return Config{} }
 func (c Config) Validate() map[string]string {
 	wrong := map[string]string{}
 	for tool, rules := range c.Permissions {
-		if _, err := glob(tool); err != nil {
+		if _, err := wildcard.Compile(tool); err != nil {
 			wrong["permissions."+tool] = err.Error()
 		}
 		for i, r := range rules {
 			key := fmt.Sprintf("permissions.%s[%d]", tool, i)
 			if r.Pattern == "" {
 				wrong[key+".pattern"] = `is empty: "*" matches everything`
-			} else if _, err := glob(r.Pattern); err != nil {
+			} else if _, err := wildcard.Compile(r.Pattern); err != nil {
 				wrong[key+".pattern"] = err.Error()
 			} else {
 				for example, text := range r.wrongExamples(tool) {
@@ -83,7 +85,7 @@ func rules(of map[string][]Rule, tool string) []Rule {
 		if !strings.Contains(key, "*") {
 			continue
 		}
-		if re, err := glob(key); err == nil && re.MatchString(tool) {
+		if re, err := wildcard.Compile(key); err == nil && re.MatchString(tool) {
 			out = append(slices.Clip(out), of[key]...)
 		}
 	}

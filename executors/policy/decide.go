@@ -9,6 +9,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/executors/command/follow"
 )
 
 // decision is the verdict of all sources on a call.
@@ -282,7 +283,7 @@ func (p ruling) writes(s *command.Script) verdict {
 		if r.Target.Literal && harmlessDevice(r.Target.Text) {
 			continue
 		}
-		for _, place := range slices.Concat(pathTargets(r.Path(), &steps)...) {
+		for _, place := range slices.Concat(follow.Targets(r.Path(), &steps)...) {
 			switch {
 			case !r.Write || harmlessDevice(place):
 			case sensitive(place):
@@ -297,7 +298,7 @@ func (p ruling) writes(s *command.Script) verdict {
 			continue
 		}
 		for _, f := range c.Paths() {
-			if slices.ContainsFunc(slices.Concat(pathTargets(f, &steps)...), sensitive) {
+			if slices.ContainsFunc(slices.Concat(follow.Targets(f, &steps)...), sensitive) {
 				return verdict{action: Ask, why: "default: files in .git and .zeph always need permission"}
 			}
 		}

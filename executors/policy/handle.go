@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command/follow"
 )
 
 // ShellPolicy is the configured policy for commands at one time: the rules of
@@ -40,7 +41,7 @@ func (c ShellRules) Allowed(home string) []string {
 			}
 			dir = filepath.Join(home, rest)
 		}
-		if found, err := followPath(filepath.Clean(dir), false, new(int)); err == nil {
+		if found, err := follow.Path(filepath.Clean(dir), false, new(int)); err == nil {
 			dirs = append(dirs, found...)
 		}
 	}

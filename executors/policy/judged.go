@@ -11,6 +11,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/executors/command/follow"
 	"github.com/zeph-acp/zeph-acp/executors/command/plain"
 )
 
@@ -30,7 +31,7 @@ func (p ruling) form(call *executors.Call, src parsed, remembered bool) (*execut
 	}
 	steps := 0
 	for _, f := range form.Files {
-		if slices.ContainsFunc(slices.Concat(pathTargets(pathOf(f), &steps)...), sensitive) {
+		if slices.ContainsFunc(slices.Concat(follow.Targets(pathOf(f), &steps)...), sensitive) {
 			return nil, errors.New("files in .git and .zeph always need permission")
 		}
 	}
@@ -80,7 +81,7 @@ func (p ruling) covers(tool string, c *plain.Command, src parsed, why error, rem
 	}
 	steps := 0
 	for _, f := range c.Writes {
-		if slices.ContainsFunc(slices.Concat(pathTargets(pathOf(f), &steps)...), sensitive) {
+		if slices.ContainsFunc(slices.Concat(follow.Targets(pathOf(f), &steps)...), sensitive) {
 			return errors.New("files in .git and .zeph always need permission")
 		}
 	}
@@ -151,7 +152,7 @@ func (g judge) named(form *plain.Form) (blocked *executors.Failure, ask []string
 		if read != nil {
 			read.file(path, true, false)
 		}
-		for i, found := range pathTargets(path, &steps) {
+		for i, found := range follow.Targets(path, &steps) {
 			if i < len(path.Abs) && harmlessDevice(path.Abs[i]) {
 				continue
 			}

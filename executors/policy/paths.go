@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/executors/command/follow"
 )
 
 // inside reports whether path is dir or below it.
@@ -44,7 +45,7 @@ func (g judge) paths(s *command.Script) (outside string, ask []string) {
 		if len(p.Abs) == 0 {
 			ask = append(ask, fmt.Sprintf("the file that %s names is computed at run time", p.Text))
 		}
-		for i, found := range pathTargets(p, &steps) {
+		for i, found := range follow.Targets(p, &steps) {
 			if i < len(p.Abs) && harmlessDevice(p.Abs[i]) { // before links are resolved: /dev/stderr leads to a file of ours
 				continue
 			}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/executors/command/follow"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
@@ -95,14 +96,15 @@ func (o *ownFiles) file(p command.Path, sure bool) {
 func (o *ownFiles) places(p command.Path) [][]string {
 	var out [][]string
 	for _, abs := range p.Abs {
-		volume := filepath.VolumeName(abs)
-		f := follower{steps: &o.steps, plain: true}
 		if harmlessDevice(abs) { // before links are resolved: /dev/stdin leads to a file of ours
-			f.found = []string{abs}
-		} else if f.follow(volume+string(filepath.Separator), splitPath(abs[len(volume):], p.Glob), 0) != nil {
+			out = append(out, []string{abs})
+			continue
+		}
+		found, err := follow.Files(abs, p.Glob, &o.steps)
+		if err != nil {
 			o.reason("the file that %s names is unknown", p.Text)
 		}
-		out = append(out, f.found)
+		out = append(out, found)
 	}
 	return out
 }

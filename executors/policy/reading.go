@@ -9,6 +9,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/executors/command/follow"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
@@ -124,11 +125,8 @@ func (l *reader) refuses(abs string, glob, below bool) string {
 	if harmlessDevice(abs) {
 		return ""
 	}
-	volume := filepath.VolumeName(abs)
-	f := follower{steps: &l.steps, plain: true}
-	_ = f.follow(volume+string(filepath.Separator), splitPath(abs[len(volume):], glob), 0) // a path that cannot be followed is judged elsewhere
-	found := f.found
-	if glob { // a file that the pattern matches later counts too
+	found, _ := follow.Files(abs, glob, &l.steps) // a path that cannot be followed is judged elsewhere
+	if glob {                                     // a file that the pattern matches later counts too
 		dir := abs[:strings.IndexAny(abs+"*", "*?[")]
 		found = append(found, filepath.Dir(dir+"x"))
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/executors/command/follow"
 )
 
 // removes judges recursive removal. It blocks the removal of a protected
@@ -226,7 +227,7 @@ func (g judge) protected(abs string) bool {
 		return true
 	}
 	place := filepath.Clean(filepath.FromSlash(abs))
-	if found, err := followPath(filepath.FromSlash(abs), false, new(int)); err == nil {
+	if found, err := follow.Path(filepath.FromSlash(abs), false, new(int)); err == nil {
 		place = found[0]
 	}
 	keep := append(g.dirs(), string(filepath.Separator))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/wildcard"
 )
 
 // onlyLooks reports whether a tool changes nothing, here or elsewhere. A network
@@ -65,7 +66,7 @@ func mayMeanURL(pattern string, u *url.URL) bool {
 // globMatches reports whether the pattern matches a text. It returns broken for
 // a pattern that does not compile.
 func globMatches(pattern, text string, broken bool) bool {
-	re, err := glob(pattern)
+	re, err := wildcard.Compile(pattern)
 	if err != nil {
 		return broken
 	}

@@ -1,4 +1,10 @@
-package policy
+// Package follow finds where the paths of a command lead.
+//
+// Start with [Targets] for a path that the command parser found, or with [Path].
+// They follow links name by name, as the system does, and expand patterns. They
+// open no file. The result holds at the time of the call: a link may change
+// before the command runs.
+package follow
 
 import (
 	"errors"
@@ -21,13 +27,24 @@ var (
 // maxSteps bounds the names that are examined for one script.
 const maxSteps = 1 << 15
 
-// followPath returns where a path of a command leads. It follows the path name by
-// name, as the system does: links are followed before ".." goes up. For a
-// pattern it returns where each matching file leads. A file that does not exist
-// stays as written.
-func followPath(abs string, glob bool, steps *int) ([]string, error) {
+// Path returns where an absolute path of a command leads: links are followed before
+// ".." goes up. For a pattern (glob) it returns where each matching link or
+// directory leads. A file that does not exist stays as written. The error means
+// that the path may lead anywhere.
+//
+// steps counts the work for one script, which is bounded.
+func Path(abs string, glob bool, steps *int) ([]string, error) {
+	return find(abs, glob, follower{steps: steps})
+}
+
+// Files is like [Path], and for a pattern it also returns the matching files that
+// lead nowhere else. With an error it returns the places found so far.
+func Files(abs string, glob bool, steps *int) ([]string, error) {
+	return find(abs, glob, follower{steps: steps, plain: true})
+}
+
+func find(abs string, glob bool, f follower) ([]string, error) {
 	volume := filepath.VolumeName(abs)
-	f := follower{steps: steps}
 	err := f.follow(volume+string(filepath.Separator), splitPath(abs[len(volume):], glob), 0)
 	return f.found, err
 }
@@ -134,19 +151,20 @@ func (f *follower) matches(dir, pattern string, rest []pathStep, links int) erro
 	return nil
 }
 
-// pathTargets returns where a file of a command leads, seen from each of its working
-// directories. steps counts the work for one script.
-func pathTargets(p command.Path, steps *int) [][]string {
+// Targets returns where a file of a command leads, seen from each of its working
+// directories. For a path that may lead anywhere it contains [Unknown] and the path
+// as written.
+func Targets(p command.Path, steps *int) [][]string {
 	var out [][]string
 	for _, abs := range p.Abs {
-		found, err := followPath(abs, p.Glob, steps)
-		if err != nil { // it may lead anywhere
-			found = []string{unknownPlace, filepath.Clean(abs)}
+		found, err := Path(abs, p.Glob, steps)
+		if err != nil {
+			found = []string{Unknown, filepath.Clean(abs)}
 		}
 		out = append(out, found)
 	}
 	return out
 }
 
-// unknownPlace is a path outside every directory.
-const unknownPlace = "\x00"
+// Unknown is a path outside every directory.
+const Unknown = "\x00"
