@@ -84,11 +84,21 @@ func conformanceClient(url string) error {
 	if strings.HasPrefix(scenario, "auth/") {
 		return c.authorized()
 	}
-	calls := map[string][]string{
-		"tools_call":                          {`add_numbers {"a": 5, "b": 3}`},
+	asking := map[string][]string{
 		"elicitation-sep1034-client-defaults": {"test_client_elicitation_defaults {}"},
-		"sse-retry":                           {"test_reconnection {}"},
 		"sep-2322-client-request-state":       {"test_mrtr_echo_state {}", "test_mrtr_no_state {}", "test_mrtr_unrelated {}", "test_mrtr_no_result_type {}"},
+	}[scenario]
+	for _, call := range asking {
+		if err := c.ask(call); err != nil {
+			return err
+		}
+	}
+	if asking != nil {
+		return nil
+	}
+	calls := map[string][]string{
+		"tools_call": {`add_numbers {"a": 5, "b": 3}`},
+		"sse-retry":  {"test_reconnection {}"},
 	}[scenario]
 	for _, call := range given.ToolCalls {
 		calls = append(calls, call.Name+" "+string(call.Arguments))
@@ -114,6 +124,70 @@ func (c *conformance) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(os.Getenv(conformanceBinary), args...)
 	cmd.Env, cmd.Dir, cmd.Stderr = c.env, c.home, os.Stderr
 	return cmd
+}
+
+// ask calls a tool whose server asks the user, through an editor that fills in forms.
+func (c *conformance) ask(tool string) error {
+	cmd := c.command()
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	send := func(frame string, values ...any) { fmt.Fprintf(in, `{"jsonrpc":"2.0",`+frame+"}\n", values...) }
+	send(`"id":1,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{"elicitation":{"form":{},"url":{}}}}`)
+	send(`"id":2,"method":"session/new","params":{"cwd":%q,"mcpServers":[]}`, c.home)
+	for lines := bufio.NewReader(out); ; {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			break
+		}
+		var f struct {
+			ID     json.RawMessage
+			Method string
+			Params struct{ RequestedSchema json.RawMessage }
+			Result struct{ SessionID string }
+		}
+		if err := json.Unmarshal(line, &f); err != nil {
+			return err
+		}
+		switch {
+		case f.Method == "elicitation/create":
+			send(`"id":%s,"result":{"action":"accept","content":%s}`, f.ID, filledIn(f.Params.RequestedSchema))
+		case f.Method != "":
+			os.Stderr.Write(line)
+		case string(f.ID) == "2":
+			send(`"id":3,"method":"session/prompt","params":%s`, promptParams(f.Result.SessionID, "/s__"+tool))
+		case string(f.ID) == "3":
+			in.Close()
+		}
+	}
+	return cmd.Wait()
+}
+
+// filledIn returns values for the fields of a form that have no default.
+func filledIn(schema json.RawMessage) []byte {
+	var form struct {
+		Properties map[string]struct {
+			Type    string
+			Default any
+		}
+	}
+	_ = json.Unmarshal(schema, &form) // the form of a page is empty
+	values := map[string]any{}
+	for name, p := range form.Properties {
+		if p.Default == nil {
+			values[name] = map[string]any{"string": "x", "boolean": true, "integer": 1, "number": 1, "array": []string{}}[p.Type]
+		}
+	}
+	b, _ := json.Marshal(values) // texts and numbers always encode
+	return b
 }
 
 // call calls a tool, written NAME INPUT.

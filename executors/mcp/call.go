@@ -19,12 +19,21 @@ const (
 	progressEvery = 200 * time.Millisecond
 )
 
-// call calls a tool and returns the server's answer. A failure is an *Error, or the
-// cause of ctx if ctx has ended.
-func (i *instance) call(ctx context.Context, name string, input any, report func(line string)) (*sdk.CallToolResult, error) {
+// request is a call of a tool of a server.
+type request struct {
+	tool   string // its name at the server
+	input  any
+	id     string            // of the tool call
+	user   *queue            // whom the server may ask; nil means that there is no user
+	report func(line string) // receives the progress
+}
+
+// call calls a tool and returns the server's answer, and notes for the model about the
+// server's questions. A failure is an *Error, or the cause of ctx if ctx has ended.
+func (i *instance) call(ctx context.Context, c request) (*sdk.CallToolResult, []string, error) {
 	session, err := i.live()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	calling, note := noting(ctx)
 	calling, cancel := context.WithCancelCause(calling)
@@ -32,11 +41,23 @@ func (i *instance) call(ctx context.Context, name string, input any, report func
 	defer context.AfterFunc(i.ctx, func() { cancel(errClosed) })() // or its end would wait for the call
 	clock := startClock(i.entry.timeout(), func() { cancel(errTimeout) })
 	defer clock.stop()
-	params := &sdk.CallToolParams{Name: name, Arguments: input}
-	token, forget := i.follow(clock, report)
+	params := &sdk.CallToolParams{Name: c.tool, Arguments: c.input}
+	token, forget := i.follow(clock, c.report)
 	defer forget()
 	params.SetProgressToken(token)
-	r, err := session.CallTool(calling, params)
+	a := &asker{ctx: calling, id: c.id, server: i.entry.Name, user: c.user, clock: clock}
+	defer i.join(a)()
+	asking := context.WithValue(calling, askerKey{}, a)
+	r, err := session.CallTool(asking, params)
+	if pages := needed(err); len(pages) > 0 && i.visit(asking, a, pages) { // the server has not run the call yet
+		r, err = session.CallTool(asking, params)
+	}
+	r, err = i.outcome(ctx, calling, session, note, r, err)
+	return r, a.said(), err
+}
+
+// outcome returns the answer to a call, or classifies its failure.
+func (i *instance) outcome(ctx, calling context.Context, session *sdk.ClientSession, note *statusNote, r *sdk.CallToolResult, err error) (*sdk.CallToolResult, error) {
 	switch {
 	case err == nil:
 		return r, nil
@@ -57,6 +78,8 @@ type clock struct {
 
 	mu    sync.Mutex
 	timer *time.Timer
+	held  int // number of questions that the user has not answered
+	over  bool
 }
 
 func startClock(each time.Duration, over func()) *clock {
@@ -66,13 +89,36 @@ func startClock(each time.Duration, over func()) *clock {
 func (c *clock) progress() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.timer.Reset(max(min(c.each, time.Until(c.last)), 0))
+	c.restart()
+}
+
+func (c *clock) restart() {
+	if c.held == 0 && !c.over {
+		c.timer.Reset(max(min(c.each, time.Until(c.last)), 0))
+	}
+}
+
+// hold stops the time until the function release is called.
+func (c *clock) hold() (release func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.timer.Stop()
+	c.held++
+	began := time.Now()
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.held--
+		c.last = c.last.Add(time.Since(began))
+		c.restart()
+	}
 }
 
 func (c *clock) stop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.timer.Stop()
+	c.over = true
 }
 
 // follow returns a token with which the server reports the progress of a call. The

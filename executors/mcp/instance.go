@@ -44,6 +44,8 @@ const legacyRevision = "2025-11-25"
 type instance struct {
 	entry  Server
 	roots  []string // absolute; where programs run, then other directories
+	forms  bool     // the server may ask users to fill in forms
+	pages  bool     // and to open pages
 	pool   *Servers
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -64,6 +66,8 @@ type instance struct {
 	err      error             // the cause of the state Failed
 	watchers map[*watcher]bool // whether the failure was reported to it
 	progress map[string]func(sdk.ProgressNotificationParams)
+	askers   map[*asker]bool // the calls in which the server may ask the user
+	visits   map[string]*pageVisit
 	calls    int            // so far, for progress tokens
 	over     bool           // nothing is spawned any more
 	work     sync.WaitGroup // of spawn
@@ -72,11 +76,11 @@ type instance struct {
 	relists atomic.Bool // a list waits for its turn
 }
 
-func newInstance(p *Servers, e Server, roots []string) *instance {
+func newInstance(p *Servers, e Server, roots []string, user *queue) *instance {
 	i := &instance{
-		entry: e, roots: roots, pool: p, done: make(chan struct{}),
+		entry: e, roots: roots, forms: user.forms(), pages: user.pages(), pool: p, done: make(chan struct{}),
 		state: Starting, changed: make(chan struct{}),
-		watchers: map[*watcher]bool{}, progress: map[string]func(sdk.ProgressNotificationParams){},
+		watchers: map[*watcher]bool{}, progress: map[string]func(sdk.ProgressNotificationParams){}, askers: map[*asker]bool{},
 	}
 	i.ctx, i.cancel = context.WithCancelCause(context.Background())
 	return i
@@ -313,7 +317,7 @@ func (i *instance) options() *sdk.ClientSessionOptions {
 
 // client returns the client of one connection.
 func (i *instance) client() *sdk.Client {
-	c := sdk.NewClient(&sdk.Implementation{Name: "zeph-acp", Title: "Zeph", Version: i.pool.Version}, &sdk.ClientOptions{
+	options := &sdk.ClientOptions{
 		//lint:ignore SA1019 revisions before 2026-07-28 have roots
 		Capabilities: &sdk.ClientCapabilities{RootsV2: &sdk.RootCapabilities{}}, // no sampling
 		ToolListChangedHandler: func(_ context.Context, r *sdk.ToolListChangedRequest) {
@@ -329,7 +333,9 @@ func (i *instance) client() *sdk.Client {
 				report(*r.Params)
 			}
 		},
-	})
+	}
+	i.offerQuestions(options)
+	c := sdk.NewClient(&sdk.Implementation{Name: "zeph-acp", Title: "Zeph", Version: i.pool.Version}, options)
 	for _, dir := range i.roots {
 		u := url.URL{Scheme: "file", Path: filepath.ToSlash(dir)}
 		//lint:ignore SA1019 revisions before 2026-07-28 have roots

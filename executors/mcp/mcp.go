@@ -19,6 +19,7 @@ package mcp
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -55,17 +56,17 @@ type Servers struct {
 
 // open returns a running server for an entry, and starts it if necessary. It does
 // not wait.
-func (p *Servers) open(e Server, dir string, dirs []string, watch *watcher) *instance {
+func (p *Servers) open(e Server, dir string, dirs []string, watch *watcher, user *queue) *instance {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	key, roots := "", append([]string{dir}, dirs...)
 	if e.shared() {
 		roots = roots[:1] // the other directories differ from session to session
-		key = e.hash() + " " + dir
+		key = fmt.Sprint(e.hash(), " ", user.forms(), " ", user.pages(), " ", dir)
 	}
 	i := p.shared[key]
 	if i == nil {
-		i = newInstance(p, e, roots)
+		i = newInstance(p, e, roots, user)
 		if p.running == nil {
 			p.running, p.shared = map[*instance]int{}, map[string]*instance{}
 		}

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
@@ -24,6 +26,8 @@ type Options struct {
 	Wait time.Duration
 	// Ask asks the user; nil means that there is no user.
 	Ask func(context.Context, Question) Answer
+	// User answers the questions of servers; nil means that there is no user.
+	User User
 	// Warn receives a line for the user. It must not block; nil drops it.
 	Warn func(text string)
 }
@@ -35,6 +39,7 @@ type Session struct {
 	wait     time.Duration
 	watcher  *watcher
 	question func(context.Context, Question) Answer
+	user     *queue
 
 	// Used by Ready alone, which one turn at a time calls.
 	pending []pending                     // servers that the user has not approved yet
@@ -75,7 +80,7 @@ type offer struct {
 
 // Session starts the servers of a session in the background.
 func (p *Servers) Session(o Options) *Session {
-	s := &Session{pool: p, warn: o.Warn, wait: o.Wait, question: o.Ask, answers: map[string]Answer{}, checked: map[*joined]map[string]string{}}
+	s := &Session{pool: p, warn: o.Warn, wait: o.Wait, question: o.Ask, user: newQueue(o.User), answers: map[string]Answer{}, checked: map[*joined]map[string]string{}}
 	if s.warn == nil {
 		s.warn = func(string) {}
 	}
@@ -106,7 +111,7 @@ func (s *Session) add(p pending) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.closed {
-		s.servers = append(s.servers, &joined{s.pool.open(p.entry, p.dir, p.dirs, s.watcher), p.prefix})
+		s.servers = append(s.servers, &joined{s.pool.open(p.entry, p.dir, p.dirs, s.watcher, s.user), p.prefix})
 	}
 }
 
@@ -248,10 +253,22 @@ func (s *Session) Execute(ctx context.Context, call *executors.Call) (executors.
 	if len(input) == 0 {
 		input = json.RawMessage(`{}`)
 	}
-	r, err := o.server.call(ctx, o.as, input, func(text string) { call.Notify(executors.Event{Progress: s.pool.mask(text)}) })
+	r, notes, err := o.server.call(ctx, request{
+		tool: o.as, input: input, id: call.ID, user: s.user,
+		report: func(text string) { call.Notify(executors.Event{Progress: s.pool.mask(text)}) },
+	})
 	if ctx.Err() != nil {
 		return executors.Result{}, context.Cause(ctx)
 	}
+	result := s.outcome(call, o, r, err)
+	for _, note := range notes {
+		result.Below(note)
+	}
+	return result, nil
+}
+
+// outcome returns the result of a call.
+func (s *Session) outcome(call *executors.Call, o offer, r *sdk.CallToolResult, err error) executors.Result {
 	if e, ok := errors.AsType[*Error](err); ok {
 		call.Record.Code = string(e.Code)
 		f := executors.Failuref(e.Category, "%s: %s", call.Tool, legible(e.Error()))
@@ -259,15 +276,15 @@ func (s *Session) Execute(ctx context.Context, call *executors.Call) (executors.
 		if !e.Code.Retryable() && e.Code != InvalidInput {
 			f.Hint("Do not retry this call; choose another way or tell the user.")
 		}
-		return f.Result(), nil
+		return f.Result()
 	}
 	if err != nil {
-		return executors.FailWith(err), nil
+		return executors.FailWith(err)
 	}
 	if r.IsError {
 		call.Record.Code = string(InvalidInput) // the text says what the model can change
 	}
-	return resultOf(o.server.entry.Name, r), nil
+	return resultOf(o.server.entry.Name, r)
 }
 
 // Close ends the session's use of its servers. Servers that no other session uses are

@@ -15,14 +15,18 @@ import (
 )
 
 // Behaviour is the variable that makes a program a server, and says how it behaves:
-// "serve" is an ordinary server, "exit" ends at once, and "hostile: HABIT" is a server
-// with a bad habit.
+// "serve" is an ordinary server, "exit" ends at once, "asks: REVISION" is a server of that
+// revision that asks the user, and "hostile: HABIT" is a server with a bad habit.
 const Behaviour = "FAKE_MCP"
 
 // Serve serves on stdin and stdout until they end.
 func Serve(behaviour string) {
 	if habit, ok := strings.CutPrefix(behaviour, "hostile: "); ok {
 		serveHostile(habit)
+		return
+	}
+	if revision, ok := strings.CutPrefix(behaviour, "asks: "); ok {
+		_ = Asks(revision).Run(context.Background(), &mcp.StdioTransport{})
 		return
 	}
 	if behaviour == "exit" {

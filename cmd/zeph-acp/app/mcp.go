@@ -12,6 +12,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/mcp"
 	"github.com/zeph-acp/zeph-acp/executors/shell"
 	"github.com/zeph-acp/zeph-acp/executors/shell/process"
+	"github.com/zeph-acp/zeph-acp/ideproxy"
 	"github.com/zeph-acp/zeph-acp/session"
 )
 
@@ -44,7 +45,15 @@ func (a *App) mcpSession(cfg config.Config, s session.Setup) *mcp.Session {
 	if !cfg.Tools.Enabled {
 		servers = nil
 	}
-	return a.MCP.Session(mcp.Options{Dir: s.CWD, Dirs: s.Dirs, Servers: servers, Wait: wait, Warn: s.Warn, Ask: a.askMCP(s)})
+	return a.MCP.Session(mcp.Options{Dir: s.CWD, Dirs: s.Dirs, Servers: servers, Wait: wait, Warn: s.Warn, Ask: a.askMCP(s), User: a.mcpUser(s)})
+}
+
+// mcpUser returns the user whom MCP servers may ask; nil if there is no user.
+func (a *App) mcpUser(s session.Setup) mcp.User {
+	if a.Alone || s.Client == nil {
+		return nil
+	}
+	return &ideproxy.User{Client: s.Client, Session: s.ID}
 }
 
 // clientServers returns entries for the servers that a client sends. They run for its

@@ -1,0 +1,111 @@
+package mcp
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"net/url"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+const (
+	maxPage   = 8 << 10 // bytes of an address
+	maxVisits = 100     // of a server that are remembered
+)
+
+// page returns the question whether to open a page. The server reports the end of the
+// visit by its own id.
+func (i *instance) page(a *asker, p *sdk.ElicitParams) (Elicitation, error) {
+	if !a.user.pages() {
+		return Elicitation{}, errNoPages
+	}
+	u, err := url.Parse(p.URL)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || len(p.URL) > maxPage || visible(p.URL) != p.URL {
+		return Elicitation{}, errors.New("the address of the page is no usable http or https URL")
+	}
+	e := Elicitation{Message: asks(i.entry.Name, "asks you to open a page of "+u.Host, p.Message), Page: u.String(), ID: rand.Text()}
+	i.expect(p.ElicitationID, &pageVisit{user: a.user, id: e.ID, over: make(chan struct{})})
+	return e, nil
+}
+
+// pageVisit is a page that the user was asked to open.
+type pageVisit struct {
+	user *queue
+	id   string        // of the Elicitation
+	over chan struct{} // closed when the server reports the end
+}
+
+// expect remembers a visit by the server's id.
+func (i *instance) expect(id string, v *pageVisit) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if id == "" || i.visits[id] == nil && len(i.visits) == maxVisits {
+		return
+	}
+	if i.visits == nil {
+		i.visits = map[string]*pageVisit{}
+	}
+	i.visits[id] = v
+}
+
+// visited ends a visit by the server's id.
+func (i *instance) visited(_ context.Context, r *sdk.ElicitationCompleteNotificationRequest) {
+	i.mu.Lock()
+	v := i.visits[r.Params.ElicitationID]
+	delete(i.visits, r.Params.ElicitationID)
+	i.mu.Unlock()
+	if v != nil {
+		v.user.Completed(v.id)
+		close(v.over)
+	}
+}
+
+// needed returns the pages that the user must visit before a call that failed with
+// err can succeed.
+func needed(err error) []*sdk.ElicitParams {
+	e, ok := errors.AsType[*jsonrpc.Error](err)
+	if !ok || e.Code != codeURLElicitation {
+		return nil
+	}
+	var data struct {
+		Elicitations []*sdk.ElicitParams `json:"elicitations"`
+	}
+	if json.Unmarshal(e.Data, &data) != nil || len(data.Elicitations) > maxVisits {
+		return nil
+	}
+	return data.Elicitations
+}
+
+// visit asks the user to open pages, and waits until the server reports that the user is
+// done there. It reports whether all visits ended.
+func (i *instance) visit(ctx context.Context, a *asker, pages []*sdk.ElicitParams) bool {
+	var open []*pageVisit
+	for _, p := range pages {
+		e, err := i.page(a, p)
+		if err != nil {
+			a.note("The MCP server %s wants the user to open a page, which was declined: %v", i.entry.Name, err)
+			return false
+		}
+		i.mu.Lock()
+		v := i.visits[p.ElicitationID]
+		i.mu.Unlock()
+		if a.ask(ctx, e).Action != Accept {
+			return false
+		}
+		if v != nil {
+			open = append(open, v)
+		}
+	}
+	for _, v := range open {
+		select {
+		case <-v.over:
+		case <-ctx.Done():
+			a.note("The user was shown a page of the MCP server %s. Call the tool again once the user says that it is done", i.entry.Name)
+			return false
+		}
+	}
+	return len(open) > 0
+}
