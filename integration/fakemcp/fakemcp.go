@@ -15,8 +15,9 @@ import (
 )
 
 // Behaviour is the variable that makes a program a server, and says how it behaves:
-// "serve" is an ordinary server, "exit" ends at once, "asks: REVISION" is a server of that
-// revision that asks the user, and "hostile: HABIT" is a server with a bad habit.
+// "serve" is an ordinary server, "catalogue" one with 300 tools, "exit" ends at once,
+// "asks: REVISION" is a server of that revision that asks the user, and "hostile: HABIT"
+// is a server with a bad habit.
 const Behaviour = "FAKE_MCP"
 
 // Serve serves on stdin and stdout until they end.
@@ -34,7 +35,11 @@ func Serve(behaviour string) {
 		os.Exit(3)
 	}
 	fmt.Println("server is starting …") // as many do, although it is no message
-	_ = Server().Run(context.Background(), &mcp.StdioTransport{})
+	s := Server()
+	if behaviour == "catalogue" {
+		s = catalogue()
+	}
+	_ = s.Run(context.Background(), &mcp.StdioTransport{})
 }
 
 // Server returns a server with the tools echo, start and wait.

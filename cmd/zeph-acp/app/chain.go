@@ -61,6 +61,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 		diagnostics.New(local, in.roots, cfg.Tools.Diagnostics),
 		k.long.Tools(),
 		native.New(),
+		k.set.Search(),
 		k.mcp, // last, since its tools come and go
 	)
 	if !cfg.Tools.Enabled {

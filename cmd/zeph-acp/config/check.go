@@ -167,9 +167,10 @@ func (l *Loaded) checkIdle(f *Findings) {
 		{"tools.tafc", []string{"complexity_threshold"}, textIf(!tools.TAFC.Enabled, "enabled = true")},
 		{"tools.dependencies", []string{"boost_per_dep", "max_total_boost"}, textIf(!tools.Dependencies.Enabled, "enabled = true")},
 		{
-			"agent.tool_filter", []string{"top_k", "min_description_words", "always_on"},
-			textIf(!l.Config.Agent.ToolFilter.Enabled, "enabled = true"),
+			"agent.tool_filter", []string{"top_k", "min_description_words"},
+			textIf(l.Config.Agent.ToolFilter.Enabled != toolset.On, "enabled = true"),
 		},
+		{"agent.tool_filter", []string{"always_on"}, textIf(l.Config.Agent.ToolFilter.Enabled == toolset.Off, "enabled = true")},
 	} {
 		for _, name := range idle.keys {
 			key := toml.Dotted(idle.table, name)

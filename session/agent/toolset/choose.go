@@ -22,6 +22,7 @@ const (
 	ShortDescription Reason = "ShortDescription" // its description is too short to show whether it fits
 	AlreadyUsed      Reason = "AlreadyUsed"      // in the conversation that the model sees, or in this turn
 	SimilarityRank   Reason = "SimilarityRank"   // it is among the top_k that fit the prompt
+	Found            Reason = "Found"            // tool_search found it
 	NoEmbedding      Reason = "NoEmbedding"      // it could not be embedded, so its fit is unknown
 	DependencyMet    Reason = "DependencyMet"    // the tools that it requires have completed
 	Kept             Reason = "Kept"             // the previous turn's tools contain all tools for this one
@@ -41,7 +42,7 @@ func (s *Set) pick(ctx context.Context, t *turn, m llm.Model, prompt string, use
 		}
 	}
 	cfg := s.cfg.Filter
-	if !cfg.Enabled || llm.CallsInText(m) || strings.TrimSpace(prompt) == "" {
+	if cfg.Enabled != On || llm.CallsInText(m) || strings.TrimSpace(prompt) == "" {
 		all()
 		return
 	}

@@ -45,10 +45,35 @@ func (c TAFC) threshold() (float64, []string) {
 	return held, []string{fmt.Sprintf("tools.tafc.complexity_threshold = %v is not from 0 to 1: it is treated as %v.", c.ComplexityThreshold, held)}
 }
 
+// Choice is a value of Filter.Enabled.
+type Choice string
+
+// The choices.
+const (
+	Auto Choice = "auto"  // tools of MCP servers are left out if all would fill the window
+	On   Choice = "true"  // the tools that fit the prompt are offered
+	Off  Choice = "false" // all tools are offered
+)
+
+// UnmarshalText parses a choice.
+func (c *Choice) UnmarshalText(text []byte) error {
+	switch v := Choice(text); v {
+	case Auto, On, Off:
+		*c = v
+		return nil
+	}
+	return fmt.Errorf(`must be "auto", true or false, not %q`, text)
+}
+
+// AcceptsBool lets the configuration have booleans in its place.
+func (*Choice) AcceptsBool() {}
+
 // Filter is the table [agent.tool_filter].
 type Filter struct {
-	// Enabled offers the model only the tools that fit the prompt. Default false.
-	Enabled bool `toml:"enabled"`
+	// Enabled offers the model only the tools that fit the prompt if it is true. If it
+	// is "auto", the model gets tool_search in place of the tools of MCP servers when
+	// all tools together take more than a tenth of its window. Default "auto".
+	Enabled Choice `toml:"enabled"`
 	// TopK is the number of tools that are offered by their rank, in addition
 	// to those offered for other reasons. Default 10; 0 means all.
 	TopK int `toml:"top_k"`
@@ -63,7 +88,7 @@ type Filter struct {
 
 // FilterDefaults returns the defaults of the table.
 func FilterDefaults() Filter {
-	return Filter{TopK: 10, MinDescriptionWords: 3, AlwaysOn: []string{
+	return Filter{Enabled: Auto, TopK: 10, MinDescriptionWords: 3, AlwaysOn: []string{
 		"bash", "bash_output", "bash_stop", "read", "write", "edit", "find_path", "list_directory", "grep", "read_overflow", "update_plan", "compress_context", "load_skill",
 	}}
 }

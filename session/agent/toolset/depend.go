@@ -164,11 +164,11 @@ func (s *Set) exclusions(t *turn) []Exclusion {
 	return out
 }
 
-// Middleware refuses a model's call if its tool is hidden, and records which
-// tools completed. It belongs where calls that cannot run are refused before
+// Middleware refuses a model's call if its tool is hidden or was left out, and records
+// which tools completed. It belongs where calls that cannot run are refused before
 // anything judges them.
 func (s *Set) Middleware(next executors.Executor) executors.Executor {
-	if len(s.graph.requires)+len(s.graph.prefers) == 0 {
+	if len(s.graph.requires)+len(s.graph.prefers) == 0 && s.cfg.Filter.Enabled != Auto {
 		return next
 	}
 	return gate{next, s}
@@ -200,8 +200,8 @@ func (g gate) Execute(ctx context.Context, call *executors.Call) (executors.Resu
 	return res, err
 }
 
-// refuses returns the failure of a call whose tool is hidden, or nil if it may
-// run. A call that the user typed is the user's decision.
+// refuses returns the failure of a call whose tool is hidden or was left out, or nil if
+// it may run. A call that the user typed is the user's decision.
 func (s *Set) refuses(call *executors.Call) error {
 	if call.Origin != executors.Model {
 		return nil
@@ -209,7 +209,7 @@ func (s *Set) refuses(call *executors.Call) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.waits(&s.turn, call.Tool) {
-		return nil
+		return s.unoffered(call)
 	}
 	first := strings.Join(s.unmet(call.Tool), ", ")
 	return executors.Failuref(executors.ToolNotFound, "%s is not available yet: these tools must complete first: %s", call.Tool, first).

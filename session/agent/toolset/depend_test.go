@@ -174,11 +174,11 @@ func TestGateOpen(t *testing.T) {
 		"mentioned":                   {"deploy: build", "Deploy!", nil, nil, "deploy build"},
 		"loaded":                      {"deploy: build", "go", calls("build"), nil, "deploy build"},
 		"loaded, failed":              {"deploy: build", "go", calls("build!", "x"), nil, "build"},
-		"always on":                   {"deploy: build", "go on", nil, func(c *Config) { c.Filter = Filter{Enabled: true, AlwaysOn: []string{"deploy"}} }, "deploy build"},
+		"always on":                   {"deploy: build", "go on", nil, func(c *Config) { c.Filter = Filter{Enabled: On, AlwaysOn: []string{"deploy"}} }, "deploy build"},
 		"always on, no filter":        {"deploy: build", "go", nil, func(c *Config) { c.Filter = Filter{AlwaysOn: []string{"deploy"}} }, "build"},
 		"all wait":                    {"deploy: x; build: x", "go", nil, nil, "deploy build"},
-		"all that are not always on":  {"deploy: x", "go on", nil, func(c *Config) { c.Filter = Filter{Enabled: true, AlwaysOn: []string{"build"}} }, "deploy build"},
-		"all that the filter chose":   {"deploy: x", "run the deployment", nil, func(c *Config) { c.Filter = Filter{Enabled: true, TopK: 1} }, "deploy"},
+		"all that are not always on":  {"deploy: x", "go on", nil, func(c *Config) { c.Filter = Filter{Enabled: On, AlwaysOn: []string{"build"}} }, "deploy build"},
+		"all that the filter chose":   {"deploy: x", "run the deployment", nil, func(c *Config) { c.Filter = Filter{Enabled: On, TopK: 1} }, "deploy"},
 		"one of a cycle, one above":   {"deploy: build; build: build", "go", nil, nil, "build"},
 		"what is unknown never comes": {"deploy: biuld", "go", nil, nil, "build"},
 	} {
@@ -204,7 +204,7 @@ func TestGateOpen(t *testing.T) {
 
 func TestBoost(t *testing.T) {
 	s := set(func(c *Config) {
-		c.Filter = Filter{Enabled: true, TopK: 1}
+		c.Filter = Filter{Enabled: On, TopK: 1}
 		c.Dependencies.Enabled = true
 		c.Dependencies.Rules = map[string]Rule{"b": {Prefers: []string{"x", "y", "z"}}}
 	})
@@ -231,7 +231,7 @@ func TestBoost(t *testing.T) {
 
 func TestNoGate(t *testing.T) {
 	inner := &chain{}
-	if got := set(func(*Config) {}).Middleware(inner); got != executors.Executor(inner) {
+	if got := set(func(c *Config) { c.Filter.Enabled = Off }).Middleware(inner); got != executors.Executor(inner) {
 		t.Errorf("%T stands in the chain", got)
 	}
 }

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
 )
 
 // reasonOrder is the order in which /status lists the reasons.
-var reasonOrder = []Reason{AlwaysOn, NameMentioned, AlreadyUsed, SimilarityRank, ShortDescription, NoEmbedding, DependencyMet, Kept, Unfiltered}
+var reasonOrder = []Reason{AlwaysOn, NameMentioned, AlreadyUsed, SimilarityRank, Found, ShortDescription, NoEmbedding, DependencyMet, Kept, Unfiltered}
 
 // Status returns the lines for /status: how tools are chosen, which ones the
 // last prompt got and why, and which are hidden. It is empty if filter,
@@ -17,8 +19,12 @@ func (s *Set) Status() []string {
 	defer s.mu.Unlock()
 	t := &s.turn
 	var lines []string
-	if f := s.cfg.Filter; f.Enabled {
+	if f := s.cfg.Filter; f.Enabled == On {
 		lines = append(lines, fmt.Sprintf("Filter: top_k=%d, always_on=%d, embeddings=%d", f.TopK, len(f.AlwaysOn), t.embedded))
+	}
+	if t.deferred {
+		_, more := split(t.all)
+		lines = append(lines, fmt.Sprintf("Tool search: %s of MCP servers would take too much of the window, so the model finds them by tool_search", executors.Count(len(more), "tool")))
 	}
 	if t.picked != nil && len(t.offered) > 0 {
 		lines = append(lines, fmt.Sprintf("Tools of the last prompt: %d of %d (%s)", len(t.offered), len(t.all), t.why()))
@@ -36,7 +42,7 @@ func (s *Set) Status() []string {
 		}
 		lines = append(lines, line)
 	}
-	lines = append(lines, s.tally.status(s.cfg.Filter.Enabled)...)
+	lines = append(lines, s.tally.status(s.cfg.Filter.Enabled == On || t.deferred)...)
 	if hidden := s.exclusions(t); len(hidden) > 0 {
 		if t.open {
 			lines = append(lines, "Dependencies: off in the last turn, since all tools would have had to wait")

@@ -1,7 +1,8 @@
 // Package toolset decides which tools a session's model is offered, and in
 // which form. It chooses tools by the prompt ([Filter]), hides those that
 // depend on others ([Dependencies]), and lets the model think inside a call
-// ([TAFC]).
+// ([TAFC]). If MCP servers have so many tools that they would fill the window, it
+// leaves them out and offers tool_search, which finds them ([Set.Search]).
 //
 // Start with [New]. The tools of a turn only grow at their end, so that the
 // provider's cache of the prefix holds. A tool that the model has used stays.
@@ -12,7 +13,8 @@
 // Why does a tool that was not chosen still run when the model calls it? The
 // filter saves tokens and is no gate: a model that found the tool in a result
 // or a file is right. A tool that depends on another one does not run, since
-// the user's own rule demands it.
+// the user's own rule demands it. Nor does one of an MCP server that was left out:
+// its parameters would be a guess, so it is offered first.
 package toolset
 
 import (
@@ -53,6 +55,11 @@ type Set struct {
 	done map[string]bool // tools that completed in this session
 	turn turn
 
+	found      map[string]bool // tools that tool_search has offered
+	searched   lexicon         // of the tools of MCP servers
+	searchable []string        // the servers that searchTool lists
+	searchTool executors.Tool
+
 	tally tally
 }
 
@@ -61,6 +68,8 @@ type turn struct {
 	all       []llm.Tool
 	picked    map[string]Reason // by the filter; some may have to wait
 	filtered  bool              // not all were picked
+	deferred  bool              // tools of MCP servers are left out
+	begun     bool              // the model was offered tools
 	mentioned map[string]bool
 	called    map[string]bool // by the model
 	open      bool            // no tool has to wait, since otherwise all would
@@ -72,9 +81,9 @@ type turn struct {
 
 // New returns a Set. Vectors caches embeddings; sessions may share it.
 func New(cfg Config, vectors *Vectors, log *slog.Logger) *Set {
-	s := &Set{cfg: cfg, vectors: vectors, log: log, alwaysOn: map[string]bool{}, failures: map[string]int{}, done: map[string]bool{}, tally: newTally()}
+	s := &Set{cfg: cfg, vectors: vectors, log: log, alwaysOn: map[string]bool{}, failures: map[string]int{}, done: map[string]bool{}, found: map[string]bool{}, tally: newTally()}
 	s.thinking.threshold, s.notes = cfg.TAFC.threshold()
-	if cfg.Filter.Enabled {
+	if cfg.Filter.Enabled == On {
 		for _, name := range cfg.Filter.AlwaysOn {
 			s.alwaysOn[name] = true
 		}
@@ -98,7 +107,7 @@ func (s *Set) Warnings(tools []executors.Tool) []string {
 		_, ok := executors.Find(tools, name)
 		return ok || strings.Contains(name, "__") // of an MCP server, which may still be starting
 	}
-	if s.cfg.Filter.Enabled {
+	if s.cfg.Filter.Enabled == On {
 		for _, name := range s.cfg.Filter.AlwaysOn {
 			if !known(name) && !slices.Contains(FilterDefaults().AlwaysOn, name) {
 				notes = append(notes, "agent.tool_filter.always_on names "+name+", and there is no such tool.")
@@ -122,7 +131,8 @@ func (s *Set) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.done)
-	s.turn, s.tally = turn{}, newTally()
+	clear(s.found)
+	s.turn, s.tally, s.searchable = turn{}, newTally(), nil
 }
 
 // Begin chooses the tools for a prompt, which is the typed text or "". The
@@ -135,9 +145,13 @@ func (s *Set) Begin(ctx context.Context, m llm.Model, prompt string, history []l
 	s.mu.Lock()
 	before := s.turn
 	s.turn = turn{all: tools}
-	if !s.cfg.Filter.Enabled && !s.cfg.Dependencies.Enabled {
+	deferring := s.defers(m, tools)
+	if s.cfg.Filter.Enabled != On && !s.cfg.Dependencies.Enabled && !deferring {
 		s.mu.Unlock()
 		return
+	}
+	if deferring {
+		tools = s.withSearch(tools)
 	}
 	used := s.recall(history)
 	s.mu.Unlock()
@@ -149,16 +163,25 @@ func (s *Set) Begin(ctx context.Context, m llm.Model, prompt string, history []l
 			t.mentioned[tool.Name] = true
 		}
 	}
-	s.pick(ctx, &t, m, prompt, used)
+	if !deferring {
+		s.pick(ctx, &t, m, prompt, used)
+	}
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if deferring {
+		s.pickDeferred(&t, prompt, used)
+	}
 	t.open = s.deadlocked(&t)
 	if t.open {
 		s.log.Warn("tools.dependencies is off for this turn: all tools would have to wait", "waiting", s.exclusions(&t))
 	}
 	s.turn = t
-	if len(history) > 0 && s.keeps(&before, &t) {
+	switch {
+	case len(history) == 0:
+	case before.deferred && t.deferred:
+		s.carry(&before)
+	case s.keeps(&before, &t):
 		s.keep(&before)
 	}
 	s.count()
@@ -235,33 +258,57 @@ func (s *Set) Offer(m llm.Model) []llm.Tool {
 		}
 		return t.offered
 	}
-	if inText { // its calls are found in text by the names of its tools
+	if inText && !t.deferred { // its calls are found in text by the names of its tools
 		return slices.DeleteFunc(slices.Clone(t.all), func(tool llm.Tool) bool { return s.waits(t, tool.Name) })
 	}
 	s.extend(t)
+	if inText {
+		return slices.DeleteFunc(slices.Clone(t.all), func(tool llm.Tool) bool { return t.reasons[tool.Name] == "" })
+	}
 	return slices.Clip(t.offered)
 }
 
 // extend appends the tools that have become available.
 func (s *Set) extend(t *turn) {
-	first := len(t.offered) == 0
+	first := !t.begun
+	t.begun = true
 	for _, tool := range t.all {
-		reason, picked := t.picked[tool.Name]
-		if _, offered := t.reasons[tool.Name]; offered || !picked && !t.called[tool.Name] || s.waits(t, tool.Name) {
+		if _, offered := t.reasons[tool.Name]; offered || s.waits(t, tool.Name) {
 			continue
 		}
-		switch {
-		case !picked:
-			reason = AlreadyUsed
-		case !first || s.graph.requires[tool.Name] != nil && !s.bypasses(t, tool.Name) && !t.open:
+		reason := s.reason(t, tool.Name)
+		if reason == "" {
+			continue
+		}
+		_, picked := t.picked[tool.Name]
+		if picked && (!first || s.graph.requires[tool.Name] != nil && !s.bypasses(t, tool.Name) && !t.open) {
 			reason = DependencyMet
 		}
 		t.reasons[tool.Name] = reason
-		if s.cfg.TAFC.Enabled {
-			tool = s.thinking.tool(tool)
-		}
-		t.offered = append(t.offered, tool)
+		t.offered = append(t.offered, s.shape(tool))
 	}
+}
+
+// reason returns the reason for offering a tool; "" if there is no reason.
+func (s *Set) reason(t *turn, name string) Reason {
+	reason, picked := t.picked[name]
+	switch {
+	case picked:
+		return reason
+	case t.deferred && s.found[name]:
+		return Found
+	case !t.deferred && t.called[name]:
+		return AlreadyUsed
+	}
+	return ""
+}
+
+// shape returns a tool in the form that the model gets.
+func (s *Set) shape(tool llm.Tool) llm.Tool {
+	if s.cfg.TAFC.Enabled {
+		return s.thinking.tool(tool)
+	}
+	return tool
 }
 
 // Take returns a model's call without the parameters that begin with [Prefix].
@@ -278,7 +325,9 @@ func (s *Set) Take(call llm.ToolCall) (taken llm.ToolCall, bare bool) {
 
 // sameTools reports whether two catalogues are equal.
 func sameTools(a, b []llm.Tool) bool {
-	return slices.EqualFunc(a, b, func(a, b llm.Tool) bool {
-		return a.Name == b.Name && a.Description == b.Description && string(a.Schema) == string(b.Schema)
-	})
+	return slices.EqualFunc(a, b, sameTool)
+}
+
+func sameTool(a, b llm.Tool) bool {
+	return a.Name == b.Name && a.Description == b.Description && string(a.Schema) == string(b.Schema)
 }

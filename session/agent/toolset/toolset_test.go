@@ -36,7 +36,7 @@ func set(change func(*Config)) *Set {
 }
 
 func filtering(c *Config) {
-	c.Filter = Filter{Enabled: true, TopK: 2, MinDescriptionWords: 3, AlwaysOn: []string{"bash", "read", "nothing"}}
+	c.Filter = Filter{Enabled: On, TopK: 2, MinDescriptionWords: 3, AlwaysOn: []string{"bash", "read", "nothing"}}
 }
 
 func toolNames(tools []llm.Tool) string {
@@ -353,10 +353,10 @@ func TestWarnings(t *testing.T) {
 func BenchmarkChoose(b *testing.B) {
 	const prompt = "rename utils.go to strings.go, then open an issue about the crash on startup and tell the team in Slack"
 	for name, cfg := range map[string]func(*Config){
-		"off":    func(*Config) {},
-		"filter": func(c *Config) { c.Filter.Enabled = true },
+		"auto":   func(*Config) {},
+		"filter": func(c *Config) { c.Filter.Enabled = On },
 		"all": func(c *Config) {
-			c.Filter.Enabled, c.TAFC.Enabled, c.Dependencies.Enabled = true, true, true
+			c.Filter.Enabled, c.TAFC.Enabled, c.Dependencies.Enabled = On, true, true
 			c.Dependencies.Rules = map[string]Rule{"edit": {Requires: []string{"read"}}, "github__create_issue": {Prefers: []string{"grep"}}}
 		},
 	} {

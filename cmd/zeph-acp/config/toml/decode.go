@@ -155,8 +155,12 @@ func (e Expectation) hint(n *Node, path string) string {
 
 var numberPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[+-]?[0-9.]+$`) })
 
-// Want returns the Expectation for a type.
+// Want returns the Expectation for a type. A type that unmarshals itself and has a method
+// AcceptsBool may also be true or false.
 func Want(t reflect.Type) Expectation {
+	if reflect.PointerTo(t).Implements(reflect.TypeFor[interface{ AcceptsBool() }]()) {
+		return Expectation{"a string, true or false", []unstable.Kind{unstable.String, unstable.Bool}}
+	}
 	if IsText(t) {
 		return Expectation{"a string", []unstable.Kind{unstable.String}}
 	}

@@ -1,0 +1,296 @@
+package toolset
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// searchName is the name of the tool that finds the tools of MCP servers.
+const searchName = "tool_search"
+
+//go:embed tool_search.md
+var searchText string
+
+const (
+	// maxShare is the share of the model's window from which the tools of MCP servers
+	// are left out, as its reciprocal.
+	maxShare = 10
+	// unknownWindow counts as the window of a model with an unknown one, in tokens.
+	unknownWindow = 32 << 10
+	// maxListed bounds the list of servers with their tools, in bytes.
+	maxListed = 1200
+	// maxFound is the number of tools that one search adds.
+	maxFound = 10
+	// minFit is the least score of a tool that a search adds; the best one has 1.
+	minFit = 0.3
+	// maxSummary bounds the description of a found tool, in characters.
+	maxSummary = 160
+)
+
+// server returns the name of the MCP server that a tool belongs to; "" if it is one of
+// ours.
+func server(tool string) string {
+	name, _, ok := strings.Cut(tool, "__")
+	if !ok {
+		return ""
+	}
+	return name
+}
+
+// defers reports whether the tools of MCP servers are left out: all tools would take
+// more than a tenth of the window, and the list of their names takes less.
+func (s *Set) defers(m llm.Model, tools []llm.Tool) bool {
+	if s.cfg.Filter.Enabled != Auto {
+		return false
+	}
+	all := llm.Tokens(llm.Request{Tools: tools})
+	if all*maxShare <= cmp.Or(m.Window(), unknownWindow) {
+		return false
+	}
+	own := 0
+	for i, t := range tools {
+		if server(t.Name) == "" {
+			own += llm.Tokens(llm.Request{Tools: tools[i : i+1]})
+		}
+	}
+	return all-own > llm.EstimateTokens(2*maxListed)
+}
+
+// withSearch returns the tools with tool_search before those of MCP servers; the caller
+// holds mu. Its description changes only if a server joins or leaves, so that the
+// provider's cache holds.
+func (s *Set) withSearch(tools []llm.Tool) []llm.Tool {
+	own, more := split(tools)
+	var servers []string
+	for _, t := range more {
+		if name := server(t.Name); !slices.Contains(servers, name) {
+			servers = append(servers, name)
+		}
+	}
+	if !slices.Equal(servers, s.searchable) {
+		s.searchable, s.searchTool = servers, s.search().Tools()[0]
+		s.searchTool.Description = strings.TrimSpace(searchText) + "\n" + list(servers, more)
+	}
+	t := s.searchTool
+	return slices.Concat(own, []llm.Tool{{Name: t.Name, Description: t.Description, Schema: t.Schema}}, more)
+}
+
+// split divides tools into our own, without tool_search, and those of MCP servers.
+func split(tools []llm.Tool) (own, more []llm.Tool) {
+	for _, t := range tools {
+		switch {
+		case server(t.Name) != "":
+			more = append(more, t)
+		case t.Name != searchName:
+			own = append(own, t)
+		}
+	}
+	return own, more
+}
+
+// list returns a line for each server with the names of its tools, as many as fit.
+func list(servers []string, tools []llm.Tool) string {
+	var b strings.Builder
+	each := maxListed / max(len(servers), 1)
+	for i, name := range servers {
+		line := describe(name, tools, each)
+		if b.Len()+len(line) > maxListed {
+			fmt.Fprintf(&b, "- and %s\n", executors.Count(len(servers)-i, "more server"))
+			break
+		}
+		b.WriteString(line)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// describe returns the line of one server, of that many bytes if possible.
+func describe(name string, tools []llm.Tool, size int) string {
+	var names []string
+	for _, t := range tools {
+		if rest, ok := strings.CutPrefix(t.Name, name+"__"); ok {
+			names = append(names, rest)
+		}
+	}
+	line := fmt.Sprintf("- %s (%s)", name, executors.Count(len(names), "tool"))
+	for i, n := range names {
+		sep := ", "
+		if i == 0 {
+			sep = ": "
+		}
+		if len(line)+len(sep)+len(n)+len(", …\n") > size {
+			if i > 0 {
+				line += ", …"
+			}
+			break
+		}
+		line += sep + n
+	}
+	return line + "\n"
+}
+
+// pickDeferred picks our own tools, and those of MCP servers that the conversation needs;
+// the caller holds mu.
+func (s *Set) pickDeferred(t *turn, prompt string, used map[string]bool) {
+	t.picked, t.deferred, t.filtered = make(map[string]Reason, len(t.all)), true, true
+	prompt = strings.ToLower(prompt[:min(len(prompt), maxPrompt)])
+	for _, tool := range t.all {
+		switch name := tool.Name; {
+		case server(name) == "":
+			t.picked[name] = Unfiltered
+		case slices.Contains(s.cfg.Filter.AlwaysOn, name):
+			t.picked[name] = AlwaysOn
+		case strings.Contains(prompt, strings.ToLower(name)):
+			t.picked[name] = NameMentioned
+		case used[name]:
+			t.picked[name] = AlreadyUsed
+		case s.found[name]:
+			t.picked[name] = Found
+		}
+	}
+}
+
+// carry begins with the tools of the previous prompt in their order, so that new ones
+// are appended; the caller holds mu.
+func (s *Set) carry(before *turn) {
+	t := &s.turn
+	now, then := byName(t.all), byName(before.all)
+	for _, tool := range before.offered {
+		current, ok := now[tool.Name]
+		if !ok || s.waits(t, tool.Name) {
+			continue
+		}
+		if !sameTool(current, then[tool.Name]) {
+			tool = s.shape(current)
+		}
+		t.offered = append(t.offered, tool)
+		t.reasons[tool.Name] = cmp.Or(t.picked[tool.Name], Kept)
+	}
+}
+
+func byName(tools []llm.Tool) map[string]llm.Tool {
+	out := make(map[string]llm.Tool, len(tools))
+	for _, t := range tools {
+		out[t.Name] = t
+	}
+	return out
+}
+
+// Search returns the executor of tool_search. The tool exists only while the tools of
+// MCP servers are left out.
+func (s *Set) Search() executors.Executor { return searcher{s.search(), s} }
+
+type searcher struct {
+	executors.Registry
+	set *Set
+}
+
+// Tools lists tool_search if it is needed.
+func (s searcher) Tools() []executors.Tool {
+	s.set.mu.Lock()
+	defer s.set.mu.Unlock()
+	if !s.set.turn.deferred {
+		return nil
+	}
+	return []executors.Tool{s.set.searchTool}
+}
+
+type searchInput struct {
+	Query string `json:"query" jsonschema:"description=the task in a few words"`
+}
+
+func (s *Set) search() executors.Registry {
+	return executors.Registry{executors.Bind(
+		executors.Tool{Name: searchName, Effect: executors.Internal | executors.Idempotent, Kind: executors.KindSearch},
+		func(_ context.Context, _ *executors.Call, in searchInput) (executors.Card, error) {
+			return executors.Card{Title: fmt.Sprintf("Search the tools for %q", in.Query), Kind: executors.KindSearch}, nil
+		},
+		func(_ context.Context, _ *executors.Call, in searchInput) (executors.Result, error) {
+			return executors.Result{Text: s.find(in.Query)}, nil
+		},
+	)}
+}
+
+// find offers the tools that fit a query from the next call of the model on, and
+// returns a line for each.
+func (s *Set) find(query string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, tools := split(s.turn.all)
+	best, more := s.fitting(query, tools)
+	if len(best) == 0 {
+		return fmt.Sprintf("No tool fits %q. Try other words, or the name of a server:\n%s", query, list(s.searchable, tools))
+	}
+	var b strings.Builder
+	b.WriteString("These tools are offered from now on:\n")
+	for _, t := range best {
+		s.found[t.Name] = true
+		fmt.Fprintf(&b, "- %s: %s\n", t.Name, summary(t.Description))
+	}
+	if more > 0 {
+		fmt.Fprintf(&b, "%s would fit too; narrow the query to find others.\n", executors.Count(more, "tool"))
+	}
+	return b.String()
+}
+
+// fitting returns the tools that fit a query best, and the number of others that fit;
+// the caller holds mu.
+func (s *Set) fitting(query string, tools []llm.Tool) (best []llm.Tool, more int) {
+	rest := make([]int, len(tools))
+	for i := range rest {
+		rest[i] = i
+	}
+	scores, ok := s.searched.rank(query, tools, rest)
+	if !ok {
+		scores = make([]float64, len(tools))
+	}
+	lower := strings.ToLower(query)
+	for i, t := range tools {
+		if strings.Contains(lower, strings.ToLower(t.Name)) {
+			scores[i]++ // the query names it
+		}
+	}
+	slices.SortStableFunc(rest, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	for _, i := range rest {
+		switch {
+		case scores[i] < minFit:
+		case len(best) < maxFound:
+			best = append(best, tools[i])
+		default:
+			more++
+		}
+	}
+	return best, more
+}
+
+// summary returns a description on one line, bounded.
+func summary(description string) string {
+	text := strings.Join(strings.Fields(description), " ")
+	if at := executors.RuneOffset(text, maxSummary); at < len(text) {
+		text = text[:at] + "…"
+	}
+	return text
+}
+
+// unoffered returns the failure of a model's call while tools are left out, if the
+// model has not been offered the tool; the caller holds mu. A tool that exists is then
+// offered.
+func (s *Set) unoffered(call *executors.Call) error {
+	t := &s.turn
+	if _, offered := t.reasons[call.Tool]; !t.deferred || offered {
+		return nil
+	}
+	if _, ok := byName(t.all)[call.Tool]; !ok {
+		return executors.Failuref(executors.ToolNotFound, "no tool %q", call.Tool).
+			Hint("Use a tool that you are offered, or find one with %s.", searchName)
+	}
+	s.found[call.Tool] = true
+	return executors.Failuref(executors.ToolNotFound, "%s was called before it was offered, so its parameters were a guess", call.Tool).
+		Hint("It is offered now: call it again with its parameters. Use %s to find other tools.", searchName)
+}

@@ -1,0 +1,223 @@
+package toolset
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/textcalls"
+)
+
+// small is a model whose window the catalogue of the tests fills.
+type small struct{ model }
+
+func (small) Window() int { return 8000 }
+
+// offers returns the names of the offered tools, with "…" for our own.
+func offers(s *Set, m llm.Model) string {
+	own, rest := 0, []string{}
+	for _, t := range s.Offer(m) {
+		if server(t.Name) == "" && t.Name != searchName {
+			own++
+			continue
+		}
+		rest = append(rest, t.Name)
+	}
+	return strings.Join(append([]string{fmt.Sprint(own)}, rest...), " ")
+}
+
+func TestSearch(t *testing.T) {
+	tools := catalogue(t)
+	s := set(func(*Config) {})
+	s.Begin(t.Context(), small{}, "what is new?", nil, tools)
+	if got := offers(s, small{}); got != "18 tool_search" {
+		t.Fatalf("first: %s", got)
+	}
+	first := s.Offer(small{})
+	text := s.find("open an issue about the crash")
+	for _, want := range []string{"These tools are offered from now on:\n- ", "\n- github__create_issue: Create a new issue in a GitHub repository\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	grown := s.Offer(small{})
+	if len(grown) != len(first)+strings.Count(text, "\n- ") || !sameTools(grown[:len(first)], first) {
+		t.Errorf("after a search: %s", toolNames(grown))
+	}
+
+	// The next prompt keeps the order, whatever it names.
+	s.Begin(t.Context(), small{}, "now stripe__list_invoices", calls("tool_search"), tools)
+	later := s.Offer(small{})
+	if !sameTools(later[:len(grown)], grown) || len(later) != len(grown)+1 || later[len(grown)].Name != "stripe__list_invoices" {
+		t.Errorf("next prompt: %s", toolNames(later))
+	}
+	want := "Tool search: 48 tools of MCP servers would take too much of the window, so the model finds them by tool_search"
+	if status := s.Status(); status[0] != want {
+		t.Errorf("%q", status)
+	}
+
+	s.Reset()
+	s.Begin(t.Context(), small{}, "what is new?", nil, tools)
+	if got := offers(s, small{}); got != "18 tool_search" {
+		t.Errorf("after a reset: %s", got)
+	}
+}
+
+// TestSearchNeeded checks when tools are left out.
+func TestSearchNeeded(t *testing.T) {
+	for name, tt := range map[string]struct {
+		choice  Choice
+		m       llm.Model
+		tools   []llm.Tool
+		history []llm.Message
+		prompt  string
+		want    string
+	}{
+		"small window":   {Auto, small{}, catalogue(t), nil, "hi", "18 tool_search"},
+		"unknown window": {Auto, model{}, many(t, 300), nil, "hi", "18 tool_search"},
+		"enough room":    {Auto, model{}, catalogue(t)[:30], nil, "hi", "18 " + toolNames(catalogue(t)[18:30])},
+		"off":            {Off, small{}, catalogue(t)[:30], nil, "hi", "18 " + toolNames(catalogue(t)[18:30])},
+		"our own tools":  {Auto, small{}, catalogue(t)[:18], nil, "hi", "18"},
+		"few others":     {Auto, small{}, catalogue(t)[:19], nil, "hi", "18 github__create_issue"},
+		"named":          {Auto, small{}, catalogue(t), nil, "call Slack__post_message", "18 tool_search slack__post_message"},
+		"used":           {Auto, small{}, catalogue(t), calls("postgres__query"), "again", "18 tool_search postgres__query"},
+		"calls in text":  {Auto, textcalls.Wrap(small{}), catalogue(t), calls("postgres__query"), "again", "18 tool_search postgres__query"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := set(func(c *Config) { c.Filter.Enabled = tt.choice })
+			s.Begin(t.Context(), tt.m, tt.prompt, tt.history, tt.tools)
+			if got := offers(s, tt.m); got != tt.want {
+				t.Errorf("%s, want %s", got, tt.want)
+			}
+			if n := len(s.Search().Tools()); n != strings.Count(tt.want, searchName) {
+				t.Errorf("%d tools to search", n)
+			}
+		})
+	}
+}
+
+// TestSearchSize checks that any number of tools costs a prompt less than 2 KiB.
+func TestSearchSize(t *testing.T) {
+	servers := catalogue(t)[:18]
+	for i := range 300 {
+		servers = append(servers, llm.Tool{Name: fmt.Sprintf("server%d__tool", i), Description: "One of many.", Schema: json.RawMessage(`{"type":"object"}`)})
+	}
+	long := catalogue(t)[:18]
+	for i := range 300 {
+		long = append(long, llm.Tool{Name: fmt.Sprintf("s__%s%d", strings.Repeat("x", 58), i), Description: "One of many.", Schema: json.RawMessage(`{"type":"object"}`)})
+	}
+	for name, tools := range map[string][]llm.Tool{"some servers": many(t, 300), "many servers": servers, "long names": long} {
+		s := set(func(*Config) {})
+		s.Begin(t.Context(), small{}, "hi", nil, tools)
+		offered := s.Offer(small{})
+		last := offered[len(offered)-1]
+		text, err := json.Marshal(map[string]any{"name": last.Name, "description": last.Description, "input_schema": last.Schema})
+		if err != nil || len(text) >= 2<<10 || last.Name != searchName {
+			t.Errorf("%s: %d bytes, %v\n%s", name, len(text), err, text)
+		}
+		t.Logf("%s: %d bytes: %s", name, len(text), last.Description)
+	}
+}
+
+// TestSearchStays checks that the description of tool_search changes with the servers
+// alone, since it is in the provider's cache.
+func TestSearchStays(t *testing.T) {
+	tools := catalogue(t)
+	s := set(func(*Config) {})
+	description := func(tools []llm.Tool) string {
+		s.Begin(t.Context(), small{}, "hi", calls("bash"), tools)
+		offered := s.Offer(small{})
+		i := slices.IndexFunc(offered, func(t llm.Tool) bool { return t.Name == searchName })
+		return offered[i].Description
+	}
+	first := description(tools)
+	another := append(slices.Clone(tools), llm.Tool{Name: "github__star", Description: "Star a repository", Schema: json.RawMessage(`{"type":"object"}`)})
+	if got := description(another); got != first {
+		t.Errorf("another tool of a server: %s", got)
+	}
+	if text := s.find("star the repository"); !strings.Contains(text, "github__star") {
+		t.Errorf("%s", text)
+	}
+	joined := append(slices.Clone(another), llm.Tool{Name: "new__thing", Description: "Something new", Schema: json.RawMessage(`{"type":"object"}`)})
+	if got := description(joined); !strings.Contains(got, "- new (1 tool): thing") {
+		t.Errorf("another server: %s", got)
+	}
+}
+
+func TestFind(t *testing.T) {
+	s := set(func(*Config) {})
+	s.Begin(t.Context(), small{}, "hi", nil, catalogue(t))
+	s.Offer(small{})
+	for query, want := range map[string]string{
+		"weather in Rome":              "- weather__forecast: ",
+		"call stripe__list_invoices":   "on:\n- stripe__list_invoices: ",
+		"slack":                        "- slack__post_message: ",
+		"send a message to the team":   "- slack__post_message: ",
+		"zzzz":                         "No tool fits \"zzzz\". Try other words, or the name of a server:\n- github (",
+		"":                             "No tool fits \"\"",
+		strings.Repeat("issue ", 9999): "- github__create_issue: ",
+	} {
+		if got := s.find(query); !strings.Contains(got, want) {
+			t.Errorf("find(%.40q): no %q in\n%s", query, want, got)
+		}
+	}
+}
+
+// TestUnoffered checks the calls of tools that the model was not offered.
+func TestUnoffered(t *testing.T) {
+	s := set(func(*Config) {})
+	inner := &chain{}
+	gate := s.Middleware(inner)
+	s.Begin(t.Context(), small{}, "hi", nil, catalogue(t))
+	s.Offer(small{})
+	call := func(tool string, origin executors.Origin) string {
+		c := &executors.Call{Tool: tool, Origin: origin, Record: &executors.Record{}}
+		_, unfit := gate.Prepare(t.Context(), c)
+		r, err := gate.Execute(t.Context(), c)
+		if err != nil || (unfit != nil) != r.Failed {
+			t.Errorf("%s: %v, unfit %v", tool, err, unfit)
+		}
+		return r.ForModel()
+	}
+	for _, want := range []string{"postgres__query was called before it was offered", "It is offered now", "tool_search"} {
+		if got := call("postgres__query", executors.Model); !strings.Contains(got, want) {
+			t.Errorf("no %q in %s", want, got)
+		}
+	}
+	if got := offers(s, small{}); got != "18 tool_search postgres__query" {
+		t.Errorf("%s", got)
+	}
+	if got := call("postgres__query", executors.Model); strings.Contains(got, "offered") {
+		t.Errorf("an offered tool: %s", got)
+	}
+	if got := call("no__such", executors.Model); !strings.Contains(got, `no tool "no__such"`) || !strings.Contains(got, searchName) {
+		t.Errorf("%s", got)
+	}
+	if got := call("slack__post_message", executors.User); strings.Contains(got, "offered") {
+		t.Errorf("a call of the user: %s", got)
+	}
+}
+
+// TestFindMany checks that a search adds a bounded number of tools.
+func TestFindMany(t *testing.T) {
+	s := set(func(*Config) {})
+	s.Begin(t.Context(), small{}, "hi", nil, many(t, 300))
+	before := len(s.Offer(small{}))
+	if text := s.find("list issues"); !strings.Contains(text, " tools would fit too; narrow the query") || len(s.Offer(small{})) != before+maxFound {
+		t.Errorf("%d tools more:\n%s", len(s.Offer(small{}))-before, text)
+	}
+}
+
+func BenchmarkFind(b *testing.B) {
+	s := set(func(*Config) {})
+	s.Begin(b.Context(), small{}, "hi", nil, many(b, 300))
+	s.Offer(small{})
+	b.ReportAllocs()
+	for b.Loop() {
+		s.find("open an issue about the crash")
+	}
+}
