@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/answers"
 	"github.com/zeph-acp/zeph-acp/executors/diagnostics"
 	"github.com/zeph-acp/zeph-acp/executors/policy"
 	"github.com/zeph-acp/zeph-acp/executors/shell"
@@ -73,7 +74,7 @@ func TestJudgedAsCommands(t *testing.T) {
 			guard := &policy.Guard{Policy: inForce, Roots: roots}
 			permission := &policy.Permission{
 				Policy: inForce, Roots: roots,
-				Mode: func() string { return tt.mode }, Approver: a, Remembered: &policy.Remembered{},
+				Mode: func() string { return tt.mode }, Approver: a, Remembered: &answers.Project{},
 			}
 			chain := executors.Chain(diagnostics.New(shell.Local{}, roots, diagnostics.Defaults()), executors.Validate, guard.Middleware, permission.Middleware)
 			for range 2 { // the second time an "always" holds

@@ -142,7 +142,7 @@ func (p ruling) decideCommand(call *executors.Call) decision {
 		d.keys, d.covers = []string{"exactly " + card.Command}, "exactly this command"
 		return d
 	}
-	judged, notPlain := p.form(call, src, false)
+	judged, notPlain := p.form(call, src, nil)
 	onlyReads := notPlain == nil && judged.ReadOnly
 	var covers []string
 	forget := false                     // a part of the script needs permission each time

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/answers"
 	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/policy"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
@@ -114,7 +115,7 @@ func judge(t testing.TB, g *commands.Ground, mode, script string) (runs string, 
 	handle := policy.NewShellPolicyHandle(policy.NewShellPolicy(policy.ShellDefaults(), policy.Config{}, g.Home))
 	user, end := &refusing{}, &bashTool{}
 	guard := &policy.Guard{Policy: handle, Roots: roots, Home: g.Home}
-	permission := &policy.Permission{Policy: handle, Roots: roots, Home: g.Home, Mode: func() string { return mode }, Approver: user, Remembered: &policy.Remembered{}}
+	permission := &policy.Permission{Policy: handle, Roots: roots, Home: g.Home, Mode: func() string { return mode }, Approver: user, Remembered: &answers.Project{}}
 	call := &executors.Call{
 		Tool: "bash", Card: executors.Card{Title: "script", Command: script, Dir: g.Dir, Kind: executors.KindExecute},
 		Record: &executors.Record{}, Notify: func(executors.Event) {},

@@ -16,15 +16,15 @@ import (
 )
 
 // form returns the plain form in which a command may run without permission.
-// The error is the reason to ask. remembered means that an "always" of the user
-// counts too.
-func (p ruling) form(call *executors.Call, src parsed, remembered bool) (*executors.Judged, error) {
+// The error is the reason to ask. allowed reports whether an "always" of the user
+// allows a key; nil means that no such answer counts.
+func (p ruling) form(call *executors.Call, src parsed, allowed func(key string) bool) (*executors.Judged, error) {
 	card := call.Card
 	if p.NoBash {
 		return nil, errors.New("there is no bash here to run it")
 	}
 	form, err := plain.Parse(card.Command, plain.Shell{Dir: card.Dir, Home: p.Home}, func(c *plain.Command, why error) error {
-		return p.covers(call.Tool, c, src, why, remembered)
+		return p.covers(call.Tool, c, src, why, allowed)
 	})
 	if err != nil {
 		return nil, err
@@ -59,17 +59,16 @@ func (p ruling) form(call *executors.Call, src parsed, remembered bool) (*execut
 	return &executors.Judged{Script: form.Script, ReadOnly: form.ReadOnly}, nil
 }
 
-// covers returns nil if a rule, or with remember an "always" of the user,
-// allows a command that is not known to be read-only. A command that writes a file
+// covers returns nil if a rule, or an "always" of the user, allows a command that is not known to be read-only. A command that writes a file
 // needs a rule of its own.
-func (p ruling) covers(tool string, c *plain.Command, src parsed, why error, remember bool) error {
+func (p ruling) covers(tool string, c *plain.Command, src parsed, why error, allowed func(key string) bool) error {
 	if c.ReadOnly { // it only reads, apart from a file that it writes
 		return why
 	}
 	one := command.New(c.Words, c.Dirs, c.Assigns)
 	v := p.segment(tool, one, src, false)
-	if v.action == Ask && remember && len(c.Writes) == 0 {
-		if key, _ := remembered(one, src); key != "" && p.Remembered.Answer([]string{key}) == Allow {
+	if v.action == Ask && allowed != nil && len(c.Writes) == 0 {
+		if key, _ := remembered(one, src); key != "" && allowed(key) {
 			return nil
 		}
 	}

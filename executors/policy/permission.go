@@ -2,13 +2,17 @@ package policy
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sync/semaphore"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/answers"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
@@ -49,7 +53,8 @@ type Permission struct {
 	Mode     func() string // returns the session's current mode
 	Approver Approver      // nil means that no one can be asked
 	// Remembered holds the user's "always" answers.
-	Remembered *Remembered
+	Remembered *answers.Project
+	Log        *slog.Logger // nil logs nothing
 	// NoBash means that a shell other than bash runs the commands. No command
 	// is then known to be read-only, because that shell parses a script
 	// differently.
@@ -165,62 +170,137 @@ func (p ruling) settle(ctx context.Context, call *executors.Call, tool executors
 		return decision{}, context.Cause(ctx)
 	}
 	defer p.asking.Release(1)
-	d := p.decide(call, tool) // mode and answers may have changed while another question was open
-	if d.action != Ask {
-		return d, nil
-	}
-	switch p.Remembered.Answer(d.keys) {
-	case Deny:
-		d.verdict = verdict{action: Deny, why: "the user rejected this for good", said: "You rejected this for good."}
-		return d, nil
-	case Allow:
-		if len(call.Ask) == 0 && p.again(call, &d) {
-			d.verdict = verdict{action: Allow, why: "the user allowed this for good"}
+	for {
+		d := p.decide(call, tool) // mode and answers may have changed while another question was open
+		if d.action != Ask {
 			return d, nil
 		}
-	}
-	if p.Approver == nil {
+		p.narrow(call, &d)
+		if p.earlier(call, &d) || p.Approver == nil {
+			return d, nil
+		}
+		answer, err := p.ask(ctx, call, d)
+		switch {
+		case errors.Is(err, errSettled):
+			continue
+		case ctx.Err() != nil:
+			return d, context.Cause(ctx)
+		}
+		call.Record.Answer = answer
+		if err != nil {
+			return d, nil
+		}
+		p.take(call, &d, answer)
 		return d, nil
 	}
-	answer, err := p.Approver.Approve(ctx, call, options(call, d))
-	if ctx.Err() != nil {
-		return d, context.Cause(ctx)
+}
+
+// narrow limits an "always" to the exact text if its usual extent would not cover the
+// same command again, because that has no plain form.
+func (p ruling) narrow(call *executors.Call, d *decision) {
+	as := *d // the form is not used: an answer to this question runs the command as written
+	if len(d.keys) == 0 || p.again(call, &as, func(key string) bool { return slices.Contains(d.keys, key) }) {
+		return
 	}
-	call.Record.Answer = answer
+	d.keys, d.covers = []string{"exactly " + call.Card.Command}, "exactly this command"
+}
+
+// earlier reports whether an earlier "always" settles the question, and decides by it.
+// A file of answers that cannot be used is a reason to ask.
+func (p ruling) earlier(call *executors.Call, d *decision) bool {
+	answer, err := p.Remembered.Answer(d.keys)
 	if err != nil {
-		return d, nil
+		p.log("remembered answers", err)
+		call.Ask = append(call.Ask, err.Error())
 	}
-	if answer == "" {
-		d.dismissed, call.Record.Answer = true, dismissed
-		return d, nil
+	switch {
+	case answer == Deny:
+		d.verdict = verdict{action: Deny, why: "the user rejected this for good", said: "You rejected this for good."}
+	case answer == Allow && len(call.Ask) == 0 && p.again(call, d, p.allowed):
+		d.verdict = verdict{action: Allow, why: "the user allowed this for good"}
+	default:
+		return false
 	}
+	return true
+}
+
+// allowed reports whether an "always" of the user allows a key.
+func (p ruling) allowed(key string) bool {
+	answer, _ := p.Remembered.Answer([]string{key})
+	return answer == Allow
+}
+
+// errSettled ends a question that an answer in another session settles.
+var errSettled = errors.New("an answer to another question settles this one")
+
+// ask asks the user, until an answer in another session of the project settles the
+// question.
+func (p ruling) ask(ctx context.Context, call *executors.Call, d decision) (string, error) {
+	asking, stop := context.WithCancelCause(ctx)
+	var waiting sync.WaitGroup
+	defer waiting.Wait()
+	defer stop(nil)
+	if len(d.keys) > 0 && len(call.Ask) == 0 {
+		waiting.Go(func() {
+			for {
+				changed := p.Remembered.Changed()
+				if answer, _ := p.Remembered.Answer(d.keys); answer != Ask {
+					stop(errSettled)
+				}
+				select {
+				case <-changed:
+				case <-asking.Done():
+					return
+				}
+			}
+		})
+	}
+	answer, err := p.Approver.Approve(asking, call, options(call, d))
+	if ctx.Err() == nil && err != nil && errors.Is(context.Cause(asking), errSettled) {
+		err = errSettled
+	}
+	return answer, err
+}
+
+// take decides by the user's answer, and remembers an "always".
+func (p ruling) take(call *executors.Call, d *decision, answer string) {
 	switch answer {
+	case "":
+		d.dismissed, call.Record.Answer = true, dismissed
 	case allowOnce, allowAlways:
 		d.verdict = verdict{action: Allow, why: "the user allowed it"}
 	case rejectOnce, rejectAlways:
 		d.verdict = verdict{action: Deny, why: "the user rejected it", said: "You rejected this."}
 	}
-	if len(d.keys) > 0 {
-		switch answer {
-		case allowAlways:
-			p.Remembered.Set(d.keys, Allow)
-		case rejectAlways:
-			p.Remembered.Set(d.keys, Deny)
-		}
+	always, ok := map[string]Action{allowAlways: Allow, rejectAlways: Deny}[answer]
+	if !ok || len(d.keys) == 0 {
+		return
 	}
-	return d, nil
+	if err := p.Remembered.Set(d.keys, always); err != nil {
+		p.log("the answer holds for this session only", err)
+	}
 }
 
-// again reports whether an "always" covers the call. The command runs in its
-// plain form unless its text is exactly the one that the user saw.
-func (p ruling) again(call *executors.Call, d *decision) bool {
+func (p *Permission) log(what string, err error) {
+	if p.Log != nil {
+		p.Log.Warn(what, "err", err)
+	}
+}
+
+// again reports whether an "always" covers the call, if allowed reports the keys that
+// one allows. The command runs in its plain form unless its text is exactly the one
+// that the user saw.
+func (p ruling) again(call *executors.Call, d *decision, allowed func(key string) bool) bool {
 	card := call.Card
 	if card.Command == "" || slices.Contains(d.keys, "exactly "+card.Command) {
 		return true
 	}
-	var err error
-	d.judged, err = p.form(call, parse(card.Command, card.Dir, p.Home), true)
-	return err == nil
+	judged, err := p.form(call, parse(card.Command, card.Dir, p.Home), allowed)
+	if err != nil {
+		return false
+	}
+	d.judged = judged
+	return true
 }
 
 // options returns the answers to choose from. It omits an "always" that could

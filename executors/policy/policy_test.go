@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/answers"
 )
 
 // roots is a workspace of one directory, without symlinks.
@@ -30,14 +31,14 @@ func (r roots) ResolveEntry(path string) (string, error) { return r.Resolve(path
 
 const root = "/src/w"
 
-// answers returns answers in turn, and records the questions.
-type answers struct {
+// scripted returns answers in turn, and records the questions.
+type scripted struct {
 	give  []string
 	asked []string // titles
 	names [][]Option
 }
 
-func (a *answers) Approve(ctx context.Context, call *executors.Call, options []Option) (string, error) {
+func (a *scripted) Approve(ctx context.Context, call *executors.Call, options []Option) (string, error) {
 	a.asked = append(a.asked, call.Card.Title)
 	a.names = append(a.names, options)
 	if len(a.give) == 0 {
@@ -77,14 +78,14 @@ type setup struct {
 	cfg   Config
 	shell ShellRules
 	mode  string
-	user  *answers
+	user  *scripted
 	end   *ran
 	chain executors.Executor
 	perm  *Permission
 }
 
 func newSetup() *setup {
-	return &setup{shell: ShellDefaults(), mode: "code", user: &answers{}, end: &ran{}}
+	return &setup{shell: ShellDefaults(), mode: "code", user: &scripted{}, end: &ran{}}
 }
 
 func (s *setup) build() *setup {
@@ -92,7 +93,7 @@ func (s *setup) build() *setup {
 	g := &Guard{Policy: policy, Roots: roots(root), Home: "/home/u"}
 	s.perm = &Permission{
 		Policy: policy, Roots: roots(root), Home: "/home/u",
-		Mode: func() string { return s.mode }, Approver: s.user, Remembered: &Remembered{},
+		Mode: func() string { return s.mode }, Approver: s.user, Remembered: &answers.Project{},
 	}
 	s.chain = executors.Chain(s.end, g.Middleware, s.perm.Middleware)
 	return s

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/answers"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
@@ -42,7 +43,7 @@ func atHome(t testing.TB, mixed bool) (s *setup, home string) {
 	s = newSetup()
 	policy := NewShellPolicyHandle(NewShellPolicy(s.shell, s.cfg, home))
 	g := &Guard{Policy: policy, Roots: r, Home: home, Private: r.Private}
-	s.perm = &Permission{Policy: policy, Roots: r, Home: home, Mode: func() string { return s.mode }, Approver: s.user, Remembered: &Remembered{}, Private: r.Private}
+	s.perm = &Permission{Policy: policy, Roots: r, Home: home, Mode: func() string { return s.mode }, Approver: s.user, Remembered: &answers.Project{}, Private: r.Private}
 	s.chain = executors.Chain(s.end, g.Middleware, s.perm.Middleware)
 	return s, home
 }

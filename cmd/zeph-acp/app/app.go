@@ -22,6 +22,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/audit"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
+	"github.com/zeph-acp/zeph-acp/executors/answers"
 	"github.com/zeph-acp/zeph-acp/executors/mcp"
 	"github.com/zeph-acp/zeph-acp/executors/overflow"
 	"github.com/zeph-acp/zeph-acp/executors/policy"
@@ -53,6 +55,7 @@ type App struct {
 	Logout   func() error   // removes the saved keys
 	Locked   func() error   // returns why the saved keys cannot be used, or nil
 	Own      *workspace.Own // the files that no tool may touch; nil means no such files
+	Answers  *answers.Store // the user's "always" answers
 	Skills   string         // the directory of the user's skills; empty means no skills
 	Yes      bool           // the user allows every call that the agent would ask about
 	Alone    bool           // there is no user to ask
@@ -89,10 +92,10 @@ const settle = 50 * time.Millisecond
 
 // New makes an App from a loaded configuration and its environment.
 func New(l *config.Loaded, log *slog.Logger) *App {
-	keys := l.Keys()
+	saved := l.Keys()
 	a := &App{
 		Config: l.Config, Model: l.Getenv("ZEPH_MODEL"),
-		Logout: func() error { _, err := keys.RemoveAll(); return err }, Locked: keys.Err, Own: ownFiles(l.Paths),
+		Logout: func() error { _, err := saved.RemoveAll(); return err }, Locked: saved.Err, Own: ownFiles(l.Paths),
 		Overflow: overflow.NewMemory(overflowMemory),
 		NewID:    uuid.NewString, Now: time.Now, Settle: settle, Log: log,
 	}
@@ -100,9 +103,13 @@ func New(l *config.Loaded, log *slog.Logger) *App {
 	a.home = config.HomeDir(l.Getenv)
 	a.rules = newRulesFile(l, func() time.Time { return a.Now() }, log)
 	a.filters = newFilters(l)
-	a.Getenv = a.environment(l, keys)
+	a.Getenv = a.environment(l, saved)
 	a.catalogue = a.newCatalogue(l)
 	a.MCP = a.mcpServers(l)
+	a.Answers = &answers.Store{Read: keys.ReadPrivate, Edit: keys.EditFile}
+	if l.Paths.Config != "" {
+		a.Answers.File = filepath.Join(l.Paths.Config, answers.FileName)
+	}
 	a.Audit = audit.New(l.Paths.State, l.Config.Audit, a.filters.mask(l.Config.Tools.Filters.Security))
 	if l.Paths.Data != "" {
 		a.Skills = filepath.Join(l.Paths.Data, "skills")

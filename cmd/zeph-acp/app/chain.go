@@ -38,7 +38,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 	permission := &policy.Permission{
 		Policy: rules, Roots: in.files, Home: in.home, Private: in.roots.Private,
 		Mode: s.Mode, Approver: &ideproxy.Approver{Client: s.Client, Session: s.ID},
-		Remembered: &policy.Remembered{}, NoBash: !shell.HasBash(),
+		Remembered: a.Answers.Project(in.roots.Cwd(), in.roots.Dirs()[1:]...), Log: a.Log, NoBash: !shell.HasBash(),
 	}
 	box := a.box(cfg, in)
 	local := localShell(cfg, box)

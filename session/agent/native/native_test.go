@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/answers"
 	"github.com/zeph-acp/zeph-acp/executors/policy"
 	"github.com/zeph-acp/zeph-acp/session/agent/native"
 	"github.com/zeph-acp/zeph-acp/session/llm"
@@ -35,7 +36,7 @@ func (a *asked) Approve(context.Context, *executors.Call, []policy.Option) (stri
 func chain(mode string, a policy.Approver, rules ...policy.Rule) executors.Executor {
 	p := &policy.Permission{
 		Policy: policy.NewShellPolicyHandle(policy.NewShellPolicy(policy.ShellDefaults(), policy.Config{Permissions: map[string][]policy.Rule{"update_plan": rules}}, "")),
-		Roots:  roots{}, Mode: func() string { return mode }, Approver: a, Remembered: &policy.Remembered{},
+		Roots:  roots{}, Mode: func() string { return mode }, Approver: a, Remembered: &answers.Project{},
 	}
 	return executors.Chain(executors.NewDynExecutor(native.New()), executors.Validate, p.Middleware)
 }

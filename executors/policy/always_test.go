@@ -1,0 +1,184 @@
+package policy
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/answers"
+)
+
+// corpus returns more than a thousand commands: the files of testdata, and commands
+// that are made of parts.
+func corpus(t testing.TB) []string {
+	var all []string
+	for _, name := range []string{"hostile.txtar", "harmless.txtar", "daily.txt"} {
+		data, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for sc := bufio.NewScanner(strings.NewReader(string(data))); sc.Scan(); {
+			if line := sc.Text(); line != "" && line[0] != '#' && !strings.HasPrefix(line, "-- ") {
+				all = append(all, line)
+			}
+		}
+	}
+	parts := []string{
+		"go test ./...", "go build -o x", "make all", "npm run build", "cargo test --lib", "git push", "git commit -m 'a b'", "git -C sub fetch", "python3 x.py",
+		"python3 -c 'print(1)'", "rm -rf dist", "mv a b", "touch a", "docker build .", "env A=1 make", "A=1 make", "./script.sh", "./script.sh --all", "timeout 5 make test",
+		"curl https://a.example/x", "wget -q https://b.example", "xargs -n1 echo", "echo $HOME", "ls *.go", "cd sub", "make -j4", "make $T", `npm run "$x"`, "cat a", "sh x.sh", "bash -c 'make x'",
+	}
+	joins := []string{" && ", "; ", " | ", " || ", " & ", "\n", " > out; ", " 2>&1 | "}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 600 {
+		script := parts[random.IntN(len(parts))]
+		for range random.IntN(3) {
+			script += joins[random.IntN(len(joins))] + parts[random.IntN(len(parts))]
+		}
+		switch random.IntN(8) {
+		case 0:
+			script = "(" + script + ")"
+		case 1:
+			script = "for i in 1 2; do " + script + "; done"
+		case 2:
+			script = "if true; then " + script + "; fi"
+		}
+		all = append(all, script)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// stored makes the session remember answers in a file, as a new process would find it.
+func (s *setup) stored(file string) {
+	s.build()
+	s.perm.Remembered = (&answers.Store{File: file, Read: os.ReadFile, Edit: func(file string, edit func([]byte) ([]byte, error)) error {
+		old, err := os.ReadFile(file)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		data, err := edit(old)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(file, data, 0o600)
+	}}).Project(root)
+}
+
+// keysOf returns the keys under which an "always" for the command would be remembered.
+func (s *setup) keysOf(script string) []string {
+	r := ruling{s.perm, s.perm.Policy.Load()}
+	call := bash(script)
+	d := r.decide(call, executors.Tool{Name: "bash", Effect: executors.Mutates})
+	r.narrow(call, &d)
+	return d.keys
+}
+
+// TestAlwaysMatchesAgain checks for each command that an "always" settles the same
+// command in the next process, and that it settles no other command whose extent the
+// user did not see.
+func TestAlwaysMatchesAgain(t *testing.T) {
+	commands := corpus(t)
+	if len(commands) < 1000 {
+		t.Fatalf("only %d commands", len(commands))
+	}
+	random := rand.New(rand.NewPCG(3, 4))
+	fresh := newSetup().build()
+	always, file := 0, filepath.Join(t.TempDir(), answers.FileName)
+	for _, script := range commands {
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+		s := newSetup()
+		s.stored(file)
+		s.user.give = []string{allowAlways}
+		s.do(t, bash(script))
+		if len(s.user.asked) == 0 || !slices.ContainsFunc(s.user.names[0], func(o Option) bool { return o.ID == allowAlways }) {
+			continue
+		}
+		always++
+		again := newSetup()
+		again.stored(file)
+		if got := again.outcome(t, bash(script)); got != "allow" {
+			t.Errorf("%q: after %q it is %s", script, s.user.names[0][1].Name, got)
+		}
+		keys := fresh.keysOf(script)
+		for range 4 {
+			other := commands[random.IntN(len(commands))]
+			if again.outcome(t, bash(other)) != "allow" || fresh.outcome(t, bash(other)) == "allow" {
+				continue
+			}
+			for _, key := range fresh.keysOf(other) {
+				if !slices.Contains(keys, key) {
+					t.Errorf("%q: after %q for %q it runs, although %q was not answered", other, s.user.names[0][1].Name, script, key)
+				}
+			}
+		}
+	}
+	if always < 300 {
+		t.Errorf("an \"always\" was offered for only %d of %d commands", always, len(commands))
+	}
+}
+
+// A file of answers with a mistake is named in the question, which then offers no
+// "always allow".
+func TestDamagedAnswers(t *testing.T) {
+	file := filepath.Join(t.TempDir(), answers.FileName)
+	if err := os.WriteFile(file, []byte("[[project"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := newSetup()
+	s.stored(file)
+	call := bash("make")
+	if got := s.outcome(t, call); got != "ask" || len(call.Ask) != 1 || !strings.Contains(call.Ask[0], answers.FileName+": line 1") {
+		t.Errorf("%s, reasons %q", got, call.Ask)
+	}
+	if s.user.names[0][1].ID == allowAlways {
+		t.Error("an answer that cannot be stored is offered")
+	}
+}
+
+// TestSettlesOpenQuestions checks that an "always" in one session settles the question
+// that another session of the project has open.
+func TestSettlesOpenQuestions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for answer, want := range map[string]int{allowAlways: 1, rejectAlways: 0} {
+			waiting, other := newSetup(), newSetup()
+			waiting.stored(filepath.Join(t.TempDir(), answers.FileName))
+			other.build()
+			other.perm.Remembered = waiting.perm.Remembered
+			user := &undecided{asked: make(chan struct{})}
+			waiting.perm.Approver = user
+			other.user.give = []string{answer}
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				waiting.do(t, bash("make all"))
+			}()
+			<-user.asked
+			other.do(t, bash("make install && make all"))
+			<-done
+			if len(waiting.end.calls) != want {
+				t.Errorf("after %s it ran %d times", answer, len(waiting.end.calls))
+			}
+		}
+	})
+}
+
+// undecided is a user who answers no question.
+type undecided struct{ asked chan struct{} }
+
+func (u *undecided) Approve(ctx context.Context, _ *executors.Call, _ []Option) (string, error) {
+	close(u.asked)
+	<-ctx.Done()
+	return "", context.Cause(ctx)
+}

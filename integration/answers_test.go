@@ -1,0 +1,92 @@
+package integration
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// turnAnswering sends a prompt, answers each question with an option of that kind, and
+// returns the text of the updates and the questions.
+func (a *agent) turnAnswering(session, prompt, kind string) (text string, questions []frame) {
+	a.t.Helper()
+	from := len(a.sent())
+	id := fmt.Sprintf(`"turn-%d"`, from)
+	a.request(id, "session/prompt", promptParams(session, prompt))
+	for {
+		n := 0
+		f := a.await("a question or the end of the turn", func(f frame) bool {
+			n++
+			return n > from && (f.Method == "session/request_permission" || f.Method == "" && string(f.ID) == id)
+		})
+		if f.Method == "" {
+			return joined(a.sent()), questions
+		}
+		questions, from = append(questions, f), n
+		a.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"outcome":{"outcome":"selected","optionId":%q}}}`+"\n", f.ID, optionOf(a.t, f, kind)))
+	}
+}
+
+// TestRememberedAnswers checks that an "always" survives the process, holds for its
+// project only, and follows edits of permissions.toml.
+func TestRememberedAnswers(t *testing.T) {
+	t.Parallel()
+	root := home(t)
+	file := filepath.Join(root, "zeph", "permissions.toml")
+	asked := func(a *agent, session, prompt, kind string) int {
+		t.Helper()
+		_, questions := a.turnAnswering(session, prompt, kind)
+		return len(questions)
+	}
+	begin := func() (*agent, string) {
+		a := launch(t, start{root: root})
+		a.initialize()
+		return a, a.open()
+	}
+	a, s := begin()
+	if asked(a, s, `/write {"path":"f","content":"1"}`, "allow_always") != 1 || asked(a, s, "/bash touch g", "reject_always") != 1 {
+		t.Error("a new session did not ask")
+	}
+	other := a.open()
+	if asked(a, other, `/write {"path":"f","content":"2"}`, "reject_once") != 0 {
+		t.Error("another session of the project asks again")
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm()&0o077 != 0 {
+		t.Errorf("%v, %v", info, err)
+	}
+	a.stop()
+
+	b, s := begin()
+	if asked(b, s, `/write {"path":"f","content":"3"}`, "reject_once") != 0 || b.content("f") != "3" {
+		t.Error("the answer did not survive the process")
+	}
+	text, questions := b.turnAnswering(s, "/bash touch g", "allow_once")
+	if len(questions) > 0 || !strings.Contains(text, "You rejected this for good.") {
+		t.Error("the rejection did not survive the process")
+	}
+	b.request("9", "session/new", fmt.Sprintf(`{"cwd":%q,"mcpServers":[]}`, filepath.Join(root, "home")))
+	elsewhere, _, _ := strings.Cut(strings.SplitN(b.answer("9").line, `"sessionId":"`, 2)[1], `"`)
+	if asked(b, elsewhere, `/write {"path":"f","content":"4"}`, "reject_once") != 1 {
+		t.Error("the answer holds for another directory")
+	}
+
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, file, strings.ReplaceAll(string(data), `tool = "write"`, `tool = "edit"`))
+	if asked(b, s, `/write {"path":"f","content":"5"}`, "reject_once") != 1 {
+		t.Error("an edit of the file has no effect")
+	}
+	write(t, file, string(data)+"[[")
+	text, questions = b.turnAnswering(s, `/write {"path":"f","content":"6"}`, "reject_once")
+	if len(questions) != 1 || !strings.Contains(questions[0].line, "permissions.toml: line ") || strings.Contains(questions[0].line, "allow_always") {
+		t.Errorf("a damaged file: %s", text)
+	}
+	write(t, file, string(data))
+	if asked(b, s, `/write {"path":"f","content":"7"}`, "reject_once") != 0 || b.content("f") != "7" {
+		t.Error("a repaired file has no effect")
+	}
+}
