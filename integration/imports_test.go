@@ -47,7 +47,7 @@ var importTable = []struct {
 	{"executors/shell/sandbox", []string{"executors", "executors/workspace"}},
 	{"executors/mcp/oauth", nil},
 	{"executors/mcp/stdio", []string{"executors", "executors/shell/process"}},
-	{"executors/mcp", []string{"executors", "executors/backoff", "executors/mcp/*", "executors/shell/process", "executors/web"}},
+	{"executors/mcp", []string{"executors", "executors/approval", "executors/backoff", "executors/mcp/*", "executors/shell/process", "executors/web"}},
 	{"executors/wildcard", nil},
 	{"executors/policy", []string{"executors", "executors/answers", "executors/command", "executors/command/*", "executors/wildcard", "executors/workspace"}},
 	{"executors/*", []string{"executors", "executors/backoff", "executors/command", "executors/workspace", "executors/pattern"}},

@@ -251,7 +251,7 @@ func TestProjectMCPServers(t *testing.T) {
 		s := a.open()
 		a.request("1", "session/prompt", promptParams(s, `/repo__echo {"message":"hi"}`))
 		q := a.await("the question", func(f frame) bool { return f.Method == "session/request_permission" })
-		a.wants(q.line, "Start the MCP server repo", fakemcp.Behaviour)
+		a.wants(q.line, "Run the MCP server repo", fakemcp.Behaviour)
 		a.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"outcome":{"outcome":"selected","optionId":%q}}}`+"\n", q.ID, optionOf(t, q, kind)))
 		a.answer("1")
 		return a.turnOf(s, "/mcp")

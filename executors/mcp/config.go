@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/zeph-acp/zeph-acp/executors/approval"
 )
 
 // Config is the table [mcp].
@@ -76,8 +78,7 @@ type Server struct {
 	// itself. It is set for entries that are not the user's own.
 	Guarded bool `toml:"-"`
 
-	approval string // identifies an entry that runs only once it is approved; empty: it runs
-	shown    string // such an entry, as the user reads it
+	subject *approval.Subject // of an entry that runs only once it is approved; nil: it runs
 }
 
 const (

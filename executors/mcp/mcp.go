@@ -24,6 +24,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/zeph-acp/zeph-acp/executors/approval"
 	"github.com/zeph-acp/zeph-acp/executors/mcp/oauth"
 	"github.com/zeph-acp/zeph-acp/executors/shell/process"
 )
@@ -37,7 +38,7 @@ type Servers struct {
 	Log     *slog.Logger
 	Mask    func(string) string // masks credentials in log lines; nil masks nothing
 	// Approvals store the user's approvals; nil stores none.
-	Approvals *Approvals
+	Approvals *approval.Store
 	// Logins store the user's logins at servers on the web; nil means no logins.
 	Logins oauth.Store
 	Learn  func(secret string) // receives secrets of logins, to be masked; nil drops them

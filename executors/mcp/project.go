@@ -1,12 +1,11 @@
 package mcp
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/zeph-acp/zeph-acp/executors/approval"
 )
 
 // ProjectFile is the name of a repository's file of servers.
@@ -31,8 +30,7 @@ func ParseProject(dir string, data []byte, getenv func(string) string) ([]Server
 			wrong = errors.Join(wrong, fmt.Errorf("%s: %w", e.Name, err))
 			continue
 		}
-		sum := sha256.Sum256(bytes.Join([][]byte{[]byte(dir), shown}, []byte{0}))
-		e.approval, e.shown, e.Guarded = hex.EncodeToString(sum[:]), string(shown), true
+		e.subject, e.Guarded = &approval.Subject{What: "the MCP server " + e.Name, File: ProjectFile, Dir: dir, Text: string(shown)}, true
 		servers = append(servers, e)
 	}
 	return servers, wrong

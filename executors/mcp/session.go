@@ -13,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/approval"
 )
 
 // Options describe a session to [Servers.Session].
@@ -25,7 +26,7 @@ type Options struct {
 	// Wait is how long the first prompt waits for servers that are still starting.
 	Wait time.Duration
 	// Ask asks the user; nil means that there is no user.
-	Ask func(context.Context, Question) Answer
+	Ask func(context.Context, approval.Question) approval.Answer
 	// User answers the questions of servers; nil means that there is no user.
 	User User
 	// Warn receives a line for the user. It must not block; nil drops it.
@@ -34,16 +35,16 @@ type Options struct {
 
 // Session is the executor of the tools of one session's servers. Close it.
 type Session struct {
-	pool     *Servers
-	warn     func(string)
-	wait     time.Duration
-	watcher  *watcher
-	question func(context.Context, Question) Answer
-	user     *queue
+	pool    *Servers
+	warn    func(string)
+	wait    time.Duration
+	watcher *watcher
+	desk    *approval.Desk
+	user    *queue
 
 	// Used by Ready alone, which one turn at a time calls.
 	pending []pending                     // servers that the user has not approved yet
-	answers map[string]Answer             // to questions about definitions
+	answers map[string]approval.Answer    // to questions about definitions
 	checked map[*joined]map[string]string // definitions that equal the pinned ones, by server and tool
 
 	mu      sync.Mutex
@@ -80,7 +81,7 @@ type offer struct {
 
 // Session starts the servers of a session in the background.
 func (p *Servers) Session(o Options) *Session {
-	s := &Session{pool: p, warn: o.Warn, wait: o.Wait, question: o.Ask, user: newQueue(o.User), answers: map[string]Answer{}, checked: map[*joined]map[string]string{}}
+	s := &Session{pool: p, warn: o.Warn, wait: o.Wait, desk: &approval.Desk{Store: p.Approvals, Ask: o.Ask}, user: newQueue(o.User), answers: map[string]approval.Answer{}, checked: map[*joined]map[string]string{}}
 	if s.warn == nil {
 		s.warn = func(string) {}
 	}
@@ -97,7 +98,7 @@ func (p *Servers) Session(o Options) *Session {
 	}
 	for i, prefix := range prefixes(entries) {
 		server := pending{entries[i], prefix, o.Dir, o.Dirs}
-		if approval := entries[i].approval; approval != "" && !p.Approvals.has(approval) {
+		if subject := entries[i].subject; subject != nil && p.Approvals.State(*subject) != approval.Approved {
 			s.pending = append(s.pending, server)
 			continue
 		}

@@ -45,7 +45,7 @@ func (a *App) mcpSession(cfg config.Config, s session.Setup) *mcp.Session {
 	if !cfg.Tools.Enabled {
 		servers = nil
 	}
-	return a.MCP.Session(mcp.Options{Dir: s.CWD, Dirs: s.Dirs, Servers: servers, Wait: wait, Warn: s.Warn, Ask: a.askMCP(s), User: a.mcpUser(s)})
+	return a.MCP.Session(mcp.Options{Dir: s.CWD, Dirs: s.Dirs, Servers: servers, Wait: wait, Warn: s.Warn, Ask: a.askApproval(s), User: a.mcpUser(s)})
 }
 
 // mcpUser returns the user whom MCP servers may ask; nil if there is no user.

@@ -6,12 +6,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/zeph-acp/zeph-acp/executors/approval"
 )
 
 // memory keeps approvals in memory.
-func memory(t *testing.T) *Approvals {
+func memory(t *testing.T) *approval.Store {
 	var saved []byte
-	return &Approvals{
+	return &approval.Store{
 		Load: func() ([]byte, error) { return saved, nil },
 		Change: func(edit func([]byte) ([]byte, error)) error {
 			data, err := edit(saved)
@@ -25,9 +27,9 @@ func memory(t *testing.T) *Approvals {
 }
 
 // asked opens a session whose user answers questions; it returns their titles too.
-func (f *fixture) asked(answer Answer, servers ...Server) (*Session, *[]Question) {
-	questions := &[]Question{}
-	s := f.Session(Options{Dir: f.dir, Servers: servers, Wait: time.Minute, Ask: func(_ context.Context, q Question) Answer {
+func (f *fixture) asked(answer approval.Answer, servers ...Server) (*Session, *[]approval.Question) {
+	questions := &[]approval.Question{}
+	s := f.Session(Options{Dir: f.dir, Servers: servers, Wait: time.Minute, Ask: func(_ context.Context, q approval.Question) approval.Answer {
 		*questions = append(*questions, q)
 		return answer
 	}})
@@ -49,25 +51,25 @@ func TestProject(t *testing.T) {
 		}
 		return servers[0]
 	}
-	s, questions := f.asked(No, parse(`"a"`))
+	s, questions := f.asked(approval.No, parse(`"a"`))
 	if len(*questions) != 1 || !strings.Contains((*questions)[0].Text, `"command": "${SELF}"`) || len(s.Tools()) > 0 {
 		t.Errorf("questions %q, tools %s", *questions, names(s.Tools()))
 	}
 	if s.Ready(t.Context()); len(*questions) != 1 {
 		t.Error("a rejected entry was asked about again in its session")
 	}
-	if s, _ := f.asked(Once, parse(`"a"`)); names(s.Tools()) != testTools {
+	if s, _ := f.asked(approval.Once, parse(`"a"`)); names(s.Tools()) != testTools {
 		t.Errorf("allowed once: tools %s", names(s.Tools()))
 	}
-	s, questions = f.asked(Always, parse(`"a"`))
+	s, questions = f.asked(approval.Always, parse(`"a"`))
 	if len(*questions) != 1 || names(s.Tools()) != testTools {
 		t.Errorf("%d questions, tools %s", len(*questions), names(s.Tools()))
 	}
-	s, questions = f.asked(No, parse(`"a"`))
+	s, questions = f.asked(approval.No, parse(`"a"`))
 	if len(*questions) != 0 || names(s.Tools()) != testTools {
 		t.Errorf("an approved entry: %d questions, tools %s", len(*questions), names(s.Tools()))
 	}
-	if _, questions = f.asked(No, parse(`"b"`)); len(*questions) != 1 {
+	if _, questions = f.asked(approval.No, parse(`"b"`)); len(*questions) != 1 {
 		t.Errorf("a changed entry: %d questions", len(*questions))
 	}
 	if s := f.open(parse(`"c"`)); len(s.servers) > 0 {
@@ -82,7 +84,7 @@ func TestParseProject(t *testing.T) {
 		t.Errorf("%+v, %v", servers, err)
 	}
 	elsewhere, _ := ParseProject("/other", []byte(`{"mcpServers":{"b":{"url":"https://${HOST:-example.com}/"}}}`), none)
-	if elsewhere[0].approval == servers[0].approval {
+	if elsewhere[0].subject.Dir == servers[0].subject.Dir {
 		t.Error("an approval holds for another directory")
 	}
 }
@@ -94,10 +96,10 @@ func TestChangedTools(t *testing.T) {
 	f.Approvals = memory(t)
 	e := program(t, "s", "tools")
 	key := e.pinned()
-	f.asked(No, e)
-	f.Approvals.accept(key, "echo", "another definition")
+	f.asked(approval.No, e)
+	f.Approvals.Accept(key, "echo", "another definition")
 
-	s, questions := f.asked(No, e)
+	s, questions := f.asked(approval.No, e)
 	if got := names(s.Tools()); slices.Contains(strings.Fields(got), "s__echo") || !strings.Contains(got, "s__look") {
 		t.Errorf("tools %s", got)
 	}
@@ -113,31 +115,13 @@ func TestChangedTools(t *testing.T) {
 	if s := f.open(e); strings.Contains(names(s.Tools()), "s__echo") {
 		t.Error("a changed tool is offered although nobody can be asked")
 	}
-	if s, _ := f.asked(Once, e); names(s.Tools()) != testTools {
+	if s, _ := f.asked(approval.Once, e); names(s.Tools()) != testTools {
 		t.Errorf("allowed once: %s", names(s.Tools()))
 	}
-	if s, _ := f.asked(Always, e); names(s.Tools()) != testTools {
+	if s, _ := f.asked(approval.Always, e); names(s.Tools()) != testTools {
 		t.Errorf("after the approval: %s", names(s.Tools()))
 	}
-	if _, questions := f.asked(No, e); len(*questions) != 0 {
+	if _, questions := f.asked(approval.No, e); len(*questions) != 0 {
 		t.Errorf("an approved definition: %+v", *questions)
-	}
-}
-
-// Approvals that cannot be read are not replaced.
-func TestBrokenApprovals(t *testing.T) {
-	logged, saved := 0, false
-	a := &Approvals{
-		Load: func() ([]byte, error) { return []byte("{"), nil },
-		Change: func(edit func([]byte) ([]byte, error)) error {
-			_, err := edit([]byte("{"))
-			saved = saved || err == nil
-			return err
-		},
-		Log: func(error) { logged++ },
-	}
-	a.approve("x")
-	if a.has("x") || len(a.pin("s", map[string]string{"a": "b"})) > 0 || saved || logged != 3 {
-		t.Errorf("saved %t, %d logged", saved, logged)
 	}
 }

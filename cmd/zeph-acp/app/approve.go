@@ -11,24 +11,21 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/approval"
 	"github.com/zeph-acp/zeph-acp/executors/mcp"
 	"github.com/zeph-acp/zeph-acp/ideproxy"
 	"github.com/zeph-acp/zeph-acp/session"
 )
 
-// approvalsFile is the file in the data directory that keeps approved entries of
-// repositories, and the definitions of tools at their first use.
-const approvalsFile = "mcp.json"
-
-// approvals returns the store of the user's approvals of MCP servers; nil if there is no
-// data directory.
-func (a *App) approvals(l *config.Loaded) *mcp.Approvals {
+// approvals returns the store of the user's approvals; nil if there is no data
+// directory.
+func (a *App) approvals(l *config.Loaded) *approval.Store {
 	dir := l.Paths.Data
 	if dir == "" {
 		return nil
 	}
-	file := filepath.Join(dir, approvalsFile)
-	return &mcp.Approvals{
+	file := filepath.Join(dir, approval.FileName)
+	return &approval.Store{
 		Load: func() ([]byte, error) {
 			data, err := keys.ReadPrivate(file)
 			if errors.Is(err, fs.ErrNotExist) {
@@ -37,7 +34,7 @@ func (a *App) approvals(l *config.Loaded) *mcp.Approvals {
 			return data, err
 		},
 		Change: func(edit func([]byte) ([]byte, error)) error { return keys.EditFile(file, edit) },
-		Log:    func(err error) { a.Log.Warn("approvals of MCP servers", "err", err) },
+		Log:    func(err error) { a.Log.Warn("approvals", "err", err) },
 	}
 }
 
@@ -47,7 +44,7 @@ func (a *App) projectServers(s session.Setup) []mcp.Server {
 	if !a.ProjectServers {
 		return nil
 	}
-	data, err := readProjectFile(s.CWD)
+	data, err := readProjectFile(s.CWD, mcp.ProjectFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -61,15 +58,15 @@ func (a *App) projectServers(s session.Setup) []mcp.Server {
 	return servers
 }
 
-// readProjectFile reads the repository's file, which is not trusted: it may be a link
+// readProjectFile reads a file of the repository, which is not trusted: it may be a link
 // to somewhere else, a pipe without a writer, or endless.
-func readProjectFile(dir string) ([]byte, error) {
+func readProjectFile(dir, name string) ([]byte, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fs.ErrNotExist
 	}
 	defer root.Close()
-	f, err := root.OpenFile(mcp.ProjectFile, os.O_RDONLY|keys.Nonblock, 0)
+	f, err := root.OpenFile(name, os.O_RDONLY|keys.Nonblock, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -84,22 +81,22 @@ func readProjectFile(dir string) ([]byte, error) {
 	return keys.ReadBounded(f)
 }
 
-// The answers to a question about an MCP server. Each id is also the option's kind,
+// The answers to a question about an approval. Each id is also the option's kind,
 // since some clients answer with the kind.
 const (
-	mcpOnce   = "allow_once"
-	mcpAlways = "allow_always"
-	mcpNo     = "reject_once"
+	approveOnce   = "allow_once"
+	approveAlways = "allow_always"
+	approveNo     = "reject_once"
 )
 
-// askMCP returns the function that asks the user about MCP servers; nil if there is no
-// user. It sends a permission request about a tool call of its own, which all clients
+// askApproval returns the function that asks the user about approvals; nil if there is
+// no user. It sends a permission request about a tool call of its own, which all clients
 // can show.
-func (a *App) askMCP(s session.Setup) func(context.Context, mcp.Question) mcp.Answer {
+func (a *App) askApproval(s session.Setup) func(context.Context, approval.Question) approval.Answer {
 	if a.Alone {
 		return nil
 	}
-	return func(ctx context.Context, q mcp.Question) mcp.Answer {
+	return func(ctx context.Context, q approval.Question) approval.Answer {
 		shown := acp.ToolCall{
 			Update: acp.UpdateToolCall, ToolCallID: a.NewID(), Status: acp.ToolPending, Kind: string(executors.KindOther), Title: executors.Shown(q.Title),
 		}
@@ -119,13 +116,13 @@ func (a *App) askMCP(s session.Setup) func(context.Context, mcp.Question) mcp.An
 		send(shown)
 		shown.Update = ""
 		option, err := (&ideproxy.Approver{Client: s.Client, Session: s.ID}).Ask(ctx, shown, []acp.PermissionOption{
-			{OptionID: mcpOnce, Kind: mcpOnce, Name: "Yes, in this session"},
-			{OptionID: mcpAlways, Kind: mcpAlways, Name: "Yes, now and later"},
-			{OptionID: mcpNo, Kind: mcpNo, Name: "No"},
+			{OptionID: approveOnce, Kind: approveOnce, Name: "Yes, in this session"},
+			{OptionID: approveAlways, Kind: approveAlways, Name: "Yes, now and later"},
+			{OptionID: approveNo, Kind: approveNo, Name: "No"},
 		})
-		answer, status := map[string]mcp.Answer{mcpOnce: mcp.Once, mcpAlways: mcp.Always}[option], acp.ToolCompleted
-		if err != nil || answer == mcp.No {
-			answer, status = mcp.No, acp.ToolFailed
+		answer, status := map[string]approval.Answer{approveOnce: approval.Once, approveAlways: approval.Always}[option], acp.ToolCompleted
+		if err != nil || answer == approval.No {
+			answer, status = approval.No, acp.ToolFailed
 		}
 		send(acp.ToolCall{Update: acp.UpdateToolCallPatch, ToolCallID: shown.ToolCallID, Status: status})
 		return answer

@@ -1,0 +1,250 @@
+// Package approval lets the parts of a repository that run programs do so only after
+// the user has approved exactly their text.
+//
+// A repository can name MCP servers, hooks and other programs. Each such part is a
+// [Subject]. A session's [Desk] reports whether one may run: it asks the user once, and
+// the [Store] keeps the answer by hash, so that a changed part is asked about again.
+// The store also holds other texts that the user once accepted, such as the definitions
+// of MCP tools.
+//
+// It promises that nothing is approved without an answer of the user: without a user,
+// with a damaged file, or without a file of approvals, no subject may run. An approval
+// holds for one directory.
+package approval
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+	"sync"
+)
+
+// FileName is the name of the file of approvals in the data directory.
+const FileName = "approvals.json"
+
+// Question is a question to the user.
+type Question struct {
+	Title string // one line
+	Text  string // the part, in JSON; may be empty
+	// Before and After are the old and the new form of a changed text; both are empty in
+	// a question about a Subject.
+	Before, After string
+}
+
+// Answer is the user's answer to a Question.
+type Answer int
+
+// The answers.
+const (
+	No     Answer = iota
+	Once          // in this session
+	Always        // and later
+)
+
+// Subject is a part of a repository that runs programs.
+type Subject struct {
+	What string // for people, unique in File: "the hooks", "the MCP server db"
+	File string // relative to the project: ".mcp.json"
+	Dir  string // the project's directory, absolute
+	Text string // the part as the user reads it, in JSON
+	// Covers are further texts that the approval covers, such as hashes of the scripts
+	// that the part runs.
+	Covers []string
+}
+
+// key identifies the subject in the store, whatever its text is.
+func (s Subject) key() string { return s.Dir + ": " + s.What + " of " + s.File }
+
+// hash identifies the text of the subject.
+func (s Subject) hash() string {
+	sum := sha256.New()
+	for _, part := range append([]string{s.key(), s.Text}, s.Covers...) {
+		one := sha256.Sum256([]byte(part)) // so that no text can pass for two
+		sum.Write(one[:])
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// State is what is known of a Subject.
+type State string
+
+// The states.
+const (
+	Waiting  State = "waiting" // the user has not approved it
+	Approved State = "approved"
+	Changed  State = "changed" // the user approved another text of it
+	Rejected State = "rejected"
+)
+
+// Store keeps the approved subjects and the accepted texts. With a nil Store no subject
+// is approved and every text is accepted. It may be used concurrently.
+type Store struct {
+	Load func() ([]byte, error) // returns the stored text; empty if there is none
+	// Change replaces the stored text by the result of edit, while no other process
+	// changes it. An error of edit changes nothing.
+	Change func(edit func(old []byte) ([]byte, error)) error
+	Log    func(error)
+}
+
+// kept is the content of the file.
+type kept struct {
+	Approved map[string]string            `json:"approved"` // hashes, by Subject.key
+	Texts    map[string]map[string]string `json:"tools"`    // accepted texts, by owner and name
+}
+
+func parse(data []byte) (kept, error) {
+	k := kept{}
+	var err error
+	if len(data) > 0 {
+		err = json.Unmarshal(data, &k)
+	}
+	if k.Approved == nil {
+		k.Approved = map[string]string{}
+	}
+	if k.Texts == nil {
+		k.Texts = map[string]map[string]string{}
+	}
+	return k, err
+}
+
+// change stores the content as edit leaves it. A text that cannot be read stays, so that
+// no approval is lost by it. An approval that cannot be stored is asked about again.
+func (s *Store) change(edit func(k kept)) {
+	err := s.Change(func(old []byte) ([]byte, error) {
+		k, err := parse(old)
+		if err != nil {
+			return nil, err
+		}
+		edit(k)
+		return json.MarshalIndent(k, "", "  ")
+	})
+	if err != nil {
+		s.Log(err)
+	}
+}
+
+// State returns whether the user approved a subject in this or an earlier session.
+func (s *Store) State(subject Subject) State {
+	if s == nil {
+		return Waiting
+	}
+	data, err := s.Load()
+	var k kept
+	if err == nil {
+		k, err = parse(data)
+	}
+	if err != nil {
+		s.Log(err)
+		return Waiting
+	}
+	switch hash, ok := k.Approved[subject.key()]; {
+	case !ok:
+		return Waiting
+	case hash == subject.hash():
+		return Approved
+	}
+	return Changed
+}
+
+// Approve stores the approval of a subject. It replaces that of an earlier text.
+func (s *Store) Approve(subject Subject) {
+	if s != nil {
+		s.change(func(k kept) { k.Approved[subject.key()] = subject.hash() })
+	}
+}
+
+// Pin stores new texts of an owner. For each text that differs from the one at its first
+// use, it returns that first one.
+func (s *Store) Pin(owner string, texts map[string]string) (changed map[string]string) {
+	if s == nil || len(texts) == 0 {
+		return nil
+	}
+	changed = map[string]string{}
+	s.change(func(k kept) {
+		known := k.of(owner)
+		for name, text := range texts {
+			before, ok := known[name]
+			switch {
+			case !ok:
+				known[name] = text
+			case before != text:
+				changed[name] = before
+			}
+		}
+	})
+	return changed
+}
+
+// Accept replaces a stored text.
+func (s *Store) Accept(owner, name, text string) {
+	s.change(func(k kept) { k.of(owner)[name] = text })
+}
+
+// of returns the texts of an owner.
+func (k kept) of(owner string) map[string]string {
+	if k.Texts[owner] == nil {
+		k.Texts[owner] = map[string]string{}
+	}
+	return k.Texts[owner]
+}
+
+// Desk asks the user of one session. It may be used concurrently.
+type Desk struct {
+	Store *Store
+	Ask   func(context.Context, Question) Answer // nil means that there is no user
+
+	asking  sync.Mutex
+	mu      sync.Mutex
+	answers map[string]Answer // of this session, by Subject.hash
+}
+
+// State returns the state of a subject in this session.
+func (d *Desk) State(s Subject) State {
+	d.mu.Lock()
+	answer, asked := d.answers[s.hash()]
+	d.mu.Unlock()
+	switch {
+	case asked && answer == No:
+		return Rejected
+	case asked:
+		return Approved
+	}
+	return d.Store.State(s)
+}
+
+// Allowed reports whether a subject may run. It asks the user at most once in a session.
+func (d *Desk) Allowed(ctx context.Context, s Subject) bool {
+	d.asking.Lock()
+	defer d.asking.Unlock()
+	state := d.State(s)
+	if state == Approved || state == Rejected || d.Ask == nil || ctx.Err() != nil {
+		return state == Approved
+	}
+	answer := d.Ask(ctx, s.question(state))
+	if answer == Always {
+		d.Store.Approve(s)
+	}
+	if ctx.Err() != nil { // asked again in the next turn
+		return answer != No
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.answers == nil {
+		d.answers = map[string]Answer{}
+	}
+	d.answers[s.hash()] = answer
+	return answer != No
+}
+
+// question returns the question about a subject.
+func (s Subject) question(state State) Question {
+	var title strings.Builder
+	title.WriteString("Run " + s.What + " of this project's " + s.File)
+	if state == Changed {
+		title.WriteString(", changed since your approval")
+	}
+	title.WriteString("?")
+	return Question{Title: title.String(), Text: s.Text}
+}

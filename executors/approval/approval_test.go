@@ -1,0 +1,115 @@
+package approval
+
+import (
+	"context"
+	"slices"
+	"testing"
+)
+
+// memory returns a store that keeps its text in saved.
+func memory(t *testing.T, saved *string) *Store {
+	return &Store{
+		Load: func() ([]byte, error) { return []byte(*saved), nil },
+		Change: func(edit func([]byte) ([]byte, error)) error {
+			data, err := edit([]byte(*saved))
+			if err == nil {
+				*saved = string(data)
+			}
+			return err
+		},
+		Log: func(err error) { t.Error(err) },
+	}
+}
+
+func TestAllowed(t *testing.T) {
+	hooks := Subject{What: "the hooks", File: ".zeph/hooks.json", Dir: "/w", Text: `{"a": 1}`, Covers: []string{"x"}}
+	changed, elsewhere, script, moved := hooks, hooks, hooks, hooks
+	changed.Text = `{"a": 2}`
+	elsewhere.Dir = "/other"
+	script.Covers = []string{"y"}
+	moved.Text, moved.Covers = `{"a": 1}x`, nil
+	saved := ""
+	var titles []string
+	session := func(answer Answer) *Desk {
+		return &Desk{Store: memory(t, &saved), Ask: func(_ context.Context, q Question) Answer {
+			titles = append(titles, q.Title)
+			return answer
+		}}
+	}
+	for _, tt := range []struct {
+		answer  Answer
+		subject Subject
+		want    bool
+		state   State // afterwards
+		asked   []string
+	}{
+		{No, hooks, false, Rejected, []string{"Run the hooks of this project's .zeph/hooks.json?"}},
+		{Once, hooks, true, Approved, []string{"Run the hooks of this project's .zeph/hooks.json?"}},
+		{Always, hooks, true, Approved, []string{"Run the hooks of this project's .zeph/hooks.json?"}},
+		{No, hooks, true, Approved, nil},
+		{No, elsewhere, false, Rejected, []string{"Run the hooks of this project's .zeph/hooks.json?"}},
+		{No, changed, false, Rejected, []string{"Run the hooks of this project's .zeph/hooks.json, changed since your approval?"}},
+		{No, script, false, Rejected, []string{"Run the hooks of this project's .zeph/hooks.json, changed since your approval?"}},
+		{No, moved, false, Rejected, []string{"Run the hooks of this project's .zeph/hooks.json, changed since your approval?"}},
+		{Always, changed, true, Approved, []string{"Run the hooks of this project's .zeph/hooks.json, changed since your approval?"}},
+		{No, hooks, false, Rejected, []string{"Run the hooks of this project's .zeph/hooks.json, changed since your approval?"}},
+	} {
+		titles = nil
+		d := session(tt.answer)
+		got := d.Allowed(t.Context(), tt.subject)
+		if again := d.Allowed(t.Context(), tt.subject); got != tt.want || again != got || !slices.Equal(titles, tt.asked) || d.State(tt.subject) != tt.state {
+			t.Errorf("%+v: %t, then %t, state %s, asked %q", tt, got, again, d.State(tt.subject), titles)
+		}
+	}
+	alone := &Desk{Store: memory(t, &saved)}
+	if alone.Allowed(t.Context(), hooks) || alone.State(hooks) != Changed || !alone.Allowed(t.Context(), changed) {
+		t.Error("without a user something runs that was not approved")
+	}
+	if none := (&Desk{}); none.Allowed(t.Context(), hooks) || none.State(hooks) != Waiting {
+		t.Error("without a store something runs")
+	}
+}
+
+// A question that the end of the turn cut off is asked again.
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	asked := 0
+	d := &Desk{Ask: func(context.Context, Question) Answer {
+		asked++
+		cancel()
+		return No
+	}}
+	if d.Allowed(ctx, Subject{What: "x"}) || d.Allowed(ctx, Subject{What: "x"}) || d.Allowed(t.Context(), Subject{What: "x"}) || asked != 2 {
+		t.Errorf("asked %d times", asked)
+	}
+}
+
+// A file that cannot be read approves nothing and is not replaced.
+func TestDamaged(t *testing.T) {
+	saved, logged := "{", 0
+	s := memory(t, &saved)
+	s.Log = func(error) { logged++ }
+	subject := Subject{What: "x"}
+	s.Approve(subject)
+	if s.State(subject) != Waiting || len(s.Pin("o", map[string]string{"a": "b"})) > 0 || saved != "{" || logged != 3 {
+		t.Errorf("saved %q, %d logged", saved, logged)
+	}
+}
+
+func TestPin(t *testing.T) {
+	saved := ""
+	s := memory(t, &saved)
+	if changed := s.Pin("o", map[string]string{"a": "1", "b": "1"}); len(changed) > 0 {
+		t.Errorf("new texts: %v", changed)
+	}
+	if changed := s.Pin("o", map[string]string{"a": "1", "b": "2"}); len(changed) != 1 || changed["b"] != "1" {
+		t.Errorf("a changed text: %v", changed)
+	}
+	s.Accept("o", "b", "2")
+	if changed := s.Pin("o", map[string]string{"b": "2"}); len(changed) > 0 {
+		t.Errorf("an accepted text: %v", changed)
+	}
+	if changed := s.Pin("p", map[string]string{"b": "3"}); len(changed) > 0 {
+		t.Errorf("another owner: %v", changed)
+	}
+}
