@@ -65,11 +65,26 @@ func (j *joined) status(mask func(string) string) Status {
 
 // withhold moves a tool from Tools to LeftOut.
 func (s *Status) withhold(o offer) {
-	s.Tools = slices.DeleteFunc(s.Tools, func(name string) bool { return name == o.Name })
+	s.leaveOut(o.Name, o.as, "its definition has changed since its first use, and you have not approved that")
+}
+
+// Refuse moves tools to LeftOut that the model's provider refuses, with its reasons by
+// their names in the session.
+func (s *Status) Refuse(reasons map[string]string) {
+	for _, name := range slices.Clone(s.Tools) {
+		if reason, ok := reasons[name]; ok {
+			s.leaveOut(name, name, reason)
+		}
+	}
+}
+
+// leaveOut moves a tool from Tools to LeftOut.
+func (s *Status) leaveOut(name, as, reason string) {
+	s.Tools = slices.DeleteFunc(s.Tools, func(other string) bool { return other == name })
 	if s.LeftOut == nil {
 		s.LeftOut = map[string]string{}
 	}
-	s.LeftOut[o.as] = "its definition has changed since its first use, and you have not approved that"
+	s.LeftOut[as] = reason
 }
 
 // String describes the server in a few lines of Markdown.

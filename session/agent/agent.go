@@ -224,7 +224,7 @@ func (a *Agent) Tools() []llm.Tool {
 	var out []llm.Tool
 	for _, tool := range a.Chain.Tools() {
 		out = append(out, llm.Tool{
-			Name: tool.Name, Description: tool.Description, Schema: tool.Offered(), Invocation: llm.Invocation(tool.Invocation),
+			Name: tool.Name, Description: tool.Description, Schema: tool.Offered(), Invocation: llm.Invocation(tool.Invocation), Foreign: tool.Server != "",
 		})
 	}
 	return out

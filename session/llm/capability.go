@@ -71,3 +71,12 @@ func CallsInText(m Model) bool {
 	t, ok := As[interface{ CallsInText() bool }](m)
 	return ok && t.CallsInText()
 }
+
+// LeftOut returns the reasons for which the model is not offered some of its tools, by
+// name: the provider has refused their schemas.
+func LeftOut(m Model) map[string]string {
+	if l, ok := As[interface{ LeftOut() map[string]string }](m); ok {
+		return l.LeftOut()
+	}
+	return nil
+}

@@ -46,6 +46,9 @@ type Tool struct {
 	Description string
 	Schema      json.RawMessage // JSON Schema, an object
 	Invocation  Invocation      // how it is called in a text
+	// Foreign marks a tool of others, such as of an MCP server. It is left out if the
+	// provider refuses its schema.
+	Foreign bool
 }
 
 // Role is the author of a message.

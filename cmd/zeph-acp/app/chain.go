@@ -51,7 +51,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 			TAFC: cfg.Tools.TAFC, Filter: cfg.Agent.ToolFilter, Dependencies: cfg.Tools.Dependencies,
 		}, &a.vectors, a.Log),
 	}
-	k.mcp = a.mcpSession(cfg, s)
+	k.mcp, k.model = a.mcpSession(cfg, s), s.Model
 	k.cache.Busy = func() bool { return bash.Running() > 0 }
 	tools := executors.NewDynExecutor(
 		in.skills.Tools(),

@@ -15,6 +15,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
 	"github.com/zeph-acp/zeph-acp/filter"
 	"github.com/zeph-acp/zeph-acp/session/agent/toolset"
+	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
 // keeper holds the state of one session's chain across turns.
@@ -33,6 +34,7 @@ type keeper struct {
 	suspects atomic.Int64 // calls with values that the model may have made up
 	set      *toolset.Set
 	mcp      *mcp.Session
+	model    func() llm.Model
 }
 
 // Reset drops the results and the system prompt, and restarts the counters.

@@ -14,6 +14,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/shell/process"
 	"github.com/zeph-acp/zeph-acp/ideproxy"
 	"github.com/zeph-acp/zeph-acp/session"
+	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
 // mcpServers returns the MCP servers of the process. A server starts with the first
@@ -97,15 +98,26 @@ func servers(_ context.Context, sessions *session.Sessions, p sessionID) (any, e
 	}
 	all := []mcp.Status{}
 	if k, ok := tools.(*keeper); ok {
-		all = k.mcp.Status()
+		all = k.servers()
 	}
 	return map[string]any{"servers": all}, nil
+}
+
+// servers returns the state of the MCP servers. Tools that the model's provider refuses
+// are left out.
+func (k *keeper) servers() []mcp.Status {
+	all := k.mcp.Status()
+	refused := llm.LeftOut(llm.Answering(k.model()))
+	for i := range all {
+		all[i].Refuse(refused)
+	}
+	return all
 }
 
 // Servers describes the MCP servers, for /mcp.
 func (k *keeper) Servers() string {
 	text := ""
-	for _, s := range k.mcp.Status() {
+	for _, s := range k.servers() {
 		text += s.String()
 	}
 	return cmp.Or(text, "There are no MCP servers. The editor can send some, and [[mcp.servers]] of the configuration names others.")

@@ -47,7 +47,7 @@ func TestThinking(t *testing.T) {
 	for range 2 { // the same bytes each time
 		got := th.all([]llm.Tool{{Name: "flat", Schema: json.RawMessage(flat)}, {Name: "complex", Schema: json.RawMessage(complex)}, {Name: "broken", Schema: json.RawMessage(`[]`)}})
 		if string(got[0].Schema) != flat || string(got[2].Schema) != `[]` {
-			t.Errorf("%s", got)
+			t.Errorf("%v", got)
 		}
 		const want = `{"properties":{"_tafc_think":{"description":"Fill this in first: think step by step about the values of the other parameters and their reasons. It is discarded.","type":"string"},"fields":{"type":"object","required":["type"],"properties":{"type":{"enum":["bug","task","story"]},"assignee":{"oneOf":[{"type":"string"},{"type":"object","properties":{"id":{"type":"string"}},"required":["id"]}]}}},"project":{"type":"string"},"summary":{"type":"string"}},"required":["project","summary","fields"],"type":"object"}`
 		if string(got[1].Schema) != want {

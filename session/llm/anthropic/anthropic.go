@@ -62,6 +62,7 @@ type Model struct {
 	cfg      Config
 	knows    modelFacts
 	client   wire.Client
+	leftOut  wire.LeftOut
 	fills    atomic.Bool // add a thought to calls without one, since the server has refused them
 }
 
@@ -108,6 +109,9 @@ func (c *Model) Sees() bool { return !c.cfg.Blind }
 // LargestImage returns a size in bytes: the API accepts 5 MiB of base64.
 func (c *Model) LargestImage() int { return (5 << 20) / 4 * 3 }
 
+// LeftOut returns why tools are left out, by name: the server refuses their schemas.
+func (c *Model) LeftOut() map[string]string { return c.leftOut.Tools() }
+
 // Prices returns the configured prices.
 func (c *Model) Prices() llm.Price { return c.cfg.Price }
 
@@ -133,7 +137,9 @@ func (c *Model) base() string {
 // model's text as a JSON string, which no tool accepts. A call that StopMaxTokens cut
 // off is dropped.
 func (c *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
-	open := func(ctx context.Context) (*http.Response, error) { return c.open(ctx, req) }
+	open := func(ctx context.Context) (*http.Response, error) {
+		return c.leftOut.Open(&c.endpoint, req, func(req llm.Request) (*http.Response, error) { return c.open(ctx, req) })
+	}
 	return c.endpoint.Stream(ctx, open, wire.JSONOrSSE, func() wire.Answer {
 		return &answerReader{provider: c.Name(), unsigned: !AtAnthropic(c.cfg.BaseURL)}
 	})

@@ -54,6 +54,7 @@ type Model struct {
 	cfg      Config
 	base     *url.URL
 	client   wire.Client
+	leftOut  wire.LeftOut
 
 	mu    sync.Mutex
 	first string // the model, where none is configured; empty until it is known
@@ -105,6 +106,9 @@ func (o *Model) Sees() bool {
 	return !f.blind
 }
 
+// LeftOut returns why tools are left out, by name: the server refuses their schemas.
+func (o *Model) LeftOut() map[string]string { return o.leftOut.Tools() }
+
 // Prices returns the configured prices.
 func (o *Model) Prices() llm.Price { return o.cfg.Price }
 
@@ -117,7 +121,9 @@ func (o *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 			return nil, err
 		}
 		o.learn(ctx, model)
-		res, err := o.send(ctx, http.MethodPost, "api/chat", "application/x-ndjson", o.body(model, req)...)
+		res, err := o.leftOut.Open(&o.endpoint, req, func(req llm.Request) (*http.Response, error) {
+			return o.send(ctx, http.MethodPost, "api/chat", "application/x-ndjson", o.body(model, req)...)
+		})
 		if err != nil {
 			return nil, err
 		}

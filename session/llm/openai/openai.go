@@ -72,6 +72,7 @@ type Model struct {
 	cfg      Config
 	knows    modelFacts
 	client   wire.Client
+	leftOut  wire.LeftOut
 	lacks    atomic.Uint32 // the features that the server has refused
 }
 
@@ -129,6 +130,9 @@ func (o *Model) Sees() bool { return !o.cfg.Blind && o.has(withImages) }
 // https://ai.google.dev/gemini-api/docs/image-understanding
 func (o *Model) LargestImage() int { return 14 << 20 }
 
+// LeftOut returns why tools are left out, by name: the server refuses their schemas.
+func (o *Model) LeftOut() map[string]string { return o.leftOut.Tools() }
+
 // Prices returns the configured prices.
 func (o *Model) Prices() llm.Price { return o.cfg.Price }
 
@@ -156,7 +160,9 @@ func (o *Model) base() string {
 // off is dropped.
 func (o *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
 	names := wire.NewToolNames(req.Tools)
-	open := func(ctx context.Context) (*http.Response, error) { return o.open(ctx, req, names) }
+	open := func(ctx context.Context) (*http.Response, error) {
+		return o.leftOut.Open(&o.endpoint, req, func(req llm.Request) (*http.Response, error) { return o.open(ctx, req, names) })
+	}
 	begin := func() wire.Answer {
 		if o.cfg.API == APIResponses {
 			return &responsesReader{model: o.Name(), names: names, plain: o.cfg.Type == ServerCompatible}

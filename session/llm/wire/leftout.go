@@ -1,0 +1,230 @@
+package wire
+
+import (
+	"errors"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// LeftOut are the foreign tools that a server refuses because of their schemas. They are
+// left out of later requests. The zero value works, and may be used concurrently.
+//
+// Why no list of forbidden keywords? Each server and each model has its own, and they
+// change; a list would take parameters away from tools that work.
+type LeftOut struct {
+	mu      sync.Mutex
+	refused map[string]refusedTool // by name
+	proved  map[string]llm.Tool    // tools that a server accepted in spite of a suspicion, by name
+}
+
+type refusedTool struct {
+	tool   llm.Tool
+	reason string
+}
+
+// Bounds of the search for the tools because of which one request is refused.
+const (
+	maxTrials   = 100 // requests
+	maxHalvings = 12  // refusals that name no tool
+)
+
+// Tools returns the reasons for which tools are left out, by name.
+func (l *LeftOut) Tools() map[string]string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := map[string]string{}
+	for name, r := range l.refused {
+		out[name] = r.reason
+	}
+	return out
+}
+
+// Open sends a request without the tools that the server refuses. If it refuses the
+// request because of a schema, Open sends it again without the tool that the server
+// names. If it names no tool, Open halves the tools until the culprit is found.
+func (l *LeftOut) Open(e *Endpoint, req llm.Request, open func(llm.Request) (*http.Response, error)) (*http.Response, error) {
+	if !slices.ContainsFunc(req.Tools, func(t llm.Tool) bool { return t.Foreign }) {
+		return open(req)
+	}
+	all := req.Tools
+	s := search{LeftOut: l}
+	for trial := range maxTrials {
+		req.Tools = slices.DeleteFunc(slices.Clone(all), s.leavesOut)
+		res, err := open(req)
+		if err == nil {
+			s.accepted(req.Tools)
+			return res, nil
+		}
+		if s.first == nil {
+			s.first = err
+		}
+		if !s.refused(err, req.Tools, reasonOf(e, err), trial == maxTrials-2) {
+			break
+		}
+	}
+	s.undo()
+	return nil, s.first
+}
+
+// search looks for the tools because of which one request is refused.
+type search struct {
+	*LeftOut
+	first   error
+	blamed  []string        // tools that were left out in this search
+	waiting map[string]bool // tools that may be innocent, but are not sent now
+	halved  int
+}
+
+func (s *search) leavesOut(t llm.Tool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, refused := s.LeftOut.refused[t.Name]
+	return s.waiting[t.Name] || refused && r.tool.Same(t)
+}
+
+// accepted notes that the server accepts these tools.
+func (s *search) accepted(sent []llm.Tool) {
+	if s.halved == 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.proved == nil {
+		s.proved = map[string]llm.Tool{}
+	}
+	for _, t := range sent {
+		s.proved[t.Name] = t
+	}
+}
+
+// refused changes which tools are left out after a failure. It reports whether the
+// request should be sent again. After last, it has no suspected tools.
+func (s *search) refused(err error, sent []llm.Tool, reason string, last bool) bool {
+	e, ok := errors.AsType[*StatusError](err)
+	if !ok || !slices.Contains([]int{http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError}, e.Status) || IsTooLong(e.Status, e.Kind, e.Message) {
+		return false
+	}
+	if t, ok := named(e.Message, sent); ok && !last {
+		s.blame(t, reason)
+		return true
+	}
+	if !last && !schemaWords().MatchString(e.Message) {
+		return false
+	}
+	s.halved++
+	suspects := slices.DeleteFunc(slices.Clone(sent), func(t llm.Tool) bool { return !t.Foreign || s.isProved(t) })
+	switch {
+	case len(suspects) == 0:
+		return false // it is not because of a schema
+	case last || s.halved >= maxHalvings:
+		for _, t := range suspects {
+			s.blame(t, reason)
+		}
+	case len(suspects) == 1:
+		s.blame(suspects[0], reason)
+		s.waiting = nil
+	default:
+		if s.waiting == nil {
+			s.waiting = map[string]bool{}
+		}
+		for _, t := range suspects[len(suspects)/2:] {
+			s.waiting[t.Name] = true
+		}
+	}
+	return true
+}
+
+func (s *search) isProved(t llm.Tool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p, ok := s.proved[t.Name]
+	return ok && p.Same(t)
+}
+
+func (s *search) blame(t llm.Tool, reason string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.LeftOut.refused == nil {
+		s.LeftOut.refused = map[string]refusedTool{}
+	}
+	s.LeftOut.refused[t.Name] = refusedTool{t, reason}
+	s.blamed = append(s.blamed, t.Name)
+}
+
+// undo forgets the tools that were left out in vain.
+func (s *search) undo() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, name := range s.blamed {
+		delete(s.LeftOut.refused, name)
+	}
+}
+
+// The ways in which servers name a tool by its place, and schemas in general.
+var (
+	toolIndex = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\btools(?:\[0\]\.function_?declarations)?[.\[](\d+)`)
+	})
+	schemaWords = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?is)input_schema|json.?schema|function_?declarations|tools\.function\.parameters|` +
+			`(tool|function)s?\b.{0,80}(schema|parameters)|schema.{0,80}\b(tool|function)|parse grammar`)
+	})
+)
+
+// named returns the foreign tool that a message names, by its name or its place.
+func named(message string, sent []llm.Tool) (llm.Tool, bool) {
+	var found llm.Tool
+	for _, t := range sent {
+		name := shorten(llm.SafeName(t.Name), maxToolName)
+		if t.Foreign && len(name) > len(found.Name) && (hasWord(message, t.Name) || hasWord(message, name)) {
+			found = t
+		}
+	}
+	if found.Name != "" {
+		return found, true
+	}
+	m := toolIndex().FindStringSubmatch(message)
+	if m == nil {
+		return found, false
+	}
+	at, err := strconv.Atoi(m[1])
+	if err != nil || at >= len(sent) || !sent[at].Foreign {
+		return found, false
+	}
+	return sent[at], true
+}
+
+// hasWord reports whether a text has the name of a tool, and not only as a part of
+// another name.
+func hasWord(text, name string) bool {
+	inName := func(b byte) bool {
+		return b == '_' || b == '-' || b >= '0' && b <= '9' || b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z'
+	}
+	for at := 0; name != ""; at++ {
+		i := strings.Index(text[at:], name)
+		if i < 0 {
+			return false
+		}
+		at += i
+		end := at + len(name)
+		if (at == 0 || !inName(text[at-1])) && (end == len(text) || !inName(text[end])) {
+			return true
+		}
+	}
+	return false
+}
+
+// reasonOf returns a failure as the reason for leaving a tool out, without secrets.
+func reasonOf(e *Endpoint, err error) string {
+	f, ok := errors.AsType[*llm.Error](e.Failure(err))
+	if !ok {
+		return ""
+	}
+	return e.Provider + " refuses its schema: " + f.Message
+}
