@@ -171,6 +171,10 @@ type Call struct {
 	// links that judge calls set it; nil admits nothing. At most one goroutine
 	// calls it at a time.
 	Admit func(ctx context.Context, card Card) error
+	// Skipped, if not nil, means that the call is only checked. A gate that would run
+	// a program or ask a model calls it with a description of that instead, such as
+	// "the hook lint.sh", and has nothing to say.
+	Skipped func(what string)
 	// Compress replaces the conversation before this call by a summary, and
 	// returns a report for the model. After an error nothing has changed. It is nil
 	// if there is no conversation.

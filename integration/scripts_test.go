@@ -32,7 +32,7 @@ type field struct {
 }
 
 // newField starts the binary with a client that rejects every question.
-func newField(t *testing.T, caps sdk.ClientCapabilities, mode sdk.SessionModeId) *field {
+func newField(t *testing.T, caps sdk.ClientCapabilities, mode sdk.SessionModeId, config string) *field {
 	t.Helper()
 	root := farHome(t)
 	forest, err := commands.NewForest(policyData, filepath.Join(root, "forest"))
@@ -54,7 +54,7 @@ func newField(t *testing.T, caps sdk.ClientCapabilities, mode sdk.SessionModeId)
 	if err := os.MkdirAll(filepath.Join(root, "home/.cache/go-build"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	f.ide.begin(t, start{root: root, env: []string{"SECRET_TOKEN=" + commands.Secret, "LANG=C.UTF-8"}, unchecked: true})
+	f.ide.begin(t, start{root: root, env: []string{"SECRET_TOKEN=" + commands.Secret, "LANG=C.UTF-8"}, config: config, unchecked: true})
 	t.Setenv("LANG", "C.UTF-8") // for the client's terminals
 	t.Setenv("HOME", filepath.Join(root, "home"))
 	return f
@@ -125,7 +125,7 @@ func fields(t *testing.T, run func(t *testing.T, f *field, n int)) {
 			caps = fakeide.CanAll()
 		}
 		for _, mode := range []sdk.SessionModeId{"ask", "code"} {
-			t.Run(where+" "+string(mode), func(t *testing.T) { run(t, newField(t, caps, mode), n) })
+			t.Run(where+" "+string(mode), func(t *testing.T) { run(t, newField(t, caps, mode, ""), n) })
 			n++
 		}
 	}

@@ -13,7 +13,8 @@ import (
 )
 
 // Guard is the link that blocks calls which no rule and no answer of the user
-// can allow. It adds reasons to ask about uncertain calls.
+// can allow. It adds reasons to ask about uncertain calls. Its name among the
+// recorded verdicts is "guard".
 type Guard struct {
 	Policy *ShellPolicyHandle
 	Roots  Workspace // for tools that name files
@@ -45,9 +46,13 @@ func (g guarded) Execute(ctx context.Context, call *executors.Call) (executors.R
 	}
 	if blocked != nil {
 		call.Record.Decision, call.Record.Rule = string(Deny), "guard: "+blocked.Message
+		call.Record.Verdicts = append(call.Record.Verdicts, executors.Verdict{Gate: "guard", Decision: Deny, Reason: blocked.Message})
 		return blocked.Result(), nil
 	}
-	call.Ask = append(call.Ask, ask...)
+	if len(ask) > 0 {
+		call.Ask = append(call.Ask, ask...)
+		call.Record.Verdicts = append(call.Record.Verdicts, executors.Verdict{Gate: "guard", Decision: Ask, Reason: strings.Join(ask, "; ")})
+	}
 	call.Admit = g.judge(policy).admit(call)
 	return g.Executor.Execute(ctx, call)
 }

@@ -104,22 +104,36 @@ func (p permitted) shown(policy *ShellPolicy) []executors.Tool {
 	return shown
 }
 
-// hides reports whether the rules deny every call of a tool.
-func (p *ShellPolicy) hides(tool string) bool {
-	return deniesAll(rules(p.rules.Permissions, tool)) || deniesAll(rules(p.rules.repository, tool))
-}
-
-// deniesAll reports whether the rules deny every call.
-func deniesAll(rules []Rule) bool {
-	for _, r := range rules {
-		if r.Action != Deny {
-			return false
-		}
-		if strings.Trim(r.Pattern, "*") == "" {
-			return true
+// Hidden returns the rule that denies every call of a tool, with its position if that is
+// known; empty if there is no such rule. The tool is then not offered.
+func (p *ShellPolicy) Hidden(tool string) string {
+	for _, list := range [][]Rule{rules(p.rules.Permissions, tool), rules(p.rules.repository, tool)} {
+		if r, ok := denyingAll(list); ok {
+			return verdict{why: fmt.Sprintf("rule %q of tools.permissions.%s", r.Pattern, tool), at: r.at}.rule()
 		}
 	}
-	return false
+	return ""
+}
+
+// hides reports whether the rules deny every call of a tool.
+func (p *ShellPolicy) hides(tool string) bool {
+	_, users := denyingAll(rules(p.rules.Permissions, tool))
+	_, repositorys := denyingAll(rules(p.rules.repository, tool))
+	return users || repositorys
+}
+
+// denyingAll returns the rule that denies every call, if no rule before it allows or
+// asks.
+func denyingAll(rules []Rule) (Rule, bool) {
+	for _, r := range rules {
+		if r.Action != Deny {
+			return Rule{}, false
+		}
+		if strings.Trim(r.Pattern, "*") == "" {
+			return r, true
+		}
+	}
+	return Rule{}, false
 }
 
 func (p permitted) Prepare(ctx context.Context, call *executors.Call) (executors.Card, error) {

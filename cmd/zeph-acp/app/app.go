@@ -81,6 +81,8 @@ type App struct {
 	servers   provider.Memory     // facts learned of the models' servers, shared by all sessions
 	catalogue *provider.Catalogue // of the providers' models; nil asks no provider
 
+	checking *assumed // calls are only judged; see Checker
+
 	opening sync.WaitGroup // for openStore
 
 	mu     sync.Mutex

@@ -37,7 +37,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 	guard := &policy.Guard{Policy: rules, Roots: in.files, Commands: in.roots, Home: in.home, Private: in.roots.Private}
 	permission := &policy.Permission{
 		Policy: rules, Roots: in.files, Home: in.home, Private: in.roots.Private,
-		Mode: s.Mode, Approver: &ideproxy.Approver{Client: s.Client, Session: s.ID},
+		Mode: s.Mode, Approver: a.approver(s),
 		Remembered: a.Answers.Project(in.roots.Cwd(), in.roots.Dirs()[1:]...), Log: a.Log, NoBash: !shell.HasBash(),
 	}
 	box := a.box(cfg, in)
@@ -71,7 +71,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 		tools.Set()
 	}
 	return executors.Chain(
-		tools,
+		a.effects(tools),
 		audit.Middleware(a.Audit),
 		k.quota.Middleware,
 		k.set.Middleware,

@@ -43,7 +43,7 @@ func (a *App) mcpSession(cfg config.Config, s session.Setup) *mcp.Session {
 	if s.MCPWait != nil {
 		wait = *s.MCPWait
 	}
-	if !cfg.Tools.Enabled {
+	if !cfg.Tools.Enabled || a.checking != nil {
 		servers = nil
 	}
 	return a.MCP.Session(mcp.Options{Dir: s.CWD, Dirs: s.Dirs, Servers: servers, Wait: wait, Warn: s.Warn, Ask: a.askApproval(s), User: a.mcpUser(s)})

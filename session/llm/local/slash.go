@@ -2,6 +2,7 @@ package local
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -63,6 +64,16 @@ func slashCalls(prompt string, tools []llm.Tool) []textcalls.Call {
 	}
 	flush()
 	return calls
+}
+
+// Input returns the input of a call that is written as "/TOOL rest": JSON, or the text of
+// the tool's only required parameter. The error shows how to write it.
+func Input(t llm.Tool, rest string) (json.RawMessage, error) {
+	call := slashCall(t, strings.TrimSpace(rest), 0)
+	if call.Problem != "" {
+		return nil, errors.New(call.Problem)
+	}
+	return call.Input, nil
 }
 
 func slashCall(t llm.Tool, rest string, line int) textcalls.Call {

@@ -1,0 +1,223 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/policy"
+	"github.com/zeph-acp/zeph-acp/executors/quota"
+	"github.com/zeph-acp/zeph-acp/ideproxy"
+	"github.com/zeph-acp/zeph-acp/session"
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/local"
+)
+
+// Checker judges calls with the chain of a session, without their effects. Nothing is
+// recorded or counted, no user is asked, and no MCP server is started.
+type Checker struct {
+	Mode     string   // of the session
+	Warnings []string // about the configuration
+	// Hooks runs hooks, and asks models that judge calls.
+	Hooks bool
+
+	chain   executors.Executor
+	policy  *policy.ShellPolicyHandle
+	assumed *assumed
+}
+
+// assumed are the tools of MCP servers that are not started.
+type assumed struct{ tools []executors.Tool }
+
+// Check is the judgement of one call.
+type Check struct {
+	Tool     string             `json:"tool"`
+	Input    json.RawMessage    `json:"input"`
+	Mode     string             `json:"mode"`
+	Decision executors.Decision `json:"decision"` // allow, ask, deny, or invalid for a call that no link can judge
+	Rule     string             `json:"rule"`     // of the link that decided
+	// Links are the words of the links, in their order. A link without a word is left
+	// out.
+	Links []executors.Verdict `json:"links"`
+	// Fails says why the call could not run even if it is allowed.
+	Fails string `json:"fails,omitempty"`
+	// Skipped are the hooks and models that a run would also ask.
+	Skipped []string `json:"skipped,omitempty"`
+}
+
+// Invalid is the decision about a call that does not reach the links that judge: its
+// tool does not exist, or its input does not fit.
+const Invalid executors.Decision = "invalid"
+
+// Checker returns a Checker for sessions in a directory. An empty mode means the
+// configured one. The App can serve no sessions after that.
+func (a *App) Checker(dir, mode string) (*Checker, error) {
+	c := &Checker{assumed: &assumed{}}
+	a.checking, a.Audit, a.Store = c.assumed, nil, nil
+	s := session.Setup{
+		ID: a.NewID(), Client: &acp.Client{}, CWD: dir, Mode: func() string { return c.Mode },
+		Warn: func(text string) { c.Warnings = append(c.Warnings, text) }, Withdraw: func(string) {},
+	}
+	roots, err := a.roots(s)
+	if err != nil {
+		return nil, err
+	}
+	rules := a.rulesNow()
+	cfg, warnings := a.tightened(rules, roots)
+	cfg.Tools.Limits = quota.Limits{}
+	in, left, err := a.sessionDirs(cfg, roots)
+	if err != nil {
+		return nil, err
+	}
+	c.Mode = cmp.Or(mode, cfg.Agent.Mode)
+	if !slices.ContainsFunc(policy.Modes(), func(m policy.Mode) bool { return m.ID == c.Mode }) {
+		return nil, fmt.Errorf("there is no mode %q", c.Mode)
+	}
+	c.Warnings = slices.Concat(warnings, left)
+	c.policy = a.shellPolicy(s, roots, in.home, cfg, rules)
+	c.chain, _ = a.chain(cfg, s, in, c.policy, &ideproxy.Terminals{})
+	return c, nil
+}
+
+// Tool reports whether there is a tool of that name.
+func (c *Checker) Tool(name string) bool {
+	_, ok := c.find(name)
+	return ok
+}
+
+func (c *Checker) find(name string) (executors.Tool, bool) {
+	if t, ok := executors.Find(c.chain.Tools(), name); ok {
+		return t, true
+	}
+	if t, ok := executors.Find(Catalogue(), name); ok { // a rule hides it
+		return t, true
+	}
+	return mcpTool(name)
+}
+
+// mcpTool returns a tool of an MCP server, judged like one of a server that is not
+// trusted: the server is not started, so its own words about the tool are unknown.
+func mcpTool(name string) (executors.Tool, bool) {
+	server, _, ok := strings.Cut(name, "__")
+	return executors.Tool{Name: name, Server: server, Schema: json.RawMessage(`{"type":"object"}`), Kind: executors.KindOther}, ok
+}
+
+// Input returns the input of a call as a user writes it after the tool's name: JSON, or
+// the text of the only required parameter. A path alone suffices for tools that change
+// files.
+func (c *Checker) Input(tool, text string) (json.RawMessage, error) {
+	t, ok := c.find(tool)
+	if !ok {
+		return nil, executors.NotFound(c.chain.Tools(), tool)
+	}
+	input, err := local.Input(llm.Tool{Name: t.Name, Schema: t.Schema}, text)
+	if err == nil {
+		return input, nil
+	}
+	var schema struct{ Required []string }
+	if strings.HasPrefix(text, "{") || json.Unmarshal(t.Schema, &schema) != nil || !slices.Contains(schema.Required, "path") {
+		return nil, err
+	}
+	members := map[string]string{}
+	for _, name := range schema.Required {
+		members[name] = ""
+	}
+	members["path"] = text
+	return json.Marshal(members)
+}
+
+// Check judges one call of the model.
+func (c *Checker) Check(ctx context.Context, tool string, input json.RawMessage) (Check, error) {
+	out := Check{Tool: tool, Input: input, Mode: c.Mode}
+	if rule := c.policy.Load().Hidden(tool); rule != "" && c.Tool(tool) {
+		out.Decision, out.Rule = executors.Deny, rule
+		out.Links = []executors.Verdict{{Gate: permissionLink, Decision: executors.Deny, Rule: rule}}
+		return out, nil
+	}
+	call := &executors.Call{
+		ID: "check", Tool: tool, Input: input, Session: "check", Caller: "check", Attempt: 1,
+		Record: &executors.Record{}, Notify: func(executors.Event) {},
+	}
+	c.assumed.tools = nil
+	if t, ok := mcpTool(tool); ok {
+		c.assumed.tools = []executors.Tool{t}
+	}
+	if !c.Hooks {
+		call.Skipped = func(what string) { out.Skipped = append(out.Skipped, what) }
+	}
+	call.Card, call.Unfit = c.chain.Prepare(ctx, call)
+	res, err := c.chain.Execute(ctx, call)
+	if err != nil {
+		return out, err
+	}
+	out.Input = call.Input
+	out.judge(call, res)
+	return out, nil
+}
+
+// permissionLink is the name of the permission link.
+const permissionLink = "permission"
+
+// judge fills in the decision and the words of the links.
+func (out *Check) judge(call *executors.Call, res executors.Result) {
+	r := call.Record
+	out.Links = r.Verdicts
+	out.Decision, out.Rule = executors.Decision(r.Decision), r.Rule
+	if call.Unfit != nil {
+		out.Fails = call.Unfit.Error()
+	}
+	if out.Decision == "" {
+		out.Decision = Invalid
+		if res.Failure != nil {
+			out.Fails = res.Failure.Error()
+		}
+		return
+	}
+	denied := func(v executors.Verdict) bool { return v.Decision == executors.Deny }
+	if !slices.ContainsFunc(r.Verdicts, denied) {
+		out.Links = append(out.Links, executors.Verdict{Gate: permissionLink, Decision: out.Decision, Rule: r.Rule})
+	}
+}
+
+// effects returns the tools of a session; if calls are only checked, the tools without
+// their effects.
+func (a *App) effects(tools executors.Executor) executors.Executor {
+	if a.checking != nil {
+		return unreal{tools, a.checking}
+	}
+	return tools
+}
+
+// approver returns the party that answers questions about calls; nil if calls are only
+// checked.
+func (a *App) approver(s session.Setup) policy.Approver {
+	if a.checking != nil {
+		return nil
+	}
+	return &ideproxy.Approver{Client: s.Client, Session: s.ID}
+}
+
+// unreal are the tools of a session and the assumed ones. Their calls do nothing.
+type unreal struct {
+	executors.Executor
+	assumed *assumed
+}
+
+func (u unreal) Tools() []executors.Tool { return append(u.Executor.Tools(), u.assumed.tools...) }
+
+func (u unreal) Prepare(ctx context.Context, call *executors.Call) (executors.Card, error) {
+	if _, ok := executors.Find(u.assumed.tools, call.Tool); ok {
+		return executors.Card{Title: call.Tool}, nil
+	}
+	return u.Executor.Prepare(ctx, call)
+}
+
+// Execute succeeds without an effect.
+func (u unreal) Execute(context.Context, *executors.Call) (executors.Result, error) {
+	return executors.Result{}, nil
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
+)
+
+func newPermissions(f *flags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "permissions",
+		Short: "Check how a call would be judged",
+		Args:  noCommand,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newPermissionsCheck(f))
+	return cmd
+}
+
+// checkFlags are the command-line flags of permissions check.
+type checkFlags struct {
+	dir, mode   string
+	hooks, json bool
+}
+
+func newPermissionsCheck(f *flags) *cobra.Command {
+	c := &checkFlags{}
+	cmd := &cobra.Command{
+		Use:   "check [flags] [--] TOOL INPUT... | COMMAND...",
+		Short: "Print how a call would be judged, and by which rule",
+		Long: `Print how a call would be judged: allow, ask or deny, the word of each link, and the
+rule with its file and line. The call passes the chain of a session, but it does not
+run, is not recorded, and nobody is asked. Links without a word are left out.
+
+The input is JSON, or the text of the tool's only required parameter, such as a path.
+Arguments that do not begin with the name of a tool are a shell command. Write -- before
+a command with options of its own.
+
+A check begins with a new session: earlier calls and answers do not count. It starts no
+MCP server and judges its tools as those of an untrusted one. The exit status is 0 if the
+call could be judged, whatever the decision.`,
+		Example: `  zeph-acp permissions check -- git push --force
+  zeph-acp permissions check --mode auto edit src/main.go
+  zeph-acp permissions check --json fetch https://example.com/`,
+		RunE: func(cmd *cobra.Command, args []string) error { return checkPermission(cmd, f, c, args) },
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&c.dir, "cwd", "", "judge for a session in `DIR` instead of the current directory")
+	fs.StringVar(&c.mode, "mode", "", "judge in the session mode `MODE`")
+	fs.BoolVar(&c.hooks, "hooks", false, "also run hooks, and ask models that judge calls")
+	fs.BoolVar(&c.json, "json", false, "print a JSON object")
+	return cmd
+}
+
+func checkPermission(cmd *cobra.Command, f *flags, c *checkFlags, args []string) error {
+	if len(args) == 0 {
+		return usageError("want a tool with its input, or a command: try %q", cmd.CommandPath()+" --help")
+	}
+	l, err := f.load(cmd)
+	if err != nil {
+		return err
+	}
+	log, closeLog, err := app.NewLogger(l.Config.Log, l.Getenv, os.Stderr)
+	if err != nil {
+		return err
+	}
+	defer closeLog()
+	printWarnings(cmd, l)
+	dir, err := filepath.Abs(c.dir)
+	if err != nil {
+		return err
+	}
+	checker, err := app.New(l, log).Checker(dir, c.mode)
+	if err != nil {
+		return usageError("%w", err)
+	}
+	checker.Hooks = c.hooks
+	for _, w := range checker.Warnings {
+		fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: warning: %s\n", headless.Visible(w))
+	}
+	tool, text := "bash", strings.Join(args, " ")
+	if len(args) > 1 && checker.Tool(args[0]) {
+		tool, text = args[0], strings.Join(args[1:], " ")
+	}
+	input, err := checker.Input(tool, text)
+	if err != nil {
+		return usageError("%w", err)
+	}
+	check, err := checker.Check(cmd.Context(), tool, input)
+	if err != nil {
+		return err
+	}
+	for i, v := range check.Links {
+		if v.Rule == "" {
+			check.Links[i].Rule = settingIn(l, v.Reason)
+		}
+	}
+	if err := printCheck(cmd.OutOrStdout(), check, c.json); err != nil {
+		return err
+	}
+	if check.Decision == app.Invalid {
+		return &exit{code: exitFailure}
+	}
+	return nil
+}
+
+// settingIn returns the position of the setting that a reason names, such as
+// tools.shell.blocked_commands; empty if that is not in the file.
+func settingIn(l *config.Loaded, reason string) string {
+	for _, word := range strings.FieldsFunc(reason, func(r rune) bool { return r != '.' && r != '_' && !unicode.IsLower(r) }) {
+		if at := l.Whence(word); strings.HasPrefix(word, "tools.") && at != l.File {
+			return at
+		}
+	}
+	return ""
+}
+
+func printCheck(out io.Writer, check app.Check, asJSON bool) error {
+	if asJSON {
+		enc := json.NewEncoder(jsonOutput{out})
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		return enc.Encode(check)
+	}
+	fmt.Fprintf(out, "%s\n", check.Decision)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, v := range check.Links {
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", v.Gate, v.Decision, oneLine(strings.Trim(v.Rule+": "+v.Reason, ": ")))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, what := range check.Skipped {
+		fmt.Fprintf(out, "A run would also ask %s.\n", oneLine(what))
+	}
+	if check.Fails != "" {
+		fmt.Fprintf(out, "The call would fail: %s\n", oneLine(check.Fails))
+	}
+	return nil
+}

@@ -1,0 +1,157 @@
+package integration
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	sdk "github.com/coder/acp-go-sdk"
+
+	"github.com/zeph-acp/zeph-acp/protocol-fixtures/commands"
+)
+
+// judgedRules are rules of each action, so that corpora meet them.
+const judgedRules = `[[tools.permissions.bash]]
+pattern = "git *"
+action = "allow"
+[[tools.permissions.bash]]
+pattern = "find *"
+action = "deny"
+[[tools.permissions.bash]]
+pattern = "ls *"
+action = "ask"
+[[tools.permissions.write]]
+pattern = "free/*"
+action = "allow"
+[[tools.permissions.fetch]]
+pattern = "example.org"
+action = "deny"
+[tools.shell]
+blocked_commands = ["make install"]
+confirm_patterns = ["secret"]
+`
+
+// otherCalls are calls of tools other than bash.
+var otherCalls = []struct{ tool, input string }{
+	{"read", `{"path":"a.txt"}`},
+	{"read", `{"path":"../out/secret"}`},
+	{"read", `{"path":"/etc/passwd"}`},
+	{"read", `{"path":"~/.ssh/id_ed25519"}`},
+	{"grep", `{"pattern":"x","path":".."}`},
+	{"list_directory", `{"path":"."}`},
+	{"write", `{"path":"new.txt","content":"x"}`},
+	{"write", `{"path":"free/new.txt","content":"x"}`},
+	{"write", `{"path":"free/../.git/hooks/pre-commit","content":"x"}`},
+	{"write", `{"path":".zeph/config.toml","content":"x"}`},
+	{"write", `{"path":"../new.txt","content":"x"}`},
+	{"write", `{"path":1}`},
+	{"edit", `{"path":"missing.txt","old_string":"a","new_string":"b"}`},
+	{"move_path", `{"source":"a.txt","destination":"/tmp/../etc/x"}`},
+	{"copy_path", `{"source":"../out/secret","destination":"b.txt"}`},
+	{"delete_path", `{"path":"."}`},
+	{"fetch", `{"url":"https://example.org/x"}`},
+	{"fetch", `{"url":"http://example.org/x"}`},
+	{"fetch", `{"url":"https://127.0.0.1/x"}`},
+	{"fetch", `{"url":"https://example.com/x"}`},
+	{"update_plan", `{"entries":[]}`},
+}
+
+// TestCheckEqualsRun judges the corpora of hostile and daily commands, and calls of
+// other tools, twice: by "zeph-acp permissions check", and in a session whose user
+// rejects every question. The decisions are equal.
+func TestCheckEqualsRun(t *testing.T) {
+	hostile, err := commands.Hostile(policyData)
+	if err != nil {
+		t.Fatal(err)
+	}
+	daily, err := commands.Daily(policyData)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		mode   sdk.SessionModeId
+		config string
+	}{
+		"ask":             {"ask", ""},
+		"code with rules": {"code", judgedRules},
+		"auto with rules": {"auto", judgedRules},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newField(t, sdk.ClientCapabilities{}, tt.mode, tt.config)
+			for i, s := range append(hostile, daily...) {
+				if i%pick(90, 5) == 0 && !strings.Contains(s.Text, "\r") { // a typed prompt has no CR
+					f.compare(s.Tree, "bash", s.Text)
+				}
+			}
+			for _, c := range otherCalls {
+				f.compare("clean", c.tool, c.input)
+			}
+		})
+	}
+}
+
+// compare judges a call by the check and by the run.
+func (f *field) compare(tree, tool, input string) {
+	f.t.Helper()
+	g, session := f.enter(tree)
+	cmd := commandIn(f.agent, "permissions", "check", "--json", "--mode", string(f.mode), "--cwd", g.Dir, "--", tool, input)
+	out, err := cmd.Output()
+	var check struct {
+		Decision, Rule string
+	}
+	if jsonErr := json.Unmarshal(out, &check); jsonErr != nil {
+		f.t.Fatalf("permissions check %s %s: %v, %v\n%s", tool, input, err, jsonErr, out)
+	}
+	f.prompt(session, "/"+tool+" "+input)
+	line := f.lastAudited()
+	run := cmp.Or(line.Decision, "invalid")
+	if line.Answer != "" {
+		run = "ask"
+	}
+	if check.Decision != run || line.Answer == "" && check.Rule != line.Rule {
+		f.t.Errorf("tree %s: %s %q\ncheck %s, %s\nrun   %s, %s", tree, tool, input, check.Decision, check.Rule, run, line.Rule)
+	}
+}
+
+// audited is a line of the audit log.
+type audited struct{ Tool, Decision, Rule, Answer string }
+
+// lastAudited returns the last line of the audit log.
+func (f *field) lastAudited() (line audited) {
+	f.t.Helper()
+	log, err := os.ReadFile(filepath.Join(f.home, "audit.jsonl"))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	log = bytes.TrimSpace(log)
+	if err := json.Unmarshal(log[bytes.LastIndexByte(log, '\n')+1:], &line); err != nil {
+		f.t.Fatal(err)
+	}
+	return line
+}
+
+// TestCheckHasNoEffect checks that a check leaves no file and starts nothing.
+func TestCheckHasNoEffect(t *testing.T) {
+	a := launch(t, start{config: "[[tools.permissions.bash]]\npattern = \"touch *\"\naction = \"allow\"\n[[mcp.servers]]\nname = \"evil\"\ncommand = \"touch\"\nargs = [\"started\"]\n"})
+	for _, args := range [][]string{{"touch", "made"}, {"write", `{"path":"made","content":"x"}`}, {"evil__tool", "{}"}} {
+		out, err := commandIn(a, append([]string{"permissions", "check", "--"}, args...)...).CombinedOutput()
+		if err != nil {
+			t.Errorf("%q: %v: %s", args, err, out)
+		}
+	}
+	for _, dir := range []string{a.dir, a.home} {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if name := e.Name(); name != "config.toml" && !strings.HasPrefix(name, ".") {
+				t.Errorf("%s has %s", dir, name)
+			}
+		}
+	}
+}
