@@ -185,7 +185,7 @@ func outcome(ctx context.Context, r *executors.Record, res executors.Result, err
 		return TimedOut, category
 	case category == executors.Cancelled:
 		return Cancelled, category
-	case r.ExitCode == nil && (category == executors.PolicyBlocked || category == executors.ConfirmationRequired || category == executors.QuotaBlocked):
+	case r.ExitCode == nil && category.Denial():
 		return Denied, category
 	}
 	return Failed, category

@@ -17,6 +17,7 @@ package executors
 import (
 	"context"
 	"encoding/json"
+	"slices"
 )
 
 // Executor runs calls of the tools that it owns. All methods may be called
@@ -35,11 +36,13 @@ type Executor interface {
 // Middleware puts one link around the rest of the chain.
 type Middleware func(next Executor) Executor
 
-// Chain puts links around inner; the first link is outermost. Before it, the
-// tool of each call is looked up, once for all links.
+// Chain puts links around inner; the first link is outermost. A nil link is off.
+// Before the first link, the tool of each call is looked up, once for all links.
 func Chain(inner Executor, links ...Middleware) Executor {
-	for i := len(links) - 1; i >= 0; i-- {
-		inner = links[i](inner)
+	for _, link := range slices.Backward(links) {
+		if link != nil {
+			inner = link(inner)
+		}
 	}
 	return resolver{inner}
 }
@@ -338,6 +341,7 @@ type Record struct {
 	ClaimSource string    // where the content comes from, such as "mcp"; empty means by the call's kind
 	ExitCode    *int      // of the command that ran; nil if no command ran, or a signal ended it
 	Truncated   bool      // the output is not complete
+	Masked      int64     // credentials that the filter masked in the result
 	Cached      bool      // the call did not run: an earlier result is still valid
 	Before      int       // bytes of the output before it was filtered and cut; 0 means the same as after
 	Suspect     string    // parts of the call that a reasoning model may have made up; only a warning

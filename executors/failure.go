@@ -48,6 +48,15 @@ func (c Category) Quality() bool {
 	return false
 }
 
+// Denial reports whether a link refused the call, so that it was not run.
+func (c Category) Denial() bool {
+	switch c {
+	case PolicyBlocked, ConfirmationRequired, QuotaBlocked:
+		return true
+	}
+	return false
+}
+
 // suggestion is the advice for a failure that has no hint.
 var suggestion = map[Category]string{
 	ToolNotFound:         "Use one of the offered tools.",

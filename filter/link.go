@@ -42,10 +42,10 @@ func (l link) Execute(ctx context.Context, call *executors.Call) (executors.Resu
 	res, err := l.run(ctx, call)
 	switch {
 	case err != nil: // the output of a cancelled command is shown unfiltered
-		l.mask(&res)
+		l.mask(call, &res)
 		return res, err
 	case res.Output == nil:
-		l.mask(&res)
+		l.mask(call, &res)
 		return res, nil
 	}
 	if err := l.command(ctx, call, &res); err != nil {
@@ -85,7 +85,7 @@ func (l link) command(ctx context.Context, call *executors.Call, res *executors.
 	case err != nil && ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil: // no room for the full text: keep the part in memory
-		l.unfiltered(res, err)
+		l.unfiltered(call, res, err)
 		return nil
 	}
 	for _, by := range o.Rules {
@@ -99,8 +99,16 @@ func (l link) command(ctx context.Context, call *executors.Call, res *executors.
 	if partial {
 		c = Counts{Masked: c.Masked}
 	}
-	l.Metrics.add(c)
+	l.count(call, c)
 	return nil
+}
+
+// count adds to the counters of the session and to the record of the call.
+func (l link) count(call *executors.Call, c Counts) {
+	l.Metrics.add(c)
+	if call.Record != nil {
+		call.Record.Masked += c.Masked
+	}
 }
 
 // minRemoved is the least number of bytes to remove: the lines that report the
@@ -172,18 +180,18 @@ func commandOutput(res *executors.Result) (raw io.Reader, open bool) {
 }
 
 // unfiltered masks the text of a result whose full text could not be kept.
-func (l link) unfiltered(res *executors.Result, err error) {
+func (l link) unfiltered(call *executors.Call, res *executors.Result, err error) {
 	l.maskAround(res)
 	text, found := l.Filter.scan.Mask(string(text.Sanitize([]byte(res.Text))))
 	res.Full.Close()
 	res.Text, res.Full = text, nil
 	res.Below(redact.Warning(found))
 	res.Below(fmt.Sprintf("[the output could not be filtered or kept: %v]", err))
-	l.Metrics.add(Counts{Masked: redact.Count(found)})
+	l.count(call, Counts{Masked: redact.Count(found)})
 }
 
 // mask masks a result that is not the output of a command.
-func (l link) mask(res *executors.Result) {
+func (l link) mask(call *executors.Call, res *executors.Result) {
 	scan := l.Filter.scan
 	res.Raw = l.raw(res.Raw)
 	if scan == nil {
@@ -205,7 +213,7 @@ func (l link) mask(res *executors.Result) {
 	}
 	found = redact.Sum(found, around)
 	res.Below(redact.Warning(found))
-	l.Metrics.add(Counts{Masked: redact.Count(found)})
+	l.count(call, Counts{Masked: redact.Count(found)})
 }
 
 // maskAround masks the failure and the notes of a result, which stand around its

@@ -83,7 +83,7 @@ func (s *Sessions) stored(ctx context.Context, id string) (store.Session, []stor
 
 // Import stores an exported session and returns its id: the original one, or a
 // new one if a session with that id exists. It ignores the mode, and a model
-// that is not offered here: a document must not extend the agent's permissions.
+// that is not offered here, and states of tools that could loosen: a document must not extend the agent's permissions.
 // An *acp.ParamsError reports an invalid document; nothing is stored then.
 func (s *Sessions) Import(ctx context.Context, e Export) (id string, err error) {
 	rows, err := e.rows(s.offers)
@@ -169,6 +169,10 @@ func (e Export) rows(offers func(model string) bool) ([]store.Event, error) {
 		switch known := known.(type) {
 		case transcript.Setting:
 			if known.ID == optionMode || known.ID == optionModel && !offers(known.Value) {
+				continue
+			}
+		case transcript.State:
+			if !known.Restricts {
 				continue
 			}
 		case transcript.Call:

@@ -45,7 +45,7 @@ func (s *Session) setUp(client *acp.Client, p acp.NewSessionRequest, want settin
 	}
 	o, err := s.all.NewAgent(Setup{
 		ID: s.id, Client: client, CWD: p.CWD, Dirs: p.AdditionalDirectories, MCPServers: p.MCPServers, MCPWait: p.Meta.MCPWait(),
-		Mode: s.Mode, Model: s.model, Thought: s.thought, Record: s.record, Spend: s.spend, Warn: s.warn, Withdraw: s.withdraw,
+		Mode: s.Mode, Model: s.model, Thought: s.thought, Record: s.record, State: s.state, Spend: s.spend, Warn: s.warn, Withdraw: s.withdraw,
 	})
 	if err != nil {
 		return err
@@ -237,6 +237,11 @@ func (s *Sessions) restore(ctx context.Context, client *acp.Client, p acp.LoadSe
 // recall rebuilds the session from its log and returns its last settings.
 func (s *Session) recall(events []transcript.Event) (want settings) {
 	s.history, s.titled = transcript.History(events), s.journal.title()
+	for _, e := range events {
+		if e, ok := e.(transcript.State); ok {
+			s.setState(e)
+		}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.costs)

@@ -12,6 +12,7 @@ package session
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -56,6 +57,7 @@ type Setup struct {
 	Model      func() llm.Model
 	Thought    func() string
 	Record     func(...transcript.Event)
+	State      func(name string) json.RawMessage // the value of the last transcript.State of that name; nil if there is none
 	Spend      func(llm.Model, llm.Usage) *acp.Cost
 	Warn       func(text string) // queues a warning for the user
 	Withdraw   func(text string) // drops a warning that no longer applies
@@ -214,17 +216,18 @@ type Session struct {
 	agent    Agent
 	keeper   Tools // nil if the tools have no state
 	settings settings
-	shown    []acp.ConfigOption // as last sent to the client
-	usage    acp.UsageUpdate    // the last one sent
-	costs    map[string]float64 // by currency
-	warnings []string           // not yet shown to the user
-	told     []string           // shown to the user; for /status
-	look     func()             // Look of the Opening
-	opened   bool               // the session was announced to the client
-	resumed  bool               // opened without a replay, so the client has no usage yet
-	last     *turn              // the end of the queue; nil before the first turn
-	turns    map[*turn]struct{} // running and queued
-	closed   bool               // no turn may begin any more
+	shown    []acp.ConfigOption         // as last sent to the client
+	usage    acp.UsageUpdate            // the last one sent
+	costs    map[string]float64         // by currency
+	states   map[string]json.RawMessage // of the tools
+	warnings []string                   // not yet shown to the user
+	told     []string                   // shown to the user; for /status
+	look     func()                     // Look of the Opening
+	opened   bool                       // the session was announced to the client
+	resumed  bool                       // opened without a replay, so the client has no usage yet
+	last     *turn                      // the end of the queue; nil before the first turn
+	turns    map[*turn]struct{}         // running and queued
+	closed   bool                       // no turn may begin any more
 
 	ended chan struct{} // closed after the session was closed and its turns have ended
 }
@@ -326,6 +329,8 @@ func (s *Session) record(events ...transcript.Event) {
 			if s.journal.title() == "" && !e.Local {
 				events = append(events, transcript.Title{Title: titleOf(e.Content)})
 			}
+		case transcript.State:
+			s.setState(e)
 		case transcript.Answer:
 			if e.Shown != nil {
 				s.mu.Lock()
@@ -350,8 +355,27 @@ func isRevealedNext(e transcript.Event) bool {
 		return e.Block.Call == nil
 	case transcript.Answer:
 		return e.Shown != nil
+	case transcript.State:
+		return false
 	}
 	return true
+}
+
+// setState sets the current value of a state of the tools.
+func (s *Session) setState(e transcript.State) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.states == nil {
+		s.states = map[string]json.RawMessage{}
+	}
+	s.states[e.Name] = e.Value
+}
+
+// state returns the current value of a state of the tools.
+func (s *Session) state(name string) json.RawMessage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.states[name]
 }
 
 // initial returns the settings of a new session; the caller holds s.mu.

@@ -288,6 +288,13 @@ func (s *Session) outcome(call *executors.Call, o offer, r *sdk.CallToolResult, 
 	return resultOf(o.server.entry.Name, r)
 }
 
+// Trusted reports whether the session has a trusted server of that name.
+func (s *Session) Trusted(server string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.ContainsFunc(s.servers, func(j *joined) bool { return j.entry.Name == server && j.entry.Trust == trusted })
+}
+
 // Close ends the session's use of its servers. Servers that no other session uses are
 // stopped, and Close waits until they have ended.
 func (s *Session) Close() {

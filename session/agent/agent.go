@@ -108,6 +108,9 @@ type Workspace struct {
 	Inside func(path string) bool
 	// Exists reports whether a file exists at a path; nil means unknown.
 	Exists func(path string) bool
+	// Attached is called with the URI of each resource that a prompt embeds; nil
+	// ignores them.
+	Attached func(uri string)
 }
 
 // Overflow stores texts that are too long for the model.

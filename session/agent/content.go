@@ -19,11 +19,14 @@ func toldMode(history []llm.Message) string {
 	return ""
 }
 
-// shorten stores the long embedded resources of a prompt elsewhere. It returns
-// the texts that replace them for the model, by index.
+// shorten reports the embedded resources of a prompt, and stores the long ones
+// elsewhere. It returns the texts that replace them for the model, by index.
 func (t *turn) shorten(ctx context.Context, prompt []acp.ContentBlock) map[int]string {
 	short := map[int]string{}
 	for i, c := range prompt {
+		if c.Type == "resource" && t.Attached != nil {
+			t.Attached(c.Resource.URI)
+		}
 		if t.Shorten == nil || c.Type != "resource" || c.Resource.Text == nil {
 			continue
 		}

@@ -124,6 +124,14 @@ type Title struct {
 	Title string `json:"title"`
 }
 
+// State is the state that a part of the tools keeps across restarts, from here on.
+type State struct {
+	Name  string          `json:"name"`
+	Value json.RawMessage `json:"value"`
+	// Restricts says that the state can only tighten, so that an import keeps it.
+	Restricts bool `json:"restricts,omitempty"`
+}
+
 // Cleared makes the model forget everything before it.
 type Cleared struct{}
 
@@ -156,6 +164,8 @@ func (Setting) Kind() string { return "setting" }
 
 func (Title) Kind() string { return "title" }
 
+func (State) Kind() string { return "state" }
+
 func (Cleared) Kind() string { return "cleared" }
 
 // decoders decode the events by kind.
@@ -174,6 +184,7 @@ var decoders = map[string]func([]byte) (Event, error){
 	TurnEnd{}.Kind():    decode[TurnEnd],
 	Setting{}.Kind():    decode[Setting],
 	Title{}.Kind():      decode[Title],
+	State{}.Kind():      decode[State],
 	Cleared{}.Kind():    decode[Cleared],
 	Compaction{}.Kind(): decode[Compaction],
 }

@@ -52,6 +52,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 		}, &a.vectors, a.Log),
 	}
 	k.mcp, k.model = a.mcpSession(cfg, s), s.Model
+	k.flow = informationFlow(cfg, s, in.home, k.mcp)
 	k.cache.Busy = func() bool { return bash.Running() > 0 }
 	tools := executors.NewDynExecutor(
 		in.skills.Tools(),
@@ -77,6 +78,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 		k.set.Middleware,
 		executors.Validate,
 		guard.Middleware,
+		k.flow.Link(),
 		permission.Middleware,
 		k.cache.Middleware,
 		cfg.Tools.Retry.Middleware,

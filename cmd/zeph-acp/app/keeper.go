@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/zeph-acp/zeph-acp/executors/cache"
+	"github.com/zeph-acp/zeph-acp/executors/infoflow"
 	"github.com/zeph-acp/zeph-acp/executors/mcp"
 	"github.com/zeph-acp/zeph-acp/executors/overflow"
 	"github.com/zeph-acp/zeph-acp/executors/quota"
@@ -35,6 +36,7 @@ type keeper struct {
 	set      *toolset.Set
 	mcp      *mcp.Session
 	model    func() llm.Model
+	flow     *infoflow.Flow
 }
 
 // Reset drops the results and the system prompt, and restarts the counters.
@@ -44,6 +46,7 @@ func (k *keeper) Reset() {
 	k.system.forget()
 	k.quota.Reset()
 	k.set.Reset()
+	k.flow.Reset()
 }
 
 // Status returns the lines about tools for /status.
@@ -66,6 +69,7 @@ func (k *keeper) Status() []string {
 		lines = append(lines, state)
 	}
 	lines = append(lines, k.set.Status()...)
+	lines = append(lines, k.flow.Status()...)
 	if n := k.suspects.Load(); n > 0 {
 		lines = append(lines, fmt.Sprintf("Suspected hallucinations: %d; audit.jsonl names the values", n))
 	}

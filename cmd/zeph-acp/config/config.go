@@ -17,6 +17,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/cache"
 	"github.com/zeph-acp/zeph-acp/executors/diagnostics"
 	"github.com/zeph-acp/zeph-acp/executors/files"
+	"github.com/zeph-acp/zeph-acp/executors/infoflow"
 	"github.com/zeph-acp/zeph-acp/executors/mcp"
 	"github.com/zeph-acp/zeph-acp/executors/overflow"
 	"github.com/zeph-acp/zeph-acp/executors/policy"
@@ -51,20 +52,21 @@ type Agent struct {
 
 // Tools is the table [tools].
 type Tools struct {
-	Shell         Shell                `toml:"shell"`
-	File          files.Config         `toml:"file"`
-	Scrape        web.Config           `toml:"scrape"`
-	Diagnostics   diagnostics.Config   `toml:"diagnostics"`
-	Sandbox       sandbox.Config       `toml:"sandbox"`
-	Filters       filter.Config        `toml:"filters"`
-	Overflow      overflow.Config      `toml:"overflow"`
-	ResultCache   cache.Config         `toml:"result_cache"`
-	Retry         retry.Config         `toml:"retry"`
-	TAFC          toolset.TAFC         `toml:"tafc"`
-	Dependencies  toolset.Dependencies `toml:"dependencies"`
-	Offer                              // enabled, summarize_output, summarize_provider
-	quota.Limits                       // max_tool_calls_per_session
-	policy.Config                      // [[tools.permissions.TOOL]]
+	Shell           Shell                `toml:"shell"`
+	File            files.Config         `toml:"file"`
+	Scrape          web.Config           `toml:"scrape"`
+	Diagnostics     diagnostics.Config   `toml:"diagnostics"`
+	Sandbox         sandbox.Config       `toml:"sandbox"`
+	Filters         filter.Config        `toml:"filters"`
+	Overflow        overflow.Config      `toml:"overflow"`
+	ResultCache     cache.Config         `toml:"result_cache"`
+	Retry           retry.Config         `toml:"retry"`
+	TAFC            toolset.TAFC         `toml:"tafc"`
+	Dependencies    toolset.Dependencies `toml:"dependencies"`
+	InformationFlow infoflow.Config      `toml:"information_flow"`
+	Offer                                // enabled, summarize_output, summarize_provider
+	quota.Limits                         // max_tool_calls_per_session
+	policy.Config                        // [[tools.permissions.TOOL]]
 }
 
 // Shell is the table [tools.shell]: how commands run, and which commands may
@@ -80,20 +82,21 @@ func Defaults() Config {
 		Agent: Agent{agent.Defaults(), toolset.FilterDefaults()},
 		LLM:   provider.Defaults(),
 		Tools: Tools{
-			File:         files.Defaults(),
-			Scrape:       web.Defaults(),
-			Diagnostics:  diagnostics.Defaults(),
-			Sandbox:      sandbox.Defaults(),
-			Filters:      filter.Defaults(),
-			Overflow:     overflow.Defaults(),
-			ResultCache:  cache.Defaults(),
-			Retry:        retry.Defaults(),
-			TAFC:         toolset.TAFCDefaults(),
-			Dependencies: toolset.DependenciesDefaults(),
-			Offer:        Offer{Enabled: true},
-			Limits:       quota.Defaults(),
-			Config:       policy.Defaults(),
-			Shell:        Shell{shell.Defaults(), policy.ShellDefaults()},
+			File:            files.Defaults(),
+			Scrape:          web.Defaults(),
+			Diagnostics:     diagnostics.Defaults(),
+			Sandbox:         sandbox.Defaults(),
+			Filters:         filter.Defaults(),
+			Overflow:        overflow.Defaults(),
+			ResultCache:     cache.Defaults(),
+			Retry:           retry.Defaults(),
+			TAFC:            toolset.TAFCDefaults(),
+			Dependencies:    toolset.DependenciesDefaults(),
+			InformationFlow: infoflow.Defaults(),
+			Offer:           Offer{Enabled: true},
+			Limits:          quota.Defaults(),
+			Config:          policy.Defaults(),
+			Shell:           Shell{shell.Defaults(), policy.ShellDefaults()},
 		},
 		MCP:   mcp.Defaults(),
 		ACP:   acp.Defaults(),
@@ -131,6 +134,7 @@ func sections() []section {
 		sectionOf("tools.retry", func(c *Config) *retry.Config { return &c.Tools.Retry }),
 		sectionOf("tools.tafc", func(c *Config) *toolset.TAFC { return &c.Tools.TAFC }),
 		sectionOf("tools.dependencies", func(c *Config) *toolset.Dependencies { return &c.Tools.Dependencies }),
+		sectionOf("tools.information_flow", func(c *Config) *infoflow.Config { return &c.Tools.InformationFlow }),
 		sectionOf("mcp", func(c *Config) *mcp.Config { return &c.MCP }),
 		sectionOf("acp", func(c *Config) *acp.Config { return &c.ACP }),
 		sectionOf("audit", func(c *Config) *audit.Config { return &c.Audit }),

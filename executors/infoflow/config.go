@@ -1,0 +1,74 @@
+package infoflow
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// Config is the table [tools.information_flow].
+type Config struct {
+	// Enabled labels the session by what it has read, and asks before a session with
+	// both labels sends data out. Default true: it needs no model and no file, and
+	// such calls are few.
+	Enabled bool `toml:"enabled"`
+	// Untrusted are globs of files whose content strangers write, such as
+	// "vendor/**". Default none.
+	Untrusted []string `toml:"untrusted"`
+	// Private are globs of files that must not leave, and MCP servers as "mcp:NAME".
+	// A glob without a slash matches a name at any depth. Default: the usual files
+	// of secrets.
+	Private []string `toml:"private"`
+}
+
+// Defaults returns the default settings.
+func Defaults() Config {
+	return Config{Enabled: true, Private: []string{".env*", "*.pem", "id_rsa*", "id_ed25519*"}}
+}
+
+// Validate returns a message for each wrong key.
+func (c Config) Validate() map[string]string {
+	wrong := map[string]string{}
+	for key, list := range map[string][]string{"untrusted": c.Untrusted, "private": c.Private} {
+		for _, pattern := range list {
+			if pattern == "" || pattern == mcpPrefix || !doublestar.ValidatePattern(pattern) {
+				wrong[key] = fmt.Sprintf("%q is no glob", pattern)
+			}
+		}
+	}
+	if slices.ContainsFunc(c.Untrusted, func(p string) bool { return strings.HasPrefix(p, mcpPrefix) }) {
+		wrong["untrusted"] = "MCP servers are untrusted unless their entry has trust = \"trusted\""
+	}
+	return wrong
+}
+
+// Tighten adds the patterns of a repository's file, and can switch the gate on. It
+// returns the keys of that file that it ignored.
+func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
+	var ignored []string
+	if has("enabled") {
+		if c.Enabled && !repo.Enabled {
+			ignored = append(ignored, "enabled")
+		}
+		c.Enabled = c.Enabled || repo.Enabled
+	}
+	if has("untrusted") {
+		c.Untrusted = union(c.Untrusted, repo.Untrusted)
+	}
+	if has("private") {
+		c.Private = union(c.Private, repo.Private)
+	}
+	return c, ignored
+}
+
+func union(ours, theirs []string) []string {
+	all := slices.Clone(ours)
+	for _, p := range theirs {
+		if !slices.Contains(all, p) {
+			all = append(all, p)
+		}
+	}
+	return all
+}

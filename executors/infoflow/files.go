@@ -1,0 +1,82 @@
+package infoflow
+
+import (
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// pattern is a glob of files, in lower case.
+type pattern struct {
+	glob string
+	name bool // it matches one name, at any depth
+}
+
+// patterns returns the globs of a list without its servers.
+func patterns(list []string, home string) []pattern {
+	var out []pattern
+	for _, p := range list {
+		if strings.HasPrefix(p, mcpPrefix) {
+			continue
+		}
+		p = strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(p, "./"), "/**"), "/")
+		if rest, ok := strings.CutPrefix(p, "~/"); ok && home != "" {
+			p = filepath.ToSlash(home) + "/" + rest
+		}
+		p = strings.ToLower(strings.TrimPrefix(p, "**/"))
+		switch {
+		case !strings.Contains(p, "/"):
+			out = append(out, pattern{p, true})
+		case strings.HasPrefix(p, "/") || filepath.VolumeName(p) != "":
+			out = append(out, pattern{p, false})
+		default:
+			out = append(out, pattern{"**/" + p, false})
+		}
+	}
+	return out
+}
+
+// matchesAny reports whether a pattern covers a file: by its path, or by that of a
+// directory above it. The case of letters does not matter.
+func matchesAny(list []pattern, abs string) bool {
+	abs = strings.ToLower(filepath.ToSlash(filepath.Clean(abs)))
+	for at := abs; len(list) > 0; at = path.Dir(at) {
+		name := path.Base(at)
+		for _, p := range list {
+			if p.name && doublestar.MatchUnvalidated(p.glob, name) || !p.name && doublestar.MatchUnvalidated(p.glob, at) {
+				return true
+			}
+		}
+		if at == path.Dir(at) {
+			break
+		}
+	}
+	return false
+}
+
+// files returns the labels of files, each by its own path and by the place to
+// which its links lead.
+func (f *Flow) files(paths []string) label {
+	found := label{}
+	for i, p := range paths {
+		if slices.Contains(paths[:i], p) {
+			continue
+		}
+		forms := []string{p}
+		if real, err := filepath.EvalSymlinks(p); err == nil && real != p {
+			forms = append(forms, real)
+		}
+		for _, form := range forms {
+			if matchesAny(f.private, form) {
+				found.private = "the file " + filepath.Base(p)
+			}
+			if matchesAny(f.untrusted, form) {
+				found.untrusted = "the file " + filepath.Base(p)
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,209 @@
+package infoflow
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command"
+)
+
+// script is the command of a call; nil if it has none.
+type script struct {
+	*command.Script
+	text string // as written
+	dir  string
+	err  error // it cannot be parsed
+}
+
+func (f *Flow) parse(card executors.Card) *script {
+	if card.Command == "" {
+		return nil
+	}
+	parsed, err := command.Parse(card.Command, command.Shell{Dir: card.Dir, Home: f.home})
+	if err != nil {
+		parsed = &command.Script{}
+	}
+	return &script{parsed, card.Command, card.Dir, err}
+}
+
+// sends returns the part of the script that can send data out, or "".
+func (s *script) sends() string {
+	if s == nil {
+		return ""
+	}
+	if s.err != nil {
+		return "a command that cannot be parsed"
+	}
+	for _, r := range s.Redirects {
+		if r.Socket() {
+			return "the connection " + r.Target.Text
+		}
+	}
+	for _, c := range s.Commands {
+		if how := sender(c); how != "" {
+			return how
+		}
+	}
+	return ""
+}
+
+// sender returns the name of a command that can send data out, or "".
+func sender(c *command.Command) string {
+	program, first := c.Program(), ""
+	switch {
+	case program == "":
+		return "a program with a computed name"
+	case directions(c)&sends != 0:
+		if first, _ = c.Subcommand(); programs[program][first] == 0 {
+			first = ""
+		}
+		return strings.TrimSpace(program + " " + first)
+	case interpreters[program] && hasCode(c):
+		return "the code of " + program
+	case c.ReadOnly() || slices.Contains([]string{"echo", "printf"}, program):
+		return ""
+	}
+	for _, w := range c.Args() {
+		if w.Literal && address().MatchString(w.Text) {
+			return program + " with an address"
+		}
+	}
+	return ""
+}
+
+// directions returns the directions in which a command moves data. A computed
+// subcommand may be any of the program's.
+func directions(c *command.Command) flow {
+	byOperand := programs[c.Program()]
+	if all, ok := byOperand[""]; ok || byOperand == nil {
+		return all
+	}
+	first, open := c.Subcommand()
+	if !open {
+		return byOperand[strings.ToLower(first)]
+	}
+	var any flow
+	for _, d := range byOperand {
+		any |= d
+	}
+	return any
+}
+
+// address matches a word with a place on another machine.
+var address = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:[a-eg-z][a-z0-9+.-]*|f[a-hj-z][a-z0-9+.-]*)://|^[\w.-]+@[\w.-]+:`) // except file://
+})
+
+// codeFlags are options of interpreters whose value is code.
+var codeFlags = []string{"-c", "-e", "-p", "-r", "--eval", "--print"}
+
+// hasCode reports whether the script itself has code for an interpreter: in an
+// option, or on standard input.
+func hasCode(c *command.Command) bool {
+	if c.Input() != "" || len(c.Inputs) > 0 || c.Program() == "awk" || c.Program() == "gawk" {
+		return true
+	}
+	operands := false
+	for _, w := range c.Args() {
+		name, _, _ := strings.Cut(w.Text, "=")
+		if !w.Literal || slices.Contains(codeFlags, name) || len(name) > 2 && name[0] == '-' && name[1] != '-' && strings.ContainsAny(name, "ce") {
+			return true
+		}
+		operands = operands || !strings.HasPrefix(w.Text, "-")
+	}
+	return !operands
+}
+
+// reads returns the command that prints what strangers wrote, as a source, or "".
+func (s *script) reads() string {
+	if s == nil {
+		return ""
+	}
+	for _, c := range s.Commands {
+		if directions(c)&reads != 0 {
+			return "the output of " + c.Program()
+		}
+	}
+	return ""
+}
+
+// maxFiles bounds the files of one script that are judged.
+const maxFiles = 512
+
+// files returns the files whose content the script may show.
+func (s *script) files() []string {
+	if s == nil {
+		return nil
+	}
+	var out []string
+	if s.err != nil {
+		out = named(s.text, s.dir)
+	}
+	for _, r := range s.Redirects {
+		if r.Read {
+			out = append(out, places(r.Path())...)
+		}
+	}
+	for _, c := range s.Commands {
+		if isSilent(c) {
+			continue
+		}
+		for _, p := range slices.Concat(c.Paths(), certain(c.Mentions())) {
+			out = append(out, places(p)...)
+		}
+		if len(c.Dirs) > 0 && (interpreters[c.Program()] || command.IsShell(c.Program())) {
+			out = append(out, named(c.Text()+" "+c.Input(), c.Dirs[0])...)
+		}
+	}
+	return out[:min(len(out), maxFiles)]
+}
+
+func isSilent(c *command.Command) bool {
+	operands, ok := silent[c.Program()]
+	if !ok || operands == nil {
+		return ok
+	}
+	first, open := c.Subcommand()
+	return !open && slices.Contains(operands, first)
+}
+
+func certain(paths []command.Path) []command.Path {
+	return slices.DeleteFunc(paths, func(p command.Path) bool { return !p.Sure })
+}
+
+// places returns the files that a word of a command stands for.
+func places(p command.Path) []string {
+	if !p.Glob {
+		return p.Abs
+	}
+	out := slices.Clone(p.Abs)
+	for _, abs := range p.Abs {
+		if found, err := filepath.Glob(abs); err == nil {
+			out = append(out, found[:min(len(found), maxFiles)]...)
+		}
+	}
+	return out
+}
+
+// named returns the names of files in a text, such as the code of a program.
+func named(text, dir string) []string {
+	var out []string
+	for name := range strings.FieldsFuncSeq(text, endsName) {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		if out = append(out, name); len(out) == maxFiles {
+			break
+		}
+	}
+	return out
+}
+
+func endsName(r rune) bool {
+	return unicode.IsSpace(r) || strings.ContainsRune("\"'`(){}[]<>;|&,=:", r)
+}
