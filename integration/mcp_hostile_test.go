@@ -65,7 +65,8 @@ func nameOf(habit string) string { return strings.ReplaceAll(habit, " ", "") }
 // call the neighbour works, and at the end no process is left.
 func TestHostileMCPServers(t *testing.T) {
 	t.Parallel()
-	config, ready := allowMCP+mcpTable(t, "good", "serve"), []string{"good"}
+	// The server "secrets" has a credential in its text, so that later calls would ask.
+	config, ready := "[tools.information_flow]\nenabled = false\n"+allowMCP+mcpTable(t, "good", "serve"), []string{"good"}
 	for _, habit := range slices.Sorted(maps.Keys(hostileHabits)) {
 		config += hostileTable(t, nameOf(habit), habit)
 		ready = append(ready, nameOf(habit))
