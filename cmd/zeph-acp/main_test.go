@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -29,8 +30,14 @@ func TestScript(t *testing.T) {
 			env.Setenv("ZEPH_LLM_FIND_OLLAMA", "false") // independent of the programs on this machine
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "expand": expand},
 	})
+}
+
+// expand FROM TO copies a file and replaces variables such as $WORK by their values.
+func expand(ts *testscript.TestScript, _ bool, args []string) {
+	text := os.Expand(ts.ReadFile(args[0]), ts.Getenv)
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o600))
 }
 
 // exits N COMMAND... runs the command, which must exit with that status.

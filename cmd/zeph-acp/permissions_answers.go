@@ -1,0 +1,174 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/answers"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+)
+
+// answersFlags select remembered answers.
+type answersFlags struct {
+	dir         string
+	allProjects bool
+}
+
+func (a *answersFlags) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&a.dir, "cwd", "", "the answers for the project `DIR` instead of the current directory")
+	cmd.Flags().BoolVar(&a.allProjects, "all-projects", false, "the answers for all projects")
+}
+
+// wants returns a function that reports whether an answer belongs to the project.
+func (a *answersFlags) wants() (func(answers.Entry) bool, error) {
+	if a.allProjects {
+		return func(answers.Entry) bool { return true }, nil
+	}
+	dir, err := filepath.Abs(a.dir)
+	if err != nil {
+		return nil, err
+	}
+	roots, err := workspace.New(dir)
+	if err != nil {
+		return nil, err
+	}
+	return func(e answers.Entry) bool { return e.Project == roots.Cwd() }, nil
+}
+
+// answersStore returns the file of remembered answers. It needs no configuration,
+// which may contain mistakes.
+func (f *flags) answersStore() (*answers.Store, error) {
+	dir := config.FindPaths(f.getenv).Config
+	if dir == "" {
+		return nil, errors.New("no answer is remembered here: there is no home directory; set ZEPH_HOME")
+	}
+	return &answers.Store{File: filepath.Join(dir, answers.FileName), Read: keys.ReadPrivate, Edit: keys.EditFile}, nil
+}
+
+func newPermissionsList(f *flags) *cobra.Command {
+	var a answersFlags
+	asJSON := false
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the remembered answers of a project",
+		Long: `List the remembered answers of a project: allow or reject, the extent (a command, exactly
+one text, hosts, pages or a tool), its text, and the place in permissions.toml.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return listAnswers(cmd, f, a, asJSON) },
+	}
+	a.register(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	return cmd
+}
+
+// listedAnswer is a remembered answer as JSON.
+type listedAnswer struct {
+	Project string `json:"project"`
+	Answer  string `json:"answer"`
+	Kind    string `json:"kind"`
+	Covers  string `json:"covers"`
+	At      string `json:"at"` // FILE:LINE
+}
+
+func listAnswers(cmd *cobra.Command, f *flags, a answersFlags, asJSON bool) error {
+	store, err := f.answersStore()
+	if err != nil {
+		return err
+	}
+	wants, err := a.wants()
+	if err != nil {
+		return err
+	}
+	entries, err := store.Entries()
+	if err != nil {
+		return err
+	}
+	list := []listedAnswer{}
+	for _, e := range entries {
+		if wants(e) {
+			list = append(list, listedAnswer{e.Project, answerName(e), string(e.Kind), e.Covers, fmt.Sprintf("%s:%d", store.File, e.Line)})
+		}
+	}
+	out := cmd.OutOrStdout()
+	if asJSON {
+		enc := json.NewEncoder(jsonOutput{out})
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		return enc.Encode(list)
+	}
+	if len(list) == 0 {
+		fmt.Fprintln(cmd.ErrOrStderr(), "No answer is remembered.")
+	}
+	for _, e := range list {
+		project := ""
+		if a.allProjects {
+			project = "\t" + oneLine(e.Project)
+		}
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s%s\n", e.Answer, e.Kind, oneLine(e.Covers), toml.Printable(e.At), project)
+	}
+	return nil
+}
+
+// answerName returns the answer by its name in the file.
+func answerName(e answers.Entry) string {
+	if e.Answer == executors.Deny {
+		return "reject"
+	}
+	return "allow"
+}
+
+func newPermissionsForget(f *flags) *cobra.Command {
+	var a answersFlags
+	all := false
+	cmd := &cobra.Command{
+		Use:   "forget TEXT... | --all",
+		Short: "Remove remembered answers of a project",
+		Long: `Remove remembered answers of a project, by the texts that "permissions list" prints. The
+next such call is asked about again, also in sessions that are open.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if all == (len(args) > 0) {
+				return usageError("want texts that \"permissions list\" prints, or --all")
+			}
+			return forgetAnswers(cmd, f, a, args)
+		},
+	}
+	a.register(cmd)
+	cmd.Flags().BoolVar(&all, "all", false, "remove all answers of the project")
+	return cmd
+}
+
+// forgetAnswers removes the answers that cover the texts, or all of them without texts.
+func forgetAnswers(cmd *cobra.Command, f *flags, a answersFlags, texts []string) error {
+	store, err := f.answersStore()
+	if err != nil {
+		return err
+	}
+	wants, err := a.wants()
+	if err != nil {
+		return err
+	}
+	removed, err := store.Forget(func(e answers.Entry) bool {
+		return wants(e) && (len(texts) == 0 || slices.Contains(texts, e.Covers))
+	})
+	if err != nil {
+		return err
+	}
+	for _, e := range removed {
+		fmt.Fprintf(cmd.OutOrStdout(), "forgot: %s %s %s\n", answerName(e), e.Kind, oneLine(e.Covers))
+	}
+	for _, text := range texts {
+		if !slices.ContainsFunc(removed, func(e answers.Entry) bool { return e.Covers == text }) {
+			return fmt.Errorf("there is no answer for %q: \"zeph-acp permissions list\" lists them", text)
+		}
+	}
+	return nil
+}
