@@ -19,21 +19,31 @@ const (
 	progressEvery = 200 * time.Millisecond
 )
 
-// request is a call of a tool of a server.
+// request is a request to a server that may take long.
 type request struct {
-	tool   string // its name at the server
+	tool   string // the tool to call, its name at the server
 	input  any
 	id     string            // of the tool call
 	user   *queue            // whom the server may ask; nil means that there is no user
-	report func(line string) // receives the progress
+	report func(line string) // receives the progress; nil drops it
 }
 
 // call calls a tool and returns the server's answer, and notes for the model about the
 // server's questions. A failure is an *Error, or the cause of ctx if ctx has ended.
 func (i *instance) call(ctx context.Context, c request) (*sdk.CallToolResult, []string, error) {
+	return exchange(ctx, i, c, func(ctx context.Context, session *sdk.ClientSession, token string) (*sdk.CallToolResult, error) {
+		params := &sdk.CallToolParams{Name: c.tool, Arguments: c.input}
+		params.SetProgressToken(token)
+		return session.CallTool(ctx, params)
+	})
+}
+
+// exchange sends a request to a server and returns what [instance.call] does. While it
+// runs the server may report progress by the token, and ask the user.
+func exchange[T any](ctx context.Context, i *instance, c request, send func(ctx context.Context, session *sdk.ClientSession, token string) (T, error)) (T, []string, error) {
 	session, err := i.live()
 	if err != nil {
-		return nil, nil, err
+		return *new(T), nil, err
 	}
 	calling, note := noting(ctx)
 	calling, cancel := context.WithCancelCause(calling)
@@ -41,34 +51,31 @@ func (i *instance) call(ctx context.Context, c request) (*sdk.CallToolResult, []
 	defer context.AfterFunc(i.ctx, func() { cancel(errClosed) })() // or its end would wait for the call
 	clock := startClock(i.entry.timeout(), func() { cancel(errTimeout) })
 	defer clock.stop()
-	params := &sdk.CallToolParams{Name: c.tool, Arguments: c.input}
 	token, forget := i.follow(clock, c.report)
 	defer forget()
-	params.SetProgressToken(token)
 	a := &asker{ctx: calling, id: c.id, server: i.entry.Name, user: c.user, clock: clock}
 	defer i.join(a)()
 	asking := context.WithValue(calling, askerKey{}, a)
-	r, err := session.CallTool(asking, params)
+	r, err := send(asking, session, token)
 	if pages := needed(err); len(pages) > 0 && i.visit(asking, a, pages) { // the server has not run the call yet
-		r, err = session.CallTool(asking, params)
+		r, err = send(asking, session, token)
 	}
-	r, err = i.outcome(ctx, calling, session, note, r, err)
-	return r, a.said(), err
+	return r, a.said(), i.failure(ctx, calling, session, note, err)
 }
 
-// outcome returns the answer to a call, or classifies its failure.
-func (i *instance) outcome(ctx, calling context.Context, session *sdk.ClientSession, note *statusNote, r *sdk.CallToolResult, err error) (*sdk.CallToolResult, error) {
+// failure classifies the failure of a request; nil if there is none.
+func (i *instance) failure(ctx, calling context.Context, session *sdk.ClientSession, note *statusNote, err error) error {
 	switch {
 	case err == nil:
-		return r, nil
+		return nil
 	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
+		return context.Cause(ctx)
 	case errors.Is(context.Cause(calling), errTimeout):
-		return nil, &Error{Code: Transient, Category: executors.Timeout, Err: fmt.Errorf("the MCP server %s did not answer in time (timeout_secs = %d)", i.entry.Name, int(i.entry.timeout()/time.Second))}
+		return &Error{Code: Transient, Category: executors.Timeout, Err: fmt.Errorf("the MCP server %s did not answer in time (timeout_secs = %d)", i.entry.Name, int(i.entry.timeout()/time.Second))}
 	case errors.Is(err, sdk.ErrConnectionClosed), errors.Is(err, sdk.ErrSessionMissing):
 		i.spawn(func() { _ = session.Close() }) // so that run starts it again
 	}
-	return nil, classify(err, note.status())
+	return classify(err, note.status())
 }
 
 // clock ends a call that takes too long. Each report of progress restarts the time.
@@ -138,7 +145,7 @@ func (i *instance) follow(c *clock, report func(line string)) (token string, for
 			return
 		}
 		c.progress()
-		if now := time.Now(); now.Sub(last) >= progressEvery {
+		if now := time.Now(); report != nil && now.Sub(last) >= progressEvery {
 			last = now
 			report(progressText(p))
 		}
