@@ -223,6 +223,7 @@ type Card struct {
 	// reads.
 	FullAccess bool
 	URL        string // the address of a web request, normalised; empty for other tools
+	Server     string // the MCP server that is asked, if the tool itself belongs to no server
 }
 
 // Location is a place in a file that the client may follow.

@@ -59,6 +59,7 @@ type instance struct {
 	session  *sdk.ClientSession
 	program  *stdio.Server // of the session; nil for a server on the web
 	tools    []tool
+	more     more
 	revision string
 	// Duration of the last start, and of the last listing of tools.
 	connected, listed time.Duration
@@ -193,7 +194,7 @@ func (i *instance) attempt() error {
 	if res := session.InitializeResult(); res != nil {
 		i.update(func() { i.revision = res.ProtocolVersion })
 	}
-	if err := i.list(ctx, session); err != nil {
+	if err := i.list(ctx, session, i.listMore(session)); err != nil {
 		if program != nil {
 			err = because(err, program, false)
 		}
@@ -335,6 +336,7 @@ func (i *instance) client() *sdk.Client {
 		},
 	}
 	i.offerQuestions(options)
+	i.watchLists(options)
 	c := sdk.NewClient(&sdk.Implementation{Name: "zeph-acp", Title: "Zeph", Version: i.pool.Version}, options)
 	for _, dir := range i.roots {
 		u := url.URL{Scheme: "file", Path: filepath.ToSlash(dir)}
@@ -355,13 +357,14 @@ const (
 func (i *instance) relist(session *sdk.ClientSession) {
 	ctx, cancel := context.WithTimeout(i.ctx, listTime)
 	defer cancel()
-	if err := i.list(ctx, session); err != nil && ctx.Err() == nil {
+	if err := i.list(ctx, session, nil); err != nil && ctx.Err() == nil {
 		i.pool.Log.Warn("list the tools of an MCP server", "server", i.entry.Name, "err", i.pool.mask(err.Error()))
 	}
 }
 
-// list reads the tools of a session and makes the server ready.
-func (i *instance) list(ctx context.Context, session *sdk.ClientSession) error {
+// list reads the tools of a session and makes the server ready. It waits a little while
+// for more, which is closed when other lists have been read; nil is not waited for.
+func (i *instance) list(ctx context.Context, session *sdk.ClientSession, more <-chan struct{}) error {
 	i.listing.Lock()
 	defer i.listing.Unlock()
 	i.relists.Store(false)
@@ -372,9 +375,20 @@ func (i *instance) list(ctx context.Context, session *sdk.ClientSession) error {
 	if err != nil {
 		return fmt.Errorf("list its tools: %w", err)
 	}
+	took := time.Since(began)
+	if more != nil {
+		select {
+		case <-more:
+		case <-time.After(moreTime):
+		case <-ctx.Done():
+		}
+	}
 	i.update(func() {
-		i.tools, i.state, i.err, i.listed = tools, Ready, nil, time.Since(began)
+		i.tools, i.state, i.err, i.listed = tools, Ready, nil, took
 	})
+	if more != nil {
+		i.announce()
+	}
 	return nil
 }
 
@@ -443,6 +457,7 @@ func (i *instance) fail(err error) {
 		w.failed(i, err)
 	}
 	i.update(func() { i.state, i.err = Failed, err })
+	i.announce()
 }
 
 func (i *instance) watch(w *watcher) {

@@ -140,7 +140,8 @@ func (p *Servers) mask(text string) string {
 // watcher receives the failures of a server for one session. Its functions must not
 // block.
 type watcher struct {
-	failed func(i *instance, err error) // called once for each outage
+	failed  func(i *instance, err error) // called once for each outage
+	changed func()                       // called when prompts may have changed; may be nil
 }
 
 // State is the state of a server.

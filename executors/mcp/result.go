@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -33,11 +34,15 @@ func resultOf(server string, r *sdk.CallToolResult) executors.Result {
 	if text := structured(r); text != "" {
 		a.texts = append(a.texts, text)
 	}
-	text := executors.JoinLines(a.texts...)
-	if text == "" {
-		text = "(the result is empty)"
-	}
-	return executors.Result{Text: framed(server, text), Failed: r.IsError, Content: a.images}
+	result := a.result(server, "(the result is empty)")
+	result.Failed = r.IsError
+	return result
+}
+
+// result returns the collected parts as data of a server. Without any it has the text
+// empty.
+func (a *answer) result(server, empty string) executors.Result {
+	return executors.Result{Text: framed(server, cmp.Or(executors.JoinLines(a.texts...), empty)), Content: a.images}
 }
 
 // framed returns a text of a server, legible, with a line before it that says so.

@@ -31,6 +31,9 @@ type Options struct {
 	User User
 	// Warn receives a line for the user. It must not block; nil drops it.
 	Warn func(text string)
+	// Changed is called when the prompts of a server may have changed. It must not
+	// block; nil drops it.
+	Changed func()
 }
 
 // Session is the executor of the tools of one session's servers. Close it.
@@ -53,6 +56,9 @@ type Session struct {
 	waited  bool
 	closed  bool
 	offered []offer
+	stocked bool // a server has had resources
+
+	resources executors.Registry // the tools for resources
 }
 
 // joined is a server in one session.
@@ -73,8 +79,8 @@ type pending struct {
 type offer struct {
 	executors.Tool
 	title  string
-	server *joined
-	as     string // its name at the server
+	server *joined // nil for the tools for resources
+	as     string  // its name at the server
 
 	definition string // the text that the user approves
 }
@@ -85,7 +91,7 @@ func (p *Servers) Session(o Options) *Session {
 	if s.warn == nil {
 		s.warn = func(string) {}
 	}
-	s.watcher = &watcher{failed: s.failed}
+	s.watcher, s.resources = &watcher{failed: s.failed, changed: o.Changed}, s.resourceRegistry()
 	var entries []Server
 	for _, e := range o.Servers {
 		if !e.Enabled {
@@ -141,6 +147,7 @@ func (s *Session) Ready(ctx context.Context) {
 		now = append(now, server.offers()...)
 	}
 	withheld := s.withhold(ctx, now)
+	resources := s.resourceTools()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.held = nil
@@ -151,7 +158,7 @@ func (s *Session) Ready(ctx context.Context) {
 		}
 		return held
 	})
-	s.offered = s.refresh(now)
+	s.offered = s.refresh(append(now, resources...))
 }
 
 // refresh returns the current tools: first those that were offered before, in their
@@ -167,7 +174,7 @@ func (s *Session) refresh(offers []offer) []offer {
 	for _, o := range s.offered {
 		if current, ok := now[o.Name]; ok {
 			all = append(all, current)
-		} else if !o.server.isReady() { // it may come back
+		} else if o.server != nil && !o.server.isReady() { // it may come back
 			all = append(all, o)
 		}
 	}
@@ -231,10 +238,13 @@ func (s *Session) find(name string) (offer, bool) {
 }
 
 // Prepare returns a card with the names of server and tool.
-func (s *Session) Prepare(_ context.Context, call *executors.Call) (executors.Card, error) {
+func (s *Session) Prepare(ctx context.Context, call *executors.Call) (executors.Card, error) {
 	o, ok := s.find(call.Tool)
-	if !ok {
+	switch {
+	case !ok:
 		return executors.Card{}, executors.NotFound(s.Tools(), call.Tool)
+	case o.server == nil:
+		return s.resources.Prepare(ctx, call)
 	}
 	title := o.as
 	if o.title != "" {
@@ -246,18 +256,20 @@ func (s *Session) Prepare(_ context.Context, call *executors.Call) (executors.Ca
 // Execute makes the call.
 func (s *Session) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
 	o, ok := s.find(call.Tool)
-	if !ok {
+	switch {
+	case !ok:
 		return executors.FailWith(executors.NotFound(s.Tools(), call.Tool)), nil
+	case o.server == nil:
+		return s.resources.Execute(ctx, call)
 	}
 	call.Record.ClaimSource = "mcp"
 	input := call.Input
 	if len(input) == 0 {
 		input = json.RawMessage(`{}`)
 	}
-	r, notes, err := o.server.call(ctx, request{
-		tool: o.as, input: input, id: call.ID, user: s.user,
-		report: func(text string) { call.Notify(executors.Event{Progress: s.pool.mask(text)}) },
-	})
+	req := s.request(call)
+	req.tool, req.input = o.as, input
+	r, notes, err := o.server.call(ctx, req)
 	if ctx.Err() != nil {
 		return executors.Result{}, context.Cause(ctx)
 	}
@@ -268,8 +280,24 @@ func (s *Session) Execute(ctx context.Context, call *executors.Call) (executors.
 	return result, nil
 }
 
+// request returns the request for a call.
+func (s *Session) request(call *executors.Call) request {
+	return request{id: call.ID, user: s.user, report: func(text string) { call.Notify(executors.Event{Progress: s.pool.mask(text)}) }}
+}
+
 // outcome returns the result of a call.
 func (s *Session) outcome(call *executors.Call, o offer, r *sdk.CallToolResult, err error) executors.Result {
+	if err != nil {
+		return failed(call, err)
+	}
+	if r.IsError {
+		call.Record.Code = string(InvalidInput) // the text says what the model can change
+	}
+	return resultOf(o.server.entry.Name, r)
+}
+
+// failed returns the result of a call that failed with an error of a server.
+func failed(call *executors.Call, err error) executors.Result {
 	if e, ok := errors.AsType[*Error](err); ok {
 		call.Record.Code = string(e.Code)
 		f := executors.Failuref(e.Category, "%s: %s", call.Tool, legible(e.Error()))
@@ -279,13 +307,7 @@ func (s *Session) outcome(call *executors.Call, o offer, r *sdk.CallToolResult, 
 		}
 		return f.Result()
 	}
-	if err != nil {
-		return executors.FailWith(err)
-	}
-	if r.IsError {
-		call.Record.Code = string(InvalidInput) // the text says what the model can change
-	}
-	return resultOf(o.server.entry.Name, r)
+	return executors.FailWith(err)
 }
 
 // Trusted reports whether the session has a trusted server of that name.

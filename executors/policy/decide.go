@@ -67,6 +67,9 @@ func (p ruling) edits(call *executors.Call) verdict {
 // touches. If no rule matches, byDefault applies.
 func (p ruling) decideFiles(call *executors.Call, byDefault verdict) decision {
 	d := decision{verdict: byDefault, keys: []string{"tool " + call.Tool}, covers: call.Tool + " inside this project"}
+	if server := call.Card.Server; server != "" {
+		d.keys, d.covers = []string{"tool " + call.Tool + " of " + server}, call.Tool+" of the MCP server "+server
+	}
 	spell := forPaths(p.Roots.Dirs(), p.Home)
 	subjects := call.Card.Paths
 	if len(subjects) == 0 {

@@ -15,7 +15,8 @@ import (
 )
 
 // Behaviour is the variable that makes a program a server, and says how it behaves:
-// "serve" is an ordinary server, "catalogue" one with 300 tools, "exit" ends at once,
+// "serve" is an ordinary server, "catalogue" one with 300 tools, "library" one with
+// prompts and resources, "exit" ends at once,
 // "asks: REVISION" is a server of that revision that asks the user, and "hostile: HABIT"
 // is a server with a bad habit.
 const Behaviour = "FAKE_MCP"
@@ -36,8 +37,11 @@ func Serve(behaviour string) {
 	}
 	fmt.Println("server is starting …") // as many do, although it is no message
 	s := Server()
-	if behaviour == "catalogue" {
+	switch behaviour {
+	case "catalogue":
 		s = catalogue()
+	case "library":
+		s = library()
 	}
 	_ = s.Run(context.Background(), &mcp.StdioTransport{})
 }

@@ -102,7 +102,7 @@ type State struct {
 	Suspected func()
 }
 
-// Workspace answers questions about absolute paths.
+// Workspace answers questions about absolute paths and URIs.
 type Workspace struct {
 	// Inside reports whether a path lies in the session's roots.
 	Inside func(path string) bool
@@ -111,6 +111,9 @@ type Workspace struct {
 	// Attached is called with the URI of each resource that a prompt embeds; nil
 	// ignores them.
 	Attached func(uri string)
+	// Resource returns the call that reads a URI from an MCP server, or "" if no
+	// server has it; nil means no servers.
+	Resource func(uri string) (tool string, input map[string]string)
 }
 
 // Overflow stores texts that are too long for the model.

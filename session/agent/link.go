@@ -19,18 +19,25 @@ import (
 const maxLinks = 20
 
 // reader returns the call that reads a resource link: a file or directory in
-// the roots, or a web page. Other links have no such call.
+// the roots, a resource of an MCP server, or a web page. Other links have no
+// such call.
 func (t *turn) reader(uri string) (tool string, input map[string]string) {
 	target := transcript.LinkTarget(uri)
-	switch {
-	case strings.HasPrefix(strings.ToLower(target), "https://"):
-		return "fetch", map[string]string{"url": target}
-	case !filepath.IsAbs(target) || !t.Inside(target):
-		return "", nil
-	case strings.HasSuffix(target, string(filepath.Separator)):
-		return "list_directory", map[string]string{"path": target}
+	if filepath.IsAbs(target) && t.Inside(target) {
+		if strings.HasSuffix(target, string(filepath.Separator)) {
+			return "list_directory", map[string]string{"path": target}
+		}
+		return "read", map[string]string{"path": target}
 	}
-	return "read", map[string]string{"path": target}
+	if t.Resource != nil {
+		if tool, input = t.Resource(uri); tool != "" {
+			return tool, input
+		}
+	}
+	if strings.HasPrefix(strings.ToLower(target), "https://") {
+		return "fetch", map[string]string{"url": target}
+	}
+	return "", nil
 }
 
 // follow reads resource links by calls of the user: they are announced and pass

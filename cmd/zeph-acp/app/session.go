@@ -118,6 +118,7 @@ func (a *App) agent(cfg config.Config, s session.Setup, in sessionDirs, tools ex
 				return !errors.Is(err, fs.ErrNotExist)
 			},
 			Attached: kept.flow.Attached,
+			Resource: kept.mcp.Reader,
 		},
 		Overflow: agent.Overflow{
 			Shorten: func(ctx context.Context, text string) string { return kept.long.Shorten(ctx, s.ID, text) },

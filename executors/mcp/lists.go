@@ -1,0 +1,198 @@
+package mcp
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+const (
+	// moreTime is how long a server with prompts or resources has to list them before
+	// it is ready without them. They are added once they are listed.
+	moreTime = 2 * time.Second
+
+	maxPrompts   = 500
+	maxResources = 2000 // templates count separately
+	maxURI       = 2048 // bytes
+)
+
+// more are the lists of a server other than its tools.
+type more struct {
+	prompts   []prompt
+	resources []resource
+	templates []resource // their URIs have parts to fill in
+
+	listing [2]sync.Mutex  // one list of prompts, and one of resources, at a time
+	relists [2]atomic.Bool // a list waits for its turn
+}
+
+// The indexes of listing and relists.
+const (
+	promptList = iota
+	resourceList
+)
+
+// listMore reads prompts and resources in the background. The channel is closed when
+// both have been read, or cannot be read.
+func (i *instance) listMore(session *sdk.ClientSession) <-chan struct{} {
+	done := make(chan struct{})
+	var all sync.WaitGroup
+	for kind := range i.more.listing {
+		all.Add(1)
+		i.spawn(func() {
+			defer all.Done()
+			i.relistMore(session, kind)
+		})
+	}
+	i.spawn(func() {
+		defer close(done)
+		all.Wait()
+	})
+	return done
+}
+
+// watchLists reads prompts and resources again when the server says that they have
+// changed.
+func (i *instance) watchLists(o *sdk.ClientOptions) {
+	again := func(session *sdk.ClientSession, kind int) {
+		if !i.more.relists[kind].Swap(true) {
+			i.spawn(func() { i.relistMore(session, kind) })
+		}
+	}
+	o.PromptListChangedHandler = func(_ context.Context, r *sdk.PromptListChangedRequest) { again(r.Session, promptList) }
+	o.ResourceListChangedHandler = func(_ context.Context, r *sdk.ResourceListChangedRequest) { again(r.Session, resourceList) }
+}
+
+// relistMore reads one of the lists. A failure leaves it as it was.
+func (i *instance) relistMore(session *sdk.ClientSession, kind int) {
+	i.more.listing[kind].Lock()
+	defer i.more.listing[kind].Unlock()
+	i.more.relists[kind].Store(false)
+	ctx, cancel := context.WithTimeout(i.ctx, listTime)
+	defer cancel()
+	read := i.readPrompts
+	if kind == resourceList {
+		read = i.readResources
+	}
+	set, err := read(ctx, session)
+	if err != nil {
+		if ctx.Err() == nil {
+			i.pool.Log.Warn("list the prompts and resources of an MCP server", "server", i.entry.Name, "err", i.pool.mask(err.Error()))
+		}
+		return
+	}
+	i.update(func() {
+		if i.session == session { // a later session has lists of its own
+			set()
+		}
+	})
+	if kind == promptList {
+		i.announce()
+	}
+}
+
+// announce tells the sessions that the prompts may have changed.
+func (i *instance) announce() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for w := range i.watchers {
+		if w.changed != nil {
+			w.changed()
+		}
+	}
+}
+
+// readPrompts reads the prompts, and returns a function that sets them.
+func (i *instance) readPrompts(ctx context.Context, session *sdk.ClientSession) (set func(), err error) {
+	var all []prompt
+	if c := capabilities(session); c != nil && c.Prompts != nil {
+		found, err := pages(func(cursor string) ([]*sdk.Prompt, string, error) {
+			r, err := session.ListPrompts(ctx, &sdk.ListPromptsParams{Cursor: cursor})
+			if err != nil {
+				return nil, "", err
+			}
+			return r.Prompts, r.NextCursor, nil
+		}, maxPrompts)
+		if err != nil {
+			return nil, err
+		}
+		all = newPrompts(found)
+	}
+	return func() { i.more.prompts = all }, nil
+}
+
+// readResources reads the resources and their templates, and returns a function that
+// sets them.
+func (i *instance) readResources(ctx context.Context, session *sdk.ClientSession) (set func(), err error) {
+	var all, templates []resource
+	if c := capabilities(session); c != nil && c.Resources != nil {
+		found, err := pages(func(cursor string) ([]*sdk.Resource, string, error) {
+			r, err := session.ListResources(ctx, &sdk.ListResourcesParams{Cursor: cursor})
+			if err != nil {
+				return nil, "", err
+			}
+			return r.Resources, r.NextCursor, nil
+		}, maxResources)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range found {
+			all = append(all, resource{r.URI, line(r.Name), line(r.Description), line(r.MIMEType), r.Size})
+		}
+		// Many servers have no templates, and some of them fail the request.
+		patterns, _ := pages(func(cursor string) ([]*sdk.ResourceTemplate, string, error) {
+			r, err := session.ListResourceTemplates(ctx, &sdk.ListResourceTemplatesParams{Cursor: cursor})
+			if err != nil {
+				return nil, "", err
+			}
+			return r.ResourceTemplates, r.NextCursor, nil
+		}, maxResources)
+		for _, r := range patterns {
+			templates = append(templates, resource{r.URITemplate, line(r.Name), line(r.Description), line(r.MIMEType), 0})
+		}
+	}
+	return func() { i.more.resources, i.more.templates = usable(all), usable(templates) }, nil
+}
+
+// capabilities returns what a server offers; nil if it has not said so.
+func capabilities(session *sdk.ClientSession) *sdk.ServerCapabilities {
+	if r := session.InitializeResult(); r != nil {
+		return r.Capabilities
+	}
+	return nil
+}
+
+// usable returns the resources whose URI can be written on a line, sorted.
+func usable(all []resource) []resource {
+	all = slices.DeleteFunc(all, func(r resource) bool { return r.uri == "" || len(r.uri) > maxURI || visible(r.uri) != r.uri })
+	slices.SortFunc(all, func(a, b resource) int { return strings.Compare(a.uri, b.uri) })
+	return slices.CompactFunc(all, func(a, b resource) bool { return a.uri == b.uri })
+}
+
+// pages reads the pages of a list up to a number of items. It ends where a cursor
+// returns.
+func pages[T any](read func(cursor string) (items []*T, next string, err error), most int) ([]*T, error) {
+	var all []*T
+	seen, cursor := map[string]bool{}, ""
+	for range maxPages {
+		items, next, err := read(cursor)
+		if err != nil {
+			return nil, err
+		}
+		for _, item := range items {
+			if item != nil && len(all) < most {
+				all = append(all, item)
+			}
+		}
+		if next == "" || seen[next] || len(all) == most {
+			break
+		}
+		seen[next], cursor = true, next
+	}
+	return all, nil
+}
