@@ -98,7 +98,7 @@ func (l *Log) begun(call *executors.Call, kind executors.Kind, now time.Time) *E
 		Command: l.text(call.Card.Command, maxCommand), URL: l.text(call.Card.URL, maxText),
 		Input:       l.input(call.Input),
 		ClaimSource: claimSource(call.Card, kind),
-		MCPServer:   cut(cmp.Or(call.Spec.Server, call.Card.Server), maxName),
+		MCPServer:   cut(call.Server(), maxName),
 	}
 	if e.MCPServer != "" {
 		e.ClaimSource = "mcp"

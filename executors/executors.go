@@ -15,6 +15,7 @@
 package executors
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -183,6 +184,9 @@ type Call struct {
 	// if there is no conversation.
 	Compress func(ctx context.Context, focus string) (string, error)
 }
+
+// Server returns the MCP server that the call asks; "" if it asks none.
+func (c *Call) Server() string { return cmp.Or(c.Spec.Server, c.Card.Server) }
 
 // Judged is a command in the form in which it was judged.
 type Judged struct {

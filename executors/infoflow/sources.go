@@ -13,7 +13,7 @@ const mcpPrefix = "mcp:"
 
 // content returns the labels that a call sets by its origin: a page or a server.
 func (f *Flow) content(call *executors.Call) label {
-	if server := call.Spec.Server; server != "" {
+	if server := call.Server(); server != "" {
 		found := label{}
 		if f.Trusted == nil || !f.Trusted(server) {
 			found.untrusted = serverSource(server)
@@ -56,7 +56,7 @@ func (f *Flow) resource(uri string) label {
 
 // shown returns the files whose content the result of a tool may show.
 func shown(call *executors.Call, res executors.Result) []string {
-	if call.Card.Command != "" || call.Spec.Server != "" || listers[call.Tool] {
+	if call.Card.Command != "" || call.Server() != "" || listers[call.Tool] {
 		return nil
 	}
 	out := slices.Clone(call.Card.Paths)
@@ -69,7 +69,7 @@ func shown(call *executors.Call, res executors.Result) []string {
 // sends returns the name of a call that can send data out, or "". A server that
 // alone made the session private already has the data.
 func (f *Flow) sends(call *executors.Call, s *script) string {
-	if server := call.Spec.Server; server != "" {
+	if server := call.Server(); server != "" {
 		if slices.Equal(f.labels.all().Private, []string{serverSource(server)}) {
 			return ""
 		}

@@ -161,13 +161,30 @@ func contents(server string, all []*sdk.ResourceContents) executors.Result {
 
 func (s *Session) prepareList(_ context.Context, _ *executors.Call, in listInput) (executors.Card, error) {
 	if in.Server == "" {
-		return executors.Card{Title: "List the resources of MCP servers"}, nil
+		return executors.Card{Title: "List the resources of MCP servers", Server: s.leastTrusted()}, nil
 	}
 	server, err := s.serverOf(in.Server)
 	if err != nil {
 		return executors.Card{}, err
 	}
 	return executors.Card{Title: fmt.Sprintf("List the resources of the MCP server %s", server.entry.Name), Server: server.entry.Name}, nil
+}
+
+// leastTrusted returns the name of a server with resources, of one that is not trusted if
+// there is any.
+func (s *Session) leastTrusted() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	name := ""
+	for _, server := range s.servers {
+		if resources, templates := server.stock(); len(resources)+len(templates) == 0 {
+			continue
+		}
+		if name = server.entry.Name; server.entry.Trust != trusted {
+			break
+		}
+	}
+	return name
 }
 
 // listResources lists the resources as the servers have last listed them.
