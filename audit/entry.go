@@ -33,6 +33,9 @@ type Entry struct {
 	Decision string `json:"decision,omitempty"` // allow, ask or deny
 	Rule     string `json:"rule,omitempty"`
 	Answer   string `json:"answer,omitempty"`
+	// Adversarial is the decision of the adversarial policy gate: "allow",
+	// "deny:REASON" or "error:MESSAGE".
+	Adversarial string `json:"adversarial_policy_decision,omitempty"`
 	// Gates are the verdicts of the gates, in the order of the chain.
 	Gates       []executors.Verdict `json:"gates,omitempty"`
 	ClaimSource string              `json:"claim_source,omitempty"`
@@ -134,6 +137,7 @@ func (l *Log) ended(ctx context.Context, e *Entry, call *executors.Call, res exe
 	r := call.Record
 	e.Attempt = call.Attempt
 	e.Decision, e.Rule, e.Answer = cut(r.Decision, maxName), l.text(r.Rule, maxText), cut(r.Answer, maxName)
+	e.Adversarial = l.text(r.Adversarial, maxText)
 	e.Gates = l.gates(r.Verdicts)
 	e.ClaimSource = cmp.Or(cut(r.ClaimSource, maxName), e.ClaimSource)
 	e.MCPCode = cut(r.Code, maxName)

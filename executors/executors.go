@@ -142,8 +142,9 @@ type Call struct {
 	Caller  string          // the session id; a sub-agent appends its own
 	Origin  Origin
 	Phase   Phase
-	Attempt int   // 1 is the first
-	Slot    int64 // the call's number in its session, from 1; set by the quota link
+	Words   string // what the user typed in the prompt of this turn; "" if that is unknown
+	Attempt int    // 1 is the first
+	Slot    int64  // the call's number in its session, from 1; set by the quota link
 
 	// Card is the result of Prepare. The permission link and the client's user
 	// judge the call by it.
@@ -341,6 +342,13 @@ type Record struct {
 	Answer   string // the option that the user chose, empty if not asked
 	// Verdicts are the words of the gates, in the order of the chain.
 	Verdicts []Verdict
+
+	// Adversarial is the decision of the adversarial policy gate: "allow",
+	// "deny:REASON" or "error:MESSAGE"; empty if it did not judge the call.
+	Adversarial string
+	// Judgement says to people how a model decided in the user's place; empty if
+	// none did. The card of the call shows it.
+	Judgement string
 
 	Code        string    // of the MCP failure, such as "rate_limited"; empty if there was none
 	ClaimSource string    // where the content comes from, such as "mcp"; empty means by the call's kind

@@ -91,6 +91,9 @@ func question(call *executors.Call) acp.ToolCall {
 	for _, why := range call.Ask {
 		text("Asked because " + why + ".")
 	}
+	if call.Record != nil && call.Record.Judgement != "" {
+		text(call.Record.Judgement)
+	}
 	return q
 }
 

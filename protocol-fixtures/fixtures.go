@@ -25,12 +25,12 @@ import (
 )
 
 // Fixture is a parsed fixture. "/w" stands for the workspace in its Config, its
-// Model and its frames.
+// Models and its frames.
 type Fixture struct {
 	Name     string            // of the file, without directory and .txtar
 	Preamble string            // the purpose of the fixture
 	Config   []byte            // config.toml; nil if there is none
-	Model    []byte            // model.jsonl; nil if there is none
+	Models   map[string][]byte // scripts of models, by name: model.jsonl and others that end in .jsonl
 	Files    map[string][]byte // of the workspace, by slash-separated path in it
 	Skills   map[string][]byte // of the user's skills, likewise
 
@@ -60,7 +60,7 @@ func Parse(file string, data []byte) (*Fixture, error) {
 	ar := txtar.Parse(data)
 	f := &Fixture{
 		Name: strings.TrimSuffix(filepath.Base(file), ".txtar"), Preamble: strings.TrimSpace(string(ar.Comment)),
-		Files: map[string][]byte{}, Skills: map[string][]byte{}, archive: ar,
+		Models: map[string][]byte{}, Files: map[string][]byte{}, Skills: map[string][]byte{}, archive: ar,
 	}
 	if f.Preamble == "" {
 		return nil, fmt.Errorf("%s: no preamble: say what is checked, and why", file)
@@ -79,12 +79,12 @@ func Parse(file string, data []byte) (*Fixture, error) {
 			f.Skills[strings.TrimPrefix(part.Name, "skills/")] = part.Data
 		case part.Name == "config.toml":
 			f.Config = part.Data
-		case part.Name == "model.jsonl":
-			f.Model = part.Data
 		case part.Name == "frames.jsonl":
 			f.steps, err = parseSteps(part.Data)
+		case strings.HasSuffix(part.Name, ".jsonl") && path.Base(part.Name) == part.Name:
+			f.Models[part.Name] = part.Data
 		default:
-			err = errors.New("unknown name: want config.toml, model.jsonl, frames.jsonl or a file below w/ or skills/")
+			err = errors.New("unknown name: want config.toml, frames.jsonl, a model such as model.jsonl, or a file below w/ or skills/")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %s: %w", file, part.Name, err)

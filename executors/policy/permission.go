@@ -52,6 +52,9 @@ type Permission struct {
 	Private  func() *workspace.Private
 	Mode     func() string // returns the session's current mode
 	Approver Approver      // nil means that no one can be asked
+	// Arbiter answers questions in the mode auto-judge; nil means that the user
+	// is asked.
+	Arbiter Arbiter
 	// Remembered holds the user's "always" answers.
 	Remembered *answers.Project
 	Log        *slog.Logger // nil logs nothing
@@ -190,7 +193,13 @@ func (p ruling) settle(ctx context.Context, call *executors.Call, tool executors
 			return d, nil
 		}
 		p.narrow(call, &d)
-		if p.earlier(call, &d) || p.Approver == nil {
+		if p.earlier(call, &d) || p.arbitrated(ctx, call, &d) {
+			return d, nil
+		}
+		if ctx.Err() != nil {
+			return d, context.Cause(ctx)
+		}
+		if p.Approver == nil {
 			return d, nil
 		}
 		answer, err := p.ask(ctx, call, d)

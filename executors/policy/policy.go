@@ -77,6 +77,7 @@ type Mode struct {
 	ID, Name, Description string
 	readOnly              bool // the agent changes nothing
 	edits                 bool // files inside the roots may be changed without permission
+	judged                bool // a model answers questions in the user's place
 }
 
 // Modes lists the modes, the strictest first.
@@ -86,6 +87,7 @@ func Modes() []Mode {
 		{ID: "architect", Name: "Architect", Description: "Looks and makes plans; changes nothing.", readOnly: true},
 		{ID: "code", Name: "Code", Description: "Changes files and runs commands, with your permission."},
 		{ID: "auto", Name: "Auto", Description: "Changes files without asking; runs commands with your permission.", edits: true},
+		{ID: "auto-judge", Name: "Auto, judged", Description: "Changes files without asking; a model decides about commands and asks you if it is unsure.", edits: true, judged: true},
 	}
 }
 

@@ -168,6 +168,7 @@ type turn struct {
 	model   llm.Model // of the next call
 	direct  bool      // the user's own calls: the model stays Direct
 	origin  executors.Origin
+	words   string // what the user typed
 	tools   []executors.Tool
 	offered []llm.Tool
 	history []llm.Message
@@ -195,7 +196,7 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) ([]ll
 	if a.Ready != nil {
 		a.Ready(ctx)
 	}
-	t := &turn{Agent: a, model: a.Model(), tools: a.Chain.Tools(), offered: a.Tools(), history: history}
+	t := &turn{Agent: a, model: a.Model(), tools: a.Chain.Tools(), offered: a.Tools(), history: history, words: transcript.Typed(in.Content)}
 	prompt := transcript.Prompt{MessageID: a.NewID(), Content: in.Content, Instead: in.Instead}
 	if name, _ := local.Slash(strings.TrimSpace(transcript.Typed(in.Content))); in.Instead == "" && slices.Contains(a.Off, name) {
 		prompt.Local = true

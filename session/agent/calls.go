@@ -102,7 +102,7 @@ func (t *turn) announce(ctx context.Context, c llm.ToolCall) (*running, error) {
 	tool, _ := executors.Find(t.tools, c.Name)
 	call := &executors.Call{
 		ID: t.NewID(), Tool: c.Name, Input: c.Input,
-		Session: t.Session, Caller: t.Session, Origin: t.origin, Phase: tool.Phase, Attempt: 1,
+		Session: t.Session, Caller: t.Session, Origin: t.origin, Phase: tool.Phase, Words: t.words, Attempt: 1,
 		Record: &executors.Record{},
 	}
 	r := &running{turn: t, call: call, id: c.ID, asked: c}
@@ -287,6 +287,10 @@ func (r *running) contentLocked(res *executors.Result) []acp.ToolContent {
 		if own != nil {
 			diffs = own // the changes that really happened
 		}
+	}
+	if j := r.call.Record.Judgement; j != "" {
+		b := acp.TextBlock(j)
+		out = append(out, acp.ToolContent{Type: "content", Content: &b})
 	}
 	for _, d := range diffs {
 		out = append(out, acp.ToolContent{Type: "diff", Path: d.Path, OldText: d.Old, NewText: &d.New})

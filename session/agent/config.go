@@ -6,11 +6,14 @@ import (
 	"strings"
 )
 
-// ModeAuto is the session mode with the fewest questions.
-const ModeAuto = "auto"
+// The session modes with the fewest questions.
+const (
+	ModeAuto      = "auto"
+	ModeAutoJudge = "auto-judge" // a model answers most questions
+)
 
 // sessionModes are the session modes, the most restrictive first.
-var sessionModes = []string{"ask", "architect", "code", ModeAuto}
+var sessionModes = []string{"ask", "architect", "code", ModeAuto, ModeAutoJudge}
 
 // Config is the table [agent].
 type Config struct {
@@ -33,7 +36,8 @@ type Config struct {
 	// CompressProvider is the provider, "name" or "name:model", whose model
 	// summarizes compacted messages. Default empty: the session's model.
 	CompressProvider string `toml:"compress_provider"`
-	// Mode is the initial mode of a session: ask, architect, code or auto.
+	// Mode is the initial mode of a session: ask, architect, code, auto or
+	// auto-judge.
 	// Default code.
 	Mode string `toml:"mode"`
 	// MaxRulesBytes limits the project's own rules (AGENTS.md, CLAUDE.md,

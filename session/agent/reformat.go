@@ -120,7 +120,7 @@ func (r *running) reformatted(ctx context.Context, failed executors.Result) (exe
 	}
 	first, again := r.call, *r.call
 	again.Input, again.Attempt, again.Record = input, first.Attempt+1, &executors.Record{}
-	again.Ask, again.Notes = nil, nil
+	again.Ask, again.Admit, again.Notes = nil, nil, nil
 	if err := r.prepare(ctx, &again); err != nil {
 		return failed, err
 	}

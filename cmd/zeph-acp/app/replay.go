@@ -24,7 +24,7 @@ const scriptWindow = 100_000
 // configuration of its own. Play (fixtures.Play, or a function that rewrites)
 // acts as its client. Only the fixture's config.toml counts. If it names no
 // provider, the model is model.jsonl, else Direct. A provider of type script
-// whose model is "model.jsonl" gets the fixture's.
+// whose model is the name of one of the fixture's models gets that one.
 //
 // Commands in a fixture still see the process's environment; see [Isolate].
 func Replay(ctx context.Context, f *fixtures.Fixture, play func(*fixtures.Fixture, fixtures.Conn) error) (err error) {
@@ -58,11 +58,17 @@ func Replay(ctx context.Context, f *fixtures.Fixture, play func(*fixtures.Fixtur
 	return errors.Join(err, <-served)
 }
 
+// mainModel is the script of the model that a fixture uses unless it configures
+// providers.
+const mainModel = "model.jsonl"
+
 // unpack writes a fixture's files below dir and returns its configuration.
 func unpack(f *fixtures.Fixture, dir string, w fixtures.Workspace) (*config.Loaded, error) {
 	files := map[string][]byte{
 		"config.toml": []byte(w.Real(string(f.Config))),
-		"model.jsonl": []byte(w.Real(string(f.Model))),
+	}
+	for name, data := range f.Models {
+		files[name] = []byte(w.Real(string(data)))
 	}
 	for name, data := range f.Files {
 		files["w/"+name] = data
@@ -87,16 +93,15 @@ func unpack(f *fixtures.Fixture, dir string, w fixtures.Workspace) (*config.Load
 		return nil, err
 	}
 	l.Config.LLM.FindOllama, l.Config.LLM.ListModels = false, false
-	model := filepath.Join(dir, "model.jsonl")
 	for i, p := range l.Config.LLM.Providers {
-		if p.Type == provider.TypeScript && p.Model == "model.jsonl" {
-			l.Config.LLM.Providers[i].Model = model
+		if _, ok := f.Models[p.Model]; ok && p.Type == provider.TypeScript {
+			l.Config.LLM.Providers[i].Model = filepath.Join(dir, p.Model)
 		}
 	}
 	if len(l.Config.LLM.Providers) == 0 {
 		p := provider.Provider{Type: provider.TypeDirect}
-		if f.Model != nil {
-			p = provider.Provider{Type: provider.TypeScript, Model: model, ContextWindow: scriptWindow}
+		if f.Models[mainModel] != nil {
+			p = provider.Provider{Type: provider.TypeScript, Model: filepath.Join(dir, mainModel), ContextWindow: scriptWindow}
 		}
 		l.Config.LLM.Providers = []provider.Provider{p}
 	}

@@ -1,0 +1,92 @@
+package judge
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+//go:embed auto.md
+var autoInstructions string
+
+// Auto decides permission questions in the user's place, by a model. It is a
+// policy.Arbiter.
+type Auto struct {
+	// Model returns the model that judges; it may return nil if there is none.
+	Model   func() Model
+	Timeout time.Duration
+	Mask    func(string) string // redacts secrets; nil redacts none
+}
+
+// Decide returns Allow or Deny, or Ask if the model is unsure, and the reason for
+// people. Everything that goes wrong is a reason to ask.
+func (a *Auto) Decide(ctx context.Context, call *executors.Call, because string) (executors.Decision, string) {
+	m := a.Model()
+	if m == nil {
+		return executors.Ask, "no model can judge it"
+	}
+	question, cut, err := Question(call, because, a.Mask)
+	switch {
+	case err != nil:
+		return executors.Ask, err.Error()
+	case cut:
+		return executors.Ask, ErrTooLong.Error()
+	}
+	ctx, cancel := context.WithTimeout(ctx, a.Timeout)
+	defer cancel()
+	answer, err := m.Judge(ctx, autoInstructions, question)
+	if err != nil {
+		return executors.Ask, fmt.Sprintf("%s did not judge it: %v", m.Name(), err)
+	}
+	word, reason, ok := Parse(answer, allow, deny, ask)
+	switch {
+	case !ok:
+		return executors.Ask, m.Name() + " answered in another form"
+	case word == allow:
+		return executors.Allow, m.Name() + " judged it"
+	case word == deny && reason != "":
+		return executors.Deny, m.Name() + " judged it: " + sentence(reason)
+	case word == deny:
+		return executors.Deny, m.Name() + " judged it"
+	}
+	return executors.Ask, strings.TrimSuffix(m.Name()+" is unsure: "+sentence(reason), ": ")
+}
+
+// sentence returns a reason on one line without control characters and without
+// its full stop, for use inside a sentence.
+func sentence(reason string) string {
+	return strings.TrimRight(executors.Shown(reason), ".")
+}
+
+// AutoConfig is the table [tools.judge].
+type AutoConfig struct {
+	// Provider is the provider, "name" or "name:model", whose model judges in the
+	// mode auto-judge. Default empty: the session's model.
+	Provider string `toml:"provider"`
+	// TimeoutMS limits the time for a verdict, in milliseconds; the user is asked
+	// after it. Default 15000, from 100 to 600000.
+	TimeoutMS int `toml:"timeout_ms"`
+}
+
+// AutoDefaults returns the default settings.
+func AutoDefaults() AutoConfig { return AutoConfig{TimeoutMS: 15_000} }
+
+// Validate returns a message for each invalid value, by key.
+func (c AutoConfig) Validate() map[string]string {
+	if c.TimeoutMS < minTimeout || c.TimeoutMS > maxTimeout {
+		return map[string]string{"timeout_ms": fmt.Sprintf("%d is not from %d to %d", c.TimeoutMS, minTimeout, maxTimeout)}
+	}
+	return nil
+}
+
+const minTimeout, maxTimeout = 100, 600_000 // milliseconds
+
+// Tighten ignores the repository: it cannot choose who judges its calls.
+func (c AutoConfig) Tighten(AutoConfig, func(string) bool) (AutoConfig, []string) { return c, nil }
+
+// Timeout returns the time for a verdict.
+func (c AutoConfig) Timeout() time.Duration { return time.Duration(c.TimeoutMS) * time.Millisecond }

@@ -1,0 +1,44 @@
+package policy
+
+import (
+	"context"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// Arbiter decides questions in the user's place. It returns Ask if it is unsure,
+// and a reason for people with every decision. because says why the user would be
+// asked.
+type Arbiter interface {
+	Decide(ctx context.Context, call *executors.Call, because string) (executors.Decision, string)
+}
+
+// judgeName is the arbiter's name in the audit line.
+const judgeName = "auto_judge"
+
+// arbitrated lets the arbiter settle a question in the mode auto-judge, once for
+// each call. It reports whether d is settled. The arbiter decides only questions that an
+// "always" of the user could answer: the reasons of gates, deletions, and
+// changes in .git and .zeph stay with the user.
+func (p ruling) arbitrated(ctx context.Context, call *executors.Call, d *decision) bool {
+	if p.Arbiter == nil || !mode(p.Mode()).judged || len(d.keys) == 0 || len(call.Ask) > 0 || call.Record.Judgement != "" {
+		return false
+	}
+	action, reason := p.Arbiter.Decide(ctx, call, strings.TrimPrefix(d.why, "default: "))
+	if ctx.Err() != nil {
+		return false
+	}
+	call.Record.Verdicts = append(call.Record.Verdicts, executors.Verdict{Gate: judgeName, Decision: action, Reason: reason})
+	switch action {
+	case Allow:
+		d.verdict = verdict{action: Allow, why: "auto-judge: " + reason}
+		call.Record.Judgement = "Allowed in your place: " + reason + "."
+	case Deny:
+		d.verdict = verdict{action: Deny, why: "auto-judge: " + reason, said: "Denied in your place: " + reason + ". The command /mode switches the mode."}
+	default:
+		call.Record.Judgement = "Asked because " + reason + "."
+		return false
+	}
+	return true
+}
