@@ -14,6 +14,7 @@ package adversarial
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,6 +40,14 @@ type Gate struct {
 	// Broken is why the policies could not be read; each call is then treated
 	// like one that the model did not judge.
 	Broken error
+}
+
+// Link returns the link of the chain. That of a nil gate does nothing.
+func (g *Gate) Link() executors.Middleware {
+	if g == nil {
+		return func(next executors.Executor) executors.Executor { return next }
+	}
+	return executors.Gate(Name, g.Judge)
 }
 
 // Judge returns the verdict on a call.
@@ -89,7 +98,7 @@ func (g *Gate) ask(ctx context.Context, call *executors.Call) (word, reason stri
 	}
 	m := g.Model()
 	if m == nil {
-		return "", "", fmt.Errorf("no model can check the policies")
+		return "", "", errors.New("no model can check the policies")
 	}
 	question, _, err := judge.Question(call, "", g.Mask)
 	if err != nil {
@@ -103,7 +112,7 @@ func (g *Gate) ask(ctx context.Context, call *executors.Call) (word, reason stri
 	}
 	word, reason, ok := judge.Parse(answer, allow, deny)
 	if !ok {
-		return "", "", fmt.Errorf("%s gave an unexpected answer", m.Name())
+		return "", "", errors.New("the model gave an unexpected answer")
 	}
 	return word, strings.TrimRight(executors.Shown(reason), "."), nil
 }

@@ -40,20 +40,21 @@ func (a *Auto) Decide(ctx context.Context, call *executors.Call, because string)
 	defer cancel()
 	answer, err := m.Judge(ctx, autoInstructions, question)
 	if err != nil {
-		return executors.Ask, fmt.Sprintf("%s did not judge it: %v", m.Name(), err)
+		return executors.Ask, fmt.Sprintf("the model did not judge it: %v", err)
 	}
 	word, reason, ok := Parse(answer, allow, deny, ask)
+	if reason != "" {
+		reason = ": " + sentence(reason)
+	}
 	switch {
 	case !ok:
-		return executors.Ask, m.Name() + " answered in another form"
+		return executors.Ask, "the model answered in another form"
 	case word == allow:
-		return executors.Allow, m.Name() + " judged it"
-	case word == deny && reason != "":
-		return executors.Deny, m.Name() + " judged it: " + sentence(reason)
+		return executors.Allow, "a model judged it"
 	case word == deny:
-		return executors.Deny, m.Name() + " judged it"
+		return executors.Deny, "a model judged it" + reason
 	}
-	return executors.Ask, strings.TrimSuffix(m.Name()+" is unsure: "+sentence(reason), ": ")
+	return executors.Ask, "the model is unsure" + reason
 }
 
 // sentence returns a reason on one line without control characters and without

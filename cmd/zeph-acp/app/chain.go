@@ -32,12 +32,12 @@ import (
 // refused before any link judges it, links that deny come before the question
 // to the user, and no "always" bypasses a gate. docs/design.md explains the
 // order.
-func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *policy.ShellPolicyHandle, terminals *ideproxy.Terminals) (executors.Executor, *keeper) {
+func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *policy.ShellPolicyHandle, models helperModels, terminals *ideproxy.Terminals) (executors.Executor, *keeper) {
 	caps := s.Client.Capabilities()
 	guard := &policy.Guard{Policy: rules, Roots: in.files, Commands: in.roots, Home: in.home, Private: in.roots.Private}
 	permission := &policy.Permission{
 		Policy: rules, Roots: in.files, Home: in.home, Private: in.roots.Private,
-		Mode: s.Mode, Approver: a.approver(s),
+		Mode: s.Mode, Approver: a.approver(s), Arbiter: models.arbiter,
 		Remembered: a.Answers.Project(in.roots.Cwd(), in.roots.Dirs()[1:]...), Log: a.Log, NoBash: !shell.HasBash(),
 	}
 	box := a.box(cfg, in)
@@ -46,7 +46,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 	bash := shellTools(cfg, s.Client, in.roots, terminals, local, box)
 	k := &keeper{
 		shell: bash, commands: func() string { return terminals.State(s.Client) }, box: box, cache: cache.New(cfg.Tools.ResultCache),
-		quota: &quota.Quota{Limits: cfg.Tools.Limits}, long: a.overflow(cfg), filter: a.filter(cfg),
+		policies: models.policies, quota: &quota.Quota{Limits: cfg.Tools.Limits}, long: a.overflow(cfg), filter: a.filter(cfg),
 		set: toolset.New(toolset.Config{
 			TAFC: cfg.Tools.TAFC, Filter: cfg.Agent.ToolFilter, Dependencies: cfg.Tools.Dependencies,
 		}, &a.vectors, a.Log),
@@ -78,6 +78,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 		k.set.Middleware,
 		executors.Validate,
 		guard.Middleware,
+		k.policies.Link(),
 		k.flow.Link(),
 		permission.Middleware,
 		k.cache.Middleware,

@@ -80,7 +80,7 @@ func (a *App) Checker(dir, mode string) (*Checker, error) {
 	}
 	c.Warnings = slices.Concat(warnings, left)
 	c.policy = a.shellPolicy(s, roots, in.home, cfg, rules)
-	c.chain, _ = a.chain(cfg, s, in, c.policy, &ideproxy.Terminals{})
+	c.chain, _ = a.chain(cfg, s, in, c.policy, helperModels{}, &ideproxy.Terminals{})
 	return c, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/zeph-acp/zeph-acp/executors/adversarial"
 	"github.com/zeph-acp/zeph-acp/executors/cache"
 	"github.com/zeph-acp/zeph-acp/executors/infoflow"
 	"github.com/zeph-acp/zeph-acp/executors/mcp"
@@ -34,6 +35,7 @@ type keeper struct {
 	unasked  atomic.Bool  // the user wants no question after max_tool_iterations rounds
 	suspects atomic.Int64 // calls with values that the model may have made up
 	set      *toolset.Set
+	policies *adversarial.Gate // nil if it is off
 	mcp      *mcp.Session
 	model    func() llm.Model
 	flow     *infoflow.Flow
@@ -70,6 +72,9 @@ func (k *keeper) Status() []string {
 	}
 	lines = append(lines, k.set.Status()...)
 	lines = append(lines, k.flow.Status()...)
+	if k.policies != nil {
+		lines = append(lines, k.policies.Status())
+	}
 	if n := k.suspects.Load(); n > 0 {
 		lines = append(lines, fmt.Sprintf("Suspected hallucinations: %d; audit.jsonl names the values", n))
 	}

@@ -7,7 +7,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
+	"github.com/zeph-acp/zeph-acp/executors/adversarial"
 	"github.com/zeph-acp/zeph-acp/executors/overflow"
+	"github.com/zeph-acp/zeph-acp/executors/policy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent"
@@ -82,15 +84,19 @@ type helperModels struct {
 	reformatter *agent.Reformatter  // nil: the session's model repairs its own calls
 	compaction  llm.Model           // nil: the session's model
 	outputs     overflow.Summarizer // nil: long outputs are not summarized
+	arbiter     policy.Arbiter      // judges in the mode auto-judge
+	policies    *adversarial.Gate   // nil: the gate is off
 }
 
 // helperModels opens the configured helper models. It returns a warning for the
 // user about each that cannot be used.
-func (a *App) helperModels(cfg config.Config, s session.Setup) (made helperModels, warnings []string) {
-	var errs [3]error
+func (a *App) helperModels(cfg config.Config, s session.Setup, home string) (made helperModels, warnings []string) {
+	var errs [5]error
 	made.reformatter, errs[0] = a.reformatter(cfg)
 	made.compaction, errs[1] = a.helper(cfg, "agent.compress_provider", cfg.Agent.CompressProvider)
 	made.outputs, errs[2] = a.summarizer(cfg, s)
+	made.arbiter, errs[3] = a.arbiter(cfg, s)
+	made.policies, errs[4] = a.policies(cfg, s, home)
 	for _, err := range errs {
 		if err != nil {
 			warnings = append(warnings, err.Error())

@@ -31,10 +31,10 @@ func (a *App) newAgent(s session.Setup, terminals *ideproxy.Terminals) (session.
 	if err != nil {
 		return session.Opening{}, err
 	}
-	models, unusable := a.helperModels(cfg, s)
+	models, unusable := a.helperModels(cfg, s, in.home)
 	warnings = slices.Concat(a.Warnings, warnings, rules.notes, left, a.filters.ready(a.Config, a.Getenv), unusable, a.missing())
 	judges := a.shellPolicy(s, roots, in.home, cfg, rules)
-	tools, kept := a.chain(cfg, s, in, judges, terminals)
+	tools, kept := a.chain(cfg, s, in, judges, models, terminals)
 	kept.long.Summarizer = models.outputs
 	kept.system = a.systemPrompt(cfg, s, in)
 	if w := kept.box.Warning(); w != "" {
@@ -136,7 +136,9 @@ func (a *App) client(s session.Setup, kept *keeper) agent.Client {
 		Send: func(ctx context.Context, u acp.SessionUpdate) error {
 			return s.Client.Update(ctx, s.ID, u)
 		},
-		Unasked:         func() bool { return a.Yes || s.Mode() == agent.ModeAuto || kept.unasked.Load() },
+		Unasked: func() bool {
+			return a.Yes || s.Mode() == agent.ModeAuto || s.Mode() == agent.ModeAutoJudge || kept.unasked.Load()
+		},
 		StopAsking:      func() { kept.unasked.Store(true) },
 		ShowCompactions: caps.Compaction, Notices: caps.Notices,
 		// The client's own terminals show their output themselves.

@@ -14,10 +14,12 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/audit"
+	"github.com/zeph-acp/zeph-acp/executors/adversarial"
 	"github.com/zeph-acp/zeph-acp/executors/cache"
 	"github.com/zeph-acp/zeph-acp/executors/diagnostics"
 	"github.com/zeph-acp/zeph-acp/executors/files"
 	"github.com/zeph-acp/zeph-acp/executors/infoflow"
+	"github.com/zeph-acp/zeph-acp/executors/judge"
 	"github.com/zeph-acp/zeph-acp/executors/mcp"
 	"github.com/zeph-acp/zeph-acp/executors/overflow"
 	"github.com/zeph-acp/zeph-acp/executors/policy"
@@ -64,6 +66,8 @@ type Tools struct {
 	TAFC            toolset.TAFC         `toml:"tafc"`
 	Dependencies    toolset.Dependencies `toml:"dependencies"`
 	InformationFlow infoflow.Config      `toml:"information_flow"`
+	Adversarial     adversarial.Config   `toml:"adversarial_policy"`
+	Judge           judge.AutoConfig     `toml:"judge"`
 	Offer                                // enabled, summarize_output, summarize_provider
 	quota.Limits                         // max_tool_calls_per_session
 	policy.Config                        // [[tools.permissions.TOOL]]
@@ -93,6 +97,8 @@ func Defaults() Config {
 			TAFC:            toolset.TAFCDefaults(),
 			Dependencies:    toolset.DependenciesDefaults(),
 			InformationFlow: infoflow.Defaults(),
+			Adversarial:     adversarial.Defaults(),
+			Judge:           judge.AutoDefaults(),
 			Offer:           Offer{Enabled: true},
 			Limits:          quota.Defaults(),
 			Config:          policy.Defaults(),
@@ -135,6 +141,8 @@ func sections() []section {
 		sectionOf("tools.tafc", func(c *Config) *toolset.TAFC { return &c.Tools.TAFC }),
 		sectionOf("tools.dependencies", func(c *Config) *toolset.Dependencies { return &c.Tools.Dependencies }),
 		sectionOf("tools.information_flow", func(c *Config) *infoflow.Config { return &c.Tools.InformationFlow }),
+		sectionOf("tools.adversarial_policy", func(c *Config) *adversarial.Config { return &c.Tools.Adversarial }),
+		sectionOf("tools.judge", func(c *Config) *judge.AutoConfig { return &c.Tools.Judge }),
 		sectionOf("mcp", func(c *Config) *mcp.Config { return &c.MCP }),
 		sectionOf("acp", func(c *Config) *acp.Config { return &c.ACP }),
 		sectionOf("audit", func(c *Config) *audit.Config { return &c.Audit }),

@@ -133,7 +133,7 @@ func TestEnvironment(t *testing.T) {
 		"an element": {[]string{"ZEPH_LLM_FALLBACK=nobody"}, nil, nil,
 			`ZEPH_LLM_FALLBACK: key "llm.fallback[0]": no provider "nobody" for model "nobody"; want PROVIDER:MODEL, such as claude:claude-sonnet-5-5` + "\n"},
 		"several": {[]string{"ZEPH_LOG_LEVEL=loud", "ZEPH_AGENT_MODE=yolo"}, nil, nil,
-			`ZEPH_AGENT_MODE: key "agent.mode": "yolo" is not one of ask, architect, code, auto` + "\n" +
+			`ZEPH_AGENT_MODE: key "agent.mode": "yolo" is not one of ask, architect, code, auto, auto-judge` + "\n" +
 				`ZEPH_LOG_LEVEL: key "log.level": "loud" is not one of debug, info, warn, error` + "\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,0 +1,63 @@
+package app
+
+import (
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/executors/adversarial"
+	"github.com/zeph-acp/zeph-acp/executors/judge"
+	"github.com/zeph-acp/zeph-acp/executors/policy"
+	"github.com/zeph-acp/zeph-acp/session"
+	"github.com/zeph-acp/zeph-acp/session/agent"
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/local"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
+)
+
+// arbiter returns the judge of the mode auto-judge. The error is meant for the
+// user, who is then asked.
+func (a *App) arbiter(cfg config.Config, s session.Setup) (policy.Arbiter, error) {
+	model, err := a.judge(cfg, s, "tools.judge.provider", cfg.Tools.Judge.Provider)
+	return &judge.Auto{Model: model, Timeout: cfg.Tools.Judge.Timeout(), Mask: a.filters.mask(cfg.Tools.Filters.Security)}, err
+}
+
+// policies returns the gate adversarial_policy, or nil if it is off. The error is
+// meant for the user; the gate then treats each call as not judged.
+func (a *App) policies(cfg config.Config, s session.Setup, home string) (*adversarial.Gate, error) {
+	c := cfg.Tools.Adversarial
+	if !c.Enabled {
+		return nil, nil
+	}
+	g := &adversarial.Gate{Config: c, Mask: a.filters.mask(cfg.Tools.Filters.Security)}
+	if g.Policies, g.Broken = c.Load(home); g.Broken != nil {
+		g.Model = func() judge.Model { return nil }
+		return g, g.Broken
+	}
+	var err error
+	g.Model, err = a.judge(cfg, s, "tools.adversarial_policy.policy_provider", c.PolicyProvider)
+	return g, err
+}
+
+// judge returns the source of the model that a key selects for questions about
+// calls: the session's model if the key is empty. With an error the source has no
+// model.
+func (a *App) judge(cfg config.Config, s session.Setup, key, name string) (func() judge.Model, error) {
+	chosen, err := a.helper(cfg, key, name)
+	return func() judge.Model {
+		m := chosen
+		if name == "" {
+			m = s.Model()
+		}
+		if m == nil || isDirect(m) {
+			return nil
+		}
+		return &agent.Judge{Model: m, Count: func(m llm.Model, u llm.Usage) {
+			s.Spend(m, u)
+			s.Record(transcript.Answer{Model: m.Name(), Usage: &u})
+		}}
+	}, err
+}
+
+// isDirect reports whether a model is the built-in one, which cannot judge.
+func isDirect(m llm.Model) bool {
+	_, ok := m.(local.Direct)
+	return ok
+}
