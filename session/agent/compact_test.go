@@ -543,6 +543,7 @@ func TestTokens(t *testing.T) {
 		"by another model":   {[]llm.Message{long, answer("fake:b", 1516)}, 1011 * 149 / 100},
 		"by one with larger": {[]llm.Message{long, answer("fake:b", 600)}, 1011},
 		"the newest of ours": {[]llm.Message{long, answer("fake:a", 1234), answer("fake:b", 3)}, 1234 + 6*122/100},
+		"far too few":        {[]llm.Message{long, answer("fake:a", 25)}, 1011 / 4},
 		"after a compaction": {[]llm.Message{answer("fake:a", 1516)}, 1516 - 1005*149/100},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -14,6 +14,11 @@ const (
 	mostPercent  = 200
 )
 
+// fewestPercent is the least share of our estimate that a request is taken to have,
+// whatever its provider counts. A lower count leaves out something, such as the cached
+// part. If it counted, the conversation would grow without limit.
+const fewestPercent = 25
+
 // scale converts an estimate to the tokens of a provider, using its count c.
 // Base is the estimate of everything before the messages.
 func scale(c *llm.Count, base, estimate int) int {
@@ -41,7 +46,7 @@ func newest(history []llm.Message, model string) *llm.Count {
 }
 
 // tokens returns the number of tokens of the next request. The provider's last
-// count is exact. The messages added or removed since are estimated, scaled by
+// count is exact, unless it is impossibly low or high. The messages added or removed since are estimated, scaled by
 // the ratio of that count to its estimate.
 func (t *turn) tokens() int {
 	name := t.model.Name()
@@ -62,7 +67,7 @@ func (t *turn) measured(c *llm.Count, estimate int) int {
 	if window := t.model.Window(); window > 0 && tokens > window { // the provider cannot have counted that
 		tokens = min(tokens, scale(c, base, base+c.Estimate))
 	}
-	return max(tokens+scale(c, base, estimate-c.Estimate), 0)
+	return max(tokens+scale(c, base, estimate-c.Estimate), (base+estimate)*fewestPercent/100)
 }
 
 // base estimates everything before the messages.
