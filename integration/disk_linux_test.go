@@ -4,11 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
@@ -146,6 +149,70 @@ func (d *diskSession) holds(session string, live *shown, turns int) {
 		prompts = append(prompts, fmt.Sprintf("prompt %d", n+1))
 	}
 	checkReplay(d.t, prompts, live, replay)
+}
+
+// TestCommandsOnAFullDisk runs each command that writes a file of the configuration
+// while no byte can be written. It fails with the cause and leaves every file as it
+// was. With room, it changes one.
+func TestCommandsOnAFullDisk(t *testing.T) {
+	const oldKey = "[agent]\nmax_tool_retries = 3\n"
+	const servers = "[[mcp.servers]]\nname = \"docs\"\ncommand = \"docs\"\n\n[[mcp.servers]]\nname = \"web\"\ncommand = \"web\"\n"
+	saved := map[string]string{"keys.toml": "ANTHROPIC_API_KEY = \"old\"\nOPENAI_API_KEY = \"old\"\n"}
+	for line, files := range map[string]map[string]string{
+		"config init":              nil,
+		"config migrate":           {"config.toml": oldKey},
+		"mcp add git -- git-mcp":   {"config.toml": servers},
+		"mcp remove docs":          {"config.toml": servers},
+		"login --provider claude":  saved,
+		"logout --provider claude": saved,
+	} {
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			root := home(t)
+			dir := filepath.Join(root, "zeph")
+			for name, text := range files {
+				write(t, filepath.Join(dir, name), text)
+			}
+			before := contents(t, dir)
+			run := func(limit string) (string, error) {
+				cmd := exec.Command("sh", append([]string{"-c", "ulimit -f " + limit + `; exec "$@"`, "sh", binary}, strings.Fields(line)...)...)
+				cmd.Env = append(slices.Clone(fakemodel.Alone), "PATH="+os.Getenv("PATH"), "HOME="+root, "ZEPH_HOME="+dir)
+				cmd.Dir, cmd.Stdin = root, strings.NewReader("new\n")
+				out, err := cmd.CombinedOutput()
+				return string(out), err
+			}
+			if out, err := run("0"); err == nil || !strings.Contains(out, "file too large") {
+				t.Errorf("on a full disk: %v %s", err, out)
+			}
+			if diff := cmp.Diff(before, contents(t, dir)); diff != "" {
+				t.Errorf("on a full disk (-before +after):\n%s", diff)
+			}
+			if out, err := run("unlimited"); err != nil || cmp.Equal(before, contents(t, dir)) {
+				t.Errorf("with room: %v %s", err, out)
+			}
+		})
+	}
+}
+
+// contents returns the texts of the files in a directory, without empty ones such as
+// locks.
+func contents(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	texts := map[string]string{}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(data) > 0 {
+			texts[e.Name()] = string(data)
+		}
+	}
+	return texts
 }
 
 // smallDisk mounts a file system of 8 MiB at a directory.

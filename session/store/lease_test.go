@@ -2,6 +2,8 @@ package store
 
 import (
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"sync"
@@ -63,6 +65,53 @@ func TestLease(t *testing.T) {
 	}
 	c.pass(-time.Hour) // the clock is set back
 	acquire(two, "b", true)
+}
+
+// While the clock is set back and forth, only the process that acquired the lease last
+// can append, no event is lost, and a silent holder never keeps the lease for longer
+// than twice LeaseTimeout.
+func TestClockSetAcrossTheLease(t *testing.T) {
+	path := newPath(t)
+	one, c := openAt(t, path)
+	two := New(path, Options{Now: c.Now})
+	defer two.Close()
+	must(t, one, "s", true, "0")
+	random := rand.New(rand.NewPCG(1, 2))
+	holder, events, takeovers := "", 1, 0
+	for range 2000 {
+		name := []string{"a", "b"}[random.IntN(2)]
+		db := map[string]*DB{"a": one, "b": two}[name]
+		switch random.IntN(6) {
+		case 0: // the clock is set, by up to an hour
+			c.pass(time.Duration(random.Int64N(int64(2*time.Hour))) - time.Hour)
+		case 1: // time passes
+			c.pass(time.Duration(random.Int64N(int64(LeaseTimeout / 2))))
+		case 2:
+			if _, err := db.Acquire(t.Context(), "s", name); err == nil && holder != name {
+				holder, takeovers = name, takeovers+1
+			}
+		case 3:
+			if err := db.Heartbeat(t.Context(), "s", name); (err == nil) != (holder == name) {
+				t.Fatalf("Heartbeat of %s while %s holds the lease: %v", name, holder, err)
+			}
+		default:
+			_, err := db.Append(t.Context(), Session{ID: "s", CWD: "/w"}, false, name, []Event{event(fmt.Sprint(events))})
+			if (err == nil) != (holder == name) {
+				t.Fatalf("Append of %s while %s holds the lease: %v", name, holder, err)
+			}
+			if err == nil {
+				events++
+			}
+		}
+	}
+	if all := texts(t, one, "s"); len(all) != events || takeovers < 50 {
+		t.Errorf("%d events of %d after %d takeovers", len(all), events, takeovers)
+	}
+	other := map[string]string{"a": "b", "b": "a"}[holder]
+	c.pass(2 * LeaseTimeout) // the clock may have been set back by one
+	if _, err := two.Acquire(t.Context(), "s", other); err != nil {
+		t.Errorf("Acquire after %v without a heartbeat: %v", 2*LeaseTimeout, err)
+	}
 }
 
 func TestAcquireGivesTheLastSeq(t *testing.T) {
