@@ -117,7 +117,8 @@ func (rules ReadRules) compile(roots *Roots) (*Readable, error) {
 	if len(rules.Deny) == 0 && len(rules.Allow) == 0 {
 		return nil, nil
 	}
-	r := &Readable{roots: roots, allows: len(rules.Allow) > 0, fold: foldNames, tops: map[string]view{}}
+	fold := foldNames || slices.ContainsFunc(roots.dirs, foldsNames)
+	r := &Readable{roots: roots, allows: len(rules.Allow) > 0, fold: fold, tops: map[string]view{}}
 	for _, pattern := range rules.Deny {
 		if err := r.add(&r.deny, pattern); err != nil {
 			return nil, fmt.Errorf("deny_read: %w", err)

@@ -1,9 +1,11 @@
 package workspace
 
 import (
+	"os"
 	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -12,6 +14,29 @@ import (
 // foldNames reports whether names are compared case-insensitively, as the file
 // systems of macOS and Windows do by default.
 const foldNames = runtime.GOOS == "darwin" || runtime.GOOS == "ios" || runtime.GOOS == "windows"
+
+// foldsNames reports whether the file system at dir ignores the case of names, such as
+// that of a Windows drive under WSL.
+func foldsNames(dir string) bool {
+	paths := []string{dir}
+	if f, err := os.Open(dir); err == nil {
+		names, _ := f.Readdirnames(16) // as many as it has; dir itself may be a mount point
+		f.Close()
+		for _, name := range names {
+			paths = append(paths, filepath.Join(dir, name))
+		}
+	}
+	return slices.ContainsFunc(paths, func(path string) bool {
+		up, name := filepath.Split(path)
+		other := strings.ToUpper(name)
+		if other == name {
+			other = strings.ToLower(name)
+		}
+		a, err := os.Lstat(path)
+		b, missing := os.Lstat(up + other)
+		return other != name && err == nil && missing == nil && os.SameFile(a, b)
+	})
+}
 
 // ruleSet is a list of patterns, grouped by the text that they are matched
 // against.
