@@ -49,6 +49,7 @@ func commands() []command {
 		{name: "mode", description: "Show the modes, or pick one", hint: "[MODE]", run: (*Session).pickMode},
 		{name: "tools", description: "Show the tools that the model has", run: (*Session).tools},
 		{name: "mcp", description: "Show the MCP servers and their tools", run: (*Session).mcp},
+		{name: "trust", description: "Show the levels of trust, or set one", hint: "[set SUBJECT LEVEL | reset SUBJECT]", run: (*Session).trust},
 		{name: "status", description: "Show the session's state", run: (*Session).status},
 		{name: "sessions", description: "Show the sessions of this directory", run: (*Session).sessions},
 		{name: "review", description: "Review the changes in the working tree", hint: "[what to look at]", prompt: func(rest string) string { return withArguments(reviewPrompt, rest) }},
@@ -313,6 +314,16 @@ func (s *Session) mcp(context.Context, string) (string, error) {
 		return "There are no MCP servers.", nil
 	}
 	return tools.Servers(), nil
+}
+
+func (s *Session) trust(_ context.Context, rest string) (string, error) {
+	s.mu.Lock()
+	tools := s.keeper
+	s.mu.Unlock()
+	if tools == nil {
+		return "There are no levels of trust.", nil
+	}
+	return tools.Trust(rest), nil
 }
 
 func (s *Session) status(context.Context, string) (string, error) {

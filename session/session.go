@@ -80,6 +80,8 @@ type Tools interface {
 	Status() []string
 	// Servers describes the MCP servers, in Markdown.
 	Servers() string
+	// Trust carries out the rest of the command /trust, and returns the reply.
+	Trust(rest string) string
 	// Close ends background commands and waits for them.
 	Close()
 }

@@ -52,7 +52,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 		}, &a.vectors, a.Log),
 	}
 	k.mcp, k.model = a.mcpSession(cfg, s), s.Model
-	k.flow = informationFlow(cfg, s, in.home, k.mcp)
+	k.gates = a.newGates(cfg, s, in.home, k.mcp)
 	k.cache.Busy = func() bool { return bash.Running() > 0 }
 	tools := executors.NewDynExecutor(
 		in.skills.Tools(),
@@ -79,7 +79,9 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 		executors.Validate,
 		guard.Middleware,
 		k.policies.Link(),
-		k.flow.Link(),
+		k.gates.trust.Link(),
+		k.gates.flow.Link(),
+		k.gates.anomaly.Link(),
 		permission.Middleware,
 		k.cache.Middleware,
 		cfg.Tools.Retry.Middleware,

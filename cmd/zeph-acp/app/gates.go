@@ -2,26 +2,69 @@ package app
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/executors/anomaly"
 	"github.com/zeph-acp/zeph-acp/executors/infoflow"
 	"github.com/zeph-acp/zeph-acp/executors/mcp"
+	"github.com/zeph-acp/zeph-acp/executors/trust"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// informationFlow returns the labels of a session.
-func informationFlow(cfg config.Config, s session.Setup, home string, servers *mcp.Session) *infoflow.Flow {
-	f := infoflow.New(cfg.Tools.InformationFlow, home)
-	f.Trusted = servers.Trusted
-	f.Save = func(state json.RawMessage) {
-		s.Record(transcript.State{Name: infoflow.Name, Value: state, Restricts: true})
-	}
-	return f
+// gates are the gates of one session that keep state. Those that are off have no
+// link.
+type gates struct {
+	trust   *trust.Trust
+	flow    *infoflow.Flow
+	anomaly *anomaly.Detector
 }
 
-// restore brings the state of the gates up to date before a turn: another process
-// may have continued the session.
-func (k *keeper) restore(s session.Setup) {
-	k.flow.Restore(s.State(infoflow.Name))
+func (a *App) newGates(cfg config.Config, s session.Setup, home string, servers *mcp.Session) gates {
+	g := gates{trust: trust.New(cfg.Tools.Trust), flow: infoflow.New(cfg.Tools.InformationFlow, home), anomaly: anomaly.New(cfg.Tools.Anomaly)}
+	g.trust.Entry = servers.Trusted
+	g.trust.Forget = g.anomaly.Forget
+	g.trust.Save = save(s, trust.Name, false)
+	g.flow.Trusted = func(server string) bool { return g.trust.Of(trust.Server(server)) == trust.Trusted }
+	g.flow.Save = save(s, infoflow.Name, true)
+	g.anomaly.Block = g.trust.BlockTool
+	g.anomaly.Blocked = g.trust.BlockedTool
+	g.anomaly.Warn, g.anomaly.Withdraw, g.anomaly.Log = s.Warn, s.Withdraw, a.Log
+	return g
+}
+
+// save returns a function that keeps the state of a gate in the log of the session.
+func save(s session.Setup, name string, restricts bool) func(json.RawMessage) {
+	return func(state json.RawMessage) {
+		s.Record(transcript.State{Name: name, Value: state, Restricts: restricts})
+	}
+}
+
+// begin brings the gates up to date before a turn: another process may have
+// continued the session.
+func (g gates) begin(s session.Setup) {
+	g.trust.Restore(s.State(trust.Name))
+	g.trust.Begin()
+	g.flow.Restore(s.State(infoflow.Name))
+}
+
+// reset drops the state that belongs to the conversation.
+func (g gates) reset() {
+	g.flow.Reset()
+	g.anomaly.Reset()
+}
+
+// status returns the lines of the gates for /status.
+func (g gates) status() []string {
+	return slices.Concat(g.trust.Status(), g.flow.Status())
+}
+
+// Trust carries out the command /trust.
+func (k *keeper) Trust(rest string) string {
+	var servers []string
+	for _, s := range k.mcp.Status() {
+		servers = append(servers, s.Name)
+	}
+	return k.gates.trust.Command(rest, servers)
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors/adversarial"
 	"github.com/zeph-acp/zeph-acp/executors/cache"
-	"github.com/zeph-acp/zeph-acp/executors/infoflow"
 	"github.com/zeph-acp/zeph-acp/executors/mcp"
 	"github.com/zeph-acp/zeph-acp/executors/overflow"
 	"github.com/zeph-acp/zeph-acp/executors/quota"
@@ -38,7 +37,7 @@ type keeper struct {
 	policies *adversarial.Gate // nil if it is off
 	mcp      *mcp.Session
 	model    func() llm.Model
-	flow     *infoflow.Flow
+	gates    gates
 }
 
 // Reset drops the results and the system prompt, and restarts the counters.
@@ -48,7 +47,7 @@ func (k *keeper) Reset() {
 	k.system.forget()
 	k.quota.Reset()
 	k.set.Reset()
-	k.flow.Reset()
+	k.gates.reset()
 }
 
 // Status returns the lines about tools for /status.
@@ -71,7 +70,7 @@ func (k *keeper) Status() []string {
 		lines = append(lines, state)
 	}
 	lines = append(lines, k.set.Status()...)
-	lines = append(lines, k.flow.Status()...)
+	lines = append(lines, k.gates.status()...)
 	if k.policies != nil {
 		lines = append(lines, k.policies.Status())
 	}

@@ -50,7 +50,7 @@ func (a *App) newAgent(s session.Setup, terminals *ideproxy.Terminals) (session.
 		Tools: kept, Mode: cfg.Agent.Mode, Warnings: warnings,
 		Look: func() {
 			judges.Renew()
-			kept.restore(s)
+			kept.gates.begin(s)
 			kept.system.ready(s.Model())
 		},
 		Agent: a.agent(cfg, s, in, tools, kept, models),
@@ -117,7 +117,7 @@ func (a *App) agent(cfg config.Config, s session.Setup, in sessionDirs, tools ex
 				}
 				return !errors.Is(err, fs.ErrNotExist)
 			},
-			Attached: kept.flow.Attached,
+			Attached: kept.gates.flow.Attached,
 			Resource: kept.mcp.Reader,
 		},
 		Overflow: agent.Overflow{

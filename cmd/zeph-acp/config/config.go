@@ -15,6 +15,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/audit"
 	"github.com/zeph-acp/zeph-acp/executors/adversarial"
+	"github.com/zeph-acp/zeph-acp/executors/anomaly"
 	"github.com/zeph-acp/zeph-acp/executors/cache"
 	"github.com/zeph-acp/zeph-acp/executors/diagnostics"
 	"github.com/zeph-acp/zeph-acp/executors/files"
@@ -27,6 +28,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/retry"
 	"github.com/zeph-acp/zeph-acp/executors/shell"
 	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
+	"github.com/zeph-acp/zeph-acp/executors/trust"
 	"github.com/zeph-acp/zeph-acp/executors/web"
 	"github.com/zeph-acp/zeph-acp/filter"
 	"github.com/zeph-acp/zeph-acp/session/agent"
@@ -68,6 +70,8 @@ type Tools struct {
 	InformationFlow infoflow.Config      `toml:"information_flow"`
 	Adversarial     adversarial.Config   `toml:"adversarial_policy"`
 	Judge           judge.AutoConfig     `toml:"judge"`
+	Trust           trust.Config         `toml:"trust"`
+	Anomaly         anomaly.Config       `toml:"anomaly"`
 	Offer                                // enabled, summarize_output, summarize_provider
 	quota.Limits                         // max_tool_calls_per_session
 	policy.Config                        // [[tools.permissions.TOOL]]
@@ -99,6 +103,8 @@ func Defaults() Config {
 			InformationFlow: infoflow.Defaults(),
 			Adversarial:     adversarial.Defaults(),
 			Judge:           judge.AutoDefaults(),
+			Trust:           trust.Defaults(),
+			Anomaly:         anomaly.Defaults(),
 			Offer:           Offer{Enabled: true},
 			Limits:          quota.Defaults(),
 			Config:          policy.Defaults(),
@@ -140,6 +146,8 @@ func sections() []section {
 		sectionOf("tools.retry", func(c *Config) *retry.Config { return &c.Tools.Retry }),
 		sectionOf("tools.tafc", func(c *Config) *toolset.TAFC { return &c.Tools.TAFC }),
 		sectionOf("tools.dependencies", func(c *Config) *toolset.Dependencies { return &c.Tools.Dependencies }),
+		sectionOf("tools.trust", func(c *Config) *trust.Config { return &c.Tools.Trust }),
+		sectionOf("tools.anomaly", func(c *Config) *anomaly.Config { return &c.Tools.Anomaly }),
 		sectionOf("tools.information_flow", func(c *Config) *infoflow.Config { return &c.Tools.InformationFlow }),
 		sectionOf("tools.adversarial_policy", func(c *Config) *adversarial.Config { return &c.Tools.Adversarial }),
 		sectionOf("tools.judge", func(c *Config) *judge.AutoConfig { return &c.Tools.Judge }),

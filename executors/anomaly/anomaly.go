@@ -1,0 +1,164 @@
+// Package anomaly watches how often the calls of each tool fail, and blocks a tool
+// that fails too often.
+//
+// Put [Detector.Link] into the chain of one session, outside of the links that
+// retry. It promises that a block is reversible, that the user is told once, and
+// that a tool is never judged by fewer than three calls, or than half of the
+// window.
+//
+// A call has failed if its result has a category, such as timeout or server_error.
+// These calls do not count as failed:
+//   - a command that ended with an exit code of its own: a failing test is the
+//     command's answer, not an anomaly of bash;
+//   - a call that a gate, a rule or the user refused, since it did not run;
+//   - a call of a cancelled turn.
+//
+// Why is the block not in this package? A block is a level of trust, so that
+// /trust shows it and ends it.
+package anomaly
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// Name is the name of the gate.
+const Name = "anomaly"
+
+// Detector watches the tools of one session. It may be used concurrently. Start with
+// [New].
+type Detector struct {
+	// Block blocks a tool until the user resets it; why is the reason for people. Nil
+	// blocks nothing.
+	Block func(tool, why string)
+	// Blocked returns why Block blocked a tool, or ""; nil means never.
+	Blocked func(tool string) string
+	// Warn receives a line for the user, and Withdraw one that no longer applies; nil
+	// drops it.
+	Warn, Withdraw func(text string)
+	Log            *slog.Logger // nil logs nothing
+
+	cfg Config
+
+	mu    sync.Mutex
+	tools map[string]*window
+}
+
+// New returns a detector that has seen no call.
+func New(cfg Config) *Detector { return &Detector{cfg: cfg, tools: map[string]*window{}} }
+
+// Link returns the gate, or nil if it is off.
+func (d *Detector) Link() executors.Middleware {
+	if !d.cfg.Enabled {
+		return nil
+	}
+	gate := executors.Gate(Name, d.judge)
+	return func(next executors.Executor) executors.Executor { return gate(observer{next, d}) }
+}
+
+// judge denies a blocked tool. With the gate trust on, that denies it first.
+func (d *Detector) judge(_ context.Context, call *executors.Call) (executors.Verdict, error) {
+	if d.Blocked == nil {
+		return executors.Verdict{}, nil
+	}
+	why := d.Blocked(call.Tool)
+	if why == "" {
+		return executors.Verdict{}, nil
+	}
+	return executors.Verdict{
+		Decision: executors.Deny, Rule: fmt.Sprintf("failure_threshold = %v", d.cfg.FailureThreshold),
+		Reason: fmt.Sprintf("the tool %s is blocked (%s)", call.Tool, why),
+	}, nil
+}
+
+// Forget drops the calls of a tool, so that it is judged anew, and withdraws the
+// warning about it.
+func (d *Detector) Forget(tool string) {
+	d.mu.Lock()
+	w := d.tools[tool]
+	delete(d.tools, tool)
+	d.mu.Unlock()
+	if w != nil && w.said != "" && d.Withdraw != nil {
+		d.Withdraw(w.said)
+	}
+}
+
+// Reset drops the calls of all tools. Blocks stay.
+func (d *Detector) Reset() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	clear(d.tools)
+}
+
+// observer counts the outcomes of calls.
+type observer struct {
+	executors.Executor
+	detector *Detector
+}
+
+func (o observer) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
+	res, err := o.Executor.Execute(ctx, call)
+	if err == nil && res.Category() != executors.Cancelled && !res.Category().Denial() {
+		o.detector.observe(call, failed(call, res))
+	}
+	return res, err
+}
+
+// failed reports whether a call that ran counts as failed.
+func failed(call *executors.Call, res executors.Result) bool {
+	ended := call.Record != nil && call.Record.ExitCode != nil
+	return res.Failed && res.Category() != "" && (!ended || res.Category() == executors.Timeout)
+}
+
+// observe counts one call, and acts if its tool fails too often.
+func (d *Detector) observe(call *executors.Call, failed bool) {
+	why := d.count(call.Tool, failed)
+	if why == "" {
+		return
+	}
+	if d.Log != nil {
+		d.Log.Warn("anomaly: a tool fails unusually often", "session", call.Session, "call", call.ID, "tool", call.Tool, "calls", why)
+	}
+	said := fmt.Sprintf("The tool %s fails unusually often: %s.", call.Tool, why)
+	if d.cfg.AutoBlock && d.Block != nil {
+		d.Block(call.Tool, why)
+		said = fmt.Sprintf("The tool %s is blocked, since %s. `/trust reset %s` allows it again.", call.Tool, why, call.Tool)
+	}
+	if call.Record != nil { // the call itself was allowed
+		call.Record.Verdicts = append(call.Record.Verdicts, executors.Verdict{
+			Gate: Name, Decision: executors.Allow, Rule: fmt.Sprintf("failure_threshold = %v", d.cfg.FailureThreshold), Reason: why,
+		})
+	}
+	if d.Warn != nil {
+		d.Warn(said)
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if w := d.tools[call.Tool]; w != nil {
+			w.said = said
+		}
+	}
+}
+
+// count adds a call to the window of its tool. It returns the reason to act when the
+// window first exceeds the threshold.
+func (d *Detector) count(tool string, failed bool) (why string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	w := d.tools[tool]
+	if w == nil {
+		w = &window{outcomes: make([]bool, 0, d.cfg.WindowSize)}
+		d.tools[tool] = w
+	}
+	w.add(failed)
+	exceeds := w.size() >= d.cfg.least() && w.rate() > d.cfg.FailureThreshold
+	if !exceeds || w.reported {
+		w.reported = exceeds
+		return ""
+	}
+	w.reported = true
+	return fmt.Sprintf("%d of its last %s failed", w.failures, executors.Count(w.size(), "call"))
+}

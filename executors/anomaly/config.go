@@ -1,0 +1,62 @@
+package anomaly
+
+import "fmt"
+
+// Config is the table [tools.anomaly].
+type Config struct {
+	// Enabled watches how often the calls of each tool fail. Default true.
+	Enabled bool `toml:"enabled"`
+	// WindowSize is the number of calls of one tool that count. Default 20; 3 to
+	// 1000. A tool is judged from half of them on, at least three.
+	WindowSize int `toml:"window_size"`
+	// FailureThreshold is the share of failed calls above which a tool fails
+	// unusually often. Default 0.7; from 0 to 1.
+	FailureThreshold float64 `toml:"failure_threshold"`
+	// AutoBlock blocks such a tool until /trust reset. Default true; false only warns.
+	AutoBlock bool `toml:"auto_block"`
+}
+
+const (
+	leastCalls = 3
+	mostCalls  = 1000
+)
+
+// Defaults returns the default settings.
+func Defaults() Config {
+	return Config{Enabled: true, WindowSize: 20, FailureThreshold: 0.7, AutoBlock: true}
+}
+
+// least returns the number of calls from which on a tool is judged.
+func (c Config) least() int { return max(leastCalls, c.WindowSize/2) }
+
+// Validate returns a message for each wrong key.
+func (c Config) Validate() map[string]string {
+	wrong := map[string]string{}
+	if c.WindowSize < leastCalls || c.WindowSize > mostCalls {
+		wrong["window_size"] = fmt.Sprintf("must be from %d to %d, is %d", leastCalls, mostCalls, c.WindowSize)
+	}
+	if !(c.FailureThreshold >= 0 && c.FailureThreshold <= 1) { // also not a NaN
+		wrong["failure_threshold"] = fmt.Sprintf("must be from 0 to 1, is %v", c.FailureThreshold)
+	}
+	return wrong
+}
+
+// Tighten adopts a lower threshold, and can switch the gate and its block on. It
+// returns the keys of the repository's file that it ignored.
+func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
+	var ignored []string
+	adopt := func(key string, tighter bool, set func()) {
+		switch {
+		case !has(key):
+		case tighter:
+			set()
+		default:
+			ignored = append(ignored, key)
+		}
+	}
+	adopt("enabled", repo.Enabled || !c.Enabled, func() { c.Enabled = repo.Enabled })
+	adopt("window_size", repo.WindowSize == c.WindowSize, func() {})
+	adopt("failure_threshold", repo.FailureThreshold <= c.FailureThreshold, func() { c.FailureThreshold = repo.FailureThreshold })
+	adopt("auto_block", repo.AutoBlock || !c.AutoBlock, func() { c.AutoBlock = repo.AutoBlock })
+	return c, ignored
+}

@@ -1,0 +1,106 @@
+package trust
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+const usage = "`/trust set SUBJECT LEVEL` sets a level, `/trust reset SUBJECT` returns to the configured one. A subject is a tool, `server:NAME`, `skill:NAME`, or `content` " +
+	"(web pages). The levels are blocked, untrusted, provisional and trusted."
+
+// Command carries out what follows "/trust", and returns the reply to the user.
+// servers are the names of the session's MCP servers.
+func (t *Trust) Command(rest string, servers []string) string {
+	words := strings.Fields(rest)
+	switch {
+	case len(words) == 0 || len(words) == 1 && words[0] == "list":
+		return t.list(servers)
+	case len(words) == 3 && words[0] == "set":
+		return t.set(words[1], words[2])
+	case len(words) == 2 && words[0] == "reset":
+		return t.reset(words[1])
+	}
+	return "Nothing was changed. " + usage
+}
+
+func (t *Trust) set(name, word string) string {
+	subject, err := subjectOf(name)
+	var level Level
+	if err == nil {
+		err = level.UnmarshalText([]byte(word))
+	}
+	if err != nil {
+		return fmt.Sprintf("Nothing was changed: %v. %s", err, usage)
+	}
+	t.Set(subject, level)
+	return fmt.Sprintf("`%s` is now %s.%s", subject, level, t.off())
+}
+
+func (t *Trust) reset(name string) string {
+	subject, err := subjectOf(name)
+	if err != nil {
+		return fmt.Sprintf("Nothing was changed: %v. %s", err, usage)
+	}
+	t.Reset(subject)
+	return fmt.Sprintf("`%s` is now %s again.", subject, t.Of(subject))
+}
+
+// off returns a sentence if the levels have no effect.
+func (t *Trust) off() string {
+	if t.cfg.Enabled {
+		return ""
+	}
+	return " It has no effect on calls: `[tools.trust] enabled` is false."
+}
+
+// list describes the levels in Markdown.
+func (t *Trust) list(servers []string) string {
+	var b strings.Builder
+	for _, subject := range t.known(servers) {
+		level, why := t.explain(subject)
+		fmt.Fprintf(&b, "- `%s`: %s%s\n", subject, level, why)
+	}
+	fmt.Fprintf(&b, "- other skills: %s; other tools: %s\n", t.cfg.Skills, Trusted)
+	if level, read := t.reading(); read != "" {
+		fmt.Fprintf(&b, "\nThis turn has read `%s`, which is %s.\n", read, level)
+	}
+	return b.String() + "\n" + usage + t.off()
+}
+
+// known returns the subjects with a level of their own, and the servers.
+func (t *Trust) known(servers []string) []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	all := map[string]bool{content: true}
+	for _, name := range servers {
+		all[Server(name)] = true
+	}
+	for _, keys := range [][]string{slices.Collect(maps.Keys(t.cfg.Levels)), slices.Collect(maps.Keys(t.own.Set)), slices.Collect(maps.Keys(t.own.Blocked))} {
+		for _, subject := range keys {
+			all[subject] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// Status returns a line for /status, or no line if every level is the configured
+// one.
+func (t *Trust) Status() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var parts []string
+	for _, subject := range slices.Sorted(maps.Keys(t.own.Blocked)) {
+		parts = append(parts, fmt.Sprintf("%s blocked (%s; `/trust reset %s` ends it)", subject, t.own.Blocked[subject], subject))
+	}
+	for _, subject := range slices.Sorted(maps.Keys(t.own.Set)) {
+		if t.own.Blocked[subject] == "" {
+			parts = append(parts, fmt.Sprintf("%s %s", subject, t.own.Set[subject]))
+		}
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	return []string{"Trust: " + strings.Join(parts, ", ")}
+}

@@ -1,0 +1,172 @@
+// Package trust judges calls by the trust in their tool and in what the turn has
+// read.
+//
+// Skills, MCP servers, tools and web pages are subjects, each with a [Level]. Put
+// [Trust.Link] into the chain of one session, and call [Trust.Begin] before each
+// turn. [Trust.Level] returns the level of a call for rules; [Trust.Command] is
+// the user's command.
+//
+//	level        a call of the subject   calls after its text was read in the turn
+//	trusted      by the rules            by the rules
+//	provisional  by the rules            by the rules
+//	untrusted    always asks             no changes, commands, network, MCP servers or skills
+//	blocked      denied                  denied
+//
+// The least trusted source of a turn counts. Only text that a call returned is a
+// source: a skill that was offered but not loaded changes nothing.
+//
+// Why is there a level between trusted and untrusted that changes no call? Rules can
+// name it as trust_level, and information flow labels a session that has read a
+// server which is not trusted.
+package trust
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// Name is the name of the gate.
+const Name = "trust"
+
+// Trust holds the levels of one session. It may be used concurrently. Start with
+// [New].
+type Trust struct {
+	// Entry reports whether the configuration of an MCP server calls it trusted; nil
+	// means that none is.
+	Entry func(server string) bool
+	// Forget is called with the name of a tool whose level the user set; nil ignores
+	// it.
+	Forget func(tool string)
+	// Save stores the levels for [Trust.Restore]; nil does not store them.
+	Save func(state json.RawMessage)
+
+	cfg Config
+
+	mu   sync.Mutex
+	own  state
+	turn []string // the subjects whose text this turn has read
+}
+
+// state is the part of the levels that the session itself has set.
+type state struct {
+	Set     map[string]Level  `json:"set,omitempty"`     // by the user
+	Blocked map[string]string `json:"blocked,omitempty"` // by anomaly detection, with the reason
+}
+
+// New returns the levels of a session, as configured.
+func New(cfg Config) *Trust {
+	return &Trust{cfg: cfg, own: state{map[string]Level{}, map[string]string{}}}
+}
+
+// Link returns the gate, or nil if it is off.
+func (t *Trust) Link() executors.Middleware {
+	if !t.cfg.Enabled {
+		return nil
+	}
+	gate := executors.Gate(Name, t.judge)
+	return func(next executors.Executor) executors.Executor { return gate(observer{next, t}) }
+}
+
+// Begin begins a turn, which has read nothing.
+func (t *Trust) Begin() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.turn = nil
+}
+
+// Level returns the level of a call: the least of its subjects and of the sources
+// of the turn.
+func (t *Trust) Level(call *executors.Call) Level {
+	level, _ := t.reading()
+	for _, subject := range subjects(call) {
+		level = min(level, t.Of(subject))
+	}
+	return level
+}
+
+// Of returns the level of a subject.
+func (t *Trust) Of(subject string) Level {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	level, _ := t.of(subject)
+	return level
+}
+
+// reading returns the level of the least trusted source of the turn, and its
+// subject. The subject is empty if all sources are trusted.
+func (t *Trust) reading() (least Level, read string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	least = Trusted
+	for _, subject := range t.turn {
+		if level, _ := t.of(subject); level < least {
+			least, read = level, subject
+		}
+	}
+	return least, read
+}
+
+func (t *Trust) judge(_ context.Context, call *executors.Call) (executors.Verdict, error) {
+	asks := ""
+	for _, subject := range subjects(call) {
+		switch level, why := t.explain(subject); level {
+		case Blocked:
+			return deny(subject, level, fmt.Sprintf("%s is blocked%s", subject, why)), nil
+		case Untrusted:
+			asks = subject
+		}
+	}
+	level, read := t.reading()
+	if level == Blocked || level == Untrusted && guarded(call) {
+		return deny(read, level, fmt.Sprintf("this turn has read %s, which is %s", read, level)), nil
+	}
+	if asks != "" {
+		return executors.Verdict{Decision: executors.Ask, Rule: asks + " = untrusted", Reason: asks + " is untrusted"}, nil
+	}
+	return executors.Verdict{}, nil
+}
+
+func deny(subject string, level Level, reason string) executors.Verdict {
+	return executors.Verdict{Decision: executors.Deny, Rule: fmt.Sprintf("%s = %s", subject, level), Reason: reason}
+}
+
+// skillTools are the tools that hand out or keep text for later turns.
+var skillTools = []string{"invoke_skill", "load_skill", "memory_save"}
+
+// guarded reports whether a call is denied after an untrusted text: it could change
+// something, leave the machine, or bring in other instructions.
+func guarded(call *executors.Call) bool {
+	e := call.Spec.Effect
+	return call.Spec.Server != "" || e.Has(executors.Mutates) || e.Has(executors.Network) || call.Card.Command != "" ||
+		call.Spec.Kind == executors.KindExecute && !e.ReadOnly() || slices.Contains(skillTools, call.Tool)
+}
+
+// observer notes the sources that a turn has read.
+type observer struct {
+	executors.Executor
+	trust *Trust
+}
+
+func (o observer) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
+	res, err := o.Executor.Execute(ctx, call)
+	if err == nil && !res.Category().Denial() {
+		o.trust.read(call, res)
+	}
+	return res, err
+}
+
+// read notes the subjects whose text a result shows.
+func (t *Trust) read(call *executors.Call, res executors.Result) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, subject := range origins(call, res) {
+		if !slices.Contains(t.turn, subject) {
+			t.turn = append(t.turn, subject)
+		}
+	}
+}
