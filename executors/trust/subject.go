@@ -38,8 +38,8 @@ func subjectOf(name string) (string, error) {
 // subjects returns the subjects that a call uses.
 func subjects(call *executors.Call) []string {
 	out := []string{toolPrefix + call.Tool}
-	if call.Spec.Server != "" {
-		out = append(out, Server(call.Spec.Server))
+	if call.Server() != "" {
+		out = append(out, Server(call.Server()))
 	}
 	if skill := skillOf(call); skill != "" {
 		out = append(out, skillPrefix+skill)
@@ -50,8 +50,8 @@ func subjects(call *executors.Call) []string {
 // origins returns the subjects whose text a result shows.
 func origins(call *executors.Call, res executors.Result) []string {
 	var out []string
-	if call.Spec.Server != "" {
-		out = append(out, Server(call.Spec.Server))
+	if call.Server() != "" {
+		out = append(out, Server(call.Server()))
 	}
 	if skill := skillOf(call); skill != "" && !res.Failed {
 		out = append(out, skillPrefix+skill)

@@ -142,7 +142,7 @@ var skillTools = []string{"invoke_skill", "load_skill", "memory_save"}
 // something, leave the machine, or bring in other instructions.
 func guarded(call *executors.Call) bool {
 	e := call.Spec.Effect
-	return call.Spec.Server != "" || e.Has(executors.Mutates) || e.Has(executors.Network) || call.Card.Command != "" ||
+	return call.Server() != "" || e.Has(executors.Mutates) || e.Has(executors.Network) || call.Card.Command != "" ||
 		call.Spec.Kind == executors.KindExecute && !e.ReadOnly() || slices.Contains(skillTools, call.Tool)
 }
 
