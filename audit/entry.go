@@ -37,7 +37,10 @@ type Entry struct {
 	// "deny:REASON" or "error:MESSAGE".
 	Adversarial string `json:"adversarial_policy_decision,omitempty"`
 	// Gates are the verdicts of the gates, in the order of the chain.
-	Gates       []executors.Verdict `json:"gates,omitempty"`
+	Gates []executors.Verdict `json:"gates,omitempty"`
+	// Hooks are the runs of the user's hooks. A hook that belongs to no tool call has an
+	// entry of the tool "hook".
+	Hooks       []executors.HookRun `json:"hooks,omitempty"`
 	ClaimSource string              `json:"claim_source,omitempty"`
 	MCPServer   string              `json:"mcp_server,omitempty"`
 	MCPCode     string              `json:"mcp_error_code,omitempty"` // of a failure of that server
@@ -138,7 +141,7 @@ func (l *Log) ended(ctx context.Context, e *Entry, call *executors.Call, res exe
 	e.Attempt = call.Attempt
 	e.Decision, e.Rule, e.Answer = cut(r.Decision, maxName), l.text(r.Rule, maxText), cut(r.Answer, maxName)
 	e.Adversarial = l.text(r.Adversarial, maxText)
-	e.Gates = l.gates(r.Verdicts)
+	e.Gates, e.Hooks = l.gates(r.Verdicts), l.hooks(r.Hooks)
 	e.ClaimSource = cmp.Or(cut(r.ClaimSource, maxName), e.ClaimSource)
 	e.MCPCode = cut(r.Code, maxName)
 	e.ExitCode, e.Rollback = r.ExitCode, r.Rollback
@@ -158,7 +161,8 @@ func (l *Log) ended(ctx context.Context, e *Entry, call *executors.Call, res exe
 	}
 }
 
-// maxGates bounds the recorded verdicts of a call: each redirect adds some.
+// maxGates bounds the recorded verdicts of a call, and its runs of hooks: each redirect
+// adds some.
 const maxGates = 64
 
 // gates returns the verdicts with redacted and truncated texts.
@@ -167,6 +171,16 @@ func (l *Log) gates(verdicts []executors.Verdict) []executors.Verdict {
 	for _, v := range verdicts[:min(len(verdicts), maxGates)] {
 		v.Rule, v.Reason = l.text(v.Rule, maxText), l.text(v.Reason, maxText)
 		out = append(out, v)
+	}
+	return out
+}
+
+// hooks returns the runs of hooks with redacted and truncated texts.
+func (l *Log) hooks(runs []executors.HookRun) []executors.HookRun {
+	var out []executors.HookRun
+	for _, r := range runs[:min(len(runs), maxGates)] {
+		r.Command, r.Source, r.Error = l.text(r.Command, maxText), l.text(r.Source, maxText), l.text(r.Error, maxText)
+		out = append(out, r)
 	}
 	return out
 }
@@ -202,7 +216,7 @@ func (e *Entry) body() ([]byte, error) {
 		return body, err
 	}
 	short := *e // in case each character takes six bytes
-	short.Input, short.Paths, short.Gates, short.Command = nil, nil, nil, cut(e.Command, 16*maxText)
+	short.Input, short.Paths, short.Gates, short.Hooks, short.Command = nil, nil, nil, nil, cut(e.Command, 16*maxText)
 	return encode(&short)
 }
 

@@ -170,6 +170,11 @@ type Call struct {
 	// through the chain, and may be called from any goroutine until Execute
 	// returns.
 	Notify func(Event)
+	// Rewrite is set by the hooks gate together with a denial: the input that replaces
+	// Input in a new attempt, which every link judges. Nil means that the denial is
+	// final. Rewrites counts the attempts that began so.
+	Rewrite  json.RawMessage
+	Rewrites int
 	// Admit judges a further card of a running call, such as the next page of a
 	// redirect, by the same rules as the first card. It may ask the user. An
 	// error refuses the card: a *Failure, or ctx's cause if the turn ends. The
@@ -342,6 +347,8 @@ type Record struct {
 	Answer   string // the option that the user chose, empty if not asked
 	// Verdicts are the words of the gates, in the order of the chain.
 	Verdicts []Verdict
+	// Hooks are the runs of the user's hooks, in the order of their files.
+	Hooks []HookRun
 
 	// Adversarial is the decision of the adversarial policy gate: "allow",
 	// "deny:REASON" or "error:MESSAGE"; empty if it did not judge the call.
@@ -365,4 +372,17 @@ type Record struct {
 type Rollback struct {
 	Restored int `json:"restored"` // files
 	Deleted  int `json:"deleted"`  // files that were not there before
+}
+
+// HookRun is one run of a hook. The audit log records it.
+type HookRun struct {
+	Event    string `json:"event"`
+	Command  string `json:"command"`
+	Source   string `json:"source"` // the file that names it
+	ExitCode *int   `json:"exit_code"`
+	Signal   string `json:"signal,omitempty"`
+	// Decision is deny or ask; empty means that the hook had no objection.
+	Decision   string `json:"decision,omitempty"`
+	Error      string `json:"error,omitempty"` // why there was no answer
+	DurationMS int64  `json:"duration_ms"`
 }

@@ -49,6 +49,7 @@ var importTable = []struct {
 	{"executors/mcp/stdio", []string{"executors", "executors/shell/process"}},
 	{"executors/mcp", []string{"executors", "executors/approval", "executors/backoff", "executors/mcp/*", "executors/shell/process", "executors/web"}},
 	{"executors/wildcard", nil},
+	{"executors/hooks", []string{"executors", "executors/approval", "executors/shell/process"}},
 	{"executors/policy", []string{"executors", "executors/answers", "executors/command", "executors/command/*", "executors/wildcard", "executors/workspace"}},
 	{"executors/*", []string{"executors", "executors/backoff", "executors/command", "executors/workspace", "executors/pattern"}},
 	{"filter", []string{"executors", "executors/command", "executors/workspace", "filter/*"}},

@@ -50,6 +50,7 @@ func commands() []command {
 		{name: "tools", description: "Show the tools that the model has", run: (*Session).tools},
 		{name: "mcp", description: "Show the MCP servers and their tools", run: (*Session).mcp},
 		{name: "trust", description: "Show the levels of trust, or set one", hint: "[set SUBJECT LEVEL | reset SUBJECT]", run: (*Session).trust},
+		{name: "hooks", description: "Show the hooks and their last runs", run: (*Session).hooks},
 		{name: "status", description: "Show the session's state", run: (*Session).status},
 		{name: "sessions", description: "Show the sessions of this directory", run: (*Session).sessions},
 		{name: "review", description: "Review the changes in the working tree", hint: "[what to look at]", prompt: func(rest string) string { return withArguments(reviewPrompt, rest) }},
@@ -304,6 +305,16 @@ func (s *Session) tools(context.Context, string) (string, error) {
 		fmt.Fprintf(&b, "- `%s`: %s\n", t.Name, summary(t.Description))
 	}
 	return b.String(), nil
+}
+
+func (s *Session) hooks(ctx context.Context, _ string) (string, error) {
+	s.mu.Lock()
+	tools := s.keeper
+	s.mu.Unlock()
+	if tools == nil {
+		return "There are no hooks.", nil
+	}
+	return tools.Hooks(ctx), nil
 }
 
 func (s *Session) mcp(context.Context, string) (string, error) {

@@ -52,6 +52,7 @@ type Setup struct {
 	CWD        string   // absolute
 	Dirs       []string // additional roots, absolute
 	MCPServers []acp.MCPServer
+	Resumed    bool           // the session is a stored one
 	MCPWait    *time.Duration // how long the first prompt waits for them; nil means as configured
 	Mode       func() string
 	Model      func() llm.Model
@@ -82,6 +83,8 @@ type Tools interface {
 	Servers() string
 	// Trust carries out the rest of the command /trust, and returns the reply.
 	Trust(rest string) string
+	// Hooks describes the hooks, in Markdown. It may ask the user to approve some.
+	Hooks(context.Context) string
 	// Close ends background commands and waits for them.
 	Close()
 }

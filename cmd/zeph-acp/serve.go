@@ -43,7 +43,7 @@ func serve(cmd *cobra.Command, f *flags) error {
 		log.Warn(w)
 	}
 	a := app.New(l, log)
-	a.Reaper, a.ProjectServers = newReaper(), true
+	a.Reaper, a.ProjectServers, a.ProjectHooks = newReaper(), true, true
 	defer closeApp(a)
 	server := a.Server()
 	if f.record != "" {

@@ -58,7 +58,7 @@ func (l Local) Run(ctx context.Context, c Command) (Output, error) {
 // startShell starts prog as the shell that runs the command.
 func (l Local) startShell(c Command, prog process.Program) (*process.Process, error) {
 	var err error
-	if prog.Path, err = lookShell(); err != nil {
+	if prog.Path, err = Look(); err != nil {
 		return nil, err
 	}
 	prog.Args, prog.Dir = c.Args(), c.Dir
@@ -98,7 +98,9 @@ func HasBash() bool {
 	return err == nil
 }
 
-func lookShell() (string, error) {
+// Look returns the path of the shell that runs commands: bash, or sh where there is no
+// bash.
+func Look() (string, error) {
 	for _, name := range []string{"bash", "sh"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path, nil

@@ -57,6 +57,8 @@ type Agent struct {
 	// Ready is called before the tools of a turn are listed, which then stay the same
 	// for the turn; nil means that they never change.
 	Ready func(context.Context)
+	// Hooks run at events of a turn; nil means no hooks.
+	Hooks Hooks
 	// Off are the names of the tools that the configuration disables.
 	Off []string
 
@@ -176,6 +178,7 @@ type turn struct {
 	doom    doom
 	meter   llm.Meter // of history
 	spoke   bool      // the last answer had text
+	stops   int       // how often hooks made it go on
 
 	mayRun                 int  // rounds beyond max_tool_iterations that the user allowed
 	summaries, compactions int  // so far
@@ -213,6 +216,11 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) ([]ll
 		if line := a.Mode(); line != toldMode(history) {
 			prompt.Mode = line
 		}
+	}
+	if blocked, err := a.hooked(ctx, &prompt); err != nil {
+		return history, "", err
+	} else if blocked != "" {
+		return history, acp.StopEndTurn, a.Say(ctx, blocked)
 	}
 	if err := t.fits(prompt.Blocks(nil)); err != nil {
 		return history, "", err
@@ -309,6 +317,9 @@ func (t *turn) begin(ctx context.Context, prompt transcript.Prompt) (acp.StopRea
 // run runs the loop.
 func (t *turn) run(ctx context.Context) (acp.StopReason, error) {
 	for iteration := 0; ; iteration++ {
+		if why, stopped := t.hookStopped(); stopped {
+			return t.stop(ctx, acp.StopEndTurn, "Stopped by a hook: %s", why)
+		}
 		if !t.direct {
 			t.model = t.Model()
 			if t.Toolset != nil {
@@ -351,6 +362,11 @@ func (t *turn) run(ctx context.Context) (acp.StopReason, error) {
 			return t.end(ctx, acp.StopRefusal, "The model refused to answer.")
 		}
 		if len(answer.calls) == 0 {
+			if on, err := t.goesOn(ctx); err != nil {
+				return "", err
+			} else if on {
+				continue
+			}
 			return t.end(ctx, acp.StopEndTurn, "The model ended its turn without an answer.")
 		}
 		outcomes, err := t.runCalls(ctx, answer.calls)

@@ -150,8 +150,10 @@ func (r *running) card(update string) acp.ToolCall {
 // run executes the call and shows its outcome to the client.
 func (r *running) run(ctx context.Context) (*llm.ToolResult, error) {
 	res, err := r.Chain.Execute(ctx, r.call)
+	res, err = r.rewritten(ctx, res, err)
 	if err == nil && r.reformattable(res) {
 		res, err = r.reformatted(ctx, res)
+		res, err = r.rewritten(ctx, res, err)
 	}
 	if err == nil {
 		r.came = outcomeOf(r.asked, r.call.Spec, res)

@@ -39,6 +39,8 @@ type Prompt struct {
 	Instead string `json:"instead,omitempty"`
 	// Alone says that the model gets only Instead, and nothing of Content.
 	Alone bool `json:"alone,omitempty"`
+	// Context is a text of hooks for the model, below the prompt.
+	Context string `json:"context,omitempty"`
 	// Local says that no model sees the prompt, since it is a command.
 	Local bool `json:"local,omitempty"`
 }

@@ -38,6 +38,9 @@ func (p Prompt) Blocks(instead map[int]string) []llm.Block {
 			blocks = append(blocks, b)
 		}
 	}
+	if p.Context != "" && !p.Alone {
+		blocks = append(blocks, llm.Block{Text: p.Context})
+	}
 	return blocks
 }
 

@@ -62,21 +62,25 @@ type App struct {
 	// ProjectServers asks the user about the MCP servers of the repository, and starts
 	// those that the user approves.
 	ProjectServers bool
-	NewID          func() string // returns a new UUID
-	Now            func() time.Time
-	Settle         time.Duration // see session.Sessions
-	Log            *slog.Logger
-	Warnings       []string        // about the configuration; shown in every session
-	MCP            *mcp.Servers    // runs the MCP servers of all sessions
-	Reaper         *process.Reaper // ends running commands if this process is killed; nil ends nothing
+	// ProjectHooks asks the user about the hooks of the repository, and runs those that
+	// the user approves.
+	ProjectHooks bool
+	NewID        func() string // returns a new UUID
+	Now          func() time.Time
+	Settle       time.Duration // see session.Sessions
+	Log          *slog.Logger
+	Warnings     []string        // about the configuration; shown in every session
+	MCP          *mcp.Servers    // runs the MCP servers of all sessions
+	Reaper       *process.Reaper // ends running commands if this process is killed; nil ends nothing
 
-	byEnv   string              // the model that the environment selects
-	home    string              // the user's home directory; empty means unknown
-	environ func(string) string // looks up the environment of the process, without the saved keys
-	whence  func(string) string // returns where a key was set; nil means unknown
-	rules   *rulesFile          // the permission rules that follow their file; nil means those of Config
-	filters *filters            // of tool results
-	vectors toolset.Vectors     // of tools, shared by all sessions
+	byEnv     string              // the model that the environment selects
+	configDir string              // of the user's files; empty means no directory
+	home      string              // the user's home directory; empty means unknown
+	environ   func(string) string // looks up the environment of the process, without the saved keys
+	whence    func(string) string // returns where a key was set; nil means unknown
+	rules     *rulesFile          // the permission rules that follow their file; nil means those of Config
+	filters   *filters            // of tool results
+	vectors   toolset.Vectors     // of tools, shared by all sessions
 
 	servers   provider.Memory     // facts learned of the models' servers, shared by all sessions
 	catalogue *provider.Catalogue // of the providers' models; nil asks no provider
@@ -102,7 +106,7 @@ func New(l *config.Loaded, log *slog.Logger) *App {
 		NewID:    uuid.NewString, Now: time.Now, Settle: settle, Log: log,
 	}
 	a.Warnings, a.byEnv, a.environ, a.whence = l.Warnings, a.Model, l.Getenv, l.Whence
-	a.home = config.HomeDir(l.Getenv)
+	a.home, a.configDir = config.HomeDir(l.Getenv), l.Paths.Config
 	a.rules = newRulesFile(l, func() time.Time { return a.Now() }, log)
 	a.filters = newFilters(l)
 	a.Getenv = a.environment(l, saved)

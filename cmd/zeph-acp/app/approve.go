@@ -3,9 +3,12 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"unicode"
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
@@ -89,42 +92,71 @@ const (
 	approveNo     = "reject_once"
 )
 
+// yesOrNo are the answers to a question that is asked each time.
+var yesOrNo = []acp.PermissionOption{
+	{OptionID: approveOnce, Kind: approveOnce, Name: "Yes"},
+	{OptionID: approveNo, Kind: approveNo, Name: "No"},
+}
+
 // askApproval returns the function that asks the user about approvals; nil if there is
-// no user. It sends a permission request about a tool call of its own, which all clients
-// can show.
+// no user.
 func (a *App) askApproval(s session.Setup) func(context.Context, approval.Question) approval.Answer {
 	if a.Alone {
 		return nil
 	}
 	return func(ctx context.Context, q approval.Question) approval.Answer {
-		shown := acp.ToolCall{
-			Update: acp.UpdateToolCall, ToolCallID: a.NewID(), Status: acp.ToolPending, Kind: string(executors.KindOther), Title: executors.Shown(q.Title),
+		if q.Text != executors.Shown(q.Text) {
+			s.Warn(executors.Shown("Too long to ask about, so the answer is no: " + q.Title))
+			return approval.No
 		}
-		if q.Text != "" {
-			b := acp.TextBlock("```json\n" + executors.Shown(q.Text) + "\n```")
-			shown.Content = append(shown.Content, acp.ToolContent{Type: "content", Content: &b})
-		}
-		if q.After != "" {
-			before, after := executors.Shown(q.Before), executors.Shown(q.After)
-			shown.Content = append(shown.Content, acp.ToolContent{Type: "diff", Path: filepath.Join(s.CWD, "definition.json"), OldText: &before, NewText: &after})
-		}
-		send := func(u acp.ToolCall) {
-			if err := s.Client.Update(ctx, s.ID, u); err != nil {
-				a.Log.Debug("question", "session", s.ID, "err", err)
-			}
-		}
-		send(shown)
-		shown.Update = ""
-		option, err := (&ideproxy.Approver{Client: s.Client, Session: s.ID}).Ask(ctx, shown, []acp.PermissionOption{
+		return map[string]approval.Answer{approveOnce: approval.Once, approveAlways: approval.Always}[a.put(ctx, s, q, []acp.PermissionOption{
 			{OptionID: approveOnce, Kind: approveOnce, Name: "Yes, in this session"},
 			{OptionID: approveAlways, Kind: approveAlways, Name: "Yes, now and later"},
 			{OptionID: approveNo, Kind: approveNo, Name: "No"},
-		})
-		answer, status := map[string]approval.Answer{approveOnce: approval.Once, approveAlways: approval.Always}[option], acp.ToolCompleted
-		if err != nil || answer == approval.No {
-			answer, status = approval.No, acp.ToolFailed
-		}
-		send(acp.ToolCall{Update: acp.UpdateToolCallPatch, ToolCallID: shown.ToolCallID, Status: status})
-		return answer
+		})]
 	}
+}
+
+// legible escapes the characters of a JSON text that could hide a part of it.
+func legible(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if unicode.Is(unicode.Cf, r) {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// put puts a question to the user and returns the id of the chosen option; "" if there
+// was no answer. It sends a permission request about a tool call of its own, which all
+// clients can show.
+func (a *App) put(ctx context.Context, s session.Setup, q approval.Question, options []acp.PermissionOption) string {
+	shown := acp.ToolCall{
+		Update: acp.UpdateToolCall, ToolCallID: a.NewID(), Status: acp.ToolPending, Kind: string(executors.KindOther), Title: executors.Shown(q.Title),
+	}
+	if q.Text != "" {
+		b := acp.TextBlock("```json\n" + legible(executors.Shown(q.Text)) + "\n```")
+		shown.Content = append(shown.Content, acp.ToolContent{Type: "content", Content: &b})
+	}
+	if q.After != "" {
+		before, after := executors.Shown(q.Before), executors.Shown(q.After)
+		shown.Content = append(shown.Content, acp.ToolContent{Type: "diff", Path: filepath.Join(s.CWD, "definition.json"), OldText: &before, NewText: &after})
+	}
+	send := func(u acp.ToolCall) {
+		if err := s.Client.Update(ctx, s.ID, u); err != nil {
+			a.Log.Debug("question", "session", s.ID, "err", err)
+		}
+	}
+	send(shown)
+	shown.Update = ""
+	option, err := (&ideproxy.Approver{Client: s.Client, Session: s.ID}).Ask(ctx, shown, options)
+	status := acp.ToolCompleted
+	if err != nil || option != approveOnce && option != approveAlways {
+		option, status = "", acp.ToolFailed
+	}
+	send(acp.ToolCall{Update: acp.UpdateToolCallPatch, ToolCallID: shown.ToolCallID, Status: status})
+	return option
 }

@@ -53,6 +53,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 	}
 	k.mcp, k.model = a.mcpSession(cfg, s), s.Model
 	k.gates = a.newGates(cfg, s, in.home, k.mcp)
+	k.hooks = a.hooks(cfg, s, in)
 	k.cache.Busy = func() bool { return bash.Running() > 0 }
 	tools := executors.NewDynExecutor(
 		in.skills.Tools(),
@@ -78,6 +79,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 		k.set.Middleware,
 		executors.Validate,
 		guard.Middleware,
+		k.hooks.Middleware,
 		k.policies.Link(),
 		k.gates.trust.Link(),
 		k.gates.flow.Link(),

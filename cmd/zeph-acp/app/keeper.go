@@ -9,6 +9,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors/adversarial"
 	"github.com/zeph-acp/zeph-acp/executors/cache"
+	"github.com/zeph-acp/zeph-acp/executors/hooks"
 	"github.com/zeph-acp/zeph-acp/executors/mcp"
 	"github.com/zeph-acp/zeph-acp/executors/overflow"
 	"github.com/zeph-acp/zeph-acp/executors/quota"
@@ -29,6 +30,7 @@ type keeper struct {
 	filter   *filter.Link
 	long     *overflow.Overflow
 	system   *systemPrompt
+	hooks    *hooks.Session
 	off      []string // the names of disabled tools
 
 	unasked  atomic.Bool  // the user wants no question after max_tool_iterations rounds
@@ -48,6 +50,7 @@ func (k *keeper) Reset() {
 	k.quota.Reset()
 	k.set.Reset()
 	k.gates.reset()
+	k.hooks.Reset()
 }
 
 // Status returns the lines about tools for /status.

@@ -8,6 +8,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
 	"github.com/zeph-acp/zeph-acp/executors/answers"
 	"github.com/zeph-acp/zeph-acp/executors/approval"
+	"github.com/zeph-acp/zeph-acp/executors/hooks"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
@@ -15,7 +16,7 @@ import (
 // and permissions. If this process opened and closed the database a second
 // time, the database would lose its locks.
 func ownFiles(p config.Paths) *workspace.Own {
-	settings := []string{"config.toml", "config.toml.bak*", "filters.toml", answers.FileName, keys.FileName, keys.FileName + ".lock", keys.LoginsFile, keys.Temporary("*")}
+	settings := []string{"config.toml", "config.toml.bak*", "filters.toml", answers.FileName, hooks.FileName, keys.FileName, keys.FileName + ".lock", keys.LoginsFile, keys.Temporary("*")}
 	data := []string{config.StoreFile, config.StoreFile + "-wal", config.StoreFile + "-shm", config.StoreFile + "-journal", config.StoreFile + "*", listsFile, keys.Temporary(listsFile), approval.FileName, keys.Temporary(approval.FileName)}
 	state := []string{"audit.jsonl", "audit.jsonl*"}
 	places := []workspace.Place{{Dir: p.Config, Files: settings}, {Dir: p.Data, Files: data}, {Dir: p.State, Files: state}}

@@ -19,6 +19,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/cache"
 	"github.com/zeph-acp/zeph-acp/executors/diagnostics"
 	"github.com/zeph-acp/zeph-acp/executors/files"
+	"github.com/zeph-acp/zeph-acp/executors/hooks"
 	"github.com/zeph-acp/zeph-acp/executors/infoflow"
 	"github.com/zeph-acp/zeph-acp/executors/judge"
 	"github.com/zeph-acp/zeph-acp/executors/mcp"
@@ -67,6 +68,7 @@ type Tools struct {
 	Retry           retry.Config         `toml:"retry"`
 	TAFC            toolset.TAFC         `toml:"tafc"`
 	Dependencies    toolset.Dependencies `toml:"dependencies"`
+	Hooks           hooks.Config         `toml:"hooks"`
 	InformationFlow infoflow.Config      `toml:"information_flow"`
 	Adversarial     adversarial.Config   `toml:"adversarial_policy"`
 	Judge           judge.AutoConfig     `toml:"judge"`
@@ -100,6 +102,7 @@ func Defaults() Config {
 			Retry:           retry.Defaults(),
 			TAFC:            toolset.TAFCDefaults(),
 			Dependencies:    toolset.DependenciesDefaults(),
+			Hooks:           hooks.Defaults(),
 			InformationFlow: infoflow.Defaults(),
 			Adversarial:     adversarial.Defaults(),
 			Judge:           judge.AutoDefaults(),
@@ -148,6 +151,7 @@ func sections() []section {
 		sectionOf("tools.dependencies", func(c *Config) *toolset.Dependencies { return &c.Tools.Dependencies }),
 		sectionOf("tools.trust", func(c *Config) *trust.Config { return &c.Tools.Trust }),
 		sectionOf("tools.anomaly", func(c *Config) *anomaly.Config { return &c.Tools.Anomaly }),
+		sectionOf("tools.hooks", func(c *Config) *hooks.Config { return &c.Tools.Hooks }),
 		sectionOf("tools.information_flow", func(c *Config) *infoflow.Config { return &c.Tools.InformationFlow }),
 		sectionOf("tools.adversarial_policy", func(c *Config) *adversarial.Config { return &c.Tools.Adversarial }),
 		sectionOf("tools.judge", func(c *Config) *judge.AutoConfig { return &c.Tools.Judge }),

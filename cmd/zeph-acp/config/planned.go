@@ -13,7 +13,7 @@ import (
 var plannedKeys = []string{
 	// Gates and records of tool calls.
 	"tools.policy", "tools.authorization", "tools.utility",
-	"tools.hooks", "tools.audit", "tools.egress", "tools.speculative", "tools.compression",
+	"tools.audit", "tools.egress", "tools.speculative", "tools.compression",
 	"hooks", "security", "execution",
 	// Servers of tools, and their tools, prompts and resources.
 	"lsp", "tools.mcp", "tools.lsp", "acp.lsp",

@@ -1,0 +1,38 @@
+package hooks
+
+import "fmt"
+
+// Config is the table [tools.hooks].
+type Config struct {
+	// Enabled runs hooks. Default true.
+	Enabled bool `toml:"enabled"`
+	// TimeoutSecs is how long a hook may take that names no timeout, in seconds.
+	// Default 60.
+	TimeoutSecs int `toml:"timeout_secs"`
+	// MaxTimeoutSecs limits the timeouts that hooks name, in seconds. Default 600.
+	MaxTimeoutSecs int `toml:"max_timeout_secs"`
+}
+
+// mostTimeout is the largest value of both timeouts.
+const mostTimeout = 3600
+
+// Defaults returns the default settings.
+func Defaults() Config { return Config{Enabled: true, TimeoutSecs: 60, MaxTimeoutSecs: 600} }
+
+// Validate returns a message for each wrong key.
+func (c Config) Validate() map[string]string {
+	wrong := map[string]string{}
+	for key, n := range map[string]int{"timeout_secs": c.TimeoutSecs, "max_timeout_secs": c.MaxTimeoutSecs} {
+		if n < 1 || n > mostTimeout {
+			wrong[key] = fmt.Sprintf("must be from 1 to %d, is %d", mostTimeout, n)
+		}
+	}
+	if len(wrong) == 0 && c.TimeoutSecs > c.MaxTimeoutSecs {
+		wrong["timeout_secs"] = fmt.Sprintf("must be at most max_timeout_secs, %d, is %d", c.MaxTimeoutSecs, c.TimeoutSecs)
+	}
+	return wrong
+}
+
+// Tighten adopts nothing of a repository's file, which could switch off the user's
+// hooks.
+func (c Config) Tighten(Config, func(string) bool) (Config, []string) { return c, nil }

@@ -1,0 +1,150 @@
+package hooks
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// maxHooks limits the hooks of a file.
+const maxHooks = 256
+
+// settings is the part of a file that counts. Other keys belong to other programs.
+type settings struct {
+	Hooks   json.RawMessage `json:"hooks"`
+	Disable bool            `json:"disableAllHooks"`
+}
+
+// group is the hooks of an event that have the same matcher.
+type group struct {
+	Matcher string `json:"matcher"`
+	Hooks   []struct {
+		Type    string  `json:"type"`
+		Command string  `json:"command"`
+		Timeout float64 `json:"timeout"` // seconds
+	} `json:"hooks"`
+}
+
+// disables reports whether a file switches all hooks off.
+func disables(data []byte) bool {
+	var s settings
+	return json.Unmarshal(data, &s) == nil && s.Disable
+}
+
+// parse reads the hooks of the file.
+func (f *file) parse(c Config) error {
+	var s settings
+	if err := json.Unmarshal(data(f), &s); err != nil {
+		return fmt.Errorf("it cannot be read: %w", err)
+	}
+	if len(s.Hooks) == 0 || string(s.Hooks) == "null" {
+		return nil
+	}
+	var groups map[string]json.RawMessage
+	if err := json.Unmarshal(s.Hooks, &groups); err != nil {
+		return fmt.Errorf("hooks: %w", err)
+	}
+	var other []string
+	for name := range groups {
+		if !slices.Contains(events, Event(name)) {
+			other = append(other, name)
+		}
+	}
+	for _, event := range events {
+		if err := f.add(event, groups[string(event)], c); err != nil {
+			return fmt.Errorf("hooks.%s: %w", event, err)
+		}
+	}
+	if len(other) > 0 {
+		slices.Sort(other)
+		f.note = "hooks of these events are not run: " + strings.Join(other, ", ")
+	}
+	var text bytes.Buffer
+	if err := json.Indent(&text, s.Hooks, "", "  "); err != nil {
+		return err
+	}
+	f.text = text.String()
+	return nil
+}
+
+// data returns the content of the file; an empty file is an empty object.
+func data(f *file) []byte {
+	if len(bytes.TrimSpace(f.data)) == 0 {
+		return []byte("{}")
+	}
+	return f.data
+}
+
+// add reads the hooks of one event.
+func (f *file) add(event Event, raw json.RawMessage, c Config) error {
+	var groups []group
+	if len(raw) > 0 {
+		if err := json.Unmarshal(raw, &groups); err != nil {
+			return err
+		}
+	}
+	for _, g := range groups {
+		for _, each := range g.Hooks {
+			h := &hook{event: event, match: newMatcher(event, g.Matcher), command: each.Command, timeout: c.timeout(each.Timeout), file: f}
+			switch {
+			case each.Type != "command":
+				h.command, h.broken = each.Type+" hook", fmt.Sprintf("hooks of type %q are not supported", each.Type)
+			case strings.TrimSpace(each.Command) == "":
+				h.broken = "it has no command"
+			}
+			if f.hooks = append(f.hooks, h); len(f.hooks) > maxHooks {
+				return fmt.Errorf("more than %d hooks", maxHooks)
+			}
+		}
+	}
+	return nil
+}
+
+// timeout returns the time that a hook may take, from the seconds that it names.
+func (c Config) timeout(secs float64) time.Duration {
+	if secs <= 0 {
+		secs = float64(c.TimeoutSecs)
+	}
+	return time.Duration(min(secs, float64(c.MaxTimeoutSecs)) * float64(time.Second))
+}
+
+// scripts returns the hashes of the project's files that the commands of a file name.
+func (s *Session) scripts(f *file) []string {
+	var out []string
+	for _, h := range f.hooks {
+		for _, word := range s.words(h.command) {
+			data, err := s.o.Script(word)
+			if err != nil {
+				continue
+			}
+			sum := sha256.Sum256(data)
+			out = append(out, word+" "+hex.EncodeToString(sum[:]))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// words returns the words of a command that may be files of the project, as absolute
+// paths.
+func (s *Session) words(command string) []string {
+	for _, name := range projectVariables {
+		command = strings.NewReplacer("$"+name, s.o.Dir, "${"+name+"}", s.o.Dir).Replace(strings.ReplaceAll(command, `"$`+name+`"`, "$"+name))
+	}
+	var out []string
+	for _, word := range strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(" \t\n\"'`;|&<>()=", r) }) {
+		if !filepath.IsAbs(word) {
+			word = filepath.Join(s.o.Dir, word)
+		}
+		if rel, err := filepath.Rel(s.o.Dir, word); err == nil && filepath.IsLocal(rel) {
+			out = append(out, word)
+		}
+	}
+	return out
+}

@@ -1,0 +1,185 @@
+package hooks
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// Gate is the name of the gate in the audit log.
+const Gate = "hooks"
+
+// maxRewrites limits how often hooks change the input of one call.
+const maxRewrites = 3
+
+// Middleware returns the link that runs hooks before and after calls.
+func (s *Session) Middleware(next executors.Executor) executors.Executor { return link{next, s} }
+
+type link struct {
+	executors.Executor
+	*Session
+}
+
+func (l link) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
+	if !l.any() {
+		return l.Executor.Execute(ctx, call)
+	}
+	if call.Record == nil {
+		call.Record = &executors.Record{}
+	}
+	names := namesOf(call)
+	before := l.of(PreToolUse, names...)
+	inner := l.Executor
+	if after := l.of(PostToolUse, names...); len(after) > 0 {
+		inner = poster{l.Executor, l.Session, after}
+	}
+	if len(before) == 0 {
+		return inner.Execute(ctx, call)
+	}
+	judge := func(ctx context.Context, c *executors.Call) (executors.Verdict, error) {
+		return l.judge(ctx, c, before, c == call)
+	}
+	return executors.Gate(Gate, judge)(inner).Execute(ctx, call)
+}
+
+// any reports whether there may be hooks.
+func (s *Session) any() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range s.files {
+		if f != nil && f.runs && len(f.hooks) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// toolInput is the input of hooks before and after a call.
+type toolInput struct {
+	common
+	Tool     string         `json:"tool_name"`
+	Input    map[string]any `json:"tool_input"`
+	Response any            `json:"tool_response,omitempty"`
+	ID       string         `json:"tool_use_id"`
+}
+
+func (s *Session) toolInput(event Event, call *executors.Call) toolInput {
+	return toolInput{common: s.common(event), Tool: namesOf(call)[0], Input: shownInput(call), ID: call.ID}
+}
+
+// judge runs the hooks before a call. whole says that it is the call itself, and not a
+// further card of it, whose input nobody can change any more.
+func (s *Session) judge(ctx context.Context, call *executors.Call, hooks []*hook, whole bool) (executors.Verdict, error) {
+	input := s.toolInput(PreToolUse, call)
+	answers, err := s.run(ctx, call.Record, hooks, input)
+	if err != nil {
+		return executors.Verdict{}, err
+	}
+	v := executors.Verdict{Decision: executors.Allow}
+	var asks []string
+	var changed *answer
+	for i, a := range answers {
+		reason := s.short(a.reason, maxReason)
+		switch {
+		case a.decision == executors.Deny || a.stop:
+			return s.denied(a, reason), nil
+		case a.failed != "":
+			asks = append(asks, fmt.Sprintf("the hook %s gave no answer: %s", a.name(), s.short(a.failed, maxReason)))
+		case a.decision == executors.Ask:
+			asks = append(asks, fmt.Sprintf("the hook %s asks. %s", a.name(), reason))
+		}
+		if changed == nil && a.input != nil && !reflect.DeepEqual(a.input, input.Input) {
+			changed = &answers[i]
+		}
+		if a.context != "" && whole {
+			call.Notes = append(call.Notes, s.framed(a.context))
+		}
+	}
+	switch {
+	case changed != nil && whole && call.Rewrites < maxRewrites:
+		call.Rewrite = ownInput(call.Tool, changed.input)
+		return executors.Verdict{
+			Decision: executors.Deny, Rule: changed.rule() + " changed the input",
+			Failure: executors.Failuref(executors.PolicyBlocked, "a hook changed the input of this call; it was not run as it was"),
+		}, nil
+	case changed != nil && whole:
+		return s.denied(*changed, "hooks changed the input again and again"), nil
+	case changed != nil:
+		asks = append(asks, fmt.Sprintf("the hook %s wants another input", changed.name()))
+	}
+	if len(asks) > 0 {
+		v.Decision, v.Reason = executors.Ask, strings.TrimSuffix(strings.TrimSpace(strings.Join(asks, "; ")), ".")
+	}
+	return v, nil
+}
+
+// denied returns the verdict of a hook that denies a call.
+func (s *Session) denied(a answer, reason string) executors.Verdict {
+	if reason == "" {
+		reason = s.short(a.why, maxReason)
+	}
+	return executors.Verdict{
+		Decision: executors.Deny, Rule: a.rule(), Reason: reason,
+		Failure: executors.Failuref(executors.PolicyBlocked, "a hook of the user denied this call: %s", reason).
+			People("Denied by the hook %s: %s", a.name(), reason),
+	}
+}
+
+// name returns the command of a hook for people, cut if it is long.
+func (a answer) name() string {
+	name, _ := executors.Bound(executors.WholeLine(a.hook.command), maxName, false)
+	return executors.Quoted(executors.WholeLine(name))
+}
+
+// rule returns the hook and its file, for the audit log.
+func (a answer) rule() string {
+	return a.hook.file.Name + ": " + executors.WholeLine(a.hook.command)
+}
+
+// poster runs the hooks after a call.
+type poster struct {
+	executors.Executor
+	s     *Session
+	hooks []*hook
+}
+
+func (p poster) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
+	res, err := p.Executor.Execute(ctx, call)
+	if err != nil || res.Failed { // as in the format: only after a success
+		return res, err
+	}
+	input := p.s.toolInput(PostToolUse, call)
+	input.Response = response(call, res)
+	answers, err := p.s.run(ctx, call.Record, p.hooks, input)
+	if err != nil {
+		return res, err
+	}
+	for _, a := range answers {
+		if a.failed != "" {
+			p.s.o.Warn(executors.Shown(fmt.Sprintf("The hook %s failed: %s", a.name(), p.s.short(a.failed, maxReason))))
+		}
+		if a.decision == executors.Deny && a.reason != "" {
+			res.Below(p.s.framed(a.reason))
+		}
+		if a.context != "" {
+			res.Below(p.s.framed(a.context))
+		}
+	}
+	return res, nil
+}
+
+// response returns a result in the format of hooks.
+func response(call *executors.Call, res executors.Result) any {
+	text := res.ForModel()
+	if call.Card.Command != "" {
+		return map[string]any{"stdout": text, "stderr": "", "interrupted": false}
+	}
+	out := map[string]any{"success": true, "content": text}
+	if len(call.Card.Paths) > 0 {
+		out["filePath"] = call.Card.Paths[0]
+	}
+	return out
+}

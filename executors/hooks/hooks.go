@@ -1,0 +1,225 @@
+// Package hooks runs the user's programs at events of a session: before and after tool
+// calls, with a prompt, at the start of a session and at the end of a turn. Files, input
+// and output have the format of Claude Code: https://code.claude.com/docs/en/hooks
+//
+// Make a [Session] with [New], call [Session.Ready] before each turn, and put
+// [Session.Middleware] into the chain. The turn loop calls [Session.Prompt],
+// [Session.Stop] and [Session.Stopped].
+//
+// It promises that a hook can only tighten. It denies a call, asks the user about it, or
+// changes its input, which every gate then judges anew; "allow" overrides nothing. A hook
+// that crashes, takes too long or answers in another form is a reason to ask. The hooks
+// of a repository run only after the user has approved them and the scripts that they
+// name, by hash. Without hooks a call costs nothing.
+//
+// Why does a hook's own reason reach the model? Because the format says so: a hook that
+// denies "use rg, not grep" is written for the model.
+package hooks
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/approval"
+	"github.com/zeph-acp/zeph-acp/executors/shell/process"
+)
+
+// FileName is the name of the user's file in the configuration directory.
+const FileName = "hooks.json"
+
+// ProjectFiles are the files of a repository, relative to its directory.
+var ProjectFiles = []string{".claude/settings.json", ".zeph/hooks.json"}
+
+// Event is a point in a session at which hooks run.
+type Event string
+
+// The events.
+const (
+	PreToolUse       Event = "PreToolUse"
+	PostToolUse      Event = "PostToolUse"
+	UserPromptSubmit Event = "UserPromptSubmit"
+	SessionStart     Event = "SessionStart"
+	Stop             Event = "Stop"
+)
+
+var events = []Event{SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, Stop}
+
+// Source is a file of hooks.
+type Source struct {
+	Name string                 // for people
+	Read func() ([]byte, error) // fs.ErrNotExist: there is no file
+	// Project says that the file belongs to the repository, so that its hooks need an
+	// approval.
+	Project bool
+}
+
+// Options are the surroundings of a session.
+type Options struct {
+	Config
+	Session string // ACP session id
+	Dir     string // the session's working directory: hooks run there
+	Resumed bool   // the session was stored before
+	Sources []Source
+	Desk    *approval.Desk
+
+	Env    func() []string // the environment of a hook
+	Shell  func(command string) (program string, args []string, err error)
+	Reaper *process.Reaper
+	// Script returns the content of a file of the project, by its absolute path.
+	Script func(path string) ([]byte, error)
+	Mask   func(string) string // redacts secrets
+	Mode   func() string       // the session's mode
+	Model  func() string       // the name of the session's model
+	Warn   func(string)        // queues a line for the user
+	// Confirm asks the user whether a prompt is sent although one of its hooks failed;
+	// nil means that there is no user.
+	Confirm func(ctx context.Context, title string) bool
+	NewID   func() string
+	// Audit records the runs that belong to no tool call.
+	Audit executors.Middleware
+}
+
+// Session holds the hooks of one session. Its methods may be called concurrently.
+type Session struct {
+	o Options
+
+	reading sync.Mutex // held by Ready
+
+	mu      sync.Mutex
+	files   []*file
+	begin   string // the source of the next SessionStart; "" if it ran
+	stopped bool
+	why     string // with stopped
+}
+
+// file is a source as it was last read.
+type file struct {
+	Source
+	data  []byte
+	hooks []*hook
+	note  string // why hooks are left out; "" if none are
+	text  string // for the approval
+	runs  bool   // its hooks may run
+}
+
+// hook is one command of a file.
+type hook struct {
+	event   Event
+	match   matcher
+	command string
+	timeout time.Duration
+	broken  string // why it cannot be run; "" if it can
+	file    *file
+
+	mu   sync.Mutex
+	last executors.HookRun // "" as Event: it did not run yet
+}
+
+// New returns the hooks of a session. It reads no file.
+func New(o Options) *Session {
+	s := &Session{o: o, begin: "startup"}
+	if o.Resumed {
+		s.begin = "resume"
+	}
+	return s
+}
+
+// Reset makes the next prompt the first of a new conversation.
+func (s *Session) Reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.begin = "clear"
+}
+
+// Ready reads the files, and asks the user about hooks of the repository that are new or
+// have changed. Between two calls the hooks stay the same.
+func (s *Session) Ready(ctx context.Context) {
+	if !s.o.Enabled {
+		return
+	}
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	var files []*file
+	disabled := false
+	for i, source := range s.o.Sources {
+		data, err := source.Read()
+		switch before := s.file(i); {
+		case errors.Is(err, fs.ErrNotExist):
+			files = append(files, nil)
+			continue
+		case err == nil && before != nil && bytes.Equal(before.data, data):
+			copied := *before
+			files = append(files, &copied)
+		default:
+			files = append(files, s.parsed(source, data, err))
+		}
+		f := files[i]
+		f.runs = !source.Project || len(f.hooks) > 0 && s.o.Desk.Allowed(ctx, s.subject(f))
+		disabled = disabled || !source.Project && disables(data)
+	}
+	if disabled {
+		files = nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.files = files
+}
+
+// file returns a source as it was last read; nil if there was no file.
+func (s *Session) file(i int) *file {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i < len(s.files) {
+		return s.files[i]
+	}
+	return nil
+}
+
+// parsed parses a file, and warns about the parts that have no effect.
+func (s *Session) parsed(source Source, data []byte, err error) *file {
+	f := &file{Source: source, data: slices.Clone(data)}
+	if err == nil {
+		err = f.parse(s.o.Config)
+	}
+	if err != nil {
+		f.hooks, f.note = nil, err.Error()
+		if !source.Project { // the user's own rules must not get lost
+			f.hooks = []*hook{{event: PreToolUse, file: f, command: source.Name, broken: f.note}}
+		}
+	}
+	if f.note != "" {
+		s.o.Warn(executors.Shown(source.Name + ": " + f.note))
+	}
+	return f
+}
+
+// subject returns the part of the repository that the user approves.
+func (s *Session) subject(f *file) approval.Subject {
+	return approval.Subject{What: "the hooks", File: f.Name, Dir: s.o.Dir, Text: f.text, Covers: s.scripts(f)}
+}
+
+// of returns the hooks of an event that fit one of the names, in the order of the files.
+// No two of them have the same command.
+func (s *Session) of(event Event, names ...string) []*hook {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []*hook
+	for _, f := range s.files {
+		if f == nil || !f.runs {
+			continue
+		}
+		for _, h := range f.hooks {
+			same := func(o *hook) bool { return o.command == h.command && o.broken == h.broken }
+			if h.event == event && h.match.fits(names) && !slices.ContainsFunc(out, same) {
+				out = append(out, h)
+			}
+		}
+	}
+	return out
+}

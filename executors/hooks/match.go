@@ -1,0 +1,108 @@
+package hooks
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// matcher selects tools, or the sources of a SessionStart. The zero value selects all.
+type matcher struct {
+	text  string
+	names []string       // exact names; nil: see pattern
+	re    *regexp.Regexp // nil and no names: everything
+}
+
+// newMatcher returns the matcher of a text: names separated by "|" or ",", or a regular
+// expression. One that cannot be compiled selects everything, since a hook that does not
+// run denies nothing.
+func newMatcher(event Event, text string) matcher {
+	m := matcher{text: text}
+	if text == "" || text == "*" || event == UserPromptSubmit || event == Stop {
+		return m
+	}
+	plain := func(r rune) bool {
+		return r == '_' || r == '|' || r == ',' || r == '-' || r == ' ' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+	}
+	if strings.TrimFunc(text, plain) == "" {
+		for _, name := range strings.FieldsFunc(text, func(r rune) bool { return r == '|' || r == ',' || r == ' ' }) {
+			m.names = append(m.names, name)
+		}
+		return m // without a name it selects everything
+	}
+	m.re, _ = regexp.Compile(text)
+	return m
+}
+
+// fits reports whether one of the names is selected.
+func (m matcher) fits(names []string) bool {
+	return m.names == nil && m.re == nil || slices.ContainsFunc(names, func(name string) bool {
+		return m.re != nil && m.re.MatchString(name) || slices.Contains(m.names, name)
+	})
+}
+
+// known are the names of tools in the format of hooks, by our names.
+var known = map[string]string{
+	"bash": "Bash", "read": "Read", "write": "Write", "edit": "Edit", "grep": "Grep", "find_path": "Glob", "list_directory": "LS",
+	"fetch": "WebFetch", "web_scrape": "WebFetch", "update_plan": "TodoWrite", "load_skill": "Skill",
+}
+
+// namesOf returns the names of a tool: the one that a hook's input has comes first.
+func namesOf(call *executors.Call) []string {
+	if server := call.Spec.Server; server != "" {
+		if prefix, tool, ok := strings.Cut(call.Tool, "__"); ok {
+			return []string{"mcp__" + prefix + "__" + tool, call.Tool}
+		}
+	}
+	if name := known[call.Tool]; name != "" {
+		return []string{name, call.Tool}
+	}
+	return []string{call.Tool}
+}
+
+// fileTools are tools whose "path" is called file_path in the format of hooks.
+var fileTools = []string{"read", "write", "edit"}
+
+// shownInput returns the input of a call in the format of hooks. The file of a file tool
+// is its absolute path, and the address of a web tool is the one that is requested now.
+func shownInput(call *executors.Call) map[string]any {
+	input := map[string]any{}
+	_ = json.Unmarshal(call.Input, &input) // a call with another input does not run
+	switch {
+	case slices.Contains(fileTools, call.Tool):
+		if path, ok := input["path"]; ok {
+			if len(call.Card.Paths) == 1 {
+				path = call.Card.Paths[0]
+			}
+			input["file_path"] = path
+			delete(input, "path")
+		}
+	case call.Card.URL != "" && input["url"] != nil:
+		input["url"] = call.Card.URL
+	}
+	return input
+}
+
+// ownInput is the inverse of shownInput, for an input that a hook has changed.
+func ownInput(tool string, input map[string]any) json.RawMessage {
+	if path, ok := input["file_path"]; ok && slices.Contains(fileTools, tool) {
+		input["path"] = path
+		delete(input, "file_path")
+	}
+	data, _ := json.Marshal(input) // it was JSON
+	return data
+}
+
+// modes are the modes of the session in the format of hooks.
+func modeOf(mode string) string {
+	switch mode {
+	case "code":
+		return "default"
+	case "auto":
+		return "acceptEdits"
+	}
+	return "plan"
+}

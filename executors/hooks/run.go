@@ -1,0 +1,199 @@
+package hooks
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/approval"
+	"github.com/zeph-acp/zeph-acp/executors/shell/process"
+)
+
+// Limits on the runs of hooks.
+const (
+	maxParallel = 8
+	maxOutput   = 1 << 20 // bytes of stdout; more is an answer of another form
+	maxErrors   = 64 << 10
+	maxContext  = 10_000 // characters of a text for the model
+	maxReason   = 2_000
+	maxName     = 200
+	polite      = 100 * time.Millisecond // before a hook that must end is killed
+)
+
+// projectVariables are the names of the variable with the project's directory.
+var projectVariables = []string{"CLAUDE_PROJECT_DIR", "ZEPH_PROJECT_DIR"}
+
+// common is the input that all events have.
+type common struct {
+	SessionID  string `json:"session_id"`
+	Transcript string `json:"transcript_path"` // empty: a session is not stored as a file
+	Dir        string `json:"cwd"`
+	Mode       string `json:"permission_mode"`
+	Event      Event  `json:"hook_event_name"`
+}
+
+func (s *Session) common(event Event) common {
+	return common{SessionID: s.o.Session, Dir: s.o.Dir, Mode: modeOf(s.o.Mode()), Event: event}
+}
+
+// run runs hooks concurrently with the same input. It returns their answers in the order
+// of the hooks, and adds the runs to the record.
+func (s *Session) run(ctx context.Context, record *executors.Record, hooks []*hook, input any) ([]answer, error) {
+	data, err := json.Marshal(input)
+	if err != nil {
+		return nil, err
+	}
+	answers := make([]answer, len(hooks))
+	var group errgroup.Group
+	group.SetLimit(maxParallel)
+	for i, h := range hooks {
+		group.Go(func() error {
+			answers[i] = s.one(ctx, h, data)
+			return nil
+		})
+	}
+	_ = group.Wait() // no function fails
+	for i, a := range answers {
+		if a.message != "" {
+			s.o.Warn(executors.Shown(s.short(a.message, maxReason)))
+		}
+		if a.stop {
+			s.end(cmp.Or(a.why, "a hook ended the turn"))
+		}
+		record.Hooks = append(record.Hooks, a.run)
+		hooks[i].ran(a.run)
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return answers, nil
+}
+
+// ran keeps the last run for the list.
+func (h *hook) ran(run executors.HookRun) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.last = run
+}
+
+// one runs a hook and reads its answer.
+func (s *Session) one(ctx context.Context, h *hook, input []byte) answer {
+	run := executors.HookRun{Event: string(h.event), Command: h.command, Source: h.file.Name}
+	var a answer
+	out, err := s.start(ctx, h, input, &run)
+	if err != nil {
+		a.failed = err.Error()
+	} else {
+		a = read(h.event, out, run)
+	}
+	a.hook = h
+	run.Error = s.short(a.failed, maxReason)
+	run.Decision = string(a.decision)
+	if a.failed != "" && h.event == PreToolUse {
+		run.Decision = string(executors.Ask)
+	}
+	a.run = run
+	return a
+}
+
+// output is the output of a hook that ended by itself.
+type output struct {
+	stdout, stderr string
+	long           bool // stdout was longer
+}
+
+// start runs the command of a hook to its end, and notes in run how it ended. The error
+// says why the hook has no answer.
+func (s *Session) start(ctx context.Context, h *hook, input []byte, run *executors.HookRun) (output, error) {
+	switch {
+	case h.broken != "":
+		return output{}, fmt.Errorf("it cannot be run: %s", h.broken)
+	case h.file.Project && s.o.Desk.State(s.subject(h.file)) != approval.Approved:
+		return output{}, fmt.Errorf("a script that it names has changed since your approval")
+	}
+	program, args, err := s.o.Shell(h.command)
+	if err != nil {
+		return output{}, err
+	}
+	env := slices.Clone(s.o.Env())
+	for _, name := range projectVariables {
+		env = append(env, name+"="+s.o.Dir)
+	}
+	began := time.Now()
+	defer func() { run.DurationMS = time.Since(began).Milliseconds() }()
+	p, err := process.StartPiped(process.Program{Path: program, Args: args, Env: env, Dir: s.o.Dir, Reaper: s.o.Reaper})
+	if err != nil {
+		return output{}, fmt.Errorf("it did not start: %w", err)
+	}
+	stdout, stderr := &bounded{limit: maxOutput}, &bounded{limit: maxErrors}
+	var pipes sync.WaitGroup
+	pipes.Go(func() {
+		_, _ = p.Stdin.Write(input) // a hook need not read its input
+		_ = p.Stdin.Close()
+	})
+	pipes.Go(func() { _, _ = io.Copy(stdout, p.Stdout) })
+	pipes.Go(func() { _, _ = io.Copy(stderr, p.Stderr) })
+	defer p.Release()
+	timer := time.NewTimer(h.timeout)
+	defer timer.Stop()
+	select {
+	case <-p.Over():
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	case <-timer.C:
+		err = fmt.Errorf("it did not end within %s", h.timeout)
+	}
+	p.End(polite) // closes stdin, too
+	pipes.Wait()
+	if err != nil {
+		return output{}, err
+	}
+	exit := p.Exit()
+	run.ExitCode, run.Signal = exit.Code, exit.Signal
+	return output{stdout.String(), strings.TrimSpace(stderr.String()), stdout.more}, nil
+}
+
+// bounded keeps the beginning of what is written to it.
+type bounded struct {
+	bytes.Buffer
+	limit int
+	more  bool
+}
+
+// Write reports that all of p was written, also where it drops some.
+func (b *bounded) Write(p []byte) (int, error) {
+	n := min(len(p), b.limit-b.Len())
+	b.Buffer.Write(p[:n])
+	b.more = b.more || n < len(p)
+	return len(p), nil
+}
+
+// ReadFrom hides that of the buffer, which has no limit.
+func (b *bounded) ReadFrom(r io.Reader) (int64, error) {
+	return io.Copy(struct{ io.Writer }{b}, r)
+}
+
+// short masks a text and cuts it.
+func (s *Session) short(text string, limit int) string {
+	text, _ = executors.Bound(strings.ToValidUTF8(s.o.Mask(text), "\uFFFD"), limit, false)
+	return text
+}
+
+// framed returns a text of a hook for the model. Each line is marked, so that no text can
+// end its frame.
+func (s *Session) framed(text string) string {
+	return mark + strings.ReplaceAll(s.short(strings.TrimSpace(text), maxContext), "\n", "\n"+mark)
+}
+
+// mark begins each line of a hook's text.
+const mark = "[hook] "

@@ -1,0 +1,182 @@
+package hooks
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// Prompt runs the hooks of a prompt, and those of the session's start before the first
+// one. It returns a text for the model, which may be empty. If blocked is not empty, the
+// prompt must not reach the model; blocked says why, for people.
+func (s *Session) Prompt(ctx context.Context, prompt string) (text, blocked string, err error) {
+	if !s.any() {
+		return "", "", nil
+	}
+	s.mu.Lock()
+	source := s.begin
+	s.begin = ""
+	s.mu.Unlock()
+	var texts []string
+	if hooks := s.of(SessionStart, source); source != "" && len(hooks) > 0 {
+		input := struct {
+			common
+			Source string `json:"source"`
+			Model  string `json:"model"`
+		}{s.common(SessionStart), source, s.o.Model()}
+		answers, err := s.alone(ctx, SessionStart, hooks, input)
+		if err != nil {
+			return "", "", err
+		}
+		for _, a := range answers {
+			s.warnFailed(a)
+			if a.context != "" {
+				texts = append(texts, s.framed(a.context))
+			}
+		}
+	}
+	if hooks := s.of(UserPromptSubmit); len(hooks) > 0 {
+		input := struct {
+			common
+			Prompt string `json:"prompt"`
+		}{s.common(UserPromptSubmit), prompt}
+		answers, err := s.alone(ctx, UserPromptSubmit, hooks, input)
+		if err != nil {
+			return "", "", err
+		}
+		for _, a := range answers {
+			if a.context != "" {
+				texts = append(texts, s.framed(a.context))
+			}
+			if blocked == "" {
+				blocked = s.blocks(ctx, a)
+			}
+		}
+	}
+	return strings.Join(texts, "\n"), blocked, nil
+}
+
+// blocks returns why a hook keeps a prompt from the model; "" if it does not. The user
+// decides about a hook that failed.
+func (s *Session) blocks(ctx context.Context, a answer) string {
+	switch {
+	case a.decision == executors.Deny || a.stop:
+		reason := a.reason
+		if a.stop {
+			reason = a.why
+		}
+		return strings.TrimSpace(fmt.Sprintf("The hook %s blocked the prompt. %s", a.name(), s.short(reason, maxReason)))
+	case a.failed == "" && a.decision == "":
+		return ""
+	}
+	why := fmt.Sprintf("the hook %s gave no answer: %s", a.name(), s.short(a.failed, maxReason))
+	if a.failed == "" {
+		why = fmt.Sprintf("the hook %s asks: %s", a.name(), s.short(a.reason, maxReason))
+	}
+	if s.o.Confirm != nil && s.o.Confirm(ctx, "Send the prompt? "+why) {
+		return ""
+	}
+	return "The prompt was not sent: " + why
+}
+
+// Stop runs the hooks at the end of a turn. active says that such a hook has already made
+// the turn go on. It returns a text with which the model goes on; "" ends the turn.
+func (s *Session) Stop(ctx context.Context, said string, active bool) (again string, err error) {
+	hooks := s.of(Stop)
+	if len(hooks) == 0 {
+		return "", nil
+	}
+	input := struct {
+		common
+		Active bool   `json:"stop_hook_active"`
+		Last   string `json:"last_assistant_message"`
+	}{s.common(Stop), active, said}
+	answers, err := s.alone(ctx, Stop, hooks, input)
+	if err != nil {
+		return "", err
+	}
+	var texts []string
+	for _, a := range answers {
+		s.warnFailed(a)
+		switch {
+		case a.stop:
+			return "", nil
+		case a.decision == executors.Deny:
+			texts = append(texts, s.framed(a.reason))
+		}
+	}
+	return strings.Join(texts, "\n"), nil
+}
+
+// Stopped reports whether a hook has ended the turn since the last call, and why.
+func (s *Session) Stopped() (why string, stopped bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	why, stopped = s.why, s.stopped
+	s.why, s.stopped = "", false
+	return why, stopped
+}
+
+func (s *Session) end(why string) {
+	why = s.short(why, maxReason)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.why, s.stopped = why, true
+}
+
+func (s *Session) warnFailed(a answer) {
+	if a.failed != "" {
+		s.o.Warn(executors.Shown(fmt.Sprintf("The hook %s of %s failed: %s", a.name(), a.hook.event, s.short(a.failed, maxReason))))
+	}
+}
+
+// alone runs hooks that belong to no tool call. They stand in the audit log as a call of
+// the tool "hook".
+func (s *Session) alone(ctx context.Context, event Event, hooks []*hook, input any) (answers []answer, err error) {
+	about, err := json.Marshal(map[string]Event{"event": event})
+	if err != nil {
+		return nil, err
+	}
+	call := &executors.Call{
+		ID: s.o.NewID(), Tool: "hook", Input: about, Session: s.o.Session, Caller: s.o.Session,
+		Origin: executors.Agent, Phase: executors.PhasePlanner, Attempt: 1, Record: &executors.Record{},
+	}
+	if event == Stop {
+		call.Phase = executors.PhaseVerifier
+	}
+	run := runner(func(ctx context.Context, call *executors.Call) (executors.Result, error) {
+		answers, err = s.run(ctx, call.Record, hooks, input)
+		call.Record.Decision = string(executors.Allow)
+		for _, a := range answers {
+			if a.decision == executors.Deny {
+				call.Record.Decision, call.Record.Rule = string(executors.Deny), a.rule()
+				return executors.Failuref(executors.PolicyBlocked, "blocked by a hook").Result(), err
+			}
+		}
+		return executors.Result{}, err
+	})
+	res, err := s.o.Audit(run).Execute(ctx, call)
+	if err == nil && answers == nil && res.Failure != nil { // it could not be recorded, so it did not run
+		return nil, res.Failure
+	}
+	return answers, err
+}
+
+// runner is an executor without tools.
+type runner func(context.Context, *executors.Call) (executors.Result, error)
+
+// Tools returns no tool.
+func (runner) Tools() []executors.Tool { return nil }
+
+// Prepare returns an empty card.
+func (runner) Prepare(context.Context, *executors.Call) (executors.Card, error) {
+	return executors.Card{}, nil
+}
+
+// Execute calls r.
+func (r runner) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
+	return r(ctx, call)
+}

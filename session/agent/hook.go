@@ -1,0 +1,104 @@
+package agent
+
+import (
+	"context"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
+)
+
+// Hooks are programs of the user that run at events of a turn.
+type Hooks interface {
+	// Prompt is called with each prompt before the model sees it. It returns a text for
+	// the model below the prompt, which may be empty. If blocked is not empty, the turn
+	// ends with it.
+	Prompt(ctx context.Context, prompt string) (text, blocked string, err error)
+	// Stop is called when the model ends its turn, with its last text. It returns a text
+	// with which the model goes on; "" ends the turn. active reports whether it has done
+	// so before in this turn.
+	Stop(ctx context.Context, said string, active bool) (again string, err error)
+	// Stopped reports whether a hook has ended the turn since the last call, and why.
+	Stopped() (why string, stopped bool)
+}
+
+// maxStops limits how often hooks make one turn go on.
+const maxStops = 5
+
+// hooked runs the hooks of a prompt, and adds their text to it. blocked says why no model
+// may see the prompt; "" means that one may.
+func (a *Agent) hooked(ctx context.Context, prompt *transcript.Prompt) (blocked string, err error) {
+	if a.Hooks == nil {
+		return "", nil
+	}
+	text, blocked, err := a.Hooks.Prompt(ctx, transcript.Typed(prompt.Content))
+	if blocked == "" && err == nil {
+		prompt.Context = text
+		return "", nil
+	}
+	_, _ = a.Hooks.Stopped() // the turn ends anyway
+	kept := *prompt
+	kept.Local = true
+	a.Record(kept)
+	return blocked, err
+}
+
+// hookStopped reports whether a hook has ended the turn, and why.
+func (t *turn) hookStopped() (why string, stopped bool) {
+	if t.Hooks == nil {
+		return "", false
+	}
+	return t.Hooks.Stopped()
+}
+
+// goesOn reports whether a hook makes the model go on, with a further message.
+func (t *turn) goesOn(ctx context.Context) (bool, error) {
+	if t.Hooks == nil {
+		return false, nil
+	}
+	again, err := t.Hooks.Stop(ctx, t.lastSaid(), t.stops > 0)
+	if err != nil || again == "" || t.direct || t.stops == maxStops {
+		return false, err
+	}
+	t.stops++
+	t.message.end()
+	prompt := transcript.Prompt{MessageID: t.NewID(), Content: []acp.ContentBlock{}, Instead: again, Alone: true}
+	t.Record(prompt)
+	t.history = append(t.history, llm.Message{Role: llm.User, Blocks: prompt.Blocks(nil)})
+	return true, nil
+}
+
+// lastSaid returns the text of the model's last message.
+func (t *turn) lastSaid() string {
+	var b strings.Builder
+	if n := len(t.history); n > 0 && t.history[n-1].Role == llm.Assistant {
+		for _, block := range t.history[n-1].Blocks {
+			b.WriteString(block.Text)
+		}
+	}
+	return b.String()
+}
+
+// rewritten repeats a call whose input a hook has changed, as an attempt that every link
+// judges anew.
+func (r *running) rewritten(ctx context.Context, res executors.Result, err error) (executors.Result, error) {
+	for err == nil && r.call.Rewrite != nil {
+		releaseResult(res)
+		again := *r.call
+		again.Input, again.Attempt, again.Record = r.call.Rewrite, r.call.Attempt+1, &executors.Record{}
+		again.Rewrite, again.Rewrites = nil, r.call.Rewrites+1
+		again.Ask, again.Notes, again.Judged, again.Admit = nil, nil, nil, nil
+		if err := r.prepare(ctx, &again); err != nil {
+			return res, err
+		}
+		if err := r.correct(ctx, &again); err != nil {
+			return res, err
+		}
+		if res, err = r.Chain.Execute(ctx, &again); err == nil && again.Rewrite == nil {
+			res.Below("[a hook changed the input to " + truncated(string(again.Input), maxNoted) + "]")
+		}
+	}
+	return res, err
+}
