@@ -1,11 +1,10 @@
 package agent
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/session/llm"
@@ -123,13 +122,6 @@ func (d *doom) nudge(o outcome) string {
 	return fmt.Sprintf("\n\n[repeat] You made this call %s, and nothing new came in between. Do something else, or tell the user what is in the way.", often)
 }
 
-// volatile matches the parts that differ between two runs of the same command.
-var volatile = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}` + // UUIDs
-		`|\d{4}-\d\d-\d\d|\d{1,2}:\d\d:\d\d(?:\.\d+)?` + // dates and times
-		`|\d+(?:\.\d+)?\s?(?:ns|µs|us|ms|s)\b`) // durations
-})
-
 // Outputs up to this length, in bytes, do not show progress: different calls
 // have the same ones.
 const (
@@ -149,9 +141,13 @@ func isQuiet(text string, tool executors.Tool, failed bool) bool {
 // parts. The call itself counts only if there is hardly any output.
 func outcomeOf(c llm.ToolCall, tool executors.Tool, res executors.Result) outcome {
 	o := outcome{call: c.Name + "\x00" + canonical(c.Input)}
-	o.text = volatile().ReplaceAllString(res.ForModel(), "#") + "\x00"
+	o.text = withoutVolatile(res.ForModel()) + "\x00"
 	if isQuiet(o.text, tool, res.Failed) {
 		o.text = o.call + "\x00" + o.text
+	}
+	if len(o.text) > sha256.Size { // kept for the rest of the turn
+		sum := sha256.Sum256([]byte(o.text))
+		o.text = string(sum[:])
 	}
 	o.running = !res.Failed && res.Output != nil && res.Output.Partial
 	o.changed = !res.Failed && tool.Effect.Has(executors.Mutates)
