@@ -57,24 +57,28 @@ func (t *turn) readOnly(c llm.ToolCall) bool {
 
 // runGroup announces the calls in order and runs them concurrently.
 func (t *turn) runGroup(ctx context.Context, calls []llm.ToolCall, results []*llm.ToolResult, came []outcome) error {
-	running := make([]*running, len(calls))
+	all := make([]*running, len(calls))
 	for i, c := range calls {
 		r, err := t.announce(ctx, c)
 		if err != nil {
-			for i, r := range running[:i] {
+			for i, r := range all[:i] {
 				results[i], _ = r.finish(ctx, executors.Result{}, err)
 			}
 			return err
 		}
-		running[i] = r
+		all[i] = r
+	}
+	run := func(i int, r *running) (err error) {
+		results[i], err = r.run(ctx)
+		came[i] = r.came
+		return err
+	}
+	if len(all) == 1 { // a new goroutine would have to grow its stack
+		return run(0, all[0])
 	}
 	var group errgroup.Group // without a context: a call that fails does not end the others
-	for i, r := range running {
-		group.Go(func() (err error) {
-			results[i], err = r.run(ctx)
-			came[i] = r.came
-			return err
-		})
+	for i, r := range all {
+		group.Go(func() error { return run(i, r) })
 	}
 	return group.Wait()
 }
