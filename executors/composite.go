@@ -15,10 +15,14 @@ type CompositeExecutor []Executor
 // Tools lists the tools of all parts in order. If two parts have a tool of the
 // same name, it lists only the first, since only the first would answer.
 func (c CompositeExecutor) Tools() []Tool {
-	var all []Tool
-	seen := map[string]bool{}
-	for _, part := range c {
-		for _, t := range part.Tools() {
+	lists, n := make([][]Tool, len(c)), 0
+	for i, part := range c {
+		lists[i] = part.Tools()
+		n += len(lists[i])
+	}
+	all, seen := make([]Tool, 0, n), make(map[string]bool, n)
+	for _, list := range lists {
+		for _, t := range list {
 			if !seen[t.Name] {
 				seen[t.Name] = true
 				all = append(all, t)
@@ -48,11 +52,20 @@ func (c CompositeExecutor) Execute(ctx context.Context, call *Call) (Result, err
 
 func (c CompositeExecutor) owner(tool string) (Executor, error) {
 	for _, part := range c {
-		if _, ok := Find(part.Tools(), tool); ok {
+		if owns(part, tool) {
 			return part, nil
 		}
 	}
 	return nil, NotFound(c.Tools(), tool)
+}
+
+// owns reports whether the executor has the tool.
+func owns(e Executor, tool string) bool {
+	if r, ok := e.(Registry); ok { // without a list of its tools
+		return r.index(tool) >= 0
+	}
+	_, ok := Find(e.Tools(), tool)
+	return ok
 }
 
 // Find returns the tool of that name, and whether there is one.

@@ -78,12 +78,21 @@ func (r Registry) Execute(ctx context.Context, call *Call) (Result, error) {
 }
 
 func (r Registry) find(name string) (Func, error) {
-	for _, f := range r {
-		if f.Name == name {
-			return f, nil
+	i := r.index(name)
+	if i < 0 {
+		return Func{}, NotFound(r.Tools(), name)
+	}
+	return r[i], nil
+}
+
+// index returns the index of the tool of that name, or -1.
+func (r Registry) index(name string) int {
+	for i := range r {
+		if r[i].Name == name {
+			return i
 		}
 	}
-	return Func{}, NotFound(r.Tools(), name)
+	return -1
 }
 
 // generatedSchemas caches the results of SchemaOf: reflection is too slow to repeat

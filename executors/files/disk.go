@@ -38,7 +38,8 @@ func (d Disk) ReadFile(ctx context.Context, path string) (string, error) {
 	}
 	var text strings.Builder
 	text.Grow(int(info.Size()) + 1)
-	n, err := io.Copy(&text, d.limit(f)) // it may grow meanwhile, and /proc has no sizes
+	// It may grow meanwhile, and /proc has no sizes.
+	n, err := io.CopyBuffer(&text, d.limit(f), make([]byte, min(32<<10, max(512, info.Size()+1))))
 	switch {
 	case err != nil:
 		return "", err

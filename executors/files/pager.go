@@ -47,7 +47,7 @@ func (p *pager) count(text string) {
 // read reads the page from r. It stops after the page, so that the time for a
 // page does not depend on the rest of the file.
 func (p *pager) read(ctx context.Context, r io.Reader) error {
-	in := bufio.NewReaderSize(r, 64<<10)
+	in := buffered(r)
 	var line []byte
 	for {
 		if p.seen%1024 == 0 && ctx.Err() != nil {
@@ -80,6 +80,15 @@ func (p *pager) read(ctx context.Context, r io.Reader) error {
 			return nil
 		}
 	}
+}
+
+// buffered returns a reader of lines, with no more memory than a short text needs.
+func buffered(r io.Reader) *bufio.Reader {
+	size := 64 << 10
+	if text, ok := r.(*strings.Reader); ok {
+		size = min(size, text.Len()+1)
+	}
+	return bufio.NewReaderSize(r, size)
 }
 
 // nextLine reads a line without its ending and appends at most keepLine bytes of
@@ -157,7 +166,7 @@ func (p *pager) whole(ctx context.Context, r io.Reader) *executors.Spool {
 	if err != nil {
 		return nil
 	}
-	in := bufio.NewReaderSize(r, 64<<10)
+	in := buffered(r)
 	for line := 0; line < p.skip+p.shown && out.Size() < maxWhole && ctx.Err() == nil; {
 		part, err := in.ReadSlice('\n')
 		if line >= p.skip {

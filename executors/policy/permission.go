@@ -98,8 +98,9 @@ func (p permitted) Tools() []executors.Tool {
 }
 
 func (p permitted) shown(policy *ShellPolicy) []executors.Tool {
-	var shown []executors.Tool
-	for _, t := range p.next.Tools() {
+	all := p.next.Tools()
+	shown := make([]executors.Tool, 0, len(all))
+	for _, t := range all {
 		if !policy.hides(t.Name) {
 			shown = append(shown, t)
 		}
