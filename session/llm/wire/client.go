@@ -1,11 +1,11 @@
 package wire
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 )
 
 // MaxReply bounds an answer that is not a stream, in bytes.
@@ -42,8 +42,18 @@ type Client struct {
 func NewClient(address string) Client {
 	_, query := SplitQuery(address)
 	// A redirect would send key and conversation to an address that is not configured.
-	return Client{&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, query}
+	refuse := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return Client{&http.Client{Transport: transport(), CheckRedirect: refuse}, query}
 }
+
+// transport returns the transport of all clients, so that they share its connections. A
+// request fits into its buffer as a rule: the usual 4 KiB would cost further writes, and
+// 32 KiB of memory that is thrown away after each request.
+var transport = sync.OnceValue(func() *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.WriteBufferSize = 64 << 10
+	return t
+})
 
 // SplitQuery splits an address from its query, and drops a fragment.
 func SplitQuery(address string) (base, query string) {
@@ -88,7 +98,7 @@ func (p proxied) Unwrap() error { return p.error }
 
 // proxies reports whether a request goes through a proxy.
 func (c Client) proxies(req *http.Request) bool {
-	t, ok := cmp.Or(c.Transport, http.DefaultTransport).(*http.Transport)
+	t, ok := c.Transport.(*http.Transport)
 	if !ok || t.Proxy == nil {
 		return false
 	}
