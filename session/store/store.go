@@ -114,7 +114,7 @@ func (db *DB) Exists() bool {
 func (db *DB) Open(ctx context.Context) error {
 	return db.read(ctx, func(h *handle) error {
 		for _, query := range []string{
-			begin, selectLease, setLease, selectLast, insertSession, updateSession, insertEvent, deleteLease, commit,
+			begin, selectLease, setLease, selectLast, insertSession, updateSession, touchSession, insertEvent, deleteLease, commit,
 		} {
 			if _, err := h.stmt(query); err != nil {
 				return err
@@ -271,7 +271,7 @@ type Session struct {
 	Dirs    []string
 	Title   string
 	Created time.Time // time of the first event, UTC, in microseconds
-	Updated time.Time // time of the newest event
+	Updated time.Time // time of the newest event; during a turn it may be a second older
 	Events  int       // their number, and the Seq of the newest
 }
 

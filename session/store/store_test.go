@@ -213,6 +213,35 @@ func TestAppendRefuses(t *testing.T) {
 	}
 }
 
+// During a turn the time of the newest event may lag by a second; a turn ends with the
+// true one.
+func TestUpdatedDuringTurn(t *testing.T) {
+	db, _ := openAt(t, newPath(t))
+	at := func(after time.Duration) []Event { return []Event{{Time: start.Add(after), Kind: "k"}} }
+	if _, err := db.Append(t.Context(), Session{ID: "s", CWD: "/w"}, true, "", at(0)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Acquire(t.Context(), "s", "me"); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		add         func(context.Context, Session, bool, string, []Event) (int64, error)
+		after, want time.Duration
+	}{
+		{db.Append, time.Millisecond, 0},
+		{db.Append, time.Second, time.Second},
+		{db.Append, 1999 * time.Millisecond, time.Second},
+		{db.AppendLast, 1999 * time.Millisecond, 1999 * time.Millisecond},
+	} {
+		if _, err := tt.add(t.Context(), Session{ID: "s", CWD: "/w"}, false, "me", at(tt.after)); err != nil {
+			t.Fatal(err)
+		}
+		if s, err := db.Session(t.Context(), "s"); err != nil || s.Updated.Sub(start) != tt.want {
+			t.Errorf("after %v: %v, %v", tt.after, s.Updated.Sub(start), err)
+		}
+	}
+}
+
 func TestUpdatedNeverGoesBack(t *testing.T) {
 	db, _ := openAt(t, newPath(t))
 	must(t, db, "s", true, "x")
