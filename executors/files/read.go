@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
 type readInput struct {
@@ -21,7 +22,8 @@ func (t *tools) prepareRead(_ context.Context, _ *executors.Call, in readInput) 
 
 // toRead returns the file to read, its state, and the card of the call.
 func (t *tools) toRead(in readInput) (at found, card executors.Card, err error) {
-	if at.target, err = t.target(in.Path); err != nil {
+	roots := t.roots.At(&workspace.Moment{})
+	if at.target, err = t.resolved("path", in.Path, roots.Resolve); err != nil {
 		return at, refusedCard(executors.KindRead, in.Path), err
 	}
 	card = executors.Card{
@@ -29,7 +31,7 @@ func (t *tools) toRead(in readInput) (at found, card executors.Card, err error) 
 		Kind:  executors.KindRead,
 		Paths: []string{at.abs},
 	}
-	if at.info, at.err = t.roots.Lstat(at.abs); at.isFile() { // a client opens the locations
+	if at.info, at.err = roots.Lstat(at.abs); at.isFile() { // a client opens the locations
 		card.Locations = []executors.Location{{Path: at.client, Line: max(0, in.Offset) + 1}}
 	}
 	if in.Offset < 0 || in.Limit < 0 {

@@ -19,9 +19,9 @@ func further(call *executors.Call, card executors.Card) *executors.Call {
 }
 
 // admit returns the guard's part of [executors.Call.Admit].
-func (g judge) admit(call *executors.Call) func(context.Context, executors.Card) error {
+func (g *Guard) admit(p *ShellPolicy, call *executors.Call) func(context.Context, executors.Card) error {
 	return func(_ context.Context, card executors.Card) error {
-		blocked, ask := g.call(further(call, card), call.Spec.Effect.ReadOnly())
+		blocked, ask := g.judge(p).call(further(call, card), call.Spec.Effect.ReadOnly())
 		switch {
 		case blocked != nil:
 			call.Record.Decision, call.Record.Rule = string(Deny), "guard: "+blocked.Message

@@ -10,6 +10,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/command/follow"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
 // decision is the verdict of all sources on a call.
@@ -28,6 +29,7 @@ type decision struct {
 
 // decide judges a call without asking the user.
 func (p ruling) decide(call *executors.Call, tool executors.Tool) decision {
+	p.now = &workspace.Moment{}
 	var d decision
 	switch {
 	case call.Card.Command != "":
@@ -281,12 +283,12 @@ func neutral(c *command.Command) bool {
 // read-only command writes.
 func (p ruling) writes(s *command.Script) verdict {
 	onlyReads := !slices.ContainsFunc(s.Commands, func(c *command.Command) bool { return !c.ReadOnly() && !c.Wraps })
-	steps := 0
+	t := follow.Trail{Lstat: p.now.Lstat}
 	for _, r := range s.Redirects {
 		if r.Target.Literal && harmlessDevice(r.Target.Text) {
 			continue
 		}
-		for _, place := range slices.Concat(follow.Targets(r.Path(), &steps)...) {
+		for _, place := range slices.Concat(follow.Targets(r.Path(), &t)...) {
 			switch {
 			case !r.Write || harmlessDevice(place):
 			case sensitive(place):
@@ -301,7 +303,7 @@ func (p ruling) writes(s *command.Script) verdict {
 			continue
 		}
 		for _, f := range c.Paths() {
-			if slices.ContainsFunc(slices.Concat(follow.Targets(f, &steps)...), sensitive) {
+			if slices.ContainsFunc(slices.Concat(follow.Targets(f, &t)...), sensitive) {
 				return verdict{action: Ask, why: "default: files in .git and .zeph always need permission"}
 			}
 		}

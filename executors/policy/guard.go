@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
@@ -24,7 +25,7 @@ type Guard struct {
 	Commands Workspace
 	Home     string // absolute; empty means unknown
 	// Private returns zeph-acp's own files; nil means that there are none.
-	Private func() *workspace.Private
+	Private func(*workspace.Moment) *workspace.Private
 }
 
 // Middleware puts the guard into a chain.
@@ -53,17 +54,35 @@ func (g guarded) Execute(ctx context.Context, call *executors.Call) (executors.R
 		call.Ask = append(call.Ask, ask...)
 		call.Record.Verdicts = append(call.Record.Verdicts, executors.Verdict{Gate: "guard", Decision: Ask, Reason: strings.Join(ask, "; ")})
 	}
-	call.Admit = g.judge(policy).admit(call)
+	call.Admit = g.admit(policy, call)
 	return g.Executor.Execute(ctx, call)
 }
 
-// judge checks one call against one policy.
+// judge checks one call against one policy, once.
 type judge struct {
 	*Guard
 	*ShellPolicy
+	now *workspace.Moment
 }
 
-func (g *Guard) judge(p *ShellPolicy) judge { return judge{g, p} }
+func (g *Guard) judge(p *ShellPolicy) judge {
+	now := &workspace.Moment{}
+	once := *g
+	once.Roots, once.Commands = at(g.Roots, now), at(g.Commands, now)
+	if g.Private != nil {
+		private := sync.OnceValue(func() *workspace.Private { return g.Private(now) })
+		once.Private = func(*workspace.Moment) *workspace.Private { return private() }
+	}
+	return judge{&once, p, now}
+}
+
+// at returns a workspace for one judgement.
+func at(w Workspace, now *workspace.Moment) Workspace {
+	if r, ok := w.(*workspace.Roots); ok {
+		return r.At(now)
+	}
+	return w
+}
 
 // dirs returns the directories in which commands may name files.
 func (g judge) dirs() []string { return slices.Concat(g.commands().Dirs(), g.allowed) }

@@ -41,7 +41,7 @@ func (c ShellRules) Allowed(home string) []string {
 			}
 			dir = filepath.Join(home, rest)
 		}
-		if found, err := follow.Path(filepath.Clean(dir), false, new(int)); err == nil {
+		if found, err := follow.Path(filepath.Clean(dir), false, &follow.Trail{}); err == nil {
 			dirs = append(dirs, found...)
 		}
 	}

@@ -29,9 +29,9 @@ func (p ruling) form(call *executors.Call, src parsed, allowed func(key string) 
 	if err != nil {
 		return nil, err
 	}
-	steps := 0
+	t := follow.Trail{Lstat: p.now.Lstat}
 	for _, f := range form.Files {
-		if slices.ContainsFunc(slices.Concat(follow.Targets(pathOf(f), &steps)...), sensitive) {
+		if slices.ContainsFunc(slices.Concat(follow.Targets(pathOf(f), &t)...), sensitive) {
 			return nil, errors.New("files in .git and .zeph always need permission")
 		}
 	}
@@ -78,9 +78,9 @@ func (p ruling) covers(tool string, c *plain.Command, src parsed, why error, all
 	case v.action != Allow:
 		return errors.New(strings.TrimPrefix(v.why, "default: "))
 	}
-	steps := 0
+	t := follow.Trail{Lstat: p.now.Lstat}
 	for _, f := range c.Writes {
-		if slices.ContainsFunc(slices.Concat(follow.Targets(pathOf(f), &steps)...), sensitive) {
+		if slices.ContainsFunc(slices.Concat(follow.Targets(pathOf(f), &t)...), sensitive) {
 			return errors.New("files in .git and .zeph always need permission")
 		}
 	}
@@ -137,12 +137,12 @@ func (g judge) plain(card executors.Card) (*plain.Form, bool) {
 // named judges the files of a plain form. They are exactly the words that its
 // programs open.
 func (g judge) named(form *plain.Form) (blocked *executors.Failure, ask []string) {
-	private := ownFiles{private: g.private(), home: g.Home}
+	private := ownFiles{private: g.private(), home: g.Home, trail: follow.Trail{Lstat: g.now.Lstat}}
 	var read *reader
 	if rules := g.readable(); rules != nil {
-		read = &reader{rules: rules, home: g.Home}
+		read = &reader{rules: rules, home: g.Home, trail: follow.Trail{Lstat: g.now.Lstat}}
 	}
-	temp, steps := tempDirs(), 0
+	temp, t := tempDirs(), follow.Trail{Lstat: g.now.Lstat}
 	for _, f := range form.Files {
 		path := pathOf(f)
 		if private.private != nil {
@@ -151,7 +151,7 @@ func (g judge) named(form *plain.Form) (blocked *executors.Failure, ask []string
 		if read != nil {
 			read.file(path, true, false)
 		}
-		for i, found := range follow.Targets(path, &steps) {
+		for i, found := range follow.Targets(path, &t) {
 			if i < len(path.Abs) && harmlessDevice(path.Abs[i]) {
 				continue
 			}

@@ -37,7 +37,7 @@ func (g judge) paths(s *command.Script) (outside string, ask []string) {
 			all = append(all, command.Path{Text: c.Dirs[0], Abs: c.Dirs, Sure: true})
 		}
 	}
-	temp, steps := tempDirs(), 0
+	temp, t := tempDirs(), follow.Trail{Lstat: g.now.Lstat}
 	if file := processFile(s); file != "" {
 		outside = file
 	}
@@ -45,7 +45,7 @@ func (g judge) paths(s *command.Script) (outside string, ask []string) {
 		if len(p.Abs) == 0 {
 			ask = append(ask, fmt.Sprintf("the file that %s names is computed at run time", p.Text))
 		}
-		for i, found := range follow.Targets(p, &steps) {
+		for i, found := range follow.Targets(p, &t) {
 			if i < len(p.Abs) && harmlessDevice(p.Abs[i]) { // before links are resolved: /dev/stderr leads to a file of ours
 				continue
 			}

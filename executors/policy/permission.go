@@ -49,7 +49,7 @@ type Permission struct {
 	Home   string // absolute; empty means unknown
 	// Private returns zeph-acp's own files. The search for git settings does
 	// not read them.
-	Private  func() *workspace.Private
+	Private  func(*workspace.Moment) *workspace.Private
 	Mode     func() string // returns the session's current mode
 	Approver Approver      // nil means that no one can be asked
 	// Arbiter answers questions in the mode auto-judge; nil means that the user
@@ -64,13 +64,6 @@ type Permission struct {
 	NoBash bool
 
 	asking *semaphore.Weighted // of 1: questions are asked one at a time
-}
-
-func (p *Permission) private() *workspace.Private {
-	if p.Private == nil {
-		return nil
-	}
-	return p.Private()
 }
 
 // Middleware puts the link around next.
@@ -88,6 +81,15 @@ type permitted struct {
 type ruling struct {
 	*Permission
 	*ShellPolicy
+	now *workspace.Moment // of the judgement; nil between judgements
+}
+
+// private returns zeph-acp's own files as of the judgement.
+func (p ruling) private() *workspace.Private {
+	if p.Private == nil {
+		return nil
+	}
+	return p.Private(p.now)
 }
 
 // Tools omits tools whose every call the rules deny. It keeps tools that only
@@ -151,7 +153,7 @@ func (p permitted) Execute(ctx context.Context, call *executors.Call) (executors
 		return executors.FailWith(executors.NotFound(p.shown(policy), call.Tool)), nil
 	}
 	tool := call.Spec
-	r := ruling{p.Permission, policy}
+	r := ruling{Permission: p.Permission, ShellPolicy: policy}
 	d := r.decide(call, tool)
 	if d.action == Ask && call.Unfit == nil {
 		var err error

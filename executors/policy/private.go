@@ -16,11 +16,12 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-func (g *Guard) private() *workspace.Private {
+// private returns zeph-acp's own files as of the judgement.
+func (g judge) private() *workspace.Private {
 	if g.Private == nil {
 		return nil
 	}
-	return g.Private()
+	return g.Private(g.now)
 }
 
 // outOfReach returns the failure of a call that would touch zeph-acp's own
@@ -34,7 +35,7 @@ func outOfReach(name string) *executors.Failure {
 type ownFiles struct {
 	private *workspace.Private
 	home    string
-	steps   int
+	trail   follow.Trail
 	named   string // the first word that certainly names one
 	below   string // the first word that names a directory above them which the command processes as a whole
 	ask     []string
@@ -47,7 +48,7 @@ func (g judge) own(card executors.Card, s *command.Script) (blocked *executors.F
 	if private == nil {
 		return nil, nil
 	}
-	o := &ownFiles{private: private, home: g.Home}
+	o := &ownFiles{private: private, home: g.Home, trail: follow.Trail{Lstat: g.now.Lstat}}
 	for _, r := range s.Redirects {
 		o.file(r.Path(), true)
 	}
@@ -100,7 +101,7 @@ func (o *ownFiles) places(p command.Path) [][]string {
 			out = append(out, []string{abs})
 			continue
 		}
-		found, err := follow.Files(abs, p.Glob, &o.steps)
+		found, err := follow.Files(abs, p.Glob, &o.trail)
 		if err != nil {
 			o.reason("the file that %s names is unknown", p.Text)
 		}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,8 +43,8 @@ func atHome(t testing.TB, mixed bool) (s *setup, home string) {
 	r = r.Without(own)
 	s = newSetup()
 	policy := NewShellPolicyHandle(NewShellPolicy(s.shell, s.cfg, home))
-	g := &Guard{Policy: policy, Roots: r, Home: home, Private: r.Private}
-	s.perm = &Permission{Policy: policy, Roots: r, Home: home, Mode: func() string { return s.mode }, Approver: s.user, Remembered: &answers.Project{}, Private: r.Private}
+	g := &Guard{Policy: policy, Roots: r, Home: home, Private: r.PrivateAt}
+	s.perm = &Permission{Policy: policy, Roots: r, Home: home, Mode: func() string { return s.mode }, Approver: s.user, Remembered: &answers.Project{}, Private: r.PrivateAt}
 	s.chain = executors.Chain(s.end, g.Middleware, s.perm.Middleware)
 	return s, home
 }
@@ -202,7 +203,7 @@ func BenchmarkPrivateCommand(b *testing.B) {
 	call := bash("cd src && grep -rn 'func main' . | head -20 && go test ./...")
 	call.Card.Dir, call.Record = home, &executors.Record{}
 	g := &Guard{Policy: s.perm.Policy, Roots: s.perm.Roots, Home: home}
-	for name, look := range map[string]func() *workspace.Private{"none": nil, "own": s.perm.Private} {
+	for name, look := range map[string]func(*workspace.Moment) *workspace.Private{"none": nil, "own": s.perm.Private} {
 		b.Run(name, func(b *testing.B) {
 			g.Private = look
 			b.ReportAllocs()
@@ -212,5 +213,44 @@ func BenchmarkPrivateCommand(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// What one judgement has seen is not kept for the next: a link that is made between two
+// calls counts.
+func TestPrivateLinkBetweenCalls(t *testing.T) {
+	s, home := atHome(t, false)
+	s.allow(Rule{Pattern: "*", Action: Allow})
+	own := filepath.Join(home, ".config/zeph-acp")
+	for i, change := range []func() error{
+		func() error { return nil },
+		func() error { return os.Rename(own, own+"-moved") },
+		func() error { return os.Rename(own+"-moved", own) },
+		func() error {
+			return errors.Join(os.Remove(filepath.Join(home, "plain")), os.Symlink(filepath.Join(own, "keys.toml"), filepath.Join(home, "plain")))
+		},
+		func() error {
+			return errors.Join(os.Remove(filepath.Join(home, "plain")), os.Link(filepath.Join(own, "keys.toml"), filepath.Join(home, "plain")))
+		},
+		func() error {
+			return errors.Join(os.Remove(filepath.Join(home, "plain")), os.WriteFile(filepath.Join(home, "plain"), nil, 0o600))
+		},
+		func() error {
+			return errors.Join(os.RemoveAll(filepath.Join(home, "src")), os.Symlink(own, filepath.Join(home, "src")), os.WriteFile(filepath.Join(own, "a.go"), nil, 0o600))
+		},
+	} {
+		if err := change(); err != nil {
+			t.Fatal(err)
+		}
+		for script, want := range map[string]string{
+			"cat plain":    []string{"allow", "allow", "allow", "block", "block", "allow", "allow"}[i],
+			"cat src/a.go": []string{"allow", "allow", "allow", "allow", "allow", "allow", "block"}[i],
+		} {
+			call := bash(script)
+			call.Card.Dir = home
+			if got := s.outcome(t, call); got != want {
+				t.Errorf("%d: %s: %s, want %s (%s)", i, script, got, want, call.Record.Rule)
+			}
+		}
 	}
 }

@@ -42,7 +42,7 @@ func (g judge) reading(s *command.Script) (blocked *executors.Failure, ask []str
 	if r == nil {
 		return nil, nil
 	}
-	l := reader{rules: r, home: g.Home}
+	l := reader{rules: r, home: g.Home, trail: follow.Trail{Lstat: g.now.Lstat}}
 	for _, redirect := range s.Redirects {
 		if redirect.Read {
 			l.file(redirect.Path(), true, false)
@@ -83,7 +83,7 @@ func (g judge) reading(s *command.Script) (blocked *executors.Failure, ask []str
 type reader struct {
 	rules   *workspace.Readable
 	home    string
-	steps   int
+	trail   follow.Trail
 	refused string // the first word that certainly names one
 	why     string
 	ask     []string
@@ -125,7 +125,7 @@ func (l *reader) refuses(abs string, glob, below bool) string {
 	if harmlessDevice(abs) {
 		return ""
 	}
-	found, _ := follow.Files(abs, glob, &l.steps) // a path that cannot be followed is judged elsewhere
+	found, _ := follow.Files(abs, glob, &l.trail) // a path that cannot be followed is judged elsewhere
 	if glob {                                     // a file that the pattern matches later counts too
 		dir := abs[:strings.IndexAny(abs+"*", "*?[")]
 		found = append(found, filepath.Dir(dir+"x"))

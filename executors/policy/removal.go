@@ -227,7 +227,7 @@ func (g judge) protected(abs string) bool {
 		return true
 	}
 	place := filepath.Clean(filepath.FromSlash(abs))
-	if found, err := follow.Path(filepath.FromSlash(abs), false, new(int)); err == nil {
+	if found, err := follow.Path(filepath.FromSlash(abs), false, &follow.Trail{Lstat: g.now.Lstat}); err == nil {
 		place = found[0]
 	}
 	keep := append(g.dirs(), string(filepath.Separator))

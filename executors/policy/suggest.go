@@ -35,7 +35,7 @@ func (p ruling) suggestRules(call *executors.Call, tool executors.Tool) (text st
 			policy.rules.Permissions = map[string][]Rule{}
 		}
 		policy.rules.Permissions[call.Tool] = list
-		return ruling{p.Permission, &policy}.decide(call, tool).action == Allow
+		return ruling{Permission: p.Permission, ShellPolicy: &policy}.decide(call, tool).action == Allow
 	}
 	has := p.rules.Permissions[call.Tool]
 	first = !allowed(slices.Concat(has, added))

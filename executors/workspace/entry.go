@@ -18,7 +18,10 @@ func (r *Roots) ResolveEntry(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	dir, err := follow(filepath.Dir(abs))
+	if r.now == nil {
+		r = r.At(&Moment{})
+	}
+	dir, err := r.now.follow(filepath.Dir(abs))
 	if err != nil {
 		return "", fmt.Errorf("resolve %s: %w", path, err)
 	}
@@ -29,7 +32,7 @@ func (r *Roots) ResolveEntry(path string) (string, error) {
 		return "", err
 	}
 	if namesDirectory(path) {
-		if info, err := os.Lstat(abs); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		if info, err := r.now.Lstat(abs); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 			return "", fmt.Errorf("%s is a symbolic link, not a directory; to name the link itself, remove the slash at the end", path)
 		}
 	}
@@ -213,6 +216,6 @@ func linkError(err error, name string) error {
 // Leads reports whether the absolute path, which may contain symlinks and "..",
 // leads to an allowed place in a root. It need not exist.
 func (r *Roots) Leads(path string) bool {
-	resolved, err := follow(path)
+	resolved, err := r.now.follow(path)
 	return err == nil && r.Contains(resolved) && r.judge(resolved, path) == nil
 }

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -64,6 +65,7 @@ type Private struct {
 	spots []spot
 	files []fs.FileInfo    // hidden files, recognized under any name
 	dirs  map[string]spots // results for directories so far, by path
+	now   *Moment
 }
 
 // spot is a directory that contains hidden files.
@@ -89,17 +91,20 @@ func (r *Roots) Without(own *Own) *Roots {
 
 // Private takes a snapshot of the hidden files.
 func (r *Roots) Private() *Private {
-	if r.own == nil {
-		return nil
+	if r.own == nil || r.private != nil {
+		return r.private
 	}
-	p := &Private{own: r.own, dirs: map[string]spots{}}
+	p := &Private{own: r.own, dirs: map[string]spots{}, now: cmp.Or(r.now, &Moment{})}
 	for _, place := range r.own.Places {
-		s := findSpot(place.Dir, place.Mixed)
+		s := p.spot(place.Dir, place.Mixed)
 		p.find(&s, place)
 		if place.Mixed && r.worksIn(s.path) {
 			s.names = place.Files
 		}
 		p.spots = append(p.spots, s)
+	}
+	if r.now != nil {
+		r.private = p
 	}
 	return p
 }
@@ -134,22 +139,22 @@ func (p *Private) find(s *spot, place Place) {
 	p.own.looks[place.Dir] = look{s.info, now, slices.Clip(s.files), slices.Clone(p.files[files:])}
 }
 
-// findSpot finds a directory that is hidden, by its identity. It resolves the
-// path only if the directory does not exist yet, or if need is set.
-func findSpot(dir string, need bool) spot {
+// spot finds a directory that is hidden, by its identity. It resolves the path only if
+// the directory does not exist yet, or if need is set.
+func (p *Private) spot(dir string, need bool) spot {
 	s := spot{path: filepath.Clean(dir)}
 	info, err := os.Stat(s.path)
 	if err == nil {
 		s.info = info
 	}
 	if err != nil || need {
-		s.follow()
+		s.follow(p.now)
 	}
 	return s
 }
 
-func (s *spot) follow() {
-	if real, err := follow(s.path); err == nil {
+func (s *spot) follow(now *Moment) {
+	if real, err := now.follow(s.path); err == nil {
 		s.path = real
 	}
 }
@@ -158,16 +163,16 @@ func (s *spot) follow() {
 // to its target that have the target's name as a prefix (a database's log) are
 // hidden too.
 func (p *Private) file(name string) bool {
-	info, err := os.Lstat(name)
+	info, err := p.now.Lstat(name)
 	if err != nil {
 		return false
 	}
 	if info.Mode()&fs.ModeSymlink != 0 {
-		real, err := follow(name)
+		real, err := p.now.follow(name)
 		if err != nil {
 			return false
 		}
-		s, base := findSpot(filepath.Dir(real), false), filepath.Base(real)
+		s, base := p.spot(filepath.Dir(real), false), filepath.Base(real)
 		s.names, s.files = []string{escape.Replace(fold(base)) + "*"}, []string{base}
 		p.spots = append(p.spots, s)
 		if info, err = os.Stat(real); err != nil {
@@ -197,7 +202,7 @@ func (p *Private) Hides(abs string) bool {
 	if dir != abs && p.at(dir).hides(filepath.Base(abs)) {
 		return true
 	}
-	info, err := os.Lstat(abs)
+	info, err := p.now.Lstat(abs)
 	if err == nil && !info.IsDir() {
 		return p.known(info)
 	}
@@ -214,7 +219,7 @@ func (p *Private) at(dir string) spots {
 		found.hidden = p.at(parent).hides(filepath.Base(dir))
 	}
 	if !found.hidden {
-		info, err := os.Lstat(dir)
+		info, err := p.now.Lstat(dir)
 		found = p.spotsAt(dir, info, err)
 	}
 	p.dirs[dir] = found
@@ -277,10 +282,10 @@ func (p *Private) Below(abs string) []string {
 		if s.info == nil {
 			continue
 		}
-		s.follow()
+		s.follow(p.now)
 		rel, at := ".", s.path
 		for {
-			if i, err := os.Lstat(at); err == nil && os.SameFile(i, info) {
+			if i, err := p.now.Lstat(at); err == nil && os.SameFile(i, info) {
 				break
 			}
 			if filepath.Dir(at) == at {

@@ -41,7 +41,10 @@ func (r *Roots) Resolve(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	resolved, err := follow(abs)
+	if r.now == nil {
+		r = r.At(&Moment{})
+	}
+	resolved, err := r.now.follow(abs)
 	if err != nil {
 		return "", fmt.Errorf("resolve %s: %w", path, err)
 	}
@@ -99,7 +102,7 @@ func expandHome(path string) (string, error) {
 // follow replaces every symlink in an absolute path. Unlike
 // filepath.EvalSymlinks it continues if a name does not exist, so that a dangling
 // link shows where a file created through it would be.
-func follow(path string) (string, error) {
+func (m *Moment) follow(path string) (string, error) {
 	done, todo := splitRoot(path)
 	for links := 0; len(todo) > 0; {
 		name := todo[0]
@@ -112,7 +115,7 @@ func follow(path string) (string, error) {
 			continue
 		}
 		next := filepath.Join(done, name)
-		info, err := os.Lstat(next)
+		info, err := m.Lstat(next)
 		switch {
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 			done = next

@@ -24,12 +24,15 @@ import (
 )
 
 // Roots are the directories of one session. They are immutable, so all methods may
-// be called concurrently.
+// be called concurrently, except for those of [Roots.At].
 type Roots struct {
 	given []string // as the client wrote them, cleaned
 	dirs  []string // the same without symlinks
 	own   *Own     // hidden files; nil hides nothing
 	read  *Readable
+
+	now     *Moment  // of At; else nil
+	private *Private // the snapshot at that moment; nil until it is needed
 }
 
 // New returns Roots of existing absolute directories; the first is the session's

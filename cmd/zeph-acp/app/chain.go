@@ -34,9 +34,9 @@ import (
 // order.
 func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *policy.ShellPolicyHandle, models helperModels, terminals *ideproxy.Terminals) (executors.Executor, *keeper) {
 	caps := s.Client.Capabilities()
-	guard := &policy.Guard{Policy: rules, Roots: in.files, Commands: in.roots, Home: in.home, Private: in.roots.Private}
+	guard := &policy.Guard{Policy: rules, Roots: in.files, Commands: in.roots, Home: in.home, Private: in.roots.PrivateAt}
 	permission := &policy.Permission{
-		Policy: rules, Roots: in.files, Home: in.home, Private: in.roots.Private,
+		Policy: rules, Roots: in.files, Home: in.home, Private: in.roots.PrivateAt,
 		Mode: s.Mode, Approver: a.approver(s), Arbiter: models.arbiter,
 		Remembered: a.Answers.Project(in.roots.Cwd(), in.roots.Dirs()[1:]...), Log: a.Log, NoBash: !shell.HasBash(),
 	}

@@ -27,20 +27,34 @@ var (
 // maxSteps bounds the names that are examined for one script.
 const maxSteps = 1 << 15
 
+// Trail is the work of following the paths of one script, which is bounded. The zero
+// value is ready.
+type Trail struct {
+	// Lstat replaces [os.Lstat]; nil does not.
+	Lstat func(path string) (fs.FileInfo, error)
+
+	steps int // so far
+}
+
+func (t *Trail) lstat(path string) (fs.FileInfo, error) {
+	if t.Lstat == nil {
+		return os.Lstat(path)
+	}
+	return t.Lstat(path)
+}
+
 // Path returns where an absolute path of a command leads: links are followed before
 // ".." goes up. For a pattern (glob) it returns where each matching link or
 // directory leads. A file that does not exist stays as written. The error means
 // that the path may lead anywhere.
-//
-// steps counts the work for one script, which is bounded.
-func Path(abs string, glob bool, steps *int) ([]string, error) {
-	return find(abs, glob, follower{steps: steps})
+func Path(abs string, glob bool, t *Trail) ([]string, error) {
+	return find(abs, glob, follower{Trail: t})
 }
 
 // Files is like [Path], and for a pattern it also returns the matching files that
 // lead nowhere else. With an error it returns the places found so far.
-func Files(abs string, glob bool, steps *int) ([]string, error) {
-	return find(abs, glob, follower{steps: steps, plain: true})
+func Files(abs string, glob bool, t *Trail) ([]string, error) {
+	return find(abs, glob, follower{Trail: t, plain: true})
 }
 
 func find(abs string, glob bool, f follower) ([]string, error) {
@@ -64,7 +78,7 @@ func splitPath(p string, glob bool) []pathStep {
 }
 
 type follower struct {
-	steps *int // so far
+	*Trail
 	plain bool // also return plain files that match a pattern
 	found []string
 }
@@ -72,7 +86,7 @@ type follower struct {
 // follow continues from dir, which contains no links, with names.
 func (f *follower) follow(dir string, names []pathStep, links int) error {
 	for len(names) > 0 {
-		if *f.steps++; *f.steps > maxSteps || links > 255 {
+		if f.steps++; f.steps > maxSteps || links > 255 {
 			return errTooMany
 		}
 		s := names[0]
@@ -91,7 +105,7 @@ func (f *follower) follow(dir string, names []pathStep, links int) error {
 			}
 		}
 		next := filepath.Join(dir, s.name)
-		info, err := os.Lstat(next)
+		info, err := f.lstat(next)
 		if err != nil || info.Mode()&fs.ModeSymlink == 0 {
 			dir = next
 			continue
@@ -127,7 +141,7 @@ func (f *follower) matches(dir, pattern string, rest []pathStep, links int) erro
 	if err != nil {
 		return nil // nothing matches
 	}
-	*f.steps += len(entries)
+	f.steps += len(entries)
 	for _, e := range entries {
 		ok, err := path.Match(pattern, e.Name())
 		if err != nil {
@@ -154,10 +168,10 @@ func (f *follower) matches(dir, pattern string, rest []pathStep, links int) erro
 // Targets returns where a file of a command leads, seen from each of its working
 // directories. For a path that may lead anywhere it contains [Unknown] and the path
 // as written.
-func Targets(p command.Path, steps *int) [][]string {
+func Targets(p command.Path, t *Trail) [][]string {
 	var out [][]string
 	for _, abs := range p.Abs {
-		found, err := Path(abs, p.Glob, steps)
+		found, err := Path(abs, p.Glob, t)
 		if err != nil {
 			found = []string{Unknown, filepath.Clean(abs)}
 		}
