@@ -170,6 +170,7 @@ type turn struct {
 	model   llm.Model // of the next call
 	direct  bool      // the user's own calls: the model stays Direct
 	origin  executors.Origin
+	phase   executors.Phase
 	words   string // what the user typed
 	tools   []executors.Tool
 	offered []llm.Tool

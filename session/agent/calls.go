@@ -106,7 +106,7 @@ func (t *turn) announce(ctx context.Context, c llm.ToolCall) (*running, error) {
 	tool, _ := executors.Find(t.tools, c.Name)
 	call := &executors.Call{
 		ID: t.NewID(), Tool: c.Name, Input: c.Input,
-		Session: t.Session, Caller: t.Session, Origin: t.origin, Phase: tool.Phase, Words: t.words, Attempt: 1,
+		Session: t.Session, Caller: t.Session, Origin: t.origin, Phase: cmp.Or(tool.Phase, t.phase), Words: t.words, Attempt: 1,
 		Record: &executors.Record{},
 	}
 	r := &running{turn: t, call: call, id: c.ID, asked: c}

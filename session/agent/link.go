@@ -46,8 +46,8 @@ func (t *turn) reader(uri string) (tool string, input map[string]string) {
 // may read it itself.
 func (t *turn) follow(ctx context.Context, prompt []acp.ContentBlock) (map[int]string, error) {
 	texts, tried := map[int]string{}, 0
-	t.origin = executors.User
-	defer func() { t.origin = executors.Model }()
+	t.origin, t.phase = executors.User, executors.PhasePlanner
+	defer func() { t.origin, t.phase = executors.Model, executors.PhaseExecutor }()
 	for i, c := range prompt {
 		if c.Type != "resource_link" || tried == maxLinks {
 			continue

@@ -84,6 +84,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 		k.gates.trust.Link(),
 		k.gates.flow.Link(),
 		k.gates.anomaly.Link(),
+		k.gates.utility.Link(),
 		permission.Middleware,
 		k.cache.Middleware,
 		cfg.Tools.Retry.Middleware,

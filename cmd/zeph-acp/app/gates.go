@@ -9,6 +9,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/infoflow"
 	"github.com/zeph-acp/zeph-acp/executors/mcp"
 	"github.com/zeph-acp/zeph-acp/executors/trust"
+	"github.com/zeph-acp/zeph-acp/executors/utility"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
@@ -19,10 +20,14 @@ type gates struct {
 	trust   *trust.Trust
 	flow    *infoflow.Flow
 	anomaly *anomaly.Detector
+	utility *utility.Gate
 }
 
 func (a *App) newGates(cfg config.Config, s session.Setup, home string, servers *mcp.Session) gates {
-	g := gates{trust: trust.New(cfg.Tools.Trust), flow: infoflow.New(cfg.Tools.InformationFlow, home), anomaly: anomaly.New(cfg.Tools.Anomaly)}
+	g := gates{
+		trust: trust.New(cfg.Tools.Trust), flow: infoflow.New(cfg.Tools.InformationFlow, home),
+		anomaly: anomaly.New(cfg.Tools.Anomaly), utility: utility.New(cfg.Tools.Utility),
+	}
 	g.trust.Entry = servers.Trusted
 	g.trust.Forget = g.anomaly.Forget
 	g.trust.Save = save(s, trust.Name, false)
@@ -47,12 +52,14 @@ func (g gates) begin(s session.Setup) {
 	g.trust.Restore(s.State(trust.Name))
 	g.trust.Begin()
 	g.flow.Restore(s.State(infoflow.Name))
+	g.utility.Begin()
 }
 
 // reset drops the state that belongs to the conversation.
 func (g gates) reset() {
 	g.flow.Reset()
 	g.anomaly.Reset()
+	g.utility.Reset()
 }
 
 // status returns the lines of the gates for /status.

@@ -30,6 +30,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/shell"
 	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
 	"github.com/zeph-acp/zeph-acp/executors/trust"
+	"github.com/zeph-acp/zeph-acp/executors/utility"
 	"github.com/zeph-acp/zeph-acp/executors/web"
 	"github.com/zeph-acp/zeph-acp/filter"
 	"github.com/zeph-acp/zeph-acp/session/agent"
@@ -74,6 +75,7 @@ type Tools struct {
 	Judge           judge.AutoConfig     `toml:"judge"`
 	Trust           trust.Config         `toml:"trust"`
 	Anomaly         anomaly.Config       `toml:"anomaly"`
+	Utility         utility.Config       `toml:"utility"`
 	Offer                                // enabled, summarize_output, summarize_provider
 	quota.Limits                         // max_tool_calls_per_session
 	policy.Config                        // [[tools.permissions.TOOL]]
@@ -108,6 +110,7 @@ func Defaults() Config {
 			Judge:           judge.AutoDefaults(),
 			Trust:           trust.Defaults(),
 			Anomaly:         anomaly.Defaults(),
+			Utility:         utility.Defaults(),
 			Offer:           Offer{Enabled: true},
 			Limits:          quota.Defaults(),
 			Config:          policy.Defaults(),
@@ -152,6 +155,7 @@ func sections() []section {
 		sectionOf("tools.trust", func(c *Config) *trust.Config { return &c.Tools.Trust }),
 		sectionOf("tools.anomaly", func(c *Config) *anomaly.Config { return &c.Tools.Anomaly }),
 		sectionOf("tools.hooks", func(c *Config) *hooks.Config { return &c.Tools.Hooks }),
+		sectionOf("tools.utility", func(c *Config) *utility.Config { return &c.Tools.Utility }),
 		sectionOf("tools.information_flow", func(c *Config) *infoflow.Config { return &c.Tools.InformationFlow }),
 		sectionOf("tools.adversarial_policy", func(c *Config) *adversarial.Config { return &c.Tools.Adversarial }),
 		sectionOf("tools.judge", func(c *Config) *judge.AutoConfig { return &c.Tools.Judge }),

@@ -38,8 +38,8 @@ effect = "deny"
 [[tools.authorization.rules]]
 effect = "deny"
 tool = "bash"
-[tools.utility]
-threshold = 0.0
+[tools.egress]
+enabled = true
 [[hooks]]
 name = "a"
 [[hooks]]
@@ -53,7 +53,7 @@ timeout = 7
 risk_chain_threshold = 0.7
 `
 	want := []string{
-		`:3: key "tools.policy": `, `:7: key "tools.authorization": `, `:10: key "tools.utility": `, `:12: key "hooks": `,
+		`:3: key "tools.policy": `, `:7: key "tools.authorization": `, `:10: key "tools.egress": `, `:12: key "hooks": `,
 		`:16: key "lsp": `, `:18: key "memory": `, `:22: key "tools.shell.risk_chain_threshold": `,
 	}
 	warned := func(t *testing.T, warnings []string) {

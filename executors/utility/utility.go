@@ -1,0 +1,160 @@
+// Package utility skips calls of a model that are worth less than they cost.
+//
+// Put [Gate.Link] into the chain of one session, and call [Gate.Begin] before each
+// turn. Each call has a score: its expected gain, minus its cost in tokens, minus a
+// penalty if the turn has made the same call before, plus a bonus for a tool that was
+// not used lately. A call below the threshold is not run, and the model is told that
+// it was not worth it.
+//
+// It promises that these calls are never skipped for their score: those that the user
+// asked for, those of tools that change something, and those of the exempt tools. A
+// score that cannot be computed denies the call.
+//
+// Why is it off by default? It saves tokens only with models that repeat themselves,
+// and a wrong score costs a round.
+package utility
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// Name is the name of the gate.
+const Name = "utility"
+
+// Gate scores the calls of one session. It may be used concurrently. Start with
+// [New].
+type Gate struct {
+	cfg    Config
+	exempt map[string]bool // names as [plainName] returns them
+	gains  map[string]bool // the tools of HighGainTools
+
+	mu     sync.Mutex
+	made   map[[sha256.Size]byte]bool // the calls of this turn
+	recent []string                   // the tools of the last calls
+	sizes  map[string]mean            // of the results of each tool
+}
+
+// mean is the average size of results, in bytes.
+type mean struct{ sum, n int }
+
+// New returns a gate that has seen no call.
+func New(cfg Config) *Gate {
+	return &Gate{
+		cfg: cfg, exempt: setOf(slices.Concat(cfg.ExemptTools, alwaysExempt)), gains: setOf(cfg.HighGainTools),
+		made: map[[sha256.Size]byte]bool{}, sizes: map[string]mean{},
+	}
+}
+
+func setOf(names []string) map[string]bool {
+	set := map[string]bool{}
+	for _, name := range names {
+		set[plainName(name)] = true
+	}
+	return set
+}
+
+// plainName returns a name of a tool in the form in which names are compared.
+func plainName(name string) string { return strings.ToLower(strings.ReplaceAll(name, ":", "_")) }
+
+// Link returns the gate, or nil if it is off.
+func (g *Gate) Link() executors.Middleware {
+	if !g.cfg.Enabled {
+		return nil
+	}
+	gate := executors.Gate(Name, g.judge)
+	return func(next executors.Executor) executors.Executor { return gate(observer{next, g}) }
+}
+
+// Begin begins a turn, which has made no call.
+func (g *Gate) Begin() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	clear(g.made)
+}
+
+// Reset drops all that the gate has seen.
+func (g *Gate) Reset() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	clear(g.made)
+	clear(g.sizes)
+	g.recent = nil
+}
+
+func (g *Gate) judge(_ context.Context, call *executors.Call) (executors.Verdict, error) {
+	if g.exempt[plainName(call.Tool)] || asked(call) {
+		return executors.Verdict{}, nil
+	}
+	s := g.score(call)
+	total := s.total(g.cfg)
+	v := executors.Verdict{Decision: executors.Allow, Rule: s.String(), Reason: fmt.Sprintf("the score is %.2f", total)}
+	switch {
+	case math.IsNaN(total) || math.IsInf(total, 0):
+		v.Decision, v.Reason = executors.Deny, "the score cannot be computed"
+		v.Failure = executors.Failuref(executors.PolicyBlocked, "%s was not run: its use cannot be judged", call.Tool).
+			People("Not run: the score of this call cannot be computed. The key tools.utility has its weights.")
+	case total < g.cfg.Threshold && !hasEffects(call):
+		v.Decision, v.Reason = executors.Deny, fmt.Sprintf("the score %.2f is below the threshold %.2f", total, g.cfg.Threshold)
+		v.Failure = skipped(call, s)
+	}
+	return v, nil
+}
+
+// hasEffects reports whether a call changes something, in the session or outside. No
+// score skips such a call.
+func hasEffects(call *executors.Call) bool {
+	e := call.Spec.Effect
+	return e.Has(executors.Mutates) || e.Has(executors.Internal) || !e.Has(executors.Reads)
+}
+
+// skipped returns the result of a call that is not worth its cost.
+func skipped(call *executors.Call, s score) *executors.Failure {
+	f := executors.Failuref(executors.PolicyBlocked, "%s was skipped: it would add little", call.Tool).
+		Hint("Answer with what you know, or make a call that brings something new.")
+	if s.redundancy > 0 {
+		f = executors.Failuref(executors.PolicyBlocked, "%s was skipped: this turn has made the same call before", call.Tool).
+			Hint("Use the earlier result.")
+	}
+	return f.People("Skipped by utility: the call would add little.")
+}
+
+// observer remembers the calls that ran.
+type observer struct {
+	executors.Executor
+	gate *Gate
+}
+
+func (o observer) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
+	res, err := o.Executor.Execute(ctx, call)
+	if err == nil && !res.Category().Denial() {
+		o.gate.observe(call, len(res.ForModel()))
+	}
+	return res, err
+}
+
+func (g *Gate) observe(call *executors.Call, size int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.made[keyOf(call)] = true
+	if g.recent = append(g.recent, call.Tool); len(g.recent) > lately {
+		g.recent = g.recent[1:]
+	}
+	m := g.sizes[call.Tool]
+	g.sizes[call.Tool] = mean{m.sum + size, m.n + 1}
+	if hasEffects(call) {
+		clear(g.made) // a read may have another result now
+	}
+}
+
+// keyOf identifies a call by tool and input.
+func keyOf(call *executors.Call) [sha256.Size]byte {
+	return sha256.Sum256([]byte(call.Tool + "\x00" + string(call.Input)))
+}

@@ -1,0 +1,161 @@
+package integration
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	sdk "github.com/coder/acp-go-sdk"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakeide"
+	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
+)
+
+// gateLine is the part of an audit line that gates are about.
+type gateLine struct {
+	Tool, Phase, Decision, Result string
+	Gates                         []struct{ Gate, Decision, Rule, Reason string }
+}
+
+// String returns the tool, the verdicts and the outcome of a call.
+func (l gateLine) String() string {
+	text := l.Tool
+	for _, v := range l.Gates {
+		text += fmt.Sprintf(" %s:%s", v.Gate, v.Decision)
+	}
+	return text + " " + l.Result
+}
+
+func gateLines(t *testing.T, home string) (lines []gateLine) {
+	t.Helper()
+	for line := range strings.Lines(auditLog(t, home)) {
+		var l gateLine
+		if err := json.Unmarshal([]byte(line), &l); err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range l.Gates {
+			if v.Rule == "" || v.Reason == "" {
+				t.Errorf("a verdict without rule or reason: %s", line)
+			}
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// call is a call of the model with one argument.
+func call(tool, name, value string) fakemodel.Reply {
+	return fakemodel.Answer(fakemodel.Call("c-"+tool+value, tool, map[string]any{name: value}))
+}
+
+// TestGates makes the same calls with a gate on and off, and with all gates on. A
+// question is rejected.
+func TestGates(t *testing.T) {
+	const levels = "[tools.trust.levels]\n\"tool:bash\" = \"untrusted\"\n\"tool:read\" = \"blocked\"\n"
+	const labels = "[tools.information_flow]\nuntrusted = [\"*.eml\"]\n"
+	const window = "[tools.anomaly]\nwindow_size = 3\nfailure_threshold = 0.5\n"
+	const scores = "[tools.utility]\nenabled = true\nthreshold = 0.6\n"
+	off := func(table string) string { return table + "enabled = false\n" }
+	read, grep, bash := "read", "grep", "bash"
+	for name, tt := range map[string]struct {
+		config string
+		calls  []fakemodel.Reply
+		want   []string
+	}{
+		"trust": {levels, []fakemodel.Reply{call(read, "path", "a.txt"), call(bash, "command", "touch x")},
+			[]string{"read trust:deny denied", "bash trust:ask denied"}},
+		"trust off": {off("[tools.trust]\n") + levels, []fakemodel.Reply{call(read, "path", "a.txt"), call(bash, "command", "touch x")},
+			[]string{"read success", "bash success"}},
+		"information flow": {labels, []fakemodel.Reply{call(read, "path", ".env"), call(bash, "command", "git push"), call(read, "path", "bug.eml"), call(bash, "command", "git push")},
+			[]string{"read success", "bash failed", "read success", "bash information_flow:ask denied"}},
+		"information flow off": {off(labels), []fakemodel.Reply{call(read, "path", ".env"), call(read, "path", "bug.eml"), call(bash, "command", "git push")},
+			[]string{"read success", "read success", "bash failed"}},
+		"anomaly": {window, []fakemodel.Reply{call(read, "path", "1"), call(read, "path", "2"), call(read, "path", "3"), call(read, "path", "a.txt"), call(grep, "pattern", "x")},
+			[]string{"read failed", "read failed", "read anomaly:allow failed", "read trust:deny denied", "grep success"}},
+		"anomaly without trust": {off("[tools.trust]\n") + window, []fakemodel.Reply{call(read, "path", "1"), call(read, "path", "2"), call(read, "path", "3"), call(read, "path", "a.txt")},
+			[]string{"read failed", "read failed", "read anomaly:allow failed", "read anomaly:deny denied"}},
+		"anomaly off": {off(window), []fakemodel.Reply{call(read, "path", "1"), call(read, "path", "2"), call(read, "path", "3"), call(read, "path", "a.txt")},
+			[]string{"read failed", "read failed", "read failed", "read success"}},
+		"utility": {scores, []fakemodel.Reply{call(read, "path", "a.txt"), call(read, "path", "a.txt"), call(bash, "command", "touch x")},
+			[]string{"read utility:allow success", "read utility:deny denied", "bash utility:allow success"}},
+		"utility off": {"", []fakemodel.Reply{call(read, "path", "a.txt"), call(read, "path", "a.txt")},
+			[]string{"read success", "read success"}},
+		"all": {labels + window + scores + strings.Replace(levels, "\"tool:read\" = \"blocked\"\n", "", 1),
+			[]fakemodel.Reply{call(read, "path", ".env"), call(read, "path", "bug.eml"), call(bash, "command", "git push")},
+			[]string{"read utility:allow success", "read utility:allow success", "bash trust:ask information_flow:ask utility:allow denied"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := fakemodel.NewAnthropic(t, append(slices.Clone(tt.calls), fakemodel.Answer(fakemodel.Say("Done.")))...)
+			e := &ide{IDE: fakeide.IDE{Permit: func(sdk.RequestPermissionRequest) sdk.PermissionOptionKind {
+				return sdk.PermissionOptionKindRejectOnce
+			}}}
+			e.begin(t, start{env: p.Env(), config: tt.config + "[[tools.permissions.bash]]\npattern = \"*\"\naction = \"allow\"\n"})
+			for _, file := range []string{"a.txt", ".env", "bug.eml"} {
+				e.file(file, "x\n")
+			}
+			e.prompt(e.session(), "go")
+			var got []string
+			for _, l := range gateLines(t, e.home) {
+				got = append(got, l.String())
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("recorded %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestLabelsOutliveTheProcess reads a secret and a stranger's text in one process, and
+// sends in the next.
+func TestLabelsOutliveTheProcess(t *testing.T) {
+	t.Parallel()
+	const config = "[tools.information_flow]\nuntrusted = [\"*.eml\"]\n[[tools.permissions.bash]]\npattern = \"*\"\naction = \"allow\"\n"
+	a := launch(t, start{config: config})
+	for _, file := range []string{".env", "bug.eml"} {
+		a.file(file, "x\n")
+	}
+	a.initialize()
+	s := a.open()
+	a.turnOf(s, "/read .env")
+	a.turnOf(s, "/read bug.eml")
+	a.allowed = true
+	a.kill()
+	b := launch(t, start{config: config, root: a.root})
+	b.initialize()
+	b.request(`"load"`, "session/resume", fmt.Sprintf(`{"sessionId":%q,"cwd":%q,"mcpServers":[]}`, s, b.dir))
+	b.answer(`"load"`)
+	b.request("1", "session/prompt", promptParams(s, "/bash git push"))
+	q := b.await("the question", func(f frame) bool { return f.Method == "session/request_permission" })
+	b.wants(q.line, "git push can send data out", "the file .env (private) and the file bug.eml (untrusted)")
+	if strings.Contains(q.line, "allow_always") {
+		t.Errorf("the question has an \"always\": %s", q.line)
+	}
+	b.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"outcome":{"outcome":"selected","optionId":%q}}}`+"\n", q.ID, optionOf(t, q, "reject_once")))
+	b.answer("1")
+}
+
+// TestPhases checks the phase that the audit log has for each kind of call.
+func TestPhases(t *testing.T) {
+	t.Parallel()
+	p := fakemodel.NewAnthropic(t, call("read", "path", "a.txt"), fakemodel.Answer(fakemodel.Say("Done.")))
+	a := launch(t, start{env: p.Env()})
+	a.file("a.txt", "x\n")
+	a.initialize()
+	s := a.open()
+	link := (&url.URL{Scheme: "file", Path: filepath.ToSlash(filepath.Join(a.dir, "a.txt"))}).String()
+	a.request("1", "session/prompt", fmt.Sprintf(`{"sessionId":%q,"prompt":[{"type":"text","text":"look"},{"type":"resource_link","name":"a.txt","uri":%q}]}`, s, link))
+	a.answer("1")
+	a.turnOf(s, "/read a.txt")
+	var got []string
+	for _, l := range gateLines(t, a.home) {
+		got = append(got, l.Phase)
+	}
+	if want := []string{"planner", "executor", "executor"}; !slices.Equal(got, want) {
+		t.Errorf("phases %q, want %q", got, want)
+	}
+}
