@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -38,6 +39,9 @@ type Entry struct {
 	Adversarial string `json:"adversarial_policy_decision,omitempty"`
 	// Gates are the verdicts of the gates, in the order of the chain.
 	Gates []executors.Verdict `json:"gates,omitempty"`
+	// PolicyMatch names the rules of [tools.policy] and [tools.authorization] that
+	// decided.
+	PolicyMatch string `json:"policy_match,omitempty"`
 	// Hooks are the runs of the user's hooks. A hook that belongs to no tool call has an
 	// entry of the tool "hook".
 	Hooks       []executors.HookRun `json:"hooks,omitempty"`
@@ -142,6 +146,7 @@ func (l *Log) ended(ctx context.Context, e *Entry, call *executors.Call, res exe
 	e.Decision, e.Rule, e.Answer = cut(r.Decision, maxName), l.text(r.Rule, maxText), cut(r.Answer, maxName)
 	e.Adversarial = l.text(r.Adversarial, maxText)
 	e.Gates, e.Hooks = l.gates(r.Verdicts), l.hooks(r.Hooks)
+	e.PolicyMatch = policyMatch(e.Gates)
 	e.ClaimSource = cmp.Or(cut(r.ClaimSource, maxName), e.ClaimSource)
 	e.MCPCode = cut(r.Code, maxName)
 	e.ExitCode, e.Rollback = r.ExitCode, r.Rollback
@@ -183,6 +188,22 @@ func (l *Log) hooks(runs []executors.HookRun) []executors.HookRun {
 		out = append(out, r)
 	}
 	return out
+}
+
+// policyMatch returns the rules that the gates of rules matched. The first one that
+// denied stands alone.
+func policyMatch(verdicts []executors.Verdict) string {
+	var rules []string
+	for _, v := range verdicts {
+		switch {
+		case v.Gate != "policy" && v.Gate != "authorization":
+		case v.Decision == executors.Deny:
+			return v.Rule
+		case !slices.Contains(rules, v.Rule):
+			rules = append(rules, v.Rule)
+		}
+	}
+	return cut(strings.Join(rules, "; "), maxText)
 }
 
 // outcome classifies how a call ended.

@@ -15,7 +15,8 @@
 //	disk, damage, places, limits, peer_*       faults of the disk, the process and its peers
 //	keys, sessions, store, replay, recording   stored data
 //	turns, prompts, cancel, crowd              prompt turns
-//	permissions*, answers, options, toolset, shell  tools and settings
+//	permissions*, policy, managed, answers     what calls may do
+//	options, toolset, shell                    tools and settings
 //	capabilities, editors, acpx                differences between clients
 //	mcp, mcp_*                                 MCP servers, also hostile ones
 //	models, wire, failures, requests           models and providers

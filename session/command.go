@@ -51,6 +51,7 @@ func commands() []command {
 		{name: "mcp", description: "Show the MCP servers and their tools", run: (*Session).mcp},
 		{name: "trust", description: "Show the levels of trust, or set one", hint: "[set SUBJECT LEVEL | reset SUBJECT]", run: (*Session).trust},
 		{name: "hooks", description: "Show the hooks and their last runs", run: (*Session).hooks},
+		{name: "policy", description: "Show the policy's rules, or check a call against them", hint: "[check TOOL INPUT]", run: (*Session).policy},
 		{name: "status", description: "Show the session's state", run: (*Session).status},
 		{name: "sessions", description: "Show the sessions of this directory", run: (*Session).sessions},
 		{name: "review", description: "Review the changes in the working tree", hint: "[what to look at]", prompt: func(rest string) string { return withArguments(reviewPrompt, rest) }},
@@ -335,6 +336,16 @@ func (s *Session) trust(_ context.Context, rest string) (string, error) {
 		return "There are no levels of trust.", nil
 	}
 	return tools.Trust(rest), nil
+}
+
+func (s *Session) policy(ctx context.Context, rest string) (string, error) {
+	s.mu.Lock()
+	tools := s.keeper
+	s.mu.Unlock()
+	if tools == nil {
+		return "There are no rules.", nil
+	}
+	return tools.Policy(ctx, rest), nil
 }
 
 func (s *Session) status(context.Context, string) (string, error) {

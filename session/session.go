@@ -85,6 +85,8 @@ type Tools interface {
 	Trust(rest string) string
 	// Hooks describes the hooks, in Markdown. It may ask the user to approve some.
 	Hooks(context.Context) string
+	// Policy answers the command /policy, in Markdown.
+	Policy(ctx context.Context, rest string) string
 	// Close ends background commands and waits for them.
 	Close()
 }

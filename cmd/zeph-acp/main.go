@@ -78,6 +78,7 @@ type flags struct {
 	logLevel string
 	logFile  string
 	record   string // file that serve and run write every frame to
+	policy   string // file of rules for serve and run
 
 	environ []string // NAME=VALUE; the environment of the process
 }
@@ -94,7 +95,15 @@ func (f *flags) load(cmd *cobra.Command) (*config.Loaded, error) {
 	if cmd.Flags().Changed("log-file") {
 		o.Flags["log.file"] = f.logFile
 	}
+	if cmd.Flags().Changed("policy-file") {
+		o.Flags["tools.policy.policy_file"], o.Flags["tools.policy.enabled"] = f.policy, "true"
+	}
 	return config.Load(o)
+}
+
+// policyFile adds the flag for a file of rules to a command that serves.
+func (f *flags) policyFile(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.policy, "policy-file", "", "judge every call by the rules in `FILE`; see docs/policy.md")
 }
 
 // newRoot builds the command tree for an environment, NAME=VALUE. It does no I/O,
@@ -126,6 +135,7 @@ func newRoot(environ []string) *cobra.Command {
 		return usageError("%s: try %q", text, cmd.CommandPath()+" --help")
 	})
 	root.Flags().BoolVar(&version, "version", false, "print version, commit and Go version")
+	f.policyFile(root)
 	p := root.PersistentFlags()
 	p.StringVar(&f.config, "config", "", "read the configuration from `FILE`")
 	p.StringVar(&f.logLevel, "log-level", "", "log messages from `LEVEL` up to stderr: debug, info, warn or error")

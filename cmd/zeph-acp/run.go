@@ -53,6 +53,7 @@ failed, 1 after a failure, 2 for a wrong command line, 3 if the model refused or
 reached a limit, and 130 after Ctrl-C.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runPrompt(cmd, f, r, args) },
 	}
+	f.policyFile(cmd)
 	fs := cmd.Flags()
 	fs.StringVar(&r.dir, "cwd", "", "work in `DIR` instead of the current directory")
 	fs.BoolVar(&r.yes, "yes", false, "allow every tool call that needs permission")

@@ -19,12 +19,14 @@ import (
 )
 
 func newServe(f *flags) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve ACP on stdin and stdout until stdin ends",
 		Args:  noArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return serve(cmd, f) },
 	}
+	f.policyFile(cmd)
+	return cmd
 }
 
 // serve runs the agent for the editor that started this process. Stdout is reserved

@@ -72,6 +72,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 		}
 		tools.Set()
 	}
+	k.rules = a.rulesGates(cfg, in, tools, k.gates.trust)
 	return executors.Chain(
 		a.effects(tools),
 		audit.Middleware(a.Audit),
@@ -79,6 +80,8 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 		k.set.Middleware,
 		executors.Validate,
 		guard.Middleware,
+		k.rules.policy.Middleware,
+		k.rules.authorization.Middleware,
 		k.hooks.Middleware,
 		k.policies.Link(),
 		k.gates.trust.Link(),

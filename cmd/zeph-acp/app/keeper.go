@@ -40,6 +40,7 @@ type keeper struct {
 	mcp      *mcp.Session
 	model    func() llm.Model
 	gates    gates
+	rules    *rulesGates
 }
 
 // Reset drops the results and the system prompt, and restarts the counters.
@@ -63,6 +64,7 @@ func (k *keeper) Status() []string {
 		lines = append(lines, fmt.Sprintf("Result cache: %d of %d lookups were hits", s.Hits, s.Hits+s.Misses))
 	}
 	lines = append(lines, k.filter.Metrics.Status(context.Background())...)
+	lines = append(lines, k.rules.status()...)
 	if k.box != nil {
 		lines = append(lines, k.box.State())
 	}

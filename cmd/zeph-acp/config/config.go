@@ -16,6 +16,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/audit"
 	"github.com/zeph-acp/zeph-acp/executors/adversarial"
 	"github.com/zeph-acp/zeph-acp/executors/anomaly"
+	"github.com/zeph-acp/zeph-acp/executors/authorize"
 	"github.com/zeph-acp/zeph-acp/executors/cache"
 	"github.com/zeph-acp/zeph-acp/executors/diagnostics"
 	"github.com/zeph-acp/zeph-acp/executors/files"
@@ -58,27 +59,29 @@ type Agent struct {
 
 // Tools is the table [tools].
 type Tools struct {
-	Shell           Shell                `toml:"shell"`
-	File            files.Config         `toml:"file"`
-	Scrape          web.Config           `toml:"scrape"`
-	Diagnostics     diagnostics.Config   `toml:"diagnostics"`
-	Sandbox         sandbox.Config       `toml:"sandbox"`
-	Filters         filter.Config        `toml:"filters"`
-	Overflow        overflow.Config      `toml:"overflow"`
-	ResultCache     cache.Config         `toml:"result_cache"`
-	Retry           retry.Config         `toml:"retry"`
-	TAFC            toolset.TAFC         `toml:"tafc"`
-	Dependencies    toolset.Dependencies `toml:"dependencies"`
-	Hooks           hooks.Config         `toml:"hooks"`
-	InformationFlow infoflow.Config      `toml:"information_flow"`
-	Adversarial     adversarial.Config   `toml:"adversarial_policy"`
-	Judge           judge.AutoConfig     `toml:"judge"`
-	Trust           trust.Config         `toml:"trust"`
-	Anomaly         anomaly.Config       `toml:"anomaly"`
-	Utility         utility.Config       `toml:"utility"`
-	Offer                                // enabled, summarize_output, summarize_provider
-	quota.Limits                         // max_tool_calls_per_session
-	policy.Config                        // [[tools.permissions.TOOL]]
+	Shell           Shell                   `toml:"shell"`
+	File            files.Config            `toml:"file"`
+	Scrape          web.Config              `toml:"scrape"`
+	Diagnostics     diagnostics.Config      `toml:"diagnostics"`
+	Sandbox         sandbox.Config          `toml:"sandbox"`
+	Filters         filter.Config           `toml:"filters"`
+	Overflow        overflow.Config         `toml:"overflow"`
+	ResultCache     cache.Config            `toml:"result_cache"`
+	Retry           retry.Config            `toml:"retry"`
+	TAFC            toolset.TAFC            `toml:"tafc"`
+	Dependencies    toolset.Dependencies    `toml:"dependencies"`
+	Hooks           hooks.Config            `toml:"hooks"`
+	Policy          authorize.Config        `toml:"policy"`
+	Authorization   authorize.Authorization `toml:"authorization"`
+	InformationFlow infoflow.Config         `toml:"information_flow"`
+	Adversarial     adversarial.Config      `toml:"adversarial_policy"`
+	Judge           judge.AutoConfig        `toml:"judge"`
+	Trust           trust.Config            `toml:"trust"`
+	Anomaly         anomaly.Config          `toml:"anomaly"`
+	Utility         utility.Config          `toml:"utility"`
+	Offer                                   // enabled, summarize_output, summarize_provider
+	quota.Limits                            // max_tool_calls_per_session
+	policy.Config                           // [[tools.permissions.TOOL]]
 }
 
 // Shell is the table [tools.shell]: how commands run, and which commands may
@@ -98,6 +101,8 @@ func Defaults() Config {
 			Scrape:          web.Defaults(),
 			Diagnostics:     diagnostics.Defaults(),
 			Sandbox:         sandbox.Defaults(),
+			Policy:          authorize.Defaults(),
+			Authorization:   authorize.AuthorizationDefaults(),
 			Filters:         filter.Defaults(),
 			Overflow:        overflow.Defaults(),
 			ResultCache:     cache.Defaults(),
@@ -146,6 +151,8 @@ func sections() []section {
 		sectionOf("tools", func(c *Config) *quota.Limits { return &c.Tools.Limits }),
 		sectionOf("tools.diagnostics", func(c *Config) *diagnostics.Config { return &c.Tools.Diagnostics }),
 		sectionOf("tools.sandbox", func(c *Config) *sandbox.Config { return &c.Tools.Sandbox }),
+		sectionOf("tools.policy", func(c *Config) *authorize.Config { return &c.Tools.Policy }),
+		sectionOf("tools.authorization", func(c *Config) *authorize.Authorization { return &c.Tools.Authorization }),
 		sectionOf("tools.filters", func(c *Config) *filter.Config { return &c.Tools.Filters }),
 		sectionOf("tools.overflow", func(c *Config) *overflow.Config { return &c.Tools.Overflow }),
 		sectionOf("tools.result_cache", func(c *Config) *cache.Config { return &c.Tools.ResultCache }),

@@ -61,6 +61,7 @@ func TestDocs(t *testing.T) {
 		reflect.TypeOf(l.Config.LLM.Providers).Elem(),
 		reflect.TypeOf(l.Config.Tools.Permissions).Elem().Elem(),
 		reflect.TypeOf(l.Config.MCP.Servers).Elem(),
+		reflect.TypeOf(l.Config.Tools.Policy.Rules).Elem(),
 	} {
 		for _, f := range toml.Fields(typ) {
 			if !strings.Contains(elements, "\n"+f.Key+" = ") {

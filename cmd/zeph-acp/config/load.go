@@ -63,6 +63,9 @@ func Load(o Options) (*Loaded, error) {
 		mistakes = append(mistakes, l.override(path, o.Flags[path], "command line")...)
 	}
 	mistakes = append(mistakes, l.validate(mistakes)...)
+	if len(mistakes) == 0 {
+		mistakes = l.loadPolicy()
+	}
 	if len(mistakes) > 0 {
 		return nil, mistakes
 	}

@@ -12,7 +12,6 @@ import (
 // path "*" matches any text; array indexes are left out.
 var plannedKeys = []string{
 	// Gates and records of tool calls.
-	"tools.policy", "tools.authorization",
 	"tools.audit", "tools.egress", "tools.speculative", "tools.compression",
 	"hooks", "security", "execution",
 	// Servers of tools, and their tools, prompts and resources.

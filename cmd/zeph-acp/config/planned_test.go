@@ -19,7 +19,7 @@ func TestPlanned(t *testing.T) {
 			t.Errorf("%s\n%v %+v", text, err, l)
 		}
 	}
-	for _, key := range []string{"tool.policy.x", "tools.polcy.x", "mcps.x", "agent.policy", "tools.permissions_match"} {
+	for _, key := range []string{"tool.egress.x", "tools.egres.x", "mcps.x", "agent.policy", "tools.permissions_match"} {
 		if _, err := load(t, key+" = 1\n"); err == nil {
 			t.Errorf("%s is taken for planned", key)
 		}
@@ -31,13 +31,6 @@ func TestPlanned(t *testing.T) {
 func TestPlannedSections(t *testing.T) {
 	const text = `[agent]
 mode = "ask"
-[tools.policy]
-enabled = true
-[[tools.policy.rules]]
-effect = "deny"
-[[tools.authorization.rules]]
-effect = "deny"
-tool = "bash"
 [tools.egress]
 enabled = true
 [[hooks]]
@@ -53,8 +46,7 @@ timeout = 7
 risk_chain_threshold = 0.7
 `
 	want := []string{
-		`:3: key "tools.policy": `, `:7: key "tools.authorization": `, `:10: key "tools.egress": `, `:12: key "hooks": `,
-		`:16: key "lsp": `, `:18: key "memory": `, `:22: key "tools.shell.risk_chain_threshold": `,
+		`:3: key "tools.egress": `, `:5: key "hooks": `, `:9: key "lsp": `, `:11: key "memory": `, `:15: key "tools.shell.risk_chain_threshold": `,
 	}
 	warned := func(t *testing.T, warnings []string) {
 		t.Helper()

@@ -1,0 +1,102 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/authorize"
+	"github.com/zeph-acp/zeph-acp/executors/authorize/target"
+	"github.com/zeph-acp/zeph-acp/executors/trust"
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/local"
+)
+
+// rulesGates are the gates of [tools.policy] and [tools.authorization]; nil ones are
+// off.
+type rulesGates struct {
+	policy, authorization *authorize.Authorizer
+	calls                 executors.Executor // prepares the calls of /policy check
+}
+
+// rulesGates returns the gates of rules for the tools of one session.
+func (a *App) rulesGates(cfg config.Config, in sessionDirs, tools executors.Executor, levels *trust.Trust) *rulesGates {
+	o := authorize.Options{
+		Session: target.Session{Cwd: in.roots.Cwd(), Home: in.home}, Roots: in.roots.Dirs(), Getenv: a.environ,
+		Level: func(call *executors.Call) string { return levels.Level(call).String() },
+	}
+	return &rulesGates{
+		policy:        authorize.NewPolicy(cfg.Tools.Policy, o),
+		authorization: authorize.NewAuthorization(cfg.Tools.Authorization, o),
+		calls:         tools,
+	}
+}
+
+// status returns the lines about the rules for /status, one for each gate that is on.
+func (g *rulesGates) status() (lines []string) {
+	if g.policy != nil {
+		lines = append(lines, "Policy: "+g.policy.String())
+	}
+	if g.authorization != nil {
+		lines = append(lines, "Authorization: "+g.authorization.String())
+	}
+	return lines
+}
+
+const policyUsage = "Usage: `/policy status`, or `/policy check TOOL [INPUT]` with JSON or the tool's only required text."
+
+// Policy answers /policy.
+func (k *keeper) Policy(ctx context.Context, rest string) string {
+	verb, rest, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	switch verb {
+	case "", "status":
+		return fmt.Sprintf("- Policy: %s\n- Authorization: %s\n", k.rules.policy, k.rules.authorization)
+	case "check":
+		tool, text, _ := strings.Cut(strings.TrimSpace(rest), " ")
+		return k.rules.check(ctx, tool, strings.TrimSpace(text))
+	}
+	return policyUsage
+}
+
+// check returns the decisions of the rules about a call that is not run.
+func (g *rulesGates) check(ctx context.Context, tool, text string) string {
+	spec, ok := executors.Find(g.calls.Tools(), tool)
+	if !ok {
+		return fmt.Sprintf("There is no tool %q. %s", tool, policyUsage)
+	}
+	input, err := local.Input(llm.Tool{Name: spec.Name, Schema: spec.Schema}, text)
+	if err != nil {
+		return err.Error()
+	}
+	call := &executors.Call{Tool: tool, Spec: spec, Input: input, Record: &executors.Record{}, Notify: func(executors.Event) {}}
+	card, err := g.calls.Prepare(ctx, call)
+	call.Card = card
+	lines := ""
+	for _, gate := range []struct {
+		name string
+		*authorize.Authorizer
+	}{{"Policy", g.policy}, {"Authorization", g.authorization}} {
+		lines += "- " + gate.name + ": " + decision(ctx, gate.Authorizer, call) + "\n"
+	}
+	if err != nil {
+		lines += "\nThe call itself would fail: " + err.Error() + "\n"
+	}
+	return lines
+}
+
+// decision describes the decision of one gate.
+func decision(ctx context.Context, gate *authorize.Authorizer, call *executors.Call) string {
+	if gate == nil {
+		return "off"
+	}
+	switch v := gate.Judge(ctx, call); {
+	case v.Decision == "":
+		return "no rule matches"
+	case v.Rule != "":
+		return fmt.Sprintf("%s; %s", v.Decision, v.Rule)
+	default:
+		return string(v.Decision)
+	}
+}

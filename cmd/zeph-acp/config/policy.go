@@ -1,0 +1,118 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
+	"github.com/zeph-acp/zeph-acp/executors/authorize"
+	"github.com/zeph-acp/zeph-acp/executors/authorize/cedarpolicy"
+)
+
+// loadPolicy reads the files that [tools.policy] names, if it is enabled. A rule that
+// is left out would allow more, so every mistake stops the start.
+func (l *Loaded) loadPolicy() toml.Mistakes {
+	c := &l.Config.Tools.Policy
+	var mistakes toml.Mistakes
+	if c.Enabled && c.PolicyFile != "" {
+		mistakes = append(mistakes, l.loadRules(c)...)
+	}
+	if c.Enabled && c.Cedar != "" {
+		mistakes = append(mistakes, l.loadCedar(c)...)
+	}
+	if len(mistakes) == 0 {
+		l.Warnings = append(l.Warnings, c.Warnings()...)
+		l.Warnings = append(l.Warnings, l.Config.Tools.Authorization.Warnings()...)
+	}
+	return mistakes
+}
+
+// policyRules is the document of a policy_file.
+type policyRules struct {
+	Rules []authorize.Rule `toml:"rules"`
+}
+
+func (l *Loaded) loadRules(c *authorize.Config) toml.Mistakes {
+	const key = "tools.policy.policy_file"
+	file, data, err := l.readPolicy(key, c.PolicyFile)
+	if err != nil {
+		return toml.Mistakes{{Where: l.Whence(key), Key: key, Text: err.Error()}}
+	}
+	root, mistakes := toml.Parse(data)
+	understood := len(mistakes) == 0
+	var rules policyRules
+	d := toml.NewDecoder()
+	d.File = file
+	d.Decode(root, reflect.ValueOf(&rules).Elem(), "")
+	d.Validate(authorize.Authorization{Rules: rules.Rules}.Validate(), understood)
+	if mistakes = append(mistakes, d.Mistakes...); len(mistakes) > 0 {
+		return mistakes.In(file)
+	}
+	c.File, c.FileRules = file, rules.Rules
+	return nil
+}
+
+func (l *Loaded) loadCedar(c *authorize.Config) toml.Mistakes {
+	const key = "tools.policy.cedar"
+	file, data, err := l.readPolicy(key, c.Cedar)
+	if err != nil {
+		return toml.Mistakes{{Where: l.Whence(key), Key: key, Text: err.Error()}}
+	}
+	policies, err := cedarpolicy.Parse(file, data)
+	if wrong, ok := errors.AsType[*cedarpolicy.ParseError](err); ok {
+		return toml.Mistakes{{Where: file, Line: wrong.Line, Text: wrong.Text}}
+	}
+	c.CedarFile, c.Policies = file, policies
+	return nil
+}
+
+// readPolicy reads a file of rules or policies. A relative path starts at the
+// directory of the file that has the key.
+func (l *Loaded) readPolicy(key, path string) (file string, data []byte, err error) {
+	file = path
+	if rest, ok := strings.CutPrefix(filepath.ToSlash(path), "~/"); ok {
+		if file = filepath.Join(HomeDir(l.Getenv), rest); !filepath.IsAbs(file) {
+			return "", nil, errors.New("there is no home directory")
+		}
+	}
+	if !filepath.IsAbs(file) {
+		dir := "."
+		if where := l.origin[key]; filepath.IsAbs(where) { // FILE:LINE
+			dir = filepath.Dir(where[:max(0, strings.LastIndexByte(where, ':'))])
+		}
+		if file, err = filepath.Abs(filepath.Join(dir, file)); err != nil {
+			return "", nil, err
+		}
+	}
+	if file, err = filepath.EvalSymlinks(file); err != nil {
+		return "", nil, bare(err)
+	}
+	f, err := os.OpenFile(file, os.O_RDONLY|keys.Nonblock, 0)
+	if err != nil {
+		return "", nil, bare(err)
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return "", nil, fmt.Errorf("%s is not a regular file", toml.Printable(file))
+	}
+	data, err = io.ReadAll(io.LimitReader(f, authorize.MaxFile+1))
+	if err == nil && len(data) > authorize.MaxFile {
+		err = fmt.Errorf("%s is larger than %d KiB", toml.Printable(file), authorize.MaxFile>>10)
+	}
+	return file, data, err
+}
+
+// bare returns a file error without the operation.
+func bare(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("%s: %w", toml.Printable(e.Path), e.Err)
+	}
+	return err
+}

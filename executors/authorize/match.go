@@ -1,0 +1,389 @@
+package authorize
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/authorize/target"
+	"github.com/zeph-acp/zeph-acp/executors/pattern"
+	"github.com/zeph-acp/zeph-acp/executors/wildcard"
+)
+
+// subject is a call that rules are matched with. Many rules look at it, so it is
+// brought into their form once.
+type subject struct {
+	target.Targets
+	call    *executors.Call
+	options Options
+	level   string
+	stopped func() bool
+	parts   []part
+	texts   [][]byte                        // of the input
+	names   map[executors.Decision][]string // of the tool, by the effect of the rule
+}
+
+// part is a part of a call with its texts.
+type part struct {
+	target.Part
+	texts [][]byte
+	files []file
+}
+
+// file is a file with all its paths, with slashes.
+type file struct {
+	target.File
+	paths []string
+}
+
+func newSubject(call *executors.Call, o Options, stopped func() bool) *subject {
+	s := &subject{Targets: target.Of(call, o.Session), call: call, options: o, level: trusted, stopped: stopped}
+	if o.Level != nil {
+		s.level = o.Level(call)
+	}
+	s.texts = bytesOf(s.Texts)
+	for _, p := range s.Parts {
+		next := part{Part: p, texts: bytesOf(p.Texts)}
+		for _, f := range p.Files {
+			paths := slices.Concat(f.Names, f.Places)
+			for i := range paths {
+				paths[i] = filepath.ToSlash(paths[i])
+			}
+			slices.Sort(paths)
+			next.files = append(next.files, file{f, slices.Compact(paths)})
+		}
+		s.parts = append(s.parts, next)
+	}
+	s.names = map[executors.Decision][]string{executors.Allow: toolNames(call.Tool, executors.Allow), executors.Deny: toolNames(call.Tool, executors.Deny)}
+	return s
+}
+
+func bytesOf(texts []string) [][]byte {
+	out := make([][]byte, len(texts))
+	for i, text := range texts {
+		out[i] = []byte(text)
+	}
+	return out
+}
+
+// concerns reports whether a rule is about the call's tool, level and environment.
+func (s *subject) concerns(r rule) bool {
+	if r.TrustLevel != "" && rank(s.level) < r.level {
+		return false
+	}
+	if slices.ContainsFunc(r.Env, func(name string) bool { return s.options.Getenv == nil || s.options.Getenv(name) == "" }) {
+		return false
+	}
+	return slices.ContainsFunc(s.names[r.Effect], r.tool)
+}
+
+// toolNames returns the names of a tool that a rule may use. A deny also covers the
+// tools of that name that MCP servers have.
+func toolNames(tool string, effect executors.Decision) []string {
+	names := []string{tool}
+	if _, own, ok := strings.Cut(tool, "__"); ok && effect == executors.Deny {
+		names = append(names, own)
+	}
+	shells := []string{"bash", "sh", "shell"}
+	for _, n := range names {
+		if slices.Contains(shells, strings.ToLower(n)) {
+			names = append(names, shells...)
+		}
+	}
+	if tool == "find_path" {
+		names = append(names, "glob")
+	}
+	return names
+}
+
+// meets reports whether a rule that denies matches the call: Deny if it does, Ask
+// with a reason if that is uncertain, else "".
+func (s *subject) meets(r rule) (executors.Decision, string) {
+	files, why := s.hasPath(r)
+	if files == "" {
+		return "", ""
+	}
+	if r.args == nil || s.hasText(r) {
+		return files, why
+	}
+	switch {
+	case s.Unknown != "":
+		return executors.Ask, "a rule may deny it: " + s.Unknown
+	case slices.ContainsFunc(s.Parts, func(p target.Part) bool { return p.Computed && !p.Guess() }):
+		return executors.Ask, "a rule may deny it: a part of it is computed at run time"
+	}
+	return "", ""
+}
+
+// hasPath reports whether a path of the call matches a rule that denies.
+func (s *subject) hasPath(r rule) (executors.Decision, string) {
+	if len(r.paths) == 0 {
+		return executors.Deny, ""
+	}
+	why := ""
+	for _, part := range s.parts {
+		for _, f := range part.files {
+			for _, p := range r.paths {
+				switch {
+				case p.denies(f):
+					return executors.Deny, ""
+				case f.Below && p.mayLieBelow(f):
+					why = fmt.Sprintf("%s may contain files that a rule denies", f.Names[0])
+				}
+			}
+		}
+		for _, u := range part.URLs {
+			if slices.ContainsFunc(r.paths, func(p pathPattern) bool { return p.deniesURL(u) }) {
+				return executors.Deny, ""
+			}
+		}
+	}
+	switch {
+	case why != "":
+		return executors.Ask, why
+	case s.Unknown != "":
+		return executors.Ask, "a rule may deny it: " + s.Unknown
+	}
+	return "", ""
+}
+
+// hasText reports whether a text of the call matches a rule that denies: a text of
+// the input, or a command as it is written or as it would be looked up.
+func (s *subject) hasText(r rule) bool {
+	matches := func(text []byte) bool { return r.args(text, s.stopped) }
+	return slices.ContainsFunc(s.texts, matches) || slices.ContainsFunc(s.parts, func(p part) bool {
+		return slices.ContainsFunc(p.texts, matches)
+	})
+}
+
+// covered reports whether a rule that allows covers a part of the call.
+func (s *subject) covered(r rule, p part) bool {
+	if len(r.paths) == 0 && r.args == nil {
+		return true
+	}
+	if s.Unknown != "" {
+		return false
+	}
+	if r.args != nil {
+		texts := p.texts
+		if p.Command != nil {
+			texts = texts[:1] // as it is written
+		}
+		if p.Computed || len(texts) == 0 || slices.ContainsFunc(texts, func(text []byte) bool { return !r.args(text, s.stopped) }) {
+			return false
+		}
+	}
+	return len(r.paths) == 0 || r.coversPaths(p.Part)
+}
+
+// coversPaths reports whether the paths of a rule cover all places of a part, which
+// has at least one.
+func (r rule) coversPaths(p target.Part) bool {
+	some := false
+	for _, f := range p.Files {
+		for _, place := range f.Places {
+			some = true
+			if !slices.ContainsFunc(r.paths, func(p pathPattern) bool { return p.allows(place, f.Below) }) {
+				return false
+			}
+		}
+	}
+	for _, u := range p.URLs {
+		some = true
+		if !slices.ContainsFunc(r.paths, func(p pathPattern) bool { return p.allowsURL(u) }) {
+			return false
+		}
+	}
+	return some
+}
+
+// changes returns the first of these files that the call may change.
+func (s *subject) changes(files []string) string {
+	if len(files) == 0 || s.call.Card.Command == "" && s.call.Spec.Effect.ReadOnly() {
+		return ""
+	}
+	for _, p := range s.Parts {
+		if p.Command != nil && p.Command.ReadOnly() {
+			continue
+		}
+		for _, f := range p.Files {
+			for _, file := range files {
+				if slices.ContainsFunc(slices.Concat(f.Names, f.Places), func(place string) bool { return place == file || f.Below && inside(file, place) }) {
+					return file
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// inside reports whether path lies below dir.
+func inside(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && rel != "." && filepath.IsLocal(rel)
+}
+
+// matcher reports whether a text matches; false if stopped returned true.
+type matcher func(text []byte, stopped func() bool) bool
+
+// compileTool returns the function that matches names of tools with a pattern.
+func compileTool(pattern string) func(name string) bool {
+	switch {
+	case strings.Trim(pattern, "*") == "":
+		return func(string) bool { return true }
+	case !strings.ContainsAny(pattern, "*?["):
+		return func(name string) bool { return strings.EqualFold(name, pattern) }
+	}
+	re, err := wildcard.Compile(pattern)
+	if err != nil { // Validate refuses it
+		return func(string) bool { return true }
+	}
+	return re.MatchString
+}
+
+func compileArgs(regex string) matcher {
+	p, err := pattern.Compile(regex)
+	if err != nil { // Validate refuses it
+		return func([]byte, func() bool) bool { return false }
+	}
+	return p.Match
+}
+
+// pathPattern is one spelling of a pattern of Rule.Paths.
+type pathPattern struct {
+	prefix string            // of text, before the first wildcard
+	ascii  bool              // prefix is ASCII, so that letters are equal to one other letter at most
+	text   string            // absolute, or beginning with "*"; for addresses as it is written
+	loose  func(string) bool // for a deny: without regard to letter case, with everything below
+	exact  func(string) bool // for an allow
+}
+
+// compilePath returns the spellings of a pattern for the directories of a session.
+func compilePath(text string, o Options) []pathPattern {
+	spellings := []string{text}
+	switch {
+	case text == "~" || strings.HasPrefix(text, "~/"):
+		spellings = []string{filepath.ToSlash(o.Home) + text[1:]}
+	case filepath.IsAbs(text), strings.HasPrefix(text, "*"), strings.Contains(text, "://"):
+	default:
+		spellings = nil
+		for _, root := range o.Roots {
+			spellings = append(spellings, filepath.ToSlash(filepath.Join(root, text)))
+		}
+		spellings = append(spellings, text) // the host of an address
+	}
+	var out []pathPattern
+	for _, text := range spellings {
+		loose, err := wildcard.Compile(text)
+		if err != nil { // Validate refuses it
+			continue
+		}
+		p := pathPattern{text: text, prefix: text, exact: loose.MatchString}
+		if end := strings.IndexAny(text, "*?["); end >= 0 {
+			p.prefix = text[:end]
+		}
+		p.ascii = strings.IndexFunc(p.prefix, func(r rune) bool { return r > 127 }) < 0
+		if runtime.GOOS != "windows" && runtime.GOOS != "darwin" { // where file systems distinguish letter case
+			p.exact = regexp.MustCompile("(?s)" + strings.TrimPrefix(loose.String(), "(?is)")).MatchString
+		}
+		// A deny of a directory covers its contents, and one of the contents covers the
+		// directory itself.
+		whole := strings.TrimSuffix(strings.TrimSuffix(loose.String(), "$"), "/.*")
+		p.loose = regexp.MustCompile(whole + "(?:/.*)?$").MatchString
+		out = append(out, p)
+	}
+	return out
+}
+
+// denies reports whether a file has a name or a place that matches, or certainly
+// contains one.
+func (p pathPattern) denies(f file) bool {
+	if slices.ContainsFunc(f.paths, func(path string) bool { return p.mayBegin(path) && p.loose(path) }) {
+		return true
+	}
+	if !f.Below {
+		return false
+	}
+	fixed := p.fixed()
+	return slices.ContainsFunc(f.paths, func(dir string) bool {
+		if !inside(strings.ToLower(fixed), strings.ToLower(dir)) {
+			return false
+		}
+		_, err := os.Lstat(fixed)
+		return err == nil
+	})
+}
+
+// mayBegin reports whether a path begins as the pattern does. It saves the matching
+// of most paths.
+func (p pathPattern) mayBegin(path string) bool {
+	n := min(len(p.prefix), len(path))
+	return !p.ascii || strings.EqualFold(p.prefix[:n], path[:n]) || strings.IndexFunc(path, func(r rune) bool { return r > 127 }) >= 0
+}
+
+// fixed returns the path up to the last "/" before the first wildcard; all of it if it
+// has none.
+func (p pathPattern) fixed() string {
+	if p.prefix == p.text {
+		return p.text
+	}
+	return filepath.Dir(p.prefix + "x")
+}
+
+// mayLieBelow reports whether the pattern may match something inside a directory.
+func (p pathPattern) mayLieBelow(f file) bool {
+	if p.prefix == p.text || strings.Contains(p.text, "://") {
+		return false
+	}
+	prefix := strings.ToLower(p.prefix)
+	return slices.ContainsFunc(f.paths, func(dir string) bool { return strings.HasPrefix(strings.ToLower(dir)+"/", prefix) })
+}
+
+// allows reports whether the pattern covers a place and, if below is set, everything
+// inside it.
+func (p pathPattern) allows(place string, below bool) bool {
+	place = filepath.ToSlash(place)
+	if dir, ok := strings.CutSuffix(p.text, "/**"); ok && dir == place { // the directory and its contents
+		return true
+	}
+	return p.exact(place) && (!below || p.exact(place+"/\x01/\x01"))
+}
+
+// deniesURL reports whether the pattern may mean an address.
+func (p pathPattern) deniesURL(u target.URL) bool {
+	bare := strings.TrimPrefix(u.Host, "www.")
+	names := []string{u.Text, u.Decoded, u.Host, bare, "www." + bare}
+	for _, text := range []string{u.Text, u.Decoded} {
+		_, rest, _ := strings.Cut(text, "://")
+		names = append(names, rest, strings.TrimSuffix(rest, "/"), strings.TrimSuffix(text, "/"))
+	}
+	return slices.ContainsFunc(names, p.loose)
+}
+
+// allowsURL reports whether the pattern covers an address. Scheme, host and path are
+// matched separately: a "*" in the host must not reach into the path, which anyone
+// can choose.
+func (p pathPattern) allowsURL(u target.URL) bool {
+	if strings.Trim(p.text, "*") == "" {
+		return true
+	}
+	scheme, rest, ok := strings.Cut(p.text, "://")
+	if !ok {
+		return false
+	}
+	host, path, hasPath := strings.Cut(rest, "/")
+	authority := u.Host
+	if u.Port != "" {
+		authority += ":" + u.Port
+	}
+	match := func(pattern, text string) bool {
+		re, err := wildcard.Compile(pattern)
+		return err == nil && re.MatchString(text)
+	}
+	return match(scheme, u.Scheme) && match(host, authority) && (!hasPath || match("/"+path, u.Path))
+}

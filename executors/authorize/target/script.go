@@ -1,0 +1,192 @@
+package target
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/executors/command/follow"
+)
+
+// script adds the parts of a shell script: one for each simple command, and one for
+// the redirections.
+func (t *Targets) script(card executors.Card, s Session) {
+	script, err := command.Parse(card.Command, command.Shell{Dir: card.Dir, Home: s.Home})
+	if err != nil {
+		t.Unknown = "the command cannot be parsed"
+		return
+	}
+	if len(script.Dynamic) > 0 {
+		t.Unknown = script.Dynamic[0]
+	}
+	f := finder{home: s.Home, targets: t}
+	for _, c := range script.Commands {
+		t.Parts = append(t.Parts, f.command(c))
+	}
+	var redirects Part
+	for _, r := range script.Redirects {
+		if r.Socket() {
+			redirects.URLs = append(redirects.URLs, socket(r))
+			continue
+		}
+		redirects.Files = f.add(redirects.Files, r.Path(), false)
+	}
+	if len(redirects.Files) > 0 || len(redirects.URLs) > 0 || len(t.Parts) == 0 {
+		t.Parts = append(t.Parts, redirects)
+	}
+}
+
+// finder finds the files of one script.
+type finder struct {
+	home    string
+	trail   follow.Trail
+	targets *Targets
+}
+
+func (f *finder) unknown(why string) {
+	if f.targets.Unknown == "" {
+		f.targets.Unknown = why
+	}
+}
+
+// command returns the part of a simple command: its texts, the files that it names,
+// the directory in which it runs and the addresses among its words.
+func (f *finder) command(c *command.Command) Part {
+	p := Part{Command: c, Texts: c.Forms(), Computed: slices.ContainsFunc(c.Words, func(w command.Word) bool { return !w.Literal })}
+	if c.Program() == "" && !c.Guess {
+		f.unknown("a program is computed at run time")
+	}
+	paths := c.Paths()
+	for _, path := range paths {
+		if len(path.Abs) == 0 && !c.Guess {
+			f.unknown("the file that " + path.Text + " names is computed at run time")
+		}
+		p.Files = f.add(p.Files, path, !onlyEnters(c, path.Text))
+	}
+	if len(c.Dirs) > 0 && c.Program() != "cd" {
+		p.Files = f.add(p.Files, command.Path{Text: c.Dirs[0], Abs: c.Dirs, Sure: true}, searchesHere(c))
+	}
+	for _, mention := range c.Mentions() {
+		if !slices.ContainsFunc(paths, func(o command.Path) bool { return o.Text == mention.Text }) {
+			p.Files = f.mention(p.Files, mention)
+		}
+	}
+	p.URLs = addresses(c)
+	return p
+}
+
+// add appends the file that a path names. below means that the command may descend
+// into it if it is a directory.
+func (f *finder) add(files []File, p command.Path, below bool) []File {
+	var file File
+	for _, abs := range p.Abs {
+		file.Names = append(file.Names, filepath.Clean(abs))
+		if device(abs) { // before links are resolved: /dev/stdin leads to a file of ours
+			continue
+		}
+		found, err := follow.Files(abs, p.Glob, &f.trail)
+		if err != nil {
+			f.unknown("it is unknown where " + p.Text + " leads")
+			found = append(found, follow.Unknown)
+		}
+		file.Places = append(file.Places, found...)
+		if p.Glob { // a file that the pattern matches later counts too
+			file.Places = append(file.Places, filepath.Dir(abs[:strings.IndexAny(abs+"*", "*?[")]+"x"))
+		}
+	}
+	if len(file.Names) == 0 {
+		return files
+	}
+	file.Below = below && slices.ContainsFunc(file.Places, isDir)
+	return append(files, file)
+}
+
+// mention appends a file whose name stands anywhere in the command, if it exists.
+func (f *finder) mention(files []File, p command.Path) []File {
+	if rest, ok := strings.CutPrefix(p.Text, "~/"); ok && f.home != "" {
+		p.Abs = []string{filepath.Join(f.home, rest)}
+	}
+	if p.Text == "" || p.Text == "." || p.Text == "/" || !slices.ContainsFunc(p.Abs, isFile) {
+		return files
+	}
+	return f.add(files, p, false)
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
+}
+
+// device reports whether any command may use the device.
+func device(abs string) bool {
+	return slices.Contains([]string{"/dev/null", "/dev/zero", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd/0", "/dev/fd/1", "/dev/fd/2"}, abs)
+}
+
+// onlyEnters reports whether a command only changes to a directory that it names, or
+// makes it.
+func onlyEnters(c *command.Command, dir string) bool {
+	args := c.Args()
+	return c.Program() == "cd" || c.Program() == "mkdir" || slices.Contains([]string{"go", "git", "make"}, c.Program()) &&
+		len(args) > 1 && args[0].Text == "-C" && args[1].Text == dir && !searchesHere(c)
+}
+
+// searchesHere reports whether a command may descend into its working directory
+// without naming it.
+func searchesHere(c *command.Command) bool {
+	switch c.Program() {
+	case "ag", "du", "fd", "fdfind", "find", "gfind", "rg", "tree":
+		return true
+	case "git":
+		name, open := c.Subcommand()
+		return open || slices.Contains([]string{"archive", "diff", "grep"}, name)
+	case "egrep", "fgrep", "grep", "ls":
+		return slices.ContainsFunc(c.Args(), func(w command.Word) bool {
+			return strings.HasPrefix(w.Text, "--r") || strings.HasPrefix(w.Text, "--dir") || strings.HasPrefix(w.Text, "-") && !strings.HasPrefix(w.Text, "--") && strings.ContainsAny(w.Text, "rRd")
+		})
+	}
+	return false
+}
+
+// addresses returns the URLs among the words of a command, and the hosts that curl,
+// wget, ssh and the like are told to contact.
+func addresses(c *command.Command) []URL {
+	var out []URL
+	contacts := slices.Contains([]string{"curl", "ftp", "http", "https", "ping", "sftp", "ssh", "telnet", "wget", "xh"}, c.Program())
+	for _, w := range c.Args() {
+		text := w.Text
+		if _, value, ok := strings.Cut(text, "="); ok && strings.HasPrefix(text, "-") {
+			text = value
+		}
+		if u, ok := parseURL(text); ok {
+			out = append(out, u)
+			continue
+		}
+		host, rest, remote := strings.Cut(text, ":") // git@host:path
+		switch at := strings.LastIndexByte(host, '@'); {
+		case !w.Literal || strings.HasPrefix(text, "-"):
+		case remote && at > 0 && !strings.Contains(host, "/"):
+			if u, ok := parseURL("ssh://" + host[at+1:] + "/" + strings.TrimPrefix(rest, "/")); ok {
+				out = append(out, u)
+			}
+		case contacts && strings.Contains(text, ".") && !strings.ContainsAny(text, " \t\n"):
+			if u, ok := parseURL("http://" + text[strings.LastIndexByte(text, '@')+1:]); ok {
+				out = append(out, u)
+			}
+		}
+	}
+	return out
+}
+
+// socket returns the address of a redirection such as /dev/tcp/HOST/PORT.
+func socket(r command.Redirect) URL {
+	parts := strings.Split(strings.TrimPrefix(r.Target.Text, "/dev/"), "/")
+	for len(parts) < 3 {
+		parts = append(parts, "")
+	}
+	host := strings.ToLower(parts[1])
+	text := parts[0] + "://" + host + ":" + parts[2] + "/"
+	return URL{Text: text, Decoded: text, Scheme: parts[0], Host: host, Port: parts[2], Path: "/"}
+}

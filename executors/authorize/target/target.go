@@ -1,0 +1,157 @@
+// Package target lists what a call concerns: files, addresses and commands, for
+// rules that judge a call by them.
+//
+// Start with [Of]. It uses the card of the call and the parsed command, and the
+// input where the card says nothing, as with tools of MCP servers. Each file has the
+// names by which the call mentions it and the places where these lead.
+//
+// It promises that a file which the call names is among the targets under its real
+// place, and that a part of the call that only the running command can determine is
+// reported as unknown. A file that a program opens without being told to is not a
+// target.
+package target
+
+import (
+	"encoding/json"
+	"path/filepath"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command"
+)
+
+// Session is the surroundings of a call.
+type Session struct {
+	Cwd  string // absolute; relative paths of inputs start here
+	Home string // absolute; empty means unknown
+}
+
+// Targets are the subjects of one call.
+type Targets struct {
+	// Parts are judged separately: the simple commands of a script, and one part
+	// for anything else.
+	Parts []Part
+	// Texts are all texts of the input.
+	Texts []string
+	// Unknown says why a target of the call cannot be determined; empty means that
+	// all targets are known.
+	Unknown string
+}
+
+// Part is one simple command, the redirections of a script, or a call that runs no
+// command.
+type Part struct {
+	Command *command.Command // nil if the part is not a command
+	Texts   []string         // of the command, first as it is written; or of the whole input
+	// Computed means that only the running shell can determine a word of the
+	// command.
+	Computed bool
+	Files    []File
+	URLs     []URL
+}
+
+// Guess reports whether the part is a guess, which can only be a reason to refuse.
+func (p Part) Guess() bool { return p.Command != nil && p.Command.Guess }
+
+// File is a file or directory.
+type File struct {
+	Names []string // absolute, cleaned: as the call names it, links not followed
+	// Places are where the names lead: absolute, without links, more than one for a
+	// pattern. There are none if another File has them.
+	Places []string
+	Below  bool // the call also concerns everything below it
+}
+
+// maxTargets bounds the files and addresses of one call.
+const maxTargets = 4096
+
+// Of returns the targets of a prepared call.
+func Of(call *executors.Call, s Session) Targets {
+	values := inputValues(call.Input)
+	t := Targets{Texts: values.texts}
+	switch {
+	case values.err != nil:
+		t.Unknown = "the input is not an object: " + values.err.Error()
+	case call.Card.Command != "":
+		t.script(call.Card, s)
+	default:
+		t.Parts = []Part{t.plain(call, values, s)}
+	}
+	count := 0
+	for _, p := range t.Parts {
+		count += 1 + len(p.Files) + len(p.URLs)
+	}
+	if count > maxTargets {
+		t.Unknown = "it has too many targets"
+	}
+	return t
+}
+
+// plain returns the part of a call that runs no command. Tools of our own report
+// their files and addresses in the card; the input adds the names that the model
+// used. For tools of servers there is only the input.
+func (t *Targets) plain(call *executors.Call, v values, s Session) Part {
+	p, card := Part{Texts: t.Texts}, call.Card
+	for _, place := range card.Paths {
+		p.Files = append(p.Files, File{Names: []string{place}, Places: []string{place}, Below: descends(card, call.Spec) && isDir(place)})
+	}
+	if u, ok := parseURL(card.URL); ok {
+		p.URLs = append(p.URLs, u)
+	}
+	ours := len(card.Paths) > 0 || card.URL != ""
+	texts := v.named
+	if !ours && call.Spec.Server != "" {
+		texts = append(texts, v.formed...)
+	}
+	for _, text := range texts {
+		u, isURL := parseURL(text)
+		switch {
+		case isURL:
+			p.URLs = append(p.URLs, u)
+		case !ours:
+			p.Files = append(p.Files, named(text, s))
+		case card.URL == "": // the card has the place
+			p.Files = append(p.Files, File{Names: []string{filepath.Clean(absolute(text, s))}})
+		}
+	}
+	return p
+}
+
+// descends reports whether a tool of our own also reads or changes the files below
+// a directory that it names.
+func descends(card executors.Card, tool executors.Tool) bool {
+	kind := card.Kind
+	if kind == "" {
+		kind = tool.Kind
+	}
+	switch kind {
+	case executors.KindSearch, executors.KindMove, executors.KindDelete, executors.KindEdit:
+		return true
+	}
+	return false
+}
+
+// named returns the file that a text of the input names.
+func named(text string, s Session) File {
+	abs := absolute(text, s)
+	return File{Names: []string{filepath.Clean(abs)}, Places: places(abs), Below: isDir(abs)}
+}
+
+// values are the parts of an input.
+type values struct {
+	texts  []string // all texts
+	named  []string // texts of parameters whose name says that they are files or addresses
+	formed []string // other texts that have the form of one
+	err    error
+}
+
+func inputValues(input json.RawMessage) values {
+	var v values
+	var object map[string]any
+	if len(input) == 0 {
+		return v
+	}
+	if v.err = json.Unmarshal(input, &object); v.err == nil {
+		v.object(object)
+	}
+	return v
+}

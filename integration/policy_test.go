@@ -1,0 +1,116 @@
+package integration
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const (
+	policyRules = `
+[tools.policy]
+enabled = true
+[[tools.policy.rules]]
+effect = "allow"
+tool = "*"
+[[tools.policy.rules]]
+effect = "deny"
+tool = "*"
+paths = ["secrets"]
+`
+	authorizationRules = `
+[tools.authorization]
+enabled = true
+[[tools.authorization.rules]]
+effect = "deny"
+tool = "sh"
+args_match = "^git push"
+[[tools.authorization.rules]]
+effect = "allow"
+tool = "[!l]*"
+`
+	cedarPolicies = `permit (principal, action, resource);
+forbid (principal, action == Action::"write", resource is File) when { resource.extension == ".lock" };
+@decision("ask") permit (principal, action == Action::"read", resource is File) when { resource.name == "notes" };
+`
+)
+
+// TestRulesGates checks the gates of rules through the binary: off, each alone, and
+// all together. Each verdict stands in the audit line, and the model's text does not
+// reveal the rule.
+func TestRulesGates(t *testing.T) {
+	const denied = "denied"
+	calls := []string{
+		"/read secrets/key", "/bash cat sec*/key", "/bash git push", `/bash /bin/git -C . push`, `/write {"path":"a.lock","content":"x"}`, "/read notes", "/list_directory .",
+	}
+	for name, tt := range map[string]struct {
+		config string
+		// of each call: the gates that spoke, and the result
+		want []string
+	}{
+		"off":           {"", []string{"", "", "", "", "", "", ""}},
+		"policy":        {policyRules, []string{"policy deny", "policy deny", "policy allow", "policy allow", "policy allow", "policy allow", "policy allow"}},
+		"authorization": {authorizationRules, []string{"authorization allow", "authorization allow", "authorization deny", "authorization deny", "authorization allow", "authorization allow", "authorization deny"}},
+		"cedar": {"[tools.policy]\nenabled = true\ncedar = \"p.cedar\"\n", []string{
+			"policy allow", "policy allow", "policy allow", "policy allow", "policy deny", "policy ask", "policy allow",
+		}},
+		"all": {strings.Replace(policyRules, "enabled = true", "enabled = true\ncedar = \"p.cedar\"", 1) + authorizationRules, []string{
+			"policy deny", "policy deny", "policy allow, authorization deny", "policy allow, authorization deny", "policy deny", "policy ask, authorization allow", "policy allow, authorization deny",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root := home(t)
+			write(t, filepath.Join(root, "zeph", "p.cedar"), cedarPolicies)
+			a := launch(t, start{config: tt.config, root: root})
+			a.file("secrets/key", "k\n")
+			a.file("notes", "n\n")
+			a.initialize()
+			s := a.open()
+			for i, call := range calls {
+				_, asked := a.turnAnswering(s, call, "allow_once")
+				line := lastGates(t, a.home)
+				if got := line.verdicts(); got != tt.want[i] {
+					t.Errorf("%s: the gates said %q, want %q", call, got, tt.want[i])
+				}
+				refused := strings.Contains(tt.want[i], "deny")
+				if (line.Result == denied) != refused || (line.PolicyMatch == "") != (tt.want[i] == "") || refused && line.Error != "tool call denied by policy" {
+					t.Errorf("%s: %+v", call, line)
+				}
+				if strings.Contains(tt.want[i], "policy ask") && len(asked) != 1 {
+					t.Errorf("%s: %d questions", call, len(asked))
+				}
+			}
+		})
+	}
+}
+
+// gatesLine is an audit line with the verdicts of the gates.
+type gatesLine struct {
+	Result      string
+	Error       string // as the model gets it
+	PolicyMatch string `json:"policy_match"`
+	Gates       []struct{ Gate, Decision, Rule string }
+}
+
+// verdicts returns the decisions of the gates of rules.
+func (l gatesLine) verdicts() string {
+	var out []string
+	for _, g := range l.Gates {
+		if g.Gate == "policy" || g.Gate == "authorization" {
+			out = append(out, g.Gate+" "+g.Decision)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+func lastGates(t *testing.T, home string) (line gatesLine) {
+	t.Helper()
+	lines := slices.Collect(strings.Lines(auditLog(t, home)))
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &line); err != nil {
+		t.Fatal(err)
+	}
+	return line
+}
