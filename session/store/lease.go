@@ -16,6 +16,7 @@ const (
 	selectLease = "SELECT holder, beat, host, pid FROM leases WHERE session = ?"
 	setLease    = "INSERT OR REPLACE INTO leases (session, holder, beat, host, pid) VALUES (?, ?, ?, ?, ?)"
 	deleteLease = "DELETE FROM leases WHERE session = ? AND holder = ?"
+	selectHeld  = "SELECT 1 FROM leases WHERE session = ? AND holder = ?"
 	selectLast  = "SELECT coalesce((SELECT last FROM sessions WHERE id = ?), 0)"
 )
 
@@ -104,5 +105,5 @@ func (h *handle) release(id, holder string) error {
 // holds returns ErrLeaseLost unless holder has the lease.
 func (h *handle) holds(id, holder string) error {
 	var has int
-	return replaceNoRows(ErrLeaseLost, h.one([]any{&has}, "SELECT 1 FROM leases WHERE session = ? AND holder = ?", id, holder))
+	return replaceNoRows(ErrLeaseLost, h.one([]any{&has}, selectHeld, id, holder))
 }

@@ -6,18 +6,20 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
 
 // host identifies the scope of this process's pid. Containers that share a
-// database may have the same name, but each has its own pids.
-func host() string {
+// database may have the same name, but each has its own pids. A process has one host,
+// even if the machine is renamed.
+var host = sync.OnceValue(func() string {
 	name, _ := os.Hostname()
 	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	pids, _ := os.Readlink("/proc/self/ns/pid")
 	return name + " " + strings.TrimSpace(string(boot)) + " " + pids
-}
+})
 
 // processAlive reports whether the process can still run; a zombie cannot.
 func processAlive(pid int) bool {
