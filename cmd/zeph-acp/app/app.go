@@ -87,7 +87,9 @@ type App struct {
 
 	checking *assumed // calls are only judged; see Checker
 
-	opening sync.WaitGroup // for openStore
+	opening  sync.WaitGroup // for openStore
+	idle     idle
+	prepared sync.Once // of beforePrompt
 
 	mu     sync.Mutex
 	served []*session.Sessions // one per server
@@ -163,6 +165,7 @@ func (a *App) openStore() {
 
 // Close retries the writes that failed before, and closes the files.
 func (a *App) Close() error {
+	a.idle.close()
 	a.opening.Wait()
 	a.catalogue.Close()
 	a.Reaper.Close()
@@ -198,6 +201,8 @@ func (a *App) Server() *acp.Server {
 			if a.Store != nil && a.Store.Exists() { // a client that only asks for capabilities gets no new file
 				a.openStore()
 			}
+			a.beforeSession()
+			a.idle.begin()
 		},
 		Logout:     a.Logout,
 		Command:    program,
@@ -219,7 +224,11 @@ func (a *App) Sessions() *session.Sessions {
 		Model: func(name string) (llm.Model, error) {
 			return a.model(cmp.Or(name, a.Model))
 		},
-		Models: a.models, Taken: a.taken, Prepare: a.openStore,
+		Models: a.models, Taken: a.taken,
+		Prepare: func() {
+			a.openStore()
+			a.idle.begin()
+		},
 		Modes: sessionModes(), Store: a.Store, NewID: a.NewID, Now: a.Now, Settle: a.Settle, Log: a.Log,
 	}
 }

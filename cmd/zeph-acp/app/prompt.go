@@ -20,7 +20,8 @@ import (
 // same until the conversation is cleared: if it followed changes of the
 // project's files, each change would invalidate the provider's cache.
 type systemPrompt struct {
-	write func() string
+	write func(warn func(string)) string
+	warn  func(string)
 
 	mu      sync.Mutex
 	written string
@@ -30,7 +31,7 @@ func (p *systemPrompt) text() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.written == "" {
-		p.written = p.write()
+		p.written = p.write(p.warn)
 	}
 	return p.written
 }
@@ -53,11 +54,14 @@ func (p *systemPrompt) forget() {
 // systemPrompt returns the system prompt of a session: about its directories,
 // read as the file tools read them, and the user's skills.
 func (a *App) systemPrompt(cfg config.Config, s session.Setup, in sessionDirs) *systemPrompt {
-	return &systemPrompt{write: func() string {
+	warn := func(w string) {
+		a.Log.Warn(w, "session", s.ID)
+		s.Warn(w)
+	}
+	return &systemPrompt{warn: warn, write: func(warn func(string)) string {
 		p := prompt.Read(projectFiles{in.files}, in.roots.Dirs(), prompt.Limits{Total: cfg.Agent.MaxRulesBytes}, a.filters.mask(cfg.Tools.Filters.Security))
 		for _, w := range p.Warnings {
-			a.Log.Warn(w, "session", s.ID)
-			s.Warn(w)
+			warn(w)
 		}
 		f := prompt.Facts{Dirs: p.Dirs, OS: runtime.GOOS, Shell: "bash", Rules: p.Rules, NoTools: !cfg.Tools.Enabled}
 		for _, s := range in.skills.Skills {

@@ -21,6 +21,7 @@ import (
 // and the agent that runs its turns. The terminals belong to the session's
 // connection.
 func (a *App) newAgent(s session.Setup, terminals *ideproxy.Terminals) (session.Opening, error) {
+	a.idle.end()
 	roots, err := a.roots(s)
 	if err != nil {
 		return session.Opening{}, err
@@ -46,14 +47,17 @@ func (a *App) newAgent(s session.Setup, terminals *ideproxy.Terminals) (session.
 	for _, w := range warnings {
 		a.Log.Warn(w, "session", s.ID)
 	}
+	turns := a.agent(cfg, s, in, tools, kept, models)
+	a.prepared.Do(func() { a.beforePrompt(s, kept.system, turns) })
 	return session.Opening{
 		Tools: kept, Mode: cfg.Agent.Mode, Warnings: warnings,
 		Look: func() {
+			a.idle.end()
 			judges.Renew()
 			kept.gates.begin(s)
 			kept.system.ready(s.Model())
 		},
-		Agent: a.agent(cfg, s, in, tools, kept, models),
+		Agent: turns,
 	}, nil
 }
 

@@ -112,6 +112,9 @@ func (o *Model) LeftOut() map[string]string { return o.leftOut.Tools() }
 // Prices returns the configured prices.
 func (o *Model) Prices() llm.Price { return o.cfg.Price }
 
+// Prepare implements [llm.Prepare].
+func (o *Model) Prepare(req llm.Request) { o.body(o.cfg.Model, req) }
+
 // Stream asks for the next answer. Its calls arrive whole; a call without an ID gets
 // one that is unique in the answer.
 func (o *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {

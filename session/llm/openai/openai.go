@@ -9,6 +9,7 @@ package openai
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"iter"
 	"net/http"
 	"net/url"
@@ -170,6 +171,14 @@ func (o *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 		return &chatReader{model: o.Name(), names: names}
 	}
 	return o.endpoint.Stream(ctx, open, wire.JSONOrSSE, begin)
+}
+
+// Prepare implements [llm.Prepare].
+func (o *Model) Prepare(req llm.Request) {
+	o.dialect(wire.NewToolNames(req.Tools)).body(req, req.Messages)
+	if o.cfg.API == APIChat {
+		_ = json.Unmarshal([]byte("{}"), new(chatChunk))
+	}
 }
 
 // open sends the request and returns the response with its stream of events. Features

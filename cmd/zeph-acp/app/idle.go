@@ -1,0 +1,100 @@
+package app
+
+import (
+	"sync"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/session"
+	"github.com/zeph-acp/zeph-acp/session/agent"
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/local"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
+)
+
+// pause is how long a client must be silent before work is done ahead. Clients that
+// send their requests one after another never wait for such work.
+const pause = 20 * time.Millisecond
+
+// idle does work ahead while the client is silent. The work changes nothing: it makes
+// tables that the process keeps anyway, and runs code that the next request needs, which
+// takes several times as long when it is run first.
+type idle struct {
+	mu    sync.Mutex
+	work  []func()
+	timer *time.Timer // nil if nothing waits for the pause
+	doing sync.WaitGroup
+}
+
+// plan replaces the work to be done in the next pause.
+func (i *idle) plan(work ...func()) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.work = work
+}
+
+// begin is called when a request was answered.
+func (i *idle) begin() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.timer == nil && len(i.work) > 0 {
+		i.timer = time.AfterFunc(pause, i.run)
+	}
+}
+
+// end is called when a request came. Work that has not begun is not needed any more.
+func (i *idle) end() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.timer != nil {
+		i.timer.Stop()
+	}
+	i.work, i.timer = nil, nil
+}
+
+func (i *idle) run() {
+	for {
+		i.mu.Lock()
+		if len(i.work) == 0 {
+			i.mu.Unlock()
+			return
+		}
+		do := i.work[0]
+		i.work = i.work[1:]
+		i.doing.Add(1)
+		i.mu.Unlock()
+		do()
+		i.doing.Done()
+	}
+}
+
+// close waits for work that has begun.
+func (i *idle) close() {
+	i.end()
+	i.doing.Wait()
+}
+
+// beforeSession is the work before the first session: the schemas of all tools.
+func (a *App) beforeSession() { a.idle.plan(func() { Catalogue() }) }
+
+// beforePrompt is the work before the first prompt of the process: the system prompt, a
+// request to the model and the first events of a turn. All of it is discarded, since the
+// project's files may change until the prompt.
+func (a *App) beforePrompt(s session.Setup, system *systemPrompt, of *agent.Agent) {
+	text := ""
+	a.idle.plan(
+		func() {
+			if _, direct := s.Model().(local.Direct); !direct {
+				text = system.write(func(string) {})
+			}
+		},
+		func() {
+			hello := llm.Message{Role: llm.User, Blocks: []llm.Block{{Text: "hello"}}}
+			llm.Prepare(s.Model(), llm.Request{System: text, Messages: []llm.Message{hello}, Tools: of.Tools()})
+		},
+		func() {
+			for _, e := range []transcript.Event{transcript.Prompt{}, transcript.Block{}, transcript.Answer{}, transcript.TurnEnd{}} {
+				_, _ = transcript.Encode(e) // every event can be encoded
+			}
+		},
+	)
+}
