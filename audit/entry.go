@@ -45,6 +45,7 @@ type Entry struct {
 	// Hooks are the runs of the user's hooks. A hook that belongs to no tool call has an
 	// entry of the tool "hook".
 	Hooks       []executors.HookRun `json:"hooks,omitempty"`
+	Trust       string              `json:"trust,omitempty"` // the level of trust of the call
 	ClaimSource string              `json:"claim_source,omitempty"`
 	MCPServer   string              `json:"mcp_server,omitempty"`
 	MCPCode     string              `json:"mcp_error_code,omitempty"` // of a failure of that server
@@ -147,6 +148,7 @@ func (l *Log) ended(ctx context.Context, e *Entry, call *executors.Call, res exe
 	e.Adversarial = l.text(r.Adversarial, maxText)
 	e.Gates, e.Hooks = l.gates(r.Verdicts), l.hooks(r.Hooks)
 	e.PolicyMatch = policyMatch(e.Gates)
+	e.Trust = r.Trust
 	e.ClaimSource = cmp.Or(cut(r.ClaimSource, maxName), e.ClaimSource)
 	e.MCPCode = cut(r.Code, maxName)
 	e.ExitCode, e.Rollback = r.ExitCode, r.Rollback

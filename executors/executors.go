@@ -358,6 +358,7 @@ type Record struct {
 	Judgement string
 
 	Code        string    // of the MCP failure, such as "rate_limited"; empty if there was none
+	Trust       string    // the level of trust of the call; empty if the gate trust is off
 	ClaimSource string    // where the content comes from, such as "mcp"; empty means by the call's kind
 	ExitCode    *int      // of the command that ran; nil if no command ran, or a signal ended it
 	Truncated   bool      // the output is not complete

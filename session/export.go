@@ -83,7 +83,7 @@ func (s *Sessions) stored(ctx context.Context, id string) (store.Session, []stor
 
 // Import stores an exported session and returns its id: the original one, or a
 // new one if a session with that id exists. It ignores the mode, and a model
-// that is not offered here, and states of tools that could loosen: a document must not extend the agent's permissions.
+// that is not offered here, and the states of tools: a document must not extend the agent's permissions.
 // An *acp.ParamsError reports an invalid document; nothing is stored then.
 func (s *Sessions) Import(ctx context.Context, e Export) (id string, err error) {
 	rows, err := e.rows(s.offers)
@@ -92,6 +92,15 @@ func (s *Sessions) Import(ctx context.Context, e Export) (id string, err error) 
 	}
 	if s.Store == nil {
 		return "", errors.New("sessions are not saved here: there is no directory for them")
+	}
+	if s.Imported != nil {
+		for _, event := range s.Imported() {
+			data, err := transcript.Encode(event)
+			if err != nil {
+				return "", err
+			}
+			rows = append(rows, store.Event{Time: rows[len(rows)-1].Time, Kind: event.Kind(), Data: data})
+		}
 	}
 	row := store.Session{ID: e.ID, CWD: filepath.Clean(e.CWD), Dirs: e.Dirs, Title: e.Title}
 	if _, err := s.Store.Session(ctx, row.ID); err == nil || row.ID == "" {
@@ -172,9 +181,7 @@ func (e Export) rows(offers func(model string) bool) ([]store.Event, error) {
 				continue
 			}
 		case transcript.State:
-			if !known.Restricts {
-				continue
-			}
+			continue
 		case transcript.Call:
 			err = checkCallOrder(calls, known.Shown)
 		case transcript.Question:

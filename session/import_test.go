@@ -44,7 +44,9 @@ func TestImportHostile(t *testing.T) {
 		"a line that is no uint32": {func(e *Export) {
 			e.Events = append(e.Events, event("tool_call", `{"shown":{"sessionUpdate":"tool_call","toolCallId":"c","title":"t","locations":[{"path":"/a","line":4294967296}]}}`))
 		}, "events[1]"},
-		"nothing but what is not taken over": {func(e *Export) { e.Events = []ExportedEvent{event("setting", `{"id":"mode","value":"auto"}`)} }, "events"},
+		"nothing but what is not taken over": {func(e *Export) {
+			e.Events = []ExportedEvent{event("setting", `{"id":"mode","value":"auto"}`), event("state", `{"name":"trust","value":{"set":{"tool:bash":"trusted"}}}`)}
+		}, "events"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			doc := Export{Version: 1, ID: "s", CWD: t.TempDir(), Events: []ExportedEvent{prompt}}

@@ -108,10 +108,13 @@ type Sessions struct {
 	// Prepare, if not nil, is called after a client got the id of a new session,
 	// before its first prompt. It must not block.
 	Prepare func()
-	Modes   []acp.SessionMode
-	Store   *store.DB // nil stores nothing
-	NewID   func() string
-	Now     func() time.Time
+	// Imported returns the events that end the log of an imported session; nil adds
+	// no event.
+	Imported func() []transcript.Event
+	Modes    []acp.SessionMode
+	Store    *store.DB // nil stores nothing
+	NewID    func() string
+	Now      func() time.Time
 	// Settle is the delay between the response that names a session and its
 	// first updates, unless a prompt comes first. Some clients drop updates
 	// that arrive before they have processed that response.

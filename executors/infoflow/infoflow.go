@@ -133,6 +133,12 @@ func (f *Flow) Restore(state json.RawMessage) {
 	}
 }
 
+// Both returns the state of a session with both labels from one source, for
+// [Flow.Restore].
+func Both(source string) json.RawMessage {
+	return sources{Untrusted: []string{source}, Private: []string{source}}.encoded()
+}
+
 // Status returns a line about the labels for /status, or no line.
 func (f *Flow) Status() []string { return f.labels.status() }
 
@@ -143,10 +149,7 @@ func (f *Flow) add(found label) {
 }
 
 func (f *Flow) save() {
-	if f.Save == nil {
-		return
-	}
-	if state, err := json.Marshal(f.labels.all()); err == nil { // strings always encode
-		f.Save(state)
+	if f.Save != nil {
+		f.Save(f.labels.all().encoded())
 	}
 }

@@ -2,6 +2,7 @@ package infoflow
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strings"
 	"sync"
@@ -29,6 +30,15 @@ const (
 	maxSources = 8
 	maxSource  = 300
 )
+
+// encoded returns the sources as JSON.
+func (s sources) encoded() json.RawMessage {
+	state, err := json.Marshal(s)
+	if err != nil { // lists of strings always encode
+		panic(err)
+	}
+	return state
+}
 
 // bounded returns sources within the limits: a stored session may come from elsewhere.
 func (s sources) bounded() sources {

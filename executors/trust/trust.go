@@ -112,6 +112,9 @@ func (t *Trust) reading() (least Level, read string) {
 }
 
 func (t *Trust) judge(_ context.Context, call *executors.Call) (executors.Verdict, error) {
+	if call.Record != nil {
+		call.Record.Trust = t.Level(call).String()
+	}
 	asks := ""
 	for _, subject := range subjects(call) {
 		switch level, why := t.explain(subject); level {

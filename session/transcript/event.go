@@ -130,8 +130,6 @@ type Title struct {
 type State struct {
 	Name  string          `json:"name"`
 	Value json.RawMessage `json:"value"`
-	// Restricts says that the state can only tighten, so that an import keeps it.
-	Restricts bool `json:"restricts,omitempty"`
 }
 
 // Cleared makes the model forget everything before it.

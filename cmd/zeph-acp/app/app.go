@@ -229,7 +229,8 @@ func (a *App) Sessions() *session.Sessions {
 			a.openStore()
 			a.idle.begin()
 		},
-		Modes: sessionModes(), Store: a.Store, NewID: a.NewID, Now: a.Now, Settle: a.Settle, Log: a.Log,
+		Imported: importedLabels,
+		Modes:    sessionModes(), Store: a.Store, NewID: a.NewID, Now: a.Now, Settle: a.Settle, Log: a.Log,
 	}
 }
 

@@ -30,9 +30,9 @@ func (a *App) newGates(cfg config.Config, s session.Setup, home string, servers 
 	}
 	g.trust.Entry = servers.Trusted
 	g.trust.Forget = g.anomaly.Forget
-	g.trust.Save = save(s, trust.Name, false)
+	g.trust.Save = save(s, trust.Name)
 	g.flow.Trusted = func(server string) bool { return g.trust.Of(trust.Server(server)) == trust.Trusted }
-	g.flow.Save = save(s, infoflow.Name, true)
+	g.flow.Save = save(s, infoflow.Name)
 	g.anomaly.Block = g.trust.BlockTool
 	g.anomaly.Blocked = g.trust.BlockedTool
 	g.anomaly.Warn, g.anomaly.Withdraw, g.anomaly.Log = s.Warn, s.Withdraw, a.Log
@@ -40,10 +40,14 @@ func (a *App) newGates(cfg config.Config, s session.Setup, home string, servers 
 }
 
 // save returns a function that keeps the state of a gate in the log of the session.
-func save(s session.Setup, name string, restricts bool) func(json.RawMessage) {
-	return func(state json.RawMessage) {
-		s.Record(transcript.State{Name: name, Value: state, Restricts: restricts})
-	}
+func save(s session.Setup, name string) func(json.RawMessage) {
+	return func(state json.RawMessage) { s.Record(transcript.State{Name: name, Value: state}) }
+}
+
+// importedLabels returns the state of an imported session, in which any text may be a
+// stranger's or a secret.
+func importedLabels() []transcript.Event {
+	return []transcript.Event{transcript.State{Name: infoflow.Name, Value: infoflow.Both("an imported session")}}
 }
 
 // begin brings the gates up to date before a turn: another process may have
