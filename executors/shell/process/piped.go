@@ -39,6 +39,7 @@ func StartPiped(prog Program) (*Piped, error) {
 	theirs, ours := []*os.File{readers[0], writers[1], writers[2]}, []*os.File{writers[0], readers[1], readers[2]}
 	p := &Process{cmd: cmd, exited: make(chan struct{}), reaper: prog.Reaper}
 	started := make(chan error)
+	prog.Reaper.ready()
 	go p.hold(nil, started)
 	err = <-started
 	closeAll(theirs)
@@ -46,7 +47,6 @@ func StartPiped(prog Program) (*Piped, error) {
 		closeAll(ours)
 		return nil, err
 	}
-	p.reaper.add(cmd.Process.Pid, "")
 	s := &Piped{Stdin: ours[0], Stdout: ours[1], Stderr: ours[2], p: p, over: make(chan struct{})}
 	go s.supervise()
 	return s, nil

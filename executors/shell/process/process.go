@@ -119,6 +119,7 @@ func Start(prog Program) (*Process, error) {
 	cmd.Stdout, cmd.Stderr = writers[0], writers[streams-1]
 	read := watch(readers) // before any process can write
 	started := make(chan error)
+	prog.Reaper.ready()
 	go p.hold(prog.Confine, started)
 	err = <-started
 	closeAll(writers)
@@ -128,7 +129,6 @@ func Start(prog Program) (*Process, error) {
 		p.clean()
 		return nil, err
 	}
-	p.reaper.add(cmd.Process.Pid, p.temp)
 	if prog.Live != nil {
 		p.live = startLive(liveBytes, prog.Live)
 	}
@@ -156,7 +156,9 @@ func (p *Process) hold(confine func() error, started chan<- error) {
 	if !shielded && confine == nil {
 		defer runtime.UnlockOSThread()
 	}
-	err = p.cmd.Start()
+	if err = p.cmd.Start(); err == nil {
+		p.reaper.add(p.cmd.Process.Pid, p.temp) // here: on a busy machine another goroutine would come too late
+	}
 	started <- err
 	if err == nil {
 		p.cmd.Wait() // ProcessState then holds the exit status

@@ -55,6 +55,19 @@ func (r *Reaper) Close() {
 	}
 }
 
+// ready starts the process before the first program, so that add only has to write a
+// line. Whoever kills this process must not be faster than the start of the reaper.
+func (r *Reaper) ready() {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.pipe == nil && !r.closed {
+		_ = r.start() // add tries again
+	}
+}
+
 // add registers a running session. If temp is not empty, that directory is removed
 // with the session.
 func (r *Reaper) add(session int, temp string) {
