@@ -46,7 +46,6 @@ type Catalogue struct {
 	loaded  bool
 	lists   map[string]modelList // by listKey
 	asked   map[string]time.Time // last request for a list by this process
-	asking  map[string]bool
 	closed  bool
 	ctx     context.Context // of background requests; Close ends it
 	cancel  context.CancelFunc
@@ -111,17 +110,18 @@ func (c *Catalogue) Refresh(cfg Config, getenv func(string) string) {
 	}
 }
 
-// ask requests one list, unless it is new or already requested.
+// ask requests one list, unless it is new or was requested a short time ago: listAgain
+// is longer than a request can take, so no request is doubled.
 func (c *Catalogue) ask(p Provider, key string, l modelLister) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.load()
 	now := c.Now()
 	age, tried := now.Sub(c.lists[key].At), now.Sub(c.asked[key])
-	if c.asking[key] || age >= 0 && age < listFresh || tried >= 0 && tried < listAgain {
+	if age >= 0 && age < listFresh || tried >= 0 && tried < listAgain {
 		return
 	}
-	c.asking[key], c.asked[key] = true, now
+	c.asked[key] = now
 	c.background(func(ctx context.Context) bool {
 		ctx, cancel := context.WithTimeout(ctx, listTimeout)
 		defer cancel()
@@ -134,7 +134,6 @@ func (c *Catalogue) ask(p Provider, key string, l modelLister) {
 func (c *Catalogue) take(p Provider, key string, choices []llm.Choice, err error) (changed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.asking[key] = false
 	if err != nil {
 		c.log(err)
 		return false
@@ -200,7 +199,7 @@ func (c *Catalogue) load() {
 		return
 	}
 	c.loaded = true
-	c.lists, c.asked, c.asking = map[string]modelList{}, map[string]time.Time{}, map[string]bool{}
+	c.lists, c.asked = map[string]modelList{}, map[string]time.Time{}
 	for key, list := range c.kept() {
 		c.lists[key] = list
 	}
