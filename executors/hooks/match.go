@@ -28,9 +28,7 @@ func newMatcher(event Event, text string) matcher {
 		return r == '_' || r == '|' || r == ',' || r == '-' || r == ' ' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 	}
 	if strings.TrimFunc(text, plain) == "" {
-		for _, name := range strings.FieldsFunc(text, func(r rune) bool { return r == '|' || r == ',' || r == ' ' }) {
-			m.names = append(m.names, name)
-		}
+		m.names = strings.FieldsFunc(text, func(r rune) bool { return r == '|' || r == ',' || r == ' ' })
 		return m // without a name it selects everything
 	}
 	m.re, _ = regexp.Compile(text)
@@ -39,7 +37,7 @@ func newMatcher(event Event, text string) matcher {
 
 // fits reports whether one of the names is selected.
 func (m matcher) fits(names []string) bool {
-	return m.names == nil && m.re == nil || slices.ContainsFunc(names, func(name string) bool {
+	return len(m.names) == 0 && m.re == nil || slices.ContainsFunc(names, func(name string) bool {
 		return m.re != nil && m.re.MatchString(name) || slices.Contains(m.names, name)
 	})
 }
