@@ -159,3 +159,33 @@ func TestPhases(t *testing.T) {
 		t.Errorf("phases %q, want %q", got, want)
 	}
 }
+
+// Slots of the quota follow the model's order, although the calls run in parallel.
+func TestQuotaOfParallelCalls(t *testing.T) {
+	t.Parallel()
+	var calls []fakemodel.Block
+	for _, name := range []string{"1", "2", "3", "4"} {
+		calls = append(calls, fakemodel.Call("c"+name, "read", map[string]any{"path": name}))
+	}
+	p := fakemodel.NewAnthropic(t, fakemodel.Answer(calls...), fakemodel.Answer(fakemodel.Say("Done.")))
+	e := (&ide{}).begin(t, start{env: p.Env(), config: "[tools]\nmax_tool_calls_per_session = 2\n"})
+	for _, name := range []string{"1", "2", "3", "4"} {
+		e.file(name, "x\n")
+	}
+	e.prompt(e.session(), "read all")
+	var got []string
+	for line := range strings.Lines(auditLog(t, e.home)) {
+		var l struct {
+			Result string
+			Input  struct{ Path string }
+		}
+		if err := json.Unmarshal([]byte(line), &l); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, l.Input.Path+" "+l.Result)
+	}
+	slices.Sort(got) // they end in any order
+	if want := []string{"1 success", "2 success", "3 denied", "4 denied"}; !slices.Equal(got, want) {
+		t.Errorf("recorded %q, want %q", got, want)
+	}
+}

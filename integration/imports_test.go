@@ -54,6 +54,8 @@ var importTable = []struct {
 	{"executors/authorize/cedarpolicy", []string{"executors", "executors/authorize", "executors/authorize/target"}},
 	{"executors/authorize", []string{"executors", "executors/authorize/target", "executors/pattern", "executors/wildcard"}},
 	{"executors/policy", []string{"executors", "executors/answers", "executors/command", "executors/command/*", "executors/wildcard", "executors/workspace"}},
+	{"executors/adversarial", []string{"executors", "executors/judge"}},
+	{"executors/infoflow", []string{"executors", "executors/command", "executors/command/follow"}},
 	{"executors/*", []string{"executors", "executors/backoff", "executors/command", "executors/workspace", "executors/pattern"}},
 	{"filter", []string{"executors", "executors/command", "executors/workspace", "filter/*"}},
 	{"filter/text", []string{"executors", "executors/automaton"}}, // spools its lines

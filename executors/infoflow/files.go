@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/zeph-acp/zeph-acp/executors/command/follow"
 )
 
 // pattern is a glob of files, in lower case.
@@ -60,16 +62,13 @@ func matchesAny(list []pattern, abs string) bool {
 // files returns the labels of files, each by its own path and by the place to
 // which its links lead.
 func (f *Flow) files(paths []string) label {
-	found := label{}
+	found, trail := label{}, &follow.Trail{}
 	for i, p := range paths {
-		if slices.Contains(paths[:i], p) {
+		if slices.Contains(paths[:i], p) || !filepath.IsAbs(p) {
 			continue
 		}
-		forms := []string{p}
-		if real, err := filepath.EvalSymlinks(p); err == nil && real != p {
-			forms = append(forms, real)
-		}
-		for _, form := range forms {
+		targets, _ := follow.Path(p, false, trail) // with an error, it counts as written
+		for _, form := range append(targets, p) {
 			if matchesAny(f.private, form) {
 				found.private = "the file " + filepath.Base(p)
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/executors/command/follow"
 )
 
 // script is the command of a call; nil if it has none.
@@ -176,16 +177,16 @@ func certain(paths []command.Path) []command.Path {
 	return slices.DeleteFunc(paths, func(p command.Path) bool { return !p.Sure })
 }
 
-// places returns the files that a word of a command stands for.
+// places returns the files that a word of a command stands for: as written, and
+// those that match it if it is a pattern.
 func places(p command.Path) []string {
 	if !p.Glob {
 		return p.Abs
 	}
-	out := slices.Clone(p.Abs)
+	out, trail := slices.Clone(p.Abs), &follow.Trail{}
 	for _, abs := range p.Abs {
-		if found, err := filepath.Glob(abs); err == nil {
-			out = append(out, found[:min(len(found), maxFiles)]...)
-		}
+		found, _ := follow.Files(abs, true, trail) // with an error, those found so far
+		out = append(out, found[:min(len(found), maxFiles)]...)
 	}
 	return out
 }

@@ -41,6 +41,9 @@ func (a *App) newGates(cfg config.Config, s session.Setup, home string, servers 
 
 // save returns a function that keeps the state of a gate in the log of the session.
 func save(s session.Setup, name string) func(json.RawMessage) {
+	if s.Record == nil { // calls are only checked
+		return nil
+	}
 	return func(state json.RawMessage) { s.Record(transcript.State{Name: name, Value: state}) }
 }
 
