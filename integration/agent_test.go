@@ -3,6 +3,7 @@ package integration
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -56,6 +57,7 @@ type agent struct {
 
 // start is the way to start the binary.
 type start struct {
+	binary string // instead of the one that TestMain builds
 	args   []string
 	env    []string // in addition to PATH, HOME and ZEPH_HOME
 	bare   bool     // no environment at all
@@ -87,7 +89,7 @@ func launch(t testing.TB, s start) *agent {
 	if s.config != "" {
 		a.file(filepath.Join(a.home, "config.toml"), s.config)
 	}
-	argv := slices.Concat(s.before, []string{binary}, s.args)
+	argv := slices.Concat(s.before, []string{cmp.Or(s.binary, binary)}, s.args)
 	a.cmd = exec.Command(argv[0], argv[1:]...)
 	a.cmd.Dir = root // not the session's cwd: it must not matter
 	a.cmd.Env = slices.Clone(fakemodel.Alone)

@@ -80,6 +80,9 @@ func checkConfig(cmd *cobra.Command, f *flags) error {
 	default:
 		fmt.Fprintln(out, "ok, no file: the defaults apply")
 	}
+	if file := l.ManagedFile(); file != "" {
+		fmt.Fprintf(out, "%s: ok\n", file)
+	}
 	if found.Workspace != "" {
 		fmt.Fprintf(out, "%s: ok\n", found.Workspace)
 	}

@@ -7,6 +7,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -88,7 +89,7 @@ func (f *flags) getenv(name string) string { return config.Getenv(f.environ)(nam
 
 // load reads the configuration according to the global flags.
 func (f *flags) load(cmd *cobra.Command) (*config.Loaded, error) {
-	o := config.Options{File: f.config, Flags: map[string]string{}, Environ: f.environ}
+	o := config.Options{File: f.config, Flags: map[string]string{}, Environ: f.environ, Managed: managed()}
 	if cmd.Flags().Changed("log-level") {
 		o.Flags["log.level"] = f.logLevel
 	}
@@ -104,6 +105,15 @@ func (f *flags) load(cmd *cobra.Command) (*config.Loaded, error) {
 // policyFile adds the flag for a file of rules to a command that serves.
 func (f *flags) policyFile(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.policy, "policy-file", "", "judge every call by the rules in `FILE`; see docs/policy.md")
+}
+
+// managedFile and managedOwner replace the place and the owner of the managed
+// configuration. Only a build can set them, with -ldflags "-X main.managedFile=...".
+var managedFile, managedOwner string
+
+// managed returns the managed configuration of this machine.
+func managed() config.ManagedFile {
+	return config.ManagedFile{Path: cmp.Or(managedFile, config.ManagedPath()), Owner: managedOwner}
 }
 
 // newRoot builds the command tree for an environment, NAME=VALUE. It does no I/O,

@@ -165,6 +165,10 @@ func (f *flags) openServer(cmd *cobra.Command, name string) (*mcp.Session, mcp.S
 		closeLog()
 		return nil, mcp.Status{}, nil, fmt.Errorf("there is no MCP server %q: %q lists them", name, "zeph-acp mcp list")
 	}
+	if why := l.Permits(l.Config.MCP.Servers[i], true); why != "" {
+		closeLog()
+		return nil, mcp.Status{}, nil, fmt.Errorf("%s does not run: %s", name, why)
+	}
 	a := app.New(l, log)
 	a.Reaper = newReaper()
 	dir, err := os.Getwd()

@@ -73,14 +73,16 @@ type App struct {
 	MCP          *mcp.Servers    // runs the MCP servers of all sessions
 	Reaper       *process.Reaper // ends running commands if this process is killed; nil ends nothing
 
-	byEnv     string              // the model that the environment selects
-	configDir string              // of the user's files; empty means no directory
-	home      string              // the user's home directory; empty means unknown
-	environ   func(string) string // looks up the environment of the process, without the saved keys
-	whence    func(string) string // returns where a key was set; nil means unknown
-	rules     *rulesFile          // the permission rules that follow their file; nil means those of Config
-	filters   *filters            // of tool results
-	vectors   toolset.Vectors     // of tools, shared by all sessions
+	byEnv     string                              // the model that the environment selects
+	configDir string                              // of the user's files; empty means no directory
+	home      string                              // the user's home directory; empty means unknown
+	environ   func(string) string                 // looks up the environment of the process, without the saved keys
+	whence    func(string) string                 // returns where a key was set; nil means unknown
+	final     func(string) bool                   // reports whether the managed file sets a key
+	permits   func(s mcp.Server, own bool) string // see config.Loaded.Permits
+	rules     *rulesFile                          // the permission rules that follow their file; nil means those of Config
+	filters   *filters                            // of tool results
+	vectors   toolset.Vectors                     // of tools, shared by all sessions
 
 	servers   provider.Memory     // facts learned of the models' servers, shared by all sessions
 	catalogue *provider.Catalogue // of the providers' models; nil asks no provider
@@ -108,6 +110,7 @@ func New(l *config.Loaded, log *slog.Logger) *App {
 		NewID:    uuid.NewString, Now: time.Now, Settle: settle, Log: log,
 	}
 	a.Warnings, a.byEnv, a.environ, a.whence = l.Warnings, a.Model, l.Getenv, l.Whence
+	a.final, a.permits = l.Final, l.Permits
 	a.home, a.configDir = config.HomeDir(l.Getenv), l.Paths.Config
 	a.rules = newRulesFile(l, func() time.Time { return a.Now() }, log)
 	a.filters = newFilters(l)
@@ -230,15 +233,19 @@ func (a *App) Sessions() *session.Sessions {
 			a.idle.begin()
 		},
 		Imported: importedLabels,
-		Modes:    sessionModes(), Store: a.Store, NewID: a.NewID, Now: a.Now, Settle: a.Settle, Log: a.Log,
+		Modes:    a.modes(), Store: a.Store, NewID: a.NewID, Now: a.Now, Settle: a.Settle, Log: a.Log,
 	}
 }
 
-// sessionModes returns the modes in the form that clients show.
-func sessionModes() []acp.SessionMode {
+// modes returns the modes that a session may have, in the form that clients show. A
+// managed mode is the loosest one.
+func (a *App) modes() []acp.SessionMode {
 	var out []acp.SessionMode
 	for _, m := range policy.Modes() {
 		out = append(out, acp.SessionMode{ID: m.ID, Name: m.Name, Description: m.Description})
+		if m.ID == a.Config.Agent.Mode && a.final("agent.mode") {
+			break
+		}
 	}
 	return out
 }

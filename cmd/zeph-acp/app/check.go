@@ -75,7 +75,7 @@ func (a *App) Checker(dir, mode string) (*Checker, error) {
 		return nil, err
 	}
 	c.Mode = cmp.Or(mode, cfg.Agent.Mode)
-	if !slices.ContainsFunc(policy.Modes(), func(m policy.Mode) bool { return m.ID == c.Mode }) {
+	if !slices.ContainsFunc(a.modes(), func(m acp.SessionMode) bool { return m.ID == c.Mode }) {
 		return nil, fmt.Errorf("there is no mode %q", c.Mode)
 	}
 	c.Warnings = slices.Concat(warnings, left)

@@ -3,12 +3,14 @@ package app
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"os"
 	"slices"
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/mcp"
 	"github.com/zeph-acp/zeph-acp/executors/shell"
 	"github.com/zeph-acp/zeph-acp/executors/shell/process"
@@ -38,15 +40,29 @@ func (a *App) mcpServers(l *config.Loaded) *mcp.Servers {
 // precedence, those of the configuration, and those of the repository that the user
 // approved.
 func (a *App) mcpSession(cfg config.Config, s session.Setup) *mcp.Session {
-	servers := slices.Concat(clientServers(s.MCPServers), a.Config.MCP.Servers, a.projectServers(s))
+	servers := slices.Concat(a.permitted(s, clientServers(s.MCPServers), false), a.permitted(s, a.Config.MCP.Servers, true), a.permitted(s, a.projectServers(s), false))
 	wait := time.Duration(a.Config.MCP.StartupWaitSecs) * time.Second
-	if s.MCPWait != nil {
+	if s.MCPWait != nil && !a.final("mcp.startup_wait_secs") {
 		wait = *s.MCPWait
 	}
 	if !cfg.Tools.Enabled || a.checking != nil {
 		servers = nil
 	}
 	return a.MCP.Session(mcp.Options{Dir: s.CWD, Dirs: s.Dirs, Servers: servers, Wait: wait, Warn: s.Warn, Ask: a.askApproval(s), User: a.mcpUser(s)})
+}
+
+// permitted returns the servers that the managed file permits, and warns of the others.
+// own means that they are those of the configuration.
+func (a *App) permitted(s session.Setup, servers []mcp.Server, own bool) []mcp.Server {
+	var out []mcp.Server
+	for _, e := range servers {
+		if why := a.permits(e, own); why != "" {
+			s.Warn(executors.Shown(fmt.Sprintf("The MCP server %s is left out: %s.", e.Name, why)))
+			continue
+		}
+		out = append(out, e)
+	}
+	return out
 }
 
 // mcpUser returns the user whom MCP servers may ask; nil if there is no user.

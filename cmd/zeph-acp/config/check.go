@@ -32,6 +32,7 @@ type Findings struct {
 // and keys that have no effect without others. It opens no connection.
 func (l *Loaded) Check(dir, model string, tools []executors.Tool) Findings {
 	var f Findings
+	l.checkManaged(&f)
 	l.checkWorkspace(&f, dir)
 	l.checkTools(&f, tools)
 	l.checkScripts(&f)

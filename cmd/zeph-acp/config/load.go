@@ -22,6 +22,7 @@ type Options struct {
 	File    string            // --config; empty means that the environment decides
 	Flags   map[string]string // values of the command line, by key path: "log.level"
 	Environ []string          // NAME=VALUE; an empty value counts as unset
+	Managed ManagedFile       // the administrator's file
 }
 
 // Loaded is a configuration with the origin of its values.
@@ -34,14 +35,15 @@ type Loaded struct {
 	// Getenv looks up the environment that the configuration was loaded from.
 	Getenv func(name string) string
 
+	managed managed
 	origin  map[string]string // of every key that differs from Defaults, by path
 	options Options           // for Reload
 	Stamp   Stamp             // of File as it was read
 }
 
 // Load reads the configuration. The file overrides the defaults, the
-// environment the file, and the command line the environment. It writes
-// nothing.
+// environment the file, the command line the environment, and the managed file all
+// of them. It writes nothing.
 //
 // If the configuration has mistakes, it is not used, and the error is a
 // [Mistakes] with all of them.
@@ -62,6 +64,11 @@ func Load(o Options) (*Loaded, error) {
 	for _, path := range slices.Sorted(maps.Keys(o.Flags)) {
 		mistakes = append(mistakes, l.override(path, o.Flags[path], "command line")...)
 	}
+	final, err := l.applyManaged(o.Managed)
+	if err != nil {
+		return nil, err
+	}
+	mistakes = append(mistakes, final...)
 	mistakes = append(mistakes, l.validate(mistakes)...)
 	if len(mistakes) == 0 {
 		mistakes = l.loadPolicy()
@@ -190,9 +197,11 @@ func (l *Loaded) validate(told toml.Mistakes) toml.Mistakes {
 		if list, _, element := strings.Cut(key, "["); element && !ok && strings.HasSuffix(key, "]") {
 			where, ok = l.origin[list]
 		}
-		if ok && !strings.HasPrefix(where, l.File+":") {
+		switch {
+		case ok && l.managed.file != "" && strings.HasPrefix(where, l.managed.file+":"): // reported
+		case ok && !strings.HasPrefix(where, l.File+":"):
 			mistakes = append(mistakes, toml.Mistake{Where: where, Key: key, Text: wrong[key]})
-		} else if len(told) == 0 && len(mistakes) == 0 {
+		case len(told) == 0 && len(mistakes) == 0:
 			// The value is wrong only together with an override.
 			mistakes = append(mistakes, toml.Mistake{Where: cmp.Or(where, "defaults"), Key: key, Text: wrong[key]})
 		}

@@ -19,6 +19,9 @@ import (
 func (l *Loaded) Show(w io.Writer) error {
 	s := &shower{Loaded: l}
 	s.table(reflect.ValueOf(l.Config), "", "")
+	if l.managed.file != "" {
+		s.below(reflect.ValueOf(l.managed.Managed), "managed", "managed")
+	}
 	_, err := io.WriteString(w, strings.TrimPrefix(s.b.String(), "\n"))
 	return err
 }

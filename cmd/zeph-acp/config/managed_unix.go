@@ -1,0 +1,54 @@
+//go:build unix
+
+package config
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+	"strconv"
+	"syscall"
+)
+
+// ManagedPath returns the path of the managed file on this system. It does not depend
+// on the environment, which users can set.
+func ManagedPath() string {
+	if runtime.GOOS == "darwin" {
+		return "/Library/Application Support/zeph-acp/managed.toml"
+	}
+	return "/etc/zeph-acp/managed.toml"
+}
+
+// protected returns an error if anyone but root, or owner, can write the file.
+func protected(f *os.File, owner string) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	return rootsOwn("it", info, owner, false)
+}
+
+// protectedDir is protected for a directory. In one with the sticky bit others cannot
+// replace files.
+func protectedDir(dir, owner string) error {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	return rootsOwn("its directory "+dir, info, owner, info.Mode()&fs.ModeSticky != 0)
+}
+
+func rootsOwn(name string, info fs.FileInfo, owner string, shared bool) error {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return fmt.Errorf("the owner of %s is unknown", info.Name())
+	}
+	if uid := strconv.FormatUint(uint64(stat.Uid), 10); uid != "0" && uid != owner {
+		return fmt.Errorf("%s belongs to the user %s: only root may own it", name, uid)
+	}
+	if info.Mode().Perm()&0o022 != 0 && !shared {
+		return fmt.Errorf("%s is writable by other users than root (mode %04o)", name, info.Mode().Perm())
+	}
+	return nil
+}
