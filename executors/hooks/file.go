@@ -2,8 +2,6 @@ package hooks
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -119,12 +117,9 @@ func (s *Session) scripts(f *file) []string {
 	var out []string
 	for _, h := range f.hooks {
 		for _, word := range s.words(h.command) {
-			data, err := s.o.Script(word)
-			if err != nil {
-				continue
+			if hash, err := s.o.Script(word); err == nil {
+				out = append(out, word+" "+hash)
 			}
-			sum := sha256.Sum256(data)
-			out = append(out, word+" "+hex.EncodeToString(sum[:]))
 		}
 	}
 	slices.Sort(out)

@@ -33,7 +33,7 @@ func (l link) Execute(ctx context.Context, call *executors.Call) (executors.Resu
 	names := namesOf(call)
 	before := l.of(PreToolUse, names...)
 	inner := l.Executor
-	if after := l.of(PostToolUse, names...); len(after) > 0 {
+	if after := l.of(PostToolUse, names...); len(after) > 0 && !l.o.Checking {
 		inner = poster{l.Executor, l.Session, after}
 	}
 	if len(before) == 0 {
@@ -73,6 +73,12 @@ func (s *Session) toolInput(event Event, call *executors.Call) toolInput {
 // judge runs the hooks before a call. whole says that it is the call itself, and not a
 // further card of it, whose input nobody can change any more.
 func (s *Session) judge(ctx context.Context, call *executors.Call, hooks []*hook, whole bool) (executors.Verdict, error) {
+	if call.Skipped != nil {
+		for _, h := range hooks {
+			call.Skipped("the hook " + answer{hook: h}.name() + " of " + h.file.Name)
+		}
+		return executors.Verdict{}, nil
+	}
 	input := s.toolInput(PreToolUse, call)
 	answers, err := s.run(ctx, call.Record, hooks, input)
 	if err != nil {
@@ -130,8 +136,11 @@ func (s *Session) denied(a answer, reason string) executors.Verdict {
 
 // name returns the command of a hook for people, cut if it is long.
 func (a answer) name() string {
-	name, _ := executors.Bound(executors.WholeLine(a.hook.command), maxName, false)
-	return executors.Quoted(executors.WholeLine(name))
+	name := []rune(executors.WholeLine(a.hook.command))
+	if len(name) > maxName {
+		name = append(name[:maxName], '…')
+	}
+	return executors.Quoted(string(name))
 }
 
 // rule returns the hook and its file, for the audit log.

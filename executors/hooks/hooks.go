@@ -25,6 +25,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/approval"
 	"github.com/zeph-acp/zeph-acp/executors/shell/process"
@@ -71,8 +73,8 @@ type Options struct {
 	Env    func() []string // the environment of a hook
 	Shell  func(command string) (program string, args []string, err error)
 	Reaper *process.Reaper
-	// Script returns the content of a file of the project, by its absolute path.
-	Script func(path string) ([]byte, error)
+	// Script returns the hash of a file of the project, by its absolute path.
+	Script func(path string) (hash string, err error)
 	Mask   func(string) string // redacts secrets
 	Mode   func() string       // the session's mode
 	Model  func() string       // the name of the session's model
@@ -81,6 +83,8 @@ type Options struct {
 	// nil means that there is no user.
 	Confirm func(ctx context.Context, title string) bool
 	NewID   func() string
+	// Checking means that calls have no effect, so that no hook runs after them.
+	Checking bool
 	// Audit records the runs that belong to no tool call.
 	Audit executors.Middleware
 }
@@ -89,7 +93,8 @@ type Options struct {
 type Session struct {
 	o Options
 
-	reading sync.Mutex // held by Ready
+	running *semaphore.Weighted // the hooks that run
+	reading sync.Mutex          // held by Ready
 
 	mu      sync.Mutex
 	files   []*file
@@ -123,7 +128,7 @@ type hook struct {
 
 // New returns the hooks of a session. It reads no file.
 func New(o Options) *Session {
-	s := &Session{o: o, begin: "startup"}
+	s := &Session{o: o, begin: "startup", running: semaphore.NewWeighted(maxParallel)}
 	if o.Resumed {
 		s.begin = "resume"
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/approval"
+	"github.com/zeph-acp/zeph-acp/executors/shell/process"
 )
 
 // fixture is a session whose hooks are shell scripts.
@@ -49,10 +50,13 @@ func open(t testing.TB, user, project string) *fixture {
 		Config: Defaults(), Session: "s1", Dir: f.dir,
 		Sources: []Source{source("hooks.json", user, false), source(".zeph/hooks.json", project, true)},
 		Desk:    f.desk, Env: func() []string { return []string{"PATH=" + os.Getenv("PATH")} },
-		Shell:  func(command string) (string, []string, error) { return "/bin/sh", []string{"-c", command}, nil },
-		Script: func(path string) ([]byte, error) { return os.ReadFile(path) },
-		Mask:   func(text string) string { return strings.ReplaceAll(text, "hunter2", "***") },
-		Mode:   func() string { return "code" }, Model: func() string { return "m" }, NewID: func() string { return "id" },
+		Shell: func(command string) (string, []string, error) { return "/bin/sh", []string{"-c", command}, nil },
+		Script: func(path string) (string, error) {
+			data, err := os.ReadFile(path)
+			return string(data), err
+		},
+		Mask: func(text string) string { return strings.ReplaceAll(text, "hunter2", "***") },
+		Mode: func() string { return "code" }, Model: func() string { return "m" }, NewID: func() string { return "id" },
 		Warn: func(text string) {
 			f.mu.Lock()
 			defer f.mu.Unlock()
@@ -470,6 +474,24 @@ func TestConfig(t *testing.T) {
 	}
 }
 
+// A call that is only checked names the hooks that would run.
+func TestChecked(t *testing.T) {
+	f, end, c := open(t, fileOf(PreToolUse, "", "exit 2"), ""), newTool(), call("x", "{}")
+	var skipped []string
+	c.Skipped = func(what string) { skipped = append(skipped, what) }
+	if _, err := f.Middleware(end).Execute(t.Context(), c); err != nil || end.ran != 1 || !cmp.Equal(skipped, []string{"the hook `exit 2` of hooks.json"}) {
+		t.Errorf("%v, ran %d times, skipped %q", err, end.ran, skipped)
+	}
+	after := open(t, fileOf(PostToolUse, "", "touch PWNED"), "")
+	after.o.Checking = true
+	if _, err := after.Middleware(end).Execute(t.Context(), call("x", "{}")); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(after.dir, "PWNED")); err == nil {
+		t.Error("a hook ran after a call without effect")
+	}
+}
+
 // FuzzReply checks that no answer of a hook allows more than no answer.
 func FuzzReply(f *testing.F) {
 	for _, text := range []string{`{"decision":"approve"}`, `{"continue":false}`, `{"hookSpecificOutput":{"permissionDecision":"ask","updatedInput":{"a":1}}}`, `{}`, `{`, `null`} {
@@ -491,6 +513,20 @@ func BenchmarkNoHooks(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		_, _ = link.Execute(b.Context(), c)
+	}
+}
+
+// BenchmarkProcess measures the process of BenchmarkHook alone.
+func BenchmarkProcess(b *testing.B) {
+	f := open(b, "", "")
+	for b.Loop() {
+		p, err := process.StartPiped(process.Program{Path: "/bin/sh", Args: []string{"-c", "exit 0"}, Dir: f.dir})
+		if err != nil {
+			b.Fatal(err)
+		}
+		<-p.Over()
+		p.End(0)
+		p.Release()
 	}
 }
 

@@ -12,8 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/approval"
 	"github.com/zeph-acp/zeph-acp/executors/shell/process"
@@ -21,12 +19,12 @@ import (
 
 // Limits on the runs of hooks.
 const (
-	maxParallel = 8
+	maxParallel = 8       // of one session
 	maxOutput   = 1 << 20 // bytes of stdout; more is an answer of another form
 	maxErrors   = 64 << 10
 	maxContext  = 10_000 // characters of a text for the model
 	maxReason   = 2_000
-	maxName     = 200
+	maxName     = 100
 	polite      = 100 * time.Millisecond // before a hook that must end is killed
 )
 
@@ -54,15 +52,18 @@ func (s *Session) run(ctx context.Context, record *executors.Record, hooks []*ho
 		return nil, err
 	}
 	answers := make([]answer, len(hooks))
-	var group errgroup.Group
-	group.SetLimit(maxParallel)
+	var group sync.WaitGroup
 	for i, h := range hooks {
-		group.Go(func() error {
+		if err := s.running.Acquire(ctx, 1); err != nil {
+			answers[i] = answer{hook: h, failed: "the turn ended before"}
+			continue
+		}
+		group.Go(func() {
+			defer s.running.Release(1)
 			answers[i] = s.one(ctx, h, data)
-			return nil
 		})
 	}
-	_ = group.Wait() // no function fails
+	group.Wait()
 	for i, a := range answers {
 		if a.message != "" {
 			s.o.Warn(executors.Shown(s.short(a.message, maxReason)))

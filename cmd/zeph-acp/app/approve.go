@@ -2,8 +2,11 @@ package app
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -61,9 +64,9 @@ func (a *App) projectServers(s session.Setup) []mcp.Server {
 	return servers
 }
 
-// readProjectFile reads a file of the repository, which is not trusted: it may be a link
+// openProjectFile opens a file of the repository, which is not trusted: it may be a link
 // to somewhere else, a pipe without a writer, or endless.
-func readProjectFile(dir, name string) ([]byte, error) {
+func openProjectFile(dir, name string) (*os.File, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fs.ErrNotExist
@@ -73,15 +76,39 @@ func readProjectFile(dir, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
 	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// readProjectFile reads a file of the repository.
+func readProjectFile(dir, name string) ([]byte, error) {
+	f, err := openProjectFile(dir, name)
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("not a regular file")
-	}
+	defer f.Close()
 	return keys.ReadBounded(f)
+}
+
+// hashProjectFile returns the hash of a file of the repository.
+func hashProjectFile(dir, name string) (string, error) {
+	f, err := openProjectFile(dir, name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
 // The answers to a question about an approval. Each id is also the option's kind,
@@ -101,7 +128,7 @@ var yesOrNo = []acp.PermissionOption{
 // askApproval returns the function that asks the user about approvals; nil if there is
 // no user.
 func (a *App) askApproval(s session.Setup) func(context.Context, approval.Question) approval.Answer {
-	if a.Alone {
+	if a.Alone || a.checking != nil {
 		return nil
 	}
 	return func(ctx context.Context, q approval.Question) approval.Answer {

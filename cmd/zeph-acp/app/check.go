@@ -27,6 +27,7 @@ type Checker struct {
 	Hooks bool
 
 	chain   executors.Executor
+	ready   func(context.Context) // reads the hooks
 	policy  *policy.ShellPolicyHandle
 	assumed *assumed
 }
@@ -80,7 +81,8 @@ func (a *App) Checker(dir, mode string) (*Checker, error) {
 	}
 	c.Warnings = slices.Concat(warnings, left)
 	c.policy = a.shellPolicy(s, roots, in.home, cfg, rules)
-	c.chain, _ = a.chain(cfg, s, in, c.policy, helperModels{}, &ideproxy.Terminals{})
+	chain, kept := a.chain(cfg, s, in, c.policy, helperModels{}, &ideproxy.Terminals{})
+	c.chain, c.ready = chain, kept.hooks.Ready
 	return c, nil
 }
 
@@ -143,6 +145,7 @@ func (c *Checker) Check(ctx context.Context, tool string, input json.RawMessage)
 		ID: "check", Tool: tool, Input: input, Session: "check", Caller: "check", Attempt: 1,
 		Record: &executors.Record{}, Notify: func(executors.Event) {},
 	}
+	c.ready(ctx)
 	c.assumed.tools = nil
 	if t, ok := mcpTool(tool); ok {
 		c.assumed.tools = []executors.Tool{t}
@@ -152,6 +155,12 @@ func (c *Checker) Check(ctx context.Context, tool string, input json.RawMessage)
 	}
 	call.Card, call.Unfit = c.chain.Prepare(ctx, call)
 	res, err := c.chain.Execute(ctx, call)
+	for err == nil && call.Rewrite != nil { // a hook changed the input
+		call.Input, call.Rewrite, call.Rewrites = call.Rewrite, nil, call.Rewrites+1
+		call.Ask, call.Notes, call.Admit, call.Record = nil, nil, nil, &executors.Record{}
+		call.Card, call.Unfit = c.chain.Prepare(ctx, call)
+		res, err = c.chain.Execute(ctx, call)
+	}
 	if err != nil {
 		return out, err
 	}

@@ -29,18 +29,18 @@ func (a *App) hooks(cfg config.Config, s session.Setup, in sessionDirs) *hooks.S
 			return program, []string{"-c", command}, err
 		},
 		Reaper: a.Reaper,
-		Script: func(path string) ([]byte, error) {
+		Script: func(path string) (string, error) {
 			name, err := filepath.Rel(dir, path)
 			if err != nil {
-				return nil, err
+				return "", err
 			}
-			return readProjectFile(dir, name)
+			return hashProjectFile(dir, name)
 		},
 		Mask: a.filters.mask(cfg.Tools.Filters.Security),
 		Mode: s.Mode, Model: func() string { return s.Model().Name() }, Warn: s.Warn, NewID: a.NewID,
-		Audit: audit.Middleware(a.Audit),
+		Audit: audit.Middleware(a.Audit), Checking: a.checking != nil,
 	}
-	if !a.Alone {
+	if !a.Alone && a.checking == nil {
 		o.Confirm = func(ctx context.Context, title string) bool {
 			return a.put(ctx, s, approval.Question{Title: title}, yesOrNo) == approveOnce
 		}
@@ -55,7 +55,7 @@ func (a *App) hookSources(dir string) []hooks.Source {
 		file := filepath.Join(a.configDir, hooks.FileName)
 		all = append(all, hooks.Source{Name: executors.OneLine(file), Read: func() ([]byte, error) { return keys.ReadPrivate(file) }})
 	}
-	if !a.ProjectHooks {
+	if !a.ProjectHooks && a.checking == nil {
 		return all
 	}
 	for _, name := range hooks.ProjectFiles {
