@@ -34,6 +34,9 @@ func (t *Trust) set(name, word string) string {
 	if err != nil {
 		return fmt.Sprintf("Nothing was changed: %v. %s", err, usage)
 	}
+	if configured := t.configured(subject); t.tooHigh(level, configured) {
+		return fmt.Sprintf("Nothing was changed: an administrator has set levels, and `%s` cannot be more than %s.", subject, configured)
+	}
 	t.Set(subject, level)
 	return fmt.Sprintf("`%s` is now %s.%s", subject, level, t.off())
 }

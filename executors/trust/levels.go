@@ -12,11 +12,15 @@ func (t *Trust) of(subject string) (Level, string) {
 	if why, ok := t.own.Blocked[subject]; ok {
 		return Blocked, why
 	}
-	if level, ok := t.own.Set[subject]; ok {
+	configured := t.configured(subject)
+	if level, ok := t.own.Set[subject]; ok && !t.tooHigh(level, configured) {
 		return level, "set by /trust"
 	}
-	return t.configured(subject), "the configuration"
+	return configured, "the configuration"
 }
+
+// tooHigh reports whether the user may not set a level.
+func (t *Trust) tooHigh(level, configured Level) bool { return t.Final && level > configured }
 
 // configured returns the level that the configuration gives a subject.
 func (t *Trust) configured(subject string) Level {

@@ -39,6 +39,8 @@ type Trust struct {
 	// Entry reports whether the configuration of an MCP server calls it trusted; nil
 	// means that none is.
 	Entry func(server string) bool
+	// Final says that an administrator has set levels, which the user can only lower.
+	Final bool
 	// Forget is called with the name of a tool whose level the user set; nil ignores
 	// it.
 	Forget func(tool string)

@@ -191,6 +191,16 @@ func TestCommand(t *testing.T) {
 	if diff := cmp.Diff(want, next.Status()); diff != "" {
 		t.Error(diff)
 	}
+	next.Final = true
+	if got := next.Command("set server:crm trusted", nil); !strings.Contains(got, "cannot be more than provisional") {
+		t.Errorf("an administrator's level was raised: %s", got)
+	}
+	if got := next.Of("server:crm"); got != Provisional {
+		t.Errorf("a stored level above an administrator's: %s", got)
+	}
+	if got := next.Command("set server:crm blocked", nil); got != "`server:crm` is now blocked." {
+		t.Errorf("a lower level: %s", got)
+	}
 	off := New(Config{})
 	if off.Link() != nil || off.Status() != nil || !strings.Contains(off.Command("set bash blocked", nil), "no effect") {
 		t.Error("a gate that is off")

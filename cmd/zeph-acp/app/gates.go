@@ -28,7 +28,7 @@ func (a *App) newGates(cfg config.Config, s session.Setup, home string, servers 
 		trust: trust.New(cfg.Tools.Trust), flow: infoflow.New(cfg.Tools.InformationFlow, home),
 		anomaly: anomaly.New(cfg.Tools.Anomaly), utility: utility.New(cfg.Tools.Utility),
 	}
-	g.trust.Entry = servers.Trusted
+	g.trust.Entry, g.trust.Final = servers.Trusted, a.final("tools.trust")
 	g.trust.Forget = g.anomaly.Forget
 	g.trust.Save = save(s, trust.Name)
 	g.flow.Trusted = func(server string) bool { return g.trust.Of(trust.Server(server)) == trust.Trusted }

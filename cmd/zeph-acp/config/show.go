@@ -46,7 +46,7 @@ func (s *shower) table(v reflect.Value, header, path string) {
 	}
 }
 
-// below writes a table, an array of tables or a map of tables. The text of its
+// below writes a table, an array of tables, or a map of tables or of named values. The text of its
 // header is header; its keys are looked up under path, which has indexes.
 func (s *shower) below(v reflect.Value, header, path string) {
 	switch v.Kind() {
@@ -66,7 +66,15 @@ func (s *shower) below(v reflect.Value, header, path string) {
 	case reflect.Map:
 		keys := v.MapKeys()
 		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+		named := v.Type().Elem().Implements(reflect.TypeFor[encoding.TextMarshaler]()) // other leaves of maps may be secret
+		if named && len(keys) > 0 {
+			fmt.Fprintf(&s.b, "\n[%s]\n", header)
+		}
 		for _, key := range keys {
+			if named {
+				s.key(key.String(), v.MapIndex(key), toml.Dotted(path, key.String()))
+				continue
+			}
 			s.below(v.MapIndex(key), header+"."+toml.FormatKey(key.String()), toml.Dotted(path, key.String()))
 		}
 		if len(keys) == 0 {

@@ -27,6 +27,9 @@ pattern = "cargo *"
 action = "allow"
 [tools.shell]
 blocked_commands = ["a", 'b"c']
+[tools.trust.levels]
+"tool:bash" = "untrusted"
+content = "blocked"
 `,
 	} {
 		t.Run(name, func(t *testing.T) {
