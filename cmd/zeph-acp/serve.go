@@ -61,7 +61,9 @@ func serve(cmd *cobra.Command, f *flags) error {
 
 	ctx, stop := stopOnSignal(context.Background(), func() {})
 	defer stop()
-	if err := server.Serve(ctx, os.Stdin, stdout{}); err != nil && !errors.Is(err, io.ErrClosedPipe) {
+	in, restore := openStdin()
+	defer restore()
+	if err := server.Serve(ctx, in, stdout{}); err != nil && !errors.Is(err, io.ErrClosedPipe) {
 		return fmt.Errorf("write to the client: %w", err)
 	}
 	if got, ok := errors.AsType[signalled](context.Cause(ctx)); ok {
