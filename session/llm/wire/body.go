@@ -12,10 +12,15 @@ import (
 type Body [][]byte
 
 // Reader returns a reader of the whole body. Each has a position of its own.
-func (b Body) Reader() io.ReadCloser {
-	parts := net.Buffers(slices.Clone(b))
-	return io.NopCloser(&parts)
-}
+func (b Body) Reader() io.ReadCloser { return &bodyReader{slices.Clone(net.Buffers(b))} }
+
+// bodyReader reads the rest of a body.
+type bodyReader struct{ net.Buffers }
+
+func (*bodyReader) Close() error { return nil }
+
+// left returns the number of bytes not yet read.
+func (r *bodyReader) left() int64 { return int64(Body(r.Buffers).Len()) }
 
 // Len returns the number of bytes of the whole body.
 func (b Body) Len() (n int) {

@@ -1,8 +1,10 @@
 package wire
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -46,14 +48,36 @@ func NewClient(address string) Client {
 	return Client{&http.Client{Transport: transport(), CheckRedirect: refuse}, query}
 }
 
-// transport returns the transport of all clients, so that they share its connections. A
-// request fits into its buffer as a rule: the usual 4 KiB would cost further writes, and
-// 32 KiB of memory that is thrown away after each request.
+// transport returns the transport of all clients, so that they share its connections.
 var transport = sync.OnceValue(func() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.WriteBufferSize = 64 << 10
+	dial := t.DialContext
+	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := dial(ctx, network, address)
+		if tcp, ok := c.(*net.TCPConn); ok {
+			return partsConn{tcp}, err
+		}
+		return c, err
+	}
 	return t
 })
+
+// partsConn is a connection to a server without TLS that sends a [Body] in its parts. A
+// TCPConn would copy the body through 32 KiB of memory that it makes for each request.
+type partsConn struct{ *net.TCPConn }
+
+// ReadFrom implements [io.ReaderFrom]. It writes no more than the limit of r allows,
+// since the transport limits a body to its announced length.
+func (c partsConn) ReadFrom(r io.Reader) (int64, error) {
+	if limited, ok := r.(*io.LimitedReader); ok {
+		if parts, ok := limited.R.(*bodyReader); ok && parts.left() <= limited.N {
+			n, err := parts.WriteTo(c.TCPConn)
+			limited.N -= n
+			return n, err
+		}
+	}
+	return c.TCPConn.ReadFrom(r)
+}
 
 // SplitQuery splits an address from its query, and drops a fragment.
 func SplitQuery(address string) (base, query string) {
