@@ -90,3 +90,23 @@ func TestRememberedAnswers(t *testing.T) {
 		t.Error("a repaired file has no effect")
 	}
 }
+
+// TestAnswerSettlesOpenQuestion answers "always" in one session while another one of the
+// project waits for the answer to the same question.
+func TestAnswerSettlesOpenQuestion(t *testing.T) {
+	t.Parallel()
+	a := launch(t, start{})
+	a.initialize(`{"_meta":{"cancel_request":true}}`)
+	waiting, other := a.open(), a.open()
+	a.request("1", "session/prompt", promptParams(waiting, "/bash touch one"))
+	a.await("the question", func(f frame) bool { return f.Method == "session/request_permission" })
+	a.turnAnswering(other, "/bash touch one", "allow_always")
+	a.answer("1")
+	if !strings.Contains(joined(a.sent()), "$/cancel_request") {
+		t.Error("the open question was not withdrawn")
+	}
+	lines := a.auditLines()
+	if n := strings.Count(strings.Join(lines, "\n"), `"result":"success"`); n != 2 {
+		t.Errorf("%d calls ran", n)
+	}
+}

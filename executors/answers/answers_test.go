@@ -132,6 +132,8 @@ command = 'git push'
 		t.Errorf("the file was changed:\n%s", s.text(t))
 	}
 
+	s.write(t, "\ufeff"+strings.ReplaceAll(mine, "\n", "\r\n"))
+	p.want(t, executors.Allow, "command go test")
 	s.write(t, "")
 	p.want(t, executors.Ask, "command go test")
 	p.want(t, executors.Ask, "command git push")

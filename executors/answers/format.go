@@ -1,6 +1,7 @@
 package answers
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -78,6 +79,7 @@ type section struct {
 
 // scan divides a file into its sections. The first one may have no header.
 func scan(data []byte) ([]section, error) {
+	data = bytes.TrimPrefix(data, []byte("\ufeff")) // as some editors of Windows begin a file
 	var whole document
 	dec := toml.NewDecoder(strings.NewReader(string(data)))
 	dec.DisallowUnknownFields()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -57,7 +56,7 @@ type Permission struct {
 	Arbiter Arbiter
 	// Remembered holds the user's "always" answers.
 	Remembered *answers.Project
-	Log        *slog.Logger // nil logs nothing
+	Warn       func(text string) // queues a line for the user; nil drops it
 	// NoBash means that a shell other than bash runs the commands. No command
 	// is then known to be read-only, because that shell parses a script
 	// differently.
@@ -236,7 +235,6 @@ func (p ruling) narrow(call *executors.Call, d *decision) {
 func (p ruling) earlier(call *executors.Call, d *decision) bool {
 	answer, err := p.Remembered.Answer(d.keys)
 	if err != nil {
-		p.log("remembered answers", err)
 		call.Ask = append(call.Ask, err.Error())
 	}
 	switch {
@@ -303,13 +301,13 @@ func (p ruling) take(call *executors.Call, d *decision, answer string) {
 		return
 	}
 	if err := p.Remembered.Set(d.keys, always); err != nil {
-		p.log("the answer holds for this session only", err)
+		p.warn("Your answer holds for this session only, since it could not be stored: " + err.Error())
 	}
 }
 
-func (p *Permission) log(what string, err error) {
-	if p.Log != nil {
-		p.Log.Warn(what, "err", err)
+func (p *Permission) warn(text string) {
+	if p.Warn != nil {
+		p.Warn(text)
 	}
 }
 

@@ -73,7 +73,7 @@ func wordsOf(m llm.Message) string {
 	var parts []string
 	for i, b := range m.Blocks {
 		text := b.Text
-		if i == 0 && transcript.TellsMode(m) {
+		if i == 0 && transcript.TellsMode(m) || strings.HasPrefix(text, hookMark) {
 			continue
 		}
 		if strings.HasPrefix(text, "[The user attached ") || strings.HasPrefix(text, "[The user refers to ") {

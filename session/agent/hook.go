@@ -24,6 +24,9 @@ type Hooks interface {
 	Stopped() (why string, stopped bool)
 }
 
+// hookMark begins the lines of a text of hooks.
+const hookMark = "[hook] "
+
 // maxStops limits how often hooks make one turn go on.
 const maxStops = 5
 

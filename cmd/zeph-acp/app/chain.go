@@ -38,7 +38,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 	permission := &policy.Permission{
 		Policy: rules, Roots: in.files, Home: in.home, Private: in.roots.PrivateAt,
 		Mode: s.Mode, Approver: a.approver(s), Arbiter: models.arbiter,
-		Remembered: a.Answers.Project(in.roots.Cwd(), in.roots.Dirs()[1:]...), Log: a.Log, NoBash: !shell.HasBash(),
+		Remembered: a.Answers.Project(in.roots.Cwd(), in.roots.Dirs()[1:]...), Warn: s.Warn, NoBash: !shell.HasBash(),
 	}
 	box := a.box(cfg, in)
 	local := localShell(cfg, box)
