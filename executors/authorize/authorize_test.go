@@ -127,10 +127,10 @@ func TestRules(t *testing.T) {
 				"bash cat secrets/key", "bash cat src/../secrets/key", "bash cat lnk/key", "bash cat src/k", "bash cat s*/key", "bash cd secrets && cat key", "bash x=secrets; cat $x/key",
 				"bash cat <secrets/key", "bash echo >secrets/new", "bash env -C secrets cat key", "bash sh -c 'cat \"sec\"rets/key'", "bash cat 'secrets'/key",
 				"bash curl file:///D/w/secrets/key", "bash tar c .", "bash rm -r .", "bash rg x", "bash find", "bash python -c \"open('secrets/key')\"",
-				`s__read {"path":"secrets/key"}`, `s__read {"file_path":"lnk/key"}`, `s__x {"a":{"roots":["file:///D/w/SECRETS/key"]}}`, `s__x {"any":"D/w/secrets/key"}`,
+				`s__read {"path":"secrets/key"}`, `s__read {"file_path":"lnk/key"}`, `s__x {"a":{"roots":["file:///D/w/SECRETS/key"]}}`, `s__x {"any":"D/w/secrets/key"}`, `s__read {"path":"secrets/key","path":"x"}`, `s__read {"PATH":["a",{"b":"secrets/key"}],"file":"secrets/key"}`,
 				`s__x {"uri":"file:///D/w/../w/%73ecrets/key"}`,
 			},
-			asked:  []string{"bash cat $(cat name)", "bash cat \"$1\"", "bash cat ("},
+			asked:  []string{`s__read {"path":"x","path":"y"}`, "bash cat $(cat name)", "bash cat \"$1\"", "bash cat ("},
 			silent: []string{"read src/main.go", "read secrets2", "bash cat src/main.go", "bash go test ./src", "grep src", "fetch https://example.com/secrets", `s__read {"path":"src"}`, "update_plan"},
 		},
 		{

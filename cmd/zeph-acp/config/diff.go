@@ -10,6 +10,14 @@ import (
 func Changed(a, b Config) []string { return changedKeys(reflect.ValueOf(a), reflect.ValueOf(b), "") }
 
 func changedKeys(a, b reflect.Value, path string) []string {
+	if a.Kind() == reflect.Slice && a.Type().Elem().Kind() == reflect.Struct && a.Len() == b.Len() {
+		for i := range a.Len() {
+			if len(changedKeys(a.Index(i), b.Index(i), path)) > 0 {
+				return []string{path}
+			}
+		}
+		return nil // positions in the file may differ
+	}
 	if a.Kind() != reflect.Struct || toml.IsText(a.Type()) {
 		if reflect.DeepEqual(a.Interface(), b.Interface()) || a.Kind() == reflect.Slice && a.Len() == 0 && b.Len() == 0 {
 			return nil

@@ -63,3 +63,20 @@ func TestPolicyFlag(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 }
+
+// Rules that only moved in their file have not changed.
+func TestPolicyChanged(t *testing.T) {
+	const rule = "[[tools.policy.rules]]\neffect = 'deny'\ntool = 'bash'\n"
+	of := func(text string) Config {
+		l, err := load(t, text)
+		if err != nil {
+			t.Fatal(mistakesOf(t, err))
+		}
+		return l.Config
+	}
+	for text, want := range map[string]string{"\n\n" + rule: "", rule + "paths = ['x']\n": "tools.policy.rules", rule + rule: "tools.policy.rules", "": "tools.policy.rules"} {
+		if got := strings.Join(Changed(of(rule), of(text)), " "); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}

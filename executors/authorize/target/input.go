@@ -1,7 +1,7 @@
 package target
 
 import (
-	"maps"
+	"encoding/json"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -17,30 +17,40 @@ var pathKeys = []string{
 	"source", "src", "destination", "dest", "dst", "from", "to", "target", "url", "uri", "urls", "uris", "href",
 }
 
-// object collects the texts of an object, in the order of its keys.
-func (v *values) object(o map[string]any) {
-	for _, key := range slices.Sorted(maps.Keys(o)) {
-		v.value(strings.ToLower(key), o[key])
+// read collects the texts of the next value, which is valid. Objects may have a member
+// twice: both count.
+func (v *values) read(d *json.Decoder, key string) {
+	token, _ := d.Token()
+	switch token := token.(type) {
+	case string:
+		v.add(key, token)
+	case json.Delim:
+		seen := map[string]bool{}
+		for d.More() {
+			if token == '{' {
+				name, _ := d.Token()
+				key, _ = name.(string)
+				if seen[key] {
+					v.twice = key
+				}
+				seen[key] = true
+				key = strings.ToLower(key)
+			}
+			v.read(d, key)
+		}
+		_, _ = d.Token()
 	}
 }
 
-func (v *values) value(key string, value any) {
-	switch value := value.(type) {
-	case string:
-		v.texts = append(v.texts, value)
-		switch {
-		case value == "":
-		case slices.Contains(pathKeys, key):
-			v.named = append(v.named, value)
-		case hasForm(value):
-			v.formed = append(v.formed, value)
-		}
-	case []any:
-		for _, item := range value {
-			v.value(key, item)
-		}
-	case map[string]any:
-		v.object(value)
+// add adds the text of one parameter.
+func (v *values) add(key, text string) {
+	v.texts = append(v.texts, text)
+	switch {
+	case text == "":
+	case slices.Contains(pathKeys, key):
+		v.named = append(v.named, text)
+	case hasForm(text):
+		v.formed = append(v.formed, text)
 	}
 }
 

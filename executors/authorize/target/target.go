@@ -12,6 +12,7 @@
 package target
 
 import (
+	"bytes"
 	"encoding/json"
 	"path/filepath"
 
@@ -75,6 +76,9 @@ func Of(call *executors.Call, s Session) Targets {
 		t.script(call.Card, s)
 	default:
 		t.Parts = []Part{t.plain(call, values, s)}
+	}
+	if v := values.twice; v != "" && t.Unknown == "" { // programs differ in the one that they use
+		t.Unknown = "the input has " + v + " twice"
 	}
 	count := 0
 	for _, p := range t.Parts {
@@ -141,17 +145,17 @@ type values struct {
 	texts  []string // all texts
 	named  []string // texts of parameters whose name says that they are files or addresses
 	formed []string // other texts that have the form of one
+	twice  string   // a member that an object has twice
 	err    error
 }
 
 func inputValues(input json.RawMessage) values {
 	var v values
-	var object map[string]any
 	if len(input) == 0 {
 		return v
 	}
-	if v.err = json.Unmarshal(input, &object); v.err == nil {
-		v.object(object)
+	if v.err = json.Unmarshal(input, &map[string]json.RawMessage{}); v.err == nil {
+		v.read(json.NewDecoder(bytes.NewReader(input)), "")
 	}
 	return v
 }
