@@ -72,6 +72,8 @@ func TestRememberedAnswers(t *testing.T) {
 		t.Error("the answer holds for another directory")
 	}
 
+	b.wants(b.turnOf(s, "/permissions"), "allow tool `write`, line ", "reject command `touch g`, line ")
+
 	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

@@ -50,6 +50,7 @@ func commands() []command {
 		{name: "tools", description: "Show the tools that the model has", run: (*Session).tools},
 		{name: "mcp", description: "Show the MCP servers and their tools", run: (*Session).mcp},
 		{name: "trust", description: "Show the levels of trust, or set one", hint: "[set SUBJECT LEVEL | reset SUBJECT]", run: (*Session).trust},
+		{name: "permissions", description: "Show the remembered answers of this project", run: (*Session).permissions},
 		{name: "hooks", description: "Show the hooks and their last runs", run: (*Session).hooks},
 		{name: "policy", description: "Show the policy's rules, or check a call against them", hint: "[check TOOL INPUT]", run: (*Session).policy},
 		{name: "status", description: "Show the session's state", run: (*Session).status},
@@ -306,6 +307,16 @@ func (s *Session) tools(context.Context, string) (string, error) {
 		fmt.Fprintf(&b, "- `%s`: %s\n", t.Name, summary(t.Description))
 	}
 	return b.String(), nil
+}
+
+func (s *Session) permissions(context.Context, string) (string, error) {
+	s.mu.Lock()
+	tools := s.keeper
+	s.mu.Unlock()
+	if tools == nil {
+		return "There are no remembered answers.", nil
+	}
+	return tools.Permissions(), nil
 }
 
 func (s *Session) hooks(ctx context.Context, _ string) (string, error) {

@@ -83,6 +83,8 @@ type Tools interface {
 	Servers() string
 	// Trust carries out the rest of the command /trust, and returns the reply.
 	Trust(rest string) string
+	// Permissions describes the remembered answers, in Markdown.
+	Permissions() string
 	// Hooks describes the hooks, in Markdown. It may ask the user to approve some.
 	Hooks(context.Context) string
 	// Policy answers the command /policy, in Markdown.

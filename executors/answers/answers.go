@@ -24,6 +24,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -264,6 +265,23 @@ func (p *Project) answer(key string) (answer executors.Decision, err error) {
 		}
 	}
 	return answer, err
+}
+
+// Entries returns the answers that apply to this session: the stored ones, in the order
+// of the file, then those that could not be stored.
+func (p *Project) Entries() ([]Entry, error) {
+	var out []Entry
+	var err error
+	if p.store != nil {
+		out, err = p.store.Entries()
+		out = slices.DeleteFunc(slices.Clone(out), func(e Entry) bool { return e.Project != p.dir || !e.holds(p.dirs) })
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, key := range slices.Sorted(maps.Keys(p.known)) {
+		out = append(out, p.entries([]string{key}, p.known[key])...)
+	}
+	return out, err
 }
 
 // Changed returns a channel that is closed when a session of this process stores an

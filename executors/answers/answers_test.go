@@ -174,6 +174,9 @@ func TestDamaged(t *testing.T) {
 		if err := p.Set([]string{"command make"}, executors.Allow); err == nil || s.text(t) != text {
 			t.Errorf("%q was replaced, %v", text, err)
 		}
+		if entries, err := p.Entries(); err == nil || len(entries) != 1 || entries[0].Covers != "make" {
+			t.Errorf("%q: entries %+v, %v", text, entries, err)
+		}
 		if got, _ := p.Answer([]string{"command make"}); got != executors.Allow {
 			t.Errorf("%q: an answer that cannot be stored does not hold for the session", text)
 		}
@@ -205,6 +208,9 @@ func TestForget(t *testing.T) {
 	}
 	s.Project("/w").want(t, executors.Ask, "command a")
 	s.Project("/w").want(t, executors.Allow, "command b")
+	if entries, err := s.Project("/w").Entries(); err != nil || len(entries) != 1 || entries[0].Covers != "b" {
+		t.Errorf("entries %+v, %v", entries, err)
+	}
 	s.Project("/x").want(t, executors.Deny, "command a")
 	if _, err := s.Forget(func(Entry) bool { return true }); err != nil || s.text(t) == "" {
 		t.Errorf("%v, left %q", err, s.text(t))

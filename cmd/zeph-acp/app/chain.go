@@ -35,10 +35,11 @@ import (
 func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *policy.ShellPolicyHandle, models helperModels, terminals *ideproxy.Terminals) (executors.Executor, *keeper) {
 	caps := s.Client.Capabilities()
 	guard := &policy.Guard{Policy: rules, Roots: in.files, Commands: in.roots, Home: in.home, Private: in.roots.PrivateAt}
+	remembered := a.Answers.Project(in.roots.Cwd(), in.roots.Dirs()[1:]...)
 	permission := &policy.Permission{
 		Policy: rules, Roots: in.files, Home: in.home, Private: in.roots.PrivateAt,
 		Mode: s.Mode, Approver: a.approver(s), Arbiter: models.arbiter,
-		Remembered: a.Answers.Project(in.roots.Cwd(), in.roots.Dirs()[1:]...), Warn: s.Warn, NoBash: !shell.HasBash(),
+		Remembered: remembered, Warn: s.Warn, NoBash: !shell.HasBash(),
 	}
 	box := a.box(cfg, in)
 	local := localShell(cfg, box)
@@ -53,7 +54,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 	}
 	k.mcp, k.model = a.mcpSession(cfg, s), s.Model
 	k.gates = a.newGates(cfg, s, in.home, k.mcp)
-	k.hooks = a.hooks(cfg, s, in)
+	k.hooks, k.answers = a.hooks(cfg, s, in), remembered
 	k.cache.Busy = func() bool { return bash.Running() > 0 }
 	tools := executors.NewDynExecutor(
 		in.skills.Tools(),

@@ -60,11 +60,10 @@ func (a *App) hookSources(dir string) []hooks.Source {
 	}
 	for _, name := range hooks.ProjectFiles {
 		all = append(all, hooks.Source{Name: name, Project: true, Read: func() ([]byte, error) {
-			data, err := readProjectFile(dir, name)
-			if errors.Is(err, fs.ErrNotExist) {
-				return nil, fs.ErrNotExist
+			if _, err := os.Lstat(filepath.Join(dir, name)); errors.Is(err, fs.ErrNotExist) {
+				return nil, err // opens nothing in a project without hooks
 			}
-			return data, err
+			return readProjectFile(dir, name)
 		}})
 	}
 	return all

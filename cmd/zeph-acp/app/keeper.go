@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/zeph-acp/zeph-acp/executors/adversarial"
+	"github.com/zeph-acp/zeph-acp/executors/answers"
 	"github.com/zeph-acp/zeph-acp/executors/cache"
 	"github.com/zeph-acp/zeph-acp/executors/hooks"
 	"github.com/zeph-acp/zeph-acp/executors/mcp"
@@ -31,6 +32,7 @@ type keeper struct {
 	long     *overflow.Overflow
 	system   *systemPrompt
 	hooks    *hooks.Session
+	answers  *answers.Project
 	off      []string // the names of disabled tools
 
 	unasked  atomic.Bool  // the user wants no question after max_tool_iterations rounds
