@@ -114,11 +114,22 @@ func (s *subject) meets(r rule) (executors.Decision, string) {
 	switch {
 	case s.Unknown != "":
 		return executors.Ask, "a rule may deny it: " + s.Unknown
-	case slices.ContainsFunc(s.Parts, func(p target.Part) bool { return p.Computed && !p.Guess() }):
+	case s.computed(nil):
 		return executors.Ask, "a rule may deny it: a part of it is computed at run time"
 	}
 	return "", ""
 }
+
+// computed reports whether only the running shell can determine a word of a command.
+// The commands of some programs are left out.
+func (s *subject) computed(except []string) bool {
+	return slices.ContainsFunc(s.Parts, func(p target.Part) bool {
+		return p.Computed && !p.Guess() && !slices.Contains(except, p.Command.Program())
+	})
+}
+
+// printers are programs whose operands are texts and never files.
+var printers = []string{"echo", "printf"}
 
 // hasPath reports whether a path of the call matches a rule that denies.
 func (s *subject) hasPath(r rule) (executors.Decision, string) {
@@ -148,6 +159,8 @@ func (s *subject) hasPath(r rule) (executors.Decision, string) {
 		return executors.Ask, why
 	case s.Unknown != "":
 		return executors.Ask, "a rule may deny it: " + s.Unknown
+	case s.computed(printers):
+		return executors.Ask, "a rule may deny it: a part of it is computed at run time"
 	}
 	return "", ""
 }

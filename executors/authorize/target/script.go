@@ -104,20 +104,20 @@ func (f *finder) add(files []File, p command.Path, below bool) []File {
 	return append(files, file)
 }
 
-// mention appends a file whose name stands anywhere in the command, if it exists.
+// mention appends a file whose name stands anywhere in the command, if it exists. A
+// directory counts only if its name is not a part of a text.
 func (f *finder) mention(files []File, p command.Path) []File {
 	if rest, ok := strings.CutPrefix(p.Text, "~/"); ok && f.home != "" {
 		p.Abs = []string{filepath.Join(f.home, rest)}
 	}
-	if p.Text == "" || p.Text == "." || p.Text == "/" || !slices.ContainsFunc(p.Abs, isFile) {
+	exists := func(path string) bool {
+		info, err := os.Stat(path)
+		return err == nil && (p.Sure || !info.IsDir())
+	}
+	if p.Text == "" || p.Text == "." || p.Text == "/" || !slices.ContainsFunc(p.Abs, exists) {
 		return files
 	}
-	return f.add(files, p, false)
-}
-
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && !info.IsDir()
+	return f.add(files, p, true)
 }
 
 // device reports whether any command may use the device.
