@@ -118,6 +118,14 @@ func (f *Flow) Attached(uri string) {
 	}
 }
 
+// ReadServer labels the session by text of an MCP server that no call returned, such
+// as a prompt.
+func (f *Flow) ReadServer(name string) {
+	if f.cfg.Enabled {
+		f.add(f.serverContent(name))
+	}
+}
+
 // Reset drops the labels, since the model has forgotten its sources.
 func (f *Flow) Reset() {
 	if f.labels.set(sources{}) {

@@ -163,6 +163,9 @@ func TestSends(t *testing.T) {
 		"a local file":         {call: bash("open file:///w/a")},
 		"a script of theirs":   {call: bash("python3 manage.py test")},
 		"a status":             {call: bash("git status; git fetch; git log")},
+		"a program for awk":    {call: bash("awk '{print $1}' a")},
+		"a shell":              {call: bash(`bash -c "ls -l"; sh build.sh`)},
+		"a shell on a pipe":    {bash("cat a | sh"), "the code of sh"},
 		"curl":                 {bash("curl https://example.com"), "curl"},
 		"curl by its path":     {bash("/usr/bin/curl example.com"), "curl"},
 		"curl in a loop":       {bash("for i in 1 2; do env X=1 curl $i; done"), "curl"},
@@ -266,6 +269,10 @@ func TestState(t *testing.T) {
 	status := []string{"Labels: untrusted (a page of example.com) and private (the file .env, the file .env.local); a call that can send data out asks"}
 	if diff := cmp.Diff(status, next.Status()); diff != "" {
 		t.Error(diff)
+	}
+	f.ReadServer("crm")
+	if got := saved[len(saved)-1]; strings.Count(got, "the MCP server crm") != 2 {
+		t.Errorf("after a prompt of a server: %s", got)
 	}
 	f.Reset()
 	if got := saved[len(saved)-1]; got != "{}" || f.Status() != nil {

@@ -55,19 +55,19 @@ func (s *script) sends() string {
 
 // sender returns the name of a command that can send data out, or "".
 func sender(c *command.Command) string {
-	program, first := c.Program(), ""
+	program := c.Program()
 	switch {
 	case program == "":
 		return "a program with a computed name"
 	case directions(c)&sends != 0:
-		if first, _ = c.Subcommand(); programs[program][first] == 0 {
-			first = ""
+		if first, _ := c.Subcommand(); programs[program][first] != 0 {
+			return program + " " + first
 		}
-		return strings.TrimSpace(program + " " + first)
-	case interpreters[program] && hasCode(c):
-		return "the code of " + program
+		return program
 	case c.ReadOnly() || slices.Contains([]string{"echo", "printf"}, program):
 		return ""
+	case (interpreters[program] || command.IsShell(program) && !c.Wraps) && hasCode(c):
+		return "the code of " + program
 	}
 	for _, w := range c.Args() {
 		if w.Literal && address().MatchString(w.Text) {

@@ -14,16 +14,21 @@ const mcpPrefix = "mcp:"
 // content returns the labels that a call sets by its origin: a page or a server.
 func (f *Flow) content(call *executors.Call) label {
 	if server := call.Server(); server != "" {
-		found := label{}
-		if f.Trusted == nil || !f.Trusted(server) {
-			found.untrusted = serverSource(server)
-		}
-		if slices.Contains(f.cfg.Private, mcpPrefix+server) {
-			found.private = serverSource(server)
-		}
-		return found
+		return f.serverContent(server)
 	}
 	return webSource(call.Card.URL)
+}
+
+// serverContent returns the labels that the text of an MCP server sets.
+func (f *Flow) serverContent(server string) label {
+	found := label{}
+	if f.Trusted == nil || !f.Trusted(server) {
+		found.untrusted = serverSource(server)
+	}
+	if slices.Contains(f.cfg.Private, mcpPrefix+server) {
+		found.private = serverSource(server)
+	}
+	return found
 }
 
 func serverSource(name string) string { return "the MCP server " + name }

@@ -160,16 +160,19 @@ type observer struct {
 func (o observer) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
 	res, err := o.Executor.Execute(ctx, call)
 	if err == nil && !res.Category().Denial() {
-		o.trust.read(call, res)
+		o.trust.note(origins(call, res)...)
 	}
 	return res, err
 }
 
-// read notes the subjects whose text a result shows.
-func (t *Trust) read(call *executors.Call, res executors.Result) {
+// ReadServer notes text of an MCP server that no call returned, such as a prompt.
+func (t *Trust) ReadServer(name string) { t.note(Server(name)) }
+
+// note adds sources of the turn.
+func (t *Trust) note(subjects ...string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, subject := range origins(call, res) {
+	for _, subject := range subjects {
 		if !slices.Contains(t.turn, subject) {
 			t.turn = append(t.turn, subject)
 		}

@@ -147,6 +147,12 @@ func TestLevel(t *testing.T) {
 	if got := level(executors.Call{Tool: "read"}); got != "untrusted" {
 		t.Errorf("read after the skill: %s", got)
 	}
+	levels.Begin()
+	levels.ReadServer("wiki")
+	if got := level(executors.Call{Tool: "read"}); got != "provisional" {
+		t.Errorf("read after a prompt of a server: %s", got)
+	}
+	run(t, levels, "load_skill odd", executors.Result{})
 	levels.Set("skill:odd", Blocked)
 	if got := run(t, levels, "read", executors.Result{}); got != executors.Deny {
 		t.Errorf("read after a skill that is now blocked: %q", got)
