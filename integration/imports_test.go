@@ -66,7 +66,7 @@ var importTable = []struct {
 	{"audit", []string{"executors", "executors/command", "executors/workspace"}},
 	{"ideproxy", []string{"acp", "executors", "executors/*"}},
 	{"session/transcript", []string{"acp", "session/llm"}},
-	{"session/agent", []string{"acp", "executors", "session/llm", "session/llm/local", "session/transcript"}},
+	{"session/agent", []string{"acp", "executors", "session/llm", "session/llm/local", "session/llm/picture", "session/transcript"}},
 	{"session/agent/*", []string{"executors", "session/llm"}},
 	{"session/store", nil},
 	{"session", []string{"acp", "session/agent", "session/llm", "session/llm/local", "session/store", "session/transcript"}},

@@ -31,6 +31,10 @@ func Serve(behaviour string) {
 		_ = Asks(revision).Run(context.Background(), &mcp.StdioTransport{})
 		return
 	}
+	if behaviour == "images" {
+		_ = Images().Run(context.Background(), &mcp.StdioTransport{})
+		return
+	}
 	if behaviour == "exit" {
 		fmt.Fprintln(os.Stderr, "cannot open the database")
 		os.Exit(3)

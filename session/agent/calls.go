@@ -183,7 +183,8 @@ func (r *running) finish(ctx context.Context, res executors.Result, err error) (
 	if res.Done != nil {
 		defer res.Done()
 	}
-	result := llm.ToolResult{ID: r.id, Text: strings.ToValidUTF8(res.ForModel(), "\uFFFD") + r.notes, Failed: res.Failed}
+	images, left := r.pictures(res)
+	result := llm.ToolResult{ID: r.id, Text: strings.ToValidUTF8(res.ForModel(), "\uFFFD") + left + r.notes, Failed: res.Failed, Images: images}
 	shown := acp.ToolCall{
 		Update: acp.UpdateToolCallPatch, ToolCallID: r.call.ID, Status: acp.ToolCompleted,
 		Content: r.content(&res), Locations: locations(res.Locations), RawOutput: executors.ShownRaw(res.Raw),

@@ -199,7 +199,7 @@ func (w *compactionRun) last(ctx context.Context, c transcript.Compaction) []tra
 	results := 0
 	for i, m := range w.history[c.Replaced:] {
 		for _, b := range m.Blocks {
-			if b.Result != nil && len(b.Result.Text) > leastShown && !c.Shortens(c.Replaced+i, b.Result.ID) {
+			if b.Result != nil && (len(b.Result.Text) > leastShown || len(b.Result.Images) > 0) && !c.Shortens(c.Replaced+i, b.Result.ID) {
 				results++
 			}
 		}

@@ -42,10 +42,14 @@ func (t *turn) shortenOld(ctx context.Context) []transcript.Shortened {
 }
 
 // shortenIn appends the results of a message that are longer than limit bytes,
-// truncated to shown bytes.
+// truncated to shown bytes, and those with images, which it leaves out.
 func (t *turn) shortenIn(ctx context.Context, out []transcript.Shortened, at int, m llm.Message, limit, shown int) []transcript.Shortened {
 	for _, b := range m.Blocks {
-		if b.Result == nil || len(b.Result.Text) <= limit {
+		if b.Result == nil || len(b.Result.Text) <= limit && len(b.Result.Images) == 0 {
+			continue
+		}
+		if len(b.Result.Text) <= limit {
+			out = append(out, transcript.Shortened{Message: at, ID: b.Result.ID, Text: b.Result.Text + "\n[images left out to make room]"})
 			continue
 		}
 		if line, ok := t.reference(ctx, b.Result.Text); ok {

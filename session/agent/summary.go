@@ -229,6 +229,9 @@ func transcribed(messages []llm.Message, text, result int) []string {
 					failed = " (failed)"
 				}
 				fmt.Fprintf(&b, "result%s: %s\n", failed, indented(keepEnds(block.Result.Text, result)))
+				for range block.Result.Images {
+					b.WriteString("[an image]\n")
+				}
 			}
 		}
 		if b.Len() > 0 {

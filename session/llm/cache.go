@@ -1,6 +1,9 @@
 package llm
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // Cache is where a model keeps its own form of a conversation from one request to the
 // next, so that each message is encoded once. It keeps one form: that of the model that
@@ -44,12 +47,16 @@ func (m Message) Same(other Message) bool {
 func (b *Block) same(other *Block) bool {
 	return *b == *other || b.Text == other.Text && b.Thought == other.Thought &&
 		equalPointers(b.Opaque, other.Opaque, func(a, b Opaque) bool { return a.Provider == b.Provider && bytes.Equal(a.Data, b.Data) }) &&
-		equalPointers(b.Image, other.Image, func(a, b Image) bool { return a.MIME == b.MIME && bytes.Equal(a.Data, b.Data) }) &&
+		equalPointers(b.Image, other.Image, sameImage) &&
 		equalPointers(b.Call, other.Call, func(a, b ToolCall) bool {
 			return a.ID == b.ID && a.Name == b.Name && bytes.Equal(a.Input, b.Input)
 		}) &&
-		equalPointers(b.Result, other.Result, func(a, b ToolResult) bool { return a == b })
+		equalPointers(b.Result, other.Result, func(a, b ToolResult) bool {
+			return a.ID == b.ID && a.Text == b.Text && a.Failed == b.Failed && slices.EqualFunc(a.Images, b.Images, sameImage)
+		})
 }
+
+func sameImage(a, b Image) bool { return a.MIME == b.MIME && bytes.Equal(a.Data, b.Data) }
 
 // equalPointers compares the values of two pointers, which may be nil.
 func equalPointers[T any](a, b *T, same func(a, b T) bool) bool {

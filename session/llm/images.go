@@ -28,7 +28,10 @@ func Refuses(m Model, bytes int) string {
 // Shown returns the history without the images that the model refuses. The argument is
 // not changed.
 func Shown(m Model, history []Message) []Message {
-	refused := func(b Block) bool { return b.Image != nil && Refuses(m, len(b.Image.Data)) != "" }
+	refuses := func(i Image) bool { return Refuses(m, len(i.Data)) != "" }
+	refused := func(b Block) bool {
+		return b.Image != nil && refuses(*b.Image) || b.Result != nil && slices.ContainsFunc(b.Result.Images, refuses)
+	}
 	refusedIn := func(message Message) bool { return slices.ContainsFunc(message.Blocks, refused) }
 	if !slices.ContainsFunc(history, refusedIn) {
 		return history
@@ -40,13 +43,54 @@ func Shown(m Model, history []Message) []Message {
 		}
 		blocks := slices.Clone(message.Blocks)
 		for j, b := range blocks {
-			if refused(b) {
+			switch {
+			case !refused(b):
+			case b.Image != nil:
 				blocks[j] = Block{Text: NotShown(b.Image, m)}
+			default:
+				blocks[j] = Block{Result: b.Result.shownTo(m, refuses)}
 			}
 		}
 		history[i].Blocks = blocks
 	}
 	return history
+}
+
+// shownTo returns the result with a line of text for each refused image.
+func (r *ToolResult) shownTo(m Model, refused func(Image) bool) *ToolResult {
+	out := *r
+	out.Images = nil
+	for _, i := range r.Images {
+		if refused(i) {
+			out.Text += "\n" + NotShown(&i, m)
+		} else {
+			out.Images = append(out.Images, i)
+		}
+	}
+	return &out
+}
+
+// Pictured returns the blocks of a message with the images of results after all results,
+// for providers whose results are text. A line before them says which result has them.
+func Pictured(blocks []Block) []Block {
+	if !slices.ContainsFunc(blocks, func(b Block) bool { return b.Result != nil && len(b.Result.Images) > 0 }) {
+		return blocks
+	}
+	var results, images, rest []Block
+	for _, b := range blocks {
+		if b.Result == nil {
+			rest = append(rest, b)
+			continue
+		}
+		results = append(results, b)
+		if n := len(b.Result.Images); n > 0 {
+			images = append(images, Block{Text: fmt.Sprintf("[images of tool result %d above: %d]", len(results), n)})
+		}
+		for i := range b.Result.Images {
+			images = append(images, Block{Image: &b.Result.Images[i]})
+		}
+	}
+	return slices.Concat(results, images, rest)
 }
 
 // NotShown returns the text that replaces an image.

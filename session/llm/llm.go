@@ -110,9 +110,10 @@ type ToolCall struct {
 
 // ToolResult answers the ToolCall of the same ID.
 type ToolResult struct {
-	ID     string `json:"id"`
-	Text   string `json:"text"`
-	Failed bool   `json:"failed,omitempty"`
+	ID     string  `json:"id"`
+	Text   string  `json:"text"`
+	Failed bool    `json:"failed,omitempty"`
+	Images []Image `json:"images,omitempty"` // which belong below Text
 }
 
 // Event is a piece of an answer. Exactly one field is set.

@@ -18,9 +18,7 @@ func Tokens(req Request) int {
 		for i := range m.Blocks {
 			b := &m.Blocks[i]
 			bytes += blockBytes(b)
-			if b.Image != nil {
-				images++
-			}
+			images += blockImages(b)
 		}
 	}
 	return EstimateTokens(bytes) + images*imageTokens
@@ -43,6 +41,16 @@ func blockBytes(b *Block) int {
 	return n
 }
 
+func blockImages(b *Block) int {
+	switch {
+	case b.Image != nil:
+		return 1
+	case b.Result != nil:
+		return len(b.Result.Images)
+	}
+	return 0
+}
+
 // MessageTokens estimates the tokens of one message for the model of that name, which
 // gets no opaque blocks of other models. The sum over all messages exceeds Tokens by at
 // most one for each message.
@@ -54,9 +62,7 @@ func MessageTokens(m Message, model string) int {
 			continue
 		}
 		bytes += blockBytes(b)
-		if b.Image != nil {
-			images++
-		}
+		images += blockImages(b)
 	}
 	return EstimateTokens(bytes) + images*imageTokens
 }

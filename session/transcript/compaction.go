@@ -83,13 +83,14 @@ func (c Compaction) Apply(history []llm.Message, begin int) ([]llm.Message, int)
 	return history, begin
 }
 
-// withText returns the blocks with the text of one result replaced.
+// withText returns the blocks with the text of one result replaced, and without its
+// images.
 func withText(blocks []llm.Block, id, text string) []llm.Block {
 	blocks = slices.Clone(blocks)
 	for i, b := range blocks {
 		if b.Result != nil && b.Result.ID == id {
 			r := *b.Result
-			r.Text = text
+			r.Text, r.Images = text, nil
 			blocks[i].Result = &r
 		}
 	}

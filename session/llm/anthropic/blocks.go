@@ -54,6 +54,10 @@ type imageSource struct {
 	Data      []byte `json:"data"` // encoded as base64
 }
 
+func newImage(i llm.Image) imageBlock {
+	return imageBlock{typeImage, imageSource{"base64", i.MIME, i.Data}}
+}
+
 type callBlock struct {
 	Type  blockType       `json:"type"`
 	ID    string          `json:"id"`
@@ -62,10 +66,10 @@ type callBlock struct {
 }
 
 type resultBlock struct {
-	Type      blockType   `json:"type"`
-	ToolUseID string      `json:"tool_use_id"`
-	IsError   bool        `json:"is_error,omitempty"`
-	Content   []textBlock `json:"content"`
+	Type      blockType `json:"type"`
+	ToolUseID string    `json:"tool_use_id"`
+	IsError   bool      `json:"is_error,omitempty"`
+	Content   []any     `json:"content"` // textBlock or imageBlock
 }
 
 type sentThought struct {
@@ -105,10 +109,13 @@ func userBlocks(blocks []llm.Block, ids *wire.IDs) []block {
 	for _, b := range blocks {
 		switch {
 		case b.Result != nil:
-			r := resultBlock{typeResult, ids.Result(b.Result.ID), b.Result.Failed, []textBlock{{Type: typeText, Text: wire.Filled(b.Result.Text)}}}
+			r := resultBlock{typeResult, ids.Result(b.Result.ID), b.Result.Failed, []any{textBlock{Type: typeText, Text: wire.Filled(b.Result.Text)}}}
+			for _, i := range b.Result.Images {
+				r.Content = append(r.Content, newImage(i))
+			}
 			results = append(results, block{typeResult, wire.Encode(r)})
 		case b.Image != nil:
-			rest = append(rest, block{typeImage, wire.Encode(imageBlock{typeImage, imageSource{"base64", b.Image.MIME, b.Image.Data}})})
+			rest = append(rest, block{typeImage, wire.Encode(newImage(*b.Image))})
 		case strings.TrimSpace(b.Text) != "":
 			rest = append(rest, block{typeText, wire.Encode(textBlock{Type: typeText, Text: b.Text})})
 		}

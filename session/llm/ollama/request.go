@@ -121,7 +121,7 @@ func (o *Model) message(calls *callNames, m llm.Message) []byte {
 // user encodes a user's message. Each result of a tool is a message of its own.
 func user(blocks []llm.Block, calls *callNames) (out []chatMessage) {
 	said := chatMessage{Role: "user"}
-	for _, b := range blocks {
+	for _, b := range llm.Pictured(blocks) {
 		switch {
 		case b.Result != nil:
 			id := calls.Result(b.Result.ID)

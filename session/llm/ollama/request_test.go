@@ -158,3 +158,12 @@ func BenchmarkRequest(b *testing.B) {
 		})
 	}
 }
+
+// TestImagesOfResult checks that the images of a tool's result are in the message after
+// it: the templates of models show those of users alone.
+func TestImagesOfResult(t *testing.T) {
+	got := user([]llm.Block{{Result: &llm.ToolResult{ID: "a", Text: "seen", Images: []llm.Image{{MIME: "image/png", Data: []byte("img")}}}}}, &callNames{tools: map[string]string{}})
+	if len(got) != 2 || got[0].Role != "tool" || got[1].Role != "user" || len(got[1].Images) != 1 || got[1].Content != "[images of tool result 1 above: 1]" {
+		t.Errorf("%+v", got)
+	}
+}

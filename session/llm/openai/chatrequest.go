@@ -192,12 +192,12 @@ func (d dialect) chatMessage(ids *wire.IDs, m llm.Message) []byte {
 const noAnswer = "[interrupted]"
 
 // userMessages encodes a user's message: each result is a message of its own, before
-// the user's text.
+// the user's text and the images.
 func (d dialect) userMessages(blocks []llm.Block, ids *wire.IDs) []chatMessage {
 	var out []chatMessage
 	var parts []chatPart
 	images := false
-	for _, b := range blocks {
+	for _, b := range llm.Pictured(blocks) {
 		switch {
 		case b.Result != nil:
 			out = append(out, chatMessage{Role: "tool", ToolCallID: ids.Result(b.Result.ID), Content: resultText(*b.Result)})

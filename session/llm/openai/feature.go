@@ -97,7 +97,7 @@ func sends(f feature, messages []llm.Message) bool {
 	}
 	switch f {
 	case withImages:
-		return has(func(b llm.Block) bool { return b.Image != nil })
+		return has(func(b llm.Block) bool { return b.Image != nil || b.Result != nil && len(b.Result.Images) > 0 })
 	case withForeignIDs, withUserNext, withNull, withGaps:
 		return has(func(b llm.Block) bool { return b.Call != nil })
 	case withThoughts:

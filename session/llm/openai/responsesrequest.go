@@ -117,7 +117,7 @@ func (d dialect) inputItems(ids *wire.IDs, m llm.Message) []byte {
 func replyItems(blocks []llm.Block, ids *wire.IDs) []inputItem {
 	var items []inputItem
 	var parts []inputPart
-	for _, b := range blocks {
+	for _, b := range llm.Pictured(blocks) {
 		switch {
 		case b.Result != nil:
 			text := resultText(*b.Result)

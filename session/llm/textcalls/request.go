@@ -66,7 +66,7 @@ func messagesInText(history []llm.Message, g grammar) []llm.Message {
 			calls = nil
 		}
 		var blocks []llm.Block
-		for _, b := range m.Blocks {
+		for _, b := range llm.Pictured(m.Blocks) {
 			switch {
 			case b.Call != nil:
 				calls = append(calls, b.Call)

@@ -1,0 +1,32 @@
+package agent
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/picture"
+)
+
+// pictures returns the images of a result for the model, and a line below the text for
+// each that it cannot see. A model without vision gets neither: the text names the images.
+// The client gets them as they are.
+func (t *turn) pictures(res executors.Result) (images []llm.Image, left string) {
+	if !llm.Sees(t.model) {
+		return nil, ""
+	}
+	var lines strings.Builder
+	for _, c := range res.Content {
+		if c.Image == nil {
+			continue
+		}
+		fitting, err := picture.Fit(llm.Image{MIME: c.Image.MIME, Data: c.Image.Data})
+		if err != nil {
+			fmt.Fprintf(&lines, "\n[an image is not shown to you: %v]", err)
+			continue
+		}
+		images = append(images, fitting)
+	}
+	return images, lines.String()
+}
