@@ -72,6 +72,7 @@ func newTestServer() *sdk.Server {
 		return nil, nil
 	})
 	add("hang", func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		fmt.Fprintln(os.Stderr, "waiting")
 		<-ctx.Done()
 		fmt.Fprintln(os.Stderr, "cancelled")
 		return nil, ctx.Err()

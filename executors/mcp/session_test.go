@@ -7,7 +7,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -97,9 +96,16 @@ func TestCancel(t *testing.T) {
 	transports(t, func(t *testing.T, f *fixture, e Server) {
 		s := f.open(e)
 		ctx, cancel := context.WithCancel(t.Context())
-		time.AfterFunc(20*time.Millisecond, cancel)
-		_, err := s.Execute(ctx, &executors.Call{Tool: "s__hang", Record: &executors.Record{}, Notify: func(executors.Event) {}})
-		if err != context.Canceled {
+		ended := make(chan error, 1)
+		go func() {
+			_, err := s.Execute(ctx, &executors.Call{Tool: "s__hang", Record: &executors.Record{}, Notify: func(executors.Event) {}})
+			ended <- err
+		}()
+		if e.URL == "" {
+			f.until("the call", func() bool { return s.servers[0].program.LastLine() == "waiting" })
+		}
+		cancel()
+		if err := <-ended; err != context.Canceled {
 			t.Errorf("Execute: %v, want the cause of its context", err)
 		}
 		if e.URL == "" {
