@@ -10,8 +10,12 @@ import (
 	"time"
 )
 
-// maxHooks limits the hooks of a file.
-const maxHooks = 256
+// Limits on a file of hooks.
+const (
+	maxHooks   = 256
+	maxCommand = 4 << 10 // bytes of a command of a repository
+	maxWords   = 4096    // words of all its commands, in all directories that they change to
+)
 
 // settings is the part of a file that counts. Other keys belong to other programs.
 type settings struct {
@@ -126,20 +130,51 @@ func (s *Session) scripts(f *file) []string {
 	return slices.Compact(out)
 }
 
+// checkWords returns an error if the commands of a repository's file have too many words
+// to look for scripts in.
+func (s *Session) checkWords(f *file) error {
+	n := 0
+	for _, h := range f.hooks {
+		if len(h.command) > maxCommand {
+			return fmt.Errorf("a command has more than %d bytes", maxCommand)
+		}
+		if n += len(s.words(h.command)); n > maxWords {
+			return fmt.Errorf("the commands have more than %d words", maxWords)
+		}
+	}
+	return nil
+}
+
 // words returns the words of a command that may be files of the project, as absolute
-// paths.
+// paths. They are relative to the project's directory, and to those that the command
+// changes to.
 func (s *Session) words(command string) []string {
 	for _, name := range projectVariables {
 		command = strings.NewReplacer("$"+name, s.o.Dir, "${"+name+"}", s.o.Dir).Replace(strings.ReplaceAll(command, `"$`+name+`"`, "$"+name))
 	}
-	var out []string
-	for _, word := range strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(" \t\n\"'`;|&<>()=", r) }) {
-		if !filepath.IsAbs(word) {
-			word = filepath.Join(s.o.Dir, word)
+	words := strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(" \t\n\"'`;|&<>()=", r) })
+	bases := []string{s.o.Dir}
+	for i, word := range words {
+		if i > 0 && len(bases)*len(words) <= maxWords && (words[i-1] == "cd" || words[i-1] == "pushd") {
+			bases = append(bases, within(bases[len(bases)-1], word))
 		}
-		if rel, err := filepath.Rel(s.o.Dir, word); err == nil && filepath.IsLocal(rel) {
-			out = append(out, word)
+	}
+	var out []string
+	for _, base := range bases {
+		for _, word := range words {
+			path := within(base, word)
+			if rel, err := filepath.Rel(s.o.Dir, path); err == nil && filepath.IsLocal(rel) {
+				out = append(out, path)
+			}
 		}
 	}
 	return out
+}
+
+// within returns a path, which may be relative to base.
+func within(base, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(base, path)
 }

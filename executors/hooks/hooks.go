@@ -192,6 +192,9 @@ func (s *Session) parsed(source Source, data []byte, err error) *file {
 	if err == nil {
 		err = f.parse(s.o.Config)
 	}
+	if err == nil && source.Project {
+		err = s.checkWords(f)
+	}
 	if err != nil {
 		f.hooks, f.note = nil, err.Error()
 		if !source.Project { // the user's own rules must not get lost

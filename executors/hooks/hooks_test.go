@@ -448,9 +448,40 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%s: warned %q", name, warned)
 		}
 	}
+	for _, command := range []string{strings.Repeat("x", maxCommand+1), strings.Repeat("cd a ", maxCommand/5)} {
+		if f := open(t, "", fileOf(PreToolUse, "", command)); f.any() || len(f.warned) != 1 || !strings.Contains(f.warned[0], "more than") {
+			t.Errorf("%.20q: warned %q", command, f.warned)
+		}
+	}
 	f, end := open(t, "", `{"hooks":`), newTool()
 	if _, err := f.Middleware(end).Execute(t.Context(), call("x", "{}")); err != nil || len(end.asks) > 0 || len(f.warned) != 1 {
 		t.Errorf("a broken file of the project: %v, asks %q, warned %q", err, end.asks, f.warned)
+	}
+}
+
+// The approval covers each file of the project that a command names.
+func TestScripts(t *testing.T) {
+	f := open(t, "", "")
+	if err := os.MkdirAll(filepath.Join(f.dir, "sub/deep"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a.sh", "sub/b.sh", "sub/deep/c.sh"} {
+		if err := os.WriteFile(filepath.Join(f.dir, name), []byte(name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for command, want := range map[string]string{
+		"./a.sh": "a.sh", "sh a.sh": "a.sh", "sh 'a.sh' x": "a.sh", "x=1 sh ./sub/../a.sh|cat": "a.sh", `"$CLAUDE_PROJECT_DIR"/sub/b.sh`: "sub/b.sh",
+		"${ZEPH_PROJECT_DIR}/a.sh": "a.sh", f.dir + "/a.sh": "a.sh", "cd sub && ./b.sh": "sub/b.sh", "cd sub; cd deep; sh c.sh": "sub/deep/c.sh",
+		`cd "$CLAUDE_PROJECT_DIR/sub" && (sh b.sh)`: "sub/b.sh", "gofmt -w": "", "../a.sh": "", "/etc/passwd": "",
+	} {
+		got := f.scripts(&file{hooks: []*hook{{command: command}}})
+		if want != "" {
+			want = filepath.Join(f.dir, want) + " " + want
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("%s: %q, want %q", command, got, want)
+		}
 	}
 }
 

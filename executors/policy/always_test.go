@@ -129,6 +129,35 @@ func TestAlwaysMatchesAgain(t *testing.T) {
 	}
 }
 
+// A deny rule, a read-only mode and a gate take precedence over a stored "always".
+func TestAlwaysNeverOverridesDeny(t *testing.T) {
+	path := filepath.Join(t.TempDir(), answers.FileName)
+	s := newSetup()
+	s.stored(path)
+	if err := s.perm.Remembered.Set([]string{"command make", "command sudo ls", "tool edit"}, Allow); err != nil {
+		t.Fatal(err)
+	}
+	edited := file("edit", root+"/.git/config")
+	for name, tt := range map[string]struct {
+		change func(*setup)
+		call   *executors.Call
+		want   string
+	}{
+		"no rule":    {func(*setup) {}, bash("make"), "allow"},
+		"a rule":     {func(s *setup) { s.cfg.Permissions = map[string][]Rule{"bash": {{Pattern: "make*", Action: Deny}}} }, bash("make"), "block"},
+		"the mode":   {func(s *setup) { s.mode = "ask" }, bash("make"), "block"},
+		"the guard":  {func(*setup) {}, bash("sudo ls"), "block"},
+		"a question": {func(*setup) {}, edited, "ask"},
+	} {
+		s := newSetup()
+		tt.change(s)
+		s.stored(path)
+		if got := s.outcome(t, tt.call); got != tt.want {
+			t.Errorf("%s: %s, want %s", name, got, tt.want)
+		}
+	}
+}
+
 // A file of answers with a mistake is named in the question, which then offers no
 // "always allow".
 func TestDamagedAnswers(t *testing.T) {
