@@ -103,7 +103,7 @@ func (s *Session) announce(ctx context.Context) {
 	s.opened = true
 	s.mu.Unlock()
 	if first {
-		s.send(ctx, acp.CommandsUpdate{Update: acp.UpdateCommands, AvailableCommands: s.commands()})
+		s.sendCommands(ctx, s.commands())
 		s.showOptions(ctx)
 		s.showUsage(ctx)
 		s.noticeWarnings(ctx)
@@ -124,8 +124,9 @@ func (s *Session) showUsage(ctx context.Context) {
 // maxAbout limits the description of a tool's command, in characters.
 const maxAbout = 100
 
-// commands returns the commands for the client: the built-in ones, then those
-// of the tools that users would type. Those of the other tools work too.
+// commands returns the commands for the client: the built-in ones, those of the
+// tools that users would type, then those of MCP servers. Those of the other
+// tools work too.
 func (s *Session) commands() []acp.Command {
 	var out []acp.Command
 	add := func(name, description, hint string) {
@@ -139,7 +140,12 @@ func (s *Session) commands() []acp.Command {
 		add(c.name, c.description, c.hint)
 	}
 	for _, t := range s.runner().Typed() {
-		add(t.Name, "Tool: "+summary(t.Description), local.Hint(t))
+		if !t.Foreign {
+			add(t.Name, "Tool: "+summary(t.Description), local.Hint(t))
+		}
+	}
+	for _, c := range s.serverCommands() {
+		add(c.Name, summary(c.Description), c.Hint)
 	}
 	return out
 }

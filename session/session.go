@@ -62,6 +62,7 @@ type Setup struct {
 	Spend      func(llm.Model, llm.Usage) *acp.Cost
 	Warn       func(text string) // queues a warning for the user
 	Withdraw   func(text string) // drops a warning that no longer applies
+	Announce   func()            // sends the commands again soon, if they have changed
 }
 
 // Opening is the agent of a session with its settings and warnings.
@@ -89,8 +90,26 @@ type Tools interface {
 	Hooks(context.Context) string
 	// Policy answers the command /policy, in Markdown.
 	Policy(ctx context.Context, rest string) string
+	// Commands returns the commands that MCP servers offer.
+	Commands() []Command
+	// Expand returns the prompt for a command of an MCP server. It returns false if no
+	// server has that name. An error ends the turn.
+	Expand(ctx context.Context, name, rest string) (Expansion, bool, error)
 	// Close ends background commands and waits for them.
 	Close()
+}
+
+// Command is a command of an MCP server, "SERVER:PROMPT".
+type Command struct {
+	Name, Description string
+	Hint              string // for its arguments; empty if it has none
+}
+
+// Expansion is the prompt that a command stands for.
+type Expansion struct {
+	Reply   string // for the user, instead of a prompt; empty if there is a prompt
+	Earlier []transcript.Earlier
+	Content []acp.ContentBlock
 }
 
 // Sessions holds the open sessions. Its exported fields must not change after
@@ -218,8 +237,9 @@ type Session struct {
 	history []llm.Message // of the running turn
 	titled  string        // the title last sent to the client; also of the running turn
 
-	announcing sync.Mutex // held during announce
-	sending    sync.Mutex // held while settings are sent, so that the last ones sent are the newest
+	announcing sync.Mutex    // held while commands are sent
+	commanded  []acp.Command // as last sent to the client; guarded by announcing
+	sending    sync.Mutex    // held while settings are sent, so that the last ones sent are the newest
 
 	mu       sync.Mutex
 	client   *acp.Client
@@ -236,6 +256,7 @@ type Session struct {
 	told     []string                   // shown to the user; for /status
 	look     func()                     // Look of the Opening
 	opened   bool                       // the session was announced to the client
+	renewing bool                       // the commands are about to be sent again
 	resumed  bool                       // opened without a replay, so the client has no usage yet
 	last     *turn                      // the end of the queue; nil before the first turn
 	turns    map[*turn]struct{}         // running and queued

@@ -130,6 +130,13 @@ func (s *Session) answer(ctx context.Context, prompt []acp.ContentBlock) (reason
 			return acp.StopEndTurn, s.runner().Say(ctx, reply)
 		}
 		in.Instead = c.prompt(rest)
+	} else if e, ok, err := s.expand(ctx, prompt); err != nil {
+		return "", err
+	} else if ok && e.Reply != "" {
+		s.record(transcript.Prompt{MessageID: s.all.NewID(), Content: prompt, Local: true})
+		return acp.StopEndTurn, s.runner().Say(ctx, e.Reply)
+	} else if ok {
+		in.Expanded, in.Earlier = e.Content, e.Earlier
 	}
 	s.history, reason, err = s.runner().Turn(ctx, s.history, in)
 	return reason, err

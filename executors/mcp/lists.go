@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -167,11 +168,16 @@ func capabilities(session *sdk.ClientSession) *sdk.ServerCapabilities {
 	return nil
 }
 
-// usable returns the resources whose URI can be written on a line, sorted.
+// usable returns the resources that have a URI, sorted.
 func usable(all []resource) []resource {
-	all = slices.DeleteFunc(all, func(r resource) bool { return r.uri == "" || len(r.uri) > maxURI || visible(r.uri) != r.uri })
+	all = slices.DeleteFunc(all, func(r resource) bool { return !isURI(r.uri) })
 	slices.SortFunc(all, func(a, b resource) int { return strings.Compare(a.uri, b.uri) })
 	return slices.CompactFunc(all, func(a, b resource) bool { return a.uri == b.uri })
+}
+
+// isURI reports whether a text can be a URI that is written on a line.
+func isURI(text string) bool {
+	return text != "" && len(text) <= maxURI && visible(text) == text && !strings.ContainsFunc(text, unicode.IsSpace)
 }
 
 // pages reads the pages of a list up to a number of items. It ends where a cursor

@@ -16,6 +16,9 @@ const hashLen = 8
 // so a name can be split again.
 const separator = "__"
 
+// promptSeparator stands between the names of server and prompt.
+const promptSeparator = ":"
+
 // plain returns a name of the letters, digits, underscores and dashes that providers
 // accept.
 func plain(name string) string {
@@ -58,9 +61,14 @@ func prefixes(servers []Server) []string {
 	return out
 }
 
-// toolNames returns the names under which the tools of a server are offered. They
-// depend on nothing but the names, so they are the same in each run.
+// toolNames returns the names under which the tools of a server are offered.
 func toolNames(prefix string, tools []string) []string {
+	return uniqueNames(prefix, separator, tools)
+}
+
+// uniqueNames returns names that begin with a server's prefix. They depend on nothing but
+// the arguments, so they are the same in each run.
+func uniqueNames(prefix, separator string, tools []string) []string {
 	count := map[string]int{}
 	for _, t := range tools {
 		count[strings.ToLower(plain(t))]++

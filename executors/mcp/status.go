@@ -12,13 +12,15 @@ import (
 
 // Status describes a server to people and clients.
 type Status struct {
-	Name     string            `json:"name"`
-	Target   string            `json:"target"` // command or address
-	State    State             `json:"state"`
-	Revision string            `json:"protocolVersion,omitempty"`
-	Tools    []string          `json:"tools"`             // their names in the session
-	LeftOut  map[string]string `json:"leftOut,omitempty"` // the reason for not offering a tool, by its name at the server
-	Error    string            `json:"error,omitempty"`   // the last one
+	Name      string            `json:"name"`
+	Target    string            `json:"target"` // command or address
+	State     State             `json:"state"`
+	Revision  string            `json:"protocolVersion,omitempty"`
+	Tools     []string          `json:"tools"`               // their names in the session
+	LeftOut   map[string]string `json:"leftOut,omitempty"`   // the reason for not offering a tool, by its name at the server
+	Prompts   []string          `json:"prompts,omitempty"`   // their commands
+	Resources int               `json:"resources,omitempty"` // their number, with that of the templates
+	Error     string            `json:"error,omitempty"`     // the last one
 
 	Connect, List time.Duration `json:"-"` // duration of the last start, and of the last listing of tools
 }
@@ -46,8 +48,10 @@ func (j *joined) status(mask func(string) string) Status {
 	for _, o := range j.offers() {
 		st.Tools = append(st.Tools, o.Name)
 	}
+	_, st.Prompts, _ = j.prompted()
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	st.Resources = len(j.more.resources) + len(j.more.templates)
 	st.State, st.Revision, st.Connect, st.List = j.state, j.revision, j.connected, j.listed
 	if j.err != nil {
 		st.Error = mask(line(j.err.Error()))
@@ -93,6 +97,12 @@ func (s Status) String() string {
 	fmt.Fprintf(&b, "- `%s`: %s", s.Name, s.State)
 	if s.State == Ready {
 		fmt.Fprintf(&b, ", %s", executors.Count(len(s.Tools), "tool"))
+		if len(s.Prompts) > 0 {
+			fmt.Fprintf(&b, ", %s", executors.Count(len(s.Prompts), "prompt"))
+		}
+		if s.Resources > 0 {
+			fmt.Fprintf(&b, ", %s", executors.Count(s.Resources, "resource"))
+		}
 	}
 	if s.Revision != "" {
 		fmt.Fprintf(&b, ", protocol %s", s.Revision)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -14,8 +15,8 @@ import (
 // pixel is an image.
 var pixel, _ = base64.StdEncoding.DecodeString("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==") // it decodes
 
-// library returns a server with prompts and resources. Its tool "add" adds a prompt, and
-// "drop" removes it.
+// library returns a server with prompts and resources. Its tool "add" adds a prompt,
+// "drop" removes it, and "quit" ends the server.
 func library() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "library", Version: "1"}, nil)
 	addResources(s)
@@ -31,6 +32,7 @@ func library() *mcp.Server {
 		s.AddPrompt(&mcp.Prompt{Name: "later", Title: "Added later"}, says("user", "the later prompt"))
 	})
 	tool("drop", func() { s.RemovePrompts("later") })
+	tool("quit", func() { os.Exit(0) })
 	return s
 }
 

@@ -158,7 +158,14 @@ type Toolset interface {
 type Input struct {
 	Content []acp.ContentBlock
 	Instead string // if not empty, replaces the text of Content for the model
+	// Expanded, if not empty, replaces all of Content for the model, which also sees
+	// the Earlier messages before it.
+	Expanded []acp.ContentBlock
+	Earlier  []transcript.Earlier
 }
+
+// isCommand reports whether a command stands for the prompt.
+func (in Input) isCommand() bool { return in.Instead != "" || len(in.Expanded) > 0 }
 
 // budgetPercent is the share of the context at which a turn stops, so that an
 // answer and its tool results still fit.
@@ -201,13 +208,18 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) ([]ll
 		a.Ready(ctx)
 	}
 	t := &turn{Agent: a, model: a.Model(), tools: a.Chain.Tools(), offered: a.Tools(), history: history, words: transcript.Typed(in.Content)}
-	prompt := transcript.Prompt{MessageID: a.NewID(), Content: in.Content, Instead: in.Instead}
-	if name, _ := local.Slash(strings.TrimSpace(transcript.Typed(in.Content))); in.Instead == "" && slices.Contains(a.Off, name) {
+	prompt := transcript.Prompt{MessageID: a.NewID(), Content: in.Content, Instead: in.Instead, Expanded: in.Expanded}
+	if name, _ := local.Slash(strings.TrimSpace(transcript.Typed(in.Content))); !in.isCommand() && slices.Contains(a.Off, name) {
 		prompt.Local = true
 		a.Record(prompt)
 		return history, acp.StopEndTurn, a.Say(ctx, fmt.Sprintf("/%s does nothing: all tools are switched off. Set enabled = true in [tools] of the configuration and open the session anew.", name))
 	}
-	if typed := transcript.Typed(in.Content); in.Instead == "" && (isDirect(t.model) || local.Spells(typed, t.offered)) {
+	if len(in.Expanded) > 0 && isDirect(t.model) { // it would run calls that the text of others spells out
+		prompt.Local = true
+		a.Record(prompt)
+		return history, acp.StopEndTurn, a.Say(ctx, "No model is connected that could answer this prompt. Send any other text to see how to connect one.")
+	}
+	if typed := transcript.Typed(in.Content); !in.isCommand() && (isDirect(t.model) || local.Spells(typed, t.offered)) {
 		// Only text that the user typed is a call of the user, never that of an
 		// attached file.
 		t.model, t.direct, t.origin = local.Direct{}, true, executors.User
@@ -226,13 +238,25 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) ([]ll
 	if err := t.fits(prompt.Blocks(nil)); err != nil {
 		return history, "", err
 	}
-	a.Record(prompt)
+	a.Record(t.lead(in.Earlier, prompt)...)
 	reason, err := t.begin(ctx, prompt)
 	var failed *llm.Error
 	if errors.As(err, &failed) && failed.Auth && failed.Status == 0 {
 		err = fmt.Errorf("%w: %w", acp.ErrAuthRequired, err)
 	}
 	return llm.Repair(t.history), reason, err
+}
+
+// lead appends the earlier messages to the history, and returns the events of the
+// prompt with them.
+func (t *turn) lead(earlier []transcript.Earlier, prompt transcript.Prompt) []transcript.Event {
+	var events []transcript.Event
+	t.history = slices.Clip(t.history)
+	for _, e := range earlier {
+		events = append(events, e)
+		t.history = append(t.history, e.Message())
+	}
+	return append(events, prompt)
 }
 
 // Tools returns the tools that the model is offered.
@@ -301,11 +325,11 @@ func (t *turn) begin(ctx context.Context, prompt transcript.Prompt) (acp.StopRea
 		return "", err
 	}
 	if a := t.Toolset; a != nil && !t.direct {
-		a.Begin(ctx, t.model, cmp.Or(prompt.Instead, transcript.Typed(prompt.Content)), t.history[:at], t.offered)
+		a.Begin(ctx, t.model, cmp.Or(prompt.Instead, transcript.Typed(prompt.Parts())), t.history[:at], t.offered)
 	}
 	if !prompt.Alone {
-		instead := t.shorten(ctx, prompt.Content)
-		linked, err := t.follow(ctx, prompt.Content)
+		instead := t.shorten(ctx, prompt.Parts())
+		linked, err := t.follow(ctx, prompt.Parts())
 		maps.Copy(instead, linked)
 		t.history[at].Blocks = prompt.Blocks(instead)
 		if err != nil {

@@ -90,7 +90,7 @@ func (t *turn) leftOut(ctx context.Context, prompt transcript.Prompt) error {
 		return t.Say(ctx, CommandTakesNone)
 	}
 	audio, images, why := 0, 0, ""
-	for _, c := range prompt.Content {
+	for _, c := range prompt.Parts() {
 		if c.Type == "audio" {
 			audio++
 		} else if _, data, ok := c.Image(); ok {

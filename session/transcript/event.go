@@ -37,12 +37,38 @@ type Prompt struct {
 	Mode string `json:"mode,omitempty"`
 	// Instead replaces the text of Content for the model.
 	Instead string `json:"instead,omitempty"`
+	// Expanded replaces all of Content for the model, where a command stands for it.
+	Expanded []acp.ContentBlock `json:"expanded,omitempty"`
 	// Alone says that the model gets only Instead, and nothing of Content.
 	Alone bool `json:"alone,omitempty"`
 	// Context is a text of hooks for the model, below the prompt.
 	Context string `json:"context,omitempty"`
 	// Local says that no model sees the prompt, since it is a command.
 	Local bool `json:"local,omitempty"`
+}
+
+// Parts returns the content that the model gets.
+func (p Prompt) Parts() []acp.ContentBlock {
+	if len(p.Expanded) > 0 {
+		return p.Expanded
+	}
+	return p.Content
+}
+
+// Earlier is a message that the model sees before the next prompt. The user's command
+// stands for both, and the client is not shown it.
+type Earlier struct {
+	Assistant bool               `json:"assistant,omitempty"` // else the user
+	Content   []acp.ContentBlock `json:"content"`
+}
+
+// Message returns the message for the model.
+func (e Earlier) Message() llm.Message {
+	m := llm.Message{Role: llm.User, Blocks: Prompt{Content: e.Content}.Blocks(nil)}
+	if e.Assistant {
+		m.Role = llm.Assistant
+	}
+	return m
 }
 
 // Attachment replaces an embedded resource of the prompt that is too long for the
@@ -138,6 +164,8 @@ type Cleared struct{}
 // The kinds of events.
 func (Prompt) Kind() string { return "prompt" }
 
+func (Earlier) Kind() string { return "earlier" }
+
 func (Attachment) Kind() string { return "attachment" }
 
 func (Block) Kind() string { return "block" }
@@ -171,6 +199,7 @@ func (Cleared) Kind() string { return "cleared" }
 // decoders decode the events by kind.
 var decoders = map[string]func([]byte) (Event, error){
 	Prompt{}.Kind():     decode[Prompt],
+	Earlier{}.Kind():    decode[Earlier],
 	Block{}.Kind():      decode[Block],
 	Answer{}.Kind():     decode[Answer],
 	Cut{}.Kind():        decode[Cut],

@@ -46,6 +46,10 @@ func (h *historian) add(e Event) {
 		if !e.Local {
 			h.say(llm.User, e.Blocks(nil))
 		}
+	case Earlier:
+		h.broken()
+		m := e.Message()
+		h.say(m.Role, m.Blocks)
 	case Attachment:
 		h.take(e.Index, e.Text)
 	case Block:

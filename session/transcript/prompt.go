@@ -30,7 +30,7 @@ func (p Prompt) Blocks(instead map[int]string) []llm.Block {
 	if p.Instead != "" {
 		blocks = append(blocks, llm.Block{Text: p.Instead})
 	}
-	for i, c := range p.Content {
+	for i, c := range p.Parts() {
 		if p.Alone || p.Instead != "" && c.Type == "text" {
 			continue
 		}

@@ -24,11 +24,12 @@ var (
 func checkEvent(e Event) error {
 	switch e := e.(type) {
 	case Prompt:
-		for i, b := range e.Content {
-			if err := soundBlock(b); err != nil {
-				return fmt.Errorf("content[%d]: %w", i, err)
-			}
+		if err := soundBlocks("content", e.Content); err != nil {
+			return err
 		}
+		return soundBlocks("expanded", e.Expanded)
+	case Earlier:
+		return soundBlocks("content", e.Content)
 	case Attachment:
 		if e.Index < 1 {
 			return fmt.Errorf("index must be at least 1, is %d", e.Index)
@@ -87,6 +88,9 @@ func Salvage(kind string, data []byte) Event {
 			p.Content[i] = unreadable
 		}
 	}
+	if soundBlocks("", p.Expanded) != nil {
+		p.Expanded = []acp.ContentBlock{unreadable}
+	}
 	if len(p.Content) == 0 {
 		p.Content = []acp.ContentBlock{unreadable}
 	}
@@ -112,6 +116,15 @@ func soundCall(u acp.ToolCall) error {
 	for i, l := range u.Locations {
 		if l.Path == "" || l.Line < 0 || int64(l.Line) > math.MaxUint32 {
 			return fmt.Errorf("shown.locations[%d]: is none", i)
+		}
+	}
+	return nil
+}
+
+func soundBlocks(name string, blocks []acp.ContentBlock) error {
+	for i, b := range blocks {
+		if err := soundBlock(b); err != nil {
+			return fmt.Errorf("%s[%d]: %w", name, i, err)
 		}
 	}
 	return nil

@@ -1,0 +1,88 @@
+package app
+
+import (
+	"context"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors/mcp"
+	"github.com/zeph-acp/zeph-acp/session"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
+)
+
+// Commands returns the prompts of the MCP servers.
+func (k *keeper) Commands() []session.Command {
+	var out []session.Command
+	for _, c := range k.mcp.Commands() {
+		out = append(out, session.Command(c))
+	}
+	return out
+}
+
+// Expand returns the messages of a prompt of an MCP server.
+func (k *keeper) Expand(ctx context.Context, name, rest string) (session.Expansion, bool, error) {
+	messages, reply, ok, err := k.mcp.Prompt(ctx, name, rest)
+	if !ok || err != nil || reply != "" {
+		return session.Expansion{Reply: reply}, ok, err
+	}
+	return arrange(messages, "/"+name+" "+rest), true, nil
+}
+
+// arrange orders messages as providers demand: they alternate, and the user has the first
+// and the last one. typed is the first one if it is missing. The beginning of an answer
+// becomes a part of the last one.
+func arrange(messages []mcp.Message, typed string) session.Expansion {
+	if messages[0].Assistant {
+		messages = append([]mcp.Message{{Parts: []mcp.Part{{Text: typed}}}}, messages...)
+	}
+	last := len(messages) - 1
+	var begun []acp.ContentBlock
+	if messages[last].Assistant {
+		begun = append([]acp.ContentBlock{acp.TextBlock("Your answer begins as follows; continue it:")}, spoken(messages[last].Parts)...)
+		last--
+	}
+	e := session.Expansion{Content: append(contentOf(messages[last].Parts), begun...)}
+	for _, m := range messages[:last] {
+		content := contentOf(m.Parts)
+		if m.Assistant {
+			content = spoken(m.Parts)
+		}
+		e.Earlier = append(e.Earlier, transcript.Earlier{Assistant: m.Assistant, Content: content})
+	}
+	return e
+}
+
+// spoken returns the parts of a message of the assistant, which can only have text.
+func spoken(parts []mcp.Part) []acp.ContentBlock {
+	var out []acp.ContentBlock
+	for _, p := range parts {
+		text := p.Text
+		switch {
+		case p.Image != nil:
+			text = "[image]"
+		case p.Resource != nil:
+			text = p.Resource.Text
+		case p.Link != nil:
+			text = p.Link.URI
+		}
+		out = append(out, acp.TextBlock(text))
+	}
+	return out
+}
+
+// contentOf returns the parts of a message of the user in the form of a client's prompt.
+func contentOf(parts []mcp.Part) []acp.ContentBlock {
+	var out []acp.ContentBlock
+	for _, p := range parts {
+		switch {
+		case p.Image != nil:
+			out = append(out, acp.ImageBlock(p.Image.MIME, p.Image.Data))
+		case p.Resource != nil:
+			out = append(out, acp.ContentBlock{Type: "resource", Resource: &acp.Resource{URI: p.Resource.URI, MIMEType: p.Resource.MIME, Text: &p.Resource.Text}})
+		case p.Link != nil:
+			out = append(out, acp.ContentBlock{Type: "resource_link", URI: p.Link.URI, Name: p.Link.Name, MIMEType: p.Link.MIME})
+		default:
+			out = append(out, acp.TextBlock(p.Text))
+		}
+	}
+	return out
+}

@@ -1,0 +1,82 @@
+package session
+
+import (
+	"context"
+	"reflect"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
+)
+
+// renewWait is the wait before commands are sent again. Changes in the meantime are sent
+// together.
+const renewWait = 200 * time.Millisecond
+
+// serverCommands returns the commands of MCP servers.
+func (s *Session) serverCommands() []Command {
+	s.mu.Lock()
+	tools := s.keeper
+	s.mu.Unlock()
+	if tools == nil {
+		return nil
+	}
+	return tools.Commands()
+}
+
+// renewCommands sends the commands again soon, if they have changed. It does not block.
+func (s *Session) renewCommands() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.renewing || s.closed {
+		return
+	}
+	s.renewing = true
+	time.AfterFunc(renewWait, func() {
+		s.mu.Lock()
+		s.renewing = false
+		send := s.opened && !s.closed // else announce sends them
+		s.mu.Unlock()
+		if !send {
+			return
+		}
+		s.announcing.Lock()
+		defer s.announcing.Unlock()
+		if now := s.commands(); !reflect.DeepEqual(now, s.commanded) {
+			s.sendCommands(context.Background(), now)
+		}
+	})
+}
+
+// sendCommands sends the commands; the caller holds s.announcing.
+func (s *Session) sendCommands(ctx context.Context, commands []acp.Command) {
+	s.commanded = commands
+	s.send(ctx, acp.CommandsUpdate{Update: acp.UpdateCommands, AvailableCommands: commands})
+}
+
+// expand returns the prompt that a command of an MCP server stands for. It returns false
+// if the prompt is no such command.
+func (s *Session) expand(ctx context.Context, prompt []acp.ContentBlock) (Expansion, bool, error) {
+	name, ok := strings.CutPrefix(strings.TrimSpace(transcript.Typed(prompt)), "/")
+	rest := ""
+	if i := strings.IndexFunc(name, unicode.IsSpace); i >= 0 {
+		name, rest = name[:i], strings.TrimSpace(name[i:])
+	}
+	s.mu.Lock()
+	tools := s.keeper
+	s.mu.Unlock()
+	if !ok || !strings.Contains(name, ":") || tools == nil {
+		return Expansion{}, false, nil
+	}
+	e, ok, err := tools.Expand(ctx, name, rest)
+	if ok && e.Reply == "" {
+		for _, b := range prompt {
+			if b.Type != "text" && b.Type != "resource_link" {
+				e.Content = append(e.Content, b)
+			}
+		}
+	}
+	return e, ok, err
+}
