@@ -100,8 +100,10 @@ func New(cfg Config, vectors *Vectors, log *slog.Logger) *Set {
 // tools.
 func (s *Set) Warnings(tools []executors.Tool) []string {
 	notes := slices.Clone(s.notes)
-	if most, score := mostComplex(tools); s.cfg.TAFC.Enabled && score < s.thinking.threshold {
-		notes = append(notes, fmt.Sprintf("tools.tafc has no effect: no tool reaches complexity_threshold = %v (%s has the most, %.2f).", s.thinking.threshold, most, score))
+	if s.cfg.TAFC.Enabled {
+		if most, score := mostComplex(tools); score < s.thinking.threshold {
+			notes = append(notes, fmt.Sprintf("tools.tafc has no effect: no tool reaches complexity_threshold = %v (%s has the most, %.2f).", s.thinking.threshold, most, score))
+		}
 	}
 	known := func(name string) bool {
 		_, ok := executors.Find(tools, name)
