@@ -28,6 +28,9 @@ func Refuses(m Model, bytes int) string {
 // Shown returns the history without the images that the model refuses. The argument is
 // not changed.
 func Shown(m Model, history []Message) []Message {
+	if !hasImages(history) {
+		return history
+	}
 	refuses := func(i Image) bool { return Refuses(m, len(i.Data)) != "" }
 	refused := func(b Block) bool {
 		return b.Image != nil && refuses(*b.Image) || b.Result != nil && slices.ContainsFunc(b.Result.Images, refuses)
@@ -91,6 +94,19 @@ func Pictured(blocks []Block) []Block {
 		}
 	}
 	return slices.Concat(results, images, rest)
+}
+
+// hasImages reports whether the history has images. It copies no block, since every
+// request asks it about every block.
+func hasImages(history []Message) bool {
+	for _, m := range history {
+		for i := range m.Blocks {
+			if b := &m.Blocks[i]; b.Image != nil || b.Result != nil && len(b.Result.Images) > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // NotShown returns the text that replaces an image.

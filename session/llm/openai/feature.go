@@ -82,6 +82,9 @@ func (f feature) refusedBy(err error) bool {
 // refusedOf returns the feature that a request failed for, or 0. Without are the
 // features that it did not have, and those whose removal did not help.
 func refusedOf(err error, messages []llm.Message, without feature) feature {
+	if err == nil {
+		return 0
+	}
 	for _, r := range refusals {
 		if without&r.feature == 0 && sends(r.feature, messages) && r.refusedBy(err) {
 			return r.feature
