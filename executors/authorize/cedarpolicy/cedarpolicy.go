@@ -133,16 +133,22 @@ func (p *Policies) request(r request) executors.Verdict {
 	case decision == cedar.Deny && len(why.Reasons) > 0:
 		id := why.Reasons[0].PolicyID
 		return deny("forbid "+p.name(id), "a policy forbids it ("+p.name(id)+")")
-	case decision == cedar.Deny && r.only:
-		return executors.Verdict{Decision: executors.Allow}
-	case decision == cedar.Deny:
+	case decision == cedar.Deny && !r.only:
 		return deny("no permit", "no policy permits it")
+	}
+	if r.tree {
+		if name := p.mayForbidBelow(r); name != "" {
+			return executors.Verdict{Decision: executors.Ask, Rule: fmt.Sprintf("cedar: forbid %s: below %s", name, r.Resource), Reason: fmt.Sprintf("%s may contain files that a policy forbids (%s)", r.Resource.ID, name)}
+		}
 	}
 	for _, reason := range why.Reasons {
 		if p.set.Get(reason.PolicyID).Annotations()["decision"] == "ask" {
 			name := p.name(reason.PolicyID)
 			return executors.Verdict{Decision: executors.Ask, Rule: fmt.Sprintf("cedar: ask %s: %s", name, r.Resource), Reason: "a policy asks (" + name + ")"}
 		}
+	}
+	if decision == cedar.Deny {
+		return executors.Verdict{Decision: executors.Allow}
 	}
 	return executors.Verdict{Decision: executors.Allow, Rule: fmt.Sprintf("cedar: permit %s: %s", p.name(why.Reasons[0].PolicyID), r.Resource)}
 }

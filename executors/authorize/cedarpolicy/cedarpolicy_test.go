@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -166,6 +167,44 @@ func TestParse(t *testing.T) {
 		wrong, ok := errors.AsType[*ParseError](err)
 		if !ok || wrong.Line != want.line || !strings.Contains(wrong.Text, want.text) {
 			t.Errorf("%.60q: %#v, want %+v", text, err, want)
+		}
+	}
+}
+
+// A call that descends into a directory is asked about if a policy may forbid a file
+// below it.
+func TestTree(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "src"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for forbid, want := range map[string]executors.Decision{
+		`forbid (principal, action, resource in Directory::"D/secrets");`:                                       executors.Ask,
+		`forbid (principal, action, resource in Directory::"/other");`:                                          executors.Allow,
+		`forbid (principal, action, resource == File::"D/src/key");`:                                            executors.Ask,
+		`forbid (principal, action, resource is File) when { resource.name like "*.key" };`:                     executors.Ask,
+		`forbid (principal, action, resource is File in Directory::"D/x") when { resource.name like "*.key" };`: executors.Ask,
+		`forbid (principal, action == Action::"write", resource);`:                                              executors.Allow,
+		`forbid (principal, action, resource is Command) when { resource.program == "dd" };`:                    executors.Allow,
+		`forbid (principal, action, resource) when { context.session.trust == "blocked" };`:                     executors.Allow,
+		`forbid (principal, action, resource) when { resource is File && resource.name == "key" };`:             executors.Ask,
+		`forbid (principal, action, resource in Directory::"D");`:                                               executors.Deny,
+	} {
+		p, err := Parse("x.cedar", []byte("permit (principal, action, resource);\n"+strings.ReplaceAll(forbid, "D/", dir+"/")))
+		if strings.Contains(forbid, `"D"`) {
+			p, err = Parse("x.cedar", []byte("permit (principal, action, resource);\n"+strings.ReplaceAll(forbid, `"D"`, `"`+dir+`"`)))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := call("bash grep -r x")
+		c.Card.Dir = dir
+		s := authorize.Subject{Cwd: dir, Roots: []string{dir}, Level: "trusted"}
+		if v := p.Judge(t.Context(), c, target.Of(c, target.Session{Cwd: dir}), s); v.Decision != want {
+			t.Errorf("%s: %+v, want %s", forbid, v, want)
 		}
 	}
 }

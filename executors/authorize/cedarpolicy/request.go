@@ -21,12 +21,19 @@ type request struct {
 	cedar.Request
 	entities cedar.EntityMap
 	only     bool // it needs no permit; a forbid counts
+	tree     bool // the resource is a directory, and the call concerns everything below it
 }
+
+// The types of files.
+const (
+	fileType      = "File"
+	directoryType = "Directory"
+)
 
 // requests returns one request for each resource of a call. A call without any
 // resource is about its tool.
 func requests(call *executors.Call, t target.Targets, s authorize.Subject) []request {
-	b := &builder{session: s, seen: map[cedar.EntityUID]bool{}}
+	b := &builder{session: s, seen: map[asked]bool{}}
 	b.base(call)
 	for _, p := range t.Parts {
 		if p.Command != nil {
@@ -54,7 +61,7 @@ type builder struct {
 	principal cedar.Entity
 	action    cedar.EntityUID
 	context   cedar.Record
-	seen      map[cedar.EntityUID]bool
+	seen      map[asked]bool
 	out       []request
 }
 
@@ -88,15 +95,24 @@ func (b *builder) base(call *executors.Call) {
 }
 
 // add adds a request about a resource, unless there is one that is as strict.
-func (b *builder) add(resource cedar.Entity, only bool) {
-	if b.seen[resource.UID] {
+func (b *builder) add(resource cedar.Entity, only bool) { b.addTree(resource, only, false) }
+
+func (b *builder) addTree(resource cedar.Entity, only, tree bool) {
+	key := asked{resource.UID, tree}
+	if b.seen[key] {
 		return
 	}
-	b.seen[resource.UID] = !only
+	b.seen[key] = !only
 	b.out = append(b.out, request{
 		Request:  cedar.Request{Principal: b.principal.UID, Action: b.action, Resource: resource.UID, Context: b.context},
-		entities: cedar.EntityMap{b.principal.UID: b.principal, resource.UID: resource}, only: only,
+		entities: cedar.EntityMap{b.principal.UID: b.principal, resource.UID: resource}, only: only, tree: tree,
 	})
+}
+
+// asked identifies a request of one call.
+type asked struct {
+	resource cedar.EntityUID
+	tree     bool
 }
 
 func (b *builder) command(p target.Part) {
@@ -122,7 +138,7 @@ func (b *builder) command(p target.Part) {
 // file adds the places of a file, and the names by which the call reaches them.
 func (b *builder) file(f target.File, guess bool) {
 	for _, place := range f.Places {
-		b.add(b.fileEntity(place, f.Below), guess)
+		b.addTree(b.fileEntity(place, f.Below), guess, f.Below)
 	}
 	for _, name := range f.Names {
 		if !slices.Contains(f.Places, name) {
@@ -137,7 +153,7 @@ func (b *builder) fileEntity(place string, below bool) cedar.Entity {
 	inside := false
 	for dir := slash; ; dir = path.Dir(dir) {
 		if dir != slash || below {
-			dirs = append(dirs, cedar.NewEntityUID("Directory", cedar.String(dir)))
+			dirs = append(dirs, cedar.NewEntityUID(directoryType, cedar.String(dir)))
 		}
 		inside = inside || slices.Contains(b.session.Roots, filepath.FromSlash(dir))
 		if dir == path.Dir(dir) {
@@ -145,7 +161,7 @@ func (b *builder) fileEntity(place string, below bool) cedar.Entity {
 		}
 	}
 	return cedar.Entity{
-		UID: cedar.NewEntityUID("File", cedar.String(slash)), Parents: cedar.NewEntityUIDSet(dirs...),
+		UID: cedar.NewEntityUID(fileType, cedar.String(slash)), Parents: cedar.NewEntityUIDSet(dirs...),
 		Attributes: cedar.NewRecord(cedar.RecordMap{
 			"path": cedar.String(slash), "name": cedar.String(path.Base(slash)), "extension": cedar.String(path.Ext(slash)),
 			"workspace": cedar.Boolean(inside), "tree": cedar.Boolean(below),
