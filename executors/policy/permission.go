@@ -341,14 +341,24 @@ func options(call *executors.Call, d decision) []Option {
 	return all
 }
 
+// whyForModel returns why a call needs permission. Models do not see the reasons of
+// gates.
+func whyForModel(call *executors.Call, d decision) string {
+	asks := func(v executors.Verdict) bool { return v.Decision == executors.Ask }
+	if slices.ContainsFunc(call.Record.Verdicts, asks) {
+		return "a gate asks about it"
+	}
+	return d.why
+}
+
 // unanswered returns the result of a call that the user did not decide.
 func (p ruling) unanswered(call *executors.Call, tool executors.Tool, d decision) executors.Result {
 	if d.dismissed {
-		return executors.Failuref(executors.ConfirmationRequired, "it needs the user's permission (%s), and the user dismissed the question", d.why).
+		return executors.Failuref(executors.ConfirmationRequired, "it needs the user's permission (%s), and the user dismissed the question", whyForModel(call, d)).
 			Hint("Do not retry this call; ask the user what to do instead.").
 			People("You dismissed the question, so this was not run.").Result()
 	}
-	f := executors.Failuref(executors.ConfirmationRequired, "it needs the user's permission (%s), and the question was not answered", d.why).
+	f := executors.Failuref(executors.ConfirmationRequired, "it needs the user's permission (%s), and the question was not answered", whyForModel(call, d)).
 		People("This needs your permission (%s), and the question was not answered. Answer the question in an editor, or run it with --yes. No rule can allow it.", d.why)
 	rules, first := p.suggestRules(call, tool)
 	if rules == "" {

@@ -369,6 +369,22 @@ func TestGateAsks(t *testing.T) {
 	}
 }
 
+// People read the reason of a gate, and models do not.
+func TestGateReasonIsForPeople(t *testing.T) {
+	s := newSetup()
+	s.cfg.Permissions = map[string][]Rule{"bash": {{Pattern: "*", Action: Allow}}}
+	s.build().perm.Approver = nil
+	call := bash("make")
+	gate := executors.Gate("trust", func(context.Context, *executors.Call) (executors.Verdict, error) {
+		return executors.Verdict{Decision: executors.Ask, Reason: "tool:bash is untrusted"}, nil
+	})
+	call.Record, call.Notify = &executors.Record{}, func(executors.Event) {}
+	res, err := gate(s.chain).Execute(t.Context(), call)
+	if err != nil || strings.Contains(res.ForModel(), "untrusted") || !strings.Contains(res.ForPeople(), "trust: tool:bash is untrusted") {
+		t.Errorf("for the model %q, for people %q, %v", res.ForModel(), res.ForPeople(), err)
+	}
+}
+
 // A call that cannot run is denied by a rule, but never asked about.
 func TestUnfit(t *testing.T) {
 	s := newSetup()
