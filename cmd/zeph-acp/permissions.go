@@ -20,11 +20,11 @@ import (
 func newPermissions(f *flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "permissions",
-		Short: "Check how a call would be judged; list or remove remembered answers",
+		Short: "Check how a call would be judged; list or remove remembered answers; import rules",
 		Args:  noCommand,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newPermissionsCheck(f), newPermissionsList(f), newPermissionsForget(f))
+	cmd.AddCommand(newPermissionsCheck(f), newPermissionsList(f), newPermissionsForget(f), newPermissionsImport(f))
 	return cmd
 }
 

@@ -55,6 +55,10 @@ func (g *Gate) Judge(ctx context.Context, call *executors.Call) (executors.Verdi
 	if slices.Contains(g.Config.ExemptTools, call.Tool) {
 		return executors.Verdict{}, nil
 	}
+	if call.Skipped != nil {
+		call.Skipped("the model of " + Name)
+		return executors.Verdict{}, nil
+	}
 	word, reason, err := g.ask(ctx, call)
 	if ctx.Err() != nil {
 		return executors.Verdict{}, context.Cause(ctx)

@@ -25,6 +25,10 @@ func (p ruling) arbitrated(ctx context.Context, call *executors.Call, d *decisio
 	if p.Arbiter == nil || !mode(p.Mode()).judged || len(d.keys) == 0 || len(call.Ask) > 0 || call.Record.Judgement != "" {
 		return false
 	}
+	if call.Skipped != nil {
+		call.Skipped("the model that judges in this mode")
+		return false
+	}
 	action, reason := p.Arbiter.Decide(ctx, call, strings.TrimPrefix(d.why, "default: "))
 	if ctx.Err() != nil {
 		return false

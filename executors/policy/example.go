@@ -15,7 +15,7 @@ func (r Rule) wrongExamples(tool string) map[string]string {
 	wrong := map[string]string{}
 	for key, list := range map[string][]string{"match": r.Match, "not_match": r.NotMatch} {
 		for i, text := range list {
-			matches, err := r.matches(tool, text)
+			matches, err := r.Matches(tool, text)
 			switch {
 			case err != nil:
 				wrong[fmt.Sprintf("%s[%d]", key, i)] = err.Error()
@@ -35,10 +35,10 @@ const exampleRoot = "/workspace"
 // exampleHome is the home directory for the examples of rules.
 const exampleHome = "/home/user"
 
-// matches reports whether the rule matches an example: a command for tools that
+// Matches reports whether the rule matches an example: a command for tools that
 // run commands, a path, or a URL. A rule that allows matches a command if it
 // matches each of its parts; any other rule matches if it matches one part.
-func (r Rule) matches(tool, example string) (bool, error) {
+func (r Rule) Matches(tool, example string) (bool, error) {
 	switch tool {
 	case "bash", "shell", "diagnostics":
 		return r.matchesCommand(example)

@@ -16,6 +16,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 // Checker judges calls with the chain of a session, without their effects. Nothing is
@@ -26,8 +27,9 @@ type Checker struct {
 	// Hooks runs hooks, and asks models that judge calls.
 	Hooks bool
 
-	chain   executors.Executor
-	ready   func(context.Context) // reads the hooks
+	session func() executors.Executor // returns the chain of a new session, and sets ready
+	chain   executors.Executor        // of the last one
+	ready   func(context.Context)     // reads its hooks
 	policy  *policy.ShellPolicyHandle
 	assumed *assumed
 }
@@ -63,6 +65,15 @@ func (a *App) Checker(dir, mode string) (*Checker, error) {
 	s := session.Setup{
 		ID: a.NewID(), Client: &acp.Client{}, CWD: dir, Mode: func() string { return c.Mode },
 		Warn: func(text string) { c.Warnings = append(c.Warnings, text) }, Withdraw: func(string) {},
+		Record: func(...transcript.Event) {}, State: func(string) json.RawMessage { return nil },
+		Spend: func(llm.Model, llm.Usage) *acp.Cost { return nil },
+		Model: func() llm.Model {
+			m, err := a.model(a.Model)
+			if err != nil {
+				return local.Direct{}
+			}
+			return m
+		},
 	}
 	roots, err := a.roots(s)
 	if err != nil {
@@ -79,10 +90,15 @@ func (a *App) Checker(dir, mode string) (*Checker, error) {
 	if !slices.ContainsFunc(a.modes(), func(m acp.SessionMode) bool { return m.ID == c.Mode }) {
 		return nil, fmt.Errorf("there is no mode %q", c.Mode)
 	}
-	c.Warnings = slices.Concat(warnings, left)
+	models, unusable := a.helperModels(cfg, s, in.home)
+	c.Warnings = slices.Concat(warnings, left, unusable)
 	c.policy = a.shellPolicy(s, roots, in.home, cfg, rules)
-	chain, kept := a.chain(cfg, s, in, c.policy, helperModels{}, &ideproxy.Terminals{})
-	c.chain, c.ready = chain, kept.hooks.Ready
+	c.session = func() executors.Executor {
+		chain, kept := a.chain(cfg, s, in, c.policy, models, &ideproxy.Terminals{})
+		c.ready = kept.hooks.Ready
+		return chain
+	}
+	c.chain = c.session()
 	return c, nil
 }
 
@@ -145,7 +161,6 @@ func (c *Checker) Check(ctx context.Context, tool string, input json.RawMessage)
 		ID: "check", Tool: tool, Input: input, Session: "check", Caller: "check", Attempt: 1,
 		Record: &executors.Record{}, Notify: func(executors.Event) {},
 	}
-	c.ready(ctx)
 	c.assumed.tools = nil
 	if t, ok := mcpTool(tool); ok {
 		c.assumed.tools = []executors.Tool{t}
@@ -153,6 +168,8 @@ func (c *Checker) Check(ctx context.Context, tool string, input json.RawMessage)
 	if !c.Hooks {
 		call.Skipped = func(what string) { out.Skipped = append(out.Skipped, what) }
 	}
+	c.chain = c.session()
+	c.ready(ctx)
 	call.Card, call.Unfit = c.chain.Prepare(ctx, call)
 	res, err := c.chain.Execute(ctx, call)
 	for err == nil && call.Rewrite != nil { // a hook changed the input

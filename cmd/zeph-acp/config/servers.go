@@ -26,14 +26,19 @@ func AddServer(o Options, s mcp.Server) (file string, err error) {
 		if _, found := findServer(data, s.Name); found {
 			return nil, fmt.Errorf("there is already a server %q", s.Name)
 		}
-		if len(data) > 0 && !bytes.HasSuffix(data, []byte("\n")) {
-			data = append(data, '\n')
-		}
-		if len(data) > 0 {
-			data = append(data, '\n')
-		}
-		return append(data, entryText(s)...), nil
+		return below(data, entryText(s)), nil
 	})
+}
+
+// below returns data with a table below it.
+func below(data []byte, table string) []byte {
+	if len(data) > 0 && !bytes.HasSuffix(data, []byte("\n")) {
+		data = append(data, '\n')
+	}
+	if len(data) > 0 {
+		data = append(data, '\n')
+	}
+	return append(data, table...)
 }
 
 // RemoveServer removes the entry of an MCP server from the configuration file, and

@@ -1,0 +1,172 @@
+// Package permissions translates the permission rules of other agents into rules of
+// the configuration: [Claude] the settings of Claude Code, [Codex] the .rules files of
+// Codex, and [Gemini] the policies of Gemini CLI.
+//
+// It promises that nothing becomes looser. A rule that denies or asks may cover more
+// than the original. A rule that allows covers the same calls or fewer, and is left out
+// if that is impossible, or if a stricter rule about the same tool could not be
+// translated. Each rule that is left out is in [Import.Left] with a reason.
+//
+// Why are allow rules of a project left out? The configuration applies to all projects,
+// so such a rule would allow calls in others. [Import.OfProject] removes them.
+package permissions
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/policy"
+)
+
+// Import is the translation of a file.
+type Import struct {
+	// Rules are in the order in which the configuration must have them.
+	Rules []Rule
+	// DenyRead are patterns of tools.file.deny_read.
+	DenyRead []string
+	Left     []Left
+
+	lost []string // tools that an untranslated rule restricts; "*" stands for all
+}
+
+// Rule is a rule of [[tools.permissions.TOOL]].
+type Rule struct {
+	Tool string // its key, which may have wildcards
+	policy.Rule
+	source string
+}
+
+// Left is a rule that was not translated.
+type Left struct {
+	Rule   string // as the file has it
+	Reason string
+}
+
+// add adds a rule for each pattern.
+func (i *Import) add(source string, action executors.Decision, tool string, patterns ...string) {
+	for _, p := range patterns {
+		r := Rule{Tool: tool, Rule: policy.Rule{Pattern: p, Action: action}, source: source}
+		if !slices.ContainsFunc(i.Rules, func(o Rule) bool { return o.Tool == tool && o.Pattern == p && o.Action == action }) {
+			i.Rules = append(i.Rules, r)
+		}
+	}
+}
+
+// leave records a rule that cannot be translated.
+func (i *Import) leave(source, format string, args ...any) {
+	l := Left{source, fmt.Sprintf(format, args...)}
+	if !slices.Contains(i.Left, l) {
+		i.Left = append(i.Left, l)
+	}
+}
+
+// tighten leaves out the rules that allow calls of a tool which a stricter rule covers
+// that could not be translated.
+func (i *Import) tighten() {
+	i.drop("a stricter rule about the same tool was not translated", func(r Rule) bool {
+		return slices.ContainsFunc(i.lost, func(t string) bool { return t == "*" || t == r.Tool || covers(t, r.Tool) || covers(r.Tool, t) })
+	})
+	i.drop("a stricter rule covers all of these tools, and would come later", func(r Rule) bool {
+		return slices.ContainsFunc(i.Rules, func(o Rule) bool {
+			return o.Action != executors.Allow && o.Tool != r.Tool && covers(o.Tool, r.Tool)
+		})
+	})
+}
+
+// OfProject leaves out the rules that allow calls, since the file belongs to one project.
+func (i *Import) OfProject() {
+	i.drop("it belongs to one project, and the configuration applies to all", func(Rule) bool { return true })
+}
+
+// drop leaves out the rules that allow and that match.
+func (i *Import) drop(reason string, match func(Rule) bool) {
+	var kept []Rule
+	for _, r := range i.Rules {
+		if r.Action == executors.Allow && match(r) {
+			i.leave(r.source, "%s", reason)
+			continue
+		}
+		kept = append(kept, r)
+	}
+	i.Rules = kept
+}
+
+// covers reports whether the key of a rule, which has wildcards, covers a tool.
+func covers(key, tool string) bool {
+	if !strings.Contains(key, "*") {
+		return false
+	}
+	ok, _ := path.Match(key, tool) // a malformed key matches no tool in the configuration either
+	return ok
+}
+
+// done orders the rules so that the strictest that matches is the first, and leaves out
+// those that would be looser.
+func (i *Import) done() *Import {
+	rank := map[executors.Decision]int{executors.Deny: 0, executors.Ask: 1, executors.Allow: 2}
+	slices.SortStableFunc(i.Rules, func(a, b Rule) int { return cmp.Compare(rank[a.Action], rank[b.Action]) })
+	i.tighten()
+	return i
+}
+
+// Merge returns the translation of several files together. The strictest rule that
+// matches decides, whichever file has it.
+func Merge(files []*Import) *Import {
+	all := &Import{}
+	for _, i := range files {
+		all.Rules, all.DenyRead = append(all.Rules, i.Rules...), append(all.DenyRead, i.DenyRead...)
+		all.Left, all.lost = append(all.Left, i.Left...), append(all.lost, i.lost...)
+	}
+	if len(files) > 1 {
+		all.done()
+	}
+	return all
+}
+
+// Text returns the rules as TOML.
+func (i *Import) Text() string {
+	var b strings.Builder
+	source := ""
+	for _, r := range i.Rules {
+		b.WriteByte('\n')
+		if r.source != source {
+			source = r.source
+			fmt.Fprintf(&b, "# %s\n", comment(source))
+		}
+		fmt.Fprintf(&b, "[[tools.permissions.%s]]\npattern = %s\naction = %q\n", toml.FormatKey(r.Tool), toml.FormatString(r.Pattern), string(r.Action))
+		if len(r.Match) > 0 {
+			fmt.Fprintf(&b, "match = %s\n", List(r.Match))
+		}
+		if len(r.NotMatch) > 0 {
+			fmt.Fprintf(&b, "not_match = %s\n", List(r.NotMatch))
+		}
+	}
+	return strings.TrimPrefix(b.String(), "\n")
+}
+
+// List returns an array of strings as TOML.
+func List(list []string) string {
+	quoted := make([]string, len(list))
+	for i, s := range list {
+		quoted[i] = toml.FormatString(s)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}
+
+// comment returns a text for a comment of TOML.
+func comment(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+// literal escapes a text so that a pattern matches nothing else.
+var literal = strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]")

@@ -1,0 +1,127 @@
+package permissions_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/permissions"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected translations")
+
+// TestTranslate compares translations with those in testdata/translate. Each archive has
+// the file of another agent, the rules as TOML, and the rules that are left out.
+func TestTranslate(t *testing.T) {
+	files, err := filepath.Glob("testdata/translate/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no archives: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var i *permissions.Import
+			switch in := archive.Files[0]; in.Name {
+			case "settings.json":
+				i, err = permissions.Claude(in.Data)
+			case "default.rules":
+				i, err = permissions.Codex(in.Name, in.Data)
+			case "policy.toml":
+				i, err = permissions.Gemini(in.Data)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, left := i.Text(), ""
+			if len(i.DenyRead) > 0 {
+				text = "deny_read = " + permissions.List(i.DenyRead) + "\n\n" + text
+			}
+			for _, l := range i.Left {
+				left += l.Rule + ": " + l.Reason + "\n"
+			}
+			got := append(archive.Files[:1:1], txtar.File{Name: "rules", Data: []byte(text)}, txtar.File{Name: "left", Data: []byte(left)})
+			if *update {
+				archive.Files = got
+				if err := os.WriteFile(file, txtar.Format(archive), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff(string(txtar.Format(&txtar.Archive{Files: archive.Files})), string(txtar.Format(&txtar.Archive{Files: got}))); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestOfProject checks that no rule of a project allows calls in others.
+func TestOfProject(t *testing.T) {
+	i, err := permissions.Claude([]byte(`{"permissions":{"allow":["Bash(make)"],"deny":["Bash(curl *)"]}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	i.OfProject()
+	if text := i.Text(); strings.Contains(text, "allow") || !strings.Contains(text, "curl") || len(i.Left) != 1 {
+		t.Errorf("left %v\n%s", i.Left, text)
+	}
+}
+
+// TestMerge checks that a file which denies wins over one which allows.
+func TestMerge(t *testing.T) {
+	a, err := permissions.Codex("a.rules", []byte(`prefix_rule(pattern=["git"])`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := permissions.Codex("b.rules", []byte(`prefix_rule(pattern=["git", "push"], decision="forbidden")`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := checker(t, permissions.Merge([]*permissions.Import{a, b}))
+	if got := check("bash", "git push"); got != "deny" {
+		t.Errorf("git push: %s", got)
+	}
+	if got := check("bash", "git fetch"); got != "allow" {
+		t.Errorf("git fetch: %s", got)
+	}
+}
+
+func TestMalformed(t *testing.T) {
+	for text, read := range map[string]func([]byte) (*permissions.Import, error){
+		`{"permissions":{"allow":"Bash"}}`: permissions.Claude,
+		`[`:                                permissions.Claude,
+		`prefix_rule(`:                     func(b []byte) (*permissions.Import, error) { return permissions.Codex("x", b) },
+		`[[rule]`:                          permissions.Gemini,
+	} {
+		if _, err := read([]byte(text)); err == nil {
+			t.Errorf("%s: no error", text)
+		}
+	}
+}
+
+// FuzzImport checks that no input makes a translation panic, or write a
+// configuration with mistakes.
+func FuzzImport(f *testing.F) {
+	f.Add(`{"permissions":{"allow":["Bash(a *)","Edit(**/x)"],"deny":["Read(//a)"]}}`)
+	f.Add(`prefix_rule(pattern = ["a", ["b", "c"]], match = ["a b"])`)
+	f.Add("[[rule]]\ntoolName = \"*\"\ncommandPrefix = [\"a\"]\ndecision = \"deny\"\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, read := range []func([]byte) (*permissions.Import, error){
+			permissions.Claude, permissions.Gemini, func(b []byte) (*permissions.Import, error) { return permissions.Codex("x", b) },
+		} {
+			i, err := read([]byte(text))
+			if err != nil {
+				continue
+			}
+			if mistakes := mistakesIn(i.Text()); mistakes != "" {
+				t.Errorf("%s\n%s", mistakes, i.Text())
+			}
+		}
+	})
+}
