@@ -60,10 +60,19 @@ func read(event Event, out output, run executors.HookRun) answer {
 		return answer{failed: fmt.Sprintf("it wrote more than %d bytes", maxOutput)}
 	case strings.HasPrefix(text, "{"):
 		return replied(event, text)
+	case hidesReply(text):
+		return answer{failed: "its answer cannot be read: there is text before the JSON"}
 	case event == UserPromptSubmit || event == SessionStart:
 		return answer{context: text}
 	}
 	return answer{} // other text is for the hook's author
+}
+
+// hidesReply reports whether a text ends in a JSON object on lines of its own, such as a
+// reply after the output of another program.
+func hidesReply(text string) bool {
+	i := strings.Index(text, "\n{")
+	return i >= 0 && json.Valid([]byte(text[i:]))
 }
 
 // replied returns the answer in a reply.

@@ -135,6 +135,7 @@ func TestPreToolUse(t *testing.T) {
 		"no such program":    {"/nonexistent/x", true, "exit code 127", "done", ""},
 		"broken JSON":        {"echo '{'", true, "cannot be read", "done", ""},
 		"text after JSON":    {"echo '{} {}'", true, "text after the JSON", "done", ""},
+		"text before JSON":   {`printf 'loaded\n{"decision":"block"}\n'`, true, "text before the JSON", "done", ""},
 		"wrong types":        {says(`{"decision":1}`), true, "cannot be read", "done", ""},
 		"unknown decision":   {says(`{"decision":"maybe"}`), true, `"maybe" is unknown`, "done", ""},
 		"unknown permission": {says(`{"hookSpecificOutput":{"permissionDecision":"defer"}}`), true, `"defer" is unknown`, "done", ""},

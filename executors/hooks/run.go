@@ -55,8 +55,7 @@ func (s *Session) run(ctx context.Context, record *executors.Record, hooks []*ho
 	var group sync.WaitGroup
 	for i, h := range hooks {
 		if err := s.running.Acquire(ctx, 1); err != nil {
-			answers[i] = answer{hook: h, failed: "the turn ended before"}
-			continue
+			continue // the turn has ended
 		}
 		group.Go(func() {
 			defer s.running.Release(1)
@@ -65,6 +64,9 @@ func (s *Session) run(ctx context.Context, record *executors.Record, hooks []*ho
 	}
 	group.Wait()
 	for i, a := range answers {
+		if a.hook == nil {
+			continue
+		}
 		if a.message != "" {
 			s.o.Warn(executors.Shown(s.short(a.message, maxReason)))
 		}
