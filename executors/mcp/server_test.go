@@ -72,7 +72,7 @@ func newTestServer() *sdk.Server {
 		return nil, nil
 	})
 	add("hang", func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		fmt.Fprintln(os.Stderr, "waiting")
+		_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Progress: 1, Message: "waiting"})
 		<-ctx.Done()
 		fmt.Fprintln(os.Stderr, "cancelled")
 		return nil, ctx.Err()
