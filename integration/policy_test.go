@@ -114,3 +114,20 @@ func lastGates(t *testing.T, home string) (line gatesLine) {
 	}
 	return line
 }
+
+// TestRulesTrustLevel checks that a rule holds at the level of trust that it names and
+// above, as the session's levels change.
+func TestRulesTrustLevel(t *testing.T) {
+	t.Parallel()
+	a := launch(t, start{config: "[tools.policy]\nenabled = true\n[[tools.policy.rules]]\neffect = \"allow\"\ntool = \"read\"\ntrust_level = \"trusted\"\n"})
+	a.file("f", "x\n")
+	a.initialize()
+	s := a.open()
+	for _, step := range []struct{ level, want string }{{"trusted", "policy allow"}, {"provisional", "policy deny"}, {"trusted", "policy allow"}} {
+		a.turnOf(s, "/trust set tool:read "+step.level)
+		a.turnOf(s, "/read f")
+		if got := lastGates(t, a.home).verdicts(); got != step.want {
+			t.Errorf("at the level %s: %q, want %q", step.level, got, step.want)
+		}
+	}
+}

@@ -16,8 +16,8 @@
 // Why is a bad rule an error at the start? Because a rule that is left out allows
 // more than its author meant.
 //
-// Why are default and allow the same to the later links? Because a gate can only
-// tighten: what it allows still needs the user's permission.
+// Why does an allow not run the call? Because a gate can only tighten: the call still
+// needs the user's permission.
 package authorize
 
 import (
@@ -46,13 +46,13 @@ type Options struct {
 	Level  func(call *executors.Call) string // the trust level of a call; nil means trusted
 }
 
-// Authorizer is the gate of one list. A nil one is off.
+// Authorizer is the gate of one table of rules. A nil one is off.
 type Authorizer struct {
 	name    string
-	lists   []list // the user's, then the repository's
-	cedar   Cedar  // nil: no Cedar policies
-	file    string // that the rules came from; empty: the configuration
-	guarded []string
+	lists   []list   // the user's, then the repository's
+	cedar   Cedar    // nil: no Cedar policies
+	file    string   // of the rules; empty: the configuration
+	guarded []string // files of rules and policies, which no judged call may change
 	options Options
 }
 
