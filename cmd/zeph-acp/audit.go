@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,22 +11,23 @@ import (
 	"github.com/zeph-acp/zeph-acp/audit"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
+	"github.com/zeph-acp/zeph-acp/executors"
 )
 
 func newAudit(f *flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit",
-		Short: "Show, count or verify the record of all tool calls",
-		Long: `Show, count or verify the record of all tool calls, also while an agent runs.
+		Short: "Show, count, verify or export the record of all tool calls",
+		Long: `Show, count, verify or export the record of all tool calls, also while an agent runs.
 
 The record is in audit.jsonl, and older lines in audit.jsonl.1, under ZEPH_HOME or
 in the state directory.`,
 		Args: noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usageError(`want "audit show", "audit stats" or "audit verify": try %q`, cmd.CommandPath()+" --help")
+			return usageError(`want "audit show", "audit stats", "audit verify" or "audit export": try %q`, cmd.CommandPath()+" --help")
 		},
 	}
-	cmd.AddCommand(newAuditShow(f), newAuditStats(f), &cobra.Command{
+	cmd.AddCommand(newAuditShow(f), newAuditStats(f), newAuditExport(f), &cobra.Command{
 		Use:   "verify",
 		Short: "Check that no line of the record was changed, added, removed or moved",
 		Long: `Check that no line of the record was changed, added, removed or moved. If one was,
@@ -67,10 +69,38 @@ type callFilter struct {
 	session string // prefix of its id; "" selects all
 	tool    string // "" selects all
 	failed  bool   // only calls that did not succeed
+	gate    string // that gave a verdict; "" selects all
+	phase   string // "" selects all
+	hook    string // part of the command of a hook that ran; "" selects all
+	mcp     string // the MCP server of the tool; "" selects all
+}
+
+// register adds the flags that select calls.
+func (c *callFilter) register(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.StringVar(&c.session, "session", "", "only sessions whose id begins with `ID`")
+	fs.StringVar(&c.tool, "tool", "", "only calls of `TOOL`")
+	fs.BoolVar(&c.failed, "failed", false, "only calls that did not succeed")
+	fs.StringVar(&c.gate, "gate", "", "only calls that `GATE` judged; GATE=DECISION, such as policy=deny, only with that verdict")
+	fs.StringVar(&c.phase, "phase", "", "only calls of `PHASE`: planner, executor, verifier or autonomous")
+	fs.StringVar(&c.hook, "hook", "", "only calls of which a hook with `TEXT` in its command ran")
+	fs.StringVar(&c.mcp, "mcp", "", "only calls of tools of the MCP server `NAME`")
 }
 
 func (c callFilter) wants(e *audit.Entry) bool {
-	return strings.HasPrefix(e.Session, c.session) && (c.tool == "" || e.Tool == c.tool) && (!c.failed || e.Result != audit.Success)
+	return strings.HasPrefix(e.Session, c.session) && (c.tool == "" || e.Tool == c.tool) && (!c.failed || e.Result != audit.Success) &&
+		(c.phase == "" || e.Phase == c.phase) && (c.mcp == "" || e.MCPServer == c.mcp) && c.wantsGate(e) && c.wantsHook(e)
+}
+
+func (c callFilter) wantsGate(e *audit.Entry) bool {
+	gate, decision, exact := strings.Cut(c.gate, "=")
+	return c.gate == "" || slices.ContainsFunc(e.Gates, func(v executors.Verdict) bool {
+		return v.Gate == gate && (!exact || string(v.Decision) == decision)
+	})
+}
+
+func (c callFilter) wantsHook(e *audit.Entry) bool {
+	return c.hook == "" || slices.ContainsFunc(e.Hooks, func(h executors.HookRun) bool { return strings.Contains(h.Command, c.hook) })
 }
 
 // read passes the selected calls to each, the oldest first, and warns about lines

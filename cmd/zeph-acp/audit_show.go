@@ -44,9 +44,7 @@ milliseconds, what was called, and why it was no success.`,
 			})
 		},
 	}
-	cmd.Flags().StringVar(&wanted.session, "session", "", "show only sessions whose id begins with `ID`")
-	cmd.Flags().StringVar(&wanted.tool, "tool", "", "show only calls of `TOOL`")
-	cmd.Flags().BoolVar(&wanted.failed, "failed", false, "show only calls that did not succeed")
+	wanted.register(cmd)
 	cmd.Flags().IntVarP(&last, "last", "n", 0, "show only the last `N` calls")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the lines of the log unchanged")
 	return cmd

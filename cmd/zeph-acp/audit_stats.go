@@ -35,13 +35,13 @@ func newAuditStats(f *flags) *cobra.Command {
 					return enc.Encode(s)
 				}
 				if s.All.Calls == 0 {
-					return noCalls(cmd, callFilter{})
+					return noCalls(cmd, wanted)
 				}
 				return s.text(cmd.OutOrStdout())
 			})
 		},
 	}
-	cmd.Flags().StringVar(&wanted.session, "session", "", "count only sessions whose id begins with `ID`")
+	wanted.register(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
 	return cmd
 }

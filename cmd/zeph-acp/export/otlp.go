@@ -1,0 +1,145 @@
+package export
+
+import (
+	"encoding/json"
+	"io"
+
+	"github.com/zeph-acp/zeph-acp/audit"
+)
+
+// maxBatch is the number of records of one request.
+const maxBatch = 256
+
+// maxAttribute bounds the texts of a record, in characters.
+const maxAttribute = 4096
+
+// OTLP writes entries as ExportLogsServiceRequest messages, one JSON object a line, as
+// collectors read them from files. 64-bit integers are strings, as the JSON mapping of
+// Protocol Buffers requires:
+// https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding
+type OTLP struct {
+	Product Product
+	Mask    func(string) string // redacts secrets; nil redacts none
+
+	batch []record
+}
+
+type (
+	request struct {
+		ResourceLogs []resourceLogs `json:"resourceLogs"`
+	}
+	resourceLogs struct {
+		Resource  resource    `json:"resource"`
+		ScopeLogs []scopeLogs `json:"scopeLogs"`
+	}
+	resource struct {
+		Attributes []attribute `json:"attributes"`
+	}
+	scopeLogs struct {
+		Scope      scope    `json:"scope"`
+		LogRecords []record `json:"logRecords"`
+	}
+	scope struct {
+		Name    string `json:"name"`
+		Version string `json:"version"`
+	}
+	record struct {
+		TimeUnixNano         string      `json:"timeUnixNano"`
+		ObservedTimeUnixNano string      `json:"observedTimeUnixNano"`
+		SeverityNumber       int         `json:"severityNumber"`
+		SeverityText         string      `json:"severityText"`
+		EventName            string      `json:"eventName"`
+		Body                 value       `json:"body"`
+		Attributes           []attribute `json:"attributes"`
+	}
+	attribute struct {
+		Key   string `json:"key"`
+		Value value  `json:"value"`
+	}
+	// value is an AnyValue: exactly one field is set.
+	value struct {
+		String *string `json:"stringValue,omitempty"`
+		Int    *string `json:"intValue,omitempty"`
+		Bool   *bool   `json:"boolValue,omitempty"`
+	}
+)
+
+// Add adds an entry, and writes a request if there are enough of them.
+func (o *OTLP) Add(w io.Writer, e *audit.Entry) error {
+	o.batch = append(o.batch, o.record(e))
+	if len(o.batch) < maxBatch {
+		return nil
+	}
+	return o.Flush(w)
+}
+
+// Flush writes the entries that were added since the last request.
+func (o *OTLP) Flush(w io.Writer) error {
+	if len(o.batch) == 0 {
+		return nil
+	}
+	r := request{[]resourceLogs{{
+		Resource: resource{[]attribute{{"service.name", text(o.Product.Name)}, {"service.version", text(o.Product.Version)}}},
+		ScopeLogs: []scopeLogs{{
+			Scope: scope{o.Product.Name + "/audit", o.Product.Version}, LogRecords: o.batch,
+		}},
+	}}}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	o.batch = nil
+	return enc.Encode(r)
+}
+
+func (o *OTLP) record(e *audit.Entry) record {
+	t := texts{o.Mask}
+	at := number(e.When().UnixNano())
+	if e.When().IsZero() {
+		at = "0"
+	}
+	s := severityOf(e)
+	r := record{
+		TimeUnixNano: at, ObservedTimeUnixNano: at, SeverityNumber: s.number, SeverityText: s.text,
+		EventName: "zeph.tool_call", Body: text(t.of(e.Tool+": "+subject(e), maxAttribute)),
+	}
+	add := func(key, s string) {
+		if s != "" {
+			r.Attributes = append(r.Attributes, attribute{key, text(t.of(s, maxAttribute))})
+		}
+	}
+	count := func(key string, n int64) {
+		digits := number(n)
+		r.Attributes = append(r.Attributes, attribute{key, value{Int: &digits}})
+	}
+	add("zeph.tool_call_id", e.ID)
+	add("zeph.tool", e.Tool)
+	add("session.id", e.Session)
+	add("zeph.caller_id", e.Caller)
+	add("zeph.origin", e.Origin)
+	add("zeph.phase", e.Phase)
+	add("zeph.decision", e.Decision)
+	add("zeph.rule", e.Rule)
+	add("zeph.answer", e.Answer)
+	add("zeph.policy_match", e.PolicyMatch)
+	add("zeph.adversarial_policy_decision", e.Adversarial)
+	add("zeph.gates", gates(e))
+	add("zeph.hooks", hooks(e))
+	add("zeph.trust", e.Trust)
+	add("zeph.claim_source", e.ClaimSource)
+	add("zeph.mcp_server", e.MCPServer)
+	add("zeph.result", string(e.Result))
+	add("error.type", string(e.Category))
+	add("error.message", e.Error)
+	add("process.command_line", e.Command)
+	add("url.full", e.URL)
+	if len(e.Paths) > 0 {
+		add("file.path", e.Paths[0])
+	}
+	if e.ExitCode != nil {
+		count("process.exit.code", int64(*e.ExitCode))
+	}
+	count("zeph.duration_ms", e.DurationMS)
+	r.Attributes = append(r.Attributes, attribute{"zeph.truncated", value{Bool: &e.Truncated}})
+	return r
+}
+
+func text(s string) value { return value{String: &s} }
