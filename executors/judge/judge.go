@@ -75,7 +75,7 @@ func Question(call *executors.Call, because string, mask func(string) string) (q
 		return "", false, ErrTooLong
 	}
 	s := shown{
-		Tool: call.Tool, Server: call.Spec.Server, Phase: call.Phase.String(), AskedBy: call.Origin.String(),
+		Tool: call.Tool, Server: call.Server(), Phase: call.Phase.String(), AskedBy: call.Origin.String(),
 		Command: mask(card.Command), Dir: card.Dir, URL: mask(card.URL), Because: because,
 		Words: executors.ReplaceMiddle(mask(call.Words), maxWords/2, " … "),
 	}

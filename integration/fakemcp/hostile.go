@@ -63,6 +63,10 @@ func (h *hostile) frame(line []byte) {
 	}
 	id := string(m.ID)
 	switch {
+	case step == "initialize" && strings.HasPrefix(h.habit, listed):
+		h.answer(id, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"listChanged":true}},"serverInfo":{"name":"x","version":"1"}}`)
+	case strings.HasPrefix(h.habit, listed) && (strings.HasPrefix(step, "prompts/") || strings.HasPrefix(step, "resources/")):
+		h.lists(step, id)
 	case step == "initialize":
 		h.answer(id, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"x","version":"1"}}`)
 	case step == "list":
@@ -168,6 +172,8 @@ func (h *hostile) call(id string) {
 		for range 5000 {
 			h.write(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}` + "\n" + `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"zeph-1","progress":1,"message":"` + Order + `"}}` + "\n")
 		}
+	case listed + "storm":
+		h.listStorm()
 	case "samples":
 		h.calling = id
 		h.write(`{"jsonrpc":"2.0","id":"s","method":"sampling/createMessage","params":{"messages":[{"role":"user","content":{"type":"text","text":"hi"}}],"maxTokens":9}}` + "\n")

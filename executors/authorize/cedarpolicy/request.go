@@ -88,7 +88,7 @@ func (b *builder) base(call *executors.Call) {
 			"origin": cedar.String(call.Origin.String()), "phase": cedar.String(call.Phase.String()),
 		}),
 		"tool": cedar.NewRecord(cedar.RecordMap{
-			"kind": cedar.String(kind), "server": cedar.String(call.Spec.Server),
+			"kind": cedar.String(kind), "server": cedar.String(call.Server()),
 			"read_only": cedar.Boolean(call.Spec.Effect.ReadOnly()),
 		}),
 	})

@@ -103,7 +103,7 @@ func (t *Targets) plain(call *executors.Call, v values, s Session) Part {
 	}
 	ours := len(card.Paths) > 0 || card.URL != ""
 	texts := v.named
-	if !ours && call.Spec.Server != "" {
+	if !ours && call.Server() != "" {
 		texts = append(texts, v.formed...)
 	}
 	for _, text := range texts {
