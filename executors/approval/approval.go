@@ -111,7 +111,7 @@ func parse(data []byte) (kept, error) {
 
 // change stores the content as edit leaves it. A text that cannot be read stays, so that
 // no approval is lost by it. An approval that cannot be stored is asked about again.
-func (s *Store) change(edit func(k kept)) {
+func (s *Store) change(edit func(k kept)) error {
 	err := s.Change(func(old []byte) ([]byte, error) {
 		k, err := parse(old)
 		if err != nil {
@@ -123,6 +123,7 @@ func (s *Store) change(edit func(k kept)) {
 	if err != nil {
 		s.Log(err)
 	}
+	return err
 }
 
 // State returns whether the user approved a subject in this or an earlier session.
@@ -151,18 +152,21 @@ func (s *Store) State(subject Subject) State {
 // Approve stores the approval of a subject. It replaces that of an earlier text.
 func (s *Store) Approve(subject Subject) {
 	if s != nil {
-		s.change(func(k kept) { k.Approved[subject.key()] = subject.hash() })
+		_ = s.change(func(k kept) { k.Approved[subject.key()] = subject.hash() })
 	}
 }
 
 // Pin stores new texts of an owner. For each text that differs from the one at its first
-// use, it returns that first one.
-func (s *Store) Pin(owner string, texts map[string]string) (changed map[string]string) {
+// use, it returns that first one. An error means that the stored texts cannot be read, so
+// that no text could be compared.
+func (s *Store) Pin(owner string, texts map[string]string) (changed map[string]string, err error) {
 	if s == nil || len(texts) == 0 {
-		return nil
+		return nil, nil
 	}
 	changed = map[string]string{}
-	s.change(func(k kept) {
+	compared := false
+	err = s.change(func(k kept) {
+		compared = true
 		known := k.of(owner)
 		for name, text := range texts {
 			before, ok := known[name]
@@ -174,12 +178,15 @@ func (s *Store) Pin(owner string, texts map[string]string) (changed map[string]s
 			}
 		}
 	})
-	return changed
+	if compared { // that it cannot be stored is no danger
+		err = nil
+	}
+	return changed, err
 }
 
 // Accept replaces a stored text.
 func (s *Store) Accept(owner, name, text string) {
-	s.change(func(k kept) { k.of(owner)[name] = text })
+	_ = s.change(func(k kept) { k.of(owner)[name] = text })
 }
 
 // of returns the texts of an owner.

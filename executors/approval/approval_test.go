@@ -96,7 +96,10 @@ func TestDamaged(t *testing.T) {
 	s.Log = func(error) { logged++ }
 	subject := Subject{What: "x"}
 	s.Approve(subject)
-	if s.State(subject) != Waiting || len(s.Pin("o", map[string]string{"a": "b"})) > 0 || saved != "{" || logged != 3 {
+	if _, err := s.Pin("o", map[string]string{"a": "b"}); err == nil {
+		t.Error("texts were compared with a file that cannot be read")
+	}
+	if s.State(subject) != Waiting || saved != "{" || logged != 3 {
 		t.Errorf("saved %q, %d logged", saved, logged)
 	}
 }
@@ -104,17 +107,17 @@ func TestDamaged(t *testing.T) {
 func TestPin(t *testing.T) {
 	saved := ""
 	s := memory(t, &saved)
-	if changed := s.Pin("o", map[string]string{"a": "1", "b": "1"}); len(changed) > 0 {
+	if changed, err := s.Pin("o", map[string]string{"a": "1", "b": "1"}); err != nil || len(changed) > 0 {
 		t.Errorf("new texts: %v", changed)
 	}
-	if changed := s.Pin("o", map[string]string{"a": "1", "b": "2"}); len(changed) != 1 || changed["b"] != "1" {
+	if changed, err := s.Pin("o", map[string]string{"a": "1", "b": "2"}); err != nil || len(changed) != 1 || changed["b"] != "1" {
 		t.Errorf("a changed text: %v", changed)
 	}
 	s.Accept("o", "b", "2")
-	if changed := s.Pin("o", map[string]string{"b": "2"}); len(changed) > 0 {
+	if changed, err := s.Pin("o", map[string]string{"b": "2"}); err != nil || len(changed) > 0 {
 		t.Errorf("an accepted text: %v", changed)
 	}
-	if changed := s.Pin("p", map[string]string{"b": "3"}); len(changed) > 0 {
+	if changed, err := s.Pin("p", map[string]string{"b": "3"}); err != nil || len(changed) > 0 {
 		t.Errorf("another owner: %v", changed)
 	}
 }

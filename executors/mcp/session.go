@@ -48,6 +48,7 @@ type Session struct {
 	// Used by Ready alone, which one turn at a time calls.
 	pending []pending                     // servers that the user has not approved yet
 	answers map[string]approval.Answer    // to questions about definitions
+	warned  bool                          // that no definition can be checked
 	checked map[*joined]map[string]string // definitions that equal the pinned ones, by server and tool
 
 	mu      sync.Mutex
@@ -83,6 +84,7 @@ type offer struct {
 	as     string  // its name at the server
 
 	definition string // the text that the user approves
+	held       string // why it is withheld; empty: it is not
 }
 
 // Session starts the servers of a session in the background.
@@ -152,11 +154,10 @@ func (s *Session) Ready(ctx context.Context) {
 	defer s.mu.Unlock()
 	s.held = nil
 	now = slices.DeleteFunc(now, func(o offer) bool {
-		held := withheld[o.as+"\x00"+o.server.prefix]
-		if held {
+		if o.held = withheld[o.as+"\x00"+o.server.prefix]; o.held != "" {
 			s.held = append(s.held, o)
 		}
-		return held
+		return o.held != ""
 	})
 	s.offered = s.refresh(append(now, resources...))
 }
@@ -205,7 +206,7 @@ func (j *joined) offers() []offer {
 			continue
 		}
 		t.offered.Name = name
-		out = append(out, offer{t.offered, t.title, j, t.name, t.pin})
+		out = append(out, offer{t.offered, t.title, j, t.name, t.pin, ""})
 	}
 	return out
 }

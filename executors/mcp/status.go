@@ -69,7 +69,7 @@ func (j *joined) status(mask func(string) string) Status {
 
 // withhold moves a tool from Tools to LeftOut.
 func (s *Status) withhold(o offer) {
-	s.leaveOut(o.Name, o.as, "its definition has changed since its first use, and you have not approved that")
+	s.leaveOut(o.Name, o.as, o.held)
 }
 
 // Refuse moves tools to LeftOut that the model's provider refuses, with its reasons by

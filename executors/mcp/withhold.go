@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -31,9 +32,16 @@ func (s *Session) ask(ctx context.Context) {
 	s.pending = nil
 }
 
-// withhold returns the tools whose definition has changed since their first use and
-// that the user does not approve now.
-func (s *Session) withhold(ctx context.Context, offers []offer) map[string]bool {
+// The reasons for which tools are withheld.
+const (
+	heldChanged   = "its definition has changed since its first use, and you have not approved that"
+	heldUnchecked = "the file of approvals cannot be read, so its definition cannot be compared with that at its first use"
+)
+
+// withhold returns the tools that may not be used, with the reasons: their definitions
+// have changed since their first use and the user does not approve that now, or they
+// cannot be compared.
+func (s *Session) withhold(ctx context.Context, offers []offer) map[string]string {
 	byServer := map[*joined]map[string]string{}
 	for _, o := range offers {
 		if byServer[o.server] == nil {
@@ -41,16 +49,23 @@ func (s *Session) withhold(ctx context.Context, offers []offer) map[string]bool 
 		}
 		byServer[o.server][o.as] = o.definition
 	}
-	out := map[string]bool{}
+	out := map[string]string{}
 	for _, server := range s.servers {
 		if maps.Equal(s.checked[server], byServer[server]) {
 			continue
 		}
-		changed := s.pool.Approvals.Pin(server.entry.pinned(), byServer[server])
+		changed, err := s.pool.Approvals.Pin(server.entry.pinned(), byServer[server])
+		if err != nil {
+			s.unchecked(err)
+			for tool := range byServer[server] {
+				out[tool+"\x00"+server.prefix] = heldUnchecked
+			}
+			continue
+		}
 		for _, tool := range slices.Sorted(maps.Keys(changed)) {
 			now := byServer[server][tool]
 			if !s.accepts(ctx, server, tool, changed[tool], now) {
-				out[tool+"\x00"+server.prefix] = true
+				out[tool+"\x00"+server.prefix] = heldChanged
 			}
 		}
 		if len(changed) == 0 {
@@ -58,6 +73,14 @@ func (s *Session) withhold(ctx context.Context, offers []offer) map[string]bool 
 		}
 	}
 	return out
+}
+
+// unchecked warns the user, once in a session, that tools are withheld.
+func (s *Session) unchecked(err error) {
+	if !s.warned {
+		s.warned = true
+		s.warn(fmt.Sprintf("The tools of MCP servers are withheld, since the file of approvals cannot be read: %s. Repair or remove %s in the data directory.", line(err.Error()), approval.FileName))
+	}
 }
 
 // accepts asks the user about a changed definition, once in a session, and reports

@@ -29,7 +29,7 @@ func memory(t *testing.T) *approval.Store {
 // asked opens a session whose user answers questions; it returns their titles too.
 func (f *fixture) asked(answer approval.Answer, servers ...Server) (*Session, *[]approval.Question) {
 	questions := &[]approval.Question{}
-	s := f.Session(Options{Dir: f.dir, Servers: servers, Wait: time.Minute, Ask: func(_ context.Context, q approval.Question) approval.Answer {
+	s := f.Session(Options{Dir: f.dir, Servers: servers, Wait: time.Minute, Warn: f.warn.add, Ask: func(_ context.Context, q approval.Question) approval.Answer {
 		*questions = append(*questions, q)
 		return answer
 	}})
@@ -123,5 +123,26 @@ func TestChangedTools(t *testing.T) {
 	}
 	if _, questions := f.asked(approval.No, e); len(*questions) != 0 {
 		t.Errorf("an approved definition: %+v", *questions)
+	}
+}
+
+// TestUncheckedTools checks that no tool is offered whose definition cannot be compared.
+func TestUncheckedTools(t *testing.T) {
+	f := newFixture(t)
+	f.Approvals = &approval.Store{
+		Load:   func() ([]byte, error) { return []byte("{"), nil },
+		Change: func(edit func([]byte) ([]byte, error)) error { _, err := edit([]byte("{")); return err },
+		Log:    func(error) {},
+	}
+	s, questions := f.asked(approval.Always, program(t, "s", "tools"))
+	s.Ready(t.Context())
+	if got := names(s.Tools()); got != "" || len(*questions) != 0 {
+		t.Errorf("tools %s, questions %+v", got, *questions)
+	}
+	if why := s.Status()[0].LeftOut["echo"]; !strings.Contains(why, "cannot be read") {
+		t.Errorf("left out: %q", why)
+	}
+	if warned := strings.Join(f.warn.list(), "\n"); strings.Count(warned, "are withheld") != 1 || !strings.Contains(warned, approval.FileName) {
+		t.Errorf("warned: %q", warned)
 	}
 }
