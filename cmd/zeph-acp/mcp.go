@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/mcp"
 )
@@ -63,6 +61,9 @@ func newMCPAdd(f *flags) *cobra.Command {
 			if len(args) == 0 || (s.URL == "") == (len(args) == 1) {
 				return usageError("want a name and either a command after -- or --url: try %q", cmd.CommandPath()+" --help")
 			}
+			if s.URL == "" && (s.OAuthClientID != "" || s.OAuthSecretFrom != "" || s.OAuthPort != 0) {
+				return usageError("a program has no login: --oauth-client-id, --oauth-secret-from and --oauth-port need --url")
+			}
 			s.Name = args[0]
 			if len(args) > 1 {
 				s.Command, s.Args = args[1], args[2:]
@@ -87,6 +88,9 @@ func newMCPAdd(f *flags) *cobra.Command {
 	cmd.Flags().StringArrayVar(&env, "env", nil, "a variable `NAME=VALUE` for the program; repeatable")
 	cmd.Flags().StringArrayVar(&s.EnvFrom, "env-from", nil, "a variable `NAME` that the program gets from the environment; repeatable")
 	cmd.Flags().StringArrayVar(&headers, "header", nil, "a header `NAME:VALUE` for the URL; repeatable")
+	cmd.Flags().StringVar(&s.OAuthClientID, "oauth-client-id", "", "the `ID` of a client registered for logins at the URL, or the https URL of its metadata")
+	cmd.Flags().StringVar(&s.OAuthSecretFrom, "oauth-secret-from", "", "the variable `NAME` with the secret of that client")
+	cmd.Flags().IntVar(&s.OAuthPort, "oauth-port", 0, "the `PORT` to which the browser returns after a login; default: any")
 	return cmd
 }
 
@@ -115,36 +119,6 @@ func newMCPRemove(f *flags) *cobra.Command {
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "removed %s from %s\n", args[0], file)
 			return err
-		},
-	}
-}
-
-func newMCPImport(f *flags) *cobra.Command {
-	return &cobra.Command{
-		Use:   "import FILE",
-		Short: "Add the servers of another client's JSON file",
-		Long: `Adds the servers of a JSON file that has mcpServers or servers, such as ~/.claude.json,
-.mcp.json, ~/.cursor/mcp.json or .vscode/mcp.json. Servers whose name is taken are left out.`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			file, err := os.Open(args[0])
-			if err != nil {
-				return err
-			}
-			defer file.Close()
-			data, err := keys.ReadBounded(file)
-			if err != nil {
-				return fmt.Errorf("%s: %w", args[0], err)
-			}
-			servers, wrong := mcp.ParseFile(data)
-			for _, s := range servers {
-				if _, err := config.AddServer(config.Options{File: f.config, Environ: f.environ}, s); err != nil {
-					wrong = errors.Join(wrong, err)
-					continue
-				}
-				fmt.Fprintf(cmd.OutOrStdout(), "added %s\t%s\n", s.Name, s.Target())
-			}
-			return wrong
 		},
 	}
 }

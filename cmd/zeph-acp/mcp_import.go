@@ -1,0 +1,96 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
+	"github.com/zeph-acp/zeph-acp/executors/mcp"
+)
+
+func newMCPImport(f *flags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "import [FILE]",
+		Short: "Add the servers of another client's JSON file",
+		Long: `Adds the servers of a JSON file that has mcpServers or servers, such as .mcp.json or
+.vscode/mcp.json. Without a FILE it reads the user's own files of Claude Code, Claude Desktop,
+Cursor and VS Code, and prints which it found. Files of a repository are never read without
+being named, since their entries start programs. Servers whose name is taken are left out.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return f.importServers(cmd, args[0])
+			}
+			var wrong error
+			found := false
+			for _, file := range clientFiles(f.getenv, runtime.GOOS) {
+				if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+					continue
+				}
+				found = true
+				fmt.Fprintf(cmd.OutOrStdout(), "reading %s\n", file)
+				if err := f.importServers(cmd, file); err != nil {
+					wrong = errors.Join(wrong, fmt.Errorf("%s: %w", file, err))
+				}
+			}
+			if !found {
+				return errors.New("no file of Claude, Cursor or VS Code was found: name one")
+			}
+			return wrong
+		},
+	}
+}
+
+// clientFiles returns the files in which other clients keep the user's servers on an
+// operating system.
+func clientFiles(getenv func(string) string, system string) []string {
+	home := config.HomeDir(getenv)
+	if home == "" {
+		return nil
+	}
+	settings := filepath.Join(home, ".config")
+	switch {
+	case system == "darwin":
+		settings = filepath.Join(home, "Library", "Application Support")
+	case system == "windows":
+		settings = filepath.Join(home, "AppData", "Roaming")
+	case filepath.IsAbs(getenv("XDG_CONFIG_HOME")):
+		settings = getenv("XDG_CONFIG_HOME")
+	}
+	return []string{
+		filepath.Join(home, ".claude.json"),
+		filepath.Join(settings, "Claude", "claude_desktop_config.json"),
+		filepath.Join(home, ".cursor", "mcp.json"),
+		filepath.Join(settings, "Code", "User", "mcp.json"),
+	}
+}
+
+// importServers adds the servers of a file to the configuration. Entries that cannot be
+// added are errors; the others are added all the same.
+func (f *flags) importServers(cmd *cobra.Command, name string) error {
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	data, err := keys.ReadBounded(file)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	servers, wrong := mcp.ParseFile(data)
+	for _, s := range servers {
+		if _, err := config.AddServer(config.Options{File: f.config, Environ: f.environ}, s); err != nil {
+			wrong = errors.Join(wrong, err)
+			continue
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "added %s\t%s\n", s.Name, s.Target())
+	}
+	return wrong
+}
