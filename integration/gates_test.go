@@ -256,3 +256,20 @@ func TestLabelsOfAttachments(t *testing.T) {
 	a.answer("1")
 	a.wants(a.turnOf(s, "/status"), "Labels: untrusted (the file bug.eml) and private (the file .env)")
 }
+
+// TestLabelsOfPrompts uses a prompt of an MCP server, which sets a label, and then blocks
+// the server.
+func TestLabelsOfPrompts(t *testing.T) {
+	t.Parallel()
+	m := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say("ok")))
+	a := launch(t, start{env: m.Env(), config: allowReads})
+	a.initialize()
+	s := a.openWith(stdioServer(t, "lib", "library"))
+	a.turnOf(s, "/lib:talk")
+	a.wants(a.turnOf(s, "/status"), "Labels: untrusted (the MCP server lib)")
+	a.turnOf(s, "/trust set server:lib blocked")
+	a.wants(a.turnOf(s, "/lib:talk"), "The MCP server lib is blocked")
+	if n := len(m.Requests()); n != 1 {
+		t.Errorf("the model got %d requests", n)
+	}
+}

@@ -184,6 +184,15 @@ func (s *Session) Prompt(ctx context.Context, command, rest string) (messages []
 	return nil, strings.Join(append([]string{reply}, notes...), "\n"), true, nil
 }
 
+// PromptServer returns the name of the server whose prompt a command names, or "".
+func (s *Session) PromptServer(command string) string {
+	server, _, _ := s.promptOf(command)
+	if server == nil {
+		return ""
+	}
+	return server.entry.Name
+}
+
 // promptOf returns the server and the prompt of a command. If the server has no such
 // prompt, the reply says so.
 func (s *Session) promptOf(command string) (_ *joined, _ prompt, reply string) {

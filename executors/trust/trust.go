@@ -165,6 +165,11 @@ func (o observer) Execute(ctx context.Context, call *executors.Call) (executors.
 	return res, err
 }
 
+// Refuses reports whether an MCP server is blocked, for its texts that no call returns.
+func (t *Trust) Refuses(server string) bool {
+	return t.cfg.Enabled && t.Of(Server(server)) == Blocked
+}
+
 // ReadServer notes text of an MCP server that no call returned, such as a prompt.
 func (t *Trust) ReadServer(name string) { t.note(Server(name)) }
 

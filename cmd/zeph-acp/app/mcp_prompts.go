@@ -24,6 +24,12 @@ func (k *keeper) Expand(ctx context.Context, name, rest string) (session.Expansi
 	if !ok || err != nil || reply != "" {
 		return session.Expansion{Reply: reply}, ok, err
 	}
+	server := k.mcp.PromptServer(name)
+	if k.gates.trust.Refuses(server) {
+		return session.Expansion{Reply: "The MCP server " + server + " is blocked; `/trust` shows why."}, true, nil
+	}
+	k.gates.trust.ReadServer(server)
+	k.gates.flow.ReadServer(server)
 	return arrange(messages, "/"+name+" "+rest), true, nil
 }
 
