@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,6 +18,7 @@ type ShellPolicy struct {
 	shell   ShellRules
 	rules   Config
 	allowed []string // allowed_paths, absolute and without symlinks
+	hiding  bool     // some rule denies every call that it is applied to
 }
 
 // NewShellPolicy makes the policy of a valid configuration. home is absolute;
@@ -25,7 +27,13 @@ type ShellPolicy struct {
 // Symbolic links in allowed_paths are resolved here, once. A link that later
 // replaces such a directory opens nothing.
 func NewShellPolicy(shell ShellRules, rules Config, home string) *ShellPolicy {
-	return &ShellPolicy{shell: shell, rules: rules, allowed: shell.Allowed(home)}
+	p := &ShellPolicy{shell: shell, rules: rules, allowed: shell.Allowed(home)}
+	for _, of := range []map[string][]Rule{rules.Permissions, rules.repository} {
+		for _, list := range of {
+			p.hiding = p.hiding || slices.ContainsFunc(list, Rule.deniesAll)
+		}
+	}
+	return p
 }
 
 // Allowed returns the directories of allowed_paths, absolute and without symlinks.

@@ -100,6 +100,9 @@ func (p permitted) Tools() []executors.Tool {
 
 func (p permitted) shown(policy *ShellPolicy) []executors.Tool {
 	all := p.next.Tools()
+	if !policy.hiding {
+		return all
+	}
 	shown := make([]executors.Tool, 0, len(all))
 	for _, t := range all {
 		if !policy.hides(t.Name) {
@@ -122,6 +125,9 @@ func (p *ShellPolicy) Hidden(tool string) string {
 
 // hides reports whether the rules deny every call of a tool.
 func (p *ShellPolicy) hides(tool string) bool {
+	if !p.hiding {
+		return false
+	}
 	_, users := denyingAll(rules(p.rules.Permissions, tool))
 	_, repositorys := denyingAll(rules(p.rules.repository, tool))
 	return users || repositorys
@@ -134,12 +140,15 @@ func denyingAll(rules []Rule) (Rule, bool) {
 		if r.Action != Deny {
 			return Rule{}, false
 		}
-		if strings.Trim(r.Pattern, "*") == "" {
+		if r.deniesAll() {
 			return r, true
 		}
 	}
 	return Rule{}, false
 }
+
+// deniesAll reports whether the rule denies every call that it is applied to.
+func (r Rule) deniesAll() bool { return r.Action == Deny && strings.Trim(r.Pattern, "*") == "" }
 
 func (p permitted) Prepare(ctx context.Context, call *executors.Call) (executors.Card, error) {
 	return p.next.Prepare(ctx, call)
