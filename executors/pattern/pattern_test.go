@@ -41,6 +41,9 @@ func TestCompile(t *testing.T) {
 // A slow search returns the result of package regexp, and can be stopped. The
 // test counts the calls of stopped, not the time.
 func TestFindIsStopped(t *testing.T) {
+	if testing.Short() {
+		t.Skip("millions of steps on one goroutine: nothing for the race detector")
+	}
 	p, err := Compile(`(?s)` + strings.Repeat(`.*`, 300) + `[YZ]`)
 	if err != nil {
 		t.Fatal(err)

@@ -311,6 +311,9 @@ func turnText(i int) string {
 // user's instructions, and the store has all turns. Another process that loads
 // it continues with the same history.
 func TestThreeHundredTurns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one turn after the other: for the race detector, the short conversations have all of it")
+	}
 	t.Cleanup(Isolate())
 	const turns = 300
 	s := &small{window: 32_000}
