@@ -136,6 +136,9 @@ func TestHooksOfTurns(t *testing.T) {
 		t.Errorf("the last request is %s", last)
 	}
 	lines := a.auditLines()
+	if _, shown := a.subcommand("", "sessions", "show", s); strings.Contains(shown, "not ended") || strings.Count(shown, "> hello") != 1 {
+		t.Errorf("the session is shown as\n%s", shown)
+	}
 	a.wants(lines[0], `"tool":"hook"`, `"event":"SessionStart"`)
 	a.wants(strings.Join(lines, "\n"), `"event":"UserPromptSubmit"`, `"event":"Stop"`, `"result":"denied"`)
 	a.wants(a.turnOf(s, "/hooks"), "zeph/hooks.json", "Stop `*`", "last run: no objection after")

@@ -89,8 +89,8 @@ func wordsOf(m llm.Message) string {
 	return strings.Join(parts, "\n")
 }
 
-// isPrompt reports whether a message is a prompt, rather than tool results or a
-// request to continue a cut answer.
+// isPrompt reports whether a message is a prompt, rather than tool results, a request to
+// continue a cut answer, or a text of hooks.
 func isPrompt(m llm.Message) bool {
-	return m.Role == llm.User && (len(m.Blocks) == 0 || m.Blocks[0].Result == nil) && !llm.IsGoOn(m)
+	return m.Role == llm.User && (len(m.Blocks) == 0 || m.Blocks[0].Result == nil && !strings.HasPrefix(m.Blocks[0].Text, hookMark)) && !llm.IsGoOn(m)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
@@ -67,9 +66,8 @@ func (t *turn) goesOn(ctx context.Context) (bool, error) {
 	}
 	t.stops++
 	t.message.end()
-	prompt := transcript.Prompt{MessageID: t.NewID(), Content: []acp.ContentBlock{}, Instead: again, Alone: true}
-	t.Record(prompt)
-	t.history = append(t.history, llm.Message{Role: llm.User, Blocks: prompt.Blocks(nil)})
+	t.Record(transcript.Hooked{Text: again})
+	t.history = append(t.history, llm.Message{Role: llm.User, Blocks: []llm.Block{{Text: again}}})
 	return true, nil
 }
 

@@ -96,6 +96,12 @@ type Answer struct {
 // the model was asked to continue, see llm.GoOn; otherwise they are void.
 type Cut struct{}
 
+// Hooked is a text of hooks with which the model goes on in its turn. The client does not
+// see it.
+type Hooked struct {
+	Text string `json:"text"`
+}
+
 // Note is a message of the agent itself to the user, which the model does not see.
 type Note struct {
 	MessageID string `json:"messageId"`
@@ -174,6 +180,8 @@ func (Answer) Kind() string { return "answer" }
 
 func (Cut) Kind() string { return "cut" }
 
+func (Hooked) Kind() string { return "hook" }
+
 func (Note) Kind() string { return "note" }
 
 func (Call) Kind() string { return "tool_call" }
@@ -203,6 +211,7 @@ var decoders = map[string]func([]byte) (Event, error){
 	Block{}.Kind():      decode[Block],
 	Answer{}.Kind():     decode[Answer],
 	Cut{}.Kind():        decode[Cut],
+	Hooked{}.Kind():     decode[Hooked],
 	Note{}.Kind():       decode[Note],
 	Call{}.Kind():       decode[Call],
 	Attachment{}.Kind(): decode[Attachment],

@@ -64,6 +64,9 @@ func (h *historian) add(e Event) {
 			h.messages[len(h.messages)-1].Count = llm.CountOf(e.Model, *e.Usage, h.answer, estimate)
 		}
 		h.answer = nil
+	case Hooked:
+		h.broken()
+		h.say(llm.User, []llm.Block{{Text: e.Text}})
 	case Cut:
 		h.messages = llm.GoOn(h.messages, h.answer)
 		h.answer = nil
