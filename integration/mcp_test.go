@@ -213,20 +213,35 @@ func TestMCPPermission(t *testing.T) {
 	a.wants(string(log), `"tool":"io__echo"`, `"claim_source":"mcp"`, `"mcp_server":"io"`)
 }
 
-// TestDocsMCPExample runs the example of docs/mcp.md, with this binary as npx.
+// TestDocsMCPExample runs the examples of the pages on MCP servers, with this binary as
+// npx.
 func TestDocsMCPExample(t *testing.T) {
-	t.Parallel()
-	page, err := os.ReadFile("../docs/mcp.md")
-	if err != nil {
-		t.Fatal(err)
+	for page, tt := range map[string]struct{ behaviour, want string }{
+		"mcp.md":           {"serve", "Echo: hi"},
+		"mcp-resources.md": {"library", "note://welcome"},
+	} {
+		t.Run(page, func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile("../docs/" + page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if out, err := mcpExample(t, string(text), tt.behaviour); err != nil || !strings.Contains(out, tt.want) {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
 	}
+}
+
+// mcpExample runs the example of a page, and returns its output.
+func mcpExample(t *testing.T, page, behaviour string) (string, error) {
 	block := func(language string) string {
-		_, text, _ := strings.Cut(string(page), "```"+language+"\n")
+		_, text, _ := strings.Cut(page, "```"+language+"\n")
 		text, _, _ = strings.Cut(text, "```")
 		return text
 	}
 	root := home(t)
-	write(t, filepath.Join(root, "bin/npx"), "#!/bin/sh\n"+fakemcp.Behaviour+"=serve exec "+self(t)+"\n")
+	write(t, filepath.Join(root, "bin/npx"), "#!/bin/sh\n"+fakemcp.Behaviour+"="+behaviour+" exec "+self(t)+"\n")
 	if err := os.Chmod(filepath.Join(root, "bin/npx"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -235,9 +250,7 @@ func TestDocsMCPExample(t *testing.T) {
 	cmd.Dir = filepath.Join(root, "work")
 	cmd.Env = append(fakemodel.Alone, "PATH="+filepath.Join(root, "bin")+":"+filepath.Dir(binary)+":"+os.Getenv("PATH"), "HOME="+filepath.Join(root, "home"), "ZEPH_HOME="+filepath.Join(root, "zeph"))
 	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "Echo: hi") {
-		t.Errorf("%v\n%s", err, out)
-	}
+	return string(out), err
 }
 
 // TestProjectMCPServers checks the question about a server of the repository: nothing
