@@ -21,7 +21,7 @@
 //	mcp, mcp_*                                 MCP servers, also hostile ones
 //	models, wire, failures, requests           models and providers
 //	outputs, cache, scripts, hostile_*         results and effects of calls
-//	documents, statements, imports             rules of the repository
+//	documents, statements, imports, security   rules of the repository
 //	soak, scale                                endurance and size
 //	bench                                      measurements
 //
