@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 )
@@ -157,9 +158,10 @@ func (h *hostile) call(id string) {
 	case "half a line":
 		h.write(begin)
 		os.Exit(0)
-	case "100 MiB":
+	case "100 MiB", "60 MiB", "7 MiB":
 		h.write(begin)
-		for mib := strings.Repeat("x", 1<<20); h.page <= 100; h.page++ {
+		size, _ := strconv.Atoi(strings.TrimSuffix(h.habit, " MiB"))
+		for mib := strings.Repeat("x", 1<<20); h.page <= size; h.page++ {
 			h.write(mib)
 		}
 		h.write("\"}]}}\n")

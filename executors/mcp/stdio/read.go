@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -27,11 +28,15 @@ func (s *Server) readFrames() {
 	defer close(s.out)
 	noise := 0
 	err := lines(s.piped.Stdout, MaxFrame, func(line []byte) bool {
+		large := len(line) > largeMessage
 		messages := decode(line)
 		if len(messages) == 0 && len(line) > 0 {
 			if noise++; noise <= maxNoise {
 				s.log("stdout", logged(line))
 			}
+		}
+		if large {
+			debug.FreeOSMemory() // the line is no longer needed, and its text is about to be copied
 		}
 		for _, m := range messages {
 			select {
@@ -148,11 +153,23 @@ func lines(r io.Reader, limit int, each func(line []byte) bool) error {
 // follows.
 func readLine(in *bufio.Reader, limit int, cut bool) (line []byte, end bool, err error) {
 	var full [][]byte // pieces before line: to grow one slice would need twice the memory
+	var long *longLine
 	size := 0
 	for {
 		part, err := in.ReadSlice('\n')
 		if size += len(part); size > limit+1 && !cut {
 			return nil, true, errTooLong
+		}
+		if size > maxMessage && !cut {
+			if long == nil {
+				long = newLongLine(append(full, line)[0])
+				full, line = nil, nil
+			}
+			long.add(part)
+			if errors.Is(err, bufio.ErrBufferFull) {
+				continue
+			}
+			return long.refusal(size), err != nil, nil
 		}
 		if keep := limit - (size - len(part)); keep < len(part) {
 			part = part[:max(keep, 0)]

@@ -214,3 +214,22 @@ func FuzzLines(f *testing.F) {
 		})
 	})
 }
+
+// TestLongMessages checks that a response that is too long fails its request, wherever
+// its id stands.
+func TestLongMessages(t *testing.T) {
+	text := strings.Repeat("x", maxMessage)
+	const refused = `,"error":{"code":-32603,"message":"the response has 8 MiB, more than 8 MiB"}}`
+	for name, tt := range map[string]struct{ line, want string }{
+		"id first": {`{"jsonrpc":"2.0","id":7,"result":{"id":8,"text":"` + text + `"}}`, `{"jsonrpc":"2.0","id":7` + refused},
+		"id last":  {`{"jsonrpc":"2.0","result":{"id":8,"text":"` + text + `"},"id":"a"}`, `{"jsonrpc":"2.0","id":"a"` + refused},
+		"no id":    {`{"jsonrpc":"2.0","method":"x","params":{"text":"` + text + `"},"id":7}`, `{"jsonrpc":"2.0","method":"x"`},
+		"no JSON":  {text + "x", "xxx"},
+	} {
+		var got []string
+		err := lines(strings.NewReader(tt.line+"\nnext\n"), MaxFrame, func(line []byte) bool { got = append(got, string(line)); return true })
+		if err != nil || len(got) != 2 || !strings.HasPrefix(got[0], tt.want) || len(got[0]) > ends || got[1] != "next" {
+			t.Errorf("%s: %d lines, %.200q, %v", name, len(got), got, err)
+		}
+	}
+}

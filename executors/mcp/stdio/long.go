@@ -1,0 +1,57 @@
+package stdio
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"sync"
+)
+
+const (
+	// maxMessage bounds a message that is decoded, in bytes. A longer one costs several
+	// times its length.
+	maxMessage = 8 << 20
+	// largeMessage is the length of a message, in bytes, above which the memory of its
+	// line is given back at once.
+	largeMessage = 1 << 20
+	// ends is the part of a longer message that is kept, in bytes, of each end.
+	ends = 4 << 10
+)
+
+// longLine is a line of more than maxMessage bytes.
+type longLine struct {
+	begin, end []byte
+}
+
+func newLongLine(begin []byte) *longLine {
+	return &longLine{begin: bytes.Clone(begin[:min(len(begin), ends)])}
+}
+
+// add adds the next part of the line.
+func (l *longLine) add(part []byte) {
+	l.end = append(l.end, part[max(0, len(part)-ends):]...)
+	l.end = append(l.end[:0], l.end[max(0, len(l.end)-ends):]...)
+}
+
+// The places of the id of a response: before its result, or after it.
+var (
+	firstID = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d+|"[^"\\]*")\s*,\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"(?:result|error)"`)
+	})
+	lastID = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`,\s*"id"\s*:\s*(\d+|"[^"\\]*")\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$`)
+	})
+)
+
+// refusal returns a response that says that the line, of that many bytes, is too long.
+// Without the id of a request, it returns the beginning of the line.
+func (l *longLine) refusal(size int) []byte {
+	id := firstID().FindSubmatch(l.begin)
+	if id == nil && !bytes.Contains(l.begin, []byte(`"method"`)) {
+		id = lastID().FindSubmatch(l.end)
+	}
+	if id == nil {
+		return l.begin
+	}
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"the response has %d MiB, more than %d MiB"}}`, id[1], size>>20, maxMessage>>20)
+}
