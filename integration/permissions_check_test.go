@@ -79,11 +79,12 @@ func TestCheckEqualsRun(t *testing.T) {
 		"ask":             {"ask", ""},
 		"code with rules": {"code", judgedRules},
 		"auto with rules": {"auto", judgedRules},
+		"code with gates": {"code", judgedRules + policyRules + authorizationRules},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newField(t, sdk.ClientCapabilities{}, tt.mode, tt.config)
 			for i, s := range append(hostile, daily...) {
-				if i%pick(90, 5) == 0 && !strings.Contains(s.Text, "\r") { // a typed prompt has no CR
+				if i%pick(150, 5) == 0 && !strings.Contains(s.Text, "\r") { // a typed prompt has no CR
 					f.compare(s.Tree, "bash", s.Text)
 				}
 			}
