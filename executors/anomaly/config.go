@@ -1,6 +1,10 @@
 package anomaly
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
+)
 
 // Config is the table [tools.anomaly].
 type Config struct {
@@ -44,19 +48,10 @@ func (c Config) Validate() map[string]string {
 // Tighten adopts a lower threshold, and can switch the gate and its block on. It
 // returns the keys of the repository's file that it ignored.
 func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
-	var ignored []string
-	adopt := func(key string, tighter bool, set func()) {
-		switch {
-		case !has(key):
-		case tighter:
-			set()
-		default:
-			ignored = append(ignored, key)
-		}
-	}
-	adopt("enabled", repo.Enabled || !c.Enabled, func() { c.Enabled = repo.Enabled })
-	adopt("window_size", repo.WindowSize == c.WindowSize, func() {})
-	adopt("failure_threshold", repo.FailureThreshold <= c.FailureThreshold, func() { c.FailureThreshold = repo.FailureThreshold })
-	adopt("auto_block", repo.AutoBlock || !c.AutoBlock, func() { c.AutoBlock = repo.AutoBlock })
-	return c, ignored
+	keys := tighten.New(has)
+	keys.Enable("enabled", &c.Enabled, repo.Enabled)
+	keys.Adopt("window_size", repo.WindowSize == c.WindowSize, func() {})
+	tighten.Lower(keys, "failure_threshold", &c.FailureThreshold, repo.FailureThreshold)
+	keys.Enable("auto_block", &c.AutoBlock, repo.AutoBlock)
+	return c, keys.Ignored()
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/executors/backoff"
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
 )
 
 // Config is the table [tools.retry]: how failed calls are retried.
@@ -46,25 +47,16 @@ func (c Config) limits() backoff.Limits {
 // parameter_reformat_provider. It returns the keys of the repository's file
 // that it ignored.
 func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
-	var ignored []string
-	take := func(key string, tighter bool, set func()) {
-		switch {
-		case !has(key):
-		case tighter:
-			set()
-		default:
-			ignored = append(ignored, key)
-		}
-	}
-	take("max_attempts", repo.MaxAttempts <= c.MaxAttempts, func() { c.MaxAttempts = repo.MaxAttempts })
-	take("base_ms", repo.BaseMS == c.BaseMS, func() {})
-	take("max_ms", repo.MaxMS == c.MaxMS, func() {})
-	take("budget_secs",
+	keys := tighten.New(has)
+	tighten.Lower(keys, "max_attempts", &c.MaxAttempts, repo.MaxAttempts)
+	keys.Adopt("base_ms", repo.BaseMS == c.BaseMS, func() {})
+	keys.Adopt("max_ms", repo.MaxMS == c.MaxMS, func() {})
+	keys.Adopt("budget_secs",
 		repo.BudgetSecs == c.BudgetSecs || repo.BudgetSecs > 0 && (c.BudgetSecs == 0 || repo.BudgetSecs < c.BudgetSecs),
 		func() { c.BudgetSecs = repo.BudgetSecs })
-	take("parameter_reformat_provider", repo.ParameterReformatProvider == "" || repo.ParameterReformatProvider == c.ParameterReformatProvider,
+	keys.Adopt("parameter_reformat_provider", repo.ParameterReformatProvider == "" || repo.ParameterReformatProvider == c.ParameterReformatProvider,
 		func() { c.ParameterReformatProvider = repo.ParameterReformatProvider })
-	return c, ignored
+	return c, keys.Ignored()
 }
 
 // ReformatTimeout is how long the provider may take to reformat.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
 )
 
 // Config is the table [tools.trust].
@@ -42,29 +44,20 @@ func (c Config) Validate() map[string]string {
 // Tighten adopts the lower levels of a repository's file, and can switch the gate
 // on. It returns the keys of that file that it ignored.
 func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
-	var ignored []string
-	adopt := func(key string, tighter bool, set func()) {
-		switch {
-		case !has(key):
-		case tighter:
-			set()
-		default:
-			ignored = append(ignored, key)
-		}
-	}
-	adopt("enabled", repo.Enabled || !c.Enabled, func() { c.Enabled = repo.Enabled })
-	adopt("skills", repo.Skills <= c.Skills, func() { c.Skills = repo.Skills })
-	adopt("servers", repo.Servers <= c.Servers, func() { c.Servers = repo.Servers })
-	adopt("content", repo.Content <= c.Content, func() { c.Content = repo.Content })
+	keys := tighten.New(has)
+	keys.Enable("enabled", &c.Enabled, repo.Enabled)
+	keys.Adopt("skills", repo.Skills <= c.Skills, func() { c.Skills = repo.Skills })
+	keys.Adopt("servers", repo.Servers <= c.Servers, func() { c.Servers = repo.Servers })
+	keys.Adopt("content", repo.Content <= c.Content, func() { c.Content = repo.Content })
 	ours := New(c)
 	c.Levels = maps.Clone(c.Levels)
 	for _, subject := range slices.Sorted(maps.Keys(repo.Levels)) {
-		adopt("levels", repo.Levels[subject] <= ours.configured(subject), func() {
+		keys.Adopt("levels", repo.Levels[subject] <= ours.configured(subject), func() {
 			if c.Levels == nil {
 				c.Levels = map[string]Level{}
 			}
 			c.Levels[subject] = repo.Levels[subject]
 		})
 	}
-	return c, slices.Compact(ignored)
+	return c, slices.Compact(keys.Ignored())
 }

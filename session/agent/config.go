@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
 )
 
 // The session modes with the fewest questions.
@@ -109,30 +111,19 @@ func (c Config) Validate() map[string]string {
 // Tighten applies lower limits of the repository's file, and a more restrictive
 // mode. It returns the ignored keys. Both configurations must be valid.
 func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
-	var ignored []string
-	take := func(key string, tighter bool, set func()) {
-		switch {
-		case !has(key):
-		case tighter:
-			set()
-		default:
-			ignored = append(ignored, key)
-		}
-	}
-	take("max_tool_iterations", repo.MaxToolIterations <= c.MaxToolIterations,
-		func() { c.MaxToolIterations = repo.MaxToolIterations })
-	take("max_tool_iterations_hard", repo.MaxToolIterationsHard <= c.hardCap(), func() {
+	keys := tighten.New(has)
+	tighten.Lower(keys, "max_tool_iterations", &c.MaxToolIterations, repo.MaxToolIterations)
+	keys.Adopt("max_tool_iterations_hard", repo.MaxToolIterationsHard <= c.hardCap(), func() {
 		c.MaxToolIterationsHard = repo.MaxToolIterationsHard
 		c.MaxToolIterations = min(c.MaxToolIterations, c.MaxToolIterationsHard)
 	})
-	take("context_budget_tokens",
+	keys.Adopt("context_budget_tokens",
 		repo.ContextBudgetTokens == c.ContextBudgetTokens ||
 			repo.ContextBudgetTokens > 0 && (c.ContextBudgetTokens == 0 || repo.ContextBudgetTokens < c.ContextBudgetTokens),
 		func() { c.ContextBudgetTokens = repo.ContextBudgetTokens })
-	take("max_rules_bytes", repo.MaxRulesBytes <= c.MaxRulesBytes, func() { c.MaxRulesBytes = repo.MaxRulesBytes })
-	take("hallucination_detection", repo.HallucinationDetection || !c.HallucinationDetection,
-		func() { c.HallucinationDetection = repo.HallucinationDetection })
-	take("mode", slices.Index(sessionModes, repo.Mode) <= slices.Index(sessionModes, c.Mode),
+	tighten.Lower(keys, "max_rules_bytes", &c.MaxRulesBytes, repo.MaxRulesBytes)
+	keys.Enable("hallucination_detection", &c.HallucinationDetection, repo.HallucinationDetection)
+	keys.Adopt("mode", slices.Index(sessionModes, repo.Mode) <= slices.Index(sessionModes, c.Mode),
 		func() { c.Mode = repo.Mode })
-	return c, ignored
+	return c, keys.Ignored()
 }

@@ -1,0 +1,38 @@
+// Package tighten adopts the keys of a repository's configuration that make the
+// user's configuration stricter, and collects the names of all others.
+package tighten
+
+// Keys are the keys of one table. A Keys is made for one call of a Tighten method.
+type Keys struct {
+	has     func(key string) bool
+	ignored []string
+}
+
+// New returns the keys of a table; has reports whether the repository's file sets a
+// key.
+func New(has func(key string) bool) *Keys { return &Keys{has: has} }
+
+// Adopt calls set if the file sets the key to a value that is at least as strict as the
+// user's. A looser value is ignored.
+func (k *Keys) Adopt(key string, strict bool, set func()) {
+	switch {
+	case !k.has(key):
+	case strict:
+		set()
+	default:
+		k.ignored = append(k.ignored, key)
+	}
+}
+
+// Enable adopts a switch that makes the configuration stricter if it is on.
+func (k *Keys) Enable(key string, ours *bool, theirs bool) {
+	k.Adopt(key, theirs || !*ours, func() { *ours = theirs })
+}
+
+// Lower adopts a lower limit.
+func Lower[T int | int64 | float64](k *Keys, key string, ours *T, theirs T) {
+	k.Adopt(key, theirs <= *ours, func() { *ours = theirs })
+}
+
+// Ignored returns the keys that were ignored, in the order of the calls.
+func (k *Keys) Ignored() []string { return k.ignored }
