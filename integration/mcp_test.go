@@ -345,3 +345,38 @@ func BenchmarkNewSessionMCP(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkCallMCP compares a call at the server itself with turns of the built binary: one
+// that calls a tool of its own, and one that calls the server. The second turn may take
+// longer than the first by the time of the server and one millisecond.
+func BenchmarkCallMCP(b *testing.B) {
+	b.Run("server", func(b *testing.B) {
+		cmd := exec.Command(self(b))
+		cmd.Env = append(os.Environ(), fakemcp.Behaviour+"=bare")
+		c, err := mcp.NewClient(&mcp.Implementation{Name: "bench"}, nil).Connect(b.Context(), &mcp.CommandTransport{Command: cmd}, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer c.Close()
+		for b.Loop() {
+			if _, err := c.CallTool(b.Context(), &mcp.CallToolParams{Name: "echo", Arguments: map[string]any{"message": "hi"}}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	config := allowMCP + fmt.Sprintf("[[mcp.servers]]\nname = \"io\"\ncommand = %s\nenv = { %s = \"bare\" }\n", quote(self(b)), fakemcp.Behaviour)
+	for name, prompt := range map[string]string{"turn of its own tool": `/read a.txt`, "turn": `/io__echo {"message":"hi"}`} {
+		b.Run(name, func(b *testing.B) {
+			l := newLean(b, config)
+			if err := os.WriteFile(filepath.Join(l.dir, "a.txt"), []byte("hi\n"), 0o600); err != nil {
+				b.Fatal(err)
+			}
+			l.initialize()
+			s := l.open()
+			l.prompt(s, prompt) // the server has started
+			for b.Loop() {
+				l.prompt(s, prompt)
+			}
+		})
+	}
+}

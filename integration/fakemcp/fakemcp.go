@@ -15,10 +15,10 @@ import (
 )
 
 // Behaviour is the variable that makes a program a server, and says how it behaves:
-// "serve" is an ordinary server, "catalogue" one with 300 tools, "library" one with
-// prompts and resources, "exit" ends at once,
-// "asks: REVISION" is a server of that revision that asks the user, and "hostile: HABIT"
-// is a server with a bad habit.
+// "serve" is an ordinary server, "bare" one without a banner, "catalogue" one with 300
+// tools, "library" one with prompts and resources, "images" one whose results are images,
+// and "asks: REVISION" one of that revision that asks the user; "exit" ends at once, and
+// "hostile: HABIT" is a server with a bad habit.
 const Behaviour = "FAKE_MCP"
 
 // Serve serves on stdin and stdout until they end.
@@ -38,6 +38,10 @@ func Serve(behaviour string) {
 	if behaviour == "exit" {
 		fmt.Fprintln(os.Stderr, "cannot open the database")
 		os.Exit(3)
+	}
+	if behaviour == "bare" {
+		_ = Server().Run(context.Background(), &mcp.StdioTransport{})
+		return
 	}
 	fmt.Println("server is starting …") // as many do, although it is no message
 	s := Server()

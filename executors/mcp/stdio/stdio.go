@@ -4,8 +4,8 @@
 // Start with [Start], then pass the [Server] to the client of the SDK as its
 // transport. It promises that stdout lines other than JSON-RPC are dropped, that a frame
 // over [MaxFrame] ends only its own server, that a shorter one of more than 8 MiB fails
-// its request, that memory stays bounded for any output of
-// the server, and that no process of the server's session runs after [Server.End].
+// its request, that memory stays bounded for any output of the server, and that no
+// process of the server's session runs after [Server.End].
 //
 // It does not choose the environment or the directory; the caller does.
 //
