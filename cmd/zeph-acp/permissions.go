@@ -15,6 +15,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
+	"github.com/zeph-acp/zeph-acp/executors"
 )
 
 func newPermissions(f *flags) *cobra.Command {
@@ -136,7 +137,11 @@ func printCheck(out io.Writer, check app.Check, asJSON bool) error {
 	fmt.Fprintf(out, "%s\n", check.Decision)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, v := range check.Links {
-		fmt.Fprintf(w, "  %s\t%s\t%s\n", v.Gate, v.Decision, oneLine(strings.Trim(v.Rule+": "+v.Reason, ": ")))
+		why := strings.Trim(v.Rule+": "+v.Reason, ": ")
+		if v.Decision == executors.Allow && v.Rule != "" {
+			why = v.Rule
+		}
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", v.Gate, v.Decision, oneLine(why))
 	}
 	if err := w.Flush(); err != nil {
 		return err
