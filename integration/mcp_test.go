@@ -324,6 +324,9 @@ func TestPublicMCPServers(t *testing.T) {
 	a.wants(a.turnOf(s, `/everything__echo {"message":"hi"}`), "Echo: hi")
 	a.wants(a.turnOf(s, `/everything__get-sum {"a":2,"b":3}`), "5")
 	a.wants(a.turnOf(s, `/everything__get-tiny-image {}`), `"type":"image"`)
+	a.wants(a.turnOf(s, `/list_resources {"server":"everything"}`), "demo://resource/static/document/architecture.md", "demo://resource/dynamic/text/{resourceId}")
+	a.wants(a.turnOf(s, "/everything:args-prompt"), "Usage: `/everything:args-prompt CITY")
+	a.wants(a.turnOf(s, "/everything:simple-prompt"), "No model is connected")
 	a.wants(a.turnOf(s, `/files__read_text_file {"path":"a.txt"}`), "the text of a file")
 	a.wants(a.turnOf(s, `/files__read_text_file {"path":"/etc/passwd"}`), `"status":"failed"`)
 }
