@@ -97,7 +97,7 @@ func (i *instance) relistMore(session *sdk.ClientSession, kind int) {
 	}
 }
 
-// announce tells the sessions that the prompts may have changed.
+// announce notifies the sessions that the prompts may have changed.
 func (i *instance) announce() {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package mcp offers the tools of MCP servers: programs that speak on stdin and
-// stdout, and servers on the web.
+// Package mcp offers the tools, prompts and resources of MCP servers: programs that
+// speak on stdin and stdout, and servers on the web.
 //
 // Start with [Servers], one for the process; [Servers.Session] starts the servers of
 // a session and returns the executor of their tools. It promises that nothing waits
