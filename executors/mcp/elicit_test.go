@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -138,8 +139,8 @@ func (u slowUser) Elicit(ctx context.Context, e Elicitation) (Elicited, error) {
 // TestClockHeld checks that the time of a call does not run while the user is asked.
 func TestClockHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		over := false
-		c := startClock(time.Minute, func() { over = true })
+		var over atomic.Bool
+		c := startClock(time.Minute, func() { over.Store(true) })
 		release, other := c.hold(), c.hold()
 		time.Sleep(time.Hour)
 		release()
@@ -147,11 +148,11 @@ func TestClockHeld(t *testing.T) {
 		time.Sleep(time.Hour)
 		other()
 		time.Sleep(59 * time.Second)
-		if synctest.Wait(); over {
+		if synctest.Wait(); over.Load() {
 			t.Error("the time ran during a question")
 		}
 		time.Sleep(2 * time.Second)
-		if synctest.Wait(); !over {
+		if synctest.Wait(); !over.Load() {
 			t.Error("the time does not run after a question")
 		}
 		c.stop()
