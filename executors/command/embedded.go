@@ -72,10 +72,7 @@ func (w *walker) embedded(c *Command) {
 	if w.depth > maxDepth/2 {
 		return
 	}
-	p, args := c.Program(), c.Args()
-	if strings.HasPrefix(p, "python") || strings.HasPrefix(p, "perl") || strings.HasPrefix(p, "ruby") || strings.HasPrefix(p, "php") || strings.HasPrefix(p, "lua") {
-		p = strings.TrimRight(p, "0123456789.")
-	}
+	p, args := unversioned(c.Program()), c.Args()
 	for o := range strings.FieldsSeq(textOptions[p]) {
 		for _, v := range valuesOf(args, o) {
 			if v.Literal {
@@ -86,6 +83,8 @@ func (w *walker) embedded(c *Command) {
 	switch {
 	case p == "git":
 		w.gitRuns(args)
+	case strings.HasPrefix(p, "git-"): // a subcommand's own program
+		w.guessed(append([]Word{{Text: "git", Literal: true}, {Text: strings.TrimPrefix(p, "git-"), Literal: true}}, args...))
 	case p == "make" || p == "gmake":
 		w.programAssigns(args)
 	case p == "env" || p == "export" || p == "declare":
@@ -122,6 +121,23 @@ func (w *walker) embedded(c *Command) {
 			w.found(pipes.FindAllStringSubmatch(text, maxFound))
 		}
 	}
+}
+
+// unversioned returns the name of an interpreter without its version.
+func unversioned(program string) string {
+	for _, name := range []string{"python", "perl", "ruby", "php", "lua"} {
+		if strings.HasPrefix(program, name) {
+			return strings.TrimRight(program, "0123456789.")
+		}
+	}
+	return program
+}
+
+// interprets reports whether the program of c runs its standard input in a language
+// of its own.
+func interprets(c *Command) bool {
+	p := unversioned(c.Program())
+	return slices.Contains(programmed, p) || slices.Contains(escapes, p)
 }
 
 // maxFound bounds the commands that are searched for in one text.
@@ -192,11 +208,9 @@ func (w *walker) launches(args []Word, how launcher) {
 		args = args[i+1:]
 	}
 	const most = 16
-	outer, dirs, in := w.guessing, w.dirs, w.in
-	w.guessing = true
-	w.depth++
+	dirs := w.dirs
 	for i, a := range args[:min(most, len(args))] {
-		if strings.HasPrefix(a.Text, "-") || w.depth > maxDepth/2 {
+		if strings.HasPrefix(a.Text, "-") {
 			continue
 		}
 		switch {
@@ -204,7 +218,7 @@ func (w *walker) launches(args []Word, how launcher) {
 		case strings.ContainsAny(a.Text, " \t\n"):
 			w.maybe(a.Text)
 		default:
-			w.command(&Command{Words: slices.Clip(args[i:]), Wrapped: true, in: &stdin{}})
+			w.guessed(args[i:])
 		}
 		w.dirs = dirs
 		value := i > 0 && strings.HasPrefix(args[i-1].Text, "-") && args[i-1].Text != "--"
@@ -212,8 +226,17 @@ func (w *walker) launches(args []Word, how launcher) {
 			break
 		}
 	}
+}
+
+// guessed lists a command of these words as a guess.
+func (w *walker) guessed(words []Word) {
+	outer, in, dirs := w.guessing, w.in, w.dirs
+	if w.depth++; w.depth <= maxDepth/2 {
+		w.guessing = true
+		w.command(&Command{Words: slices.Clip(words), Wrapped: true, in: &stdin{}})
+	}
 	w.depth--
-	w.guessing, w.in = outer, in
+	w.guessing, w.in, w.dirs = outer, in, dirs
 }
 
 // programAssigns lists the values of NAME=value operands that are run.
@@ -244,8 +267,11 @@ func (w *walker) gitRuns(args []Word) {
 		switch {
 		case a.Text == "-c" && next.Literal && gitSettings().MatchString(next.Text):
 			w.maybe(next.Text)
+			name, value, _ := strings.Cut(next.Text, "=")
+			w.gitAlias(name, value, args[i+2:])
 		case a.Text == "config" && len(args) > i+2 && gitSettings().MatchString(args[len(args)-2].Text):
 			w.maybe(args[len(args)-1].Text)
+			w.gitAlias(args[len(args)-2].Text, args[len(args)-1].Text, nil)
 		case i > 0 && (a.Text == "foreach" && args[i-1].Text == "submodule" || a.Text == "run" && args[i-1].Text == "bisect"):
 			rest := args[i+1:]
 			for len(rest) > 0 && strings.HasPrefix(rest[0].Text, "-") {
@@ -258,6 +284,23 @@ func (w *walker) gitRuns(args []Word) {
 			}
 		}
 	}
+}
+
+// gitAlias lists the subcommand that an alias stands for, with the operands that
+// follow the alias among args.
+func (w *walker) gitAlias(setting, value string, args []Word) {
+	const prefix = "alias."
+	if len(setting) <= len(prefix) || !strings.EqualFold(setting[:len(prefix)], prefix) || strings.HasPrefix(value, "!") {
+		return
+	}
+	words := []Word{{Text: "git", Literal: true}}
+	for text := range strings.FieldsSeq(strings.NewReplacer(`"`, "", "'", "", `\`, "").Replace(value)) {
+		words = append(words, Word{Text: text, Literal: true})
+	}
+	if i := slices.IndexFunc(args, func(a Word) bool { return strings.EqualFold(a.Text, setting[len(prefix):]) }); i >= 0 {
+		words = append(words, args[i+1:]...)
+	}
+	w.guessed(words)
 }
 
 // valuesOf returns all values of an option: the next word, or the rest of the

@@ -1,8 +1,10 @@
 package command
 
 import (
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/zeph-acp/zeph-acp/executors/command/plain"
 )
@@ -14,10 +16,20 @@ const maxMentions = 2048
 // name of a file.
 var compares = []string{"egrep", "fgrep", "grep", "rg"}
 
+// readsNames are programs that read the names of files from their standard input.
+var readsNames = []string{"bsdtar", "cpio", "curl", "parallel", "pax", "rsync", "tar", "wget", "xargs", "zip"}
+
+// sedOpens matches the beginning of a command of sed that opens a file: its name
+// follows, up to the end of the line.
+var sedOpens = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:^|[^A-Za-z.])[gpimIMe0-9]*[rRwW][ \t]*`)
+})
+
 // Mentions lists the parts of the command that could name a file although its
 // program may not open them: any operand, the rest of an option, and names
-// within longer texts. A "~" in them stays. Sure is set for a whole word, or a
-// part of one that is not a text. Some of the results are not files.
+// within longer texts, such as a program for an interpreter. A "~" in them
+// stays. Sure is set for a whole word, or a part of one that is not a text. Some
+// of the results are not files.
 func (c *Command) Mentions() []Path {
 	var out []Path
 	prints := plain.PrintsOnly(c.Program())
@@ -36,8 +48,45 @@ func (c *Command) Mentions() []Path {
 		if strings.IndexFunc(w.Text, endsName) >= 0 {
 			out = append(out, c.mention(w, w.Text, true))
 		}
+		if c.Program() == "sed" || c.Program() == "gsed" {
+			out = append(out, c.sedFiles(w)...)
+		}
 		if len(out) > maxMentions {
 			return out[:maxMentions]
+		}
+	}
+	out = append(out, c.inputNames()...)
+	return out[:min(len(out), maxMentions)]
+}
+
+// sedFiles lists the files that a word names if it is a program of sed.
+func (c *Command) sedFiles(w Word) []Path {
+	var out []Path
+	text := w.Text
+	for len(out) < maxMentions {
+		at := sedOpens().FindStringIndex(text)
+		if at == nil {
+			break
+		}
+		text = text[at[1]:]
+		line, _, _ := strings.Cut(text, "\n")
+		name, _, _ := strings.Cut(line[:min(len(line), maxValue)], ";")
+		out = append(out, c.mention(w, strings.TrimRight(name, "} \t"), false))
+	}
+	return out
+}
+
+// inputNames lists the names in a spelled-out standard input of a program that
+// treats it as code or as names of files.
+func (c *Command) inputNames() []Path {
+	lists := c.Program() == "git" && slices.ContainsFunc(c.Args(), func(w Word) bool { return strings.Contains(w.Text, "stdin") || strings.Contains(w.Text, "-from-file") })
+	if !lists && !interprets(c) && !slices.Contains(readsNames, c.Program()) {
+		return nil
+	}
+	var out []Path
+	for name := range strings.FieldsFuncSeq(c.Input(), endsName) {
+		if out = append(out, c.mention(Word{Literal: true}, name, false)); len(out) == maxMentions {
+			break
 		}
 	}
 	return out

@@ -141,7 +141,7 @@ func searchesHere(c *command.Command) bool {
 		return true
 	case "git":
 		name, open := c.Subcommand()
-		return open || slices.Contains([]string{"archive", "diff", "grep"}, name)
+		return open || slices.Contains([]string{"archive", "bundle", "diff", "grep"}, name)
 	case "egrep", "fgrep", "grep", "ls":
 		return slices.ContainsFunc(c.Args(), func(w command.Word) bool {
 			return strings.HasPrefix(w.Text, "--r") || strings.HasPrefix(w.Text, "--dir") || strings.HasPrefix(w.Text, "-") && !strings.HasPrefix(w.Text, "--") && strings.ContainsAny(w.Text, "rRd")
