@@ -56,7 +56,8 @@ var importTable = []struct {
 	{"executors/policy", []string{"executors", "executors/answers", "executors/command", "executors/command/*", "executors/wildcard", "executors/workspace"}},
 	{"executors/adversarial", []string{"executors", "executors/judge"}},
 	{"executors/infoflow", []string{"executors", "executors/command", "executors/command/follow"}},
-	{"executors/*", []string{"executors", "executors/backoff", "executors/command", "executors/workspace", "executors/pattern"}},
+	{"executors/tighten", nil},
+	{"executors/*", []string{"executors", "executors/backoff", "executors/command", "executors/workspace", "executors/pattern", "executors/tighten"}},
 	{"filter", []string{"executors", "executors/command", "executors/workspace", "filter/*"}},
 	{"filter/text", []string{"executors", "executors/automaton"}}, // spools its lines
 	{"filter/redact", []string{"filter/text"}},
@@ -66,7 +67,7 @@ var importTable = []struct {
 	{"audit", []string{"executors", "executors/command", "executors/workspace"}},
 	{"ideproxy", []string{"acp", "executors", "executors/*"}},
 	{"session/transcript", []string{"acp", "session/llm"}},
-	{"session/agent", []string{"acp", "executors", "session/llm", "session/llm/local", "session/llm/picture", "session/transcript"}},
+	{"session/agent", []string{"acp", "executors", "executors/tighten", "session/llm", "session/llm/local", "session/llm/picture", "session/transcript"}},
 	{"session/agent/*", []string{"executors", "session/llm"}},
 	{"session/store", nil},
 	{"session", []string{"acp", "session/agent", "session/llm", "session/llm/local", "session/store", "session/transcript"}},
