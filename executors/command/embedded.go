@@ -44,12 +44,13 @@ var escapes = []string{
 
 // escaped is a command in such a language.
 var escaped = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^[\s:+"']*(?:\\?!|\.(?:shell|system)\s|(?:shell|system)\s)\s*(?s:(.+))`)
+	return regexp.MustCompile(`(?m)^[\s:+"'%.,$\d]*(?:[a-z]+!?\s+)?(?:\\?!|\.(?:shell|system)\s|(?:shell|system)\s)\s*(?s:(.+))`)
 })
 
 // programmed are programs that run a text in a language of their own.
 var programmed = []string{
-	"awk", "bun", "deno", "emacs", "expect", "gawk", "groovy", "julia", "jshell", "lua", "luajit", "m4", "mawk", "nawk", "node", "nodejs", "original-awk", "osascript", "perl", "php", "python", "python2", "python3", "rscript", "ruby", "scala", "tclsh", "vim", "nvim", "wish",
+	"awk", "bun", "deno", "elixir", "emacs", "erl", "expect", "gawk", "ghci", "groovy", "guile", "ipython", "jruby", "julia", "jshell", "kotlin", "lua", "luajit", "m4", "mawk", "nawk", "node", "nodejs",
+	"original-awk", "osascript", "perl", "php", "powershell", "pwsh", "pypy", "python", "r", "racket", "rscript", "ruby", "scala", "swift", "tclsh", "ts-node", "tsx", "vim", "nvim", "wish",
 }
 
 // called matches a command that such a text passes to the system, in quotes.
@@ -125,7 +126,7 @@ func (w *walker) embedded(c *Command) {
 
 // unversioned returns the name of an interpreter without its version.
 func unversioned(program string) string {
-	for _, name := range []string{"python", "perl", "ruby", "php", "lua"} {
+	for _, name := range []string{"python", "perl", "ruby", "php", "pypy", "lua"} {
 		if strings.HasPrefix(program, name) {
 			return strings.TrimRight(program, "0123456789.")
 		}
@@ -133,12 +134,9 @@ func unversioned(program string) string {
 	return program
 }
 
-// interprets reports whether the program of c runs its standard input in a language
-// of its own.
-func interprets(c *Command) bool {
-	p := unversioned(c.Program())
-	return slices.Contains(programmed, p) || slices.Contains(escapes, p)
-}
+// Interprets reports whether the program runs code in a language of its own, such
+// as Python.
+func (c *Command) Interprets() bool { return slices.Contains(programmed, unversioned(c.Program())) }
 
 // maxFound bounds the commands that are searched for in one text.
 const maxFound = 64

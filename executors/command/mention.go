@@ -80,7 +80,7 @@ func (c *Command) sedFiles(w Word) []Path {
 // treats it as code or as names of files.
 func (c *Command) inputNames() []Path {
 	lists := c.Program() == "git" && slices.ContainsFunc(c.Args(), func(w Word) bool { return strings.Contains(w.Text, "stdin") || strings.Contains(w.Text, "-from-file") })
-	if !lists && !interprets(c) && !slices.Contains(readsNames, c.Program()) {
+	if !lists && !c.Interprets() && !slices.Contains(escapes, c.Program()) && !slices.Contains(readsNames, c.Program()) {
 		return nil
 	}
 	var out []Path

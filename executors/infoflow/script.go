@@ -60,13 +60,13 @@ func sender(c *command.Command) string {
 	case program == "":
 		return "a program with a computed name"
 	case directions(c)&sends != 0:
-		if first, _ := c.Subcommand(); programs[program][first] != 0 {
-			return program + " " + first
+		if word := deciding(c); word != "" {
+			return program + " " + word
 		}
 		return program
 	case c.ReadOnly() || slices.Contains([]string{"echo", "printf"}, program):
 		return ""
-	case (interpreters[program] || command.IsShell(program) && !c.Wraps) && hasCode(c):
+	case (c.Interprets() || command.IsShell(program) && !c.Wraps) && hasCode(c):
 		return "the code of " + program
 	}
 	for _, w := range c.Args() {
@@ -80,19 +80,48 @@ func sender(c *command.Command) string {
 // directions returns the directions in which a command moves data. A computed
 // subcommand may be any of the program's.
 func directions(c *command.Command) flow {
-	byOperand := programs[c.Program()]
-	if all, ok := byOperand[""]; ok || byOperand == nil {
-		return all
+	program := " " + c.Program() + " "
+	switch {
+	case strings.Contains(exchange, program):
+		return both
+	case strings.Contains(outward, program):
+		return sends
 	}
-	first, open := c.Subcommand()
-	if !open {
-		return byOperand[strings.ToLower(first)]
+	byWord := programs[c.Program()]
+	if word := deciding(c); word != "" {
+		return byWord[word]
 	}
 	var any flow
-	for _, d := range byOperand {
-		any |= d
+	if _, open := c.Subcommand(); open {
+		for _, d := range byWord {
+			any |= d
+		}
 	}
 	return any
+}
+
+// deciding returns the word of a command that programs lists: an option or one of
+// the first operands, as in "docker image push".
+func deciding(c *command.Command) string {
+	byWord := programs[c.Program()]
+	if byWord == nil {
+		return ""
+	}
+	operands := 2
+	if c.Program() == "git" { // "git stash push"
+		operands = 1
+	}
+	for _, w := range c.Operands() {
+		name, _, _ := strings.Cut(strings.ToLower(w.Text), "=")
+		option := strings.HasPrefix(name, "-")
+		if !option {
+			operands--
+		}
+		if w.Literal && (option || operands >= 0) && byWord[name] != 0 {
+			return name
+		}
+	}
+	return ""
 }
 
 // address matches a word with a place on another machine.
@@ -106,13 +135,13 @@ var codeFlags = []string{"-c", "-e", "-p", "-r", "--eval", "--print"}
 // hasCode reports whether the script itself has code for an interpreter: in an
 // option, or on standard input.
 func hasCode(c *command.Command) bool {
-	if c.Input() != "" || len(c.Inputs) > 0 || c.Program() == "awk" || c.Program() == "gawk" {
+	if c.Input() != "" || len(c.Inputs) > 0 || strings.HasSuffix(c.Program(), "awk") {
 		return true
 	}
 	operands := false
 	for _, w := range c.Args() {
 		name, _, _ := strings.Cut(w.Text, "=")
-		if !w.Literal || slices.Contains(codeFlags, name) || len(name) > 2 && name[0] == '-' && name[1] != '-' && strings.ContainsAny(name, "ce") {
+		if !w.Literal || !operands && name == "eval" || slices.Contains(codeFlags, name) || len(name) > 2 && name[0] == '-' && name[1] != '-' && strings.ContainsAny(name, "ce") {
 			return true
 		}
 		operands = operands || !strings.HasPrefix(w.Text, "-")
@@ -157,7 +186,7 @@ func (s *script) files() []string {
 		for _, p := range slices.Concat(c.Paths(), certain(c.Mentions())) {
 			out = append(out, places(p)...)
 		}
-		if len(c.Dirs) > 0 && (interpreters[c.Program()] || command.IsShell(c.Program())) {
+		if len(c.Dirs) > 0 && (c.Interprets() || command.IsShell(c.Program())) {
 			out = append(out, named(c.Text()+" "+c.Input(), c.Dirs[0])...)
 		}
 	}

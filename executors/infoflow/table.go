@@ -10,34 +10,48 @@ const (
 	both = sends | reads
 )
 
-// programs lists the programs that move data between the machine and others, by
-// their first operands. The operand "" stands for any.
-var programs = map[string]map[string]flow{
-	// Requests.
-	"aria2c": {"": both}, "curl": {"": both}, "ftp": {"": both}, "grpcurl": {"": both}, "http": {"": both}, "https": {"": both},
-	"links": {"": both}, "lwp-request": {"": both}, "lynx": {"": both}, "w3m": {"": both}, "websocat": {"": both}, "wget": {"": both}, "xh": {"": both},
-	// Connections, and names, which can carry data too.
-	"dig": {"": both}, "drill": {"": both}, "host": {"": both}, "nslookup": {"": both}, "openssl": {"s_client": both}, "ping": {"": sends},
-	"ncat": {"": both}, "nc": {"": both}, "netcat": {"": both}, "socat": {"": both}, "telnet": {"": both}, "tracepath": {"": sends}, "traceroute": {"": sends}, "whois": {"": both},
-	// Other machines.
-	"rclone": {"": both}, "rsync": {"": both}, "scp": {"": both}, "sftp": {"": both}, "ssh": {"": both},
-	"mail": {"": sends}, "mailx": {"": sends}, "msmtp": {"": sends}, "mutt": {"": both}, "sendmail": {"": sends}, "swaks": {"": sends},
-	// Hosts of code, and registries.
-	"gh": {"": both}, "glab": {"": both}, "hub": {"": both}, "tea": {"": both},
-	"git":   {"ls-remote": sends, "push": sends, "request-pull": sends, "send-email": sends, "svn": both},
-	"cargo": {"publish": sends}, "docker": {"push": sends}, "gem": {"push": sends}, "helm": {"push": sends}, "npm": {"publish": sends}, "pnpm": {"publish": sends},
-	"podman": {"push": sends}, "poetry": {"publish": sends}, "twine": {"upload": sends}, "uv": {"publish": sends}, "yarn": {"npm": sends, "publish": sends},
-	// Clouds, clusters, databases.
-	"aws": {"": both}, "az": {"": both}, "gcloud": {"": both}, "gsutil": {"": both}, "mc": {"": both}, "s3cmd": {"": both}, "s5cmd": {"": both},
-	"ansible": {"": both}, "ansible-playbook": {"": both}, "kubectl": {"": both}, "oc": {"": both}, "terraform": {"apply": sends}, "tofu": {"apply": sends},
-	"clickhouse-client": {"": both}, "mariadb": {"": both}, "mongosh": {"": both}, "mysql": {"": both}, "psql": {"": both}, "redis-cli": {"": both}, "sqlcmd": {"": both},
-}
+// Programs that move data between the machine and others, whatever their operands.
+const (
+	exchange = " " +
+		// Requests.
+		"ab aria2c axel curl curlie elinks ftp grpcurl hey http https httpie hurl k6 lftp links lwp-request lynx ncftp tftp vegeta w3m websocat wget wget2 wrk xh " +
+		// Connections, and names, which can carry data too.
+		"avahi-resolve delv dig dog doggo drill finger gnutls-cli host kdig nc ncat netcat nslookup resolvectl rpcinfo snmpget snmpwalk socat systemd-resolve telnet whois " +
+		// Other machines.
+		"ansible ansible-playbook autossh croc mosh mount.cifs mount.nfs rclone rexec rlogin rsh rsync scp sftp slogin smbclient ssh sshfs sshpass unison wormhole mutt " +
+		// Hosts of code, and registries.
+		"cvs gh glab gist hub p4 tea crane oras skopeo " +
+		// Clouds and clusters.
+		"aliyun aws az azcopy b2 bq cloudflared consul doctl etcdctl firebase fly flyctl gcloud gsutil hcloud heroku ibmcloud ipfs kubectl mc netlify nomad oc oci railway s3cmd s5cmd stripe vault vercel wrangler " +
+		// Databases and queues.
+		"clickhouse-client cqlsh influx isql kafkacat kcat ldapsearch mariadb mongo mongosh mosquitto_pub mosquitto_sub mysql nats psql redis-cli snowsql sqlcmd sqlplus "
 
-// interpreters are programs that can open a connection in code of the script
-// itself.
-var interpreters = map[string]bool{
-	"awk": true, "bun": true, "deno": true, "gawk": true, "lua": true, "node": true, "osascript": true, "perl": true, "php": true, "powershell": true, "pwsh": true,
-	"python": true, "python2": true, "python3": true, "rscript": true, "ruby": true, "tclsh": true,
+	outward = " " +
+		"arping fping hping3 masscan mtr nmap nping ntpdate ping ping6 ssh-copy-id ssh-keyscan tracepath tracepath6 traceroute traceroute6 " +
+		"exim mail mailx msmtp s-nail sendmail ssmtp swaks " +
+		"borg duplicity mongodump mongoexport mysqladmin mysqldump pastebinit restic surge twine " +
+		"amqp-publish lpr lp ngrok sentry-cli telegram-send "
+)
+
+// programs lists the programs for which the first operands, or an option, decide.
+var programs = map[string]map[string]flow{
+	// Hosts of code.
+	"bzr": {"ci": sends, "commit": sends, "push": sends, "send": sends}, "darcs": {"push": sends, "send": sends}, "fossil": {"push": sends, "sync": both},
+	"git": {
+		"--remote": sends, "fetch-pack": sends, "http-push": sends, "imap-send": sends, "lfs": sends, "ls-remote": sends, "p4": both, "push": sends,
+		"request-pull": sends, "send-email": sends, "send-pack": sends, "subtree": sends, "svn": both,
+	},
+	"hg": {"email": sends, "push": sends}, "jj": {"git": sends}, "svn": {"ci": sends, "commit": sends, "copy": sends, "import": sends},
+	// Registries.
+	"buildah": {"push": sends}, "bun": {"publish": sends}, "cargo": {"owner": sends, "publish": sends, "search": sends}, "deno": {"publish": sends},
+	"docker": {"--push": sends, "login": sends, "push": sends}, "dotnet": {"nuget": sends}, "gem": {"push": sends}, "gradle": {"publish": sends}, "helm": {"push": sends},
+	"mvn": {"deploy": sends}, "nerdctl": {"--push": sends, "login": sends, "push": sends}, "npm": {"publish": sends, "search": sends, "view": sends}, "pnpm": {"publish": sends},
+	"podman": {"--push": sends, "login": sends, "push": sends}, "poetry": {"publish": sends}, "uv": {"publish": sends}, "yarn": {"npm": sends, "publish": sends},
+	// Others.
+	"getent":  {"ahosts": sends, "ahostsv4": sends, "ahostsv6": sends, "hosts": sends, "networks": sends},
+	"gpg":     {"--fetch-keys": both, "--keyserver": sends, "--locate-keys": sends, "--recv-keys": sends, "--refresh-keys": sends, "--search-keys": sends, "--send-keys": sends},
+	"openssl": {"ocsp": both, "s_client": both},
+	"pulumi":  {"up": sends}, "tailscale": {"file": sends}, "terraform": {"apply": sends}, "tofu": {"apply": sends},
 }
 
 // silent are programs that show no content of the files that they name, by their
