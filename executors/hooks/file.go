@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/executors/command/follow"
 )
 
 // Limits on a file of hooks.
@@ -148,25 +151,59 @@ func (s *Session) checkWords(f *file) error {
 // words returns the words of a command that may be files of the project, as absolute
 // paths. They are relative to the project's directory, and to those that the command
 // changes to.
-func (s *Session) words(command string) []string {
+func (s *Session) words(text string) []string {
 	for _, name := range projectVariables {
-		command = strings.NewReplacer("$"+name, s.o.Dir, "${"+name+"}", s.o.Dir).Replace(strings.ReplaceAll(command, `"$`+name+`"`, "$"+name))
+		text = strings.NewReplacer("$"+name, s.o.Dir, "${"+name+"}", s.o.Dir).Replace(strings.ReplaceAll(text, `"$`+name+`"`, "$"+name))
 	}
-	words := strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(" \t\n\"'`;|&<>()=", r) })
+	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n\"'`;|&<>()=", r) })
 	bases := []string{s.o.Dir}
 	for i, word := range words {
 		if i > 0 && len(bases)*len(words) <= maxWords && (words[i-1] == "cd" || words[i-1] == "pushd") {
 			bases = append(bases, within(bases[len(bases)-1], word))
 		}
 	}
-	var out []string
+	paths := s.named(text)
 	for _, base := range bases {
 		for _, word := range words {
-			path := within(base, word)
-			if rel, err := filepath.Rel(s.o.Dir, path); err == nil && filepath.IsLocal(rel) {
-				out = append(out, path)
+			paths = append(paths, within(base, word))
+		}
+	}
+	return slices.DeleteFunc(paths, func(path string) bool {
+		rel, err := filepath.Rel(s.o.Dir, path)
+		return err != nil || !filepath.IsLocal(rel)
+	})
+}
+
+// named returns the paths that a shell finds in a command, where quotes, escapes and
+// patterns hide them from a division into words.
+func (s *Session) named(text string) []string {
+	script, err := command.Parse(text, command.Shell{Dir: s.o.Dir})
+	if err != nil {
+		return nil // its words count
+	}
+	var out []string
+	add := func(paths ...command.Path) {
+		for _, p := range paths {
+			for _, abs := range p.Abs {
+				found, trail := []string{abs}, &follow.Trail{}
+				if p.Glob {
+					found, _ = follow.Files(abs, true, trail) // with an error, those found so far
+				}
+				for _, path := range found[:min(len(found), max(0, maxWords-len(out)))] {
+					out = append(out, filepath.Clean(path))
+				}
 			}
 		}
+	}
+	for _, r := range script.Redirects {
+		add(r.Path())
+	}
+	for _, c := range script.Commands {
+		if program := c.Words[0]; len(c.Dirs) > 0 && program.Glob {
+			add(command.Path{Abs: []string{within(c.Dirs[0], program.Text)}, Glob: true})
+		}
+		add(c.Paths()...)
+		add(c.Mentions()...)
 	}
 	return out
 }

@@ -466,7 +466,7 @@ func TestScripts(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(f.dir, "sub/deep"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"a.sh", "sub/b.sh", "sub/deep/c.sh"} {
+	for _, name := range []string{"a.sh", "sub/b.sh", "sub/deep/c.sh", "sub/d e.sh"} {
 		if err := os.WriteFile(filepath.Join(f.dir, name), []byte(name), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -474,7 +474,8 @@ func TestScripts(t *testing.T) {
 	for command, want := range map[string]string{
 		"./a.sh": "a.sh", "sh a.sh": "a.sh", "sh 'a.sh' x": "a.sh", "x=1 sh ./sub/../a.sh|cat": "a.sh", `"$CLAUDE_PROJECT_DIR"/sub/b.sh`: "sub/b.sh",
 		"${ZEPH_PROJECT_DIR}/a.sh": "a.sh", f.dir + "/a.sh": "a.sh", "cd sub && ./b.sh": "sub/b.sh", "cd sub; cd deep; sh c.sh": "sub/deep/c.sh",
-		`cd "$CLAUDE_PROJECT_DIR/sub" && (sh b.sh)`: "sub/b.sh", "gofmt -w": "", "../a.sh": "", "/etc/passwd": "",
+		`cd "$CLAUDE_PROJECT_DIR/sub" && (sh b.sh)`: "sub/b.sh", "gofmt -w": "", "./'sub/d e.sh'": "sub/d e.sh", `sh sub/d\ e.sh`: "sub/d e.sh", `sh $'a.\x73h'`: "a.sh",
+		`./a.s""h`: "a.sh", `./a.s?`: "a.sh", "sh {a,b}.sh": "a.sh", "bash -c 'sh a\".\"sh'": "a.sh", "cd sub; . ./d*": "sub/d e.sh", "sh <'./a''.sh'": "a.sh", "../a.sh": "", "/etc/passwd": "",
 	} {
 		got := f.scripts(&file{hooks: []*hook{{command: command}}})
 		if want != "" {
