@@ -137,6 +137,9 @@ func (r Rule) validate() map[string]string {
 	} else if _, err := wildcard.Compile(r.Tool); err != nil {
 		wrong["tool"] = err.Error()
 	}
+	if r.Paths != nil && len(r.Paths) == 0 {
+		wrong["paths"] = "is empty: without the key the rule is about calls with any files"
+	}
 	for i, p := range r.Paths {
 		if _, err := wildcard.Compile(p); err != nil || p == "" {
 			wrong[fmt.Sprintf("paths[%d]", i)] = fmt.Sprintf("%q is not a pattern", p)

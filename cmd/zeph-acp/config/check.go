@@ -14,6 +14,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/wildcard"
 	"github.com/zeph-acp/zeph-acp/session/agent/toolset"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
@@ -100,6 +101,9 @@ func (l *Loaded) checkTools(f *Findings, tools []executors.Tool) {
 		if slices.Contains(names, tool) || strings.Contains(tool, "__") { // of an MCP server, or unknown until it runs
 			continue
 		}
+		if re, err := wildcard.Compile(tool); err == nil && strings.Contains(tool, "*") && slices.ContainsFunc(names, re.MatchString) {
+			continue
+		}
 		key, hint := "tools.permissions."+tool, ""
 		if now := slices.IndexFunc(renames, func(r toml.Rename) bool { return r.Old == key }); now >= 0 {
 			f.Warnings = append(f.Warnings, toml.Mistake{Where: l.Whence(key), Key: key, Text: strings.TrimPrefix(renameHint(renames[now]), ": ")}.Error())
@@ -135,6 +139,10 @@ func (l *Loaded) checkHelpers(f *Findings) {
 		"tools.retry.parameter_reformat_provider": l.Config.Tools.Retry.ParameterReformatProvider,
 		"agent.compress_provider":                 l.Config.Agent.CompressProvider,
 		"tools.summarize_provider":                l.Config.Tools.SummarizeProvider,
+		"tools.judge.provider":                    l.Config.Tools.Judge.Provider,
+	}
+	if gate := l.Config.Tools.Adversarial; gate.Enabled {
+		helpers["tools.adversarial_policy.policy_provider"] = gate.PolicyProvider
 	}
 	for _, key := range slices.Sorted(maps.Keys(helpers)) {
 		name := helpers[key]
