@@ -49,7 +49,7 @@ var importTable = []struct {
 	{"executors/mcp/stdio", []string{"executors", "executors/shell/process"}},
 	{"executors/mcp", []string{"executors", "executors/approval", "executors/backoff", "executors/mcp/*", "executors/shell/process", "executors/web"}},
 	{"executors/wildcard", nil},
-	{"executors/hooks", []string{"executors", "executors/approval", "executors/shell/process"}},
+	{"executors/hooks", []string{"executors", "executors/approval", "executors/command", "executors/command/follow", "executors/shell/process"}},
 	{"executors/authorize/target", []string{"executors", "executors/command", "executors/command/follow"}},
 	{"executors/authorize/cedarpolicy", []string{"executors", "executors/authorize", "executors/authorize/target"}},
 	{"executors/authorize", []string{"executors", "executors/authorize/target", "executors/pattern", "executors/wildcard"}},
