@@ -9,6 +9,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/zeph-acp/zeph-acp/executors/command/follow"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
 // pattern is a glob of files, in lower case.
@@ -62,7 +63,7 @@ func matchesAny(list []pattern, abs string) bool {
 // files returns the labels of files, each by its own path and by the place to
 // which its links lead.
 func (f *Flow) files(paths []string) label {
-	found, trail := label{}, &follow.Trail{}
+	found, trail := label{}, &follow.Trail{Lstat: new(workspace.Moment).Lstat}
 	for i, p := range paths {
 		if slices.Contains(paths[:i], p) || !filepath.IsAbs(p) {
 			continue

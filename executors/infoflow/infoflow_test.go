@@ -151,6 +151,26 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// A link that changes between two calls, or while a command runs, is followed anew.
+func TestChangedLink(t *testing.T) {
+	dir := t.TempDir()
+	link := filepath.Join(dir, "notes")
+	if err := os.Symlink("README", link); err != nil {
+		t.Fatal(err)
+	}
+	f, call := newFlow(), bash("cat notes README")
+	call.Card.Dir = dir
+	if run(t, f, call, tool{}); f.labels.first().private != "" {
+		t.Fatalf("labels %+v", f.labels.first())
+	}
+	if err := errors.Join(os.Remove(link), os.Symlink(".env", link)); err != nil {
+		t.Fatal(err)
+	}
+	if run(t, f, call, tool{}); f.labels.first().private == "" {
+		t.Error("no label")
+	}
+}
+
 // TestSends checks which calls ask while both labels hold.
 func TestSends(t *testing.T) {
 	for name, tt := range map[string]struct {

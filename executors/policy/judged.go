@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -106,7 +107,7 @@ var builtins = []string{"[", ":", "break", "cd", "command", "continue", "echo", 
 // is inside the session's roots. PATH may include directories of the project.
 func (p ruling) ownProgram(c *plain.Command) string {
 	name := c.Words[0]
-	if strings.Contains(name, "/") || slices.Contains(builtins, name) {
+	if strings.Contains(name, "/") || slices.Contains(builtins, name) || !p.searchesRoots(os.Getenv("PATH")) {
 		return ""
 	}
 	path, err := exec.LookPath(name)
@@ -116,12 +117,24 @@ func (p ruling) ownProgram(c *plain.Command) string {
 	if err != nil {
 		return ""
 	}
-	for _, root := range p.Roots.Dirs() {
-		if inside(path, root) && !underSystem(root) {
-			return path
-		}
+	if p.inRoots(path) {
+		return path
 	}
 	return ""
+}
+
+// searchesRoots reports whether a search in the directories of PATH may find a
+// file inside the session's roots. Windows also searches the current directory.
+func (p ruling) searchesRoots(path string) bool {
+	return runtime.GOOS == "windows" || slices.ContainsFunc(filepath.SplitList(path), func(dir string) bool {
+		return !filepath.IsAbs(dir) || p.inRoots(dir)
+	})
+}
+
+// inRoots reports whether a path is inside a root of the session that is not as wide as
+// the system.
+func (p ruling) inRoots(path string) bool {
+	return slices.ContainsFunc(p.Roots.Dirs(), func(root string) bool { return inside(path, root) && !underSystem(root) })
 }
 
 // underSystem reports whether a root is so wide that it contains the system's
@@ -142,7 +155,7 @@ func (g judge) named(form *plain.Form) (blocked *executors.Failure, ask []string
 	if rules := g.readable(); rules != nil {
 		read = &reader{rules: rules, home: g.Home, trail: follow.Trail{Lstat: g.now.Lstat}}
 	}
-	temp, t := tempDirs(), follow.Trail{Lstat: g.now.Lstat}
+	temp, t := g.tempDirs(), follow.Trail{Lstat: g.now.Lstat}
 	for _, f := range form.Files {
 		path := pathOf(f)
 		if private.private != nil {

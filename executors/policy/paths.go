@@ -37,7 +37,7 @@ func (g judge) paths(s *command.Script) (outside string, ask []string) {
 			all = append(all, command.Path{Text: c.Dirs[0], Abs: c.Dirs, Sure: true})
 		}
 	}
-	temp, t := tempDirs(), follow.Trail{Lstat: g.now.Lstat}
+	temp, t := g.tempDirs(), follow.Trail{Lstat: g.now.Lstat}
 	if file := processFile(s); file != "" {
 		outside = file
 	}
@@ -108,15 +108,22 @@ func harmlessDevice(abs string) bool {
 	return abs == "/dev/fd/0" || abs == "/dev/fd/1" || abs == "/dev/fd/2"
 }
 
-// tempDirs returns the directories for temporary files.
-func tempDirs() []string {
+// tempDirs returns the directories for temporary files, also without symlinks.
+func (g judge) tempDirs() []string {
 	dirs := []string{os.TempDir()}
-	if filepath.Separator == '/' {
+	if filepath.Separator == '/' && dirs[0] != "/tmp" {
 		dirs = append(dirs, "/tmp")
 	}
 	for _, d := range slices.Clone(dirs) {
-		if real, err := filepath.EvalSymlinks(d); err == nil && !slices.Contains(dirs, real) {
-			dirs = append(dirs, real)
+		if !filepath.IsAbs(d) {
+			continue
+		}
+		found, err := follow.Path(d, false, &follow.Trail{Lstat: g.now.Lstat})
+		if err != nil || slices.Contains(dirs, found[0]) {
+			continue
+		}
+		if _, err := g.now.Lstat(found[0]); err == nil {
+			dirs = append(dirs, found[0])
 		}
 	}
 	return dirs

@@ -9,6 +9,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/command/follow"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
 // script adds the parts of a shell script: one for each simple command, and one for
@@ -22,7 +23,7 @@ func (t *Targets) script(card executors.Card, s Session) {
 	if len(script.Dynamic) > 0 {
 		t.Unknown = script.Dynamic[0]
 	}
-	f := finder{home: s.Home, targets: t}
+	f := finder{home: s.Home, targets: t, trail: follow.Trail{Lstat: new(workspace.Moment).Lstat}}
 	for _, c := range script.Commands {
 		t.Parts = append(t.Parts, f.command(c))
 	}
