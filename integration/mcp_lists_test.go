@@ -13,7 +13,11 @@ func TestHostileMCPLists(t *testing.T) {
 	t.Parallel()
 	config, ready := "[tools.information_flow]\nenabled = false\n"+allowReads+mcpTable(t, "good", "library"), []string{"good"}
 	for _, habit := range []string{"many", "endless", "names", "nonsense", "storm", "hang", "100 MiB", "exit"} {
-		config += hostileTable(t, nameOf(habit), "lists: "+habit)
+		table := hostileTable(t, nameOf(habit), "lists: "+habit)
+		if habit == "storm" { // its answer comes after the storm
+			table = strings.Replace(table, "timeout_secs = 2", "timeout_secs = 60", 1)
+		}
+		config += table
 		ready = append(ready, nameOf(habit))
 	}
 	m := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say("ok")), fakemodel.Answer(fakemodel.Say("ok")))

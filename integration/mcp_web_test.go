@@ -88,8 +88,8 @@ func TestHostileWebMCPServers(t *testing.T) {
 		{"halfcall", "http", onCall(func(w http.ResponseWriter, r *http.Request) {
 			stall(w, r, "application/json", `{"jsonrpc":"2.0","id":`)
 		}), "did not answer in time", true},
-		{"flood", "http", func(w http.ResponseWriter, _ *http.Request) { flood(w, "application/json", `{"jsonrpc":"`) }, "more than 16 MiB", false},
-		{"floodcall", "http", onCall(func(w http.ResponseWriter, _ *http.Request) { flood(w, "application/json", `{"jsonrpc":"`) }), "more than 16 MiB", true},
+		{"flood", "http", func(w http.ResponseWriter, _ *http.Request) { flood(w, "application/json", `{"jsonrpc":"`) }, "more than 8 MiB", false},
+		{"floodcall", "http", onCall(func(w http.ResponseWriter, _ *http.Request) { flood(w, "application/json", `{"jsonrpc":"`) }), "more than 8 MiB", true},
 		{"floodevent", "http", onCall(func(w http.ResponseWriter, _ *http.Request) { flood(w, "text/event-stream", "data: ") }), "", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -23,9 +23,9 @@ import (
 const (
 	dialTime   = 10 * time.Second
 	headerSize = 64 << 10 // of an answer, bytes
-	// bodySize bounds a message, in bytes. It is less than stdio.MaxFrame, since the
-	// SDK copies a body several times.
-	bodySize = 16 << 20
+	// bodySize bounds a message, in bytes. It is that of programs, since the SDK
+	// copies a body several times.
+	bodySize = 8 << 20
 )
 
 var errBodySize = fmt.Errorf("the server sent a message of more than %d MiB", bodySize>>20)

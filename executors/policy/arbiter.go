@@ -2,9 +2,11 @@ package policy
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command"
 )
 
 // Arbiter decides questions in the user's place. It returns Ask if it is unsure,
@@ -20,9 +22,10 @@ const judgeName = "auto_judge"
 // arbitrated lets the arbiter settle a question in the mode auto-judge, once for
 // each call. It reports whether d is settled. The arbiter decides only questions that an
 // "always" of the user could answer: the reasons of gates, deletions, and
-// changes in .git and .zeph stay with the user.
+// changes in .git and .zeph stay with the user. So do commands that destroy or
+// publish data, and those that cannot be parsed.
 func (p ruling) arbitrated(ctx context.Context, call *executors.Call, d *decision) bool {
-	if p.Arbiter == nil || !mode(p.Mode()).judged || len(d.keys) == 0 || len(call.Ask) > 0 || call.Record.Judgement != "" {
+	if p.Arbiter == nil || !mode(p.Mode()).judged || len(d.keys) == 0 || len(call.Ask) > 0 || call.Record.Judgement != "" || p.damages(call.Card) {
 		return false
 	}
 	if call.Skipped != nil {
@@ -45,4 +48,13 @@ func (p ruling) arbitrated(ctx context.Context, call *executors.Call, d *decisio
 		return false
 	}
 	return true
+}
+
+// damages reports whether a command may destroy or publish data, or cannot be parsed.
+func (p ruling) damages(card executors.Card) bool {
+	if card.Command == "" {
+		return false
+	}
+	src := parse(card.Command, card.Dir, p.Home)
+	return src.err != nil || slices.ContainsFunc(src.script.Commands, func(c *command.Command) bool { return confirms(c, "") != "" })
 }

@@ -54,6 +54,10 @@ func TestArbiter(t *testing.T) {
 		{"a gate's reason stays with the user", "auto-judge", Allow, gated(), 0, 1, false, ""},
 		{"a deletion stays with the user", "auto-judge", Allow, deletion(), 0, 1, false, ""},
 		{"files of git stay with the user", "auto-judge", Allow, file("edit", root+"/.git/config"), 0, 1, false, ""},
+		{"a command that deletes stays with the user", "auto-judge", Allow, bash("rm -rf x"), 0, 1, false, ""},
+		{"also behind another", "auto-judge", Allow, bash("make && git push --force"), 0, 1, false, ""},
+		{"a command that publishes stays with the user", "auto-judge", Allow, bash("npm publish"), 0, 1, false, ""},
+		{"a command that cannot be parsed stays with the user", "auto-judge", Allow, bash("echo ("), 0, 1, false, ""},
 		{"a hidden program stays with the user", "auto-judge", Allow, bash("$x"), 0, 1, false, ""},
 	}
 	for _, tt := range tests {
