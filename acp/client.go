@@ -62,20 +62,29 @@ func (c *Client) Update(ctx context.Context, sessionID string, u SessionUpdate) 
 
 // call sends a request and decodes its result into result.
 func (c *Client) call(ctx context.Context, method string, params, result any) error {
-	id, waiter, err := c.dispatch(ctx, method, params)
+	call, err := c.dispatch(ctx, method, params)
 	if err != nil {
 		return err
 	}
-	if err = awaitAnswer(ctx, method, waiter, result); ctx.Err() != nil && err == context.Cause(ctx) {
-		c.giveUp(id, err)
+	if err = call.await(ctx, result); ctx.Err() != nil && err == context.Cause(ctx) {
+		c.giveUp(call.id, err)
 	}
 	return err
 }
 
-// awaitAnswer waits for the answer to a request and decodes its result into result.
-func awaitAnswer(ctx context.Context, method string, waiter jsonrpc2.Waiter, result any) error {
-	var raw json.RawMessage
-	err := waiter.Wait(ctx, &raw)
+// openCall is a request that was sent.
+type openCall struct {
+	id      uint64
+	method  string
+	waiter  jsonrpc2.Waiter
+	results *results
+}
+
+// await waits for the answer to the request and decodes its result into result. It
+// must be called once.
+func (o openCall) await(ctx context.Context, result any) error {
+	method, err := o.method, o.waiter.Wait(ctx, nil)
+	raw := o.results.take(o.id)
 	var refused *jsonrpc2.Error
 	switch {
 	case err == nil:
@@ -109,20 +118,24 @@ func (c *Client) giveUp(id uint64, cause error) {
 
 // dispatch writes a request. stream explains why jsonrpc2 does not see its
 // payload.
-func (c *Client) dispatch(ctx context.Context, method string, params any) (uint64, jsonrpc2.Waiter, error) {
+func (c *Client) dispatch(ctx context.Context, method string, params any) (openCall, error) {
 	if ctx.Err() != nil {
-		return 0, jsonrpc2.Waiter{}, context.Cause(ctx)
+		return openCall{}, context.Cause(ctx)
 	}
 	c.calling.Lock()
 	defer c.calling.Unlock()
 	c.lastID++
 	c.stream.call = message{JSONRPC: "2.0", ID: c.lastID, Method: method, Params: params}
+	c.stream.results.expect(c.lastID)
 	w, err := c.conn.DispatchCall(ctx, method, nil, jsonrpc2.PickID(jsonrpc2.ID{Num: c.lastID}))
 	c.stream.call = nil
+	if err != nil {
+		c.stream.results.take(c.lastID)
+	}
 	if errors.Is(err, jsonrpc2.ErrClosed) {
 		err = ErrClosed
 	}
-	return c.lastID, w, err
+	return openCall{c.lastID, method, w, &c.stream.results}, err
 }
 
 // RequestPermission asks the user. A cancelled outcome is not an error here;
@@ -176,12 +189,12 @@ func (c *Client) CreateTerminal(ctx context.Context, p CreateTerminalRequest) (*
 	var r struct {
 		TerminalID string `json:"terminalId"`
 	}
-	id, waiter, err := c.dispatch(ctx, method, p)
+	call, err := c.dispatch(ctx, method, p)
 	if err != nil {
 		return nil, err
 	}
 	created := make(chan error, 1)
-	go func() { created <- awaitAnswer(context.WithoutCancel(ctx), method, waiter, &r) }()
+	go func() { created <- call.await(context.WithoutCancel(ctx), &r) }()
 	t := &Terminal{client: c, session: p.SessionID}
 	select {
 	case err := <-created:
@@ -191,7 +204,7 @@ func (c *Client) CreateTerminal(ctx context.Context, p CreateTerminalRequest) (*
 		t.ID = r.TerminalID
 		return t, err
 	case <-ctx.Done():
-		c.giveUp(id, context.Cause(ctx))
+		c.giveUp(call.id, context.Cause(ctx))
 		go func() { // release a terminal that arrives late, which would otherwise keep running
 			if err := <-created; err == nil && r.TerminalID != "" {
 				t.ID = r.TerminalID
@@ -237,13 +250,13 @@ func (t *Terminal) Kill(ctx context.Context) error {
 // does not wait for the client's answer.
 func (t *Terminal) Release() {
 	ctx, cancel := context.WithTimeout(context.Background(), cleanup)
-	_, waiter, err := t.client.dispatch(ctx, "terminal/release", terminalRequest{t.session, t.ID})
+	call, err := t.client.dispatch(ctx, "terminal/release", terminalRequest{t.session, t.ID})
 	if err != nil { // the client and its terminals no longer exist
 		cancel()
 		return
 	}
 	go func() {
 		defer cancel()
-		_ = waiter.Wait(ctx, nil) // a refusal has no remedy
+		_ = call.await(ctx, &struct{}{}) // a refusal has no remedy
 	}()
 }

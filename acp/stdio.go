@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"strconv"
@@ -19,7 +20,8 @@ import (
 // passes through it, since it would decode it into maps, escape it for HTML and
 // lose the type of an id. A request's payload waits in frame for the handler
 // that the read goroutine calls next. A call's payload waits in call for the
-// WriteObject that DispatchCall makes.
+// WriteObject that DispatchCall makes. The result of a call waits in results for
+// the caller.
 //
 // An invalid line is answered here, and reading continues: jsonrpc2 would close
 // the connection.
@@ -34,8 +36,9 @@ type stream struct {
 	ended   func()          // called at the end of the input, before our open calls fail
 	log     *slog.Logger
 
-	frame frame // the request that ReadObject returned last; owned by the read goroutine
-	call  any   // the request that WriteObject writes next; guarded by Client.calling
+	frame   frame   // the request that ReadObject returned last; owned by the read goroutine
+	call    any     // the request that WriteObject writes next; guarded by Client.calling
+	results results // of our calls
 }
 
 // frame is one request or notification as received.
@@ -190,7 +193,7 @@ func (s *stream) overLimit(line []byte) []byte {
 	if err != nil { // not an id of ours, or not visible
 		return nil
 	}
-	return encodeStub(id, nil, &jsonrpc2.Error{Message: "the answer is over " + limit + " (acp.max_line_bytes)"})
+	return encodeStub(id, &jsonrpc2.Error{Message: "the answer is over " + limit + " (acp.max_line_bytes)"})
 }
 
 // outerMembers returns the members of an object that are visible at its two
@@ -304,19 +307,20 @@ func (s *stream) response(id, result, fault json.RawMessage) []byte {
 	case result == nil && !hasError:
 		e.Message = "invalid response: neither a result nor an error"
 	case !hasError:
-		return encodeStub(n, result, nil)
+		if !s.results.put(n, result) {
+			s.log.Debug("dropped a response", "id", string(id))
+			return nil
+		}
+		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"result":null}`, n)
 	case json.Unmarshal(fault, &e) != nil:
 		e = jsonrpc2.Error{Code: jsonrpc2.CodeInternalError, Message: "malformed error: " + string(fault)}
 	}
-	return encodeStub(n, nil, &e)
+	return encodeStub(n, &e)
 }
 
-func encodeStub(id uint64, result json.RawMessage, fault *jsonrpc2.Error) []byte {
-	m := message{JSONRPC: "2.0", ID: id, Error: fault}
-	if result != nil {
-		m.Result = result
-	}
-	b, err := json.Marshal(m)
+// encodeStub returns the frame with which jsonrpc2 fails a call.
+func encodeStub(id uint64, fault *jsonrpc2.Error) []byte {
+	b, err := json.Marshal(message{JSONRPC: "2.0", ID: id, Error: fault})
 	if err != nil { // the input is valid JSON
 		panic(err)
 	}
