@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -48,9 +49,9 @@ The input is JSON, or the text of the tool's only required parameter, such as a 
 Arguments that do not begin with the name of a tool are a shell command. Write -- before
 a command with options of its own.
 
-A check begins with a new session: earlier calls and answers do not count. It starts no
-MCP server and judges its tools as those of an untrusted one. The exit status is 0 if the
-call could be judged, whatever the decision.`,
+A check begins with a new session: earlier calls do not count, remembered answers do. It
+starts no MCP server and judges its tools as those of an untrusted one. The exit status
+is 0 if the call could be judged, whatever the decision.`,
 		Example: `  zeph-acp permissions check -- git push --force
   zeph-acp permissions check --mode auto edit src/main.go
   zeph-acp permissions check --json fetch https://example.com/`,
@@ -91,8 +92,8 @@ func checkPermission(cmd *cobra.Command, f *flags, c *checkFlags, args []string)
 		fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: warning: %s\n", headless.Visible(w))
 	}
 	tool, text := "bash", strings.Join(args, " ")
-	if len(args) > 1 && checker.Tool(args[0]) {
-		tool, text = args[0], strings.Join(args[1:], " ")
+	if checker.Tool(args[0]) {
+		tool, text = args[0], cmp.Or(strings.Join(args[1:], " "), "{}")
 	}
 	input, err := checker.Input(tool, text)
 	if err != nil {

@@ -176,7 +176,11 @@ func checkRegex(text string) string {
 
 // Warnings returns a line for each setting that does not do what it seems to do.
 func (c Config) Warnings() []string {
-	if !c.Enabled {
+	switch {
+	case c.Enabled:
+	case len(c.Rules) > 0 || c.PolicyFile != "" || c.Cedar != "":
+		return []string{"[tools.policy] is off, so its rules judge no call: set enabled = true in it"}
+	default:
 		return nil
 	}
 	var out []string
@@ -188,7 +192,11 @@ func (c Config) Warnings() []string {
 
 // Warnings returns a line for each setting that does not do what it seems to do.
 func (c Authorization) Warnings() []string {
-	if !c.Enabled {
+	switch {
+	case c.Enabled:
+	case len(c.Rules) > 0:
+		return []string{"[tools.authorization] is off, so its rules judge no call: set enabled = true in it"}
+	default:
 		return nil
 	}
 	return trustWarnings(c.Rules)

@@ -17,7 +17,7 @@ func TestPolicyFiles(t *testing.T) {
 	}{
 		"rules":             {"enabled = true\npolicy_file = 'p.toml'", "[[rules]]\neffect = 'allow'\ntool = '*'\n", "", ""},
 		"cedar":             {"enabled = true\ncedar = 'p.cedar'", "", "permit (principal, action, resource);", ""},
-		"off":               {"policy_file = 'none.toml'\ncedar = 'none.cedar'", "", "", ""},
+		"off":               {"policy_file = 'none.toml'\ncedar = 'none.cedar'", "", "", "[tools.policy] is off, so its rules judge no call: set enabled = true in it"},
 		"no file":           {"enabled = true\npolicy_file = 'none.toml'\ncedar = 'none.cedar'", "", "", `config.toml:3: key "tools.policy.policy_file": D/none.toml: no such file or directory` + "\n" + `config.toml:4: key "tools.policy.cedar": D/none.cedar: no such file or directory`},
 		"a directory":       {"enabled = true\npolicy_file = '.'", "", "", `config.toml:3: key "tools.policy.policy_file": D is not a regular file`},
 		"no TOML":           {"enabled = true\npolicy_file = 'p.toml'", "x = = 1", "", "p.toml:1: unexpected character U+003D '=' at start of value"},
