@@ -27,7 +27,7 @@ type Auto struct {
 func (a *Auto) Decide(ctx context.Context, call *executors.Call, because string) (executors.Decision, string) {
 	m := a.Model()
 	if m == nil {
-		return executors.Ask, "no model can judge it"
+		return executors.Ask, "no model can judge it: set provider in [tools.judge]"
 	}
 	question, cut, err := Question(call, because, a.Mask)
 	switch {

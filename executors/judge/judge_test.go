@@ -168,7 +168,7 @@ func TestAuto(t *testing.T) {
 		{"an error", answers{err: errors.New("no credit")}, nil, executors.Ask, "the model did not judge it: no credit"},
 		{"too slow", answers{hang: true}, nil, executors.Ask, "the model did not judge it: context deadline exceeded"},
 		{"nothing hidden is judged", answers{text: "ALLOW"}, long, executors.Ask, "the call is too long to be judged"},
-		{"no model", nil, nil, executors.Ask, "no model can judge it"},
+		{"no model", nil, nil, executors.Ask, "no model can judge it: set provider in [tools.judge]"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
