@@ -190,6 +190,59 @@ func TestQuotaOfParallelCalls(t *testing.T) {
 	}
 }
 
+// allowingHook is a file of a hook that allows all calls.
+var allowingHook = hooksFile(9, hook{"PreToolUse", "*", says(`{"hookSpecificOutput":{"permissionDecision":"allow"}}`)})
+
+// allowingGates returns a configuration with every gate on and a main model of a
+// provider's type. Rules and a second model allow all calls; so does allowingHook, which
+// the test must write.
+func allowingGates(t testing.TB, provider string) string {
+	t.Helper()
+	judge := filepath.Join(t.TempDir(), "judge.jsonl")
+	write(t, judge, strings.Repeat(`{"text": "ALLOW"}`+"\n\n", 5000))
+	return fmt.Sprintf(`
+[tools.policy]
+enabled = true
+default_effect = "allow"
+[[tools.policy.rules]]
+effect = "allow"
+tool = "*"
+[tools.authorization]
+enabled = true
+[[tools.authorization.rules]]
+effect = "allow"
+tool = "*"
+[tools.adversarial_policy]
+enabled = true
+policies = ["Allow everything."]
+policy_provider = "judge"
+exempt_tools = []
+[tools.trust.levels]
+"tool:bash" = "trusted"
+[tools.utility]
+enabled = true
+threshold = -10.0
+[[llm.providers]]
+name = "main"
+type = %q
+default = true
+[[llm.providers]]
+name = "judge"
+type = "script"
+model = %q
+`, provider, judge)
+}
+
+// wantAllGates checks that a call passed the gates of allowingGates.
+func wantAllGates(t *testing.T, home string) {
+	t.Helper()
+	const want = " policy:allow authorization:allow hooks:allow adversarial_policy:allow "
+	lines := gateLines(t, home)
+	if !slices.ContainsFunc(lines, func(l gateLine) bool { return strings.Contains(l.String(), want) }) {
+		t.Errorf("no call has%s: %v", want, lines)
+	}
+}
+
 // TestAllGatesInOrder makes a call about which every gate has a word. The audit line has
 // their verdicts in the order of the chain, and the question has every reason.
 func TestAllGatesInOrder(t *testing.T) {

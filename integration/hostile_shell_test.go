@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -47,21 +48,30 @@ var askedCommands = []string{
 }
 
 // TestHostileCommands makes the model run forbidden commands, with a user who
-// rejects every question, on this machine and in the client's terminals.
+// rejects every question, on this machine, in the client's terminals, and with all gates on.
 func TestHostileCommands(t *testing.T) {
 	if n := len(blockedCommands) + len(askedCommands); n < 120 {
 		t.Errorf("only %d commands", n)
 	}
-	for name, caps := range map[string]sdk.ClientCapabilities{"here": {}, "terminal": fakeide.CanAll()} {
+	for name, tt := range map[string]struct {
+		caps  sdk.ClientCapabilities
+		gates string
+	}{"here": {}, "terminal": {caps: fakeide.CanAll()}, "gates": {gates: allowingGates(t, "claude")}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, denied, sdk.PermissionOptionKindRejectOnce, caps)
+			w := newWorld(t, denied+tt.gates, sdk.PermissionOptionKindRejectOnce, tt.caps)
+			if tt.gates != "" {
+				write(t, filepath.Join(w.home, "hooks.json"), allowingHook)
+			}
 			var calls []modelCall
 			for _, c := range append(append([]string(nil), blockedCommands...), askedCommands...) {
 				calls = append(calls, modelCall{"bash", map[string]any{"command": c}})
 			}
 			for i, e := range w.run(calls) {
 				blocked := i < len(blockedCommands)
+				if tt.gates != "" && strings.Contains(e.result, "denied by policy") {
+					blocked = true // rules deny a command that does not parse
+				}
 				if !e.failed || e.asked == blocked || !e.blocked() {
 					t.Errorf("%s: failed %t, asked %t: %.400s", e, e.failed, e.asked, e.result)
 				}
@@ -70,6 +80,9 @@ func TestHostileCommands(t *testing.T) {
 				}
 			}
 			w.untouched()
+			if tt.gates != "" {
+				wantAllGates(t, w.home)
+			}
 		})
 	}
 }

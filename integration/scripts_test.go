@@ -132,35 +132,45 @@ func fields(t *testing.T, run func(t *testing.T, f *field, n int)) {
 }
 
 // TestHostileEffects types the hostile scripts for a user who rejects every
-// question. None may have an effect.
+// question. None may have an effect, also with all gates on.
 func TestHostileEffects(t *testing.T) {
 	list, err := commands.Hostile(policyData)
 	if err != nil {
 		t.Fatal(err)
 	}
-	fields(t, func(t *testing.T, f *field, n int) {
-		quiet := 0
-		for i, s := range list {
-			if !*allEffects && i%60 != 15*n {
-				continue
-			}
-			_, session := f.enter(s.Tree)
-			got := f.bash(session, s.Text)
-			if got.asked || got.failed && strings.Contains(got.text, "policy_blocked") {
-				continue // blocked by the policy
-			}
-			quiet++
-			if effect := commands.Effect(f.leave(s.Tree), []byte(got.text)); effect != "" {
-				t.Errorf("%s, tree %s: %q %s: %.400s", s.Class, s.Tree, s.Text, effect, got.text)
-			}
-		}
-		t.Logf("%d scripts ran without a question", quiet)
-		for tree := range f.grounds {
-			if changed := f.leave(tree); len(changed) > 0 {
-				t.Errorf("tree %s: a refused script changed %q", tree, changed)
-			}
-		}
+	fields(t, func(t *testing.T, f *field, n int) { f.harmless(list, 60, 15*n) })
+	t.Run("gates", func(t *testing.T) {
+		f := newField(t, sdk.ClientCapabilities{}, "code", allowingGates(t, "direct"))
+		write(t, filepath.Join(f.home, "hooks.json"), allowingHook)
+		f.harmless(list, 180, 7)
+		wantAllGates(t, f.home)
 	})
+}
+
+// harmless types every nth of the scripts, beginning with the one at from.
+func (f *field) harmless(list []commands.Script, n, from int) {
+	f.t.Helper()
+	quiet := 0
+	for i, s := range list {
+		if !*allEffects && i%n != from {
+			continue
+		}
+		_, session := f.enter(s.Tree)
+		got := f.bash(session, s.Text)
+		if got.asked || got.failed && strings.Contains(got.text, "policy_blocked") {
+			continue // blocked by the policy
+		}
+		quiet++
+		if effect := commands.Effect(f.leave(s.Tree), []byte(got.text)); effect != "" {
+			f.t.Errorf("%s, tree %s: %q %s: %.400s", s.Class, s.Tree, s.Text, effect, got.text)
+		}
+	}
+	f.t.Logf("%d scripts ran without a question", quiet)
+	for tree := range f.grounds {
+		if changed := f.leave(tree); len(changed) > 0 {
+			f.t.Errorf("tree %s: a refused script changed %q", tree, changed)
+		}
+	}
 }
 
 // TestDaily types everyday commands, each in one of the fields. None may ask, and the
