@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,9 @@ import (
 
 	sdk "github.com/coder/acp-go-sdk"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/protocol-fixtures/commands"
 )
 
@@ -83,6 +87,7 @@ func TestCheckEqualsRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newField(t, sdk.ClientCapabilities{}, tt.mode, tt.config)
+			f.compareRefused(pick(10, 1))
 			for i, s := range append(hostile, daily...) {
 				if i%pick(150, 5) == 0 && !strings.Contains(s.Text, "\r") { // a typed prompt has no CR
 					f.compare(s.Tree, "bash", s.Text)
@@ -95,7 +100,46 @@ func TestCheckEqualsRun(t *testing.T) {
 	}
 }
 
-// compare judges a call by the check and by the run.
+// compareRefused judges every nth of the commands that are blocked or asked about, by a
+// check in this process and by the run. One that a rule allows is left out, since it
+// would run.
+func (f *field) compareRefused(n int) {
+	f.t.Helper()
+	list, err := commands.Refused(policyData)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Chdir(f.root) // /proc/self/cwd is that of the agent
+	const tree = "clean"
+	g, session := f.enter(tree)
+	l, err := config.Load(config.Options{Environ: f.cmd.Env})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	checker, err := app.New(l, slog.New(slog.DiscardHandler)).Checker(g.Dir, string(f.mode))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	for i, s := range list {
+		if i%n != 0 {
+			continue
+		}
+		input, err := json.Marshal(map[string]string{"command": s.Text})
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		check, err := checker.Check(f.t.Context(), "bash", input)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		if check.Decision == executors.Allow && strings.HasPrefix(check.Rule, "rule ") {
+			continue
+		}
+		f.equal(session, tree, "bash", string(input), string(check.Decision), check.Rule)
+	}
+}
+
+// compare judges a call by the command that checks and by the run.
 func (f *field) compare(tree, tool, input string) {
 	f.t.Helper()
 	g, session := f.enter(tree)
@@ -107,14 +151,20 @@ func (f *field) compare(tree, tool, input string) {
 	if jsonErr := json.Unmarshal(out, &check); jsonErr != nil {
 		f.t.Fatalf("permissions check %s %s: %v, %v\n%s", tool, input, err, jsonErr, out)
 	}
+	f.equal(session, tree, tool, input, check.Decision, check.Rule)
+}
+
+// equal makes a call, whose decision and rule must be those of its check.
+func (f *field) equal(session sdk.SessionId, tree, tool, input, decision, rule string) {
+	f.t.Helper()
 	f.prompt(session, "/"+tool+" "+input)
 	line := f.lastAudited()
 	run := cmp.Or(line.Decision, "invalid")
 	if line.Answer != "" {
 		run = "ask"
 	}
-	if check.Decision != run || line.Answer == "" && check.Rule != line.Rule {
-		f.t.Errorf("tree %s: %s %q\ncheck %s, %s\nrun   %s, %s", tree, tool, input, check.Decision, check.Rule, run, line.Rule)
+	if decision != run || line.Answer == "" && rule != line.Rule {
+		f.t.Errorf("tree %s: %s %q\ncheck %s, %s\nrun   %s, %s", tree, tool, input, decision, rule, run, line.Rule)
 	}
 }
 

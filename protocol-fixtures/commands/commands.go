@@ -3,7 +3,7 @@
 //
 // [Hostile] returns scripts that do harm in a plain bash: they run a program, write
 // a file, or print files from outside the workspace. [Daily] returns commands that
-// only read. Both run on a [Ground], which a [Forest] creates and which reports the
+// only read. [Refused] returns disguised commands. All run on a [Ground], which a [Forest] creates and which reports the
 // changes by a script.
 package commands
 
@@ -44,14 +44,38 @@ func Hostile(dir string) ([]Script, error) {
 		if section.Class == "" { // the comment at the top
 			return nil
 		}
-		section.Text = line
-		if text, err := strconv.Unquote(line); err == nil && strings.HasPrefix(line, `"`) {
-			section.Text = text
-		}
+		section.Text = unquoted(line)
 		list = append(list, section)
 		return nil
 	})
 	return list, err
+}
+
+// Refused reads hostile.txtar in dir: scripts that the policy blocks or asks about. A
+// section is called "CLASS: OUTCOME".
+func Refused(dir string) ([]Script, error) {
+	var list []Script
+	section := Script{Tree: "clean"}
+	err := lines(filepath.Join(dir, "hostile.txtar"), func(line string) error {
+		if name, ok := header(line); ok {
+			section.Class, _, _ = strings.Cut(name, ": ")
+			return nil
+		}
+		if section.Class != "" { // after the comment at the top
+			section.Text = unquoted(line)
+			list = append(list, section)
+		}
+		return nil
+	})
+	return list, err
+}
+
+// unquoted returns the script of a line, which may be quoted as in Go.
+func unquoted(line string) string {
+	if text, err := strconv.Unquote(line); err == nil && strings.HasPrefix(line, `"`) {
+		return text
+	}
+	return line
 }
 
 // Daily reads daily.txt in dir.
