@@ -46,6 +46,7 @@ var importTable = []struct {
 	{"executors/shell/rollback", []string{"executors", "executors/command", "executors/workspace"}},
 	{"executors/shell/sandbox", []string{"executors", "executors/workspace"}},
 	{"executors/mcp/oauth", nil},
+	{"executors/mcp/oauth/oauthtest", nil},
 	{"executors/mcp/stdio", []string{"executors", "executors/shell/process"}},
 	{"executors/mcp", []string{"executors", "executors/approval", "executors/backoff", "executors/mcp/*", "executors/shell/process", "executors/web"}},
 	{"executors/wildcard", nil},
@@ -88,6 +89,7 @@ var forbidden = []string{
 	"github.com/google/go-cmp",
 	"testing",
 	module + "/session/llm/llmtest",
+	module + "/executors/mcp/oauth/oauthtest",
 	module + "/integration",
 }
 

@@ -22,13 +22,22 @@ func (i *instance) page(a *asker, p *sdk.ElicitParams) (Elicitation, error) {
 	if !a.user.pages() {
 		return Elicitation{}, errNoPages
 	}
-	u, err := url.Parse(p.URL)
-	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || len(p.URL) > maxPage || visible(p.URL) != p.URL {
-		return Elicitation{}, errors.New("the address of the page is no usable http or https URL")
+	u, err := pageAddress(p.URL)
+	if err != nil {
+		return Elicitation{}, err
 	}
 	e := Elicitation{Message: asks(i.entry.Name, "asks you to open a page of "+u.Host, p.Message), Page: u.String(), ID: rand.Text()}
 	i.expect(p.ElicitationID, &pageVisit{user: a.user, id: e.ID, over: make(chan struct{})})
 	return e, nil
+}
+
+// pageAddress parses the address of a page that the user is asked to open.
+func pageAddress(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || len(text) > maxPage || visible(text) != text {
+		return nil, errors.New("the address of the page is no usable http or https URL")
+	}
+	return u, nil
 }
 
 // pageVisit is a page that the user was asked to open.

@@ -17,6 +17,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/mcp/oauth"
 	"github.com/zeph-acp/zeph-acp/executors/mcp/stdio"
 	"github.com/zeph-acp/zeph-acp/executors/shell/process"
 )
@@ -287,7 +288,7 @@ func (i *instance) environment() ([]string, error) {
 // reach connects to an address. Without a transport of the entry it tries the older
 // one where the server refuses the newer one.
 func (i *instance) reach(ctx context.Context) (*sdk.ClientSession, error) {
-	r, err := i.pool.reach(i.entry)
+	r, err := i.pool.reach(i.entry, i.pool.Open)
 	if err != nil {
 		return nil, err
 	}
@@ -483,6 +484,31 @@ func (i *instance) started(ctx context.Context) {
 		state, changed := i.state, i.changed
 		i.mu.Unlock()
 		if state != Starting {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// wantsLogin reports whether the server does not run because the user has to log in.
+func (i *instance) wantsLogin() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	e, ok := errors.AsType[*oauth.Error](i.err)
+	return ok && e.Login && i.state != Ready
+}
+
+// ready waits until the server is ready or stopped, or ctx ends.
+func (i *instance) ready(ctx context.Context) {
+	for {
+		i.mu.Lock()
+		state, changed := i.state, i.changed
+		i.mu.Unlock()
+		if state == Ready || state == Stopped {
 			return
 		}
 		select {

@@ -21,9 +21,21 @@ const (
 	mostRedirects = 5
 )
 
+// account returns the name of an entry for "zeph-acp mcp login".
+func (s Server) account() string {
+	if s.Guarded { // no entry of the configuration has its name
+		return s.URL
+	}
+	return s.Name
+}
+
+// opener shows the user the page on which to log in to a server.
+type opener func(ctx context.Context, server, page string) error
+
 // reach returns a connection to the address of an entry, with the user's login. An
-// entry that has the header Authorization itself needs none.
-func (p *Servers) reach(e Server) (*remote, error) {
+// entry that has the header Authorization itself needs none. With a nil open a missing
+// login is an error.
+func (p *Servers) reach(e Server, open opener) (*remote, error) {
 	r, err := newRemote(e, p.Getenv)
 	if err != nil || p.Logins == nil {
 		return r, err
@@ -38,17 +50,14 @@ func (p *Servers) reach(e Server) (*remote, error) {
 		return nil, err
 	}
 	r.account = &oauth.Account{
-		Name: e.Name, Server: e.URL, HTTP: r.authorizing(u), Store: p.Logins, Learn: p.Learn,
+		Name: e.account(), Server: e.URL, HTTP: r.authorizing(u), Store: p.Logins, Learn: p.Learn,
 		Client: oauth.Client{ID: e.OAuthClientID, Port: e.OAuthPort},
-	}
-	if e.Guarded { // no entry of the configuration has this name
-		r.account.Name = e.URL
 	}
 	if e.OAuthSecretFrom != "" && p.Getenv != nil {
 		r.account.Client.Secret = p.Getenv(e.OAuthSecretFrom)
 	}
-	if p.Open != nil {
-		r.account.Open = func(ctx context.Context, page string) error { return p.Open(ctx, e.Name, page) }
+	if open != nil {
+		r.account.Open = func(ctx context.Context, page string) error { return open(ctx, e.Name, page) }
 	}
 	return r, nil
 }
@@ -79,8 +88,10 @@ func (r *remote) authorizing(server *url.URL) *http.Client {
 }
 
 // Login lets the user log in to the server of an entry. Open must be set.
-func (p *Servers) Login(ctx context.Context, e Server) error {
-	r, err := p.reach(e)
+func (p *Servers) Login(ctx context.Context, e Server) error { return p.login(ctx, e, p.Open) }
+
+func (p *Servers) login(ctx context.Context, e Server, open opener) error {
+	r, err := p.reach(e, open)
 	switch {
 	case err != nil:
 		return err

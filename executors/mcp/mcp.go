@@ -42,8 +42,9 @@ type Servers struct {
 	// Logins store the user's logins at servers on the web; nil means no logins.
 	Logins oauth.Store
 	Learn  func(secret string) // receives secrets of logins, to be masked; nil drops them
-	// Open shows the user the page on which to log in to a server. If it is nil,
-	// "zeph-acp mcp login" has to be run.
+	// Open shows the user the page on which to log in to a server, in Login and while
+	// servers start. If it is nil, users of sessions are asked who can open pages;
+	// others have to run "zeph-acp mcp login".
 	Open func(ctx context.Context, server, url string) error
 	// Reaper returns the process that ends the servers if this one is killed; nil means
 	// no such process.

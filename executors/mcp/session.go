@@ -49,7 +49,10 @@ type Session struct {
 	pending []pending                     // servers that the user has not approved yet
 	answers map[string]approval.Answer    // to questions about definitions
 	warned  bool                          // that no definition can be checked
+	invited map[*joined]bool              // servers at which the user was asked to log in
 	checked map[*joined]map[string]string // definitions that equal the pinned ones, by server and tool
+
+	logins logins
 
 	mu      sync.Mutex
 	servers []*joined
@@ -130,20 +133,22 @@ func (s *Session) failed(i *instance, err error) {
 }
 
 // Ready brings the offered tools up to date. The first time it waits for servers
-// that are still starting. Between two calls the tools stay the same.
+// that are still starting. It asks the user, once for each server, to log in where a
+// server wants that. Between two calls the tools stay the same.
 func (s *Session) Ready(ctx context.Context) {
 	s.ask(ctx)
 	s.mu.Lock()
 	first := !s.waited
 	s.waited = true
 	s.mu.Unlock()
+	waiting, cancel := context.WithTimeout(ctx, s.wait)
 	if first && s.wait > 0 {
-		waiting, cancel := context.WithTimeout(ctx, s.wait)
 		for _, server := range s.servers {
 			server.started(waiting)
 		}
-		cancel()
 	}
+	s.logIn(waiting)
+	cancel()
 	var now []offer
 	for _, server := range s.servers {
 		now = append(now, server.offers()...)
@@ -328,6 +333,7 @@ func (s *Session) Close() {
 	if closed {
 		return
 	}
+	s.logins.close()
 	var all sync.WaitGroup
 	for _, server := range servers {
 		all.Go(func() { s.pool.release(server.instance, s.watcher) })
