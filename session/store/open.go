@@ -287,19 +287,14 @@ func knownVersion() int {
 // ours returns an error for a database of a newer version or of another
 // program.
 func (h *handle) ours() error {
-	v, err := h.version()
-	if err != nil {
+	// One statement sees one state, while another process may just create the schema.
+	const query = "SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema) FROM pragma_user_version, pragma_application_id"
+	var v, id, objects int
+	if err := h.one([]any{&v, &id, &objects}, query); err != nil {
 		return err
 	}
 	if v > knownVersion() {
 		return &NewerError{Version: v, Known: knownVersion()}
-	}
-	var id, objects int
-	if err := h.one([]any{&id}, "PRAGMA application_id"); err != nil {
-		return err
-	}
-	if err := h.one([]any{&objects}, "SELECT count(*) FROM sqlite_schema"); err != nil {
-		return err
 	}
 	if id != applicationID && (id != 0 || v != 0 || objects != 0) {
 		return errForeign
