@@ -4,12 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"net/http"
-	"net/url"
-	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,7 +13,6 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/mcp/oauth"
 	"github.com/zeph-acp/zeph-acp/executors/mcp/stdio"
-	"github.com/zeph-acp/zeph-acp/executors/shell/process"
 )
 
 const (
@@ -35,10 +28,6 @@ const (
 )
 
 var errLate = fmt.Errorf("it did not start within %s: %w", startTime, errTimeout)
-
-// legacyRevision is the newest revision without server/discover. Some servers end
-// when they get that request.
-const legacyRevision = "2025-11-25"
 
 // instance is a server that is started, and started again when it fails, until its
 // context ends.
@@ -218,210 +207,6 @@ func (i *instance) attempt() error {
 	return classify(err, status{})
 }
 
-// endedSoon is the wait for a program to end after its connection broke.
-const endedSoon = 100 * time.Millisecond
-
-// because adds the program's exit and its last line of stderr to an error.
-func because(err error, program *stdio.Server, ended bool) error {
-	if ended {
-		select {
-		case <-program.Over():
-			err = fmt.Errorf("%w (%s)", err, exitText(program.Exit()))
-		case <-time.After(endedSoon):
-		}
-	}
-	if last := program.LastLine(); last != "" {
-		err = fmt.Errorf("%w: %s", err, last)
-	}
-	return err
-}
-
-func exitText(e executors.Exit) string {
-	if e.Code != nil {
-		return fmt.Sprintf("the program ended with exit code %d", *e.Code)
-	}
-	return "the program was ended by " + e.Signal
-}
-
-// connect starts the program or reaches the address. The program is returned also
-// with an error, if it was started.
-func (i *instance) connect(ctx context.Context) (*sdk.ClientSession, *stdio.Server, error) {
-	if i.entry.URL != "" {
-		session, err := i.reach(ctx)
-		return session, nil, err
-	}
-	env, err := i.environment()
-	if err != nil {
-		return nil, nil, err
-	}
-	prog := process.Program{Path: i.entry.Command, Args: i.entry.Args, Env: env, Dir: i.roots[0]}
-	if i.pool.Reaper != nil {
-		prog.Reaper = i.pool.Reaper()
-	}
-	program, err := stdio.Start(prog, func(stream, text string) {
-		i.pool.Log.Info("mcp", "server", i.entry.Name, "stream", stream, "line", i.pool.mask(text))
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	i.update(func() { i.program = program })
-	session, err := i.client().Connect(ctx, program, i.options())
-	return session, program, err
-}
-
-// environment returns the environment of the program: that of commands and the entry's
-// own variables.
-func (i *instance) environment() ([]string, error) {
-	env := slices.Clone(i.pool.Env())
-	for _, name := range i.entry.EnvFrom {
-		if i.pool.Getenv == nil || i.pool.Getenv(name) == "" {
-			return nil, fmt.Errorf("the variable %s is not set", name)
-		}
-		env = append(env, name+"="+i.pool.Getenv(name))
-	}
-	for _, name := range slices.Sorted(maps.Keys(i.entry.Env)) {
-		env = append(env, name+"="+i.entry.Env[name])
-	}
-	return env, nil
-}
-
-// reach connects to an address. Without a transport of the entry it tries the older
-// one where the server refuses the newer one.
-func (i *instance) reach(ctx context.Context) (*sdk.ClientSession, error) {
-	r, err := i.pool.reach(i.entry, i.pool.Open)
-	if err != nil {
-		return nil, err
-	}
-	ctx, note := noting(ctx)
-	sse := i.entry.Transport == transportSSE
-	session, err := i.client().Connect(ctx, r.transport(i.entry, sse), i.options())
-	switch note.status().code {
-	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed:
-		if err != nil && i.entry.Transport == "" {
-			if older, olderErr := i.client().Connect(ctx, r.transport(i.entry, true), i.options()); olderErr == nil {
-				return older, nil
-			}
-		}
-	}
-	if err != nil {
-		r.close()
-		err = classify(err, note.status())
-	}
-	return session, err
-}
-
-func (i *instance) options() *sdk.ClientSessionOptions {
-	if i.legacy {
-		return &sdk.ClientSessionOptions{ProtocolVersion: legacyRevision}
-	}
-	return nil
-}
-
-// client returns the client of one connection.
-func (i *instance) client() *sdk.Client {
-	options := &sdk.ClientOptions{
-		//lint:ignore SA1019 revisions before 2026-07-28 have roots
-		Capabilities: &sdk.ClientCapabilities{RootsV2: &sdk.RootCapabilities{}}, // no sampling
-		ToolListChangedHandler: func(_ context.Context, r *sdk.ToolListChangedRequest) {
-			if !i.relists.Swap(true) {
-				i.spawn(func() { i.relist(r.Session) })
-			}
-		},
-		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
-			i.mu.Lock()
-			report := i.progress[fmt.Sprint(r.Params.ProgressToken)]
-			i.mu.Unlock()
-			if report != nil {
-				report(*r.Params)
-			}
-		},
-	}
-	i.offerQuestions(options)
-	i.watchLists(options)
-	c := sdk.NewClient(&sdk.Implementation{Name: "zeph-acp", Title: "Zeph", Version: i.pool.Version}, options)
-	for _, dir := range i.roots {
-		u := url.URL{Scheme: "file", Path: filepath.ToSlash(dir)}
-		//lint:ignore SA1019 revisions before 2026-07-28 have roots
-		c.AddRoots(&sdk.Root{URI: u.String(), Name: filepath.Base(dir)}) // for revisions that have roots
-	}
-	return c
-}
-
-// Bounds of a list of tools.
-const (
-	maxTools = 2000
-	maxPages = 200
-	listTime = 30 * time.Second
-)
-
-// relist reads the tools again. A failure leaves them as they were.
-func (i *instance) relist(session *sdk.ClientSession) {
-	ctx, cancel := context.WithTimeout(i.ctx, listTime)
-	defer cancel()
-	if err := i.list(ctx, session, nil); err != nil && ctx.Err() == nil {
-		i.pool.Log.Warn("list the tools of an MCP server", "server", i.entry.Name, "err", i.pool.mask(err.Error()))
-	}
-}
-
-// list reads the tools of a session and makes the server ready. It waits a little while
-// for more, which is closed when other lists have been read; nil is not waited for.
-func (i *instance) list(ctx context.Context, session *sdk.ClientSession, more <-chan struct{}) error {
-	i.listing.Lock()
-	defer i.listing.Unlock()
-	i.relists.Store(false)
-	ctx, cancel := context.WithTimeout(ctx, listTime)
-	defer cancel()
-	began := time.Now()
-	tools, err := i.read(ctx, session)
-	if err != nil {
-		return fmt.Errorf("list its tools: %w", err)
-	}
-	took := time.Since(began)
-	if more != nil {
-		select {
-		case <-more:
-		case <-time.After(moreTime):
-		case <-ctx.Done():
-		}
-	}
-	i.update(func() {
-		i.tools, i.state, i.err, i.listed = tools, Ready, nil, took
-	})
-	if more != nil {
-		i.announce()
-	}
-	return nil
-}
-
-func (i *instance) read(ctx context.Context, session *sdk.ClientSession) ([]tool, error) {
-	if res := session.InitializeResult(); res != nil && (res.Capabilities == nil || res.Capabilities.Tools == nil) {
-		return nil, nil
-	}
-	var tools []tool
-	seen, cursors := map[string]bool{}, map[string]bool{}
-	params := &sdk.ListToolsParams{}
-	for range maxPages {
-		page, err := session.ListTools(ctx, params)
-		if err != nil {
-			return nil, err
-		}
-		for _, t := range page.Tools {
-			if len(tools) == maxTools || seen[t.Name] || !i.entry.offers(t.Name) {
-				continue
-			}
-			seen[t.Name] = true
-			tools = append(tools, newTool(i.entry, t))
-		}
-		if page.NextCursor == "" || cursors[page.NextCursor] || len(tools) == maxTools {
-			break
-		}
-		cursors[page.NextCursor] = true
-		params = &sdk.ListToolsParams{Cursor: page.NextCursor}
-	}
-	slices.SortFunc(tools, func(a, b tool) int { return strings.Compare(a.name, b.name) })
-	return tools, nil
-}
-
 // end stops the program sooner than the protocol asks for.
 func (i *instance) end(polite time.Duration) {
 	i.mu.Lock()
@@ -479,11 +264,21 @@ func (i *instance) unwatch(w *watcher) {
 
 // started waits until the first start has succeeded or failed, or ctx ends.
 func (i *instance) started(ctx context.Context) {
+	i.await(ctx, func(s State) bool { return s != Starting })
+}
+
+// ready waits until the server is ready or stopped, or ctx ends.
+func (i *instance) ready(ctx context.Context) {
+	i.await(ctx, func(s State) bool { return s == Ready || s == Stopped })
+}
+
+// await waits until the state is as wanted, or ctx ends.
+func (i *instance) await(ctx context.Context, wanted func(State) bool) {
 	for {
 		i.mu.Lock()
 		state, changed := i.state, i.changed
 		i.mu.Unlock()
-		if state != Starting {
+		if wanted(state) {
 			return
 		}
 		select {
@@ -500,23 +295,6 @@ func (i *instance) wantsLogin() bool {
 	defer i.mu.Unlock()
 	e, ok := errors.AsType[*oauth.Error](i.err)
 	return ok && e.Login && i.state != Ready
-}
-
-// ready waits until the server is ready or stopped, or ctx ends.
-func (i *instance) ready(ctx context.Context) {
-	for {
-		i.mu.Lock()
-		state, changed := i.state, i.changed
-		i.mu.Unlock()
-		if state == Ready || state == Stopped {
-			return
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return
-		}
-	}
 }
 
 // live returns the session of a ready server, or the reason why it has no session.

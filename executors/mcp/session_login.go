@@ -13,7 +13,7 @@ import (
 // longestLogin is how long a login may take, from the question on.
 const longestLogin = 10 * time.Minute
 
-var errLoginLate = fmt.Errorf("nobody logged in within %s", longestLogin)
+var errLoginLate = fmt.Errorf("there was no login within %s", longestLogin)
 
 // logins are the logins of a session. They may outlive the turn that began them.
 type logins struct {

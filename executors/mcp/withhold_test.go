@@ -73,7 +73,7 @@ func TestProject(t *testing.T) {
 		t.Errorf("a changed entry: %d questions", len(*questions))
 	}
 	if s := f.open(parse(`"c"`)); len(s.servers) > 0 {
-		t.Error("an entry was started although nobody can be asked")
+		t.Error("an entry was started although no user can be asked")
 	}
 }
 
@@ -113,7 +113,7 @@ func TestChangedTools(t *testing.T) {
 		t.Error("a rejected definition was asked about again in its session")
 	}
 	if s := f.open(e); strings.Contains(names(s.Tools()), "s__echo") {
-		t.Error("a changed tool is offered although nobody can be asked")
+		t.Error("a changed tool is offered although no user can be asked")
 	}
 	if s, _ := f.asked(approval.Once, e); names(s.Tools()) != testTools {
 		t.Errorf("allowed once: %s", names(s.Tools()))

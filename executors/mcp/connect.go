@@ -1,0 +1,151 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/mcp/stdio"
+	"github.com/zeph-acp/zeph-acp/executors/shell/process"
+)
+
+// legacyRevision is the newest revision without server/discover. Some servers end
+// when they get that request.
+const legacyRevision = "2025-11-25"
+
+// endedSoon is the wait for a program to end after its connection broke.
+const endedSoon = 100 * time.Millisecond
+
+// because adds the program's exit and its last line of stderr to an error.
+func because(err error, program *stdio.Server, ended bool) error {
+	if ended {
+		select {
+		case <-program.Over():
+			err = fmt.Errorf("%w (%s)", err, exitText(program.Exit()))
+		case <-time.After(endedSoon):
+		}
+	}
+	if last := program.LastLine(); last != "" {
+		err = fmt.Errorf("%w: %s", err, last)
+	}
+	return err
+}
+
+func exitText(e executors.Exit) string {
+	if e.Code != nil {
+		return fmt.Sprintf("the program ended with exit code %d", *e.Code)
+	}
+	return "the program was ended by " + e.Signal
+}
+
+// connect starts the program or reaches the address. The program is returned also
+// with an error, if it was started.
+func (i *instance) connect(ctx context.Context) (*sdk.ClientSession, *stdio.Server, error) {
+	if i.entry.URL != "" {
+		session, err := i.reach(ctx)
+		return session, nil, err
+	}
+	env, err := i.environment()
+	if err != nil {
+		return nil, nil, err
+	}
+	prog := process.Program{Path: i.entry.Command, Args: i.entry.Args, Env: env, Dir: i.roots[0]}
+	if i.pool.Reaper != nil {
+		prog.Reaper = i.pool.Reaper()
+	}
+	program, err := stdio.Start(prog, func(stream, text string) {
+		i.pool.Log.Info("mcp", "server", i.entry.Name, "stream", stream, "line", i.pool.mask(text))
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	i.update(func() { i.program = program })
+	session, err := i.client().Connect(ctx, program, i.options())
+	return session, program, err
+}
+
+// environment returns the environment of the program: that of commands and the entry's
+// own variables.
+func (i *instance) environment() ([]string, error) {
+	env := slices.Clone(i.pool.Env())
+	for _, name := range i.entry.EnvFrom {
+		if i.pool.Getenv == nil || i.pool.Getenv(name) == "" {
+			return nil, fmt.Errorf("the variable %s is not set", name)
+		}
+		env = append(env, name+"="+i.pool.Getenv(name))
+	}
+	for _, name := range slices.Sorted(maps.Keys(i.entry.Env)) {
+		env = append(env, name+"="+i.entry.Env[name])
+	}
+	return env, nil
+}
+
+// reach connects to an address. Without a transport of the entry it tries the older
+// one where the server refuses the newer one.
+func (i *instance) reach(ctx context.Context) (*sdk.ClientSession, error) {
+	r, err := i.pool.reach(i.entry, i.pool.Open)
+	if err != nil {
+		return nil, err
+	}
+	ctx, note := noting(ctx)
+	sse := i.entry.Transport == transportSSE
+	session, err := i.client().Connect(ctx, r.transport(i.entry, sse), i.options())
+	switch note.status().code {
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed:
+		if err != nil && i.entry.Transport == "" {
+			if older, olderErr := i.client().Connect(ctx, r.transport(i.entry, true), i.options()); olderErr == nil {
+				return older, nil
+			}
+		}
+	}
+	if err != nil {
+		r.close()
+		err = classify(err, note.status())
+	}
+	return session, err
+}
+
+func (i *instance) options() *sdk.ClientSessionOptions {
+	if i.legacy {
+		return &sdk.ClientSessionOptions{ProtocolVersion: legacyRevision}
+	}
+	return nil
+}
+
+// client returns the client of one connection.
+func (i *instance) client() *sdk.Client {
+	options := &sdk.ClientOptions{
+		//lint:ignore SA1019 revisions before 2026-07-28 have roots
+		Capabilities: &sdk.ClientCapabilities{RootsV2: &sdk.RootCapabilities{}}, // no sampling
+		ToolListChangedHandler: func(_ context.Context, r *sdk.ToolListChangedRequest) {
+			if !i.relists.Swap(true) {
+				i.spawn(func() { i.relist(r.Session) })
+			}
+		},
+		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+			i.mu.Lock()
+			report := i.progress[fmt.Sprint(r.Params.ProgressToken)]
+			i.mu.Unlock()
+			if report != nil {
+				report(*r.Params)
+			}
+		},
+	}
+	i.offerQuestions(options)
+	i.watchLists(options)
+	c := sdk.NewClient(&sdk.Implementation{Name: "zeph-acp", Title: "Zeph", Version: i.pool.Version}, options)
+	for _, dir := range i.roots {
+		u := url.URL{Scheme: "file", Path: filepath.ToSlash(dir)}
+		//lint:ignore SA1019 revisions before 2026-07-28 have roots
+		c.AddRoots(&sdk.Root{URI: u.String(), Name: filepath.Base(dir)}) // for revisions that have roots
+	}
+	return c
+}

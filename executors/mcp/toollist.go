@@ -1,0 +1,86 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Bounds of a list of tools.
+const (
+	maxTools = 2000
+	maxPages = 200
+	listTime = 30 * time.Second
+)
+
+// relist reads the tools again. A failure leaves them as they were.
+func (i *instance) relist(session *sdk.ClientSession) {
+	ctx, cancel := context.WithTimeout(i.ctx, listTime)
+	defer cancel()
+	if err := i.list(ctx, session, nil); err != nil && ctx.Err() == nil {
+		i.pool.Log.Warn("list the tools of an MCP server", "server", i.entry.Name, "err", i.pool.mask(err.Error()))
+	}
+}
+
+// list reads the tools of a session and makes the server ready. It waits a little while
+// for more, which is closed when other lists have been read; nil is not waited for.
+func (i *instance) list(ctx context.Context, session *sdk.ClientSession, more <-chan struct{}) error {
+	i.listing.Lock()
+	defer i.listing.Unlock()
+	i.relists.Store(false)
+	ctx, cancel := context.WithTimeout(ctx, listTime)
+	defer cancel()
+	began := time.Now()
+	tools, err := i.read(ctx, session)
+	if err != nil {
+		return fmt.Errorf("list its tools: %w", err)
+	}
+	took := time.Since(began)
+	if more != nil {
+		select {
+		case <-more:
+		case <-time.After(moreTime):
+		case <-ctx.Done():
+		}
+	}
+	i.update(func() {
+		i.tools, i.state, i.err, i.listed = tools, Ready, nil, took
+	})
+	if more != nil {
+		i.announce()
+	}
+	return nil
+}
+
+func (i *instance) read(ctx context.Context, session *sdk.ClientSession) ([]tool, error) {
+	if res := session.InitializeResult(); res != nil && (res.Capabilities == nil || res.Capabilities.Tools == nil) {
+		return nil, nil
+	}
+	var tools []tool
+	seen, cursors := map[string]bool{}, map[string]bool{}
+	params := &sdk.ListToolsParams{}
+	for range maxPages {
+		page, err := session.ListTools(ctx, params)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range page.Tools {
+			if len(tools) == maxTools || seen[t.Name] || !i.entry.offers(t.Name) {
+				continue
+			}
+			seen[t.Name] = true
+			tools = append(tools, newTool(i.entry, t))
+		}
+		if page.NextCursor == "" || cursors[page.NextCursor] || len(tools) == maxTools {
+			break
+		}
+		cursors[page.NextCursor] = true
+		params = &sdk.ListToolsParams{Cursor: page.NextCursor}
+	}
+	slices.SortFunc(tools, func(a, b tool) int { return strings.Compare(a.name, b.name) })
+	return tools, nil
+}
