@@ -23,8 +23,7 @@ var (
 
 // TestDamage flips bytes of the database and its WAL, and cuts them. Whatever it
 // reads, the next agent serves the session as it was, or names the loss, and runs a
-// turn. Only a WAL that was cut after a whole change looks like one that nobody has
-// damaged.
+// turn. Only a WAL that was cut after a whole change looks undamaged.
 func TestDamage(t *testing.T) {
 	model := fakemodel.NewAnthropic(t)
 	model.Choose = func(fakemodel.Request) fakemodel.Reply { return fakemodel.Answer(fakemodel.Say("I go on.")) }

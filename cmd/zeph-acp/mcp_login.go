@@ -46,7 +46,7 @@ the address of a page; open it in a browser on this machine.`,
 			a.MCP.Open = func(_ context.Context, _, url string) error { return showPage(cmd.OutOrStdout(), url) }
 			ctx, stop := stopOnSignal(context.Background(), a.MCP.Close)
 			defer stop()
-			ctx, cancel := context.WithTimeoutCause(ctx, loginTime, fmt.Errorf("nobody logged in within %s", loginTime))
+			ctx, cancel := context.WithTimeoutCause(ctx, loginTime, fmt.Errorf("there was no login within %s", loginTime))
 			defer cancel()
 			if err := a.MCP.Login(ctx, e); err != nil {
 				return errors.New(executors.Shown(err.Error()))

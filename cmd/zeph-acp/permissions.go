@@ -43,7 +43,7 @@ func newPermissionsCheck(f *flags) *cobra.Command {
 		Short: "Print how a call would be judged, and by which rule",
 		Long: `Print how a call would be judged: allow, ask or deny, the word of each link, and the
 rule with its file and line. The call passes the chain of a session, but it does not
-run, is not recorded, and nobody is asked. Links without a word are left out.
+run, is not recorded, and the user is not asked. Links without a word are left out.
 
 The input is JSON, or the text of the tool's only required parameter, such as a path.
 Arguments that do not begin with the name of a tool are a shell command. Write -- before

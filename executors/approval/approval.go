@@ -67,7 +67,7 @@ func (s Subject) hash() string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// State is what is known of a Subject.
+// State is the state of the approval of a Subject.
 type State string
 
 // The states.

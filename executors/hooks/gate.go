@@ -71,7 +71,7 @@ func (s *Session) toolInput(event Event, call *executors.Call) toolInput {
 }
 
 // judge runs the hooks before a call. whole says that it is the call itself, and not a
-// further card of it, whose input nobody can change any more.
+// further card of it, whose input cannot be changed any more.
 func (s *Session) judge(ctx context.Context, call *executors.Call, hooks []*hook, whole bool) (executors.Verdict, error) {
 	if call.Skipped != nil {
 		for _, h := range hooks {

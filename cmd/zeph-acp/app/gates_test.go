@@ -34,22 +34,13 @@ tool = "*"
 paths = ["/**"]
 `
 
-const noGates = `
-[tools.trust]
-enabled = false
-[tools.information_flow]
-enabled = false
-[tools.anomaly]
-enabled = false
-`
-
 // BenchmarkGates measures a call through the chain of a session whose tools have no
 // effect, with all gates off and on. The difference is the time that they add.
 func BenchmarkGates(b *testing.B) {
 	for _, tt := range []struct{ name, config, tool, input string }{
-		{"off/read", noGates, "read", `{"path":"a.txt"}`},
+		{"off/read", gatesOff, "read", `{"path":"a.txt"}`},
 		{"on/read", allGates, "read", `{"path":"a.txt"}`},
-		{"off/bash", noGates, "bash", `{"command":"cd . && cat a.txt | head -5; go test ./... 2>&1 | tail -20"}`},
+		{"off/bash", gatesOff, "bash", `{"command":"cd . && cat a.txt | head -5; go test ./... 2>&1 | tail -20"}`},
 		{"on/bash", allGates, "bash", `{"command":"cd . && cat a.txt | head -5; go test ./... 2>&1 | tail -20"}`},
 	} {
 		b.Run(tt.name, func(b *testing.B) {

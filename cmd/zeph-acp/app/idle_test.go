@@ -82,7 +82,7 @@ func TestIdle(t *testing.T) {
 	}
 }
 
-// The work before the first prompt asks no model, warns nobody and keeps nothing: a file
+// The work before the first prompt asks no model, prints no warning and keeps nothing: a file
 // that is written after it is in the system prompt.
 func TestBeforePrompt(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("asked %s", r.URL) }))

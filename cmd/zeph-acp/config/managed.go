@@ -24,7 +24,7 @@ import (
 type ManagedFile struct {
 	Path string // absolute; empty means that there is none
 	// Owner is a user who may own the file in addition to root, for tests; empty
-	// means nobody.
+	// means that only root may.
 	Owner string
 }
 

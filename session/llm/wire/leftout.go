@@ -28,7 +28,7 @@ type refusedTool struct {
 	reason string
 }
 
-// Bounds of the search for the tools because of which one request is refused.
+// Bounds of the search for the tools that make a server refuse one request.
 const (
 	maxTrials   = 100 // requests
 	maxHalvings = 12  // refusals that name no tool
@@ -72,7 +72,7 @@ func (l *LeftOut) Open(e *Endpoint, req llm.Request, open func(llm.Request) (*ht
 	return nil, s.first
 }
 
-// search looks for the tools because of which one request is refused.
+// search looks for the tools that make the server refuse one request.
 type search struct {
 	*LeftOut
 	first   error
