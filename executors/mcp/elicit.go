@@ -148,6 +148,9 @@ func (i *instance) asking(ctx context.Context) (*asker, error) {
 	defer i.mu.Unlock()
 	var found *asker
 	for a := range i.askers {
+		if a.ctx.Err() != nil {
+			continue // it was cancelled and is about to leave
+		}
 		if found != nil && found.user != a.user {
 			return nil, errManyCalls
 		}
