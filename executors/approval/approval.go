@@ -1,9 +1,9 @@
-// Package approval lets the parts of a repository that run programs do so only after
-// the user has approved exactly their text.
+// Package approval lets the parts of a repository that run programs, or that instruct
+// the model, do so only after the user has approved exactly their text.
 //
-// A repository can name MCP servers, hooks and other programs. Each such part is a
-// [Subject]. A session's [Desk] reports whether one may run: it asks the user once, and
-// the [Store] keeps the answer by hash, so that a changed part is asked about again.
+// A repository can have MCP servers, hooks and skills. Each such part is a [Subject]. A
+// session's [Desk] reports whether one may be used: it asks the user once, and the [Store]
+// keeps the answer by hash, so that a changed part is asked about again.
 // The store also holds other texts that the user once accepted, such as the definitions
 // of MCP tools.
 //
@@ -13,10 +13,12 @@
 package approval
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"sync"
 )
@@ -43,8 +45,10 @@ const (
 	Always        // and later
 )
 
-// Subject is a part of a repository that runs programs.
+// Subject is a part of a repository that runs programs or instructs the model.
 type Subject struct {
+	Verb string // of the question; empty means "Run"
+	Kind string // the noun for several, such as "skills"; empty if each has a question of its own
 	What string // for people, unique in File: "the hooks", "the MCP server db"
 	File string // relative to the project: ".mcp.json"
 	Dir  string // the project's directory, absolute
@@ -156,6 +160,13 @@ func (s *Store) Approve(subject Subject) {
 	}
 }
 
+// Revoke removes the approval of a subject, of whichever text.
+func (s *Store) Revoke(subject Subject) {
+	if s != nil {
+		_ = s.change(func(k kept) { delete(k.Approved, subject.key()) })
+	}
+}
+
 // Pin stores new texts of an owner. For each text that differs from the one at its first
 // use, it returns that first one. An error means that the stored texts cannot be read, so
 // that no text could be compared.
@@ -221,37 +232,117 @@ func (d *Desk) State(s Subject) State {
 	return d.Store.State(s)
 }
 
-// Allowed reports whether a subject may run. It asks the user at most once in a session.
+// Approve approves a subject without a question, for this session and later ones.
+func (d *Desk) Approve(s Subject) {
+	d.Store.Approve(s)
+	d.answered(s, Always)
+}
+
+// Reject rejects a subject for this session, and removes its earlier approval.
+func (d *Desk) Reject(s Subject) {
+	d.Store.Revoke(s)
+	d.answered(s, No)
+}
+
+// Allowed reports whether a subject may be used. It asks the user at most once in a
+// session.
 func (d *Desk) Allowed(ctx context.Context, s Subject) bool {
+	return d.AllowedAll(ctx, []Subject{s})[0]
+}
+
+// AllowedAll reports for each subject whether it may be used. It asks about those of the
+// same Kind together, as far as a question has room for their texts.
+func (d *Desk) AllowedAll(ctx context.Context, subjects []Subject) []bool {
 	d.asking.Lock()
 	defer d.asking.Unlock()
-	state := d.State(s)
-	if state == Approved || state == Rejected || d.Ask == nil || ctx.Err() != nil {
-		return state == Approved
+	allowed := make([]bool, len(subjects))
+	var open []int
+	for i, s := range subjects {
+		switch state := d.State(s); {
+		case state == Approved:
+			allowed[i] = true
+		case state != Rejected && d.Ask != nil:
+			open = append(open, i)
+		}
 	}
-	answer := d.Ask(ctx, s.question(state))
-	if answer == Always {
-		d.Store.Approve(s)
+	for len(open) > 0 && ctx.Err() == nil {
+		var group []Subject
+		for _, i := range open {
+			if len(group) > 0 && !fit(group, subjects[i]) {
+				break
+			}
+			group = append(group, subjects[i])
+		}
+		yes := d.ask(ctx, group)
+		for _, i := range open[:len(group)] {
+			allowed[i] = yes
+		}
+		open = open[len(group):]
 	}
-	if ctx.Err() != nil { // asked again in the next turn
-		return answer != No
+	return allowed
+}
+
+// maxTogether limits the texts in a question about several subjects, in bytes.
+const maxTogether = 16 << 10
+
+// fit reports whether a question about the group can also be about s.
+func fit(group []Subject, s Subject) bool {
+	size := len(s.Text)
+	for _, other := range group {
+		size += len(other.Text)
 	}
+	return s.Kind != "" && s.Kind == group[0].Kind && size <= maxTogether
+}
+
+// ask asks one question about subjects, and reports whether they may be used.
+func (d *Desk) ask(ctx context.Context, subjects []Subject) bool {
+	changed := 0
+	for _, s := range subjects {
+		if d.State(s) == Changed {
+			changed++
+		}
+	}
+	answer := d.Ask(ctx, question(subjects, changed))
+	for _, s := range subjects {
+		if answer == Always {
+			d.Store.Approve(s)
+		}
+		if ctx.Err() == nil { // else asked again in the next turn
+			d.answered(s, answer)
+		}
+	}
+	return answer != No
+}
+
+// answered keeps the user's answer for this session.
+func (d *Desk) answered(s Subject, answer Answer) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.answers == nil {
 		d.answers = map[string]Answer{}
 	}
 	d.answers[s.hash()] = answer
-	return answer != No
 }
 
-// question returns the question about a subject.
-func (s Subject) question(state State) Question {
-	var title strings.Builder
-	title.WriteString("Run " + s.What + " of this project's " + s.File)
-	if state == Changed {
-		title.WriteString(", changed since your approval")
+// question returns the question about subjects, some of which have changed since their
+// approval.
+func question(subjects []Subject, changed int) Question {
+	first := subjects[0]
+	verb := cmp.Or(first.Verb, "Run")
+	if len(subjects) == 1 {
+		title := verb + " " + first.What + " of this project's " + first.File
+		if changed > 0 {
+			title += ", changed since your approval"
+		}
+		return Question{Title: title + "?", Text: first.Text}
 	}
-	title.WriteString("?")
-	return Question{Title: title.String(), Text: s.Text}
+	title := fmt.Sprintf("%s %d %s of this project", verb, len(subjects), first.Kind)
+	if changed > 0 {
+		title += fmt.Sprintf(", %d of them changed since your approval", changed)
+	}
+	texts := make([]string, len(subjects))
+	for i, s := range subjects {
+		texts[i] = s.Text
+	}
+	return Question{Title: title + "?", Text: "[" + strings.Join(texts, ",\n") + "]"}
 }

@@ -3,6 +3,7 @@ package approval
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -67,6 +68,51 @@ func TestAllowed(t *testing.T) {
 	}
 	if none := (&Desk{}); none.Allowed(t.Context(), hooks) || none.State(hooks) != Waiting {
 		t.Error("without a store something runs")
+	}
+}
+
+// Subjects of one kind are asked about together, and those with an answer not at all.
+func TestAllowedAll(t *testing.T) {
+	skill := func(name, text string) Subject {
+		return Subject{Verb: "Use", Kind: "skills", What: "the skill " + name, File: ".zeph/skills", Dir: "/w", Text: text}
+	}
+	a, b, long := skill("a", `"a"`), skill("b", `"b"`), skill("long", strings.Repeat("x", maxTogether))
+	agent := Subject{Verb: "Use", Kind: "agents", What: "the agent c", Text: `"c"`}
+	hooks := Subject{What: "the hooks", File: "hooks.json", Text: "{}"}
+	saved := ""
+	store := memory(t, &saved)
+	store.Approve(skill("b", "old"))
+	var asked []string
+	answer := Always
+	d := &Desk{Store: store, Ask: func(_ context.Context, q Question) Answer {
+		asked = append(asked, q.Title)
+		if q.Title == "Use 2 skills of this project, 1 of them changed since your approval?" && q.Text != "[\"a\",\n\"b\"]" {
+			t.Errorf("text %q", q.Text)
+		}
+		return answer
+	}}
+	all := []Subject{a, b, long, agent, hooks}
+	yes := []bool{true, true, true, true, true}
+	if got := d.AllowedAll(t.Context(), all); !slices.Equal(got, yes) {
+		t.Errorf("%v", got)
+	}
+	want := []string{"Use 2 skills of this project, 1 of them changed since your approval?", "Use the skill long of this project's .zeph/skills?", "Use the agent c of this project's ?",
+		"Run the hooks of this project's hooks.json?"}
+	if !slices.Equal(asked, want) {
+		t.Errorf("asked %q", asked)
+	}
+	asked, answer = nil, No
+	d.Reject(b)
+	if got := d.AllowedAll(t.Context(), all); !slices.Equal(got, []bool{true, false, true, true, true}) || asked != nil || store.State(b) != Waiting {
+		t.Errorf("after the rejection: %v, asked %q, state %s", got, asked, store.State(b))
+	}
+	d.Approve(b)
+	if !d.Allowed(t.Context(), b) || store.State(b) != Approved {
+		t.Error("an approved subject may not be used")
+	}
+	other := &Desk{Store: store, Ask: d.Ask}
+	if got := other.AllowedAll(t.Context(), []Subject{skill("d", ""), skill("e", ""), a}); !slices.Equal(got, []bool{false, false, true}) || len(asked) != 1 {
+		t.Errorf("refused together: %v, asked %q", got, asked)
 	}
 }
 
