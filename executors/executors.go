@@ -70,6 +70,9 @@ type Tool struct {
 	Kind        Kind // of its calls, for a call whose card has no kind
 	Invocation  Invocation
 	Phase       Phase // of the calls that the model makes; PhaseAutonomous for the agent's own housekeeping
+	// Concurrent says that neighbouring calls of the tool may run at the same time: the
+	// tool itself keeps those in order that must not.
+	Concurrent bool
 	// Server is the MCP server that the tool belongs to; empty for our own tools.
 	Server string
 	// Shown is the schema as models get it; nil means Schema without the keywords
@@ -189,6 +192,12 @@ type Call struct {
 	// returns a report for the model. After an error nothing has changed. It is nil
 	// if there is no conversation.
 	Compress func(ctx context.Context, focus string) (string, error)
+	// Delegate runs a task in an inner turn; see [Delegation]. It is nil if there is no
+	// model, or if the caller is an inner turn itself.
+	Delegate func(ctx context.Context, d Delegation) (Report, error)
+	// Bounds returns the failure of a call that the inner turn may not make, or nil. It
+	// is nil for calls of the session's own turn. The gate "delegation" enforces it.
+	Bounds func(call *Call) *Failure
 }
 
 // Server returns the MCP server that the call asks; "" if it asks none.

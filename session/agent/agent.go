@@ -137,6 +137,9 @@ type Helpers struct {
 	// Compactor summarizes the messages that a compaction removes; nil means
 	// the session's model.
 	Compactor llm.Model
+	// Open returns the model of an inner turn by its name; nil means that inner turns
+	// have the session's model.
+	Open func(name string) (llm.Model, error)
 }
 
 // Toolset decides which tools the model is offered, and in which form. It is
@@ -196,6 +199,10 @@ type turn struct {
 	bare map[string]bool
 	// reflected records that the model was asked to think about a failed call.
 	reflected atomic.Bool
+
+	inner     *inner       // nil for a turn of the session
+	delegated atomic.Int32 // inner turns so far
+	halt      halt
 }
 
 // Turn runs one prompt. It returns the history with the prompt and everything

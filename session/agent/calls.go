@@ -21,7 +21,7 @@ import (
 const maxParallel = 32
 
 // runCalls runs the calls of one answer and adds their results to the history
-// as one message, in the model's order. Adjacent calls that only read run
+// as one message, in the model's order. Adjacent calls of one class run
 // concurrently, others alone. It returns the outcomes for the loop detection.
 // On an error the results so far are in the history.
 func (t *turn) runCalls(ctx context.Context, calls []llm.ToolCall) (outcomes []outcome, err error) {
@@ -29,8 +29,8 @@ func (t *turn) runCalls(ctx context.Context, calls []llm.ToolCall) (outcomes []o
 	results, came := make([]*llm.ToolResult, len(calls)), make([]outcome, len(calls))
 	for i := 0; i < len(calls) && err == nil; {
 		n := 1
-		if t.readOnly(calls[i]) {
-			for i+n < len(calls) && n < maxParallel && t.readOnly(calls[i+n]) {
+		if class := t.class(calls[i]); class != alone {
+			for i+n < len(calls) && n < maxParallel && t.class(calls[i+n]) == class {
 				n++
 			}
 		}
@@ -50,9 +50,22 @@ func (t *turn) runCalls(ctx context.Context, calls []llm.ToolCall) (outcomes []o
 	return outcomes, err
 }
 
-func (t *turn) readOnly(c llm.ToolCall) bool {
-	tool, ok := executors.Find(t.tools, c.Name)
-	return ok && tool.Effect.ReadOnly()
+// The classes of calls that may run concurrently.
+const (
+	alone    = iota
+	reading  // only reads
+	isolated // keeps its own order
+)
+
+// class returns the class of a call.
+func (t *turn) class(c llm.ToolCall) int {
+	switch tool, ok := executors.Find(t.tools, c.Name); {
+	case ok && tool.Effect.ReadOnly():
+		return reading
+	case ok && tool.Concurrent:
+		return isolated
+	}
+	return alone
 }
 
 // runGroup announces the calls in order and runs them concurrently.
@@ -92,13 +105,16 @@ type running struct {
 
 	asked  llm.ToolCall // the model's original call
 	came   outcome      // set once it ran
-	silent bool         // the client sees its result but not the call
+	silent bool         // the client does not see the call, but its result if it was asked about it
 	notes  string       // for the model, after the result
 
 	mu       sync.Mutex
 	terminal string // to embed: one of the client, or one streamed to it
 	exit     *acp.TerminalExit
 	started  bool
+	steps    []string // of the inner turn that the call runs
+
+	showing sync.Mutex // held while the steps are sent
 }
 
 // announce shows the client a call with the card from Prepare.
@@ -106,11 +122,12 @@ func (t *turn) announce(ctx context.Context, c llm.ToolCall) (*running, error) {
 	tool, _ := executors.Find(t.tools, c.Name)
 	call := &executors.Call{
 		ID: t.NewID(), Tool: c.Name, Input: c.Input,
-		Session: t.Session, Caller: t.Session, Origin: t.origin, Phase: cmp.Or(tool.Phase, t.phase), Words: t.words, Attempt: 1,
+		Session: t.Session, Caller: t.caller(), Origin: t.origin, Phase: cmp.Or(tool.Phase, t.phase), Words: t.words, Attempt: 1,
 		Record: &executors.Record{},
 	}
 	r := &running{turn: t, call: call, id: c.ID, asked: c}
 	call.Notify = r.notify
+	t.delegating(r)
 	if t.origin == executors.Model {
 		call.Compress = t.compress
 	}
@@ -118,7 +135,8 @@ func (t *turn) announce(ctx context.Context, c llm.ToolCall) (*running, error) {
 		return nil, err
 	}
 	t.suspects(call)
-	if r.silent = c.Name == planTool; r.silent { // the plan itself is shown
+	if r.silent = c.Name == planTool || t.hidden(); r.silent { // the plan itself is shown
+		t.stepBegan(call)
 		return r, nil
 	}
 	u := r.card(acp.UpdateToolCall)
@@ -191,6 +209,7 @@ func (r *running) finish(ctx context.Context, res executors.Result, err error) (
 	}
 	if res.Failed {
 		shown.Status = acp.ToolFailed
+		r.stepFailed(r.call)
 	}
 	r.mu.Lock()
 	exit := r.exit
@@ -209,10 +228,13 @@ func (r *running) finish(ctx context.Context, res executors.Result, err error) (
 // notify passes progress on to the client. It ignores write errors, since the
 // final update reports them.
 func (r *running) notify(ev executors.Event) {
-	u, ok := r.progress(ev)
-	if !ok {
-		return
+	if u, ok := r.progress(ev); ok {
+		r.progressed(u)
 	}
+}
+
+// progressed sends an update on a call that runs.
+func (r *running) progressed(u acp.SessionUpdate) {
 	ctx, cancel := context.WithTimeout(context.Background(), slowClient)
 	defer cancel()
 	if err := r.Send(ctx, u); err != nil {
@@ -237,7 +259,6 @@ func (r *running) progress(ev executors.Event) (acp.SessionUpdate, bool) {
 	case ev.Status == executors.InProgress && !r.started:
 		r.started = true
 		u.Status = acp.ToolInProgress
-		return u, !r.silent
 	case ev.Terminal != "":
 		r.terminal = ev.Terminal
 		u.Content = r.contentLocked(nil)
@@ -258,7 +279,7 @@ func (r *running) progress(ev executors.Event) (acp.SessionUpdate, bool) {
 	default:
 		return nil, false
 	}
-	return u, true
+	return u, !r.silent
 }
 
 // slowClient is how long progress waits for a client that does not read, before
@@ -297,6 +318,10 @@ func (r *running) contentLocked(res *executors.Result) []acp.ToolContent {
 	}
 	if j := r.call.Record.Judgement; j != "" {
 		b := acp.TextBlock(j)
+		out = append(out, acp.ToolContent{Type: "content", Content: &b})
+	}
+	if len(r.steps) > 0 {
+		b := acp.TextBlock(shownSteps(r.steps))
 		out = append(out, acp.ToolContent{Type: "content", Content: &b})
 	}
 	for _, d := range diffs {

@@ -172,7 +172,7 @@ func joinChunks(lines []string) []string {
 			l = strings.TrimSuffix(out[n-1], `"`) + strings.TrimPrefix(f[2], `"`)
 			out = out[:n-1]
 		}
-		if !strings.HasSuffix(l, string(acp.ToolInProgress)) {
+		if steps := len(f) == 3 && f[0] == acp.UpdateToolCallPatch && strings.HasPrefix(f[2], " content"); !steps && !strings.HasSuffix(l, string(acp.ToolInProgress)) {
 			out = append(out, l)
 		}
 	}

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"strings"
+	"sync"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/session/llm"
@@ -47,12 +48,25 @@ func (a *Agent) hooked(ctx context.Context, prompt *transcript.Prompt) (blocked 
 	return blocked, err
 }
 
+// halt remembers that a hook has ended the turn. Inner turns end with it.
+type halt struct {
+	mu      sync.Mutex
+	why     string
+	stopped bool
+}
+
 // hookStopped reports whether a hook has ended the turn, and why.
 func (t *turn) hookStopped() (why string, stopped bool) {
+	t = t.root()
 	if t.Hooks == nil {
 		return "", false
 	}
-	return t.Hooks.Stopped()
+	t.halt.mu.Lock()
+	defer t.halt.mu.Unlock()
+	if !t.halt.stopped {
+		t.halt.why, t.halt.stopped = t.Hooks.Stopped()
+	}
+	return t.halt.why, t.halt.stopped
 }
 
 // goesOn reports whether a hook makes the model go on, with a further message.
@@ -73,9 +87,17 @@ func (t *turn) goesOn(ctx context.Context) (bool, error) {
 
 // lastSaid returns the text of the model's last message.
 func (t *turn) lastSaid() string {
+	if n := len(t.history); n > 0 {
+		return saidIn(t.history[n-1])
+	}
+	return ""
+}
+
+// saidIn returns the text of a message of the model.
+func saidIn(m llm.Message) string {
 	var b strings.Builder
-	if n := len(t.history); n > 0 && t.history[n-1].Role == llm.Assistant {
-		for _, block := range t.history[n-1].Blocks {
+	if m.Role == llm.Assistant {
+		for _, block := range m.Blocks {
 			b.WriteString(block.Text)
 		}
 	}

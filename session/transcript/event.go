@@ -129,6 +129,17 @@ type Result struct {
 	Link int `json:"link,omitempty"`
 }
 
+// Step is a line about the work of a call that delegated a task. The call's result
+// replaces all of them. A call without a result keeps them, so that model and client see
+// how far it came.
+type Step struct {
+	ToolCallID string `json:"toolCallId"` // of the client
+	ID         string `json:"id"`         // of the model
+	Text       string `json:"text"`
+}
+
+func (s Step) line() string { return "- " + s.Text + "\n" }
+
 // Question is a question of the agent itself to the user, shown as a tool call: first
 // its announcement, later its end. No model sees it.
 type Question struct {
@@ -190,6 +201,8 @@ func (Correction) Kind() string { return "tool_correction" }
 
 func (Result) Kind() string { return "tool_result" }
 
+func (Step) Kind() string { return "step" }
+
 func (Question) Kind() string { return "question" }
 
 func (Plan) Kind() string { return "plan" }
@@ -217,6 +230,7 @@ var decoders = map[string]func([]byte) (Event, error){
 	Attachment{}.Kind(): decode[Attachment],
 	Correction{}.Kind(): decode[Correction],
 	Result{}.Kind():     decode[Result],
+	Step{}.Kind():       decode[Step],
 	Question{}.Kind():   decode[Question],
 	Plan{}.Kind():       decode[Plan],
 	TurnEnd{}.Kind():    decode[TurnEnd],

@@ -1,6 +1,8 @@
 package transcript
 
 import (
+	"slices"
+
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
@@ -36,6 +38,7 @@ type historian struct {
 	begin    int            // where the messages of this turn begin
 	prompt   Prompt         // of this turn
 	instead  map[int]string // see Prompt.Blocks
+	steps    []Step         // of the calls without a result
 }
 
 func (h *historian) add(e Event) {
@@ -70,7 +73,10 @@ func (h *historian) add(e Event) {
 	case Cut:
 		h.messages = llm.GoOn(h.messages, h.answer)
 		h.answer = nil
+	case Step:
+		h.steps = append(h.steps, e)
 	case Result:
+		h.steps = slices.DeleteFunc(h.steps, func(s Step) bool { return s.ID == e.Result.ID })
 		if e.Link > 0 {
 			if !e.Result.Failed {
 				h.take(e.Link, e.Result.Text)
@@ -81,13 +87,7 @@ func (h *historian) add(e Event) {
 			h.say(llm.Assistant, h.answer)
 			h.answer = nil
 		}
-		b := llm.Block{Result: &e.Result}
-		// All results of an answer are one message.
-		if n := len(h.messages); n > 0 && h.messages[n-1].Role == llm.User && h.messages[n-1].Blocks[0].Result != nil {
-			h.messages[n-1].Blocks = append(h.messages[n-1].Blocks, b)
-		} else {
-			h.say(llm.User, []llm.Block{b})
-		}
+		h.result(&e.Result)
 	case TurnEnd:
 		h.broken()
 		if e.Reason == acp.StopRefusal {
@@ -107,6 +107,16 @@ func (h *historian) add(e Event) {
 	}
 }
 
+// result adds a result. All results of an answer are one message.
+func (h *historian) result(r *llm.ToolResult) {
+	b := llm.Block{Result: r}
+	if n := len(h.messages); n > 0 && h.messages[n-1].Role == llm.User && h.messages[n-1].Blocks[0].Result != nil {
+		h.messages[n-1].Blocks = append(h.messages[n-1].Blocks, b)
+	} else {
+		h.say(llm.User, []llm.Block{b})
+	}
+}
+
 // take replaces a block of the prompt for the model; index is 1-based.
 func (h *historian) take(index int, text string) {
 	if len(h.messages) > h.begin {
@@ -115,8 +125,19 @@ func (h *historian) take(index int, text string) {
 	}
 }
 
-// broken keeps the rest of an answer that broke off.
+// broken keeps the rest of an answer that broke off, and the steps of calls that did.
 func (h *historian) broken() {
+	for len(h.steps) > 0 {
+		r := llm.ToolResult{ID: h.steps[0].ID, Failed: true}
+		h.steps = slices.DeleteFunc(h.steps, func(s Step) bool {
+			if s.ID == r.ID {
+				r.Text += s.line()
+			}
+			return s.ID == r.ID
+		})
+		r.Text += interrupted
+		h.result(&r)
+	}
 	if blocks := Said(h.answer); len(blocks) == 0 {
 		h.messages = llm.NoGoOn(h.messages)
 	} else {

@@ -19,7 +19,7 @@ const interrupted = "[not ended: the agent was stopped, or the turn still runs i
 // Replay sends what the client was shown, in order and with the same ids. A call that
 // never ended is shown as failed. It stops at the first error of send.
 func Replay(events []Event, caps acp.ClientCapabilities, send func(acp.SessionUpdate) error) error {
-	r := replayer{caps: caps, send: send, open: map[string]bool{}, terminals: map[string]string{}}
+	r := replayer{caps: caps, send: send, open: map[string]bool{}, steps: map[string]string{}, terminals: map[string]string{}}
 	for _, e := range events {
 		if e, ok := e.(Result); ok {
 			r.terminals[e.Shown.ToolCallID] = terminalOf(e.Shown)
@@ -44,6 +44,7 @@ type replayer struct {
 	title string   // to send at the end of the turn; may be empty
 	calls []string // ids of the calls of this turn, in order
 	open  map[string]bool
+	steps map[string]string // of the open calls, as lines
 	// terminals are the terminals that results embed, by the call's id.
 	terminals map[string]string
 }
@@ -89,6 +90,8 @@ func (r *replayer) event(e Event) {
 			u.Meta, u.Content = nil, slices.DeleteFunc(slices.Clone(u.Content), isTerminal)
 			r.update(u)
 		}
+	case Step:
+		r.steps[e.ToolCallID] += e.line()
 	case Result:
 		r.result(e.Shown, e.Exit)
 	case TurnEnd:
@@ -150,7 +153,7 @@ func (r *replayer) entitle() {
 func (r *replayer) fail() {
 	for _, id := range r.calls {
 		if r.open[id] {
-			b := acp.TextBlock(interrupted)
+			b := acp.TextBlock(r.steps[id] + interrupted)
 			r.update(acp.ToolCall{
 				Update: acp.UpdateToolCallPatch, ToolCallID: id, Status: acp.ToolFailed,
 				Content: []acp.ToolContent{{Type: "content", Content: &b}},
@@ -159,6 +162,7 @@ func (r *replayer) fail() {
 	}
 	r.calls = nil
 	clear(r.open)
+	clear(r.steps)
 }
 
 // block sends one block of a message, a long text in pieces.

@@ -81,6 +81,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 		k.set.Middleware,
 		executors.Validate,
 		guard.Middleware,
+		executors.DelegationGate,
 		k.rules.policy.Middleware,
 		k.rules.authorization.Middleware,
 		k.hooks.Middleware,

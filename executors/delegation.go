@@ -1,0 +1,52 @@
+package executors
+
+import "context"
+
+// Delegation is a task for an inner turn: a model works on it with a conversation of
+// its own. Its calls pass the same chain as those of the session, with the same mode and
+// the same user, and the session pays for them. It never gets a tool that acts on the
+// session alone, so it cannot delegate any further.
+type Delegation struct {
+	Name   string // of the worker; a part of the caller id, and shown to people
+	System string // the system prompt
+	Task   string // the first message
+	Model  string // "provider:model"; empty means the session's model
+	Rounds int    // of tool calls; at least 1
+	// Tools reports whether a tool is offered; nil offers all.
+	Tools func(Tool) bool
+	// Bounds returns the failure of a prepared call that the task does not permit, or
+	// nil; nil permits every call of an offered tool.
+	Bounds func(*Call) *Failure
+}
+
+// Report is the outcome of an inner turn.
+type Report struct {
+	Caller string // the caller id of its calls
+	Text   string // the last words of the model; may be empty
+	Ended  string // why it stopped before it was done, as a clause; empty if it was done
+	Model  string // "provider:model"
+	Calls  int    // tool calls
+}
+
+// DelegationGate is the gate that denies calls beyond the bounds of an inner turn. Other
+// calls pass it unseen.
+func DelegationGate(next Executor) Executor {
+	return delegationGate{next, Gate("delegation", func(_ context.Context, call *Call) (Verdict, error) {
+		if failure := call.Bounds(call); failure != nil {
+			return Verdict{Decision: Deny, Reason: "the task of " + call.Caller + " does not permit it", Failure: failure}, nil
+		}
+		return Verdict{}, nil
+	})(next)}
+}
+
+type delegationGate struct {
+	Executor
+	gate Executor
+}
+
+func (g delegationGate) Execute(ctx context.Context, call *Call) (Result, error) {
+	if call.Bounds == nil {
+		return g.Executor.Execute(ctx, call)
+	}
+	return g.gate.Execute(ctx, call)
+}

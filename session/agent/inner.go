@@ -1,0 +1,272 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
+)
+
+// maxInner limits the inner turns of one turn.
+const maxInner = 100
+
+var (
+	errTooMany = fmt.Errorf("this turn has delegated %d tasks already", maxInner)
+	errAlone   = errors.New("no model is connected that could work on the task")
+)
+
+// inner is the part that only an inner turn has.
+type inner struct {
+	by     *running // the call that delegated the task
+	caller string
+	bounds func(*executors.Call) *executors.Failure
+	calls  atomic.Int32
+	lines  map[string]int // index of the step of a call, by its id; guarded by by.mu
+}
+
+// root returns the turn of the session that t belongs to.
+func (t *turn) root() *turn {
+	if t.inner != nil {
+		return t.inner.by.turn
+	}
+	return t
+}
+
+// caller returns the caller id of the turn's calls.
+func (t *turn) caller() string {
+	if t.inner != nil {
+		return t.inner.caller
+	}
+	return t.Session
+}
+
+// hidden reports whether the client is shown the turn's calls only as steps.
+func (t *turn) hidden() bool { return t.inner != nil }
+
+// delegating gives a call its bounds in an inner turn, and the power to delegate in a
+// turn of the session.
+func (t *turn) delegating(r *running) {
+	if t.inner != nil {
+		t.inner.calls.Add(1)
+		r.call.Bounds = t.inner.bounds
+		return
+	}
+	r.call.Delegate = r.delegate
+}
+
+// delegate runs a task as an inner turn: with its own history, system prompt, limit of
+// rounds and caller id, and with a part of the tools. The chain, the mode, the user, the
+// cancel and the cost are those of the session. An error means that there is no report.
+func (r *running) delegate(ctx context.Context, d executors.Delegation) (executors.Report, error) {
+	if r.delegated.Add(1) > maxInner {
+		return executors.Report{}, errTooMany
+	}
+	model, err := r.innerModel(d.Model)
+	if err != nil {
+		return executors.Report{}, err
+	}
+	t := r.innerTurn(d, model)
+	reason, err := t.run(ctx)
+	report := executors.Report{Caller: t.caller(), Text: t.lastWords(), Ended: endedBy(reason, d.Rounds), Model: t.model.Name(), Calls: int(t.inner.calls.Load())}
+	if ctx.Err() != nil {
+		return report, context.Cause(ctx)
+	}
+	return report, err
+}
+
+// innerModel returns the model of that name, or the session's.
+func (r *running) innerModel(name string) (llm.Model, error) {
+	m := r.Model()
+	if name != "" && r.Open != nil {
+		var err error
+		if m, err = r.Open(name); err != nil {
+			return nil, err
+		}
+	}
+	if isDirect(m) {
+		return nil, errAlone
+	}
+	return m, nil
+}
+
+// innerTurn returns the turn of a task, ready to run.
+func (r *running) innerTurn(d executors.Delegation, model llm.Model) *turn {
+	id := r.NewID()
+	in := &inner{
+		by: r, caller: r.Session + "/" + d.Name + "-" + id[:min(len(id), 8)], lines: map[string]int{},
+		bounds: func(call *executors.Call) *executors.Failure { return beyond(d, call) },
+	}
+	a := &Agent{
+		Config: r.Config, Session: r.Session, Chain: offering{r.Chain, d}, NewID: r.NewID, Log: r.Log,
+		Client: Client{Send: in.send(r.Send), Notices: r.Notices},
+		State:  r.State, Workspace: r.Workspace, Overflow: r.Overflow, Helpers: r.Helpers,
+		System: func() string { return d.System },
+	}
+	a.Config.MaxToolIterations, a.Config.MaxToolIterationsHard = d.Rounds, d.Rounds
+	a.State.Model, a.State.Record = func() llm.Model { return model }, in.record(r.Record)
+	if d.Model != "" { // it may have other levels
+		a.State.Thought = func() string { return "" }
+	}
+	t := &turn{Agent: a, model: model, words: r.words, inner: in, tools: a.Chain.Tools(), offered: a.Tools()}
+	prompt := transcript.Prompt{Content: []acp.ContentBlock{acp.TextBlock(d.Task)}}
+	if r.Mode != nil {
+		prompt.Mode = r.Mode()
+	}
+	t.history = []llm.Message{{Role: llm.User, Blocks: prompt.Blocks(nil)}}
+	return t
+}
+
+// endedBy returns why an inner turn stopped before it was done.
+func endedBy(reason acp.StopReason, rounds int) string {
+	switch reason {
+	case acp.StopEndTurn:
+		return ""
+	case acp.StopMaxTokens:
+		return "its context or its answer was full"
+	case acp.StopRefusal:
+		return "the model refused"
+	}
+	return fmt.Sprintf("it came to its limit of %s, or repeated itself", numberOf(rounds))
+}
+
+// offered reports whether a task is offered a tool.
+func offered(d executors.Delegation, tool executors.Tool) bool {
+	return !tool.Effect.InternalOnly() && (d.Tools == nil || d.Tools(tool))
+}
+
+// beyond returns the failure of a call that the task may not make.
+func beyond(d executors.Delegation, call *executors.Call) *executors.Failure {
+	if call.Spec.Name == "" { // the tools themselves say so
+		return nil
+	}
+	if !offered(d, call.Spec) {
+		return executors.Failuref(executors.PolicyBlocked, "%s may not use the tool %q", d.Name, call.Tool).
+			Hint("Do the task with the tools that you have, or say what is missing.")
+	}
+	if d.Bounds == nil {
+		return nil
+	}
+	return d.Bounds(call)
+}
+
+// offering offers a part of the tools. It leaves the denial of others to the chain, so
+// that they are on record.
+type offering struct {
+	executors.Executor
+	task executors.Delegation
+}
+
+func (o offering) Tools() []executors.Tool {
+	return slices.DeleteFunc(slices.Clone(o.Executor.Tools()), func(t executors.Tool) bool { return !offered(o.task, t) })
+}
+
+// record keeps only the costs: the events of an inner turn are not part of the
+// conversation.
+func (in *inner) record(record func(...transcript.Event)) func(...transcript.Event) {
+	return func(events ...transcript.Event) {
+		for _, e := range events {
+			if a, ok := e.(transcript.Answer); ok && a.Usage != nil {
+				a.Shown = nil
+				record(a)
+			}
+		}
+	}
+}
+
+// send passes on the ends of calls that the user was asked about, and notices. The rest
+// is shown as steps.
+func (in *inner) send(send func(context.Context, acp.SessionUpdate) error) func(context.Context, acp.SessionUpdate) error {
+	return func(ctx context.Context, u acp.SessionUpdate) error {
+		switch u.(type) {
+		case acp.ToolCall, acp.Notice:
+			return send(ctx, u)
+		}
+		return nil
+	}
+}
+
+// lastWords returns the last text of the model.
+func (t *turn) lastWords() string {
+	for _, m := range slices.Backward(t.history) {
+		if text := saidIn(m); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// stepBegan shows a call of an inner turn as a line of the call that delegated the task.
+// The line is recorded, for the case that the process ends before that call.
+func (t *turn) stepBegan(call *executors.Call) {
+	if t.inner == nil {
+		return
+	}
+	by := t.inner.by
+	by.mu.Lock()
+	line := truncated(oneLine(call.Card.Title), maxStep)
+	t.inner.lines[call.ID] = len(by.steps)
+	by.steps = append(by.steps, line)
+	by.mu.Unlock()
+	by.Record(transcript.Step{ToolCallID: by.call.ID, ID: by.id, Text: line})
+	by.showSteps()
+}
+
+// stepFailed marks the line of a call.
+func (t *turn) stepFailed(call *executors.Call) {
+	if t.inner == nil {
+		return
+	}
+	by := t.inner.by
+	by.mu.Lock()
+	i, ok := t.inner.lines[call.ID]
+	if ok {
+		by.steps[i] += " (failed)"
+	}
+	by.mu.Unlock()
+	if ok {
+		by.showSteps()
+	}
+}
+
+// showSteps sends the steps so far, in order.
+func (r *running) showSteps() {
+	r.showing.Lock()
+	defer r.showing.Unlock()
+	r.progressed(acp.ToolCall{Update: acp.UpdateToolCallPatch, ToolCallID: r.call.ID, Content: r.content(nil)})
+}
+
+// Limits on the steps that are shown.
+const (
+	maxStep  = 200 // bytes of a line
+	maxSteps = 30  // lines
+)
+
+// shownSteps returns the last of the steps, each as a line.
+func shownSteps(steps []string) string {
+	var b strings.Builder
+	if left := len(steps) - maxSteps; left > 0 {
+		fmt.Fprintf(&b, "… %d earlier steps\n", left)
+		steps = steps[left:]
+	}
+	for _, s := range steps {
+		b.WriteString("- " + s + "\n")
+	}
+	return b.String()
+}
+
+// oneLine returns the first line of a text that is not empty.
+func oneLine(s string) string {
+	first, more, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	if more != "" {
+		first += " …"
+	}
+	return cmp.Or(first, "a call")
+}
