@@ -6,7 +6,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -131,16 +130,18 @@ func (h *handle) each(ctx context.Context, next func() error, dest []any, query 
 // allow only that. It creates a missing file and migrates the schema. It does
 // not change the file of another program or of a newer version.
 func open(path string, suspect bool) (*handle, error) {
-	path, err := createFile(path)
+	path, created, err := createFile(path)
 	if err != nil {
 		return nil, err
 	}
-	tail, err := readTail(path) // before SQLite overwrites it
-	if err != nil {
-		return nil, err
-	}
-	if err := inspect(path, suspect); err != nil {
-		return nil, err
+	tail := &lostTail{}
+	if !created {
+		if tail, err = readTail(path); err != nil { // before SQLite overwrites it
+			return nil, err
+		}
+		if err := inspect(path, suspect); err != nil {
+			return nil, err
+		}
 	}
 	h, err := connect(path, "mode=rw&_txlock=immediate"+
 		"&_pragma=synchronous(NORMAL)&_pragma=foreign_keys(1)"+
@@ -148,13 +149,7 @@ func open(path string, suspect bool) (*handle, error) {
 		"&_pragma=secure_delete(1)"+ // overwrites deleted data; appending costs nothing more
 		"&_pragma=journal_size_limit(4194304)") // bytes of WAL kept after a large event
 	if err == nil {
-		if tail.any() {
-			tail = h.confirm(tail)
-		}
-		if err = h.migrate(); err == nil {
-			if tail.any() {
-				h.loss = h.describe(tail)
-			}
+		if err = h.setUp(created, tail); err == nil {
 			return h, nil
 		}
 		h.close()
@@ -176,32 +171,24 @@ func open(path string, suspect bool) (*handle, error) {
 	return h, nil
 }
 
-// createFile creates a missing file and returns its path without links.
-func createFile(path string) (string, error) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
+// setUp brings the schema up to date. tail is what SQLite seems to have dropped when
+// it opened the file.
+func (h *handle) setUp(created bool, tail *lostTail) error {
+	if tail.any() {
+		tail = h.confirm(tail)
 	}
-	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return "", err
+	if created {
+		if err := h.startWAL(); err != nil {
+			return err
 		}
-		// SQLite would create it with the permissions of the umask, and -wal
-		// and -shm with those of the file. Closing a new file releases no locks
-		// of others.
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
-		if err != nil && !errors.Is(err, fs.ErrExist) { // another process may have created it
-			return "", err
-		} else if err == nil {
-			f.Close()
-		}
-	} else if err != nil {
-		return "", err
-	} else if !info.Mode().IsRegular() {
-		return "", errNoFile
 	}
-	return filepath.EvalSymlinks(path)
+	if err := h.migrate(); err != nil {
+		return err
+	}
+	if tail.any() {
+		h.loss = h.describe(tail)
+	}
+	return nil
 }
 
 // walHasCommits reports whether some commits are not yet in the database file.
@@ -258,7 +245,17 @@ func connect(path, params string) (*handle, error) {
 	}
 	dsn := url.URL{Scheme: "file", Path: slashed, RawQuery: fmt.Sprintf(
 		"_busy_timeout=%d&_error_rc=1&_pragma=cache_size(-%d)&%s", BusyTimeout.Milliseconds(), cacheKiB, params)}
-	connector, err := sqlite.NewConnector(dsn.String())
+	h, err := dial(dsn.String())
+	if err != nil {
+		return nil, err
+	}
+	h.path, h.file = path, info
+	return h, nil
+}
+
+// dial opens the database of a DSN.
+func dial(dsn string) (*handle, error) {
+	connector, err := sqlite.NewConnector(dsn)
 	if err != nil {
 		return nil, err
 	}
@@ -269,7 +266,7 @@ func connect(path, params string) (*handle, error) {
 		pool.Close()
 		return nil, err
 	}
-	return &handle{path: path, file: info, pool: pool, conn: conn, stmts: map[string]*sql.Stmt{}}, nil
+	return &handle{pool: pool, conn: conn, stmts: map[string]*sql.Stmt{}}, nil
 }
 
 // version returns the version of the schema, the number of its migrations.

@@ -1,0 +1,99 @@
+package store
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// empty is the content of a database without sessions: go test -run TestEmpty -update
+// writes it. Making the schema for each new user takes milliseconds. Migrations that
+// are missing in it are run when it is opened.
+//
+//go:embed empty.db
+var empty string
+
+// createFile creates a missing database. It returns its path without links, and
+// reports whether the database has its schema already: where the file system refuses
+// a step, such as a hard link, the file is left empty.
+func createFile(path string) (resolved string, created bool, err error) {
+	path, err = filepath.Abs(path)
+	if err != nil {
+		return "", false, err
+	}
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		created, err = create(path)
+	} else if err == nil && !info.Mode().IsRegular() {
+		err = errNoFile
+	}
+	if err != nil {
+		return "", false, err
+	}
+	resolved, err = filepath.EvalSymlinks(path)
+	return resolved, created, err
+}
+
+// create creates the file, unless another process has just done it, and reports
+// whether it has the schema.
+func create(path string) (whole bool, err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return false, err
+	}
+	// SQLite deletes the WAL of a removed database only if the new file is empty.
+	if _, err := os.Lstat(path + "-wal"); errors.Is(err, fs.ErrNotExist) {
+		err := publish(path)
+		if err == nil || errors.Is(err, fs.ErrExist) {
+			return err == nil, nil
+		}
+	}
+	if err := createEmpty(path); !errors.Is(err, fs.ErrExist) {
+		return false, err
+	}
+	return false, nil
+}
+
+// publish writes a new database to another name and links it to path. So the file
+// appears at once and whole, and a power failure cannot damage it. SQLite would
+// sync its files four times for the same.
+func publish(path string) error {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new-*") // 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = io.WriteString(f, empty)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Link(f.Name(), path)
+}
+
+// createEmpty creates an empty file. SQLite would create it with the permissions of
+// the umask, and -wal and -shm with those of the file. Closing a new file releases
+// no locks of others.
+func createEmpty(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// startWAL makes the first commit of a new file, so that the first turn need not wait
+// for its sync. SQLite syncs the header of a WAL because frames of an earlier WAL may
+// follow it, which a new file does not have.
+func (h *handle) startWAL() error {
+	v, err := h.version()
+	if err != nil {
+		return err
+	}
+	_, err = h.conn.ExecContext(context.Background(),
+		fmt.Sprintf("PRAGMA synchronous=OFF; PRAGMA user_version=%d; PRAGMA synchronous=NORMAL", v))
+	return err
+}

@@ -1,0 +1,170 @@
+package store
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write empty.db")
+
+// Places in the header of a database, for the versions of the format that writers
+// and readers need: https://www.sqlite.org/fileformat2.html#file_format_version_numbers
+const (
+	writeVersion = 18
+	readVersion  = 19
+	formatWAL    = 2
+)
+
+// migratedImage returns the content of a database that all migrations were run on.
+func migratedImage(t *testing.T) (image []byte, schema []string) {
+	t.Helper()
+	h, err := dial(":memory:")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.close()
+	if err := h.migrate(); err != nil {
+		t.Fatal(err)
+	}
+	err = h.conn.Raw(func(conn any) (err error) {
+		image, err = conn.(interface{ Serialize() ([]byte, error) }).Serialize()
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	image[writeVersion], image[readVersion] = formatWAL, formatWAL
+	return image, schemaOf(t, h)
+}
+
+// schemaOf returns the marks and the schema of a database.
+func schemaOf(t *testing.T, h *handle) (rows []string) {
+	t.Helper()
+	var row string
+	for _, query := range []string{
+		"SELECT printf('%d %d', user_version, application_id) FROM pragma_user_version, pragma_application_id",
+		"SELECT concat_ws(' ', type, name, rootpage, sql) FROM sqlite_schema",
+	} {
+		err := h.each(t.Context(), func() error { rows = append(rows, row); return nil }, []any{&row}, query)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return rows
+}
+
+// empty.db has the schema of the migrations, without a row of a session.
+func TestEmpty(t *testing.T) {
+	image, want := migratedImage(t)
+	if *update {
+		if err := os.WriteFile("empty.db", image, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		empty = string(image)
+	}
+	path := newPath(t)
+	db, _ := openAt(t, path)
+	if page, _, err := db.List(t.Context(), Query{}); err != nil || len(page) > 0 {
+		t.Errorf("%v, %v", page, err)
+	}
+	if diff := cmp.Diff(want, schemaOf(t, db.h)); diff != "" {
+		t.Errorf("the schema differs from that of the migrations (-want +got)\n%s", diff)
+	}
+	for query, want := range map[string]string{
+		"PRAGMA journal_mode": "wal", "PRAGMA synchronous": "1", "PRAGMA integrity_check": "ok",
+		"SELECT count(*) FROM events": "0", "PRAGMA freelist_count": "0",
+	} {
+		var got string
+		if err := db.h.one([]any{&got}, query); err != nil || got != want {
+			t.Errorf("%s: %s, %v, want %s", query, got, err, want)
+		}
+	}
+}
+
+// A file system without hard links leaves an empty file, as does a process that was
+// killed in an earlier version. A WAL without its database is never applied to a new
+// one.
+func TestCreateElsewise(t *testing.T) {
+	for name, prepare := range map[string]func(path string) error{
+		"empty file": func(path string) error { return os.WriteFile(path, nil, 0o600) },
+		"empty file and WAL": func(path string) error {
+			return errors.Join(os.WriteFile(path, nil, 0o600), os.WriteFile(path+"-wal", nil, 0o600))
+		},
+		"WAL of a removed database": func(path string) error {
+			return os.Rename(killed(t)+"-wal", path+"-wal")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := newPath(t)
+			if err := prepare(path); err != nil {
+				t.Fatal(err)
+			}
+			db, _ := openAt(t, path)
+			must(t, db, "new", true, "x")
+			page, _, err := db.List(t.Context(), Query{})
+			if err != nil || len(page) != 1 {
+				t.Errorf("%v, %v", page, err)
+			}
+			if err := db.Close(); err != nil {
+				t.Error(err)
+			}
+			if got := slices.Collect(maps.Keys(contents(t, filepath.Dir(path)))); len(got) != 1 {
+				t.Errorf("files %q", got)
+			}
+		})
+	}
+}
+
+// Processes that are killed while they create the database leave it whole or not at
+// all, and at most their own new file.
+func TestKillCreate(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	left := 0
+	for round := range 20 {
+		path := newPath(t)
+		var group []*exec.Cmd
+		for i := range 2 {
+			cmd, _ := spawn(t, "append", path, fmt.Sprint(i), "100000")
+			group = append(group, cmd)
+		}
+		time.Sleep(time.Duration(random.IntN(15_000)) * time.Microsecond) // at a random point of their start
+		for _, cmd := range group {
+			if err := cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = cmd.Wait()
+		}
+		db, _ := openAt(t, path)
+		must(t, db, "mine", true, "x")
+		if loss := db.Loss(); strings.Contains(loss, "damaged") {
+			t.Errorf("round %d: %s", round, loss)
+		}
+		var verdict string
+		if err := db.h.one([]any{&verdict}, "PRAGMA integrity_check"); err != nil || verdict != "ok" {
+			t.Errorf("round %d: integrity: %s, %v", round, verdict, err)
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+		for name := range contents(t, filepath.Dir(path)) {
+			if strings.HasPrefix(name, "zeph.db.new-") {
+				left++
+			} else if name != "zeph.db" {
+				t.Errorf("round %d: file %s", round, name)
+			}
+		}
+	}
+	t.Logf("%d new files left", left)
+}
