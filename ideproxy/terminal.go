@@ -35,6 +35,9 @@ type Terminal struct {
 	Local shell.Runner
 	Block []string
 	Extra []string // NAME=value, set for every command
+	// NoBash means that sh runs commands, since the editor's machine, which is also
+	// this one, has no bash.
+	NoBash bool
 }
 
 // settle is how long a killed command may take to end.
@@ -114,7 +117,7 @@ func (t *Terminal) create(ctx context.Context, cmd shell.Command) (*acp.Terminal
 // start runs a command in a terminal that keeps limit bytes of output.
 func (t *Terminal) start(ctx context.Context, cmd shell.Command, limit int) (*acp.Terminal, error) {
 	req := acp.CreateTerminalRequest{
-		SessionID: cmd.Session, Command: shellName(), Args: cmd.Args(), CWD: cmd.Dir,
+		SessionID: cmd.Session, Command: t.shell(), Args: cmd.Args(), CWD: cmd.Dir,
 		Env: t.env(cmd), OutputByteLimit: limit,
 	}
 	if t.holds(cmd) {
@@ -190,9 +193,9 @@ func (t *Terminal) env(cmd shell.Command) []acp.EnvVariable {
 	return env
 }
 
-// shellName returns the shell to start. The editor runs on this machine.
-func shellName() string {
-	if !shell.HasBash() {
+// shell returns the name of the shell to start.
+func (t *Terminal) shell() string {
+	if t.NoBash {
 		if _, err := exec.LookPath("sh"); err == nil {
 			return "sh"
 		}

@@ -44,7 +44,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 	box := a.box(cfg, in)
 	local := localShell(cfg, box)
 	local.Reaper = a.Reaper
-	bash := shellTools(cfg, s.Client, in.roots, terminals, local, box)
+	bash := shellTools(cfg, s.Client, in.roots, terminals, local, box, permission.NoBash)
 	k := &keeper{
 		shell: bash, commands: func() string { return terminals.State(s.Client) }, box: box, cache: cache.New(cfg.Tools.ResultCache),
 		policies: models.policies, quota: &quota.Quota{Limits: cfg.Tools.Limits}, long: a.overflow(cfg), filter: a.filter(cfg),
@@ -131,11 +131,11 @@ func localShell(cfg config.Config, box *sandbox.Sandbox) shell.Local {
 
 // shellTools returns the tools that run commands: in the client's terminals if
 // it has any and no sandbox is required, else on this machine.
-func shellTools(cfg config.Config, client *acp.Client, roots *workspace.Roots, terminals *ideproxy.Terminals, local shell.Local, box *sandbox.Sandbox) *shell.Executor {
+func shellTools(cfg config.Config, client *acp.Client, roots *workspace.Roots, terminals *ideproxy.Terminals, local shell.Local, box *sandbox.Sandbox, noBash bool) *shell.Executor {
 	tools := shell.New(local, roots.Cwd(), cfg.Tools.Shell.Config)
 	tools.Roots = roots
 	if client.Capabilities().Terminal && !box.Required() { // a sandbox does not reach the client's terminals
-		tools.Runner = &ideproxy.Terminal{Client: client, Shared: terminals, Local: local, Block: local.Block, Extra: local.Extra}
+		tools.Runner = &ideproxy.Terminal{Client: client, Shared: terminals, Local: local, Block: local.Block, Extra: local.Extra, NoBash: noBash}
 		tools.Timeout = time.Duration(cfg.ACP.TerminalTimeoutSecs) * time.Second
 	}
 	return tools
