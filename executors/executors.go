@@ -243,6 +243,7 @@ type Card struct {
 	FullAccess bool
 	URL        string // the address of a web request, normalised; empty for other tools
 	Server     string // the MCP server that is asked, if the tool itself belongs to no server
+	Later      bool   // it acts later, while no user watches: no "always" covers it
 }
 
 // Location is a place in a file that the client may follow.

@@ -58,6 +58,8 @@ var importTable = []struct {
 	{"executors/adversarial", []string{"executors", "executors/judge"}},
 	{"executors/infoflow", []string{"executors", "executors/command", "executors/command/follow", "executors/workspace"}},
 	{"executors/tighten", nil},
+	{"executors/schedule/cron", nil},
+	{"executors/schedule", []string{"executors", "executors/schedule/cron", "executors/tighten"}},
 	{"executors/*", []string{"executors", "executors/backoff", "executors/command", "executors/workspace", "executors/pattern", "executors/tighten"}},
 	{"filter", []string{"executors", "executors/command", "executors/workspace", "filter/*"}},
 	{"filter/text", []string{"executors", "executors/automaton"}}, // spools its lines
@@ -71,6 +73,7 @@ var importTable = []struct {
 	{"session/agent", []string{"acp", "executors", "executors/tighten", "session/llm", "session/llm/local", "session/llm/picture", "session/transcript"}},
 	{"session/agent/*", []string{"executors", "session/llm"}},
 	{"session/store", nil},
+	{"session/tasks", []string{"executors/schedule", "executors/schedule/cron", "session/store"}},
 	{"session", []string{"acp", "session/agent", "session/llm", "session/llm/local", "session/store", "session/transcript"}},
 	{"integration/cmd/...", nil},
 	{"integration/*", []string{"acp", "protocol-fixtures/..."}},

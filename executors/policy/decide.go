@@ -87,8 +87,8 @@ func (p ruling) decideFiles(call *executors.Call, byDefault verdict) decision {
 		// them.
 		d.verdict, d.keys = verdict{action: Ask, why: "default: changes in .git and .zeph always need permission"}, nil
 	}
-	if call.Card.Kind == executors.KindDelete {
-		d.keys = nil // ask each time, unless a rule decides: the change cannot be undone
+	if call.Card.Kind == executors.KindDelete || call.Card.Later {
+		d.keys = nil // ask each time, unless a rule decides: the change cannot be undone, or acts unwatched
 	}
 	return d
 }
