@@ -1,0 +1,355 @@
+// Package tasks runs scheduled tasks while a process lives.
+//
+// Start with a [Runner] and call Look when a session opens and when a turn begins. Of
+// several processes one runs a task: it holds a lease in the database, as for turns. A time
+// that passed while no process lived is made up for once. Tasks run one after another.
+//
+// Before a run begins, it is stored together with the task's next time, so no time is run
+// twice. If the process dies, the run stays open, and another process goes on with it: in
+// the same session, whose log shows the calls that were made. After [maxAttempts] processes
+// the run is given up, since the task itself may be what ends them.
+//
+// Without tasks the package uses no timer, and a process asks the database once at its
+// start and then at most once a minute, when a turn begins.
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/executors/schedule"
+	"github.com/zeph-acp/zeph-acp/executors/schedule/cron"
+	"github.com/zeph-acp/zeph-acp/session/store"
+)
+
+// maxAttempts is the number of processes that try to complete a run.
+const maxAttempts = 3
+
+const (
+	// tick is the longest time between two looks at the tasks, so that a changed clock or a
+	// machine that slept delays a run no longer than that.
+	tick = time.Minute
+	// startDelay is the time from the first Look until the tasks are read, so that the first
+	// turn of the process need not wait for that.
+	startDelay = time.Second
+	// heartbeat is how often a run renews its lease.
+	heartbeat = store.LeaseTimeout / 3
+)
+
+// The outcomes of runs.
+const (
+	Done        = "done"
+	Failed      = "failed"
+	Stopped     = "stopped"     // by a limit of the turn
+	TimedOut    = "timed out"   // after tools.scheduler.max_run_minutes
+	Interrupted = "interrupted" // by the ends of several processes
+)
+
+// Job is a run that is to be made.
+type Job struct {
+	Task store.Task
+	Run  store.Run
+	// Again reports that another process began the run.
+	Again bool
+	// Started stores the session of the run, before anything happens in it.
+	Started func(session string) error
+}
+
+// Report is the end of a run.
+type Report struct {
+	Outcome string // one of the outcomes
+	Result  string // the last text of the model, or the reason of a failure
+}
+
+// Runner runs tasks. Its exported fields are required and must not change.
+type Runner struct {
+	Store  *store.DB
+	Config schedule.Config
+	Holder string // of the leases; unique among processes
+	Now    func() time.Time
+	Run    func(ctx context.Context, j Job) Report
+	Ended  func(t store.Task, r store.Run) // called after a run was stored
+	Log    *slog.Logger
+
+	mu      sync.Mutex
+	closed  bool
+	begun   bool // the first Look was called
+	busy    bool // a pass is going on
+	again   bool // another pass is wanted after it
+	looked  time.Time
+	timer   *time.Timer // nil if no time is planned
+	stop    context.CancelCauseFunc
+	passing sync.WaitGroup
+}
+
+// errClosed is the cause that ends a run when its process ends. The run stays open.
+var errClosed = errors.New("the process ends")
+
+// Look makes sure that tasks which are due run soon. It does not block.
+func (r *Runner) Look() {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.closed:
+	case !r.begun:
+		r.begun = true
+		r.plan(startDelay)
+	case r.timer == nil && !r.busy && r.Now().Sub(r.looked).Abs() >= tick:
+		r.begin()
+	}
+}
+
+// Changed is called after a task was set or removed. It does not block.
+func (r *Runner) Changed() {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.begun = true
+	r.begin()
+}
+
+// Close ends the run that is going on, and waits for it, at most so long.
+func (r *Runner) Close(wait time.Duration) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	r.closed = true
+	if r.timer != nil {
+		r.timer.Stop()
+	}
+	if r.stop != nil {
+		r.stop(errClosed)
+	}
+	r.mu.Unlock()
+	ended := make(chan struct{})
+	go func() { r.passing.Wait(); close(ended) }()
+	select {
+	case <-ended:
+	case <-time.After(wait):
+	}
+}
+
+// plan plans the next pass; the caller holds mu.
+func (r *Runner) plan(after time.Duration) {
+	if r.timer != nil {
+		r.timer.Stop()
+	}
+	r.timer = time.AfterFunc(after, func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.begin()
+	})
+}
+
+// begin begins a pass; the caller holds mu.
+func (r *Runner) begin() {
+	if r.closed {
+		return
+	}
+	if r.busy {
+		r.again = true
+		return
+	}
+	if r.timer != nil {
+		r.timer.Stop()
+		r.timer = nil
+	}
+	ctx, stop := context.WithCancelCause(context.Background())
+	r.busy, r.stop = true, stop
+	r.passing.Go(func() { r.pass(ctx) })
+}
+
+// pass runs the tasks that are due, and plans the next pass if there are more tasks.
+func (r *Runner) pass(ctx context.Context) {
+	for {
+		after, more := r.runDue(ctx)
+		r.mu.Lock()
+		r.looked = r.Now()
+		if r.again && !r.closed {
+			r.again = false
+			r.mu.Unlock()
+			continue
+		}
+		r.busy = false
+		r.stop(nil)
+		if more && !r.closed {
+			r.plan(after)
+		}
+		r.mu.Unlock()
+		return
+	}
+}
+
+// runDue runs the tasks that are due. It returns the time until the next pass; more is
+// false if no task is left.
+func (r *Runner) runDue(ctx context.Context) (after time.Duration, more bool) {
+	tried := map[int64]bool{}
+	for {
+		ids, next, err := r.Store.Due(ctx, r.Now())
+		if err != nil {
+			r.Log.Debug("scheduled tasks", "err", err)
+			return tick, false
+		}
+		ran := false
+		for _, id := range ids {
+			if tried[id] || ctx.Err() != nil {
+				continue
+			}
+			tried[id], ran = true, true
+			r.attempt(ctx, id)
+		}
+		if ran && ctx.Err() == nil { // time has passed
+			continue
+		}
+		if next.IsZero() {
+			return tick, len(ids) > 0 // a run of another process, which may die
+		}
+		after = next.Sub(r.Now())
+		if after <= 0 || after > tick { // due already: another process runs it
+			after = tick
+		}
+		return after, true
+	}
+}
+
+// attempt runs a task if it is due and no other process runs it.
+func (r *Runner) attempt(ctx context.Context, id int64) {
+	defer func() {
+		if p := recover(); p != nil { // one task must not end the process
+			r.Log.Error("scheduled task", "task", id, "panic", p, "stack", string(debug.Stack()))
+		}
+	}()
+	_, err := r.run(ctx, id, false)
+	if _, leased := errors.AsType[*store.LeasedError](err); err != nil && !leased && !errors.Is(err, store.ErrNoTask) {
+		r.Log.Warn("scheduled task", "task", id, "err", err)
+	}
+}
+
+// RunNow runs a task now, whether it is due or not, and returns its run. The error is a
+// *store.LeasedError while another process runs it.
+func (r *Runner) RunNow(ctx context.Context, id int64) (store.Run, error) {
+	return r.run(ctx, id, true)
+}
+
+// run runs a task that is due, or whose run was left open, or in any case if forced.
+func (r *Runner) run(ctx context.Context, id int64, forced bool) (store.Run, error) {
+	if err := r.Store.AcquireTask(ctx, id, r.Holder); err != nil {
+		return store.Run{}, err
+	}
+	defer func() {
+		if err := r.Store.ReleaseTask(context.WithoutCancel(ctx), id, r.Holder); err != nil {
+			r.Log.Debug("release the lease of a task", "task", id, "err", err)
+		}
+	}()
+	t, err := r.Store.Task(ctx, id) // as it is now that no one else can run it
+	if err != nil {
+		return store.Run{}, err
+	}
+	j := Job{Task: t, Run: t.Last, Again: t.Last.ID != 0 && t.Last.Ended.IsZero()}
+	switch {
+	case j.Again && j.Run.Attempts >= maxAttempts:
+		return r.end(j, Report{Interrupted, fmt.Sprintf("%d processes ended during this run. It is not tried again.", maxAttempts)})
+	case j.Again:
+		j.Run.Attempts++
+		err = r.Store.ContinueRun(ctx, j.Run.ID)
+	case !forced && (t.Next.IsZero() || t.Next.After(r.Now())):
+		return store.Run{}, store.ErrNoTask
+	default:
+		j.Run, err = r.Store.BeginRun(ctx, t, r.following(t, forced))
+	}
+	if err != nil {
+		return store.Run{}, err
+	}
+	j.Started = func(session string) error {
+		return r.Store.SetRunSession(ctx, j.Run.ID, session)
+	}
+	report, err := r.watched(ctx, j)
+	if err != nil {
+		return store.Run{}, err
+	}
+	return r.end(j, report)
+}
+
+// following returns when a task is due after the run that begins now.
+func (r *Runner) following(t store.Task, forced bool) time.Time {
+	if t.Cron == "" {
+		return time.Time{}
+	}
+	now := r.Now()
+	if forced && t.Next.After(now) {
+		return t.Next
+	}
+	x, err := cron.Parse(t.Cron)
+	if err != nil { // it was parsed when the task was set
+		r.Log.Warn("scheduled task", "task", t.Name, "err", err)
+		return time.Time{}
+	}
+	return x.Next(now.In(r.Config.Location()))
+}
+
+// errLate is the cause that ends a run which takes too long.
+var errLate = errors.New("the run took too long")
+
+// watched makes the run. It renews the lease, and ends the run after its time, when the
+// task is removed, or when the process ends; only then it returns an error.
+func (r *Runner) watched(ctx context.Context, j Job) (Report, error) {
+	running, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	limit := time.AfterFunc(time.Duration(r.Config.MaxRunMinutes)*time.Minute, func() { cancel(errLate) })
+	defer limit.Stop()
+	var beating sync.WaitGroup
+	beating.Go(func() { r.beat(running, j, cancel) })
+	report := r.Run(running, j)
+	cause := context.Cause(running)
+	cancel(nil)
+	beating.Wait()
+	switch {
+	case errors.Is(cause, errLate):
+		return Report{TimedOut, fmt.Sprintf("Stopped after %d minutes (tools.scheduler.max_run_minutes).", r.Config.MaxRunMinutes)}, nil
+	case cause != nil:
+		return report, cause
+	}
+	return report, nil
+}
+
+// beat renews the lease while the run goes on, and ends a run that is not this process's
+// any more.
+func (r *Runner) beat(ctx context.Context, j Job, cancel context.CancelCauseFunc) {
+	beats := time.NewTicker(heartbeat)
+	defer beats.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-beats.C:
+		}
+		err := r.Store.HeartbeatTask(ctx, j.Task.ID, r.Holder)
+		if err == nil {
+			_, err = r.Store.Task(ctx, j.Task.ID)
+		}
+		if errors.Is(err, store.ErrLeaseLost) || errors.Is(err, store.ErrNoTask) {
+			cancel(err)
+			return
+		}
+	}
+}
+
+// end stores the end of a run. It does so even when the process ends: the run is over.
+func (r *Runner) end(j Job, report Report) (store.Run, error) {
+	run, err := r.Store.EndRun(context.Background(), j.Task.ID, j.Run.ID, r.Holder, report.Outcome, report.Result)
+	if err == nil {
+		r.Ended(j.Task, run)
+	}
+	return run, err
+}
