@@ -80,7 +80,7 @@ func TestHostileRepository(t *testing.T) {
 			before := tree(t, a.dir)
 			a.initialize()
 			s := a.open()
-			for _, prompt := range []string{"/list_directory .", "/bash touch PWNED", "/bash git status", "/mcp", "/hooks", "/status"} {
+			for _, prompt := range []string{"/list_directory .", "/bash touch PWNED", "/bash git status", "/mcp", "/hooks", "/skills", "/load_skill evil", "/status"} {
 				a.turnAnswering(s, prompt, "reject_once")
 			}
 			for call, is := range decisions(t, a) {

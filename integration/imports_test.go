@@ -71,6 +71,7 @@ var importTable = []struct {
 	{"ideproxy", []string{"acp", "executors", "executors/*"}},
 	{"session/transcript", []string{"acp", "session/llm"}},
 	{"session/agent", []string{"acp", "executors", "executors/tighten", "session/llm", "session/llm/local", "session/llm/picture", "session/transcript"}},
+	{"session/agent/skills", []string{"executors", "executors/approval", "executors/tighten"}},
 	{"session/agent/*", []string{"executors", "session/llm"}},
 	{"session/store", nil},
 	{"session/tasks", []string{"executors/schedule", "executors/schedule/cron", "session/store"}},

@@ -52,6 +52,8 @@ func commands() []command {
 		{name: "trust", description: "Show the levels of trust, or set one", hint: "[set SUBJECT LEVEL | reset SUBJECT]", run: (*Session).trust},
 		{name: "permissions", description: "Show the remembered answers of this project", run: (*Session).permissions},
 		{name: "hooks", description: "Show the hooks and their last runs", run: (*Session).hooks},
+		{name: "skills", description: "Show the skills with their source, trust and state", run: (*Session).listSkills},
+		{name: "skill", description: "Approve a skill, or block it", hint: "trust|block NAME", run: (*Session).skill},
 		{name: "policy", description: "Show the policy's rules, or check a call against them", hint: "[check TOOL INPUT]", run: (*Session).policy},
 		{name: "status", description: "Show the session's state", run: (*Session).status},
 		{name: "sessions", description: "Show the sessions of this directory", run: (*Session).sessions},
@@ -353,6 +355,20 @@ func (s *Session) trust(_ context.Context, rest string) (string, error) {
 		return "There are no levels of trust.", nil
 	}
 	return tools.Trust(rest), nil
+}
+
+func (s *Session) listSkills(ctx context.Context, _ string) (string, error) {
+	return s.skill(ctx, "")
+}
+
+func (s *Session) skill(_ context.Context, rest string) (string, error) {
+	s.mu.Lock()
+	tools := s.keeper
+	s.mu.Unlock()
+	if tools == nil {
+		return "There are no skills.", nil
+	}
+	return tools.Skills(rest), nil
 }
 
 func (s *Session) policy(ctx context.Context, rest string) (string, error) {

@@ -84,6 +84,9 @@ type Tools interface {
 	Servers() string
 	// Trust carries out the rest of the command /trust, and returns the reply.
 	Trust(rest string) string
+	// Skills carries out the rest of the command /skill, and returns the reply. Without a
+	// text it lists the skills.
+	Skills(rest string) string
 	// Permissions describes the remembered answers, in Markdown.
 	Permissions() string
 	// Hooks describes the hooks, in Markdown. It may ask the user to approve some.

@@ -33,6 +33,7 @@ type runFlags struct {
 	dir, mode, model, resume string
 	yes, json, mcpProject    bool
 	hooksProject             bool
+	skillsProject            bool
 }
 
 func newRun(f *flags) *cobra.Command {
@@ -62,6 +63,7 @@ reached a limit, and 130 after Ctrl-C.`,
 	fs.StringVar(&r.resume, "resume", "", "continue the stored session `ID`, in its directory")
 	fs.BoolVar(&r.mcpProject, "mcp-project", false, "ask about the MCP servers of the project's .mcp.json; with --yes, start them")
 	fs.BoolVar(&r.hooksProject, "hooks-project", false, "ask about the hooks of the project's .claude/settings.json and .zeph/hooks.json; with --yes, run them")
+	fs.BoolVar(&r.skillsProject, "skills-project", false, "ask about the skills of the project's .zeph/skills, .claude/skills and .agents/skills; with --yes, use them")
 	fs.BoolVar(&r.json, "json", false, "print the session updates as JSON lines, then the result")
 	return cmd
 }
@@ -88,7 +90,7 @@ func runPrompt(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	out := &output{w: os.Stdout, failed: cancel}
 	a := app.New(l, log)
 	a.Warnings = nil // printed above
-	a.Reaper, a.ProjectServers, a.ProjectHooks = newReaper(), r.mcpProject, r.hooksProject
+	a.Reaper, a.ProjectServers, a.ProjectHooks, a.ProjectSkills = newReaper(), r.mcpProject, r.hooksProject, r.skillsProject
 	defer closeApp(a)
 	name, err := pickModel(a, r.model)
 	if err != nil {

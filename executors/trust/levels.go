@@ -40,6 +40,9 @@ func (t *Trust) configured(subject string) Level {
 	return Trusted
 }
 
+// Skill returns the level of a skill.
+func (t *Trust) Skill(name string) Level { return t.Of(skillPrefix + name) }
+
 // explain returns the level of a subject, and its reason as the end of a sentence.
 func (t *Trust) explain(subject string) (Level, string) {
 	t.mu.Lock()

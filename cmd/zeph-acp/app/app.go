@@ -65,13 +65,16 @@ type App struct {
 	// ProjectHooks asks the user about the hooks of the repository, and runs those that
 	// the user approves.
 	ProjectHooks bool
-	NewID        func() string // returns a new UUID
-	Now          func() time.Time
-	Settle       time.Duration // see session.Sessions
-	Log          *slog.Logger
-	Warnings     []string        // about the configuration; shown in every session
-	MCP          *mcp.Servers    // runs the MCP servers of all sessions
-	Reaper       *process.Reaper // ends running commands if this process is killed; nil ends nothing
+	// ProjectSkills asks the user about the skills of the repository, and offers those
+	// that were approved.
+	ProjectSkills bool
+	NewID         func() string // returns a new UUID
+	Now           func() time.Time
+	Settle        time.Duration // see session.Sessions
+	Log           *slog.Logger
+	Warnings      []string        // about the configuration; shown in every session
+	MCP           *mcp.Servers    // runs the MCP servers of all sessions
+	Reaper        *process.Reaper // ends running commands if this process is killed; nil ends nothing
 
 	byEnv     string                              // the model that the environment selects
 	configDir string                              // of the user's files; empty means no directory

@@ -46,7 +46,7 @@ func TestPromptSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := &App{filters: newFilters(&config.Loaded{}), Log: slog.New(slog.DiscardHandler)}
-	system := a.systemPrompt(config.Defaults(), session.Setup{}, sessionDirs{roots: roots, files: roots, skills: &skills.Set{}}).text()
+	system := a.systemPrompt(config.Defaults(), session.Setup{}, sessionDirs{roots: roots, files: roots}, &skills.Set{}).text()
 	if t.Logf("system prompt %d bytes, tools %d bytes", len(system), total); total+len(system) > maxPrompt {
 		t.Errorf("system prompt and tools have %d bytes, %d is the limit", total+len(system), maxPrompt)
 	}

@@ -56,8 +56,9 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 	k.gates = a.newGates(cfg, s, in.home, k.mcp)
 	k.hooks, k.answers = a.hooks(cfg, s, in), remembered
 	k.cache.Busy = func() bool { return bash.Running() > 0 }
+	k.skills = a.skills(cfg, s, in, k)
 	tools := executors.NewDynExecutor(
-		in.skills.Tools(),
+		k.skills,
 		box.Middleware(bash),
 		fileTools(cfg, s, in.files, caps),
 		web.New(cfg.Tools.Scrape),

@@ -79,4 +79,5 @@ func (k *keeper) Hooks(ctx context.Context) string {
 func (k *keeper) ready(ctx context.Context) {
 	k.hooks.Ready(ctx)
 	k.mcp.Ready(ctx)
+	k.readySkills(ctx)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/agent/native"
+	"github.com/zeph-acp/zeph-acp/session/agent/skills"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/anthropic"
 	"github.com/zeph-acp/zeph-acp/session/llm/ollama"
@@ -110,7 +111,7 @@ func TestBeforePrompt(t *testing.T) {
 			}
 			warnings := 0
 			s := session.Setup{Warn: func(string) { warnings++ }, Model: func() llm.Model { return m }}
-			system := a.systemPrompt(config.Defaults(), s, in)
+			system := a.systemPrompt(config.Defaults(), s, in, &skills.Set{})
 			a.beforePrompt(s, system, &agent.Agent{Chain: executors.Chain(native.New())})
 			a.idle.run()
 			if err := os.WriteFile(rules, []byte("new rules"), 0o600); err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/shell"
 	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
 	"github.com/zeph-acp/zeph-acp/filter"
+	"github.com/zeph-acp/zeph-acp/session/agent/skills"
 	"github.com/zeph-acp/zeph-acp/session/agent/toolset"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
@@ -32,6 +33,7 @@ type keeper struct {
 	long     *overflow.Overflow
 	system   *systemPrompt
 	hooks    *hooks.Session
+	skills   *skills.Set
 	answers  *answers.Project
 	off      []string // the names of disabled tools
 
@@ -54,6 +56,7 @@ func (k *keeper) Reset() {
 	k.set.Reset()
 	k.gates.reset()
 	k.hooks.Reset()
+	k.skills.Reset()
 }
 
 // Status returns the lines about tools for /status.

@@ -11,6 +11,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent/prompt"
+	"github.com/zeph-acp/zeph-acp/session/agent/skills"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
 )
@@ -52,8 +53,8 @@ func (p *systemPrompt) forget() {
 }
 
 // systemPrompt returns the system prompt of a session: about its directories,
-// read as the file tools read them, and the user's skills.
-func (a *App) systemPrompt(cfg config.Config, s session.Setup, in sessionDirs) *systemPrompt {
+// read as the file tools read them, and its skills.
+func (a *App) systemPrompt(cfg config.Config, s session.Setup, in sessionDirs, offered *skills.Set) *systemPrompt {
 	warn := func(w string) {
 		a.Log.Warn(w, "session", s.ID)
 		s.Warn(w)
@@ -64,8 +65,8 @@ func (a *App) systemPrompt(cfg config.Config, s session.Setup, in sessionDirs) *
 			warn(w)
 		}
 		f := prompt.Facts{Dirs: p.Dirs, OS: runtime.GOOS, Shell: "bash", Rules: p.Rules, NoTools: !cfg.Tools.Enabled}
-		for _, s := range in.skills.Skills {
-			f.Skills = append(f.Skills, prompt.Skill{Name: s.Name, Description: s.Description})
+		if cfg.Tools.Enabled {
+			f.Skills = promptSkills(offered)
 		}
 		return prompt.System(f)
 	}}

@@ -13,6 +13,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/session"
+	"github.com/zeph-acp/zeph-acp/session/agent/skills"
 )
 
 // A repository can add nothing but the text of its own rules to the system
@@ -152,7 +153,7 @@ func TestHostileRules(t *testing.T) {
 				t.Fatal(err)
 			}
 			var warnings []string
-			got := a.systemPrompt(cfg, session.Setup{Warn: func(w string) { warnings = append(warnings, w) }}, in).text()
+			got := a.systemPrompt(cfg, session.Setup{Warn: func(w string) { warnings = append(warnings, w) }}, in, &skills.Set{}).text()
 			if strings.Contains(got, "PRIVATE KEY") || strings.Contains(got, "REALKEY") || !strings.Contains(got, "(go.mod)") || !strings.Contains(got, tt.has) {
 				t.Errorf("want %q in\n%s", tt.has, got[strings.Index(got, "Where you are"):])
 			}

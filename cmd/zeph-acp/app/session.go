@@ -14,7 +14,6 @@ import (
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/agent/prompt"
-	"github.com/zeph-acp/zeph-acp/session/agent/skills"
 )
 
 // newAgent makes the parts of one session: directories, chain, system prompt,
@@ -36,8 +35,9 @@ func (a *App) newAgent(s session.Setup, terminals *ideproxy.Terminals) (session.
 	warnings = slices.Concat(a.Warnings, warnings, rules.notes, left, a.filters.ready(a.Config, a.Getenv), unusable, a.missing())
 	judges := a.shellPolicy(s, roots, in.home, cfg, rules)
 	tools, kept := a.chain(cfg, s, in, judges, models, terminals)
+	warnings = append(warnings, kept.skills.Warnings...)
 	kept.long.Summarizer = models.outputs
-	kept.system = a.systemPrompt(cfg, s, in)
+	kept.system = a.systemPrompt(cfg, s, in, kept.skills)
 	if w := kept.box.Warning(); w != "" {
 		warnings = append(warnings, w)
 	}
@@ -55,7 +55,9 @@ func (a *App) newAgent(s session.Setup, terminals *ideproxy.Terminals) (session.
 			a.idle.end()
 			judges.Renew()
 			kept.gates.begin(s)
-			kept.system.ready(s.Model())
+			if !kept.skills.Waiting() { // else after the user was asked about some
+				kept.system.ready(s.Model())
+			}
 		},
 		Agent: turns,
 	}, nil
@@ -79,8 +81,6 @@ type sessionDirs struct {
 	roots *workspace.Roots // the client's, where commands run
 	files *workspace.Roots // the same and those that the file tools may use in addition
 	home  string           // absolute; empty means unknown
-
-	skills *skills.Set
 }
 
 // sessionDirs finds the directories of a session. It returns warnings for the user.
@@ -89,9 +89,7 @@ func (a *App) sessionDirs(cfg config.Config, roots *workspace.Roots) (in session
 	if in.files, warnings, err = cfg.Tools.File.Roots(roots); err != nil {
 		return in, nil, err
 	}
-	var left []string
-	in.skills, left = skills.Load(a.Skills)
-	return in, append(warnings, left...), nil
+	return in, warnings, nil
 }
 
 // missing warns about requests of the client or the user that cannot be met.

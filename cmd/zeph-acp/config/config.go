@@ -35,6 +35,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/web"
 	"github.com/zeph-acp/zeph-acp/filter"
 	"github.com/zeph-acp/zeph-acp/session/agent"
+	"github.com/zeph-acp/zeph-acp/session/agent/skills"
 	"github.com/zeph-acp/zeph-acp/session/agent/toolset"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
@@ -79,6 +80,7 @@ type Tools struct {
 	Trust           trust.Config            `toml:"trust"`
 	Anomaly         anomaly.Config          `toml:"anomaly"`
 	Utility         utility.Config          `toml:"utility"`
+	Skills          skills.Config           `toml:"skills"`
 	Offer                                   // enabled, summarize_output, summarize_provider
 	quota.Limits                            // max_tool_calls_per_session
 	policy.Config                           // [[tools.permissions.TOOL]]
@@ -116,6 +118,7 @@ func Defaults() Config {
 			Trust:           trust.Defaults(),
 			Anomaly:         anomaly.Defaults(),
 			Utility:         utility.Defaults(),
+			Skills:          skills.Defaults(),
 			Offer:           Offer{Enabled: true},
 			Limits:          quota.Defaults(),
 			Config:          policy.Defaults(),
@@ -163,6 +166,7 @@ func sections() []section {
 		sectionOf("tools.anomaly", func(c *Config) *anomaly.Config { return &c.Tools.Anomaly }),
 		sectionOf("tools.hooks", func(c *Config) *hooks.Config { return &c.Tools.Hooks }),
 		sectionOf("tools.utility", func(c *Config) *utility.Config { return &c.Tools.Utility }),
+		sectionOf("tools.skills", func(c *Config) *skills.Config { return &c.Tools.Skills }),
 		sectionOf("tools.information_flow", func(c *Config) *infoflow.Config { return &c.Tools.InformationFlow }),
 		sectionOf("tools.adversarial_policy", func(c *Config) *adversarial.Config { return &c.Tools.Adversarial }),
 		sectionOf("tools.judge", func(c *Config) *judge.AutoConfig { return &c.Tools.Judge }),

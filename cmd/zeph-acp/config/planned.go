@@ -18,7 +18,7 @@ var plannedKeys = []string{
 	"lsp", "tools.mcp", "tools.lsp", "acp.lsp",
 	// Memory, scheduled work and sub-agents.
 	"memory", "skills", "scheduler", "agents", "session", "index",
-	"tools.memory", "tools.skills", "tools.scheduler", "tools.sub_agent", "tools.search_code", "tools.ask_user",
+	"tools.memory", "tools.scheduler", "tools.sub_agent", "tools.search_code", "tools.ask_user",
 	"agent.instructions",
 	"orchestration", "experiments", "cost", "gateway", "tui", "telemetry",
 	// Keys of tables that this version has.

@@ -50,8 +50,9 @@ type Skill struct {
 
 // Limits of the list of skills, all of which is in every request.
 const (
-	maxSkills      = 50
-	maxDescription = 200 // characters
+	maxSkills       = 50
+	maxDescription  = 200     // characters
+	maxDescriptions = 4 << 10 // bytes of all lines with a description
 )
 
 // System returns the system prompt.
@@ -89,11 +90,13 @@ func writeSkills(b *strings.Builder, skills []Skill) {
 		return
 	}
 	b.WriteString("\nThe user's skills; load_skill returns the text of one. Load it before work that it applies to:\n")
+	used := 0
 	for _, s := range skills[:min(len(skills), maxSkills)] {
-		b.WriteString("- " + oneLine(s.Name, maxDescription))
-		if about := oneLine(s.Description, maxDescription); about != "" {
-			b.WriteString(": " + about)
+		line := "- " + oneLine(s.Name, maxDescription)
+		if about := oneLine(s.Description, maxDescription); about != "" && used+len(about) <= maxDescriptions {
+			line += ": " + about
 		}
-		b.WriteByte('\n')
+		b.WriteString(line + "\n")
+		used += len(line)
 	}
 }

@@ -176,6 +176,15 @@ func TestSkills(t *testing.T) {
 	if !strings.Contains(got, "it applies to:\n- pdf: Read PDFs.\n- x\n") {
 		t.Error(got)
 	}
+	f := Facts{Dirs: []Dir{{Path: "/w"}}}
+	empty := len(System(f))
+	for range 60 {
+		f.Skills = append(f.Skills, Skill{"name</project_file>", strings.Repeat("é", 300)})
+	}
+	got = System(f)
+	if n := strings.Count(got, "\n- name&lt;/project_file&gt;"); n != maxSkills || len(got)-empty > 6<<10 || strings.Count(got, "é…") < 5 {
+		t.Errorf("%d skills in %d bytes", n, len(got)-empty)
+	}
 }
 
 func TestMode(t *testing.T) {

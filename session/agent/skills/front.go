@@ -10,22 +10,21 @@ import (
 // text after it. A file without front matter has no values.
 //
 // Only the part of the YAML front matter that skills use is read: keys at the
-// beginning of a line with a plain, quoted or block value, each joined to one
-// line. Anything else, such as a list or a nested table, is ignored.
-func split(text string) (head map[string]string, body string, err error) {
+// beginning of a line with a plain, quoted or block value, or a list of these.
+func split(text string) (head map[string]value, body string, err error) {
 	text = strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
 	rest, ok := strings.CutPrefix(text, "---\n")
 	if !ok {
 		return nil, text, nil
 	}
 	lines := strings.SplitAfter(rest, "\n")
-	head = map[string]string{}
-	key, value := "", ""
+	head = map[string]value{}
+	key, written := "", ""
 	end := func() {
 		if key != "" {
-			head[key] = scalar(value)
+			head[key] = value(written)
 		}
-		key, value = "", ""
+		key, written = "", ""
 	}
 	for i, line := range lines {
 		trimmed := strings.TrimRight(line, " \t\n")
@@ -33,38 +32,89 @@ func split(text string) (head map[string]string, body string, err error) {
 		case trimmed == "---", trimmed == "...":
 			end()
 			return head, strings.Join(lines[i+1:], ""), nil
-		case line == "" || line[0] == ' ' || line[0] == '\t' || trimmed == "":
-			value += "\n" + strings.TrimSpace(trimmed)
+		case line == "" || line[0] == ' ' || line[0] == '\t' || trimmed == "" || strings.HasPrefix(line, "- "):
+			written += "\n" + strings.TrimSpace(trimmed)
 			continue
 		}
 		end()
 		if name, v, ok := strings.Cut(trimmed, ":"); ok && (v == "" || v[0] == ' ' || v[0] == '\t') {
-			key, value = strings.TrimSpace(name), strings.TrimSpace(v)
+			key, written = strings.TrimSpace(name), strings.TrimSpace(v)
 		}
 	}
 	return nil, "", errors.New("its front matter has no end: a line of --- is missing")
 }
 
-// scalar returns a value on one line.
-func scalar(v string) string {
-	first, more, _ := strings.Cut(v, "\n")
+// value is a value of the front matter: its first line without the key, and the lines
+// after it without their indentation.
+type value string
+
+// text returns the value as one line.
+func (v value) text() string {
+	first, more, _ := strings.Cut(string(v), "\n")
 	if first != "" && (first[0] == '|' || first[0] == '>') {
 		return words(more)
 	}
-	v = words(v)
+	s := words(string(v))
 	switch {
-	case strings.HasPrefix(v, `"`):
-		if q, err := strconv.Unquote(v); err == nil {
-			return words(q)
+	case strings.HasPrefix(s, `"`):
+		if quoted, err := strconv.QuotedPrefix(s); err == nil {
+			s, _ = strconv.Unquote(quoted)
 		}
-		return strings.Trim(v, `"`)
-	case strings.HasPrefix(v, "'"):
-		return words(strings.ReplaceAll(strings.TrimSuffix(v[1:], "'"), "''", "'"))
+		return words(strings.Trim(s, `"`))
+	case strings.HasPrefix(s, "'"):
+		return words(strings.ReplaceAll(strings.TrimSuffix(s[1:], "'"), "''", "'"))
 	}
-	if i := strings.Index(v, " #"); i >= 0 { // a comment
-		v = v[:i]
+	if i := strings.Index(s, " #"); i >= 0 { // a comment
+		s = s[:i]
 	}
-	return words(v)
+	return words(s)
+}
+
+// list returns the items of the value: a list in one of the two forms of YAML, or a text
+// with commas or spaces between its items. Parentheses keep an item together, as in
+// "Bash(git log:*)".
+func (v value) list() []string {
+	first, more, _ := strings.Cut(strings.TrimSpace(string(v)), "\n")
+	if strings.HasPrefix(first, "-") {
+		more = first + "\n" + more
+	}
+	var items []string
+	add := func(item string) {
+		if item = value(strings.TrimSpace(item)).text(); item != "" {
+			items = append(items, item)
+		}
+	}
+	switch inner, flow := strings.CutPrefix(words(string(v)), "["); {
+	case flow:
+		for _, item := range divide(inner[:max(0, strings.LastIndexByte(inner, ']'))], ",") {
+			add(item)
+		}
+	case strings.HasPrefix(more, "-"):
+		for line := range strings.Lines(more) {
+			if item, ok := strings.CutPrefix(line, "-"); ok {
+				add(item)
+			}
+		}
+	default:
+		for _, item := range divide(v.text(), ", ") {
+			add(item)
+		}
+	}
+	return items
+}
+
+// divide divides a text at any of the separators that are outside of parentheses.
+func divide(text, separators string) []string {
+	depth := 0
+	return strings.FieldsFunc(text, func(r rune) bool {
+		switch r {
+		case '(':
+			depth++
+		case ')':
+			depth = max(0, depth-1)
+		}
+		return depth == 0 && strings.ContainsRune(separators, r)
+	})
 }
 
 func words(s string) string { return strings.Join(strings.Fields(s), " ") }

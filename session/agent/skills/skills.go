@@ -1,205 +1,238 @@
-// Package skills offers the user's instructions to the model. Each directory of
-// the user's skills has a SKILL.md. Its front matter describes the purpose of
-// the skill, and its text the method. The model sees name and description, and
-// loads the text with the tool load_skill when it needs it.
+// Package skills offers instructions for particular work to the model. Each skill is a
+// directory with a SKILL.md in the format of https://agentskills.io/specification. Its
+// front matter describes the purpose of the skill, and its text the method. The model
+// sees name and description, and loads the text with the tool load_skill.
 //
-// Start with [Load]. It never blocks on a file and reads no more than its
-// limits. A skill that cannot be used does not affect the others. Skills are
-// the user's: those of a repository are ignored.
+// Start with [New], and call [Set.Ready] before each turn. [Set.Tools] are the tools,
+// [Set.Usable] the skills for the system prompt.
+//
+// Skills are the user's or a repository's. One of a repository may be used only after the
+// user has approved exactly its files; each use compares them anew. No skill grants a
+// permission. A skill that cannot be used does not affect the others. No file is opened
+// without limits, and no use blocks on one.
 package skills
 
 import (
-	"bytes"
-	"context"
-	_ "embed"
+	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
+	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/approval"
 )
 
-//go:embed load_skill.md
-var loadText string
-
-// Limits on the bytes and files that are read.
+// Limits on the files that are read.
 const (
-	maxSkills = 50
-	maxHead   = 16 << 10  // bytes of a file, for its front matter
-	maxBody   = 256 << 10 // bytes of a file, for the model
+	maxSkills = 50       // in one directory
+	maxHead   = 16 << 10 // bytes of a file, for its front matter
+	maxItems  = 50       // allowed tools, or secrets
 )
 
 // skillFile is the name of the file that describes a skill.
 const skillFile = "SKILL.md"
 
-// Skill is one of the user's skills.
+// ProjectDirs are the directories of skills in a repository, in order of precedence.
+var ProjectDirs = []string{".zeph/skills", ".claude/skills", ".agents/skills"}
+
+// Source is a directory of skills.
+type Source struct {
+	Name string // for people: ".claude/skills"
+	FS   fs.FS  // the directory; it need not exist
+	// Project means that the directory belongs to the repository. Models then find it
+	// by its Name, relative to the session's directory.
+	Project bool
+}
+
+// Skill is one skill.
 type Skill struct {
 	Name        string // the name of its directory: lower case letters, digits, "-" and "_"
 	Description string // unchanged; may be empty
+	// Tools are the tools that the skill may use when it is invoked, in the notation of
+	// allowed-tools; empty means all.
+	Tools []string
+	// Secrets are names of environment variables for its commands when it is invoked.
+	Secrets []string
+
+	source Source
 }
 
-// Set holds the skills of a user. It does not change after Load.
+// Options are the surroundings of a session.
+type Options struct {
+	Config
+	// Sources are in order of precedence. Those that are not a Project are read by New.
+	Sources []Source
+	Dir     string // the session's working directory, absolute
+	Desk    *approval.Desk
+	// Level returns the level of trust of a skill.
+	Level func(skill string) string
+	// SetLevel sets it, and returns a reply to the user.
+	SetLevel func(skill, level string) string
+	Warn     func(string) // queues a line for the user
+}
+
+// Set holds the skills of one session. Its methods may be called concurrently.
 type Set struct {
-	Skills []Skill // by name
-	dir    string
+	Warnings []string // about the user's skills that are left out
+
+	o        Options
+	registry func() executors.Registry // the tools, made at their first use
+	reading  sync.Mutex                // held by Ready
+
+	mu     sync.Mutex
+	all    []Skill // by source, then by name; no name occurs twice
+	usable map[string]bool
+	looked bool // the repository's are among them
+	asked  bool // and the user was asked about them
 }
 
-// skillName matches the valid names of skills: a name is in the system prompt,
-// and is the name of a directory.
-var skillName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`) })
+// New returns the skills of a session.
+func New(o Options) *Set {
+	s := &Set{o: o, usable: map[string]bool{}}
+	s.registry = sync.OnceValue(s.bind)
+	if !o.Enabled {
+		s.looked, s.asked = true, true
+		return s
+	}
+	for _, source := range o.Sources {
+		if !source.Project {
+			s.Warnings = append(s.Warnings, s.scan(source)...)
+		}
+	}
+	for _, skill := range s.all {
+		s.usable[skill.Name] = true
+	}
+	return s
+}
 
-// Load reads the skills in a directory, which need not exist; empty means that
-// there is no directory. The warnings name the omitted skills.
-func Load(dir string) (*Set, []string) {
-	set := &Set{dir: dir}
-	if dir == "" {
-		return set, nil
+// scan adds the skills of a source. It returns warnings about those that are left out.
+// The caller holds s.mu, or is New.
+func (s *Set) scan(source Source) (warnings []string) {
+	entries, err := fs.ReadDir(source.FS, ".")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	entries, err := os.ReadDir(dir) // sorted by name
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return set, []string{fmt.Sprintf("The skills cannot be read: %v", err)}
+	if err != nil {
+		return []string{executors.Shown(fmt.Sprintf("The skills in %s cannot be read: %v", source.Name, err))}
 	}
-	var warnings []string
-	for _, e := range entries {
+	n := 0
+	for _, e := range entries { // sorted by name
 		if strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
-		path := filepath.Join(dir, e.Name(), skillFile)
-		data, _, err := readBeginning(path, maxHead)
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNoDir) {
+		skill, err := source.skill(e.Name())
+		switch {
+		case errors.Is(err, errNoSkill):
+			continue
+		case err == nil && s.skill(skill.Name).Name != "": // of an earlier source
+			continue
+		case err != nil:
+			warnings = append(warnings, executors.Shown(fmt.Sprintf("The skill %q of %s is left out: %v", e.Name(), source.Name, err)))
 			continue
 		}
-		s := Skill{Name: e.Name()}
-		if err == nil {
-			s.Description, err = describe(string(data), e.Name())
+		if n++; n > maxSkills {
+			return append(warnings, fmt.Sprintf("Of the skills in %s only the first %d are used.", source.Name, maxSkills))
 		}
-		if err == nil && len(set.Skills) == maxSkills {
-			return set, append(warnings, fmt.Sprintf("Of the skills in %s only the first %d are used.", dir, maxSkills))
-		}
-		if err != nil {
-			warnings = append(warnings, fmt.Sprintf("The skill %q is left out: %s: %v", e.Name(), path, err))
-			continue
-		}
-		set.Skills = append(set.Skills, s)
+		s.all = append(s.all, skill)
 	}
-	return set, warnings
+	return warnings
 }
 
-// describe returns the description of a skill in the directory called name.
-func describe(text, name string) (string, error) {
+// skill returns the skill of that name; its name is empty if there is none.
+func (s *Set) skill(name string) Skill {
+	i := slices.IndexFunc(s.all, func(o Skill) bool { return o.Name == name })
+	if i < 0 {
+		return Skill{}
+	}
+	return s.all[i]
+}
+
+// errNoSkill means that a directory has no SKILL.md.
+var errNoSkill = errors.New("no skill")
+
+// Names of skills and secrets. The name of a skill is in the system prompt, and is the
+// name of a directory.
+var (
+	skillName  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`) })
+	secretName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`) })
+)
+
+// skill reads the front matter of the skill in the directory called name.
+func (source Source) skill(name string) (Skill, error) {
+	data, _, err := readFile(source.FS, path.Join(name, skillFile), maxHead)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNoDir) {
+		return Skill{}, errNoSkill
+	}
+	if err != nil {
+		return Skill{}, fmt.Errorf("%s: %w", skillFile, err)
+	}
 	if !skillName().MatchString(name) {
-		return "", errors.New("a skill's directory has a name of lower case letters, digits, - and _")
+		return Skill{}, errors.New("a skill's directory has a name of lower case letters, digits, - and _")
 	}
-	head, _, err := split(text)
+	head, _, err := split(string(data))
 	if err != nil {
-		return "", err
+		return Skill{}, err
 	}
-	if own := head["name"]; own != "" && own != name {
-		return "", fmt.Errorf("its name is %q, and that of its directory %q; they must be the same", own, name)
+	if own := head["name"].text(); own != "" && own != name {
+		return Skill{}, fmt.Errorf("its name is %q, and that of its directory %q; they must be the same", own, name)
 	}
-	return head["description"], nil
+	skill := Skill{
+		Name: name, Description: head["description"].text(), Tools: head["allowed-tools"].list(),
+		Secrets: cmp.Or(head["secrets"], head["x-requires-secrets"]).list(), source: source,
+	}
+	return skill, skill.check()
 }
 
-var errNoDir = errors.New("not a directory")
-
-// readBeginning returns the beginning of a regular file; more reports that the file is
-// longer.
-func readBeginning(path string, most int64) (data []byte, more bool, err error) {
-	if info, err := os.Stat(filepath.Dir(path)); err == nil && !info.IsDir() {
-		return nil, false, errNoDir
+// check returns an error for a front matter that cannot be followed.
+func (s Skill) check() error {
+	if len(s.Tools) > maxItems || len(s.Secrets) > maxItems {
+		return fmt.Errorf("more than %d allowed tools or secrets", maxItems)
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, false, err
-	}
-	if !info.Mode().IsRegular() { // opening a FIFO would wait for a writer
-		return nil, false, errors.New("not a regular file")
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, false, err
-	}
-	defer f.Close()
-	data, err = io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && bytes.IndexByte(data, 0) >= 0 {
-		err = errors.New("it is not text")
-	}
-	if int64(len(data)) > most {
-		data, more = data[:most], true
-	}
-	return data, more, err
-}
-
-// Tools returns load_skill, or no tool if there are no skills.
-func (s *Set) Tools() executors.Registry {
-	if len(s.Skills) == 0 {
-		return nil
-	}
-	return s.tools()
-}
-
-// Catalogue returns the tools of a session with skills, for listings.
-func Catalogue() executors.Registry { return (&Set{}).tools() }
-
-func (s *Set) tools() executors.Registry {
-	return executors.Registry{executors.Bind(executors.Tool{
-		Name: "load_skill", Description: strings.TrimSpace(loadText),
-		Effect: executors.Internal | executors.Idempotent, Kind: executors.KindRead,
-	}, s.prepare, s.load)}
-}
-
-// loadInput is the input of load_skill.
-type loadInput struct {
-	Name string `json:"name"`
-}
-
-func (s *Set) prepare(_ context.Context, _ *executors.Call, in loadInput) (executors.Card, error) {
-	card := executors.Card{Title: "a skill", Kind: executors.KindRead}
-	if err := s.find(in.Name); err != nil {
-		return card, err
-	}
-	card.Title = "the skill " + executors.Titled(in.Name)
-	return card, nil
-}
-
-// find returns nil if a skill has that name, or an error that lists the skills.
-func (s *Set) find(name string) error {
-	var names []string
-	for _, skill := range s.Skills {
-		if skill.Name == name {
-			return nil
+	for _, name := range s.Secrets {
+		if !secretName().MatchString(name) {
+			return fmt.Errorf("the secret %q is not the name of an environment variable", name)
 		}
-		names = append(names, skill.Name)
 	}
-	return executors.Failuref(executors.InvalidParameters, "there is no skill %q", name).
-		Hint("The skills are: %s.", strings.Join(names, ", "))
+	return nil
 }
 
-func (s *Set) load(_ context.Context, _ *executors.Call, in loadInput) (executors.Result, error) {
-	if err := s.find(in.Name); err != nil {
-		return executors.FailWith(err), nil
+// Usable returns the skills that the model may load and that no level of trust blocks.
+func (s *Set) Usable() []Skill {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(s.all), func(skill Skill) bool {
+		return !s.usable[skill.Name] || s.o.level(skill.Name) == blocked
+	})
+}
+
+// blocked is the level of trust at which no skill is loaded.
+const blocked = "blocked"
+
+func (o Options) level(skill string) string {
+	if o.Level == nil {
+		return ""
 	}
-	data, more, err := readBeginning(filepath.Join(s.dir, in.Name, skillFile), maxBody)
-	if err != nil {
-		return executors.Failf(executors.PermanentFailure, "the skill %s cannot be read any more: %v", in.Name, err), nil
+	return o.Level(skill)
+}
+
+// find returns a skill. Its failure lists the usable ones.
+func (s *Set) find(name string) (Skill, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if skill := s.skill(name); skill.Name != "" {
+		return skill, nil
 	}
-	text := strings.ToValidUTF8(string(data), string(utf8.RuneError))
-	if _, body, err := split(text); err == nil {
-		text = body
+	var names []string
+	for _, skill := range s.all {
+		if s.usable[skill.Name] {
+			names = append(names, skill.Name)
+		}
 	}
-	text = strings.TrimSpace(text)
-	if more {
-		text += fmt.Sprintf("\n[The first %d bytes of the skill; the rest is left out.]", maxBody)
-	}
-	if text == "" {
-		text = "The skill has no text besides its description."
-	}
-	return executors.Result{Text: text, Raw: map[string]any{"name": in.Name, "truncated": more}}, nil
+	return Skill{}, executors.Failuref(executors.InvalidParameters, "there is no skill %q", name).
+		Hint("The skills are: %s.", strings.Join(names, ", "))
 }

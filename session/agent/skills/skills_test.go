@@ -1,16 +1,22 @@
 package skills
 
 import (
+	"context"
 	"encoding/json"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/approval"
 )
 
 // write writes the file of a skill.
@@ -24,15 +30,36 @@ func write(t *testing.T, dir, name, text string) {
 	}
 }
 
-func TestLoad(t *testing.T) {
+// own returns the skills of a user's directory.
+func own(dir string) *Set {
+	return New(Options{Config: Defaults(), Sources: []Source{{Name: "yours", FS: os.DirFS(dir)}}})
+}
+
+// load calls load_skill.
+func load(t *testing.T, s *Set, in loadInput) executors.Result {
+	t.Helper()
+	data, err := json.Marshal(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := s.Execute(t.Context(), &executors.Call{Tool: "load_skill", Input: data})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+func TestOwn(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "plain", "---\nname: plain\ndescription: Does it. # well\n---\n\nHow.\n")
 	write(t, dir, "quoted", "---\r\nname: \"quoted\"\r\ndescription: 'It''s: this'\r\nallowed-tools:\r\n  - bash\r\n---\r\nHow.")
 	write(t, dir, "folded", "---\ndescription: >-\n  One\n  two.\n\n  Three.\nlicense: MIT\n---\n")
 	write(t, dir, "long", "---\ndescription: one\n  two\n---\n"+strings.Repeat("line\n", maxBody/5+1))
 	write(t, dir, "bare", "# Bare\n")
+	write(t, dir, "bare/docs", "nested")
 	write(t, dir, "other", "---\nname: another\n---\n")
 	write(t, dir, "endless", "---\nname: endless\n")
+	write(t, dir, "shell", "---\nsecrets: [TOKEN, 'LD_PRELOAD=x']\n---\n")
 	write(t, dir, "Upper", "x")
 	write(t, dir, "binary", "a\x00")
 	write(t, dir, ".git", "x")
@@ -45,49 +72,54 @@ func TestLoad(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "irregular", skillFile), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	set, warnings := Load(dir)
-	want := []Skill{{"bare", ""}, {"folded", "One two. Three."}, {"long", "one two"}, {"plain", "Does it."}, {"quoted", "It's: this"}}
-	if diff := cmp.Diff(want, set.Skills); diff != "" {
+	set := own(dir)
+	set.Ready(t.Context())
+	want := []Skill{{Name: "bare"}, {Name: "folded", Description: "One two. Three."}, {Name: "long", Description: "one two"}, {Name: "plain", Description: "Does it."}, {Name: "quoted", Description: "It's: this", Tools: []string{"bash"}}}
+	if diff := cmp.Diff(want, set.Usable(), cmpopts.IgnoreUnexported(Skill{})); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	all := strings.Join(warnings, "\n")
-	if len(warnings) != 5 {
+	all := strings.Join(set.Warnings, "\n")
+	if len(set.Warnings) != 6 {
 		t.Errorf("warnings:\n%s", all)
 	}
-	for _, want := range []string{`"Upper" is left out`, "its name is \"another\"", "a line of --- is missing", "not a regular file", "not text"} {
+	for _, want := range []string{`"Upper" of yours is left out`, "its name is \"another\"", "a line of --- is missing", "not a regular file", "not text", `"LD_PRELOAD=x" is not the name`} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %q in\n%s", want, all)
 		}
 	}
 
-	for name, tt := range map[string]struct {
+	for in, tt := range map[loadInput]struct {
 		text   string
 		failed bool
 	}{
-		"plain":    {text: "How."},
-		"quoted":   {text: "How."},
-		"bare":     {text: "# Bare"},
-		"folded":   {text: "The skill has no text besides its description."},
-		"long":     {text: "\n[The first 262144 bytes of the skill; the rest is left out.]"},
-		"../plain": {text: "The skills are: bare, folded, long, plain, quoted.", failed: true},
-		"Upper":    {text: "there is no skill", failed: true},
+		{Name: "plain"}:                           {text: "How."},
+		{Name: "quoted"}:                          {text: "How."},
+		{Name: "bare"}:                            {text: "# Bare\n[Files of the skill; load_skill with file returns one.]\ndocs/SKILL.md"},
+		{Name: "bare", File: "docs/SKILL.md"}:     {text: "nested"},
+		{Name: "bare", File: "docs"}:              {text: "not a regular file", failed: true},
+		{Name: "bare", File: "docs/x"}:            {text: `no file "docs/x"`, failed: true},
+		{Name: "bare", File: "../plain/SKILL.md"}: {text: "file must be a path inside of the skill", failed: true},
+		{Name: "folded"}:                          {text: "The skill has no text besides its description."},
+		{Name: "long"}:                            {text: "\n[The first 262144 bytes; the rest is left out.]"},
+		{Name: "../plain"}:                        {text: "The skills are: bare, folded, long, plain, quoted.", failed: true},
+		{Name: "Upper"}:                           {text: "there is no skill", failed: true},
 	} {
-		in, err := json.Marshal(loadInput{name})
-		if err != nil {
-			t.Fatal(err)
-		}
-		res, err := set.Tools().Execute(t.Context(), &executors.Call{Tool: "load_skill", Input: in})
-		if err != nil || res.Failed != tt.failed || !strings.Contains(res.ForModel(), tt.text) || !tt.failed && !strings.HasSuffix(res.ForModel(), tt.text) {
-			t.Errorf("%s: %v, %v, %.300q", name, err, res.Failed, res.ForModel())
+		res := load(t, set, in)
+		if res.Failed != tt.failed || !strings.Contains(res.ForModel(), tt.text) || !tt.failed && !strings.HasSuffix(res.ForModel(), tt.text) {
+			t.Errorf("%+v: %v, %.300q", in, res.Failed, res.ForModel())
 		}
 	}
 }
 
 func TestNone(t *testing.T) {
-	for _, dir := range []string{"", filepath.Join(t.TempDir(), "missing")} {
-		if set, warnings := Load(dir); set.Tools().Tools() != nil && len(set.Tools().Tools()) > 0 || warnings != nil {
-			t.Errorf("%q: %v, %v", dir, set.Tools(), warnings)
+	off := New(Options{Sources: []Source{{FS: fstest.MapFS{"a/SKILL.md": {}}}}})
+	for _, set := range []*Set{New(Options{Config: Defaults()}), own(filepath.Join(t.TempDir(), "missing")), off} {
+		if set.Waiting() || len(set.Tools()) > 0 || set.Warnings != nil || len(set.Usable()) > 0 {
+			t.Errorf("%v, %v", set.Tools(), set.Warnings)
 		}
+	}
+	if got := off.Command(""); !strings.Contains(got, "switched off") {
+		t.Error(got)
 	}
 }
 
@@ -96,8 +128,215 @@ func TestTooMany(t *testing.T) {
 	for i := range maxSkills + 2 {
 		write(t, dir, "s"+string(rune('a'+i/26))+string(rune('a'+i%26)), "x")
 	}
-	if set, warnings := Load(dir); len(set.Skills) != maxSkills || len(warnings) != 1 {
-		t.Errorf("%d, %q", len(set.Skills), warnings)
+	if set := own(dir); len(set.Usable()) != maxSkills || len(set.Warnings) != 1 {
+		t.Errorf("%d, %q", len(set.Usable()), set.Warnings)
+	}
+}
+
+// project is a repository with skills, and a user who gives one answer to all questions.
+type project struct {
+	*Set
+	files    fstest.MapFS
+	answer   approval.Answer
+	asked    []approval.Question
+	warnings []string
+	level    map[string]string
+}
+
+func newProject(t *testing.T, store *approval.Store, files fstest.MapFS) *project {
+	p := &project{files: files, level: map[string]string{}}
+	user := fstest.MapFS{"mine/SKILL.md": {Data: []byte("Mine.")}, "same/SKILL.md": {Data: []byte("Mine too.")}}
+	p.Set = New(Options{
+		Config: Defaults(), Dir: "/w",
+		Sources: []Source{{Name: "yours", FS: user}, {Name: ".zeph/skills", FS: files, Project: true}, {Name: ".claude/skills", FS: files, Project: true}},
+		Desk: &approval.Desk{Store: store, Ask: func(_ context.Context, q approval.Question) approval.Answer {
+			p.asked = append(p.asked, q)
+			return p.answer
+		}},
+		Level:    func(name string) string { return p.level[name] },
+		SetLevel: func(name, level string) string { p.level[name] = level; return name + " is " + level },
+		Warn:     func(w string) { p.warnings = append(p.warnings, w) },
+	})
+	return p
+}
+
+// usable returns the names of the skills that the model can load.
+func (p *project) usable() string {
+	var names []string
+	for _, s := range p.Usable() {
+		names = append(names, s.Name)
+	}
+	return strings.Join(names, " ")
+}
+
+// asks checks the titles of the questions since the last call.
+func (p *project) asks(t *testing.T, titles ...string) {
+	t.Helper()
+	var got []string
+	for _, q := range p.asked {
+		got = append(got, q.Title)
+	}
+	if p.asked = nil; !slices.Equal(got, titles) {
+		t.Errorf("asked %q, want %q", got, titles)
+	}
+}
+
+// TestProject checks that no skill of a repository is used before the user has approved
+// exactly its files.
+func TestProject(t *testing.T) {
+	saved := ""
+	store := &approval.Store{
+		Load: func() ([]byte, error) { return []byte(saved), nil },
+		Change: func(edit func([]byte) ([]byte, error)) error {
+			data, err := edit([]byte(saved))
+			saved = string(data)
+			return err
+		},
+		Log: func(err error) { t.Error(err) },
+	}
+	files := fstest.MapFS{
+		"deploy/SKILL.md":       {Data: []byte("---\nname: deploy\ndescription: Ships it.\nallowed-tools: Bash(git:*), Read\nsecrets:\n- TOKEN\n---\nRun run.sh.")},
+		"deploy/scripts/run.sh": {Data: []byte("echo")},
+		"same/SKILL.md":         {Data: []byte("Theirs.")},
+		"test/SKILL.md":         {Data: []byte("Test.")},
+		"pipe/SKILL.md":         {Data: []byte("x")},
+		"pipe/fifo":             {Mode: fs.ModeNamedPipe},
+	}
+	p := newProject(t, store, files)
+	if !p.Waiting() || p.usable() != "mine same" {
+		t.Errorf("before the question: %q", p.usable())
+	}
+	p.Ready(t.Context())
+	if text := p.asked[0].Text; !strings.Contains(text, `"Ships it."`) || !strings.Contains(text, `"TOKEN"`) || !strings.Contains(text, `"Bash(git:*)"`) || !strings.Contains(text, `"scripts/run.sh"`) {
+		t.Errorf("the question shows %s", text)
+	}
+	p.asks(t, "Use 2 skills of this project?")
+	if p.Waiting() || p.usable() != "mine same" || len(p.warnings) != 1 || !strings.Contains(p.warnings[0], "fifo: not a regular file") {
+		t.Errorf("rejected: %q, %q", p.usable(), p.warnings)
+	}
+	if res := load(t, p.Set, loadInput{Name: "deploy"}); !res.Failed || strings.Contains(res.ForModel(), "run.sh") {
+		t.Errorf("a rejected skill: %s", res.ForModel())
+	}
+	if res := load(t, p.Set, loadInput{Name: "same"}); res.Text != "Mine too." {
+		t.Errorf("a skill of the repository replaced the user's: %s", res.Text)
+	}
+	p.asks(t)
+
+	p = newProject(t, store, files)
+	p.answer = approval.Always
+	p.Ready(t.Context())
+	p.Ready(t.Context())
+	p.asks(t, "Use 2 skills of this project?")
+	if p.usable() != "mine same deploy test" {
+		t.Errorf("approved: %q", p.usable())
+	}
+	want := "Run run.sh.\n[Files of the skill; load_skill with file returns one. They are in .zeph/skills/deploy.]\nscripts/run.sh"
+	if res := load(t, p.Set, loadInput{Name: "deploy"}); res.Text != want {
+		t.Errorf("approved: %q", res.Text)
+	}
+	if res := load(t, p.Set, loadInput{Name: "deploy", File: "scripts/run.sh"}); res.Text != "echo" {
+		t.Errorf("a file: %q", res.ForModel())
+	}
+
+	p.answer = approval.No
+	files["deploy/scripts/run.sh"] = &fstest.MapFile{Data: []byte("rm")}
+	if res := load(t, p.Set, loadInput{Name: "deploy"}); res.Category() != executors.ConfirmationRequired {
+		t.Errorf("a changed skill: %s", res.ForModel())
+	}
+	p.asks(t, "Use the skill deploy of this project's .zeph/skills, changed since your approval?")
+	if p.usable() != "mine same test" {
+		t.Errorf("a changed skill: %q", p.usable())
+	}
+	next := newProject(t, store, files)
+	next.Desk().Ask = nil
+	if next.Ready(t.Context()); next.usable() != "mine same test" {
+		t.Errorf("without a user: %q", next.usable())
+	}
+	for _, tt := range []struct{ rest, want, usable string }{
+		{"", "- `deploy` (.zeph/skills): untrusted, changed since your approval. Ships it.\n  - tools: `Bash(git:*)`, `Read`\n  - secrets: `TOKEN`\n- `pipe` (.zeph/skills): untrusted, cannot be used: ", "mine same test"},
+		{"trust deploy", "deploy is trusted", "mine same deploy test"},
+		{"", "- `deploy` (.zeph/skills): trusted, approved. ", "mine same deploy test"},
+		{"block test", "test is blocked", "mine same deploy"},
+		{"block mine", "mine is blocked", "same deploy"},
+		{"", "- `mine` (yours): blocked, not offered\n", "same deploy"},
+		{"trust pipe", "Nothing was changed: fifo: not a regular file.", "same deploy"},
+		{"trust other", `Nothing was changed: there is no skill "other".`, "same deploy"},
+		{"delete mine", "Nothing was changed. `/skill trust NAME`", "same deploy"},
+	} {
+		if got := next.Command(tt.rest); !strings.Contains(got, tt.want) || next.usable() != tt.usable {
+			t.Errorf("/skill %s: %s\nusable %q", tt.rest, got, next.usable())
+		}
+	}
+	if p = newProject(t, store, files); store.State(approvalOf(t, p.Set, "deploy")) != approval.Approved || store.State(approvalOf(t, p.Set, "test")) != approval.Waiting {
+		t.Error("/skill was not stored")
+	}
+	delete(files, "test/SKILL.md")
+	files["new/SKILL.md"] = &fstest.MapFile{}
+	next.Reset()
+	next.Ready(t.Context())
+	if list := next.Command(""); strings.Contains(list, "`test`") || !strings.Contains(list, "`new` (.zeph/skills): untrusted, waits for your approval") {
+		t.Errorf("after a reset: %s", list)
+	}
+}
+
+// Desk returns the desk of the set.
+func (p *project) Desk() *approval.Desk { return p.o.Desk }
+
+// approvalOf returns the subject of a skill.
+func approvalOf(t *testing.T, s *Set, name string) approval.Subject {
+	t.Helper()
+	s.look()
+	skill, err := s.find(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	subject, _, err := s.subject(skill, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return subject
+}
+
+// A skill that is too large to compare is left out.
+func TestBounds(t *testing.T) {
+	many, large, deep := fstest.MapFS{"a/SKILL.md": {}}, fstest.MapFS{"a/SKILL.md": {Data: make([]byte, 0)}}, fstest.MapFS{"a/SKILL.md": {}}
+	for i := range maxFiles {
+		many["a/"+strings.Repeat("x", i+1)] = &fstest.MapFile{}
+	}
+	large["a/big"] = &fstest.MapFile{Data: make([]byte, maxBytes+1)}
+	deep["a/"+strings.Repeat("d/", maxDepth+2)+"x"] = &fstest.MapFile{}
+	for want, files := range map[string]fstest.MapFS{"more than 500 files": many, "more than 16 MiB": large, "directories inside one another": deep} {
+		p := newProject(t, nil, files)
+		if p.Ready(t.Context()); p.usable() != "mine same" || len(p.asked) > 0 || len(p.warnings) != 1 || !strings.Contains(p.warnings[0], want) {
+			t.Errorf("%s: %q, %q", want, p.usable(), p.warnings)
+		}
+	}
+}
+
+func TestConfig(t *testing.T) {
+	all := func(string) bool { return true }
+	if got, ignored := Defaults().Tighten(Config{Enabled: true}, all); got != (Config{Enabled: true}) || ignored != nil {
+		t.Errorf("%+v, %q", got, ignored)
+	}
+	if got, ignored := (Config{}).Tighten(Defaults(), all); got != (Config{}) || len(ignored) != 2 {
+		t.Errorf("%+v, %q", got, ignored)
+	}
+}
+
+func TestLists(t *testing.T) {
+	for written, want := range map[string][]string{
+		"":                                     nil,
+		"Bash(git add:*) Bash(git log:*),Read": {"Bash(git add:*)", "Bash(git log:*)", "Read"},
+		`["Bash(a, b)", 'Read', Grep] # all`:   {"Bash(a, b)", "Read", "Grep"},
+		"\n- Read\n- \"Write\" # x\n-\n- a b":  {"Read", "Write", "a b"},
+		"\nRead\nWrite":                        {"Read", "Write"},
+		`"Read, Write"`:                        {"Read", "Write"},
+		"Bash(":                                {"Bash("},
+		"[":                                    nil,
+	} {
+		if got := value(written).list(); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", written, got, want)
+		}
 	}
 }
 
@@ -106,6 +345,8 @@ func TestTooMany(t *testing.T) {
 func FuzzSplit(f *testing.F) {
 	f.Add("---\nname: a\ndescription: |\n  b\n---\nbody")
 	f.Add("---\na: \"\\x00\\n\"\nb: '\n---")
+	f.Add("---\nallowed-tools:\n- Bash(a, b)\n-\n---\n")
+	f.Add("---\nallowed-tools: [a, 'b', \"c]\n---\n")
 	f.Add("\ufeff---\r\n: x\n...\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		head, body, err := split(text)
@@ -115,9 +356,11 @@ func FuzzSplit(f *testing.F) {
 		if !strings.HasSuffix(strings.ReplaceAll(text, "\r\n", "\n"), body) {
 			t.Errorf("body %q", body)
 		}
-		for key, value := range head {
-			if strings.Contains(key+value, "\n") || utf8.ValidString(text) && !utf8.ValidString(value) && !strings.Contains(text, `\`) {
-				t.Errorf("%q: %q", key, value)
+		for key, written := range head {
+			for _, value := range append(written.list(), key, written.text()) {
+				if strings.Contains(value, "\n") || utf8.ValidString(text) && !utf8.ValidString(value) && !strings.Contains(text, `\`) {
+					t.Errorf("%q: %q", key, value)
+				}
 			}
 		}
 	})

@@ -1,0 +1,196 @@
+package skills
+
+import (
+	"context"
+	"encoding/json"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/approval"
+)
+
+// Waiting reports whether Ready will decide about skills of the repository.
+func (s *Set) Waiting() bool {
+	s.look()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.asked && slices.ContainsFunc(s.all, func(skill Skill) bool { return skill.source.Project })
+}
+
+// Reset lets the next Ready look for the repository's skills again.
+func (s *Set) Reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.o.Enabled {
+		s.all = slices.DeleteFunc(slices.Clone(s.all), func(skill Skill) bool {
+			if skill.source.Project {
+				delete(s.usable, skill.Name)
+			}
+			return skill.source.Project
+		})
+		s.looked, s.asked = false, false
+	}
+}
+
+// Ready looks for the skills of the repository, once in a conversation, and asks the user
+// about those that are not approved yet.
+func (s *Set) Ready(ctx context.Context) {
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	if !s.Waiting() {
+		return
+	}
+	skills, subjects := s.projects()
+	allowed := s.o.Desk.AllowedAll(ctx, subjects)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, skill := range skills {
+		s.usable[skill.Name] = allowed[i]
+	}
+	s.asked = ctx.Err() == nil
+}
+
+// look finds the skills of the repository, once in a conversation.
+func (s *Set) look() {
+	s.mu.Lock()
+	var warnings []string
+	if !s.looked && s.o.Project {
+		for _, source := range s.o.Sources {
+			if source.Project {
+				warnings = append(warnings, s.scan(source)...)
+			}
+		}
+	}
+	s.looked = true
+	s.mu.Unlock()
+	for _, w := range warnings {
+		s.o.Warn(w)
+	}
+}
+
+// projects returns the skills of the repository, and what the user approves of each. A
+// skill whose files cannot be read is left out.
+func (s *Set) projects() (skills []Skill, subjects []approval.Subject) {
+	s.mu.Lock()
+	all := slices.Clone(s.all)
+	s.mu.Unlock()
+	for _, skill := range all {
+		if !skill.source.Project {
+			continue
+		}
+		subject, _, err := s.subject(skill, "")
+		if err != nil {
+			s.o.Warn(executors.Shown("The skill " + skill.Name + " of " + skill.source.Name + " is left out: " + err.Error()))
+			continue
+		}
+		skills, subjects = append(skills, skill), append(subjects, subject)
+	}
+	return skills, subjects
+}
+
+// subject returns the part of the repository that the user approves: all files of the
+// skill as they are now, with the text of the file keep.
+func (s *Set) subject(skill Skill, keep string) (subject approval.Subject, kept []byte, err error) {
+	c, err := skill.content(keep)
+	if err != nil {
+		return subject, nil, err
+	}
+	text, err := json.MarshalIndent(struct {
+		Name        string   `json:"name"`
+		Description string   `json:"description"`
+		Tools       []string `json:"allowed-tools,omitempty"`
+		Secrets     []string `json:"secrets,omitempty"`
+		Files       []string `json:"files"`
+	}{skill.Name, skill.Description, skill.Tools, skill.Secrets, c.names}, "", "  ")
+	return approval.Subject{
+		Verb: "Use", Kind: "skills", What: "the skill " + skill.Name, File: skill.source.Name,
+		Dir: s.o.Dir, Text: string(text), Covers: c.hashes,
+	}, c.kept, err
+}
+
+// current returns a skill as it is now, with the text of one of its files. It fails if
+// the user has not approved the skill in this form; a user who has not decided yet is
+// asked.
+func (s *Set) current(ctx context.Context, name, file string) (skill Skill, text []byte, more bool, err error) {
+	if skill, err = s.find(name); err != nil {
+		return skill, nil, false, err
+	}
+	if !skill.source.Project {
+		text, more, err = readFile(skill.source.FS, path.Join(name, file), maxBody)
+		return skill, text, more, err
+	}
+	if skill, err = skill.source.skill(name); err != nil {
+		return skill, nil, false, err
+	}
+	subject, kept, err := s.subject(skill, file)
+	if err != nil {
+		return skill, nil, false, err
+	}
+	allowed := s.o.Desk.Allowed(ctx, subject)
+	if ctx.Err() != nil {
+		return skill, nil, false, context.Cause(ctx)
+	}
+	s.mu.Lock()
+	s.usable[name] = allowed
+	s.mu.Unlock()
+	switch {
+	case !allowed:
+		return skill, nil, false, executors.Failuref(executors.ConfirmationRequired, "the user has not approved the skill %s in its present form", name).
+			Hint("Do the work without it, or ask the user to approve it with /skill trust %s.", name)
+	case kept == nil:
+		return skill, nil, false, fs.ErrNotExist
+	}
+	text, more, err = begins(kept, maxBody)
+	return skill, text, more, err
+}
+
+const usage = "`/skill trust NAME` approves a skill as it is now, `/skill block NAME` blocks one."
+
+// Command carries out what follows "/skill", and returns the reply to the user. Without
+// a text it lists the skills.
+func (s *Set) Command(rest string) string {
+	if !s.o.Enabled {
+		return "Skills are switched off: [tools.skills] enabled is false in the configuration."
+	}
+	s.look()
+	words := strings.Fields(rest)
+	if len(words) == 0 {
+		return s.list()
+	}
+	if len(words) != 2 || words[0] != "trust" && words[0] != blocking {
+		return "Nothing was changed. " + usage
+	}
+	skill, err := s.find(words[1])
+	if err != nil {
+		return "Nothing was changed: " + err.Error() + ". `/skills` lists the skills."
+	}
+	return s.decide(skill, words[0] != blocking)
+}
+
+// blocking is the word that blocks a skill.
+const blocking = "block"
+
+// decide approves or blocks a skill for the user.
+func (s *Set) decide(skill Skill, trusted bool) string {
+	if skill.source.Project {
+		subject, _, err := s.subject(skill, "")
+		if err != nil {
+			return "Nothing was changed: " + err.Error() + "."
+		}
+		if trusted {
+			s.o.Desk.Approve(subject)
+		} else {
+			s.o.Desk.Reject(subject)
+		}
+		s.mu.Lock()
+		s.usable[skill.Name] = trusted
+		s.mu.Unlock()
+	}
+	if trusted {
+		return s.o.SetLevel(skill.Name, "trusted")
+	}
+	return s.o.SetLevel(skill.Name, blocked)
+}

@@ -1,0 +1,58 @@
+package skills
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors/approval"
+)
+
+// list describes the skills in Markdown: each with its source, its trust and its state.
+func (s *Set) list() string {
+	s.mu.Lock()
+	all := s.all
+	s.mu.Unlock()
+	if len(all) == 0 {
+		return "There are no skills. A skill is a directory with a SKILL.md in your skills/, or in " + strings.Join(ProjectDirs, ", ") + " of the project."
+	}
+	var b strings.Builder
+	for _, skill := range all {
+		trust, state := s.state(skill)
+		fmt.Fprintf(&b, "- `%s` (%s): %s, %s", skill.Name, skill.source.Name, trust, state)
+		if about := words(skill.Description); about != "" {
+			fmt.Fprintf(&b, ". %s", about)
+		}
+		b.WriteByte('\n')
+		if len(skill.Tools) > 0 {
+			fmt.Fprintf(&b, "  - tools: `%s`\n", strings.Join(skill.Tools, "`, `"))
+		}
+		if len(skill.Secrets) > 0 {
+			fmt.Fprintf(&b, "  - secrets: `%s`\n", strings.Join(skill.Secrets, "`, `"))
+		}
+	}
+	return b.String() + "\n" + usage
+}
+
+// state returns the level of trust of a skill, and why it can be used or not.
+func (s *Set) state(skill Skill) (trust, state string) {
+	trust = s.o.level(skill.Name)
+	if trust == blocked {
+		return trust, "not offered"
+	}
+	if !skill.source.Project {
+		return trust, "offered"
+	}
+	subject, _, err := s.subject(skill, "")
+	if err != nil {
+		return "untrusted", "cannot be used: " + err.Error()
+	}
+	switch s.o.Desk.State(subject) {
+	case approval.Approved:
+		return trust, "approved"
+	case approval.Changed:
+		return "untrusted", "changed since your approval"
+	case approval.Rejected:
+		return "untrusted", "rejected in this session"
+	}
+	return "untrusted", "waits for your approval"
+}
