@@ -16,6 +16,8 @@ import (
 type fakeSessions struct {
 	turn func(ctx context.Context, c *Client, prompt []ContentBlock) (StopReason, error)
 	loud bool // Opened and Sync send updates
+	// steer is the error for each text of _session/steering; nil means that no turn runs.
+	steer func(ctx context.Context) error
 
 	mu   sync.Mutex
 	open map[string]*fakeSession
@@ -93,6 +95,15 @@ func (s *fakeSession) Begin(ctx context.Context) Turn {
 	s.cancel = append(s.cancel, cancel)
 	return fakeTurn{ctx, s}
 }
+
+func (s *fakeSession) Steer([]ContentBlock) (Steering, bool) {
+	return fakeSteering{s.owner.steer}, s.owner.steer != nil
+}
+
+type fakeSteering struct{ wait func(context.Context) error }
+
+func (f fakeSteering) Wait(ctx context.Context) error { return f.wait(ctx) }
+func (fakeSteering) Answered()                        {}
 
 func (s *fakeSession) Cancel() {
 	s.mu.Lock()

@@ -44,6 +44,14 @@ type InitializeResponse struct {
 	AgentCapabilities AgentCapabilities `json:"agentCapabilities"`
 	AuthMethods       []AuthMethod      `json:"authMethods"`
 	AgentInfo         Implementation    `json:"agentInfo"`
+	Meta              InitializeMeta    `json:"_meta"`
+}
+
+// InitializeMeta lists the extension methods that other agents share.
+type InitializeMeta struct {
+	Steering struct {
+		Supported bool `json:"supported"` // _session/steering
+	} `json:"steering"`
 }
 
 // initialize answers with our version whatever the client's is, as the protocol
@@ -51,12 +59,14 @@ type InitializeResponse struct {
 func (s *Server) initialize(_ context.Context, p InitializeRequest) (secondPhase, error) {
 	s.client.said.Store(&p)
 	w := secondPhase{run: func() (any, error) {
-		return InitializeResponse{
+		r := InitializeResponse{
 			ProtocolVersion:   Version,
 			AgentCapabilities: s.capabilities(),
 			AuthMethods:       s.authMethods(p.ClientCapabilities),
 			AgentInfo:         s.Agent,
-		}, nil
+		}
+		r.Meta.Steering.Supported = true
+		return r, nil
 	}}
 	if s.Initialized != nil {
 		w.sent = func(context.Context) { s.Initialized() }

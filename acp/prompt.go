@@ -19,7 +19,11 @@ const maxBlocks = 10_000
 
 // decode parses the params of session/prompt, which may have many MiB.
 func (p *PromptRequest) decode(raw []byte) error {
-	o := objectOf(raw, "", "sessionId", "prompt")
+	return p.decodeMembers(objectOf(raw, "", "sessionId", "prompt"))
+}
+
+// decodeMembers parses the session and the prompt.
+func (p *PromptRequest) decodeMembers(o jsonObject) error {
 	id, err := o.text("sessionId")
 	if err != nil {
 		return err

@@ -111,6 +111,7 @@ var handlers = map[string]handler{
 	"session/set_mode":          typed((*Server).setMode),
 	"session/set_config_option": typed((*Server).setOption),
 	"session/set_model":         typed((*Server).setModel), // sent by clients without config options
+	"_session/steering":         typed((*Server).steer),
 	"$/cancel_request":          typed((*Server).cancelRequest),
 }
 

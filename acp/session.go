@@ -29,8 +29,8 @@ type Sessions interface {
 }
 
 // Session is an open session. Its methods are called concurrently. Begin,
-// Cancel, SetMode, SetOption and Close are called on the read goroutine, in
-// frame order. Only Sync, and the function that Close returns, may block.
+// Steer, Cancel, SetMode, SetOption and Close are called on the read goroutine, in
+// frame order; Begin also elsewhere, for a prompt that no turn took. Only Sync, and the function that Close returns, may block.
 type Session interface {
 	ID() string
 	// State returns the settings that the client shows.
@@ -38,6 +38,9 @@ type Session interface {
 	// Begin reserves a place in the session's queue of turns. End of the turn
 	// frees it.
 	Begin(ctx context.Context) Turn
+	// Steer adds a text to the turn that runs or is about to. It returns false if there
+	// is no such turn, or if it takes no texts.
+	Steer(prompt []ContentBlock) (Steering, bool)
 	// Cancel ends the running turn and the queued ones with ErrTurnCancelled.
 	// It has no effect on later turns.
 	Cancel()
@@ -68,6 +71,16 @@ type Turn interface {
 	// End frees the place. It is called once, after the response is written: no
 	// frame of the next turn may precede it.
 	End()
+}
+
+// Steering is a text on its way into a turn.
+type Steering interface {
+	// Wait waits until the turn's model can see the text. The error is ErrNoTurn if the
+	// turn ended first, or the reason why the turn did not take the text. If ctx ends
+	// first, the text is withdrawn.
+	Wait(ctx context.Context) error
+	// Answered is called once the client has the outcome. The turn goes on only then.
+	Answered()
 }
 
 // NewSessionRequest opens a session:

@@ -188,6 +188,9 @@ type Call struct {
 	// a program or ask a model calls it with a description of that instead, such as
 	// "the hook lint.sh", and has nothing to say.
 	Skipped func(what string)
+	// Steered is closed when the user adds a text to the turn: a call that only waits
+	// then returns. Nil means that the turn takes no texts.
+	Steered <-chan struct{}
 	// Compress replaces the conversation before this call by a summary, and
 	// returns a report for the model. After an error nothing has changed. It is nil
 	// if there is no conversation.

@@ -14,7 +14,7 @@
 //	framing, slow_client, silent_client        the wire and difficult clients
 //	disk, damage, places, limits, peer_*       faults of the disk, the process and its peers
 //	keys, sessions, store, replay, recording   stored data
-//	turns, prompts, cancel, crowd              prompt turns
+//	turns, prompts, cancel, crowd, steering    prompt turns
 //	permissions*, policy, managed, answers     what calls may do
 //	options, toolset, shell                    tools and settings
 //	capabilities, editors, acpx                differences between clients

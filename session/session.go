@@ -262,6 +262,7 @@ type Session struct {
 	renewing bool                       // the commands are about to be sent again
 	resumed  bool                       // opened without a replay, so the client has no usage yet
 	last     *turn                      // the end of the queue; nil before the first turn
+	begun    int                        // the number of turns so far
 	turns    map[*turn]struct{}         // running and queued
 	closed   bool                       // no turn may begin any more
 

@@ -16,7 +16,10 @@ type turn struct {
 	session *Session
 	ctx     context.Context // a turn begins on one goroutine and runs on another
 	cancel  context.CancelCauseFunc
+	number  int                // in the order of the queue
 	load    bool               // a load, not a prompt
+	inbox   agent.Inbox        // the texts that the user adds
+	added   *agent.Addition    // the text that this prompt added to another turn; nil if it added none
 	before  *turn              // nil for the first
 	unrun   []acp.ContentBlock // the prompt that was cancelled before its turn
 	done    chan struct{}      // closed when this turn and all earlier ones have ended
@@ -32,7 +35,8 @@ func (s *Session) begin(ctx context.Context, load bool) *turn {
 	if s.closed {
 		cancel(errSessionClosed)
 	}
-	t := &turn{session: s, ctx: ctx, cancel: cancel, load: load, before: s.last, done: make(chan struct{})}
+	s.begun++
+	t := &turn{session: s, ctx: ctx, cancel: cancel, number: s.begun, load: load, before: s.last, done: make(chan struct{})}
 	s.last = t
 	s.turns[t] = struct{}{}
 	return t
@@ -54,7 +58,11 @@ func (t *turn) wait() error {
 }
 
 // Run waits for the earlier turns and runs the prompt.
-func (t *turn) Run(prompt []acp.ContentBlock) (acp.StopReason, error) {
+func (t *turn) Run(prompt []acp.ContentBlock) (reason acp.StopReason, err error) {
+	defer func() { t.closeInbox(err) }()
+	if t.steers(prompt) {
+		return acp.StopEndTurn, nil
+	}
 	if err := t.wait(); err != nil {
 		t.unrun = prompt
 		return "", err
@@ -76,7 +84,7 @@ func (t *turn) Run(prompt []acp.ContentBlock) (acp.StopReason, error) {
 		}
 		s.adopt(t.ctx, s.recall(events))
 	}
-	reason, err := t.run(prompt, end)
+	reason, err = t.run(prompt, end)
 	if s.journal.isBroken() != nil { // with the lease given up, nothing else may be added to the log
 		s.sayWarnings(t.ctx) // the warning that it could not be saved
 	}
@@ -88,7 +96,7 @@ func (t *turn) run(prompt []acp.ContentBlock, end func(...transcript.Event)) (ac
 	s := t.session
 	s.lookAround()
 	s.sayWarnings(t.ctx)
-	reason, err := s.answer(t.ctx, prompt)
+	reason, err := s.answer(t.ctx, prompt, &t.inbox)
 	if err != nil && t.ctx.Err() != nil { // a failure after a cancel is a consequence of the cancel
 		err = context.Cause(t.ctx)
 	}
@@ -112,10 +120,11 @@ func (t *turn) run(prompt []acp.ContentBlock, end func(...transcript.Event)) (ac
 }
 
 // answer answers the prompt by the agent or by a built-in command.
-func (s *Session) answer(ctx context.Context, prompt []acp.ContentBlock) (reason acp.StopReason, err error) {
-	in := agent.Input{Content: prompt}
+func (s *Session) answer(ctx context.Context, prompt []acp.ContentBlock, inbox *agent.Inbox) (reason acp.StopReason, err error) {
+	in := agent.Input{Content: prompt, Inbox: inbox}
 	if c, rest, ok := commandOf(prompt); ok {
 		if c.run != nil {
+			inbox.Close(agent.ErrNotTaken) // no model sees this turn
 			s.record(transcript.Prompt{MessageID: s.all.NewID(), Content: prompt, Local: true})
 			reply, err := c.run(s, ctx, rest)
 			if err != nil {
@@ -129,7 +138,11 @@ func (s *Session) answer(ctx context.Context, prompt []acp.ContentBlock) (reason
 			}
 			return acp.StopEndTurn, s.runner().Say(ctx, reply)
 		}
-		in.Instead = c.prompt(rest)
+		if in.Instead = c.prompt(rest); in.Instead == "" {
+			inbox.Close(agent.ErrNotTaken)
+			s.record(transcript.Prompt{MessageID: s.all.NewID(), Content: prompt, Local: true})
+			return acp.StopEndTurn, s.runner().Say(ctx, fmt.Sprintf("Type `/%s %s`.", c.name, c.hint))
+		}
 	} else if e, ok, err := s.expand(ctx, prompt); err != nil {
 		return "", err
 	} else if ok && e.Reply != "" {
@@ -160,6 +173,10 @@ func (t *turn) keep() {
 // End frees the place in the queue. A turn that was cancelled in the queue is
 // answered at once, but the next turn still waits for the earlier ones.
 func (t *turn) End() {
+	t.closeInbox(acp.ErrTurnCancelled) // if it never ran
+	if t.added != nil {
+		t.added.Answered()
+	}
 	t.session.mu.Lock()
 	delete(t.session.turns, t)
 	t.session.mu.Unlock()

@@ -45,6 +45,9 @@ func newRun(f *flags) *cobra.Command {
 or stdin if the only one is "-". Without a model it can be a tool call, such as
 "/bash go version".
 
+In a terminal, a line that is typed while the turn runs is added to it: the model
+sees it after the running tool calls.
+
 A call that needs permission is asked about, if stdin and stdout or stderr are a
 terminal; else it fails, unless --yes allows it. In a terminal long results are
 cut; a pipe or a file gets all of them.
@@ -112,6 +115,7 @@ func runPrompt(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	}
 	var user *headless.User
 	turn.View, user = audience(out, r, l, len(args) == 1 && args[0] == "-")
+	turn.Listen = user.Listen
 	turn.Approver, a.Yes, a.Alone = user, user.Yes, !user.Yes && user.Keyboard == nil
 	if f.record != "" {
 		stop, err := recordFrames(turn.Server, f.record)
@@ -212,10 +216,10 @@ func audience(out *output, r *runFlags, l *config.Loaded, stdinIsPrompt bool) (h
 		user.Screen = headless.NewScreen(os.Stderr, false)
 	}
 	switch {
-	case r.yes || !onStdout && !onStderr:
+	case !onStdout && !onStderr:
 	case isTerminal(os.Stdin):
 		user.Keyboard = headless.NewKeyboard(os.Stdin)
-	case stdinIsPrompt:
+	case stdinIsPrompt && !r.yes:
 		if tty, err := os.Open("/dev/tty"); err == nil {
 			user.Keyboard = headless.NewKeyboard(tty)
 		}

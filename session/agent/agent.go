@@ -165,6 +165,8 @@ type Input struct {
 	// the Earlier messages before it.
 	Expanded []acp.ContentBlock
 	Earlier  []transcript.Earlier
+	// Inbox has the texts that the user adds while the turn runs; nil means no texts.
+	Inbox *Inbox
 }
 
 // isCommand reports whether a command stands for the prompt.
@@ -182,6 +184,7 @@ type turn struct {
 	origin  executors.Origin
 	phase   executors.Phase
 	words   string // what the user typed
+	inbox   *Inbox
 	tools   []executors.Tool
 	offered []llm.Tool
 	history []llm.Message
@@ -214,7 +217,7 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) ([]ll
 	if a.Ready != nil {
 		a.Ready(ctx)
 	}
-	t := &turn{Agent: a, model: a.Model(), tools: a.Chain.Tools(), offered: a.Tools(), history: history, words: transcript.Typed(in.Content)}
+	t := &turn{Agent: a, model: a.Model(), tools: a.Chain.Tools(), offered: a.Tools(), history: history, words: transcript.Typed(in.Content), inbox: in.Inbox}
 	prompt := transcript.Prompt{MessageID: a.NewID(), Content: in.Content, Instead: in.Instead, Expanded: in.Expanded}
 	if name, _ := local.Slash(strings.TrimSpace(transcript.Typed(in.Content))); !in.isCommand() && slices.Contains(a.Off, name) {
 		prompt.Local = true
@@ -358,6 +361,12 @@ func (t *turn) run(ctx context.Context) (acp.StopReason, error) {
 				t.offered = t.offers(t.model)
 			}
 		}
+		if steered, err := t.steered(ctx); err != nil {
+			return "", err
+		} else if steered {
+			iteration = 0
+			t.restart()
+		}
 		if err := t.makeRoom(ctx); err != nil {
 			return "", err
 		}
@@ -394,9 +403,9 @@ func (t *turn) run(ctx context.Context) (acp.StopReason, error) {
 			return t.end(ctx, acp.StopRefusal, "The model refused to answer.")
 		}
 		if len(answer.calls) == 0 {
-			if on, err := t.goesOn(ctx); err != nil {
+			if over, err := t.isOver(ctx); err != nil {
 				return "", err
-			} else if on {
+			} else if !over {
 				continue
 			}
 			return t.end(ctx, acp.StopEndTurn, "The model ended its turn without an answer.")
@@ -405,7 +414,7 @@ func (t *turn) run(ctx context.Context) (acp.StopReason, error) {
 		if err != nil {
 			return "", err
 		}
-		if why := t.doom.observe(outcomes); why != "" && t.origin == executors.Model {
+		if why := t.doom.observe(outcomes); why != "" && t.origin == executors.Model && !t.inbox.isWaiting() {
 			return t.stop(ctx, acp.StopMaxTurnRequests, "%s", why)
 		}
 	}

@@ -123,7 +123,7 @@ func (t *turn) announce(ctx context.Context, c llm.ToolCall) (*running, error) {
 	call := &executors.Call{
 		ID: t.NewID(), Tool: c.Name, Input: c.Input,
 		Session: t.Session, Caller: t.caller(), Origin: t.origin, Phase: cmp.Or(tool.Phase, t.phase), Words: t.words, Attempt: 1,
-		Record: &executors.Record{},
+		Record: &executors.Record{}, Steered: t.inbox.Arrived(),
 	}
 	r := &running{turn: t, call: call, id: c.ID, asked: c}
 	call.Notify = r.notify

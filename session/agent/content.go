@@ -19,11 +19,21 @@ func toldMode(history []llm.Message) string {
 	return ""
 }
 
-// shorten reports the embedded resources of a prompt, and stores the long ones
-// elsewhere. It returns the texts that replace them for the model, by index.
+// shorten records the short forms of the embedded resources of a prompt. It returns
+// the texts that replace them for the model, by index.
 func (t *turn) shorten(ctx context.Context, prompt []acp.ContentBlock) map[int]string {
-	short := map[int]string{}
-	for i, c := range prompt {
+	texts := map[int]string{}
+	for _, a := range t.short(ctx, prompt) {
+		t.Record(a)
+		texts[a.Index-1] = a.Text
+	}
+	return texts
+}
+
+// short reports the embedded resources, and stores the long ones elsewhere. It returns
+// their short forms.
+func (t *turn) short(ctx context.Context, content []acp.ContentBlock) (short []transcript.Attachment) {
+	for i, c := range content {
 		if c.Type == "resource" && t.Attached != nil {
 			t.Attached(c.Resource.URI)
 		}
@@ -31,8 +41,7 @@ func (t *turn) shorten(ctx context.Context, prompt []acp.ContentBlock) map[int]s
 			continue
 		}
 		if text := t.Shorten(ctx, *c.Resource.Text); text != *c.Resource.Text {
-			t.Record(transcript.Attachment{Index: i + 1, Text: text})
-			short[i] = text
+			short = append(short, transcript.Attachment{Index: i + 1, Text: text})
 		}
 	}
 	return short

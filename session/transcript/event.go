@@ -225,6 +225,7 @@ var decoders = map[string]func([]byte) (Event, error){
 	Answer{}.Kind():     decode[Answer],
 	Cut{}.Kind():        decode[Cut],
 	Hooked{}.Kind():     decode[Hooked],
+	Steer{}.Kind():      decode[Steer],
 	Note{}.Kind():       decode[Note],
 	Call{}.Kind():       decode[Call],
 	Attachment{}.Kind(): decode[Attachment],

@@ -70,6 +70,11 @@ func (h *historian) add(e Event) {
 	case Hooked:
 		h.broken()
 		h.say(llm.User, []llm.Block{{Text: e.Text}})
+	case Steer: // a refusal drops only the messages from here on
+		h.broken()
+		h.begin = len(h.messages)
+		m := e.Message()
+		h.say(m.Role, m.Blocks)
 	case Cut:
 		h.messages = llm.GoOn(h.messages, h.answer)
 		h.answer = nil

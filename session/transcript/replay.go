@@ -65,6 +65,10 @@ func (r *replayer) event(e Event) {
 		}
 		r.say(r.early...)
 		r.early = nil
+	case Steer:
+		for _, b := range e.Content {
+			r.block(acp.UpdateUserMessage, e.MessageID, b)
+		}
 	case Block:
 		if e.Block.Text != "" {
 			r.block(acp.UpdateAgentMessage, e.MessageID, acp.TextBlock(e.Block.Text))

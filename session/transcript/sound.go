@@ -66,6 +66,8 @@ func checkEvent(e Event) error {
 		}
 	case Compaction:
 		return e.sound()
+	case Steer:
+		return e.sound()
 	case TurnEnd:
 		if !slices.Contains(stopReasons, e.Reason) {
 			return fmt.Errorf("unknown reason %q", e.Reason)

@@ -24,7 +24,7 @@ import (
 )
 
 // Turn is one prompt in a new session or in a stored one. All fields except
-// Mode, Model, Resume, Env and Reaper are required.
+// Mode, Model, Resume, Env, Listen and Reaper are required.
 type Turn struct {
 	Server   *acp.Server // fresh; Run serves it
 	Dir      string      // absolute path; the session's cwd
@@ -35,7 +35,10 @@ type Turn struct {
 	Env      []string // NAME=VALUE; the environment of the terminals
 	View     View
 	Approver Approver
-	Reaper   *process.Reaper // ends the terminals' processes if this process is killed; may be nil
+	// Listen calls steer with each text that the person adds to the turn, until stop is
+	// called. Nil means that no one types. steer returns the outcome in words.
+	Listen func(steer func(text string) (outcome string)) (stop func())
+	Reaper *process.Reaper // ends the terminals' processes if this process is killed; may be nil
 
 	terminals terminals
 }
@@ -154,9 +157,30 @@ func (c *client) turn(ctx context.Context, conn *jsonrpc2.Conn) (acp.StopReason,
 		_ = conn.Notify(background, "session/cancel", map[string]any{"sessionId": session.SessionID})
 		close(c.cancelled) // after the cancel: open questions are now answered "cancelled"
 	})()
+	if c.Listen != nil {
+		defer c.Listen(func(text string) string { return steer(background, conn, session.SessionID, text) })()
+	}
 	var response acp.PromptResponse
 	err = answer.Wait(background, &response)
 	return response.StopReason, err
+}
+
+// steer adds a text to the running turn, and returns the outcome in words.
+func steer(ctx context.Context, conn *jsonrpc2.Conn, session, text string) string {
+	var r acp.SteeringResponse
+	err := conn.Call(ctx, "_session/steering", map[string]any{
+		"sessionId": session, "prompt": []acp.ContentBlock{acp.TextBlock(text)},
+		"_meta": map[string]any{"steering": map[string]any{"idleBehavior": acp.SteeringPromptRequired}},
+	}, &r)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("Not added (%v)", err)
+	case r.Outcome == acp.SteeringInjected:
+		return "Added to the turn"
+	case r.Outcome == acp.SteeringPromptRequired:
+		return "Not added, since the turn takes no text now"
+	}
+	return fmt.Sprintf("Not added (%s)", r.Reason)
 }
 
 func checkMode(mode string, modes []acp.SessionMode) error {

@@ -9,7 +9,8 @@ import (
 )
 
 // Keyboard reads lines that a person types. A line answers only the question that
-// was on the screen when it was typed, never a later one.
+// was on the screen when it was typed, never a later one. Without a question it is a
+// text for the running turn, see Listen.
 type Keyboard struct {
 	in    *os.File
 	lines chan typedLine
@@ -17,6 +18,8 @@ type Keyboard struct {
 
 	mu       sync.Mutex
 	question int
+	open     chan struct{}     // closed when the question ends; nil if there is none
+	listener func(line string) // nil if no one listens
 }
 
 // typedLine is one line, and the question that it was typed at.
@@ -38,9 +41,36 @@ func (k *Keyboard) begin() (question int) {
 	k.mu.Lock()
 	k.question++
 	question = k.question
+	k.open = make(chan struct{})
 	k.mu.Unlock()
 	k.start.Do(func() { go k.read() })
 	return question
+}
+
+// end ends the question.
+func (k *Keyboard) end() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	close(k.open)
+	k.open = nil
+}
+
+// Listen calls listener with each line that is typed while there is no question, until
+// stop is called. listener must not block. A program in the background must not read the terminal: then Listen
+// does nothing.
+func (k *Keyboard) Listen(listener func(line string)) (stop func()) {
+	if !inForeground(k.in) {
+		return func() {}
+	}
+	k.setListener(listener)
+	k.start.Do(func() { go k.read() })
+	return func() { k.setListener(nil) }
+}
+
+func (k *Keyboard) setListener(listener func(line string)) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.listener = listener
 }
 
 // read reads until the input ends. It cannot be stopped: nothing interrupts the
@@ -50,9 +80,20 @@ func (k *Keyboard) read() {
 	for {
 		text, err := in.ReadString('\n')
 		k.mu.Lock()
-		l := typedLine{text, k.question, err}
+		l, open := typedLine{text, k.question, err}, k.open
+		if err == nil && open == nil && k.listener != nil {
+			k.listener(text) // with the lock, so that none follows after stop
+		}
 		k.mu.Unlock()
-		k.lines <- l
+		switch {
+		case err != nil: // the next question gets it, if there is one
+			k.lines <- l
+		case open != nil:
+			select {
+			case k.lines <- l:
+			case <-open:
+			}
+		}
 		if err != nil && err != io.EOF { // a terminal may go on after Ctrl-D
 			return
 		}

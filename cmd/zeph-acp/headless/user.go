@@ -60,6 +60,7 @@ func (u *User) note(p acp.RequestPermissionRequest, text string) {
 
 func (u *User) ask(ctx context.Context, p acp.RequestPermissionRequest) (string, error) {
 	question := u.Keyboard.begin()
+	defer u.Keyboard.end()
 	u.Screen.question(p)
 	hint := fmt.Sprintf("1-%d, y or n: ", len(p.Options))
 	for {
@@ -80,6 +81,22 @@ func (u *User) ask(ctx context.Context, p acp.RequestPermissionRequest) (string,
 			return o.OptionID, nil
 		}
 	}
+}
+
+// Listen passes the lines that the person types outside of a question to steer, which
+// returns the outcome of each, and shows that. stop ends it, and waits for the outcomes.
+func (u *User) Listen(steer func(line string) (outcome string)) (stop func()) {
+	if u.Keyboard == nil || u.Screen == nil {
+		return func() {}
+	}
+	var steering sync.WaitGroup
+	end := u.Keyboard.Listen(func(line string) {
+		u.Screen.entered()
+		if line = strings.TrimSpace(line); line != "" {
+			steering.Go(func() { u.Screen.steered(line, steer(line)) })
+		}
+	})
+	return func() { end(); steering.Wait() }
 }
 
 // chooseOption returns the option for a line: a number, or yes or no for this one call.
@@ -199,6 +216,14 @@ func (s *Screen) answered(t acp.ToolCall, how string) {
 		c.end(how, dim)
 		s.flush()
 	}
+}
+
+// steered shows the outcome of a text for the turn.
+func (s *Screen) steered(line, outcome string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.begin("steered")
+	s.write(s.paint(dim, outcome+": "+executors.WholeLine(Visible(line))) + "\n")
 }
 
 // Interrupted starts a new line, once, after the person pressed Ctrl-C, which a

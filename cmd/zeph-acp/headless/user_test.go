@@ -160,3 +160,49 @@ func TestUnfence(t *testing.T) {
 		}
 	}
 }
+
+// A line belongs to the question on the screen; without a question it is a text for the
+// turn.
+func TestListen(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	screen := &screenOf{prompts: make(chan struct{})}
+	u := &User{Keyboard: NewKeyboard(r), Screen: NewScreen(screen, false)}
+	steered := make(chan string)
+	stop := u.Listen(func(line string) string {
+		steered <- line
+		return "Added"
+	})
+	w.WriteString("with care\n \n")
+	if got := <-steered; got != "with care" {
+		t.Errorf("the turn got %q", got)
+	}
+	answer := make(chan string)
+	go func() {
+		id, err := u.Approve(t.Context(), question())
+		answer <- id + " " + errorText(err)
+	}()
+	<-screen.prompts
+	w.WriteString("1\n")
+	if got := <-answer; got != "1 " {
+		t.Errorf("the answer is %q", got)
+	}
+	w.WriteString("and \x1b[8mslowly\n")
+	if got := <-steered; got != "and \x1b[8mslowly" {
+		t.Errorf("the turn got %q", got)
+	}
+	stop()
+	if shown := screen.text.String(); !strings.Contains(shown, "Added: with care\n") || !strings.Contains(shown, "Added: and <U+001B>[8mslowly\n") {
+		t.Error(shown)
+	}
+}
+
+func errorText(err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	return ""
+}

@@ -1,0 +1,188 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+)
+
+// ErrNotTaken means that the turn ended, without a failure, before it took the text.
+var ErrNotTaken = errors.New("the turn ended before the model could see the text")
+
+// Inbox holds the texts that the user adds to a running turn. The turn takes them
+// after its tool calls, before the next call of the model. Each text is settled
+// once: the model's history has it, or [Addition.Wait] returns the reason why not.
+//
+// The zero value is open and empty; a nil Inbox is closed. Its methods may be called
+// concurrently.
+type Inbox struct {
+	mu      sync.Mutex
+	waiting []*Addition
+	taken   *Addition     // the one that enters the history now
+	arrived chan struct{} // closed while a text waits; nil until it is asked for
+	closed  error         // why no more texts are accepted
+}
+
+// Addition is a text in an Inbox.
+type Addition struct {
+	content []acp.ContentBlock
+	inbox   *Inbox
+	settled chan struct{}
+	err     error // set before settled is closed
+
+	answer   sync.Once
+	answered chan struct{}
+}
+
+// Add appends a text. It returns nil if the turn accepts no more texts.
+func (b *Inbox) Add(content []acp.ContentBlock) *Addition {
+	if b == nil {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed != nil {
+		return nil
+	}
+	a := &Addition{content: content, inbox: b, settled: make(chan struct{}), answered: make(chan struct{})}
+	b.waiting = append(b.waiting, a)
+	if len(b.waiting) == 1 && b.arrived != nil {
+		close(b.arrived)
+	}
+	return a
+}
+
+// Wait waits until the text is in the model's history. Otherwise it returns the
+// reason: ErrNotTaken, the cause of the turn's cancellation, or the failure of the
+// turn. If ctx ends first, it withdraws the text and returns the cause of ctx.
+func (a *Addition) Wait(ctx context.Context) error {
+	select {
+	case <-a.settled:
+	case <-ctx.Done():
+		if a.inbox.withdraw(a) {
+			return context.Cause(ctx)
+		}
+		<-a.settled
+	}
+	return a.err
+}
+
+// Answered reports that the user was told what became of the text. The turn goes on
+// only then, so that the model's answer comes after it. It may be called again.
+func (a *Addition) Answered() { a.answer.Do(func() { close(a.answered) }) }
+
+// withdraw removes a text that the turn has not taken yet.
+func (b *Inbox) withdraw(a *Addition) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	i := slices.Index(b.waiting, a)
+	if i < 0 {
+		return false
+	}
+	b.waiting = slices.Delete(b.waiting, i, i+1)
+	b.emptied()
+	return true
+}
+
+// emptied renews arrived once no text waits; the caller holds mu.
+func (b *Inbox) emptied() {
+	if len(b.waiting) == 0 && b.arrived != nil {
+		b.arrived = make(chan struct{})
+	}
+}
+
+// Arrived returns a channel that is closed when a text waits. A call that only
+// waits then returns early. It is nil for a nil Inbox.
+func (b *Inbox) Arrived() <-chan struct{} {
+	if b == nil {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.arrived == nil {
+		b.arrived = make(chan struct{})
+		if len(b.waiting) > 0 {
+			close(b.arrived)
+		}
+	}
+	return b.arrived
+}
+
+// isWaiting reports whether a text waits.
+func (b *Inbox) isWaiting() bool {
+	if b == nil {
+		return false
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.waiting) > 0
+}
+
+// take returns the next text, which settle must follow, or nil.
+func (b *Inbox) take() *Addition {
+	if b == nil {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.waiting) == 0 {
+		return nil
+	}
+	b.taken = b.waiting[0]
+	b.waiting = slices.Delete(b.waiting, 0, 1)
+	b.emptied()
+	return b.taken
+}
+
+// settle settles the text that take returned.
+func (b *Inbox) settle(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if a := b.taken; a != nil {
+		b.taken = nil
+		a.settle(err)
+	}
+}
+
+func (a *Addition) settle(err error) {
+	a.err = err
+	close(a.settled)
+}
+
+// closeIfEmpty closes the Inbox unless a text waits, and reports whether it is
+// closed. No text can then arrive between a turn's last look and its end.
+func (b *Inbox) closeIfEmpty() bool {
+	if b == nil {
+		return true
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.waiting) == 0 && b.closed == nil {
+		b.closed = ErrNotTaken
+	}
+	return b.closed != nil
+}
+
+// Close refuses further texts, and settles the waiting ones with err. A later Close
+// has no effect.
+func (b *Inbox) Close(err error) {
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed == nil {
+		b.closed = err
+	}
+	for _, a := range b.waiting {
+		a.settle(b.closed)
+	}
+	b.waiting = nil
+	if b.taken != nil {
+		b.taken.settle(b.closed)
+		b.taken = nil
+	}
+}

@@ -1,0 +1,79 @@
+package agent
+
+import (
+	"context"
+	"errors"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
+)
+
+// steered adds the texts of the user that wait to the history, and reports whether
+// there were any. The built-in models would run such a text as a command, so they get
+// none.
+func (t *turn) steered(ctx context.Context) (bool, error) {
+	if isDirect(t.model) {
+		t.inbox.Close(ErrNotTaken)
+		return false, nil
+	}
+	any := false
+	for ctx.Err() == nil {
+		a := t.inbox.take()
+		if a == nil {
+			break
+		}
+		refused, err := t.add(ctx, a.content)
+		if err != nil {
+			return any, err // the end of the turn settles the text
+		}
+		t.inbox.settle(refused)
+		select {
+		case <-a.answered:
+		case <-ctx.Done():
+		}
+		any = any || refused == nil
+	}
+	return any, nil
+}
+
+// add adds one text to the history. refused is the reason if the model may not see it.
+func (t *turn) add(ctx context.Context, content []acp.ContentBlock) (refused, err error) {
+	s := transcript.Steer{MessageID: t.NewID(), Content: content}
+	typed := transcript.Typed(content)
+	if t.Hooks != nil {
+		text, blocked, err := t.Hooks.Prompt(ctx, typed)
+		if err != nil {
+			return nil, err
+		}
+		if blocked != "" {
+			return errors.New(blocked), nil
+		}
+		s.Context = text
+	}
+	if err := t.fits(s.Message().Blocks); err != nil {
+		return err, nil
+	}
+	s.Attachments = t.short(ctx, content)
+	t.message.end()
+	t.Record(s)
+	t.history = append(t.history, s.Message())
+	t.words += "\n" + typed
+	return nil, nil
+}
+
+// restart lets the limits on rounds and repetitions begin anew, as a prompt does.
+func (t *turn) restart() {
+	t.mayRun, t.doom = 0, doom{}
+}
+
+// isOver reports whether the turn ends with the model's last answer: no text of the
+// user waits, and no hook makes it go on. From then on the turn takes no texts.
+func (t *turn) isOver(ctx context.Context) (bool, error) {
+	if t.inbox.isWaiting() {
+		return false, nil
+	}
+	if on, err := t.goesOn(ctx); err != nil || on {
+		return false, err
+	}
+	return t.inbox.closeIfEmpty(), nil
+}

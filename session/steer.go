@@ -1,0 +1,90 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/session/agent"
+	"github.com/zeph-acp/zeph-acp/session/llm/local"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
+)
+
+// steerCommand is the command that adds a text to the running turn, for clients that
+// lack _session/steering. Without a running turn the text is a prompt of its own.
+const steerCommand = "steer"
+
+// Steer adds a text to the turn that runs or is about to.
+func (s *Session) Steer(prompt []acp.ContentBlock) (acp.Steering, bool) {
+	t := s.current()
+	if t == nil || s.isCommand(transcript.Typed(prompt)) {
+		return nil, false
+	}
+	added := t.inbox.Add(prompt)
+	return steering{added}, added != nil
+}
+
+// steering is an acp.Steering.
+type steering struct{ *agent.Addition }
+
+func (s steering) Wait(ctx context.Context) error {
+	err := s.Addition.Wait(ctx)
+	if errors.Is(err, agent.ErrNotTaken) {
+		return acp.ErrNoTurn
+	}
+	return err
+}
+
+// current returns the oldest turn that is neither cancelled nor answered; nil if there
+// is none.
+func (s *Session) current() *turn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var oldest *turn
+	for t := range s.turns {
+		if !t.load && t.ctx.Err() == nil && (oldest == nil || t.number < oldest.number) {
+			oldest = t
+		}
+	}
+	return oldest
+}
+
+// isCommand reports whether a text is a command or a call of a tool, which needs a turn
+// of its own.
+func (s *Session) isCommand(typed string) bool {
+	typed = strings.TrimSpace(typed)
+	if !strings.HasPrefix(typed, "/") {
+		return false
+	}
+	name := strings.Fields(typed)[0][1:]
+	named := func(c acp.Command) bool { return c.Name == name }
+	return slices.ContainsFunc(s.commands(), named) || local.Spells(typed, s.runner().Tools())
+}
+
+// closeInbox settles the texts that the turn has not taken; err is the turn's failure.
+func (t *turn) closeInbox(err error) {
+	switch {
+	case t.ctx.Err() != nil:
+		err = context.Cause(t.ctx)
+	case err == nil:
+		err = agent.ErrNotTaken
+	}
+	t.inbox.Close(err)
+}
+
+// steers carries out a prompt that is the command to steer, if an earlier turn runs. It
+// returns false if the prompt needs a turn of its own.
+func (t *turn) steers(prompt []acp.ContentBlock) bool {
+	name, rest := local.Slash(strings.TrimSpace(transcript.Typed(prompt)))
+	if name != steerCommand || strings.TrimSpace(rest) == "" || transcript.Attached(prompt) > 0 {
+		return false
+	}
+	running := t.session.current()
+	if running == nil || running == t {
+		return false
+	}
+	t.added = running.inbox.Add([]acp.ContentBlock{acp.TextBlock(strings.TrimSpace(rest))})
+	return t.added != nil && t.added.Wait(t.ctx) == nil
+}
