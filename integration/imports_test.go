@@ -60,6 +60,7 @@ var importTable = []struct {
 	{"executors/tighten", nil},
 	{"executors/schedule/cron", nil},
 	{"executors/schedule", []string{"executors", "executors/schedule/cron", "executors/tighten"}},
+	{"executors/rewind", []string{"executors", "executors/files/walk", "executors/tighten", "executors/workspace"}},
 	{"executors/*", []string{"executors", "executors/backoff", "executors/command", "executors/workspace", "executors/pattern", "executors/tighten"}},
 	{"filter", []string{"executors", "executors/command", "executors/workspace", "filter/*"}},
 	{"filter/text", []string{"executors", "executors/automaton"}}, // spools its lines

@@ -236,7 +236,7 @@ func (s *Sessions) restore(ctx context.Context, client *acp.Client, p acp.LoadSe
 
 // recall rebuilds the session from its log and returns its last settings.
 func (s *Session) recall(events []transcript.Event) (want settings) {
-	s.history, s.titled = transcript.History(events), s.journal.title()
+	s.history, s.titled, s.number = transcript.History(events), s.journal.title(), transcript.LastNumber(events)
 	for _, e := range events {
 		if e, ok := e.(transcript.State); ok {
 			s.setState(e)
@@ -311,7 +311,11 @@ func (s *Sessions) Delete(ctx context.Context, id string) error {
 	if s.Store == nil {
 		return closed
 	}
-	return cmp.Or(s.Store.Delete(ctx, id), closed)
+	err := s.Store.Delete(ctx, id)
+	if err == nil && s.Deleted != nil {
+		s.Deleted(id)
+	}
+	return cmp.Or(err, closed)
 }
 
 // settings are the settings of a session that the user can change.

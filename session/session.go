@@ -98,8 +98,56 @@ type Tools interface {
 	// Expand returns the prompt for a command of an MCP server. It returns false if no
 	// server has that name. An error ends the turn.
 	Expand(ctx context.Context, name, rest string) (Expansion, bool, error)
+	// Files restores the files that turns changed.
+	Files() Files
+	// Confirm asks the user a question with a text in Markdown below it. It returns false
+	// if there is no user to ask.
+	Confirm(ctx context.Context, question, text string) bool
 	// Close ends background commands and waits for them.
 	Close()
+}
+
+// Files keeps the files that the turns of a session change.
+type Files interface {
+	// Begin begins the turn with that number and prompt, and End ends it.
+	Begin(turn int, messageID string)
+	End(ctx context.Context)
+	// Changed returns the number of files that each turn changed, by the turn's number; -1
+	// where they are no longer kept.
+	Changed() (map[int]int, error)
+	// Before plans the way back to the files before a turn; id names the rewind. Again
+	// plans the way forward after it.
+	Before(ctx context.Context, turn int, id string) (FilesPlan, error)
+	Again(ctx context.Context, id string) (FilesPlan, error)
+	// Complete ends a rewind whose mark is recorded.
+	Complete() error
+	// Recover ends what a killed process left. It returns the mark of a rewind whose
+	// files are restored, and a message for the user; each is empty if there is none.
+	Recover(ctx context.Context) (mark []byte, message string, err error)
+}
+
+// FilesPlan is a way to another state of the files.
+type FilesPlan struct {
+	Files []PlannedFile
+	Notes []string // for the user, such as changes that are not covered
+	// Apply restores the files. force also replaces those that differ. mark comes back
+	// from Recover if the process is killed before Complete.
+	Apply func(ctx context.Context, force bool, mark []byte) (FilesOutcome, error)
+}
+
+// PlannedFile is one file, link or directory of a plan.
+type PlannedFile struct {
+	Path, Name string // absolute; relative, for people
+	Change     string // "restore", "remove" or "create"
+	Differs    string // why it is not as the agent left it; empty if it is
+	Lost       string // why it cannot be restored; empty if it can
+}
+
+// FilesOutcome is the result of a plan.
+type FilesOutcome struct {
+	Changed []string // absolute paths
+	Kept    []string // names of files that differ
+	Failed  []string // names with reasons
 }
 
 // Command is a command of an MCP server, "SERVER:PROMPT".
@@ -132,6 +180,8 @@ type Sessions struct {
 	// Prepare, if not nil, is called after a client got the id of a new session,
 	// before its first prompt. It must not block.
 	Prepare func()
+	// Deleted, if not nil, is called after a session was deleted from the store.
+	Deleted func(id string)
 	// Imported returns the events that end the log of an imported session; nil adds
 	// no event.
 	Imported func() []transcript.Event
@@ -238,6 +288,8 @@ type Session struct {
 	journal journal
 
 	history []llm.Message // of the running turn
+	number  int           // of the last turn that is no command; also of the running turn
+	checked bool          // Recover was called; also of the running turn
 	titled  string        // the title last sent to the client; also of the running turn
 
 	announcing sync.Mutex    // held while commands are sent
@@ -362,6 +414,10 @@ func (s *Session) record(events ...transcript.Event) {
 				s.mu.Lock()
 				events = append(s.initial(), events...)
 				s.mu.Unlock()
+			}
+			if !e.Local {
+				s.number++
+				s.files().Begin(s.number, e.MessageID)
 			}
 			if s.journal.title() == "" && !e.Local {
 				events = append(events, transcript.Title{Title: titleOf(e.Content)})

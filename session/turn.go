@@ -17,7 +17,7 @@ type turn struct {
 	ctx     context.Context // a turn begins on one goroutine and runs on another
 	cancel  context.CancelCauseFunc
 	number  int                // in the order of the queue
-	load    bool               // a load, not a prompt
+	load    bool               // a load or a rewind, not a prompt
 	inbox   agent.Inbox        // the texts that the user adds
 	added   *agent.Addition    // the text that this prompt added to another turn; nil if it added none
 	before  *turn              // nil for the first
@@ -69,32 +69,43 @@ func (t *turn) Run(prompt []acp.ContentBlock) (reason acp.StopReason, err error)
 	}
 	s := t.session
 	s.announce(t.ctx)
+	err = t.hold(func(end func(...transcript.Event)) (err error) {
+		reason, err = t.run(prompt, end)
+		if s.journal.isBroken() != nil { // with the lease given up, nothing else may be added to the log
+			s.sayWarnings(t.ctx) // the warning that it could not be saved
+		}
+		return err
+	})
+	return reason, err
+}
+
+// hold calls do while this process holds the lease of the session. do may end the lease
+// before it returns, with the last events of the turn.
+func (t *turn) hold(do func(end func(...transcript.Event)) error) error {
+	s := t.session
 	end, moved, err := s.journal.begin(t.ctx, t.cancel)
 	if leased, ok := errors.AsType[*store.LeasedError](err); ok {
-		return "", fmt.Errorf("a turn of this session runs in another process: send the prompt again when that has ended (%w)", leased)
+		return fmt.Errorf("a turn of this session runs in another process: send the prompt again when that has ended (%w)", leased)
 	}
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer end()
 	if moved { // another process has continued the session
 		events, err := s.journal.events(t.ctx)
 		if err != nil {
-			return "", fmt.Errorf("read the session: %w", err)
+			return fmt.Errorf("read the session: %w", err)
 		}
 		s.adopt(t.ctx, s.recall(events))
 	}
-	reason, err = t.run(prompt, end)
-	if s.journal.isBroken() != nil { // with the lease given up, nothing else may be added to the log
-		s.sayWarnings(t.ctx) // the warning that it could not be saved
-	}
-	return reason, err
+	return do(end)
 }
 
 // run runs the prompt once its turn has come, and passes the last event to end.
 func (t *turn) run(prompt []acp.ContentBlock, end func(...transcript.Event)) (acp.StopReason, error) {
 	s := t.session
 	s.lookAround()
+	s.recoverFiles(t.ctx)
 	s.sayWarnings(t.ctx)
 	reason, err := s.answer(t.ctx, prompt, &t.inbox)
 	if err != nil && t.ctx.Err() != nil { // a failure after a cancel is a consequence of the cancel
@@ -152,6 +163,7 @@ func (s *Session) answer(ctx context.Context, prompt []acp.ContentBlock, inbox *
 		in.Expanded, in.Earlier = e.Content, e.Earlier
 	}
 	s.history, reason, err = s.runner().Turn(ctx, s.history, in)
+	s.files().End(ctx)
 	return reason, err
 }
 

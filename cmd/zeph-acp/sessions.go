@@ -172,7 +172,7 @@ func deleteSessions(cmd *cobra.Command, a *app.App, all []store.Session, ids []s
 		if gone[s.ID] {
 			continue
 		}
-		if err := a.Store.Delete(cmd.Context(), s.ID); err != nil {
+		if err := a.Sessions().Delete(cmd.Context(), s.ID); err != nil {
 			return err
 		}
 		gone[s.ID] = true

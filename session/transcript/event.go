@@ -240,6 +240,7 @@ var decoders = map[string]func([]byte) (Event, error){
 	State{}.Kind():      decode[State],
 	Cleared{}.Kind():    decode[Cleared],
 	Compaction{}.Kind(): decode[Compaction],
+	Rewound{}.Kind():    decode[Rewound],
 }
 
 func decode[E Event](data []byte) (Event, error) {

@@ -20,10 +20,10 @@ func Said(blocks []llm.Block) []llm.Block {
 }
 
 // History returns the messages that the model saw, as the turn loop would have left
-// them. A turn that was killed keeps its complete parts.
+// them. A turn that was killed keeps its complete parts, and one that was rewound is left out.
 func History(events []Event) []llm.Message {
 	var h historian
-	for _, e := range events {
+	for _, e := range Standing(events) {
 		h.add(e)
 	}
 	h.broken()

@@ -17,8 +17,10 @@ const maxReplayed = 512 << 10
 const interrupted = "[not ended: the agent was stopped, or the turn still runs in another process]"
 
 // Replay sends what the client was shown, in order and with the same ids. A call that
-// never ended is shown as failed. It stops at the first error of send.
+// never ended is shown as failed, and a turn that was rewound is left out. It stops at
+// the first error of send.
 func Replay(events []Event, caps acp.ClientCapabilities, send func(acp.SessionUpdate) error) error {
+	events = Standing(events)
 	r := replayer{caps: caps, send: send, open: map[string]bool{}, steps: map[string]string{}, terminals: map[string]string{}}
 	for _, e := range events {
 		if e, ok := e.(Result); ok {

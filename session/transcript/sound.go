@@ -68,6 +68,8 @@ func checkEvent(e Event) error {
 		return e.sound()
 	case Steer:
 		return e.sound()
+	case Rewound:
+		return e.sound()
 	case TurnEnd:
 		if !slices.Contains(stopReasons, e.Reason) {
 			return fmt.Errorf("unknown reason %q", e.Reason)

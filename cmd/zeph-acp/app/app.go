@@ -78,6 +78,7 @@ type App struct {
 
 	byEnv     string                              // the model that the environment selects
 	configDir string                              // of the user's files; empty means no directory
+	dataDir   string                              // empty means no directory
 	home      string                              // the user's home directory; empty means unknown
 	environ   func(string) string                 // looks up the environment of the process, without the saved keys
 	whence    func(string) string                 // returns where a key was set; nil means unknown
@@ -114,7 +115,7 @@ func New(l *config.Loaded, log *slog.Logger) *App {
 	}
 	a.Warnings, a.byEnv, a.environ, a.whence = l.Warnings, a.Model, l.Getenv, l.Whence
 	a.final, a.permits = l.Final, l.Permits
-	a.home, a.configDir = config.HomeDir(l.Getenv), l.Paths.Config
+	a.home, a.configDir, a.dataDir = config.HomeDir(l.Getenv), l.Paths.Config, l.Paths.Data
 	a.rules = newRulesFile(l, func() time.Time { return a.Now() }, log)
 	a.filters = newFilters(l)
 	a.Getenv = a.environment(l, saved)
@@ -235,8 +236,8 @@ func (a *App) Sessions() *session.Sessions {
 			a.openStore()
 			a.idle.begin()
 		},
-		Imported: importedLabels,
-		Modes:    a.modes(), Store: a.Store, NewID: a.NewID, Now: a.Now, Settle: a.Settle, Log: a.Log,
+		Imported: importedLabels, Deleted: a.forgetFiles,
+		Modes: a.modes(), Store: a.Store, NewID: a.NewID, Now: a.Now, Settle: a.Settle, Log: a.Log,
 	}
 }
 

@@ -161,9 +161,7 @@ func legible(text string) string {
 // was no answer. It sends a permission request about a tool call of its own, which all
 // clients can show.
 func (a *App) put(ctx context.Context, s session.Setup, q approval.Question, options []acp.PermissionOption) string {
-	shown := acp.ToolCall{
-		Update: acp.UpdateToolCall, ToolCallID: a.NewID(), Status: acp.ToolPending, Kind: string(executors.KindOther), Title: executors.Shown(q.Title),
-	}
+	shown := acp.ToolCall{Title: executors.Shown(q.Title)}
 	if q.Text != "" {
 		b := acp.TextBlock("```json\n" + legible(executors.Shown(q.Text)) + "\n```")
 		shown.Content = append(shown.Content, acp.ToolContent{Type: "content", Content: &b})
@@ -172,6 +170,12 @@ func (a *App) put(ctx context.Context, s session.Setup, q approval.Question, opt
 		before, after := executors.Shown(q.Before), executors.Shown(q.After)
 		shown.Content = append(shown.Content, acp.ToolContent{Type: "diff", Path: filepath.Join(s.CWD, "definition.json"), OldText: &before, NewText: &after})
 	}
+	return a.putCall(ctx, s, shown, options)
+}
+
+// putCall puts a question with this title and content.
+func (a *App) putCall(ctx context.Context, s session.Setup, shown acp.ToolCall, options []acp.PermissionOption) string {
+	shown.Update, shown.ToolCallID, shown.Status, shown.Kind = acp.UpdateToolCall, a.NewID(), acp.ToolPending, string(executors.KindOther)
 	send := func(u acp.ToolCall) {
 		if err := s.Client.Update(ctx, s.ID, u); err != nil {
 			a.Log.Debug("question", "session", s.ID, "err", err)

@@ -15,6 +15,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/overflow"
 	"github.com/zeph-acp/zeph-acp/executors/policy"
 	"github.com/zeph-acp/zeph-acp/executors/quota"
+	"github.com/zeph-acp/zeph-acp/executors/rewind"
 	"github.com/zeph-acp/zeph-acp/executors/shell"
 	"github.com/zeph-acp/zeph-acp/executors/shell/process"
 	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
@@ -53,6 +54,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 		}, &a.vectors, a.Log),
 	}
 	k.mcp, k.model = a.mcpSession(cfg, s), s.Model
+	k.rewind, k.confirm = a.rewinder(cfg, s, in), a.confirm(s)
 	k.gates = a.newGates(cfg, s, in.home, k.mcp)
 	k.hooks, k.answers = a.hooks(cfg, s, in), remembered
 	k.cache.Busy = func() bool { return bash.Running() > 0 }
@@ -60,7 +62,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 	tools := executors.NewDynExecutor(
 		k.skills,
 		box.Middleware(bash),
-		fileTools(cfg, s, in.files, caps),
+		fileTools(cfg, s, in.files, caps, k.rewind),
 		web.New(cfg.Tools.Scrape),
 		diagnostics.New(local, in.roots, cfg.Tools.Diagnostics),
 		k.long.Tools(),
@@ -92,6 +94,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 		k.gates.anomaly.Link(),
 		k.gates.utility.Link(),
 		permission.Middleware,
+		k.rewind.Middleware,
 		k.cache.Middleware,
 		cfg.Tools.Retry.Middleware,
 		k.long.Middleware,
@@ -144,7 +147,7 @@ func shellTools(cfg config.Config, client *acp.Client, roots *workspace.Roots, t
 
 // fileTools returns the file tools. They read and write through the client as
 // far as its capabilities allow, else on the disk.
-func fileTools(cfg config.Config, s session.Setup, roots *workspace.Roots, caps acp.ClientCapabilities) executors.Executor {
+func fileTools(cfg config.Config, s session.Setup, roots *workspace.Roots, caps acp.ClientCapabilities, kept *rewind.Session) executors.Executor {
 	var fs files.FS = files.Disk{Roots: roots, MaxBytes: cfg.Tools.File.MaxFileBytes}
 	if caps.ReadTextFile || caps.WriteTextFile {
 		fs = &ideproxy.FS{
@@ -152,7 +155,7 @@ func fileTools(cfg config.Config, s session.Setup, roots *workspace.Roots, caps 
 			Read: caps.ReadTextFile, Write: caps.WriteTextFile,
 		}
 	}
-	return files.New(fs, roots, cfg.Tools.File)
+	return files.New(noting(kept, fs, caps), roots, cfg.Tools.File)
 }
 
 // Catalogue returns the tools of a session whose configuration enables all of

@@ -13,10 +13,12 @@ import (
 // them.
 func extensions(sessions *session.Sessions) map[string]acp.Extension {
 	return map[string]acp.Extension{
-		"_zeph/tools":          extension(func(_ context.Context, p struct{}) (any, error) { return tools(), nil }),
-		"_zeph/mcp":            extension(func(ctx context.Context, p sessionID) (any, error) { return servers(ctx, sessions, p) }),
-		"_zeph/session/export": extension(func(ctx context.Context, p sessionID) (any, error) { return export(ctx, sessions, p) }),
-		"_zeph/session/import": extension(func(ctx context.Context, p imported) (any, error) { return p.store(ctx, sessions) }),
+		"_session/rewind":        extension(func(ctx context.Context, p rewindParams) (any, error) { return rewindSession(ctx, sessions, p) }),
+		"_session/rewind_points": extension(func(ctx context.Context, p sessionID) (any, error) { return rewindPoints(ctx, sessions, p) }),
+		"_zeph/tools":            extension(func(_ context.Context, p struct{}) (any, error) { return tools(), nil }),
+		"_zeph/mcp":              extension(func(ctx context.Context, p sessionID) (any, error) { return servers(ctx, sessions, p) }),
+		"_zeph/session/export":   extension(func(ctx context.Context, p sessionID) (any, error) { return export(ctx, sessions, p) }),
+		"_zeph/session/import":   extension(func(ctx context.Context, p imported) (any, error) { return p.store(ctx, sessions) }),
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/mcp"
 	"github.com/zeph-acp/zeph-acp/executors/overflow"
 	"github.com/zeph-acp/zeph-acp/executors/quota"
+	"github.com/zeph-acp/zeph-acp/executors/rewind"
 	"github.com/zeph-acp/zeph-acp/executors/shell"
 	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
 	"github.com/zeph-acp/zeph-acp/filter"
@@ -45,6 +46,8 @@ type keeper struct {
 	model    func() llm.Model
 	gates    gates
 	rules    *rulesGates
+	rewind   *rewind.Session                                       // nil if no files are kept
+	confirm  func(ctx context.Context, question, text string) bool // nil if there is no user
 }
 
 // Reset drops the results and the system prompt, and restarts the counters.

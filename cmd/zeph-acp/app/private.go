@@ -9,6 +9,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/answers"
 	"github.com/zeph-acp/zeph-acp/executors/approval"
 	"github.com/zeph-acp/zeph-acp/executors/hooks"
+	"github.com/zeph-acp/zeph-acp/executors/rewind"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
@@ -17,7 +18,7 @@ import (
 // time, the database would lose its locks.
 func ownFiles(p config.Paths) *workspace.Own {
 	settings := []string{"config.toml", "config.toml.bak*", "filters.toml", answers.FileName, hooks.FileName, keys.FileName, keys.FileName + ".lock", keys.LoginsFile, keys.Temporary("*")}
-	data := []string{config.StoreFile, config.StoreFile + "-wal", config.StoreFile + "-shm", config.StoreFile + "-journal", config.StoreFile + "*", listsFile, keys.Temporary(listsFile), approval.FileName, keys.Temporary(approval.FileName)}
+	data := []string{config.StoreFile, config.StoreFile + "-wal", config.StoreFile + "-shm", config.StoreFile + "-journal", config.StoreFile + "*", listsFile, keys.Temporary(listsFile), approval.FileName, keys.Temporary(approval.FileName), rewind.DirName}
 	state := []string{"audit.jsonl", "audit.jsonl*"}
 	places := []workspace.Place{{Dir: p.Config, Files: settings}, {Dir: p.Data, Files: data}, {Dir: p.State, Files: state}}
 	if p.Config == p.Data && p.Data == p.State { // ZEPH_HOME, which may be a project of the user

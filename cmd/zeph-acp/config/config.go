@@ -28,6 +28,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/policy"
 	"github.com/zeph-acp/zeph-acp/executors/quota"
 	"github.com/zeph-acp/zeph-acp/executors/retry"
+	"github.com/zeph-acp/zeph-acp/executors/rewind"
 	"github.com/zeph-acp/zeph-acp/executors/shell"
 	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
 	"github.com/zeph-acp/zeph-acp/executors/trust"
@@ -69,6 +70,7 @@ type Tools struct {
 	Overflow        overflow.Config         `toml:"overflow"`
 	ResultCache     cache.Config            `toml:"result_cache"`
 	Retry           retry.Config            `toml:"retry"`
+	Rewind          rewind.Config           `toml:"rewind"`
 	TAFC            toolset.TAFC            `toml:"tafc"`
 	Dependencies    toolset.Dependencies    `toml:"dependencies"`
 	Hooks           hooks.Config            `toml:"hooks"`
@@ -109,6 +111,7 @@ func Defaults() Config {
 			Overflow:        overflow.Defaults(),
 			ResultCache:     cache.Defaults(),
 			Retry:           retry.Defaults(),
+			Rewind:          rewind.Defaults(),
 			TAFC:            toolset.TAFCDefaults(),
 			Dependencies:    toolset.DependenciesDefaults(),
 			Hooks:           hooks.Defaults(),
@@ -160,6 +163,7 @@ func sections() []section {
 		sectionOf("tools.overflow", func(c *Config) *overflow.Config { return &c.Tools.Overflow }),
 		sectionOf("tools.result_cache", func(c *Config) *cache.Config { return &c.Tools.ResultCache }),
 		sectionOf("tools.retry", func(c *Config) *retry.Config { return &c.Tools.Retry }),
+		sectionOf("tools.rewind", func(c *Config) *rewind.Config { return &c.Tools.Rewind }),
 		sectionOf("tools.tafc", func(c *Config) *toolset.TAFC { return &c.Tools.TAFC }),
 		sectionOf("tools.dependencies", func(c *Config) *toolset.Dependencies { return &c.Tools.Dependencies }),
 		sectionOf("tools.trust", func(c *Config) *trust.Config { return &c.Tools.Trust }),

@@ -1,0 +1,252 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/executors/files"
+	"github.com/zeph-acp/zeph-acp/executors/rewind"
+	"github.com/zeph-acp/zeph-acp/executors/shell/rollback"
+	"github.com/zeph-acp/zeph-acp/session"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
+)
+
+// rewinder returns the keeper of the files that a session changes; nil if no files
+// are kept.
+func (a *App) rewinder(cfg config.Config, s session.Setup, in sessionDirs) *rewind.Session {
+	if a.checking != nil {
+		return nil
+	}
+	return rewind.New(rewind.Options{
+		Config: cfg.Tools.Rewind, Data: a.dataDir, Session: s.ID, Roots: in.files, Dirs: in.roots.Dirs(),
+		Writes: func(script string) ([]string, bool) {
+			return rollback.Writes(script, command.Shell{Dir: in.roots.Cwd(), Home: in.home})
+		},
+		Now: a.Now, Log: a.Log,
+	})
+}
+
+// noting returns fs in a form by which the rewinder notes the texts of the editor.
+func noting(kept *rewind.Session, fs files.FS, caps acp.ClientCapabilities) files.FS {
+	if kept == nil {
+		return fs
+	}
+	return kept.Editor(fs, caps.ReadTextFile, caps.WriteTextFile)
+}
+
+// Files returns the files that the session keeps.
+func (k *keeper) Files() session.Files {
+	if k.rewind == nil {
+		return nil
+	}
+	return keptFiles{k.rewind, k}
+}
+
+// keptFiles adapts a [rewind.Session] to session.Files.
+type keptFiles struct {
+	*rewind.Session
+	keeper *keeper
+}
+
+func (f keptFiles) Before(ctx context.Context, turn int, id string) (session.FilesPlan, error) {
+	p, err := f.Session.Before(ctx, turn, id)
+	return f.plan(p, err)
+}
+
+func (f keptFiles) Again(ctx context.Context, id string) (session.FilesPlan, error) {
+	p, err := f.Session.Again(ctx, id)
+	return f.plan(p, err)
+}
+
+func (f keptFiles) plan(p *rewind.Plan, err error) (session.FilesPlan, error) {
+	if err != nil {
+		return session.FilesPlan{}, err
+	}
+	out := session.FilesPlan{Notes: p.Left, Apply: func(ctx context.Context, force bool, mark []byte) (session.FilesOutcome, error) {
+		done, err := p.Apply(ctx, force, mark)
+		f.keeper.cache.Clear()
+		return session.FilesOutcome(done), err
+	}}
+	for _, step := range p.Steps {
+		out.Files = append(out.Files, session.PlannedFile{
+			Path: step.Path, Name: executors.OneLine(p.Rel(step)), Change: step.Verb(), Differs: step.Foreign, Lost: step.Lost,
+		})
+	}
+	if n := f.keeper.shell.Running(); n > 0 {
+		out.Notes = append(out.Notes, "a command still runs in the background, and may change files again")
+	}
+	return out, nil
+}
+
+// Confirm asks the user a question.
+func (k *keeper) Confirm(ctx context.Context, question, text string) bool {
+	return k.confirm != nil && k.confirm(ctx, question, text)
+}
+
+// confirm returns the function that asks the user a question; nil if there is no
+// user.
+func (a *App) confirm(s session.Setup) func(ctx context.Context, question, text string) bool {
+	if a.Alone || a.checking != nil {
+		return nil
+	}
+	return func(ctx context.Context, question, text string) bool {
+		b := acp.TextBlock(executors.Shown(text))
+		return a.putCall(ctx, s, acp.ToolCall{
+			Title: executors.Shown(question), Content: []acp.ToolContent{{Type: "content", Content: &b}},
+		}, yesOrNo) == approveOnce
+	}
+}
+
+// rewindPoint is one point in the answer to _session/rewind_points.
+type rewindPoint struct {
+	MessageID string `json:"messageId"`
+	Index     int    `json:"index"` // the number of the turn
+	Text      string `json:"text"`
+	Files     *int   `json:"files"` // changed by the turn; null if they are no longer kept
+}
+
+func rewindPoints(ctx context.Context, sessions *session.Sessions, p sessionID) (any, error) {
+	if p.SessionID == nil {
+		return nil, &acp.ParamsError{Field: "sessionId", Reason: "is required"}
+	}
+	points, err := sessions.RewindPoints(ctx, *p.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	out := []rewindPoint{}
+	for _, at := range points {
+		point := rewindPoint{MessageID: at.MessageID, Index: at.Number, Text: at.Text}
+		if at.Files >= 0 {
+			point.Files = &at.Files
+		}
+		out = append(out, point)
+	}
+	return map[string]any{"points": out}, nil
+}
+
+// rewindParams are the params of _session/rewind. BeforeMessage is the form of other
+// agents for MessageID.
+type rewindParams struct {
+	SessionID     *string         `json:"sessionId"`
+	MessageID     string          `json:"messageId"`
+	BeforeMessage json.RawMessage `json:"beforeMessage"`
+	Mode          string          `json:"mode"`
+	DryRun        bool            `json:"dryRun"`
+	Overwrite     bool            `json:"overwrite"`
+	Redo          bool            `json:"redo"`
+}
+
+// request checks the params.
+func (p rewindParams) request() (r session.RewindRequest, err error) {
+	r = session.RewindRequest{MessageID: p.MessageID, Mode: p.Mode, Redo: p.Redo, DryRun: p.DryRun, Overwrite: p.Overwrite}
+	if p.SessionID == nil {
+		return r, &acp.ParamsError{Field: "sessionId", Reason: "is required"}
+	}
+	if len(p.BeforeMessage) > 0 && r.MessageID == "" {
+		var named struct {
+			MessageID string `json:"messageId"`
+		}
+		if json.Unmarshal(p.BeforeMessage, &r.MessageID) != nil {
+			if err := json.Unmarshal(p.BeforeMessage, &named); err != nil {
+				return r, &acp.ParamsError{Field: "beforeMessage", Reason: "must be the id of a message, or an object with messageId"}
+			}
+			r.MessageID = named.MessageID
+		}
+	}
+	switch r.Mode {
+	case transcript.RewindFiles, transcript.RewindConversation, transcript.RewindBoth:
+	case "":
+		r.Mode = transcript.RewindBoth
+	default:
+		return r, &acp.ParamsError{Field: "mode", Reason: "must be files, conversation or both"}
+	}
+	if r.MessageID == "" && !r.Redo {
+		return r, &acp.ParamsError{Field: "messageId", Reason: "is required"}
+	}
+	return r, nil
+}
+
+// rewindAnswer is the answer to _session/rewind.
+type rewindAnswer struct {
+	Rewound      bool             `json:"rewound"`
+	Files        *rewoundFiles    `json:"files,omitempty"`
+	Conversation *rewoundMessages `json:"conversation,omitempty"`
+}
+
+type rewoundFiles struct {
+	Changed []string      `json:"filesChanged"` // absolute paths; those that would change after a dry run
+	Differs []rewoundFile `json:"differs"`      // not as the agent left them; changed only with overwrite
+	Failed  []rewoundFile `json:"failed"`
+	Notes   []string      `json:"notes,omitempty"`
+}
+
+type rewoundFile struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
+
+type rewoundMessages struct {
+	Rewound         bool `json:"rewound"`
+	MessagesDropped int  `json:"messagesDropped"`
+}
+
+func rewindSession(ctx context.Context, sessions *session.Sessions, p rewindParams) (any, error) {
+	r, err := p.request()
+	if err != nil {
+		return nil, err
+	}
+	result, err := sessions.Rewind(ctx, *p.SessionID, r)
+	if errors.Is(err, session.ErrNoTurn) {
+		return nil, &acp.ParamsError{Field: "messageId", Reason: err.Error()}
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := rewindAnswer{Rewound: result.Rewound}
+	if result.Mode != transcript.RewindConversation {
+		out.Files = rewoundOf(result, r)
+	}
+	if result.Mode != transcript.RewindFiles {
+		out.Conversation = &rewoundMessages{result.Rewound, result.MessagesDropped}
+	}
+	return out, nil
+}
+
+func rewoundOf(result session.RewindResult, r session.RewindRequest) *rewoundFiles {
+	out := &rewoundFiles{Changed: []string{}, Differs: []rewoundFile{}, Failed: []rewoundFile{}, Notes: result.Notes}
+	for _, f := range result.Plan {
+		switch {
+		case f.Lost != "":
+			out.Failed = append(out.Failed, rewoundFile{f.Path, f.Lost})
+		case f.Differs != "" && !(r.Overwrite && result.Rewound):
+			out.Differs = append(out.Differs, rewoundFile{f.Path, f.Differs})
+		case r.DryRun:
+			out.Changed = append(out.Changed, f.Path)
+		}
+	}
+	if result.Rewound {
+		out.Changed = append(out.Changed, result.Outcome.Changed...)
+	}
+	return out
+}
+
+// forgetFiles removes what is kept for a deleted session.
+func (a *App) forgetFiles(id string) {
+	if a.dataDir == "" {
+		return
+	}
+	if _, err := os.Lstat(filepath.Join(a.dataDir, rewind.DirName)); err != nil {
+		return
+	}
+	if err := rewind.Forget(a.dataDir, id); err != nil {
+		a.Log.Warn("the kept files of a session cannot be removed", "session", id, "err", fmt.Errorf("rewind: %w", err))
+	}
+}

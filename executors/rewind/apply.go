@@ -1,0 +1,267 @@
+package rewind
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+)
+
+// journal describes a rewind while it runs, and afterwards for its redo.
+type journal struct {
+	ID     string            `json:"id"`
+	Redo   bool              `json:"redo,omitempty"`
+	Points []int             `json:"points,omitempty"` // that it undoes
+	Files  map[string]Change `json:"files,omitempty"`  // from After to Before
+	Mark   []byte            `json:"mark,omitempty"`   // see Apply
+}
+
+// The files of a rewind that is not complete.
+func (s *Session) runningFile() string { return filepath.Join(s.dir, "running.json") }
+func (s *Session) doneFile() string    { return filepath.Join(s.dir, "done.json") }
+
+// Outcome is the result of a rewind.
+type Outcome struct {
+	Changed []string // absolute paths of files and links
+	Kept    []string // files that were left because they are not as the agent left them
+	Failed  []string // files that could not be restored, each with its reason
+}
+
+// Apply restores the files. force also replaces the files that are not as the
+// agent left them. The caller then records mark, and calls Complete. If the process
+// ends before that, Recover returns mark.
+func (p *Plan) Apply(ctx context.Context, force bool, mark []byte) (Outcome, error) {
+	s := p.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out Outcome
+	j := p.record
+	j.Mark, j.Files = mark, map[string]Change{}
+	var steps []Step
+	for _, step := range p.Steps {
+		rel := p.Rel(step)
+		switch {
+		case step.Lost != "":
+			out.Failed = append(out.Failed, fmt.Sprintf("%s: %s", rel, step.Lost))
+		case step.Foreign != "" && !force:
+			out.Kept = append(out.Kept, rel)
+		default:
+			if now := s.current(ctx, step.Path); differs(now, step.From) && !now.isDir() { // changed during the question
+				out.Kept = append(out.Kept, rel)
+				continue
+			}
+			steps = append(steps, step)
+			j.Files[step.Path] = Change{Before: step.From, After: step.To}
+		}
+	}
+	if err := writeJSON(s.runningFile(), j, true); err != nil {
+		return out, fmt.Errorf("keep a journal of the rewind: %w", err)
+	}
+	failed := s.restore(ctx, steps)
+	for _, step := range steps {
+		if err := failed[step.Path]; err != nil {
+			out.Failed = append(out.Failed, fmt.Sprintf("%s: %v", p.Rel(step), workspace.Cause(err)))
+			delete(j.Files, step.Path)
+		} else if !step.From.isDir() && !step.To.isDir() {
+			out.Changed = append(out.Changed, step.Path)
+		}
+	}
+	if err := writeJSON(s.runningFile(), j, true); err != nil {
+		return out, err
+	}
+	return out, os.Rename(s.runningFile(), s.doneFile())
+}
+
+// Complete ends a rewind after its mark was recorded.
+func (s *Session) Complete() error {
+	var j journal
+	ok, err := readJSON(s.doneFile(), &j)
+	if err != nil || !ok {
+		return err
+	}
+	if !j.Redo {
+		return os.Rename(s.doneFile(), s.rewindFile(j.ID))
+	}
+	return errors.Join(os.Remove(s.doneFile()), ignoreMissing(os.Remove(s.rewindFile(j.ID))))
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// restore makes the steps, and returns the errors by path.
+func (s *Session) restore(ctx context.Context, steps []Step) map[string]error {
+	failed := map[string]error{}
+	at := place{roots: s.Roots.Writing()}
+	defer at.close()
+	try := func(step Step, do func() error) {
+		if failed[step.Path] == nil {
+			if err := do(); err != nil {
+				failed[step.Path] = err
+			}
+		}
+	}
+	deepest := slices.SortedFunc(slices.Values(steps), func(a, b Step) int { return cmp.Compare(b.Path, a.Path) })
+	for _, step := range deepest {
+		if step.From.exists() && step.From.Mode.Type() != step.To.Mode.Type() || !step.To.exists() {
+			try(step, func() error {
+				err := at.remove(step.Path)
+				if step.From.isDir() && !step.To.exists() && errors.Is(err, errNotEmpty) {
+					return nil // files of the user are in it
+				}
+				return err
+			})
+		}
+	}
+	for _, step := range slices.Backward(deepest) {
+		if step.To.isDir() && !step.From.isDir() {
+			try(step, func() error { return at.mkdir(step.Path) })
+		}
+	}
+	for _, step := range steps {
+		switch {
+		case step.To.isLink():
+			try(step, func() error { return at.link(step.Path, step.To.Target) })
+		case step.To.isFile():
+			try(step, func() error { return s.restoreFile(ctx, &at, step) })
+		}
+	}
+	for _, step := range deepest {
+		if step.To.isDir() {
+			try(step, func() error { return at.chmod(step.Path, step.To.perm()) })
+		}
+	}
+	return failed
+}
+
+// restoreFile restores a file: texts through the editor, so that its buffer
+// follows.
+func (s *Session) restoreFile(ctx context.Context, at *place, step Step) error {
+	from, to := step.From, step.To
+	if from.isFile() && from.Hash == to.Hash {
+		return at.chmod(step.Path, to.perm())
+	}
+	data, err := s.contents.get(to.Hash)
+	if err != nil {
+		return err
+	}
+	if !s.through.writes() || !isText(data) {
+		return at.write(step.Path, data, to.perm())
+	}
+	if from.isFile() && from.perm()&0o200 == 0 {
+		if err := at.chmod(step.Path, from.perm()|0o200); err != nil {
+			return err
+		}
+	}
+	if err := s.through.FS.WriteFile(ctx, step.Path, string(data)); err != nil {
+		return err
+	}
+	return at.chmod(step.Path, to.perm())
+}
+
+// Recover completes the turn and the rewind in which a process was killed. It
+// returns the mark of a rewind whose files are restored, which the caller records
+// unless it is recorded already before it calls Complete; and a message for the user.
+func (s *Session) Recover(ctx context.Context) (mark []byte, message string, err error) {
+	if s == nil {
+		return nil, "", nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, err := os.Lstat(s.dir); err != nil {
+		return nil, "", ignoreMissing(err)
+	}
+	s.recoverTurns(ctx)
+	var j journal
+	if ok, err := readJSON(s.doneFile(), &j); ok || err != nil {
+		return j.Mark, "A rewind was interrupted after it had restored the files. It is now complete.", err
+	}
+	ok, err := readJSON(s.runningFile(), &j)
+	if !ok || err != nil {
+		return nil, "", err
+	}
+	return nil, s.undo(ctx, j), os.Remove(s.runningFile())
+}
+
+// undo takes back an interrupted rewind, and returns a message for the user.
+func (s *Session) undo(ctx context.Context, j journal) string {
+	var steps []Step
+	var left []string
+	for path, c := range j.Files {
+		now := s.current(ctx, path)
+		switch {
+		case !differs(now, c.Before):
+		case differs(now, c.After) && now.exists() && !now.isDir():
+			left = append(left, s.Roots.Rel(path))
+		default:
+			steps = append(steps, Step{Path: path, From: now, To: c.Before})
+		}
+	}
+	slices.SortFunc(steps, func(a, b Step) int { return cmp.Compare(a.Path, b.Path) })
+	failed := s.restore(ctx, steps)
+	for path, err := range failed {
+		left = append(left, fmt.Sprintf("%s (%v)", s.Roots.Rel(path), workspace.Cause(err)))
+	}
+	message := "A rewind was interrupted. The files are as they were before it."
+	if len(left) > 0 {
+		slices.Sort(left)
+		message += fmt.Sprintf(" Not restored: %s.", joined(left))
+	}
+	return message
+}
+
+// recoverTurns completes the points of turns in which a process was killed.
+func (s *Session) recoverTurns(ctx context.Context) {
+	all, err := s.points()
+	if err != nil {
+		return
+	}
+	for _, p := range all {
+		if p.Open == "" {
+			continue
+		}
+		var before index
+		if ok, _ := readJSON(s.openFile(p.Seq), &before); ok {
+			if now, err := s.survey(ctx, before); err == nil {
+				s.found = map[string]bool{}
+				s.compare(p, before, now, true)
+			} else {
+				p.Left = append(p.Left, err.Error())
+			}
+			os.Remove(s.openFile(p.Seq))
+		}
+		for path, c := range p.Files {
+			if !c.After.exists() && !c.Unsure { // the call may not have ended
+				c.After, c.Unsure = s.stateOf(path), true
+				p.Files[path] = c
+			}
+		}
+		p.Open = ""
+		s.save(p)
+	}
+}
+
+// joined joins names for a message, at most ten.
+func joined(names []string) string {
+	const most = 10
+	more := ""
+	if n := len(names) - most; n > 0 {
+		names, more = names[:most], fmt.Sprintf(" and %d more", n)
+	}
+	text := ""
+	for i, name := range names {
+		if i > 0 {
+			text += ", "
+		}
+		text += name
+	}
+	return text + more
+}

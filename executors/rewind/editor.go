@@ -1,0 +1,116 @@
+package rewind
+
+import (
+	"context"
+	"sync"
+)
+
+// Editor is an FS that notes the texts which a tool read and wrote. So the
+// text of a buffer with unsaved changes is kept too, without another request to
+// the editor.
+type Editor struct {
+	FS
+	read, write bool // through the editor; otherwise the FS is the disk
+
+	mu     sync.Mutex
+	noting bool
+	last   map[string]string // as last read
+	wrote  map[string]written
+}
+
+// written is a text that replaced another one. Old is nil if no tool read it
+// before.
+type written struct {
+	old *string
+	new string
+}
+
+// Editor returns fs in a form that notes texts. read and write report whether fs
+// reads and writes through the editor. It returns fs if s is nil.
+func (s *Session) Editor(fs FS, read, write bool) FS {
+	if s == nil {
+		return fs
+	}
+	s.through = &Editor{FS: fs, read: read, write: write}
+	return s.through
+}
+
+func (e *Editor) reads() bool  { return e != nil && e.read }
+func (e *Editor) writes() bool { return e != nil && e.write }
+
+// ReadFile reads as the FS does.
+func (e *Editor) ReadFile(ctx context.Context, path string) (string, error) {
+	text, err := e.FS.ReadFile(ctx, path)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.noting && err == nil {
+		if _, ok := e.wrote[path]; !ok {
+			e.last[path] = text
+		}
+	}
+	return text, err
+}
+
+// WriteFile writes as the FS does.
+func (e *Editor) WriteFile(ctx context.Context, path, text string) error {
+	err := e.FS.WriteFile(ctx, path, text)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.noting && err == nil {
+		w := e.wrote[path]
+		if old, ok := e.last[path]; ok && w.old == nil {
+			w.old = &old
+		}
+		w.new = text
+		e.wrote[path] = w
+	}
+	return err
+}
+
+// begin begins to note texts. Calls that change files run alone.
+func (e *Editor) begin() {
+	if e == nil {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.noting, e.last, e.wrote = true, map[string]string{}, map[string]written{}
+}
+
+// end returns the texts that were written since begin.
+func (e *Editor) end() map[string]written {
+	if e == nil {
+		return nil
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	wrote := e.wrote
+	e.noting, e.last, e.wrote = false, nil, nil
+	return wrote
+}
+
+// edited returns a change with the texts that a tool exchanged, since the disk
+// may have others.
+func (s *Session) edited(path string, c Change, w written) Change {
+	if _, refused := s.Roots.Readable().Refuses(path); refused {
+		return c
+	}
+	if w.old != nil && s.fresh[path] {
+		c.Before = s.withText(c.Before, *w.old)
+	}
+	c.After = s.withText(c.After, w.new)
+	return c
+}
+
+// withText returns the state of a file with another content.
+func (s *Session) withText(state State, text string) State {
+	hash, err := s.contents.put([]byte(text))
+	if err != nil || state.exists() && !state.isFile() {
+		return state
+	}
+	if !state.exists() {
+		state.Mode = 0o644 | present
+	}
+	state.Hash, state.Size, state.Left = hash, int64(len(text)), ""
+	return state
+}

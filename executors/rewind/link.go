@@ -1,0 +1,320 @@
+package rewind
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/files/walk"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+)
+
+// Middleware notes the changes of the calls that pass. It adds no link if s is
+// nil.
+func (s *Session) Middleware(next executors.Executor) executors.Executor {
+	if s == nil {
+		return next
+	}
+	return link{next, s}
+}
+
+type link struct {
+	executors.Executor
+	session *Session
+}
+
+// Execute keeps the files that a call may change, and notes their state
+// afterwards. A call whose files cannot be kept runs all the same.
+func (l link) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
+	s := l.session
+	paths, all := s.touches(call)
+	if len(paths) == 0 && !all {
+		return l.Executor.Execute(ctx, call)
+	}
+	paths = s.prepare(ctx, paths, all)
+	res, err := l.Executor.Execute(ctx, call)
+	s.note(context.WithoutCancel(ctx), paths)
+	return res, err
+}
+
+// touches returns the paths that a call may change, or that it may change any
+// file.
+func (s *Session) touches(call *executors.Call) (paths []string, all bool) {
+	switch {
+	case call.Spec.Effect&executors.Mutates == 0:
+		return nil, false
+	case call.Card.Command == "":
+		return call.Card.Paths, false
+	case call.Judged != nil && call.Judged.ReadOnly:
+		return nil, false
+	}
+	return s.Writes(call.Card.Command)
+}
+
+// prepare keeps the present state of the files before a call, and returns the paths
+// to look at after it.
+func (s *Session) prepare(ctx context.Context, paths []string, all bool) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.turn == 0 {
+		return nil
+	}
+	p, err := s.started()
+	if err != nil {
+		s.Log.Warn("the files before a call cannot be kept", "session", s.Session, "err", err)
+		return nil
+	}
+	if all {
+		s.surveyBefore(ctx, p)
+		s.dirty = true
+		s.save(p)
+		return nil
+	}
+	paths, s.fresh = s.entries(paths), map[string]bool{}
+	for _, path := range paths {
+		s.keep(ctx, p, path)
+	}
+	s.through.begin()
+	s.save(p)
+	return paths
+}
+
+// entries returns the paths without links, and for a path that does not exist the
+// first missing directory of it too.
+func (s *Session) entries(paths []string) []string {
+	roots := s.Roots.Writing()
+	var all []string
+	add := func(path string) {
+		if !roots.Contains(path) || roots.InGit(path) {
+			return
+		}
+		all = append(all, path)
+		for at := filepath.Dir(path); roots.Contains(at); at = filepath.Dir(at) {
+			if _, err := roots.Lstat(at); !missing(err) {
+				break
+			}
+			all = append(all, at)
+		}
+	}
+	for _, path := range paths {
+		if full, err := roots.Resolve(path); err == nil {
+			add(full)
+		}
+		if entry, err := roots.ResolveEntry(filepath.Clean(path)); err == nil {
+			add(entry)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// keep notes the state of a path, and of all that is below it, before its first
+// change in the turn.
+func (s *Session) keep(ctx context.Context, p *Point, path string) {
+	add := func(abs string) {
+		if _, ok := p.Files[abs]; !ok {
+			p.Files[abs], s.fresh[abs] = Change{Before: s.stateBefore(ctx, p, abs)}, true
+		}
+	}
+	add(path)
+	s.below(ctx, path, add)
+}
+
+// stateBefore returns the state of a path before the turn.
+func (s *Session) stateBefore(ctx context.Context, p *Point, path string) State {
+	if s.before != nil {
+		if e, ok := s.before[path]; ok {
+			return e.State
+		}
+		if s.dirty { // a command of this turn may have made it
+			s.settle(ctx)
+			if c, ok := p.Files[path]; ok {
+				return c.Before
+			}
+		}
+	}
+	return s.stateOf(path)
+}
+
+// stateOf returns the present state of a path on the disk, and keeps its content.
+func (s *Session) stateOf(path string) State {
+	state, err := s.look(path)
+	if err != nil {
+		if missing(err) {
+			return State{}
+		}
+		return State{Mode: present, Left: "it cannot be read: " + workspace.Cause(err).Error()}
+	}
+	return state
+}
+
+func (s *Session) look(path string) (State, error) {
+	info, err := s.Roots.Writing().Lstat(path)
+	if err != nil {
+		return State{}, err
+	}
+	state := State{Mode: modeOf(info)}
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		dir, name, err := s.Roots.Writing().Parent(path)
+		if err != nil {
+			return State{}, err
+		}
+		defer dir.Close()
+		state.Target, err = dir.Readlink(name)
+		return state, err
+	case !info.Mode().IsRegular():
+		return state, nil
+	}
+	state.Size = info.Size()
+	if state.Size > s.Config.MaxFileBytes {
+		state.Left = tooLarge(s.Config.MaxFileBytes)
+		return state, nil
+	}
+	f, _, err := s.Roots.Open(path) // by the rules for reading
+	if denied, ok := errors.AsType[*workspace.DeniedError](err); ok {
+		state.Left = fmt.Sprintf("it may not be read (%s)", denied.Key())
+		return state, nil
+	}
+	if err != nil {
+		return State{}, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, s.Config.MaxFileBytes+1))
+	if err != nil {
+		return State{}, err
+	}
+	state.Size = int64(len(data))
+	state.Hash, err = s.contents.put(data)
+	return state, err
+}
+
+// below calls visit for the entries below a directory that no ignore file
+// excludes.
+func (s *Session) below(ctx context.Context, dir string, visit func(abs string)) {
+	info, err := s.Roots.Writing().Lstat(dir)
+	if err != nil || !info.IsDir() {
+		return
+	}
+	tree := walk.Tree{Roots: s.Roots.Writing(), Dir: dir, Ignore: true, Budget: s.Config.MaxFiles}
+	all := func() walk.Visit[string] {
+		return func(e walk.Entry, _ func() bool) (string, bool, error) { return e.Path(), true, nil }
+	}
+	_, err = walk.Do(ctx, tree, all, func(p string) int { return len(p) }, func(p string) bool {
+		visit(filepath.Join(dir, filepath.FromSlash(p)))
+		return true
+	})
+	if err != nil {
+		s.Log.Debug("look below a directory", "session", s.Session, "err", err)
+	}
+}
+
+// note notes the state of the paths after a call.
+func (s *Session) note(ctx context.Context, paths []string) {
+	if len(paths) == 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.point
+	if p == nil {
+		return
+	}
+	written := s.through.end()
+	update := func(abs string) {
+		c, ok := p.Files[abs]
+		if !ok {
+			return
+		}
+		c.After = s.stateOf(abs)
+		if w, ok := written[abs]; ok {
+			c = s.edited(abs, c, w)
+		}
+		p.Files[abs] = c
+	}
+	for _, path := range paths {
+		s.below(ctx, path, func(abs string) {
+			if _, ok := p.Files[abs]; !ok { // a copy, or the place of a move
+				p.Files[abs] = Change{}
+			}
+		})
+	}
+	for _, path := range p.paths() {
+		if slices.ContainsFunc(paths, func(top string) bool {
+			rel, err := filepath.Rel(top, path)
+			return err == nil && filepath.IsLocal(rel)
+		}) {
+			update(path)
+		}
+	}
+	s.save(p)
+}
+
+// surveyBefore keeps the files of the session's directories before the first
+// command of a turn that may change any of them.
+func (s *Session) surveyBefore(ctx context.Context, p *Point) {
+	if s.before != nil {
+		return
+	}
+	err := s.over
+	if s.Config.MaxFiles == 0 {
+		err = errors.New("tools.rewind.max_files is 0")
+	}
+	if err == nil {
+		var found index
+		if found, err = s.survey(ctx, s.loadIndex()); err == nil {
+			s.before = found
+			err = s.keepIndex(found, s.openFile(p.Seq))
+		}
+		if err != nil && ctx.Err() == nil {
+			s.over = err // another attempt would take as long
+		}
+	}
+	if err != nil && !slices.Contains(p.Left, err.Error()) {
+		p.Left = append(p.Left, err.Error())
+	}
+}
+
+// keepIndex stores a survey, and a copy of it for a turn that is killed.
+func (s *Session) keepIndex(found index, also string) error {
+	return errors.Join(writeJSON(s.indexFile(), found, false), writeJSON(also, found, false))
+}
+
+// settle notes the changes of the commands so far; the caller holds s.mu.
+func (s *Session) settle(ctx context.Context) {
+	if !s.dirty || s.before == nil {
+		return
+	}
+	s.dirty = false
+	now, err := s.survey(ctx, s.before)
+	if err != nil {
+		s.point.Left = append(s.point.Left, err.Error())
+		return
+	}
+	if err := writeJSON(s.indexFile(), now, false); err != nil {
+		s.Log.Warn("the survey of a workspace cannot be kept", "session", s.Session, "err", err)
+	}
+	s.compare(s.point, s.before, now, false)
+}
+
+// compare adds the differences of two surveys to a point. A file that an earlier
+// comparison found may be as it was again.
+func (s *Session) compare(p *Point, before, now index, unsure bool) {
+	paths := changes(before, now)
+	for path := range s.found {
+		paths = append(paths, path)
+	}
+	for _, path := range paths {
+		c, ok := p.Files[path]
+		if !ok {
+			c.Before = before[path].State
+		}
+		c.After, c.Unsure = now[path].State, unsure
+		p.Files[path], s.found[path] = c, true
+	}
+}

@@ -1,0 +1,125 @@
+package rewind
+
+import (
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+)
+
+// place changes entries of the workspace. It makes read-only directories writable
+// until close.
+type place struct {
+	roots *workspace.Roots
+	modes map[string]fs.FileMode
+}
+
+var errNotEmpty = errors.New("the directory is not empty")
+
+// in calls do with the open parent directory of a path.
+func (p *place) in(path string, do func(dir *workspace.Dir, name string) error) error {
+	try := func() error {
+		dir, name, err := p.roots.Parent(path)
+		if err != nil {
+			return err
+		}
+		defer dir.Close()
+		return do(dir, name)
+	}
+	err := try()
+	parent := filepath.Dir(path)
+	if !errors.Is(err, fs.ErrPermission) || !p.roots.Contains(parent) {
+		return err
+	}
+	info, statErr := p.roots.Lstat(parent)
+	if statErr != nil || info.Mode().Perm()&0o700 == 0o700 || p.chmod(parent, info.Mode()|0o700) != nil {
+		return err
+	}
+	if p.modes == nil {
+		p.modes = map[string]fs.FileMode{}
+	}
+	p.modes[parent] = info.Mode()
+	return try()
+}
+
+// close restores the modes of directories that were made writable.
+func (p *place) close() {
+	for dir, mode := range p.modes {
+		_ = p.chmod(dir, mode) // it may be gone
+	}
+}
+
+func (p *place) remove(path string) error {
+	return p.in(path, func(dir *workspace.Dir, name string) error {
+		err := dir.Remove(name)
+		switch {
+		case missing(err):
+			return nil
+		case errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, fs.ErrExist):
+			return errNotEmpty
+		}
+		return err
+	})
+}
+
+func (p *place) mkdir(path string) error {
+	return p.in(path, func(dir *workspace.Dir, name string) error {
+		err := dir.Mkdir(name, 0o700)
+		if errors.Is(err, fs.ErrExist) {
+			return nil
+		}
+		return err
+	})
+}
+
+func (p *place) link(path, target string) error {
+	return p.replace(path, func(dir *workspace.Dir, temp string) error { return dir.Symlink(target, temp) })
+}
+
+// write replaces a file in one step.
+func (p *place) write(path string, data []byte, mode fs.FileMode) error {
+	return p.replace(path, func(dir *workspace.Dir, temp string) error {
+		f, err := dir.Create(temp, 0o600)
+		if err != nil {
+			return err
+		}
+		_, err = f.Write(data)
+		return errors.Join(err, f.Chmod(mode), f.Close())
+	})
+}
+
+// replace calls make with a temporary name, and renames the result to path.
+func (p *place) replace(path string, make func(dir *workspace.Dir, temp string) error) error {
+	return p.in(path, func(dir *workspace.Dir, name string) error {
+		temp := ".zeph-rewind-" + rand.Text()
+		err := make(dir, temp)
+		if err == nil {
+			err = dir.Replace(name, temp)
+		}
+		if err != nil {
+			_ = dir.Remove(temp)
+		}
+		return err
+	})
+}
+
+// chmod sets the mode of a file or directory, even if it cannot be opened.
+func (p *place) chmod(path string, mode fs.FileMode) error {
+	top, rel := "", ""
+	for _, dir := range p.roots.Dirs() {
+		if r, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(r) && (top == "" || len(dir) > len(top)) {
+			top, rel = dir, r
+		}
+	}
+	root, err := os.OpenRoot(top) // does not follow links outside
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return root.Chmod(strings.TrimPrefix(rel, "./"), mode)
+}

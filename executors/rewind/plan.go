@@ -1,0 +1,256 @@
+package rewind
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Plan is a way to another state of the files. Nothing happens before Apply.
+type Plan struct {
+	ID      string   // of the rewind
+	Steps   []Step   // by path; without the files that need no change
+	Left    []string // why changes may be missing
+	session *Session
+	record  journal
+}
+
+// Step is the restoration of one entry.
+type Step struct {
+	Path     string // absolute
+	From, To State
+	// Foreign says why the present state is not the agent's; empty if it is.
+	Foreign string
+	// Lost says why the entry cannot be restored; empty if it can.
+	Lost string
+}
+
+// Verb is the change of the entry: "restore", "remove" or "create".
+func (s Step) Verb() string {
+	switch {
+	case !s.To.exists():
+		return "remove"
+	case !s.From.exists():
+		return "create"
+	}
+	return "restore"
+}
+
+// ErrDropped means that the files of a turn are no longer kept.
+var ErrDropped = errors.New("the files of that turn are no longer kept")
+
+// Changed returns the number of files that each turn changed, by the turn's number. A
+// turn whose files are no longer kept has -1.
+func (s *Session) Changed() (map[int]int, error) {
+	found := map[int]int{}
+	if s == nil {
+		return found, nil
+	}
+	applied, err := s.applied()
+	for _, p := range applied {
+		n := 0
+		for _, c := range p.Files {
+			if !c.Before.isDir() && !c.After.isDir() {
+				n++
+			}
+		}
+		if p.Dropped {
+			n = -1
+		}
+		found[p.Turn] = n
+	}
+	return found, err
+}
+
+// applied returns the points whose changes were not rewound.
+func (s *Session) applied() ([]*Point, error) {
+	all, err := s.points()
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	gone := map[int]bool{}
+	rewinds, err := s.rewinds()
+	for _, r := range rewinds {
+		for _, seq := range r.Points {
+			gone[seq] = true
+		}
+	}
+	return slices.DeleteFunc(all, func(p *Point) bool { return gone[p.Seq] }), err
+}
+
+// Before plans the way back to the files before a turn. id names the rewind.
+func (s *Session) Before(ctx context.Context, turn int, id string) (*Plan, error) {
+	if s == nil {
+		return nil, errors.New("no files are kept (tools.rewind.enabled)")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all, err := s.applied()
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{ID: id, session: s, record: journal{ID: id}}
+	ways := map[string]*way{}
+	for _, at := range all {
+		if at.Turn < turn {
+			continue
+		}
+		if at.Dropped {
+			return nil, ErrDropped
+		}
+		p.record.Points = append(p.record.Points, at.Seq)
+		for _, why := range at.Left {
+			p.Left = append(p.Left, fmt.Sprintf("turn %d: the changes of its commands are not covered: %s", at.Turn, why))
+		}
+		for path, c := range at.Files {
+			ways[path] = ways[path].then(c)
+		}
+	}
+	p.take(ctx, ways)
+	return p, nil
+}
+
+// way is the way of one entry through the turns.
+type way struct {
+	first, last State
+	foreign     string
+}
+
+// then continues the way by a change, which may be the first one.
+func (w *way) then(c Change) *way {
+	if w == nil {
+		w = &way{first: c.Before}
+	} else if differs(w.last, c.Before) {
+		w.foreign = "it was changed between the turns"
+	}
+	if c.Unsure {
+		w.foreign = "it may have been changed after the agent was stopped"
+	}
+	w.last = c.After
+	return w
+}
+
+// take fills in the steps of the plan by the present state of the files.
+func (p *Plan) take(ctx context.Context, ways map[string]*way) {
+	for _, path := range slices.Sorted(maps.Keys(ways)) {
+		w := ways[path]
+		step := Step{Path: path, From: p.session.current(ctx, path), To: w.first, Lost: w.first.unrestorable()}
+		if !differs(step.From, step.To) {
+			continue
+		}
+		if step.From.isDir() && step.To.isDir() && step.From.Mode == step.To.Mode {
+			continue
+		}
+		step.Foreign = w.foreign
+		if differs(step.From, w.last) && !step.From.isDir() {
+			step.Foreign = "it is not as the agent left it"
+		}
+		p.Steps = append(p.Steps, step)
+	}
+}
+
+// current returns the present state of a path, with the text of the editor if it
+// has one.
+func (s *Session) current(ctx context.Context, path string) State {
+	state := s.stateOf(path)
+	if !s.through.reads() || !state.isFile() || state.Hash == "" {
+		return state
+	}
+	data, err := s.contents.get(state.Hash)
+	if err != nil || !isText(data) {
+		return state
+	}
+	if text, err := s.through.FS.ReadFile(ctx, path); err == nil && text != string(data) {
+		return s.withText(state, text)
+	}
+	return state
+}
+
+// isText reports whether an editor can hold the content.
+func isText(data []byte) bool {
+	return utf8.Valid(data) && !slices.Contains(data, 0)
+}
+
+// Again plans the way forward to the files before a rewind.
+func (s *Session) Again(ctx context.Context, id string) (*Plan, error) {
+	if s == nil {
+		return nil, errors.New("no files are kept (tools.rewind.enabled)")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := &Plan{ID: id, session: s, record: journal{ID: id, Redo: true}}
+	var done journal
+	ok, err := readJSON(s.rewindFile(id), &done)
+	if err != nil || !ok { // the rewind concerned the conversation alone
+		return p, err
+	}
+	ways := map[string]*way{}
+	for path, c := range done.Files {
+		ways[path] = (*way)(nil).then(Change{Before: c.Before, After: c.After})
+	}
+	p.take(ctx, ways)
+	return p, nil
+}
+
+// Foreign returns the steps for files that are not as the agent left them.
+func (p *Plan) Foreign() []Step {
+	return p.only(func(s Step) bool { return s.Foreign != "" && s.Lost == "" })
+}
+
+// Own returns the steps that Apply makes without force.
+func (p *Plan) Own() []Step {
+	return p.only(func(s Step) bool { return s.Foreign == "" && s.Lost == "" })
+}
+
+// Lost returns the steps that cannot be made.
+func (p *Plan) Lost() []Step { return p.only(func(s Step) bool { return s.Lost != "" }) }
+
+func (p *Plan) only(is func(Step) bool) []Step {
+	if p == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(p.Steps), func(s Step) bool { return !is(s) })
+}
+
+func (s *Session) rewindFile(id string) string {
+	return filepath.Join(s.dir, "rewind-"+sessionDir(id)+".json")
+}
+
+// rewinds returns the rewinds that can be undone.
+func (s *Session) rewinds() ([]journal, error) {
+	names, err := filepath.Glob(filepath.Join(s.dir, "rewind-*.json"))
+	var all []journal
+	for _, name := range names {
+		var j journal
+		if ok, e := readJSON(name, &j); ok {
+			all = append(all, j)
+		} else if err == nil {
+			err = e
+		}
+	}
+	return all, err
+}
+
+// forgetRewinds makes the rewinds final, since the files have changed again. The
+// points that they undid go with them.
+func (s *Session) forgetRewinds() {
+	rewinds, err := s.rewinds()
+	if err != nil {
+		s.Log.Warn("a rewind cannot be read", "session", s.Session, "err", err)
+	}
+	for _, r := range rewinds {
+		for _, seq := range r.Points {
+			os.Remove(s.pointFile(seq))
+		}
+		os.Remove(s.rewindFile(r.ID))
+	}
+}
+
+// Rel returns the path of a step for people.
+func (p *Plan) Rel(s Step) string { return strings.TrimSuffix(p.session.Roots.Rel(s.Path), "/") }

@@ -1,0 +1,149 @@
+// Package rewind keeps the files that each turn of a session changes, and puts
+// them back.
+//
+// Start with [New]. [Session.Middleware] is the link of the chain that notes
+// the changes of calls, and [Session.Editor] the FS that notes the texts of the
+// editor. [Session.Before] plans the way back to the state before a turn, and
+// [Session.Again] the way forward again; [Plan.Apply] goes it.
+//
+// It promises that a turn that changes nothing opens no file and costs nothing.
+// Contents are kept exactly, below the data directory, in files that only the
+// user can read. A file that the rules deny to read is never copied. A file that
+// is not as the agent left it is replaced only by its own consent. A process
+// that is killed while it restores leaves a journal, by which the next one puts
+// the files back: they are never between two states.
+//
+// It does not keep what lies in .git, entries that ignore files exclude (unless
+// a tool names them), pipes, sockets, devices, and files over a bound. Changes of
+// MCP servers are not noted.
+//
+// Why are files not linked instead of copied? A program that writes in place
+// would change both.
+//
+// Why is the time of a restored file not the old one? Build tools compare times,
+// and would take what they made of the newer content for up to date.
+package rewind
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+)
+
+// DirName is the name of the directory below the data directory.
+const DirName = "zeph-rewind"
+
+// FS is the editor's view of files, as files.FS.
+type FS interface {
+	ReadFile(ctx context.Context, path string) (string, error)
+	WriteFile(ctx context.Context, path, text string) error
+}
+
+// Options are the parts of a Session. All are required, unless stated otherwise.
+type Options struct {
+	Config  Config
+	Data    string           // the data directory; empty keeps nothing
+	Session string           // the ACP session id
+	Roots   *workspace.Roots // those of the file tools
+	Dirs    []string         // the session's directories, without links
+	// Writes returns the paths that a script may write, or that it may write any
+	// file.
+	Writes func(script string) (paths []string, all bool)
+	Now    func() time.Time
+	Log    *slog.Logger
+}
+
+// Session keeps the files of one session. Its methods may be called
+// concurrently, but only while no other process runs a turn of the session.
+type Session struct {
+	Options
+	contents contents
+	dir      string // of this session's points
+	through  *Editor
+
+	mu      sync.Mutex
+	turn    int             // the running turn; 0 before the first one
+	message string          // the id of its prompt
+	point   *Point          // of the running turn; nil before its first change
+	before  index           // the survey before the first command of the running turn; nil if there was none
+	dirty   bool            // a command ran after that survey
+	found   map[string]bool // paths that surveys of the turn found changed
+	fresh   map[string]bool // paths that the running call is the first to change in the turn
+	over    error           // why this workspace cannot be surveyed
+}
+
+// New returns the keeper of a session's files, nil if nothing is to be kept. It
+// opens no file.
+func New(o Options) *Session {
+	if !o.Config.Enabled || o.Data == "" {
+		return nil
+	}
+	o.Dirs = slices.Sorted(slices.Values(o.Dirs))
+	base := filepath.Join(o.Data, DirName, hashOf([]byte(strings.Join(o.Dirs, "\n")))[:16])
+	return &Session{
+		Options: o, contents: contents{filepath.Join(base, "contents")},
+		dir: filepath.Join(base, "sessions", sessionDir(o.Session)),
+	}
+}
+
+// sessionDir returns the name of the directory for a session, whose id may come
+// from elsewhere.
+func sessionDir(id string) string { return hashOf([]byte(id))[:32] }
+
+// Forget removes the points of a session in all workspaces. The contents go with
+// the next clean-up.
+func Forget(data, session string) error {
+	dirs, err := filepath.Glob(filepath.Join(data, DirName, "*", "sessions", sessionDir(session)))
+	for _, dir := range dirs {
+		if e := os.RemoveAll(dir); err == nil {
+			err = e
+		}
+	}
+	return err
+}
+
+func (s *Session) base() string      { return filepath.Dir(filepath.Dir(s.dir)) }
+func (s *Session) indexFile() string { return filepath.Join(s.base(), "index.json") }
+
+// Begin begins a turn. Nothing is kept before its first change.
+func (s *Session) Begin(turn int, messageID string) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.turn, s.message = turn, messageID
+	s.point, s.before, s.dirty, s.found = nil, nil, false, map[string]bool{}
+}
+
+// End completes the point of the turn: it finds the changes of its commands. A
+// cancel of the turn does not interrupt it.
+func (s *Session) End(ctx context.Context) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.point == nil {
+		return
+	}
+	s.settle(context.WithoutCancel(ctx))
+	s.point.Open = ""
+	maps.DeleteFunc(s.point.Files, func(_ string, c Change) bool { return !differs(c.Before, c.After) })
+	if len(s.point.Files) == 0 && len(s.point.Left) == 0 {
+		s.drop(s.point)
+	} else {
+		s.save(s.point)
+		s.prune()
+	}
+	os.Remove(s.openFile(s.point.Seq))
+	s.point, s.before, s.found, s.fresh = nil, nil, nil, nil
+}

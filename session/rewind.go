@@ -1,0 +1,497 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
+)
+
+// RewindPoint is a turn to go back to.
+type RewindPoint struct {
+	transcript.Turn
+	// Files is the number of files that the turn changed; -1 means that they are no longer
+	// kept.
+	Files int
+}
+
+// rewindRun is one rewind or redo. Its plan concerns the files alone.
+type rewindRun struct {
+	event   transcript.Rewound
+	plan    FilesPlan
+	dropped int // messages that the model forgets
+	history []llm.Message
+}
+
+// ErrNoTurn means that the conversation has no such turn.
+var ErrNoTurn = errors.New("the conversation has no such turn")
+
+// noFiles is the Files of a session that keeps no files.
+type noFiles struct{}
+
+var errNoFiles = errors.New("no files are kept: tools.rewind.enabled is false, or there is no directory for them")
+
+func (noFiles) Begin(int, string)             {}
+func (noFiles) End(context.Context)           {}
+func (noFiles) Changed() (map[int]int, error) { return nil, nil }
+func (noFiles) Complete() error               { return nil }
+
+func (noFiles) Before(context.Context, int, string) (FilesPlan, error) {
+	return FilesPlan{}, errNoFiles
+}
+
+func (noFiles) Again(context.Context, string) (FilesPlan, error) { return FilesPlan{}, nil }
+
+func (noFiles) Recover(context.Context) ([]byte, string, error) { return nil, "", nil }
+
+// files returns the files that the session keeps.
+func (s *Session) files() Files {
+	s.mu.Lock()
+	tools := s.keeper
+	s.mu.Unlock()
+	if tools == nil {
+		return noFiles{}
+	}
+	if f := tools.Files(); f != nil {
+		return f
+	}
+	return noFiles{}
+}
+
+// recoverFiles ends, before the first turn, what a killed process has left.
+func (s *Session) recoverFiles(ctx context.Context) {
+	if s.checked {
+		return
+	}
+	s.checked = true
+	files := s.files()
+	mark, message, err := files.Recover(ctx)
+	if err == nil && len(mark) > 0 {
+		err = s.completeRewind(ctx, mark)
+	}
+	if err != nil {
+		message = fmt.Sprintf("An interrupted rewind could not be completed: %v.", err)
+	}
+	if message != "" {
+		s.warn(message)
+	}
+}
+
+// completeRewind records a rewind unless it is recorded already.
+func (s *Session) completeRewind(ctx context.Context, mark []byte) error {
+	e, err := transcript.Decode(transcript.Rewound{}.Kind(), mark)
+	if err != nil {
+		return err
+	}
+	events, err := s.journal.events(ctx)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(events, e) {
+		s.record(e)
+		s.history = transcript.History(append(events, e))
+	}
+	return s.files().Complete()
+}
+
+// rewindPoints returns the turns to go back to.
+func (s *Session) rewindPoints(ctx context.Context) ([]RewindPoint, error) {
+	events, err := s.journal.events(ctx)
+	if err != nil {
+		return nil, err
+	}
+	changed, err := s.files().Changed()
+	if err != nil {
+		return nil, err
+	}
+	var points []RewindPoint
+	for _, t := range transcript.Turns(events) {
+		points = append(points, RewindPoint{t, changed[t.Number]})
+	}
+	return points, nil
+}
+
+// rewind answers the command /rewind.
+func (s *Session) rewind(ctx context.Context, rest string) (string, error) {
+	args := strings.Fields(rest)
+	if len(args) == 0 {
+		return s.listTurns(ctx)
+	}
+	var run *rewindRun
+	var err error
+	if args[0] == "redo" && len(args) == 1 {
+		run, err = s.planRedo(ctx)
+	} else if n, numErr := strconv.Atoi(args[0]); numErr != nil || len(args) > 2 || len(args) == 2 && !isRewindMode(args[1]) {
+		list, err := s.listTurns(ctx)
+		return "Nothing was changed: `/rewind` takes the number of a turn and `files`, `conversation` or `both`; or `redo`.\n\n" + list, err
+	} else {
+		run, err = s.planRewind(ctx, func(t transcript.Turn) bool { return t.Number == n }, cmp.Or(append(args, "")[1], transcript.RewindBoth))
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			return "", context.Cause(ctx)
+		}
+		return fmt.Sprintf("Nothing was changed: %v.", err), nil
+	}
+	return s.confirmRewind(ctx, run)
+}
+
+func isRewindMode(mode string) bool {
+	return mode == transcript.RewindFiles || mode == transcript.RewindConversation || mode == transcript.RewindBoth
+}
+
+// listTurns lists the turns for the user.
+func (s *Session) listTurns(ctx context.Context) (string, error) {
+	points, err := s.rewindPoints(ctx)
+	if err != nil {
+		return "", fmt.Errorf("list the turns: %w", err)
+	}
+	if len(points) == 0 {
+		return "There is no turn to go back to yet.", nil
+	}
+	const most = 30
+	var b strings.Builder
+	b.WriteString("The turns of this conversation, the newest first:\n")
+	for i, p := range slices.Backward(points) {
+		if i < len(points)-most {
+			fmt.Fprintf(&b, "- and %d older ones\n", i+1)
+			break
+		}
+		fmt.Fprintf(&b, "- `%d`: %s (%s)\n", p.Number, summary(p.Text), filesOf(p.Files))
+	}
+	b.WriteString("\n`/rewind N` goes back to before turn N, after a question. `/rewind N files` restores only the files, and `/rewind N conversation` leaves them.")
+	return b.String(), nil
+}
+
+func filesOf(n int) string {
+	switch {
+	case n < 0:
+		return "its files are no longer kept"
+	case n == 0:
+		return "no files changed"
+	}
+	return plural(n, "file") + " changed"
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// planRewind plans the way to before the first turn for which is returns true.
+func (s *Session) planRewind(ctx context.Context, is func(transcript.Turn) bool, mode string) (*rewindRun, error) {
+	events, err := s.journal.events(ctx)
+	if err != nil {
+		return nil, err
+	}
+	turns := transcript.Turns(events)
+	i := slices.IndexFunc(turns, is)
+	if i < 0 {
+		return nil, ErrNoTurn
+	}
+	run := &rewindRun{event: transcript.Rewound{ID: s.all.NewID(), MessageID: turns[i].MessageID, Turn: turns[i].Number, Mode: mode}}
+	if mode != transcript.RewindConversation {
+		if run.plan, err = s.files().Before(ctx, run.event.Turn, run.event.ID); err != nil {
+			return nil, err
+		}
+	}
+	run.look(s, events)
+	return run, nil
+}
+
+// planRedo plans the way forward after the last rewind.
+func (s *Session) planRedo(ctx context.Context) (*rewindRun, error) {
+	events, err := s.journal.events(ctx)
+	if err != nil {
+		return nil, err
+	}
+	last, ok := transcript.Redoable(events)
+	if !ok {
+		return nil, errors.New("there is no rewind to take back: the last one was taken back, or the conversation has gone on since")
+	}
+	run := &rewindRun{event: last}
+	run.event.Redo = true
+	if last.Mode != transcript.RewindConversation {
+		if run.plan, err = s.files().Again(ctx, last.ID); err != nil {
+			return nil, err
+		}
+	}
+	run.look(s, events)
+	return run, nil
+}
+
+// look computes the history after the rewind.
+func (r *rewindRun) look(s *Session, events []transcript.Event) {
+	r.history = s.history
+	if r.event.Conversation() {
+		r.history = transcript.History(append(slices.Clone(events), r.event))
+		r.dropped = len(s.history) - len(r.history)
+	}
+}
+
+// title returns the question.
+func (r *rewindRun) title() string {
+	what := map[string]string{
+		transcript.RewindFiles: "the files", transcript.RewindConversation: "the conversation", transcript.RewindBoth: "the files and the conversation",
+	}[r.event.Mode]
+	if r.event.Redo {
+		return fmt.Sprintf("Take back the rewind to before turn %d (%s)", r.event.Turn, what)
+	}
+	return fmt.Sprintf("Rewind %s to before turn %d", what, r.event.Turn)
+}
+
+// preview describes the changes, in Markdown.
+func (r *rewindRun) preview() string {
+	var b strings.Builder
+	if r.event.Mode != transcript.RewindConversation {
+		r.previewFiles(&b)
+	}
+	if r.event.Conversation() && !r.event.Redo {
+		fmt.Fprintf(&b, "The model forgets turn %d and everything after it.\n", r.event.Turn)
+	} else if r.event.Conversation() {
+		fmt.Fprintf(&b, "The model remembers turn %d and everything after it again.\n", r.event.Turn)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// mostShown bounds the files of one list.
+const mostShown = 20
+
+func (r *rewindRun) previewFiles(b *strings.Builder) {
+	list := func(title string, line func(PlannedFile) string) {
+		n := 0
+		for _, f := range r.plan.Files {
+			text := line(f)
+			if text == "" {
+				continue
+			}
+			if n == 0 {
+				b.WriteString(title + "\n")
+			}
+			if n++; n <= mostShown {
+				b.WriteString("- " + text + "\n")
+			}
+		}
+		if n > mostShown {
+			fmt.Fprintf(b, "- and %d more\n", n-mostShown)
+		}
+		if n > 0 {
+			b.WriteString("\n")
+		}
+	}
+	name := func(f PlannedFile) string { return "`" + strings.ReplaceAll(f.Name, "`", "'") + "`" }
+	list("Files:", func(f PlannedFile) string {
+		if f.Differs != "" || f.Lost != "" {
+			return ""
+		}
+		return f.Change + " " + name(f)
+	})
+	list("Files that are not as the agent left them, which need a yes of their own:", func(f PlannedFile) string {
+		if f.Differs == "" || f.Lost != "" {
+			return ""
+		}
+		return fmt.Sprintf("%s %s: %s", f.Change, name(f), f.Differs)
+	})
+	list("Files that cannot be restored:", func(f PlannedFile) string {
+		if f.Lost == "" {
+			return ""
+		}
+		return name(f) + ": " + f.Lost
+	})
+	if len(r.plan.Files) == 0 {
+		b.WriteString("No file has to change.\n\n")
+	}
+	for _, note := range r.plan.Notes {
+		b.WriteString("Note: " + note + ".\n")
+	}
+	if len(r.plan.Notes) > 0 {
+		b.WriteString("\n")
+	}
+}
+
+// differing returns the names of the files that are not as the agent left them.
+func (r *rewindRun) differing() []string {
+	var names []string
+	for _, f := range r.plan.Files {
+		if f.Differs != "" && f.Lost == "" {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// confirmRewind asks the user, and carries out the rewind after a yes.
+func (s *Session) confirmRewind(ctx context.Context, run *rewindRun) (string, error) {
+	s.mu.Lock()
+	tools := s.keeper
+	s.mu.Unlock()
+	ask := func(question, text string) bool { return tools != nil && tools.Confirm(ctx, question, text) }
+	if !ask(run.title()+"?", run.preview()) {
+		if ctx.Err() != nil {
+			return "", context.Cause(ctx)
+		}
+		return "Nothing was changed, since the answer was no. This would be done:\n\n" + run.preview(), nil
+	}
+	force := false
+	if names := run.differing(); len(names) > 0 {
+		force = ask(fmt.Sprintf("Replace also %s that the agent did not leave so?", plural(len(names), "file")), "- `"+strings.Join(names[:min(mostShown, len(names))], "`\n- `")+"`")
+	}
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	out, err := s.carryOut(ctx, run, force)
+	if err != nil {
+		return "", err
+	}
+	return run.report(out), nil
+}
+
+// carryOut restores the files, records the rewind, and shortens the history. A cancel
+// does not interrupt it.
+func (s *Session) carryOut(ctx context.Context, run *rewindRun, force bool) (out FilesOutcome, err error) {
+	ctx = context.WithoutCancel(ctx)
+	run.event.Files = len(run.plan.Files)
+	mark, err := json.Marshal(run.event)
+	if err != nil {
+		return out, err
+	}
+	if run.plan.Apply != nil {
+		if out, err = run.plan.Apply(ctx, force, mark); err != nil {
+			return out, fmt.Errorf("rewind the files: %w", err)
+		}
+	}
+	s.record(run.event)
+	s.history = run.history
+	if err := s.files().Complete(); err != nil {
+		return out, fmt.Errorf("complete the rewind: %w", err)
+	}
+	if run.event.Conversation() {
+		s.showShorter(ctx)
+	}
+	return out, nil
+}
+
+// showShorter shows an estimate of the context's usage after the history has changed.
+func (s *Session) showShorter(ctx context.Context) {
+	s.mu.Lock()
+	if s.usage.Size == 0 { // the client has seen no usage
+		s.mu.Unlock()
+		return
+	}
+	s.usage.Used = min(llm.Tokens(llm.Request{Messages: s.history}), s.usage.Size)
+	usage := s.usage
+	s.mu.Unlock()
+	s.journal.record(transcript.Answer{Model: s.model().Name(), Shown: &usage})
+	s.send(ctx, usage)
+}
+
+// report describes the result for the user.
+func (r *rewindRun) report(out FilesOutcome) string {
+	var b strings.Builder
+	switch {
+	case r.event.Redo:
+		b.WriteString("The rewind was taken back")
+	default:
+		fmt.Fprintf(&b, "Back to before turn %d", r.event.Turn)
+	}
+	if r.event.Mode != transcript.RewindConversation {
+		fmt.Fprintf(&b, ": %s restored", plural(len(out.Changed), "file"))
+	}
+	b.WriteString(".")
+	if r.event.Mode == transcript.RewindFiles {
+		b.WriteString(" The conversation is unchanged.")
+	}
+	if r.event.Mode == transcript.RewindConversation {
+		b.WriteString(" The files are unchanged.")
+	}
+	if len(out.Kept) > 0 {
+		fmt.Fprintf(&b, "\n\nLeft as they are, since the agent did not leave them so: %s.", strings.Join(out.Kept, ", "))
+	}
+	for _, f := range out.Failed {
+		fmt.Fprintf(&b, "\n- not restored: %s", f)
+	}
+	if !r.event.Redo {
+		b.WriteString("\n\n`/rewind redo` takes this back, until the next prompt.")
+	}
+	return b.String()
+}
+
+// RewindRequest is a rewind that a client asks for.
+type RewindRequest struct {
+	MessageID string // of the prompt to go back to
+	Mode      string // files, conversation or both
+	Redo      bool   // takes the last rewind back instead
+	DryRun    bool   // changes nothing
+	Overwrite bool   // also replaces files that are not as the agent left them
+}
+
+// RewindResult is the answer to a RewindRequest.
+type RewindResult struct {
+	Rewound         bool
+	Mode            string
+	Plan            []PlannedFile
+	Notes           []string
+	Outcome         FilesOutcome // of the files; empty after a dry run
+	MessagesDropped int
+}
+
+// RewindPoints returns the turns of an open session to go back to.
+func (s *Sessions) RewindPoints(ctx context.Context, id string) (points []RewindPoint, err error) {
+	err = s.inTurn(ctx, id, func(sess *Session, ctx context.Context) error {
+		points, err = sess.rewindPoints(ctx)
+		return err
+	})
+	return points, err
+}
+
+// Rewind carries out a rewind of an open session, after the turns that run. The client
+// has asked its user. ErrNoTurn means that no turn begins with that message.
+func (s *Sessions) Rewind(ctx context.Context, id string, r RewindRequest) (result RewindResult, err error) {
+	err = s.inTurn(ctx, id, func(sess *Session, ctx context.Context) error {
+		var run *rewindRun
+		var err error
+		if r.Redo {
+			run, err = sess.planRedo(ctx)
+		} else {
+			run, err = sess.planRewind(ctx, func(t transcript.Turn) bool { return t.MessageID == r.MessageID }, r.Mode)
+		}
+		if err != nil {
+			return err
+		}
+		result = RewindResult{Mode: run.event.Mode, Plan: run.plan.Files, Notes: run.plan.Notes, MessagesDropped: max(run.dropped, 0)}
+		if r.DryRun {
+			return nil
+		}
+		result.Outcome, err = sess.carryOut(ctx, run, r.Overwrite)
+		result.Rewound = err == nil
+		return err
+	})
+	return result, err
+}
+
+// inTurn calls do in a turn of an open session that has no prompt.
+func (s *Sessions) inTurn(ctx context.Context, id string, do func(*Session, context.Context) error) error {
+	sess, ok := s.find(id)
+	if !ok {
+		return acp.ErrUnknownSession
+	}
+	t := sess.begin(ctx, true)
+	defer t.End()
+	if err := t.wait(); err != nil {
+		return err
+	}
+	return t.hold(func(func(...transcript.Event)) error {
+		sess.recoverFiles(t.ctx)
+		return do(sess, t.ctx)
+	})
+}

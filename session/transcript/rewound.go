@@ -1,0 +1,206 @@
+package transcript
+
+import (
+	"fmt"
+	"slices"
+)
+
+// What a rewind brings back.
+const (
+	RewindFiles        = "files"
+	RewindConversation = "conversation"
+	RewindBoth         = "both"
+)
+
+// Rewound says that the files, the conversation or both went back to their state
+// before a turn. The events of the turns stay in the log, but no longer count.
+type Rewound struct {
+	ID        string `json:"id"`
+	MessageID string `json:"messageId"` // of the turn's prompt
+	Turn      int    `json:"turn"`
+	Mode      string `json:"mode"`
+	// Redo takes the rewind with this ID back.
+	Redo  bool `json:"redo,omitempty"`
+	Files int  `json:"files,omitempty"` // the number of changed files
+}
+
+// Kind returns the event's name in the store.
+func (Rewound) Kind() string { return "rewound" }
+
+// Conversation reports whether the conversation went back.
+func (r Rewound) Conversation() bool { return r.Mode != RewindFiles }
+
+func (r Rewound) sound() error {
+	if !slices.Contains([]string{RewindFiles, RewindConversation, RewindBoth}, r.Mode) {
+		return fmt.Errorf("unknown mode %q", r.Mode)
+	}
+	return nil
+}
+
+// Standing returns the events without those of turns that were rewound. Settings,
+// titles and states stay, since a rewind does not concern them.
+func Standing(events []Event) []Event {
+	if !slices.ContainsFunc(events, func(e Event) bool { _, ok := e.(Rewound); return ok }) {
+		return events
+	}
+	var s standing
+	for _, e := range events {
+		s.add(e)
+	}
+	return s.events
+}
+
+// standing collects the events that count.
+type standing struct {
+	events []Event
+	undone []undone // the last ones, which can be redone
+}
+
+// undone are the events that a rewind left out.
+type undone struct {
+	id     string
+	at     int // where they were among those that count
+	stayed int // the number of events that stayed in their place
+	events []Event
+}
+
+func (s *standing) add(e Event) {
+	switch e := e.(type) {
+	case Rewound:
+		switch {
+		case !e.Conversation():
+		case e.Redo:
+			s.redo(e.ID)
+		default:
+			s.cut(e)
+		}
+	case Prompt:
+		if !e.Local {
+			s.undone = nil
+		}
+	case Cleared, Compaction:
+		s.undone = nil
+	}
+	s.events = append(s.events, e)
+}
+
+// cut leaves out the turns from the one of the prompt. The command that asks for
+// the rewind stays.
+func (s *standing) cut(r Rewound) {
+	from := slices.IndexFunc(s.events, func(e Event) bool {
+		p, ok := e.(Prompt)
+		return ok && p.MessageID == r.MessageID && !p.Local
+	})
+	if from < 0 {
+		return
+	}
+	for from > 0 {
+		if _, ok := s.events[from-1].(Earlier); !ok {
+			break
+		}
+		from--
+	}
+	to := s.command()
+	if to < from {
+		return
+	}
+	gone := slices.Clone(s.events[from:to])
+	stay := slices.DeleteFunc(slices.Clone(gone), func(e Event) bool { return !isSetting(e) })
+	s.undone = append(s.undone, undone{id: r.ID, at: from, stayed: len(stay), events: gone})
+	s.events = slices.Replace(slices.Clone(s.events), from, to, stay...)
+}
+
+// command returns where the running command begins; the end if there is none.
+func (s *standing) command() int {
+	for i, e := range slices.Backward(s.events) {
+		switch e := e.(type) {
+		case TurnEnd:
+			return len(s.events)
+		case Prompt:
+			if e.Local {
+				return i
+			}
+			return len(s.events)
+		}
+	}
+	return len(s.events)
+}
+
+// redo brings back the events of the last rewind.
+func (s *standing) redo(id string) {
+	last := len(s.undone) - 1
+	if last < 0 || s.undone[last].id != id {
+		return
+	}
+	u := s.undone[last]
+	s.undone = s.undone[:last]
+	s.events = slices.Replace(slices.Clone(s.events), u.at, u.at+u.stayed, u.events...)
+}
+
+func isSetting(e Event) bool {
+	switch e.(type) {
+	case Setting, Title, State:
+		return true
+	}
+	return false
+}
+
+// Turn is a turn of the conversation that counts.
+type Turn struct {
+	Number    int // from 1, also of the turns that were rewound
+	MessageID string
+	Text      string // that the user typed
+}
+
+// Turns returns the turns of the conversation, without those of commands.
+func Turns(events []Event) []Turn {
+	numbers := map[string]int{}
+	for _, e := range events {
+		if p, ok := e.(Prompt); ok && !p.Local {
+			numbers[p.MessageID] = len(numbers) + 1
+		}
+	}
+	var turns []Turn
+	for _, e := range Standing(events) {
+		if p, ok := e.(Prompt); ok && !p.Local {
+			turns = append(turns, Turn{numbers[p.MessageID], p.MessageID, Typed(p.Content)})
+		}
+	}
+	return turns
+}
+
+// LastNumber returns the number of the last turn; 0 before the first one.
+func LastNumber(events []Event) int {
+	seen := map[string]bool{}
+	for _, e := range events {
+		if p, ok := e.(Prompt); ok && !p.Local {
+			seen[p.MessageID] = true
+		}
+	}
+	return len(seen)
+}
+
+// Redoable returns the last rewind that can be taken back; false if there is none.
+func Redoable(events []Event) (Rewound, bool) {
+	var stack []Rewound
+	for _, e := range events {
+		switch e := e.(type) {
+		case Rewound:
+			if !e.Redo {
+				stack = append(stack, e)
+			} else if n := len(stack); n > 0 && stack[n-1].ID == e.ID {
+				stack = stack[:n-1]
+			}
+		case Prompt:
+			if !e.Local {
+				stack = nil
+			}
+		case Cleared, Compaction:
+			stack = nil
+		}
+	}
+	if len(stack) == 0 {
+		return Rewound{}, false
+	}
+	return stack[len(stack)-1], true
+}
