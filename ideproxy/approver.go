@@ -64,8 +64,8 @@ func (a *Approver) Ask(ctx context.Context, call acp.ToolCall, options []acp.Per
 	return "", fmt.Errorf("the client answered %q", outcome.Outcome)
 }
 
-// question describes the call: its diff, the model's description, and the
-// reasons of gates. The title holds the command. A command of several lines is
+// question describes the call: its diff, the sub-agent that makes it, the model's
+// description, and the reasons of gates. The title holds the command. A command of several lines is
 // repeated unchanged, since a title has one line.
 func question(call *executors.Call) acp.ToolCall {
 	q := acp.ToolCall{
@@ -84,6 +84,12 @@ func question(call *executors.Call) acp.ToolCall {
 	}
 	if c := strings.TrimSpace(call.Card.Command); strings.Contains(c, "\n") {
 		text(fenced(c))
+	}
+	if name, ok := strings.CutPrefix(call.Caller, call.Session+"/"); ok {
+		if i := strings.LastIndexByte(name, '-'); i > 0 { // before its number
+			name = name[:i]
+		}
+		text("Called by the sub-agent " + executors.Shown(name) + ".")
 	}
 	if d := described(call.Input); d != "" {
 		text("The model's description: " + d)

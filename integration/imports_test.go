@@ -73,6 +73,8 @@ var importTable = []struct {
 	{"session/transcript", []string{"acp", "session/llm"}},
 	{"session/agent", []string{"acp", "executors", "executors/tighten", "session/llm", "session/llm/local", "session/llm/picture", "session/transcript"}},
 	{"session/agent/skills", []string{"executors", "executors/approval", "executors/tighten"}},
+	{"session/agent/front", nil},
+	{"session/agent/subagent", []string{"executors", "executors/approval", "executors/tighten", "session/agent/front"}},
 	{"session/agent/*", []string{"executors", "session/llm"}},
 	{"session/store", nil},
 	{"session/tasks", []string{"executors/schedule", "executors/schedule/cron", "session/store"}},

@@ -34,6 +34,7 @@ type runFlags struct {
 	yes, json, mcpProject    bool
 	hooksProject             bool
 	skillsProject            bool
+	agentsProject            bool
 }
 
 func newRun(f *flags) *cobra.Command {
@@ -67,6 +68,7 @@ reached a limit, and 130 after Ctrl-C.`,
 	fs.BoolVar(&r.mcpProject, "mcp-project", false, "ask about the MCP servers of the project's .mcp.json; with --yes, start them")
 	fs.BoolVar(&r.hooksProject, "hooks-project", false, "ask about the hooks of the project's .claude/settings.json and .zeph/hooks.json; with --yes, run them")
 	fs.BoolVar(&r.skillsProject, "skills-project", false, "ask about the skills of the project's .zeph/skills, .claude/skills and .agents/skills; with --yes, use them")
+	fs.BoolVar(&r.agentsProject, "agents-project", false, "ask about the sub-agents of the project's .zeph/agents and .claude/agents; with --yes, offer them")
 	fs.BoolVar(&r.json, "json", false, "print the session updates as JSON lines, then the result")
 	return cmd
 }
@@ -94,6 +96,7 @@ func runPrompt(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	a := app.New(l, log)
 	a.Warnings = nil // printed above
 	a.Reaper, a.ProjectServers, a.ProjectHooks, a.ProjectSkills = newReaper(), r.mcpProject, r.hooksProject, r.skillsProject
+	a.ProjectAgents = r.agentsProject
 	defer closeApp(a)
 	name, err := pickModel(a, r.model)
 	if err != nil {

@@ -45,7 +45,7 @@ func serve(cmd *cobra.Command, f *flags) error {
 		log.Warn(w)
 	}
 	a := app.New(l, log)
-	a.Reaper, a.ProjectServers, a.ProjectHooks, a.ProjectSkills = newReaper(), true, true, true
+	a.Reaper, a.ProjectServers, a.ProjectHooks, a.ProjectSkills, a.ProjectAgents = newReaper(), true, true, true, true
 	defer closeApp(a)
 	server := a.Server()
 	if f.record != "" {

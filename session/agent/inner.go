@@ -211,7 +211,7 @@ func (t *turn) stepBegan(call *executors.Call) {
 	}
 	by := t.inner.by
 	by.mu.Lock()
-	line := truncated(oneLine(call.Card.Title), maxStep)
+	line := truncated(executors.Shown(call.Tool)+" "+oneLine(call.Card.Title), maxStep)
 	t.inner.lines[call.ID] = len(by.steps)
 	by.steps = append(by.steps, line)
 	by.mu.Unlock()

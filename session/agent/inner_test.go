@@ -81,10 +81,10 @@ func TestDelegate(t *testing.T) {
 	}
 	updates := []string{
 		`tool_call #2 pending`, `tool_call_update #2 in_progress`,
-		`tool_call_update #2  content="- say\n"`,
-		`tool_call_update #2  content="- say\n- fail\n"`,
-		`tool_call_update #2  content="- say\n- fail (failed)\n"`,
-		`tool_call_update #2 completed content="- say\n- fail (failed)\n" content="It is in a.go."`,
+		`tool_call_update #2  content="- say say\n"`,
+		`tool_call_update #2  content="- say say\n- fail fail\n"`,
+		`tool_call_update #2  content="- say say\n- fail fail (failed)\n"`,
+		`tool_call_update #2 completed content="- say say\n- fail fail (failed)\n" content="It is in a.go."`,
 		`message #8 "done"`,
 	}
 	if diff := cmp.Diff(updates[2:], c.lines[1:]); diff != "" {

@@ -68,6 +68,9 @@ type App struct {
 	// ProjectSkills asks the user about the skills of the repository, and offers those
 	// that were approved.
 	ProjectSkills bool
+	// ProjectAgents asks the user about the sub-agents of the repository, and offers
+	// those that the user approves.
+	ProjectAgents bool
 	NewID         func() string // returns a new UUID
 	Now           func() time.Time
 	Settle        time.Duration // see session.Sessions

@@ -9,6 +9,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent/skills"
+	"github.com/zeph-acp/zeph-acp/session/agent/subagent"
 )
 
 // maxCatalogue is the largest size of the tools that work on the project in
@@ -58,6 +59,9 @@ type offer struct{ name, text string }
 func offered(t *testing.T) []offer {
 	var all []offer
 	for _, tool := range Catalogue() {
+		if tool.Name == subagent.Name { // only with sub-agents of the user or the project
+			continue
+		}
 		b, err := json.Marshal(struct {
 			Name        string          `json:"name"`
 			Description string          `json:"description"`

@@ -25,6 +25,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent/native"
 	"github.com/zeph-acp/zeph-acp/session/agent/skills"
+	"github.com/zeph-acp/zeph-acp/session/agent/subagent"
 	"github.com/zeph-acp/zeph-acp/session/agent/toolset"
 )
 
@@ -59,6 +60,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 	k.hooks, k.answers = a.hooks(cfg, s, in), remembered
 	k.cache.Busy = func() bool { return bash.Running() > 0 }
 	k.skills = a.skills(cfg, s, in, k)
+	k.helpers = a.subAgents(cfg, s, in, k)
 	tools := executors.NewDynExecutor(
 		k.skills,
 		box.Middleware(bash),
@@ -67,6 +69,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 		diagnostics.New(local, in.roots, cfg.Tools.Diagnostics),
 		k.long.Tools(),
 		native.New(),
+		k.helpers,
 		k.set.Search(),
 		k.mcp, // last, since its tools come and go
 	)
@@ -76,6 +79,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 		}
 		tools.Set()
 	}
+	k.tools = tools
 	k.rules = a.rulesGates(cfg, in, tools, k.gates.trust)
 	return executors.Chain(
 		a.effects(tools),
@@ -168,6 +172,7 @@ func Catalogue() []executors.Tool {
 		diagnostics.New(shell.Local{}, nil, diagnostics.Defaults()),
 		(&overflow.Overflow{Config: overflow.Defaults()}).Tools(),
 		native.New(),
+		subagent.Catalogue(),
 		skills.Catalogue(),
 	).Tools()
 }

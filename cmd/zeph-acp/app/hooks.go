@@ -80,4 +80,5 @@ func (k *keeper) ready(ctx context.Context) {
 	k.hooks.Ready(ctx)
 	k.mcp.Ready(ctx)
 	k.readySkills(ctx)
+	k.helpers.Ready(ctx)
 }

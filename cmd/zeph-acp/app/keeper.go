@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/adversarial"
 	"github.com/zeph-acp/zeph-acp/executors/answers"
 	"github.com/zeph-acp/zeph-acp/executors/cache"
@@ -19,6 +20,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
 	"github.com/zeph-acp/zeph-acp/filter"
 	"github.com/zeph-acp/zeph-acp/session/agent/skills"
+	"github.com/zeph-acp/zeph-acp/session/agent/subagent"
 	"github.com/zeph-acp/zeph-acp/session/agent/toolset"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
@@ -48,6 +50,8 @@ type keeper struct {
 	rules    *rulesGates
 	rewind   *rewind.Session                                       // nil if no files are kept
 	confirm  func(ctx context.Context, question, text string) bool // nil if there is no user
+	helpers  *subagent.Set
+	tools    executors.Executor // without the chain
 }
 
 // Reset drops the results and the system prompt, and restarts the counters.
@@ -60,6 +64,7 @@ func (k *keeper) Reset() {
 	k.gates.reset()
 	k.hooks.Reset()
 	k.skills.Reset()
+	k.helpers.Reset()
 }
 
 // Status returns the lines about tools for /status.

@@ -42,7 +42,7 @@ func Replay(ctx context.Context, f *fixtures.Fixture, play func(*fixtures.Fixtur
 		return fmt.Errorf("%s: %w", f.Name, err)
 	}
 	a := New(l, slog.New(slog.DiscardHandler))
-	a.Model, a.Settle, a.ProjectHooks, a.ProjectSkills = "", 0, true, true
+	a.Model, a.Settle, a.ProjectHooks, a.ProjectSkills, a.ProjectAgents = "", 0, true, true, true
 	a.Getenv = keys.NewKeys(l.Paths.Config, provider.Keys(l.Config.LLM), func(string) string { return "" }).Getenv
 	defer func() { err = errors.Join(err, a.Close()) }()
 

@@ -37,6 +37,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/agent/skills"
+	"github.com/zeph-acp/zeph-acp/session/agent/subagent"
 	"github.com/zeph-acp/zeph-acp/session/agent/toolset"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
@@ -44,13 +45,14 @@ import (
 // Config is the whole configuration. Each package owns its part; this struct
 // only puts them together.
 type Config struct {
-	Agent Agent           `toml:"agent"`
-	LLM   provider.Config `toml:"llm"`
-	Tools Tools           `toml:"tools"`
-	MCP   mcp.Config      `toml:"mcp"`
-	ACP   acp.Config      `toml:"acp"`
-	Audit audit.Config    `toml:"audit"`
-	Log   LogConfig       `toml:"log"`
+	Agent  Agent           `toml:"agent"`
+	Agents subagent.Types  `toml:"agents"`
+	LLM    provider.Config `toml:"llm"`
+	Tools  Tools           `toml:"tools"`
+	MCP    mcp.Config      `toml:"mcp"`
+	ACP    acp.Config      `toml:"acp"`
+	Audit  audit.Config    `toml:"audit"`
+	Log    LogConfig       `toml:"log"`
 }
 
 // Agent is the table [agent].
@@ -83,6 +85,7 @@ type Tools struct {
 	Anomaly         anomaly.Config          `toml:"anomaly"`
 	Utility         utility.Config          `toml:"utility"`
 	Skills          skills.Config           `toml:"skills"`
+	SubAgent        subagent.Config         `toml:"sub_agent"`
 	Offer                                   // enabled, summarize_output, summarize_provider
 	quota.Limits                            // max_tool_calls_per_session
 	policy.Config                           // [[tools.permissions.TOOL]]
@@ -122,6 +125,7 @@ func Defaults() Config {
 			Anomaly:         anomaly.Defaults(),
 			Utility:         utility.Defaults(),
 			Skills:          skills.Defaults(),
+			SubAgent:        subagent.Defaults(),
 			Offer:           Offer{Enabled: true},
 			Limits:          quota.Defaults(),
 			Config:          policy.Defaults(),
@@ -136,7 +140,7 @@ func Defaults() Config {
 
 // section is the part of the configuration that one package owns.
 type section struct {
-	path     string // of its table
+	path     string // of its table; empty for the whole file
 	validate func(*Config) map[string]string
 	tighten  func(c, repo *Config, has func(key string) bool) (ignored []string)
 }
@@ -146,6 +150,8 @@ type section struct {
 func sections() []section {
 	return []section{
 		sectionOf("agent", func(c *Config) *agent.Config { return &c.Agent.Config }),
+		sectionOf("", func(c *Config) *subagent.Types { return &c.Agents }),
+		sectionOf("tools.sub_agent", func(c *Config) *subagent.Config { return &c.Tools.SubAgent }),
 		sectionOf("agent.tool_filter", func(c *Config) *toolset.Filter { return &c.Agent.ToolFilter }),
 		sectionOf("llm", func(c *Config) *provider.Config { return &c.LLM }),
 		sectionOf("tools", func(c *Config) *policy.Config { return &c.Tools.Config }),
@@ -181,6 +187,9 @@ func sections() []section {
 	}
 }
 
+// key returns the path of a key of the section.
+func (s section) key(name string) string { return strings.TrimPrefix(s.path+"."+name, ".") }
+
 // settings is the interface of each package's Config.
 type settings[T any] interface {
 	Validate() map[string]string
@@ -204,7 +213,7 @@ func (c *Config) validate() map[string]string {
 	wrong := map[string]string{}
 	for _, s := range sections() {
 		for key, text := range s.validate(c) {
-			wrong[s.path+"."+key] = text
+			wrong[s.key(key)] = text
 		}
 	}
 	return wrong

@@ -12,7 +12,7 @@ import (
 )
 
 // settingsPages are the pages whose samples show every key.
-var settingsPages = []string{"../../../docs/settings.md", "../../../docs/settings-tools.md", "../../../docs/settings-gates.md", "../../../docs/judge.md", "../../../docs/skills.md", "../../../docs/rewind.md"}
+var settingsPages = []string{"../../../docs/settings.md", "../../../docs/settings-tools.md", "../../../docs/settings-gates.md", "../../../docs/judge.md", "../../../docs/skills.md", "../../../docs/rewind.md", "../../../docs/agents.md"}
 
 // samples returns the TOML of the settings pages. The first sample of each page
 // has keys with their defaults; all others are examples.
@@ -59,6 +59,7 @@ func TestDocs(t *testing.T) {
 	}
 	for _, typ := range []reflect.Type{
 		reflect.TypeOf(l.Config.LLM.Providers).Elem(),
+		reflect.TypeOf(l.Config.Agents).Elem(),
 		reflect.TypeOf(l.Config.Tools.Permissions).Elem().Elem(),
 		reflect.TypeOf(l.Config.MCP.Servers).Elem(),
 		reflect.TypeOf(l.Config.Tools.Policy.Rules).Elem(),

@@ -16,9 +16,9 @@ var plannedKeys = []string{
 	"hooks", "security", "execution",
 	// Servers of tools, and their tools, prompts and resources.
 	"lsp", "tools.mcp", "tools.lsp", "acp.lsp",
-	// Memory, scheduled work and sub-agents.
-	"memory", "skills", "scheduler", "agents", "session", "index",
-	"tools.memory", "tools.scheduler", "tools.sub_agent", "tools.search_code", "tools.ask_user",
+	// Memory and scheduled work.
+	"memory", "skills", "scheduler", "session", "index",
+	"tools.memory", "tools.scheduler", "tools.search_code", "tools.ask_user",
 	"agent.instructions",
 	"orchestration", "experiments", "cost", "gateway", "tui", "telemetry",
 	// Keys of tables that this version has.

@@ -71,13 +71,13 @@ func merge(cfg, repo Config, d *toml.Decoder) (Config, []string) {
 	var asked, ignored []string
 	for _, s := range sections() {
 		has := func(key string) bool {
-			path := s.path + "." + key
+			path := s.key(key)
 			asked = append(asked, path)
 			wrong := slices.ContainsFunc(d.Mistakes, func(m toml.Mistake) bool { return m.Key == path })
 			return !wrong && slices.ContainsFunc(set, func(key string) bool { return toml.Within(key, path) })
 		}
 		for _, key := range s.tighten(&cfg, &repo, has) {
-			ignored = append(ignored, s.path+"."+key)
+			ignored = append(ignored, s.key(key))
 		}
 	}
 	for _, key := range set {

@@ -1,0 +1,50 @@
+package front
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestSplit(t *testing.T) {
+	head, body, err := Split("---\r\nname: \"a\"\ndescription: >-\n  One\n  two.\n\n  Three.\ntools: Read, Bash(git log:*), 'x' # all\nflow: [a, \"b\"]\nlist:\n  - c\n  - d # last\n---\nText\n---\n")
+	if err != nil || body != "Text\n---\n" {
+		t.Errorf("%q, %v", body, err)
+	}
+	for key, want := range map[string]string{"name": "a", "description": "One two. Three.", "gone": ""} {
+		if got := head[key].Text(); got != want {
+			t.Errorf("%s is %q, want %q", key, got, want)
+		}
+	}
+	for key, want := range map[string][]string{"tools": {"Read", "Bash(git log:*)", "x"}, "flow": {"a", "b"}, "list": {"c", "d"}, "gone": nil} {
+		if diff := cmp.Diff(want, head[key].List()); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", key, diff)
+		}
+	}
+	if head, body, err := Split("# Bare"); head != nil || body != "# Bare" || err != nil {
+		t.Error(head, body, err)
+	}
+	if _, _, err := Split("---\nname: endless\n"); err == nil {
+		t.Error("front matter without an end was accepted")
+	}
+}
+
+func FuzzSplit(f *testing.F) {
+	f.Add("---\nname: a\ntools: [b, c]\n---\ntext")
+	f.Fuzz(func(t *testing.T, text string) {
+		head, body, err := Split(text)
+		if err != nil || head == nil {
+			return
+		}
+		if !strings.HasSuffix(strings.ReplaceAll(text, "\r\n", "\n"), body) {
+			t.Errorf("%q is not the end of %q", body, text)
+		}
+		for _, v := range head {
+			if strings.ContainsAny(v.Text(), "\n\t") {
+				t.Errorf("%q is more than one line", v.Text())
+			}
+			v.List()
+		}
+	})
+}

@@ -1,0 +1,206 @@
+// Package subagent offers the tool sub_agent, with which a model hands a task to a
+// sub-agent: an inner turn with a conversation of its own.
+//
+// Start with [New] and call [Set.Ready] before each turn. The types of sub-agents are
+// built in, the user's ([Types]), or files of the repository, which count only after the
+// user has approved their text.
+//
+// It promises that no type widens anything: a sub-agent has a part of the session's tools,
+// its calls pass the session's chain, and it cannot start others. Sub-agents that only
+// read work side by side; of those that can change something one works at a time. The
+// tool is offered only where it is of use, see [Config].
+package subagent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	_ "embed" // texts for models
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/approval"
+)
+
+// Name is the name of the tool.
+const Name = "sub_agent"
+
+var (
+	//go:embed sub_agent.md
+	toolText string
+	//go:embed system.md
+	systemText string
+)
+
+// Options are the surroundings of a session.
+type Options struct {
+	Config
+	Types Types  // of the user
+	Dir   string // the session's working directory, absolute
+	// Project returns the names of the repository's files, relative to Dir, and Read the
+	// text of one. Nil means that the repository is left out.
+	Project func(dir string) []string
+	Read    func(name string) ([]byte, error)
+	Desk    *approval.Desk
+
+	System func() string           // the system prompt of the session
+	Tools  func() []executors.Tool // of the session
+	// Model returns the full name of a model that a file names, or "" if there is none.
+	Model func(name string) string
+	Warn  func(string) // queues a line for the user
+}
+
+// Set holds the types of one session. Its methods may be called concurrently.
+type Set struct {
+	o       Options
+	working *semaphore.Weighted // sub-agents
+	writing *semaphore.Weighted // sub-agents that can change something
+
+	reading sync.Mutex // held by Ready
+
+	mu    sync.Mutex
+	types []Type
+	extra bool // there are types besides the built-in ones
+	ready bool
+}
+
+// New returns the types of a session. It reads no file.
+func New(o Options) *Set {
+	s := &Set{o: o, working: semaphore.NewWeighted(int64(max(o.MaxParallel, 1))), writing: semaphore.NewWeighted(1)}
+	s.types, s.extra = slices.Clone(builtIn), len(o.Types) > 0
+	for _, t := range o.Types {
+		s.add(t)
+	}
+	return s
+}
+
+// add adds a type. It replaces the one of the same name.
+func (s *Set) add(t Type) {
+	s.types = append(slices.DeleteFunc(s.types, func(other Type) bool { return other.Name == t.Name }), t)
+}
+
+// Reset lets the next Ready look for the repository's files again.
+func (s *Set) Reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ready = false
+}
+
+// Ready reads the repository's files, once in a conversation, and asks the user about
+// those that are not approved. The types then stay the same, and with them the tool.
+func (s *Set) Ready(ctx context.Context) {
+	if !s.o.Enabled || s.o.Project == nil {
+		return
+	}
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	s.mu.Lock()
+	done := s.ready
+	s.mu.Unlock()
+	if done {
+		return
+	}
+	found, subjects := s.projects()
+	allowed := s.o.Desk.AllowedAll(ctx, subjects)
+	fresh := New(s.o)
+	for i, t := range found {
+		if allowed[i] {
+			fresh.extra = true
+			fresh.add(t)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.types, s.extra, s.ready = fresh.types, fresh.extra, ctx.Err() == nil
+}
+
+// projects returns the types of the repository, with the texts that the user approves.
+// None replaces a type of the user.
+func (s *Set) projects() (found []Type, subjects []approval.Subject) {
+	for _, dir := range ProjectDirs {
+		for _, name := range s.o.Project(dir) {
+			if path.Ext(name) != ".md" || strings.EqualFold(path.Base(name), "README.md") {
+				continue
+			}
+			if len(found) == maxTypes {
+				s.o.Warn("Only the first sub-agents of the project are used.")
+				return found, subjects
+			}
+			t, subject, err := s.project(name, found)
+			if err == nil {
+				found, subjects = append(found, t), append(subjects, subject)
+			} else if !errors.Is(err, fs.ErrNotExist) {
+				s.o.Warn(executors.Shown("The sub-agent " + name + " is left out: " + err.Error()))
+			}
+		}
+	}
+	return found, subjects
+}
+
+// project reads a type of the repository.
+func (s *Set) project(name string, found []Type) (t Type, subject approval.Subject, err error) {
+	data, err := s.o.Read(name)
+	if err != nil {
+		return t, subject, err
+	}
+	t, warnings, err := parse(name, strings.ToValidUTF8(string(data), "\uFFFD"))
+	if err != nil {
+		return t, subject, err
+	}
+	same := func(other Type) bool { return other.Name == t.Name }
+	if slices.ContainsFunc(s.o.Types, same) || slices.ContainsFunc(found, same) {
+		return t, subject, errors.New("there is another sub-agent of its name, " + t.Name)
+	}
+	if t.Model != "" {
+		if full := s.o.Model(t.Model); full == "" {
+			warnings = append(warnings, "no configured model is called "+t.Model+", so it has that of the session")
+			t.Model = ""
+		} else {
+			t.Model = full
+		}
+	}
+	for _, w := range warnings {
+		s.o.Warn(executors.Shown("The sub-agent " + name + ": " + w))
+	}
+	text, err := json.MarshalIndent(struct {
+		Name        string   `json:"name"`
+		Description string   `json:"description"`
+		Tools       []string `json:"tools,omitempty"`
+		Except      []string `json:"except,omitempty"`
+		Model       string   `json:"model,omitempty"`
+		Prompt      string   `json:"prompt"`
+	}{t.Name, t.Description, t.Tools, t.except, t.Model, t.Prompt}, "", "  ")
+	return t, approval.Subject{
+		Verb: "Use", Kind: "sub-agents", What: "the sub-agent " + t.Name, File: name, Dir: s.o.Dir, Text: string(text), Covers: []string{string(data)},
+	}, err
+}
+
+// all returns the types, by name.
+func (s *Set) all() []Type {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.SortedFunc(slices.Values(s.types), func(a, b Type) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// find returns the type of a task.
+func (s *Set) find(name string) (Type, error) {
+	if name == "" {
+		name = general
+	}
+	var names []string
+	for _, t := range s.all() {
+		if t.Name == name {
+			return t, nil
+		}
+		names = append(names, t.Name)
+	}
+	return Type{}, executors.Failuref(executors.InvalidParameters, "there is no sub-agent of type %q", name).
+		Hint("The types are: %s.", strings.Join(names, ", "))
+}

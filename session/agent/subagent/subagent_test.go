@@ -1,0 +1,325 @@
+package subagent
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/approval"
+)
+
+// sessionTools are the tools of a session in the tests.
+func sessionTools() []executors.Tool {
+	return []executors.Tool{
+		{Name: "read", Effect: executors.Reads}, {Name: "grep", Effect: executors.Reads}, {Name: "read_overflow", Effect: executors.Reads},
+		{Name: "write", Effect: executors.Mutates}, {Name: "bash", Effect: executors.Mutates}, {Name: "db__query", Effect: executors.Network},
+		{Name: "update_plan", Effect: executors.Internal},
+	}
+}
+
+func TestParse(t *testing.T) {
+	for name, tt := range map[string]struct {
+		head string
+		want string // the tools that it has
+		warn bool
+		err  bool
+	}{
+		"all tools":          {"name: a", "read grep read_overflow write bash db__query update_plan", false, false},
+		"names of others":    {"name: a\ntools: Read, Grep", "read grep read_overflow", false, false},
+		"a list":             {"name: a\ntools:\n  - Bash\n  - mcp__db", "read_overflow bash db__query", false, false},
+		"our names":          {"name: a\ntools: [write, db__query]", "read_overflow write db__query", false, false},
+		"one tool of MCP":    {"name: a\ntools: mcp__db__query", "read_overflow db__query", false, false},
+		"no tool at all":     {"name: a\ntools:", "read_overflow", false, false},
+		"only unknown tools": {"name: a\ntools: Fly", "read_overflow", true, false},
+		"some calls only":    {"name: a\ntools: Bash(ls:*), Read", "read read_overflow", true, false},
+		"all but":            {"name: a\ndisallowedTools: Write, Bash", "read grep read_overflow db__query update_plan", false, false},
+		"all but unknown":    {"name: a\ndisallowedTools: Bash(rm:*)", "", false, true},
+		"no name":            {"description: x", "", false, true},
+		"a path as name":     {"name: ../a", "", false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			typ, warnings, err := parse(".zeph/agents/a.md", "---\n"+tt.head+"\n---\nDo it.\n")
+			if err != nil != tt.err || len(warnings) > 0 != tt.warn {
+				t.Fatalf("%v, %q", err, warnings)
+			}
+			if err != nil {
+				return
+			}
+			var has []string
+			for _, tool := range sessionTools() {
+				if typ.has(tool) {
+					has = append(has, tool.Name)
+				}
+			}
+			if got := strings.Join(has, " "); got != tt.want || typ.Prompt != "Do it." {
+				t.Errorf("it has %q, want %q", got, tt.want)
+			}
+		})
+	}
+	for _, text := range []string{"no front matter", "---\nname: a\n", "---\nname: a\n---\n" + strings.Repeat("x", maxFile)} {
+		if _, _, err := parse("a.md", text); err == nil {
+			t.Errorf("%.20q was accepted", text)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("---\nname: a\ntools: Read\nmodel: inherit\n---\ntext")
+	f.Fuzz(func(t *testing.T, text string) {
+		typ, _, err := parse("a.md", text)
+		if err != nil {
+			return
+		}
+		if !typeName().MatchString(typ.Name) {
+			t.Errorf("the name is %q", typ.Name)
+		}
+		for _, tool := range sessionTools() {
+			typ.has(tool)
+		}
+		typ.line()
+	})
+}
+
+func TestWrites(t *testing.T) {
+	for name, tt := range map[string]struct {
+		tools  []string
+		except []string
+		want   bool
+	}{
+		"all":             {nil, nil, true},
+		"reading":         {[]string{"read", "grep"}, nil, false},
+		"a command":       {[]string{"read", "b*"}, nil, true},
+		"a server":        {[]string{"db__*"}, nil, false},
+		"all but writing": {nil, []string{"write", "bash"}, false},
+	} {
+		if got := (Type{Tools: tt.tools, except: tt.except}).writes(sessionTools()); got != tt.want {
+			t.Errorf("%s: %v, want %v", name, got, tt.want)
+		}
+	}
+}
+
+// project is a repository with files.
+type project struct {
+	files    map[string]string
+	asked    []string
+	answer   approval.Answer
+	warnings []string
+}
+
+func (p *project) options() Options {
+	return Options{
+		Config: Defaults(), Dir: "/w", Tools: sessionTools, System: func() string { return "S" },
+		Project: func(dir string) (names []string) {
+			for name := range p.files {
+				if path.Dir(name) == dir {
+					names = append(names, name)
+				}
+			}
+			slices.Sort(names)
+			return names
+		},
+		Read: func(name string) ([]byte, error) {
+			if text, ok := p.files[name]; ok {
+				return []byte(text), nil
+			}
+			return nil, fs.ErrNotExist
+		},
+		Desk: &approval.Desk{Ask: func(_ context.Context, q approval.Question) approval.Answer {
+			p.asked = append(p.asked, q.Title+"\n"+q.Text)
+			return p.answer
+		}},
+		Model: func(name string) string {
+			if name == "haiku" {
+				return "claude:claude-haiku-4-5"
+			}
+			return ""
+		},
+		Warn: func(w string) { p.warnings = append(p.warnings, w) },
+	}
+}
+
+const tester = "---\nname: tester\ndescription: runs tests\ntools: Bash\nmodel: haiku\n---\nTest.\n"
+
+// The types of a repository count after the user's approval, and stay the same until the
+// conversation is cleared.
+func TestReady(t *testing.T) {
+	p := &project{files: map[string]string{
+		".claude/agents/tester.md": tester, ".zeph/agents/other.md": "---\nname: other\nmodel: gpt-9\n---\n",
+		".zeph/agents/README.md": "x", ".zeph/agents/broken.md": "x", ".zeph/agents/mine.md": "---\nname: mine\n---\n",
+	}}
+	o := p.options()
+	o.Types = Types{{Name: "mine", Prompt: "of the user"}}
+	s := New(o)
+	s.Ready(t.Context())
+	if _, err := s.find("tester"); err == nil {
+		t.Error("a type that the user rejected counts")
+	}
+	if len(p.asked) != 1 || !strings.Contains(p.asked[0], "Test.") || !strings.Contains(p.asked[0], "claude-haiku") {
+		t.Errorf("asked %q", p.asked)
+	}
+	p.answer = approval.Once
+	p.asked = nil
+	o = p.options()
+	o.Types = Types{{Name: "mine", Prompt: "of the user"}}
+	s = New(o)
+	s.Ready(t.Context())
+	typ, err := s.find("tester")
+	want := Type{Name: "tester", Description: "runs tests", Prompt: "Test.", Tools: []string{"bash", "bash_output", "bash_stop"}, Model: "claude:claude-haiku-4-5", file: ".claude/agents/tester.md"}
+	if diff := cmp.Diff(want, typ, cmp.AllowUnexported(Type{}), cmpopts.EquateEmpty()); err != nil || diff != "" {
+		t.Errorf("%v (-want +got)\n%s", err, diff)
+	}
+	if mine, _ := s.find("mine"); mine.Prompt != "of the user" {
+		t.Error("a file replaced an entry of the user")
+	}
+	if other, _ := s.find("other"); other.Model != "" {
+		t.Errorf("a model that does not exist: %q", other.Model)
+	}
+	for _, part := range []string{"broken.md", "mine.md", "gpt-9"} {
+		if !strings.Contains(strings.Join(p.warnings, "\n"), part) {
+			t.Errorf("no warning about %s: %q", part, p.warnings)
+		}
+	}
+	p.files[".zeph/agents/late.md"] = "---\nname: late\n---\n"
+	s.Ready(t.Context())
+	if _, err := s.find("late"); err == nil {
+		t.Error("the types changed within a conversation")
+	}
+	s.Reset()
+	s.Ready(t.Context())
+	if _, err := s.find("late"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOffered(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(*Options)
+		want   bool
+	}{
+		"only built-in types": {func(*Options) {}, false},
+		"always":              {func(o *Options) { o.Always = true }, true},
+		"a type of the user":  {func(o *Options) { o.Types = Types{{Name: "a"}} }, true},
+		"off":                 {func(o *Options) { o.Types, o.Always, o.Enabled = Types{{Name: "a"}}, true, false }, false},
+	} {
+		o := (&project{}).options()
+		tt.change(&o)
+		if got := len(New(o).Tools()) == 1; got != tt.want {
+			t.Errorf("%s: offered %v, want %v", name, got, tt.want)
+		}
+	}
+}
+
+// call returns a call whose tasks are done by work.
+func call(input string, work func(executors.Delegation) (executors.Report, error)) *executors.Call {
+	c := &executors.Call{Tool: Name, Input: []byte(input)}
+	if work != nil {
+		c.Delegate = func(_ context.Context, d executors.Delegation) (executors.Report, error) { return work(d) }
+	}
+	return c
+}
+
+func TestRun(t *testing.T) {
+	o := (&project{}).options()
+	o.Types = Types{{Name: "reviewer", Prompt: "Review.", Tools: []string{"read"}, Model: "m:x"}}
+	s := New(o)
+	var got executors.Delegation
+	done := executors.Report{Caller: "s1/reviewer-1", Text: "All is well.", Model: "m:x", Calls: 2}
+	for name, tt := range map[string]struct {
+		input  string
+		report executors.Report
+		err    error
+		failed bool
+		want   string
+	}{
+		"done":    {`{"task":"look","type":"reviewer"}`, done, nil, false, "All is well."},
+		"no type": {`{"task":"look"}`, done, nil, false, "All is well."},
+		"unknown": {`{"task":"look","type":"x"}`, done, nil, true, `The types are: explore, general, reviewer.`},
+		"stopped": {`{"task":"look"}`, executors.Report{Text: "so far", Ended: "it was full"}, nil, false, "so far\n[the sub-agent stopped before it was done: it was full]"},
+		"silent":  {`{"task":"look"}`, executors.Report{}, nil, false, "The sub-agent ended without a report."},
+		"failed":  {`{"task":"look"}`, executors.Report{Text: "so far"}, errors.New("overloaded"), true, "could not go on: overloaded"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			res, err := s.Execute(t.Context(), call(tt.input, func(d executors.Delegation) (executors.Report, error) { got = d; return tt.report, tt.err }))
+			if err != nil || res.Failed != tt.failed || !strings.Contains(res.ForModel(), tt.want) {
+				t.Errorf("%v, %q", err, res.ForModel())
+			}
+			if name == "done" && (!strings.HasPrefix(got.System, "S\n\nYou are a sub-agent") || !strings.HasSuffix(got.System, "\n\nReview.") || got.Model != "m:x" || got.Rounds != 30 || got.Task != "look" || got.Tools(executors.Tool{Name: "bash"})) {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+	if res, _ := s.Execute(t.Context(), call(`{"task":"x"}`, nil)); !res.Failed {
+		t.Error("a sub-agent started another one")
+	}
+	if _, err := s.Prepare(t.Context(), call(`{"task":" "}`, nil)); err == nil {
+		t.Error("an empty task was accepted")
+	}
+}
+
+// Sub-agents that can write wait for each other, and a cancel ends the wait; those that
+// only read do not wait.
+func TestPlaces(t *testing.T) {
+	s := New((&project{}).options())
+	started, finish := make(chan struct{}), make(chan struct{})
+	ended := make(chan error)
+	work := func(executors.Delegation) (executors.Report, error) {
+		started <- struct{}{}
+		<-finish
+		return executors.Report{Text: "x"}, nil
+	}
+	go func() { _, err := s.Execute(t.Context(), call(`{"task":"first"}`, work)); ended <- err }()
+	<-started
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stopped := errors.New("stopped")
+	go func() {
+		_, err := s.Execute(ctx, call(`{"task":"second"}`, func(executors.Delegation) (executors.Report, error) {
+			t.Error("two sub-agents that write work at the same time")
+			return executors.Report{}, nil
+		}))
+		ended <- err
+	}()
+	if res, err := s.Execute(t.Context(), call(`{"task":"look","type":"explore"}`, func(executors.Delegation) (executors.Report, error) {
+		return executors.Report{Text: "found"}, nil
+	})); err != nil || res.Text != "found" {
+		t.Error(res, err)
+	}
+	cancel(stopped)
+	if err := <-ended; !errors.Is(err, stopped) {
+		t.Error(err)
+	}
+	close(finish)
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestConfig(t *testing.T) {
+	if wrong := Defaults().Validate(); len(wrong) > 0 {
+		t.Error(wrong)
+	}
+	if wrong := (Config{MaxParallel: 17}).Validate(); len(wrong) != 2 {
+		t.Error(wrong)
+	}
+	wrong := Types{{Name: "A"}, {Name: "a"}, {Name: "a", Tools: []string{"bash(ls)"}}}.Validate()
+	for _, key := range []string{"agents[0].name", "agents[2].name", "agents[2].tools[0]"} {
+		if wrong[key] == "" {
+			t.Errorf("%s is accepted: %v", key, wrong)
+		}
+	}
+	has := func(string) bool { return true }
+	c, ignored := Defaults().Tighten(Config{Enabled: false, Always: true, MaxParallel: 2, MaxRounds: 100}, has)
+	if want := (Config{Enabled: false, MaxParallel: 2, MaxRounds: 30}); c != want {
+		t.Errorf("%+v", c)
+	}
+	if diff := cmp.Diff([]string{"always", "max_rounds"}, ignored); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,140 @@
+package subagent
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// input is the input of sub_agent.
+type input struct {
+	Task string `json:"task"`
+	Type string `json:"type,omitempty" jsonschema:"default=general"`
+}
+
+// Tools returns the tool if it is of use.
+func (s *Set) Tools() []executors.Tool {
+	s.mu.Lock()
+	offered := s.o.Enabled && (s.extra || s.o.Always)
+	s.mu.Unlock()
+	if !offered {
+		return nil
+	}
+	return s.registry().Tools()
+}
+
+// Prepare returns the card of a call.
+func (s *Set) Prepare(ctx context.Context, call *executors.Call) (executors.Card, error) {
+	return s.registry().Prepare(ctx, call)
+}
+
+// Execute runs a call.
+func (s *Set) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
+	return s.registry().Execute(ctx, call)
+}
+
+// Catalogue returns the tool for listings.
+func Catalogue() executors.Registry { return New(Options{Config: Defaults()}).registry() }
+
+// registry binds the tool. Its description lists the types.
+func (s *Set) registry() executors.Registry {
+	text := strings.TrimSpace(toolText)
+	for _, t := range s.all() {
+		text += "\n" + t.line()
+	}
+	return executors.Registry{executors.Bind(executors.Tool{
+		Name: Name, Description: text, Effect: executors.Internal, Kind: executors.KindThink, Concurrent: true,
+	}, s.prepare, s.run)}
+}
+
+const maxTitle = 120 // bytes of a task
+
+func (s *Set) prepare(_ context.Context, _ *executors.Call, in input) (executors.Card, error) {
+	t, err := s.find(in.Type)
+	card := executors.Card{Title: executors.OneLine(t.Name + ": " + shortened(in.Task, maxTitle)), Kind: executors.KindThink}
+	if err == nil && strings.TrimSpace(in.Task) == "" {
+		err = executors.Failuref(executors.InvalidParameters, "sub_agent: task is empty")
+	}
+	return card, err
+}
+
+// run hands the task to a sub-agent and returns its report.
+func (s *Set) run(ctx context.Context, call *executors.Call, in input) (executors.Result, error) {
+	t, err := s.find(in.Type)
+	if err != nil {
+		return executors.FailWith(err), nil
+	}
+	if call.Delegate == nil {
+		return executors.Failf(executors.PolicyBlocked, "a sub-agent cannot start others"), nil
+	}
+	done, err := s.place(ctx, t)
+	if err != nil {
+		return executors.Result{}, err
+	}
+	defer done()
+	report, err := call.Delegate(ctx, executors.Delegation{
+		Name: t.Name, System: s.system(t), Task: in.Task, Model: t.Model, Rounds: s.o.MaxRounds, Tools: t.has,
+	})
+	if ctx.Err() != nil {
+		return executors.Result{}, context.Cause(ctx)
+	}
+	return result(t, report, err), nil
+}
+
+// place waits until a sub-agent may work. Those that can change something wait for each
+// other before they take one of the places of all.
+func (s *Set) place(ctx context.Context, t Type) (done func(), err error) {
+	var taken []*semaphore.Weighted
+	done = func() {
+		for _, sem := range taken {
+			sem.Release(1)
+		}
+	}
+	for _, sem := range []*semaphore.Weighted{s.writing, s.working} {
+		if sem == s.writing && !t.writes(s.o.Tools()) {
+			continue
+		}
+		if sem.Acquire(ctx, 1) != nil {
+			done()
+			return nil, context.Cause(ctx)
+		}
+		taken = append(taken, sem)
+	}
+	return done, nil
+}
+
+// system returns the system prompt of a sub-agent. It begins with that of the session, so
+// that the rules of the project hold.
+func (s *Set) system(t Type) string {
+	parts := []string{s.o.System(), strings.TrimSpace(systemText), t.Prompt}
+	return strings.TrimSpace(strings.Join(parts, "\n\n"))
+}
+
+// raw is the raw output of a call.
+type raw struct {
+	Type   string `json:"type"`
+	Caller string `json:"callerId,omitempty"` // of its calls, in the audit log
+	Model  string `json:"model,omitempty"`
+	Calls  int    `json:"calls"`
+}
+
+// result returns the report of a sub-agent as the result of the call.
+func result(t Type, report executors.Report, err error) executors.Result {
+	res := executors.Result{Text: report.Text, Raw: raw{t.Name, report.Caller, report.Model, report.Calls}}
+	if err != nil {
+		res = executors.Failf(executors.PermanentFailure, "the sub-agent %s could not go on: %v", t.Name, err)
+		res.Text, res.Raw = report.Text, raw{t.Name, report.Caller, report.Model, report.Calls}
+		return res
+	}
+	if strings.TrimSpace(report.Text) == "" {
+		res.Text = "The sub-agent ended without a report."
+	}
+	if report.Ended != "" {
+		res.Below(fmt.Sprintf("[the sub-agent stopped before it was done: %s]", report.Ended))
+	}
+	return res
+}

@@ -1,0 +1,146 @@
+package subagent
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/session/agent/front"
+)
+
+// builtIn are the types that every session has. An entry of the same name replaces one.
+var builtIn = []Type{
+	{Name: general, Description: "all tools"},
+	{
+		Name: "explore", Description: "only reads; finds and explains code",
+		Tools: []string{"read", "grep", "find_path", "list_directory", "search_code", "diagnostics"},
+	},
+}
+
+// general is the type of a task that names none.
+const general = "general"
+
+// ProjectDirs are the directories of a repository with one file for each type.
+var ProjectDirs = []string{".zeph/agents", ".claude/agents"}
+
+// Limits on the files of types.
+const (
+	maxTypes       = 50
+	maxFile        = 64 << 10 // bytes
+	maxDescription = 200      // bytes that the main model sees
+)
+
+// parse reads the file of a type. Its warnings name the parts that have no effect.
+func parse(name, text string) (t Type, warnings []string, err error) {
+	head, body, err := front.Split(text)
+	switch {
+	case err != nil:
+		return t, nil, err
+	case head == nil:
+		return t, nil, errors.New("it has no front matter with a name and a description")
+	case len(text) > maxFile:
+		return t, nil, fmt.Errorf("it has more than %d bytes", maxFile)
+	}
+	t = Type{
+		Name: head["name"].Text(), Description: head["description"].Text(), Prompt: strings.TrimSpace(body),
+		Model: head["model"].Text(), file: name,
+	}
+	if !typeName().MatchString(t.Name) {
+		return t, nil, fmt.Errorf("its name %q %s", t.Name, badName)
+	}
+	if t.Model == "inherit" {
+		t.Model = ""
+	}
+	var unknown []string
+	if written, ok := head["tools"]; ok && written.Text() != "*" {
+		t.Tools, unknown = ours(written.List())
+		if t.Tools == nil {
+			t.Tools = []string{} // no tools, and not all
+		}
+	}
+	var left []string
+	t.except, left = ours(head["disallowedTools"].List())
+	if len(left) > 0 { // it would get more than its author meant
+		return t, nil, fmt.Errorf("its disallowedTools name tools that do not exist here: %s", strings.Join(left, ", "))
+	}
+	if len(unknown) > 0 {
+		warnings = append(warnings, fmt.Sprintf("its tools %s do not exist here, or name only some of the calls of a tool", strings.Join(unknown, ", ")))
+	}
+	return t, warnings, nil
+}
+
+// aliases are the names of tools in the format of Claude Code.
+var aliases = map[string][]string{
+	"Bash": {"bash", "bash_output", "bash_stop"}, "BashOutput": {"bash_output"}, "KillShell": {"bash_stop"},
+	"Read": {"read"}, "Write": {"write"}, "Edit": {"edit"}, "MultiEdit": {"edit"},
+	"Grep": {"grep", "search_code"}, "Glob": {"find_path"}, "LS": {"list_directory"},
+	"WebFetch": {"fetch", "web_scrape"}, "WebSearch": {}, "TodoWrite": {}, "NotebookEdit": {}, "NotebookRead": {},
+	"Task": {}, "Agent": {}, "Skill": {}, "AskUserQuestion": {}, "ExitPlanMode": {},
+}
+
+// ours translates names of tools. Names that cannot be translated are in unknown.
+func ours(names []string) (tools, unknown []string) {
+	for _, name := range names {
+		known, ok := aliases[name]
+		server, isMCP := strings.CutPrefix(name, "mcp__")
+		switch {
+		case ok:
+			tools = append(tools, known...)
+		case isMCP && strings.Contains(server, "__"):
+			tools = append(tools, server)
+		case isMCP:
+			tools = append(tools, server+"__*")
+		case strings.ContainsAny(name, "()"), name != strings.ToLower(name):
+			unknown = append(unknown, name)
+		default:
+			tools = append(tools, name)
+		}
+	}
+	return tools, unknown
+}
+
+// always are tools that every sub-agent has: they read texts that the session stored for
+// it.
+var always = []string{"read_overflow"}
+
+// has reports whether a sub-agent of the type is offered a tool.
+func (t Type) has(tool executors.Tool) bool {
+	if matches(t.except, tool.Name) {
+		return false
+	}
+	return t.Tools == nil || matches(t.Tools, tool.Name) || slices.Contains(always, tool.Name)
+}
+
+func matches(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		ok, _ := path.Match(p, name) // a wrong pattern matches nothing
+		return ok
+	})
+}
+
+// writes reports whether a sub-agent of the type can change anything with these tools.
+func (t Type) writes(tools []executors.Tool) bool {
+	return slices.ContainsFunc(tools, func(tool executors.Tool) bool {
+		return t.has(tool) && !tool.Effect.InternalOnly() && (tool.Effect == 0 || tool.Effect.Has(executors.Mutates))
+	})
+}
+
+// line describes the type to the main model.
+func (t Type) line() string {
+	if t.Description == "" {
+		return "- " + t.Name
+	}
+	return "- " + t.Name + ": " + shortened(executors.Shown(t.Description), maxDescription)
+}
+
+// shortened truncates a text of one line.
+func shortened(s string, max int) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) <= max {
+		return s
+	}
+	return strings.ToValidUTF8(s[:max], "") + "…"
+}
