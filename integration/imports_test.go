@@ -37,6 +37,7 @@ var importTable = []struct {
 	{"executors/workspace", nil},
 	{"executors/files/walk", []string{"executors", "executors/workspace"}},
 	{"executors/files/search", []string{"executors", "executors/pattern"}},
+	{"executors/files/code", []string{"executors", "executors/files/search"}},
 	{"executors/files", []string{"executors", "executors/workspace", "executors/pattern", "executors/files/*"}},
 	{"executors/automaton", nil},
 	{"executors/pattern", []string{"executors/automaton"}},

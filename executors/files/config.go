@@ -47,7 +47,7 @@ type Config struct {
 	// 0 is refused.
 	MaxMatches int `toml:"max_matches"`
 	// RespectIgnore leaves files that .gitignore, .ignore, .git/info/exclude or
-	// git's core.excludesFile names out of find_path and grep. A call can include
+	// git's core.excludesFile names out of find_path, grep and search_code. A call can include
 	// them with include_ignored. Default true.
 	RespectIgnore bool `toml:"respect_ignore"`
 	// MaxCopyEntries is how many files and directories copy_path, and move_path

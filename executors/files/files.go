@@ -1,6 +1,6 @@
 // Package files offers the tools that read, change, find and search files: read,
 // write, edit, find_path, list_directory, create_directory, delete_path,
-// move_path, copy_path and grep.
+// move_path, copy_path, grep and search_code.
 //
 // Start with [New]. Each tool is written once; only the place of the contents
 // of files is an [FS]: [Disk] here, or the client's buffers. Names, kinds and
@@ -13,15 +13,15 @@
 // result shows the actual change. The links around the tools check permissions.
 //
 // Package files/walk visits directory trees; files/search finds a regex in
-// texts.
+// texts, files/code finds and ranks definitions.
 //
 // Why does Prepare return a Card with its error? A call that cannot run, such as an
 // edit of text that is not there, still names a path, and the gates judge the call
 // by it.
 //
-// Why is the package larger than others? It has ten tools. They share the
+// Why is the package larger than others? It has eleven tools. They share the
 // resolution of paths, the failures and the cards, so a package for each would
-// export all of these. The parts without them are files/walk and files/search.
+// export all of these. The parts without them are files/walk, files/search and files/code.
 package files
 
 import (
@@ -70,6 +70,8 @@ var (
 	copyText string
 	//go:embed grep.md
 	grepText string
+	//go:embed search_code.md
+	codeText string
 )
 
 // New returns the file tools of one session. The roots are the result of
@@ -91,6 +93,7 @@ func New(fsys FS, roots *workspace.Roots, cfg Config) executors.Registry {
 		executors.Bind(tool("move_path", moveText, change, executors.KindMove), t.prepareMove, t.move),
 		executors.Bind(tool("copy_path", copyText, change, executors.KindEdit), t.prepareCopy, t.copy),
 		executors.Bind(tool("grep", grepText, look, executors.KindSearch), t.prepareGrep, t.grep),
+		executors.Bind(tool("search_code", codeText, look, executors.KindSearch), t.prepareSearchCode, t.searchCode),
 	}
 }
 

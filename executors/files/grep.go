@@ -47,11 +47,11 @@ func (t *tools) newSearcher(in grepInput) (*search.Searcher, error) {
 	if in.Pattern == "" {
 		return nil, executors.Failuref(executors.InvalidParameters, "the pattern is empty")
 	}
-	if len(in.Pattern) > maxPattern || len(in.Include) > maxPattern || strings.Count(in.Include, "{") > maxBraces {
-		return nil, executors.Failuref(executors.InvalidParameters, "pattern or include is too large: at most %d bytes each and %d braces in include", maxPattern, maxBraces)
+	if len(in.Pattern) > maxPattern {
+		return nil, executors.Failuref(executors.InvalidParameters, "the pattern is too large: at most %d bytes", maxPattern)
 	}
-	if in.Include != "" && !doublestar.ValidatePattern(in.Include) {
-		return nil, executors.Failuref(executors.InvalidParameters, "include: %q is not a valid glob", in.Include)
+	if _, err := includes(in.Include); err != nil {
+		return nil, err
 	}
 	if in.Context < 0 {
 		return nil, executors.Failuref(executors.InvalidParameters, "context must not be negative, got %d", in.Context)
@@ -68,6 +68,22 @@ func (t *tools) newSearcher(in grepInput) (*search.Searcher, error) {
 		return nil, unfitPattern(err)
 	}
 	return s, nil
+}
+
+// includes returns a function that reports whether the path of an entry matches a glob,
+// or its name if the glob has no slash; "" matches all.
+func includes(glob string) (func(walk.Entry) bool, error) {
+	switch {
+	case glob == "":
+		return func(walk.Entry) bool { return true }, nil
+	case len(glob) > maxPattern || strings.Count(glob, "{") > maxBraces:
+		return nil, executors.Failuref(executors.InvalidParameters, "include is too large: at most %d bytes and %d braces", maxPattern, maxBraces)
+	case !doublestar.ValidatePattern(glob):
+		return nil, executors.Failuref(executors.InvalidParameters, "include: %q is not a valid glob", glob)
+	case !strings.Contains(glob, "/"):
+		glob = "**/" + glob
+	}
+	return walk.PathMatcher(strings.TrimPrefix(path.Clean(glob), "/")), nil
 }
 
 // unfitPattern returns the failure for a regex that does not compile.
@@ -162,13 +178,9 @@ func (t *tools) grepFile(ctx context.Context, tg target, out *grepped) error {
 
 // grepTree searches the text files below a directory on disk.
 func (t *tools) grepTree(ctx context.Context, tg target, in grepInput, out *grepped, watch *watch) (string, error) {
-	included := func(walk.Entry) bool { return true }
-	if in.Include != "" {
-		include := in.Include
-		if !strings.Contains(include, "/") {
-			include = "**/" + include
-		}
-		included = walk.PathMatcher(strings.TrimPrefix(path.Clean(include), "/"))
+	included, err := includes(in.Include)
+	if err != nil {
+		return "", err
 	}
 	newVisit := func() walk.Visit[inFile] {
 		var b search.Buffer

@@ -46,6 +46,12 @@ type (
 		Places  []rawPlace `json:"places"` // of the first match of each file; at most maxPlaces
 		More    bool       `json:"truncated"`
 	}
+	rawCode struct {
+		Definitions int        `json:"definitions"` // shown
+		Texts       int        `json:"texts"`       // lines of text that are shown
+		Places      []rawPlace `json:"places"`
+		More        bool       `json:"truncated"`
+	}
 	rawPlace struct {
 		Path string `json:"path"`
 		Line int    `json:"line"` // 1-based

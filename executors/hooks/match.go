@@ -44,7 +44,7 @@ func (m matcher) fits(names []string) bool {
 
 // known are the names of tools in the format of hooks, by our names.
 var known = map[string]string{
-	"bash": "Bash", "read": "Read", "write": "Write", "edit": "Edit", "grep": "Grep", "find_path": "Glob", "list_directory": "LS",
+	"bash": "Bash", "read": "Read", "write": "Write", "edit": "Edit", "grep": "Grep", "search_code": "Grep", "find_path": "Glob", "list_directory": "LS",
 	"fetch": "WebFetch", "web_scrape": "WebFetch", "update_plan": "TodoWrite", "load_skill": "Skill",
 }
 

@@ -14,7 +14,7 @@ import (
 
 // maxCatalogue is the largest size of the tools that work on the project in
 // each request, in bytes.
-const maxCatalogue = 6 << 10
+const maxCatalogue = 6<<10 + 1<<9
 
 // TestCatalogueSize compares the size of the tools in a request, texts and
 // schemas, with their limit.

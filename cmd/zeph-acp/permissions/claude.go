@@ -57,12 +57,12 @@ type claude struct{ Import }
 
 // claudeTools are the tools of the same name or duty.
 var claudeTools = map[string][]string{
-	"Bash": {"bash"}, "Glob": {"find_path"}, "Grep": {"grep"}, "LS": {"list_directory"},
+	"Bash": {"bash"}, "Glob": {"find_path"}, "Grep": {"grep", "search_code"}, "LS": {"list_directory"},
 	"Read": readers, "Edit": writers, "Write": writers, "MultiEdit": writers, "WebFetch": {"fetch", "web_scrape"},
 }
 
 var (
-	readers = []string{"read", "grep", "find_path", "list_directory"}
+	readers = []string{"read", "grep", "search_code", "find_path", "list_directory"}
 	writers = []string{"edit", "write"}
 	// changers are all tools that change files, for rules that deny or ask.
 	changers = []string{"edit", "write", "create_directory", "delete_path", "move_path", "copy_path"}

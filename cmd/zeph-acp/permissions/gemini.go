@@ -30,7 +30,7 @@ type geminiRule struct {
 // geminiTools are the tools of the same duty.
 var geminiTools = map[string][]string{
 	"run_shell_command": {"bash"}, "read_file": {"read"}, "read_many_files": {"read"}, "write_file": {"write"}, "replace": {"edit"},
-	"list_directory": {"list_directory"}, "glob": {"find_path"}, "grep_search": {"grep"}, "search_file_content": {"grep"}, "web_fetch": {"fetch", "web_scrape"},
+	"list_directory": {"list_directory"}, "glob": {"find_path"}, "grep_search": {"grep", "search_code"}, "search_file_content": {"grep", "search_code"}, "web_fetch": {"fetch", "web_scrape"},
 	"*": {"*"},
 }
 

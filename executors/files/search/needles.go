@@ -77,11 +77,7 @@ func literalNeedles(re *syntax.Regexp) needles {
 			part = strings.ToLower(part)
 		}
 		n := needle{text: []byte(part), fold: fold}
-		for i := range n.text {
-			if n.cost(i) > n.cost(n.rare) {
-				n.rare = i
-			}
-		}
+		n.rare = n.rarest()
 		if one := (needles{n}); one.weight() > best.weight() {
 			best = one
 		}
@@ -115,6 +111,17 @@ func (n needle) cost(i int) int {
 		bits--
 	}
 	return bits
+}
+
+// rarest returns the index of the byte with the most information.
+func (n needle) rarest() int {
+	rare := 0
+	for i := range n.text {
+		if n.cost(i) > n.cost(rare) {
+			rare = i
+		}
+	}
+	return rare
 }
 
 // weight is roughly how many bits of information the weakest needle has, minus

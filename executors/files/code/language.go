@@ -1,0 +1,201 @@
+package code
+
+import (
+	"bytes"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// language has the patterns of a programming language. Most definitions begin on a line
+// with a keyword before the name.
+type language struct {
+	names string // extensions and names of files, separated by spaces
+	// keywords are the words that may stand directly before a defined name; "*" means
+	// any word but those of never.
+	keywords string
+	before   string // other bytes that may stand before a defined name
+	free     bool   // a definition needs no check before its pattern
+	comments string // beginnings of lines that define nothing, separated by spaces
+	typed    bool   // the type stands before the name
+	locals   bool   // indented variables belong to a function
+	within   string // regex of a line that begins a type; its group is the name
+	patterns []pattern
+
+	once  sync.Once
+	exprs []*regexp.Regexp // of patterns
+	outer *regexp.Regexp   // of within
+	lead  [][]byte         // of comments
+	words map[string]bool  // of keywords
+}
+
+// pattern is a regex of a line that defines a name. Its groups are "name", and where they
+// apply "kind", the keyword, and "in", the container.
+type pattern struct {
+	kind string // "" means the group "kind"
+	expr string
+}
+
+// definition is a definition on one line.
+type definition struct {
+	kind, container, name string
+	end                   int  // of the name in the line
+	declares              bool // it may lack a body
+}
+
+// kinds are the kinds of definitions whose keyword is another word.
+var kinds = map[string]string{
+	"def": "func", "defp": "func", "fn": "func", "fun": "func", "function": "func", "proc": "func", "sub": "func", "rpc": "method", "method": "func", "defn": "func", "defn-": "func",
+	"let": "var", "val": "var", "static": "var", "mod": "module", "defmodule": "module", "package": "module", "library": "module",
+	"record": "class", "data": "type", "newtype": "type", "typealias": "type", "alias": "type", "typedef": "type", "actor": "class", "mixin": "class", "defprotocol": "protocol", "defstruct": "struct",
+	"message": "struct", "input": "struct", "union": "struct", "service": "interface", "scalar": "type", "concept": "type", "defmacro": "macro", "defmacrop": "macro", "macro_rules!": "macro", "define": "macro",
+	"@interface": "interface", "annotation": "interface", "impl": "type", "extension": "type", "case": "member", "procedure": "func", "table": "table", "view": "view", "index": "index", "trigger": "trigger",
+	"resource": "resource", "variable": "variable", "output": "output", "defvar": "var", "defparameter": "var", "defconstant": "const", "defclass": "class", "defun": "func", "defgeneric": "func", "deftype": "type", "abstract": "type", "instance": "type",
+}
+
+// never are words that stand before a use of a name.
+var never = setOf("return new throw await yield in of not and or if else case import from as is typeof instanceof delete go defer echo print raise when while do goto sizeof require include assert then elif match with")
+
+func setOf(words string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		set[w] = true
+	}
+	return set
+}
+
+// byName returns the languages by the extensions and names of their files.
+var byName = sync.OnceValue(func() map[string]*language {
+	m := map[string]*language{}
+	for i := range languages {
+		for _, name := range strings.Fields(languages[i].names) {
+			m[name] = &languages[i]
+		}
+	}
+	return m
+})
+
+// languageOf returns the language of a file; nil means that it is unknown.
+func languageOf(file string, data []byte) *language {
+	base := path.Base(file)
+	ext := strings.ToLower(path.Ext(base))
+	if l := byName()[base]; l != nil {
+		return l
+	}
+	if l := byName()[ext]; l != nil || ext != "" {
+		return l
+	}
+	if first, ok := bytes.CutPrefix(data, []byte("#!")); ok {
+		first, _, _ = bytes.Cut(first, []byte("\n"))
+		for program, ext := range interpreters {
+			if bytes.Contains(first, []byte(program)) {
+				return byName()[ext]
+			}
+		}
+	}
+	return nil
+}
+
+// interpreters are the extensions of scripts without one, by the programs that run them.
+var interpreters = map[string]string{"python": ".py", "sh": ".sh", "ruby": ".rb", "perl": ".pl", "node": ".js", "lua": ".lua", "php": ".php", "elixir": ".ex"}
+
+func (l *language) isGo() bool { return l != nil && strings.HasPrefix(l.names, ".go") }
+
+// prepare compiles the patterns when a language is first met.
+func (l *language) prepare() {
+	l.once.Do(func() {
+		for _, p := range l.patterns {
+			l.exprs = append(l.exprs, regexp.MustCompile(p.expr))
+		}
+		if l.within != "" {
+			l.outer = regexp.MustCompile(l.within)
+		}
+		for _, c := range strings.Fields(l.comments) {
+			l.lead = append(l.lead, []byte(c))
+		}
+		l.words = setOf(l.keywords)
+	})
+}
+
+// mayDefine reports whether a name that includes the byte at of a line may be defined
+// there. It is a quick check, by the word before the name.
+func (l *language) mayDefine(line []byte, at int) bool {
+	if l.free {
+		return true
+	}
+	for at > 0 {
+		r, size := utf8.DecodeLastRune(line[:at])
+		if !isWord(r) {
+			break
+		}
+		at -= size
+	}
+	before := bytes.TrimRight(line[:at], " \t")
+	if len(before) == 0 {
+		return true
+	}
+	last, _ := utf8.DecodeLastRune(before)
+	if !isWord(last) && last != '!' {
+		return strings.ContainsRune(l.before, last)
+	}
+	word := before[bytes.LastIndexFunc(before, func(r rune) bool { return !isWord(r) && r != '!' && r != '-' })+1:]
+	l.prepare()
+	return l.words[string(word)] || l.words["*"] && !never[string(word)]
+}
+
+// isComment reports whether a line begins with a comment.
+func (l *language) isComment(line []byte) bool {
+	if l == nil {
+		return false
+	}
+	l.prepare()
+	start := bytes.TrimLeft(line, " \t")
+	return slices.ContainsFunc(l.lead, func(c []byte) bool { return bytes.HasPrefix(start, c) })
+}
+
+// definition returns the definition on a line.
+func (l *language) definition(line []byte) (definition, bool) {
+	l.prepare()
+	if l.isComment(line) {
+		return definition{}, false
+	}
+	for i, re := range l.exprs {
+		m := re.FindSubmatchIndex(line)
+		if m == nil {
+			continue
+		}
+		d := definition{kind: l.patterns[i].kind}
+		for g, name := range re.SubexpNames() {
+			if name == "" || m[2*g] < 0 {
+				continue
+			}
+			text := string(line[m[2*g]:m[2*g+1]])
+			switch name {
+			case "kind":
+				d.kind = strings.ToLower(text)
+			case "name":
+				d.name, d.end = text, m[2*g+1]
+			case "in":
+				d.container = strings.Trim(text, ".:#")
+			}
+		}
+		if never[d.name] || d.name == "" {
+			continue
+		}
+		if k, ok := kinds[d.kind]; ok {
+			d.kind = k
+		}
+		d.declares = l.typed && d.kind == "func"
+		return d, true
+	}
+	return definition{}, false
+}
+
+// container returns the regex of a line that begins a type.
+func (l *language) container() *regexp.Regexp {
+	l.prepare()
+	return l.outer
+}

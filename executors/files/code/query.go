@@ -1,0 +1,232 @@
+package code
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/executors/files/search"
+)
+
+// Query is a parsed query.
+type Query struct {
+	text   string   // in lower case, as written
+	name   string   // of the symbol; "" if the query has several words
+	within []string // the names that qualify it, outermost first
+	words  []string // in lower case; the name if there is one
+	kinds  []string // of which the definition should be
+	texts  search.Literals
+}
+
+// MaxQuery bounds a query, in bytes.
+const MaxQuery = 300
+
+// The errors of ParseQuery.
+var (
+	ErrEmpty = errors.New("the query has no word")
+	ErrLarge = errors.New("the query is too long")
+)
+
+// kindWords are words before a name that say which kind of definition is meant.
+var kindWords = map[string][]string{
+	"func": {"func", "method"}, "function": {"func", "method"}, "fn": {"func", "method"}, "def": {"func", "method"}, "method": {"func", "method"}, "fun": {"func", "method"},
+	"class": {"class", "struct", "object"}, "struct": {"struct"}, "interface": {"interface", "trait", "protocol"}, "trait": {"trait"}, "enum": {"enum"},
+	"type": {"type", "struct", "interface", "class", "enum", "trait", "protocol"}, "const": {"const"}, "constant": {"const"}, "var": {"var"}, "variable": {"var"}, "macro": {"macro"},
+	"field": {"field"}, "module": {"module"}, "heading": {"heading"},
+}
+
+// fillers are words of a question that its answer need not contain.
+var fillers = strings.Fields("a all an and are at be by code defined definition do does find for from get how in into is it its of on or that the this to used what when where which who why with")
+
+// ParseQuery parses a query: a symbol, which may be qualified, or several words.
+// "func Name" prefers a kind of definition.
+func ParseQuery(text string) (Query, error) {
+	if len(text) > MaxQuery {
+		return Query{}, ErrLarge
+	}
+	text = strings.Trim(strings.TrimSpace(text), "`\"'?!.,;")
+	q := Query{text: strings.ToLower(text)}
+	fields := strings.Fields(text)
+	if len(fields) > 1 {
+		if kinds := kindWords[strings.ToLower(fields[0])]; kinds != nil {
+			q.kinds, fields = kinds, fields[1:]
+			q.text = strings.ToLower(strings.Join(fields, " "))
+		}
+	}
+	if len(fields) == 1 {
+		q.symbol(fields[0])
+	}
+	if q.name == "" {
+		q.words = wordsOf(fields)
+	}
+	if len(q.words) == 0 {
+		return Query{}, ErrEmpty
+	}
+	q.texts = search.NewLiterals(q.words)
+	return q, nil
+}
+
+// Symbol reports whether the query is one name, which may be qualified.
+func (q *Query) Symbol() bool { return q.name != "" }
+
+// symbol parses a name with its qualifiers: pkg.Name, (*Type).Method, a::b, A#b, a/b.Name.
+func (q *Query) symbol(text string) {
+	text, _, _ = strings.Cut(text, "()")
+	parts := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(".:#/\\()[]{}<>*&,;", r) })
+	if len(parts) == 0 {
+		return
+	}
+	q.name = parts[len(parts)-1]
+	q.within = parts[:len(parts)-1]
+	q.words = []string{strings.ToLower(q.name)}
+}
+
+// wordsOf returns the words that a hit should contain, in lower case.
+func wordsOf(fields []string) []string {
+	var words, all []string
+	for _, f := range fields {
+		f = strings.ToLower(strings.TrimFunc(f, func(r rune) bool { return !isWord(r) }))
+		if f == "" || slices.Contains(all, f) {
+			continue
+		}
+		all = append(all, f)
+		if !slices.Contains(fillers, f) {
+			words = append(words, f)
+		}
+	}
+	if len(words) == 0 {
+		words = all
+	}
+	return words[:min(len(words), search.MaxLiterals)]
+}
+
+// mayMatch reports whether a file can hold a hit: each word is in it or in its path. One
+// of three or more words may be missing.
+func (q *Query) mayMatch(path string, data []byte) bool {
+	missing := 0
+	for i, w := range q.words {
+		if q.texts.Index(i, data, 0) < 0 && (q.name != "" || !strings.Contains(strings.ToLower(path), w)) {
+			missing++
+		}
+		if missing > 1 || missing == 1 && len(q.words) < 3 {
+			return false
+		}
+	}
+	return true
+}
+
+// allIn reports whether each word is in a line.
+func (q *Query) allIn(line []byte) bool {
+	for i := range q.words {
+		if q.texts.Index(i, line, 0) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// The ranks of definitions by their names, and of lines of text.
+const (
+	exactName  = 1000 // letter for letter
+	foldedName = 900
+	allOfName  = 850 // the words of the query make up the name
+	nameStart  = 700
+	wordInName = 600
+	partOfName = 500
+	inLine     = 150
+	bestText   = 350 // more than any line has
+)
+
+// nameScore returns the rank of a name; 0 means that it does not match.
+func (q *Query) nameScore(name string) int {
+	if q.name == "" {
+		return q.wordsInName(name)
+	}
+	if name == q.name {
+		return exactName
+	}
+	lower := strings.ToLower(name)
+	at := strings.Index(lower, q.words[0])
+	switch {
+	case at < 0:
+		return 0
+	case len(lower) != len(name): // the offset is none of the name
+		return partOfName
+	case len(lower) == len(q.words[0]):
+		return foldedName
+	case at == 0:
+		return nameStart
+	case startsWord(name, at):
+		return wordInName
+	}
+	return partOfName
+}
+
+// wordsInName is nameScore for several words: all of them must be in the name.
+func (q *Query) wordsInName(name string) int {
+	lower := strings.ToLower(name)
+	letters := 0
+	for _, w := range q.words {
+		if !strings.Contains(lower, w) {
+			return 0
+		}
+		letters += len(w)
+	}
+	if letters >= len(lower)-strings.Count(lower, "_")-strings.Count(lower, "-") {
+		return allOfName
+	}
+	return wordInName
+}
+
+// startsWord reports whether a word of a name in camel or snake case begins at the
+// offset.
+func startsWord(name string, at int) bool {
+	r, _ := utf8.DecodeRuneInString(name[at:])
+	before, _ := utf8.DecodeLastRuneInString(name[:at])
+	return unicode.IsUpper(r) && !unicode.IsUpper(before) || !unicode.IsLetter(before)
+}
+
+// lineScore returns the rank of a line of text; 0 means that it does not match.
+func (q *Query) lineScore(line []byte) int {
+	if q.name == "" {
+		found := 0
+		for i := range q.words {
+			if q.texts.Index(i, line, 0) >= 0 {
+				found++
+			}
+		}
+		score := inLine * found / len(q.words)
+		if found == len(q.words) && bytes.Contains(bytes.ToLower(line), []byte(q.text)) {
+			score += 100
+		}
+		return score
+	}
+	score := 0
+	for at := q.texts.Index(0, line, 0); at >= 0; at = q.texts.Index(0, line, at+1) {
+		end := at + len(q.words[0])
+		this := inLine
+		if before, _ := utf8.DecodeLastRune(line[:at]); !isWord(before) {
+			this += 10
+			if after, _ := utf8.DecodeRune(line[end:]); !isWord(after) {
+				this += 20
+			}
+		}
+		if string(line[at:end]) == q.name {
+			this += 20
+		}
+		score = max(score, this)
+	}
+	if score > 0 && len(q.within) > 0 && bytes.Contains(bytes.ToLower(line), []byte(q.text)) {
+		score += 50
+	}
+	return score
+}
+
+// isWord reports whether a rune may be part of a name. It is false for utf8.RuneError,
+// which stands for the end of a line.
+func isWord(r rune) bool {
+	return r == '_' || r == '$' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
+}

@@ -1,0 +1,261 @@
+package code
+
+import (
+	"bytes"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+const (
+	maxLines     = 5000 // lines of a file that are examined
+	maxTexts     = 3    // lines of text that a file contributes
+	maxLong      = 2000 // bytes of a line; a longer one defines nothing
+	maxSignature = 160  // characters
+)
+
+// Scanner finds the hits in one file after the other. It must not be used
+// concurrently.
+type Scanner struct {
+	*Search
+	place
+	data     []byte
+	language *language
+	hits     []Hit
+	texts    []Hit
+	full     bool // no line of text in the file can be shown
+	line     int  // 1-based, of the offset counted
+	counted  int
+}
+
+// Scanner returns a scanner.
+func (s *Search) Scanner() *Scanner { return &Scanner{Search: s} }
+
+// File returns the hits in a file for [Search.Add]. The path is relative, with
+// slashes. stopped reports whether the result is no longer needed.
+func (sc *Scanner) File(path string, data []byte, stopped func() bool) []Hit {
+	if !sc.query.mayMatch(path, data) || bytes.IndexByte(data, 0) >= 0 {
+		return nil
+	}
+	sc.place = newPlace(path)
+	sc.look(data)
+	sc.data, sc.language, sc.line, sc.counted = data, languageOf(path, data), 1, 0
+	sc.hits, sc.texts = nil, sc.texts[:0]
+	sc.full = !sc.ranks(&Hit{Path: path, score: bestText - sc.penalty/4})
+	if sc.language.isGo() {
+		sc.golang(stopped)
+	} else {
+		sc.lines(stopped)
+	}
+	sc.keepTexts()
+	return sc.hits
+}
+
+// lines examines the lines that contain a word of the query.
+func (sc *Scanner) lines(stopped func() bool) {
+	n := 0
+	for from, end := range sc.query.texts.Lines(sc.data) {
+		if n++; n > maxLines || n%256 == 0 && stopped() {
+			return
+		}
+		line := bytes.TrimSuffix(sc.data[from:end], []byte("\r"))
+		d, ok := sc.define(line)
+		if !ok || !sc.definition(d, from, line) {
+			sc.text(from, line)
+		}
+	}
+}
+
+// define returns the definition on a line, if a word of the query stands where a name
+// may stand.
+func (sc *Scanner) define(line []byte) (definition, bool) {
+	if sc.language == nil || len(line) > maxLong || !sc.query.allIn(line) {
+		return definition{}, false
+	}
+	for i := range sc.query.words {
+		for at := sc.query.texts.Index(i, line, 0); at >= 0; at = sc.query.texts.Index(i, line, at+1) {
+			if sc.language.mayDefine(line, at) {
+				return sc.language.definition(line)
+			}
+		}
+	}
+	return definition{}, false
+}
+
+// definition adds the definition on the line at from. It returns false if the query
+// does not match it.
+func (sc *Scanner) definition(d definition, from int, line []byte) bool {
+	if sc.query.nameScore(d.name) == 0 {
+		return false
+	}
+	container := d.container
+	if container == "self" {
+		container = ""
+	}
+	if container == "" && indentOf(line) > 0 {
+		container = sc.container(from, line)
+	}
+	method := container != ""
+	kind := d.kind
+	switch {
+	case kind == "func" && method:
+		kind = "method"
+	case (kind == "var" || kind == "const") && indentOf(line) > 0 && !method && sc.language.locals:
+		kind = "local"
+	}
+	h := Hit{Path: sc.path, Line: sc.lineAt(from), Kind: kind, Name: d.name, score: sc.query.definitionScore(&sc.place, rankKind(kind, d, line), container, d.name)}
+	if container != "" {
+		h.Name = container + "." + d.name
+	}
+	if sc.admits(&h) {
+		h.Signature = sc.signature(from, d, line)
+		if kind == "local" {
+			h.Kind = "var"
+		}
+		sc.hits = append(sc.hits, h)
+	}
+	return true
+}
+
+// rankKind returns the kind by which a definition is ranked: a line that ends a
+// function with a semicolon only declares it.
+func rankKind(kind string, d definition, line []byte) string {
+	if d.declares && bytes.HasSuffix(bytes.TrimSpace(line), []byte(";")) {
+		return "declaration"
+	}
+	return kind
+}
+
+// text adds a line of text.
+func (sc *Scanner) text(from int, line []byte) {
+	if sc.full {
+		sc.more.Store(true)
+		return
+	}
+	h := Hit{Path: sc.path, Line: sc.lineAt(from), Kind: Text, score: sc.query.textScore(&sc.place, line)}
+	if sc.query.Symbol() && sc.language.isComment(line) {
+		h.score -= 20 // uses come first
+	}
+	if h.score <= 0 || !sc.admits(&h) {
+		return
+	}
+	h.Signature = oneLine(line, sc.query.texts.Index(0, line, 0))
+	at, _ := slices.BinarySearchFunc(sc.texts, h, func(a, b Hit) int { return a.compare(&b) })
+	if sc.texts = slices.Insert(sc.texts, at, h); len(sc.texts) > maxTexts {
+		sc.texts = sc.texts[:maxTexts]
+		sc.more.Store(true)
+	}
+}
+
+// keepTexts adds the lines of text to the hits, except those that a definition names.
+func (sc *Scanner) keepTexts() {
+	for _, h := range sc.texts {
+		if !slices.ContainsFunc(sc.hits, func(d Hit) bool { return d.Line == h.Line }) {
+			sc.hits = append(sc.hits, h)
+		}
+	}
+}
+
+// lineAt returns the number of the line at an offset, which must not decrease.
+func (sc *Scanner) lineAt(at int) int {
+	sc.line += bytes.Count(sc.data[sc.counted:at], []byte("\n"))
+	sc.counted = at
+	return sc.line
+}
+
+// maxOutward bounds the search for the beginning of a container, in bytes.
+const maxOutward = 64 << 10
+
+// container returns the name of the type around the line at from. It begins at the
+// closest line above that is indented less.
+func (sc *Scanner) container(from int, line []byte) string {
+	re := sc.language.container()
+	if re == nil {
+		return ""
+	}
+	indent := indentOf(line)
+	for end, least := from-1, max(0, from-maxOutward); end > least && indent > 0; {
+		start := bytes.LastIndexByte(sc.data[:end], '\n') + 1
+		above := sc.data[start:end]
+		end = start - 1
+		width := indentOf(above)
+		if len(above) > maxLong || len(bytes.TrimSpace(above)) == 0 || width >= indent {
+			continue
+		}
+		if m := re.FindSubmatch(above); m != nil {
+			return string(m[len(m)-1])
+		}
+		if above = bytes.TrimSpace(above); !bytes.ContainsRune([]byte("{})#"), rune(above[0])) && !access[string(above)] {
+			indent = width
+		}
+	}
+	return ""
+}
+
+// access are lines of C++ that are indented less than the rest of their class.
+var access = map[string]bool{"public:": true, "protected:": true, "private:": true}
+
+// indentOf returns the width of the space before a line.
+func indentOf(line []byte) int {
+	n := 0
+	for _, c := range line {
+		switch c {
+		case ' ':
+			n++
+		case '\t':
+			n += 8
+		default:
+			return n
+		}
+	}
+	return n
+}
+
+// signature returns a definition without its keyword, name and body.
+func (sc *Scanner) signature(from int, d definition, line []byte) string {
+	at := d.end
+	if sc.language.typed { // the type stands before the name
+		at = 0
+	}
+	text := line[at:]
+	for next := from + len(line); bytes.Count(text, []byte("(")) > bytes.Count(text, []byte(")")) && len(text) < 4*maxSignature; {
+		start := bytes.IndexByte(sc.data[next:], '\n')
+		if start < 0 {
+			break
+		}
+		next += start + 1
+		end := bytes.IndexByte(sc.data[next:], '\n')
+		if end < 0 {
+			end = len(sc.data) - next
+		}
+		text = append(append(slices.Clip(text), ' '), sc.data[next:next+end]...)
+	}
+	out := oneLine(text, 0)
+	for _, end := range []string{"{", "=>", ":", " do", "=", ";"} {
+		out = strings.TrimRight(strings.TrimSuffix(out, end), " ")
+	}
+	return out
+}
+
+// oneLine returns a text on one line with single spaces, cut around the byte at if it is
+// long.
+func oneLine(text []byte, at int) string {
+	if len(text) > maxLong { // a minified file
+		from := max(0, min(at-maxSignature/2, len(text)-maxLong))
+		text = text[from : from+maxLong]
+	}
+	s := executors.OneLine(strings.Join(strings.Fields(strings.ToValidUTF8(string(text), "\uFFFD")), " "))
+	if utf8.RuneCountInString(s) > maxSignature {
+		return s[:executors.RuneOffset(s, maxSignature)] + "…"
+	}
+	return s
+}
+
+// IsSource reports whether a file may be source code, by its name.
+func IsSource(name string) bool {
+	ext := strings.ToLower(path.Ext(name))
+	return ext == "" || byName()[name] != nil || byName()[ext] != nil && !prose[ext]
+}
