@@ -15,6 +15,7 @@ type ClientCapabilities struct {
 	BooleanOptions   bool // config options of type boolean
 	Notices          bool // updates of kind notice
 	Compaction       bool // updates of kind compaction_*
+	Subagents        bool // updates of kind subagent_update and session_message, and those of child sessions
 	ElicitForm       bool // elicitation/create with a form
 	ElicitURL        bool // elicitation/create with a URL, elicitation/complete
 	AuthTerminal     bool // can run an authentication method in a terminal
@@ -34,6 +35,7 @@ func (c *ClientCapabilities) UnmarshalJSON(b []byte) error {
 		BooleanOptions:   isObject("session", "configOptions", "boolean"),
 		Notices:          isObject("session", "notices"),
 		Compaction:       isObject("session", "compaction"),
+		Subagents:        isObject("subagents"),
 		ElicitForm:       isObject("elicitation", "form"),
 		ElicitURL:        isObject("elicitation", "url"),
 		AuthTerminal:     isTrue("auth", "terminal"),
@@ -61,6 +63,7 @@ func (c ClientCapabilities) MarshalJSON() ([]byte, error) {
 			"notices":       marker(c.Notices),
 			"compaction":    marker(c.Compaction),
 		},
+		"subagents":   marker(c.Subagents),
 		"elicitation": object{"form": marker(c.ElicitForm), "url": marker(c.ElicitURL)},
 		"auth":        object{"terminal": c.AuthTerminal},
 		"_meta":       object{"terminal-auth": c.MetaTerminalAuth, "terminal_output": c.TerminalOutput, "cancel_request": c.CancelRequest},

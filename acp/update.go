@@ -18,6 +18,8 @@ func (OptionsUpdate) sessionUpdate()    {}
 func (InfoUpdate) sessionUpdate()       {}
 func (Notice) sessionUpdate()           {}
 func (CompactionUpdate) sessionUpdate() {}
+func (SubagentUpdate) sessionUpdate()   {}
+func (SessionMessage) sessionUpdate()   {}
 
 // Kinds of session updates.
 const (
@@ -34,6 +36,8 @@ const (
 	UpdateInfo          = "session_info_update"
 	UpdateNotice        = "notice"
 	UpdateCompaction    = "compaction_update"
+	UpdateSubagent      = "subagent_update"
+	UpdateSessionText   = "session_message"
 )
 
 // MessageChunk is a part of a message. Chunks of one message share its id.
@@ -215,6 +219,40 @@ type CompactionUpdate struct {
 	Status       CompactionStatus `json:"status"`
 	Summary      []ContentBlock   `json:"summary,omitempty"` // replaces the messages
 	Error        string           `json:"error,omitempty"`   // why it failed
+}
+
+// SubagentUpdate announces a child session of this session, or changes its description;
+// an empty member stays unchanged. It may only be sent to clients with
+// [ClientCapabilities].Subagents, before any update of the child:
+// https://agentclientprotocol.com/protocol/v1/draft/subagents
+type SubagentUpdate struct {
+	Update      string         `json:"sessionUpdate"` // UpdateSubagent
+	SessionID   string         `json:"sessionId"`     // of the child
+	Title       string         `json:"title,omitempty"`
+	Description string         `json:"description,omitempty"`
+	State       *SubagentState `json:"state,omitempty"`
+}
+
+// SubagentState is the present work of a child session.
+type SubagentState struct {
+	State      string     `json:"state"`                // SubagentRunning or SubagentIdle
+	StopReason StopReason `json:"stopReason,omitempty"` // why it is idle; empty if that has no name
+}
+
+// The states of a child session.
+const (
+	SubagentRunning = "running"
+	SubagentIdle    = "idle"
+)
+
+// SessionMessage is a message from one session to another. Like SubagentUpdate it needs
+// a capability.
+type SessionMessage struct {
+	Update    string         `json:"sessionUpdate"` // UpdateSessionText
+	MessageID string         `json:"messageId"`
+	Sender    string         `json:"senderSessionId,omitempty"`
+	Recipient string         `json:"recipientSessionId,omitempty"`
+	Content   []ContentBlock `json:"content"`
 }
 
 // CompactionStatus is the state of a compaction.

@@ -34,6 +34,8 @@ var gates = map[string][]string{
 	"notice":                   {"session", "notices"},
 	"compaction_update":        {"session", "compaction"},
 	"compaction_summary_chunk": {"session", "compaction"},
+	"subagent_update":          {"subagents"},
+	"session_message":          {"subagents"},
 }
 
 // removed are client methods that no edition has any longer.

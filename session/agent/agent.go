@@ -77,6 +77,9 @@ type Client struct {
 	// user wants no more of these questions in this session.
 	Unasked    func() bool
 	StopAsking func()
+	// SendAs sends an update of a child session; nil means that the client shows none, and
+	// inner turns are shown as steps of the call that began them.
+	SendAs func(ctx context.Context, session string, u acp.SessionUpdate) error
 	// ShowCompactions reports whether the client shows updates of kind
 	// compaction_update, and Notices whether it shows notices.
 	ShowCompactions, Notices bool

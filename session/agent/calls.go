@@ -135,8 +135,8 @@ func (t *turn) announce(ctx context.Context, c llm.ToolCall) (*running, error) {
 		return nil, err
 	}
 	t.suspects(call)
+	t.stepBegan(call)
 	if r.silent = c.Name == planTool || t.hidden(); r.silent { // the plan itself is shown
-		t.stepBegan(call)
 		return r, nil
 	}
 	u := r.card(acp.UpdateToolCall)
@@ -259,6 +259,8 @@ func (r *running) progress(ev executors.Event) (acp.SessionUpdate, bool) {
 	case ev.Status == executors.InProgress && !r.started:
 		r.started = true
 		u.Status = acp.ToolInProgress
+	case ev.Terminal != "" && r.inner != nil: // it belongs to the session, whose client does not see the call
+		return nil, false
 	case ev.Terminal != "":
 		r.terminal = ev.Terminal
 		u.Content = r.contentLocked(nil)

@@ -49,7 +49,7 @@ func (t *turn) caller() string {
 }
 
 // hidden reports whether the client is shown the turn's calls only as steps.
-func (t *turn) hidden() bool { return t.inner != nil }
+func (t *turn) hidden() bool { return t.inner != nil && t.inner.by.SendAs == nil }
 
 // delegating gives a call its bounds in an inner turn, and the power to delegate in a
 // turn of the session.
@@ -74,7 +74,11 @@ func (r *running) delegate(ctx context.Context, d executors.Delegation) (executo
 		return executors.Report{}, err
 	}
 	t := r.innerTurn(d, model)
+	if err := t.introduce(ctx, d); err != nil {
+		return executors.Report{}, err
+	}
 	reason, err := t.run(ctx)
+	t.retire(ctx, reason)
 	report := executors.Report{Caller: t.caller(), Text: t.lastWords(), Ended: endedBy(reason, d.Rounds), Model: t.model.Name(), Calls: int(t.inner.calls.Load())}
 	if ctx.Err() != nil {
 		return report, context.Cause(ctx)
@@ -106,7 +110,7 @@ func (r *running) innerTurn(d executors.Delegation, model llm.Model) *turn {
 	}
 	a := &Agent{
 		Config: r.Config, Session: r.Session, Chain: offering{r.Chain, d}, NewID: r.NewID, Log: r.Log,
-		Client: Client{Send: in.send(r.Send), Notices: r.Notices},
+		Client: Client{Send: in.send(r.Send), Notices: r.Notices, StreamTerminals: r.StreamTerminals && r.SendAs != nil},
 		State:  r.State, Workspace: r.Workspace, Overflow: r.Overflow, Helpers: r.Helpers,
 		System: func() string { return d.System },
 	}
@@ -181,9 +185,41 @@ func (in *inner) record(record func(...transcript.Event)) func(...transcript.Eve
 	}
 }
 
-// send passes on the ends of calls that the user was asked about, and notices. The rest
-// is shown as steps.
+// introduce announces the turn as a child session with its task.
+func (t *turn) introduce(ctx context.Context, d executors.Delegation) error {
+	by := t.inner.by
+	if by.SendAs == nil {
+		return nil
+	}
+	err := by.Send(ctx, acp.SubagentUpdate{
+		Update: acp.UpdateSubagent, SessionID: t.caller(), Title: by.call.Card.Title, State: &acp.SubagentState{State: acp.SubagentRunning},
+	})
+	if err != nil {
+		return err
+	}
+	return t.Send(ctx, acp.SessionMessage{
+		Update: acp.UpdateSessionText, MessageID: t.NewID(), Sender: t.Session, Recipient: t.caller(), Content: []acp.ContentBlock{acp.TextBlock(d.Task)},
+	})
+}
+
+// retire reports that the child session has no work any more, also after a cancel.
+func (t *turn) retire(ctx context.Context, reason acp.StopReason) {
+	by := t.inner.by
+	if by.SendAs == nil {
+		return
+	}
+	if ctx.Err() != nil {
+		reason = acp.StopCancelled
+	}
+	by.progressed(acp.SubagentUpdate{Update: acp.UpdateSubagent, SessionID: t.caller(), State: &acp.SubagentState{State: acp.SubagentIdle, StopReason: reason}})
+}
+
+// send sends the updates of the child session. If the client shows none, it passes on the
+// ends of calls that the user was asked about, and notices. The rest is shown as steps.
 func (in *inner) send(send func(context.Context, acp.SessionUpdate) error) func(context.Context, acp.SessionUpdate) error {
+	if as := in.by.SendAs; as != nil {
+		return func(ctx context.Context, u acp.SessionUpdate) error { return as(ctx, in.caller, u) }
+	}
 	return func(ctx context.Context, u acp.SessionUpdate) error {
 		switch u.(type) {
 		case acp.ToolCall, acp.Notice:
@@ -203,25 +239,29 @@ func (t *turn) lastWords() string {
 	return ""
 }
 
-// stepBegan shows a call of an inner turn as a line of the call that delegated the task.
-// The line is recorded, for the case that the process ends before that call.
+// stepBegan records a call of an inner turn as a line of the call that delegated the
+// task, for the case that the process ends before that call does. If the client does not
+// see the child session, it is shown the line.
 func (t *turn) stepBegan(call *executors.Call) {
 	if t.inner == nil {
 		return
 	}
 	by := t.inner.by
-	by.mu.Lock()
 	line := truncated(executors.Shown(call.Tool)+" "+oneLine(call.Card.Title), maxStep)
+	by.Record(transcript.Step{ToolCallID: by.call.ID, ID: by.id, Text: line})
+	if !t.hidden() {
+		return
+	}
+	by.mu.Lock()
 	t.inner.lines[call.ID] = len(by.steps)
 	by.steps = append(by.steps, line)
 	by.mu.Unlock()
-	by.Record(transcript.Step{ToolCallID: by.call.ID, ID: by.id, Text: line})
 	by.showSteps()
 }
 
 // stepFailed marks the line of a call.
 func (t *turn) stepFailed(call *executors.Call) {
-	if t.inner == nil {
+	if !t.hidden() {
 		return
 	}
 	by := t.inner.by

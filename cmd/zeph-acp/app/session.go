@@ -146,6 +146,9 @@ func (a *App) client(s session.Setup, kept *keeper) agent.Client {
 		// The client's own terminals show their output themselves.
 		StreamTerminals: caps.TerminalOutput && !ideproxy.HasTerminals(s.Client),
 	}
+	if caps.Subagents {
+		c.SendAs = s.Client.Update
+	}
 	if !a.Alone {
 		c.Ask = (&ideproxy.Approver{Client: s.Client, Session: s.ID}).Ask
 	}
