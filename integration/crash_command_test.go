@@ -33,7 +33,13 @@ func earlier(t *testing.T, home string) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	for _, query := range []string{"DROP TABLE counters", "DROP TABLE tool_overflow_parts", "DROP TABLE tool_overflow", "PRAGMA user_version = 1", "VACUUM"} {
+	var later string // shadow tables of words are dropped with it
+	err = db.QueryRow(`SELECT group_concat('DROP TABLE ' || name, '; ') FROM sqlite_schema WHERE type = 'table'
+		AND name NOT IN ('sessions', 'events', 'leases') AND name NOT GLOB 'sqlite_*' AND name NOT GLOB 'words_*'`).Scan(&later)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, query := range []string{later, "PRAGMA user_version = 1", "VACUUM"} {
 		if _, err := db.Exec(query); err != nil {
 			t.Fatalf("%s: %v", query, err)
 		}

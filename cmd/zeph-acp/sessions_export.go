@@ -47,20 +47,20 @@ func newSessionsExport(f *flags) *cobra.Command {
 	return cmd
 }
 
-func writeExport(w io.Writer, doc session.Export) error {
+func writeExport(w io.Writer, doc any) error {
 	enc := json.NewEncoder(jsonOutput{w})
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	if err := enc.Encode(doc); err != nil {
-		return fmt.Errorf("write the session: %w", err)
+		return fmt.Errorf("write the export: %w", err)
 	}
 	return nil
 }
 
-// exportTo writes a file that only the user can read, since sessions contain what
+// exportTo writes a file that only the user can read, since it contains what
 // tools have read. It does not overwrite a file with content. An empty file may
 // have been readable by others, so its mode is changed.
-func exportTo(file string, doc session.Export) error {
+func exportTo(file string, doc any) error {
 	w, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err

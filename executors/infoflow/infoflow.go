@@ -126,6 +126,33 @@ func (f *Flow) ReadServer(name string) {
 	}
 }
 
+// State returns the labels as Save receives them; nil means no labels.
+func (f *Flow) State() json.RawMessage {
+	if now := f.labels.all(); len(now.Untrusted)+len(now.Private) > 0 {
+		return now.encoded()
+	}
+	return nil
+}
+
+// Add adds the labels of another session, as [Flow.State] returned them: the model has read
+// text of it.
+func (f *Flow) Add(state json.RawMessage) {
+	var stored sources
+	if !f.cfg.Enabled || len(state) == 0 || json.Unmarshal(state, &stored) != nil {
+		return
+	}
+	added := false
+	for _, source := range stored.Untrusted {
+		added = f.labels.add(label{untrusted: source}) || added
+	}
+	for _, source := range stored.Private {
+		added = f.labels.add(label{private: source}) || added
+	}
+	if added {
+		f.save()
+	}
+}
+
 // Reset drops the labels, since the model has forgotten its sources.
 func (f *Flow) Reset() {
 	if f.labels.set(sources{}) {

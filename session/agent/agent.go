@@ -97,6 +97,9 @@ type State struct {
 	// Mode returns the line that describes the session's mode to the model, or
 	// ""; nil means no line.
 	Mode func() string
+	// Memory returns the line about saved entries for the model, or ""; nil means no line.
+	// The model reads it once in a conversation.
+	Memory func() string
 	// Record stores events. After it returns, a frame may reveal their results.
 	Record func(...transcript.Event)
 	// Spend counts an answer and returns the cost of the session so far; nil
@@ -242,6 +245,9 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) ([]ll
 		if line := a.Mode(); line != toldMode(history) {
 			prompt.Mode = line
 		}
+	}
+	if a.Memory != nil && !prompt.Alone {
+		prompt.Memory = untold(history, a.Memory())
 	}
 	if blocked, err := a.hooked(ctx, &prompt); err != nil {
 		return history, "", err

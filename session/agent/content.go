@@ -19,6 +19,14 @@ func toldMode(history []llm.Message) string {
 	return ""
 }
 
+// untold returns the line on saved entries, or "" if the history has one.
+func untold(history []llm.Message, line string) string {
+	if line == "" || slices.ContainsFunc(history, func(m llm.Message) bool { return transcript.MemoryLine(m) >= 0 }) {
+		return ""
+	}
+	return line
+}
+
 // shorten records the short forms of the embedded resources of a prompt. It returns
 // the texts that replace them for the model, by index.
 func (t *turn) shorten(ctx context.Context, prompt []acp.ContentBlock) map[int]string {

@@ -71,9 +71,10 @@ func cutAll(said []string, bound int) []string {
 // their names.
 func wordsOf(m llm.Message) string {
 	var parts []string
+	memory := transcript.MemoryLine(m)
 	for i, b := range m.Blocks {
 		text := b.Text
-		if i == 0 && transcript.TellsMode(m) || strings.HasPrefix(text, hookMark) {
+		if i == 0 && transcript.TellsMode(m) || i == memory || strings.HasPrefix(text, hookMark) {
 			continue
 		}
 		if strings.HasPrefix(text, "[The user attached ") || strings.HasPrefix(text, "[The user refers to ") {

@@ -107,7 +107,7 @@ func (e *UnusableError) readOnly() bool { return sqliteCode(e.Err) == sqlite3.SQ
 // explain returns err as an *UnusableError unless it concerns only a session or
 // a call.
 func (db *DB) explain(err error) error {
-	for _, small := range []error{ErrUnknown, ErrExists, ErrNoOverflow, ErrNoTask, ErrManyTasks, ErrLeaseLost, ErrClosed} {
+	for _, small := range []error{ErrUnknown, ErrExists, ErrNoOverflow, ErrNoTask, ErrManyTasks, ErrNoMemory, ErrFull, ErrLeaseLost, ErrClosed} {
 		if errors.Is(err, small) {
 			return err
 		}

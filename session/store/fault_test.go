@@ -140,7 +140,7 @@ func TestUnusableFileStaysAsItIs(t *testing.T) {
 			}
 			return path
 		}, []string{"newer", "version 7"}},
-		"newer, of no application": {script("PRAGMA journal_mode=WAL; PRAGMA user_version=5"), []string{"newer", "version 5"}},
+		"newer, of no application": {script("PRAGMA journal_mode=WAL; PRAGMA user_version=7"), []string{"newer", "version 7"}},
 		"of another program":       {script("CREATE TABLE notes (text)"), []string{"another program", "ZEPH_HOME"}},
 		"marked by another":        {script("PRAGMA application_id=1; PRAGMA user_version=1"), []string{"another program"}},
 		"text":                     {write("hello\n"), []string{"damaged", "move the file away"}},

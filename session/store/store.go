@@ -1,8 +1,9 @@
 // Package store keeps sessions in one SQLite database. It has a row per
 // session, its append-only log of events, the texts that were too long for its
 // model, and a lease for the process that runs one of its turns. It also has
-// counters of all sessions, and scheduled tasks with their runs. It does not
-// interpret events or counters.
+// counters of all sessions, scheduled tasks with their runs, the memories of projects,
+// and an index of the words of memories and messages. It does not interpret events or
+// counters.
 //
 //	db := store.New(filepath.Join(home, "zeph.db"), store.Options{})
 //	defer db.Close()
@@ -12,9 +13,9 @@
 // its events survive the death of the process. A crash of the machine may lose
 // the last commits, but does not damage the database (WAL, synchronous=NORMAL).
 //
-// Every error other than ErrUnknown, ErrExists, ErrNoOverflow, ErrNoTask,
-// ErrManyTasks, ErrCursor, ErrLeaseLost, ErrClosed, *LeasedError and the cause of ctx is
-// an *UnusableError: the file is locked, damaged, read-only, of a newer version,
+// Every error other than ErrUnknown, ErrExists, ErrNoOverflow, ErrNoTask, ErrManyTasks,
+// ErrNoMemory, ErrFull, ErrCursor, ErrLeaseLost, ErrClosed, *LeasedError and the cause of
+// ctx is an *UnusableError: the file is locked, damaged, read-only, of a newer version,
 // and so on. The file is left unchanged, and the next use tries again: if the file
 // is locked, damaged or newer, after a few seconds at the earliest.
 //

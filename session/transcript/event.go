@@ -35,6 +35,9 @@ type Prompt struct {
 	// Mode is the line on the mode before the prompt; empty if the mode has not
 	// changed.
 	Mode string `json:"mode,omitempty"`
+	// Memory is the line on saved entries before the prompt; empty if the model has read
+	// it before, or if there are none.
+	Memory string `json:"memory,omitempty"`
 	// Instead replaces the text of Content for the model.
 	Instead string `json:"instead,omitempty"`
 	// Expanded replaces all of Content for the model, where a command stands for it.

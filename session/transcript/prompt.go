@@ -27,6 +27,9 @@ func (p Prompt) Blocks(instead map[int]string) []llm.Block {
 	if p.Mode != "" {
 		blocks = append(blocks, llm.Block{Text: p.Mode})
 	}
+	if p.Memory != "" && !p.Alone {
+		blocks = append(blocks, llm.Block{Text: p.Memory})
+	}
 	if p.Instead != "" {
 		blocks = append(blocks, llm.Block{Text: p.Instead})
 	}
@@ -51,6 +54,23 @@ const modeMark = "[mode: "
 // line precedes a prompt; a block that stands alone is the user's.
 func TellsMode(m llm.Message) bool {
 	return m.Role == llm.User && len(m.Blocks) > 1 && strings.HasPrefix(m.Blocks[0].Text, modeMark)
+}
+
+// memoryMark begins the line on saved entries.
+const memoryMark = "[memory: "
+
+// MemoryLine returns the index of the block with the line on saved entries, or -1. The
+// line precedes a prompt, after the line on the mode.
+func MemoryLine(m llm.Message) int {
+	if m.Role != llm.User {
+		return -1
+	}
+	for i := range min(2, len(m.Blocks)-1) {
+		if strings.HasPrefix(m.Blocks[i].Text, memoryMark) {
+			return i
+		}
+	}
+	return -1
 }
 
 func promptBlock(c acp.ContentBlock, instead string) llm.Block {

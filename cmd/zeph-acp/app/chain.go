@@ -12,6 +12,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/diagnostics"
 	"github.com/zeph-acp/zeph-acp/executors/files"
+	"github.com/zeph-acp/zeph-acp/executors/memory"
 	"github.com/zeph-acp/zeph-acp/executors/overflow"
 	"github.com/zeph-acp/zeph-acp/executors/policy"
 	"github.com/zeph-acp/zeph-acp/executors/quota"
@@ -58,6 +59,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 	k.rewind, k.confirm = a.rewinder(cfg, s, in), a.confirm(s)
 	k.gates = a.newGates(cfg, s, in.home, k.mcp)
 	k.hooks, k.answers = a.hooks(cfg, s, in), remembered
+	k.memory = a.memory(cfg, s, in, k.gates.flow)
 	k.cache.Busy = func() bool { return bash.Running() > 0 }
 	k.skills = a.skills(cfg, s, in, k)
 	k.helpers = a.subAgents(cfg, s, in, k)
@@ -71,6 +73,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 		native.New(),
 		k.helpers,
 		k.set.Search(),
+		k.memory.Tools(),
 		k.mcp, // last, since its tools come and go
 	)
 	if !cfg.Tools.Enabled {
@@ -174,5 +177,6 @@ func Catalogue() []executors.Tool {
 		native.New(),
 		subagent.Catalogue(),
 		skills.Catalogue(),
+		(&memory.Memory{}).Catalogue(),
 	).Tools()
 }

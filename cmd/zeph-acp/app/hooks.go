@@ -81,4 +81,5 @@ func (k *keeper) ready(ctx context.Context) {
 	k.mcp.Ready(ctx)
 	k.readySkills(ctx)
 	k.helpers.Ready(ctx)
+	k.memory.Look(ctx)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/cache"
 	"github.com/zeph-acp/zeph-acp/executors/hooks"
 	"github.com/zeph-acp/zeph-acp/executors/mcp"
+	"github.com/zeph-acp/zeph-acp/executors/memory"
 	"github.com/zeph-acp/zeph-acp/executors/overflow"
 	"github.com/zeph-acp/zeph-acp/executors/quota"
 	"github.com/zeph-acp/zeph-acp/executors/rewind"
@@ -34,6 +35,7 @@ type keeper struct {
 	quota    *quota.Quota
 	filter   *filter.Link
 	long     *overflow.Overflow
+	memory   *memory.Memory
 	system   *systemPrompt
 	hooks    *hooks.Session
 	skills   *skills.Set

@@ -108,6 +108,7 @@ func (a *App) agent(cfg config.Config, s session.Setup, in sessionDirs, tools ex
 		State: agent.State{
 			Model: s.Model, Thought: s.Thought, Record: s.Record, Spend: s.Spend,
 			Mode:      func() string { return prompt.Mode(s.Mode()) },
+			Memory:    kept.memory.Line,
 			Suspected: func() { kept.suspects.Add(1) },
 		},
 		Workspace: agent.Workspace{

@@ -24,6 +24,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/infoflow"
 	"github.com/zeph-acp/zeph-acp/executors/judge"
 	"github.com/zeph-acp/zeph-acp/executors/mcp"
+	"github.com/zeph-acp/zeph-acp/executors/memory"
 	"github.com/zeph-acp/zeph-acp/executors/overflow"
 	"github.com/zeph-acp/zeph-acp/executors/policy"
 	"github.com/zeph-acp/zeph-acp/executors/quota"
@@ -70,6 +71,7 @@ type Tools struct {
 	Sandbox         sandbox.Config          `toml:"sandbox"`
 	Filters         filter.Config           `toml:"filters"`
 	Overflow        overflow.Config         `toml:"overflow"`
+	Memory          memory.Config           `toml:"memory"`
 	ResultCache     cache.Config            `toml:"result_cache"`
 	Retry           retry.Config            `toml:"retry"`
 	Rewind          rewind.Config           `toml:"rewind"`
@@ -112,6 +114,7 @@ func Defaults() Config {
 			Authorization:   authorize.AuthorizationDefaults(),
 			Filters:         filter.Defaults(),
 			Overflow:        overflow.Defaults(),
+			Memory:          memory.Defaults(),
 			ResultCache:     cache.Defaults(),
 			Retry:           retry.Defaults(),
 			Rewind:          rewind.Defaults(),
@@ -167,6 +170,7 @@ func sections() []section {
 		sectionOf("tools.authorization", func(c *Config) *authorize.Authorization { return &c.Tools.Authorization }),
 		sectionOf("tools.filters", func(c *Config) *filter.Config { return &c.Tools.Filters }),
 		sectionOf("tools.overflow", func(c *Config) *overflow.Config { return &c.Tools.Overflow }),
+		sectionOf("tools.memory", func(c *Config) *memory.Config { return &c.Tools.Memory }),
 		sectionOf("tools.result_cache", func(c *Config) *cache.Config { return &c.Tools.ResultCache }),
 		sectionOf("tools.retry", func(c *Config) *retry.Config { return &c.Tools.Retry }),
 		sectionOf("tools.rewind", func(c *Config) *rewind.Config { return &c.Tools.Rewind }),

@@ -18,7 +18,7 @@ var plannedKeys = []string{
 	"lsp", "tools.mcp", "tools.lsp", "acp.lsp",
 	// Memory and scheduled work.
 	"memory", "skills", "scheduler", "session", "index",
-	"tools.memory", "tools.scheduler", "tools.search_code", "tools.ask_user",
+	"tools.scheduler", "tools.search_code", "tools.ask_user",
 	"agent.instructions",
 	"orchestration", "experiments", "cost", "gateway", "tui", "telemetry",
 	// Keys of tables that this version has.

@@ -1,0 +1,154 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/executors/infoflow"
+	"github.com/zeph-acp/zeph-acp/executors/memory"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter"
+	"github.com/zeph-acp/zeph-acp/session"
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/store"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
+)
+
+// memory returns the memory of a session.
+func (a *App) memory(cfg config.Config, s session.Setup, in sessionDirs, flow *infoflow.Flow) *memory.Memory {
+	m := a.Memory(cfg, in.files)
+	m.Session, m.CWD, m.Log = s.ID, s.CWD, a.Log
+	m.Labels, m.Label = flow.State, flow.Add
+	if a.Store == nil {
+		return m
+	}
+	m.Sessions = earlierSessions{store: a.Store, session: s.ID, dirs: []string{m.Project, s.CWD}, mask: a.filters.mask(cfg.Tools.Filters.Security)}.search
+	m.Embedder = func() (string, memory.Embedder) {
+		e, ok := llm.EmbedderOf(s.Model())
+		if !ok {
+			return "", nil
+		}
+		return s.Model().Name(), e
+	}
+	return m
+}
+
+// Memory returns the memory of a project, whose directory is the first of the roots, for
+// its user. It has no Store if nothing is stored.
+func (a *App) Memory(cfg config.Config, roots *workspace.Roots) *memory.Memory {
+	m := &memory.Memory{Config: cfg.Tools.Memory, Project: roots.Cwd(), CWD: roots.Cwd(), Roots: roots, Now: a.Now}
+	if a.Store != nil {
+		m.Store = memories{a.Store}
+	}
+	security := filter.Security{Enabled: true, ExtraPatterns: cfg.Tools.Filters.Security.ExtraPatterns} // also where results are not masked
+	m.Secret = func(text string) string {
+		_, found := a.filters.scanner(security).Visible(text)
+		var kinds []string
+		for _, f := range found {
+			kinds = append(kinds, f.Kind)
+		}
+		return strings.Join(kinds, ", ")
+	}
+	return m
+}
+
+// memories is the database in the form that package memory uses.
+type memories struct{ *store.DB }
+
+func (s memories) PutMemory(ctx context.Context, e memory.Entry, key, parts string, most int) (int64, bool, error) {
+	id, existed, err := s.DB.PutMemory(ctx, store.Memory(e), key, parts, most)
+	if errors.Is(err, store.ErrFull) {
+		err = memory.ErrFull
+	}
+	return id, existed, err
+}
+
+func (s memories) Memories(ctx context.Context, projects ...string) ([]memory.Entry, error) {
+	all, err := s.DB.Memories(ctx, projects...)
+	out := make([]memory.Entry, len(all))
+	for i, m := range all {
+		out[i] = memory.Entry(m)
+	}
+	return out, err
+}
+
+// earlierSessions are the stored sessions of a project.
+type earlierSessions struct {
+	store   *store.DB
+	session string // the current one
+	dirs    []string
+	mask    func(string) string
+}
+
+const (
+	// readTime limits the time that a search takes to read sessions.
+	readTime = 2 * time.Second
+	// maxMessage is the part of a message that can be searched, in bytes.
+	maxMessage = 16 << 10
+)
+
+// search implements memory.Sessions.
+func (e earlierSessions) search(ctx context.Context, expression string, limit int) ([]memory.Message, int, error) {
+	behind, err := e.read(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	found, err := e.store.MatchMessages(ctx, expression, e.session, limit, e.dirs...)
+	out := make([]memory.Message, len(found))
+	for i, m := range found {
+		out[i] = memory.Message(m)
+	}
+	return out, behind, err
+}
+
+// read makes the messages of the sessions searchable, the newest first, and returns the
+// number of sessions for which there was no time.
+func (e earlierSessions) read(ctx context.Context) (behind int, err error) {
+	ids, err := e.store.Unread(ctx, e.session, e.dirs...)
+	if err != nil {
+		return 0, err
+	}
+	until := time.Now().Add(readTime)
+	for i, id := range ids {
+		if time.Now().After(until) {
+			return len(ids) - i, nil
+		}
+		events, last, err := e.store.EventsOfKinds(ctx, id, transcript.Prompt{}.Kind(), transcript.Block{}.Kind())
+		if err != nil {
+			return 0, err
+		}
+		messages, parts := e.messages(events)
+		if err := e.store.PutMessages(ctx, id, last, messages, parts); err != nil && !errors.Is(err, store.ErrUnknown) {
+			return 0, err
+		}
+	}
+	return 0, nil
+}
+
+// messages returns the texts that the user typed and that the agent wrote, with the further
+// words of each.
+func (e earlierSessions) messages(events []store.Event) (messages []store.Message, parts []string) {
+	for _, event := range events {
+		decoded, err := transcript.Decode(event.Kind, event.Data)
+		if err != nil {
+			continue // it cannot be read
+		}
+		m := store.Message{Time: event.Time}
+		switch d := decoded.(type) {
+		case transcript.Prompt:
+			if m.Role = "user"; !d.Local {
+				m.Text = transcript.Typed(d.Content)
+			}
+		case transcript.Block:
+			m.Role, m.Text = "agent", d.Block.Text
+		}
+		if m.Text = strings.TrimSpace(m.Text[:min(len(m.Text), maxMessage)]); m.Text != "" {
+			m.Text = strings.ToValidUTF8(e.mask(m.Text), "")
+			messages, parts = append(messages, m), append(parts, memory.Parts(m.Text))
+		}
+	}
+	return messages, parts
+}

@@ -1,0 +1,183 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/executors/memory"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/session/store"
+)
+
+// rows returns the columns of the lines of a file of testdata/memory.
+func rows(t *testing.T, name string) (out [][]string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", "memory", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		out = append(out, strings.Split(strings.TrimSuffix(line, "\n"), "\t"))
+	}
+	return out
+}
+
+// corpus saves 300 facts about three projects, and changes the files that some cite.
+type corpus struct {
+	store *store.DB
+	dirs  map[string]string
+	clock time.Time
+	stale map[string]bool // texts
+}
+
+func newCorpus(t *testing.T) *corpus {
+	c := &corpus{dirs: map[string]string{}, stale: map[string]bool{}, clock: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	c.store = store.New(filepath.Join(t.TempDir(), "zeph.db"), store.Options{Now: func() time.Time { return c.clock }})
+	t.Cleanup(func() { c.store.Close() })
+	for _, row := range rows(t, "entries.txt") {
+		project, text, file := row[0], row[1], strings.Join(row[2:], "")
+		global := project == "*"
+		if global {
+			project = "shop"
+		}
+		if c.dirs[project] == "" {
+			c.dirs[project] = t.TempDir()
+		}
+		fact := memory.Fact{Text: text, Global: global}
+		if file != "" {
+			c.write(t, project, file, "before")
+			fact.Files, c.stale[text] = []string{file}, true
+		}
+		c.clock = c.clock.Add(time.Hour)
+		if _, err := c.memory(t, project, false).Save(t.Context(), fact); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if file != "" {
+			c.write(t, project, file, "after")
+		}
+	}
+	return c
+}
+
+func (c *corpus) write(t *testing.T, project, file, text string) {
+	t.Helper()
+	path := filepath.Join(c.dirs[project], filepath.FromSlash(file))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// memory returns the memory of a session of the project.
+func (c *corpus) memory(t *testing.T, project string, embeds bool) *memory.Memory {
+	t.Helper()
+	roots, err := workspace.New(c.dirs[project])
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &memory.Memory{Store: memories{c.store}, Config: memory.Defaults(), Session: "s", Project: roots.Cwd(), Roots: roots, Now: func() time.Time { return c.clock }}
+	if embeds {
+		m.Embedder = func() (string, memory.Embedder) { return "trigrams", trigrams{} }
+	}
+	return m
+}
+
+// trigrams embeds a text as the counts of its sequences of three letters.
+type trigrams struct{}
+
+func (trigrams) Embed(_ context.Context, texts []string) ([][]float32, error) {
+	out := make([][]float32, len(texts))
+	for i, text := range texts {
+		out[i] = make([]float32, 512)
+		text = " " + strings.ToLower(text) + " "
+		for at := range len(text) - 2 {
+			h := fnv.New32a()
+			h.Write([]byte(text[at : at+3]))
+			out[i][h.Sum32()%512]++
+		}
+	}
+	return out, nil
+}
+
+// TestRecall asks the questions about the corpus. A hit is never of another project, and
+// never stale without its mark. The right entry is among the first three for 90 % of the
+// questions, and of two that contradict each other the newer one comes first.
+func TestRecall(t *testing.T) {
+	c := newCorpus(t)
+	questions := rows(t, "queries.txt")
+	for name, embeds := range map[string]bool{"words": false, "embeddings": true} {
+		t.Run(name, func(t *testing.T) {
+			right, shown, wrong := 0, 0, 0
+			for _, row := range questions {
+				project, query, want := row[0], row[1], row[2]
+				for other := range c.dirs {
+					hits, err := c.memory(t, other, embeds).Search(t.Context(), query, 3)
+					if err != nil {
+						t.Fatal(err)
+					}
+					c.check(t, other, query, hits)
+					if other != project {
+						wrong += len(hits)
+						continue
+					}
+					shown += len(hits)
+					if slices.ContainsFunc(hits, func(h memory.Hit) bool { return h.Text == want }) {
+						right++
+					} else {
+						t.Logf("%s: %s\n\twant %s\n\tgot %q", project, query, want, texts(hits))
+					}
+				}
+			}
+			t.Logf("%d of %d questions answered, %.1f hits each; %.1f for the questions about another project", right, len(questions), float64(shown)/float64(len(questions)), float64(wrong)/float64(2*len(questions)))
+			if right*10 < len(questions)*9 {
+				t.Errorf("the right entry is among the first three for %d of %d questions", right, len(questions))
+			}
+		})
+	}
+}
+
+// check fails for hits that no search in a project may return.
+func (c *corpus) check(t *testing.T, project, query string, hits []memory.Hit) {
+	t.Helper()
+	for i, h := range hits {
+		if h.Project != "" && h.Project != c.memory(t, project, false).Project {
+			t.Errorf("%s: %s: a hit of another project: %s", project, query, h.Text)
+		}
+		if c.stale[h.Text] != (len(h.Stale) > 0) {
+			t.Errorf("%s: %s: %s: stale %q", project, query, h.Text, h.Stale)
+		}
+		for _, later := range hits[i+1:] {
+			if h.Newer == later.ID {
+				t.Errorf("%s: %s: an entry stands before the newer one: %q", project, query, texts(hits))
+			}
+		}
+	}
+}
+
+func texts(hits []memory.Hit) (out []string) {
+	for _, h := range hits {
+		out = append(out, h.Text)
+	}
+	return out
+}
+
+// The corpus is as large as the package's promise says.
+func TestRecallCorpus(t *testing.T) {
+	entries, questions := rows(t, "entries.txt"), rows(t, "queries.txt")
+	if len(entries) != 300 || len(questions) < 60 {
+		t.Errorf("%d entries, %d questions", len(entries), len(questions))
+	}
+	slices.SortFunc(entries, func(a, b []string) int { return cmp.Compare(a[1], b[1]) })
+	if n := len(slices.CompactFunc(entries, func(a, b []string) bool { return a[1] == b[1] })); n != 300 {
+		t.Errorf("%d different texts", n)
+	}
+}

@@ -1,0 +1,310 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/executors/memory"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+)
+
+func newMemory(f *flags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "memory",
+		Short: "List, show, add, delete or export saved facts",
+		Long: `List, show, add, delete or export the facts that memory_save keeps for later
+sessions, also while an agent runs. A fact belongs to one project or to all.`,
+		Args: noCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return usageError(`want "memory list", "show", "add", "delete" or "export": try %q`, cmd.CommandPath()+" --help")
+		},
+	}
+	cmd.AddCommand(newMemoryList(f), newMemoryShow(f), newMemoryAdd(f), newMemoryDelete(f), newMemoryExport(f))
+	return cmd
+}
+
+// memoryFlags select entries.
+type memoryFlags struct {
+	dir         string
+	allProjects bool
+}
+
+func (m *memoryFlags) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&m.dir, "cwd", "", "the entries of the project `DIR` instead of the current directory")
+	cmd.Flags().BoolVar(&m.allProjects, "all-projects", false, "the entries of all projects")
+}
+
+// withMemory runs do with the memory of a project, and with the selected entries: those of
+// the project and those for all projects. Without a database there are none, and none is
+// created.
+func withMemory(cmd *cobra.Command, f *flags, in memoryFlags, do func(m *memory.Memory, entries []memory.Entry) error) error {
+	return withApp(cmd, f, func(l *config.Loaded, a *app.App) error {
+		dir, err := filepath.Abs(in.dir)
+		if err != nil {
+			return err
+		}
+		roots, err := workspace.New(dir)
+		if err != nil {
+			return err
+		}
+		m := a.Memory(l.Config, roots)
+		if m.Store == nil {
+			return errNoSessions
+		}
+		if !l.HasDatabase() {
+			return do(m, nil)
+		}
+		projects := []string{m.Project, ""}
+		if in.allProjects {
+			projects = nil
+		}
+		entries, err := m.Store.Memories(cmd.Context(), projects...)
+		if err != nil {
+			return err
+		}
+		return do(m, entries)
+	})
+}
+
+// memoryJSON is an entry as JSON.
+type memoryJSON struct {
+	ID      int64             `json:"id"`
+	Project string            `json:"project"` // empty: all projects
+	Text    string            `json:"text"`
+	Session string            `json:"sessionId,omitempty"`
+	Created time.Time         `json:"createdAt"`
+	Updated time.Time         `json:"updatedAt"`
+	Files   map[string]string `json:"files,omitempty"` // SHA-256, by path
+	Labels  json.RawMessage   `json:"labels,omitempty"`
+}
+
+func asJSON(entries []memory.Entry) []memoryJSON {
+	out := make([]memoryJSON, len(entries))
+	for i, e := range entries {
+		out[i] = memoryJSON{e.ID, e.Project, e.Text, e.Session, e.Created, e.Updated, e.Files, e.Labels}
+	}
+	return out
+}
+
+func newMemoryList(f *flags) *cobra.Command {
+	var in memoryFlags
+	json := false
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the entries of a project and those for all projects",
+		Long: `List the entries of a project and those for all projects, the oldest first: number, time
+of the last change, project ("*" for all), text.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withMemory(cmd, f, in, func(_ *memory.Memory, entries []memory.Entry) error {
+				if json {
+					return writeExport(cmd.OutOrStdout(), asJSON(entries))
+				}
+				if len(entries) == 0 {
+					fmt.Fprintln(cmd.ErrOrStderr(), "Nothing is saved.")
+				}
+				for _, e := range entries {
+					if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%d\t%s\t%s\t%s\n", e.ID, e.Updated.Format(time.RFC3339), cmp.Or(oneLine(e.Project), "*"), oneLine(e.Text)); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		},
+	}
+	in.register(cmd)
+	cmd.Flags().BoolVar(&json, "json", false, "print a JSON array")
+	return cmd
+}
+
+func newMemoryShow(f *flags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "show ID",
+		Short: "Show an entry, its origin and its files",
+		Args:  needsOne("the number of an entry"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withMemory(cmd, f, memoryFlags{allProjects: true}, func(m *memory.Memory, entries []memory.Entry) error {
+				e, err := findEntry(entries, args[0])
+				if err != nil {
+					return err
+				}
+				if e.Project != "" { // its files are compared where they are
+					m.Project = e.Project
+					if m.Roots, err = workspace.New(e.Project); err != nil {
+						m.Roots = nil
+					}
+				}
+				return showEntry(cmd.OutOrStdout(), m, e)
+			})
+		},
+	}
+}
+
+// showEntry prints an entry with its text last.
+func showEntry(w io.Writer, m *memory.Memory, e memory.Entry) error {
+	const when = "2006-01-02 15:04"
+	var b strings.Builder
+	fmt.Fprintf(&b, "Entry %d, for %s\n", e.ID, cmp.Or(oneLine(e.Project), "all projects"))
+	fmt.Fprintf(&b, "Saved %s", e.Created.Local().Format(when))
+	if e.Updated.After(e.Created) {
+		fmt.Fprintf(&b, ", last %s", e.Updated.Local().Format(when))
+	}
+	if e.Session == "" {
+		b.WriteString(", by zeph-acp memory add\n")
+	} else {
+		fmt.Fprintf(&b, ", in session %s\n", oneLine(e.Session))
+	}
+	if len(e.Files) > 0 {
+		fmt.Fprintf(&b, "Files: %s\n", oneLine(strings.Join(sortedKeys(e.Files), ", ")))
+	}
+	for _, change := range m.Stale(e) {
+		fmt.Fprintf(&b, "May be out of date: %s\n", oneLine(change))
+	}
+	if len(e.Labels) > 0 {
+		fmt.Fprintf(&b, "Labels of its session: %s\n", oneLine(string(e.Labels)))
+	}
+	b.WriteString("\n")
+	for line := range strings.Lines(e.Text) {
+		b.WriteString(oneLine(strings.TrimSuffix(line, "\n")) + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func sortedKeys(m map[string]string) []string {
+	var keys []string
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// findEntry returns the entry with that number.
+func findEntry(entries []memory.Entry, id string) (memory.Entry, error) {
+	n, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		return memory.Entry{}, usageError("want the number of an entry, got %q", id)
+	}
+	if i := slices.IndexFunc(entries, func(e memory.Entry) bool { return e.ID == n }); i >= 0 {
+		return entries[i], nil
+	}
+	return memory.Entry{}, fmt.Errorf("there is no entry %d: %q lists the saved ones", n, "zeph-acp memory list --all-projects")
+}
+
+func newMemoryAdd(f *flags) *cobra.Command {
+	var in memoryFlags
+	var fact memory.Fact
+	cmd := &cobra.Command{
+		Use:   "add TEXT...",
+		Short: "Save a fact for later sessions; - reads it from stdin",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usageError("want the text of the fact: try %q", cmd.CommandPath()+" --help")
+			}
+			fact.Text = strings.Join(args, " ")
+			if fact.Text == "-" {
+				text, err := io.ReadAll(cmd.InOrStdin())
+				if err != nil {
+					return err
+				}
+				fact.Text = string(text)
+			}
+			return withMemory(cmd, f, in, func(m *memory.Memory, _ []memory.Entry) error {
+				saved, err := m.Save(cmd.Context(), fact)
+				if err != nil {
+					return fmt.Errorf("add: %w", err)
+				}
+				_, err = fmt.Fprintln(cmd.OutOrStdout(), saved.ForUser())
+				return err
+			})
+		},
+	}
+	cmd.Flags().StringVar(&in.dir, "cwd", "", "save for the project `DIR` instead of the current directory")
+	cmd.Flags().BoolVar(&fact.Global, "global", false, "save for all projects")
+	cmd.Flags().StringArrayVar(&fact.Files, "file", nil, "a `FILE` that the fact is about; may be repeated")
+	cmd.Flags().Int64Var(&fact.Replaces, "replaces", 0, "replace the text of the entry `ID`")
+	return cmd
+}
+
+func newMemoryDelete(f *flags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "delete ID...",
+		Short: "Delete entries permanently, without asking",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usageError("want the number of an entry: try %q", cmd.CommandPath()+" --help")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withMemory(cmd, f, memoryFlags{allProjects: true}, func(m *memory.Memory, entries []memory.Entry) error {
+				return deleteEntries(cmd, m, entries, args)
+			})
+		},
+	}
+}
+
+// deleteEntries deletes the entries that exist and reports the others.
+func deleteEntries(cmd *cobra.Command, m *memory.Memory, entries []memory.Entry, ids []string) error {
+	var unknown error
+	for _, id := range ids {
+		e, err := findEntry(entries, id)
+		if err == nil {
+			err = m.Delete(cmd.Context(), e.ID)
+		}
+		if errors.Is(err, fs.ErrNotExist) { // named twice, or deleted meanwhile
+			continue
+		}
+		if err != nil {
+			exitStatus(err, cmd.ErrOrStderr())
+			unknown = &exit{code: exitFailure}
+			continue
+		}
+		if _, err := fmt.Fprintf(cmd.OutOrStdout(), "Deleted entry %d: %s\n", e.ID, oneLine(e.Text)); err != nil {
+			return err
+		}
+	}
+	return unknown
+}
+
+func newMemoryExport(f *flags) *cobra.Command {
+	var in memoryFlags
+	var file string
+	cmd := &cobra.Command{
+		Use:   "export",
+		Short: "Print the entries as a JSON document",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withMemory(cmd, f, in, func(_ *memory.Memory, entries []memory.Entry) error {
+				doc := struct {
+					Memories []memoryJSON `json:"memories"`
+				}{asJSON(entries)}
+				if file == "" || file == "-" {
+					return writeExport(cmd.OutOrStdout(), doc)
+				}
+				if err := exportTo(file, doc); err != nil {
+					return err
+				}
+				_, err := fmt.Fprintf(cmd.ErrOrStderr(), "Exported %d entries to %s.\n", len(entries), oneLine(file))
+				return err
+			})
+		},
+	}
+	in.register(cmd)
+	cmd.Flags().StringVarP(&file, "output", "o", "", "write to the new file `FILE` instead of stdout")
+	return cmd
+}

@@ -1,0 +1,197 @@
+// Package memory keeps facts for later sessions. The model saves one with memory_save,
+// and finds it again with memory_search, which also searches the project's earlier
+// sessions.
+//
+//	m := &memory.Memory{Store: db, Project: dir, Roots: roots, Config: cfg}
+//	tools := m.Tools()
+//	m.Look(ctx) // before each turn
+//
+// A fact belongs to one project, or to all, and no search finds that of another project.
+// It keeps the session and the time, and the hashes of the files that it cites: a hit
+// says which of them have changed since. Equal facts become one. Credentials, refusals
+// and tool policies are not saved ([Memory.Save]). Nothing reaches a prompt unasked,
+// except the line that [Memory.Line] returns.
+//
+// A fact is text that somebody wrote earlier, and no instruction: results say so. It
+// carries the labels of the session that saved it, and labels the session that reads it.
+//
+// Why is a hit left out if few of its words match? A wrong fact costs more than a
+// missing one: the model believes it.
+//
+// Why is a text indexed when it is searched, not when it is written? A session that never
+// searches should pay nothing for it.
+package memory
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+)
+
+// The names of the tools.
+const (
+	SaveName   = "memory_save"
+	SearchName = "memory_search"
+)
+
+// Entry is a saved fact.
+type Entry struct {
+	ID      int64
+	Project string // its directory; "" means all projects
+	Text    string
+	Session string            // that saved it last; "" means that the user did, by a command
+	Files   map[string]string // the hashes of the files that it cites, by path
+	Labels  json.RawMessage   // of the session; nil means none
+	Created time.Time
+	Updated time.Time
+	Model   string    // of Vector; "" means that there is no vector
+	Vector  []float32 // the embedding of Text
+}
+
+// Message is a message of an earlier session.
+type Message struct {
+	ID      int64
+	Session string // id
+	Title   string // of the session
+	Role    string // "user" or "agent"
+	Text    string // the part around the match
+	Time    time.Time
+}
+
+// Store keeps entries. It may be used concurrently.
+type Store interface {
+	// PutMemory saves an entry; see [store.DB.PutMemory]. The error is fs.ErrNotExist if
+	// there is no entry of that ID.
+	PutMemory(ctx context.Context, e Entry, key, parts string, most int) (id int64, existed bool, err error)
+	// DeleteMemory deletes an entry. The error is fs.ErrNotExist if there is none.
+	DeleteMemory(ctx context.Context, id int64) error
+	// Memories returns the entries of projects, the oldest first; without a project, all.
+	Memories(ctx context.Context, projects ...string) ([]Entry, error)
+	// MatchMemories returns the entries that match each of the expressions of FTS5.
+	MatchMemories(ctx context.Context, expressions []string, projects ...string) ([]map[int64]bool, error)
+	// PutVectors stores embeddings of entries that have not changed since they were read.
+	PutVectors(ctx context.Context, model string, vectors map[int64][]float32, read time.Time) error
+	// CountMemories returns the number of entries of a project and of those for all
+	// projects, and whether it has a session other than the given one.
+	CountMemories(ctx context.Context, project, cwd, session string) (own, all int, earlier bool, err error)
+}
+
+// ErrFull is the error of a Store that keeps no more entries of a project.
+var ErrFull = errors.New("there are too many memories")
+
+// Sessions searches the messages of a project's earlier sessions. Behind is the number of
+// sessions that it could not search yet.
+type Sessions func(ctx context.Context, expression string, limit int) (found []Message, behind int, err error)
+
+// Embedder turns texts into vectors; see llm.Embedder.
+type Embedder interface {
+	Embed(ctx context.Context, texts []string) ([][]float32, error)
+}
+
+// Memory is the memory of one session. Its exported fields must not change after the
+// first use.
+type Memory struct {
+	Store   Store // nil: there is no memory
+	Config  Config
+	Session string           // id; "" means that the user runs a command
+	Project string           // the session's directory, without symlinks
+	CWD     string           // the same as the client wrote it
+	Roots   *workspace.Roots // of the files that entries may cite
+	// Sessions searches earlier sessions; nil means that there are none.
+	Sessions Sessions
+	// Embedder returns the embedder of the session's model and the model's name; nil, or
+	// a nil embedder, means that words are compared.
+	Embedder func() (model string, e Embedder)
+	// Secret describes the credentials in a text; "" means that it has none. Nil finds
+	// none.
+	Secret func(text string) string
+	// Labels returns the labels of the session, and Label adds those of an entry. Nil
+	// means that there are no labels.
+	Labels func() json.RawMessage
+	Label  func(labels json.RawMessage)
+	Now    func() time.Time // nil means time.Now
+	Log    *slog.Logger
+
+	known atomic.Pointer[known]
+}
+
+// known is the state of the store at the beginning of a turn.
+type known struct {
+	own, all int  // the number of entries
+	earlier  bool // sessions
+}
+
+// Look reads the number of entries. The tools and the line of a turn depend on it.
+func (m *Memory) Look(ctx context.Context) {
+	if m.Store == nil || !m.Config.Enabled {
+		return
+	}
+	var k known
+	var err error
+	if k.own, k.all, k.earlier, err = m.Store.CountMemories(ctx, m.Project, m.CWD, m.Session); err != nil {
+		m.log().Debug("count the memories", "session", m.Session, "err", err)
+		m.known.Store(nil)
+		return
+	}
+	k.earlier = k.earlier && m.Config.Sessions && m.Sessions != nil
+	m.known.Store(&k)
+}
+
+// Line returns the line about the entries for the model, or "" if there are none.
+func (m *Memory) Line() string {
+	k := m.known.Load()
+	if k == nil || k.own+k.all == 0 {
+		return ""
+	}
+	of := fmt.Sprintf("%d of this project", k.own)
+	switch {
+	case k.own == 0:
+		of = "for all projects"
+	case k.all > 0:
+		of += fmt.Sprintf(", %d for all projects", k.all)
+	}
+	return fmt.Sprintf("%s %s (%s); %s finds them.]", LineMark, executors.Count(k.own+k.all, "saved entry"), of, SearchName)
+}
+
+// LineMark begins the line about the entries.
+const LineMark = "[memory:"
+
+// find returns an entry of the session's project or of all projects. The error is
+// fs.ErrNotExist if there is none of that ID.
+func (m *Memory) find(ctx context.Context, id int64) (Entry, error) {
+	all, err := m.Store.Memories(ctx, m.Project, "")
+	if err != nil {
+		return Entry{}, err
+	}
+	for _, e := range all {
+		if e.ID == id {
+			return e, nil
+		}
+	}
+	return Entry{}, fs.ErrNotExist
+}
+
+// Delete deletes an entry of any project. The error is fs.ErrNotExist if there is none.
+func (m *Memory) Delete(ctx context.Context, id int64) error { return m.Store.DeleteMemory(ctx, id) }
+
+func (m *Memory) now() time.Time {
+	if m.Now == nil {
+		return time.Now()
+	}
+	return m.Now()
+}
+
+func (m *Memory) log() *slog.Logger {
+	if m.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return m.Log
+}

@@ -1,0 +1,246 @@
+package memory
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+)
+
+const (
+	// minWords is the least score by words of a hit: the share of the query, weighted by
+	// how rare each word is.
+	minWords = 0.4
+	// unknownWeight is the weight of a word that no entry has: the query may be about
+	// something that was never saved.
+	unknownWeight = 3
+	// beginWeight is the weight of a word that only begins with the query's word.
+	beginWeight = 0.7
+)
+
+// byWords returns the score of each entry by the words of the query, from 0 to 1. It is 0
+// if too few words match. Words are weighted by their rarity in these entries, so the
+// entries of other projects have no influence.
+func (m *Memory) byWords(ctx context.Context, query string, all []Entry) ([]float64, error) {
+	scores := make([]float64, len(all))
+	ts := terms(query)
+	var expressions []string
+	for _, t := range ts {
+		expressions = append(expressions, t.exact)
+		if t.begin != "" {
+			expressions = append(expressions, t.begin)
+		}
+	}
+	if len(expressions) == 0 {
+		return scores, nil
+	}
+	matches, err := m.Store.MatchMemories(ctx, expressions, m.Project, "")
+	if err != nil {
+		return nil, err
+	}
+	total := 0.0
+	for _, t := range ts {
+		exact, begin := matches[0], map[int64]bool(nil)
+		matches = matches[1:]
+		if t.begin != "" {
+			begin, matches = matches[0], matches[1:]
+		}
+		n := 0
+		for _, e := range all {
+			if exact[e.ID] || begin[e.ID] {
+				n++
+			}
+		}
+		weight := rarity(n, len(all))
+		total += weight
+		for i, e := range all {
+			switch {
+			case exact[e.ID]:
+				scores[i] += weight
+			case begin[e.ID]:
+				scores[i] += weight * beginWeight
+			}
+		}
+	}
+	for i := range scores {
+		if scores[i] /= total; scores[i] < minWords {
+			scores[i] = 0
+		}
+	}
+	best := slices.Max(scores)
+	for i := range scores {
+		if scores[i] < best*relative {
+			scores[i] = 0
+		}
+	}
+	return scores, nil
+}
+
+// relative is the share of the best score that a hit needs.
+const relative = 0.5
+
+// rarity returns the weight of a word that n of all entries have.
+func rarity(n, all int) float64 {
+	if n == 0 {
+		return unknownWeight
+	}
+	return math.Log(1 + (float64(all-n)+0.5)/(float64(n)+0.5))
+}
+
+// lexis counts the entries that have a word.
+type lexis struct {
+	entries int
+	having  map[string]int // by stem
+}
+
+func newLexis(all []Entry) lexis {
+	l := lexis{len(all), map[string]int{}}
+	for _, e := range all {
+		for w := range stems(e.Text) {
+			l.having[w]++
+		}
+	}
+	return l
+}
+
+// alike returns the share of words that two texts have in common, weighted by their
+// rarity, from 0 to 1.
+func (l lexis) alike(a, b string) float64 {
+	of, others := stems(a), stems(b)
+	common, total, totalB := 0.0, 0.0, 0.0
+	for w := range of {
+		weight := rarity(l.having[w], l.entries)
+		total += weight
+		if others[w] {
+			common += weight
+		}
+	}
+	for w := range others {
+		totalB += rarity(l.having[w], l.entries)
+	}
+	if total == 0 || totalB == 0 {
+		return 0
+	}
+	return common / min(total, totalB)
+}
+
+const (
+	// embedTimeout limits the time that embeddings add to a search.
+	embedTimeout = 5 * time.Second
+	// embedBatch is the number of texts per request.
+	embedBatch = 32
+	// deviations is how far the similarity of a hit is above the mean, in standard
+	// deviations: the similarities themselves differ from model to model.
+	deviations = 3
+	// meaningWeight is the most that an embedding adds to a score.
+	meaningWeight = 0.4
+)
+
+// byMeaning adds the scores of the entries whose embeddings stand out as similar to the
+// query's. Entries without an embedding get one. A failure leaves the scores as they are.
+func (m *Memory) byMeaning(ctx context.Context, query string, all []Entry, read time.Time, scores []float64) {
+	if m.Embedder == nil {
+		return
+	}
+	model, embedder := m.Embedder()
+	if embedder == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, embedTimeout)
+	defer cancel()
+	of, err := embed(ctx, embedder, []string{query})
+	if err == nil {
+		err = m.vectors(ctx, model, embedder, all, read)
+	}
+	if err != nil {
+		m.log().Debug("the memory compares words, since embedding failed", "model", model, "err", err)
+	}
+	if len(of) == 0 {
+		return
+	}
+	var alike []float64
+	for _, e := range all {
+		if e.Model == model {
+			alike = append(alike, cosine(of[0], e.Vector))
+		}
+	}
+	if len(alike) < 2 {
+		return
+	}
+	mean, deviation := spread(alike)
+	best, n := slices.Max(alike), float64(len(alike))
+	least := mean + deviation*min(deviations, 0.8*(n-1)/math.Sqrt(n)) // no value of n is further from the mean than (n-1)/sqrt(n)
+	for i, e := range all {
+		if c := cosine(of[0], e.Vector); e.Model == model && c > mean && c >= least {
+			scores[i] += meaningWeight * (c - mean) / (best - mean)
+		}
+	}
+}
+
+// vectors embeds the entries that have no vector of this model, and stores the vectors.
+func (m *Memory) vectors(ctx context.Context, model string, embedder Embedder, all []Entry, read time.Time) error {
+	var missing []int
+	for i, e := range all {
+		if e.Model != model {
+			missing = append(missing, i)
+		}
+	}
+	for batch := range slices.Chunk(missing, embedBatch) {
+		var texts []string
+		for _, i := range batch {
+			texts = append(texts, all[i].Text)
+		}
+		vectors, err := embed(ctx, embedder, texts)
+		if err != nil {
+			return err
+		}
+		stored := map[int64][]float32{}
+		for j, i := range batch {
+			all[i].Model, all[i].Vector = model, vectors[j]
+			stored[all[i].ID] = vectors[j]
+		}
+		if err := m.Store.PutVectors(ctx, model, stored, read); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func embed(ctx context.Context, e Embedder, texts []string) ([][]float32, error) {
+	vectors, err := e.Embed(ctx, texts)
+	if err == nil && len(vectors) != len(texts) {
+		err = errVectors
+	}
+	if err != nil {
+		return nil, err
+	}
+	return vectors, nil
+}
+
+// spread returns the mean and the standard deviation.
+func spread(values []float64) (mean, deviation float64) {
+	for _, v := range values {
+		mean += v / float64(len(values))
+	}
+	for _, v := range values {
+		deviation += (v - mean) * (v - mean) / float64(len(values))
+	}
+	return mean, math.Sqrt(deviation)
+}
+
+// cosine returns the cosine similarity, or 0 for vectors that cannot be compared.
+func cosine(a, b []float32) float64 {
+	if len(a) != len(b) {
+		return 0
+	}
+	var dot, aa, bb float64
+	for i := range a {
+		x, y := float64(a[i]), float64(b[i])
+		dot, aa, bb = dot+x*y, aa+x*x, bb+y*y
+	}
+	c := dot / math.Sqrt(aa*bb)
+	if math.IsNaN(c) || math.IsInf(c, 0) {
+		return 0
+	}
+	return c
+}

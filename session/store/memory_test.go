@@ -1,0 +1,170 @@
+package store
+
+import (
+	"errors"
+	"io/fs"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// save saves a memory of a project, with its text as the key.
+func save(t *testing.T, db *DB, project, text string) int64 {
+	t.Helper()
+	id, _, err := db.PutMemory(t.Context(), Memory{Project: project, Text: text, Files: map[string]string{}}, text, "", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func memoryTexts(t *testing.T, db *DB, projects ...string) (out []string) {
+	t.Helper()
+	all, err := db.Memories(t.Context(), projects...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range all {
+		out = append(out, m.Text)
+	}
+	return out
+}
+
+func TestMemories(t *testing.T) {
+	path := newPath(t)
+	db, _ := openAt(t, path)
+	other, _ := openAt(t, path)
+	a, global := save(t, db, "/a", "alpha"), save(t, db, "", "everywhere")
+	save(t, other, "/b", "alpha")
+	if got := memoryTexts(t, other, "/a", ""); !slices.Equal(got, []string{"alpha", "everywhere"}) {
+		t.Error(got)
+	}
+	if got := memoryTexts(t, db); len(got) != 3 {
+		t.Error(got)
+	}
+	want := Memory{
+		Project: "/a", Text: "Alpha", Session: "s", Files: map[string]string{"x": "1"}, Labels: []byte(`{"untrusted":["y"]}`),
+	}
+	id, existed, err := other.PutMemory(t.Context(), want, "alpha", "", 0)
+	if id != a || !existed || err != nil {
+		t.Errorf("an equal text: %d, %t, %v", id, existed, err)
+	}
+	all, err := db.Memories(t.Context(), "/a")
+	if err != nil || len(all) != 1 {
+		t.Fatal(all, err)
+	}
+	want.ID, want.Created, want.Updated = a, all[0].Created, all[0].Updated
+	if diff := cmp.Diff(want, all[0]); diff != "" {
+		t.Error(diff)
+	}
+	if err := db.PutVectors(t.Context(), "m", map[int64][]float32{a: {1, -0.5}, global: {2}}, time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if all, err = other.Memories(t.Context(), "/a"); err != nil || all[0].Model != "m" || !slices.Equal(all[0].Vector, []float32{1, -0.5}) {
+		t.Errorf("%+v, %v", all, err)
+	}
+	own, every, earlier, err := db.CountMemories(t.Context(), "/a", "/a", "s")
+	if own != 1 || every != 1 || earlier || err != nil {
+		t.Error(own, every, earlier, err)
+	}
+	must(t, db, "s", true, "x")
+	if _, _, earlier, _ := db.CountMemories(t.Context(), "/none", "/w", "t"); !earlier {
+		t.Error("the session s of /w is not counted")
+	}
+	if _, _, earlier, _ := db.CountMemories(t.Context(), "/w", "/w", "s"); earlier {
+		t.Error("the session itself is counted")
+	}
+}
+
+// A text that replaces another becomes one with an equal text.
+func TestReplaceMemory(t *testing.T) {
+	db, _ := openAt(t, newPath(t))
+	old, double := save(t, db, "/a", "the port is 1"), save(t, db, "/a", "the port is 2")
+	m := Memory{ID: old, Project: "/a", Text: "the port is 2"}
+	if id, _, err := db.PutMemory(t.Context(), m, m.Text, "", 1); id != old || err != nil {
+		t.Error(id, err)
+	}
+	if got := memoryTexts(t, db); !slices.Equal(got, []string{"the port is 2"}) {
+		t.Error(got)
+	}
+	m.ID = double
+	if _, _, err := db.PutMemory(t.Context(), m, "other", "", 0); !errors.Is(err, ErrNoMemory) || !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	if _, _, err := db.PutMemory(t.Context(), Memory{Project: "/a", Text: "x"}, "x", "", 1); !errors.Is(err, ErrFull) {
+		t.Error(err)
+	}
+	if err := db.DeleteMemory(t.Context(), old); err != nil {
+		t.Error(err)
+	}
+	if err := db.DeleteMemory(t.Context(), old); !errors.Is(err, ErrNoMemory) {
+		t.Error(err)
+	}
+	if id := save(t, db, "/a", "x"); id <= double {
+		t.Errorf("the number %d is used again", id)
+	}
+}
+
+func TestMatchMemories(t *testing.T) {
+	db, _ := openAt(t, newPath(t))
+	a := save(t, db, "/a", "The café database listens on 5433")
+	g := save(t, db, "", "Databases are never dropped")
+	save(t, db, "/b", "database of another project")
+	gone := save(t, db, "/a", "a deleted database")
+	if err := db.DeleteMemory(t.Context(), gone); err != nil {
+		t.Fatal(err)
+	}
+	found, err := db.MatchMemories(t.Context(), []string{`"database"`, `"cafe"`, `"liste"*`, `"nothing"`}, "/a", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]map[int64]bool{{a: true, g: true}, {a: true}, {a: true}, {}}, found); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Messages are found until their session is deleted, and no event is read twice.
+func TestMessages(t *testing.T) {
+	path := newPath(t)
+	db, _ := openAt(t, path)
+	must(t, db, "s", true, "one", "two")
+	must(t, db, "now", true, "one")
+	ids, err := db.Unread(t.Context(), "now", "/w")
+	if err != nil || !slices.Equal(ids, []string{"s"}) {
+		t.Fatal(ids, err)
+	}
+	events, last, err := db.EventsOfKinds(t.Context(), "s", "note", "agent_message", "user_message")
+	if err != nil || last != 2 {
+		t.Fatal(events, last, err)
+	}
+	message := Message{Role: "user", Text: "please rename the database", Time: time.UnixMicro(5).UTC()}
+	for range 2 { // another process does the same
+		if err := db.PutMessages(t.Context(), "s", last, []Message{message}, []string{""}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if ids, err := db.Unread(t.Context(), "now", "/w"); len(ids) > 0 || err != nil {
+		t.Error(ids, err)
+	}
+	for _, tt := range []struct {
+		dir, except string
+		n           int
+	}{{"/w", "now", 1}, {"/w", "s", 0}, {"/x", "now", 0}} {
+		found, err := db.MatchMessages(t.Context(), `"databases" OR "nothing"`, tt.except, 9, tt.dir)
+		if err != nil || len(found) != tt.n || tt.n > 0 && (found[0].Session != "s" || found[0].Text != message.Text || found[0].Role != "user" || !found[0].Time.Equal(message.Time)) {
+			t.Errorf("%+v: %+v, %v", tt, found, err)
+		}
+	}
+	if err := db.Delete(t.Context(), "s"); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := db.MatchMessages(t.Context(), `"database"`, "now", 9, "/w"); len(found) > 0 || err != nil {
+		t.Error(found, err)
+	}
+	var words int
+	if err := db.read(t.Context(), func(h *handle) error { return h.one([]any{&words}, "SELECT count(*) FROM words") }); err != nil || words != 0 {
+		t.Error(words, err)
+	}
+}

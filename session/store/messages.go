@@ -1,0 +1,108 @@
+package store
+
+import (
+	"context"
+	"strings"
+	"time"
+)
+
+// Message is a message of a stored session that can be searched.
+type Message struct {
+	ID      int64
+	Session string // id
+	Title   string // of the session
+	Role    string
+	Text    string // of a match: the part around it
+	Time    time.Time
+}
+
+// Unread returns the ids of the sessions of the directories whose logs have events that
+// PutMessages has not received, the last updated first, without the given session.
+func (db *DB) Unread(ctx context.Context, except string, dirs ...string) (ids []string, err error) {
+	query := `SELECT s.id FROM sessions s LEFT JOIN messages_read r ON r.session = s.n
+		WHERE s.cwd IN (?` + strings.Repeat(", ?", len(dirs)-1) + `) AND s.id <> ? AND s.last > coalesce(r.last, 0) ORDER BY s.updated DESC`
+	err = db.read(ctx, func(h *handle) error {
+		var id string
+		return h.each(ctx, func() error { ids = append(ids, id); return nil }, []any{&id}, query, dirArgs(dirs, except)...)
+	})
+	return ids, err
+}
+
+// EventsOfKinds returns the events of some kinds of a session that PutMessages has not
+// received, without those of more than 256 KiB, and the Seq of the newest event of any kind.
+func (db *DB) EventsOfKinds(ctx context.Context, id string, kinds ...string) (events []Event, last int64, err error) {
+	query := `SELECT e.seq, e.time, e.kind, e.data FROM events e JOIN sessions s ON s.n = e.session LEFT JOIN messages_read r ON r.session = s.n
+		WHERE s.id = ? AND e.seq > coalesce(r.last, 0) AND e.parts = 1 AND e.kind IN (?` + strings.Repeat(", ?", len(kinds)-1) + `) ORDER BY e.seq`
+	err = db.read(ctx, func(h *handle) error {
+		if err := h.one([]any{&last}, selectLast, id); err != nil {
+			return err
+		}
+		args := []any{id}
+		for _, k := range kinds {
+			args = append(args, k)
+		}
+		var e Event
+		var at int64
+		var data blob
+		return h.each(ctx, func() error {
+			e.Time, e.Data = time.UnixMicro(at).UTC(), []byte(data)
+			events = append(events, e)
+			return nil
+		}, []any{&e.Seq, &at, &e.Kind, &data}, query, args...)
+	})
+	return events, last, err
+}
+
+// PutMessages makes messages of a session searchable, and notes that its log was read up
+// to last. Parts are further words of each message. It does nothing if another process
+// has read the log meanwhile.
+func (db *DB) PutMessages(ctx context.Context, id string, last int64, messages []Message, parts []string) error {
+	return db.write(ctx, func(h *handle) error {
+		var key, read int64
+		err := h.one([]any{&key, &read}, "SELECT n, coalesce((SELECT last FROM messages_read WHERE session = n), 0) FROM sessions WHERE id = ?", id)
+		if err != nil {
+			return replaceNoRows(ErrUnknown, err)
+		}
+		if read >= last {
+			return nil
+		}
+		for i, m := range messages {
+			var n int64
+			if err := h.one([]any{&n}, "INSERT INTO messages (session, role, time) VALUES (?, ?, ?) RETURNING n", key, m.Role, m.Time.UnixMicro()); err != nil {
+				return err
+			}
+			if _, err := h.exec(insertWords, n, m.Text, parts[i]); err != nil {
+				return err
+			}
+		}
+		_, err = h.exec("INSERT OR REPLACE INTO messages_read (session, last) VALUES (?, ?)", key, last)
+		return err
+	})
+}
+
+// MatchMessages returns the messages of the directories' sessions that match an
+// expression of FTS5, the best first, without those of the given session.
+func (db *DB) MatchMessages(ctx context.Context, expression, except string, limit int, dirs ...string) (found []Message, err error) {
+	query := `SELECT m.n, s.id, s.title, m.role, m.time, snippet(words, 0, '', '', '…', 48)
+		FROM words JOIN messages m ON m.n = words.rowid JOIN sessions s ON s.n = m.session
+		WHERE words MATCH ? AND words.rowid > 0 AND s.cwd IN (?` + strings.Repeat(", ?", len(dirs)-1) + `) AND s.id <> ?
+		ORDER BY bm25(words) LIMIT ?`
+	err = db.read(ctx, func(h *handle) error {
+		var m Message
+		var at int64
+		return h.each(ctx, func() error {
+			m.Time = time.UnixMicro(at).UTC()
+			found = append(found, m)
+			return nil
+		}, []any{&m.ID, &m.Session, &m.Title, &m.Role, &at, &m.Text}, query, append(append([]any{expression}, dirArgs(dirs, except)...), limit)...)
+	})
+	return found, err
+}
+
+// dirArgs returns the arguments of a list of directories and a session.
+func dirArgs(dirs []string, except string) (args []any) {
+	for _, dir := range dirs {
+		args = append(args, dir)
+	}
+	return append(args, except)
+}
