@@ -4,8 +4,8 @@ import "context"
 
 // Delegation is a task for an inner turn: a model works on it with a conversation of
 // its own. Its calls pass the same chain as those of the session, with the same mode and
-// the same user, and the session pays for them. It never gets a tool that acts on the
-// session alone, so it cannot delegate any further.
+// the same user, and the session pays for them. It cannot delegate any further, and gets no
+// tool that acts on the session alone unless Internal names it.
 type Delegation struct {
 	Name   string // of the worker; a part of the caller id, and shown to people
 	System string // the system prompt
@@ -14,6 +14,10 @@ type Delegation struct {
 	Rounds int    // of tool calls; at least 1
 	// Tools reports whether a tool is offered; nil offers all.
 	Tools func(Tool) bool
+	// Internal are names of tools that act on the session alone and are offered too.
+	Internal []string
+	// Env are variables for the commands of its calls, as NAME=value.
+	Env []string
 	// Bounds returns the failure of a prepared call that the task does not permit, or
 	// nil; nil permits every call of an offered tool.
 	Bounds func(*Call) *Failure

@@ -247,6 +247,15 @@ func (l *local) Background(_ context.Context, c shell.Command) (shell.Job, error
 	return nil, errors.New("here")
 }
 
+// A command with the secrets of a skill runs on this machine: the client would see them.
+func TestTerminalGetsNoSecrets(t *testing.T) {
+	e, here := &editor{answer: always(`{"terminalId":"t1"}`)}, &local{}
+	term := &Terminal{Client: connect(t, e), Local: here}
+	if out, err := term.Run(t.Context(), shell.Command{Line: "x", Dir: "/w", Secrets: []string{"TOKEN=x"}}); err != nil || out.Text != "here" || len(e.methods()) > 0 {
+		t.Errorf("%+v, %v, calls %q", out, err, e.methods())
+	}
+}
+
 func TestTerminal(t *testing.T) {
 	t.Setenv("MY_API_KEY", "secret")
 	const created, done = `{"terminalId":"t1"}`, `{"exitCode":3,"signal":null}`

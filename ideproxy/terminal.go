@@ -85,6 +85,9 @@ const maxTerminal = 1 << 20
 
 // create starts the command in a terminal, and reports the terminal as an event.
 func (t *Terminal) create(ctx context.Context, cmd shell.Command) (*acp.Terminal, error) {
+	if len(cmd.Secrets) > 0 { // they would be in the frames, and in their recordings
+		return nil, errNoTerminals
+	}
 	if t.Shared != nil {
 		probe := func(ctx context.Context) (arguments, string) { return t.probe(ctx, cmd) }
 		if ok, err := t.Shared.usable(ctx, t.Client.Info(), probe); err != nil {

@@ -33,7 +33,7 @@ func TestShortenedResults(t *testing.T) {
 	// Their results have a constant size.
 	short := []string{"write", "edit", "create_directory", "delete_path", "move_path", "copy_path", "bash_stop", "update_plan", "compress_context"}
 	// Like bash, or like a text of any length.
-	same := []string{"bash_output", "load_skill"}
+	same := []string{"bash_output", "load_skill", "invoke_skill"}
 
 	known := map[string]bool{}
 	for _, names := range [][]string{elsewhere, short, same} {

@@ -51,11 +51,17 @@ func variable(v string) (name string, ok bool) {
 }
 
 func blocked(name string, block []string) bool {
+	return Reserved(name, block) || secret(strings.ToUpper(name))
+}
+
+// Reserved reports whether a variable belongs to this agent or to a provider, or begins
+// with a prefix of block.
+func Reserved(name string, block []string) bool {
 	name = strings.ToUpper(name)
 	starts := func(prefix string) bool {
 		return prefix != "" && strings.HasPrefix(name, strings.ToUpper(prefix))
 	}
-	return slices.ContainsFunc(providers, starts) || slices.ContainsFunc(block, starts) || secret(name)
+	return slices.ContainsFunc(providers, starts) || slices.ContainsFunc(block, starts)
 }
 
 // providers are prefixes of variables that configure this agent or a provider.

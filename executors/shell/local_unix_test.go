@@ -102,6 +102,17 @@ func TestLocalEnvironment(t *testing.T) {
 	if want := "45 cat dumb /\n"; err != nil || got.Text != want {
 		t.Errorf("got %q, %v, want %q", got.Text, err, want)
 	}
+	// The secrets of a skill are set for its commands alone.
+	for _, c := range []Command{{Secrets: []string{"MY_TOKEN=of the skill"}}, {Secrets: []string{"MY_TOKEN=of the skill"}, ReadOnly: true}, {}} {
+		c.Line, c.Dir = `echo "$MY_TOKEN"`, "/"
+		want := "\n"
+		if len(c.Secrets) > 0 {
+			want = "of the skill\n"
+		}
+		if got, err := l.Run(t.Context(), c); err != nil || got.Text != want {
+			t.Errorf("%+v: got %q, %v, want %q", c, got.Text, err, want)
+		}
+	}
 }
 
 func TestLocalWrap(t *testing.T) {

@@ -70,9 +70,12 @@ type Command struct {
 	// restricts it to reading as far as the system can, and removes variables that
 	// make programs do more than the command names.
 	ReadOnly bool
-	Dir      string // absolute path
-	Limit    int    // bytes of output that are kept, head and tail; 0 means the default
-	Session  string // the ACP session id
+	// Secrets are variables for this command alone, as NAME=value. They are not sent to the
+	// client.
+	Secrets []string
+	Dir     string // absolute path
+	Limit   int    // bytes of output that are kept, head and tail; 0 means the default
+	Session string // the ACP session id
 	// Notify, if not nil, receives the terminal, or the output if there is no
 	// terminal, and the exit. It is not called after Run returned.
 	Notify func(executors.Event)
@@ -91,6 +94,7 @@ func (c Command) Args() []string {
 // Env), and extra, the variables that it sets (NAME=value), with those added that
 // the command needs.
 func (c Command) Env(block, extra []string) ([]string, []string) {
+	extra = slices.Concat(extra, c.Secrets)
 	if !c.ReadOnly {
 		return block, extra
 	}
@@ -184,6 +188,9 @@ func (e *Executor) execute(ctx context.Context, call *executors.Call, in bashInp
 	if f := e.directory(); f != nil {
 		return f.Result(), nil
 	}
+	if in.Background && len(call.Env) > 0 { // it would keep them for longer than the skill runs
+		return executors.Failf(executors.PolicyBlocked, "a command with the secrets of a skill does not run in the background"), nil
+	}
 	snap, note, err := e.begin(ctx, call, in)
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -234,7 +241,7 @@ func (e *Executor) run(ctx context.Context, call *executors.Call, in bashInput, 
 
 func (e *Executor) command(call *executors.Call, in bashInput) Command {
 	cmd := Command{
-		Line: in.Command, Dir: e.Root, Limit: e.cfg.MaxOutputBytes, Session: call.Session, Notify: call.Notify,
+		Line: in.Command, Dir: e.Root, Limit: e.cfg.MaxOutputBytes, Session: call.Session, Notify: call.Notify, Secrets: call.Env,
 	}
 	if call.Judged != nil {
 		cmd.Line, cmd.ReadOnly = call.Judged.Script, call.Judged.ReadOnly

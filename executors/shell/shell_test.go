@@ -215,6 +215,14 @@ func TestCommandForTheRunner(t *testing.T) {
 	if got.Line != "ls" || got.Dir != "/" || got.Limit != 5000 || got.Session != "s1" || e.Timeout != 7*time.Second {
 		t.Errorf("got %+v, timeout %s", got, e.Timeout)
 	}
+	for input, ran := range map[string]bool{`{"command":"a"}`: true, `{"command":"a","background":true}`: false} {
+		got = Command{}
+		c := bashCall("")
+		c.Input, c.Env = json.RawMessage(input), []string{"TOKEN=x"}
+		if res, err := e.Execute(t.Context(), c); err != nil || (len(got.Secrets) == 1) != ran || (res.Category() == executors.PolicyBlocked) == ran {
+			t.Errorf("%s with a secret: got %+v, %s, %v", input, got, res.ForModel(), err)
+		}
+	}
 }
 
 // Also after a cancel the terminal stays until the final update was sent.

@@ -173,6 +173,9 @@ func (t *Trust) Refuses(server string) bool {
 // ReadServer notes text of an MCP server that no call returned, such as a prompt.
 func (t *Trust) ReadServer(name string) { t.note(Server(name)) }
 
+// ReadSkill notes the text of a skill whose calls are about to be made.
+func (t *Trust) ReadSkill(name string) { t.note(skillPrefix + name) }
+
 // note adds sources of the turn.
 func (t *Trust) note(subjects ...string) {
 	t.mu.Lock()

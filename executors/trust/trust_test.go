@@ -152,7 +152,11 @@ func TestLevel(t *testing.T) {
 	if got := level(executors.Call{Tool: "read"}); got != "provisional" {
 		t.Errorf("read after a prompt of a server: %s", got)
 	}
-	run(t, levels, "load_skill odd", executors.Result{})
+	levels.Begin()
+	levels.ReadSkill("odd")
+	if got := run(t, levels, "write", executors.Result{}); got != executors.Deny {
+		t.Errorf("write in an invoked skill: %q", got)
+	}
 	levels.Set("skill:odd", Blocked)
 	if got := run(t, levels, "read", executors.Result{}); got != executors.Deny {
 		t.Errorf("read after a skill that is now blocked: %q", got)

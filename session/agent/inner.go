@@ -28,6 +28,7 @@ type inner struct {
 	by     *running // the call that delegated the task
 	caller string
 	bounds func(*executors.Call) *executors.Failure
+	env    []string
 	calls  atomic.Int32
 	lines  map[string]int // index of the step of a call, by its id; guarded by by.mu
 }
@@ -56,7 +57,7 @@ func (t *turn) hidden() bool { return t.inner != nil && t.inner.by.SendAs == nil
 func (t *turn) delegating(r *running) {
 	if t.inner != nil {
 		t.inner.calls.Add(1)
-		r.call.Bounds = t.inner.bounds
+		r.call.Bounds, r.call.Env = t.inner.bounds, t.inner.env
 		return
 	}
 	r.call.Delegate = r.delegate
@@ -105,7 +106,7 @@ func (r *running) innerModel(name string) (llm.Model, error) {
 func (r *running) innerTurn(d executors.Delegation, model llm.Model) *turn {
 	id := r.NewID()
 	in := &inner{
-		by: r, caller: r.Session + "/" + d.Name + "-" + id[:min(len(id), 8)], lines: map[string]int{},
+		by: r, caller: r.Session + "/" + d.Name + "-" + id[:min(len(id), 8)], lines: map[string]int{}, env: d.Env,
 		bounds: func(call *executors.Call) *executors.Failure { return beyond(d, call) },
 	}
 	a := &Agent{
@@ -143,7 +144,10 @@ func endedBy(reason acp.StopReason, rounds int) string {
 
 // offered reports whether a task is offered a tool.
 func offered(d executors.Delegation, tool executors.Tool) bool {
-	return !tool.Effect.InternalOnly() && (d.Tools == nil || d.Tools(tool))
+	if tool.Effect.InternalOnly() {
+		return slices.Contains(d.Internal, tool.Name)
+	}
+	return d.Tools == nil || d.Tools(tool)
 }
 
 // beyond returns the failure of a call that the task may not make.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors/approval"
+	"github.com/zeph-acp/zeph-acp/executors/shell"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent/prompt"
@@ -27,6 +28,9 @@ func (a *App) skills(cfg config.Config, s session.Setup, in sessionDirs, k *keep
 		SetLevel: func(name, level string) string {
 			return k.Trust("set skill:" + name + " " + level)
 		},
+		Read:   k.gates.trust.ReadSkill,
+		System: func() string { return k.system.text() },
+		Secret: func(name string) string { return a.skillSecret(cfg, name) },
 	}
 	if a.Skills != "" {
 		o.Sources = append(o.Sources, skills.Source{Name: "yours", FS: os.DirFS(a.Skills)})
@@ -37,6 +41,19 @@ func (a *App) skills(cfg config.Config, s session.Setup, in sessionDirs, k *keep
 		}
 	}
 	return skills.New(o)
+}
+
+// skillSecret returns a variable for the commands of a skill: the one that the user has set
+// for skills, else NAME unless it belongs to a provider of models.
+func (a *App) skillSecret(cfg config.Config, name string) string {
+	value := a.environ(config.SecretPrefix + name)
+	if value == "" && !shell.Reserved(name, localShell(cfg, nil).Block) {
+		value = a.environ(name)
+	}
+	if value != "" {
+		a.filters.learn(value)
+	}
+	return value
 }
 
 // Skills lists the skills, or carries out a command about one, for /skills and /skill.

@@ -160,7 +160,7 @@ func TestEnvironmentCorrectsNoFile(t *testing.T) {
 }
 
 func TestUnknownVariables(t *testing.T) {
-	l, err := load(t, "", "ZEPH_LOGLEVEL=info", "ZEPH_MODEL=x", "ZEPHYR=1", "ZEPH_HOME="+t.TempDir())
+	l, err := load(t, "", "ZEPH_LOGLEVEL=info", "ZEPH_MODEL=x", "ZEPHYR=1", "ZEPH_SECRET_X=1", "ZEPH_HOME="+t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

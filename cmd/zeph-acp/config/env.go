@@ -13,6 +13,9 @@ import (
 // ownVariables are the ZEPH_ variables that stand for no key.
 var ownVariables = []string{"ZEPH_HOME", "ZEPH_CONFIG", "ZEPH_MODEL"}
 
+// SecretPrefix begins the variables with secrets for skills, which set no key.
+const SecretPrefix = "ZEPH_SECRET_"
+
 // variable returns the environment variable that overrides the key at a path.
 func variable(path string) string {
 	return "ZEPH_" + strings.ToUpper(strings.ReplaceAll(path, ".", "_"))
@@ -31,7 +34,7 @@ func (l *Loaded) applyEnvironment(env map[string]string) toml.Mistakes {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(env)) {
-		if strings.HasPrefix(name, "ZEPH_") && !slices.Contains(known, name) {
+		if strings.HasPrefix(name, "ZEPH_") && !strings.HasPrefix(name, SecretPrefix) && !slices.Contains(known, name) {
 			hint := ""
 			if n := toml.Nearest(name, known); n != "" {
 				hint = fmt.Sprintf(" (did you mean %s?)", n)

@@ -1,6 +1,10 @@
 package skills
 
-import "github.com/zeph-acp/zeph-acp/executors/tighten"
+import (
+	"fmt"
+
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
+)
 
 // Config is the table [tools.skills].
 type Config struct {
@@ -9,19 +13,31 @@ type Config struct {
 	// Project asks about the skills of a repository, and offers those that were approved.
 	// Default true; false ignores them.
 	Project bool `toml:"project"`
+	// MaxRounds is the number of rounds of tool calls after which an invoked skill ends.
+	// Default 30, from 1 to 200.
+	MaxRounds int `toml:"max_rounds"`
 }
 
+const mostRounds = 200
+
 // Defaults returns the default settings.
-func Defaults() Config { return Config{Enabled: true, Project: true} }
+func Defaults() Config { return Config{Enabled: true, Project: true, MaxRounds: 30} }
 
 // Validate returns a message for each wrong key.
-func (c Config) Validate() map[string]string { return nil }
+func (c Config) Validate() map[string]string {
+	wrong := map[string]string{}
+	if c.MaxRounds < 1 || c.MaxRounds > mostRounds {
+		wrong["max_rounds"] = fmt.Sprintf("must be from 1 to %d, is %d", mostRounds, c.MaxRounds)
+	}
+	return wrong
+}
 
-// Tighten lets a repository switch skills off. It returns the keys of its file that it
+// Tighten adopts a lower limit, and lets a repository switch skills off. It returns the keys of its file that it
 // ignored.
 func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
 	keys := tighten.New(has)
 	keys.Adopt("enabled", !repo.Enabled || c.Enabled, func() { c.Enabled = repo.Enabled })
 	keys.Adopt("project", !repo.Project || c.Project, func() { c.Project = repo.Project })
+	tighten.Lower(keys, "max_rounds", &c.MaxRounds, repo.MaxRounds)
 	return c, keys.Ignored()
 }

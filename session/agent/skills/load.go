@@ -3,7 +3,7 @@ package skills
 import (
 	"cmp"
 	"context"
-	_ "embed" // the description of the tool
+	_ "embed" // texts for models
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,8 +15,14 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-//go:embed load_skill.md
-var loadText string
+var (
+	//go:embed load_skill.md
+	loadText string
+	//go:embed invoke_skill.md
+	invokeText string
+	//go:embed task.md
+	taskText string
+)
 
 // Limits on the text for the model.
 const (
@@ -51,11 +57,19 @@ func Catalogue() executors.Registry { return (&Set{}).bind() }
 
 // bind makes the tools.
 func (s *Set) bind() executors.Registry {
-	return executors.Registry{executors.Bind(executors.Tool{
-		Name: "load_skill", Description: strings.TrimSpace(loadText),
-		Effect: executors.Internal | executors.Idempotent, Kind: executors.KindRead,
-	}, s.prepareLoad, s.load)}
+	return executors.Registry{
+		executors.Bind(executors.Tool{
+			Name: loadTool, Description: strings.TrimSpace(loadText),
+			Effect: executors.Internal | executors.Idempotent, Kind: executors.KindRead,
+		}, s.prepareLoad, s.load),
+		executors.Bind(executors.Tool{
+			Name: "invoke_skill", Description: strings.TrimSpace(invokeText),
+			Effect: executors.Internal, Kind: executors.KindThink,
+		}, s.prepareInvoke, s.invoke),
+	}
 }
+
+const loadTool = "load_skill"
 
 // loadInput is the input of load_skill.
 type loadInput struct {
@@ -90,6 +104,9 @@ func (s *Set) load(ctx context.Context, _ *executors.Call, in loadInput) (execut
 	text := valid(data)
 	if file == skillFile {
 		text = skill.text(text)
+		if len(skill.Secrets) > 0 {
+			text = executors.JoinLines(text, "[It uses secrets, which its commands have only with invoke_skill.]")
+		}
 	}
 	if more {
 		text = executors.JoinLines(text, fmt.Sprintf("[The first %d bytes; the rest is left out.]", maxBody))

@@ -230,7 +230,7 @@ func TestProject(t *testing.T) {
 	if p.usable() != "mine same deploy test" {
 		t.Errorf("approved: %q", p.usable())
 	}
-	want := "Run run.sh.\n[Files of the skill; load_skill with file returns one. They are in .zeph/skills/deploy.]\nscripts/run.sh"
+	want := "Run run.sh.\n[Files of the skill; load_skill with file returns one. They are in .zeph/skills/deploy.]\nscripts/run.sh\n[It uses secrets, which its commands have only with invoke_skill.]"
 	if res := load(t, p.Set, loadInput{Name: "deploy"}); res.Text != want {
 		t.Errorf("approved: %q", res.Text)
 	}
@@ -315,10 +315,13 @@ func TestBounds(t *testing.T) {
 
 func TestConfig(t *testing.T) {
 	all := func(string) bool { return true }
-	if got, ignored := Defaults().Tighten(Config{Enabled: true}, all); got != (Config{Enabled: true}) || ignored != nil {
+	if len(Defaults().Validate()) > 0 || (Config{MaxRounds: 201}).Validate()["max_rounds"] == "" {
+		t.Error("wrong limits")
+	}
+	if got, ignored := Defaults().Tighten(Config{Enabled: true, MaxRounds: 5}, all); got != (Config{Enabled: true, MaxRounds: 5}) || ignored != nil {
 		t.Errorf("%+v, %q", got, ignored)
 	}
-	if got, ignored := (Config{}).Tighten(Defaults(), all); got != (Config{}) || len(ignored) != 2 {
+	if got, ignored := (Config{MaxRounds: 2}).Tighten(Defaults(), all); got != (Config{MaxRounds: 2}) || len(ignored) != 3 {
 		t.Errorf("%+v, %q", got, ignored)
 	}
 }

@@ -1,0 +1,142 @@
+package skills
+
+import (
+	"net/url"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4" // globs with "**"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/executors/wildcard"
+)
+
+// allowed is the calls that a skill allows itself, parsed from allowed-tools:
+// https://code.claude.com/docs/en/permissions. It only narrows: a call that it permits is
+// judged like any other.
+type allowed struct {
+	entries []entry
+	dir     string // the session's, absolute
+}
+
+// entry is one item of allowed-tools: "Read", "Bash(git log:*)".
+type entry struct {
+	tools []string // names, or patterns of path.Match
+	spec  string   // the text in parentheses; empty permits all calls of the tools
+}
+
+// aliases are the names of our tools in the notation of Claude Code.
+var aliases = map[string][]string{
+	"Bash": {"bash"}, "Read": {"read", "grep", "find_path", "list_directory"}, "Grep": {"grep"}, "Glob": {"find_path"}, "LS": {"list_directory"},
+	"Edit": {"edit", "write"}, "Write": {"edit", "write"}, "MultiEdit": {"edit", "write"}, "WebFetch": {"fetch", "web_scrape"},
+}
+
+// always are tools that every skill has: they read texts that the session stored for it.
+var always = []string{"read_overflow"}
+
+func newAllowed(items []string, dir string) allowed {
+	a := allowed{dir: dir}
+	for _, item := range items {
+		name, spec, has := strings.Cut(item, "(")
+		if spec = strings.TrimSuffix(spec, ")"); has && spec == "" || spec == "*" {
+			spec = ""
+		}
+		e := entry{tools: aliases[name], spec: spec}
+		server, isMCP := strings.CutPrefix(name, "mcp__")
+		switch {
+		case e.tools != nil:
+		case isMCP && !strings.Contains(server, "__"):
+			e.tools = []string{server + "__*"}
+		case isMCP:
+			e.tools = []string{server}
+		default:
+			e.tools = []string{name}
+		}
+		a.entries = append(a.entries, e)
+	}
+	return a
+}
+
+// has reports whether an entry is about a tool.
+func (e entry) has(tool string) bool {
+	return slices.ContainsFunc(e.tools, func(p string) bool {
+		ok, _ := path.Match(p, tool) // a wrong pattern matches nothing
+		return ok
+	})
+}
+
+// offers reports whether a skill may call a tool at all.
+func (a allowed) offers(tool executors.Tool) bool {
+	return slices.Contains(always, tool.Name) || slices.ContainsFunc(a.entries, func(e entry) bool { return e.has(tool.Name) })
+}
+
+// permits reports whether a skill may make a call. Each simple command and each path of
+// the call has to match an entry.
+func (a allowed) permits(call *executors.Call) bool {
+	if slices.Contains(always, call.Tool) {
+		return true
+	}
+	var specs []string
+	for _, e := range a.entries {
+		if !e.has(call.Tool) {
+			continue
+		}
+		if e.spec == "" {
+			return true
+		}
+		specs = append(specs, e.spec)
+	}
+	switch card := call.Card; {
+	case len(specs) == 0:
+		return false
+	case card.Command != "":
+		return commandFits(card, specs)
+	case card.URL != "":
+		u, err := url.Parse(card.URL)
+		return err == nil && slices.Contains(specs, "domain:"+u.Hostname())
+	default:
+		return len(card.Paths) > 0 && !slices.ContainsFunc(card.Paths, func(path string) bool { return !a.pathFits(path, specs) })
+	}
+}
+
+// commandFits reports whether every simple command of a script matches a pattern. A script
+// that sets variables matches none: they can change what a program does.
+func commandFits(card executors.Card, specs []string) bool {
+	script, err := command.Parse(card.Command, command.Shell{Dir: card.Dir})
+	if err != nil || len(script.Commands) == 0 || len(script.Assigns) > 0 {
+		return false
+	}
+	for _, c := range script.Commands {
+		if len(c.Assigns) > 0 || !slices.ContainsFunc(specs, func(spec string) bool { return textFits(c.Text(), spec) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// textFits reports whether a command matches "git log", "git log *" or "git log:*".
+func textFits(text, spec string) bool {
+	if base, ok := strings.CutSuffix(spec, ":*"); ok {
+		spec = base + " *"
+	}
+	if base, ok := strings.CutSuffix(spec, " *"); ok && text == base {
+		return true
+	}
+	re, err := wildcard.Compile(spec)
+	return err == nil && re.MatchString(text)
+}
+
+// pathFits reports whether a file matches a pattern relative to the session's directory.
+func (a allowed) pathFits(file string, specs []string) bool {
+	rel, err := filepath.Rel(a.dir, file)
+	if err != nil || !filepath.IsLocal(rel) {
+		return false
+	}
+	return slices.ContainsFunc(specs, func(spec string) bool {
+		ok, _ := doublestar.Match(strings.TrimPrefix(strings.TrimPrefix(spec, "./"), "/"), filepath.ToSlash(rel))
+		return ok
+	})
+}

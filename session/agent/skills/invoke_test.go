@@ -1,0 +1,145 @@
+package skills
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// TestInvoke checks the inner turn of a skill, and its report.
+func TestInvoke(t *testing.T) {
+	var read []string
+	set := New(Options{
+		Config: Defaults(), Dir: "/w", System: func() string { return "system" },
+		Sources: []Source{{Name: "yours", FS: fstest.MapFS{
+			"plain/SKILL.md":   {Data: []byte("Do it.")},
+			"plain/more.md":    {},
+			"narrow/SKILL.md":  {Data: []byte("---\nallowed-tools: Read, Bash(git log:*)\nsecrets: TOKEN\n---\nLook.")},
+			"missing/SKILL.md": {Data: []byte("---\nx-requires-secrets: [TOKEN, OTHER]\n---\nNo.")},
+			"long/SKILL.md":    {Data: make([]byte, 0)},
+		}}},
+		Read:   func(skill string) { read = append(read, skill) },
+		Secret: func(name string) string { return map[string]string{"TOKEN": "t0ken"}[name] },
+	})
+	var got executors.Delegation
+	report, fails := executors.Report{Text: "Done.", Caller: "s/skill", Calls: 2}, error(nil)
+	delegate := func(_ context.Context, d executors.Delegation) (executors.Report, error) {
+		got = d
+		return report, fails
+	}
+	run := func(input string) executors.Result {
+		t.Helper()
+		res, err := set.Execute(t.Context(), &executors.Call{Tool: "invoke_skill", Input: []byte(input), Delegate: delegate})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+
+	if res := run(`{"name":"plain","task":" v1 "}`); res.Failed || res.Text != "Done." {
+		t.Errorf("plain: %s", res.ForModel())
+	}
+	want := strings.TrimSpace(taskText) + "\n\nThe skill plain:\nDo it.\n[Files of the skill; load_skill with file returns one.]\nmore.md\n\nWhat it is to do:\nv1"
+	if got.Task != want || got.System != "system" || got.Name != "skill-plain" || got.Rounds != 30 || got.Tools != nil || got.Env != nil {
+		t.Errorf("plain: %+v", got)
+	}
+	if got.Bounds(&executors.Call{Tool: "write"}) != nil {
+		t.Error("a skill without allowed-tools has bounds")
+	}
+	load := func(input string) *executors.Failure {
+		return got.Bounds(&executors.Call{Tool: "load_skill", Input: []byte(input)})
+	}
+	if load(`{"name":"plain","file":"more.md"}`) != nil || load(`{"name":"narrow"}`) == nil || load(`[]`) == nil {
+		t.Error("a skill loads another one, or not its own files")
+	}
+
+	report = executors.Report{Ended: "it came to its limit"}
+	if res := run(`{"name":"narrow"}`); res.Failed || res.ForModel() != "The skill ended without a report.\n[the skill stopped before it was done: it came to its limit]" {
+		t.Errorf("narrow: %s", res.ForModel())
+	}
+	if !slices.Equal(got.Env, []string{"TOKEN=t0ken"}) || !got.Tools(executors.Tool{Name: "grep"}) || got.Tools(executors.Tool{Name: "write"}) || strings.Contains(got.Task, "What it is") {
+		t.Errorf("narrow: %+v", got)
+	}
+	if f := got.Bounds(&executors.Call{Tool: "write"}); f == nil || !strings.Contains(f.Message, "its allowed-tools are Read, Bash(git log:*)") {
+		t.Errorf("narrow: %v", f)
+	}
+	if !slices.Equal(read, []string{"plain", "narrow"}) {
+		t.Errorf("read %q", read)
+	}
+
+	fails = errors.New("overloaded")
+	for input, want := range map[string]string{
+		`{"name":"plain"}`:   "the skill plain could not go on: overloaded",
+		`{"name":"missing"}`: "needs the secret OTHER, which is not set",
+		`{"name":"other"}`:   `there is no skill "other"`,
+	} {
+		if res := run(input); !res.Failed || !strings.Contains(res.ForModel(), want) {
+			t.Errorf("%s: %s", input, res.ForModel())
+		}
+	}
+	res, err := set.Execute(t.Context(), &executors.Call{Tool: "invoke_skill", Input: []byte(`{"name":"plain"}`)})
+	if err != nil || res.Category() != executors.PolicyBlocked {
+		t.Errorf("in an inner turn: %v, %s", err, res.ForModel())
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := set.Execute(ctx, &executors.Call{Tool: "invoke_skill", Input: []byte(`{"name":"plain"}`), Delegate: delegate}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// TestAllowed lists calls with allowed-tools that permit them, and others that do not.
+func TestAllowed(t *testing.T) {
+	bash := func(command string) executors.Call {
+		return executors.Call{Tool: "bash", Card: executors.Card{Command: command, Dir: "/w"}}
+	}
+	file := func(tool string, paths ...string) executors.Call {
+		return executors.Call{Tool: tool, Card: executors.Card{Paths: paths}}
+	}
+	fetch := func(url string) executors.Call {
+		return executors.Call{Tool: "fetch", Card: executors.Card{URL: url}}
+	}
+	for items, tt := range map[string]struct{ permits, denies []executors.Call }{
+		"Bash(git:*)": {
+			[]executors.Call{bash("git"), bash("git log"), bash("git log | git shortlog"), {Tool: "read_overflow"}},
+			[]executors.Call{
+				bash("gitk"), bash("ls"), bash("git log; ls"), bash("git log $(ls)"), bash("git log | sh"), bash("X=1 git log"), bash("PATH=/tmp; git log"),
+				bash("env git log"), bash("bash -c 'git log'"), bash("git log &&"), bash(""), bash("cd / && git log"), file("read", "/w/a"), {Tool: "git"},
+			},
+		},
+		"Bash(npm run test)": {[]executors.Call{bash("npm run test")}, []executors.Call{bash("npm run test:all"), bash("npm run test x")}},
+		"Bash":               {[]executors.Call{bash("rm -rf /"), bash("if")}, []executors.Call{file("write", "/w/a")}},
+		"bash(*)":            {[]executors.Call{bash("ls")}, []executors.Call{{Tool: "bash_output"}}},
+		"Read(src/**)": {
+			[]executors.Call{file("read", "/w/src/a/b.go"), file("grep", "/w/src")},
+			[]executors.Call{file("read", "/w/a.go"), file("read", "/w/src/../../etc/passwd"), file("read", "/etc/passwd"), file("read"), file("write", "/w/src/a")},
+		},
+		"Edit(./docs/*.md)":        {[]executors.Call{file("edit", "/w/docs/a.md"), file("write", "/w/docs/b.md")}, []executors.Call{file("edit", "/w/docs/x/a.md"), file("edit", "/w/docs/a.md", "/w/b"), file("delete_path", "/w/docs/a.md")}},
+		"Edit(.zeph/*)":            {[]executors.Call{file("edit", "/w/.zeph/a")}, []executors.Call{file("edit", "/w/zeph/a")}},
+		"Edit([)":                  {nil, []executors.Call{file("edit", "/w/[")}},
+		"WebFetch(domain:go.dev)":  {[]executors.Call{fetch("https://go.dev/x")}, []executors.Call{fetch("https://evil.dev/?go.dev"), fetch("https://x.go.dev/"), fetch("https://go.dev@evil.dev/")}},
+		"WebFetch(https://go.dev)": {nil, []executors.Call{fetch("https://go.dev")}},
+		"mcp__db":                  {[]executors.Call{{Tool: "db__query"}}, []executors.Call{{Tool: "db"}, {Tool: "other__query"}}},
+		"mcp__db__query":           {[]executors.Call{{Tool: "db__query"}}, []executors.Call{{Tool: "db__drop"}}},
+		"Task Skill":               {nil, []executors.Call{{Tool: "sub_agent"}, {Tool: "invoke_skill"}, bash("ls")}},
+	} {
+		a := newAllowed(value(items).list(), "/w")
+		for _, c := range tt.permits {
+			if !a.permits(&c) || !a.offers(executors.Tool{Name: c.Tool}) {
+				t.Errorf("%s does not permit %s %s", items, c.Tool, cmp.Diff(executors.Card{}, c.Card))
+			}
+		}
+		for _, c := range tt.denies {
+			if a.permits(&c) {
+				t.Errorf("%s permits %s %s", items, c.Tool, cmp.Diff(executors.Card{}, c.Card))
+			}
+		}
+	}
+}
