@@ -89,7 +89,11 @@ func question(call *executors.Call) acp.ToolCall {
 		if i := strings.LastIndexByte(name, '-'); i > 0 { // before its number
 			name = name[:i]
 		}
-		text("Called by the sub-agent " + executors.Shown(name) + ".")
+		if skill, ok := strings.CutPrefix(name, "skill:"); ok { // no name of a sub-agent has a colon
+			text("Called by the skill " + executors.Shown(skill) + ".")
+		} else {
+			text("Called by the sub-agent " + executors.Shown(name) + ".")
+		}
 	}
 	if d := described(call.Input); d != "" {
 		text("The model's description: " + d)

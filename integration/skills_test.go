@@ -176,7 +176,7 @@ func TestHostileSkills(t *testing.T) {
 				if strings.Contains(line, `"tool":"fetch"`) && !strings.Contains(line, `"result":"denied"`) {
 					t.Errorf("a request was made: %s", line)
 				}
-				if strings.Contains(line, `"result":"denied"`) && (tt.tool == "load_skill" || strings.Contains(line, "/skill-evil-")) {
+				if strings.Contains(line, `"result":"denied"`) && (tt.tool == "load_skill" || strings.Contains(line, "/skill:evil-")) {
 					denied++
 				}
 			}

@@ -30,8 +30,29 @@ func TestSplit(t *testing.T) {
 	}
 }
 
+func TestList(t *testing.T) {
+	for written, want := range map[string][]string{
+		"":                                     nil,
+		"Bash(git add:*) Bash(git log:*),Read": {"Bash(git add:*)", "Bash(git log:*)", "Read"},
+		`["Bash(a, b)", 'Read', Grep] # all`:   {"Bash(a, b)", "Read", "Grep"},
+		"\n- Read\n- \"Write\" # x\n-\n- a b":  {"Read", "Write", "a b"},
+		"\nRead\nWrite":                        {"Read", "Write"},
+		`"Read, Write"`:                        {"Read", "Write"},
+		"Bash(":                                {"Bash("},
+		"[":                                    nil,
+	} {
+		if diff := cmp.Diff(want, Value(written).List()); diff != "" {
+			t.Errorf("%q (-want +got)\n%s", written, diff)
+		}
+	}
+}
+
 func FuzzSplit(f *testing.F) {
 	f.Add("---\nname: a\ntools: [b, c]\n---\ntext")
+	f.Add("---\nname: a\ndescription: |\n  b\n---\nbody")
+	f.Add("---\na: \"\\x00\\n\"\nb: '\n---")
+	f.Add("---\nallowed-tools:\n- Bash(a, b)\n-\n---\n")
+	f.Add("\ufeff---\r\n: x\n...\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		head, body, err := Split(text)
 		if err != nil || head == nil {

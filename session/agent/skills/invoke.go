@@ -21,7 +21,7 @@ func (s *Set) prepareInvoke(_ context.Context, _ *executors.Call, in invokeInput
 		return card, err
 	}
 	card.Title = "run the skill " + executors.Titled(in.Name)
-	if task := words(in.Task); task != "" {
+	if task := oneLine(in.Task); task != "" {
 		card.Title += ": " + executors.OneLine(executors.Shown(task))
 	}
 	return card, nil
@@ -73,7 +73,7 @@ func (s *Set) env(skill Skill) ([]string, error) {
 // delegation returns the inner turn of a skill.
 func (s *Set) delegation(skill Skill, text, task string, env []string) executors.Delegation {
 	d := executors.Delegation{
-		Name: "skill-" + skill.Name, System: s.o.System(), Rounds: s.o.MaxRounds, Env: env, Internal: []string{loadTool},
+		Name: "skill:" + skill.Name, System: s.o.System(), Rounds: s.o.MaxRounds, Env: env, Internal: []string{loadTool},
 		Task: strings.TrimSpace(taskText) + "\n\nThe skill " + skill.Name + ":\n" + text,
 	}
 	if task = strings.TrimSpace(task); task != "" {

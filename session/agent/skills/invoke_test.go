@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/session/agent/front"
 )
 
 // TestInvoke checks the inner turn of a skill, and its report.
@@ -47,7 +48,7 @@ func TestInvoke(t *testing.T) {
 		t.Errorf("plain: %s", res.ForModel())
 	}
 	want := strings.TrimSpace(taskText) + "\n\nThe skill plain:\nDo it.\n[Files of the skill; load_skill with file returns one.]\nmore.md\n\nWhat it is to do:\nv1"
-	if got.Task != want || got.System != "system" || got.Name != "skill-plain" || got.Rounds != 30 || got.Tools != nil || got.Env != nil {
+	if got.Task != want || got.System != "system" || got.Name != "skill:plain" || got.Rounds != 30 || got.Tools != nil || got.Env != nil {
 		t.Errorf("plain: %+v", got)
 	}
 	if got.Bounds(&executors.Call{Tool: "write"}) != nil {
@@ -130,7 +131,7 @@ func TestAllowed(t *testing.T) {
 		"mcp__db__query":           {[]executors.Call{{Tool: "db__query"}}, []executors.Call{{Tool: "db__drop"}}},
 		"Task Skill":               {nil, []executors.Call{{Tool: "sub_agent"}, {Tool: "invoke_skill"}, bash("ls")}},
 	} {
-		a := newAllowed(value(items).list(), "/w")
+		a := newAllowed(front.Value(items).List(), "/w")
 		for _, c := range tt.permits {
 			if !a.permits(&c) || !a.offers(executors.Tool{Name: c.Tool}) {
 				t.Errorf("%s does not permit %s %s", items, c.Tool, cmp.Diff(executors.Card{}, c.Card))

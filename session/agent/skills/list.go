@@ -19,7 +19,7 @@ func (s *Set) list() string {
 	for _, skill := range all {
 		trust, state := s.state(skill)
 		fmt.Fprintf(&b, "- `%s` (%s): %s, %s", skill.Name, skill.source.Name, trust, state)
-		if about := words(skill.Description); about != "" {
+		if about := oneLine(skill.Description); about != "" {
 			fmt.Fprintf(&b, ". %s", about)
 		}
 		b.WriteByte('\n')
@@ -32,6 +32,9 @@ func (s *Set) list() string {
 	}
 	return b.String() + "\n" + usage
 }
+
+// oneLine returns a text without line breaks.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // state returns the level of trust of a skill, and why it can be used or not.
 func (s *Set) state(skill Skill) (trust, state string) {

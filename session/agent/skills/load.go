@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/session/agent/front"
 )
 
 var (
@@ -133,7 +134,7 @@ func unusable(skill Skill, name, file string, err error) *executors.Failure {
 // text returns the instructions in the text of the skill's file, and the names of its other
 // files.
 func (s Skill) text(text string) string {
-	if _, body, err := split(text); err == nil {
+	if _, body, err := front.Split(text); err == nil {
 		text = body
 	}
 	return executors.JoinLines(cmp.Or(strings.TrimSpace(text), "The skill has no text besides its description."), s.files())

@@ -26,6 +26,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/approval"
+	"github.com/zeph-acp/zeph-acp/session/agent/front"
 )
 
 // Limits on the files that are read.
@@ -181,16 +182,16 @@ func (source Source) skill(name string) (Skill, error) {
 	if !skillName().MatchString(name) {
 		return Skill{}, errors.New("a skill's directory has a name of lower case letters, digits, - and _")
 	}
-	head, _, err := split(string(data))
+	head, _, err := front.Split(string(data))
 	if err != nil {
 		return Skill{}, err
 	}
-	if own := head["name"].text(); own != "" && own != name {
+	if own := head["name"].Text(); own != "" && own != name {
 		return Skill{}, fmt.Errorf("its name is %q, and that of its directory %q; they must be the same", own, name)
 	}
 	skill := Skill{
-		Name: name, Description: head["description"].text(), Tools: head["allowed-tools"].list(),
-		Secrets: cmp.Or(head["secrets"], head["x-requires-secrets"]).list(), source: source,
+		Name: name, Description: head["description"].Text(), Tools: head["allowed-tools"].List(),
+		Secrets: cmp.Or(head["secrets"], head["x-requires-secrets"]).List(), source: source,
 	}
 	return skill, skill.check()
 }

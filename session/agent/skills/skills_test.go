@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -324,47 +323,4 @@ func TestConfig(t *testing.T) {
 	if got, ignored := (Config{MaxRounds: 2}).Tighten(Defaults(), all); got != (Config{MaxRounds: 2}) || len(ignored) != 3 {
 		t.Errorf("%+v, %q", got, ignored)
 	}
-}
-
-func TestLists(t *testing.T) {
-	for written, want := range map[string][]string{
-		"":                                     nil,
-		"Bash(git add:*) Bash(git log:*),Read": {"Bash(git add:*)", "Bash(git log:*)", "Read"},
-		`["Bash(a, b)", 'Read', Grep] # all`:   {"Bash(a, b)", "Read", "Grep"},
-		"\n- Read\n- \"Write\" # x\n-\n- a b":  {"Read", "Write", "a b"},
-		"\nRead\nWrite":                        {"Read", "Write"},
-		`"Read, Write"`:                        {"Read", "Write"},
-		"Bash(":                                {"Bash("},
-		"[":                                    nil,
-	} {
-		if got := value(written).list(); !slices.Equal(got, want) {
-			t.Errorf("%q: %q, want %q", written, got, want)
-		}
-	}
-}
-
-// FuzzSplit checks that no value spans lines, and that the body is the end of
-// the file.
-func FuzzSplit(f *testing.F) {
-	f.Add("---\nname: a\ndescription: |\n  b\n---\nbody")
-	f.Add("---\na: \"\\x00\\n\"\nb: '\n---")
-	f.Add("---\nallowed-tools:\n- Bash(a, b)\n-\n---\n")
-	f.Add("---\nallowed-tools: [a, 'b', \"c]\n---\n")
-	f.Add("\ufeff---\r\n: x\n...\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		head, body, err := split(text)
-		if err != nil {
-			return
-		}
-		if !strings.HasSuffix(strings.ReplaceAll(text, "\r\n", "\n"), body) {
-			t.Errorf("body %q", body)
-		}
-		for key, written := range head {
-			for _, value := range append(written.list(), key, written.text()) {
-				if strings.Contains(value, "\n") || utf8.ValidString(text) && !utf8.ValidString(value) && !strings.Contains(text, `\`) {
-					t.Errorf("%q: %q", key, value)
-				}
-			}
-		}
-	})
 }
