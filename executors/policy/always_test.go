@@ -87,6 +87,9 @@ func (s *setup) keysOf(script string) []string {
 // command in the next process, and that it settles no other command whose extent the
 // user did not see.
 func TestAlwaysMatchesAgain(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a thousand commands on one goroutine: nothing for the race detector")
+	}
 	commands := corpus(t)
 	if len(commands) < 1000 {
 		t.Fatalf("only %d commands", len(commands))

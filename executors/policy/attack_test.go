@@ -112,6 +112,9 @@ func TestNetworkOff(t *testing.T) {
 
 // Scripts that would take too long to judge are asked about.
 func TestHugeScripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("large scripts on one goroutine: nothing for the race detector")
+	}
 	const kib = 1 << 10
 	for name, script := range map[string]string{
 		"long": strings.Repeat("ls; ", 256*kib), "substitutions": strings.Repeat("$(", 20*kib) + strings.Repeat(")", 20*kib), "subshells": strings.Repeat("( ", 10*kib) + "a" + strings.Repeat(")", 10*kib),

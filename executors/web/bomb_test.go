@@ -120,6 +120,9 @@ func pages(size int) map[string]string {
 
 // No page takes long, produces much text, or has more nodes than predicted.
 func TestBombs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("large pages on one goroutine: nothing for the race detector")
+	}
 	for name, page := range pages(32 << 10) {
 		t.Run(name, func(t *testing.T) { readAll(t, page) })
 	}

@@ -60,6 +60,9 @@ func bomb(w, h uint32) llm.Image {
 const aWebP = "UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA"
 
 func TestFit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("megapixels on one goroutine: nothing for the race detector")
+	}
 	webp, err := base64.StdEncoding.DecodeString(aWebP)
 	if err != nil {
 		t.Fatal(err)

@@ -46,6 +46,9 @@ func (e *endless) Close() error { return nil }
 // TestEndless reads streams without a complete event, or without an end. They
 // fail before they fill the memory.
 func TestEndless(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many MiB on one goroutine: nothing for the race detector")
+	}
 	block := `data: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"read"}}` + "\n\n"
 	for name, tt := range map[string]struct {
 		head, piece string
@@ -187,6 +190,9 @@ func TestKeptAlive(t *testing.T) {
 
 // Endless arguments fail long before they fill the memory.
 func TestEndlessArguments(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many MiB on one goroutine: nothing for the race detector")
+	}
 	long := strings.Repeat("x", 1<<20)
 	for name, d := range pieces {
 		t.Run(name, func(t *testing.T) {

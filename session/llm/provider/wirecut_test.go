@@ -90,6 +90,9 @@ func FuzzWire(f *testing.F) {
 // TestWireEnds ends streams after each byte: the events are the beginning of
 // those of the whole stream, followed by a stop or an error.
 func TestWireEnds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("thousands of streams on one goroutine: nothing for the race detector")
+	}
 	for name, d := range dialects {
 		for _, file := range []string{"text", "parallel"} {
 			whole, err := d.events(fixture(t, name, file), func(r io.Reader) io.Reader { return r })
