@@ -28,6 +28,7 @@ func (c contents) put(data []byte) (hash string, err error) {
 	hash = hashOf(data)
 	name := c.name(hash)
 	if info, err := os.Stat(name); err == nil && info.Size() == int64(len(data)) {
+		c.renew(name, info)
 		return hash, nil
 	}
 	return hash, writePrivate(name, data, false)

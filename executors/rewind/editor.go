@@ -2,6 +2,7 @@ package rewind
 
 import (
 	"context"
+	"maps"
 	"sync"
 )
 
@@ -13,7 +14,7 @@ type Editor struct {
 	read, write bool // through the editor; otherwise the FS is the disk
 
 	mu     sync.Mutex
-	noting bool
+	noting int               // running calls
 	last   map[string]string // as last read
 	wrote  map[string]written
 }
@@ -43,7 +44,7 @@ func (e *Editor) ReadFile(ctx context.Context, path string) (string, error) {
 	text, err := e.FS.ReadFile(ctx, path)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.noting && err == nil {
+	if e.noting > 0 && err == nil {
 		if _, ok := e.wrote[path]; !ok {
 			e.last[path] = text
 		}
@@ -56,7 +57,7 @@ func (e *Editor) WriteFile(ctx context.Context, path, text string) error {
 	err := e.FS.WriteFile(ctx, path, text)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.noting && err == nil {
+	if e.noting > 0 && err == nil {
 		w := e.wrote[path]
 		if old, ok := e.last[path]; ok && w.old == nil {
 			w.old = &old
@@ -67,14 +68,16 @@ func (e *Editor) WriteFile(ctx context.Context, path, text string) error {
 	return err
 }
 
-// begin begins to note texts. Calls that change files run alone.
+// begin begins to note texts for a call.
 func (e *Editor) begin() {
 	if e == nil {
 		return
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.noting, e.last, e.wrote = true, map[string]string{}, map[string]written{}
+	if e.noting++; e.noting == 1 {
+		e.last, e.wrote = map[string]string{}, map[string]written{}
+	}
 }
 
 // end returns the texts that were written since begin.
@@ -84,18 +87,21 @@ func (e *Editor) end() map[string]written {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.noting--; e.noting > 0 { // other calls go on, such as those of sub-agents
+		return maps.Clone(e.wrote)
+	}
 	wrote := e.wrote
-	e.noting, e.last, e.wrote = false, nil, nil
+	e.last, e.wrote = nil, nil
 	return wrote
 }
 
 // edited returns a change with the texts that a tool exchanged, since the disk
 // may have others.
-func (s *Session) edited(path string, c Change, w written) Change {
+func (s *Session) edited(path string, c Change, w written, fresh bool) Change {
 	if _, refused := s.Roots.Readable().Refuses(path); refused {
 		return c
 	}
-	if w.old != nil && s.fresh[path] {
+	if w.old != nil && fresh {
 		c.Before = s.withText(c.Before, *w.old)
 	}
 	c.After = s.withText(c.After, w.new)

@@ -36,10 +36,16 @@ func (l link) Execute(ctx context.Context, call *executors.Call) (executors.Resu
 	if len(paths) == 0 && !all {
 		return l.Executor.Execute(ctx, call)
 	}
-	paths = s.prepare(ctx, paths, all)
+	seen := s.prepare(ctx, paths, all)
 	res, err := l.Executor.Execute(ctx, call)
-	s.note(context.WithoutCancel(ctx), paths)
+	s.note(context.WithoutCancel(ctx), seen)
 	return res, err
+}
+
+// seen are the paths of a running call.
+type seen struct {
+	tops  []string
+	fresh map[string]bool // whose state before the call is that before the turn
 }
 
 // touches returns the paths that a call may change, or that it may change any
@@ -56,32 +62,32 @@ func (s *Session) touches(call *executors.Call) (paths []string, all bool) {
 	return s.Writes(call.Card.Command)
 }
 
-// prepare keeps the present state of the files before a call, and returns the paths
-// to look at after it.
-func (s *Session) prepare(ctx context.Context, paths []string, all bool) []string {
+// prepare keeps the present state of the files before a call, and returns those to
+// look at after it.
+func (s *Session) prepare(ctx context.Context, paths []string, all bool) seen {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.turn == 0 {
-		return nil
+		return seen{}
 	}
 	p, err := s.started()
 	if err != nil {
 		s.Log.Warn("the files before a call cannot be kept", "session", s.Session, "err", err)
-		return nil
+		return seen{}
 	}
 	if all {
 		s.surveyBefore(ctx, p)
 		s.dirty = true
 		s.save(p)
-		return nil
+		return seen{}
 	}
-	paths, s.fresh = s.entries(paths), map[string]bool{}
-	for _, path := range paths {
-		s.keep(ctx, p, path)
+	call := seen{s.entries(paths), map[string]bool{}}
+	for _, path := range call.tops {
+		s.keep(ctx, p, path, call.fresh)
 	}
 	s.through.begin()
 	s.save(p)
-	return paths
+	return call
 }
 
 // entries returns the paths without links, and for a path that does not exist the
@@ -115,30 +121,32 @@ func (s *Session) entries(paths []string) []string {
 
 // keep notes the state of a path, and of all that is below it, before its first
 // change in the turn.
-func (s *Session) keep(ctx context.Context, p *Point, path string) {
+func (s *Session) keep(ctx context.Context, p *Point, path string, fresh map[string]bool) {
 	add := func(abs string) {
 		if _, ok := p.Files[abs]; !ok {
-			p.Files[abs], s.fresh[abs] = Change{Before: s.stateBefore(ctx, p, abs)}, true
+			before, now := s.stateBefore(ctx, p, abs)
+			p.Files[abs], fresh[abs] = Change{Before: before}, now
 		}
 	}
 	add(path)
 	s.below(ctx, path, add)
 }
 
-// stateBefore returns the state of a path before the turn.
-func (s *Session) stateBefore(ctx context.Context, p *Point, path string) State {
+// stateBefore returns the state of a path before the turn. now reports whether that is
+// the present one.
+func (s *Session) stateBefore(ctx context.Context, p *Point, path string) (state State, now bool) {
 	if s.before != nil {
 		if e, ok := s.before[path]; ok {
-			return e.State
+			return e.State, false
 		}
 		if s.dirty { // a command of this turn may have made it
 			s.settle(ctx)
 			if c, ok := p.Files[path]; ok {
-				return c.Before
+				return c.Before, false
 			}
 		}
 	}
-	return s.stateOf(path)
+	return s.stateOf(path), true
 }
 
 // stateOf returns the present state of a path on the disk, and keeps its content.
@@ -214,18 +222,18 @@ func (s *Session) below(ctx context.Context, dir string, visit func(abs string))
 	}
 }
 
-// note notes the state of the paths after a call.
-func (s *Session) note(ctx context.Context, paths []string) {
-	if len(paths) == 0 {
+// note notes the state of the files after a call.
+func (s *Session) note(ctx context.Context, call seen) {
+	if len(call.tops) == 0 {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	written := s.through.end()
 	p := s.point
 	if p == nil {
 		return
 	}
-	written := s.through.end()
 	update := func(abs string) {
 		c, ok := p.Files[abs]
 		if !ok {
@@ -233,11 +241,11 @@ func (s *Session) note(ctx context.Context, paths []string) {
 		}
 		c.After = s.stateOf(abs)
 		if w, ok := written[abs]; ok {
-			c = s.edited(abs, c, w)
+			c = s.edited(abs, c, w, call.fresh[abs])
 		}
 		p.Files[abs] = c
 	}
-	for _, path := range paths {
+	for _, path := range call.tops {
 		s.below(ctx, path, func(abs string) {
 			if _, ok := p.Files[abs]; !ok { // a copy, or the place of a move
 				p.Files[abs] = Change{}
@@ -245,7 +253,7 @@ func (s *Session) note(ctx context.Context, paths []string) {
 		})
 	}
 	for _, path := range p.paths() {
-		if slices.ContainsFunc(paths, func(top string) bool {
+		if slices.ContainsFunc(call.tops, func(top string) bool {
 			rel, err := filepath.Rel(top, path)
 			return err == nil && filepath.IsLocal(rel)
 		}) {
@@ -280,11 +288,6 @@ func (s *Session) surveyBefore(ctx context.Context, p *Point) {
 	}
 }
 
-// keepIndex stores a survey, and a copy of it for a turn that is killed.
-func (s *Session) keepIndex(found index, also string) error {
-	return errors.Join(writeJSON(s.indexFile(), found, false), writeJSON(also, found, false))
-}
-
 // settle notes the changes of the commands so far; the caller holds s.mu.
 func (s *Session) settle(ctx context.Context) {
 	if !s.dirty || s.before == nil {
@@ -296,7 +299,7 @@ func (s *Session) settle(ctx context.Context) {
 		s.point.Left = append(s.point.Left, err.Error())
 		return
 	}
-	if err := writeJSON(s.indexFile(), now, false); err != nil {
+	if err := s.keepIndex(now, ""); err != nil {
 		s.Log.Warn("the survey of a workspace cannot be kept", "session", s.Session, "err", err)
 	}
 	s.compare(s.point, s.before, now, false)

@@ -60,10 +60,10 @@ func (s *Session) Changed() (map[int]int, error) {
 				n++
 			}
 		}
-		if p.Dropped {
-			n = -1
-		}
 		found[p.Turn] = n
+	}
+	for turn := range s.droppedTurn() {
+		found[turn+1] = -1
 	}
 	return found, err
 }
@@ -95,14 +95,14 @@ func (s *Session) Before(ctx context.Context, turn int, id string) (*Plan, error
 	if err != nil {
 		return nil, err
 	}
+	if turn <= s.droppedTurn() {
+		return nil, ErrDropped
+	}
 	p := &Plan{ID: id, session: s, record: journal{ID: id}}
 	ways := map[string]*way{}
 	for _, at := range all {
 		if at.Turn < turn {
 			continue
-		}
-		if at.Dropped {
-			return nil, ErrDropped
 		}
 		p.record.Points = append(p.record.Points, at.Seq)
 		for _, why := range at.Left {

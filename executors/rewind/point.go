@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // Point is the changes of one turn.
@@ -19,8 +21,6 @@ type Point struct {
 	// Open is set while the turn runs. The survey before its commands is then kept
 	// too.
 	Open string `json:"open,omitempty"`
-	// Dropped says that there were later changes of more turns than are kept.
-	Dropped bool `json:"dropped,omitempty"`
 }
 
 // Change is one entry before and after a turn.
@@ -38,9 +38,14 @@ func (s *Session) openFile(seq int) string {
 	return filepath.Join(s.dir, fmt.Sprintf("%06d.index", seq))
 }
 
+// pointNames returns the files of the points of a session, in order.
+func pointNames(dir string) ([]string, error) {
+	return filepath.Glob(filepath.Join(dir, "[0-9][0-9][0-9][0-9][0-9][0-9].json")) // sorted
+}
+
 // points returns the points of the session, in order.
 func (s *Session) points() ([]*Point, error) {
-	names, err := filepath.Glob(filepath.Join(s.dir, "[0-9]*.json"))
+	names, err := pointNames(s.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +61,6 @@ func (s *Session) points() ([]*Point, error) {
 		}
 		all = append(all, p)
 	}
-	slices.SortFunc(all, func(a, b *Point) int { return a.Seq - b.Seq })
 	return all, nil
 }
 
@@ -65,15 +69,15 @@ func (s *Session) started() (*Point, error) {
 	if s.point != nil {
 		return s.point, nil
 	}
-	all, err := s.points()
+	names, err := pointNames(s.dir)
 	if err != nil {
 		return nil, err
 	}
-	next := 1
-	if len(all) > 0 {
-		next = all[len(all)-1].Seq + 1
+	last := 0
+	if n := len(names); n > 0 {
+		last, _ = strconv.Atoi(strings.TrimSuffix(filepath.Base(names[n-1]), ".json"))
 	}
-	s.point = &Point{Seq: next, Turn: s.turn, MessageID: s.message, Files: map[string]Change{}, Open: s.message}
+	s.point = &Point{Seq: last + 1, Turn: s.turn, MessageID: s.message, Files: map[string]Change{}, Open: s.message}
 	s.forgetRewinds()
 	return s.point, nil
 }
@@ -87,21 +91,46 @@ func (s *Session) save(p *Point) {
 
 func (s *Session) drop(p *Point) { os.Remove(s.pointFile(p.Seq)) }
 
-// prune drops the files of the oldest points beyond the number that is kept.
+// prune drops the oldest points beyond the number that is kept.
 func (s *Session) prune() {
-	all, err := s.points()
-	if err != nil {
-		return
-	}
-	kept := 0
-	for _, p := range slices.Backward(all) {
-		if p.Dropped {
-			continue
+	for {
+		names, err := pointNames(s.dir)
+		if err != nil || len(names) <= s.Config.MaxTurns {
+			return
 		}
-		if kept++; kept > s.Config.MaxTurns {
-			s.save(&Point{Seq: p.Seq, Turn: p.Turn, MessageID: p.MessageID, Dropped: true})
+		if err := dropPoint(names[0]); err != nil {
+			s.Log.Warn("an old point of a rewind cannot be dropped", "file", names[0], "err", err)
+			return
 		}
 	}
+}
+
+// dropped names the last turn of a session whose point was dropped.
+type dropped struct {
+	Turn int `json:"turn"`
+}
+
+func droppedFile(dir string) string { return filepath.Join(dir, "dropped.json") }
+
+// dropPoint removes the oldest point of a session.
+func dropPoint(name string) error {
+	var p Point
+	if _, err := readJSON(name, &p); err != nil {
+		return err
+	}
+	if err := writeJSON(droppedFile(filepath.Dir(name)), dropped{p.Turn}, false); err != nil {
+		return err
+	}
+	return os.Remove(name)
+}
+
+// droppedTurn returns the last turn whose files are no longer kept.
+func (s *Session) droppedTurn() int {
+	var d dropped
+	if _, err := readJSON(droppedFile(s.dir), &d); err != nil {
+		s.Log.Warn("the dropped points of a rewind cannot be read", "session", s.Session, "err", err)
+	}
+	return d.Turn
 }
 
 // paths returns the changed paths, sorted.

@@ -76,8 +76,8 @@ type Session struct {
 	before  index           // the survey before the first command of the running turn; nil if there was none
 	dirty   bool            // a command ran after that survey
 	found   map[string]bool // paths that surveys of the turn found changed
-	fresh   map[string]bool // paths that the running call is the first to change in the turn
-	over    error           // why this workspace cannot be surveyed
+	latest  latest
+	over    error // why this workspace cannot be surveyed
 }
 
 // New returns the keeper of a session's files, nil if nothing is to be kept. It
@@ -143,7 +143,11 @@ func (s *Session) End(ctx context.Context) {
 	} else {
 		s.save(s.point)
 		s.prune()
+		s.clean()
 	}
 	os.Remove(s.openFile(s.point.Seq))
-	s.point, s.before, s.found, s.fresh = nil, nil, nil, nil
+	s.point, s.before, s.found = nil, nil, nil
+	if len(s.latest.index) > mostInMemory {
+		s.latest = latest{}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -176,12 +177,52 @@ func differs(a, b State) bool {
 	return !a.same(b)
 }
 
+// latest is the last survey of a workspace, as its file has it.
+type latest struct {
+	index index
+	file  fs.FileInfo
+}
+
+// mostInMemory bounds the entries of a survey that stays in memory between turns.
+const mostInMemory = 20_000
+
 // loadIndex returns the last survey of this workspace, whose contents are kept.
 // A broken one only costs time.
 func (s *Session) loadIndex() index {
-	var found index
-	if ok, err := readJSON(s.indexFile(), &found); !ok || err != nil {
+	info, err := os.Stat(s.indexFile())
+	if err != nil {
 		return nil
 	}
+	if was := s.latest.file; was != nil && os.SameFile(was, info) && was.ModTime().Equal(info.ModTime()) {
+		return s.latest.index
+	}
+	var found index
+	if _, err := readJSON(s.indexFile(), &found); err != nil {
+		return nil
+	}
+	s.latest = latest{found, info}
 	return found
+}
+
+// keepIndex stores a survey as the last one. If also is not empty, that file becomes a
+// copy of it.
+func (s *Session) keepIndex(found index, also string) error {
+	was := s.loadIndex()
+	if s.latest.file == nil || was == nil || !maps.Equal(was, found) {
+		if err := writeJSON(s.indexFile(), found, false); err != nil {
+			return err
+		}
+		info, err := os.Stat(s.indexFile())
+		if err != nil {
+			return err
+		}
+		s.latest = latest{found, info}
+	}
+	if also == "" {
+		return nil
+	}
+	if os.Link(s.indexFile(), also) == nil {
+		return nil
+	}
+	return writeJSON(also, found, false)
 }
