@@ -14,8 +14,6 @@ CREATE TABLE tasks (
 	updated INTEGER NOT NULL,
 	UNIQUE (cwd, name)
 ) STRICT;
-CREATE INDEX tasks_next ON tasks (next) WHERE next > 0;
-CREATE INDEX tasks_session ON tasks (session);
 
 -- A run of a task. A process that runs it holds the lease "task:N".
 CREATE TABLE task_runs (
