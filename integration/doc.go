@@ -21,6 +21,7 @@
 //	mcp, mcp_*                                 MCP servers, also hostile ones
 //	models, wire, failures, requests           models and providers
 //	outputs, cache, scripts, hostile_*         results and effects of calls
+//	schedule                                   scheduled tasks
 //	documents, statements, imports, security   rules of the repository
 //	soak, scale                                endurance and size
 //	bench                                      measurements

@@ -44,7 +44,7 @@ func (s *Session) setUp(client *acp.Client, p acp.NewSessionRequest, want settin
 		return err
 	}
 	o, err := s.all.NewAgent(Setup{
-		ID: s.id, Client: client, CWD: p.CWD, Dirs: p.AdditionalDirectories, MCPServers: p.MCPServers, MCPWait: p.Meta.MCPWait(), Resumed: want.model != "",
+		ID: s.id, Client: client, CWD: p.CWD, Dirs: p.AdditionalDirectories, MCPServers: p.MCPServers, MCPWait: p.Meta.MCPWait(), Resumed: want.model != "", Unattended: s.all.Unattended,
 		Mode: s.Mode, Model: s.model, Thought: s.thought, Record: s.record, State: s.state, Spend: s.spend, Warn: s.warn, Withdraw: s.withdraw, Announce: s.renewCommands,
 	})
 	if err != nil {

@@ -53,6 +53,7 @@ type Setup struct {
 	Dirs       []string // additional roots, absolute
 	MCPServers []acp.MCPServer
 	Resumed    bool           // the session is a stored one
+	Unattended bool           // there is no user
 	MCPWait    *time.Duration // how long the first prompt waits for them; nil means as configured
 	Mode       func() string
 	Model      func() llm.Model
@@ -186,9 +187,11 @@ type Sessions struct {
 	// no event.
 	Imported func() []transcript.Event
 	Modes    []acp.SessionMode
-	Store    *store.DB // nil stores nothing
-	NewID    func() string
-	Now      func() time.Time
+	// Unattended means that the client has no user whom it could ask.
+	Unattended bool
+	Store      *store.DB // nil stores nothing
+	NewID      func() string
+	Now        func() time.Time
 	// Settle is the delay between the response that names a session and its
 	// first updates, unless a prompt comes first. Some clients drop updates
 	// that arrive before they have processed that response.

@@ -65,6 +65,17 @@ func (s *Session) noticeWarnings(ctx context.Context) {
 	}
 }
 
+// Notify shows the user of an open session a notice at once. It reports whether it did:
+// it does not if the session is not open here, or its client does not support notices.
+func (s *Sessions) Notify(ctx context.Context, id, text string) bool {
+	sess, open := s.find(id)
+	if !open || !sess.notices() {
+		return false
+	}
+	sess.send(ctx, acp.Notice{Update: acp.UpdateNotice, Severity: "info", Title: text})
+	return true
+}
+
 func (s *Session) takeWarnings() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -46,6 +46,7 @@ func serve(cmd *cobra.Command, f *flags) error {
 	}
 	a := app.New(l, log)
 	a.Reaper, a.ProjectServers, a.ProjectHooks, a.ProjectSkills, a.ProjectAgents = newReaper(), true, true, true, true
+	a.RunTask = taskRun{app: a, environ: f.environ}.run
 	defer closeApp(a)
 	server := a.Server()
 	if f.record != "" {

@@ -16,7 +16,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -33,8 +32,6 @@ var (
 	listText string
 	//go:embed cancel_task.md
 	cancelText string
-	//go:embed cues.txt
-	cuesText string
 )
 
 // Task is a scheduled task. Name and CWD identify it.
@@ -96,7 +93,9 @@ func New(e *Executor) *Executor {
 	e.tools = executors.Registry{
 		executors.Bind(tool("schedule_periodic", periodicText, executors.Mutates), e.preparePeriodic, e.periodic),
 		executors.Bind(tool("schedule_deferred", deferredText, executors.Mutates), e.prepareDeferred, e.deferred),
-		executors.Bind(tool("list_tasks", listText, executors.Reads|executors.Idempotent), prepareList, e.list),
+		executors.Bind(executors.Tool{
+			Name: "list_tasks", Description: strings.TrimSpace(listText), Effect: executors.Reads | executors.Idempotent, Kind: executors.KindRead,
+		}, prepareList, e.list),
 		executors.Bind(tool("cancel_task", cancelText, executors.Mutates), prepareCancel, e.cancel),
 	}
 	return e
@@ -128,28 +127,6 @@ func (e *Executor) Offer() { e.offered.Store(true) }
 
 // Offered reports whether the tools are offered.
 func (e *Executor) Offered() bool { return e.offered.Load() }
-
-// maxHeeded is how much of a prompt Heed examines, in bytes.
-const maxHeeded = 16 << 10
-
-// Heed offers the tools if a prompt seems to be about a later time.
-func (e *Executor) Heed(prompt string) {
-	if e.offered.Load() {
-		return
-	}
-	lower := strings.Join(strings.Fields(strings.ToLower(prompt[:min(len(prompt), maxHeeded)])), " ")
-	for line := range strings.Lines(cuesText) {
-		if strings.HasPrefix(line, "#") {
-			continue
-		}
-		if slices.ContainsFunc(strings.Fields(line), func(cue string) bool {
-			return strings.Contains(lower, cue) || strings.Contains(lower, strings.ReplaceAll(cue, "_", " "))
-		}) {
-			e.Offer()
-			return
-		}
-	}
-}
 
 // now returns the current time in the zone in which times are read.
 func (e *Executor) now() time.Time { return e.Now().In(e.Config.Location()) }

@@ -13,17 +13,17 @@ import (
 )
 
 type periodicInput struct {
-	Name string `json:"name" jsonschema:"minLength=1,maxLength=128,description=replaces the task of that name"`
-	Cron string `json:"cron" jsonschema:"minLength=1,maxLength=64,description=five fields in local time such as 30 9 * * mon-fri"`
-	Task string `json:"task" jsonschema:"minLength=1,maxLength=4000,description=the prompt of each run; it sees nothing of this conversation"`
-	Mode string `json:"mode,omitempty" jsonschema:"description=only if the user names one"`
+	Name string `json:"name" jsonschema:"minLength=1,maxLength=128"`
+	Cron string `json:"cron" jsonschema:"minLength=1,maxLength=64"`
+	Task string `json:"task" jsonschema:"minLength=1,maxLength=4000"`
+	Mode string `json:"mode,omitempty"`
 }
 
 type deferredInput struct {
-	Name  string `json:"name" jsonschema:"minLength=1,maxLength=128,description=replaces the task of that name"`
-	RunAt string `json:"run_at" jsonschema:"minLength=1,maxLength=64,description=local time such as 2026-11-23 14:00; tomorrow 9:30; friday 10:00; +1h30m"`
-	Task  string `json:"task" jsonschema:"minLength=1,maxLength=4000,description=the prompt of the run; it sees nothing of this conversation"`
-	Mode  string `json:"mode,omitempty" jsonschema:"description=only if the user names one"`
+	Name  string `json:"name" jsonschema:"minLength=1,maxLength=128"`
+	RunAt string `json:"run_at" jsonschema:"minLength=1,maxLength=64"`
+	Task  string `json:"task" jsonschema:"minLength=1,maxLength=4000"`
+	Mode  string `json:"mode,omitempty"`
 }
 
 // compared is the number of runs whose distances are compared with the least one.
@@ -119,7 +119,7 @@ func (e *Executor) first(expression string) (time.Time, error) {
 			break
 		}
 		if d := next.Sub(t); d < least {
-			return first, fmt.Errorf("cron %q: runs would be %s apart, and tools.scheduler.min_interval_minutes = %d", expression, d, e.Config.MinIntervalMinutes)
+			return first, fmt.Errorf("cron %q: runs would be %d seconds apart, and tools.scheduler.min_interval_minutes = %d", expression, int(d.Seconds()), e.Config.MinIntervalMinutes)
 		}
 		t = next
 	}

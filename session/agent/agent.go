@@ -54,9 +54,12 @@ type Agent struct {
 	System func() string
 	// Toolset decides which tools the model is offered; nil offers all.
 	Toolset Toolset
-	// Ready is called before the tools of a turn are listed, which then stay the same
-	// for the turn; nil means that they never change.
-	Ready func(context.Context)
+	// Ready is called with the text that the user typed before the tools of a turn are
+	// listed, which then stay the same for the turn; nil means that they never change.
+	Ready func(ctx context.Context, typed string)
+	// News returns what happened since the last turn; nil means that nothing ever does.
+	// Direct reports that no model sees the prompt.
+	News func(ctx context.Context, direct bool) News
 	// Hooks run at events of a turn; nil means no hooks.
 	Hooks Hooks
 	// Off are the names of the tools that the configuration disables.
@@ -221,7 +224,7 @@ type turn struct {
 // the provider's failure.
 func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) ([]llm.Message, acp.StopReason, error) {
 	if a.Ready != nil {
-		a.Ready(ctx)
+		a.Ready(ctx, transcript.Typed(in.Content))
 	}
 	t := &turn{Agent: a, model: a.Model(), tools: a.Chain.Tools(), offered: a.Tools(), history: history, words: transcript.Typed(in.Content), inbox: in.Inbox}
 	prompt := transcript.Prompt{MessageID: a.NewID(), Content: in.Content, Instead: in.Instead, Expanded: in.Expanded}
@@ -257,7 +260,13 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) ([]ll
 	if err := t.fits(prompt.Blocks(nil)); err != nil {
 		return history, "", err
 	}
-	a.Record(t.lead(in.Earlier, prompt)...)
+	news := a.news(ctx, &prompt)
+	a.Record(append(t.lead(in.Earlier, prompt), news.Told...)...)
+	if news.User != "" {
+		if err := a.Say(ctx, news.User); err != nil {
+			return llm.Repair(t.history), "", err
+		}
+	}
 	reason, err := t.begin(ctx, prompt)
 	var failed *llm.Error
 	if errors.As(err, &failed) && failed.Auth && failed.Status == 0 {

@@ -35,6 +35,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 	"github.com/zeph-acp/zeph-acp/session/store"
+	"github.com/zeph-acp/zeph-acp/session/tasks"
 )
 
 // Version is the version of the product, as agentInfo and the version command
@@ -78,6 +79,8 @@ type App struct {
 	Warnings      []string        // about the configuration; shown in every session
 	MCP           *mcp.Servers    // runs the MCP servers of all sessions
 	Reaper        *process.Reaper // ends running commands if this process is killed; nil ends nothing
+	// RunTask runs a scheduled task; nil means that this process runs no tasks.
+	RunTask func(context.Context, tasks.Job) tasks.Report
 
 	byEnv     string                              // the model that the environment selects
 	configDir string                              // of the user's files; empty means no directory
@@ -102,6 +105,7 @@ type App struct {
 
 	mu     sync.Mutex
 	served []*session.Sessions // one per server
+	tasks  *tasks.Runner       // nil until the first session, and if this process runs no tasks
 }
 
 // settle is long enough for an editor's loop to process a response.
@@ -145,6 +149,10 @@ const overflowMemory = 32 << 20
 // CloseTools ends the background commands and the MCP servers of all sessions, in
 // less than two seconds.
 func (a *App) CloseTools() {
+	a.mu.Lock()
+	running := a.tasks
+	a.mu.Unlock()
+	running.Close(closeTasks)
 	var servers sync.WaitGroup
 	servers.Go(a.MCP.Close)
 	defer servers.Wait()
@@ -190,8 +198,9 @@ func (a *App) Close() error {
 }
 
 // Server returns a server with no sessions. It serves one connection.
-func (a *App) Server() *acp.Server {
-	sessions := a.Sessions()
+func (a *App) Server() *acp.Server { return a.server(a.Sessions()) }
+
+func (a *App) server(sessions *session.Sessions) *acp.Server {
 	a.mu.Lock()
 	a.served = append(a.served, sessions)
 	a.mu.Unlock()
@@ -237,6 +246,7 @@ func (a *App) Sessions() *session.Sessions {
 		Models: a.models, Taken: a.taken,
 		Prepare: func() {
 			a.openStore()
+			a.runner().Look()
 			a.idle.begin()
 		},
 		Imported: importedLabels, Deleted: a.forgetFiles,

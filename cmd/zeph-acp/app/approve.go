@@ -128,7 +128,7 @@ var yesOrNo = []acp.PermissionOption{
 // askApproval returns the function that asks the user about approvals; nil if there is
 // no user.
 func (a *App) askApproval(s session.Setup) func(context.Context, approval.Question) approval.Answer {
-	if a.Alone || a.checking != nil {
+	if a.alone(s) || a.checking != nil {
 		return nil
 	}
 	return func(ctx context.Context, q approval.Question) approval.Answer {

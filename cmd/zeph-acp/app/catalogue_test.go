@@ -58,7 +58,31 @@ func TestPromptSize(t *testing.T) {
 // offer is a tool in the form that a provider gets.
 type offer struct{ name, text string }
 
+// onDemand are tools that few sessions are offered, since their prompts suggest them.
+var onDemand = []string{"schedule_periodic", "schedule_deferred", "list_tasks", "cancel_task"}
+
+// maxOnDemand is the largest size of those tools, in bytes.
+const maxOnDemand = 2 << 10
+
+func TestOnDemandSize(t *testing.T) {
+	total := 0
+	for _, b := range sized(t) {
+		if slices.Contains(onDemand, b.name) {
+			t.Logf("%-17s %4d bytes", b.name, len(b.text))
+			total += len(b.text)
+		}
+	}
+	if total > maxOnDemand {
+		t.Errorf("the tools have %d bytes, %d is the limit", total, maxOnDemand)
+	}
+}
+
+// offered returns the tools of each session.
 func offered(t *testing.T) []offer {
+	return slices.DeleteFunc(sized(t), func(o offer) bool { return slices.Contains(onDemand, o.name) })
+}
+
+func sized(t *testing.T) []offer {
 	var all []offer
 	for _, tool := range Catalogue() {
 		if tool.Name == subagent.Name { // only with sub-agents of the user or the project

@@ -17,6 +17,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/policy"
 	"github.com/zeph-acp/zeph-acp/executors/quota"
 	"github.com/zeph-acp/zeph-acp/executors/rewind"
+	"github.com/zeph-acp/zeph-acp/executors/schedule"
 	"github.com/zeph-acp/zeph-acp/executors/shell"
 	"github.com/zeph-acp/zeph-acp/executors/shell/process"
 	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
@@ -58,7 +59,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 	k.mcp, k.model = a.mcpSession(cfg, s), s.Model
 	k.rewind, k.confirm = a.rewinder(cfg, s, in), a.confirm(s)
 	k.gates = a.newGates(cfg, s, in.home, k.mcp)
-	k.hooks, k.answers = a.hooks(cfg, s, in), remembered
+	k.hooks, k.answers, k.tasks = a.hooks(cfg, s, in), remembered, a.scheduled(cfg, s)
 	k.memory = a.memory(cfg, s, in, k.gates.flow)
 	k.cache.Busy = func() bool { return bash.Running() > 0 }
 	k.skills = a.skills(cfg, s, in, k)
@@ -74,7 +75,8 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 		k.helpers,
 		k.set.Search(),
 		k.memory.Tools(),
-		k.mcp, // last, since its tools come and go
+		k.mcp,   // its tools come and go
+		k.tasks, // last, since its tools may come later
 	)
 	if !cfg.Tools.Enabled {
 		for _, tool := range tools.Tools() {
@@ -178,5 +180,6 @@ func Catalogue() []executors.Tool {
 		subagent.Catalogue(),
 		skills.Catalogue(),
 		(&memory.Memory{}).Catalogue(),
+		schedule.Catalogue(),
 	).Tools()
 }

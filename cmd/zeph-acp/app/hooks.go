@@ -40,7 +40,7 @@ func (a *App) hooks(cfg config.Config, s session.Setup, in sessionDirs) *hooks.S
 		Mode: s.Mode, Model: func() string { return s.Model().Name() }, Warn: s.Warn, NewID: a.NewID,
 		Audit: audit.Middleware(a.Audit), Checking: a.checking != nil,
 	}
-	if !a.Alone && a.checking == nil {
+	if !a.alone(s) && a.checking == nil {
 		o.Confirm = func(ctx context.Context, title string) bool {
 			return a.put(ctx, s, approval.Question{Title: title}, yesOrNo) == approveOnce
 		}
@@ -76,7 +76,8 @@ func (k *keeper) Hooks(ctx context.Context) string {
 }
 
 // ready brings the hooks and the tools of a session up to date before a turn.
-func (k *keeper) ready(ctx context.Context) {
+func (k *keeper) ready(ctx context.Context, typed string) {
+	k.tasks.heed(typed)
 	k.hooks.Ready(ctx)
 	k.mcp.Ready(ctx)
 	k.readySkills(ctx)

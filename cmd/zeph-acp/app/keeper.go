@@ -40,6 +40,7 @@ type keeper struct {
 	hooks    *hooks.Session
 	skills   *skills.Set
 	answers  *answers.Project
+	tasks    *scheduled
 	off      []string // the names of disabled tools
 
 	unasked  atomic.Bool  // the user wants no question after max_tool_iterations rounds

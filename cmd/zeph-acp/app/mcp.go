@@ -67,7 +67,7 @@ func (a *App) permitted(s session.Setup, servers []mcp.Server, own bool) []mcp.S
 
 // mcpUser returns the user whom MCP servers may ask; nil if there is no user.
 func (a *App) mcpUser(s session.Setup) mcp.User {
-	if a.Alone || s.Client == nil {
+	if a.alone(s) || s.Client == nil {
 		return nil
 	}
 	return &ideproxy.User{Client: s.Client, Session: s.ID}

@@ -53,6 +53,7 @@ func (a *App) newAgent(s session.Setup, terminals *ideproxy.Terminals) (session.
 		Tools: kept, Mode: cfg.Agent.Mode, Warnings: warnings,
 		Look: func() {
 			a.idle.end()
+			a.runner().Look()
 			judges.Renew()
 			kept.gates.begin(s)
 			if !kept.skills.Waiting() { // else after the user was asked about some
@@ -128,7 +129,7 @@ func (a *App) agent(cfg config.Config, s session.Setup, in sessionDirs, tools ex
 			Keep:    func(ctx context.Context, text string) (string, bool) { return kept.long.Keep(ctx, s.ID, text) },
 		},
 		Helpers: agent.Helpers{Reformat: models.reformatter, Compactor: models.compaction, Open: a.model},
-		System:  kept.system.text, Toolset: kept.set, Off: kept.off, Hooks: kept.hooks, Ready: kept.ready,
+		System:  kept.system.text, Toolset: kept.set, Off: kept.off, Hooks: kept.hooks, Ready: kept.ready, News: kept.tasks.news,
 	}
 }
 
@@ -150,7 +151,7 @@ func (a *App) client(s session.Setup, kept *keeper) agent.Client {
 	if caps.Subagents {
 		c.SendAs = s.Client.Update
 	}
-	if !a.Alone {
+	if !a.alone(s) {
 		c.Ask = (&ideproxy.Approver{Client: s.Client, Session: s.ID}).Ask
 	}
 	return c

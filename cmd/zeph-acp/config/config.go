@@ -30,6 +30,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/quota"
 	"github.com/zeph-acp/zeph-acp/executors/retry"
 	"github.com/zeph-acp/zeph-acp/executors/rewind"
+	"github.com/zeph-acp/zeph-acp/executors/schedule"
 	"github.com/zeph-acp/zeph-acp/executors/shell"
 	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
 	"github.com/zeph-acp/zeph-acp/executors/trust"
@@ -88,6 +89,7 @@ type Tools struct {
 	Utility         utility.Config          `toml:"utility"`
 	Skills          skills.Config           `toml:"skills"`
 	SubAgent        subagent.Config         `toml:"sub_agent"`
+	Scheduler       schedule.Config         `toml:"scheduler"`
 	Offer                                   // enabled, summarize_output, summarize_provider
 	quota.Limits                            // max_tool_calls_per_session
 	policy.Config                           // [[tools.permissions.TOOL]]
@@ -129,6 +131,7 @@ func Defaults() Config {
 			Utility:         utility.Defaults(),
 			Skills:          skills.Defaults(),
 			SubAgent:        subagent.Defaults(),
+			Scheduler:       schedule.Defaults(),
 			Offer:           Offer{Enabled: true},
 			Limits:          quota.Defaults(),
 			Config:          policy.Defaults(),
@@ -179,6 +182,7 @@ func sections() []section {
 		sectionOf("tools.trust", func(c *Config) *trust.Config { return &c.Tools.Trust }),
 		sectionOf("tools.anomaly", func(c *Config) *anomaly.Config { return &c.Tools.Anomaly }),
 		sectionOf("tools.hooks", func(c *Config) *hooks.Config { return &c.Tools.Hooks }),
+		sectionOf("tools.scheduler", func(c *Config) *schedule.Config { return &c.Tools.Scheduler }),
 		sectionOf("tools.utility", func(c *Config) *utility.Config { return &c.Tools.Utility }),
 		sectionOf("tools.skills", func(c *Config) *skills.Config { return &c.Tools.Skills }),
 		sectionOf("tools.information_flow", func(c *Config) *infoflow.Config { return &c.Tools.InformationFlow }),

@@ -16,9 +16,9 @@ var plannedKeys = []string{
 	"hooks", "security", "execution",
 	// Servers of tools, and their tools, prompts and resources.
 	"lsp", "tools.mcp", "tools.lsp", "acp.lsp",
-	// Memory and scheduled work.
-	"memory", "skills", "scheduler", "session", "index",
-	"tools.scheduler", "tools.search_code", "tools.ask_user",
+	// Memory, and search in code.
+	"memory", "skills", "session", "index",
+	"tools.search_code", "tools.ask_user",
 	"agent.instructions",
 	"orchestration", "experiments", "cost", "gateway", "tui", "telemetry",
 	// Keys of tables that this version has.

@@ -24,13 +24,16 @@ import (
 )
 
 // Turn is one prompt in a new session or in a stored one. All fields except
-// Mode, Model, Resume, Env, Listen and Reaper are required.
+// Mode, Model, Resume, Started, Env, Listen and Reaper are required.
 type Turn struct {
-	Server   *acp.Server // fresh; Run serves it
-	Dir      string      // absolute path; the session's cwd
-	Mode     string      // empty means the configured one
-	Model    string      // empty means the session's
-	Resume   string      // the session to go on with; empty means a new one
+	Server *acp.Server // fresh; Run serves it
+	Dir    string      // absolute path; the session's cwd
+	Mode   string      // empty means the configured one
+	Model  string      // empty means the session's
+	Resume string      // the session to go on with; empty means a new one
+	// Started is called with the id of the session before the prompt is sent. Its error
+	// ends the turn.
+	Started  func(session string) error
 	Prompt   string
 	Env      []string // NAME=VALUE; the environment of the terminals
 	View     View
@@ -139,6 +142,11 @@ func (c *client) turn(ctx context.Context, conn *jsonrpc2.Conn) (acp.StopReason,
 			return "", err
 		}
 		if err := call("session/set_mode", map[string]any{"sessionId": session.SessionID, "modeId": c.Mode}, nil); err != nil {
+			return "", err
+		}
+	}
+	if c.Started != nil {
+		if err := c.Started(session.SessionID); err != nil {
 			return "", err
 		}
 	}

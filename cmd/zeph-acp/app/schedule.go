@@ -1,0 +1,234 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/schedule"
+	"github.com/zeph-acp/zeph-acp/session"
+	"github.com/zeph-acp/zeph-acp/session/agent"
+	"github.com/zeph-acp/zeph-acp/session/store"
+	"github.com/zeph-acp/zeph-acp/session/tasks"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
+)
+
+// closeTasks limits the wait for a scheduled task when the process ends. Its run goes on in
+// another process.
+const closeTasks = 700 * time.Millisecond
+
+// Tasks returns the runner of scheduled tasks. The tasks are run by a.RunTask.
+func (a *App) Tasks() *tasks.Runner {
+	return &tasks.Runner{
+		Store: a.Store, Config: a.Config.Tools.Scheduler, Holder: a.NewID(), Now: a.Now, Log: a.Log,
+		Run: a.RunTask, Ended: a.taskEnded,
+	}
+}
+
+// runner returns the runner that runs tasks when they are due; nil if this process runs no
+// tasks.
+func (a *App) runner() *tasks.Runner {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.tasks == nil && a.RunTask != nil && a.Store != nil && a.Config.Tools.Scheduler.Enabled {
+		a.tasks = a.Tasks()
+	}
+	return a.tasks
+}
+
+// TaskServer returns a server for the run of a task, which has no user. End stops its
+// tools.
+func (a *App) TaskServer() (server *acp.Server, end func()) {
+	sessions := a.Sessions()
+	sessions.Unattended = true
+	return a.server(sessions), func() {
+		sessions.CloseTools()
+		sessions.Finish()
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.served = slices.DeleteFunc(a.served, func(s *session.Sessions) bool { return s == sessions })
+	}
+}
+
+// alone reports whether a session has no user to ask.
+func (a *App) alone(s session.Setup) bool { return a.Alone || s.Unattended }
+
+// scheduled are the tools of scheduled tasks of a session, and the results of its tasks
+// that were not told yet.
+type scheduled struct {
+	*schedule.Executor // nil if the tools are off
+	app                *App
+	setup              session.Setup
+
+	mu   sync.Mutex
+	asks bool // the session may have set tasks
+	told positions
+}
+
+// positions are the last results that the user and the model were told, as a session's
+// transcript keeps them.
+type positions struct {
+	User  int64 `json:"user"`
+	Model int64 `json:"model"`
+}
+
+// taskState is the name of [positions] in the transcript.
+const taskState = "tasks"
+
+// maxResult bounds the result of a task that a model is told, in characters.
+const maxResult = 4000
+
+// scheduled returns the scheduled tasks of a session.
+func (a *App) scheduled(cfg config.Config, s session.Setup) *scheduled {
+	t := &scheduled{app: a, setup: s, asks: s.Resumed && a.Store != nil}
+	if !cfg.Tools.Scheduler.Enabled || s.Unattended || a.Store == nil && a.checking == nil {
+		return t
+	}
+	t.Executor = schedule.New(&schedule.Executor{
+		Store: tasks.Set{DB: a.Store}, Config: cfg.Tools.Scheduler, CWD: s.CWD, Session: s.ID, Now: a.Now,
+		Mode: func(wanted string) (string, error) { return a.taskMode(cfg, s, wanted) }, Changed: t.changed,
+	})
+	if a.checking != nil || s.State(taskState) != nil {
+		t.Offer()
+	}
+	return t
+}
+
+// Tools lists the tools if they are on and offered.
+func (t *scheduled) Tools() []executors.Tool {
+	if t.Executor == nil {
+		return nil
+	}
+	return t.Executor.Tools()
+}
+
+// heed offers the tools if a prompt seems to be about a later time.
+func (t *scheduled) heed(prompt string) {
+	if t.Executor != nil {
+		t.Heed(prompt)
+	}
+}
+
+// changed is called after a task of the session was set or removed.
+func (t *scheduled) changed() {
+	t.mu.Lock()
+	t.asks = true
+	t.save()
+	t.mu.Unlock()
+	t.app.runner().Changed()
+}
+
+// save records the positions; the caller holds mu.
+func (t *scheduled) save() { t.setup.Record(t.state()) }
+
+// state returns the positions as an event; the caller holds mu.
+func (t *scheduled) state() transcript.Event {
+	value, err := json.Marshal(t.told)
+	if err != nil { // two numbers
+		panic(err)
+	}
+	return transcript.State{Name: taskState, Value: value}
+}
+
+// taskMode returns the mode of a task, which is never looser than that of the session.
+func (a *App) taskMode(cfg config.Config, s session.Setup, wanted string) (string, error) {
+	var names []string
+	for _, m := range a.modes() { // the strictest first
+		names = append(names, m.ID)
+		if m.ID == s.Mode() {
+			break
+		}
+	}
+	switch {
+	case wanted == "" && slices.Contains(names, cfg.Agent.Mode):
+		return cfg.Agent.Mode, nil
+	case wanted == "":
+		return names[len(names)-1], nil
+	case !slices.Contains(names, wanted):
+		return "", fmt.Errorf("%q is not among the modes that this session may pass on: %s", wanted, strings.Join(names, ", "))
+	}
+	return wanted, nil
+}
+
+// news returns the results of the session's tasks that were not told yet.
+func (t *scheduled) news(ctx context.Context, direct bool) (n agent.News) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.asks {
+		return n
+	}
+	var stored positions
+	if err := json.Unmarshal(t.setup.State(taskState), &stored); err == nil { // another process may have told more
+		t.told.User, t.told.Model = max(t.told.User, stored.User), max(t.told.Model, stored.Model)
+	}
+	results, set, err := t.app.Store.Results(ctx, t.setup.ID, min(t.told.User, t.told.Model))
+	if err != nil {
+		t.app.Log.Debug("results of scheduled tasks", "session", t.setup.ID, "err", err)
+		return n
+	}
+	t.asks = set
+	was := t.told
+	var user, model []string
+	for _, r := range results {
+		if r.Position > was.User {
+			t.told.User = r.Position
+			user = append(user, endedText(r.Task, r.Run)+"\n\n"+quoted(bounded(r.Result, 600)))
+		}
+		if r.Position > was.Model && !direct {
+			t.told.Model = r.Position
+			model = append(model, fmt.Sprintf("[%s This is its result, and no request of the user:]\n%s\n[end of the result]", endedText(r.Task, r.Run), bounded(r.Result, maxResult)))
+		}
+	}
+	n.User, n.Model = strings.Join(user, "\n\n"), strings.Join(model, "\n")
+	if t.told != was {
+		n.Told = append(n.Told, t.state())
+	}
+	return n
+}
+
+// quoted returns a text as a Markdown quotation.
+func quoted(text string) string { return "> " + strings.ReplaceAll(text, "\n", "\n> ") }
+
+func bounded(text string, limit int) string {
+	text, _ = executors.Bound(text, limit, false)
+	return strings.TrimSpace(text)
+}
+
+// endedText says how a run ended.
+func endedText(task string, r store.Run) string {
+	return fmt.Sprintf("The scheduled task %q ended at %s: %s.", task, r.Ended.Local().Format("2006-01-02 15:04"), r.Outcome)
+}
+
+// noticed shows a notice about a result unless the user was told already.
+func (t *scheduled) noticed(r store.Run, show func() bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if r.Position > t.told.User && show() {
+		t.told.User = r.Position
+		t.save()
+	}
+}
+
+// taskEnded shows the end of a run to the user of the session that set the task, if that
+// session is open here.
+func (a *App) taskEnded(task store.Task, r store.Run) {
+	for _, sessions := range a.serving() {
+		tools, err := sessions.Tools(task.Session)
+		if err != nil {
+			continue
+		}
+		if k, ok := tools.(*keeper); ok {
+			k.tasks.noticed(r, func() bool {
+				text := endedText(task.Name, r) + " " + executors.WholeLine(bounded(r.Result, 300))
+				return sessions.Notify(context.Background(), task.Session, strings.TrimSpace(text))
+			})
+		}
+	}
+}

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
+	"github.com/zeph-acp/zeph-acp/session/store"
+	"github.com/zeph-acp/zeph-acp/session/tasks"
+)
+
+// scheduleFlags are the command-line flags of schedule and its subcommands.
+type scheduleFlags struct {
+	dir  string
+	json bool
+}
+
+func newSchedule(f *flags) *cobra.Command {
+	s := &scheduleFlags{}
+	cmd := &cobra.Command{
+		Use:   "schedule",
+		Short: "List, show, run or delete scheduled tasks",
+		Long: `List, show, run or delete scheduled tasks, also while an agent runs.
+
+A task is set in a session: ask the model for it, or type a call such as
+  /schedule_periodic {"name":"nightly","cron":"0 3 * * *","task":"/bash go test ./..."}
+
+NAME is a task of the current directory, or else the only task of that name.`,
+		Args: noCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return usageError(`want "schedule list", "show", "run" or "delete": try %q`, cmd.CommandPath()+" --help")
+		},
+	}
+	cmd.PersistentFlags().StringVar(&s.dir, "cwd", "", "only tasks of the directory `DIR`")
+	cmd.AddCommand(newScheduleList(f, s), newScheduleShow(f, s), newScheduleRun(f, s), newScheduleDelete(f, s))
+	return cmd
+}
+
+// withTasks runs do with the stored tasks. If there is no database, it has no task and is
+// not created.
+func (s *scheduleFlags) withTasks(cmd *cobra.Command, f *flags, do func(a *app.App, all []store.Task) error) error {
+	return withApp(cmd, f, func(l *config.Loaded, a *app.App) error {
+		dir, err := s.directory()
+		if err != nil || !l.HasDatabase() {
+			return errors.Join(err, do(a, nil))
+		}
+		all, err := a.Store.Tasks(cmd.Context(), dir)
+		if err != nil {
+			return err
+		}
+		return do(a, all)
+	})
+}
+
+// directory returns the absolute path of --cwd; "" means all directories.
+func (s *scheduleFlags) directory() (string, error) {
+	if s.dir == "" {
+		return "", nil
+	}
+	return filepath.Abs(s.dir)
+}
+
+// findTask returns the task of that name: of the current directory, or the only one.
+func findTask(all []store.Task, name string) (store.Task, error) {
+	here, err := os.Getwd()
+	if err != nil {
+		return store.Task{}, err
+	}
+	var found []store.Task
+	var dirs []string
+	for _, t := range all {
+		if t.Name != name {
+			continue
+		}
+		if t.CWD == here {
+			return t, nil
+		}
+		found, dirs = append(found, t), append(dirs, oneLine(t.CWD))
+	}
+	switch len(found) {
+	case 0:
+		return store.Task{}, fmt.Errorf("no task %q is scheduled: %q lists the tasks", name, "zeph-acp schedule list")
+	case 1:
+		return found[0], nil
+	}
+	return store.Task{}, fmt.Errorf("%d directories have a task %q: name one with --cwd: %s", len(found), name, strings.Join(dirs, ", "))
+}
+
+func newScheduleDelete(f *flags, s *scheduleFlags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "delete NAME...",
+		Short: "Delete tasks and their results, without asking",
+		Args:  needsTask,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return s.withTasks(cmd, f, func(a *app.App, all []store.Task) error {
+				var unknown error
+				for _, name := range args {
+					t, err := findTask(all, name)
+					if err == nil {
+						err = a.Store.DeleteTask(cmd.Context(), t.ID)
+					}
+					if err != nil {
+						exitStatus(err, cmd.ErrOrStderr())
+						unknown = &exit{code: exitFailure}
+						continue
+					}
+					if _, err := fmt.Fprintf(cmd.OutOrStdout(), "Deleted %s of %s.\n", oneLine(t.Name), oneLine(t.CWD)); err != nil {
+						return err
+					}
+				}
+				return unknown
+			})
+		},
+	}
+}
+
+func needsTask(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return usageError("want the name of a task: try %q", cmd.CommandPath()+" --help")
+	}
+	return nil
+}
+
+func newScheduleRun(f *flags, s *scheduleFlags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "run [NAME...]",
+		Short: "Run tasks now, or all that are due",
+		Long: `Run tasks now, one after another, and show their turns. Without a name it runs the
+tasks that are due, so that a timer of the system can take the place of an open
+agent.
+
+The exit status is 1 if a run failed, or if another process runs the task.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return s.withTasks(cmd, f, func(a *app.App, all []store.Task) error {
+				chosen, err := toRun(cmd.Context(), a, all, args)
+				if err != nil {
+					return err
+				}
+				return runTasks(cmd, f, a, chosen)
+			})
+		},
+	}
+}
+
+// toRun returns the named tasks, or those that are due.
+func toRun(ctx context.Context, a *app.App, all []store.Task, names []string) (chosen []store.Task, err error) {
+	for _, name := range names {
+		t, err := findTask(all, name)
+		if err != nil {
+			return nil, err
+		}
+		chosen = append(chosen, t)
+	}
+	if len(names) > 0 || len(all) == 0 {
+		return chosen, nil
+	}
+	due, _, err := a.Store.Due(ctx, a.Now())
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range due {
+		for _, t := range all {
+			if t.ID == id {
+				chosen = append(chosen, t)
+			}
+		}
+	}
+	return chosen, nil
+}
+
+// runTasks runs tasks and reports how each ended.
+func runTasks(cmd *cobra.Command, f *flags, a *app.App, chosen []store.Task) error {
+	ctx, stop := stopOnSignal(cmd.Context(), func() {})
+	defer stop()
+	screen := headless.NewScreen(cmd.OutOrStdout(), colours(f.getenv))
+	screen.Whole = !isTerminal(os.Stdout)
+	a.Reaper = newReaper()
+	a.RunTask = taskRun{app: a, environ: f.environ, view: screen}.run
+	runner := a.Tasks()
+	var failed error
+	for _, t := range chosen {
+		run, err := runner.RunNow(ctx, t.ID)
+		if got, ok := errors.AsType[signalled](context.Cause(ctx)); ok {
+			return &exit{code: 128 + int(got)}
+		}
+		if _, leased := errors.AsType[*store.LeasedError](err); leased {
+			err = fmt.Errorf("%s runs in another process", oneLine(t.Name))
+		}
+		switch {
+		case err != nil:
+			exitStatus(err, cmd.ErrOrStderr())
+		case run.Outcome == tasks.Done:
+			continue
+		default:
+			fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: %s: %s: %s\n", oneLine(t.Name), run.Outcome, oneLine(run.Result))
+		}
+		failed = &exit{code: exitFailure}
+	}
+	return failed
+}

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
+	"github.com/zeph-acp/zeph-acp/session/store"
+)
+
+func newScheduleList(f *flags, s *scheduleFlags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the tasks, those that are due first",
+		Long: `List the tasks, those that are due first: name, time of the next run, cron
+expression, outcome of the last run, directory.
+
+Outside of a terminal each line has a tab between them, and times in UTC.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return s.withTasks(cmd, f, func(_ *app.App, all []store.Task) error {
+				out := cmd.OutOrStdout()
+				switch {
+				case s.json:
+					return tasksJSON(jsonOutput{out}, all)
+				case len(all) == 0:
+					_, err := fmt.Fprintln(cmd.ErrOrStderr(), "No task is scheduled.")
+					return err
+				case isTerminal(os.Stdout):
+					return tasksScreen(out, all, config.HomeDir(f.getenv), columns())
+				}
+				return tasksLines(out, all)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&s.json, "json", false, "print a JSON array")
+	return cmd
+}
+
+// taskEntry is a task in JSON.
+type taskEntry struct {
+	Name    string     `json:"name"`
+	CWD     string     `json:"cwd"`
+	Cron    string     `json:"cron,omitempty"`
+	Next    *time.Time `json:"next"`
+	Mode    string     `json:"mode"`
+	Task    string     `json:"task"`
+	Session string     `json:"sessionId"` // that set it
+	Runs    []runEntry `json:"runs"`      // the newest first
+}
+
+// runEntry is a run in JSON.
+type runEntry struct {
+	Due     time.Time  `json:"due"`
+	Started time.Time  `json:"startedAt"`
+	Ended   *time.Time `json:"endedAt"`
+	Session string     `json:"sessionId,omitempty"` // of the run
+	Outcome string     `json:"outcome,omitempty"`
+	Result  string     `json:"result,omitempty"`
+}
+
+// orNull returns nil for a zero time.
+func orNull(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+func entryOf(t store.Task, runs []store.Run) taskEntry {
+	e := taskEntry{t.Name, t.CWD, t.Cron, orNull(t.Next), t.Mode, t.Prompt, t.Session, []runEntry{}}
+	for _, r := range runs {
+		e.Runs = append(e.Runs, runEntry{r.Due, r.Started, orNull(r.Ended), r.Session, r.Outcome, r.Result})
+	}
+	return e
+}
+
+// lastRuns returns the newest run of a task, if there is one.
+func lastRuns(t store.Task) []store.Run {
+	if t.Last.ID == 0 {
+		return nil
+	}
+	return []store.Run{t.Last}
+}
+
+func tasksJSON(w io.Writer, all []store.Task) error {
+	entries := make([]taskEntry, len(all))
+	for i, t := range all {
+		entries[i] = entryOf(t, lastRuns(t))
+	}
+	return writeJSON(w, entries)
+}
+
+func writeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// outcomeOf returns how a run ended; "" for no run.
+func outcomeOf(r store.Run) string {
+	if r.ID != 0 && r.Ended.IsZero() {
+		return "running"
+	}
+	return r.Outcome
+}
+
+// tasksLines formats tasks for programs that read lines.
+func tasksLines(w io.Writer, all []store.Task) error {
+	var b strings.Builder
+	for _, t := range all {
+		next := ""
+		if !t.Next.IsZero() {
+			next = t.Next.Format(time.RFC3339)
+		}
+		fmt.Fprintf(&b, "%s\t%s\t%s\t%s\t%s\n", oneLine(t.Name), next, oneLine(t.Cron), outcomeOf(t.Last), oneLine(t.CWD))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// tasksScreen formats tasks for a person; a line of the terminal has width columns.
+func tasksScreen(w io.Writer, all []store.Task, home string, width int) error {
+	rows := [][]string{}
+	widest := make([]int, 4)
+	for _, t := range all {
+		row := []string{oneLine(t.Name), localTime(t.Next), cmp.Or(oneLine(t.Cron), "once"), cmp.Or(outcomeOf(t.Last), "not run")}
+		for i, text := range row {
+			widest[i] = max(widest[i], cells(text))
+		}
+		rows = append(rows, append(row, oneLine(tilde(t.CWD, home))))
+	}
+	widest[0] = min(widest[0], max(width/3, 20))
+	var b strings.Builder
+	for _, row := range rows {
+		left := width
+		for i, most := range widest {
+			b.WriteString(padded(fitWidth(row[i], most), most) + "  ")
+			left -= most + 2
+		}
+		b.WriteString(fitEnd(row[4], max(left, 20)) + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// localTime returns a time for people.
+func localTime(t time.Time) string {
+	if t.IsZero() {
+		return "never"
+	}
+	return t.Local().Format("2006-01-02 15:04")
+}
+
+func newScheduleShow(f *flags, s *scheduleFlags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "show NAME",
+		Short: "Show a task and its last runs with their results",
+		Args:  needsOne("the name of a task"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return s.withTasks(cmd, f, func(a *app.App, all []store.Task) error {
+				t, err := findTask(all, args[0])
+				if err != nil {
+					return err
+				}
+				runs, err := a.Store.Runs(cmd.Context(), t.ID)
+				if err != nil {
+					return err
+				}
+				if s.json {
+					return writeJSON(jsonOutput{cmd.OutOrStdout()}, entryOf(t, runs))
+				}
+				return showTask(cmd.OutOrStdout(), t, runs)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&s.json, "json", false, "print a JSON object")
+	return cmd
+}
+
+func showTask(w io.Writer, t store.Task, runs []store.Run) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\ndirectory  %s\nruns       %s, next %s\nmode       %s\nset by     session %s\n\n%s\n",
+		oneLine(t.Name), oneLine(t.CWD), cmp.Or(oneLine(t.Cron), "once"), localTime(t.Next), oneLine(t.Mode), oneLine(t.Session), indented(t.Prompt))
+	for _, r := range runs {
+		fmt.Fprintf(&b, "\n%s  %s", localTime(r.Started), outcomeOf(r))
+		if r.Session != "" {
+			fmt.Fprintf(&b, "  session %s", oneLine(r.Session))
+		}
+		b.WriteString("\n")
+		if r.Result != "" {
+			b.WriteString(indented(r.Result) + "\n")
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// indented returns a text with spaces before each line, without terminal control
+// characters.
+func indented(text string) string {
+	return "    " + strings.ReplaceAll(headless.Visible(strings.TrimSpace(text)), "\n", "\n    ")
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sourcegraph/jsonrpc2"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/session/llm/local"
+	"github.com/zeph-acp/zeph-acp/session/tasks"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
+)
+
+// taskRun makes runs of scheduled tasks, each as a headless turn without a user.
+type taskRun struct {
+	app     *app.App
+	environ []string
+	view    headless.View // nil shows nothing
+}
+
+// maxTaskResult bounds the result of a run that is stored with the task, in characters. The
+// session of the run has all of it.
+const maxTaskResult = 20_000
+
+// run makes a run. If another process began it, run goes on where the session's log ends.
+func (r taskRun) run(ctx context.Context, j tasks.Job) tasks.Report {
+	before := r.last(ctx, j.Run.Session)
+	prompt, resume := firstPrompt(j), ""
+	switch {
+	case before.Begun && before.End != nil && before.End.Reason != acp.StopCancelled:
+		return report(j, before) // only its end was not stored
+	case before.Begun && isCall(j):
+		return tasks.Report{Outcome: tasks.Interrupted, Result: "The process ended during this run. A tool call of the user is not repeated."}
+	case before.Begun:
+		prompt, resume = "[The process that ran this scheduled task ended before the task was done. Go on with it. The calls above that have a result were made; one without a result may have been made. Repeat nothing that is done.]", j.Run.Session
+	case !j.Task.Typed && r.direct():
+		return tasks.Report{Outcome: tasks.Failed, Result: "No model is connected."}
+	}
+	session := ""
+	server, end := r.app.TaskServer()
+	defer end()
+	turn := &headless.Turn{
+		Server: server, Dir: j.Task.CWD, Mode: j.Task.Mode, Resume: resume, Prompt: prompt, Env: r.environ,
+		View: r.view, Approver: &headless.User{}, Reaper: r.app.Reaper,
+		Started: func(id string) error {
+			session = id
+			return j.Started(id)
+		},
+	}
+	if turn.View == nil {
+		turn.View = unseen{}
+	}
+	_, err := turn.Run(ctx)
+	if last := r.last(context.WithoutCancel(ctx), session); last.Begun && last.End != nil {
+		return report(j, last)
+	}
+	return tasks.Report{Outcome: tasks.Failed, Result: failure(err)}
+}
+
+// firstPrompt returns the prompt of a run. A text of the model is marked, so that it is not
+// taken for words of the user.
+func firstPrompt(j tasks.Job) string {
+	if j.Task.Typed {
+		return j.Task.Prompt
+	}
+	return fmt.Sprintf("[Scheduled task %q, set earlier by an agent. It runs without a user: no one answers questions, and calls that need permission are refused. End with a short report, which the user reads later.]\n\n%s", j.Task.Name, j.Task.Prompt)
+}
+
+// direct reports whether no model is connected.
+func (r taskRun) direct() bool {
+	m, err := r.app.Sessions().Model("")
+	_, direct := m.(local.Direct)
+	return err == nil && direct
+}
+
+// last returns the last turn of a stored session; it has not begun if the session is not
+// stored.
+func (r taskRun) last(ctx context.Context, session string) transcript.Last {
+	if session == "" {
+		return transcript.Last{}
+	}
+	_, events, _, err := r.app.Sessions().Stored(ctx, session)
+	if err != nil {
+		return transcript.Last{}
+	}
+	return transcript.LastTurn(events)
+}
+
+// isCall reports whether the task is a tool call that the user typed.
+func isCall(j tasks.Job) bool { return j.Task.Typed && strings.HasPrefix(j.Task.Prompt, "/") }
+
+// report returns the report about a turn that ended. The result of a call is what it
+// returned, else it is the last text.
+func report(j tasks.Job, last transcript.Last) tasks.Report {
+	r := tasks.Report{Outcome: tasks.Done, Result: last.Said}
+	switch {
+	case last.End.Error != "":
+		r = tasks.Report{Outcome: tasks.Failed, Result: last.End.Error}
+	case last.End.Reason != acp.StopEndTurn:
+		r.Outcome = tasks.Stopped
+	case isCall(j) && len(last.Results) > 0:
+		var texts []string
+		for _, c := range last.Results {
+			texts = append(texts, c.Text)
+			if c.Failed {
+				r.Outcome = tasks.Failed
+			}
+		}
+		r.Result = executors.JoinLines(texts...)
+	}
+	r.Result, _ = executors.Bound(r.Result, maxTaskResult, false)
+	return r
+}
+
+// failure returns the reason why a turn could not begin.
+func failure(err error) string {
+	refused, answered := errors.AsType[*jsonrpc2.Error](err)
+	switch {
+	case answered:
+		return refused.Message
+	case err != nil:
+		return err.Error()
+	}
+	return "the turn left no trace"
+}
+
+// unseen is a view that shows nothing.
+type unseen struct{}
+
+func (unseen) Update(json.RawMessage)    {}
+func (unseen) Output(string, []byte)     {}
+func (unseen) End(acp.StopReason, error) {}

@@ -1,0 +1,251 @@
+package integration
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
+)
+
+// scheduleRules allow what the tasks of these tests do.
+const scheduleRules = `
+[[tools.permissions.bash]]
+pattern = "*"
+action = "allow"
+
+[[tools.permissions.schedule_deferred]]
+pattern = "*"
+action = "allow"
+
+[[tools.permissions.schedule_periodic]]
+pattern = "*"
+action = "allow"
+`
+
+// scheduling is an agent whose tasks run in one home.
+type scheduling struct {
+	*agent
+	model   *fakemodel.Anthropic
+	session string
+	prompts int
+}
+
+// newScheduling starts an agent, in the home of an earlier one if root is not empty.
+func newScheduling(t *testing.T, model *fakemodel.Anthropic, root, capabilities string) *scheduling {
+	t.Helper()
+	s := &scheduling{model: model}
+	s.agent = launch(t, start{root: root, env: model.Env(), config: scheduleRules})
+	s.script("append", "echo line >> out.txt")
+	s.initialize(capabilities)
+	return s
+}
+
+// turn runs a turn that must end well.
+func (s *scheduling) turn(text string) {
+	s.t.Helper()
+	s.prompts++
+	id := fmt.Sprintf(`"turn-%d"`, s.prompts)
+	s.request(id, "session/prompt", promptParams(s.session, text))
+	if f := s.answer(id); stopReason(f) != "end_turn" {
+		s.t.Fatalf("%s: %s", text, f.line)
+	}
+}
+
+// load loads the session of another agent.
+func (s *scheduling) load(session string) {
+	s.t.Helper()
+	s.session = session
+	s.request(`"load"`, "session/load", fmt.Sprintf(`{"sessionId":%q,"cwd":%q,"mcpServers":[]}`, session, s.dir))
+	if f := s.answer(`"load"`); f.Error != nil {
+		s.t.Fatalf("session/load: %s", f.line)
+	}
+}
+
+// later sets a task that appends a line to out.txt.
+func (s *scheduling) later(at string) {
+	s.t.Helper()
+	s.turn(`/schedule_deferred {"name":"line","run_at":"` + at + `","task":"Append a line to out.txt."}`)
+}
+
+// lines returns the lines that tasks have appended.
+func (s *scheduling) lines() int {
+	s.t.Helper()
+	b, err := os.ReadFile(filepath.Join(s.dir, "out.txt"))
+	if err != nil && !os.IsNotExist(err) {
+		s.t.Fatal(err)
+	}
+	return strings.Count(string(b), "line\n")
+}
+
+// outcomes returns the outcomes of a task's runs, the newest first.
+func (s *scheduling) outcomes(name string) (all []string) {
+	s.t.Helper()
+	out, err := commandIn(s.agent, "schedule", "show", "--json", name).Output()
+	if err != nil {
+		s.t.Fatalf("schedule show: %v", err)
+	}
+	var task struct{ Runs []struct{ Outcome string } }
+	if err := json.Unmarshal(out, &task); err != nil {
+		s.t.Fatal(err)
+	}
+	for _, r := range task.Runs {
+		all = append(all, r.Outcome)
+	}
+	return all
+}
+
+// said returns the number of updates with a text.
+func (s *scheduling) said(text string) (n int) {
+	for _, f := range s.sent() {
+		if strings.Contains(f.line, text) {
+			n++
+		}
+	}
+	return n
+}
+
+// appendLine is the model's first answer in a task.
+func appendLine() fakemodel.Reply {
+	return fakemodel.Answer(fakemodel.Call("c1", "bash", map[string]string{"command": "./append"}))
+}
+
+// told begins the result of a task in a prompt for the model.
+const told = "This is its result, and no request of the user:"
+
+const withNotices = `{"session":{"notices":{}}}`
+
+// An agent that is killed in the midst of a scheduled task loses nothing: the next one goes
+// on with the run, repeats no call, and its result is told once.
+func TestKillDuringTask(t *testing.T) {
+	model := fakemodel.NewAnthropic(t)
+	stuck := make(chan struct{})
+	model.Then(appendLine(), fakemodel.Hang(stuck, fakemodel.Say("I have")))
+	a := newScheduling(t, model, "", withNotices)
+	a.session = a.open()
+	a.later("+1s")
+	within(t, patience, "run", stuck)
+	a.kill()
+	a.waitExit(patience)
+
+	model.Then(fakemodel.Answer(fakemodel.Say("The line is there.")))
+	b := newScheduling(t, model, a.root, withNotices)
+	b.load(a.session)
+	b.await("the notice", func(f frame) bool {
+		u, ok := f.update()
+		return ok && u.Kind == "notice" && strings.Contains(f.line, `ended at`) && strings.Contains(f.line, "The line is there.")
+	})
+	requests := model.Requests()
+	if n := len(requests); n != 3 || !strings.Contains(requests[2], "ended before the task was done") || !strings.Contains(requests[2], "tool_result") {
+		t.Fatalf("%d requests, the last one: %.3000s", n, requests[n-1])
+	}
+	if got := strings.Join(b.outcomes("line"), " "); got != "done" || b.lines() != 1 {
+		t.Errorf("runs %s, %d lines", got, b.lines())
+	}
+	for range 2 {
+		model.Then(fakemodel.Answer(fakemodel.Say("Fine.")))
+		b.turn("go on")
+	}
+	requests = model.Requests()
+	if n := strings.Count(requests[len(requests)-1], told); n != 1 {
+		t.Errorf("the model is told %d times: %.3000s", n, requests[len(requests)-1])
+	}
+	if n := b.said("The line is there."); n != 1 {
+		t.Errorf("the user is told %d times", n)
+	}
+}
+
+// The end of the editor in the midst of a scheduled task does not delay the agent's exit,
+// and the next agent goes on with the run. Without notices the result is told at the next
+// turn.
+func TestEndDuringTask(t *testing.T) {
+	model := fakemodel.NewAnthropic(t)
+	stuck := make(chan struct{})
+	model.Then(appendLine(), fakemodel.Hang(stuck))
+	a := newScheduling(t, model, "", "{}")
+	a.session = a.open()
+	a.later("+1s")
+	within(t, patience, "run", stuck)
+	a.in.Close()
+	a.waitExit(promptly)
+	if a.status != 0 || a.stderr.String() != "" {
+		t.Errorf("exit status %d, stderr: %s", a.status, &a.stderr)
+	}
+
+	model.Then(fakemodel.Answer(fakemodel.Say("The line is there.")))
+	b := newScheduling(t, model, a.root, "{}")
+	b.load(a.session)
+	b.turn("/status") // the agent does not wait for the task
+	eventually(t, patience, "the end of the run", func() bool { return strings.Join(b.outcomes("line"), " ") == "done" })
+	b.turn("/bash true")
+	if n := b.said("The line is there."); n != 1 {
+		t.Errorf("the user is told %d times", n)
+	}
+	model.Then(fakemodel.Answer(fakemodel.Say("Fine.")))
+	b.turn("go on")
+	requests := model.Requests()
+	if n := strings.Count(requests[len(requests)-1], told); n != 1 {
+		t.Errorf("the model is told %d times: %.3000s", n, requests[len(requests)-1])
+	}
+	if n := b.said("The line is there."); n != 1 || b.lines() != 1 {
+		t.Errorf("the user is told %d times, %d lines", n, b.lines())
+	}
+}
+
+// Of three agents one runs a task.
+func TestTaskOfSeveralAgents(t *testing.T) {
+	model := fakemodel.NewAnthropic(t)
+	model.Then(appendLine(), fakemodel.Answer(fakemodel.Say("Done.")))
+	a := newScheduling(t, model, "", "{}")
+	a.session = a.open()
+	a.later("+3s")
+	for range 2 {
+		newScheduling(t, model, a.root, "{}").open()
+	}
+	eventually(t, patience, "the end of the run", func() bool { return strings.Join(a.outcomes("line"), " ") == "done" })
+	if n := a.lines(); n != 1 {
+		t.Errorf("%d lines", n)
+	}
+}
+
+// A task that a model sets is asked about each time. Its run has no user: its text is no
+// call of the user, a call that needs permission fails, and it sets no task.
+func TestTaskWithoutUser(t *testing.T) {
+	model := fakemodel.NewAnthropic(t)
+	model.Then(
+		fakemodel.Answer(fakemodel.Call("c1", "schedule_deferred", map[string]string{"name": "push", "run_at": "+1s", "task": "/bash touch pushed"})),
+		fakemodel.Answer(fakemodel.Say("It will run.")),
+		fakemodel.Answer(fakemodel.Call("c2", "bash", map[string]string{"command": "touch pushed"})),
+		fakemodel.Answer(fakemodel.Say("That is all.")),
+	)
+	e := (&editor{}).start(t, start{env: model.Env()})
+	s := &scheduling{agent: e.agent, model: model}
+	e.initialize(withNotices)
+	s.session = e.open()
+	s.turn("schedule this: push it in a second")
+	e.await("the notice", func(f frame) bool {
+		u, ok := f.update()
+		return ok && u.Kind == "notice" && strings.Contains(f.line, "That is all.")
+	})
+	questions := e.Questions()
+	if len(questions) != 1 || strings.Contains(encode(questions[0].Options), "always") || !strings.Contains(encode(questions[0].ToolCall), "touch pushed") {
+		t.Errorf("questions: %s", encode(questions))
+	}
+	if _, err := os.Stat(filepath.Join(e.dir, "pushed")); !os.IsNotExist(err) {
+		t.Errorf("the task has pushed: %v", err)
+	}
+	requests := model.Requests()
+	if !strings.Contains(requests[2], `[Scheduled task \"push\"`) {
+		t.Errorf("the task is not marked: %.3000s", requests[2])
+	}
+	last := requests[len(requests)-1]
+	if !strings.Contains(last, "needs the user's permission") && !strings.Contains(last, "not answered") {
+		t.Errorf("the call did not fail for want of a user: %.3000s", last)
+	}
+	if strings.Contains(last, `"name":"schedule_deferred"`) || !strings.Contains(requests[0], `"name":"schedule_deferred"`) {
+		t.Errorf("the tools of the first turn and of the run:\n%.3000s\n%.3000s", requests[0], last)
+	}
+}
