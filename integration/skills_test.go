@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -218,5 +219,50 @@ func TestSkillSecrets(t *testing.T) {
 				t.Errorf("%s is in %s", value, seen)
 			}
 		}
+	}
+}
+
+// pageCall matches a call of a tool in docs/skills.md.
+var pageCall = regexp.MustCompile("`(load_skill|invoke_skill) ({[^`]*})`")
+
+// TestSkillsPage loads the skills of docs/skills.md, and makes the calls of the page.
+func TestSkillsPage(t *testing.T) {
+	page, err := os.ReadFile("../docs/skills.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	samples := strings.Split(string(page), "```\n---\n")[1:]
+	if len(samples) != 2 {
+		t.Fatalf("the page has %d skills", len(samples))
+	}
+	for i := range samples {
+		samples[i], _, _ = strings.Cut("---\n"+samples[i], "```")
+	}
+	root := home(t)
+	p := fakemodel.NewAnthropic(t)
+	a := launch(t, start{root: root, env: append(p.Env(), "GITHUB_TOKEN=a-token-of-a-test")})
+	a.initialize()
+	skill := filepath.Join(root, "zeph/skills/release")
+	write(t, filepath.Join(skill, "references/notes.md"), "One line for each change.\n")
+	for i, want := range []string{"Write the notes", "It uses secrets"} {
+		write(t, filepath.Join(skill, "SKILL.md"), samples[i])
+		s := a.open()
+		a.wants(a.turnOf(s, "/skills"), "`release` (yours): trusted, offered. `Cut a release`")
+		a.wants(a.turnOf(s, `/load_skill {"name": "release"}`), want)
+		calls := pageCall.FindAllStringSubmatch(string(page), -1)
+		if len(calls) != 3 {
+			t.Fatalf("the page has the calls %q", calls)
+		}
+		for _, c := range calls {
+			if c[1] == "invoke_skill" {
+				p.Then(fakemodel.Answer(fakemodel.Say("Released.")))
+			}
+			if text := a.turnOf(s, "/"+c[1]+" "+c[2]); strings.Contains(text, `"status":"failed"`) {
+				t.Errorf("%s: %s", c[0], text)
+			}
+		}
+	}
+	if n := len(p.Requests()); n != 2 {
+		t.Errorf("%d requests to the model", n)
 	}
 }

@@ -103,7 +103,7 @@ func TestLocalEnvironment(t *testing.T) {
 		t.Errorf("got %q, %v, want %q", got.Text, err, want)
 	}
 	// The secrets of a skill are set for its commands alone.
-	for _, c := range []Command{{Secrets: []string{"MY_TOKEN=of the skill"}}, {Secrets: []string{"MY_TOKEN=of the skill"}, ReadOnly: true}, {}} {
+	for _, c := range []Command{{Secrets: []string{"MY_TOKEN=of the skill"}}, {}} {
 		c.Line, c.Dir = `echo "$MY_TOKEN"`, "/"
 		want := "\n"
 		if len(c.Secrets) > 0 {

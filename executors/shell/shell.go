@@ -163,8 +163,8 @@ func (e *Executor) Execute(ctx context.Context, call *executors.Call) (executors
 	return e.tools.Execute(ctx, call)
 }
 
-func (e *Executor) prepare(_ context.Context, _ *executors.Call, in bashInput) (executors.Card, error) {
-	if f := e.check(in); f != nil {
+func (e *Executor) prepare(_ context.Context, call *executors.Call, in bashInput) (executors.Card, error) {
+	if f := e.check(call, in); f != nil {
 		return executors.Card{}, f
 	}
 	title := executors.Quoted(executors.WholeLine(in.Command))
@@ -182,14 +182,11 @@ func (e *Executor) prepare(_ context.Context, _ *executors.Call, in bashInput) (
 }
 
 func (e *Executor) execute(ctx context.Context, call *executors.Call, in bashInput) (executors.Result, error) {
-	if f := e.check(in); f != nil {
+	if f := e.check(call, in); f != nil {
 		return f.Result(), nil
 	}
 	if f := e.directory(); f != nil {
 		return f.Result(), nil
-	}
-	if in.Background && len(call.Env) > 0 { // it would keep them for longer than the skill runs
-		return executors.Failf(executors.PolicyBlocked, "a command with the secrets of a skill does not run in the background"), nil
 	}
 	snap, note, err := e.begin(ctx, call, in)
 	switch {
@@ -246,6 +243,9 @@ func (e *Executor) command(call *executors.Call, in bashInput) Command {
 	if call.Judged != nil {
 		cmd.Line, cmd.ReadOnly = call.Judged.Script, call.Judged.ReadOnly
 	}
+	if cmd.ReadOnly { // it was not asked about, and could print them in another form
+		cmd.Secrets = nil
+	}
 	return cmd
 }
 
@@ -277,9 +277,11 @@ func (e *Executor) longer(timeout time.Duration) string {
 	return fmt.Sprintf("Call it with a longer timeout, up to %d seconds. ", e.cfg.MaxTimeout)
 }
 
-// check refuses input that no shell can run.
-func (e *Executor) check(in bashInput) *executors.Failure {
+// check refuses input that no shell can run, or that may not run.
+func (e *Executor) check(call *executors.Call, in bashInput) *executors.Failure {
 	switch {
+	case in.Background && len(call.Env) > 0: // it would keep them for longer than the skill runs
+		return executors.Failuref(executors.PolicyBlocked, "a command with the secrets of a skill does not run in the background")
 	case in.Timeout < 0 || in.Timeout > e.cfg.MaxTimeout:
 		return executors.Failuref(executors.InvalidParameters, "bash: timeout must be from 1 to %d seconds, got %d", e.cfg.MaxTimeout, in.Timeout)
 	case len(in.Command) > maxCommand:

@@ -219,9 +219,17 @@ func TestCommandForTheRunner(t *testing.T) {
 		got = Command{}
 		c := bashCall("")
 		c.Input, c.Env = json.RawMessage(input), []string{"TOKEN=x"}
+		if _, err := e.Prepare(t.Context(), c); (err == nil) != ran {
+			t.Errorf("%s with a secret: %v", input, err)
+		}
 		if res, err := e.Execute(t.Context(), c); err != nil || (len(got.Secrets) == 1) != ran || (res.Category() == executors.PolicyBlocked) == ran {
 			t.Errorf("%s with a secret: got %+v, %s, %v", input, got, res.ForModel(), err)
 		}
+	}
+	c := bashCall("echo $TOKEN | rev")
+	c.Env, c.Judged = []string{"TOKEN=x"}, &executors.Judged{Script: "echo $TOKEN | rev", ReadOnly: true}
+	if _, err := e.Execute(t.Context(), c); err != nil || got.Secrets != nil || !got.ReadOnly {
+		t.Errorf("a command that runs unasked: got %+v, %v", got, err)
 	}
 }
 

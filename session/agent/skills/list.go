@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/approval"
 )
 
@@ -20,14 +21,14 @@ func (s *Set) list() string {
 		trust, state := s.state(skill)
 		fmt.Fprintf(&b, "- `%s` (%s): %s, %s", skill.Name, skill.source.Name, trust, state)
 		if about := oneLine(skill.Description); about != "" {
-			fmt.Fprintf(&b, ". %s", about)
+			fmt.Fprintf(&b, ". %s", executors.Quoted(executors.Shown(about))) // a link of a stranger must not be rendered
 		}
 		b.WriteByte('\n')
 		if len(skill.Tools) > 0 {
-			fmt.Fprintf(&b, "  - tools: `%s`\n", strings.Join(skill.Tools, "`, `"))
+			fmt.Fprintf(&b, "  - tools: %s\n", executors.Quoted(strings.Join(skill.Tools, ", ")))
 		}
 		if len(skill.Secrets) > 0 {
-			fmt.Fprintf(&b, "  - secrets: `%s`\n", strings.Join(skill.Secrets, "`, `"))
+			fmt.Fprintf(&b, "  - secrets: %s\n", executors.Quoted(strings.Join(skill.Secrets, ", ")))
 		}
 	}
 	return b.String() + "\n" + usage

@@ -252,7 +252,7 @@ func TestProject(t *testing.T) {
 		t.Errorf("without a user: %q", next.usable())
 	}
 	for _, tt := range []struct{ rest, want, usable string }{
-		{"", "- `deploy` (.zeph/skills): untrusted, changed since your approval. Ships it.\n  - tools: `Bash(git:*)`, `Read`\n  - secrets: `TOKEN`\n- `pipe` (.zeph/skills): untrusted, cannot be used: ", "mine same test"},
+		{"", "- `deploy` (.zeph/skills): untrusted, changed since your approval. `Ships it.`\n  - tools: `Bash(git:*), Read`\n  - secrets: `TOKEN`\n- `pipe` (.zeph/skills): untrusted, cannot be used: ", "mine same test"},
 		{"trust deploy", "deploy is trusted", "mine same deploy test"},
 		{"", "- `deploy` (.zeph/skills): trusted, approved. ", "mine same deploy test"},
 		{"block test", "test is blocked", "mine same deploy"},
