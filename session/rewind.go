@@ -432,7 +432,9 @@ type RewindRequest struct {
 	Mode      string // files, conversation or both
 	Redo      bool   // takes the last rewind back instead
 	DryRun    bool   // changes nothing
-	Overwrite bool   // also replaces files that are not as the agent left them
+	// Overwrite says whether files that are not as the agent left them are replaced. Nil
+	// means that nothing is changed if there are any.
+	Overwrite *bool
 }
 
 // RewindResult is the answer to a RewindRequest.
@@ -469,10 +471,10 @@ func (s *Sessions) Rewind(ctx context.Context, id string, r RewindRequest) (resu
 			return err
 		}
 		result = RewindResult{Mode: run.event.Mode, Plan: run.plan.Files, Notes: run.plan.Notes, MessagesDropped: max(run.dropped, 0)}
-		if r.DryRun {
+		if r.DryRun || r.Overwrite == nil && len(run.differing()) > 0 {
 			return nil
 		}
-		result.Outcome, err = sess.carryOut(ctx, run, r.Overwrite)
+		result.Outcome, err = sess.carryOut(ctx, run, r.Overwrite != nil && *r.Overwrite)
 		result.Rewound = err == nil
 		return err
 	})

@@ -140,7 +140,7 @@ type rewindParams struct {
 	BeforeMessage json.RawMessage `json:"beforeMessage"`
 	Mode          string          `json:"mode"`
 	DryRun        bool            `json:"dryRun"`
-	Overwrite     bool            `json:"overwrite"`
+	Overwrite     *bool           `json:"overwrite"`
 	Redo          bool            `json:"redo"`
 }
 
@@ -182,7 +182,7 @@ type rewindAnswer struct {
 }
 
 type rewoundFiles struct {
-	Changed []string      `json:"filesChanged"` // absolute paths; those that would change after a dry run
+	Changed []string      `json:"filesChanged"` // absolute paths; those that would change, if nothing was done
 	Differs []rewoundFile `json:"differs"`      // not as the agent left them; changed only with overwrite
 	Failed  []rewoundFile `json:"failed"`
 	Notes   []string      `json:"notes,omitempty"`
@@ -226,9 +226,9 @@ func rewoundOf(result session.RewindResult, r session.RewindRequest) *rewoundFil
 		switch {
 		case f.Lost != "":
 			out.Failed = append(out.Failed, rewoundFile{f.Path, f.Lost})
-		case f.Differs != "" && !(r.Overwrite && result.Rewound):
+		case f.Differs != "" && !(result.Rewound && r.Overwrite != nil && *r.Overwrite):
 			out.Differs = append(out.Differs, rewoundFile{f.Path, f.Differs})
-		case r.DryRun:
+		case !result.Rewound:
 			out.Changed = append(out.Changed, f.Path)
 		}
 	}
