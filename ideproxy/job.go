@@ -72,44 +72,61 @@ func (j *job) poll(ctx context.Context) acp.ExitStatus {
 
 func (j *job) Done() <-chan struct{} { return j.done }
 
-// Look implements shell.Job.
-func (j *job) Look(ctx context.Context, wait time.Duration) (shell.Output, error) {
-	out := shell.Output{Terminal: j.term.ID}
-	over := time.NewTimer(wait)
-	defer over.Stop()
-	for last := wait <= 0; ; {
-		select {
-		case <-j.done: // before the output is requested, which is then complete
-			out.Ended, last = true, true
-			ended(&out, j.status)
-			out.Release = j.term.Release
-		default:
-		}
-		shown, err := j.term.Output(ctx)
-		if err != nil && out.Ended && ctx.Err() == nil {
-			out.Text = "[the editor did not return the output: " + err.Error() + "]"
-			return out, nil
-		}
-		if err != nil {
-			return out, err
-		}
-		text, gap := j.seen.fresh(shown, out.Ended)
-		if last || text != "" {
-			if out.Text = text; gap {
-				out.Text, out.Truncated = headCut+text, true
+// Await implements shell.Job. It polls the terminal only for a match.
+func (j *job) Await(ctx context.Context, enough func(more string) bool) error {
+	seen := j.seen // looks are not concurrent with it
+	for {
+		var poll <-chan time.Time
+		if enough != nil {
+			shown, err := j.term.Output(ctx)
+			if err != nil {
+				return err
 			}
-			out.Stdout = out.Text
-			return out, nil
+			if text, _ := seen.fresh(shown, false); text != "" && enough(text) {
+				return nil
+			}
+			poll = time.After(lookEvery)
 		}
 		select {
-		case <-time.After(lookEvery):
+		case <-poll:
 		case <-j.done:
-		case <-over.C:
-			last = true
+			return nil
 		case <-ctx.Done():
-			return out, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
 	}
+}
+
+// Exit implements shell.Job.
+func (j *job) Exit() shell.Output {
+	out := shell.Output{Ended: true}
+	ended(&out, j.status)
+	return out
+}
+
+// Look implements shell.Job.
+func (j *job) Look(ctx context.Context) (shell.Output, error) {
+	out := shell.Output{Terminal: j.term.ID}
+	select {
+	case <-j.done: // before the output is requested, which is then complete
+		out = j.Exit()
+		out.Terminal, out.Release = j.term.ID, j.term.Release
+	default:
+	}
+	shown, err := j.term.Output(ctx)
+	if err != nil && out.Ended && ctx.Err() == nil {
+		out.Text = "[the editor did not return the output: " + err.Error() + "]"
+		return out, nil
+	}
+	if err != nil {
+		return out, err
+	}
+	text, gap := j.seen.fresh(shown, out.Ended)
+	if out.Text = text; gap {
+		out.Text, out.Truncated = headCut+text, true
+	}
+	out.Stdout = out.Text
+	return out, nil
 }
 
 // Stop implements shell.Job. If the command does not end, Stop leaves the

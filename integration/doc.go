@@ -16,7 +16,7 @@
 //	keys, sessions, store, replay, recording   stored data
 //	turns, prompts, cancel, crowd, steering    prompt turns
 //	permissions*, policy, managed, answers     what calls may do
-//	options, toolset, shell                    tools and settings
+//	options, toolset, shell, background        tools and settings
 //	capabilities, editors, acpx                differences between clients
 //	mcp, mcp_*                                 MCP servers, also hostile ones
 //	models, wire, failures, requests           models and providers

@@ -53,6 +53,7 @@ func commands() []command {
 		{name: "mcp", description: "Show the MCP servers and their tools", run: (*Session).mcp},
 		{name: "trust", description: "Show the levels of trust, or set one", hint: "[set SUBJECT LEVEL | reset SUBJECT]", run: (*Session).trust},
 		{name: "permissions", description: "Show the remembered answers of this project", run: (*Session).permissions},
+		{name: "jobs", description: "Show the commands in the background, or stop them", hint: "[stop ID | stop all]", run: (*Session).jobs},
 		{name: "hooks", description: "Show the hooks and their last runs", run: (*Session).hooks},
 		{name: "skills", description: "Show the skills with their source, trust and state", run: (*Session).listSkills},
 		{name: "skill", description: "Approve a skill, or block it", hint: "trust|block NAME", run: (*Session).skill},
@@ -337,6 +338,16 @@ func (s *Session) hooks(ctx context.Context, _ string) (string, error) {
 		return "There are no hooks.", nil
 	}
 	return tools.Hooks(ctx), nil
+}
+
+func (s *Session) jobs(ctx context.Context, rest string) (string, error) {
+	s.mu.Lock()
+	tools := s.keeper
+	s.mu.Unlock()
+	if tools == nil {
+		return "There are no commands in the background.", nil
+	}
+	return tools.Jobs(ctx, rest), nil
 }
 
 func (s *Session) mcp(context.Context, string) (string, error) {

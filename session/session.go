@@ -92,6 +92,8 @@ type Tools interface {
 	Permissions() string
 	// Hooks describes the hooks, in Markdown. It may ask the user to approve some.
 	Hooks(context.Context) string
+	// Jobs carries out the rest of the command /jobs, and returns the reply.
+	Jobs(ctx context.Context, rest string) string
 	// Policy answers the command /policy, in Markdown.
 	Policy(ctx context.Context, rest string) string
 	// Commands returns the commands that MCP servers offer.

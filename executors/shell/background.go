@@ -5,6 +5,7 @@ import (
 	_ "embed" // the descriptions of the tools
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -25,10 +26,9 @@ var outputDescription string
 var stopDescription string
 
 const (
-	firstLook   = 500 * time.Millisecond // how long a start waits for an early end
-	longestWait = 30 * time.Second       // of one bash_output
-	stopTime    = 1500 * time.Millisecond
-	lastLook    = 200 * time.Millisecond // at a discarded job, to release its output
+	firstLook = 500 * time.Millisecond // how long a start waits for an early end
+	stopTime  = 1500 * time.Millisecond
+	lastLook  = 200 * time.Millisecond // at a discarded job, to release its output
 )
 
 // background are the commands of one session that run in the background.
@@ -47,7 +47,8 @@ type job struct {
 	id    string
 	line  string
 	began time.Time
-	run   Job // nil while it is being started
+	run   Job  // nil while it is being started
+	told  bool // Finished has returned its end
 
 	looking chan struct{} // holds a token while a look is going on
 }
@@ -67,9 +68,9 @@ func (j *job) running() bool {
 
 // String names the job for people and for the model.
 func (j *job) String() string {
-	state := "ended; bash_output shows how"
-	if j.running() {
-		state = "running for " + seconds(time.Since(j.began))
+	state := "running for " + seconds(time.Since(j.began))
+	if !j.running() {
+		state = j.run.Exit().state() + "; bash_output shows its output"
 	}
 	return fmt.Sprintf("%s: %s (%s)", j.id, brief(j.line), state)
 }
@@ -141,7 +142,7 @@ func discard(ctx context.Context, run Job) {
 	run.Stop(ctx)
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
 	defer cancel()
-	out, _ := run.Look(last, 0)
+	out, _ := run.Look(last)
 	out.Full.Close()
 	if out.Release != nil {
 		out.Release()
@@ -256,12 +257,13 @@ func (e *Executor) start(ctx context.Context, call *executors.Call, in bashInput
 		}
 		return executors.Failf(executors.PermanentFailure, "the session was closed"), nil
 	}
-	return e.look(ctx, call, j, 0, true, note)
+	return e.look(ctx, call, j, looking{first: true, note: note})
 }
 
 type outputInput struct {
-	ID   string `json:"id"`
-	Wait int    `json:"wait,omitempty" jsonschema:"minimum=0,maximum=30"`
+	ID    string `json:"id"`
+	Wait  int    `json:"wait,omitempty" jsonschema:"minimum=0,maximum=600"` // in seconds
+	Until string `json:"until,omitempty"`
 }
 
 func (e *Executor) prepareOutput(_ context.Context, call *executors.Call, in outputInput) (executors.Card, error) {
@@ -273,8 +275,11 @@ func (e *Executor) output(ctx context.Context, call *executors.Call, in outputIn
 	if f != nil {
 		return f.Result(), nil
 	}
-	wait := min(max(time.Duration(in.Wait)*time.Second, 0), longestWait)
-	return e.look(ctx, call, j, wait, false, "")
+	until, f := in.until()
+	if f != nil {
+		return f.Result(), nil
+	}
+	return e.look(ctx, call, j, looking{wait: in.wait(), until: until})
 }
 
 type stopInput struct {
@@ -296,7 +301,7 @@ func (e *Executor) stop(ctx context.Context, call *executors.Call, in stopInput)
 	defer done()
 	ran := j.running()
 	j.run.Stop(stopping)
-	res, err := e.look(ctx, call, j, 0, false, "")
+	res, err := e.look(ctx, call, j, looking{})
 	if ran && res.Failure == nil {
 		res.Failed = false // it was meant to end
 	}
@@ -316,10 +321,17 @@ func (e *Executor) jobCard(call *executors.Call, id string) (executors.Card, err
 	return executors.Card{Title: verb + id + " " + executors.Quoted(executors.WholeLine(j.line)), Kind: executors.KindExecute}, nil
 }
 
+// looking is the occasion of a look.
+type looking struct {
+	first bool           // in the call that started the job
+	note  string         // a line of that call
+	wait  time.Duration  // for the end of the job, or for until
+	until *regexp.Regexp // ends the wait; may be nil
+}
+
 // look returns the output of a job since the last look, with the state of the job
-// as its last line. first is set for the call that started the job; note is a line
-// of that call.
-func (e *Executor) look(ctx context.Context, call *executors.Call, j *job, wait time.Duration, first bool, note string) (executors.Result, error) {
+// as its last line.
+func (e *Executor) look(ctx context.Context, call *executors.Call, j *job, why looking) (executors.Result, error) {
 	select {
 	case j.looking <- struct{}{}:
 		defer func() { <-j.looking }()
@@ -330,7 +342,12 @@ func (e *Executor) look(ctx context.Context, call *executors.Call, j *job, wait 
 		return f.Result(), nil
 	}
 	began := time.Now()
-	out, err := j.run.Look(ctx, wait)
+	state, err := e.await(ctx, call, j, why)
+	if err != nil {
+		return executors.Result{}, err
+	}
+	waited := time.Since(began)
+	out, err := j.run.Look(ctx)
 	if err != nil {
 		if ctx.Err() != nil && !errors.Is(err, context.DeadlineExceeded) {
 			return executors.Result{Done: out.Release}, context.Cause(ctx)
@@ -343,22 +360,25 @@ func (e *Executor) look(ctx context.Context, call *executors.Call, j *job, wait 
 		e.background.forget(j, out.state())
 		end = out.ending(nil)
 		if out.ReadOnly {
-			note = executors.JoinLines(note, e.limited.note(j.line, out))
+			why.note = executors.JoinLines(why.note, e.limited.note(j.line, out))
 		}
 		end.note = "[" + out.state() + "]"
-	case first:
+	case why.first:
 		end.note = fmt.Sprintf("[%s runs in the background: bash_output %s shows more, bash_stop %s ends it]", j.id, j.id, j.id)
 	default:
 		end.note = "[running for " + seconds(time.Since(j.began)) + "]"
+		if state != "" {
+			end.note = "[running for " + seconds(time.Since(j.began)) + "; " + state + "]"
+		}
 	}
-	if out.Text == "" && out.Full == nil && !first {
+	if out.Text == "" && out.Full == nil && !why.first {
 		out.Text = "(no new output)\n"
-		if waited := time.Since(began); waited >= time.Second && !out.Ended {
+		if waited >= time.Second && !out.Ended {
 			out.Text = fmt.Sprintf("(no new output in %s)\n", seconds(waited))
 		}
 	}
-	out.Note = executors.JoinLines(out.Note, note)
-	if !first {
+	out.Note = executors.JoinLines(out.Note, why.note)
+	if !why.first {
 		out.Terminal = "" // the call that started it shows it
 	}
 	res := out.result(end, e.cfg.MaxOutputChars)

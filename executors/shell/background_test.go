@@ -28,7 +28,7 @@ func (f *fake) Background(_ context.Context, c Command) (Job, error) {
 	if f.err != nil {
 		return nil, f.err
 	}
-	j := &fakeJob{done: make(chan struct{}), more: make(chan struct{}, 1), kept: newCapture(c.Limit)}
+	j := &fakeJob{done: make(chan struct{}), kept: newCapture(c.Limit)}
 	f.mu.Lock()
 	f.jobs = append(f.jobs, j)
 	f.mu.Unlock()
@@ -41,7 +41,7 @@ func (f *fake) Background(_ context.Context, c Command) (Job, error) {
 type fakeJob struct {
 	mu       sync.Mutex
 	kept     *process.Capture
-	more     chan struct{}
+	waits    []*wait
 	done     chan struct{}
 	exit     Output
 	stopped  int
@@ -53,9 +53,8 @@ func (j *fakeJob) write(s string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.kept.Add([]byte(s))
-	select {
-	case j.more <- struct{}{}:
-	default:
+	for _, w := range j.waits {
+		w.see(s)
 	}
 }
 
@@ -63,25 +62,36 @@ func (j *fakeJob) end(code int) { j.exit.ExitCode = &code; close(j.done) }
 
 func (j *fakeJob) Done() <-chan struct{} { return j.done }
 
-func (j *fakeJob) Look(ctx context.Context, wait time.Duration) (Output, error) {
+func (j *fakeJob) Await(ctx context.Context, enough func(string) bool) error {
+	w := &wait{enough: enough, found: make(chan struct{})}
+	j.mu.Lock()
+	if enough != nil {
+		w.see(j.kept.Text())
+		j.waits = append(j.waits, w)
+	}
+	j.mu.Unlock()
+	select {
+	case <-w.found:
+	case <-j.done:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+func (j *fakeJob) Exit() Output { return j.exit }
+
+func (j *fakeJob) Look(ctx context.Context) (Output, error) {
 	if j.lookErr != nil {
 		return Output{}, j.lookErr
 	}
-	select {
-	case <-j.more:
-	case <-j.done:
-	case <-time.After(wait):
-	case <-ctx.Done():
+	if ctx.Err() != nil {
 		return Output{}, context.Cause(ctx)
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	out := captured(j.kept)
 	j.kept = newCapture(0)
-	select {
-	case <-j.more:
-	default:
-	}
 	select {
 	case <-j.done:
 		out.Ended, out.ExitCode, out.Signal = true, j.exit.ExitCode, j.exit.Signal
@@ -144,19 +154,16 @@ func TestBackground(t *testing.T) {
 		}
 		time.AfterFunc(3*time.Second, func() { j.write("three\n") })
 		wait := call(ToolOutput, `{"id":"bg1","wait":30}`)
-		if got := run(t, e, wait); got.ForModel() != "three\n[running for 15 s]" {
+		if got := run(t, e, wait); got.ForModel() != "three\n[running for 42 s]" {
 			t.Errorf("got %+v", got)
 		}
-		if got := run(t, e, wait); got.ForModel() != "(no new output in 30 s)\n[running for 45 s]" {
+		if got := run(t, e, wait); got.ForModel() != "(no new output in 30 s)\n[running for 72 s]" {
 			t.Errorf("got %+v", got)
 		}
 		time.AfterFunc(time.Second, func() { j.write("bye"); j.end(3) })
-		got = run(t, e, call(ToolOutput, `{"id":"bg1","wait":9}`))
-		if !strings.HasPrefix(got.ForModel(), "bye\n[") {
+		got = run(t, e, call(ToolOutput, `{"id":"bg1","wait":600}`))
+		if !strings.HasPrefix(got.ForModel(), "bye\n[") || time.Since(begin) > 80*time.Second {
 			t.Errorf("got %+v", got)
-		}
-		if strings.Contains(got.ForModel(), "running") { // the output came a moment before the end
-			got = run(t, e, wait)
 		}
 		if !strings.HasSuffix(got.ForModel(), "[exit 3]") || !got.Failed || got.Category() != "" {
 			t.Errorf("got %+v", got)
@@ -253,7 +260,7 @@ func TestMaxBackground(t *testing.T) {
 			}
 		}
 		f.jobs[0].end(0) // its end is not seen yet
-		if got := run(t, e, call(Tool, npm)); !strings.Contains(got.ForModel(), "bg1: npm run dev (ended; bash_output shows how)") || e.Running() != 1 {
+		if got := run(t, e, call(Tool, npm)); !strings.Contains(got.ForModel(), "bg1: npm run dev (exit 0; bash_output shows its output)") || e.Running() != 1 {
 			t.Errorf("got %q", got.ForModel())
 		}
 		run(t, e, call(ToolOutput, `{"id":"bg1"}`))

@@ -37,15 +37,17 @@ func TestBackgroundProcessReads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := ""
-	for text != "up\né\n" {
-		out, err := j.Look(t.Context(), 10*time.Second)
-		if err != nil || out.Ended || out.Stdout != out.Text {
-			t.Fatalf("got %+v, %v", out, err)
-		}
-		text += out.Text
+	all := ""
+	upTo := func(text string) func(string) bool {
+		return func(more string) bool { all += more; return all == text }
 	}
-	if out, err := j.Look(t.Context(), 0); err != nil || out.Text != "" || out.Ended {
+	if err := j.Await(t.Context(), upTo("up\né\n")); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := j.Look(t.Context()); err != nil || out.Ended || out.Text != "up\né\n" || out.Stdout != out.Text {
+		t.Fatalf("got %+v, %v", out, err)
+	}
+	if out, err := j.Look(t.Context()); err != nil || out.Text != "" || out.Ended {
 		t.Errorf("got %+v, %v", out, err)
 	}
 	w, err := os.OpenFile(next, os.O_WRONLY, 0)
@@ -53,8 +55,17 @@ func TestBackgroundProcessReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Close()
-	<-j.Done()
-	if out, err := j.Look(t.Context(), 10*time.Second); err != nil || out.Text != "more\n" || !out.Ended || *out.ExitCode != 5 {
+	all = ""
+	if err := j.Await(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if exit := j.Exit(); *exit.ExitCode != 5 {
+		t.Errorf("exit %+v", exit)
+	}
+	if err := j.Await(t.Context(), upTo("more\n")); err != nil || all != "more\n" {
+		t.Errorf("a wait after the end saw %q, %v", all, err)
+	}
+	if out, err := j.Look(t.Context()); err != nil || out.Text != "more\n" || !out.Ended || *out.ExitCode != 5 {
 		t.Errorf("got %+v, %v", out, err)
 	}
 }
@@ -98,7 +109,7 @@ func TestBackgroundOutputIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-j.Done()
-	out, err := j.Look(t.Context(), 0)
+	out, err := j.Look(t.Context())
 	if err != nil || !out.Ended || out.Full == nil || !out.Truncated || out.Lost != 33554432+int64(len("first\n\nlast\n"))-4<<20 {
 		t.Fatalf("got %+v, %v", out, err)
 	}

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,17 +14,24 @@ import (
 type Job interface {
 	// Done is closed when the command has ended and its output is complete.
 	Done() <-chan struct{}
+	// Await waits until the command has ended, or until enough returns true. enough is
+	// called with the output since the last look, and then with each further piece; nil
+	// waits for the end alone. When ctx ends first it returns the cause of ctx. The
+	// output stays for the next look.
+	Await(ctx context.Context, enough func(more string) bool) error
 	// Look returns the output since the last look, and how the command ended if Done
-	// is closed. Without new output it waits for some, at most wait. When ctx ends
-	// first it returns the cause of ctx, and no output is lost.
-	Look(ctx context.Context, wait time.Duration) (Output, error)
+	// is closed. When ctx ends first it returns the cause of ctx, and no output is
+	// lost.
+	Look(ctx context.Context) (Output, error)
+	// Exit returns how the command ended, without output. Done must be closed.
+	Exit() Output
 	// Stop ends the command with all its children, so that Done is closed when it
 	// returns, or when ctx ends.
 	Stop(ctx context.Context)
 }
 
-// burst is how long a look goes on after the first output: most programs write more
-// than one line at a time.
+// burst is how long a wait goes on after a match: most programs write more than one line
+// at a time.
 const burst = 50 * time.Millisecond
 
 // Background starts a command that runs until it ends or is stopped. Up to c.Limit
@@ -32,7 +40,7 @@ func (l Local) Background(ctx context.Context, c Command) (Job, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	j := &localJob{readOnly: c.ReadOnly && l.ReadOnly != nil, limit: c.Limit, kept: newCapture(c.Limit), more: make(chan struct{}, 1)}
+	j := &localJob{readOnly: c.ReadOnly && l.ReadOnly != nil, limit: c.Limit, kept: newCapture(c.Limit)}
 	var err error
 	if j.process, err = l.startShell(c, process.Program{Sink: j.write}); err != nil {
 		return nil, err
@@ -44,10 +52,24 @@ type localJob struct {
 	process  *process.Process
 	readOnly bool // enforced by the kernel
 	limit    int
-	more     chan struct{} // holds one token if there is new output
 
-	mu   sync.Mutex
-	kept *process.Capture // since the last look
+	mu    sync.Mutex
+	kept  *process.Capture // since the last look
+	waits []*wait          // running Awaits
+}
+
+// wait is one Await for a match.
+type wait struct {
+	enough func(more string) bool // called with the lock of its job
+	found  chan struct{}          // closed once it returned true; enough is nil then
+}
+
+// see passes output to the wait.
+func (w *wait) see(text string) {
+	if w.enough != nil && w.enough(text) {
+		w.enough = nil
+		close(w.found)
+	}
 }
 
 func (j *localJob) write(text []byte) {
@@ -55,42 +77,63 @@ func (j *localJob) write(text []byte) {
 		return
 	}
 	j.mu.Lock()
+	defer j.mu.Unlock()
 	j.kept.Add(text)
-	j.mu.Unlock()
-	select {
-	case j.more <- struct{}{}:
-	default:
+	for _, w := range j.waits {
+		w.see(string(text))
 	}
 }
 
 func (j *localJob) Done() <-chan struct{} { return j.process.Done() }
 
-func (j *localJob) Look(ctx context.Context, wait time.Duration) (Output, error) {
-	over := time.NewTimer(wait)
-	defer over.Stop()
+// Await implements Job.
+func (j *localJob) Await(ctx context.Context, enough func(more string) bool) error {
+	w := &wait{enough: enough, found: make(chan struct{})}
+	if enough != nil {
+		j.mu.Lock()
+		w.see(j.kept.Text())
+		j.waits = append(j.waits, w)
+		j.mu.Unlock()
+		defer j.forget(w)
+	}
 	select {
-	case <-j.more:
+	case <-w.found:
 		select {
 		case <-j.Done():
 		case <-ctx.Done():
-		case <-time.After(min(burst, wait)):
+		case <-time.After(burst):
 		}
 	case <-j.Done():
 	case <-ctx.Done():
-	case <-over.C:
+		return context.Cause(ctx)
 	}
+	return nil
+}
+
+func (j *localJob) forget(w *wait) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.waits = slices.DeleteFunc(j.waits, func(other *wait) bool { return other == w })
+}
+
+// Exit implements Job.
+func (j *localJob) Exit() Output {
+	out := Output{Ended: true}
+	if _, _, exit := j.process.Output(); exit != nil {
+		out.ExitCode, out.Signal = exit.Code, exit.Signal
+	}
+	return out
+}
+
+// Look implements Job.
+func (j *localJob) Look(ctx context.Context) (Output, error) {
 	if ctx.Err() != nil {
-		j.wake()
 		return Output{}, context.Cause(ctx)
 	}
 	_, _, exit := j.process.Output() // before the output is read, which is then complete
 	j.mu.Lock()
 	kept := j.kept
 	j.kept = newCapture(j.limit)
-	select {
-	case <-j.more:
-	default:
-	}
 	j.mu.Unlock()
 	out := captured(kept)
 	out.ReadOnly = j.readOnly
@@ -104,14 +147,6 @@ func (j *localJob) Look(ctx context.Context, wait time.Duration) (Output, error)
 		out.ExitCode, out.Signal = exit.Code, exit.Signal
 	}
 	return out, nil
-}
-
-// wake puts the token back.
-func (j *localJob) wake() {
-	select {
-	case j.more <- struct{}{}:
-	default:
-	}
 }
 
 func (j *localJob) Stop(ctx context.Context) {

@@ -67,6 +67,9 @@ func cutAll(said []string, bound int) []string {
 	return out
 }
 
+// backgroundMark begins a text on commands in the background.
+const backgroundMark = "[background] "
+
 // wordsOf returns the user's words in a prompt. Attachments are reduced to
 // their names.
 func wordsOf(m llm.Message) string {
@@ -74,7 +77,7 @@ func wordsOf(m llm.Message) string {
 	memory := transcript.MemoryLine(m)
 	for i, b := range m.Blocks {
 		text := b.Text
-		if i == 0 && transcript.TellsMode(m) || i == memory || strings.HasPrefix(text, hookMark) {
+		if i == 0 && transcript.TellsMode(m) || i == memory || strings.HasPrefix(text, hookMark) || strings.HasPrefix(text, backgroundMark) {
 			continue
 		}
 		if strings.HasPrefix(text, "[The user attached ") || strings.HasPrefix(text, "[The user refers to ") {

@@ -129,7 +129,7 @@ func (a *App) agent(cfg config.Config, s session.Setup, in sessionDirs, tools ex
 			Keep:    func(ctx context.Context, text string) (string, bool) { return kept.long.Keep(ctx, s.ID, text) },
 		},
 		Helpers: agent.Helpers{Reformat: models.reformatter, Compactor: models.compaction, Open: a.model},
-		System:  kept.system.text, Toolset: kept.set, Off: kept.off, Hooks: kept.hooks, Ready: kept.ready, News: kept.tasks.news,
+		System:  kept.system.text, Toolset: kept.set, Off: kept.off, Hooks: kept.hooks, Ready: kept.ready, News: kept.news,
 	}
 }
 

@@ -59,6 +59,12 @@ func (c *Capture) spool(text []byte) {
 	}
 }
 
+// Text returns the kept text, without its middle if that was dropped.
+func (c *Capture) Text() string {
+	_, end, _ := c.end.parts()
+	return c.full.Window(0, c.full.Size()) + end
+}
+
 // Finish returns the kept text, with a line in place of dropped text. The Capture
 // must not be used after that.
 func (c *Capture) Finish() Captured {
