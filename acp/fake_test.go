@@ -88,7 +88,7 @@ type fakeTurn struct {
 	s   *fakeSession
 }
 
-func (s *fakeSession) Begin(ctx context.Context) Turn {
+func (s *fakeSession) Begin(ctx context.Context, _ []ContentBlock) Turn {
 	ctx, cancel := context.WithCancelCause(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -111,7 +111,7 @@ func (s *Server) prompt(ctx context.Context, p PromptRequest) (secondPhase, erro
 	if err != nil {
 		return secondPhase{}, err
 	}
-	turn := sess.Begin(ctx)
+	turn := sess.Begin(ctx, p.Prompt)
 	return secondPhase{sent: func(context.Context) { turn.End() }, run: func() (any, error) {
 		reason, err := turn.Run(p.Prompt)
 		if errors.Is(err, ErrTurnCancelled) || errors.Is(err, ErrClosed) {

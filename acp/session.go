@@ -35,9 +35,9 @@ type Session interface {
 	ID() string
 	// State returns the settings that the client shows.
 	State() SessionState
-	// Begin reserves a place in the session's queue of turns. End of the turn
-	// frees it.
-	Begin(ctx context.Context) Turn
+	// Begin reserves a place in the session's queue of turns, for the prompt that Run
+	// will get. End of the turn frees it.
+	Begin(ctx context.Context, prompt []ContentBlock) Turn
 	// Steer adds a text to the turn that runs or is about to. It returns false if there
 	// is no such turn, or if it takes no texts.
 	Steer(prompt []ContentBlock) (Steering, bool)

@@ -40,14 +40,14 @@ func TestCancelledInTheQueueIsStored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, queued := sess.Begin(t.Context()), sess.Begin(t.Context())
+	before, queued := sess.Begin(t.Context(), nil), sess.Begin(t.Context(), nil)
 	sess.Cancel()
 	if _, err := queued.Run([]acp.ContentBlock{acp.TextBlock("second")}); err == nil {
 		t.Error("it ran")
 	}
 	queued.End()
 	before.End()
-	after := sess.Begin(t.Context()).(*turn)
+	after := sess.Begin(t.Context(), nil).(*turn)
 	if err := after.wait(); err != nil {
 		t.Fatal(err)
 	}

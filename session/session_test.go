@@ -93,7 +93,7 @@ type outcome struct {
 
 // start begins a turn at once and runs it in a goroutine.
 func start(ctx context.Context, s acp.Session, prompt string) <-chan outcome {
-	t := s.Begin(ctx)
+	t := s.Begin(ctx, []acp.ContentBlock{acp.TextBlock(prompt)})
 	done := make(chan outcome, 1)
 	go func() {
 		reason, err := t.Run([]acp.ContentBlock{acp.TextBlock(prompt)})

@@ -74,17 +74,16 @@ func (t *turn) closeInbox(err error) {
 	t.inbox.Close(err)
 }
 
-// steers carries out a prompt that is the command to steer, if an earlier turn runs. It
-// returns false if the prompt needs a turn of its own.
-func (t *turn) steers(prompt []acp.ContentBlock) bool {
+// steerBy adds the text of the command to steer to the running turn. It returns nil if
+// the prompt needs a turn of its own.
+func (s *Session) steerBy(prompt []acp.ContentBlock) *agent.Addition {
 	name, rest := local.Slash(strings.TrimSpace(transcript.Typed(prompt)))
-	if name != steerCommand || strings.TrimSpace(rest) == "" || transcript.Attached(prompt) > 0 {
-		return false
+	rest = strings.TrimSpace(rest)
+	if name != steerCommand || rest == "" || transcript.Attached(prompt) > 0 {
+		return nil
 	}
-	running := t.session.current()
-	if running == nil || running == t {
-		return false
+	if running := s.current(); running != nil {
+		return running.inbox.Add([]acp.ContentBlock{acp.TextBlock(rest)})
 	}
-	t.added = running.inbox.Add([]acp.ContentBlock{acp.TextBlock(strings.TrimSpace(rest))})
-	return t.added != nil && t.added.Wait(t.ctx) == nil
+	return nil
 }

@@ -25,8 +25,14 @@ type turn struct {
 	done    chan struct{}      // closed when this turn and all earlier ones have ended
 }
 
-// Begin appends a turn to the queue.
-func (s *Session) Begin(ctx context.Context) acp.Turn { return s.begin(ctx, false) }
+// Begin appends a turn to the queue. If the prompt is the command to steer, its text
+// joins the running turn at once.
+func (s *Session) Begin(ctx context.Context, prompt []acp.ContentBlock) acp.Turn {
+	added := s.steerBy(prompt)
+	t := s.begin(ctx, false)
+	t.added = added
+	return t
+}
 
 func (s *Session) begin(ctx context.Context, load bool) *turn {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -60,7 +66,7 @@ func (t *turn) wait() error {
 // Run waits for the earlier turns and runs the prompt.
 func (t *turn) Run(prompt []acp.ContentBlock) (reason acp.StopReason, err error) {
 	defer func() { t.closeInbox(err) }()
-	if t.steers(prompt) {
+	if t.added != nil && t.added.Wait(t.ctx) == nil {
 		return acp.StopEndTurn, nil
 	}
 	if err := t.wait(); err != nil {
