@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -94,6 +95,17 @@ func TestHostileSkillFiles(t *testing.T) {
 		"a link of the directory": func(_ *testing.T, work, outside string) error {
 			return os.Symlink(filepath.Dir(outside), filepath.Join(work, ".agents"))
 		},
+		"hidden by the user": func(t *testing.T, work, _ string) error {
+			write(t, filepath.Join(work, ".zeph/skills/evil/SKILL.md"), "---\ndescription: "+secret+"\n---\n")
+			return nil
+		},
+		"too many": func(t *testing.T, work, _ string) error {
+			write(t, filepath.Join(work, ".claude/skills/evil/SKILL.md"), "---\ndescription: "+secret+"\n---\n")
+			for i := range 1000 {
+				write(t, filepath.Join(work, ".claude/skills", fmt.Sprint("s", i)), "")
+			}
+			return nil
+		},
 		"too large": func(t *testing.T, work, _ string) error {
 			write(t, filepath.Join(work, ".claude/skills/evil/SKILL.md"), "---\ndescription: "+secret+"\n---\n")
 			return os.Truncate(filepath.Join(work, ".claude/skills/evil/SKILL.md"), 1<<40)
@@ -109,7 +121,7 @@ func TestHostileSkillFiles(t *testing.T) {
 				t.Skip("no such file here:", err)
 			}
 			p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("1", "load_skill", map[string]string{"name": "evil"})), fakemodel.Answer(fakemodel.Say("One.")), fakemodel.Answer(fakemodel.Say("Two.")))
-			a := launch(t, start{root: root, env: p.Env()})
+			a := launch(t, start{root: root, env: p.Env(), config: "[tools.file]\ndeny_read = [\"**/.zeph/**\"]\n"})
 			a.initialize()
 			s := a.open()
 			a.turnAnswering(s, "hello", "allow_always")

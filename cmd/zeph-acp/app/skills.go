@@ -3,6 +3,9 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -92,6 +95,9 @@ func (p projectDir) resolve(name string) (string, error) {
 	if err == nil {
 		_, err = p.roots.Lstat(real)
 	}
+	if errors.Is(asNotPermitted(err), prompt.ErrDenied) { // hidden by the user's own rules
+		err = fs.ErrNotExist
+	}
 	return real, err
 }
 
@@ -125,7 +131,12 @@ func (p projectDir) ReadDir(name string) ([]fs.DirEntry, error) {
 		return nil, err
 	}
 	defer d.Close()
-	entries, _, err := d.ReadDir(-1)
+	entries, _, err := d.ReadDir(maxNames + 1)
+	if len(entries) > maxNames { // a part of them could not be compared
+		err = fmt.Errorf("more than %d names", maxNames)
+	} else if errors.Is(err, io.EOF) {
+		err = nil
+	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
 	return entries, err
 }

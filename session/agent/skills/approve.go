@@ -3,6 +3,7 @@ package skills
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"path"
 	"slices"
@@ -71,17 +72,25 @@ func (s *Set) look() {
 	}
 }
 
+// maxTotal limits the bytes of all skills of a repository: the first prompt waits for their
+// hashes.
+const maxTotal = 64 << 20
+
 // projects returns the skills of the repository, and what the user approves of each. A
 // skill whose files cannot be read is left out.
 func (s *Set) projects() (skills []Skill, subjects []approval.Subject) {
 	s.mu.Lock()
 	all := slices.Clone(s.all)
 	s.mu.Unlock()
+	var total int64
 	for _, skill := range all {
-		if !skill.source.Project {
+		if !skill.source.Project || total > maxTotal {
 			continue
 		}
-		subject, _, err := s.subject(skill, "")
+		subject, c, err := s.subject(skill, "")
+		if total += c.bytes; err == nil && total > maxTotal {
+			err = fmt.Errorf("the skills of the project have more than %d MiB", maxTotal>>20)
+		}
 		if err != nil {
 			s.o.Warn(executors.Shown("The skill " + skill.Name + " of " + skill.source.Name + " is left out: " + err.Error()))
 			continue
@@ -92,11 +101,10 @@ func (s *Set) projects() (skills []Skill, subjects []approval.Subject) {
 }
 
 // subject returns the part of the repository that the user approves: all files of the
-// skill as they are now, with the text of the file keep.
-func (s *Set) subject(skill Skill, keep string) (subject approval.Subject, kept []byte, err error) {
-	c, err := skill.content(keep)
-	if err != nil {
-		return subject, nil, err
+// skill as they are now. The content has the text of the file keep.
+func (s *Set) subject(skill Skill, keep string) (subject approval.Subject, c content, err error) {
+	if c, err = skill.content(keep); err != nil {
+		return subject, c, err
 	}
 	text, err := json.MarshalIndent(struct {
 		Name        string   `json:"name"`
@@ -108,7 +116,7 @@ func (s *Set) subject(skill Skill, keep string) (subject approval.Subject, kept 
 	return approval.Subject{
 		Verb: "Use", Kind: "skills", What: "the skill " + skill.Name, File: skill.source.Name,
 		Dir: s.o.Dir, Text: string(text), Covers: c.hashes,
-	}, c.kept, err
+	}, c, err
 }
 
 // current returns a skill as it is now, with the text of one of its files. It fails if
@@ -125,7 +133,7 @@ func (s *Set) current(ctx context.Context, name, file string) (skill Skill, text
 	if skill, err = skill.source.skill(name); err != nil {
 		return skill, nil, false, err
 	}
-	subject, kept, err := s.subject(skill, file)
+	subject, c, err := s.subject(skill, file)
 	if err != nil {
 		return skill, nil, false, err
 	}
@@ -140,10 +148,10 @@ func (s *Set) current(ctx context.Context, name, file string) (skill Skill, text
 	case !allowed:
 		return skill, nil, false, executors.Failuref(executors.ConfirmationRequired, "the user has not approved the skill %s in its present form", name).
 			Hint("Do the work without it, or ask the user to approve it with /skill trust %s.", name)
-	case kept == nil:
+	case c.kept == nil:
 		return skill, nil, false, fs.ErrNotExist
 	}
-	text, more, err = begins(kept, maxBody)
+	text, more, err = begins(c.kept, maxBody)
 	return skill, text, more, err
 }
 

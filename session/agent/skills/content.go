@@ -14,7 +14,7 @@ import (
 
 // Limits on the directory of a skill.
 const (
-	maxFiles = 500
+	maxFiles = 500      // files and directories
 	maxBytes = 16 << 20 // of all files of a repository's skill
 	maxDepth = 16
 )
@@ -65,7 +65,8 @@ func openFile(fsys fs.FS, name string) (fs.File, error) {
 type content struct {
 	names  []string // relative to its directory, sorted
 	hashes []string // of all of them; only for a repository's skill
-	bytes  int64
+	bytes  int64    // of all of them; likewise
+	found  int      // files and directories
 
 	keep string // the name of a file to keep; "" keeps none
 	kept []byte // its text, as it was hashed: at most maxBody bytes and one more
@@ -91,13 +92,13 @@ func (c *content) dir(s Skill, dir string, depth int) error {
 		return fmt.Errorf("more than %d directories inside one another", maxDepth)
 	}
 	for _, e := range entries {
-		name := path.Join(dir, e.Name())
-		switch {
-		case e.IsDir():
-			err = c.dir(s, name, depth+1)
-		case len(c.names) == maxFiles:
+		if c.found++; c.found > maxFiles {
 			return fmt.Errorf("more than %d files", maxFiles)
-		default:
+		}
+		name := path.Join(dir, e.Name())
+		if e.IsDir() {
+			err = c.dir(s, name, depth+1)
+		} else {
 			c.names = append(c.names, name)
 			err = c.hash(s, name)
 		}

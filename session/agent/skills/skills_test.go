@@ -298,12 +298,20 @@ func approvalOf(t *testing.T, s *Set, name string) approval.Subject {
 
 // A skill that is too large to compare is left out.
 func TestBounds(t *testing.T) {
-	many, large, deep := fstest.MapFS{"a/SKILL.md": {}}, fstest.MapFS{"a/SKILL.md": {Data: make([]byte, 0)}}, fstest.MapFS{"a/SKILL.md": {}}
+	many, large, deep, together := fstest.MapFS{"a/SKILL.md": {}}, fstest.MapFS{"a/SKILL.md": {}}, fstest.MapFS{"a/SKILL.md": {}}, fstest.MapFS{}
 	for i := range maxFiles {
 		many["a/"+strings.Repeat("x", i+1)] = &fstest.MapFile{}
 	}
 	large["a/big"] = &fstest.MapFile{Data: make([]byte, maxBytes+1)}
+	for _, name := range []string{"b", "c", "d", "e", "f"} {
+		together[name+"/SKILL.md"], together[name+"/big"] = &fstest.MapFile{}, &fstest.MapFile{Data: make([]byte, maxBytes)}
+	}
 	deep["a/"+strings.Repeat("d/", maxDepth+2)+"x"] = &fstest.MapFile{}
+	p := newProject(t, nil, together)
+	p.answer = approval.Once
+	if p.Ready(t.Context()); p.usable() != "mine same b c d e" || len(p.warnings) != 1 || !strings.Contains(p.warnings[0], "have more than 64 MiB") {
+		t.Errorf("together: %q, %q", p.usable(), p.warnings)
+	}
 	for want, files := range map[string]fstest.MapFS{"more than 500 files": many, "more than 16 MiB": large, "directories inside one another": deep} {
 		p := newProject(t, nil, files)
 		if p.Ready(t.Context()); p.usable() != "mine same" || len(p.asked) > 0 || len(p.warnings) != 1 || !strings.Contains(p.warnings[0], want) {
