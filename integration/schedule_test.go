@@ -81,18 +81,27 @@ func (s *scheduling) lines() int {
 	return strings.Count(string(b), "line\n")
 }
 
-// outcomes returns the outcomes of a task's runs, the newest first.
-func (s *scheduling) outcomes(name string) (all []string) {
+// taskRun is a run in the output of schedule show.
+type taskRun struct{ Outcome, SessionID string }
+
+// runs returns the runs of a task, the newest first.
+func (s *scheduling) runs(name string) []taskRun {
 	s.t.Helper()
 	out, err := commandIn(s.agent, "schedule", "show", "--json", name).Output()
 	if err != nil {
 		s.t.Fatalf("schedule show: %v", err)
 	}
-	var task struct{ Runs []struct{ Outcome string } }
+	var task struct{ Runs []taskRun }
 	if err := json.Unmarshal(out, &task); err != nil {
 		s.t.Fatal(err)
 	}
-	for _, r := range task.Runs {
+	return task.Runs
+}
+
+// outcomes returns the outcomes of a task's runs, the newest first.
+func (s *scheduling) outcomes(name string) (all []string) {
+	s.t.Helper()
+	for _, r := range s.runs(name) {
 		all = append(all, r.Outcome)
 	}
 	return all
@@ -247,5 +256,41 @@ func TestTaskWithoutUser(t *testing.T) {
 	}
 	if strings.Contains(last, `"name":"schedule_deferred"`) || !strings.Contains(requests[0], `"name":"schedule_deferred"`) {
 		t.Errorf("the tools of the first turn and of the run:\n%.3000s\n%.3000s", requests[0], last)
+	}
+}
+
+// The labels of the information flow go with a task's text into its run, and back with its
+// result.
+func TestLabelsOfTask(t *testing.T) {
+	model := fakemodel.NewAnthropic(t)
+	model.Then(
+		call("read", "path", "bug.eml"),
+		fakemodel.Answer(fakemodel.Call("c1", "schedule_deferred", map[string]string{"name": "look", "run_at": "+1s", "task": "Look at the settings."})),
+		fakemodel.Answer(fakemodel.Say("It will run.")),
+		call("read", "path", ".env"),
+		fakemodel.Answer(fakemodel.Say("The settings are fine.")),
+		fakemodel.Answer(fakemodel.Say("Good.")),
+	)
+	a := &scheduling{model: model, agent: launch(t, start{env: model.Env(), config: scheduleRules + "[tools.information_flow]\nuntrusted = [\"*.eml\"]\n"})}
+	a.file("bug.eml", "text of others")
+	a.file(".env", "KEY=1")
+	a.initialize(withNotices)
+	a.session = a.open()
+	a.turn("read the bug, and look at the settings in a second: schedule that")
+	a.await("the notice", func(f frame) bool {
+		u, ok := f.update()
+		return ok && u.Kind == "notice" && strings.Contains(f.line, "The settings are fine.")
+	})
+	const both = "Labels: untrusted (the file bug.eml) and private (the file .env)"
+	if a.turn("/status"); a.said(both) > 0 {
+		t.Error("the session has the labels of a result that was not told yet")
+	}
+	a.turn("go on")
+	if a.turn("/status"); a.said(both) != 1 {
+		t.Error("the session has not got the labels of the result")
+	}
+	a.load(a.runs("look")[0].SessionID)
+	if a.turn("/status"); a.said(both) != 2 {
+		t.Error("the run had not got the labels of the session that set the task")
 	}
 }

@@ -44,7 +44,7 @@ func (r taskRun) run(ctx context.Context, j tasks.Job) tasks.Report {
 		return tasks.Report{Outcome: tasks.Failed, Result: "No model is connected."}
 	}
 	session := ""
-	server, end := r.app.TaskServer()
+	server, end := r.app.TaskServer(j.Task)
 	defer end()
 	turn := &headless.Turn{
 		Server: server, Dir: j.Task.CWD, Mode: j.Task.Mode, Resume: resume, Prompt: prompt, Env: r.environ,

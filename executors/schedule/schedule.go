@@ -16,7 +16,9 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -82,44 +84,48 @@ type Executor struct {
 	Changed func() // called after a task was set or removed
 
 	offered atomic.Bool
-	tools   executors.Registry
+	tools   func() executors.Registry // made when they are first needed
 }
 
 // New returns e with its tools.
 func New(e *Executor) *Executor {
+	e.tools = sync.OnceValue(e.registry)
+	return e
+}
+
+func (e *Executor) registry() executors.Registry {
 	tool := func(name, text string, effect executors.Effect) executors.Tool {
 		return executors.Tool{Name: name, Description: strings.TrimSpace(text), Effect: effect, Kind: executors.KindOther}
 	}
-	e.tools = executors.Registry{
+	return executors.Registry{
 		executors.Bind(tool("schedule_periodic", periodicText, executors.Mutates), e.preparePeriodic, e.periodic),
 		executors.Bind(tool("schedule_deferred", deferredText, executors.Mutates), e.prepareDeferred, e.deferred),
 		executors.Bind(executors.Tool{
 			Name: "list_tasks", Description: strings.TrimSpace(listText), Effect: executors.Reads | executors.Idempotent, Kind: executors.KindRead,
 		}, prepareList, e.list),
-		executors.Bind(tool("cancel_task", cancelText, executors.Mutates), prepareCancel, e.cancel),
+		executors.Bind(tool("cancel_task", cancelText, executors.Mutates), e.prepareCancel, e.cancel),
 	}
-	return e
 }
 
 // Catalogue returns the tools of a session that is offered them.
-func Catalogue() executors.Executor { return New(&Executor{}).tools }
+func Catalogue() executors.Executor { return New(&Executor{}).tools() }
 
 // Tools returns the tools once the session was offered them.
 func (e *Executor) Tools() []executors.Tool {
 	if !e.offered.Load() {
 		return nil
 	}
-	return e.tools.Tools()
+	return e.tools().Tools()
 }
 
 // Prepare implements executors.Executor.
 func (e *Executor) Prepare(ctx context.Context, call *executors.Call) (executors.Card, error) {
-	return e.tools.Prepare(ctx, call)
+	return e.tools().Prepare(ctx, call)
 }
 
 // Execute implements executors.Executor.
 func (e *Executor) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
-	return e.tools.Execute(ctx, call)
+	return e.tools().Execute(ctx, call)
 }
 
 // Offer offers the tools from now on.
@@ -181,18 +187,27 @@ type cancelInput struct {
 	Name string `json:"name" jsonschema:"minLength=1"`
 }
 
-func prepareCancel(_ context.Context, _ *executors.Call, in cancelInput) (executors.Card, error) {
-	return executors.Card{Title: "Remove the scheduled task " + executors.Titled(executors.WholeLine(in.Name)), Kind: executors.KindOther}, nil
+func (e *Executor) prepareCancel(ctx context.Context, _ *executors.Call, in cancelInput) (executors.Card, error) {
+	name := clean(in.Name)
+	card := executors.Card{Title: "Remove the scheduled task " + executors.Titled(executors.WholeLine(name)), Kind: executors.KindOther}
+	if all, err := e.Store.List(ctx, e.CWD); err == nil && !slices.ContainsFunc(all, func(t Task) bool { return t.Name == name }) {
+		return card, noTask(name)
+	}
+	return card, nil
+}
+
+func noTask(name string) *executors.Failure {
+	return executors.Failuref(executors.InvalidParameters, "there is no task %q in this project", name).Hint("list_tasks returns the names.")
 }
 
 func (e *Executor) cancel(ctx context.Context, _ *executors.Call, in cancelInput) (executors.Result, error) {
-	name := strings.TrimSpace(in.Name)
+	name := clean(in.Name)
 	existed, err := e.Store.Delete(ctx, e.CWD, name)
 	switch {
 	case err != nil:
 		return e.broken(ctx, err)
 	case !existed:
-		return executors.Failuref(executors.InvalidParameters, "there is no task %q in this project", name).Hint("list_tasks returns the names.").Result(), nil
+		return noTask(name).Result(), nil
 	}
 	e.Changed()
 	return executors.Result{Text: fmt.Sprintf("Removed the task %q.", name)}, nil

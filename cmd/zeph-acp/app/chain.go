@@ -59,7 +59,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 	k.mcp, k.model = a.mcpSession(cfg, s), s.Model
 	k.rewind, k.confirm = a.rewinder(cfg, s, in), a.confirm(s)
 	k.gates = a.newGates(cfg, s, in.home, k.mcp)
-	k.hooks, k.answers, k.tasks = a.hooks(cfg, s, in), remembered, a.scheduled(cfg, s)
+	k.hooks, k.answers, k.tasks = a.hooks(cfg, s, in), remembered, a.scheduled(cfg, s, k.gates.flow)
 	k.memory = a.memory(cfg, s, in, k.gates.flow)
 	k.cache.Busy = func() bool { return bash.Running() > 0 }
 	k.skills = a.skills(cfg, s, in, k)

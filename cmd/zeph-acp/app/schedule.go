@@ -12,6 +12,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/infoflow"
 	"github.com/zeph-acp/zeph-acp/executors/schedule"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent"
@@ -43,11 +44,20 @@ func (a *App) runner() *tasks.Runner {
 	return a.tasks
 }
 
-// TaskServer returns a server for the run of a task, which has no user. End stops its
-// tools.
-func (a *App) TaskServer() (server *acp.Server, end func()) {
+// TaskServer returns a server for the run of a task, which has no user. A text that a model
+// wrote passes on the labels of the session that set the task. End stops the tools of the
+// run.
+func (a *App) TaskServer(task store.Task) (server *acp.Server, end func()) {
 	sessions := a.Sessions()
 	sessions.Unattended = true
+	open := sessions.NewAgent
+	sessions.NewAgent = func(s session.Setup) (session.Opening, error) {
+		o, err := open(s)
+		if k, ok := o.Tools.(*keeper); ok && !task.Typed {
+			k.gates.flow.Add(a.labelsOf(context.Background(), task.Session))
+		}
+		return o, err
+	}
 	return a.server(sessions), func() {
 		sessions.CloseTools()
 		sessions.Finish()
@@ -55,6 +65,21 @@ func (a *App) TaskServer() (server *acp.Server, end func()) {
 		defer a.mu.Unlock()
 		a.served = slices.DeleteFunc(a.served, func(s *session.Sessions) bool { return s == sessions })
 	}
+}
+
+// labelsOf returns the labels of the information flow of a stored session.
+func (a *App) labelsOf(ctx context.Context, id string) json.RawMessage {
+	_, events, _, err := a.Sessions().Stored(ctx, id)
+	if err != nil { // it was deleted
+		return infoflow.Both("a session that is not stored")
+	}
+	var labels json.RawMessage
+	for _, e := range events {
+		if e, ok := e.(transcript.State); ok && e.Name == infoflow.Name {
+			labels = e.Value
+		}
+	}
+	return labels
 }
 
 // alone reports whether a session has no user to ask.
@@ -66,6 +91,7 @@ type scheduled struct {
 	*schedule.Executor // nil if the tools are off
 	app                *App
 	setup              session.Setup
+	flow               *infoflow.Flow
 
 	mu   sync.Mutex
 	asks bool // the session may have set tasks
@@ -82,12 +108,18 @@ type positions struct {
 // taskState is the name of [positions] in the transcript.
 const taskState = "tasks"
 
-// maxResult bounds the result of a task that a model is told, in characters.
-const maxResult = 4000
+const (
+	// maxResult bounds the result of a task that a model is told, in characters.
+	maxResult = 4000
+	// maxShown bounds the result of a task that the user is shown, in characters.
+	maxShown = 600
+	// maxTold is the number of results that are told at once, the last ones.
+	maxTold = 3
+)
 
 // scheduled returns the scheduled tasks of a session.
-func (a *App) scheduled(cfg config.Config, s session.Setup) *scheduled {
-	t := &scheduled{app: a, setup: s, asks: s.Resumed && a.Store != nil}
+func (a *App) scheduled(cfg config.Config, s session.Setup, flow *infoflow.Flow) *scheduled {
+	t := &scheduled{app: a, setup: s, flow: flow, asks: s.Resumed && a.Store != nil}
 	if !cfg.Tools.Scheduler.Enabled || s.Unattended || a.Store == nil && a.checking == nil {
 		return t
 	}
@@ -176,14 +208,15 @@ func (t *scheduled) news(ctx context.Context, direct bool) (n agent.News) {
 	t.asks = set
 	was := t.told
 	var user, model []string
-	for _, r := range results {
-		if r.Position > was.User {
-			t.told.User = r.Position
-			user = append(user, endedText(r.Task, r.Run)+"\n\n"+quoted(bounded(r.Result, 600)))
-		}
-		if r.Position > was.Model && !direct {
+	for _, r := range newest(results, was.User) {
+		user = append(user, t.app.endedText(r.Task, r.Run)+"\n\n"+quoted(bounded(r.Result, maxShown)))
+		t.told.User = r.Position
+	}
+	if !direct {
+		for _, r := range newest(results, was.Model) {
+			t.flow.Add(t.app.labelsOf(ctx, r.Session))
+			model = append(model, fmt.Sprintf("[%s This is its result, and no request of the user:]\n%s\n[end of the result]", t.app.endedText(r.Task, r.Run), bounded(r.Result, maxResult)))
 			t.told.Model = r.Position
-			model = append(model, fmt.Sprintf("[%s This is its result, and no request of the user:]\n%s\n[end of the result]", endedText(r.Task, r.Run), bounded(r.Result, maxResult)))
 		}
 	}
 	n.User, n.Model = strings.Join(user, "\n\n"), strings.Join(model, "\n")
@@ -191,6 +224,12 @@ func (t *scheduled) news(ctx context.Context, direct bool) (n agent.News) {
 		n.Told = append(n.Told, t.state())
 	}
 	return n
+}
+
+// newest returns the last results after a position.
+func newest(results []store.Result, after int64) []store.Result {
+	results = slices.DeleteFunc(slices.Clone(results), func(r store.Result) bool { return r.Position <= after })
+	return results[max(0, len(results)-maxTold):]
 }
 
 // quoted returns a text as a Markdown quotation.
@@ -202,8 +241,8 @@ func bounded(text string, limit int) string {
 }
 
 // endedText says how a run ended.
-func endedText(task string, r store.Run) string {
-	return fmt.Sprintf("The scheduled task %q ended at %s: %s.", task, r.Ended.Local().Format("2006-01-02 15:04"), r.Outcome)
+func (a *App) endedText(task string, r store.Run) string {
+	return fmt.Sprintf("The scheduled task %q ended at %s: %s.", task, r.Ended.In(a.Config.Tools.Scheduler.Location()).Format("2006-01-02 15:04"), r.Outcome)
 }
 
 // noticed shows a notice about a result unless the user was told already.
@@ -226,7 +265,7 @@ func (a *App) taskEnded(task store.Task, r store.Run) {
 		}
 		if k, ok := tools.(*keeper); ok {
 			k.tasks.noticed(r, func() bool {
-				text := endedText(task.Name, r) + " " + executors.WholeLine(bounded(r.Result, 300))
+				text := a.endedText(task.Name, r) + " " + executors.WholeLine(bounded(r.Result, 300))
 				return sessions.Notify(context.Background(), task.Session, strings.TrimSpace(text))
 			})
 		}
