@@ -64,6 +64,7 @@ type Message struct {
 	Role    string // "user" or "agent"
 	Text    string // the part around the match
 	Time    time.Time
+	Labels  json.RawMessage // of the session; nil means none
 }
 
 // Store keeps entries. It may be used concurrently.
@@ -113,12 +114,15 @@ type Memory struct {
 	// Secret describes the credentials in a text; "" means that it has none. Nil finds
 	// none.
 	Secret func(text string) string
-	// Labels returns the labels of the session, and Label adds those of an entry. Nil
-	// means that there are no labels.
+	// Labels returns the labels of the session, and Label adds those of another one,
+	// which may be nil. Nil functions mean that there are no labels.
 	Labels func() json.RawMessage
 	Label  func(labels json.RawMessage)
 	Now    func() time.Time // nil means time.Now
 	Log    *slog.Logger
+	// Judged says that calls are only judged: both tools are offered without a look at the
+	// store.
+	Judged bool
 
 	known atomic.Pointer[known]
 }

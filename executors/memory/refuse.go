@@ -7,7 +7,7 @@ import (
 
 // refusal matches the beginning of a model's refusal.
 var refusal = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^\W*(?:(?:i(?:['’]m| am) )?(?:so |very )?sorry\b|as an? (?:ai|language model|assistant)\b|` +
+	return regexp.MustCompile(`(?i)^\W*(?:(?:i(?:['’]m| am) )?(?:so |very )?sorry(?:[,.!]| but\b| i\b)|as an? (?:ai|language model|assistant)\b|` +
 		`i (?:can(?:no|['’])?t|can not|won['’]?t|will not|must (?:decline|refuse)|refuse to|decline to|do not have (?:access|permission)|don['’]t have (?:access|permission))\b|` +
 		`i(?:['’]m| am) (?:unable|not able|not allowed|not permitted)\b)`)
 })

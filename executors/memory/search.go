@@ -57,15 +57,24 @@ func (m *Memory) search(ctx context.Context, call *executors.Call, in searchInpu
 	if err != nil {
 		return executors.FailWith(failure(err)), nil
 	}
-	for _, h := range hits {
-		if m.Label != nil && len(h.Labels) > 0 {
-			m.Label(h.Labels)
-		}
-	}
+	m.label(hits, earlier)
 	return executors.Result{
 		Text: m.report(hits, earlier, behind),
 		Raw:  map[string]int{"entries": len(hits), "messages": len(earlier)},
 	}, nil
+}
+
+// label adds the labels of the sessions whose texts the model reads now.
+func (m *Memory) label(hits []Hit, earlier []Message) {
+	if m.Label == nil {
+		return
+	}
+	for _, h := range hits {
+		m.Label(h.Labels)
+	}
+	for _, msg := range earlier {
+		m.Label(msg.Labels)
+	}
 }
 
 // Search returns the entries of the project and of all projects that fit a query, the

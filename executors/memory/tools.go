@@ -33,6 +33,8 @@ func (t tools) Tools() []executors.Tool {
 	k := t.memory.known.Load()
 	all := t.Registry.Tools()
 	switch {
+	case t.memory.Judged && t.memory.Config.Enabled:
+		return all
 	case k == nil:
 		return nil
 	case k.own+k.all == 0 && !k.earlier:

@@ -135,7 +135,7 @@ func TestMessages(t *testing.T) {
 	if err != nil || !slices.Equal(ids, []string{"s"}) {
 		t.Fatal(ids, err)
 	}
-	events, last, err := db.EventsOfKinds(t.Context(), "s", "note", "agent_message", "user_message")
+	events, last, err := db.UnreadEvents(t.Context(), "s", "note", "agent_message", "user_message")
 	if err != nil || last != 2 {
 		t.Fatal(events, last, err)
 	}

@@ -28,29 +28,48 @@ func (db *DB) Unread(ctx context.Context, except string, dirs ...string) (ids []
 	return ids, err
 }
 
-// EventsOfKinds returns the events of some kinds of a session that PutMessages has not
+// UnreadEvents returns the events of some kinds of a session that PutMessages has not
 // received, without those of more than 256 KiB, and the Seq of the newest event of any kind.
-func (db *DB) EventsOfKinds(ctx context.Context, id string, kinds ...string) (events []Event, last int64, err error) {
+func (db *DB) UnreadEvents(ctx context.Context, id string, kinds ...string) (events []Event, last int64, err error) {
 	query := `SELECT e.seq, e.time, e.kind, e.data FROM events e JOIN sessions s ON s.n = e.session LEFT JOIN messages_read r ON r.session = s.n
 		WHERE s.id = ? AND e.seq > coalesce(r.last, 0) AND e.parts = 1 AND e.kind IN (?` + strings.Repeat(", ?", len(kinds)-1) + `) ORDER BY e.seq`
+	args := []any{id}
+	for _, k := range kinds {
+		args = append(args, k)
+	}
 	err = db.read(ctx, func(h *handle) error {
 		if err := h.one([]any{&last}, selectLast, id); err != nil {
 			return err
 		}
-		args := []any{id}
-		for _, k := range kinds {
-			args = append(args, k)
-		}
-		var e Event
-		var at int64
-		var data blob
-		return h.each(ctx, func() error {
-			e.Time, e.Data = time.UnixMicro(at).UTC(), []byte(data)
-			events = append(events, e)
-			return nil
-		}, []any{&e.Seq, &at, &e.Kind, &data}, query, args...)
+		events, err = h.small(ctx, query, args...)
+		return err
 	})
 	return events, last, err
+}
+
+// EventsOfKind returns the events of one kind of a session, without those of more than
+// 256 KiB.
+func (db *DB) EventsOfKind(ctx context.Context, id, kind string) (events []Event, err error) {
+	const query = `SELECT e.seq, e.time, e.kind, e.data FROM events e JOIN sessions s ON s.n = e.session
+		WHERE s.id = ? AND e.parts = 1 AND e.kind = ? ORDER BY e.seq`
+	err = db.read(ctx, func(h *handle) error {
+		events, err = h.small(ctx, query, id, kind)
+		return err
+	})
+	return events, err
+}
+
+// small returns the events of a query for seq, time, kind and data.
+func (h *handle) small(ctx context.Context, query string, args ...any) (events []Event, err error) {
+	var e Event
+	var at int64
+	var data blob
+	err = h.each(ctx, func() error {
+		e.Time, e.Data = time.UnixMicro(at).UTC(), []byte(data)
+		events = append(events, e)
+		return nil
+	}, []any{&e.Seq, &at, &e.Kind, &data}, query, args...)
+	return events, err
 }
 
 // PutMessages makes messages of a session searchable, and notes that its log was read up

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"time"
@@ -20,7 +21,7 @@ import (
 // memory returns the memory of a session.
 func (a *App) memory(cfg config.Config, s session.Setup, in sessionDirs, flow *infoflow.Flow) *memory.Memory {
 	m := a.Memory(cfg, in.files)
-	m.Session, m.CWD, m.Log = s.ID, s.CWD, a.Log
+	m.Session, m.CWD, m.Log, m.Judged = s.ID, s.CWD, a.Log, a.checking != nil
 	m.Labels, m.Label = flow.State, flow.Add
 	if a.Store == nil {
 		return m
@@ -97,11 +98,33 @@ func (e earlierSessions) search(ctx context.Context, expression string, limit in
 		return nil, 0, err
 	}
 	found, err := e.store.MatchMessages(ctx, expression, e.session, limit, e.dirs...)
+	if err != nil {
+		return nil, 0, err
+	}
+	labels := map[string]json.RawMessage{}
 	out := make([]memory.Message, len(found))
 	for i, m := range found {
-		out[i] = memory.Message(m)
+		if _, known := labels[m.Session]; !known {
+			if labels[m.Session], err = e.labels(ctx, m.Session); err != nil {
+				return nil, 0, err
+			}
+		}
+		out[i] = memory.Message{ID: m.ID, Session: m.Session, Title: m.Title, Role: m.Role, Text: m.Text, Time: m.Time, Labels: labels[m.Session]}
 	}
-	return out, behind, err
+	return out, behind, nil
+}
+
+// labels returns the labels of a stored session.
+func (e earlierSessions) labels(ctx context.Context, id string) (labels json.RawMessage, err error) {
+	states, err := e.store.EventsOfKind(ctx, id, transcript.State{}.Kind())
+	for _, event := range states {
+		if decoded, err := transcript.Decode(event.Kind, event.Data); err == nil {
+			if state, ok := decoded.(transcript.State); ok && state.Name == infoflow.Name {
+				labels = state.Value
+			}
+		}
+	}
+	return labels, err
 }
 
 // read makes the messages of the sessions searchable, the newest first, and returns the
@@ -116,7 +139,7 @@ func (e earlierSessions) read(ctx context.Context) (behind int, err error) {
 		if time.Now().After(until) {
 			return len(ids) - i, nil
 		}
-		events, last, err := e.store.EventsOfKinds(ctx, id, transcript.Prompt{}.Kind(), transcript.Block{}.Kind())
+		events, last, err := e.store.UnreadEvents(ctx, id, transcript.Prompt{}.Kind(), transcript.Block{}.Kind())
 		if err != nil {
 			return 0, err
 		}

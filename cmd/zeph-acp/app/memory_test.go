@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"hash/fnv"
 	"os"
 	"path/filepath"
@@ -179,5 +180,79 @@ func TestRecallCorpus(t *testing.T) {
 	slices.SortFunc(entries, func(a, b []string) int { return cmp.Compare(a[1], b[1]) })
 	if n := len(slices.CompactFunc(entries, func(a, b []string) bool { return a[1] == b[1] })); n != 300 {
 		t.Errorf("%d different texts", n)
+	}
+}
+
+// A query is text, not an expression of the database.
+func FuzzMemoryQuery(f *testing.F) {
+	for _, query := range []string{`"`, `vault" OR "x`, "NEAR(a b)", "-a", "a*", "{text}: a", "^a", "a AND NOT b", "\x00", "é́", "数据库"} {
+		f.Add(query)
+	}
+	dir, err := filepath.EvalSymlinks(f.TempDir())
+	if err != nil {
+		f.Fatal(err)
+	}
+	db := store.New(filepath.Join(dir, "zeph.db"), store.Options{})
+	f.Cleanup(func() { db.Close() })
+	roots, err := workspace.New(dir)
+	if err != nil {
+		f.Fatal(err)
+	}
+	m := &memory.Memory{Store: memories{db}, Config: memory.Defaults(), Session: "s", Project: roots.Cwd(), Roots: roots}
+	other := &memory.Memory{Store: m.Store, Config: m.Config, Session: "s", Project: filepath.Join(dir, "other"), Roots: roots}
+	if _, err := other.Save(f.Context(), memory.Fact{Text: "another project"}); err != nil {
+		f.Fatal(err)
+	}
+	if _, err := m.Save(f.Context(), memory.Fact{Text: "a b vault 数据库"}); err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, query string) {
+		hits, err := m.Search(t.Context(), query, 5)
+		if err != nil || len(hits) > 1 {
+			t.Errorf("%q: %q, %v", query, texts(hits), err)
+		}
+	})
+}
+
+// bigMemory is a project with n entries.
+func bigMemory(b *testing.B, n int) *memory.Memory {
+	db := store.New(filepath.Join(b.TempDir(), "zeph.db"), store.Options{})
+	b.Cleanup(func() { db.Close() })
+	roots, err := workspace.New(b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	m := &memory.Memory{Store: memories{db}, Config: memory.Defaults(), Session: "s", Project: roots.Cwd(), CWD: roots.Cwd(), Roots: roots}
+	for i := range n {
+		e := memory.Entry{Project: m.Project, Text: fmt.Sprintf("The service number %d listens on port %d and writes to table%d.", i, 5000+i, i%50)}
+		if _, _, err := m.Store.PutMemory(b.Context(), e, e.Text, "", 0); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return m
+}
+
+func BenchmarkMemorySearch(b *testing.B) {
+	m := bigMemory(b, 1000)
+	b.ReportAllocs()
+	for b.Loop() {
+		if hits, err := m.Search(b.Context(), "Which port does service number 512 use?", 5); err != nil || len(hits) == 0 {
+			b.Fatal(hits, err)
+		}
+	}
+}
+
+// BenchmarkMemoryLook is the cost of each turn.
+func BenchmarkMemoryLook(b *testing.B) {
+	for _, n := range []int{0, 10, 1000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			m := bigMemory(b, n)
+			b.ReportAllocs()
+			for b.Loop() {
+				if m.Look(b.Context()); (m.Line() == "") != (n == 0) {
+					b.Fatal(m.Line())
+				}
+			}
+		})
 	}
 }
