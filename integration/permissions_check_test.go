@@ -76,6 +76,7 @@ func TestCheckEqualsRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	forest := newForest(t)
 	for name, tt := range map[string]struct {
 		mode   sdk.SessionModeId
 		config string
@@ -86,7 +87,7 @@ func TestCheckEqualsRun(t *testing.T) {
 		"code with gates": {"code", judgedRules + policyRules + authorizationRules},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := newField(t, sdk.ClientCapabilities{}, tt.mode, tt.config)
+			f := newField(t, forest, sdk.ClientCapabilities{}, tt.mode, tt.config)
 			f.compareRefused(pick(10, 1))
 			for i, s := range append(hostile, daily...) {
 				if i%pick(150, 5) == 0 && !strings.Contains(s.Text, "\r") { // a typed prompt has no CR

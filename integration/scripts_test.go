@@ -31,17 +31,24 @@ type field struct {
 	sessions map[string]sdk.SessionId
 }
 
-// newField starts the binary with a client that rejects every question.
-func newField(t *testing.T, caps sdk.ClientCapabilities, mode sdk.SessionModeId, config string) *field {
+// newForest returns a forest for the fields of a test, which use it one after another:
+// making its trees takes most of their time.
+func newForest(t *testing.T) *commands.Forest {
 	t.Helper()
-	root := farHome(t)
-	forest, err := commands.NewForest(policyData, filepath.Join(root, "forest"))
+	forest, err := commands.NewForest(policyData, filepath.Join(farHome(t), "forest"))
 	if errors.Is(err, exec.ErrNotFound) {
 		t.Skip(err)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
+	return forest
+}
+
+// newField starts the binary with a client that rejects every question.
+func newField(t *testing.T, forest *commands.Forest, caps sdk.ClientCapabilities, mode sdk.SessionModeId, config string) *field {
+	t.Helper()
+	root := farHome(t)
 	f := &field{
 		ide: &ide{caps: caps, IDE: fakeide.IDE{Permit: func(sdk.RequestPermissionRequest) sdk.PermissionOptionKind {
 			return sdk.PermissionOptionKindRejectOnce
@@ -117,7 +124,7 @@ func (f *field) bash(s sdk.SessionId, script string) ran {
 
 // fields runs a test for each way to run commands: on this machine or in the
 // client's terminals, in a read-only mode or in the default one.
-func fields(t *testing.T, run func(t *testing.T, f *field, n int)) {
+func fields(t *testing.T, forest *commands.Forest, run func(t *testing.T, f *field, n int)) {
 	n := 0
 	for _, where := range []string{"here", "terminal"} {
 		caps := sdk.ClientCapabilities{}
@@ -125,7 +132,7 @@ func fields(t *testing.T, run func(t *testing.T, f *field, n int)) {
 			caps = fakeide.CanAll()
 		}
 		for _, mode := range []sdk.SessionModeId{"ask", "code"} {
-			t.Run(where+" "+string(mode), func(t *testing.T) { run(t, newField(t, caps, mode, ""), n) })
+			t.Run(where+" "+string(mode), func(t *testing.T) { run(t, newField(t, forest, caps, mode, ""), n) })
 			n++
 		}
 	}
@@ -138,9 +145,10 @@ func TestHostileEffects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fields(t, func(t *testing.T, f *field, n int) { f.harmless(list, 60, 15*n) })
+	forest := newForest(t)
+	fields(t, forest, func(t *testing.T, f *field, n int) { f.harmless(list, 60, 15*n) })
 	t.Run("gates", func(t *testing.T) {
-		f := newField(t, sdk.ClientCapabilities{}, "code", allowingGates(t, "direct"))
+		f := newField(t, forest, sdk.ClientCapabilities{}, "code", allowingGates(t, "direct"))
 		write(t, filepath.Join(f.home, "hooks.json"), allowingHook)
 		f.harmless(list, 180, 7)
 		wantAllGates(t, f.home)
@@ -181,7 +189,7 @@ func TestDaily(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fields(t, func(t *testing.T, f *field, n int) {
+	fields(t, newForest(t), func(t *testing.T, f *field, n int) {
 		for i, s := range list {
 			if !*allEffects && i%4 != n {
 				continue
