@@ -12,6 +12,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/wildcard"
+	"github.com/zeph-acp/zeph-acp/session/agent/front"
 )
 
 // allowed is the calls that a skill allows itself, parsed from allowed-tools:
@@ -28,12 +29,6 @@ type entry struct {
 	spec  string   // the text in parentheses; empty permits all calls of the tools
 }
 
-// aliases are the names of our tools in the notation of Claude Code.
-var aliases = map[string][]string{
-	"Bash": {"bash"}, "Read": {"read", "grep", "find_path", "list_directory"}, "Grep": {"grep"}, "Glob": {"find_path"}, "LS": {"list_directory"},
-	"Edit": {"edit", "write"}, "Write": {"edit", "write"}, "MultiEdit": {"edit", "write"}, "WebFetch": {"fetch", "web_scrape"},
-}
-
 // always are tools that every skill has: they read texts that the session stored for it.
 var always = []string{"read_overflow"}
 
@@ -44,18 +39,8 @@ func newAllowed(items []string, dir string) allowed {
 		if spec = strings.TrimSuffix(spec, ")"); has && spec == "" || spec == "*" {
 			spec = ""
 		}
-		e := entry{tools: aliases[name], spec: spec}
-		server, isMCP := strings.CutPrefix(name, "mcp__")
-		switch {
-		case e.tools != nil:
-		case isMCP && !strings.Contains(server, "__"):
-			e.tools = []string{server + "__*"}
-		case isMCP:
-			e.tools = []string{server}
-		default:
-			e.tools = []string{name}
-		}
-		a.entries = append(a.entries, e)
+		tools, _ := front.Tools(name) // an unknown one permits nothing
+		a.entries = append(a.entries, entry{tools, spec})
 	}
 	return a
 }

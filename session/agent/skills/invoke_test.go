@@ -22,7 +22,7 @@ func TestInvoke(t *testing.T) {
 		Sources: []Source{{Name: "yours", FS: fstest.MapFS{
 			"plain/SKILL.md":   {Data: []byte("Do it.")},
 			"plain/more.md":    {},
-			"narrow/SKILL.md":  {Data: []byte("---\nallowed-tools: Read, Bash(git log:*)\nsecrets: TOKEN\n---\nLook.")},
+			"narrow/SKILL.md":  {Data: []byte("---\nallowed-tools: Read, Grep, Bash(git log:*)\nsecrets: TOKEN\n---\nLook.")},
 			"missing/SKILL.md": {Data: []byte("---\nx-requires-secrets: [TOKEN, OTHER]\n---\nNo.")},
 			"long/SKILL.md":    {Data: make([]byte, 0)},
 		}}},
@@ -68,7 +68,7 @@ func TestInvoke(t *testing.T) {
 	if !slices.Equal(got.Env, []string{"TOKEN=t0ken"}) || !got.Tools(executors.Tool{Name: "grep"}) || got.Tools(executors.Tool{Name: "write"}) || strings.Contains(got.Task, "What it is") {
 		t.Errorf("narrow: %+v", got)
 	}
-	if f := got.Bounds(&executors.Call{Tool: "write"}); f == nil || !strings.Contains(f.Message, "its allowed-tools are Read, Bash(git log:*)") {
+	if f := got.Bounds(&executors.Call{Tool: "write"}); f == nil || !strings.Contains(f.Message, "its allowed-tools are Read, Grep, Bash(git log:*)") {
 		t.Errorf("narrow: %v", f)
 	}
 	if !slices.Equal(read, []string{"plain", "narrow"}) {
@@ -119,10 +119,10 @@ func TestAllowed(t *testing.T) {
 		"Bash":               {[]executors.Call{bash("rm -rf /"), bash("if")}, []executors.Call{file("write", "/w/a")}},
 		"bash(*)":            {[]executors.Call{bash("ls")}, []executors.Call{{Tool: "bash_output"}}},
 		"Read(src/**)": {
-			[]executors.Call{file("read", "/w/src/a/b.go"), file("grep", "/w/src")},
-			[]executors.Call{file("read", "/w/a.go"), file("read", "/w/src/../../etc/passwd"), file("read", "/etc/passwd"), file("read"), file("write", "/w/src/a")},
+			[]executors.Call{file("read", "/w/src/a/b.go")},
+			[]executors.Call{file("read", "/w/a.go"), file("read", "/w/src/../../etc/passwd"), file("read", "/etc/passwd"), file("read"), file("grep", "/w/src"), file("write", "/w/src/a")},
 		},
-		"Edit(./docs/*.md)":        {[]executors.Call{file("edit", "/w/docs/a.md"), file("write", "/w/docs/b.md")}, []executors.Call{file("edit", "/w/docs/x/a.md"), file("edit", "/w/docs/a.md", "/w/b"), file("delete_path", "/w/docs/a.md")}},
+		"Edit(./docs/*.md)":        {[]executors.Call{file("edit", "/w/docs/a.md")}, []executors.Call{file("edit", "/w/docs/x/a.md"), file("edit", "/w/docs/a.md", "/w/b"), file("delete_path", "/w/docs/a.md")}},
 		"Edit(.zeph/*)":            {[]executors.Call{file("edit", "/w/.zeph/a")}, []executors.Call{file("edit", "/w/zeph/a")}},
 		"Edit([)":                  {nil, []executors.Call{file("edit", "/w/[")}},
 		"WebFetch(domain:go.dev)":  {[]executors.Call{fetch("https://go.dev/x")}, []executors.Call{fetch("https://evil.dev/?go.dev"), fetch("https://x.go.dev/"), fetch("https://go.dev@evil.dev/")}},

@@ -72,31 +72,13 @@ func parse(name, text string) (t Type, warnings []string, err error) {
 	return t, warnings, nil
 }
 
-// aliases are the names of tools in the format of Claude Code.
-var aliases = map[string][]string{
-	"Bash": {"bash", "bash_output", "bash_stop"}, "BashOutput": {"bash_output"}, "KillShell": {"bash_stop"},
-	"Read": {"read"}, "Write": {"write"}, "Edit": {"edit"}, "MultiEdit": {"edit"},
-	"Grep": {"grep", "search_code"}, "Glob": {"find_path"}, "LS": {"list_directory"},
-	"WebFetch": {"fetch", "web_scrape"}, "WebSearch": {}, "TodoWrite": {}, "NotebookEdit": {}, "NotebookRead": {},
-	"Task": {}, "Agent": {}, "Skill": {}, "AskUserQuestion": {}, "ExitPlanMode": {},
-}
-
 // ours translates names of tools. Names that cannot be translated are in unknown.
 func ours(names []string) (tools, unknown []string) {
 	for _, name := range names {
-		known, ok := aliases[name]
-		server, isMCP := strings.CutPrefix(name, "mcp__")
-		switch {
-		case ok:
+		if known, ok := front.Tools(name); ok {
 			tools = append(tools, known...)
-		case isMCP && strings.Contains(server, "__"):
-			tools = append(tools, server)
-		case isMCP:
-			tools = append(tools, server+"__*")
-		case strings.ContainsAny(name, "()"), name != strings.ToLower(name):
+		} else {
 			unknown = append(unknown, name)
-		default:
-			tools = append(tools, name)
 		}
 	}
 	return tools, unknown
