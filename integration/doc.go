@@ -15,6 +15,7 @@
 //	disk, damage, places, limits, peer_*       faults of the disk, the process and its peers
 //	keys, sessions, store, replay, recording   stored data
 //	turns, prompts, cancel, crowd, steering    prompt turns
+//	subagents                                  delegated tasks
 //	permissions*, policy, managed, answers     what calls may do
 //	options, toolset, shell, background        tools and settings
 //	capabilities, editors, acpx                differences between clients

@@ -16,7 +16,7 @@ var builtIn = []Type{
 	{Name: general, Description: "all tools"},
 	{
 		Name: "explore", Description: "only reads; finds and explains code",
-		Tools: []string{"read", "grep", "find_path", "list_directory", "search_code", "diagnostics"},
+		Tools: []string{"read", "grep", "find_path", "list_directory", "search_code"},
 	},
 }
 
