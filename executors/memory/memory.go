@@ -124,7 +124,8 @@ type Memory struct {
 	// store.
 	Judged bool
 
-	known atomic.Pointer[known]
+	known    atomic.Pointer[known]
+	failures atomic.Int32 // of the embedder, in a row
 }
 
 // known is the state of the store at the beginning of a turn.
@@ -155,6 +156,19 @@ func (m *Memory) Line() string {
 	if k == nil || k.own+k.all == 0 {
 		return ""
 	}
+	return fmt.Sprintf("[memory: %s; %s finds them.]", k, SearchName)
+}
+
+// Status returns the line about the entries for /status, or no line if there are none.
+func (m *Memory) Status() []string {
+	if k := m.known.Load(); k != nil && k.own+k.all > 0 {
+		return []string{"Memory: " + k.String()}
+	}
+	return nil
+}
+
+// String returns the number of entries in words.
+func (k *known) String() string {
 	of := fmt.Sprintf("%d of this project", k.own)
 	switch {
 	case k.own == 0:
@@ -162,11 +176,8 @@ func (m *Memory) Line() string {
 	case k.all > 0:
 		of += fmt.Sprintf(", %d for all projects", k.all)
 	}
-	return fmt.Sprintf("%s %s (%s); %s finds them.]", LineMark, executors.Count(k.own+k.all, "saved entry"), of, SearchName)
+	return fmt.Sprintf("%s (%s)", executors.Count(k.own+k.all, "saved entry"), of)
 }
-
-// LineMark begins the line about the entries.
-const LineMark = "[memory:"
 
 // find returns an entry of the session's project or of all projects. The error is
 // fs.ErrNotExist if there is none of that ID.

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -214,3 +216,57 @@ func TestLabels(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+func TestLine(t *testing.T) {
+	for want, k := range map[string]*known{
+		"": {earlier: true},
+		"[memory: 1 saved entry (1 of this project); memory_search finds them.]":                       {own: 1},
+		"[memory: 2 saved entries (for all projects); memory_search finds them.]":                      {all: 2},
+		"[memory: 4 saved entries (3 of this project, 1 for all projects); memory_search finds them.]": {own: 3, all: 1},
+	} {
+		m := &Memory{Config: Defaults()}
+		m.known.Store(k)
+		if got := m.Line(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// docs/memory.md shows a result and the line as they are.
+func TestPage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/memory.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
+	m := &Memory{Project: "/w", Now: func() time.Time { return now }}
+	m.known.Store(&known{own: 3, all: 1})
+	hit := Hit{
+		Entry: Entry{ID: 1, Project: "/w", Text: "The staging database listens on port 5433, see conf/db.toml", Updated: now.AddDate(0, 0, -12)},
+		Stale: []string{"conf/db.toml has changed"},
+	}
+	message := Message{Title: "move the staging database", Role: "user", Text: "please move the staging database to port 5433", Time: now.AddDate(0, 0, -15)}
+	for _, want := range []string{m.report([]Hit{hit}, []Message{message}, 0), m.Line()} {
+		if !strings.Contains(string(page), "```\n"+want+"\n```") {
+			t.Errorf("the page does not have\n%s", want)
+		}
+	}
+}
+
+// A session asks a broken embedder no more after some failures.
+func TestBrokenEmbedder(t *testing.T) {
+	calls := 0
+	m := &Memory{Embedder: func() (string, Embedder) {
+		return "m", embedderFunc(func() error { calls++; return errors.New("no model") })
+	}}
+	for range 9 {
+		m.byMeaning(t.Context(), "x", make([]Entry, 2), time.Time{}, make([]float64, 2))
+	}
+	if calls != maxFailures {
+		t.Errorf("%d calls", calls)
+	}
+}
+
+type embedderFunc func() error
+
+func (f embedderFunc) Embed(context.Context, []string) ([][]float32, error) { return nil, f() }

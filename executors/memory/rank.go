@@ -127,6 +127,9 @@ func (l lexis) alike(a, b string) float64 {
 const (
 	// embedTimeout limits the time that embeddings add to a search.
 	embedTimeout = 5 * time.Second
+	// maxFailures is the number of failures in a row after which a session asks for no more
+	// embeddings.
+	maxFailures = 3
 	// embedBatch is the number of texts per request.
 	embedBatch = 32
 	// deviations is how far the similarity of a hit is above the mean, in standard
@@ -143,7 +146,7 @@ func (m *Memory) byMeaning(ctx context.Context, query string, all []Entry, read 
 		return
 	}
 	model, embedder := m.Embedder()
-	if embedder == nil {
+	if embedder == nil || m.failures.Load() >= maxFailures {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, embedTimeout)
@@ -152,7 +155,10 @@ func (m *Memory) byMeaning(ctx context.Context, query string, all []Entry, read 
 	if err == nil {
 		err = m.vectors(ctx, model, embedder, all, read)
 	}
-	if err != nil {
+	m.failures.Add(1)
+	if err == nil {
+		m.failures.Store(0)
+	} else {
 		m.log().Debug("the memory compares words, since embedding failed", "model", model, "err", err)
 	}
 	if len(of) == 0 {

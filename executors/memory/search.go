@@ -100,7 +100,9 @@ func (m *Memory) Search(ctx context.Context, query string, limit int) ([]Hit, er
 	slices.SortStableFunc(hits, func(a, b Hit) int {
 		return cmp.Or(cmp.Compare(rounded(b.Score), rounded(a.Score)), b.Updated.Compare(a.Updated))
 	})
-	markNewer(hits, newLexis(all))
+	if len(hits) > 1 {
+		markNewer(hits, newLexis(all))
+	}
 	hits = hits[:min(len(hits), limit)]
 	for i := range hits {
 		hits[i].Stale = m.Stale(hits[i].Entry)
@@ -203,11 +205,14 @@ func (m *Memory) report(hits []Hit, earlier []Message, behind int) string {
 
 // age returns how old a text is. A model does not know the date.
 func (m *Memory) age(at time.Time) string {
-	days := int(m.now().Sub(at).Hours() / 24)
-	if days <= 0 {
+	switch days := int(m.now().Sub(at).Hours() / 24); {
+	case days <= 0:
 		return "less than a day old"
+	case days == 1:
+		return "1 day old"
+	default:
+		return fmt.Sprintf("%d days old", days)
 	}
-	return executors.Count(days, "day") + " old"
 }
 
 // notes returns the warnings about a hit.

@@ -91,6 +91,7 @@ func (k *keeper) Status() []string {
 		lines = append(lines, state)
 	}
 	lines = append(lines, k.set.Status()...)
+	lines = append(lines, k.memory.Status()...)
 	lines = append(lines, k.gates.status()...)
 	if k.policies != nil {
 		lines = append(lines, k.policies.Status())
