@@ -198,6 +198,9 @@ type Call struct {
 	// Delegate runs a task in an inner turn; see [Delegation]. It is nil if there is no
 	// model, or if the caller is an inner turn itself.
 	Delegate func(ctx context.Context, d Delegation) (Report, error)
+	// Question asks the user; see [Question]. The error is for the model, or ctx's cause.
+	// It is nil if no model asks, or an inner turn.
+	Question func(ctx context.Context, q Question) (Reply, error)
 	// Bounds returns the failure of a call that the inner turn may not make, or nil. It
 	// is nil for calls of the session's own turn. The gate "delegation" enforces it.
 	Bounds func(call *Call) *Failure

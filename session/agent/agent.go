@@ -75,6 +75,9 @@ type Client struct {
 	// question was dismissed. An error means that no one answered. Nil means
 	// that there is no user to ask.
 	Ask func(context.Context, acp.ToolCall, []acp.PermissionOption) (string, error)
+	// Elicit shows the user a form. Nil means that the client shows no forms, or that
+	// there is no user.
+	Elicit func(context.Context, acp.ElicitRequest) (acp.ElicitResult, error)
 	// Unasked reports whether a turn continues after max_tool_iterations rounds
 	// without a question; nil means that it asks. StopAsking is called when the
 	// user wants no more of these questions in this session.
@@ -199,9 +202,11 @@ type turn struct {
 	history []llm.Message
 	message message // the one that chunks belong to
 	doom    doom
-	meter   llm.Meter // of history
-	spoke   bool      // the last answer had text
-	stops   int       // how often hooks made it go on
+
+	questions questions
+	meter     llm.Meter // of history
+	spoke     bool      // the last answer had text
+	stops     int       // how often hooks made it go on
 
 	mayRun                 int  // rounds beyond max_tool_iterations that the user allowed
 	summaries, compactions int  // so far
@@ -431,6 +436,9 @@ func (t *turn) run(ctx context.Context) (acp.StopReason, error) {
 		outcomes, err := t.runCalls(ctx, answer.calls)
 		if err != nil {
 			return "", err
+		}
+		if t.asksToEnd() {
+			return t.stop(ctx, acp.StopEndTurn, "%s", shownQuestions(t.questions.open))
 		}
 		if why := t.doom.observe(outcomes); why != "" && t.origin == executors.Model && !t.inbox.isWaiting() {
 			return t.stop(ctx, acp.StopMaxTurnRequests, "%s", why)

@@ -130,6 +130,9 @@ func (t *turn) announce(ctx context.Context, c llm.ToolCall) (*running, error) {
 	t.delegating(r)
 	if t.origin == executors.Model {
 		call.Compress = t.compress
+		if t.inner == nil {
+			call.Question = r.question
+		}
 	}
 	if err := t.prepare(ctx, call); err != nil {
 		return nil, err

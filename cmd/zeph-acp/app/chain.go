@@ -26,6 +26,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/ideproxy"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent/native"
+	"github.com/zeph-acp/zeph-acp/session/agent/question"
 	"github.com/zeph-acp/zeph-acp/session/agent/skills"
 	"github.com/zeph-acp/zeph-acp/session/agent/subagent"
 	"github.com/zeph-acp/zeph-acp/session/agent/toolset"
@@ -72,6 +73,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 		diagnostics.New(local, in.roots, cfg.Tools.Diagnostics),
 		k.long.Tools(),
 		native.New(),
+		question.New(cfg.Tools.AskUser),
 		k.helpers,
 		k.set.Search(),
 		k.memory.Tools(),
@@ -177,6 +179,7 @@ func Catalogue() []executors.Tool {
 		diagnostics.New(shell.Local{}, nil, diagnostics.Defaults()),
 		(&overflow.Overflow{Config: overflow.Defaults()}).Tools(),
 		native.New(),
+		question.New(question.Defaults()),
 		subagent.Catalogue(),
 		skills.Catalogue(),
 		(&memory.Memory{}).Catalogue(),

@@ -153,6 +153,9 @@ func (a *App) client(s session.Setup, kept *keeper) agent.Client {
 	}
 	if !a.alone(s) {
 		c.Ask = (&ideproxy.Approver{Client: s.Client, Session: s.ID}).Ask
+		if caps.ElicitForm {
+			c.Elicit = s.Client.Elicit
+		}
 	}
 	return c
 }

@@ -38,6 +38,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/web"
 	"github.com/zeph-acp/zeph-acp/filter"
 	"github.com/zeph-acp/zeph-acp/session/agent"
+	"github.com/zeph-acp/zeph-acp/session/agent/question"
 	"github.com/zeph-acp/zeph-acp/session/agent/skills"
 	"github.com/zeph-acp/zeph-acp/session/agent/subagent"
 	"github.com/zeph-acp/zeph-acp/session/agent/toolset"
@@ -90,6 +91,7 @@ type Tools struct {
 	Skills          skills.Config           `toml:"skills"`
 	SubAgent        subagent.Config         `toml:"sub_agent"`
 	Scheduler       schedule.Config         `toml:"scheduler"`
+	AskUser         question.Config         `toml:"ask_user"`
 	Offer                                   // enabled, summarize_output, summarize_provider
 	quota.Limits                            // max_tool_calls_per_session
 	policy.Config                           // [[tools.permissions.TOOL]]
@@ -132,6 +134,7 @@ func Defaults() Config {
 			Skills:          skills.Defaults(),
 			SubAgent:        subagent.Defaults(),
 			Scheduler:       schedule.Defaults(),
+			AskUser:         question.Defaults(),
 			Offer:           Offer{Enabled: true},
 			Limits:          quota.Defaults(),
 			Config:          policy.Defaults(),
@@ -158,6 +161,7 @@ func sections() []section {
 		sectionOf("agent", func(c *Config) *agent.Config { return &c.Agent.Config }),
 		sectionOf("", func(c *Config) *subagent.Types { return &c.Agents }),
 		sectionOf("tools.sub_agent", func(c *Config) *subagent.Config { return &c.Tools.SubAgent }),
+		sectionOf("tools.ask_user", func(c *Config) *question.Config { return &c.Tools.AskUser }),
 		sectionOf("agent.tool_filter", func(c *Config) *toolset.Filter { return &c.Agent.ToolFilter }),
 		sectionOf("llm", func(c *Config) *provider.Config { return &c.LLM }),
 		sectionOf("tools", func(c *Config) *policy.Config { return &c.Tools.Config }),

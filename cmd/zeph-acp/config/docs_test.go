@@ -12,7 +12,7 @@ import (
 )
 
 // settingsPages are the pages whose samples show every key.
-var settingsPages = []string{"../../../docs/settings.md", "../../../docs/settings-tools.md", "../../../docs/settings-gates.md", "../../../docs/judge.md", "../../../docs/skills.md", "../../../docs/rewind.md", "../../../docs/agents.md", "../../../docs/memory.md", "../../../docs/schedule.md"}
+var settingsPages = []string{"../../../docs/settings.md", "../../../docs/settings-tools.md", "../../../docs/settings-gates.md", "../../../docs/judge.md", "../../../docs/skills.md", "../../../docs/rewind.md", "../../../docs/agents.md", "../../../docs/memory.md", "../../../docs/schedule.md", "../../../docs/ask-user.md"}
 
 // samples returns the TOML of the settings pages. The first sample of each page
 // has keys with their defaults; all others are examples.

@@ -18,7 +18,7 @@ var plannedKeys = []string{
 	"lsp", "tools.mcp", "tools.lsp", "acp.lsp",
 	// Memory, and search in code.
 	"memory", "skills", "session", "index",
-	"tools.search_code", "tools.ask_user",
+	"tools.search_code",
 	"agent.instructions",
 	"orchestration", "experiments", "cost", "gateway", "tui", "telemetry",
 	// Keys of tables that this version has.

@@ -89,7 +89,7 @@ type Filter struct {
 // FilterDefaults returns the defaults of the table.
 func FilterDefaults() Filter {
 	return Filter{Enabled: Auto, TopK: 10, MinDescriptionWords: 3, AlwaysOn: []string{
-		"bash", "bash_output", "bash_stop", "read", "write", "edit", "find_path", "list_directory", "grep", "search_code", "read_overflow", "update_plan", "compress_context", "load_skill", "memory_save", "memory_search",
+		"bash", "bash_output", "bash_stop", "read", "write", "edit", "find_path", "list_directory", "grep", "search_code", "read_overflow", "update_plan", "ask_user", "compress_context", "load_skill", "memory_save", "memory_search",
 	}}
 }
 
