@@ -69,7 +69,7 @@ type content struct {
 	found  int      // files and directories
 
 	keep string // the name of a file to keep; "" keeps none
-	kept []byte // its text, as it was hashed: at most maxBody bytes and one more
+	kept []byte // its text, as it was hashed: at most maxBody bytes and one more; nil if it was not found
 }
 
 // content lists the files of the skill, and hashes them if they need an approval. It
@@ -122,6 +122,7 @@ func (c *content) hash(s Skill, name string) error {
 	sum := sha256.New()
 	var to io.Writer = sum
 	if name == c.keep {
+		c.kept = []byte{}
 		to = io.MultiWriter(sum, c)
 	}
 	n, err := io.Copy(to, io.LimitReader(f, maxBytes-c.bytes+1))

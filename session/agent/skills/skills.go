@@ -9,8 +9,11 @@
 // Skills are the user's or a repository's. One of a repository may be used only after the
 // user has approved exactly its files; each use compares them anew. The tool invoke_skill
 // runs a skill in an inner turn: with the tools that it allows itself, and with the secrets
-// that it names. No skill grants a permission. A skill that cannot be used does not affect the others. No file is opened
-// without limits, and no use blocks on one.
+// that it names. No skill grants a permission. A skill that cannot be used does not affect
+// the others. No file is opened without limits, and no use blocks on one.
+//
+// Why is the user not asked when a skill is first loaded? The model selects skills by their
+// descriptions, and those are texts of the repository too.
 package skills
 
 import (
@@ -71,17 +74,18 @@ type Options struct {
 	Sources []Source
 	Dir     string // the session's working directory, absolute
 	Desk    *approval.Desk
-	// Level returns the level of trust of a skill.
-	Level func(skill string) string
+	// Level returns the level of trust of a skill. SetLevel sets it, and returns a reply to
+	// the user.
+	Level    func(skill string) string
+	SetLevel func(skill, level string) string
 	// Read notes that a turn reads the text of a skill before that skill makes calls; nil
 	// ignores it.
 	Read func(skill string)
 	// Secret returns the value of a variable for the commands of an invoked skill, or "".
 	Secret func(name string) string
-	// SetLevel sets it, and returns a reply to the user.
-	SetLevel func(skill, level string) string
-	Warn     func(string)  // queues a line for the user
-	System   func() string // the system prompt of the session, which that of an invoked skill begins with
+	// System returns the system prompt of the session. An invoked skill has the same.
+	System func() string
+	Warn   func(string) // queues a line for the user
 }
 
 // Set holds the skills of one session. Its methods may be called concurrently.

@@ -200,6 +200,7 @@ func TestProject(t *testing.T) {
 		"test/SKILL.md":         {Data: []byte("Test.")},
 		"pipe/SKILL.md":         {Data: []byte("x")},
 		"pipe/fifo":             {Mode: fs.ModeNamedPipe},
+		"blank/SKILL.md":        {},
 	}
 	p := newProject(t, store, files)
 	if !p.Waiting() || p.usable() != "mine same" {
@@ -209,7 +210,7 @@ func TestProject(t *testing.T) {
 	if text := p.asked[0].Text; !strings.Contains(text, `"Ships it."`) || !strings.Contains(text, `"TOKEN"`) || !strings.Contains(text, `"Bash(git:*)"`) || !strings.Contains(text, `"scripts/run.sh"`) {
 		t.Errorf("the question shows %s", text)
 	}
-	p.asks(t, "Use 2 skills of this project?")
+	p.asks(t, "Use 3 skills of this project?")
 	if p.Waiting() || p.usable() != "mine same" || len(p.warnings) != 1 || !strings.Contains(p.warnings[0], "fifo: not a regular file") {
 		t.Errorf("rejected: %q, %q", p.usable(), p.warnings)
 	}
@@ -225,8 +226,8 @@ func TestProject(t *testing.T) {
 	p.answer = approval.Always
 	p.Ready(t.Context())
 	p.Ready(t.Context())
-	p.asks(t, "Use 2 skills of this project?")
-	if p.usable() != "mine same deploy test" {
+	p.asks(t, "Use 3 skills of this project?")
+	if p.usable() != "mine same blank deploy test" {
 		t.Errorf("approved: %q", p.usable())
 	}
 	want := "Run run.sh.\n[Files of the skill; load_skill with file returns one. They are in .zeph/skills/deploy.]\nscripts/run.sh\n[It uses secrets, which its commands have only with invoke_skill.]"
@@ -243,24 +244,24 @@ func TestProject(t *testing.T) {
 		t.Errorf("a changed skill: %s", res.ForModel())
 	}
 	p.asks(t, "Use the skill deploy of this project's .zeph/skills, changed since your approval?")
-	if p.usable() != "mine same test" {
+	if p.usable() != "mine same blank test" {
 		t.Errorf("a changed skill: %q", p.usable())
 	}
 	next := newProject(t, store, files)
 	next.Desk().Ask = nil
-	if next.Ready(t.Context()); next.usable() != "mine same test" {
+	if next.Ready(t.Context()); next.usable() != "mine same blank test" {
 		t.Errorf("without a user: %q", next.usable())
 	}
 	for _, tt := range []struct{ rest, want, usable string }{
-		{"", "- `deploy` (.zeph/skills): untrusted, changed since your approval. `Ships it.`\n  - tools: `Bash(git:*), Read`\n  - secrets: `TOKEN`\n- `pipe` (.zeph/skills): untrusted, cannot be used: ", "mine same test"},
-		{"trust deploy", "deploy is trusted", "mine same deploy test"},
-		{"", "- `deploy` (.zeph/skills): trusted, approved. ", "mine same deploy test"},
-		{"block test", "test is blocked", "mine same deploy"},
-		{"block mine", "mine is blocked", "same deploy"},
-		{"", "- `mine` (yours): blocked, not offered\n", "same deploy"},
-		{"trust pipe", "Nothing was changed: fifo: not a regular file.", "same deploy"},
-		{"trust other", `Nothing was changed: there is no skill "other".`, "same deploy"},
-		{"delete mine", "Nothing was changed. `/skill trust NAME`", "same deploy"},
+		{"", "- `deploy` (.zeph/skills): untrusted, changed since your approval. `Ships it.`\n  - tools: `Bash(git:*), Read`\n  - secrets: `TOKEN`\n- `pipe` (.zeph/skills): untrusted, cannot be used: ", "mine same blank test"},
+		{"trust deploy", "deploy is trusted", "mine same blank deploy test"},
+		{"", "- `deploy` (.zeph/skills): trusted, approved. ", "mine same blank deploy test"},
+		{"block test", "test is blocked", "mine same blank deploy"},
+		{"block mine", "mine is blocked", "same blank deploy"},
+		{"", "- `mine` (yours): blocked, not offered\n", "same blank deploy"},
+		{"trust pipe", "Nothing was changed: fifo: not a regular file.", "same blank deploy"},
+		{"trust other", `Nothing was changed: there is no skill "other".`, "same blank deploy"},
+		{"delete mine", "Nothing was changed. `/skill trust NAME`", "same blank deploy"},
 	} {
 		if got := next.Command(tt.rest); !strings.Contains(got, tt.want) || next.usable() != tt.usable {
 			t.Errorf("/skill %s: %s\nusable %q", tt.rest, got, next.usable())
@@ -268,6 +269,13 @@ func TestProject(t *testing.T) {
 	}
 	if p = newProject(t, store, files); store.State(approvalOf(t, p.Set, "deploy")) != approval.Approved || store.State(approvalOf(t, p.Set, "test")) != approval.Waiting {
 		t.Error("/skill was not stored")
+	}
+	next.Desk().Approve(approvalOf(t, next.Set, "blank"))
+	if res := load(t, next.Set, loadInput{Name: "blank"}); res.Failed || !strings.HasPrefix(res.Text, "The skill has no text") {
+		t.Errorf("an empty skill: %s", res.ForModel())
+	}
+	if res := load(t, next.Set, loadInput{Name: "blank", File: "none"}); !strings.Contains(res.ForModel(), `no file "none"`) {
+		t.Errorf("a missing file: %s", res.ForModel())
 	}
 	delete(files, "test/SKILL.md")
 	files["new/SKILL.md"] = &fstest.MapFile{}
