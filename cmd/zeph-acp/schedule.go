@@ -13,6 +13,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
+	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/session/store"
 	"github.com/zeph-acp/zeph-acp/session/tasks"
 )
@@ -200,7 +201,7 @@ func runTasks(cmd *cobra.Command, f *flags, a *app.App, chosen []store.Task) err
 		case run.Outcome == tasks.Done:
 			continue
 		default:
-			fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: %s: %s: %s\n", oneLine(t.Name), run.Outcome, oneLine(run.Result))
+			fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: %s: %s: %s\n", oneLine(t.Name), run.Outcome, executors.WholeLine(run.Result))
 		}
 		failed = &exit{code: exitFailure}
 	}

@@ -96,8 +96,8 @@ func (r taskRun) last(ctx context.Context, session string) transcript.Last {
 // isCall reports whether the task is a tool call that the user typed.
 func isCall(j tasks.Job) bool { return j.Task.Typed && strings.HasPrefix(j.Task.Prompt, "/") }
 
-// report returns the report about a turn that ended. The result of a call is what it
-// returned, else it is the last text.
+// report returns the report about a turn that ended. The result of a call is its output, or
+// the last text if it failed without an output.
 func report(j tasks.Job, last transcript.Last) tasks.Report {
 	r := tasks.Report{Outcome: tasks.Done, Result: last.Said}
 	switch {
@@ -108,12 +108,16 @@ func report(j tasks.Job, last transcript.Last) tasks.Report {
 	case isCall(j) && len(last.Results) > 0:
 		var texts []string
 		for _, c := range last.Results {
-			texts = append(texts, c.Text)
 			if c.Failed {
 				r.Outcome = tasks.Failed
 			}
+			if !strings.HasPrefix(c.Text, "[tool_error]") { // which is for models
+				texts = append(texts, c.Text)
+			}
 		}
-		r.Result = executors.JoinLines(texts...)
+		if len(texts) > 0 {
+			r.Result = executors.JoinLines(texts...)
+		}
 	}
 	r.Result, _ = executors.Bound(r.Result, maxTaskResult, false)
 	return r

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -186,6 +187,29 @@ func TestList(t *testing.T) {
 		"- b: not due again; runs since Mon 2026-11-23 12:30:00 +00:00; mode ask; task: x\n"
 	if _, res := call(t, e, executors.Model, "list_tasks", `{}`); res.ForModel() != want {
 		t.Error(res.ForModel())
+	}
+}
+
+// The calls in the documentation are valid.
+func TestDocs(t *testing.T) {
+	page, err := os.ReadFile("../../docs/schedule.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := 0
+	for line := range strings.Lines(string(page)) {
+		name, input, ok := strings.Cut(strings.TrimPrefix(line, "/"), " ")
+		if !ok || !strings.HasPrefix(line, "/") {
+			continue
+		}
+		calls++
+		e, m := newExecutor()
+		if _, res := call(t, e, executors.User, name, input); res.Failed || len(m.tasks) != 1 {
+			t.Errorf("%s%s", line, res.ForModel())
+		}
+	}
+	if calls != 2 {
+		t.Errorf("%d calls", calls)
 	}
 }
 

@@ -196,10 +196,7 @@ func (t *scheduled) news(ctx context.Context, direct bool) (n agent.News) {
 	if !t.asks {
 		return n
 	}
-	var stored positions
-	if err := json.Unmarshal(t.setup.State(taskState), &stored); err == nil { // another process may have told more
-		t.told.User, t.told.Model = max(t.told.User, stored.User), max(t.told.Model, stored.Model)
-	}
+	t.recall()
 	results, set, err := t.app.Store.Results(ctx, t.setup.ID, min(t.told.User, t.told.Model))
 	if err != nil {
 		t.app.Log.Debug("results of scheduled tasks", "session", t.setup.ID, "err", err)
@@ -226,6 +223,15 @@ func (t *scheduled) news(ctx context.Context, direct bool) (n agent.News) {
 	return n
 }
 
+// recall adopts the positions of the transcript: another process may have told more. The
+// caller holds mu.
+func (t *scheduled) recall() {
+	var stored positions
+	if err := json.Unmarshal(t.setup.State(taskState), &stored); err == nil {
+		t.told.User, t.told.Model = max(t.told.User, stored.User), max(t.told.Model, stored.Model)
+	}
+}
+
 // newest returns the last results after a position.
 func newest(results []store.Result, after int64) []store.Result {
 	results = slices.DeleteFunc(slices.Clone(results), func(r store.Result) bool { return r.Position <= after })
@@ -245,11 +251,17 @@ func (a *App) endedText(task string, r store.Run) string {
 	return fmt.Sprintf("The scheduled task %q ended at %s: %s.", task, r.Ended.In(a.Config.Tools.Scheduler.Location()).Format("2006-01-02 15:04"), r.Outcome)
 }
 
-// noticed shows a notice about a result unless the user was told already.
+// noticed shows a notice about a result unless the user was told already. The next turn
+// shows it again if there are earlier results that the user has not seen.
 func (t *scheduled) noticed(r store.Run, show func() bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if r.Position > t.told.User && show() {
+	t.recall()
+	if r.Position <= t.told.User || !show() {
+		return
+	}
+	pending, _, err := t.app.Store.Results(context.Background(), t.setup.ID, t.told.User)
+	if err == nil && len(pending) == 1 {
 		t.told.User = r.Position
 		t.save()
 	}
