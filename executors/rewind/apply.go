@@ -62,7 +62,7 @@ func (p *Plan) Apply(ctx context.Context, force bool, mark []byte) (Outcome, err
 	if err := writeJSON(s.runningFile(), j, true); err != nil {
 		return out, fmt.Errorf("keep a journal of the rewind: %w", err)
 	}
-	failed := s.restore(ctx, steps)
+	failed := s.restore(ctx, j.ID, steps)
 	for _, step := range steps {
 		if err := failed[step.Path]; err != nil {
 			out.Failed = append(out.Failed, fmt.Sprintf("%s: %v", p.Rel(step), workspace.Cause(err)))
@@ -98,9 +98,9 @@ func ignoreMissing(err error) error {
 }
 
 // restore makes the steps, and returns the errors by path.
-func (s *Session) restore(ctx context.Context, steps []Step) map[string]error {
+func (s *Session) restore(ctx context.Context, id string, steps []Step) map[string]error {
 	failed := map[string]error{}
-	at := place{roots: s.Roots.Writing()}
+	at := place{roots: s.Roots.Writing(), id: id}
 	defer at.close()
 	try := func(step Step, do func() error) {
 		if failed[step.Path] == nil {
@@ -153,10 +153,11 @@ func (s *Session) restoreFile(ctx context.Context, at *place, step Step) error {
 	if err != nil {
 		return err
 	}
-	if !s.through.writes() || !isText(data) {
+	// An editor may not save, and then the file would still be missing.
+	if !from.isFile() || !s.through.writes() || !isText(data) {
 		return at.write(step.Path, data, to.perm())
 	}
-	if from.isFile() && from.perm()&0o200 == 0 {
+	if from.perm()&0o200 == 0 {
 		if err := at.chmod(step.Path, from.perm()|0o200); err != nil {
 			return err
 		}
@@ -195,7 +196,10 @@ func (s *Session) Recover(ctx context.Context) (mark []byte, message string, err
 func (s *Session) undo(ctx context.Context, j journal) string {
 	var steps []Step
 	var left []string
+	at := place{roots: s.Roots.Writing(), id: j.ID}
+	defer at.close()
 	for path, c := range j.Files {
+		at.tidy(path)
 		now := s.current(ctx, path)
 		switch {
 		case !differs(now, c.Before):
@@ -206,7 +210,7 @@ func (s *Session) undo(ctx context.Context, j journal) string {
 		}
 	}
 	slices.SortFunc(steps, func(a, b Step) int { return cmp.Compare(a.Path, b.Path) })
-	failed := s.restore(ctx, steps)
+	failed := s.restore(ctx, j.ID, steps)
 	for path, err := range failed {
 		left = append(left, fmt.Sprintf("%s (%v)", s.Roots.Rel(path), workspace.Cause(err)))
 	}

@@ -1,7 +1,6 @@
 package rewind
 
 import (
-	"crypto/rand"
 	"errors"
 	"io/fs"
 	"os"
@@ -16,6 +15,7 @@ import (
 // until close.
 type place struct {
 	roots *workspace.Roots
+	id    string // of the rewind, which no program can predict
 	modes map[string]fs.FileMode
 }
 
@@ -96,7 +96,7 @@ func (p *place) write(path string, data []byte, mode fs.FileMode) error {
 // replace calls make with a temporary name, and renames the result to path.
 func (p *place) replace(path string, make func(dir *workspace.Dir, temp string) error) error {
 	return p.in(path, func(dir *workspace.Dir, name string) error {
-		temp := ".zeph-rewind-" + rand.Text()
+		temp := p.temporary(path)
 		err := make(dir, temp)
 		if err == nil {
 			err = dir.Replace(name, temp)
@@ -106,6 +106,16 @@ func (p *place) replace(path string, make func(dir *workspace.Dir, temp string) 
 		}
 		return err
 	})
+}
+
+// temporary returns the name of a file while it is written. A killed process leaves it.
+func (p *place) temporary(path string) string {
+	return ".zeph-rewind-" + hashOf([]byte(p.id + path))[:32]
+}
+
+// tidy removes the temporary file of a path, if there is one.
+func (p *place) tidy(path string) {
+	_ = p.remove(filepath.Join(filepath.Dir(path), p.temporary(path)))
 }
 
 // chmod sets the mode of a file or directory, even if it cannot be opened.

@@ -1,0 +1,177 @@
+package integration
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakeide"
+)
+
+// rewinder is an agent with the built-in model, in a workspace of many files.
+type rewinder struct {
+	editor
+	session string
+	point   string // the id of the prompt of the only turn
+}
+
+// newRewinder starts an agent that has changed every file in one turn. It returns the
+// files before and after that turn.
+func newRewinder(t *testing.T, root, caps string) (r *rewinder, before, after map[string]string) {
+	t.Helper()
+	r = &rewinder{}
+	r.start(t, start{root: root})
+	r.initialize(caps)
+	for i := range 60 {
+		r.file(fmt.Sprintf("d%d/f%d.txt", i%6, i), strings.Repeat(fmt.Sprintf("line of %d\n", i), 20))
+	}
+	r.file("image.bin", "\x00\xff\x01")
+	before = r.files()
+	r.session = r.open()
+	r.request("1", "session/prompt", promptParams(r.session, "/bash for f in d?/*; do echo more >> $f; done; rm -r d5 image.bin; mkdir new; echo x > new/file; ln -s d1 link"))
+	if f := r.answer("1"); stopReason(f) != "end_turn" {
+		t.Fatal(f.line)
+	}
+	r.point = r.points("2")[0]
+	return r, before, r.files()
+}
+
+// files returns the files and links of the workspace.
+func (r *rewinder) files() map[string]string {
+	r.t.Helper()
+	found := map[string]string{}
+	err := fs.WalkDir(os.DirFS(r.dir), ".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir():
+			found[path] = "directory"
+		case d.Type()&fs.ModeSymlink != 0:
+			found[path], err = os.Readlink(filepath.Join(r.dir, path))
+		default:
+			found[path] = r.content(path)
+		}
+		return err
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return found
+}
+
+// points returns the ids of the turns to go back to.
+func (r *rewinder) points(id string) (ids []string) {
+	r.t.Helper()
+	r.request(id, "_session/rewind_points", fmt.Sprintf(`{"sessionId":%q}`, r.session))
+	f := r.answer(id)
+	var result struct{ Points []struct{ MessageID string } }
+	if err := json.Unmarshal(f.Result, &result); err != nil {
+		r.t.Fatalf("%s: %v", f.line, err)
+	}
+	for _, p := range result.Points {
+		ids = append(ids, p.MessageID)
+	}
+	return ids
+}
+
+func (r *rewinder) rewind(id, mode string) {
+	r.t.Helper()
+	r.request(id, "_session/rewind", fmt.Sprintf(`{"sessionId":%q,"messageId":%q,"mode":%q}`, r.session, r.point, mode))
+}
+
+// after kills the agent, starts the next one, and loads the session there. It returns
+// what the first turn says.
+func (r *rewinder) after(t *testing.T, caps string) (next *rewinder, said string) {
+	t.Helper()
+	r.allowed = true
+	r.killed.Store(true)
+	fakeide.KillGroup(r.cmd)
+	r.waitExit(patience)
+	next = &rewinder{session: r.session, point: r.point}
+	next.start(t, start{root: r.root})
+	next.initialize(caps)
+	if _, ok := next.load(r.session); !ok {
+		t.Fatal("the session is lost")
+	}
+	next.request("10", "session/prompt", promptParams(r.session, "/status"))
+	next.answer("10")
+	for _, f := range next.sent() {
+		if u, ok := f.update(); ok && u.Kind != "tool_call_update" {
+			said += string(u.Content)
+		}
+	}
+	return next, said
+}
+
+// TestKilledRewind kills agents at random moments of a rewind. The next one has the
+// files and the conversation of before the rewind or of after it, and says which if
+// it had to do something.
+func TestKilledRewind(t *testing.T) {
+	rng := seeded(t)
+	took := 40 * time.Millisecond
+	for n := range pick(4, 60) {
+		t.Run(fmt.Sprint(n), func(t *testing.T) { took = killedRewind(t, rng, took, n == 0) })
+	}
+}
+
+// killedRewind kills an agent during a part of the time that the rewind takes, and
+// returns that time.
+func killedRewind(t *testing.T, rng *rand.Rand, took time.Duration, whole bool) time.Duration {
+	r, before, after := newRewinder(t, home(t), "{}")
+	began := time.Now()
+	r.rewind("3", "both")
+	if whole {
+		r.answer("3")
+		took = time.Since(began)
+	} else {
+		time.Sleep(time.Duration(rng.Int64N(int64(took)))) // a random moment
+	}
+	next, said := r.after(t, "{}")
+	now, points := next.files(), next.points("11")
+	switch {
+	case maps.Equal(now, before):
+		if len(points) != 0 {
+			t.Errorf("the files are rewound, and the conversation is not; it said %s", said)
+		}
+	case maps.Equal(now, after):
+		if len(points) != 1 {
+			t.Errorf("the conversation is rewound, and the files are not; it said %s", said)
+		}
+		next.rewind("12", "both")
+		if f := next.answer("12"); f.Error != nil || !maps.Equal(next.files(), before) {
+			t.Errorf("rewind again: %s", f.line)
+		}
+	default:
+		t.Errorf("the files are in neither state (-after it +got)\n%s; it said %s", cmp.Diff(after, now), said)
+	}
+	return took
+}
+
+// TestKilledRewindInTheEditor kills an agent while the editor is to restore a buffer,
+// after files on the disk were restored.
+func TestKilledRewindInTheEditor(t *testing.T) {
+	caps := `{"fs":{"readTextFile":true,"writeTextFile":true}}`
+	r, _, after := newRewinder(t, home(t), caps)
+	r.mute("fs/write_text_file")
+	r.rewind("3", "files")
+	r.await("the restoration of a buffer", func(f frame) bool { return f.Method == "fs/write_text_file" })
+	if maps.Equal(r.files(), after) {
+		t.Error("no file was changed yet, so the test shows nothing")
+	}
+	next, said := r.after(t, caps)
+	if !maps.Equal(next.files(), after) {
+		t.Errorf("the files are not as they were before the rewind (-want +got)\n%s; it said %s", cmp.Diff(after, next.files()), said)
+	}
+	if !strings.Contains(said, "A rewind was interrupted. The files are as they were before it.") {
+		t.Errorf("it said %s", said)
+	}
+}
