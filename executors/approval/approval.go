@@ -94,7 +94,7 @@ type Store struct {
 
 // kept is the content of the file.
 type kept struct {
-	Approved map[string]string            `json:"approved"` // hashes, by Subject.key
+	Approved map[string]string            `json:"approved"` // hashes of approved and rejected subjects, by Subject.key
 	Texts    map[string]map[string]string `json:"tools"`    // accepted texts, by owner and name
 }
 
@@ -130,7 +130,7 @@ func (s *Store) change(edit func(k kept)) error {
 	return err
 }
 
-// State returns whether the user approved a subject in this or an earlier session.
+// State returns whether the user approved or rejected a subject in an earlier session.
 func (s *Store) State(subject Subject) State {
 	if s == nil {
 		return Waiting
@@ -144,11 +144,13 @@ func (s *Store) State(subject Subject) State {
 		s.Log(err)
 		return Waiting
 	}
-	switch hash, ok := k.Approved[subject.key()]; {
-	case !ok:
-		return Waiting
+	switch hash := k.Approved[subject.key()]; {
 	case hash == subject.hash():
 		return Approved
+	case hash == rejected+subject.hash():
+		return Rejected
+	case hash == "", strings.HasPrefix(hash, rejected):
+		return Waiting
 	}
 	return Changed
 }
@@ -160,10 +162,14 @@ func (s *Store) Approve(subject Subject) {
 	}
 }
 
-// Revoke removes the approval of a subject, of whichever text.
-func (s *Store) Revoke(subject Subject) {
+// rejected begins the hash of a subject that the user has rejected for good.
+const rejected = "rejected "
+
+// Reject stores that the user rejected a subject for good. It replaces an approval, of
+// whichever text.
+func (s *Store) Reject(subject Subject) {
 	if s != nil {
-		_ = s.change(func(k kept) { delete(k.Approved, subject.key()) })
+		_ = s.change(func(k kept) { k.Approved[subject.key()] = rejected + subject.hash() })
 	}
 }
 
@@ -238,9 +244,9 @@ func (d *Desk) Approve(s Subject) {
 	d.answered(s, Always)
 }
 
-// Reject rejects a subject for this session, and removes its earlier approval.
+// Reject rejects a subject without a question, for this session and later ones.
 func (d *Desk) Reject(s Subject) {
-	d.Store.Revoke(s)
+	d.Store.Reject(s)
 	d.answered(s, No)
 }
 

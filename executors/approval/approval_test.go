@@ -103,8 +103,11 @@ func TestAllowedAll(t *testing.T) {
 	}
 	asked, answer = nil, No
 	d.Reject(b)
-	if got := d.AllowedAll(t.Context(), all); !slices.Equal(got, []bool{true, false, true, true, true}) || asked != nil || store.State(b) != Waiting {
+	if got := d.AllowedAll(t.Context(), all); !slices.Equal(got, []bool{true, false, true, true, true}) || asked != nil || store.State(b) != Rejected || store.State(skill("b", "another")) != Waiting {
 		t.Errorf("after the rejection: %v, asked %q, state %s", got, asked, store.State(b))
+	}
+	if later := (&Desk{Store: store, Ask: d.Ask}); later.Allowed(t.Context(), b) || asked != nil {
+		t.Errorf("in a later session: asked %q", asked)
 	}
 	d.Approve(b)
 	if !d.Allowed(t.Context(), b) || store.State(b) != Approved {

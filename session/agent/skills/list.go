@@ -56,7 +56,7 @@ func (s *Set) state(skill Skill) (trust, state string) {
 	case approval.Changed:
 		return "untrusted", "changed since your approval"
 	case approval.Rejected:
-		return "untrusted", "rejected in this session"
+		return "untrusted", "rejected"
 	}
 	return "untrusted", "waits for your approval"
 }

@@ -267,7 +267,7 @@ func TestProject(t *testing.T) {
 			t.Errorf("/skill %s: %s\nusable %q", tt.rest, got, next.usable())
 		}
 	}
-	if p = newProject(t, store, files); store.State(approvalOf(t, p.Set, "deploy")) != approval.Approved || store.State(approvalOf(t, p.Set, "test")) != approval.Waiting {
+	if p = newProject(t, store, files); store.State(approvalOf(t, p.Set, "deploy")) != approval.Approved || store.State(approvalOf(t, p.Set, "test")) != approval.Rejected {
 		t.Error("/skill was not stored")
 	}
 	next.Desk().Approve(approvalOf(t, next.Set, "blank"))
