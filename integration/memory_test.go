@@ -1,7 +1,13 @@
 package integration
 
 import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
 	"strings"
+	"sync"
 	"testing"
 
 	sdk "github.com/coder/acp-go-sdk"
@@ -107,5 +113,82 @@ func TestMemoryOfAnotherProject(t *testing.T) {
 		if err != nil || strings.Contains(string(out), "Bitwarden.") || strings.Contains(string(out), "look at the shop") || strings.Contains(string(out), "cannot be used") {
 			t.Errorf("%s: %v\n%s", query, err, out)
 		}
+	}
+}
+
+// embeddingServer answers each prompt with a search, and embeds texts by their subject. It
+// records the embedded texts.
+type embeddingServer struct {
+	mu       sync.Mutex
+	embedded [][]string
+	results  []string
+}
+
+func (s *embeddingServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		Input    []string
+		Messages []struct {
+			Role    string
+			Content string
+		}
+	}
+	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if strings.HasSuffix(r.URL.Path, "/embeddings") {
+		s.embedded = append(s.embedded, body.Input)
+		var data []string
+		for i, text := range body.Input {
+			money := 1.0
+			if strings.Contains(text, "cents") || strings.Contains(text, "money") {
+				money = 9
+			}
+			data = append(data, fmt.Sprintf(`{"index":%d,"embedding":[%v,1]}`, i, money))
+		}
+		fmt.Fprintf(w, `{"data":[%s]}`, strings.Join(data, ","))
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	delta := `{"content":"Done."}`
+	switch last := body.Messages[len(body.Messages)-1]; last.Role {
+	case "tool":
+		s.results = append(s.results, last.Content)
+	default:
+		delta = `{"tool_calls":[{"index":0,"id":"c","type":"function","function":{"name":"memory_search","arguments":"{\"query\":\"how do we handle money\"}"}}]}`
+	}
+	fmt.Fprintf(w, "data: {\"choices\":[{\"index\":0,\"delta\":%s,\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n", delta)
+}
+
+// Where the provider has embeddings, an entry is found by its meaning, and embedded once.
+func TestMemoryByMeaning(t *testing.T) {
+	s := &embeddingServer{}
+	server := httptest.NewServer(s)
+	defer server.Close()
+	a := launch(t, start{config: fmt.Sprintf("[[llm.providers]]\nname = \"x\"\ntype = \"compatible\"\nbase_url = %q\nmodel = \"m\"\nembedding_model = \"e\"\n", server.URL+"/v1")})
+	entries := []string{"Prices are integers in cents.", "The logo is green.", "Deploys go out on Tuesday.", "Staging needs a tunnel."}
+	for _, text := range entries {
+		if out, err := commandIn(a, "memory", "add", "--cwd", a.dir, text).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	for range 2 {
+		if out, err := commandIn(a, "run", "--cwd", a.dir, "hello").CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	const query = "how do we handle money"
+	if want := [][]string{{query}, entries, {query}}; !reflect.DeepEqual(s.embedded, want) {
+		t.Errorf("embedded %q, want %q", s.embedded, want)
+	}
+	for _, result := range s.results {
+		if !strings.HasPrefix(result, "1 saved entry:\n- entry 1, less than a day old: Prices are integers in cents.\n") {
+			t.Errorf("the result: %s", result)
+		}
+	}
+	if len(s.results) != 2 {
+		t.Errorf("%d results", len(s.results))
 	}
 }

@@ -161,7 +161,7 @@ func (m *Memory) recall(ctx context.Context, query string, limit int) ([]Message
 }
 
 // minCovered is the share of the words of a query that a message must have.
-const minCovered = 0.5
+const minCovered = 0.6
 
 // covered returns the share of the words of a query that a text has.
 func covered(query, text string) float64 {
