@@ -12,7 +12,7 @@ import (
 )
 
 // empty is the content of a database without sessions: go test -run TestEmpty -update
-// writes it. Making the schema for each new user takes milliseconds. Migrations that
+// writes it. To make the schema for each new user would take milliseconds. Migrations that
 // are missing in it are run when it is opened.
 //
 //go:embed empty.db

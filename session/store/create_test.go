@@ -74,8 +74,21 @@ func TestEmpty(t *testing.T) {
 		}
 		empty = string(image)
 	}
-	path := newPath(t)
-	db, _ := openAt(t, path)
+	written := newPath(t)
+	if err := publish(written); err != nil {
+		t.Fatal(err)
+	}
+	before, err := connect(written, "mode=ro&immutable=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := before.version(); err != nil || v != knownVersion() {
+		t.Errorf("empty.db has the schema version %d, want %d: go test ./session/store -run TestEmpty -update (%v)", v, knownVersion(), err)
+	}
+	if err := before.close(); err != nil {
+		t.Fatal(err)
+	}
+	db, _ := openAt(t, newPath(t))
 	if page, _, err := db.List(t.Context(), Query{}); err != nil || len(page) > 0 {
 		t.Errorf("%v, %v", page, err)
 	}
