@@ -75,6 +75,28 @@ func TestProjectSkills(t *testing.T) {
 	}
 }
 
+// TestSkillQuestionCancelled cancels a turn while the user is asked about skills. The next
+// turn asks again.
+func TestSkillQuestionCancelled(t *testing.T) {
+	root := home(t)
+	write(t, filepath.Join(root, "work/.zeph/skills/deploy/SKILL.md"), "Ship it to the moon.\n")
+	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("1", "load_skill", map[string]string{"name": "deploy"})), fakemodel.Answer(fakemodel.Say("Done.")))
+	a := launch(t, start{root: root, env: p.Env()})
+	a.initialize()
+	s := a.open()
+	a.request(`"first"`, "session/prompt", promptParams(s, "deploy"))
+	question := a.await("the question", func(f frame) bool { return f.Method == "session/request_permission" })
+	a.notify("session/cancel", fmt.Sprintf(`{"sessionId":%q}`, s))
+	a.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"outcome":{"outcome":"cancelled"}}}`+"\n", question.ID))
+	a.wants(a.answer(`"first"`).line, `"stopReason":"cancelled"`)
+	if n := len(p.Requests()); n > 0 {
+		t.Errorf("%d requests to the model before the answer", n)
+	}
+	if text, questions := a.turnAnswering(s, "deploy", "allow_once"); len(questions) != 1 || !strings.Contains(text, "to the moon") {
+		t.Errorf("%d questions, %s", len(questions), text)
+	}
+}
+
 // TestHostileSkillFiles opens projects whose skills are no files, lead out of the project
 // or are endless. No session waits for them, and the model sees nothing of them, even if
 // the user approves everything.
