@@ -67,7 +67,8 @@ func (t *tools) searchCode(ctx context.Context, _ *executors.Call, in codeInput)
 	if most < 1 {
 		most = defaultHits
 	}
-	s := &codeSearch{tools: t, start: tg, included: included, Search: code.NewSearch(q, min(most, maxHits))}
+	most = min(most, maxHits)
+	s := &codeSearch{tools: t, start: tg, included: included, most: most, Search: code.NewSearch(q, most)}
 	res := executors.Result{}
 	if t.isDirectory(tg) {
 		s.watch = t.watch(tg, t.ignoring(false))
@@ -94,6 +95,7 @@ type codeSearch struct {
 	start    target
 	included func(walk.Entry) bool
 	watch    *watch
+	most     int    // hits shown
 	large    int    // files that were not searched
 	note     string // about the part that was not searched
 }
@@ -199,6 +201,8 @@ func (s *codeSearch) show(query string, res *executors.Result) {
 	switch {
 	case len(hits) == 0:
 		res.Text = "No code matches: " + executors.OneLine(query)
+	case more && len(hits) < s.most:
+		res.Text += "\n[some files have more uses: grep finds them all]"
 	case more:
 		res.Text += fmt.Sprintf("\n[the best %d; there are more: qualify the name, set path or include, or raise max_results]", len(hits))
 	}

@@ -49,6 +49,7 @@ func TestSearchCode(t *testing.T) {
 	}{
 		"all":       {in{"query": "Run", "max_results": 4}, "bin/tool:2 func Run ()\ncmd/a.go:3 func Run ()\nlib/run.py:1 func Run ()\ndeep/a/b/x.ts:1 func Run (a: string): void\n[the best 4; there are more: qualify the name, set path or include, or raise max_results]"},
 		"include":   {in{"query": "Run", "include": "*.py", "max_results": 2}, "lib/run.py:1 func Run ()\nmany.py:1 text Run()\n[the best 2; there are more: qualify the name, set path or include, or raise max_results]"},
+		"few files": {in{"query": "Run", "include": "many.py"}, "many.py:1 text Run()\nmany.py:2 text Run()\nmany.py:3 text Run()\n[some files have more uses: grep finds them all]"},
 		"path":      {in{"query": "Run", "path": "cmd"}, "cmd/a.go:3 func Run ()"},
 		"ignored":   {in{"query": "Run", "path": "out"}, "out/a.go:3 func Run ()"},
 		"file":      {in{"query": "Run", "path": "lib/run.py"}, "lib/run.py:1 func Run ()"},

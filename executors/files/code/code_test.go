@@ -105,6 +105,7 @@ func TestRank(t *testing.T) {
 		"config":            {"a/config.go:3 struct Config"},
 		"where is reloaded": {"docs/config.md:2 text  The file is reloaded."},
 		"the file reloaded": {"docs/config.md:2 text  The file is reloaded."},
+		"deep config":       {"x/y/z/deep/down/config.rs:1 struct Config"},
 		"absent":            {},
 		"Config absent":     {},
 	} {

@@ -118,10 +118,10 @@ func (q *Query) mayMatch(path string, data []byte) bool {
 	return true
 }
 
-// allIn reports whether each word is in a line.
-func (q *Query) allIn(line []byte) bool {
-	for i := range q.words {
-		if q.texts.Index(i, line, 0) < 0 {
+// allIn reports whether each word is in a line or in the path of its file.
+func (q *Query) allIn(p *place, line []byte) bool {
+	for i, w := range q.words {
+		if q.texts.Index(i, line, 0) < 0 && (q.name != "" || !strings.Contains(p.lower, w)) {
 			return false
 		}
 	}
@@ -136,6 +136,7 @@ const (
 	nameStart  = 700
 	wordInName = 600
 	partOfName = 500
+	nameInPath = 450 // the name has some of several words, its type and path the others
 	inLine     = 150
 	bestText   = 350 // more than any line has
 )
@@ -165,6 +166,12 @@ func (q *Query) nameScore(name string) int {
 	return partOfName
 }
 
+// isIn reports whether a word of the query is in a name.
+func (q *Query) isIn(name string) bool {
+	lower := strings.ToLower(name)
+	return slices.ContainsFunc(q.words, func(w string) bool { return strings.Contains(lower, w) })
+}
+
 // wordsInName is nameScore for several words: all of them must be in the name.
 func (q *Query) wordsInName(name string) int {
 	lower := strings.ToLower(name)
@@ -189,16 +196,39 @@ func startsWord(name string, at int) bool {
 	return unicode.IsUpper(r) && !unicode.IsUpper(before) || !unicode.IsLetter(before)
 }
 
-// lineScore returns the rank of a line of text; 0 means that it does not match.
-func (q *Query) lineScore(line []byte) int {
+// pathScore is nameScore for several words if only some of them are in the name, and the
+// others in the type or the path.
+func (q *Query) pathScore(p *place, container, name string) int {
+	lower, around := strings.ToLower(name), strings.ToLower(container)
+	some := false
+	for _, w := range q.words {
+		switch {
+		case strings.Contains(lower, w):
+			some = true
+		case !strings.Contains(around, w) && !strings.Contains(p.lower, w):
+			return 0
+		}
+	}
+	if !some {
+		return 0
+	}
+	return nameInPath
+}
+
+// lineScore returns the rank of a line of text; 0 means that it does not match. A word
+// in the path counts for less than one in the line.
+func (q *Query) lineScore(p *place, line []byte) int {
 	if q.name == "" {
-		found := 0
-		for i := range q.words {
-			if q.texts.Index(i, line, 0) >= 0 {
+		found, inPath := 0, 0
+		for i, w := range q.words {
+			switch {
+			case q.texts.Index(i, line, 0) >= 0:
 				found++
+			case strings.Contains(p.lower, w):
+				inPath++
 			}
 		}
-		score := inLine * found / len(q.words)
+		score := inLine * (10*found + 6*inPath) / (10 * len(q.words))
 		if found == len(q.words) && bytes.Contains(bytes.ToLower(line), []byte(q.text)) {
 			score += 100
 		}

@@ -106,6 +106,9 @@ const bestExtra = 300
 // container is "" outside of types.
 func (q *Query) definitionScore(p *place, kind, container, name string) int {
 	score := q.nameScore(name)
+	if score == 0 && q.name == "" {
+		score = q.pathScore(p, container, name)
+	}
 	if score == 0 {
 		return 0
 	}
@@ -143,16 +146,9 @@ func (q *Query) withinScore(p *place, container string) int {
 // textScore returns the rank of a line that defines nothing; 0 means that it does not
 // match.
 func (q *Query) textScore(p *place, line []byte) int {
-	score := q.lineScore(line)
+	score := q.lineScore(p, line)
 	if score == 0 {
 		return 0
-	}
-	if q.name == "" {
-		for _, w := range q.words {
-			if strings.Contains(p.lower, w) {
-				score += 10
-			}
-		}
 	}
 	return max(score-p.penalty/4, 1)
 }

@@ -72,7 +72,7 @@ func (sc *Scanner) lines(stopped func() bool) {
 // define returns the definition on a line, if a word of the query stands where a name
 // may stand.
 func (sc *Scanner) define(line []byte) (definition, bool) {
-	if sc.language == nil || len(line) > maxLong || !sc.query.allIn(line) {
+	if sc.language == nil || len(line) > maxLong || !sc.query.allIn(&sc.place, line) {
 		return definition{}, false
 	}
 	for i := range sc.query.words {
@@ -88,7 +88,7 @@ func (sc *Scanner) define(line []byte) (definition, bool) {
 // definition adds the definition on the line at from. It returns false if the query
 // does not match it.
 func (sc *Scanner) definition(d definition, from int, line []byte) bool {
-	if sc.query.nameScore(d.name) == 0 {
+	if !sc.query.isIn(d.name) {
 		return false
 	}
 	container := d.container
@@ -107,6 +107,9 @@ func (sc *Scanner) definition(d definition, from int, line []byte) bool {
 		kind = "local"
 	}
 	h := Hit{Path: sc.path, Line: sc.lineAt(from), Kind: kind, Name: d.name, score: sc.query.definitionScore(&sc.place, rankKind(kind, d, line), container, d.name)}
+	if h.score == 0 {
+		return false
+	}
 	if container != "" {
 		h.Name = container + "." + d.name
 	}
@@ -136,8 +139,8 @@ func (sc *Scanner) text(from int, line []byte) {
 		return
 	}
 	h := Hit{Path: sc.path, Line: sc.lineAt(from), Kind: Text, score: sc.query.textScore(&sc.place, line)}
-	if sc.query.Symbol() && sc.language.isComment(line) {
-		h.score -= 20 // uses come first
+	if sc.query.Symbol() && sc.language.isComment(line) || prose[path.Ext(sc.path)] {
+		h.score -= 20 // code comes first
 	}
 	if h.score <= 0 || !sc.admits(&h) {
 		return
