@@ -67,7 +67,8 @@ type Set struct {
 
 	mu    sync.Mutex
 	types []Type
-	extra bool // there are types besides the built-in ones
+	bound executors.Registry // the tool, which describes the types
+	extra bool               // there are types besides the built-in ones
 	ready bool
 }
 
@@ -78,6 +79,7 @@ func New(o Options) *Set {
 	for _, t := range o.Types {
 		s.add(t)
 	}
+	s.bind()
 	return s
 }
 
@@ -119,6 +121,7 @@ func (s *Set) Ready(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.types, s.extra, s.ready = fresh.types, fresh.extra, ctx.Err() == nil
+	s.bind()
 }
 
 // projects returns the types of the repository, with the texts that the user approves.
@@ -182,20 +185,15 @@ func (s *Set) project(name string, found []Type) (t Type, subject approval.Subje
 	}, err
 }
 
-// all returns the types, by name.
-func (s *Set) all() []Type {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.SortedFunc(slices.Values(s.types), func(a, b Type) int { return strings.Compare(a.Name, b.Name) })
-}
-
 // find returns the type of a task.
 func (s *Set) find(name string) (Type, error) {
 	if name == "" {
 		name = general
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	var names []string
-	for _, t := range s.all() {
+	for _, t := range s.types {
 		if t.Name == name {
 			return t, nil
 		}

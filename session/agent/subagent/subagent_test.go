@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -40,6 +41,7 @@ func TestParse(t *testing.T) {
 		"no tool at all":     {"name: a\ntools:", "read_overflow", false, false},
 		"only unknown tools": {"name: a\ntools: Fly", "read_overflow", true, false},
 		"some calls only":    {"name: a\ntools: Bash(ls:*), Read", "read read_overflow", true, false},
+		"isolated":           {"name: a\ntools: Read\nisolation: worktree", "read read_overflow", true, false},
 		"all but":            {"name: a\ndisallowedTools: Write, Bash", "read grep read_overflow db__query update_plan", false, false},
 		"all but unknown":    {"name: a\ndisallowedTools: Bash(rm:*)", "", false, true},
 		"no name":            {"description: x", "", false, true},
@@ -68,6 +70,20 @@ func TestParse(t *testing.T) {
 		if _, _, err := parse("a.md", text); err == nil {
 			t.Errorf("%.20q was accepted", text)
 		}
+	}
+}
+
+// The file in the documentation is one.
+func TestDocumentedFile(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/agents.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(page), "```markdown\n")
+	text, _, _ = strings.Cut(text, "```")
+	typ, warnings, err := parse("tester.md", text)
+	if err != nil || len(warnings) > 0 || typ.Name != "tester" || typ.Model != "haiku" || !strings.HasPrefix(typ.Prompt, "Run the tests") || !typ.writes(sessionTools()) {
+		t.Errorf("%+v, %q, %v", typ, warnings, err)
 	}
 }
 

@@ -3,6 +3,7 @@ package subagent
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/semaphore"
@@ -19,12 +20,11 @@ type input struct {
 // Tools returns the tool if it is of use.
 func (s *Set) Tools() []executors.Tool {
 	s.mu.Lock()
-	offered := s.o.Enabled && (s.extra || s.o.Always)
-	s.mu.Unlock()
-	if !offered {
+	defer s.mu.Unlock()
+	if !s.o.Enabled || !s.extra && !s.o.Always {
 		return nil
 	}
-	return s.registry().Tools()
+	return s.bound.Tools()
 }
 
 // Prepare returns the card of a call.
@@ -38,15 +38,22 @@ func (s *Set) Execute(ctx context.Context, call *executors.Call) (executors.Resu
 }
 
 // Catalogue returns the tool for listings.
-func Catalogue() executors.Registry { return New(Options{Config: Defaults()}).registry() }
+func Catalogue() executors.Registry { return New(Options{Config: Defaults()}).bound }
 
-// registry binds the tool. Its description lists the types.
 func (s *Set) registry() executors.Registry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bound
+}
+
+// bind makes the tool. Its description lists the types.
+func (s *Set) bind() {
 	text := strings.TrimSpace(toolText)
-	for _, t := range s.all() {
+	slices.SortFunc(s.types, func(a, b Type) int { return strings.Compare(a.Name, b.Name) })
+	for _, t := range s.types {
 		text += "\n" + t.line()
 	}
-	return executors.Registry{executors.Bind(executors.Tool{
+	s.bound = executors.Registry{executors.Bind(executors.Tool{
 		Name: Name, Description: text, Effect: executors.Internal, Kind: executors.KindThink, Concurrent: true,
 	}, s.prepare, s.run)}
 }

@@ -66,6 +66,9 @@ func parse(name, text string) (t Type, warnings []string, err error) {
 	if len(left) > 0 { // it would get more than its author meant
 		return t, nil, fmt.Errorf("its disallowedTools name tools that do not exist here: %s", strings.Join(left, ", "))
 	}
+	if head["isolation"].Text() != "" {
+		warnings = append(warnings, "isolation has no effect; it works in the project itself")
+	}
 	if len(unknown) > 0 {
 		warnings = append(warnings, fmt.Sprintf("its tools %s do not exist here, or name only some of the calls of a tool", strings.Join(unknown, ", ")))
 	}
