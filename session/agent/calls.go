@@ -214,6 +214,10 @@ func (r *running) finish(ctx context.Context, res executors.Result, err error) (
 		shown.Status = acp.ToolFailed
 		r.stepFailed(r.call)
 	}
+	if r.hidden() { // the client may have seen the call in a question, without an announcement
+		card := r.card("")
+		shown.Title, shown.Kind = card.Title, card.Kind
+	}
 	r.mu.Lock()
 	exit := r.exit
 	if r.StreamTerminals && r.terminal != "" && exit == nil { // the command never ran, or was abandoned
