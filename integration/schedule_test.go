@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
@@ -292,5 +294,93 @@ func TestLabelsOfTask(t *testing.T) {
 	a.load(a.runs("look")[0].SessionID)
 	if a.turn("/status"); a.said(both) != 2 {
 		t.Error("the run had not got the labels of the session that set the task")
+	}
+}
+
+// taskSteps is the number of calls in the task of TestKillTaskAnywhere.
+const taskSteps = 4
+
+// nextStep makes the next call of a task whose calls append their number to out.txt. A call
+// without a result counts as made.
+func nextStep(r fakemodel.Request) fakemodel.Reply {
+	made := 0
+	for _, m := range r.Messages {
+		for _, b := range m.Content {
+			if b.Type == "tool_use" {
+				made++
+			}
+		}
+	}
+	if made == taskSteps {
+		return fakemodel.Answer(fakemodel.Say("All steps are made."))
+	}
+	return fakemodel.Answer(fakemodel.Call(fmt.Sprintf("c%d", made), "bash", map[string]string{"command": fmt.Sprintf("./append %d", made)}))
+}
+
+// succeeded reports whether the request has a result of that call which is no failure.
+func succeeded(r fakemodel.Request, call string) bool {
+	for _, m := range r.Messages {
+		for _, b := range m.Content {
+			if b.Type == "tool_result" && b.Tool_Use_ID == call {
+				return !b.Is_Error
+			}
+		}
+	}
+	return false
+}
+
+// However often agents are killed during a task, no call of it is made twice, a call whose
+// result is stored was made, and the run ends once.
+func TestKillTaskAnywhere(t *testing.T) {
+	rng := seeded(t)
+	for n := range pick(2, 60) {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			model := fakemodel.NewAnthropic(t)
+			asked := make(chan struct{}, 100)
+			model.Choose = func(r fakemodel.Request) fakemodel.Reply {
+				asked <- struct{}{}
+				return nextStep(r)
+			}
+			root, session := "", ""
+			for kill := range 3 {
+				a := newScheduling(t, model, root, withNotices)
+				a.script("append", `echo "line $1" >> out.txt`)
+				if kill == 0 {
+					root, session = a.root, a.open()
+					a.session = session
+					a.later("+1s")
+				} else {
+					a.load(session)
+				}
+				ended := func(f frame) bool {
+					u, ok := f.update()
+					return ok && u.Kind == "notice" && strings.Contains(f.line, "All steps are made.")
+				}
+				if kill == 2 {
+					eventually(t, patience, "the end of the run", func() bool { return strings.Join(a.outcomes("line"), " ") == "done" })
+					break
+				}
+				eventually(t, patience, "the model is asked, or the run has ended", func() bool {
+					return len(asked) > 0 || slices.ContainsFunc(a.sent(), ended)
+				})
+				time.Sleep(time.Duration(rng.Int64N(int64(150 * time.Millisecond)))) // a random moment
+				a.kill()
+				a.waitExit(patience)
+				for len(asked) > 0 {
+					<-asked
+				}
+				if strings.Join(a.outcomes("line"), " ") == "done" {
+					break
+				}
+			}
+			text, _ := os.ReadFile(filepath.Join(root, "work", "out.txt")) // no file: no step
+			last := model.Request(len(model.Requests()) - 1)
+			for step := range taskSteps {
+				made := strings.Count(string(text), fmt.Sprintf("line %d\n", step))
+				if made > 1 || made == 0 && succeeded(last, fmt.Sprintf("c%d", step)) {
+					t.Errorf("step %d is made %d times: %s\n%s", step, made, text, strings.Join(last.History(), "\n"))
+				}
+			}
+		})
 	}
 }
