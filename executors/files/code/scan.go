@@ -234,7 +234,7 @@ func (sc *Scanner) signature(from int, d definition, line []byte) string {
 		if end < 0 {
 			end = len(sc.data) - next
 		}
-		text = append(append(slices.Clip(text), ' '), sc.data[next:next+end]...)
+		text = append(append(slices.Clip(text), ' '), sc.data[next:next+min(end, maxLong)]...)
 	}
 	out := oneLine(text, 0)
 	for _, end := range []string{"{", "=>", ":", " do", "=", ";"} {
