@@ -244,6 +244,7 @@ type Card struct {
 	Paths     []string // absolute, cleaned, symlinks resolved: rules are matched against these; both ends of a move
 	Entries   bool     // Paths are of entries of directories: a symlink stands for itself, not for its target
 	Diffs     []Diff   // the changes of a write or an edit
+	Text      string   // Markdown that the client shows with the call, such as a plan; may be empty
 	Command   string   // the script a shell would run; empty for other tools
 	Dir       string   // absolute; where Command would run
 	// FullAccess reports that Command failed before because of its read-only

@@ -16,6 +16,7 @@
 //	keys, sessions, store, replay, recording   stored data
 //	turns, prompts, cancel, crowd, steering    prompt turns
 //	subagents                                  delegated tasks
+//	plans                                      approval of plans
 //	permissions*, policy, managed, answers     what calls may do
 //	options, toolset, shell, background        tools and settings
 //	capabilities, editors, acpx                differences between clients

@@ -45,7 +45,7 @@ func (s *Session) setUp(client *acp.Client, p acp.NewSessionRequest, want settin
 	}
 	o, err := s.all.NewAgent(Setup{
 		ID: s.id, Client: client, CWD: p.CWD, Dirs: p.AdditionalDirectories, MCPServers: p.MCPServers, MCPWait: p.Meta.MCPWait(), Resumed: want.model != "", Unattended: s.all.Unattended,
-		Mode: s.Mode, Model: s.model, Thought: s.thought, Record: s.record, State: s.state, Spend: s.spend, Warn: s.warn, Withdraw: s.withdraw, Announce: s.renewCommands,
+		Mode: s.Mode, SetMode: s.switchMode, Model: s.model, Thought: s.thought, Record: s.record, State: s.state, Spend: s.spend, Warn: s.warn, Withdraw: s.withdraw, Announce: s.renewCommands,
 	})
 	if err != nil {
 		return err

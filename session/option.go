@@ -160,6 +160,15 @@ func (s *Session) SetMode(id string) error {
 	return nil
 }
 
+// switchMode changes the mode during a turn, and shows the client the change.
+func (s *Session) switchMode(ctx context.Context, id string) error {
+	if err := s.SetMode(id); err != nil {
+		return err
+	}
+	s.Sync(ctx)
+	return nil
+}
+
 // SetOption changes an option. It applies from the model's next call.
 func (s *Session) SetOption(id string, value acp.OptionValue) error {
 	option, known := s.option(id)

@@ -56,6 +56,7 @@ type Setup struct {
 	Unattended bool           // there is no user
 	MCPWait    *time.Duration // how long the first prompt waits for them; nil means as configured
 	Mode       func() string
+	SetMode    func(ctx context.Context, id string) error // also shows the client the change
 	Model      func() llm.Model
 	Thought    func() string
 	Record     func(...transcript.Event)

@@ -333,6 +333,10 @@ func (r *running) contentLocked(res *executors.Result) []acp.ToolContent {
 		b := acp.TextBlock(shownSteps(r.steps))
 		out = append(out, acp.ToolContent{Type: "content", Content: &b})
 	}
+	if text := executors.Shown(r.call.Card.Text); text != "" {
+		b := acp.TextBlock(text)
+		out = append(out, acp.ToolContent{Type: "content", Content: &b})
+	}
 	for _, d := range diffs {
 		out = append(out, acp.ToolContent{Type: "diff", Path: d.Path, OldText: d.Old, NewText: &d.New})
 	}

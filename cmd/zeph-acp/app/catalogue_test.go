@@ -58,8 +58,9 @@ func TestPromptSize(t *testing.T) {
 // offer is a tool in the form that a provider gets.
 type offer struct{ name, text string }
 
-// onDemand are tools that few sessions are offered, since their prompts suggest them.
-var onDemand = []string{"schedule_periodic", "schedule_deferred", "list_tasks", "cancel_task"}
+// onDemand are tools that few sessions are offered, since their prompts or their mode
+// suggest them.
+var onDemand = []string{"exit_plan", "schedule_periodic", "schedule_deferred", "list_tasks", "cancel_task"}
 
 // maxOnDemand is the largest size of those tools, in bytes.
 const maxOnDemand = 2 << 10

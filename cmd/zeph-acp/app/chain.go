@@ -77,8 +77,9 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 		k.helpers,
 		k.set.Search(),
 		k.memory.Tools(),
-		k.mcp,   // its tools come and go
-		k.tasks, // last, since its tools may come later
+		a.exitPlan(s), // only in one mode
+		k.mcp,         // its tools come and go
+		k.tasks,       // last, since its tools may come later
 	)
 	if !cfg.Tools.Enabled {
 		for _, tool := range tools.Tools() {
@@ -184,5 +185,6 @@ func Catalogue() []executors.Tool {
 		skills.Catalogue(),
 		(&memory.Memory{}).Catalogue(),
 		schedule.Catalogue(),
+		(&native.ExitPlan{}).Catalogue(),
 	).Tools()
 }

@@ -1,8 +1,9 @@
 // Package native offers the tools that act on the session alone: update_plan,
-// which shows the client the agent's next steps, and compress_context, with
-// which the model makes room in its conversation.
+// which shows the client the agent's next steps, compress_context, with which the
+// model makes room in its conversation, and exit_plan, with which it asks the user to
+// leave the mode architect.
 //
-// Start with [New]. The tools touch no file, process or network, so they need
+// Start with [New] and [ExitPlan]. The tools touch no file, process or network, so they need
 // no permission.
 package native
 

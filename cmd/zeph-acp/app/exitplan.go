@@ -1,0 +1,35 @@
+package app
+
+import (
+	"context"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/ideproxy"
+	"github.com/zeph-acp/zeph-acp/session"
+	"github.com/zeph-acp/zeph-acp/session/agent/native"
+)
+
+// exitPlan returns the tool with which a model asks the user to approve its plan. Without
+// a user it is never offered.
+func (a *App) exitPlan(s session.Setup) *native.ExitPlan {
+	e := &native.ExitPlan{Mode: s.Mode, SetMode: s.SetMode}
+	for _, m := range a.modes() {
+		e.Modes = append(e.Modes, m.ID)
+	}
+	if !a.Alone {
+		ask := (&ideproxy.Approver{Client: s.Client, Session: s.ID}).Ask
+		e.Ask = func(ctx context.Context, call *executors.Call, options []native.Option) (string, error) {
+			plan := acp.TextBlock(executors.Shown(call.Card.Text))
+			var offered []acp.PermissionOption
+			for _, o := range options {
+				offered = append(offered, acp.PermissionOption{OptionID: o.Kind, Kind: o.Kind, Name: o.Name})
+			}
+			return ask(ctx, acp.ToolCall{
+				ToolCallID: call.ID, Name: call.Tool, Title: call.Card.Title, Kind: string(call.Card.Kind), Status: acp.ToolPending,
+				Content: []acp.ToolContent{{Type: "content", Content: &plan}}, RawInput: call.ShownInput(),
+			}, offered)
+		}
+	}
+	return e
+}

@@ -1,0 +1,61 @@
+package integration
+
+import (
+	"encoding/json"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
+)
+
+// TestPlanApproval plays the question of docs/plans.md. The answer changes the mode in the
+// same turn, and the audit log has it.
+func TestPlanApproval(t *testing.T) {
+	page, err := os.ReadFile("../docs/plans.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := regexp.MustCompile("(?s)```json\n(.*?)\n```").FindStringSubmatch(string(page))
+	if shown == nil {
+		t.Fatal("the page has no frame")
+	}
+	for kind, want := range map[string]string{"allow_once": "code", "allow_always": "auto", "reject_once": "architect"} {
+		t.Run(kind, func(t *testing.T) {
+			p := fakemodel.NewAnthropic(t,
+				fakemodel.Answer(fakemodel.Call("toolu_1", "exit_plan", map[string]any{"plan": "1. Move the parser."})),
+				fakemodel.Answer(fakemodel.Say("Ready.")),
+				fakemodel.Answer(fakemodel.Say("In this mode.")),
+			)
+			a := launch(t, start{env: p.Env(), config: "[agent]\nmode = \"architect\"\n"})
+			a.initialize()
+			s := a.open()
+			a.request("1", "session/prompt", promptParams(s, "plan it"))
+			asked := a.await("the question", func(f frame) bool { return f.Method == "session/request_permission" })
+			var q struct {
+				Params struct{ ToolCall struct{ ToolCallID string } }
+			}
+			if err := json.Unmarshal([]byte(asked.line), &q); err != nil {
+				t.Fatal(err)
+			}
+			if frame := strings.NewReplacer("8f3a12c4", s, "5b1e07aa", q.Params.ToolCall.ToolCallID).Replace(shown[1]); frame != strings.TrimSpace(asked.line) {
+				t.Errorf("the page has %s\ngot          %s", frame, asked.line)
+			}
+			a.send(`{"jsonrpc":"2.0","id":1,"result":{"outcome":{"outcome":"selected","optionId":"` + kind + `"}}}` + "\n")
+			a.answer("1")
+			updated := strings.Contains(a.lines(), `"sessionUpdate":"current_mode_update","currentModeId":"`+want+`"`)
+			if updated != (want != "architect") {
+				t.Errorf("current_mode_update: %v", updated)
+			}
+			a.request("2", "session/prompt", promptParams(s, "and now?"))
+			a.answer("2")
+			if last := p.Requests()[2]; !strings.Contains(last, "[mode: "+want+"]") {
+				t.Errorf("the model got %s", last)
+			}
+			if all := strings.Join(a.auditLines(), "\n"); !strings.Contains(all, `"answer":"`+kind+`"`) {
+				t.Errorf("audit log: %s", all)
+			}
+		})
+	}
+}

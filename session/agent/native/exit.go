@@ -1,0 +1,113 @@
+package native
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+//go:embed exit_plan.md
+var exitText string
+
+// ToolExit is the tool that asks the user to approve a plan.
+const ToolExit = "exit_plan"
+
+// planMode is the mode in which a model only plans.
+const planMode = "architect"
+
+// ExitPlan offers the tool exit_plan in the mode architect. All fields are required, but
+// without Ask the tool is never offered.
+type ExitPlan struct {
+	Mode  func() string // the session's mode
+	Modes []string      // those that the session may have
+	// SetMode changes the session's mode, and shows the client the change.
+	SetMode func(ctx context.Context, id string) error
+	// Ask asks the user, and returns the kind of the chosen option; "" means that the
+	// question was dismissed. An error means that no one answered.
+	Ask func(ctx context.Context, call *executors.Call, options []Option) (kind string, err error)
+}
+
+// Option is a choice of the user. Its kind is one of the protocol, and its id too, since
+// some clients answer with the kind.
+type Option struct{ Kind, Name, mode string }
+
+// keepPlanning is the option that leaves the mode as it is.
+var keepPlanning = Option{Kind: "reject_once", Name: "Keep planning"}
+
+// options returns the choices; without a mode to change to there is only one.
+func (e *ExitPlan) options() []Option {
+	var all []Option
+	for _, o := range []Option{
+		{"allow_once", "Approve, and ask before changes (mode code)", "code"},
+		{"allow_always", "Approve, and change files without asking (mode auto)", "auto"},
+	} {
+		if slices.Contains(e.Modes, o.mode) {
+			all = append(all, o)
+		}
+	}
+	return append(all, keepPlanning)
+}
+
+// Catalogue returns the tool as it is offered in the mode architect.
+func (e *ExitPlan) Catalogue() executors.Registry { return e.bind() }
+
+func (e *ExitPlan) bind() executors.Registry {
+	return executors.Registry{executors.Bind(executors.Tool{
+		Name: ToolExit, Description: strings.TrimSpace(exitText), Effect: executors.Internal, Kind: executors.KindSwitchMode,
+	}, e.prepare, e.execute)}
+}
+
+// Tools returns the tool if the session plans and the user can be asked.
+func (e *ExitPlan) Tools() []executors.Tool {
+	if e.Ask == nil || e.Mode() != planMode || len(e.options()) == 1 {
+		return nil
+	}
+	return e.bind().Tools()
+}
+
+// Prepare implements executors.Executor.
+func (e *ExitPlan) Prepare(ctx context.Context, call *executors.Call) (executors.Card, error) {
+	return e.bind().Prepare(ctx, call)
+}
+
+// Execute implements executors.Executor.
+func (e *ExitPlan) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
+	return e.bind().Execute(ctx, call)
+}
+
+type exitInput struct {
+	Plan string `json:"plan"`
+}
+
+func (e *ExitPlan) prepare(_ context.Context, _ *executors.Call, in exitInput) (executors.Card, error) {
+	if strings.TrimSpace(in.Plan) == "" {
+		return executors.Card{}, executors.Failuref(executors.InvalidParameters, "exit_plan: plan is empty").Hint("Write the whole plan into it: the user sees nothing else.")
+	}
+	return executors.Card{Title: "Carry out this plan?", Kind: executors.KindSwitchMode, Text: in.Plan}, nil
+}
+
+func (e *ExitPlan) execute(ctx context.Context, call *executors.Call, _ exitInput) (executors.Result, error) {
+	options := e.options()
+	kind, err := e.Ask(ctx, call, options)
+	switch {
+	case ctx.Err() != nil:
+		return executors.Result{}, context.Cause(ctx)
+	case err != nil:
+		return executors.Failuref(executors.PermanentFailure, "no one answered the question about the plan (%v)", err).
+			Hint("End your turn with the plan as its text.").Result(), nil
+	}
+	i := slices.IndexFunc(options, func(o Option) bool { return o.Kind == kind })
+	if i < 0 || options[i].mode == "" {
+		call.Record.Answer = keepPlanning.Kind
+		return executors.Result{Text: "The user keeps planning: nothing may be changed yet. Ask for the reason, or improve the plan and call exit_plan again."}, nil
+	}
+	call.Record.Answer = kind
+	if err := e.SetMode(ctx, options[i].mode); err != nil {
+		return executors.Failf(executors.PermanentFailure, "the mode could not be changed: %v", err), nil
+	}
+	return executors.Result{Text: fmt.Sprintf("The user approved the plan. The mode is now %s, so you may make changes. Carry out the plan.", options[i].mode)}, nil
+}

@@ -1,0 +1,62 @@
+package native
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// The tool exists where a plan can be approved, and offers only modes that the session may
+// have.
+func TestExitPlanOffered(t *testing.T) {
+	ask := func(context.Context, *executors.Call, []Option) (string, error) { return "", nil }
+	for name, tt := range map[string]struct {
+		plan    ExitPlan
+		mode    string
+		options int // 0 means that the tool is not offered
+	}{
+		"architect":        {ExitPlan{Modes: []string{"ask", "architect", "code", "auto"}, Ask: ask}, "architect", 3},
+		"no auto":          {ExitPlan{Modes: []string{"ask", "architect", "code"}, Ask: ask}, "architect", 2},
+		"no way out":       {ExitPlan{Modes: []string{"ask", "architect"}, Ask: ask}, "architect", 0},
+		"another mode":     {ExitPlan{Modes: []string{"architect", "code"}, Ask: ask}, "code", 0},
+		"no one to answer": {ExitPlan{Modes: []string{"architect", "code"}}, "architect", 0},
+	} {
+		tt.plan.Mode = func() string { return tt.mode }
+		if got := len(tt.plan.Tools()); got != min(1, tt.options) || got == 1 && len(tt.plan.options()) != tt.options {
+			t.Errorf("%s: %d tools with %d options, want %d", name, got, len(tt.plan.options()), tt.options)
+		}
+	}
+}
+
+// Only an approval changes the mode.
+func TestExitPlan(t *testing.T) {
+	for name, tt := range map[string]struct {
+		kind string
+		err  error
+		mode string
+		want string
+	}{
+		"code":      {"allow_once", nil, "code", "The mode is now code"},
+		"auto":      {"allow_always", nil, "auto", "The mode is now auto"},
+		"rejected":  {"reject_once", nil, "", "keeps planning"},
+		"dismissed": {"", nil, "", "keeps planning"},
+		"unknown":   {"yes", nil, "", "keeps planning"},
+		"no answer": {"", errors.New("gone"), "", "no one answered"},
+	} {
+		var mode string
+		e := &ExitPlan{
+			Mode: func() string { return "architect" }, Modes: []string{"code", "auto"},
+			SetMode: func(_ context.Context, id string) error { mode = id; return nil },
+			Ask:     func(context.Context, *executors.Call, []Option) (string, error) { return tt.kind, tt.err },
+		}
+		call := &executors.Call{Tool: ToolExit, Input: json.RawMessage(`{"plan":"1."}`), Record: &executors.Record{}}
+		got, err := e.Execute(t.Context(), call)
+		if err != nil || mode != tt.mode || !strings.Contains(got.ForModel(), tt.want) {
+			t.Errorf("%s: %q in mode %q, %v", name, got.ForModel(), mode, err)
+		}
+	}
+}
