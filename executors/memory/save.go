@@ -70,7 +70,7 @@ func (m *Memory) Save(ctx context.Context, f Fact) (Saved, error) {
 	if m.Labels != nil {
 		s.Labels = m.Labels()
 	}
-	if s.ID, s.Existed, err = m.Store.PutMemory(ctx, s.Entry, keyOf(f.Text), parts(f.Text), m.Config.MaxEntries); err != nil {
+	if s.ID, s.Existed, err = m.Store.PutMemory(ctx, s.Entry, keyOf(f.Text), Parts(f.Text), m.Config.MaxEntries); err != nil {
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // deleted meanwhile
 			return Saved{}, noEntry(f.Replaces)

@@ -93,7 +93,6 @@ func (m *Memory) Search(ctx context.Context, query string, limit int) ([]Hit, er
 	var hits []Hit
 	for i, e := range all {
 		if scores[i] > 0 {
-			// all is ordered by age: of equal ones the newest comes first
 			hits = append(hits, Hit{Entry: e, Score: scores[i]})
 		}
 	}

@@ -68,17 +68,14 @@ func unspaced(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
 }
 
-// parts returns the words by which a text is found besides those that stand in it.
-func parts(text string) string {
+// Parts returns the words by which a text is found besides those that stand in it.
+func Parts(text string) string {
 	var out []string
 	for _, piece := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		out = append(out, identifier(piece)...)
 	}
 	return strings.Join(out, " ")
 }
-
-// Parts returns further words of a message, for the search in sessions.
-func Parts(text string) string { return parts(text) }
 
 // stem returns a word without its usual endings.
 func stem(w string) string {

@@ -82,6 +82,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 		k.tasks,       // last, since its tools may come later
 	)
 	if !cfg.Tools.Enabled {
+		k.off = []string{memory.SaveName, memory.SearchName} // offered only after a look at the store
 		for _, tool := range tools.Tools() {
 			k.off = append(k.off, tool.Name)
 		}
