@@ -258,13 +258,13 @@ func TestInput(t *testing.T) {
 
 func TestMatchers(t *testing.T) {
 	for matcher, want := range map[string]string{
-		"": "bash write fetch mcp other", "*": "bash write fetch mcp other", "Bash": "bash", "bash": "bash", "Write|Edit": "write", "Write, Edit": "write", "|": "bash write fetch mcp other",
+		"": "bash write fetch mcp sub_agent other", "*": "bash write fetch mcp sub_agent other", "Bash": "bash", "bash": "bash", "Write|Edit": "write", "Write, Edit": "write", "|": "bash write fetch mcp sub_agent other",
 		"mcp__db__.*": "mcp", "db__query": "mcp", "mcp__db__query": "mcp", "WebFetch": "fetch", "web_scrape": "", "Wri.*": "write", "^(Bash|other)$": "bash other", "BASH": "",
-		"(": "bash write fetch mcp other", "ba": "", "ba.": "bash",
+		"(": "bash write fetch mcp sub_agent other", "ba": "", "Task": "sub_agent", "sub_agent": "sub_agent", "ba.": "bash",
 	} {
 		var got []string
 		m := newMatcher(PreToolUse, matcher)
-		for _, c := range []*executors.Call{call("bash", "{}"), call("write", "{}"), call("fetch", "{}"), {Tool: "db__query", Spec: executors.Tool{Server: "db"}}, call("other", "{}")} {
+		for _, c := range []*executors.Call{call("bash", "{}"), call("write", "{}"), call("fetch", "{}"), {Tool: "db__query", Spec: executors.Tool{Server: "db"}}, call("sub_agent", "{}"), call("other", "{}")} {
 			if name, _, _ := strings.Cut(strings.Replace(c.Tool, "db__query", "mcp", 1), " "); m.fits(namesOf(c)) {
 				got = append(got, name)
 			}
