@@ -175,3 +175,33 @@ func TestKilledRewindInTheEditor(t *testing.T) {
 		t.Errorf("it said %s", said)
 	}
 }
+
+// TestRewindDocumented runs the example of docs/rewind.md, and compares what it prints.
+func TestRewindDocumented(t *testing.T) {
+	page := readText(t, "docs/rewind.md")
+	_, example, ok := strings.Cut(page, "```\n$ zeph-acp run --resume ID --yes '/rewind 2 files'\n")
+	if !ok {
+		t.Fatal("the page has no example")
+	}
+	want, _, _ := strings.Cut(example, "```")
+	a := launch(t, start{})
+	run := func(args ...string) string {
+		t.Helper()
+		cmd := commandIn(a, args...)
+		cmd.Dir = a.dir
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%q: %v\n%s", args, err, out)
+		}
+		return string(out)
+	}
+	run("run", "--yes", `/write {"path":"a.txt","content":"one"}`)
+	id, _, _ := strings.Cut(run("sessions", "list"), "\t")
+	run("run", "--yes", "--resume", id, "/bash echo two > a.txt; echo new > b.txt")
+	if got := run("run", "--yes", "--resume", id, "/rewind 2 files"); got != want {
+		t.Errorf("got\n%s\nthe page has\n%s", got, want)
+	}
+	if got := a.content("a.txt"); got != "one" {
+		t.Errorf("a.txt holds %q", got)
+	}
+}

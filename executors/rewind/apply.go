@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
@@ -127,6 +128,7 @@ func (s *Session) restore(ctx context.Context, id string, steps []Step) map[stri
 		}
 	}
 	for _, step := range steps {
+		s.alive()
 		switch {
 		case step.To.isLink():
 			try(step, func() error { return at.link(step.Path, step.To.Target) })
@@ -140,6 +142,14 @@ func (s *Session) restore(ctx context.Context, id string, steps []Step) map[stri
 		}
 	}
 	return failed
+}
+
+// alive renews the age of the journal, since an editor may be slow.
+func (s *Session) alive() {
+	now := s.Now()
+	if info, err := os.Stat(s.runningFile()); err == nil && now.Sub(info.ModTime()) > abandoned/6 {
+		_ = os.Chtimes(s.runningFile(), now, now)
+	}
 }
 
 // restoreFile restores a file: texts through the editor, so that its buffer
@@ -177,9 +187,10 @@ func (s *Session) Recover(ctx context.Context) (mark []byte, message string, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, err := os.Lstat(s.dir); err != nil {
+	if _, err := os.Lstat(s.base()); err != nil {
 		return nil, "", ignoreMissing(err)
 	}
+	message = s.recoverOthers(ctx)
 	s.recoverTurns(ctx)
 	var j journal
 	if ok, err := readJSON(s.doneFile(), &j); ok || err != nil {
@@ -187,9 +198,36 @@ func (s *Session) Recover(ctx context.Context) (mark []byte, message string, err
 	}
 	ok, err := readJSON(s.runningFile(), &j)
 	if !ok || err != nil {
-		return nil, "", err
+		return nil, message, err
 	}
 	return nil, s.undo(ctx, j), os.Remove(s.runningFile())
+}
+
+// abandoned is the age of a journal from which its process is taken to be gone.
+const abandoned = 30 * time.Second
+
+// recoverOthers takes back the rewind of another session of this workspace whose
+// process was killed. It returns a message for the user.
+func (s *Session) recoverOthers(ctx context.Context) (message string) {
+	files, err := filepath.Glob(filepath.Join(s.base(), "sessions", "*", filepath.Base(s.runningFile())))
+	if err != nil {
+		return ""
+	}
+	for _, file := range files {
+		info, err := os.Stat(file)
+		var j journal
+		if file == s.runningFile() || err != nil || s.Now().Sub(info.ModTime()) < abandoned {
+			continue
+		}
+		if ok, err := readJSON(file, &j); !ok || err != nil {
+			continue
+		}
+		message = s.undo(ctx, j)
+		if err := os.Remove(file); err != nil {
+			s.Log.Warn("the journal of a rewind cannot be removed", "file", file, "err", err)
+		}
+	}
+	return message
 }
 
 // undo takes back an interrupted rewind, and returns a message for the user.

@@ -373,3 +373,35 @@ func BenchmarkWithoutRewind(b *testing.B) {
 		w.turn(func() { w.bash("x=1; true") })
 	}
 }
+
+// A session that another one left in the midst of a rewind gets its files back by the
+// next session of the workspace, once no process can be at work on it.
+func TestKilledRewindOfAnotherSession(t *testing.T) {
+	w := newWorld(t)
+	w.put("a", "1")
+	turn := w.turn(func() { w.write("a", "2"); w.write("b", "2") })
+	after := w.tree()
+	p, err := w.kept.Before(t.Context(), turn, "r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Apply(t.Context(), true, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names(t, w.data) {
+		if filepath.Base(name) == "done.json" {
+			os.Rename(name, filepath.Join(filepath.Dir(name), "running.json"))
+		}
+	}
+	now := time.Now()
+	w.session, w.now = "other", func() time.Time { return now }
+	w.start()
+	if _, message, err := w.kept.Recover(t.Context()); message != "" || err != nil {
+		t.Errorf("at once: %q, %v", message, err)
+	}
+	now = now.Add(time.Minute)
+	if _, message, err := w.kept.Recover(t.Context()); message == "" || err != nil {
+		t.Errorf("later: %q, %v", message, err)
+	}
+	w.wantTree("later", after)
+}

@@ -8,9 +8,12 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/files/walk"
@@ -34,39 +37,70 @@ type entry struct {
 const settled = 2100 * time.Millisecond
 
 // survey returns the state of the session's directories, without the entries
-// that .gitignore leaves out. It keeps the contents that differ from old.
+// that .gitignore leaves out. It keeps the contents that differ from old. It reads no
+// file of a workspace that is over a bound.
 func (s *Session) survey(ctx context.Context, old index) (index, error) {
-	v := surveyor{session: s, ctx: ctx, old: old, began: s.Now()}
+	began := s.Now()
 	found := make(index, len(old))
-	var total int64
 	for _, dir := range s.tops() {
 		tree := walk.Tree{Roots: s.Roots, Dir: dir, Ignore: true, Budget: s.Config.MaxFiles - len(found)}
-		newVisit := func() walk.Visit[surveyed] { return v.visitor(dir) }
-		var failed error
-		unseen, err := walk.Do(ctx, tree, newVisit, func(surveyed) int { return 200 }, func(e surveyed) bool {
+		unseen, err := walk.Do(ctx, tree, func() walk.Visit[surveyed] { return visitor(dir, began) }, surveyed.size, func(e surveyed) bool {
 			found[e.path] = e.entry
-			if e.Hash != "" {
-				total += e.Size
-			}
-			failed = e.err
-			if total > s.Config.MaxBytes {
-				failed = fmt.Errorf("the workspace has more than %s bytes (tools.rewind.max_bytes)", executors.Grouped(s.Config.MaxBytes))
-			}
-			return failed == nil
+			return true
 		})
 		switch {
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
-		case errors.Is(err, fs.ErrNotExist):
-		case err != nil:
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return nil, err
-		case failed != nil:
-			return nil, failed
 		case unseen.Cut:
 			return nil, fmt.Errorf("the workspace has more than %s files (tools.rewind.max_files)", executors.Grouped(int64(s.Config.MaxFiles)))
 		}
 	}
-	return found, nil
+	return found, s.fill(ctx, old, found)
+}
+
+// fill adds the contents to a survey.
+func (s *Session) fill(ctx context.Context, old, found index) error {
+	var total int64
+	var unread []string
+	for path, e := range found {
+		if !e.isFile() {
+			continue
+		}
+		if e.Size > s.Config.MaxFileBytes {
+			e.Left = tooLarge(s.Config.MaxFileBytes)
+		} else if total += e.Size; total > s.Config.MaxBytes {
+			return fmt.Errorf("the workspace has more than %s bytes (tools.rewind.max_bytes)", executors.Grouped(s.Config.MaxBytes))
+		} else if was := old[path]; was.unchanged(e) {
+			e.Hash, e.Left = was.Hash, was.Left
+		} else {
+			unread = append(unread, path)
+			continue
+		}
+		found[path] = e
+	}
+	var reading errgroup.Group
+	reading.SetLimit(runtime.GOMAXPROCS(0))
+	states := make([]State, len(unread))
+	for i, path := range unread {
+		reading.Go(func() error {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			states[i] = s.stateOf(path)
+			return nil
+		})
+	}
+	err := reading.Wait()
+	for i, path := range unread {
+		e := found[path]
+		e.State = states[i]
+		if found[path] = e; !e.exists() { // it has just disappeared
+			delete(found, path)
+		}
+	}
+	return err
 }
 
 // tops returns the session's directories that lie in no other one.
@@ -84,23 +118,16 @@ func (s *Session) tops() []string {
 	return tops
 }
 
-// surveyed is one entry, or the error that ends the survey.
+// surveyed is one entry without its content.
 type surveyed struct {
 	path string
 	entry
-	err error
 }
 
-// surveyor surveys entries, on several goroutines.
-type surveyor struct {
-	session *Session
-	ctx     context.Context
-	old     index
-	began   time.Time
-}
+func (surveyed) size() int { return 200 }
 
-func (v surveyor) visitor(dir string) walk.Visit[surveyed] {
-	var buf []byte
+// visitor returns a visit that notes the stamps of entries below dir.
+func visitor(dir string, began time.Time) walk.Visit[surveyed] {
 	prefix := strings.TrimSuffix(dir, string(filepath.Separator)) + string(filepath.Separator)
 	return func(e walk.Entry, _ func() bool) (surveyed, bool, error) {
 		abs := prefix + filepath.FromSlash(e.Path())
@@ -109,30 +136,11 @@ func (v surveyor) visitor(dir string) walk.Visit[surveyed] {
 			return surveyed{}, false, nil // it has just disappeared
 		}
 		found := surveyed{path: abs}
-		found.Mode, found.Changed = modeOf(info), info.ModTime().UnixNano()
-		found.Stamped = stamped(info)
-		latest := max(found.Changed, found.Stamped)
-		found.Fresh = v.began.UnixNano()-latest < int64(settled)
-		switch {
-		case info.Mode().IsRegular():
+		found.Mode, found.Changed, found.Stamped = modeOf(info), info.ModTime().UnixNano(), stamped(info)
+		found.Fresh = began.UnixNano()-max(found.Changed, found.Stamped) < int64(settled)
+		if info.Mode().IsRegular() {
 			found.Size = info.Size()
-			if was, ok := v.old[abs]; ok && was.unchanged(found.entry) {
-				found.Hash, found.Left = was.Hash, was.Left
-				break
-			}
-			if found.Size > v.session.Config.MaxFileBytes {
-				found.Left = tooLarge(v.session.Config.MaxFileBytes)
-				break
-			}
-			data, _, err := e.Dir.Read(e.Name, buf, int(v.session.Config.MaxFileBytes))
-			if err != nil {
-				found.Left = "it could not be read"
-				break
-			}
-			buf = data[:0]
-			found.Size = int64(len(data))
-			found.Hash, found.err = v.session.contents.put(data)
-		case info.Mode()&fs.ModeSymlink != 0:
+		} else if info.Mode()&fs.ModeSymlink != 0 {
 			if found.Target, err = os.Readlink(abs); err != nil {
 				return surveyed{}, false, nil
 			}

@@ -38,10 +38,12 @@ type world struct {
 	chain executors.Executor
 	turns int
 	now   func() time.Time
+
+	session string
 }
 
 func newWorld(t testing.TB) *world {
-	w := &world{t: t, dir: t.TempDir(), data: t.TempDir(), now: time.Now, cfg: rewind.Defaults()}
+	w := &world{t: t, dir: t.TempDir(), data: t.TempDir(), now: time.Now, session: "s", cfg: rewind.Defaults()}
 	w.cfg.MaxTurns = 1000
 	w.dir, _ = filepath.EvalSymlinks(w.dir)
 	w.start()
@@ -60,7 +62,7 @@ func (w *world) start() {
 		w.t.Fatal(err)
 	}
 	w.kept = rewind.New(rewind.Options{
-		Config: w.cfg, Data: w.data, Session: "s", Roots: reading, Dirs: roots.Dirs(), Now: w.now, Log: slog.New(slog.DiscardHandler),
+		Config: w.cfg, Data: w.data, Session: w.session, Roots: reading, Dirs: roots.Dirs(), Now: w.now, Log: slog.New(slog.DiscardHandler),
 		Writes: func(script string) ([]string, bool) {
 			return rollback.Writes(script, command.Shell{Dir: w.dir, Home: "/nowhere"})
 		},
