@@ -91,7 +91,7 @@ complexity_threshold = 0
 		}
 	}
 	e.prompt(s, "/status")
-	if text := e.Text(s); !strings.Contains(text, "Filter: top_k=2, always_on=13, embeddings=0") || !strings.Contains(text, "AlreadyUsed: diagnostics") {
+	if text := e.Text(s); !strings.Contains(text, "Filter: top_k=2, always_on=17, embeddings=0") || !strings.Contains(text, "AlreadyUsed: diagnostics") {
 		t.Errorf("/status says %s", text)
 	}
 	files := 0
