@@ -14,15 +14,14 @@ type Last struct {
 	End     *TurnEnd         // nil if it has not ended
 }
 
-// LastTurn returns the last turn of a log. It counts no prompt that only a command of the
-// agent answered.
+// LastTurn returns the last turn of a log.
 func LastTurn(events []Event) Last {
 	var last Last
 	var said []string
 	for _, e := range events {
 		switch e := e.(type) {
 		case Prompt:
-			last, said = Last{Begun: !e.Local}, nil
+			last, said = Last{Begun: true}, nil
 		case Block:
 			switch {
 			case e.Block.Call != nil:
