@@ -139,7 +139,7 @@ func (e earlierSessions) read(ctx context.Context) (behind int, err error) {
 		if time.Now().After(until) {
 			return len(ids) - i, nil
 		}
-		events, last, err := e.store.UnreadEvents(ctx, id, transcript.Prompt{}.Kind(), transcript.Block{}.Kind())
+		events, last, err := e.store.UnreadEvents(ctx, id, transcript.Prompt{}.Kind(), transcript.Steer{}.Kind(), transcript.Block{}.Kind())
 		if err != nil {
 			return 0, err
 		}
@@ -165,6 +165,8 @@ func (e earlierSessions) messages(events []store.Event) (messages []store.Messag
 			if m.Role = "user"; !d.Local {
 				m.Text = transcript.Typed(d.Content)
 			}
+		case transcript.Steer:
+			m.Role, m.Text = "user", transcript.Typed(d.Content)
 		case transcript.Block:
 			m.Role, m.Text = "agent", d.Block.Text
 		}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -12,9 +13,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors/infoflow"
 	"github.com/zeph-acp/zeph-acp/executors/memory"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/store"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 // rows returns the columns of the lines of a file of testdata/memory.
@@ -180,6 +185,54 @@ func TestRecallCorpus(t *testing.T) {
 	slices.SortFunc(entries, func(a, b []string) int { return cmp.Compare(a[1], b[1]) })
 	if n := len(slices.CompactFunc(entries, func(a, b []string) bool { return a[1] == b[1] })); n != 300 {
 		t.Errorf("%d different texts", n)
+	}
+}
+
+// The texts that the user typed and that the agent wrote can be found, with their secrets
+// masked. Commands, thoughts and calls cannot.
+func TestEarlierMessages(t *testing.T) {
+	db := store.New(filepath.Join(t.TempDir(), "zeph.db"), store.Options{})
+	t.Cleanup(func() { db.Close() })
+	typed := []acp.ContentBlock{acp.TextBlock("rename the alpha module")}
+	labels := infoflow.Both("a page")
+	var events []store.Event
+	for _, e := range []transcript.Event{
+		transcript.Prompt{MessageID: "1", Content: typed},
+		transcript.Prompt{MessageID: "2", Content: []acp.ContentBlock{acp.TextBlock("/alpha local")}, Local: true},
+		transcript.Block{Block: llm.Block{Thought: "alpha thought"}},
+		transcript.Block{Block: llm.Block{Call: &llm.ToolCall{Name: "alpha", Input: []byte("{}")}}},
+		transcript.Steer{MessageID: "3", Content: []acp.ContentBlock{acp.TextBlock("and alpha's tests")}},
+		transcript.Block{MessageID: "4", Block: llm.Block{Text: "Renamed alpha; the key is hidden."}},
+		transcript.State{Name: "other", Value: []byte("1")},
+		transcript.State{Name: infoflow.Name, Value: labels},
+	} {
+		data, err := transcript.Encode(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		events = append(events, store.Event{Kind: e.Kind(), Data: data})
+	}
+	events = append(events, store.Event{Kind: transcript.Prompt{}.Kind(), Data: []byte("{")})
+	if _, err := db.Append(t.Context(), store.Session{ID: "s", CWD: "/w", Title: "alpha"}, true, "", events); err != nil {
+		t.Fatal(err)
+	}
+	e := earlierSessions{store: db, session: "now", dirs: []string{"/w"}, mask: func(s string) string { return strings.ReplaceAll(s, "hidden", "[masked]") }}
+	for range 2 {
+		found, behind, err := e.search(t.Context(), `"alpha"`, 9)
+		if err != nil || behind > 0 {
+			t.Fatal(behind, err)
+		}
+		var got []string
+		for _, m := range found {
+			got = append(got, m.Role+": "+m.Text)
+			if !bytes.Equal(m.Labels, labels) || m.Title != "alpha" {
+				t.Errorf("%+v", m)
+			}
+		}
+		slices.Sort(got)
+		if want := []string{"agent: Renamed alpha; the key is [masked].", "user: and alpha's tests", "user: rename the alpha module"}; !slices.Equal(got, want) {
+			t.Errorf("found %q, want %q", got, want)
+		}
 	}
 }
 
