@@ -48,12 +48,12 @@ type definition struct {
 
 // kinds are the kinds of definitions whose keyword is another word.
 var kinds = map[string]string{
-	"def": "func", "defp": "func", "fn": "func", "fun": "func", "function": "func", "proc": "func", "sub": "func", "rpc": "method", "method": "func", "defn": "func", "defn-": "func",
-	"let": "var", "val": "var", "static": "var", "mod": "module", "defmodule": "module", "package": "module", "library": "module",
-	"record": "class", "data": "type", "newtype": "type", "typealias": "type", "alias": "type", "typedef": "type", "actor": "class", "mixin": "class", "defprotocol": "protocol", "defstruct": "struct",
-	"message": "struct", "input": "struct", "union": "struct", "service": "interface", "scalar": "type", "concept": "type", "defmacro": "macro", "defmacrop": "macro", "macro_rules!": "macro", "define": "macro",
-	"@interface": "interface", "annotation": "interface", "impl": "type", "extension": "type", "case": "member", "procedure": "func", "table": "table", "view": "view", "index": "index", "trigger": "trigger",
-	"resource": "resource", "variable": "variable", "output": "output", "defvar": "var", "defparameter": "var", "defconstant": "const", "defclass": "class", "defun": "func", "defgeneric": "func", "deftype": "type", "abstract": "type", "instance": "type",
+	"def": "func", "defp": "func", "fn": "func", "function": "func", "sub": "func", "rpc": "method", "defn": "func", "defn-": "func", "let": "var", "val": "var",
+	"static": "var", "mod": "module", "defmodule": "module", "package": "module", "record": "class", "data": "type", "newtype": "type",
+	"typealias": "type", "typedef": "type", "actor": "class", "mixin": "class", "defprotocol": "protocol", "message": "struct", "input": "struct",
+	"union": "struct", "service": "interface", "scalar": "type", "concept": "type", "defmacro": "macro", "defmacrop": "macro", "macro_rules!": "macro",
+	"@interface": "interface", "extension": "type", "procedure": "func", "defvar": "var", "defparameter": "var", "defconstant": "const",
+	"defclass": "class", "defun": "func", "defgeneric": "func",
 }
 
 // never are words that stand before a use of a name.
