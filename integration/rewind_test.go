@@ -205,3 +205,31 @@ func TestRewindDocumented(t *testing.T) {
 		t.Errorf("a.txt holds %q", got)
 	}
 }
+
+// TestRewindTheModelsHistory checks the requests that the model gets after a rewind of
+// the conversation, in this process and in the next, and after a redo.
+func TestRewindTheModelsHistory(t *testing.T) {
+	root := home(t)
+	v := newVictim(t, root)
+	session := v.open()
+	for _, text := range []string{"say alpha", "say beta", "/rewind 2 conversation", "say gamma", "/rewind 3", "/rewind redo", "say delta"} {
+		v.must(session, text)
+	}
+	v.leave()
+	next := newVictim(t, root)
+	if _, ok := next.load(session); !ok {
+		t.Fatal("the session is lost")
+	}
+	next.must(session, "say epsilon")
+	for _, all := range [][]string{v.model.Requests(), next.model.Requests()} {
+		last := all[len(all)-1]
+		for _, want := range []string{"say alpha", "say gamma"} {
+			if !strings.Contains(last, want) {
+				t.Errorf("the model does not get %q: %.3000s", want, last)
+			}
+		}
+		if strings.Contains(last, "say beta") {
+			t.Errorf("the model gets a turn that was rewound: %.3000s", last)
+		}
+	}
+}
