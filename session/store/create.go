@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // empty is the content of a database without sessions: go test -run TestEmpty -update
@@ -45,8 +46,7 @@ func create(path string) (whole bool, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return false, err
 	}
-	// SQLite deletes the WAL of a removed database only if the new file is empty.
-	if _, err := os.Lstat(path + "-wal"); errors.Is(err, fs.ErrNotExist) {
+	if !hasRest(path) {
 		err := publish(path)
 		if err == nil || errors.Is(err, fs.ErrExist) {
 			return err == nil, nil
@@ -56,6 +56,15 @@ func create(path string) (whole bool, err error) {
 		return false, err
 	}
 	return false, nil
+}
+
+// hasRest reports whether a removed database has left its WAL or its journal. SQLite
+// would apply them to a new file unless that is empty.
+func hasRest(path string) bool {
+	return slices.ContainsFunc([]string{"-wal", "-journal"}, func(suffix string) bool {
+		_, err := os.Lstat(path + suffix)
+		return !errors.Is(err, fs.ErrNotExist)
+	})
 }
 
 // publish writes a new database to another name and links it to path. So the file

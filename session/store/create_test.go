@@ -118,6 +118,12 @@ func TestCreateElsewise(t *testing.T) {
 		"WAL of a removed database": func(path string) error {
 			return os.Rename(killed(t)+"-wal", path+"-wal")
 		},
+		"journal of a removed database": func(path string) error {
+			db := raw(t, path)
+			run(t, db, "PRAGMA synchronous=OFF; CREATE TABLE notes (text); BEGIN; INSERT INTO notes VALUES ('x')")
+			rest, err := os.ReadFile(path + "-journal")
+			return errors.Join(err, db.Close(), os.Remove(path), os.WriteFile(path+"-journal", rest, 0o600))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := newPath(t)
