@@ -47,17 +47,21 @@ type definition struct {
 }
 
 // kinds are the kinds of definitions whose keyword is another word.
-var kinds = map[string]string{
-	"def": "func", "defp": "func", "fn": "func", "function": "func", "sub": "func", "rpc": "method", "defn": "func", "defn-": "func", "let": "var", "val": "var",
-	"static": "var", "mod": "module", "defmodule": "module", "package": "module", "record": "class", "data": "type", "newtype": "type",
-	"typealias": "type", "typedef": "type", "actor": "class", "mixin": "class", "defprotocol": "protocol", "message": "struct", "input": "struct",
-	"union": "struct", "service": "interface", "scalar": "type", "concept": "type", "defmacro": "macro", "defmacrop": "macro", "macro_rules!": "macro",
-	"@interface": "interface", "extension": "type", "procedure": "func", "defvar": "var", "defparameter": "var", "defconstant": "const",
-	"defclass": "class", "defun": "func", "defgeneric": "func",
-}
+var kinds = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"def": "func", "defp": "func", "fn": "func", "function": "func", "sub": "func", "rpc": "method", "defn": "func", "defn-": "func", "let": "var", "val": "var",
+		"static": "var", "mod": "module", "defmodule": "module", "package": "module", "record": "class", "data": "type", "newtype": "type",
+		"typealias": "type", "typedef": "type", "actor": "class", "mixin": "class", "defprotocol": "protocol", "message": "struct", "input": "struct",
+		"union": "struct", "service": "interface", "scalar": "type", "concept": "type", "defmacro": "macro", "defmacrop": "macro", "macro_rules!": "macro",
+		"@interface": "interface", "extension": "type", "procedure": "func", "defvar": "var", "defparameter": "var", "defconstant": "const",
+		"defclass": "class", "defun": "func", "defgeneric": "func",
+	}
+})
 
 // never are words that stand before a use of a name.
-var never = setOf("return new throw await yield in of not and or if else case import from as is typeof instanceof delete go defer echo print raise when while do goto sizeof require include assert then elif match with")
+var never = sync.OnceValue(func() map[string]bool {
+	return setOf("return new throw await yield in of not and or if else case import from as is typeof instanceof delete go defer echo print raise when while do goto sizeof require include assert then elif match with")
+})
 
 func setOf(words string) map[string]bool {
 	set := map[string]bool{}
@@ -90,9 +94,9 @@ func languageOf(file string, data []byte) *language {
 	}
 	if first, ok := bytes.CutPrefix(data, []byte("#!")); ok {
 		first, _, _ = bytes.Cut(first, []byte("\n"))
-		for program, ext := range interpreters {
-			if bytes.Contains(first, []byte(program)) {
-				return byName()[ext]
+		for _, i := range interpreters {
+			if bytes.Contains(first, []byte(i[0])) {
+				return byName()[i[1]]
 			}
 		}
 	}
@@ -100,7 +104,7 @@ func languageOf(file string, data []byte) *language {
 }
 
 // interpreters are the extensions of scripts without one, by the programs that run them.
-var interpreters = map[string]string{"python": ".py", "sh": ".sh", "ruby": ".rb", "perl": ".pl", "node": ".js", "lua": ".lua", "php": ".php", "elixir": ".ex"}
+var interpreters = [...][2]string{{"python", ".py"}, {"ruby", ".rb"}, {"perl", ".pl"}, {"node", ".js"}, {"lua", ".lua"}, {"php", ".php"}, {"elixir", ".ex"}, {"sh", ".sh"}}
 
 func (l *language) isGo() bool { return l != nil && strings.HasPrefix(l.names, ".go") }
 
@@ -143,7 +147,7 @@ func (l *language) mayDefine(line []byte, at int) bool {
 	}
 	word := before[bytes.LastIndexFunc(before, func(r rune) bool { return !isWord(r) && r != '!' && r != '-' })+1:]
 	l.prepare()
-	return l.words[string(word)] || l.words["*"] && !never[string(word)]
+	return l.words[string(word)] || l.words["*"] && !never()[string(word)]
 }
 
 // isComment reports whether a line begins with a comment.
@@ -182,10 +186,10 @@ func (l *language) definition(line []byte) (definition, bool) {
 				d.container = strings.Trim(text, ".:#")
 			}
 		}
-		if never[d.name] || d.name == "" {
+		if never()[d.name] || d.name == "" {
 			continue
 		}
-		if k, ok := kinds[d.kind]; ok {
+		if k, ok := kinds()[d.kind]; ok {
 			d.kind = k
 		}
 		d.declares = l.typed && d.kind == "func"

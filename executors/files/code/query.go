@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -31,15 +32,17 @@ var (
 )
 
 // kindWords are words before a name that say which kind of definition is meant.
-var kindWords = map[string][]string{
-	"func": {"func", "method"}, "function": {"func", "method"}, "fn": {"func", "method"}, "def": {"func", "method"}, "method": {"func", "method"}, "fun": {"func", "method"},
-	"class": {"class", "struct", "object"}, "struct": {"struct"}, "interface": {"interface", "trait", "protocol"}, "trait": {"trait"}, "enum": {"enum"},
-	"type": {"type", "struct", "interface", "class", "enum", "trait", "protocol"}, "const": {"const"}, "constant": {"const"}, "var": {"var"}, "variable": {"var"}, "macro": {"macro"},
-	"field": {"field"}, "module": {"module"}, "heading": {"heading"},
-}
+var kindWords = sync.OnceValue(func() map[string][]string {
+	return map[string][]string{
+		"func": {"func", "method"}, "function": {"func", "method"}, "fn": {"func", "method"}, "def": {"func", "method"}, "method": {"func", "method"}, "fun": {"func", "method"},
+		"class": {"class", "struct", "object"}, "struct": {"struct"}, "interface": {"interface", "trait", "protocol"}, "trait": {"trait"}, "enum": {"enum"},
+		"type": {"type", "struct", "interface", "class", "enum", "trait", "protocol"}, "const": {"const"}, "constant": {"const"}, "var": {"var"}, "variable": {"var"}, "macro": {"macro"},
+		"field": {"field"}, "module": {"module"}, "heading": {"heading"},
+	}
+})
 
 // fillers are words of a question that its answer need not contain.
-var fillers = strings.Fields("a all an and are at be by code defined definition do does find for from get how in into is it its of on or that the this to used what when where which who why with")
+const fillers = "a all an and are at be by code defined definition do does find for from get how in into is it its of on or that the this to used what when where which who why with"
 
 // ParseQuery parses a query: a symbol, which may be qualified, or several words.
 // "func Name" prefers a kind of definition.
@@ -51,7 +54,7 @@ func ParseQuery(text string) (Query, error) {
 	q := Query{text: strings.ToLower(text)}
 	fields := strings.Fields(text)
 	if len(fields) > 1 {
-		if kinds := kindWords[strings.ToLower(fields[0])]; kinds != nil {
+		if kinds := kindWords()[strings.ToLower(fields[0])]; kinds != nil {
 			q.kinds, fields = kinds, fields[1:]
 			q.text = strings.ToLower(strings.Join(fields, " "))
 		}
@@ -93,7 +96,7 @@ func wordsOf(fields []string) []string {
 			continue
 		}
 		all = append(all, f)
-		if !slices.Contains(fillers, f) {
+		if !strings.Contains(" "+fillers+" ", " "+f+" ") {
 			words = append(words, f)
 		}
 	}

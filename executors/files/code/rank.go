@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // place is what the rank of a hit owes to its file.
@@ -94,10 +95,12 @@ func (p *place) look(data []byte) {
 }
 
 // kindScore is added to the rank of a definition by its kind.
-var kindScore = map[string]int{
-	"struct": 14, "class": 14, "interface": 14, "type": 14, "trait": 14, "enum": 14, "protocol": 14, "object": 12, "func": 12, "method": 10, "macro": 8, "const": 8, "var": 6,
-	"module": 4, "namespace": 2, "local": -60, "field": -40, "member": -20, "declaration": -30, "key": -60, "heading": -100, "parameter": -60,
-}
+var kindScore = sync.OnceValue(func() map[string]int {
+	return map[string]int{
+		"struct": 14, "class": 14, "interface": 14, "type": 14, "trait": 14, "enum": 14, "protocol": 14, "object": 12, "func": 12, "method": 10, "macro": 8, "const": 8, "var": 6,
+		"module": 4, "namespace": 2, "local": -60, "field": -40, "member": -20, "declaration": -30, "key": -60, "heading": -100, "parameter": -60,
+	}
+})
 
 // bestExtra is more than kind and qualifiers add to a rank.
 const bestExtra = 300
@@ -112,7 +115,7 @@ func (q *Query) definitionScore(p *place, kind, container, name string) int {
 	if score == 0 {
 		return 0
 	}
-	score += kindScore[kind] - p.penalty
+	score += kindScore()[kind] - p.penalty
 	if len(q.kinds) > 0 {
 		if slices.Contains(q.kinds, kind) {
 			score += 60

@@ -139,7 +139,7 @@ func (sc *Scanner) text(from int, line []byte) {
 		return
 	}
 	h := Hit{Path: sc.path, Line: sc.lineAt(from), Kind: Text, score: sc.query.textScore(&sc.place, line)}
-	if sc.query.Symbol() && sc.language.isComment(line) || prose[path.Ext(sc.path)] {
+	if sc.query.Symbol() && sc.language.isComment(line) || prose()[path.Ext(sc.path)] {
 		h.score -= 20 // code comes first
 	}
 	if h.score <= 0 || !sc.admits(&h) {
@@ -191,15 +191,21 @@ func (sc *Scanner) container(from int, line []byte) string {
 		if m := re.FindSubmatch(above); m != nil {
 			return string(m[len(m)-1])
 		}
-		if above = bytes.TrimSpace(above); !bytes.ContainsRune([]byte("{})#"), rune(above[0])) && !access[string(above)] {
+		if above = bytes.TrimSpace(above); !bytes.ContainsRune([]byte("{})#"), rune(above[0])) && !isAccess(above) {
 			indent = width
 		}
 	}
 	return ""
 }
 
-// access are lines of C++ that are indented less than the rest of their class.
-var access = map[string]bool{"public:": true, "protected:": true, "private:": true}
+// isAccess reports whether a line of C++ is indented less than the rest of its class.
+func isAccess(line []byte) bool {
+	switch string(line) {
+	case "public:", "protected:", "private:":
+		return true
+	}
+	return false
+}
 
 // indentOf returns the width of the space before a line.
 func indentOf(line []byte) int {
@@ -260,5 +266,5 @@ func oneLine(text []byte, at int) string {
 // IsSource reports whether a file may be source code, by its name.
 func IsSource(name string) bool {
 	ext := strings.ToLower(path.Ext(name))
-	return ext == "" || byName()[name] != nil || byName()[ext] != nil && !prose[ext]
+	return ext == "" || byName()[name] != nil || byName()[ext] != nil && !prose()[ext]
 }

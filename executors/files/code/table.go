@@ -1,5 +1,7 @@
 package code
 
+import "sync"
+
 // Parts of patterns.
 const (
 	name     = `(?P<name>[\pL_$][\pL\d_$]*)`
@@ -259,4 +261,4 @@ var languages = []language{
 }
 
 // prose are the extensions of languages that are no source.
-var prose = setOf(".md .markdown .mdx .rst .adoc")
+var prose = sync.OnceValue(func() map[string]bool { return setOf(".md .markdown .mdx .rst .adoc") })
