@@ -57,6 +57,7 @@ func commands() []command {
 		{name: "hooks", description: "Show the hooks and their last runs", run: (*Session).hooks},
 		{name: "skills", description: "Show the skills with their source, trust and state", run: (*Session).listSkills},
 		{name: "skill", description: "Approve a skill, or block it", hint: "trust|block NAME", run: (*Session).skill},
+		{name: "agents", description: "Show the types of sub-agents", run: (*Session).agents},
 		{name: "policy", description: "Show the policy's rules, or check a call against them", hint: "[check TOOL INPUT]", run: (*Session).policy},
 		{name: "status", description: "Show the session's state", run: (*Session).status},
 		{name: "sessions", description: "Show the sessions of this directory", run: (*Session).sessions},
@@ -368,6 +369,16 @@ func (s *Session) trust(_ context.Context, rest string) (string, error) {
 		return "There are no levels of trust.", nil
 	}
 	return tools.Trust(rest), nil
+}
+
+func (s *Session) agents(ctx context.Context, _ string) (string, error) {
+	s.mu.Lock()
+	tools := s.keeper
+	s.mu.Unlock()
+	if tools == nil {
+		return "There are no sub-agents.", nil
+	}
+	return tools.Agents(ctx), nil
 }
 
 func (s *Session) listSkills(ctx context.Context, _ string) (string, error) {

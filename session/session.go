@@ -89,6 +89,9 @@ type Tools interface {
 	// Skills carries out the rest of the command /skill, and returns the reply. Without a
 	// text it lists the skills.
 	Skills(rest string) string
+	// Agents describes the types of sub-agents, in Markdown. It may ask the user to
+	// approve some.
+	Agents(context.Context) string
 	// Permissions describes the remembered answers, in Markdown.
 	Permissions() string
 	// Hooks describes the hooks, in Markdown. It may ask the user to approve some.

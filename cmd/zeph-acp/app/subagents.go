@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"os"
 	"path"
 	"path/filepath"
@@ -29,6 +30,12 @@ func (a *App) subAgents(cfg config.Config, s session.Setup, in sessionDirs, k *k
 		o.Project = func(agents string) []string { return namesIn(dir, agents) }
 	}
 	return subagent.New(o)
+}
+
+// Agents describes the types of sub-agents, for /agents.
+func (k *keeper) Agents(ctx context.Context) string {
+	k.helpers.Ready(ctx)
+	return k.helpers.List()
 }
 
 // namesIn returns the names of the files in a directory of the repository, relative to

@@ -185,6 +185,23 @@ func (s *Set) project(name string, found []Type) (t Type, subject approval.Subje
 	}, err
 }
 
+// List describes the types, in Markdown.
+func (s *Set) List() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var b strings.Builder
+	switch {
+	case !s.o.Enabled:
+		return "Sub-agents are switched off: [tools.sub_agent] enabled is false in the configuration."
+	case !s.extra && !s.o.Always:
+		b.WriteString("The model is not offered sub-agents: there are no types of yours, and [tools.sub_agent] always is false.\n\n")
+	}
+	for _, t := range s.types {
+		b.WriteString(t.entry() + "\n")
+	}
+	return b.String()
+}
+
 // find returns the type of a task.
 func (s *Set) find(name string) (Type, error) {
 	if name == "" {

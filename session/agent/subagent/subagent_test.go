@@ -192,6 +192,12 @@ func TestReady(t *testing.T) {
 	if diff := cmp.Diff(want, typ, cmp.AllowUnexported(Type{}), cmpopts.EquateEmpty()); err != nil || diff != "" {
 		t.Errorf("%v (-want +got)\n%s", err, diff)
 	}
+	list := s.List()
+	for _, part := range []string{"- `explore`: only reads; finds and explains code; read, grep,", "- `mine`: no description; all tools\n", "- `tester`: runs tests; bash, bash_output, bash_stop; model claude:claude-haiku-4-5; .claude/agents/tester.md\n"} {
+		if !strings.Contains(list, part) {
+			t.Errorf("no %q in\n%s", part, list)
+		}
+	}
 	if mine, _ := s.find("mine"); mine.Prompt != "of the user" {
 		t.Error("a file replaced an entry of the user")
 	}
@@ -227,6 +233,9 @@ func TestOffered(t *testing.T) {
 	} {
 		o := (&project{}).options()
 		tt.change(&o)
+		if got := strings.Contains(New(o).List(), "not offered") || strings.Contains(New(o).List(), "switched off"); got == tt.want {
+			t.Errorf("%s: %s", name, New(o).List())
+		}
 		if got := len(New(o).Tools()) == 1; got != tt.want {
 			t.Errorf("%s: offered %v, want %v", name, got, tt.want)
 		}

@@ -1,6 +1,7 @@
 package subagent
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -13,7 +14,7 @@ import (
 
 // builtIn are the types that every session has. An entry of the same name replaces one.
 var builtIn = []Type{
-	{Name: general, Description: "all tools"},
+	{Name: general, Description: "any task"},
 	{
 		Name: "explore", Description: "only reads; finds and explains code",
 		Tools: []string{"read", "grep", "find_path", "list_directory", "search_code"},
@@ -119,6 +120,24 @@ func (t Type) line() string {
 		return "- " + t.Name
 	}
 	return "- " + t.Name + ": " + shortened(executors.Shown(t.Description), maxDescription)
+}
+
+// entry describes the type to people.
+func (t Type) entry() string {
+	facts := []string{"all tools"}
+	if t.Tools != nil {
+		facts[0] = cmp.Or(strings.Join(t.Tools, ", "), "no tools")
+	}
+	if len(t.except) > 0 {
+		facts[0] += " except " + strings.Join(t.except, ", ")
+	}
+	if t.Model != "" {
+		facts = append(facts, "model "+t.Model)
+	}
+	if t.file != "" {
+		facts = append(facts, t.file)
+	}
+	return executors.Shown("- `" + t.Name + "`: " + strings.Join(append([]string{cmp.Or(shortened(t.Description, maxDescription), "no description")}, facts...), "; "))
 }
 
 // shortened truncates a text of one line.
