@@ -103,6 +103,7 @@ type SessionCapabilities struct {
 	Delete                struct{} `json:"delete"`
 	AdditionalDirectories struct{} `json:"additionalDirectories"`
 	Resume                struct{} `json:"resume"`
+	Fork                  struct{} `json:"fork"` // not stable yet
 	Close                 struct{} `json:"close"`
 }
 

@@ -56,6 +56,13 @@ func (f *fakeSessions) Resume(_ context.Context, _ *Client, p LoadSessionRequest
 	return f.Find(p.ID())
 }
 
+func (f *fakeSessions) Fork(ctx context.Context, c *Client, p ForkSessionRequest) (Session, error) {
+	if _, err := f.Find(p.ID()); err != nil {
+		return nil, err
+	}
+	return f.New(ctx, c, p.NewSessionRequest)
+}
+
 func (f *fakeSessions) List(_ context.Context, p ListSessionsRequest) (r ListSessionsResponse, err error) {
 	if p.Cursor != "" {
 		return r, &ParamsError{Field: "cursor", Reason: "unknown"}

@@ -103,6 +103,7 @@ var handlers = map[string]handler{
 	"session/new":               typed((*Server).newSession),
 	"session/load":              typed((*Server).loadSession),
 	"session/resume":            typed((*Server).resumeSession),
+	"session/fork":              typed((*Server).forkSession), // not stable yet
 	"session/list":              typed((*Server).listSessions),
 	"session/close":             typed((*Server).closeSession),
 	"session/delete":            typed((*Server).deleteSession),
@@ -348,7 +349,7 @@ func DecodeParams(raw json.RawMessage, p any) error {
 			return params
 		case errors.As(err, &wrong):
 			// encoding/json includes an embedded struct in the path.
-			field := strings.TrimPrefix(strings.TrimPrefix(wrong.Field, "sessionRequest."), "NewSessionRequest.")
+			field := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(wrong.Field, "LoadSessionRequest."), "sessionRequest."), "NewSessionRequest.")
 			return paramsErrorf(field, "must be %s, not %s", jsonType(wrong.Type), strings.Replace(wrong.Value, "bool", "boolean", 1))
 		}
 		return paramsErrorf("params", "%v", err)

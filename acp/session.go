@@ -19,6 +19,9 @@ type Sessions interface {
 	Load(ctx context.Context, client *Client, p LoadSessionRequest) (Session, error)
 	// Resume is Load without the history.
 	Resume(ctx context.Context, client *Client, p LoadSessionRequest) (Session, error)
+	// Fork opens a new session with the messages of another one. The error is
+	// ErrUnknownSession if there is no such session.
+	Fork(ctx context.Context, client *Client, p ForkSessionRequest) (Session, error)
 	// List returns a page of the stored sessions, the newest first.
 	List(ctx context.Context, p ListSessionsRequest) (ListSessionsResponse, error)
 	// Delete closes a session if it is open, waits for it as Close does, and
@@ -96,6 +99,7 @@ type NewSessionRequest struct {
 // fail a request.
 type SessionMeta struct {
 	MCPStartupAwaitTimeoutMS *int
+	MessageID                string // of session/fork, for clients that cannot send it as a param
 }
 
 // UnmarshalJSON reads the known members and ignores mistakes.
@@ -106,6 +110,7 @@ func (m *SessionMeta) UnmarshalJSON(b []byte) error {
 	if json.Unmarshal(b, &known) == nil && known.MCPStartupAwaitTimeoutMS != nil && *known.MCPStartupAwaitTimeoutMS >= 0 {
 		m.MCPStartupAwaitTimeoutMS = known.MCPStartupAwaitTimeoutMS
 	}
+	_ = json.Unmarshal(member(b, "messageId"), &m.MessageID) // otherwise it stays empty
 	return nil
 }
 

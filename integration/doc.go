@@ -16,7 +16,7 @@
 //	keys, sessions, store, replay, recording   stored data
 //	turns, prompts, cancel, crowd, steering    prompt turns
 //	subagents                                  delegated tasks
-//	plans                                      approval of plans
+//	plans, fork                                approval of plans, copies of sessions
 //	permissions*, policy, managed, answers     what calls may do
 //	options, toolset, shell, background        tools and settings
 //	capabilities, editors, acpx                differences between clients

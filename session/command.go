@@ -61,6 +61,7 @@ func commands() []command {
 		{name: "policy", description: "Show the policy's rules, or check a call against them", hint: "[check TOOL INPUT]", run: (*Session).policy},
 		{name: "status", description: "Show the session's state", run: (*Session).status},
 		{name: "sessions", description: "Show the sessions of this directory", run: (*Session).sessions},
+		{name: "fork", description: "Copy the conversation so far to a new session", run: (*Session).fork},
 		{name: "review", description: "Review the changes in the working tree", hint: "[what to look at]", prompt: func(rest string) string { return withArguments(reviewPrompt, rest) }},
 		{name: "init", description: "Write AGENTS.md, a guide to this project for agents", hint: "[what matters most]", prompt: func(rest string) string { return withArguments(initPrompt, rest) }},
 	}

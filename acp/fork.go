@@ -1,0 +1,32 @@
+package acp
+
+import (
+	"context"
+	"fmt"
+)
+
+// ForkSessionRequest opens a session that continues from a message of another:
+// session/fork, which is not stable yet:
+// https://agentclientprotocol.com/rfds/session-fork
+type ForkSessionRequest struct {
+	LoadSessionRequest
+	// MessageID names the last message that the fork has; a prompt is left out, so that
+	// the client can send another instead. Empty means all messages.
+	MessageID string `json:"messageId"`
+}
+
+// For returns the request that opens the fork.
+func (p *ForkSessionRequest) For(id string) LoadSessionRequest {
+	return LoadSessionRequest{sessionRequest{&id}, p.NewSessionRequest}
+}
+
+// forkSession answers session/fork like session/new.
+func (s *Server) forkSession(ctx context.Context, p ForkSessionRequest) (secondPhase, error) {
+	return opening(func() (Session, error) {
+		sess, err := s.Sessions.Fork(ctx, s.client, p)
+		if err != nil {
+			err = fmt.Errorf("session %s: %w", p.ID(), err)
+		}
+		return sess, err
+	}, func(sess Session) any { return NewSessionResponse{sess.ID(), sess.State()} }), nil
+}

@@ -1,0 +1,147 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/session/store"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
+)
+
+// Fork opens a new session with the messages and settings of another one, which stays as
+// it is.
+func (s *Sessions) Fork(ctx context.Context, client *acp.Client, p acp.ForkSessionRequest) (acp.Session, error) {
+	if sess, open := s.find(p.ID()); open {
+		sess.mu.Lock()
+		want := sess.settings
+		sess.mu.Unlock()
+		if !sess.journal.hasBegun() { // there is nothing to copy
+			if err := sameDir(sess.cwd, p.CWD); err != nil {
+				return nil, err
+			}
+			fork := s.session(store.Session{ID: s.NewID(), CWD: sess.cwd})
+			if err := fork.setUp(client, p.NewSessionRequest, want); err != nil {
+				return nil, err
+			}
+			s.add(fork)
+			return fork, nil
+		}
+	}
+	row, rows, err := s.source(ctx, p.ID())
+	if err != nil {
+		return nil, err
+	}
+	if err := sameDir(row.CWD, p.CWD); err != nil {
+		return nil, err
+	}
+	cut := len(rows)
+	if id := cmp.Or(p.MessageID, p.Meta.MessageID); id != "" {
+		if cut = afterMessage(rows, id); cut < 0 {
+			return nil, &acp.ParamsError{Field: "messageId", Reason: fmt.Sprintf("the session has no message %q", id)}
+		}
+	}
+	id, err := s.copyOf(ctx, row, rows, cut)
+	if err != nil {
+		return nil, err
+	}
+	return s.Resume(ctx, client, p.For(id))
+}
+
+// source returns a stored session with its log, which includes the events so far of an
+// open one.
+func (s *Sessions) source(ctx context.Context, id string) (store.Session, []store.Event, error) {
+	if sess, open := s.find(id); open {
+		sess.journal.sync()
+	}
+	row, rows, err := s.stored(ctx, id)
+	if errors.Is(err, acp.ErrUnknownSession) {
+		err = acp.ErrUnknownSession
+	}
+	return row, rows, err
+}
+
+// copyOf stores a copy of a session that has the first events of its log and all its
+// settings. It returns the id of the copy.
+func (s *Sessions) copyOf(ctx context.Context, of store.Session, rows []store.Event, cut int) (string, error) {
+	row := store.Session{ID: s.NewID(), CWD: of.CWD, Dirs: of.Dirs, Title: of.Title}
+	var ends []transcript.Event
+	if row.Title != "" {
+		row.Title += " (fork)"
+		ends = append(ends, transcript.Title{Title: row.Title})
+	}
+	if cut > 0 && rows[cut-1].Kind != (transcript.TurnEnd{}).Kind() {
+		ends = append(ends, transcript.TurnEnd{Reason: acp.StopEndTurn})
+	}
+	kept := slices.Clone(rows[:cut])
+	for _, e := range ends {
+		data, err := transcript.Encode(e)
+		if err != nil {
+			return "", err
+		}
+		kept = append(kept, store.Event{Time: s.Now(), Kind: e.Kind(), Data: data})
+	}
+	for _, later := range rows[cut:] {
+		if later.Kind == (transcript.Setting{}).Kind() {
+			kept = append(kept, later)
+		}
+	}
+	if _, err := s.Store.Append(ctx, row, true, "", kept); err != nil {
+		return "", fmt.Errorf("store the fork: %w", err)
+	}
+	return row.ID, nil
+}
+
+// afterMessage returns the number of events up to the end of a message of the agent, or up
+// to the beginning of one of the user; -1 if there is no such message.
+func afterMessage(rows []store.Event, id string) int {
+	cut := -1
+	for i, row := range rows {
+		event, err := transcript.Decode(row.Kind, row.Data)
+		if err != nil {
+			continue
+		}
+		switch e := event.(type) {
+		case transcript.Prompt:
+			if e.MessageID == id {
+				return i
+			}
+		case transcript.Steer:
+			if e.MessageID == id {
+				return i
+			}
+		case transcript.Block:
+			if e.MessageID == id {
+				cut = i + 1
+			}
+		case transcript.Note:
+			if e.MessageID == id {
+				cut = i + 1
+			}
+		}
+	}
+	return cut
+}
+
+// fork carries out the command /fork, for clients without session/fork.
+func (s *Session) fork(ctx context.Context, _ string) (string, error) {
+	if s.all.Store == nil {
+		return "Sessions are not saved here, so this one cannot be forked.", nil
+	}
+	row, rows, err := s.all.source(ctx, s.id)
+	if err != nil {
+		return "", fmt.Errorf("fork: %w", err)
+	}
+	cut := len(rows)
+	for cut > 0 && rows[cut-1].Kind != (transcript.Prompt{}).Kind() {
+		cut--
+	}
+	id, err := s.all.copyOf(ctx, row, rows, max(cut-1, 0)) // without this command
+	if err != nil {
+		return "", fmt.Errorf("fork: %w", err)
+	}
+	return fmt.Sprintf("The conversation so far was copied to the session `%s`. Open it from the list of sessions, or with `zeph-acp run --resume %s`.", id, id), nil
+}
