@@ -15,6 +15,7 @@
 //	disk, damage, places, limits, peer_*       faults of the disk, the process and its peers
 //	keys, sessions, store, replay, recording   stored data
 //	turns, prompts, cancel, crowd, steering    prompt turns
+//	rewind                                     the way back to before a turn
 //	subagents                                  delegated tasks
 //	plans, fork                                approval of plans, copies of sessions
 //	permissions*, policy, managed, answers     what calls may do
