@@ -89,7 +89,10 @@ func (v Value) List() []string {
 	}
 	switch inner, flow := strings.CutPrefix(words(string(v)), "["); {
 	case flow:
-		for _, item := range divide(inner[:max(0, strings.LastIndexByte(inner, ']'))], ",") {
+		if i := strings.LastIndexByte(inner, ']'); i >= 0 { // else it is left open
+			inner = inner[:i]
+		}
+		for _, item := range divide(inner, ",") {
 			add(item)
 		}
 	case strings.HasPrefix(more, "-"):

@@ -109,7 +109,7 @@ func (s *Set) subject(skill Skill, keep string) (subject approval.Subject, c con
 	text, err := json.MarshalIndent(struct {
 		Name        string   `json:"name"`
 		Description string   `json:"description"`
-		Tools       []string `json:"allowed-tools,omitempty"`
+		Tools       []string `json:"allowed-tools,omitzero"`
 		Secrets     []string `json:"secrets,omitempty"`
 		Files       []string `json:"files"`
 	}{skill.Name, skill.Description, skill.Tools, skill.Secrets, c.names}, "", "  ")

@@ -80,17 +80,17 @@ func (s *Set) delegation(skill Skill, text, task string, env []string) executors
 		d.Task += "\n\nWhat it is to do:\n" + task
 	}
 	allowed := newAllowed(skill.Tools, s.o.Dir)
-	if len(skill.Tools) > 0 {
+	if skill.Tools != nil {
 		d.Tools = allowed.offers
 	}
 	d.Bounds = func(call *executors.Call) *executors.Failure {
 		if call.Tool == loadTool {
 			return ofItself(skill, call)
 		}
-		if len(skill.Tools) == 0 || allowed.permits(call) {
+		if skill.Tools == nil || allowed.permits(call) {
 			return nil
 		}
-		return executors.Failuref(executors.PolicyBlocked, "the skill %s does not allow itself this call: its allowed-tools are %s", skill.Name, strings.Join(skill.Tools, ", ")).
+		return executors.Failuref(executors.PolicyBlocked, "the skill %s does not allow itself this call: its allowed-tools are %s", skill.Name, skill.listed()).
 			Hint("Do the task with the calls that it allows, or report what is missing.")
 	}
 	return d

@@ -23,6 +23,7 @@ func TestInvoke(t *testing.T) {
 			"plain/SKILL.md":   {Data: []byte("Do it.")},
 			"plain/more.md":    {},
 			"narrow/SKILL.md":  {Data: []byte("---\nallowed-tools: Read, Grep, Bash(git log:*)\nsecrets: TOKEN\n---\nLook.")},
+			"none/SKILL.md":    {Data: []byte("---\nallowed-tools: []\n---\nThink.")},
 			"missing/SKILL.md": {Data: []byte("---\nx-requires-secrets: [TOKEN, OTHER]\n---\nNo.")},
 			"long/SKILL.md":    {Data: make([]byte, 0)},
 		}}},
@@ -71,7 +72,11 @@ func TestInvoke(t *testing.T) {
 	if f := got.Bounds(&executors.Call{Tool: "write"}); f == nil || !strings.Contains(f.Message, "its allowed-tools are Read, Grep, Bash(git log:*)") {
 		t.Errorf("narrow: %v", f)
 	}
-	if !slices.Equal(read, []string{"plain", "narrow"}) {
+	run(`{"name":"none"}`)
+	if f := got.Bounds(&executors.Call{Tool: "read"}); f == nil || !strings.Contains(f.Message, "its allowed-tools are no tool") || got.Tools == nil || got.Tools(executors.Tool{Name: "read"}) {
+		t.Errorf("none: %v", f)
+	}
+	if !slices.Equal(read, []string{"plain", "narrow", "none"}) {
 		t.Errorf("read %q", read)
 	}
 

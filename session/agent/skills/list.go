@@ -1,6 +1,7 @@
 package skills
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -21,11 +22,11 @@ func (s *Set) list() string {
 		trust, state := s.state(skill)
 		fmt.Fprintf(&b, "- `%s` (%s): %s, %s", skill.Name, skill.source.Name, trust, state)
 		if about := oneLine(skill.Description); about != "" {
-			fmt.Fprintf(&b, ". %s", executors.Quoted(executors.Shown(about))) // a link of a stranger must not be rendered
+			fmt.Fprintf(&b, ". %s", executors.Quoted(executors.WholeLine(executors.Shown(about)))) // a link of a stranger must not be rendered
 		}
 		b.WriteByte('\n')
-		if len(skill.Tools) > 0 {
-			fmt.Fprintf(&b, "  - tools: %s\n", executors.Quoted(strings.Join(skill.Tools, ", ")))
+		if skill.Tools != nil {
+			fmt.Fprintf(&b, "  - tools: %s\n", executors.Quoted(executors.WholeLine(skill.listed())))
 		}
 		if len(skill.Secrets) > 0 {
 			fmt.Fprintf(&b, "  - secrets: %s\n", executors.Quoted(strings.Join(skill.Secrets, ", ")))
@@ -33,6 +34,9 @@ func (s *Set) list() string {
 	}
 	return b.String() + "\n" + usage
 }
+
+// listed returns the allowed tools of a skill that narrows them.
+func (s Skill) listed() string { return cmp.Or(strings.Join(s.Tools, ", "), "no tool") }
 
 // oneLine returns a text without line breaks.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

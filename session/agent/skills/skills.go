@@ -59,7 +59,7 @@ type Skill struct {
 	Name        string // the name of its directory: lower case letters, digits, "-" and "_"
 	Description string // unchanged; may be empty
 	// Tools are the tools that the skill may use when it is invoked, in the notation of
-	// allowed-tools; empty means all.
+	// allowed-tools; nil means all.
 	Tools []string
 	// Secrets are names of environment variables for its commands when it is invoked.
 	Secrets []string
@@ -196,6 +196,9 @@ func (source Source) skill(name string) (Skill, error) {
 	skill := Skill{
 		Name: name, Description: head["description"].Text(), Tools: head["allowed-tools"].List(),
 		Secrets: cmp.Or(head["secrets"], head["x-requires-secrets"]).List(), source: source,
+	}
+	if _, narrowed := head["allowed-tools"]; narrowed && skill.Tools == nil {
+		skill.Tools = []string{} // no tools, and not all
 	}
 	return skill, skill.check()
 }

@@ -110,6 +110,15 @@ func TestOwn(t *testing.T) {
 	}
 }
 
+// A description cannot change the terminal or the direction of the text that lists it.
+func TestListSpellsControlCharacters(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "odd", "---\ndescription: \"a\\x1b[31m\\u202eb\"\nallowed-tools: \"Read\\u202e\"\n---\n")
+	if got := own(dir).Command(""); !strings.Contains(got, "`a<U+001B>[31m<U+202E>b`") || !strings.Contains(got, "`Read<U+202E>`") {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestNone(t *testing.T) {
 	off := New(Options{Sources: []Source{{FS: fstest.MapFS{"a/SKILL.md": {}}}}})
 	for _, set := range []*Set{New(Options{Config: Defaults()}), own(filepath.Join(t.TempDir(), "missing")), off} {

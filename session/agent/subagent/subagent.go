@@ -125,7 +125,7 @@ func (s *Set) Ready(ctx context.Context) {
 }
 
 // projects returns the types of the repository, with the texts that the user approves.
-// None replaces a type of the user.
+// None replaces a type of the user, or a built-in one.
 func (s *Set) projects() (found []Type, subjects []approval.Subject) {
 	for _, dir := range ProjectDirs {
 		for _, name := range s.o.Project(dir) {
@@ -158,7 +158,7 @@ func (s *Set) project(name string, found []Type) (t Type, subject approval.Subje
 		return t, subject, err
 	}
 	same := func(other Type) bool { return other.Name == t.Name }
-	if slices.ContainsFunc(s.o.Types, same) || slices.ContainsFunc(found, same) {
+	if slices.ContainsFunc(builtIn, same) || slices.ContainsFunc(s.o.Types, same) || slices.ContainsFunc(found, same) {
 		return t, subject, errors.New("there is another sub-agent of its name, " + t.Name)
 	}
 	if t.Model != "" {
@@ -175,7 +175,7 @@ func (s *Set) project(name string, found []Type) (t Type, subject approval.Subje
 	text, err := json.MarshalIndent(struct {
 		Name        string   `json:"name"`
 		Description string   `json:"description"`
-		Tools       []string `json:"tools,omitempty"`
+		Tools       []string `json:"tools,omitzero"`
 		Except      []string `json:"except,omitempty"`
 		Model       string   `json:"model,omitempty"`
 		Prompt      string   `json:"prompt"`

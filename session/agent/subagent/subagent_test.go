@@ -170,6 +170,7 @@ func TestReady(t *testing.T) {
 	p := &project{files: map[string]string{
 		".claude/agents/tester.md": tester, ".zeph/agents/other.md": "---\nname: other\nmodel: gpt-9\n---\n",
 		".zeph/agents/README.md": "x", ".zeph/agents/broken.md": "x", ".zeph/agents/mine.md": "---\nname: mine\n---\n",
+		".zeph/agents/look.md": "---\nname: explore\n---\n", ".zeph/agents/none.md": "---\nname: none\ntools: []\n---\n",
 	}}
 	o := p.options()
 	o.Types = Types{{Name: "mine", Prompt: "of the user"}}
@@ -178,7 +179,7 @@ func TestReady(t *testing.T) {
 	if _, err := s.find("tester"); err == nil {
 		t.Error("a type that the user rejected counts")
 	}
-	if len(p.asked) != 1 || !strings.Contains(p.asked[0], "Test.") || !strings.Contains(p.asked[0], "claude-haiku") {
+	if len(p.asked) != 1 || !strings.Contains(p.asked[0], `"tools": []`) || !strings.Contains(p.asked[0], "Test.") || !strings.Contains(p.asked[0], "claude-haiku") {
 		t.Errorf("asked %q", p.asked)
 	}
 	p.answer = approval.Once
@@ -201,10 +202,13 @@ func TestReady(t *testing.T) {
 	if mine, _ := s.find("mine"); mine.Prompt != "of the user" {
 		t.Error("a file replaced an entry of the user")
 	}
+	if explore, _ := s.find("explore"); explore.Tools == nil {
+		t.Error("a file replaced a built-in type")
+	}
 	if other, _ := s.find("other"); other.Model != "" {
 		t.Errorf("a model that does not exist: %q", other.Model)
 	}
-	for _, part := range []string{"broken.md", "mine.md", "gpt-9"} {
+	for _, part := range []string{"broken.md", "mine.md", "look.md", "gpt-9"} {
 		if !strings.Contains(strings.Join(p.warnings, "\n"), part) {
 			t.Errorf("no warning about %s: %q", part, p.warnings)
 		}
