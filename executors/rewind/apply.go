@@ -52,7 +52,7 @@ func (p *Plan) Apply(ctx context.Context, force bool, mark []byte) (Outcome, err
 		case step.Foreign != "" && !force:
 			out.Kept = append(out.Kept, rel)
 		default:
-			if now := s.current(ctx, step.Path); differs(now, step.From) && !now.isDir() { // changed during the question
+			if now := s.current(ctx, step.Path); differs(now, step.From) && !(now.isDir() && step.From.isDir()) { // changed during the question
 				out.Kept = append(out.Kept, rel)
 				continue
 			}

@@ -70,18 +70,36 @@ func (s *Session) Changed() (map[int]int, error) {
 
 // applied returns the points whose changes were not rewound.
 func (s *Session) applied() ([]*Point, error) {
+	applied, _, err := s.standing()
+	return applied, err
+}
+
+// standing returns the points whose changes were not rewound, and those that were, with
+// the files that their rewind did not restore.
+func (s *Session) standing() (applied, left []*Point, err error) {
 	all, err := s.points()
 	if err != nil || len(all) == 0 {
-		return nil, err
+		return nil, nil, err
 	}
-	gone := map[int]bool{}
+	gone, restored := map[int]bool{}, map[string]bool{}
 	rewinds, err := s.rewinds()
 	for _, r := range rewinds {
 		for _, seq := range r.Points {
 			gone[seq] = true
 		}
+		for path := range r.Files {
+			restored[path] = true
+		}
 	}
-	return slices.DeleteFunc(all, func(p *Point) bool { return gone[p.Seq] }), err
+	for _, p := range all {
+		if !gone[p.Seq] {
+			applied = append(applied, p)
+			continue
+		}
+		maps.DeleteFunc(p.Files, func(path string, _ Change) bool { return restored[path] })
+		left = append(left, p)
+	}
+	return applied, left, err
 }
 
 // Before plans the way back to the files before a turn. id names the rewind.
@@ -91,7 +109,7 @@ func (s *Session) Before(ctx context.Context, turn int, id string) (*Plan, error
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all, err := s.applied()
+	applied, left, err := s.standing()
 	if err != nil {
 		return nil, err
 	}
@@ -100,16 +118,19 @@ func (s *Session) Before(ctx context.Context, turn int, id string) (*Plan, error
 	}
 	p := &Plan{ID: id, session: s, record: journal{ID: id}}
 	ways := map[string]*way{}
-	for _, at := range all {
+	for i, at := range slices.Concat(applied, left) {
 		if at.Turn < turn {
+			continue
+		}
+		for path, c := range at.Files {
+			ways[path] = ways[path].then(c)
+		}
+		if i >= len(applied) { // an earlier rewind has it
 			continue
 		}
 		p.record.Points = append(p.record.Points, at.Seq)
 		for _, why := range at.Left {
 			p.Left = append(p.Left, fmt.Sprintf("turn %d: the changes of its commands are not covered: %s", at.Turn, why))
-		}
-		for path, c := range at.Files {
-			ways[path] = ways[path].then(c)
 		}
 	}
 	p.take(ctx, ways)
@@ -148,7 +169,7 @@ func (p *Plan) take(ctx context.Context, ways map[string]*way) {
 			continue
 		}
 		step.Foreign = w.foreign
-		if differs(step.From, w.last) && !step.From.isDir() {
+		if differs(step.From, w.last) && !(step.From.isDir() && (w.last.isDir() || step.To.isDir())) {
 			step.Foreign = "it is not as the agent left it"
 		}
 		p.Steps = append(p.Steps, step)

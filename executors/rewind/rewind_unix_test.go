@@ -116,6 +116,42 @@ func TestDirectoryOfTheUser(t *testing.T) {
 	}
 }
 
+// A directory that the user made in the place of a file is not as the agent left it. A
+// file that a rewind could not restore is restored by the next one.
+func TestDirectoryInThePlaceOfAFile(t *testing.T) {
+	w := newWorld(t)
+	w.put("a.txt", "1")
+	w.put("b.txt", "1")
+	turn := w.turn(func() { w.write("a.txt", "2"); w.write("b.txt", "2") })
+	os.Remove(filepath.Join(w.dir, "a.txt"))
+	w.put("a.txt/mine", "mine")
+	p, err := w.kept.Before(t.Context(), turn, "r1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if foreign := p.Foreign(); len(foreign) != 1 || p.Rel(foreign[0]) != "a.txt" {
+		t.Errorf("not as the agent left it: %+v", foreign)
+	}
+	if out := w.apply(p, true); len(out.Changed) != 1 || !slices.Equal(out.Failed, []string{"a.txt: the directory is not empty"}) {
+		t.Errorf("got %+v", out)
+	}
+	os.RemoveAll(filepath.Join(w.dir, "a.txt"))
+	w.put("b.txt", "mine")
+	w.start()
+	w.back(turn, "r2")
+	for name, want := range map[string]string{"a.txt": "1", "b.txt": "mine"} {
+		if got, _ := os.ReadFile(filepath.Join(w.dir, name)); string(got) != want {
+			t.Errorf("%s holds %q, want %q", name, got, want)
+		}
+	}
+	w.again("r2")
+	w.again("r1")
+	if got, _ := os.ReadFile(filepath.Join(w.dir, "b.txt")); string(got) != "2" {
+		t.Errorf("after the redo b.txt holds %q", got)
+	}
+	w.back(turn, "r3")
+}
+
 // Files that may not be read, that are too large, or that an ignore file excludes are
 // not copied.
 func TestFilesThatAreNotKept(t *testing.T) {
