@@ -170,7 +170,8 @@ func TestReady(t *testing.T) {
 	p := &project{files: map[string]string{
 		".claude/agents/tester.md": tester, ".zeph/agents/other.md": "---\nname: other\nmodel: gpt-9\n---\n",
 		".zeph/agents/README.md": "x", ".zeph/agents/broken.md": "x", ".zeph/agents/mine.md": "---\nname: mine\n---\n",
-		".zeph/agents/look.md": "---\nname: explore\n---\n", ".zeph/agents/none.md": "---\nname: none\ntools: []\n---\n",
+		".zeph/agents/look.md": "---\nname: explore\n---\n", ".zeph/agents/odd.md": "---\nname: odd\ndescription: \"![](http://a.example)\\x1b[31m\"\ndisallowedTools: [Bash\n---\n",
+		".zeph/agents/none.md": "---\nname: none\ntools: []\n---\n",
 	}}
 	o := p.options()
 	o.Types = Types{{Name: "mine", Prompt: "of the user"}}
@@ -194,7 +195,8 @@ func TestReady(t *testing.T) {
 		t.Errorf("%v (-want +got)\n%s", err, diff)
 	}
 	list := s.List()
-	for _, part := range []string{"- `explore`: only reads; finds and explains code; read, grep,", "- `mine`: no description; all tools\n", "- `tester`: runs tests; bash, bash_output, bash_stop; model claude:claude-haiku-4-5; .claude/agents/tester.md\n"} {
+	for _, part := range []string{"- `explore`: `only reads; finds and explains code`; `read, grep,", "- `mine`: no description; all tools\n", "- `tester`: `runs tests`; `bash, bash_output, bash_stop`; model claude:claude-haiku-4-5; `.claude/agents/tester.md`\n",
+		"- `odd`: `![](http://a.example)<U+001B>[31m`; all tools except `bash, bash_output, bash_stop`"} {
 		if !strings.Contains(list, part) {
 			t.Errorf("no %q in\n%s", part, list)
 		}

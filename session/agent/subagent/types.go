@@ -1,7 +1,6 @@
 package subagent
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -122,22 +121,31 @@ func (t Type) line() string {
 	return "- " + t.Name + ": " + shortened(executors.Shown(t.Description), maxDescription)
 }
 
-// entry describes the type to people.
+// entry describes the type to people, in Markdown. Texts of the repository are code spans:
+// a link of a stranger must not be rendered.
 func (t Type) entry() string {
-	facts := []string{"all tools"}
-	if t.Tools != nil {
-		facts[0] = cmp.Or(strings.Join(t.Tools, ", "), "no tools")
+	span := func(text string) string { return executors.Quoted(executors.WholeLine(executors.Shown(text))) }
+	about, tools := "no description", "all tools"
+	if text := shortened(t.Description, maxDescription); text != "" {
+		about = span(text)
+	}
+	switch {
+	case len(t.Tools) > 0:
+		tools = span(strings.Join(t.Tools, ", "))
+	case t.Tools != nil:
+		tools = "no tools"
 	}
 	if len(t.except) > 0 {
-		facts[0] += " except " + strings.Join(t.except, ", ")
+		tools += " except " + span(strings.Join(t.except, ", "))
 	}
+	facts := []string{about, tools}
 	if t.Model != "" {
 		facts = append(facts, "model "+t.Model)
 	}
 	if t.file != "" {
-		facts = append(facts, t.file)
+		facts = append(facts, span(t.file))
 	}
-	return executors.Shown("- `" + t.Name + "`: " + strings.Join(append([]string{cmp.Or(shortened(t.Description, maxDescription), "no description")}, facts...), "; "))
+	return "- `" + t.Name + "`: " + strings.Join(facts, "; ")
 }
 
 // shortened truncates a text of one line.
