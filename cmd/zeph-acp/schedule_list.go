@@ -27,7 +27,7 @@ expression, outcome of the last run, directory.
 Outside of a terminal each line has a tab between them, and times in UTC.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.withTasks(cmd, f, func(_ *app.App, all []store.Task) error {
+			return s.withTasks(cmd, f, func(a *app.App, all []store.Task) error {
 				out := cmd.OutOrStdout()
 				switch {
 				case s.json:
@@ -36,7 +36,7 @@ Outside of a terminal each line has a tab between them, and times in UTC.`,
 					_, err := fmt.Fprintln(cmd.ErrOrStderr(), "No task is scheduled.")
 					return err
 				case isTerminal(os.Stdout):
-					return tasksScreen(out, all, config.HomeDir(f.getenv), columns())
+					return tasksScreen(out, all, a.Config.Tools.Scheduler.Location(), config.HomeDir(f.getenv), columns())
 				}
 				return tasksLines(out, all)
 			})
@@ -130,11 +130,11 @@ func tasksLines(w io.Writer, all []store.Task) error {
 }
 
 // tasksScreen formats tasks for a person; a line of the terminal has width columns.
-func tasksScreen(w io.Writer, all []store.Task, home string, width int) error {
+func tasksScreen(w io.Writer, all []store.Task, zone *time.Location, home string, width int) error {
 	rows := [][]string{}
 	widest := make([]int, 4)
 	for _, t := range all {
-		row := []string{oneLine(t.Name), localTime(t.Next), cmp.Or(oneLine(t.Cron), "once"), cmp.Or(outcomeOf(t.Last), "not run")}
+		row := []string{oneLine(t.Name), timeIn(zone, t.Next), cmp.Or(oneLine(t.Cron), "once"), cmp.Or(outcomeOf(t.Last), "not run")}
 		for i, text := range row {
 			widest[i] = max(widest[i], cells(text))
 		}
@@ -154,12 +154,12 @@ func tasksScreen(w io.Writer, all []store.Task, home string, width int) error {
 	return err
 }
 
-// localTime returns a time for people.
-func localTime(t time.Time) string {
+// timeIn returns a time for people, in the zone in which the tasks are due.
+func timeIn(zone *time.Location, t time.Time) string {
 	if t.IsZero() {
 		return "never"
 	}
-	return t.Local().Format("2006-01-02 15:04")
+	return t.In(zone).Format("2006-01-02 15:04")
 }
 
 func newScheduleShow(f *flags, s *scheduleFlags) *cobra.Command {
@@ -180,7 +180,7 @@ func newScheduleShow(f *flags, s *scheduleFlags) *cobra.Command {
 				if s.json {
 					return writeJSON(jsonOutput{cmd.OutOrStdout()}, entryOf(t, runs))
 				}
-				return showTask(cmd.OutOrStdout(), t, runs)
+				return showTask(cmd.OutOrStdout(), t, runs, a.Config.Tools.Scheduler.Location())
 			})
 		},
 	}
@@ -188,12 +188,12 @@ func newScheduleShow(f *flags, s *scheduleFlags) *cobra.Command {
 	return cmd
 }
 
-func showTask(w io.Writer, t store.Task, runs []store.Run) error {
+func showTask(w io.Writer, t store.Task, runs []store.Run, zone *time.Location) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\ndirectory  %s\nruns       %s, next %s\nmode       %s\nset by     session %s\n\n%s\n",
-		oneLine(t.Name), oneLine(t.CWD), cmp.Or(oneLine(t.Cron), "once"), localTime(t.Next), oneLine(t.Mode), oneLine(t.Session), indented(t.Prompt))
+		oneLine(t.Name), oneLine(t.CWD), cmp.Or(oneLine(t.Cron), "once"), timeIn(zone, t.Next), oneLine(t.Mode), oneLine(t.Session), indented(t.Prompt))
 	for _, r := range runs {
-		fmt.Fprintf(&b, "\n%s  %s", localTime(r.Started), outcomeOf(r))
+		fmt.Fprintf(&b, "\n%s  %s", timeIn(zone, r.Started), outcomeOf(r))
 		if r.Session != "" {
 			fmt.Fprintf(&b, "  session %s", oneLine(r.Session))
 		}

@@ -40,7 +40,7 @@ func (r taskRun) run(ctx context.Context, j tasks.Job) tasks.Report {
 		return tasks.Report{Outcome: tasks.Interrupted, Result: "The process ended during this run. A tool call of the user is not repeated."}
 	case before.Begun:
 		prompt, resume = "[The process that ran this scheduled task ended before the task was done. Go on with it. The calls above that have a result were made; one without a result may have been made. Repeat nothing that is done.]", j.Run.Session
-	case !j.Task.Typed && r.direct():
+	case !isCall(j) && r.direct():
 		return tasks.Report{Outcome: tasks.Failed, Result: "No model is connected."}
 	}
 	session := ""
