@@ -25,6 +25,13 @@ type liveMask struct {
 	out   bytes.Buffer
 }
 
+// LiveMask returns a function that masks the pieces of a running program's output and
+// passes them to next. end passes on what waits for the end of its line.
+func LiveMask(scan *redact.Scanner, next func([]byte)) (write func([]byte), end func()) {
+	l := &liveMask{scan: scan, next: func(ev executors.Event) { next(ev.Output) }}
+	return func(text []byte) { l.notify(executors.Event{Output: text}) }, l.flush
+}
+
 func (l *liveMask) notify(ev executors.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -113,6 +113,7 @@ func runPrompt(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	if turn.Dir, turn.Resume, err = r.session(ctx, l, a); err != nil {
 		return err
 	}
+	turn.Scan = a.Scanner(turn.Dir)
 	if turn.Resume != "" {
 		turn.Model = name
 	}

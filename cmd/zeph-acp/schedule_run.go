@@ -48,7 +48,7 @@ func (r taskRun) run(ctx context.Context, j tasks.Job) tasks.Report {
 	defer end()
 	turn := &headless.Turn{
 		Server: server, Dir: j.Task.CWD, Mode: j.Task.Mode, Resume: resume, Prompt: prompt, Env: r.environ,
-		View: r.view, Approver: &headless.User{}, Reaper: r.app.Reaper,
+		View: r.view, Approver: &headless.User{}, Scan: r.app.Scanner(j.Task.CWD), Reaper: r.app.Reaper,
 		Started: func(id string) error {
 			session = id
 			return j.Started(id)

@@ -91,6 +91,13 @@ func (f *filters) scanner(cfg filter.Security) *redact.Scanner {
 	return s
 }
 
+// Scanner returns the credential scanner of the sessions in a directory; nil if scanning
+// is off.
+func (a *App) Scanner(dir string) *redact.Scanner {
+	cfg, _ := config.Tighten(a.Config, dir)
+	return a.filters.scanner(cfg.Tools.Filters.Security)
+}
+
 // learn redacts a key from now on.
 func (f *filters) learn(key string) {
 	f.mu.Lock()

@@ -284,7 +284,7 @@ func TestTerminals(t *testing.T) {
 			t.Errorf("%s still runs", id)
 		}
 	}
-	if _, err := turn.terminals.start(process.Program{Path: "sh"}, nil); err == nil {
+	if _, err := turn.terminals.start(process.Program{Path: "sh"}, nil, nil); err == nil {
 		t.Error("a terminal was opened after the end")
 	}
 }

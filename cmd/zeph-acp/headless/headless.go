@@ -21,10 +21,11 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors/shell/process"
+	"github.com/zeph-acp/zeph-acp/filter/redact"
 )
 
 // Turn is one prompt in a new session or in a stored one. All fields except
-// Mode, Model, Resume, Started, Env, Listen and Reaper are required.
+// Mode, Model, Resume, Started, Env, Listen, Scan and Reaper are required.
 type Turn struct {
 	Server *acp.Server // fresh; Run serves it
 	Dir    string      // absolute path; the session's cwd
@@ -41,6 +42,7 @@ type Turn struct {
 	// Listen calls steer with each text that the person adds to the turn, until stop is
 	// called. Nil means that no one types. steer returns the outcome in words.
 	Listen func(steer func(text string) (outcome string)) (stop func())
+	Scan   *redact.Scanner // masks the terminals' output for View; nil masks nothing
 	Reaper *process.Reaper // ends the terminals' processes if this process is killed; may be nil
 
 	terminals terminals

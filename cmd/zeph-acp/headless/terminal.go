@@ -12,6 +12,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/shell/process"
 	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
+	"github.com/zeph-acp/zeph-acp/filter"
+	"github.com/zeph-acp/zeph-acp/filter/redact"
 	"github.com/zeph-acp/zeph-acp/ideproxy"
 )
 
@@ -23,14 +25,20 @@ const (
 // terminals are the terminals of a turn. The zero value is ready.
 type terminals struct {
 	mu     sync.Mutex
-	open   map[string]*process.Process
+	open   map[string]terminal
 	last   int // number in the id
 	closed bool
 }
 
+// terminal is a program, and end shows the rest of its output.
+type terminal struct {
+	*process.Process
+	end func()
+}
+
 // start runs a program in a new terminal and returns the terminal's id. It passes
-// the output to live.
-func (t *terminals) start(prog process.Program, live func(id string, text []byte)) (string, error) {
+// the output to live, with the credentials that scan finds masked.
+func (t *terminals) start(prog process.Program, scan *redact.Scanner, live func(id string, text []byte)) (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
@@ -38,25 +46,29 @@ func (t *terminals) start(prog process.Program, live func(id string, text []byte
 	}
 	t.last++
 	id := fmt.Sprintf("term-%d", t.last)
-	prog.Live = func(text []byte) { live(id, text) }
+	show, end := func(text []byte) { live(id, text) }, func() {}
+	if scan != nil {
+		show, end = filter.LiveMask(scan, show)
+	}
+	prog.Live = show
 	p, err := process.Start(prog)
 	if err != nil {
 		return "", err
 	}
 	if t.open == nil {
-		t.open = map[string]*process.Process{}
+		t.open = map[string]terminal{}
 	}
-	t.open[id] = p
+	t.open[id] = terminal{p, end}
 	return id, nil
 }
 
-func (t *terminals) find(id string) (*process.Process, error) {
+func (t *terminals) find(id string) (terminal, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if p := t.open[id]; p != nil {
+	if p, ok := t.open[id]; ok {
 		return p, nil
 	}
-	return nil, errorResponse(codeNotFound, "no terminal %q", id)
+	return terminal{}, errorResponse(codeNotFound, "no terminal %q", id)
 }
 
 // release stops the terminal's processes and removes it.
@@ -65,11 +77,17 @@ func (t *terminals) release(id string) error {
 	if err != nil {
 		return err
 	}
-	p.Release()
+	p.close()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.open, id)
 	return nil
+}
+
+// close stops the terminal's processes and shows the rest of their output.
+func (t terminal) close() {
+	t.Release()
+	t.end()
 }
 
 // close releases all terminals and prevents new ones.
@@ -78,7 +96,7 @@ func (t *terminals) close() {
 	t.closed = true
 	var all sync.WaitGroup
 	for _, p := range t.open {
-		all.Go(p.Release)
+		all.Go(p.close)
 	}
 	t.mu.Unlock()
 	all.Wait()
@@ -109,7 +127,7 @@ func (c *client) createTerminal(_ context.Context, p acp.CreateTerminalRequest) 
 			return nil, err
 		}
 	}
-	id, err := c.terminals.start(prog, c.View.Output)
+	id, err := c.terminals.start(prog, c.Scan, c.View.Output)
 	if err != nil {
 		return nil, err
 	}
@@ -128,6 +146,7 @@ func (c *client) terminalOutput(_ context.Context, p terminalRequest) (any, erro
 	out := acp.TerminalOutput{}
 	var exit *executors.Exit
 	if out.Output, out.Truncated, exit = t.Output(); exit != nil {
+		t.end()
 		status := exitStatus(*exit)
 		out.ExitStatus = &status
 	}
@@ -140,6 +159,9 @@ func (c *client) waitForExit(ctx context.Context, p terminalRequest) (any, error
 		return nil, err
 	}
 	exit, err := t.Wait(ctx)
+	if err == nil {
+		t.end()
+	}
 	return exitStatus(exit), err
 }
 
@@ -149,6 +171,7 @@ func (c *client) killTerminal(_ context.Context, p terminalRequest) (any, error)
 		return nil, err
 	}
 	t.Kill()
+	t.end()
 	return struct{}{}, nil
 }
 
