@@ -17,6 +17,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/memory"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
@@ -299,7 +300,7 @@ func newMemoryExport(f *flags) *cobra.Command {
 				if err := exportTo(file, doc); err != nil {
 					return err
 				}
-				_, err := fmt.Fprintf(cmd.ErrOrStderr(), "Exported %d entries to %s.\n", len(entries), oneLine(file))
+				_, err := fmt.Fprintf(cmd.ErrOrStderr(), "Exported %s to %s.\n", executors.Count(len(entries), "entry"), oneLine(file))
 				return err
 			})
 		},

@@ -45,7 +45,8 @@ func refusedf(advice, format string, args ...any) *RefusedError {
 
 // Save saves a fact. It returns a *RefusedError for an empty or too long text, for one with
 // credentials, for an agent's refusal or an account of its permissions, for files that do
-// not exist, and if there are too many entries. Any other error is that of the store.
+// not exist, for an agent's replacement of an entry for all projects that is not Global,
+// and if there are too many entries. Any other error is that of the store.
 func (m *Memory) Save(ctx context.Context, f Fact) (Saved, error) {
 	if err := m.check(&f); err != nil {
 		return Saved{}, err
@@ -60,6 +61,9 @@ func (m *Memory) Save(ctx context.Context, f Fact) (Saved, error) {
 			return Saved{}, noEntry(f.Replaces)
 		} else if err != nil {
 			return Saved{}, err
+		}
+		if old.Project == "" && !f.Global && m.Session != "" { // its call would look like one for this project
+			return Saved{}, refusedf("Save it with global, or without replaces.", "entry %d is for all projects", f.Replaces)
 		}
 		s.Project = old.Project
 	}

@@ -74,10 +74,13 @@ func (m *Memory) prepareSave(_ context.Context, _ *executors.Call, in saveInput)
 	if err := m.check(&f); err != nil {
 		return card, failure(err)
 	}
-	card.Title += ": " + executors.Titled(inTitle(f.Text))
 	if in.Global {
-		card.Title = "Save to the memory of all projects: " + executors.Titled(inTitle(f.Text))
+		card.Title = "Save to the memory of all projects"
 	}
+	if in.Replaces != 0 {
+		card.Title += fmt.Sprintf(" instead of entry %d", in.Replaces)
+	}
+	card.Title += ": " + executors.Titled(inTitle(f.Text))
 	return card, nil
 }
 
