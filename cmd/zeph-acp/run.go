@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 
@@ -42,9 +41,12 @@ func newRun(f *flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [flags] PROMPT...",
 		Short: "Run one turn in the terminal, without an editor",
-		Long: `Run one turn in the terminal, without an editor. The prompt is the arguments,
-or stdin if the only one is "-". Without a model it can be a tool call, such as
-"/bash go version".
+		Long: `Run one turn in the terminal, without an editor. The prompt is the arguments.
+Without a model it can be a tool call, such as "/bash go version".
+
+A stdin that is not a terminal joins the prompt: below it, or in place of an
+argument "-". Above 64 KiB it is an attachment. A prompt that begins with "/" reads
+stdin only for a "-", and always as an attachment.
 
 In a terminal, a line that is typed while the turn runs is added to it: the model
 sees it after the running tool calls.
@@ -85,11 +87,6 @@ func runPrompt(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	}
 	defer closeLog()
 	printWarnings(cmd, l)
-	prompt, err := promptOf(args, os.Stdin)
-	if err != nil {
-		return err
-	}
-
 	ctx, cancel := context.WithCancelCause(cmd.Context())
 	defer cancel(nil)
 	out := &output{w: os.Stdout, failed: cancel}
@@ -102,12 +99,14 @@ func runPrompt(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	// The prompt must fit on a line, where a byte may be encoded as six.
-	if most := a.Config.ACP.MaxLineBytes/6 - 1<<10; len(prompt) > max(most, 0) {
-		return usageError("the prompt has %d bytes; the limit is %d (acp.max_line_bytes)", len(prompt), max(most, 0))
-	}
 	if cmd.Flags().Changed("resume") && r.resume == "" {
 		return usageError("--resume: want the id of a session")
+	}
+	// The prompt must fit on a line, where a byte may be encoded as six.
+	in := stdin{File: os.Stdin, most: max(a.Config.ACP.MaxLineBytes/6-1<<10, 0), attach: isDirect(a)}
+	prompt, err := in.promptOf(args)
+	if err != nil {
+		return err
 	}
 	turn := &headless.Turn{Server: a.Server(), Mode: r.mode, Prompt: prompt, Reaper: a.Reaper, Env: f.environ}
 	if turn.Dir, turn.Resume, err = r.session(ctx, l, a); err != nil {
@@ -118,7 +117,7 @@ func runPrompt(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 		turn.Model = name
 	}
 	var user *headless.User
-	turn.View, user = audience(out, r, l, len(args) == 1 && args[0] == "-")
+	turn.View, user = audience(out, r, l, in.read)
 	turn.Listen = user.Listen
 	turn.Approver, a.Yes, a.Alone = user, user.Yes, !user.Yes && user.Keyboard == nil
 	if f.record != "" {
@@ -181,25 +180,6 @@ func (r *runFlags) session(ctx context.Context, l *config.Loaded, a *app.App) (d
 		return "", "", usageError("--cwd: %s is not a directory", abs)
 	}
 	return abs, resume, nil
-}
-
-// promptOf returns the prompt from the command line or, for "-", from stdin.
-func promptOf(args []string, stdin *os.File) (string, error) {
-	prompt := strings.Join(args, " ")
-	if prompt == "-" {
-		if isTerminal(stdin) {
-			fmt.Fprintln(os.Stderr, "zeph-acp: type the prompt, then Ctrl-D")
-		}
-		text, err := io.ReadAll(stdin)
-		if err != nil {
-			return "", fmt.Errorf("read the prompt: %w", err)
-		}
-		prompt = string(text)
-	}
-	if strings.TrimSpace(prompt) == "" {
-		return "", usageError(`want a prompt: try "zeph-acp run --help"`)
-	}
-	return prompt, nil
 }
 
 // audience returns the view and the approver of the turn. A person is asked only

@@ -40,14 +40,14 @@ func (r taskRun) run(ctx context.Context, j tasks.Job) tasks.Report {
 		return tasks.Report{Outcome: tasks.Interrupted, Result: "The process ended during this run. A tool call of the user is not repeated."}
 	case before.Begun:
 		prompt, resume = "[The process that ran this scheduled task ended before the task was done. Go on with it. The calls above that have a result were made; one without a result may have been made. Repeat nothing that is done.]", j.Run.Session
-	case !isCall(j) && r.direct():
+	case !isCall(j) && isDirect(r.app):
 		return tasks.Report{Outcome: tasks.Failed, Result: "No model is connected."}
 	}
 	session := ""
 	server, end := r.app.TaskServer(j.Task)
 	defer end()
 	turn := &headless.Turn{
-		Server: server, Dir: j.Task.CWD, Mode: j.Task.Mode, Resume: resume, Prompt: prompt, Env: r.environ,
+		Server: server, Dir: j.Task.CWD, Mode: j.Task.Mode, Resume: resume, Prompt: []acp.ContentBlock{acp.TextBlock(prompt)}, Env: r.environ,
 		View: r.view, Approver: &headless.User{}, Scan: r.app.Scanner(j.Task.CWD), Reaper: r.app.Reaper,
 		Started: func(id string) error {
 			session = id
@@ -73,9 +73,9 @@ func firstPrompt(j tasks.Job) string {
 	return fmt.Sprintf("[Scheduled task %q, set earlier by an agent. It runs without a user: no one answers questions, and calls that need permission are refused. End with a short report, which the user reads later.]\n\n%s", j.Task.Name, j.Task.Prompt)
 }
 
-// direct reports whether no model is connected.
-func (r taskRun) direct() bool {
-	m, err := r.app.Sessions().Model("")
+// isDirect reports whether no model is connected.
+func isDirect(a *app.App) bool {
+	m, err := a.Sessions().Model("")
 	_, direct := m.(local.Direct)
 	return err == nil && direct
 }

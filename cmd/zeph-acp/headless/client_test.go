@@ -75,7 +75,7 @@ func turnOf(t *testing.T, f func(ctx context.Context, c *acp.Client) (acp.StopRe
 		Server: &acp.Server{
 			Config: acp.Defaults(), Sessions: a, Ready: func() error { return nil }, Log: slog.New(slog.DiscardHandler),
 		},
-		Dir: t.TempDir(), Prompt: "hi", View: &JSON{W: &strings.Builder{}},
+		Dir: t.TempDir(), Prompt: []acp.ContentBlock{acp.TextBlock("hi")}, View: &JSON{W: &strings.Builder{}},
 		Approver: approve(func(context.Context) (string, error) { return "", ErrNoUser }),
 	}, a
 }

@@ -35,7 +35,7 @@ type Turn struct {
 	// Started is called with the id of the session before the prompt is sent. Its error
 	// ends the turn.
 	Started  func(session string) error
-	Prompt   string
+	Prompt   []acp.ContentBlock
 	Env      []string // NAME=VALUE; the environment of the terminals
 	View     View
 	Approver Approver
@@ -156,7 +156,7 @@ func (c *client) turn(ctx context.Context, conn *jsonrpc2.Conn) (acp.StopReason,
 		return "", context.Cause(ctx)
 	}
 	answer, err := conn.DispatchCall(ctx, "session/prompt", map[string]any{
-		"sessionId": session.SessionID, "prompt": []acp.ContentBlock{acp.TextBlock(c.Prompt)},
+		"sessionId": session.SessionID, "prompt": c.Prompt,
 	})
 	if err != nil {
 		return "", err
