@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/sourcegraph/jsonrpc2"
@@ -32,7 +31,7 @@ const maxTaskResult = 20_000
 // run makes a run. If another process began it, run goes on where the session's log ends.
 func (r taskRun) run(ctx context.Context, j tasks.Job) tasks.Report {
 	before := r.last(ctx, j.Run.Session)
-	prompt, resume := firstPrompt(j), ""
+	prompt, resume := app.TaskPrompt(j.Task), ""
 	switch {
 	case before.Begun && before.End != nil && before.End.Reason != acp.StopCancelled:
 		return report(j, before) // only its end was not stored
@@ -62,15 +61,6 @@ func (r taskRun) run(ctx context.Context, j tasks.Job) tasks.Report {
 		return report(j, last)
 	}
 	return tasks.Report{Outcome: tasks.Failed, Result: failure(err)}
-}
-
-// firstPrompt returns the prompt of a run. A text of the model is marked, so that it is not
-// taken for words of the user.
-func firstPrompt(j tasks.Job) string {
-	if j.Task.Typed {
-		return j.Task.Prompt
-	}
-	return fmt.Sprintf("[Scheduled task %q, set earlier by an agent. It runs without a user: no one answers questions, and calls that need permission are refused. End with a short report, which the user reads later.]\n\n%s", j.Task.Name, j.Task.Prompt)
 }
 
 // isDirect reports whether no model is connected.

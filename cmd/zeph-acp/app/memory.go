@@ -165,6 +165,9 @@ func (e earlierSessions) messages(events []store.Event) (messages []store.Messag
 			if m.Role = "user"; !d.Local {
 				m.Text = transcript.Typed(d.Content)
 			}
+			if strings.HasPrefix(m.Text, taskMark) {
+				m.Role = "agent"
+			}
 		case transcript.Steer:
 			m.Role, m.Text = "user", transcript.Typed(d.Content)
 		case transcript.Block:

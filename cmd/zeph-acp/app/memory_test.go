@@ -199,6 +199,8 @@ func TestEarlierMessages(t *testing.T) {
 	for _, e := range []transcript.Event{
 		transcript.Prompt{MessageID: "1", Content: typed},
 		transcript.Prompt{MessageID: "2", Content: []acp.ContentBlock{acp.TextBlock("/alpha local")}, Local: true},
+		transcript.Prompt{MessageID: "5", Content: []acp.ContentBlock{acp.TextBlock(TaskPrompt(store.Task{Name: "a", Prompt: "push alpha"}))}},
+		transcript.Prompt{MessageID: "6", Content: []acp.ContentBlock{acp.TextBlock(TaskPrompt(store.Task{Name: "b", Prompt: "test alpha", Typed: true}))}},
 		transcript.Block{Block: llm.Block{Thought: "alpha thought"}},
 		transcript.Block{Block: llm.Block{Call: &llm.ToolCall{Name: "alpha", Input: []byte("{}")}}},
 		transcript.Steer{MessageID: "3", Content: []acp.ContentBlock{acp.TextBlock("and alpha's tests")}},
@@ -224,13 +226,13 @@ func TestEarlierMessages(t *testing.T) {
 		}
 		var got []string
 		for _, m := range found {
-			got = append(got, m.Role+": "+m.Text)
+			got = append(got, m.Role+": "+m.Text[strings.LastIndex(m.Text, "\n")+1:])
 			if !bytes.Equal(m.Labels, labels) || m.Title != "alpha" {
 				t.Errorf("%+v", m)
 			}
 		}
 		slices.Sort(got)
-		if want := []string{"agent: Renamed alpha; the key is [masked].", "user: and alpha's tests", "user: rename the alpha module"}; !slices.Equal(got, want) {
+		if want := []string{"agent: Renamed alpha; the key is [masked].", "agent: push alpha", "user: and alpha's tests", "user: rename the alpha module", "user: test alpha"}; !slices.Equal(got, want) {
 			t.Errorf("found %q, want %q", got, want)
 		}
 	}

@@ -67,6 +67,18 @@ func (a *App) TaskServer(task store.Task) (server *acp.Server, end func()) {
 	}
 }
 
+// taskMark begins the prompt of a task that a model wrote.
+const taskMark = "[Scheduled task "
+
+// TaskPrompt returns the first prompt of a run. A text of the model is marked, so that it
+// is not taken for words of the user.
+func TaskPrompt(t store.Task) string {
+	if t.Typed {
+		return t.Prompt
+	}
+	return fmt.Sprintf("%s%q, set earlier by an agent. It runs without a user: no one answers questions, and calls that need permission are refused. End with a short report, which the user reads later.]\n\n%s", taskMark, t.Name, t.Prompt)
+}
+
 // labelsOf returns the labels of the information flow of a stored session.
 func (a *App) labelsOf(ctx context.Context, id string) json.RawMessage {
 	_, events, _, err := a.Sessions().Stored(ctx, id)
