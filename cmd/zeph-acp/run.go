@@ -10,7 +10,6 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/sourcegraph/jsonrpc2"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
@@ -20,13 +19,6 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 )
 
-// Exit statuses of run beyond those of every command. For a signal it is 128 plus
-// the signal's number, so Ctrl-C is 130.
-const (
-	exitStopped   = 3 // refusal, max_tokens, max_turn_requests
-	exitCancelled = 130
-)
-
 // runFlags are the command-line flags of run.
 type runFlags struct {
 	dir, mode, model, resume string
@@ -34,6 +26,7 @@ type runFlags struct {
 	hooksProject             bool
 	skillsProject            bool
 	agentsProject            bool
+	failOnDenied             bool
 }
 
 func newRun(f *flags) *cobra.Command {
@@ -55,9 +48,10 @@ A call that needs permission is asked about, if stdin and stdout or stderr are a
 terminal; else it fails, unless --yes allows it. In a terminal long results are
 cut; a pipe or a file gets all of them.
 
-The exit status is 0 if the model ended its turn, also one in which a tool call
-failed, 1 after a failure, 2 for a wrong command line, 3 if the model refused or
-reached a limit, and 130 after Ctrl-C.`,
+The exit status is 0 if the model ended its turn, also one in which some tool calls
+failed, 1 after a failure or without a model, 2 for a wrong command line, 3 if the
+model refused or reached a limit, or if every tool call was refused, and 130 after
+Ctrl-C. After a prompt such as "/bash make" it is that of the command.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runPrompt(cmd, f, r, args) },
 	}
 	f.policyFile(cmd)
@@ -71,6 +65,7 @@ reached a limit, and 130 after Ctrl-C.`,
 	fs.BoolVar(&r.hooksProject, "hooks-project", false, "ask about the hooks of the project's .claude/settings.json and .zeph/hooks.json; with --yes, run them")
 	fs.BoolVar(&r.skillsProject, "skills-project", false, "ask about the skills of the project's .zeph/skills, .claude/skills and .agents/skills; with --yes, use them")
 	fs.BoolVar(&r.agentsProject, "agents-project", false, "ask about the sub-agents of the project's .zeph/agents and .claude/agents; with --yes, offer them")
+	fs.BoolVar(&r.failOnDenied, "fail-on-denied", false, "exit with 3 if every tool call was refused; the default unless stdout is a terminal")
 	fs.BoolVar(&r.json, "json", false, "print the session updates as JSON lines, then the result")
 	return cmd
 }
@@ -94,6 +89,8 @@ func runPrompt(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	a.Warnings = nil // printed above
 	a.Reaper, a.ProjectServers, a.ProjectHooks, a.ProjectSkills = newReaper(), r.mcpProject, r.hooksProject, r.skillsProject
 	a.ProjectAgents = r.agentsProject
+	calls := &tally{}
+	a.Watch = calls.watch
 	defer closeApp(a)
 	name, err := pickModel(a, r.model)
 	if err != nil {
@@ -103,7 +100,7 @@ func runPrompt(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 		return usageError("--resume: want the id of a session")
 	}
 	// The prompt must fit on a line, where a byte may be encoded as six.
-	in := stdin{File: os.Stdin, most: max(a.Config.ACP.MaxLineBytes/6-1<<10, 0), attach: isDirect(a)}
+	in := stdin{File: os.Stdin, most: max(a.Config.ACP.MaxLineBytes/6-1<<10, 0), attach: func() bool { return isDirect(a) }}
 	prompt, err := in.promptOf(args)
 	if err != nil {
 		return err
@@ -132,8 +129,16 @@ func runPrompt(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	if screen, ok := turn.View.(*headless.Screen); ok && isTerminal(os.Stdout) {
 		defer context.AfterFunc(ctx, screen.Interrupted)()
 	}
+	if !cmd.Flags().Changed("fail-on-denied") {
+		r.failOnDenied = !isTerminal(os.Stdout)
+	}
+	said := &headless.Said{View: turn.View}
+	turn.View = said
 	reason, err := turn.Run(ctx)
-	return turnError(reason, err, context.Cause(ctx))
+	if err == nil && reason == acp.StopEndTurn && context.Cause(ctx) == nil {
+		return calls.endError(said.Last(), r.failOnDenied)
+	}
+	return turnError(reason, err, context.Cause(ctx), said.Last())
 }
 
 // pickModel makes a model the default one and returns its name. The server reports
@@ -216,39 +221,6 @@ func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 // colours reports whether stdout accepts escape sequences.
 func colours(getenv func(string) string) bool {
 	return isTerminal(os.Stdout) && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
-}
-
-// turnError returns the exit status; cause is why the turn was cancelled, if it was.
-func turnError(reason acp.StopReason, err, cause error) error {
-	mode, wrongMode := errors.AsType[*headless.ModeError](err)
-	got, signalled := errors.AsType[signalled](cause)
-	unwritten, broken := errors.AsType[*outputError](cause)
-	refused, answered := errors.AsType[*jsonrpc2.Error](err)
-	switch {
-	case wrongMode:
-		return usageError("--mode: %w", mode)
-	case broken:
-		return unwritten
-	case signalled && reason != acp.StopEndTurn:
-		return &exit{code: 128 + int(got)}
-	case answered:
-		return errors.New(refused.Message)
-	case err != nil:
-		return err
-	}
-	switch reason {
-	case acp.StopEndTurn:
-		return nil
-	case acp.StopCancelled:
-		return &exit{code: exitCancelled}
-	case acp.StopRefusal:
-		return &exit{exitStopped, errors.New("the model refused to continue")}
-	case acp.StopMaxTokens:
-		return &exit{exitStopped, errors.New("the answer was cut off: the model reached its limit of tokens (max_tokens)")}
-	case acp.StopMaxTurnRequests:
-		return &exit{exitStopped, errors.New("the turn was stopped: it reached its limit of rounds (agent.max_tool_iterations), or repeated itself")}
-	}
-	return fmt.Errorf("the turn ended with the unknown stop reason %q", reason)
 }
 
 // output is stdout. If a write fails, the turn is cancelled, since its output is no

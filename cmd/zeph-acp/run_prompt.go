@@ -21,9 +21,9 @@ const (
 // stdin is the standard input of run, as far as it belongs to the prompt.
 type stdin struct {
 	*os.File
-	most   int  // bytes of a prompt
-	attach bool // it is an attachment at any size, in which the model direct looks for no calls
-	read   bool // it was read, so the user's answers cannot come from it
+	most   int         // bytes of a prompt
+	attach func() bool // reports whether it is an attachment at any size: direct reads no calls in one
+	read   bool        // it was read, so the user's answers cannot come from it
 }
 
 // promptOf returns the prompt: the arguments, with stdin in the place of "-", or below
@@ -64,7 +64,7 @@ func (in *stdin) joined(before, piped, after string) []acp.ContentBlock {
 		return []acp.ContentBlock{acp.TextBlock(piped)}
 	case isBlank(piped):
 		return []acp.ContentBlock{acp.TextBlock(paragraphs(before, after))}
-	case !isBlank(before) && !isCommand(before) && !in.attach && len(piped) <= maxInline:
+	case !isBlank(before) && !isCommand(before) && len(piped) <= maxInline && !in.attach():
 		return []acp.ContentBlock{acp.TextBlock(paragraphs(before, strings.TrimRight(piped, "\r\n"), after))}
 	}
 	attached := acp.ContentBlock{Type: "resource", Resource: &acp.Resource{URI: stdinName, MIMEType: "text/plain", Text: &piped}}

@@ -222,6 +222,9 @@ type turn struct {
 	halt      halt
 }
 
+// NoModel answers a command that only a model could carry out.
+const NoModel = "No model is connected that could answer this prompt. Send any other text to see how to connect one."
+
 // Turn runs one prompt. It returns the history with the prompt and everything
 // that followed, even with an error; every provider accepts that history. The
 // error is a *acp.ParamsError for a prompt that cannot fit, which is not
@@ -241,7 +244,7 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) ([]ll
 	if len(in.Expanded) > 0 && isDirect(t.model) { // it would run calls that the text of others spells out
 		prompt.Local = true
 		a.Record(prompt)
-		return history, acp.StopEndTurn, a.Say(ctx, "No model is connected that could answer this prompt. Send any other text to see how to connect one.")
+		return history, acp.StopEndTurn, a.Say(ctx, NoModel)
 	}
 	if typed := transcript.Typed(in.Content); !in.isCommand() && (isDirect(t.model) || local.Spells(typed, t.offered)) {
 		// Only text that the user typed is a call of the user, never that of an

@@ -23,6 +23,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/audit"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
+	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/answers"
 	"github.com/zeph-acp/zeph-acp/executors/mcp"
 	"github.com/zeph-acp/zeph-acp/executors/overflow"
@@ -72,7 +73,8 @@ type App struct {
 	// ProjectAgents asks the user about the sub-agents of the repository, and offers
 	// those that the user approves.
 	ProjectAgents bool
-	NewID         func() string // returns a new UUID
+	Watch         executors.Middleware // sees every call of every session; nil sees nothing
+	NewID         func() string        // returns a new UUID
 	Now           func() time.Time
 	Settle        time.Duration // see session.Sessions
 	Log           *slog.Logger

@@ -93,6 +93,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 	return executors.Chain(
 		a.effects(tools),
 		audit.Middleware(a.Audit),
+		a.Watch,
 		k.quota.Middleware,
 		k.set.Middleware,
 		executors.Validate,

@@ -23,6 +23,12 @@ import (
 //go:embed direct.md
 var connectHelp string
 
+// Helps reports whether an answer of [Direct] explains how to connect a model, since the
+// prompt needs one.
+func Helps(answer string) bool {
+	return strings.HasSuffix(strings.TrimSpace(answer), strings.TrimSpace(connectHelp))
+}
+
 // Direct is the embedded model: it needs no network and no key. It makes the tool
 // calls that the user's last prompt spells out, as "/TOOL …" lines or as the fenced
 // blocks of [textcalls.Find], one in each answer, and ends with a summary in one line.

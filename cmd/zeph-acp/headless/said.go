@@ -1,0 +1,47 @@
+package headless
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"sync"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+)
+
+// Said is a View that also keeps the agent's last message.
+type Said struct {
+	View
+
+	mu   sync.Mutex
+	id   string // of the message
+	text strings.Builder
+}
+
+// Update keeps a piece of a message, and passes each update on.
+func (s *Said) Update(params json.RawMessage) {
+	s.View.Update(params)
+	if !bytes.Contains(params, []byte(acp.UpdateAgentMessage)) { // spares the decoding
+		return
+	}
+	var p struct {
+		Update acp.MessageChunk `json:"update"`
+	}
+	if json.Unmarshal(params, &p) != nil || p.Update.Update != acp.UpdateAgentMessage || p.Update.Content.Text == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p.Update.MessageID != s.id {
+		s.id = p.Update.MessageID
+		s.text.Reset()
+	}
+	s.text.WriteString(*p.Update.Content.Text)
+}
+
+// Last returns the agent's last message.
+func (s *Said) Last() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}

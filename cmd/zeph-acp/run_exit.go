@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/sourcegraph/jsonrpc2"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/session/agent"
+	"github.com/zeph-acp/zeph-acp/session/llm/local"
+)
+
+// Exit statuses of run beyond those of every command. For a signal it is 128 plus
+// the signal's number, so Ctrl-C is 130.
+const (
+	exitStopped   = 3 // refusal, max_tokens, max_turn_requests; every call was refused
+	exitCancelled = 130
+)
+
+// turnError returns the exit status for a turn that did not end by itself. Cause is why it
+// was cancelled, if it was, and said is the agent's last message.
+func turnError(reason acp.StopReason, err, cause error, said string) error {
+	mode, wrongMode := errors.AsType[*headless.ModeError](err)
+	got, signalled := errors.AsType[signalled](cause)
+	unwritten, broken := errors.AsType[*outputError](cause)
+	refused, answered := errors.AsType[*jsonrpc2.Error](err)
+	switch {
+	case wrongMode:
+		return usageError("--mode: %w", mode)
+	case broken:
+		return unwritten
+	case signalled && reason != acp.StopEndTurn:
+		return &exit{code: 128 + int(got)}
+	case answered:
+		return errors.New(refused.Message)
+	case err != nil:
+		return err
+	}
+	why, stopped := strings.CutPrefix(said, "Stopped")
+	switch {
+	case reason == acp.StopMaxTokens && !stopped:
+		why = ": the answer was cut off at the model's limit of tokens (max_tokens)"
+	case reason == acp.StopMaxTurnRequests && !stopped:
+		why = " (max_turn_requests)"
+	}
+	switch reason {
+	case acp.StopEndTurn:
+		return nil
+	case acp.StopCancelled:
+		return &exit{code: exitCancelled}
+	case acp.StopRefusal:
+		return &exit{exitStopped, errors.New("the model refused to continue")}
+	case acp.StopMaxTokens, acp.StopMaxTurnRequests:
+		return &exit{exitStopped, errors.New("the turn was stopped" + why)}
+	}
+	return fmt.Errorf("the turn ended with the unknown stop reason %q", reason)
+}
+
+// tally counts how the tool calls of a turn end.
+type tally struct {
+	mu             sync.Mutex
+	calls, refused int
+	exit           int // status of the first command of the user that failed
+}
+
+// watch is a link that counts the calls.
+func (t *tally) watch(next executors.Executor) executors.Executor { return counted{next, t} }
+
+type counted struct {
+	executors.Executor
+	tally *tally
+}
+
+func (c counted) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
+	res, err := c.Executor.Execute(ctx, call)
+	if err == nil {
+		c.tally.add(call, res)
+	}
+	return res, err
+}
+
+func (t *tally) add(call *executors.Call, res executors.Result) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.calls++
+	switch {
+	case !res.Failed:
+	case res.Category().Denial():
+		t.refused++
+	case call.Origin == executors.User && call.Tool == "bash" && t.exit == 0:
+		t.exit = exitFailure
+		if r := call.Record; r != nil && r.ExitCode != nil && *r.ExitCode != 0 {
+			t.exit = *r.ExitCode
+		}
+	}
+}
+
+// endError returns the exit status of a turn that ended by itself, whose last message is
+// said.
+func (t *tally) endError(said string, failOnDenied bool) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	unknown, _, _ := strings.Cut(strings.TrimPrefix(said, "There is no command "), ". ")
+	switch {
+	case local.Helps(said) && strings.HasPrefix(unknown, "/"):
+		return fmt.Errorf("there is no command %s, and no model is connected", unknown)
+	case local.Helps(said), said == agent.NoModel:
+		return errors.New("no model is connected: start Ollama, run `zeph-acp login`, or set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY")
+	case t.exit != 0:
+		return &exit{t.exit, errors.New("the command failed")}
+	case failOnDenied && t.calls > 0 && t.refused == t.calls:
+		return &exit{exitStopped, errors.New("every tool call of the turn was refused (--fail-on-denied)")}
+	}
+	return nil
+}
