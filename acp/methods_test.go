@@ -255,20 +255,25 @@ func TestLogoutUnsupported(t *testing.T) {
 func TestExtensions(t *testing.T) {
 	called := make(chan string, 9)
 	s := newServer(t, &fakeSessions{})
+	answer := func(do func(params json.RawMessage) (any, error)) Extension {
+		return func(_ context.Context, _ *Client, params json.RawMessage) (func() (any, error), error) {
+			return func() (any, error) { return do(params) }, nil
+		}
+	}
 	s.Extensions = map[string]Extension{
-		"_x/echo": func(_ context.Context, _ *Client, params json.RawMessage) (any, error) {
+		"_x/echo": answer(func(params json.RawMessage) (any, error) {
 			called <- "echo"
 			return params, nil
-		},
-		"_x/nothing": func(context.Context, *Client, json.RawMessage) (any, error) { return nil, nil },
-		"_x/fails":   func(context.Context, *Client, json.RawMessage) (any, error) { return nil, errors.New("no <luck>") },
-		"_x/params": func(_ context.Context, _ *Client, params json.RawMessage) (any, error) {
+		}),
+		"_x/nothing": answer(func(json.RawMessage) (any, error) { return nil, nil }),
+		"_x/fails":   answer(func(json.RawMessage) (any, error) { return nil, errors.New("no <luck>") }),
+		"_x/params": func(_ context.Context, _ *Client, params json.RawMessage) (func() (any, error), error) {
 			var p struct {
 				N int `json:"n"`
 			}
-			return p, DecodeParams(params, &p)
+			return nil, DecodeParams(params, &p)
 		},
-		"_x/panics": func(context.Context, *Client, json.RawMessage) (any, error) { panic("boom") },
+		"_x/panics": answer(func(json.RawMessage) (any, error) { panic("boom") }),
 	}
 	w := serve(t, s)
 	for _, tt := range [][2]string{

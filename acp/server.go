@@ -80,9 +80,10 @@ type Server struct {
 	inFlight map[string]context.CancelCauseFunc // by the id's JSON text: 1 is not "1"
 }
 
-// Extension answers a request of a method beyond the protocol. It may be called
-// concurrently. Its result is any JSON; nil means an empty object.
-type Extension = func(ctx context.Context, client *Client, params json.RawMessage) (result any, err error)
+// Extension begins to handle a request of a method beyond the protocol: in the order of
+// the frames, and without blocking. answer then does the work, concurrently with others.
+// Its result is any JSON; nil means an empty object.
+type Extension = func(ctx context.Context, client *Client, params json.RawMessage) (answer func() (any, error), err error)
 
 // handler is the first phase of a method: it decodes and reserves, and returns
 // the second phase.
@@ -251,7 +252,8 @@ func (s *Server) handler(id json.RawMessage, method string) handler {
 	}
 	if e := s.Extensions[method]; e != nil {
 		return func(s *Server, ctx context.Context, params json.RawMessage) (secondPhase, error) {
-			return secondPhase{run: func() (any, error) { return e(ctx, s.client, orEmpty(params)) }}, nil
+			answer, err := e(ctx, s.client, orEmpty(params))
+			return secondPhase{run: answer}, err
 		}
 	}
 	return handlers[method]

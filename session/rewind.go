@@ -456,10 +456,12 @@ func (s *Sessions) RewindPoints(ctx context.Context, id string) (points []Rewind
 	return points, err
 }
 
-// Rewind carries out a rewind of an open session, after the turns that run. The client
-// has asked its user. ErrNoTurn means that no turn begins with that message.
-func (s *Sessions) Rewind(ctx context.Context, id string, r RewindRequest) (result RewindResult, err error) {
-	err = s.inTurn(ctx, id, func(sess *Session, ctx context.Context) error {
+// Rewind reserves the place of a rewind among the turns of an open session. The function
+// that it returns waits for the earlier turns and carries the rewind out. The client has
+// asked its user. ErrNoTurn means that no turn begins with that message.
+func (s *Sessions) Rewind(ctx context.Context, id string, r RewindRequest) (func() (RewindResult, error), error) {
+	var result RewindResult
+	run, err := s.reserve(ctx, id, func(sess *Session, ctx context.Context) error {
 		var run *rewindRun
 		var err error
 		if r.Redo {
@@ -478,22 +480,40 @@ func (s *Sessions) Rewind(ctx context.Context, id string, r RewindRequest) (resu
 		result.Rewound = err == nil
 		return err
 	})
-	return result, err
+	if err != nil {
+		return nil, err
+	}
+	return func() (RewindResult, error) {
+		err := run()
+		return result, err
+	}, nil
 }
 
 // inTurn calls do in a turn of an open session that has no prompt.
 func (s *Sessions) inTurn(ctx context.Context, id string, do func(*Session, context.Context) error) error {
-	sess, ok := s.find(id)
-	if !ok {
-		return acp.ErrUnknownSession
-	}
-	t := sess.begin(ctx, true)
-	defer t.End()
-	if err := t.wait(); err != nil {
+	run, err := s.reserve(ctx, id, do)
+	if err != nil {
 		return err
 	}
-	return t.hold(func(func(...transcript.Event)) error {
-		sess.recoverFiles(t.ctx)
-		return do(sess, t.ctx)
-	})
+	return run()
+}
+
+// reserve reserves a turn of an open session that has no prompt. run waits for the earlier
+// turns and calls do.
+func (s *Sessions) reserve(ctx context.Context, id string, do func(*Session, context.Context) error) (run func() error, err error) {
+	sess, ok := s.find(id)
+	if !ok {
+		return nil, acp.ErrUnknownSession
+	}
+	t := sess.begin(ctx, true)
+	return func() error {
+		defer t.End()
+		if err := t.wait(); err != nil {
+			return err
+		}
+		return t.hold(func(func(...transcript.Event)) error {
+			sess.recoverFiles(t.ctx)
+			return do(sess, t.ctx)
+		})
+	}, nil
 }

@@ -13,7 +13,7 @@ import (
 // them.
 func extensions(sessions *session.Sessions) map[string]acp.Extension {
 	return map[string]acp.Extension{
-		"_session/rewind":        extension(func(ctx context.Context, p rewindParams) (any, error) { return rewindSession(ctx, sessions, p) }),
+		"_session/rewind":        rewinding(sessions),
 		"_session/rewind_points": extension(func(ctx context.Context, p sessionID) (any, error) { return rewindPoints(ctx, sessions, p) }),
 		"_zeph/tools":            extension(func(_ context.Context, p struct{}) (any, error) { return tools(), nil }),
 		"_zeph/mcp":              extension(func(ctx context.Context, p sessionID) (any, error) { return servers(ctx, sessions, p) }),
@@ -24,12 +24,14 @@ func extensions(sessions *session.Sessions) map[string]acp.Extension {
 
 // extension adapts a method to [acp.Extension] by decoding its params.
 func extension[P any](method func(context.Context, P) (any, error)) acp.Extension {
-	return func(ctx context.Context, _ *acp.Client, raw json.RawMessage) (any, error) {
-		var p P
-		if err := acp.DecodeParams(raw, &p); err != nil {
-			return nil, err
-		}
-		return method(ctx, p)
+	return func(ctx context.Context, _ *acp.Client, raw json.RawMessage) (func() (any, error), error) {
+		return func() (any, error) {
+			var p P
+			if err := acp.DecodeParams(raw, &p); err != nil {
+				return nil, err
+			}
+			return method(ctx, p)
+		}, nil
 	}
 }
 

@@ -198,12 +198,28 @@ type rewoundMessages struct {
 	MessagesDropped int  `json:"messagesDropped"`
 }
 
-func rewindSession(ctx context.Context, sessions *session.Sessions, p rewindParams) (any, error) {
-	r, err := p.request()
-	if err != nil {
-		return nil, err
+// rewinding returns the method _session/rewind. A prompt after its frame waits for it.
+func rewinding(sessions *session.Sessions) acp.Extension {
+	return func(ctx context.Context, _ *acp.Client, raw json.RawMessage) (func() (any, error), error) {
+		var p rewindParams
+		if err := acp.DecodeParams(raw, &p); err != nil {
+			return nil, err
+		}
+		r, err := p.request()
+		if err != nil {
+			return nil, err
+		}
+		run, err := sessions.Rewind(ctx, *p.SessionID, r)
+		if err != nil {
+			return nil, err
+		}
+		return func() (any, error) { return rewound(r, run) }, nil
 	}
-	result, err := sessions.Rewind(ctx, *p.SessionID, r)
+}
+
+// rewound carries out a rewind, and returns the answer.
+func rewound(r session.RewindRequest, run func() (session.RewindResult, error)) (any, error) {
+	result, err := run()
 	if errors.Is(err, session.ErrNoTurn) {
 		return nil, &acp.ParamsError{Field: "messageId", Reason: err.Error()}
 	}
