@@ -15,10 +15,10 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/agent/front"
 )
 
-// allowed is the calls that a skill allows itself, parsed from allowed-tools:
+// Allowed is the calls that a skill or a command allows itself, parsed from allowed-tools:
 // https://code.claude.com/docs/en/permissions. It only narrows: a call that it permits is
 // judged like any other.
-type allowed struct {
+type Allowed struct {
 	entries []entry
 	dir     string // the session's, absolute
 }
@@ -32,8 +32,9 @@ type entry struct {
 // always are tools that every skill has: they read texts that the session stored for it.
 var always = []string{"read_overflow"}
 
-func newAllowed(items []string, dir string) allowed {
-	a := allowed{dir: dir}
+// Allow parses the items of allowed-tools for a session in dir, which is absolute.
+func Allow(items []string, dir string) Allowed {
+	a := Allowed{dir: dir}
 	for _, item := range items {
 		name, spec, has := strings.Cut(item, "(")
 		if spec = strings.TrimSuffix(spec, ")"); has && spec == "" || spec == "*" {
@@ -53,14 +54,14 @@ func (e entry) has(tool string) bool {
 	})
 }
 
-// offers reports whether a skill may call a tool at all.
-func (a allowed) offers(tool executors.Tool) bool {
+// Offers reports whether a skill may call a tool at all.
+func (a Allowed) Offers(tool executors.Tool) bool {
 	return slices.Contains(always, tool.Name) || slices.ContainsFunc(a.entries, func(e entry) bool { return e.has(tool.Name) })
 }
 
-// permits reports whether a skill may make a call. Each simple command and each path of
+// Permits reports whether a skill may make a call. Each simple command and each path of
 // the call has to match an entry.
-func (a allowed) permits(call *executors.Call) bool {
+func (a Allowed) Permits(call *executors.Call) bool {
 	if slices.Contains(always, call.Tool) {
 		return true
 	}
@@ -115,7 +116,7 @@ func textFits(text, spec string) bool {
 }
 
 // pathFits reports whether a file matches a pattern relative to the session's directory.
-func (a allowed) pathFits(file string, specs []string) bool {
+func (a Allowed) pathFits(file string, specs []string) bool {
 	rel, err := filepath.Rel(a.dir, file)
 	if err != nil || !filepath.IsLocal(rel) {
 		return false

@@ -21,9 +21,9 @@ const (
 
 var errNoDir = errors.New("not a directory")
 
-// readFile returns the beginning of a text in a regular file; more reports that the file
+// ReadFile returns the beginning of a text in a regular file; more reports that the file
 // is longer.
-func readFile(fsys fs.FS, name string, most int64) (data []byte, more bool, err error) {
+func ReadFile(fsys fs.FS, name string, most int64) (data []byte, more bool, err error) {
 	if info, err := fs.Stat(fsys, path.Dir(name)); err == nil && !info.IsDir() {
 		return nil, false, errNoDir
 	}

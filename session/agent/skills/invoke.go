@@ -79,15 +79,15 @@ func (s *Set) delegation(skill Skill, text, task string, env []string) executors
 	if task = strings.TrimSpace(task); task != "" {
 		d.Task += "\n\nWhat it is to do:\n" + task
 	}
-	allowed := newAllowed(skill.Tools, s.o.Dir)
+	allowed := Allow(skill.Tools, s.o.Dir)
 	if skill.Tools != nil {
-		d.Tools = allowed.offers
+		d.Tools = allowed.Offers
 	}
 	d.Bounds = func(call *executors.Call) *executors.Failure {
 		if call.Tool == loadTool {
 			return ofItself(skill, call)
 		}
-		if skill.Tools == nil || allowed.permits(call) {
+		if skill.Tools == nil || allowed.Permits(call) {
 			return nil
 		}
 		return executors.Failuref(executors.PolicyBlocked, "the skill %s does not allow itself this call: its allowed-tools are %s", skill.Name, skill.listed()).

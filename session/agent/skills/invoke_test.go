@@ -136,14 +136,14 @@ func TestAllowed(t *testing.T) {
 		"mcp__db__query":           {[]executors.Call{{Tool: "db__query"}}, []executors.Call{{Tool: "db__drop"}}},
 		"Task Skill":               {nil, []executors.Call{{Tool: "sub_agent"}, {Tool: "invoke_skill"}, bash("ls")}},
 	} {
-		a := newAllowed(front.Value(items).List(), "/w")
+		a := Allow(front.Value(items).List(), "/w")
 		for _, c := range tt.permits {
-			if !a.permits(&c) || !a.offers(executors.Tool{Name: c.Tool}) {
+			if !a.Permits(&c) || !a.Offers(executors.Tool{Name: c.Tool}) {
 				t.Errorf("%s does not permit %s %s", items, c.Tool, cmp.Diff(executors.Card{}, c.Card))
 			}
 		}
 		for _, c := range tt.denies {
-			if a.permits(&c) {
+			if a.Permits(&c) {
 				t.Errorf("%s permits %s %s", items, c.Tool, cmp.Diff(executors.Card{}, c.Card))
 			}
 		}

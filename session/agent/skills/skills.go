@@ -176,7 +176,7 @@ var (
 
 // skill reads the front matter of the skill in the directory called name.
 func (source Source) skill(name string) (Skill, error) {
-	data, _, err := readFile(source.FS, path.Join(name, skillFile), maxHead)
+	data, _, err := ReadFile(source.FS, path.Join(name, skillFile), maxHead)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNoDir) {
 		return Skill{}, errNoSkill
 	}
