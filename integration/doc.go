@@ -16,7 +16,7 @@
 //	keys, sessions, store, replay, recording   stored data
 //	turns, prompts, cancel, crowd, steering    prompt turns
 //	rewind                                     the way back to before a turn
-//	subagents                                  delegated tasks
+//	subagents, file_commands                   delegated tasks, commands of files
 //	plans, fork                                approval of plans, copies of sessions
 //	permissions*, policy, managed, answers     what calls may do
 //	options, toolset, shell, background        tools and settings

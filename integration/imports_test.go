@@ -74,6 +74,7 @@ var importTable = []struct {
 	{"session/transcript", []string{"acp", "session/llm"}},
 	{"session/agent", []string{"acp", "executors", "executors/tighten", "session/llm", "session/llm/local", "session/llm/picture", "session/transcript"}},
 	{"session/agent/front", nil},
+	{"session/agent/filecommand", []string{"executors", "executors/approval", "session/agent/front", "session/agent/skills"}},
 	{"session/agent/question", []string{"executors", "executors/tighten"}},
 	{"session/agent/subagent", []string{"executors", "executors/approval", "executors/tighten", "session/agent/front"}},
 	{"session/agent/skills", []string{"executors", "executors/approval", "executors/command", "executors/tighten", "executors/wildcard", "session/agent/front"}},

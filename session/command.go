@@ -132,8 +132,8 @@ func (s *Session) showUsage(ctx context.Context) {
 const maxAbout = 100
 
 // commands returns the commands for the client: the built-in ones, those of the
-// tools that users would type, then those of MCP servers. Those of the other
-// tools work too.
+// tools that users would type, then those of MCP servers and of files. Those of the
+// other tools work too.
 func (s *Session) commands() []acp.Command {
 	var out []acp.Command
 	add := func(name, description, hint string) {
@@ -152,7 +152,9 @@ func (s *Session) commands() []acp.Command {
 		}
 	}
 	for _, c := range s.serverCommands() {
-		add(c.Name, summary(c.Description), c.Hint)
+		if !slices.ContainsFunc(out, func(other acp.Command) bool { return other.Name == c.Name }) {
+			add(c.Name, summary(c.Description), c.Hint)
+		}
 	}
 	return out
 }

@@ -15,7 +15,7 @@ import (
 // together.
 const renewWait = 200 * time.Millisecond
 
-// serverCommands returns the commands of MCP servers.
+// serverCommands returns the commands of MCP servers and of files.
 func (s *Session) serverCommands() []Command {
 	s.mu.Lock()
 	tools := s.keeper
@@ -39,15 +39,19 @@ func (s *Session) renewCommands() {
 		s.renewing = false
 		send := s.opened && !s.closed // else announce sends them
 		s.mu.Unlock()
-		if !send {
-			return
-		}
-		s.announcing.Lock()
-		defer s.announcing.Unlock()
-		if now := s.commands(); !reflect.DeepEqual(now, s.commanded) {
-			s.sendCommands(context.Background(), now)
+		if send {
+			s.sendChanged(context.Background())
 		}
 	})
+}
+
+// sendChanged sends the commands if they have changed.
+func (s *Session) sendChanged(ctx context.Context) {
+	s.announcing.Lock()
+	defer s.announcing.Unlock()
+	if now := s.commands(); !reflect.DeepEqual(now, s.commanded) {
+		s.sendCommands(ctx, now)
+	}
 }
 
 // sendCommands sends the commands; the caller holds s.announcing.
@@ -56,8 +60,8 @@ func (s *Session) sendCommands(ctx context.Context, commands []acp.Command) {
 	s.send(ctx, acp.CommandsUpdate{Update: acp.UpdateCommands, AvailableCommands: commands})
 }
 
-// expand returns the prompt that a command of an MCP server stands for. It returns false
-// if the prompt is no such command.
+// expand returns the prompt that a command of an MCP server or of a file stands for. It
+// returns false if the prompt is no such command.
 func (s *Session) expand(ctx context.Context, prompt []acp.ContentBlock) (Expansion, bool, error) {
 	name, ok := strings.CutPrefix(strings.TrimSpace(transcript.Typed(prompt)), "/")
 	rest := ""
@@ -67,10 +71,13 @@ func (s *Session) expand(ctx context.Context, prompt []acp.ContentBlock) (Expans
 	s.mu.Lock()
 	tools := s.keeper
 	s.mu.Unlock()
-	if !ok || !strings.Contains(name, ":") || tools == nil {
+	if !ok || tools == nil {
 		return Expansion{}, false, nil
 	}
 	e, ok, err := tools.Expand(ctx, name, rest)
+	if ok && err == nil { // the user may have approved some
+		s.sendChanged(ctx)
+	}
 	if ok && e.Reply == "" {
 		for _, b := range prompt {
 			if b.Type != "text" && b.Type != "resource_link" {

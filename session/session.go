@@ -100,10 +100,10 @@ type Tools interface {
 	Jobs(ctx context.Context, rest string) string
 	// Policy answers the command /policy, in Markdown.
 	Policy(ctx context.Context, rest string) string
-	// Commands returns the commands that MCP servers offer.
+	// Commands returns the commands of MCP servers and of files.
 	Commands() []Command
-	// Expand returns the prompt for a command of an MCP server. It returns false if no
-	// server has that name. An error ends the turn.
+	// Expand returns the prompt for one of these commands. It returns false if there is
+	// none of that name. An error ends the turn.
 	Expand(ctx context.Context, name, rest string) (Expansion, bool, error)
 	// Files restores the files that turns changed.
 	Files() Files
@@ -157,7 +157,7 @@ type FilesOutcome struct {
 	Failed  []string // names with reasons
 }
 
-// Command is a command of an MCP server, "SERVER:PROMPT".
+// Command is a command of an MCP server, "SERVER:PROMPT", or of a file, "DIR:NAME".
 type Command struct {
 	Name, Description string
 	Hint              string // for its arguments; empty if it has none
@@ -168,6 +168,9 @@ type Expansion struct {
 	Reply   string // for the user, instead of a prompt; empty if there is a prompt
 	Earlier []transcript.Earlier
 	Content []acp.ContentBlock
+	// Commands and Bounds are those of agent.Input.
+	Commands map[int]string
+	Bounds   agent.Bounds
 }
 
 // Sessions holds the open sessions. Its exported fields must not change after

@@ -166,7 +166,7 @@ func (s *Session) answer(ctx context.Context, prompt []acp.ContentBlock, inbox *
 		s.record(transcript.Prompt{MessageID: s.all.NewID(), Content: prompt, Local: true})
 		return acp.StopEndTurn, s.runner().Say(ctx, e.Reply)
 	} else if ok {
-		in.Expanded, in.Earlier = e.Content, e.Earlier
+		in.Expanded, in.Earlier, in.Commands, in.Bounds = e.Content, e.Earlier, e.Commands, e.Bounds
 	}
 	s.history, reason, err = s.runner().Turn(ctx, s.history, in)
 	s.files().End(ctx)

@@ -63,7 +63,7 @@ Ctrl-C. After a prompt such as "/bash make" it is that of the command.`,
 	fs.StringVar(&r.resume, "resume", "", "continue the stored session `ID`, in its directory")
 	fs.BoolVar(&r.mcpProject, "mcp-project", false, "ask about the MCP servers of the project's .mcp.json; with --yes, start them")
 	fs.BoolVar(&r.hooksProject, "hooks-project", false, "ask about the hooks of the project's .claude/settings.json and .zeph/hooks.json; with --yes, run them")
-	fs.BoolVar(&r.skillsProject, "skills-project", false, "ask about the skills of the project's .zeph/skills, .claude/skills and .agents/skills; with --yes, use them")
+	fs.BoolVar(&r.skillsProject, "skills-project", false, "ask about the skills and commands of the project in .zeph, .claude and .agents; with --yes, use them")
 	fs.BoolVar(&r.agentsProject, "agents-project", false, "ask about the sub-agents of the project's .zeph/agents and .claude/agents; with --yes, offer them")
 	fs.BoolVar(&r.failOnDenied, "fail-on-denied", false, "exit with 3 if every tool call was refused; the default unless stdout is a terminal")
 	fs.BoolVar(&r.json, "json", false, "print the session updates as JSON lines, then the result")

@@ -169,6 +169,10 @@ type Toolset interface {
 	Take(call llm.ToolCall) (taken llm.ToolCall, bare bool)
 }
 
+// Bounds returns the failure of a prepared call that a prompt does not permit, or nil. A
+// nil Bounds permits every call.
+type Bounds func(*executors.Call) *executors.Failure
+
 // Input is the prompt of a turn.
 type Input struct {
 	Content []acp.ContentBlock
@@ -177,6 +181,10 @@ type Input struct {
 	// the Earlier messages before it.
 	Expanded []acp.ContentBlock
 	Earlier  []transcript.Earlier
+	// Commands are commands of the shell, by the index of the part of Expanded that their
+	// output replaces. They are judged like calls of the model.
+	Commands map[int]string
+	Bounds   Bounds // on all calls of the turn but the user's own
 	// Inbox has the texts that the user adds while the turn runs; nil means no texts.
 	Inbox *Inbox
 }
@@ -197,6 +205,7 @@ type turn struct {
 	phase   executors.Phase
 	words   string // what the user typed
 	inbox   *Inbox
+	bounds  Bounds // see Input
 	tools   []executors.Tool
 	offered []llm.Tool
 	history []llm.Message
@@ -234,7 +243,7 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) ([]ll
 	if a.Ready != nil {
 		a.Ready(ctx, transcript.Typed(in.Content))
 	}
-	t := &turn{Agent: a, model: a.Model(), tools: a.Chain.Tools(), offered: a.Tools(), history: history, words: transcript.Typed(in.Content), inbox: in.Inbox}
+	t := &turn{Agent: a, model: a.Model(), tools: a.Chain.Tools(), offered: a.Tools(), history: history, words: transcript.Typed(in.Content), inbox: in.Inbox, bounds: in.Bounds}
 	prompt := transcript.Prompt{MessageID: a.NewID(), Content: in.Content, Instead: in.Instead, Expanded: in.Expanded}
 	if name, _ := local.Slash(strings.TrimSpace(transcript.Typed(in.Content))); !in.isCommand() && slices.Contains(a.Off, name) {
 		prompt.Local = true
@@ -275,7 +284,7 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) ([]ll
 			return llm.Repair(t.history), "", err
 		}
 	}
-	reason, err := t.begin(ctx, prompt)
+	reason, err := t.begin(ctx, prompt, in.Commands)
 	var failed *llm.Error
 	if errors.As(err, &failed) && failed.Auth && failed.Status == 0 {
 		err = fmt.Errorf("%w: %w", acp.ErrAuthRequired, err)
@@ -352,9 +361,9 @@ func isDirect(m llm.Model) bool {
 	return ok
 }
 
-// begin adds the prompt, with the texts of its links, to the history and runs
-// the loop.
-func (t *turn) begin(ctx context.Context, prompt transcript.Prompt) (acp.StopReason, error) {
+// begin adds the prompt, with the texts of its links and commands, to the history and
+// runs the loop.
+func (t *turn) begin(ctx context.Context, prompt transcript.Prompt, commands map[int]string) (acp.StopReason, error) {
 	at := len(t.history)
 	t.history = append(t.history[:at:at], llm.Message{Role: llm.User, Blocks: prompt.Blocks(nil)})
 	if err := t.leftOut(ctx, prompt); err != nil {
@@ -367,6 +376,9 @@ func (t *turn) begin(ctx context.Context, prompt transcript.Prompt) (acp.StopRea
 		instead := t.shorten(ctx, prompt.Parts())
 		linked, err := t.follow(ctx, prompt.Parts())
 		maps.Copy(instead, linked)
+		if err == nil {
+			err = t.runLines(ctx, commands, instead)
+		}
 		t.history[at].Blocks = prompt.Blocks(instead)
 		if err != nil {
 			return "", err

@@ -60,6 +60,9 @@ func (t *turn) delegating(r *running) {
 		r.call.Bounds, r.call.Env = t.inner.bounds, t.inner.env
 		return
 	}
+	if t.origin != executors.User {
+		r.call.Bounds = t.bounds
+	}
 	r.call.Delegate = r.delegate
 }
 
@@ -107,7 +110,14 @@ func (r *running) innerTurn(d executors.Delegation, model llm.Model) *turn {
 	id := r.NewID()
 	in := &inner{
 		by: r, caller: r.Session + "/" + d.Name + "-" + id[:min(len(id), 8)], lines: map[string]int{}, env: d.Env,
-		bounds: func(call *executors.Call) *executors.Failure { return beyond(d, call) },
+		bounds: func(call *executors.Call) *executors.Failure {
+			if r.turn.bounds != nil {
+				if failure := r.turn.bounds(call); failure != nil {
+					return failure
+				}
+			}
+			return beyond(d, call)
+		},
 	}
 	a := &Agent{
 		Config: r.Config, Session: r.Session, Chain: offering{r.Chain, d}, NewID: r.NewID, Log: r.Log,

@@ -5,7 +5,9 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/acp"
@@ -61,12 +63,7 @@ func (t *turn) follow(ctx context.Context, prompt []acp.ContentBlock) (map[int]s
 		if err != nil {
 			return texts, err
 		}
-		r, err := t.announce(ctx, llm.ToolCall{ID: fmt.Sprint("link_", i), Name: tool, Input: input})
-		if err != nil {
-			return texts, err
-		}
-		r.link = i + 1
-		result, err := r.run(ctx)
+		result, err := t.runFor(ctx, i, llm.ToolCall{ID: fmt.Sprint("link_", i), Name: tool, Input: input})
 		if err != nil {
 			return texts, err
 		}
@@ -75,6 +72,40 @@ func (t *turn) follow(ctx context.Context, prompt []acp.ContentBlock) (map[int]s
 		}
 	}
 	return texts, nil
+}
+
+// runLines runs commands of the shell in the order of their parts of the prompt, and adds
+// their outputs to texts. The part of a command that was denied or failed stays as it is.
+func (t *turn) runLines(ctx context.Context, commands, texts map[int]string) error {
+	if _, ok := executors.Find(t.tools, "bash"); !ok {
+		return nil
+	}
+	t.origin, t.phase = executors.Agent, executors.PhasePlanner
+	defer func() { t.origin, t.phase = executors.Model, executors.PhaseExecutor }()
+	for _, i := range slices.Sorted(maps.Keys(commands)) {
+		input, err := json.Marshal(map[string]string{"command": commands[i]})
+		if err != nil {
+			return err
+		}
+		result, err := t.runFor(ctx, i, llm.ToolCall{ID: fmt.Sprint("line_", i), Name: "bash", Input: input})
+		if err != nil {
+			return err
+		}
+		if !result.Failed {
+			texts[i] = result.Text
+		}
+	}
+	return nil
+}
+
+// runFor announces and runs a call whose result replaces a part of the prompt.
+func (t *turn) runFor(ctx context.Context, part int, call llm.ToolCall) (*llm.ToolResult, error) {
+	r, err := t.announce(ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	r.link = part + 1
+	return r.run(ctx)
 }
 
 // CommandTakesNone is the message if a command came with attachments.

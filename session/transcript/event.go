@@ -127,8 +127,8 @@ type Result struct {
 	Result llm.ToolResult    `json:"result"`
 	Shown  acp.ToolCall      `json:"shown"`
 	Exit   *acp.TerminalExit `json:"exit,omitempty"` // of the terminal that Shown embeds
-	// Link is the 1-based index in the prompt of the resource link that was read; 0 for
-	// a call of the model.
+	// Link is the 1-based index in the prompt of the part that the result replaces, such as
+	// a resource link that was read; 0 for a call of the model.
 	Link int `json:"link,omitempty"`
 }
 

@@ -82,8 +82,8 @@ func promptBlock(c acp.ContentBlock, instead string) llm.Block {
 		return llm.Block{Image: &llm.Image{MIME: mime, Data: image}}
 	}
 	switch c.Type {
-	case "text":
-		return llm.Block{Text: *c.Text}
+	case "text": // the output of a command replaces its place
+		return llm.Block{Text: cmp.Or(instead, *c.Text)}
 	case "audio":
 		return llm.Block{Text: "[The user attached audio, which cannot be heard here]"}
 	case "resource_link":

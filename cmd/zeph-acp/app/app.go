@@ -59,6 +59,7 @@ type App struct {
 	Own      *workspace.Own // the files that no tool may touch; nil means no such files
 	Answers  *answers.Store // the user's "always" answers
 	Skills   string         // the directory of the user's skills; empty means no skills
+	Commands string         // the directory of the user's commands; empty means no commands
 	Yes      bool           // the user allows every call that the agent would ask about
 	Alone    bool           // there is no user to ask
 	// ProjectServers asks the user about the MCP servers of the repository, and starts
@@ -67,8 +68,8 @@ type App struct {
 	// ProjectHooks asks the user about the hooks of the repository, and runs those that
 	// the user approves.
 	ProjectHooks bool
-	// ProjectSkills asks the user about the skills of the repository, and offers those
-	// that were approved.
+	// ProjectSkills asks the user about the skills and commands of the repository, and
+	// offers those that were approved.
 	ProjectSkills bool
 	// ProjectAgents asks the user about the sub-agents of the repository, and offers
 	// those that the user approves.
@@ -136,7 +137,7 @@ func New(l *config.Loaded, log *slog.Logger) *App {
 	}
 	a.Audit = audit.New(l.Paths.State, l.Config.Audit, a.filters.mask(l.Config.Tools.Filters.Security))
 	if l.Paths.Data != "" {
-		a.Skills = filepath.Join(l.Paths.Data, "skills")
+		a.Skills, a.Commands = filepath.Join(l.Paths.Data, "skills"), filepath.Join(l.Paths.Data, "commands")
 		a.Store = store.New(filepath.Join(l.Paths.Data, config.StoreFile), store.Options{
 			Log: log, Retention: time.Duration(l.Config.Tools.Overflow.RetentionDays) * 24 * time.Hour,
 		})

@@ -63,7 +63,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 	k.hooks, k.answers, k.tasks = a.hooks(cfg, s, in), remembered, a.scheduled(cfg, s, k.gates.flow)
 	k.memory = a.memory(cfg, s, in, k.gates.flow)
 	k.cache.Busy = func() bool { return bash.Running() > 0 }
-	k.skills = a.skills(cfg, s, in, k)
+	k.skills, k.written = a.skills(cfg, s, in, k), a.filesOfCommands(s, in)
 	k.helpers = a.subAgents(cfg, s, in, k)
 	tools := executors.NewDynExecutor(
 		k.skills,

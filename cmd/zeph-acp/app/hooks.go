@@ -81,6 +81,7 @@ func (k *keeper) ready(ctx context.Context, typed string) {
 	k.hooks.Ready(ctx)
 	k.mcp.Ready(ctx)
 	k.readySkills(ctx)
+	k.written.Ready()
 	k.helpers.Ready(ctx)
 	k.memory.Look(ctx)
 }

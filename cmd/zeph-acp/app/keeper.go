@@ -20,6 +20,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/shell"
 	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
 	"github.com/zeph-acp/zeph-acp/filter"
+	"github.com/zeph-acp/zeph-acp/session/agent/filecommand"
 	"github.com/zeph-acp/zeph-acp/session/agent/skills"
 	"github.com/zeph-acp/zeph-acp/session/agent/subagent"
 	"github.com/zeph-acp/zeph-acp/session/agent/toolset"
@@ -39,6 +40,7 @@ type keeper struct {
 	system   *systemPrompt
 	hooks    *hooks.Session
 	skills   *skills.Set
+	written  *filecommand.Set // the commands of files
 	answers  *answers.Project
 	tasks    *scheduled
 	off      []string // the names of disabled tools

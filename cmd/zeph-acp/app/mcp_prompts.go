@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"strings"
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors/mcp"
@@ -9,17 +10,27 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// Commands returns the prompts of the MCP servers.
+// Commands returns the prompts of the MCP servers, then the commands of files.
 func (k *keeper) Commands() []session.Command {
 	var out []session.Command
 	for _, c := range k.mcp.Commands() {
 		out = append(out, session.Command(c))
 	}
-	return out
+	return append(out, k.fileCommands()...)
 }
 
-// Expand returns the messages of a prompt of an MCP server.
+// Expand returns the messages of a prompt of an MCP server, or the prompt of a file.
 func (k *keeper) Expand(ctx context.Context, name, rest string) (session.Expansion, bool, error) {
+	if strings.Contains(name, ":") {
+		if e, ok, err := k.expandServer(ctx, name, rest); ok || err != nil {
+			return e, ok, err
+		}
+	}
+	return k.expandFile(ctx, name, rest)
+}
+
+// expandServer returns the messages of a prompt of an MCP server.
+func (k *keeper) expandServer(ctx context.Context, name, rest string) (session.Expansion, bool, error) {
 	messages, reply, ok, err := k.mcp.Prompt(ctx, name, rest)
 	if !ok || err != nil || reply != "" {
 		return session.Expansion{Reply: reply}, ok, err

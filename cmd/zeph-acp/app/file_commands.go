@@ -1,0 +1,89 @@
+package app
+
+import (
+	"context"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/approval"
+	"github.com/zeph-acp/zeph-acp/session"
+	"github.com/zeph-acp/zeph-acp/session/agent/filecommand"
+	"github.com/zeph-acp/zeph-acp/session/agent/skills"
+)
+
+// filesOfCommands returns the commands of files of a session.
+func (a *App) filesOfCommands(s session.Setup, in sessionDirs) *filecommand.Set {
+	o := filecommand.Options{
+		Dir: in.roots.Cwd(), Warn: s.Warn, Announce: s.Announce,
+		Desk: &approval.Desk{Store: a.MCP.Approvals, Ask: a.askApproval(s)},
+		Has: func(path string) (exists, dir bool) {
+			real, err := in.files.Resolve(path)
+			if err != nil {
+				return false, false
+			}
+			info, err := in.files.Lstat(real)
+			return err == nil, err == nil && info.IsDir()
+		},
+	}
+	if a.Commands != "" {
+		o.Sources = append(o.Sources, skills.Source{Name: "yours", FS: os.DirFS(a.Commands)})
+	}
+	if a.ProjectSkills {
+		for _, dir := range filecommand.ProjectDirs {
+			o.Sources = append(o.Sources, skills.Source{Name: dir, FS: projectDir{in.files, filepath.Join(in.roots.Cwd(), filepath.FromSlash(dir))}, Project: true})
+		}
+	}
+	return filecommand.New(o)
+}
+
+// fileCommands returns the commands of files.
+func (k *keeper) fileCommands() []session.Command {
+	var out []session.Command
+	for _, c := range k.written.Commands() {
+		if !k.hasTool(c.Name) {
+			out = append(out, session.Command(c))
+		}
+	}
+	return out
+}
+
+// hasTool reports whether the user can call a tool of that name, which then comes before
+// a command of a file.
+func (k *keeper) hasTool(name string) bool {
+	_, ok := executors.Find(k.tools.Tools(), name)
+	return ok
+}
+
+// expandFile returns the prompt of a file.
+func (k *keeper) expandFile(ctx context.Context, name, rest string) (session.Expansion, bool, error) {
+	if k.hasTool(name) {
+		return session.Expansion{}, false, nil
+	}
+	p, reply, ok, err := k.written.Expand(ctx, name, rest)
+	e := session.Expansion{Reply: reply, Bounds: p.Bounds, Commands: map[int]string{}}
+	for i, part := range p.Parts {
+		switch {
+		case part.Command != "":
+			e.Commands[i] = part.Command
+			e.Content = append(e.Content, acp.TextBlock("[The command "+executors.Quoted(part.Command)+" was not run, or it failed]"))
+		case part.File != "":
+			e.Content = append(e.Content, fileLink(part.Name, part.File))
+		default:
+			e.Content = append(e.Content, acp.TextBlock(part.Text))
+		}
+	}
+	return e, ok, err
+}
+
+// fileLink returns a link to a file, as a client sends it.
+func fileLink(name, path string) acp.ContentBlock {
+	slashed := filepath.ToSlash(path)
+	if !strings.HasPrefix(slashed, "/") { // a drive of Windows
+		slashed = "/" + slashed
+	}
+	return acp.ContentBlock{Type: "resource_link", Name: name, URI: (&url.URL{Scheme: "file", Path: slashed}).String()}
+}
