@@ -16,8 +16,6 @@ import (
 // subAgents is a configuration in which sub-agents may run commands.
 const subAgents = `[agent]
 mode = "auto"
-[tools.sub_agent]
-always = true
 [[tools.permissions.bash]]
 pattern = "*"
 action = "allow"

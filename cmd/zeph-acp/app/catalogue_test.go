@@ -10,7 +10,6 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent/skills"
-	"github.com/zeph-acp/zeph-acp/session/agent/subagent"
 )
 
 // maxCatalogue is the largest size of the tools that work on the project in
@@ -23,10 +22,9 @@ func TestCatalogueSize(t *testing.T) {
 	total := 0
 	for _, b := range offered(t) {
 		t.Logf("%-17s %4d bytes", b.name, len(b.text))
-		// update_plan and ask_user work on the session alone, memory_save on the memory. The tools
-		// of skills are offered only with skills, and memory_search with something to
-		// find.
-		if !slices.Contains([]string{"update_plan", "ask_user", "memory_save", "load_skill", "invoke_skill", "memory_search"}, b.name) {
+		// update_plan and ask_user work on the session alone, memory_save on the memory, and
+		// sub_agent has the other tools do the work.
+		if !slices.Contains([]string{"update_plan", "ask_user", "memory_save", "sub_agent"}, b.name) {
 			total += len(b.text)
 		}
 	}
@@ -58,12 +56,15 @@ func TestPromptSize(t *testing.T) {
 // offer is a tool in the form that a provider gets.
 type offer struct{ name, text string }
 
-// onDemand are tools that few sessions are offered, since their prompts or their mode
-// suggest them.
-var onDemand = []string{"exit_plan", "schedule_periodic", "schedule_deferred", "list_tasks", "cancel_task"}
+// onDemand are tools that few sessions are offered: those of skills and memory_search
+// only with something to load or find, and the others if a prompt or the mode suggests
+// them.
+var onDemand = []string{
+	"load_skill", "invoke_skill", "memory_search", "exit_plan", "schedule_periodic", "schedule_deferred", "list_tasks", "cancel_task",
+}
 
 // maxOnDemand is the largest size of those tools, in bytes.
-const maxOnDemand = 2 << 10
+const maxOnDemand = 3 << 10
 
 func TestOnDemandSize(t *testing.T) {
 	total := 0
@@ -86,9 +87,6 @@ func offered(t *testing.T) []offer {
 func sized(t *testing.T) []offer {
 	var all []offer
 	for _, tool := range Catalogue() {
-		if tool.Name == subagent.Name { // only with sub-agents of the user or the project
-			continue
-		}
 		b, err := json.Marshal(struct {
 			Name        string          `json:"name"`
 			Description string          `json:"description"`

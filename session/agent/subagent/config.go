@@ -12,11 +12,8 @@ import (
 
 // Config is the table [tools.sub_agent].
 type Config struct {
-	// Enabled offers the tool sub_agent where there are types of sub-agents. Default true.
+	// Enabled offers the tool sub_agent. Default true.
 	Enabled bool `toml:"enabled"`
-	// Always offers the tool also where only the built-in types exist. Default false, since
-	// the tool takes room in each request.
-	Always bool `toml:"always"`
 	// MaxParallel is how many sub-agents of a session work at the same time. Default 4, from
 	// 1 to 16.
 	MaxParallel int `toml:"max_parallel"`
@@ -50,7 +47,6 @@ func (c Config) Validate() map[string]string {
 func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
 	keys := tighten.New(has)
 	keys.Adopt("enabled", !repo.Enabled || c.Enabled, func() { c.Enabled = repo.Enabled })
-	keys.Adopt("always", !repo.Always || c.Always, func() { c.Always = repo.Always })
 	tighten.Lower(keys, "max_parallel", &c.MaxParallel, repo.MaxParallel)
 	tighten.Lower(keys, "max_rounds", &c.MaxRounds, repo.MaxRounds)
 	return c, keys.Ignored()

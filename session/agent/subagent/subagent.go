@@ -68,14 +68,13 @@ type Set struct {
 	mu    sync.Mutex
 	types []Type
 	bound executors.Registry // the tool, which describes the types
-	extra bool               // there are types besides the built-in ones
 	ready bool
 }
 
 // New returns the types of a session. It reads no file.
 func New(o Options) *Set {
 	s := &Set{o: o, working: semaphore.NewWeighted(int64(max(o.MaxParallel, 1))), writing: semaphore.NewWeighted(1)}
-	s.types, s.extra = slices.Clone(builtIn), len(o.Types) > 0
+	s.types = slices.Clone(builtIn)
 	for _, t := range o.Types {
 		s.add(t)
 	}
@@ -114,13 +113,12 @@ func (s *Set) Ready(ctx context.Context) {
 	fresh := New(s.o)
 	for i, t := range found {
 		if allowed[i] {
-			fresh.extra = true
 			fresh.add(t)
 		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.types, s.extra, s.ready = fresh.types, fresh.extra, ctx.Err() == nil
+	s.types, s.ready = fresh.types, ctx.Err() == nil
 	s.bind()
 }
 
@@ -190,11 +188,8 @@ func (s *Set) List() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var b strings.Builder
-	switch {
-	case !s.o.Enabled:
+	if !s.o.Enabled {
 		return "Sub-agents are switched off: [tools.sub_agent] enabled is false in the configuration."
-	case !s.extra && !s.o.Always:
-		b.WriteString("The model is not offered sub-agents: there are no types of yours, and [tools.sub_agent] always is false.\n\n")
 	}
 	for _, t := range s.types {
 		b.WriteString(t.entry() + "\n")

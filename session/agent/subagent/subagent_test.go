@@ -232,14 +232,13 @@ func TestOffered(t *testing.T) {
 		change func(*Options)
 		want   bool
 	}{
-		"only built-in types": {func(*Options) {}, false},
-		"always":              {func(o *Options) { o.Always = true }, true},
+		"only built-in types": {func(*Options) {}, true},
 		"a type of the user":  {func(o *Options) { o.Types = Types{{Name: "a"}} }, true},
-		"off":                 {func(o *Options) { o.Types, o.Always, o.Enabled = Types{{Name: "a"}}, true, false }, false},
+		"off":                 {func(o *Options) { o.Types, o.Enabled = Types{{Name: "a"}}, false }, false},
 	} {
 		o := (&project{}).options()
 		tt.change(&o)
-		if got := strings.Contains(New(o).List(), "not offered") || strings.Contains(New(o).List(), "switched off"); got == tt.want {
+		if got := strings.Contains(New(o).List(), "switched off"); got == tt.want {
 			t.Errorf("%s: %s", name, New(o).List())
 		}
 		if got := len(New(o).Tools()) == 1; got != tt.want {
@@ -346,11 +345,11 @@ func TestConfig(t *testing.T) {
 		}
 	}
 	has := func(string) bool { return true }
-	c, ignored := Defaults().Tighten(Config{Enabled: false, Always: true, MaxParallel: 2, MaxRounds: 100}, has)
+	c, ignored := Defaults().Tighten(Config{Enabled: false, MaxParallel: 2, MaxRounds: 100}, has)
 	if want := (Config{Enabled: false, MaxParallel: 2, MaxRounds: 30}); c != want {
 		t.Errorf("%+v", c)
 	}
-	if diff := cmp.Diff([]string{"always", "max_rounds"}, ignored); diff != "" {
+	if diff := cmp.Diff([]string{"max_rounds"}, ignored); diff != "" {
 		t.Error(diff)
 	}
 }

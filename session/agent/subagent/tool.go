@@ -1,6 +1,7 @@
 package subagent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -17,14 +18,12 @@ type input struct {
 	Type string `json:"type,omitempty" jsonschema:"default=general"`
 }
 
-// Tools returns the tool if it is of use.
+// Tools returns the tool, unless it is switched off.
 func (s *Set) Tools() []executors.Tool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.o.Enabled || !s.extra && !s.o.Always {
+	if !s.o.Enabled {
 		return nil
 	}
-	return s.bound.Tools()
+	return s.registry().Tools()
 }
 
 // Prepare returns the card of a call.
@@ -61,8 +60,8 @@ func (s *Set) bind() {
 const maxTitle = 120 // bytes of a task
 
 func (s *Set) prepare(_ context.Context, _ *executors.Call, in input) (executors.Card, error) {
-	t, err := s.find(in.Type)
-	card := executors.Card{Title: executors.OneLine(t.Name + ": " + shortened(in.Task, maxTitle)), Kind: executors.KindThink}
+	_, err := s.find(in.Type)
+	card := executors.Card{Title: executors.OneLine(cmp.Or(in.Type, general) + ": " + shortened(in.Task, maxTitle)), Kind: executors.KindThink}
 	if err == nil && strings.TrimSpace(in.Task) == "" {
 		err = executors.Failuref(executors.InvalidParameters, "sub_agent: task is empty")
 	}
