@@ -22,7 +22,7 @@ func TestToolSearch(t *testing.T) {
 		fakemodel.Answer(fakemodel.Say("still here")),
 		fakemodel.Answer(fakemodel.Say("without servers")),
 	)
-	a := launch(t, start{env: m.Env(), config: allowMCP + fmt.Sprintf("[[llm.providers]]\ntype = \"claude\"\nmodel = \"m\"\nbase_url = %q\ncontext_window = 200000\n", m.URL)})
+	a := launch(t, start{env: m.Env(), config: allowMCP + fmt.Sprintf("[tools.memory]\nenabled = false\n[[llm.providers]]\ntype = \"claude\"\nmodel = \"m\"\nbase_url = %q\ncontext_window = 200000\n", m.URL)})
 	a.initialize()
 	s := a.openWith(stdioServer(t, "big", "catalogue"))
 	a.turnOf(s, "merge the branch")

@@ -229,8 +229,5 @@ func (s *Session) keepIndex(found index, also string) error {
 	if also == "" {
 		return nil
 	}
-	if os.Link(s.indexFile(), also) == nil {
-		return nil
-	}
 	return writeJSON(also, found, false)
 }

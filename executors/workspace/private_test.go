@@ -246,6 +246,18 @@ func BenchmarkResolvePrivate(b *testing.B) {
 	}
 }
 
+// A directory has a link for each subdirectory, through which no file can be reached.
+func TestPrivateDirectory(t *testing.T) {
+	dir, own := home(t)
+	own.Places[0].Files = append(own.Places[0].Files, "kept")
+	must(t, os.MkdirAll(filepath.Join(own.Places[0].Dir, "kept/contents"), 0o700))
+	r, err := New(filepath.Join(dir, "home"))
+	must(t, err)
+	if r.Without(own).Private().Linked() {
+		t.Error("a directory counts as a file with hard links")
+	}
+}
+
 // The list of our own files is used again only as long as no file has changed.
 func TestPrivateLooksAgain(t *testing.T) {
 	dir, own := home(t)

@@ -67,7 +67,7 @@ func hasRest(path string) bool {
 	})
 }
 
-// publish writes a new database to another name and links it to path. So the file
+// publish writes a new database under another name and renames it to path. So the file
 // appears at once and whole, and a power failure cannot damage it. SQLite would
 // sync its files four times for the same.
 func publish(path string) error {
@@ -80,7 +80,7 @@ func publish(path string) error {
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	return os.Link(f.Name(), path)
+	return renameNew(f.Name(), path)
 }
 
 // createEmpty creates an empty file. SQLite would create it with the permissions of

@@ -109,7 +109,7 @@ func (p *planner) findOwn() {
 		}
 		for _, name := range place.Files {
 			var st unix.Stat_t
-			if unix.Stat(filepath.Join(place.Dir, name), &st) == nil && st.Nlink > 1 {
+			if unix.Stat(filepath.Join(place.Dir, name), &st) == nil && st.Mode&unix.S_IFMT != unix.S_IFDIR && st.Nlink > 1 {
 				p.linked = append(p.linked, st.Ino)
 			}
 		}
