@@ -46,7 +46,7 @@ func TestFileCommandsPage(t *testing.T) {
 		t.Errorf("the questions are %v", questions)
 	}
 	a.wants(text, `"stopReason":"end_turn"`, "does not allow this call")
-	a.awaitCommands(n, "git:explain FILE | Explain a file")
+	n = a.awaitCommands(n, "git:explain FILE | Explain a file")
 	requests := p.Requests()
 	for _, want := range []string{"Explain main.go to a new colleague", "In short words.", "Unmistakable"} {
 		if !strings.Contains(requests[0], want) {
@@ -56,7 +56,9 @@ func TestFileCommandsPage(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(a.dir, "PWNED")); err == nil {
 		t.Error("the turn made a call beyond allowed-tools")
 	}
+	write(t, filepath.Join(root, "zeph/commands/git/later.md"), "Written later\n")
 	a.turnOf(s, "/mine all of it")
+	a.awaitCommands(n, "git:later | Written later", "git:explain FILE | Explain a file")
 	if requests = p.Requests(); !strings.Contains(requests[len(requests)-1], "Mine: all of it") {
 		t.Errorf("the model got %s", requests[len(requests)-1])
 	}

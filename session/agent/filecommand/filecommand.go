@@ -122,6 +122,9 @@ func (s *Set) Expand(ctx context.Context, name, rest string) (p Prompt, reply st
 	if !allowed {
 		return Prompt{}, "`/" + name + "` was not used: you have not approved " + executors.Quoted(all[i].subject.File) + " in its present form.", true, nil
 	}
+	if all[i].tooLong(rest) {
+		return Prompt{}, "`/" + name + "` was not used: with these arguments its text is too long.", true, nil
+	}
 	if p = s.prompt(all[i], rest); len(p.Parts) == 0 {
 		return Prompt{}, "`/" + name + "` has no text without arguments.", true, nil
 	}

@@ -180,6 +180,15 @@ func TestNoText(t *testing.T) {
 	}
 }
 
+func TestTooLong(t *testing.T) {
+	w := newWorld(t.TempDir(), false, map[string]string{"x.md": strings.Repeat("$ARGUMENTS ", 1000)})
+	for rest, long := range map[string]bool{strings.Repeat("a", 1000): false, strings.Repeat("a", 2000): true} {
+		if p, reply, _, _ := w.Expand(t.Context(), "x", rest); long != strings.Contains(reply, "too long") || long != (len(p.Parts) == 0) {
+			t.Errorf("with %d bytes: %q", len(rest), reply)
+		}
+	}
+}
+
 func TestBounds(t *testing.T) {
 	dir := t.TempDir()
 	bash := func(line string) *executors.Call {

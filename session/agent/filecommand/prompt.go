@@ -30,6 +30,14 @@ type Part struct {
 	Name    string // of File, relative to the session's directory
 }
 
+// maxPrompt limits a prompt in bytes: a short file can repeat a long argument many times.
+const maxPrompt = 1 << 20
+
+// tooLong reports whether the prompt of a command could exceed maxPrompt.
+func (f file) tooLong(rest string) bool {
+	return len(f.body)+len(placeholder().FindAllStringIndex(f.body, -1))*len(rest) > maxPrompt
+}
+
 // The marks in the text of a command.
 var (
 	shellLine   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("(?m)(?:^|[ \t(])(!`([^`\n]+)`)") })
