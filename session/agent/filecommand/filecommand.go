@@ -151,7 +151,7 @@ func (s *Set) parse(source skills.Source, name string, data []byte) (file, error
 	f := file{project: source.Project}
 	f.Name = strings.ReplaceAll(strings.TrimSuffix(name, extension), "/", ":")
 	if !commandName().MatchString(f.Name) {
-		return f, errors.New("its path may only have letters, digits, -, _ and .")
+		return f, errors.New("its path may only have letters, digits, dashes, underscores and dots")
 	}
 	text := strings.ToValidUTF8(string(data), "\uFFFD")
 	head, body, err := front.Split(text)
