@@ -152,8 +152,14 @@ func (v *Validator) check(k kind, data []byte) error {
 	return nil
 }
 
-// wanted reports whether the client asked for a kind of update.
+// wanted reports whether the client asked for a kind of frame: by a capability, or by a
+// request that only some editions have.
 func (v *Validator) wanted(k kind) bool {
+	if strings.HasSuffix(k.key, " Response") {
+		return slices.ContainsFunc(v.editions, func(e edition) bool {
+			return slices.ContainsFunc(e, func(f *file) bool { return f.knows(k) })
+		})
+	}
 	path, gated := gates[k.update]
 	at := any(v.capabilities)
 	for _, key := range path {

@@ -273,7 +273,8 @@ func placeGo(b *builder, c *Command, args []Word) (*placed, error) {
 }
 
 var goCommands = sync.OnceValue(func() map[string]*program {
-	offline := []string{"GOPROXY=off", "GOFLAGS=-buildvcs=false"}
+	// Without goindex=0, list writes an index of changed packages and fails where it cannot.
+	offline := []string{"GOPROXY=off", "GOFLAGS=-buildvcs=false", "GODEBUG=goindex=0"}
 	return map[string]*program{
 		"version": {operands: none}, "env": {options: "-json -changed", operands: texts, single: true, noEnd: true, check: goNames},
 		"list": {options: "-deps -e -f= -find -json? -m -test -versions -tags=", operands: texts, single: true, noEnd: true, env: offline, check: goNames},
