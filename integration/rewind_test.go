@@ -89,7 +89,7 @@ func (r *rewinder) rewind(id, mode string) {
 }
 
 // after kills the agent, starts the next one, and loads the session there. It returns
-// what the first turn says.
+// the text of the first turn.
 func (r *rewinder) after(t *testing.T, caps string) (next *rewinder, said string) {
 	t.Helper()
 	r.allowed = true

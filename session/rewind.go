@@ -66,7 +66,7 @@ func (s *Session) files() Files {
 	return noFiles{}
 }
 
-// recoverFiles ends, before the first turn, what a killed process has left.
+// recoverFiles completes or undoes the rewind of a killed process, before the first turn.
 func (s *Session) recoverFiles(ctx context.Context) {
 	if s.checked {
 		return

@@ -128,7 +128,7 @@ type Files interface {
 	Again(ctx context.Context, id string) (FilesPlan, error)
 	// Complete ends a rewind whose mark is recorded.
 	Complete() error
-	// Recover ends what a killed process left. It returns the mark of a rewind whose
+	// Recover completes or undoes the rewind of a killed process. It returns the mark of a rewind whose
 	// files are restored, and a message for the user; each is empty if there is none.
 	Recover(ctx context.Context) (mark []byte, message string, err error)
 }

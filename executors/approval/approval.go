@@ -330,8 +330,8 @@ func (d *Desk) answered(s Subject, answer Answer) {
 	d.answers[s.hash()] = answer
 }
 
-// question returns the question about subjects, some of which have changed since their
-// approval.
+// question returns the question about subjects. changed is the number of subjects that
+// were approved and have changed since.
 func question(subjects []Subject, changed int) Question {
 	first := subjects[0]
 	verb := cmp.Or(first.Verb, "Run")

@@ -98,7 +98,7 @@ func TestSearchCodeBuffer(t *testing.T) {
 	}
 }
 
-// TestSearchCodeUnread checks that the result names what was not searched.
+// TestSearchCodeUnread checks that the result names the files that were not searched.
 func TestSearchCodeUnread(t *testing.T) {
 	b := newBench(t, map[string]string{"a.go": "package a\n\nfunc Run() {}\n", "large.go": "package a\n\n" + strings.Repeat("// Run\n", 300), "secret/b.go": "package b\n\nfunc Run() {}\n"})
 	cfg := Defaults()

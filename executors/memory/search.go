@@ -78,7 +78,7 @@ func (m *Memory) label(hits []Hit, earlier []Message) {
 }
 
 // Search returns the entries of the project and of all projects that fit a query, the
-// best first. It leaves out those of which few words fit.
+// best first. It leaves out entries that share few words with the query.
 func (m *Memory) Search(ctx context.Context, query string, limit int) ([]Hit, error) {
 	read := m.now()
 	all, err := m.Store.Memories(ctx, m.Project, "")

@@ -206,8 +206,8 @@ func (s *Session) Recover(ctx context.Context) (mark []byte, message string, err
 // abandoned is the age of a journal from which its process is taken to be gone.
 const abandoned = 30 * time.Second
 
-// recoverOthers takes back the rewind of another session of this workspace whose
-// process was killed. It returns a message for the user.
+// recoverOthers undoes rewinds that other sessions of this workspace began and whose
+// processes were killed. It returns a message for the user.
 func (s *Session) recoverOthers(ctx context.Context) (message string) {
 	files, err := filepath.Glob(filepath.Join(s.base(), "sessions", "*", filepath.Base(s.runningFile())))
 	if err != nil {
@@ -230,7 +230,7 @@ func (s *Session) recoverOthers(ctx context.Context) (message string) {
 	return message
 }
 
-// undo takes back an interrupted rewind, and returns a message for the user.
+// undo restores the files as they were before an interrupted rewind. It returns a message for the user.
 func (s *Session) undo(ctx context.Context, j journal) string {
 	var steps []Step
 	var left []string

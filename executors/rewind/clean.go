@@ -17,8 +17,8 @@ const (
 // hashed finds the hashes of contents in any file of this package.
 var hashed = regexp.MustCompile(`"hash":"([0-9a-f]{64})"`)
 
-// clean removes the contents that nothing names, in this workspace and in those that
-// nobody uses, at most once in an hour.
+// clean removes contents that no file of this package names any longer, in this
+// workspace and in unused ones. It does so at most once an hour.
 func (s *Session) clean() {
 	bases, err := filepath.Glob(filepath.Join(s.Data, DirName, "*"))
 	if err != nil {

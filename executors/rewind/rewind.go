@@ -21,7 +21,7 @@
 // would change both.
 //
 // Why is the time of a restored file not the old one? Build tools compare times,
-// and would take what they made of the newer content for up to date.
+// and would treat the results of the newer content as up to date.
 package rewind
 
 import (

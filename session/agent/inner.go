@@ -52,8 +52,8 @@ func (t *turn) caller() string {
 // hidden reports whether the client is shown the turn's calls only as steps.
 func (t *turn) hidden() bool { return t.inner != nil && t.inner.by.SendAs == nil }
 
-// delegating gives a call its bounds in an inner turn, and the power to delegate in a
-// turn of the session.
+// delegating sets the bounds of a call that an inner turn makes. In a turn of the
+// session, it lets the call delegate tasks.
 func (t *turn) delegating(r *running) {
 	if t.inner != nil {
 		t.inner.calls.Add(1)

@@ -92,7 +92,7 @@ func (db *DB) Heartbeat(ctx context.Context, id, holder string) error {
 	})
 }
 
-// Release gives up the lease. It returns nil if holder does not have it.
+// Release ends the lease. It returns nil if holder does not have it.
 func (db *DB) Release(ctx context.Context, id, holder string) error {
 	return db.write(ctx, func(h *handle) error { return h.release(id, holder) })
 }

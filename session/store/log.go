@@ -41,7 +41,7 @@ func (db *DB) Append(ctx context.Context, s Session, create bool, holder string,
 	return db.append(ctx, s, create, holder, events, nil)
 }
 
-// AppendLast is like Append, and gives up the lease in the same transaction.
+// AppendLast is like Append, and releases the lease in the same transaction.
 // After an error, holder still has its lease.
 func (db *DB) AppendLast(ctx context.Context, s Session, create bool, holder string, events []Event) (last int64, err error) {
 	return db.append(ctx, s, create, holder, events, func(h *handle) error { return h.release(s.ID, holder) })

@@ -4,6 +4,6 @@ package store
 
 import "os"
 
-// renameNew gives a file a second name, and replaces no other file. The caller
-// removes the first name.
+// renameNew adds a second name to a file, and fails if a file has that name already.
+// The caller removes the first name.
 func renameNew(from, to string) error { return os.Link(from, to) }

@@ -100,18 +100,18 @@ func (r *Run) dest() []any {
 // taskLease is the name of a task's lease among those of sessions.
 func taskLease(id int64) string { return fmt.Sprintf("task:%d", id) }
 
-// AcquireTask takes the lease of a task for holder, see Acquire.
+// AcquireTask acquires the lease of a task for holder, as Acquire does for a session.
 func (db *DB) AcquireTask(ctx context.Context, id int64, holder string) error {
 	_, err := db.Acquire(ctx, taskLease(id), holder)
 	return err
 }
 
-// HeartbeatTask extends the lease of a task, see Heartbeat.
+// HeartbeatTask extends the lease of a task, as Heartbeat does for a session.
 func (db *DB) HeartbeatTask(ctx context.Context, id int64, holder string) error {
 	return db.Heartbeat(ctx, taskLease(id), holder)
 }
 
-// ReleaseTask gives up the lease of a task, see Release.
+// ReleaseTask releases the lease of a task, as Release does for a session.
 func (db *DB) ReleaseTask(ctx context.Context, id int64, holder string) error {
 	return db.Release(ctx, taskLease(id), holder)
 }

@@ -19,7 +19,7 @@ type Rewound struct {
 	MessageID string `json:"messageId"` // of the turn's prompt
 	Turn      int    `json:"turn"`
 	Mode      string `json:"mode"`
-	// Redo takes the rewind with this ID back.
+	// Redo says that the rewind with this ID was undone.
 	Redo  bool `json:"redo,omitempty"`
 	Files int  `json:"files,omitempty"` // the number of changed files
 }

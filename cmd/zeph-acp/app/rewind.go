@@ -254,7 +254,7 @@ func rewoundOf(result session.RewindResult, r session.RewindRequest) *rewoundFil
 	return out
 }
 
-// forgetFiles removes what is kept for a deleted session.
+// forgetFiles removes the kept files of a deleted session.
 func (a *App) forgetFiles(id string) {
 	if a.dataDir == "" {
 		return

@@ -18,7 +18,7 @@ type Query struct {
 	name   string   // of the symbol; "" if the query has several words
 	within []string // the names that qualify it, outermost first
 	words  []string // in lower case; the name if there is one
-	kinds  []string // of which the definition should be
+	kinds  []string // kinds of definition that the query names
 	texts  search.Literals
 }
 

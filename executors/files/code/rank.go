@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// place is what the rank of a hit owes to its file.
+// place holds the properties of a file that the ranks of its hits depend on.
 type place struct {
 	path    string
 	lower   string   // path in lower case

@@ -76,8 +76,8 @@ func (s *Set) look() {
 // hashes.
 const maxTotal = 64 << 20
 
-// projects returns the skills of the repository, and what the user approves of each. A
-// skill whose files cannot be read is left out.
+// projects returns the skills of the repository, each with the subject of its approval.
+// A skill whose files cannot be read is left out.
 func (s *Set) projects() (skills []Skill, subjects []approval.Subject) {
 	s.mu.Lock()
 	all := slices.Clone(s.all)

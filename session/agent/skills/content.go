@@ -73,7 +73,7 @@ type content struct {
 }
 
 // content lists the files of the skill, and hashes them if they need an approval. It
-// keeps the text of the file keep, so that the model gets exactly what was hashed.
+// keeps the text of the file keep, so that the model reads exactly the hashed text.
 func (s Skill) content(keep string) (content, error) {
 	c := content{keep: keep}
 	err := c.dir(s, ".", 0)
