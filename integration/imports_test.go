@@ -62,6 +62,8 @@ var importTable = []struct {
 	{"executors/schedule/cron", nil},
 	{"executors/schedule", []string{"executors", "executors/schedule/cron", "executors/tighten"}},
 	{"executors/rewind", []string{"executors", "executors/files/walk", "executors/tighten", "executors/workspace"}},
+	{"executors/vector", nil},
+	{"executors/memory", []string{"executors", "executors/tighten", "executors/vector"}},
 	{"executors/*", []string{"executors", "executors/backoff", "executors/command", "executors/workspace", "executors/pattern", "executors/tighten"}},
 	{"filter", []string{"executors", "executors/command", "executors/workspace", "filter/*"}},
 	{"filter/text", []string{"executors", "executors/automaton"}}, // spools its lines
@@ -78,6 +80,7 @@ var importTable = []struct {
 	{"session/agent/question", []string{"executors", "executors/tighten"}},
 	{"session/agent/subagent", []string{"executors", "executors/approval", "executors/tighten", "session/agent/front"}},
 	{"session/agent/skills", []string{"executors", "executors/approval", "executors/command", "executors/tighten", "executors/wildcard", "session/agent/front"}},
+	{"session/agent/toolset", []string{"executors", "executors/vector", "session/llm"}},
 	{"session/agent/*", []string{"executors", "session/llm"}},
 	{"session/store", nil},
 	{"session/tasks", []string{"executors/schedule", "executors/schedule/cron", "session/store"}},

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/zeph-acp/zeph-acp/executors/vector"
 )
 
 const (
@@ -167,7 +169,7 @@ func (m *Memory) byMeaning(ctx context.Context, query string, all []Entry, read 
 	var alike []float64
 	for _, e := range all {
 		if e.Model == model {
-			alike = append(alike, cosine(of[0], e.Vector))
+			alike = append(alike, vector.Cosine(of[0], e.Vector))
 		}
 	}
 	if len(alike) < 2 {
@@ -177,7 +179,7 @@ func (m *Memory) byMeaning(ctx context.Context, query string, all []Entry, read 
 	best, n := slices.Max(alike), float64(len(alike))
 	least := mean + deviation*min(deviations, 0.8*(n-1)/math.Sqrt(n)) // no value of n is further from the mean than (n-1)/sqrt(n)
 	for i, e := range all {
-		if c := cosine(of[0], e.Vector); e.Model == model && c > mean && c >= least {
+		if c := vector.Cosine(of[0], e.Vector); e.Model == model && c > mean && c >= least {
 			scores[i] += meaningWeight * (c - mean) / (best - mean)
 		}
 	}
@@ -232,21 +234,4 @@ func spread(values []float64) (mean, deviation float64) {
 		deviation += (v - mean) * (v - mean) / float64(len(values))
 	}
 	return mean, math.Sqrt(deviation)
-}
-
-// cosine returns the cosine similarity, or 0 for vectors that cannot be compared.
-func cosine(a, b []float32) float64 {
-	if len(a) != len(b) {
-		return 0
-	}
-	var dot, aa, bb float64
-	for i := range a {
-		x, y := float64(a[i]), float64(b[i])
-		dot, aa, bb = dot+x*y, aa+x*x, bb+y*y
-	}
-	c := dot / math.Sqrt(aa*bb)
-	if math.IsNaN(c) || math.IsInf(c, 0) {
-		return 0
-	}
-	return c
 }

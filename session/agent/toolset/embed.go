@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/zeph-acp/zeph-acp/executors/vector"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
@@ -48,9 +49,9 @@ func (v *Vectors) rank(ctx context.Context, model string, e llm.Embedder, prompt
 	}
 	vectors := v.of(ctx, model, e, all, rest)
 	scores = make([]float64, len(rest))
-	for i, vector := range vectors {
-		if scores[i] = math.NaN(); vector != nil {
-			scores[i] = cosine(query[0], vector)
+	for i, v := range vectors {
+		if scores[i] = math.NaN(); v != nil {
+			scores[i] = vector.Cosine(query[0], v)
 			known++
 		}
 	}
@@ -118,22 +119,4 @@ func embed(ctx context.Context, e llm.Embedder, texts []string) ([][]float32, er
 		err = fmt.Errorf("%d vectors for %d texts", len(vectors), len(texts))
 	}
 	return vectors, err
-}
-
-// cosine returns the cosine similarity, or 0 for vectors that cannot be
-// compared.
-func cosine(a, b []float32) float64 {
-	if len(a) != len(b) {
-		return 0
-	}
-	var dot, aa, bb float64
-	for i := range a {
-		x, y := float64(a[i]), float64(b[i])
-		dot, aa, bb = dot+x*y, aa+x*x, bb+y*y
-	}
-	c := dot / math.Sqrt(aa*bb)
-	if math.IsNaN(c) || math.IsInf(c, 0) {
-		return 0
-	}
-	return c
 }
