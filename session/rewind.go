@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
@@ -33,24 +32,6 @@ type rewindRun struct {
 
 // ErrNoTurn means that the conversation has no such turn.
 var ErrNoTurn = errors.New("the conversation has no such turn")
-
-// noFiles is the Files of a session that keeps no files.
-type noFiles struct{}
-
-var errNoFiles = errors.New("no files are kept: tools.rewind.enabled is false, or there is no directory for them")
-
-func (noFiles) Begin(int, string)             {}
-func (noFiles) End(context.Context)           {}
-func (noFiles) Changed() (map[int]int, error) { return nil, nil }
-func (noFiles) Complete() error               { return nil }
-
-func (noFiles) Before(context.Context, int, string) (FilesPlan, error) {
-	return FilesPlan{}, errNoFiles
-}
-
-func (noFiles) Again(context.Context, string) (FilesPlan, error) { return FilesPlan{}, nil }
-
-func (noFiles) Recover(context.Context) ([]byte, string, error) { return nil, "", nil }
 
 // files returns the files that the session keeps.
 func (s *Session) files() Files {
@@ -171,31 +152,14 @@ func (s *Session) listTurns(ctx context.Context) (string, error) {
 	return b.String(), nil
 }
 
-func filesOf(n int) string {
-	switch {
-	case n < 0:
-		return "its files are no longer kept"
-	case n == 0:
-		return "no files changed"
-	}
-	return plural(n, "file") + " changed"
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// planRewind plans the way to before the first turn for which is returns true.
-func (s *Session) planRewind(ctx context.Context, is func(transcript.Turn) bool, mode string) (*rewindRun, error) {
+// planRewind plans a rewind to before the first turn that matches.
+func (s *Session) planRewind(ctx context.Context, matches func(transcript.Turn) bool, mode string) (*rewindRun, error) {
 	events, err := s.journal.events(ctx)
 	if err != nil {
 		return nil, err
 	}
 	turns := transcript.Turns(events)
-	i := slices.IndexFunc(turns, is)
+	i := slices.IndexFunc(turns, matches)
 	if i < 0 {
 		return nil, ErrNoTurn
 	}
@@ -236,86 +200,6 @@ func (r *rewindRun) look(s *Session, events []transcript.Event) {
 	if r.event.Conversation() {
 		r.history = transcript.History(append(slices.Clone(events), r.event))
 		r.dropped = len(s.history) - len(r.history)
-	}
-}
-
-// title returns the question.
-func (r *rewindRun) title() string {
-	what := map[string]string{
-		transcript.RewindFiles: "the files", transcript.RewindConversation: "the conversation", transcript.RewindBoth: "the files and the conversation",
-	}[r.event.Mode]
-	if r.event.Redo {
-		return fmt.Sprintf("Take back the rewind to before turn %d (%s)", r.event.Turn, what)
-	}
-	return fmt.Sprintf("Rewind %s to before turn %d", what, r.event.Turn)
-}
-
-// preview describes the changes, in Markdown.
-func (r *rewindRun) preview() string {
-	var b strings.Builder
-	if r.event.Mode != transcript.RewindConversation {
-		r.previewFiles(&b)
-	}
-	if r.event.Conversation() && !r.event.Redo {
-		fmt.Fprintf(&b, "The model forgets turn %d and everything after it.\n", r.event.Turn)
-	} else if r.event.Conversation() {
-		fmt.Fprintf(&b, "The model remembers turn %d and everything after it again.\n", r.event.Turn)
-	}
-	return strings.TrimRight(b.String(), "\n")
-}
-
-// mostShown bounds the files of one list.
-const mostShown = 20
-
-func (r *rewindRun) previewFiles(b *strings.Builder) {
-	list := func(title string, line func(PlannedFile) string) {
-		n := 0
-		for _, f := range r.plan.Files {
-			text := line(f)
-			if text == "" {
-				continue
-			}
-			if n == 0 {
-				b.WriteString(title + "\n")
-			}
-			if n++; n <= mostShown {
-				b.WriteString("- " + text + "\n")
-			}
-		}
-		if n > mostShown {
-			fmt.Fprintf(b, "- and %d more\n", n-mostShown)
-		}
-		if n > 0 {
-			b.WriteString("\n")
-		}
-	}
-	name := func(f PlannedFile) string { return "`" + strings.ReplaceAll(f.Name, "`", "'") + "`" }
-	list("Files:", func(f PlannedFile) string {
-		if f.Differs != "" || f.Lost != "" {
-			return ""
-		}
-		return f.Change + " " + name(f)
-	})
-	list("Files that are not as the agent left them, which need a yes of their own:", func(f PlannedFile) string {
-		if f.Differs == "" || f.Lost != "" {
-			return ""
-		}
-		return fmt.Sprintf("%s %s: %s", f.Change, name(f), f.Differs)
-	})
-	list("Files that cannot be restored:", func(f PlannedFile) string {
-		if f.Lost == "" {
-			return ""
-		}
-		return name(f) + ": " + f.Lost
-	})
-	if len(r.plan.Files) == 0 {
-		b.WriteString("No file has to change.\n\n")
-	}
-	for _, note := range r.plan.Notes {
-		b.WriteString("Note: " + note + ".\n")
-	}
-	if len(r.plan.Notes) > 0 {
-		b.WriteString("\n")
 	}
 }
 
@@ -393,127 +277,4 @@ func (s *Session) showShorter(ctx context.Context) {
 	s.mu.Unlock()
 	s.journal.record(transcript.Answer{Model: s.model().Name(), Shown: &usage})
 	s.send(ctx, usage)
-}
-
-// report describes the result for the user.
-func (r *rewindRun) report(out FilesOutcome) string {
-	var b strings.Builder
-	switch {
-	case r.event.Redo:
-		b.WriteString("The rewind was taken back")
-	default:
-		fmt.Fprintf(&b, "Back to before turn %d", r.event.Turn)
-	}
-	if r.event.Mode != transcript.RewindConversation {
-		fmt.Fprintf(&b, ": %s restored", plural(len(out.Changed), "file"))
-	}
-	b.WriteString(".")
-	if r.event.Mode == transcript.RewindFiles {
-		b.WriteString(" The conversation is unchanged.")
-	}
-	if r.event.Mode == transcript.RewindConversation {
-		b.WriteString(" The files are unchanged.")
-	}
-	if len(out.Kept) > 0 {
-		fmt.Fprintf(&b, "\n\nLeft as they are, since the agent did not leave them so: %s.", strings.Join(out.Kept, ", "))
-	}
-	for _, f := range out.Failed {
-		fmt.Fprintf(&b, "\n- not restored: %s", f)
-	}
-	if !r.event.Redo {
-		b.WriteString("\n\n`/rewind redo` takes this back, until the next prompt.")
-	}
-	return b.String()
-}
-
-// RewindRequest is a rewind that a client asks for.
-type RewindRequest struct {
-	MessageID string // of the prompt to go back to
-	Mode      string // files, conversation or both
-	Redo      bool   // takes the last rewind back instead
-	DryRun    bool   // changes nothing
-	// Overwrite says whether files that are not as the agent left them are replaced. Nil
-	// means that nothing is changed if there are any.
-	Overwrite *bool
-}
-
-// RewindResult is the answer to a RewindRequest.
-type RewindResult struct {
-	Rewound         bool
-	Mode            string
-	Plan            []PlannedFile
-	Notes           []string
-	Outcome         FilesOutcome // of the files; empty after a dry run
-	MessagesDropped int
-}
-
-// RewindPoints returns the turns of an open session to go back to.
-func (s *Sessions) RewindPoints(ctx context.Context, id string) (points []RewindPoint, err error) {
-	err = s.inTurn(ctx, id, func(sess *Session, ctx context.Context) error {
-		points, err = sess.rewindPoints(ctx)
-		return err
-	})
-	return points, err
-}
-
-// Rewind reserves the place of a rewind among the turns of an open session. The function
-// that it returns waits for the earlier turns and carries the rewind out. The client has
-// asked its user. ErrNoTurn means that no turn begins with that message.
-func (s *Sessions) Rewind(ctx context.Context, id string, r RewindRequest) (func() (RewindResult, error), error) {
-	var result RewindResult
-	run, err := s.reserve(ctx, id, func(sess *Session, ctx context.Context) error {
-		var run *rewindRun
-		var err error
-		if r.Redo {
-			run, err = sess.planRedo(ctx)
-		} else {
-			run, err = sess.planRewind(ctx, func(t transcript.Turn) bool { return t.MessageID == r.MessageID }, r.Mode)
-		}
-		if err != nil {
-			return err
-		}
-		result = RewindResult{Mode: run.event.Mode, Plan: run.plan.Files, Notes: run.plan.Notes, MessagesDropped: max(run.dropped, 0)}
-		if r.DryRun || r.Overwrite == nil && len(run.differing()) > 0 {
-			return nil
-		}
-		result.Outcome, err = sess.carryOut(ctx, run, r.Overwrite != nil && *r.Overwrite)
-		result.Rewound = err == nil
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return func() (RewindResult, error) {
-		err := run()
-		return result, err
-	}, nil
-}
-
-// inTurn calls do in a turn of an open session that has no prompt.
-func (s *Sessions) inTurn(ctx context.Context, id string, do func(*Session, context.Context) error) error {
-	run, err := s.reserve(ctx, id, do)
-	if err != nil {
-		return err
-	}
-	return run()
-}
-
-// reserve reserves a turn of an open session that has no prompt. run waits for the earlier
-// turns and calls do.
-func (s *Sessions) reserve(ctx context.Context, id string, do func(*Session, context.Context) error) (run func() error, err error) {
-	sess, ok := s.find(id)
-	if !ok {
-		return nil, acp.ErrUnknownSession
-	}
-	t := sess.begin(ctx, true)
-	return func() error {
-		defer t.End()
-		if err := t.wait(); err != nil {
-			return err
-		}
-		return t.hold(func(func(...transcript.Event)) error {
-			sess.recoverFiles(t.ctx)
-			return do(sess, t.ctx)
-		})
-	}, nil
 }

@@ -114,49 +114,6 @@ type Tools interface {
 	Close()
 }
 
-// Files keeps the files that the turns of a session change.
-type Files interface {
-	// Begin begins the turn with that number and prompt, and End ends it.
-	Begin(turn int, messageID string)
-	End(ctx context.Context)
-	// Changed returns the number of files that each turn changed, by the turn's number; -1
-	// where they are no longer kept.
-	Changed() (map[int]int, error)
-	// Before plans the way back to the files before a turn; id names the rewind. Again
-	// plans the way forward after it.
-	Before(ctx context.Context, turn int, id string) (FilesPlan, error)
-	Again(ctx context.Context, id string) (FilesPlan, error)
-	// Complete ends a rewind whose mark is recorded.
-	Complete() error
-	// Recover completes or undoes the rewind of a killed process. It returns the mark of a rewind whose
-	// files are restored, and a message for the user; each is empty if there is none.
-	Recover(ctx context.Context) (mark []byte, message string, err error)
-}
-
-// FilesPlan is a way to another state of the files.
-type FilesPlan struct {
-	Files []PlannedFile
-	Notes []string // for the user, such as changes that are not covered
-	// Apply restores the files. force also replaces those that differ. mark comes back
-	// from Recover if the process is killed before Complete.
-	Apply func(ctx context.Context, force bool, mark []byte) (FilesOutcome, error)
-}
-
-// PlannedFile is one file, link or directory of a plan.
-type PlannedFile struct {
-	Path, Name string // absolute; relative, for people
-	Change     string // "restore", "remove" or "create"
-	Differs    string // why it is not as the agent left it; empty if it is
-	Lost       string // why it cannot be restored; empty if it can
-}
-
-// FilesOutcome is the result of a plan.
-type FilesOutcome struct {
-	Changed []string // absolute paths
-	Kept    []string // names of files that differ
-	Failed  []string // names with reasons
-}
-
 // Command is a command of an MCP server, "SERVER:PROMPT", or of a file, "DIR:NAME".
 type Command struct {
 	Name, Description string

@@ -16,15 +16,12 @@
 package agent
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -192,45 +189,6 @@ type Input struct {
 // isCommand reports whether a command stands for the prompt.
 func (in Input) isCommand() bool { return in.Instead != "" || len(in.Expanded) > 0 }
 
-// budgetPercent is the share of the context at which a turn stops, so that an
-// answer and its tool results still fit.
-const budgetPercent = 80
-
-// turn is one run of the loop.
-type turn struct {
-	*Agent
-	model   llm.Model // of the next call
-	direct  bool      // the user's own calls: the model stays Direct
-	origin  executors.Origin
-	phase   executors.Phase
-	words   string // what the user typed
-	inbox   *Inbox
-	bounds  Bounds // see Input
-	tools   []executors.Tool
-	offered []llm.Tool
-	history []llm.Message
-	message message // the one that chunks belong to
-	doom    doom
-
-	questions questions
-	meter     llm.Meter // of history
-	spoke     bool      // the last answer had text
-	stops     int       // how often hooks made it go on
-
-	mayRun                 int  // rounds beyond max_tool_iterations that the user allowed
-	summaries, compactions int  // so far
-	gaveUp                 bool // a summary failed
-	wasRefused             bool // the provider rejected a request as too long
-	// bare are the calls of the last answer that had only thoughts as fields.
-	bare map[string]bool
-	// reflected records that the model was asked to think about a failed call.
-	reflected atomic.Bool
-
-	inner     *inner       // nil for a turn of the session
-	delegated atomic.Int32 // inner turns so far
-	halt      halt
-}
-
 // NoModel answers a command that only a model could carry out.
 const NoModel = "No model is connected that could answer this prompt. Send any other text to see how to connect one."
 
@@ -359,163 +317,4 @@ func (a *Agent) system(m llm.Model) string {
 func isDirect(m llm.Model) bool {
 	_, ok := m.(local.Direct)
 	return ok
-}
-
-// begin adds the prompt, with the texts of its links and commands, to the history and
-// runs the loop.
-func (t *turn) begin(ctx context.Context, prompt transcript.Prompt, commands map[int]string) (acp.StopReason, error) {
-	at := len(t.history)
-	t.history = append(t.history[:at:at], llm.Message{Role: llm.User, Blocks: prompt.Blocks(nil)})
-	if err := t.leftOut(ctx, prompt); err != nil {
-		return "", err
-	}
-	if a := t.Toolset; a != nil && !t.direct {
-		a.Begin(ctx, t.model, cmp.Or(prompt.Instead, transcript.Typed(prompt.Parts())), t.history[:at], t.offered)
-	}
-	if !prompt.Alone {
-		instead := t.shorten(ctx, prompt.Parts())
-		linked, err := t.follow(ctx, prompt.Parts())
-		maps.Copy(instead, linked)
-		if err == nil {
-			err = t.runLines(ctx, commands, instead)
-		}
-		t.history[at].Blocks = prompt.Blocks(instead)
-		if err != nil {
-			return "", err
-		}
-	}
-	return t.run(ctx)
-}
-
-// run runs the loop.
-func (t *turn) run(ctx context.Context) (acp.StopReason, error) {
-	for iteration := 0; ; iteration++ {
-		if why, stopped := t.hookStopped(); stopped {
-			return t.stop(ctx, acp.StopEndTurn, "Stopped by a hook: %s", why)
-		}
-		if !t.direct {
-			t.model = t.Model()
-			if t.Toolset != nil {
-				t.offered = t.offers(t.model)
-			}
-		}
-		if steered, err := t.steered(ctx); err != nil {
-			return "", err
-		} else if steered {
-			iteration = 0
-			t.restart()
-		}
-		if err := t.makeRoom(ctx); err != nil {
-			return "", err
-		}
-		switch full, size := t.overBudget(); {
-		case full > 0:
-			more := "raise agent.context_budget_tokens"
-			if size == t.model.Window() { // a higher budget would change nothing
-				more = "pick a model with a larger window"
-			}
-			return t.stop(ctx, acp.StopMaxTokens, "Stopped: the conversation takes about %d of %d tokens of context. Type /compact to make room, start a new session, or %s.", full, size, more)
-		}
-		if why, err := t.overRounds(ctx, iteration); err != nil {
-			return "", err
-		} else if why != "" {
-			return t.stop(ctx, acp.StopMaxTurnRequests, "Stopped after %s of tool calls%s. Send another prompt to go on.", numberOf(iteration), why)
-		}
-		answer, err := t.ask(ctx)
-		if err != nil {
-			again, err := t.refused(ctx, err)
-			if again {
-				answer, err = t.ask(ctx)
-			}
-			if err != nil {
-				return "", err
-			}
-		}
-		switch answer.stop {
-		case llm.StopMaxTokens:
-			return t.end(ctx, acp.StopMaxTokens, "The model came to its limit of tokens before it answered (max_tokens of the provider).")
-		case llm.StopRefusal:
-			// The prompt and everything after it leave the history:
-			// https://agentclientprotocol.com/protocol/v1/prompt-turn#stop-reasons
-			t.history = t.history[:t.promptAt()]
-			return t.end(ctx, acp.StopRefusal, "The model refused to answer.")
-		}
-		if len(answer.calls) == 0 {
-			if over, err := t.isOver(ctx); err != nil {
-				return "", err
-			} else if !over {
-				continue
-			}
-			return t.end(ctx, acp.StopEndTurn, "The model ended its turn without an answer.")
-		}
-		outcomes, err := t.runCalls(ctx, answer.calls)
-		if err != nil {
-			return "", err
-		}
-		if t.asksToEnd() {
-			return t.stop(ctx, acp.StopEndTurn, "%s", shownQuestions(t.questions.open))
-		}
-		if why := t.doom.observe(outcomes); why != "" && t.origin == executors.Model && !t.inbox.isWaiting() {
-			return t.stop(ctx, acp.StopMaxTurnRequests, "%s", why)
-		}
-	}
-}
-
-// end ends the turn. If the model's last answer had no text, it sends ours,
-// since some clients show a turn without a final message as still running.
-func (t *turn) end(ctx context.Context, reason acp.StopReason, ours string) (acp.StopReason, error) {
-	if t.spoke {
-		return reason, nil
-	}
-	return t.stop(ctx, reason, "%s", ours)
-}
-
-// stop ends the turn with a message to the user. The message is not the
-// model's, so it stays out of the history.
-func (t *turn) stop(ctx context.Context, reason acp.StopReason, format string, args ...any) (acp.StopReason, error) {
-	t.message.end()
-	return reason, t.Say(ctx, fmt.Sprintf(format, args...))
-}
-
-// promptAt returns the index of the message that began this turn.
-func (t *turn) promptAt() int {
-	for i := len(t.history) - 1; i >= 0; i-- {
-		if isPrompt(t.history[i]) {
-			return i
-		}
-	}
-	return 0
-}
-
-// size returns the number of tokens that the turn may use; 0 means unknown.
-func (t *turn) size() int {
-	size := t.model.Window()
-	if b := t.Config.ContextBudgetTokens; b > 0 && (size == 0 || b < size) {
-		size = b
-	}
-	return size
-}
-
-// overBudget returns the tokens of the next request if they exceed the budget,
-// and the size that the budget is a share of. The user's own calls have no
-// budget.
-func (t *turn) overBudget() (full, size int) {
-	size = t.size()
-	if size == 0 || t.direct {
-		return 0, 0
-	}
-	if n := t.tokens(); n*100 > size*budgetPercent {
-		return n, size
-	}
-	return 0, size
-}
-
-// fits returns an error for a prompt that is larger than the model's window.
-func (t *turn) fits(blocks []llm.Block) error {
-	window := t.model.Window()
-	n := llm.Tokens(llm.Request{Messages: []llm.Message{{Role: llm.User, Blocks: blocks}}})
-	if window > 0 && n > window {
-		return &acp.ParamsError{Field: "prompt", Reason: fmt.Sprintf("takes about %d tokens, and the window of %s has %d: send less, or pick a model with a larger window", n, t.model.Name(), window)}
-	}
-	return nil
 }

@@ -1,0 +1,136 @@
+package session
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/session/transcript"
+)
+
+func filesOf(n int) string {
+	switch {
+	case n < 0:
+		return "its files are no longer kept"
+	case n == 0:
+		return "no files changed"
+	}
+	return plural(n, "file") + " changed"
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// title returns the question.
+func (r *rewindRun) title() string {
+	what := map[string]string{
+		transcript.RewindFiles: "the files", transcript.RewindConversation: "the conversation", transcript.RewindBoth: "the files and the conversation",
+	}[r.event.Mode]
+	if r.event.Redo {
+		return fmt.Sprintf("Take back the rewind to before turn %d (%s)", r.event.Turn, what)
+	}
+	return fmt.Sprintf("Rewind %s to before turn %d", what, r.event.Turn)
+}
+
+// preview describes the changes, in Markdown.
+func (r *rewindRun) preview() string {
+	var b strings.Builder
+	if r.event.Mode != transcript.RewindConversation {
+		r.previewFiles(&b)
+	}
+	if r.event.Conversation() && !r.event.Redo {
+		fmt.Fprintf(&b, "The model forgets turn %d and everything after it.\n", r.event.Turn)
+	} else if r.event.Conversation() {
+		fmt.Fprintf(&b, "The model remembers turn %d and everything after it again.\n", r.event.Turn)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// mostShown bounds the files of one list.
+const mostShown = 20
+
+func (r *rewindRun) previewFiles(b *strings.Builder) {
+	list := func(title string, line func(PlannedFile) string) {
+		n := 0
+		for _, f := range r.plan.Files {
+			text := line(f)
+			if text == "" {
+				continue
+			}
+			if n == 0 {
+				b.WriteString(title + "\n")
+			}
+			if n++; n <= mostShown {
+				b.WriteString("- " + text + "\n")
+			}
+		}
+		if n > mostShown {
+			fmt.Fprintf(b, "- and %d more\n", n-mostShown)
+		}
+		if n > 0 {
+			b.WriteString("\n")
+		}
+	}
+	name := func(f PlannedFile) string { return "`" + strings.ReplaceAll(f.Name, "`", "'") + "`" }
+	list("Files:", func(f PlannedFile) string {
+		if f.Differs != "" || f.Lost != "" {
+			return ""
+		}
+		return f.Change + " " + name(f)
+	})
+	list("Files that are not as the agent left them, which need a yes of their own:", func(f PlannedFile) string {
+		if f.Differs == "" || f.Lost != "" {
+			return ""
+		}
+		return fmt.Sprintf("%s %s: %s", f.Change, name(f), f.Differs)
+	})
+	list("Files that cannot be restored:", func(f PlannedFile) string {
+		if f.Lost == "" {
+			return ""
+		}
+		return name(f) + ": " + f.Lost
+	})
+	if len(r.plan.Files) == 0 {
+		b.WriteString("No file has to change.\n\n")
+	}
+	for _, note := range r.plan.Notes {
+		b.WriteString("Note: " + note + ".\n")
+	}
+	if len(r.plan.Notes) > 0 {
+		b.WriteString("\n")
+	}
+}
+
+// report describes the result for the user.
+func (r *rewindRun) report(out FilesOutcome) string {
+	var b strings.Builder
+	switch {
+	case r.event.Redo:
+		b.WriteString("The rewind was taken back")
+	default:
+		fmt.Fprintf(&b, "Back to before turn %d", r.event.Turn)
+	}
+	if r.event.Mode != transcript.RewindConversation {
+		fmt.Fprintf(&b, ": %s restored", plural(len(out.Changed), "file"))
+	}
+	b.WriteString(".")
+	if r.event.Mode == transcript.RewindFiles {
+		b.WriteString(" The conversation is unchanged.")
+	}
+	if r.event.Mode == transcript.RewindConversation {
+		b.WriteString(" The files are unchanged.")
+	}
+	if len(out.Kept) > 0 {
+		fmt.Fprintf(&b, "\n\nLeft as they are, since the agent did not leave them so: %s.", strings.Join(out.Kept, ", "))
+	}
+	for _, f := range out.Failed {
+		fmt.Fprintf(&b, "\n- not restored: %s", f)
+	}
+	if !r.event.Redo {
+		b.WriteString("\n\n`/rewind redo` takes this back, until the next prompt.")
+	}
+	return b.String()
+}
