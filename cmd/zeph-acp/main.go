@@ -25,9 +25,15 @@ func main() {
 	enterHelper()
 	hideMemory()
 	root := newRoot(os.Environ())
+	if addManual != nil {
+		addManual(root)
+	}
 	root.SetArgs(os.Args[1:])
 	os.Exit(exitStatus(root.Execute(), os.Stderr))
 }
+
+// addManual adds the command that writes the manual pages, in builds with the tag manual.
+var addManual func(root *cobra.Command)
 
 // Exit statuses.
 const (
