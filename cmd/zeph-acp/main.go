@@ -95,6 +95,11 @@ func (f *flags) getenv(name string) string { return config.Getenv(f.environ)(nam
 
 // load reads the configuration according to the global flags.
 func (f *flags) load(cmd *cobra.Command) (*config.Loaded, error) {
+	return config.Load(f.options(cmd))
+}
+
+// options returns the sources of the configuration according to the global flags.
+func (f *flags) options(cmd *cobra.Command) config.Options {
 	o := config.Options{File: f.config, Flags: map[string]string{}, Environ: f.environ, Managed: managed()}
 	if cmd.Flags().Changed("log-level") {
 		o.Flags["log.level"] = f.logLevel
@@ -105,7 +110,7 @@ func (f *flags) load(cmd *cobra.Command) (*config.Loaded, error) {
 	if cmd.Flags().Changed("policy-file") {
 		o.Flags["tools.policy.policy_file"], o.Flags["tools.policy.enabled"] = f.policy, "true"
 	}
-	return config.Load(o)
+	return o
 }
 
 // policyFile adds the flag for a file of rules to a command that serves.
@@ -158,7 +163,7 @@ func newRoot(environ []string) *cobra.Command {
 	p.StringVar(&f.logFile, "log-file", "", "also log to `FILE`")
 	p.StringVar(&f.record, "record", "", "with serve and run: write every frame to `FILE`")
 	root.AddCommand(withLogin(newServe(f), f), newRun(f), newConfig(f), newLogin(f), newLogout(f),
-		newSessions(f), newAudit(f), newMemory(f), newPermissions(f), newMCP(f), newSchedule(f), newReplay(f), newTools(app.Catalogue), newFilter(f), newVersion())
+		newSessions(f), newAudit(f), newMemory(f), newPermissions(f), newMCP(f), newSchedule(f), newReplay(f), newTools(app.Catalogue), newFilter(f), newDoctor(f), newVersion())
 	return root
 }
 

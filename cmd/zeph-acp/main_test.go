@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,14 +25,21 @@ func TestMain(m *testing.M) {
 // TestScript runs the commands as a user would. Each file of testdata/script
 // says in its comments which behaviour it shows.
 func TestScript(t *testing.T) {
+	models := modelServer(t)
+	docs, err := filepath.Abs("../../docs")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("ZEPH_LLM_FIND_OLLAMA", "false") // independent of the programs on this machine
+			env.Setenv("MODELS", models)
+			env.Setenv("DOCS", docs)
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "expand": expand},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "expand": expand, "page": page, "shows": shows},
 	})
 }
 
@@ -38,6 +47,30 @@ func TestScript(t *testing.T) {
 func expand(ts *testscript.TestScript, _ bool, args []string) {
 	text := os.Expand(ts.ReadFile(args[0]), ts.Getenv)
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o600))
+}
+
+// page NAME LANGUAGE FILE writes the first block of a language on a page of docs/.
+func page(ts *testscript.TestScript, _ bool, args []string) {
+	text, err := os.ReadFile(filepath.Join(ts.Getenv("DOCS"), args[0]))
+	ts.Check(err)
+	_, block, ok := strings.Cut(string(text), "```"+args[1]+"\n")
+	block, _, _ = strings.Cut(block, "```")
+	if !ok {
+		ts.Fatalf("%s has no block of %s", args[0], args[1])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(block), 0o600))
+}
+
+// shows FILE checks that each line of the file is a line of stdout. Paths of the
+// script's directory are left out of both.
+func shows(ts *testscript.TestScript, _ bool, args []string) {
+	got := strings.ReplaceAll(ts.ReadFile("stdout"), ts.Getenv("WORK")+string(filepath.Separator), "")
+	lines := strings.Split(got, "\n")
+	for line := range strings.Lines(ts.ReadFile(args[0])) {
+		if !slices.Contains(lines, strings.TrimSuffix(line, "\n")) {
+			ts.Fatalf("not in stdout: %s", line)
+		}
+	}
 }
 
 // exits N COMMAND... runs the command, which must exit with that status.

@@ -22,12 +22,7 @@ func NewLogger(cfg config.LogConfig, getenv func(string) string, stderr io.Write
 	if cfg.File == "" {
 		return slog.New(handler), func() error { return nil }, nil
 	}
-	file := cfg.File
-	if rest, ok := strings.CutPrefix(file, "~/"); ok {
-		if home := config.HomeDir(getenv); home != "" {
-			file = filepath.Join(home, rest)
-		}
-	}
+	file := LogFile(cfg, getenv)
 	err = keys.MakeDir(filepath.Dir(file))
 	var f *os.File
 	if err == nil {
@@ -38,6 +33,16 @@ func NewLogger(cfg config.LogConfig, getenv func(string) string, stderr io.Write
 	}
 	inFile := slog.NewTextHandler(f, &slog.HandlerOptions{Level: min(level, slog.LevelWarn)})
 	return slog.New(slog.NewMultiHandler(handler, inFile)), f.Close, nil
+}
+
+// LogFile returns the path of the log file that cfg names.
+func LogFile(cfg config.LogConfig, getenv func(string) string) string {
+	if rest, ok := strings.CutPrefix(cfg.File, "~/"); ok {
+		if home := config.HomeDir(getenv); home != "" {
+			return filepath.Join(home, rest)
+		}
+	}
+	return cfg.File
 }
 
 func logLevel(name string) slog.Level {

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/doctor"
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// doctorTime limits all checks together.
+const doctorTime = 15 * time.Second
+
+func newDoctor(f *flags) *cobra.Command {
+	var asJSON, offline bool
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Examine whether zeph-acp can work here",
+		Long: `Examines the configuration, the models, the MCP servers, the sandbox, the shell, git,
+the database and the audit log, and prints a line for each: ok, warning or failure, with
+what to do. It asks each provider for its models and starts the MCP servers. It changes
+nothing and prints no key.
+
+  zeph-acp doctor
+  zeph-acp doctor --offline --json
+
+The exit status is 1 if there is a failure.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			dir, err := os.Getwd()
+			if err != nil {
+				return err
+			}
+			log := slog.New(slog.DiscardHandler) // each failure is a finding
+			d := &doctor.Doctor{
+				Options: f.options(cmd), Dir: dir, Offline: offline, Timeout: doctorTime,
+				NewApp: func(l *config.Loaded) (*app.App, func()) {
+					a := app.New(l, log)
+					a.Reaper = newReaper()
+					return a, func() { closeApp(a) }
+				},
+			}
+			return printFindings(cmd.OutOrStdout(), d.Examine(cmd.Context()), asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array of check, state, text and fix")
+	cmd.Flags().BoolVar(&offline, "offline", false, "connect to no server")
+	return cmd
+}
+
+// printFindings prints the report. It returns an error without a text if there is a
+// failure.
+func printFindings(w io.Writer, found []doctor.Finding, asJSON bool) error {
+	var err error
+	if asJSON {
+		enc := json.NewEncoder(jsonOutput{w})
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		err = enc.Encode(found)
+	} else {
+		_, err = io.WriteString(w, findingsText(found))
+	}
+	for _, f := range found {
+		if err == nil && f.State == doctor.Failure {
+			return &exit{code: exitFailure}
+		}
+	}
+	return err
+}
+
+func findingsText(found []doctor.Finding) string {
+	var b strings.Builder
+	width, count := 0, map[doctor.State]int{}
+	for _, f := range found {
+		width = max(width, len(f.Check))
+		count[f.State]++
+	}
+	const state = len(doctor.Failure)
+	for _, f := range found {
+		fmt.Fprintf(&b, "%-*s  %-*s  %s\n", state, f.State, width, f.Check, oneLine(f.Text))
+		if f.State != doctor.OK && f.Fix != "" {
+			fmt.Fprintf(&b, "%*s→ %s\n", state+width+4, "", oneLine(f.Fix))
+		}
+	}
+	fmt.Fprintf(&b, "\n%d ok, %s, %s\n", count[doctor.OK], executors.Count(count[doctor.Warning], "warning"), executors.Count(count[doctor.Failure], "failure"))
+	return b.String()
+}

@@ -1,0 +1,94 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
+)
+
+// configuration reports what "config check" prints.
+func (e *examination) configuration(context.Context) []Finding {
+	if e.wrong != nil {
+		if mistakes, ok := errors.AsType[toml.Mistakes](e.wrong); ok {
+			return mistaken(mistakes)
+		}
+		return []Finding{{State: Failure, Text: e.wrong.Error(), Fix: "make the file readable, or name another one with --config"}}
+	}
+	l := e.loaded
+	found := l.Check(e.Dir, l.Getenv("ZEPH_MODEL"), app.Catalogue())
+	out := mistaken(found.Mistakes)
+	for _, w := range slices.Concat(l.Warnings, found.Warnings) {
+		out = append(out, Finding{State: Warning, Text: w, Fix: `"zeph-acp config check" lists all of them`})
+	}
+	if len(out) > 0 {
+		return out
+	}
+	switch {
+	case l.Found:
+		return []Finding{{State: OK, Text: l.File}}
+	case l.File == "":
+		return []Finding{{State: OK, Text: "no file: the defaults apply"}}
+	}
+	return []Finding{{State: OK, Text: l.File + " does not exist: the defaults apply"}}
+}
+
+// mistaken returns a failure for each mistake.
+func mistaken(mistakes toml.Mistakes) (out []Finding) {
+	for _, m := range mistakes {
+		fix := "correct the line; docs/configuration.md lists the pages with every key"
+		if m.Line == 0 {
+			fix = `correct it; "zeph-acp config check" repeats this check`
+		}
+		out = append(out, Finding{State: Failure, Text: m.Error(), Fix: fix})
+	}
+	return out
+}
+
+// directories reports whether zeph-acp can keep its files.
+func (e *examination) directories(context.Context) []Finding {
+	dirs := slices.Compact([]string{e.paths.Config, e.paths.Data, e.paths.State})
+	if e.paths.Data == "" {
+		return []Finding{{State: Failure, Text: "there is no home directory, so that no session is kept", Fix: "set HOME or ZEPH_HOME"}}
+	}
+	places := slices.Clone(dirs)
+	if e.loaded != nil && e.loaded.Config.Log.File != "" {
+		places = append(places, filepath.Dir(app.LogFile(e.loaded.Config.Log, e.getenv)))
+	}
+	var out []Finding
+	for _, dir := range places {
+		if why := unusable(dir); why != "" {
+			out = append(out, Finding{State: Failure, Text: why, Fix: "make it a directory that you can write, or set ZEPH_HOME to another one"})
+		}
+	}
+	if len(out) == 0 {
+		out = []Finding{{State: OK, Text: strings.Join(dirs, ", ")}}
+	}
+	return out
+}
+
+// unusable returns why no file can be written in a directory, which may be missing; ""
+// if one can.
+func unusable(dir string) string {
+	for name := dir; ; name = filepath.Dir(name) {
+		info, err := os.Stat(name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && name != filepath.Dir(name):
+			continue // MakeDir would make it
+		case err != nil:
+			return err.Error()
+		case !info.IsDir():
+			return name + " is not a directory"
+		case !writable(name):
+			return fmt.Sprintf("%s cannot be written", name)
+		}
+		return ""
+	}
+}

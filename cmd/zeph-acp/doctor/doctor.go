@@ -1,0 +1,159 @@
+// Package doctor examines whether zeph-acp can work on this machine: its configuration,
+// its models, the programs that it needs, and its stored data.
+//
+// Start with [Doctor.Examine]. It promises that all checks together end within
+// [Doctor.Timeout], without a network too; that no finding contains a key; and that it
+// creates neither a database nor a directory. It does start the configured MCP servers
+// and asks each provider for its list of models, unless Offline is set.
+//
+// Why is a broken configuration no reason to stop? The checks that do not depend on it
+// still run, since a broken machine often has several faults.
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/filter/redact"
+	"github.com/zeph-acp/zeph-acp/session/llm/provider"
+)
+
+// State is the result of a check.
+type State string
+
+// The states. A failure keeps the agent from its work; a warning does not.
+const (
+	OK      State = "ok"
+	Warning State = "warning"
+	Failure State = "failure"
+)
+
+// Finding is one line of the report.
+type Finding struct {
+	Check string `json:"check"` // the part that was examined, such as "database"
+	State State  `json:"state"`
+	Text  string `json:"text"`          // one line
+	Fix   string `json:"fix,omitempty"` // what to do; empty if there is nothing to do
+}
+
+// Doctor examines one installation.
+type Doctor struct {
+	Options config.Options
+	Dir     string // absolute; the working directory, as a workspace
+	Offline bool   // ask no server on the network
+	Timeout time.Duration
+	// NewApp returns the parts that the checks need; Examine closes it.
+	NewApp func(*config.Loaded) (a *app.App, closeApp func())
+}
+
+// check examines one part. It returns soon after ctx is done.
+type check struct {
+	name string
+	run  func(ctx context.Context) []Finding
+}
+
+// Examine runs all checks at once and returns their findings in a fixed order.
+func (d *Doctor) Examine(ctx context.Context) []Finding {
+	ctx, cancel := context.WithTimeout(ctx, d.Timeout)
+	defer cancel()
+	getenv := config.Getenv(d.Options.Environ)
+	e := &examination{Doctor: d, paths: config.FindPaths(getenv), getenv: getenv}
+	e.loaded, e.wrong = config.Load(d.Options)
+	checks := []check{{"configuration", e.configuration}, {"directories", e.directories}}
+	if e.loaded != nil {
+		a, closeApp := d.NewApp(e.loaded)
+		defer closeApp()
+		e.app = a
+		checks = append(checks, check{"model", e.models}, check{"mcp", e.servers}, check{"sandbox", e.sandbox})
+	}
+	checks = append(checks, check{"shell", shellProgram}, check{"git", gitProgram}, check{"database", e.database}, check{"audit", e.audit})
+	return e.clean(e.all(ctx, checks))
+}
+
+// examination is the state of one Examine.
+type examination struct {
+	*Doctor
+	paths  config.Paths
+	getenv func(string) string // looks up the environment
+	loaded *config.Loaded      // nil if the configuration has mistakes
+	wrong  error               // the mistakes
+	app    *app.App            // nil without loaded
+}
+
+// all runs the checks. One that does not end in time is a warning, and goes on in the
+// background: reading a disk cannot be interrupted.
+func (e *examination) all(ctx context.Context, checks []check) []Finding {
+	results := make([]chan []Finding, len(checks))
+	for i, c := range checks {
+		results[i] = make(chan []Finding, 1)
+		go func() { results[i] <- c.run(ctx) }()
+	}
+	var found []Finding
+	late := time.NewTimer(e.Timeout + grace)
+	defer late.Stop()
+	for i, c := range checks {
+		select {
+		case f := <-results[i]:
+			found = append(found, named(c.name, f)...)
+			continue
+		default:
+		}
+		select {
+		case f := <-results[i]:
+			found = append(found, named(c.name, f)...)
+		case <-late.C:
+			late.Reset(0)
+			found = append(found, Finding{c.name, Warning, fmt.Sprintf("the check did not end within %s", e.Timeout), "try again when the machine has less to do"})
+		}
+	}
+	return found
+}
+
+// grace is the time that a check has to report that its context has ended.
+const grace = time.Second
+
+// named sets the check of each finding that has none.
+func named(name string, found []Finding) []Finding {
+	for i := range found {
+		if found[i].Check == "" {
+			found[i].Check = name
+		}
+	}
+	return found
+}
+
+// clean removes credentials and line breaks from the findings.
+func (e *examination) clean(found []Finding) []Finding {
+	scanner := e.scanner()
+	line := func(text string) string {
+		text, _ = scanner.Mask(text)
+		return strings.Join(strings.Fields(text), " ")
+	}
+	for i, f := range found {
+		found[i].Text, found[i].Fix = line(f.Text), line(f.Fix)
+	}
+	return found
+}
+
+// scanner returns a scanner that also recognizes the keys of the providers. It works
+// even where the configuration switches the scan of results off.
+func (e *examination) scanner() *redact.Scanner {
+	cfg, getenv := config.Defaults(), e.getenv
+	if e.loaded != nil {
+		cfg, getenv = e.loaded.Config, e.loaded.Keys().Getenv
+	}
+	s, err := redact.NewScanner(cfg.Tools.Filters.Security.ExtraPatterns)
+	if err != nil { // config.Load has refused these patterns
+		s = &redact.Scanner{}
+	}
+	for _, k := range provider.Keys(cfg.LLM) {
+		if key := getenv(k.Env); key != "" {
+			s.Learn(key)
+		}
+	}
+	return s
+}

@@ -1,0 +1,74 @@
+package doctor
+
+import (
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+)
+
+// examine examines a home directory with a configuration.
+func examine(t *testing.T, toml string, timeout time.Duration) []Finding {
+	t.Helper()
+	home := t.TempDir()
+	if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(toml), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := &Doctor{
+		Options: config.Options{Environ: []string{"ZEPH_HOME=" + home, "TEST_KEY=sk-live-key-of-the-test"}},
+		Dir:     home, Timeout: timeout,
+		NewApp: func(l *config.Loaded) (*app.App, func()) {
+			a := app.New(l, slog.New(slog.DiscardHandler))
+			return a, func() { a.CloseTools(); _ = a.Close() }
+		},
+	}
+	return d.Examine(t.Context())
+}
+
+// A server that never answers ends as a finding, and the other checks are not lost.
+func TestSilentProvider(t *testing.T) {
+	release := make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-release:
+		case <-r.Context().Done():
+		}
+	}))
+	defer s.Close()
+	defer close(release)
+	found := examine(t, "[[llm.providers]]\nname = \"slow\"\ntype = \"compatible\"\nmodel = \"m\"\nbase_url = \""+s.URL+"\"\n", time.Second)
+	checks := map[string]Finding{}
+	for _, f := range found {
+		checks[f.Check] = f
+	}
+	if f := checks["model"]; f.State != Failure || !strings.Contains(f.Text, "did not answer in time") {
+		t.Errorf("model: %+v", f)
+	}
+	for _, name := range []string{"configuration", "directories", "mcp", "sandbox", "shell", "git", "database", "audit"} {
+		if checks[name].State == "" {
+			t.Errorf("%s has no finding", name)
+		}
+	}
+}
+
+// A server that repeats the key in its answer does not bring it into the report.
+func TestNoKey(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, "you sent "+r.Header.Get("Authorization")+"\n\x1b[2J", http.StatusForbidden)
+	}))
+	defer s.Close()
+	found := examine(t, "[[llm.providers]]\nname = \"loud\"\ntype = \"compatible\"\nmodel = \"m\"\napi_key_env = \"TEST_KEY\"\nbase_url = \""+s.URL+"\"\n"+
+		"[[mcp.servers]]\nname = \"s\"\ncommand = \"sh\"\nargs = [\"-c\", \"echo sk-live-key-of-the-test >&2; exit 1\"]\n", time.Minute)
+	for _, f := range found {
+		if strings.Contains(f.Text+f.Fix, "live-key") || strings.Contains(f.Text, "\n") {
+			t.Errorf("%+v", f)
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/provider"
+)
+
+// models reports whether each provider can be reached, accepts its key, and has its
+// model. Only the model of new sessions is a failure; the others are warnings.
+func (e *examination) models(ctx context.Context) []Finding {
+	probes, err := provider.Probes(ctx, e.app.Config.LLM, e.app.Getenv, e.app.Model, !e.Offline)
+	if err != nil {
+		return []Finding{{State: Failure, Text: err.Error(), Fix: "correct ZEPH_MODEL or [[llm.providers]]"}}
+	}
+	var out []Finding
+	for i, p := range probes {
+		f := e.modelFinding(ctx, p)
+		if i > 0 && f.State == Failure {
+			f.State = Warning
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+func (e *examination) modelFinding(ctx context.Context, p provider.Probe) Finding {
+	switch {
+	case p.Err != nil:
+		return unusableModel(ctx, p)
+	case p.Type == provider.TypeDirect && len(e.app.Config.LLM.Providers) == 0:
+		return Finding{State: Warning, Text: "no model is connected: only the calls that a prompt spells out work", Fix: `"zeph-acp login" stores a key; docs/models.md lists the providers`}
+	case p.Asked && !p.Listed && p.Type == provider.TypeOllama:
+		return Finding{State: Failure, Text: p.Name + ": the server at " + p.Address + " does not have this model", Fix: `fetch it with "ollama pull MODEL", or name another one in [[llm.providers]]`}
+	case p.Asked && !p.Listed:
+		return Finding{State: Warning, Text: p.Name + ": the server lists no such model", Fix: "check the model in [[llm.providers]]; some servers accept names that they do not list"}
+	case p.Window > 0 && p.Window < smallWindow:
+		return Finding{State: Warning, Text: fmt.Sprintf("%s: a context window of %s is small for an agent", p.Name, executors.CountGrouped(p.Window, "token")), Fix: "raise context_window of the provider, or pick another model"}
+	}
+	text := p.Name
+	if p.Asked {
+		text += " answers at " + p.Address
+	} else if p.Address != "" {
+		text += " was not asked"
+	}
+	if p.Window > 0 {
+		text += ", window " + executors.CountGrouped(p.Window, "token")
+	}
+	return Finding{State: OK, Text: text}
+}
+
+// smallWindow is a context window, in tokens, into which the instructions, the tools and
+// some files hardly fit.
+const smallWindow = 16_000
+
+// unusableModel returns the failure of a model that cannot be used.
+func unusableModel(ctx context.Context, p provider.Probe) Finding {
+	f := Finding{State: Failure, Text: p.Name + ": " + p.Err.Error(), Fix: "check [[llm.providers]]"}
+	if ctx.Err() != nil {
+		f.Text, f.Fix = fmt.Sprintf("%s: %s did not answer in time", p.Name, cmp.Or(p.Address, "the provider")), "check the network and base_url"
+	}
+	known, ok := errors.AsType[*llm.Error](p.Err)
+	if !ok {
+		return f
+	}
+	f.Fix = cmp.Or(known.Hint, f.Fix)
+	switch {
+	case known.Status != 0:
+		f.Text = fmt.Sprintf("%s: %s answered %d: %s", p.Name, p.Address, known.Status, known.Message)
+	case known.Auth:
+		f.Text = p.Name + ": " + known.Message
+	default:
+		f.Text = fmt.Sprintf("%s: no answer from %s: %s", p.Name, p.Address, known.Message)
+	}
+	return f
+}

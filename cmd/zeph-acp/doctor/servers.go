@@ -1,0 +1,52 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/mcp"
+)
+
+// servers starts the MCP servers of the configuration and reports which of them run.
+func (e *examination) servers(ctx context.Context) []Finding {
+	var out []Finding
+	var start []mcp.Server
+	for _, s := range e.app.Config.MCP.Servers {
+		why := e.loaded.Permits(s, true)
+		switch {
+		case why != "":
+			out = append(out, Finding{State: Warning, Text: s.Name + " does not run: " + why})
+		case !s.Enabled:
+			out = append(out, Finding{State: OK, Text: s.Name + " is disabled"})
+		case e.Offline && s.URL != "":
+			out = append(out, Finding{State: OK, Text: s.Name + " was not asked"})
+		default:
+			start = append(start, s)
+		}
+	}
+	if len(start) == 0 {
+		return slices.Concat(out, []Finding{{State: OK, Text: "no server to start"}})
+	}
+	session := e.app.MCP.Session(mcp.Options{Dir: e.Dir, Servers: start, Wait: e.Timeout})
+	defer session.Close()
+	session.Ready(ctx)
+	for _, s := range session.Status() {
+		out = append(out, serverFinding(s))
+	}
+	return out
+}
+
+func serverFinding(s mcp.Status) Finding {
+	switch {
+	case s.State == mcp.Ready:
+		return Finding{State: OK, Text: fmt.Sprintf("%s: %s", s.Name, executors.Count(len(s.Tools), "tool"))}
+	case s.State == mcp.Starting:
+		return Finding{State: Warning, Text: s.Name + " is still starting", Fix: fmt.Sprintf("%q waits for it", "zeph-acp mcp test "+s.Name)}
+	case strings.Contains(s.Error, "mcp login"):
+		return Finding{State: Warning, Text: s.Name + " wants a login", Fix: fmt.Sprintf("run %q", "zeph-acp mcp login "+s.Name)}
+	}
+	return Finding{State: Failure, Text: fmt.Sprintf("%s does not run: %s", s.Name, s.Error), Fix: fmt.Sprintf("correct [[mcp.servers]]; %q shows more", "zeph-acp mcp test "+s.Name)}
+}

@@ -1,0 +1,65 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/audit"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/session/store"
+)
+
+// database reports whether the database of sessions is whole.
+func (e *examination) database(context.Context) []Finding {
+	if e.paths.Data == "" {
+		return nil // reported by directories
+	}
+	file := filepath.Join(e.paths.Data, config.StoreFile)
+	h, err := store.Check(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return []Finding{{State: OK, Text: "no session is stored yet"}}
+	}
+	if broken, ok := errors.AsType[*store.UnusableError](err); ok {
+		return []Finding{{State: Failure, Text: fmt.Sprintf("%s %s (%v)", broken.Path, broken.Problem, broken.Err), Fix: broken.Advice}}
+	}
+	if err != nil {
+		return []Finding{{State: Failure, Text: err.Error(), Fix: "make the file and its directory readable"}}
+	}
+	text := fmt.Sprintf("%s: %s, %.1f MB, intact", file, executors.CountGrouped(h.Sessions, "session"), float64(h.Bytes)/1e6)
+	if h.Old {
+		text += "; of an older version, which the next session converts"
+	}
+	return []Finding{{State: OK, Text: text}}
+}
+
+// audit reports whether the audit log is intact.
+func (e *examination) audit(context.Context) []Finding {
+	cfg := audit.Defaults()
+	if e.loaded != nil {
+		cfg = e.loaded.Config.Audit
+	}
+	log := audit.New(e.paths.State, cfg, nil)
+	if log == nil {
+		return []Finding{{State: OK, Text: "off"}}
+	}
+	r, err := log.Verify()
+	if _, ok := errors.AsType[*audit.BrokenError](err); ok {
+		return []Finding{{State: Failure, Text: fmt.Sprintf("the audit log was altered: %v", err), Fix: "keep the file as evidence and move it away; the next call begins a new one"}}
+	}
+	if err != nil {
+		return []Finding{{State: Failure, Text: fmt.Sprintf("the audit log cannot be read, so no tool runs: %v", err), Fix: "make audit.jsonl a file that you can read and write"}}
+	}
+	text := fmt.Sprintf("%s, intact", executors.CountGrouped(r.Lines, "call"))
+	if r.Lines == 0 {
+		text = "no call is recorded yet"
+	}
+	if len(r.Torn) > 0 {
+		text += "; incomplete lines from crashes: " + strings.Join(r.Torn, ", ")
+	}
+	return []Finding{{State: OK, Text: text}}
+}

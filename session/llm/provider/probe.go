@@ -1,0 +1,82 @@
+package provider
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/wire"
+)
+
+// Probe is the answer of a provider to the question whether its model can be used.
+type Probe struct {
+	Name    string // of the model: "provider:model"
+	Type    string // of the provider
+	Address string // of the server, without user and password; empty for direct and script
+	Key     string // the variable of the key; empty means that no key is needed
+	Window  int    // in tokens; 0 means unknown
+	// Asked says that the provider has listed its models; Listed, that the model is
+	// among them. Some providers accept names that they do not list.
+	Asked, Listed bool
+	Err           error // an *llm.Error for a failed request
+}
+
+// Probes asks all providers at once whether their models can be used, and returns their
+// answers, that of the model that Select returns first. Want is as for Select. If ask is
+// false, no connection is made.
+func Probes(ctx context.Context, cfg Config, getenv func(string) string, want string, ask bool) ([]Probe, error) {
+	ps := available(cfg, getenv)
+	first, err := choose(ps, want)
+	if err != nil {
+		return nil, err
+	}
+	ps = slices.DeleteFunc(ps, func(p Provider) bool { return p.name() == first.name() })
+	ps = append([]Provider{first}, ps...)
+	probes := make([]Probe, len(ps))
+	var all sync.WaitGroup
+	for i, p := range ps {
+		all.Go(func() { probes[i] = p.probe(ctx, getenv, ask) })
+	}
+	all.Wait()
+	return probes, nil
+}
+
+func (p Provider) probe(ctx context.Context, getenv func(string) string, ask bool) Probe {
+	out := Probe{Name: p.id(), Type: p.Type, Address: p.address(getenv), Key: p.keyEnv()}
+	m, err := p.open(getenv, new(wire.Memory))
+	if err == nil {
+		err = llm.Ready(m)
+	}
+	if err != nil {
+		out.Err = err
+		return out
+	}
+	if l, ok := llm.As[modelLister](m); ok && ask {
+		choices, err := l.List(ctx)
+		if err != nil {
+			out.Err = err
+			return out
+		}
+		out.Asked, out.Listed = true, p.listedIn(choices)
+		llm.Learn(ctx, m)
+	}
+	out.Window = m.Window()
+	return out
+}
+
+// listedIn reports whether the provider's model is among those that it lists. Ollama
+// means the tag latest where a name has no tag, and the first model where there is no
+// name.
+func (p Provider) listedIn(choices []llm.Choice) bool {
+	want := p.model()
+	if p.Type == TypeOllama && want == "" {
+		return len(choices) > 0
+	}
+	return slices.ContainsFunc(choices, func(c llm.Choice) bool {
+		name := strings.TrimPrefix(c.Name, p.name()+":")
+		return name == want || p.Type == TypeOllama && cmp.Or(strings.TrimSuffix(name, ":latest"), name) == want
+	})
+}
