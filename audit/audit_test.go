@@ -121,10 +121,11 @@ func TestMiddleware(t *testing.T) {
 	}{
 		"success": {do: func(_ context.Context, call *executors.Call) (executors.Result, error) {
 			call.Record.ExitCode, call.Record.Before, call.Record.ClaimSource = ptr(0), 99, "mcp"
-			call.Record.Truncated = true
+			call.Record.Truncated, call.Record.Waited, call.Record.Filters = true, 5*time.Millisecond, []string{"go-test"}
 			return executors.Result{Text: "ok\n"}, nil
 		}, want: base(func(e *Entry) {
 			e.ExitCode, e.BytesBefore, e.Truncated, e.ClaimSource = ptr(0), 99, true, "mcp"
+			e.WaitedMS, e.Filters = 5, []string{"go-test"}
 		})},
 		"cached": {do: func(_ context.Context, call *executors.Call) (executors.Result, error) {
 			call.Record.Cached = true

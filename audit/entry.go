@@ -60,8 +60,10 @@ type Entry struct {
 	Cached      bool                `json:"cached,omitempty"` // it did not run: the result is that of an earlier call
 	Rollback    *executors.Rollback `json:"rollback,omitempty"`
 	DurationMS  int64               `json:"duration_ms"`
-	BytesBefore int                 `json:"bytes_before"` // of output, before the filters
-	BytesAfter  int                 `json:"bytes_after"`  // of the text for the model
+	WaitedMS    int64               `json:"waited_ms,omitempty"` // of DurationMS: for answers of the user
+	BytesBefore int                 `json:"bytes_before"`        // of output, before the filters
+	BytesAfter  int                 `json:"bytes_after"`         // of the text for the model
+	Filters     []string            `json:"filters,omitempty"`   // the rules that recognised the output
 }
 
 // Outcome is how a call ended.
@@ -156,6 +158,7 @@ func (l *Log) ended(ctx context.Context, e *Entry, call *executors.Call, res exe
 	e.Truncated, e.Cached = r.Truncated, r.Cached
 	e.BytesAfter = len(res.ForModel())
 	e.BytesBefore = cmp.Or(r.Before, e.BytesAfter)
+	e.WaitedMS, e.Filters = r.Waited.Milliseconds(), r.Filters[:min(len(r.Filters), maxGates)]
 	e.Result, e.Category = outcome(ctx, r, res, err)
 	if err == nil && res.Failure != nil {
 		err = res.Failure
@@ -168,8 +171,8 @@ func (l *Log) ended(ctx context.Context, e *Entry, call *executors.Call, res exe
 	}
 }
 
-// maxGates bounds the recorded verdicts of a call, and its runs of hooks: each redirect
-// adds some.
+// maxGates bounds the recorded verdicts of a call, its runs of hooks and its rules of
+// filters: each redirect adds some.
 const maxGates = 64
 
 // gates returns the verdicts with redacted and truncated texts.

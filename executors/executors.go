@@ -19,6 +19,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"time"
 )
 
 // Executor runs calls of the tools that it owns. All methods may be called
@@ -365,6 +366,8 @@ type Record struct {
 	Decision string // allow, ask or deny
 	Rule     string // the rule, mode or default that decided
 	Answer   string // the option that the user chose, empty if not asked
+	// Waited is how long the call waited for answers of the user.
+	Waited time.Duration
 	// Verdicts are the words of the gates, in the order of the chain.
 	Verdicts []Verdict
 	// Hooks are the runs of the user's hooks, in the order of their files.
@@ -383,10 +386,18 @@ type Record struct {
 	ExitCode    *int      // of the command that ran; nil if no command ran, or a signal ended it
 	Truncated   bool      // the output is not complete
 	Masked      int64     // credentials that the filter masked in the result
+	Filters     []string  // the rules that recognised the output of the command
 	Cached      bool      // the call did not run: an earlier result is still valid
 	Before      int       // bytes of the output before it was filtered and cut; 0 means the same as after
 	Suspect     string    // parts of the call that a reasoning model may have made up; only a warning
 	Rollback    *Rollback // a failed command was undone
+}
+
+// Waits begins a wait for the user. The function that it returns ends the wait and adds
+// it to Waited.
+func (r *Record) Waits() func() {
+	began := time.Now()
+	return func() { r.Waited += time.Since(began) }
 }
 
 // Rollback counts the files that were restored.

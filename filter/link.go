@@ -11,6 +11,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/filter/redact"
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -93,6 +94,7 @@ func (l link) command(ctx context.Context, call *executors.Call, res *executors.
 			l.Log.Warn("a filter rule panicked: the output stays as it was before the rule", "session", call.Session, "call", call.ID, "rule", by.Rule, "panic", by.Failed)
 		}
 	}
+	record(call, o)
 	c := newCounts(o)
 	partial := res.Output.Partial
 	l.result(res, o, &c, open)
@@ -108,6 +110,15 @@ func (l link) count(call *executors.Call, c Counts) {
 	l.Metrics.add(c)
 	if call.Record != nil {
 		call.Record.Masked += c.Masked
+	}
+}
+
+// record names the rules that recognised the output.
+func record(call *executors.Call, o *Outcome) {
+	for _, by := range o.Rules {
+		if call.Record != nil && by.Confidence != strategy.Fallback {
+			call.Record.Filters = append(call.Record.Filters, by.Rule)
+		}
 	}
 }
 

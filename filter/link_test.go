@@ -161,6 +161,9 @@ func TestLinkOnCommands(t *testing.T) {
 			if diff := cmp.Diff(tt.counts, l.Metrics.Session()); diff != "" {
 				t.Errorf("counts (-want +got)\n%s", diff)
 			}
+			if named := len(call.Record.Filters) == 1 && call.Record.Filters[0] == "test"; named != (tt.counts.Full > 0) {
+				t.Errorf("the record names %q", call.Record.Filters)
+			}
 			if got.Raw != "stdout" {
 				t.Errorf("raw is %v", got.Raw)
 			}

@@ -21,11 +21,13 @@ func newAuditShow(f *flags) *cobra.Command {
 		Use:   "show",
 		Short: "Show the calls on record, the newest last",
 		Long: `Show the calls on record, the newest last: time, session, tool, result, duration,
-what was called, and why it was no success.
+decision and rule, what was called, and why it was no success.
 
-In a terminal lines are cut to its width. Elsewhere each line holds in full, with
-tabs between them, the time in UTC, session, tool, result, exit code or "-",
-milliseconds, what was called, and why it was no success.`,
+In a terminal lines are cut to its width; a narrow one gets three lines for a call.
+Elsewhere each line holds in full, with tabs between them, the time in UTC, session,
+tool, result, exit code or "-", milliseconds, what was called, why it was no success,
+decision or "-", and rule. The decision is "allow", "ask" or "deny", and the user's
+answer in parentheses.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if last < 0 {
@@ -94,12 +96,15 @@ func auditLine(line audit.Line) string {
 	if e.ExitCode != nil {
 		code = fmt.Sprint(*e.ExitCode)
 	}
-	fields := []string{e.Timestamp, e.Session, e.Tool, string(e.Result), code, fmt.Sprint(e.DurationMS), callSubject(e), failureReason(e)}
+	fields := []string{e.Timestamp, e.Session, e.Tool, string(e.Result), code, fmt.Sprint(e.DurationMS), callSubject(e), failureReason(e), decisionOf(e), e.Rule}
 	for i, f := range fields {
 		fields[i] = oneLine(f)
 	}
 	return strings.Join(fields, "\t") + "\n"
 }
+
+// minTable is the least width of a terminal, in columns, for one line a call.
+const minTable = 110
 
 // auditScreen formats a call for a person; a line of the terminal has width columns.
 func auditScreen(e *audit.Entry, width int) string {
@@ -107,14 +112,41 @@ func auditScreen(e *audit.Entry, width int) string {
 	if e.ExitCode != nil && *e.ExitCode != 0 {
 		result = fmt.Sprintf("%s (%d)", result, *e.ExitCode)
 	}
-	duration := time.Duration(e.DurationMS) * time.Millisecond
-	left := fmt.Sprintf("%s  %s  %s  %s  %7s  ", e.When().Local().Format("2006-01-02 15:04:05"),
-		padded(fitWidth(oneLine(e.Session), 8), 8), padded(fitWidth(oneLine(e.Tool), 14), 14), padded(fitWidth(oneLine(result), 12), 12), shortDuration(duration))
+	took := shortDuration(time.Duration(e.DurationMS) * time.Millisecond)
 	text := oneLine(callSubject(e))
 	if why := failureReason(e); why != "" {
 		text += "  (" + oneLine(why) + ")"
 	}
-	return left + fitWidth(text, max(width-cells(left), 20)) + "\n"
+	decided := oneLine(decisionOf(e))
+	if e.Rule != "" {
+		decided += ": " + oneLine(e.Rule)
+	}
+	var b strings.Builder
+	if width < minTable {
+		head := fmt.Sprintf("%s  %s  %s  %s  %s", e.When().Local().Format("01-02 15:04"), oneLine(e.Tool), oneLine(result), took, oneLine(e.Session))
+		for i, line := range []string{head, text, decided} {
+			indent := []string{"", "  "}[min(i, 1)]
+			b.WriteString(indent + fitWidth(line, width-len(indent)) + "\n")
+		}
+		return b.String()
+	}
+	column := func(text string, n int) { b.WriteString(padded(fitWidth(text, n), n) + "  ") }
+	column(e.When().Local().Format("2006-01-02 15:04:05"), 19)
+	column(oneLine(e.Session), 8)
+	column(oneLine(e.Tool), 14)
+	column(oneLine(result), 12)
+	fmt.Fprintf(&b, "%7s  ", took)
+	column(decided, (width-72)*2/5)
+	return b.String() + fitWidth(text, width-cells(b.String())) + "\n"
+}
+
+// decisionOf returns the decision about a call and the user's answer; "-" if there was
+// none.
+func decisionOf(e *audit.Entry) string {
+	if e.Answer == "" {
+		return cmp.Or(e.Decision, "-")
+	}
+	return fmt.Sprintf("%s (%s)", cmp.Or(e.Decision, "-"), e.Answer)
 }
 
 // callSubject returns what was called, as far as it fits on one line.

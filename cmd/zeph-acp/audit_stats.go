@@ -5,13 +5,17 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/zeph-acp/zeph-acp/audit"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/summary"
+	"github.com/zeph-acp/zeph-acp/executors"
 )
 
 func newAuditStats(f *flags) *cobra.Command {
@@ -20,24 +24,33 @@ func newAuditStats(f *flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stats",
 		Short: "Count calls by tool: how they ended, how long they took",
-		Args:  noArgs,
+		Long: `Count calls by tool: how they ended, how long they took. The times do not include
+the waiting for answers of people.`,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withAudit(cmd, f, func(cmd *cobra.Command, l *audit.Log) error {
-				s := auditStats{Tools: map[string]*toolStats{}, All: newToolStats()}
-				if err := wanted.read(cmd, l, s.add); err != nil {
+				counts := summary.NewCounts()
+				err := wanted.read(cmd, l, func(line audit.Line) error {
+					counts.Add(&line.Entry)
+					return nil
+				})
+				if err != nil {
 					return err
 				}
-				s.finish()
-				if asJSON {
-					enc := json.NewEncoder(jsonOutput{cmd.OutOrStdout()})
+				counts.Finish()
+				out := cmd.OutOrStdout()
+				switch {
+				case asJSON:
+					enc := json.NewEncoder(jsonOutput{out})
 					enc.SetEscapeHTML(false)
 					enc.SetIndent("", "  ")
-					return enc.Encode(s)
-				}
-				if s.All.Calls == 0 {
+					return enc.Encode(counts)
+				case counts.All.Calls == 0:
 					return noCalls(cmd, wanted)
+				case isTerminal(os.Stdout):
+					return writeStats(out, counts, columns())
 				}
-				return s.text(cmd.OutOrStdout())
+				return writeStats(out, counts, 0)
 			})
 		},
 	}
@@ -46,80 +59,81 @@ func newAuditStats(f *flags) *cobra.Command {
 	return cmd
 }
 
-// auditStats are the counts of many calls.
-type auditStats struct {
-	First string                `json:"first,omitempty"` // timestamps
-	Last  string                `json:"last,omitempty"`
-	All   *toolStats            `json:"all"`
-	Tools map[string]*toolStats `json:"tools"`
-}
-
-// toolStats are the counts of one tool's calls.
-type toolStats struct {
-	Calls   int                   `json:"calls"`
-	Results map[audit.Outcome]int `json:"results"`
-	Median  int64                 `json:"median_ms"`
-	Max     int64                 `json:"max_ms"`
-	Total   int64                 `json:"total_ms"`
-
-	took []int64
-}
-
-func newToolStats() *toolStats { return &toolStats{Results: map[audit.Outcome]int{}} }
-
-func (s *auditStats) add(line audit.Line) error {
-	e := &line.Entry
-	if s.Last = e.Timestamp; s.First == "" {
-		s.First = e.Timestamp
+// writeStats prints a table, or a list if the table needs more columns than width; 0
+// means that any width fits.
+func writeStats(out io.Writer, c *summary.Counts, width int) error {
+	text := statsTable(c)
+	if width > 0 && slices.ContainsFunc(strings.Split(text, "\n"), func(line string) bool { return cells(line) > width }) {
+		text = statsList(c, width)
 	}
-	if s.Tools[e.Tool] == nil {
-		s.Tools[e.Tool] = newToolStats()
+	from, to := "From "+oneLine(c.First), "to "+oneLine(c.Last)+"."
+	between := " "
+	if width > 0 && cells(from+between+to) > width {
+		between = "\n"
 	}
-	s.Tools[e.Tool].add(e)
-	s.All.add(e)
-	return nil
-}
-
-func (s *toolStats) add(e *audit.Entry) {
-	s.Calls++
-	s.Results[e.Result]++
-	s.Total += e.DurationMS
-	s.took = append(s.took, e.DurationMS)
-}
-
-func (s *auditStats) finish() {
-	s.All.finish()
-	for _, t := range s.Tools {
-		t.finish()
-	}
-}
-
-func (s *toolStats) finish() {
-	if len(s.took) > 0 {
-		slices.Sort(s.took)
-		s.Median, s.Max = s.took[len(s.took)/2], s.took[len(s.took)-1]
-	}
-}
-
-// text prints a table. It counts a call that was rolled back as failed, and one
-// that was interrupted as cancelled.
-func (s *auditStats) text(out io.Writer) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "calls\tsuccess\tfailed\tdenied\ttimeout\tcancelled\tmedian\tmax\t  tool")
-	row := func(name string, t *toolStats) {
-		n := t.Results
-		fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t  %s\n", t.Calls, n[audit.Success], n[audit.Failed]+n[audit.RolledBack],
-			n[audit.Denied], n[audit.TimedOut], n[audit.Cancelled]+n[audit.Interrupted], milliseconds(t.Median), milliseconds(t.Max), name)
-	}
-	for _, name := range slices.Sorted(maps.Keys(s.Tools)) {
-		row(oneLine(name), s.Tools[name])
-	}
-	row("all", s.All)
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(out, "\nFrom %s to %s.\n", oneLine(s.First), oneLine(s.Last))
+	_, err := fmt.Fprintf(out, "%s\n%s%s%s\n", text, from, between, to)
 	return err
+}
+
+// eachStats calls a function for each tool by name, and then for all of them.
+func eachStats(c *summary.Counts, each func(name string, calls *summary.Calls)) {
+	for _, name := range slices.Sorted(maps.Keys(c.Tools)) {
+		each(oneLine(name), c.Tools[name])
+	}
+	each("all", c.All)
+}
+
+// statsTable counts a call that was rolled back as failed, and one that was interrupted
+// as cancelled.
+func statsTable(c *summary.Counts) string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "calls\tsuccess\tfailed\tdenied\ttimeout\tcancelled\tmedian\tmax\t  tool")
+	eachStats(c, func(name string, t *summary.Calls) {
+		fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t  %s\n", t.Calls, t.Sum(audit.Success), t.Sum(audit.Failed, audit.RolledBack),
+			t.Sum(audit.Denied), t.Sum(audit.TimedOut), t.Sum(audit.Cancelled, audit.Interrupted), milliseconds(t.Median), milliseconds(t.Max), name)
+	})
+	_ = w.Flush() // to memory
+	return b.String()
+}
+
+// statsList has two or three lines for each tool, and leaves out zeros.
+func statsList(c *summary.Counts, width int) string {
+	var b strings.Builder
+	eachStats(c, func(name string, t *summary.Calls) {
+		calls := executors.Count(t.Calls, "call")
+		fmt.Fprintf(&b, "%s  %s\n", padded(fitWidth(name, width-cells(calls)-2), width-cells(calls)-2), calls)
+		var parts []string
+		for _, p := range []struct {
+			name string
+			n    int
+		}{
+			{"success", t.Sum(audit.Success)}, {"failed", t.Sum(audit.Failed, audit.RolledBack)}, {"denied", t.Sum(audit.Denied)},
+			{"timeout", t.Sum(audit.TimedOut)}, {"cancelled", t.Sum(audit.Cancelled, audit.Interrupted)},
+		} {
+			if p.n > 0 {
+				parts = append(parts, fmt.Sprintf("%s %d", p.name, p.n))
+			}
+		}
+		parts = append(parts, "median "+milliseconds(t.Median), "max "+milliseconds(t.Max))
+		for _, line := range joinedLines(parts, width-2) {
+			fmt.Fprintf(&b, "  %s\n", line)
+		}
+	})
+	return b.String()
+}
+
+// joinedLines joins parts by commas into lines of at most width columns.
+func joinedLines(parts []string, width int) (lines []string) {
+	for _, p := range parts {
+		last := len(lines) - 1
+		if last >= 0 && cells(lines[last]+", "+p) <= width {
+			lines[last] += ", " + p
+		} else {
+			lines = append(lines, p)
+		}
+	}
+	return lines
 }
 
 func milliseconds(n int64) string { return shortDuration(time.Duration(n) * time.Millisecond) }

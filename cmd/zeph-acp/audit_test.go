@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/zeph-acp/zeph-acp/audit"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/summary"
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
@@ -37,6 +38,7 @@ func auditHome(t *testing.T) (dir string) {
 					return executors.Failf(c.category, "no"), nil
 				}
 				call.Record.ExitCode = &c.code
+				call.Record.Decision, call.Record.Rule, call.Record.Answer = "allow", "you", "allow_once"
 				return executors.Result{Text: "x", Failed: c.code != 0}, nil
 			})}
 		call := &executors.Call{ID: "1", Tool: c.tool, Session: c.session, Attempt: 1, Input: json.RawMessage(`{"path":"a"}`)}
@@ -66,10 +68,10 @@ func auditSays(t *testing.T, args ...string) (stdout, stderr string, err error) 
 func TestAuditShow(t *testing.T) {
 	auditHome(t)
 	const (
-		test  = "aaaa-1\tbash\tsuccess\t0\t_\tgo test ./...\t"
-		fails = "aaaa-1\tbash\tfailed\t1\t_\tfalse\t"
-		read  = "aaaa-2\tread\tsuccess\t0\t_\t{\"path\":\"a\"}\t"
-		evil  = "bbbb-1\tbash\tdenied\t-\t_\tevil <U+001B>]0;x<U+0007><U+009B><U+202E><U+000A>2\trule<U+0009><U+001B>[2J"
+		test  = "aaaa-1\tbash\tsuccess\t0\t_\tgo test ./...\t\tallow (allow_once)\tyou"
+		fails = "aaaa-1\tbash\tfailed\t1\t_\tfalse\t\tallow (allow_once)\tyou"
+		read  = "aaaa-2\tread\tsuccess\t0\t_\t{\"path\":\"a\"}\t\tallow (allow_once)\tyou"
+		evil  = "bbbb-1\tbash\tdenied\t-\t_\tevil <U+001B>]0;x<U+0007><U+009B><U+202E><U+000A>2\trule<U+0009><U+001B>[2J\t-\trule<U+0009><U+001B>[2J"
 	)
 	for args, want := range map[string][]string{
 		"":                           {test, fails, read, evil},
@@ -86,7 +88,7 @@ func TestAuditShow(t *testing.T) {
 		var got []string
 		for line := range strings.Lines(stdout) {
 			fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-			if len(fields) != 8 {
+			if len(fields) != 10 {
 				t.Fatalf("%s: %q", args, line)
 			}
 			fields[5] = "_" // milliseconds
@@ -117,14 +119,26 @@ func TestAuditScreen(t *testing.T) {
 		Timestamp: "nothing", Session: "0123456789", Tool: "a_tool_with_a_long_name", Result: audit.Failed, ExitCode: &code,
 		DurationMS: 65_432, Command: "日本\x1b\n" + strings.Repeat("x", 100), Error: "because",
 	}
-	got := auditScreen(&e, 100)
-	want := "  0123456…  a_tool_with_a…  failed (2)       1m5s  日本<U+001B><U+000A>"
-	if !strings.Contains(got, want) || cells(strings.TrimSuffix(got, "\n")) > 100 {
+	e.Decision, e.Rule, e.Answer = "allow", "the user\u202e allowed it", "allow_once"
+	got := auditScreen(&e, 120)
+	want := "  0123456…  a_tool_with_a…  failed (2)       1m5s  allow (allow_once)…  日本<U+001B><U+000A>"
+	if !strings.Contains(got, want) || cells(strings.TrimSuffix(got, "\n")) > 120 {
 		t.Errorf("%q", got)
 	}
 	e.Command = "x"
-	if got := auditScreen(&e, 100); !strings.HasSuffix(got, "  x  (because)\n") {
+	if got := auditScreen(&e, 120); !strings.HasSuffix(got, "  x  (because)\n") {
 		t.Errorf("%q", got)
+	}
+	for _, width := range []int{40, 80} {
+		got := strings.Split(strings.TrimSuffix(auditScreen(&e, width), "\n"), "\n")
+		if len(got) != 3 || got[1] != "  x  (because)" || !strings.HasPrefix(got[2], "  allow (allow_once): the user<U+") {
+			t.Errorf("%q", got)
+		}
+		for _, line := range got {
+			if cells(line) > width {
+				t.Errorf("%d columns: %q", width, line)
+			}
+		}
 	}
 }
 
@@ -141,12 +155,37 @@ func TestAuditStats(t *testing.T) {
 		t.Errorf("%v\n%s\n%s", err, diff, stdout)
 	}
 	stdout, _, err = auditSays(t, "stats", "--json", "--session", "aaaa-1")
-	var s auditStats
+	var s summary.Counts
 	if err := json.Unmarshal([]byte(stdout), &s); err != nil || s.All.Calls != 2 || s.Tools["bash"].Results[audit.Failed] != 1 {
 		t.Errorf("%v: %s", err, stdout)
 	}
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// TestAuditStatsNarrow checks that no line is wider than the terminal.
+func TestAuditStatsNarrow(t *testing.T) {
+	c := summary.NewCounts()
+	for i, tool := range []string{"bash", "bash", "server__a_tool_with_a_long_name_日本日本", "read"} {
+		c.Add(&audit.Entry{Timestamp: "2026-11-22T10:00:00.000Z", Tool: tool, Result: []audit.Outcome{audit.Success, audit.Denied}[i%2], DurationMS: 65_432, WaitedMS: 65_000})
+	}
+	c.Finish()
+	for width, want := range map[int]string{
+		0:   "all\n\nFrom 2026-11-22T10:00:00.000Z to 2026-11-22T10:00:00.000Z.",
+		120: "all\n\nFrom 2026-11-22T10:00:00.000Z to 2026-11-22T10:00:00.000Z.",
+		80:  "bash" + strings.Repeat(" ", 69) + "2 calls\n  success 1, denied 1, median 432ms, max 432ms\n",
+		40:  "bash" + strings.Repeat(" ", 29) + "2 calls\n  success 1, denied 1, median 432ms\n  max 432ms\n",
+	} {
+		var b strings.Builder
+		if err := writeStats(&b, c, width); err != nil || !strings.Contains(b.String(), want) {
+			t.Errorf("%d columns: %v\n%s", width, err, b.String())
+		}
+		for line := range strings.Lines(b.String()) {
+			if width > 0 && cells(strings.TrimSuffix(line, "\n")) > width {
+				t.Errorf("%d columns: %q", width, line)
+			}
+		}
 	}
 }
 

@@ -56,6 +56,7 @@ func (p ruling) admit(call *executors.Call) func(context.Context, executors.Card
 				return err
 			}
 		}
+		call.Record.Waited += next.Record.Waited
 		if next.Record.Answer != "" {
 			call.Record.Answer = next.Record.Answer
 		}

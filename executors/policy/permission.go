@@ -194,7 +194,10 @@ func (p permitted) Execute(ctx context.Context, call *executors.Call) (executors
 // settle asks the user, unless an earlier answer settles the question. Its
 // decision is Allow or Deny; it is Ask if there was no answer.
 func (p ruling) settle(ctx context.Context, call *executors.Call, tool executors.Tool) (decision, error) {
-	if p.asking.Acquire(ctx, 1) != nil {
+	waited := call.Record.Waits() // for the answer to another question
+	err := p.asking.Acquire(ctx, 1)
+	waited()
+	if err != nil {
 		return decision{}, context.Cause(ctx)
 	}
 	defer p.asking.Release(1)
@@ -288,6 +291,7 @@ func (p ruling) ask(ctx context.Context, call *executors.Call, d decision) (stri
 			}
 		})
 	}
+	defer call.Record.Waits()()
 	answer, err := p.Approver.Approve(asking, call, options(call, d))
 	if ctx.Err() == nil && err != nil && errors.Is(context.Cause(asking), errSettled) {
 		err = errSettled

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/answers"
@@ -441,6 +442,23 @@ func TestQuestionsWait(t *testing.T) {
 		}
 		if len(s.end.calls) != 2 {
 			t.Error(s.end.calls)
+		}
+	})
+}
+
+// TestWaited checks that the record has the time of the question, and no more.
+func TestWaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSetup().build()
+		s.perm.Approver = approve(func(context.Context) (string, error) {
+			time.Sleep(3 * time.Second) // of the bubble
+			return allowOnce, nil
+		})
+		call, read := bash("make"), bash("ls")
+		s.do(t, call)
+		s.do(t, read)
+		if call.Record.Waited != 3*time.Second || read.Record.Waited != 0 {
+			t.Error(call.Record.Waited, read.Record.Waited)
 		}
 	})
 }

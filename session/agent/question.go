@@ -24,7 +24,9 @@ func (r *running) question(ctx context.Context, q executors.Question) (executors
 	}
 	r.questions.asked++
 	if r.Elicit != nil {
+		waited := r.call.Record.Waits()
 		form, err := r.Elicit(ctx, acp.ElicitRequest{SessionID: r.Session, ToolCallID: r.call.ID, Message: "The agent asks:\n\n" + q.Text, Schema: formOf(q)})
+		waited()
 		if ctx.Err() != nil {
 			return executors.Reply{}, context.Cause(ctx)
 		}

@@ -92,7 +92,9 @@ func (e *ExitPlan) prepare(_ context.Context, _ *executors.Call, in exitInput) (
 
 func (e *ExitPlan) execute(ctx context.Context, call *executors.Call, _ exitInput) (executors.Result, error) {
 	options := e.options()
+	waited := call.Record.Waits()
 	kind, err := e.Ask(ctx, call, options)
+	waited()
 	switch {
 	case ctx.Err() != nil:
 		return executors.Result{}, context.Cause(ctx)
