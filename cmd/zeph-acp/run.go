@@ -45,8 +45,8 @@ In a terminal, a line that is typed while the turn runs is added to it: the mode
 sees it after the running tool calls.
 
 A call that needs permission is asked about, if stdin and stdout or stderr are a
-terminal; else it fails, unless --yes allows it. In a terminal long results are
-cut; a pipe or a file gets all of them.
+terminal; else it fails, unless --yes allows it. A terminal shows the beginning and the
+end of a long result; a pipe or a file gets all of it.
 
 The exit status is 0 if the model ended its turn, also one in which some tool calls
 failed, 1 after a failure or without a model, 2 for a wrong command line, 3 if the
@@ -128,6 +128,7 @@ func runPrompt(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	defer stop()
 	if screen, ok := turn.View.(*headless.Screen); ok && isTerminal(os.Stdout) {
 		defer context.AfterFunc(ctx, screen.Interrupted)()
+		defer screen.Spin()()
 	}
 	if !cmd.Flags().Changed("fail-on-denied") {
 		r.failOnDenied = !isTerminal(os.Stdout)
@@ -194,6 +195,9 @@ func audience(out *output, r *runFlags, l *config.Loaded, stdinIsPrompt bool) (h
 	onStdout, onStderr := isTerminal(os.Stdout), isTerminal(os.Stderr)
 	screen := headless.NewScreen(out, colours(l.Getenv))
 	screen.Whole, screen.Config = !onStdout, l.File
+	if onStdout {
+		screen.Columns = widthOf(os.Stdout)
+	}
 	var view headless.View = screen
 	if r.json {
 		view = &headless.JSON{W: out}
@@ -217,6 +221,17 @@ func audience(out *output, r *runFlags, l *config.Loaded, stdinIsPrompt bool) (h
 }
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+// widthOf returns a function for the width of a terminal, 0 if it is unknown.
+func widthOf(f *os.File) func() int {
+	return func() int {
+		width, _, err := term.GetSize(int(f.Fd()))
+		if err != nil {
+			return 0
+		}
+		return width
+	}
+}
 
 // colours reports whether stdout accepts escape sequences.
 func colours(getenv func(string) string) bool {

@@ -59,7 +59,9 @@ func showSession(b *bytes.Buffer, s store.Session, events []transcript.Event, co
 	const when = "2006-01-02 15:04"
 	fmt.Fprintf(b, "%s\n%s, %s to %s\n\n", sessionName(s), oneLine(s.CWD), s.Created.Local().Format(when), s.Updated.Local().Format(when))
 	screen := headless.NewScreen(b, coloured)
-	screen.Whole = !isTerminal(os.Stdout)
+	if screen.Whole = !isTerminal(os.Stdout); !screen.Whole {
+		screen.Columns = widthOf(os.Stdout)
+	}
 	all := turns(events)
 	for i, turn := range all {
 		if err := replaySession(screen, s.ID, turn); err != nil {

@@ -3,7 +3,6 @@ package headless
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,13 +10,13 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/layout"
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-const (
-	maxTextLines = 10 // of a text result
-	maxDiffLines = 60 // of a diff that needs no permission
-)
+// maxPartial is the length in bytes at which a line of a terminal's output counts as
+// complete: one that never ends must not fill the memory.
+const maxPartial = 64 << 10
 
 // card shows one tool call: a headline, its output while it runs, and its outcome.
 // Its methods are called with the screen's mutex held.
@@ -27,8 +26,10 @@ type card struct {
 	screen *Screen
 	out    bytes.Buffer // output that is not printed yet
 	gutter gutter
+	fold   fold   // of the terminal's output
+	last   string // the incomplete line of the terminal's output
 	diffs  string // as last shown
-	cut    []acp.ToolContent
+	cut    bool   // not all of them were shown
 	spoke  bool   // its terminal wrote something
 	tail   string // the end of its output
 	runs   bool   // its output comes from a command
@@ -38,13 +39,14 @@ type card struct {
 }
 
 func newCard(s *Screen, t acp.ToolCall) *card {
-	c := &card{id: t.ToolCallID, title: executors.WholeLine(withoutCodeMarks(t.Title)), screen: s, gutter: gutter{prefix: s.paint(dim, "│ ")}}
-	c.runs = t.Kind == "execute"
+	c := &card{id: t.ToolCallID, title: executors.WholeLine(withoutCodeMarks(t.Title)), screen: s, gutter: s.gutter("│ ", dim)}
+	c.runs, c.fold.extent = t.Kind == "execute", foldCommand
 	kind := executors.WholeLine(t.Kind)
 	if kind == "" {
 		kind = "other"
 	}
-	c.out.WriteString(s.paint(dim, "╭ ") + s.paint(cyan, kind) + "  " + s.paint(bold, c.title) + "\n")
+	c.out.WriteString(s.rows(layout.Span{Text: "╭ ", Style: dim}, c.gutter.edge,
+		layout.Span{Text: kind, Style: cyan}, layout.Span{Text: "  "}, layout.Span{Text: c.title, Style: bold}))
 	return c
 }
 
@@ -77,7 +79,7 @@ func (c *card) update(t acp.ToolCall) {
 			texts = append(texts, inWords(*content.Content))
 		}
 	}
-	c.showDiffs(diffs, maxDiffLines)
+	c.showDiffs(diffs, !c.screen.Whole)
 	switch t.Status {
 	case acp.ToolCompleted:
 		c.preview(linesOf(strings.Join(texts, "\n")), map[bool]style{false: dim}[c.runs])
@@ -100,19 +102,65 @@ func (c *card) attach(terminal string) {
 // live shows output of the call's terminal.
 func (c *card) live(text string) {
 	c.spoke = c.spoke || text != ""
-	c.tail += text
-	c.tail = c.tail[max(0, len(c.tail)-maxTail):]
-	c.print(plainText, text)
+	c.tail = tailOf(c.tail + text)
+	if c.screen.Whole {
+		c.print(plainText, text)
+		return
+	}
+	c.last += text
+	for {
+		line, rest, ended := strings.Cut(c.last, "\n")
+		if !ended && len(c.last) < maxPartial {
+			return
+		}
+		c.last = rest
+		c.output(line)
+	}
+}
+
+// output shows a complete line of the terminal's output, or keeps it for the end.
+func (c *card) output(line string) {
+	if line = overwritten(line); c.fold.add(line) {
+		c.line(plainText, line)
+	}
+}
+
+// endOutput shows the end of the terminal's output.
+func (c *card) endOutput() {
+	if c.last != "" {
+		c.output(c.last)
+		c.last = ""
+	}
+	missing, last := c.fold.rest()
+	if missing > 0 {
+		c.line(dim, c.screen.leftOut(missing))
+	}
+	for _, l := range last {
+		c.line(plainText, l)
+	}
+	c.fold = fold{extent: foldCommand}
 }
 
 func (c *card) print(st style, text string) {
-	c.gutter.format(&c.out, text, func(t string) string { return c.screen.paint(st, t) }, c.screen.styled)
+	c.gutter.format(&c.out, text, func(t string) string { return c.screen.paint(st, t) })
 }
 
 // line prints complete lines, starting on a new line.
 func (c *card) line(st style, text string) {
 	c.breakLine()
-	c.print(st, text+"\n")
+	for l := range strings.SplitSeq(text, "\n") {
+		if c.screen.Whole {
+			c.print(st, l+"\n")
+		} else {
+			c.spans(layout.Span{Text: layout.ExpandTabs(shortened(overwritten(l))), Style: st})
+		}
+	}
+}
+
+// spans prints a line that is laid out.
+func (c *card) spans(line ...layout.Span) {
+	c.breakLine()
+	c.out.WriteString(c.screen.rows(c.gutter.edge, c.gutter.edge, line...))
 }
 
 func (c *card) breakLine() {
@@ -122,25 +170,24 @@ func (c *card) breakLine() {
 	c.gutter.mid, c.gutter.cr = false, false
 }
 
-// preview shows the beginning of a text, but a command's whole output. It shows
-// output once: if a terminal showed it, only the tool's own notes remain.
+// preview shows a text, folded in a terminal. It shows output once: if a terminal showed
+// it, only the tool's own notes remain.
 func (c *card) preview(text []string, st style) {
-	switch more := len(text) - maxTextLines; {
+	switch {
 	case c.spoke:
-		text = c.unsaid(text)
-	case more > 1 && !c.runs && !c.screen.Whole:
-		notes := toolNotes(text[maxTextLines:])
-		if more -= len(notes); more > 1 {
-			text = append(append(text[:maxTextLines:maxTextLines], leftOut(more)), notes...)
+		c.endOutput()
+		text = unsaid(text, c.tail)
+	case !c.screen.Whole:
+		notes := toolNotes(text)
+		e := foldText
+		if c.runs {
+			e = foldCommand
 		}
+		text = append(c.screen.folded(text[:len(text)-len(notes)], e), notes...)
 	}
 	for _, l := range text {
 		c.line(st, l)
 	}
-}
-
-func leftOut(lines int) string {
-	return fmt.Sprintf("… %d more lines: a pipe or a file gets all of them", lines)
 }
 
 // fail shows why a call failed: a sentence, the output, and the tool's own lines
@@ -177,14 +224,15 @@ func (c *card) explain(lines []string) {
 
 // end closes the card.
 func (c *card) end(how string, st style) {
+	c.endOutput()
 	c.breakLine()
-	c.out.WriteString(c.screen.paint(dim, "╰ ") + c.screen.paint(st, executors.WholeLine(how)) + "\n")
+	c.out.WriteString(c.screen.rows(layout.Span{Text: "╰ ", Style: dim}, layout.Span{Text: "  "}, layout.Span{Text: executors.WholeLine(how), Style: st}))
 	c.ended = true
 }
 
 // showDiffs shows proposed or completed changes, unless they are already on the
 // screen.
-func (c *card) showDiffs(diffs []acp.ToolContent, limit int) {
+func (c *card) showDiffs(diffs []acp.ToolContent, folded bool) {
 	var lines []string
 	for _, d := range diffs {
 		if !strings.Contains(c.title, filepath.Base(d.Path)) {
@@ -193,16 +241,20 @@ func (c *card) showDiffs(diffs []acp.ToolContent, limit int) {
 		lines = append(lines, unified(d)...)
 	}
 	all := strings.Join(lines, "\n")
-	if len(lines) == 0 || all == c.diffs && limit > 0 {
+	if len(lines) == 0 || all == c.diffs && !(c.cut && !folded) {
 		return
 	}
-	c.diffs, c.cut = all, nil
-	if more := len(lines) - limit; limit > 0 && more > 1 && !c.screen.Whole {
-		lines = append(lines[:limit], leftOut(more))
-		c.cut = diffs
+	c.diffs = all
+	n := len(lines)
+	if folded {
+		lines = c.screen.folded(lines, foldDiff)
 	}
-	for _, l := range lines {
-		c.line(map[byte]style{'+': green, '-': red, '@': cyan}[(l + " ")[0]], l)
+	c.cut = len(lines) < n
+	for i, l := range lines {
+		lines[i] = layout.ExpandTabs(l)
+	}
+	for _, l := range diffSpans(lines) {
+		c.spans(l...)
 	}
 }
 

@@ -46,11 +46,11 @@ func toolNotes(text []string) []string {
 	return text[n:]
 }
 
-// unsaid returns the tool's own notes in a text whose output the terminal showed.
-// That output may end in lines of the same form.
-func (c *card) unsaid(text []string) []string {
+// unsaid returns the tool's own notes in a text whose output a terminal showed; tail is the
+// end of that output, which may have lines of the same form.
+func unsaid(text []string, tail string) []string {
 	own := toolNotes(text)
-	shown := linesOf(c.tail)
+	shown := linesOf(tail)
 	if len(shown) == 0 {
 		return own
 	}
@@ -60,3 +60,6 @@ func (c *card) unsaid(text []string) []string {
 	}
 	return own
 }
+
+// tailOf returns the end of a terminal's output that is kept to compare.
+func tailOf(text string) string { return text[max(0, len(text)-maxTail):] }

@@ -1,15 +1,15 @@
 package headless
 
 import (
-	"bytes"
-	"cmp"
 	"encoding/json"
 	"io"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/layout"
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
@@ -20,35 +20,31 @@ type Screen struct {
 	// Whole shows long texts and diffs in full. Otherwise it shows their
 	// beginning and the tool's own notes at the end.
 	Whole bool
+	// Columns returns the width of the terminal. Nil, or 0 columns, is a stream: text
+	// appears as it comes, and lines are not wrapped.
+	Columns func() int
 	// Config is the file for the user's permission rules; empty means that
 	// hints do not name it.
 	Config string
 
 	w      io.Writer
-	styled bool // colours, and lines that are written again
+	styled bool // escape sequences, and Markdown laid out
 
 	mu          sync.Mutex
+	session     string  // the id of the session
 	block       string  // the kind of the last printed update, or ""
 	mid         bool    // the cursor is inside a line
 	interrupted bool    // see Interrupted
 	message     message // the one being streamed: of the user, the agent, or a thought
 	cards       []*card // those still running; the first one prints
 	terminals   map[string]*output
+	status      status
 }
 
 // NewScreen returns a Screen that prints to w; a styled one uses escape sequences.
 // Write errors are left to w.
 func NewScreen(w io.Writer, styled bool) *Screen {
 	return &Screen{w: w, styled: styled, terminals: map[string]*output{}}
-}
-
-// message is the message that is being streamed.
-type message struct {
-	id      string
-	clean   cleaner
-	gutter  gutter
-	style   style
-	newline string // held back: newlines at the end of a message leave no gap
 }
 
 // output is the output of a terminal.
@@ -61,7 +57,8 @@ type output struct {
 // Update shows a session/update. It ignores unknown kinds.
 func (s *Screen) Update(params json.RawMessage) {
 	var p struct {
-		Update json.RawMessage `json:"update"`
+		Session string          `json:"sessionId"`
+		Update  json.RawMessage `json:"update"`
 	}
 	var kind struct {
 		Update string `json:"sessionUpdate"`
@@ -71,6 +68,7 @@ func (s *Screen) Update(params json.RawMessage) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.session = p.Session
 	switch kind.Update {
 	case acp.UpdateUserMessage, acp.UpdateAgentMessage, acp.UpdateAgentThought:
 		var m acp.MessageChunk
@@ -95,12 +93,18 @@ func (s *Screen) Update(params json.RawMessage) {
 	}
 }
 
-// plan shows the current plan.
+// plan shows the current plan as a list.
 func (s *Screen) plan(p acp.PlanUpdate) {
 	s.begin(acp.UpdatePlan)
-	marks := map[string]string{"completed": "[x]", "in_progress": "[>]"}
 	for _, e := range p.Entries {
-		s.write(cmp.Or(marks[e.Status], "[ ]") + " " + executors.WholeLine(e.Content) + "\n")
+		mark, text := layout.Span{Text: "[ ] "}, layout.Span{Text: executors.WholeLine(e.Content)}
+		switch e.Status {
+		case "completed":
+			mark, text.Style = layout.Span{Text: "[x] ", Style: green}, dim
+		case "in_progress":
+			mark, text.Style = layout.Span{Text: "[>] ", Style: yellow}, bold
+		}
+		s.write(s.rows(mark, layout.Span{Text: "    "}, text))
 	}
 }
 
@@ -133,6 +137,7 @@ func (s *Screen) End(stop acp.StopReason, err error) {
 	defer s.mu.Unlock()
 	s.endCards()
 	if err != nil {
+		s.finish()
 		s.breakLine()
 		return
 	}
@@ -161,55 +166,7 @@ func (s *Screen) endCards() {
 
 func (s *Screen) end(st style, how string) {
 	s.begin("end")
-	s.write(s.paint(st, executors.WholeLine(how)) + "\n")
-}
-
-// chunk prints a piece of a message or a thought.
-func (s *Screen) chunk(c acp.MessageChunk) {
-	text := inWords(c.Content)
-	if s.block != c.Update || c.MessageID != s.message.id {
-		if strings.Trim(text, "\r\n") == "" {
-			return // nothing yet
-		}
-		s.message = message{id: c.MessageID}
-		s.begin(c.Update)
-		switch c.Update {
-		case acp.UpdateAgentThought:
-			s.message.gutter.prefix, s.message.style = s.paint(dim, "┊ "), dim
-		case acp.UpdateUserMessage:
-			s.message.gutter.prefix, s.message.style = s.paint(cyan, "> "), bold
-		}
-	}
-	m := &s.message
-	text = strings.ReplaceAll(m.clean.clean(text), "\r", "")
-	if !s.mid && m.newline == "" {
-		text = strings.TrimLeft(text, "\n")
-	}
-	text = m.newline + text
-	rest := strings.TrimRight(text, "\n")
-	m.newline = text[len(rest):]
-	if m.gutter.prefix == "" {
-		s.write(rest)
-		return
-	}
-	var b bytes.Buffer
-	m.gutter.format(&b, rest, func(t string) string { return s.paint(m.style, t) }, s.styled)
-	s.write(b.String())
-}
-
-// inWords returns the text for a content block in a line.
-func inWords(c acp.ContentBlock) string {
-	switch {
-	case c.Text != nil:
-		return *c.Text
-	case c.Type == "resource" && c.Resource != nil:
-		return "@" + c.Resource.URI
-	case c.Type == "resource_link":
-		return "@" + c.URI
-	case c.Type != "":
-		return "(" + c.Type + ")"
-	}
-	return ""
+	s.write(s.rows(layout.Span{}, layout.Span{}, layout.Span{Text: executors.WholeLine(how), Style: st}))
 }
 
 // toolCall opens a card, or updates it.
@@ -270,6 +227,7 @@ func (s *Screen) flush() {
 
 // begin starts a block, with an empty line before it.
 func (s *Screen) begin(block string) {
+	s.finish()
 	s.breakLine()
 	if s.block != "" {
 		s.write("\n")
@@ -299,69 +257,8 @@ func (s *Screen) write(text string) {
 	if text == "" {
 		return
 	}
+	s.eraseStatus()
+	s.status.wrote = time.Now()
 	s.mid = !strings.HasSuffix(text, "\n")
 	_, _ = io.WriteString(s.w, text)
-}
-
-// style is a parameter of SGR: https://www.ecma-international.org/publications-and-standards/standards/ecma-48/
-type style string
-
-const (
-	plainText style = ""
-	bold      style = "1"
-	dim       style = "2"
-	red       style = "31"
-	green     style = "32"
-	yellow    style = "33"
-	cyan      style = "36"
-)
-
-func (s *Screen) paint(st style, text string) string {
-	if !s.styled || st == plainText || text == "" {
-		return text
-	}
-	return "\x1b[" + string(st) + "m" + text + "\x1b[0m"
-}
-
-// gutter puts a prefix before every line of a stream.
-type gutter struct {
-	prefix string
-	mid    bool // inside a line
-	cr     bool // the last rune was \r
-}
-
-// format writes text with prefixes to b. A line that restarts after \r overwrites
-// itself on a styled screen, and becomes a new line elsewhere.
-func (g *gutter) format(b *bytes.Buffer, text string, paint func(string) string, styled bool) {
-	for text != "" {
-		if g.cr && text[0] != '\n' && g.mid {
-			if styled {
-				b.WriteString("\r\x1b[K")
-			} else {
-				b.WriteByte('\n')
-			}
-			g.mid = false
-		}
-		g.cr = false
-		n := strings.IndexAny(text, "\r\n")
-		if n < 0 {
-			n = len(text)
-		}
-		if !g.mid && (n > 0 || text[0] == '\n') {
-			b.WriteString(g.prefix)
-			g.mid = true
-		}
-		b.WriteString(paint(text[:n]))
-		text = text[n:]
-		if text == "" {
-			return
-		}
-		if text[0] == '\n' {
-			b.WriteByte('\n')
-			g.mid = false
-		} else {
-			g.cr = true
-		}
-		text = text[1:]
-	}
 }

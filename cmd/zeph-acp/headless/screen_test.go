@@ -17,21 +17,26 @@ func show(styled bool, steps ...string) string {
 	var b strings.Builder
 	s := NewScreen(&b, styled)
 	for _, step := range steps {
-		switch {
-		case step[0] == '{':
-			s.Update(json.RawMessage(`{"sessionId":"s","update":` + step + `}`))
-		case strings.HasPrefix(step, "=!"):
-			s.Ended("", step[2:])
-		case step[0] == '=':
-			s.End(acp.StopReason(step[1:]), nil)
-		case step == "^C":
-			s.Interrupted()
-		default:
-			terminal, text, _ := strings.Cut(step, ":")
-			s.Output(terminal, []byte(text))
-		}
+		play(s, step)
 	}
 	return b.String()
+}
+
+// play plays one step, see show.
+func play(s *Screen, step string) {
+	switch {
+	case step[0] == '{':
+		s.Update(json.RawMessage(`{"sessionId":"s","update":` + step + `}`))
+	case strings.HasPrefix(step, "=!"):
+		s.Ended("", step[2:])
+	case step[0] == '=':
+		s.End(acp.StopReason(step[1:]), nil)
+	case step == "^C":
+		s.Interrupted()
+	default:
+		terminal, text, _ := strings.Cut(step, ":")
+		s.Output(terminal, []byte(text))
+	}
 }
 
 func text(id, s string) string {
@@ -86,7 +91,7 @@ func TestScreen(t *testing.T) {
 		},
 		"no newline at the end": {
 			[]string{call("a", "x"), embed("a", "term-1"), "term-1:10%\r20%\r\nb", ended("a", "completed", "")},
-			"╭ execute  x\n│ 10%\n│ 20%\n│ b\n╰ completed\n",
+			"╭ execute  x\n│ 20%\n│ b\n╰ completed\n",
 		},
 		"side by side": {
 			[]string{
@@ -97,7 +102,7 @@ func TestScreen(t *testing.T) {
 		},
 		"text during a call": {
 			[]string{call("a", "x"), embed("a", "term-1"), "term-1:1", text("1", "z"), "term-1:2\n", ended("a", "completed", "")},
-			"╭ execute  x\n│ 1\n\nz\n\n│ 2\n╰ completed\n",
+			"╭ execute  x\n\nz\n\n│ 12\n╰ completed\n",
 		},
 		"exit code": {
 			[]string{call("a", "x"), embed("a", "term-1"), "term-1:o\n", ended("a", "failed", "o\n[exit 3]")},
@@ -111,11 +116,11 @@ func TestScreen(t *testing.T) {
 		"other kind": {[]string{`{"sessionUpdate":"tool_call","toolCallId":"a","title":"t","status":"completed"}`}, "╭ other  t\n╰ completed\n"},
 		"long text": {
 			[]string{strings.Replace(call("a", "x"), "execute", "read", 1), ended("a", "completed", strings.Repeat("l\n", 20))},
-			"╭ read  x\n" + strings.Repeat("│ l\n", 10) + "│ … 10 more lines: a pipe or a file gets all of them\n╰ completed\n",
+			"╭ read  x\n" + strings.Repeat("│ l\n", 7) + "│ … 10 more lines: zeph-acp sessions show s | less\n" + strings.Repeat("│ l\n", 3) + "╰ completed\n",
 		},
 		"long text with what the tool says itself": {
 			[]string{strings.Replace(call("a", "x"), "execute", "read", 1), ended("a", "completed", strings.Repeat("l\n", 20)+"[lines 1-20; go on with offset 20]\n[security] 1 credential masked: aws")},
-			"╭ read  x\n" + strings.Repeat("│ l\n", 10) + "│ … 10 more lines: a pipe or a file gets all of them\n│ [lines 1-20; go on with offset 20]\n│ [security] 1 credential masked: aws\n╰ completed\n",
+			"╭ read  x\n" + strings.Repeat("│ l\n", 7) + "│ … 10 more lines: zeph-acp sessions show s | less\n" + strings.Repeat("│ l\n", 3) + "│ [lines 1-20; go on with offset 20]\n│ [security] 1 credential masked: aws\n╰ completed\n",
 		},
 		"what the tool says itself of a terminal's output": {
 			[]string{call("a", "x"), embed("a", "term-1"), "term-1:[1]\r\n[", "term-1:2]\n", ended("a", "completed", "[1]\n[2]\n[bg1 runs in the background]")},
@@ -153,7 +158,7 @@ func TestScreen(t *testing.T) {
 			"╭ execute  x<U+001B>[2J\n│ ab\n╰ failed\n\nabc",
 		},
 		"interrupt": {[]string{call("a", "x"), embed("a", "term-1"), "term-1:a", "^C", "^C", ended("a", "failed", "[cancelled]")},
-			"╭ execute  x\n│ a\n╰ failed · cancelled\n"},
+			"╭ execute  x\n\n│ a\n╰ failed · cancelled\n"},
 		"diffs": {
 			[]string{
 				strings.Replace(call("a", "Edit f"), `"pending"`, `"pending","content":[{"type":"diff","path":"/w/f","oldText":"a\n","newText":"b\n"}]`, 1),
@@ -192,7 +197,7 @@ func TestScreenStyled(t *testing.T) {
 	got := show(true, thought("1", "t"), call("a", "x"), embed("a", "term-1"), "term-1:1%\r2%\r\n", ended("a", "completed", ""))
 	want := "\x1b[2m┊ \x1b[0m\x1b[2mt\x1b[0m\n\n" +
 		"\x1b[2m╭ \x1b[0m\x1b[36mexecute\x1b[0m  \x1b[1mx\x1b[0m\n" +
-		"\x1b[2m│ \x1b[0m1%\r\x1b[K\x1b[2m│ \x1b[0m2%\n" +
+		"\x1b[2m│ \x1b[0m2%\n" +
 		"\x1b[2m╰ \x1b[0m\x1b[32mcompleted\x1b[0m\n"
 	if got != want {
 		t.Errorf("got %q\nwant %q", got, want)

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/layout"
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
@@ -164,13 +166,13 @@ func (s *Screen) question(p acp.RequestPermissionRequest) {
 			diffs = append(diffs, content)
 		case content.Content != nil && content.Content.Text != nil:
 			if text := unfence(*content.Content.Text); executors.WholeLine(text) != c.title {
-				c.line(plainText, Visible(text))
+				for l := range strings.SplitSeq(Visible(text), "\n") { // whole: the user decides by it
+					c.spans(layout.Span{Text: layout.ExpandTabs(l)})
+				}
 			}
 		}
 	}
-	if c.cut != nil || c.onlyAsked {
-		c.showDiffs(diffs, 0)
-	}
+	c.showDiffs(diffs, false)
 	if !strings.HasSuffix(c.title, "?") { // else it is the question
 		c.line(bold, "Allow this?")
 	}
@@ -200,10 +202,15 @@ func (s *Screen) prompt(t acp.ToolCall, text string) {
 	s.focus(c)
 }
 
-// entered records that the person has ended the line.
+// entered records that the person has ended the line. One that was typed after the status
+// is erased with it.
 func (s *Screen) entered() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.status.columns > 0 {
+		s.status.columns = 0
+		_, _ = io.WriteString(s.w, "\x1b[A\r\x1b[J")
+	}
 	s.lineEnded()
 }
 
@@ -231,8 +238,13 @@ func (s *Screen) steered(line, outcome string) {
 func (s *Screen) Interrupted() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.interrupted {
-		s.interrupted, s.mid = true, true
+	switch {
+	case s.interrupted:
+	case s.status.columns > 0:
+		s.eraseStatus()
+	default:
+		s.mid = true
 		s.breakLine()
 	}
+	s.interrupted = true
 }

@@ -17,6 +17,8 @@ var options = []acp.PermissionOption{
 	{OptionID: "3", Name: "Reject", Kind: "reject_once"},
 }
 
+const longDiff = 100 // lines, more than are shown without a question
+
 // screenOf records the output of a Screen and signals each prompt.
 type screenOf struct {
 	mu      sync.Mutex
@@ -38,7 +40,7 @@ func question() acp.RequestPermissionRequest {
 	command := acp.TextBlock("```sh\na\nb\u202e\n```")
 	title := acp.TextBlock("```sh\na ⏎ b\n```")
 	why := acp.TextBlock("Asked because it is new.")
-	old, new := "", strings.Repeat("l\n", maxDiffLines+9)
+	old, new := "", strings.Repeat("l\n", longDiff+9)
 	return acp.RequestPermissionRequest{Options: options, ToolCall: acp.ToolCall{
 		ToolCallID: "a", Title: "a ⏎ b", Kind: "execute",
 		Content: []acp.ToolContent{
@@ -84,7 +86,7 @@ func TestApprove(t *testing.T) {
 			shown := screen.text.String()
 			for _, want := range []string{
 				"╭ execute  a ⏎ b\n│ a\n│ b<U+202E>\n│ Asked because it is new.\n",
-				strings.Repeat("│ +l\n", maxDiffLines+9),
+				strings.Repeat("│ +l\n", longDiff+9),
 				"│ Allow this?\n│   1  Allow once\n│   2  Always allow <U+001B>[8mgo\n│   3  Reject\n│ 1-3, y or n: ",
 			} {
 				if !strings.Contains(shown, want) {

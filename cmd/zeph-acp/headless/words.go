@@ -1,0 +1,132 @@
+package headless
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/layout"
+)
+
+// maxWords limits the lines whose words are compared; the time grows with its square.
+const maxWords = 200
+
+// diffSpans lays out the lines of a diff. Where as many lines are added as were removed
+// before them, the words that differ stand out.
+func diffSpans(lines []string) [][]layout.Span {
+	all := make([][]layout.Span, len(lines))
+	for i, l := range lines {
+		all[i] = []layout.Span{{Text: l, Style: map[byte]style{'+': green, '-': red, '@': cyan}[(l + " ")[0]]}}
+	}
+	for i := 0; i < len(lines); {
+		removed := run(lines[i:], '-')
+		added := run(lines[i+removed:], '+')
+		if removed == added {
+			for k := range removed {
+				if was, is, ok := changedWords(lines[i+k], lines[i+removed+k]); ok {
+					all[i+k], all[i+removed+k] = was, is
+				}
+			}
+		}
+		i += max(removed+added, 1)
+	}
+	return all
+}
+
+// run returns the number of lines at the beginning that have a sign.
+func run(lines []string, sign byte) int {
+	n := 0
+	for n < len(lines) && lines[n] != "" && lines[n][0] == sign {
+		n++
+	}
+	return n
+}
+
+// changedWords lays out two lines of a diff that replace each other. It reports false if
+// they have little in common.
+func changedWords(before, after string) (was, is []layout.Span, ok bool) {
+	a, b := words(before[1:]), words(after[1:])
+	if len(a) > maxWords || len(b) > maxWords {
+		return nil, nil, false
+	}
+	inA, inB := common(a, b)
+	same := 0
+	for i, w := range a {
+		if inA[i] && strings.TrimSpace(w) != "" {
+			same += len(w)
+		}
+	}
+	if same*3 < max(len(before), len(after))-1 {
+		return nil, nil, false
+	}
+	return marked("-", a, inA, red), marked("+", b, inB, green), true
+}
+
+// marked lays out the words of a line. Those that are not in the other line are reversed.
+func marked(sign string, words []string, same []bool, st style) []layout.Span {
+	line := []layout.Span{{Text: sign, Style: st}}
+	for i, w := range words {
+		if same[i] {
+			line = append(line, layout.Span{Text: w, Style: st})
+		} else {
+			line = append(line, layout.Span{Text: w, Style: st + ";" + reversed})
+		}
+	}
+	return line
+}
+
+// words divides a line into words, spaces and single other characters.
+func words(line string) []string {
+	kind := func(r rune) int {
+		switch {
+		case unicode.IsLetter(r), unicode.IsDigit(r), r == '_':
+			return 1
+		case r == ' ', r == '\t':
+			return 2
+		}
+		return 0
+	}
+	var all []string
+	for line != "" {
+		first, n := utf8.DecodeRuneInString(line)
+		for k := kind(first); k > 0 && n < len(line); {
+			next, size := utf8.DecodeRuneInString(line[n:])
+			if kind(next) != k {
+				break
+			}
+			n += size
+		}
+		all, line = append(all, line[:n]), line[n:]
+	}
+	return all
+}
+
+// common reports which words of a and b belong to their longest common subsequence.
+func common(a, b []string) (inA, inB []bool) {
+	length := make([][]int, len(a)+1)
+	for i := range length {
+		length[i] = make([]int, len(b)+1)
+	}
+	for i := len(a) - 1; i >= 0; i-- {
+		for j := len(b) - 1; j >= 0; j-- {
+			if a[i] == b[j] {
+				length[i][j] = length[i+1][j+1] + 1
+			} else {
+				length[i][j] = max(length[i+1][j], length[i][j+1])
+			}
+		}
+	}
+	inA, inB = make([]bool, len(a)), make([]bool, len(b))
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		switch {
+		case a[i] == b[j]:
+			inA[i], inB[j] = true, true
+			i, j = i+1, j+1
+		case length[i+1][j] >= length[i][j+1]:
+			i++
+		default:
+			j++
+		}
+	}
+	return inA, inB
+}
