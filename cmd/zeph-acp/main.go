@@ -67,16 +67,21 @@ func exitStatus(err error, stderr io.Writer) int {
 	if err == nil {
 		return 0
 	}
-	code := exitFailure
-	if e, ok := errors.AsType[*exit](err); ok {
-		code = e.code
-		if e.cause == nil {
-			return code
-		}
+	code := codeOf(err)
+	if e, ok := errors.AsType[*exit](err); ok && e.cause == nil {
+		return code
 	}
 	// A provider's message must not control the terminal either.
 	fmt.Fprintf(stderr, "zeph-acp: %s\n", headless.Visible(strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", " ")))
 	return code
+}
+
+// codeOf returns the exit status for a failure.
+func codeOf(err error) int {
+	if e, ok := errors.AsType[*exit](err); ok {
+		return e.code
+	}
+	return exitFailure
 }
 
 // flags are the global flags.

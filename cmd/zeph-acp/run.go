@@ -4,14 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"sync"
-	"syscall"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
@@ -22,8 +18,8 @@ import (
 // runFlags are the command-line flags of run.
 type runFlags struct {
 	dir, mode, model, resume string
-	yes, json, mcpProject    bool
-	hooksProject             bool
+	yes, json, quiet         bool
+	mcpProject, hooksProject bool
 	skillsProject            bool
 	agentsProject            bool
 	failOnDenied             bool
@@ -45,8 +41,14 @@ In a terminal, a line that is typed while the turn runs is added to it: the mode
 sees it after the running tool calls.
 
 A call that needs permission is asked about, if stdin and stdout or stderr are a
-terminal; else it fails, unless --yes allows it. A terminal shows the beginning and the
-end of a long result; a pipe or a file gets all of it.
+terminal; else it fails, unless --yes allows it.
+
+A terminal shows the whole turn, with the beginning and the end of a long result. A
+pipe or a file gets the answer, and stderr the rest:
+
+  zeph-acp run "list the public functions" > functions.txt
+  zeph-acp run --quiet "name this change" | git commit -F -
+  zeph-acp run --json --quiet "fix the build" | jq .cost
 
 The exit status is 0 if the model ended its turn, also one in which some tool calls
 failed, 1 after a failure or without a model, 2 for a wrong command line, 3 if the
@@ -66,6 +68,7 @@ Ctrl-C. After a prompt such as "/bash make" it is that of the command.`,
 	fs.BoolVar(&r.skillsProject, "skills-project", false, "ask about the skills and commands of the project in .zeph, .claude and .agents; with --yes, use them")
 	fs.BoolVar(&r.agentsProject, "agents-project", false, "ask about the sub-agents of the project's .zeph/agents and .claude/agents; with --yes, offer them")
 	fs.BoolVar(&r.failOnDenied, "fail-on-denied", false, "exit with 3 if every tool call was refused; the default unless stdout is a terminal")
+	fs.BoolVarP(&r.quiet, "quiet", "q", false, "print only the answer, and errors on stderr; with --json only the result")
 	fs.BoolVar(&r.json, "json", false, "print the session updates as JSON lines, then the result")
 	return cmd
 }
@@ -81,7 +84,9 @@ func runPrompt(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 		return err
 	}
 	defer closeLog()
-	printWarnings(cmd, l)
+	if !r.quiet {
+		printWarnings(cmd, l)
+	}
 	ctx, cancel := context.WithCancelCause(cmd.Context())
 	defer cancel(nil)
 	out := &output{w: os.Stdout, failed: cancel}
@@ -89,8 +94,8 @@ func runPrompt(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	a.Warnings = nil // printed above
 	a.Reaper, a.ProjectServers, a.ProjectHooks, a.ProjectSkills = newReaper(), r.mcpProject, r.hooksProject, r.skillsProject
 	a.ProjectAgents = r.agentsProject
-	calls := &tally{}
-	a.Watch = calls.watch
+	calls := newTally()
+	a.Watch, a.Recorded, a.Spent, a.Changed = calls.watch, calls.recorded, calls.spent, calls.changed
 	defer closeApp(a)
 	name, err := pickModel(a, r.model)
 	if err != nil {
@@ -100,12 +105,12 @@ func runPrompt(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 		return usageError("--resume: want the id of a session")
 	}
 	// The prompt must fit on a line, where a byte may be encoded as six.
-	in := stdin{File: os.Stdin, most: max(a.Config.ACP.MaxLineBytes/6-1<<10, 0), attach: func() bool { return isDirect(a) }}
+	in := stdin{File: os.Stdin, most: max(a.Config.ACP.MaxLineBytes/6-1<<10, 0), quiet: r.quiet, attach: func() bool { return isDirect(a) }}
 	prompt, err := in.promptOf(args)
 	if err != nil {
 		return err
 	}
-	turn := &headless.Turn{Server: a.Server(), Mode: r.mode, Prompt: prompt, Reaper: a.Reaper, Env: f.environ}
+	turn := &headless.Turn{Server: a.Server(), Mode: r.mode, Prompt: prompt, Reaper: a.Reaper, Env: f.environ, Started: calls.started}
 	if turn.Dir, turn.Resume, err = r.session(ctx, l, a); err != nil {
 		return err
 	}
@@ -114,7 +119,7 @@ func runPrompt(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 		turn.Model = name
 	}
 	var user *headless.User
-	turn.View, user = audience(out, r, l, in.read)
+	turn.View, user = audience(out, r, l, calls, in.read)
 	turn.Listen = user.Listen
 	turn.Approver, a.Yes, a.Alone = user, user.Yes, !user.Yes && user.Keyboard == nil
 	if f.record != "" {
@@ -126,9 +131,11 @@ func runPrompt(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	}
 	ctx, stop := stopOnSignal(ctx, turn.Abort)
 	defer stop()
-	if screen, ok := turn.View.(*headless.Screen); ok && isTerminal(os.Stdout) {
-		defer context.AfterFunc(ctx, screen.Interrupted)()
-		defer screen.Spin()()
+	if user.Screen != nil && (isTerminal(os.Stdout) || isTerminal(os.Stderr)) {
+		defer context.AfterFunc(ctx, user.Screen.Interrupted)()
+		if !r.json && !r.quiet {
+			defer user.Screen.Spin()()
+		}
 	}
 	if !cmd.Flags().Changed("fail-on-denied") {
 		r.failOnDenied = !isTerminal(os.Stdout)
@@ -137,9 +144,14 @@ func runPrompt(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	turn.View = said
 	reason, err := turn.Run(ctx)
 	if err == nil && reason == acp.StopEndTurn && context.Cause(ctx) == nil {
-		return calls.endError(said.Last(), r.failOnDenied)
+		err = calls.endError(said.Last(), r.failOnDenied)
+	} else {
+		err = turnError(reason, err, context.Cause(ctx), said.Last())
 	}
-	return turnError(reason, err, context.Cause(ctx), said.Last())
+	if r.json {
+		calls.result(reason, err).write(out)
+	}
+	return err
 }
 
 // pickModel makes a model the default one and returns its name. The server reports
@@ -186,85 +198,4 @@ func (r *runFlags) session(ctx context.Context, l *config.Loaded, a *app.App) (d
 		return "", "", usageError("--cwd: %s is not a directory", abs)
 	}
 	return abs, resume, nil
-}
-
-// audience returns the view and the approver of the turn. A person is asked only
-// with a terminal for both output and input, never through a pipe.
-func audience(out *output, r *runFlags, l *config.Loaded, stdinIsPrompt bool) (headless.View, *headless.User) {
-	user := &headless.User{Yes: r.yes}
-	onStdout, onStderr := isTerminal(os.Stdout), isTerminal(os.Stderr)
-	screen := headless.NewScreen(out, colours(l.Getenv))
-	screen.Whole, screen.Config = !onStdout, l.File
-	if onStdout {
-		screen.Columns = widthOf(os.Stdout)
-	}
-	var view headless.View = screen
-	if r.json {
-		view = &headless.JSON{W: out}
-	}
-	switch {
-	case !r.json && (onStdout || !onStderr || r.yes):
-		user.Screen = screen
-	case onStderr && !r.yes:
-		user.Screen = headless.NewScreen(os.Stderr, false)
-	}
-	switch {
-	case !onStdout && !onStderr:
-	case isTerminal(os.Stdin):
-		user.Keyboard = headless.NewKeyboard(os.Stdin)
-	case stdinIsPrompt && !r.yes:
-		if tty, err := os.Open("/dev/tty"); err == nil {
-			user.Keyboard = headless.NewKeyboard(tty)
-		}
-	}
-	return view, user
-}
-
-func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
-
-// widthOf returns a function for the width of a terminal, 0 if it is unknown.
-func widthOf(f *os.File) func() int {
-	return func() int {
-		width, _, err := term.GetSize(int(f.Fd()))
-		if err != nil {
-			return 0
-		}
-		return width
-	}
-}
-
-// colours reports whether stdout accepts escape sequences.
-func colours(getenv func(string) string) bool {
-	return isTerminal(os.Stdout) && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
-}
-
-// output is stdout. If a write fails, the turn is cancelled, since its output is no
-// longer read.
-type output struct {
-	w      io.Writer
-	failed func(cause error)
-
-	mu  sync.Mutex
-	err error
-}
-
-// outputError is the cause of a turn's cancellation when stdout cannot be written.
-type outputError struct{ err error }
-
-func (e *outputError) Error() string { return "write the turn: " + e.err.Error() }
-func (e *outputError) Unwrap() error { return e.err }
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.err == nil {
-		if _, err := o.w.Write(p); err != nil {
-			if errors.Is(err, syscall.EPIPE) {
-				err = syscall.EPIPE // without the name of the file
-			}
-			o.err = err
-			o.failed(&outputError{err})
-		}
-	}
-	return len(p), o.err
 }

@@ -1,17 +1,14 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/sourcegraph/jsonrpc2"
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
-	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
 )
@@ -22,6 +19,12 @@ const (
 	exitStopped   = 3 // refusal, max_tokens, max_turn_requests; every call was refused
 	exitCancelled = 130
 )
+
+// agentError is an error with which the agent answered.
+type agentError struct{ cause *jsonrpc2.Error }
+
+func (e *agentError) Error() string { return e.cause.Message }
+func (e *agentError) Unwrap() error { return e.cause }
 
 // turnError returns the exit status for a turn that did not end by itself. Cause is why it
 // was cancelled, if it was, and said is the agent's last message.
@@ -38,7 +41,7 @@ func turnError(reason acp.StopReason, err, cause error, said string) error {
 	case signalled && reason != acp.StopEndTurn:
 		return &exit{code: 128 + int(got)}
 	case answered:
-		return errors.New(refused.Message)
+		return &agentError{refused}
 	case err != nil:
 		return err
 	}
@@ -60,45 +63,6 @@ func turnError(reason acp.StopReason, err, cause error, said string) error {
 		return &exit{exitStopped, errors.New("the turn was stopped" + why)}
 	}
 	return fmt.Errorf("the turn ended with the unknown stop reason %q", reason)
-}
-
-// tally counts how the tool calls of a turn end.
-type tally struct {
-	mu             sync.Mutex
-	calls, refused int
-	exit           int // status of the first command of the user that failed
-}
-
-// watch is a link that counts the calls.
-func (t *tally) watch(next executors.Executor) executors.Executor { return counted{next, t} }
-
-type counted struct {
-	executors.Executor
-	tally *tally
-}
-
-func (c counted) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
-	res, err := c.Executor.Execute(ctx, call)
-	if err == nil {
-		c.tally.add(call, res)
-	}
-	return res, err
-}
-
-func (t *tally) add(call *executors.Call, res executors.Result) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.calls++
-	switch {
-	case !res.Failed:
-	case res.Category().Denial():
-		t.refused++
-	case call.Origin == executors.User && call.Tool == "bash" && t.exit == 0:
-		t.exit = exitFailure
-		if r := call.Record; r != nil && r.ExitCode != nil && *r.ExitCode != 0 {
-			t.exit = *r.ExitCode
-		}
-	}
 }
 
 // endError returns the exit status of a turn that ended by itself, whose last message is

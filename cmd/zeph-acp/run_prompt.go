@@ -23,6 +23,7 @@ type stdin struct {
 	*os.File
 	most   int         // bytes of a prompt
 	attach func() bool // reports whether it is an attachment at any size: direct reads no calls in one
+	quiet  bool        // without a hint on stderr
 	read   bool        // it was read, so the user's answers cannot come from it
 }
 
@@ -82,7 +83,7 @@ func (in *stdin) text(asked bool) (string, error) {
 	switch {
 	case isTerminal(in.File):
 		fmt.Fprintln(os.Stderr, "zeph-acp: type the text for \"-\", then Ctrl-D")
-	case !asked:
+	case !asked && !in.quiet:
 		defer time.AfterFunc(longRead, func() {
 			fmt.Fprintln(os.Stderr, "zeph-acp: reading stdin, which joins the prompt; </dev/null leaves it out")
 		}).Stop()

@@ -181,7 +181,7 @@ func toRun(ctx context.Context, a *app.App, all []store.Task, names []string) (c
 func runTasks(cmd *cobra.Command, f *flags, a *app.App, chosen []store.Task) error {
 	ctx, stop := stopOnSignal(cmd.Context(), func() {})
 	defer stop()
-	screen := headless.NewScreen(cmd.OutOrStdout(), colours(f.getenv))
+	screen := headless.NewScreen(cmd.OutOrStdout(), colours(os.Stdout, f.getenv))
 	screen.Whole = !isTerminal(os.Stdout)
 	a.Reaper = newReaper()
 	a.RunTask = taskRun{app: a, environ: f.environ, view: screen}.run

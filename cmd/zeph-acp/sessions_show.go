@@ -40,7 +40,7 @@ func newSessionsShow(f *flags) *cobra.Command {
 				if asJSON {
 					err = replaySession(&headless.JSON{W: jsonOutput{&b}}, s.ID, events)
 				} else {
-					err = showSession(&b, s, events, colours(f.getenv))
+					err = showSession(&b, s, events, colours(os.Stdout, f.getenv))
 				}
 				if err != nil {
 					return err

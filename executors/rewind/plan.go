@@ -54,13 +54,7 @@ func (s *Session) Changed() (map[int]int, error) {
 	}
 	applied, err := s.applied()
 	for _, p := range applied {
-		n := 0
-		for _, c := range p.Files {
-			if !c.Before.isDir() && !c.After.isDir() {
-				n++
-			}
-		}
-		found[p.Turn] = n
+		found[p.Turn] = len(p.changed())
 	}
 	for turn := range s.droppedTurn() {
 		found[turn+1] = -1

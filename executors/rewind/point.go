@@ -23,6 +23,18 @@ type Point struct {
 	Open string `json:"open,omitempty"`
 }
 
+// changed returns the files that the turn changed, sorted, without directories.
+func (p *Point) changed() []string {
+	var paths []string
+	for path, c := range p.Files {
+		if !c.Before.isDir() && !c.After.isDir() {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}
+
 // Change is one entry before and after a turn.
 type Change struct {
 	Before State `json:"before"`

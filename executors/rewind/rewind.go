@@ -57,8 +57,11 @@ type Options struct {
 	// Writes returns the paths that a script may write, or that it may write any
 	// file.
 	Writes func(script string) (paths []string, all bool)
-	Now    func() time.Time
-	Log    *slog.Logger
+	// Ended is called with the files that a turn changed, sorted, at its end; nil if no one
+	// wants them.
+	Ended func(paths []string)
+	Now   func() time.Time
+	Log   *slog.Logger
 }
 
 // Session keeps the files of one session. Its methods may be called
@@ -124,6 +127,18 @@ func (s *Session) Begin(turn int, messageID string) {
 	s.point, s.before, s.dirty, s.found = nil, nil, false, map[string]bool{}
 }
 
+// ended calls Ended for a turn; p is nil if the turn changed nothing.
+func (s *Session) ended(p *Point) {
+	if s.Ended == nil {
+		return
+	}
+	var paths []string
+	if p != nil {
+		paths = p.changed()
+	}
+	s.Ended(paths)
+}
+
 // End completes the point of the turn: it finds the changes of its commands. A
 // cancel of the turn does not interrupt it.
 func (s *Session) End(ctx context.Context) {
@@ -133,11 +148,13 @@ func (s *Session) End(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.point == nil {
+		s.ended(nil)
 		return
 	}
 	s.settle(context.WithoutCancel(ctx))
 	s.point.Open = ""
 	maps.DeleteFunc(s.point.Files, func(_ string, c Change) bool { return !differs(c.Before, c.After) })
+	s.ended(s.point)
 	if len(s.point.Files) == 0 && len(s.point.Left) == 0 {
 		s.drop(s.point)
 	} else {

@@ -37,6 +37,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 	"github.com/zeph-acp/zeph-acp/session/store"
 	"github.com/zeph-acp/zeph-acp/session/tasks"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 // Version is the version of the product, as agentInfo and the version command
@@ -75,13 +76,19 @@ type App struct {
 	// those that the user approves.
 	ProjectAgents bool
 	Watch         executors.Middleware // sees every call of every session; nil sees nothing
-	NewID         func() string        // returns a new UUID
-	Now           func() time.Time
-	Settle        time.Duration // see session.Sessions
-	Log           *slog.Logger
-	Warnings      []string        // about the configuration; shown in every session
-	MCP           *mcp.Servers    // runs the MCP servers of all sessions
-	Reaper        *process.Reaper // ends running commands if this process is killed; nil ends nothing
+	// Recorded sees every event of every session before the client does, Spent the tokens
+	// of every answer of a model, and Changed the files that a turn changed, at its end.
+	// Nil sees nothing.
+	Recorded func(...transcript.Event)
+	Spent    func(llm.Model, llm.Usage)
+	Changed  func(paths []string)
+	NewID    func() string // returns a new UUID
+	Now      func() time.Time
+	Settle   time.Duration // see session.Sessions
+	Log      *slog.Logger
+	Warnings []string        // about the configuration; shown in every session
+	MCP      *mcp.Servers    // runs the MCP servers of all sessions
+	Reaper   *process.Reaper // ends running commands if this process is killed; nil ends nothing
 	// RunTask runs a scheduled task; nil means that this process runs no tasks.
 	RunTask func(context.Context, tasks.Job) tasks.Report
 

@@ -30,7 +30,7 @@ func (a *App) rewinder(cfg config.Config, s session.Setup, in sessionDirs) *rewi
 		Writes: func(script string) ([]string, bool) {
 			return rollback.Writes(script, command.Shell{Dir: in.roots.Cwd(), Home: in.home})
 		},
-		Now: a.Now, Log: a.Log,
+		Ended: a.Changed, Now: a.Now, Log: a.Log,
 	})
 }
 

@@ -14,6 +14,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/agent/prompt"
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 // newAgent makes the parts of one session: directories, chain, system prompt,
@@ -21,6 +23,7 @@ import (
 // connection.
 func (a *App) newAgent(s session.Setup, terminals *ideproxy.Terminals) (session.Opening, error) {
 	a.idle.end()
+	a.observe(&s)
 	roots, err := a.roots(s)
 	if err != nil {
 		return session.Opening{}, err
@@ -62,6 +65,22 @@ func (a *App) newAgent(s session.Setup, terminals *ideproxy.Terminals) (session.
 		},
 		Agent: turns,
 	}, nil
+}
+
+// observe lets Recorded and Spent see the events and the tokens of a session.
+func (a *App) observe(s *session.Setup) {
+	if seen, record := a.Recorded, s.Record; seen != nil {
+		s.Record = func(events ...transcript.Event) {
+			seen(events...)
+			record(events...)
+		}
+	}
+	if seen, spend := a.Spent, s.Spend; seen != nil {
+		s.Spend = func(m llm.Model, u llm.Usage) *acp.Cost {
+			seen(m, u)
+			return spend(m, u)
+		}
+	}
 }
 
 // roots returns the workspace roots: the directories that the client named.

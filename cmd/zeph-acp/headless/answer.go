@@ -1,0 +1,235 @@
+package headless
+
+import (
+	"encoding/json"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+)
+
+// Answer is a View for a pipe or a file: the answer of the turn goes to Out, and all else
+// to Rest. The answer is the model's last message, or the agent's if the model said
+// nothing. If the user made tool calls, their output is the answer.
+//
+// A message is written at the end of the turn, since until then another may follow.
+type Answer struct {
+	Out  io.Writer // write errors are left to Out
+	Rest View
+	// Note reports whether a message is of the agent itself, not of a model.
+	Note func(messageID string) bool
+	// Own reports whether a tool call is the user's.
+	Own func(toolCallID string) bool
+
+	mu        sync.Mutex
+	held      *heldMessage
+	own       bool // the user made calls
+	mid       bool // Out is inside a line
+	terminals map[string]*piped
+}
+
+// heldMessage is a message that may be the answer.
+type heldMessage struct {
+	id      string
+	note    bool
+	updates []json.RawMessage // for Rest
+	text    strings.Builder
+}
+
+// piped is the output of a terminal.
+type piped struct {
+	clean cleaner
+	known bool   // an update has said whose it is
+	own   bool   // the user's call
+	early []byte // output before that update
+	tail  string // the end of the output of an own one
+}
+
+// Update writes a session/update where it belongs.
+func (a *Answer) Update(params json.RawMessage) {
+	var p struct {
+		Update struct {
+			Kind string `json:"sessionUpdate"`
+		} `json:"update"`
+	}
+	if json.Unmarshal(params, &p) != nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch p.Update.Kind {
+	case acp.UpdateAgentMessage:
+		a.message(params)
+	case acp.UpdateToolCall, acp.UpdateToolCallPatch:
+		a.drop()
+		a.toolCall(params)
+	default:
+		a.Rest.Update(params)
+	}
+}
+
+// message holds a piece of a message of the agent. A note never replaces a message of a
+// model.
+func (a *Answer) message(params json.RawMessage) {
+	var p struct {
+		Update acp.MessageChunk `json:"update"`
+	}
+	if json.Unmarshal(params, &p) != nil || p.Update.Content.Text == nil {
+		return
+	}
+	if id := p.Update.MessageID; a.held == nil || a.held.id != id {
+		note := a.Note(id)
+		if note && a.held != nil && !a.held.note {
+			a.Rest.Update(params)
+			return
+		}
+		a.drop()
+		a.held = &heldMessage{id: id, note: note}
+	}
+	a.held.updates = append(a.held.updates, slices.Clone(params))
+	a.held.text.WriteString(*p.Update.Content.Text)
+}
+
+// drop shows the held message as one that is not the answer.
+func (a *Answer) drop() {
+	if a.held == nil {
+		return
+	}
+	for _, u := range a.held.updates {
+		a.Rest.Update(u)
+	}
+	a.held = nil
+}
+
+// toolCall shows a call. The output of a call of the user goes to Out.
+func (a *Answer) toolCall(params json.RawMessage) {
+	var p struct {
+		Session string       `json:"sessionId"`
+		Update  acp.ToolCall `json:"update"`
+	}
+	if json.Unmarshal(params, &p) != nil {
+		return
+	}
+	own := a.Own(p.Update.ToolCallID)
+	for _, c := range p.Update.Content {
+		if c.Type == "terminal" {
+			a.attach(c.TerminalID, own)
+		}
+	}
+	if own {
+		a.own = true
+		p.Update = a.take(p.Update)
+		params, _ = json.Marshal(p) // of our own types
+	}
+	a.Rest.Update(params)
+}
+
+// attach decides where the past and future output of a terminal goes.
+func (a *Answer) attach(id string, own bool) {
+	t := a.terminal(id)
+	if t.known {
+		return
+	}
+	t.known, t.own = true, own
+	a.live(id, t, t.early)
+	t.early = nil
+}
+
+// take writes the text of a call of the user that is its output, and returns the rest of the
+// update. A terminal has written its output before.
+func (a *Answer) take(t acp.ToolCall) acp.ToolCall {
+	var rest []acp.ToolContent
+	var texts []string
+	var terminal *piped
+	for _, c := range t.Content {
+		switch {
+		case c.Type == "terminal":
+			terminal = a.terminal(c.TerminalID)
+		case c.Type == "diff":
+			rest = append(rest, c)
+		case c.Content != nil:
+			texts = append(texts, inWords(*c.Content))
+		}
+	}
+	text := strings.Join(texts, "\n")
+	switch {
+	case terminal != nil:
+		text = strings.Join(unsaid(linesOf(text), terminal.tail), "\n")
+	case t.Status == acp.ToolCompleted:
+		a.print(new(cleaner).clean(text))
+		a.breakLine()
+		text = ""
+	case t.Status != acp.ToolFailed: // the end has all of it
+		text = ""
+	}
+	if t.Content = rest; text != "" {
+		b := acp.TextBlock(text)
+		t.Content = append(rest, acp.ToolContent{Type: "content", Content: &b})
+	}
+	return t
+}
+
+// Output writes the output of a terminal where it belongs.
+func (a *Answer) Output(id string, text []byte) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	t := a.terminal(id)
+	if !t.known {
+		t.early = append(t.early, text...)
+		return
+	}
+	a.live(id, t, text)
+}
+
+func (a *Answer) live(id string, t *piped, text []byte) {
+	switch {
+	case len(text) == 0:
+	case t.own:
+		clean := t.clean.clean(string(text))
+		t.tail = tailOf(t.tail + clean)
+		a.print(clean)
+	default:
+		a.Rest.Output(id, text)
+	}
+}
+
+func (a *Answer) terminal(id string) *piped {
+	if a.terminals == nil {
+		a.terminals = map[string]*piped{}
+	}
+	if a.terminals[id] == nil {
+		a.terminals[id] = &piped{}
+	}
+	return a.terminals[id]
+}
+
+// End writes the answer. The agent's own words on why it stopped the turn are no answer.
+func (a *Answer) End(stop acp.StopReason, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if h := a.held; h != nil && !a.own && !(h.note && (err != nil || stop != acp.StopEndTurn)) {
+		a.held = nil
+		text := strings.ReplaceAll(new(cleaner).clean(h.text.String()), "\r", "")
+		a.print(strings.Trim(text, "\n"))
+		a.breakLine()
+	}
+	a.drop()
+	a.Rest.End(stop, err)
+}
+
+// print writes a text to Out.
+func (a *Answer) print(text string) {
+	if text != "" {
+		a.mid = !strings.HasSuffix(text, "\n")
+		_, _ = io.WriteString(a.Out, text)
+	}
+}
+
+// breakLine ends an unfinished line of Out.
+func (a *Answer) breakLine() {
+	if a.mid {
+		a.print("\n")
+	}
+}

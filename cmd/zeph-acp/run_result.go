@@ -1,0 +1,94 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/sourcegraph/jsonrpc2"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+)
+
+// runResult is the last line of "run --json". All members are always there:
+// docs/run-json.md promises their names.
+type runResult struct {
+	Type       string          `json:"type"` // "result"
+	Session    string          `json:"sessionId"`
+	StopReason *acp.StopReason `json:"stopReason"` // null if the turn failed
+	ExitCode   int             `json:"exitCode"`
+	Error      *runError       `json:"error"` // null if the exit code is 0
+	Text       string          `json:"text"`
+	Model      string          `json:"model"`
+	Rounds     int             `json:"rounds"` // of tool calls
+	Usage      *usage          `json:"usage"`  // null if unknown
+	Cost       *cost           `json:"cost"`   // null if unknown
+	Files      []string        `json:"filesChanged"`
+	Denied     []deniedCall    `json:"callsDenied"`
+	Duration   int64           `json:"durationMs"`
+}
+
+// runError is the reason for an exit code. Code is that of JSON-RPC, 0 if the agent did not
+// answer with an error.
+type runError struct {
+	Code    int64  `json:"code"`
+	Message string `json:"message"`
+}
+
+// usage is a number of tokens. InputTokens includes the cached ones.
+type usage struct {
+	Input      int `json:"inputTokens"`
+	Output     int `json:"outputTokens"`
+	CacheRead  int `json:"cacheReadTokens"`
+	CacheWrite int `json:"cacheWriteTokens"`
+}
+
+type cost struct {
+	Amount   float64 `json:"amount"`
+	Currency string  `json:"currency"` // ISO 4217, or a unit such as credits
+}
+
+// result returns the result of a turn. failure is the reason for its exit status.
+func (t *tally) result(reason acp.StopReason, failure error) runResult {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r := runResult{
+		Type: "result", Session: t.session, Text: t.text(reason), Model: t.model, Rounds: t.rounds, Cost: t.cost(),
+		Files: append([]string{}, t.changes()...), Denied: append([]deniedCall{}, t.denied...), Duration: time.Since(t.begun).Milliseconds(),
+	}
+	if reason != "" {
+		r.StopReason = &reason
+	}
+	if u := t.usage; u != nil {
+		r.Usage = &usage{u.Input, u.Output, u.CacheRead, u.CacheWrite}
+	}
+	if failure != nil {
+		r.ExitCode, r.Error = codeOf(failure), &runError{Message: failure.Error()}
+		if answered, ok := errors.AsType[*jsonrpc2.Error](failure); ok {
+			r.Error.Code = answered.Code
+		}
+	}
+	return r
+}
+
+// text returns the answer of the turn, as headless.Answer writes it.
+func (t *tally) text(reason acp.StopReason) string {
+	switch {
+	case len(t.own) > 0:
+		return strings.Join(t.outputs, "\n")
+	case t.said != nil:
+		return strings.Trim(t.said.text, "\n")
+	case t.noted != nil && reason == acp.StopEndTurn:
+		return t.noted.text
+	}
+	return ""
+}
+
+// write writes the result on a line.
+func (r runResult) write(w io.Writer) {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(r) // write errors are left to w
+}
