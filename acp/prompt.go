@@ -11,6 +11,7 @@ import (
 type PromptRequest struct {
 	sessionRequest
 	Prompt []ContentBlock
+	Trace  Trace
 }
 
 // maxBlocks bounds the blocks of a prompt, since a block of a few bytes on the
@@ -19,11 +20,12 @@ const maxBlocks = 10_000
 
 // decode parses the params of session/prompt, which may have many MiB.
 func (p *PromptRequest) decode(raw []byte) error {
-	return p.decodeMembers(objectOf(raw, "", "sessionId", "prompt"))
+	return p.decodeMembers(objectOf(raw, "", "sessionId", "prompt", "_meta"))
 }
 
-// decodeMembers parses the session and the prompt.
+// decodeMembers parses the session, the prompt and the trace.
 func (p *PromptRequest) decodeMembers(o jsonObject) error {
+	p.Trace = traceOf(o.members["_meta"])
 	id, err := o.text("sessionId")
 	if err != nil {
 		return err
@@ -111,7 +113,7 @@ func (s *Server) prompt(ctx context.Context, p PromptRequest) (secondPhase, erro
 	if err != nil {
 		return secondPhase{}, err
 	}
-	turn := sess.Begin(ctx, p.Prompt)
+	turn := sess.Begin(p.Trace.join(ctx), p.Prompt)
 	return secondPhase{sent: func(context.Context) { turn.End() }, run: func() (any, error) {
 		reason, err := turn.Run(p.Prompt)
 		if errors.Is(err, ErrTurnCancelled) || errors.Is(err, ErrClosed) {

@@ -94,7 +94,7 @@ func (s *Server) unsteered(ctx context.Context, sess Session, p SteeringRequest)
 		return secondPhase{result: SteeringResponse{SteeringPromptRequired, reasonNoTurn}}
 	}
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx)) // it outlives the request
-	turn := sess.Begin(ctx, p.Prompt)
+	turn := sess.Begin(p.Trace.join(ctx), p.Prompt)
 	return secondPhase{result: SteeringResponse{Outcome: SteeringStartedNewTurn}, sent: func(conn context.Context) {
 		defer context.AfterFunc(conn, func() { cancel(context.Cause(conn)) })()
 		defer cancel(nil)

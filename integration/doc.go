@@ -25,6 +25,7 @@
 //	models, wire, failures, requests           models and providers
 //	outputs, cache, scripts, hostile_*         results and effects of calls
 //	schedule                                   scheduled tasks
+//	telemetry                                  traces
 //	documents, statements, imports, security   rules of the repository
 //	soak, scale                                endurance and size
 //	bench                                      measurements

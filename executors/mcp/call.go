@@ -10,6 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/trace"
 )
 
 const (
@@ -32,10 +33,23 @@ type request struct {
 // server's questions. A failure is an *Error, or the cause of ctx if ctx has ended.
 func (i *instance) call(ctx context.Context, c request) (*sdk.CallToolResult, []string, error) {
 	return exchange(ctx, i, c, func(ctx context.Context, session *sdk.ClientSession, token string) (*sdk.CallToolResult, error) {
-		params := &sdk.CallToolParams{Name: c.tool, Arguments: c.input}
+		params := &sdk.CallToolParams{Meta: traced(ctx), Name: c.tool, Arguments: c.input}
 		params.SetProgressToken(token)
 		return session.CallTool(ctx, params)
 	})
+}
+
+// traced returns the _meta that joins a call to the trace of ctx; nil without a trace.
+func traced(ctx context.Context) sdk.Meta {
+	parent, state := trace.Parent(ctx)
+	if parent == "" {
+		return nil
+	}
+	meta := sdk.Meta{"traceparent": parent}
+	if state != "" {
+		meta["tracestate"] = state
+	}
+	return meta
 }
 
 // exchange sends a request to a server and returns what [instance.call] does. While it

@@ -25,6 +25,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/trace"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
@@ -61,6 +62,8 @@ type Agent struct {
 	Hooks Hooks
 	// Off are the names of the tools that the configuration disables.
 	Off []string
+	// Tracer records the turns; nil records nothing.
+	Tracer *trace.Tracer
 
 	cache llm.Cache // of the conversation
 }
@@ -197,7 +200,9 @@ const NoModel = "No model is connected that could answer this prompt. Send any o
 // error is a *acp.ParamsError for a prompt that cannot fit, which is not
 // recorded; one that wraps acp.ErrAuthRequired; ctx's cause after a cancel; or
 // the provider's failure.
-func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) ([]llm.Message, acp.StopReason, error) {
+func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) (_ []llm.Message, reason acp.StopReason, err error) {
+	ctx, span := a.traced(ctx)
+	defer func() { endTurn(ctx, span, reason, err) }()
 	if a.Ready != nil {
 		a.Ready(ctx, transcript.Typed(in.Content))
 	}
@@ -242,7 +247,7 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) ([]ll
 			return llm.Repair(t.history), "", err
 		}
 	}
-	reason, err := t.begin(ctx, prompt, in.Commands)
+	reason, err = t.begin(ctx, prompt, in.Commands)
 	var failed *llm.Error
 	if errors.As(err, &failed) && failed.Auth && failed.Status == 0 {
 		err = fmt.Errorf("%w: %w", acp.ErrAuthRequired, err)

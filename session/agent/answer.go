@@ -32,7 +32,7 @@ func (t *turn) ask(ctx context.Context) (answer, error) {
 		usage  *llm.Usage
 	)
 	req := llm.Request{System: t.system(t.model), Messages: t.history, Tools: t.offered, Thought: t.Thought(), Cache: &t.cache}
-	for ev, err := range t.model.Stream(ctx, req) {
+	for ev, err := range stream(ctx, t.model, req) {
 		if fault = err; fault != nil {
 			break
 		}

@@ -42,7 +42,7 @@ func askAside(ctx context.Context, m llm.Model, timeout time.Duration, system, q
 	a := aside{model: m}
 	var text strings.Builder
 	var cut llm.Usage // of the parts that broke off
-	for ev, err := range m.Stream(ctx, req) {
+	for ev, err := range stream(ctx, m, req) {
 		switch {
 		case err != nil:
 			return a, err

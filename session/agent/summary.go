@@ -159,7 +159,7 @@ func (t *turn) askSummary(ctx context.Context, model llm.Model, before, piece, f
 			usage = nil
 		}
 	}
-	for ev, err := range model.Stream(ctx, req) {
+	for ev, err := range stream(ctx, model, req) {
 		if fault = err; fault != nil {
 			break
 		}

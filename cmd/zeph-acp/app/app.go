@@ -29,6 +29,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/overflow"
 	"github.com/zeph-acp/zeph-acp/executors/policy"
 	"github.com/zeph-acp/zeph-acp/executors/shell/process"
+	"github.com/zeph-acp/zeph-acp/executors/trace"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/ideproxy"
 	"github.com/zeph-acp/zeph-acp/session"
@@ -103,6 +104,7 @@ type App struct {
 	rules     *rulesFile                          // the permission rules that follow their file; nil means those of Config
 	filters   *filters                            // of tool results
 	vectors   toolset.Vectors                     // of tools, shared by all sessions
+	tracer    *trace.Tracer                       // of turns; nil unless the environment asks for traces
 
 	servers   provider.Memory     // facts learned of the models' servers, shared by all sessions
 	catalogue *provider.Catalogue // of the providers' models; nil asks no provider
@@ -132,6 +134,8 @@ func New(l *config.Loaded, log *slog.Logger) *App {
 	}
 	a.Warnings, a.byEnv, a.environ, a.whence = l.Warnings, a.Model, l.Getenv, l.Whence
 	a.final, a.permits = l.Final, l.Permits
+	tracer, mistakes := trace.New(l.Getenv, trace.Product{Name: "zeph-acp", Version: Version}, log)
+	a.tracer, a.Warnings = tracer, slices.Concat(a.Warnings, mistakes)
 	a.home, a.configDir, a.dataDir = config.HomeDir(l.Getenv), l.Paths.Config, l.Paths.Data
 	a.rules = newRulesFile(l, func() time.Time { return a.Now() }, log)
 	a.filters = newFilters(l)
@@ -200,6 +204,7 @@ func (a *App) Close() error {
 	for _, s := range a.serving() {
 		s.Finish()
 	}
+	a.tracer.Close()
 	err := a.Audit.Close()
 	if a.Store != nil {
 		err = errors.Join(err, a.Store.Close())
@@ -239,7 +244,7 @@ func (a *App) server(sessions *session.Sessions) *acp.Server {
 		Log:        a.Log,
 	}
 	if a.Log.Enabled(context.Background(), slog.LevelDebug) {
-		s.Trace = trace(a.Log)
+		s.Trace = logFrames(a.Log)
 	}
 	return s
 }

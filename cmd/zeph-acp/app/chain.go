@@ -21,6 +21,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/shell"
 	"github.com/zeph-acp/zeph-acp/executors/shell/process"
 	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
+	"github.com/zeph-acp/zeph-acp/executors/trace"
 	"github.com/zeph-acp/zeph-acp/executors/web"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/ideproxy"
@@ -92,6 +93,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 	k.rules = a.rulesGates(cfg, in, tools, k.gates.trust)
 	return executors.Chain(
 		a.effects(tools),
+		trace.Calls,
 		audit.Middleware(a.Audit),
 		a.Watch,
 		k.quota.Middleware,
@@ -131,7 +133,7 @@ func (a *App) overflow(cfg config.Config) *overflow.Overflow {
 // localShell returns the shell of this machine, with secrets removed from its
 // environment.
 func localShell(cfg config.Config, box *sandbox.Sandbox) shell.Local {
-	local := shell.Local{Block: slices.Clone(cfg.Tools.Shell.EnvBlocklist), Extra: command.GitSafeEnv(), ReadOnly: sandbox.ReadOnly()}
+	local := shell.Local{Block: slices.Concat(cfg.Tools.Shell.EnvBlocklist, trace.SecretVariables), Extra: command.GitSafeEnv(), ReadOnly: sandbox.ReadOnly()}
 	for _, p := range cfg.LLM.Providers {
 		if p.APIKeyEnv != "" {
 			local.Block = append(local.Block, p.APIKeyEnv)

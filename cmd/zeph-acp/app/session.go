@@ -149,6 +149,7 @@ func (a *App) agent(cfg config.Config, s session.Setup, in sessionDirs, tools ex
 		},
 		Helpers: agent.Helpers{Reformat: models.reformatter, Compactor: models.compaction, Open: a.model},
 		System:  kept.system.text, Toolset: kept.set, Off: kept.off, Hooks: kept.hooks, Ready: kept.ready, News: kept.news,
+		Tracer: a.tracer,
 	}
 }
 

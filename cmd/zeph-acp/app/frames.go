@@ -8,9 +8,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 )
 
-// trace logs the identity of each frame (method, ids, status, size), never its
+// logFrames logs the identity of each frame (method, ids, status, size), never its
 // content, which may be secret.
-func trace(log *slog.Logger) func(acp.Side, []byte) {
+func logFrames(log *slog.Logger) func(acp.Side, []byte) {
 	return func(from acp.Side, line []byte) {
 		var f struct {
 			ID     json.RawMessage
