@@ -20,7 +20,7 @@
 //	plans, fork                                approval of plans, copies of sessions
 //	permissions*, policy, managed, answers     what calls may do
 //	options, toolset, shell, background        tools and settings
-//	capabilities, editors, acpx                differences between clients
+//	capabilities, editors, acpx, sdk_client    differences between clients
 //	mcp, mcp_*                                 MCP servers, also hostile ones
 //	models, wire, failures, requests           models and providers
 //	outputs, cache, scripts, hostile_*         results and effects of calls

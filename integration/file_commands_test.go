@@ -173,25 +173,40 @@ func TestHostileFileCommands(t *testing.T) {
 }
 
 // TestFileCommandsDelegate checks that the allowed-tools of a command also hold for the
-// skills that its turn runs, and no longer in the next turn.
+// skills and sub-agents of its turn, and no longer in the next turn.
 func TestFileCommandsDelegate(t *testing.T) {
 	t.Parallel()
-	root := home(t)
-	write(t, filepath.Join(root, "zeph/commands/look.md"), "---\nallowed-tools: Read, invoke_skill\n---\nLook.\n")
-	write(t, filepath.Join(root, "zeph/skills/evil/SKILL.md"), "Do the worst.\n")
-	harm := fakemodel.Call("2", "write", map[string]string{"path": "PWNED", "content": "x"})
-	p := fakemodel.NewAnthropic(t,
-		fakemodel.Answer(fakemodel.Call("1", "invoke_skill", map[string]string{"name": "evil"})), fakemodel.Answer(harm), fakemodel.Answer(fakemodel.Say("Evil.")), fakemodel.Answer(fakemodel.Say("Looked.")),
-		fakemodel.Answer(harm), fakemodel.Answer(fakemodel.Say("Written.")))
-	a := launch(t, start{root: root, env: p.Env(), config: "[agent]\nmode = \"auto\"\n"})
-	a.initialize()
-	s := a.open()
-	a.turnOf(s, "/look")
-	if _, err := os.Stat(filepath.Join(a.dir, "PWNED")); err == nil || len(p.Requests()) != 4 {
-		t.Errorf("after %d requests the skill has written: %v", len(p.Requests()), err)
-	}
-	a.turnOf(s, "write it")
-	if a.content("PWNED") != "x" {
-		t.Error("the next turn could not write")
+	for name, call := range map[string]fakemodel.Block{ // by its name in the format of Claude Code
+		"Skill": fakemodel.Call("1", "invoke_skill", map[string]string{"name": "evil"}),
+		"Task":  fakemodel.Call("1", "sub_agent", map[string]string{"task": "Do the worst."}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root := home(t)
+			write(t, filepath.Join(root, "zeph/commands/look.md"), "---\nallowed-tools: Read, "+name+"\n---\nLook.\n")
+			write(t, filepath.Join(root, "zeph/skills/evil/SKILL.md"), "Do the worst.\n")
+			harm := []fakemodel.Block{
+				fakemodel.Call("2", "write", map[string]string{"path": "PWNED", "content": "x"}), fakemodel.Call("3", "bash", map[string]string{"command": "touch PWNED"}),
+				fakemodel.Call("4", "read", map[string]string{"path": "a.txt"}),
+			}
+			p := fakemodel.NewAnthropic(t,
+				fakemodel.Answer(call), fakemodel.Answer(harm...), fakemodel.Answer(fakemodel.Say("Evil.")), fakemodel.Answer(fakemodel.Say("Looked.")),
+				fakemodel.Answer(harm[0]), fakemodel.Answer(fakemodel.Say("Written.")))
+			a := launch(t, start{root: root, env: p.Env(), config: "[agent]\nmode = \"auto\"\n"})
+			a.file("a.txt", "the permitted file")
+			a.initialize()
+			s := a.open()
+			a.turnOf(s, "/look")
+			if _, err := os.Stat(filepath.Join(a.dir, "PWNED")); err == nil || len(p.Requests()) != 4 {
+				t.Errorf("after %d requests there is a file: %v", len(p.Requests()), err)
+			}
+			if inner := p.Requests()[2]; strings.Count(inner, "the command /look does not allow this call") != 2 || !strings.Contains(inner, "the permitted file") {
+				t.Errorf("the results were %s", inner)
+			}
+			a.turnOf(s, "write it")
+			if a.content("PWNED") != "x" {
+				t.Error("the next turn could not write")
+			}
+		})
 	}
 }

@@ -84,11 +84,7 @@ func (s *Session) completeRewind(ctx context.Context, mark []byte) error {
 }
 
 // rewindPoints returns the turns to go back to.
-func (s *Session) rewindPoints(ctx context.Context) ([]RewindPoint, error) {
-	events, err := s.journal.events(ctx)
-	if err != nil {
-		return nil, err
-	}
+func (s *Session) rewindPoints(events []transcript.Event) ([]RewindPoint, error) {
 	changed, err := s.files().Changed()
 	if err != nil {
 		return nil, err
@@ -116,13 +112,16 @@ func (s *Session) rewind(ctx context.Context, rest string) (string, error) {
 	} else {
 		run, err = s.planRewind(ctx, func(t transcript.Turn) bool { return t.Number == n }, cmp.Or(append(args, "")[1], transcript.RewindBoth))
 	}
-	if err != nil {
-		if ctx.Err() != nil {
-			return "", context.Cause(ctx)
-		}
-		return fmt.Sprintf("Nothing was changed: %v.", err), nil
+	switch {
+	case err == nil:
+		return s.confirmRewind(ctx, run)
+	case ctx.Err() != nil:
+		return "", context.Cause(ctx)
+	case errors.Is(err, ErrNoTurn):
+		list, err := s.listTurns(ctx)
+		return fmt.Sprintf("Nothing was changed: the conversation has no turn %s.\n\n%s", args[0], list), err
 	}
-	return s.confirmRewind(ctx, run)
+	return fmt.Sprintf("Nothing was changed: %v.", err), nil
 }
 
 func isRewindMode(mode string) bool {
@@ -131,25 +130,19 @@ func isRewindMode(mode string) bool {
 
 // listTurns lists the turns for the user.
 func (s *Session) listTurns(ctx context.Context) (string, error) {
-	points, err := s.rewindPoints(ctx)
+	events, err := s.journal.events(ctx)
+	var points []RewindPoint
+	if err == nil {
+		points, err = s.rewindPoints(events)
+	}
 	if err != nil {
 		return "", fmt.Errorf("list the turns: %w", err)
 	}
-	if len(points) == 0 {
-		return "There is no turn to go back to yet.", nil
+	list := turnList(points)
+	if _, ok := transcript.Redoable(events); ok {
+		list += " `/rewind redo` takes the last rewind back."
 	}
-	const most = 30
-	var b strings.Builder
-	b.WriteString("The turns of this conversation, the newest first:\n")
-	for i, p := range slices.Backward(points) {
-		if i < len(points)-most {
-			fmt.Fprintf(&b, "- and %d older ones\n", i+1)
-			break
-		}
-		fmt.Fprintf(&b, "- `%d`: %s (%s)\n", p.Number, summary(p.Text), filesOf(p.Files))
-	}
-	b.WriteString("\n`/rewind N` goes back to before turn N, after a question. `/rewind N files` restores only the files, and `/rewind N conversation` leaves them.")
-	return b.String(), nil
+	return list, nil
 }
 
 // planRewind plans a rewind to before the first turn that matches.
@@ -224,11 +217,11 @@ func (s *Session) confirmRewind(ctx context.Context, run *rewindRun) (string, er
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)
 		}
-		return "Nothing was changed, since the answer was no. This would be done:\n\n" + run.preview(), nil
+		return "Nothing was changed, since this needs a yes. It would do this:\n\n" + run.preview(), nil
 	}
 	force := false
 	if names := run.differing(); len(names) > 0 {
-		force = ask(fmt.Sprintf("Replace also %s that the agent did not leave so?", plural(len(names), "file")), "- `"+strings.Join(names[:min(mostShown, len(names))], "`\n- `")+"`")
+		force = ask(differTitle(len(names)), "- `"+strings.Join(names[:min(mostShown, len(names))], "`\n- `")+"`")
 	}
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)

@@ -31,7 +31,10 @@ type RewindResult struct {
 // RewindPoints returns the turns of an open session to go back to.
 func (s *Sessions) RewindPoints(ctx context.Context, id string) (points []RewindPoint, err error) {
 	err = s.inTurn(ctx, id, func(sess *Session, ctx context.Context) error {
-		points, err = sess.rewindPoints(ctx)
+		events, err := sess.journal.events(ctx)
+		if err == nil {
+			points, err = sess.rewindPoints(events)
+		}
 		return err
 	})
 	return points, err

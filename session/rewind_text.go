@@ -2,10 +2,30 @@ package session
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
+
+// turnList lists the turns, the newest first.
+func turnList(points []RewindPoint) string {
+	if len(points) == 0 {
+		return "There is no turn to go back to."
+	}
+	const most = 30
+	var b strings.Builder
+	b.WriteString("The turns of this conversation, the newest first:\n")
+	for i, p := range slices.Backward(points) {
+		if i < len(points)-most {
+			fmt.Fprintf(&b, "- and %d older ones\n", i+1)
+			break
+		}
+		fmt.Fprintf(&b, "- `%d`: %s (%s)\n", p.Number, summary(p.Text), filesOf(p.Files))
+	}
+	b.WriteString("\n`/rewind N` goes back to before turn N, after a question. `/rewind N files` restores only the files, and `/rewind N conversation` leaves them.")
+	return b.String()
+}
 
 func filesOf(n int) string {
 	switch {
@@ -33,6 +53,14 @@ func (r *rewindRun) title() string {
 		return fmt.Sprintf("Take back the rewind to before turn %d (%s)", r.event.Turn, what)
 	}
 	return fmt.Sprintf("Rewind %s to before turn %d", what, r.event.Turn)
+}
+
+// differTitle returns the question about n files that differ.
+func differTitle(n int) string {
+	if n == 1 {
+		return "Also replace 1 file that is not as the agent left it?"
+	}
+	return fmt.Sprintf("Also replace %d files that are not as the agent left them?", n)
 }
 
 // preview describes the changes, in Markdown.
@@ -124,7 +152,7 @@ func (r *rewindRun) report(out FilesOutcome) string {
 		b.WriteString(" The files are unchanged.")
 	}
 	if len(out.Kept) > 0 {
-		fmt.Fprintf(&b, "\n\nLeft as they are, since the agent did not leave them so: %s.", strings.Join(out.Kept, ", "))
+		fmt.Fprintf(&b, "\n\nNot replaced, since they are not as the agent left them: %s.", strings.Join(out.Kept, ", "))
 	}
 	for _, f := range out.Failed {
 		fmt.Fprintf(&b, "\n- not restored: %s", f)

@@ -4,13 +4,16 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/zeph-acp/zeph-acp/acp"
@@ -144,6 +147,47 @@ func (a *App) askApproval(s session.Setup) func(context.Context, approval.Questi
 	}
 }
 
+// longText matches a line of an indented JSON document with a text of several lines.
+var longText = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^(\s*)((?:"[^"\\]*": )?)("(?:[^"\\]|\\.)*\\n(?:[^"\\]|\\.)*")(,?)$`)
+})
+
+// readable returns a JSON document as a code block, for people. A text of several lines is
+// shown as lines after a bar, so that none of them can pass for a part of the document.
+func readable(document string) string {
+	label := "json"
+	document = longText().ReplaceAllStringFunc(document, func(line string) string {
+		m := longText().FindStringSubmatch(line)
+		var text string
+		if json.Unmarshal([]byte(m[3]), &text) != nil {
+			return line
+		}
+		label = ""
+		var lines []string
+		if m[2] != "" {
+			lines = append(lines, m[1]+strings.TrimSpace(m[2]))
+		}
+		for one := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+			lines = append(lines, m[1]+strings.TrimRight("| "+unquoted(one), " "))
+		}
+		return strings.Join(lines, "\n")
+	})
+	return "```" + label + "\n" + legible(document) + "\n```"
+}
+
+// unquoted returns a line of text with control characters as in JSON.
+func unquoted(line string) string {
+	var b strings.Builder
+	for _, r := range line {
+		if r != '\t' && !unicode.IsPrint(r) {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
 // legible escapes the characters of a JSON text that could hide a part of it.
 func legible(text string) string {
 	var b strings.Builder
@@ -163,7 +207,7 @@ func legible(text string) string {
 func (a *App) put(ctx context.Context, s session.Setup, q approval.Question, options []acp.PermissionOption) string {
 	shown := acp.ToolCall{Title: executors.Shown(q.Title)}
 	if q.Text != "" {
-		b := acp.TextBlock("```json\n" + legible(executors.Shown(q.Text)) + "\n```")
+		b := acp.TextBlock(readable(executors.Shown(q.Text)))
 		shown.Content = append(shown.Content, acp.ToolContent{Type: "content", Content: &b})
 	}
 	if q.After != "" {

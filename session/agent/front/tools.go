@@ -7,8 +7,9 @@ var aliases = map[string][]string{
 	"Bash": {"bash", "bash_output", "bash_stop"}, "BashOutput": {"bash_output"}, "KillShell": {"bash_stop"},
 	"Read": {"read"}, "Write": {"write"}, "Edit": {"edit"}, "MultiEdit": {"edit"},
 	"Grep": {"grep", "search_code"}, "Glob": {"find_path"}, "LS": {"list_directory"},
-	"WebFetch": {"fetch", "web_scrape"}, "WebSearch": {}, "TodoWrite": {}, "NotebookEdit": {}, "NotebookRead": {},
-	"Task": {}, "Agent": {}, "Skill": {}, "AskUserQuestion": {}, "ExitPlanMode": {},
+	"WebFetch": {"fetch", "web_scrape"}, "WebSearch": {}, "NotebookEdit": {}, "NotebookRead": {},
+	"TodoWrite": {"update_plan"}, "Task": {"sub_agent"}, "Agent": {"sub_agent"}, "Skill": {"load_skill", "invoke_skill"},
+	"AskUserQuestion": {"ask_user"}, "ExitPlanMode": {"exit_plan"},
 }
 
 // Tools returns our names of a tool, as patterns of path.Match: of one in the format of

@@ -134,7 +134,7 @@ func TestAllowed(t *testing.T) {
 		"WebFetch(https://go.dev)": {nil, []executors.Call{fetch("https://go.dev")}},
 		"mcp__db":                  {[]executors.Call{{Tool: "db__query"}}, []executors.Call{{Tool: "db"}, {Tool: "other__query"}}},
 		"mcp__db__query":           {[]executors.Call{{Tool: "db__query"}}, []executors.Call{{Tool: "db__drop"}}},
-		"Task Skill":               {nil, []executors.Call{{Tool: "sub_agent"}, {Tool: "invoke_skill"}, bash("ls")}},
+		"Task Skill":               {[]executors.Call{{Tool: "sub_agent"}, {Tool: "invoke_skill"}}, []executors.Call{{Tool: "exit_plan"}, bash("ls")}},
 	} {
 		a := Allow(front.Value(items).List(), "/w")
 		for _, c := range tt.permits {
