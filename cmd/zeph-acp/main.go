@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"strings"
 
@@ -92,7 +93,8 @@ type flags struct {
 	record   string // file that serve and run write every frame to
 	policy   string // file of rules for serve and run
 
-	environ []string // NAME=VALUE; the environment of the process
+	values  map[string]string // of further keys, by path, which flags of the command set
+	environ []string          // NAME=VALUE; the environment of the process
 }
 
 // getenv looks up the environment.
@@ -106,6 +108,7 @@ func (f *flags) load(cmd *cobra.Command) (*config.Loaded, error) {
 // options returns the sources of the configuration according to the global flags.
 func (f *flags) options(cmd *cobra.Command) config.Options {
 	o := config.Options{File: f.config, Flags: map[string]string{}, Environ: f.environ, Managed: managed()}
+	maps.Copy(o.Flags, f.values)
 	if cmd.Flags().Changed("log-level") {
 		o.Flags["log.level"] = f.logLevel
 	}
@@ -168,7 +171,7 @@ func newRoot(environ []string) *cobra.Command {
 	p.StringVar(&f.logFile, "log-file", "", "also log to `FILE`")
 	p.StringVar(&f.record, "record", "", "with serve and run: write every frame to `FILE`")
 	root.AddCommand(withLogin(newServe(f), f), newRun(f), newConfig(f), newLogin(f), newLogout(f),
-		newSessions(f), newAudit(f), newMemory(f), newPermissions(f), newMCP(f), newSchedule(f), newReplay(f), newTools(app.Catalogue), newFilter(f), newDoctor(f), newSetup(f), newVersion())
+		newSessions(f), newAudit(f), newMemory(f), newPermissions(f), newMCP(f), newSchedule(f), newReplay(f), newTools(app.Catalogue), newFilter(f), newDoctor(f), newVersion())
 	return root
 }
 

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"log/slog"
 	"os"
-	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -13,11 +15,17 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 // runFlags are the command-line flags of run.
 type runFlags struct {
 	dir, mode, model, resume string
+	goOn                     bool // --continue
+	dirs, attached           []string
+	system, schema           string
+	rounds                   int
+	timeout                  time.Duration
 	yes, json, quiet         bool
 	mcpProject, hooksProject bool
 	skillsProject            bool
@@ -49,11 +57,14 @@ pipe or a file gets the answer, and stderr the rest:
   zeph-acp run "list the public functions" > functions.txt
   zeph-acp run --quiet "name this change" | git commit -F -
   zeph-acp run --json --quiet "fix the build" | jq .cost
+  zeph-acp run --attach screen.png --timeout 5m "what is wrong here?"
+  zeph-acp run --continue "and the tests"
 
 The exit status is 0 if the model ended its turn, also one in which some tool calls
 failed, 1 after a failure or without a model, 2 for a wrong command line, 3 if the
-model refused or reached a limit, or if every tool call was refused, and 130 after
-Ctrl-C. After a prompt such as "/bash make" it is that of the command.`,
+model refused or reached a limit, or if every tool call was refused, 4 if the answer
+does not fit --output-schema, and 130 after Ctrl-C. After a prompt such as "/bash make"
+it is that of the command.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runPrompt(cmd, f, r, args) },
 	}
 	f.policyFile(cmd)
@@ -63,6 +74,13 @@ Ctrl-C. After a prompt such as "/bash make" it is that of the command.`,
 	fs.StringVar(&r.mode, "mode", "", "start in the session mode `MODE`")
 	fs.StringVar(&r.model, "model", "", "use the model `PROVIDER:MODEL`")
 	fs.StringVar(&r.resume, "resume", "", "continue the stored session `ID`, in its directory")
+	fs.BoolVarP(&r.goOn, "continue", "c", false, "continue the last session of this directory")
+	fs.StringArrayVar(&r.dirs, "add-dir", nil, "also work in `DIR`; may be repeated")
+	fs.StringArrayVar(&r.attached, "attach", nil, "attach the text or image in `FILE`; may be repeated")
+	fs.StringVar(&r.system, "system-append", "", "add `TEXT` to the system prompt of this run")
+	fs.IntVar(&r.rounds, "max-rounds", 0, "stop after `N` rounds of tool calls, without asking whether to go on")
+	fs.DurationVar(&r.timeout, "timeout", 0, "stop the turn after `DURATION`, such as 90s or 10m")
+	fs.StringVar(&r.schema, "output-schema", "", "want an answer in JSON that fits the JSON Schema in `FILE`, and print it alone")
 	fs.BoolVar(&r.mcpProject, "mcp-project", false, "ask about the MCP servers of the project's .mcp.json; with --yes, start them")
 	fs.BoolVar(&r.hooksProject, "hooks-project", false, "ask about the hooks of the project's .claude/settings.json and .zeph/hooks.json; with --yes, run them")
 	fs.BoolVar(&r.skillsProject, "skills-project", false, "ask about the skills and commands of the project in .zeph, .claude and .agents; with --yes, use them")
@@ -73,11 +91,107 @@ Ctrl-C. After a prompt such as "/bash make" it is that of the command.`,
 	return cmd
 }
 
+// check checks the flags that need no file, and sets those that are configuration keys.
+func (r *runFlags) check(cmd *cobra.Command, f *flags) error {
+	fs := cmd.Flags()
+	switch {
+	case fs.Changed("resume") && r.resume == "":
+		return usageError("--resume: want the id of a session")
+	case r.goOn && r.resume != "":
+		return usageError("want --continue or --resume, not both")
+	case fs.Changed("timeout") && r.timeout <= 0:
+		return usageError("--timeout: want a duration above 0, such as 90s or 10m")
+	case fs.Changed("max-rounds") && (r.rounds < 1 || r.rounds > mostRounds):
+		return usageError("--max-rounds: want a number from 1 to %d", mostRounds)
+	}
+	if r.rounds > 0 {
+		n := strconv.Itoa(r.rounds)
+		f.values = map[string]string{"agent.max_tool_iterations": n, "agent.max_tool_iterations_hard": n}
+	}
+	if !fs.Changed("fail-on-denied") {
+		r.failOnDenied = !isTerminal(os.Stdout)
+	}
+	return nil
+}
+
+const mostRounds = 10_000
+
+// runner makes one run.
+type runner struct {
+	*runFlags
+	*config.Loaded
+	app   *app.App
+	out   *output
+	calls *tally
+	form  *form // of the answer; nil means a text
+	turn  *headless.Turn
+	user  *headless.User
+}
+
 // runPrompt acts as the editor for one turn of its own server.
 func runPrompt(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
+	return withRunner(cmd, f, r, func(ctx context.Context, run *runner) error {
+		name, err := pickModel(run.app, r.model)
+		if err != nil {
+			return err
+		}
+		if err := run.open(ctx, f, name); err != nil {
+			return err
+		}
+		in := run.stdin()
+		if run.turn.Resume != "" && len(args) == 0 && canAsk() {
+			if args, err = run.askPrompt(ctx); err != nil {
+				return err
+			}
+		}
+		prompt, err := in.promptOf(args)
+		if err != nil {
+			return err
+		}
+		if run.turn.Prompt, err = run.complete(prompt); err != nil {
+			return err
+		}
+		return run.do(ctx, f, in.read)
+	})
+}
+
+// stdin returns the standard input, which may be a part of the prompt. The prompt must fit
+// on a line, where a byte may be encoded as six.
+func (r *runner) stdin() *stdin {
+	return &stdin{
+		File: os.Stdin, most: max(r.app.Config.ACP.MaxLineBytes/6-1<<10, 0), quiet: r.quiet,
+		attach: func() bool { return isDirect(r.app) },
+	}
+}
+
+// complete adds the attachments to a prompt, and the request for the form of the answer. In
+// the text of a command that request would be an argument.
+func (r *runner) complete(prompt []acp.ContentBlock) ([]acp.ContentBlock, error) {
+	files, err := attachments(r.attached, r.app.Config.ACP.MaxAttachmentBytes)
+	switch {
+	case err != nil || r.form == nil:
+	case isCommand(transcript.Typed(prompt)):
+		r.app.SystemAppend = paragraphs(r.app.SystemAppend, r.form.request())
+	default:
+		prompt = append(prompt, acp.TextBlock(r.form.request()))
+	}
+	return append(prompt, files...), err
+}
+
+// withRunner makes the parts of a run, and closes them after do.
+func withRunner(cmd *cobra.Command, f *flags, r *runFlags, do func(context.Context, *runner) error) error {
+	if err := r.check(cmd, f); err != nil {
+		return err
+	}
 	l, err := f.load(cmd)
 	if err != nil {
 		return err
+	}
+	run := &runner{runFlags: r, Loaded: l, calls: newTally()}
+	if r.schema != "" {
+		if run.form, err = readForm(r.schema); err != nil {
+			return usageError("--output-schema: %w", err)
+		}
 	}
 	log, closeLog, err := app.NewLogger(l.Config.Log, l.Getenv, os.Stderr)
 	if err != nil {
@@ -89,113 +203,80 @@ func runPrompt(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	}
 	ctx, cancel := context.WithCancelCause(cmd.Context())
 	defer cancel(nil)
-	out := &output{w: os.Stdout, failed: cancel}
-	a := app.New(l, log)
-	a.Warnings = nil // printed above
-	a.Reaper, a.ProjectServers, a.ProjectHooks, a.ProjectSkills = newReaper(), r.mcpProject, r.hooksProject, r.skillsProject
-	a.ProjectAgents = r.agentsProject
-	calls := newTally()
-	a.Watch, a.Recorded, a.Spent, a.Changed = calls.watch, calls.recorded, calls.spent, calls.changed
-	defer closeApp(a)
-	name, err := pickModel(a, r.model)
-	if err != nil {
-		return err
-	}
-	if cmd.Flags().Changed("resume") && r.resume == "" {
-		return usageError("--resume: want the id of a session")
-	}
-	// The prompt must fit on a line, where a byte may be encoded as six.
-	in := stdin{File: os.Stdin, most: max(a.Config.ACP.MaxLineBytes/6-1<<10, 0), quiet: r.quiet, attach: func() bool { return isDirect(a) }}
-	prompt, err := in.promptOf(args)
-	if err != nil {
-		return err
-	}
-	turn := &headless.Turn{Server: a.Server(), Mode: r.mode, Prompt: prompt, Reaper: a.Reaper, Env: f.environ, Started: calls.started}
-	if turn.Dir, turn.Resume, err = r.session(ctx, l, a); err != nil {
-		return err
-	}
-	turn.Scan = a.Scanner(turn.Dir)
-	if turn.Resume != "" {
-		turn.Model = name
-	}
-	var user *headless.User
-	turn.View, user = audience(out, r, l, calls, in.read)
-	turn.Listen = user.Listen
-	turn.Approver, a.Yes, a.Alone = user, user.Yes, !user.Yes && user.Keyboard == nil
+	run.out = &output{w: os.Stdout, failed: cancel}
+	run.app = run.newApp(log)
+	defer closeApp(run.app)
+	return do(ctx, run)
+}
+
+// newApp returns the app, which reports its work to the tally.
+func (r *runner) newApp(log *slog.Logger) *app.App {
+	a := app.New(r.Loaded, log)
+	a.Warnings = nil // printed before
+	a.Reaper, a.SystemAppend = newReaper(), r.system
+	a.ProjectServers, a.ProjectHooks, a.ProjectSkills, a.ProjectAgents = r.mcpProject, r.hooksProject, r.skillsProject, r.agentsProject
+	a.Watch, a.Recorded, a.Spent, a.Changed = r.calls.watch, r.calls.recorded, r.calls.spent, r.calls.changed
+	return a
+}
+
+// do runs the turn and returns the error with its exit status.
+func (r *runner) do(ctx context.Context, f *flags, stdinIsPrompt bool) error {
+	r.audience(stdinIsPrompt)
 	if f.record != "" {
-		stop, err := recordFrames(turn.Server, f.record)
+		stop, err := recordFrames(r.turn.Server, f.record)
 		if err != nil {
 			return err
 		}
 		defer stop()
 	}
-	ctx, stop := stopOnSignal(ctx, turn.Abort)
+	ctx, stop := stopOnSignal(ctx, r.turn.Abort)
 	defer stop()
-	if user.Screen != nil && (isTerminal(os.Stdout) || isTerminal(os.Stderr)) {
-		defer context.AfterFunc(ctx, user.Screen.Interrupted)()
+	if r.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, r.timeout, timeoutError(r.timeout))
+		defer cancel()
+	}
+	if s := r.user.Screen; s != nil && (isTerminal(os.Stdout) || isTerminal(os.Stderr)) {
+		defer context.AfterFunc(ctx, s.Interrupted)()
 		if !r.json && !r.quiet {
-			defer user.Screen.Spin()()
+			defer s.Spin()()
 		}
 	}
-	if !cmd.Flags().Changed("fail-on-denied") {
-		r.failOnDenied = !isTerminal(os.Stdout)
-	}
-	said := &headless.Said{View: turn.View}
-	turn.View = said
-	reason, err := turn.Run(ctx)
+	said := &headless.Said{View: r.turn.View}
+	r.turn.View = said
+	reason, err := r.turn.Run(ctx)
 	if err == nil && reason == acp.StopEndTurn && context.Cause(ctx) == nil {
-		err = calls.endError(said.Last(), r.failOnDenied)
+		err = r.ended(said.Last())
 	} else {
-		err = turnError(reason, err, context.Cause(ctx), said.Last())
+		err = turnError(reason, err, context.Cause(ctx), r.named(said.Last()))
 	}
 	if r.json {
-		calls.result(reason, err).write(out)
+		r.calls.result(reason, err, r.form).write(r.out)
 	}
 	return err
 }
 
-// pickModel makes a model the default one and returns its name. The server reports
-// a missing key.
-func pickModel(a *app.App, name string) (string, error) {
-	if name == "" {
-		return "", nil
+// named returns the agent's message on why it stopped, with the flag that set the limit.
+func (r *runner) named(said string) string {
+	if r.rounds == 0 {
+		return said
 	}
-	a.Model = name
-	m, err := a.Sessions().Model(name)
-	switch {
-	case errors.Is(err, acp.ErrAuthRequired):
-		return name, nil
-	case err != nil:
-		return "", usageError("--model: %w", err)
-	}
-	a.Model = m.Name()
-	return a.Model, nil
+	return strings.Replace(said, "(agent.max_tool_iterations)", "(--max-rounds)", 1)
 }
 
-// session returns the session's cwd and the id of the session to resume. A resumed
-// session keeps its own cwd unless another is named.
-func (r *runFlags) session(ctx context.Context, l *config.Loaded, a *app.App) (dir, resume string, err error) {
-	if r.resume != "" {
-		all, err := storedSessions(ctx, l, a)
-		if err != nil {
-			return "", "", err
-		}
-		s, err := findSession(all, r.resume)
-		if err != nil {
-			return "", "", fmt.Errorf("--resume: %w", err)
-		}
-		if resume = s.ID; r.dir == "" {
-			return s.CWD, resume, nil
-		}
+// ended returns the exit status of a turn that ended by itself, and prints its answer if
+// that must have a form.
+func (r *runner) ended(said string) error {
+	if err := r.calls.endError(said, r.failOnDenied); err != nil || r.form == nil {
+		return err
 	}
-	abs, err := filepath.Abs(r.dir)
-	if err != nil {
-		return "", "", err
+	value, err := r.form.end(r.calls)
+	switch {
+	case r.json:
+	case err == nil:
+		_, err = r.out.Write(append(value, '\n'))
+	case !r.quiet:
+		fmt.Fprintln(os.Stderr, headless.Visible(r.calls.answer(acp.StopEndTurn)))
 	}
-	if info, err := os.Stat(abs); err != nil {
-		return "", "", usageError("--cwd: %w", err)
-	} else if !info.IsDir() {
-		return "", "", usageError("--cwd: %s is not a directory", abs)
-	}
-	return abs, resume, nil
+	return err
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/sourcegraph/jsonrpc2"
 
@@ -20,6 +21,13 @@ const (
 	exitCancelled = 130
 )
 
+// timeoutError is the cause of a turn's cancellation after that time.
+type timeoutError time.Duration
+
+func (e timeoutError) Error() string {
+	return fmt.Sprintf("the turn was stopped after %s (--timeout)", time.Duration(e))
+}
+
 // agentError is an error with which the agent answered.
 type agentError struct{ cause *jsonrpc2.Error }
 
@@ -32,6 +40,7 @@ func turnError(reason acp.StopReason, err, cause error, said string) error {
 	mode, wrongMode := errors.AsType[*headless.ModeError](err)
 	got, signalled := errors.AsType[signalled](cause)
 	unwritten, broken := errors.AsType[*outputError](cause)
+	late, timeout := errors.AsType[timeoutError](cause)
 	refused, answered := errors.AsType[*jsonrpc2.Error](err)
 	switch {
 	case wrongMode:
@@ -40,6 +49,8 @@ func turnError(reason acp.StopReason, err, cause error, said string) error {
 		return unwritten
 	case signalled && reason != acp.StopEndTurn:
 		return &exit{code: 128 + int(got)}
+	case timeout && reason != acp.StopEndTurn:
+		return &exit{exitStopped, late}
 	case answered:
 		return &agentError{refused}
 	case err != nil:

@@ -21,6 +21,7 @@ type runResult struct {
 	ExitCode   int             `json:"exitCode"`
 	Error      *runError       `json:"error"` // null if the exit code is 0
 	Text       string          `json:"text"`
+	Data       json.RawMessage `json:"data"` // the answer for --output-schema; null without one
 	Model      string          `json:"model"`
 	Rounds     int             `json:"rounds"` // of tool calls
 	Usage      *usage          `json:"usage"`  // null if unknown
@@ -51,12 +52,16 @@ type cost struct {
 }
 
 // result returns the result of a turn. failure is the reason for its exit status.
-func (t *tally) result(reason acp.StopReason, failure error) runResult {
+// The answer is also there as JSON if it fits f, which may be nil.
+func (t *tally) result(reason acp.StopReason, failure error, f *form) runResult {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	r := runResult{
 		Type: "result", Session: t.session, Text: t.text(reason), Model: t.model, Rounds: t.rounds, Cost: t.cost(),
 		Files: append([]string{}, t.changes()...), Denied: append([]deniedCall{}, t.denied...), Duration: time.Since(t.begun).Milliseconds(),
+	}
+	if f != nil && t.said != nil {
+		r.Data, _ = f.value(r.Text)
 	}
 	if reason != "" {
 		r.StopReason = &reason
@@ -71,6 +76,20 @@ func (t *tally) result(reason acp.StopReason, failure error) runResult {
 		}
 	}
 	return r
+}
+
+// answer returns the answer of a turn with this stop reason.
+func (t *tally) answer(reason acp.StopReason) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text(reason)
+}
+
+// answered reports whether a model has answered.
+func (t *tally) answered() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.said != nil && len(t.own) == 0
 }
 
 // text returns the answer of the turn, as headless.Answer writes it.

@@ -27,7 +27,7 @@ func TestResultPage(t *testing.T) {
 		return slices.Sorted(maps.Keys(all))
 	}
 	var line strings.Builder
-	newTally().result("", nil).write(&line)
+	newTally().result("", nil, nil).write(&line)
 	if diff := cmp.Diff(members(line.String()), members(example)); diff != "" {
 		t.Errorf("members of the example (-result +page):\n%s", diff)
 	}

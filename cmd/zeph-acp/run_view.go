@@ -9,41 +9,56 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 )
 
-// audience returns the view and the approver of the turn. A person is asked only
-// with a terminal for both output and input, never through a pipe.
-func audience(out *output, r *runFlags, l *config.Loaded, calls *tally, stdinIsPrompt bool) (headless.View, *headless.User) {
-	user := &headless.User{Yes: r.yes, Keyboard: keyboard(r, stdinIsPrompt)}
+// audience sets the view and the approver of the turn. A person is asked only with a
+// terminal for both output and input, never through a pipe.
+func (r *runner) audience(stdinIsPrompt bool) {
+	r.user = &headless.User{Yes: r.yes, Keyboard: keyboard(r.runFlags, stdinIsPrompt)}
+	r.turn.View = r.view()
+	r.turn.Approver, r.turn.Listen = r.user, r.user.Listen
+	r.app.Yes, r.app.Alone = r.yes, !r.yes && r.user.Keyboard == nil
+}
+
+// view returns the view of the turn, and sets the user's screen.
+func (r *runner) view() headless.View {
 	onStdout, onStderr := isTerminal(os.Stdout), isTerminal(os.Stderr)
-	screen := func(w io.Writer, f *os.File) *headless.Screen {
-		s := headless.NewScreen(w, colours(f, l.Getenv))
-		if s.Whole, s.Config = !isTerminal(f), l.File; !s.Whole {
-			s.Columns = widthOf(f)
-		}
-		return s
-	}
-	answer := func(rest headless.View) headless.View {
-		return &headless.Answer{Out: out, Rest: rest, Note: calls.isNote, Own: calls.isOwn}
-	}
-	if (r.json || r.quiet) && onStderr && user.Keyboard != nil && !r.yes { // for questions alone
-		user.Screen = headless.NewScreen(os.Stderr, false)
+	if (r.json || r.quiet) && onStderr && r.user.Keyboard != nil && !r.yes { // for questions alone
+		r.user.Screen = headless.NewScreen(os.Stderr, false)
 	}
 	switch {
 	case r.json && r.quiet:
-		return unseen{}, user
+		return unseen{}
 	case r.json:
-		return &headless.JSON{W: out}, user
+		return &headless.JSON{W: r.out}
 	case r.quiet:
-		return answer(unseen{}), user
-	case onStdout:
-		user.Screen = screen(out, os.Stdout)
-		return user.Screen, user
+		return r.answer(unseen{})
+	case onStdout && r.form == nil:
+		r.user.Screen = r.screen(r.out, os.Stdout)
+		return r.user.Screen
 	}
-	user.Screen = screen(os.Stderr, os.Stderr)
-	return answer(user.Screen), user
+	r.user.Screen = r.screen(os.Stderr, os.Stderr)
+	return r.answer(r.user.Screen)
+}
+
+// screen returns a view for the terminal or file f, to which w writes.
+func (r *runner) screen(w io.Writer, f *os.File) *headless.Screen {
+	s := headless.NewScreen(w, colours(f, r.Getenv))
+	if s.Whole, s.Config = !isTerminal(f), r.File; !s.Whole {
+		s.Columns = widthOf(f)
+	}
+	return s
+}
+
+// answer returns a view that prints the answer, and shows rest all else. An answer that must
+// have a form is printed at the end.
+func (r *runner) answer(rest headless.View) headless.View {
+	a := &headless.Answer{Out: r.out, Rest: rest, Note: r.calls.isNote, Own: r.calls.isOwn}
+	if r.form != nil {
+		a.Out = io.Discard
+	}
+	return a
 }
 
 // keyboard returns the person's input; nil means that no one can be asked.

@@ -62,8 +62,10 @@ type App struct {
 	Answers  *answers.Store // the user's "always" answers
 	Skills   string         // the directory of the user's skills; empty means no skills
 	Commands string         // the directory of the user's commands; empty means no commands
-	Yes      bool           // the user allows every call that the agent would ask about
-	Alone    bool           // there is no user to ask
+	// SystemAppend is a text of the user at the end of the system prompt; empty adds nothing.
+	SystemAppend string
+	Yes          bool // the user allows every call that the agent would ask about
+	Alone        bool // there is no user to ask
 	// ProjectServers asks the user about the MCP servers of the repository, and starts
 	// those that the user approves.
 	ProjectServers bool

@@ -64,7 +64,7 @@ func (a *App) systemPrompt(cfg config.Config, s session.Setup, in sessionDirs, o
 		for _, w := range p.Warnings {
 			warn(w)
 		}
-		f := prompt.Facts{Dirs: p.Dirs, OS: runtime.GOOS, Shell: "bash", Rules: p.Rules, NoTools: !cfg.Tools.Enabled}
+		f := prompt.Facts{Dirs: p.Dirs, OS: runtime.GOOS, Shell: "bash", Rules: p.Rules, NoTools: !cfg.Tools.Enabled, Append: a.SystemAppend}
 		if cfg.Tools.Enabled {
 			f.Skills = promptSkills(offered)
 		}

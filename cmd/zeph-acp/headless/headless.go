@@ -25,17 +25,20 @@ import (
 )
 
 // Turn is one prompt in a new session or in a stored one. All fields except
-// Mode, Model, Resume, Started, Env, Listen, Scan and Reaper are required.
+// Dirs, Mode, Model, Resume, Started, Next, Env, Listen, Scan and Reaper are required.
 type Turn struct {
 	Server *acp.Server // fresh; Run serves it
 	Dir    string      // absolute path; the session's cwd
+	Dirs   []string    // absolute paths; the session's additional directories
 	Mode   string      // empty means the configured one
 	Model  string      // empty means the session's
 	Resume string      // the session to go on with; empty means a new one
 	// Started is called with the id of the session before the prompt is sent. Its error
 	// ends the turn.
-	Started  func(session string) error
-	Prompt   []acp.ContentBlock
+	Started func(session string) error
+	Prompt  []acp.ContentBlock
+	// Next returns a further prompt after a turn that ended so; nil ends the conversation.
+	Next     func(stop acp.StopReason) []acp.ContentBlock
 	Env      []string // NAME=VALUE; the environment of the terminals
 	View     View
 	Approver Approver
@@ -127,6 +130,9 @@ func (c *client) turn(ctx context.Context, conn *jsonrpc2.Conn) (acp.StopReason,
 		return "", err
 	}
 	method, params := "session/new", map[string]any{"cwd": c.Dir, "mcpServers": []string{}}
+	if len(c.Dirs) > 0 {
+		params["additionalDirectories"] = c.Dirs
+	}
 	session := acp.NewSessionResponse{SessionID: c.Resume}
 	if c.Resume != "" {
 		method, params["sessionId"] = "session/resume", c.Resume
@@ -155,24 +161,45 @@ func (c *client) turn(ctx context.Context, conn *jsonrpc2.Conn) (acp.StopReason,
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
-	answer, err := conn.DispatchCall(ctx, "session/prompt", map[string]any{
-		"sessionId": session.SessionID, "prompt": c.Prompt,
-	})
+	return c.prompts(ctx, conn, session.SessionID)
+}
+
+// prompts sends the prompt, and then those that Next returns.
+func (c *client) prompts(ctx context.Context, conn *jsonrpc2.Conn, session string) (stop acp.StopReason, err error) {
+	// From here on the turn is the agent's to end.
+	background := context.WithoutCancel(ctx)
+	send := func(prompt []acp.ContentBlock) (jsonrpc2.Waiter, error) {
+		return conn.DispatchCall(background, "session/prompt", map[string]any{"sessionId": session, "prompt": prompt})
+	}
+	answer, err := send(c.Prompt)
 	if err != nil {
 		return "", err
 	}
-	// From here on the turn is the agent's to end.
-	background := context.WithoutCancel(ctx)
+	cancel := func() { _ = conn.Notify(background, "session/cancel", map[string]any{"sessionId": session}) }
 	defer context.AfterFunc(ctx, func() {
-		_ = conn.Notify(background, "session/cancel", map[string]any{"sessionId": session.SessionID})
+		cancel()
 		close(c.cancelled) // after the cancel: open questions are now answered "cancelled"
 	})()
 	if c.Listen != nil {
-		defer c.Listen(func(text string) string { return steer(background, conn, session.SessionID, text) })()
+		defer c.Listen(func(text string) string { return steer(background, conn, session, text) })()
 	}
-	var response acp.PromptResponse
-	err = answer.Wait(background, &response)
-	return response.StopReason, err
+	for {
+		var response acp.PromptResponse
+		err = answer.Wait(background, &response)
+		var next []acp.ContentBlock
+		if err == nil && c.Next != nil && ctx.Err() == nil {
+			next = c.Next(response.StopReason)
+		}
+		if next == nil {
+			return response.StopReason, err
+		}
+		if answer, err = send(next); err != nil {
+			return "", err
+		}
+		if ctx.Err() != nil { // the cancel may have been sent before the prompt
+			cancel()
+		}
+	}
 }
 
 // steer adds a text to the running turn, and returns the outcome in words.

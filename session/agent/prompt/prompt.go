@@ -35,6 +35,8 @@ type Facts struct {
 	Skills []Skill
 	// NoTools reports that the model has no tools.
 	NoTools bool
+	// Append is a text of the user for the end; empty adds nothing.
+	Append string
 }
 
 // Dir is a directory of the session.
@@ -73,6 +75,9 @@ func System(f Facts) string {
 	}
 	for _, r := range f.Rules {
 		r.write(&b)
+	}
+	if f.Append != "" {
+		b.WriteString("\n" + strings.TrimSpace(f.Append) + "\n")
 	}
 	return b.String()
 }

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+)
+
+// images are the types that models accept.
+var images = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
+
+// attachments returns the blocks for the files of --attach. Each may have most bytes.
+func attachments(files []string, most int) ([]acp.ContentBlock, error) {
+	var blocks []acp.ContentBlock
+	for _, name := range files {
+		b, err := attachment(name, most)
+		if tooLong, ok := errors.AsType[*lengthError](err); ok {
+			return nil, usageError("--attach: %w (acp.max_attachment_bytes)", tooLong)
+		}
+		if err != nil {
+			return nil, usageError("--attach: %w", err)
+		}
+		blocks = append(blocks, b)
+	}
+	return blocks, nil
+}
+
+// attachment returns the block for a file. Its content decides on its type, not its name.
+func attachment(name string, most int) (b acp.ContentBlock, err error) {
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		return b, err
+	}
+	data, err := readBounded(name, most)
+	if err != nil {
+		return b, err
+	}
+	kind, _, _ := mime.ParseMediaType(http.DetectContentType(data))
+	switch {
+	case slices.Contains(images, kind):
+		b = acp.ImageBlock(kind, data)
+		b.URI = fileURI(abs)
+		return b, nil
+	case len(data) == 0:
+		return b, fmt.Errorf("%s is empty", name)
+	case !utf8.Valid(data) || slices.Contains(data, 0):
+		return b, fmt.Errorf("%s is neither text in UTF-8 nor an image (PNG, JPEG, GIF, WebP)", name)
+	}
+	text := string(data)
+	return acp.ContentBlock{Type: "resource", Resource: &acp.Resource{URI: fileURI(abs), MIMEType: "text/plain", Text: &text}}, nil
+}
+
+// lengthError reports that a file has more bytes than may be read.
+type lengthError struct {
+	name string
+	most int
+}
+
+func (e *lengthError) Error() string {
+	return fmt.Sprintf("%s has more than %d bytes", e.name, e.most)
+}
+
+// readBounded reads a regular file of at most that many bytes.
+func readBounded(name string, most int) ([]byte, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() { // a pipe would block
+		return nil, fmt.Errorf("%s is not a regular file", name)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, int64(most)+1))
+	if err == nil && len(data) > most {
+		err = &lengthError{name, most}
+	}
+	return data, err
+}
+
+// fileURI returns the URI of an absolute path.
+func fileURI(path string) string {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") { // C:/x
+		path = "/" + path
+	}
+	return (&url.URL{Scheme: "file", Path: path}).String()
+}

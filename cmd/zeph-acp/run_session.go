@@ -1,0 +1,145 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
+	"github.com/zeph-acp/zeph-acp/session/store"
+)
+
+// open prepares the turn in a new session, or in a stored one. Model is the picked one.
+func (r *runner) open(ctx context.Context, f *flags, model string) error {
+	dir, s, err := r.session(ctx)
+	if err != nil {
+		return err
+	}
+	dirs, err := r.moreDirs(s)
+	if err != nil {
+		return err
+	}
+	r.turn = &headless.Turn{
+		Server: r.app.Server(), Dir: dir, Dirs: dirs, Resume: s.ID, Mode: r.mode,
+		Reaper: r.app.Reaper, Env: f.environ, Started: r.calls.started, Scan: r.app.Scanner(dir),
+	}
+	if s.ID != "" {
+		r.turn.Model = model
+	}
+	if r.form != nil {
+		r.turn.Next = r.form.repair(r.calls)
+	}
+	return nil
+}
+
+// session returns the session's cwd, and the session to go on with. That keeps its own cwd
+// unless another is named.
+func (r *runner) session(ctx context.Context) (dir string, s store.Session, err error) {
+	if dir, err = directory("--cwd", r.dir); err != nil || r.resume == "" && !r.goOn {
+		return dir, s, err
+	}
+	all, err := storedSessions(ctx, r.Loaded, r.app)
+	if err != nil {
+		return "", s, err
+	}
+	if r.goOn {
+		i := slices.IndexFunc(all, func(s store.Session) bool { return s.CWD == dir })
+		if i < 0 {
+			return "", s, fmt.Errorf("--continue: no session of %s is stored", dir)
+		}
+		return dir, all[i], nil
+	}
+	if s, err = findSession(all, r.resume); err != nil {
+		return "", s, fmt.Errorf("--resume: %w", err)
+	}
+	if r.dir == "" {
+		dir = s.CWD
+	}
+	return dir, s, nil
+}
+
+// moreDirs returns the directories besides the cwd: those of the session and the named ones.
+func (r *runner) moreDirs(s store.Session) ([]string, error) {
+	dirs := slices.Clone(s.Dirs)
+	for _, name := range r.dirs {
+		dir, err := directory("--add-dir", name)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs, nil
+}
+
+// directory returns the absolute path of a directory that a flag names.
+func directory(flag, name string) (string, error) {
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		return "", err
+	}
+	if info, err := os.Stat(abs); err != nil {
+		return "", usageError("%s: %w", flag, err)
+	} else if !info.IsDir() {
+		return "", usageError("%s: %s is not a directory", flag, abs)
+	}
+	return abs, nil
+}
+
+// pickModel makes a model the default one and returns its name. The server reports
+// a missing key.
+func pickModel(a *app.App, name string) (string, error) {
+	if name == "" {
+		return "", nil
+	}
+	a.Model = name
+	m, err := a.Sessions().Model(name)
+	switch {
+	case errors.Is(err, acp.ErrAuthRequired):
+		return name, nil
+	case err != nil:
+		return "", usageError("--model: %w", err)
+	}
+	a.Model = m.Name()
+	return a.Model, nil
+}
+
+// canAsk reports whether the user can be asked for the prompt.
+func canAsk() bool {
+	return isTerminal(os.Stdin) && (isTerminal(os.Stdout) || isTerminal(os.Stderr))
+}
+
+// askPrompt shows the stored session, and returns a prompt that the user types.
+func (r *runner) askPrompt(ctx context.Context) ([]string, error) {
+	screen := os.Stdout
+	if !isTerminal(screen) {
+		screen = os.Stderr
+	}
+	s, events, _, err := r.app.Sessions().Stored(ctx, r.turn.Resume)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := showSession(&b, s, events, colours(screen, r.Getenv)); err != nil {
+		return nil, err
+	}
+	b.WriteString("\n> ")
+	if _, err := b.WriteTo(screen); err != nil {
+		return nil, err
+	}
+	line, err := bufio.NewReader(os.Stdin).ReadString('\n')
+	if err != nil && err != io.EOF {
+		return nil, fmt.Errorf("read the prompt: %w", err)
+	}
+	return []string{strings.TrimSpace(line)}, nil
+}
