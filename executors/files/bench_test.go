@@ -173,14 +173,15 @@ func BenchmarkFind(b *testing.B) {
 }
 
 // BenchmarkSearchCode searches a tree of 100,000 files for a symbol that one file
-// defines, for a name that is on every fiftieth line, and for words.
+// defines, for a name that is on every fiftieth line, and for words, also such that no
+// definition has both.
 func BenchmarkSearchCode(b *testing.B) {
 	w := largeTree(b)
 	roots, err := workspace.New(w.dir)
 	must(b, err)
 	w.Registry = New(Disk{Roots: roots}, roots, Defaults())
 	for _, tt := range []struct{ name, query string }{
-		{"symbol/rare", "zephNeedle"}, {"symbol/frequent", "requestHandler"}, {"symbol/part", "Needle"}, {"words/rare", "zeph needle"}, {"words/frequent", "request handler"},
+		{"symbol/rare", "zephNeedle"}, {"symbol/frequent", "requestHandler"}, {"symbol/part", "Needle"}, {"words/rare", "zeph needle"}, {"words/frequent", "request handler"}, {"words/lines", "config value"},
 	} {
 		b.Run(tt.name, func(b *testing.B) {
 			call := w.call("search_code", in{"query": tt.query})

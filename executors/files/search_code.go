@@ -95,9 +95,16 @@ type codeSearch struct {
 	start    target
 	included func(walk.Entry) bool
 	watch    *watch
-	most     int    // hits shown
-	large    int    // files that were not searched
-	note     string // about the part that was not searched
+	most     int      // hits shown
+	missed   []missed // files that were not searched
+	large    int      // how many of them are too large
+	note     string   // about the part that was not searched
+}
+
+// missed is a file that was not searched.
+type missed struct {
+	path string
+	err  error // nil: it is too large
 }
 
 // directory searches the source files below the start. If nothing is found, or the query
@@ -119,7 +126,8 @@ func (s *codeSearch) directory(ctx context.Context, q code.Query) error {
 	return s.walk(ctx, rest)
 }
 
-// walk searches the files below the start that satisfy a condition.
+// walk searches the files below the start that satisfy a condition. Files that can no
+// longer change the result are not read, so problems with them are not reported either.
 func (s *codeSearch) walk(ctx context.Context, wanted func(walk.Entry) bool) error {
 	newVisit := func() walk.Visit[codeHits] {
 		sc := s.Scanner()
@@ -132,24 +140,36 @@ func (s *codeSearch) walk(ctx context.Context, wanted func(walk.Entry) bool) err
 				return found, false, nil
 			}
 			s.watch.entry(e)
+			path := e.Path()
+			if !sc.MayShow(path) {
+				return found, false, nil
+			}
 			data, size, err := e.Dir.Read(e.Name, buf, s.cfg.MaxFileBytes)
-			if buf = data; err != nil { // to reuse its memory
-				return found, false, err
+			buf = data // to reuse its memory
+			if err != nil || size > int64(s.cfg.MaxFileBytes) {
+				return codeHits{missed: &missed{path, err}}, true, nil
 			}
-			if size > int64(s.cfg.MaxFileBytes) {
-				return codeHits{large: true}, true, nil
-			}
-			found.hits = sc.File(e.Path(), data, stopped)
+			found.hits = sc.File(path, data, stopped)
 			return found, len(found.hits) > 0, nil
 		}
 	}
 	n, err := walk.Do(ctx, s.tree(s.start, false), newVisit, codeHits.size, func(f codeHits) bool {
-		if f.large {
-			s.large++
+		if f.missed != nil {
+			s.missed = append(s.missed, *f.missed)
 		}
 		s.Add(f.hits)
 		return true
 	})
+	for _, m := range s.missed {
+		switch {
+		case !s.Scanner().MayShow(m.path):
+		case m.err == nil:
+			s.large++
+		default:
+			n.Add(m.path, m.err)
+		}
+	}
+	s.missed = nil
 	if errors.Is(err, errSlowSearch) {
 		s.note = fmt.Sprintf("\n[stopped after %s, before the end; use a deeper path]", maxSearch)
 		return nil
@@ -216,8 +236,8 @@ func (s *codeSearch) show(query string, res *executors.Result) {
 
 // codeHits are the hits in one file.
 type codeHits struct {
-	hits  []code.Hit
-	large bool // the file was not searched
+	hits   []code.Hit
+	missed *missed // nil: the file was searched
 }
 
 func (f codeHits) size() int {

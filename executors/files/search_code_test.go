@@ -114,6 +114,25 @@ func TestSearchCodeUnread(t *testing.T) {
 	}
 }
 
+// TestSearchCodeSettled checks that a file that cannot change the result is neither read
+// nor reported.
+func TestSearchCodeSettled(t *testing.T) {
+	b := newBench(t, map[string]string{"a.go": "package a\n\ntype Run struct{}\n\nvar _ Run\n", "z.go": "package z\n\n" + strings.Repeat("// Run\n", 300)})
+	cfg := Defaults()
+	cfg.MaxFileBytes = 1000
+	roots, err := workspace.New(b.dir)
+	must(t, err)
+	b.Registry = New(Disk{Roots: roots}, roots, cfg)
+	more := "\n[the best 1; there are more: qualify the name, set path or include, or raise max_results]"
+	large := "\n[1 file larger than 1000 bytes not searched; use bash for those]"
+	if got, want := b.run("search_code", in{"query": "Run", "max_results": 1}).ForModel(), "a.go:3 struct Run"+more; got != want {
+		t.Errorf("got %q", got)
+	}
+	if got, want := b.run("search_code", in{"query": "Run", "max_results": 2}).ForModel(), "a.go:3 struct Run\na.go:5 text var _ Run"+large; got != want {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestSearchCodeCancelled(t *testing.T) {
 	b := newBench(t, map[string]string{"a.go": "package a\n\nfunc Run() {}\n"})
 	gone := errors.New("gone")

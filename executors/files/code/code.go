@@ -17,7 +17,8 @@
 //
 // Why does a scanner drop hits? A name may occur in each line of a repository. A hit
 // that ranks after all that are kept can no longer be shown, so it is dropped before
-// its file is parsed.
+// its file is parsed. A file whose best possible hit ranks after them need not even be
+// read; see [Scanner.MayShow].
 package code
 
 import (

@@ -2,6 +2,7 @@ package code
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -131,6 +132,55 @@ func TestKept(t *testing.T) {
 	}
 	if got := find(t, "run", 50, map[string]string{"a.py": files["d00/a.py"]}); len(got) != 1+maxTexts+1 || got[len(got)-1] != "more" {
 		t.Errorf("one file has %q", got)
+	}
+}
+
+// TestMayShow checks that files whose hits cannot be shown any more are skipped, and that
+// the result is the beginning of that of a search that skips none.
+func TestMayShow(t *testing.T) {
+	text, err := os.ReadFile("testdata/languages.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string][]byte{}
+	for _, f := range txtar.Parse(text).Files {
+		for _, dir := range []string{"", "a/", "internal/", "docs/", "tests/b/", "vendor/c/"} {
+			files[dir+f.Name] = f.Data
+		}
+	}
+	for i := range 20 {
+		files[fmt.Sprintf("notes%02d.txt", i)] = []byte("parse a name in the file\nparse\n")
+	}
+	paths := slices.Sorted(maps.Keys(files))
+	search := func(query string, most int) (hits []Hit, more bool, skipped int) {
+		q, err := ParseQuery(query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := NewSearch(q, most)
+		sc := s.Scanner()
+		for _, path := range paths {
+			if !sc.MayShow(path) {
+				skipped++
+				continue
+			}
+			s.Add(sc.File(path, files[path], func() bool { return false }))
+		}
+		hits, more = s.Hits()
+		return hits, more, skipped
+	}
+	total := 0
+	for _, query := range []string{"parse", "name", "T.name", "class Parser", "func run", "parse name", "load the file", "heading Config", "x", "vendor.parse", "c.Point", "area"} {
+		for _, most := range []int{1, 3, 10} {
+			all, _, _ := search(query, len(files)*100)
+			hits, more, skipped := search(query, most)
+			if total += skipped; !slices.Equal(hits, all[:min(most, len(all))]) || len(all) > most && !more {
+				t.Errorf("%s, %d (more: %t): got %v, want the first of %v", query, most, more, hits, all)
+			}
+		}
+	}
+	if total < 1000 {
+		t.Errorf("only %d files were skipped", total)
 	}
 }
 

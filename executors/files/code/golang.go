@@ -13,39 +13,37 @@ import (
 const maxParsed = 1 << 20
 
 // golang examines a Go file. It is parsed only if a line that contains a word of the
-// query may define it, and the definition could still be shown.
+// query may define it.
 func (sc *Scanner) golang(stopped func() bool) {
-	if len(sc.data) > maxParsed || !sc.mayDefineGo() {
+	if len(sc.data) > maxParsed {
 		sc.lines(stopped)
 		return
 	}
-	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, "", sc.data, parser.SkipObjectResolution)
-	if file == nil || err != nil && len(file.Decls) == 0 {
-		sc.lines(stopped)
-		return
-	}
-	g := goFile{sc, fset.File(file.FileStart)}
-	for _, d := range file.Decls {
-		g.decl(d)
-	}
-	n := 0
-	for from, end := range sc.query.texts.Lines(sc.data) {
-		if n++; n > maxLines {
+	if sc.mayDefineGo() {
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, "", sc.data, parser.SkipObjectResolution)
+		if file == nil || err != nil && len(file.Decls) == 0 {
+			sc.lines(stopped)
 			return
 		}
-		sc.text(from, bytes.TrimSuffix(sc.data[from:end], []byte("\r")))
+		g := goFile{sc, fset.File(file.FileStart)}
+		for _, d := range file.Decls {
+			g.decl(d)
+		}
 	}
+	sc.allTexts(stopped)
 }
 
-// mayDefineGo reports whether the file may have a definition that can be shown.
+// mayDefineGo reports whether the file may define a word of the query.
 func (sc *Scanner) mayDefineGo() bool {
-	if !sc.ranks(&Hit{Path: sc.path, score: exactName + bestExtra - sc.penalty}) {
-		return false
-	}
 	open, from := false, 0 // whether the line at from is inside a declaration other than a function
-	for start, end := range sc.query.texts.Lines(sc.data) {
+	for start, end := range sc.found.Lines() {
 		line := sc.data[start:end]
+		before := bytes.TrimLeft(line, " \t")
+		starts := startsGo(before)
+		if !starts && len(before) == len(line) || !sc.mayName(line) {
+			continue
+		}
 		for from < start { // look at the lines between
 			next := from + bytes.IndexByte(sc.data[from:], '\n') + 1
 			if c := sc.data[from]; c != ' ' && c != '\t' && c != '\n' && c != '\r' && c != '/' {
@@ -53,12 +51,46 @@ func (sc *Scanner) mayDefineGo() bool {
 			}
 			from = next
 		}
-		switch before := bytes.TrimLeft(line, " \t"); {
-		case startsGo(before):
-			return true
-		case open && len(before) < len(line):
+		if starts || open {
 			return true
 		}
+	}
+	return false
+}
+
+// mayName reports whether a word of the query is where a line of Go may define a name.
+func (sc *Scanner) mayName(line []byte) bool {
+	if bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte("//")) {
+		return false
+	}
+	isFunc := bytes.HasPrefix(line, []byte("func "))
+	for i := range sc.query.words {
+		for at := sc.query.texts.Index(i, line, 0); at >= 0; at = sc.query.texts.Index(i, line, at+1) {
+			if mayNameGo(bytes.TrimRight(line[:wordStart(line, at)], " \t"), isFunc) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mayNameGo reports whether a name may be defined after the beginning of a line. isFunc
+// means that the line begins with func.
+func mayNameGo(before []byte, isFunc bool) bool {
+	if len(before) == 0 {
+		return true
+	}
+	switch before[len(before)-1] {
+	case ')': // after a receiver
+		return true
+	case ',', ';', '{', '(': // in a list, or in a type on one line
+		return !isFunc
+	case '/':
+		return bytes.HasSuffix(before, []byte("*/"))
+	}
+	switch string(before[wordStart(before, len(before)):]) {
+	case "func", "type", "const", "var":
+		return true
 	}
 	return false
 }

@@ -18,6 +18,7 @@ type language struct {
 	// any word but those of never.
 	keywords string
 	before   string // other bytes that may stand before a defined name
+	prose    bool   // text with headings
 	free     bool   // a definition needs no check before its pattern
 	comments string // beginnings of lines that define nothing, separated by spaces
 	typed    bool   // the type stands before the name
@@ -82,14 +83,27 @@ var byName = sync.OnceValue(func() map[string]*language {
 	return m
 })
 
-// languageOf returns the language of a file; nil means that it is unknown.
-func languageOf(file string, data []byte) *language {
+// script is the language of a file that must be read to find it.
+var script language
+
+// languageByName returns the language of a file by its name; nil means that it is
+// unknown.
+func languageByName(file string) *language {
 	base := path.Base(file)
-	ext := strings.ToLower(path.Ext(base))
 	if l := byName()[base]; l != nil {
 		return l
 	}
-	if l := byName()[ext]; l != nil || ext != "" {
+	ext := path.Ext(base)
+	if ext == "" {
+		return &script
+	}
+	return byName()[strings.ToLower(ext)]
+}
+
+// languageOf returns the language of a file; nil means that it is unknown.
+func languageOf(file string, data []byte) *language {
+	l := languageByName(file)
+	if l != &script {
 		return l
 	}
 	if first, ok := bytes.CutPrefix(data, []byte("#!")); ok {
@@ -107,6 +121,8 @@ func languageOf(file string, data []byte) *language {
 var interpreters = [...][2]string{{"python", ".py"}, {"ruby", ".rb"}, {"perl", ".pl"}, {"node", ".js"}, {"lua", ".lua"}, {"php", ".php"}, {"elixir", ".ex"}, {"sh", ".sh"}}
 
 func (l *language) isGo() bool { return l != nil && strings.HasPrefix(l.names, ".go") }
+
+func (l *language) isProse() bool { return l != nil && l.prose }
 
 // prepare compiles the patterns when a language is first met.
 func (l *language) prepare() {
@@ -130,14 +146,7 @@ func (l *language) mayDefine(line []byte, at int) bool {
 	if l.free {
 		return true
 	}
-	for at > 0 {
-		r, size := utf8.DecodeLastRune(line[:at])
-		if !isWord(r) {
-			break
-		}
-		at -= size
-	}
-	before := bytes.TrimRight(line[:at], " \t")
+	before := bytes.TrimRight(line[:wordStart(line, at)], " \t")
 	if len(before) == 0 {
 		return true
 	}
@@ -148,6 +157,19 @@ func (l *language) mayDefine(line []byte, at int) bool {
 	word := before[bytes.LastIndexFunc(before, func(r rune) bool { return !isWord(r) && r != '!' && r != '-' })+1:]
 	l.prepare()
 	return l.words[string(word)] || l.words["*"] && !never()[string(word)]
+}
+
+// wordStart returns the offset at which the word that ends before the byte at, or
+// includes it, begins.
+func wordStart(line []byte, at int) int {
+	for at > 0 {
+		r, size := utf8.DecodeLastRune(line[:at])
+		if !isWord(r) {
+			break
+		}
+		at -= size
+	}
+	return at
 }
 
 // isComment reports whether a line begins with a comment.

@@ -108,10 +108,10 @@ func wordsOf(fields []string) []string {
 
 // mayMatch reports whether a file can hold a hit: each word is in it or in its path. One
 // of three or more words may be missing.
-func (q *Query) mayMatch(path string, data []byte) bool {
+func (q *Query) mayMatch(path string, found *search.Finder) bool {
 	missing := 0
 	for i, w := range q.words {
-		if q.texts.Index(i, data, 0) < 0 && (q.name != "" || !strings.Contains(strings.ToLower(path), w)) {
+		if !found.Has(i) && (q.name != "" || !strings.Contains(strings.ToLower(path), w)) {
 			missing++
 		}
 		if missing > 1 || missing == 1 && len(q.words) < 3 {
@@ -141,8 +141,27 @@ const (
 	partOfName = 500
 	nameInPath = 450 // the name has some of several words, its type and path the others
 	inLine     = 150
-	bestText   = 350 // more than any line has
 )
+
+// What is added to the rank of a line of text.
+const (
+	asWritten  = 100 // it has several words as the query has them
+	beginsWord = 10  // it has the name at the beginning of a word,
+	endsWord   = 20  // and also at its end
+	sameCase   = 20
+	qualified  = 50 // it has the name with its qualifiers
+)
+
+// bestText returns the rank of the best line of text.
+func (q *Query) bestText() int {
+	switch {
+	case q.name == "":
+		return inLine + asWritten
+	case len(q.within) > 0:
+		return inLine + beginsWord + endsWord + sameCase + qualified
+	}
+	return inLine + beginsWord + endsWord + sameCase
+}
 
 // nameScore returns the rank of a name; 0 means that it does not match.
 func (q *Query) nameScore(name string) int {
@@ -233,7 +252,7 @@ func (q *Query) lineScore(p *place, line []byte) int {
 		}
 		score := inLine * (10*found + 6*inPath) / (10 * len(q.words))
 		if found == len(q.words) && bytes.Contains(bytes.ToLower(line), []byte(q.text)) {
-			score += 100
+			score += asWritten
 		}
 		return score
 	}
@@ -242,18 +261,18 @@ func (q *Query) lineScore(p *place, line []byte) int {
 		end := at + len(q.words[0])
 		this := inLine
 		if before, _ := utf8.DecodeLastRune(line[:at]); !isWord(before) {
-			this += 10
+			this += beginsWord
 			if after, _ := utf8.DecodeRune(line[end:]); !isWord(after) {
-				this += 20
+				this += endsWord
 			}
 		}
 		if string(line[at:end]) == q.name {
-			this += 20
+			this += sameCase
 		}
 		score = max(score, this)
 	}
 	if score > 0 && len(q.within) > 0 && bytes.Contains(bytes.ToLower(line), []byte(q.text)) {
-		score += 50
+		score += qualified
 	}
 	return score
 }

@@ -12,7 +12,8 @@ import (
 type place struct {
 	path    string
 	lower   string   // path in lower case
-	names   []string // of the directories and the file, without its extension, in lower case
+	dirs    []string // the names of its directories, in lower case
+	stem    string   // its own name without the extension, in lower case
 	penalty int
 }
 
@@ -31,34 +32,48 @@ var (
 	samples = []string{"testdata", "fixtures", "example", "examples", "sample", "samples", "demo", "docs", "doc", "benchmarks", "bench"}
 )
 
-// newPlace judges a file by its path.
-func newPlace(file string) place {
-	p := place{path: file, lower: strings.ToLower(file)}
-	names := strings.Split(p.lower, "/")
-	base := names[len(names)-1]
+// folder is what the files in a directory have in common.
+type folder struct {
+	path                  string   // "" or ending in "/"
+	names                 []string // in lower case
+	vendored, dist, tests bool
+	penalty               int
+}
+
+// newFolder judges a directory by its path.
+func newFolder(dir string) folder {
+	f := folder{path: dir}
+	if dir != "" {
+		f.names = strings.Split(strings.ToLower(strings.TrimSuffix(dir, "/")), "/")
+	}
+	has := func(any ...string) bool {
+		return slices.ContainsFunc(f.names, func(d string) bool { return slices.Contains(any, d) })
+	}
+	f.vendored, f.dist, f.tests = has(vendors...), has("dist"), has(tests...)
+	if has(samples...) {
+		f.penalty += aSample
+	}
+	if has("internal") {
+		f.penalty += 3
+	}
+	f.penalty += min(len(f.names), 9)
+	return f
+}
+
+// place judges a file in f by its path.
+func (f *folder) place(file string) place {
+	base := strings.ToLower(file[len(f.path):])
 	stem, _, _ := strings.Cut(base, ".")
-	names[len(names)-1] = stem
-	p.names = names
-	dirs := names[:len(names)-1]
-	has := func(any []string) bool {
-		return slices.ContainsFunc(dirs, func(d string) bool { return slices.Contains(any, d) })
-	}
+	p := place{path: file, lower: strings.ToLower(file), dirs: f.names, stem: stem, penalty: f.penalty}
 	switch {
-	case has(vendors):
-		p.penalty = vendored
-	case generatedName(base) || has([]string{"dist"}):
-		p.penalty = generated
+	case f.vendored:
+		p.penalty += vendored
+	case f.dist || generatedName(base):
+		p.penalty += generated
 	}
-	if has(tests) || testName(stem, base) {
+	if f.tests || testName(stem, base) {
 		p.penalty += aTest
 	}
-	if has(samples) {
-		p.penalty += aSample
-	}
-	if has([]string{"internal"}) {
-		p.penalty += 3
-	}
-	p.penalty += min(len(dirs), 9)
 	return p
 }
 
@@ -82,16 +97,18 @@ var generatedMarks = [][]byte{[]byte("DO NOT EDIT"), []byte("Do not edit"), []by
 // headLen is how much of a file is searched for a mark, in bytes.
 const headLen = 1 << 10
 
-// look judges a file by its text.
-func (p *place) look(data []byte) {
+// look judges a file by its text. It reports whether that changes its penalty.
+func (p *place) look(data []byte) bool {
 	if p.penalty >= generated {
-		return
+		return false
 	}
 	head := data[:min(len(data), headLen)]
 	minified := len(data) > 8*headLen && bytes.Count(data[:8*headLen], []byte("\n")) < 8
 	if minified || slices.ContainsFunc(generatedMarks, func(mark []byte) bool { return bytes.Contains(head, mark) }) {
 		p.penalty += generated
+		return true
 	}
+	return false
 }
 
 // kindScore is added to the rank of a definition by its kind.
@@ -102,8 +119,30 @@ var kindScore = sync.OnceValue(func() map[string]int {
 	}
 })
 
-// bestExtra is more than kind and qualifiers add to a rank.
-const bestExtra = 300
+// What is added to the rank of a definition at most, by its kind and its qualifiers.
+const (
+	bestKind   = 14
+	wantedKind = 60
+	bestWithin = 200
+)
+
+// bestDefinition returns the rank of the best definition in a language.
+func (q *Query) bestDefinition(l *language) int {
+	best := exactName + bestKind
+	if q.name == "" {
+		best = allOfName + bestKind
+	}
+	if l.isProse() {
+		best += kindScore()["heading"] - bestKind
+	}
+	if len(q.kinds) > 0 {
+		best += wantedKind
+	}
+	if len(q.within) > 0 {
+		best += bestWithin
+	}
+	return best
+}
 
 // definitionScore returns the rank of a definition; 0 means that it does not match.
 // container is "" outside of types.
@@ -118,9 +157,9 @@ func (q *Query) definitionScore(p *place, kind, container, name string) int {
 	score += kindScore()[kind] - p.penalty
 	if len(q.kinds) > 0 {
 		if slices.Contains(q.kinds, kind) {
-			score += 60
+			score += wantedKind
 		} else {
-			score -= 60
+			score -= wantedKind
 		}
 	}
 	return max(score+q.withinScore(p, container), 1)
@@ -132,18 +171,18 @@ func (q *Query) withinScore(p *place, container string) int {
 	score := 0
 	for i, within := range q.within {
 		within = strings.ToLower(within)
-		switch at := slices.Index(p.names, within); {
+		switch at := slices.Index(p.dirs, within); {
 		case strings.ToLower(container) == within:
 			score += 170
-		case at >= 0 && at >= len(p.names)-2: // the file, or its directory
-			score += 150
-		case at >= 0:
+		case at >= 0 && at < len(p.dirs)-1:
 			score += 20
+		case at >= 0 || p.stem == within: // its directory, or the file
+			score += 150
 		case i == len(q.within)-1:
 			score -= 300
 		}
 	}
-	return min(score, 200)
+	return min(score, bestWithin)
 }
 
 // textScore returns the rank of a line that defines nothing; 0 means that it does not

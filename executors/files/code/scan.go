@@ -2,12 +2,14 @@ package code
 
 import (
 	"bytes"
+	"iter"
 	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/files/search"
 )
 
 const (
@@ -22,10 +24,13 @@ const (
 type Scanner struct {
 	*Search
 	place
+	folder   folder // of the last file
+	found    search.Finder
 	data     []byte
 	language *language
 	hits     []Hit
 	texts    []Hit
+	defines  bool // a definition in the file can be shown
 	full     bool // no line of text in the file can be shown
 	line     int  // 1-based, of the offset counted
 	counted  int
@@ -34,39 +39,94 @@ type Scanner struct {
 // Scanner returns a scanner.
 func (s *Search) Scanner() *Scanner { return &Scanner{Search: s} }
 
+// MayShow reports whether a file may have a hit that can be shown, by its path. It is
+// true as long as all hits are shown.
+func (sc *Scanner) MayShow(path string) bool {
+	if !sc.more.Load() || sc.last.Load() == nil {
+		return true
+	}
+	sc.enter(path, languageByName(path))
+	return sc.defines || !sc.full
+}
+
+// enter judges a file by its path.
+func (sc *Scanner) enter(file string, l *language) {
+	if dir, _ := path.Split(file); dir != sc.folder.path {
+		sc.folder = newFolder(dir)
+	}
+	sc.place, sc.language = sc.folder.place(file), l
+	sc.limit()
+}
+
+// limit sets the kinds of hits that can be shown.
+func (sc *Scanner) limit() {
+	sc.defines = sc.language != nil && sc.ranks(&Hit{Path: sc.path, score: sc.query.bestDefinition(sc.language) - sc.penalty})
+	sc.full = !sc.ranks(&Hit{Path: sc.path, score: sc.query.bestText() - sc.penalty/4})
+}
+
 // File returns the hits in a file for [Search.Add]. The path is relative, with
 // slashes. stopped reports whether the result is no longer needed.
 func (sc *Scanner) File(path string, data []byte, stopped func() bool) []Hit {
-	if !sc.query.mayMatch(path, data) || bytes.IndexByte(data, 0) >= 0 {
+	sc.found = sc.query.texts.In(data)
+	if !sc.query.mayMatch(path, &sc.found) || bytes.IndexByte(data, 0) >= 0 {
 		return nil
 	}
-	sc.place = newPlace(path)
-	sc.look(data)
-	sc.data, sc.language, sc.line, sc.counted = data, languageOf(path, data), 1, 0
+	sc.data, sc.line, sc.counted = data, 1, 0
 	sc.hits, sc.texts = nil, sc.texts[:0]
-	sc.full = !sc.ranks(&Hit{Path: path, score: bestText - sc.penalty/4})
-	if sc.language.isGo() {
+	sc.enter(path, languageOf(path, data))
+	if sc.look(data) {
+		sc.limit()
+	}
+	switch {
+	case !sc.defines:
+		sc.allTexts(stopped)
+	case sc.language.isGo():
 		sc.golang(stopped)
-	} else {
+	default:
 		sc.lines(stopped)
 	}
 	sc.keepTexts()
 	return sc.hits
 }
 
+// allTexts examines the lines that contain a word of the query, none of which defines
+// anything that can be shown.
+func (sc *Scanner) allTexts(stopped func() bool) {
+	if sc.full {
+		sc.more.Store(true)
+		return
+	}
+	for from, end := range sc.some(stopped) {
+		sc.text(from, sc.lineOf(from, end))
+	}
+}
+
 // lines examines the lines that contain a word of the query.
 func (sc *Scanner) lines(stopped func() bool) {
-	n := 0
-	for from, end := range sc.query.texts.Lines(sc.data) {
-		if n++; n > maxLines || n%256 == 0 && stopped() {
-			return
-		}
-		line := bytes.TrimSuffix(sc.data[from:end], []byte("\r"))
+	for from, end := range sc.some(stopped) {
+		line := sc.lineOf(from, end)
 		d, ok := sc.define(line)
 		if !ok || !sc.definition(d, from, line) {
 			sc.text(from, line)
 		}
 	}
+}
+
+// some yields the first lines that contain a word of the query.
+func (sc *Scanner) some(stopped func() bool) iter.Seq2[int, int] {
+	return func(yield func(from, end int) bool) {
+		n := 0
+		for from, end := range sc.found.Lines() {
+			if n++; n > maxLines || n%256 == 0 && stopped() || !yield(from, end) {
+				return
+			}
+		}
+	}
+}
+
+// lineOf returns a line without its line break.
+func (sc *Scanner) lineOf(from, end int) []byte {
+	return bytes.TrimSuffix(sc.data[from:end], []byte("\r"))
 }
 
 // define returns the definition on a line, if a word of the query stands where a name
@@ -139,7 +199,7 @@ func (sc *Scanner) text(from int, line []byte) {
 		return
 	}
 	h := Hit{Path: sc.path, Line: sc.lineAt(from), Kind: Text, score: sc.query.textScore(&sc.place, line)}
-	if sc.query.Symbol() && sc.language.isComment(line) || prose()[path.Ext(sc.path)] {
+	if sc.query.Symbol() && sc.language.isComment(line) || sc.language.isProse() {
 		h.score -= 20 // code comes first
 	}
 	if h.score <= 0 || !sc.admits(&h) {
@@ -266,5 +326,5 @@ func oneLine(text []byte, at int) string {
 // IsSource reports whether a file may be source code, by its name.
 func IsSource(name string) bool {
 	ext := strings.ToLower(path.Ext(name))
-	return ext == "" || byName()[name] != nil || byName()[ext] != nil && !prose()[ext]
+	return ext == "" || byName()[name] != nil || byName()[ext] != nil && !byName()[ext].prose
 }

@@ -1,7 +1,5 @@
 package code
 
-import "sync"
-
 // Parts of patterns.
 const (
 	name     = `(?P<name>[\pL_$][\pL\d_$]*)`
@@ -256,9 +254,6 @@ var languages = []language{
 	{names: ".awk .bzl .bazel .star BUILD", keywords: "function def", comments: "#", patterns: []pattern{{"func", `^\s*(?:function|def)\s+` + name}, {"var", `^` + name + `\s*=[^=]`}}},
 	{names: ".cmake CMakeLists.txt", free: true, comments: "#", patterns: []pattern{{"func", `(?i)^\s*(?:function|macro|add_executable|add_library)\s*\(\s*(?P<name>[\w-]+)`}, {"var", `(?i)^\s*set\s*\(\s*(?P<name>\w+)`}}},
 	{names: ".ps1 .psm1", keywords: "function class", before: "-", comments: "#", patterns: []pattern{{"", `(?i)^\s*(?P<kind>function|class|enum)\s+(?P<name>[\w-]+)`}}},
-	{names: ".md .markdown .mdx", free: true, patterns: []pattern{{"heading", `^#{1,6}\s+(?P<name>.*\S)`}}},
-	{names: ".rst .adoc", free: true, patterns: []pattern{{"heading", `^=+\s+(?P<name>.*\S)`}}},
+	{names: ".md .markdown .mdx", prose: true, free: true, patterns: []pattern{{"heading", `^#{1,6}\s+(?P<name>.*\S)`}}},
+	{names: ".rst .adoc", prose: true, free: true, patterns: []pattern{{"heading", `^=+\s+(?P<name>.*\S)`}}},
 }
-
-// prose are the extensions of languages that are no source.
-var prose = sync.OnceValue(func() map[string]bool { return setOf(".md .markdown .mdx .rst .adoc") })

@@ -34,17 +34,34 @@ func asciiLower(r rune) rune {
 // Index returns the first offset of the text number i at or after from, else -1.
 func (l Literals) Index(i int, data []byte, from int) int { return l.needles[i].index(data, from) }
 
+// In starts to look for the texts in data.
+func (l Literals) In(data []byte) Finder {
+	f := Finder{data: data}
+	f.start(l.needles)
+	return f
+}
+
+// Finder looks for texts in one data. A copy starts again where the original is.
+type Finder struct {
+	finder
+	data []byte
+}
+
+// Has reports whether data contains the text number i.
+func (f *Finder) Has(i int) bool {
+	f.look(f.data, i, 0)
+	return f.next[i] >= 0
+}
+
 // Lines yields the beginning and the end of each line that contains one of the
 // texts. The end is that of the line without its line break.
-func (l Literals) Lines(data []byte) iter.Seq2[int, int] {
+func (f Finder) Lines() iter.Seq2[int, int] {
 	return func(yield func(from, end int) bool) {
-		var f finder
-		f.start(l.needles)
 		for at := 0; ; {
-			if at = f.find(data, at); at < 0 {
+			if at = f.find(f.data, at); at < 0 {
 				return
 			}
-			from, end := bytes.LastIndexByte(data[:at], '\n')+1, lineEnd(data, at)
+			from, end := bytes.LastIndexByte(f.data[:at], '\n')+1, lineEnd(f.data, at)
 			if !yield(from, end) {
 				return
 			}

@@ -143,14 +143,15 @@ func (ns needles) weight() int {
 // finder looks for needles in one text.
 type finder struct {
 	needles needles
-	next    [maxNeedles]int // the next offset of each needle; -1 means no more, -2 not looked for yet
+	next    [maxNeedles]int    // the next offset of each needle; -1 means no more, -2 not looked for yet
+	cases   [maxNeedles][2]int // the same for the two cases of its rarest byte
 }
 
 func (f *finder) start(ns needles) {
 	f.needles = ns
 	f.next = [maxNeedles]int{}
 	for i := range ns {
-		f.next[i] = -2
+		f.next[i], f.cases[i] = -2, unknownCases
 	}
 }
 
@@ -159,14 +160,19 @@ func (f *finder) start(ns needles) {
 func (f *finder) find(data []byte, from int) int {
 	first := -1
 	for i := range f.needles {
-		if at := f.next[i]; at == -2 || at >= 0 && at < from {
-			f.next[i] = f.needles[i].index(data, from)
-		}
+		f.look(data, i, from)
 		if at := f.next[i]; at >= 0 && (first < 0 || at < first) {
 			first = at
 		}
 	}
 	return first
+}
+
+// look finds the next offset of the needle number i at or after from.
+func (f *finder) look(data []byte, i, from int) {
+	if at := f.next[i]; at == -2 || at >= 0 && at < from {
+		f.next[i] = f.needles[i].indexFrom(data, from, &f.cases[i])
+	}
 }
 
 // in reports whether a needle is in data.
@@ -176,9 +182,16 @@ func (ns needles) in(data []byte) bool {
 
 // index returns the first offset of the needle at or after from, else -1.
 func (n *needle) index(data []byte, from int) int {
+	cases := unknownCases
+	return n.indexFrom(data, from, &cases)
+}
+
+// indexFrom is index for several calls with the same data, in which from does not
+// decrease. The first call has unknownCases.
+func (n *needle) indexFrom(data []byte, from int, cases *[2]int) int {
 	c := n.text[n.rare]
 	if n.fold && 'a' <= c && c <= 'z' {
-		return n.indexFold(data, from)
+		return n.indexFold(data, from, cases)
 	}
 	misses := 0
 	for i := from + n.rare; i < len(data); i++ {
@@ -203,10 +216,14 @@ func (n *needle) index(data []byte, from int) int {
 	return -1
 }
 
-// indexFold is index for a needle whose rarest byte is a letter in either case.
-func (n *needle) indexFold(data []byte, from int) int {
+// unknownCases are the offsets of both cases of a byte before it is looked for.
+var unknownCases = [2]int{-2, -2}
+
+// indexFold is indexFrom for a needle whose rarest byte is a letter in either case. next
+// is the next offset of each case: one of them may be rare, and must not be looked for
+// again after each match.
+func (n *needle) indexFold(data []byte, from int, next *[2]int) int {
 	cases := [2]byte{n.text[n.rare], n.text[n.rare] - 'a' + 'A'}
-	next := [2]int{-2, -2}
 	for i := from + n.rare; i < len(data); i++ {
 		for k, c := range cases {
 			if next[k] == -1 || next[k] >= i {

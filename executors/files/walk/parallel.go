@@ -231,11 +231,16 @@ func (j *job[T]) trouble(at int, path string, err error) bool {
 	if err == nil {
 		return true
 	}
-	p := &problem{path: path, err: err}
+	p := newProblem(path, err)
+	j.items = append(j.items, item[T]{at: at, problem: &p})
+	return !p.hidden && !p.denied
+}
+
+func newProblem(path string, err error) problem {
+	p := problem{path: path, err: err}
 	_, p.hidden = errors.AsType[*workspace.PrivateError](err)
 	_, p.denied = errors.AsType[*workspace.DeniedError](err)
-	j.items = append(j.items, item[T]{at: at, problem: p})
-	return !p.hidden && !p.denied
+	return p
 }
 
 // reach returns the open directory. If reach had to open it, the caller closes it.

@@ -90,6 +90,9 @@ type Unseen struct {
 // maxUnread bounds how many unreadable entries are named.
 const maxUnread = 3
 
+// Add adds an entry that could not be read.
+func (u *Unseen) Add(path string, err error) { u.add(newProblem(path, err)) }
+
 func (u *Unseen) add(p problem) {
 	switch {
 	case p.hidden:
