@@ -143,8 +143,10 @@ func (c *Client) dispatch(ctx context.Context, method string, params any) (openC
 func (c *Client) RequestPermission(ctx context.Context, p RequestPermissionRequest) (PermissionOutcome, error) {
 	var r struct {
 		Outcome PermissionOutcome `json:"outcome"`
+		Meta    map[string]any    `json:"_meta"`
 	}
 	err := c.call(ctx, "session/request_permission", p, &r)
+	r.Outcome.Reason, _ = r.Meta[ReasonMeta].(string)
 	return r.Outcome, err
 }
 

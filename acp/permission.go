@@ -21,7 +21,12 @@ type PermissionOption struct {
 type PermissionOutcome struct {
 	Outcome  string `json:"outcome"` // selected or cancelled
 	OptionID string `json:"optionId"`
+	Reason   string `json:"-"` // the user's words about the answer, from ReasonMeta; usually empty
 }
+
+// ReasonMeta is the member of a permission response's _meta with the user's reason for
+// the answer, a text.
+const ReasonMeta = "zeph-acp/reason"
 
 // CreateTerminalRequest starts a command in the client's terminal.
 type CreateTerminalRequest struct {

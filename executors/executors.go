@@ -366,6 +366,7 @@ type Record struct {
 	Decision string // allow, ask or deny
 	Rule     string // the rule, mode or default that decided
 	Answer   string // the option that the user chose, empty if not asked
+	Reason   string // the user's words about the answer, empty if there are none
 	// Waited is how long the call waited for answers of the user.
 	Waited time.Duration
 	// Verdicts are the words of the gates, in the order of the chain.

@@ -34,16 +34,26 @@ func (a *Approver) Approve(ctx context.Context, call *executors.Call, options []
 	for _, o := range options {
 		offered = append(offered, acp.PermissionOption{OptionID: o.ID, Kind: o.Kind, Name: o.Name})
 	}
-	return a.Ask(ctx, question(call), offered)
+	outcome, err := a.ask(ctx, question(call), offered)
+	if call.Record != nil {
+		call.Record.Reason = strings.TrimSpace(outcome.Reason)
+	}
+	return outcome.OptionID, err
 }
 
 // Ask sends any question and returns the id of the chosen option, empty if the
 // question was dismissed. The error is ctx's cause if the turn ends first; any
 // other error means that there was no answer.
 func (a *Approver) Ask(ctx context.Context, call acp.ToolCall, options []acp.PermissionOption) (string, error) {
+	outcome, err := a.ask(ctx, call, options)
+	return outcome.OptionID, err
+}
+
+// ask is Ask with the whole answer.
+func (a *Approver) ask(ctx context.Context, call acp.ToolCall, options []acp.PermissionOption) (acp.PermissionOutcome, error) {
 	outcome, err := a.Client.RequestPermission(ctx, acp.RequestPermissionRequest{SessionID: a.Session, ToolCall: call, Options: options})
 	if err != nil {
-		return "", err
+		return acp.PermissionOutcome{}, err
 	}
 	if outcome.Outcome == "cancelled" {
 		// It should mean that the turn is cancelled. Some clients send it just
@@ -51,17 +61,17 @@ func (a *Approver) Ask(ctx context.Context, call acp.ToolCall, options []acp.Per
 		// which.
 		select {
 		case <-ctx.Done():
-			return "", context.Cause(ctx)
+			return acp.PermissionOutcome{}, context.Cause(ctx)
 		case <-time.After(lateCancel):
 		}
 	}
 	switch outcome.Outcome {
 	case "selected":
-		return outcome.OptionID, nil
+		return outcome, nil
 	case "cancelled":
-		return "", nil
+		return acp.PermissionOutcome{}, nil
 	}
-	return "", fmt.Errorf("the client answered %q", outcome.Outcome)
+	return acp.PermissionOutcome{}, fmt.Errorf("the client answered %q", outcome.Outcome)
 }
 
 // question describes the call: its diff, the sub-agent that makes it, the model's

@@ -308,6 +308,9 @@ func (p ruling) take(call *executors.Call, d *decision, answer string) {
 		d.verdict = verdict{action: Allow, why: "the user allowed it"}
 	case rejectOnce, rejectAlways:
 		d.verdict = verdict{action: Deny, why: "the user rejected it", said: "You rejected this."}
+		if reason := call.Record.Reason; reason != "" {
+			d.why, d.said = d.why+" and says: "+reason, "You rejected this: "+reason
+		}
 	}
 	always, ok := map[string]Action{allowAlways: Allow, rejectAlways: Deny}[answer]
 	if !ok || len(d.keys) == 0 {

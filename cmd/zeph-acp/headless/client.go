@@ -164,12 +164,15 @@ func (c *client) requestPermission(ctx context.Context, p acp.RequestPermissionR
 		case <-ctx.Done():
 		}
 	}()
-	id, err := c.Approver.Approve(ctx, p)
-	outcome := map[string]string{"outcome": "selected", "optionId": id}
+	chosen, err := c.Approver.Approve(ctx, p)
 	if ctx.Err() != nil {
-		outcome, err = map[string]string{"outcome": "cancelled"}, nil
+		return map[string]any{"outcome": map[string]string{"outcome": "cancelled"}}, nil
 	}
-	return map[string]any{"outcome": outcome}, err
+	response := map[string]any{"outcome": map[string]string{"outcome": "selected", "optionId": chosen.OptionID}}
+	if chosen.Reason != "" {
+		response["_meta"] = map[string]string{acp.ReasonMeta: chosen.Reason}
+	}
+	return response, err
 }
 
 func mustBeAbsolute(name, path string) error {

@@ -62,9 +62,9 @@ func (a *agent) End()                                           {}
 func (a *agent) Run([]acp.ContentBlock) (acp.StopReason, error) { return a.turn(a.ctx, a.client) }
 
 // approve is an Approver that calls a function.
-type approve func(ctx context.Context) (string, error)
+type approve func(ctx context.Context) (Choice, error)
 
-func (f approve) Approve(ctx context.Context, _ acp.RequestPermissionRequest) (string, error) {
+func (f approve) Approve(ctx context.Context, _ acp.RequestPermissionRequest) (Choice, error) {
 	return f(ctx)
 }
 
@@ -76,7 +76,7 @@ func turnOf(t *testing.T, f func(ctx context.Context, c *acp.Client) (acp.StopRe
 			Config: acp.Defaults(), Sessions: a, Ready: func() error { return nil }, Log: slog.New(slog.DiscardHandler),
 		},
 		Dir: t.TempDir(), Prompt: []acp.ContentBlock{acp.TextBlock("hi")}, View: &JSON{W: &strings.Builder{}},
-		Approver: approve(func(context.Context) (string, error) { return "", ErrNoUser }),
+		Approver: approve(func(context.Context) (Choice, error) { return Choice{}, ErrNoUser }),
 	}, a
 }
 
@@ -120,12 +120,28 @@ func TestCancelWhileAsked(t *testing.T) {
 		}
 		return "", context.Cause(ctx)
 	})
-	turn.Approver = approve(func(ctx context.Context) (string, error) {
+	turn.Approver = approve(func(ctx context.Context) (Choice, error) {
 		cancel()
 		<-ctx.Done()
-		return "", ctx.Err()
+		return Choice{}, ctx.Err()
 	})
 	if stop, err := turn.Run(ctx); stop != acp.StopCancelled || err != nil {
+		t.Errorf("Run: %s, %v", stop, err)
+	}
+}
+
+// The agent gets the reason for an answer.
+func TestReason(t *testing.T) {
+	turn, _ := turnOf(t, func(ctx context.Context, c *acp.Client) (acp.StopReason, error) {
+		got, err := c.RequestPermission(ctx, acp.RequestPermissionRequest{SessionID: "s"})
+		want := acp.PermissionOutcome{Outcome: "selected", OptionID: "no", Reason: "use make"}
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%v (-want +got)\n%s", err, diff)
+		}
+		return acp.StopEndTurn, nil
+	})
+	turn.Approver = approve(func(context.Context) (Choice, error) { return Choice{"no", "use make"}, nil })
+	if stop, err := turn.Run(t.Context()); stop != acp.StopEndTurn || err != nil {
 		t.Errorf("Run: %s, %v", stop, err)
 	}
 }
@@ -142,10 +158,10 @@ func TestQuestionTakenBack(t *testing.T) {
 		}
 		return acp.StopEndTurn, nil
 	})
-	turn.Approver = approve(func(ctx context.Context) (string, error) {
+	turn.Approver = approve(func(ctx context.Context) (Choice, error) {
 		close(asked)
 		<-ctx.Done()
-		return "", ctx.Err()
+		return Choice{}, ctx.Err()
 	})
 	if stop, err := turn.Run(t.Context()); stop != acp.StopEndTurn || err != nil {
 		t.Errorf("Run: %s, %v", stop, err)

@@ -62,11 +62,16 @@ type View interface {
 	End(stop acp.StopReason, err error)
 }
 
-// Approver answers permission requests. It returns the id of the chosen option,
-// ctx's error if the question was withdrawn, or an error which reports that there
-// is no one to ask.
+// Approver answers permission requests. It returns the chosen option, ctx's error if
+// the question was withdrawn, or an error which reports that there is no one to ask.
 type Approver interface {
-	Approve(ctx context.Context, p acp.RequestPermissionRequest) (optionID string, err error)
+	Approve(ctx context.Context, p acp.RequestPermissionRequest) (Choice, error)
+}
+
+// Choice is the answer to a permission request.
+type Choice struct {
+	OptionID string
+	Reason   string // in the user's words, for the model; may be empty
 }
 
 // ModeError reports that the session has no such mode.

@@ -31,25 +31,25 @@ type User struct {
 // ErrNoUser reports that there is no one to ask.
 var ErrNoUser = errors.New("there is no user to ask")
 
-// Approve asks the person, who answers with the number of an option.
-func (u *User) Approve(ctx context.Context, p acp.RequestPermissionRequest) (string, error) {
+// Approve asks the person, who answers with a word or the number of an option.
+func (u *User) Approve(ctx context.Context, p acp.RequestPermissionRequest) (Choice, error) {
 	u.asking.Lock()
 	defer u.asking.Unlock()
 	if ctx.Err() != nil {
-		return "", ctx.Err()
+		return Choice{}, ctx.Err()
 	}
 	if u.Yes {
 		if o, ok := firstOfKind(p.Options, "allow_once"); ok {
 			u.note(p, "allowed once by --yes")
-			return o.OptionID, nil
+			return Choice{OptionID: o.OptionID}, nil
 		}
-		return "", errors.New("--yes allows once, which is not offered")
+		return Choice{}, errors.New("--yes allows once, which is not offered")
 	}
 	if u.Keyboard == nil || u.Screen == nil || len(p.Options) == 0 {
 		if u.Screen != nil && !u.Screen.shows(p.ToolCall) { // otherwise the failed call shows the reason
 			u.note(p, ErrNoUser.Error())
 		}
-		return "", ErrNoUser
+		return Choice{}, ErrNoUser
 	}
 	return u.ask(ctx, p)
 }
@@ -60,13 +60,12 @@ func (u *User) note(p acp.RequestPermissionRequest, text string) {
 	}
 }
 
-func (u *User) ask(ctx context.Context, p acp.RequestPermissionRequest) (string, error) {
+func (u *User) ask(ctx context.Context, p acp.RequestPermissionRequest) (Choice, error) {
 	question := u.Keyboard.begin()
 	defer u.Keyboard.end()
 	u.Screen.question(p)
-	hint := fmt.Sprintf("1-%d, y or n: ", len(p.Options))
 	for {
-		u.Screen.prompt(p.ToolCall, hint)
+		u.Screen.prompt(p.ToolCall, answers(p.Options))
 		line, err := u.Keyboard.line(ctx, question)
 		if err != nil {
 			if ctx.Err() != nil {
@@ -75,12 +74,12 @@ func (u *User) ask(ctx context.Context, p acp.RequestPermissionRequest) (string,
 				err = ErrNoUser
 			}
 			u.Screen.answered(p.ToolCall, "no answer")
-			return "", err
+			return Choice{}, err
 		}
 		u.Screen.entered()
-		if o, ok := chooseOption(p.Options, line); ok {
+		if o, reason, ok := chooseOption(p.Options, line); ok {
 			u.Screen.answered(p.ToolCall, o.Name)
-			return o.OptionID, nil
+			return Choice{o.OptionID, reason}, nil
 		}
 	}
 }
@@ -101,19 +100,39 @@ func (u *User) Listen(steer func(line string) (outcome string)) (stop func()) {
 	return func() { end(); steering.Wait() }
 }
 
-// chooseOption returns the option for a line: a number, or yes or no for this one call.
-func chooseOption(options []acp.PermissionOption, line string) (acp.PermissionOption, bool) {
-	switch line = strings.ToLower(strings.TrimSpace(line)); line {
+// answers returns the answers that a person can type.
+func answers(options []acp.PermissionOption) string {
+	var words []string
+	for _, w := range []struct{ kind, words string }{{"allow_once", "y"}, {"allow_always", "a (always)"}, {"reject_once", "n, n REASON"}} {
+		if _, ok := firstOfKind(options, w.kind); ok {
+			words = append(words, w.words)
+		}
+	}
+	return strings.Join(append(words, fmt.Sprintf("1-%d: ", len(options))), ", ")
+}
+
+// chooseOption returns the option for a line: a number, yes or no for this one call, or
+// always. A reason may follow a no.
+func chooseOption(options []acp.PermissionOption, line string) (chosen acp.PermissionOption, reason string, ok bool) {
+	word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+	if word = strings.ToLower(word); word == "n" || word == "no" {
+		chosen, ok = firstOfKind(options, "reject_once")
+		return chosen, strings.TrimSpace(rest), ok
+	}
+	if rest != "" {
+		return chosen, "", false
+	}
+	switch word {
 	case "y", "yes":
-		return firstOfKind(options, "allow_once")
-	case "n", "no":
-		return firstOfKind(options, "reject_once")
+		chosen, ok = firstOfKind(options, "allow_once")
+	case "a", "always":
+		chosen, ok = firstOfKind(options, "allow_always")
+	default:
+		if n, err := strconv.Atoi(word); err == nil && n >= 1 && n <= len(options) {
+			return options[n-1], "", true
+		}
 	}
-	n, err := strconv.Atoi(line)
-	if err != nil || n < 1 || n > len(options) {
-		return acp.PermissionOption{}, false
-	}
-	return options[n-1], true
+	return chosen, "", ok
 }
 
 func firstOfKind(options []acp.PermissionOption, kind string) (acp.PermissionOption, bool) {

@@ -53,14 +53,16 @@ func question() acp.RequestPermissionRequest {
 func TestApprove(t *testing.T) {
 	for name, tt := range map[string]struct {
 		typed string // one line a prompt
-		want  string
+		want  Choice
 		err   error
 	}{
-		"number":      {"2", "2", nil},
-		"yes":         {" Y ", "1", nil},
-		"no":          {"no", "3", nil},
-		"try again":   {"\n0\n4\nx\n-1\n3", "3", nil},
-		"end of file": {"", "", ErrNoUser},
+		"number":      {"2", Choice{"2", ""}, nil},
+		"yes":         {" Y ", Choice{"1", ""}, nil},
+		"always":      {"a", Choice{"2", ""}, nil},
+		"no":          {"no", Choice{"3", ""}, nil},
+		"a reason":    {" n  use the other file ", Choice{"3", "use the other file"}, nil},
+		"try again":   {"\n0\n4\nx\n-1\nyes please\n3", Choice{"3", ""}, nil},
+		"end of file": {"", Choice{}, ErrNoUser},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, w, err := os.Pipe()
@@ -81,13 +83,13 @@ func TestApprove(t *testing.T) {
 			u := &User{Keyboard: NewKeyboard(r), Screen: NewScreen(screen, false)}
 			got, err := u.Approve(t.Context(), question())
 			if got != tt.want || !errors.Is(err, tt.err) {
-				t.Errorf("Approve: %q, %v", got, err)
+				t.Errorf("Approve: %+v, %v", got, err)
 			}
 			shown := screen.text.String()
 			for _, want := range []string{
 				"╭ execute  a ⏎ b\n│ a\n│ b<U+202E>\n│ Asked because it is new.\n",
 				strings.Repeat("│ +l\n", longDiff+9),
-				"│ Allow this?\n│   1  Allow once\n│   2  Always allow <U+001B>[8mgo\n│   3  Reject\n│ 1-3, y or n: ",
+				"│ Allow this?\n│   1  Allow once\n│   2  Always allow <U+001B>[8mgo\n│   3  Reject\n│ y, a (always), n, n REASON, 1-3: ",
 			} {
 				if !strings.Contains(shown, want) {
 					t.Errorf("screen: %s\nlacks %s", shown, want)
@@ -141,8 +143,8 @@ func TestApproveAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := tt.user.Approve(t.Context(), acp.RequestPermissionRequest{Options: tt.options})
-			if got != tt.want || (err != nil) != tt.fails {
-				t.Errorf("Approve: %q, %v", got, err)
+			if got.OptionID != tt.want || (err != nil) != tt.fails {
+				t.Errorf("Approve: %+v, %v", got, err)
 			}
 		})
 	}
@@ -184,8 +186,8 @@ func TestListen(t *testing.T) {
 	}
 	answer := make(chan string)
 	go func() {
-		id, err := u.Approve(t.Context(), question())
-		answer <- id + " " + errorText(err)
+		chosen, err := u.Approve(t.Context(), question())
+		answer <- chosen.OptionID + " " + errorText(err)
 	}()
 	<-screen.prompts
 	w.WriteString("1\n")
