@@ -3,13 +3,16 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/sourcegraph/jsonrpc2"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors"
 )
 
 // runResult is the last line of "run --json". All members are always there:
@@ -103,6 +106,51 @@ func (t *tally) text(reason acp.StopReason) string {
 		return t.noted.text
 	}
 	return ""
+}
+
+// footer returns a line about the turn for a person, with the command that goes on.
+func (r *runner) footer() string {
+	next := "--continue"
+	if dir, err := os.Getwd(); err != nil || dir != r.turn.Dir {
+		next = "--resume " + r.calls.shortID()
+	}
+	return r.calls.facts() + " · go on with: zeph-acp run " + next
+}
+
+func (t *tally) shortID() string { return t.session[:min(8, len(t.session))] }
+
+// facts returns the facts about the turn in a line.
+func (t *tally) facts() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	parts := []string{"session " + t.shortID()}
+	for _, n := range []struct {
+		n    int
+		noun string
+	}{{t.rounds, "round"}, {len(t.changes()), "file"}} {
+		if n.n > 0 {
+			parts = append(parts, executors.Count(n.n, n.noun))
+		}
+	}
+	if t.saved >= 1000 {
+		parts = append(parts, fmt.Sprintf("%.1f kB saved", float64(t.saved)/1000))
+	}
+	if c := t.cost(); c != nil {
+		parts = append(parts, money(*c))
+	}
+	return strings.Join(parts, " · ")
+}
+
+// money returns a cost for a person.
+func money(c cost) string {
+	decimals := 2
+	if c.Amount < 0.01 {
+		decimals = 4
+	}
+	if c.Currency == "USD" {
+		return fmt.Sprintf("$%.*f", decimals, c.Amount)
+	}
+	return fmt.Sprintf("%.*f %s", decimals, c.Amount, c.Currency)
 }
 
 // write writes the result on a line.

@@ -29,6 +29,7 @@ type tally struct {
 	said, noted    *saidMessage       // the last message of a model, and of the agent; nil if there is none
 	rounds         int                // of tool calls
 	called         bool               // the answer that streams has calls
+	saved          int                // bytes that filters removed before the model read them
 	usage          *llm.Usage         // nil if no model has reported any
 	costs          map[string]float64 // by currency
 	currency       string             // of the last cost
@@ -82,6 +83,9 @@ func (t *tally) end(call *executors.Call, res executors.Result) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.calls++
+	if r := call.Record; r != nil && r.Before > 0 {
+		t.saved += max(r.Before-len(res.ForModel()), 0)
+	}
 	switch {
 	case !res.Failed:
 		t.touch(call)

@@ -46,7 +46,7 @@ func (r *runner) view() headless.View {
 func (r *runner) screen(w io.Writer, f *os.File) *headless.Screen {
 	s := headless.NewScreen(w, colours(f, r.Getenv))
 	if s.Whole, s.Config = !isTerminal(f), r.File; !s.Whole {
-		s.Columns = widthOf(f)
+		s.Columns, s.Footer = widthOf(f), r.footer
 	}
 	return s
 }

@@ -26,6 +26,9 @@ type Screen struct {
 	// Config is the file for the user's permission rules; empty means that
 	// hints do not name it.
 	Config string
+	// Footer returns a line about the turn that ended, shown in place of the stop reason
+	// "end_turn"; nil if there is none.
+	Footer func() string
 
 	w      io.Writer
 	styled bool // escape sequences, and Markdown laid out
@@ -141,7 +144,14 @@ func (s *Screen) End(stop acp.StopReason, err error) {
 		s.breakLine()
 		return
 	}
-	s.end(dim, string(stop))
+	if s.Footer == nil {
+		s.end(dim, string(stop))
+		return
+	}
+	if stop != acp.StopEndTurn {
+		s.end(yellow, string(stop))
+	}
+	s.end(dim, s.Footer())
 }
 
 // Ended shows how a past turn ended: by a stop reason, or with an error. Unlike

@@ -76,7 +76,7 @@ func (u *User) ask(ctx context.Context, p acp.RequestPermissionRequest) (Choice,
 			u.Screen.answered(p.ToolCall, "no answer")
 			return Choice{}, err
 		}
-		u.Screen.entered()
+		u.Screen.entered(line)
 		if o, reason, ok := chooseOption(p.Options, line); ok {
 			u.Screen.answered(p.ToolCall, o.Name)
 			return Choice{o.OptionID, reason}, nil
@@ -92,7 +92,7 @@ func (u *User) Listen(steer func(line string) (outcome string)) (stop func()) {
 	}
 	var steering sync.WaitGroup
 	end := u.Keyboard.Listen(func(line string) {
-		u.Screen.entered()
+		u.Screen.entered(line)
 		if line = strings.TrimSpace(line); line != "" {
 			steering.Go(func() { u.Screen.steered(line, steer(line)) })
 		}
@@ -221,14 +221,14 @@ func (s *Screen) prompt(t acp.ToolCall, text string) {
 	s.focus(c)
 }
 
-// entered records that the person has ended the line. One that was typed after the status
-// is erased with it.
-func (s *Screen) entered() {
+// entered records that the person has ended a line. If it was typed after the status,
+// only the line remains.
+func (s *Screen) entered(line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.status.columns > 0 {
 		s.status.columns = 0
-		_, _ = io.WriteString(s.w, "\x1b[A\r\x1b[J")
+		_, _ = io.WriteString(s.w, "\x1b[A\r\x1b[J"+Visible(strings.TrimSpace(line))+"\n")
 	}
 	s.lineEnded()
 }

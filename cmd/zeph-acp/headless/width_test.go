@@ -125,7 +125,7 @@ func TestStatus(t *testing.T) {
 		{func() { play(s, embed("a", "term-1")); play(s, "term-1:"+strings.Repeat("x\n", 30)+"50%") }, "<erase>" + strings.Repeat("│ x\n", 10)},
 		{func() { s.tick(s.status.wrote) }, ""}, // just written
 		{func() { s.tick(now.Add(5 * time.Second)) }, "<erase>⠼  2 s make · 50% "},
-		{func() { s.entered() }, "\x1b[A\r\x1b[J"}, // with the line that was typed after it
+		{func() { s.entered("hello\n") }, "\x1b[A\r\x1b[Jhello\n"}, // with the line that was typed after it
 		{func() { s.tick(now.Add(6 * time.Second)) }, "<erase>⠴  3 s make · 50% "},
 		{func() { play(s, "^C") }, "<erase>"},
 		{func() { s.tick(now.Add(7 * time.Second)) }, ""},
