@@ -23,7 +23,8 @@ var (
 )
 
 // TestDocuments checks that each link between documents of the repository has a
-// target, and that Go comments cite only pages and sections that exist.
+// target, that the list of pages has all of them, and that Go comments cite only pages and
+// sections that exist.
 func TestDocuments(t *testing.T) {
 	headings := map[string][]string{} // by path relative to the repository
 	pages, sources := repositoryFiles(t)
@@ -52,6 +53,12 @@ func TestDocuments(t *testing.T) {
 			if _, err := os.Stat(filepath.Join("..", target)); err != nil || !exists(target, section) {
 				t.Errorf("%s: the link %s has no target", page, link[1])
 			}
+		}
+	}
+	list := readText(t, "docs/README.md")
+	for _, page := range pages {
+		if name, ok := strings.CutPrefix(page, "docs/"); ok && name != "README.md" && !strings.Contains(list, "]("+name+")") {
+			t.Errorf("docs/README.md, the list of all pages, lacks %s", name)
 		}
 	}
 	for _, source := range sources {
