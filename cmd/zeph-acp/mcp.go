@@ -111,7 +111,7 @@ func newMCPRemove(f *flags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "remove NAME",
 		Short: "Remove a server from the configuration file",
-		Args:  cobra.ExactArgs(1),
+		Args:  needsOne("the name of a server"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			file, err := config.RemoveServer(config.Options{File: f.config, Environ: f.environ}, args[0])
 			if err != nil {
@@ -182,7 +182,7 @@ func newMCPTest(f *flags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "test NAME",
 		Short: "Start a server, list its tools, and show how long each step takes",
-		Args:  cobra.ExactArgs(1),
+		Args:  needsOne("the name of a server"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, st, end, err := f.openServer(cmd, args[0])
 			if err != nil {
@@ -205,7 +205,7 @@ func newMCPTools(f *flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tools NAME",
 		Short: "Start a server and print its tools with their parameters",
-		Args:  cobra.ExactArgs(1),
+		Args:  needsOne("the name of a server"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, _, end, err := f.openServer(cmd, args[0])
 			if err != nil {

@@ -23,7 +23,7 @@ func newMCPImport(f *flags) *cobra.Command {
 .vscode/mcp.json. Without a FILE it reads the user's own files of Claude Code, Claude Desktop,
 Cursor and VS Code, and prints which it found. Files of a repository are never read without
 being named, since their entries start programs. Servers whose name is taken are left out.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: atMostOne("one file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				return f.importServers(cmd, args[0])

@@ -26,7 +26,7 @@ func newMCPLogin(f *flags) *cobra.Command {
 		Short: "Log in to a server on the web",
 		Long: `Logs in to a server of the configuration, or to an address that an editor uses. It prints
 the address of a page; open it in a browser on this machine.`,
-		Args: cobra.ExactArgs(1),
+		Args: needsOne("the name of a server, or its address"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l, err := f.load(cmd)
 			if err != nil {
@@ -66,7 +66,7 @@ func newMCPLogout(f *flags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "logout NAME|URL",
 		Short: "Remove the login at a server on the web",
-		Args:  cobra.ExactArgs(1),
+		Args:  needsOne("the name of a server, or its address"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l, err := f.load(cmd)
 			if err != nil {

@@ -199,5 +199,14 @@ func needsOne(what string) cobra.PositionalArgs {
 	}
 }
 
+func atMostOne(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return usageError("want at most %s, got %d arguments: try %q", what, len(args), cmd.CommandPath()+" --help")
+		}
+		return nil
+	}
+}
+
 // errNoSessions reports why sessions cannot be stored.
 var errNoSessions = errors.New("sessions are not saved here: there is no home directory; set ZEPH_HOME")

@@ -1,0 +1,43 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"runtime"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/editors"
+)
+
+// editors reports which of the installed editors start zeph-acp.
+func (e *examination) editors(context.Context) []Finding {
+	p := editors.Places{System: runtime.GOOS, Home: config.HomeDir(e.getenv), Getenv: e.getenv}
+	var out []Finding
+	for _, editor := range editors.All() {
+		if editor.Installed(p) {
+			out = append(out, editorFinding(editor, p))
+		}
+	}
+	if len(out) == 0 {
+		return []Finding{{State: OK, Text: "no known editor is installed here"}}
+	}
+	return out
+}
+
+func editorFinding(e editors.Editor, p editors.Places) Finding {
+	setup := fmt.Sprintf("%q shows what it needs", "zeph-acp setup "+e.Name)
+	command, err := e.Connected(p)
+	switch {
+	case err != nil:
+		return Finding{State: Warning, Text: fmt.Sprintf("the settings of %s cannot be read: %v", e.Title, err), Fix: "make the file readable"}
+	case command == "":
+		return Finding{State: OK, Text: fmt.Sprintf("%s: not connected; %s", e.Title, setup)}
+	case !e.HasFile():
+		return Finding{State: OK, Text: fmt.Sprintf("%s: zeph-acp is named in %s", e.Title, command)}
+	}
+	if _, err := exec.LookPath(command); err != nil {
+		return Finding{State: Warning, Text: fmt.Sprintf("%s starts %s, which is no program here", e.Title, command), Fix: setup}
+	}
+	return Finding{State: OK, Text: fmt.Sprintf("%s starts %s (%s)", e.Title, command, e.File(p))}
+}

@@ -1,0 +1,81 @@
+package editors
+
+import (
+	"bytes"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+// Connected returns the command with which an editor starts zeph-acp, as far as its
+// settings show; "" if it does not. Of an editor that is configured by a program it is the
+// file that names zeph-acp.
+func (e Editor) Connected(p Places) (string, error) {
+	if e.File(p) == "" {
+		return "", nil
+	}
+	if !e.HasFile() {
+		return mention(e.File(p)), nil
+	}
+	data, err := readFile(e.File(p))
+	if err != nil {
+		return "", err
+	}
+	return e.command(data), nil
+}
+
+// command returns the command of the entry that starts zeph-acp. Settings that cannot be
+// parsed have none.
+func (e Editor) command(data []byte) string {
+	root, err := hujson.Parse(bytes.TrimPrefix(data, byteOrderMark))
+	if err != nil {
+		return ""
+	}
+	settings, ok := root.Value.(*hujson.Object)
+	if !ok {
+		return ""
+	}
+	agents, _ := member(settings, e.table)
+	if agents == nil {
+		return ""
+	}
+	table, ok := agents.Value.(*hujson.Object)
+	if !ok {
+		return ""
+	}
+	known, err := entryOf(table, Entry{Name: DefaultName})
+	if err != nil || known == nil {
+		return ""
+	}
+	return commandOf(known)
+}
+
+const (
+	maxMentionFiles = 200
+	maxMentionDepth = 4
+)
+
+// mention returns the file below a path that names zeph-acp; "" if none does. It looks at
+// a few files alone.
+func mention(place string) (found string) {
+	left := maxMentionFiles
+	_ = filepath.WalkDir(place, func(path string, d fs.DirEntry, err error) error { // what cannot be read names nothing
+		rel, _ := filepath.Rel(place, path)
+		switch {
+		case err != nil || left == 0 || found != "":
+			return fs.SkipAll
+		case d.IsDir() && (strings.Count(filepath.ToSlash(rel), "/") >= maxMentionDepth || d.Name() == ".git"):
+			return fs.SkipDir
+		case d.IsDir() || !d.Type().IsRegular() || path != place && filepath.Ext(path) != ".lua" && filepath.Ext(path) != ".vim":
+			return nil
+		}
+		left--
+		if data, err := readFile(path); err == nil && bytes.Contains(data, []byte("zeph-acp")) {
+			found = path
+		}
+		return nil
+	})
+	return found
+}

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/editors"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
+	"github.com/zeph-acp/zeph-acp/filter/redact"
+)
+
+// setupFlags are the command-line flags of setup.
+type setupFlags struct {
+	name, command, file string
+	yes                 bool
+}
+
+func newSetup(f *flags) *cobra.Command {
+	s := &setupFlags{}
+	cmd := &cobra.Command{
+		Use:   "setup [EDITOR]",
+		Short: "Connect an editor with zeph-acp",
+		Long: `Shows the change of the editor's settings that lets it start zeph-acp, and writes it
+after a yes. Comments and all other settings stay, and the old file is kept as FILE.bak.
+For Neovim and Emacs it prints the code to add. Without an EDITOR it lists the editors.
+
+  zeph-acp setup
+  zeph-acp setup zed
+  zeph-acp setup vscode --yes
+  zeph-acp setup neovim >zeph.lua
+
+Without a terminal nothing is written, unless --yes is set.`,
+		Args: atMostOne("one editor"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return listEditors(cmd.OutOrStdout(), places(f))
+			}
+			return s.setup(cmd, places(f), args[0])
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&s.name, "name", editors.DefaultName, "show the agent as `NAME` in the editor")
+	fs.StringVar(&s.command, "command", "", "let the editor start `PATH`; default: this program")
+	fs.StringVar(&s.file, "file", "", "change the settings in `FILE` instead of the editor's usual file")
+	fs.BoolVar(&s.yes, "yes", false, "write without asking")
+	return cmd
+}
+
+func places(f *flags) editors.Places {
+	return editors.Places{System: runtime.GOOS, Home: config.HomeDir(f.getenv), Getenv: f.getenv}
+}
+
+func listEditors(w io.Writer, p editors.Places) error {
+	var b strings.Builder
+	for _, e := range editors.All() {
+		fmt.Fprintf(&b, "%-9s  %s: %s\n", e.Name, e.Title, editorState(e, p))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// editorState describes whether an editor starts zeph-acp, as far as its settings show.
+func editorState(e editors.Editor, p editors.Places) string {
+	file := oneLine(e.File(p))
+	command, err := e.Connected(p)
+	switch {
+	case err != nil:
+		return "its settings cannot be read: " + err.Error()
+	case command != "":
+		return fmt.Sprintf("starts %s (%s)", oneLine(command), file)
+	case !e.Installed(p):
+		return "not found here"
+	}
+	return "found, not connected (" + file + ")"
+}
+
+func (s *setupFlags) setup(cmd *cobra.Command, p editors.Places, name string) error {
+	all := editors.All()
+	i := slices.IndexFunc(all, func(e editors.Editor) bool { return e.Name == strings.ToLower(name) })
+	if i < 0 {
+		return usageError("unknown editor %q: want %s", name, editorNames())
+	}
+	e, command := all[i], s.command
+	var err error
+	if command == "" {
+		if command, err = thisCommand(); err != nil {
+			return err
+		}
+	}
+	if e.Needs != "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s: this needs %s.\n", e.Title, e.Needs)
+	}
+	if !e.HasFile() {
+		fmt.Fprintf(cmd.ErrOrStderr(), "Add this to your configuration in %s:\n\n", oneLine(e.File(p)))
+		_, err := io.WriteString(cmd.OutOrStdout(), e.Snippet(command))
+		return err
+	}
+	file := s.file
+	if file == "" {
+		file = e.File(p)
+	}
+	if file == "" {
+		return errors.New("no home directory: name the file with --file")
+	}
+	change, err := e.Change(file, editors.Entry{Name: s.name, Command: command})
+	if err != nil {
+		return err
+	}
+	return s.apply(cmd, e, change)
+}
+
+// apply shows a change, and writes it if the user wants that.
+func (s *setupFlags) apply(cmd *cobra.Command, e editors.Editor, change editors.Change) error {
+	out := cmd.OutOrStdout()
+	if change.Empty() {
+		_, err := fmt.Fprintf(out, "%s: nothing to do, %s starts zeph-acp already\n", oneLine(change.File), e.Title)
+		return err
+	}
+	shown, _ := new(redact.Scanner).Mask(change.Diff()) // settings may hold keys
+	if _, err := io.WriteString(out, headless.Visible(shown)); err != nil {
+		return err
+	}
+	if !s.yes {
+		if !isTerminal(os.Stdin) {
+			_, err := fmt.Fprintln(cmd.ErrOrStderr(), "Nothing was written: --yes writes it.")
+			return err
+		}
+		if !confirmed(cmd, "Write it?") {
+			_, err := fmt.Fprintln(cmd.ErrOrStderr(), "Nothing was written.")
+			return err
+		}
+	}
+	backup, err := change.Apply()
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprintf("wrote %s\n", oneLine(change.File))
+	if backup != "" {
+		text = fmt.Sprintf("wrote %s; the previous version is in %s\n", oneLine(change.File), oneLine(backup))
+	}
+	_, err = io.WriteString(out, text)
+	return err
+}
+
+// confirmed asks a person a question in the terminal and reports whether the answer is yes.
+func confirmed(cmd *cobra.Command, question string) bool {
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s [y/N] ", question)
+	var answer string
+	_, _ = fmt.Fscanln(os.Stdin, &answer) // no answer is a no
+	return strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes")
+}
+
+func editorNames() string {
+	var names []string
+	for _, e := range editors.All() {
+		names = append(names, e.Name)
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+}
+
+// thisCommand returns the path of this program: the one in PATH if that is the same, since
+// it survives an update. Editors that a desktop started may have another PATH.
+func thisCommand() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("%w: name the program with --command", err)
+	}
+	if found, err := exec.LookPath("zeph-acp"); err == nil && sameFile(found, self) {
+		if abs, err := filepath.Abs(found); err == nil {
+			return abs, nil
+		}
+	}
+	if strings.Contains(filepath.ToSlash(self), "/go-build") {
+		return "", errors.New(`"go run" deletes this program when it ends: install it first, or name a program with --command`)
+	}
+	return self, nil
+}
+
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
