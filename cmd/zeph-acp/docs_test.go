@@ -130,6 +130,7 @@ func problemOf(args []string) string {
 		args[i] = strings.TrimRight(a, ",…")
 	}
 	root := newRoot(nil)
+	root.InitDefaultHelpCmd()
 	cmd, rest, err := root.Find(args)
 	if err != nil {
 		return err.Error()
