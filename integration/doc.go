@@ -27,6 +27,7 @@
 //	outputs, cache, scripts, hostile_*         results and effects of calls
 //	schedule                                   scheduled tasks
 //	telemetry                                  traces
+//	pages                                      HTML and Markdown, also in a browser
 //	documents, statements, imports, security   rules of the repository
 //	soak, scale                                endurance and size
 //	bench                                      measurements

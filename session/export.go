@@ -65,6 +65,27 @@ func (s *Sessions) Stored(ctx context.Context, id string) (row store.Session, ev
 	return row, events, lost, nil
 }
 
+// Dated is an event with the time at which it was stored.
+type Dated struct {
+	Time  time.Time
+	Event transcript.Event
+}
+
+// Dated is [Sessions.Stored] with the times of the events.
+func (s *Sessions) Dated(ctx context.Context, id string) (row store.Session, events []Dated, lost []error, err error) {
+	row, rows, err := s.stored(ctx, id)
+	for _, r := range rows {
+		e, err := decodeRow(r)
+		if err != nil {
+			lost = append(lost, err)
+		}
+		if e != nil {
+			events = append(events, Dated{r.Time, e})
+		}
+	}
+	return row, events, lost, err
+}
+
 func (s *Sessions) stored(ctx context.Context, id string) (store.Session, []store.Event, error) {
 	unknown := fmt.Errorf("session %s: %w", id, acp.ErrUnknownSession)
 	if s.Store == nil {

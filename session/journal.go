@@ -280,22 +280,30 @@ func (j *journal) events(ctx context.Context) ([]transcript.Event, error) {
 func decode(rows []store.Event) (events []transcript.Event, lost []error) {
 	events = make([]transcript.Event, 0, len(rows))
 	for _, row := range rows {
-		e, err := transcript.Decode(row.Kind, row.Data)
-		switch {
-		case row.Damaged:
-			err, row.Data = errDamaged, nil
-		case e == nil && err == nil: // the checksum of an event does not cover its kind
-			err = fmt.Errorf("unknown kind %q, damaged or of a newer zeph-acp", row.Kind)
-		}
+		e, err := decodeRow(row)
 		if err != nil {
-			lost = append(lost, fmt.Errorf("event %d: %w", row.Seq, err))
-			e = transcript.Salvage(row.Kind, row.Data)
+			lost = append(lost, err)
 		}
 		if e != nil {
 			events = append(events, e)
 		}
 	}
 	return events, lost
+}
+
+// decodeRow decodes a stored event. With an error it returns the readable part, or nil.
+func decodeRow(row store.Event) (transcript.Event, error) {
+	e, err := transcript.Decode(row.Kind, row.Data)
+	switch {
+	case row.Damaged:
+		err, row.Data = errDamaged, nil
+	case e == nil && err == nil: // the checksum of an event does not cover its kind
+		err = fmt.Errorf("unknown kind %q, damaged or of a newer zeph-acp", row.Kind)
+	}
+	if err != nil {
+		return transcript.Salvage(row.Kind, row.Data), fmt.Errorf("event %d: %w", row.Seq, err)
+	}
+	return e, nil
 }
 
 // errDamaged means that the bytes of an event have changed on the disk.

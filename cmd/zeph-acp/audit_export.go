@@ -9,7 +9,6 @@ import (
 	"github.com/zeph-acp/zeph-acp/audit"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/export"
-	"github.com/zeph-acp/zeph-acp/filter/redact"
 )
 
 func newAuditExport(f *flags) *cobra.Command {
@@ -42,14 +41,7 @@ bounded and credentials masked.
 func exportAudit(cmd *cobra.Command, l *audit.Log, wanted callFilter, otlp bool) error {
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	product := export.Product{Name: "zeph-acp", Version: app.Version}
-	scan, err := redact.NewScanner(nil)
-	if err != nil {
-		return err
-	}
-	mask := func(s string) string {
-		masked, _ := scan.Visible(s)
-		return masked
-	}
+	mask := redacted(nil)
 	write, flush := export.CEF{Product: product, Mask: mask}.Write, func(io.Writer) error { return nil }
 	if otlp {
 		o := &export.OTLP{Product: product, Mask: mask}

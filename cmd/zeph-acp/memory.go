@@ -297,7 +297,7 @@ func newMemoryExport(f *flags) *cobra.Command {
 				if file == "" || file == "-" {
 					return writeExport(cmd.OutOrStdout(), doc)
 				}
-				if err := exportTo(file, doc); err != nil {
+				if err := exportTo(file, func(w io.Writer) error { return writeExport(w, doc) }); err != nil {
 					return err
 				}
 				_, err := fmt.Fprintf(cmd.ErrOrStderr(), "Exported %s to %s.\n", executors.Count(len(entries), "entry"), oneLine(file))

@@ -10,41 +10,126 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/zeph-acp/zeph-acp/audit"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/story"
+	"github.com/zeph-acp/zeph-acp/filter/redact"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/store"
 )
 
 func newSessionsExport(f *flags) *cobra.Command {
 	var file string
+	var asPage, asMarkdown bool
 	cmd := &cobra.Command{
 		Use:   "export ID",
-		Short: "Print a stored session as a JSON document",
-		Args:  needsOne("the id of a session"),
+		Short: "Write a stored session as a JSON document, a page or Markdown",
+		Long: `Write a stored session.
+
+The JSON document is complete: "sessions import" reads it, also on another machine.
+--html writes a page that any browser shows without a network: the conversation, the
+tool calls with their changes and outputs, who decided about them, tokens and costs.
+--markdown writes the conversation and the calls as Markdown. In both, credentials are
+redacted, long texts shortened in the middle, and images left out.`,
+		Example: `  zeph-acp sessions export 8f3a12c4 -o session.json
+  zeph-acp sessions export --html 8f3a12c4 -o session.html`,
+		Args: needsOne("the id of a session"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if asPage && asMarkdown {
+				return usageError("want either --html or --markdown")
+			}
 			return withSessions(cmd, f, func(a *app.App, all []store.Session) error {
 				s, err := findSession(all, args[0])
 				if err != nil {
 					return err
 				}
-				doc, err := a.Sessions().Export(cmd.Context(), s.ID)
+				var write func(io.Writer) error
+				if asPage || asMarkdown {
+					write, err = storyWriter(cmd, f, a, s.ID, asPage)
+				} else {
+					write, err = documentWriter(cmd, a, s.ID)
+				}
 				if err != nil {
 					return err
 				}
-				if file == "" || file == "-" {
-					return writeExport(cmd.OutOrStdout(), doc)
-				}
-				if err := exportTo(file, doc); err != nil {
-					return err
-				}
-				_, err = fmt.Fprintf(cmd.ErrOrStderr(), "Exported %s to %s.\n", sessionName(s), oneLine(file))
-				return err
+				return writeNew(cmd, file, sessionName(s), write)
 			})
 		},
 	}
 	cmd.Flags().StringVarP(&file, "output", "o", "", "write to the new file `FILE` instead of stdout")
+	cmd.Flags().BoolVar(&asPage, "html", false, "write a page for a browser")
+	cmd.Flags().BoolVar(&asMarkdown, "markdown", false, "write Markdown")
 	return cmd
+}
+
+// documentWriter returns the writer of a session's JSON document.
+func documentWriter(cmd *cobra.Command, a *app.App, id string) (func(io.Writer) error, error) {
+	doc, err := a.Sessions().Export(cmd.Context(), id)
+	return func(w io.Writer) error { return writeExport(w, doc) }, err
+}
+
+// storyWriter returns the writer of a session's page, or of its Markdown document.
+func storyWriter(cmd *cobra.Command, f *flags, a *app.App, id string, asPage bool) (func(io.Writer) error, error) {
+	s, events, lost, err := a.Sessions().Dated(cmd.Context(), id)
+	if err != nil {
+		return nil, err
+	}
+	if len(lost) > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: warning: %s\n", oneLine(session.Unreadable(lost)))
+	}
+	src := story.Source{Session: s, Events: events, Mask: redacted(a.Scanner(s.CWD))}
+	src.Session.Created, src.Session.Updated = s.Created.Local(), s.Updated.Local()
+	for i := range events {
+		events[i].Time = events[i].Time.Local()
+	}
+	if src.Calls, err = callsOf(f, id); err != nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: warning: without the decisions of the audit log: %s\n", oneLine(err.Error()))
+	}
+	told := story.Tell(src)
+	if asPage {
+		return func(w io.Writer) error { return told.HTML(w, "zeph-acp "+app.Version) }, nil
+	}
+	return told.Markdown, nil
+}
+
+// redacted returns a function that masks credentials, by the user's patterns if there are
+// some. Pages are passed on, so masking cannot be switched off for them.
+func redacted(scan *redact.Scanner) func(string) string {
+	if scan == nil {
+		scan = &redact.Scanner{}
+	}
+	return func(s string) string {
+		masked, _ := scan.Visible(s)
+		return masked
+	}
+}
+
+// callsOf returns the lines of the audit log of a session.
+func callsOf(f *flags, id string) (calls []audit.Entry, err error) {
+	l := audit.New(config.FindPaths(f.getenv).State, audit.Config{Enabled: true}, nil)
+	if l == nil {
+		return nil, nil
+	}
+	err = l.Read(func(line audit.Line) error {
+		if line.Err == nil && line.Entry.Session == id {
+			calls = append(calls, line.Entry)
+		}
+		return nil
+	})
+	return calls, err
+}
+
+// writeNew writes to stdout, or to a new file and reports that.
+func writeNew(cmd *cobra.Command, file, name string, write func(io.Writer) error) error {
+	if file == "" || file == "-" {
+		return write(cmd.OutOrStdout())
+	}
+	if err := exportTo(file, write); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(cmd.ErrOrStderr(), "Exported %s to %s.\n", name, oneLine(file))
+	return err
 }
 
 func writeExport(w io.Writer, doc any) error {
@@ -60,7 +145,7 @@ func writeExport(w io.Writer, doc any) error {
 // exportTo writes a file that only the user can read, since it contains what
 // tools have read. It does not overwrite a file with content. An empty file may
 // have been readable by others, so its mode is changed.
-func exportTo(file string, doc any) error {
+func exportTo(file string, write func(io.Writer) error) error {
 	w, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -74,7 +159,7 @@ func exportTo(file string, doc any) error {
 		err = w.Chmod(0o600)
 	}
 	if err == nil {
-		err = writeExport(w, doc)
+		err = write(w)
 	}
 	return errors.Join(err, w.Close())
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,6 +11,10 @@ import (
 	"github.com/zeph-acp/zeph-acp/session"
 )
 
+func document(doc session.Export) func(io.Writer) error {
+	return func(w io.Writer) error { return writeExport(w, doc) }
+}
+
 // Only the user can read an exported session, even in a file that was readable
 // for all. An export replaces no content.
 func TestExportIsPrivate(t *testing.T) {
@@ -17,7 +22,7 @@ func TestExportIsPrivate(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := exportTo(file, session.Export{}); err != nil {
+	if err := exportTo(file, document(session.Export{})); err != nil {
 		t.Fatal(err)
 	}
 	info, err := os.Stat(file)
@@ -30,7 +35,7 @@ func TestExportIsPrivate(t *testing.T) {
 	if _, err := readExport(file); err != nil {
 		t.Error(err)
 	}
-	if err := exportTo(file, session.Export{Title: "another"}); err == nil {
+	if err := exportTo(file, document(session.Export{Title: "another"})); err == nil {
 		t.Error("overwritten")
 	}
 	if doc, err := readExport(file); err != nil || doc.Title != "" {

@@ -1,0 +1,117 @@
+package page
+
+import (
+	"fmt"
+	"slices"
+
+	"golang.org/x/net/html"
+)
+
+// Chart is a chart of stacked bars.
+type Chart struct {
+	Title  string
+	Bar    string   // what a bar stands for, such as "Turn"
+	Labels []string // of the bars
+	Series []Series // from the bottom up; at most four
+	Format func(float64) string
+}
+
+// Series are the parts of one kind in all bars.
+type Series struct {
+	Name   string
+	Values []float64 // as many as the chart has labels
+}
+
+// The size of the drawing, in its own units. It is stretched to the width of the page,
+// so it contains no text.
+const (
+	chartWidth  = 600.0
+	chartHeight = 120.0
+)
+
+// Node returns the chart with its legend, and with the same numbers as a table.
+func (c Chart) Node() *html.Node {
+	largest := slices.Max(append([]float64{0}, c.sums()...))
+	if largest == 0 {
+		return nil
+	}
+	return El("figure", "chart",
+		El("figcaption", "", El("span", "title", Text(c.Title)), c.legend()),
+		El("p", "scale", Text("most: "+c.Format(largest))),
+		c.bars(largest),
+		El("p", "axis", Span("", c.Labels[0]), Span("", lastLabel(c.Labels))),
+		Fold("numbers", []*html.Node{Text("The numbers")}, c.table()),
+	)
+}
+
+func lastLabel(labels []string) string {
+	if len(labels) == 1 {
+		return ""
+	}
+	return labels[len(labels)-1]
+}
+
+func (c Chart) sums() []float64 {
+	sums := make([]float64, len(c.Labels))
+	for _, s := range c.Series {
+		for i, v := range s.Values {
+			sums[i] += v
+		}
+	}
+	return sums
+}
+
+func (c Chart) legend() *html.Node {
+	if len(c.Series) < 2 {
+		return nil
+	}
+	legend := El("span", "legend")
+	for i, s := range c.Series {
+		legend.AppendChild(El("span", "", With(El("span", fmt.Sprintf("swatch series%d", i+1)), "aria-hidden", "true"), Text(s.Name)))
+	}
+	return legend
+}
+
+func (c Chart) bars(largest float64) *html.Node {
+	svg := With(With(El("svg", ""), "viewBox", fmt.Sprintf("0 0 %g %g", chartWidth, chartHeight)), "preserveAspectRatio", "none")
+	With(With(svg, "role", "img"), "aria-label", c.Title+": a bar for each of "+fmt.Sprint(len(c.Labels))+"; the numbers are below")
+	step := chartWidth / float64(len(c.Labels))
+	width := min(step*0.72, 48)
+	for i := range c.Labels {
+		top := chartHeight
+		for n, s := range c.Series {
+			height := s.Values[i] / largest * chartHeight
+			if height <= 0 {
+				continue
+			}
+			height = max(height, 1) // a small part shows, too
+			top -= height
+			svg.AppendChild(rect(step*float64(i)+(step-width)/2, max(top, 0), width, height, fmt.Sprintf("series%d", n+1)))
+		}
+	}
+	return svg
+}
+
+func rect(x, y, width, height float64, class string) *html.Node {
+	n := El("rect", class)
+	for i, v := range []float64{x, y, width, height} {
+		With(n, []string{"x", "y", "width", "height"}[i], fmt.Sprintf("%.2f", v))
+	}
+	return n
+}
+
+func (c Chart) table() *html.Node {
+	columns := []Column{{Title: c.Bar}}
+	for _, s := range c.Series {
+		columns = append(columns, Column{s.Name, true})
+	}
+	var rows [][]*html.Node
+	for i, label := range c.Labels {
+		row := []*html.Node{Text(label)}
+		for _, s := range c.Series {
+			row = append(row, Text(c.Format(s.Values[i])))
+		}
+		rows = append(rows, row)
+	}
+	return Table(c.Title, columns, rows)
+}

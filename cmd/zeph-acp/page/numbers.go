@@ -1,0 +1,79 @@
+package page
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// Count formats a number; "" for 0.
+func Count(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return executors.Grouped(int64(n))
+}
+
+// Bytes formats a number of bytes: "512 B", "1.2 kB", "34 MB".
+func Bytes(n int64) string {
+	f, unit := float64(n), "B"
+	for _, next := range []string{"kB", "MB", "GB", "TB"} {
+		if f < 1000 {
+			break
+		}
+		f, unit = f/1000, next
+	}
+	if f >= 10 || unit == "B" {
+		return strconv.FormatFloat(f, 'f', 0, 64) + " " + unit
+	}
+	return strconv.FormatFloat(f, 'f', 1, 64) + " " + unit
+}
+
+// Short formats a number with three digits: "950", "1.2k", "84k", "1.3M".
+func Short(f float64) string {
+	unit := ""
+	for _, next := range []string{"k", "M", "G"} {
+		if f < 1000 {
+			break
+		}
+		f, unit = f/1000, next
+	}
+	if unit != "" && f < 10 {
+		return strconv.FormatFloat(f, 'f', 1, 64) + unit
+	}
+	return strconv.FormatFloat(f, 'f', 0, 64) + unit
+}
+
+// Money formats a cost; small amounts get more digits.
+func Money(amount float64, currency string) string {
+	digits := 2
+	if amount != 0 && math.Abs(amount) < 0.1 {
+		digits = 4
+	}
+	text := strconv.FormatFloat(amount, 'f', digits, 64)
+	switch currency {
+	case "USD":
+		return "$" + text
+	case "EUR":
+		return "€" + text
+	}
+	return text + " " + currency
+}
+
+// Took formats a duration: "80 ms", "4.2 s", "3 min 5 s", "2 h 10 min".
+func Took(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < 10*time.Second:
+		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
+	case d < time.Minute:
+		return fmt.Sprintf("%.0f s", d.Seconds())
+	case d < time.Hour:
+		return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
+}

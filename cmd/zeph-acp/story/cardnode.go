@@ -1,0 +1,129 @@
+package story
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"golang.org/x/net/html"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/audit"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/page"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/summary"
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// node returns a call, folded.
+func (c *Card) node() *html.Node {
+	head := []*html.Node{page.Span("what", cmp.Or(c.firstTitle(), "Tool call")), page.El("span", "state", c.facts()...)}
+	if c.Kind == "execute" {
+		head[0] = page.El("span", "what", page.El("code", "", page.Text(c.firstTitle())))
+	}
+	body := page.El("div", "body")
+	if c.Command != "" && strings.TrimSpace(c.Command) != c.Title {
+		body.AppendChild(page.El("pre", "", page.El("code", "", page.Text(c.Command))))
+	}
+	if c.Record != nil {
+		if text := decided(c.Record); text != "" {
+			body.AppendChild(page.El("p", "decision", page.Text(text)))
+		}
+	}
+	for _, d := range c.Diffs {
+		body.AppendChild(page.El("p", "path", page.El("code", "", page.Text(d.Path))))
+		body.AppendChild(d.node())
+	}
+	for _, out := range c.Outputs {
+		body.AppendChild(page.El("pre", "", page.Text(strings.TrimSuffix(out, "\n"))))
+	}
+	if len(c.Diffs)+len(c.Outputs) == 0 {
+		body.AppendChild(page.El("p", "left", page.Text("No output.")))
+	}
+	return page.Fold("card", head, body)
+}
+
+// firstTitle returns the title on one line.
+func (c *Card) firstTitle() string { return short(strings.Join(strings.Fields(c.Title), " ")) }
+
+// short bounds a text for a line.
+func short(s string) string {
+	const limit = 160
+	if at := executors.RuneOffset(s, limit); at < len(s) {
+		return s[:at] + "…"
+	}
+	return s
+}
+
+// facts returns outcome, duration and savings of the call.
+func (c *Card) facts() []*html.Node {
+	facts := []*html.Node{state(c)}
+	if r := c.Record; r != nil {
+		if took := r.DurationMS - r.WaitedMS; took > 0 {
+			facts = append(facts, page.Text(" "+page.Took(time.Duration(took)*time.Millisecond)))
+		}
+		if saved := r.BytesBefore - r.BytesAfter; saved > 0 {
+			facts = append(facts, page.Text(" · "+page.Bytes(int64(saved))+" saved"))
+		}
+	}
+	return facts
+}
+
+// state returns the outcome of a call as a badge.
+func state(c *Card) *html.Node {
+	if r := c.Record; r != nil {
+		text, class := string(r.Result), "badge"
+		switch r.Result {
+		case audit.Success:
+			text, class = "done", "badge good"
+		case audit.Denied:
+			class = "badge warn"
+		case audit.Failed, audit.RolledBack, audit.TimedOut:
+			class = "badge bad"
+		}
+		if r.ExitCode != nil && *r.ExitCode != 0 {
+			text += fmt.Sprintf(", exit %d", *r.ExitCode)
+		}
+		return page.Span(class, text)
+	}
+	if c.Status == acp.ToolCompleted {
+		return page.Span("badge good", "done")
+	}
+	return page.Span("badge bad", "failed")
+}
+
+// decided returns who allowed the call, by which rule, after how long.
+func decided(e *audit.Entry) string {
+	text := summary.Decision(e)
+	if e.WaitedMS > 0 {
+		text += fmt.Sprintf(" (after %s)", page.Took(time.Duration(e.WaitedMS)*time.Millisecond))
+	}
+	if len(e.Filters) > 0 && e.BytesBefore > e.BytesAfter {
+		text += fmt.Sprintf(" · filtered by %s: %s of %s", strings.Join(e.Filters, ", "), page.Bytes(int64(e.BytesAfter)), page.Bytes(int64(e.BytesBefore)))
+	}
+	return text
+}
+
+// subject returns what a call on record was about.
+func subject(e *audit.Entry) string {
+	return cmp.Or(e.Command, e.URL, strings.Join(e.Paths, ", "), e.Caller)
+}
+
+// node returns the lines of a diff, each in an element of its own. The signs at their
+// beginnings stay, so that colours are not needed to read it.
+func (d Diff) node() *html.Node {
+	pre := page.El("pre", "diff")
+	for _, l := range d.Lines {
+		class := ""
+		switch {
+		case strings.HasPrefix(l, "+"):
+			class = "add"
+		case strings.HasPrefix(l, "-"):
+			class = "del"
+		case strings.HasPrefix(l, "@"):
+			class = "hunk"
+		}
+		pre.AppendChild(page.Span(class, l+"\n"))
+	}
+	return pre
+}

@@ -1,0 +1,315 @@
+package story
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"golang.org/x/net/html"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/page"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/summary"
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// HTML writes the story as a page. by names the program in its foot.
+func (s *Story) HTML(w io.Writer, by string) error {
+	d := page.Document{
+		Title: s.heading(), Head: s.masthead(), Nav: s.links(),
+		Main: []*html.Node{s.numbers()},
+		Foot: "Written by " + by + ". Credentials are redacted, long texts are shortened, images are left out. Times are in " + zone(s.Session.Updated) + ".",
+	}
+	for _, t := range s.Turns {
+		d.Main = append(d.Main, t.article())
+	}
+	d.Main = append(d.Main, s.decisions(), s.others())
+	return d.Write(w)
+}
+
+func (s *Story) heading() string {
+	if s.Title == "" {
+		return "Session " + s.Session.ID
+	}
+	return s.Title
+}
+
+const when = "2 January 2006, 15:04"
+
+// zone returns the offset of the times on the page, such as "UTC+01:00".
+func zone(t time.Time) string {
+	if _, offset := t.Zone(); offset == 0 {
+		return "UTC"
+	}
+	return "UTC" + t.Format("-07:00")
+}
+
+func (s *Story) masthead() []*html.Node {
+	facts := page.El("dl", "facts")
+	fact := func(label string, value ...*html.Node) {
+		facts.AppendChild(page.El("div", "", page.El("dt", "", page.Text(label)), page.El("dd", "", value...)))
+	}
+	fact("Directory", page.Text(s.Dir))
+	fact("Begun", page.Time(s.Session.Created, when))
+	fact("Last change", page.Time(s.Session.Updated, when))
+	if len(s.Models) > 0 {
+		fact("Model", page.Text(strings.Join(s.Models, ", ")))
+	}
+	fact("Session", page.Text(s.Session.ID))
+	return []*html.Node{page.El("p", "label", page.Text("Session")), page.El("h1", "", page.Text(s.heading())), facts}
+}
+
+// links returns the navigation of the page; nil for a single turn.
+func (s *Story) links() *html.Node {
+	if len(s.Turns) < 2 {
+		return nil
+	}
+	links := [][2]string{{"numbers", "At a glance"}}
+	for _, t := range s.Turns {
+		links = append(links, [2]string{t.anchor, t.name() + ": " + firstLine(t.Items)})
+	}
+	return page.Nav("On this page", append(links, [2]string{"decisions", "Decisions"})...)
+}
+
+// name returns the heading of a turn.
+func (t *Turn) name() string {
+	if t.Number == 0 {
+		return "Command"
+	}
+	return fmt.Sprintf("Turn %d", t.Number)
+}
+
+func firstLine(items []Item) string {
+	for _, i := range items {
+		if i.Speaker == User {
+			line, _, _ := strings.Cut(strings.TrimSpace(i.Text), "\n")
+			return line[:executors.RuneOffset(line, 60)]
+		}
+	}
+	return ""
+}
+
+func (s *Story) numbers() *html.Node {
+	n, took := s.Total, time.Duration(0)
+	for _, t := range s.Turns {
+		took += t.took()
+	}
+	saved := ""
+	if n.Saved() > 0 {
+		saved = page.Bytes(n.Saved())
+	}
+	cost := ""
+	if n.Cost > 0 {
+		cost = page.Money(n.Cost, n.Currency)
+	}
+	return page.Section("numbers", "", "At a glance",
+		page.Figures(
+			page.Figure{Label: "Turns", Value: fmt.Sprint(len(s.Turns)), Note: page.Took(took)},
+			page.Figure{Label: "Tool calls", Value: page.Count(n.Calls), Note: s.troubles()},
+			page.Figure{Label: "Files changed", Value: page.Count(len(s.Files))},
+			page.Figure{Label: "Input tokens", Value: page.Count(n.Input), Note: cached(n)},
+			page.Figure{Label: "Output tokens", Value: page.Count(n.Output)},
+			page.Figure{Label: "Cost", Value: cost},
+			page.Figure{Label: "Saved by filters", Value: saved, Note: "of " + page.Bytes(n.Before) + " of output"},
+		),
+		page.El("div", "charts", s.tokenChart(), s.costChart()), s.files())
+}
+
+func cached(n Numbers) string {
+	if n.Input == 0 || n.CacheRead == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d %% from the cache", n.CacheRead*100/n.Input)
+}
+
+func (s *Story) troubles() string {
+	var parts []string
+	if s.Total.Failed > 0 {
+		parts = append(parts, fmt.Sprintf("%d failed", s.Total.Failed))
+	}
+	if s.Total.Denied > 0 {
+		parts = append(parts, fmt.Sprintf("%d denied", s.Total.Denied))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (s *Story) files() *html.Node {
+	if len(s.Files) == 0 {
+		return nil
+	}
+	list := page.El("ul", "")
+	for _, f := range s.Files {
+		list.AppendChild(page.El("li", "", page.El("code", "", page.Text(f))))
+	}
+	return page.Fold("more", []*html.Node{page.Text("Changed files")}, page.El("div", "body", list))
+}
+
+func (s *Story) tokenChart() *html.Node {
+	c := page.Chart{Title: "Tokens by turn", Bar: "Turn", Format: page.Short, Series: []page.Series{{Name: "input"}, {Name: "input from the cache"}, {Name: "output"}}}
+	for _, t := range s.Turns {
+		if t.Number == 0 {
+			continue
+		}
+		c.Labels = append(c.Labels, t.name())
+		for i, n := range []int{max(t.Input-t.CacheRead, 0), t.CacheRead, t.Output} {
+			c.Series[i].Values = append(c.Series[i].Values, float64(n))
+		}
+	}
+	return c.Node()
+}
+
+func (s *Story) costChart() *html.Node {
+	c := page.Chart{Title: "Cost by turn", Bar: "Turn", Series: []page.Series{{Name: "cost"}}}
+	c.Format = func(f float64) string { return page.Money(f, s.Total.Currency) }
+	for _, t := range s.Turns {
+		if t.Number > 0 {
+			c.Labels = append(c.Labels, t.name())
+			c.Series[0].Values = append(c.Series[0].Values, t.Cost)
+		}
+	}
+	return c.Node()
+}
+
+func (t *Turn) took() time.Duration {
+	if t.End.IsZero() {
+		return 0
+	}
+	return t.End.Sub(t.At)
+}
+
+// article returns a turn.
+func (t *Turn) article() *html.Node {
+	class := "turn"
+	if t.Rewound {
+		class = "turn rewound"
+	}
+	heading := page.With(page.El("h2", "", page.Text(t.name())), "id", t.anchor+"-title")
+	a := page.El("article", class, page.El("header", "", heading, page.El("p", "", t.facts()...)))
+	page.With(page.With(a, "id", t.anchor), "aria-labelledby", t.anchor+"-title")
+	if t.Rewound {
+		a.AppendChild(page.El("p", "ending", page.Text("A rewind undid this turn: it no longer counts.")))
+	}
+	for _, i := range t.Items {
+		a.AppendChild(i.node())
+	}
+	if t.Ending != "" {
+		a.AppendChild(page.El("p", "ending", page.Text(t.Ending)))
+	}
+	return a
+}
+
+// facts returns time, duration, tokens and cost of the turn.
+func (t *Turn) facts() []*html.Node {
+	facts := []*html.Node{page.Time(t.At, "15:04:05")}
+	add := func(text string) { facts = append(facts, page.Text(" · "+text)) }
+	if t.took() > 0 {
+		add(page.Took(t.took()))
+	}
+	if n := t.Input + t.Output; n > 0 {
+		add(page.Short(float64(n)) + " tokens")
+	}
+	if t.Cost > 0 {
+		add(page.Money(t.Cost, t.Currency))
+	}
+	return facts
+}
+
+func (i Item) node() *html.Node {
+	switch {
+	case i.Card != nil:
+		return i.Card.node()
+	case i.Plan != nil:
+		return planNode(i.Plan)
+	}
+	switch i.Speaker {
+	case User:
+		n := page.El("div", "said prompt", page.El("p", "label", page.Text("User")), prose(i.Text))
+		for _, a := range i.Attachments {
+			n.AppendChild(a.node())
+		}
+		return n
+	case Thought:
+		return page.Fold("thought", []*html.Node{page.Text("Thought")}, page.El("div", "body", prose(i.Text)))
+	case Notice:
+		return page.El("div", "notice", page.El("p", "", inline(strings.TrimSpace(i.Text))...))
+	}
+	return page.El("div", "said", page.El("p", "label", page.Text("Agent")), prose(i.Text))
+}
+
+func (a Attachment) node() *html.Node {
+	name := page.El("p", "path", page.Text("Attached: "), page.El("code", "", page.Text(a.Name)))
+	if a.Text == "" {
+		return name
+	}
+	return page.Fold("more", []*html.Node{page.Text("Attached: " + a.Name)}, page.El("div", "body", page.El("pre", "", page.Text(a.Text))))
+}
+
+var planMarks = map[string][2]string{"completed": {"✓", "done"}, "in_progress": {"▸", "current"}, "pending": {"○", "open"}}
+
+func planNode(entries []acp.PlanEntry) *html.Node {
+	list := page.With(page.El("ul", "plan"), "aria-label", "Plan")
+	for _, e := range entries {
+		mark, known := planMarks[e.Status]
+		if !known {
+			mark = planMarks["pending"]
+		}
+		list.AppendChild(page.El("li", mark[1],
+			page.With(page.Span("", mark[0]), "aria-hidden", "true"),
+			page.El("span", "", page.Text(e.Content), page.Span("hidden", " ("+mark[1]+")"))))
+	}
+	return list
+}
+
+// decisions lists the calls that a person, a gate or a rule stopped or a person decided.
+func (s *Story) decisions() *html.Node {
+	var rows [][]*html.Node
+	quiet := 0
+	for _, t := range s.Turns {
+		for _, i := range t.Items {
+			switch {
+			case i.Card == nil || i.Card.Record == nil:
+			case summary.Notable(i.Card.Record):
+				link := page.With(page.El("a", "", page.Text(t.name())), "href", "#"+t.anchor)
+				rows = append(rows, []*html.Node{link, page.Text(i.Card.Title), page.Text(summary.Decision(i.Card.Record)), state(i.Card)})
+			default:
+				quiet++
+			}
+		}
+	}
+	section := page.Section("decisions", "", "Decisions")
+	if len(rows) > 0 {
+		section.AppendChild(page.Table("Calls that the user decided, or that were denied",
+			[]page.Column{{Title: "Turn"}, {Title: "Call"}, {Title: "Decision"}, {Title: "Outcome"}}, rows))
+	}
+	section.AppendChild(page.El("p", "facts", page.Text(s.rest(quiet, len(rows) == 0))))
+	return section
+}
+
+// rest returns a sentence about the calls without a question.
+func (s *Story) rest(quiet int, alone bool) string {
+	switch {
+	case !s.Audited:
+		return "The audit log has no line of this session, so it is unknown which rules decided."
+	case alone && quiet == 0:
+		return "No call needed a decision."
+	case alone:
+		return fmt.Sprintf("Rules and mode decided all calls without a question: %d.", quiet)
+	}
+	return fmt.Sprintf("Rules and mode decided %s without a question. Each card names its rule.", executors.Count(quiet, "other call"))
+}
+
+// others lists the calls that have no card: those of sub-agents, hooks and links.
+func (s *Story) others() *html.Node {
+	if len(s.Others) == 0 {
+		return nil
+	}
+	var rows [][]*html.Node
+	for i := range s.Others[:min(len(s.Others), maxLines)] {
+		e := &s.Others[i]
+		rows = append(rows, []*html.Node{page.Text(e.When().In(s.Session.Updated.Location()).Format("15:04:05")), page.Text(e.Tool),
+			page.Text(short(subject(e))), page.Text(summary.Decision(e)), page.Text(string(e.Result))})
+	}
+	return page.Fold("more", []*html.Node{page.Text(executors.Count(len(s.Others), "further call") + " on record, by sub-agents, hooks and links")}, page.El("div", "body",
+		page.Table("Calls without a card", []page.Column{{Title: "Time"}, {Title: "Tool"}, {Title: "Call"}, {Title: "Decision"}, {Title: "Outcome"}}, rows)))
+}

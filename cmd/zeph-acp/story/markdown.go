@@ -1,0 +1,212 @@
+package story
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/page"
+)
+
+// Markdown writes the story as a document in CommonMark. It has no HTML but <details> and
+// <code>. No text of the session can add any, or an image, which a viewer would request.
+func (s *Story) Markdown(w io.Writer) error {
+	m := markdown{out: bufio.NewWriter(w), zone: s.Session.Updated.Location()}
+	m.line("# %s\n", plain(firstLineOf(s.heading())))
+	m.line("- Session: %s", code(s.Session.ID))
+	m.line("- Directory: %s", code(s.Dir))
+	m.line("- From %s to %s (%s)", s.Session.Created.Format(when), s.Session.Updated.Format(when), zone(s.Session.Updated))
+	if len(s.Models) > 0 {
+		m.line("- Model: %s", code(strings.Join(s.Models, ", ")))
+	}
+	m.line("- %s\n", s.inShort())
+	for _, t := range s.Turns {
+		m.turn(t)
+	}
+	return m.out.Flush()
+}
+
+// inShort returns the numbers of the session on one line.
+func (s *Story) inShort() string {
+	parts := []string{fmt.Sprintf("Turns: %d", len(s.Turns)), fmt.Sprintf("tool calls: %d", s.Total.Calls)}
+	add := func(format string, n int, text string) {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf(format, text))
+		}
+	}
+	add("%s", s.Total.Failed+s.Total.Denied, s.troubles())
+	add("files changed: %s", len(s.Files), page.Count(len(s.Files)))
+	add("input tokens: %s", s.Total.Input, page.Count(s.Total.Input))
+	add("output tokens: %s", s.Total.Output, page.Count(s.Total.Output))
+	if s.Total.Cost > 0 {
+		parts = append(parts, "cost: "+page.Money(s.Total.Cost, s.Total.Currency))
+	}
+	add("saved by filters: %s", int(s.Total.Saved()), page.Bytes(s.Total.Saved()))
+	return strings.Join(parts, "; ")
+}
+
+type markdown struct {
+	out  *bufio.Writer
+	zone *time.Location
+}
+
+// line writes a line; its error is that of the last Flush.
+func (m *markdown) line(format string, args ...any) { fmt.Fprintf(m.out, format+"\n", args...) }
+
+func (m *markdown) turn(t *Turn) {
+	m.line("## %s\n", t.name())
+	if t.Rewound {
+		m.line("*A rewind undid this turn: it no longer counts.*\n")
+	}
+	for _, i := range t.Items {
+		m.item(i)
+	}
+	if t.Ending != "" {
+		m.line("*%s*\n", plain(t.Ending))
+	}
+}
+
+func (m *markdown) item(i Item) {
+	switch {
+	case i.Card != nil:
+		m.card(i.Card)
+		return
+	case i.Plan != nil:
+		for _, e := range i.Plan {
+			m.line("- [%s] %s", map[bool]string{true: "x", false: " "}[e.Status == "completed"], plain(firstLineOf(e.Content)))
+		}
+		m.line("")
+		return
+	}
+	switch i.Speaker {
+	case User:
+		m.line("**User:**\n\n%s", quoted(words(i.Text)))
+		for _, a := range i.Attachments {
+			m.line("> Attached: %s\n", code(a.Name))
+		}
+	case Thought:
+		m.fold("Thought", words(i.Text))
+	case Notice:
+		m.line("*%s*\n", plain(strings.Join(strings.Fields(i.Text), " ")))
+	default:
+		m.line("%s", words(i.Text))
+	}
+}
+
+// fold writes a part that is folded where <details> is supported.
+func (m *markdown) fold(title, body string) {
+	m.line("<details><summary>%s</summary>\n\n%s</details>\n", visible(escapeHTML.Replace(title)), body)
+}
+
+func (m *markdown) card(c *Card) {
+	var b strings.Builder
+	if c.Command != "" {
+		b.WriteString(fenced(c.Command, "sh"))
+	}
+	outcome := string(c.Status)
+	if c.Record != nil {
+		outcome = string(c.Record.Result)
+		if text := decided(c.Record); text != "" {
+			b.WriteString(plain(text) + "\n\n")
+		}
+	}
+	for _, d := range c.Diffs {
+		b.WriteString(code(d.Path) + "\n\n" + fenced(strings.Join(d.Lines, "\n"), "diff"))
+	}
+	for _, out := range c.Outputs {
+		b.WriteString(fenced(out, ""))
+	}
+	m.fold(c.firstTitle()+" · "+outcome, b.String())
+}
+
+// words returns a text with its code in new fences. Outside of code no character begins an
+// element of HTML.
+func words(text string) string {
+	var b strings.Builder
+	for _, p := range blocks(text) {
+		if p.code {
+			b.WriteString(fenced(p.text, language.FindString(p.info)))
+			continue
+		}
+		last := 0
+		for _, m := range inlineCode.FindAllStringSubmatchIndex(p.text, -1) {
+			b.WriteString(markup(p.text[last:m[0]]) + span(p.text[m[2]:m[3]]))
+			last = m[1]
+		}
+		b.WriteString(markup(p.text[last:]) + "\n\n")
+	}
+	return b.String()
+}
+
+// markup keeps the Markdown of a text, without HTML and images.
+func markup(text string) string {
+	return visible(strings.ReplaceAll(escapeHTML.Replace(text), "![", `!\[`))
+}
+
+// span returns a code span. In one with characters of HTML they show only as an element: a
+// viewer that does not see the span would take them for tags.
+func span(text string) string {
+	if escapeHTML.Replace(text) == text && !strings.Contains(text, "![") && !strings.Contains(text, "`") {
+		return "`" + visible(text) + "`"
+	}
+	var b strings.Builder
+	for _, r := range visible(text) {
+		if r < 0x80 && !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != ' ' {
+			fmt.Fprintf(&b, "&#%d;", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return "<code>" + b.String() + "</code>"
+}
+
+var language = regexp.MustCompile(`^[A-Za-z0-9+#-]{1,20}`)
+
+// escapeHTML escapes the characters of HTML.
+var escapeHTML = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+// special are the characters with a meaning in CommonMark.
+var special = regexp.MustCompile("[\\\\`*_{}\\[\\]()#+!|~^$-]")
+
+// plain returns a text without markup, on one line.
+func plain(text string) string {
+	return visible(special.ReplaceAllString(escapeHTML.Replace(strings.Join(strings.Fields(text), " ")), `\$0`))
+}
+
+// code returns the first line of a text as a code span.
+func code(text string) string { return span(firstLineOf(text)) }
+
+// fenced returns a block of code. Its fence is longer than any in the text.
+func fenced(text, info string) string {
+	fence := strings.Repeat("`", max(3, longest(text, '`')+1))
+	return fence + info + "\n" + visible(strings.TrimSuffix(text, "\n")) + "\n" + fence + "\n\n"
+}
+
+// longest returns the length of the longest run of a character.
+func longest(text string, of rune) (most int) {
+	n := 0
+	for _, r := range text {
+		if n++; r != of {
+			n = 0
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
+func quoted(text string) string {
+	lines := strings.Split(strings.TrimSuffix(text, "\n\n"), "\n")
+	return "> " + strings.Join(lines, "\n> ") + "\n"
+}
+
+func firstLineOf(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return line
+}
+
+func visible(text string) string { return headless.Visible(text) }

@@ -1,0 +1,285 @@
+package story
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/audit"
+	"github.com/zeph-acp/zeph-acp/filter/text"
+	"github.com/zeph-acp/zeph-acp/session"
+	"github.com/zeph-acp/zeph-acp/session/store"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
+)
+
+// Source is a stored session.
+type Source struct {
+	Session store.Session
+	Events  []session.Dated
+	Calls   []audit.Entry       // the session's lines of the audit log
+	Mask    func(string) string // redacts credentials; nil redacts none
+}
+
+// Tell returns the story of a session.
+func Tell(src Source) *Story {
+	t := teller{mask: src.Mask, records: map[string]*audit.Entry{}, cards: map[string]*Card{}, steps: map[string]string{}}
+	t.story = &Story{Session: src.Session, Audited: len(src.Calls) > 0}
+	t.story.Title, t.story.Dir = t.clean(src.Session.Title), t.clean(src.Session.CWD)
+	for i, e := range src.Calls {
+		if e.Tool != "hook" && t.records[e.ID] == nil {
+			t.records[e.ID] = &src.Calls[i]
+		}
+	}
+	t.standing(src.Events)
+	for _, e := range src.Events {
+		t.event(e)
+	}
+	t.endTurn("Not ended: the turn still runs, or its agent was killed.")
+	if t.turn != nil {
+		t.turn.Items = append(t.turn.Items, t.early...)
+	}
+	t.sum(src.Calls)
+	return t.story
+}
+
+type teller struct {
+	mask    func(string) string
+	story   *Story
+	records map[string]*audit.Entry // by the id of the call
+	counted map[string]bool         // turns that a rewind did not undo
+	turn    *Turn                   // nil before the first prompt
+	open    bool                    // the turn has not ended
+	early   []Item                  // notices before the prompt of their turn
+	cards   map[string]*Card        // by id
+	waiting []*Card                 // that have not ended
+	steps   map[string]string       // of those cards
+	spent   float64                 // of the session so far
+	number  int
+}
+
+// standing finds the turns that count.
+func (t *teller) standing(dated []session.Dated) {
+	events := make([]transcript.Event, len(dated))
+	for i, e := range dated {
+		events[i] = e.Event
+	}
+	t.counted = map[string]bool{}
+	for _, turn := range transcript.Turns(events) {
+		t.counted[turn.MessageID] = true
+	}
+}
+
+func (t *teller) event(d session.Dated) {
+	switch e := d.Event.(type) {
+	case transcript.Prompt:
+		t.prompt(d, e)
+	case transcript.Steer:
+		t.add(t.message(e.Content))
+	case transcript.Block:
+		t.say(Agent, e.Block.Text)
+		t.say(Thought, e.Block.Thought)
+	case transcript.Note:
+		t.say(Notice, e.Text)
+	case transcript.Answer:
+		t.answer(e)
+	case transcript.Call:
+		t.announce(e.Shown)
+	case transcript.Question:
+		if e.Shown.Update == acp.UpdateToolCall {
+			t.announce(e.Shown)
+		} else {
+			t.end(e.Shown)
+		}
+	case transcript.Correction:
+		t.update(e.Shown)
+	case transcript.Step:
+		t.steps[e.ToolCallID] += "- " + e.Text + "\n"
+	case transcript.Result:
+		t.end(e.Shown)
+	case transcript.Plan:
+		t.plan(e.Entries)
+	case transcript.TurnEnd:
+		if t.turn != nil {
+			t.turn.End = d.Time
+		}
+		t.endTurn(ending(e))
+	default:
+		t.change(e)
+	}
+}
+
+// change adds a notice about an event between or within turns.
+func (t *teller) change(e transcript.Event) {
+	switch e := e.(type) {
+	case transcript.Setting:
+		if t.turn != nil && (e.ID == acp.CategoryMode || e.ID == acp.CategoryModel) && e.Value != "" {
+			t.say(Notice, fmt.Sprintf("The %s is now %s.", e.ID, e.Value))
+		}
+	case transcript.Compaction:
+		t.say(Notice, e.Note())
+	case transcript.Cleared:
+		t.say(Notice, "Cleared: the model sees nothing from before.")
+	case transcript.Rewound:
+		what := map[string]string{transcript.RewindFiles: "the files", transcript.RewindConversation: "the conversation"}[e.Mode]
+		verb := "Rewound: %s went back to before turn %d."
+		if e.Redo {
+			verb = "Taken back: the rewind of %s to before turn %d."
+		}
+		t.say(Notice, fmt.Sprintf(verb, cmp.Or(what, "files and conversation"), e.Turn))
+	}
+}
+
+func ending(e transcript.TurnEnd) string {
+	if e.Error != "" {
+		return "Ended by an error: " + e.Error
+	}
+	return map[acp.StopReason]string{
+		acp.StopCancelled:       "The user cancelled the turn.",
+		acp.StopRefusal:         "The model declined to go on.",
+		acp.StopMaxTokens:       "The answer reached the limit of the model.",
+		acp.StopMaxTurnRequests: "The turn reached the limit of its rounds.",
+	}[e.Reason]
+}
+
+func (t *teller) prompt(d session.Dated, p transcript.Prompt) {
+	t.endTurn("Not ended: its agent was killed.")
+	t.turn, t.open = &Turn{ID: p.MessageID, At: d.Time}, true
+	if !p.Local {
+		t.number++
+		t.turn.Number = t.number
+		t.turn.Rewound = !t.counted[p.MessageID]
+	}
+	t.story.Turns = append(t.story.Turns, t.turn)
+	t.turn.anchor = fmt.Sprintf("turn-%d", len(t.story.Turns))
+	t.turn.Items = append([]Item{t.message(p.Content)}, t.early...)
+	t.early = nil
+}
+
+// message returns what the user typed.
+func (t *teller) message(content []acp.ContentBlock) Item {
+	item := Item{Speaker: User}
+	var texts []string
+	for _, b := range content {
+		switch {
+		case b.Type == "text" && b.Text != nil:
+			texts = append(texts, *b.Text)
+		case b.Resource != nil && b.Resource.Text != nil:
+			item.Attachments = append(item.Attachments, Attachment{t.clean(b.Resource.URI), t.output(*b.Resource.Text)})
+		case b.Resource != nil:
+			item.Attachments = append(item.Attachments, Attachment{Name: t.clean(b.Resource.URI)})
+		case b.Type == "resource_link":
+			item.Attachments = append(item.Attachments, Attachment{Name: t.clean(cmp.Or(b.URI, b.Name))})
+		default:
+			item.Attachments = append(item.Attachments, Attachment{Name: fmt.Sprintf("%s, %d kB", t.clean(b.Type), len(b.Data)*3/4/1000)})
+		}
+	}
+	item.Text = t.output(strings.Join(texts, "\n\n"))
+	return item
+}
+
+// say adds a text, unless it is empty.
+func (t *teller) say(by Speaker, words string) {
+	if words = t.output(words); strings.TrimSpace(words) != "" {
+		t.add(Item{Speaker: by, Text: words})
+	}
+}
+
+// add adds an item to the turn. Before the first prompt and between turns it waits for
+// the next one.
+func (t *teller) add(i Item) {
+	if t.turn == nil || !t.open {
+		t.early = append(t.early, i)
+		return
+	}
+	t.turn.Items = append(t.turn.Items, i)
+}
+
+func (t *teller) plan(entries []acp.PlanEntry) {
+	item := Item{Plan: []acp.PlanEntry{}}
+	for _, e := range entries {
+		e.Content = t.clean(e.Content)
+		item.Plan = append(item.Plan, e)
+	}
+	if t.turn != nil { // only the last plan of a turn is shown
+		t.turn.Items = slices.DeleteFunc(t.turn.Items, func(i Item) bool { return i.Plan != nil })
+	}
+	t.add(item)
+}
+
+func (t *teller) answer(a transcript.Answer) {
+	if name := t.clean(a.Model); name != "" && !slices.Contains(t.story.Models, name) {
+		t.story.Models = append(t.story.Models, name)
+	}
+	if t.turn == nil {
+		return
+	}
+	if a.Usage != nil {
+		t.turn.add(Numbers{Usage: *a.Usage})
+	}
+	if a.Shown != nil && a.Shown.Cost != nil {
+		t.turn.add(Numbers{Cost: max(a.Shown.Cost.Amount-t.spent, 0), Currency: t.clean(a.Shown.Cost.Currency)})
+		t.spent = a.Shown.Cost.Amount
+	}
+}
+
+// endTurn closes the open turn and its cards.
+func (t *teller) endTurn(how string) {
+	if !t.open {
+		return
+	}
+	for _, c := range t.waiting {
+		c.Status = acp.ToolFailed
+		c.Outputs = append(c.Outputs, t.output(t.steps[c.ID]+"[not ended]"))
+	}
+	t.waiting, t.open = nil, false
+	t.turn.Ending = t.clean(how)
+}
+
+// clean returns a text on which nothing is left to hide or to control.
+func (t *teller) clean(s string) string {
+	s = text.WithoutControls(s)
+	if t.mask == nil {
+		return s
+	}
+	return t.mask(s)
+}
+
+// The limit of a text, in lines and in bytes.
+const (
+	maxLines = 400
+	maxBytes = 64 << 10
+)
+
+// output returns a text of limited length.
+func (t *teller) output(s string) string { return shortened(t.clean(s)) }
+
+// shortened leaves out the middle of a long text.
+func shortened(s string) string {
+	if len(s) > maxBytes {
+		head, tail := strings.ToValidUTF8(s[:maxBytes/2], ""), strings.ToValidUTF8(s[len(s)-maxBytes/2:], "")
+		s = fmt.Sprintf("%s\n… %d bytes are left out …\n%s", head, len(s)-len(head)-len(tail), tail)
+	}
+	if lines := strings.Split(s, "\n"); len(lines) > maxLines {
+		return strings.Join(middleOut(lines), "\n")
+	}
+	return s
+}
+
+// middleOut returns at most maxLines lines and a line about the others.
+func middleOut(lines []string) []string {
+	if len(lines) <= maxLines {
+		return lines
+	}
+	mark := fmt.Sprintf("… %d lines are left out …", len(lines)-maxLines)
+	return append(append(slices.Clone(lines[:maxLines/2]), mark), lines[len(lines)-maxLines/2:]...)
+}
+
+// commandOf returns the script of a call from its input.
+func commandOf(input json.RawMessage) string {
+	var in struct{ Command string }
+	_ = json.Unmarshal(input, &in) // another tool's input has none
+	return in.Command
+}
