@@ -122,6 +122,9 @@ type Memory struct {
 	Label  func(labels json.RawMessage)
 	Now    func() time.Time // nil means time.Now
 	Log    *slog.Logger
+	// Alone says that no user sees what is saved, so a fact for all projects needs a
+	// permission.
+	Alone bool
 	// Judged says that calls are only judged: both tools are offered without a look at the
 	// store.
 	Judged bool

@@ -68,7 +68,7 @@ func (in saveInput) fact() Fact {
 	return Fact{Text: in.Content, Files: in.Files, Global: in.Global, Replaces: in.Replaces}
 }
 
-func (m *Memory) prepareSave(_ context.Context, _ *executors.Call, in saveInput) (executors.Card, error) {
+func (m *Memory) prepareSave(_ context.Context, call *executors.Call, in saveInput) (executors.Card, error) {
 	card := executors.Card{Title: "Save to memory", Kind: executors.KindOther}
 	f := in.fact()
 	if err := m.check(&f); err != nil {
@@ -76,6 +76,7 @@ func (m *Memory) prepareSave(_ context.Context, _ *executors.Call, in saveInput)
 	}
 	if in.Global {
 		card.Title = "Save to the memory of all projects"
+		card.Later = m.Alone && call.Origin != executors.User
 	}
 	if in.Replaces != 0 {
 		card.Title += fmt.Sprintf(" instead of entry %d", in.Replaces)

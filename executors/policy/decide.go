@@ -39,7 +39,7 @@ func (p ruling) decide(call *executors.Call, tool executors.Tool) decision {
 	case tool.Effect.ReadOnly():
 		d = p.decideFiles(call, verdict{action: Allow, why: "default: read-only tools are allowed"})
 	case tool.Effect.InternalOnly():
-		d = p.decideFiles(call, verdict{action: Allow, why: "default: it only changes the session's own state"})
+		d = p.decideFiles(call, internal(call))
 	case mode(p.Mode()).readOnly && !onlyLooks(tool.Effect):
 		d.verdict = verdict{action: Deny, byMode: true, why: fmt.Sprintf("the mode %q only reads", p.Mode())}
 		return d
@@ -52,6 +52,14 @@ func (p ruling) decide(call *executors.Call, tool executors.Tool) decision {
 		d.verdict = d.stronger(verdict{action: Ask, why: strings.Join(call.Ask, "; ")})
 	}
 	return d
+}
+
+// internal is the default for tools that only change the session's own state.
+func internal(call *executors.Call) verdict {
+	if call.Card.Later {
+		return verdict{action: Ask, why: "default: it acts later and elsewhere, and no user sees it now"}
+	}
+	return verdict{action: Allow, why: "default: it only changes the session's own state"}
 }
 
 // edits is the default for tools that change files.
@@ -113,8 +121,20 @@ func canonical(input json.RawMessage) string {
 }
 
 // sources judges each subject by the rules of the user and of the repository.
-// If no rule matches, other applies.
+// If no rule matches, other applies. A rule that denies a tool of the same reach also
+// counts.
 func (p ruling) sources(tool string, subjects []string, spell func(string) []string, other verdict) verdict {
+	v := p.rulesOf(tool, subjects, spell, other)
+	if as, ok := reaches[tool]; ok {
+		if denied := p.rulesOf(as, subjects, spell, verdict{action: Allow}); denied.action == Deny {
+			v = v.stronger(denied)
+		}
+	}
+	return v
+}
+
+// rulesOf is sources by the rules of one tool alone.
+func (p ruling) rulesOf(tool string, subjects []string, spell func(string) []string, other verdict) verdict {
 	total := verdict{action: Allow, why: ""}
 	for _, s := range subjects {
 		v := other

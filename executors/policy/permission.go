@@ -115,23 +115,18 @@ func (p permitted) shown(policy *ShellPolicy) []executors.Tool {
 // Hidden returns the rule that denies every call of a tool, with its position if that is
 // known; empty if there is no such rule. The tool is then not offered.
 func (p *ShellPolicy) Hidden(tool string) string {
-	for _, list := range [][]Rule{rules(p.rules.Permissions, tool), rules(p.rules.repository, tool)} {
-		if r, ok := denyingAll(list); ok {
-			return verdict{why: fmt.Sprintf("rule %q of tools.permissions.%s", r.Pattern, tool), at: r.at}.rule()
+	for _, name := range []string{tool, reaches[tool]} {
+		for _, list := range [][]Rule{rules(p.rules.Permissions, name), rules(p.rules.repository, name)} {
+			if r, ok := denyingAll(list); ok && name != "" {
+				return verdict{why: fmt.Sprintf("rule %q of tools.permissions.%s", r.Pattern, name), at: r.at}.rule()
+			}
 		}
 	}
 	return ""
 }
 
 // hides reports whether the rules deny every call of a tool.
-func (p *ShellPolicy) hides(tool string) bool {
-	if !p.hiding {
-		return false
-	}
-	_, users := denyingAll(rules(p.rules.Permissions, tool))
-	_, repositorys := denyingAll(rules(p.rules.repository, tool))
-	return users || repositorys
-}
+func (p *ShellPolicy) hides(tool string) bool { return p.hiding && p.Hidden(tool) != "" }
 
 // denyingAll returns the rule that denies every call, if no rule before it allows or
 // asks.

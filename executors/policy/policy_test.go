@@ -63,6 +63,7 @@ func (*ran) Tools() []executors.Tool {
 		{Name: "fetch", Effect: executors.Network},
 		{Name: "scrape", Effect: executors.Reads | executors.Network | executors.Idempotent},
 		{Name: "plan", Effect: executors.Internal | executors.Idempotent}, {Name: "untold"},
+		{Name: "grep", Effect: executors.Reads}, {Name: "search_code", Effect: executors.Reads},
 	}
 }
 func (*ran) Prepare(context.Context, *executors.Call) (executors.Card, error) {
@@ -469,6 +470,64 @@ func (f approve) Approve(ctx context.Context, _ *executors.Call, _ []Option) (st
 	return f(ctx)
 }
 
+// A rule that denies grep also denies search_code, which shows the same lines. Rules of
+// grep that allow or ask do not count.
+func TestReach(t *testing.T) {
+	rule := func(pattern string, action Action) Rule { return Rule{Pattern: pattern, Action: action} }
+	for name, tt := range map[string]struct {
+		grep, search, repository []Rule
+		path, want               string
+	}{
+		"denied":            {grep: []Rule{rule("secret*", Deny)}, path: root + "/secret", want: "block"},
+		"another directory": {grep: []Rule{rule("secret*", Deny)}, path: root + "/src", want: "allow"},
+		"own rule allows":   {grep: []Rule{rule("secret*", Deny)}, search: []Rule{rule("*", Allow)}, path: root + "/secret", want: "block"},
+		"allowed before":    {grep: []Rule{rule("secret/pub*", Allow), rule("secret*", Deny)}, path: root + "/secret/pub", want: "allow"},
+		"asked":             {grep: []Rule{rule("*", Ask)}, path: root + "/src", want: "allow"},
+		"by the repository": {repository: []Rule{rule("secret*", Deny)}, path: root + "/secret", want: "block"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSetup()
+			s.cfg.Permissions = map[string][]Rule{"grep": tt.grep, "search_code": tt.search}
+			s.cfg.repository = map[string][]Rule{"grep": tt.repository}
+			if got := s.build().outcome(t, file("search_code", tt.path)); got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+		})
+	}
+	s := newSetup()
+	s.cfg.Permissions = map[string][]Rule{"grep": {rule("*", Deny)}}
+	for _, tool := range s.build().chain.Tools() {
+		if tool.Name == "search_code" || tool.Name == "grep" {
+			t.Errorf("%s is offered", tool.Name)
+		}
+	}
+	if got, want := s.perm.Policy.Load().Hidden("search_code"), `rule "*" of tools.permissions.grep`; got != want {
+		t.Errorf("hidden by %s", got)
+	}
+}
+
+// A call that acts later, while no user watches, needs a permission even if it only
+// changes the session's own state. No "always" covers it.
+func TestInternalLater(t *testing.T) {
+	later := func() *executors.Call {
+		return &executors.Call{Tool: "plan", Input: json.RawMessage(`{"global":true}`), Card: executors.Card{Later: true}}
+	}
+	for want, rules := range map[string][]Rule{"ask": nil, "allow": {{Pattern: `*"global":true*`, Action: Allow}}, "block": {{Pattern: "*global*", Action: Deny}}} {
+		s := newSetup()
+		s.cfg.Permissions = map[string][]Rule{"plan": rules}
+		if got := s.build().outcome(t, later()); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		if want == "ask" {
+			for _, o := range s.user.names[0] {
+				if strings.Contains(o.ID, "always") {
+					t.Errorf("offers %s", o.ID)
+				}
+			}
+		}
+	}
+}
+
 func TestHiddenTools(t *testing.T) {
 	s := newSetup()
 	s.cfg.Permissions = map[string][]Rule{"read": {{Pattern: "*.env", Action: Deny}, {Pattern: "*", Action: Deny}}, "bash": {{Pattern: "ls", Action: Allow}, {Pattern: "*", Action: Deny}}}
@@ -477,7 +536,7 @@ func TestHiddenTools(t *testing.T) {
 	for _, tool := range s.chain.Tools() {
 		names = append(names, tool.Name)
 	}
-	if got := strings.Join(names, " "); got != "bash edit fetch scrape plan untold" {
+	if got := strings.Join(names, " "); got != "bash edit fetch scrape plan untold grep search_code" {
 		t.Error(got)
 	}
 }

@@ -34,6 +34,7 @@ type Scanner struct {
 	extra []*text.Pattern
 
 	learning sync.Mutex
+	learned  [][]byte // without white space
 }
 
 // NewScanner returns a scanner that also finds patterns. If an expression has a
@@ -77,6 +78,7 @@ func (s *Scanner) Learn(values ...string) {
 		if len(v) >= minLearned && !strings.ContainsAny(v, "\r\n") {
 			own = own.clone()
 			own.add(wholeSpot([]byte(v), namedSecret))
+			s.learned = append(s.learned, bytes.Join(bytes.Fields([]byte(v)), nil))
 		}
 	}
 	s.spots.Store(own)

@@ -22,6 +22,7 @@ import (
 func (a *App) memory(cfg config.Config, s session.Setup, in sessionDirs, flow *infoflow.Flow) *memory.Memory {
 	m := a.Memory(cfg, in.files)
 	m.Session, m.CWD, m.Log, m.Judged = s.ID, s.CWD, a.Log, a.checking != nil
+	m.Alone = a.alone(s)
 	m.Labels, m.Label = flow.State, flow.Add
 	if a.Store == nil {
 		return m
@@ -46,10 +47,14 @@ func (a *App) Memory(cfg config.Config, roots *workspace.Roots) *memory.Memory {
 	}
 	security := filter.Security{Enabled: true, ExtraPatterns: cfg.Tools.Filters.Security.ExtraPatterns} // also where results are not masked
 	m.Secret = func(text string) string {
-		_, found := a.filters.scanner(security).Visible(text)
+		scanner := a.filters.scanner(security)
+		_, found := scanner.Visible(text)
 		var kinds []string
 		for _, f := range found {
 			kinds = append(kinds, f.Kind)
+		}
+		if len(kinds) == 0 {
+			kinds = scanner.Divided(text)
 		}
 		return strings.Join(kinds, ", ")
 	}
