@@ -11,6 +11,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/zeph-acp/zeph-acp/integration/fakelsp"
 	"github.com/zeph-acp/zeph-acp/integration/fakemcp"
 )
 
@@ -33,6 +34,10 @@ const command = "github.com/zeph-acp/zeph-acp/cmd/zeph-acp"
 func TestMain(m *testing.M) {
 	if behaviour := os.Getenv(fakemcp.Behaviour); behaviour != "" {
 		fakemcp.Serve(behaviour)
+		return
+	}
+	if len(os.Args) > 2 && os.Args[1] == fakelsp.Argument {
+		fakelsp.Serve(os.Args[2:])
 		return
 	}
 	if os.Getenv(conformanceBinary) != "" {

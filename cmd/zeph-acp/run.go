@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"time"
@@ -215,6 +216,7 @@ func (r *runner) newApp(log *slog.Logger) *app.App {
 	a.Warnings = nil // printed before
 	a.Reaper, a.SystemAppend = newReaper(), r.system
 	a.ProjectServers, a.ProjectHooks, a.ProjectSkills, a.ProjectAgents = r.mcpProject, r.hooksProject, r.skillsProject, r.agentsProject
+	a.FindServer = exec.LookPath
 	a.Watch, a.Recorded, a.Spent, a.Changed = r.calls.watch, r.calls.recorded, r.calls.spent, r.calls.changed
 	return a
 }

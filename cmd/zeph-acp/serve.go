@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"syscall"
 	"time"
@@ -46,6 +47,7 @@ func serve(cmd *cobra.Command, f *flags) error {
 	}
 	a := app.New(l, log)
 	a.Reaper, a.ProjectServers, a.ProjectHooks, a.ProjectSkills, a.ProjectAgents = newReaper(), true, true, true, true
+	a.FindServer = exec.LookPath
 	a.RunTask = taskRun{app: a, environ: f.environ}.run
 	defer closeApp(a)
 	server := a.Server()

@@ -50,7 +50,7 @@ type Subject struct {
 	Verb string // of the question; empty means "Run"
 	Kind string // the noun for several, such as "skills"; empty if each has a question of its own
 	What string // for people, unique in File: "the hooks", "the MCP server db"
-	File string // relative to the project: ".mcp.json"
+	File string // relative to the project: ".mcp.json"; empty if the project has no file of it
 	Dir  string // the project's directory, absolute
 	Text string // the part as the user reads it, in JSON
 	// Covers are further texts that the approval covers, such as hashes of the scripts
@@ -336,7 +336,10 @@ func question(subjects []Subject, changed int) Question {
 	first := subjects[0]
 	verb := cmp.Or(first.Verb, "Run")
 	if len(subjects) == 1 {
-		title := verb + " " + first.What + " of this project's " + first.File
+		title := verb + " " + first.What + " in this project"
+		if first.File != "" {
+			title = verb + " " + first.What + " of this project's " + first.File
+		}
 		if changed > 0 {
 			title += ", changed since your approval"
 		}

@@ -96,7 +96,7 @@ func TestAllowedAll(t *testing.T) {
 	if got := d.AllowedAll(t.Context(), all); !slices.Equal(got, yes) {
 		t.Errorf("%v", got)
 	}
-	want := []string{"Use 2 skills of this project, 1 of them changed since your approval?", "Use the skill long of this project's .zeph/skills?", "Use the agent c of this project's ?",
+	want := []string{"Use 2 skills of this project, 1 of them changed since your approval?", "Use the skill long of this project's .zeph/skills?", "Use the agent c in this project?",
 		"Run the hooks of this project's hooks.json?"}
 	if !slices.Equal(asked, want) {
 		t.Errorf("asked %q", asked)

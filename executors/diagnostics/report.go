@@ -182,22 +182,11 @@ func (r *report) keep(most int) []placed {
 
 // counts describes how many diagnostics there are of each severity.
 func (r *report) counts() string {
-	var parts []string
-	for _, s := range []Severity{Error, Warning, Note} {
-		n := 0
-		for _, p := range r.found {
-			if p.Severity == s {
-				n++
-			}
-		}
-		switch {
-		case n == 1:
-			parts = append(parts, "1 "+string(s))
-		case n > 1:
-			parts = append(parts, fmt.Sprintf("%d %ss", n, s))
-		}
+	all := make([]Diagnostic, len(r.found))
+	for i, p := range r.found {
+		all[i] = p.Diagnostic
 	}
-	return strings.Join(parts, ", ")
+	return Counts(all)
 }
 
 // line formats a diagnostic as compilers do.

@@ -78,7 +78,10 @@ type App struct {
 	// ProjectAgents asks the user about the sub-agents of the repository, and offers
 	// those that the user approves.
 	ProjectAgents bool
-	Watch         executors.Middleware // sees every call of every session; nil sees nothing
+	// FindServer returns the absolute path of a language server's program. Nil means that
+	// no language server starts.
+	FindServer func(name string) (string, error)
+	Watch      executors.Middleware // sees every call of every session; nil sees nothing
 	// Recorded sees every event of every session before the client does, Spent the tokens
 	// of every answer of a model, and Changed the files that a turn changed, at its end.
 	// Nil sees nothing.

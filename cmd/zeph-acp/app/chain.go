@@ -66,10 +66,12 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 	k.cache.Busy = func() bool { return bash.Running() > 0 }
 	k.skills, k.written = a.skills(cfg, s, in, k), a.filesOfCommands(s, in)
 	k.helpers = a.subAgents(cfg, s, in, k)
+	fs := a.contents(cfg, s, in.files, caps, k.rewind)
+	k.lsp = a.languageServers(cfg, s, in, fs)
 	tools := executors.NewDynExecutor(
 		k.skills,
 		box.Middleware(bash),
-		fileTools(cfg, s, in.files, caps, k.rewind),
+		files.New(fs, in.files, cfg.Tools.File),
 		web.New(cfg.Tools.Scrape),
 		diagnostics.New(local, in.roots, cfg.Tools.Diagnostics),
 		k.long.Tools(),
@@ -91,16 +93,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 	}
 	k.tools = tools
 	k.rules = a.rulesGates(cfg, in, tools, k.gates.trust)
-	return executors.Chain(
-		a.effects(tools),
-		trace.Calls,
-		audit.Middleware(a.Audit),
-		a.Watch,
-		k.quota.Middleware,
-		k.set.Middleware,
-		executors.Validate,
-		guard.Middleware,
-		executors.DelegationGate,
+	gates := []executors.Middleware{
 		k.rules.policy.Middleware,
 		k.rules.authorization.Middleware,
 		k.hooks.Middleware,
@@ -110,12 +103,30 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 		k.gates.anomaly.Link(),
 		k.gates.utility.Link(),
 		permission.Middleware,
+	}
+	if k.lsp != nil { // its calls check an edit, and pass the same gates
+		k.lsp.Check = executors.Chain(k.lsp.Tools(), slices.Concat([]executors.Middleware{
+			trace.Calls, audit.Middleware(a.Audit), executors.Validate, guard.Middleware,
+		}, gates, []executors.Middleware{k.filter.Middleware})...)
+	}
+	return executors.Chain(a.effects(tools), slices.Concat([]executors.Middleware{
+		k.lsp.Around,
+		trace.Calls,
+		audit.Middleware(a.Audit),
+		a.Watch,
+		k.quota.Middleware,
+		k.set.Middleware,
+		executors.Validate,
+		guard.Middleware,
+		executors.DelegationGate,
+	}, gates, []executors.Middleware{
+		k.lsp.Within,
 		k.rewind.Middleware,
 		k.cache.Middleware,
 		cfg.Tools.Retry.Middleware,
 		k.long.Middleware,
 		k.filter.Middleware,
-	), k
+	})...), k
 }
 
 // overflow returns the store of results that are too long for the model.
@@ -161,9 +172,9 @@ func shellTools(cfg config.Config, client *acp.Client, roots *workspace.Roots, t
 	return tools
 }
 
-// fileTools returns the file tools. They read and write through the client as
-// far as its capabilities allow, else on the disk.
-func fileTools(cfg config.Config, s session.Setup, roots *workspace.Roots, caps acp.ClientCapabilities, kept *rewind.Session) executors.Executor {
+// contents returns the contents of files: through the client as far as its capabilities
+// allow, else on the disk.
+func (a *App) contents(cfg config.Config, s session.Setup, roots *workspace.Roots, caps acp.ClientCapabilities, kept *rewind.Session) files.FS {
 	var fs files.FS = files.Disk{Roots: roots, MaxBytes: cfg.Tools.File.MaxFileBytes}
 	if caps.ReadTextFile || caps.WriteTextFile {
 		fs = &ideproxy.FS{
@@ -171,7 +182,7 @@ func fileTools(cfg config.Config, s session.Setup, roots *workspace.Roots, caps 
 			Read: caps.ReadTextFile, Write: caps.WriteTextFile,
 		}
 	}
-	return files.New(noting(kept, fs, caps), roots, cfg.Tools.File)
+	return noting(kept, fs, caps)
 }
 
 // Catalogue returns the tools of a session whose configuration enables all of

@@ -12,6 +12,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/answers"
 	"github.com/zeph-acp/zeph-acp/executors/cache"
 	"github.com/zeph-acp/zeph-acp/executors/hooks"
+	"github.com/zeph-acp/zeph-acp/executors/lsp"
 	"github.com/zeph-acp/zeph-acp/executors/mcp"
 	"github.com/zeph-acp/zeph-acp/executors/memory"
 	"github.com/zeph-acp/zeph-acp/executors/overflow"
@@ -56,6 +57,7 @@ type keeper struct {
 	rewind   *rewind.Session                                       // nil if no files are kept
 	confirm  func(ctx context.Context, question, text string) bool // nil if there is no user
 	helpers  *subagent.Set
+	lsp      *lsp.Session       // nil if it is off
 	tools    executors.Executor // without the chain
 }
 
@@ -92,6 +94,7 @@ func (k *keeper) Status() []string {
 	if state := k.commands(); state != "" {
 		lines = append(lines, state)
 	}
+	lines = append(lines, k.lsp.Status()...)
 	lines = append(lines, k.set.Status()...)
 	lines = append(lines, k.memory.Status()...)
 	lines = append(lines, k.gates.status()...)
@@ -107,10 +110,11 @@ func (k *keeper) Status() []string {
 	return lines
 }
 
-// Close ends background commands and MCP servers, and stores the counters.
+// Close ends background commands, MCP servers and language servers, and stores the counters.
 func (k *keeper) Close() {
 	var servers sync.WaitGroup
 	servers.Go(k.mcp.Close)
+	servers.Go(k.lsp.Close)
 	defer servers.Wait()
 	_ = k.shell.Close() // no caller could act on its failure
 	k.filter.Metrics.Flush()

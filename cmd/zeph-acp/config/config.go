@@ -23,6 +23,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/hooks"
 	"github.com/zeph-acp/zeph-acp/executors/infoflow"
 	"github.com/zeph-acp/zeph-acp/executors/judge"
+	"github.com/zeph-acp/zeph-acp/executors/lsp"
 	"github.com/zeph-acp/zeph-acp/executors/mcp"
 	"github.com/zeph-acp/zeph-acp/executors/memory"
 	"github.com/zeph-acp/zeph-acp/executors/overflow"
@@ -53,6 +54,7 @@ type Config struct {
 	LLM    provider.Config `toml:"llm"`
 	Tools  Tools           `toml:"tools"`
 	MCP    mcp.Config      `toml:"mcp"`
+	LSP    lsp.Entries     `toml:"lsp"`
 	ACP    acp.Config      `toml:"acp"`
 	Audit  audit.Config    `toml:"audit"`
 	Log    LogConfig       `toml:"log"`
@@ -70,6 +72,7 @@ type Tools struct {
 	File            files.Config            `toml:"file"`
 	Scrape          web.Config              `toml:"scrape"`
 	Diagnostics     diagnostics.Config      `toml:"diagnostics"`
+	LSP             lsp.Config              `toml:"lsp"`
 	Sandbox         sandbox.Config          `toml:"sandbox"`
 	Filters         filter.Config           `toml:"filters"`
 	Overflow        overflow.Config         `toml:"overflow"`
@@ -113,6 +116,7 @@ func Defaults() Config {
 			File:            files.Defaults(),
 			Scrape:          web.Defaults(),
 			Diagnostics:     diagnostics.Defaults(),
+			LSP:             lsp.Defaults(),
 			Sandbox:         sandbox.Defaults(),
 			Policy:          authorize.Defaults(),
 			Authorization:   authorize.AuthorizationDefaults(),
@@ -172,6 +176,7 @@ func sections() []section {
 		sectionOf("tools", func(c *Config) *Offer { return &c.Tools.Offer }),
 		sectionOf("tools", func(c *Config) *quota.Limits { return &c.Tools.Limits }),
 		sectionOf("tools.diagnostics", func(c *Config) *diagnostics.Config { return &c.Tools.Diagnostics }),
+		sectionOf("tools.lsp", func(c *Config) *lsp.Config { return &c.Tools.LSP }),
 		sectionOf("tools.sandbox", func(c *Config) *sandbox.Config { return &c.Tools.Sandbox }),
 		sectionOf("tools.policy", func(c *Config) *authorize.Config { return &c.Tools.Policy }),
 		sectionOf("tools.authorization", func(c *Config) *authorize.Authorization { return &c.Tools.Authorization }),
@@ -192,6 +197,7 @@ func sections() []section {
 		sectionOf("tools.information_flow", func(c *Config) *infoflow.Config { return &c.Tools.InformationFlow }),
 		sectionOf("tools.adversarial_policy", func(c *Config) *adversarial.Config { return &c.Tools.Adversarial }),
 		sectionOf("tools.judge", func(c *Config) *judge.AutoConfig { return &c.Tools.Judge }),
+		sectionOf("", func(c *Config) *lsp.Entries { return &c.LSP }),
 		sectionOf("mcp", func(c *Config) *mcp.Config { return &c.MCP }),
 		sectionOf("acp", func(c *Config) *acp.Config { return &c.ACP }),
 		sectionOf("audit", func(c *Config) *audit.Config { return &c.Audit }),

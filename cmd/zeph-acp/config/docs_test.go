@@ -12,7 +12,7 @@ import (
 )
 
 // settingsPages are the pages whose samples show every key.
-var settingsPages = []string{"../../../docs/settings.md", "../../../docs/settings-tools.md", "../../../docs/settings-gates.md", "../../../docs/judge.md", "../../../docs/skills.md", "../../../docs/rewind.md", "../../../docs/agents.md", "../../../docs/memory.md", "../../../docs/schedule.md", "../../../docs/ask-user.md"}
+var settingsPages = []string{"../../../docs/settings.md", "../../../docs/settings-tools.md", "../../../docs/settings-gates.md", "../../../docs/judge.md", "../../../docs/skills.md", "../../../docs/rewind.md", "../../../docs/agents.md", "../../../docs/memory.md", "../../../docs/schedule.md", "../../../docs/ask-user.md", "../../../docs/lsp.md"}
 
 // samples returns the TOML of the settings pages. The first sample of each page
 // has keys with their defaults; all others are examples.
@@ -62,6 +62,7 @@ func TestDocs(t *testing.T) {
 		reflect.TypeOf(l.Config.Agents).Elem(),
 		reflect.TypeOf(l.Config.Tools.Permissions).Elem().Elem(),
 		reflect.TypeOf(l.Config.MCP.Servers).Elem(),
+		reflect.TypeOf(l.Config.LSP).Elem(),
 		reflect.TypeOf(l.Config.Tools.Policy.Rules).Elem(),
 	} {
 		for _, f := range toml.Fields(typ) {

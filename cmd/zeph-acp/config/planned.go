@@ -15,7 +15,7 @@ var plannedKeys = []string{
 	"tools.audit", "tools.egress", "tools.speculative", "tools.compression",
 	"hooks", "security", "execution",
 	// Servers of tools, and their tools, prompts and resources.
-	"lsp", "tools.mcp", "tools.lsp", "acp.lsp",
+	"tools.mcp", "acp.lsp",
 	// Memory, and search in code.
 	"memory", "skills", "session", "index",
 	"tools.search_code",

@@ -1,0 +1,48 @@
+package diagnostics
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Lines formats diagnostics of other programs, such as language servers, as the tool
+// does: errors first, each on one line, at most that many. It returns how many were left
+// out.
+func Lines(found []Diagnostic, most int) (lines []string, left int) {
+	clean := make([]Diagnostic, len(found))
+	for i, d := range found {
+		d.File, d.Message, d.Code = plainLine(d.File), cut(plainLine(d.Message)), cut(plainLine(d.Code))
+		clean[i] = d
+	}
+	slices.SortFunc(clean, func(a, b Diagnostic) int {
+		if by := rank(a.Severity) - rank(b.Severity); by != 0 {
+			return by
+		}
+		return order(a, b)
+	})
+	for _, d := range clean[:min(len(clean), max(most, 0))] {
+		lines = append(lines, d.line())
+	}
+	return lines, len(clean) - len(lines)
+}
+
+// Counts describes how many diagnostics there are of each severity.
+func Counts(found []Diagnostic) string {
+	var parts []string
+	for _, s := range []Severity{Error, Warning, Note} {
+		n := 0
+		for _, d := range found {
+			if d.Severity == s {
+				n++
+			}
+		}
+		switch {
+		case n == 1:
+			parts = append(parts, "1 "+string(s))
+		case n > 1:
+			parts = append(parts, fmt.Sprintf("%d %ss", n, s))
+		}
+	}
+	return strings.Join(parts, ", ")
+}

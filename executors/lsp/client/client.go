@@ -1,0 +1,306 @@
+// Package client runs one language server and collects its diagnostics.
+//
+// Start a server with [Start], then report the texts of files with [Server.Before] and
+// [Server.After]. [Server.Fresh] returns the diagnostics that a change brought.
+//
+// It promises that no method waits for the server, except through a channel that the
+// caller may leave: a server that hangs, floods, dies or writes nonsense ends, and only
+// its diagnostics are missing. Requests of the server are answered, and no edit of it is
+// applied. Memory is bounded, and no process of the server is left after [Server.Close].
+//
+// Why are diagnostics published and not pulled? Because servers that publish also report
+// on other files that a change broke. They are pulled from a server that only answers
+// requests for them.
+package client
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/sourcegraph/jsonrpc2"
+
+	"github.com/zeph-acp/zeph-acp/executors/shell/process"
+)
+
+// Options describe a server to [Start].
+type Options struct {
+	Program process.Program
+	Folder  string // absolute; the project
+	// Init are the options of initialize, and Settings the answer to requests for
+	// the configuration; both are JSON objects, or empty.
+	Init, Settings json.RawMessage
+	Version        string            // of this program
+	Log            func(line string) // receives the first lines of stderr
+	Patience       Patience
+}
+
+// Patience is how long the package waits for a server.
+type Patience struct {
+	Start  time.Duration // until initialize is answered
+	Load   time.Duration // until a server that reports progress has loaded the project
+	Silent time.Duration // for a report on a text
+	Quiet  time.Duration // after a report, for others that belong to it
+}
+
+// DefaultPatience suits real servers.
+func DefaultPatience() Patience {
+	return Patience{Start: 2 * time.Minute, Load: 2 * time.Minute, Silent: 5 * time.Second, Quiet: 100 * time.Millisecond}
+}
+
+// polite is the time from closing a server's stdin to SIGTERM, and from SIGTERM to
+// SIGKILL.
+const polite = 500 * time.Millisecond
+
+// Server is a running language server. Close it.
+type Server struct {
+	o       Options
+	piped   *process.Piped
+	conn    *jsonrpc2.Conn
+	pulls   bool // set before ready is closed
+	unasked atomic.Int64
+	ready   chan struct{} // closed when the server can be used, or has ended
+	ended   chan struct{} // closed when it cannot be used any more
+	posted  chan struct{} // holds a value if the queue has messages
+	answers chan struct{} // holds a value for each answer that is not sent yet
+	reading chan struct{} // closed when nothing is read any more
+	told    chan struct{} // closed when stderr has ended
+	work    sync.WaitGroup
+
+	mu        sync.Mutex
+	err       error // why it ended; nil while it runs
+	last      string
+	documents map[string]*document // open ones, by URI
+	reported  map[string]*report   // by URI
+	size      int                  // of the reports, in bytes
+	progress  map[string]time.Time // when the work that goes on began, by its token
+	queue     []message            // not sent yet
+	loaded    bool                 // the first report is complete
+	mute      bool                 // it does not report on each text
+	slowest   time.Duration        // until a report on a text
+	active    time.Time            // the last report or progress
+	changed   chan struct{}        // closed at each change of the above
+}
+
+// Start starts the program. It does not wait for the server.
+func Start(o Options) (*Server, error) {
+	piped, err := process.StartPiped(o.Program)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		o: o, piped: piped, ready: make(chan struct{}), ended: make(chan struct{}), changed: make(chan struct{}),
+		posted: make(chan struct{}, 1), answers: make(chan struct{}, maxAnswers), reading: make(chan struct{}), told: make(chan struct{}),
+		documents: map[string]*document{}, reported: map[string]*report{}, progress: map[string]time.Time{},
+	}
+	stream := &watched{jsonrpc2.NewBufferedStream(pipes{piped.Stdin, piped.Stdout}, codec{unasked: &s.unasked}), s}
+	s.conn = jsonrpc2.NewConn(context.Background(), stream, handler{s}, jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))
+	s.work.Go(s.readStderr)
+	s.work.Go(s.initialize)
+	s.work.Go(s.deliver)
+	return s, nil
+}
+
+// watched is a stream whose first error ends the server.
+type watched struct {
+	jsonrpc2.ObjectStream
+	s *Server
+}
+
+// ReadObject reads the next message.
+func (w *watched) ReadObject(v any) error {
+	err := w.ObjectStream.ReadObject(v)
+	if err != nil { // the connection reads no more
+		w.s.fail(err)
+		close(w.s.reading)
+	}
+	return err
+}
+
+// WriteObject writes a message.
+func (w *watched) WriteObject(v any) error {
+	err := w.ObjectStream.WriteObject(v)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = errors.New("it does not read its input")
+	}
+	if err != nil {
+		w.s.fail(err)
+	}
+	return err
+}
+
+// initialize makes the server ready.
+func (s *Server) initialize() {
+	defer func() {
+		s.update(func() {})
+		close(s.ready)
+	}()
+	ctx, cancel := context.WithTimeout(context.Background(), s.o.Patience.Start)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() {
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			s.fail(fmt.Errorf("it did not start within %s", s.o.Patience.Start))
+		}
+	})
+	defer stop()
+	params := object{
+		"processId": os.Getpid(), "clientInfo": object{"name": "zeph-acp", "version": s.o.Version},
+		"rootPath": s.o.Folder, "rootUri": URI(s.o.Folder), "workspaceFolders": s.folders(),
+		"capabilities": capabilities,
+	}
+	if len(s.o.Init) > 0 {
+		params["initializationOptions"] = s.o.Init
+	}
+	var result initialized
+	if err := s.conn.Call(ctx, "initialize", params, &result); err != nil {
+		s.fail(fmt.Errorf("initialize: %w", err))
+		return
+	}
+	provider := string(result.Capabilities.Diagnostics)
+	s.pulls = provider != "" && provider != "null" && provider != "false"
+	s.notify("initialized", object{})
+	if len(s.o.Settings) > 0 {
+		s.notify("workspace/didChangeConfiguration", object{"settings": s.o.Settings})
+	}
+}
+
+func (s *Server) folders() []folder {
+	return []folder{{URI(s.o.Folder), filepath.Base(s.o.Folder)}}
+}
+
+// message is a notification to the server.
+type message struct {
+	method string
+	params any
+	sent   chan struct{} // closed when it was sent
+}
+
+// post sends a notification after those that were posted before; the caller holds s.mu.
+func (s *Server) post(method string, params any) (sent <-chan struct{}) {
+	m := message{method, params, make(chan struct{})}
+	s.queue = append(s.queue, m)
+	select {
+	case s.posted <- struct{}{}:
+	default:
+	}
+	return m.sent
+}
+
+// deliver sends the posted notifications.
+func (s *Server) deliver() {
+	<-s.ready
+	for {
+		select {
+		case <-s.posted:
+		case <-s.ended:
+			return
+		}
+		s.mu.Lock()
+		queue := s.queue
+		s.queue = nil
+		s.mu.Unlock()
+		for _, m := range queue {
+			s.notify(m.method, m.params)
+			close(m.sent)
+		}
+	}
+}
+
+// notify sends a notification. Its failure ends the server.
+func (s *Server) notify(method string, params any) {
+	_ = s.conn.Notify(context.Background(), method, params)
+}
+
+// readStderr passes on the first lines of stderr, and keeps the last one.
+func (s *Server) readStderr() {
+	defer close(s.told)
+	const most, longest = 200, 4 << 10
+	in := bufio.NewReaderSize(s.piped.Stderr, longest)
+	for n := 0; ; {
+		line, err := in.ReadSlice('\n')
+		if text := strings.TrimSpace(strings.ToValidUTF8(string(line), "\uFFFD")); text != "" {
+			s.mu.Lock()
+			s.last = text
+			s.mu.Unlock()
+			if n++; n <= most && s.o.Log != nil {
+				s.o.Log(text)
+			}
+		}
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return
+		}
+	}
+}
+
+// fail ends the use of the server, with the reason.
+func (s *Server) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return
+	}
+	s.err = err
+	close(s.ended)
+	go s.piped.End(polite)
+}
+
+// Ended is closed when the server cannot be used any more.
+func (s *Server) Ended() <-chan struct{} { return s.ended }
+
+// Ready is closed when the server can be used, or has ended.
+func (s *Server) Ready() <-chan struct{} { return s.ready }
+
+// errClosed is the reason of an end that was asked for.
+var errClosed = errors.New("closed")
+
+// Loaded reports whether the server has loaded the project.
+func (s *Server) Loaded() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.loaded
+}
+
+// Err returns why the server ended by itself; nil if it did not.
+func (s *Server) Err() error {
+	s.mu.Lock()
+	err := s.err
+	s.mu.Unlock()
+	switch {
+	case err == nil, errors.Is(err, errClosed):
+		return nil
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.EPIPE), errors.Is(err, jsonrpc2.ErrClosed):
+		err = errors.New("it ended")
+	}
+	select { // its last words
+	case <-s.told:
+	case <-time.After(polite):
+	}
+	s.mu.Lock()
+	last := s.last
+	s.mu.Unlock()
+	if last != "" {
+		err = fmt.Errorf("%w: %s", err, last)
+	}
+	return err
+}
+
+// Close ends the server and all its processes, and waits for that.
+func (s *Server) Close() {
+	s.fail(errClosed)
+	s.piped.End(polite)
+	_ = s.conn.Close()
+	<-s.reading // from now on no work begins
+	s.work.Wait()
+	s.piped.Release()
+}

@@ -1,0 +1,251 @@
+package client
+
+import (
+	"time"
+)
+
+// maxOpen bounds the documents that are open at once. The one that was used least
+// recently is closed for another.
+const maxOpen = 32
+
+// document is an open file.
+type document struct {
+	version  int
+	text     string    // of that version
+	sent     time.Time // of that version
+	reported int       // the newest version with a report
+	last     *Step
+	used     time.Time
+}
+
+// current reports whether the server has reported on the present text.
+func (d *document) current() bool { return d.reported >= d.version }
+
+// Step is the server's report on one text of a file.
+type Step struct {
+	done  chan struct{}
+	began time.Time
+	took  time.Duration // set before done is closed
+}
+
+// Took returns how long the server needed. ok is false while it is not done.
+func (s *Step) Took() (d time.Duration, ok bool) {
+	if !isClosed(s.done) {
+		return 0, false
+	}
+	return s.took, true
+}
+
+// Done is closed when the server has reported, or will not.
+func (s *Step) Done() <-chan struct{} { return s.done }
+
+// Before opens a file with the text that it has before a change. The server's report on
+// it becomes known. A file that is open with that text stays as it is. A file that does
+// not exist yet is not opened: the step ends when the server has loaded the project.
+func (s *Server) Before(path, language, text string, exists bool) *Step {
+	return s.step(path, func(uri string, d *document) {
+		switch {
+		case exists && s.send(uri, d, language, text), !exists && s.start(d):
+			if s.await(d) {
+				s.mu.Lock()
+				s.settle()
+				s.know(uri)
+				s.mu.Unlock()
+			}
+		}
+	})
+}
+
+// After reports the text of a file after a change.
+func (s *Server) After(path, language, text string) *Step {
+	return s.step(path, func(uri string, d *document) {
+		if s.send(uri, d, language, text) {
+			s.await(d)
+		}
+	})
+}
+
+// step begins a step, which waits for the earlier step of the file: the report on the
+// text before a change must come before the change.
+func (s *Server) step(path string, do func(uri string, d *document)) *Step {
+	uri := URI(path)
+	next := &Step{done: make(chan struct{}), began: time.Now()}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		close(next.done)
+		return next
+	}
+	d := s.documents[uri]
+	if d == nil {
+		s.makeRoom()
+		d = &document{}
+		s.documents[uri] = d
+	}
+	earlier := d.last
+	d.last, d.used = next, time.Now()
+	s.work.Go(func() {
+		if earlier != nil {
+			<-earlier.done
+		}
+		do(uri, d)
+		next.took = time.Since(next.began)
+		close(next.done)
+	})
+	return next
+}
+
+// makeRoom closes the document that was used least recently, if there are too many.
+func (s *Server) makeRoom() {
+	if len(s.documents) < maxOpen {
+		return
+	}
+	oldest := ""
+	for uri, d := range s.documents {
+		if isClosed(d.last.done) && (oldest == "" || d.used.Before(s.documents[oldest].used)) {
+			oldest = uri
+		}
+	}
+	if oldest != "" {
+		s.drop(oldest)
+	}
+}
+
+// drop closes a document.
+func (s *Server) drop(uri string) {
+	if s.documents[uri].version > 0 {
+		s.post("textDocument/didClose", documentParams{TextDocument: textDocument{URI: uri}})
+	}
+	delete(s.documents, uri)
+}
+
+// start waits until the server is ready. It reports whether the server still has to load
+// the project.
+func (s *Server) start(d *document) bool {
+	<-s.ready
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d.sent = time.Now()
+	return s.err == nil && !s.loaded
+}
+
+// send sends a text. It reports whether the server has to report on it.
+func (s *Server) send(uri string, d *document, language, text string) bool {
+	<-s.ready
+	s.mu.Lock()
+	if s.err != nil || s.documents[uri] != d || d.version > 0 && d.text == text {
+		s.mu.Unlock()
+		return false
+	}
+	d.version++
+	d.text, d.sent = text, time.Now()
+	s.unasked.Store(0)
+	version := d.version
+	var sent <-chan struct{}
+	if version == 1 {
+		sent = s.post("textDocument/didOpen", documentParams{TextDocument: textDocument{URI: uri, LanguageID: language, Version: version, Text: &text}})
+	} else {
+		s.post("textDocument/didChange", documentParams{TextDocument: textDocument{URI: uri, Version: version}, Changes: []textChange{{text}}})
+		sent = s.post("textDocument/didSave", documentParams{TextDocument: textDocument{URI: uri}})
+	}
+	s.mu.Unlock()
+	select {
+	case <-sent:
+	case <-s.ended:
+		return false
+	}
+	if s.pulls {
+		s.pull(uri, d, version)
+	}
+	return true
+}
+
+// await waits until the server has reported on the present text of a document and has
+// ended the work that it began for it, or does not report. It reports false if the
+// server ended.
+func (s *Server) await(d *document) bool {
+	for {
+		s.mu.Lock()
+		wait, changed := s.remaining(d), s.changed
+		if wait <= 0 && s.loaded && !d.current() {
+			s.mute = true
+		}
+		s.mu.Unlock()
+		if wait <= 0 {
+			return true
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-changed:
+			timer.Stop()
+		case <-timer.C:
+		case <-s.ended:
+			timer.Stop()
+			return false
+		}
+	}
+}
+
+// remaining returns how long a report on a document is still waited for, unless
+// something changes.
+func (s *Server) remaining(d *document) time.Duration {
+	p := s.o.Patience
+	since, quiet := time.Since(d.sent), p.Quiet-time.Since(s.active)
+	for _, begun := range s.progress {
+		if !s.loaded || begun.After(d.sent) {
+			return p.Load - since
+		}
+	}
+	silent := p.Silent
+	switch {
+	case !s.loaded: // there may be a pause between two parts of the work
+		quiet += 4 * p.Quiet
+		silent *= 3
+	case s.mute: // its reports come as fast as before, or not at all
+		silent = min(silent, max(2*s.slowest, 4*p.Quiet))
+	}
+	if !d.current() {
+		return max(silent-since, quiet)
+	}
+	return quiet
+}
+
+// Change is a change of a file on the disk.
+type Change struct {
+	Path string // absolute
+	Kind int    // Created, Changed or Deleted
+}
+
+// The kinds of a Change, in the protocol's numbers.
+const (
+	Created = 1
+	Changed = 2
+	Deleted = 3
+)
+
+// Watched reports changes of files, whether they are open or not.
+func (s *Server) Watched(changes []Change) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil || !isClosed(s.ready) || len(changes) == 0 {
+		return
+	}
+	var files []watchedFile
+	for _, c := range changes {
+		uri := URI(c.Path)
+		if c.Kind == Deleted && s.documents[uri] != nil {
+			s.drop(uri)
+		}
+		files = append(files, watchedFile{uri, c.Kind})
+	}
+	s.post("workspace/didChangeWatchedFiles", object{"changes": files})
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,205 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/sourcegraph/jsonrpc2"
+)
+
+const (
+	// maxReported bounds the files whose diagnostics are kept, maxPerFile those of one
+	// file, and maxKept all of them, in bytes.
+	maxReported = 2000
+	maxPerFile  = 500
+	maxKept     = 32 << 20
+	// maxPulls is how often a request for diagnostics is repeated that the server
+	// cancelled.
+	maxPulls = 3
+)
+
+// report holds the diagnostics of a file.
+type report struct {
+	pushed, pulled []diagnostic
+	size           int
+	known          []Diagnostic // those that are not returned again
+	text           string       // of the file when they became known; "" if it was not open
+}
+
+// published keeps the diagnostics that a server published.
+func (s *Server) published(p publishParams) {
+	path := Path(p.URI)
+	if path == "" {
+		return
+	}
+	uri := URI(path)
+	s.update(func() {
+		d := s.documents[uri]
+		if d != nil && p.Version != nil && *p.Version < d.version {
+			return // another report follows
+		}
+		s.keep(uri, func(r *report) { r.pushed = kept(p.Diagnostics) })
+		if d == nil {
+			return
+		}
+		if !d.current() && s.loaded {
+			s.slowest = max(s.slowest, time.Since(d.sent))
+		}
+		d.reported = d.version
+	})
+}
+
+// pull requests the diagnostics of a document.
+func (s *Server) pull(uri string, d *document, version int) {
+	ctx, cancel := context.WithTimeout(context.Background(), s.o.Patience.Load)
+	defer cancel()
+	for range maxPulls {
+		var answer pullReport
+		err := s.conn.Call(ctx, "textDocument/diagnostic", documentParams{TextDocument: textDocument{URI: uri}}, &answer)
+		if e, ok := errors.AsType[*jsonrpc2.Error](err); ok && e.Code == serverCancelled {
+			continue
+		}
+		if err != nil {
+			return
+		}
+		s.update(func() {
+			s.pulled(uri, answer)
+			for other, r := range answer.Related {
+				if path := Path(other); path != "" {
+					s.pulled(URI(path), r)
+				}
+			}
+			d.reported = max(d.reported, version)
+		})
+		return
+	}
+}
+
+func (s *Server) pulled(uri string, answer pullReport) {
+	if answer.Kind == "full" {
+		s.keep(uri, func(r *report) { r.pulled = kept(answer.Items) })
+	}
+}
+
+// keep changes the report of a file, within the limits.
+func (s *Server) keep(uri string, change func(*report)) {
+	r := s.reported[uri]
+	if r == nil {
+		if len(s.reported) >= maxReported {
+			return
+		}
+		r = &report{}
+		s.reported[uri] = r
+	}
+	change(r)
+	s.size -= r.size
+	if r.size = size(r.pushed) + size(r.pulled); s.size+r.size > maxKept {
+		r.pushed, r.pulled, r.size = nil, nil, 0
+	}
+	s.size += r.size
+}
+
+// kept returns the diagnostics of a file within the limits.
+func kept(all []diagnostic) []diagnostic {
+	all = slices.Clone(all[:min(len(all), maxPerFile)])
+	for i := range all {
+		d := &all[i]
+		d.Source, d.Message = cut(d.Source), cut(d.Message)
+		if len(d.Code) > maxText {
+			d.Code = nil
+		}
+	}
+	return all
+}
+
+// size returns about how much memory diagnostics need, in bytes.
+func size(all []diagnostic) int {
+	n := 0
+	for _, d := range all {
+		n += 128 + len(d.Code) + len(d.Source) + len(d.Message)
+	}
+	return n
+}
+
+// settle makes all reports known that precede the first change.
+func (s *Server) settle() {
+	if s.loaded {
+		return
+	}
+	s.loaded = true
+	for uri := range s.reported {
+		s.know(uri)
+	}
+}
+
+// know makes the present report on a file known.
+func (s *Server) know(uri string) {
+	if r := s.reported[uri]; r != nil {
+		r.known, r.text = s.present(uri), s.textOf(uri)
+	}
+}
+
+// textOf returns the text of an open file; "" if it is not open.
+func (s *Server) textOf(uri string) string {
+	if d := s.documents[uri]; d != nil {
+		return d.text
+	}
+	return ""
+}
+
+// present returns the diagnostics of a file.
+func (s *Server) present(uri string) []Diagnostic {
+	r := s.reported[uri]
+	lines, path := newLines(s.textOf(uri)), Path(uri)
+	var out []Diagnostic
+	seen := map[Diagnostic]bool{}
+	for _, d := range slices.Concat(r.pushed, r.pulled) {
+		if one := d.exported(path, lines); d.Severity != hint && !seen[one] {
+			seen[one] = true
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// Fresh returns the diagnostics that are not known yet: those of the named files, and
+// those of other files. They are known from then on. A file whose report is still
+// missing is left for the next call.
+func (s *Server) Fresh(paths []string) (own, others []Diagnostic) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.loaded {
+		return nil, nil
+	}
+	named := map[string]bool{}
+	for _, p := range paths {
+		named[URI(p)] = true
+	}
+	for _, uri := range slices.Sorted(maps.Keys(s.reported)) {
+		if d := s.documents[uri]; d != nil && !d.current() {
+			continue
+		}
+		r := s.reported[uri]
+		fresh := added(r.known, s.present(uri), r.text, s.textOf(uri))
+		if named[uri] {
+			own = append(own, fresh...)
+		} else {
+			others = append(others, fresh...)
+		}
+		s.know(uri)
+	}
+	return own, others
+}
+
+// update changes the state and wakes those who wait for a change.
+func (s *Server) update(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
+	s.active = time.Now()
+	close(s.changed)
+	s.changed = make(chan struct{})
+}

@@ -1,0 +1,30 @@
+package client
+
+import (
+	"net/url"
+	"path/filepath"
+	"strings"
+)
+
+// URI returns the URI of a file.
+func URI(path string) string {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") { // C:/…
+		path = "/" + path
+	}
+	return (&url.URL{Scheme: "file", Path: path}).String()
+}
+
+// Path returns the path of a URI; "" if it names no local file. Servers spell URIs in
+// different ways, such as file:///c%3A/x.
+func Path(uri string) string {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != "file" || u.Host != "" || strings.ContainsRune(u.Path, 0) {
+		return ""
+	}
+	path := u.Path
+	if len(path) > 2 && path[0] == '/' && path[2] == ':' {
+		path = strings.ToUpper(path[1:2]) + path[2:]
+	}
+	return filepath.Clean(filepath.FromSlash(path))
+}

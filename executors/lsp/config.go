@@ -1,0 +1,205 @@
+package lsp
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
+)
+
+// Config is the table [tools.lsp].
+type Config struct {
+	// Enabled adds the new diagnostics of language servers to the results of edits.
+	// Default true.
+	Enabled bool `toml:"enabled"`
+	// WaitMS is how long an edit waits for a server, in milliseconds. Default 2000, from
+	// 100 to 10000.
+	WaitMS int `toml:"wait_ms"`
+	// MaxLines is how many lines of diagnostics one edit gets. Default 20, from 3 to 200.
+	MaxLines int `toml:"max_lines"`
+}
+
+const (
+	leastWait  = 100
+	mostWait   = 10000
+	leastLines = 3 // the first line, one of a diagnostic, and the one about those left out
+	mostLines  = 200
+)
+
+// Defaults returns the default settings.
+func Defaults() Config { return Config{Enabled: true, WaitMS: 2000, MaxLines: 20} }
+
+// Validate returns a message for each wrong key.
+func (c Config) Validate() map[string]string {
+	wrong := map[string]string{}
+	if c.WaitMS < leastWait || c.WaitMS > mostWait {
+		wrong["wait_ms"] = fmt.Sprintf("must be from %d to %d, is %d", leastWait, mostWait, c.WaitMS)
+	}
+	if c.MaxLines < leastLines || c.MaxLines > mostLines {
+		wrong["max_lines"] = fmt.Sprintf("must be from %d to %d, is %d", leastLines, mostLines, c.MaxLines)
+	}
+	return wrong
+}
+
+// Tighten adopts a repository's lower limits, and lets it switch the servers off. It
+// returns the keys that it ignored.
+func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
+	keys := tighten.New(has)
+	keys.Adopt("enabled", !repo.Enabled || c.Enabled, func() { c.Enabled = repo.Enabled })
+	tighten.Lower(keys, "wait_ms", &c.WaitMS, repo.WaitMS)
+	tighten.Lower(keys, "max_lines", &c.MaxLines, repo.MaxLines)
+	return c, keys.Ignored()
+}
+
+// Entry is a language server, such as one [[lsp]].
+type Entry struct {
+	// Name is the name of the server, unique. An entry replaces the built-in one of its
+	// name.
+	Name string `toml:"name"`
+	// Command is the program, looked up in PATH. It speaks on stdin and stdout.
+	Command string `toml:"command"`
+	// Args are the arguments of Command.
+	Args []string `toml:"args"`
+	// Extensions are the ends of the names of its files, such as ".go".
+	Extensions []string `toml:"extensions"`
+	// Language is the language of its files in the protocol's words. Default: by the
+	// extension.
+	Language string `toml:"language"`
+	// Markers are files of a project of this server. It starts only below a directory
+	// with one of them. Default none: it starts anywhere.
+	Markers []string `toml:"markers"`
+	// InitOptions are the server's initializationOptions, a JSON object. Default none.
+	InitOptions string `toml:"init_options"`
+	// Settings answer the server's requests for its configuration, a JSON object.
+	// Default none.
+	Settings string `toml:"settings"`
+	// Enabled uses the server. Default true.
+	Enabled bool `toml:"enabled"`
+}
+
+// SetDefaults sets the defaults of an entry before it is decoded.
+func (e *Entry) SetDefaults() { e.Enabled = true }
+
+// Entries are the entries of the configuration.
+type Entries []Entry
+
+// builtin are the servers without an entry. The first one that is installed serves a
+// file.
+var builtin = Entries{
+	{Name: "gopls", Command: "gopls", Extensions: []string{".go"}, Markers: []string{"go.mod", "go.work"}, InitOptions: `{"diagnosticsDelay":"50ms"}`},
+	{Name: "rust-analyzer", Command: "rust-analyzer", Extensions: []string{".rs"}, Markers: []string{"Cargo.toml"}},
+	{Name: "basedpyright", Command: "basedpyright-langserver", Args: []string{"--stdio"}, Extensions: []string{".py", ".pyi"}},
+	{Name: "pyright", Command: "pyright-langserver", Args: []string{"--stdio"}, Extensions: []string{".py", ".pyi"}},
+	{
+		Name: "typescript-language-server", Command: "typescript-language-server", Args: []string{"--stdio"},
+		Extensions: []string{".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs"},
+		Markers:    []string{"tsconfig.json", "jsconfig.json", "package.json"},
+		// It would install packages of types otherwise.
+		InitOptions: `{"disableAutomaticTypingAcquisition":true}`,
+	},
+	{
+		Name: "clangd", Command: "clangd", Extensions: []string{".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".m", ".mm"},
+		Markers: []string{"compile_commands.json", "compile_flags.txt", ".clangd"},
+	},
+}
+
+// languages are the protocol's words for the languages of files that are not named like
+// their extension.
+var languages = map[string]string{
+	".rs": "rust", ".py": "python", ".pyi": "python",
+	".ts": "typescript", ".mts": "typescript", ".cts": "typescript", ".tsx": "typescriptreact",
+	".js": "javascript", ".mjs": "javascript", ".cjs": "javascript", ".jsx": "javascriptreact",
+	".h": "cpp", ".cc": "cpp", ".cxx": "cpp", ".hh": "cpp", ".hpp": "cpp", ".m": "objective-c", ".mm": "objective-cpp",
+	".rb": "ruby", ".cs": "csharp", ".kt": "kotlin", ".sh": "shellscript", ".ex": "elixir", ".exs": "elixir",
+	".hs": "haskell", ".md": "markdown", ".yml": "yaml",
+}
+
+// language returns the language of a file.
+func (e Entry) language(path string) string {
+	if e.Language != "" {
+		return e.Language
+	}
+	ext := strings.ToLower(filepath.Ext(path))
+	if name := languages[ext]; name != "" {
+		return name
+	}
+	return strings.TrimPrefix(ext, ".")
+}
+
+// serves reports whether a file is one of the server's.
+func (e Entry) serves(path string) bool {
+	return slices.ContainsFunc(e.Extensions, func(ext string) bool {
+		return len(path) >= len(ext) && strings.EqualFold(path[len(path)-len(ext):], ext)
+	})
+}
+
+// all returns the entries in order of precedence: those of the configuration, then the
+// built-in ones.
+func (all Entries) all() Entries {
+	out := slices.Clone(all)
+	for _, b := range builtin {
+		if !slices.ContainsFunc(all, func(e Entry) bool { return e.Name == b.Name }) {
+			b.Enabled = true
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+var entryName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`) })
+
+// Validate returns a message for each wrong key.
+func (all Entries) Validate() map[string]string {
+	wrong := map[string]string{}
+	seen := map[string]bool{}
+	for i, e := range all {
+		for key, text := range e.validate() {
+			wrong[fmt.Sprintf("lsp[%d].%s", i, key)] = text
+		}
+		if seen[e.Name] && e.Name != "" {
+			wrong[fmt.Sprintf("lsp[%d].name", i)] = fmt.Sprintf("%q is the name of another server", e.Name)
+		}
+		seen[e.Name] = true
+	}
+	return wrong
+}
+
+func (e Entry) validate() map[string]string {
+	wrong := map[string]string{}
+	if !entryName().MatchString(e.Name) {
+		wrong["name"] = fmt.Sprintf("%q is not a name of at most 32 letters, digits, dots, dashes and underscores", e.Name)
+	}
+	if e.Enabled && e.Command == "" {
+		wrong["command"] = "is missing"
+	}
+	if e.Enabled && len(e.Extensions) == 0 {
+		wrong["extensions"] = `are missing: the ends of file names, such as [".go"]`
+	}
+	for _, ext := range e.Extensions {
+		if !strings.HasPrefix(ext, ".") || len(ext) < 2 {
+			wrong["extensions"] = fmt.Sprintf("%q does not begin with a dot", ext)
+		}
+	}
+	for _, m := range e.Markers {
+		if m == "" || m != filepath.Base(m) {
+			wrong["markers"] = fmt.Sprintf("%q is not the name of a file", m)
+		}
+	}
+	for key, text := range map[string]string{"init_options": e.InitOptions, "settings": e.Settings} {
+		var members map[string]any
+		if text != "" && json.Unmarshal([]byte(text), &members) != nil {
+			wrong[key] = "is not a JSON object"
+		}
+	}
+	return wrong
+}
+
+// Tighten ignores the entries of a repository, which start programs.
+func (all Entries) Tighten(_ Entries, has func(key string) bool) (Entries, []string) {
+	return all, nil
+}

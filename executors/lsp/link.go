@@ -1,0 +1,227 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/diagnostics"
+	"github.com/zeph-acp/zeph-acp/executors/lsp/client"
+)
+
+// edit is a running call that changes files, and what servers have to do with it.
+type edit struct {
+	began  time.Time // of the wait for servers before the change
+	waited time.Duration
+	files  []file
+	ran    bool
+}
+
+// file is a file of an edit.
+type file struct {
+	path    string
+	existed bool
+	server  *server // nil if none serves it
+}
+
+type editKey struct{}
+
+// Around adds the report on an edit to its result. It adds no link if s is nil.
+func (s *Session) Around(next executors.Executor) executors.Executor {
+	if s == nil {
+		return next
+	}
+	return around{next, s}
+}
+
+type around struct {
+	executors.Executor
+	s *Session
+}
+
+func (l around) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
+	if !edits(call) {
+		return l.Executor.Execute(ctx, call)
+	}
+	e := &edit{}
+	res, err := l.Executor.Execute(context.WithValue(ctx, editKey{}, e), call)
+	if err != nil || !e.ran || len(e.files) == 0 {
+		return res, err
+	}
+	res.Below(l.s.check(ctx, call, e))
+	return res, nil
+}
+
+// edits reports whether a call changes files that it names.
+func edits(call *executors.Call) bool {
+	if !call.Spec.Effect.Has(executors.Mutates) || call.Card.Command != "" || call.Skipped != nil {
+		return false
+	}
+	switch call.Card.Kind {
+	case executors.KindEdit, executors.KindDelete, executors.KindMove:
+		return len(call.Card.Paths) > 0
+	}
+	return false
+}
+
+// Within reports the files of an edit to servers before it runs. It adds no link if s is
+// nil.
+func (s *Session) Within(next executors.Executor) executors.Executor {
+	if s == nil {
+		return next
+	}
+	return within{next, s}
+}
+
+type within struct {
+	executors.Executor
+	s *Session
+}
+
+func (l within) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
+	e, _ := ctx.Value(editKey{}).(*edit)
+	if e == nil {
+		return l.Executor.Execute(ctx, call)
+	}
+	l.s.before(ctx, call, e)
+	res, err := l.Executor.Execute(ctx, call)
+	e.ran = err == nil && !res.Failed
+	return res, err
+}
+
+// before opens the files of an edit at their servers.
+func (s *Session) before(ctx context.Context, call *executors.Call, e *edit) {
+	var steps []*client.Step
+	wait := false
+	for _, path := range call.Card.Paths {
+		f := file{path: path, existed: s.exists(path)}
+		if call.Card.Kind == executors.KindEdit {
+			f.server = s.of(ctx, path)
+		}
+		if f.server != nil {
+			text, err := s.text(ctx, f)
+			if err != nil {
+				f.server = nil
+			} else if running := f.server.client(); running != nil {
+				wait = f.server.punctual(s.wait()) || wait
+				steps = append(steps, running.Before(path, f.server.entry.language(path), text, f.existed))
+			}
+		}
+		if f.server != nil || len(s.running()) > 0 {
+			e.files = append(e.files, f)
+		}
+	}
+	e.began = time.Now()
+	if wait {
+		await(ctx, steps, s.wait()/2)
+	}
+	e.waited = time.Since(e.began)
+}
+
+func (s *Session) wait() time.Duration { return time.Duration(s.o.WaitMS) * time.Millisecond }
+
+// punctual reports whether the server is worth waiting for: it answered the last edits
+// in time. One that still loads the project is waited for once.
+func (srv *server) punctual(wait time.Duration) bool {
+	srv.mu.Lock()
+	defer srv.mu.Unlock()
+	if srv.last != nil {
+		if took, ok := srv.last.Took(); !ok || took > wait {
+			srv.late++
+		} else {
+			srv.late = 0
+		}
+	}
+	return srv.late < maxLate && (srv.last == nil || srv.running.Loaded())
+}
+
+// await waits until all steps are done, the time is over or ctx ends.
+func await(ctx context.Context, steps []*client.Step, most time.Duration) {
+	if len(steps) == 0 || most <= 0 {
+		return
+	}
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	for _, step := range steps {
+		select {
+		case <-step.Done():
+		case <-timer.C:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// running returns the running servers.
+func (s *Session) running() []*client.Server {
+	var out []*client.Server
+	for _, srv := range s.all() {
+		if running := srv.client(); running != nil {
+			out = append(out, running)
+		}
+	}
+	return out
+}
+
+func (s *Session) exists(path string) bool {
+	_, err := s.o.Roots.Lstat(path)
+	return err == nil
+}
+
+// text returns the text of a file; "" if it does not exist.
+func (s *Session) text(ctx context.Context, f file) (string, error) {
+	if !f.existed {
+		return "", nil
+	}
+	return s.o.Read(ctx, f.path)
+}
+
+// check makes the call that checks an edit, and returns its text.
+func (s *Session) check(ctx context.Context, of *executors.Call, e *edit) string {
+	s.announce(e)
+	var in checkInput
+	for _, f := range e.files {
+		if f.server != nil && s.exists(f.path) {
+			in.Paths = append(in.Paths, f.path)
+		}
+	}
+	if len(in.Paths) == 0 {
+		return ""
+	}
+	input, err := json.Marshal(in)
+	if err != nil {
+		return ""
+	}
+	call := &executors.Call{
+		ID: s.o.NewID(), Tool: diagnostics.Tool, Input: input, Session: of.Session, Caller: of.Caller,
+		Origin: executors.Agent, Phase: executors.PhaseVerifier, Attempt: 1, Words: of.Words,
+		Record: &executors.Record{}, Notify: func(executors.Event) {},
+	}
+	ctx = context.WithValue(ctx, editKey{}, e)
+	call.Card, call.Unfit = s.Check.Prepare(ctx, call)
+	res, err := s.Check.Execute(ctx, call)
+	if err != nil || res.Failed {
+		return ""
+	}
+	return res.ForModel()
+}
+
+// announce reports to all servers that files were made, changed or deleted.
+func (s *Session) announce(e *edit) {
+	var changes []client.Change
+	for _, f := range e.files {
+		switch exists := s.exists(f.path); {
+		case !exists && f.existed:
+			changes = append(changes, client.Change{Path: f.path, Kind: client.Deleted})
+		case exists && f.existed:
+			changes = append(changes, client.Change{Path: f.path, Kind: client.Changed})
+		case exists:
+			changes = append(changes, client.Change{Path: f.path, Kind: client.Created})
+		}
+	}
+	for _, running := range s.running() {
+		running.Watched(changes)
+	}
+}
