@@ -69,14 +69,10 @@ func TestNewDiagnostics(t *testing.T) {
 	for _, habit := range []string{"push", "bare", "pull", "asks", "quiet"} {
 		t.Run(habit, func(t *testing.T) {
 			t.Parallel()
-			patience := patient
-			if habit == "quiet" {
-				patience.Silent = 50 * time.Millisecond // the first text has no report
-			}
-			s := begin(t, habit, patience)
+			s := begin(t, habit, patient)
 			for _, step := range []struct{ from, to, want string }{
-				{"x\n", "x\nerror: one\n", "a:2:1 1 E1 one"},
-				{"x\nerror: one\n", "x\n\n\nerror: one\n𝕏y warning: two\n", "a:5:4 2 E1 two"},
+				{"error: zero\n", "error: zero\nerror: one\n", "a:2:1 1 E1 one"},
+				{"error: zero\nerror: one\n", "x\n\n\nerror: one\n𝕏y warning: two\n", "a:5:4 2 E1 two"},
 				{"x\n\n\nerror: one\n𝕏y warning: two\n", "𝕏y warning: two\nx\n\nerror: one\n", ""},
 				{"𝕏y warning: two\nx\n\nerror: one\n", "error: one\nx\n\nerror: one\n", "a:1:1 1 E1 one"},
 				{"error: one\nx\n\nerror: one\n", "x\n", ""},
