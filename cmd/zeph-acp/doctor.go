@@ -40,11 +40,10 @@ The exit status is 1 if there is a failure.`,
 			if err != nil {
 				return err
 			}
-			log := slog.New(slog.DiscardHandler) // each failure is a finding
 			d := &doctor.Doctor{
 				Options: f.options(cmd), Dir: dir, Offline: offline, Timeout: doctorTime,
 				NewApp: func(l *config.Loaded) (*app.App, func()) {
-					a := app.New(l, log)
+					a := app.New(l, discard()) // each failure is a finding
 					a.Reaper = newReaper()
 					return a, func() { closeApp(a) }
 				},
@@ -56,6 +55,9 @@ The exit status is 1 if there is a failure.`,
 	cmd.Flags().BoolVar(&offline, "offline", false, "connect to no server")
 	return cmd
 }
+
+// discard returns a log that is not written.
+func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 // printFindings prints the report. It returns an error without a text if there is a
 // failure.

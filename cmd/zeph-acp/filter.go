@@ -46,7 +46,10 @@ The rules are the built-in ones and those of your filters.toml.`,
 				l.Warnings = append(l.Warnings, "tools.filters.enabled is false: there are no rules")
 			}
 			printWarnings(cmd, l)
-			if list {
+			switch {
+			case list && explain:
+				return listPatterns(cmd.OutOrStdout(), filters)
+			case list:
 				return listRules(cmd.OutOrStdout(), filters)
 			}
 			return filterStdin(cmd, filters, command, code, explain)
@@ -55,21 +58,8 @@ The rules are the built-in ones and those of your filters.toml.`,
 	cmd.Flags().StringVar(&command, "command", "", "the command line `CMD` that wrote the output")
 	cmd.Flags().IntVar(&code, "exit", 0, "the command's exit code `N`; -1 if a signal ended it")
 	cmd.Flags().BoolVar(&explain, "explain", false, "print to stderr each rule that was used and the lines that it removed")
-	cmd.Flags().BoolVar(&list, "list", false, "list the rules in their order instead")
+	cmd.Flags().BoolVar(&list, "list", false, "describe the rules in their order instead; with --explain, print their patterns")
 	return cmd
-}
-
-// listRules prints one line per rule.
-func listRules(w io.Writer, f *filter.Filter) error {
-	name, strategy := 0, 0
-	for _, r := range f.Rules() {
-		name, strategy = max(name, len(r.Name)), max(strategy, len(r.Strategy))
-	}
-	out := bufio.NewWriter(w)
-	for _, r := range f.Rules() {
-		fmt.Fprintf(out, "%-*s  %-*s  %s\n", name, oneLine(r.Name), strategy, r.Strategy, oneLine(r.Match))
-	}
-	return out.Flush()
 }
 
 // filterStdin filters stdin, of any length, in little memory.

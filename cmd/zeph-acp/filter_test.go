@@ -2,6 +2,8 @@ package main
 
 import (
 	"errors"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -19,5 +21,54 @@ func TestExplainPanic(t *testing.T) {
 	explainer(&said)(filter.Applied{Rule: "mine", Strategy: "dedup", Confidence: strategy.Fallback, Failed: errors.New("a bug\nmain.go:7")}, lines, lines)
 	if want := "rule mine (dedup): fallback, nothing changed: it panicked, which is a bug worth a report:\na bug\nmain.go:7\n"; said.String() != want {
 		t.Errorf("said %q, want %q", said.String(), want)
+	}
+}
+
+// The list has words for each strategy, and these are those of the documentation.
+func TestStrategyWords(t *testing.T) {
+	page, err := os.ReadFile("../../docs/filter-strategies.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	documented := map[string]bool{}
+	for _, row := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\| (.*?) \\|").FindAllStringSubmatch(string(page), -1) {
+		if strategyWords[row[1]] != "" {
+			documented[row[1]] = true
+		}
+	}
+	for name := range strategyWords {
+		if !documented[name] {
+			t.Errorf("%s is not on the page", name)
+		}
+	}
+	rules, warnings := filter.New("")
+	if len(warnings) > 0 {
+		t.Fatal(warnings)
+	}
+	for _, r := range rules.Rules() {
+		if strategyWords[r.Strategy] == "" {
+			t.Errorf("rule %s: no words for %s", r.Name, r.Strategy)
+		}
+		if got := commandsOf(r.Match); strings.ContainsAny(got, `\^(|`) {
+			t.Errorf("rule %s: %s", r.Name, got)
+		}
+	}
+}
+
+func TestCommandsOf(t *testing.T) {
+	for match, want := range map[string]string{
+		`exact "make all"`:                      "make all",
+		`prefix "git status"`:                   "git status",
+		`regex "^(go (test|t)|gotest)( |$)"`:    "go test, go t, gotest",
+		`regex "^ping6?( -\\S+)* host"`:         "ping host",
+		`regex "^([zef]?grep|rg)( |$)"`:         "grep, rg",
+		`regex "^(\\S+-)?(gcc|cc)(-[\\d.]+)?"`:  "gcc, cc",
+		`regex "^\\S+ test"`:                    `the pattern ^\S+ test`,
+		`regex "^(a|b|c|d|e|f|g|h|i|j|k)run$"`:  "the pattern ^(a|b|c|d|e|f|g|h|i|j|k)run$",
+		`regex "^(a1|b2|c3|d4|e5|f6|g7|h8|i9)"`: "a1, b2, c3, d4, e5, f6, g7, h8 and 1 more",
+	} {
+		if got := commandsOf(match); got != want {
+			t.Errorf("%s: %q, want %q", match, got, want)
+		}
 	}
 }

@@ -25,9 +25,13 @@ import (
 func main() {
 	enterHelper()
 	hideMemory()
-	root := newRoot(os.Environ())
+	f := &flags{environ: os.Environ()}
+	root := newTree(f)
 	if addManual != nil {
 		addManual(root)
+	}
+	if completing(os.Args) {
+		addCompletions(root, f)
 	}
 	root.SetArgs(os.Args[1:])
 	os.Exit(exitStatus(root.Execute(), os.Stderr))
@@ -135,10 +139,12 @@ func managed() config.ManagedFile {
 	return config.ManagedFile{Path: cmp.Or(managedFile, config.ManagedPath()), Owner: managedOwner}
 }
 
-// newRoot builds the command tree for an environment, NAME=VALUE. It does no I/O,
-// since every start runs it.
-func newRoot(environ []string) *cobra.Command {
-	f, version := &flags{environ: environ}, false
+// newRoot builds the command tree for an environment, NAME=VALUE.
+func newRoot(environ []string) *cobra.Command { return newTree(&flags{environ: environ}) }
+
+// newTree builds the command tree. It does no I/O, since every start runs it.
+func newTree(f *flags) *cobra.Command {
+	version := false
 	root := &cobra.Command{
 		Use:   "zeph-acp",
 		Short: "A coding agent for editors that speak the Agent Client Protocol",
@@ -153,17 +159,8 @@ func newRoot(environ []string) *cobra.Command {
 		SilenceErrors:     true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		text, number, ok := strings.Cut(err.Error(), ": strconv.") // Go's words, not the user's
-		switch {
-		case ok && strings.HasPrefix(number, "ParseBool"):
-			text += ": want true or false"
-		case ok:
-			text += ": want a whole number"
-		}
-		return usageError("%s: try %q", text, cmd.CommandPath()+" --help")
-	})
-	root.Flags().BoolVar(&version, "version", false, "print version, commit and Go version")
+	root.SetFlagErrorFunc(flagError)
+	root.Flags().BoolVarP(&version, "version", "v", false, "print version, commit and Go version")
 	f.policyFile(root)
 	p := root.PersistentFlags()
 	p.StringVar(&f.config, "config", "", "read the configuration from `FILE`")
@@ -171,20 +168,8 @@ func newRoot(environ []string) *cobra.Command {
 	p.StringVar(&f.logFile, "log-file", "", "also log to `FILE`")
 	p.StringVar(&f.record, "record", "", "with serve and run: write every frame to `FILE`")
 	root.AddCommand(withLogin(newServe(f), f), newRun(f), newConfig(f), newLogin(f), newLogout(f),
-		newSessions(f), newAudit(f), newMemory(f), newPermissions(f), newMCP(f), newSchedule(f), newReplay(f), newTools(app.Catalogue), newFilter(f), newDoctor(f), newSetup(f), newVersion())
+		newSessions(f), newAudit(f), newMemory(f), newPermissions(f), newMCP(f), newSchedule(f), newReplay(f), newTools(app.Catalogue), newFilter(f), newDoctor(f), newSetup(f), newCompletion(), newVersion())
 	return root
-}
-
-// noCommand rejects arguments of a command that only has subcommands.
-func noCommand(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	cmd.SuggestionsMinimumDistance = 2
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		return usageError("unknown command %q: did you mean %q?", args[0], near[0])
-	}
-	return usageError("unknown command %q: try %q", args[0], cmd.CommandPath()+" --help")
 }
 
 // noArgs rejects arguments.

@@ -21,17 +21,17 @@ import (
 func newSessions(f *flags) *cobra.Command {
 	sessions := &cobra.Command{
 		Use:   "sessions",
-		Short: "List, show, export, import or delete stored sessions",
-		Long: `List, show, export, import or delete stored sessions, also while an agent runs.
+		Short: "List, search, show, export, import or delete stored sessions",
+		Long: `List, search, show, export, import or delete stored sessions, also while an agent runs.
 
 An ID may be shortened to a prefix of at least 4 characters that no other
 session has.`,
 		Args: noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usageError(`want "sessions list", "show", "export", "import" or "delete": try %q`, cmd.CommandPath()+" --help")
+			return usageError(`want "sessions list", "search", "show", "export", "import", "delete" or "prune": try %q`, cmd.CommandPath()+" --help")
 		},
 	}
-	sessions.AddCommand(newSessionsList(f), newSessionsShow(f), newSessionsExport(f), newSessionsImport(f), newSessionsDelete(f))
+	sessions.AddCommand(newSessionsList(f), newSessionsShow(f), newSessionsExport(f), newSessionsImport(f), newSessionsDelete(f), newSessionsPrune(f), newSessionsSearch(f))
 	return sessions
 }
 

@@ -22,6 +22,7 @@ import (
 func newSessionsList(f *flags) *cobra.Command {
 	var dir string
 	var asJSON bool
+	var most int
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the stored sessions, the newest first",
@@ -36,6 +37,9 @@ holds the four in full, with a tab between them and the time in UTC.`,
 				shown, err := inDirectory(all, dir)
 				if err != nil {
 					return err
+				}
+				if most > 0 {
+					shown = shown[:min(most, len(shown))]
 				}
 				out := cmd.OutOrStdout()
 				switch {
@@ -53,6 +57,7 @@ holds the four in full, with a tab between them and the time in UTC.`,
 		},
 	}
 	cmd.Flags().StringVar(&dir, "cwd", "", "list only the sessions of the directory `DIR`")
+	cmd.Flags().IntVarP(&most, "number", "n", 0, "list at most `N` sessions; default: all")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	return cmd
 }

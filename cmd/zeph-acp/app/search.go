@@ -1,0 +1,59 @@
+package app
+
+import (
+	"context"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/zeph-acp/zeph-acp/filter"
+	"github.com/zeph-acp/zeph-acp/session/store"
+)
+
+// searchTime limits how long FindMessages reads sessions that no search has read yet.
+const searchTime = time.Minute
+
+// SearchWords returns the words of a text by which messages are found.
+func SearchWords(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.Mn, r) })
+}
+
+// FindMessages returns the messages of the sessions with all of the words, the best first.
+// A word also matches longer words that begin with it. Behind is the number of sessions for
+// which there was no time.
+func (a *App) FindMessages(ctx context.Context, sessions []store.Session, words []string, limit int) (found []store.Message, behind int, err error) {
+	var dirs []string
+	seen := map[string]bool{}
+	for _, s := range sessions {
+		if !seen[s.CWD] {
+			seen[s.CWD], dirs = true, append(dirs, s.CWD)
+		}
+	}
+	if len(dirs) == 0 || len(words) == 0 {
+		return nil, 0, nil
+	}
+	e := earlierSessions{store: a.Store, dirs: dirs, mask: a.Masked()}
+	for until := time.Now().Add(searchTime); ; {
+		if behind, err = e.read(ctx); err != nil {
+			return nil, behind, err
+		}
+		if behind == 0 || time.Now().After(until) || ctx.Err() != nil {
+			break
+		}
+	}
+	expression := ""
+	for _, w := range words {
+		expression += ` "` + w + `"*`
+	}
+	found, err = a.Store.MatchMessages(ctx, expression, "", limit, dirs...)
+	for i := range found {
+		found[i].Text = e.mask(found[i].Text)
+	}
+	return found, behind, err
+}
+
+// Masked returns a function that redacts the credentials in a text, also where those in
+// results are not masked.
+func (a *App) Masked() func(text string) string {
+	return a.filters.mask(filter.Security{Enabled: true, ExtraPatterns: a.Config.Tools.Filters.Security.ExtraPatterns})
+}

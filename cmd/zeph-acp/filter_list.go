@@ -1,0 +1,176 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"regexp/syntax"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/filter"
+)
+
+// strategyWords describes the strategies, as docs/filter-strategies.md does.
+var strategyWords = map[string]string{
+	"strip_noise":     "drops matching lines",
+	"truncate":        "keeps head and tail of a long output",
+	"keep_matching":   "keeps only matching lines",
+	"strip_annotated": "drops and counts matching lines, puts the summary first, cuts a long rest",
+	"digest":          "drops lines and blocks, joins similar lines, cuts a long rest",
+	"test_summary":    "keeps failures, warnings and totals of a test run",
+	"group_by_rule":   "writes each message of a linter or compiler once, with all places",
+	"git_status":      "drops hints, joins the files of large directories",
+	"git_diff":        "keeps hunks, divided so that small files stay whole",
+	"git_log":         "writes one line for each commit",
+	"git_blame":       "names a commit once for consecutive lines",
+	"dedup":           "folds records that a log repeats",
+	"listing":         "joins paths by directory",
+	"group_matches":   "writes search results below their file",
+	"fetch":           "drops progress, headers, page layout and similar JSON items",
+	"json":            "drops items that resemble others in a long JSON list",
+	"table":           "keeps the largest rows, removes padding",
+	"build_steps":     "shortens image builds: steps that succeeded keep only warnings",
+	"terraform":       "shortens plans",
+	"kubectl":         "shortens tables and descriptions",
+	"gh_log":          "shortens logs of runs",
+}
+
+// maxCommands is the number of commands that the list names for each rule.
+const maxCommands = 8
+
+// listRules describes each rule: what it does, and for which commands.
+func listRules(w io.Writer, f *filter.Filter) error {
+	width := 0
+	for _, r := range f.Rules() {
+		width = max(width, len(oneLine(r.Name)))
+	}
+	out := bufio.NewWriter(w)
+	for _, r := range f.Rules() {
+		words, ok := strategyWords[r.Strategy]
+		if !ok {
+			words = r.Strategy
+		}
+		name := oneLine(r.Name)
+		for _, line := range append(wrapText(words, textWidth-width-2), wrapText("for "+commandsOf(r.Match), textWidth-width-4)...) {
+			fmt.Fprintf(out, "%-*s  %s\n", width, name, line)
+			name = ""
+		}
+	}
+	return out.Flush()
+}
+
+// listPatterns prints one line per rule, with its strategy and the pattern of its commands.
+func listPatterns(w io.Writer, f *filter.Filter) error {
+	name, strategy := 0, 0
+	for _, r := range f.Rules() {
+		name, strategy = max(name, len(r.Name)), max(strategy, len(r.Strategy))
+	}
+	out := bufio.NewWriter(w)
+	for _, r := range f.Rules() {
+		fmt.Fprintf(out, "%-*s  %-*s  %s\n", name, oneLine(r.Name), strategy, r.Strategy, oneLine(r.Match))
+	}
+	return out.Flush()
+}
+
+// commandsOf returns examples of the commands that a match covers.
+func commandsOf(match string) string {
+	kind, quoted, _ := strings.Cut(match, " ")
+	text, err := strconv.Unquote(quoted)
+	if err != nil {
+		return oneLine(match)
+	}
+	if kind != "regex" {
+		return oneLine(text)
+	}
+	re, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		return oneLine(text)
+	}
+	var names []string
+	for _, b := range beginnings(re.Simplify()) {
+		if name := strings.TrimSpace(b.text); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return "the pattern " + oneLine(text)
+	}
+	if more := len(names) - maxCommands; more > 0 {
+		return oneLine(strings.Join(names[:maxCommands], ", ")) + fmt.Sprintf(" and %d more", more)
+	}
+	return oneLine(strings.Join(names, ", "))
+}
+
+// beginning is the beginning of a text that an expression matches. An open one may go on
+// in many ways.
+type beginning struct {
+	text string
+	open bool
+}
+
+// maxBeginnings limits the texts that are enumerated.
+const maxBeginnings = 200
+
+// beginnings returns the literal beginnings of the texts that an expression matches,
+// without its optional parts.
+func beginnings(re *syntax.Regexp) []beginning {
+	switch re.Op {
+	case syntax.OpLiteral:
+		return []beginning{{string(re.Rune), false}}
+	case syntax.OpCharClass:
+		return characters(re.Rune)
+	case syntax.OpCapture:
+		return beginnings(re.Sub[0])
+	case syntax.OpAlternate:
+		var all []beginning
+		for _, sub := range re.Sub {
+			all = append(all, beginnings(sub)...)
+		}
+		return all[:min(len(all), maxBeginnings)]
+	case syntax.OpConcat:
+		return joined(re.Sub)
+	case syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpBeginText, syntax.OpEndLine, syntax.OpEndText,
+		syntax.OpWordBoundary, syntax.OpNoWordBoundary, syntax.OpQuest, syntax.OpStar:
+		return []beginning{{"", false}}
+	}
+	return []beginning{{"", true}}
+}
+
+// maxClass is the number of characters up to which a class is enumerated.
+const maxClass = 4
+
+// characters returns the characters of a class of pairs. A large class is open.
+func characters(pairs []rune) (all []beginning) {
+	for i := 0; i < len(pairs); i += 2 {
+		for r := pairs[i]; r <= pairs[i+1]; r++ {
+			if len(all) == maxClass {
+				return []beginning{{"", true}}
+			}
+			all = append(all, beginning{string(r), false})
+		}
+	}
+	return all
+}
+
+// joined returns the beginnings of a sequence.
+func joined(parts []*syntax.Regexp) []beginning {
+	all := []beginning{{}}
+	for _, part := range parts {
+		next, ends := []beginning{}, beginnings(part)
+		for _, b := range all {
+			if b.open {
+				next = append(next, b)
+				continue
+			}
+			for _, end := range ends {
+				if len(next) < maxBeginnings {
+					next = append(next, beginning{b.text + end.text, end.open})
+				}
+			}
+		}
+		all = next
+	}
+	return all
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/rewind"
+	"github.com/zeph-acp/zeph-acp/session/store"
+)
+
+// pruneFlags are the command-line flags of sessions prune.
+type pruneFlags struct {
+	age, dir string
+	yes      bool
+}
+
+func newSessionsPrune(f *flags) *cobra.Command {
+	p := &pruneFlags{}
+	cmd := &cobra.Command{
+		Use:   "prune --older-than AGE",
+		Short: "Delete sessions that have not changed for some time",
+		Long: `Lists the sessions that have not changed for some time, and deletes them after a yes. A
+session with a running turn stays. Without a terminal nothing is deleted, unless --yes is
+set.
+
+  zeph-acp sessions prune --older-than 30d
+  zeph-acp sessions prune --older-than 12h --cwd . --yes`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			age, err := parseAge(p.age)
+			if err != nil {
+				return usageError("--older-than: %w", err)
+			}
+			return withApp(cmd, f, func(l *config.Loaded, a *app.App) error { return p.prune(cmd, l, a, time.Now().Add(-age)) })
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&p.age, "older-than", "", "delete the sessions without a change in the last `AGE`: a number with h, d or w, such as 30d")
+	fs.StringVar(&p.dir, "cwd", "", "delete only sessions of the directory `DIR`")
+	fs.BoolVar(&p.yes, "yes", false, "delete without asking")
+	return cmd
+}
+
+// parseAge parses a number of hours, days or weeks, such as 30d.
+func parseAge(text string) (time.Duration, error) {
+	units := map[string]time.Duration{"h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}
+	number, unit := text[:max(len(text)-1, 0)], text[max(len(text)-1, 0):]
+	n, err := strconv.ParseUint(number, 10, 16) // at most 179 years
+	if err != nil || units[unit] == 0 {
+		return 0, fmt.Errorf("want a number with h, d or w, such as 30d; got %q", text)
+	}
+	return min(time.Duration(n), time.Duration(1<<62)/units[unit]) * units[unit], nil
+}
+
+func (p *pruneFlags) prune(cmd *cobra.Command, l *config.Loaded, a *app.App, before time.Time) error {
+	all, err := storedSessions(cmd.Context(), l, a)
+	if err != nil {
+		return err
+	}
+	shown, err := inDirectory(all, p.dir)
+	if err != nil {
+		return err
+	}
+	var old []store.Session
+	for _, s := range shown {
+		if s.Updated.Before(before) {
+			old = append(old, s)
+		}
+	}
+	if len(old) == 0 {
+		_, err := fmt.Fprintln(cmd.ErrOrStderr(), "No session is that old.")
+		return err
+	}
+	if !p.yes {
+		if err := listLines(cmd.OutOrStdout(), old); err != nil {
+			return err
+		}
+		if !isTerminal(os.Stdin) {
+			_, err := fmt.Fprintln(cmd.ErrOrStderr(), "Nothing was deleted: --yes deletes these sessions.")
+			return err
+		}
+		if !confirmed(cmd, fmt.Sprintf("Delete %s permanently?", executors.Count(len(old), "session"))) {
+			_, err := fmt.Fprintln(cmd.ErrOrStderr(), "Nothing was deleted.")
+			return err
+		}
+	}
+	return deleteOld(cmd, l, a, old, before)
+}
+
+// deleteOld deletes sessions and prints what that freed.
+func deleteOld(cmd *cobra.Command, l *config.Loaded, a *app.App, old []store.Session, before time.Time) error {
+	ctx, kept := cmd.Context(), filepath.Join(l.Paths.Data, rewind.DirName)
+	free, err := a.Store.Free(ctx)
+	if err != nil {
+		return err
+	}
+	files, n, sessions := treeSize(kept), 0, a.Sessions()
+	for _, s := range old {
+		deleted, err := sessions.DeleteOld(ctx, s.ID, before)
+		if err != nil {
+			return fmt.Errorf("after %s: %w", executors.Count(n, "deleted session"), err)
+		}
+		if deleted {
+			n++
+			continue
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s is in use and stays.\n", sessionName(s))
+	}
+	now, err := a.Store.Free(ctx)
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprintf("Deleted %s: %s of the database are free for new sessions", executors.Count(n, "session"), sizeText(now-free))
+	if freed := files - treeSize(kept); freed > 0 {
+		text += fmt.Sprintf(", and %s of files for /rewind are gone", sizeText(freed))
+	}
+	_, err = fmt.Fprintln(cmd.OutOrStdout(), text+".")
+	return err
+}
+
+func sizeText(bytes int64) string {
+	if bytes < 1e6 {
+		return fmt.Sprintf("%.1f kB", float64(max(bytes, 0))/1e3)
+	}
+	return fmt.Sprintf("%.1f MB", float64(bytes)/1e6)
+}
+
+// treeSize returns the size of the files below a directory, in bytes.
+func treeSize(dir string) (bytes int64) {
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error { // what cannot be read counts nothing
+		if err == nil && d.Type().IsRegular() {
+			if info, err := d.Info(); err == nil {
+				bytes += info.Size()
+			}
+		}
+		return nil
+	})
+	return bytes
+}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/session/store"
+)
+
+const (
+	// maxMatches is the number of messages that a search considers.
+	maxMatches = 500
+	// shownMatches is the number of messages of one session that a search prints.
+	shownMatches = 3
+)
+
+// hit is a session that a search has found.
+type hit struct {
+	ID      string    `json:"sessionId"`
+	CWD     string    `json:"cwd"`
+	Title   string    `json:"title,omitempty"`
+	Updated time.Time `json:"updatedAt"`
+	Matches []match   `json:"matches"` // empty if only the title matches
+}
+
+// match is a message with the words of a search.
+type match struct {
+	Role string    `json:"role"` // user or agent
+	Time time.Time `json:"time"`
+	Text string    `json:"text"` // the part around the words, masked
+}
+
+func newSessionsSearch(f *flags) *cobra.Command {
+	var dir string
+	var asJSON bool
+	most := 20
+	cmd := &cobra.Command{
+		Use:   "search TEXT...",
+		Short: "Find sessions by words of their titles and messages",
+		Long: `Prints the sessions whose title or one of whose messages has all of the words, the best
+first, with the messages. A word also matches longer words that begin with it.
+Credentials are masked. The first search reads all sessions, which takes longer.
+
+  zeph-acp sessions search token refresh
+  zeph-acp sessions search --cwd . --json flaky`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			words := app.SearchWords(strings.Join(args, " "))
+			if len(words) == 0 {
+				return usageError("want the words to find: try %q", cmd.CommandPath()+" --help")
+			}
+			return withSessions(cmd, f, func(a *app.App, all []store.Session) error {
+				shown, err := inDirectory(all, dir)
+				if err != nil {
+					return err
+				}
+				found, err := search(cmd, a, shown, words)
+				if err != nil {
+					return err
+				}
+				found = found[:min(len(found), max(most, 0))]
+				switch out := cmd.OutOrStdout(); {
+				case asJSON:
+					return searchJSON(jsonOutput{out}, found)
+				case len(found) == 0:
+					_, err = fmt.Fprintln(cmd.ErrOrStderr(), "No session has these words.")
+					return err
+				default:
+					return searchText(out, found, all, config.HomeDir(f.getenv))
+				}
+			})
+		},
+	}
+	cmd.Flags().StringVar(&dir, "cwd", "", "search only the sessions of the directory `DIR`")
+	cmd.Flags().IntVarP(&most, "number", "n", most, "print at most `N` sessions")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	return cmd
+}
+
+// search returns the sessions whose titles have the words, then those whose messages have
+// them.
+func search(cmd *cobra.Command, a *app.App, sessions []store.Session, words []string) ([]hit, error) {
+	messages, behind, err := a.FindMessages(cmd.Context(), sessions, words, maxMatches)
+	if err != nil {
+		return nil, err
+	}
+	if behind > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: warning: %s not read yet: repeat the search\n", executors.Count(behind, "session"))
+	}
+	mask := a.Masked()
+	byID, found := map[string]store.Session{}, []hit{}
+	at := func(s store.Session) int {
+		i := slices.IndexFunc(found, func(h hit) bool { return h.ID == s.ID })
+		if i < 0 {
+			i, found = len(found), append(found, hit{ID: s.ID, CWD: s.CWD, Title: mask(s.Title), Updated: s.Updated, Matches: []match{}})
+		}
+		return i
+	}
+	for _, s := range sessions {
+		byID[s.ID] = s
+		if hasWords(s.Title, words) {
+			at(s)
+		}
+	}
+	for _, m := range messages {
+		s, ok := byID[m.Session]
+		if !ok {
+			continue // of the same directory under another filter, or new
+		}
+		if i := at(s); len(found[i].Matches) < shownMatches {
+			found[i].Matches = append(found[i].Matches, match{m.Role, m.Time, strings.Join(strings.Fields(m.Text), " ")})
+		}
+	}
+	return found, nil
+}
+
+// hasWords reports whether a text has words that begin with each of the words.
+func hasWords(text string, words []string) bool {
+	all := app.SearchWords(strings.ToLower(text))
+	for _, w := range words {
+		if !slices.ContainsFunc(all, func(have string) bool { return strings.HasPrefix(have, strings.ToLower(w)) }) {
+			return false
+		}
+	}
+	return true
+}
+
+func searchJSON(w io.Writer, found []hit) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(found)
+}
+
+// searchText prints each session on a line, and its messages below.
+func searchText(w io.Writer, found []hit, all []store.Session, home string) error {
+	var b strings.Builder
+	n := shortID(all)
+	for _, h := range found {
+		fmt.Fprintf(&b, "%s  %s  %s  %s\n", oneLine(h.ID[:min(n, len(h.ID))]), h.Updated.Local().Format("2006-01-02 15:04"), oneLine(tilde(h.CWD, home)), oneLine(h.Title))
+		for _, m := range h.Matches {
+			for i, line := range wrapText(oneLine(m.Text), textWidth-len("    agent: ")) {
+				role := m.Role + ":"
+				if i > 0 {
+					role = ""
+				}
+				fmt.Fprintf(&b, "    %-6s %s\n", role, line)
+			}
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
+)
+
+// flagError returns the error about a flag that cannot be used, with a hint.
+func flagError(cmd *cobra.Command, err error) error {
+	text, number, ok := strings.Cut(err.Error(), ": strconv.") // Go's words, not the user's
+	switch {
+	case ok && strings.HasPrefix(number, "ParseBool"):
+		text += ": want true or false"
+	case ok:
+		text += ": want a whole number"
+	}
+	if name, unknown := strings.CutPrefix(text, "unknown flag: --"); unknown {
+		if near := nearFlag(cmd, name); near != "" {
+			return usageError("%s: did you mean --%s?", text, near)
+		}
+	}
+	return usageError("%s: try %q", text, cmd.CommandPath()+" --help")
+}
+
+// nearFlag returns the flag of a command, or of the commands above it, whose name
+// resembles a mistyped one; "" if there is none.
+func nearFlag(cmd *cobra.Command, name string) string {
+	names := []string{"help"}
+	collect := func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	}
+	cmd.Flags().VisitAll(collect)
+	cmd.InheritedFlags().VisitAll(collect)
+	return nearest(name, names)
+}
+
+// nearest returns the name that a mistyped one most resembles; "" if none does. Of two the
+// one of the same length wins: swapped letters are more common than missing ones.
+func nearest(typed string, names []string) string {
+	off := func(name string) int { return max(len(name)-len(typed), len(typed)-len(name)) }
+	slices.SortStableFunc(names, func(a, b string) int { return off(a) - off(b) })
+	return toml.Nearest(typed, names)
+}
+
+// noCommand rejects arguments of a command that only has subcommands.
+func noCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	hint := fmt.Sprintf("try %q", cmd.CommandPath()+" --help")
+	switch near := nearest(args[0], names); {
+	case near != "":
+		hint = fmt.Sprintf("did you mean %q?", near)
+	case !cmd.HasParent() && len(args) > 1:
+		hint = fmt.Sprintf("a prompt needs %q before it", cmd.Name()+" run")
+	}
+	return usageError("unknown command %q: %s", args[0], hint)
+}

@@ -1,0 +1,34 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/session/store"
+)
+
+// DeleteOld deletes a stored session whose last change is before a time, and reports
+// whether it did. A session that changed since, or with a running turn in any process,
+// stays.
+func (s *Sessions) DeleteOld(ctx context.Context, id string, before time.Time) (deleted bool, err error) {
+	if s.Store == nil {
+		return false, nil
+	}
+	holder := s.leaseHolder() // keeps every turn away until the session is gone
+	if _, err := s.Store.Acquire(ctx, id, holder); err != nil {
+		if _, busy := errors.AsType[*store.LeasedError](err); busy {
+			return false, nil
+		}
+		return false, err
+	}
+	defer func() { err = errors.Join(err, s.Store.Release(context.WithoutCancel(ctx), id, holder)) }()
+	row, err := s.Store.Session(ctx, id)
+	switch {
+	case errors.Is(err, store.ErrUnknown):
+		return false, nil
+	case err != nil || !row.Updated.Before(before):
+		return false, err
+	}
+	return true, s.Delete(ctx, id)
+}
