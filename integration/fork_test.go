@@ -64,3 +64,74 @@ func TestFork(t *testing.T) {
 		}
 	}
 }
+
+// TestForkRewind rewinds a copy of a session: it has the files of its own turns and not
+// those of the copied ones, and says so. A rewind of the other session is none of its own.
+func TestForkRewind(t *testing.T) {
+	for name, copied := range map[string]func(a *agent, session string) string{
+		"fork": func(a *agent, session string) string {
+			a.request("3", "session/fork", fmt.Sprintf(`{"sessionId":%q,"cwd":%q,"mcpServers":[]}`, session, a.dir))
+			return sessionOf(t, a.answer("3"))
+		},
+		"import": func(a *agent, session string) string {
+			a.request("3", "_zeph/session/export", fmt.Sprintf(`{"sessionId":%q}`, session))
+			a.request("4", "_zeph/session/import", string(a.answer("3").Result))
+			id := sessionOf(t, a.answer("4"))
+			a.request("5", "session/load", fmt.Sprintf(`{"sessionId":%q,"cwd":%q,"mcpServers":[]}`, id, a.dir))
+			a.answer("5")
+			return id
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := launch(t, start{config: "[agent]\nmode = \"auto\"\n"})
+			a.initialize()
+			s := a.open()
+			a.request(`"w"`, "session/prompt", promptParams(s, `/write {"path":"a.txt","content":"one"}`))
+			a.answer(`"w"`)
+			a.request(`"r"`, "session/prompt", promptParams(s, `/write {"path":"b.txt","content":"one"}`))
+			a.answer(`"r"`)
+			a.request(`"points"`, "_session/rewind_points", fmt.Sprintf(`{"sessionId":%q}`, s))
+			second := regexp.MustCompile(`"messageId":"([^"]+)","index":2`).FindStringSubmatch(a.answer(`"points"`).line)
+			a.request(`"back"`, "_session/rewind", fmt.Sprintf(`{"sessionId":%q,"messageId":%q}`, s, second[1]))
+			a.answer(`"back"`)
+			id := copied(a, s)
+			a.request(`"redo"`, "session/prompt", promptParams(id, "/rewind redo"))
+			if a.answer(`"redo"`); !strings.Contains(a.lines(), "Nothing was changed: there is no rewind to take back") {
+				t.Error("the copy takes back the rewind of the other session")
+			}
+			a.request(`"own"`, "session/prompt", promptParams(id, `/write {"path":"a.txt","content":"two"}`))
+			a.answer(`"own"`)
+			a.request(`"copy"`, "_session/rewind_points", fmt.Sprintf(`{"sessionId":%q}`, id))
+			points := a.answer(`"copy"`).line
+			if !strings.Contains(points, `"index":1,"text":"/write {\"path\":\"a.txt\",\"content\":\"one\"}","files":null`) || !strings.Contains(points, `"index":3,`) || !strings.Contains(points, `"files":1}]`) {
+				t.Errorf("points: %s", points)
+			}
+			for i, tt := range []struct{ prompt, want string }{
+				{"/rewind 1", "Nothing was changed: the files of that turn are not kept by this session, which is a copy"},
+				{"/rewind", "its files are no longer kept"},
+			} {
+				n := fmt.Sprint(100 + i)
+				a.request(n, "session/prompt", promptParams(id, tt.prompt))
+				a.answer(n)
+				if !strings.Contains(a.lines(), tt.want) {
+					t.Errorf("%s does not say %q", tt.prompt, tt.want)
+				}
+			}
+			last := regexp.MustCompile(`"messageId":"([^"]+)","index":3`).FindStringSubmatch(points)
+			a.request(`"undo"`, "_session/rewind", fmt.Sprintf(`{"sessionId":%q,"messageId":%q}`, id, last[1]))
+			if f := a.answer(`"undo"`); !strings.Contains(f.line, `"rewound":true`) || a.content("a.txt") != "one" {
+				t.Errorf("%s: a.txt holds %q", f.line, a.content("a.txt"))
+			}
+		})
+	}
+}
+
+// sessionOf returns the id of the session in an answer.
+func sessionOf(t *testing.T, f frame) string {
+	t.Helper()
+	var result struct{ SessionID string }
+	if err := json.Unmarshal(f.Result, &result); err != nil || result.SessionID == "" {
+		t.Fatalf("%s: %v", f.line, err)
+	}
+	return result.SessionID
+}

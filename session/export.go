@@ -114,14 +114,16 @@ func (s *Sessions) Import(ctx context.Context, e Export) (id string, err error) 
 	if s.Store == nil {
 		return "", errors.New("sessions are not saved here: there is no directory for them")
 	}
+	ends := []transcript.Event{copied}
 	if s.Imported != nil {
-		for _, event := range s.Imported() {
-			data, err := transcript.Encode(event)
-			if err != nil {
-				return "", err
-			}
-			rows = append(rows, store.Event{Time: rows[len(rows)-1].Time, Kind: event.Kind(), Data: data})
+		ends = append(ends, s.Imported()...)
+	}
+	for _, event := range ends {
+		data, err := transcript.Encode(event)
+		if err != nil {
+			return "", err
 		}
+		rows = append(rows, store.Event{Time: rows[len(rows)-1].Time, Kind: event.Kind(), Data: data})
 	}
 	row := store.Session{ID: e.ID, CWD: filepath.Clean(e.CWD), Dirs: e.Dirs, Title: e.Title}
 	if _, err := s.Store.Session(ctx, row.ID); err == nil || row.ID == "" {

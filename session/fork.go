@@ -3,6 +3,7 @@ package session
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -77,7 +78,7 @@ func (s *Sessions) copyOf(ctx context.Context, of store.Session, rows []store.Ev
 		ends = append(ends, transcript.TurnEnd{Reason: acp.StopEndTurn})
 	}
 	kept := slices.Clone(rows[:cut])
-	for _, e := range ends {
+	for _, e := range append(ends, copied) {
 		data, err := transcript.Encode(e)
 		if err != nil {
 			return "", err
@@ -93,6 +94,25 @@ func (s *Sessions) copyOf(ctx context.Context, of store.Session, rows []store.Ev
 		return "", fmt.Errorf("store the fork: %w", err)
 	}
 	return row.ID, nil
+}
+
+// copied ends the part of a log that comes from another session or from a document. The
+// files of its turns are not kept by this session.
+var copied = transcript.State{Name: "copied", Value: json.RawMessage("true")}
+
+// ownEvents returns the events of a log after those that were copied.
+func ownEvents(events []transcript.Event) []transcript.Event {
+	for i, e := range slices.Backward(events) {
+		if e, ok := e.(transcript.State); ok && e.Name == copied.Name {
+			return events[i+1:]
+		}
+	}
+	return events
+}
+
+// copiedTurns returns the number of the last turn that was copied; 0 if there is none.
+func copiedTurns(events []transcript.Event) int {
+	return transcript.LastNumber(events[:len(events)-len(ownEvents(events))])
 }
 
 // afterMessage returns the number of events up to the end of a message of the agent, or up

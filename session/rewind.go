@@ -33,6 +33,8 @@ type rewindRun struct {
 // ErrNoTurn means that the conversation has no such turn.
 var ErrNoTurn = errors.New("the conversation has no such turn")
 
+var errCopied = errors.New("the files of that turn are not kept by this session, which is a copy: only the conversation can go back there")
+
 // files returns the files that the session keeps.
 func (s *Session) files() Files {
 	s.mu.Lock()
@@ -90,8 +92,13 @@ func (s *Session) rewindPoints(events []transcript.Event) ([]RewindPoint, error)
 		return nil, err
 	}
 	var points []RewindPoint
+	copied := copiedTurns(events)
 	for _, t := range transcript.Turns(events) {
-		points = append(points, RewindPoint{t, changed[t.Number]})
+		files := changed[t.Number]
+		if t.Number <= copied {
+			files = -1
+		}
+		points = append(points, RewindPoint{t, files})
 	}
 	return points, nil
 }
@@ -139,7 +146,7 @@ func (s *Session) listTurns(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("list the turns: %w", err)
 	}
 	list := turnList(points)
-	if _, ok := transcript.Redoable(events); ok {
+	if _, ok := transcript.Redoable(ownEvents(events)); ok {
 		list += " `/rewind redo` takes the last rewind back."
 	}
 	return list, nil
@@ -158,6 +165,9 @@ func (s *Session) planRewind(ctx context.Context, matches func(transcript.Turn) 
 	}
 	run := &rewindRun{event: transcript.Rewound{ID: s.all.NewID(), MessageID: turns[i].MessageID, Turn: turns[i].Number, Mode: mode}}
 	if mode != transcript.RewindConversation {
+		if run.event.Turn <= copiedTurns(events) {
+			return nil, errCopied
+		}
 		if run.plan, err = s.files().Before(ctx, run.event.Turn, run.event.ID); err != nil {
 			return nil, err
 		}
@@ -172,7 +182,7 @@ func (s *Session) planRedo(ctx context.Context) (*rewindRun, error) {
 	if err != nil {
 		return nil, err
 	}
-	last, ok := transcript.Redoable(events)
+	last, ok := transcript.Redoable(ownEvents(events))
 	if !ok {
 		return nil, errors.New("there is no rewind to take back: the last one was taken back, or the conversation has gone on since")
 	}
