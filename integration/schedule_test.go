@@ -256,8 +256,46 @@ func TestTaskWithoutUser(t *testing.T) {
 	if !strings.Contains(last, "needs the user's permission") && !strings.Contains(last, "not answered") {
 		t.Errorf("the call did not fail for want of a user: %.3000s", last)
 	}
+	if !strings.Contains(last, "Report to the user how to allow it in later runs: add the rules") || strings.Contains(last, "--yes") {
+		t.Errorf("the failed call names no way of a task: %.3000s", last)
+	}
 	if strings.Contains(last, `"name":"schedule_deferred"`) || !strings.Contains(requests[0], `"name":"schedule_deferred"`) {
 		t.Errorf("the tools of the first turn and of the run:\n%.3000s\n%.3000s", requests[0], last)
+	}
+}
+
+// A task is run by the model of the session that set it, or by the configured one. The
+// default model takes the place of one that is no longer configured.
+func TestTaskModel(t *testing.T) {
+	model := fakemodel.NewAnthropic(t)
+	a := &scheduling{model: model, agent: launch(t, start{env: model.Env(), config: scheduleRules})}
+	a.initialize()
+	a.session = a.open()
+	a.turn("/model claude:claude-haiku-4-5")
+	a.turn(`/schedule_deferred {"name":"look","run_at":"+1d","task":"Look."}`)
+	for name, tt := range map[string]struct{ config, asked, shown string }{
+		"of the session":        {"", "claude-haiku-4-5", "claude:claude-haiku-4-5"},
+		"configured":            {"[tools.scheduler]\nprovider = \"claude:claude-opus-4-5\"\n", "claude-opus-4-5", "claude:claude-opus-4-5"},
+		"no longer configured":  {"[[llm.providers]]\ntype = \"direct\"\n", "", "the default"},
+		"configured and broken": {"[tools.scheduler]\nprovider = \"none\"\n", "", "none"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			config := filepath.Join(t.TempDir(), "config.toml")
+			write(t, config, scheduleRules+tt.config)
+			if tt.asked != "" {
+				model.Then(fakemodel.Answer(fakemodel.Say("Looked.")))
+			}
+			run := commandIn(a.agent, "--config", config, "schedule", "run", "look")
+			if out, err := run.CombinedOutput(); (err == nil) != (tt.asked != "") {
+				t.Errorf("%v: %s", err, out)
+			}
+			if last := model.Requests(); tt.asked != "" && !strings.Contains(last[len(last)-1], `"model":"`+tt.asked+`"`) {
+				t.Errorf("the request was %.300s", last[len(last)-1])
+			}
+			if out, err := commandIn(a.agent, "--config", config, "schedule", "show", "look").Output(); err != nil || !strings.Contains(string(out), "\nmodel      "+tt.shown+"\n") {
+				t.Errorf("%v: %s", err, out)
+			}
+		})
 	}
 }
 

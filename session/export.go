@@ -107,7 +107,7 @@ func (s *Sessions) stored(ctx context.Context, id string) (store.Session, []stor
 // that is not offered here, and the states of tools: a document must not extend the agent's permissions.
 // An *acp.ParamsError reports an invalid document; nothing is stored then.
 func (s *Sessions) Import(ctx context.Context, e Export) (id string, err error) {
-	rows, err := e.rows(s.offers)
+	rows, err := e.rows(s.Offers)
 	if err != nil {
 		return "", err
 	}

@@ -72,7 +72,7 @@ func (s *Session) wanted(name string) (llm.Model, error) {
 		return s.all.Model("")
 	}
 	reason := errors.New("its provider is not configured")
-	if s.all.offers(name) {
+	if s.all.Offers(name) {
 		var m llm.Model
 		if m, reason = s.all.Model(name); reason == nil || errors.Is(reason, acp.ErrAuthRequired) {
 			return m, reason
@@ -82,10 +82,10 @@ func (s *Session) wanted(name string) (llm.Model, error) {
 	return s.all.Model("")
 }
 
-// offers reports whether a log may select a model: one from the list, or any
+// Offers reports whether a log may select a model: one from the list, or any
 // other of a provider that accepts every name. A script is a file, which a log
 // from elsewhere must not select.
-func (s *Sessions) offers(name string) bool {
+func (s *Sessions) Offers(name string) bool {
 	provider, _, _ := strings.Cut(name, ":")
 	return slices.ContainsFunc(s.Models(), func(c llm.Choice) bool {
 		of, _, _ := strings.Cut(c.Name, ":")

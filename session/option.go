@@ -179,7 +179,7 @@ func (s *Session) SetOption(id string, value acp.OptionValue) error {
 		return &acp.ParamsError{Field: "value", Reason: fmt.Sprintf("%s takes the id of a value, not a boolean", id)}
 	}
 	offered := slices.ContainsFunc(option.Options, func(c acp.ConfigChoice) bool { return c.Value == value.Text })
-	if !offered && !(id == optionModel && s.all.offers(value.Text)) {
+	if !offered && !(id == optionModel && s.all.Offers(value.Text)) {
 		return &acp.ParamsError{Field: "value", Reason: fmt.Sprintf("%s has no value %q", id, value.Text)}
 	}
 	switch id {

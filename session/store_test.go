@@ -459,7 +459,7 @@ func TestOffers(t *testing.T) {
 		"work:claude-a": true, "work:claude-b": true, "fake:/w/a.jsonl": true, "direct": true,
 		"fake:/etc/passwd": false, "script:/etc/passwd": false, "direct:x": false, "other:x": false, "": false,
 	} {
-		if got := s.offers(name); got != want {
+		if got := s.Offers(name); got != want {
 			t.Errorf("offers(%q): %t", name, got)
 		}
 	}

@@ -161,7 +161,7 @@ func runPrompt(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 func (r *runner) stdin() *stdin {
 	return &stdin{
 		File: os.Stdin, most: max(r.app.Config.ACP.MaxLineBytes/6-1<<10, 0), quiet: r.quiet,
-		attach: func() bool { return isDirect(r.app) },
+		attach: func() bool { return isDirect(r.app, "") },
 	}
 }
 

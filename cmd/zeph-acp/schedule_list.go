@@ -53,6 +53,7 @@ type taskEntry struct {
 	Cron    string     `json:"cron,omitempty"`
 	Next    *time.Time `json:"next"`
 	Mode    string     `json:"mode"`
+	Model   string     `json:"model,omitempty"` // of the session that set it
 	Task    string     `json:"task"`
 	Session string     `json:"sessionId"` // that set it
 	Runs    []runEntry `json:"runs"`      // the newest first
@@ -77,7 +78,7 @@ func orNull(t time.Time) *time.Time {
 }
 
 func entryOf(t store.Task, runs []store.Run) taskEntry {
-	e := taskEntry{t.Name, t.CWD, t.Cron, orNull(t.Next), t.Mode, t.Prompt, t.Session, []runEntry{}}
+	e := taskEntry{t.Name, t.CWD, t.Cron, orNull(t.Next), t.Mode, t.Model, t.Prompt, t.Session, []runEntry{}}
 	for _, r := range runs {
 		e.Runs = append(e.Runs, runEntry{r.Due, r.Started, orNull(r.Ended), r.Session, r.Outcome, r.Result})
 	}
@@ -180,7 +181,7 @@ func newScheduleShow(f *flags, s *scheduleFlags) *cobra.Command {
 				if s.json {
 					return writeJSON(jsonOutput{cmd.OutOrStdout()}, entryOf(t, runs))
 				}
-				return showTask(cmd.OutOrStdout(), t, runs, a.Config.Tools.Scheduler.Location())
+				return showTask(cmd.OutOrStdout(), t, a.TaskModel(t), runs, a.Config.Tools.Scheduler.Location())
 			})
 		},
 	}
@@ -188,10 +189,10 @@ func newScheduleShow(f *flags, s *scheduleFlags) *cobra.Command {
 	return cmd
 }
 
-func showTask(w io.Writer, t store.Task, runs []store.Run, zone *time.Location) error {
+func showTask(w io.Writer, t store.Task, model string, runs []store.Run, zone *time.Location) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\ndirectory  %s\nruns       %s, next %s\nmode       %s\nset by     session %s\n\n%s\n",
-		oneLine(t.Name), oneLine(t.CWD), cmp.Or(oneLine(t.Cron), "once"), timeIn(zone, t.Next), oneLine(t.Mode), oneLine(t.Session), indented(t.Prompt))
+	fmt.Fprintf(&b, "%s\ndirectory  %s\nruns       %s, next %s\nmode       %s\nmodel      %s\nset by     session %s\n\n%s\n",
+		oneLine(t.Name), oneLine(t.CWD), cmp.Or(oneLine(t.Cron), "once"), timeIn(zone, t.Next), oneLine(t.Mode), cmp.Or(oneLine(model), "the default"), oneLine(t.Session), indented(t.Prompt))
 	for _, r := range runs {
 		fmt.Fprintf(&b, "\n%s  %s", timeIn(zone, r.Started), outcomeOf(r))
 		if r.Session != "" {

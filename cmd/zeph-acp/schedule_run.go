@@ -39,7 +39,7 @@ func (r taskRun) run(ctx context.Context, j tasks.Job) tasks.Report {
 		return tasks.Report{Outcome: tasks.Interrupted, Result: "The process ended during this run. A tool call of the user is not repeated."}
 	case before.Begun:
 		prompt, resume = "[The process that ran this scheduled task ended before the task was done. Go on with it. The calls above that have a result were made; one without a result may have been made. Repeat nothing that is done.]", j.Run.Session
-	case !isCall(j) && isDirect(r.app):
+	case !isCall(j) && isDirect(r.app, r.app.TaskModel(j.Task)):
 		return tasks.Report{Outcome: tasks.Failed, Result: "No model is connected."}
 	}
 	session := ""
@@ -63,9 +63,9 @@ func (r taskRun) run(ctx context.Context, j tasks.Job) tasks.Report {
 	return tasks.Report{Outcome: tasks.Failed, Result: failure(err)}
 }
 
-// isDirect reports whether no model is connected.
-func isDirect(a *app.App) bool {
-	m, err := a.Sessions().Model("")
+// isDirect reports whether a name, which is empty for the default model, selects none.
+func isDirect(a *app.App, name string) bool {
+	m, err := a.Sessions().Model(name)
 	_, direct := m.(local.Direct)
 	return err == nil && direct
 }

@@ -51,6 +51,7 @@ type Permission struct {
 	Private  func(*workspace.Moment) *workspace.Private
 	Mode     func() string // returns the session's current mode
 	Approver Approver      // nil means that no one can be asked
+	Task     bool          // the session is the run of a scheduled task, without a user
 	// Arbiter answers questions in the mode auto-judge; nil means that the user
 	// is asked.
 	Arbiter Arbiter
@@ -369,18 +370,37 @@ func (p ruling) unanswered(call *executors.Call, tool executors.Tool, d decision
 			Hint("Do not retry this call; ask the user what to do instead.").
 			People("You dismissed the question, so this was not run.").Result()
 	}
-	f := executors.Failuref(executors.ConfirmationRequired, "it needs the user's permission (%s), and the question was not answered", whyForModel(call, d)).
-		People("This needs your permission (%s), and the question was not answered. Answer the question in an editor, or run it with --yes. No rule can allow it.", d.why)
+	f := executors.Failuref(executors.ConfirmationRequired, "it needs the user's permission (%s), and the question was not answered", whyForModel(call, d))
+	const unasked = "This needs your permission (%s), and the question was not answered. "
 	rules, first := p.suggestRules(call, tool)
 	if rules == "" {
-		return f.Hint("Tell the user how to allow it: answer the question in an editor, or run headless with --yes. No rule can allow it: it is asked about each time.").Result()
+		people, hint := p.onceAllowed()
+		return f.People(unasked+people, d.why).Hint("%s", hint).Result()
 	}
 	where := "to config.toml, as they are"
 	if first {
 		where = fmt.Sprintf("to config.toml above the other rules of tools.permissions.%s, since the first that matches counts", call.Tool)
 	}
-	f = f.People("This needs your permission (%s), and the question was not answered. Answer the question, run it with --yes, or add this %s:", d.why, strings.TrimSuffix(where, ", as they are"))
-	res := f.Hint("Tell the user how to allow it: answer the question, run headless with --yes, or add the rules given here %s.", where).Result()
+	people, hint := p.laterAllowed()
+	f = f.People(unasked+people+" %s:", d.why, strings.TrimSuffix(where, ", as they are"))
+	res := f.Hint("%s %s.", hint, where).Result()
 	res.Below("\n" + rules) // the rules span several lines, which TOML needs
 	return res
+}
+
+// onceAllowed says to people and to the model how a call is allowed that no rule can allow.
+func (p *Permission) onceAllowed() (people, hint string) {
+	if p.Task {
+		return "A scheduled task has no user to ask, and no rule can allow it.", "No rule can allow it, and a scheduled task has no user to ask: report what is left to do."
+	}
+	return "Answer the question in an editor, or run it with --yes. No rule can allow it.",
+		"Tell the user how to allow it: answer the question in an editor, or run headless with --yes. No rule can allow it: it is asked about each time."
+}
+
+// laterAllowed says how a call is allowed, by rules whose place follows.
+func (p *Permission) laterAllowed() (people, hint string) {
+	if p.Task {
+		return "A scheduled task has no user to ask. For later runs, add this", "Report to the user how to allow it in later runs: add the rules given here"
+	}
+	return "Answer the question, run it with --yes, or add this", "Tell the user how to allow it: answer the question, run headless with --yes, or add the rules given here"
 }

@@ -19,6 +19,9 @@ type Config struct {
 	MinIntervalMinutes int `toml:"min_interval_minutes"`
 	// MaxRunMinutes is how long a run may take, in minutes. Default 30.
 	MaxRunMinutes int `toml:"max_run_minutes"`
+	// Provider is the provider, or PROVIDER:MODEL, that answers the prompts of tasks. Default
+	// empty: for each task, the model of the session that set it.
+	Provider string `toml:"provider"`
 	// Timezone is the IANA name of the time zone in which times are read, such as
 	// Europe/Berlin. Default empty: that of the machine.
 	Timezone string `toml:"timezone"`

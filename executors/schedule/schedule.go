@@ -44,6 +44,7 @@ type Task struct {
 	Cron    string // empty for a task that runs once
 	Prompt  string
 	Mode    string
+	Model   string    // of the session that sets it; empty means the default one
 	Typed   bool      // the user wrote the prompt
 	Next    time.Time // when it is due; zero means never again
 	Last    Outcome   // of its newest run; zero means no run
@@ -81,7 +82,8 @@ type Executor struct {
 	// Mode returns the mode of a task if one is wanted, else the default one. Its error
 	// names the permitted modes.
 	Mode    func(wanted string) (string, error)
-	Changed func() // called after a task was set or removed
+	Model   func() string // returns the session's model; empty if it has none
+	Changed func()        // called after a task was set or removed
 
 	offered atomic.Bool
 	tools   func() executors.Registry // made when they are first needed

@@ -53,6 +53,7 @@ func newExecutor() (*Executor, *memory) {
 	m := &memory{}
 	e := New(&Executor{
 		Store: m, Config: Defaults(), CWD: "/w", Session: "s", Now: func() time.Time { return monday }, Changed: func() {},
+		Model: func() string { return "claude:a" },
 		Mode: func(wanted string) (string, error) {
 			if wanted == "auto" {
 				return "", errors.New("too loose")
@@ -95,15 +96,15 @@ func TestSet(t *testing.T) {
 		{"schedule_periodic", `{"name":"nightly","cron":" 0  3 * * * ","task":"run the\ntests\u0007"}`, executors.Model,
 			"Schedule nightly `as 0 3 * * *, first at Tue 2026-11-24 03:00:00 +00:00 in mode code` `run the ⏎ tests`",
 			`Set the task "nightly": it runs Tue 2026-11-24 03:00:00 +00:00, then as "0 3 * * *" says, in mode code, while an agent is open.`,
-			Task{CWD: "/w", Name: "nightly", Session: "s", Cron: "0 3 * * *", Prompt: "run the\ntests", Mode: "code", Next: time.Date(2026, 11, 24, 3, 0, 0, 0, time.UTC)}},
+			Task{CWD: "/w", Name: "nightly", Session: "s", Cron: "0 3 * * *", Prompt: "run the\ntests", Mode: "code", Model: "claude:a", Next: time.Date(2026, 11, 24, 3, 0, 0, 0, time.UTC)}},
 		{"schedule_deferred", `{"name":"once","run_at":"in 5 minutes","task":"/bash ls","mode":"ask"}`, executors.User,
 			"Schedule once `at Mon 2026-11-23 12:35:00 +00:00 in mode ask` `/bash ls`",
 			`Set the task "once": it runs Mon 2026-11-23 12:35:00 +00:00, in mode ask, while an agent is open.`,
-			Task{CWD: "/w", Name: "once", Session: "s", Prompt: "/bash ls", Mode: "ask", Typed: true, Next: monday.Add(5 * time.Minute)}},
+			Task{CWD: "/w", Name: "once", Session: "s", Prompt: "/bash ls", Mode: "ask", Model: "claude:a", Typed: true, Next: monday.Add(5 * time.Minute)}},
 		{"schedule_periodic", `{"name":"once","cron":"@hourly","task":"x"}`, executors.Model,
 			"Schedule once `as @hourly, first at Mon 2026-11-23 13:00:00 +00:00 in mode code` `x`",
 			`Replaced the task "once": it runs Mon 2026-11-23 13:00:00 +00:00, then as "@hourly" says, in mode code, while an agent is open.`,
-			Task{CWD: "/w", Name: "once", Session: "s", Cron: "@hourly", Prompt: "x", Mode: "code", Next: monday.Add(30 * time.Minute)}},
+			Task{CWD: "/w", Name: "once", Session: "s", Cron: "@hourly", Prompt: "x", Mode: "code", Model: "claude:a", Next: monday.Add(30 * time.Minute)}},
 	} {
 		card, res := call(t, e, tt.origin, tt.tool, tt.input)
 		if card.Title != tt.title || !card.Later || res.ForModel() != tt.text {

@@ -87,7 +87,7 @@ func (e *Executor) task(call *executors.Call, in wanted) (Task, error) {
 	if err != nil {
 		return t, executors.Failuref(executors.InvalidParameters, "mode: %v", err)
 	}
-	t.Mode = mode
+	t.Mode, t.Model = mode, e.Model()
 	if in.at != "" {
 		t.Next, err = parseTime(in.at, e.now())
 	} else {

@@ -24,6 +24,7 @@ type Task struct {
 	Cron    string // empty for a task that runs once
 	Prompt  string
 	Mode    string
+	Model   string    // of the session that set it; empty means the default one
 	Typed   bool      // the user wrote the prompt
 	Next    time.Time // when it is due; zero means never again
 	Created time.Time
@@ -54,7 +55,7 @@ const (
 )
 
 const (
-	taskColumns = "t.n, t.cwd, t.name, t.session, t.cron, t.prompt, t.mode, t.typed, t.next, t.created, t.updated"
+	taskColumns = "t.n, t.cwd, t.name, t.session, t.cron, t.prompt, t.mode, t.model, t.typed, t.next, t.created, t.updated"
 	runFields   = "n, due, started, ended, session, attempts, outcome, result, position"
 	runColumns  = "r.n, r.due, r.started, r.ended, r.session, r.attempts, r.outcome, r.result, r.position"
 	allTasks    = "SELECT " + taskColumns + ", coalesce(r.n, 0), coalesce(r.due, 0), coalesce(r.started, 0), coalesce(r.ended, 0), coalesce(r.session, ''), " +
@@ -90,7 +91,7 @@ func stored(t time.Time) int64 {
 }
 
 func (t *Task) dest() []any {
-	return []any{&t.ID, &t.CWD, &t.Name, &t.Session, &t.Cron, &t.Prompt, &t.Mode, &t.Typed, moment{&t.Next}, moment{&t.Created}, moment{&t.Updated}}
+	return []any{&t.ID, &t.CWD, &t.Name, &t.Session, &t.Cron, &t.Prompt, &t.Mode, &t.Model, &t.Typed, moment{&t.Next}, moment{&t.Created}, moment{&t.Updated}}
 }
 
 func (r *Run) dest() []any {
@@ -136,10 +137,10 @@ func (db *DB) PutTask(ctx context.Context, t Task, most int) (replaced bool, err
 			return ErrManyTasks
 		}
 		now := stored(db.now())
-		_, err := h.exec("INSERT INTO tasks (cwd, name, session, cron, prompt, mode, typed, next, created, updated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?9, ?9) "+
-			"ON CONFLICT (cwd, name) DO UPDATE SET session = excluded.session, cron = excluded.cron, prompt = excluded.prompt, mode = excluded.mode, "+
+		_, err := h.exec("INSERT INTO tasks (cwd, name, session, cron, prompt, mode, model, typed, next, created, updated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?10, ?10) "+
+			"ON CONFLICT (cwd, name) DO UPDATE SET session = excluded.session, cron = excluded.cron, prompt = excluded.prompt, mode = excluded.mode, model = excluded.model, "+
 			"typed = excluded.typed, next = excluded.next, updated = excluded.updated",
-			t.CWD, t.Name, t.Session, t.Cron, t.Prompt, t.Mode, t.Typed, stored(t.Next), now)
+			t.CWD, t.Name, t.Session, t.Cron, t.Prompt, t.Mode, t.Model, t.Typed, stored(t.Next), now)
 		return err
 	})
 	return replaced, err

@@ -14,7 +14,7 @@ type Set struct{ DB *store.DB }
 // Put implements schedule.Store.
 func (s Set) Put(ctx context.Context, t schedule.Task, most int) (replaced bool, err error) {
 	replaced, err = s.DB.PutTask(ctx, store.Task{
-		CWD: t.CWD, Name: t.Name, Session: t.Session, Cron: t.Cron, Prompt: t.Prompt, Mode: t.Mode, Typed: t.Typed, Next: t.Next,
+		CWD: t.CWD, Name: t.Name, Session: t.Session, Cron: t.Cron, Prompt: t.Prompt, Mode: t.Mode, Model: t.Model, Typed: t.Typed, Next: t.Next,
 	}, most)
 	if errors.Is(err, store.ErrManyTasks) {
 		err = schedule.ErrMany
@@ -28,7 +28,7 @@ func (s Set) List(ctx context.Context, cwd string) ([]schedule.Task, error) {
 	var all []schedule.Task
 	for _, t := range stored {
 		all = append(all, schedule.Task{
-			CWD: t.CWD, Name: t.Name, Session: t.Session, Cron: t.Cron, Prompt: t.Prompt, Mode: t.Mode, Typed: t.Typed, Next: t.Next,
+			CWD: t.CWD, Name: t.Name, Session: t.Session, Cron: t.Cron, Prompt: t.Prompt, Mode: t.Mode, Model: t.Model, Typed: t.Typed, Next: t.Next,
 			Last: schedule.Outcome{Started: t.Last.Started, Ended: t.Last.Ended, Word: t.Last.Outcome},
 		})
 	}

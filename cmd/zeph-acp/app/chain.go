@@ -45,7 +45,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 	permission := &policy.Permission{
 		Policy: rules, Roots: in.files, Home: in.home, Private: in.roots.PrivateAt,
 		Mode: s.Mode, Approver: a.approver(s), Arbiter: models.arbiter,
-		Remembered: remembered, Warn: s.Warn, NoBash: !shell.HasBash(),
+		Remembered: remembered, Warn: s.Warn, NoBash: !shell.HasBash(), Task: s.Unattended,
 	}
 	box := a.box(cfg, in)
 	local := localShell(cfg, box)

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/schedule"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent"
+	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/store"
 	"github.com/zeph-acp/zeph-acp/session/tasks"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
@@ -44,12 +46,15 @@ func (a *App) runner() *tasks.Runner {
 	return a.tasks
 }
 
-// TaskServer returns a server for the run of a task, which has no user. A text that a model
+// TaskServer returns a server for the run of a task, which has no user, with the task's
+// model as the default one. A text that a model
 // wrote passes on the labels of the session that set the task. End stops the tools of the
 // run.
 func (a *App) TaskServer(task store.Task) (server *acp.Server, end func()) {
 	sessions := a.Sessions()
 	sessions.Unattended = true
+	model, standard := sessions.Model, a.TaskModel(task)
+	sessions.Model = func(name string) (llm.Model, error) { return model(cmp.Or(name, standard)) }
 	open := sessions.NewAgent
 	sessions.NewAgent = func(s session.Setup) (session.Opening, error) {
 		o, err := open(s)
@@ -65,6 +70,21 @@ func (a *App) TaskServer(task store.Task) (server *acp.Server, end func()) {
 		defer a.mu.Unlock()
 		a.served = slices.DeleteFunc(a.served, func(s *session.Sessions) bool { return s == sessions })
 	}
+}
+
+// TaskModel returns the name of the model for the run of a task: the configured one, else
+// that of the session that set the task. It is empty for the default one, which also takes
+// the place of a session's model that cannot be used any more.
+func (a *App) TaskModel(task store.Task) string {
+	if name := a.Config.Tools.Scheduler.Provider; name != "" {
+		return name
+	}
+	if sessions := a.Sessions(); task.Model != "" && sessions.Offers(task.Model) {
+		if _, err := sessions.Model(task.Model); err == nil {
+			return task.Model
+		}
+	}
+	return ""
 }
 
 // taskMark begins the prompt of a task that a model wrote.
@@ -138,6 +158,12 @@ func (a *App) scheduled(cfg config.Config, s session.Setup, flow *infoflow.Flow)
 	t.Executor = schedule.New(&schedule.Executor{
 		Store: tasks.Set{DB: a.Store}, Config: cfg.Tools.Scheduler, CWD: s.CWD, Session: s.ID, Now: a.Now,
 		Mode: func(wanted string) (string, error) { return a.taskMode(cfg, s, wanted) }, Changed: t.changed,
+		Model: func() string {
+			if m := s.Model(); m != nil && !isDirect(m) {
+				return m.Name()
+			}
+			return ""
+		},
 	})
 	if a.checking != nil || s.State(taskState) != nil {
 		t.Offer()

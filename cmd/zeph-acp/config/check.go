@@ -140,6 +140,7 @@ func (l *Loaded) checkHelpers(f *Findings) {
 		"agent.compress_provider":                 l.Config.Agent.CompressProvider,
 		"tools.summarize_provider":                l.Config.Tools.SummarizeProvider,
 		"tools.judge.provider":                    l.Config.Tools.Judge.Provider,
+		"tools.scheduler.provider":                l.Config.Tools.Scheduler.Provider,
 	}
 	if gate := l.Config.Tools.Adversarial; gate.Enabled {
 		helpers["tools.adversarial_policy.policy_provider"] = gate.PolicyProvider
