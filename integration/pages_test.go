@@ -181,7 +181,7 @@ func (s *writtenSession) stored(t *testing.T) (run func(args ...string) string) 
 func TestPagesInBrowser(t *testing.T) {
 	b := browser.Open(t)
 	run := sample().stored(t)
-	for name, text := range map[string]string{"session": run("sessions", "export", "--html", "told-1")} {
+	for name, text := range map[string]string{"session": run("sessions", "export", "--html", "told-1"), "report": run("audit", "report", "--html")} {
 		file := filepath.Join(t.TempDir(), name+".html")
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -247,8 +247,23 @@ func TestPagesAreHarmless(t *testing.T) {
 				t.Errorf("%s has no %q", name, want)
 			}
 		}
-		if len(text) > 1<<20 {
+		if len(text) > 1<<19 {
 			t.Errorf("%s has %d bytes", name, len(text))
+		}
+	}
+}
+
+// TestReportIsHarmless checks the source of the report in the same way.
+func TestReportIsHarmless(t *testing.T) {
+	text := sample().stored(t)("audit", "report", "--html")
+	for _, bad := range []string{"<script", "<img", "<style>body", "<a href=\"java", fakeToken, "\x1b", "\x00", "\u202e"} {
+		if strings.Contains(text, bad) {
+			t.Errorf("it has %q", bad)
+		}
+	}
+	for _, want := range []string{"Denied by the gate guard (it rewrites a remote branch)", "The user rejected it", ">12 s<", "go-test", "badge good\">intact<"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it has no %q", want)
 		}
 	}
 }

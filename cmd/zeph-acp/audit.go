@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,17 +19,18 @@ import (
 func newAudit(f *flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit",
-		Short: "Show, count, verify or export the record of all tool calls",
-		Long: `Show, count, verify or export the record of all tool calls, also while an agent runs.
+		Short: "Show, count, report, verify or export the record of all tool calls",
+		Long: `Show, count, report, verify or export the record of all tool calls, also while an agent
+runs.
 
 The record is in audit.jsonl, and older lines in audit.jsonl.1, under ZEPH_HOME or
 in the state directory.`,
 		Args: noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usageError(`want "audit show", "audit stats", "audit verify" or "audit export": try %q`, cmd.CommandPath()+" --help")
+			return usageError(`want "audit show", "audit stats", "audit report", "audit verify" or "audit export": try %q`, cmd.CommandPath()+" --help")
 		},
 	}
-	cmd.AddCommand(newAuditShow(f), newAuditStats(f), newAuditExport(f), &cobra.Command{
+	cmd.AddCommand(newAuditShow(f), newAuditStats(f), newAuditReport(f), newAuditExport(f), &cobra.Command{
 		Use:   "verify",
 		Short: "Check that no line of the record was changed, added, removed or moved",
 		Long: `Check that no line of the record was changed, added, removed or moved. If one was,
@@ -73,6 +76,7 @@ type callFilter struct {
 	phase   string // "" selects all
 	hook    string // part of the command of a hook that ran; "" selects all
 	mcp     string // the MCP server of the tool; "" selects all
+	since   since
 }
 
 // register adds the flags that select calls.
@@ -84,13 +88,48 @@ func (c *callFilter) register(cmd *cobra.Command) {
 	fs.StringVar(&c.gate, "gate", "", "only calls that `GATE` judged; GATE=DECISION, such as policy=deny, only with that verdict")
 	fs.StringVar(&c.phase, "phase", "", "only calls of `PHASE`: planner, executor, verifier or autonomous")
 	fs.StringVar(&c.hook, "hook", "", "only calls of which a hook with `TEXT` in its command ran")
+	fs.Var(&c.since, "since", "only calls since `WHEN`: an age such as 12h, 7d or 4w, or a date such as 2026-11-20")
 	fs.StringVar(&c.mcp, "mcp", "", "only calls of tools of the MCP server `NAME`")
 }
 
 func (c callFilter) wants(e *audit.Entry) bool {
-	return strings.HasPrefix(e.Session, c.session) && (c.tool == "" || e.Tool == c.tool) && (!c.failed || e.Result != audit.Success) &&
+	return !e.When().Before(c.since.Time) && strings.HasPrefix(e.Session, c.session) && (c.tool == "" || e.Tool == c.tool) && (!c.failed || e.Result != audit.Success) &&
 		(c.phase == "" || e.Phase == c.phase) && (c.mcp == "" || e.MCPServer == c.mcp) && c.wantsGate(e) && c.wantsHook(e)
 }
+
+// since is a time as a flag. Its zero value is before all calls.
+type since struct{ time.Time }
+
+// Set parses an age or a date.
+func (s *since) Set(text string) error {
+	if at, err := time.ParseInLocation(time.DateOnly, text, time.Local); err == nil {
+		s.Time = at
+		return nil
+	}
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		s.Time = at
+		return nil
+	}
+	number, unit := text[:max(len(text)-1, 0)], text[max(len(text)-1, 0):]
+	hours := map[string]int{"h": 1, "d": 24, "w": 7 * 24}[unit]
+	n, err := strconv.ParseUint(number, 10, 13) // at most 157 years
+	if err != nil || hours == 0 {
+		return fmt.Errorf("want a number with h, d or w, such as 7d, or a date such as 2026-11-20; got %q", text)
+	}
+	s.Time = time.Now().Add(-time.Duration(n) * time.Duration(hours) * time.Hour)
+	return nil
+}
+
+// String returns the time; empty for none.
+func (s *since) String() string {
+	if s.IsZero() {
+		return ""
+	}
+	return s.Format(time.RFC3339)
+}
+
+// Type names the value in usage messages.
+func (s *since) Type() string { return "time" }
 
 func (c callFilter) wantsGate(e *audit.Entry) bool {
 	gate, decision, exact := strings.Cut(c.gate, "=")

@@ -15,7 +15,7 @@ func Decision(e *audit.Entry) string {
 	switch {
 	case text == "":
 		return e.Rule
-	case e.Rule == "" || strings.Contains(text, e.Rule) || e.Answer != "" && strings.HasPrefix(e.Rule, "the user "):
+	case e.Rule == "" || strings.Contains(text, "("+e.Rule+")") || e.Answer != "" && strings.HasPrefix(e.Rule, "the user "):
 		return text
 	}
 	return text + ": " + e.Rule
