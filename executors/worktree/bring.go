@@ -1,0 +1,210 @@
+package worktree
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// Session is the session that the changes are brought back to.
+type Session struct {
+	// Current returns the text of a file, an absolute path, as the user sees it; nil if
+	// there is no file.
+	Current func(ctx context.Context, path string) (*string, error)
+	// Call makes a call of the session. The call fails if still returns a failure right
+	// before its effect. An error ends the turn.
+	Call func(ctx context.Context, tool string, input any, still func(context.Context) *executors.Failure) (executors.Result, error)
+}
+
+// Brought are the outcomes of the changes. Paths are relative to the top directory, with
+// slashes.
+type Brought struct {
+	Written, Deleted, Merged []string
+	Left                     []Left
+	Notes                    []Left
+	Patch                    string           // the file with the changes of Left; empty if there is none
+	Diffs                    []executors.Diff // of all that was written or deleted
+}
+
+// Left is a change that was not made, or a note about one that was.
+type Left struct{ Path, Why string }
+
+// Bring makes the changes of the copy in the project. A file that changed in the project
+// meanwhile gets both changes, or stays as it is if both changed the same lines. The
+// changes that were not made are kept as a patch, also if an error ends the turn.
+func (c *Copy) Bring(ctx context.Context, s Session) (b Brought, err error) {
+	changes, err := c.Changes(ctx)
+	for _, ch := range changes {
+		why := "the turn ended"
+		if err == nil {
+			why, err = c.bring(ctx, s, ch, &b)
+		}
+		switch {
+		case why != "":
+			b.Left = append(b.Left, Left{ch.Path, why})
+		case ch.Note != "":
+			b.Notes = append(b.Notes, Left{ch.Path, ch.Note})
+		}
+	}
+	if len(b.Left) == 0 && err == nil {
+		return b, nil
+	}
+	paths := make([]string, len(b.Left))
+	for i, l := range b.Left {
+		paths[i] = l.Path
+	}
+	patch, kept := c.Keep(context.WithoutCancel(ctx), paths)
+	b.Patch = patch
+	if err == nil {
+		err = kept
+	}
+	return b, err
+}
+
+// tries is how often a change is made anew because its file changed again.
+const tries = 3
+
+// bring makes one change. It returns why it was not made, "" if it was.
+func (c *Copy) bring(ctx context.Context, s Session, ch Change, b *Brought) (why string, err error) {
+	if ch.Left != "" {
+		return ch.Left, nil
+	}
+	path := filepath.Join(c.Top, filepath.FromSlash(ch.Path))
+	for range tries {
+		now, err := s.Current(ctx, path)
+		if err != nil {
+			return "it cannot be read: " + err.Error(), nil
+		}
+		want, why, err := c.plan(ctx, ch, now)
+		if why != "" || err != nil || same(want, now) {
+			return why, err
+		}
+		moved := false
+		still := func(ctx context.Context) *executors.Failure {
+			if then, err := s.Current(ctx, path); err == nil && same(then, now) {
+				return nil
+			}
+			moved = true
+			return executors.Failuref(executors.PermanentFailure, "%s has changed since", ch.Path)
+		}
+		tool, input := "write", map[string]string{"path": path}
+		if want == nil {
+			tool = "delete_path"
+		} else {
+			input["content"] = *want
+		}
+		res, err := s.Call(ctx, tool, input, still)
+		switch {
+		case err != nil:
+			return "the turn ended", err
+		case moved:
+			continue
+		case res.Failed:
+			return executors.OneLine(res.ForPeople()), nil
+		}
+		b.note(ch, path, now, want)
+		return "", nil
+	}
+	return "it changes all the time", nil
+}
+
+// plan returns the text that a file should have, given the present one, or why there is
+// none. A nil text means no file.
+func (c *Copy) plan(ctx context.Context, ch Change, now *string) (want *string, why string, err error) {
+	const conflict = "it changed in the project meanwhile, in the same lines"
+	switch {
+	case same(now, ch.Old), same(now, ch.New):
+		return ch.New, "", nil
+	case now == nil:
+		return nil, "it was deleted in the project meanwhile", nil
+	case ch.New == nil:
+		return nil, "it changed in the project meanwhile, and the sub-agent deleted it", nil
+	case ch.Old == nil:
+		return nil, "the project has another file of that name now", nil
+	}
+	text, ok, err := c.merge(ctx, *now, *ch.Old, *ch.New)
+	if !ok {
+		return nil, conflict, err
+	}
+	return &text, "", nil
+}
+
+// same reports whether two texts are equal, or both missing.
+func same(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
+
+// maxDiffs bounds the diffs that are shown, in bytes.
+const maxDiffs = 256 << 10
+
+// note notes a change that was made.
+func (b *Brought) note(ch Change, path string, old, new *string) {
+	d := executors.Diff{Path: path, Old: old}
+	if new == nil {
+		b.Deleted = append(b.Deleted, ch.Path)
+	} else {
+		d.New = *new
+		b.Written = append(b.Written, ch.Path)
+		if !same(old, ch.Old) {
+			b.Merged = append(b.Merged, ch.Path)
+		}
+	}
+	if b.size()+sizeOf(d) <= maxDiffs {
+		b.Diffs = append(b.Diffs, d)
+	}
+}
+
+func (b *Brought) size() (n int) {
+	for d := range slices.Values(b.Diffs) {
+		n += sizeOf(d)
+	}
+	return n
+}
+
+func sizeOf(d executors.Diff) int {
+	n := len(d.New)
+	if d.Old != nil {
+		n += len(*d.Old)
+	}
+	return n
+}
+
+// Lines describes the outcomes, each in brackets.
+func (b Brought) Lines() (lines []string) {
+	add := func(format string, list []string) {
+		if len(list) > 0 {
+			lines = append(lines, "["+fmt.Sprintf(format, executors.OneLine(joined(list)))+"]")
+		}
+	}
+	add("changed in the project: %s", b.Written)
+	add("deleted in the project: %s", b.Deleted)
+	add("merged with changes that the project got meanwhile: %s", b.Merged)
+	for _, n := range b.Notes {
+		add("%s", []string{n.Path + " " + n.Why})
+	}
+	var left []string
+	for _, l := range b.Left {
+		left = append(left, l.Path+": "+l.Why)
+	}
+	add("not changed in the project: %s", left)
+	if b.Patch != "" {
+		add("the patch of these changes is kept for the user: %s", []string{b.Patch})
+	}
+	if len(lines) == 0 {
+		add("%s", []string{"it changed no files"})
+	}
+	return lines
+}
+
+// maxNamed bounds the names in one line.
+const maxNamed = 30
+
+func joined(list []string) string {
+	more := ""
+	if n := len(list) - maxNamed; n > 0 {
+		list, more = list[:maxNamed], fmt.Sprintf(" and %d more", n)
+	}
+	return strings.Join(list, "; ") + more
+}

@@ -1,0 +1,260 @@
+package worktree
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// git runs git without hooks, filters and the network.
+type git struct {
+	program string
+	env     []string
+}
+
+func newGit(o Options) (git, error) {
+	program, err := exec.LookPath("git")
+	if err != nil {
+		return git{}, refusal("git is not installed, and this sub-agent works in a copy that git makes")
+	}
+	if rel, err := filepath.Rel(o.Project, program); err == nil && filepath.IsLocal(rel) {
+		return git{}, refusal("the program git is a file of the project: %s", program)
+	}
+	env := slices.DeleteFunc(slices.Clone(o.Env), func(v string) bool { return strings.HasPrefix(strings.ToUpper(v), "GIT_") })
+	return git{program, append(env, "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "LC_ALL=C")}, nil
+}
+
+// safe are settings for every command: a repository's own settings of the same names do
+// not count.
+var safe = []string{
+	"core.hooksPath=" + os.DevNull, "core.fsmonitor=false", "core.untrackedCache=false", "protocol.allow=never", "submodule.recurse=false",
+	"gc.auto=0", "maintenance.auto=false", "core.looseCompression=0", "core.bigFileThreshold=8m",
+	"core.autocrlf=false", "core.safecrlf=false", "core.quotePath=false",
+}
+
+// run runs git in a directory and returns its output. The error has git's own words.
+func (g git) run(ctx context.Context, dir string, env []string, stdin io.Reader, args ...string) ([]byte, error) {
+	var all []string
+	for _, s := range safe {
+		all = append(all, "-c", s)
+	}
+	cmd := exec.CommandContext(ctx, g.program, append(all, args...)...)
+	cmd.Dir, cmd.Env, cmd.Stdin = dir, append(slices.Clone(g.env), env...), stdin
+	cmd.WaitDelay = time.Second
+	var out, words bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &words
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err != nil {
+		said, _, _ := strings.Cut(strings.TrimSpace(words.String()), "\n")
+		return out.Bytes(), &gitError{args[0], cmp.Or(strings.TrimPrefix(said, "fatal: "), err.Error()), err}
+	}
+	return out.Bytes(), nil
+}
+
+// gitError is the failure of a git command.
+type gitError struct {
+	command, said string
+	err           error
+}
+
+func (e *gitError) Error() string { return fmt.Sprintf("git %s: %s", e.command, e.said) }
+func (e *gitError) Unwrap() error { return e.err }
+
+// repository is the repository of a project.
+type repository struct {
+	top    string // the top directory, absolute and without links
+	common string // its .git, absolute
+	format string // of the names of its objects
+	head   string // the commit; empty if there is none
+}
+
+// find returns the repository that contains a directory.
+func (g git) find(ctx context.Context, dir string) (r repository, err error) {
+	out, err := g.run(ctx, dir, nil, nil, "rev-parse", "--is-inside-work-tree", "--git-common-dir", "--show-object-format")
+	facts := strings.Split(string(out), "\n")
+	switch e, ok := errors.AsType[*gitError](err); {
+	case ok && strings.Contains(e.said, "not a git repository"):
+		return r, refusal("this sub-agent works in a git worktree, and %s is not in a git repository", dir)
+	case ok:
+		return r, refusal("git cannot use the repository of %s: %s", dir, e.said)
+	case err != nil:
+		return r, err
+	case len(facts) < 3 || facts[0] != "true":
+		return r, refusal("%s is in a bare repository, which has no files to work on", dir)
+	}
+	top, err := g.run(ctx, dir, nil, nil, "rev-parse", "--show-toplevel")
+	if err != nil {
+		return r, err
+	}
+	r.common, r.format = filepath.FromSlash(facts[1]), facts[2]
+	if !filepath.IsAbs(r.common) {
+		r.common = filepath.Join(dir, r.common)
+	}
+	if r.top, err = filepath.EvalSymlinks(filepath.FromSlash(strings.TrimSuffix(string(top), "\n"))); err != nil {
+		return r, err
+	}
+	rel, err := filepath.Rel(r.top, dir)
+	if err != nil || !filepath.IsLocal(rel) || !exists(filepath.Join(r.top, ".git")) { // its settings name another directory
+		return r, refusal("the repository of %s has its files in another directory, %s", dir, r.top)
+	}
+	head, err := g.run(ctx, r.top, nil, nil, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+	if err != nil && ctx.Err() != nil {
+		return r, err
+	}
+	if err == nil { // else nothing has been committed yet
+		r.head = strings.TrimSpace(string(head))
+	}
+	return r, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// initMeta makes the repository that computes the changes, and notes the state of the
+// copy.
+func (c *Copy) initMeta(ctx context.Context) error {
+	if err := c.initRepository(ctx, c.Meta); err != nil {
+		return err
+	}
+	// This file wins over all others. Contents are stored as they are.
+	const raw = "* -text -filter -ident -working-tree-encoding !eol\n"
+	if err := os.WriteFile(filepath.Join(c.Meta, "info", "attributes"), []byte(raw), 0o600); err != nil {
+		return err
+	}
+	if err := c.readHead(ctx, c.Meta); err != nil {
+		return err
+	}
+	var err error
+	if c.base, err = c.tree(ctx); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(c.Meta, baseName), []byte(c.base+"\n"+c.o.Name+"\n"), 0o600)
+}
+
+// initOwn makes the repository of the sub-agent: on the project's HEAD, with its branches
+// and tags, and the settings that change contents or name the user.
+func (c *Copy) initOwn(ctx context.Context) error {
+	own := filepath.Join(c.Root, ".git")
+	if err := c.initRepository(ctx, own); err != nil {
+		return err
+	}
+	refs, err := c.git.run(ctx, c.Top, nil, nil, "for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/tags", "refs/remotes")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(own, "packed-refs"), append([]byte("# pack-refs with: sorted \n"), refs...), 0o600)
+	}
+	if err == nil && c.from.head != "" {
+		err = os.WriteFile(filepath.Join(own, "HEAD"), []byte(c.from.head+"\n"), 0o600)
+	}
+	if err == nil {
+		err = c.readHead(ctx, own)
+	}
+	if err != nil {
+		return err
+	}
+	for _, key := range []string{"core.autocrlf", "core.eol", "core.filemode", "core.ignorecase", "core.precomposeunicode", "user.name", "user.email"} {
+		value, err := c.git.runPlain(ctx, c.Top, "config", "--get", key)
+		if err != nil {
+			continue // it is not set
+		}
+		if _, err := c.git.run(ctx, c.Root, nil, nil, "config", "--file", filepath.Join(own, "config"), key, strings.TrimSuffix(string(value), "\n")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runPlain runs a command that only reads settings, as the user has them.
+func (g git) runPlain(ctx context.Context, dir string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, g.program, args...)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, g.env, time.Second
+	return cmd.Output()
+}
+
+// initRepository makes an empty repository that borrows the objects of the project's.
+func (c *Copy) initRepository(ctx context.Context, dir string) error {
+	objects := filepath.Join(c.from.common, "objects")
+	if strings.ContainsAny(objects, "\n\"") {
+		return refusal("git cannot borrow objects from a directory of this name: %q", objects)
+	}
+	env := []string{"GIT_DIR=" + dir, "GIT_WORK_TREE=" + c.Root}
+	if _, err := c.git.run(ctx, c.Root, env, nil, "init", "--quiet", "--template=", "--object-format="+c.from.format); err != nil {
+		return err
+	}
+	// An absolute path in its settings would lead the next program to this copy.
+	if _, err := c.git.run(ctx, c.Root, nil, nil, "config", "--file", filepath.Join(dir, "config"), "--unset-all", "core.worktree"); err != nil {
+		if e := new(exec.ExitError); !errors.As(err, &e) || e.ExitCode() != notSet {
+			return err
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "info"), 0o700); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "objects", "info", "alternates"), []byte(filepath.ToSlash(objects)+"\n"), 0o600); err != nil {
+		return err
+	}
+	for _, name := range []string{"shallow", filepath.Join("info", "exclude")} {
+		data, err := os.ReadFile(filepath.Join(c.from.common, name))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), data, 0o600)
+		} else if errors.Is(err, os.ErrNotExist) {
+			err = nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// notSet is the exit status of git config for a setting that is not there.
+const notSet = 5
+
+// Objects returns the directory whose objects the copy borrows.
+func (c *Copy) Objects() string { return filepath.Join(c.from.common, "objects") }
+
+// readHead fills the index of a repository from HEAD.
+func (c *Copy) readHead(ctx context.Context, dir string) error {
+	if c.from.head == "" {
+		return nil
+	}
+	_, err := c.git.run(ctx, c.Root, []string{"GIT_DIR=" + dir, "GIT_WORK_TREE=" + c.Root}, nil, "read-tree", c.from.head)
+	return err
+}
+
+// meta runs a command of the repository that computes the changes.
+func (c *Copy) meta(ctx context.Context, stdin io.Reader, args ...string) ([]byte, error) {
+	if info, err := os.Lstat(c.Root); err != nil || !info.IsDir() { // a link would lead elsewhere
+		return nil, executors.Failuref(executors.PermanentFailure, "the copy of the project at %s is gone", c.Root)
+	}
+	return c.git.run(ctx, c.Root, []string{"GIT_DIR=" + c.Meta, "GIT_WORK_TREE=" + c.Root}, stdin, args...)
+}
+
+// tree stores the files of the copy and returns the name of their tree.
+func (c *Copy) tree(ctx context.Context) (string, error) {
+	if _, err := c.meta(ctx, nil, "add", "--all", "--ignore-errors", "."); err != nil {
+		if e := new(exec.ExitError); !errors.As(err, &e) || e.ExitCode() != someFailed {
+			return "", err
+		}
+	}
+	out, err := c.meta(ctx, nil, "write-tree")
+	return strings.TrimSpace(string(out)), err
+}
+
+// someFailed is the exit status of git add if it could not read a file.
+const someFailed = 1

@@ -1,0 +1,213 @@
+// Package worktree makes copies of a project in which sub-agents work, and brings their
+// changes back.
+//
+// Start with [Make]. A [Copy] has the files that git lists as the working directory has
+// them: those of HEAD with the user's uncommitted changes, and new files that no ignore
+// file names. [Copy.Bring] writes its changes into the project through calls of the
+// session, and [Copy.Close] removes it. [Clean] removes the copies of processes that were
+// killed.
+//
+// It promises that the project and its repository stay as they are until Bring. A copy
+// has a git repository of its own, which only borrows the objects of the project's, so
+// no git command in it changes settings, branches or hooks of the project. No hook and no
+// filter runs. Changes are never lost: those that do not fit are kept as a patch.
+//
+// Why is it no "git worktree add"? Such a directory shares settings, hooks and branches
+// with the project: "git config" in it would change what the user's next git command
+// runs. A killed process would also leave an entry in the project's repository.
+//
+// Why are there two repositories? The sub-agent can change the one in its copy. The other
+// lies outside of it and computes the changes, so that no setting of the sub-agent
+// counts.
+//
+// Why are the files copied and not checked out? A check-out runs filters, and it has
+// neither the uncommitted changes nor the contents of large files (LFS).
+package worktree
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// DirName is the name of the directory for copies, below the state directory.
+const DirName = "worktrees"
+
+// Options describe a copy. All are required, unless stated otherwise.
+type Options struct {
+	Project string   // the session's working directory, absolute and without links
+	State   string   // the directory for all copies, absolute
+	Name    string   // of the sub-agent; a part of the name of a kept patch
+	Env     []string // of git
+	// Refuses reports whether a file, an absolute path, must not be copied; nil copies all.
+	Refuses func(abs string) bool
+}
+
+// Copy is a copy of a project. Its methods are not for concurrent use.
+type Copy struct {
+	Top  string // the top directory of the project's repository, absolute
+	Root string // the copy of Top
+	Dir  string // the copy of Options.Project
+	Meta string // the repository that computes the changes
+
+	o    Options
+	id   string
+	git  git
+	lock *os.File
+	from repository
+	base string // the tree of the copy as it was made
+}
+
+// Make copies the project. A [*executors.Failure] says why there can be no copy.
+func Make(ctx context.Context, o Options) (c *Copy, err error) {
+	g, err := newGit(o)
+	if err != nil {
+		return nil, err
+	}
+	from, err := g.find(ctx, o.Project)
+	if err != nil {
+		return nil, err
+	}
+	list, err := g.list(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	c = &Copy{Top: from.top, o: o, git: g, from: from}
+	if err := c.reserve(); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, c.Close())
+		}
+	}()
+	if err := c.copyFiles(ctx, list); err != nil {
+		return nil, err
+	}
+	if err := c.initMeta(ctx); err != nil {
+		return nil, err
+	}
+	return c, c.initOwn(ctx)
+}
+
+// reserve makes the directories of the copy, and locks them as long as this process
+// lives.
+func (c *Copy) reserve() error {
+	if err := os.MkdirAll(c.o.State, 0o700); err != nil {
+		return err
+	}
+	var err error
+	if c.o.State, err = filepath.EvalSymlinks(c.o.State); err != nil { // roots have no links
+		return err
+	}
+	for c.lock == nil {
+		random := make([]byte, 6)
+		_, _ = rand.Read(random) // never fails
+		c.id = hex.EncodeToString(random)
+		if c.lock, err = lockNew(c.path(lockEnd)); err != nil {
+			return err
+		}
+	}
+	c.Root, c.Meta = filepath.Join(c.path(""), filepath.Base(c.Top)), c.path(metaEnd)
+	rel, err := filepath.Rel(c.Top, c.o.Project)
+	if err != nil {
+		return err
+	}
+	c.Dir = filepath.Join(c.Root, rel)
+	return os.MkdirAll(c.Dir, 0o700)
+}
+
+// The ends of the names of a copy's parts.
+const (
+	lockEnd  = ".lock"
+	metaEnd  = ".git"
+	tempEnd  = ".tmp"
+	patchEnd = ".patch"
+	baseName = "zeph-base" // in Meta: the base tree and the name, each a line
+)
+
+func (c *Copy) path(end string) string { return filepath.Join(c.o.State, c.id+end) }
+
+// Temp makes a directory for temporary files of the sub-agent's own.
+func (c *Copy) Temp() (string, error) { return c.path(tempEnd), os.MkdirAll(c.path(tempEnd), 0o700) }
+
+// Close removes the copy.
+func (c *Copy) Close() error {
+	err := errors.Join(removeAll(c.path("")), removeAll(c.path(metaEnd)), removeAll(c.path(tempEnd)))
+	if c.lock == nil {
+		return err
+	}
+	name := c.lock.Name()
+	if os.Remove(name) == nil {
+		return errors.Join(err, c.lock.Close())
+	}
+	return errors.Join(err, c.lock.Close(), os.Remove(name)) // Windows removes no open file
+}
+
+// removeAll removes a directory, also one with directories that may not be written, such
+// as those of module caches.
+func removeAll(dir string) error {
+	if os.RemoveAll(dir) == nil {
+		return nil
+	}
+	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if e != nil && e.IsDir() && e.Type()&fs.ModeSymlink == 0 {
+			_ = os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	return os.RemoveAll(dir)
+}
+
+// ToCopy replaces the names of the project's top directory in a text by those of the copy.
+func (c *Copy) ToCopy(text string) string { return replaceDir(text, c.Top, c.Root) }
+
+// ToProject is the inverse of ToCopy.
+func (c *Copy) ToProject(text string) string { return replaceDir(text, c.Root, c.Top) }
+
+// Elsewhere reports whether a text names files of the project or of its repository.
+func (c *Copy) Elsewhere(text string) bool {
+	return replaceDir(text, c.Top, "\x00") != text || replaceDir(text, c.from.common, "\x00") != text
+}
+
+// replaceDir replaces the name of a directory where it is not a part of another name.
+func replaceDir(text, from, to string) string {
+	var b strings.Builder
+	for {
+		i := strings.Index(text, from)
+		if i < 0 {
+			return b.String() + text
+		}
+		rest := text[i+len(from):]
+		b.WriteString(text[:i])
+		if (i > 0 && inName(text[i-1])) || (rest != "" && inName(rest[0]) && !endsSentence(rest)) {
+			b.WriteString(from)
+		} else {
+			b.WriteString(to)
+		}
+		text = rest
+	}
+}
+
+// inName reports whether a byte can be a part of a name of a file.
+func inName(b byte) bool {
+	return b == '-' || b == '_' || b == '.' || b >= 0x80 || '0' <= b && b <= '9' || 'a' <= b|0x20 && b|0x20 <= 'z'
+}
+
+// endsSentence reports whether a text begins with a full stop that ends a sentence.
+func endsSentence(text string) bool {
+	return text[0] == '.' && (len(text) == 1 || text[1] == ' ' || text[1] == '\n')
+}
+
+// refusal returns the failure for a project of which there can be no copy.
+func refusal(format string, args ...any) *executors.Failure {
+	return executors.Failuref(executors.PermanentFailure, format, args...).
+		Hint("Use a type of sub-agent that works in the project itself, or do the task yourself.")
+}
