@@ -43,6 +43,7 @@ type file struct {
 
 func newSubject(call *executors.Call, o Options, stopped func() bool) *subject {
 	s := &subject{Targets: target.Of(call, o.Session), call: call, options: o, level: trusted, stopped: stopped}
+	o.rename(&s.Targets)
 	if o.Level != nil {
 		s.level = o.Level(call)
 	}
@@ -61,6 +62,28 @@ func newSubject(call *executors.Call, o Options, stopped func() bool) *subject {
 	}
 	s.names = map[executors.Decision][]string{executors.Allow: toolNames(call.Tool, executors.Allow), executors.Deny: toolNames(call.Tool, executors.Deny)}
 	return s
+}
+
+// rename replaces the names of the targets by those that rules know.
+func (o Options) rename(t *target.Targets) {
+	if o.Known == nil {
+		return
+	}
+	known := func(list []string) []string {
+		out := make([]string, len(list))
+		for i, text := range list {
+			out[i] = o.Known(text)
+		}
+		return out
+	}
+	t.Texts = known(t.Texts)
+	for i := range t.Parts {
+		p := &t.Parts[i]
+		p.Texts = known(p.Texts)
+		for j := range p.Files {
+			p.Files[j].Names, p.Files[j].Places = known(p.Files[j].Names), known(p.Files[j].Places)
+		}
+	}
 }
 
 func bytesOf(texts []string) [][]byte {

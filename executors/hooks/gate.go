@@ -79,7 +79,9 @@ func (s *Session) judge(ctx context.Context, call *executors.Call, hooks []*hook
 		}
 		return executors.Verdict{}, nil
 	}
+	shown, real := s.names(call)
 	input := s.toolInput(PreToolUse, call)
+	input.Input, _ = renamed(input.Input, shown).(map[string]any)
 	answers, err := s.run(ctx, call.Record, hooks, input)
 	if err != nil {
 		return executors.Verdict{}, err
@@ -106,7 +108,7 @@ func (s *Session) judge(ctx context.Context, call *executors.Call, hooks []*hook
 	}
 	switch {
 	case changed != nil && whole && call.Rewrites < maxRewrites:
-		call.Rewrite = ownInput(call.Tool, changed.input)
+		call.Rewrite = ownInput(call.Tool, renamed(changed.input, real).(map[string]any))
 		return executors.Verdict{
 			Decision: executors.Deny, Rule: changed.rule() + " changed the input",
 			Failure: executors.Failuref(executors.PolicyBlocked, "a hook changed the input of this call; it was not run as it was"),
@@ -120,6 +122,38 @@ func (s *Session) judge(ctx context.Context, call *executors.Call, hooks []*hook
 		v.Decision, v.Reason = executors.Ask, strings.TrimSuffix(strings.TrimSpace(strings.Join(asks, "; ")), ".")
 	}
 	return v, nil
+}
+
+// names returns the functions of [Options].Names.
+func (s *Session) names(call *executors.Call) (shown, real func(string) string) {
+	if s.o.Names == nil {
+		return nil, nil
+	}
+	return s.o.Names(call)
+}
+
+// renamed returns a JSON value with change applied to each text.
+func renamed(value any, change func(string) string) any {
+	if change == nil {
+		return value
+	}
+	switch v := value.(type) {
+	case string:
+		return change(v)
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = renamed(v[i], change)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key := range v {
+			out[key] = renamed(v[key], change)
+		}
+		return out
+	}
+	return value
 }
 
 // denied returns the verdict of a hook that denies a call.

@@ -70,6 +70,9 @@ func (f *Flow) files(paths []string) label {
 		}
 		targets, _ := follow.Path(p, false, trail) // with an error, it counts as written
 		for _, form := range append(targets, p) {
+			if f.Known != nil {
+				form = f.Known(form)
+			}
 			if matchesAny(f.private, form) {
 				found.private = "the file " + filepath.Base(p)
 			}

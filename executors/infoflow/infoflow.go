@@ -37,6 +37,9 @@ const Name = "information_flow"
 type Flow struct {
 	// Trusted reports whether an MCP server is trusted; nil means that no server is.
 	Trusted func(server string) bool
+	// Known returns the name by which the lists of files know an absolute path; nil means
+	// as it is.
+	Known func(path string) string
 	// Save stores the labels for [Flow.Restore]; nil does not store them.
 	Save func(state json.RawMessage)
 

@@ -80,10 +80,10 @@ func (p ruling) decideFiles(call *executors.Call, byDefault verdict) decision {
 	if server := call.Card.Server; server != "" {
 		d.keys, d.covers = []string{"tool " + call.Tool + " of " + server}, call.Tool+" of the MCP server "+server
 	}
-	spell := forPaths(p.Roots.Dirs(), p.Home)
-	subjects := call.Card.Paths
+	spell := forPaths(p.known(p.Roots.Dirs()), p.Home)
+	subjects := p.known(call.Card.Paths)
 	if len(subjects) == 0 {
-		subjects = []string{canonical(call.Input)}
+		subjects = p.known([]string{canonical(call.Input)})
 	}
 	d.verdict = p.sources(call.Tool, subjects, spell, d.verdict)
 	if d.action == Deny {
@@ -158,7 +158,7 @@ func (p ruling) decideCommand(call *executors.Call) decision {
 	card := call.Card
 	src := parse(card.Command, card.Dir, p.Home)
 	// A deny may also match the whole line.
-	d := decision{verdict: p.sources(call.Tool, []string{card.Command}, asWritten, verdict{action: Allow, why: ""})}
+	d := decision{verdict: p.sources(call.Tool, p.known([]string{card.Command}), asWritten, verdict{action: Allow, why: ""})}
 	if d.action != Deny {
 		d.verdict = verdict{action: Allow, why: ""}
 	}
@@ -260,20 +260,20 @@ func (p ruling) segment(tool string, c *command.Command, src parsed, onlyReads b
 // If no rule matches, other applies.
 func (p ruling) commandRules(tool string, c *command.Command, other verdict) verdict {
 	v := other
-	if r, ok := firstCommandMatch(rules(p.rules.Permissions, tool), c); ok {
+	forms := p.known(c.Forms())
+	if r, ok := firstCommandMatch(rules(p.rules.Permissions, tool), forms); ok {
 		v = verdict{action: r.Action, why: fmt.Sprintf("rule %q of tools.permissions.%s", r.Pattern, tool), pattern: r.Pattern, at: r.at}
 	}
-	if r, ok := firstCommandMatch(rules(p.rules.repository, tool), c); ok {
+	if r, ok := firstCommandMatch(rules(p.rules.repository, tool), forms); ok {
 		v = v.stronger(verdict{action: r.Action, why: fmt.Sprintf("rule %q of the project's .zeph/config.toml", r.Pattern), pattern: r.Pattern, at: r.at})
 	}
 	return v
 }
 
 // firstCommandMatch returns the first rule that matches a simple command. A rule
-// that allows must match the command as written; any other rule also matches its
-// expanded forms.
-func firstCommandMatch(list []Rule, c *command.Command) (Rule, bool) {
-	forms := c.Forms()
+// that allows must match the command as written, which is the first of its forms; any
+// other rule also matches the expanded forms.
+func firstCommandMatch(list []Rule, forms []string) (Rule, bool) {
 	for _, r := range list {
 		for i, text := range forms {
 			if _, ok := firstMatch([]Rule{r}, text, asWritten); ok && (i == 0 || r.Action != Allow) {

@@ -65,7 +65,7 @@ func (r Rule) matchesCommand(example string) (bool, error) {
 	}
 	all, any := true, false
 	for _, c := range s.Commands {
-		_, ok := firstCommandMatch([]Rule{r}, c)
+		_, ok := firstCommandMatch([]Rule{r}, c.Forms())
 		any = any || ok
 		all = all && (ok || c.Guess || neutral(c))
 	}

@@ -34,8 +34,9 @@ var gitHarmless = sync.OnceValue(func() *regexp.Regexp {
 // of another repository.
 //
 // A clone does not copy settings, but an archive or a program may have written
-// this directory with settings in it. The user's own configuration is trusted.
-func gitRunsNothing(dirs []string, private *workspace.Private) error {
+// this directory with settings in it. The user's own configuration is trusted, and so is
+// the directory of objects that the session itself lends to a repository.
+func gitRunsNothing(dirs []string, objects string, private *workspace.Private) error {
 	if len(dirs) == 0 {
 		return errors.New("its directory is unknown")
 	}
@@ -47,7 +48,7 @@ func gitRunsNothing(dirs []string, private *workspace.Private) error {
 		if err != nil {
 			real = dir
 		}
-		if err := repository(real, private); err != nil {
+		if err := repository(real, objects, private); err != nil {
 			return err
 		}
 	}
@@ -55,14 +56,14 @@ func gitRunsNothing(dirs []string, private *workspace.Private) error {
 }
 
 // repository checks the repository that contains dir.
-func repository(dir string, private *workspace.Private) error {
+func repository(dir, objects string, private *workspace.Private) error {
 	for {
 		git := filepath.Join(dir, ".git")
 		if info, err := os.Lstat(git); err == nil {
 			if !info.IsDir() { // a file, in a worktree or a submodule
 				return errors.New("the repository is in another directory")
 			}
-			return ownRepository(git, private)
+			return ownRepository(git, objects, private)
 		}
 		if exists(filepath.Join(dir, "HEAD")) && exists(filepath.Join(dir, "objects")) {
 			return errors.New("it is a bare repository")
@@ -78,7 +79,19 @@ func repository(dir string, private *workspace.Private) error {
 // gitParts are the parts of a repository that must not be links.
 var gitParts = []string{"HEAD", "config", "index", "objects", "objects/info", "objects/pack", "refs", "packed-refs", "logs", "info", "shallow"}
 
-func ownRepository(git string, private *workspace.Private) error {
+// alternates names the repositories whose objects a repository reads.
+const alternates = "objects/info/alternates"
+
+// lends reports whether a file of alternates names this directory alone.
+func lends(path, objects string, private *workspace.Private) bool {
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() || objects == "" {
+		return false
+	}
+	text, ok := readConfig(path, private)
+	return ok && text == filepath.ToSlash(objects)+"\n"
+}
+
+func ownRepository(git, objects string, private *workspace.Private) error {
 	for _, name := range gitParts {
 		if info, err := os.Lstat(filepath.Join(git, name)); err == nil && info.Mode()&os.ModeSymlink != 0 {
 			return fmt.Errorf(".git/%s is a symbolic link", name)
@@ -86,9 +99,9 @@ func ownRepository(git string, private *workspace.Private) error {
 	}
 	for name, what := range map[string]string{
 		"modules": "it has submodules", "commondir": "its configuration is in another file", "config.worktree": "its configuration is in another file",
-		"objects/info/alternates": "it reads the objects of another repository", "objects/info/http-alternates": "it reads the objects of another repository",
+		alternates: "it reads the objects of another repository", "objects/info/http-alternates": "it reads the objects of another repository",
 	} {
-		if exists(filepath.Join(git, name)) {
+		if path := filepath.Join(git, name); exists(path) && (name != alternates || !lends(path, objects, private)) {
 			return errors.New(what)
 		}
 	}

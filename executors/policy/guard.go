@@ -24,6 +24,9 @@ type Guard struct {
 	// it is a *workspace.Roots.
 	Commands Workspace
 	Home     string // absolute; empty means unknown
+	// Elsewhere reports whether a text names files that no command may use, such as those
+	// of the project for a sub-agent that works in a copy; nil means that there are none.
+	Elsewhere func(text string) bool
 	// Private returns zeph-acp's own files; nil means that there are none.
 	Private func(*workspace.Moment) *workspace.Private
 }
@@ -142,6 +145,9 @@ func (g judge) call(call *executors.Call, reads bool) (blocked *executors.Failur
 			return executors.Failuref(executors.PolicyBlocked, "the command opens %s: the network is off (tools.shell.allow_network)", off), nil
 		}
 		ask = append(ask, "it opens "+off)
+	}
+	if blocked := g.elsewhere(card.Command, card.Dir, p.script); blocked != nil {
+		return blocked, nil
 	}
 	outside, reasons := g.paths(p.script)
 	if outside != "" && g.shell.OutsidePaths == "block" {

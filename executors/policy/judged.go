@@ -41,7 +41,7 @@ func (p ruling) form(call *executors.Call, src parsed, allowed func(key string) 
 			continue
 		}
 		if c.Program() == "git" {
-			if err := gitRunsNothing(c.Dirs, p.private()); err != nil {
+			if err := gitRunsNothing(c.Dirs, p.Objects, p.private()); err != nil {
 				return nil, fmt.Errorf("the repository may make git run a program or read other files (%w)", err)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/command/follow"
 )
@@ -64,6 +65,26 @@ func (g judge) paths(s *command.Script) (outside string, ask []string) {
 	}
 	slices.Sort(ask)
 	return outside, slices.Compact(ask)
+}
+
+// elsewhere blocks a script that names files which no command may use.
+func (g judge) elsewhere(text, dir string, s *command.Script) *executors.Failure {
+	if g.Elsewhere == nil {
+		return nil
+	}
+	found, t := g.Elsewhere(text), follow.Trail{Lstat: g.now.Lstat}
+	for _, p := range s.ExtractPaths() {
+		found = found || slices.ContainsFunc(slices.Concat(follow.Targets(p, &t)...), g.Elsewhere)
+	}
+	for _, c := range s.Commands {
+		found = found || slices.ContainsFunc(c.Dirs, g.Elsewhere)
+	}
+	if !found {
+		return nil
+	}
+	return executors.Failuref(executors.PolicyBlocked, "the command names files of the project itself, and you work in a copy of it").
+		People("The command names files of the project itself, and the sub-agent works in a copy of it.").
+		Hint("Work in the copy, %s. Your changes are brought back when you end.", dir)
 }
 
 // processFile returns a computed word of the script that may name a file of a

@@ -46,6 +46,12 @@ type Permission struct {
 	Policy *ShellPolicyHandle
 	Roots  Workspace
 	Home   string // absolute; empty means unknown
+	// Known returns the name by which rules know an absolute path, also in the text of a
+	// command; nil means as it is.
+	Known func(text string) string
+	// Objects is the directory from which the session's own repository borrows objects;
+	// empty means no directory.
+	Objects string
 	// Private returns zeph-acp's own files. The search for git settings does
 	// not read them.
 	Private  func(*workspace.Moment) *workspace.Private
@@ -68,7 +74,9 @@ type Permission struct {
 
 // Middleware puts the link around next.
 func (p *Permission) Middleware(next executors.Executor) executors.Executor {
-	p.asking = semaphore.NewWeighted(1)
+	if p.asking == nil { // else it is a copy, which asks in turn with the original
+		p.asking = semaphore.NewWeighted(1)
+	}
 	return permitted{next, p}
 }
 
@@ -82,6 +90,18 @@ type ruling struct {
 	*Permission
 	*ShellPolicy
 	now *workspace.Moment // of the judgement; nil between judgements
+}
+
+// known returns the names by which rules know paths or texts.
+func (p *Permission) known(texts []string) []string {
+	if p.Known == nil {
+		return texts
+	}
+	out := make([]string, len(texts))
+	for i, text := range texts {
+		out[i] = p.Known(text)
+	}
+	return out
 }
 
 // private returns zeph-acp's own files as of the judgement.

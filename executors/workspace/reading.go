@@ -225,7 +225,7 @@ func (r *Readable) view(abs string) view {
 // rootView judges a root. Patterns for names below the roots do not apply to it.
 func (r *Readable) rootView(dir string) view {
 	v := view{read: r, inside: true}
-	for i, name := range strings.Split(strings.TrimSuffix(r.slashed(dir), "/"), "/") {
+	for i, name := range strings.Split(strings.TrimSuffix(r.slashed(r.roots.name(dir)), "/"), "/") {
 		if i > 0 {
 			v.path += "/"
 		}

@@ -30,6 +30,7 @@ type Roots struct {
 	dirs  []string // the same without symlinks
 	own   *Own     // hidden files; nil hides nothing
 	read  *Readable
+	known func(string) string // see KnownAs; nil changes nothing
 
 	now     *Moment  // of At; else nil
 	private *Private // the snapshot at that moment; nil until it is needed
@@ -71,6 +72,22 @@ func (r *Roots) With(dirs ...string) (*Roots, error) {
 		return nil, err
 	}
 	return &Roots{given: append(slices.Clone(r.given), more.given[1:]...), dirs: append(slices.Clone(r.dirs), more.dirs[1:]...), own: r.own}, nil
+}
+
+// KnownAs returns the same roots, whose paths the rules of Reading know by another name:
+// known returns it for an absolute path. It must be called before Reading.
+func (r *Roots) KnownAs(known func(path string) string) *Roots {
+	out := *r
+	out.known = known
+	return &out
+}
+
+// name returns the name by which rules know a path.
+func (r *Roots) name(abs string) string {
+	if r.known == nil {
+		return abs
+	}
+	return r.known(abs)
 }
 
 // Dirs returns the roots without symlinks; the first is the cwd.

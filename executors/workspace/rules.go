@@ -78,7 +78,7 @@ func (r *Readable) add(set *ruleSet, source string) error {
 		set.paths = append(set.paths, p)
 	default:
 		for _, dir := range r.roots.dirs {
-			set.paths = append(set.paths, newPathRule(source, r.folded(escaped(dir)+"/"+pattern)))
+			set.paths = append(set.paths, newPathRule(source, r.folded(escaped(r.roots.name(dir))+"/"+pattern)))
 		}
 	}
 	return nil
