@@ -21,7 +21,16 @@ type Delegation struct {
 	// Bounds returns the failure of a prepared call that the task does not permit, or
 	// nil; nil permits every call of an offered tool.
 	Bounds func(*Call) *Failure
+	// Chain replaces the chain of the session; nil means that of the session.
+	Chain Executor
+	// After is called when the task has ended, unless the turn has. With call it makes
+	// calls of the session's own chain, as the worker and without its Bounds. Nil does
+	// nothing.
+	After func(ctx context.Context, call DelegatedCall) error
 }
+
+// DelegatedCall makes a call; see [Call.Still]. An error ends the turn.
+type DelegatedCall func(ctx context.Context, tool string, input any, still func(context.Context) *Failure) (Result, error)
 
 // Report is the outcome of an inner turn.
 type Report struct {
@@ -41,6 +50,20 @@ func DelegationGate(next Executor) Executor {
 		}
 		return Verdict{}, nil
 	})(next)}
+}
+
+// Still is the link that fails a call which has lost its ground; see [Call.Still].
+func Still(next Executor) Executor { return still{next} }
+
+type still struct{ Executor }
+
+func (s still) Execute(ctx context.Context, call *Call) (Result, error) {
+	if call.Still != nil {
+		if failure := call.Still(ctx); failure != nil {
+			return failure.Result(), nil
+		}
+	}
+	return s.Executor.Execute(ctx, call)
 }
 
 type delegationGate struct {

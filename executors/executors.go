@@ -185,6 +185,10 @@ type Call struct {
 	// links that judge calls set it; nil admits nothing. At most one goroutine
 	// calls it at a time.
 	Admit func(ctx context.Context, card Card) error
+	// Still returns a failure if the call has lost its ground since it was planned, such as
+	// a file that changed while the user was asked. It is called right before the effect.
+	// Nil means that the call has no such ground.
+	Still func(ctx context.Context) *Failure
 	// Skipped, if not nil, means that the call is only checked. A gate that would run
 	// a program or ask a model calls it with a description of that instead, such as
 	// "the hook lint.sh", and has nothing to say.

@@ -3,6 +3,7 @@ package agent
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -82,6 +83,9 @@ func (r *running) delegate(ctx context.Context, d executors.Delegation) (executo
 		return executors.Report{}, err
 	}
 	reason, err := t.run(ctx)
+	if err == nil && ctx.Err() == nil && d.After != nil {
+		err = d.After(ctx, t.further)
+	}
 	t.retire(ctx, reason)
 	report := executors.Report{Caller: t.caller(), Text: t.lastWords(), Ended: endedBy(reason, d.Rounds), Model: t.model.Name(), Calls: int(t.inner.calls.Load())}
 	if ctx.Err() != nil {
@@ -125,6 +129,9 @@ func (r *running) innerTurn(d executors.Delegation, model llm.Model) *turn {
 		State:  r.State, Workspace: r.Workspace, Overflow: r.Overflow, Helpers: r.Helpers,
 		System: func() string { return d.System },
 	}
+	if d.Chain != nil { // its paths are not those of the session
+		a.Chain, a.Workspace.Exists = offering{d.Chain, d}, nil
+	}
 	a.Config.MaxToolIterations, a.Config.MaxToolIterationsHard = d.Rounds, d.Rounds
 	a.State.Model, a.State.Record = func() llm.Model { return model }, in.record(r.Record)
 	if d.Model != "" { // it may have other levels
@@ -137,6 +144,28 @@ func (r *running) innerTurn(d executors.Delegation, model llm.Model) *turn {
 	}
 	t.history = []llm.Message{{Role: llm.User, Blocks: prompt.Blocks(nil)}}
 	return t
+}
+
+// further makes a call of the session's chain in the name of an inner turn that has
+// ended.
+func (t *turn) further(ctx context.Context, tool string, input any, still func(context.Context) *executors.Failure) (executors.Result, error) {
+	data, err := json.Marshal(input)
+	if err != nil {
+		return executors.Result{}, err
+	}
+	by, next := t.inner.by, *t.Agent
+	next.Chain = by.Chain
+	u := &turn{Agent: &next, model: t.model, words: t.words, tools: next.Chain.Tools(), inner: &inner{
+		by: by, caller: t.inner.caller, lines: t.inner.lines, bounds: by.turn.bounds,
+	}}
+	r, err := u.announce(ctx, llm.ToolCall{ID: u.NewID(), Name: tool, Input: data})
+	if err != nil {
+		return executors.Result{}, err
+	}
+	r.call.Still = still
+	res, err := r.Chain.Execute(ctx, r.call)
+	_, err = r.finish(ctx, res, err)
+	return res, err
 }
 
 // endedBy returns why an inner turn stopped before it was done.

@@ -31,6 +31,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/shell/process"
 	"github.com/zeph-acp/zeph-acp/executors/trace"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/executors/worktree"
 	"github.com/zeph-acp/zeph-acp/ideproxy"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent/toolset"
@@ -120,6 +121,8 @@ type App struct {
 	idle     idle
 	prepared sync.Once // of beforePrompt
 
+	worktrees worktrees
+
 	mu     sync.Mutex
 	served []*session.Sessions // one per server
 	tasks  *tasks.Runner       // nil until the first session, and if this process runs no tasks
@@ -142,6 +145,9 @@ func New(l *config.Loaded, log *slog.Logger) *App {
 	tracer, mistakes := trace.New(l.Getenv, trace.Product{Name: "zeph-acp", Version: Version}, log)
 	a.tracer, a.Warnings = tracer, slices.Concat(a.Warnings, mistakes)
 	a.home, a.configDir, a.dataDir = config.HomeDir(l.Getenv), l.Paths.Config, l.Paths.Data
+	if l.Paths.State != "" {
+		a.worktrees.dir = filepath.Join(l.Paths.State, worktree.DirName)
+	}
 	a.rules = newRulesFile(l, func() time.Time { return a.Now() }, log)
 	a.filters = newFilters(l)
 	a.Getenv = a.environment(l, saved)
@@ -203,6 +209,7 @@ func (a *App) openStore() {
 // Close retries the writes that failed before, and closes the files.
 func (a *App) Close() error {
 	a.idle.close()
+	a.worktrees.close()
 	a.opening.Wait()
 	a.catalogue.Close()
 	a.Reaper.Close()
@@ -241,6 +248,7 @@ func (a *App) server(sessions *session.Sessions) *acp.Server {
 				a.openStore()
 			}
 			a.beforeSession()
+			a.worktrees.clean(a)
 			a.idle.begin()
 		},
 		Logout:     a.Logout,

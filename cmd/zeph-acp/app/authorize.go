@@ -24,8 +24,13 @@ type rulesGates struct {
 // rulesGates returns the gates of rules for the tools of one session.
 func (a *App) rulesGates(cfg config.Config, in sessionDirs, tools executors.Executor, levels *trust.Trust) *rulesGates {
 	o := authorize.Options{
-		Session: target.Session{Cwd: in.roots.Cwd(), Home: in.home}, Roots: in.roots.Dirs(), Getenv: a.environ,
+		Session: target.Session{Cwd: in.roots.Cwd(), Home: in.home}, Roots: in.roots.Dirs(), Getenv: a.environ, Known: in.known,
 		Level: func(call *executors.Call) string { return levels.Level(call).String() },
+	}
+	if in.known != nil {
+		for i := range o.Roots {
+			o.Roots[i] = in.known(o.Roots[i])
+		}
 	}
 	return &rulesGates{
 		policy:        authorize.NewPolicy(cfg.Tools.Policy, o),

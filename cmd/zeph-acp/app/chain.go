@@ -12,6 +12,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/diagnostics"
 	"github.com/zeph-acp/zeph-acp/executors/files"
+	"github.com/zeph-acp/zeph-acp/executors/lsp"
 	"github.com/zeph-acp/zeph-acp/executors/memory"
 	"github.com/zeph-acp/zeph-acp/executors/overflow"
 	"github.com/zeph-acp/zeph-acp/executors/policy"
@@ -24,6 +25,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/trace"
 	"github.com/zeph-acp/zeph-acp/executors/web"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/executors/worktree"
 	"github.com/zeph-acp/zeph-acp/ideproxy"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent/native"
@@ -61,7 +63,9 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 	k.mcp, k.model = a.mcpSession(cfg, s), s.Model
 	k.rewind, k.confirm = a.rewinder(cfg, s, in), a.confirm(s)
 	k.gates = a.newGates(cfg, s, in.home, k.mcp)
-	k.hooks, k.answers, k.tasks = a.hooks(cfg, s, in), remembered, a.scheduled(cfg, s, k.gates.flow)
+	k.gates.flow.Known = k.copies.known
+	k.copies.told = func() { a.worktrees.tell(s.Warn) }
+	k.hooks, k.answers, k.tasks = a.hooks(cfg, s, in, k), remembered, a.scheduled(cfg, s, k.gates.flow)
 	k.memory = a.memory(cfg, s, in, k.gates.flow)
 	k.cache.Busy = func() bool { return bash.Running() > 0 }
 	k.skills, k.written = a.skills(cfg, s, in, k), a.filesOfCommands(s, in)
@@ -93,40 +97,63 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 	}
 	k.tools = tools
 	k.rules = a.rulesGates(cfg, in, tools, k.gates.trust)
+	p := place{in, guard, permission, k.rules, k.lsp, k.rewind, k.cache, tools, fs}
+	k.apart = func(c *worktree.Copy) (place, *shell.Executor, error) { return a.placeOf(cfg, k, p, c) }
+	k.place = p
+	return a.links(cfg, k, p), k
+}
+
+// place is the part of a chain that depends on its directories: those of the session, or
+// a copy of the project.
+type place struct {
+	sessionDirs
+	guard      *policy.Guard
+	permission *policy.Permission
+	rules      *rulesGates
+	lsp        *lsp.Session // nil if it is off, and in a copy
+	rewind     *rewind.Session
+	cache      *cache.Cache
+	tools      executors.Executor
+	fs         files.FS
+}
+
+// links puts the links around the tools of a place.
+func (a *App) links(cfg config.Config, k *keeper, p place) executors.Executor {
 	gates := []executors.Middleware{
-		k.rules.policy.Middleware,
-		k.rules.authorization.Middleware,
+		p.rules.policy.Middleware,
+		p.rules.authorization.Middleware,
 		k.hooks.Middleware,
 		k.policies.Link(),
 		k.gates.trust.Link(),
 		k.gates.flow.Link(),
 		k.gates.anomaly.Link(),
 		k.gates.utility.Link(),
-		permission.Middleware,
+		p.permission.Middleware,
 	}
-	if k.lsp != nil { // its calls check an edit, and pass the same gates
-		k.lsp.Check = executors.Chain(k.lsp.Tools(), slices.Concat([]executors.Middleware{
-			trace.Calls, audit.Middleware(a.Audit), executors.Validate, guard.Middleware,
+	if p.lsp != nil { // its calls check an edit, and pass the same gates
+		p.lsp.Check = executors.Chain(p.lsp.Tools(), slices.Concat([]executors.Middleware{
+			trace.Calls, audit.Middleware(a.Audit), executors.Validate, p.guard.Middleware,
 		}, gates, []executors.Middleware{k.filter.Middleware})...)
 	}
-	return executors.Chain(a.effects(tools), slices.Concat([]executors.Middleware{
-		k.lsp.Around,
+	return executors.Chain(a.effects(p.tools), slices.Concat([]executors.Middleware{
+		p.lsp.Around,
 		trace.Calls,
 		audit.Middleware(a.Audit),
 		a.Watch,
 		k.quota.Middleware,
 		k.set.Middleware,
 		executors.Validate,
-		guard.Middleware,
+		p.guard.Middleware,
 		executors.DelegationGate,
 	}, gates, []executors.Middleware{
-		k.lsp.Within,
-		k.rewind.Middleware,
-		k.cache.Middleware,
+		executors.Still,
+		p.lsp.Within,
+		p.rewind.Middleware,
+		p.cache.Middleware,
 		cfg.Tools.Retry.Middleware,
 		k.long.Middleware,
 		k.filter.Middleware,
-	})...), k
+	})...)
 }
 
 // overflow returns the store of results that are too long for the model.

@@ -18,7 +18,7 @@ import (
 )
 
 // hooks returns the hooks of a session. No file is read before its first turn.
-func (a *App) hooks(cfg config.Config, s session.Setup, in sessionDirs) *hooks.Session {
+func (a *App) hooks(cfg config.Config, s session.Setup, in sessionDirs, k *keeper) *hooks.Session {
 	dir := in.roots.Cwd()
 	o := hooks.Options{
 		Config: cfg.Tools.Hooks, Session: s.ID, Dir: dir, Resumed: s.Resumed, Sources: a.hookSources(dir),
@@ -39,6 +39,7 @@ func (a *App) hooks(cfg config.Config, s session.Setup, in sessionDirs) *hooks.S
 		Mask: a.filters.mask(cfg.Tools.Filters.Security),
 		Mode: s.Mode, Model: func() string { return s.Model().Name() }, Warn: s.Warn, NewID: a.NewID,
 		Audit: audit.Middleware(a.Audit), Checking: a.checking != nil,
+		Names: k.copies.names,
 	}
 	if !a.alone(s) && a.checking == nil {
 		o.Confirm = func(ctx context.Context, title string) bool {
@@ -77,6 +78,7 @@ func (k *keeper) Hooks(ctx context.Context) string {
 
 // ready brings the hooks and the tools of a session up to date before a turn.
 func (k *keeper) ready(ctx context.Context, typed string) {
+	k.copies.tell()
 	k.tasks.heed(typed)
 	k.hooks.Ready(ctx)
 	k.mcp.Ready(ctx)

@@ -20,6 +20,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/rewind"
 	"github.com/zeph-acp/zeph-acp/executors/shell"
 	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
+	"github.com/zeph-acp/zeph-acp/executors/worktree"
 	"github.com/zeph-acp/zeph-acp/filter"
 	"github.com/zeph-acp/zeph-acp/session/agent/filecommand"
 	"github.com/zeph-acp/zeph-acp/session/agent/skills"
@@ -59,6 +60,9 @@ type keeper struct {
 	helpers  *subagent.Set
 	lsp      *lsp.Session       // nil if it is off
 	tools    executors.Executor // without the chain
+	place    place
+	apart    func(*worktree.Copy) (place, *shell.Executor, error) // makes the place of a copy
+	copies   copies
 }
 
 // Reset drops the results and the system prompt, and restarts the counters.

@@ -11,6 +11,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/hooks"
 	"github.com/zeph-acp/zeph-acp/executors/rewind"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/executors/worktree"
 )
 
 // ownFiles returns the files of zeph-acp, which no tool may touch. They hold keys
@@ -19,7 +20,7 @@ import (
 func ownFiles(p config.Paths) *workspace.Own {
 	settings := []string{"config.toml", "config.toml.bak*", "filters.toml", answers.FileName, hooks.FileName, keys.FileName, keys.FileName + ".lock", keys.LoginsFile, keys.Temporary("*")}
 	data := []string{config.StoreFile, config.StoreFile + "-wal", config.StoreFile + "-shm", config.StoreFile + "-journal", config.StoreFile + "*", listsFile, keys.Temporary(listsFile), approval.FileName, keys.Temporary(approval.FileName), rewind.DirName}
-	state := []string{"audit.jsonl", "audit.jsonl*"}
+	state := []string{"audit.jsonl", "audit.jsonl*", worktree.DirName}
 	places := []workspace.Place{{Dir: p.Config, Files: settings}, {Dir: p.Data, Files: data}, {Dir: p.State, Files: state}}
 	if p.Config == p.Data && p.Data == p.State { // ZEPH_HOME, which may be a project of the user
 		places = []workspace.Place{{Dir: p.Config, Files: slices.Concat(settings, data, state), Mixed: true}}
@@ -31,6 +32,23 @@ func ownFiles(p config.Paths) *workspace.Own {
 		}
 	}
 	return o
+}
+
+// ownBeside returns the same files for a session in a copy of the project, which lies
+// among them: the copy itself is not private, and the repository beside it is.
+func ownBeside(own *workspace.Own, c *worktree.Copy) *workspace.Own {
+	out := &workspace.Own{}
+	if own == nil {
+		return out
+	}
+	for _, p := range own.Places {
+		if i := slices.Index(p.Files, worktree.DirName); i >= 0 {
+			p.Files, p.Mixed = slices.Delete(slices.Clone(p.Files), i, i+1), true
+		}
+		out.Places = append(out.Places, p)
+	}
+	out.Places = append(out.Places, workspace.Place{Dir: c.Meta})
+	return out
 }
 
 // isOwn reports whether a path in the workspace leads to a file of zeph-acp.

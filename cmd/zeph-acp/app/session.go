@@ -101,11 +101,17 @@ type sessionDirs struct {
 	roots *workspace.Roots // the client's, where commands run
 	files *workspace.Roots // the same and those that the file tools may use in addition
 	home  string           // absolute; empty means unknown
+	own   *workspace.Own   // hidden in both
+	temp  string           // for temporary files; empty means the system's directories
+	apart string           // a directory that commands must not write, by any setting; empty means none
+	// known returns a text with the names of files by which rules know them; nil means as
+	// they are.
+	known func(text string) string
 }
 
 // sessionDirs finds the directories of a session. It returns warnings for the user.
 func (a *App) sessionDirs(cfg config.Config, roots *workspace.Roots) (in sessionDirs, warnings []string, err error) {
-	in.roots, in.home = roots, a.home
+	in.roots, in.home, in.own = roots, a.home, a.Own
 	if in.files, warnings, err = cfg.Tools.File.Roots(roots); err != nil {
 		return in, nil, err
 	}

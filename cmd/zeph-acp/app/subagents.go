@@ -26,6 +26,11 @@ func (a *App) subAgents(cfg config.Config, s session.Setup, in sessionDirs, k *k
 		Tools:  func() []executors.Tool { return k.tools.Tools() },
 		Model:  a.modelLike, Warn: s.Warn,
 	}
+	if a.checking == nil && a.worktrees.dir != "" {
+		o.Worktree = func(ctx context.Context, name string) (subagent.Worktree, error) {
+			return a.newWorktree(ctx, name, cfg, in, k)
+		}
+	}
 	if a.ProjectAgents {
 		o.Project = func(agents string) []string { return namesIn(dir, agents) }
 	}

@@ -11,8 +11,8 @@ import (
 // cameras are not among them; extra_write can name those.
 var devices = []string{"null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "shm"}
 
-// temporary returns the directories for temporary files, the usual one first.
-func temporary() []string { return []string{os.TempDir(), "/tmp", "/var/tmp"} }
+// Temporary returns the directories for temporary files, the usual one first.
+func Temporary() []string { return []string{os.TempDir(), "/tmp", "/var/tmp"} }
 
 // caches returns the directories of build tools in the home directory whose
 // contents can be downloaded or built again. They contain no configuration and

@@ -106,7 +106,7 @@ func New(cfg Config, setup Setup) *Sandbox {
 		setup.Getenv = os.Getenv
 	}
 	if setup.Temp == nil {
-		setup.Temp = temporary()
+		setup.Temp = Temporary()
 	}
 	if setup.Refuses == nil {
 		setup.Deny = nil

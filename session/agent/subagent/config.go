@@ -66,6 +66,9 @@ type Type struct {
 	Tools []string `toml:"tools"`
 	// Model is its model, "provider:model". Default empty: the session's.
 	Model string `toml:"model"`
+	// Worktree lets each sub-agent of the type work in a copy of the project, so that
+	// several that change files work at the same time. Default false.
+	Worktree bool `toml:"worktree"`
 
 	except []string // names of tools that it does not get
 	file   string   // of the project, relative to its directory; empty if it is of the user

@@ -7,7 +7,8 @@
 //
 // It promises that no type widens anything: a sub-agent has a part of the session's tools,
 // its calls pass the session's chain, and it cannot start others. Sub-agents that only
-// read work side by side; of those that can change something one works at a time. The
+// read work side by side. So do those with a copy of the project, whose changes come back
+// one after the other; of all others that can change something one works at a time. The
 // tool is offered only where it is of use, see [Config].
 package subagent
 
@@ -37,6 +38,8 @@ var (
 	toolText string
 	//go:embed system.md
 	systemText string
+	//go:embed worktree.md
+	worktreeText string
 )
 
 // Options are the surroundings of a session.
@@ -55,6 +58,24 @@ type Options struct {
 	// Model returns the full name of a model that a file names, or "" if there is none.
 	Model func(name string) string
 	Warn  func(string) // queues a line for the user
+	// Worktree makes a copy of the project for a sub-agent of that name. An error of type
+	// *executors.Failure is for the model. Nil means that there are no copies.
+	Worktree func(ctx context.Context, name string) (Worktree, error)
+}
+
+// Worktree is a copy of the project in which one sub-agent works.
+type Worktree interface {
+	Chain() executors.Executor // whose tools work in the copy
+	Dir() string               // the session's working directory in the copy
+	// ToCopy and ToProject translate the names of files in a text.
+	ToCopy(text string) string
+	ToProject(text string) string
+	// Bring makes the changes in the project by calls of the session, and adds them to the
+	// result of the sub-agent.
+	Bring(ctx context.Context, call executors.DelegatedCall, res *executors.Result) error
+	// Keep stores the changes where the user finds them, and adds a note to the result.
+	Keep(ctx context.Context, res *executors.Result)
+	Close()
 }
 
 // Set holds the types of one session. Its methods may be called concurrently.
@@ -176,8 +197,9 @@ func (s *Set) project(name string, found []Type) (t Type, subject approval.Subje
 		Tools       []string `json:"tools,omitzero"`
 		Except      []string `json:"except,omitempty"`
 		Model       string   `json:"model,omitempty"`
+		Worktree    bool     `json:"worktree,omitempty"`
 		Prompt      string   `json:"prompt"`
-	}{t.Name, t.Description, t.Tools, t.except, t.Model, t.Prompt}, "", "  ")
+	}{t.Name, t.Description, t.Tools, t.except, t.Model, t.Worktree, t.Prompt}, "", "  ")
 	return t, approval.Subject{
 		Verb: "Use", Kind: "sub-agents", What: "the sub-agent " + t.Name, File: name, Dir: s.o.Dir, Text: string(text), Covers: []string{string(data)},
 	}, err

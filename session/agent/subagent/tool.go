@@ -77,23 +77,28 @@ func (s *Set) run(ctx context.Context, call *executors.Call, in input) (executor
 	if call.Delegate == nil {
 		return executors.Failf(executors.PolicyBlocked, "a sub-agent cannot start others"), nil
 	}
-	done, err := s.place(ctx, t)
+	writes := t.writes(s.o.Tools())
+	done, err := s.place(ctx, writes && !t.Worktree)
 	if err != nil {
 		return executors.Result{}, err
 	}
 	defer done()
-	report, err := call.Delegate(ctx, executors.Delegation{
+	d := executors.Delegation{
 		Name: t.Name, System: s.system(t), Task: in.Task, Model: t.Model, Rounds: s.o.MaxRounds, Tools: t.has,
-	})
+	}
+	if writes && t.Worktree {
+		return s.runApart(ctx, call, t, d)
+	}
+	report, err := call.Delegate(ctx, d)
 	if ctx.Err() != nil {
 		return executors.Result{}, context.Cause(ctx)
 	}
 	return result(t, report, err), nil
 }
 
-// place waits until a sub-agent may work. Those that can change something wait for each
-// other before they take one of the places of all.
-func (s *Set) place(ctx context.Context, t Type) (done func(), err error) {
+// place waits until a sub-agent may work. Those that can change something in the project
+// wait for each other before they take one of the places of all.
+func (s *Set) place(ctx context.Context, writes bool) (done func(), err error) {
 	var taken []*semaphore.Weighted
 	done = func() {
 		for _, sem := range taken {
@@ -101,7 +106,7 @@ func (s *Set) place(ctx context.Context, t Type) (done func(), err error) {
 		}
 	}
 	for _, sem := range []*semaphore.Weighted{s.writing, s.working} {
-		if sem == s.writing && !t.writes(s.o.Tools()) {
+		if sem == s.writing && !writes {
 			continue
 		}
 		if sem.Acquire(ctx, 1) != nil {

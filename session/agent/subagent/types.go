@@ -66,8 +66,12 @@ func parse(name, text string) (t Type, warnings []string, err error) {
 	if len(left) > 0 { // it would get more than its author meant
 		return t, nil, fmt.Errorf("its disallowedTools name tools that do not exist here: %s", strings.Join(left, ", "))
 	}
-	if head["isolation"].Text() != "" {
-		warnings = append(warnings, "isolation has no effect; it works in the project itself")
+	switch kind := head["isolation"].Text(); kind {
+	case "":
+	case "worktree":
+		t.Worktree = true
+	default: // it would work in the project itself, which its author did not want
+		return t, nil, fmt.Errorf("its isolation %q is unknown; worktree is the only one", kind)
 	}
 	if len(unknown) > 0 {
 		warnings = append(warnings, fmt.Sprintf("its tools %s do not exist here, or name only some of the calls of a tool", strings.Join(unknown, ", ")))
@@ -141,6 +145,9 @@ func (t Type) entry() string {
 	facts := []string{about, tools}
 	if t.Model != "" {
 		facts = append(facts, "model "+t.Model)
+	}
+	if t.Worktree {
+		facts = append(facts, "in a worktree")
 	}
 	if t.file != "" {
 		facts = append(facts, span(t.file))

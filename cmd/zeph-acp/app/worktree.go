@@ -1,0 +1,274 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/cache"
+	"github.com/zeph-acp/zeph-acp/executors/diagnostics"
+	"github.com/zeph-acp/zeph-acp/executors/files"
+	"github.com/zeph-acp/zeph-acp/executors/policy"
+	"github.com/zeph-acp/zeph-acp/executors/shell"
+	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/executors/worktree"
+)
+
+// working is a copy of the project in which one sub-agent works.
+type working struct {
+	*worktree.Copy
+	app   *App
+	k     *keeper
+	chain executors.Executor
+	shell *shell.Executor
+}
+
+// newWorktree makes a copy of the project for a sub-agent of that name.
+func (a *App) newWorktree(ctx context.Context, name string, cfg config.Config, in sessionDirs, k *keeper) (*working, error) {
+	private := in.roots.Private()
+	c, err := worktree.Make(ctx, worktree.Options{
+		Project: in.roots.Cwd(), State: a.worktrees.dir, Name: name, Env: shell.Env(os.Environ(), localShell(cfg, nil).Block),
+		Refuses: func(abs string) bool {
+			_, refused := in.files.Readable().Refuses(abs)
+			return refused || private.Hides(abs)
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	p, bash, err := k.apart(c)
+	if err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	k.copies.add(c)
+	return &working{c, a, k, a.links(cfg, k, p), bash}, nil
+}
+
+// placeOf returns the place of a copy: the tools of the session, of which those that
+// touch files or run commands work in the copy. Rules of the project hold there. Only
+// the copy can be changed, and where the system has a sandbox, commands run in it.
+func (a *App) placeOf(cfg config.Config, k *keeper, of place, c *worktree.Copy) (place, *shell.Executor, error) {
+	cfg.Tools.File.AllowedPaths, cfg.Tools.Sandbox.Enabled = nil, true
+	roots, err := workspace.New(c.Dir)
+	if err != nil {
+		return place{}, nil, err
+	}
+	p := place{sessionDirs: sessionDirs{home: of.home, known: c.ToProject, own: ownBeside(a.Own, c), apart: c.Top}, cache: cache.New(cfg.Tools.ResultCache)}
+	p.roots = roots.Without(p.own).KnownAs(p.known)
+	if p.files, _, err = cfg.Tools.File.Roots(p.roots); err != nil {
+		return place{}, nil, err
+	}
+	p.guard = &policy.Guard{Policy: of.guard.Policy, Roots: p.files, Commands: p.roots, Home: p.home, Private: p.roots.PrivateAt, Elsewhere: c.Elsewhere}
+	permission := *of.permission
+	p.permission = &permission
+	p.permission.Roots, p.permission.Private = p.files, p.roots.PrivateAt
+	p.permission.Known, p.permission.Objects = p.known, c.Objects()
+	if slices.ContainsFunc(sandbox.Temporary(), func(dir string) bool { return isBelow(dir, c.Top) }) {
+		if p.temp, err = c.Temp(); err != nil { // else commands could write the project
+			return place{}, nil, err
+		}
+	}
+	box := a.box(cfg, p.sessionDirs)
+	local := localShell(cfg, box)
+	local.Reaper = a.Reaper
+	if p.temp != "" {
+		local.Extra = append(local.Extra, "TMPDIR="+p.temp)
+	}
+	bash := shell.New(local, p.roots.Cwd(), cfg.Tools.Shell.Config)
+	bash.Roots = p.roots
+	p.cache.Busy = func() bool { return bash.Running() > 0 }
+	p.fs = files.Disk{Roots: p.files, MaxBytes: cfg.Tools.File.MaxFileBytes}
+	p.tools = executors.CompositeExecutor{
+		box.Middleware(bash),
+		files.New(p.fs, p.files, cfg.Tools.File),
+		diagnostics.New(local, p.roots, cfg.Tools.Diagnostics),
+		of.tools, // the others
+	}
+	p.rules = a.rulesGates(cfg, p.sessionDirs, p.tools, k.gates.trust)
+	return p, bash, nil
+}
+
+// isBelow reports whether a path without links is in a directory.
+func isBelow(dir, path string) bool {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return false
+	}
+	rel, err := filepath.Rel(real, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// Chain returns the chain of the sub-agent.
+func (w *working) Chain() executors.Executor { return w.chain }
+
+// Dir returns the session's working directory in the copy.
+func (w *working) Dir() string { return w.Copy.Dir }
+
+// Bring makes the changes in the project.
+func (w *working) Bring(ctx context.Context, call executors.DelegatedCall, res *executors.Result) error {
+	b, err := w.Copy.Bring(ctx, worktree.Session{Current: w.current, Call: call})
+	for i := range b.Diffs {
+		res.Content = append(res.Content, executors.Content{Diff: &b.Diffs[i]})
+	}
+	for _, note := range b.Lines() {
+		res.Below(note)
+	}
+	if err != nil && ctx.Err() == nil { // the report still counts
+		w.app.Log.Warn("the changes of a sub-agent", "err", err)
+		res.Below("[its changes could not all be brought back: " + executors.OneLine(err.Error()) + "]")
+		w.Keep(ctx, res)
+		return nil
+	}
+	return err
+}
+
+// current returns the text of a file of the project as the user sees it; nil if there is
+// no file.
+func (w *working) current(ctx context.Context, path string) (*string, error) {
+	real, err := w.k.place.files.Resolve(path)
+	if err != nil {
+		return nil, err
+	}
+	text, err := w.k.place.fs.ReadFile(ctx, real)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, workspace.Cause(err)
+	}
+	return &text, nil
+}
+
+// Keep stores all changes as a patch.
+func (w *working) Keep(ctx context.Context, res *executors.Result) {
+	patch, err := w.Copy.Keep(ctx, nil)
+	switch {
+	case err != nil:
+		w.app.Log.Warn("keep the changes of a sub-agent", "err", err)
+	case patch != "":
+		res.Below("[its changes are not in the project; a patch is kept for the user: " + patch + "]")
+	}
+}
+
+// Close ends the commands of the sub-agent and removes the copy.
+func (w *working) Close() {
+	_ = w.shell.Close() // no caller could act on its failure
+	w.k.copies.remove(w.Copy)
+	if err := w.Copy.Close(); err != nil { // the next start tries again
+		w.app.Log.Warn("remove the copy of a project", "err", err)
+	}
+}
+
+// copies are those in which sub-agents of a session work.
+type copies struct {
+	told func() // shows the patches of killed processes
+
+	mu  sync.Mutex
+	all []*worktree.Copy
+}
+
+func (c *copies) add(w *worktree.Copy) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.all = append(c.all, w)
+}
+
+func (c *copies) remove(w *worktree.Copy) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.all = slices.DeleteFunc(c.all, func(other *worktree.Copy) bool { return other == w })
+}
+
+// known returns a text with the names of files by which rules know them.
+func (c *copies) known(text string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, w := range c.all {
+		text = w.ToProject(text)
+	}
+	return text
+}
+
+// names returns the functions between the names of files in the copy where a call acts
+// and those in the project; nil if it acts in no copy.
+func (c *copies) names(call *executors.Call) (shown, real func(string) string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	places := append([]string{call.Card.Dir}, call.Card.Paths...)
+	for _, w := range c.all {
+		if slices.ContainsFunc(places, func(path string) bool { return strings.HasPrefix(path, w.Root) }) {
+			return w.ToProject, w.ToCopy
+		}
+	}
+	return nil, nil
+}
+
+// tell shows the user where the changes of killed processes are.
+func (c *copies) tell() {
+	if c.told != nil {
+		c.told()
+	}
+}
+
+// worktrees are the copies of all sessions on this machine.
+type worktrees struct {
+	dir string // empty means no directory
+
+	cleaning sync.WaitGroup
+	stop     context.CancelFunc
+
+	mu      sync.Mutex
+	patches []string // of killed processes, not shown yet
+}
+
+// clean removes the copies of killed processes, without a wait.
+func (w *worktrees) clean(a *App) {
+	if w.dir == "" || a.checking != nil {
+		return
+	}
+	if _, err := os.Lstat(w.dir); err != nil {
+		return
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	w.mu.Lock()
+	w.stop = stop
+	w.mu.Unlock()
+	w.cleaning.Go(func() {
+		patches, err := worktree.Clean(ctx, worktree.Options{State: w.dir, Env: os.Environ()})
+		if err != nil && ctx.Err() == nil {
+			a.Log.Warn("remove the copies of killed processes", "err", err)
+		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.patches = append(w.patches, patches...)
+	})
+}
+
+// tell shows the patches to the user, once.
+func (w *worktrees) tell(warn func(string)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, patch := range w.patches {
+		warn(executors.Shown(fmt.Sprintf("A sub-agent was interrupted. Its changes are not in the project; they are kept as a patch: %s", patch)))
+	}
+	w.patches = nil
+}
+
+// close ends the cleaning.
+func (w *worktrees) close() {
+	w.mu.Lock()
+	if w.stop != nil {
+		w.stop()
+	}
+	w.mu.Unlock()
+	w.cleaning.Wait()
+}

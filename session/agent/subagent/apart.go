@@ -1,0 +1,50 @@
+package subagent
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// runApart runs a task in a copy of the project, and brings its changes back.
+func (s *Set) runApart(ctx context.Context, call *executors.Call, t Type, d executors.Delegation) (executors.Result, error) {
+	if s.o.Worktree == nil {
+		return executors.Failf(executors.PermanentFailure, "there is no place for the copy of the project in which a sub-agent %s works", t.Name), nil
+	}
+	w, err := s.o.Worktree(ctx, t.Name)
+	switch {
+	case ctx.Err() != nil:
+		return executors.Result{}, context.Cause(ctx)
+	case err != nil:
+		return executors.FailWith(err), nil
+	}
+	defer w.Close()
+	d.Chain, d.Task = w.Chain(), w.ToCopy(d.Task)
+	d.System = w.ToCopy(d.System) + "\n\n" + fmt.Sprintf(strings.TrimSpace(worktreeText), w.Dir())
+	var changes executors.Result
+	brought := false
+	d.After = func(ctx context.Context, call executors.DelegatedCall) error {
+		if s.writing.Acquire(ctx, 1) != nil { // one after the other, and never amid the work of others
+			return context.Cause(ctx)
+		}
+		defer s.writing.Release(1)
+		brought = true
+		return w.Bring(ctx, call, &changes)
+	}
+	report, err := call.Delegate(ctx, d)
+	if !brought {
+		w.Keep(context.WithoutCancel(ctx), &changes)
+	}
+	report.Text = w.ToProject(report.Text)
+	if ctx.Err() != nil { // shown with the call that was cancelled
+		return changes, context.Cause(ctx)
+	}
+	res := result(t, report, err)
+	res.Content = changes.Content
+	for _, note := range changes.Notes {
+		res.Below(note)
+	}
+	return res, nil
+}
