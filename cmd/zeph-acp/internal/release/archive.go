@@ -25,7 +25,7 @@ func archiveSuffix(t target) string {
 	return ".tar.gz"
 }
 
-// writeArchive writes the files below a directory of the archive's name. The bytes depend
+// writeArchive writes the files below a directory of that name. The bytes depend
 // on the arguments alone: the files are sorted, their owner is root, and their time is the
 // given one.
 func writeArchive(t target, name string, date time.Time, files []file) ([]byte, error) {

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/manifest"
 )
 
 // make builds one target, and writes its archive and its bill of materials.
@@ -42,7 +44,7 @@ func (r *release) make(ctx context.Context, work string, t target) (built, error
 	}
 	name := fmt.Sprintf("zeph-acp_%s_%s_%s", r.version, t.os, t.arch)
 	files := append([]file{{t.program(), content, 0o755}, {"THIRD_PARTY_NOTICES.txt", notices, 0o644}, {"sbom.cdx.json", []byte(bill), 0o644}}, r.files...)
-	archive, err := writeArchive(t, name, r.time, files)
+	archive, err := writeArchive(t, manifest.Dir, r.time, files)
 	if err != nil {
 		return built{}, err
 	}

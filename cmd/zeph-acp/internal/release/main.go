@@ -4,7 +4,8 @@
 //
 // It promises that two runs on the same commit with the same Go version write equal bytes,
 // on any machine: see [writeArchive]. DIR then has an archive and a bill of materials for
-// each target, SHA256SUMS, a Homebrew formula and a Scoop manifest.
+// each target, SHA256SUMS, a Homebrew formula, a Scoop manifest, and the entry of the ACP
+// registry.
 //
 // Why no release tool of others? The common ones sign, upload and announce as well, and
 // this repository needs none of that to give users files that they can check.
@@ -20,6 +21,8 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/manifest"
 )
 
 const (
@@ -117,8 +120,14 @@ func (r *release) finish(w io.Writer, all []built) error {
 	if err != nil {
 		return err
 	}
+	entry, err := registryEntry(r.version, r.url, all)
+	if err != nil {
+		return err
+	}
 	for name, text := range map[string]string{
 		"SHA256SUMS":    sums.String(),
+		"agent.json":    entry,
+		"icon.svg":      string(manifest.Icon),
 		"zeph-acp.rb":   formula(r.version, r.url, all),
 		"zeph-acp.json": scoop,
 	} {

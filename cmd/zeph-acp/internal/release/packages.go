@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/manifest"
 )
 
 // formula returns a Homebrew formula, https://docs.brew.sh/Formula-Cookbook; empty
@@ -62,7 +64,7 @@ func scoopManifest(version, url string, all []built) (string, error) {
 			continue
 		}
 		name := map[string]string{"amd64": "64bit", "arm64": "arm64"}[b.arch]
-		archs[name] = download{url + "/" + b.archive, b.sum, strings.TrimSuffix(b.archive, archiveSuffix(b.target))}
+		archs[name] = download{url + "/" + b.archive, b.sum, manifest.Dir}
 	}
 	if len(archs) == 0 {
 		return "", nil
@@ -76,6 +78,16 @@ func scoopManifest(version, url string, all []built) (string, error) {
 		Bin      string              `json:"bin"`
 		CheckVer string              `json:"checkver"`
 	}{version, about, home, "MIT", archs, "zeph-acp.exe", "github"})
+}
+
+// registryEntry returns agent.json for the ACP registry.
+func registryEntry(version, url string, all []built) (string, error) {
+	var archives []manifest.Archive
+	for _, b := range all {
+		archives = append(archives, manifest.Archive{OS: b.os, Arch: b.arch, Name: b.archive, SHA256: b.sum})
+	}
+	text, err := manifest.New(version, url, archives).JSON()
+	return string(text), err
 }
 
 // indented returns v as JSON for people.

@@ -197,6 +197,15 @@ func TestPackages(t *testing.T) {
 			t.Errorf("%s: no %s followed by its sum in\n%s", b.target, url, text)
 		}
 	}
+	entry, err := registryEntry("1.2.3", "https://example.com/v1.2.3", all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range all {
+		if at := strings.Index(entry, "https://example.com/v1.2.3/"+b.archive); at < 0 || !strings.Contains(entry[at:min(len(entry), at+200)], b.sum) {
+			t.Errorf("%s: not in\n%s", b.target, entry)
+		}
+	}
 	begins := strings.Count(brew, " do\n") + strings.Count(brew, "def ") + strings.Count(brew, "class ")
 	if ends := strings.Count(brew, "end\n"); begins != ends {
 		t.Errorf("%d blocks, but %d ends:\n%s", begins, ends, brew)

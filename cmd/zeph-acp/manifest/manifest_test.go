@@ -1,0 +1,110 @@
+package manifest
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/xml"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+)
+
+var update = flag.Bool("update", false, "write agent.json")
+
+// valid checks an entry by the rules of the registry.
+func valid(t *testing.T, text []byte) {
+	t.Helper()
+	schema, err := jsonschema.NewCompiler().Compile("testdata/entry.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Validate(doc); err != nil {
+		t.Errorf("%v\n%s", err, text)
+	}
+}
+
+// The entry in the repository is that of this version. The registry's copy has the sums of
+// the archives as well.
+func TestEntry(t *testing.T) {
+	got, err := New(app.Version, URL(app.Version), Archives(app.Version)).JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	valid(t, got)
+	if *update {
+		if err := os.WriteFile("agent.json", got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile("agent.json")
+	if diff := cmp.Diff(string(want), string(got)); err != nil || diff != "" {
+		t.Errorf("%v, agent.json (-file +this version): run this test with -update\n%s", err, diff)
+	}
+}
+
+func TestSummed(t *testing.T) {
+	dir := t.TempDir()
+	for _, a := range Archives("1.2.3") {
+		if err := os.WriteFile(filepath.Join(dir, a.Name), []byte(a.Name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := Summed("1.2.3", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := New("1.2.3", "https://example.com/v1.2.3/", all)
+	text, err := e.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	valid(t, text)
+	if len(e.Distribution.Binary) != len(platforms) {
+		t.Errorf("%d platforms", len(e.Distribution.Binary))
+	}
+	sum := sha256.Sum256([]byte("zeph-acp_1.2.3_windows_amd64.zip"))
+	want := Binary{"https://example.com/v1.2.3/zeph-acp_1.2.3_windows_amd64.zip", hex.EncodeToString(sum[:]), "./zeph-acp/zeph-acp.exe", []string{"serve"}}
+	if diff := cmp.Diff(want, e.Distribution.Binary["windows-x86_64"]); diff != "" {
+		t.Error(diff)
+	}
+	if err := os.Remove(filepath.Join(dir, "zeph-acp_1.2.3_linux_arm64.tar.gz")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Summed("1.2.3", dir); err == nil || !strings.Contains(err.Error(), "linux_arm64") {
+		t.Errorf("without an archive: %v", err)
+	}
+}
+
+// The registry takes square icons of 16 pixels that have no color of their own.
+func TestIcon(t *testing.T) {
+	var svg struct {
+		Width   string `xml:"width,attr"`
+		Height  string `xml:"height,attr"`
+		ViewBox string `xml:"viewBox,attr"`
+	}
+	if err := xml.Unmarshal(Icon, &svg); err != nil || svg.Width != "16" || svg.Height != "16" || svg.ViewBox != "0 0 16 16" {
+		t.Errorf("%+v, %v", svg, err)
+	}
+	painted := regexp.MustCompile(`\b(?:fill|stroke)="([^"]*)"`).FindAllStringSubmatch(string(Icon), -1)
+	for _, p := range painted {
+		if p[1] != "currentColor" && p[1] != "none" {
+			t.Errorf("the color %s", p[1])
+		}
+	}
+	if !bytes.Contains(Icon, []byte("currentColor")) || bytes.Contains(Icon, []byte("style")) {
+		t.Error("the icon does not follow the color of the text")
+	}
+}
