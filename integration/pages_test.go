@@ -102,7 +102,8 @@ func sample() *writtenSession {
 		map[string]any{"tool": "edit", "result": "success", "decision": "allow", "rule": "the user allowed it", "answer": "allow_once", "duration_ms": 6412, "waited_ms": 6400})
 	s.call("`go test ./...`", "execute", "ok  \tshop/cart\t0.012s\n[shell] 812 lines -> 1 lines, 99.9% filtered", nil,
 		map[string]any{"command": "go test ./...", "result": "success", "decision": "allow", "rule": "default: it only reads", "exit_code": 0, "duration_ms": 4210, "bytes_before": 48_213, "bytes_after": 61, "filters": []string{"go-test"}})
-	s.says("`Total` used the discount as it was. It is now limited to the range from 0 to 100:\n\n```go\ndiscount := min(max(c.Discount, 0), 100)\n```\n\nThe tests pass. Two things to note:\n\n- A negative discount counts as 0.\n- `Cart.Discount` itself keeps its value.", 6900, 5000, 410)
+	s.says("`Total` used the discount as it was. It is now limited to the range from 0 to 100:\n\n```go\ndiscount := min(max(c.Discount, 0), 100)\n```\n\n## What changes\n\nThe tests **pass**. Two things to note:\n\n"+
+		"- A negative discount counts as 0.\n- `Cart.Discount` itself *keeps* its value:\n  1. in the store,\n  2. in the [API](https://shop.example/api).\n\n> Totals are never negative.\n\n| discount | before | after |\n|---|---:|---:|\n| 50 | 500 | 500 |\n| `150` | -500 | 0 |", 6900, 5000, 410)
 	s.ends("end_turn")
 
 	s.prompt("Now remove the old vouchers, and push.")

@@ -16,7 +16,7 @@ import (
 // Markdown writes the story as a document in CommonMark. It has no HTML but <details> and
 // <code>. No text of the session can add any, or an image, which a viewer would request.
 func (s *Story) Markdown(w io.Writer) error {
-	m := markdown{out: bufio.NewWriter(w), zone: s.Session.Updated.Location()}
+	m := document{out: bufio.NewWriter(w), zone: s.Session.Updated.Location()}
 	m.line("# %s\n", plain(firstLineOf(s.heading())))
 	m.line("- Session: %s", code(s.Session.ID))
 	m.line("- Directory: %s", code(s.Dir))
@@ -50,15 +50,15 @@ func (s *Story) inShort() string {
 	return strings.Join(parts, "; ")
 }
 
-type markdown struct {
+type document struct {
 	out  *bufio.Writer
 	zone *time.Location
 }
 
 // line writes a line; its error is that of the last Flush.
-func (m *markdown) line(format string, args ...any) { fmt.Fprintf(m.out, format+"\n", args...) }
+func (m *document) line(format string, args ...any) { fmt.Fprintf(m.out, format+"\n", args...) }
 
-func (m *markdown) turn(t *Turn) {
+func (m *document) turn(t *Turn) {
 	m.line("## %s\n", t.name())
 	if t.Rewound {
 		m.line("*A rewind undid this turn: it no longer counts.*\n")
@@ -71,7 +71,7 @@ func (m *markdown) turn(t *Turn) {
 	}
 }
 
-func (m *markdown) item(i Item) {
+func (m *document) item(i Item) {
 	switch {
 	case i.Card != nil:
 		m.card(i.Card)
@@ -99,11 +99,11 @@ func (m *markdown) item(i Item) {
 }
 
 // fold writes a part that is folded where <details> is supported.
-func (m *markdown) fold(title, body string) {
+func (m *document) fold(title, body string) {
 	m.line("<details><summary>%s</summary>\n\n%s</details>\n", visible(escapeHTML.Replace(title)), body)
 }
 
-func (m *markdown) card(c *Card) {
+func (m *document) card(c *Card) {
 	var b strings.Builder
 	if c.Command != "" {
 		b.WriteString(fenced(c.Command, "sh"))
@@ -123,6 +123,8 @@ func (m *markdown) card(c *Card) {
 	}
 	m.fold(c.firstTitle()+" · "+outcome, b.String())
 }
+
+var inlineCode = regexp.MustCompile("`([^`\n]+)`")
 
 // words returns a text with its code in new fences. Outside of code no character begins an
 // element of HTML.

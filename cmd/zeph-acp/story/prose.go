@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/markdown"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/page"
 )
 
@@ -16,12 +17,17 @@ type block struct {
 	info string // of the fence, such as "go"
 }
 
-var fence = regexp.MustCompile("^ {0,3}(`{3,}|~{3,})([^`]*)$")
+var (
+	fence     = regexp.MustCompile("^( *)(`{3,}|~{3,})([^`]*)$")
+	headline  = regexp.MustCompile(`^ {0,3}#{1,6} +(.*?)(?: +#+)? *$`)
+	listItem  = regexp.MustCompile(`^( *)([-*+]|\d{1,9}[.)]) +(.*)$`)
+	quotation = regexp.MustCompile(`^ {0,3}> ?`)
+)
 
 // blocks splits a text at its fences and blank lines. A fence that is not closed ends with
 // the text.
 func blocks(text string) (out []block) {
-	var open string // the fence of the code
+	var open, indent string // the fence of the code
 	begun := false
 	add := func(line string) {
 		if !begun {
@@ -33,16 +39,17 @@ func blocks(text string) (out []block) {
 	}
 	for line := range strings.SplitSeq(text, "\n") {
 		m := fence.FindStringSubmatch(line)
+		code := strings.TrimPrefix(line, indent)
 		switch {
-		case open != "" && m != nil && strings.HasPrefix(m[1], open) && strings.TrimSpace(m[2]) == "":
-			open, begun = "", false
+		case open != "" && m != nil && strings.HasPrefix(m[2], open) && strings.TrimSpace(m[3]) == "":
+			open, indent, begun = "", "", false
 		case open != "" && begun:
-			add(line)
+			add(code)
 		case open != "":
-			out[len(out)-1].text, begun = line, true
+			out[len(out)-1].text, begun = code, true
 		case m != nil:
-			open, begun = m[1], false
-			out = append(out, block{code: true, info: strings.TrimSpace(m[2])})
+			indent, open, begun = m[1], m[2], false
+			out = append(out, block{code: true, info: strings.TrimSpace(m[3])})
 		case strings.TrimSpace(line) == "":
 			begun = false
 		default:
@@ -52,10 +59,8 @@ func blocks(text string) (out []block) {
 	return out
 }
 
-var inlineCode = regexp.MustCompile("`([^`\n]+)`")
-
-// prose returns a text of a person or a model, with its code set apart. Other Markdown
-// stays as it was typed.
+// prose returns the Markdown of a model or a person as elements. HTML in it stays text,
+// and links show their addresses.
 func prose(text string) *html.Node {
 	words := page.El("div", "words")
 	for _, b := range blocks(text) {
@@ -63,28 +68,127 @@ func prose(text string) *html.Node {
 			words.AppendChild(page.El("pre", "", page.El("code", "", page.Text(b.text))))
 			continue
 		}
-		words.AppendChild(paragraph(b.text))
+		parts(words, strings.Split(b.text, "\n"))
 	}
 	return words
 }
 
-func paragraph(text string) *html.Node {
-	p := page.El("p", "")
-	if title := strings.TrimLeft(text, "#"); title != text && strings.HasPrefix(title, " ") && !strings.Contains(text, "\n") {
-		p, text = page.El("p", "heading"), strings.TrimSpace(title)
+// parts adds the lines between two blank ones: headings, list items, quotes, a table, or a
+// paragraph, whose line ends stay.
+func parts(words *html.Node, lines []string) {
+	for len(lines) > 0 {
+		n := 1
+		switch {
+		case headline.MatchString(lines[0]):
+			words.AppendChild(page.El("p", "heading", inline(headline.FindStringSubmatch(lines[0])[1])...))
+		case listItem.MatchString(lines[0]):
+			n = item(words, lines)
+		case quotation.MatchString(lines[0]):
+			n = quote(words, lines)
+		case len(lines) > 1 && strings.Contains(lines[0], "|") && markdown.IsDelimiter(lines[1]):
+			n = table(words, lines)
+		default:
+			for n < len(lines) && plainLine(lines[n]) {
+				n++
+			}
+			words.AppendChild(page.El("p", "", inline(strings.Join(lines[:n], "\n"))...))
+		}
+		lines = lines[n:]
 	}
-	for _, n := range inline(text) {
-		p.AppendChild(n)
-	}
-	return p
 }
 
-// inline returns a text with its code spans as elements.
-func inline(text string) (nodes []*html.Node) {
-	last := 0
-	for _, m := range inlineCode.FindAllStringSubmatchIndex(text, -1) {
-		nodes = append(nodes, page.Text(text[last:m[0]]), page.El("code", "", page.Text(text[m[2]:m[3]])))
-		last = m[1]
+func plainLine(line string) bool {
+	return !headline.MatchString(line) && !listItem.MatchString(line) && !quotation.MatchString(line)
+}
+
+// item adds a list item to the list at the end, or begins a list. Its depth comes from its
+// indentation, and its mark stays. It returns the number of lines.
+func item(words *html.Node, lines []string) int {
+	m := listItem.FindStringSubmatch(lines[0])
+	n, text := 1, m[3]
+	for n < len(lines) && plainLine(lines[n]) {
+		text += "\n" + strings.TrimSpace(lines[n])
+		n++
 	}
-	return append(nodes, page.Text(text[last:]))
+	mark := m[2]
+	if len(mark) == 1 {
+		mark = "•"
+	}
+	list := words.LastChild
+	if list == nil || list.Data != "ul" {
+		list = page.El("ul", "list")
+		words.AppendChild(list)
+	}
+	depth := [...]string{"", "deep", "deeper"}[min(len(m[1])/2, 2)]
+	list.AppendChild(page.El("li", depth, page.Span("mark", mark), page.El("span", "", inline(text)...)))
+	return n
+}
+
+// quote adds the lines of a quotation, and returns their number. A quotation in a quotation
+// keeps its marks.
+func quote(words *html.Node, lines []string) (n int) {
+	var inner []string
+	for n < len(lines) && quotation.MatchString(lines[n]) {
+		inner = append(inner, quotation.ReplaceAllString(lines[n], ""))
+		n++
+	}
+	words.AppendChild(page.El("blockquote", "", page.El("p", "", inline(strings.Join(inner, "\n"))...)))
+	return n
+}
+
+// maxColumns bounds a table.
+const maxColumns = 30
+
+// table adds a table, and returns the number of its lines.
+func table(words *html.Node, lines []string) (n int) {
+	var columns []page.Column
+	for _, cell := range markdown.Cells(lines[0]) {
+		title := ""
+		for _, p := range cell {
+			title += p.Text
+		}
+		if columns = append(columns, page.Column{Title: title}); len(columns) == maxColumns {
+			break
+		}
+	}
+	var rows [][]*html.Node
+	for n = 2; n < len(lines) && strings.Contains(lines[n], "|"); n++ {
+		row := make([]*html.Node, len(columns))
+		for i, cell := range markdown.Cells(lines[n]) {
+			if i < len(columns) {
+				row[i] = page.El("span", "", nodes(cell)...)
+			}
+		}
+		rows = append(rows, row)
+	}
+	words.AppendChild(page.Table("Table", columns, rows))
+	return n
+}
+
+// maxMarkup bounds a paragraph whose markup is read, in bytes: the time for hostile text
+// grows with the square of its length.
+const maxMarkup = 4 << 10
+
+// inline returns the markup of a paragraph.
+func inline(text string) []*html.Node {
+	if len(text) > maxMarkup {
+		return []*html.Node{page.Text(text)}
+	}
+	return nodes(markdown.Pieces(text))
+}
+
+func nodes(pieces []markdown.Piece) (all []*html.Node) {
+	for _, p := range pieces {
+		n := page.Text(p.Text)
+		for _, wrap := range []struct {
+			tag string
+			on  bool
+		}{{"code", p.Code}, {"s", p.Struck}, {"em", p.Italic}, {"strong", p.Bold}, {"u", p.Link}} {
+			if wrap.on {
+				n = page.El(wrap.tag, "", n)
+			}
+		}
+		all = append(all, n)
+	}
+	return all
 }

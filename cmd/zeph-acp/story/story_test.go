@@ -160,11 +160,12 @@ func TestTellShortens(t *testing.T) {
 
 // elements are those of a page.
 var elements = strings.Fields("html head meta title style body a header p h1 h2 dl div dt dd time nav ul li main section article details summary span code pre " +
-	"figure figcaption svg rect table caption thead tbody tr th td footer")
+	"figure figcaption svg rect table caption thead tbody tr th td footer blockquote strong em s u")
 
 // FuzzStory checks that no text becomes an element of the page, or of the Markdown.
 func FuzzStory(f *testing.F) {
 	f.Add("</pre><script>alert(1)</script>", "`<img src=x>`", "```\n<b>\n```\n")
+	f.Add("- a\n  - b\n> c\n# d", "| a |\n|---|\n| b | c |", "1. **x** *y* ~~z~~ [a](javascript:x)")
 	f.Add("|`a|<i>`|", "~~~\n```\n~~~", "![x](y)")
 	f.Fuzz(func(t *testing.T, title, output, words string) {
 		input, _ := json.Marshal(map[string]string{"command": title})

@@ -1,0 +1,38 @@
+package markdown
+
+import (
+	"slices"
+	"strings"
+)
+
+// Piece is a part of a text in one markup, for documents other than a terminal's.
+type Piece struct {
+	Text                             string
+	Bold, Italic, Code, Struck, Link bool
+}
+
+// Pieces returns the pieces of a paragraph, a heading or a cell. The address of a link is a
+// piece of its own after the link's text.
+func Pieces(text string) []Piece { return pieces(inline(text, "")) }
+
+// Cells returns the pieces of the cells of a table's line.
+func Cells(line string) (all [][]Piece) {
+	for _, row := range cells(line, "") {
+		all = append(all, pieces(row))
+	}
+	return all
+}
+
+// IsDelimiter reports whether a line separates the head of a table from its body.
+func IsDelimiter(line string) bool {
+	return strings.Contains(line, "|") && delimiters().MatchString(line)
+}
+
+func pieces(row Row) (all []Piece) {
+	for _, s := range row {
+		styles := strings.Split(s.Style, ";")
+		has := func(style string) bool { return slices.Contains(styles, style) }
+		all = append(all, Piece{s.Text, has(bold), has(italic), has(code), has(struck), has(link)})
+	}
+	return all
+}
