@@ -14,7 +14,7 @@
 //	framing, slow_client, silent_client        the wire and difficult clients
 //	disk, damage, places, limits, peer_*       faults of the disk, the process and its peers
 //	keys, sessions, store, replay, recording   stored data
-//	run, terminal                              one turn without an editor
+//	run, terminal, chat                        turns without an editor
 //	turns, prompts, cancel, crowd, steering    prompt turns
 //	rewind                                     the way back to before a turn
 //	subagents, file_commands                   delegated tasks, commands of files

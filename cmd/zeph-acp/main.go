@@ -166,8 +166,8 @@ func newTree(f *flags) *cobra.Command {
 	p.StringVar(&f.config, "config", "", "read the configuration from `FILE`")
 	p.StringVar(&f.logLevel, "log-level", "", "log messages from `LEVEL` up to stderr: debug, info, warn or error")
 	p.StringVar(&f.logFile, "log-file", "", "also log to `FILE`")
-	p.StringVar(&f.record, "record", "", "with serve and run: write every frame to `FILE`")
-	root.AddCommand(withLogin(newServe(f), f), newRun(f), newConfig(f), newLogin(f), newLogout(f),
+	p.StringVar(&f.record, "record", "", "with serve, run and chat: write every frame to `FILE`")
+	root.AddCommand(withLogin(newServe(f), f), newRun(f), newChat(f), newConfig(f), newLogin(f), newLogout(f),
 		newSessions(f), newAudit(f), newMemory(f), newPermissions(f), newMCP(f), newSchedule(f), newReplay(f), newTools(app.Catalogue), newFilter(f), newDoctor(f), newSetup(f), newCompletion(), newManifest(), newVersion())
 	return root
 }

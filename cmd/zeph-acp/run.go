@@ -70,15 +70,9 @@ it is that of the command.`,
 	}
 	f.policyFile(cmd)
 	fs := cmd.Flags()
-	fs.StringVar(&r.dir, "cwd", "", "work in `DIR` instead of the current directory")
+	r.sessionFlags(cmd)
 	fs.BoolVar(&r.yes, "yes", false, "allow every tool call that needs permission")
-	fs.StringVar(&r.mode, "mode", "", "start in the session mode `MODE`")
-	fs.StringVar(&r.model, "model", "", "use the model `PROVIDER:MODEL`")
-	fs.StringVar(&r.resume, "resume", "", "continue the stored session `ID`, in its directory")
-	fs.BoolVarP(&r.goOn, "continue", "c", false, "continue the last session of this directory")
-	fs.StringArrayVar(&r.dirs, "add-dir", nil, "also work in `DIR`; may be repeated")
 	fs.StringArrayVar(&r.attached, "attach", nil, "attach the text or image in `FILE`; may be repeated")
-	fs.StringVar(&r.system, "system-append", "", "add `TEXT` to the system prompt of this run")
 	fs.IntVar(&r.rounds, "max-rounds", 0, "stop after `N` rounds of tool calls, without asking whether to go on")
 	fs.DurationVar(&r.timeout, "timeout", 0, "stop the turn after `DURATION`, such as 90s or 10m")
 	fs.StringVar(&r.schema, "output-schema", "", "want an answer in JSON that fits the JSON Schema in `FILE`, and print it alone")
@@ -90,6 +84,18 @@ it is that of the command.`,
 	fs.BoolVarP(&r.quiet, "quiet", "q", false, "print only the answer, and errors on stderr; with --json only the result")
 	fs.BoolVar(&r.json, "json", false, "print the session updates as JSON lines, then the result")
 	return cmd
+}
+
+// sessionFlags adds the flags about the session.
+func (r *runFlags) sessionFlags(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.StringVar(&r.dir, "cwd", "", "work in `DIR` instead of the current directory")
+	fs.StringVar(&r.mode, "mode", "", "start in the session mode `MODE`")
+	fs.StringVar(&r.model, "model", "", "use the model `PROVIDER:MODEL`")
+	fs.StringVar(&r.resume, "resume", "", "continue the stored session `ID`, in its directory")
+	fs.BoolVarP(&r.goOn, "continue", "c", false, "continue the last session of this directory")
+	fs.StringArrayVar(&r.dirs, "add-dir", nil, "also work in `DIR`; may be repeated")
+	fs.StringVar(&r.system, "system-append", "", "add `TEXT` to the system prompt of this run")
 }
 
 // check checks the flags that need no file, and sets those that are configuration keys.

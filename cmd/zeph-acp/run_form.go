@@ -85,14 +85,13 @@ func unfenced(answer string) string {
 }
 
 // repair returns a function that asks the model once more if its answer does not fit.
-func (f *form) repair(calls *tally) func(acp.StopReason) []acp.ContentBlock {
+func (f *form) repair(calls *tally) func(acp.StopReason, error) []acp.ContentBlock {
 	asked := false
-	return func(stop acp.StopReason) []acp.ContentBlock {
-		if stop != acp.StopEndTurn || asked || !calls.answered() {
+	return func(stop acp.StopReason, err error) []acp.ContentBlock {
+		if err != nil || stop != acp.StopEndTurn || asked || !calls.answered() {
 			return nil
 		}
-		_, err := f.value(calls.answer(stop))
-		if err == nil {
+		if _, err = f.value(calls.answer(stop)); err == nil {
 			return nil
 		}
 		asked = true

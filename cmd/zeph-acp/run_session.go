@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -125,16 +124,10 @@ func (r *runner) askPrompt(ctx context.Context) ([]string, error) {
 	if !isTerminal(screen) {
 		screen = os.Stderr
 	}
-	s, events, _, err := r.app.Sessions().Stored(ctx, r.turn.Resume)
-	if err != nil {
+	if err := r.showSession(ctx, screen); err != nil {
 		return nil, err
 	}
-	var b bytes.Buffer
-	if err := showSession(&b, s, events, colours(screen, r.Getenv)); err != nil {
-		return nil, err
-	}
-	b.WriteString("\n> ")
-	if _, err := b.WriteTo(screen); err != nil {
+	if _, err := io.WriteString(screen, "\n> "); err != nil {
 		return nil, err
 	}
 	line, err := bufio.NewReader(os.Stdin).ReadString('\n')

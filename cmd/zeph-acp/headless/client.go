@@ -47,12 +47,12 @@ func (discard) Printf(string, ...any) {}
 // client answers the agent; it is the jsonrpc2 handler of a turn.
 type client struct {
 	*Turn
-	stream    *lines
-	cancelled chan struct{}  // closed after session/cancel was sent
-	work      sync.WaitGroup // requests that are being answered
+	stream *lines
+	work   sync.WaitGroup // requests that are being answered
 
-	mu       sync.Mutex
-	inFlight map[jsonrpc2.ID]context.CancelFunc
+	mu        sync.Mutex
+	cancelled chan struct{} // closed after the turn's session/cancel was sent; nil before the first turn
+	inFlight  map[jsonrpc2.ID]context.CancelFunc
 }
 
 // method answers one request.
@@ -157,9 +157,12 @@ func (c *client) answer(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.
 func (c *client) requestPermission(ctx context.Context, p acp.RequestPermissionRequest) (any, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	c.mu.Lock()
+	cancelled := c.cancelled
+	c.mu.Unlock()
 	go func() {
 		select {
-		case <-c.cancelled:
+		case <-cancelled:
 			cancel()
 		case <-ctx.Done():
 		}

@@ -24,8 +24,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/redact"
 )
 
-// Turn is one prompt in a new session or in a stored one. All fields except
-// Dirs, Mode, Model, Resume, Started, Next, Env, Listen, Scan and Reaper are required.
+// Turn is one prompt in a new session or in a stored one, and those that follow it. All
+// fields except Dirs, Mode, Model, Resume, Started, Opened, Next, Interrupt, Env, Listen,
+// Scan and Reaper are required. Prompt may be nil if there is a Next.
 type Turn struct {
 	Server *acp.Server // fresh; Run serves it
 	Dir    string      // absolute path; the session's cwd
@@ -36,20 +37,31 @@ type Turn struct {
 	// Started is called with the id of the session before the prompt is sent. Its error
 	// ends the turn.
 	Started func(session string) error
-	Prompt  []acp.ContentBlock
+	// Opened gets the state of the session, the result of session/new or session/resume,
+	// and a function that sends a request about it.
+	Opened func(state json.RawMessage, call Call)
+	Prompt []acp.ContentBlock
 	// Next returns a further prompt after a turn that ended so; nil ends the conversation.
-	Next     func(stop acp.StopReason) []acp.ContentBlock
-	Env      []string // NAME=VALUE; the environment of the terminals
-	View     View
-	Approver Approver
+	Next      func(stop acp.StopReason, err error) []acp.ContentBlock
+	Interrupt <-chan struct{} // each value cancels the running turn, but not the conversation
+	Env       []string        // NAME=VALUE; the environment of the terminals
+	View      View
+	Approver  Approver
 	// Listen calls steer with each text that the person adds to the turn, until stop is
-	// called. Nil means that no one types. steer returns the outcome in words.
-	Listen func(steer func(text string) (outcome string)) (stop func())
+	// called. Nil means that no one types.
+	Listen func(steer Steer) (stop func())
 	Scan   *redact.Scanner // masks the terminals' output for View; nil masks nothing
 	Reaper *process.Reaper // ends the terminals' processes if this process is killed; may be nil
 
 	terminals terminals
 }
+
+// Call sends a request and waits for its result, which may be nil.
+type Call func(method string, params, result any) error
+
+// Steer adds a text to the running turn. It returns the outcome in words, and whether the
+// turn takes no text, so that it could be the next prompt.
+type Steer func(text string) (outcome string, isPrompt bool)
 
 // View shows a turn. Its methods are called concurrently.
 type View interface {
@@ -99,7 +111,7 @@ func (t *Turn) Run(ctx context.Context) (acp.StopReason, error) {
 		// The client hangs up in any case, so the server needs no context.
 		_ = agentOut.CloseWithError(t.Server.Serve(context.WithoutCancel(ctx), agentIn, agentOut))
 	})
-	c := &client{Turn: t, cancelled: make(chan struct{}), inFlight: map[jsonrpc2.ID]context.CancelFunc{}}
+	c := &client{Turn: t, inFlight: map[jsonrpc2.ID]context.CancelFunc{}}
 	stream := &lines{in: bufio.NewReader(fromAgent), out: toAgent}
 	c.stream = stream
 	conn := jsonrpc2.NewConn(context.WithoutCancel(ctx), stream, c, jsonrpc2.SetLogger(discard{}))
@@ -138,11 +150,15 @@ func (c *client) turn(ctx context.Context, conn *jsonrpc2.Conn) (acp.StopReason,
 	if len(c.Dirs) > 0 {
 		params["additionalDirectories"] = c.Dirs
 	}
-	session := acp.NewSessionResponse{SessionID: c.Resume}
+	var state json.RawMessage
 	if c.Resume != "" {
 		method, params["sessionId"] = "session/resume", c.Resume
 	}
-	if err := call(method, params, &session); err != nil {
+	if err := call(method, params, &state); err != nil {
+		return "", err
+	}
+	session := acp.NewSessionResponse{SessionID: c.Resume}
+	if err := json.Unmarshal(state, &session); err != nil {
 		return "", err
 	}
 	if c.Model != "" {
@@ -163,6 +179,9 @@ func (c *client) turn(ctx context.Context, conn *jsonrpc2.Conn) (acp.StopReason,
 			return "", err
 		}
 	}
+	if c.Opened != nil {
+		c.Opened(state, call)
+	}
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
@@ -173,42 +192,54 @@ func (c *client) turn(ctx context.Context, conn *jsonrpc2.Conn) (acp.StopReason,
 func (c *client) prompts(ctx context.Context, conn *jsonrpc2.Conn, session string) (stop acp.StopReason, err error) {
 	// From here on the turn is the agent's to end.
 	background := context.WithoutCancel(ctx)
-	send := func(prompt []acp.ContentBlock) (jsonrpc2.Waiter, error) {
-		return conn.DispatchCall(background, "session/prompt", map[string]any{"sessionId": session, "prompt": prompt})
-	}
-	answer, err := send(c.Prompt)
-	if err != nil {
-		return "", err
-	}
-	cancel := func() { _ = conn.Notify(background, "session/cancel", map[string]any{"sessionId": session}) }
-	defer context.AfterFunc(ctx, func() {
-		cancel()
-		close(c.cancelled) // after the cancel: open questions are now answered "cancelled"
-	})()
 	if c.Listen != nil {
-		defer c.Listen(func(text string) string { return steer(background, conn, session, text) })()
+		defer c.Listen(func(text string) (string, bool) { return steer(background, conn, session, text) })()
 	}
-	for {
-		var response acp.PromptResponse
-		err = answer.Wait(background, &response)
-		var next []acp.ContentBlock
-		if err == nil && c.Next != nil && ctx.Err() == nil {
-			next = c.Next(response.StopReason)
+	for prompt := c.Prompt; ; {
+		if prompt != nil {
+			stop, err = c.prompt(ctx, conn, session, prompt)
 		}
-		if next == nil {
-			return response.StopReason, err
+		if prompt = nil; c.Next != nil && ctx.Err() == nil {
+			prompt = c.Next(stop, err)
 		}
-		if answer, err = send(next); err != nil {
-			return "", err
-		}
-		if ctx.Err() != nil { // the cancel may have been sent before the prompt
-			cancel()
+		if prompt == nil {
+			return stop, err
 		}
 	}
 }
 
-// steer adds a text to the running turn, and returns the outcome in words.
-func steer(ctx context.Context, conn *jsonrpc2.Conn, session, text string) string {
+// prompt sends one prompt and waits for the end of its turn.
+func (c *client) prompt(ctx context.Context, conn *jsonrpc2.Conn, session string, prompt []acp.ContentBlock) (acp.StopReason, error) {
+	background := context.WithoutCancel(ctx)
+	cancelled := make(chan struct{})
+	c.mu.Lock()
+	c.cancelled = cancelled
+	c.mu.Unlock()
+	answer, err := conn.DispatchCall(background, "session/prompt", map[string]any{"sessionId": session, "prompt": prompt})
+	if err != nil {
+		return "", err
+	}
+	ended := make(chan struct{})
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		select {
+		case <-ctx.Done():
+		case <-c.Interrupt:
+		case <-ended:
+			return
+		}
+		_ = conn.Notify(background, "session/cancel", map[string]any{"sessionId": session})
+		close(cancelled) // after the cancel: open questions are now answered "cancelled"
+	})
+	defer watching.Wait()
+	defer close(ended)
+	var response acp.PromptResponse
+	err = answer.Wait(background, &response)
+	return response.StopReason, err
+}
+
+// steer is a Steer for a session.
+func steer(ctx context.Context, conn *jsonrpc2.Conn, session, text string) (outcome string, isPrompt bool) {
 	var r acp.SteeringResponse
 	err := conn.Call(ctx, "_session/steering", map[string]any{
 		"sessionId": session, "prompt": []acp.ContentBlock{acp.TextBlock(text)},
@@ -216,13 +247,13 @@ func steer(ctx context.Context, conn *jsonrpc2.Conn, session, text string) strin
 	}, &r)
 	switch {
 	case err != nil:
-		return fmt.Sprintf("Not added (%v)", err)
+		return fmt.Sprintf("Not added (%v)", err), false
 	case r.Outcome == acp.SteeringInjected:
-		return "Added to the turn"
+		return "Added to the turn", false
 	case r.Outcome == acp.SteeringPromptRequired:
-		return "Not added, since the turn takes no text now"
+		return "Not added, since the turn takes no text now", true
 	}
-	return fmt.Sprintf("Not added (%s)", r.Reason)
+	return fmt.Sprintf("Not added (%s)", r.Reason), false
 }
 
 func checkMode(mode string, modes []acp.SessionMode) error {

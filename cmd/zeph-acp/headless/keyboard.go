@@ -12,7 +12,8 @@ import (
 // was on the screen when it was typed, never a later one. Without a question it is a
 // text for the running turn, see Listen.
 type Keyboard struct {
-	in    *os.File
+	in    *os.File // nil for an editor of lines
+	read  func() (line string, err error)
 	lines chan typedLine
 	start sync.Once
 
@@ -32,18 +33,33 @@ type typedLine struct {
 // NewKeyboard returns a Keyboard for a terminal. It reads nothing before the first
 // question.
 func NewKeyboard(in *os.File) *Keyboard {
-	return &Keyboard{in: in, lines: make(chan typedLine)}
+	k := &Keyboard{in: in, lines: make(chan typedLine)}
+	var reader *bufio.Reader
+	k.read = func() (string, error) {
+		if reader == nil {
+			reader = bufio.NewReader(in)
+		}
+		return reader.ReadString('\n')
+	}
+	return k
+}
+
+// NewLines returns a Keyboard for an editor, whose next line read returns.
+func NewLines(read func() (line string, err error)) *Keyboard {
+	return &Keyboard{read: read, lines: make(chan typedLine)}
 }
 
 // begin starts a question and discards input that was typed before.
 func (k *Keyboard) begin() (question int) {
-	discardTyped(k.in)
+	if k.in != nil {
+		discardTyped(k.in)
+	}
 	k.mu.Lock()
 	k.question++
 	question = k.question
 	k.open = make(chan struct{})
 	k.mu.Unlock()
-	k.start.Do(func() { go k.read() })
+	k.start.Do(func() { go k.readAll() })
 	return question
 }
 
@@ -59,11 +75,11 @@ func (k *Keyboard) end() {
 // stop is called. listener must not block. A program in the background must not read the terminal: then Listen
 // does nothing.
 func (k *Keyboard) Listen(listener func(line string)) (stop func()) {
-	if !inForeground(k.in) {
+	if k.in != nil && !inForeground(k.in) {
 		return func() {}
 	}
 	k.setListener(listener)
-	k.start.Do(func() { go k.read() })
+	k.start.Do(func() { go k.readAll() })
 	return func() { k.setListener(nil) }
 }
 
@@ -73,12 +89,11 @@ func (k *Keyboard) setListener(listener func(line string)) {
 	k.listener = listener
 }
 
-// read reads until the input ends. It cannot be stopped: nothing interrupts the
+// readAll reads until the input ends. It cannot be stopped: nothing interrupts the
 // read of a terminal.
-func (k *Keyboard) read() {
-	in := bufio.NewReader(k.in)
+func (k *Keyboard) readAll() {
 	for {
-		text, err := in.ReadString('\n')
+		text, err := k.read()
 		k.mu.Lock()
 		l, open := typedLine{text, k.question, err}, k.open
 		if err == nil && open == nil && k.listener != nil {

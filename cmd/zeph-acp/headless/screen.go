@@ -26,6 +26,9 @@ type Screen struct {
 	// Config is the file for the user's permission rules; empty means that
 	// hints do not name it.
 	Config string
+	// Below shows a line below the output, where the user types: the status, or the hint of a
+	// question if asks. "" removes it. Nil means that the screen writes it itself.
+	Below func(text string, asks bool)
 	// Footer returns a line about the turn that ended, shown in place of the stop reason
 	// "end_turn"; nil if there is none.
 	Footer func() string
@@ -42,6 +45,8 @@ type Screen struct {
 	cards       []*card // those still running; the first one prints
 	terminals   map[string]*output
 	status      status
+	idle        bool // no turn runs, see Idle
+	asks        bool // Below shows the hint of a question
 }
 
 // NewScreen returns a Screen that prints to w; a styled one uses escape sequences.
@@ -152,6 +157,51 @@ func (s *Screen) End(stop acp.StopReason, err error) {
 		s.end(yellow, string(stop))
 	}
 	s.end(dim, s.Footer())
+}
+
+// Idle shows that a turn has ended and that the next prompt is awaited. The reason is shown
+// unless the model ended the turn by itself.
+func (s *Screen) Idle(stop acp.StopReason, failure string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.idle {
+		return
+	}
+	s.endCards()
+	s.finish()
+	switch {
+	case failure != "":
+		s.end(red, failure)
+	case stop != "" && stop != acp.StopEndTurn:
+		s.end(yellow, string(stop))
+	}
+	if s.block != "" {
+		s.write("\n")
+	}
+	s.block, s.idle = "", true // the next output needs no empty line before it
+	if s.Below != nil {
+		s.Below("", false)
+	}
+}
+
+// Busy shows that a prompt was sent, which the user may have just typed.
+func (s *Screen) Busy(typed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.idle, s.status.phase = false, ""
+	if typed {
+		s.block = "prompt"
+	}
+}
+
+// Say shows a text of the client itself.
+func (s *Screen) Say(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.begin("said")
+	for line := range strings.SplitSeq(text, "\n") {
+		s.write(s.rows(layout.Span{}, layout.Span{}, layout.Span{Text: layout.ExpandTabs(line), Style: dim}))
+	}
 }
 
 // Ended shows how a past turn ended: by a stop reason, or with an error. Unlike

@@ -68,13 +68,17 @@ func (s *Screen) tick(now time.Time) {
 	if phase != st.phase || st.since.IsZero() {
 		st.phase, st.since = phase, now
 	}
-	if s.mid || s.interrupted || now.Sub(st.wrote) < quiet {
+	if s.mid || s.idle || s.asks || s.interrupted || now.Sub(st.wrote) < quiet && s.Below == nil {
 		return
 	}
-	st.frame = (st.frame + 1) % len(frames)
-	text := fmt.Sprintf("%c %s %s", frames[st.frame], elapsed(now.Sub(st.since)), phase)
+	if st.frame = (st.frame + 1) % len(frames); s.Below != nil { // an editor draws the line anew
+		st.frame = int(now.Sub(st.since).Seconds()) % len(frames)
+	}
+	text := fmt.Sprintf("%c %s ", frames[st.frame], elapsed(now.Sub(st.since)))
 	if detail != "" {
-		text += " · " + detail
+		text += layout.Cut(phase, s.columns()/3) + " · " + detail
+	} else {
+		text += phase
 	}
 	s.drawStatus(text)
 }
@@ -111,6 +115,10 @@ func elapsed(d time.Duration) string {
 // drawStatus shows a text below the output. If the user has begun to type after it, the
 // typed text stays.
 func (s *Screen) drawStatus(text string) {
+	if s.Below != nil {
+		s.Below(layout.Cut(text, s.columns()/2), false)
+		return
+	}
 	text = layout.Cut(text, s.columns()-2)
 	n := layout.Columns(text)
 	if was := s.status.columns; was >= n { // it must not shrink: the typed text is after it

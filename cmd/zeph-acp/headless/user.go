@@ -84,9 +84,9 @@ func (u *User) ask(ctx context.Context, p acp.RequestPermissionRequest) (Choice,
 	}
 }
 
-// Listen passes the lines that the person types outside of a question to steer, which
-// returns the outcome of each, and shows that. stop ends it, and waits for the outcomes.
-func (u *User) Listen(steer func(line string) (outcome string)) (stop func()) {
+// Listen passes the lines that the person types outside of a question to steer, and shows
+// the outcome of each. stop ends it, and waits for the outcomes.
+func (u *User) Listen(steer Steer) (stop func()) {
 	if u.Keyboard == nil || u.Screen == nil {
 		return func() {}
 	}
@@ -94,7 +94,10 @@ func (u *User) Listen(steer func(line string) (outcome string)) (stop func()) {
 	end := u.Keyboard.Listen(func(line string) {
 		u.Screen.entered(line)
 		if line = strings.TrimSpace(line); line != "" {
-			steering.Go(func() { u.Screen.steered(line, steer(line)) })
+			steering.Go(func() {
+				outcome, _ := steer(line)
+				u.Screen.Steered(line, outcome)
+			})
 		}
 	})
 	return func() { end(); steering.Wait() }
@@ -217,6 +220,12 @@ func (s *Screen) prompt(t acp.ToolCall, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.asked(t)
+	if s.Below != nil {
+		s.focus(c)
+		s.asks = true
+		s.Below(text, true)
+		return
+	}
 	c.print(bold, text)
 	s.focus(c)
 }
@@ -238,14 +247,19 @@ func (s *Screen) answered(t acp.ToolCall, how string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.breakLine()
+	s.status.phase = "" // the call begins now
+	if s.Below != nil {
+		s.asks = false
+		s.Below("", false)
+	}
 	if c := s.asked(t); c.onlyAsked {
 		c.end(how, dim)
 		s.flush()
 	}
 }
 
-// steered shows the outcome of a text for the turn.
-func (s *Screen) steered(line, outcome string) {
+// Steered shows the outcome of a text for the turn.
+func (s *Screen) Steered(line, outcome string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.begin("steered")
@@ -258,6 +272,8 @@ func (s *Screen) Interrupted() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
+	case s.Below != nil:
+		return
 	case s.interrupted:
 	case s.status.columns > 0:
 		s.eraseStatus()

@@ -176,9 +176,9 @@ func TestListen(t *testing.T) {
 	screen := &screenOf{prompts: make(chan struct{})}
 	u := &User{Keyboard: NewKeyboard(r), Screen: NewScreen(screen, false)}
 	steered := make(chan string)
-	stop := u.Listen(func(line string) string {
+	stop := u.Listen(func(line string) (string, bool) {
 		steered <- line
-		return "Added"
+		return "Added", false
 	})
 	w.WriteString("with care\n \n")
 	if got := <-steered; got != "with care" {

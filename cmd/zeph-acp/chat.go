@@ -1,0 +1,101 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/chat"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
+)
+
+func newChat(f *flags) *cobra.Command {
+	r := &runFlags{mcpProject: true, hooksProject: true, skillsProject: true, agentsProject: true}
+	cmd := &cobra.Command{
+		Use:   "chat [flags]",
+		Short: "Talk with the agent in the terminal, without an editor",
+		Long: `Talk with the agent in the terminal, without an editor. The terminal shows turns as
+"zeph-acp run" does, and a line below them takes the next prompt.
+
+While a turn runs, a text is added to it; a command waits as the next prompt. Tab
+completes /commands, and names of files after "@". Alt-Enter or a "\\" at the end of
+the line begins a new line, and pasted text keeps its lines. The arrow keys and
+Ctrl-R go through the earlier prompts of the project.
+
+Ctrl-C clears the line, else cancels the turn, else leaves when it is pressed twice.
+Ctrl-D and /exit leave too.
+
+  zeph-acp chat
+  zeph-acp chat --continue`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return runChat(cmd, f, r) },
+	}
+	f.policyFile(cmd)
+	r.sessionFlags(cmd)
+	return cmd
+}
+
+// runChat leads a conversation in the terminal.
+func runChat(cmd *cobra.Command, f *flags, r *runFlags) error {
+	if !isTerminal(os.Stdin) || !isTerminal(os.Stdout) {
+		return usageError(`chat needs a terminal as stdin and stdout: use "zeph-acp run" in a script or a pipe`)
+	}
+	if f.getenv("TERM") == "dumb" {
+		return usageError(`chat needs a terminal that can move its cursor, and TERM is dumb: use "zeph-acp run"`)
+	}
+	return withRunner(cmd, f, r, func(ctx context.Context, run *runner) error {
+		name, err := pickModel(run.app, r.model)
+		if err != nil {
+			return err
+		}
+		if err := run.open(ctx, f, name); err != nil {
+			return err
+		}
+		if run.turn.Resume != "" {
+			if err := run.showSession(ctx, os.Stdout); err != nil {
+				return err
+			}
+		}
+		if f.record != "" {
+			stop, err := recordFrames(run.turn.Server, f.record)
+			if err != nil {
+				return err
+			}
+			defer stop()
+		}
+		ctx, stop := stopOnSignal(ctx, run.turn.Abort)
+		defer stop()
+		scan := run.turn.Scan
+		c := &chat.Chat{
+			Turn: run.turn, Input: os.Stdin,
+			Screen: func(w io.Writer) *headless.Screen {
+				s := headless.NewScreen(w, colours(os.Stdout, run.Getenv))
+				s.Columns, s.Config = widthOf(os.Stdout), run.File
+				return s
+			},
+			History: chat.History{
+				Path: chat.HistoryPath(run.Paths.State, run.turn.Dir),
+				Mask: func(text string) string { masked, _ := scan.Mask(text); return masked },
+			},
+			Facts: func(string) string { return run.calls.facts() + " · go on with: zeph-acp chat --continue" },
+		}
+		return c.Run(ctx)
+	})
+}
+
+// showSession shows the turns of the stored session to go on with.
+func (r *runner) showSession(ctx context.Context, screen *os.File) error {
+	s, events, _, err := r.app.Sessions().Stored(ctx, r.turn.Resume)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := showSession(&b, s, events, colours(screen, r.Getenv)); err != nil {
+		return err
+	}
+	_, err = b.WriteTo(screen)
+	return err
+}

@@ -1,0 +1,122 @@
+package integration
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestChatInTerminal talks in a narrow and a usual terminal: completion, pasted lines, a
+// question, the list of models, an answer in Markdown.
+func TestChatInTerminal(t *testing.T) {
+	const model = `{"text": "Hello! I can do this:\n\n- look at files\n- **change** them, which is a sentence of more than forty columns"}
+
+{"tool": "bash", "input": {"command": "rm greet.txt"}}
+
+{"text": "Then I leave it."}
+`
+	for _, columns := range []int{40, 80} {
+		t.Run(strconv.Itoa(columns), func(t *testing.T) {
+			s := openScreen(t, columns, model, map[string]string{"greet.txt": "hi there, 世界\n", "src/greet.go": ""})
+			s.enter("clear; zeph-acp --record frames.txtar chat")
+			s.await(`›$`)
+			s.tmux("send-keys", "-l", "not this")
+			s.await(`not this$`)
+			s.key("C-c")
+			s.await(`\n›$`)
+			s.tmux("send-keys", "-l", "世界 @sr")
+			s.key("Tab")
+			s.await(`@src/$`)
+			s.tmux("send-keys", "-l", "gr")
+			s.key("Tab")
+			s.await(`@src/greet\.go$`)
+			s.tmux("set-buffer", "second line\n\x1b[31mthird")
+			s.key("M-Enter")
+			s.tmux("paste-buffer", "-p")
+			s.await(`th\s*ird$`)
+			s.key("Enter")
+			s.await(`Hello(.|\n)*\n›$`)
+			s.enter("remove it")
+			s.await(`1-4:$`)
+			s.enter("n keep it")
+			s.await(`leave it.\n\n›$`)
+			s.enter("/model")
+			s.await(`no change\.\n›$`)
+			s.enter("1")
+			s.await(`The model is .*\n›$`)
+			s.tmux("send-keys", "-l", "/hel")
+			s.key("Tab")
+			s.await(`/help$`)
+			s.key("C-c")
+			s.await(`/help\n›$`)
+			s.key("C-c")
+			s.await(`leave\.\n›$`)
+			s.key("C-c")
+			s.await(`--continue\n\$$`)
+			s.golden("chat." + strconv.Itoa(columns))
+
+			frames, err := os.ReadFile(filepath.Join(s.dir, "frames.txtar"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range []string{
+				`"prompt":[{"type":"text","text":"世界 @src/greet.go \nsecond line\n[31mthird"},{"type":"resource_link","uri":"file://`,
+				`"_meta":{"zeph-acp/reason":"keep it"}`, `"method":"session/set_config_option"`,
+			} {
+				if !strings.Contains(string(frames), want) {
+					t.Errorf("the frames lack %s", want)
+				}
+			}
+
+			s.enter("clear; zeph-acp chat") // the history of the project
+			s.await(`›$`)
+			s.key("Up")
+			s.key("Up")
+			s.await(`› remove it$`)
+			s.key("C-u")
+			s.key("C-d")
+			s.await(`\n\$$`)
+		})
+	}
+}
+
+// TestChatWhileItWorks steers a running turn, queues a command, cancels a turn and goes on.
+func TestChatWhileItWorks(t *testing.T) {
+	const model = `{"tool": "bash", "input": {"command": "echo begun; until [ -e go ]; do sleep 0.02; done; echo ended"}}
+
+{"text": "Thanks."}
+
+{"tool": "bash", "input": {"command": "echo second; sleep 600"}}
+
+{"text": "Where were we?"}
+`
+	s := openScreen(t, 80, model, nil)
+	s.enter("clear; zeph-acp chat")
+	s.await(`›$`)
+	s.enter("wait for me")
+	s.await(`1-4:$`)
+	s.enter("y")
+	s.await(`│ begun\n[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] +\d+ s .* ›$`)
+	s.enter("be quick")
+	s.enter("/mode code")
+	s.await(`The next prompt: /mode code`)
+	if err := os.WriteFile(filepath.Join(s.dir, "go"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s.await(`Thanks\.(.|\n)*\n›$`)
+	s.await(`Added to the turn: be quick`)
+	s.enter("again")
+	s.await(`│ second\n[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] +\d+ s .* ›$`)
+	s.key("C-c")
+	s.await(`╰ failed · cancelled\n\ncancelled\n\n›$`)
+	s.enter("and now?")
+	s.await(`Where were we\?\n\n›$`)
+	text := s.text()
+	if before, _, _ := strings.Cut(text, "›"); strings.ContainsAny(before+strings.TrimSuffix(text, "›"), "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏") {
+		t.Errorf("the status left a mark:\n%s", text)
+	}
+	s.key("C-d")
+	s.await(`--continue\n\$$`)
+}
