@@ -65,6 +65,8 @@ var importTable = []struct {
 	{"executors/schedule", []string{"executors", "executors/schedule/cron", "executors/tighten"}},
 	{"executors/rewind", []string{"executors", "executors/files/walk", "executors/tighten", "executors/workspace"}},
 	{"executors/vector", nil},
+	{"executors/otlp", nil},
+	{"executors/trace", []string{"executors", "executors/backoff", "executors/otlp"}},
 	{"executors/worktree", []string{"executors"}},
 	{"executors/memory", []string{"executors", "executors/tighten", "executors/vector", "executors/workspace"}},
 	{"executors/*", []string{"executors", "executors/backoff", "executors/command", "executors/workspace", "executors/pattern", "executors/tighten"}},

@@ -4,60 +4,38 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"log/slog"
-	"strconv"
-	"time"
+
+	"github.com/zeph-acp/zeph-acp/executors/otlp"
 )
 
-// The JSON form of an ExportTraceServiceRequest. 64-bit integers are strings, and ids are
-// hexadecimal digits: https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding
+// The JSON form of an ExportTraceServiceRequest; ids are hexadecimal digits.
 type (
 	request struct {
 		ResourceSpans []resourceSpans `json:"resourceSpans"`
 	}
 	resourceSpans struct {
-		Resource   resource     `json:"resource"`
-		ScopeSpans []scopeSpans `json:"scopeSpans"`
-	}
-	resource struct {
-		Attributes []attribute `json:"attributes"`
+		Resource   otlp.Resource `json:"resource"`
+		ScopeSpans []scopeSpans  `json:"scopeSpans"`
 	}
 	scopeSpans struct {
-		Scope scope  `json:"scope"`
-		Spans []span `json:"spans"`
-	}
-	scope struct {
-		Name    string `json:"name"`
-		Version string `json:"version"`
+		Scope otlp.Scope `json:"scope"`
+		Spans []span     `json:"spans"`
 	}
 	span struct {
-		Trace      string      `json:"traceId"`
-		ID         string      `json:"spanId"`
-		State      string      `json:"traceState,omitempty"`
-		Parent     string      `json:"parentSpanId,omitempty"`
-		Flags      uint32      `json:"flags"`
-		Name       string      `json:"name"`
-		Kind       Kind        `json:"kind"`
-		Began      string      `json:"startTimeUnixNano"`
-		Ended      string      `json:"endTimeUnixNano"`
-		Attributes []attribute `json:"attributes,omitempty"`
-		Status     status      `json:"status"`
+		Trace      string           `json:"traceId"`
+		ID         string           `json:"spanId"`
+		State      string           `json:"traceState,omitempty"`
+		Parent     string           `json:"parentSpanId,omitempty"`
+		Flags      uint32           `json:"flags"`
+		Name       string           `json:"name"`
+		Kind       Kind             `json:"kind"`
+		Began      string           `json:"startTimeUnixNano"`
+		Ended      string           `json:"endTimeUnixNano"`
+		Attributes []otlp.Attribute `json:"attributes,omitempty"`
+		Status     status           `json:"status"`
 	}
 	status struct {
 		Code int `json:"code,omitempty"`
-	}
-	attribute struct {
-		Key   string `json:"key"`
-		Value value  `json:"value"`
-	}
-	// value is an AnyValue: exactly one field is set.
-	value struct {
-		String *string `json:"stringValue,omitempty"`
-		Int    *string `json:"intValue,omitempty"`
-		Bool   *bool   `json:"boolValue,omitempty"`
-		Array  *array  `json:"arrayValue,omitempty"`
-	}
-	array struct {
-		Values []value `json:"values"`
 	}
 )
 
@@ -70,8 +48,8 @@ func encode(product Product, of []slog.Attr, batch []*Span) ([]byte, error) {
 		spans[i] = s.encode()
 	}
 	return json.Marshal(request{[]resourceSpans{{
-		Resource:   resource{attributes(of)},
-		ScopeSpans: []scopeSpans{{scope(product), spans}},
+		Resource:   otlp.Resource{Attributes: attributes(of)},
+		ScopeSpans: []scopeSpans{{otlp.Scope(product), spans}},
 	}}})
 }
 
@@ -81,7 +59,7 @@ func (s *Span) encode() span {
 	defer s.mu.Unlock()
 	out := span{
 		Trace: hex.EncodeToString(s.id.trace[:]), ID: hex.EncodeToString(s.id.span[:]), State: s.id.state, Flags: 1,
-		Name: s.name, Kind: s.kind, Began: nanoseconds(s.began), Ended: nanoseconds(s.ended), Attributes: attributes(s.attrs),
+		Name: s.name, Kind: s.kind, Began: otlp.Time(s.began), Ended: otlp.Time(s.ended), Attributes: attributes(s.attrs),
 	}
 	if s.parent != [8]byte{} {
 		out.Parent = hex.EncodeToString(s.parent[:])
@@ -93,32 +71,23 @@ func (s *Span) encode() span {
 	return out
 }
 
-func nanoseconds(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
-
-func attributes(attrs []slog.Attr) []attribute {
-	var out []attribute
+func attributes(attrs []slog.Attr) []otlp.Attribute {
+	var out []otlp.Attribute
 	for _, a := range attrs {
-		out = append(out, attribute{a.Key, valueOf(a.Value)})
+		out = append(out, otlp.Attribute{Key: a.Key, Value: valueOf(a.Value)})
 	}
 	return out
 }
 
-func valueOf(v slog.Value) value {
+func valueOf(v slog.Value) otlp.Value {
 	switch v.Kind() {
 	case slog.KindBool:
-		b := v.Bool()
-		return value{Bool: &b}
+		return otlp.Bool(v.Bool())
 	case slog.KindInt64:
-		digits := strconv.FormatInt(v.Int64(), 10)
-		return value{Int: &digits}
+		return otlp.Int(v.Int64())
 	}
-	if texts, ok := v.Any().([]string); ok {
-		list := &array{}
-		for _, text := range texts {
-			list.Values = append(list.Values, value{String: &text})
-		}
-		return value{Array: list}
+	if list, ok := v.Any().([]string); ok {
+		return otlp.Strings(list)
 	}
-	text := v.String()
-	return value{String: &text}
+	return otlp.String(v.String())
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/zeph-acp/zeph-acp/audit"
+	"github.com/zeph-acp/zeph-acp/executors/otlp"
 )
 
 // maxBatch is the number of records of one request.
@@ -29,38 +30,21 @@ type (
 		ResourceLogs []resourceLogs `json:"resourceLogs"`
 	}
 	resourceLogs struct {
-		Resource  resource    `json:"resource"`
-		ScopeLogs []scopeLogs `json:"scopeLogs"`
-	}
-	resource struct {
-		Attributes []attribute `json:"attributes"`
+		Resource  otlp.Resource `json:"resource"`
+		ScopeLogs []scopeLogs   `json:"scopeLogs"`
 	}
 	scopeLogs struct {
-		Scope      scope    `json:"scope"`
-		LogRecords []record `json:"logRecords"`
-	}
-	scope struct {
-		Name    string `json:"name"`
-		Version string `json:"version"`
+		Scope      otlp.Scope `json:"scope"`
+		LogRecords []record   `json:"logRecords"`
 	}
 	record struct {
-		TimeUnixNano         string      `json:"timeUnixNano"`
-		ObservedTimeUnixNano string      `json:"observedTimeUnixNano"`
-		SeverityNumber       int         `json:"severityNumber"`
-		SeverityText         string      `json:"severityText"`
-		EventName            string      `json:"eventName"`
-		Body                 value       `json:"body"`
-		Attributes           []attribute `json:"attributes"`
-	}
-	attribute struct {
-		Key   string `json:"key"`
-		Value value  `json:"value"`
-	}
-	// value is an AnyValue: exactly one field is set.
-	value struct {
-		String *string `json:"stringValue,omitempty"`
-		Int    *string `json:"intValue,omitempty"`
-		Bool   *bool   `json:"boolValue,omitempty"`
+		TimeUnixNano         string           `json:"timeUnixNano"`
+		ObservedTimeUnixNano string           `json:"observedTimeUnixNano"`
+		SeverityNumber       int              `json:"severityNumber"`
+		SeverityText         string           `json:"severityText"`
+		EventName            string           `json:"eventName"`
+		Body                 otlp.Value       `json:"body"`
+		Attributes           []otlp.Attribute `json:"attributes"`
 	}
 )
 
@@ -79,9 +63,11 @@ func (o *OTLP) Flush(w io.Writer) error {
 		return nil
 	}
 	r := request{[]resourceLogs{{
-		Resource: resource{[]attribute{{"service.name", text(o.Product.Name)}, {"service.version", text(o.Product.Version)}}},
+		Resource: otlp.Resource{Attributes: []otlp.Attribute{
+			{Key: "service.name", Value: otlp.String(o.Product.Name)}, {Key: "service.version", Value: otlp.String(o.Product.Version)},
+		}},
 		ScopeLogs: []scopeLogs{{
-			Scope: scope{o.Product.Name + "/audit", o.Product.Version}, LogRecords: o.batch,
+			Scope: otlp.Scope{Name: o.Product.Name + "/audit", Version: o.Product.Version}, LogRecords: o.batch,
 		}},
 	}}}
 	enc := json.NewEncoder(w)
@@ -92,23 +78,19 @@ func (o *OTLP) Flush(w io.Writer) error {
 
 func (o *OTLP) record(e *audit.Entry) record {
 	t := texts{o.Mask}
-	at := number(e.When().UnixNano())
-	if e.When().IsZero() {
-		at = "0"
-	}
+	at := otlp.Time(e.When())
 	s := severityOf(e)
 	r := record{
 		TimeUnixNano: at, ObservedTimeUnixNano: at, SeverityNumber: s.number, SeverityText: s.text,
-		EventName: "zeph.tool_call", Body: text(t.of(e.Tool+": "+subject(e), maxAttribute)),
+		EventName: "zeph.tool_call", Body: otlp.String(t.of(e.Tool+": "+subject(e), maxAttribute)),
 	}
 	add := func(key, s string) {
 		if s != "" {
-			r.Attributes = append(r.Attributes, attribute{key, text(t.of(s, maxAttribute))})
+			r.Attributes = append(r.Attributes, otlp.Attribute{Key: key, Value: otlp.String(t.of(s, maxAttribute))})
 		}
 	}
 	count := func(key string, n int64) {
-		digits := number(n)
-		r.Attributes = append(r.Attributes, attribute{key, value{Int: &digits}})
+		r.Attributes = append(r.Attributes, otlp.Attribute{Key: key, Value: otlp.Int(n)})
 	}
 	add("zeph.tool_call_id", e.ID)
 	add("zeph.tool", e.Tool)
@@ -138,8 +120,6 @@ func (o *OTLP) record(e *audit.Entry) record {
 		count("process.exit.code", int64(*e.ExitCode))
 	}
 	count("zeph.duration_ms", e.DurationMS)
-	r.Attributes = append(r.Attributes, attribute{"zeph.truncated", value{Bool: &e.Truncated}})
+	r.Attributes = append(r.Attributes, otlp.Attribute{Key: "zeph.truncated", Value: otlp.Bool(e.Truncated)})
 	return r
 }
-
-func text(s string) value { return value{String: &s} }
