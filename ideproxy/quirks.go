@@ -73,6 +73,10 @@ func quirksOf(client acp.Implementation) quirks {
 	return quirks{}
 }
 
+// Ours reports whether the client is that of zeph-acp run. Its terminals are those of this
+// program, so the limits of an editor do not apply.
+func Ours(client *acp.Client) bool { return quirksOf(client.Info()).holds }
+
 // HasTerminals reports whether the client has terminals that may be usable for
 // commands.
 func HasTerminals(client *acp.Client) bool {

@@ -223,7 +223,7 @@ func (r *runner) newApp(log *slog.Logger) *app.App {
 	a.Reaper, a.SystemAppend = newReaper(), r.system
 	a.ProjectServers, a.ProjectHooks, a.ProjectSkills, a.ProjectAgents = r.mcpProject, r.hooksProject, r.skillsProject, r.agentsProject
 	a.FindServer = exec.LookPath
-	a.Watch, a.Recorded, a.Spent, a.Changed = r.calls.watch, r.calls.recorded, r.calls.spent, r.calls.changed
+	a.Watch, a.Recorded, a.Spent, a.Changed, a.Background = r.calls.watch, r.calls.recorded, r.calls.spent, r.calls.changed, r.calls.background
 	return a
 }
 
@@ -253,6 +253,9 @@ func (r *runner) do(ctx context.Context, f *flags, stdinIsPrompt bool) error {
 	said := &headless.Said{View: r.turn.View}
 	r.turn.View = said
 	reason, err := r.turn.Run(ctx)
+	if !r.quiet {
+		r.calls.printStopped(os.Stderr)
+	}
 	if err == nil && reason == acp.StopEndTurn && context.Cause(ctx) == nil {
 		err = r.ended(said.Last())
 	} else {

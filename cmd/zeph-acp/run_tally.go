@@ -2,12 +2,15 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"maps"
 	"math"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
@@ -36,6 +39,8 @@ type tally struct {
 	touched        map[string]bool    // files that calls changed
 	files          []string           // files that the turn changed
 	compared       bool               // files is known
+	running        []func() []string  // see app.App.Background
+	commands       []string           // in the background at the end of the turn
 }
 
 type saidMessage struct{ id, text string }
@@ -211,4 +216,29 @@ func (t *tally) changes() []string {
 		return slices.Compact(slices.Sorted(slices.Values(t.files)))
 	}
 	return slices.Sorted(maps.Keys(t.touched))
+}
+
+// background keeps the function that returns the commands in the background of a session.
+func (t *tally) background(running func() []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.running = append(t.running, running)
+}
+
+// ended records the commands that are in the background at the end of the turn.
+func (t *tally) ended() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, running := range t.running {
+		t.commands = append(t.commands, running()...)
+	}
+}
+
+// printStopped prints a line for each command in the background that was stopped.
+func (t *tally) printStopped(w io.Writer) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, c := range t.commands {
+		fmt.Fprintf(w, "zeph-acp: the background command %s was stopped: it ends with the run\n", headless.Visible(c))
+	}
 }

@@ -88,16 +88,19 @@ func brief(script string) string {
 }
 
 // Running counts the commands that run in the background now.
-func (e *Executor) Running() int {
+func (e *Executor) Running() int { return len(e.Commands()) }
+
+// Commands returns the commands that run in the background now, shortened to one line each.
+func (e *Executor) Commands() []string {
 	e.background.mu.Lock()
 	defer e.background.mu.Unlock()
-	n := 0
+	var lines []string
 	for _, j := range e.background.jobs {
 		if j.running() {
-			n++
+			lines = append(lines, brief(j.line))
 		}
 	}
-	return n
+	return lines
 }
 
 // Background lists the commands in the background, one line for people each:

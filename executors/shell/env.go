@@ -34,7 +34,10 @@ func Quiet() []string {
 		"TERM=dumb",
 		"PAGER=cat", "GIT_PAGER=cat",
 		"GIT_EDITOR=true", // git rebase --continue keeps the message
+		"EDITOR=false", "VISUAL=false",
 		"GIT_TERMINAL_PROMPT=0",
+		"SSH_ASKPASS_REQUIRE=never", // no window
+		"DEBIAN_FRONTEND=noninteractive",
 	}
 }
 

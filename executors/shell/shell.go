@@ -30,6 +30,7 @@ package shell
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed" // the description of the tool
 	"errors"
@@ -106,6 +107,8 @@ type Executor struct {
 	Runner  Runner           // required
 	Root    string           // absolute path without links; the session's working directory
 	Timeout time.Duration    // of each command; 0 means no limit
+	Key     string           // of the configuration, for Timeout; for people
+	Keys    bool             // commands have a terminal, where a person may type
 	Roots   *workspace.Roots // where failed commands are undone; nil disables that
 
 	cfg        Config
@@ -116,7 +119,7 @@ type Executor struct {
 
 // New returns the executor that cfg describes, for commands in the directory root.
 func New(r Runner, root string, cfg Config) *Executor {
-	e := &Executor{Runner: r, Root: root, Timeout: time.Duration(cfg.Timeout) * time.Second, cfg: cfg}
+	e := &Executor{Runner: r, Root: root, Timeout: time.Duration(cfg.Timeout) * time.Second, Key: "tools.shell.timeout", cfg: cfg}
 	e.tools = e.bind()
 	return e
 }
@@ -171,21 +174,25 @@ func (e *Executor) prepare(_ context.Context, call *executors.Call, in bashInput
 	if in.Background {
 		title += " in the background"
 	}
-	return executors.Card{
+	card := executors.Card{
 		Title:   title,
 		Kind:    executors.KindExecute,
 		Command: in.Command,
 		Dir:     e.Root,
 
 		FullAccess: e.limited.has(in.Command),
-	}, nil
+	}
+	if f := e.keyless(in.Command); f != nil {
+		return card, f
+	}
+	return card, nil
 }
 
 func (e *Executor) execute(ctx context.Context, call *executors.Call, in bashInput) (executors.Result, error) {
 	if f := e.check(call, in); f != nil {
 		return f.Result(), nil
 	}
-	if f := e.directory(); f != nil {
+	if f := cmp.Or(e.keyless(in.Command), e.directory()); f != nil {
 		return f.Result(), nil
 	}
 	snap, note, err := e.begin(ctx, call, in)
@@ -220,8 +227,7 @@ func (e *Executor) run(ctx context.Context, call *executors.Call, in bashInput, 
 	}
 	late := err != nil && cmdCtx.Err() != nil && errors.Is(err, context.DeadlineExceeded)
 	if late {
-		err = executors.Failuref(executors.Timeout, "stopped after %s, before the command ended", timeout).
-			Hint("%sLet the command do less at once; run servers and watchers with background.", e.longer(timeout))
+		err = e.late(in, timeout)
 	}
 	if call.Judged != nil && call.Judged.ReadOnly {
 		note = executors.JoinLines(note, e.limited.note(in.Command, out))
@@ -230,7 +236,7 @@ func (e *Executor) run(ctx context.Context, call *executors.Call, in bashInput, 
 	if undoErr != nil {
 		err = undoErr
 	}
-	out.Note = executors.JoinLines(out.Note, note, undone)
+	out.Note = executors.JoinLines(out.Note, out.complaint(), note, undone)
 	res := out.result(out.ending(err), e.cfg.MaxOutputChars)
 	out.note(call.Record, res)
 	return res, nil
@@ -268,6 +274,17 @@ func (e *Executor) directory() *executors.Failure {
 // maxCommand is the longest script, in bytes. Systems limit one argument of a
 // program to not much more (128 KiB on Linux), and the user must see it whole.
 const maxCommand = 64 << 10
+
+// late returns the failure of a command that did not end in time. People are shown the key
+// of the limit, unless the call set it.
+func (e *Executor) late(in bashInput, timeout time.Duration) *executors.Failure {
+	f := executors.Failuref(executors.Timeout, "stopped after %s, before the command ended", timeout).
+		Hint("%sLet the command do less at once; run servers and watchers with background.", e.longer(timeout))
+	if in.Timeout == 0 {
+		f.Said = fmt.Sprintf("Stopped after %s (%s), before the command ended.", timeout, e.Key)
+	}
+	return f
+}
 
 // longer returns the advice to allow a command more time, "" at the maximum.
 func (e *Executor) longer(timeout time.Duration) string {

@@ -83,6 +83,9 @@ type App struct {
 	// no language server starts.
 	FindServer func(name string) (string, error)
 	Watch      executors.Middleware // sees every call of every session; nil sees nothing
+	// Background is called for each session with a function that returns its commands that
+	// run in the background; nil is not called.
+	Background func(running func() []string)
 	// Recorded sees every event of every session before the client does, Spent the tokens
 	// of every answer of a model, and Changed the files that a turn changed, at its end.
 	// Nil sees nothing.

@@ -53,6 +53,9 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 	local := localShell(cfg, box)
 	local.Reaper = a.Reaper
 	bash := shellTools(cfg, s.Client, in.roots, terminals, local, box, permission.NoBash)
+	if a.Background != nil {
+		a.Background(bash.Commands)
+	}
 	k := &keeper{
 		shell: bash, commands: func() string { return terminals.State(s.Client) }, box: box, cache: cache.New(cfg.Tools.ResultCache),
 		policies: models.policies, quota: &quota.Quota{Limits: cfg.Tools.Limits}, long: a.overflow(cfg), filter: a.filter(cfg),
@@ -194,7 +197,10 @@ func shellTools(cfg config.Config, client *acp.Client, roots *workspace.Roots, t
 	tools.Roots = roots
 	if client.Capabilities().Terminal && !box.Required() { // a sandbox does not reach the client's terminals
 		tools.Runner = &ideproxy.Terminal{Client: client, Shared: terminals, Local: local, Block: local.Block, Extra: local.Extra, NoBash: noBash}
-		tools.Timeout = time.Duration(cfg.ACP.TerminalTimeoutSecs) * time.Second
+		if !ideproxy.Ours(client) {
+			tools.Timeout, tools.Key = time.Duration(cfg.ACP.TerminalTimeoutSecs)*time.Second, "acp.terminal_timeout_secs"
+			tools.Keys = true
+		}
 	}
 	return tools
 }

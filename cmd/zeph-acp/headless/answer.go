@@ -156,7 +156,12 @@ func (a *Answer) take(t acp.ToolCall) acp.ToolCall {
 	text := strings.Join(texts, "\n")
 	switch {
 	case terminal != nil:
-		text = strings.Join(unsaid(linesOf(text), terminal.tail), "\n")
+		lines := linesOf(text)
+		reason, stopped := reasonOf(lines)
+		if lines = unsaid(lines, terminal.tail); t.Status == acp.ToolFailed && stopped {
+			lines = append([]string{reason}, lines...)
+		}
+		text = strings.Join(lines, "\n")
 	case t.Status == acp.ToolCompleted:
 		a.print(new(cleaner).clean(text))
 		a.breakLine()

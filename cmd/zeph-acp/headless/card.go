@@ -195,12 +195,17 @@ func (c *card) preview(text []string, st style) {
 func (c *card) fail(text string) {
 	how := []string{"failed"}
 	rest := linesOf(text)
+	reason, stopped := reasonOf(rest)
 	own := len(rest) - len(toolNotes(rest))
 	for i := len(rest) - 1; i >= own; i-- {
 		if end := endNote().FindStringSubmatch(rest[i]); end != nil {
 			how, rest = append(how, end[1]), slices.Delete(rest, i, i+1)
 			break
 		}
+	}
+	if c.spoke && stopped {
+		c.endOutput()
+		c.line(plainText, reason)
 	}
 	c.explain(rest)
 	c.end(strings.Join(how, " · "), red)

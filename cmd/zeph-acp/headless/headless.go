@@ -25,8 +25,8 @@ import (
 )
 
 // Turn is one prompt in a new session or in a stored one, and those that follow it. All
-// fields except Dirs, Mode, Model, Resume, Started, Opened, Next, Interrupt, Env, Listen,
-// Scan and Reaper are required. Prompt may be nil if there is a Next.
+// fields except Dirs, Mode, Model, Resume, Started, Opened, Ended, Next, Interrupt, Env,
+// Listen, Scan and Reaper are required. Prompt may be nil if there is a Next.
 type Turn struct {
 	Server *acp.Server // fresh; Run serves it
 	Dir    string      // absolute path; the session's cwd
@@ -40,6 +40,8 @@ type Turn struct {
 	// Opened gets the state of the session, the result of session/new or session/resume,
 	// and a function that sends a request about it.
 	Opened func(state json.RawMessage, call Call)
+	// Ended is called after the last turn, before its processes are stopped.
+	Ended  func()
 	Prompt []acp.ContentBlock
 	// Next returns a further prompt after a turn that ended so; nil ends the conversation.
 	Next      func(stop acp.StopReason, err error) []acp.ContentBlock
@@ -117,6 +119,9 @@ func (t *Turn) Run(ctx context.Context) (acp.StopReason, error) {
 	conn := jsonrpc2.NewConn(context.WithoutCancel(ctx), stream, c, jsonrpc2.SetLogger(discard{}))
 
 	stop, err := c.turn(ctx, conn)
+	if t.Ended != nil {
+		t.Ended()
+	}
 	_ = toAgent.Close() // as an editor ends its agent
 	serving.Wait()
 	<-conn.DisconnectNotify() // all that the agent wrote is read

@@ -61,5 +61,16 @@ func unsaid(text []string, tail string) []string {
 	return own
 }
 
+// reasonOf returns the first line of a failed call's text if it is the reason, a sentence, why
+// a command did not end by itself. Otherwise the tool's own notes say how it ended, and the text is
+// output.
+func reasonOf(text []string) (reason string, ok bool) {
+	own := toolNotes(text)
+	if len(text) == len(own) || slices.ContainsFunc(own, endNote().MatchString) {
+		return "", false
+	}
+	return text[0], strings.HasSuffix(text[0], ".")
+}
+
 // tailOf returns the end of a terminal's output that is kept to compare.
 func tailOf(text string) string { return text[max(0, len(text)-maxTail):] }

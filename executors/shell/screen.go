@@ -1,0 +1,62 @@
+package shell
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command"
+)
+
+// Most programs that want a terminal notice that there is none, and end: stdin is empty,
+// and the variables of [Quiet] keep pagers, editors and questions away. The programs below
+// wait for keys all the same, as vi does, which then reads from stderr.
+
+// editors are programs that wait for keys without a terminal, unless an argument says what
+// to do.
+var editors = []string{"vi", "vim", "view", "vimdiff", "rvim", "rview", "nvim", "script"}
+
+// batch matches the arguments with which an editor may end by itself, such as +qall.
+var batch = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(\+.+|--cmd|--headless|--help|--version|-[A-Za-z]*[ceEsSlh])$`)
+})
+
+// keyless returns the failure of a script with a program that would wait for keys, or nil.
+func (e *Executor) keyless(script string) *executors.Failure {
+	if e.Keys || !slices.ContainsFunc(editors, func(name string) bool { return strings.Contains(script, name) }) {
+		return nil
+	}
+	parsed, err := command.Parse(script, command.Shell{Dir: e.Root})
+	if err != nil { // the links that judge the call say so
+		return nil
+	}
+	for _, c := range parsed.Commands {
+		if !slices.Contains(editors, c.Program()) || slices.ContainsFunc(c.Args(), func(w command.Word) bool { return !w.Literal || batch().MatchString(w.Text) }) {
+			continue
+		}
+		return executors.Failuref(executors.InvalidParameters, "%s waits for keys, and a command has no terminal", c.Program()).
+			Hint("Use the tools for files, or a form of the command that needs no keys.")
+	}
+	return nil
+}
+
+// lacksTerminal matches the words of programs that miss a terminal.
+var lacksTerminal = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\bnot (a|from a|to a|connected to a) (tty|terminal)\b|\bno (controlling )?(tty|terminal)\b|failed tty get|inappropriate ioctl for device`)
+})
+
+// maxComplaint is the length of an output that may be such words alone, in bytes.
+const maxComplaint = 2000
+
+// pseudo is a line of ssh, which does its work without a terminal.
+const pseudo = "Pseudo-terminal will not be allocated because stdin is not a terminal."
+
+// complaint returns a note for a command that failed since it has no terminal, or "".
+func (o Output) complaint() string {
+	if o.ExitCode == nil || *o.ExitCode == 0 || len(o.Text) > maxComplaint || !lacksTerminal().MatchString(strings.ReplaceAll(o.Text, pseudo, "")) {
+		return ""
+	}
+	return "[a command has no terminal: use a form of it that needs none]"
+}
