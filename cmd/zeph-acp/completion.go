@@ -26,7 +26,7 @@ func newCompletion() *cobra.Command {
   fish:        zeph-acp completion fish >~/.config/fish/completions/zeph-acp.fish
   PowerShell:  zeph-acp completion powershell | Out-String | Invoke-Expression
 
-Start a new shell afterwards.`,
+Start a new shell afterwards. For bash the package bash-completion has to be installed.`,
 		Args:      needsOne("the name of a shell"),
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -138,9 +138,9 @@ func (e Entry) serves(path string) bool {
 	})
 }
 
-// all returns the entries in order of precedence: those of the configuration, then the
+// All returns the entries in order of precedence: those of the configuration, then the
 // built-in ones.
-func (all Entries) all() Entries {
+func (all Entries) All() Entries {
 	out := slices.Clone(all)
 	for _, b := range builtin {
 		if !slices.ContainsFunc(all, func(e Entry) bool { return e.Name == b.Name }) {

@@ -78,7 +78,7 @@ func New(o Options) *Session {
 	if !o.Enabled || o.Find == nil {
 		return nil
 	}
-	o.Entries = o.Entries.all()
+	o.Entries = o.Entries.All()
 	return &Session{o: o, found: map[string]string{}, used: map[string]*server{}}
 }
 

@@ -68,7 +68,7 @@ func (d *Doctor) Examine(ctx context.Context) []Finding {
 		a, closeApp := d.NewApp(e.loaded)
 		defer closeApp()
 		e.app = a
-		checks = append(checks, check{"model", e.models}, check{"mcp", e.servers}, check{"sandbox", e.sandbox})
+		checks = append(checks, check{"model", e.models}, check{"mcp", e.servers}, check{"lsp", e.languages}, check{"sandbox", e.sandbox})
 	}
 	checks = append(checks, check{"shell", shellProgram}, check{"git", gitProgram}, check{"database", e.database}, check{"audit", e.audit}, check{"editor", e.editors})
 	return e.clean(e.all(ctx, checks))

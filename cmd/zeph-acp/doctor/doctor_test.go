@@ -51,7 +51,7 @@ func TestSilentProvider(t *testing.T) {
 	if f := checks["model"]; f.State != Failure || !strings.Contains(f.Text, "did not answer in time") {
 		t.Errorf("model: %+v", f)
 	}
-	for _, name := range []string{"configuration", "directories", "mcp", "sandbox", "shell", "git", "database", "audit"} {
+	for _, name := range []string{"configuration", "directories", "mcp", "lsp", "sandbox", "shell", "git", "database", "audit"} {
 		if checks[name].State == "" {
 			t.Errorf("%s has no finding", name)
 		}
@@ -70,5 +70,21 @@ func TestNoKey(t *testing.T) {
 		if strings.Contains(f.Text+f.Fix, "live-key") || strings.Contains(f.Text, "\n") {
 			t.Errorf("%+v", f)
 		}
+	}
+}
+
+// A server that says nothing does not hide the failure of another.
+func TestSilentServer(t *testing.T) {
+	found := examine(t, "[[mcp.servers]]\nname = \"silent\"\ncommand = \"sleep\"\nargs = [\"1000\"]\n"+
+		"[[mcp.servers]]\nname = \"ends\"\ncommand = \"sh\"\nargs = [\"-c\", \"echo no licence >&2; exit 3\"]\n", 3*time.Second)
+	var got []string
+	for _, f := range found {
+		if f.Check == "mcp" {
+			got = append(got, string(f.State)+" "+f.Text)
+		}
+	}
+	all := strings.Join(got, "\n")
+	if len(got) != 2 || !strings.Contains(all, "warning silent is still starting") || !strings.Contains(all, "failure ends does not run: ") || !strings.Contains(all, "no licence") {
+		t.Errorf("mcp:\n%s", all)
 	}
 }

@@ -43,6 +43,9 @@ func (e *examination) modelFinding(ctx context.Context, p provider.Probe) Findin
 		return Finding{State: Warning, Text: fmt.Sprintf("%s: a context window of %s is small for an agent", p.Name, executors.CountGrouped(p.Window, "token")), Fix: "raise context_window of the provider, or pick another model"}
 	}
 	text := p.Name
+	if p.Type == provider.TypeDirect {
+		text += ": no model, as configured"
+	}
 	if p.Asked {
 		text += " answers at " + p.Address
 	} else if p.Address != "" {

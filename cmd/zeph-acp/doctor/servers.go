@@ -30,9 +30,11 @@ func (e *examination) servers(ctx context.Context) []Finding {
 	if len(start) == 0 {
 		return slices.Concat(out, []Finding{{State: OK, Text: "no server to start"}})
 	}
-	session := e.app.MCP.Session(mcp.Options{Dir: e.Dir, Servers: start, Wait: e.Timeout})
-	defer session.Close()
-	session.Ready(ctx)
+	wait := e.Timeout * 2 / 3 // the rest is for the report
+	session := e.app.MCP.Session(mcp.Options{Dir: e.Dir, Servers: start, Wait: wait})
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	session.Ready(ctx) // Examine ends the servers with the App
 	for _, s := range session.Status() {
 		out = append(out, serverFinding(s))
 	}

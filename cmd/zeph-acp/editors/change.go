@@ -53,7 +53,7 @@ func (e Editor) Change(file string, entry Entry) (Change, error) {
 
 // readFile returns the content of a file; nil if it does not exist.
 func readFile(file string) ([]byte, error) {
-	f, err := os.Open(file)
+	f, err := os.OpenFile(file, os.O_RDONLY|keys.Nonblock, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -61,6 +61,9 @@ func readFile(file string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", file)
+	}
 	data, err := keys.ReadBounded(f)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)

@@ -29,7 +29,7 @@ func (e Editor) Connected(p Places) (string, error) {
 // command returns the command of the entry that starts zeph-acp. Settings that cannot be
 // parsed have none.
 func (e Editor) command(data []byte) string {
-	root, err := hujson.Parse(bytes.TrimPrefix(data, byteOrderMark))
+	root, err := parse(bytes.TrimPrefix(data, byteOrderMark))
 	if err != nil {
 		return ""
 	}

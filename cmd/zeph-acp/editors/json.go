@@ -19,7 +19,7 @@ func (e Editor) edit(data []byte, entry Entry) ([]byte, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		text = []byte("{}\n")
 	}
-	root, err := hujson.Parse(text)
+	root, err := parse(text)
 	if err != nil {
 		return nil, errors.New(strings.TrimPrefix(err.Error(), "hujson: "))
 	}
@@ -54,6 +54,20 @@ func pack(root hujson.Value, marked bool) []byte {
 		return append(bytes.Clone(byteOrderMark), root.Pack()...)
 	}
 	return root.Pack()
+}
+
+// parse parses settings. A comment may end them without a line break, which hujson refuses.
+func parse(text []byte) (hujson.Value, error) {
+	root, err := hujson.Parse(text)
+	if err == nil || bytes.HasSuffix(text, []byte("\n")) {
+		return root, err
+	}
+	ended, again := hujson.Parse(append(bytes.Clone(text), '\n'))
+	if again != nil {
+		return root, err // whose position is that of the file
+	}
+	ended.AfterExtra = bytes.TrimSuffix(ended.AfterExtra, []byte("\n"))
+	return ended, nil
 }
 
 // object is a JSON object with its members in order. A value is a string, an object, or a

@@ -50,6 +50,10 @@ func TestEdit(t *testing.T) {
 			`{"agent_servers": {"A": {}}, "agent_servers": {"Zeph": {"command": "x"}}}`,
 			`{"agent_servers": {"A": {}}, "agent_servers": {"Zeph": {"command": "/bin/zeph-acp"}}}`,
 		},
+		"comment without a line break": {
+			`{"agent_servers": {"Zeph": {"command": "/old/zeph-acp"}}} // end`,
+			`{"agent_servers": {"Zeph": {"command": "/bin/zeph-acp"}}} // end`,
+		},
 		"byte order mark": {"\ufeff" + whole, "\ufeff" + whole},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -97,7 +101,7 @@ func TestEditors(t *testing.T) {
 // A change of settings that can be parsed can be parsed, keeps every other member and each
 // comment, and is not repeated.
 func FuzzEdit(f *testing.F) {
-	for _, seed := range []string{"", "{}", `{"a":1,}`, "{//x\n\"agent_servers\":{\"Zeph\":{\"command\":1,},},}", `{"agent_servers":{"b":{"command":"zeph-acp"}},"agent_servers":{}}`, "{\"a\":1//\n}"} {
+	for _, seed := range []string{"", "{}", "{}//x", `{"a":1,}`, "{//x\n\"agent_servers\":{\"Zeph\":{\"command\":1,},},}", `{"agent_servers":{"b":{"command":"zeph-acp"}},"agent_servers":{}}`, "{\"a\":1//\n}"} {
 		f.Add([]byte(seed))
 	}
 	e := named(f, "zed")
@@ -127,7 +131,7 @@ func rest(t *testing.T, data []byte) map[string]any {
 	if strings.TrimSpace(string(data)) == "" {
 		return map[string]any{}
 	}
-	plain, err := hujson.Standardize(data)
+	plain, err := hujson.Standardize(append(data, '\n'))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,35 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"strings"
+)
+
+// languages reports which language servers are installed. It starts none: some run the
+// scripts of a project, so the user approves each there.
+func (e *examination) languages(context.Context) []Finding {
+	cfg := e.app.Config
+	if !cfg.Tools.LSP.Enabled {
+		return []Finding{{State: OK, Text: "off"}}
+	}
+	var out []Finding
+	var installed []string
+	for i, s := range cfg.LSP.All() {
+		_, err := exec.LookPath(s.Command)
+		switch {
+		case !s.Enabled:
+		case err == nil:
+			installed = append(installed, s.Name)
+		case i < len(cfg.LSP): // an entry of the user
+			out = append(out, Finding{State: Warning, Text: fmt.Sprintf("%s: there is no program %s", s.Name, s.Command), Fix: "install it, or correct [[lsp]]"})
+		}
+	}
+	if len(installed) > 0 {
+		out = append(out, Finding{State: OK, Text: "installed: " + strings.Join(installed, ", ")})
+	} else if len(out) == 0 {
+		out = append(out, Finding{State: OK, Text: "none is installed; docs/lsp.md lists those that help"})
+	}
+	return out
+}
