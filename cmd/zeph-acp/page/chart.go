@@ -29,8 +29,13 @@ const (
 	chartHeight = 120.0
 )
 
-// Node returns the chart with its legend, and with the same numbers as a table.
+// maxBars is the number of bars that can be told apart.
+const maxBars = 100
+
+// Node returns the chart with its legend, and with the same numbers as a table. If the bars
+// are too many, each stands for several labels. A chart of zeros is nil.
 func (c Chart) Node() *html.Node {
+	c = c.joined()
 	largest := slices.Max(append([]float64{0}, c.sums()...))
 	if largest == 0 {
 		return nil
@@ -42,6 +47,32 @@ func (c Chart) Node() *html.Node {
 		El("p", "axis", Span("", c.Labels[0]), Span("", lastLabel(c.Labels))),
 		Fold("numbers", []*html.Node{Text("The numbers")}, c.table()),
 	)
+}
+
+// joined returns the chart with at most maxBars bars.
+func (c Chart) joined() Chart {
+	each := (len(c.Labels) + maxBars - 1) / maxBars
+	if each < 2 {
+		return c
+	}
+	var labels []string
+	series := slices.Clone(c.Series)
+	for i := range series {
+		series[i].Values = nil
+	}
+	for from := 0; from < len(c.Labels); from += each {
+		to := min(from+each, len(c.Labels))
+		labels = append(labels, c.Labels[from]+" to "+c.Labels[to-1])
+		for i, s := range c.Series {
+			sum := 0.0
+			for _, v := range s.Values[from:to] {
+				sum += v
+			}
+			series[i].Values = append(series[i].Values, sum)
+		}
+	}
+	c.Labels, c.Series = labels, series
+	return c
 }
 
 func lastLabel(labels []string) string {

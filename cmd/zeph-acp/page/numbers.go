@@ -17,6 +17,14 @@ func Count(n int) string {
 	return executors.Grouped(int64(n))
 }
 
+// Tokens formats a number of tokens: "84,120", "1.3M"; "" for 0.
+func Tokens(n int) string {
+	if n < 1_000_000 {
+		return Count(n)
+	}
+	return Short(float64(n))
+}
+
 // Bytes formats a number of bytes: "512 B", "1.2 kB", "34 MB".
 func Bytes(n int64) string {
 	f, unit := float64(n), "B"

@@ -3,6 +3,7 @@ package page_test
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -94,6 +95,14 @@ func TestChart(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
+	many := page.Chart{Title: "x", Bar: "Turn", Format: page.Short, Series: []page.Series{{Name: "one"}}}
+	for i := range 250 {
+		many.Labels, many.Series[0].Values = append(many.Labels, fmt.Sprint(i)), append(many.Series[0].Values, 1)
+	}
+	source, root := write(t, page.Document{Main: []*html.Node{many.Node()}})
+	if n := len(find(root, "rect")); n != 84 || !strings.Contains(source, "<td role=\"cell\" data-label=\"Turn\">249 to 249</td><td class=\"number\" role=\"cell\" data-label=\"one\">1</td>") {
+		t.Errorf("%d bars", n)
+	}
 	if (page.Chart{Title: "x", Labels: []string{"a"}, Series: []page.Series{{Values: []float64{0}}}}).Node() != nil || (page.Chart{}).Node() != nil {
 		t.Error("a chart of nothing")
 	}
@@ -103,6 +112,8 @@ func TestNumbers(t *testing.T) {
 	for want, got := range map[string]string{
 		"":           page.Count(0),
 		"12,345":     page.Count(12_345),
+		"84,120":     page.Tokens(84_120),
+		"1.3M":       page.Tokens(1_300_000),
 		"0 B":        page.Bytes(0),
 		"999 B":      page.Bytes(999),
 		"1.2 kB":     page.Bytes(1_234),

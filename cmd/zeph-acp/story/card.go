@@ -103,7 +103,9 @@ func (t *teller) diff(c acp.ToolContent) Diff {
 		_, out, _ = bytes.Cut(out, []byte("\n"))
 	}
 	if len(out) > 0 {
-		d.Lines = middleOut(strings.Split(shortened(strings.TrimSuffix(string(out), "\n")), "\n"))
+		text := t.limit().shortened(strings.TrimSuffix(string(out), "\n"))
+		t.total += len(text)
+		d.Lines = strings.Split(text, "\n")
 	}
 	return d
 }

@@ -105,11 +105,11 @@ func (s *Story) numbers() *html.Node {
 	}
 	return page.Section("numbers", "", "At a glance",
 		page.Figures(
-			page.Figure{Label: "Turns", Value: fmt.Sprint(len(s.Turns)), Note: page.Took(took)},
+			page.Figure{Label: "Turns", Value: page.Count(len(s.Turns)), Note: page.Took(took)},
 			page.Figure{Label: "Tool calls", Value: page.Count(n.Calls), Note: s.troubles()},
 			page.Figure{Label: "Files changed", Value: page.Count(len(s.Files))},
-			page.Figure{Label: "Input tokens", Value: page.Count(n.Input), Note: cached(n)},
-			page.Figure{Label: "Output tokens", Value: page.Count(n.Output)},
+			page.Figure{Label: "Input tokens", Value: page.Tokens(n.Input), Note: cached(n)},
+			page.Figure{Label: "Output tokens", Value: page.Tokens(n.Output)},
 			page.Figure{Label: "Cost", Value: cost},
 			page.Figure{Label: "Saved by filters", Value: saved, Note: "of " + page.Bytes(n.Before) + " of output"},
 		),
@@ -245,18 +245,24 @@ func (a Attachment) node() *html.Node {
 	return page.Fold("more", []*html.Node{page.Text("Attached: " + a.Name)}, page.El("div", "body", page.El("pre", "", page.Text(a.Text))))
 }
 
-var planMarks = map[string][2]string{"completed": {"✓", "done"}, "in_progress": {"▸", "current"}, "pending": {"○", "open"}}
+// planMark returns the mark of a step, and its state in a word.
+func planMark(status string) (mark, state string) {
+	switch status {
+	case "completed":
+		return "✓", "done"
+	case "in_progress":
+		return "▸", "current"
+	}
+	return "○", "open"
+}
 
 func planNode(entries []acp.PlanEntry) *html.Node {
 	list := page.With(page.El("ul", "plan"), "aria-label", "Plan")
 	for _, e := range entries {
-		mark, known := planMarks[e.Status]
-		if !known {
-			mark = planMarks["pending"]
-		}
-		list.AppendChild(page.El("li", mark[1],
-			page.With(page.Span("", mark[0]), "aria-hidden", "true"),
-			page.El("span", "", page.Text(e.Content), page.Span("hidden", " ("+mark[1]+")"))))
+		mark, state := planMark(e.Status)
+		list.AppendChild(page.El("li", state,
+			page.With(page.Span("", mark), "aria-hidden", "true"),
+			page.El("span", "", page.Text(e.Content), page.Span("hidden", " ("+state+")"))))
 	}
 	return list
 }
@@ -305,7 +311,7 @@ func (s *Story) others() *html.Node {
 		return nil
 	}
 	var rows [][]*html.Node
-	for i := range s.Others[:min(len(s.Others), maxLines)] {
+	for i := range s.Others[:min(len(s.Others), whole.lines)] {
 		e := &s.Others[i]
 		rows = append(rows, []*html.Node{page.Text(e.When().In(s.Session.Updated.Location()).Format("15:04:05")), page.Text(e.Tool),
 			page.Text(short(subject(e))), page.Text(summary.Decision(e)), page.Text(string(e.Result))})

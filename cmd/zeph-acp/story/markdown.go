@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"time"
 	"unicode"
@@ -100,7 +99,7 @@ func (m *document) item(i Item) {
 
 // fold writes a part that is folded where <details> is supported.
 func (m *document) fold(title, body string) {
-	m.line("<details><summary>%s</summary>\n\n%s</details>\n", visible(escapeHTML.Replace(title)), body)
+	m.line("<details><summary>%s</summary>\n\n%s</details>\n", visible(escapeHTML(title)), body)
 }
 
 func (m *document) card(c *Card) {
@@ -124,7 +123,7 @@ func (m *document) card(c *Card) {
 	m.fold(c.firstTitle()+" · "+outcome, b.String())
 }
 
-var inlineCode = regexp.MustCompile("`([^`\n]+)`")
+var inlineCode = pattern("`([^`\n]+)`")
 
 // words returns a text with its code in new fences. Outside of code no character begins an
 // element of HTML.
@@ -132,11 +131,11 @@ func words(text string) string {
 	var b strings.Builder
 	for _, p := range blocks(text) {
 		if p.code {
-			b.WriteString(fenced(p.text, language.FindString(p.info)))
+			b.WriteString(fenced(p.text, language().FindString(p.info)))
 			continue
 		}
 		last := 0
-		for _, m := range inlineCode.FindAllStringSubmatchIndex(p.text, -1) {
+		for _, m := range inlineCode().FindAllStringSubmatchIndex(p.text, -1) {
 			b.WriteString(markup(p.text[last:m[0]]) + span(p.text[m[2]:m[3]]))
 			last = m[1]
 		}
@@ -147,13 +146,13 @@ func words(text string) string {
 
 // markup keeps the Markdown of a text, without HTML and images.
 func markup(text string) string {
-	return visible(strings.ReplaceAll(escapeHTML.Replace(text), "![", `!\[`))
+	return visible(strings.ReplaceAll(escapeHTML(text), "![", `!\[`))
 }
 
 // span returns a code span. In one with characters of HTML they show only as an element: a
 // viewer that does not see the span would take them for tags.
 func span(text string) string {
-	if escapeHTML.Replace(text) == text && !strings.Contains(text, "![") && !strings.Contains(text, "`") {
+	if escapeHTML(text) == text && !strings.Contains(text, "![") && !strings.Contains(text, "`") {
 		return "`" + visible(text) + "`"
 	}
 	var b strings.Builder
@@ -167,17 +166,19 @@ func span(text string) string {
 	return "<code>" + b.String() + "</code>"
 }
 
-var language = regexp.MustCompile(`^[A-Za-z0-9+#-]{1,20}`)
+var language = pattern(`^[A-Za-z0-9+#-]{1,20}`)
 
 // escapeHTML escapes the characters of HTML.
-var escapeHTML = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+func escapeHTML(text string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
+}
 
 // special are the characters with a meaning in CommonMark.
-var special = regexp.MustCompile("[\\\\`*_{}\\[\\]()#+!|~^$-]")
+var special = pattern("[\\\\`*_{}\\[\\]()#+!|~^$-]")
 
 // plain returns a text without markup, on one line.
 func plain(text string) string {
-	return visible(special.ReplaceAllString(escapeHTML.Replace(strings.Join(strings.Fields(text), " ")), `\$0`))
+	return visible(special().ReplaceAllString(escapeHTML(strings.Join(strings.Fields(text), " ")), `\$0`))
 }
 
 // code returns the first line of a text as a code span.

@@ -158,6 +158,24 @@ func TestTellShortens(t *testing.T) {
 	}
 }
 
+// TestTellBounds checks that many long texts do not make a huge page either.
+func TestTellBounds(t *testing.T) {
+	events := []transcript.Event{prompt("p1", "hi")}
+	for i := range 200 {
+		id := fmt.Sprint("c", i)
+		events = append(events, announced(id, "x"), ended(id, acp.ToolCompleted, text(strings.Repeat(strings.Repeat("x", 150)+"\n", 399))))
+	}
+	s := tell(nil, append(events, done)...)
+	first, last := s.Turns[0].Items[1].Card.Outputs[0], s.Turns[0].Items[200].Card.Outputs[0]
+	if len(first) != 151*399 || len(last) > 3<<10 || !strings.Contains(last, "are left out …") {
+		t.Errorf("%d and %d bytes", len(first), len(last))
+	}
+	var b strings.Builder
+	if err := s.HTML(&b, "test"); err != nil || b.Len() > 6<<20 {
+		t.Errorf("%d bytes, %v", b.Len(), err)
+	}
+}
+
 // elements are those of a page.
 var elements = strings.Fields("html head meta title style body a header p h1 h2 dl div dt dd time nav ul li main section article details summary span code pre " +
 	"figure figcaption svg rect table caption thead tbody tr th td footer blockquote strong em s u")

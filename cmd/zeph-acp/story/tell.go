@@ -58,6 +58,7 @@ type teller struct {
 	steps   map[string]string       // of those cards
 	spent   float64                 // of the session so far
 	number  int
+	total   int // bytes of texts so far
 }
 
 // standing finds the turns that count.
@@ -247,34 +248,52 @@ func (t *teller) clean(s string) string {
 	return t.mask(s)
 }
 
-// The limit of a text, in lines and in bytes.
-const (
-	maxLines = 400
-	maxBytes = 64 << 10
+// limit bounds a text.
+type limit struct{ lines, bytes int }
+
+// Most sessions keep within whole. After maxTotal bytes of texts the others are brief, so
+// that a browser can still open the page.
+var (
+	whole = limit{400, 64 << 10}
+	brief = limit{20, 2 << 10}
 )
 
+const maxTotal = 4 << 20
+
+// limit returns the limit of the next text.
+func (t *teller) limit() limit {
+	if t.total > maxTotal {
+		return brief
+	}
+	return whole
+}
+
 // output returns a text of limited length.
-func (t *teller) output(s string) string { return shortened(t.clean(s)) }
+func (t *teller) output(s string) string {
+	s = t.limit().shortened(t.clean(s))
+	t.total += len(s)
+	return s
+}
 
 // shortened leaves out the middle of a long text.
-func shortened(s string) string {
-	if len(s) > maxBytes {
-		head, tail := strings.ToValidUTF8(s[:maxBytes/2], ""), strings.ToValidUTF8(s[len(s)-maxBytes/2:], "")
+func (l limit) shortened(s string) string {
+	if len(s) > l.bytes {
+		head, tail := strings.ToValidUTF8(s[:l.bytes/2], ""), strings.ToValidUTF8(s[len(s)-l.bytes/2:], "")
 		s = fmt.Sprintf("%s\n… %d bytes are left out …\n%s", head, len(s)-len(head)-len(tail), tail)
 	}
-	if lines := strings.Split(s, "\n"); len(lines) > maxLines {
-		return strings.Join(middleOut(lines), "\n")
+	if lines := strings.Split(s, "\n"); len(lines) > l.lines {
+		return strings.Join(l.middleOut(lines), "\n")
 	}
 	return s
 }
 
-// middleOut returns at most maxLines lines and a line about the others.
-func middleOut(lines []string) []string {
-	if len(lines) <= maxLines {
+// middleOut returns at most l.lines lines and a line about the others.
+func (l limit) middleOut(lines []string) []string {
+	if len(lines) <= l.lines {
 		return lines
 	}
-	mark := fmt.Sprintf("… %d lines are left out …", len(lines)-maxLines)
-	return append(append(slices.Clone(lines[:maxLines/2]), mark), lines[len(lines)-maxLines/2:]...)
+	mark := fmt.Sprintf("… %d lines are left out …", len(lines)-l.lines)
+	return append(append(slices.Clone(lines[:l.lines/2]), mark), lines[len(lines)-l.lines/2:]...)
 }
 
 // commandOf returns the script of a call from its input.

@@ -23,14 +23,14 @@ func Decision(e *audit.Entry) string {
 
 func byWhom(e *audit.Entry) string {
 	if e.Answer != "" {
-		return cmp.Or(answers[e.Answer], "The user answered "+e.Answer)
+		return cmp.Or(answered(e.Answer), "The user answered "+e.Answer)
 	}
 	for _, v := range e.Gates {
 		if v.Decision == executors.Deny {
 			return "Denied by the gate " + v.Gate + because(v)
 		}
 	}
-	return decisions[e.Decision]
+	return decided(e.Decision)
 }
 
 func because(v executors.Verdict) string {
@@ -40,15 +40,33 @@ func because(v executors.Verdict) string {
 	return ""
 }
 
-// answers are those to the questions of the permission link.
-var answers = map[string]string{
-	"allow_once": "The user allowed it once", "allow_always": "The user allowed it for good",
-	"reject_once": "The user rejected it", "reject_always": "The user rejected it for good",
-	"dismissed": "The user dismissed the question",
+// answered describes an answer to a question of the permission link; "" for another one.
+func answered(answer string) string {
+	switch answer {
+	case "allow_once":
+		return "The user allowed it once"
+	case "allow_always":
+		return "The user allowed it for good"
+	case "reject_once":
+		return "The user rejected it"
+	case "reject_always":
+		return "The user rejected it for good"
+	case "dismissed":
+		return "The user dismissed the question"
+	}
+	return ""
 }
 
-var decisions = map[string]string{
-	"allow": "Allowed", "deny": "Denied", "ask": "Not allowed without an answer",
+func decided(decision string) string {
+	switch decision {
+	case "allow":
+		return "Allowed"
+	case "deny":
+		return "Denied"
+	case "ask":
+		return "Not allowed without an answer"
+	}
+	return ""
 }
 
 // Notable reports whether a call was denied, or decided by a person.
