@@ -280,15 +280,27 @@ func TestProjectMCPServers(t *testing.T) {
 	c.wants(c.turnOf(c.open(), `/repo__echo {"message":"hi"}`), "Echo: hi")
 
 	run := func(args ...string) string {
-		cmd := exec.Command(binary, append([]string{"run", "--yes", "--cwd", filepath.Join(root, "work")}, args...)...)
+		cmd := exec.Command(binary, append([]string{"run", "--cwd", filepath.Join(root, "work")}, args...)...)
 		cmd.Env = append(fakemodel.Alone, "PATH="+os.Getenv("PATH"), "HOME="+filepath.Join(root, "home"), "ZEPH_HOME="+filepath.Join(root, "headless"))
 		out, _ := cmd.CombinedOutput()
 		return string(out)
 	}
-	if text := run("/mcp"); strings.Contains(text, "repo") {
+	if text := run("--yes", "/mcp"); strings.Contains(text, "repo") {
 		t.Errorf("a headless run starts the server: %s", text)
 	}
-	c.wants(run("--mcp-project", `/repo__echo {"message":"hi"}`), "Echo: hi")
+	c.wants(run("--mcp-project", `/repo__echo {"message":"hi"}`), "Not used, since it is not approved and there is no user to ask: the MCP server repo of this project's .mcp.json.")
+	c.wants(run("--yes", "--mcp-project", `/repo__echo {"message":"hi"}`), "Echo: hi")
+}
+
+// TestTypedMCPCall types calls before their servers have started. A call waits for its own
+// server, and if that fails the user learns which one it is.
+func TestTypedMCPCall(t *testing.T) {
+	t.Parallel()
+	a := launch(t, start{config: strings.Replace(allowMCP, "60", "0", 1)})
+	a.initialize()
+	s := a.openWith(stdioServer(t, "hangs", "hangs at initialize"), stdioServer(t, "good", "serve"), stdioServer(t, "bad", "exit"))
+	a.wants(a.turnOf(s, `/good__echo {"message":"hi"}`), "Echo: hi")
+	a.wants(a.turnOf(s, `/bad__echo {"message":"hi"}`), "The MCP server bad does not run", "There is no command /bad__echo")
 }
 
 // The versions of the public servers.

@@ -136,7 +136,10 @@ func newScheduleRun(f *flags, s *scheduleFlags) *cobra.Command {
 		Short: "Run tasks now, or all that are due",
 		Long: `Run tasks now, one after another, and show their turns. Without a name it runs the
 tasks that are due, so that a timer of the system can take the place of an open
-agent.
+agent:
+
+  zeph-acp schedule run nightly
+  */5 * * * * zeph-acp schedule run   # a line of crontab
 
 The exit status is 1 if a run failed, or if another process runs the task.`,
 		RunE: func(cmd *cobra.Command, args []string) error {

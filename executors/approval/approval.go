@@ -218,8 +218,12 @@ func (k kept) of(owner string) map[string]string {
 type Desk struct {
 	Store *Store
 	Ask   func(context.Context, Question) Answer // nil means that there is no user
+	// Unasked is called once for each subject that would be asked about if there were a
+	// user, with its name for people; nil drops it.
+	Unasked func(what string)
 
 	asking  sync.Mutex
+	unasked map[string]bool // subjects that Unasked was called for; guarded by asking
 	mu      sync.Mutex
 	answers map[string]Answer // of this session, by Subject.hash
 }
@@ -267,8 +271,11 @@ func (d *Desk) AllowedAll(ctx context.Context, subjects []Subject) []bool {
 		switch state := d.State(s); {
 		case state == Approved:
 			allowed[i] = true
-		case state != Rejected && d.Ask != nil:
+		case state == Rejected:
+		case d.Ask != nil:
 			open = append(open, i)
+		default:
+			d.miss(s)
 		}
 	}
 	for len(open) > 0 && ctx.Err() == nil {
@@ -286,6 +293,18 @@ func (d *Desk) AllowedAll(ctx context.Context, subjects []Subject) []bool {
 		open = open[len(group):]
 	}
 	return allowed
+}
+
+// miss reports a subject that no user can be asked about.
+func (d *Desk) miss(s Subject) {
+	if d.Unasked == nil || d.unasked[s.hash()] {
+		return
+	}
+	if d.unasked == nil {
+		d.unasked = map[string]bool{}
+	}
+	d.unasked[s.hash()] = true
+	d.Unasked(s.named())
 }
 
 // maxTogether limits the texts in a question about several subjects, in bytes.
@@ -330,16 +349,21 @@ func (d *Desk) answered(s Subject, answer Answer) {
 	d.answers[s.hash()] = answer
 }
 
+// named returns the subject for people, with its file.
+func (s Subject) named() string {
+	if s.File == "" {
+		return s.What + " in this project"
+	}
+	return s.What + " of this project's " + s.File
+}
+
 // question returns the question about subjects. changed is the number of subjects that
 // were approved and have changed since.
 func question(subjects []Subject, changed int) Question {
 	first := subjects[0]
 	verb := cmp.Or(first.Verb, "Run")
 	if len(subjects) == 1 {
-		title := verb + " " + first.What + " in this project"
-		if first.File != "" {
-			title = verb + " " + first.What + " of this project's " + first.File
-		}
+		title := verb + " " + first.named()
 		if changed > 0 {
 			title += ", changed since your approval"
 		}

@@ -170,3 +170,24 @@ func TestPin(t *testing.T) {
 		t.Errorf("another owner: %v", changed)
 	}
 }
+
+// TestUnasked checks that a subject without a user is reported once, unless the user has
+// decided about it.
+func TestUnasked(t *testing.T) {
+	saved := ""
+	store := memory(t, &saved)
+	var missed []string
+	d := &Desk{Store: store, Unasked: func(what string) { missed = append(missed, what) }}
+	approved, rejected := Subject{What: "the hooks", File: "a", Dir: "/w"}, Subject{What: "the hooks", File: "b", Dir: "/w"}
+	store.Approve(approved)
+	store.Reject(rejected)
+	all := []Subject{approved, rejected, {What: "the hooks", File: "c", Dir: "/w"}, {What: "the language server x", Dir: "/w"}}
+	for range 2 {
+		if got := d.AllowedAll(t.Context(), all); !slices.Equal(got, []bool{true, false, false, false}) {
+			t.Errorf("allowed: %v", got)
+		}
+	}
+	if want := []string{"the hooks of this project's c", "the language server x in this project"}; !slices.Equal(missed, want) {
+		t.Errorf("missed %q, want %q", missed, want)
+	}
+}

@@ -27,6 +27,8 @@ type Options struct {
 	Wait time.Duration
 	// Ask asks the user; nil means that there is no user.
 	Ask func(context.Context, approval.Question) approval.Answer
+	// Unasked is that of approval.Desk.
+	Unasked func(what string)
 	// User answers the questions of servers; nil means that there is no user.
 	User User
 	// Warn receives a line for the user. It must not block; nil drops it.
@@ -92,7 +94,7 @@ type offer struct {
 
 // Session starts the servers of a session in the background.
 func (p *Servers) Session(o Options) *Session {
-	s := &Session{pool: p, warn: o.Warn, wait: o.Wait, desk: &approval.Desk{Store: p.Approvals, Ask: o.Ask}, user: newQueue(o.User), answers: map[string]approval.Answer{}, checked: map[*joined]map[string]string{}}
+	s := &Session{pool: p, warn: o.Warn, wait: o.Wait, desk: &approval.Desk{Store: p.Approvals, Ask: o.Ask, Unasked: o.Unasked}, user: newQueue(o.User), answers: map[string]approval.Answer{}, checked: map[*joined]map[string]string{}}
 	if s.warn == nil {
 		s.warn = func(string) {}
 	}
@@ -165,6 +167,18 @@ func (s *Session) Ready(ctx context.Context) {
 		return o.held != ""
 	})
 	s.offered = s.refresh(append(now, resources...))
+}
+
+// Await waits for the start of the server that a command belongs to, such as
+// "SERVER__TOOL", however long the start takes. It asks the user about the servers of the
+// repository first.
+func (s *Session) Await(ctx context.Context, command string) {
+	s.ask(ctx)
+	for _, server := range s.servers {
+		if strings.HasPrefix(command, server.prefix+separator) || strings.HasPrefix(command, server.prefix+promptSeparator) {
+			server.started(ctx)
+		}
+	}
 }
 
 // refresh returns the current tools: first those that were offered before, in their

@@ -128,6 +128,22 @@ var yesOrNo = []acp.PermissionOption{
 	{OptionID: approveNo, Kind: approveNo, Name: "No"},
 }
 
+// desk returns the approvals of one kind of part of a session's repository.
+func (a *App) desk(s session.Setup) *approval.Desk {
+	return &approval.Desk{Store: a.MCP.Approvals, Ask: a.askApproval(s), Unasked: a.unasked(s)}
+}
+
+// unasked returns the function that tells the user of run about parts of the repository that
+// are not used, since no one can be asked; nil in other sessions.
+func (a *App) unasked(s session.Setup) func(what string) {
+	if !a.Alone || a.checking != nil {
+		return nil
+	}
+	return func(what string) {
+		s.Warn(executors.Shown("Not used, since it is not approved and there is no user to ask: " + executors.WholeLine(what) + ". Approve it in an editor or a terminal, or add --yes."))
+	}
+}
+
 // askApproval returns the function that asks the user about approvals; nil if there is
 // no user.
 func (a *App) askApproval(s session.Setup) func(context.Context, approval.Question) approval.Answer {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/zeph-acp/zeph-acp/audit"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
@@ -22,7 +23,7 @@ func (a *App) hooks(cfg config.Config, s session.Setup, in sessionDirs, k *keepe
 	dir := in.roots.Cwd()
 	o := hooks.Options{
 		Config: cfg.Tools.Hooks, Session: s.ID, Dir: dir, Resumed: s.Resumed, Sources: a.hookSources(dir),
-		Desk: &approval.Desk{Store: a.MCP.Approvals, Ask: a.askApproval(s)},
+		Desk: a.desk(s),
 		Env:  func() []string { return shell.Env(os.Environ(), localShell(cfg, nil).Block) },
 		Shell: func(command string) (string, []string, error) {
 			program, err := shell.Look()
@@ -81,6 +82,9 @@ func (k *keeper) ready(ctx context.Context, typed string) {
 	k.copies.tell()
 	k.tasks.heed(typed)
 	k.hooks.Ready(ctx)
+	if command, ok := strings.CutPrefix(strings.TrimSpace(typed), "/"); ok {
+		k.mcp.Await(ctx, command)
+	}
 	k.mcp.Ready(ctx)
 	k.readySkills(ctx)
 	k.written.Ready()

@@ -48,7 +48,7 @@ func (a *App) mcpSession(cfg config.Config, s session.Setup) *mcp.Session {
 	if !cfg.Tools.Enabled || a.checking != nil {
 		servers = nil
 	}
-	return a.MCP.Session(mcp.Options{Dir: s.CWD, Dirs: s.Dirs, Servers: servers, Wait: wait, Warn: s.Warn, Ask: a.askApproval(s), User: a.mcpUser(s), Changed: s.Announce})
+	return a.MCP.Session(mcp.Options{Dir: s.CWD, Dirs: s.Dirs, Servers: servers, Wait: wait, Warn: s.Warn, Ask: a.askApproval(s), Unasked: a.unasked(s), User: a.mcpUser(s), Changed: s.Announce})
 }
 
 // permitted returns the servers that the managed file permits, and warns of the others.

@@ -12,7 +12,6 @@ import (
 	"slices"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
-	"github.com/zeph-acp/zeph-acp/executors/approval"
 	"github.com/zeph-acp/zeph-acp/executors/shell"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/session"
@@ -26,7 +25,7 @@ import (
 func (a *App) skills(cfg config.Config, s session.Setup, in sessionDirs, k *keeper) *skills.Set {
 	o := skills.Options{
 		Config: cfg.Tools.Skills, Dir: in.roots.Cwd(), Warn: s.Warn,
-		Desk:  &approval.Desk{Store: a.MCP.Approvals, Ask: a.askApproval(s)},
+		Desk:  a.desk(s),
 		Level: func(name string) string { return k.gates.trust.Skill(name).String() },
 		SetLevel: func(name, level string) string {
 			return k.Trust("set skill:" + name + " " + level)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/approval"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent/subagent"
 )
@@ -21,7 +20,7 @@ func (a *App) subAgents(cfg config.Config, s session.Setup, in sessionDirs, k *k
 	o := subagent.Options{
 		Config: cfg.Tools.SubAgent, Types: cfg.Agents, Dir: dir,
 		Read:   func(name string) ([]byte, error) { return readProjectFile(dir, name) },
-		Desk:   &approval.Desk{Store: a.MCP.Approvals, Ask: a.askApproval(s)},
+		Desk:   a.desk(s),
 		System: func() string { return k.system.text() },
 		Tools:  func() []executors.Tool { return k.tools.Tools() },
 		Model:  a.modelLike, Warn: s.Warn,
