@@ -14,6 +14,13 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/adversarial"
+	"github.com/zeph-acp/zeph-acp/executors/anomaly"
+	"github.com/zeph-acp/zeph-acp/executors/authorize"
+	"github.com/zeph-acp/zeph-acp/executors/hooks"
+	"github.com/zeph-acp/zeph-acp/executors/infoflow"
+	"github.com/zeph-acp/zeph-acp/executors/trust"
+	"github.com/zeph-acp/zeph-acp/executors/utility"
 )
 
 func newAudit(f *flags) *cobra.Command {
@@ -92,6 +99,30 @@ func (c *callFilter) register(cmd *cobra.Command) {
 	fs.StringVar(&c.mcp, "mcp", "", "only calls of tools of the MCP server `NAME`")
 }
 
+// gateNames are the gates in their order, as the log calls them.
+var gateNames = []string{
+	"guard", authorize.PolicyGate, authorize.AuthorizationGate, hooks.Gate, adversarial.Name, trust.Name, infoflow.Name, anomaly.Name, utility.Name, "delegation", "auto_judge",
+}
+
+// check reports a value that no call can have.
+func (c callFilter) check() error {
+	gate, decision, exact := strings.Cut(c.gate, "=")
+	for _, flag := range []struct {
+		name, value string
+		used        bool
+		values      []string
+	}{
+		{"--gate", gate, c.gate != "", gateNames},
+		{"--gate " + gate + "=", decision, exact, []string{string(executors.Allow), string(executors.Ask), string(executors.Deny)}},
+		{"--phase", c.phase, c.phase != "", []string{executors.PhasePlanner.String(), executors.PhaseExecutor.String(), executors.PhaseVerifier.String(), executors.PhaseAutonomous.String()}},
+	} {
+		if flag.used && !slices.Contains(flag.values, flag.value) {
+			return usageError("%s %q: want %s", flag.name, flag.value, strings.Join(flag.values, ", "))
+		}
+	}
+	return nil
+}
+
 func (c callFilter) wants(e *audit.Entry) bool {
 	return !e.When().Before(c.since.Time) && strings.HasPrefix(e.Session, c.session) && (c.tool == "" || e.Tool == c.tool) && (!c.failed || e.Result != audit.Success) &&
 		(c.phase == "" || e.Phase == c.phase) && (c.mcp == "" || e.MCPServer == c.mcp) && c.wantsGate(e) && c.wantsHook(e)
@@ -145,6 +176,9 @@ func (c callFilter) wantsHook(e *audit.Entry) bool {
 // read passes the selected calls to each, the oldest first, and warns about lines
 // that contain no call.
 func (c callFilter) read(cmd *cobra.Command, l *audit.Log, each func(line audit.Line) error) error {
+	if err := c.check(); err != nil {
+		return err
+	}
 	bad := 0
 	err := l.Read(func(line audit.Line) error {
 		if line.Err != nil {
