@@ -141,13 +141,9 @@ func (c *Client) dispatch(ctx context.Context, method string, params any) (openC
 // RequestPermission asks the user. A cancelled outcome is not an error here;
 // see [PermissionOutcome].
 func (c *Client) RequestPermission(ctx context.Context, p RequestPermissionRequest) (PermissionOutcome, error) {
-	var r struct {
-		Outcome PermissionOutcome `json:"outcome"`
-		Meta    map[string]any    `json:"_meta"`
-	}
-	err := c.call(ctx, "session/request_permission", p, &r)
-	r.Outcome.Reason, _ = r.Meta[ReasonMeta].(string)
-	return r.Outcome, err
+	var o PermissionOutcome
+	err := c.call(ctx, "session/request_permission", p, &o)
+	return o, err
 }
 
 // ReadTextFile returns the text of a file in the editor, unsaved changes

@@ -1,5 +1,10 @@
 package acp
 
+import (
+	"encoding/json"
+	"fmt"
+)
+
 // RequestPermissionRequest asks the user whether a tool call may run:
 // https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission
 type RequestPermissionRequest struct {
@@ -19,9 +24,26 @@ type PermissionOption struct {
 // answer: "cancelled" means that the turn is cancelled, not that the user
 // rejects the call.
 type PermissionOutcome struct {
-	Outcome  string `json:"outcome"` // selected or cancelled
-	OptionID string `json:"optionId"`
-	Reason   string `json:"-"` // the user's words about the answer, from ReasonMeta; usually empty
+	Outcome  string // selected or cancelled
+	OptionID string
+	Reason   string // the user's words about the answer, from ReasonMeta; usually empty
+}
+
+// UnmarshalJSON decodes a permission response. Members count only as they are spelt in the
+// schema: encoding/json would ignore the case, so that "Outcome" could replace "outcome".
+func (o *PermissionOutcome) UnmarshalJSON(data []byte) error {
+	*o = PermissionOutcome{}
+	if reason := member(data, "_meta", ReasonMeta); jsonKind(reason) == "string" {
+		_ = json.Unmarshal(reason, &o.Reason) // it is a string
+	}
+	for name, to := range map[string]*string{"outcome": &o.Outcome, "optionId": &o.OptionID} {
+		if raw := member(data, "outcome", name); raw != nil {
+			if err := json.Unmarshal(raw, to); err != nil {
+				return fmt.Errorf("outcome.%s: %w", name, err)
+			}
+		}
+	}
+	return nil
 }
 
 // ReasonMeta is the member of a permission response's _meta with the user's reason for
