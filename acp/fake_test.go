@@ -112,6 +112,8 @@ type fakeSteering struct{ wait func(context.Context) error }
 func (f fakeSteering) Wait(ctx context.Context) error { return f.wait(ctx) }
 func (fakeSteering) Answered()                        {}
 
+func (s *fakeSession) CancelChild(string) {}
+
 func (s *fakeSession) Cancel() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -126,11 +126,19 @@ func (s *Server) prompt(ctx context.Context, p PromptRequest) (secondPhase, erro
 	}}, nil
 }
 
-// cancel handles session/cancel. It has no effect if no turn runs or waits.
+// cancel handles session/cancel. It has no effect if no turn runs or waits. The id of a
+// child session, which begins with its parent's and a slash, ends the child alone.
 func (s *Server) cancel(_ context.Context, p sessionRequest) (secondPhase, error) {
 	sess, err := s.find(p)
 	if err == nil {
 		sess.Cancel()
+		return secondPhase{}, nil
+	}
+	if parent, _, ok := strings.Cut(*p.SessionID, "/"); ok {
+		if sess, e := s.Sessions.Find(parent); e == nil {
+			sess.CancelChild(*p.SessionID)
+			return secondPhase{}, nil
+		}
 	}
 	return secondPhase{}, err
 }

@@ -32,7 +32,7 @@ type Sessions interface {
 }
 
 // Session is an open session. Its methods are called concurrently. Begin,
-// Steer, Cancel, SetMode, SetOption and Close are called on the read goroutine, in
+// Steer, Cancel, CancelChild, SetMode, SetOption and Close are called on the read goroutine, in
 // frame order; Begin also elsewhere, for a prompt that no turn took. Only Sync, and the function that Close returns, may block.
 type Session interface {
 	ID() string
@@ -47,6 +47,9 @@ type Session interface {
 	// Cancel ends the running turn and the queued ones with ErrTurnCancelled.
 	// It has no effect on later turns.
 	Cancel()
+	// CancelChild ends the work of a child session, by its id. It has no effect if the
+	// child has no work.
+	CancelChild(id string)
 	// SetMode changes the mode for the following calls. The error is a
 	// *ParamsError if there is no such mode.
 	SetMode(id string) error

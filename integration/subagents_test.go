@@ -270,3 +270,47 @@ func TestSubAgentsCancelled(t *testing.T) {
 		t.Error(f.line)
 	}
 }
+
+// TestSubAgentCancelledAlone cancels one of two child sessions. The turn goes on with the
+// report of the other one.
+func TestSubAgentCancelledAlone(t *testing.T) {
+	t.Parallel()
+	p := fakemodel.NewAnthropic(t)
+	began := make(chan struct{})
+	p.Choose = func(r fakemodel.Request) fakemodel.Reply {
+		switch last := r.Last(); {
+		case last == "work" && !strings.Contains(strings.Join(r.History(), " "), "tool_result"):
+			return fakemodel.Answer(fakemodel.Call("1", "sub_agent", task{Task: "task 1", Type: "explore"}), fakemodel.Call("2", "sub_agent", task{Task: "task 2", Type: "explore"}))
+		case last == "task 1":
+			return fakemodel.Hang(began)
+		case last == "task 2":
+			return fakemodel.Answer(fakemodel.Say("report of task 2"))
+		}
+		return fakemodel.Answer(fakemodel.Say("Done."))
+	}
+	a := launch(t, start{env: p.Env(), config: subAgents})
+	a.initialize(`{"subagents":{}}`)
+	s := a.open()
+	a.request("2", "session/prompt", promptParams(s, "work"))
+	<-began
+	a.send(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":` + quote(s+"/explore-none") + "}}\n")
+	a.send(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":` + quote(a.childWith("task 1")) + "}}\n")
+	if f := a.answer("2"); stopReason(f) != "end_turn" {
+		t.Error(f.line)
+	}
+	a.wants(p.Requests()[len(p.Requests())-1], "[the sub-agent stopped before it was done: the user cancelled it]", "report of task 2")
+	a.wants(joined(a.sent()), `"state":{"state":"idle","stopReason":"cancelled"}`, `"state":{"state":"idle","stopReason":"end_turn"}`)
+}
+
+// childWith returns the id of the child session that got a task.
+func (a *agent) childWith(task string) string {
+	a.t.Helper()
+	f := a.await("the message of a task", func(f frame) bool {
+		return strings.Contains(f.line, `"session_message"`) && strings.Contains(f.line, quote(task))
+	})
+	var p struct{ SessionID string }
+	if err := json.Unmarshal(f.Params, &p); err != nil {
+		a.t.Fatal(err)
+	}
+	return p.SessionID
+}

@@ -190,6 +190,47 @@ func TestWorktreesKilled(t *testing.T) {
 	}
 }
 
+// TestWorktreeCancelled cancels a turn amid the work of a sub-agent. Its copy is removed,
+// and its changes are kept as a patch whose path the user sees.
+func TestWorktreeCancelled(t *testing.T) {
+	t.Parallel()
+	for name, child := range map[string]bool{"the turn": false, "the child": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root, shared := sharing(t)
+			p := delegating(t, []task{{"task 1", "fixer"}}, func(_ string, n int) (fakemodel.Block, bool) {
+				if n == 0 {
+					return writeAt("new.txt"), true
+				}
+				return bash(n, "touch "+shared+"/at; sleep 60"), true
+			})
+			a := launch(t, start{root: root, env: p.Env(), config: apart + "[tools.shell]\nallowed_paths = [" + quote(shared) + "]\n"})
+			a.initialize(`{"subagents":{}}`)
+			a.repository(map[string]string{"a.txt": "a\n"})
+			s := a.open()
+			a.request("2", "session/prompt", promptParams(s, "work"))
+			eventually(t, patience, "a running command", func() bool { _, err := os.Stat(filepath.Join(shared, "at")); return err == nil })
+			id, want := s, "cancelled"
+			if child {
+				id, want = a.childWith("task 1"), "end_turn"
+			}
+			a.send(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":` + quote(id) + "}}\n")
+			if f := a.answer("2"); stopReason(f) != want {
+				t.Error(f.line)
+			}
+			copies, patches := a.copiesLeft()
+			if len(copies) > 0 || len(patches) != 1 || a.git("status", "--short") != "" {
+				t.Fatalf("left: %q, %q; the project: %q", copies, patches, a.git("status", "--short"))
+			}
+			a.wants(joined(a.sent()), patches[0])
+			a.git("apply", patches[0])
+			if a.text("new.txt") != "x" {
+				t.Errorf("new.txt: %q", a.text("new.txt"))
+			}
+		})
+	}
+}
+
 // TestWorktreeHostile runs hostile sub-agents that may run any command. None of them
 // changes the project or its repository.
 func TestWorktreeHostile(t *testing.T) {

@@ -38,6 +38,8 @@ type Agent interface {
 	Compact(ctx context.Context, history []llm.Message, focus string) ([]llm.Message, error)
 	// Say shows the user a message that no model sees.
 	Say(ctx context.Context, text string) error
+	// CancelInner cancels the inner turn of that caller id, if it runs.
+	CancelInner(caller string)
 	// Tools returns the tools that the model is offered.
 	Tools() []llm.Tool
 	// Typed returns those tools that a user would call by a command.
@@ -303,6 +305,14 @@ func (s *Session) Cancel() {
 			t.cancel(acp.ErrTurnCancelled)
 		}
 	}
+}
+
+// CancelChild cancels the inner turn of a child session.
+func (s *Session) CancelChild(id string) {
+	s.mu.Lock()
+	a := s.agent
+	s.mu.Unlock()
+	a.CancelInner(id)
 }
 
 // errSessionClosed is the cause that cancels the queued turns of a closed

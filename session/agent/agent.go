@@ -66,6 +66,7 @@ type Agent struct {
 	Tracer *trace.Tracer
 
 	cache llm.Cache // of the conversation
+	inner children  // the inner turns that run
 }
 
 // Client holds the client's functions and capabilities.

@@ -79,12 +79,17 @@ func (r *running) delegate(ctx context.Context, d executors.Delegation) (executo
 		return executors.Report{}, err
 	}
 	t := r.innerTurn(d, model)
+	own, end := r.Agent.inner.begin(ctx, t.caller())
+	defer end()
 	if err := t.introduce(ctx, d); err != nil {
 		return executors.Report{}, err
 	}
-	reason, err := t.run(ctx)
-	if err == nil && ctx.Err() == nil && d.After != nil {
-		err = d.After(ctx, t.further)
+	reason, err := t.run(own)
+	if err == nil && own.Err() == nil && d.After != nil {
+		err = d.After(own, t.further)
+	}
+	if own.Err() != nil && ctx.Err() == nil {
+		reason, err = acp.StopCancelled, nil
 	}
 	t.retire(ctx, reason)
 	report := executors.Report{Caller: t.caller(), Text: t.lastWords(), Ended: endedBy(reason, d.Rounds), Model: t.model.Name(), Calls: int(t.inner.calls.Load())}
@@ -153,9 +158,12 @@ func (t *turn) further(ctx context.Context, tool string, input any, still func(c
 	if err != nil {
 		return executors.Result{}, err
 	}
-	by, next := t.inner.by, *t.Agent
-	next.Chain = by.Chain
-	u := &turn{Agent: &next, model: t.model, words: t.words, tools: next.Chain.Tools(), inner: &inner{
+	by, a := t.inner.by, t.Agent
+	next := &Agent{
+		Config: a.Config, Session: a.Session, Chain: by.Chain, NewID: a.NewID, Log: a.Log,
+		Client: a.Client, State: a.State, Workspace: by.Workspace, Overflow: a.Overflow, Helpers: a.Helpers, System: a.System,
+	}
+	u := &turn{Agent: next, model: t.model, words: t.words, tools: next.Chain.Tools(), inner: &inner{
 		by: by, caller: t.inner.caller, lines: t.inner.lines, bounds: by.turn.bounds,
 	}}
 	r, err := u.announce(ctx, llm.ToolCall{ID: u.NewID(), Name: tool, Input: data})
@@ -177,6 +185,8 @@ func endedBy(reason acp.StopReason, rounds int) string {
 		return "its context or its answer was full"
 	case acp.StopRefusal:
 		return "the model refused"
+	case acp.StopCancelled:
+		return "the user cancelled it"
 	}
 	return fmt.Sprintf("it came to its limit of %s, or repeated itself", numberOf(rounds))
 }

@@ -51,6 +51,7 @@ func (session) Sync(context.Context) {}
 func (session) Close() func(context.Context) error {
 	return func(context.Context) error { return nil }
 }
+func (s session) CancelChild(string)                                       {}
 func (s session) Cancel()                                                  { s.cancel(acp.ErrTurnCancelled) }
 func (s session) SetMode(id string) error                                  { s.mode = id; return nil }
 func (s session) Begin(ctx context.Context, _ []acp.ContentBlock) acp.Turn { return s.agent.Begin(ctx) }
