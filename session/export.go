@@ -246,7 +246,7 @@ func checkFrames(events []transcript.Event) error {
 	var sized counter
 	enc := json.NewEncoder(&sized)
 	enc.SetEscapeHTML(false)
-	return transcript.Replay(events, acp.ClientCapabilities{}, func(u acp.SessionUpdate) error {
+	return transcript.ReplayFamily("", events, acp.ClientCapabilities{Subagents: true}, func(_ string, u acp.SessionUpdate) error {
 		sized = 0
 		if err := enc.Encode(u); err != nil {
 			return fieldError("events", "cannot be shown: %v", err)

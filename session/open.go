@@ -147,11 +147,11 @@ func (s *Sessions) load(ctx context.Context, client *acp.Client, p acp.LoadSessi
 			return nil, err
 		}
 	}
-	err = transcript.Replay(events, client.Capabilities(), func(u acp.SessionUpdate) error {
+	err = transcript.ReplayFamily(sess.id, events, client.Capabilities(), func(id string, u acp.SessionUpdate) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		return client.Update(ctx, sess.id, u)
+		return client.Update(ctx, id, u)
 	})
 	return sess, err
 }

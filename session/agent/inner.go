@@ -301,7 +301,10 @@ func (t *turn) stepBegan(call *executors.Call) {
 	}
 	by := t.inner.by
 	line := truncated(executors.Shown(call.Tool)+" "+oneLine(call.Card.Title), maxStep)
-	by.Record(transcript.Step{ToolCallID: by.call.ID, ID: by.id, Text: line})
+	by.Record(transcript.Step{ToolCallID: by.call.ID, ID: by.id, Text: line, Caller: t.inner.caller, Shown: &acp.ToolCall{
+		Update: acp.UpdateToolCall, ToolCallID: call.ID, Title: call.Card.Title, Name: executors.Shown(call.Tool), Status: acp.ToolPending,
+		Kind: string(cmp.Or(call.Card.Kind, call.Spec.Kind, executors.KindOther)), Locations: locations(call.Card.Locations),
+	}})
 	if !t.hidden() {
 		return
 	}
@@ -312,12 +315,18 @@ func (t *turn) stepBegan(call *executors.Call) {
 	by.showSteps()
 }
 
-// stepFailed marks the line of a call.
+// stepFailed records that a call of an inner turn failed, and marks its line.
 func (t *turn) stepFailed(call *executors.Call) {
-	if !t.hidden() {
+	if t.inner == nil {
 		return
 	}
 	by := t.inner.by
+	by.Record(transcript.Step{ToolCallID: by.call.ID, ID: by.id, Caller: t.inner.caller, Shown: &acp.ToolCall{
+		Update: acp.UpdateToolCallPatch, ToolCallID: call.ID, Status: acp.ToolFailed,
+	}})
+	if !t.hidden() {
+		return
+	}
 	by.mu.Lock()
 	i, ok := t.inner.lines[call.ID]
 	if ok {

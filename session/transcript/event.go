@@ -138,10 +138,19 @@ type Result struct {
 type Step struct {
 	ToolCallID string `json:"toolCallId"` // of the client
 	ID         string `json:"id"`         // of the model
-	Text       string `json:"text"`
+	Text       string `json:"text"`       // empty for the end of a call that failed
+	// Caller is the id of the child session, and Shown the call in it without its content;
+	// nil in older logs.
+	Caller string        `json:"caller,omitempty"`
+	Shown  *acp.ToolCall `json:"shown,omitempty"`
 }
 
-func (s Step) line() string { return "- " + s.Text + "\n" }
+func (s Step) line() string {
+	if s.Text == "" {
+		return ""
+	}
+	return "- " + s.Text + "\n"
+}
 
 // Question is a question of the agent itself to the user, shown as a tool call: first
 // its announcement, later its end. No model sees it.

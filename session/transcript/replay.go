@@ -20,8 +20,18 @@ const interrupted = "[not ended: the agent was stopped, or the turn still runs i
 // never ended is shown as failed, and a turn that was rewound is left out. It stops at
 // the first error of send.
 func Replay(events []Event, caps acp.ClientCapabilities, send func(acp.SessionUpdate) error) error {
+	caps.Subagents = false
+	return ReplayFamily("", events, caps, func(_ string, u acp.SessionUpdate) error { return send(u) })
+}
+
+// ReplayFamily is like Replay for a session of that id, and also sends the updates of its
+// child sessions if the client shows them.
+func ReplayFamily(id string, events []Event, caps acp.ClientCapabilities, send func(session string, u acp.SessionUpdate) error) error {
 	events = Standing(events)
-	r := replayer{caps: caps, send: send, open: map[string]bool{}, steps: map[string]string{}, terminals: map[string]string{}}
+	r := replayer{caps: caps, send: func(u acp.SessionUpdate) error { return send(id, u) }, open: map[string]bool{}, steps: map[string]string{}, terminals: map[string]string{}}
+	if caps.Subagents {
+		r.children = &children{parent: id, sendAs: send, calls: map[string]acp.ToolCall{}, steps: map[string][]Step{}}
+	}
 	for _, e := range events {
 		if e, ok := e.(Result); ok {
 			r.terminals[e.Shown.ToolCallID] = terminalOf(e.Shown)
@@ -47,6 +57,8 @@ type replayer struct {
 	calls []string // ids of the calls of this turn, in order
 	open  map[string]bool
 	steps map[string]string // of the open calls, as lines
+	// children are the child sessions of the open calls; nil if the client shows none.
+	children *children
 	// terminals are the terminals that results embed, by the call's id.
 	terminals map[string]string
 }
@@ -98,7 +110,9 @@ func (r *replayer) event(e Event) {
 		}
 	case Step:
 		r.steps[e.ToolCallID] += e.line()
+		r.children.add(e)
 	case Result:
+		r.child(e.Shown.ToolCallID, e.Result.Text)
 		r.result(e.Shown, e.Exit)
 	case TurnEnd:
 		r.fail()
@@ -130,6 +144,7 @@ func (r *replayer) event(e Event) {
 func (r *replayer) announce(u acp.ToolCall) {
 	r.calls = append(r.calls, u.ToolCallID)
 	r.open[u.ToolCallID] = true
+	r.children.announce(u)
 	r.update(r.fit(u, nil))
 }
 
@@ -159,6 +174,7 @@ func (r *replayer) entitle() {
 func (r *replayer) fail() {
 	for _, id := range r.calls {
 		if r.open[id] {
+			r.child(id, "")
 			b := acp.TextBlock(r.steps[id] + interrupted)
 			r.update(acp.ToolCall{
 				Update: acp.UpdateToolCallPatch, ToolCallID: id, Status: acp.ToolFailed,
@@ -167,6 +183,7 @@ func (r *replayer) fail() {
 		}
 	}
 	r.calls = nil
+	r.children.clear()
 	clear(r.open)
 	clear(r.steps)
 }

@@ -1,0 +1,76 @@
+package transcript
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+)
+
+// children are the child sessions of the open calls of a replay. A nil one does nothing.
+type children struct {
+	parent string
+	sendAs func(session string, u acp.SessionUpdate) error
+	calls  map[string]acp.ToolCall // as announced, by their ids
+	steps  map[string][]Step       // by the id of the call that delegated the task
+}
+
+func (c *children) announce(u acp.ToolCall) {
+	if c != nil {
+		c.calls[u.ToolCallID] = u
+	}
+}
+
+func (c *children) add(s Step) {
+	if c != nil && s.Caller != "" && s.Shown != nil {
+		c.steps[s.ToolCallID] = append(c.steps[s.ToolCallID], s)
+	}
+}
+
+func (c *children) clear() {
+	if c != nil {
+		clear(c.calls)
+		clear(c.steps)
+	}
+}
+
+// child sends the child session of a call that made calls of its own: its task, its calls
+// without their results, and its report. An empty report means that it was interrupted.
+func (r *replayer) child(call, report string) {
+	if r.children == nil || len(r.children.steps[call]) == 0 {
+		return
+	}
+	steps, shown := r.children.steps[call], r.children.calls[call]
+	delete(r.children.steps, call)
+	_, name, _ := strings.Cut(steps[0].Caller, "/") // the log may be that of another session
+	parent, reason := r.children.parent, acp.StopEndTurn
+	id := parent + "/" + name
+	as := func(u acp.SessionUpdate) {
+		if r.err == nil {
+			r.err = r.children.sendAs(id, u)
+		}
+	}
+	r.update(acp.SubagentUpdate{Update: acp.UpdateSubagent, SessionID: id, Title: shown.Title, State: &acp.SubagentState{State: acp.SubagentRunning}})
+	var input struct{ Task string }
+	if json.Unmarshal(shown.RawInput, &input) == nil && input.Task != "" {
+		as(acp.SessionMessage{
+			Update: acp.UpdateSessionText, MessageID: call + "-task", Sender: parent, Recipient: id, Content: []acp.ContentBlock{acp.TextBlock(input.Task)},
+		})
+	}
+	failed := map[string]bool{}
+	for _, s := range steps {
+		failed[s.Shown.ToolCallID] = s.Shown.Status == acp.ToolFailed
+	}
+	for _, s := range steps {
+		as(*s.Shown)
+		if !failed[s.Shown.ToolCallID] {
+			as(acp.ToolCall{Update: acp.UpdateToolCallPatch, ToolCallID: s.Shown.ToolCallID, Status: acp.ToolCompleted})
+		}
+	}
+	if report == "" {
+		reason = acp.StopCancelled
+	} else {
+		as(acp.MessageChunk{Update: acp.UpdateAgentMessage, MessageID: call + "-report", Content: acp.TextBlock(report[:PieceLen(report)])})
+	}
+	r.update(acp.SubagentUpdate{Update: acp.UpdateSubagent, SessionID: id, State: &acp.SubagentState{State: acp.SubagentIdle, StopReason: reason}})
+}
