@@ -70,7 +70,7 @@ func runChat(cmd *cobra.Command, f *flags, r *runFlags) error {
 		defer stop()
 		scan := run.turn.Scan
 		c := &chat.Chat{
-			Turn: run.turn, Input: os.Stdin,
+			Turn: run.turn, Input: os.Stdin, Styled: colours(os.Stdout, run.Getenv),
 			Screen: func(w io.Writer) *headless.Screen {
 				s := headless.NewScreen(w, colours(os.Stdout, run.Getenv))
 				s.Columns, s.Config = widthOf(os.Stdout), run.File

@@ -9,13 +9,13 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/layout"
 	"github.com/zeph-acp/zeph-acp/session/store"
 )
 
@@ -180,19 +180,7 @@ func tilde(path, home string) string {
 }
 
 // fitWidth truncates the end of a text that is too wide.
-func fitWidth(text string, width int) string {
-	if cells(text) <= width {
-		return text
-	}
-	n, used := 0, 1 // for the …
-	for i, r := range text {
-		if used += cell(r); used > width {
-			break
-		}
-		n = i + len(string(r))
-	}
-	return text[:n] + "…"
-}
+func fitWidth(text string, width int) string { return layout.Cut(text, width) }
 
 // fitEnd truncates the beginning of a text that is too wide, since the end of a
 // path is more informative.
@@ -202,7 +190,7 @@ func fitEnd(text string, width int) string {
 		return text
 	}
 	for over++; over > 0 && len(runes) > 0; runes = runes[1:] { // for the …
-		over -= cell(runes[0])
+		over -= cells(string(runes[0]))
 	}
 	return "…" + string(runes)
 }
@@ -212,21 +200,4 @@ func padded(text string, width int) string {
 }
 
 // cells returns how many columns a text occupies on a terminal.
-func cells(text string) (n int) {
-	for _, r := range text {
-		n += cell(r)
-	}
-	return n
-}
-
-// cell approximates https://www.unicode.org/reports/tr11/ well enough for a list.
-func cell(r rune) int {
-	switch {
-	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
-		return 0
-	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul),
-		r >= 0x3000 && r <= 0x303f, r >= 0xff00 && r <= 0xff60, r >= 0x1f300 && r <= 0x1faff:
-		return 2
-	}
-	return 1
-}
+func cells(text string) int { return layout.Columns(text) }

@@ -33,6 +33,7 @@ import (
 type Chat struct {
 	Turn    *headless.Turn // without a prompt, a view and an approver, which Run sets
 	Screen  func(w io.Writer) *headless.Screen
+	Styled  bool                        // the terminal has styles
 	Input   io.Reader                   // the terminal
 	History History                     // of the prompts; the zero value keeps none
 	Facts   func(session string) string // shown at the end; may be nil
@@ -143,6 +144,8 @@ func (c *Chat) below(text string, asks bool) {
 	switch {
 	case asks:
 		text = "│ " + text
+	case text != "" && c.Styled:
+		text = "\x1b[2m" + text + "\x1b[0m " + ready
 	case text != "":
 		text += " " + ready
 	default:

@@ -176,14 +176,16 @@ func (c *card) preview(text []string, st style) {
 	switch {
 	case c.spoke:
 		c.endOutput()
-		text = unsaid(text, c.tail)
+		if text = unsaid(text, c.tail); !c.screen.Whole {
+			text = forPeople(text)
+		}
 	case !c.screen.Whole:
 		notes := toolNotes(text)
 		e := foldText
 		if c.runs {
 			e = foldCommand
 		}
-		text = append(c.screen.folded(text[:len(text)-len(notes)], e), notes...)
+		text = append(c.screen.folded(text[:len(text)-len(notes)], e), forPeople(notes)...)
 	}
 	for _, l := range text {
 		c.line(st, l)

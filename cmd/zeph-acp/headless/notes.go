@@ -46,6 +46,20 @@ func toolNotes(text []string) []string {
 	return text[n:]
 }
 
+// forModels matches the parts of notes that tell a model how to go on.
+var forModels = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`: read_overflow overflow:[0-9a-f-]+|; (go on with offset \d+|if it has to, call it again|if you need it, call for less at once)[^\]]*`)
+})
+
+// forPeople returns a tool's own notes without advice for the model.
+func forPeople(notes []string) []string {
+	all := slices.Clone(notes)
+	for i, n := range all {
+		all[i] = forModels().ReplaceAllLiteralString(n, "")
+	}
+	return all
+}
+
 // unsaid returns the tool's own notes in a text whose output a terminal showed; tail is the
 // end of that output, which may have lines of the same form.
 func unsaid(text []string, tail string) []string {

@@ -119,7 +119,7 @@ func TestScreen(t *testing.T) {
 		},
 		"long text with what the tool says itself": {
 			[]string{strings.Replace(call("a", "x"), "execute", "read", 1), ended("a", "completed", strings.Repeat("l\n", 20)+"[lines 1-20; go on with offset 20]\n[security] 1 credential masked: aws")},
-			"╭ read  x\n" + strings.Repeat("│ l\n", 7) + "│ … 10 more lines: zeph-acp sessions show s | less\n" + strings.Repeat("│ l\n", 3) + "│ [lines 1-20; go on with offset 20]\n│ [security] 1 credential masked: aws\n╰ completed\n",
+			"╭ read  x\n" + strings.Repeat("│ l\n", 7) + "│ … 10 more lines: zeph-acp sessions show s | less\n" + strings.Repeat("│ l\n", 3) + "│ [lines 1-20]\n│ [security] 1 credential masked: aws\n╰ completed\n",
 		},
 		"what the tool says itself of a terminal's output": {
 			[]string{call("a", "x"), embed("a", "term-1"), "term-1:[1]\r\n[", "term-1:2]\n", ended("a", "completed", "[1]\n[2]\n[bg1 runs in the background]")},
@@ -173,6 +173,20 @@ func TestScreen(t *testing.T) {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
+	}
+}
+
+// Advice for the model is left out on a terminal.
+func TestForPeople(t *testing.T) {
+	for note, want := range map[string]string{
+		"[full output: 40 lines, 2 KiB: read_overflow overflow:0faa7362-764c]":                         "[full output: 40 lines, 2 KiB]",
+		"[lines 1-20; go on with offset 21]":                                                           "[lines 1-20]",
+		"[lines 1-20; the file ends here]":                                                             "[lines 1-20; the file ends here]",
+		"[read-only: it could not write; if it has to, call it again as it is, and the user is asked]": "[read-only: it could not write]",
+	} {
+		if got := forPeople([]string{note}); got[0] != want {
+			t.Errorf("%s: got %s", note, got[0])
+		}
 	}
 }
 
