@@ -130,6 +130,7 @@ type Memory struct {
 	Judged bool
 
 	known    atomic.Pointer[known]
+	looked   atomic.Int64 // when, as Unix nanoseconds; 0 means that the next Look must read
 	failures atomic.Int32 // of the embedder, in a row
 }
 
@@ -139,11 +140,27 @@ type known struct {
 	earlier  bool // sessions
 }
 
-// Look reads the number of entries. The tools and the line of a turn depend on it.
+// lookAgain is how long the number of entries holds that a session does not change
+// itself. A query costs a twentieth of a short turn.
+const lookAgain = time.Minute
+
+// Look reads the number of entries, unless it was read in the last minute. The tools and
+// the line of a turn depend on it.
 func (m *Memory) Look(ctx context.Context) {
+	if now := m.now().UnixNano(); m.looked.Load() == 0 || time.Duration(now-m.looked.Load()).Abs() >= lookAgain {
+		m.count(ctx)
+	}
+}
+
+// Reset makes the next Look read, for a new conversation.
+func (m *Memory) Reset() { m.looked.Store(0) }
+
+// count reads the number of entries.
+func (m *Memory) count(ctx context.Context) {
 	if m.Store == nil || !m.Config.Enabled {
 		return
 	}
+	m.looked.Store(m.now().UnixNano())
 	var k known
 	var err error
 	if k.own, k.all, k.earlier, err = m.Store.CountMemories(ctx, m.Project, m.CWD, m.Session); err != nil {

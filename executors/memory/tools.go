@@ -107,7 +107,7 @@ func (m *Memory) save(ctx context.Context, call *executors.Call, in saveInput) (
 	if err != nil {
 		return executors.FailWith(failure(err)), nil
 	}
-	m.Look(ctx) // the tools of the next turn
+	m.count(ctx) // the tools of the next turn
 	return executors.Result{Text: saved.forModel(), Raw: map[string]any{"id": saved.ID, "existed": saved.Existed}}, nil
 }
 

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -78,13 +79,14 @@ func (a *App) beforeSession() { a.idle.plan(func() { Catalogue() }) }
 
 // beforePrompt is the work before the first prompt of the process: the system prompt, a
 // request to the model and the first events of a turn. All of it is discarded, since the
-// project's files may change until the prompt.
-func (a *App) beforePrompt(s session.Setup, system *systemPrompt, of *agent.Agent) {
+// project's files may change until the prompt. The number of saved entries is kept, as
+// between two turns.
+func (a *App) beforePrompt(s session.Setup, k *keeper, of *agent.Agent) {
 	text := ""
 	a.idle.plan(
 		func() {
 			if _, direct := s.Model().(local.Direct); !direct {
-				text = system.write(func(string) {})
+				text = k.system.write(func(string) {})
 			}
 		},
 		func() {
@@ -96,5 +98,6 @@ func (a *App) beforePrompt(s session.Setup, system *systemPrompt, of *agent.Agen
 				_, _ = transcript.Encode(e) // every event can be encoded
 			}
 		},
+		func() { k.memory.Look(context.Background()) },
 	)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/memory"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent"
@@ -112,7 +113,7 @@ func TestBeforePrompt(t *testing.T) {
 			warnings := 0
 			s := session.Setup{Warn: func(string) { warnings++ }, Model: func() llm.Model { return m }}
 			system := a.systemPrompt(config.Defaults(), s, in, &skills.Set{})
-			a.beforePrompt(s, system, &agent.Agent{Chain: executors.Chain(native.New())})
+			a.beforePrompt(s, &keeper{system: system, memory: &memory.Memory{}}, &agent.Agent{Chain: executors.Chain(native.New())})
 			a.idle.run()
 			if err := os.WriteFile(rules, []byte("new rules"), 0o600); err != nil {
 				t.Fatal(err)

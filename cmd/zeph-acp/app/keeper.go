@@ -76,6 +76,7 @@ func (k *keeper) Reset() {
 	k.hooks.Reset()
 	k.skills.Reset()
 	k.helpers.Reset()
+	k.memory.Reset()
 }
 
 // Status returns the lines about tools for /status.

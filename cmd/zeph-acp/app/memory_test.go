@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/infoflow"
 	"github.com/zeph-acp/zeph-acp/executors/memory"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
@@ -297,17 +299,75 @@ func BenchmarkMemorySearch(b *testing.B) {
 	}
 }
 
-// BenchmarkMemoryLook is the cost of each turn.
+// BenchmarkMemoryLook is the cost of a turn a minute after the last look, and of the
+// others.
 func BenchmarkMemoryLook(b *testing.B) {
 	for _, n := range []int{0, 10, 1000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			m := bigMemory(b, n)
-			b.ReportAllocs()
-			for b.Loop() {
-				if m.Look(b.Context()); (m.Line() == "") != (n == 0) {
-					b.Fatal(m.Line())
+		for _, again := range []bool{false, true} {
+			b.Run(fmt.Sprintf("%d/again=%t", n, again), func(b *testing.B) {
+				m := bigMemory(b, n)
+				b.ReportAllocs()
+				for b.Loop() {
+					if !again {
+						m.Reset()
+					}
+					if m.Look(b.Context()); (m.Line() == "") != (n == 0) {
+						b.Fatal(m.Line())
+					}
 				}
-			}
-		})
+			})
+		}
 	}
+}
+
+// counted counts the queries for the number of entries.
+type counted struct {
+	memory.Store
+	n int
+}
+
+func (c *counted) CountMemories(ctx context.Context, project, cwd, session string) (own, all int, earlier bool, err error) {
+	c.n++
+	return c.Store.CountMemories(ctx, project, cwd, session)
+}
+
+// TestLook checks that the number of entries is read at most once a minute, and also
+// after an entry of the session itself and for a new conversation.
+func TestLook(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	db := store.New(filepath.Join(t.TempDir(), "zeph.db"), store.Options{})
+	t.Cleanup(func() { db.Close() })
+	roots, err := workspace.New(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &counted{Store: memories{db}}
+	m := &memory.Memory{Store: c, Config: memory.Defaults(), Session: "s", Project: roots.Cwd(), Roots: roots, Now: func() time.Time { return now }}
+	step := func(name string, do func(), want int, line string) {
+		t.Helper()
+		do()
+		m.Look(t.Context())
+		m.Look(t.Context())
+		if got := m.Line(); c.n != want || !strings.Contains(got, line) || (line == "") != (got == "") {
+			t.Errorf("%s: %d queries, and the line %q", name, c.n, got)
+		}
+	}
+	other := memory.Memory{Store: c.Store, Config: m.Config, Project: m.Project, Roots: roots, Now: m.Now}
+	save := func(m *memory.Memory, text string) {
+		if _, err := m.Save(t.Context(), memory.Fact{Text: text}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	step("the first turn", func() {}, 1, "")
+	step("another process saves", func() { save(&other, "The logo is green.") }, 1, "")
+	step("59 seconds later", func() { now = now.Add(59 * time.Second) }, 1, "")
+	step("a minute later", func() { now = now.Add(time.Second) }, 2, "1 saved entry")
+	step("a new conversation", func() { save(&other, "The port is 5433."); m.Reset() }, 3, "2 saved entries")
+	step("the clock is set back", func() { now = now.Add(-time.Hour) }, 4, "2 saved entries")
+	step("the session saves", func() {
+		call := &executors.Call{Tool: memory.SaveName, Input: json.RawMessage(`{"content":"Tests need a VPN."}`)}
+		if res, err := m.Catalogue().Execute(t.Context(), call); err != nil || res.Failed {
+			t.Fatal(res.ForModel(), err)
+		}
+	}, 5, "3 saved entries")
 }

@@ -51,7 +51,7 @@ func (a *App) newAgent(s session.Setup, terminals *ideproxy.Terminals) (session.
 		a.Log.Warn(w, "session", s.ID)
 	}
 	turns := a.agent(cfg, s, in, tools, kept, models)
-	a.prepared.Do(func() { a.beforePrompt(s, kept.system, turns) })
+	a.prepared.Do(func() { a.beforePrompt(s, kept, turns) })
 	return session.Opening{
 		Tools: kept, Mode: cfg.Agent.Mode, Warnings: warnings,
 		Look: func() {
