@@ -51,7 +51,7 @@ var importTable = []struct {
 	{"executors/mcp/stdio", []string{"executors", "executors/shell/process"}},
 	{"executors/mcp", []string{"executors", "executors/approval", "executors/backoff", "executors/mcp/*", "executors/shell/process", "executors/trace", "executors/web"}},
 	{"executors/lsp/client", []string{"executors/shell/process"}},
-	{"executors/lsp", []string{"executors", "executors/approval", "executors/diagnostics", "executors/lsp/client", "executors/shell/process", "executors/tighten", "executors/workspace"}},
+	{"executors/lsp", []string{"executors", "executors/approval", "executors/diagnostics", "executors/files/walk", "executors/lsp/client", "executors/shell/process", "executors/tighten", "executors/workspace"}},
 	{"executors/wildcard", nil},
 	{"executors/hooks", []string{"executors", "executors/approval", "executors/command", "executors/command/follow", "executors/shell/process"}},
 	{"executors/authorize/target", []string{"executors", "executors/command", "executors/command/follow", "executors/workspace"}},

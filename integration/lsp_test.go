@@ -49,10 +49,11 @@ func TestErrorsAfterAnEdit(t *testing.T) {
 	a := launch(t, start{root: root, config: fakeServer(t, "push", methods)})
 	a.initialize()
 	s := a.open()
-	a.file(filepath.Join(a.dir, "a.fake"), "error: old\n")
+	a.file("a.fake", "error: old\n")
+	a.file("b.fake", "")
 	updates, questions := a.turnAnswering(s, edit("a.fake", "error: old\nerror: new ghp_WOsW7yvSQC1UQ3cSSThJpxwTZ74h8NNp5cus\nbreaks b.fake: gone\n"), "allow_always")
-	a.wants(updates, `[2 errors, new with this edit, says fake]\na.fake:2:1: error: new `, `\nb.fake:1:1: error: gone [E1]`)
-	shown := regexp.MustCompile(`error: new[^"]*`).FindString(updates[strings.LastIndex(updates, "new with this edit"):])
+	a.wants(updates, `[new diagnostics of fake: 2 errors]\na.fake:2:1: error: new `, `\nb.fake:1:1: error: gone [E1]`)
+	shown := regexp.MustCompile(`error: new[^"]*`).FindString(updates[strings.LastIndex(updates, "new diagnostics"):])
 	if strings.Contains(updates, "error: old [E1]") || strings.Contains(shown, "ghp_WOsW7") {
 		t.Errorf("an old error or a credential is shown: %s", shown)
 	}
@@ -116,7 +117,7 @@ func TestServersThatFail(t *testing.T) {
 			s := a.open()
 			for _, text := range []string{"one\n", "two\n", "three\n"} {
 				updates, _ := a.turnAnswering(s, edit("a.fake", text), "allow_once")
-				if a.wants(updates, `"status":"completed"`); a.content("a.fake") != text || strings.Contains(updates, "new with this edit") {
+				if a.wants(updates, `"status":"completed"`); a.content("a.fake") != text || strings.Contains(updates, "new diagnostics") {
 					t.Errorf("after %q the file is %q\n%s", text, a.content("a.fake"), updates)
 				}
 			}
@@ -138,7 +139,7 @@ func TestErrorsOfABuffer(t *testing.T) {
 	for _, r := range results {
 		text += fakeide.ShownText(r.Content)
 	}
-	if !strings.Contains(text, "[1 error, new with this edit, says fake]\na.fake:2:1: error: new [E1]") || e.Buffer(path) != "error: old\nerror: new\n" {
+	if !strings.Contains(text, "[new diagnostics of fake: 1 error]\na.fake:2:1: error: new [E1]") || e.Buffer(path) != "error: old\nerror: new\n" {
 		t.Errorf("%q, the buffer is %q", text, e.Buffer(path))
 	}
 }
@@ -156,7 +157,7 @@ func TestGatesOfTheCheck(t *testing.T) {
 			a := launch(t, start{root: root, config: fakeServer(t, "push", filepath.Join(root, "methods")) + tt.config})
 			a.initialize()
 			updates, _ := a.turnAnswering(a.open(), edit("a.fake", "error: x\n"), "allow_once")
-			if strings.Contains(updates, "new with this edit") || a.content("a.fake") != "error: x\n" {
+			if strings.Contains(updates, "new diagnostics") || a.content("a.fake") != "error: x\n" {
 				t.Error(updates)
 			}
 			lines := a.auditLines()

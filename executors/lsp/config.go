@@ -80,6 +80,8 @@ type Entry struct {
 	Settings string `toml:"settings"`
 	// Enabled uses the server. Default true.
 	Enabled bool `toml:"enabled"`
+
+	blind bool // it does not watch files itself
 }
 
 // SetDefaults sets the defaults of an entry before it is decoded.
@@ -91,7 +93,7 @@ type Entries []Entry
 // builtin are the servers without an entry. The first one that is installed serves a
 // file.
 var builtin = Entries{
-	{Name: "gopls", Command: "gopls", Extensions: []string{".go"}, Markers: []string{"go.mod", "go.work"}, InitOptions: `{"diagnosticsDelay":"50ms"}`},
+	{Name: "gopls", Command: "gopls", Extensions: []string{".go"}, Markers: []string{"go.mod", "go.work"}, InitOptions: `{"diagnosticsDelay":"50ms"}`, blind: true},
 	{Name: "rust-analyzer", Command: "rust-analyzer", Extensions: []string{".rs"}, Markers: []string{"Cargo.toml"}},
 	{Name: "basedpyright", Command: "basedpyright-langserver", Args: []string{"--stdio"}, Extensions: []string{".py", ".pyi"}},
 	{Name: "pyright", Command: "pyright-langserver", Args: []string{"--stdio"}, Extensions: []string{".py", ".pyi"}},
@@ -108,27 +110,33 @@ var builtin = Entries{
 	},
 }
 
-// languages are the protocol's words for the languages of files that are not named like
-// their extension.
-var languages = map[string]string{
-	".rs": "rust", ".py": "python", ".pyi": "python",
-	".ts": "typescript", ".mts": "typescript", ".cts": "typescript", ".tsx": "typescriptreact",
-	".js": "javascript", ".mjs": "javascript", ".cjs": "javascript", ".jsx": "javascriptreact",
-	".h": "cpp", ".cc": "cpp", ".cxx": "cpp", ".hh": "cpp", ".hpp": "cpp", ".m": "objective-c", ".mm": "objective-cpp",
-	".rb": "ruby", ".cs": "csharp", ".kt": "kotlin", ".sh": "shellscript", ".ex": "elixir", ".exs": "elixir",
-	".hs": "haskell", ".md": "markdown", ".yml": "yaml",
-}
-
-// language returns the language of a file.
+// language returns the language of a file in the protocol's words.
 func (e Entry) language(path string) string {
 	if e.Language != "" {
 		return e.Language
 	}
-	ext := strings.ToLower(filepath.Ext(path))
-	if name := languages[ext]; name != "" {
-		return name
+	switch ext := strings.ToLower(filepath.Ext(path)); ext {
+	case ".rs":
+		return "rust"
+	case ".py", ".pyi":
+		return "python"
+	case ".ts", ".mts", ".cts":
+		return "typescript"
+	case ".tsx":
+		return "typescriptreact"
+	case ".js", ".mjs", ".cjs":
+		return "javascript"
+	case ".jsx":
+		return "javascriptreact"
+	case ".h", ".cc", ".cxx", ".hh", ".hpp":
+		return "cpp"
+	case ".m":
+		return "objective-c"
+	case ".mm":
+		return "objective-cpp"
+	default:
+		return strings.TrimPrefix(ext, ".")
 	}
-	return strings.TrimPrefix(ext, ".")
 }
 
 // serves reports whether a file is one of the server's.

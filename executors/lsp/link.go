@@ -15,6 +15,7 @@ type edit struct {
 	began  time.Time // of the wait for servers before the change
 	waited time.Duration
 	files  []file
+	uses   []*server
 	ran    bool
 }
 
@@ -45,6 +46,11 @@ func (l around) Execute(ctx context.Context, call *executors.Call) (executors.Re
 		return l.Executor.Execute(ctx, call)
 	}
 	e := &edit{}
+	defer func() {
+		for _, srv := range e.uses {
+			l.s.release(srv)
+		}
+	}()
 	res, err := l.Executor.Execute(context.WithValue(ctx, editKey{}, e), call)
 	if err != nil || !e.ran || len(e.files) == 0 {
 		return res, err
@@ -82,6 +88,9 @@ type within struct {
 func (l within) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
 	e, _ := ctx.Value(editKey{}).(*edit)
 	if e == nil {
+		if mayChange(call) {
+			l.s.foreign(ctx)
+		}
 		return l.Executor.Execute(ctx, call)
 	}
 	l.s.before(ctx, call, e)
@@ -100,6 +109,7 @@ func (s *Session) before(ctx context.Context, call *executors.Call, e *edit) {
 			f.server = s.of(ctx, path)
 		}
 		if f.server != nil {
+			e.uses = append(e.uses, f.server)
 			text, err := s.text(ctx, f)
 			if err != nil {
 				f.server = nil
@@ -112,6 +122,7 @@ func (s *Session) before(ctx context.Context, call *executors.Call, e *edit) {
 			e.files = append(e.files, f)
 		}
 	}
+	s.catchUp(ctx, e)
 	e.began = time.Now()
 	if wait {
 		await(ctx, steps, s.wait()/2)

@@ -29,6 +29,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/approval"
@@ -53,6 +54,7 @@ type Options struct {
 	Env      func() []string // the environment of a server
 	Reaper   *process.Reaper
 	Patience client.Patience
+	Idle     time.Duration       // after which an unused server ends; 0 means half an hour
 	Mask     func(string) string // redacts secrets
 	Warn     func(string)        // queues a line for the user
 	Log      *slog.Logger
@@ -67,10 +69,20 @@ type Session struct {
 	// Check is the chain of the calls that check an edit.
 	Check executors.Executor
 
+	watching sync.Mutex // held while files are compared
+
+	begin   sync.Once
+	entries Entries // set by begin
+
 	mu     sync.Mutex
 	found  map[string]string  // paths of programs, by their names; "" if it is not installed
 	used   map[string]*server // by name and folder
 	closed bool
+}
+
+// ready sets what only an edit needs.
+func (s *Session) ready() {
+	s.entries, s.found, s.used = s.o.Entries.All(), map[string]string{}, map[string]*server{}
 }
 
 // New returns the servers of a session; nil if they are off. No server is started.
@@ -78,9 +90,13 @@ func New(o Options) *Session {
 	if !o.Enabled || o.Find == nil {
 		return nil
 	}
-	o.Entries = o.Entries.All()
-	return &Session{o: o, found: map[string]string{}, used: map[string]*server{}}
+	o.Idle = cmp.Or(o.Idle, idleTime)
+	return &Session{o: o}
 }
+
+// idleTime is how long a server runs without an edit of one of its files. The next edit
+// starts it again.
+const idleTime = 30 * time.Minute
 
 // maxStarts is how often a server is started that ends by itself.
 const maxStarts = 3
@@ -103,10 +119,16 @@ type server struct {
 	off     string       // why it is not started; "" if it is
 	last    *client.Step // of the last edit
 	late    int          // reports in a row that came too late
+	idle    *time.Timer  // ends the server
+	busy    int          // edits that use it
+
+	files   stamps // of the project before the last command, for Session.watching; nil if none ran
+	foreign bool   // a command ran since
+	open    stamps // of open documents when their text was sent; for Session.watching
 }
 
-// of returns the server of a file. If there is none, it starts one with the user's
-// approval; it returns nil without it.
+// of returns the server of a file, for use until [Session.release]. If there is none, it
+// starts one with the user's approval; it returns nil without it.
 func (s *Session) of(ctx context.Context, path string) *server {
 	entry, program, folder := s.entry(path)
 	if program == "" {
@@ -132,6 +154,9 @@ func (s *Session) of(ctx context.Context, path string) *server {
 	if srv.client() == nil {
 		return nil
 	}
+	srv.mu.Lock()
+	defer srv.mu.Unlock()
+	srv.busy++
 	return srv
 }
 
@@ -153,7 +178,8 @@ func (srv *server) client() *client.Server {
 // entry returns the entry of a file, with the path of its program and the folder of its
 // project; "" if there is none that is installed.
 func (s *Session) entry(path string) (e Entry, program, folder string) {
-	for _, e := range s.o.Entries {
+	s.begin.Do(s.ready)
+	for _, e := range s.entries {
 		if !e.Enabled || !e.serves(path) {
 			continue
 		}
@@ -264,9 +290,34 @@ func (s *Session) launch(srv *server) error {
 	}
 	srv.mu.Lock()
 	defer srv.mu.Unlock()
-	srv.running, srv.last, srv.late = running, nil, 0
+	srv.running, srv.last, srv.late, srv.open = running, nil, 0, nil
 	srv.starts++
+	srv.idle = time.AfterFunc(s.o.Idle, srv.rest)
 	return nil
+}
+
+// rest ends a server that was not used for a while.
+func (srv *server) rest() {
+	srv.starting.Lock()
+	defer srv.starting.Unlock()
+	srv.mu.Lock()
+	running, busy := srv.running, srv.busy > 0
+	if !busy {
+		srv.running = nil
+		srv.starts--
+	}
+	srv.mu.Unlock()
+	if running != nil && !busy {
+		running.Close()
+	}
+}
+
+// release ends the use of a server that [Session.of] returned.
+func (s *Session) release(srv *server) {
+	srv.mu.Lock()
+	defer srv.mu.Unlock()
+	srv.busy--
+	srv.idle.Reset(s.o.Idle)
 }
 
 // subject returns the server as the user approves it. A program of the project is
@@ -343,6 +394,9 @@ func (s *Session) Close() {
 	for _, srv := range s.all() {
 		srv.mu.Lock()
 		running := srv.running
+		if srv.idle != nil {
+			srv.idle.Stop()
+		}
 		srv.mu.Unlock()
 		if running != nil {
 			all.Go(running.Close)

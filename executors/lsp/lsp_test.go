@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -159,16 +160,17 @@ func TestEdits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "push", nil)
 	w.put("a.fake", "error: old\nx\n")
+	w.put("b.fake", "")
 	for _, step := range []struct {
 		tool  string
 		input map[string]any
 		want  string
 	}{
 		{"edit", map[string]any{"path": "a.fake", "old_string": "x", "new_string": "warning: w\nerror: e\nbreaks b.fake: gone"},
-			"[2 errors, 1 warning, new with this edit, says fake]\na.fake:3:1: error: e [E1]\na.fake:2:1: warning: w [E1]\nb.fake:1:1: error: gone [E1]"},
+			"[new diagnostics of fake: 2 errors, 1 warning]\na.fake:3:1: error: e [E1]\na.fake:2:1: warning: w [E1]\nb.fake:1:1: error: gone [E1]"},
 		{"edit", map[string]any{"path": "a.fake", "old_string": "error: e\n", "new_string": ""}, ""},
 		{"write", map[string]any{"path": "new.fake", "content": "error: one\nerror: two\n"},
-			"[2 errors, new with this edit, says fake]\nnew.fake:1:1: error: one [E1]\nnew.fake:2:1: error: two [E1]"},
+			"[new diagnostics of fake: 2 errors]\nnew.fake:1:1: error: one [E1]\nnew.fake:2:1: error: two [E1]"},
 		{"write", map[string]any{"path": "other.txt", "content": "error: one\n"}, ""},
 		{"move_path", map[string]any{"source": "new.fake", "destination": "moved.fake"}, ""},
 		{"delete_path", map[string]any{"path": "moved.fake"}, ""},
@@ -201,8 +203,9 @@ func TestEdits(t *testing.T) {
 func TestManyLines(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "push", func(o *Options) { o.MaxLines = 6 })
+	w.put("b", "")
 	got := strings.Split(w.write("a.fake", strings.Repeat("warning: w\n", 30)+"error: e\n"+strings.Repeat("breaks b: x\n", 30)), "\n")
-	want := []string{"[2 errors, 30 warnings, new with this edit, says fake]", "a.fake:31:1: error: e [E1]", "a.fake:1:1: warning: w [E1]", "a.fake:2:1: warning: w [E1]",
+	want := []string{"[new diagnostics of fake: 2 errors, 30 warnings]", "a.fake:31:1: error: e [E1]", "a.fake:1:1: warning: w [E1]", "a.fake:2:1: warning: w [E1]",
 		"a.fake:3:1: warning: w [E1]", "[28 more left out]"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -217,6 +220,58 @@ func TestForeignChanges(t *testing.T) {
 	w.put("a.fake", "error: foreign\ny\n")
 	if got := w.call("edit", map[string]any{"path": "a.fake", "old_string": "y", "new_string": "error: own"}); !strings.Contains(got, "own") || strings.Contains(got, "foreign") {
 		t.Error(got)
+	}
+}
+
+// Commands can change files of the project, and open documents.
+func TestCommands(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "push", nil)
+	w.s.begin.Do(w.s.ready)
+	w.s.entries[0].blind = true
+	command := executors.Chain(executors.Registry{executors.Bind(executors.Tool{Name: "run", Effect: executors.Mutates},
+		func(context.Context, *executors.Call, struct{}) (executors.Card, error) {
+			return executors.Card{Command: "make"}, nil
+		},
+		func(context.Context, *executors.Call, struct{}) (executors.Result, error) {
+			w.put("made.fake", "")
+			w.put("a.fake", "error: by a command\n")
+			return executors.Result{}, os.Remove(filepath.Join(w.dir, "b.fake"))
+		})}, w.s.Around, w.s.Within)
+	w.write("a.fake", "x\n")
+	w.write("b.fake", "x\n")
+	call := &executors.Call{Tool: "run", Input: json.RawMessage("{}"), Record: &executors.Record{}, Notify: func(executors.Event) {}}
+	call.Card, _ = command.Prepare(t.Context(), call)
+	if res, err := command.Execute(t.Context(), call); err != nil || res.Failed {
+		t.Fatal(err, res.Failure)
+	}
+	if got := w.write("c.fake", "error: own\n"); strings.Contains(got, "by a command") || !strings.Contains(got, "own") {
+		t.Error(got)
+	}
+	w.s.Close()
+	text, _ := os.ReadFile(filepath.Join(w.dir, "methods"))
+	for name, kind := range map[string]int{"a.fake": client.Changed, "made.fake": client.Created, "b.fake": client.Deleted} {
+		if want := fmt.Sprintf(`{"uri":%q,"type":%d}`, client.URI(filepath.Join(w.dir, name)), kind); !strings.Contains(string(text), want) {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+}
+
+// A server that is not used for a while ends, and starts again without a question.
+func TestIdle(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "push", func(o *Options) { o.Idle = 200 * time.Millisecond })
+	for range maxStarts + 2 {
+		if got := w.write("a.fake", "error: x\n"); !strings.Contains(got, "error: x") {
+			t.Error(got)
+		}
+		if running := w.s.all()[0].client(); running != nil {
+			<-running.Ended()
+		}
+		w.put("a.fake", "y\n")
+	}
+	if len(w.asked) != 1 || len(w.warned) > 0 {
+		t.Errorf("asked %q, warned %q", w.asked, w.warned)
 	}
 }
 

@@ -73,6 +73,7 @@ func (s *Session) after(ctx context.Context, e *edit) []fresh {
 			continue
 		}
 		step := running.After(f.path, f.server.entry.language(f.path), text)
+		s.opened(f.server, f.path)
 		if paths[f.server] == nil {
 			order = append(order, f.server)
 		}
@@ -96,14 +97,15 @@ func (s *Session) after(ctx context.Context, e *edit) []fresh {
 	return out
 }
 
-// inside returns the diagnostics of files that may be read.
+// inside returns the diagnostics of files that exist and may be read.
 func (s *Session) inside(all []client.Diagnostic) []client.Diagnostic {
 	var out []client.Diagnostic
 	for _, d := range all {
-		if path, err := s.o.Roots.Resolve(d.Path); err != nil || path == "" {
+		path, err := s.o.Roots.Resolve(d.Path)
+		if err != nil || !s.exists(path) {
 			continue
 		}
-		if _, refused := s.o.Roots.Readable().Refuses(d.Path); !refused {
+		if _, refused := s.o.Roots.Readable().Refuses(path); !refused {
 			out = append(out, d)
 		}
 	}
@@ -119,7 +121,7 @@ func (s *Session) lines(own, others []client.Diagnostic, names []string) string 
 	most := s.o.MaxLines - 2 // the first line, and the one about those left out
 	first, left := diagnostics.Lines(s.shown(own), most)
 	rest, more := diagnostics.Lines(s.shown(others), min(most-len(first), mostElsewhere))
-	lines := []string{fmt.Sprintf("[%s, new with this edit, says %s]", diagnostics.Counts(s.shown(append(own, others...))), strings.Join(names, ", "))}
+	lines := []string{fmt.Sprintf("[new diagnostics of %s: %s]", strings.Join(names, ", "), diagnostics.Counts(s.shown(append(own, others...))))}
 	lines = append(append(lines, first...), rest...)
 	if left += more; left > 0 {
 		lines = append(lines, fmt.Sprintf("[%d more left out]", left))

@@ -72,7 +72,11 @@ func Serve(args []string) {
 		if err != nil {
 			return
 		}
-		fmt.Fprintln(s.record, m.Method)
+		if m.Method == "workspace/didChangeWatchedFiles" {
+			fmt.Fprintln(s.record, m.Method, string(m.Params))
+		} else {
+			fmt.Fprintln(s.record, m.Method)
+		}
 		s.handle(m)
 	}
 }

@@ -157,7 +157,7 @@ func (s *Server) initialize() {
 	params := object{
 		"processId": os.Getpid(), "clientInfo": object{"name": "zeph-acp", "version": s.o.Version},
 		"rootPath": s.o.Folder, "rootUri": URI(s.o.Folder), "workspaceFolders": s.folders(),
-		"capabilities": capabilities,
+		"capabilities": capabilities(),
 	}
 	if len(s.o.Init) > 0 {
 		params["initializationOptions"] = s.o.Init

@@ -72,21 +72,19 @@ type folder struct {
 
 type object map[string]any
 
-// capabilities are those of this client. Diagnostics are pulled only from a server that
-// does not publish them, so the client does not offer it: some servers would otherwise
-// publish no longer those of other files.
-var capabilities = object{
-	"general": object{"positionEncodings": []string{"utf-16"}},
-	"window":  object{"workDoneProgress": true},
-	"workspace": object{
-		"configuration": true, "workspaceFolders": true, "applyEdit": false,
-		"didChangeConfiguration": object{"dynamicRegistration": true},
-		"didChangeWatchedFiles":  object{"dynamicRegistration": true},
-	},
-	"textDocument": object{
-		"synchronization":    object{"didSave": true},
-		"publishDiagnostics": object{"versionSupport": true},
-	},
+// capabilities returns those of this client. It does not offer to pull diagnostics, since
+// some servers would then publish no more of them, nor to watch files, so that servers
+// that can do so watch them themselves.
+func capabilities() object {
+	return object{
+		"general":   object{"positionEncodings": []string{"utf-16"}},
+		"window":    object{"workDoneProgress": true},
+		"workspace": object{"configuration": true, "workspaceFolders": true, "applyEdit": false, "didChangeConfiguration": object{"dynamicRegistration": true}},
+		"textDocument": object{
+			"synchronization":    object{"didSave": true},
+			"publishDiagnostics": object{"versionSupport": true},
+		},
+	}
 }
 
 // initialized is the part of a server's answer to initialize that is used.

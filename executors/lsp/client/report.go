@@ -179,7 +179,7 @@ func (s *Server) Fresh(paths []string) (own, others []Diagnostic) {
 		named[URI(p)] = true
 	}
 	for _, uri := range slices.Sorted(maps.Keys(s.reported)) {
-		if d := s.documents[uri]; d != nil && !d.current() {
+		if d := s.documents[uri]; d != nil && (!d.current() || !named[uri] && !isClosed(d.last.done)) {
 			continue
 		}
 		r := s.reported[uri]

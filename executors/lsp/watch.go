@@ -1,0 +1,142 @@
+package lsp
+
+import (
+	"context"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/files/walk"
+	"github.com/zeph-acp/zeph-acp/executors/lsp/client"
+)
+
+// maxWatched bounds the entries of a project that are looked at for a server that does
+// not watch files. The files of a larger one are not.
+const maxWatched = 50000
+
+// stamps are the sizes and times of a project's files, by absolute path.
+type stamps map[string]stamp
+
+type stamp struct{ size, changed int64 }
+
+// mayChange reports whether a call may change files that it does not name, as a command
+// or the tool of an MCP server can.
+func mayChange(call *executors.Call) bool {
+	if !call.Spec.Effect.Has(executors.Mutates) && call.Server() == "" {
+		return false
+	}
+	return call.Judged == nil || !call.Judged.ReadOnly
+}
+
+// foreign notes that a call may change files of which servers have to hear.
+func (s *Session) foreign(ctx context.Context) {
+	s.watching.Lock()
+	defer s.watching.Unlock()
+	for _, srv := range s.all() {
+		if !srv.entry.blind || srv.client() == nil {
+			continue
+		}
+		if srv.files == nil {
+			srv.files = s.look(ctx, srv)
+		}
+		srv.foreign = true
+	}
+}
+
+// catchUp reports to the servers what has changed since the last edit: files of the
+// project that commands changed, and open documents that anybody changed. The documents
+// of this edit are left out.
+func (s *Session) catchUp(ctx context.Context, e *edit) {
+	s.watching.Lock()
+	defer s.watching.Unlock()
+	for _, srv := range s.all() {
+		running := srv.client()
+		if running == nil {
+			continue
+		}
+		if srv.foreign {
+			now := s.look(ctx, srv)
+			running.Watched(srv.files.changes(now))
+			srv.files, srv.foreign = now, false
+		}
+		for path, was := range srv.open {
+			if slices.ContainsFunc(e.files, func(f file) bool { return f.path == path }) || s.stamp(path) == was {
+				continue
+			}
+			text, err := s.o.Read(ctx, path)
+			if err != nil {
+				running.Watched([]client.Change{{Path: path, Kind: client.Deleted}})
+				delete(srv.open, path)
+				continue
+			}
+			running.Before(path, srv.entry.language(path), text, true)
+			srv.open[path] = s.stamp(path)
+		}
+	}
+}
+
+// opened notes that a server has the present text of a file.
+func (s *Session) opened(srv *server, path string) {
+	s.watching.Lock()
+	defer s.watching.Unlock()
+	if srv.open == nil {
+		srv.open = stamps{}
+	}
+	srv.open[path] = s.stamp(path)
+}
+
+// stamp returns the stamp of a file; zero if it cannot be read.
+func (s *Session) stamp(path string) stamp {
+	info, err := s.o.Roots.Lstat(path)
+	if err != nil {
+		return stamp{}
+	}
+	return stamp{info.Size(), info.ModTime().UnixNano()}
+}
+
+// look returns the files of a server's project that matter to it.
+func (s *Session) look(ctx context.Context, srv *server) stamps {
+	found := stamps{}
+	tree := walk.Tree{Roots: s.o.Roots, Dir: srv.folder, Ignore: true, Budget: maxWatched}
+	type item struct {
+		path string
+		stamp
+	}
+	visit := func() walk.Visit[item] {
+		return func(e walk.Entry, _ func() bool) (item, bool, error) {
+			if !srv.entry.serves(e.Name) && !slices.Contains(srv.entry.Markers, e.Name) {
+				return item{}, false, nil
+			}
+			path := filepath.Join(srv.folder, filepath.FromSlash(e.Path()))
+			return item{path, s.stamp(path)}, true, nil
+		}
+	}
+	_, err := walk.Do(ctx, tree, visit, func(i item) int { return len(i.path) }, func(i item) bool {
+		found[i.path] = i.stamp
+		return true
+	})
+	if err != nil {
+		s.o.Log.Debug("look at a project", "dir", srv.folder, "err", err)
+	}
+	return found
+}
+
+// changes returns the changes that lead from one look to a later one.
+func (before stamps) changes(now stamps) []client.Change {
+	var out []client.Change
+	for _, path := range slices.Sorted(maps.Keys(now)) {
+		switch was, ok := before[path]; {
+		case !ok:
+			out = append(out, client.Change{Path: path, Kind: client.Created})
+		case was != now[path]:
+			out = append(out, client.Change{Path: path, Kind: client.Changed})
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(before)) {
+		if _, ok := now[path]; !ok {
+			out = append(out, client.Change{Path: path, Kind: client.Deleted})
+		}
+	}
+	return out
+}
