@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -43,6 +44,7 @@ func Replay(ctx context.Context, f *fixtures.Fixture, play func(*fixtures.Fixtur
 	}
 	a := New(l, slog.New(slog.DiscardHandler))
 	a.Model, a.Settle, a.ProjectHooks, a.ProjectSkills, a.ProjectAgents = "", 0, true, true, true
+	a.FindServer = fixtureServer
 	a.Getenv = keys.NewKeys(l.Paths.Config, provider.Keys(l.Config.LLM), func(string) string { return "" }).Getenv
 	defer func() { err = errors.Join(err, a.Close()) }()
 
@@ -61,6 +63,14 @@ func Replay(ctx context.Context, f *fixtures.Fixture, play func(*fixtures.Fixtur
 // mainModel is the script of the model that a fixture uses unless it configures
 // providers.
 const mainModel = "model.jsonl"
+
+// fixtureServer finds the one language server that a fixture can have. It never runs.
+func fixtureServer(name string) (string, error) {
+	if name == "fixture-server" {
+		return filepath.Join(string(filepath.Separator), name), nil
+	}
+	return "", exec.ErrNotFound
+}
 
 // unpack writes a fixture's files below dir and returns its configuration.
 func unpack(f *fixtures.Fixture, dir string, w fixtures.Workspace) (*config.Loaded, error) {
