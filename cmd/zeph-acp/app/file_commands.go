@@ -9,6 +9,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/approval"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent/filecommand"
 	"github.com/zeph-acp/zeph-acp/session/agent/skills"
@@ -18,7 +19,7 @@ import (
 func (a *App) filesOfCommands(s session.Setup, in sessionDirs) *filecommand.Set {
 	o := filecommand.Options{
 		Dir: in.roots.Cwd(), Warn: s.Warn, Announce: s.Announce,
-		Desk: a.desk(s),
+		Desk: &approval.Desk{Store: a.MCP.Approvals, Ask: a.askApproval(s)}, // a reply says if one is not used
 		Has: func(path string) (exists, dir bool) {
 			real, err := in.files.Resolve(path)
 			if err != nil {
