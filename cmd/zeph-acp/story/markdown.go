@@ -123,8 +123,6 @@ func (m *document) card(c *Card) {
 	m.fold(c.firstTitle()+" · "+outcome, b.String())
 }
 
-var inlineCode = pattern("`([^`\n]+)`")
-
 // words returns a text with its code in new fences. Outside of code no character begins an
 // element of HTML.
 func words(text string) string {
@@ -134,19 +132,51 @@ func words(text string) string {
 			b.WriteString(fenced(p.text, language().FindString(p.info)))
 			continue
 		}
-		last := 0
-		for _, m := range inlineCode().FindAllStringSubmatchIndex(p.text, -1) {
-			b.WriteString(markup(p.text[last:m[0]]) + span(p.text[m[2]:m[3]]))
-			last = m[1]
-		}
-		b.WriteString(markup(p.text[last:]) + "\n\n")
+		b.WriteString(inlineWords(p.text) + "\n\n")
 	}
 	return b.String()
 }
 
-// markup keeps the Markdown of a text, without HTML and images.
+// backquotes are runs of them, which begin and end code spans.
+var backquotes = pattern("`+")
+
+// inlineWords returns a paragraph. A code span ends on its line, at a run as long as the one
+// that begins it. Other backquotes become character references, so that they begin neither
+// a span nor a fence.
+func inlineWords(text string) string {
+	var b strings.Builder
+	for {
+		m := backquotes().FindStringIndex(text)
+		if m == nil {
+			b.WriteString(markup(text))
+			return b.String()
+		}
+		b.WriteString(markup(text[:m[0]]))
+		run := text[m[0]:m[1]]
+		text = text[m[1]:]
+		if inner, rest, ok := closed(text, run); ok {
+			b.WriteString(span(inner))
+			text = rest
+		} else {
+			b.WriteString(strings.Repeat("&#96;", len(run)))
+		}
+	}
+}
+
+// closed returns the text before and after a run of backquotes on the same line.
+func closed(text, run string) (inner, rest string, ok bool) {
+	line, _, _ := strings.Cut(text, "\n")
+	for _, m := range backquotes().FindAllStringIndex(line, -1) {
+		if m[1]-m[0] == len(run) && strings.TrimSpace(line[:m[0]]) != "" {
+			return strings.TrimSpace(line[:m[0]]), text[m[1]:], true
+		}
+	}
+	return "", text, false
+}
+
+// markup keeps the Markdown of a text, without HTML, images and fences.
 func markup(text string) string {
-	return visible(strings.ReplaceAll(escapeHTML(text), "![", `!\[`))
+	return visible(strings.NewReplacer("![", "&#33;[", "~~~", `\~\~\~`).Replace(escapeHTML(text)))
 }
 
 // span returns a code span. In one with characters of HTML they show only as an element: a
@@ -168,9 +198,9 @@ func span(text string) string {
 
 var language = pattern(`^[A-Za-z0-9+#-]{1,20}`)
 
-// escapeHTML escapes the characters of HTML.
+// escapeHTML escapes the characters that begin a tag or a character reference.
 func escapeHTML(text string) string {
-	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;").Replace(text)
 }
 
 // special are the characters with a meaning in CommonMark.
