@@ -3,7 +3,10 @@ package lsp
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/diagnostics"
@@ -110,7 +113,10 @@ func (s *Session) before(ctx context.Context, call *executors.Call, e *edit) {
 		}
 		if f.server != nil {
 			e.uses = append(e.uses, f.server)
-			text, err := s.text(ctx, f)
+			text, err := "", error(nil)
+			if f.existed {
+				text, err = s.text(ctx, path)
+			}
 			if err != nil {
 				f.server = nil
 			} else if running := f.server.client(); running != nil {
@@ -181,12 +187,18 @@ func (s *Session) exists(path string) bool {
 	return err == nil
 }
 
-// text returns the text of a file; "" if it does not exist.
-func (s *Session) text(ctx context.Context, f file) (string, error) {
-	if !f.existed {
-		return "", nil
+// maxText bounds the files that are checked, in bytes. Servers take too long for others.
+const maxText = 2 << 20
+
+var errNoSource = errors.New("not a source file")
+
+// text returns the text of a file for its server.
+func (s *Session) text(ctx context.Context, path string) (string, error) {
+	text, err := s.o.Read(ctx, path)
+	if err == nil && (len(text) > maxText || !utf8.ValidString(text) || strings.ContainsRune(text, 0)) {
+		err = errNoSource
 	}
-	return s.o.Read(ctx, f.path)
+	return text, err
 }
 
 // check makes the call that checks an edit, and returns its text.

@@ -212,6 +212,17 @@ func TestManyLines(t *testing.T) {
 	}
 }
 
+// Files that are no source are not sent to a server.
+func TestNoSource(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "push", nil)
+	for name, text := range map[string]string{"long": strings.Repeat("x", maxText) + "\nerror: x\n", "nul": "error: x\x00\n"} {
+		if got := w.write(name+".fake", text); got != "" {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
 // A change by someone else is not the edit's.
 func TestForeignChanges(t *testing.T) {
 	t.Parallel()

@@ -68,7 +68,7 @@ func (s *Session) after(ctx context.Context, e *edit) []fresh {
 			continue
 		}
 		running := f.server.client()
-		text, err := s.o.Read(ctx, f.path)
+		text, err := s.text(ctx, f.path)
 		if running == nil || err != nil {
 			continue
 		}

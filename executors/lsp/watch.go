@@ -64,7 +64,7 @@ func (s *Session) catchUp(ctx context.Context, e *edit) {
 			if slices.ContainsFunc(e.files, func(f file) bool { return f.path == path }) || s.stamp(path) == was {
 				continue
 			}
-			text, err := s.o.Read(ctx, path)
+			text, err := s.text(ctx, path)
 			if err != nil {
 				running.Watched([]client.Change{{Path: path, Kind: client.Deleted}})
 				delete(srv.open, path)

@@ -295,8 +295,30 @@ func (s *Server) Err() error {
 	return err
 }
 
+// leave asks the server to end, which many do at once then.
+func (s *Server) leave() {
+	if !isClosed(s.ready) || isClosed(s.ended) {
+		return
+	}
+	left := make(chan struct{})
+	go func() {
+		defer close(left)
+		ctx, cancel := context.WithTimeout(context.Background(), polite)
+		defer cancel()
+		if s.conn.Call(ctx, "shutdown", nil, nil) == nil {
+			s.notify("exit", nil)
+		}
+	}()
+	select {
+	case <-left:
+	case <-s.ended:
+	case <-time.After(polite): // it does not read
+	}
+}
+
 // Close ends the server and all its processes, and waits for that.
 func (s *Server) Close() {
+	s.leave()
 	s.fail(errClosed)
 	s.piped.End(polite)
 	_ = s.conn.Close()
