@@ -92,7 +92,7 @@ func (l within) Execute(ctx context.Context, call *executors.Call) (executors.Re
 	e, _ := ctx.Value(editKey{}).(*edit)
 	if e == nil {
 		if mayChange(call) {
-			l.s.foreign(ctx)
+			l.s.Foreign(ctx)
 		}
 		return l.Executor.Execute(ctx, call)
 	}

@@ -29,8 +29,12 @@ func mayChange(call *executors.Call) bool {
 	return call.Judged == nil || !call.Judged.ReadOnly
 }
 
-// foreign notes that a call may change files of which servers have to hear.
-func (s *Session) foreign(ctx context.Context) {
+// Foreign notes that files of the project may change in another way than by an edit, before
+// that happens. Servers hear of the changes with the next edit.
+func (s *Session) Foreign(ctx context.Context) {
+	if s == nil {
+		return
+	}
 	s.watching.Lock()
 	defer s.watching.Unlock()
 	for _, srv := range s.all() {

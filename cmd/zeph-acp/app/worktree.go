@@ -115,6 +115,7 @@ func (w *working) Dir() string { return w.Copy.Dir }
 
 // Bring makes the changes in the project.
 func (w *working) Bring(ctx context.Context, call executors.DelegatedCall, res *executors.Result) error {
+	w.k.lsp.Foreign(ctx)
 	b, err := w.Copy.Bring(ctx, worktree.Session{Current: w.current, Call: call})
 	for i := range b.Diffs {
 		res.Content = append(res.Content, executors.Content{Diff: &b.Diffs[i]})
