@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"time"
 )
 
 // empty is the content of a database without sessions: go test -run TestEmpty -update
@@ -71,7 +73,8 @@ func hasRest(path string) bool {
 // appears at once and whole, and a power failure cannot damage it. SQLite would
 // sync its files four times for the same.
 func publish(path string) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new-*") // 0600
+	removeStale(path)
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+newSuffix+"*") // 0600
 	if err != nil {
 		return err
 	}
@@ -81,6 +84,26 @@ func publish(path string) error {
 		return err
 	}
 	return renameNew(f.Name(), path)
+}
+
+const (
+	newSuffix = ".new-"
+	// stale is the age from which a new file belongs to a process that was killed. One that
+	// was only slow goes on without its file: it creates an empty database, or finds one.
+	stale = time.Minute
+)
+
+// removeStale removes the new files of processes that were killed before they had created
+// the database.
+func removeStale(path string) {
+	dir, prefix := filepath.Dir(path), filepath.Base(path)+newSuffix
+	entries, _ := os.ReadDir(dir) // those until the error
+	for _, e := range entries {
+		info, err := e.Info()
+		if err == nil && strings.HasPrefix(e.Name(), prefix) && info.Mode().IsRegular() && time.Since(info.ModTime()) > stale {
+			_ = os.Remove(filepath.Join(dir, e.Name())) // the next creation tries again
+		}
+	}
 }
 
 // createEmpty creates an empty file. SQLite would create it with the permissions of

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -186,4 +187,67 @@ func TestKillCreate(t *testing.T) {
 		}
 	}
 	t.Logf("%d new files left", left)
+}
+
+// TestStale checks that a new database removes the files of killed processes, and that a
+// process whose file is removed meanwhile creates the database all the same.
+func TestStale(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "zeph.db")
+	old, fresh := path+newSuffix+"1", path+newSuffix+"2"
+	for _, name := range []string{old, fresh, filepath.Join(dir, "other.new-1")} {
+		if err := os.WriteFile(name, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(path+newSuffix+"3", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	before := time.Now().Add(-2 * stale)
+	for _, name := range []string{old, filepath.Join(dir, "other.new-1"), path + newSuffix + "3"} {
+		if err := os.Chtimes(name, before, before); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, created, err := createFile(path); err != nil || !created {
+		t.Fatalf("created %v, %v", created, err)
+	}
+	names, err := filepath.Glob(filepath.Join(dir, "*"))
+	for i := range names {
+		names[i] = filepath.Base(names[i])
+	}
+	if diff := cmp.Diff([]string{"other.new-1", "zeph.db", "zeph.db.new-2", "zeph.db.new-3"}, names); err != nil || diff != "" {
+		t.Errorf("%v: the directory has (-want +got)\n%s", err, diff)
+	}
+}
+
+// TestStaleOfSlowProcess removes the file of a process that is about to publish it.
+func TestStaleOfSlowProcess(t *testing.T) {
+	for range 20 {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "zeph.db")
+		stop := make(chan struct{})
+		var removing sync.WaitGroup
+		removing.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				names, _ := filepath.Glob(path + newSuffix + "*")
+				for _, name := range names {
+					os.Remove(name)
+				}
+			}
+		})
+		db := New(path, Options{})
+		err := db.Open(t.Context())
+		close(stop)
+		removing.Wait()
+		if err != nil {
+			t.Fatal(err)
+		}
+		db.Close()
+	}
 }
