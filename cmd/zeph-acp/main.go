@@ -26,7 +26,10 @@ func main() {
 	enterHelper()
 	hideMemory()
 	f := &flags{environ: os.Environ()}
-	root := newTree(f)
+	root := newServing(f)
+	if !serving(os.Args[1:]) {
+		addCommands(root, f)
+	}
 	if addManual != nil {
 		addManual(root)
 	}
@@ -139,11 +142,20 @@ func managed() config.ManagedFile {
 	return config.ManagedFile{Path: cmp.Or(managedFile, config.ManagedPath()), Owner: managedOwner}
 }
 
-// newRoot builds the command tree for an environment, NAME=VALUE.
-func newRoot(environ []string) *cobra.Command { return newTree(&flags{environ: environ}) }
+// serving reports whether a command line only serves an editor.
+func serving(args []string) bool { return len(args) == 0 || args[0] == "serve" }
 
-// newTree builds the command tree. It does no I/O, since every start runs it.
-func newTree(f *flags) *cobra.Command {
+// newRoot builds the whole command tree for an environment, NAME=VALUE.
+func newRoot(environ []string) *cobra.Command {
+	f := &flags{environ: environ}
+	root := newServing(f)
+	addCommands(root, f)
+	return root
+}
+
+// newServing builds the part of the command tree that editors start. It does no I/O, since
+// every start runs it.
+func newServing(f *flags) *cobra.Command {
 	version := false
 	root := &cobra.Command{
 		Use:   "zeph-acp",
@@ -167,9 +179,14 @@ func newTree(f *flags) *cobra.Command {
 	p.StringVar(&f.logLevel, "log-level", "", "log messages from `LEVEL` up to stderr: debug, info, warn or error")
 	p.StringVar(&f.logFile, "log-file", "", "also log to `FILE`")
 	p.StringVar(&f.record, "record", "", "with serve, run and chat: write every frame to `FILE`")
-	root.AddCommand(withLogin(newServe(f), f), newRun(f), newChat(f), newConfig(f), newLogin(f), newLogout(f),
-		newSessions(f), newAudit(f), newMemory(f), newPermissions(f), newMCP(f), newSchedule(f), newReplay(f), newTools(app.Catalogue), newFilter(f), newDoctor(f), newSetup(f), newCompletion(), newManifest(), newVersion())
+	root.AddCommand(withLogin(newServe(f), f))
 	return root
+}
+
+// addCommands adds the commands that people and scripts start.
+func addCommands(root *cobra.Command, f *flags) {
+	root.AddCommand(newRun(f), newChat(f), newConfig(f), newLogin(f), newLogout(f),
+		newSessions(f), newAudit(f), newMemory(f), newPermissions(f), newMCP(f), newSchedule(f), newReplay(f), newTools(app.Catalogue), newFilter(f), newDoctor(f), newSetup(f), newCompletion(), newManifest(), newVersion())
 }
 
 // noArgs rejects arguments.

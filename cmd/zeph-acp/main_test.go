@@ -114,8 +114,15 @@ func TestStatus(t *testing.T) {
 
 // BenchmarkRoot measures the time that each start spends on the command tree.
 func BenchmarkRoot(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		newRoot(nil)
+	for name, build := range map[string]func(){
+		"serve": func() { newServing(&flags{}) },
+		"all":   func() { newRoot(nil) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				build()
+			}
+		})
 	}
 }
