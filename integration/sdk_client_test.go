@@ -93,7 +93,7 @@ func TestSDKClient(t *testing.T) {
 }
 
 // varying matches the parts of the output that differ from run to run.
-var varying = regexp.MustCompile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|20\\d\\d-\\d\\d-\\d\\d \\d\\d:\\d\\d \\w+")
+var varying = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|20\d\d-\d\d-\d\d \d\d:\d\d \w+`)
 
 // sdkClient plays steps with the client, and returns what it prints.
 func sdkClient(t *testing.T, sdk, root string, p *fakemodel.Anthropic, steps []sdkStep) string {
