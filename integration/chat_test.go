@@ -82,7 +82,8 @@ func TestChatInTerminal(t *testing.T) {
 	}
 }
 
-// TestChatWhileItWorks steers a running turn, queues a command, cancels a turn and goes on.
+// TestChatWhileItWorks steers a running turn, queues a command, cancels a turn, and goes on
+// after that and after a failure.
 func TestChatWhileItWorks(t *testing.T) {
 	const model = `{"tool": "bash", "input": {"command": "echo begun; until [ -e go ]; do sleep 0.02; done; echo ended"}}
 
@@ -91,6 +92,8 @@ func TestChatWhileItWorks(t *testing.T) {
 {"tool": "bash", "input": {"command": "echo second; sleep 600"}}
 
 {"text": "Where were we?"}
+
+{"error": "overloaded", "status": 400}
 `
 	s := openScreen(t, 80, model, nil)
 	s.enter("clear; zeph-acp chat")
@@ -117,6 +120,16 @@ func TestChatWhileItWorks(t *testing.T) {
 	if before, _, _ := strings.Cut(text, "›"); strings.ContainsAny(before+strings.TrimSuffix(text, "›"), "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏") {
 		t.Errorf("the status left a mark:\n%s", text)
 	}
+	s.enter("and then?")
+	s.await(`overloaded\n\n›$`)
+	s.tmux("set-buffer", strings.Repeat("a long text\n", 500))
+	s.tmux("paste-buffer", "-p")
+	s.await(`› \[#1: 501 lines\]$`)
+	s.key("C-c")
 	s.key("C-d")
 	s.await(`--continue\n\$$`)
+	s.enter("clear; zeph-acp chat; echo status $?")
+	s.await(`›$`)
+	s.key("C-d")
+	s.await(`status 0\n\$$`)
 }

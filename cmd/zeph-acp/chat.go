@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"os"
 
@@ -66,11 +67,9 @@ func runChat(cmd *cobra.Command, f *flags, r *runFlags) error {
 			}
 			defer stop()
 		}
-		ctx, stop := stopOnSignal(ctx, run.turn.Abort)
-		defer stop()
 		scan := run.turn.Scan
 		c := &chat.Chat{
-			Turn: run.turn, Input: os.Stdin, Styled: colours(os.Stdout, run.Getenv),
+			Turn: run.turn, Input: os.Stdin, Styled: colours(os.Stdout, run.Getenv), MaxBytes: run.stdin().most,
 			Screen: func(w io.Writer) *headless.Screen {
 				s := headless.NewScreen(w, colours(os.Stdout, run.Getenv))
 				s.Columns, s.Config = widthOf(os.Stdout), run.File
@@ -82,7 +81,13 @@ func runChat(cmd *cobra.Command, f *flags, r *runFlags) error {
 			},
 			Facts: func(string) string { return run.calls.facts() + " · go on with: zeph-acp chat --continue" },
 		}
-		return c.Run(ctx)
+		ctx, stop := stopOnSignal(ctx, c.Abort)
+		defer stop()
+		err = c.Run(ctx)
+		if got, ok := errors.AsType[signalled](context.Cause(ctx)); ok {
+			return &exit{code: 128 + int(got)}
+		}
+		return err
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/url"
 	"os"
@@ -33,10 +34,12 @@ import (
 type Chat struct {
 	Turn    *headless.Turn // without a prompt, a view and an approver, which Run sets
 	Screen  func(w io.Writer) *headless.Screen
-	Styled  bool                        // the terminal has styles
-	Input   io.Reader                   // the terminal
-	History History                     // of the prompts; the zero value keeps none
-	Facts   func(session string) string // shown at the end; may be nil
+	Styled  bool      // the terminal has styles
+	Input   io.Reader // the terminal
+	History History   // of the prompts; the zero value keeps none
+	// MaxBytes limits a prompt: the agent rejects a longer frame.
+	MaxBytes int
+	Facts    func(session string) string // shown at the end; may be nil
 
 	line   *readline.Instance
 	screen *headless.Screen
@@ -55,6 +58,7 @@ type Chat struct {
 	steer     headless.Steer
 	work      sync.WaitGroup // what typed has begun
 	session   session
+	folds     folds
 	choosing  []choice // the user chooses a model
 }
 
@@ -97,16 +101,18 @@ func (c *Chat) Run(ctx context.Context) error {
 		cancel()
 	}()
 	_, err := t.Run(ctx)
-	if errors.Is(err, context.Canceled) {
+	select {
+	case <-c.done: // failures of turns are on the screen
 		return nil
+	default:
+		return err
 	}
-	return err
 }
 
 // openLine opens the line editor. Pasted text arrives between marks.
-func (c *Chat) openLine() (err error) {
-	c.line, err = readline.NewFromConfig(&readline.Config{
-		Prompt: ready, Stdin: &pasteReader{in: c.Input}, DisableAutoSaveHistory: true,
+func (c *Chat) openLine() error {
+	line, err := readline.NewFromConfig(&readline.Config{
+		Prompt: ready, Stdin: &pasteReader{in: c.Input, encode: c.folds.encode}, DisableAutoSaveHistory: true,
 		InterruptPrompt: "\n", EOFPrompt: "\n", AutoComplete: completer{c}, Undo: true,
 		Listener: func(line []rune, _ int, _ rune) ([]rune, int, bool) {
 			c.mu.Lock()
@@ -116,7 +122,7 @@ func (c *Chat) openLine() (err error) {
 		},
 		FuncFilterInputRune: func(r rune) (rune, bool) {
 			switch r {
-			case readline.CharEnter:
+			case readline.CharEnter, readline.CharEOT:
 				c.entering()
 			case readline.CharInterrupt:
 				return r, !c.interrupted()
@@ -127,16 +133,32 @@ func (c *Chat) openLine() (err error) {
 	if err != nil {
 		return err
 	}
+	c.mu.Lock()
+	c.line = line
+	c.mu.Unlock()
 	for _, p := range c.History.Load() {
-		_ = c.line.SaveToHistory(encode(p)) // in memory only
+		_ = c.line.SaveToHistory(c.folds.encode(p)) // in memory only
 	}
 	_, err = io.WriteString(os.Stdout, "\x1b[?2004h")
 	return err
 }
 
+// closeLine restores the terminal.
 func (c *Chat) closeLine() {
 	_, _ = io.WriteString(os.Stdout, "\x1b[?2004l")
 	_ = c.line.Close()
+}
+
+// Abort ends all processes of the conversation at once, and restores the terminal. It is for
+// a user who does not want to wait for Run any longer.
+func (c *Chat) Abort() {
+	c.Turn.Abort()
+	c.mu.Lock()
+	line := c.line
+	c.mu.Unlock()
+	if line != nil {
+		c.closeLine()
+	}
 }
 
 // below shows the status or a hint in front of the typed text.
@@ -188,7 +210,7 @@ func (c *Chat) read() (string, error) {
 		c.mu.Lock()
 		c.pressed, c.begun = false, false
 		c.mu.Unlock()
-		text := before + decode(line)
+		text := before + c.folds.decode(line)
 		if rest, goesOn := strings.CutSuffix(text, `\`); goesOn {
 			before = rest + "\n"
 			continue
@@ -230,7 +252,13 @@ func (c *Chat) typed(text string) {
 	if c.answersList(text) || text == "" {
 		return
 	}
-	_ = c.line.SaveToHistory(encode(text))
+	if c.MaxBytes > 0 && len(text) > c.MaxBytes {
+		c.work.Go(func() {
+			c.screen.Say(fmt.Sprintf("Not sent: the prompt has more than %d bytes (acp.max_line_bytes).", c.MaxBytes))
+		})
+		return
+	}
+	_ = c.line.SaveToHistory(c.folds.encode(text))
 	c.History.Add(text)
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -23,11 +23,12 @@ func TestPaste(t *testing.T) {
 		"pasted keys":     {"\x1b[200~\x03a\x1b[A\tb\x7f\x1b[201~\x03", "a[A    b\x03"},
 		"new lines typed": {"a\x1b\rb\nc\r", "a⏎b⏎c\r"},
 		"wide characters": {"\x1b[200~漢\n字\x1b[201~", "漢⏎字"},
-		"an open paste":   {"\x1b[200~a\r", "a"},
+		"an open paste":   {"x\x1b[200~a\r", "x"},
+		"a long paste":    {"see \x1b[200~" + strings.Repeat("a\n", 600) + "\x1b[201~.", "see [#1: 601 lines]."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for how, in := range map[string]io.Reader{"at once": strings.NewReader(tt.in), "byte by byte": iotest.OneByteReader(strings.NewReader(tt.in))} {
-				got, err := io.ReadAll(&pasteReader{in: in})
+				got, err := io.ReadAll(&pasteReader{in: in, encode: new(folds).encode})
 				if string(got) != tt.want || err != nil {
 					t.Errorf("%s: got %q, %v, want %q", how, got, err, tt.want)
 				}
@@ -43,11 +44,25 @@ func FuzzPaste(f *testing.F) {
 		if strings.Contains(text, "\x1b[201~") {
 			t.Skip("the end of the paste")
 		}
-		got, err := io.ReadAll(&pasteReader{in: strings.NewReader("\x1b[200~" + text + "\x1b[201~")})
+		got, err := io.ReadAll(&pasteReader{in: strings.NewReader("\x1b[200~" + text + "\x1b[201~"), encode: new(folds).encode})
 		if err != nil || strings.ContainsFunc(string(got), func(r rune) bool { return r < ' ' || r == 0x7f }) {
 			t.Errorf("got %q, %v", got, err)
 		}
 	})
+}
+
+// A long text is one word in the line, and itself in the prompt.
+func TestFolds(t *testing.T) {
+	var f folds
+	for _, text := range []string{"a", "a\nb", strings.Repeat("a\n", 50), strings.Repeat("x", 5000)} {
+		line := f.encode(text)
+		if len(line) > maxShownBytes || strings.Contains(line, "\n") || f.decode("see "+line+"!") != "see "+text+"!" {
+			t.Errorf("%q is %q", text, line)
+		}
+	}
+	if got := f.decode("[#7: 3 lines] [#1: 50 lines]"); got != "[#7: 3 lines] [#1: 50 lines]" {
+		t.Errorf("another text became %q", got)
+	}
 }
 
 func TestComplete(t *testing.T) {

@@ -2,19 +2,65 @@ package chat
 
 import (
 	"bytes"
+	"fmt"
 	"io"
-	"slices"
+	"regexp"
 	"strings"
+	"sync"
+
+	"github.com/zeph-acp/zeph-acp/executors"
 )
 
 // newline stands for a line break in the line: the editor has one line only.
 const newline = "⏎"
 
+// A text that is longer is shown as its size: the editor draws the line at each key.
+const (
+	maxShownLines = 6
+	maxShownBytes = 400
+)
+
+// folds keeps the texts that the line shows as their sizes. The zero value is ready. Its
+// methods are called concurrently.
+type folds struct {
+	mu    sync.Mutex
+	texts map[string]string // by what the line shows
+}
+
 // encode returns a text as the editor's line has it.
-func encode(text string) string { return strings.ReplaceAll(text, "\n", newline) }
+func (f *folds) encode(text string) string {
+	lines := strings.Count(text, "\n") + 1
+	if lines <= maxShownLines && len(text) <= maxShownBytes {
+		return strings.ReplaceAll(text, "\n", newline)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.texts == nil {
+		f.texts = map[string]string{}
+	}
+	size := executors.Count(lines, "line")
+	if lines == 1 {
+		size = executors.Count(len(text), "byte")
+	}
+	shown := fmt.Sprintf("[#%d: %s]", len(f.texts)+1, size)
+	f.texts[shown] = text
+	return shown
+}
+
+var foldPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[#\d+: \d+ (line|byte)s\]`) })
 
 // decode returns the text of a line.
-func decode(line string) string { return strings.ReplaceAll(line, newline, "\n") }
+func (f *folds) decode(line string) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	line = strings.ReplaceAll(line, newline, "\n")
+	return foldPattern().ReplaceAllStringFunc(line, func(shown string) string {
+		if text, ok := f.texts[shown]; ok {
+			return text
+		}
+		return shown
+	})
+}
 
 // Keys and marks of terminals. Pasted text is between the marks:
 // https://invisible-island.net/xterm/ctlseqs/ctlseqs.html#h2-Bracketed-Paste-Mode
@@ -24,20 +70,22 @@ var (
 	altEnter   = []byte("\x1b\r")
 )
 
-// pasteReader passes the input of a terminal to the editor. A line break in pasted text,
-// Alt-Enter and Ctrl-J become newline. Other control characters in pasted text are dropped:
-// it is text, and never a key.
+// pasteReader passes the input of a terminal to the editor, and pasted text in the form of
+// the line. Alt-Enter and Ctrl-J become newline. Control characters in pasted text are
+// dropped: it is text, and never a key.
 type pasteReader struct {
-	in    io.Reader
-	raw   []byte // read and not yet passed on
-	out   []byte // for the next Read
-	paste bool   // inside of pasted text
+	in     io.Reader
+	encode func(pasted string) string
+	raw    []byte // read and not yet passed on
+	out    []byte // for the next Read
+	paste  bool   // inside of pasted text
+	pasted strings.Builder
 }
 
 // Read returns the next input.
 func (p *pasteReader) Read(b []byte) (int, error) {
 	for len(p.out) == 0 {
-		var buf [1024]byte
+		var buf [4096]byte
 		n, err := p.in.Read(buf[:])
 		p.raw = append(p.raw, buf[:n]...)
 		p.convert()
@@ -57,30 +105,35 @@ func (p *pasteReader) convert() {
 		case p.take(pasteBegin):
 			p.paste = true
 		case p.take(pasteEnd):
+			p.out = append(p.out, p.encode(p.pasted.String())...)
 			p.paste = false
+			p.pasted.Reset()
 		case p.incomplete():
 			return
-		case p.breaksLine():
+		case p.paste:
+			p.pastedByte()
+		case p.take(altEnter), p.take([]byte("\n")):
 			p.out = append(p.out, newline...)
 		default:
-			if c := p.raw[0]; !p.paste || c >= ' ' && c != 0x7f {
-				p.out = append(p.out, c)
-			} else if c == '\t' {
-				p.out = append(p.out, "    "...)
-			}
+			p.out = append(p.out, p.raw[0])
 			p.raw = p.raw[1:]
 		}
 	}
 }
 
-// breaksLine removes a line break from the beginning of raw, and reports whether there was
-// one.
-func (p *pasteReader) breaksLine() bool {
-	keys := [][]byte{altEnter, {'\n'}}
-	if p.paste {
-		keys = [][]byte{{'\r', '\n'}, {'\r'}, {'\n'}}
+// pastedByte moves a byte or a line break to the pasted text.
+func (p *pasteReader) pastedByte() {
+	if p.take([]byte("\r\n")) || p.take([]byte("\r")) {
+		p.pasted.WriteByte('\n')
+		return
 	}
-	return slices.ContainsFunc(keys, p.take)
+	switch c := p.raw[0]; {
+	case c == '\t':
+		p.pasted.WriteString("    ")
+	case c == '\n', c >= ' ' && c != 0x7f:
+		p.pasted.WriteByte(c)
+	}
+	p.raw = p.raw[1:]
 }
 
 // take removes a sequence from the beginning of raw, and reports whether it was there.

@@ -134,9 +134,9 @@ func (v view) Update(params json.RawMessage) {
 }
 
 // End shows the facts about the conversation.
-func (v view) End(stop acp.StopReason, err error) {
+func (v view) End(acp.StopReason, error) {
 	v.Screen.Idle("", "")
-	if err == nil && v.chat.Facts != nil && v.chat.session.id() != "" {
+	if v.chat.Facts != nil && v.chat.session.id() != "" {
 		v.Screen.Say(v.chat.Facts(v.chat.session.id()))
 	}
 }
