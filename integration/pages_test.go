@@ -289,3 +289,32 @@ func TestPageOfTurn(t *testing.T) {
 		}
 	}
 }
+
+// TestPageOfSubAgents exports a session with a sub-agent and a rewind: the calls of the
+// sub-agent are listed, and the turn that no longer counts is marked.
+func TestPageOfSubAgents(t *testing.T) {
+	model := delegating(t, []task{{Task: "task write 1"}}, marking)
+	a := (&ide{}).begin(t, start{env: model.Env(), config: subAgents})
+	a.file("mark.sh", `echo "$1" >> marks.txt`)
+	s := a.session()
+	a.prompt(s, "work")
+	a.prompt(s, "/rewind 1 conversation")
+	status, text := a.subcommand("", "sessions", "export", "--html", string(s))
+	for _, want := range []string{"4 further calls on record", "sh mark.sh &#39;task write 1, call 3&#39;", "A rewind undid this turn", "Rewound: the conversation went back to before turn 1.", ">Command<"} {
+		if status != 0 || !strings.Contains(text, want) {
+			t.Errorf("status %d, no %q", status, want)
+		}
+	}
+	if *shots != "" {
+		file := filepath.Join(*shots, "subagents.html")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		b := browser.Open(t)
+		b.Load(file, browser.View{Width: 1000, Scheme: "light"})
+		for _, fault := range b.Check() {
+			t.Error(fault)
+		}
+		b.Shoot(filepath.Join(*shots, "subagents.png"))
+	}
+}

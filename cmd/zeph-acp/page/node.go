@@ -3,6 +3,7 @@ package page
 import (
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/net/html"
 )
@@ -33,6 +34,14 @@ func With(n *html.Node, key, value string) *html.Node {
 
 // Span returns a text in an element of a class.
 func Span(class, text string) *html.Node { return El("span", class, Text(text)) }
+
+// Word returns a text that stays on one line, unless it is long.
+func Word(text string) *html.Node {
+	if utf8.RuneCountInString(text) > 24 {
+		return Text(text)
+	}
+	return Span("word", text)
+}
 
 // Section returns a part of the page with a heading of its own. Its id is unique in the
 // page.

@@ -91,8 +91,9 @@ func firstLine(items []Item) string {
 }
 
 func (s *Story) numbers() *html.Node {
-	n, took := s.Total, time.Duration(0)
+	n, turns, took := s.Total, 0, time.Duration(0)
 	for _, t := range s.Turns {
+		turns += min(t.Number, 1)
 		took += t.took()
 	}
 	saved := ""
@@ -105,7 +106,7 @@ func (s *Story) numbers() *html.Node {
 	}
 	return page.Section("numbers", "", "At a glance",
 		page.Figures(
-			page.Figure{Label: "Turns", Value: page.Count(len(s.Turns)), Note: page.Took(took)},
+			page.Figure{Label: "Turns", Value: page.Count(turns), Note: page.Took(took)},
 			page.Figure{Label: "Tool calls", Value: page.Count(n.Calls), Note: s.troubles()},
 			page.Figure{Label: "Files changed", Value: page.Count(len(s.Files))},
 			page.Figure{Label: "Input tokens", Value: page.Tokens(n.Input), Note: cached(n)},
@@ -313,8 +314,8 @@ func (s *Story) others() *html.Node {
 	var rows [][]*html.Node
 	for i := range s.Others[:min(len(s.Others), whole.lines)] {
 		e := &s.Others[i]
-		rows = append(rows, []*html.Node{page.Text(e.When().In(s.Session.Updated.Location()).Format("15:04:05")), page.Text(e.Tool),
-			page.Text(short(subject(e))), page.Text(summary.Decision(e)), page.Text(string(e.Result))})
+		rows = append(rows, []*html.Node{page.Word(e.When().In(s.Session.Updated.Location()).Format("15:04:05")), page.Word(e.Tool),
+			page.Text(short(subject(e))), page.Text(summary.Decision(e)), page.Word(string(e.Result))})
 	}
 	return page.Fold("more", []*html.Node{page.Text(executors.Count(len(s.Others), "further call") + " on record, by sub-agents, hooks and links")}, page.El("div", "body",
 		page.Table("Calls without a card", []page.Column{{Title: "Time"}, {Title: "Tool"}, {Title: "Call"}, {Title: "Decision"}, {Title: "Outcome"}}, rows)))

@@ -160,7 +160,7 @@ func (r *Report) denialTable() *html.Node {
 	}
 	return table("Denied calls by rule", []page.Column{{Title: "Decision and rule"}, {Title: "Tools"}, {Title: "Calls", Number: true}, {Title: "Last", Number: true}}, most(r.denials),
 		func(g *Group) []*html.Node {
-			return []*html.Node{page.Text(g.Name), page.Text(strings.Join(g.Tools, ", ")), page.Text(page.Count(g.Calls)), page.Time(g.Last.In(r.zone), "2 Jan 15:04")}
+			return []*html.Node{page.Text(g.Name), page.Word(strings.Join(g.Tools, ", ")), page.Text(page.Count(g.Calls)), page.Time(g.Last.In(r.zone), "2 Jan 15:04")}
 		})
 }
 
@@ -170,7 +170,7 @@ func (r *Report) answerTable() *html.Node {
 	}
 	return table("Answers to questions", []page.Column{{Title: "Answer"}, {Title: "Tools"}, {Title: "Calls", Number: true}, {Title: "Waited", Number: true}}, most(r.answers),
 		func(g *Group) []*html.Node {
-			return []*html.Node{page.Text(g.Name), page.Text(strings.Join(g.Tools, ", ")), page.Text(page.Count(g.Calls)), page.Text(page.Took(g.Waited))}
+			return []*html.Node{page.Text(g.Name), page.Word(strings.Join(g.Tools, ", ")), page.Text(page.Count(g.Calls)), page.Text(page.Took(g.Waited))}
 		})
 }
 
@@ -180,7 +180,7 @@ func (r *Report) failureTable() *html.Node {
 	}
 	return table("Calls without success by category", []page.Column{{Title: "Category"}, {Title: "Tools"}, {Title: "Calls", Number: true}, {Title: "Last", Number: true}}, most(r.failures),
 		func(g *Group) []*html.Node {
-			return []*html.Node{page.El("code", "", page.Text(g.Name)), page.Text(strings.Join(g.Tools, ", ")), page.Text(page.Count(g.Calls)), page.Time(g.Last.In(r.zone), "2 Jan 15:04")}
+			return []*html.Node{page.El("code", "", page.Text(g.Name)), page.Word(strings.Join(g.Tools, ", ")), page.Text(page.Count(g.Calls)), page.Time(g.Last.In(r.zone), "2 Jan 15:04")}
 		})
 }
 
