@@ -3,6 +3,7 @@ package integration
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -201,6 +202,54 @@ func BenchmarkTurn(b *testing.B) {
 		}
 		n++
 		l.prompt(s, "hi")
+	}
+}
+
+// BenchmarkTurnWith measures a turn of a user who has skills, commands of files, types of
+// sub-agents or saved entries, alternating with one of a user who has none.
+func BenchmarkTurnWith(b *testing.B) {
+	for _, tt := range []struct{ name, file, text, config string }{
+		{name: "skills", file: "zeph/skills/release/SKILL.md", text: "---\nname: release\ndescription: How to release\n---\nTag it.\n"},
+		{name: "commands", file: "zeph/commands/explain.md", text: "---\ndescription: Explains\n---\nExplain $ARGUMENTS.\n"},
+		{name: "agents", config: "[[agents]]\nname = \"reviewer\"\ndescription = \"Reviews changes\"\nprompt = \"Review.\"\n"},
+		{name: "memory"},
+	} {
+		b.Run(tt.name, func(b *testing.B) {
+			const turns = 100
+			config := scripted(b, turns, `{"text":"Hello, world."}`+"\n\n")
+			with, without := newLean(b, config+tt.config), newLean(b, config)
+			switch {
+			case tt.file != "":
+				path := filepath.Join(with.dir, "..", tt.file)
+				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(tt.text), 0o600)); err != nil {
+					b.Fatal(err)
+				}
+			case tt.config == "":
+				cmd := exec.Command(binary, "memory", "add", "--cwd", with.dir, "The logo is green.")
+				cmd.Env = with.cmd.Env
+				if out, err := cmd.CombinedOutput(); err != nil {
+					b.Fatalf("%v\n%s", err, out)
+				}
+			}
+			with.initialize()
+			without.initialize()
+			var theirs time.Duration
+			var s, plain string
+			n := 0
+			for b.Loop() {
+				b.StopTimer()
+				if n%turns == 0 {
+					s, plain = with.open(), without.open()
+				}
+				n++
+				began := time.Now()
+				without.prompt(plain, "hi")
+				theirs += time.Since(began)
+				b.StartTimer()
+				with.prompt(s, "hi")
+			}
+			b.ReportMetric(float64(b.Elapsed())/float64(theirs), "x-without")
+		})
 	}
 }
 
