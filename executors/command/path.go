@@ -53,8 +53,8 @@ func (c *Command) Paths() []Path {
 	if program.Literal && strings.ContainsRune(program.Text, '/') && !filepath.IsAbs(program.Text) {
 		out = append(out, c.path(program, true))
 	}
-	args, options := c.Args(), fileOptions[c.Program()]
-	how, known := fileCommands[c.Program()]
+	args, options := c.Args(), fileOptions()[c.Program()]
+	how, known := fileCommands()[c.Program()]
 	lead := how.lead
 	if lead > 0 && (shortFlag(args, how.leadBy) || how.leadBy != "" && hasLong(args, "--regexp", "--expression", "--file", "--from-file")) {
 		lead = 0

@@ -80,7 +80,7 @@ func (c *Command) Subcommand() (name string, open bool) {
 		switch {
 		case a.number:
 		case !a.Literal || a.Glob:
-			_, files := fileCommands[c.Program()]
+			_, files := fileCommands()[c.Program()]
 			return "", !files && !plain.PrintsOnly(c.Program()) // has no subcommands
 		case !strings.HasPrefix(a.Text, "-"):
 			return a.Text, false

@@ -87,7 +87,7 @@ func directions(c *command.Command) flow {
 	case strings.Contains(outward, program):
 		return sends
 	}
-	byWord := programs[c.Program()]
+	byWord := programs()[c.Program()]
 	if word := deciding(c); word != "" {
 		return byWord[word]
 	}
@@ -103,7 +103,7 @@ func directions(c *command.Command) flow {
 // deciding returns the word of a command that programs lists: an option or one of
 // the first operands, as in "docker image push".
 func deciding(c *command.Command) string {
-	byWord := programs[c.Program()]
+	byWord := programs()[c.Program()]
 	if byWord == nil {
 		return ""
 	}

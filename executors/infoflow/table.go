@@ -1,5 +1,7 @@
 package infoflow
 
+import "sync"
+
 // flow is the direction of data through a program.
 type flow uint8
 
@@ -34,25 +36,27 @@ const (
 )
 
 // programs lists the programs for which the first operands, or an option, decide.
-var programs = map[string]map[string]flow{
-	// Hosts of code.
-	"bzr": {"ci": sends, "commit": sends, "push": sends, "send": sends}, "darcs": {"push": sends, "send": sends}, "fossil": {"push": sends, "sync": both},
-	"git": {
-		"--remote": sends, "fetch-pack": sends, "http-push": sends, "imap-send": sends, "lfs": sends, "ls-remote": sends, "p4": both, "push": sends,
-		"request-pull": sends, "send-email": sends, "send-pack": sends, "subtree": sends, "svn": both,
-	},
-	"hg": {"email": sends, "push": sends}, "jj": {"git": sends}, "svn": {"ci": sends, "commit": sends, "copy": sends, "import": sends},
-	// Registries.
-	"buildah": {"push": sends}, "bun": {"publish": sends}, "cargo": {"owner": sends, "publish": sends, "search": sends}, "deno": {"publish": sends},
-	"docker": {"--push": sends, "login": sends, "push": sends}, "dotnet": {"nuget": sends}, "gem": {"push": sends}, "gradle": {"publish": sends}, "helm": {"push": sends},
-	"mvn": {"deploy": sends}, "nerdctl": {"--push": sends, "login": sends, "push": sends}, "npm": {"publish": sends, "search": sends, "view": sends}, "pnpm": {"publish": sends},
-	"podman": {"--push": sends, "login": sends, "push": sends}, "poetry": {"publish": sends}, "uv": {"publish": sends}, "yarn": {"npm": sends, "publish": sends},
-	// Others.
-	"getent":  {"ahosts": sends, "ahostsv4": sends, "ahostsv6": sends, "hosts": sends, "networks": sends},
-	"gpg":     {"--fetch-keys": both, "--keyserver": sends, "--locate-keys": sends, "--recv-keys": sends, "--refresh-keys": sends, "--search-keys": sends, "--send-keys": sends},
-	"openssl": {"ocsp": both, "s_client": both},
-	"pulumi":  {"up": sends}, "tailscale": {"file": sends}, "terraform": {"apply": sends}, "tofu": {"apply": sends},
-}
+var programs = sync.OnceValue(func() map[string]map[string]flow {
+	return map[string]map[string]flow{
+		// Hosts of code.
+		"bzr": {"ci": sends, "commit": sends, "push": sends, "send": sends}, "darcs": {"push": sends, "send": sends}, "fossil": {"push": sends, "sync": both},
+		"git": {
+			"--remote": sends, "fetch-pack": sends, "http-push": sends, "imap-send": sends, "lfs": sends, "ls-remote": sends, "p4": both, "push": sends,
+			"request-pull": sends, "send-email": sends, "send-pack": sends, "subtree": sends, "svn": both,
+		},
+		"hg": {"email": sends, "push": sends}, "jj": {"git": sends}, "svn": {"ci": sends, "commit": sends, "copy": sends, "import": sends},
+		// Registries.
+		"buildah": {"push": sends}, "bun": {"publish": sends}, "cargo": {"owner": sends, "publish": sends, "search": sends}, "deno": {"publish": sends},
+		"docker": {"--push": sends, "login": sends, "push": sends}, "dotnet": {"nuget": sends}, "gem": {"push": sends}, "gradle": {"publish": sends}, "helm": {"push": sends},
+		"mvn": {"deploy": sends}, "nerdctl": {"--push": sends, "login": sends, "push": sends}, "npm": {"publish": sends, "search": sends, "view": sends}, "pnpm": {"publish": sends},
+		"podman": {"--push": sends, "login": sends, "push": sends}, "poetry": {"publish": sends}, "uv": {"publish": sends}, "yarn": {"npm": sends, "publish": sends},
+		// Others.
+		"getent":  {"ahosts": sends, "ahostsv4": sends, "ahostsv6": sends, "hosts": sends, "networks": sends},
+		"gpg":     {"--fetch-keys": both, "--keyserver": sends, "--locate-keys": sends, "--recv-keys": sends, "--refresh-keys": sends, "--search-keys": sends, "--send-keys": sends},
+		"openssl": {"ocsp": both, "s_client": both},
+		"pulumi":  {"up": sends}, "tailscale": {"file": sends}, "terraform": {"apply": sends}, "tofu": {"apply": sends},
+	}
+})
 
 // silent are programs that show no content of the files that they name, by their
 // first operands.

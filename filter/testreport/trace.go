@@ -2,6 +2,7 @@ package testreport
 
 import (
 	"bytes"
+	"sync"
 
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
@@ -325,22 +326,25 @@ func isStandardFrame(symbol, location []byte) bool {
 	return bytes.IndexByte(first, '.') < 0 && at > 5 && string(location[at-5:at]) == "/src/" && at+len(name) < len(location) && location[at+len(name)] == '/'
 }
 
-// prefixTable finds which of many texts a line begins with.
-type prefixTable [256][]string
+// prefixes finds which of many texts a line begins with. Its table, by the first byte, is
+// built when it is first needed.
+type prefixes func() *[256][]string
 
-func newPrefixes(list ...string) *prefixTable {
-	p := &prefixTable{}
-	for _, text := range list {
-		p[text[0]] = append(p[text[0]], text)
-	}
-	return p
+func newPrefixes(list ...string) prefixes {
+	return sync.OnceValue(func() *[256][]string {
+		p := &[256][]string{}
+		for _, text := range list {
+			p[text[0]] = append(p[text[0]], text)
+		}
+		return p
+	})
 }
 
-func (p *prefixTable) match(l []byte) bool {
+func (p prefixes) match(l []byte) bool {
 	if len(l) == 0 {
 		return false
 	}
-	for _, text := range p[l[0]] {
+	for _, text := range p()[l[0]] {
 		if begins(l, text) {
 			return true
 		}
