@@ -62,7 +62,7 @@ func (s *Session) catchUp(ctx context.Context, e *edit) {
 		if srv.foreign {
 			now := s.look(ctx, srv)
 			running.Watched(srv.files.changes(now))
-			srv.files, srv.foreign = now, false
+			srv.files, srv.foreign = now, s.o.Busy != nil && s.o.Busy()
 		}
 		for path, was := range srv.open {
 			if slices.ContainsFunc(e.files, func(f file) bool { return f.path == path }) || s.stamp(path) == was {

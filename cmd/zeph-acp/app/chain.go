@@ -74,7 +74,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 	k.skills, k.written = a.skills(cfg, s, in, k), a.filesOfCommands(s, in)
 	k.helpers = a.subAgents(cfg, s, in, k)
 	fs := a.contents(cfg, s, in.files, caps, k.rewind)
-	k.lsp = a.languageServers(cfg, s, in, fs)
+	k.lsp = a.languageServers(cfg, s, in, fs, bash)
 	tools := executors.NewDynExecutor(
 		k.skills,
 		box.Middleware(bash),

@@ -15,7 +15,7 @@ import (
 
 // languageServers returns the language servers of a session; nil if they are off. None
 // starts before the first edit.
-func (a *App) languageServers(cfg config.Config, s session.Setup, in sessionDirs, fs files.FS) *lsp.Session {
+func (a *App) languageServers(cfg config.Config, s session.Setup, in sessionDirs, fs files.FS, bash *shell.Executor) *lsp.Session {
 	if a.checking != nil || !cfg.Tools.Enabled {
 		return nil
 	}
@@ -31,6 +31,7 @@ func (a *App) languageServers(cfg config.Config, s session.Setup, in sessionDirs
 			}
 			return hashProjectFile(dir, name)
 		},
+		Busy:   func() bool { return bash.Running() > 0 },
 		Env:    func() []string { return shell.Env(os.Environ(), localShell(cfg, nil).Block) },
 		Reaper: a.Reaper, Patience: client.DefaultPatience(), Mask: a.filters.mask(cfg.Tools.Filters.Security),
 		Warn: s.Warn, Log: a.Log, NewID: a.NewID, Version: Version,

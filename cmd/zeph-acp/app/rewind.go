@@ -71,6 +71,7 @@ func (f keptFiles) plan(p *rewind.Plan, err error) (session.FilesPlan, error) {
 		return session.FilesPlan{}, err
 	}
 	out := session.FilesPlan{Notes: p.Left, Apply: func(ctx context.Context, force bool, mark []byte) (session.FilesOutcome, error) {
+		f.keeper.lsp.Foreign(ctx)
 		done, err := p.Apply(ctx, force, mark)
 		f.keeper.cache.Clear()
 		return session.FilesOutcome(done), err

@@ -26,7 +26,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/sourcegraph/jsonrpc2"
@@ -241,88 +240,4 @@ func (s *Server) readStderr() {
 			return
 		}
 	}
-}
-
-// fail ends the use of the server, with the reason.
-func (s *Server) fail(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.err != nil {
-		return
-	}
-	s.err = err
-	close(s.ended)
-	go s.piped.End(polite)
-}
-
-// Ended is closed when the server cannot be used any more.
-func (s *Server) Ended() <-chan struct{} { return s.ended }
-
-// Ready is closed when the server can be used, or has ended.
-func (s *Server) Ready() <-chan struct{} { return s.ready }
-
-// errClosed is the reason of an end that was asked for.
-var errClosed = errors.New("closed")
-
-// Loaded reports whether the server has loaded the project.
-func (s *Server) Loaded() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.loaded
-}
-
-// Err returns why the server ended by itself; nil if it did not.
-func (s *Server) Err() error {
-	s.mu.Lock()
-	err := s.err
-	s.mu.Unlock()
-	switch {
-	case err == nil, errors.Is(err, errClosed):
-		return nil
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.EPIPE), errors.Is(err, jsonrpc2.ErrClosed):
-		err = errors.New("it ended")
-	}
-	select { // its last words
-	case <-s.told:
-	case <-time.After(polite):
-	}
-	s.mu.Lock()
-	last := s.last
-	s.mu.Unlock()
-	if last != "" {
-		err = fmt.Errorf("%w: %s", err, last)
-	}
-	return err
-}
-
-// leave asks the server to end, which many do at once then.
-func (s *Server) leave() {
-	if !isClosed(s.ready) || isClosed(s.ended) {
-		return
-	}
-	left := make(chan struct{})
-	go func() {
-		defer close(left)
-		ctx, cancel := context.WithTimeout(context.Background(), polite)
-		defer cancel()
-		if s.conn.Call(ctx, "shutdown", nil, nil) == nil {
-			s.notify("exit", nil)
-		}
-	}()
-	select {
-	case <-left:
-	case <-s.ended:
-	case <-time.After(polite): // it does not read
-	}
-}
-
-// Close ends the server and all its processes, and waits for that.
-func (s *Server) Close() {
-	s.leave()
-	s.fail(errClosed)
-	s.piped.End(polite)
-	_ = s.conn.Close()
-	<-s.reading // from now on no work begins
-	s.work.Wait()
-	s.piped.Release()
 }
