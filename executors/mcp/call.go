@@ -27,6 +27,8 @@ type request struct {
 	id     string            // of the tool call
 	user   *queue            // whom the server may ask; nil means that there is no user
 	report func(line string) // receives the progress; nil drops it
+	// waited receives the time that the call waited for the user; nil drops it.
+	waited func(time.Duration)
 }
 
 // call calls a tool and returns the server's answer, and notes for the model about the
@@ -74,6 +76,9 @@ func exchange[T any](ctx context.Context, i *instance, c request, send func(ctx 
 	if pages := needed(err); len(pages) > 0 && i.visit(asking, a, pages) { // the server has not run the call yet
 		r, err = send(asking, session, token)
 	}
+	if c.waited != nil {
+		c.waited(clock.waitedFor())
+	}
 	return r, a.said(), i.failure(ctx, calling, session, note, err)
 }
 
@@ -101,6 +106,8 @@ type clock struct {
 	timer *time.Timer
 	held  int // number of questions that the user has not answered
 	over  bool
+	since time.Time     // of the first of those questions
+	spent time.Duration // waiting for the user, before since
 }
 
 func startClock(each time.Duration, over func()) *clock {
@@ -124,15 +131,29 @@ func (c *clock) hold() (release func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.timer.Stop()
-	c.held++
 	began := time.Now()
+	if c.held++; c.held == 1 {
+		c.since = began
+	}
 	return func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.held--
+		if c.held--; c.held == 0 {
+			c.spent += time.Since(c.since)
+		}
 		c.last = c.last.Add(time.Since(began))
 		c.restart()
 	}
+}
+
+// waitedFor returns how long the call has waited for the user.
+func (c *clock) waitedFor() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.held > 0 {
+		return c.spent + time.Since(c.since)
+	}
+	return c.spent
 }
 
 func (c *clock) stop() {

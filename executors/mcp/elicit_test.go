@@ -196,3 +196,25 @@ func TestFormSchema(t *testing.T) {
 		}
 	}
 }
+
+// TestClockWaits checks that the time of several open questions counts once.
+func TestClockWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := startClock(time.Minute, func() { t.Error("the call is over") })
+		defer c.stop()
+		first := c.hold()
+		time.Sleep(40 * time.Second)
+		second := c.hold()
+		time.Sleep(40 * time.Second)
+		first()
+		time.Sleep(10 * time.Second)
+		if got := c.waitedFor(); got != 90*time.Second {
+			t.Error(got)
+		}
+		second()
+		time.Sleep(time.Second)
+		if got := c.waitedFor(); got != 90*time.Second {
+			t.Error(got)
+		}
+	})
+}

@@ -302,7 +302,11 @@ func (s *Session) Execute(ctx context.Context, call *executors.Call) (executors.
 
 // request returns the request for a call.
 func (s *Session) request(call *executors.Call) request {
-	return request{id: call.ID, user: s.user, report: func(text string) { call.Notify(executors.Event{Progress: s.pool.mask(text)}) }}
+	return request{
+		id: call.ID, user: s.user,
+		report: func(text string) { call.Notify(executors.Event{Progress: s.pool.mask(text)}) },
+		waited: func(d time.Duration) { call.Record.Waited += d },
+	}
 }
 
 // outcome returns the result of a call.

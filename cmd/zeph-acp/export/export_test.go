@@ -24,7 +24,7 @@ func entry() *audit.Entry {
 		Command: "echo 'a|b' = \\ hunter2\necho \x1b[2J", Decision: "deny", Rule: `rule "x" (config.toml:3)`, MCPServer: "db",
 		Gates:  []executors.Verdict{{Gate: "policy", Decision: "allow"}, {Gate: "guard", Decision: "deny"}},
 		Hooks:  []executors.HookRun{{Event: "PreToolUse", Command: "lint.sh"}},
-		Result: audit.Denied, Category: executors.PolicyBlocked, ExitCode: &code, DurationMS: 1 << 40,
+		Result: audit.Denied, Category: executors.PolicyBlocked, ExitCode: &code, DurationMS: 1 << 40, WaitedMS: 7, Filters: []string{"go-test", "pytest"},
 	}
 }
 
@@ -111,6 +111,7 @@ func TestOTLP(t *testing.T) {
 	}
 	for key, want := range map[string]map[string]any{
 		"process.exit.code": {"intValue": "1"}, "zeph.duration_ms": {"intValue": "1099511627776"}, "zeph.truncated": {"boolValue": false},
+		"zeph.waited_ms": {"intValue": "7"}, "zeph.filters": {"stringValue": "go-test pytest"},
 		"zeph.gates": {"stringValue": "policy=allow guard=deny"}, "zeph.hooks": {"stringValue": "PreToolUse: lint.sh"}, "session.id": {"stringValue": "s=1"},
 	} {
 		if diff := cmp.Diff(any(want), attributes[key]); diff != "" {

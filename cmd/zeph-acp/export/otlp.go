@@ -3,6 +3,7 @@ package export
 import (
 	"encoding/json"
 	"io"
+	"strings"
 
 	"github.com/zeph-acp/zeph-acp/audit"
 	"github.com/zeph-acp/zeph-acp/executors/otlp"
@@ -120,6 +121,10 @@ func (o *OTLP) record(e *audit.Entry) record {
 		count("process.exit.code", int64(*e.ExitCode))
 	}
 	count("zeph.duration_ms", e.DurationMS)
+	if e.WaitedMS > 0 {
+		count("zeph.waited_ms", e.WaitedMS)
+	}
+	add("zeph.filters", strings.Join(e.Filters, " "))
 	r.Attributes = append(r.Attributes, otlp.Attribute{Key: "zeph.truncated", Value: otlp.Bool(e.Truncated)})
 	return r
 }
