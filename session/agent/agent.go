@@ -214,7 +214,7 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) (_ []
 		a.Record(prompt)
 		return history, acp.StopEndTurn, a.Say(ctx, fmt.Sprintf("/%s does nothing: all tools are switched off. Set enabled = true in [tools] of the configuration and open the session anew.", name))
 	}
-	if len(in.Expanded) > 0 && isDirect(t.model) { // it would run calls that the text of others spells out
+	if in.isCommand() && isDirect(t.model) { // it would run calls that the text of others spells out, such as an attached file
 		prompt.Local = true
 		a.Record(prompt)
 		return history, acp.StopEndTurn, a.Say(ctx, NoModel)
