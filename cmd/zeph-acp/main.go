@@ -185,7 +185,7 @@ func newServing(f *flags) *cobra.Command {
 
 // addCommands adds the commands that people and scripts start.
 func addCommands(root *cobra.Command, f *flags) {
-	root.AddCommand(newRun(f), newChat(f), newConfig(f), newLogin(f), newLogout(f),
+	root.AddCommand(newRun(f), newChat(f), newReview(f), newConfig(f), newLogin(f), newLogout(f),
 		newSessions(f), newAudit(f), newMemory(f), newPermissions(f), newMCP(f), newSchedule(f), newReplay(f), newTools(app.Catalogue), newFilter(f), newDoctor(f), newSetup(f), newCompletion(), newManifest(), newVersion())
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -133,6 +134,10 @@ type runner struct {
 	form  *form // of the answer; nil means a text
 	turn  *headless.Turn
 	user  *headless.User
+	alone bool // no one is asked
+	// finish returns the text to print for an answer that has the form, and the error with its
+	// exit status; nil prints the answer.
+	finish func(answer []byte) (text []byte, err error)
 }
 
 // runPrompt acts as the editor for one turn of its own server.
@@ -282,12 +287,19 @@ func (r *runner) ended(said string) error {
 		return err
 	}
 	value, err := r.form.end(r.calls)
-	switch {
-	case r.json:
-	case err == nil:
-		_, err = r.out.Write(append(value, '\n'))
-	case !r.quiet:
-		fmt.Fprintln(os.Stderr, headless.Visible(r.calls.answer(acp.StopEndTurn)))
+	if err != nil {
+		if !r.quiet && !r.json {
+			fmt.Fprintln(os.Stderr, headless.Visible(r.calls.answer(acp.StopEndTurn)))
+		}
+		return err
 	}
-	return err
+	text := append(value, '\n')
+	if r.finish != nil {
+		text, err = r.finish(value)
+	}
+	if r.json {
+		return err
+	}
+	_, failed := r.out.Write(text)
+	return cmp.Or(failed, err)
 }

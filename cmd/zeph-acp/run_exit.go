@@ -76,6 +76,8 @@ func turnError(reason acp.StopReason, err, cause error, said string) error {
 	return fmt.Errorf("the turn ended with the unknown stop reason %q", reason)
 }
 
+var errNoModel = errors.New("no model is connected: start Ollama, run `zeph-acp login`, or set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY")
+
 // endError returns the exit status of a turn that ended by itself, whose last message is
 // said.
 func (t *tally) endError(said string, failOnDenied bool) error {
@@ -86,7 +88,7 @@ func (t *tally) endError(said string, failOnDenied bool) error {
 	case local.Helps(said) && strings.HasPrefix(unknown, "/"):
 		return fmt.Errorf("there is no command %s, and no model is connected", unknown)
 	case local.Helps(said), said == agent.NoModel:
-		return errors.New("no model is connected: start Ollama, run `zeph-acp login`, or set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY")
+		return errNoModel
 	case t.exit != 0:
 		return &exit{t.exit, errors.New("the command failed")}
 	case failOnDenied && t.calls > 0 && t.refused == t.calls:

@@ -17,6 +17,7 @@ const exitForm = 4
 
 // form is the form that an answer must have.
 type form struct {
+	name   string // for messages
 	text   string // of the schema
 	schema *jsonschema.Resolved
 }
@@ -30,10 +31,10 @@ func readForm(file string) (*form, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newForm(data)
+	return newForm("--output-schema", data)
 }
 
-func newForm(data []byte) (*form, error) {
+func newForm(name string, data []byte) (*form, error) {
 	var schema jsonschema.Schema
 	if err := json.Unmarshal(data, &schema); err != nil {
 		return nil, fmt.Errorf("not a JSON Schema: %w", err)
@@ -46,7 +47,7 @@ func newForm(data []byte) (*form, error) {
 	if err := json.Compact(&text, data); err != nil {
 		return nil, err
 	}
-	return &form{text.String(), resolved}, nil
+	return &form{name, text.String(), resolved}, nil
 }
 
 // request returns the words that ask the model for the form.
@@ -102,11 +103,11 @@ func (f *form) repair(calls *tally) func(acp.StopReason, error) []acp.ContentBlo
 // end returns the JSON of the turn's answer, or the error with its exit status.
 func (f *form) end(calls *tally) ([]byte, error) {
 	if !calls.answered() {
-		return nil, &exit{exitForm, errors.New("no model has answered, so there is no answer for --output-schema")}
+		return nil, &exit{exitForm, fmt.Errorf("no model has answered, so there is no answer for %s", f.name)}
 	}
 	value, err := f.value(calls.answer(acp.StopEndTurn))
 	if err != nil {
-		return nil, &exit{exitForm, fmt.Errorf("the answer does not fit --output-schema: %w", err)}
+		return nil, &exit{exitForm, fmt.Errorf("the answer does not fit %s: %w", f.name, err)}
 	}
 	return value, nil
 }

@@ -15,7 +15,10 @@ import (
 // audience sets the view and the approver of the turn. A person is asked only with a
 // terminal for both output and input, never through a pipe.
 func (r *runner) audience(stdinIsPrompt bool) {
-	r.user = &headless.User{Yes: r.yes, Keyboard: keyboard(r.runFlags, stdinIsPrompt)}
+	r.user = &headless.User{Yes: r.yes}
+	if !r.alone {
+		r.user.Keyboard = keyboard(r.runFlags, stdinIsPrompt)
+	}
 	r.turn.View = r.view()
 	r.turn.Approver, r.turn.Listen = r.user, r.user.Listen
 	r.app.Yes, r.app.Alone = r.yes, !r.yes && r.user.Keyboard == nil

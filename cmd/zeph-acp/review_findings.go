@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
+	"github.com/zeph-acp/zeph-acp/executors"
+)
+
+// severities are the levels of findings, the worst first.
+var severities = []string{"error", "warning", "note"}
+
+// finding is one entry of the answer, see review.schema.json.
+type finding struct {
+	File     string `json:"file"`
+	Line     int    `json:"line"` // 0 means the whole file
+	Severity string `json:"severity"`
+	Title    string `json:"title"`
+	Text     string `json:"text"`
+}
+
+// findingsOf returns the findings as text, or as annotations of GitHub. The error has the
+// exit status if one of them is of the level or worse; -1 is no level.
+func findingsOf(answer []byte, level int, github bool) (text []byte, err error) {
+	var review struct{ Findings []finding }
+	if err := json.Unmarshal(answer, &review); err != nil {
+		return nil, err
+	}
+	rank := func(f finding) int { return slices.Index(severities, f.Severity) }
+	slices.SortStableFunc(review.Findings, func(a, b finding) int { return rank(a) - rank(b) })
+	var b bytes.Buffer
+	count := map[string]int{}
+	bad := 0
+	for _, f := range review.Findings {
+		if github {
+			f.annotate(&b)
+		} else {
+			f.print(&b)
+		}
+		count[f.Severity]++
+		if rank(f) <= level {
+			bad++
+		}
+	}
+	if !github {
+		b.WriteString(tallied(count) + "\n")
+	}
+	if bad > 0 {
+		words := severities[level]
+		if level > 0 {
+			words += " or worse"
+		}
+		err = &exit{exitFindings, fmt.Errorf("the review has %s of level %s (--fail-on)", executors.Count(bad, "finding"), words)}
+	}
+	return b.Bytes(), err
+}
+
+// place returns the file and the line as compilers print them.
+func (f finding) place() string {
+	if f.Line == 0 {
+		return oneLine(f.File)
+	}
+	return fmt.Sprintf("%s:%d", oneLine(f.File), f.Line)
+}
+
+// print writes the finding for people. The mark before each line of its text keeps a log of
+// GitHub or Azure from reading a command there.
+func (f finding) print(b *bytes.Buffer) {
+	fmt.Fprintf(b, "%s: %s: %s\n", f.place(), f.Severity, oneLine(f.Title))
+	for line := range strings.Lines(headless.Visible(strings.TrimSpace(f.Text))) {
+		b.WriteString("  | " + strings.TrimRight(line, "\n") + "\n")
+	}
+	b.WriteString("\n")
+}
+
+// annotate writes the finding as a command of GitHub Actions:
+// https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands
+func (f finding) annotate(b *bytes.Buffer) {
+	kind := f.Severity
+	if kind == "note" {
+		kind = "notice"
+	}
+	line := ""
+	if f.Line > 0 {
+		line = fmt.Sprintf(",line=%d", f.Line)
+	}
+	fmt.Fprintf(b, "::%s file=%s%s,title=%s::%s\n", kind, property(f.File), line, property(f.Title), data(headless.Visible(strings.TrimSpace(f.Text))))
+}
+
+// data escapes the text of a workflow command, and property the value of its property.
+func data(text string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(text)
+}
+
+func property(text string) string {
+	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(data(oneLine(text)))
+}
+
+// tallied returns a line with the number of findings.
+func tallied(count map[string]int) string {
+	var parts []string
+	sum := 0
+	for _, s := range severities {
+		if n := count[s]; n > 0 {
+			parts = append(parts, executors.Count(n, s))
+			sum += n
+		}
+	}
+	if sum == 0 {
+		return "No findings."
+	}
+	return executors.Count(sum, "finding") + ": " + strings.Join(parts, ", ")
+}
