@@ -13,6 +13,9 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"maps"
+	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -139,8 +142,9 @@ func (e *examination) clean(found []Finding) []Finding {
 	return found
 }
 
-// scanner returns a scanner that also recognizes the keys of the providers. It works
-// even where the configuration switches the scan of results off.
+// scanner returns a scanner that also recognizes the keys of the providers, and all values
+// that the configuration passes to MCP servers: a server may print them. It works even
+// where the configuration switches the scan of results off.
 func (e *examination) scanner() *redact.Scanner {
 	cfg, getenv := config.Defaults(), e.getenv
 	if e.loaded != nil {
@@ -155,5 +159,21 @@ func (e *examination) scanner() *redact.Scanner {
 			s.Learn(key)
 		}
 	}
+	for _, server := range cfg.MCP.Servers {
+		for _, value := range slices.Concat(slices.Collect(maps.Values(server.Env)), slices.Collect(maps.Values(server.Headers))) {
+			s.Learn(long(os.Expand(value, e.getenv))...)
+		}
+		for _, name := range slices.Concat(server.EnvFrom, []string{server.OAuthSecretFrom}) {
+			s.Learn(long(e.getenv(name))...)
+		}
+	}
 	return s
+}
+
+// shortSecret is the length, in bytes, below which a value is no secret.
+const shortSecret = 8
+
+// long returns the words of a value that may be secrets, such as that after "Bearer".
+func long(value string) []string {
+	return slices.DeleteFunc(strings.Fields(value), func(word string) bool { return len(word) < shortSecret })
 }

@@ -22,7 +22,7 @@ func examine(t *testing.T, toml string, timeout time.Duration) []Finding {
 		t.Fatal(err)
 	}
 	d := &Doctor{
-		Options: config.Options{Environ: []string{"ZEPH_HOME=" + home, "TEST_KEY=sk-live-key-of-the-test"}},
+		Options: config.Options{Environ: []string{"ZEPH_HOME=" + home, "TEST_KEY=sk-live-key-of-the-test", "TEST_TOKEN=plainwords"}},
 		Dir:     home, Timeout: timeout,
 		NewApp: func(l *config.Loaded) (*app.App, func()) {
 			a := app.New(l, slog.New(slog.DiscardHandler))
@@ -65,9 +65,9 @@ func TestNoKey(t *testing.T) {
 	}))
 	defer s.Close()
 	found := examine(t, "[[llm.providers]]\nname = \"loud\"\ntype = \"compatible\"\nmodel = \"m\"\napi_key_env = \"TEST_KEY\"\nbase_url = \""+s.URL+"\"\n"+
-		"[[mcp.servers]]\nname = \"s\"\ncommand = \"sh\"\nargs = [\"-c\", \"echo sk-live-key-of-the-test >&2; exit 1\"]\n", time.Minute)
+		"[[mcp.servers]]\nname = \"s\"\ncommand = \"sh\"\nargs = [\"-c\", \"echo sk-live-key-of-the-test $T $TEST_TOKEN >&2; exit 1\"]\nenv = { T = \"word plainvalue\" }\nenv_from = [\"TEST_TOKEN\"]\n", time.Minute)
 	for _, f := range found {
-		if strings.Contains(f.Text+f.Fix, "live-key") || strings.Contains(f.Text, "\n") {
+		if strings.Contains(f.Text+f.Fix, "live-key") || strings.Contains(f.Text, "plain") || strings.Contains(f.Text, "\n") {
 			t.Errorf("%+v", f)
 		}
 	}
