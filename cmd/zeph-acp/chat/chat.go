@@ -11,15 +11,9 @@ package chat
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
-	"os"
-	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -62,12 +56,6 @@ type Chat struct {
 	choosing  []choice // the user chooses a model
 }
 
-// Prompts of the line.
-const (
-	ready = "› "
-	more  = "… "
-)
-
 // Run leads the conversation until the user leaves or ctx ends.
 func (c *Chat) Run(ctx context.Context) error {
 	c.done, c.added, c.interrupt = make(chan struct{}), make(chan struct{}, 1), make(chan struct{}, 1)
@@ -109,143 +97,6 @@ func (c *Chat) Run(ctx context.Context) error {
 	}
 }
 
-// openLine opens the line editor. Pasted text arrives between marks.
-func (c *Chat) openLine() error {
-	line, err := readline.NewFromConfig(&readline.Config{
-		Prompt: ready, Stdin: &pasteReader{in: c.Input, encode: c.folds.encode}, DisableAutoSaveHistory: true,
-		InterruptPrompt: "\n", EOFPrompt: "\n", AutoComplete: completer{c}, Undo: true,
-		Listener: func(line []rune, _ int, _ rune) ([]rune, int, bool) {
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			c.begun = len(line) > 0
-			return nil, 0, false
-		},
-		FuncFilterInputRune: func(r rune) (rune, bool) {
-			switch r {
-			case readline.CharEnter, readline.CharEOT:
-				c.entering()
-			case readline.CharInterrupt:
-				return r, !c.interrupted()
-			}
-			return r, true
-		},
-	})
-	if err != nil {
-		return err
-	}
-	c.mu.Lock()
-	c.line = line
-	c.mu.Unlock()
-	for _, p := range c.History.Load() {
-		_ = c.line.SaveToHistory(c.folds.encode(p)) // in memory only
-	}
-	_, err = io.WriteString(os.Stdout, "\x1b[?2004h")
-	return err
-}
-
-// closeLine restores the terminal.
-func (c *Chat) closeLine() {
-	_, _ = io.WriteString(os.Stdout, "\x1b[?2004l")
-	_ = c.line.Close()
-}
-
-// Abort ends all processes of the conversation at once, and restores the terminal. It is for
-// a user who does not want to wait for Run any longer.
-func (c *Chat) Abort() {
-	c.Turn.Abort()
-	c.mu.Lock()
-	line := c.line
-	c.mu.Unlock()
-	if line != nil {
-		c.closeLine()
-	}
-}
-
-// below shows the status or a hint in front of the typed text.
-func (c *Chat) below(text string, asks bool) {
-	switch {
-	case asks:
-		text = "│ " + text
-	case text != "" && c.Styled:
-		text = "\x1b[2m" + text + "\x1b[0m " + ready
-	case text != "":
-		text += " " + ready
-	default:
-		text = ready
-	}
-	c.mu.Lock()
-	same := c.prompt == text
-	c.prompt = text
-	c.mu.Unlock()
-	if !same {
-		c.line.SetPrompt(text)
-		c.line.Refresh()
-	}
-}
-
-// entering removes the status from the line before it is left on the screen.
-func (c *Chat) entering() {
-	c.mu.Lock()
-	status := strings.HasSuffix(c.prompt, " "+ready)
-	c.mu.Unlock()
-	if status {
-		c.below("", false)
-	}
-}
-
-// read returns the next text that the user types. A line that ends in a backslash goes on in
-// the next one.
-func (c *Chat) read() (string, error) {
-	var before string
-	for {
-		line, err := c.line.ReadLine()
-		switch {
-		case errors.Is(err, readline.ErrInterrupt):
-			before = ""
-			continue
-		case err != nil: // Ctrl-D at the empty line, or closed
-			c.leave()
-			return "", io.EOF
-		}
-		c.mu.Lock()
-		c.pressed, c.begun = false, false
-		c.mu.Unlock()
-		text := before + c.folds.decode(line)
-		if rest, goesOn := strings.CutSuffix(text, `\`); goesOn {
-			before = rest + "\n"
-			continue
-		}
-		return text + "\n", nil
-	}
-}
-
-// interrupted acts on Ctrl-C: it cancels the turn, or leaves at the second time. It reports
-// false if the line has a text, which the editor then clears.
-func (c *Chat) interrupted() bool {
-	c.mu.Lock()
-	begun, running, again := c.begun, c.running, c.pressed
-	c.begun, c.choosing = false, nil
-	c.pressed = !begun && !running
-	if running && !begun {
-		c.queue = nil
-	}
-	c.mu.Unlock()
-	switch {
-	case begun:
-		c.entering()
-	case running:
-		select {
-		case c.interrupt <- struct{}{}:
-		default:
-		}
-	case again:
-		c.leave()
-	default:
-		c.screen.Say("Press Ctrl-C again to leave.")
-	}
-	return !begun
-}
-
 // typed acts on a text that answers no question. It does not block.
 func (c *Chat) typed(text string) {
 	text = strings.TrimSpace(text)
@@ -278,19 +129,6 @@ func (c *Chat) typed(text string) {
 		}
 		c.add(text)
 	}
-}
-
-// answersList reports whether a text answers the list of models, and acts on it.
-func (c *Chat) answersList(text string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	listed := c.choosing
-	if listed == nil {
-		return false
-	}
-	c.choosing = nil
-	c.work.Go(func() { c.choose(listed, text) })
-	return true
 }
 
 // add queues a prompt. The caller holds mu.
@@ -350,58 +188,4 @@ func (c *Chat) next(stop acp.StopReason, err error) []acp.ContentBlock {
 			return nil
 		}
 	}
-}
-
-// blocks returns the prompt for a text. Each @FILE that exists is also a link to the file.
-func (c *Chat) blocks(text string) []acp.ContentBlock {
-	all := []acp.ContentBlock{acp.TextBlock(text)}
-	if strings.HasPrefix(text, "/") {
-		return all
-	}
-	var seen []string
-	for word := range strings.FieldsSeq(text) {
-		name, ok := strings.CutPrefix(word, "@")
-		name = strings.TrimRight(name, ".,;:!?)")
-		path := filepath.Join(c.Turn.Dir, filepath.FromSlash(name))
-		if filepath.IsAbs(name) {
-			path = name
-		}
-		if info, err := os.Stat(path); !ok || name == "" || err != nil || info.IsDir() || slices.Contains(seen, path) {
-			continue
-		}
-		seen = append(seen, path)
-		all = append(all, acp.ContentBlock{Type: "resource_link", URI: (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String(), Name: name})
-	}
-	return all
-}
-
-// listModels shows the models to choose from.
-func (c *Chat) listModels(models []choice) {
-	var lines []string
-	for i, m := range models {
-		mark := " "
-		if m.Current {
-			mark = "*"
-		}
-		lines = append(lines, strconv.Itoa(i+1)+mark+" "+headless.Visible(m.Name))
-	}
-	c.screen.Say(strings.Join(append(lines, "Type a number, or Enter for no change."), "\n"))
-}
-
-// choose selects the model that the user chose.
-func (c *Chat) choose(models []choice, text string) {
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > len(models) {
-		c.screen.Say("The model is not changed.")
-		return
-	}
-	m := models[n-1]
-	params := map[string]any{"sessionId": c.session.id(), "configId": m.Option, "value": m.Value}
-	var result json.RawMessage
-	if err := c.call("session/set_config_option", params, &result); err != nil {
-		c.screen.Say("The model is not changed: " + err.Error())
-		return
-	}
-	c.session.update(result)
-	c.screen.Say("The model is " + headless.Visible(m.Name) + ".")
 }

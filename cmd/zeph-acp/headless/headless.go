@@ -1,5 +1,8 @@
-// Package headless is the editor for "zeph-acp run": a real ACP client with buffers,
-// terminals and a user, over a real pipe, for one turn.
+// Package headless is the editor for "zeph-acp run" and "zeph-acp chat": a real ACP client
+// with buffers, terminals and a user, over a real pipe, for the turns of one session.
+//
+// [Screen] shows turns. For a terminal, whose width it must know, it prints whole lines:
+// wrapped words, folded results, Markdown laid out. Elsewhere it prints text as it comes.
 //
 // Start with a [Turn] with a [View], which shows the turn, and an [Approver], which
 // answers permission requests, and call Run. All processes that the package starts

@@ -1,0 +1,150 @@
+package chat
+
+import (
+	"errors"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/ergochat/readline"
+)
+
+// ready is the prompt of the line.
+const ready = "› "
+
+// openLine opens the line editor. Pasted text arrives between marks.
+func (c *Chat) openLine() error {
+	line, err := readline.NewFromConfig(&readline.Config{
+		Prompt: ready, Stdin: &pasteReader{in: c.Input, encode: c.folds.encode}, DisableAutoSaveHistory: true,
+		InterruptPrompt: "\n", EOFPrompt: "\n", AutoComplete: completer{c}, Undo: true,
+		Listener: func(line []rune, _ int, _ rune) ([]rune, int, bool) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.begun = len(line) > 0
+			return nil, 0, false
+		},
+		FuncFilterInputRune: func(r rune) (rune, bool) {
+			switch r {
+			case readline.CharEnter, readline.CharEOT:
+				c.entering()
+			case readline.CharInterrupt:
+				return r, !c.interrupted()
+			}
+			return r, true
+		},
+	})
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	c.line = line
+	c.mu.Unlock()
+	for _, p := range c.History.Load() {
+		_ = c.line.SaveToHistory(c.folds.encode(p)) // in memory only
+	}
+	_, err = io.WriteString(os.Stdout, "\x1b[?2004h")
+	return err
+}
+
+// closeLine restores the terminal.
+func (c *Chat) closeLine() {
+	_, _ = io.WriteString(os.Stdout, "\x1b[?2004l")
+	_ = c.line.Close()
+}
+
+// Abort ends all processes of the conversation at once, and restores the terminal. It is for
+// a user who does not want to wait for Run any longer.
+func (c *Chat) Abort() {
+	c.Turn.Abort()
+	c.mu.Lock()
+	line := c.line
+	c.mu.Unlock()
+	if line != nil {
+		c.closeLine()
+	}
+}
+
+// below shows the status or a hint in front of the typed text.
+func (c *Chat) below(text string, asks bool) {
+	switch {
+	case asks:
+		text = "│ " + text
+	case text != "" && c.Styled:
+		text = "\x1b[2m" + text + "\x1b[0m " + ready
+	case text != "":
+		text += " " + ready
+	default:
+		text = ready
+	}
+	c.mu.Lock()
+	same := c.prompt == text
+	c.prompt = text
+	c.mu.Unlock()
+	if !same {
+		c.line.SetPrompt(text)
+		c.line.Refresh()
+	}
+}
+
+// entering removes the status from the line before it is left on the screen.
+func (c *Chat) entering() {
+	c.mu.Lock()
+	status := strings.HasSuffix(c.prompt, " "+ready)
+	c.mu.Unlock()
+	if status {
+		c.below("", false)
+	}
+}
+
+// read returns the next text that the user types. A line that ends in a backslash goes on in
+// the next one.
+func (c *Chat) read() (string, error) {
+	var before string
+	for {
+		line, err := c.line.ReadLine()
+		switch {
+		case errors.Is(err, readline.ErrInterrupt):
+			before = ""
+			continue
+		case err != nil: // Ctrl-D at the empty line, or closed
+			c.leave()
+			return "", io.EOF
+		}
+		c.mu.Lock()
+		c.pressed, c.begun = false, false
+		c.mu.Unlock()
+		text := before + c.folds.decode(line)
+		if rest, goesOn := strings.CutSuffix(text, `\`); goesOn {
+			before = rest + "\n"
+			continue
+		}
+		return text + "\n", nil
+	}
+}
+
+// interrupted acts on Ctrl-C: it cancels the turn, or leaves at the second time. It reports
+// false if the line has a text, which the editor then clears.
+func (c *Chat) interrupted() bool {
+	c.mu.Lock()
+	begun, running, again := c.begun, c.running, c.pressed
+	c.begun, c.choosing = false, nil
+	c.pressed = !begun && !running
+	if running && !begun {
+		c.queue = nil
+	}
+	c.mu.Unlock()
+	switch {
+	case begun:
+		c.entering()
+	case running:
+		select {
+		case c.interrupt <- struct{}{}:
+		default:
+		}
+	case again:
+		c.leave()
+	default:
+		c.screen.Say("Press Ctrl-C again to leave.")
+	}
+	return !begun
+}
