@@ -21,7 +21,8 @@ type Delegation struct {
 	// Bounds returns the failure of a prepared call that the task does not permit, or
 	// nil; nil permits every call of an offered tool.
 	Bounds func(*Call) *Failure
-	// Chain replaces the chain of the session; nil means that of the session.
+	// Chain replaces the chain of the session by one whose tools work in a copy of the
+	// project; nil means that of the session.
 	Chain Executor
 	// After is called when the task has ended, unless the turn has. With call it makes
 	// calls of the session's own chain, as the worker and without its Bounds. Nil does

@@ -209,6 +209,8 @@ type Call struct {
 	// Bounds returns the failure of a call that the inner turn may not make, or nil. It
 	// is nil for calls of the session's own turn. The gate "delegation" enforces it.
 	Bounds func(call *Call) *Failure
+	// Apart reports that the call acts in a copy of the project, and not in the project.
+	Apart bool
 	// Env are secrets for the command of the call, as NAME=value. Only the shell on this
 	// machine gets them; they are neither shown nor recorded.
 	Env []string

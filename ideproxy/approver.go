@@ -99,11 +99,7 @@ func question(call *executors.Call) acp.ToolCall {
 		if i := strings.LastIndexByte(name, '-'); i > 0 { // before its number
 			name = name[:i]
 		}
-		if skill, ok := strings.CutPrefix(name, "skill:"); ok { // no name of a sub-agent has a colon
-			text("Called by the skill " + executors.Shown(skill) + ".")
-		} else {
-			text("Called by the sub-agent " + executors.Shown(name) + ".")
-		}
+		text(by(call, executors.Shown(name)))
 	}
 	if d := described(call.Input); d != "" {
 		text("The model's description: " + d)
@@ -115,6 +111,20 @@ func question(call *executors.Call) acp.ToolCall {
 		text(call.Record.Judgement)
 	}
 	return q
+}
+
+// by says who makes the call of an inner turn of that name, and where.
+func by(call *executors.Call, name string) string {
+	skill, isSkill := strings.CutPrefix(name, "skill:") // no name of a sub-agent has a colon
+	switch {
+	case isSkill:
+		return "Called by the skill " + skill + "."
+	case call.Apart:
+		return "Called by the sub-agent " + name + ", in its copy of the project."
+	case call.Still != nil:
+		return "Brings a change of the sub-agent " + name + " into the project."
+	}
+	return "Called by the sub-agent " + name + "."
 }
 
 // described returns the model's description of the call, "" if there is none.

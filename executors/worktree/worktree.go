@@ -40,6 +40,10 @@ import (
 // DirName is the name of the directory for copies, below the state directory.
 const DirName = "worktrees"
 
+// Variables of an environment lead git to another repository. Commands in a copy must not
+// get them.
+var Variables = []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE"}
+
 // Options describe a copy. All are required, unless stated otherwise.
 type Options struct {
 	Project string   // the session's working directory, absolute and without links
@@ -74,6 +78,9 @@ func Make(ctx context.Context, o Options) (c *Copy, err error) {
 	from, err := g.find(ctx, o.Project)
 	if err != nil {
 		return nil, err
+	}
+	if within(from.top, o.State) {
+		return nil, refusal("the repository %s contains zeph-acp's own directory for copies, %s", from.top, o.State)
 	}
 	list, err := g.list(ctx, from)
 	if err != nil {
@@ -122,6 +129,19 @@ func (c *Copy) reserve() error {
 	}
 	c.Dir = filepath.Join(c.Root, rel)
 	return os.MkdirAll(c.Dir, 0o700)
+}
+
+// within reports whether a path lies in a directory, with or without links.
+func within(dir, path string) bool {
+	for at := path; ; at = filepath.Dir(at) {
+		if real, err := filepath.EvalSymlinks(at); err == nil { // the rest does not exist yet
+			rel, err := filepath.Rel(dir, real)
+			return err == nil && filepath.IsLocal(rel)
+		}
+		if at == filepath.Dir(at) {
+			return false
+		}
+	}
 }
 
 // The ends of the names of a copy's parts.

@@ -20,12 +20,12 @@ import (
 
 // project is a repository of a test.
 type project struct {
-	*testing.T
+	testing.TB
 	dir   string
 	state string
 }
 
-func newProject(t *testing.T) *project {
+func newProject(t testing.TB) *project {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
@@ -285,6 +285,10 @@ func TestMakeRefused(t *testing.T) {
 			p.git("config", "core.worktree", filepath.Dir(p.dir))
 			return p.dir
 		}, "in another directory"},
+		"our own directory": {func(p *project) string {
+			p.state = filepath.Join(p.dir, "x", DirName)
+			return p.dir
+		}, "own directory"},
 		"a damaged repository": {func(p *project) string {
 			p.write(p.dir, map[string]string{".git/config": "[x"})
 			return p.dir
@@ -293,8 +297,9 @@ func TestMakeRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newProject(t)
 			p.commit(map[string]string{"a.txt": "a\n"})
+			dir := tt.prepare(p)
 			o := p.options()
-			o.Project = tt.prepare(p)
+			o.Project = dir
 			_, err := Make(t.Context(), o)
 			if f, ok := errors.AsType[*executors.Failure](err); !ok || !strings.Contains(f.Message, tt.want) {
 				t.Errorf("%v, want %q", err, tt.want)
@@ -504,6 +509,27 @@ func TestReplaceDir(t *testing.T) {
 	} {
 		if got := replaceDir(text, "/w", "/copy/w"); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// A copy of a project with 5,000 files, and the return of one change.
+func BenchmarkMake(b *testing.B) {
+	p := newProject(b)
+	files := map[string]string{}
+	for i := range 5000 {
+		files[fmt.Sprintf("d%d/f%d.txt", i/50, i)] = strings.Repeat(fmt.Sprintln("line", i), 100)
+	}
+	p.commit(files)
+	b.ResetTimer()
+	for b.Loop() {
+		c := p.make(p.options())
+		p.write(c.Dir, map[string]string{"new.txt": fmt.Sprint(b.N)})
+		if changes, err := c.Changes(b.Context()); err != nil || len(changes) != 1 {
+			b.Fatal(changes, err)
+		}
+		if err := c.Close(); err != nil {
+			b.Fatal(err)
 		}
 	}
 }

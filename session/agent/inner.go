@@ -30,6 +30,7 @@ type inner struct {
 	caller string
 	bounds func(*executors.Call) *executors.Failure
 	env    []string
+	apart  bool // it works in a copy of the project
 	calls  atomic.Int32
 	lines  map[string]int // index of the step of a call, by its id; guarded by by.mu
 }
@@ -58,7 +59,7 @@ func (t *turn) hidden() bool { return t.inner != nil && t.inner.by.SendAs == nil
 func (t *turn) delegating(r *running) {
 	if t.inner != nil {
 		t.inner.calls.Add(1)
-		r.call.Bounds, r.call.Env = t.inner.bounds, t.inner.env
+		r.call.Bounds, r.call.Env, r.call.Apart = t.inner.bounds, t.inner.env, t.inner.apart
 		return
 	}
 	if t.origin != executors.User {
@@ -118,7 +119,7 @@ func (r *running) innerModel(name string) (llm.Model, error) {
 func (r *running) innerTurn(d executors.Delegation, model llm.Model) *turn {
 	id := r.NewID()
 	in := &inner{
-		by: r, caller: r.Session + "/" + d.Name + "-" + id[:min(len(id), 8)], lines: map[string]int{}, env: d.Env,
+		by: r, caller: r.Session + "/" + d.Name + "-" + id[:min(len(id), 8)], lines: map[string]int{}, env: d.Env, apart: d.Chain != nil,
 		bounds: func(call *executors.Call) *executors.Failure {
 			if r.turn.bounds != nil {
 				if failure := r.turn.bounds(call); failure != nil {

@@ -80,6 +80,7 @@ func (a *App) placeOf(cfg config.Config, k *keeper, of place, c *worktree.Copy) 
 	box := a.box(cfg, p.sessionDirs)
 	local := localShell(cfg, box)
 	local.Reaper = a.Reaper
+	local.Block = append(local.Block, worktree.Variables...)
 	if p.temp != "" {
 		local.Extra = append(local.Extra, "TMPDIR="+p.temp)
 	}

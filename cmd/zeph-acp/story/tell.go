@@ -97,7 +97,9 @@ func (t *teller) event(d session.Dated) {
 	case transcript.Correction:
 		t.update(e.Shown)
 	case transcript.Step:
-		t.steps[e.ToolCallID] += "- " + e.Text + "\n"
+		if e.Text != "" { // else it is the end of a step that failed
+			t.steps[e.ToolCallID] += "- " + e.Text + "\n"
+		}
 	case transcript.Result:
 		t.end(e.Shown)
 	case transcript.Plan:
