@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"golang.org/x/net/html"
@@ -37,7 +38,7 @@ const maxBars = 100
 func (c Chart) Node() *html.Node {
 	c = c.joined()
 	largest := slices.Max(append([]float64{0}, c.sums()...))
-	if largest == 0 {
+	if largest == 0 || math.IsInf(largest, 1) {
 		return nil
 	}
 	return El("figure", "chart",

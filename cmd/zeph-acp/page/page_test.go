@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -102,6 +103,9 @@ func TestChart(t *testing.T) {
 	source, root := write(t, page.Document{Main: []*html.Node{many.Node()}})
 	if n := len(find(root, "rect")); n != 84 || !strings.Contains(source, "<td role=\"cell\" data-label=\"Turn\">249 to 249</td><td class=\"number\" role=\"cell\" data-label=\"one\">1</td>") {
 		t.Errorf("%d bars", n)
+	}
+	if (page.Chart{Labels: []string{"a"}, Series: []page.Series{{Values: []float64{math.MaxFloat64}}, {Values: []float64{math.MaxFloat64}}}}).Node() != nil {
+		t.Error("a chart without a scale")
 	}
 	if (page.Chart{Title: "x", Labels: []string{"a"}, Series: []page.Series{{Values: []float64{0}}}}).Node() != nil || (page.Chart{}).Node() != nil {
 		t.Error("a chart of nothing")

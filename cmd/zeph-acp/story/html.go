@@ -176,7 +176,7 @@ func (t *Turn) took() time.Duration {
 	if t.End.IsZero() {
 		return 0
 	}
-	return t.End.Sub(t.At)
+	return max(t.End.Sub(t.At), 0)
 }
 
 // article returns a turn.
