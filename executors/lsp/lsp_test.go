@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -355,6 +356,22 @@ func TestApproval(t *testing.T) {
 				t.Errorf("%q, %q", got, w.methods())
 			}
 		})
+	}
+}
+
+// A program of the project is approved with its content.
+func TestProgramOfTheProject(t *testing.T) {
+	content := "one"
+	w := newWorld(t, "push", func(o *Options) { o.Hash = func(string) (string, error) { return content, nil } })
+	covers := func(program string) []string {
+		return w.s.subject(&server{entry: Entry{Name: "x"}, program: program}).Covers
+	}
+	inside := filepath.Join(w.dir, "bin", "x")
+	if got := covers(inside); !slices.Equal(got, []string{"one"}) {
+		t.Errorf("%q", got)
+	}
+	if content = "two"; !slices.Equal(covers(inside), []string{"two"}) || covers(filepath.Dir(w.dir)+"/x") != nil {
+		t.Errorf("%q, outside %q", covers(inside), covers(filepath.Dir(w.dir)+"/x"))
 	}
 }
 

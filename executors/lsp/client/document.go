@@ -191,6 +191,9 @@ func (s *Server) await(d *document) bool {
 func (s *Server) remaining(d *document) time.Duration {
 	p := s.o.Patience
 	since, quiet := time.Since(d.sent), p.Quiet-time.Since(s.active)
+	if since > p.Load { // it is never quiet
+		return 0
+	}
 	for _, begun := range s.progress {
 		if !s.loaded || begun.After(d.sent) {
 			return p.Load - since
