@@ -23,6 +23,7 @@ type idle struct {
 	mu    sync.Mutex
 	work  []func()
 	timer *time.Timer // nil if nothing waits for the pause
+	busy  bool        // run works
 	doing sync.WaitGroup
 }
 
@@ -52,10 +53,17 @@ func (i *idle) end() {
 	i.work, i.timer = nil, nil
 }
 
+// run does the work in its order. It returns at once if an earlier run, whose pause ended as
+// the request came, has taken the work over.
 func (i *idle) run() {
-	for {
+	i.mu.Lock()
+	busy := i.busy
+	i.busy = true
+	i.mu.Unlock()
+	for !busy {
 		i.mu.Lock()
 		if len(i.work) == 0 {
+			i.busy = false
 			i.mu.Unlock()
 			return
 		}

@@ -124,3 +124,24 @@ func TestBeforePrompt(t *testing.T) {
 		})
 	}
 }
+
+// The parts of the work depend on each other, so only one of two pauses that end together
+// does it.
+func TestIdleKeepsOrder(t *testing.T) {
+	var i idle
+	begun, goOn, order := make(chan struct{}), make(chan struct{}), ""
+	i.plan(func() { close(begun); <-goOn; order += "1" }, func() { order += "2" })
+	ended := make(chan struct{})
+	go func() { i.run(); close(ended) }()
+	<-begun
+	i.run()
+	close(goOn)
+	<-ended
+	if order != "12" {
+		t.Errorf("the order is %q", order)
+	}
+	i.plan(func() { order += "3" })
+	if i.run(); order != "123" {
+		t.Errorf("the order is %q", order)
+	}
+}
