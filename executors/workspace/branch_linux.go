@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -236,14 +237,14 @@ func (b *Branch) parse(l *listing, buf []byte) {
 		}
 		rec := buf[:size]
 		buf = buf[size:]
-		name := unix.ByteSliceToString(rec[text:])
-		if binary.NativeEndian.Uint64(rec[inode:]) == 0 || name == "." || name == ".." {
+		name, _, _ := bytes.Cut(rec[text:], []byte{0})
+		if binary.NativeEndian.Uint64(rec[inode:]) == 0 || string(name) == "." || string(name) == ".." {
 			continue
 		}
 		typ, ok := entryType(rec[kind])
 		if !ok {
 			var st unix.Stat_t
-			if unix.Fstatat(b.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
+			if unix.Fstatat(b.fd, string(name), &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
 				continue // gone
 			}
 			typ = typeOf(st.Mode)

@@ -29,6 +29,7 @@ type walker[T any] struct {
 	size    func(T) int
 	take    func(T) bool
 	stopped atomic.Bool
+	ended   func() bool // reports whether the walk was stopped; made once, since each visit gets it
 
 	mu       sync.Mutex
 	wake     sync.Cond // broadcast when a field below changes
@@ -304,7 +305,7 @@ func (w *walker[T]) span(j *job[T], f *folder, at *workspace.Branch, entries []w
 
 // look visits one entry.
 func (w *walker[T]) look(j *job[T], at int, e Entry, look Visit[T]) {
-	found, ok, err := look(e, w.stopped.Load)
+	found, ok, err := look(e, w.ended)
 	if err != nil {
 		j.trouble(at, e.Path(), err)
 	}

@@ -74,7 +74,7 @@ func Do[T any](ctx context.Context, tree Tree, newVisit func() Visit[T], size fu
 		return Unseen{}, err
 	}
 	w := &walker[T]{size: size, take: take, budget: tree.Budget}
-	w.wake.L = &w.mu
+	w.wake.L, w.ended = &w.mu, w.stopped.Load
 	return w.run(ctx, top, ign, newVisit)
 }
 
