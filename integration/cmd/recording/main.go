@@ -112,8 +112,12 @@ func (t *terminal) tmux(args ...string) (string, error) {
 func (t *terminal) open(root string) error {
 	path := filepath.Join(root, "bin") + string(os.PathListSeparator) + os.Getenv("PATH")
 	home := filepath.Join(root, "home")
-	_, err := t.tmux("-u", "-f", "/dev/null", "new-session", "-d", "-x", fmt.Sprint(columns), "-y", fmt.Sprint(rows), "-c", filepath.Join(root, "greeter"),
-		"env", "-i", "HOME="+home, "ZEPH_HOME="+home, "PATH="+path, "GOCACHE="+filepath.Join(root, "cache"), "GOFLAGS=-mod=mod",
+	cache, err := exec.Command("go", "env", "GOCACHE").Output() // with the standard library, so that go vet is quick
+	if err != nil {
+		return err
+	}
+	_, err = t.tmux("-u", "-f", "/dev/null", "new-session", "-d", "-x", fmt.Sprint(columns), "-y", fmt.Sprint(rows), "-c", filepath.Join(root, "greeter"),
+		"env", "-i", "HOME="+home, "ZEPH_HOME="+home, "PATH="+path, "GOCACHE="+strings.TrimSpace(string(cache)),
 		"PS1=$ ", "TERM=screen-256color", "LC_ALL=C.UTF-8", "sh")
 	return err
 }
