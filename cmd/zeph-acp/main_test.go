@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
 
 	"github.com/zeph-acp/zeph-acp/integration/fakemcp"
 )
@@ -110,6 +111,24 @@ func TestStatus(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A wrong number of arguments is an error of the command line in every command, and not in
+// cobra's words.
+func TestArguments(t *testing.T) {
+	var check func(cmd *cobra.Command)
+	check = func(cmd *cobra.Command) {
+		for n := range 4 {
+			err := cmd.ValidateArgs(slices.Repeat([]string{"x"}, n))
+			if e, ok := errors.AsType[*exit](err); err != nil && (!ok || e.code != exitUsage || strings.Contains(err.Error(), "arg(s)")) {
+				t.Errorf("%s with %d arguments: %v", cmd.CommandPath(), n, err)
+			}
+		}
+		for _, sub := range cmd.Commands() {
+			check(sub)
+		}
+	}
+	check(newRoot(nil))
 }
 
 // BenchmarkRoot measures the time that each start spends on the command tree.

@@ -29,7 +29,7 @@ looser: a rule that cannot be translated is listed on stderr with the reason.
 
 A file outside of ~/.claude, ~/.codex and ~/.gemini belongs to a project. Its rules that allow
 calls are left out, since the configuration applies to all projects; --everywhere keeps them.`,
-		Args: cobra.MinimumNArgs(1),
+		Args: needsSome("a file"),
 		RunE: func(cmd *cobra.Command, args []string) error { return importPermissions(cmd, f, i, args) },
 	}
 	cmd.Flags().BoolVar(&i.write, "write", false, "add the rules to the configuration file, after showing what is added")

@@ -99,7 +99,7 @@ func newScheduleDelete(f *flags, s *scheduleFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "delete NAME...",
 		Short: "Delete tasks and their results, without asking",
-		Args:  needsTask,
+		Args:  needsSome("the name of a task"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.withTasks(cmd, f, func(a *app.App, all []store.Task) error {
 				var unknown error
@@ -121,13 +121,6 @@ func newScheduleDelete(f *flags, s *scheduleFlags) *cobra.Command {
 			})
 		},
 	}
-}
-
-func needsTask(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return usageError("want the name of a task: try %q", cmd.CommandPath()+" --help")
-	}
-	return nil
 }
 
 func newScheduleRun(f *flags, s *scheduleFlags) *cobra.Command {

@@ -149,7 +149,7 @@ func newSessionsDelete(f *flags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "delete ID...",
 		Short: "Delete sessions permanently, without asking",
-		Args:  needsID,
+		Args:  needsSome("the id of a session"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withSessions(cmd, f, func(a *app.App, all []store.Session) error { return deleteSessions(cmd, a, all, args) })
 		},
@@ -183,17 +183,19 @@ func deleteSessions(cmd *cobra.Command, a *app.App, all []store.Session, ids []s
 	return unknown
 }
 
-func needsID(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return usageError("want the id of a session: try %q", cmd.CommandPath()+" --help")
-	}
-	return nil
-}
-
 func needsOne(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
 			return usageError("want %s, got %d arguments: try %q", what, len(args), cmd.CommandPath()+" --help")
+		}
+		return nil
+	}
+}
+
+func needsSome(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return usageError("want %s: try %q", what, cmd.CommandPath()+" --help")
 		}
 		return nil
 	}
