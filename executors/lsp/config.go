@@ -82,6 +82,7 @@ type Entry struct {
 	Enabled bool `toml:"enabled"`
 
 	blind bool // it does not watch files itself
+	mute  bool // it does not report on files without diagnostics
 }
 
 // SetDefaults sets the defaults of an entry before it is decoded.
@@ -102,7 +103,7 @@ var builtin = Entries{
 		Extensions: []string{".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs"},
 		Markers:    []string{"tsconfig.json", "jsconfig.json", "package.json"},
 		// It would install packages of types otherwise.
-		InitOptions: `{"disableAutomaticTypingAcquisition":true}`,
+		InitOptions: `{"disableAutomaticTypingAcquisition":true}`, mute: true,
 	},
 	{
 		Name: "clangd", Command: "clangd", Extensions: []string{".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".m", ".mm"},

@@ -139,7 +139,7 @@ func (s *Session) launch(srv *server) error {
 	name := srv.entry.Name
 	running, err := client.Start(client.Options{
 		Program: process.Program{Path: srv.program, Args: srv.entry.Args, Env: s.o.Env(), Dir: srv.folder, Reaper: s.o.Reaper},
-		Folder:  srv.folder, Version: s.o.Version, Patience: s.o.Patience,
+		Folder:  srv.folder, Version: s.o.Version, Patience: s.o.Patience, Mute: srv.entry.mute,
 		Init: json.RawMessage(srv.entry.InitOptions), Settings: json.RawMessage(srv.entry.Settings),
 		Log: func(line string) { s.o.Log.Info("language server", "server", name, "line", s.o.Mask(line)) },
 	})

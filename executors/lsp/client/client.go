@@ -41,6 +41,7 @@ type Options struct {
 	// the configuration; both are JSON objects, or empty.
 	Init, Settings json.RawMessage
 	Version        string            // of this program
+	Mute           bool              // the server does not report on files without diagnostics
 	Log            func(line string) // receives the first lines of stderr
 	Patience       Patience
 }
@@ -101,7 +102,7 @@ func Start(o Options) (*Server, error) {
 	s := &Server{
 		o: o, piped: piped, ready: make(chan struct{}), ended: make(chan struct{}), changed: make(chan struct{}),
 		posted: make(chan struct{}, 1), answers: make(chan struct{}, maxAnswers), reading: make(chan struct{}), told: make(chan struct{}),
-		documents: map[string]*document{}, reported: map[string]*report{}, progress: map[string]time.Time{},
+		mute: o.Mute, documents: map[string]*document{}, reported: map[string]*report{}, progress: map[string]time.Time{},
 	}
 	stream := &watched{jsonrpc2.NewBufferedStream(pipes{piped.Stdin, piped.Stdout}, codec{unasked: &s.unasked}), s}
 	s.conn = jsonrpc2.NewConn(context.Background(), stream, handler{s}, jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))

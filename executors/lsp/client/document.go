@@ -167,7 +167,7 @@ func (s *Server) await(d *document) bool {
 	for {
 		s.mu.Lock()
 		wait, changed := s.remaining(d), s.changed
-		if wait <= 0 && s.loaded && !d.current() {
+		if wait <= 0 && s.slowest > 0 && !d.current() { // it has reported on others
 			s.mute = true
 		}
 		s.mu.Unlock()
@@ -203,8 +203,10 @@ func (s *Server) remaining(d *document) time.Duration {
 	switch {
 	case !s.loaded: // there may be a pause between two parts of the work
 		quiet += 4 * p.Quiet
-		silent *= 3
-	case s.mute: // its reports come as fast as before, or not at all
+		if !s.mute {
+			silent = p.Load
+		}
+	case s.mute && s.slowest > 0: // its reports come as fast as before, or not at all
 		silent = min(silent, max(2*s.slowest, 4*p.Quiet))
 	}
 	if !d.current() {
