@@ -212,3 +212,14 @@ func TestRunEnds(t *testing.T) {
 		})
 	}
 }
+
+// A turn that is cancelled has a result too.
+func TestRunEndsWithResult(t *testing.T) {
+	p := start(t, "run", "--json", "/bash "+stays)
+	p.until(`"status":"(in_progress)"`)
+	p.cmd.Process.Signal(syscall.SIGINT)
+	p.until(`^\{"type":"result",.*"stopReason":"(cancelled)","exitCode":130,"error":\{"code":0,`)
+	if got := p.status(); got != 130 {
+		t.Errorf("exit status %d; stderr %q", got, p.stderr.String())
+	}
+}

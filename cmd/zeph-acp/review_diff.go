@@ -95,7 +95,7 @@ func (g git) since(base string) (string, error) {
 	if head, err := g.line("rev-parse", "--verify", "--quiet", "HEAD"); err == nil {
 		return head, nil
 	}
-	return g.line("hash-object", "-t", "tree", os.DevNull)
+	return g.line("hash-object", "-t", "tree", "--stdin") // which is empty
 }
 
 // line returns the output of git as one line.
