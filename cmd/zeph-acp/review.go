@@ -117,7 +117,7 @@ func (r *runner) unchanged() error {
 	if r.json {
 		result := r.calls.result(acp.StopEndTurn, nil, nil)
 		result.Data = []byte(`{"findings":[]}`)
-		result.write(r.out)
+		return result.write(r.out)
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -267,7 +266,9 @@ func (r *runner) do(ctx context.Context, f *flags, stdinIsPrompt bool) error {
 		err = turnError(reason, err, context.Cause(ctx), r.named(said.Last()))
 	}
 	if r.json {
-		r.calls.result(reason, err, r.form).write(r.out)
+		if failed := r.calls.result(reason, err, r.form).write(r.out); failed != nil {
+			return &outputError{failed}
+		}
 	}
 	return err
 }
@@ -300,6 +301,8 @@ func (r *runner) ended(said string) error {
 	if r.json {
 		return err
 	}
-	_, failed := r.out.Write(text)
-	return cmp.Or(failed, err)
+	if _, failed := r.out.Write(text); failed != nil {
+		return &outputError{failed}
+	}
+	return err
 }

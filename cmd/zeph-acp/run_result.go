@@ -154,8 +154,8 @@ func money(c cost) string {
 }
 
 // write writes the result on a line.
-func (r runResult) write(w io.Writer) {
+func (r runResult) write(w io.Writer) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(r) // write errors are left to w
+	return enc.Encode(r)
 }

@@ -27,7 +27,9 @@ func TestResultPage(t *testing.T) {
 		return slices.Sorted(maps.Keys(all))
 	}
 	var line strings.Builder
-	newTally().result("", nil, nil).write(&line)
+	if err := newTally().result("", nil, nil).write(&line); err != nil {
+		t.Fatal(err)
+	}
 	if diff := cmp.Diff(members(line.String()), members(example)); diff != "" {
 		t.Errorf("members of the example (-result +page):\n%s", diff)
 	}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -96,7 +97,7 @@ func (t *tally) end(call *executors.Call, res executors.Result) {
 		t.touch(call)
 	case res.Category().Denial():
 		t.refused++
-		t.denied = append(t.denied, deniedCall{call.ID, call.Tool, executors.WholeLine(call.Card.Title), executors.WholeLine(executors.Result{Failure: res.Failure}.ForPeople())})
+		t.denied = append(t.denied, deniedCall{call.ID, call.Tool, executors.WholeLine(call.Card.Title), reasonOf(res.Failure)})
 		return
 	case call.Origin == executors.User && call.Tool == "bash" && t.exit == 0:
 		t.exit = exitFailure
@@ -107,6 +108,16 @@ func (t *tally) end(call *executors.Call, res executors.Result) {
 	if call.Origin == executors.User {
 		t.outputs = append(t.outputs, res.ForPeople())
 	}
+}
+
+// reasonOf returns why a call was denied. A last sentence that introduces the rules below it
+// is left out.
+func reasonOf(f *executors.Failure) string {
+	reason := executors.WholeLine(executors.Result{Failure: f}.ForPeople())
+	if i := strings.LastIndex(reason, ". "); i >= 0 && strings.HasSuffix(reason, ":") {
+		reason = reason[:i+1]
+	}
+	return reason
 }
 
 // touch records the files that a call has changed.
