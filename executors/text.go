@@ -213,3 +213,18 @@ func Grouped(n int64) string {
 	}
 	return s
 }
+
+// Bytes formats a number of bytes for people: "512 B", "1.2 kB", "34 MB".
+func Bytes(n int64) string {
+	f, unit := float64(n), "B"
+	for _, next := range []string{"kB", "MB", "GB", "TB"} {
+		if f < 1000 {
+			break
+		}
+		f, unit = f/1000, next
+	}
+	if f >= 10 || unit == "B" {
+		return strconv.FormatFloat(f, 'f', 0, 64) + " " + unit
+	}
+	return strconv.FormatFloat(f, 'f', 1, 64) + " " + unit
+}

@@ -3,7 +3,6 @@ package filter
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -67,7 +66,7 @@ func (c Counts) String() string {
 	if c.Commands > 0 {
 		gone := max(c.BytesBefore-c.BytesAfter, 0)
 		parts = append(parts, fmt.Sprintf("%s of %s filtered, %d %% of %s removed, about %s tokens saved",
-			executors.Grouped(c.Filtered), plural(c.Commands, "command"), gone*100/max(c.BytesBefore, 1), kilobytes(c.BytesBefore), executors.Grouped(roundedEstimate(c.TokensSaved()))))
+			executors.Grouped(c.Filtered), plural(c.Commands, "command"), gone*100/max(c.BytesBefore, 1), executors.Bytes(c.BytesBefore), executors.Grouped(roundedEstimate(c.TokensSaved()))))
 	}
 	if c.Full+c.Partial+c.Fallback > 0 {
 		parts = append(parts, fmt.Sprintf("%s full, %s partial, %s fallback", executors.Grouped(c.Full), executors.Grouped(c.Partial), executors.Grouped(c.Fallback)))
@@ -84,22 +83,6 @@ func plural(n int64, noun string) string {
 		return "1 " + noun
 	}
 	return executors.Grouped(n) + " " + noun + "s"
-}
-
-// kilobytes formats a number of bytes for people.
-func kilobytes(n int64) string {
-	unit := "B"
-	f := float64(n)
-	for _, next := range []string{"kB", "MB", "GB", "TB"} {
-		if f < 1000 {
-			break
-		}
-		f, unit = f/1000, next
-	}
-	if f >= 10 || unit == "B" {
-		return strconv.FormatFloat(f, 'f', 0, 64) + " " + unit
-	}
-	return strconv.FormatFloat(f, 'f', 1, 64) + " " + unit
 }
 
 // roundedEstimate rounds n to two digits.

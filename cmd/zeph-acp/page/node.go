@@ -1,7 +1,6 @@
 package page
 
 import (
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -118,15 +117,4 @@ func Table(caption string, columns []Column, rows [][]*html.Node) *html.Node {
 	}
 	table := El("table", "", El("caption", "", Text(caption)), With(El("thead", "", head), "role", "rowgroup"), body)
 	return With(table, "role", "table")
-}
-
-// Lines returns an excerpt of a text, at most limit lines: its beginning and its end.
-// left is the number of lines that it leaves out between them.
-func Lines(text string, limit int) (head, tail []string, left int) {
-	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	if len(lines) <= limit {
-		return lines, nil, 0
-	}
-	n := limit / 2
-	return lines[:n], lines[len(lines)-n:], len(lines) - 2*n
 }

@@ -63,7 +63,7 @@ func (c *Card) facts() []*html.Node {
 			facts = append(facts, page.Text(" "+page.Took(time.Duration(took)*time.Millisecond)))
 		}
 		if saved := r.BytesBefore - r.BytesAfter; saved > 0 {
-			facts = append(facts, page.Text(" · "+page.Bytes(int64(saved))+" saved"))
+			facts = append(facts, page.Text(" · "+executors.Bytes(int64(saved))+" saved"))
 		}
 	}
 	return facts
@@ -99,7 +99,7 @@ func decided(e *audit.Entry) string {
 		text += fmt.Sprintf(" (after %s)", page.Took(time.Duration(e.WaitedMS)*time.Millisecond))
 	}
 	if len(e.Filters) > 0 && e.BytesBefore > e.BytesAfter {
-		text += fmt.Sprintf(" · filtered by %s: %s of %s", strings.Join(e.Filters, ", "), page.Bytes(int64(e.BytesAfter)), page.Bytes(int64(e.BytesBefore)))
+		text += fmt.Sprintf(" · filtered by %s: %s of %s", strings.Join(e.Filters, ", "), executors.Bytes(int64(e.BytesAfter)), executors.Bytes(int64(e.BytesBefore)))
 	}
 	return text
 }

@@ -98,7 +98,7 @@ func (s *Story) numbers() *html.Node {
 	}
 	saved := ""
 	if n.Saved() > 0 {
-		saved = page.Bytes(n.Saved())
+		saved = executors.Bytes(n.Saved())
 	}
 	cost := ""
 	if n.Cost > 0 {
@@ -112,7 +112,7 @@ func (s *Story) numbers() *html.Node {
 			page.Figure{Label: "Input tokens", Value: page.Tokens(n.Input), Note: cached(n)},
 			page.Figure{Label: "Output tokens", Value: page.Tokens(n.Output)},
 			page.Figure{Label: "Cost", Value: cost},
-			page.Figure{Label: "Saved by filters", Value: saved, Note: "of " + page.Bytes(n.Before) + " of output"},
+			page.Figure{Label: "Saved by filters", Value: saved, Note: "of " + executors.Bytes(n.Before) + " of output"},
 		),
 		page.El("div", "charts", s.tokenChart(), s.costChart()), s.files())
 }

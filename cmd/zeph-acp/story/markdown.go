@@ -10,6 +10,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/page"
+	"github.com/zeph-acp/zeph-acp/executors"
 )
 
 // Markdown writes the story as a document in CommonMark. It has no HTML but <details> and
@@ -45,7 +46,7 @@ func (s *Story) inShort() string {
 	if s.Total.Cost > 0 {
 		parts = append(parts, "cost: "+page.Money(s.Total.Cost, s.Total.Currency))
 	}
-	add("saved by filters: %s", int(s.Total.Saved()), page.Bytes(s.Total.Saved()))
+	add("saved by filters: %s", int(s.Total.Saved()), executors.Bytes(s.Total.Saved()))
 	return strings.Join(parts, "; ")
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/audit"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/page"
+	"github.com/zeph-acp/zeph-acp/executors"
 )
 
 // HTML writes the report as a page. by names the program in its foot. The report must
@@ -69,7 +70,7 @@ func (r *Report) numbers() *html.Node {
 			page.Figure{Label: "Stopped", Value: page.Count(all.Sum(audit.Cancelled, audit.Interrupted)), Note: "cancelled or interrupted"},
 			page.Figure{Label: "Time of calls", Value: took(all.Total), Note: "median " + took(all.Median)},
 			page.Figure{Label: "Waiting for people", Value: positive(all.Waited), Note: plural(sum(r.answers), "answer")},
-			page.Figure{Label: "Saved by filters", Value: positiveBytes(saved), Note: "of " + page.Bytes(r.before)},
+			page.Figure{Label: "Saved by filters", Value: positiveBytes(saved), Note: "of " + executors.Bytes(r.before)},
 		), r.chart())
 }
 
@@ -86,7 +87,7 @@ func positiveBytes(n int64) string {
 	if n == 0 {
 		return ""
 	}
-	return page.Bytes(n)
+	return executors.Bytes(n)
 }
 
 func plural(n int, noun string) string {
@@ -190,7 +191,7 @@ func (r *Report) filterTable() *html.Node {
 	}
 	columns := []page.Column{{Title: "Rule"}, {Title: "Calls", Number: true}, {Title: "Before", Number: true}, {Title: "After", Number: true}, {Title: "Saved", Number: true}}
 	return table("Outputs of commands by filter rule", columns, savings(r.filters), func(g *Group) []*html.Node {
-		return []*html.Node{page.El("code", "", page.Text(g.Name)), page.Text(page.Count(g.Calls)), page.Text(page.Bytes(g.Before)), page.Text(page.Bytes(g.After)),
-			page.Text(fmt.Sprintf("%s (%d %%)", page.Bytes(g.Saved()), g.Saved()*100/max(g.Before, 1)))}
+		return []*html.Node{page.El("code", "", page.Text(g.Name)), page.Text(page.Count(g.Calls)), page.Text(executors.Bytes(g.Before)), page.Text(executors.Bytes(g.After)),
+			page.Text(fmt.Sprintf("%s (%d %%)", executors.Bytes(g.Saved()), g.Saved()*100/max(g.Before, 1)))}
 	})
 }
