@@ -17,7 +17,7 @@
 //	run, terminal, chat                        turns without an editor
 //	turns, prompts, cancel, crowd, steering    prompt turns
 //	rewind                                     the way back to before a turn
-//	subagents, file_commands                   delegated tasks, commands of files
+//	subagents, worktree, file_commands         delegated tasks, commands of files
 //	plans, fork                                approval of plans, copies of sessions
 //	permissions*, policy, managed, answers     what calls may do
 //	options, toolset, shell, background        tools and settings

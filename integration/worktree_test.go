@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	sdk "github.com/coder/acp-go-sdk"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakeide"
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
@@ -120,6 +123,62 @@ func TestWorktrees(t *testing.T) {
 	}
 }
 
+// TestWorktreeOfAnEditor brings changes into an editor. They are merged with the unsaved
+// text, and a change that the user rejects is kept as a patch.
+func TestWorktreeOfAnEditor(t *testing.T) {
+	t.Parallel()
+	const numbers = "1\n2\n3\n4\n5\n"
+	p := delegating(t, []task{{"task 1", "fixer"}}, func(_ string, n int) (fakemodel.Block, bool) {
+		return bash(n, "echo one > n; tail -n +2 a.txt >> n; mv n a.txt; echo B > b.txt"), n == 0
+	})
+	e := &ide{caps: fakeide.CanAll()}
+	e.Permit = func(q sdk.RequestPermissionRequest) sdk.PermissionOptionKind {
+		if title := q.ToolCall.Title; title != nil && *title == "b.txt" {
+			return sdk.PermissionOptionKindRejectOnce
+		}
+		return sdk.PermissionOptionKindAllowOnce
+	}
+	e.begin(t, start{env: p.Env(), config: strings.Replace(apart, `"auto"`, `"code"`, 1)})
+	e.repository(map[string]string{"a.txt": numbers, "b.txt": "b\n"})
+	path := filepath.Join(e.dir, "a.txt")
+	e.SetBuffer(path, numbers+"unsaved\n")
+	e.prompt(e.session(), "work")
+	if got := e.Buffer(path); got != "one\n2\n3\n4\n5\nunsaved\n" {
+		t.Errorf("the buffer has %q", got)
+	}
+	if status := e.git("status", "--short"); status != "" { // the editor has not saved it
+		t.Errorf("the project's status: %q", status)
+	}
+	_, patches := e.copiesLeft()
+	if len(patches) != 1 {
+		t.Fatalf("patches: %q", patches)
+	}
+	e.git("apply", patches[0])
+	if e.text("b.txt") != "B\n" || e.text("a.txt") != numbers {
+		t.Errorf("after the patch: %q, %q", e.text("b.txt"), e.text("a.txt"))
+	}
+}
+
+// TestWorktreeRewind takes the changes of a sub-agent back.
+func TestWorktreeRewind(t *testing.T) {
+	t.Parallel()
+	p := delegating(t, []task{{"task 1", "fixer"}}, func(_ string, n int) (fakemodel.Block, bool) {
+		return bash(n, "echo A > a.txt; rm b.txt; mkdir d; echo c > d/c.txt"), n == 0
+	})
+	a := launch(t, start{env: p.Env(), config: apart})
+	a.initialize()
+	a.repository(map[string]string{"a.txt": "a\n", "b.txt": "b\n"})
+	s := a.open()
+	a.turnAnswering(s, "work", "allow_once")
+	if status := a.git("status", "--short"); status != " M a.txt\n D b.txt\n?? d/\n" {
+		t.Errorf("after the turn: %q", status)
+	}
+	a.turnAnswering(s, "/rewind 1 files", "allow_once")
+	if status := a.git("status", "--short"); status != "" {
+		t.Errorf("after the rewind: %q", status)
+	}
+}
+
 // TestWorktreeExample runs the example of the documentation.
 func TestWorktreeExample(t *testing.T) {
 	t.Parallel()
@@ -135,7 +194,7 @@ func TestWorktreeExample(t *testing.T) {
 	a := launch(t, start{env: p.Env(), config: "[agent]\nmode = \"auto\"\n" + config})
 	a.initialize()
 	a.repository(map[string]string{"go.mod": "module calc\n"})
-	text := a.turnOf(a.open(), "work")
+	text, _ := a.turnAnswering(a.open(), "work", "reject_once") // a language server may ask to run
 	a.wants(text, "report of task 1\\n"+result[1])
 	if got := a.text("calc.go") + a.text("calc_test.go"); got != "package calc\npackage calc\n" {
 		t.Errorf("the project has %q", got)
