@@ -87,6 +87,10 @@ func (e *ExitPlan) prepare(_ context.Context, _ *executors.Call, in exitInput) (
 	if strings.TrimSpace(in.Plan) == "" {
 		return executors.Card{}, executors.Failuref(executors.InvalidParameters, "exit_plan: plan is empty").Hint("Write the whole plan into it: the user sees nothing else.")
 	}
+	if in.Plan != executors.Shown(in.Plan) {
+		return executors.Card{}, executors.Failuref(executors.InvalidParameters, "exit_plan: the plan has %d bytes, too many for a question", len(in.Plan)).
+			Hint("The user approves only a plan that can be shown whole: shorten it.")
+	}
 	return executors.Card{Title: "Carry out this plan?", Kind: executors.KindSwitchMode, Text: in.Plan}, nil
 }
 

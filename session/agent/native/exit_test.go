@@ -60,3 +60,19 @@ func TestExitPlan(t *testing.T) {
 		}
 	}
 }
+
+// The user is asked only about a plan that has a text, and that a client shows whole.
+func TestExitPlanLength(t *testing.T) {
+	for plan, want := range map[string]string{
+		"1. Move it.": "", " \n": "plan is empty", strings.Repeat("x", 64<<10): "", strings.Repeat("x", 64<<10+1): "the plan has 65537 bytes, too many for a question",
+	} {
+		input, err := json.Marshal(map[string]string{"plan": plan})
+		if err != nil {
+			t.Fatal(err)
+		}
+		card, err := new(ExitPlan).Prepare(t.Context(), &executors.Call{Tool: ToolExit, Input: input})
+		if want == "" && (err != nil || card.Text != plan) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("a plan of %d bytes: %v, want %q", len(plan), err, want)
+		}
+	}
+}
