@@ -126,6 +126,21 @@ func TestForkRewind(t *testing.T) {
 	}
 }
 
+// TestForkTitle copies a copy: its title says once that it is one.
+func TestForkTitle(t *testing.T) {
+	a := launch(t, start{})
+	a.initialize()
+	id := a.open()
+	a.turnOf(id, "/read a")
+	for _, n := range []string{"3", "4"} {
+		a.request(n, "session/fork", fmt.Sprintf(`{"sessionId":%q,"cwd":%q,"mcpServers":[]}`, id, a.dir))
+		id = sessionOf(t, a.answer(n))
+	}
+	if text := a.turnOf(id, "/sessions"); !strings.Contains(text, "/read a (fork) (this one)") {
+		t.Errorf("the sessions: %s", text)
+	}
+}
+
 // sessionOf returns the id of the session in an answer.
 func sessionOf(t *testing.T, f frame) string {
 	t.Helper()

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/session/store"
@@ -65,13 +66,16 @@ func (s *Sessions) source(ctx context.Context, id string) (store.Session, []stor
 	return row, rows, err
 }
 
+// forkMark ends the title of a copy, also of a copy's.
+const forkMark = " (fork)"
+
 // copyOf stores a copy of a session that has the first events of its log and all its
 // settings. It returns the id of the copy.
 func (s *Sessions) copyOf(ctx context.Context, of store.Session, rows []store.Event, cut int) (string, error) {
 	row := store.Session{ID: s.NewID(), CWD: of.CWD, Dirs: of.Dirs, Title: of.Title}
 	var ends []transcript.Event
 	if row.Title != "" {
-		row.Title += " (fork)"
+		row.Title = strings.TrimSuffix(row.Title, forkMark) + forkMark
 		ends = append(ends, transcript.Title{Title: row.Title})
 	}
 	if cut > 0 && rows[cut-1].Kind != (transcript.TurnEnd{}).Kind() {
