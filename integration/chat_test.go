@@ -133,3 +133,34 @@ func TestChatWhileItWorks(t *testing.T) {
 	s.key("C-d")
 	s.await(`status 0\n\$$`)
 }
+
+// TestChatNarrow has a hint and a typed text that are wider than the terminal. Neither
+// erases the output above it.
+func TestChatNarrow(t *testing.T) {
+	const model = `{"tool": "bash", "input": {"command": "rm -r x"}}
+
+{"tool": "bash", "input": {"command": "until [ -e go ]; do sleep 0.02; done; echo ended"}}
+
+{"text": "Well."}
+`
+	s := openScreen(t, 30, model, nil)
+	s.enter("clear; zeph-acp chat")
+	s.await(`›$`)
+	s.enter("clean up")
+	s.await("x`\n│ y, a .*…$")
+	s.enter("n")
+	s.await("ended(.|\n)*this command\n│ y, a .*…$")
+	s.enter("y")
+	s.await(`s until .*›$`)
+	s.tmux("send-keys", "-l", "a text that is wider than thirty columns")
+	s.await(`columns$`)
+	if err := os.WriteFile(filepath.Join(s.dir, "go"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s.await(`Well\.\n\n.*a text\D*columns$`)
+	s.key("C-u")
+	s.await(`│ ended\n╰ completed\n\nWell\.\n\n›$`)
+	if want := "│ y, a (always), n, n REA… n\n│ You rejected this.\n╰ failed\n"; !strings.Contains(s.last, want) {
+		t.Errorf("the terminal lacks %q", want)
+	}
+}

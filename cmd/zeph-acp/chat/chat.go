@@ -41,19 +41,23 @@ type Chat struct {
 	done   chan struct{} // closed when the user leaves
 	leave  func()
 
-	mu        sync.Mutex
-	queue     []string      // prompts that wait
-	added     chan struct{} // receives after an addition to queue
-	interrupt chan struct{}
-	running   bool // a turn runs
-	begun     bool // the line has text
-	pressed   bool // Ctrl-C was pressed at the empty prompt
-	prompt    string
-	steer     headless.Steer
-	work      sync.WaitGroup // what typed has begun
-	session   session
-	folds     folds
-	choosing  []choice // the user chooses a model
+	setting sync.Mutex // one change of the prompt at a time
+
+	mu           sync.Mutex
+	queue        []string      // prompts that wait
+	added        chan struct{} // receives after an addition to queue
+	interrupt    chan struct{}
+	running      bool   // a turn runs
+	begun        bool   // the line has text
+	typedColumns int    // of that text
+	pressed      bool   // Ctrl-C was pressed at the empty prompt
+	prompt       string // of the line
+	wanted       string // the prompt that the line should have
+	steer        headless.Steer
+	work         sync.WaitGroup // what typed has begun
+	session      session
+	folds        folds
+	choosing     []choice // the user chooses a model
 }
 
 // Run leads the conversation until the user leaves or ctx ends.

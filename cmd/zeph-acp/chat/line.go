@@ -7,10 +7,15 @@ import (
 	"strings"
 
 	"github.com/ergochat/readline"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/layout"
 )
 
 // ready is the prompt of the line.
 const ready = "› "
+
+// roomForAnswer is the number of columns after a hint.
+const roomForAnswer = 4
 
 // openLine opens the line editor. Pasted text arrives between marks.
 func (c *Chat) openLine() error {
@@ -19,8 +24,9 @@ func (c *Chat) openLine() error {
 		InterruptPrompt: "\n", EOFPrompt: "\n", AutoComplete: completer{c}, Undo: true,
 		Listener: func(line []rune, _ int, _ rune) ([]rune, int, bool) {
 			c.mu.Lock()
-			defer c.mu.Unlock()
-			c.begun = len(line) > 0
+			c.begun, c.typedColumns = len(line) > 0, layout.Columns(string(line))
+			c.mu.Unlock()
+			c.setPrompt()
 			return nil, 0, false
 		},
 		FuncFilterInputRune: func(r rune) (rune, bool) {
@@ -69,6 +75,9 @@ func (c *Chat) below(text string, asks bool) {
 	switch {
 	case asks:
 		text = "│ " + text
+		if most := c.screen.Columns() - roomForAnswer; layout.Columns(text) > most {
+			text = layout.Cut(text, most) + " "
+		}
 	case text != "" && c.Styled:
 		text = "\x1b[2m" + text + "\x1b[0m " + ready
 	case text != "":
@@ -77,10 +86,28 @@ func (c *Chat) below(text string, asks bool) {
 		text = ready
 	}
 	c.mu.Lock()
-	same := c.prompt == text
-	c.prompt = text
+	c.wanted = text
 	c.mu.Unlock()
-	if !same {
+	c.setPrompt()
+}
+
+// setPrompt changes the prompt of the line to the wanted one. It leaves the change for later
+// while the line has more than one row: the editor would erase as many rows as the line has
+// with the new prompt.
+func (c *Chat) setPrompt() {
+	c.setting.Lock()
+	defer c.setting.Unlock()
+	c.mu.Lock()
+	text, was := c.wanted, c.prompt
+	wraps := func(prompt string) bool {
+		return c.typedColumns > 0 && layout.Columns(prompt)+c.typedColumns >= c.screen.Columns()
+	}
+	change := text != was && !wraps(text) && !wraps(was)
+	if change {
+		c.prompt = text
+	}
+	c.mu.Unlock()
+	if change {
 		c.line.SetPrompt(text)
 		c.line.Refresh()
 	}
@@ -111,7 +138,7 @@ func (c *Chat) read() (string, error) {
 			return "", io.EOF
 		}
 		c.mu.Lock()
-		c.pressed, c.begun = false, false
+		c.pressed, c.begun, c.typedColumns = false, false, 0
 		c.mu.Unlock()
 		text := before + c.folds.decode(line)
 		if rest, goesOn := strings.CutSuffix(text, `\`); goesOn {
