@@ -24,6 +24,12 @@ func variable(path string) string {
 // applyEnvironment sets the keys whose variable is set. It warns of unknown
 // variables that begin with ZEPH_.
 func (l *Loaded) applyEnvironment(env map[string]string) toml.Mistakes {
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(env)), func(name string) bool {
+		return !strings.HasPrefix(name, "ZEPH_") || slices.Contains(ownVariables, name)
+	})
+	if len(names) == 0 { // as in most environments: the names of all keys take a thirtieth of the start
+		return nil
+	}
 	var mistakes toml.Mistakes
 	known := slices.Clone(ownVariables)
 	for _, path := range toml.Overridable(reflect.TypeFor[Config](), "") {
@@ -33,8 +39,8 @@ func (l *Loaded) applyEnvironment(env map[string]string) toml.Mistakes {
 			mistakes = append(mistakes, l.override(path, value, name)...)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(env)) {
-		if strings.HasPrefix(name, "ZEPH_") && !strings.HasPrefix(name, SecretPrefix) && !slices.Contains(known, name) {
+	for _, name := range names {
+		if !strings.HasPrefix(name, SecretPrefix) && !slices.Contains(known, name) {
 			hint := ""
 			if n := toml.Nearest(name, known); n != "" {
 				hint = fmt.Sprintf(" (did you mean %s?)", n)
