@@ -2,12 +2,15 @@ package worktree
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -16,6 +19,7 @@ import (
 const (
 	maxChanges = 1000
 	maxFile    = 10 << 20 // bytes
+	maxTotal   = 64 << 20 // bytes, of both sides
 )
 
 // Change is a change of one file.
@@ -37,15 +41,25 @@ func (c *Copy) Changes(ctx context.Context) ([]Change, error) {
 		return nil, err
 	}
 	var all []Change
+	var raw [][]string
+	var names []string
 	fields := strings.Split(string(out), "\x00")
 	for i := 0; i+1 < len(fields); i += 2 {
-		ch, err := c.change(ctx, strings.Fields(strings.TrimPrefix(fields[i], ":")), fields[i+1], len(all))
-		if err != nil {
-			return nil, err
+		facts := strings.Fields(strings.TrimPrefix(fields[i], ":"))
+		if len(facts) != 5 {
+			return nil, fmt.Errorf("git diff-tree: %q", facts)
 		}
-		all = append(all, ch)
+		ch := change(facts, fields[i+1], len(all))
+		if ch.Left == "" {
+			names = append(names, facts[2], facts[3])
+		}
+		all, raw = append(all, ch), append(raw, facts)
 	}
-	return all, nil
+	texts, err := c.blobs(ctx, names)
+	for i := range all {
+		all[i].fill(raw[i], texts)
+	}
+	return all, err
 }
 
 // The modes of entries of a tree.
@@ -57,13 +71,10 @@ const (
 	modeModule     = "160000"
 )
 
-// change returns a change by its line of git diff-tree, with the number of changes before
-// it.
-func (c *Copy) change(ctx context.Context, facts []string, path string, before int) (ch Change, err error) {
+// change returns a change without its texts, by its line of git diff-tree and the number
+// of changes before it.
+func change(facts []string, path string, before int) (ch Change) {
 	ch.Path = path
-	if len(facts) != 5 {
-		return ch, fmt.Errorf("git diff-tree: %q", facts)
-	}
 	modes := facts[:2]
 	switch {
 	case before >= maxChanges:
@@ -79,41 +90,64 @@ func (c *Copy) change(ctx context.Context, facts []string, path string, before i
 	case modes[0] == modeExecutable && modes[1] == modeFile:
 		ch.Note = "is no longer executable in the copy only"
 	}
-	if ch.Left != "" {
-		return ch, nil
-	}
-	for i, side := range []**string{&ch.Old, &ch.New} {
-		if modes[i] == modeNone || ch.Left != "" {
-			continue
-		}
-		var text string
-		if text, ch.Left, err = c.blob(ctx, facts[2+i]); err != nil {
-			return ch, err
-		}
-		*side = &text
-	}
-	return ch, nil
+	return ch
 }
 
-// blob returns the text of an object, or why it has none.
-func (c *Copy) blob(ctx context.Context, name string) (text, left string, err error) {
-	size, err := c.meta(ctx, nil, "cat-file", "-s", name)
+// fill adds the texts of the two sides, by the names of their contents.
+func (ch *Change) fill(facts []string, texts map[string]text) {
+	for i, side := range []**string{&ch.Old, &ch.New} {
+		if facts[i] == modeNone || ch.Left != "" {
+			continue
+		}
+		t := texts[facts[2+i]]
+		*side, ch.Left = &t.text, t.left
+	}
+}
+
+// text is the text of an object, or the reason why it has none.
+type text struct{ text, left string }
+
+// blobs returns the texts of objects. Names of zeros are left out.
+func (c *Copy) blobs(ctx context.Context, names []string) (map[string]text, error) {
+	names = slices.DeleteFunc(names, func(name string) bool { return strings.Trim(name, "0") == "" })
+	slices.Sort(names)
+	names = slices.Compact(names)
+	texts := map[string]text{}
+	if len(names) == 0 {
+		return texts, nil
+	}
+	sizes, err := c.meta(ctx, strings.NewReader(strings.Join(names, "\n")+"\n"), "cat-file", "--batch-check=%(objectsize)")
 	if err != nil {
-		return "", "", err
+		return nil, err
 	}
-	if len(strings.TrimSpace(string(size))) > len(fmt.Sprint(maxFile)) {
-		return "", "it is too large", nil
+	room, wanted := maxTotal, names[:0]
+	for i, line := range strings.Split(strings.TrimSpace(string(sizes)), "\n") {
+		n, err := strconv.Atoi(line)
+		if i >= len(names) || err != nil {
+			return nil, fmt.Errorf("git cat-file: %q", line)
+		}
+		if n > maxFile || n > room {
+			texts[names[i]] = text{left: "it is too large"}
+			continue
+		}
+		room -= n
+		wanted = append(wanted, names[i])
 	}
-	data, err := c.meta(ctx, nil, "cat-file", "blob", name)
-	switch {
-	case err != nil:
-		return "", "", err
-	case len(data) > maxFile:
-		return "", "it is too large", nil
-	case !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0:
-		return "", "it is not a text", nil
+	data, err := c.meta(ctx, strings.NewReader(strings.Join(wanted, "\n")+"\n"), "cat-file", "--batch=%(objectsize)")
+	for _, name := range wanted {
+		head, rest, _ := bytes.Cut(data, []byte("\n"))
+		n, wrong := strconv.Atoi(string(head))
+		if err != nil || wrong != nil || n >= len(rest) {
+			return nil, cmp.Or(err, fmt.Errorf("git cat-file: %q", head))
+		}
+		content := rest[:n]
+		data = rest[n+1:] // after the newline
+		texts[name] = text{text: string(content)}
+		if !utf8.Valid(content) || bytes.IndexByte(content, 0) >= 0 {
+			texts[name] = text{left: "it is not a text"}
+		}
 	}
-	return string(data), "", nil
+	return texts, nil
 }
 
 // Patch returns the changes of some files, all if there are no paths, for git apply.

@@ -386,6 +386,33 @@ func TestBring(t *testing.T) {
 	}
 }
 
+// Many changes are brought back up to a limit, and special files are left out.
+func TestChangesLimits(t *testing.T) {
+	p := newProject(t)
+	p.commit(map[string]string{"a.txt": "a\n"})
+	c := p.make(p.options())
+	files := map[string]string{"large.txt": strings.Repeat("x", maxFile+1), "a.txt": "A\n"}
+	for i := range maxChanges {
+		files[fmt.Sprintf("many/%d.txt", i)] = "same\n"
+	}
+	p.write(c.Dir, files)
+	if err := exec.Command("mkfifo", filepath.Join(c.Dir, "fifo")).Run(); err != nil {
+		t.Log("no FIFO:", err)
+	}
+	changes, err := c.Changes(t.Context())
+	if err != nil || len(changes) != maxChanges+2 {
+		t.Fatalf("%d changes, %v", len(changes), err)
+	}
+	left := map[string]int{}
+	for _, ch := range changes {
+		left[ch.Left]++
+	}
+	p.wants("left", map[string]int{"": maxChanges - 1, "it is too large": 1, "there are too many changes": 2}, left)
+	if patch, err := c.Keep(t.Context(), nil); err != nil || patch == "" {
+		t.Errorf("%q, %v", patch, err)
+	}
+}
+
 // A file that changes while the user is asked is merged again, and never overwritten.
 func TestBringWhileItChanges(t *testing.T) {
 	p := newProject(t)
