@@ -14,8 +14,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// maxPartial is the length in bytes at which a line of a terminal's output counts as
-// complete: one that never ends must not fill the memory.
+// maxPartial is the length in bytes at which a streamed line counts as complete: one that
+// never ends must not fill the memory.
 const maxPartial = 64 << 10
 
 // card shows one tool call: a headline, its output while it runs, and its outcome.

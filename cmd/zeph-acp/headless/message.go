@@ -78,7 +78,7 @@ func (s *Screen) lines(text string) {
 	m.partial += text
 	for {
 		line, rest, ended := strings.Cut(m.partial, "\n")
-		if !ended {
+		if !ended && len(m.partial) < maxPartial {
 			return
 		}
 		m.partial = rest

@@ -85,6 +85,17 @@ func TestWidths(t *testing.T) {
 	}
 }
 
+// A line that never ends is shown nevertheless.
+func TestEndlessLine(t *testing.T) {
+	var steps []string
+	for range 3 * maxPartial / 1000 {
+		steps = append(steps, text("1", strings.Repeat("x", 1000)))
+	}
+	if got := render(80, true, steps); len(got) < 2*maxPartial {
+		t.Errorf("%d of %d bytes are shown", len(got), 3*maxPartial)
+	}
+}
+
 // golden compares a text with a file in testdata.
 func golden(t *testing.T, name, got string) {
 	t.Helper()

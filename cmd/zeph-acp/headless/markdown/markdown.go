@@ -47,6 +47,7 @@ type Stream struct {
 // block is the open block; its text is complete when the block ends.
 type block struct {
 	text   []string // lines of a paragraph, or rows of a table
+	size   int      // bytes of a paragraph
 	indent string   // before each row
 	mark   string   // in place of the first indent: of a list item
 	quote  int      // depth of quotes
@@ -190,6 +191,9 @@ func (s *Stream) paragraph(line string) {
 		}
 	}
 	s.block.text = append(s.block.text, text)
+	if s.block.size += len(text); s.block.size > maxInline { // it must not wait for an end that never comes
+		s.end()
+	}
 }
 
 // openFence begins a code block.
