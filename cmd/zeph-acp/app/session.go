@@ -59,7 +59,8 @@ func (a *App) newAgent(s session.Setup, terminals *ideproxy.Terminals) (session.
 			a.runner().Look()
 			judges.Renew()
 			kept.gates.begin(s)
-			if !kept.skills.Waiting() { // else after the user was asked about some
+			kept.memory.Look(context.Background()) // also for /tools, which is no turn of the agent
+			if !kept.skills.Waiting() {            // else after the user was asked about some
 				kept.system.ready(s.Model())
 			}
 		},
