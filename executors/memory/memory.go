@@ -29,6 +29,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -130,6 +131,7 @@ type Memory struct {
 	Judged bool
 
 	known    atomic.Pointer[known]
+	looking  sync.Mutex   // held while the entries are counted
 	looked   atomic.Int64 // when, as Unix nanoseconds; 0 means that the next Look must read
 	failures atomic.Int32 // of the embedder, in a row
 }
@@ -145,22 +147,31 @@ type known struct {
 const lookAgain = time.Minute
 
 // Look reads the number of entries, unless it was read in the last minute. The tools and
-// the line of a turn depend on it.
+// the line of a turn depend on it, so a turn waits for a Look that has begun before it.
 func (m *Memory) Look(ctx context.Context) {
+	m.looking.Lock()
+	defer m.looking.Unlock()
 	if now := m.now().UnixNano(); m.looked.Load() == 0 || time.Duration(now-m.looked.Load()).Abs() >= lookAgain {
-		m.count(ctx)
+		m.read(ctx)
 	}
 }
 
 // Reset makes the next Look read, for a new conversation.
 func (m *Memory) Reset() { m.looked.Store(0) }
 
-// count reads the number of entries.
+// count reads the number of entries now.
 func (m *Memory) count(ctx context.Context) {
+	m.looking.Lock()
+	defer m.looking.Unlock()
+	m.read(ctx)
+}
+
+// read reads the number of entries; m.looking is held. After a failure the next Look tries
+// again.
+func (m *Memory) read(ctx context.Context) {
 	if m.Store == nil || !m.Config.Enabled {
 		return
 	}
-	m.looked.Store(m.now().UnixNano())
 	var k known
 	var err error
 	if k.own, k.all, k.earlier, err = m.Store.CountMemories(ctx, m.Project, m.CWD, m.Session); err != nil {
@@ -170,6 +181,7 @@ func (m *Memory) count(ctx context.Context) {
 	}
 	k.earlier = k.earlier && m.Config.Sessions && m.Sessions != nil
 	m.known.Store(&k)
+	m.looked.Store(m.now().UnixNano())
 }
 
 // Line returns the line about the entries for the model, or "" if there are none.

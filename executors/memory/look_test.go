@@ -1,0 +1,41 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"testing"
+)
+
+// slowStore counts its entries when it is told to.
+type slowStore struct {
+	Store
+	counting chan struct{} // receives the beginning of each count
+	end      chan error    // ends it
+}
+
+func (s *slowStore) CountMemories(context.Context, string, string, string) (own, all int, earlier bool, err error) {
+	s.counting <- struct{}{}
+	return 1, 0, false, <-s.end
+}
+
+// A turn that begins while the pause before it still counts the entries has the tools. A
+// store that could not be read is read again.
+func TestLookWaits(t *testing.T) {
+	s := &slowStore{counting: make(chan struct{}), end: make(chan error)}
+	m := &Memory{Store: s, Config: Defaults()}
+	go m.Look(t.Context())
+	<-s.counting
+	begun, line := make(chan struct{}), make(chan string)
+	go func() {
+		close(begun)
+		m.Look(t.Context())
+		line <- m.Line()
+	}()
+	<-begun
+	s.end <- errors.New("locked")
+	<-s.counting
+	s.end <- nil
+	if got := <-line; got == "" {
+		t.Error("the turn does not know the entries")
+	}
+}
