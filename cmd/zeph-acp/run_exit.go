@@ -78,6 +78,10 @@ func turnError(reason acp.StopReason, err, cause error, said string) error {
 
 var errNoModel = errors.New("no model is connected: start Ollama, run `zeph-acp login`, or set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY")
 
+// needsModel reports whether the last message of a turn says only that its prompt needs a
+// model.
+func needsModel(said string) bool { return local.Helps(said) || said == agent.NoModel }
+
 // endError returns the exit status of a turn that ended by itself, whose last message is
 // said.
 func (t *tally) endError(said string, failOnDenied bool) error {
@@ -87,7 +91,7 @@ func (t *tally) endError(said string, failOnDenied bool) error {
 	switch {
 	case local.Helps(said) && strings.HasPrefix(unknown, "/"):
 		return fmt.Errorf("there is no command %s, and no model is connected", unknown)
-	case local.Helps(said), said == agent.NoModel:
+	case needsModel(said):
 		return errNoModel
 	case t.exit != 0:
 		return &exit{t.exit, errors.New("the command failed")}

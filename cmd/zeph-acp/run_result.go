@@ -97,15 +97,19 @@ func (t *tally) answered() bool {
 
 // text returns the answer of the turn, as headless.Answer writes it.
 func (t *tally) text(reason acp.StopReason) string {
+	text := ""
 	switch {
 	case len(t.own) > 0:
 		return strings.Join(t.outputs, "\n")
 	case t.said != nil:
-		return strings.Trim(t.said.text, "\n")
+		text = strings.Trim(t.said.text, "\n")
 	case t.noted != nil && reason == acp.StopEndTurn:
-		return t.noted.text
+		text = t.noted.text
 	}
-	return ""
+	if needsModel(text) {
+		return ""
+	}
+	return text
 }
 
 // footer returns a line about the turn for a person, with the command that goes on.

@@ -22,6 +22,8 @@ type Answer struct {
 	Note func(messageID string) bool
 	// Own reports whether a tool call is the user's.
 	Own func(toolCallID string) bool
+	// Help reports whether a message only explains how to get an answer.
+	Help func(text string) bool
 
 	mu        sync.Mutex
 	held      *heldMessage
@@ -210,11 +212,12 @@ func (a *Answer) terminal(id string) *piped {
 	return a.terminals[id]
 }
 
-// End writes the answer. The agent's own words on why it stopped the turn are no answer.
+// End writes the answer. The agent's own words on why it stopped the turn are no answer,
+// and neither is help.
 func (a *Answer) End(stop acp.StopReason, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if h := a.held; h != nil && !a.own && !(h.note && (err != nil || stop != acp.StopEndTurn)) {
+	if h := a.held; h != nil && !a.own && !a.Help(h.text.String()) && !(h.note && (err != nil || stop != acp.StopEndTurn)) {
 		a.held = nil
 		text := strings.ReplaceAll(new(cleaner).clean(h.text.String()), "\r", "")
 		a.print(strings.Trim(text, "\n"))

@@ -41,6 +41,7 @@ func TestAnswer(t *testing.T) {
 		"a question":          {[]string{saying("1", "I ask."), readCall, readEnd, saying("note", "1. A\n2. B")}, "end_turn", "1. A\n2. B\n", "I ask.\n\n╭ read  a.txt\n│ 1 line\n╰ completed\n\nend_turn\n"},
 		"a limit":             {[]string{readCall, readEnd, saying("note", "Stopped.")}, "max_turn_requests", "", "╭ read  a.txt\n│ 1 line\n╰ completed\n\nStopped.\n\nmax_turn_requests\n"},
 		"cut off":             {[]string{saying("1", "and so on")}, "max_tokens", "and so on\n", "max_tokens\n"},
+		"help":                {[]string{saying("1", "Connect a model.")}, "end_turn", "", "Connect a model.\n\nend_turn\n"},
 		"no answer":           {nil, "end_turn", "", "end_turn\n"},
 		"a call of the user":  {[]string{ownCall, ownEnd, saying("1", "ls: done.")}, "end_turn", "ab\n", "╭ execute  ls\n╰ completed\n\nls: done.\n\nend_turn\n"},
 		"one that failed":     {[]string{ownCall, ownFailed, saying("1", "ls: failed.")}, "end_turn", "", "╭ execute  ls\n│ No such file.\n╰ failed\n\nls: failed.\n\nend_turn\n"},
@@ -51,6 +52,7 @@ func TestAnswer(t *testing.T) {
 			a := &Answer{
 				Out: &out, Rest: NewScreen(&rest, false),
 				Note: func(id string) bool { return id == "note" }, Own: func(id string) bool { return id == "own" },
+				Help: func(text string) bool { return text == "Connect a model." },
 			}
 			for _, u := range tt.updates {
 				if u == "term-1" {
