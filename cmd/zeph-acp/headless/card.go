@@ -41,12 +41,11 @@ type card struct {
 func newCard(s *Screen, t acp.ToolCall) *card {
 	c := &card{id: t.ToolCallID, title: executors.WholeLine(withoutCodeMarks(t.Title)), screen: s, gutter: s.gutter("│ ", dim)}
 	c.runs, c.fold.extent = t.Kind == "execute", foldCommand
-	kind := executors.WholeLine(t.Kind)
-	if kind == "" {
-		kind = "other"
+	spans := []layout.Span{{Text: c.title, Style: bold}}
+	if kind := executors.WholeLine(t.Kind); kind != "" && kind != "other" {
+		spans = append([]layout.Span{{Text: kind, Style: cyan}, {Text: "  "}}, spans...)
 	}
-	c.out.WriteString(s.rows(layout.Span{Text: "╭ ", Style: dim}, c.gutter.edge,
-		layout.Span{Text: kind, Style: cyan}, layout.Span{Text: "  "}, layout.Span{Text: c.title, Style: bold}))
+	c.out.WriteString(s.rows(layout.Span{Text: "╭ ", Style: dim}, c.gutter.edge, spans...))
 	return c
 }
 

@@ -17,10 +17,11 @@ import (
 
 // node returns a call, folded.
 func (c *Card) node() *html.Node {
-	head := []*html.Node{page.Span("what", cmp.Or(c.firstTitle(), "Tool call")), page.El("span", "state", c.facts()...)}
+	title := page.Text(cmp.Or(c.firstTitle(), "Tool call"))
 	if c.Kind == "execute" {
-		head[0] = page.El("span", "what", page.El("code", "", page.Text(c.firstTitle())))
+		title = page.El("code", "", page.Text(c.firstTitle()))
 	}
+	head := []*html.Node{page.El("span", "what", c.named(title)...), page.El("span", "state", c.facts()...)}
 	body := page.El("div", "body")
 	if c.Command != "" && strings.TrimSpace(c.Command) != c.Title {
 		body.AppendChild(page.El("pre", "", page.El("code", "", page.Text(c.Command))))
@@ -41,6 +42,26 @@ func (c *Card) node() *html.Node {
 		body.AppendChild(page.El("p", "left", page.Text("No output.")))
 	}
 	return page.Fold("card", head, body)
+}
+
+// named returns a title after the verb of its call.
+func (c *Card) named(title *html.Node) []*html.Node {
+	if c.verb() == "" {
+		return []*html.Node{title}
+	}
+	return []*html.Node{page.Span("verb", c.verb()), page.Text(" "), title}
+}
+
+// verb returns the word for a call whose title may be the name of a file or a page alone.
+// It is empty if the title begins with the word.
+func (c *Card) verb() string {
+	switch c.Kind {
+	case "read", "edit", "delete", "move", "search", "fetch":
+		if !strings.HasPrefix(strings.ToLower(c.Title), c.Kind) {
+			return c.Kind
+		}
+	}
+	return ""
 }
 
 // firstTitle returns the title on one line.

@@ -278,7 +278,7 @@ func (s *Story) decisions() *html.Node {
 			case i.Card == nil || i.Card.Record == nil:
 			case summary.Notable(i.Card.Record):
 				link := page.With(page.El("a", "", page.Text(t.name())), "href", "#"+t.anchor)
-				rows = append(rows, []*html.Node{link, page.Text(i.Card.Title), page.Text(summary.Decision(i.Card.Record)), state(i.Card)})
+				rows = append(rows, []*html.Node{link, page.El("span", "", i.Card.named(page.Text(i.Card.Title))...), page.Text(summary.Decision(i.Card.Record)), state(i.Card)})
 			default:
 				quiet++
 			}

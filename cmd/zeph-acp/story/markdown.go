@@ -121,7 +121,11 @@ func (m *document) card(c *Card) {
 	for _, out := range c.Outputs {
 		b.WriteString(fenced(out, ""))
 	}
-	m.fold(c.firstTitle()+" · "+outcome, b.String())
+	title := c.firstTitle()
+	if verb := c.verb(); verb != "" {
+		title = verb + ": " + title
+	}
+	m.fold(title+" · "+outcome, b.String())
 }
 
 // words returns a text with its code in new fences. Outside of code no character begins an

@@ -2,6 +2,7 @@ package story_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -137,6 +138,27 @@ func TestTellNumbers(t *testing.T) {
 	}
 	if got := s.Turns[0].Items[1].Card.Diffs[0].Lines; !slices.Equal(got, []string{"@@ -1,1 +1,1 @@", "-a", "+b"}) {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestCardVerb checks that calls about the same file differ in both documents.
+func TestCardVerb(t *testing.T) {
+	for kind, want := range map[string][2]string{
+		"read":    {`<span class="verb">read</span> a.go`, "<summary>read: a.go · success<"},
+		"delete":  {`<span class="verb">delete</span> a.go`, "<summary>delete: a.go · success<"},
+		"execute": {`<span class="what"><code>a.go</code>`, "<summary>a.go · success<"},
+		"other":   {`<span class="what">a.go<`, "<summary>a.go · success<"},
+	} {
+		call := announced("c1", "a.go")
+		call.Shown.Kind = kind
+		s := tell([]audit.Entry{{ID: "c1", Tool: "x", Result: audit.Success}}, prompt("p1", "hi"), call, ended("c1", acp.ToolCompleted), done)
+		var page, markdown strings.Builder
+		if err := errors.Join(s.HTML(&page, "test"), s.Markdown(&markdown)); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(page.String(), want[0]) || !strings.Contains(markdown.String(), want[1]) {
+			t.Errorf("%s: want %q, got %s\n%s", kind, want, page.String(), markdown.String())
+		}
 	}
 }
 
