@@ -14,6 +14,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/doctor"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/layout"
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
@@ -69,7 +70,7 @@ func printFindings(w io.Writer, found []doctor.Finding, asJSON bool) error {
 		enc.SetIndent("", "  ")
 		err = enc.Encode(found)
 	} else {
-		_, err = io.WriteString(w, findingsText(found))
+		_, err = io.WriteString(w, findingsText(found, widthOf(os.Stdout)()))
 	}
 	for _, f := range found {
 		if err == nil && f.State == doctor.Failure {
@@ -79,7 +80,8 @@ func printFindings(w io.Writer, found []doctor.Finding, asJSON bool) error {
 	return err
 }
 
-func findingsText(found []doctor.Finding) string {
+// findingsText returns the report, in lines of at most columns; 0 means no limit.
+func findingsText(found []doctor.Finding, columns int) string {
 	var b strings.Builder
 	width, count := 0, map[doctor.State]int{}
 	for _, f := range found {
@@ -88,11 +90,27 @@ func findingsText(found []doctor.Finding) string {
 	}
 	const state = len(doctor.Failure)
 	for _, f := range found {
-		fmt.Fprintf(&b, "%-*s  %-*s  %s\n", state, f.State, width, f.Check, oneLine(f.Text))
+		label := fmt.Sprintf("%-*s  %-*s  ", state, f.State, width, f.Check)
+		b.WriteString(labelled(label, "", oneLine(f.Text), columns))
 		if f.State != doctor.OK && f.Fix != "" {
-			fmt.Fprintf(&b, "%*s→ %s\n", state+width+4, "", oneLine(f.Fix))
+			b.WriteString(labelled(strings.Repeat(" ", len(label)), "→ ", oneLine(f.Fix), columns))
 		}
 	}
 	fmt.Fprintf(&b, "\n%d ok, %s, %s\n", count[doctor.OK], executors.Count(count[doctor.Warning], "warning"), executors.Count(count[doctor.Failure], "failure"))
 	return b.String()
+}
+
+// labelled returns a text with a mark before it, right of a label. If too few columns remain
+// there, the text is below the label.
+func labelled(label, mark, text string, columns int) string {
+	const least, narrow = 40, "  "
+	indent, head := strings.Repeat(" ", len(label)), label
+	if columns > 0 && columns < len(label)+least {
+		indent, head = narrow, narrow
+		if label = strings.TrimRight(label, " "); label != "" {
+			head = label + "\n" + narrow
+		}
+	}
+	under := indent + strings.Repeat(" ", layout.Columns(mark))
+	return head + mark + strings.Join(wrapLine(text, columns-len(under)), "\n"+under) + "\n"
 }

@@ -88,7 +88,7 @@ func review(cmd *cobra.Command, f *flags, r *reviewFlags, args []string) error {
 		if run.form, err = newForm("the form of a review", reviewForm); err != nil {
 			return err
 		}
-		run.finish = func(answer []byte) ([]byte, error) { return findingsOf(answer, level, r.github) }
+		run.finish = func(answer []byte) ([]byte, error) { return findingsOf(answer, level, r.github, widthOf(os.Stdout)()) }
 		name, err := pickModel(run.app, r.model)
 		if err != nil {
 			return err

@@ -23,9 +23,10 @@ type finding struct {
 	Text     string `json:"text"`
 }
 
-// findingsOf returns the findings as text, or as annotations of GitHub. The error has the
-// exit status if one of them is of the level or worse; -1 is no level.
-func findingsOf(answer []byte, level int, github bool) (text []byte, err error) {
+// findingsOf returns the findings as text, in lines of at most columns, or as annotations of
+// GitHub. The error has the exit status if one of them is of the level or worse; -1 is no
+// level.
+func findingsOf(answer []byte, level int, github bool, columns int) (text []byte, err error) {
 	var review struct{ Findings []finding }
 	if err := json.Unmarshal(answer, &review); err != nil {
 		return nil, err
@@ -39,7 +40,7 @@ func findingsOf(answer []byte, level int, github bool) (text []byte, err error) 
 		if github {
 			f.annotate(&b)
 		} else {
-			f.print(&b)
+			f.print(&b, columns)
 		}
 		count[f.Severity]++
 		if rank(f) <= level {
@@ -69,10 +70,13 @@ func (f finding) place() string {
 
 // print writes the finding for people. The mark before each line of its text keeps a log of
 // GitHub or Azure from reading a command there.
-func (f finding) print(b *bytes.Buffer) {
+func (f finding) print(b *bytes.Buffer, columns int) {
+	const mark = "  | "
 	fmt.Fprintf(b, "%s: %s: %s\n", f.place(), f.Severity, oneLine(f.Title))
 	for line := range strings.Lines(headless.Visible(strings.TrimSpace(f.Text))) {
-		b.WriteString("  | " + strings.TrimRight(line, "\n") + "\n")
+		for _, part := range wrapLine(strings.TrimRight(line, "\n"), columns-len(mark)) {
+			b.WriteString(mark + part + "\n")
+		}
 	}
 	b.WriteString("\n")
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/layout"
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
@@ -98,6 +99,15 @@ func wrapText(text string, width int) []string {
 		}
 	}
 	return lines
+}
+
+// wrapLine breaks a line between words if it is wider than width. Without a positive width
+// it stays as it is.
+func wrapLine(line string, width int) []string {
+	if width <= 0 || layout.Columns(line) <= width {
+		return []string{line}
+	}
+	return wrapText(line, width)
 }
 
 // parameters returns one line per parameter, the required ones first.
