@@ -151,7 +151,7 @@ func (s *since) Set(text string) error {
 	return nil
 }
 
-// String returns the time; empty for none.
+// String returns the time; "" for the zero value.
 func (s *since) String() string {
 	if s.IsZero() {
 		return ""

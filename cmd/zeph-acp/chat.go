@@ -39,7 +39,7 @@ Ctrl-D and /exit leave too.
 	return cmd
 }
 
-// runChat leads a conversation in the terminal.
+// runChat runs a conversation in the terminal.
 func runChat(cmd *cobra.Command, f *flags, r *runFlags) error {
 	if !isTerminal(os.Stdin) || !isTerminal(os.Stdout) {
 		return usageError(`chat needs a terminal as stdin and stdout: use "zeph-acp run" in a script or a pipe`)
@@ -91,7 +91,7 @@ func runChat(cmd *cobra.Command, f *flags, r *runFlags) error {
 	})
 }
 
-// showSession shows the turns of the stored session to go on with.
+// showSession shows the turns of the stored session that the chat continues.
 func (r *runner) showSession(ctx context.Context, screen *os.File) error {
 	s, events, _, err := r.app.Sessions().Stored(ctx, r.turn.Resume)
 	if err != nil {

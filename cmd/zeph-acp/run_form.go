@@ -50,7 +50,7 @@ func newForm(name string, data []byte) (*form, error) {
 	return &form{name, text.String(), resolved}, nil
 }
 
-// request returns the words that ask the model for the form.
+// request returns the text that asks the model for the form.
 func (f *form) request() string {
 	return "Your last message must be JSON alone, without words or a code fence around it. It must fit this JSON Schema:\n" + f.text
 }

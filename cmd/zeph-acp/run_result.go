@@ -112,7 +112,7 @@ func (t *tally) text(reason acp.StopReason) string {
 	return text
 }
 
-// footer returns a line about the turn for a person, with the command that goes on.
+// footer returns a line about the turn for a person, with the command that continues the session.
 func (r *runner) footer() string {
 	next := "--continue"
 	if dir, err := os.Getwd(); err != nil || dir != r.turn.Dir {

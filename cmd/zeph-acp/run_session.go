@@ -40,7 +40,7 @@ func (r *runner) open(ctx context.Context, f *flags, model string) error {
 	return nil
 }
 
-// session returns the session's cwd, and the session to go on with. That keeps its own cwd
+// session returns the session's cwd, and the session to continue. It keeps its own cwd
 // unless another is named.
 func (r *runner) session(ctx context.Context) (dir string, s store.Session, err error) {
 	if dir, err = directory("--cwd", r.dir); err != nil || r.resume == "" && !r.goOn {

@@ -63,7 +63,7 @@ func (r taskRun) run(ctx context.Context, j tasks.Job) tasks.Report {
 	return tasks.Report{Outcome: tasks.Failed, Result: failure(err)}
 }
 
-// isDirect reports whether a name, which is empty for the default model, selects none.
+// isDirect reports whether a name, which is empty for the default model, selects no model.
 func isDirect(a *app.App, name string) bool {
 	m, err := a.Sessions().Model(name)
 	_, direct := m.(local.Direct)

@@ -86,11 +86,11 @@ func storyWriter(cmd *cobra.Command, f *flags, a *app.App, id string, asPage boo
 	if src.Calls, err = callsOf(f, id); err != nil {
 		fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: warning: without the decisions of the audit log: %s\n", oneLine(err.Error()))
 	}
-	told := story.Tell(src)
+	view := story.New(src)
 	if asPage {
-		return func(w io.Writer) error { return told.HTML(w, "zeph-acp "+app.Version) }, nil
+		return func(w io.Writer) error { return view.HTML(w, "zeph-acp "+app.Version) }, nil
 	}
-	return told.Markdown, nil
+	return view.Markdown, nil
 }
 
 // redacted returns a function that masks credentials, by the user's patterns if there are

@@ -88,12 +88,12 @@ Credentials are masked. The first search reads all sessions, which takes longer.
 // search returns the sessions whose titles have the words, then those whose messages have
 // them.
 func search(cmd *cobra.Command, a *app.App, sessions []store.Session, words []string) ([]hit, error) {
-	messages, behind, err := a.FindMessages(cmd.Context(), sessions, words, maxMatches)
+	messages, unread, err := a.FindMessages(cmd.Context(), sessions, words, maxMatches)
 	if err != nil {
 		return nil, err
 	}
-	if behind > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: warning: %s not read yet: repeat the search\n", executors.Count(behind, "session"))
+	if unread > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: warning: %s not read yet: repeat the search\n", executors.Count(unread, "session"))
 	}
 	mask := a.Masked()
 	byID, found := map[string]store.Session{}, []hit{}

@@ -29,7 +29,7 @@ func flagError(cmd *cobra.Command, err error) error {
 }
 
 // nearFlag returns the flag of a command, or of the commands above it, whose name
-// resembles a mistyped one; "" if there is none.
+// resembles a mistyped one; "" if no flag does.
 func nearFlag(cmd *cobra.Command, name string) string {
 	names := []string{"help"}
 	collect := func(f *pflag.Flag) {
@@ -42,7 +42,7 @@ func nearFlag(cmd *cobra.Command, name string) string {
 	return nearest(name, names)
 }
 
-// nearest returns the name that a mistyped one most resembles; "" if none does. Of two the
+// nearest returns the name that a mistyped one most resembles; "" if no name does. Of two the
 // one of the same length wins: swapped letters are more common than missing ones.
 func nearest(typed string, names []string) string {
 	off := func(name string) int { return max(len(name)-len(typed), len(typed)-len(name)) }

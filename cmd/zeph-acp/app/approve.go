@@ -133,7 +133,7 @@ func (a *App) desk(s session.Setup) *approval.Desk {
 	return &approval.Desk{Store: a.MCP.Approvals, Ask: a.askApproval(s), Unasked: a.unasked(s)}
 }
 
-// unasked returns the function that tells the user of run about parts of the repository that
+// unasked returns the function that warns the user of run about parts of the repository that
 // are not used, since no one can be asked; nil in other sessions.
 func (a *App) unasked(s session.Setup) func(what string) {
 	if !a.Alone || a.checking != nil {

@@ -67,7 +67,7 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 	k.rewind, k.confirm = a.rewinder(cfg, s, in), a.confirm(s)
 	k.gates = a.newGates(cfg, s, in.home, k.mcp)
 	k.gates.flow.Known = k.copies.known
-	k.copies.told = func() { a.worktrees.tell(s.Warn) }
+	k.copies.report = func() { a.worktrees.show(s.Warn) }
 	k.hooks, k.answers, k.tasks = a.hooks(cfg, s, in, k), remembered, a.scheduled(cfg, s, k.gates.flow)
 	k.memory = a.memory(cfg, s, in, k.gates.flow)
 	k.cache.Busy = func() bool { return bash.Running() > 0 }

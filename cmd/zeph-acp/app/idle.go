@@ -23,7 +23,7 @@ type idle struct {
 	mu    sync.Mutex
 	work  []func()
 	timer *time.Timer // nil if nothing waits for the pause
-	busy  bool        // run works
+	busy  bool        // run is working
 	doing sync.WaitGroup
 }
 

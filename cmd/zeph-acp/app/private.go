@@ -35,7 +35,7 @@ func ownFiles(p config.Paths) *workspace.Own {
 }
 
 // ownBeside returns the same files for a session in a copy of the project, which lies
-// among them: the copy itself is not private, and the repository beside it is.
+// among them: the copy itself is not private, and the repository next to it is.
 func ownBeside(own *workspace.Own, c *worktree.Copy) *workspace.Own {
 	out := &workspace.Own{}
 	if own == nil {

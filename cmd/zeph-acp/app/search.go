@@ -19,9 +19,9 @@ func SearchWords(text string) []string {
 }
 
 // FindMessages returns the messages of the sessions with all of the words, the best first.
-// A word also matches longer words that begin with it. Behind is the number of sessions for
-// which there was no time.
-func (a *App) FindMessages(ctx context.Context, sessions []store.Session, words []string, limit int) (found []store.Message, behind int, err error) {
+// A word also matches longer words that begin with it. Unread is the number of sessions for
+// which the time was too short.
+func (a *App) FindMessages(ctx context.Context, sessions []store.Session, words []string, limit int) (found []store.Message, unread int, err error) {
 	var dirs []string
 	seen := map[string]bool{}
 	for _, s := range sessions {
@@ -34,10 +34,10 @@ func (a *App) FindMessages(ctx context.Context, sessions []store.Session, words 
 	}
 	e := earlierSessions{store: a.Store, dirs: dirs, mask: a.Masked()}
 	for until := time.Now().Add(searchTime); ; {
-		if behind, err = e.read(ctx); err != nil {
-			return nil, behind, err
+		if unread, err = e.read(ctx); err != nil {
+			return nil, unread, err
 		}
-		if behind == 0 || time.Now().After(until) || ctx.Err() != nil {
+		if unread == 0 || time.Now().After(until) || ctx.Err() != nil {
 			break
 		}
 	}
@@ -49,7 +49,7 @@ func (a *App) FindMessages(ctx context.Context, sessions []store.Session, words 
 	for i := range found {
 		found[i].Text = e.mask(found[i].Text)
 	}
-	return found, behind, err
+	return found, unread, err
 }
 
 // Masked returns a function that redacts the credentials in a text, also where those in

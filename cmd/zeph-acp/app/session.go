@@ -105,8 +105,7 @@ type sessionDirs struct {
 	own   *workspace.Own   // hidden in both
 	temp  string           // for temporary files; empty means the system's directories
 	apart string           // a directory that commands must not write, by any setting; empty means none
-	// known returns a text with the names of files by which rules know them; nil means as
-	// they are.
+	// known returns a text with the names of files that rules use; nil changes no name.
 	known func(text string) string
 }
 

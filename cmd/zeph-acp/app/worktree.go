@@ -53,8 +53,8 @@ func (a *App) newWorktree(ctx context.Context, name string, cfg config.Config, i
 	return &working{c, a, k, a.links(cfg, k, p), bash}, nil
 }
 
-// placeOf returns the place of a copy: the tools of the session, of which those that
-// touch files or run commands work in the copy. Rules of the project hold there. Only
+// placeOf returns the place of a copy: the tools of the session. Those that touch
+// files or run commands work in the copy. Rules of the project hold there. Only
 // the copy can be changed, and where the system has a sandbox, commands run in it.
 func (a *App) placeOf(cfg config.Config, k *keeper, of place, c *worktree.Copy) (place, *shell.Executor, error) {
 	cfg.Tools.File.AllowedPaths, cfg.Tools.Sandbox.Enabled = nil, true
@@ -172,7 +172,7 @@ func (w *working) Close() {
 
 // copies are those in which sub-agents of a session work.
 type copies struct {
-	told func() // shows the patches of killed processes
+	report func() // shows the patches of killed processes
 
 	mu  sync.Mutex
 	all []*worktree.Copy
@@ -190,7 +190,7 @@ func (c *copies) remove(w *worktree.Copy) {
 	c.all = slices.DeleteFunc(c.all, func(other *worktree.Copy) bool { return other == w })
 }
 
-// known returns a text with the names of files by which rules know them.
+// known returns a text with the names of files that rules use.
 func (c *copies) known(text string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -214,10 +214,10 @@ func (c *copies) names(call *executors.Call) (shown, real func(string) string) {
 	return nil, nil
 }
 
-// tell shows the user where the changes of killed processes are.
-func (c *copies) tell() {
-	if c.told != nil {
-		c.told()
+// showPatches shows the user where the changes of killed processes are.
+func (c *copies) showPatches() {
+	if c.report != nil {
+		c.report()
 	}
 }
 
@@ -255,8 +255,8 @@ func (w *worktrees) clean(a *App) {
 	})
 }
 
-// tell shows the patches to the user, once.
-func (w *worktrees) tell(warn func(string)) {
+// show shows the patches to the user, once.
+func (w *worktrees) show(warn func(string)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, patch := range w.patches {

@@ -1,5 +1,5 @@
 // Package chat is the user's side of "zeph-acp chat": a prompt line below the turns of a
-// conversation, which package headless shows and leads.
+// conversation, which package headless shows and drives.
 //
 // Start with a [Chat] and call Run. The line can be edited while a turn runs: then a text
 // is added to the turn, or waits as the next prompt. Ctrl-C cancels the turn. The package
@@ -30,7 +30,7 @@ type Chat struct {
 	Screen  func(w io.Writer) *headless.Screen
 	Styled  bool      // the terminal has styles
 	Input   io.Reader // the terminal
-	History History   // of the prompts; the zero value keeps none
+	History History   // of the prompts; the zero value stores nothing
 	// MaxBytes limits a prompt: the agent rejects a longer frame.
 	MaxBytes int
 	Facts    func(session string) string // shown at the end; may be nil
@@ -60,7 +60,7 @@ type Chat struct {
 	choosing     []choice // the user chooses a model
 }
 
-// Run leads the conversation until the user leaves or ctx ends.
+// Run runs the conversation until the user leaves or ctx ends.
 func (c *Chat) Run(ctx context.Context) error {
 	c.done, c.added, c.interrupt = make(chan struct{}), make(chan struct{}, 1), make(chan struct{}, 1)
 	c.leave = sync.OnceFunc(func() { close(c.done) })

@@ -15,7 +15,7 @@ const (
 )
 
 // History keeps the prompts of a project in a file, one JSON text a line. The zero value
-// keeps none. Failures are ignored: a lost history must not stop a conversation.
+// stores nothing. Failures are ignored: a lost history must not stop a conversation.
 type History struct {
 	Path string
 	Mask func(text string) string // removes credentials; required

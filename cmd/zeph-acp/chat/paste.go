@@ -24,7 +24,7 @@ const (
 // methods are called concurrently.
 type folds struct {
 	mu    sync.Mutex
-	texts map[string]string // by what the line shows
+	texts map[string]string // by their short forms in the line
 }
 
 // encode returns a text as the editor's line has it.
@@ -102,9 +102,9 @@ func (p *pasteReader) Read(b []byte) (int, error) {
 func (p *pasteReader) convert() {
 	for len(p.raw) > 0 {
 		switch {
-		case p.take(pasteBegin):
+		case p.cut(pasteBegin):
 			p.paste = true
-		case p.take(pasteEnd):
+		case p.cut(pasteEnd):
 			p.out = append(p.out, p.encode(p.pasted.String())...)
 			p.paste = false
 			p.pasted.Reset()
@@ -112,7 +112,7 @@ func (p *pasteReader) convert() {
 			return
 		case p.paste:
 			p.pastedByte()
-		case p.take(altEnter), p.take([]byte("\n")):
+		case p.cut(altEnter), p.cut([]byte("\n")):
 			p.out = append(p.out, newline...)
 		default:
 			p.out = append(p.out, p.raw[0])
@@ -123,7 +123,7 @@ func (p *pasteReader) convert() {
 
 // pastedByte moves a byte or a line break to the pasted text.
 func (p *pasteReader) pastedByte() {
-	if p.take([]byte("\r\n")) || p.take([]byte("\r")) {
+	if p.cut([]byte("\r\n")) || p.cut([]byte("\r")) {
 		p.pasted.WriteByte('\n')
 		return
 	}
@@ -136,8 +136,8 @@ func (p *pasteReader) pastedByte() {
 	p.raw = p.raw[1:]
 }
 
-// take removes a sequence from the beginning of raw, and reports whether it was there.
-func (p *pasteReader) take(sequence []byte) bool {
+// cut removes a sequence from the beginning of raw, and reports whether raw began with it.
+func (p *pasteReader) cut(sequence []byte) bool {
 	rest, ok := bytes.CutPrefix(p.raw, sequence)
 	if ok {
 		p.raw = rest

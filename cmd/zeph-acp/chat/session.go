@@ -42,7 +42,7 @@ type choice struct {
 	Current bool   `json:"-"`
 }
 
-// update takes over the members of a message that are there.
+// update copies the members that a message has.
 func (s *session) update(message json.RawMessage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,7 +96,7 @@ func (s *session) commands() []string {
 	return all
 }
 
-// opened takes over the state of the session.
+// opened stores the state of the session.
 func (c *Chat) opened(state json.RawMessage, call headless.Call) {
 	c.call = call
 	c.session.update(state)

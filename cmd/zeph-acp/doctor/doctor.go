@@ -7,7 +7,7 @@
 // and asks each provider for its list of models, unless Offline is set.
 //
 // Why is a broken configuration no reason to stop? The checks that do not depend on it
-// still run, since a broken machine often has several faults.
+// still run, since a machine with one fault often has others.
 package doctor
 
 import (
@@ -119,7 +119,7 @@ func (e *examination) all(ctx context.Context, checks []check) []Finding {
 // grace is the time that a check has to report that its context has ended.
 const grace = time.Second
 
-// named sets the check of each finding that has none.
+// named sets the name of the check in each finding without one.
 func named(name string, found []Finding) []Finding {
 	for i := range found {
 		if found[i].Check == "" {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// languages reports which language servers are installed. It starts none: some run the
+// languages reports which language servers are installed. It starts no server: some run the
 // scripts of a project, so the user approves each there.
 func (e *examination) languages(context.Context) []Finding {
 	cfg := e.app.Config

@@ -28,7 +28,7 @@ func shellProgram(ctx context.Context) []Finding {
 	return []Finding{{State: OK, Text: path}}
 }
 
-// gitProgram reports whether there is git.
+// gitProgram reports whether git runs.
 func gitProgram(ctx context.Context) []Finding {
 	path, err := exec.LookPath("git")
 	if err != nil {

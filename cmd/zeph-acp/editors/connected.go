@@ -10,8 +10,8 @@ import (
 )
 
 // Connected returns the command with which an editor starts zeph-acp, as far as its
-// settings show; "" if it does not. Of an editor that is configured by a program it is the
-// file that names zeph-acp.
+// settings show; "" if it does not. For an editor that is configured by a program, it
+// returns the file that names zeph-acp.
 func (e Editor) Connected(p Places) (string, error) {
 	if e.File(p) == "" {
 		return "", nil
@@ -26,8 +26,8 @@ func (e Editor) Connected(p Places) (string, error) {
 	return e.command(data), nil
 }
 
-// command returns the command of the entry that starts zeph-acp. Settings that cannot be
-// parsed have none.
+// command returns the command of the entry that starts zeph-acp; "" if there is no such
+// entry or the settings cannot be parsed.
 func (e Editor) command(data []byte) string {
 	root, err := parse(bytes.TrimPrefix(data, byteOrderMark))
 	if err != nil {
@@ -57,8 +57,8 @@ const (
 	maxMentionDepth = 4
 )
 
-// mention returns the file below a path that names zeph-acp; "" if none does. It looks at
-// a few files alone.
+// mention returns the file below a path that names zeph-acp; "" if no file does. It reads
+// only a few files.
 func mention(place string) (found string) {
 	left := maxMentionFiles
 	_ = filepath.WalkDir(place, func(path string, d fs.DirEntry, err error) error { // what cannot be read names nothing

@@ -30,7 +30,7 @@ type Editor struct {
 	// Of editors with a settings file in JSON.
 	file  func(Places) string // the file; empty if there is no home directory
 	table string              // the member of the file that holds the agents
-	kind  string              // the member "type" of an entry; empty means that there is none
+	kind  string              // the member "type" of an entry; empty means that entries have no type
 
 	// Of editors that are configured by a program.
 	snippet string              // with COMMAND in the place of the quoted command

@@ -87,7 +87,7 @@ func (e Editor) members(entry Entry) object {
 }
 
 // entryOf returns the entry of a table that starts zeph-acp: the one of that name, else
-// the one with such a command; nil if there is none.
+// the one with such a command; nil if there is no such entry.
 func entryOf(table *hujson.Object, entry Entry) (*hujson.Object, error) {
 	if v, found := member(table, entry.Name); found {
 		o, ok := v.Value.(*hujson.Object)
@@ -158,7 +158,7 @@ func unit(o *hujson.Object) string {
 type writer struct{ newline, unit string }
 
 // add appends a member to an object whose own members are indented by one unit more than
-// indent. A comment behind the last member stays on its line.
+// indent. A comment after the last member stays on its line.
 func (w writer) add(o *hujson.Object, name, indent string, value any) {
 	before := strings.TrimRight(string(o.AfterExtra), " \t\r\n")
 	m := hujson.ObjectMember{

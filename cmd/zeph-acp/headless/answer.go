@@ -122,7 +122,7 @@ func (a *Answer) toolCall(params json.RawMessage) {
 	}
 	if own {
 		a.own = true
-		p.Update = a.take(p.Update)
+		p.Update = a.writeOutput(p.Update)
 		params, _ = json.Marshal(p) // of our own types
 	}
 	a.Rest.Update(params)
@@ -139,9 +139,9 @@ func (a *Answer) attach(id string, own bool) {
 	t.early = nil
 }
 
-// take writes the text of a call of the user that is its output, and returns the rest of the
+// writeOutput writes the output in an update of a user's call, and returns the rest of the
 // update. A terminal has written its output before.
-func (a *Answer) take(t acp.ToolCall) acp.ToolCall {
+func (a *Answer) writeOutput(t acp.ToolCall) acp.ToolCall {
 	var rest []acp.ToolContent
 	var texts []string
 	var terminal *piped

@@ -1,7 +1,7 @@
 // Package headless is the editor for "zeph-acp run" and "zeph-acp chat": a real ACP client
 // with buffers, terminals and a user, over a real pipe, for the turns of one session.
 //
-// [Screen] shows turns. For a terminal, whose width it must know, it prints whole lines:
+// [Screen] shows turns. For a terminal of known width it prints whole lines:
 // wrapped words, folded results, Markdown laid out. Elsewhere it prints text as it comes.
 //
 // Start with a [Turn] with a [View], which shows the turn, and an [Approver], which
@@ -64,8 +64,8 @@ type Turn struct {
 // Call sends a request and waits for its result, which may be nil.
 type Call func(method string, params, result any) error
 
-// Steer adds a text to the running turn. It returns the outcome in words, and whether the
-// turn takes no text, so that it could be the next prompt.
+// Steer adds a text to the running turn. It returns the outcome in words, and
+// reports whether the turn accepts no text any more: then it could be the next prompt.
 type Steer func(text string) (outcome string, isPrompt bool)
 
 // View shows a turn. Its methods are called concurrently.

@@ -83,7 +83,7 @@ func (s *Screen) tick(now time.Time) {
 	s.drawStatus(text)
 }
 
-// waitsFor returns what the turn waits for, and how far that is.
+// waitsFor returns the name of the work that the turn waits for, and its progress.
 func (s *Screen) waitsFor() (phase, detail string) {
 	if len(s.cards) > 0 {
 		c := s.cards[0]

@@ -1,7 +1,7 @@
 // Package manifest writes the entry of zeph-acp for the ACP registry, from which editors
 // install agents: https://agentclientprotocol.com/get-started/registry.
 //
-// Start with [New]; [Icon] is the picture that the registry wants beside the entry.
+// Start with [New]; [Icon] is the picture that the registry wants next to the entry.
 //
 // Why does no path inside an archive have a version? The registry updates the addresses of
 // an entry by itself at each release, and nothing else in it.

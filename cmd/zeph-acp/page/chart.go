@@ -30,7 +30,7 @@ const (
 	chartHeight = 120.0
 )
 
-// maxBars is the number of bars that can be told apart.
+// maxBars is the number of bars that a reader can distinguish.
 const maxBars = 100
 
 // Node returns the chart with its legend, and with the same numbers as a table. If the bars

@@ -1,7 +1,7 @@
-// Package story retells a stored session for people, as an HTML page ([Story.HTML]) or
+// Package story presents a stored session to people, as an HTML page ([Story.HTML]) or
 // as Markdown ([Story.Markdown]).
 //
-// [Tell] derives a Story from the events of the session, and joins its tool calls with
+// [New] derives a Story from the events of the session, and joins its tool calls with
 // their lines of the audit log: who allowed a call, by which rule, and how many bytes
 // the filters saved.
 //

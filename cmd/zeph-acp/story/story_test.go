@@ -29,7 +29,7 @@ func tell(calls []audit.Entry, events ...transcript.Event) *story.Story {
 	for i, e := range events {
 		src.Events = append(src.Events, session.Dated{Time: time.Unix(int64(i), 0).UTC(), Event: e})
 	}
-	return story.Tell(src)
+	return story.New(src)
 }
 
 func prompt(id, text string) transcript.Prompt {

@@ -5,5 +5,5 @@
 // denials with their rules, answers of people, savings of filters. Its page is written by
 // [Report.HTML].
 //
-// It promises that the time in which calls waited for people is never counted as theirs.
+// It promises that the time in which calls waited for people does not count as their duration.
 package summary

@@ -136,7 +136,7 @@ func (r *Report) tools() *html.Node {
 	return page.Section("tools", "", "Tools", page.Table("Calls by tool and result", columns, rows))
 }
 
-// none says that a table would be empty.
+// none returns the text in place of an empty table.
 func none(text string) *html.Node { return page.El("p", "facts", page.Text(text)) }
 
 // maxRows bounds a table: rules may be as many as calls.

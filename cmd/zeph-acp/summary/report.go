@@ -32,7 +32,7 @@ type Report struct {
 // State is the state of the log's chain of hashes.
 type State struct {
 	Intact bool
-	Text   string // what "zeph-acp audit verify" says
+	Text   string // the result of "zeph-acp audit verify"
 }
 
 // Group are calls that have something in common.

@@ -7,8 +7,8 @@
 // each target, SHA256SUMS, a Homebrew formula, a Scoop manifest, and the entry of the ACP
 // registry.
 //
-// Why no release tool of others? The common ones sign, upload and announce as well, and
-// this repository needs none of that to give users files that they can check.
+// Why no existing release tool? The common ones also sign, upload and announce. This
+// repository needs only files that users can check.
 package main
 
 import (
@@ -143,7 +143,7 @@ func (r *release) finish(w io.Writer, all []built) error {
 }
 
 // emptyDir creates dir. A directory with files is an error, since files of another
-// version would be taken for ours.
+// version would look like ours.
 func emptyDir(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

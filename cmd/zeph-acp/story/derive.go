@@ -20,11 +20,11 @@ type Source struct {
 	Session store.Session
 	Events  []session.Dated
 	Calls   []audit.Entry       // the session's lines of the audit log
-	Mask    func(string) string // redacts credentials; nil redacts none
+	Mask    func(string) string // redacts credentials; nil redacts nothing
 }
 
-// Tell returns the story of a session.
-func Tell(src Source) *Story {
+// New returns the story of a session.
+func New(src Source) *Story {
 	t := teller{mask: src.Mask, records: map[string]*audit.Entry{}, cards: map[string]*Card{}, steps: map[string]string{}}
 	t.story = &Story{Session: src.Session, Audited: len(src.Calls) > 0}
 	t.story.Title, t.story.Dir = t.clean(src.Session.Title), t.clean(src.Session.CWD)
