@@ -53,7 +53,7 @@ func DelegationGate(next Executor) Executor {
 	})(next)}
 }
 
-// Still is the link that fails a call which has lost its ground; see [Call.Still].
+// Still is the link that fails a call whose condition no longer holds; see [Call.Still].
 func Still(next Executor) Executor { return still{next} }
 
 type still struct{ Executor }

@@ -185,9 +185,9 @@ type Call struct {
 	// links that judge calls set it; nil admits nothing. At most one goroutine
 	// calls it at a time.
 	Admit func(ctx context.Context, card Card) error
-	// Still returns a failure if the call has lost its ground since it was planned, such as
-	// a file that changed while the user was asked. It is called right before the effect.
-	// Nil means that the call has no such ground.
+	// Still returns a failure if a condition of the call no longer holds, such as the old
+	// text of a file that changed while the user was asked. It is called right before the
+	// effect. Nil means that the call has no condition.
 	Still func(ctx context.Context) *Failure
 	// Skipped, if not nil, means that the call is only checked. A gate that would run
 	// a program or ask a model calls it with a description of that instead, such as
@@ -372,7 +372,7 @@ type Record struct {
 	Decision string // allow, ask or deny
 	Rule     string // the rule, mode or default that decided
 	Answer   string // the option that the user chose, empty if not asked
-	Reason   string // the user's words about the answer, empty if there are none
+	Reason   string // the user's words about the answer; may be empty
 	// Waited is how long the call waited for answers of the user.
 	Waited time.Duration
 	// Verdicts are the words of the gates, in the order of the chain.

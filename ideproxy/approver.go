@@ -113,7 +113,8 @@ func question(call *executors.Call) acp.ToolCall {
 	return q
 }
 
-// by says who makes the call of an inner turn of that name, and where.
+// by returns a sentence about the skill or sub-agent of that name that makes a call, and
+// about the place of its work.
 func by(call *executors.Call, name string) string {
 	skill, isSkill := strings.CutPrefix(name, "skill:") // no name of a sub-agent has a colon
 	switch {

@@ -179,7 +179,7 @@ func TestHeadlessServers(t *testing.T) {
 		out, _ := cmd.CombinedOutput()
 		return string(out)
 	}
-	const said = "The language server fake was not started, since nobody could be asked"
+	const said = "The language server fake was not started, since no user could be asked"
 	if out := run("--mode", "auto", edit("a.fake", "error: x\n")+"\n"+edit("a.fake", "error: y\n")); strings.Count(out, said) != 1 || serverPID(methods) != 0 {
 		t.Errorf("without --yes:\n%s", out)
 	}

@@ -44,8 +44,8 @@ type Options struct {
 	Roots  []string                          // the workspace, absolute and without links; the first is the cwd
 	Getenv func(name string) string          // nil means that no variable is set
 	Level  func(call *executors.Call) string // the trust level of a call; nil means trusted
-	// Known returns the name by which rules know an absolute path, also in a text; nil
-	// means as it is.
+	// Known returns the name that rules use for an absolute path, also in a text; nil
+	// changes no name.
 	Known func(text string) string
 }
 

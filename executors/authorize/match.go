@@ -64,7 +64,7 @@ func newSubject(call *executors.Call, o Options, stopped func() bool) *subject {
 	return s
 }
 
-// rename replaces the names of the targets by those that rules know.
+// rename replaces the names of the targets by those that rules use.
 func (o Options) rename(t *target.Targets) {
 	if o.Known == nil {
 		return

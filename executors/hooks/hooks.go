@@ -83,8 +83,9 @@ type Options struct {
 	// nil means that there is no user.
 	Confirm func(ctx context.Context, title string) bool
 	NewID   func() string
-	// Names returns the functions between the real names of files in a text and those that
-	// hooks before the call see; nil, or nil functions, change nothing.
+	// Names returns two functions on texts: the first replaces the real names of files by
+	// those that hooks before the call see, the second does the reverse. Nil, or nil
+	// functions, change nothing.
 	Names func(call *executors.Call) (shown, real func(text string) string)
 	// Checking means that calls have no effect, so that no hook runs after them.
 	Checking bool

@@ -37,8 +37,8 @@ const Name = "information_flow"
 type Flow struct {
 	// Trusted reports whether an MCP server is trusted; nil means that no server is.
 	Trusted func(server string) bool
-	// Known returns the name by which the lists of files know an absolute path; nil means
-	// as it is.
+	// Known returns the name that the lists of files use for an absolute path; nil
+	// changes no name.
 	Known func(path string) string
 	// Save stores the labels for [Flow.Restore]; nil does not store them.
 	Save func(state json.RawMessage)

@@ -187,7 +187,7 @@ func (s *Session) exists(path string) bool {
 	return err == nil
 }
 
-// maxText bounds the files that are checked, in bytes. Servers take too long for others.
+// maxText bounds the files that are checked, in bytes. Servers are too slow for larger ones.
 const maxText = 2 << 20
 
 var errNoSource = errors.New("not a source file")

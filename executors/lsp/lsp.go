@@ -14,8 +14,8 @@
 // verifier, so that gates judge it and the audit log has it. Its text is masked like that
 // of any tool.
 //
-// Why only new diagnostics? Because a model would begin to mend what it has not been
-// asked for. Diagnostics that were there before the first edit of a file are never shown.
+// Why only new diagnostics? A model would otherwise mend errors that have nothing to do
+// with its task. Diagnostics that were there before the first edit of a file are never shown.
 // One that comes too late for its edit is shown with the next one.
 package lsp
 
@@ -51,7 +51,7 @@ type Options struct {
 	Env      func() []string // the environment of a server
 	Reaper   *process.Reaper
 	Patience client.Patience
-	Busy     func() bool         // reports whether commands run in the background; nil means that none do
+	Busy     func() bool         // reports whether commands run in the background; nil means no
 	Idle     time.Duration       // after which an unused server ends; 0 means half an hour
 	Mask     func(string) string // redacts secrets
 	Warn     func(string)        // queues a line for the user

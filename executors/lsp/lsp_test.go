@@ -338,8 +338,8 @@ func TestApproval(t *testing.T) {
 		warned, at string
 	}{
 		"refused": {func(context.Context, approval.Question) approval.Answer { return approval.No }, "", "is off: you did not allow it"},
-		"nobody": {nil, "The language server fake was not started, since nobody could be asked whether it may run in this project; docs/lsp.md describes the approval.",
-			"is off: nobody could be asked whether it may run"},
+		"no user": {nil, "The language server fake was not started, since no user could be asked whether it may run in this project; docs/lsp.md describes the approval.",
+			"is off: no user could be asked whether it may run"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

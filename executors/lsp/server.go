@@ -111,8 +111,8 @@ func (s *Session) start(ctx context.Context, srv *server) {
 	}
 	subject := s.subject(srv)
 	if s.o.Desk.Ask == nil && s.o.Desk.State(subject) != approval.Approved {
-		s.stop(srv, "nobody could be asked whether it may run")
-		s.o.Warn(fmt.Sprintf("The language server %s was not started, since nobody could be asked whether it may run in this project; docs/lsp.md describes the approval.", name))
+		s.stop(srv, "no user could be asked whether it may run")
+		s.o.Warn(fmt.Sprintf("The language server %s was not started, since no user could be asked whether it may run in this project; docs/lsp.md describes the approval.", name))
 		return
 	}
 	if !s.o.Desk.Allowed(ctx, subject) {

@@ -49,7 +49,7 @@ func (s *Session) Foreign(ctx context.Context) {
 }
 
 // catchUp reports to the servers what has changed since the last edit: files of the
-// project that commands changed, and open documents that anybody changed. The documents
+// project that commands changed, and open documents that changed in any other way. The documents
 // of this edit are left out.
 func (s *Session) catchUp(ctx context.Context, e *edit) {
 	s.watching.Lock()

@@ -46,8 +46,8 @@ type Permission struct {
 	Policy *ShellPolicyHandle
 	Roots  Workspace
 	Home   string // absolute; empty means unknown
-	// Known returns the name by which rules know an absolute path, also in the text of a
-	// command; nil means as it is.
+	// Known returns the name that rules use for an absolute path, also in the text of a
+	// command; nil changes no name.
 	Known func(text string) string
 	// Objects is the directory from which the session's own repository borrows objects;
 	// empty means no directory.
@@ -92,7 +92,7 @@ type ruling struct {
 	now *workspace.Moment // of the judgement; nil between judgements
 }
 
-// known returns the names by which rules know paths or texts.
+// known returns paths or texts with the names that rules use.
 func (p *Permission) known(texts []string) []string {
 	if p.Known == nil {
 		return texts
@@ -408,7 +408,8 @@ func (p ruling) unanswered(call *executors.Call, tool executors.Tool, d decision
 	return res
 }
 
-// onceAllowed says to people and to the model how a call is allowed that no rule can allow.
+// onceAllowed returns advice for people and for the model on how to allow a call once,
+// which no rule can allow.
 func (p *Permission) onceAllowed() (people, hint string) {
 	if p.Task {
 		return "A scheduled task has no user to ask, and no rule can allow it.", "No rule can allow it, and a scheduled task has no user to ask: report what is left to do."
@@ -417,7 +418,7 @@ func (p *Permission) onceAllowed() (people, hint string) {
 		"Tell the user how to allow it: answer the question in an editor, or run headless with --yes. No rule can allow it: it is asked about each time."
 }
 
-// laterAllowed says how a call is allowed, by rules whose place follows.
+// laterAllowed returns advice on how to allow a call by rules, whose place follows.
 func (p *Permission) laterAllowed() (people, hint string) {
 	if p.Task {
 		return "A scheduled task has no user to ask. For later runs, add this", "Report to the user how to allow it in later runs: add the rules given here"

@@ -57,8 +57,8 @@ type Options struct {
 	// Writes returns the paths that a script may write, or that it may write any
 	// file.
 	Writes func(script string) (paths []string, all bool)
-	// Ended is called with the files that a turn changed, sorted, at its end; nil if no one
-	// wants them.
+	// Ended is called with the files that a turn changed, sorted, at its end; nil
+	// is not called.
 	Ended func(paths []string)
 	Now   func() time.Time
 	Log   *slog.Logger

@@ -12,7 +12,7 @@ import (
 
 // Most programs that want a terminal notice that there is none, and end: stdin is empty,
 // and the variables of [Quiet] keep pagers, editors and questions away. The programs below
-// wait for keys all the same, as vi does, which then reads from stderr.
+// wait for keys nevertheless, as vi does, which then reads from stderr.
 
 // editors are programs that wait for keys without a terminal, unless an argument says what
 // to do.

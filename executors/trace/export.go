@@ -27,7 +27,7 @@ const (
 // closeWithin limits how long the end of the process waits for the collector.
 const closeWithin = 2 * time.Second
 
-// attempts limit what is tried to send one batch.
+// attempts limit how often and how long the sending of one batch is tried.
 var attempts = backoff.Limits{MaxAttempts: 3, BaseMS: 1000, MaxMS: 5000, BudgetSecs: 30}
 
 // exporter sends ended spans to a collector, in batches, from a goroutine that begins with
@@ -78,7 +78,7 @@ func (e *exporter) add(s *Span) {
 	}
 }
 
-// close sends what waits, and returns when that is done or takes too long.
+// close sends the queued spans, and returns when they are sent or the time is over.
 func (e *exporter) close() {
 	e.mu.Lock()
 	e.end()
@@ -114,7 +114,7 @@ func (e *exporter) run() {
 	}
 }
 
-// last sends all that is left.
+// last sends the remaining spans.
 func (e *exporter) last(batch []*Span) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeWithin)
 	defer cancel()

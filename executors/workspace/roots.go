@@ -74,15 +74,15 @@ func (r *Roots) With(dirs ...string) (*Roots, error) {
 	return &Roots{given: append(slices.Clone(r.given), more.given[1:]...), dirs: append(slices.Clone(r.dirs), more.dirs[1:]...), own: r.own}, nil
 }
 
-// KnownAs returns the same roots, whose paths the rules of Reading know by another name:
-// known returns it for an absolute path. It must be called before Reading.
+// KnownAs returns the same roots for rules of Reading that use other names: known returns
+// the name for an absolute path. It must be called before Reading.
 func (r *Roots) KnownAs(known func(path string) string) *Roots {
 	out := *r
 	out.known = known
 	return &out
 }
 
-// name returns the name by which rules know a path.
+// name returns the name that rules use for a path.
 func (r *Roots) name(abs string) string {
 	if r.known == nil {
 		return abs

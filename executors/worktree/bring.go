@@ -26,7 +26,7 @@ type Brought struct {
 	Written, Deleted, Merged []string
 	Left                     []Left
 	Notes                    []Left
-	Patch                    string           // the file with the changes of Left; empty if there is none
+	Patch                    string           // the file with the changes of Left; empty without such changes
 	Diffs                    []executors.Diff // of all that was written or deleted
 }
 
@@ -112,8 +112,8 @@ func (c *Copy) bring(ctx context.Context, s Session, ch Change, b *Brought) (why
 	return "it changes all the time", nil
 }
 
-// plan returns the text that a file should have, given the present one, or why there is
-// none. A nil text means no file.
+// plan returns the text that a file should have, given the present one, or why it
+// must not change. A nil text means no file.
 func (c *Copy) plan(ctx context.Context, ch Change, now *string) (want *string, why string, err error) {
 	const conflict = "it changed in the project meanwhile, in the same lines"
 	switch {

@@ -104,7 +104,7 @@ func (ch *Change) fill(facts []string, texts map[string]text) {
 	}
 }
 
-// text is the text of an object, or the reason why it has none.
+// text is the text of an object, or the reason why it cannot be used.
 type text struct{ text, left string }
 
 // blobs returns the texts of objects. Names of zeros are left out.

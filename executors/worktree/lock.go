@@ -18,7 +18,7 @@ func lockNew(path string) (*os.File, error) {
 	if tryLock(f) && isAt(f, path) {
 		return f, nil
 	}
-	return nil, f.Close() // it was taken for the rest of another process
+	return nil, f.Close() // another process removed it as a leftover
 }
 
 // lockLeft locks the file of a copy, and reports whether its process has ended.

@@ -69,7 +69,7 @@ type Copy struct {
 	base string // the tree of the copy as it was made
 }
 
-// Make copies the project. A [*executors.Failure] says why there can be no copy.
+// Make copies the project. A project that cannot be copied is a [*executors.Failure].
 func Make(ctx context.Context, o Options) (c *Copy, err error) {
 	g, err := newGit(o)
 	if err != nil {
@@ -226,7 +226,7 @@ func endsSentence(text string) bool {
 	return text[0] == '.' && (len(text) == 1 || text[1] == ' ' || text[1] == '\n')
 }
 
-// refusal returns the failure for a project of which there can be no copy.
+// refusal returns the failure for a project that cannot be copied.
 func refusal(format string, args ...any) *executors.Failure {
 	return executors.Failuref(executors.PermanentFailure, format, args...).
 		Hint("Use a type of sub-agent that works in the project itself, or do the task yourself.")

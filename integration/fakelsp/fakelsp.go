@@ -2,7 +2,7 @@
 //
 // Call [Serve] in a test binary whose arguments begin with [Argument]. A line of a
 // document that contains "error: TEXT" or "warning: TEXT" is a diagnostic, and
-// "breaks FILE: TEXT" is one of another file beside it.
+// "breaks FILE: TEXT" is one of another file in its directory.
 package fakelsp
 
 import (

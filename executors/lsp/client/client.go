@@ -65,18 +65,18 @@ const polite = 500 * time.Millisecond
 
 // Server is a running language server. Close it.
 type Server struct {
-	o       Options
-	piped   *process.Piped
-	conn    *jsonrpc2.Conn
-	pulls   bool // set before ready is closed
-	unasked atomic.Int64
-	ready   chan struct{} // closed when the server can be used, or has ended
-	ended   chan struct{} // closed when it cannot be used any more
-	posted  chan struct{} // holds a value if the queue has messages
-	answers chan struct{} // holds a value for each answer that is not sent yet
-	reading chan struct{} // closed when nothing is read any more
-	told    chan struct{} // closed when stderr has ended
-	work    sync.WaitGroup
+	o          Options
+	piped      *process.Piped
+	conn       *jsonrpc2.Conn
+	pulls      bool // set before ready is closed
+	unasked    atomic.Int64
+	ready      chan struct{} // closed when the server can be used, or has ended
+	ended      chan struct{} // closed when it cannot be used any more
+	posted     chan struct{} // holds a value if the queue has messages
+	answers    chan struct{} // holds a value for each answer that is not sent yet
+	reading    chan struct{} // closed when nothing is read any more
+	stderrDone chan struct{} // closed when stderr has ended
+	work       sync.WaitGroup
 
 	mu        sync.Mutex
 	err       error // why it ended; nil while it runs
@@ -101,7 +101,7 @@ func Start(o Options) (*Server, error) {
 	}
 	s := &Server{
 		o: o, piped: piped, ready: make(chan struct{}), ended: make(chan struct{}), changed: make(chan struct{}),
-		posted: make(chan struct{}, 1), answers: make(chan struct{}, maxAnswers), reading: make(chan struct{}), told: make(chan struct{}),
+		posted: make(chan struct{}, 1), answers: make(chan struct{}, maxAnswers), reading: make(chan struct{}), stderrDone: make(chan struct{}),
 		mute: o.Mute, documents: map[string]*document{}, reported: map[string]*report{}, progress: map[string]time.Time{},
 	}
 	stream := &watched{jsonrpc2.NewBufferedStream(pipes{piped.Stdin, piped.Stdout}, codec{unasked: &s.unasked}), s}
@@ -224,7 +224,7 @@ func (s *Server) notify(method string, params any) {
 
 // readStderr passes on the first lines of stderr, and keeps the last one.
 func (s *Server) readStderr() {
-	defer close(s.told)
+	defer close(s.stderrDone)
 	const most, longest = 200, 4 << 10
 	in := bufio.NewReaderSize(s.piped.Stderr, longest)
 	for n := 0; ; {

@@ -49,7 +49,7 @@ func (s *Server) Before(path, language, text string, exists bool) *Step {
 			if s.await(d) {
 				s.mu.Lock()
 				s.settle()
-				s.know(uri)
+				s.keepKnown(uri)
 				s.mu.Unlock()
 			}
 		}

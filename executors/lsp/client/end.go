@@ -48,7 +48,7 @@ func (s *Server) Err() error {
 		err = errors.New("it ended")
 	}
 	select { // its last words
-	case <-s.told:
+	case <-s.stderrDone:
 	case <-time.After(polite):
 	}
 	s.mu.Lock()

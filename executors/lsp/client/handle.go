@@ -98,7 +98,7 @@ func (s *Server) section(name string) any {
 	return at
 }
 
-// notified takes a notification of the server.
+// notified handles a notification of the server.
 func (s *Server) notified(method string, raw json.RawMessage) {
 	switch method {
 	case "textDocument/publishDiagnostics":

@@ -87,7 +87,7 @@ func added(before, now []Diagnostic, oldText, newText string) []Diagnostic {
 	for _, d := range before {
 		left[keyOf(d).on(strconv.Itoa(move(d.Line)))]++
 	}
-	rest := take(left, now, func(d Diagnostic) string { return strconv.Itoa(d.Line) })
+	rest := unmatched(left, now, func(d Diagnostic) string { return strconv.Itoa(d.Line) })
 	if len(rest) == 0 {
 		return nil
 	}
@@ -99,12 +99,12 @@ func added(before, now []Diagnostic, oldText, newText string) []Diagnostic {
 			gone[keyOf(d).on("="+was.at(d.Line))]++
 		}
 	}
-	return take(gone, rest, func(d Diagnostic) string { return "=" + is.at(d.Line) })
+	return unmatched(gone, rest, func(d Diagnostic) string { return "=" + is.at(d.Line) })
 }
 
-// take returns the diagnostics that are not among those left. Each of those counts for
+// unmatched returns the diagnostics that are not among those left. Each of those counts for
 // one diagnostic.
-func take(left map[key]int, all []Diagnostic, place func(Diagnostic) string) (rest []Diagnostic) {
+func unmatched(left map[key]int, all []Diagnostic, place func(Diagnostic) string) (rest []Diagnostic) {
 	for _, d := range all {
 		if k := keyOf(d).on(place(d)); left[k] > 0 {
 			left[k]--

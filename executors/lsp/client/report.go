@@ -131,12 +131,12 @@ func (s *Server) settle() {
 	}
 	s.loaded = true
 	for uri := range s.reported {
-		s.know(uri)
+		s.keepKnown(uri)
 	}
 }
 
-// know makes the present report on a file known.
-func (s *Server) know(uri string) {
+// keepKnown records the present report on a file, so that it is not returned again.
+func (s *Server) keepKnown(uri string) {
 	if r := s.reported[uri]; r != nil {
 		r.known, r.text = s.present(uri), s.textOf(uri)
 	}
@@ -189,7 +189,7 @@ func (s *Server) Fresh(paths []string) (own, others []Diagnostic) {
 		} else {
 			others = append(others, fresh...)
 		}
-		s.know(uri)
+		s.keepKnown(uri)
 	}
 	return own, others
 }
