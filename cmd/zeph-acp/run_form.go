@@ -10,6 +10,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors/endless"
 )
 
 // exitForm is the exit status if the answer does not fit --output-schema.
@@ -39,6 +40,9 @@ func newForm(name string, data []byte) (*form, error) {
 	if err := json.Unmarshal(data, &schema); err != nil {
 		return nil, fmt.Errorf("not a JSON Schema: %w", err)
 	}
+	if err := bounded(data); err != nil {
+		return nil, fmt.Errorf("the schema %w", err)
+	}
 	resolved, err := schema.Resolve(nil)
 	if err != nil {
 		return nil, fmt.Errorf("not a JSON Schema: %w", err)
@@ -48,6 +52,15 @@ func newForm(name string, data []byte) (*form, error) {
 		return nil, err
 	}
 	return &form{name, text.String(), resolved}, nil
+}
+
+// bounded returns an error if a check of an answer might not end.
+func bounded(data []byte) error {
+	var root map[string]any
+	if json.Unmarshal(data, &root) != nil { // true or false
+		return nil
+	}
+	return endless.Check(root)
 }
 
 // request returns the text that asks the model for the form.

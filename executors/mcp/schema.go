@@ -5,14 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/url"
-	"reflect"
 	"regexp"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/zeph-acp/zeph-acp/executors/endless"
 )
 
 const (
@@ -46,8 +43,8 @@ func inputSchema(from any) (checked, offered json.RawMessage, err error) {
 	}
 	root["type"] = "object"
 	clean(root)
-	if err := (&cycles{root: root, state: map[uintptr]visit{}}).walk(root); err != nil {
-		return nil, nil, err
+	if err := endless.Check(root); err != nil {
+		return nil, nil, fmt.Errorf("its schema %w", err)
 	}
 	if checked, err = json.Marshal(root); err != nil {
 		return nil, nil, err
@@ -142,120 +139,4 @@ func flatten(root map[string]any) {
 		delete(root, key)
 	}
 	root["properties"] = properties
-}
-
-// inPlace are the keywords whose schemas apply to the same value as the schema that
-// has them.
-var inPlace = []string{"allOf", "anyOf", "oneOf", "not", "if", "then", "else"}
-
-// values are the keywords that hold values, not schemas.
-var values = []string{"const", "default", "enum", "examples", "example"}
-
-// visit is how far the search has come with a schema.
-type visit int
-
-const (
-	open visit = iota + 1
-	done
-)
-
-// cycles searches for a schema that refers to itself without going into the value: a
-// check of any value against it would never end.
-type cycles struct {
-	root  map[string]any
-	state map[uintptr]visit // by the address of the schema
-}
-
-// walk searches from every schema in v.
-func (c *cycles) walk(v any) error {
-	if m, ok := v.(map[string]any); ok {
-		if err := c.follow(m); err != nil {
-			return err
-		}
-		for key, sub := range m {
-			if slices.Contains(values, key) {
-				continue
-			}
-			if err := c.walk(sub); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	list, _ := v.([]any)
-	for _, sub := range list {
-		if err := c.walk(sub); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// follow searches from a schema to those that apply to the same value.
-func (c *cycles) follow(m map[string]any) error {
-	id := reflect.ValueOf(m).Pointer()
-	switch c.state[id] {
-	case open:
-		return errors.New("its schema refers to itself")
-	case done:
-		return nil
-	}
-	c.state[id] = open
-	defer func() { c.state[id] = done }()
-	next := make([]any, 0, len(inPlace))
-	for _, key := range inPlace {
-		if list, ok := m[key].([]any); ok {
-			next = append(next, list...)
-		} else {
-			next = append(next, m[key])
-		}
-	}
-	for _, key := range []string{"$ref", "$dynamicRef"} {
-		if ref, text := m[key].(string); text {
-			target, err := c.at(ref)
-			if err != nil {
-				return err
-			}
-			next = append(next, target)
-		}
-	}
-	for _, v := range next {
-		if sub, ok := v.(map[string]any); ok {
-			if err := c.follow(sub); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-var unescape = strings.NewReplacer("~1", "/", "~0", "~")
-
-// at returns the value that a JSON pointer, such as #/$defs/a, leads to.
-func (c *cycles) at(ref string) (any, error) {
-	missing := fmt.Errorf("its schema refers to %.100q, which is not in it", ref)
-	pointer, err := url.PathUnescape(ref)
-	if err != nil || pointer != "#" && !strings.HasPrefix(pointer, "#/") {
-		return nil, missing
-	}
-	var v any = c.root
-	for _, token := range strings.Split(pointer, "/")[1:] {
-		token = unescape.Replace(token)
-		switch at := v.(type) {
-		case map[string]any:
-			v = at[token]
-		case []any:
-			i, err := strconv.Atoi(token)
-			if err != nil || i < 0 || i >= len(at) {
-				return nil, missing
-			}
-			v = at[i]
-		default:
-			return nil, missing
-		}
-	}
-	if v == nil {
-		return nil, missing
-	}
-	return v, nil
 }
