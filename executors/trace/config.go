@@ -55,10 +55,12 @@ func New(getenv func(string) string, product Product, log *slog.Logger) (t *Trac
 			warnings = append(warnings, fmt.Sprintf("OTEL_EXPORTER_OTLP_TIMEOUT is %q, and should be a number of milliseconds: 10000 is used.", text))
 		}
 	}
+	// A redirect would send the headers, which may hold credentials, to another address.
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return &Tracer{
 		sampler: sample, now: time.Now, random: func(b []byte) { _, _ = rand.Read(b) }, // which never fails
 		export: newExporter(&exporter{
-			url: to, headers: headers, timeout: timeout, client: &http.Client{}, log: log,
+			url: to, headers: headers, timeout: timeout, client: client, log: log,
 			product: product, resource: resourceOf(getenv, product), interval: flushInterval,
 		}),
 	}, warnings

@@ -269,6 +269,10 @@ func TestCollectorFails(t *testing.T) {
 	}{
 		{"busy, then ready", []func(http.ResponseWriter){status503, status503}, 1, 3},
 		{"refused", []func(http.ResponseWriter){func(w http.ResponseWriter) { w.WriteHeader(http.StatusUnauthorized) }}, 0, 1},
+		{"redirected", []func(http.ResponseWriter){func(w http.ResponseWriter) {
+			w.Header().Set("Location", "/elsewhere")
+			w.WriteHeader(http.StatusTemporaryRedirect)
+		}}, 0, 1},
 		{"always busy", []func(http.ResponseWriter){status503, status503, status503, status503, status503}, 0, 4},
 		{"partial", []func(http.ResponseWriter){func(w http.ResponseWriter) {
 			io.WriteString(w, `{"partialSuccess":{"rejectedSpans":"1","errorMessage":"no"}}`)
