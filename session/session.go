@@ -450,13 +450,30 @@ func (s *Session) state(name string) json.RawMessage {
 	return s.states[name]
 }
 
-// initial returns the settings of a new session; the caller holds s.mu.
+// initial returns the first events of a new session: its settings, and whether it has a
+// user. The caller holds s.mu.
 func (s *Session) initial() []transcript.Event {
-	return []transcript.Event{
+	events := []transcript.Event{
 		transcript.Setting{ID: optionMode, Value: s.settings.mode},
 		transcript.Setting{ID: optionModel, Value: s.settings.model},
 		transcript.Setting{ID: optionThought, Value: s.settings.thought},
 	}
+	if s.all.Unattended {
+		events = append(events, unattended)
+	}
+	return events
+}
+
+// unattended marks the log of a session that began without a user.
+var unattended = transcript.State{Name: "unattended", Value: json.RawMessage("true")}
+
+// IsUnattended reports whether the session with this log began without a user, as the run
+// of a scheduled task does. A copy of it does not count: a user made it.
+func IsUnattended(events []transcript.Event) bool {
+	return slices.ContainsFunc(ownEvents(events), func(e transcript.Event) bool {
+		state, ok := e.(transcript.State)
+		return ok && state.Name == unattended.Name
+	})
 }
 
 // spend adds the cost of an answer and returns the total in its currency,

@@ -14,6 +14,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
+	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/store"
 )
 
@@ -51,11 +52,8 @@ func (r *runner) session(ctx context.Context) (dir string, s store.Session, err 
 		return "", s, err
 	}
 	if r.goOn {
-		i := slices.IndexFunc(all, func(s store.Session) bool { return s.CWD == dir })
-		if i < 0 {
-			return "", s, fmt.Errorf("--continue: no session of %s is stored", dir)
-		}
-		return dir, all[i], nil
+		s, err = r.lastSession(ctx, all, dir)
+		return dir, s, err
 	}
 	if s, err = findSession(all, r.resume); err != nil {
 		return "", s, fmt.Errorf("--resume: %w", err)
@@ -64,6 +62,24 @@ func (r *runner) session(ctx context.Context) (dir string, s store.Session, err 
 		dir = s.CWD
 	}
 	return dir, s, nil
+}
+
+// lastSession returns the newest session of a directory that a person began.
+func (r *runner) lastSession(ctx context.Context, all []store.Session, dir string) (store.Session, error) {
+	for _, s := range all {
+		if s.CWD != dir {
+			continue
+		}
+		_, events, _, err := r.app.Sessions().Stored(ctx, s.ID)
+		switch {
+		case errors.Is(err, acp.ErrUnknownSession): // deleted since it was listed
+		case err != nil:
+			return s, err
+		case !session.IsUnattended(events):
+			return s, nil
+		}
+	}
+	return store.Session{}, fmt.Errorf("--continue: no session of %s is stored", dir)
 }
 
 // moreDirs returns the directories besides the cwd: those of the session and the named ones.
