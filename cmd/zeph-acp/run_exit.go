@@ -82,6 +82,9 @@ var errNoModel = errors.New("no model is connected: start Ollama, run `zeph-acp 
 // model.
 func needsModel(said string) bool { return local.Helps(said) || said == agent.NoModel }
 
+// noAnswer reports whether the last message of a turn says that there is no answer.
+func noAnswer(said string) bool { return needsModel(said) || said == agent.NoAnswer }
+
 // endError returns the exit status of a turn that ended by itself, whose last message is
 // said.
 func (t *tally) endError(said string, failOnDenied bool) error {

@@ -106,7 +106,7 @@ func (t *tally) text(reason acp.StopReason) string {
 	case t.noted != nil && reason == acp.StopEndTurn:
 		text = t.noted.text
 	}
-	if needsModel(text) {
+	if noAnswer(text) {
 		return ""
 	}
 	return text

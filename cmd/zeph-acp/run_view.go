@@ -57,7 +57,7 @@ func (r *runner) screen(w io.Writer, f *os.File) *headless.Screen {
 // answer returns a view that prints the answer, and shows rest all else. An answer that must
 // have a form is printed at the end.
 func (r *runner) answer(rest headless.View) headless.View {
-	a := &headless.Answer{Out: r.out, Rest: rest, Note: r.calls.isNote, Own: r.calls.isOwn, Help: needsModel}
+	a := &headless.Answer{Out: r.out, Rest: rest, Note: r.calls.isNote, Own: r.calls.isOwn, Help: noAnswer}
 	if r.form != nil {
 		a.Out = io.Discard
 	}

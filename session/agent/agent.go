@@ -196,6 +196,9 @@ func (in Input) isCommand() bool { return in.Instead != "" || len(in.Expanded) >
 // NoModel answers a command that only a model could carry out.
 const NoModel = "No model is connected that could answer this prompt. Send any other text to see how to connect one."
 
+// NoAnswer is the note about a turn in which the model said nothing.
+const NoAnswer = "The model ended its turn without an answer."
+
 // Turn runs one prompt. It returns the history with the prompt and everything
 // that followed, even with an error; every provider accepts that history. The
 // error is a *acp.ParamsError for a prompt that cannot fit, which is not

@@ -165,7 +165,7 @@ func (t *turn) follows(ctx context.Context, got answer) (acp.StopReason, error) 
 		if over, err := t.isOver(ctx); err != nil || !over {
 			return "", err
 		}
-		return t.end(ctx, acp.StopEndTurn, "The model ended its turn without an answer.")
+		return t.end(ctx, acp.StopEndTurn, NoAnswer)
 	}
 	outcomes, err := t.runCalls(ctx, got.calls)
 	if err != nil {

@@ -22,7 +22,7 @@ type Answer struct {
 	Note func(messageID string) bool
 	// Own reports whether a tool call is the user's.
 	Own func(toolCallID string) bool
-	// Help reports whether a message only explains how to get an answer.
+	// Help reports whether a message only says that there is no answer, or how to get one.
 	Help func(text string) bool
 
 	mu        sync.Mutex
