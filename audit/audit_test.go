@@ -60,6 +60,7 @@ func chain(l *Log, do func(ctx context.Context, call *executors.Call) (executors
 		return tool{Tool: next.Tools()[0], do: func(ctx context.Context, call *executors.Call) (executors.Result, error) {
 			if strings.Contains(string(call.Input), "forbidden") {
 				call.Record.Decision, call.Record.Rule = "deny", "rule 3 hunter2"
+				call.Record.Reason = "use hunter2"
 				return executors.Failf(executors.PolicyBlocked, "not allowed: hunter2"), nil
 			}
 			call.Record.Decision, call.Record.Answer = "allow", "allow_once"
@@ -161,7 +162,7 @@ func TestMiddleware(t *testing.T) {
 			sizes(e, executors.ConfirmationRequired, "nobody")
 		})},
 		"denied": {input: `{"command":"forbidden"}`, want: base(func(e *Entry) {
-			e.Result, e.Decision, e.Rule, e.Answer = Denied, "deny", "rule 3 ***", ""
+			e.Result, e.Decision, e.Rule, e.Answer, e.Reason = Denied, "deny", "rule 3 ***", "", "use ***"
 			e.Input = json.RawMessage(`{"command":"forbidden"}`)
 			sizes(e, executors.PolicyBlocked, "not allowed: hunter2")
 		})},
@@ -275,7 +276,7 @@ func TestBody(t *testing.T) {
 	evil := strings.Repeat("\x1b\u009b\u202e\n\xff", 30_000)
 	call.ID, call.Tool, call.Session, call.Caller = evil, evil, evil, evil
 	call.Card = executors.Card{Command: evil, URL: evil, Paths: []string{evil, evil}}
-	call.Record = &executors.Record{Decision: evil, Rule: evil, Answer: evil, ClaimSource: evil}
+	call.Record = &executors.Record{Decision: evil, Rule: evil, Answer: evil, Reason: evil, ClaimSource: evil}
 	for len(call.Card.Paths) < 100 {
 		call.Card.Paths = append(call.Card.Paths, evil)
 	}

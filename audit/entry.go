@@ -34,6 +34,7 @@ type Entry struct {
 	Decision string `json:"decision,omitempty"` // allow, ask or deny
 	Rule     string `json:"rule,omitempty"`
 	Answer   string `json:"answer,omitempty"`
+	Reason   string `json:"reason,omitempty"` // the user's words about the answer
 	// Adversarial is the decision of the adversarial policy gate: "allow",
 	// "deny:REASON" or "error:MESSAGE".
 	Adversarial string `json:"adversarial_policy_decision,omitempty"`
@@ -147,6 +148,7 @@ func (l *Log) ended(ctx context.Context, e *Entry, call *executors.Call, res exe
 	r := call.Record
 	e.Attempt = call.Attempt
 	e.Decision, e.Rule, e.Answer = cut(r.Decision, maxName), l.text(r.Rule, maxText), cut(r.Answer, maxName)
+	e.Reason = l.text(r.Reason, maxText)
 	e.Adversarial = l.text(r.Adversarial, maxText)
 	e.Gates, e.Hooks = l.gates(r.Verdicts), l.hooks(r.Hooks)
 	e.PolicyMatch = policyMatch(e.Gates)

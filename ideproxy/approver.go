@@ -34,11 +34,7 @@ func (a *Approver) Approve(ctx context.Context, call *executors.Call, options []
 	for _, o := range options {
 		offered = append(offered, acp.PermissionOption{OptionID: o.ID, Kind: o.Kind, Name: o.Name})
 	}
-	outcome, err := a.ask(ctx, question(call), offered)
-	if call.Record != nil {
-		call.Record.Reason = strings.TrimSpace(outcome.Reason)
-	}
-	return outcome.OptionID, err
+	return a.AskAbout(ctx, call, question(call), offered)
 }
 
 // Ask sends any question and returns the id of the chosen option, empty if the
@@ -46,6 +42,15 @@ func (a *Approver) Approve(ctx context.Context, call *executors.Call, options []
 // other error means that there was no answer.
 func (a *Approver) Ask(ctx context.Context, call acp.ToolCall, options []acp.PermissionOption) (string, error) {
 	outcome, err := a.ask(ctx, call, options)
+	return outcome.OptionID, err
+}
+
+// AskAbout is Ask for a question about a call, whose record gets the user's words.
+func (a *Approver) AskAbout(ctx context.Context, call *executors.Call, shown acp.ToolCall, options []acp.PermissionOption) (string, error) {
+	outcome, err := a.ask(ctx, shown, options)
+	if call.Record != nil {
+		call.Record.Reason = strings.TrimSpace(outcome.Reason)
+	}
 	return outcome.OptionID, err
 }
 

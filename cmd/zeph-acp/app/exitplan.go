@@ -18,14 +18,14 @@ func (a *App) exitPlan(s session.Setup) *native.ExitPlan {
 		e.Modes = append(e.Modes, m.ID)
 	}
 	if !a.Alone {
-		ask := (&ideproxy.Approver{Client: s.Client, Session: s.ID}).Ask
+		ask := (&ideproxy.Approver{Client: s.Client, Session: s.ID}).AskAbout
 		e.Ask = func(ctx context.Context, call *executors.Call, options []native.Option) (string, error) {
 			plan := acp.TextBlock(executors.Shown(call.Card.Text))
 			var offered []acp.PermissionOption
 			for _, o := range options {
 				offered = append(offered, acp.PermissionOption{OptionID: o.Kind, Kind: o.Kind, Name: o.Name})
 			}
-			return ask(ctx, acp.ToolCall{
+			return ask(ctx, call, acp.ToolCall{
 				ToolCallID: call.ID, Name: call.Tool, Title: call.Card.Title, Kind: string(call.Card.Kind), Status: acp.ToolPending,
 				Content: []acp.ToolContent{{Type: "content", Content: &plan}}, RawInput: call.ShownInput(),
 			}, offered)

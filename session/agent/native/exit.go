@@ -27,7 +27,8 @@ type ExitPlan struct {
 	// SetMode changes the session's mode, and shows the client the change.
 	SetMode func(ctx context.Context, id string) error
 	// Ask asks the user, and returns the kind of the chosen option; "" means that the
-	// question was dismissed. An error means that no one answered.
+	// question was dismissed. An error means that no one answered. It records the user's
+	// words in the call.
 	Ask func(ctx context.Context, call *executors.Call, options []Option) (kind string, err error)
 }
 
@@ -109,11 +110,20 @@ func (e *ExitPlan) execute(ctx context.Context, call *executors.Call, _ exitInpu
 	i := slices.IndexFunc(options, func(o Option) bool { return o.Kind == kind })
 	if i < 0 || options[i].mode == "" {
 		call.Record.Answer = keepPlanning.Kind
-		return executors.Result{Text: "The user keeps planning: nothing may be changed yet. Ask for the reason, or improve the plan and call exit_plan again."}, nil
+		return executors.Result{Text: rejected(call.Record.Reason)}, nil
 	}
 	call.Record.Answer = kind
 	if err := e.SetMode(ctx, options[i].mode); err != nil {
 		return executors.Failf(executors.PermanentFailure, "the mode could not be changed: %v", err), nil
 	}
 	return executors.Result{Text: fmt.Sprintf("The user approved the plan. The mode is now %s, so you may make changes. Carry out the plan.", options[i].mode)}, nil
+}
+
+// rejected returns the result of a plan that the user did not approve, with the user's words
+// if there are any.
+func rejected(reason string) string {
+	if reason != "" {
+		return "The user keeps planning and says: " + reason + "\nNothing may be changed yet. Improve the plan and call exit_plan again."
+	}
+	return "The user keeps planning: nothing may be changed yet. Ask for the reason, or improve the plan and call exit_plan again."
 }

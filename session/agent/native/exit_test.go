@@ -35,23 +35,26 @@ func TestExitPlanOffered(t *testing.T) {
 // Only an approval changes the mode.
 func TestExitPlan(t *testing.T) {
 	for name, tt := range map[string]struct {
-		kind string
-		err  error
-		mode string
-		want string
+		kind, reason string
+		err          error
+		mode, want   string
 	}{
-		"code":      {"allow_once", nil, "code", "The mode is now code"},
-		"auto":      {"allow_always", nil, "auto", "The mode is now auto"},
-		"rejected":  {"reject_once", nil, "", "keeps planning"},
-		"dismissed": {"", nil, "", "keeps planning"},
-		"unknown":   {"yes", nil, "", "keeps planning"},
-		"no answer": {"", errors.New("gone"), "", "no one answered"},
+		"code":      {"allow_once", "", nil, "code", "The mode is now code"},
+		"auto":      {"allow_always", "", nil, "auto", "The mode is now auto"},
+		"rejected":  {"reject_once", "", nil, "", "keeps planning"},
+		"in words":  {"reject_once", "split step 2", nil, "", "keeps planning and says: split step 2"},
+		"dismissed": {"", "", nil, "", "keeps planning"},
+		"unknown":   {"yes", "", nil, "", "keeps planning"},
+		"no answer": {"", "", errors.New("gone"), "", "no one answered"},
 	} {
 		var mode string
 		e := &ExitPlan{
 			Mode: func() string { return "architect" }, Modes: []string{"code", "auto"},
 			SetMode: func(_ context.Context, id string) error { mode = id; return nil },
-			Ask:     func(context.Context, *executors.Call, []Option) (string, error) { return tt.kind, tt.err },
+			Ask: func(_ context.Context, call *executors.Call, _ []Option) (string, error) {
+				call.Record.Reason = tt.reason
+				return tt.kind, tt.err
+			},
 		}
 		call := &executors.Call{Tool: ToolExit, Input: json.RawMessage(`{"plan":"1."}`), Record: &executors.Record{}}
 		got, err := e.Execute(t.Context(), call)
