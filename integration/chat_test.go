@@ -134,6 +134,21 @@ func TestChatWhileItWorks(t *testing.T) {
 	s.await(`status 0\n\$$`)
 }
 
+// TestChatStopsBackground leaves while a command runs in the background, and reads its name.
+func TestChatStopsBackground(t *testing.T) {
+	const model = `{"tool": "bash", "input": {"command": "sleep 600", "background": true}}
+
+{"text": "It runs."}
+`
+	s := openScreen(t, 80, model, nil)
+	s.enter("clear; zeph-acp chat")
+	s.await(`›$`)
+	s.enter("wait")
+	s.await(`It runs\.\n\n›$`)
+	s.key("C-d")
+	s.await(`--continue\nzeph-acp: the background command sleep 600 was stopped: it ends with the\s+chat\n\$$`)
+}
+
 // TestChatNarrow has a hint and a typed text that are wider than the terminal. Neither
 // erases the output above it.
 func TestChatNarrow(t *testing.T) {

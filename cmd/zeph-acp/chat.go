@@ -84,6 +84,7 @@ func runChat(cmd *cobra.Command, f *flags, r *runFlags) error {
 		ctx, stop := stopOnSignal(ctx, c.Abort)
 		defer stop()
 		err = c.Run(ctx)
+		run.calls.printStopped(os.Stderr, "chat")
 		if got, ok := errors.AsType[signalled](context.Cause(ctx)); ok {
 			return &exit{code: 128 + int(got)}
 		}

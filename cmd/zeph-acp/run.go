@@ -258,7 +258,7 @@ func (r *runner) do(ctx context.Context, f *flags, stdinIsPrompt bool) error {
 	r.turn.View = said
 	reason, err := r.turn.Run(ctx)
 	if !r.quiet {
-		r.calls.printStopped(os.Stderr)
+		r.calls.printStopped(os.Stderr, "run")
 	}
 	if err == nil && reason == acp.StopEndTurn && context.Cause(ctx) == nil {
 		err = r.ended(said.Last())

@@ -245,11 +245,12 @@ func (t *tally) ended() {
 	}
 }
 
-// printStopped prints a line for each command in the background that was stopped.
-func (t *tally) printStopped(w io.Writer) {
+// printStopped prints a line for each command in the background that ended with the run or
+// chat.
+func (t *tally) printStopped(w io.Writer, with string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, c := range t.commands {
-		fmt.Fprintf(w, "zeph-acp: the background command %s was stopped: it ends with the run\n", headless.Visible(c))
+		fmt.Fprintf(w, "zeph-acp: the background command %s was stopped: it ends with the %s\n", headless.Visible(c), with)
 	}
 }
