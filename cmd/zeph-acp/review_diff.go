@@ -18,7 +18,7 @@ import (
 // change is a change to review.
 type change struct {
 	dir       string // absolute; the paths of the diff begin here
-	about     string // in words, for the model
+	about     string // in words, for the model and the title
 	diff      string
 	untracked []string // names of files without a diff
 }
@@ -33,7 +33,7 @@ func (r *runner) change(ctx context.Context, base string, paths []string) (c cha
 		if len(paths) > 1 || base != "" {
 			return c, usageError(`"-" reads the diff from stdin, and takes neither paths nor --base`)
 		}
-		c.about = "those of a diff that the user has"
+		c.about = "a diff of the user"
 		c.diff, err = readDiff(os.Stdin, most)
 		return c, err
 	}
@@ -60,7 +60,7 @@ func (r *runner) change(ctx context.Context, base string, paths []string) (c cha
 		}
 	}
 	c.untracked = named(c.untracked)
-	c.dir, c.about = filepath.FromSlash(top), "those of the working tree since "+executors.Quoted(baseName(base))
+	c.dir, c.about = filepath.FromSlash(top), "the changes since "+executors.Quoted(baseName(base))
 	return c, nil
 }
 
