@@ -172,17 +172,8 @@ func table(words *html.Node, lines []string) (n int) {
 	return n
 }
 
-// maxMarkup bounds a paragraph whose markup is read, in bytes: the time for hostile text
-// grows with the square of its length.
-const maxMarkup = 4 << 10
-
 // inline returns the markup of a paragraph.
-func inline(text string) []*html.Node {
-	if len(text) > maxMarkup {
-		return []*html.Node{page.Text(text)}
-	}
-	return nodes(markdown.Pieces(text))
-}
+func inline(text string) []*html.Node { return nodes(markdown.Pieces(text)) }
 
 func nodes(pieces []markdown.Piece) (all []*html.Node) {
 	for _, p := range pieces {

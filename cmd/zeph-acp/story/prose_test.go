@@ -48,9 +48,12 @@ func rowOf(a, b string) string {
 	return `<tr role="row"><td role="cell" data-label="a"><span>` + a + `</span></td><td role="cell" data-label="b"><span>` + b + `</span></td></tr>`
 }
 
-// TestProseIsBounded checks that hostile markup in a long text is left as it is.
-func TestProseIsBounded(t *testing.T) {
+// TestLongParagraph reads markup in a long paragraph, and none in marks that nothing closes.
+func TestLongParagraph(t *testing.T) {
 	if n := len(inline(strings.Repeat("*a ", 30_000))); n != 1 {
 		t.Errorf("%d nodes", n)
+	}
+	if n := len(inline(strings.Repeat("word ", 10_000) + "**end**")); n != 2 {
+		t.Errorf("%d nodes of a long paragraph with an emphasis, want 2", n)
 	}
 }

@@ -9,118 +9,135 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/layout"
 )
 
-// maxInline limits the text whose markup is read, in bytes: the end of a mark is searched in
-// the rest of the text.
-const maxInline = 16 << 10
+// maxDepth limits markup inside markup. Deeper markup stays as it is, so that the time is
+// proportional to the length of the text.
+const maxDepth = 8
 
 // inline lays out the text of a block in a style: code, emphasis, links and escapes.
-func inline(text, style string) Row {
-	if len(text) > maxInline {
+func inline(text, style string) Row { return inlineAt(0, text, style) }
+
+// inlineAt is inline for a text inside of so many marks.
+func inlineAt(depth int, text, style string) Row {
+	if depth > maxDepth {
 		return Row{{Text: text, Style: style}}
 	}
 	var row Row
-	add := func(text, style string) {
+	plain := func(text string) {
 		if text != "" {
-			row = append(row, layout.Span{Text: text, Style: style})
+			row = append(row, layout.Span{Text: html.UnescapeString(text), Style: style})
 		}
 	}
-	plain := func(text string) { add(html.UnescapeString(text), style) }
+	r := reader{text: text, style: style, depth: depth}
 	from := 0
 	for i := 0; i < len(text); {
-		inner, n := span(text, i, style)
-		if n == 0 {
-			_, size := utf8.DecodeRuneInString(text[i:])
-			i += size
-			continue
+		inner, n, ok := r.span(i)
+		switch {
+		case ok:
+			plain(text[from:i])
+			row = append(row, inner...)
+			from = i + n
+		case n == 0:
+			_, n = utf8.DecodeRuneInString(text[i:])
 		}
-		plain(text[from:i])
-		row = append(row, inner...)
 		i += n
-		from = i
 	}
 	plain(text[from:])
 	return row
 }
 
-// span returns the markup that begins at text[i], laid out, and its length in bytes; 0 if
-// there is none.
-func span(text string, i int, style string) (Row, int) {
-	rest := text[i:]
-	switch text[i] {
+// reader reads the markup of one text, from its beginning to its end.
+type reader struct {
+	text, style string
+	depth       int
+	marks       *marks // nil before the first mark
+	noStruck    bool   // no "~~" is left
+}
+
+// at returns the marks of the text.
+func (r *reader) at() *marks {
+	if r.marks == nil {
+		r.marks = newMarks(r.text)
+	}
+	return r.marks
+}
+
+// inner lays out a text inside of a mark.
+func (r *reader) inner(text, style string) Row {
+	return inlineAt(r.depth+1, text, with(r.style, style))
+}
+
+// span returns the markup that begins at i, laid out, and its length in bytes. If there is
+// none, n bytes are text without markup.
+func (r *reader) span(i int) (row Row, n int, ok bool) {
+	rest := r.text[i:]
+	switch rest[0] {
 	case '\\':
 		if len(rest) > 1 && strings.IndexByte("\\`*_{}[]()#+-.!|~<>", rest[1]) >= 0 {
-			return Row{{Text: rest[1:2], Style: style}}, 2
+			return Row{{Text: rest[1:2], Style: r.style}}, 2, true
 		}
 	case '`':
-		return codeSpan(rest, style)
+		return r.codeSpan(i)
 	case '*', '_':
-		return emphasis(text, i, style)
+		return r.emphasis(i)
 	case '~':
-		if end := strings.Index(rest[min(2, len(rest)):], "~~"); strings.HasPrefix(rest, "~~") && end > 0 {
-			return inline(rest[2:2+end], with(style, struck)), end + 4
-		}
+		return r.struck(rest)
 	case '!':
 		if strings.HasPrefix(rest, "![") {
-			if row, n := linkSpan(rest[1:], style); n > 0 {
-				return row, n + 1
-			}
+			row, n, ok = r.linkSpan(i + 1)
+			return row, n + 1, ok
 		}
 	case '[':
-		return linkSpan(rest, style)
+		return r.linkSpan(i)
 	case '<':
-		if end := strings.IndexByte(rest, '>'); end > 0 && isAddress(rest[1:end]) {
-			return Row{{Text: rest[1:end], Style: with(style, link)}}, end + 1
+		if end := strings.IndexAny(rest[1:], " <>") + 1; end > 0 && rest[end] == '>' && isAddress(rest[1:end]) {
+			return Row{{Text: rest[1:end], Style: with(r.style, link)}}, end + 1, true
 		}
 	}
-	return nil, 0
+	return nil, 0, false
 }
 
 // codeSpan lays out `code` between equal runs of backquotes. A run without its end is text.
-func codeSpan(text, style string) (Row, int) {
-	n := len(text) - len(strings.TrimLeft(text, "`"))
-	for at := n; at < len(text); {
-		next := strings.IndexByte(text[at:], '`')
-		if next < 0 {
-			break
-		}
-		at += next
-		run := len(text[at:]) - len(strings.TrimLeft(text[at:], "`"))
-		if run == n {
-			inner := text[n:at]
-			if len(inner) > 2 && inner[0] == ' ' && inner[len(inner)-1] == ' ' {
-				inner = inner[1 : len(inner)-1]
-			}
-			return Row{{Text: inner, Style: with(style, code)}}, at + n
-		}
-		at += run
+func (r *reader) codeSpan(i int) (Row, int, bool) {
+	n := runLength(r.text[i:])
+	end := r.at().nextCode(n, i+n)
+	if end < 0 {
+		return nil, n, false
 	}
-	return Row{{Text: text[:n], Style: style}}, n
+	inner := r.text[i+n : end]
+	if len(inner) > 2 && inner[0] == ' ' && inner[len(inner)-1] == ' ' {
+		inner = inner[1 : len(inner)-1]
+	}
+	return Row{{Text: inner, Style: with(r.style, code)}}, end + n - i, true
 }
 
 // emphasis lays out *emphasis*, **strong** and ***both***. A mark next to a space, and an
 // underscore inside a word, are text.
-func emphasis(text string, i int, style string) (Row, int) {
-	mark := text[i : i+1]
-	rest := text[i:]
-	n := min(len(rest)-len(strings.TrimLeft(rest, mark)), 3)
-	fence := rest[:n]
-	inner := rest[n:]
-	if inner == "" || inner[0] == ' ' || mark == "_" && insideWord(text[:i]) {
-		return Row{{Text: fence, Style: style}}, n
+func (r *reader) emphasis(i int) (Row, int, bool) {
+	mark := r.text[i]
+	n := min(runLength(r.text[i:]), 3)
+	from := i + n
+	if from == len(r.text) || r.text[from] == ' ' || mark == '_' && insideWord(r.text[:i]) {
+		return nil, n, false
 	}
-	for at := 1; at <= len(inner)-n; at++ {
-		closes := strings.HasPrefix(inner[at:], fence) && inner[at-1] != ' ' && inner[at-1] != '\\' &&
-			!strings.HasPrefix(inner[at+n:], mark) && (n > 1 || inner[at-1] != mark[0])
-		after, _ := utf8.DecodeRuneInString(inner[at:][min(n, len(inner)-at):])
-		if closes && !(mark == "_" && isWord(after)) && !openCode(inner[:at]) {
-			return inline(inner[:at], with(style, [...]string{italic, bold, bold + ";" + italic}[n-1])), at + 2*n
-		}
+	end := r.at().nextClosing(mark, n, from)
+	if end < 0 {
+		return nil, n, false
 	}
-	return Row{{Text: fence, Style: style}}, n
+	return r.inner(r.text[from:end], [...]string{italic, bold, bold + ";" + italic}[n-1]), end + n - i, true
 }
 
-// openCode reports whether a text ends inside a code span.
-func openCode(text string) bool { return strings.Count(text, "`")%2 == 1 }
+// struck lays out ~~struck~~ text.
+func (r *reader) struck(rest string) (Row, int, bool) {
+	if r.noStruck || !strings.HasPrefix(rest, "~~") {
+		return nil, 0, false
+	}
+	end := strings.Index(rest[2:], "~~")
+	r.noStruck = end < 0
+	if end <= 0 {
+		return nil, 0, false
+	}
+	return r.inner(rest[2:2+end], struck), end + 4, true
+}
 
 func insideWord(before string) bool {
 	r, _ := utf8.DecodeLastRuneInString(before)
@@ -130,45 +147,28 @@ func insideWord(before string) bool {
 func isWord(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
 
 // linkSpan lays out [text](address): both are shown, so that the address is never hidden.
-func linkSpan(text, style string) (Row, int) {
-	end := closing(text, '[', ']')
-	if end < 0 || !strings.HasPrefix(text[end+1:], "(") {
-		return nil, 0
+func (r *reader) linkSpan(i int) (Row, int, bool) {
+	m := r.at()
+	end, ok := m.brackets[i]
+	if !ok || !strings.HasPrefix(r.text[end+1:], "(") {
+		return nil, 0, false
 	}
-	to := closing(text[end+1:], '(', ')')
-	if to < 0 {
-		return nil, 0
+	to, ok := m.brackets[end+1]
+	if !ok {
+		return nil, 0, false
 	}
-	address, _, _ := strings.Cut(strings.TrimSpace(text[end+2:end+1+to]), ` "`)
-	label, n := text[1:end], end+1+to+1
-	row := inline(label, with(style, link))
+	address, _, _ := strings.Cut(strings.TrimSpace(r.text[end+2:to]), ` "`)
+	label := r.text[i+1 : end]
+	row := r.inner(label, link)
 	if address != "" && address != label && "mailto:"+label != address {
-		row = append(row, layout.Span{Text: " (" + address + ")", Style: with(style, dim)})
+		row = append(row, layout.Span{Text: " (" + address + ")", Style: with(r.style, dim)})
 	}
-	return row, n
-}
-
-// closing returns the index of the bracket that closes the one at the beginning, or -1.
-func closing(text string, open, end byte) int {
-	depth := 0
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case open:
-			depth++
-		case end:
-			if depth--; depth == 0 {
-				return i
-			}
-		}
-	}
-	return -1
+	return row, to + 1 - i, true
 }
 
 // isAddress reports whether the text between < and > is an address and no HTML.
 func isAddress(text string) bool {
-	return !strings.ContainsAny(text, " <") && (strings.Contains(text, "://") || strings.HasPrefix(text, "mailto:"))
+	return strings.Contains(text, "://") || strings.HasPrefix(text, "mailto:")
 }
 
 // with adds a style to another.

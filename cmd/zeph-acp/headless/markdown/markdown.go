@@ -56,6 +56,10 @@ type block struct {
 	strip  int    // columns of indentation that its lines lose
 }
 
+// maxParagraph bounds a paragraph of a terminal, in bytes: it must not wait for an end that
+// never comes.
+const maxParagraph = 16 << 10
+
 // New returns a Stream for rows of at most so many columns.
 func New(columns int) *Stream { return &Stream{columns: max(columns, 10)} }
 
@@ -191,7 +195,7 @@ func (s *Stream) paragraph(line string) {
 		}
 	}
 	s.block.text = append(s.block.text, text)
-	if s.block.size += len(text); s.block.size > maxInline { // it must not wait for an end that never comes
+	if s.block.size += len(text); s.block.size > maxParagraph {
 		s.end()
 	}
 }

@@ -68,6 +68,9 @@ func TestStyles(t *testing.T) {
 		"emphasis":           {"a *b* **c** ***d*** _e_ __f__", "a <3:b> <1:c> <1;3:d> <3:e> <1:f>"},
 		"nested":             {"**a `b` *c***", "<1:a ><1;36:b><1: ><1;3:c>"},
 		"no emphasis":        {"a_b_c 2 * 3 * 4 **open *x", "a_b_c 2 * 3 * 4 **open *x"},
+		"a run of marks":     {"*****a***** **b*c** *****", "<1;3;1:a> <1:b*c> *****"},
+		"brackets in links":  {"[a [b](c) d](e(f)) [[g](h)", "<4:a ><4;4:b><4;2: (c)><4: d><2: (e(f))> [<4:g><2: (h)>"},
+		"code in emphasis":   {"*a `*` b* *c `d*", "<3:a ><3;36:*><3: b> *c `d*"},
 		"escapes":            {`\*a\* \q`, `*a* \q`},
 		"code":               {"`` a`b `` `*c*` `open", "<36:a`b> <36:*c*> `open"},
 		"link":               {"[the *docs*](https://a.b/c_d \"t\") [https://x.y](https://x.y)", "<4:the ><4;3:docs><2: (https://a.b/c_d)> <4:https://x.y>"},
@@ -126,6 +129,25 @@ func FuzzStream(f *testing.F) {
 			if n := layout.Columns(strings.TrimSuffix(line, "\n")); n > columns && !strings.Contains(line, "▏") && !strings.HasPrefix(line, "      ") {
 				t.Errorf("%d columns: a row of %d: %q", columns, n, line)
 			}
+		}
+	})
+}
+
+// Marks that nothing closes, or that close each other, cost time in proportion to the length
+// of the text: compare the sizes.
+func BenchmarkHostile(b *testing.B) {
+	for _, text := range []string{"*a ", "*a_", "[", "[a](", "`a``b```", "<a", "**a *b "} {
+		for _, n := range []int{16 << 10, 160 << 10} {
+			b.Run(fmt.Sprintf("%q/%d", text, n), func(b *testing.B) {
+				for b.Loop() {
+					inline(strings.Repeat(text, n/len(text)), "")
+				}
+			})
+		}
+	}
+	b.Run("nested", func(b *testing.B) {
+		for b.Loop() {
+			inline(strings.Repeat("[", 30_000)+"a"+strings.Repeat("](b)", 30_000), "")
 		}
 	})
 }
