@@ -30,10 +30,9 @@ func (l link) Execute(ctx context.Context, call *executors.Call) (executors.Resu
 	if call.Record == nil {
 		call.Record = &executors.Record{}
 	}
-	names := namesOf(call)
-	before := l.of(PreToolUse, names...)
+	before := l.ofCall(PreToolUse, call)
 	inner := l.Executor
-	if after := l.of(PostToolUse, names...); len(after) > 0 && !l.o.Checking {
+	if after := l.ofCall(PostToolUse, call); len(after) > 0 && !l.o.Checking {
 		inner = poster{l.Executor, l.Session, after}
 	}
 	if len(before) == 0 {

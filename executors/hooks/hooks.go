@@ -219,6 +219,18 @@ func (s *Session) subject(f *file) approval.Subject {
 // of returns the hooks of an event that fit one of the names, in the order of the files.
 // No two of them have the same command.
 func (s *Session) of(event Event, names ...string) []*hook {
+	return s.matching(event, func(m matcher) bool { return m.fits(names) })
+}
+
+// ofCall is of for the event of a call. The check of an edit is no tool that a model calls,
+// so it has only the hooks whose matcher selects it by its name.
+func (s *Session) ofCall(event Event, call *executors.Call) []*hook {
+	return s.matching(event, func(m matcher) bool {
+		return m.fits(namesOf(call)) && (call.Phase != executors.PhaseVerifier || !m.isAny())
+	})
+}
+
+func (s *Session) matching(event Event, fits func(matcher) bool) []*hook {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var out []*hook
@@ -228,7 +240,7 @@ func (s *Session) of(event Event, names ...string) []*hook {
 		}
 		for _, h := range f.hooks {
 			same := func(o *hook) bool { return o.command == h.command && o.broken == h.broken }
-			if h.event == event && h.match.fits(names) && !slices.ContainsFunc(out, same) {
+			if h.event == event && fits(h.match) && !slices.ContainsFunc(out, same) {
 				out = append(out, h)
 			}
 		}

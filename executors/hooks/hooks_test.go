@@ -275,6 +275,24 @@ func TestMatchers(t *testing.T) {
 	}
 }
 
+// A hook of all tools does not run before and after the check of an edit; one that names
+// the check does, also if both have the same command.
+func TestVerifier(t *testing.T) {
+	for matcher, want := range map[string]int{"": 0, "*": 0, "diagnostics": 1, "diag.*": 1, ".*": 1, "(": 1, "*|diagnostics": 1, "Bash": 0} {
+		check := call("diagnostics", "{}")
+		check.Phase = executors.PhaseVerifier
+		s := &Session{files: []*file{{runs: true, hooks: []*hook{
+			{event: PreToolUse, match: newMatcher(PreToolUse, "*"), command: "true"}, {event: PreToolUse, match: newMatcher(PreToolUse, matcher), command: "true"},
+		}}}}
+		if got := len(s.ofCall(PreToolUse, check)); got != want {
+			t.Errorf("%q: %d hooks of the check, want %d", matcher, got, want)
+		}
+		if got := len(s.ofCall(PreToolUse, call("diagnostics", "{}"))); got != 1 {
+			t.Errorf("%q: %d hooks of a call, want 1", matcher, got)
+		}
+	}
+}
+
 func TestPostToolUse(t *testing.T) {
 	const both = `{"decision":"block","reason":"not formatted","hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"run gofmt"}}`
 	f := open(t, fileOf(PostToolUse, "Bash", "cat > input; printf '%s' '"+both+"'"), "")

@@ -35,6 +35,9 @@ func newMatcher(event Event, text string) matcher {
 	return m
 }
 
+// isAny reports whether the text selects all tools without naming one.
+func (m matcher) isAny() bool { return m.text == "" || m.text == "*" }
+
 // fits reports whether one of the names is selected.
 func (m matcher) fits(names []string) bool {
 	return len(m.names) == 0 && m.re == nil || slices.ContainsFunc(names, func(name string) bool {
