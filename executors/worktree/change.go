@@ -33,7 +33,11 @@ type Change struct {
 // Changes returns the changes since the copy was made. Ignored files do not count.
 func (c *Copy) Changes(ctx context.Context) ([]Change, error) {
 	now, err := c.tree(ctx)
-	if err != nil || now == c.base {
+	if err != nil {
+		return nil, err
+	}
+	strays, err := c.strays(ctx)
+	if err != nil {
 		return nil, err
 	}
 	out, err := c.meta(ctx, nil, "diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--no-ext-diff", c.base, now)
@@ -49,6 +53,9 @@ func (c *Copy) Changes(ctx context.Context) ([]Change, error) {
 		if len(facts) != 5 {
 			return nil, fmt.Errorf("git diff-tree: %q", facts)
 		}
+		if facts[0] == modeNone && facts[1] == modeModule {
+			continue // its files are strays
+		}
 		ch := change(facts, fields[i+1], len(all))
 		if ch.Left == "" {
 			names = append(names, facts[2], facts[3])
@@ -58,6 +65,9 @@ func (c *Copy) Changes(ctx context.Context) ([]Change, error) {
 	texts, err := c.blobs(ctx, names)
 	for i := range all {
 		all[i].fill(raw[i], texts)
+	}
+	for _, path := range strays {
+		all = append(all, Change{Path: path, Left: "git cannot store it in this repository"})
 	}
 	return all, err
 }
@@ -153,12 +163,31 @@ func (c *Copy) blobs(ctx context.Context, names []string) (map[string]text, erro
 // Patch returns the changes of some files, all if there are no paths, for git apply.
 func (c *Copy) Patch(ctx context.Context, paths []string) ([]byte, error) {
 	now, err := c.tree(ctx)
-	if err != nil || now == c.base {
+	if err != nil {
 		return nil, err
 	}
-	args := []string{"--literal-pathspecs", "diff-tree", "-r", "-p", "--binary", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv", c.base, now, "--"}
-	return c.meta(ctx, nil, append(args, paths...)...)
+	args := []string{"--literal-pathspecs", "diff-tree", "-r", "-p", "--binary", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all", c.base, now, "--"}
+	patch, err := c.meta(ctx, nil, append(args, paths...)...)
+	if err != nil {
+		return nil, err
+	}
+	strays, err := c.strays(ctx)
+	for _, path := range strays {
+		if err != nil || paths != nil && !slices.Contains(paths, path) {
+			continue
+		}
+		var more []byte
+		more, err = c.meta(ctx, nil, "diff", "--no-index", "--binary", "--full-index", "--no-ext-diff", "--no-textconv", "--", "/dev/null", path)
+		if e := new(exec.ExitError); errors.As(err, &e) && e.ExitCode() == someDiffer {
+			err = nil
+		}
+		patch = append(patch, more...)
+	}
+	return patch, err
 }
+
+// someDiffer is the exit status of git diff --no-index if the files differ.
+const someDiffer = 1
 
 // Keep stores a patch of some files, all if there are no paths, and returns its path. It
 // is empty if there is no change.

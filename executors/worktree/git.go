@@ -208,14 +208,21 @@ func (c *Copy) initRepository(ctx context.Context, dir string) error {
 	if err := os.WriteFile(filepath.Join(dir, "objects", "info", "alternates"), []byte(filepath.ToSlash(objects)+"\n"), 0o600); err != nil {
 		return err
 	}
+	from, err := os.OpenRoot(c.from.common)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	to, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer to.Close()
 	for _, name := range []string{"shallow", filepath.Join("info", "exclude")} {
-		data, err := os.ReadFile(filepath.Join(c.from.common, name))
-		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, name), data, 0o600)
-		} else if errors.Is(err, os.ErrNotExist) {
-			err = nil
+		if info, err := from.Stat(name); err != nil || !info.Mode().IsRegular() { // or a link that leads out of the repository
+			continue
 		}
-		if err != nil {
+		if _, err := copyContent(from, to, name); err != nil {
 			return err
 		}
 	}

@@ -329,8 +329,60 @@ func TestSubmodules(t *testing.T) {
 	p.gitIn(filepath.Join(c.Dir, "own"), "add", "-A")
 	p.gitIn(filepath.Join(c.Dir, "own"), "commit", "-q", "-m", "x")
 	b, err := c.Bring(t.Context(), p.session(nil))
-	if err != nil || len(b.Written) > 0 || len(b.Left) != 1 || b.Left[0].Path != "own" || b.Patch == "" {
+	if err != nil || len(b.Written) > 0 || len(b.Left) != 1 || b.Left[0].Path != "own/x.txt" || b.Patch == "" {
 		t.Errorf("%+v, %v", b, err)
+	}
+}
+
+// Files that git does not store are reported, and kept in the patch.
+func TestStrays(t *testing.T) {
+	p := newProject(t)
+	p.commit(map[string]string{"a.txt": "a\n"})
+	p.git("clone", "-q", ".", "../m")
+	p.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "../m", "mod")
+	p.git("commit", "-q", "-m", "m")
+	c := p.make(p.options())
+	p.gitIn(c.Dir, "init", "-q", "own")
+	p.write(c.Dir, map[string]string{"own/x.txt": "x\n", "mod/y.txt": "y\n", "git~1": "z\n"})
+	b, err := c.Bring(t.Context(), p.session(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	for _, l := range b.Left {
+		left = append(left, l.Path)
+	}
+	p.wants("left", []string{"git~1", "own/x.txt", "mod/y.txt"}, left)
+	patch, err := os.ReadFile(b.Patch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"+x", "+y", "+z", "+++ b/own/x.txt", "+++ b/mod/y.txt", "+++ b/git~1"} {
+		if !strings.Contains(string(patch), line+"\n") {
+			t.Errorf("the patch has no line %q\n%s", line, patch)
+		}
+	}
+	p.git("apply", "--exclude=git~1", b.Patch)
+	if got := p.files(p.dir); got["own/x.txt"] != "x\n" || got["mod/y.txt"] != "y\n" {
+		t.Errorf("git apply: the project has %v", got)
+	}
+}
+
+// A link in a repository that leads out of it is not followed.
+func TestLinkedRepository(t *testing.T) {
+	p := newProject(t)
+	p.commit(map[string]string{"a.txt": "a\n"})
+	p.write(filepath.Dir(p.dir), map[string]string{"secret": "top secret\n"})
+	exclude := filepath.Join(p.dir, ".git", "info", "exclude")
+	_ = os.Remove(exclude) // a template may have no such file
+	if err := os.Symlink(filepath.Join(filepath.Dir(p.dir), "secret"), exclude); err != nil {
+		t.Skip(err)
+	}
+	c := p.make(p.options())
+	for _, dir := range []string{filepath.Join(c.Root, ".git"), c.Meta} {
+		if data, err := os.ReadFile(filepath.Join(dir, "info", "exclude")); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s has %q, %v", dir, data, err)
+		}
 	}
 }
 
