@@ -16,7 +16,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"math"
 	"slices"
 	"sync"
 	"time"
@@ -380,111 +379,4 @@ func (s *Sessions) awaitClosed(ctx context.Context, id string) error {
 		return nil
 	}
 	return sess.Close()(ctx)
-}
-
-// record records events of a turn. Before the first prompt it records the
-// settings, since the defaults may differ when the session is loaded. The first
-// prompt that is not a command supplies the session's title.
-func (s *Session) record(events ...transcript.Event) {
-	for _, e := range events {
-		switch e := e.(type) {
-		case transcript.Prompt:
-			if !s.journal.hasBegun() {
-				s.mu.Lock()
-				events = append(s.initial(), events...)
-				s.mu.Unlock()
-			}
-			if !e.Local {
-				s.number++
-				s.files().Begin(s.number, e.MessageID)
-			}
-			if s.journal.title() == "" && !e.Local {
-				events = append(events, transcript.Title{Title: titleOf(e.Content)})
-			}
-		case transcript.State:
-			s.setState(e)
-		case transcript.Answer:
-			if e.Shown != nil {
-				s.mu.Lock()
-				s.usage = *e.Shown
-				s.mu.Unlock()
-			}
-		}
-	}
-	if slices.ContainsFunc(events, isRevealedNext) {
-		s.journal.record(events...)
-	} else {
-		s.journal.note(events...)
-	}
-}
-
-// isRevealedNext reports whether the next frame will reveal the result of the event.
-// Other events are stored together with the next one, since each commit takes
-// time.
-func isRevealedNext(e transcript.Event) bool {
-	switch e := e.(type) {
-	case transcript.Block:
-		return e.Block.Call == nil
-	case transcript.Answer:
-		return e.Shown != nil
-	case transcript.State:
-		return false
-	}
-	return true
-}
-
-// setState sets the current value of a state of the tools.
-func (s *Session) setState(e transcript.State) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.states == nil {
-		s.states = map[string]json.RawMessage{}
-	}
-	s.states[e.Name] = e.Value
-}
-
-// state returns the current value of a state of the tools.
-func (s *Session) state(name string) json.RawMessage {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.states[name]
-}
-
-// initial returns the first events of a new session: its settings, and whether it has a
-// user. The caller holds s.mu.
-func (s *Session) initial() []transcript.Event {
-	events := []transcript.Event{
-		transcript.Setting{ID: optionMode, Value: s.settings.mode},
-		transcript.Setting{ID: optionModel, Value: s.settings.model},
-		transcript.Setting{ID: optionThought, Value: s.settings.thought},
-	}
-	if s.all.Unattended {
-		events = append(events, unattended)
-	}
-	return events
-}
-
-// unattended marks the log of a session that began without a user.
-var unattended = transcript.State{Name: "unattended", Value: json.RawMessage("true")}
-
-// IsUnattended reports whether the session with this log began without a user, as the run
-// of a scheduled task does. A copy of it does not count: a user made it.
-func IsUnattended(events []transcript.Event) bool {
-	return slices.ContainsFunc(ownEvents(events), func(e transcript.Event) bool {
-		state, ok := e.(transcript.State)
-		return ok && state.Name == unattended.Name
-	})
-}
-
-// spend adds the cost of an answer and returns the total in its currency,
-// rounded to six decimals.
-func (s *Session) spend(m llm.Model, u llm.Usage) *acp.Cost {
-	amount, currency, ok := llm.Cost(m, u)
-	if !ok {
-		return nil
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.costs[currency] += amount
-	return &acp.Cost{Amount: math.Round(s.costs[currency]*1e6) / 1e6, Currency: currency}
 }
