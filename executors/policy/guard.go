@@ -123,23 +123,11 @@ func (g judge) call(call *executors.Call, reads bool) (blocked *executors.Failur
 		return blocked, nil
 	}
 	ask = append(ask, reasons...)
-	for _, c := range p.script.Commands {
-		if why, key := g.blocks(c); why != "" {
-			f := executors.Failuref(executors.PolicyBlocked, "%s is blocked: %s", quote(c.Text()), why)
-			or := ""
-			if key != "" {
-				or = fmt.Sprintf(" (the user can allow it: %s)", key)
-				f = f.People("%s is blocked: %s. The key %s can allow it.", quote(c.Text()), why, key)
-			}
-			return f.Hint("Do it another way, or ask the user to run it in a terminal of their own%s.", or), nil
-		}
-		reason, why := g.removes(c)
-		if why != "" {
-			return executors.Failuref(executors.PolicyBlocked, "%s is blocked: %s", quote(c.Text()), why).
-				Hint("Name the directories inside it that should be removed."), nil
-		}
-		ask = append(ask, reason...)
+	blocked, reasons = g.each(p.script)
+	if blocked != nil {
+		return blocked, nil
 	}
+	ask = append(ask, reasons...)
 	if off := g.sockets(p.script); off != "" {
 		if !g.shell.AllowNetwork {
 			return executors.Failuref(executors.PolicyBlocked, "the command opens %s: the network is off (tools.shell.allow_network)", off), nil
@@ -151,9 +139,7 @@ func (g judge) call(call *executors.Call, reads bool) (blocked *executors.Failur
 	}
 	outside, reasons := g.paths(p.script)
 	if outside != "" && g.shell.OutsidePaths == "block" {
-		return executors.Failuref(executors.PolicyBlocked, "the command names %s, which is outside the session's directories", outside).
-			People("The command names %s, which is outside the session's directories. The key tools.shell.allowed_paths can allow it.", outside).
-			Hint("Stay inside %s, or ask the user to open that directory too (tools.shell.allowed_paths, or outside_paths = \"ask\").", strings.Join(g.dirs(), ", ")), nil
+		return g.isOutside(outside), nil
 	}
 	if outside != "" {
 		ask = append(ask, outside+" is outside the session's directories")
@@ -173,6 +159,37 @@ func (g judge) call(call *executors.Call, reads bool) (blocked *executors.Failur
 		}
 	}
 	return nil, ask
+}
+
+// each judges each command of a script by its program, its arguments and the files
+// that it removes.
+func (g judge) each(script *command.Script) (blocked *executors.Failure, ask []string) {
+	for _, c := range script.Commands {
+		if why, key := g.blocks(c); why != "" {
+			f := executors.Failuref(executors.PolicyBlocked, "%s is blocked: %s", quote(c.Text()), why)
+			or := ""
+			if key != "" {
+				or = fmt.Sprintf(" (the user can allow it: %s)", key)
+				f = f.People("%s is blocked: %s. The key %s can allow it.", quote(c.Text()), why, key)
+			}
+			return f.Hint("Do it another way, or ask the user to run it in a terminal of their own%s.", or), nil
+		}
+		reasons, why := g.removes(c)
+		if why != "" {
+			return executors.Failuref(executors.PolicyBlocked, "%s is blocked: %s", quote(c.Text()), why).
+				Hint("Name the directories inside it that should be removed."), nil
+		}
+		ask = append(ask, reasons...)
+	}
+	return nil, ask
+}
+
+// isOutside returns the failure of a command that names a path outside of the session's
+// directories.
+func (g judge) isOutside(path string) *executors.Failure {
+	return executors.Failuref(executors.PolicyBlocked, "the command names %s, which is outside the session's directories", path).
+		People("The command names %s, which is outside the session's directories. The key tools.shell.allowed_paths can allow it.", path).
+		Hint("Stay inside %s, or ask the user to open that directory too (tools.shell.allowed_paths, or outside_paths = \"ask\").", strings.Join(g.dirs(), ", "))
 }
 
 // places returns a failure if one of the card's paths is blocked.
