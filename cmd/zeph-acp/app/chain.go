@@ -75,9 +75,19 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 	k.helpers = a.subAgents(cfg, s, in, k)
 	fs := a.contents(cfg, s, in.files, caps, k.rewind)
 	k.lsp = a.languageServers(cfg, s, in, fs, bash)
+	k.tools = a.tools(cfg, s, in, k, local, fs)
+	k.rules = a.rulesGates(cfg, in, k.tools, k.gates.trust)
+	p := place{in, guard, permission, k.rules, k.lsp, k.rewind, k.cache, k.tools, fs}
+	k.apart = func(c *worktree.Copy) (place, *shell.Executor, error) { return a.placeOf(cfg, k, p, c) }
+	k.place = p
+	return a.links(cfg, k, p), k
+}
+
+// tools returns the tools of a session, and notes in k those that are off.
+func (a *App) tools(cfg config.Config, s session.Setup, in sessionDirs, k *keeper, local shell.Local, fs files.FS) *executors.DynExecutor {
 	tools := executors.NewDynExecutor(
 		k.skills,
-		box.Middleware(bash),
+		k.box.Middleware(k.shell),
 		files.New(fs, in.files, cfg.Tools.File),
 		web.New(cfg.Tools.Scrape),
 		diagnostics.New(local, in.roots, cfg.Tools.Diagnostics),
@@ -91,19 +101,15 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 		k.mcp,         // its tools come and go
 		k.tasks,       // last, since its tools may come later
 	)
-	if !cfg.Tools.Enabled {
-		k.off = []string{memory.SaveName, memory.SearchName} // offered only after a look at the store
-		for _, tool := range tools.Tools() {
-			k.off = append(k.off, tool.Name)
-		}
-		tools.Set()
+	if cfg.Tools.Enabled {
+		return tools
 	}
-	k.tools = tools
-	k.rules = a.rulesGates(cfg, in, tools, k.gates.trust)
-	p := place{in, guard, permission, k.rules, k.lsp, k.rewind, k.cache, tools, fs}
-	k.apart = func(c *worktree.Copy) (place, *shell.Executor, error) { return a.placeOf(cfg, k, p, c) }
-	k.place = p
-	return a.links(cfg, k, p), k
+	k.off = []string{memory.SaveName, memory.SearchName} // offered only after a look at the store
+	for _, tool := range tools.Tools() {
+		k.off = append(k.off, tool.Name)
+	}
+	tools.Set()
+	return tools
 }
 
 // place is the part of a chain that depends on its directories: those of the session, or
