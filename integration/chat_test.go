@@ -149,6 +149,22 @@ func TestChatStopsBackground(t *testing.T) {
 	s.await(`--continue\nzeph-acp: the background command sleep 600 was stopped: it ends with the\s+chat\n\$$`)
 }
 
+// TestChatLeaves presses Ctrl-D while a turn runs. No prompt stays between its output.
+func TestChatLeaves(t *testing.T) {
+	const model = `{"tool": "bash", "input": {"command": "echo begun; sleep 600"}}
+`
+	s := openScreen(t, 80, model, nil)
+	s.enter("clear; zeph-acp chat; echo status $?")
+	s.await(`›$`)
+	s.enter("wait")
+	s.await(`│ begun\n[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] +\d+ s .* ›$`)
+	s.key("C-d")
+	s.await(`status 0\n\$$`)
+	if _, after, _ := strings.Cut(s.last, "begun"); strings.ContainsAny(after, "›⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏") {
+		t.Errorf("the line left a mark:\n%s", s.last)
+	}
+}
+
 // TestChatNarrow has a hint and a typed text that are wider than the terminal. Neither
 // erases the output above it.
 func TestChatNarrow(t *testing.T) {

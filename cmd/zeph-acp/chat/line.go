@@ -31,8 +31,10 @@ func (c *Chat) openLine() error {
 		},
 		FuncFilterInputRune: func(r rune) (rune, bool) {
 			switch r {
-			case readline.CharEnter, readline.CharEOT:
+			case readline.CharEnter:
 				c.entering()
+			case readline.CharEOT:
+				return r, !c.left()
 			case readline.CharInterrupt:
 				return r, !c.interrupted()
 			}
@@ -52,10 +54,10 @@ func (c *Chat) openLine() error {
 	return err
 }
 
-// closeLine restores the terminal.
+// closeLine restores the terminal, and erases the row of the prompt.
 func (c *Chat) closeLine() {
-	_, _ = io.WriteString(os.Stdout, "\x1b[?2004l")
 	_ = c.line.Close()
+	_, _ = io.WriteString(os.Stdout, "\x1b[?2004l\r\x1b[K")
 }
 
 // Abort ends all processes of the conversation at once, and restores the terminal. It is for
@@ -133,7 +135,7 @@ func (c *Chat) read() (string, error) {
 		case errors.Is(err, readline.ErrInterrupt):
 			before = ""
 			continue
-		case err != nil: // Ctrl-D at the empty line, or closed
+		case err != nil: // closed
 			c.leave()
 			return "", io.EOF
 		}
@@ -147,6 +149,18 @@ func (c *Chat) read() (string, error) {
 		}
 		return text + "\n", nil
 	}
+}
+
+// left acts on Ctrl-D: it leaves, and reports whether it does. In a line with a text the
+// editor deletes a character. The editor itself would leave the prompt on the screen.
+func (c *Chat) left() bool {
+	c.mu.Lock()
+	begun := c.begun
+	c.mu.Unlock()
+	if !begun {
+		c.leave()
+	}
+	return !begun
 }
 
 // interrupted acts on Ctrl-C: it cancels the turn, or leaves at the second time. It reports
