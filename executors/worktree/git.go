@@ -232,8 +232,25 @@ func (c *Copy) initRepository(ctx context.Context, dir string) error {
 // notSet is the exit status of git config for a setting that is not there.
 const notSet = 5
 
-// Objects returns the directory whose objects the copy borrows.
-func (c *Copy) Objects() string { return filepath.Join(c.from.common, "objects") }
+// Objects returns the directory whose objects the copy borrows. It is empty if that may
+// have objects of another project, as with a .git that leads elsewhere: git commands in
+// the copy then need permission, as they do in the project.
+func (c *Copy) Objects() string {
+	own := filepath.Join(c.Top, ".git")
+	objects := filepath.Join(own, "objects")
+	if c.from.common != own {
+		return ""
+	}
+	for _, dir := range []string{own, objects, filepath.Join(objects, "info"), filepath.Join(objects, "pack")} {
+		if info, err := os.Lstat(dir); err == nil && !info.IsDir() {
+			return ""
+		}
+	}
+	if exists(filepath.Join(objects, "info", "alternates")) || exists(filepath.Join(objects, "info", "http-alternates")) {
+		return ""
+	}
+	return objects
+}
 
 // readHead fills the index of a repository from HEAD.
 func (c *Copy) readHead(ctx context.Context, dir string) error {

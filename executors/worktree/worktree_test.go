@@ -368,6 +368,46 @@ func TestStrays(t *testing.T) {
 	}
 }
 
+// The objects of another project are not lent to the commands of a copy.
+func TestObjects(t *testing.T) {
+	for name, tt := range map[string]struct {
+		prepare func(p *project, other string) error
+		lent    bool
+	}{
+		"a usual repository": {func(*project, string) error { return nil }, true},
+		"a file .git": {func(p *project, other string) error {
+			git := filepath.Join(p.dir, ".git")
+			return errors.Join(os.RemoveAll(git), os.WriteFile(git, []byte("gitdir: "+other+"\n"), 0o600))
+		}, false},
+		"a link .git": {func(p *project, other string) error {
+			git := filepath.Join(p.dir, ".git")
+			return errors.Join(os.RemoveAll(git), os.Symlink(other, git))
+		}, false},
+		"linked objects": {func(p *project, other string) error {
+			objects := filepath.Join(p.dir, ".git", "objects")
+			return errors.Join(os.RemoveAll(objects), os.Symlink(filepath.Join(other, "objects"), objects))
+		}, false},
+		"a common directory": {func(p *project, other string) error {
+			return os.WriteFile(filepath.Join(p.dir, ".git", "commondir"), []byte(other+"\n"), 0o600)
+		}, false},
+		"alternates": {func(p *project, other string) error {
+			return os.WriteFile(filepath.Join(p.dir, ".git", "objects", "info", "alternates"), []byte(filepath.Join(other, "objects")+"\n"), 0o600)
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newProject(t)
+			p.commit(map[string]string{"a.txt": "a\n"})
+			p.git("clone", "-q", ".", "../other")
+			if err := tt.prepare(p, filepath.Join(filepath.Dir(p.dir), "other", ".git")); err != nil {
+				t.Skip(err)
+			}
+			if got := p.make(p.options()).Objects(); (got != "") != tt.lent {
+				t.Errorf("lent: %q, want %v", got, tt.lent)
+			}
+		})
+	}
+}
+
 // A link in a repository that leads out of it is not followed.
 func TestLinkedRepository(t *testing.T) {
 	p := newProject(t)
