@@ -102,7 +102,10 @@ func (s *setupFlags) setup(cmd *cobra.Command, p editors.Places, name string) er
 	}
 	if !e.HasFile() {
 		fmt.Fprintf(cmd.ErrOrStderr(), "Add this to your configuration in %s:\n\n", oneLine(e.File(p)))
-		_, err := io.WriteString(cmd.OutOrStdout(), e.Snippet(command))
+		if _, err := io.WriteString(cmd.OutOrStdout(), e.Snippet(command)); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(cmd.ErrOrStderr(), "\nThen %s.\n", e.Start)
 		return err
 	}
 	file := s.file
@@ -148,7 +151,9 @@ func (s *setupFlags) apply(cmd *cobra.Command, e editors.Editor, change editors.
 	if backup != "" {
 		text = fmt.Sprintf("wrote %s; the previous version is in %s\n", oneLine(change.File), oneLine(backup))
 	}
-	_, err = io.WriteString(out, text)
+	if _, err = io.WriteString(out, text); err == nil {
+		_, err = fmt.Fprintf(cmd.ErrOrStderr(), "Now %s.\n", e.Start)
+	}
 	return err
 }
 

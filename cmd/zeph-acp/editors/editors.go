@@ -26,6 +26,7 @@ type Editor struct {
 	Name  string // as the user types it
 	Title string // for people
 	Needs string // what has to be installed in it; empty means nothing
+	Start string // the user's steps from there to the first prompt, as an imperative
 
 	// Of editors with a settings file in JSON.
 	file  func(Places) string // the file; empty if there is no home directory
@@ -113,28 +114,32 @@ var lisp string
 func All() []Editor {
 	return []Editor{
 		{
-			Name: "zed", Title: "Zed", programs: []string{"zed", "zeditor"}, table: "agent_servers", kind: "custom",
+			Name: "zed", Title: "Zed", Start: "open the agent panel, and select the agent under the plus sign",
+			programs: []string{"zed", "zeditor"}, table: "agent_servers", kind: "custom",
 			file:   func(p Places) string { return below(zedDir(p), "settings.json") },
 			traces: func(p Places) []string { return []string{zedDir(p)} },
 		},
 		{
-			Name: "jetbrains", Title: "JetBrains IDEs", Needs: "AI Assistant", table: "agent_servers",
+			Name: "jetbrains", Title: "JetBrains IDEs", Needs: "AI Assistant", Start: "select the agent in AI Chat", table: "agent_servers",
 			programs: []string{"idea", "goland", "pycharm", "webstorm", "clion", "rider", "phpstorm", "rubymine"},
 			file:     func(p Places) string { return p.in(".jetbrains", "acp.json") },
 			traces:   func(p Places) []string { return []string{p.in(".jetbrains"), below(p.settings(), "JetBrains")} },
 		},
 		{
-			Name: "vscode", Title: "VS Code", Needs: "the extension ACP Client", programs: []string{"code"}, table: "acp.agents",
+			Name: "vscode", Title: "VS Code", Needs: "the extension ACP Client", Start: "select the agent in the view of ACP Client",
+			programs: []string{"code"}, table: "acp.agents",
 			file:   func(p Places) string { return below(codeDir(p), "settings.json") },
 			traces: func(p Places) []string { return []string{codeDir(p)} },
 		},
 		{
-			Name: "neovim", Title: "Neovim", Needs: "Neovim 0.11 with the plugin CodeCompanion or avante", programs: []string{"nvim"}, snippet: lua,
+			Name: "neovim", Title: "Neovim", Needs: "Neovim 0.11 with the plugin CodeCompanion or avante", Start: "restart Neovim, and enter :CodeCompanionChat or :AvanteChat",
+			programs: []string{"nvim"}, snippet: lua,
 			init:   nvimDir,
 			traces: func(p Places) []string { return []string{nvimDir(p)} },
 		},
 		{
-			Name: "emacs", Title: "Emacs", Needs: "Emacs 29.1 with the package agent-shell", programs: []string{"emacs"}, snippet: lisp,
+			Name: "emacs", Title: "Emacs", Needs: "Emacs 29.1 with the package agent-shell", Start: "restart Emacs, and enter M-x zeph",
+			programs: []string{"emacs"}, snippet: lisp,
 			init:   emacsInit,
 			traces: func(p Places) []string { return []string{p.in(".emacs.d"), p.in(".emacs"), below(p.xdg(), "emacs")} },
 		},
