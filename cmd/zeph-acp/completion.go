@@ -27,7 +27,7 @@ func newCompletion() *cobra.Command {
   PowerShell:  zeph-acp completion powershell | Out-String | Invoke-Expression
 
 Start a new shell afterwards. For bash the package bash-completion has to be installed.`,
-		Args:      needsOne("the name of a shell"),
+		Args:      needsOne("the name of a shell (bash, zsh, fish or powershell)"),
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root, out := cmd.Root(), cmd.OutOrStdout()

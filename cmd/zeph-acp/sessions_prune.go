@@ -36,6 +36,9 @@ set.
   zeph-acp sessions prune --older-than 12h --cwd . --yes`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if p.age == "" {
+				return usageError("want the age of the sessions: sessions prune --older-than 30d")
+			}
 			age, err := parseAge(p.age)
 			if err != nil {
 				return usageError("--older-than: %w", err)
