@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -42,7 +43,11 @@ func TestBackgroundReports(t *testing.T) {
 		a.answer(id)
 		return a.lines()
 	}
-	eventually(t, patience, "end of the command", func() bool { return strings.Contains(jobs(`"jobs"`), "exit 0; bash_output shows its output") })
+	asked := 0
+	eventually(t, patience, "end of the command", func() bool {
+		asked++
+		return strings.Contains(jobs(fmt.Sprintf(`"jobs-%d"`, asked)), "exit 0; bash_output shows its output")
+	})
 	for i, id := range []string{"4", "5"} {
 		a.request(id, "session/prompt", promptParams(s, "and now?"))
 		a.answer(id)

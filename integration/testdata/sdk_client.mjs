@@ -23,7 +23,8 @@ const stream = acp.ndJsonStream(Writable.toWeb(agent.stdin), Readable.toWeb(agen
 
 let answer = "allow_once";
 let onCall; // called once, at the next tool call
-let onMode; // called when the options are shown
+let onMode; // called when the options are shown after a mode
+let modeShown = false;
 let line = "";
 let commands = [];
 const titles = new Map();
@@ -51,8 +52,11 @@ function update({ params: { update: u } }) {
       break;
     case "current_mode_update":
       print(`mode: ${u.currentModeId}`);
+      modeShown = true;
       break;
     case "config_option_update":
+      if (!modeShown) break; // the options are also shown when another one changes
+      modeShown = false;
       print(`option: mode ${u.configOptions.find((o) => o.id === "mode").currentValue}`);
       onMode?.();
       break;
