@@ -49,7 +49,7 @@ var importTable = []struct {
 	{"executors/mcp/oauth", nil},
 	{"executors/mcp/oauth/oauthtest", nil},
 	{"executors/mcp/stdio", []string{"executors", "executors/shell/process"}},
-	{"executors/mcp", []string{"executors", "executors/approval", "executors/backoff", "executors/mcp/*", "executors/shell/process", "executors/trace", "executors/web"}},
+	{"executors/mcp", []string{"executors", "executors/approval", "executors/backoff", "executors/endless", "executors/mcp/*", "executors/shell/process", "executors/trace", "executors/web"}},
 	{"executors/lsp/client", []string{"executors/shell/process"}},
 	{"executors/lsp", []string{"executors", "executors/approval", "executors/diagnostics", "executors/files/walk", "executors/lsp/client", "executors/shell/process", "executors/tighten", "executors/workspace"}},
 	{"executors/wildcard", nil},

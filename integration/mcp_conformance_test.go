@@ -192,7 +192,9 @@ func filledIn(schema json.RawMessage) []byte {
 
 // call calls a tool, written NAME INPUT.
 func (c *conformance) call(tool string) error {
-	out, err := c.command("run", "--yes", "/s__"+tool).Output()
+	cmd := c.command("run", "--yes", "/s__"+tool)
+	cmd.Stderr = nil // the reason of a failure is there, as in every pipe
+	out, err := cmd.CombinedOutput()
 	os.Stderr.Write(out)
 	if err == nil && bytes.Contains(out, []byte("zeph-acp mcp login")) {
 		err = fmt.Errorf("%s: %s", tool, out)
