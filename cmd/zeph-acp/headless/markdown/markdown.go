@@ -85,7 +85,7 @@ func (s *Stream) done() []Row {
 var (
 	headingPattern = pattern(`^ {0,3}(#{1,6})(?: +(.*?))?(?: +#+)? *$`)
 	fencePattern   = pattern("^( *)(`{3,}|~{3,})([^`]*)$")
-	itemPattern    = pattern(`^( *)([-*+]|\d{1,9}[.)])( +|$)(.*)$`)
+	itemPattern    = pattern(`^( *)([-*+]|\d{1,4}[.)])( +|$)(.*)$`)
 	rulePattern    = pattern(`^ {0,3}(?:(?:- *){3,}|(?:\* *){3,}|(?:_ *){3,})$`)
 	delimiters     = pattern(`^ *\|? *:?-+:? *(\| *:?-+:? *)*\|? *$`)
 	quotePattern   = pattern(`^ {0,3}> ?`)
@@ -106,6 +106,7 @@ func (s *Stream) line(line string) {
 	for quotePattern().MatchString(text) {
 		text, quote = text[len(quotePattern().FindString(text)):], quote+1
 	}
+	quote = min(quote, s.columns/8) // as far as a row has the space to show it
 	if quote != s.block.quote && strings.TrimSpace(text) != "" {
 		s.end()
 		s.block.quote, s.lists = quote, nil
@@ -158,7 +159,7 @@ func (s *Stream) item(line string) {
 	for len(s.lists) > 0 && s.lists[len(s.lists)-1] >= indent {
 		s.lists = s.lists[:len(s.lists)-1]
 	}
-	depth := len(s.lists)
+	depth := s.depth()
 	s.lists = append(s.lists, indent)
 	mark := m[2]
 	if len(mark) == 1 {
@@ -177,6 +178,9 @@ func (s *Stream) item(line string) {
 	}
 }
 
+// depth returns the number of open list items, as far as a row has the space to show it.
+func (s *Stream) depth() int { return min(len(s.lists), s.columns/8) }
+
 // paragraph adds a line to the open paragraph or list item, or opens a paragraph.
 func (s *Stream) paragraph(line string) {
 	text := strings.TrimLeft(line, " ")
@@ -188,9 +192,9 @@ func (s *Stream) paragraph(line string) {
 		for len(s.lists) > 0 && s.lists[len(s.lists)-1] >= depth {
 			s.lists = s.lists[:len(s.lists)-1]
 		}
-		s.block.indent = strings.Repeat("  ", len(s.lists))
+		s.block.indent = strings.Repeat("  ", s.depth())
 		if len(s.lists) == 0 && depth >= 4 { // indented code
-			s.print(Row{{Text: line, Style: code}})
+			s.wrap(Row{{Text: line[4:], Style: code}}, "    ", "    ")
 			return
 		}
 	}
@@ -208,9 +212,9 @@ func (s *Stream) openFence(line string) {
 		s.lists = s.lists[:len(s.lists)-1]
 	}
 	s.block.fence, s.block.strip = m[2], len(m[1])
-	s.block.indent = strings.Repeat("  ", len(s.lists))
+	s.block.indent = strings.Repeat("  ", s.depth())
 	if language := strings.TrimSpace(m[3]); language != "" {
-		s.print(Row{{Text: s.block.indent + "┄ " + language, Style: dim}})
+		s.wrap(Row{{Text: "┄ " + language, Style: dim}}, s.block.indent, s.block.indent)
 	}
 }
 
