@@ -2,10 +2,10 @@ package executors
 
 import "context"
 
-// Delegation is a task for an inner turn: a model works on it with a conversation of
-// its own. Its calls pass the same chain as those of the session, with the same mode and
-// the same user, and the session pays for them. It cannot delegate any further, and gets no
-// tool that acts on the session alone unless Internal names it.
+// Delegation is a task for an inner turn: a model works on it in a separate
+// conversation. Its calls pass the same chain as those of the session, with the same mode
+// and the same user, and count towards the session's cost. An inner turn cannot delegate.
+// It gets a tool that acts on the session alone only if Internal names the tool.
 type Delegation struct {
 	Name   string // of the worker; a part of the caller id, and shown to people
 	System string // the system prompt
@@ -24,9 +24,9 @@ type Delegation struct {
 	// Chain replaces the chain of the session by one whose tools work in a copy of the
 	// project; nil means that of the session.
 	Chain Executor
-	// After is called when the task has ended, unless the turn has. With call it makes
-	// calls of the session's own chain, as the worker and without its Bounds. Nil does
-	// nothing.
+	// After is called when the task has ended, unless the turn has ended too. Its
+	// parameter call makes calls through the session's own chain, in the worker's name and
+	// without its Bounds. Nil does nothing.
 	After func(ctx context.Context, call DelegatedCall) error
 }
 
@@ -36,14 +36,14 @@ type DelegatedCall func(ctx context.Context, tool string, input any, still func(
 // Report is the outcome of an inner turn.
 type Report struct {
 	Caller string // the caller id of its calls
-	Text   string // the last words of the model; may be empty
+	Text   string // the last message of the model; may be empty
 	Ended  string // why it stopped before it was done, as a clause; empty if it was done
 	Model  string // "provider:model"
 	Calls  int    // tool calls
 }
 
-// DelegationGate is the gate that denies calls beyond the bounds of an inner turn. Other
-// calls pass it unseen.
+// DelegationGate is the gate that denies calls beyond the bounds of an inner turn. Calls
+// of the session's own turn have no bounds and pass.
 func DelegationGate(next Executor) Executor {
 	return delegationGate{next, Gate("delegation", func(_ context.Context, call *Call) (Verdict, error) {
 		if failure := call.Bounds(call); failure != nil {

@@ -71,8 +71,8 @@ type Tool struct {
 	Kind        Kind // of its calls, for a call whose card has no kind
 	Invocation  Invocation
 	Phase       Phase // of the calls that the model makes; PhaseAutonomous for the agent's own housekeeping
-	// Concurrent says that neighbouring calls of the tool may run at the same time: the
-	// tool itself keeps those in order that must not.
+	// Concurrent reports that neighbouring calls of the tool may run at the same time. The
+	// tool itself serialises the calls that must run one after the other.
 	Concurrent bool
 	// Server is the MCP server that the tool belongs to; empty for our own tools.
 	Server string
@@ -190,11 +190,11 @@ type Call struct {
 	// effect. Nil means that the call has no condition.
 	Still func(ctx context.Context) *Failure
 	// Skipped, if not nil, means that the call is only checked. A gate that would run
-	// a program or ask a model calls it with a description of that instead, such as
-	// "the hook lint.sh", and has nothing to say.
+	// a program or ask a model does not. It calls Skipped with a description of the
+	// skipped work, such as "the hook lint.sh", and returns an empty verdict.
 	Skipped func(what string)
 	// Steered is closed when the user adds a text to the turn: a call that only waits
-	// then returns. Nil means that the turn takes no texts.
+	// then returns. Nil means that the turn accepts no further texts.
 	Steered <-chan struct{}
 	// Compress replaces the conversation before this call by a summary, and
 	// returns a report for the model. After an error nothing has changed. It is nil
@@ -204,7 +204,7 @@ type Call struct {
 	// model, or if the caller is an inner turn itself.
 	Delegate func(ctx context.Context, d Delegation) (Report, error)
 	// Question asks the user; see [Question]. The error is for the model, or ctx's cause.
-	// It is nil if no model asks, or an inner turn.
+	// It is nil if the call does not come from a model, or comes from an inner turn.
 	Question func(ctx context.Context, q Question) (Reply, error)
 	// Bounds returns the failure of a call that the inner turn may not make, or nil. It
 	// is nil for calls of the session's own turn. The gate "delegation" enforces it.
@@ -375,7 +375,7 @@ type Record struct {
 	Reason   string // the user's words about the answer; may be empty
 	// Waited is how long the call waited for answers of the user.
 	Waited time.Duration
-	// Verdicts are the words of the gates, in the order of the chain.
+	// Verdicts are the verdicts of the gates, in the order of the chain.
 	Verdicts []Verdict
 	// Hooks are the runs of the user's hooks, in the order of their files.
 	Hooks []HookRun
@@ -383,8 +383,8 @@ type Record struct {
 	// Adversarial is the decision of the adversarial policy gate: "allow",
 	// "deny:REASON" or "error:MESSAGE"; empty if it did not judge the call.
 	Adversarial string
-	// Judgement says to people how a model decided in the user's place; empty if
-	// none did. The card of the call shows it.
+	// Judgement explains to people how a model decided in the user's place; empty if
+	// no model did. The card of the call shows it.
 	Judgement string
 
 	Code        string    // of the MCP failure, such as "rate_limited"; empty if there was none

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Decision is the word of a gate, a rule or a mode about a call.
+// Decision is the decision of a gate, a rule or a mode about a call.
 type Decision string
 
 // The decisions, from weak to strong.
@@ -33,8 +33,8 @@ type Verdict struct {
 
 // Gate returns the link of a gate. Its verdict can only tighten: "deny" ends the
 // call, "ask" adds a reason to the question that the permission link asks, and
-// "allow" leaves the decision to the other links. An empty Decision means that
-// the gate has nothing to say; it is not recorded.
+// "allow" leaves the decision to the other links. A verdict with an empty Decision
+// has no effect and is not recorded.
 //
 // judge is called for each attempt of each call before it runs, and again for
 // each further card that a running call wants to admit. The copy of the call that

@@ -42,7 +42,7 @@ type Gate struct {
 	Broken error
 }
 
-// Link returns the link of the chain. That of a nil gate does nothing.
+// Link returns the link of the chain. The link of a nil gate does nothing.
 func (g *Gate) Link() executors.Middleware {
 	if g == nil {
 		return func(next executors.Executor) executors.Executor { return next }

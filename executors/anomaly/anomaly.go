@@ -60,7 +60,7 @@ func (d *Detector) Link() executors.Middleware {
 	return func(next executors.Executor) executors.Executor { return gate(observer{next, d}) }
 }
 
-// judge denies a blocked tool. With the gate trust on, that denies it first.
+// judge denies a blocked tool. If the gate trust is on, that gate denies the tool first.
 func (d *Detector) judge(_ context.Context, call *executors.Call) (executors.Verdict, error) {
 	if d.Blocked == nil {
 		return executors.Verdict{}, nil
@@ -82,8 +82,8 @@ func (d *Detector) Forget(tool string) {
 	w := d.tools[tool]
 	delete(d.tools, tool)
 	d.mu.Unlock()
-	if w != nil && w.said != "" && d.Withdraw != nil {
-		d.Withdraw(w.said)
+	if w != nil && w.warning != "" && d.Withdraw != nil {
+		d.Withdraw(w.warning)
 	}
 }
 
@@ -123,10 +123,10 @@ func (d *Detector) observe(call *executors.Call, failed bool) {
 	if d.Log != nil {
 		d.Log.Warn("anomaly: a tool fails unusually often", "session", call.Session, "call", call.ID, "tool", call.Tool, "calls", why)
 	}
-	said := fmt.Sprintf("The tool %s fails unusually often: %s.", call.Tool, why)
+	warning := fmt.Sprintf("The tool %s fails unusually often: %s.", call.Tool, why)
 	if d.cfg.AutoBlock && d.Block != nil {
 		d.Block(call.Tool, why)
-		said = fmt.Sprintf("The tool %s is blocked, since %s. `/trust reset %s` allows it again.", call.Tool, why, call.Tool)
+		warning = fmt.Sprintf("The tool %s is blocked, since %s. `/trust reset %s` allows it again.", call.Tool, why, call.Tool)
 	}
 	if call.Record != nil { // the call itself was allowed
 		call.Record.Verdicts = append(call.Record.Verdicts, executors.Verdict{
@@ -134,11 +134,11 @@ func (d *Detector) observe(call *executors.Call, failed bool) {
 		})
 	}
 	if d.Warn != nil {
-		d.Warn(said)
+		d.Warn(warning)
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		if w := d.tools[call.Tool]; w != nil {
-			w.said = said
+			w.warning = warning
 		}
 	}
 }

@@ -5,8 +5,8 @@ type window struct {
 	outcomes []bool // true means failed; its capacity is the size of the window
 	next     int    // the oldest outcome, once the window is full
 	failures int
-	reported bool   // the user was told, and the rate has not fallen since
-	said     string // the last warning
+	reported bool   // the user was warned, and the rate has not fallen since
+	warning  string // the last warning
 }
 
 // add adds an outcome, in place of the oldest one if the window is full.

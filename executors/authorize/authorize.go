@@ -75,8 +75,7 @@ type Subject struct {
 // list is a compiled list of rules.
 type list struct {
 	rules []rule
-	// other is the decision about a call that no rule matches. It is empty if the
-	// list then has nothing to say.
+	// other is the decision about a call that no rule matches; empty means no decision.
 	other executors.Decision
 }
 

@@ -38,7 +38,7 @@ type Rule struct {
 	position string // "FILE:LINE"
 }
 
-// SetPosition records where the rule stands.
+// SetPosition records the position of the rule: FILE:LINE.
 func (r *Rule) SetPosition(position string) { r.position = position }
 
 // Config is the table [tools.policy].

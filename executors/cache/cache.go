@@ -243,11 +243,11 @@ func (c *Cache) mutate(paths []string) (after func()) {
 	return func() { change(-1) }
 }
 
-// drop removes the entries that meant reports true for.
-func (c *Cache) drop(meant func(*entry) bool) {
+// drop removes the entries for which stale returns true.
+func (c *Cache) drop(stale func(*entry) bool) {
 	for at := c.recent.Front(); at != nil; {
 		next := at.Next()
-		if meant(at.Value.(*entry)) {
+		if stale(at.Value.(*entry)) {
 			c.remove(at)
 		}
 		at = next

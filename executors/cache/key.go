@@ -76,7 +76,7 @@ func entrySize(e *entry) (n int, ok bool) {
 func touched(paths []string) func(*entry) bool {
 	var changed []string
 	for _, p := range paths {
-		changed = append(changed, folded(decides(p)))
+		changed = append(changed, folded(affected(p)))
 	}
 	return func(e *entry) bool {
 		if !e.disk {
@@ -96,9 +96,10 @@ func touched(paths []string) func(*entry) bool {
 	}
 }
 
-// decides returns the directory of a file such as .gitignore, which decides
-// which entries a search there finds. It returns any other path unchanged.
-func decides(path string) string {
+// affected returns the path whose results a change of path affects. A change of a file
+// such as .gitignore affects every search in its directory, and a change inside .git every
+// search in the repository. Any other path affects only itself.
+func affected(path string) string {
 	dir, name := filepath.Split(path)
 	if strings.HasPrefix(name, ".") && strings.HasSuffix(name, "ignore") {
 		return filepath.Clean(dir)

@@ -174,8 +174,8 @@ func (s *Session) words(text string) []string {
 	})
 }
 
-// named returns the paths that a shell finds in a command, where quotes, escapes and
-// patterns hide them from a division into words.
+// named returns the paths in a command as a shell reads it. It finds those that quotes,
+// escapes and patterns hide from a split at white space.
 func (s *Session) named(text string) []string {
 	script, err := command.Parse(text, command.Shell{Dir: s.o.Dir})
 	if err != nil {

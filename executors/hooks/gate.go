@@ -69,8 +69,8 @@ func (s *Session) toolInput(event Event, call *executors.Call) toolInput {
 	return toolInput{common: s.common(event), Tool: namesOf(call)[0], Input: shownInput(call), ID: call.ID}
 }
 
-// judge runs the hooks before a call. whole says that it is the call itself, and not a
-// further card of it, whose input cannot be changed any more.
+// judge runs the hooks before a call. whole reports that they judge the call itself; it is
+// false for a further card of a running call, whose input can no longer change.
 func (s *Session) judge(ctx context.Context, call *executors.Call, hooks []*hook, whole bool) (executors.Verdict, error) {
 	if call.Skipped != nil {
 		for _, h := range hooks {

@@ -56,7 +56,7 @@ var events = []Event{SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, St
 type Source struct {
 	Name string                 // for people
 	Read func() ([]byte, error) // fs.ErrNotExist: there is no file
-	// Project says that the file belongs to the repository, so that its hooks need an
+	// Project reports that the file belongs to the repository, so that its hooks need an
 	// approval.
 	Project bool
 }
@@ -127,7 +127,7 @@ type hook struct {
 	file    *file
 
 	mu   sync.Mutex
-	last executors.HookRun // "" as Event: it did not run yet
+	last executors.HookRun // the last run; its Event is "" before the first one
 }
 
 // New returns the hooks of a session. It reads no file.

@@ -97,7 +97,7 @@ func ownInput(tool string, input map[string]any) json.RawMessage {
 	return data
 }
 
-// modes are the modes of the session in the format of hooks.
+// modeOf returns a mode of the session in the format of hooks.
 func modeOf(mode string) string {
 	switch mode {
 	case "code":

@@ -82,7 +82,7 @@ func (s *Session) run(ctx context.Context, record *executors.Record, hooks []*ho
 	return answers, nil
 }
 
-// ran keeps the last run for the list.
+// ran records the last run, for [Session.List].
 func (h *hook) ran(run executors.HookRun) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -173,7 +173,8 @@ type bounded struct {
 	more  bool
 }
 
-// Write reports that all of p was written, also where it drops some.
+// Write reports that all of p was written, even if it drops a part: an error would stop
+// the hook's output.
 func (b *bounded) Write(p []byte) (int, error) {
 	n := min(len(p), b.limit-b.Len())
 	b.Buffer.Write(p[:n])
@@ -181,7 +182,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// ReadFrom hides that of the buffer, which has no limit.
+// ReadFrom hides the method of the embedded buffer, which has no limit.
 func (b *bounded) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{b}, r)
 }

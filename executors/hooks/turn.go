@@ -82,9 +82,10 @@ func (s *Session) blocks(ctx context.Context, a answer) string {
 	return "The prompt was not sent: " + why
 }
 
-// Stop runs the hooks at the end of a turn. active says that such a hook has already made
-// the turn go on. It returns a text with which the model goes on; "" ends the turn.
-func (s *Session) Stop(ctx context.Context, said string, active bool) (again string, err error) {
+// Stop runs the hooks at the end of a turn. last is the model's last message; active
+// reports that such a hook has already continued this turn. again is the text with which
+// the model continues; "" ends the turn.
+func (s *Session) Stop(ctx context.Context, last string, active bool) (again string, err error) {
 	hooks := s.of(Stop)
 	if len(hooks) == 0 {
 		return "", nil
@@ -93,7 +94,7 @@ func (s *Session) Stop(ctx context.Context, said string, active bool) (again str
 		common
 		Active bool   `json:"stop_hook_active"`
 		Last   string `json:"last_assistant_message"`
-	}{s.common(Stop), active, said}
+	}{s.common(Stop), active, last}
 	answers, err := s.alone(ctx, Stop, hooks, input)
 	if err != nil {
 		return "", err
@@ -133,7 +134,7 @@ func (s *Session) warnFailed(a answer) {
 	}
 }
 
-// alone runs hooks that belong to no tool call. They stand in the audit log as a call of
+// alone runs hooks that belong to no tool call. The audit log records them as a call of
 // the tool "hook".
 func (s *Session) alone(ctx context.Context, event Event, hooks []*hook, input any) (answers []answer, err error) {
 	about, err := json.Marshal(map[string]Event{"event": event})

@@ -6,7 +6,7 @@ import (
 )
 
 // entry returns the entry of a file, with the path of its program and the folder of its
-// project; "" if there is none that is installed.
+// project. program is "" if no installed server serves the file.
 func (s *Session) entry(path string) (e Entry, program, folder string) {
 	s.begin.Do(s.ready)
 	for _, e := range s.entries {

@@ -13,13 +13,13 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/lsp/client"
 )
 
-// edit is a running call that changes files, and what servers have to do with it.
+// edit is a running call that changes files, and the servers that are asked about it.
 type edit struct {
-	began  time.Time // of the wait for servers before the change
-	waited time.Duration
+	began  time.Time     // of the wait for servers before the change
+	waited time.Duration // before the change
 	files  []file
-	uses   []*server
-	ran    bool
+	uses   []*server // to be released after the call
+	ran    bool      // the call has changed the files
 }
 
 // file is a file of an edit.
@@ -138,8 +138,8 @@ func (s *Session) before(ctx context.Context, call *executors.Call, e *edit) {
 
 func (s *Session) wait() time.Duration { return time.Duration(s.o.WaitMS) * time.Millisecond }
 
-// punctual reports whether the server is worth waiting for: it answered the last edits
-// in time. One that still loads the project is waited for once.
+// punctual reports whether an edit waits for the server: it answered the last edits in
+// time. Only the first edit waits for a server that still loads the project.
 func (srv *server) punctual(wait time.Duration) bool {
 	srv.mu.Lock()
 	defer srv.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package lsp adds the errors that an edit brought to the edit's result, as language
-// servers report them.
+// Package lsp adds the errors that an edit introduced, as language servers report them, to
+// the result of the edit.
 //
 // Make a [Session] with [New]. Put [Session.Around] outside of the links that judge a
 // call, and [Session.Within] inside of them; set [Session.Check] to a chain around

@@ -104,31 +104,31 @@ func (s *Session) start(ctx context.Context, srv *server) {
 		srv.running.Close()
 		s.o.Log.Warn("language server", "server", name, "err", s.o.Mask(fmt.Sprint(err)))
 		if srv.starts >= maxStarts || !srv.running.Loaded() {
-			s.stop(srv, fmt.Sprint(err))
+			s.disable(srv, fmt.Sprint(err))
 			s.o.Warn(executors.Shown(fmt.Sprintf("The language server %s is not used in this session: %s.", name, strings.TrimSuffix(srv.off, "."))))
 			return
 		}
 	}
 	subject := s.subject(srv)
 	if s.o.Desk.Ask == nil && s.o.Desk.State(subject) != approval.Approved {
-		s.stop(srv, "no user could be asked whether it may run")
+		s.disable(srv, "no user could be asked whether it may run")
 		s.o.Warn(fmt.Sprintf("The language server %s was not started, since no user could be asked whether it may run in this project; docs/lsp.md describes the approval.", name))
 		return
 	}
 	if !s.o.Desk.Allowed(ctx, subject) {
 		if ctx.Err() == nil {
-			s.stop(srv, "you did not allow it")
+			s.disable(srv, "you did not allow it")
 		}
 		return
 	}
 	if err := s.launch(srv); err != nil {
-		s.stop(srv, err.Error())
+		s.disable(srv, err.Error())
 		s.o.Warn(executors.Shown(fmt.Sprintf("The language server %s was not started: %s", name, srv.off)))
 	}
 }
 
-// stop notes why a server is not started again.
-func (s *Session) stop(srv *server, why string) {
+// disable records why a server is not started again.
+func (s *Session) disable(srv *server, why string) {
 	srv.mu.Lock()
 	defer srv.mu.Unlock()
 	srv.off = executors.OneLine(s.o.Mask(why))

@@ -11,8 +11,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/lsp/client"
 )
 
-// maxWatched bounds the entries of a project that are looked at for a server that does
-// not watch files. The files of a larger one are not.
+// maxWatched bounds the entries of a project that are compared for a server that does
+// not watch files itself. Entries beyond it are not compared.
 const maxWatched = 50000
 
 // stamps are the sizes and times of a project's files, by absolute path.
@@ -29,8 +29,9 @@ func mayChange(call *executors.Call) bool {
 	return call.Judged == nil || !call.Judged.ReadOnly
 }
 
-// Foreign notes that files of the project may change in another way than by an edit, before
-// that happens. Servers hear of the changes with the next edit.
+// Foreign records that files of the project may change other than by an edit, such as by a
+// command. It must be called before they change. The next edit reports the changes to the
+// servers.
 func (s *Session) Foreign(ctx context.Context) {
 	if s == nil {
 		return
@@ -49,8 +50,8 @@ func (s *Session) Foreign(ctx context.Context) {
 }
 
 // catchUp reports to the servers what has changed since the last edit: files of the
-// project that commands changed, and open documents that changed in any other way. The documents
-// of this edit are left out.
+// project that commands changed, and open documents that changed in any other way. It
+// leaves out the documents of this edit.
 func (s *Session) catchUp(ctx context.Context, e *edit) {
 	s.watching.Lock()
 	defer s.watching.Unlock()
@@ -80,7 +81,7 @@ func (s *Session) catchUp(ctx context.Context, e *edit) {
 	}
 }
 
-// opened notes that a server has the present text of a file.
+// opened records that a server has the present text of a file.
 func (s *Session) opened(srv *server, path string) {
 	s.watching.Lock()
 	defer s.watching.Unlock()
@@ -126,7 +127,7 @@ func (s *Session) look(ctx context.Context, srv *server) stamps {
 	return found
 }
 
-// changes returns the changes that lead from one look to a later one.
+// changes returns the differences between two results of look, the earlier one first.
 func (before stamps) changes(now stamps) []client.Change {
 	var out []client.Change
 	for _, path := range slices.Sorted(maps.Keys(now)) {

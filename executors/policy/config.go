@@ -74,8 +74,8 @@ func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []strin
 // oldNames are the names of tools in older configurations.
 var oldNames = map[string]string{"bash": "shell", "find_path": "glob"}
 
-// reaches are tools whose denying rules also hold for another tool, which would show
-// the same.
+// reaches maps a tool to another one that would show the same content. A rule that
+// denies the other tool also denies the first.
 var reaches = map[string]string{"search_code": "grep"}
 
 // rules returns the rules of a tool under all its names, then those whose key is a

@@ -121,8 +121,8 @@ func canonical(input json.RawMessage) string {
 }
 
 // sources judges each subject by the rules of the user and of the repository.
-// If no rule matches, other applies. A rule that denies a tool of the same reach also
-// counts.
+// If no rule matches, other applies. A deny for the tool of the same reach, see reaches,
+// also counts.
 func (p ruling) sources(tool string, subjects []string, spell func(string) []string, other verdict) verdict {
 	v := p.rulesOf(tool, subjects, spell, other)
 	if as, ok := reaches[tool]; ok {
@@ -203,7 +203,7 @@ func (p ruling) decideCommand(call *executors.Call) decision {
 	case d.action != Allow:
 	case notPlain == nil:
 		d.judged = judged
-	case all: // by the user's rule no command is judged
+	case all: // the user's rules allow every command, so none needs a plain form
 	default:
 		d.verdict = p.inMode(verdict{action: Ask, why: "default: " + notPlain.Error()})
 		d.keys, d.covers = []string{"exactly " + card.Command}, "exactly this command"

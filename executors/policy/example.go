@@ -9,8 +9,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/command"
 )
 
-// wrongExamples returns a message for each example of a rule that the rule does
-// not treat as it says, by key: "match[0]".
+// wrongExamples returns a message for each example that contradicts its rule, by
+// key: "match[0]".
 func (r Rule) wrongExamples(tool string) map[string]string {
 	wrong := map[string]string{}
 	for key, list := range map[string][]string{"match": r.Match, "not_match": r.NotMatch} {

@@ -60,8 +60,8 @@ func (p ruling) form(call *executors.Call, src parsed, allowed func(key string) 
 	return &executors.Judged{Script: form.Script, ReadOnly: form.ReadOnly}, nil
 }
 
-// covers returns nil if a rule, or an "always" of the user, allows a command that is not known to be read-only. A command that writes a file
-// needs a rule of its own.
+// covers returns nil if a rule, or an "always" of the user, allows a command that is not
+// known to be read-only. A command that writes a file needs a rule of its own.
 func (p ruling) covers(tool string, c *plain.Command, src parsed, why error, allowed func(key string) bool) error {
 	if c.ReadOnly { // it only reads, apart from a file that it writes
 		return why

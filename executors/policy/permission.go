@@ -248,8 +248,8 @@ func (p ruling) settle(ctx context.Context, call *executors.Call, tool executors
 	}
 }
 
-// narrow limits an "always" to the exact text if its usual extent would not cover the
-// same command again, because that has no plain form.
+// narrow limits an "always" to the exact text if the command has no plain form: an
+// "always" of the usual extent would then not cover the same command again.
 func (p ruling) narrow(call *executors.Call, d *decision) {
 	as := *d // the form is not used: an answer to this question runs the command as written
 	if len(d.keys) == 0 || p.again(call, &as, func(key string) bool { return slices.Contains(d.keys, key) }) {
@@ -343,9 +343,9 @@ func (p *Permission) warn(text string) {
 	}
 }
 
-// again reports whether an "always" covers the call, if allowed reports the keys that
-// one allows. The command runs in its plain form unless its text is exactly the one
-// that the user saw.
+// again reports whether "always" answers cover the call; allowed reports whether such an
+// answer allows a key. The command runs in its plain form unless an answer allows exactly
+// its text.
 func (p ruling) again(call *executors.Call, d *decision, allowed func(key string) bool) bool {
 	card := call.Card
 	if card.Command == "" || slices.Contains(d.keys, "exactly "+card.Command) {

@@ -9,9 +9,9 @@
 //
 // It promises that a command which it cannot parse is asked about, that a deny
 // from any source overrides every other source and every earlier "always", and
-// that the user is never asked about a call that could not run. No command that
-// names zeph-acp's own files gets through. Files that a program opens without
-// naming them are out of its sight.
+// that the user is never asked about a call that could not run. It lets no command
+// through that names zeph-acp's own files. It cannot see files that a program opens
+// although the command does not name them.
 //
 // Why does an "always" not cover a question that a gate adds? Because the user
 // answered about another case: gates add their reasons call by call.
@@ -69,7 +69,7 @@ type Rule struct {
 	at string // FILE:LINE; empty means unknown
 }
 
-// SetPosition sets where the rule stands: FILE:LINE.
+// SetPosition records the position of the rule: FILE:LINE.
 func (r *Rule) SetPosition(at string) { r.at = at }
 
 // Mode is a working mode of the agent.

@@ -204,8 +204,8 @@ func operands(c *command.Command, paths []command.Path) (words, other []command.
 	return words, other
 }
 
-// hold adds a reason to ask about a directory above zeph-acp's own files. It
-// reports whether the word certainly is one.
+// hold adds a reason to ask if p may be a directory above zeph-acp's own files. It
+// reports whether p certainly is one.
 func (o *ownFiles) hold(c *command.Command, p command.Path) (sure bool) {
 	for i, places := range o.places(o.atHome(p)) {
 		if slices.ContainsFunc(places, func(place string) bool { return o.reaches(c, place) }) {
@@ -289,7 +289,7 @@ var pathTexts = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(name + "/" + name)
 })
 
-// text adds a reason to ask if a name of an own file stands anywhere in the
+// text adds a reason to ask if the name of an own file occurs anywhere in the
 // script, such as in a program for an interpreter.
 func (o *ownFiles) text(card executors.Card) {
 	for _, name := range pathTexts().FindAllString(card.Command, 1024) {

@@ -10,8 +10,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/wildcard"
 )
 
-// onlyLooks reports whether a tool changes nothing, here or elsewhere. A network
-// call is no mere look: it sends data to the other side.
+// onlyLooks reports whether a tool only reads from the network. A tool whose only effect
+// is Network may change something at the other side.
 func onlyLooks(e executors.Effect) bool {
 	return e&^executors.Idempotent == executors.Reads|executors.Network
 }

@@ -42,5 +42,5 @@ func Failure(ctx context.Context, err error) string {
 	case ctx.Err() != nil:
 		return "cancelled"
 	}
-	return "_OTHER" // as the conventions call what has no class
+	return "_OTHER" // the conventions' value for an error without a class
 }

@@ -66,12 +66,14 @@ func New(getenv func(string) string, product Product, log *slog.Logger) (t *Trac
 	}, warnings
 }
 
-// of returns a variable of the exporter; that of traces wins.
+// of returns a setting of the exporter. The variable for traces takes precedence over the
+// one for all signals.
 func of(getenv func(string) string, name string) string {
 	return cmp.Or(getenv("OTEL_EXPORTER_OTLP_TRACES_"+name), getenv("OTEL_EXPORTER_OTLP_"+name))
 }
 
-// endpoint returns the URL for traces. One for all signals has no path of them.
+// endpoint returns the URL for traces. base, the endpoint of all signals, lacks the path
+// for traces; endpoint appends it.
 func endpoint(base, traces string) (string, error) {
 	name, text := "OTEL_EXPORTER_OTLP_ENDPOINT", base
 	if traces != "" {

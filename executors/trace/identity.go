@@ -15,7 +15,7 @@ type identity struct {
 	trace   [16]byte
 	span    [8]byte
 	sampled bool
-	state   string // tracestate, which others wrote and which goes on unchanged
+	state   string // tracestate of the caller, passed on unchanged
 }
 
 type remoteKey struct{}
@@ -23,8 +23,8 @@ type remoteKey struct{}
 // maxState bounds a tracestate, in bytes: https://www.w3.org/TR/trace-context/#tracestate-limits
 const maxState = 512
 
-// WithParent adds the span of the caller, as W3C Trace Context writes it. A mistake means
-// that there is no such span: https://www.w3.org/TR/trace-context/#traceparent-header
+// WithParent adds the span of the caller, in the form of W3C Trace Context. It returns ctx
+// unchanged if traceparent is invalid: https://www.w3.org/TR/trace-context/#traceparent-header
 func WithParent(ctx context.Context, traceparent, tracestate string) context.Context {
 	id, ok := parse(traceparent)
 	if !ok {
@@ -37,7 +37,7 @@ func WithParent(ctx context.Context, traceparent, tracestate string) context.Con
 }
 
 // Parent returns the traceparent and the tracestate for a request that belongs to the
-// context's span. Both are empty without one.
+// context's span. Both are empty if the context has no span.
 func Parent(ctx context.Context) (traceparent, tracestate string) {
 	s, ok := ctx.Value(spanKey{}).(*Span)
 	if !ok {

@@ -2,7 +2,7 @@
 //
 // Start with [New], which returns nil unless the environment asks for traces. A turn begins
 // with [Tracer.Start]. All work below it calls [Child], which finds the turn in the context.
-// [Parent] returns the value for requests to others.
+// [Parent] returns the headers for requests to other processes.
 //
 // It promises that recording never fails or delays a turn: spans wait in a bounded queue,
 // and those that do not fit are counted and lost. Names and attributes follow the GenAI
@@ -72,7 +72,7 @@ func (t *Tracer) Start(ctx context.Context, name string, attrs ...slog.Attr) (co
 	return t.begin(ctx, id, remote.span, name, Internal, attrs)
 }
 
-// Child begins a span below that of the context. Without one it returns nil.
+// Child begins a span below the context's span. It returns nil if the context has no span.
 func Child(ctx context.Context, name string, kind Kind, attrs ...slog.Attr) (context.Context, *Span) {
 	parent, ok := ctx.Value(spanKey{}).(*Span)
 	if !ok {

@@ -10,9 +10,9 @@ import (
 // tick is longer than the steps in which a kernel stamps changes.
 const tick = 50 * time.Millisecond
 
-// unchanged reports whether a directory has the entries that it had at a time. No
-// program can set the time of its last change (inode(7)); a change within a tick of
-// the one before it may leave that as it was.
+// unchanged reports whether a directory still has the entries that it had at a time. It
+// compares the time of the inode's last change, which no program can set (inode(7)). A
+// change within a tick after another one may not move that time.
 func unchanged(before, now fs.FileInfo, at time.Time) bool {
 	was, ok := changed(before)
 	is, known := changed(now)

@@ -7,5 +7,5 @@ import (
 	"time"
 )
 
-// unchanged returns false: each look for files is a new one here.
+// unchanged returns false, so that the files are searched for each time.
 func unchanged(_, _ fs.FileInfo, _ time.Time) bool { return false }

@@ -28,8 +28,8 @@ type Own struct {
 	looks map[string]look
 }
 
-// look is the result of a look for the files of a place. It holds as long as the
-// directory does not change: its entries cannot either then.
+// look is the result of a search for the files of a place. It is valid until the
+// directory changes, since adding or removing an entry changes the directory.
 type look struct {
 	dir   fs.FileInfo
 	at    time.Time // before the files were looked for
@@ -232,7 +232,7 @@ func (p *Private) spotsAt(dir string, info fs.FileInfo, err error) spots {
 	return p.spotsIn(dir, err, func(i fs.FileInfo) bool { return os.SameFile(i, info) })
 }
 
-// spotsIn is like spotsAt for the directory for which is returns true.
+// spotsIn is like spotsAt; is reports whether a file info describes the directory.
 func (p *Private) spotsIn(dir string, err error, is func(fs.FileInfo) bool) (found spots) {
 	for _, s := range p.spots {
 		switch {
@@ -262,7 +262,7 @@ func (p *Private) known(info fs.FileInfo) bool {
 	return p.has(func(i fs.FileInfo) bool { return os.SameFile(i, info) })
 }
 
-// has reports whether is returns true for a hidden file.
+// has reports whether one of the hidden files satisfies is.
 func (p *Private) has(is func(fs.FileInfo) bool) bool {
 	return p != nil && slices.ContainsFunc(p.files, is)
 }

@@ -261,7 +261,7 @@ func (v *view) judge(name, path string, below bool) {
 	}
 }
 
-// passes reports whether it may be read or, for a directory, be traversed.
+// passes reports whether the file may be read or, if dir is set, the directory traversed.
 func (v view) passes(dir bool) bool {
 	if v.read == nil {
 		return true
@@ -269,7 +269,7 @@ func (v view) passes(dir bool) bool {
 	return !v.denied && (v.allowed || !v.read.allows || dir && v.leads())
 }
 
-// leads reports whether an entry below it may be allowed.
+// leads reports whether an entry below the directory may be allowed.
 func (v view) leads() bool {
 	allow := &v.read.allow
 	if v.inside && len(allow.below)+len(allow.anywhere) > 0 {

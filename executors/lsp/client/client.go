@@ -3,10 +3,11 @@
 // Start a server with [Start], then report the texts of files with [Server.Before] and
 // [Server.After]. [Server.Fresh] returns the diagnostics that a change brought.
 //
-// It promises that no method waits for the server, except through a channel that the
-// caller may leave: a server that hangs, floods, dies or writes nonsense ends, and only
-// its diagnostics are missing. Requests of the server are answered, and no edit of it is
-// applied. Memory is bounded, and no process of the server is left after [Server.Close].
+// It promises that no method waits for the server, except [Server.Close]; the caller waits
+// for a channel as long as it wants to. A server that hangs, floods, dies or writes
+// nonsense is ended, and only its diagnostics are missing. Requests of the server are
+// answered, and no edit of it is applied. Memory is bounded, and no process of the server
+// is left after [Server.Close].
 //
 // Why are diagnostics published and not pulled? Because servers that publish also report
 // on other files that a change broke. They are pulled from a server that only answers

@@ -39,9 +39,10 @@ func (s *Step) Took() (d time.Duration, ok bool) {
 // Done is closed when the server has reported, or will not.
 func (s *Step) Done() <-chan struct{} { return s.done }
 
-// Before opens a file with the text that it has before a change. The server's report on
-// it becomes known. A file that is open with that text stays as it is. A file that does
-// not exist yet is not opened: the step ends when the server has loaded the project.
+// Before opens a file with the text that it has before a change. Diagnostics that the
+// server reports for this text count as known: [Server.Fresh] does not return them. A file
+// that is already open with the text is not sent again. A file that does not exist yet is
+// not opened: the step ends when the server has loaded the project.
 func (s *Server) Before(path, language, text string, exists bool) *Step {
 	return s.step(path, func(uri string, d *document) {
 		switch {
@@ -67,7 +68,7 @@ func (s *Server) After(path, language, text string) *Step {
 
 // step begins a step, which waits for the earlier step of the file: the report on the
 // text before a change must come before the change.
-func (s *Server) step(path string, do func(uri string, d *document)) *Step {
+func (s *Server) step(path string, work func(uri string, d *document)) *Step {
 	uri := URI(path)
 	next := &Step{done: make(chan struct{}), began: time.Now()}
 	s.mu.Lock()
@@ -88,7 +89,7 @@ func (s *Server) step(path string, do func(uri string, d *document)) *Step {
 		if earlier != nil {
 			<-earlier.done
 		}
-		do(uri, d)
+		work(uri, d)
 		next.took = time.Since(next.began)
 		close(next.done)
 	})

@@ -60,14 +60,14 @@ func (s *Server) Err() error {
 	return err
 }
 
-// leave asks the server to end, which many do at once then.
-func (s *Server) leave() {
+// shutdown asks the server to exit, and waits a moment: many servers then exit at once.
+func (s *Server) shutdown() {
 	if !isClosed(s.ready) || isClosed(s.ended) {
 		return
 	}
-	left := make(chan struct{})
+	asked := make(chan struct{})
 	go func() {
-		defer close(left)
+		defer close(asked)
 		ctx, cancel := context.WithTimeout(context.Background(), polite)
 		defer cancel()
 		if s.conn.Call(ctx, "shutdown", nil, nil) == nil {
@@ -75,7 +75,7 @@ func (s *Server) leave() {
 		}
 	}()
 	select {
-	case <-left:
+	case <-asked:
 	case <-s.ended:
 	case <-time.After(polite): // it does not read
 	}
@@ -83,7 +83,7 @@ func (s *Server) leave() {
 
 // Close ends the server and all its processes, and waits for that.
 func (s *Server) Close() {
-	s.leave()
+	s.shutdown()
 	s.fail(errClosed)
 	s.piped.End(polite)
 	_ = s.conn.Close()

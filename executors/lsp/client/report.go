@@ -124,7 +124,8 @@ func size(all []diagnostic) int {
 	return n
 }
 
-// settle makes all reports known that precede the first change.
+// settle marks the server as loaded. The diagnostics reported so far precede the first
+// change and count as known.
 func (s *Server) settle() {
 	if s.loaded {
 		return
