@@ -18,7 +18,8 @@ type client struct {
 	*agent
 	fakeide.IDE
 	// update, if not nil, is called with each update, in order.
-	update func(session string, f frame)
+	update  func(session string, f frame)
+	servers string // of each session: the elements of mcpServers
 
 	serving sync.WaitGroup
 	asking  sync.Mutex
@@ -131,7 +132,7 @@ func (c *client) call(method, params string) json.RawMessage {
 func (c *client) open() string {
 	c.t.Helper()
 	var r struct{ SessionID string }
-	if err := json.Unmarshal(c.call("session/new", `{"mcpServers":[],"cwd":`+quote(c.dir)+`}`), &r); err != nil {
+	if err := json.Unmarshal(c.call("session/new", fmt.Sprintf(`{"cwd":%q,"mcpServers":[%s]}`, c.dir, c.servers)), &r); err != nil {
 		c.t.Fatal(err)
 	}
 	return r.SessionID
@@ -140,7 +141,7 @@ func (c *client) open() string {
 // load loads a session.
 func (c *client) load(session string) {
 	c.t.Helper()
-	c.call("session/load", fmt.Sprintf(`{"sessionId":%q,"cwd":%q,"mcpServers":[]}`, session, c.dir))
+	c.call("session/load", fmt.Sprintf(`{"sessionId":%q,"cwd":%q,"mcpServers":[%s]}`, session, c.dir, c.servers))
 }
 
 // cancel sends session/cancel.

@@ -83,8 +83,9 @@ func TestFewDescriptors(t *testing.T) {
 	}
 }
 
-// TestFileSizeLimit runs turns while no file may grow beyond a size, so that writing
-// fails at some place. Every prompt is answered, and the next one is stored.
+// TestFileSizeLimit runs turns while no file may grow beyond a size. The user reads of
+// a write that fails. If none does, the long output is whole. Every prompt is answered,
+// and the next one is stored.
 func TestFileSizeLimit(t *testing.T) {
 	for n := range pick(6, 60) {
 		most := uint64(n*n) << 10
@@ -101,9 +102,7 @@ func TestFileSizeLimit(t *testing.T) {
 			limitProcess(t, e.cmd.Process.Pid, unix.RLIMIT_FSIZE, most)
 			workTurn(e, p, s, `2`)
 			told := joined(e.sent()[before:])
-			if !strings.Contains(told, "file too large") && !strings.Contains(told, "is not being saved") {
-				t.Errorf("the user reads no cause:\n%.4000s", told)
-			}
+			named := strings.Contains(told, "file too large") || strings.Contains(told, "is not being saved")
 			limitProcess(t, e.cmd.Process.Pid, unix.RLIMIT_FSIZE, unix.RLIM_INFINITY)
 			workTurn(e, p, s, `3`)
 			e.leave()
@@ -111,6 +110,13 @@ func TestFileSizeLimit(t *testing.T) {
 			b.initialize()
 			if got, ok := b.load(s); !ok || len(got.prompts) != 3 {
 				t.Errorf("loaded %+v", got)
+			}
+			if named {
+				return
+			}
+			last := b.turnOf(s, `/read_overflow {"id":"`+overflowID.FindString(told)+`","offset":59999}`)
+			if !strings.Contains(last, `60000\ta line of a long output`) {
+				t.Errorf("the user reads no cause, and the long output is not whole: %.2000s\n%.4000s", last, told)
 			}
 		})
 	}

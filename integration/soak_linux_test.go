@@ -2,11 +2,12 @@ package integration
 
 import (
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -25,65 +26,44 @@ type soak struct {
 	mu      sync.Mutex
 	cancels map[string]string // the kind of update at which a session's turn is cancelled
 	loading bool
-	text    int // bytes of the updates of all turns
+	text    int      // bytes of the updates of all turns
+	tasks   int      // scheduled ones that have not been asked about
+	missing []string // of soakMarks
 }
 
-// soakKinds are the kinds of turns, by the first word of their prompt. The second
-// word is unique.
-var soakKinds = []string{"look", "run", "change", "flood", "serve", "stop", "silent", "sleep", "reopen"}
+// soakConfig has a type of sub-agents in worktrees, and short conversations.
+const soakConfig = `[mcp]
+startup_wait_secs = 30
+[[agents]]
+name = "fixer"
+worktree = true
+[[llm.providers]]
+type = "claude"
+model = "m"
+base_url = %q
+context_window = 20000
+`
 
-// soakModel answers by the kind of turn: with a tool call, by chance with another
-// one that depends on its result, and with a text.
-func soakModel(r fakemodel.Request) fakemodel.Reply {
-	kind, word, _ := strings.Cut(r.Last(), " ")
-	last := r.Messages[len(r.Messages)-1].Content
-	result := last[len(last)-1]
-	call := func(name string, input map[string]any) fakemodel.Reply {
-		return fakemodel.Counted(r.Size/4, fakemodel.Think("thinking of "+word, "c2ln"), fakemodel.Say(strings.Repeat(word+" ", 20)),
-			fakemodel.Call("c-"+word+"-"+fmt.Sprint(len(r.Messages)), name, input))
+// model answers a request, and counts the scheduled tasks.
+func (s *soak) model(r fakemodel.Request) fakemodel.Reply {
+	if strings.HasPrefix(soakPrompt(r), "[Scheduled task") {
+		s.mu.Lock()
+		s.tasks--
+		s.mu.Unlock()
 	}
-	if result.Type == "tool_result" {
-		text := string(result.Content)
-		if id := backgroundID.FindString(text); kind == "stop" && id != "" && !strings.Contains(text, "stopped") {
-			return call("bash_stop", map[string]any{"id": id})
-		}
-		if id := overflowID.FindString(text); kind == "flood" && id != "" {
-			return call("read_overflow", map[string]any{"id": id, "offset": 5000, "limit": 20})
-		}
-		return fakemodel.Counted(r.Size/4, fakemodel.Say("Done with "+word+"."))
-	}
-	switch kind {
-	case "look", "reopen":
-		return call("read", map[string]any{"path": "a.txt"})
-	case "run":
-		return call("bash", map[string]any{"command": "echo " + word + "; exit 1"})
-	case "change":
-		return call("write", map[string]any{"path": "changed.txt", "content": word + "\n"})
-	case "flood":
-		n := 1_000_000 + 100*len(word)
-		return call("bash", map[string]any{"command": fmt.Sprintf("echo %s; seq %d %d", word, n, n+8000)})
-	case "serve", "stop":
-		return call("bash", map[string]any{"command": "echo serving " + word + "; sleep 600", "background": true})
-	case "sleep":
-		return call("bash", map[string]any{"command": "sleep 600; echo " + word})
-	case "silent":
-		return fakemodel.Hang(make(chan struct{}), fakemodel.Say(strings.Repeat("I think about "+word+".\n", 20)))
-	}
-	return fakemodel.Counted(r.Size/4, fakemodel.Say("They worked.")) // the summary of a compaction
+	return soakModel(r)
 }
-
-var backgroundID = regexp.MustCompile(`\bbg\d+\b`)
 
 // newSoak starts an agent.
 func newSoak(t *testing.T, capabilities string, sessions int) *soak {
 	p := fakemodel.NewAnthropic(t)
-	p.Choose, p.Forget = soakModel, true
-	s := &soak{client: &client{}, cancels: map[string]string{}}
-	s.update = s.seen
-	s.start(t, capabilities, start{
-		env: p.Env(), config: fmt.Sprintf("[[llm.providers]]\ntype = \"claude\"\nmodel = \"m\"\nbase_url = %q\ncontext_window = 20000\n", p.URL),
-	})
-	s.file("a.txt", strings.Repeat("a line of text\n", 20))
+	s := &soak{client: &client{}, cancels: map[string]string{}, missing: soakMarks}
+	s.update, s.servers, s.Saves = s.seen, stdioServer(t, "io", "serve"), true
+	p.Choose, p.Forget = s.model, true
+	root := home(t)
+	write(t, filepath.Join(root, "zeph", "hooks.json"), hooksFile(30, hook{"PostToolUse", "Write", says(`{"decision":"block","reason":"Noted."}`)}))
+	s.start(t, capabilities, start{root: root, env: p.Env(), config: fmt.Sprintf(soakConfig, p.URL) + fakeServer(t, "push", os.DevNull)})
+	s.repository(map[string]string{"a.txt": strings.Repeat("a line of text\n", 20)})
 	for n := range sessions {
 		id := s.open()
 		s.sessions = append(s.sessions, id)
@@ -92,7 +72,7 @@ func newSoak(t *testing.T, capabilities string, sessions int) *soak {
 	return s
 }
 
-// seen counts an update, and cancels the turns that wait for it.
+// seen counts an update, looks for marks in it, and cancels the turns that wait for it.
 func (s *soak) seen(session string, f frame) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,6 +80,7 @@ func (s *soak) seen(session string, f frame) {
 		return
 	}
 	s.text += len(f.line)
+	s.missing = slices.DeleteFunc(slices.Clone(s.missing), func(mark string) bool { return strings.Contains(f.line, mark) })
 	u, _ := f.update()
 	if at := s.cancels[session]; at != "" && (u.Kind == at || u.Status == at) {
 		delete(s.cancels, session)
@@ -126,6 +107,10 @@ func (s *soak) round(n int) {
 			s.mu.Lock()
 			s.cancels[id] = map[string]string{"silent": "agent_message_chunk", "sleep": "in_progress"}[kind]
 			s.mu.Unlock()
+		case "remind":
+			s.mu.Lock()
+			s.tasks++
+			s.mu.Unlock()
 		}
 		answers[i] = s.begin("session/prompt", promptParams(id, prompts[i]))
 	}
@@ -134,6 +119,30 @@ func (s *soak) round(n int) {
 		if got := stopReason(f); !ok || got != want[i] {
 			s.t.Fatalf("%s ended with %q, want %q: %s\nstderr: %s", prompts[i], got, want[i], f.line, &s.stderr)
 		}
+	}
+	for i, id := range s.sessions {
+		if kindOf(i) == "undo" {
+			s.undo(id)
+		}
+	}
+}
+
+// undo takes the last turn of a session back, which has changed one file.
+func (s *soak) undo(session string) {
+	s.t.Helper()
+	var all struct {
+		Points []struct {
+			MessageID string
+			Files     int
+		}
+	}
+	if err := json.Unmarshal(s.call("_session/rewind_points", `{"sessionId":`+quote(session)+`}`), &all); err != nil || len(all.Points) == 0 {
+		s.t.Fatalf("points to go back to: %+v, %v", all, err)
+	}
+	last := all.Points[len(all.Points)-1]
+	result := s.call("_session/rewind", fmt.Sprintf(`{"sessionId":%q,"messageId":%q}`, session, last.MessageID))
+	if last.Files != 1 || !strings.Contains(string(result), `"rewound":true,"files"`) {
+		s.t.Fatalf("back to before %+v: %s", last, result)
 	}
 }
 
@@ -209,6 +218,11 @@ func stored(t testing.TB, home string) int {
 // model, whose number the transport limits.
 func (s *soak) goroutines() (stacks []string) {
 	s.t.Helper()
+	eventually(s.t, patience, "the scheduled tasks", func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.tasks == 0
+	})
 	for _, id := range s.sessions {
 		s.call("session/close", `{"sessionId":`+quote(id)+`}`)
 	}
@@ -229,14 +243,18 @@ func (s *soak) goroutines() (stacks []string) {
 // TestSoak runs turns of every kind for a long time. The agent holds no more at
 // the end than at the beginning, and its database grows with the text.
 func TestSoak(t *testing.T) {
-	sessions, rounds := pick(3, 27), pick(27, 190)
+	sessions, rounds := pick(3, 50), pick(45, 200)
 	for name, capabilities := range map[string]string{"editor": killedClients[0], "alone": killedClients[1]} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			first := newSoak(t, capabilities, sessions)
 			for n := range len(soakKinds) {
 				first.round(n)
 			}
 			few := first.goroutines()
+			if len(first.missing) > 0 {
+				t.Errorf("no turn shows %q", first.missing)
+			}
 
 			s := newSoak(t, capabilities, sessions)
 			var all []held
@@ -264,7 +282,10 @@ func TestSoak(t *testing.T) {
 			if a, b := growth(all[tenth-1], all[2*tenth-1]), growth(all[rounds-1-tenth], all[rounds-1]); b > 1.1*a {
 				t.Errorf("the database grows by %.2f bytes for each byte shown, then by %.2f", a, b)
 			}
-			if many := s.goroutines(); len(many) > len(few) {
+			many := slices.DeleteFunc(s.goroutines(), func(stack string) bool { // about to end, or to wait
+				return strings.Contains(strings.SplitN(stack, "\n", 2)[0], "[runnable")
+			})
+			if len(many) > len(few) {
 				t.Errorf("%d goroutines without a session after %d turns, %d after %d: %s", len(many), sessions*rounds, len(few), sessions*len(soakKinds), many)
 			}
 		})

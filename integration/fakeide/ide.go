@@ -29,6 +29,8 @@ type IDE struct {
 	Before func(ctx context.Context, method string) error
 	// Permit returns the kind of option to choose; nil allows once.
 	Permit func(sdk.RequestPermissionRequest) sdk.PermissionOptionKind
+	// Saves makes each write of the agent reach the disk, instead of a buffer.
+	Saves bool
 
 	t         testing.TB
 	mu        sync.Mutex        // guards the fields below
@@ -159,13 +161,16 @@ func (e *IDE) ReadTextFile(ctx context.Context, p sdk.ReadTextFileRequest) (sdk.
 	return sdk.ReadTextFileResponse{Content: string(b)}, err
 }
 
-// WriteTextFile changes the buffer and saves nothing.
+// WriteTextFile changes the buffer, or the file if the editor saves.
 func (e *IDE) WriteTextFile(ctx context.Context, p sdk.WriteTextFileRequest) (sdk.WriteTextFileResponse, error) {
 	if err := e.called(ctx, "fs/write_text_file"); err != nil {
 		return sdk.WriteTextFileResponse{}, err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.Saves {
+		return sdk.WriteTextFileResponse{}, os.WriteFile(p.Path, []byte(p.Content), 0o600)
+	}
 	e.buffers[p.Path] = p.Content
 	return sdk.WriteTextFileResponse{}, nil
 }
