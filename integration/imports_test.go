@@ -14,6 +14,9 @@ import (
 
 const module = "github.com/zeph-acp/zeph-acp"
 
+// anyMay is a package that every other one may import: it adds to the standard library.
+const anyMay = "executors/lazyregexp"
+
 // importTable lists the packages of the module that a package may import: those in
 // the first row whose pattern matches the package. Patterns are those of path.Match,
 // relative to the module; "x/..." matches x and every package below it.
@@ -40,6 +43,7 @@ var importTable = []struct {
 	{"executors/files/code", []string{"executors", "executors/files/search"}},
 	{"executors/files", []string{"executors", "executors/workspace", "executors/pattern", "executors/files/*"}},
 	{"executors/automaton", nil},
+	{anyMay, nil},
 	{"executors/pattern", []string{"executors/automaton"}},
 	{"executors/diagnostics", []string{"executors", "executors/command", "executors/workspace", "executors/shell", "executors/shell/process"}},
 	{"executors/shell", []string{"executors", "executors/command", "executors/workspace", "executors/shell/process", "executors/shell/rollback"}},
@@ -163,7 +167,7 @@ func TestImports(t *testing.T) {
 		}
 		for _, imported := range p.Imports {
 			ours, ok := strings.CutPrefix(imported, module+"/")
-			if !ok || slices.ContainsFunc(importTable[row].may, func(pattern string) bool { return fits(pattern, ours) }) {
+			if !ok || ours == anyMay || slices.ContainsFunc(importTable[row].may, func(pattern string) bool { return fits(pattern, ours) }) {
 				continue
 			}
 			allowed := "nothing of ours"

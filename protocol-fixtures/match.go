@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
+
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // Bindings are the values of the names of a fixture, as JSON values decoded with
@@ -31,8 +31,8 @@ func (d *Difference) Error() string {
 const nothing = "nothing"
 
 var (
-	nameWhole  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\$[A-Z][A-Z0-9_]*$`) })
-	nameInside = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{[A-Z][A-Z0-9_]*\}`) })
+	nameWhole  = lazyregexp.New(`^\$[A-Z][A-Z0-9_]*$`)
+	nameInside = lazyregexp.New(`\$\{[A-Z][A-Z0-9_]*\}`)
 )
 
 // Match compares a frame with a fixture's line. In want, the string "$ANY" matches any
@@ -76,7 +76,7 @@ func match(path string, want, got any, b Bindings) *Difference {
 		if w == "$ANY" {
 			return nil
 		}
-		if nameWhole().MatchString(w) {
+		if nameWhole.MatchString(w) {
 			bound, ok := b[w[1:]]
 			if !ok {
 				b[w[1:]] = got
@@ -165,7 +165,7 @@ func show(v any) string {
 // expand replaces ${NAME} if NAME is bound to a string. Other text of that form, such
 // as a shell variable, stays.
 func (b Bindings) expand(s string) string {
-	return nameInside().ReplaceAllStringFunc(s, func(m string) string {
+	return nameInside.ReplaceAllStringFunc(s, func(m string) string {
 		if v, ok := b[m[2:len(m)-1]].(string); ok {
 			return v
 		}
@@ -178,9 +178,9 @@ func (b Bindings) expand(s string) string {
 func (b Bindings) inside(want, got string) bool {
 	want = b.expand(want)
 	at, names := 0, map[string]any{}
-	for _, m := range nameInside().FindAllStringIndex(want, -1) {
+	for _, m := range nameInside.FindAllStringIndex(want, -1) {
 		text := want[at:m[0]]
-		id := uuid().FindString(got[min(len(text), len(got)):])
+		id := uuid.FindString(got[min(len(text), len(got)):])
 		if !strings.HasPrefix(got, text) || id == "" || !strings.HasPrefix(got[len(text):], id) {
 			return false
 		}
@@ -203,7 +203,7 @@ func (b Bindings) fill(frame []byte) ([]byte, error) {
 	filled := mapStrings(frame, func(_, s string) string {
 		v, ok := b[strings.TrimPrefix(s, "$")]
 		switch {
-		case !nameWhole().MatchString(s):
+		case !nameWhole.MatchString(s):
 			return quoted(b.expand(s))
 		case ok:
 			return show(v)

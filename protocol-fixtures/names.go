@@ -2,9 +2,9 @@ package fixtures
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
+
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // names holds the names of values that differ between runs: UUIDs and models.
@@ -21,7 +21,7 @@ func newNames(passing func(model string) bool) *names {
 }
 
 // uuid matches the agent's ids.
-var uuid = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}`) })
+var uuid = lazyregexp.New(`[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}`)
 
 // letters are the names by the member that a value is first seen in.
 var letters = map[string]string{"sessionId": "S", "messageId": "M", "toolCallId": "T"}
@@ -61,10 +61,10 @@ func (n *names) nameAs(name, value string) string {
 // put returns the fixture's form of a string: its name, or the string with the named
 // values in it replaced.
 func (n *names) put(key, s string) string {
-	if n.of[s] != "" || s != "" && uuid().FindString(s) == s {
+	if n.of[s] != "" || s != "" && uuid.FindString(s) == s {
 		return quoted("$" + n.name(key, s))
 	}
-	s = uuid().ReplaceAllStringFunc(s, func(value string) string {
+	s = uuid.ReplaceAllStringFunc(s, func(value string) string {
 		return "${" + n.name(key, value) + "}"
 	})
 	for _, m := range n.models {

@@ -92,7 +92,7 @@ func (r *Recorder) line(side string, line []byte) string {
 	}
 	ambiguous := false
 	n.strings("", func(_, s string) string {
-		ambiguous = ambiguous || nameWhole().MatchString(s)
+		ambiguous = ambiguous || nameWhole.MatchString(s)
 		return quoted(r.workspace.Written(s))
 	})
 	if side == agent {

@@ -213,9 +213,9 @@ func (n *node) adopt(names *names, old *node) {
 	switch {
 	case isText && name == "$ANY":
 		*n = node{raw: old.raw, kept: true}
-	case isText && valueIsText && nameWhole().MatchString(name):
+	case isText && valueIsText && nameWhole.MatchString(name):
 		names.set(name[1:], value)
-	case isText && nameWhole().MatchString(name): // such as the id of a request
+	case isText && nameWhole.MatchString(name): // such as the id of a request
 		*n = node{raw: old.raw, kept: true}
 	}
 	for _, m := range n.members {

@@ -1,10 +1,10 @@
 package command
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // Programs accept commands in many places: as the value of an option or
@@ -43,9 +43,7 @@ var escapes = []string{
 }
 
 // escaped is a command in such a language.
-var escaped = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^[\s:+"'%.,$\d]*(?:[a-z]+!?\s+)?(?:\\?!|\.(?:shell|system)\s|(?:shell|system)\s)\s*(?s:(.+))`)
-})
+var escaped = lazyregexp.New(`(?m)^[\s:+"'%.,$\d]*(?:[a-z]+!?\s+)?(?:\\?!|\.(?:shell|system)\s|(?:shell|system)\s)\s*(?s:(.+))`)
 
 // programmed are programs that run a text in a language of their own.
 var programmed = []string{
@@ -53,20 +51,21 @@ var programmed = []string{
 	"original-awk", "osascript", "perl", "php", "powershell", "pwsh", "pypy", "python", "r", "racket", "rscript", "ruby", "scala", "swift", "tclsh", "ts-node", "tsx", "vim", "nvim", "wish",
 }
 
-// called matches a command that such a text passes to the system, in quotes.
-var called = sync.OnceValues(func() (*regexp.Regexp, *regexp.Regexp) {
-	const quoted = `(?:"([^"\n]+)"|'([^'\n]+)')`
-	return regexp.MustCompile(`(?i)\b(?:system|exec\w*|popen\d?|spawn\w*|run|call|check_\w+|getoutput|getstatusoutput|shell_exec|passthru|proc_open|shell-command|shell script|syscmd|esyscmd|qx|Cmd)[\s(\[{]*` + quoted),
-		regexp.MustCompile(quoted + `\s*\|&?\s*getline|\|&?\s*` + quoted + "|`([^`\n]+)`")
-})
+// quoted matches a command in quotes, which such a text passes to the system.
+const quoted = `(?:"([^"\n]+)"|'([^'\n]+)')`
+
+var (
+	// called matches a command that is the argument of a function.
+	called = lazyregexp.New(`(?i)\b(?:system|exec\w*|popen\d?|spawn\w*|run|call|check_\w+|getoutput|getstatusoutput|shell_exec|passthru|proc_open|shell-command|shell script|syscmd|esyscmd|qx|Cmd)[\s(\[{]*` + quoted)
+	// piped matches a command of a pipe in awk, or between backquotes.
+	piped = lazyregexp.New(quoted + `\s*\|&?\s*getline|\|&?\s*` + quoted + "|`([^`\n]+)`")
+)
 
 // sedRuns matches the command that sed's "e" passes to the system.
-var sedRuns = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[;{}\d$/!\n])\s*e\s+([^\n]+)`) })
+var sedRuns = lazyregexp.New(`(?:^|[;{}\d$/!\n])\s*e\s+([^\n]+)`)
 
 // programVariables match variables whose value programs run.
-var programVariables = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^(.*_)?(pager|editor|visual|browser|shell|command|wrapper|runner|launcher|lessopen|lessclose|askpass|ssh|rsh|diff|env|cc|cxx|cpp|ld|ar|rustc|linker|exec)$`)
-})
+var programVariables = lazyregexp.New(`(?i)^(.*_)?(pager|editor|visual|browser|shell|command|wrapper|runner|launcher|lessopen|lessclose|askpass|ssh|rsh|diff|env|cc|cxx|cpp|ld|ar|rustc|linker|exec)$`)
 
 // embedded lists the commands that c spells out for a program to run.
 func (w *walker) embedded(c *Command) {
@@ -92,7 +91,7 @@ func (w *walker) embedded(c *Command) {
 		w.programAssigns(args)
 	case p == "sed" || p == "gsed":
 		for _, text := range w.texts(c) {
-			w.found(sedRuns().FindAllStringSubmatch(text, maxFound))
+			w.found(sedRuns.FindAllStringSubmatch(text, maxFound))
 		}
 	case p == "at" || p == "batch":
 		if text, ok := c.inputText(); ok {
@@ -112,14 +111,13 @@ func (w *walker) embedded(c *Command) {
 	}
 	if slices.Contains(escapes, p) {
 		for _, text := range w.texts(c) {
-			w.found(escaped().FindAllStringSubmatch(text, maxFound))
+			w.found(escaped.FindAllStringSubmatch(text, maxFound))
 		}
 	}
 	if slices.Contains(programmed, p) {
-		calls, pipes := called()
 		for _, text := range w.texts(c) {
-			w.found(calls.FindAllStringSubmatch(text, maxFound))
-			w.found(pipes.FindAllStringSubmatch(text, maxFound))
+			w.found(called.FindAllStringSubmatch(text, maxFound))
+			w.found(piped.FindAllStringSubmatch(text, maxFound))
 		}
 	}
 }
@@ -240,16 +238,14 @@ func (w *walker) guessed(words []Word) {
 // programAssigns lists the values of NAME=value operands that are run.
 func (w *walker) programAssigns(args []Word) {
 	for _, a := range args {
-		if name, value, ok := strings.Cut(a.Text, "="); ok && a.Literal && programVariables().MatchString(name) {
+		if name, value, ok := strings.Cut(a.Text, "="); ok && a.Literal && programVariables.MatchString(name) {
 			w.maybe(value)
 		}
 	}
 }
 
 // gitSettings are the settings whose value git runs.
-var gitSettings = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^(alias\.[^=]*|[^=]*(askpass|clean|cmd|command|diff|driver|editor|external|fsmonitor|gitproxy|helper|pager|process|program|receivepack|smudge|textconv|uploadpack))(=|$)`)
-})
+var gitSettings = lazyregexp.New(`(?i)^(alias\.[^=]*|[^=]*(askpass|clean|cmd|command|diff|driver|editor|external|fsmonitor|gitproxy|helper|pager|process|program|receivepack|smudge|textconv|uploadpack))(=|$)`)
 
 // gitRuns lists the commands that git runs: from a setting, as an alias, by a
 // subcommand that runs others, over a transport.
@@ -263,11 +259,11 @@ func (w *walker) gitRuns(args []Word) {
 		}
 		next := args[i+1]
 		switch {
-		case a.Text == "-c" && next.Literal && gitSettings().MatchString(next.Text):
+		case a.Text == "-c" && next.Literal && gitSettings.MatchString(next.Text):
 			w.maybe(next.Text)
 			name, value, _ := strings.Cut(next.Text, "=")
 			w.gitAlias(name, value, args[i+2:])
-		case a.Text == "config" && len(args) > i+2 && gitSettings().MatchString(args[len(args)-2].Text):
+		case a.Text == "config" && len(args) > i+2 && gitSettings.MatchString(args[len(args)-2].Text):
 			w.maybe(args[len(args)-1].Text)
 			w.gitAlias(args[len(args)-2].Text, args[len(args)-1].Text, nil)
 		case i > 0 && (a.Text == "foreach" && args[i-1].Text == "submodule" || a.Text == "run" && args[i-1].Text == "bisect"):

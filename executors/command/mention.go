@@ -1,12 +1,11 @@
 package command
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/zeph-acp/zeph-acp/executors/command/plain"
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // maxMentions bounds the parts of a command's words that are treated as files.
@@ -21,9 +20,7 @@ var readsNames = []string{"bsdtar", "cpio", "curl", "parallel", "pax", "rsync", 
 
 // sedOpens matches the beginning of a command of sed that opens a file: its name
 // follows, up to the end of the line.
-var sedOpens = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:^|[^A-Za-z.])[gpimIMe0-9]*[rRwW][ \t]*`)
-})
+var sedOpens = lazyregexp.New(`(?:^|[^A-Za-z.])[gpimIMe0-9]*[rRwW][ \t]*`)
 
 // Mentions lists the parts of the command that could name a file although its
 // program may not open them: any operand, the rest of an option, and names
@@ -64,7 +61,7 @@ func (c *Command) sedFiles(w Word) []Path {
 	var out []Path
 	text := w.Text
 	for len(out) < maxMentions {
-		at := sedOpens().FindStringIndex(text)
+		at := sedOpens.FindStringIndex(text)
 		if at == nil {
 			break
 		}

@@ -2,10 +2,10 @@ package command
 
 import (
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // Path is a word of a command that names a file, or may name one.
@@ -115,12 +115,10 @@ func (c *Command) valuePaths(a Word) []Path {
 
 // sentPath matches a file that curl sends or shows: "@FILE", "name=@FILE",
 // "name=<FILE", "file://FILE".
-var sentPath = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(?:^(?:-[a-z])?|=)[@<]([^;]+)|^file://(?:localhost)?([^?#]+)`)
-})
+var sentPath = lazyregexp.New(`(?i)(?:^(?:-[a-z])?|=)[@<]([^;]+)|^file://(?:localhost)?([^?#]+)`)
 
 func (c *Command) sentPaths(a Word) []Path {
-	m := sentPath().FindStringSubmatch(a.Text)
+	m := sentPath.FindStringSubmatch(a.Text)
 	if m == nil || m[1]+m[2] == "-" {
 		return nil
 	}

@@ -1,26 +1,26 @@
 package command
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // The shell computes the text of some variables and words once more: in
 // arithmetic the value "a[$(cmd)]" runs cmd. This file finds these places.
 
 var (
-	number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([-+]?[0-9]+|0[xX][0-9a-fA-F]+)?$`) })
-	names  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`) })
+	number = lazyregexp.New(`^([-+]?[0-9]+|0[xX][0-9a-fA-F]+)?$`)
+	names  = lazyregexp.New(`[A-Za-z_][A-Za-z0-9_]*`)
 	// sum is text that arithmetic takes for numbers, names and operators alone.
-	sum = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w\s+*/%<>=!&|^~?:,()#@.-]*$`) })
+	sum = lazyregexp.New(`^[\w\s+*/%<>=!&|^~?:,()#@.-]*$`)
 )
 
 // isNumber reports whether arithmetic has nothing to run in the word.
-func isNumber(w Word) bool { return w.number || w.Literal && number().MatchString(w.Text) }
+func isNumber(w Word) bool { return w.number || w.Literal && number.MatchString(w.Text) }
 
 // reparsed notes what of a node the shell computes again.
 func (w *walker) reparsed(n syntax.Node) {
@@ -134,10 +134,10 @@ func (w *walker) arithmPart(part syntax.WordPart) {
 }
 
 func (w *walker) arithmText(text string) {
-	if !sum().MatchString(text) {
+	if !sum.MatchString(text) {
 		w.dynamic("text is used as a number, which may run commands: %s", text)
 	}
-	for _, name := range names().FindAllString(text, -1) {
+	for _, name := range names.FindAllString(text, -1) {
 		w.counted[name] = true
 	}
 }

@@ -226,7 +226,7 @@ func (w *walker) call(c *syntax.CallExpr) {
 			assigns = append(assigns, a.Name.Value)
 			w.text[a.Name.Value] = true
 		}
-		if value := w.value(a); value.Literal && programVariables().MatchString(a.Name.Value) {
+		if value := w.value(a); value.Literal && programVariables.MatchString(a.Name.Value) {
 			run = append(run, value.Text)
 		}
 	}

@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // goLine matches a line of the go command or of a compiler that it runs.
-var goLine = pattern(`^(?:go: |vet: )?(\S.*?):(\d+):(?:(\d+):)? (.*)$`)
+var goLine = lazyregexp.New(`^(?:go: |vet: )?(\S.*?):(\d+):(?:(\d+):)? (.*)$`)
 
 // parseGo parses the output of go build and go vet -json. The JSON is on stdout, or
 // in older versions on stderr between other lines.
@@ -30,7 +32,7 @@ func parseGo(stdout, stderr string) []Diagnostic {
 				goOn(found, line)
 				continue
 			}
-			m := goLine().FindStringSubmatch(line)
+			m := goLine.FindStringSubmatch(line)
 			// "pkg: dial tcp 10.0.0.1" is not a file, nor is a URL, though a number follows.
 			if m == nil || strings.HasPrefix(line, "#") || strings.Contains(m[1], ": ") || strings.Contains(m[1], "://") {
 				continue
@@ -83,7 +85,7 @@ func parseVet(text string) (found []Diagnostic, rest string, ok bool) {
 
 // position splits FILE:LINE:COLUMN.
 func position(s string) (file string, line, column int) {
-	if m := goLine().FindStringSubmatch(s + ": "); m != nil {
+	if m := goLine.FindStringSubmatch(s + ": "); m != nil {
 		return m[1], number(m[2]), number(m[3])
 	}
 	return s, 0, 0

@@ -2,10 +2,8 @@ package diagnostics
 
 import (
 	"encoding/json"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
 )
 
@@ -27,11 +25,6 @@ type Diagnostic struct {
 	Severity Severity `json:"severity"`
 	Code     string   `json:"code,omitempty"` // the tool's code: "E0308", "no-undef"
 	Message  string   `json:"message"`        // one line
-}
-
-// pattern is a regexp that is compiled on first use.
-func pattern(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
 // goOn appends a line to the message of the last diagnostic. A message that

@@ -1,6 +1,10 @@
 package diagnostics
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
+)
 
 // parseRuff parses the output of ruff check with --output-format json.
 func parseRuff(stdout, _ string) []Diagnostic {
@@ -25,13 +29,13 @@ func parseRuff(stdout, _ string) []Diagnostic {
 	return found
 }
 
-var mypyLine = pattern(`^(.+?):(?:(\d+):(?:(\d+):)?)? (error|warning|note): (.*?)(?:  \[([a-z0-9-]+)\])?$`)
+var mypyLine = lazyregexp.New(`^(.+?):(?:(\d+):(?:(\d+):)?)? (error|warning|note): (.*?)(?:  \[([a-z0-9-]+)\])?$`)
 
 // parseMypy parses the output of mypy.
 func parseMypy(stdout, stderr string) []Diagnostic {
 	var found []Diagnostic
 	for line := range strings.Lines(stdout + "\n" + stderr) {
-		m := mypyLine().FindStringSubmatch(strings.TrimRight(line, "\r\n"))
+		m := mypyLine.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
 		if m == nil || m[1] == "mypy" { // a usage message
 			continue
 		}

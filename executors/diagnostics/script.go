@@ -1,10 +1,14 @@
 package diagnostics
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
+)
 
 var (
-	tscPlace = pattern(`^(.+?)\((\d+),(\d+)\): (error|warning|message|suggestion) (TS\d+): (.*)$`)
-	tscLine  = pattern(`^(error|warning|message) (TS\d+): (.*)$`)
+	tscPlace = lazyregexp.New(`^(.+?)\((\d+),(\d+)\): (error|warning|message|suggestion) (TS\d+): (.*)$`)
+	tscLine  = lazyregexp.New(`^(error|warning|message) (TS\d+): (.*)$`)
 )
 
 // parseTSC parses the output of tsc with --pretty false. Indented lines continue
@@ -13,9 +17,9 @@ func parseTSC(stdout, stderr string) []Diagnostic {
 	var found []Diagnostic
 	for line := range strings.Lines(stdout + "\n" + stderr) {
 		line = strings.TrimRight(line, "\r\n")
-		if m := tscPlace().FindStringSubmatch(line); m != nil {
+		if m := tscPlace.FindStringSubmatch(line); m != nil {
 			found = append(found, Diagnostic{File: m[1], Line: number(m[2]), Column: number(m[3]), Severity: severity(m[4]), Code: m[5], Message: m[6]})
-		} else if m := tscLine().FindStringSubmatch(line); m != nil {
+		} else if m := tscLine.FindStringSubmatch(line); m != nil {
 			found = append(found, Diagnostic{Severity: severity(m[1]), Code: m[2], Message: m[3]})
 		} else if strings.HasPrefix(line, "  ") {
 			goOn(found, line)

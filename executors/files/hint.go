@@ -1,13 +1,12 @@
 package files
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // notFound returns a failure for an old_string that does not occur in text. It
@@ -22,7 +21,7 @@ func notFound(text, old, new, name string) *executors.Failure {
 	if text == "" {
 		return failure(", which is empty")
 	}
-	if plain := lineNumber().ReplaceAllString(old, ""); plain != old && strings.Contains(text, plain) {
+	if plain := lineNumber.ReplaceAllString(old, ""); plain != old && strings.Contains(text, plain) {
 		return failure(": it contains the line numbers of read's output")
 	}
 	if at := strings.Index(text, new); len(strings.TrimSpace(new)) > 3 && at >= 0 {
@@ -48,7 +47,7 @@ func notFound(text, old, new, name string) *executors.Failure {
 const maxHintWork = 4 << 20
 
 // lineNumber matches the line number that read writes before each line.
-var lineNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^ *[0-9]+\t`) })
+var lineNumber = lazyregexp.New(`(?m)^ *[0-9]+\t`)
 
 // closestBlock returns the position in lines at which most of want's lines match,
 // ignoring whitespace.

@@ -2,15 +2,14 @@ package infoflow
 
 import (
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/command/follow"
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // script is the command of a call; nil if it has none.
@@ -70,7 +69,7 @@ func sender(c *command.Command) string {
 		return "the code of " + program
 	}
 	for _, w := range c.Args() {
-		if w.Literal && address().MatchString(w.Text) {
+		if w.Literal && address.MatchString(w.Text) {
 			return program + " with an address"
 		}
 	}
@@ -124,10 +123,8 @@ func deciding(c *command.Command) string {
 	return ""
 }
 
-// address matches a word with a place on another machine.
-var address = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(?:[a-eg-z][a-z0-9+.-]*|f[a-hj-z][a-z0-9+.-]*)://|^[\w.-]+@[\w.-]+:`) // except file://
-})
+// address matches a word with a place on another machine: each scheme but file://.
+var address = lazyregexp.New(`(?i)\b(?:[a-eg-z][a-z0-9+.-]*|f[a-hj-z][a-z0-9+.-]*)://|^[\w.-]+@[\w.-]+:`)
 
 // codeFlags are options of interpreters whose value is code.
 var codeFlags = []string{"-c", "-e", "-p", "-r", "--eval", "--print"}

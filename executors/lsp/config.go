@@ -4,11 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 	"github.com/zeph-acp/zeph-acp/executors/tighten"
 )
 
@@ -160,7 +159,7 @@ func (all Entries) All() Entries {
 	return out
 }
 
-var entryName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`) })
+var entryName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`)
 
 // Validate returns a message for each wrong key.
 func (all Entries) Validate() map[string]string {
@@ -180,7 +179,7 @@ func (all Entries) Validate() map[string]string {
 
 func (e Entry) validate() map[string]string {
 	wrong := map[string]string{}
-	if !entryName().MatchString(e.Name) {
+	if !entryName.MatchString(e.Name) {
 		wrong["name"] = fmt.Sprintf("%q is not a name of at most 32 letters, digits, dots, dashes and underscores", e.Name)
 	}
 	if e.Enabled && e.Command == "" {

@@ -8,13 +8,12 @@ import (
 	"net/http"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/executors/approval"
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // Config is the table [mcp].
@@ -121,12 +120,12 @@ func (c Config) Validate() map[string]string {
 	return wrong
 }
 
-var serverName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`) })
+var serverName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`)
 
 // Validate returns a message for each wrong key of an entry.
 func (s Server) Validate() map[string]string {
 	wrong := map[string]string{}
-	if !serverName().MatchString(s.Name) {
+	if !serverName.MatchString(s.Name) {
 		wrong["name"] = fmt.Sprintf("%q is not a name of at most 32 letters, digits, dots, dashes and underscores", s.Name)
 	}
 	switch {

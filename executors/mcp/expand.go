@@ -2,21 +2,19 @@ package mcp
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
+
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
-var reference = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\}`)
-})
+var reference = lazyregexp.New(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\}`)
 
 // expand replaces ${NAME} and ${NAME:-default} in a text. A variable that is not set
 // and has no default is an error.
 func expand(text string, getenv func(string) string) (string, error) {
 	var missing []string
-	out := reference().ReplaceAllStringFunc(text, func(m string) string {
-		parts := reference().FindStringSubmatch(m)
+	out := reference.ReplaceAllStringFunc(text, func(m string) string {
+		parts := reference.FindStringSubmatch(m)
 		if value := getenv(parts[1]); value != "" {
 			return value
 		}

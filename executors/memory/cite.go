@@ -9,12 +9,11 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
@@ -31,9 +30,7 @@ var (
 )
 
 // pathLike matches the words of a text that may name a file.
-var pathLike = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`[\pL\pN_@~.+-]*(?:[/\\][\pL\pN_@.+-]+)+|[\pL\pN_@+-][\pL\pN_@.+-]*\.[\pL\pN]{1,10}|\b[A-Z][a-z]+file\b`)
-})
+var pathLike = lazyregexp.New(`[\pL\pN_@~.+-]*(?:[/\\][\pL\pN_@.+-]+)+|[\pL\pN_@+-][\pL\pN_@.+-]*\.[\pL\pN]{1,10}|\b[A-Z][a-z]+file\b`)
 
 // cite returns the hashes of the files of a fact, by path: those that it lists, which must
 // exist, and those that its text names. A path is relative to the project, if the entry
@@ -63,7 +60,7 @@ func (m *Memory) cite(f Fact, global bool) (map[string]string, error) {
 		}
 	}
 	if m.Roots != nil {
-		for _, name := range pathLike().FindAllString(f.Text, 4*maxFiles) {
+		for _, name := range pathLike.FindAllString(f.Text, 4*maxFiles) {
 			_ = add(strings.TrimRight(name, ".")) // the word may not be a file
 		}
 	}

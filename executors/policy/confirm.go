@@ -1,12 +1,11 @@
 package policy
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // confirmation is a command that needs permission although a rule allows it,
@@ -60,9 +59,7 @@ var confirmations = []confirmation{
 // databases are programs that take SQL.
 var databases = []string{"bq", "clickhouse-client", "cockroach", "duckdb", "mariadb", "mysql", "psql", "sqlcmd", "sqlite3"}
 
-var dropsData = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(drop\s+(table|database|schema)|truncate\s)`)
-})
+var dropsData = lazyregexp.New(`(?i)\b(drop\s+(table|database|schema)|truncate\s)`)
 
 // confirms returns why a command needs permission although a rule with this
 // pattern allows it. "" means that the rule suffices.
@@ -81,7 +78,7 @@ func confirms(c *command.Command, pattern string) string {
 			return confirm.effect
 		}
 	}
-	if slices.Contains(databases, c.Program()) && dropsData().MatchString(c.Text()+" "+c.Input()) && !strings.Contains(pattern, "drop") && !strings.Contains(pattern, "truncate") {
+	if slices.Contains(databases, c.Program()) && dropsData.MatchString(c.Text()+" "+c.Input()) && !strings.Contains(pattern, "drop") && !strings.Contains(pattern, "truncate") {
 		return "it deletes data"
 	}
 	return ""

@@ -6,28 +6,25 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
 // gitHarmless matches the settings of a repository with which git runs no
 // program, fetches nothing and reads no other file. All other settings need
 // permission: git has hundreds, and each version adds more.
-var gitHarmless = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^(` +
-		`core\.(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|safecrlf|abbrev|quotepath|longpaths|protectntfs|protecthfs|sharedrepository|whitespace|commentchar|untrackedcache|preloadindex|multipackindex|commitgraph)` +
-		`|extensions\.(objectformat|refstorage|compatobjectformat)` +
-		`|remote\.[^=]+\.(url|pushurl|fetch|push|tagopt|mirror|prune|prunetags|skipdefaultupdate|skipfetchall|followremotehead|gh-resolved)` +
-		`|branch\.[^=]+\.(remote|merge|rebase|pushremote|description|vscode-merge-base|gh-merge-base|base)|branch\.(autosetupmerge|autosetuprebase|sort)` +
-		`|user\.(name|email|useconfigonly)|(author|committer)\.(name|email)` +
-		`|(pull|push|fetch|init|rerere|advice|color|column|gc|maintenance|tag|rebase|status|clone|feature|index|pack|transfer|receive|stash|commit|checkout)\.(default|defaultbranch|ff|rebase|prune|prunetags|enabled|auto|autoupdate|autosetupremote|followtags|autosquash|autostash|sort|short|branch|showuntrackedfiles|status|ui|diff|detachedhead|strategy|fsckobjects|updaterefs|verbose|version|threads|gpgsign|guess|manyfiles)` +
-		`|merge\.(conflictstyle|ff|renames|renamelimit|stat|log)|diff\.(renames|renamelimit|algorithm|colormoved|mnemonicprefix|noprefix|context|wordregex|indentheuristic|statgraphwidth)` +
-		`|log\.(date|decorate|abbrevcommit|follow)|lfs\.[^=]*(repositoryformatversion|access|locksverify)|submodule\.(recurse|fetchjobs)` +
-		`)$`)
-})
+var gitHarmless = lazyregexp.New(`(?i)^(` +
+	`core\.(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|safecrlf|abbrev|quotepath|longpaths|protectntfs|protecthfs|sharedrepository|whitespace|commentchar|untrackedcache|preloadindex|multipackindex|commitgraph)` +
+	`|extensions\.(objectformat|refstorage|compatobjectformat)` +
+	`|remote\.[^=]+\.(url|pushurl|fetch|push|tagopt|mirror|prune|prunetags|skipdefaultupdate|skipfetchall|followremotehead|gh-resolved)` +
+	`|branch\.[^=]+\.(remote|merge|rebase|pushremote|description|vscode-merge-base|gh-merge-base|base)|branch\.(autosetupmerge|autosetuprebase|sort)` +
+	`|user\.(name|email|useconfigonly)|(author|committer)\.(name|email)` +
+	`|(pull|push|fetch|init|rerere|advice|color|column|gc|maintenance|tag|rebase|status|clone|feature|index|pack|transfer|receive|stash|commit|checkout)\.(default|defaultbranch|ff|rebase|prune|prunetags|enabled|auto|autoupdate|autosetupremote|followtags|autosquash|autostash|sort|short|branch|showuntrackedfiles|status|ui|diff|detachedhead|strategy|fsckobjects|updaterefs|verbose|version|threads|gpgsign|guess|manyfiles)` +
+	`|merge\.(conflictstyle|ff|renames|renamelimit|stat|log)|diff\.(renames|renamelimit|algorithm|colormoved|mnemonicprefix|noprefix|context|wordregex|indentheuristic|statgraphwidth)` +
+	`|log\.(date|decorate|abbrevcommit|follow)|lfs\.[^=]*(repositoryformatversion|access|locksverify)|submodule\.(recurse|fetchjobs)` +
+	`)$`)
 
 // gitRunsNothing returns an error if a read-only git command in one of these
 // directories may start a program that the repository chose, or read the data
@@ -116,10 +113,8 @@ func ownRepository(git, objects string, private *workspace.Private) error {
 }
 
 var (
-	gitSection = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^\[\s*([A-Za-z0-9.-]+)(?:\s+"([^"\\]*)")?\s*\]$`)
-	})
-	gitSetting = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Za-z][A-Za-z0-9-]*)\s*(=[^\\]*)?$`) })
+	gitSection = lazyregexp.New(`^\[\s*([A-Za-z0-9.-]+)(?:\s+"([^"\\]*)")?\s*\]$`)
+	gitSetting = lazyregexp.New(`^([A-Za-z][A-Za-z0-9-]*)\s*(=[^\\]*)?$`)
 )
 
 // harmlessConfig returns an error that names the first setting in a
@@ -132,17 +127,17 @@ func harmlessConfig(text string) error {
 		if line == "" || line[0] == '#' || line[0] == ';' {
 			continue
 		}
-		if m := gitSection().FindStringSubmatch(line); m != nil {
+		if m := gitSection.FindStringSubmatch(line); m != nil {
 			if section = m[1]; m[2] != "" {
 				section += "." + strings.NewReplacer("=", "-", ".", "-").Replace(m[2])
 			}
 			continue
 		}
-		m := gitSetting().FindStringSubmatch(line)
+		m := gitSetting.FindStringSubmatch(line)
 		if m == nil {
 			return fmt.Errorf("its configuration contains %q", line)
 		}
-		if key := section + "." + m[1]; !gitHarmless().MatchString(key) {
+		if key := section + "." + m[1]; !gitHarmless.MatchString(key) {
 			return fmt.Errorf("its configuration sets %s", key)
 		}
 	}

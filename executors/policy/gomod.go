@@ -4,17 +4,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
 // goLocal matches the directories that a go.mod or go.work names.
-var goLocal = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("(?m)(?:=>|^\\s*use|^)[\\s(]*[\"`]?((?:\\.|/)[^\\s\"`]*)")
-})
+var goLocal = lazyregexp.New("(?m)(?:=>|^\\s*use|^)[\\s(]*[\"`]?((?:\\.|/)[^\\s\"`]*)")
 
 // goStays returns an error if a read-only go command in one of these
 // directories may read sources outside the roots: a module file there names a
@@ -51,7 +48,7 @@ func goFileStays(path string, roots Workspace, private *workspace.Private) error
 	if !ok {
 		return fmt.Errorf("%s cannot be read", path)
 	}
-	for _, m := range goLocal().FindAllStringSubmatch(text, -1) {
+	for _, m := range goLocal.FindAllStringSubmatch(text, -1) {
 		if strings.HasPrefix(m[1], "//") { // a comment
 			continue
 		}

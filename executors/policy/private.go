@@ -3,16 +3,15 @@ package policy
 import (
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/command/follow"
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
@@ -284,15 +283,15 @@ func hasOption(c *command.Command, letters string, long ...string) bool {
 
 // pathTexts matches parts of a script that look like paths, also in code for an
 // interpreter.
-var pathTexts = sync.OnceValue(func() *regexp.Regexp {
+var pathTexts = lazyregexp.Build(func() string {
 	const name = "[^\\s\"'`(){}<>;|&,=:@$*?]*"
-	return regexp.MustCompile(name + "/" + name)
+	return name + "/" + name
 })
 
 // text adds a reason to ask if the name of an own file occurs anywhere in the
 // script, such as in a program for an interpreter.
 func (o *ownFiles) text(card executors.Card) {
-	for _, name := range pathTexts().FindAllString(card.Command, 1024) {
+	for _, name := range pathTexts.FindAllString(card.Command, 1024) {
 		p := command.Path{Text: name, Abs: []string{name}}
 		if !filepath.IsAbs(name) {
 			p.Abs = []string{card.Dir + string(filepath.Separator) + name}

@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // suggestRules returns the rules that would allow the call, as TOML for the
@@ -80,10 +79,10 @@ func (p ruling) patterns(call *executors.Call, tool executors.Tool) []string {
 // literally escapes a text so that the pattern matches nothing else.
 var literally = strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]")
 
-var bareKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]+$`) })
+var bareKey = lazyregexp.New(`^[A-Za-z0-9_-]+$`)
 
 func tomlKey(s string) string {
-	if bareKey().MatchString(s) {
+	if bareKey.MatchString(s) {
 		return s
 	}
 	return tomlString(s)

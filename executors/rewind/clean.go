@@ -4,9 +4,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
-	"sync"
 	"time"
+
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 const (
@@ -16,7 +16,7 @@ const (
 )
 
 // hashed finds the hashes of contents in any file of this package.
-var hashed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"hash":"([0-9a-f]{64})"`) })
+var hashed = lazyregexp.New(`"hash":"([0-9a-f]{64})"`)
 
 // clean removes contents that no file of this package names any longer, in this
 // workspace and in unused ones. It does so at most once an hour.
@@ -76,7 +76,7 @@ func (c cleaner) named() (map[string]bool, error) {
 		if ignoreMissing(err) != nil {
 			return nil, err // an unreadable file may name any content
 		}
-		for _, m := range hashed().FindAllSubmatch(data, -1) {
+		for _, m := range hashed.FindAllSubmatch(data, -1) {
 			named[string(m[1])] = true
 		}
 	}

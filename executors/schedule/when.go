@@ -2,12 +2,11 @@ package schedule
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 	"github.com/zeph-acp/zeph-acp/executors/schedule/cron"
 )
 
@@ -133,7 +132,7 @@ var units = map[string]time.Duration{
 }
 
 // amount matches a number with its unit.
-var amount = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\d{1,6}|an?) ?([a-z]+)(?:,? (?:and )?)?`) })
+var amount = lazyregexp.New(`^(\d{1,6}|an?) ?([a-z]+)(?:,? (?:and )?)?`)
 
 // distance parses "+1h30m" and "in 1 hour and 30 minutes".
 func distance(text string) (time.Duration, bool) {
@@ -145,7 +144,7 @@ func distance(text string) (time.Duration, bool) {
 	}
 	var total time.Duration
 	for rest != "" {
-		m := amount().FindStringSubmatch(rest)
+		m := amount.FindStringSubmatch(rest)
 		if m == nil {
 			return 0, false
 		}

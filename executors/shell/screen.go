@@ -1,13 +1,12 @@
 package shell
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // Most programs that want a terminal notice that there is none, and end: stdin is empty,
@@ -19,9 +18,7 @@ import (
 var editors = []string{"vi", "vim", "view", "vimdiff", "rvim", "rview", "nvim", "script"}
 
 // batch matches the arguments with which an editor may end by itself, such as +qall.
-var batch = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(\+.+|--cmd|--headless|--help|--version|-[A-Za-z]*[ceEsSlh])$`)
-})
+var batch = lazyregexp.New(`^(\+.+|--cmd|--headless|--help|--version|-[A-Za-z]*[ceEsSlh])$`)
 
 // keyless returns the failure of a script with a program that would wait for keys, or nil.
 func (e *Executor) keyless(script string) *executors.Failure {
@@ -33,7 +30,7 @@ func (e *Executor) keyless(script string) *executors.Failure {
 		return nil
 	}
 	for _, c := range parsed.Commands {
-		if !slices.Contains(editors, c.Program()) || slices.ContainsFunc(c.Args(), func(w command.Word) bool { return !w.Literal || batch().MatchString(w.Text) }) {
+		if !slices.Contains(editors, c.Program()) || slices.ContainsFunc(c.Args(), func(w command.Word) bool { return !w.Literal || batch.MatchString(w.Text) }) {
 			continue
 		}
 		return executors.Failuref(executors.InvalidParameters, "%s waits for keys, and a command has no terminal", c.Program()).
@@ -43,9 +40,7 @@ func (e *Executor) keyless(script string) *executors.Failure {
 }
 
 // lacksTerminal matches the words of programs that miss a terminal.
-var lacksTerminal = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\bnot (a|from a|to a|connected to a) (tty|terminal)\b|\bno (controlling )?(tty|terminal)\b|failed tty get|inappropriate ioctl for device`)
-})
+var lacksTerminal = lazyregexp.New(`(?i)\bnot (a|from a|to a|connected to a) (tty|terminal)\b|\bno (controlling )?(tty|terminal)\b|failed tty get|inappropriate ioctl for device`)
 
 // maxComplaint is the length of an output that may be such words alone, in bytes.
 const maxComplaint = 2000
@@ -55,7 +50,7 @@ const pseudo = "Pseudo-terminal will not be allocated because stdin is not a ter
 
 // complaint returns a note for a command that failed since it has no terminal, or "".
 func (o Output) complaint() string {
-	if o.ExitCode == nil || *o.ExitCode == 0 || len(o.Text) > maxComplaint || !lacksTerminal().MatchString(strings.ReplaceAll(o.Text, pseudo, "")) {
+	if o.ExitCode == nil || *o.ExitCode == 0 || len(o.Text) > maxComplaint || !lacksTerminal.MatchString(strings.ReplaceAll(o.Text, pseudo, "")) {
 		return ""
 	}
 	return "[a command has no terminal: use a form of it that needs none]"

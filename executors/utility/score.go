@@ -2,11 +2,10 @@ package utility
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // score holds the parts of a call's score, each from 0 to 1.
@@ -82,9 +81,7 @@ func (g *Gate) gain(tool string) float64 {
 }
 
 // orders matches words of a user that ask for a call.
-var orders = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\busing a tool\b|\bshow me the (?:result|output) of\b|(?:^|\s)(?:run|execute):|\bwhat (?:does|would|is) the output of\b|` + "`[^`\n]*[|><$;&][^`\n]*`")
-})
+var orders = lazyregexp.New(`(?i)\busing a tool\b|\bshow me the (?:result|output) of\b|(?:^|\s)(?:run|execute):|\bwhat (?:does|would|is) the output of\b|` + "`[^`\n]*[|><$;&][^`\n]*`")
 
 // asked reports whether the user asked for a call: by typing it, or in words. Only the
 // user's own words count.
@@ -98,5 +95,5 @@ func asked(call *executors.Call) bool {
 			return true
 		}
 	}
-	return orders().MatchString(call.Words)
+	return orders.MatchString(call.Words)
 }

@@ -4,12 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
@@ -104,9 +103,7 @@ func (t *turn) knownText() string {
 }
 
 // commandPath matches the most likely path of a file in a command.
-var commandPath = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:^|[\s"'=])((?:\.{0,2}/)?[\w.@-]+(?:/[\w.@-]+)+\.\w{1,5})\b`)
-})
+var commandPath = lazyregexp.New(`(?:^|[\s"'=])((?:\.{0,2}/)?[\w.@-]+(?:/[\w.@-]+)+\.\w{1,5})\b`)
 
 // pathsFrom returns the paths of a call that do not exist and were not
 // mentioned. For a file that the call creates, its directory is checked.
@@ -126,7 +123,7 @@ func (t *turn) pathsFrom(call *executors.Call, known string) []string {
 	for _, path := range call.Card.Paths {
 		look(path, path)
 	}
-	for _, m := range commandPath().FindAllStringSubmatch(call.Card.Command, 20) {
+	for _, m := range commandPath.FindAllStringSubmatch(call.Card.Command, 20) {
 		abs := m[1]
 		if !filepath.IsAbs(abs) {
 			abs = filepath.Join(call.Card.Dir, abs)
@@ -138,12 +135,10 @@ func (t *turn) pathsFrom(call *executors.Call, known string) []string {
 
 // entity matches names that cannot be guessed: an address, a UUID, a hash, a
 // mail address.
-var entity = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)https?://[^\s"'<>()]+` +
-		`|\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b` +
-		`|\b(?:[0-9]+[a-f]|[a-f]+[0-9])[0-9a-f]{10,62}\b` +
-		`|\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b`)
-})
+var entity = lazyregexp.New(`(?i)https?://[^\s"'<>()]+` +
+	`|\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b` +
+	`|\b(?:[0-9]+[a-f]|[a-f]+[0-9])[0-9a-f]{10,62}\b` +
+	`|\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b`)
 
 // maxEntityText is the longest text of an input that is checked: longer ones
 // are the model's own writing.
@@ -164,7 +159,7 @@ func entitiesFrom(call *executors.Call, known string) []string {
 		if !ok || len(text) > maxEntityText {
 			continue
 		}
-		for _, name := range entity().FindAllString(text, 20) {
+		for _, name := range entity.FindAllString(text, 20) {
 			if !strings.Contains(known, strings.ToLower(mentionedPart(name))) {
 				found = append(found, fmt.Sprintf("%.100s", name))
 			}

@@ -2,8 +2,8 @@ package llm
 
 import (
 	"fmt"
-	"regexp"
-	"sync"
+
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // maxPrice bounds a price, so that sums stay finite.
@@ -27,7 +27,7 @@ type Price struct {
 }
 
 // currency matches the currencies that the client protocol accepts.
-var currency = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Z]{3}|[a-z][a-z0-9_-]{3,15})$`) })
+var currency = lazyregexp.New(`^([A-Z]{3}|[a-z][a-z0-9_-]{3,15})$`)
 
 func (p Price) Validate() map[string]string {
 	wrong := map[string]string{}
@@ -38,7 +38,7 @@ func (p Price) Validate() map[string]string {
 			wrong[key] = fmt.Sprintf("must be 0 to 1,000,000 for a million tokens, got %g", price)
 		}
 	}
-	if p.Currency != "" && !currency().MatchString(p.Currency) {
+	if p.Currency != "" && !currency.MatchString(p.Currency) {
 		wrong["currency"] = fmt.Sprintf("must be three capital letters such as USD, or a unit such as credits, got %q", p.Currency)
 	}
 	return wrong

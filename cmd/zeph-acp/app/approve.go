@@ -11,9 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
 
 	"github.com/zeph-acp/zeph-acp/acp"
@@ -21,6 +19,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/approval"
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 	"github.com/zeph-acp/zeph-acp/executors/mcp"
 	"github.com/zeph-acp/zeph-acp/ideproxy"
 	"github.com/zeph-acp/zeph-acp/session"
@@ -164,16 +163,14 @@ func (a *App) askApproval(s session.Setup) func(context.Context, approval.Questi
 }
 
 // longText matches a line of an indented JSON document with a text of several lines.
-var longText = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^(\s*)((?:"[^"\\]*": )?)("(?:[^"\\]|\\.)*\\n(?:[^"\\]|\\.)*")(,?)$`)
-})
+var longText = lazyregexp.New(`(?m)^(\s*)((?:"[^"\\]*": )?)("(?:[^"\\]|\\.)*\\n(?:[^"\\]|\\.)*")(,?)$`)
 
 // readable returns a JSON document as a code block, for people. A text of several lines is
 // shown as lines after a bar, so that none of them can pass for a part of the document.
 func readable(document string) string {
 	label := "json"
-	document = longText().ReplaceAllStringFunc(document, func(line string) string {
-		m := longText().FindStringSubmatch(line)
+	document = longText.ReplaceAllStringFunc(document, func(line string) string {
+		m := longText.FindStringSubmatch(line)
 		var text string
 		if json.Unmarshal([]byte(m[3]), &text) != nil {
 			return line

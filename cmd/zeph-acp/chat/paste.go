@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"sync"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // newline stands for a line break in the line: the editor has one line only.
@@ -47,14 +47,14 @@ func (f *folds) encode(text string) string {
 	return shown
 }
 
-var foldPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[#\d+: \d+ (line|byte)s\]`) })
+var foldPattern = lazyregexp.New(`\[#\d+: \d+ (line|byte)s\]`)
 
 // decode returns the text of a line.
 func (f *folds) decode(line string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	line = strings.ReplaceAll(line, newline, "\n")
-	return foldPattern().ReplaceAllStringFunc(line, func(shown string) string {
+	return foldPattern.ReplaceAllStringFunc(line, func(shown string) string {
 		if text, ok := f.texts[shown]; ok {
 			return text
 		}

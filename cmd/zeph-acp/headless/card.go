@@ -199,7 +199,7 @@ func (c *card) fail(text string) {
 	reason, stopped := reasonOf(rest)
 	own := len(rest) - len(toolNotes(rest))
 	for i := len(rest) - 1; i >= own; i-- {
-		if end := endNote().FindStringSubmatch(rest[i]); end != nil {
+		if end := endNote.FindStringSubmatch(rest[i]); end != nil {
 			how, rest = append(how, end[1]), slices.Delete(rest, i, i+1)
 			break
 		}

@@ -1,10 +1,10 @@
 package headless
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // A tool's own notes are at the end of its text, in lines such as "[exit 1]",
@@ -16,11 +16,9 @@ const (
 )
 
 var (
-	notePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[(.+\]|[a-z]+\] .*)$`) })
+	notePattern = lazyregexp.New(`^\[(.+\]|[a-z]+\] .*)$`)
 	// endNote reports how a command ended, and is short.
-	endNote = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^\[((?:exit \d|killed by |ended; |cancelled).{0,40})\]$`)
-	})
+	endNote = lazyregexp.New(`^\[((?:exit \d|killed by |ended; |cancelled).{0,40})\]$`)
 )
 
 // linesOf returns the lines of a text without terminal control characters.
@@ -40,22 +38,20 @@ func linesOf(text string) []string {
 // toolNotes returns the tool's own notes among the last lines.
 func toolNotes(text []string) []string {
 	n := len(text)
-	for n > max(0, len(text)-maxNotes) && notePattern().MatchString(text[n-1]) {
+	for n > max(0, len(text)-maxNotes) && notePattern.MatchString(text[n-1]) {
 		n--
 	}
 	return text[n:]
 }
 
 // forModels matches the parts of notes that advise a model how to go on.
-var forModels = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`: read_overflow overflow:[0-9a-f-]+|; (go on with offset \d+|if it has to, call it again|if you need it, call for less at once)[^\]]*`)
-})
+var forModels = lazyregexp.New(`: read_overflow overflow:[0-9a-f-]+|; (go on with offset \d+|if it has to, call it again|if you need it, call for less at once)[^\]]*`)
 
 // forPeople returns a tool's own notes without advice for the model.
 func forPeople(notes []string) []string {
 	all := slices.Clone(notes)
 	for i, n := range all {
-		all[i] = forModels().ReplaceAllLiteralString(n, "")
+		all[i] = forModels.ReplaceAllLiteralString(n, "")
 	}
 	return all
 }
@@ -80,7 +76,7 @@ func unsaid(text []string, tail string) []string {
 // output.
 func reasonOf(text []string) (reason string, ok bool) {
 	own := toolNotes(text)
-	if len(text) == len(own) || slices.ContainsFunc(own, endNote().MatchString) {
+	if len(text) == len(own) || slices.ContainsFunc(own, endNote.MatchString) {
 		return "", false
 	}
 	return text[0], strings.HasSuffix(text[0], ".")

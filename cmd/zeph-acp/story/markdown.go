@@ -11,6 +11,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/page"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // Markdown writes the story as a document in CommonMark. It has no HTML but <details> and
@@ -134,7 +135,7 @@ func words(text string) string {
 	var b strings.Builder
 	for _, p := range blocks(text) {
 		if p.code {
-			b.WriteString(fenced(p.text, language().FindString(p.info)))
+			b.WriteString(fenced(p.text, language.FindString(p.info)))
 			continue
 		}
 		b.WriteString(inlineWords(p.text) + "\n\n")
@@ -143,7 +144,7 @@ func words(text string) string {
 }
 
 // backquotes are runs of them, which begin and end code spans.
-var backquotes = pattern("`+")
+var backquotes = lazyregexp.New("`+")
 
 // inlineWords returns a paragraph. A code span ends on its line, at a run as long as the one
 // that begins it. Other backquotes become character references, so that they begin neither
@@ -151,7 +152,7 @@ var backquotes = pattern("`+")
 func inlineWords(text string) string {
 	var b strings.Builder
 	for {
-		m := backquotes().FindStringIndex(text)
+		m := backquotes.FindStringIndex(text)
 		if m == nil {
 			b.WriteString(markup(text))
 			return b.String()
@@ -171,7 +172,7 @@ func inlineWords(text string) string {
 // closed returns the text before and after a run of backquotes on the same line.
 func closed(text, run string) (inner, rest string, ok bool) {
 	line, _, _ := strings.Cut(text, "\n")
-	for _, m := range backquotes().FindAllStringIndex(line, -1) {
+	for _, m := range backquotes.FindAllStringIndex(line, -1) {
 		if m[1]-m[0] == len(run) && strings.TrimSpace(line[:m[0]]) != "" {
 			return strings.TrimSpace(line[:m[0]]), text[m[1]:], true
 		}
@@ -201,7 +202,7 @@ func span(text string) string {
 	return "<code>" + b.String() + "</code>"
 }
 
-var language = pattern(`^[A-Za-z0-9+#-]{1,20}`)
+var language = lazyregexp.New(`^[A-Za-z0-9+#-]{1,20}`)
 
 // escapeHTML escapes the characters that begin a tag or a character reference.
 func escapeHTML(text string) string {
@@ -209,11 +210,11 @@ func escapeHTML(text string) string {
 }
 
 // special are the characters with a meaning in CommonMark.
-var special = pattern("[\\\\`*_{}\\[\\]()#+!|~^$-]")
+var special = lazyregexp.New("[\\\\`*_{}\\[\\]()#+!|~^$-]")
 
 // plain returns a text without markup, on one line.
 func plain(text string) string {
-	return visible(special().ReplaceAllString(escapeHTML(strings.Join(strings.Fields(text), " ")), `\$0`))
+	return visible(special.ReplaceAllString(escapeHTML(strings.Join(strings.Fields(text), " ")), `\$0`))
 }
 
 // code returns the first line of a text as a code span.

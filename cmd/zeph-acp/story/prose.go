@@ -1,14 +1,13 @@
 package story
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 
 	"golang.org/x/net/html"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/markdown"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/page"
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // block is a paragraph or a fenced piece of code.
@@ -19,17 +18,11 @@ type block struct {
 }
 
 var (
-	fence     = pattern("^( *)(`{3,}|~{3,})([^`]*)$")
-	headline  = pattern(`^ {0,3}#{1,6} +(.*?)(?: +#+)? *$`)
-	listItem  = pattern(`^( *)([-*+]|\d{1,9}[.)]) +(.*)$`)
-	quotation = pattern(`^ {0,3}> ?`)
+	fence     = lazyregexp.New("^( *)(`{3,}|~{3,})([^`]*)$")
+	headline  = lazyregexp.New(`^ {0,3}#{1,6} +(.*?)(?: +#+)? *$`)
+	listItem  = lazyregexp.New(`^( *)([-*+]|\d{1,9}[.)]) +(.*)$`)
+	quotation = lazyregexp.New(`^ {0,3}> ?`)
 )
-
-// pattern compiles a regular expression at its first use, so that no other command pays for
-// it.
-func pattern(expression string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
-}
 
 // blocks splits a text at its fences and blank lines. A fence that is not closed ends with
 // the text.
@@ -45,7 +38,7 @@ func blocks(text string) (out []block) {
 		out[len(out)-1].text += line
 	}
 	for line := range strings.SplitSeq(text, "\n") {
-		m := fence().FindStringSubmatch(line)
+		m := fence.FindStringSubmatch(line)
 		code := strings.TrimPrefix(line, indent)
 		switch {
 		case open != "" && m != nil && strings.HasPrefix(m[2], open) && strings.TrimSpace(m[3]) == "":
@@ -86,11 +79,11 @@ func parts(words *html.Node, lines []string) {
 	for len(lines) > 0 {
 		n := 1
 		switch {
-		case headline().MatchString(lines[0]):
-			words.AppendChild(page.El("p", "heading", inline(headline().FindStringSubmatch(lines[0])[1])...))
-		case listItem().MatchString(lines[0]):
+		case headline.MatchString(lines[0]):
+			words.AppendChild(page.El("p", "heading", inline(headline.FindStringSubmatch(lines[0])[1])...))
+		case listItem.MatchString(lines[0]):
 			n = item(words, lines)
-		case quotation().MatchString(lines[0]):
+		case quotation.MatchString(lines[0]):
 			n = quote(words, lines)
 		case len(lines) > 1 && strings.Contains(lines[0], "|") && markdown.IsDelimiter(lines[1]):
 			n = table(words, lines)
@@ -105,13 +98,13 @@ func parts(words *html.Node, lines []string) {
 }
 
 func plainLine(line string) bool {
-	return !headline().MatchString(line) && !listItem().MatchString(line) && !quotation().MatchString(line)
+	return !headline.MatchString(line) && !listItem.MatchString(line) && !quotation.MatchString(line)
 }
 
 // item adds a list item to the list at the end, or begins a list. Its depth comes from its
 // indentation, and its mark stays. It returns the number of lines.
 func item(words *html.Node, lines []string) int {
-	m := listItem().FindStringSubmatch(lines[0])
+	m := listItem.FindStringSubmatch(lines[0])
 	n, text := 1, m[3]
 	for n < len(lines) && plainLine(lines[n]) {
 		text += "\n" + strings.TrimSpace(lines[n])
@@ -135,8 +128,8 @@ func item(words *html.Node, lines []string) int {
 // keeps its marks.
 func quote(words *html.Node, lines []string) (n int) {
 	var inner []string
-	for n < len(lines) && quotation().MatchString(lines[n]) {
-		inner = append(inner, quotation().ReplaceAllString(lines[n], ""))
+	for n < len(lines) && quotation.MatchString(lines[n]) {
+		inner = append(inner, quotation.ReplaceAllString(lines[n], ""))
 		n++
 	}
 	words.AppendChild(page.El("blockquote", "", page.El("p", "", inline(strings.Join(inner, "\n"))...)))

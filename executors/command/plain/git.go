@@ -4,10 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // gitLead stands before the subcommand of every git in a plain form. The
@@ -83,14 +84,12 @@ func gitFirst(words ...string) func(*parsedOptions) error {
 
 // gitKey is a setting that may be shown. Others, of the user's own configuration
 // too, hold tokens.
-var gitKey = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^(user|core|branch|remote|init|pull|push|fetch|merge|diff|color|commit|log|status|submodule)\.[A-Za-z0-9._/-]+$`)
-})
+var gitKey = lazyregexp.New(`(?i)^(user|core|branch|remote|init|pull|push|fetch|merge|diff|color|commit|log|status|submodule)\.[A-Za-z0-9._/-]+$`)
 
 // gitReadsConfig accepts the question for one setting, with --get or as "git config
 // NAME". The commands of "git config" have no dot in their names.
 func gitReadsConfig(o *parsedOptions) error {
-	if len(o.operands) != 1 || !o.operands[0].literal() || !gitKey().MatchString(o.operands[0].text()) {
+	if len(o.operands) != 1 || !o.operands[0].literal() || !gitKey.MatchString(o.operands[0].text()) {
 		return errors.New("it may change the configuration, or show a setting that holds a secret")
 	}
 	return nil

@@ -4,10 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // placed is a read-only command whose words all have a place.
@@ -129,7 +130,7 @@ func (p *program) table() map[string]option {
 	return out
 }
 
-var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[+-]?[0-9]{1,18}[a-zA-Z]{0,3}$`) })
+var number = lazyregexp.New(`^[+-]?[0-9]{1,18}[a-zA-Z]{0,3}$`)
 
 // parse places the words by the options of the program.
 func (p *program) parse(b *builder, words []Word) (*parsedOptions, []File, error) {
@@ -142,7 +143,7 @@ func (p *program) parse(b *builder, words []Word) (*parsedOptions, []File, error
 			s.out.operands = append(s.out.operands, w)
 		case w.Glob && p.wild && !strings.HasPrefix(w.Values[0], "-"), w.varies && !p.noEnd:
 			s.out.operands = append(s.out.operands, w) // "--" stands before it
-		case w.Glob && !w.varies && len(w.Values) == 1 && optionValue().MatchString(w.Values[0]):
+		case w.Glob && !w.varies && len(w.Values) == 1 && optionValue.MatchString(w.Values[0]):
 			if err := s.option(w.Values[0]); err != nil { // --include=*.go matches no file
 				return nil, nil, err
 			}
@@ -161,7 +162,7 @@ func (p *program) parse(b *builder, words []Word) (*parsedOptions, []File, error
 
 // optionValue is a long option with wildcards in its value alone. The plain form
 // quotes it, so that it stays the option that it looks like.
-var optionValue = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^--[a-z-]+=`) })
+var optionValue = lazyregexp.New(`^--[a-z-]+=`)
 
 type scanner struct {
 	program *program
@@ -228,7 +229,7 @@ func (s *scanner) next(name string, o option) error {
 
 func (s *scanner) set(name string, o option, value string) error {
 	switch {
-	case o.value == '#' && !number().MatchString(value):
+	case o.value == '#' && !number.MatchString(value):
 		return fmt.Errorf("the value of the option %s is not a number", name)
 	case o.value != '#' && strings.HasPrefix(value, "-") && (s.program.own && o.long == "" || value == "--" || o.value == ':'):
 		return fmt.Errorf("the value of the option %s begins with -", name)

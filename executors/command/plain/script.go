@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // builder walks a script in the order in which it runs, and prints it.
@@ -251,13 +251,11 @@ func (b *builder) binary(n *syntax.BinaryCmd) (string, error) {
 }
 
 // shellVariables are variables that bash sets, or that it or programs look at.
-var shellVariables = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(_|BASH.*|CDPATH|COMP.*|COPROC|DIRSTACK|ENV|EPOCH.*|EUID|EXECIGNORE|FCEDIT|FIGNORE|FUNCN.*|GLOB.*|GROUPS|HIST.*|HOME|HOST.*|IFS|IGNOREEOF|INPUTRC|INSIDE_EMACS|LANG|LC_.*|LD_.*|LINENO|LINES|COLUMNS|MACHTYPE|MAIL.*|MAPFILE|OLDPWD|OPT.*|OSTYPE|PATH|PIPESTATUS|POSIX.*|PPID|PROMPT.*|PS[0-9].*|PWD|RANDOM|READLINE.*|REPLY|SECONDS|SHELL.*|SHLVL|SRANDOM|TIMEFORMAT|TMOUT|TMPDIR|UID)$`)
-})
+var shellVariables = lazyregexp.New(`^(_|BASH.*|CDPATH|COMP.*|COPROC|DIRSTACK|ENV|EPOCH.*|EUID|EXECIGNORE|FCEDIT|FIGNORE|FUNCN.*|GLOB.*|GROUPS|HIST.*|HOME|HOST.*|IFS|IGNOREEOF|INPUTRC|INSIDE_EMACS|LANG|LC_.*|LD_.*|LINENO|LINES|COLUMNS|MACHTYPE|MAIL.*|MAPFILE|OLDPWD|OPT.*|OSTYPE|PATH|PIPESTATUS|POSIX.*|PPID|PROMPT.*|PS[0-9].*|PWD|RANDOM|READLINE.*|REPLY|SECONDS|SHELL.*|SHLVL|SRANDOM|TIMEFORMAT|TMOUT|TMPDIR|UID)$`)
 
 // settable returns why a script may not set the variable.
 func settable(name string) error {
-	if shellVariables().MatchString(name) {
+	if shellVariables.MatchString(name) {
 		return fmt.Errorf("it sets %s, which changes what the shell does", name)
 	}
 	return nil
@@ -432,10 +430,8 @@ func (b *builder) change(dir string) {
 }
 
 // locale is the value of a variable that changes how a program prints.
-var locale = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(LANG|LC_[A-Z]+)=[A-Za-z0-9_.@-]*$|^TZ=[A-Za-z]+(/[A-Za-z_]+)?$|^(NO_COLOR|CLICOLOR|COLUMNS)=[0-9a-z]*$`)
-})
+var locale = lazyregexp.New(`^(LANG|LC_[A-Z]+)=[A-Za-z0-9_.@-]*$|^TZ=[A-Za-z]+(/[A-Za-z_]+)?$|^(NO_COLOR|CLICOLOR|COLUMNS)=[0-9a-z]*$`)
 
 // printsOnly reports whether setting a variable for a command changes only how it
 // prints.
-func printsOnly(name, value string) bool { return locale().MatchString(name + "=" + value) }
+func printsOnly(name, value string) bool { return locale.MatchString(name + "=" + value) }

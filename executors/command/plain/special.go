@@ -3,10 +3,11 @@ package plain
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // specialPlace returns how to place the words of a program that a list of options does
@@ -176,9 +177,7 @@ func isNumber(w Word) bool {
 	return w.literal() && w.text() != "" && strings.Trim(strings.TrimPrefix(w.text(), "-"), "0123456789") == ""
 }
 
-var setOptions = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^-[eux]*( pipefail| errexit| nounset)?$|^-[eux]*o (pipefail|errexit|nounset)$`)
-})
+var setOptions = lazyregexp.New(`^-[eux]*( pipefail| errexit| nounset)?$|^-[eux]*o (pipefail|errexit|nounset)$`)
 
 // placeSet accepts the options that end a script at its first failure.
 func placeSet(b *builder, c *Command, args []Word) (*placed, error) {
@@ -188,7 +187,7 @@ func placeSet(b *builder, c *Command, args []Word) (*placed, error) {
 		}
 	}
 	text := strings.Join(c.Words[1:], " ")
-	if text == "" || text == "-" || !setOptions().MatchString(text) || strings.Contains(text, " ") && !strings.Contains(text, "o ") {
+	if text == "" || text == "-" || !setOptions.MatchString(text) || strings.Contains(text, " ") && !strings.Contains(text, "o ") {
 		return nil, errors.New("set: it changes more than how the script ends")
 	}
 	return printed(c), nil
@@ -205,9 +204,7 @@ func placeDate(b *builder, c *Command, args []Word) (*placed, error) {
 	return p.place(b, c.words[0].source, args)
 }
 
-var psWords = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(aux|auxf|auxww|ax|axf|-e|-f|-ef|-A|-a|-l|-ax|-p [0-9,]+|-e?o [a-z,%]+|--sort=[-+]?[a-z%]+|-p|-[aA]?e?o)$`)
-})
+var psWords = lazyregexp.New(`^(aux|auxf|auxww|ax|axf|-e|-f|-ef|-A|-a|-l|-ax|-p [0-9,]+|-e?o [a-z,%]+|--sort=[-+]?[a-z%]+|-p|-[aA]?e?o)$`)
 
 // placePs refuses formats that show environments, which hold secrets.
 func placePs(b *builder, c *Command, args []Word) (*placed, error) {
@@ -220,7 +217,7 @@ func placePs(b *builder, c *Command, args []Word) (*placed, error) {
 			i++
 			text += " " + args[i].text()
 		}
-		if !psWords().MatchString(text) || strings.Contains(text, "env") {
+		if !psWords.MatchString(text) || strings.Contains(text, "env") {
 			return nil, fmt.Errorf("ps: %s may show more than the list of processes", text)
 		}
 	}

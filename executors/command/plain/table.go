@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // versions are programs whose version may be queried. The list omits programs
@@ -109,7 +111,7 @@ func names(o *parsedOptions) error {
 
 func numeric(o *parsedOptions) error {
 	for _, w := range o.operands {
-		if !w.literal() || !number().MatchString(w.text()) {
+		if !w.literal() || !number.MatchString(w.text()) {
 			return errors.New("its operand is not a number")
 		}
 	}
@@ -117,14 +119,12 @@ func numeric(o *parsedOptions) error {
 }
 
 // jqMore matches names by which a jq program does more than read its input.
-var jqMore = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\benv\b|\b(import|include|modulemeta|get_search_list|input_filename|debug|stderr|__prog\w*|__loc__)\b`)
-})
+var jqMore = lazyregexp.New(`(?i)\benv\b|\b(import|include|modulemeta|get_search_list|input_filename|debug|stderr|__prog\w*|__loc__)\b`)
 
 // jqReads checks all operands, since only jq can tell which is its program.
 func jqReads(o *parsedOptions) error {
 	for _, w := range o.operands {
-		if !w.literal() || jqMore().MatchString(w.text()) || strings.HasPrefix(w.text(), "-") {
+		if !w.literal() || jqMore.MatchString(w.text()) || strings.HasPrefix(w.text(), "-") {
 			return errors.New("its program may do more than look at its input")
 		}
 	}
@@ -139,23 +139,24 @@ func delimited(delimiter string) string {
 }
 
 // sedAddresses are the lines that a command of sed is for: "5", "1,20", "$", "/x/,/y/".
-var sedAddresses = `((\d+|\$|/` + delimited("/") + `/)(,(\d+|\$|\+\d+|/` + delimited("/") + `/))?)?\s*!?\s*`
+func sedAddresses() string {
+	text := delimited("/")
+	return `((\d+|\$|/` + text + `/)(,(\d+|\$|\+\d+|/` + text + `/))?)?\s*!?\s*`
+}
 
 // sedCommand is one command of sed that prints, counts or leaves out lines: "5p",
 // "1,20p", "/x/,/y/d", "$p", "5q".
-var sedCommand = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^` + sedAddresses + `[pqd=]$`)
-})
+var sedCommand = lazyregexp.Build(func() string { return `^` + sedAddresses() + `[pqd=]$` })
 
 // sedReplaces is a substitution by sed whose flags do not write or run.
-var sedReplaces = sync.OnceValue(func() *regexp.Regexp {
+var sedReplaces = lazyregexp.Build(func() string {
 	var forms []string
 	for _, d := range []string{"/", "|", "#", ","} {
 		q := regexp.QuoteMeta(d)
 		replacement := `(?:[^\\\n;` + d + `]|\\[^\n;` + d + `])*`
 		forms = append(forms, q+delimited(d)+q+replacement+q)
 	}
-	return regexp.MustCompile(`^` + sedAddresses + `s(` + strings.Join(forms, "|") + `)[gIip]{0,3}$`)
+	return `^` + sedAddresses() + `s(` + strings.Join(forms, "|") + `)[gIip]{0,3}$`
 })
 
 func sedPrints(o *parsedOptions) error {
@@ -173,7 +174,7 @@ func sedPrints(o *parsedOptions) error {
 	}
 	for _, script := range scripts {
 		for part := range strings.SplitSeq(script, ";") {
-			if part = strings.TrimSpace(part); !sedCommand().MatchString(part) && !sedReplaces().MatchString(part) {
+			if part = strings.TrimSpace(part); !sedCommand.MatchString(part) && !sedReplaces.MatchString(part) {
 				return fmt.Errorf("its command %q may do more than print", part)
 			}
 		}
@@ -182,16 +183,16 @@ func sedPrints(o *parsedOptions) error {
 }
 
 // awkPrints is a program of awk that prints fields of lines, or the sum of one.
-var awkPrints = sync.OnceValue(func() *regexp.Regexp {
+var awkPrints = lazyregexp.Build(func() string {
 	condition := `(/` + delimited("/") + `/|(NR|NF|\$\d+) ?(==|!=|<|<=|>|>=) ?(\d+|"[\w .:-]*")|NF|END)`
 	conditions := condition + `( ?(&&|\|\|) ?` + condition + `)*`
 	const item = `(\$\d+|\$NF|NR|NF|"[^"\\\n]*")`
 	const sum = `\{\s*(s|sum|n|count|total)\s*\+=\s*(\$\d+|\$NF|\d+)\s*;?\s*\}\s*END\s*\{\s*print\s+(s|sum|n|count|total)\s*\}`
-	return regexp.MustCompile(`^\s*(` + conditions + `|(` + conditions + `)?\s*\{\s*print(\s*` + item + `([ ,]*` + item + `)*)?\s*;?\s*\}|` + sum + `)\s*$`)
+	return `^\s*(` + conditions + `|(` + conditions + `)?\s*\{\s*print(\s*` + item + `([ ,]*` + item + `)*)?\s*;?\s*\}|` + sum + `)\s*$`
 })
 
 var awk = &program{options: "-F=", operands: pattern, shows: true, check: func(o *parsedOptions) error {
-	if len(o.operands) == 0 || !o.operands[0].literal() || !awkPrints().MatchString(o.operands[0].text()) {
+	if len(o.operands) == 0 || !o.operands[0].literal() || !awkPrints.MatchString(o.operands[0].text()) {
 		return errors.New("its program may do more than print fields")
 	}
 	if slices.ContainsFunc(o.operands[1:], func(w Word) bool { return !w.known() || strings.Contains(w.text(), "=") }) {

@@ -3,13 +3,13 @@ package plain
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // Word is one word of a command as the program receives it.
@@ -138,7 +138,7 @@ func (b *builder) part(p *parts, part syntax.WordPart, first, last, quoted bool)
 	case *syntax.SglQuoted:
 		text := n.Value
 		if n.Dollar {
-			if !simpleEscapes().MatchString(text) {
+			if !simpleEscapes.MatchString(text) {
 				return errors.New("$'…' has escapes that shells read differently")
 			}
 			text = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\\`, `\`, `\'`, `'`).Replace(text)
@@ -162,7 +162,7 @@ func (b *builder) part(p *parts, part syntax.WordPart, first, last, quoted bool)
 	return fmt.Errorf("it has %s", nodeName(part))
 }
 
-var simpleEscapes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([^\\]|\\[nt\\'])*$`) })
+var simpleEscapes = lazyregexp.New(`^([^\\]|\\[nt\\'])*$`)
 
 // hasWildcard reports whether a text has a meaning in a pattern.
 func hasWildcard(texts []string) bool {
@@ -217,13 +217,13 @@ func (b *builder) unquoted(p *parts, text string, first, last, quoted bool) erro
 }
 
 // set is a bracket expression whose meaning is the same in all shells.
-var set = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[!?[A-Za-z0-9_]+(-[A-Za-z0-9])?\]`) })
+var set = lazyregexp.New(`^\[!?[A-Za-z0-9_]+(-[A-Za-z0-9])?\]`)
 
 // wildcard adds the wildcard that text begins with, and returns its length.
 func (p *parts) wildcard(text string) (int, error) {
 	n := 1
 	if text[0] == '[' {
-		if n = len(set().FindString(text)); n == 0 {
+		if n = len(set.FindString(text)); n == 0 {
 			if !strings.Contains(text, "]") && text == "[" {
 				p.literal("[")
 				return 1, nil

@@ -3,15 +3,15 @@ package plain
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 var (
-	duration = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9.]+[smhd]?$`) })
-	setting  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`) })
+	duration = lazyregexp.New(`^[0-9.]+[smhd]?$`)
+	setting  = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*=`)
 )
 
 // unwrap splits the words of a wrapper from the command that it runs: "timeout
@@ -29,7 +29,7 @@ func unwrap(words []Word) (wrapper, inner []Word, names, values []string) {
 		}
 		switch text(0) {
 		case "timeout":
-			if duration().MatchString(text(1)) {
+			if duration.MatchString(text(1)) {
 				n = 2
 			}
 		case "nice":
@@ -40,7 +40,7 @@ func unwrap(words []Word) (wrapper, inner []Word, names, values []string) {
 				n = 1
 			}
 		case "env":
-			for n = 1; setting().MatchString(text(n)); n++ {
+			for n = 1; setting.MatchString(text(n)); n++ {
 				name, value, _ := strings.Cut(text(n), "=")
 				names, values = append(names, name), append(values, value)
 			}

@@ -3,8 +3,8 @@ package stdio
 import (
 	"bytes"
 	"fmt"
-	"regexp"
-	"sync"
+
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 const (
@@ -35,20 +35,16 @@ func (l *longLine) add(part []byte) {
 
 // The places of the id of a response: before its result, or after it.
 var (
-	firstID = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d+|"[^"\\]*")\s*,\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"(?:result|error)"`)
-	})
-	lastID = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`,\s*"id"\s*:\s*(\d+|"[^"\\]*")\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$`)
-	})
+	firstID = lazyregexp.New(`^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d+|"[^"\\]*")\s*,\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"(?:result|error)"`)
+	lastID  = lazyregexp.New(`,\s*"id"\s*:\s*(\d+|"[^"\\]*")\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$`)
 )
 
 // refusal returns a response that says that the line, of that many bytes, is too long.
 // Without the id of a request, it returns the beginning of the line.
 func (l *longLine) refusal(size int) []byte {
-	id := firstID().FindSubmatch(l.begin)
+	id := firstID.FindSubmatch(l.begin)
 	if id == nil && !bytes.Contains(l.begin, []byte(`"method"`)) {
-		id = lastID().FindSubmatch(l.end)
+		id = lastID.FindSubmatch(l.end)
 	}
 	if id == nil {
 		return l.begin

@@ -2,10 +2,10 @@ package sandbox
 
 import (
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // Messages that programs print when a system call is denied, in lower case.
@@ -52,7 +52,7 @@ func (s *Sandbox) Hint(output string) string {
 	return text + "]"
 }
 
-var inQuotes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("['\"`‘“]([^'\"`’”]+)['\"`’”]") })
+var inQuotes = lazyregexp.New("['\"`‘“]([^'\"`’”]+)['\"`’”]")
 
 // refused returns the unreadable file that a line about a denial names, empty
 // if no line names one.
@@ -66,7 +66,7 @@ func (s *Sandbox) refused(output string) string {
 			continue
 		}
 		var names []string
-		for _, m := range inQuotes().FindAllStringSubmatch(line, -1) {
+		for _, m := range inQuotes.FindAllStringSubmatch(line, -1) {
 			names = append(names, m[1])
 		}
 		for word := range strings.FieldsFuncSeq(line, func(r rune) bool { return strings.ContainsRune(" \t\r\n:,;()'\"`", r) }) {

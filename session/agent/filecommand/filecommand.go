@@ -19,13 +19,13 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/approval"
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 	"github.com/zeph-acp/zeph-acp/session/agent/front"
 	"github.com/zeph-acp/zeph-acp/session/agent/skills"
 )
@@ -100,14 +100,12 @@ func (s *Set) Ready() {
 }
 
 // commandName matches the names of commands.
-var commandName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}(:[A-Za-z0-9][A-Za-z0-9_.-]{0,63})*$`)
-})
+var commandName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}(:[A-Za-z0-9][A-Za-z0-9_.-]{0,63})*$`)
 
 // Expand returns the prompt of a command whose name the user typed with a text after it.
 // It returns false if there is no such command. A reply takes the place of a prompt.
 func (s *Set) Expand(ctx context.Context, name, rest string) (p Prompt, reply string, ok bool, err error) {
-	if !commandName().MatchString(name) {
+	if !commandName.MatchString(name) {
 		return Prompt{}, "", false, nil
 	}
 	all := s.read()
@@ -150,7 +148,7 @@ func (s *Set) allowed(ctx context.Context, all []file, i int) bool {
 func (s *Set) parse(source skills.Source, name string, data []byte) (file, error) {
 	f := file{project: source.Project}
 	f.Name = strings.ReplaceAll(strings.TrimSuffix(name, extension), "/", ":")
-	if !commandName().MatchString(f.Name) {
+	if !commandName.MatchString(f.Name) {
 		return f, errors.New("its path may only have letters, digits, dashes, underscores and dots")
 	}
 	text := strings.ToValidUTF8(string(data), "\uFFFD")
@@ -162,7 +160,7 @@ func (s *Set) parse(source skills.Source, name string, data []byte) (file, error
 	if f.body == "" {
 		return f, errors.New("it has no text")
 	}
-	if n := len(shellLine().FindAllString(f.body, -1)); n > maxLines {
+	if n := len(shellLine.FindAllString(f.body, -1)); n > maxLines {
 		return f, fmt.Errorf("it has more than %d commands of the shell", maxLines)
 	}
 	first, _, _ := strings.Cut(f.body, "\n")

@@ -2,14 +2,13 @@ package filecommand
 
 import (
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"mvdan.cc/sh/v3/syntax" // quotes words for bash
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 	"github.com/zeph-acp/zeph-acp/session/agent/front"
 	"github.com/zeph-acp/zeph-acp/session/agent/skills"
 )
@@ -35,14 +34,14 @@ const maxPrompt = 1 << 20
 
 // tooLong reports whether the prompt of a command could exceed maxPrompt.
 func (f file) tooLong(rest string) bool {
-	return len(f.body)+len(placeholder().FindAllStringIndex(f.body, -1))*len(rest) > maxPrompt
+	return len(f.body)+len(placeholder.FindAllStringIndex(f.body, -1))*len(rest) > maxPrompt
 }
 
 // The marks in the text of a command.
 var (
-	shellLine   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("(?m)(?:^|[ \t(])(!`([^`\n]+)`)") })
-	fileMark    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("(?m)(?:^|[ \t(])@([^\\s`]+)") })
-	placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$(?:ARGUMENTS|[1-9])\b`) })
+	shellLine   = lazyregexp.New("(?m)(?:^|[ \t(])(!`([^`\n]+)`)")
+	fileMark    = lazyregexp.New("(?m)(?:^|[ \t(])@([^\\s`]+)")
+	placeholder = lazyregexp.New(`\$(?:ARGUMENTS|[1-9])\b`)
 )
 
 // prompt returns the prompt of a command with the text that the user typed after it. Only
@@ -57,7 +56,7 @@ func (s *Set) prompt(f file, rest string) Prompt {
 		}
 	}
 	at := 0
-	for _, m := range shellLine().FindAllStringSubmatchIndex(f.body, -1) {
+	for _, m := range shellLine.FindAllStringSubmatchIndex(f.body, -1) {
 		text(f.body[at:m[2]])
 		if line := shell.fill(f.body[m[4]:m[5]]); strings.TrimSpace(line) != "" {
 			p.Parts = append(p.Parts, Part{Command: line})
@@ -65,7 +64,7 @@ func (s *Set) prompt(f file, rest string) Prompt {
 		at = m[3]
 	}
 	text(f.body[at:])
-	if rest != "" && !placeholder().MatchString(f.body) {
+	if rest != "" && !placeholder.MatchString(f.body) {
 		p.Parts = append(p.Parts, Part{Text: "The user adds: " + rest})
 	}
 	p.Parts = append(p.Parts, s.files(f.body, plain)...)
@@ -80,7 +79,7 @@ type arguments struct {
 
 // fill replaces the placeholders in a text.
 func (a arguments) fill(text string) string {
-	return placeholder().ReplaceAllStringFunc(text, func(mark string) string {
+	return placeholder.ReplaceAllStringFunc(text, func(mark string) string {
 		if mark == "$ARGUMENTS" {
 			return a.all
 		}
@@ -111,7 +110,7 @@ func quoted(word string) string {
 
 // files returns the files that a text names as @PATH and that exist, each once.
 func (s *Set) files(body string, args arguments) (parts []Part) {
-	for _, m := range fileMark().FindAllStringSubmatch(body, -1) {
+	for _, m := range fileMark.FindAllStringSubmatch(body, -1) {
 		name := strings.TrimRight(args.fill(m[1]), ".,;:!?)'\"")
 		if !filepath.IsLocal(name) {
 			continue
@@ -149,7 +148,7 @@ func (s *Set) bounds(f file) func(*executors.Call) *executors.Failure {
 
 // hint returns the hint for the arguments of a command.
 func hint(own front.Value, body string) string {
-	if text := own.Text(); text != "" || !placeholder().MatchString(body) {
+	if text := own.Text(); text != "" || !placeholder.MatchString(body) {
 		return text
 	}
 	return "[arguments]"

@@ -1,11 +1,11 @@
 package prompt
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // maxPath limits a path that is shown, in characters.
@@ -16,9 +16,7 @@ const elementName = "project_file"
 
 // markPattern matches text that a model could read as the beginning or end of an
 // element, including attempts to disguise it.
-var markPattern = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)[<＜﹤‹]([\s/\\／]*project[\s_-]*file)`)
-})
+var markPattern = lazyregexp.New(`(?i)[<＜﹤‹]([\s/\\／]*project[\s_-]*file)`)
 
 // clean returns a foreign text that ends no element and has no invisible
 // characters: no control characters, no changes of direction, and no characters
@@ -36,7 +34,7 @@ func clean(s string) string {
 		}
 		return r
 	}, s)
-	return markPattern().ReplaceAllString(s, "&lt;$1")
+	return markPattern.ReplaceAllString(s, "&lt;$1")
 }
 
 // unseen reports whether a character is invisible by itself.

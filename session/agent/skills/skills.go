@@ -22,13 +22,13 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/approval"
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 	"github.com/zeph-acp/zeph-acp/session/agent/front"
 )
 
@@ -170,8 +170,8 @@ var errNoSkill = errors.New("no skill")
 // Names of skills and secrets. The name of a skill is in the system prompt, and is the
 // name of a directory.
 var (
-	skillName  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`) })
-	secretName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`) })
+	skillName  = lazyregexp.New(`^[a-z0-9][a-z0-9_-]{0,63}$`)
+	secretName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 )
 
 // skill reads the front matter of the skill in the directory called name.
@@ -183,7 +183,7 @@ func (source Source) skill(name string) (Skill, error) {
 	if err != nil {
 		return Skill{}, fmt.Errorf("%s: %w", skillFile, err)
 	}
-	if !skillName().MatchString(name) {
+	if !skillName.MatchString(name) {
 		return Skill{}, errors.New("a skill's directory has a name of lower case letters, digits, - and _")
 	}
 	head, _, err := front.Split(string(data))
@@ -209,7 +209,7 @@ func (s Skill) check() error {
 		return fmt.Errorf("more than %d allowed tools or secrets", maxItems)
 	}
 	for _, name := range s.Secrets {
-		if !secretName().MatchString(name) {
+		if !secretName.MatchString(name) {
 			return fmt.Errorf("the secret %q is not the name of an environment variable", name)
 		}
 	}

@@ -2,11 +2,10 @@ package subagent
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 	"github.com/zeph-acp/zeph-acp/executors/tighten"
 )
 
@@ -78,7 +77,7 @@ type Type struct {
 type Types []Type
 
 // typeName matches the valid names of types: a name is a part of caller ids.
-var typeName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,39}$`) })
+var typeName = lazyregexp.New(`^[a-z0-9][a-z0-9_-]{0,39}$`)
 
 const badName = "must consist of at most 40 lower case letters, digits, - and _"
 
@@ -87,7 +86,7 @@ func (types Types) Validate() map[string]string {
 	wrong := map[string]string{}
 	for i, t := range types {
 		key := fmt.Sprintf("agents[%d].", i)
-		if !typeName().MatchString(t.Name) {
+		if !typeName.MatchString(t.Name) {
 			wrong[key+"name"] = fmt.Sprintf("%q %s", t.Name, badName)
 		}
 		if slices.ContainsFunc(types[:i], func(other Type) bool { return other.Name == t.Name }) {

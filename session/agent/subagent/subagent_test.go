@@ -95,7 +95,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if !typeName().MatchString(typ.Name) {
+		if !typeName.MatchString(typ.Name) {
 			t.Errorf("the name is %q", typ.Name)
 		}
 		for _, tool := range sessionTools() {

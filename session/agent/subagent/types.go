@@ -48,7 +48,7 @@ func parse(name, text string) (t Type, warnings []string, err error) {
 		Name: head["name"].Text(), Description: head["description"].Text(), Prompt: strings.TrimSpace(body),
 		Model: head["model"].Text(), file: name,
 	}
-	if !typeName().MatchString(t.Name) {
+	if !typeName.MatchString(t.Name) {
 		return t, nil, fmt.Errorf("its name %q %s", t.Name, badName)
 	}
 	if t.Model == "inherit" {

@@ -1,11 +1,10 @@
 package anthropic
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
@@ -76,7 +75,7 @@ var knownModels = []modelFacts{
 }
 
 // snapshot matches the date after the name of a pinned model.
-var snapshot = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-20[0-9]{6}$`) })
+var snapshot = lazyregexp.New(`^-20[0-9]{6}$`)
 
 // factsOf returns the known properties of a model. A model that only begins like a
 // known one has no levels, since they would be a guess.
@@ -86,7 +85,7 @@ func factsOf(name string) modelFacts {
 		if !ok {
 			continue
 		}
-		if rest != "" && !snapshot().MatchString(rest) {
+		if rest != "" && !snapshot.MatchString(rest) {
 			m.levels = nil
 		}
 		return m

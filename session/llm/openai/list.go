@@ -5,21 +5,18 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"regexp"
 	"strings"
-	"sync"
 	"sync/atomic"
 
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
 // noChat matches listed models of OpenAI and Google that are not for conversations in
 // text.
-var noChat = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`embed|tts|whisper|dall-e|image|imagen|veo|sora|audio|realtime|transcribe|moderation|` +
-		`instruct|babbage|davinci|computer-use|deep-research|search|live|aqa|lyria|banana|robotics|translate`)
-})
+var noChat = lazyregexp.New(`embed|tts|whisper|dall-e|image|imagen|veo|sora|audio|realtime|transcribe|moderation|` +
+	`instruct|babbage|davinci|computer-use|deep-research|search|live|aqa|lyria|banana|robotics|translate`)
 
 // List returns the provider's models. For OpenAI and Gemini it leaves out models that,
 // by their names, are not for conversations.
@@ -37,7 +34,7 @@ func (o *Model) List(ctx context.Context) ([]llm.Choice, error) {
 		if o.cfg.Type == ServerGemini {
 			id = strings.TrimPrefix(id, "models/")
 		}
-		if id == "" || o.cfg.Type != ServerCompatible && noChat().MatchString(id) {
+		if id == "" || o.cfg.Type != ServerCompatible && noChat.MatchString(id) {
 			continue
 		}
 		choices = append(choices, llm.Choice{Name: o.endpoint.Provider + ":" + id, Title: id, Description: "Model of provider " + o.endpoint.Provider, Open: true})

@@ -1,10 +1,10 @@
 package openai
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // The models of providers without a configured one.
@@ -109,9 +109,7 @@ var geminiModels = []modelFacts{
 
 // pinned matches the rest of a known model's name that does not make it another model:
 // a date, or a word for a preview.
-var pinned = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(-20[0-9]{2}-[0-9]{2}-[0-9]{2}|-preview(-[0-9-]+)?|-latest|-[0-9]{3})?$`)
-})
+var pinned = lazyregexp.New(`^(-20[0-9]{2}-[0-9]{2}-[0-9]{2}|-preview(-[0-9-]+)?|-latest|-[0-9]{3})?$`)
 
 // factsOf returns the known properties of a model at a server of that kind. A
 // compatible server has none, since its efforts are unknown.
@@ -128,7 +126,7 @@ func factsOf(kind, name string) modelFacts {
 		if !ok {
 			continue
 		}
-		if !pinned().MatchString(rest) {
+		if !pinned.MatchString(rest) {
 			m.levels = nil
 		}
 		return m

@@ -4,12 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/zeph-acp/zeph-acp/executors/backoff"
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/anthropic"
 	"github.com/zeph-acp/zeph-acp/session/llm/failover"
@@ -131,8 +130,8 @@ func (c Config) Tighten(_ Config, has func(key string) bool) (Config, []string) 
 }
 
 var (
-	envName      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
-	providerName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^\s:]+$`) })
+	envName      = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	providerName = lazyregexp.New(`^[^\s:]+$`)
 )
 
 // Validate returns what is wrong with each key, such as "providers[1].type".
@@ -181,7 +180,7 @@ func (p Provider) validate() map[string]string {
 			wrong[key] = fmt.Sprintf(format, args...)
 		}
 	}
-	check(p.Name == "" || providerName().MatchString(p.Name), "name", "must have no colon and no space, got %q", p.Name)
+	check(p.Name == "" || providerName.MatchString(p.Name), "name", "must have no colon and no space, got %q", p.Name)
 	switch p.Type {
 	case TypeClaude, TypeOpenAI, TypeGemini, TypeOllama, TypeDirect:
 	case TypeCompatible:
@@ -206,7 +205,7 @@ func (p Provider) validate() map[string]string {
 		check(isWebAddress(address), "base_url", "must be an address such as %s", p.exampleURL())
 	}
 	// Do not show the value: people put the key itself here.
-	check(p.APIKeyEnv == "" || envName().MatchString(p.APIKeyEnv), "api_key_env",
+	check(p.APIKeyEnv == "" || envName.MatchString(p.APIKeyEnv), "api_key_env",
 		"must be the name of an environment variable, not the key itself")
 	check(p.MaxTokens >= 0, "max_tokens", "must be 0 or more tokens, got %d", p.MaxTokens)
 	check(p.ContextWindow >= 0, "context_window", "must be 0 or more tokens, got %d", p.ContextWindow)

@@ -3,11 +3,10 @@ package textcalls
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
@@ -229,7 +228,7 @@ func (a *answerReader) endLine() {
 		}
 	default:
 		a.open = openFence(bare)
-		if a.open.size > 0 && slices.Contains(outputLanguages, a.open.lang) || inventedResult().MatchString(bare) {
+		if a.open.size > 0 && slices.Contains(outputLanguages, a.open.lang) || inventedResult.MatchString(bare) {
 			a.invents = true
 			a.held.Reset()
 			return
@@ -252,12 +251,10 @@ var outputLanguages = []string{"", "console", "log", "output", "plain", "plainte
 
 // inventedResult matches a line that begins a result or the user's next message, as
 // some models make them up.
-var inventedResult = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^ {0,3}(` +
-		`\[tool_result|</?tool_(result|response|output)s?>|</?(function_results?|output|result)>` +
-		`|[*_#> ]*(the |tool |expected |command )?(output|results?|response)[*_]*( of [^:]*| is)?[*_]*:` +
-		`|[*_#]*(user|human|observation|system)[*_]*:)`)
-})
+var inventedResult = lazyregexp.New(`(?i)^ {0,3}(` +
+	`\[tool_result|</?tool_(result|response|output)s?>|</?(function_results?|output|result)>` +
+	`|[*_#> ]*(the |tool |expected |command )?(output|results?|response)[*_]*( of [^:]*| is)?[*_]*:` +
+	`|[*_#]*(user|human|observation|system)[*_]*:)`)
 
 // addBlock adds a block as a call, and reports whether it is one.
 func (a *answerReader) addBlock(b block) bool {

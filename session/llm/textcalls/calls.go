@@ -6,11 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
@@ -163,14 +162,12 @@ func (g grammar) looksLikeCall(body string) bool {
 	return ok
 }
 
-var namesTool = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`"(?:tool_id|name)"\s*:\s*"([^"\\]*)"`)
-})
+var namesTool = lazyregexp.New(`"(?:tool_id|name)"\s*:\s*"([^"\\]*)"`)
 
 // toolNamed returns the tool that an unreadable block names, or the language of the
 // block.
 func toolNamed(body string) string {
-	if m := namesTool().FindStringSubmatch(body); m != nil && m[1] != "" {
+	if m := namesTool.FindStringSubmatch(body); m != nil && m[1] != "" {
 		return m[1]
 	}
 	return toolCallTag

@@ -14,10 +14,9 @@ import (
 	"errors"
 	"iter"
 	"net/http"
-	"regexp"
-	"sync"
 	"sync/atomic"
 
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
@@ -128,15 +127,15 @@ func (o *autoWrapped) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm
 //	"auto" tool choice requires --enable-auto-…     vLLM
 //	tools param requires --jinja flag               llama.cpp
 //	'tools' is not supported with this model.       OpenAI
-var noTools = sync.OnceValue(func() *regexp.Regexp {
+var noTools = lazyregexp.Build(func() string {
 	const tools = "['\"`]?(native )?(tools?|functions?)([ /_-]?(use|usage|call|calls|calling|choice|param|parameter))*['\"`]?"
 	const not = "(not|n't|n’t|un)[ -]?(currently |yet )?"
-	return regexp.MustCompile(`(?i)` +
+	return `(?i)` +
 		`(do(es)?|can) ?` + not + `(support|take|accept|have)( the use of| any| using)? ` + tools + `(\W|$)` +
 		`|(^|[^\w.])` + tools + ` (is |are )?` + not + `(supported|enabled|available|implemented)` +
 		`|unsupported (parameter|param|argument|feature|value)s?:? ` + tools + `(\W|$)` +
 		`|no endpoints found that support (the provided )?` + tools + `(\W|$)` +
-		`|(^|[^\w.])` + tools + ` requires? --`)
+		`|(^|[^\w.])` + tools + ` requires? --`
 })
 
 // refusesTools reports whether a request failed because it had tools.
@@ -145,5 +144,5 @@ func refusesTools(err error) bool {
 	if !ok || e.Auth || e.Status == http.StatusTooManyRequests || e.Status == http.StatusPaymentRequired {
 		return false
 	}
-	return noTools().MatchString(e.Message)
+	return noTools.MatchString(e.Message)
 }

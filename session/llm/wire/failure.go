@@ -10,15 +10,14 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
@@ -160,9 +159,7 @@ func AnotherProtocol(u *url.Error) bool {
 
 // wantsTLS matches the answers of servers to http where they expect https: those in Go,
 // and nginx.
-var wantsTLS = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)HTTP request (?:was sent )?to (?:an )?HTTPS (?:server|port)`)
-})
+var wantsTLS = lazyregexp.New(`(?i)HTTP request (?:was sent )?to (?:an )?HTTPS (?:server|port)`)
 
 // again reports whether a request that failed with the status may work later.
 func again(status int) bool {
@@ -183,7 +180,7 @@ func IsAuth(status int) bool {
 // hint returns a sentence of advice on a failure, for the user.
 func (e *Endpoint) hint(f *llm.Error) string {
 	switch status := f.Status; {
-	case status == http.StatusBadRequest && wantsTLS().MatchString(f.Message):
+	case status == http.StatusBadRequest && wantsTLS.MatchString(f.Message):
 		return "begin base_url with https://"
 	case f.Auth && e.KeyEnv == "":
 		return "name the variable of its key with api_key_env"

@@ -3,12 +3,12 @@ package wire
 import (
 	"errors"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
@@ -114,7 +114,7 @@ func (s *search) refused(err error, sent []llm.Tool, reason string, last bool) b
 		s.blame(t, reason)
 		return true
 	}
-	if !last && !schemaWords().MatchString(e.Message) {
+	if !last && !schemaWords.MatchString(e.Message) {
 		return false
 	}
 	s.halved++
@@ -168,13 +168,9 @@ func (s *search) undo() {
 
 // The ways in which servers name a tool by its place, and schemas in general.
 var (
-	toolIndex = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\btools(?:\[0\]\.function_?declarations)?[.\[](\d+)`)
-	})
-	schemaWords = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?is)input_schema|json.?schema|function_?declarations|tools\.function\.parameters|` +
-			`(tool|function)s?\b.{0,80}(schema|parameters)|schema.{0,80}\b(tool|function)|parse grammar`)
-	})
+	toolIndex   = lazyregexp.New(`(?i)\btools(?:\[0\]\.function_?declarations)?[.\[](\d+)`)
+	schemaWords = lazyregexp.New(`(?is)input_schema|json.?schema|function_?declarations|tools\.function\.parameters|` +
+		`(tool|function)s?\b.{0,80}(schema|parameters)|schema.{0,80}\b(tool|function)|parse grammar`)
 )
 
 // named returns the foreign tool that a message names, by its name or its place.
@@ -189,7 +185,7 @@ func named(message string, sent []llm.Tool) (llm.Tool, bool) {
 	if found.Name != "" {
 		return found, true
 	}
-	m := toolIndex().FindStringSubmatch(message)
+	m := toolIndex.FindStringSubmatch(message)
 	if m == nil {
 		return found, false
 	}

@@ -6,15 +6,14 @@ import (
 	"fmt"
 	"html"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
 
 	"github.com/zeph-acp/zeph-acp/executors/backoff"
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // StatusError is a response with a status that is not success.
@@ -41,7 +40,7 @@ func newStatusError(res *http.Response, body []byte) *StatusError {
 }
 
 // pageTitle matches the title or headline of an HTML page.
-var pageTitle = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?is)<(?:title|h1)[^>]*>(.*?)</`) })
+var pageTitle = lazyregexp.New(`(?is)<(?:title|h1)[^>]*>(.*?)</`)
 
 // plainText returns the message in a body that is not JSON. For an HTML page, which
 // proxies and gateways send, that is its title or "". Failure truncates it later.
@@ -51,7 +50,7 @@ func plainText(res *http.Response, body []byte) string {
 		return text
 	}
 	title := ""
-	if m := pageTitle().FindStringSubmatch(text); m != nil {
+	if m := pageTitle.FindStringSubmatch(text); m != nil {
 		title = strings.Join(strings.Fields(html.UnescapeString(m[1])), " ")
 	}
 	return strings.TrimPrefix(title, strconv.Itoa(res.StatusCode)+" ")

@@ -1,22 +1,20 @@
 package wire
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 	"time"
+
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // waitWords matches how long to wait in a message; the streams of OpenAI, and Gemini,
 // have it nowhere else: "Please retry in 34.07s", "try again in 1m2.5s", "retry after 3
 // seconds".
-var waitWords = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(?:try again|retry) (?:in|after) ((?:\d+h)?(?:\d+m)?(?:\d+(?:\.\d+)?))( ?m?s)`)
-})
+var waitWords = lazyregexp.New(`(?i)\b(?:try again|retry) (?:in|after) ((?:\d+h)?(?:\d+m)?(?:\d+(?:\.\d+)?))( ?m?s)`)
 
 // retryIn returns how long a message asks to wait; 0 means that it does not.
 func retryIn(message string) time.Duration {
-	m := waitWords().FindStringSubmatch(message)
+	m := waitWords.FindStringSubmatch(message)
 	if m == nil {
 		return 0
 	}

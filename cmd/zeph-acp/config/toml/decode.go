@@ -5,13 +5,13 @@ import (
 	"encoding"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/pelletier/go-toml/v2/unstable"
+
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // Decoder sets a struct from a tree. It records wrong values and skips them,
@@ -147,13 +147,13 @@ func (e Expectation) hint(n *Node, path string) string {
 		return `: put it in brackets, ["…"]`
 	case e.Fits(unstable.String) && (n.Kind == unstable.Integer || n.Kind == unstable.Bool || n.Kind == unstable.Float):
 		return ": put it in quotes"
-	case n.Kind == unstable.String && (n.Text == "true" || n.Text == "false" || numberPattern().MatchString(n.Text)):
+	case n.Kind == unstable.String && (n.Text == "true" || n.Text == "false" || numberPattern.MatchString(n.Text)):
 		return ": write it without quotes"
 	}
 	return ""
 }
 
-var numberPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[+-]?[0-9.]+$`) })
+var numberPattern = lazyregexp.New(`^[+-]?[0-9.]+$`)
 
 // Want returns the Expectation for a type. A type that unmarshals itself and has a method
 // AcceptsBool may also be true or false.

@@ -12,13 +12,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
+
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // Node is a value of a TOML document, with its line. The library's decoder
@@ -121,9 +121,7 @@ func (t *tree) lineAt(offset int) int {
 }
 
 // expressionStart matches a line that may begin an expression.
-var expressionStart = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[ \t]*(\[\[?[\w."' \t-]+\]\]?[ \t]*(#.*)?|[\w."'-]+[ \t]*=.*)\r?$`)
-})
+var expressionStart = lazyregexp.New(`^[ \t]*(\[\[?[\w."' \t-]+\]\]?[ \t]*(#.*)?|[\w."'-]+[ \t]*=.*)\r?$`)
 
 // recover records the syntax error err and returns the offset to continue from:
 // the next line that may begin an expression.
@@ -158,7 +156,7 @@ func (t *tree) recover(err error) int {
 		t.current, t.path = &Node{Kind: unstable.Table, made: byHeader}, nil
 	}
 	for ; failed <= len(t.lines); failed++ {
-		if expressionStart().MatchString(t.text(failed)) {
+		if expressionStart.MatchString(t.text(failed)) {
 			t.end = t.lines[failed-1]
 			return t.end
 		}

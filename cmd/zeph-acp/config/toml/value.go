@@ -3,12 +3,12 @@ package toml
 import (
 	"fmt"
 	"reflect"
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
 
 	"github.com/pelletier/go-toml/v2/unstable"
+
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // Overridable returns the paths of the keys that a variable can set: scalars
@@ -98,17 +98,17 @@ func FormatString(s string) string {
 }
 
 // bareKey matches a key that needs no quotes.
-var bareKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]+$`) })
+var bareKey = lazyregexp.New(`^[A-Za-z0-9_-]+$`)
 
 // FormatKey formats a key as TOML.
 func FormatKey(key string) string {
-	if bareKey().MatchString(key) {
+	if bareKey.MatchString(key) {
 		return key
 	}
 	return FormatString(key)
 }
 
-var indexPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[[0-9]+\]`) })
+var indexPattern = lazyregexp.New(`\[[0-9]+\]`)
 
 // Unindexed returns a path with each index of an array replaced by mark.
-func Unindexed(path, mark string) string { return indexPattern().ReplaceAllString(path, mark) }
+func Unindexed(path, mark string) string { return indexPattern.ReplaceAllString(path, mark) }

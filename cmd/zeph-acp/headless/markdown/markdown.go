@@ -12,11 +12,10 @@
 package markdown
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/layout"
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // Row is one row of the terminal.
@@ -83,18 +82,13 @@ func (s *Stream) done() []Row {
 }
 
 var (
-	headingPattern = pattern(`^ {0,3}(#{1,6})(?: +(.*?))?(?: +#+)? *$`)
-	fencePattern   = pattern("^( *)(`{3,}|~{3,})([^`]*)$")
-	itemPattern    = pattern(`^( *)([-*+]|\d{1,4}[.)])( +|$)(.*)$`)
-	rulePattern    = pattern(`^ {0,3}(?:(?:- *){3,}|(?:\* *){3,}|(?:_ *){3,})$`)
-	delimiters     = pattern(`^ *\|? *:?-+:? *(\| *:?-+:? *)*\|? *$`)
-	quotePattern   = pattern(`^ {0,3}> ?`)
+	headingPattern = lazyregexp.New(`^ {0,3}(#{1,6})(?: +(.*?))?(?: +#+)? *$`)
+	fencePattern   = lazyregexp.New("^( *)(`{3,}|~{3,})([^`]*)$")
+	itemPattern    = lazyregexp.New(`^( *)([-*+]|\d{1,4}[.)])( +|$)(.*)$`)
+	rulePattern    = lazyregexp.New(`^ {0,3}(?:(?:- *){3,}|(?:\* *){3,}|(?:_ *){3,})$`)
+	delimiters     = lazyregexp.New(`^ *\|? *:?-+:? *(\| *:?-+:? *)*\|? *$`)
+	quotePattern   = lazyregexp.New(`^ {0,3}> ?`)
 )
-
-// pattern compiles a regular expression at its first use.
-func pattern(expression string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
-}
 
 // line processes a line whose tabs are spaces.
 func (s *Stream) line(line string) {
@@ -103,8 +97,8 @@ func (s *Stream) line(line string) {
 		return
 	}
 	text, quote := line, 0
-	for quotePattern().MatchString(text) {
-		text, quote = text[len(quotePattern().FindString(text)):], quote+1
+	for quotePattern.MatchString(text) {
+		text, quote = text[len(quotePattern.FindString(text)):], quote+1
 	}
 	quote = min(quote, s.columns/8) // as far as a row has the space to show it
 	if quote != s.block.quote && strings.TrimSpace(text) != "" {
@@ -117,20 +111,20 @@ func (s *Stream) line(line string) {
 		return
 	}
 	switch {
-	case fencePattern().MatchString(text):
+	case fencePattern.MatchString(text):
 		s.openFence(text)
-	case headingPattern().MatchString(text):
+	case headingPattern.MatchString(text):
 		s.heading(text)
-	case len(s.block.text) == 1 && !s.block.table && strings.Contains(s.block.text[0], "|") && delimiters().MatchString(text):
+	case len(s.block.text) == 1 && !s.block.table && strings.Contains(s.block.text[0], "|") && delimiters.MatchString(text):
 		s.block.table = true
 		s.block.text = append(s.block.text, text)
 	case s.block.table && strings.Contains(text, "|"):
 		s.block.text = append(s.block.text, text)
-	case rulePattern().MatchString(text):
+	case rulePattern.MatchString(text):
 		s.end()
 		s.lists = nil
 		s.print(Row{{Text: strings.Repeat("─", max(s.columns-2*quote, 3)), Style: dim}})
-	case itemPattern().MatchString(text):
+	case itemPattern.MatchString(text):
 		s.item(text)
 	default:
 		s.paragraph(text)
@@ -141,7 +135,7 @@ func (s *Stream) line(line string) {
 func (s *Stream) heading(line string) {
 	s.end()
 	s.lists, s.block.indent = nil, ""
-	m := headingPattern().FindStringSubmatch(line)
+	m := headingPattern.FindStringSubmatch(line)
 	s.blank = s.started
 	style := bold
 	if len(m[1]) <= 2 {
@@ -154,7 +148,7 @@ func (s *Stream) heading(line string) {
 // item begins a list item. Its depth is the number of open items that begin left of it.
 func (s *Stream) item(line string) {
 	s.end()
-	m := itemPattern().FindStringSubmatch(line)
+	m := itemPattern.FindStringSubmatch(line)
 	indent := len(m[1])
 	for len(s.lists) > 0 && s.lists[len(s.lists)-1] >= indent {
 		s.lists = s.lists[:len(s.lists)-1]
@@ -206,7 +200,7 @@ func (s *Stream) paragraph(line string) {
 
 // openFence begins a code block.
 func (s *Stream) openFence(line string) {
-	m := fencePattern().FindStringSubmatch(line)
+	m := fencePattern.FindStringSubmatch(line)
 	s.end()
 	for len(s.lists) > 0 && s.lists[len(s.lists)-1] >= len(m[1]) {
 		s.lists = s.lists[:len(s.lists)-1]
@@ -221,7 +215,7 @@ func (s *Stream) openFence(line string) {
 // codeLine prints a line of code, or closes the code block.
 func (s *Stream) codeLine(line string) {
 	for range s.block.quote {
-		line = line[len(quotePattern().FindString(line)):]
+		line = line[len(quotePattern.FindString(line)):]
 	}
 	inner := strings.TrimLeft(line, " ")
 	if fence := strings.TrimRight(inner, " "); strings.HasPrefix(fence, s.block.fence) && strings.Trim(fence, fence[:1]) == "" {

@@ -25,7 +25,7 @@ func Cells(line string) (all [][]Piece) {
 
 // IsDelimiter reports whether a line separates the head of a table from its body.
 func IsDelimiter(line string) bool {
-	return strings.Contains(line, "|") && delimiters().MatchString(line)
+	return strings.Contains(line, "|") && delimiters.MatchString(line)
 }
 
 func pieces(row Row) (all []Piece) {
