@@ -18,7 +18,7 @@ import (
 type Client struct {
 	stream *stream
 	conn   *jsonrpc2.Conn
-	said   atomic.Pointer[InitializeRequest] // nil before initialize
+	hello  atomic.Pointer[InitializeRequest] // the latest; nil before initialize
 
 	calling sync.Mutex // guards lastID and stream.call until jsonrpc2 has written it
 	lastID  uint64     // ids start at 1: some peers treat 0 as null
@@ -27,16 +27,16 @@ type Client struct {
 // Capabilities returns the client's capabilities from initialize; none before
 // that.
 func (c *Client) Capabilities() ClientCapabilities {
-	if said := c.said.Load(); said != nil {
-		return said.ClientCapabilities
+	if hello := c.hello.Load(); hello != nil {
+		return hello.ClientCapabilities
 	}
 	return ClientCapabilities{}
 }
 
 // Info returns the client's name and version; empty if initialize had none.
 func (c *Client) Info() Implementation {
-	if said := c.said.Load(); said != nil {
-		return said.ClientInfo
+	if hello := c.hello.Load(); hello != nil {
+		return hello.ClientInfo
 	}
 	return Implementation{}
 }
@@ -213,8 +213,9 @@ func (c *Client) CreateTerminal(ctx context.Context, p CreateTerminalRequest) (*
 	}
 }
 
-// cleanup is how long a cleanup notification may take at the client.
-const cleanup = 2 * time.Second
+// releaseTimeout is how long the client may take to release a terminal. A late
+// answer is ignored.
+const releaseTimeout = 2 * time.Second
 
 type terminalRequest struct {
 	SessionID  string `json:"sessionId"`
@@ -247,7 +248,7 @@ func (t *Terminal) Kill(ctx context.Context) error {
 // Release frees the terminal, which kills a command that still runs. It
 // does not wait for the client's answer.
 func (t *Terminal) Release() {
-	ctx, cancel := context.WithTimeout(context.Background(), cleanup)
+	ctx, cancel := context.WithTimeout(context.Background(), releaseTimeout)
 	call, err := t.client.dispatch(ctx, "terminal/release", terminalRequest{t.session, t.ID})
 	if err != nil { // the client and its terminals no longer exist
 		cancel()

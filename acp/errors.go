@@ -28,7 +28,7 @@ var (
 	// ErrTurnCancelled. Either way the prompt is answered with StopCancelled,
 	// never with an error.
 	ErrTurnCancelled = errors.New("the turn was cancelled")
-	// ErrNoTurn means that no turn takes a text of _session/steering.
+	// ErrNoTurn means that no turn accepted the text of a _session/steering.
 	ErrNoTurn = errors.New("no turn is running")
 	// ErrClosed is the cause of every context when the client closes the
 	// connection.

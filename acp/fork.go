@@ -5,13 +5,13 @@ import (
 	"fmt"
 )
 
-// ForkSessionRequest opens a session that continues from a message of another:
-// session/fork, which is not stable yet:
+// ForkSessionRequest holds the params of session/fork, which opens a session that
+// continues from a message of another one. The method is not stable yet:
 // https://agentclientprotocol.com/rfds/session-fork
 type ForkSessionRequest struct {
 	LoadSessionRequest
-	// MessageID names the last message that the fork has; a prompt is left out, so that
-	// the client can send another instead. Empty means all messages.
+	// MessageID is the last message of the fork. If it is a prompt, the fork ends before
+	// it, so that the client can send another prompt instead. Empty means all messages.
 	MessageID string `json:"messageId"`
 }
 

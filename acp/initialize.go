@@ -47,7 +47,7 @@ type InitializeResponse struct {
 	Meta              InitializeMeta    `json:"_meta"`
 }
 
-// InitializeMeta lists the extension methods that other agents share.
+// InitializeMeta lists the extension methods that other agents also support.
 type InitializeMeta struct {
 	Steering struct {
 		Supported bool `json:"supported"` // _session/steering
@@ -57,7 +57,7 @@ type InitializeMeta struct {
 // initialize answers with our version whatever the client's is, as the protocol
 // demands. It may be called again.
 func (s *Server) initialize(_ context.Context, p InitializeRequest) (secondPhase, error) {
-	s.client.said.Store(&p)
+	s.client.hello.Store(&p)
 	w := secondPhase{run: func() (any, error) {
 		r := InitializeResponse{
 			ProtocolVersion:   Version,

@@ -67,7 +67,7 @@ func marshal(v any) ([]byte, error) {
 type OptionValue struct {
 	Text string
 	On   bool
-	Bool bool // it is a boolean
+	Bool bool // whether On is the value, rather than Text
 }
 
 type setOptionRequest struct {

@@ -112,8 +112,8 @@ func member(b []byte, path ...string) []byte {
 	return b
 }
 
-// jsonObject holds the members of an object that the caller asked for. Errors name
-// field.
+// jsonObject holds the members of an object that the caller asked for. The errors
+// of its methods begin with field, the object's path.
 type jsonObject struct {
 	field   string // empty for the params
 	members map[string][]byte

@@ -33,7 +33,8 @@ type Sessions interface {
 
 // Session is an open session. Its methods are called concurrently. Begin,
 // Steer, Cancel, CancelChild, SetMode, SetOption and Close are called on the read goroutine, in
-// frame order; Begin also elsewhere, for a prompt that no turn took. Only Sync, and the function that Close returns, may block.
+// frame order. Begin is also called elsewhere, for a text that no running turn
+// accepted. Only Sync, and the function that Close returns, may block.
 type Session interface {
 	ID() string
 	// State returns the settings that the client shows.
@@ -41,8 +42,8 @@ type Session interface {
 	// Begin reserves a place in the session's queue of turns, for the prompt that Run
 	// will get. End of the turn frees it.
 	Begin(ctx context.Context, prompt []ContentBlock) Turn
-	// Steer adds a text to the turn that runs or is about to. It returns false if there
-	// is no such turn, or if it takes no texts.
+	// Steer adds a text to the running turn, or to the one that runs next. It returns
+	// false if there is no such turn, or if that turn accepts no texts.
 	Steer(prompt []ContentBlock) (Steering, bool)
 	// Cancel ends the running turn and the queued ones with ErrTurnCancelled.
 	// It has no effect on later turns.
@@ -79,13 +80,13 @@ type Turn interface {
 	End()
 }
 
-// Steering is a text on its way into a turn.
+// Steering is a text that waits to be added to a turn.
 type Steering interface {
 	// Wait waits until the turn's model can see the text. The error is ErrNoTurn if the
 	// turn ended first, or the reason why the turn did not take the text. If ctx ends
 	// first, the text is withdrawn.
 	Wait(ctx context.Context) error
-	// Answered is called once the client has the outcome. The turn goes on only then.
+	// Answered is called once the client has the outcome. The turn waits for it.
 	Answered()
 }
 

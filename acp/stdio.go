@@ -140,8 +140,8 @@ func (s *stream) ReadObject(v any) error {
 	}
 }
 
-// keptEnd is how much is kept of both ends of a line over the limit, in bytes. It
-// suffices for the members that identify the frame.
+// keptEnd is the number of bytes kept of each end of a line over the limit. They
+// suffice for the members that identify the frame.
 const keptEnd = 4 << 10
 
 // readLine reads up to the next newline or the end of input. It does not store
@@ -286,13 +286,13 @@ func legalID(raw json.RawMessage) bool {
 }
 
 // response converts the answer to one of our calls to a form that is safe for
-// jsonrpc2, which ignores the id of no open call. An error with a null id is not
-// for a call of ours; jsonrpc2 would treat it as id 0. A response is never replied
-// to, or two peers could send each other errors forever.
+// jsonrpc2, which ignores an id that belongs to no open call. An error with a null
+// id does not belong to a call of ours; jsonrpc2 would treat it as id 0. A response is
+// never answered, or two peers could send each other errors forever.
 //
 // A response has a result or an error, not both. One with both or with neither
-// fails the call, which has no other answer to wait for. Next to the other, a
-// member that is null counts as absent.
+// fails the call, which has no other answer to wait for. If both are present, a
+// null one counts as absent.
 func (s *stream) response(id, result, fault json.RawMessage) []byte {
 	n, err := strconv.ParseUint(string(id), 10, 64)
 	if err != nil {

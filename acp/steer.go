@@ -30,7 +30,7 @@ type SteeringOutcome string
 const (
 	SteeringInjected       SteeringOutcome = "injected"       // the model of the running turn sees it
 	SteeringStartedNewTurn SteeringOutcome = "startedNewTurn" // it is the prompt of a turn without a request
-	SteeringPromptRequired SteeringOutcome = "promptRequired" // no turn took it: send it with session/prompt
+	SteeringPromptRequired SteeringOutcome = "promptRequired" // no turn is running: send it with session/prompt
 	SteeringFailed         SteeringOutcome = "failed"         // no model sees it
 )
 
@@ -87,8 +87,8 @@ func (s *Server) steer(ctx context.Context, p SteeringRequest) (secondPhase, err
 	}, nil
 }
 
-// unsteered handles a prompt that no turn took. Unless the client wants to send it
-// again, it begins a turn that no request waits for.
+// unsteered handles a prompt that no running turn accepted. Unless the client wants
+// to send it again itself, the prompt begins a turn that no request waits for.
 func (s *Server) unsteered(ctx context.Context, sess Session, p SteeringRequest) secondPhase {
 	if p.PromptRequired {
 		return secondPhase{result: SteeringResponse{SteeringPromptRequired, reasonNoTurn}}
@@ -100,13 +100,13 @@ func (s *Server) unsteered(ctx context.Context, sess Session, p SteeringRequest)
 		defer cancel(nil)
 		defer turn.End()
 		if _, err := turn.Run(p.Prompt); err != nil && ctx.Err() == nil && !errors.Is(err, ErrTurnCancelled) {
-			s.tellFailed(conn, sess.ID(), err)
+			s.showFailed(conn, sess.ID(), err)
 		}
 	}}
 }
 
-// tellFailed shows the failure of a turn that no request waits for.
-func (s *Server) tellFailed(ctx context.Context, session string, err error) {
+// showFailed shows the user the failure of a turn that no request waits for.
+func (s *Server) showFailed(ctx context.Context, session string, err error) {
 	text := MessageChunk{Update: UpdateAgentMessage, Content: TextBlock("The turn failed: " + err.Error())}
 	if err := s.client.Update(ctx, session, text); err != nil {
 		s.Log.Debug("show a failure", "session", session, "err", err)

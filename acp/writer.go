@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// writer is the only goroutine that writes to the client: one Write per frame,
-// in the order of enqueue.
+// writer writes all frames to the client, from the goroutine of run: one Write per
+// frame, in the order of enqueue.
 //
 // enqueue never blocks, so that the read loop and a cancel never wait for a
 // client that does not read. Senders of session updates first call room, which
@@ -63,7 +63,7 @@ func (w *writer) signal() {
 	}
 }
 
-// backlog times the limit may be queued before the reader waits too. Otherwise
+// The reader also waits while more than backlog times the limit is queued. Otherwise
 // a peer that sends without reading would fill the memory with answers.
 const backlog = 16
 
