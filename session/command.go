@@ -7,16 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
-	"github.com/zeph-acp/zeph-acp/session/store"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
@@ -87,53 +84,12 @@ func commandOf(prompt []acp.ContentBlock) (c command, rest string, ok bool) {
 	return all[i], strings.TrimSpace(rest), true
 }
 
-// Opened waits until the client has settled, then announces the session.
-func (s *Session) Opened() {
-	if s.all.Prepare != nil {
-		s.all.Prepare()
-	}
-	announce := func() { s.announce(context.Background()) }
-	if s.all.Settle == 0 {
-		announce()
-		return
-	}
-	time.AfterFunc(s.all.Settle, announce)
-}
-
-// announce sends the commands and the warnings that are allowed outside of a
-// turn, on its first call. It returns when they are sent.
-func (s *Session) announce(ctx context.Context) {
-	s.announcing.Lock()
-	defer s.announcing.Unlock()
-	s.mu.Lock()
-	first := !s.opened
-	s.opened = true
-	s.mu.Unlock()
-	if first {
-		s.sendCommands(ctx, s.commands())
-		s.showOptions(ctx)
-		s.showUsage(ctx)
-		s.noticeWarnings(ctx)
-	}
-}
-
-// showUsage sends the usage of the context if no replay has shown it.
-func (s *Session) showUsage(ctx context.Context) {
-	s.mu.Lock()
-	usage, show := s.usage, s.resumed && s.usage.Size > 0
-	s.resumed = false
-	s.mu.Unlock()
-	if show {
-		s.send(ctx, usage)
-	}
-}
-
-// maxAbout limits the description of a tool's command, in characters.
-const maxAbout = 100
+// maxSummary limits the description of a tool's command, in characters.
+const maxSummary = 100
 
 // commands returns the commands for the client: the built-in ones, those of the
-// tools that users would type, then those of MCP servers and of files. Those of the
-// other tools work too.
+// tools that users would type, then those of MCP servers and of files. A command of
+// any other tool also works, but is not listed.
 func (s *Session) commands() []acp.Command {
 	var out []acp.Command
 	add := func(name, description, hint string) {
@@ -166,8 +122,8 @@ func summary(description string) string {
 		text = text[:i]
 	}
 	text = strings.TrimSuffix(text, ".")
-	if runes := []rune(text); len(runes) > maxAbout {
-		text = string(runes[:maxAbout-1]) + "…"
+	if runes := []rune(text); len(runes) > maxSummary {
+		text = string(runes[:maxSummary-1]) + "…"
 	}
 	return text
 }
@@ -292,7 +248,7 @@ func (s *Session) ask(ctx context.Context, o acp.ConfigOption) (string, error) {
 	}
 	var content map[string]any
 	if err != nil || r.Action != acp.ElicitAccept || json.Unmarshal(r.Content, &content) != nil {
-		return "", nil // the list says it
+		return "", nil // the caller then shows the values as a list
 	}
 	value, _ := content[o.ID].(string)
 	return value, nil
@@ -325,9 +281,7 @@ func (s *Session) tools(context.Context, string) (string, error) {
 }
 
 func (s *Session) permissions(context.Context, string) (string, error) {
-	s.mu.Lock()
-	tools := s.keeper
-	s.mu.Unlock()
+	tools := s.toolState()
 	if tools == nil {
 		return "There are no remembered answers.", nil
 	}
@@ -335,9 +289,7 @@ func (s *Session) permissions(context.Context, string) (string, error) {
 }
 
 func (s *Session) hooks(ctx context.Context, _ string) (string, error) {
-	s.mu.Lock()
-	tools := s.keeper
-	s.mu.Unlock()
+	tools := s.toolState()
 	if tools == nil {
 		return "There are no hooks.", nil
 	}
@@ -345,9 +297,7 @@ func (s *Session) hooks(ctx context.Context, _ string) (string, error) {
 }
 
 func (s *Session) jobs(ctx context.Context, rest string) (string, error) {
-	s.mu.Lock()
-	tools := s.keeper
-	s.mu.Unlock()
+	tools := s.toolState()
 	if tools == nil {
 		return "There are no commands in the background.", nil
 	}
@@ -355,9 +305,7 @@ func (s *Session) jobs(ctx context.Context, rest string) (string, error) {
 }
 
 func (s *Session) mcp(context.Context, string) (string, error) {
-	s.mu.Lock()
-	tools := s.keeper
-	s.mu.Unlock()
+	tools := s.toolState()
 	if tools == nil {
 		return "There are no MCP servers.", nil
 	}
@@ -365,9 +313,7 @@ func (s *Session) mcp(context.Context, string) (string, error) {
 }
 
 func (s *Session) trust(_ context.Context, rest string) (string, error) {
-	s.mu.Lock()
-	tools := s.keeper
-	s.mu.Unlock()
+	tools := s.toolState()
 	if tools == nil {
 		return "There are no levels of trust.", nil
 	}
@@ -375,9 +321,7 @@ func (s *Session) trust(_ context.Context, rest string) (string, error) {
 }
 
 func (s *Session) agents(ctx context.Context, _ string) (string, error) {
-	s.mu.Lock()
-	tools := s.keeper
-	s.mu.Unlock()
+	tools := s.toolState()
 	if tools == nil {
 		return "There are no sub-agents.", nil
 	}
@@ -389,9 +333,7 @@ func (s *Session) listSkills(ctx context.Context, _ string) (string, error) {
 }
 
 func (s *Session) skill(_ context.Context, rest string) (string, error) {
-	s.mu.Lock()
-	tools := s.keeper
-	s.mu.Unlock()
+	tools := s.toolState()
 	if tools == nil {
 		return "There are no skills.", nil
 	}
@@ -399,88 +341,9 @@ func (s *Session) skill(_ context.Context, rest string) (string, error) {
 }
 
 func (s *Session) policy(ctx context.Context, rest string) (string, error) {
-	s.mu.Lock()
-	tools := s.keeper
-	s.mu.Unlock()
+	tools := s.toolState()
 	if tools == nil {
 		return "There are no rules.", nil
 	}
 	return tools.Policy(ctx, rest), nil
-}
-
-func (s *Session) status(context.Context, string) (string, error) {
-	broken := s.journal.isBroken()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var b strings.Builder
-	line := func(name, format string, args ...any) {
-		fmt.Fprintf(&b, "- %s: %s\n", name, fmt.Sprintf(format, args...))
-	}
-	line("Session", "%s", s.id)
-	line("Directory", "%s", strings.Join(append([]string{s.cwd}, s.dirs...), ", "))
-	line("Mode", "%s", s.settings.mode)
-	line("Model", "%s", s.settings.model)
-	if other := llm.Answering(s.settings.llm).Name(); other != s.settings.llm.Name() {
-		line("Answering", "%s, since the model failed recently", other)
-	}
-	if s.settings.thought != "" {
-		line("Thinking", "%s", s.settings.thought)
-	}
-	if llm.CallsInText(s.settings.llm) {
-		line("Tools", "called in the text of answers, since the model does not support tool calls")
-	}
-	switch window := s.settings.llm.Window(); {
-	case s.usage.Size == 0:
-	case window == s.usage.Size:
-		line("Context", "%d of %d tokens (%d %%)", s.usage.Used, window, s.usage.Used*100/window)
-	case window > 0: // the tokens were counted by another model
-		line("Context", "about %d of %d tokens (%d %%)", s.usage.Used, window, s.usage.Used*100/window)
-	default:
-		line("Context", "about %d tokens", s.usage.Used)
-	}
-	for _, currency := range slices.Sorted(maps.Keys(s.costs)) {
-		line("Cost", "%.4f %s", s.costs[currency], currency)
-	}
-	switch {
-	case s.all.Store == nil:
-		line("Saved", "no: there is no directory to save to")
-	case broken != nil:
-		line("Saved", "no: %v", broken)
-	default:
-		line("Saved", "yes")
-	}
-	if s.keeper != nil {
-		for _, text := range s.keeper.Status() {
-			fmt.Fprintf(&b, "- %s\n", text)
-		}
-	}
-	for _, w := range s.told {
-		line("Warning", "%s", w)
-	}
-	return b.String(), nil
-}
-
-// maxListed is the number of sessions that /sessions shows.
-const maxListed = 10
-
-func (s *Session) sessions(ctx context.Context, _ string) (string, error) {
-	if s.all.Store == nil {
-		return "Sessions are not saved here.", nil
-	}
-	rows, next, err := s.all.Store.List(ctx, store.Query{CWD: s.cwd, Limit: maxListed, Kind: transcript.Prompt{}.Kind()})
-	if err != nil {
-		return "", fmt.Errorf("list the sessions: %w", err)
-	}
-	var b strings.Builder
-	for _, row := range rows {
-		note := ""
-		if row.ID == s.id {
-			note = " (this one)"
-		}
-		fmt.Fprintf(&b, "- `%s` %s: %s%s\n", row.ID, row.Updated.Local().Format("2006-01-02 15:04 MST"), cmp.Or(row.Title, "no title"), note)
-	}
-	if next != "" {
-		b.WriteString("- and older ones: `zeph-acp sessions list` shows all\n")
-	}
-	return b.String(), nil
 }

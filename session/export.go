@@ -103,9 +103,10 @@ func (s *Sessions) stored(ctx context.Context, id string) (store.Session, []stor
 }
 
 // Import stores an exported session and returns its id: the original one, or a
-// new one if a session with that id exists. It ignores the mode, and a model
-// that is not offered here, and the states of tools: a document must not extend the agent's permissions.
-// An *acp.ParamsError reports an invalid document; nothing is stored then.
+// new one if a session with that id exists. It ignores the mode, the states of
+// tools, and a model that is not offered here: a document must not extend the
+// agent's permissions. An *acp.ParamsError reports an invalid document; nothing is
+// stored then.
 func (s *Sessions) Import(ctx context.Context, e Export) (id string, err error) {
 	rows, err := e.rows(s.Offers)
 	if err != nil {

@@ -13,23 +13,23 @@ type Files interface {
 	// Changed returns the number of files that each turn changed, by the turn's number; -1
 	// where they are no longer kept.
 	Changed() (map[int]int, error)
-	// Before plans the way back to the files before a turn; id names the rewind. Again
-	// plans the way forward after it.
+	// Before plans the rewind of the files to before a turn; id names the rewind. Again
+	// plans to take that rewind back.
 	Before(ctx context.Context, turn int, id string) (FilesPlan, error)
 	Again(ctx context.Context, id string) (FilesPlan, error)
-	// Complete ends a rewind whose mark is recorded.
+	// Complete ends a rewind whose mark is stored in the session's log.
 	Complete() error
-	// Recover completes or undoes the rewind of a killed process. It returns the mark of a rewind whose
-	// files are restored, and a message for the user; each is empty if there is none.
+	// Recover completes or undoes the rewind of a killed process. It returns the mark of
+	// a rewind whose files are restored, and a message for the user; each may be empty.
 	Recover(ctx context.Context) (mark []byte, message string, err error)
 }
 
-// FilesPlan is a way to another state of the files.
+// FilesPlan lists the changes of a rewind to the files, and makes them.
 type FilesPlan struct {
 	Files []PlannedFile
 	Notes []string // for the user, such as changes that are not covered
-	// Apply restores the files. force also replaces those that differ. mark comes back
-	// from Recover if the process is killed before Complete.
+	// Apply restores the files. force also replaces those that differ. If the process is
+	// killed before Complete, Recover returns mark.
 	Apply func(ctx context.Context, force bool, mark []byte) (FilesOutcome, error)
 }
 
@@ -37,8 +37,8 @@ type FilesPlan struct {
 type PlannedFile struct {
 	Path, Name string // absolute; relative, for people
 	Change     string // "restore", "remove" or "create"
-	Differs    string // why it is not as the agent left it; empty if it is
-	Lost       string // why it cannot be restored; empty if it can
+	Differs    string // the difference from the file as the agent left it; empty if there is none
+	Lost       string // the reason why it cannot be restored; empty if it can
 }
 
 // FilesOutcome is the result of a plan.

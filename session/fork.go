@@ -66,7 +66,7 @@ func (s *Sessions) source(ctx context.Context, id string) (store.Session, []stor
 	return row, rows, err
 }
 
-// forkMark ends the title of a copy, also of a copy's.
+// forkMark ends the title of a copy; that of a copy of a copy has it once.
 const forkMark = " (fork)"
 
 // copyOf stores a copy of a session that has the first events of its log and all its
@@ -100,8 +100,8 @@ func (s *Sessions) copyOf(ctx context.Context, of store.Session, rows []store.Ev
 	return row.ID, nil
 }
 
-// copied ends the part of a log that comes from another session or from a document. The
-// files of its turns are not kept by this session.
+// copied ends the part of a log that comes from another session or from a document. This
+// session cannot restore the files of those turns.
 var copied = transcript.State{Name: "copied", Value: json.RawMessage("true")}
 
 // ownEvents returns the events of a log after those that were copied.

@@ -64,7 +64,7 @@ func (j *journal) sync() { j.record() }
 // finish is the sync of a session that closes: the last attempt to store the
 // queued events.
 func (j *journal) finish() {
-	if j.isBroken() == nil {
+	if j.storeError() == nil {
 		j.sync()
 		return
 	}
@@ -158,7 +158,7 @@ func (j *journal) begin(ctx context.Context, lost func(error)) (end func(...tran
 	}
 	j.storing.Lock()
 	defer j.storing.Unlock()
-	if errors.Is(j.isBroken(), store.ErrUnknown) {
+	if errors.Is(j.storeError(), store.ErrUnknown) {
 		return none, false, nil
 	}
 	last, err := j.db.Acquire(ctx, j.session.ID, j.holder)
@@ -307,7 +307,7 @@ func decodeRow(row store.Event) (transcript.Event, error) {
 }
 
 // errDamaged means that the bytes of an event have changed on the disk.
-var errDamaged = errors.New("it is not as it was written")
+var errDamaged = errors.New("its data has changed on the disk")
 
 // Unreadable returns the warning about skipped events; lost must not be empty.
 func Unreadable(lost []error) string {
@@ -321,8 +321,8 @@ func Unreadable(lost []error) string {
 	return which + " The stored session is unchanged, and an export contains all of it."
 }
 
-// isBroken returns why nothing is stored, or nil.
-func (j *journal) isBroken() error {
+// storeError returns why nothing is stored, or nil if the store works.
+func (j *journal) storeError() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.broken

@@ -50,7 +50,7 @@ func (s *Session) setUp(client *acp.Client, p acp.NewSessionRequest, want settin
 	if err != nil {
 		return err
 	}
-	s.all.took(model)
+	s.all.notifyTaken(model)
 	s.closeTools() // those for an earlier client or other directories
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,7 +101,7 @@ func (s *Session) adopt(ctx context.Context, want settings) {
 			m = other
 		}
 	}
-	s.all.took(m)
+	s.all.notifyTaken(m)
 	s.mu.Lock()
 	was := s.settings
 	s.settings = settings{mode: was.mode, model: m.Name(), llm: m}

@@ -91,8 +91,8 @@ func (s *Session) showOptions(ctx context.Context) {
 	}
 }
 
-// took reports that a session begins to use a model.
-func (s *Sessions) took(m llm.Model) {
+// notifyTaken calls Taken with a model that a session begins to use.
+func (s *Sessions) notifyTaken(m llm.Model) {
 	if s.Taken != nil {
 		s.Taken(m)
 	}
@@ -207,7 +207,7 @@ func (s *Session) setModel(name string) error {
 	if err != nil {
 		return &acp.ParamsError{Field: "value", Reason: err.Error()}
 	}
-	s.all.took(m)
+	s.all.notifyTaken(m)
 	s.change(optionModel, m.Name(), func() {
 		level := s.settings.thought
 		s.settings.model, s.settings.llm, s.settings.thought = m.Name(), m, ""

@@ -37,9 +37,7 @@ var errCopied = errors.New("the files of that turn are not kept by this session,
 
 // files returns the files that the session keeps.
 func (s *Session) files() Files {
-	s.mu.Lock()
-	tools := s.keeper
-	s.mu.Unlock()
+	tools := s.toolState()
 	if tools == nil {
 		return noFiles{}
 	}
@@ -51,10 +49,10 @@ func (s *Session) files() Files {
 
 // recoverFiles completes or undoes the rewind of a killed process, before the first turn.
 func (s *Session) recoverFiles(ctx context.Context) {
-	if s.checked {
+	if s.recovered {
 		return
 	}
-	s.checked = true
+	s.recovered = true
 	files := s.files()
 	mark, message, err := files.Recover(ctx)
 	if err == nil && len(mark) > 0 {
@@ -172,7 +170,7 @@ func (s *Session) planRewind(ctx context.Context, matches func(transcript.Turn) 
 			return nil, err
 		}
 	}
-	run.look(s, events)
+	run.planHistory(s, events)
 	return run, nil
 }
 
@@ -193,12 +191,12 @@ func (s *Session) planRedo(ctx context.Context) (*rewindRun, error) {
 			return nil, err
 		}
 	}
-	run.look(s, events)
+	run.planHistory(s, events)
 	return run, nil
 }
 
-// look computes the history after the rewind.
-func (r *rewindRun) look(s *Session, events []transcript.Event) {
+// planHistory computes the history after the rewind.
+func (r *rewindRun) planHistory(s *Session, events []transcript.Event) {
 	r.history = s.history
 	if r.event.Conversation() {
 		r.history = transcript.History(append(slices.Clone(events), r.event))
@@ -219,9 +217,7 @@ func (r *rewindRun) differing() []string {
 
 // confirmRewind asks the user, and carries out the rewind after a yes.
 func (s *Session) confirmRewind(ctx context.Context, run *rewindRun) (string, error) {
-	s.mu.Lock()
-	tools := s.keeper
-	s.mu.Unlock()
+	tools := s.toolState()
 	ask := func(question, text string) bool { return tools != nil && tools.Confirm(ctx, question, text) }
 	if !ask(run.title()+"?", run.preview()) {
 		if ctx.Err() != nil {

@@ -23,7 +23,7 @@ func turnList(points []RewindPoint) string {
 		}
 		fmt.Fprintf(&b, "- `%d`: %s (%s)\n", p.Number, summary(p.Text), filesOf(p.Files))
 	}
-	b.WriteString("\n`/rewind N` goes back to before turn N, after a question. `/rewind N files` restores only the files, and `/rewind N conversation` leaves them.")
+	b.WriteString("\n`/rewind N` asks you, then goes back to before turn N. `/rewind N files` restores only the files, and `/rewind N conversation` leaves them.")
 	return b.String()
 }
 

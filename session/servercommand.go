@@ -17,9 +17,7 @@ const renewWait = 200 * time.Millisecond
 
 // serverCommands returns the commands of MCP servers and of files.
 func (s *Session) serverCommands() []Command {
-	s.mu.Lock()
-	tools := s.keeper
-	s.mu.Unlock()
+	tools := s.toolState()
 	if tools == nil {
 		return nil
 	}
@@ -68,9 +66,7 @@ func (s *Session) expand(ctx context.Context, prompt []acp.ContentBlock) (Expans
 	if i := strings.IndexFunc(name, unicode.IsSpace); i >= 0 {
 		name, rest = name[:i], strings.TrimSpace(name[i:])
 	}
-	s.mu.Lock()
-	tools := s.keeper
-	s.mu.Unlock()
+	tools := s.toolState()
 	if !ok || tools == nil {
 		return Expansion{}, false, nil
 	}

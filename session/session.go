@@ -187,9 +187,7 @@ func (s *Sessions) Tools(id string) (Tools, error) {
 	if !ok {
 		return nil, acp.ErrUnknownSession
 	}
-	sess.mu.Lock()
-	defer sess.mu.Unlock()
-	return sess.keeper, nil
+	return sess.toolState(), nil
 }
 
 func (s *Sessions) find(id string) (*Session, bool) {
@@ -241,11 +239,16 @@ func (s *Sessions) opened() []*Session {
 	return slices.Collect(maps.Values(s.open))
 }
 
+// toolState returns the state of the session's tools; nil if they have none.
+func (s *Session) toolState() Tools {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.keeper
+}
+
 // closeTools ends the background commands of the session.
 func (s *Session) closeTools() {
-	s.mu.Lock()
-	tools := s.keeper
-	s.mu.Unlock()
+	tools := s.toolState()
 	if tools != nil {
 		tools.Close()
 	}
@@ -257,10 +260,10 @@ type Session struct {
 	all     *Sessions
 	journal journal
 
-	history []llm.Message // of the running turn
-	number  int           // of the last turn that is no command; also of the running turn
-	checked bool          // Recover was called; also of the running turn
-	titled  string        // the title last sent to the client; also of the running turn
+	history   []llm.Message // of the running turn
+	number    int           // of the last turn that is not a command; also of the running turn
+	recovered bool          // Files.Recover was called; also of the running turn
+	titled    string        // the title last sent to the client; also of the running turn
 
 	announcing sync.Mutex    // held while commands are sent
 	commanded  []acp.Command // as last sent to the client; guarded by announcing

@@ -16,7 +16,7 @@ import (
 // lack _session/steering. Without a running turn the text is a prompt of its own.
 const steerCommand = "steer"
 
-// Steer adds a text to the turn that runs or is about to.
+// Steer adds a text to the running turn, or to the one that runs next.
 func (s *Session) Steer(prompt []acp.ContentBlock) (acp.Steering, bool) {
 	t := s.current()
 	if t == nil || s.isCommand(transcript.Typed(prompt)) {
@@ -63,7 +63,7 @@ func (s *Session) isCommand(typed string) bool {
 	return slices.ContainsFunc(s.commands(), named) || local.Spells(typed, s.runner().Tools())
 }
 
-// closeInbox settles the texts that the turn has not taken; err is the turn's failure.
+// closeInbox settles the texts that the turn has not accepted; err is the turn's failure.
 func (t *turn) closeInbox(err error) {
 	switch {
 	case t.ctx.Err() != nil:

@@ -77,7 +77,7 @@ func (t *turn) Run(prompt []acp.ContentBlock) (reason acp.StopReason, err error)
 	s.announce(t.ctx)
 	err = t.hold(func(end func(...transcript.Event)) (err error) {
 		reason, err = t.run(prompt, end)
-		if s.journal.isBroken() != nil { // with the lease given up, nothing else may be added to the log
+		if s.journal.storeError() != nil { // with the lease given up, nothing else may be added to the log
 			s.sayWarnings(t.ctx) // the warning that it could not be saved
 		}
 		return err
@@ -85,8 +85,8 @@ func (t *turn) Run(prompt []acp.ContentBlock) (reason acp.StopReason, err error)
 	return reason, err
 }
 
-// hold calls do while this process holds the lease of the session. do may end the lease
-// before it returns, with the last events of the turn.
+// hold calls do while this process holds the lease of the session. do may call end to
+// release the lease early, with the last events of the turn.
 func (t *turn) hold(do func(end func(...transcript.Event)) error) error {
 	s := t.session
 	end, moved, err := s.journal.begin(t.ctx, t.cancel)
@@ -110,7 +110,7 @@ func (t *turn) hold(do func(end func(...transcript.Event)) error) error {
 // run runs the prompt once its turn has come, and passes the last event to end.
 func (t *turn) run(prompt []acp.ContentBlock, end func(...transcript.Event)) (acp.StopReason, error) {
 	s := t.session
-	s.lookAround()
+	s.queueWarnings()
 	s.recoverFiles(t.ctx)
 	s.sayWarnings(t.ctx)
 	reason, err := s.answer(t.ctx, prompt, &t.inbox)
@@ -173,9 +173,9 @@ func (s *Session) answer(ctx context.Context, prompt []acp.ContentBlock, inbox *
 	return reason, err
 }
 
-// keep stores a prompt that was cancelled in the queue, after the earlier
+// storeUnrun stores a prompt that was cancelled in the queue, after the earlier
 // turns. No model sees it.
-func (t *turn) keep() {
+func (t *turn) storeUnrun() {
 	s := t.session
 	if t.unrun == nil {
 		return
@@ -202,7 +202,7 @@ func (t *turn) End() {
 	if before := t.before; before != nil {
 		go func() {
 			<-before.done
-			t.keep()
+			t.storeUnrun()
 			close(t.done)
 		}()
 		return

@@ -26,9 +26,9 @@ func (s *Session) withdraw(text string) {
 	s.told = slices.DeleteFunc(slices.Clone(s.told), is)
 }
 
-// lookAround queues the warnings of the store, and calls the function that watches
-// the session, which may warn.
-func (s *Session) lookAround() {
+// queueWarnings queues the warnings of the store, and calls Look of the Opening, which
+// may queue others.
+func (s *Session) queueWarnings() {
 	if s.all.Store != nil {
 		if loss := s.all.Store.Loss(); loss != "" {
 			s.warn(loss)

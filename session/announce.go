@@ -1,0 +1,47 @@
+package session
+
+import (
+	"context"
+	"time"
+)
+
+// Opened waits until the client has settled, then announces the session.
+func (s *Session) Opened() {
+	if s.all.Prepare != nil {
+		s.all.Prepare()
+	}
+	announce := func() { s.announce(context.Background()) }
+	if s.all.Settle == 0 {
+		announce()
+		return
+	}
+	time.AfterFunc(s.all.Settle, announce)
+}
+
+// announce sends, at its first call, the commands, the settings and the warnings
+// that are allowed outside of a turn. A concurrent call waits until they are sent.
+func (s *Session) announce(ctx context.Context) {
+	s.announcing.Lock()
+	defer s.announcing.Unlock()
+	s.mu.Lock()
+	first := !s.opened
+	s.opened = true
+	s.mu.Unlock()
+	if first {
+		s.sendCommands(ctx, s.commands())
+		s.showOptions(ctx)
+		s.showUsage(ctx)
+		s.noticeWarnings(ctx)
+	}
+}
+
+// showUsage sends the usage of the context if no replay has shown it.
+func (s *Session) showUsage(ctx context.Context) {
+	s.mu.Lock()
+	usage, show := s.usage, s.resumed && s.usage.Size > 0
+	s.resumed = false
+	s.mu.Unlock()
+	if show {
+		s.send(ctx, usage)
+	}
+}

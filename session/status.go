@@ -1,0 +1,93 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/store"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
+)
+
+// status answers the command /status.
+func (s *Session) status(context.Context, string) (string, error) {
+	broken := s.journal.storeError()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var b strings.Builder
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(&b, "- %s: %s\n", name, fmt.Sprintf(format, args...))
+	}
+	line("Session", "%s", s.id)
+	line("Directory", "%s", strings.Join(append([]string{s.cwd}, s.dirs...), ", "))
+	line("Mode", "%s", s.settings.mode)
+	line("Model", "%s", s.settings.model)
+	if other := llm.Answering(s.settings.llm).Name(); other != s.settings.llm.Name() {
+		line("Answering", "%s, since the model failed recently", other)
+	}
+	if s.settings.thought != "" {
+		line("Thinking", "%s", s.settings.thought)
+	}
+	if llm.CallsInText(s.settings.llm) {
+		line("Tools", "called in the text of answers, since the model does not support tool calls")
+	}
+	switch window := s.settings.llm.Window(); {
+	case s.usage.Size == 0:
+	case window == s.usage.Size:
+		line("Context", "%d of %d tokens (%d %%)", s.usage.Used, window, s.usage.Used*100/window)
+	case window > 0: // the tokens were counted by another model
+		line("Context", "about %d of %d tokens (%d %%)", s.usage.Used, window, s.usage.Used*100/window)
+	default:
+		line("Context", "about %d tokens", s.usage.Used)
+	}
+	for _, currency := range slices.Sorted(maps.Keys(s.costs)) {
+		line("Cost", "%.4f %s", s.costs[currency], currency)
+	}
+	switch {
+	case s.all.Store == nil:
+		line("Saved", "no: there is no directory to save to")
+	case broken != nil:
+		line("Saved", "no: %v", broken)
+	default:
+		line("Saved", "yes")
+	}
+	if s.keeper != nil {
+		for _, text := range s.keeper.Status() {
+			fmt.Fprintf(&b, "- %s\n", text)
+		}
+	}
+	for _, w := range s.told {
+		line("Warning", "%s", w)
+	}
+	return b.String(), nil
+}
+
+// maxListed is the number of sessions that /sessions shows.
+const maxListed = 10
+
+// sessions answers the command /sessions.
+func (s *Session) sessions(ctx context.Context, _ string) (string, error) {
+	if s.all.Store == nil {
+		return "Sessions are not saved here.", nil
+	}
+	rows, next, err := s.all.Store.List(ctx, store.Query{CWD: s.cwd, Limit: maxListed, Kind: transcript.Prompt{}.Kind()})
+	if err != nil {
+		return "", fmt.Errorf("list the sessions: %w", err)
+	}
+	var b strings.Builder
+	for _, row := range rows {
+		note := ""
+		if row.ID == s.id {
+			note = " (this one)"
+		}
+		fmt.Fprintf(&b, "- `%s` %s: %s%s\n", row.ID, row.Updated.Local().Format("2006-01-02 15:04 MST"), cmp.Or(row.Title, "no title"), note)
+	}
+	if next != "" {
+		b.WriteString("- and older ones: `zeph-acp sessions list` shows all\n")
+	}
+	return b.String(), nil
+}
