@@ -88,8 +88,8 @@ func publish(path string) error {
 
 const (
 	newSuffix = ".new-"
-	// stale is the age from which a new file belongs to a process that was killed. One that
-	// was only slow goes on without its file: it creates an empty database, or finds one.
+	// stale is the age from which a new file belongs to a process that was killed. A process
+	// that was only slow needs no such file: it creates an empty database, or finds one.
 	stale = time.Minute
 )
 

@@ -63,7 +63,7 @@ var (
 	errNoFile  = errors.New("not a regular file")
 	errForeign = errors.New("its application_id is not ours")
 	errDamaged = errors.New("the check of the database found damage")
-	errAltered = errors.New("it is not as it was written")
+	errAltered = errors.New("its data has changed on the disk")
 )
 
 // sqliteCode returns the primary result code of SQLite in err, or 0.

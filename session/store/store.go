@@ -284,6 +284,6 @@ type Event struct {
 	Time time.Time // kept in UTC and in microseconds; zero means now
 	Kind string
 	Data json.RawMessage // any bytes
-	// Damaged reports that Data is not as it was written.
+	// Damaged reports that Data does not match its checksum.
 	Damaged bool
 }

@@ -118,7 +118,7 @@ func (db *DB) ReleaseTask(ctx context.Context, id int64, holder string) error {
 }
 
 // PutTask stores a task, in the place of the one with its name and directory. It returns
-// ErrManyTasks if the task is new and so many are due already.
+// ErrManyTasks if the task is new and already most tasks will be due.
 func (db *DB) PutTask(ctx context.Context, t Task, most int) (replaced bool, err error) {
 	err = db.write(ctx, func(h *handle) error {
 		var id int64
@@ -285,7 +285,8 @@ type Result struct {
 }
 
 // Results returns the runs that ended after a position, of all tasks that a session has
-// set, in the order of their ends. Runs of a task before its last change are left out. set reports whether it has set any that still exist.
+// set, in the order of their ends. Runs of a task before its last change are left out.
+// set reports whether the session has set any task that still exists.
 func (db *DB) Results(ctx context.Context, session string, after int64) (all []Result, set bool, err error) {
 	var r Result
 	err = db.read(ctx, func(h *handle) error {

@@ -7,7 +7,7 @@
 // Before a run begins, it is stored together with the task's next time, so no time is run
 // twice. If the process dies, the run stays open, and another process goes on with it: in
 // the same session, whose log shows the calls that were made. After [maxAttempts] processes
-// the run is given up, since the task itself may be what ends them.
+// the run is given up, since the task itself may have ended them.
 //
 // Without tasks the package uses no timer, and a process asks the database once at its
 // start and then at most once a minute, when a turn begins.
@@ -79,8 +79,8 @@ type Runner struct {
 	mu      sync.Mutex
 	closed  bool
 	begun   bool // the first Look was called
-	busy    bool // a pass is going on
-	again   bool // another pass is wanted after it
+	busy    bool // a pass is running
+	again   bool // another pass must follow it
 	looked  time.Time
 	timer   *time.Timer // nil if no time is planned
 	stop    context.CancelCauseFunc
@@ -118,7 +118,7 @@ func (r *Runner) Changed() {
 	r.begin()
 }
 
-// Close ends the run that is going on, and waits for it, at most so long.
+// Close ends the current run and waits for it, at most for the given time.
 func (r *Runner) Close(wait time.Duration) {
 	if r == nil {
 		return
@@ -242,7 +242,7 @@ func (r *Runner) RunNow(ctx context.Context, id int64) (store.Run, error) {
 	return r.run(ctx, id, true)
 }
 
-// run runs a task that is due, or whose run was left open, or in any case if forced.
+// run runs a task that is due or whose run was left open. forced runs any other task too.
 func (r *Runner) run(ctx context.Context, id int64, forced bool) (store.Run, error) {
 	if err := r.Store.AcquireTask(ctx, id, r.Holder); err != nil {
 		return store.Run{}, err
@@ -323,8 +323,8 @@ func (r *Runner) watched(ctx context.Context, j Job) (Report, error) {
 	return report, nil
 }
 
-// beat renews the lease while the run goes on, and ends a run that is not this process's
-// any more.
+// beat renews the lease during the run. It ends the run if the lease is lost, or if the
+// task was removed.
 func (r *Runner) beat(ctx context.Context, j Job, cancel context.CancelCauseFunc) {
 	beats := time.NewTicker(heartbeat)
 	defer beats.Stop()

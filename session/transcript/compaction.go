@@ -9,7 +9,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// Strategy says who wanted a compaction.
+// Strategy names the initiator of a compaction.
 type Strategy string
 
 // The strategies.
@@ -136,7 +136,7 @@ func (c Compaction) sound() error {
 		return nil
 	}
 	if _, ok := ReadDigest([]llm.Message{*c.Head}); !ok {
-		return errors.New("head is no digest")
+		return errors.New("head is not a digest")
 	}
 	return nil
 }

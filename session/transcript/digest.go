@@ -28,7 +28,7 @@ const (
 	planHead      = "[The plan, as it is now]\n"
 )
 
-// saidBreak separates two prompts of the user.
+// SaidBreak separates two prompts of the user.
 const SaidBreak = "\n--\n"
 
 // ReadDigest parses a message that Digest.Message wrote.

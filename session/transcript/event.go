@@ -40,7 +40,8 @@ type Prompt struct {
 	Memory string `json:"memory,omitempty"`
 	// Instead replaces the text of Content for the model.
 	Instead string `json:"instead,omitempty"`
-	// Expanded replaces all of Content for the model, where a command stands for it.
+	// Expanded replaces all of Content for the model, if Content is a command that stands
+	// for another prompt.
 	Expanded []acp.ContentBlock `json:"expanded,omitempty"`
 	// Alone says that the model gets only Instead, and nothing of Content.
 	Alone bool `json:"alone,omitempty"`
@@ -58,8 +59,8 @@ func (p Prompt) Parts() []acp.ContentBlock {
 	return p.Content
 }
 
-// Earlier is a message that the model sees before the next prompt. The user's command
-// stands for both, and the client is not shown it.
+// Earlier is a message that the model sees before the next prompt. It is a part of the
+// prompt that a command stands for, so the client does not see it.
 type Earlier struct {
 	Assistant bool               `json:"assistant,omitempty"` // else the user
 	Content   []acp.ContentBlock `json:"content"`
@@ -99,7 +100,7 @@ type Answer struct {
 // the model was asked to continue, see llm.GoOn; otherwise they are void.
 type Cut struct{}
 
-// Hooked is a text of hooks with which the model goes on in its turn. The client does not
+// Hooked is a hook's text with which the model continues its turn. The client does not
 // see it.
 type Hooked struct {
 	Text string `json:"text"`

@@ -20,7 +20,8 @@ func Said(blocks []llm.Block) []llm.Block {
 }
 
 // History returns the messages that the model saw, as the turn loop would have left
-// them. A turn that was killed keeps its complete parts, and one that was rewound is left out.
+// them. A turn that was killed keeps its complete parts. A turn that was rewound is left
+// out.
 func History(events []Event) []llm.Message {
 	var h historian
 	for _, e := range Standing(events) {
@@ -130,7 +131,7 @@ func (h *historian) take(index int, text string) {
 	}
 }
 
-// broken keeps the rest of an answer that broke off, and the steps of calls that did.
+// broken keeps the rest of an answer that broke off, and the steps of interrupted calls.
 func (h *historian) broken() {
 	for len(h.steps) > 0 {
 		r := llm.ToolResult{ID: h.steps[0].ID, Failed: true}

@@ -50,9 +50,9 @@ func (p Prompt) Blocks(instead map[int]string) []llm.Block {
 // modeMark begins the line on the mode.
 const modeMark = "[mode: "
 
-// TellsMode reports whether the first block of a message is the line on the mode. The
+// StatesMode reports whether the first block of a message is the line on the mode. The
 // line precedes a prompt; a block that stands alone is the user's.
-func TellsMode(m llm.Message) bool {
+func StatesMode(m llm.Message) bool {
 	return m.Role == llm.User && len(m.Blocks) > 1 && strings.HasPrefix(m.Blocks[0].Text, modeMark)
 }
 

@@ -42,7 +42,7 @@ func ReplayFamily(id string, events []Event, caps acp.ClientCapabilities, send f
 	}
 	r.fail()
 	r.say(r.early...)
-	r.entitle()
+	r.sendTitle()
 	return r.err
 }
 
@@ -118,7 +118,7 @@ func (r *replayer) event(e Event) {
 		r.fail()
 		r.turn = false
 		if e.Error == "" && e.Reason != acp.StopCancelled {
-			r.entitle()
+			r.sendTitle()
 		}
 	case Plan:
 		r.update(acp.PlanUpdate{Update: acp.UpdatePlan, Entries: e.Entries})
@@ -162,8 +162,8 @@ func (r *replayer) say(notes ...Note) {
 	}
 }
 
-// entitle sends a title that the client does not have yet.
-func (r *replayer) entitle() {
+// sendTitle sends a title that the client does not have yet.
+func (r *replayer) sendTitle() {
 	if r.title != "" {
 		r.update(acp.InfoUpdate{Update: acp.UpdateInfo, Title: r.title})
 		r.title = ""
@@ -242,9 +242,9 @@ func attachmentSize(b acp.ContentBlock) int {
 	return n
 }
 
-// fit adapts a tool call to this client. The client's terminals that it ran in no longer
-// exist, and the text has their output. A client that shows terminals of the agent gets
-// one, opened by the announcement and filled by the result.
+// fit adapts a tool call to this client. The client's terminal in which it ran no longer
+// exists, and the text of the result has its output. A client that shows terminals of the
+// agent gets one, opened by the announcement and filled by the result.
 func (r *replayer) fit(u acp.ToolCall, exit *acp.TerminalExit) acp.ToolCall {
 	cwd := ""
 	if u.Meta != nil && u.Meta.Info != nil {

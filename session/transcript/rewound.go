@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// What a rewind brings back.
+// The parts that a rewind can restore.
 const (
 	RewindFiles        = "files"
 	RewindConversation = "conversation"
@@ -56,11 +56,11 @@ type standing struct {
 	undone []undone // the last ones, which can be redone
 }
 
-// undone are the events that a rewind left out.
+// undone holds the events that a rewind left out.
 type undone struct {
 	id     string
-	at     int // where they were among those that count
-	stayed int // the number of events that stayed in their place
+	at     int // their index in standing.events
+	stayed int // the number of events that stayed at that index
 	events []Event
 }
 
@@ -84,8 +84,8 @@ func (s *standing) add(e Event) {
 	s.events = append(s.events, e)
 }
 
-// cut leaves out the turns from the one of the prompt. The command that asks for
-// the rewind stays.
+// cut leaves out the turn that the rewind names, and all later turns. The command that
+// asks for the rewind stays.
 func (s *standing) cut(r Rewound) {
 	from := slices.IndexFunc(s.events, func(e Event) bool {
 		p, ok := e.(Prompt)
@@ -110,7 +110,8 @@ func (s *standing) cut(r Rewound) {
 	s.events = slices.Replace(slices.Clone(s.events), from, to, stay...)
 }
 
-// command returns where the running command begins; the end if there is none.
+// command returns the index at which the running command begins, or the number of
+// events if no command is running.
 func (s *standing) command() int {
 	for i, e := range slices.Backward(s.events) {
 		switch e := e.(type) {

@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -19,8 +18,8 @@ var (
 	priorities   = []string{"high", "medium", "low"}
 )
 
-// checkEvent reports why a client cannot be shown the event, which may have been imported
-// from elsewhere.
+// checkEvent returns an error for an event that no frame can show. Events may have been
+// imported from elsewhere.
 func checkEvent(e Event) error {
 	switch e := e.(type) {
 	case Prompt:
@@ -36,7 +35,7 @@ func checkEvent(e Event) error {
 		}
 	case Answer:
 		if u := e.Shown; u != nil && (u.Update != acp.UpdateUsage || u.Used < 0 || u.Size < 0) {
-			return errors.New("shown is no update of the usage")
+			return errors.New("shown must be a usage_update whose numbers are not negative")
 		}
 	case Call:
 		if e.Shown.Update != acp.UpdateToolCall || e.Shown.ToolCallID == "" || e.Shown.Title == "" {
@@ -106,7 +105,7 @@ func soundCall(u acp.ToolCall) error {
 		return fmt.Errorf("shown: unknown status %q or kind %q", u.Status, u.Kind)
 	}
 	for i, c := range u.Content {
-		err := fmt.Errorf("unknown type %q, or not what it needs", c.Type)
+		err := fmt.Errorf("type %q is unknown, or lacks a required member", c.Type)
 		switch {
 		case c.Type == "content" && c.Content != nil:
 			err = soundBlock(*c.Content)
@@ -119,7 +118,7 @@ func soundCall(u acp.ToolCall) error {
 	}
 	for i, l := range u.Locations {
 		if l.Path == "" || l.Line < 0 || int64(l.Line) > math.MaxUint32 {
-			return fmt.Errorf("shown.locations[%d]: is none", i)
+			return fmt.Errorf("shown.locations[%d]: needs a path, and a line from 0 to %d", i, uint32(math.MaxUint32))
 		}
 	}
 	return nil
@@ -147,7 +146,7 @@ func soundBlock(b acp.ContentBlock) error {
 		ok = b.Resource != nil && b.Resource.URI != "" && (b.Resource.Text != nil || b.Resource.Blob != nil)
 	}
 	if !ok {
-		return fmt.Errorf("is no %s", cmp.Or(b.Type, "content"))
+		return fmt.Errorf("is not valid content of type %q", b.Type)
 	}
 	return nil
 }
