@@ -11,8 +11,8 @@
 // Why does Direct answer a /TOOL prompt whatever the model is? Such a prompt is
 // the user's own call. It needs no model, and it goes through the same chain.
 //
-// Why is compaction in this package? It and the loop change the same history, and
-// each decides when the other goes on. Half of the lines are tests.
+// Why is compaction in this package? Compaction and the loop change the same
+// history, and each decides when the other continues.
 package agent
 
 import (
@@ -55,8 +55,8 @@ type Agent struct {
 	// Ready is called with the text that the user typed before the tools of a turn are
 	// listed, which then stay the same for the turn; nil means that they never change.
 	Ready func(ctx context.Context, typed string)
-	// News returns what happened since the last turn; nil means that nothing ever does.
-	// Direct reports that no model sees the prompt.
+	// News returns the events since the last turn; nil means that there never are any.
+	// direct reports that no model sees the prompt.
 	News func(ctx context.Context, direct bool) News
 	// Hooks run at events of a turn; nil means no hooks.
 	Hooks Hooks
@@ -165,7 +165,7 @@ type Toolset interface {
 	// previous call in this turn, byte for byte, then those that have become
 	// available. It is nil before the first turn.
 	Offer(m llm.Model) []llm.Tool
-	// Take strips hidden fields from a model's call. Bare reports that the call
+	// Take strips hidden fields from a model's call. bare reports that the call
 	// had no other fields.
 	Take(call llm.ToolCall) (taken llm.ToolCall, bare bool)
 }
@@ -229,7 +229,7 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) (_ []
 		prompt.Instead, prompt.Alone = typed, true
 	}
 	if a.Mode != nil && !prompt.Alone {
-		if line := a.Mode(); line != toldMode(history) {
+		if line := a.Mode(); line != statedMode(history) {
 			prompt.Mode = line
 		}
 	}

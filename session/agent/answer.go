@@ -112,14 +112,14 @@ func (t *turn) show(ctx context.Context, ev llm.Event) error {
 		return t.say(ctx, acp.UpdateAgentThought, ev.Thought)
 	case ev.Wait != nil, ev.Instead != nil:
 		t.message.end()
-		return t.tellFailure(ctx, ev)
+		return t.showFailure(ctx, ev)
 	}
 	return nil
 }
 
-// tellFailure shows the user a provider's failure and the reaction to it: as a
+// showFailure shows the user a provider's failure and the reaction to it: as a
 // notice if the client supports notices, else as a message of the agent.
-func (a *Agent) tellFailure(ctx context.Context, ev llm.Event) error {
+func (a *Agent) showFailure(ctx context.Context, ev llm.Event) error {
 	text := ""
 	switch {
 	case ev.Wait != nil:

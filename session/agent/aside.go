@@ -70,7 +70,8 @@ func askAside(ctx context.Context, m llm.Model, timeout time.Duration, system, q
 	return a, nil
 }
 
-// jsonText encodes v as one JSON object, which no string inside it can end.
+// jsonText encodes v as JSON, so that no text in it can look like the end of the
+// question.
 func jsonText(v any) (string, error) {
 	data, err := transcript.MarshalPlain(v)
 	return string(data), err

@@ -54,7 +54,7 @@ func (t *turn) runCalls(ctx context.Context, calls []llm.ToolCall) (outcomes []o
 const (
 	alone    = iota
 	reading  // only reads
-	isolated // keeps its own order
+	isolated // of a tool with Concurrent, which orders its own calls where necessary
 )
 
 // class returns the class of a call.

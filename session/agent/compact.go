@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// defaultCompactAt is the share for compactions where the automatic one is
-	// off.
+	// defaultCompactAt is the default of compact_at, also for a compaction on
+	// demand while the automatic one is off.
 	defaultCompactAt = 0.75
 	// maxSummaries limits the number of summaries in a turn.
 	maxSummaries = 10
@@ -273,7 +273,7 @@ func (w *compactionRun) sum(ctx context.Context, c transcript.Compaction, replac
 	if len(d.Said) > 0 {
 		d.Said = bounded(d.Said, w.bytes(w.room.all/5))
 	}
-	d.Mode = toldMode(w.history[:cut])
+	d.Mode = statedMode(w.history[:cut])
 	d.Plan = openPlan(w.history[first:], cut-first, d.Plan)
 	head := d.Message()
 	head.Count = newest(w.history, w.model.Name())

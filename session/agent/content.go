@@ -9,10 +9,10 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// toldMode returns the mode that the history last stated to the model.
-func toldMode(history []llm.Message) string {
+// statedMode returns the mode that the history last stated to the model.
+func statedMode(history []llm.Message) string {
 	for _, m := range slices.Backward(history) {
-		if transcript.TellsMode(m) {
+		if transcript.StatesMode(m) {
 			return m.Blocks[0].Text
 		}
 	}

@@ -11,8 +11,8 @@ import (
 // saidGap stands for omitted prompts.
 const saidGap = "[some of the user's words are left out here: the summary has their requests]"
 
-// saidBounds are lengths to which prompts are cut, in bytes. The first one with
-// which all prompts fit is used.
+// saidBounds are the lengths to which prompts may be cut, in bytes. The first one
+// with which all prompts fit is used.
 var saidBounds = []int{4 << 10, 2 << 10, 1 << 10, 512, 256, 128}
 
 // bounded returns the user's words in at most max bytes. It truncates prompts
@@ -77,7 +77,7 @@ func wordsOf(m llm.Message) string {
 	memory := transcript.MemoryLine(m)
 	for i, b := range m.Blocks {
 		text := b.Text
-		if i == 0 && transcript.TellsMode(m) || i == memory || strings.HasPrefix(text, hookMark) || strings.HasPrefix(text, backgroundMark) {
+		if i == 0 && transcript.StatesMode(m) || i == memory || strings.HasPrefix(text, hookMark) || strings.HasPrefix(text, backgroundMark) {
 			continue
 		}
 		if strings.HasPrefix(text, "[The user attached ") || strings.HasPrefix(text, "[The user refers to ") {

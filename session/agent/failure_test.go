@@ -94,13 +94,13 @@ func TestFailures(t *testing.T) {
 			[]string{`{"text": "One, "}` + "\n" + cut + `{"text": "two, "}` + "\n" + cut},
 			[]string{`message #2 "One, "`, `message #2 "two, "`},
 			[]llm.Message{user("u"), said("One, "), goOn, said("two, ")}, nil,
-			"a: cut (what came of the answer is kept: send another prompt to go on)",
+			"a: cut (the answer so far is kept: send another prompt to continue)",
 		},
 		"cannot go on": { // the stored events do not ask the model to continue
 			[]string{`{"text": "One, "}` + "\n" + cut + `{"error": "no", "status": 400}`},
 			[]string{`message #2 "One, "`},
 			[]llm.Message{user("u"), said("One, ")}, nil,
-			"a answered 400: no (what came of the answer is kept: send another prompt to go on)",
+			"a answered 400: no (the answer so far is kept: send another prompt to continue)",
 		},
 		"refused when it goes on": {
 			[]string{`{"text": "One, "}` + "\n" + cut + `{"stop": "refusal"}`},

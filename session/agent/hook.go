@@ -16,22 +16,22 @@ type Hooks interface {
 	// the model below the prompt, which may be empty. If blocked is not empty, the turn
 	// ends with it.
 	Prompt(ctx context.Context, prompt string) (text, blocked string, err error)
-	// Stop is called when the model ends its turn, with its last text. It returns a text
-	// with which the model goes on; "" ends the turn. active reports whether it has done
-	// so before in this turn.
+	// Stop is called when the model ends its turn, with the model's last text. again is
+	// a text for the model, which then continues; "" ends the turn. active reports
+	// whether a hook has already made the model continue in this turn.
 	Stop(ctx context.Context, said string, active bool) (again string, err error)
 	// Stopped reports whether a hook has ended the turn since the last call, and why.
 	Stopped() (why string, stopped bool)
 }
 
-// hookMark begins the lines of a text of hooks.
+// hookMark begins each line of a hook's text.
 const hookMark = "[hook] "
 
-// maxStops limits how often hooks make one turn go on.
+// maxStops limits how often hooks may make the model continue in one turn.
 const maxStops = 5
 
-// hooked runs the hooks of a prompt, and adds their text to it. blocked says why no model
-// may see the prompt; "" means that one may.
+// hooked runs the hooks of a prompt, and adds their text to it. blocked is the reason if
+// no model may see the prompt, else "".
 func (a *Agent) hooked(ctx context.Context, prompt *transcript.Prompt) (blocked string, err error) {
 	if a.Hooks == nil {
 		return "", nil
@@ -69,8 +69,9 @@ func (t *turn) hookStopped() (why string, stopped bool) {
 	return t.halt.why, t.halt.stopped
 }
 
-// goesOn reports whether a hook makes the model go on, with a further message.
-func (t *turn) goesOn(ctx context.Context) (bool, error) {
+// continued reports whether a hook makes the model continue. It adds the hook's text to
+// the history.
+func (t *turn) continued(ctx context.Context) (bool, error) {
 	if t.Hooks == nil {
 		return false, nil
 	}

@@ -21,8 +21,8 @@ var ErrNotTaken = errors.New("the turn ended before the model could see the text
 type Inbox struct {
 	mu      sync.Mutex
 	waiting []*Addition
-	taken   *Addition     // the one that enters the history now
-	arrived chan struct{} // closed while a text waits; nil until it is asked for
+	taken   *Addition     // being added to the history
+	arrived chan struct{} // closed while a text waits; nil before the first call of Arrived
 	closed  error         // why no more texts are accepted
 }
 
@@ -70,8 +70,8 @@ func (a *Addition) Wait(ctx context.Context) error {
 	return a.err
 }
 
-// Answered reports that the user was told what became of the text. The turn goes on
-// only then, so that the model's answer comes after it. It may be called again.
+// Answered reports that the client has the text's outcome. The turn waits for it, so
+// that the model's answer follows the outcome. It may be called again.
 func (a *Addition) Answered() { a.answer.Do(func() { close(a.answered) }) }
 
 // withdraw removes a text that the turn has not taken yet.
@@ -153,7 +153,7 @@ func (a *Addition) settle(err error) {
 }
 
 // closeIfEmpty closes the Inbox unless a text waits, and reports whether it is
-// closed. No text can then arrive between a turn's last look and its end.
+// closed. So no text can arrive between a turn's last check and its end.
 func (b *Inbox) closeIfEmpty() bool {
 	if b == nil {
 		return true

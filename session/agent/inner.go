@@ -152,8 +152,8 @@ func (r *running) innerTurn(d executors.Delegation, model llm.Model) *turn {
 	return t
 }
 
-// further makes a call of the session's chain in the name of an inner turn that has
-// ended.
+// further makes a call for an inner turn that has ended. The call passes the session's
+// chain.
 func (t *turn) further(ctx context.Context, tool string, input any, still func(context.Context) *executors.Failure) (executors.Result, error) {
 	data, err := json.Marshal(input)
 	if err != nil {
@@ -215,8 +215,8 @@ func beyond(d executors.Delegation, call *executors.Call) *executors.Failure {
 	return d.Bounds(call)
 }
 
-// offering offers a part of the tools. It leaves the denial of others to the chain, so
-// that they are on record.
+// offering offers a part of the tools. Calls of the others still reach the chain, whose
+// denials are recorded.
 type offering struct {
 	executors.Executor
 	task executors.Delegation
@@ -226,8 +226,8 @@ func (o offering) Tools() []executors.Tool {
 	return slices.DeleteFunc(slices.Clone(o.Executor.Tools()), func(t executors.Tool) bool { return !offered(o.task, t) })
 }
 
-// record keeps only the costs: the events of an inner turn are not part of the
-// conversation.
+// record returns a Record that passes on only the costs: the other events of an inner
+// turn are not part of the conversation.
 func (in *inner) record(record func(...transcript.Event)) func(...transcript.Event) {
 	return func(events ...transcript.Event) {
 		for _, e := range events {
@@ -256,7 +256,7 @@ func (t *turn) introduce(ctx context.Context, d executors.Delegation) error {
 	})
 }
 
-// retire reports that the child session has no work any more, also after a cancel.
+// retire shows the client that the child session is idle, also after a cancel.
 func (t *turn) retire(ctx context.Context, reason acp.StopReason) {
 	by := t.inner.by
 	if by.SendAs == nil {
@@ -268,8 +268,9 @@ func (t *turn) retire(ctx context.Context, reason acp.StopReason) {
 	by.progressed(acp.SubagentUpdate{Update: acp.UpdateSubagent, SessionID: t.caller(), State: &acp.SubagentState{State: acp.SubagentIdle, StopReason: reason}})
 }
 
-// send sends the updates of the child session. If the client shows none, it passes on the
-// ends of calls that the user was asked about, and notices. The rest is shown as steps.
+// send returns the Send of the child session. If the client shows no child sessions, it
+// passes on notices and the results of calls that the user was asked about. Other
+// updates are dropped: the calls are shown as steps.
 func (in *inner) send(send func(context.Context, acp.SessionUpdate) error) func(context.Context, acp.SessionUpdate) error {
 	if as := in.by.SendAs; as != nil {
 		return func(ctx context.Context, u acp.SessionUpdate) error { return as(ctx, in.caller, u) }

@@ -7,20 +7,20 @@ import (
 )
 
 // The ratio of a provider's count to our estimate is limited to this range, in
-// percent. Tokenizers differ by less; a count beyond it must be of something
-// else.
+// percent. Tokenizers differ by less, so a ratio outside of it does not compare the
+// same text.
 const (
 	leastPercent = 50
 	mostPercent  = 200
 )
 
-// fewestPercent is the least share of our estimate that a request is taken to have,
-// whatever its provider counts. A lower count leaves out something, such as the cached
-// part. If it counted, the conversation would grow without limit.
+// fewestPercent is the lower bound of a request's tokens, in percent of our estimate. A
+// lower count of the provider leaves something out, such as the cached part. If we
+// believed it, the conversation would grow without limit.
 const fewestPercent = 25
 
 // scale converts an estimate to the tokens of a provider, using its count c.
-// Base is the estimate of everything before the messages.
+// base is the estimate of everything before the messages.
 func scale(c *llm.Count, base, estimate int) int {
 	if c == nil || c.Tokens <= 0 || base+c.Estimate <= 0 {
 		return estimate
@@ -46,8 +46,9 @@ func newest(history []llm.Message, model string) *llm.Count {
 }
 
 // tokens returns the number of tokens of the next request. The provider's last
-// count is exact, unless it is impossibly low or high. The messages added or removed since are estimated, scaled by
-// the ratio of that count to its estimate.
+// count is exact, unless it is impossibly low or high. The messages added or
+// removed since are estimated, and scaled by the ratio of that count to its
+// estimate.
 func (t *turn) tokens() int {
 	name := t.model.Name()
 	return t.measured(newest(t.history, name), t.meter.Sum(name, t.history))
@@ -60,7 +61,7 @@ func (t *turn) measured(c *llm.Count, estimate int) int {
 	switch {
 	case c == nil:
 		return base + estimate
-	case c.Model != t.model.Name(): // counted by another tokenizer, so only a higher count is used
+	case c.Model != t.model.Name(): // counted by another tokenizer, so it may only raise the estimate
 		return max(base+estimate, scale(c, base, base+estimate))
 	}
 	tokens := c.Tokens

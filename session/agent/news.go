@@ -11,8 +11,8 @@ import (
 type News struct {
 	User  string // a message for the user; empty means no news
 	Model string // a text for the model below the prompt; may be empty
-	// Told are events that mark the news as told. They are stored together with the
-	// prompt, so that no news is lost or told twice.
+	// Told are the events that mark the news as shown. They are stored together with the
+	// prompt, so that no news is lost or shown twice.
 	Told []transcript.Event
 }
 

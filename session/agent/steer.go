@@ -8,8 +8,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// steered adds the texts of the user that wait to the history, and reports whether
-// there were any. The built-in models would run such a text as a command, so they get
+// steered adds the user's waiting texts to the history, and reports whether there
+// were any. The built-in models would run such a text as a command, so they get
 // none.
 func (t *turn) steered(ctx context.Context) (bool, error) {
 	if isDirect(t.model) {
@@ -67,12 +67,13 @@ func (t *turn) restart() {
 }
 
 // isOver reports whether the turn ends with the model's last answer: no text of the
-// user waits, and no hook makes it go on. From then on the turn takes no texts.
+// user waits, and no hook makes the model continue. After that, the turn accepts no
+// more texts.
 func (t *turn) isOver(ctx context.Context) (bool, error) {
 	if t.inbox.isWaiting() {
 		return false, nil
 	}
-	if on, err := t.goesOn(ctx); err != nil || on {
+	if on, err := t.continued(ctx); err != nil || on {
 		return false, err
 	}
 	return t.inbox.closeIfEmpty(), nil

@@ -166,7 +166,7 @@ func (t *turn) askSummary(ctx context.Context, model llm.Model, before, piece, f
 		if ev.Cut { // the next answer has its own count
 			spend()
 		}
-		if fault = t.tellFailure(ctx, ev); fault != nil {
+		if fault = t.showFailure(ctx, ev); fault != nil {
 			break
 		}
 		if ev.Instead != nil {

@@ -41,7 +41,7 @@ type turn struct {
 	mayRun                 int  // rounds beyond max_tool_iterations that the user allowed
 	summaries, compactions int  // so far
 	gaveUp                 bool // a summary failed
-	wasRefused             bool // the provider rejected a request as too long
+	wasRefused             bool // a refused request was repeated; it is repeated once in a turn
 	// bare are the calls of the last answer that had only thoughts as fields.
 	bare map[string]bool
 	// reflected records that the model was asked to think about a failed call.

@@ -62,8 +62,8 @@ func Learn(ctx context.Context, m Model) bool {
 	return ok && l.Learn(ctx)
 }
 
-// Answering returns the model that is asked next. That is another one than m while
-// m is left alone after a failure.
+// Answering returns the model that is asked next: m, or a fallback while m is not asked
+// after a failure.
 func Answering(m Model) Model {
 	if f, ok := As[interface{ Answering() Model }](m); ok {
 		if other := f.Answering(); other != nil {

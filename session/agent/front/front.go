@@ -3,7 +3,8 @@
 //
 // Start with [Split]. It reads keys at the beginning of a line with a plain, quoted or
 // block value, or a list of these. Anything else, such as a nested table, becomes a part
-// of the value before it or is ignored. It never fails on a value. [Tools] translates the names of tools in a list.
+// of the value before it or is ignored. No value is an error. [Tools] translates the
+// names of tools in a list.
 package front
 
 import (

@@ -19,8 +19,8 @@ const ToolExit = "exit_plan"
 // planMode is the mode in which a model only plans.
 const planMode = "architect"
 
-// ExitPlan offers the tool exit_plan in the mode architect. All fields are required, but
-// without Ask the tool is never offered.
+// ExitPlan offers the tool exit_plan in the mode architect. All fields but Ask are
+// required; without Ask the tool is never offered.
 type ExitPlan struct {
 	Mode  func() string // the session's mode
 	Modes []string      // those that the session may have
@@ -32,8 +32,8 @@ type ExitPlan struct {
 	Ask func(ctx context.Context, call *executors.Call, options []Option) (kind string, err error)
 }
 
-// Option is a choice of the user. Its kind is one of the protocol, and its id too, since
-// some clients answer with the kind.
+// Option is a choice of the user. Kind is one of the protocol's kinds. It is also the id
+// of the option, since some clients answer with the kind.
 type Option struct{ Kind, Name, mode string }
 
 // keepPlanning is the option that leaves the mode as it is.

@@ -15,7 +15,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/agent/front"
 )
 
-// Allowed is the calls that a skill or a command allows itself, parsed from allowed-tools:
+// Allowed holds the calls that a skill or a command may make, parsed from allowed-tools:
 // https://code.claude.com/docs/en/permissions. It only narrows: a call that it permits is
 // judged like any other.
 type Allowed struct {

@@ -32,8 +32,8 @@ func (c Config) Validate() map[string]string {
 	return wrong
 }
 
-// Tighten adopts a lower limit, and lets a repository switch skills off. It returns the keys of its file that it
-// ignored.
+// Tighten adopts a repository's lower limit, and lets it switch skills off. It returns
+// the keys that it ignored.
 func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
 	keys := tighten.New(has)
 	keys.Adopt("enabled", !repo.Enabled || c.Enabled, func() { c.Enabled = repo.Enabled })

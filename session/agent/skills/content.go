@@ -61,7 +61,7 @@ func openFile(fsys fs.FS, name string) (fs.File, error) {
 	return fsys.Open(name)
 }
 
-// content is the files of a skill at one time.
+// content describes the files of a skill at one time.
 type content struct {
 	names  []string // relative to its directory, sorted
 	hashes []string // of all of them; only for a repository's skill
@@ -69,7 +69,7 @@ type content struct {
 	found  int      // files and directories
 
 	keep string // the name of a file to keep; "" keeps none
-	kept []byte // its text, as it was hashed: at most maxBody bytes and one more; nil if it was not found
+	kept []byte // the text of keep that was hashed: at most maxBody+1 bytes; nil if it was not found
 }
 
 // content lists the files of the skill, and hashes them if they need an approval. It

@@ -22,7 +22,7 @@ func (s *Set) list() string {
 		trust, state := s.state(skill)
 		fmt.Fprintf(&b, "- `%s` (%s): %s, %s", skill.Name, skill.source.Name, trust, state)
 		if about := oneLine(skill.Description); about != "" {
-			fmt.Fprintf(&b, ". %s", executors.Quoted(executors.WholeLine(executors.Shown(about)))) // a link of a stranger must not be rendered
+			fmt.Fprintf(&b, ". %s", executors.Quoted(executors.WholeLine(executors.Shown(about)))) // a link in it must not be rendered
 		}
 		b.WriteByte('\n')
 		if skill.Tools != nil {

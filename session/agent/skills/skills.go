@@ -78,8 +78,8 @@ type Options struct {
 	// the user.
 	Level    func(skill string) string
 	SetLevel func(skill, level string) string
-	// Read notes that a turn reads the text of a skill before that skill makes calls; nil
-	// ignores it.
+	// Read is called when a turn reads the text of a skill, before the skill makes calls;
+	// may be nil.
 	Read func(skill string)
 	// Secret returns the value of a variable for the commands of an invoked skill, or "".
 	Secret func(name string) string
@@ -99,8 +99,8 @@ type Set struct {
 	mu     sync.Mutex
 	all    []Skill // by source, then by name; no name occurs twice
 	usable map[string]bool
-	looked bool // the repository's are among them
-	asked  bool // and the user was asked about them
+	looked bool // all contains the repository's skills
+	asked  bool // the user was asked about the repository's skills
 }
 
 // New returns the skills of a session.

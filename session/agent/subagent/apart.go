@@ -26,7 +26,7 @@ func (s *Set) runApart(ctx context.Context, call *executors.Call, t Type, d exec
 	var changes executors.Result
 	brought := false
 	d.After = func(ctx context.Context, call executors.DelegatedCall) error {
-		if s.writing.Acquire(ctx, 1) != nil { // one after the other, and never amid the work of others
+		if s.writing.Acquire(ctx, 1) != nil { // never while another sub-agent changes the project
 			return context.Cause(ctx)
 		}
 		defer s.writing.Release(1)

@@ -1,15 +1,16 @@
-// Package subagent offers the tool sub_agent, with which a model hands a task to a
+// Package subagent offers the tool sub_agent, with which a model delegates a task to a
 // sub-agent: an inner turn with a conversation of its own.
 //
 // Start with [New] and call [Set.Ready] before each turn. The types of sub-agents are
 // built in, the user's ([Types]), or files of the repository, which count only after the
 // user has approved their text.
 //
-// It promises that no type widens anything: a sub-agent has a part of the session's tools,
-// its calls pass the session's chain, and it cannot start others. Sub-agents that only
-// read work side by side. So do those with a copy of the project, whose changes come back
-// one after the other; of all others that can change something one works at a time. The
-// tool is offered only where it is of use, see [Config].
+// It promises that no type extends permissions: a sub-agent has a part of the session's
+// tools, its calls pass the session's chain, and it cannot start other sub-agents.
+//
+// Sub-agents that only read run concurrently. So do those with a copy of the project;
+// their changes are applied to the project one after the other. Of all other sub-agents,
+// which can change the project itself, one runs at a time. [Config] limits their number.
 package subagent
 
 import (

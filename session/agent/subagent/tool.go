@@ -68,7 +68,7 @@ func (s *Set) prepare(_ context.Context, _ *executors.Call, in input) (executors
 	return card, err
 }
 
-// run hands the task to a sub-agent and returns its report.
+// run delegates the task to a sub-agent and returns its report.
 func (s *Set) run(ctx context.Context, call *executors.Call, in input) (executors.Result, error) {
 	t, err := s.find(in.Type)
 	if err != nil {
@@ -96,8 +96,8 @@ func (s *Set) run(ctx context.Context, call *executors.Call, in input) (executor
 	return result(t, report, err), nil
 }
 
-// place waits until a sub-agent may work. Those that can change something in the project
-// wait for each other before they take one of the places of all.
+// place waits until a sub-agent may run. Those that can change something in the project
+// wait for each other first, and only then for one of the max_parallel places.
 func (s *Set) place(ctx context.Context, writes bool) (done func(), err error) {
 	var taken []*semaphore.Weighted
 	done = func() {

@@ -125,8 +125,8 @@ func (t Type) line() string {
 	return "- " + t.Name + ": " + shortened(executors.Shown(t.Description), maxDescription)
 }
 
-// entry describes the type to people, in Markdown. Texts of the repository are code spans:
-// a link of a stranger must not be rendered.
+// entry describes the type to people, in Markdown. Texts of the repository are code spans,
+// so that a link in them is not rendered.
 func (t Type) entry() string {
 	span := func(text string) string { return executors.Quoted(executors.WholeLine(executors.Shown(text))) }
 	about, tools := "no description", "all tools"

@@ -23,7 +23,7 @@ func Strip(input json.RawMessage) (rest json.RawMessage, bare bool) {
 		return input, false
 	}
 	if !json.Valid(input) {
-		return input, false // as every real input
+		return input, false // never for an llm.ToolCall, whose Input is valid JSON
 	}
 	if text := ""; json.Unmarshal(input, &text) == nil && bytes.HasPrefix(bytes.TrimSpace(input), []byte(`"`)) {
 		return stripText(input, text)

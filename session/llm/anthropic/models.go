@@ -11,15 +11,15 @@ import (
 // DefaultModel is the model of a provider without a configured one.
 const DefaultModel = "claude-sonnet-5-5"
 
-// thinking is how a request says whether to think.
+// thinking is the form in which a request turns thinking on or off.
 type thinking uint8
 
 const (
-	thinkBudget  thinking = iota // type enabled with a budget; says nothing: off
-	thinkAsked                   // type adaptive; says nothing: off
-	thinkDefault                 // type adaptive; type disabled: off
-	thinkUpFront                 // type adaptive; type between_tools: off; disabled is refused
-	thinkAlways                  // type adaptive; cannot be turned off
+	thinkBudget  thinking = iota // on: type enabled with a budget; off: no member thinking
+	thinkAsked                   // on: type adaptive; off: no member thinking
+	thinkDefault                 // on: type adaptive; off: type disabled
+	thinkUpFront                 // on: type adaptive; off: type between_tools, since disabled is refused
+	thinkAlways                  // on: type adaptive; cannot be turned off
 )
 
 // The levels of a model that thinks, from least to most. Models that decide

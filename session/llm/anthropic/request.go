@@ -10,8 +10,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
-// request is a request without its tools and messages, which follow it as they are
-// kept.
+// request is a request without its tools and messages, which are appended in their
+// cached form.
 // https://platform.claude.com/docs/en/api/messages/create
 type request struct {
 	Model        string          `json:"model"`
@@ -42,7 +42,7 @@ var (
 	marker     = []byte(`,"cache_control":{"type":"ephemeral"}`) // before the end of a block
 )
 
-// dialect is all that the forms of messages depend on.
+// dialect holds everything that the form of a message depends on.
 type dialect struct {
 	model *Model
 	fills bool // add a thought to calls without one

@@ -1,5 +1,5 @@
-// Package failover keeps an answer coming when a provider fails: it tries again, asks
-// another model, and continues an answer that broke off.
+// Package failover handles the failures of providers: it tries again, asks another
+// model, and continues an answer that broke off.
 //
 // Start with [New]. It promises that each wait and each change of the model is an
 // event, that no text is sent twice, and that a cancel ends a wait at once. It decides
@@ -11,9 +11,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// New returns a model that keeps answering when a provider fails. Each model is tried
-// again within the limits. When first fails permanently before its answer begins, the
-// others are asked in turn. An answer that breaks off is continued once.
+// New returns a model that handles the failures of first. Each model is tried again
+// within the limits. When first fails permanently before its answer begins, the others
+// are asked in turn. An answer that breaks off is continued once.
 func New(limits backoff.Limits, c backoff.Clock, first llm.Model, others ...llm.Model) llm.Model {
 	m := llm.Model(&retrier{first, limits, c})
 	if len(others) > 0 {

@@ -14,12 +14,12 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// resting is how long a failed model gets no request if others can answer. Otherwise
-// each call of a turn would wait through its attempts. A model that asks for a longer
-// wait gets it, up to longestResting.
+// cooldown is how long a failed model gets no request if others can answer. Otherwise
+// each call of a turn would wait through its attempts. A provider may ask for a longer
+// wait, up to maxCooldown.
 const (
-	resting        = 5 * time.Minute
-	longestResting = time.Hour
+	cooldown    = 5 * time.Minute
+	maxCooldown = time.Hour
 )
 
 // fallback asks the next model when one has failed permanently before its answer
@@ -30,14 +30,14 @@ type fallback struct {
 	clock     backoff.Clock
 
 	mu    sync.Mutex
-	until map[llm.Model]time.Time // left alone until then
+	until map[llm.Model]time.Time // the ends of cooldowns
 }
 
 // Unwrap returns the model that was picked.
 func (f *fallback) Unwrap() llm.Model { return f.Model }
 
 // Window returns the window of the model that is asked next. A model that is too small
-// for the conversation is left alone, so that the conversation is not compacted for it.
+// for the conversation gets a cooldown, so that the conversation is not compacted for it.
 func (f *fallback) Window() int { return f.candidates()[0].Window() }
 
 // Answering returns the model that is asked next, or nil if that is the picked one.
@@ -52,61 +52,61 @@ func (f *fallback) Answering() llm.Model {
 func (f *fallback) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
 		var failed []*llm.Error
-		var told []string // failures since the last change of the model was announced
+		var notices []string // failures since the last change of the model was announced
 		for i, m := range f.candidates() {
 			if m != f.Model {
 				if e := whyUnable(m, req); e != nil {
-					failed, told = append(failed, e), append(told, e.Error()+".")
+					failed, notices = append(failed, e), append(notices, e.Error()+".")
 					if llm.Ready(m) == nil { // it is too small; see Window
-						f.rest(m, longestResting)
+						f.coolDown(m, maxCooldown)
 					}
 					continue
 				}
 			}
 			if i > 0 || m != f.Model {
-				if !yield(llm.Event{Instead: &llm.Instead{Model: m, Reason: strings.Join(told, " ")}}, nil) {
+				if !yield(llm.Event{Instead: &llm.Instead{Model: m, Reason: strings.Join(notices, " ")}}, nil) {
 					return
 				}
-				told = nil
+				notices = nil
 			}
 			e := relayAnswer(ctx, m, req, yield, mayFallBack)
 			if e == nil {
 				return
 			}
-			f.rest(m, e.RetryAfter)
-			failed, told = append(failed, e), append(told, failureNotice(e)+".")
+			f.coolDown(m, e.RetryAfter)
+			failed, notices = append(failed, e), append(notices, failureNotice(e)+".")
 		}
 		yield(llm.Event{}, joinFailures(failed))
 	}
 }
 
-// candidates returns the models in the order in which they are asked. Those that failed
-// recently or were too small come last. Models without a key join them while the picked
-// model rests, since a notice named the missing key when it failed.
+// candidates returns the models in the order in which they are asked. Those in a cooldown
+// come last. While the picked model is among them, so are models without a key: a notice
+// already named the missing key when the picked model failed.
 func (f *fallback) candidates() []llm.Model {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := f.clock.Now()
-	var fresh, tired []llm.Model
-	tells := !now.Before(f.until[f.Model])
+	var ready, cooling []llm.Model
+	pickedReady := !now.Before(f.until[f.Model])
 	for _, m := range append([]llm.Model{f.Model}, f.others...) {
-		if now.Before(f.until[m]) || !tells && llm.Ready(m) != nil {
-			tired = append(tired, m)
+		if now.Before(f.until[m]) || !pickedReady && llm.Ready(m) != nil {
+			cooling = append(cooling, m)
 		} else {
-			fresh = append(fresh, m)
+			ready = append(ready, m)
 		}
 	}
-	return append(fresh, tired...)
+	return append(ready, cooling...)
 }
 
-// rest leaves a model alone for a while.
-func (f *fallback) rest(m llm.Model, asked time.Duration) {
+// coolDown begins a cooldown. asked is the wait that the provider asked for; 0 means none.
+func (f *fallback) coolDown(m llm.Model, asked time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.until == nil {
 		f.until = map[llm.Model]time.Time{}
 	}
-	f.until[m] = f.clock.Now().Add(max(resting, min(asked, longestResting)))
+	f.until[m] = f.clock.Now().Add(max(cooldown, min(asked, maxCooldown)))
 }
 
 // mayFallBack reports whether another provider may succeed where this one failed, since
@@ -144,8 +144,8 @@ func joinFailures(failed []*llm.Error) *llm.Error {
 	return &first
 }
 
-// failureNotice describes a failure to the user, after which another model answers. It has the
-// hint only if waiting will not help.
+// failureNotice describes a failure after which another model answers. It has the hint
+// only if waiting will not help.
 func failureNotice(e *llm.Error) string {
 	if e.Again {
 		return sentence(e)

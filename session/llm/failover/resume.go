@@ -77,7 +77,7 @@ func withKeptHint(err error) error {
 	}
 	last := *e
 	hint := strings.TrimSuffix(strings.TrimSuffix(e.Hint, "try again"), "; ") // another prompt does the same
-	last.Hint = joinHints("what came of the answer is kept: send another prompt to go on", hint)
+	last.Hint = joinHints("the answer so far is kept: send another prompt to continue", hint)
 	return &last
 }
 

@@ -27,7 +27,7 @@ func TestResume(t *testing.T) {
 		"held back before calls": {[]string{`{"text": "I run."}` + "\n" + cut + `{"text": "I "}` + "\n" + `{"tool": "t"}`}, "I run. [cut] I  t() .tools"},
 		"twice": {
 			[]string{`{"text": "One."}` + "\n" + cut + `{"text": "Two."}` + "\n" + cut + `{"text": "Three."}`},
-			"One. [cut] Two. ! a: broke off (what came of the answer is kept: send another prompt to go on)",
+			"One. [cut] Two. ! a: broke off (the answer so far is kept: send another prompt to continue)",
 		},
 		"thoughts twice": {
 			[]string{`{"thought": "One."}` + "\n" + cut + `{"thought": "Two."}` + "\n" + cut}, "<One.> [cut] <Two.> ! a: broke off",

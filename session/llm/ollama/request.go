@@ -10,7 +10,7 @@ import (
 )
 
 // chatRequest is the part of a request that we use, without its tools and messages, which
-// follow it as they are kept.
+// are appended in their cached form.
 // https://docs.ollama.com/api-reference/generate-a-chat-message
 type chatRequest struct {
 	Model   string      `json:"model"`
@@ -56,7 +56,7 @@ type chatCall struct {
 	} `json:"function"`
 }
 
-// forms are the kept forms of a conversation's messages.
+// forms are the cached forms of a conversation's messages.
 type forms = wire.Encoding[callNames, []byte]
 
 // callNames are the calls of a conversation so far.
@@ -110,7 +110,7 @@ func chatTools(tools []llm.Tool) []byte {
 	return wire.Encode(list)
 }
 
-// message encodes a message as those of the API that it becomes.
+// message encodes a message as one or more messages of the API.
 func (o *Model) message(calls *callNames, m llm.Message) []byte {
 	if m.Role == llm.Assistant {
 		return wire.Elements(o.assistant(m.Blocks, calls))

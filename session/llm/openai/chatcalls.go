@@ -41,8 +41,8 @@ func (c *openCall) whole() bool {
 	return json.Valid(args) && llm.IsObject(args)
 }
 
-// lacks reports whether a piece of arguments can only continue c.
-func (c *openCall) lacks(name, args string) bool {
+// mustContinue reports whether a piece of arguments can only belong to c.
+func (c *openCall) mustContinue(name, args string) bool {
 	return c.name == name && c.args.Len() > 0 && args != "" && !c.whole() && !strings.HasPrefix(strings.TrimSpace(args), "{")
 }
 
@@ -81,7 +81,7 @@ func (cs *chatCalls) find(d *chatCallDelta, args string) *openCall {
 		switch {
 		case d.Index != nil && (o.index == nil || *o.index != *d.Index):
 		case d.ID != "" && d.ID == o.id:
-			return o.goesOn(d, args)
+			return o.unlessComplete(d, args)
 		case d.Index != nil, d.ID == "":
 			c = o
 		}
@@ -91,15 +91,15 @@ func (cs *chatCalls) find(d *chatCallDelta, args string) *openCall {
 		return cs.calls[len(cs.calls)-1] // a server that sends another ID with each piece
 	case c == nil:
 		return nil
-	case d.ID != "" && c.id != "" && d.Function.Name != "" && !c.lacks(d.Function.Name, args): // an index again
+	case d.ID != "" && c.id != "" && d.Function.Name != "" && !c.mustContinue(d.Function.Name, args): // the index was used again
 		return nil
 	}
-	return c.goesOn(d, args)
+	return c.unlessComplete(d, args)
 }
 
-// goesOn returns c, or nil if the piece begins another call: it has a name, and c is
-// complete.
-func (c *openCall) goesOn(d *chatCallDelta, args string) *openCall {
+// unlessComplete returns c, or nil if the piece begins another call: it has a name, and
+// c is complete.
+func (c *openCall) unlessComplete(d *chatCallDelta, args string) *openCall {
 	if d.Function.Name != "" && c.name != "" && c.whole() && (args != "" || d.Function.Name != c.name) {
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // chatRequest is the part of a Chat Completions request that we use, without its tools
-// and messages, which follow it as they are kept.
+// and messages, which are appended in their cached form.
 // https://developers.openai.com/api/reference/resources/chat
 type chatRequest struct {
 	Model               string         `json:"model"`
@@ -179,7 +179,7 @@ func (d dialect) chatIDs() wire.IDs {
 	return wire.IDs{MaxLen: maxChatID, AsIs: d.cfg.Type != ServerOpenAI, Short: !d.has(withForeignIDs)}
 }
 
-// chatMessage encodes a message as those of the API that it becomes.
+// chatMessage encodes a message as one or more messages of the API.
 func (d dialect) chatMessage(ids *wire.IDs, m llm.Message) []byte {
 	if m.Role == llm.Assistant {
 		return wire.Elements(d.assistantMessage(m.Blocks, ids))

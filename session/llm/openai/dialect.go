@@ -5,11 +5,11 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
-// dialect is how the model is asked in one request.
+// dialect is the form of one request to the model.
 type dialect struct {
 	*Model
 	names wire.ToolNames
-	lacks feature // a concurrent request may change the model's
+	lacks feature // a copy, since a concurrent request may change the model's
 }
 
 func (o *Model) dialect(names wire.ToolNames) dialect {
@@ -19,7 +19,7 @@ func (o *Model) dialect(names wire.ToolNames) dialect {
 // has is Model.has as of the beginning of the request.
 func (d dialect) has(f feature) bool { return d.lacks&f == 0 }
 
-// forms are the kept forms of a conversation's messages.
+// forms are the cached forms of a conversation's messages.
 type forms = wire.Encoding[wire.IDs, []byte]
 
 // kept returns the forms in a cache, which depend on all of the dialect.

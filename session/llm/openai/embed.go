@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// maxEmbedTexts bounds the texts of a request. With maxEmbedBytes it
-	// keeps to OpenAI's limit of 300,000 tokens a request, and to Gemini's of 100
-	// texts.
+	// maxEmbedTexts bounds the texts of a request. Together with maxEmbedBytes it
+	// stays below OpenAI's limit of 300,000 tokens a request, and below Gemini's of
+	// 100 texts.
 	// https://developers.openai.com/api/reference/resources/embeddings
 	maxEmbedTexts = 32
 	// maxEmbedBytes bounds the part of a text that is sent: OpenAI refuses more than
@@ -93,7 +93,7 @@ func (e embeddings) vectors(n int) ([][]float32, error) {
 			at = 0
 		}
 		if at < 0 || at >= n || out[at] != nil {
-			return nil, fmt.Errorf("its vectors are numbered wrong: %d comes twice or is none of %d", at, n)
+			return nil, fmt.Errorf("its vectors have wrong indexes: %d is repeated, or not from 0 to %d", at, n-1)
 		}
 		out[at] = d.Embedding
 	}

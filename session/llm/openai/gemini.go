@@ -44,9 +44,8 @@ func (o *Model) thinkingConfig(level string) *geminiBody {
 	return &b
 }
 
-// unsigned replaces the signature of a call that another
-// model made: from the third generation on, the first call of an answer must have
-// one.
+// unsigned replaces the signature of a call that another model made: from the third
+// generation on, the first call of an answer must have one.
 // https://ai.google.dev/gemini-api/docs/thought-signatures
 const unsigned = `{"google":{"thought_signature":"skip_thought_signature_validator"}}`
 

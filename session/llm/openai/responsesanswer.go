@@ -73,11 +73,10 @@ type responsesReader struct {
 	ids     wire.CallIDs
 	calls   []*responsesCall // not emitted yet
 	made    map[string]bool  // IDs of the emitted calls
-	spoke   bool             // text of the current message was emitted
-	said    bool             // text of any message was emitted
-	thought bool             // thoughts of the current item were emitted
-	mused   bool             // thoughts of any item were emitted
 	refused bool
+
+	itemText, anyText       bool // text of the current message, or of any, was emitted
+	itemThought, anyThought bool // likewise for thoughts
 	wire.ArgumentCount
 }
 
@@ -103,7 +102,7 @@ func (a *responsesReader) Take(data []byte, emit func(llm.Event) bool) (done boo
 	case "response.refusal.delta":
 		return !a.say(textPart{Refusal: e.Delta}, emit), nil
 	case "response.output_text.done", "response.refusal.done":
-		return !a.spoke && !a.say(textPart{e.Text, e.Refusal}, emit), nil
+		return !a.itemText && !a.say(textPart{e.Text, e.Refusal}, emit), nil
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
 		return !a.think(e.Delta, emit), nil
 	case "response.reasoning_summary_part.added":
@@ -145,7 +144,7 @@ func (a *responsesReader) say(p textPart, emit func(llm.Event) bool) bool {
 	if text == "" {
 		return true
 	}
-	a.spoke, a.said = true, true
+	a.itemText, a.anyText = true, true
 	return emit(llm.Event{Text: text})
 }
 
@@ -153,7 +152,7 @@ func (a *responsesReader) think(text string, emit func(llm.Event) bool) bool {
 	if text == "" {
 		return true
 	}
-	a.thought, a.mused = true, true
+	a.itemThought, a.anyThought = true, true
 	return emit(llm.Event{Thought: text})
 }
 
@@ -196,8 +195,8 @@ func (a *responsesReader) call(id string, index int) int {
 func (a *responsesReader) item(index int, item responsesItem, emit func(llm.Event) bool) bool {
 	switch item.Type {
 	case "message":
-		ok := a.spoke || a.sayAll(item, emit)
-		a.spoke = false
+		ok := a.itemText || a.sayAll(item, emit)
+		a.itemText = false
 		return ok
 	case "function_call":
 		a.Add(len(item.Arguments))
@@ -208,8 +207,8 @@ func (a *responsesReader) item(index int, item responsesItem, emit func(llm.Even
 		}
 		return a.emitCall(item, item.Status == "incomplete", emit)
 	case "reasoning":
-		ok := a.thought || a.thinkAll(item, emit)
-		a.thought = false
+		ok := a.itemThought || a.thinkAll(item, emit)
+		a.itemThought = false
 		return ok && a.sendBack(item, emit)
 	}
 	return true
@@ -309,9 +308,9 @@ func (a *responsesReader) rest(r response, cutOff bool, emit func(llm.Event) boo
 		}
 	}
 	a.calls = nil
-	said, mused, made := a.said, a.mused, maps.Clone(a.made) // copied first, since two of these may lack an ID
+	anyText, anyThought, made := a.anyText, a.anyThought, maps.Clone(a.made) // copied first, since two of these may lack an ID
 	for i, item := range r.Output {
-		if item.Type == "message" && said || item.Type == "reasoning" && mused || item.Type == "function_call" && made[item.CallID] {
+		if item.Type == "message" && anyText || item.Type == "reasoning" && anyThought || item.Type == "function_call" && made[item.CallID] {
 			continue
 		}
 		if !a.item(i, item, emit) {

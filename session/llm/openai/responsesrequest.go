@@ -9,7 +9,7 @@ import (
 )
 
 // responsesRequest is the part of a Responses request that we use, without its tools and
-// input, which follow it as they are kept.
+// input, which are appended in their cached form.
 // https://developers.openai.com/api/reference/resources/responses
 type responsesRequest struct {
 	Model           string     `json:"model"`

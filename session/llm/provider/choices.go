@@ -120,7 +120,7 @@ func isAnthropic(p Provider, getenv func(string) string) bool {
 	return anthropic.AtAnthropic(cmp.Or(p.BaseURL, getenv(anthropicURL)))
 }
 
-// Key is the place of a provider's key.
+// Key names the environment variable of a provider's key.
 type Key struct {
 	Provider string // as configured, else the type
 	Env      string // the environment variable

@@ -134,7 +134,7 @@ var (
 	providerName = lazyregexp.New(`^[^\s:]+$`)
 )
 
-// Validate returns what is wrong with each key, such as "providers[1].type".
+// Validate returns the mistakes, by key, such as "providers[1].type".
 func (c Config) Validate() map[string]string {
 	wrong := map[string]string{}
 	names := map[string]bool{}

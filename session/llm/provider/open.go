@@ -50,7 +50,8 @@ func newOllama(p Provider, getenv func(string) string, memory *wire.Memory) *oll
 	return ollama.New(cfg)
 }
 
-// Memory keeps what was learned of model servers. The app owns one for all sessions.
+// Memory keeps the facts that were learned about model servers. The app has one for all
+// sessions.
 type Memory = wire.Memory
 
 // DefaultOllama is the address at which an Ollama is looked for.

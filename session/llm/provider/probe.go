@@ -11,7 +11,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
-// Probe is the answer of a provider to the question whether its model can be used.
+// Probe reports whether a provider's model can be used.
 type Probe struct {
 	Name    string // of the model: "provider:model"
 	Type    string // of the provider
@@ -24,9 +24,8 @@ type Probe struct {
 	Err           error // an *llm.Error for a failed request
 }
 
-// Probes asks all providers at once whether their models can be used, and returns their
-// answers, that of the model that Select returns first. Want is as for Select. If ask is
-// false, no connection is made.
+// Probes checks all providers concurrently. The first result is about the model that
+// Select returns; want is as for Select. If ask is false, no connection is made.
 func Probes(ctx context.Context, cfg Config, getenv func(string) string, want string, ask bool) ([]Probe, error) {
 	ps := available(cfg, getenv)
 	first, err := choose(ps, want)

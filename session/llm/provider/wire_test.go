@@ -119,7 +119,7 @@ var behaviours = map[string]behaviour{
 	"cut stream, begun anew": {answers: []string{"cut", "max_tokens"}, // as if the model had not been asked to continue
 		want: []llm.Event{{Text: "I was ab"}, {Cut: true}, {Text: "out"}, {Stop: llm.StopMaxTokens}}},
 	"cut twice": {answers: []string{"cut"}, want: []llm.Event{{Text: "I was ab"}, {Cut: true}},
-		fails: &llm.Error{Hint: "what came of the answer is kept: send another prompt to go on", Again: true}},
+		fails: &llm.Error{Hint: "the answer so far is kept: send another prompt to continue", Again: true}},
 }
 
 // wireRetry limits the attempts and pauses of the models of wireServer.

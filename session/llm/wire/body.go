@@ -31,8 +31,8 @@ func (b Body) Len() (n int) {
 }
 
 // NewBody returns a request: the members of head, the encoded tools, which may be empty,
-// and lists of forms of messages as the last member, so that the request of a longer
-// conversation begins with the same bytes.
+// and the encoded messages. The messages, under that name, are the last member, so that
+// the request of a longer conversation begins with the same bytes.
 func NewBody(head any, tools []byte, messages string, lists ...[][]byte) Body {
 	parts := 5 // without the messages
 	for _, forms := range lists {

@@ -43,7 +43,7 @@ type Endpoint struct {
 	KeyEnv   string         // the environment variable named in messages; empty means that no key is needed
 	Address  string         // as configured: it may hold a password, or a key in its query
 	Kinds    map[string]int // HTTP status of each kind of error in a stream
-	Silence  time.Duration  // replaces maxSilence; 0 does not
+	Silence  time.Duration  // how long the server may send nothing; 0 means maxSilence
 
 	// Advise adds the adapter's own hints to a failure; it may be nil.
 	Advise func(f *llm.Error, err error)
@@ -131,7 +131,7 @@ func (e *Endpoint) Stream(ctx context.Context, open func(context.Context) (*http
 				return err
 			}
 			defer res.Body.Close()
-			// A sign of life is not an event, so count bytes.
+			// Keep-alive data is not an event, so bytes are counted.
 			res.Body = &watched{res.Body, func() { watch.Reset(silence) }}
 			res.Body = &bounded{ReadCloser: res.Body, left: maxStream, all: maxStream}
 			return readAnswer(chunks(res), begin(), emit, func() { progress.Reset(maxKeptAlive) })

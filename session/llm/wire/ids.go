@@ -9,8 +9,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// IDs writes the IDs of the calls of a conversation in the form that an API accepts: of
-// few characters, and never the same twice, which other providers do not guarantee.
+// IDs rewrites the IDs of the calls of a conversation into the form that an API accepts.
+// They have only allowed characters, and no two are equal. Calls that another provider
+// made may lack both.
 type IDs struct {
 	used   map[string]bool
 	MaxLen int                 // characters; 0 means 128

@@ -20,7 +20,7 @@ import (
 type LeftOut struct {
 	mu      sync.Mutex
 	refused map[string]refusedTool // by name
-	proved  map[string]llm.Tool    // tools that a server accepted in spite of a suspicion, by name
+	proved  map[string]llm.Tool    // suspected tools that a server accepted, by name
 }
 
 type refusedTool struct {
@@ -157,7 +157,7 @@ func (s *search) blame(t llm.Tool, reason string) {
 	s.blamed = append(s.blamed, t.Name)
 }
 
-// undo forgets the tools that were left out in vain.
+// undo offers the tools again that were left out without success.
 func (s *search) undo() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

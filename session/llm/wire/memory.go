@@ -4,8 +4,8 @@ import (
 	"sync"
 )
 
-// Memory keeps what the process has learned of servers and their models, so that
-// each session need not learn it again. The zero value is empty and ready for use,
+// Memory keeps the facts that the process has learned about servers and their models,
+// so that no session asks for them again. The zero value is empty and ready for use,
 // also concurrently.
 type Memory struct{ entries sync.Map }
 

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// maxEvent bounds one event of a stream, with the signs of life before it. A call
+	// maxEvent bounds one event of a stream, with the keep-alive data before it. A call
 	// that writes a file may be one event.
 	maxEvent = 32 << 20
 	// maxAnswer bounds an answer that is not streamed, in bytes.
@@ -93,7 +93,7 @@ func sseEvents(res *http.Response) iter.Seq2[[]byte, error] {
 		// emit passes the event on; it returns false if the consumer has stopped.
 		emit := func() bool {
 			ok := true
-			if len(data) > 0 { // a mere sign of life does not reset the bound
+			if len(data) > 0 { // keep-alive data alone does not reset the bound
 				body.left = maxEvent
 				ok = yield(data, nil)
 			}
