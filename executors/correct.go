@@ -22,16 +22,16 @@ type corrector struct {
 	root        *jsonschema.Schema // resolves local references
 	keepUnknown bool               // leave unknown members in, for the message of a failure
 
-	work    *int // values that may still be examined
+	work    *int // values that may still be examined or copied
 	depth   int  // attempts within attempts
 	changed bool
 	unknown []string // members that were dropped, as the note shows them
 }
 
 // Limits on the work for one input, since a schema may refer to itself: values
-// that are examined, and nested attempts. Any further value stays unchanged.
+// that are examined or copied, and nested attempts. Any further value stays unchanged.
 const (
-	maxCorrected = 100_000
+	maxCorrected = 200_000
 	maxAttempts  = 8
 )
 
@@ -206,11 +206,11 @@ func (c *corrector) try(s *jsonschema.Schema, at string, v any) (any, bool) {
 
 // attempt corrects a copy of v and reports whether it then fits.
 func (c *corrector) attempt(s *jsonschema.Schema, at string, v any) (any, bool) {
-	if c.depth > maxAttempts {
+	if c.depth > maxAttempts || *c.work < 0 {
 		return v, false
 	}
 	s = c.follow(s)
-	v = c.value(s, at, clone(v))
+	v = c.value(s, at, c.clone(v))
 	_, wrong := complaint(s, at, v)
 	return v, wrong == ""
 }
@@ -364,18 +364,19 @@ func marshalPlain(v any) ([]byte, error) {
 }
 
 // clone returns a deep copy of a JSON value.
-func clone(v any) any {
+func (c *corrector) clone(v any) any {
+	*c.work--
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, member := range v {
-			out[name] = clone(member)
+			out[name] = c.clone(member)
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i, item := range v {
-			out[i] = clone(item)
+			out[i] = c.clone(item)
 		}
 		return out
 	}

@@ -40,7 +40,7 @@ func complaint(s *jsonschema.Schema, at string, v any) (Category, string) {
 	if len(types) > 0 && !hasAnyType(v, types) {
 		return TypeMismatch, fmt.Sprintf("%s must be %s, got %s", paramName(at), oneOf(types), shown(v))
 	}
-	if s.Enum != nil && !slices.ContainsFunc(s.Enum, func(e any) bool { return shown(e) == shown(v) }) {
+	if s.Enum != nil && !among(s.Enum, v) {
 		words := make([]string, len(s.Enum))
 		for i, e := range s.Enum {
 			if words[i], _ = e.(string); words[i] == "" {
@@ -77,6 +77,12 @@ func complaint(s *jsonschema.Schema, at string, v any) (Category, string) {
 		}
 	}
 	return "", ""
+}
+
+// among reports whether a list has a value, as far as shown prints it.
+func among(list []any, v any) bool {
+	text := shown(v)
+	return slices.ContainsFunc(list, func(e any) bool { return shown(e) == text })
 }
 
 // checkMembers returns the first fault of an object: missing members, with the unknown
@@ -222,10 +228,16 @@ func shown(v any) string {
 	return string(text)
 }
 
+// maxLikest bounds the names that likest compares, in bytes.
+const maxLikest = 256
+
 // likest returns the name that a wrong name was probably meant to be, "" if no name
 // is similar.
 func likest(wrong string, names []string) string {
 	plain := strings.NewReplacer("_", "", "-", "")
+	if len(wrong) > maxLikest {
+		return ""
+	}
 	w := strings.ToLower(plain.Replace(wrong))
 	best, at := min(2, len(w)/3)+1, ""
 	for _, n := range names {

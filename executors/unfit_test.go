@@ -69,6 +69,26 @@ func TestUnfit(t *testing.T) {
 	}
 }
 
+// TestCostlyInput checks that an input is refused at once if its check would take years.
+func TestCostlyInput(t *testing.T) {
+	const schema = `{"type":"object","anyOf":[{"properties":{"a":{"$ref":"#"}}},{"properties":{"a":{"$ref":"#"}},"required":["b"]}]}`
+	deep := func(n int) json.RawMessage {
+		return json.RawMessage(strings.Repeat(`{"a":`, n) + "{}" + strings.Repeat("}", n))
+	}
+	chain := Chain(schemaOnly(schema), Validate)
+	if _, err := chain.Prepare(t.Context(), &Call{Tool: "edit", Input: deep(4)}); err != nil {
+		t.Error(err)
+	}
+	_, err := chain.Prepare(t.Context(), &Call{Tool: "edit", Input: deep(60)})
+	if err == nil || !strings.Contains(err.Error(), "edit: the input has too many parts for the alternatives of its schema") {
+		t.Error(err)
+	}
+	_, err = Chain(schemaOnly(`{"$ref":"#"}`), Validate).Prepare(t.Context(), &Call{Tool: "edit", Input: deep(1)})
+	if err == nil || !strings.Contains(err.Error(), "edit: the tool's schema is broken: it refers to itself") {
+		t.Error(err)
+	}
+}
+
 func TestClosest(t *testing.T) {
 	var tools []Tool
 	for _, n := range []string{"bash", "read", "edit", "write", "find_path", "list_directory", "create_directory", "web_scrape", "fetch", "read_overflow"} {

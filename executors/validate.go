@@ -1,12 +1,17 @@
 package executors
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema" // draft 2020-12; already a dependency of the MCP SDK, with no cost at start
+
+	"github.com/zeph-acp/zeph-acp/executors/endless"
 )
 
 // Validate is the link that corrects the input of calls by the tool's schema.
@@ -16,14 +21,20 @@ import (
 func Validate(next Executor) Executor { return newValidator(next) }
 
 func newValidator(next Executor) *validator {
-	return &validator{Executor: next, resolved: map[string]*jsonschema.Resolved{}}
+	return &validator{Executor: next, resolved: map[string]resolved{}}
 }
 
 type validator struct {
 	Executor
 
 	mu       sync.Mutex
-	resolved map[string]*jsonschema.Resolved // by the schema's text
+	resolved map[string]resolved // by the schema's text
+}
+
+// resolved is a schema that values can be checked against.
+type resolved struct {
+	*jsonschema.Resolved
+	branching map[string]any // the decoded schema; nil if the size of a value bounds its check
 }
 
 func (v *validator) Prepare(ctx context.Context, call *Call) (Card, error) {
@@ -81,6 +92,11 @@ func (v *validator) fit(tool Tool, raw json.RawMessage) (json.RawMessage, []stri
 	if err := json.Unmarshal(fixed, &input); err != nil { // a number that is out of range
 		return raw, nil, Failuref(InvalidParameters, "%s: %v", tool.Name, err)
 	}
+	if schema.branching != nil {
+		if err := endless.CheckValue(schema.branching, input); err != nil {
+			return raw, nil, Failuref(InvalidParameters, "%s: the input %v", tool.Name, err).Hint("Split it into several calls, or nest it less.")
+		}
+	}
 	if err := schema.Validate(input); err != nil {
 		if whole, err := newCorrector(schema.Schema(), true).object(raw); err == nil {
 			input = whole
@@ -92,19 +108,35 @@ func (v *validator) fit(tool Tool, raw json.RawMessage) (json.RawMessage, []stri
 
 // schema resolves each schema once. Resolving it for every call would cost more
 // than most tools.
-func (v *validator) schema(raw json.RawMessage) (*jsonschema.Resolved, error) {
+func (v *validator) schema(raw json.RawMessage) (resolved, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if r, ok := v.resolved[string(raw)]; ok {
 		return r, nil
 	}
-	var s jsonschema.Schema
-	if err := json.Unmarshal(raw, &s); err != nil {
-		return nil, err
-	}
-	r, err := s.Resolve(nil)
+	r, err := resolve(raw)
 	if err == nil {
 		v.resolved[string(raw)] = r
 	}
+	return r, err
+}
+
+// branches are the keywords by which several schemas may apply to one value.
+var branches = [][]byte{
+	[]byte(`"$ref"`), []byte(`"$dynamicRef"`), []byte(`"allOf"`), []byte(`"anyOf"`), []byte(`"oneOf"`), []byte(`"not"`),
+	[]byte(`"if"`), []byte(`"dependentSchemas"`), []byte(`"dependencies"`), []byte(`"patternProperties"`),
+}
+
+func resolve(raw json.RawMessage) (r resolved, err error) {
+	var s jsonschema.Schema
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return r, err
+	}
+	if slices.ContainsFunc(branches, func(key []byte) bool { return bytes.Contains(raw, key) }) && json.Unmarshal(raw, &r.branching) == nil {
+		if err := endless.Check(r.branching); err != nil {
+			return r, fmt.Errorf("it %w", err)
+		}
+	}
+	r.Resolved, err = s.Resolve(nil)
 	return r, err
 }

@@ -25,7 +25,8 @@ var importTable = []struct {
 	may      []string
 }{
 	{"acp", nil},
-	{"executors", nil},
+	{"executors", []string{"executors/endless"}},
+	{"executors/endless", nil},
 	{"session/llm", nil},
 	{"session/llm/wire", []string{"session/llm", "executors/backoff"}},
 	{"session/llm/textcalls", []string{"session/llm"}},

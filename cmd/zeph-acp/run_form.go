@@ -21,6 +21,7 @@ type form struct {
 	name   string // for messages
 	text   string // of the schema
 	schema *jsonschema.Resolved
+	root   map[string]any // the decoded schema; nil for true and false
 }
 
 // maxSchema bounds the schema, which is a part of the prompt, in bytes.
@@ -40,27 +41,22 @@ func newForm(name string, data []byte) (*form, error) {
 	if err := json.Unmarshal(data, &schema); err != nil {
 		return nil, fmt.Errorf("not a JSON Schema: %w", err)
 	}
-	if err := bounded(data); err != nil {
-		return nil, fmt.Errorf("the schema %w", err)
+	f := &form{name: name}
+	var err error
+	if json.Unmarshal(data, &f.root) == nil {
+		if err = endless.Check(f.root); err != nil {
+			return nil, fmt.Errorf("the schema %w", err)
+		}
 	}
-	resolved, err := schema.Resolve(nil)
-	if err != nil {
+	if f.schema, err = schema.Resolve(nil); err != nil {
 		return nil, fmt.Errorf("not a JSON Schema: %w", err)
 	}
 	var text bytes.Buffer
 	if err := json.Compact(&text, data); err != nil {
 		return nil, err
 	}
-	return &form{name, text.String(), resolved}, nil
-}
-
-// bounded returns an error if a check of an answer might not end.
-func bounded(data []byte) error {
-	var root map[string]any
-	if json.Unmarshal(data, &root) != nil { // true or false
-		return nil
-	}
-	return endless.Check(root)
+	f.text = text.String()
+	return f, nil
 }
 
 // request returns the text that asks the model for the form.
@@ -74,6 +70,9 @@ func (f *form) value(answer string) ([]byte, error) {
 	var value any
 	if err := json.Unmarshal([]byte(text), &value); err != nil {
 		return nil, fmt.Errorf("it is not JSON: %w", err)
+	}
+	if err := endless.CheckValue(f.root, value); err != nil {
+		return nil, fmt.Errorf("it %w", err)
 	}
 	if err := f.schema.Validate(value); err != nil {
 		return nil, errors.New(strings.TrimPrefix(err.Error(), "validating root: "))

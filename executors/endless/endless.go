@@ -1,8 +1,9 @@
 // Package endless finds JSON Schemas against which the check of a value would not end.
 //
-// Start with [Check]. It promises that a schema without an error costs at most a fixed
-// number of schemas for each value within a value. It does not check that the schema is
-// valid.
+// Start with [Check] for each schema. It promises that a schema without an error costs at
+// most a fixed number of schemas for each value, apart from the values within it. Then call
+// [CheckValue] before each check: a schema may still branch at each level of a value. The
+// package does not check that a schema is valid.
 //
 // Why is it needed? The validator follows references without a limit. A schema that
 // refers to itself ends the process by an overflow of its stack, which no caller can

@@ -2,6 +2,7 @@ package endless
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -64,5 +65,44 @@ func TestCheck(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		_ = resolved.Validate(map[string]any{"a": "x", "default": "x", "sub": []any{map[string]any{}}}) // it ends
+	}
+}
+
+func TestCheckValue(t *testing.T) {
+	deep := func(n int, leaf string) string {
+		return strings.Repeat(`{"a":`, n) + leaf + strings.Repeat("}", n)
+	}
+	alternatives := func(n int, schema string) string {
+		return `{"anyOf":[` + strings.TrimSuffix(strings.Repeat(schema+",", n), ",") + `]}`
+	}
+	const (
+		twice   = `{"anyOf":[{"properties":{"a":{"$ref":"#"}}},{"properties":{"a":{"$ref":"#"}},"required":["b"]}]}`
+		chain   = `{"type":"object","properties":{"a":{"$ref":"#"}}}`
+		patched = `{"type":"array","items":{"oneOf":[{"prefixItems":[{"type":"string"}]},{"contains":{"$ref":"#"}},{"patternProperties":{"^a":{"$ref":"#"}}}]}}`
+	)
+	long := `"` + strings.Repeat("x", 1<<20) + `"`
+	for name, tt := range map[string]struct {
+		schema, value string
+		costly        bool
+	}{
+		"a shallow value of a branching schema": {twice, deep(8, `"x"`), false},
+		"a deep value of a branching schema":    {twice, deep(30, `"x"`), true},
+		"branches in lists":                     {patched, strings.Repeat("[", 200) + strings.Repeat("]", 200), false},
+		"a deep value of a chain":               {chain, deep(200, `{}`), false},
+		"errors of errors of errors":            {chain, deep(5000, `"x"`), true},
+		"a long text":                           {`{"properties":{"a":{"type":"string"}}}`, deep(1, long), false},
+		"a long text with a few alternatives":   {alternatives(3, `{"properties":{"a":{"type":"array"}}}`), deep(1, long), false},
+		"a long text in many errors":            {alternatives(500, `{"properties":{"a":{"type":"array"}}}`), deep(1, long), true},
+		"many small values":                     {`{"items":` + alternatives(3, `{"type":"number"}`) + `}`, "[" + strings.Repeat(`"x",`, 20_000) + "1]", false},
+		"many alternatives for many values":     {`{"items":` + alternatives(100, `{"type":"number"}`) + `}`, "[" + strings.Repeat(`"x",`, 20_000) + "1]", true},
+	} {
+		var root map[string]any
+		var value any
+		if err := errors.Join(json.Unmarshal([]byte(tt.schema), &root), json.Unmarshal([]byte(tt.value), &value)); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(Check(root), CheckValue(root, value)); (err != nil) != tt.costly {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/endless"
 )
 
 const (
@@ -35,6 +36,12 @@ func formSchema(from any) (json.RawMessage, error) {
 	var s jsonschema.Schema
 	if err := json.Unmarshal(raw, &s); err != nil {
 		return nil, fmt.Errorf("its form is broken: %w", err)
+	}
+	var root map[string]any // the SDK checks the answer against the server's own schema
+	if json.Unmarshal(raw, &root) == nil {
+		if err := endless.Check(root); err != nil {
+			return nil, fmt.Errorf("the schema of its form %w", err)
+		}
 	}
 	if len(s.Properties) > maxFields {
 		return nil, fmt.Errorf("its form has %d fields, more than %d", len(s.Properties), maxFields)

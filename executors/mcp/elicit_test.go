@@ -92,6 +92,7 @@ func TestElicitReactions(t *testing.T) {
 		"a script":     {answering{}, &sdk.ElicitParams{URL: "javascript:alert(1)"}, "decline", "no usable http or https URL"},
 		"hidden":       {answering{}, &sdk.ElicitParams{URL: "https://a.example/\u202eb"}, "decline", "no usable http or https URL"},
 		"broken form":  {answering{}, &sdk.ElicitParams{RequestedSchema: map[string]any{"type": 7}}, "decline", "its form is broken"},
+		"endless form": {answering{Elicited: Elicited{Action: Accept}}, &sdk.ElicitParams{RequestedSchema: map[string]any{"$ref": "#"}}, "decline", "the schema of its form refers to itself"},
 	} {
 		i, calls := asked(t, &tt.user)
 		r, err := i.elicit(t.Context(), &sdk.ElicitRequest{Params: tt.params})
