@@ -26,7 +26,7 @@ type Brought struct {
 	Written, Deleted, Merged []string
 	Left                     []Left
 	Notes                    []Left
-	Patch                    string           // the file with the changes of Left; empty without such changes
+	Kept                     Kept             // the changes of Left
 	Diffs                    []executors.Diff // of all that was written or deleted
 }
 
@@ -35,7 +35,7 @@ type Left struct{ Path, Why string }
 
 // Bring makes the changes of the copy in the project. A file that changed in the project
 // meanwhile gets both changes, or stays as it is if both changed the same lines. The
-// changes that were not made are kept as a patch, also if an error ends the turn.
+// changes that were not made are kept, also if an error ends the turn.
 func (c *Copy) Bring(ctx context.Context, s Session) (b Brought, err error) {
 	changes, err := c.Changes(ctx)
 	for _, ch := range changes {
@@ -57,10 +57,10 @@ func (c *Copy) Bring(ctx context.Context, s Session) (b Brought, err error) {
 	for i, l := range b.Left {
 		paths[i] = l.Path
 	}
-	patch, kept := c.Keep(context.WithoutCancel(ctx), paths)
-	b.Patch = patch
+	var lost error
+	b.Kept, lost = c.Keep(context.WithoutCancel(ctx), paths)
 	if err == nil {
-		err = kept
+		err = lost
 	}
 	return b, err
 }
@@ -189,8 +189,11 @@ func (b Brought) Lines() (lines []string) {
 		left = append(left, l.Path+": "+l.Why)
 	}
 	add("not changed in the project: %s", left)
-	if b.Patch != "" {
-		add("the patch of these changes is kept for the user: %s", []string{b.Patch})
+	if b.Kept.Patch != "" {
+		add("the patch of these changes is kept for the user: %s", []string{b.Kept.Patch})
+	}
+	if b.Kept.Files != "" {
+		add("the files that no patch holds are kept for the user: %s", []string{b.Kept.Files})
 	}
 	if len(lines) == 0 {
 		add("%s", []string{"it changed no files"})

@@ -66,8 +66,8 @@ func (c *Copy) Changes(ctx context.Context) ([]Change, error) {
 	for i := range all {
 		all[i].fill(raw[i], texts)
 	}
-	for _, path := range strays {
-		all = append(all, Change{Path: path, Left: "git cannot store it in this repository"})
+	for _, s := range strays {
+		all = append(all, Change{Path: s.path, Left: s.why()})
 	}
 	return all, err
 }
@@ -160,8 +160,50 @@ func (c *Copy) blobs(ctx context.Context, names []string) (map[string]text, erro
 	return texts, nil
 }
 
-// Patch returns the changes of some files, all if there are no paths, for git apply.
-func (c *Copy) Patch(ctx context.Context, paths []string) ([]byte, error) {
+// Kept are the places where changes are kept for the user. A place without changes is
+// empty.
+type Kept struct {
+	Patch string // a file for git apply
+	Files string // a directory with the files that no patch holds
+}
+
+// Keep stores the changes of some files, all if there are no paths. Files that no patch
+// holds are moved out of the copy.
+func (c *Copy) Keep(ctx context.Context, paths []string) (k Kept, err error) {
+	strays, err := c.strays(ctx)
+	if err != nil {
+		return k, err
+	}
+	var held []string
+	var others []stray
+	for _, s := range strays {
+		switch {
+		case paths != nil && !slices.Contains(paths, s.path):
+		case s.noPatch == "":
+			held = append(held, s.path)
+		default:
+			others = append(others, s)
+		}
+	}
+	if len(paths) > 200 { // a command line has limits
+		paths = nil
+	}
+	patch, err := c.patch(ctx, paths, held)
+	if len(others) > 0 {
+		var moved error
+		k.Files, moved = c.setAside(others)
+		err = errors.Join(err, moved)
+	}
+	if err != nil || len(patch) == 0 {
+		return k, err
+	}
+	k.Patch = filepath.Join(c.o.State, c.o.Name+"-"+c.id+patchEnd)
+	return k, os.WriteFile(k.Patch, patch, 0o600)
+}
+
+// patch returns the changes of some files, all if there are no paths, for git apply, and
+// those of some strays.
+func (c *Copy) patch(ctx context.Context, paths, strays []string) ([]byte, error) {
 	now, err := c.tree(ctx)
 	if err != nil {
 		return nil, err
@@ -171,37 +213,18 @@ func (c *Copy) Patch(ctx context.Context, paths []string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	strays, err := c.strays(ctx)
 	for _, path := range strays {
-		if err != nil || paths != nil && !slices.Contains(paths, path) {
-			continue
-		}
-		var more []byte
-		more, err = c.meta(ctx, nil, "diff", "--no-index", "--binary", "--full-index", "--no-ext-diff", "--no-textconv", "--", "/dev/null", path)
-		if e := new(exec.ExitError); errors.As(err, &e) && e.ExitCode() == someDiffer {
-			err = nil
+		more, err := c.meta(ctx, nil, "diff", "--no-index", "--binary", "--full-index", "--no-ext-diff", "--no-textconv", "--", "/dev/null", path)
+		if e := new(exec.ExitError); err != nil && !(errors.As(err, &e) && e.ExitCode() == someDiffer) {
+			return patch, err
 		}
 		patch = append(patch, more...)
 	}
-	return patch, err
+	return patch, nil
 }
 
 // someDiffer is the exit status of git diff --no-index if the files differ.
 const someDiffer = 1
-
-// Keep stores a patch of some files, all if there are no paths, and returns its path. It
-// is empty if there is no change.
-func (c *Copy) Keep(ctx context.Context, paths []string) (string, error) {
-	if len(paths) > 200 { // a command line has limits
-		paths = nil
-	}
-	patch, err := c.Patch(ctx, paths)
-	if err != nil || len(patch) == 0 {
-		return "", err
-	}
-	name := filepath.Join(c.o.State, c.o.Name+"-"+c.id+patchEnd)
-	return name, os.WriteFile(name, patch, 0o600)
-}
 
 // merge returns a text with the changes from base to each of two others. ok is false if
 // both changed the same lines.

@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// maxAge is how long a patch is kept.
+// maxAge is how long changes are kept.
 const maxAge = 30 * 24 * time.Hour
 
-// Clean removes the copies of processes that have ended, and old patches. It returns the
-// patches that it made of the changes in them. A copy whose changes git cannot compute
+// Clean removes the copies of processes that have ended, and what was kept long ago. It
+// returns where it has kept the changes in them. A copy whose changes git cannot compute
 // stays for as long as patches do.
-func Clean(ctx context.Context, o Options) (patches []string, err error) {
+func Clean(ctx context.Context, o Options) (kept []Kept, err error) {
 	entries, err := os.ReadDir(o.State)
 	if err != nil {
 		return nil, ignoreMissing(err)
@@ -23,9 +23,9 @@ func Clean(ctx context.Context, o Options) (patches []string, err error) {
 	done := map[string]bool{}
 	for _, e := range entries {
 		name := e.Name()
-		if strings.HasSuffix(name, patchEnd) {
+		if strings.HasSuffix(name, patchEnd) || strings.HasSuffix(name, filesEnd) {
 			if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > maxAge {
-				os.Remove(filepath.Join(o.State, name))
+				_ = removeAll(filepath.Join(o.State, name)) // the next start tries again
 			}
 			continue
 		}
@@ -34,41 +34,41 @@ func Clean(ctx context.Context, o Options) (patches []string, err error) {
 			continue
 		}
 		done[id] = true
-		patch, e := cleanOne(ctx, o, id)
-		if patch != "" {
-			patches = append(patches, patch)
+		k, e := cleanOne(ctx, o, id)
+		if k != (Kept{}) {
+			kept = append(kept, k)
 		}
 		err = errors.Join(err, e)
 	}
-	return patches, err
+	return kept, err
 }
 
 // cleanOne removes a copy, unless its process still runs.
-func cleanOne(ctx context.Context, o Options, id string) (patch string, err error) {
+func cleanOne(ctx context.Context, o Options, id string) (k Kept, err error) {
 	c := &Copy{o: o, id: id}
 	lock, free, err := lockLeft(c.path(lockEnd))
 	if err != nil || !free {
-		return "", err
+		return k, err
 	}
 	c.lock, c.Meta = lock, c.path(metaEnd)
-	patch, err = c.rescue(ctx)
+	k, err = c.rescue(ctx)
 	if info, e := os.Stat(c.Meta); err != nil && e == nil && time.Since(info.ModTime()) < maxAge { // the next start tries again
-		return "", errors.Join(err, lock.Close())
+		return k, errors.Join(err, lock.Close())
 	}
-	return patch, c.Close()
+	return k, c.Close()
 }
 
 // rescue keeps the changes of a copy whose process has ended.
-func (c *Copy) rescue(ctx context.Context) (patch string, err error) {
+func (c *Copy) rescue(ctx context.Context) (k Kept, err error) {
 	note, err := os.ReadFile(filepath.Join(c.Meta, baseName))
 	entries, none := os.ReadDir(c.path(""))
 	if err != nil || none != nil || len(entries) != 1 { // it was not complete, so no one had worked in it
-		return "", nil
+		return k, nil
 	}
 	base, name, _ := strings.Cut(strings.TrimSpace(string(note)), "\n")
 	c.base, c.o.Name, c.Root = base, name, filepath.Join(c.path(""), entries[0].Name())
 	if c.git, err = newGit(c.o); err != nil {
-		return "", err
+		return k, err
 	}
 	return c.Keep(ctx, nil)
 }

@@ -2,15 +2,32 @@ package worktree
 
 import (
 	"context"
+	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 )
 
+// stray is a file of the copy that git add leaves out. A patch holds small texts and
+// binary files; other strays have a reason why not.
+type stray struct {
+	path    string // relative to the top directory, with slashes
+	noPatch string // why no patch holds it; empty if one does
+}
+
+// why returns the reason why the stray cannot be brought back.
+func (s stray) why() string {
+	if s.noPatch == "" {
+		return "git cannot store it in this repository"
+	}
+	return s.noPatch
+}
+
 // strays returns the files of the copy that git add leaves out: those in the directories
 // of submodules, in repositories that the sub-agent made, and with names that git
-// reserves. Paths are relative to the top directory, with slashes.
-func (c *Copy) strays(ctx context.Context) (files []string, err error) {
+// reserves.
+func (c *Copy) strays(ctx context.Context) ([]stray, error) {
 	others, err := c.meta(ctx, nil, "ls-files", "-z", "--others", "--exclude-standard")
 	if err != nil {
 		return nil, err
@@ -25,34 +42,87 @@ func (c *Copy) strays(ctx context.Context) (files []string, err error) {
 			places = append(places, name)
 		}
 	}
+	found := walk{root: c.Root, room: maxTotal}
 	for _, place := range places {
 		if place != "" && ctx.Err() == nil {
-			files = c.regular(place, files)
+			found.add(place)
 		}
 	}
-	return files, ctx.Err()
+	return found.strays, ctx.Err()
 }
 
-// regular appends the regular files in a place of the copy, up to maxChanges of at most
-// maxFile bytes, without those of git.
-func (c *Copy) regular(place string, files []string) []string {
-	_ = filepath.WalkDir(filepath.Join(c.Root, filepath.FromSlash(place)), func(path string, e fs.DirEntry, err error) error {
+// walk collects strays.
+type walk struct {
+	root   string
+	room   int64 // bytes that a patch may still hold
+	strays []stray
+}
+
+// add adds the files in a place of the copy, without those of git. A directory that cannot
+// be read counts as a file.
+func (w *walk) add(place string) {
+	_ = filepath.WalkDir(filepath.Join(w.root, filepath.FromSlash(place)), func(path string, e fs.DirEntry, err error) error {
 		switch {
-		case err != nil: // it cannot be read, or is gone
+		case errors.Is(err, fs.ErrNotExist):
 			return nil
-		case len(files) >= maxChanges:
-			return fs.SkipAll
-		case e.IsDir() && strings.EqualFold(e.Name(), ".git"):
-			return fs.SkipDir
-		}
-		info, err := e.Info()
-		if err != nil || !info.Mode().IsRegular() || info.Size() > maxFile || strings.EqualFold(e.Name(), ".git") {
+		case err == nil && strings.EqualFold(e.Name(), ".git"):
+			if e.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case err == nil && e.IsDir():
 			return nil
 		}
-		if rel, err := filepath.Rel(c.Root, path); err == nil {
-			files = append(files, filepath.ToSlash(rel))
+		if rel, outside := filepath.Rel(w.root, path); outside == nil {
+			w.strays = append(w.strays, stray{filepath.ToSlash(rel), w.noPatch(e, err)})
 		}
 		return nil
 	})
-	return files
+}
+
+// noPatch returns why no patch holds a file, by the error of reading it; "" if one does.
+func (w *walk) noPatch(e fs.DirEntry, failed error) string {
+	if failed != nil {
+		return "it cannot be read"
+	}
+	info, err := e.Info()
+	switch {
+	case err != nil:
+		return "it cannot be read"
+	case info.Mode()&fs.ModeSymlink != 0:
+		return "it is a symbolic link"
+	case !info.Mode().IsRegular():
+		return "it is not a regular file"
+	case info.Size() > min(maxFile, w.room):
+		return "it is too large"
+	case len(w.strays) >= maxChanges:
+		return "there are too many changes"
+	}
+	w.room -= info.Size()
+	return ""
+}
+
+// setAside moves the strays that no patch holds out of the copy, and returns the directory
+// that has them; "" if there are none. Directories of the copy may have become links to
+// other places, which os.Root does not follow.
+func (c *Copy) setAside(strays []stray) (string, error) {
+	root, err := os.OpenRoot(c.o.State)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	from, err := filepath.Rel(c.o.State, c.Root)
+	if err != nil {
+		return "", err
+	}
+	to := c.o.Name + "-" + c.id + filesEnd
+	for _, s := range strays {
+		name := filepath.Join(to, filepath.FromSlash(s.path))
+		e := root.MkdirAll(filepath.Dir(name), 0o700)
+		if e == nil {
+			e = ignoreMissing(root.Rename(filepath.Join(from, filepath.FromSlash(s.path)), name))
+		}
+		err = errors.Join(err, e)
+	}
+	return filepath.Join(c.o.State, to), err
 }

@@ -150,6 +150,7 @@ const (
 	metaEnd  = ".git"
 	tempEnd  = ".tmp"
 	patchEnd = ".patch"
+	filesEnd = ".files"    // files that no patch holds
 	baseName = "zeph-base" // in Meta: the base tree and the name, each a line
 )
 

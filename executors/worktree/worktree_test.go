@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -329,7 +330,7 @@ func TestSubmodules(t *testing.T) {
 	p.gitIn(filepath.Join(c.Dir, "own"), "add", "-A")
 	p.gitIn(filepath.Join(c.Dir, "own"), "commit", "-q", "-m", "x")
 	b, err := c.Bring(t.Context(), p.session(nil))
-	if err != nil || len(b.Written) > 0 || len(b.Left) != 1 || b.Left[0].Path != "own/x.txt" || b.Patch == "" {
+	if err != nil || len(b.Written) > 0 || len(b.Left) != 1 || b.Left[0].Path != "own/x.txt" || b.Kept.Patch == "" {
 		t.Errorf("%+v, %v", b, err)
 	}
 }
@@ -353,7 +354,7 @@ func TestStrays(t *testing.T) {
 		left = append(left, l.Path)
 	}
 	p.wants("left", []string{"git~1", "own/x.txt", "mod/y.txt"}, left)
-	patch, err := os.ReadFile(b.Patch)
+	patch, err := os.ReadFile(b.Kept.Patch)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -362,9 +363,47 @@ func TestStrays(t *testing.T) {
 			t.Errorf("the patch has no line %q\n%s", line, patch)
 		}
 	}
-	p.git("apply", "--exclude=git~1", b.Patch)
+	p.git("apply", "--exclude=git~1", b.Kept.Patch)
 	if got := p.files(p.dir); got["own/x.txt"] != "x\n" || got["mod/y.txt"] != "y\n" {
 		t.Errorf("git apply: the project has %v", got)
+	}
+}
+
+// Files that no patch holds are reported, and moved out of the copy before it is removed.
+func TestSetAside(t *testing.T) {
+	p := newProject(t)
+	p.commit(map[string]string{"a.txt": "a\n"})
+	c := p.make(p.options())
+	p.gitIn(c.Dir, "init", "-q", "own")
+	large := strings.Repeat("x", maxFile+1)
+	p.write(c.Dir, map[string]string{"own/x.txt": "x\n", "own/d/large": large})
+	if err := os.Symlink("../a.txt", filepath.Join(c.Dir, "own", "link")); err != nil {
+		t.Skip("no symbolic links: ", err)
+	}
+	b, err := c.Bring(t.Context(), p.session(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Left{{"own/d/large", "it is too large"}, {"own/link", "it is a symbolic link"}, {"own/x.txt", "git cannot store it in this repository"}}
+	p.wants("left", want, b.Left)
+	if lines := strings.Join(b.Lines(), "\n"); !strings.Contains(lines, "[the files that no patch holds are kept for the user: "+b.Kept.Files+"]") {
+		t.Error(lines)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(filepath.Join(b.Kept.Files, "own", "d", "large")); err != nil || string(got) != large {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	if got, err := os.Readlink(filepath.Join(b.Kept.Files, "own", "link")); err != nil || got != "../a.txt" {
+		t.Errorf("%q, %v", got, err)
+	}
+	old := time.Now().Add(-maxAge - time.Hour)
+	if err := os.Chtimes(b.Kept.Files, old, old); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Clean(t.Context(), p.options()); err != nil || exists(b.Kept.Files) {
+		t.Errorf("old files stay: %v", err)
 	}
 }
 
@@ -462,12 +501,12 @@ func TestBring(t *testing.T) {
 				left = append(left, l.Path)
 			}
 			p.wants("left", tt.left, left)
-			if len(b.Merged) > 0 != tt.merged || (b.Patch != "") != (len(left) > 0) || len(b.Diffs) != len(b.Written)+len(b.Deleted) {
+			if len(b.Merged) > 0 != tt.merged || (b.Kept.Patch != "") != (len(left) > 0) || len(b.Diffs) != len(b.Written)+len(b.Deleted) {
 				t.Errorf("%+v", b)
 			}
-			if b.Patch != "" { // nothing is lost: the patch has the change
+			if b.Kept.Patch != "" { // nothing is lost: the patch has the change
 				p.git("stash", "-q", "-u")
-				p.git("apply", b.Patch)
+				p.git("apply", b.Kept.Patch)
 				for _, path := range left {
 					if text, err := os.ReadFile(filepath.Join(p.dir, path)); string(text) != tt.copy[path] {
 						t.Errorf("after the patch %s is %q, %v", path, text, err)
@@ -500,8 +539,8 @@ func TestChangesLimits(t *testing.T) {
 		left[ch.Left]++
 	}
 	p.wants("left", map[string]int{"": maxChanges - 1, "it is too large": 1, "there are too many changes": 2}, left)
-	if patch, err := c.Keep(t.Context(), nil); err != nil || patch == "" {
-		t.Errorf("%q, %v", patch, err)
+	if kept, err := c.Keep(t.Context(), nil); err != nil || kept.Patch == "" || kept.Files != "" {
+		t.Errorf("%q, %v", kept, err)
 	}
 }
 
@@ -551,7 +590,7 @@ func TestBringCancelled(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || len(b.Written) != 1 || len(b.Left) != 1 {
 		t.Fatalf("%+v, %v", b, err)
 	}
-	if patch, err := os.ReadFile(b.Patch); err != nil || !bytes.Contains(patch, []byte("+B")) || bytes.Contains(patch, []byte("+A")) {
+	if patch, err := os.ReadFile(b.Kept.Patch); err != nil || !bytes.Contains(patch, []byte("+B")) || bytes.Contains(patch, []byte("+A")) {
 		t.Errorf("%s, %v", patch, err)
 	}
 }
@@ -601,18 +640,18 @@ func TestClean(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(p.state, "half", "p"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	patches, err := Clean(t.Context(), p.options())
-	if err != nil || len(patches) != 1 {
-		t.Fatalf("%v, %v", patches, err)
+	kept, err := Clean(t.Context(), p.options())
+	if err != nil || len(kept) != 1 || kept[0].Files != "" {
+		t.Fatalf("%v, %v", kept, err)
 	}
-	p.git("apply", patches[0])
+	p.git("apply", kept[0].Patch)
 	p.wants("the project", map[string]string{"a.txt": "A\n", "n.txt": "n\n"}, p.files(p.dir))
 	entries, _ := os.ReadDir(p.state)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	want := []string{living.id, living.id + metaEnd, living.id + lockEnd, filepath.Base(patches[0])}
+	want := []string{living.id, living.id + metaEnd, living.id + lockEnd, filepath.Base(kept[0].Patch)}
 	slices.Sort(want)
 	slices.Sort(names)
 	p.wants("left", want, names)

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -152,12 +151,15 @@ func (w *working) current(ctx context.Context, path string) (*string, error) {
 
 // Keep stores all changes as a patch.
 func (w *working) Keep(ctx context.Context, res *executors.Result) {
-	patch, err := w.Copy.Keep(ctx, nil)
-	switch {
-	case err != nil:
+	kept, err := w.Copy.Keep(ctx, nil)
+	if err != nil {
 		w.app.Log.Warn("keep the changes of a sub-agent", "err", err)
-	case patch != "":
-		res.Below("[its changes are not in the project; a patch is kept for the user: " + patch + "]")
+	}
+	if kept.Patch != "" {
+		res.Below("[its changes are not in the project; a patch is kept for the user: " + kept.Patch + "]")
+	}
+	if kept.Files != "" {
+		res.Below("[its files that no patch holds are kept for the user: " + kept.Files + "]")
 	}
 }
 
@@ -228,8 +230,8 @@ type worktrees struct {
 	cleaning sync.WaitGroup
 	stop     context.CancelFunc
 
-	mu      sync.Mutex
-	patches []string // of killed processes, not shown yet
+	mu   sync.Mutex
+	kept []worktree.Kept // of killed processes, not shown yet
 }
 
 // clean removes the copies of killed processes, without a wait.
@@ -245,24 +247,29 @@ func (w *worktrees) clean(a *App) {
 	w.stop = stop
 	w.mu.Unlock()
 	w.cleaning.Go(func() {
-		patches, err := worktree.Clean(ctx, worktree.Options{State: w.dir, Env: os.Environ()})
+		kept, err := worktree.Clean(ctx, worktree.Options{State: w.dir, Env: os.Environ()})
 		if err != nil && ctx.Err() == nil {
 			a.Log.Warn("remove the copies of killed processes", "err", err)
 		}
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		w.patches = append(w.patches, patches...)
+		w.kept = append(w.kept, kept...)
 	})
 }
 
-// show shows the patches to the user, once.
+// show shows the user where changes are kept, once.
 func (w *worktrees) show(warn func(string)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, patch := range w.patches {
-		warn(executors.Shown(fmt.Sprintf("A sub-agent was interrupted. Its changes are not in the project; they are kept as a patch: %s", patch)))
+	for _, k := range w.kept {
+		if k.Patch != "" {
+			warn(executors.Shown("A sub-agent was interrupted. Its changes are not in the project; they are kept as a patch: " + k.Patch))
+		}
+		if k.Files != "" {
+			warn(executors.Shown("A sub-agent was interrupted. Its files that no patch holds are not in the project; they are kept: " + k.Files))
+		}
 	}
-	w.patches = nil
+	w.kept = nil
 }
 
 // close ends the cleaning.
