@@ -110,13 +110,11 @@ func (s *Session) edited(path string, c Change, w written, fresh bool) Change {
 
 // withText returns the state of a file with another content.
 func (s *Session) withText(state State, text string) State {
-	hash, err := s.contents.put([]byte(text))
-	if err != nil || state.exists() && !state.isFile() {
+	if state.exists() && !state.isFile() {
 		return state
 	}
 	if !state.exists() {
 		state.Mode = 0o644 | present
 	}
-	state.Hash, state.Size, state.Left = hash, int64(len(text)), ""
-	return state
+	return s.withContent(state, []byte(text))
 }

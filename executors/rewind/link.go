@@ -197,9 +197,18 @@ func (s *Session) look(path string) (State, error) {
 	if err != nil {
 		return State{}, err
 	}
-	state.Size = int64(len(data))
-	state.Hash, err = s.contents.put(data)
-	return state, err
+	return s.withContent(state, data), nil
+}
+
+// withContent returns the state of a file with that content, which it keeps. A content
+// that cannot be kept can still be compared.
+func (s *Session) withContent(state State, data []byte) State {
+	hash, err := s.contents.put(data)
+	state.Hash, state.Size, state.Left = hash, int64(len(data)), ""
+	if err != nil {
+		state.Left = "its content could not be kept: " + workspace.Cause(err).Error()
+	}
+	return state
 }
 
 // below calls visit for the entries below a directory that no ignore file

@@ -52,6 +52,8 @@ func (s *Session) Changed() (map[int]int, error) {
 	if s == nil {
 		return found, nil
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	applied, err := s.applied()
 	for _, p := range applied {
 		found[p.Turn] = len(p.changed())

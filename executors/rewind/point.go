@@ -1,6 +1,7 @@
 package rewind
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -55,13 +56,20 @@ func pointNames(dir string) ([]string, error) {
 	return filepath.Glob(filepath.Join(dir, "[0-9][0-9][0-9][0-9][0-9][0-9].json")) // sorted
 }
 
-// points returns the points of the session, in order.
+// points returns the points of the session, in order. The caller holds s.mu.
 func (s *Session) points() ([]*Point, error) {
+	s.saveAgain()
 	names, err := pointNames(s.dir)
 	if err != nil {
 		return nil, err
 	}
 	var all []*Point
+	for seq, p := range s.unsaved {
+		names = slices.DeleteFunc(names, func(name string) bool { return name == s.pointFile(seq) })
+		c := *p
+		c.Files = maps.Clone(p.Files)
+		all = append(all, &c)
+	}
 	for _, name := range names {
 		p := &Point{}
 		if _, err := readJSON(name, p); err != nil {
@@ -73,6 +81,7 @@ func (s *Session) points() ([]*Point, error) {
 		}
 		all = append(all, p)
 	}
+	slices.SortFunc(all, func(a, b *Point) int { return cmp.Compare(a.Seq, b.Seq) })
 	return all, nil
 }
 
@@ -89,19 +98,36 @@ func (s *Session) started() (*Point, error) {
 	if n := len(names); n > 0 {
 		last, _ = strconv.Atoi(strings.TrimSuffix(filepath.Base(names[n-1]), ".json"))
 	}
+	for seq := range s.unsaved {
+		last = max(last, seq)
+	}
 	s.point = &Point{Seq: last + 1, Turn: s.turn, MessageID: s.message, Files: map[string]Change{}, Open: s.message}
 	s.forgetRewinds()
 	return s.point, nil
 }
 
-// save stores a point.
+// save stores a point. If that fails, the point stays in memory.
 func (s *Session) save(p *Point) {
-	if err := writeJSON(s.pointFile(p.Seq), p, false); err != nil {
-		s.Log.Warn("the changes of a turn cannot be kept", "session", s.Session, "err", err)
+	err := writeJSON(s.pointFile(p.Seq), p, false)
+	if err == nil {
+		delete(s.unsaved, p.Seq)
+		return
+	}
+	s.unsaved[p.Seq] = p
+	s.Log.Warn("the changes of a turn cannot be kept", "session", s.Session, "err", err)
+}
+
+// saveAgain stores the points that could not be stored; the disk may have room now.
+func (s *Session) saveAgain() {
+	for _, p := range s.unsaved {
+		s.save(p)
 	}
 }
 
-func (s *Session) drop(p *Point) { os.Remove(s.pointFile(p.Seq)) }
+func (s *Session) drop(p *Point) {
+	delete(s.unsaved, p.Seq)
+	os.Remove(s.pointFile(p.Seq))
+}
 
 // prune drops the oldest points beyond the number that is kept.
 func (s *Session) prune() {

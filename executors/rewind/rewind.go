@@ -76,6 +76,7 @@ type Session struct {
 	turn    int             // the running turn; 0 before the first one
 	message string          // the id of its prompt
 	point   *Point          // of the running turn; nil before its first change
+	unsaved map[int]*Point  // points that could not be stored, by Seq
 	before  index           // the survey before the first command of the running turn; nil if there was none
 	dirty   bool            // a command ran after that survey
 	found   map[string]bool // paths that surveys of the turn found changed
@@ -92,7 +93,7 @@ func New(o Options) *Session {
 	o.Dirs = slices.Sorted(slices.Values(o.Dirs))
 	base := filepath.Join(o.Data, DirName, hashOf([]byte(strings.Join(o.Dirs, "\n")))[:16])
 	return &Session{
-		Options: o, contents: contents{filepath.Join(base, "contents")},
+		Options: o, unsaved: map[int]*Point{}, contents: contents{filepath.Join(base, "contents")},
 		dir: filepath.Join(base, "sessions", sessionDir(o.Session)),
 	}
 }
@@ -123,6 +124,7 @@ func (s *Session) Begin(turn int, messageID string) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.saveAgain()
 	s.turn, s.message = turn, messageID
 	s.point, s.before, s.dirty, s.found = nil, nil, false, map[string]bool{}
 }

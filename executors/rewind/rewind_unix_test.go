@@ -105,6 +105,43 @@ func TestFilesOfTheUser(t *testing.T) {
 	}
 }
 
+// While nothing can be stored, the changes of a turn stay in memory. A rewind names the
+// files whose contents are lost, and the next turn stores the changes.
+func TestNoRoomForATurn(t *testing.T) {
+	w := newWorld(t)
+	w.put("a.txt", "one")
+	w.turn(func() { w.write("b.txt", "one") })
+	bases, err := filepath.Glob(filepath.Join(w.data, rewind.DirName, "*"))
+	if err != nil || len(bases) != 1 {
+		t.Fatalf("%q, %v", bases, err)
+	}
+	away := bases[0] + ".away"
+	if err := errors.Join(os.Rename(bases[0], away), os.WriteFile(bases[0], nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	turn := w.turn(func() { w.write("a.txt", "two"); w.write("c.txt", "two") })
+	check := func() {
+		t.Helper()
+		if changed, err := w.kept.Changed(); err != nil || changed[turn] != 2 {
+			t.Errorf("got %v, %v", changed, err)
+		}
+		p, err := w.kept.Before(t.Context(), turn, "r")
+		if err != nil || len(p.Steps) != 2 {
+			t.Fatalf("got %+v, %v", p, err)
+		}
+		if lost, removed := p.Steps[0].Lost, p.Steps[1]; !strings.Contains(lost, "could not be kept") || removed.Verb() != "remove" || removed.Foreign != "" {
+			t.Errorf("got %+v", p.Steps)
+		}
+	}
+	check()
+	if err := errors.Join(os.Remove(bases[0]), os.Rename(away, bases[0])); err != nil {
+		t.Fatal(err)
+	}
+	w.turn(func() {})
+	w.start()
+	check()
+}
+
 // A directory that the agent made stays if the user has put a file into it.
 func TestDirectoryOfTheUser(t *testing.T) {
 	w := newWorld(t)

@@ -13,7 +13,7 @@ import (
 // there is no such entry.
 type State struct {
 	Mode   fs.FileMode `json:"mode,omitempty"` // 0 means that nothing is there
-	Hash   string      `json:"hash,omitempty"` // of a file's content; empty if that is not kept
+	Hash   string      `json:"hash,omitempty"` // of a file's content; empty if that was not read
 	Size   int64       `json:"size,omitempty"`
 	Target string      `json:"target,omitempty"` // of a link
 	// Left says why the content of a file is not kept; empty if it is.

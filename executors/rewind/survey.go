@@ -156,7 +156,7 @@ func tooLarge(limit int64) string {
 // unchanged reports whether the stamps of a file show no change since.
 func (e entry) unchanged(now entry) bool {
 	return !e.Fresh && e.Mode.IsRegular() && e.Size == now.Size && e.Changed == now.Changed && e.Stamped == now.Stamped &&
-		(e.Hash != "" || e.Left != "")
+		(e.Hash != "") != (e.Left != "") // with both, the content could not be kept
 }
 
 // changes returns the paths whose state differs between two surveys.
