@@ -70,7 +70,7 @@ type Copy struct {
 }
 
 // Make copies the project. A project that cannot be copied is a [*executors.Failure].
-func Make(ctx context.Context, o Options) (c *Copy, err error) {
+func Make(ctx context.Context, o Options) (*Copy, error) {
 	g, err := newGit(o)
 	if err != nil {
 		return nil, err
@@ -86,22 +86,28 @@ func Make(ctx context.Context, o Options) (c *Copy, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c = &Copy{Top: from.top, o: o, git: g, from: from}
-	if err := c.reserve(); err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
+	c := &Copy{Top: from.top, o: o, git: g, from: from}
+	if err := c.fill(ctx, list); err != nil {
+		if c.lock != nil { // else nothing was made
 			err = errors.Join(err, c.Close())
 		}
-	}()
-	if err := c.copyFiles(ctx, list); err != nil {
 		return nil, err
+	}
+	return c, nil
+}
+
+// fill makes the copy with the listed files.
+func (c *Copy) fill(ctx context.Context, files listed) error {
+	if err := c.reserve(); err != nil {
+		return err
+	}
+	if err := c.copyFiles(ctx, files); err != nil {
+		return err
 	}
 	if err := c.initMeta(ctx); err != nil {
-		return nil, err
+		return err
 	}
-	return c, c.initOwn(ctx)
+	return c.initOwn(ctx)
 }
 
 // reserve makes the directories of the copy, and locks them as long as this process
