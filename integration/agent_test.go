@@ -67,8 +67,9 @@ type start struct {
 	root   string   // result of home, for processes that share it; empty means a new one
 	// line, if not nil, is called after the nth line was read and before the next.
 	line      func(a *agent, n int)
-	before    []string // a command that runs the binary: its path and arguments follow
-	unchecked bool     // there are too many frames to check each against the schema
+	through   func(io.Reader) io.Reader // if not nil, the client reads from its result
+	before    []string                  // a command that runs the binary: its path and arguments follow
+	unchecked bool                      // there are too many frames to check each against the schema
 	// each, if not nil, is called with each frame of the agent. The frames are not
 	// kept then.
 	each func(frame)
@@ -120,7 +121,11 @@ func launch(t testing.TB, s start) *agent {
 	w.Close()
 	go func() {
 		defer close(a.exited)
-		a.read(r, s)
+		if s.through != nil {
+			a.read(s.through(r), s)
+		} else {
+			a.read(r, s)
+		}
 		r.Close()
 		_ = a.cmd.Wait() // the status is checked instead
 		a.status = a.cmd.ProcessState.ExitCode()

@@ -50,6 +50,39 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
+// TestRewindAfterAFullDisk changes a file while its content cannot be kept. A rewind
+// names the file, although the turn ended before there was room.
+func TestRewindAfterAFullDisk(t *testing.T) {
+	d := newDiskSession(t, "data")
+	e := d.begin()
+	s := e.open()
+	d.turn(e, s, 1, readsFile)
+	room := fill(t, d.disk, 0)
+	d.turn(e, s, 2, fakemodel.Call("c1", "write", map[string]any{"path": "a.txt", "content": "changed\n"}))
+	room()
+	d.turn(e, s, 3, readsFile)
+	e.wants(e.turnOf(s, "/rewind"), "prompt 2 (1 file changed)", "prompt 3 (no files changed)")
+	e.wants(e.turnOf(s, "/rewind 2"), "a.txt: its content could not be kept: no space left on device")
+}
+
+// TestWorktreeOnAFullDisk delegates a task whose copy of the project has no room. The
+// call fails with the cause, and nothing is left of the copy.
+func TestWorktreeOnAFullDisk(t *testing.T) {
+	d := newDiskSession(t, "state")
+	write(t, filepath.Join(d.root, "config", "zeph-acp", "config.toml"), "[[agents]]\nname = \"fixer\"\nworktree = true\n")
+	e := d.begin()
+	e.repository(nil)
+	s := e.open()
+	room := fill(t, d.disk, 64<<10)
+	d.turn(e, s, 1, fakemodel.Call("c1", "sub_agent", map[string]any{"task": "work", "type": "fixer"})).shows(t, "no space left on device", true)
+	if left, err := filepath.Glob(filepath.Join(d.disk, "*", "worktrees", "*")); len(left) > 0 || err != nil {
+		t.Errorf("it left %q, %v", left, err)
+	}
+	room()
+	d.model.Then(fakemodel.Answer(fakemodel.Say("A report.")))
+	e.wants(e.turnOf(s, `/sub_agent {"task":"work","type":"fixer"}`), "A report.")
+}
+
 // TestDiskReadOnly loads a session while the disk of a directory is read-only.
 func TestDiskReadOnly(t *testing.T) {
 	for name, tt := range map[string]diskFault{

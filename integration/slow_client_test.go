@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -87,33 +88,56 @@ func (s *torrent) stalled(t *testing.T) {
 	})
 }
 
+// drip is a reader that can be slowed down to a byte a second.
+type drip struct {
+	io.Reader
+	slow, fast chan struct{} // closed when that begins
+}
+
+func (d *drip) Read(p []byte) (int, error) {
+	select {
+	case <-d.slow:
+	default:
+		return d.Reader.Read(p)
+	}
+	select {
+	case <-d.fast:
+		return d.Reader.Read(p)
+	case <-time.After(time.Second):
+		return d.Reader.Read(p[:1])
+	}
+}
+
 // slowClient starts an agent whose client stops reading at the first piece of the
-// answer, until goOn is called.
-func slowClient(t *testing.T, s *torrent) (a *agent, session string, goOn func()) {
+// answer, or reads a byte a second from then on, until goOn is called.
+func slowClient(t *testing.T, s *torrent, drips bool) (a *agent, session string, goOn func()) {
 	t.Helper()
 	p := fakemodel.NewAnthropic(t, s.answer)
-	hold, held := make(chan struct{}), false
-	a = launch(t, start{env: p.Env(), unchecked: true, line: func(a *agent, n int) {
+	d := &drip{slow: make(chan struct{}), fast: make(chan struct{})}
+	held := false
+	a = launch(t, start{env: p.Env(), unchecked: true, through: func(r io.Reader) io.Reader { d.Reader = r; return d }, line: func(a *agent, n int) {
 		if held {
 			return
 		}
 		frames := a.sent()
-		if held = strings.Contains(frames[len(frames)-1].line, "agent_message_chunk"); held {
-			<-hold
+		if held = strings.Contains(frames[len(frames)-1].line, "agent_message_chunk"); held && drips {
+			close(d.slow)
+		} else if held {
+			<-d.fast
 		}
 	}})
 	t.Cleanup(func() { // before the agent is stopped
 		select {
-		case <-hold:
+		case <-d.fast:
 		default:
-			close(hold)
+			close(d.fast)
 		}
 	})
 	a.initialize()
 	session = a.open()
 	a.request(`1`, "session/prompt", promptParams(session, "tell me all"))
 	s.stalled(t)
-	return a, session, func() { close(hold) }
+	return a, session, func() { close(d.fast) }
 }
 
 // said returns the agent's messages, joined.
@@ -134,13 +158,13 @@ func (a *agent) said() string {
 }
 
 // TestStatement133SlowReader has a client that stops reading in the middle of an
-// answer with 30 MiB of frames. No text is lost, the memory is bounded, and the
+// answer with 30 MiB of frames, or reads a byte a second. No text is lost, the memory is bounded, and the
 // client can still cancel, close and hang up.
 func TestStatement133SlowReader(t *testing.T) {
 	t.Run("reads again", func(t *testing.T) {
 		t.Parallel()
 		s := newTorrent()
-		a, _, goOn := slowClient(t, s)
+		a, _, goOn := slowClient(t, s, false)
 		peak := statusKiB(t, a.cmd.Process.Pid, "VmHWM") >> 10
 		goOn()
 		if f := a.answer(`1`); !strings.Contains(string(f.Result), "end_turn") {
@@ -154,11 +178,11 @@ func TestStatement133SlowReader(t *testing.T) {
 			t.Errorf("%d MiB resident while stalled", peak)
 		}
 	})
-	for name, method := range map[string]string{"cancels": "session/cancel", "closes": "session/close"} {
+	for name, method := range map[string]string{"cancels": "session/cancel", "closes": "session/close", "reads a byte a second": "session/cancel"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newTorrent()
-			a, session, goOn := slowClient(t, s)
+			a, session, goOn := slowClient(t, s, name == "reads a byte a second")
 			if method == "session/close" {
 				a.request(`2`, method, `{"sessionId":`+quote(session)+`}`)
 			} else {
@@ -178,7 +202,7 @@ func TestStatement133SlowReader(t *testing.T) {
 	}
 	t.Run("hangs up", func(t *testing.T) {
 		t.Parallel()
-		a, _, goOn := slowClient(t, newTorrent())
+		a, _, goOn := slowClient(t, newTorrent(), false)
 		a.in.Close()
 		eventually(t, promptly+time.Second, "the agent's exit", func() bool { return !alive(a.cmd.Process.Pid) })
 		goOn()
