@@ -54,9 +54,8 @@ type Command struct {
 	Inputs  []*Command // commands whose output may be its standard input
 	Wrapped bool       // another command of the script runs it
 	Wraps   bool       // it runs another command of the script
-	// Guess means that an earlier command is this one if the script's variables
-	// hold their last assigned values. It is a reason to refuse, never one to
-	// allow.
+	// Guess means that the script runs this command if its variables hold their
+	// last assigned values. A guess is a reason to refuse, never one to allow.
 	Guess bool
 
 	in *stdin
@@ -147,14 +146,14 @@ type walker struct {
 	err    error
 
 	guessing bool                // the commands listed now are guesses
-	values   map[string]string   // variables whose last value is spelled out
+	values   map[string]string   // last values of variables that the script spells out
 	arrays   map[string][]string // likewise
 	// functions are the commands of the functions that the script declares.
 	functions map[string][]*Command
-	params    []string              // $0, $1 ... where they are spelled out
+	params    []string              // $0, $1 ... if the script spells them out
 	sources   map[string][]*Command // commands whose output a variable may hold
 	assigned  map[string]bool       // variables that the script sets
-	text      map[string]bool       // those of them that may hold more than a number
+	text      map[string]bool       // variables that may hold more than a number
 	counted   map[string]bool       // variables that are computed as numbers
 }
 
@@ -200,9 +199,9 @@ func hiddenByComment(text string) bool {
 	return false
 }
 
-// commentsBegin reports whether every comment begins where bash begins one. The
-// parser also treats the "#" of "(
-// $x#;" as a comment, and would hide the text after it.
+// commentsBegin reports whether every comment begins where bash begins one. After
+// "(" and a line break, the parser also treats the "#" of "$x#;" as a comment, which
+// would hide the text after it.
 func commentsBegin(file *syntax.File, text string) bool {
 	ok := true
 	syntax.Walk(file, func(n syntax.Node) bool {
@@ -215,8 +214,8 @@ func commentsBegin(file *syntax.File, text string) bool {
 	return ok
 }
 
-// nested walks a text that a shell parses again. A text that does not parse is
-// dynamic.
+// nested walks a text that a shell parses again. It reports a text that does not
+// parse as dynamic.
 func (w *walker) nested(text, where string) {
 	if err := w.parse(text); err != nil && w.err == nil {
 		w.dynamic("%s gets text that does not parse", where)
@@ -227,7 +226,7 @@ func (w *walker) nested(text, where string) {
 const maxDynamic = 16
 
 func (w *walker) dynamic(format string, args ...any) {
-	if !w.guessing && len(w.script.Dynamic) < maxDynamic { // the first reading has already reported it for a guess
+	if !w.guessing && len(w.script.Dynamic) < maxDynamic { // a guess repeats the parts that were reported before
 		w.script.Dynamic = append(w.script.Dynamic, fmt.Sprintf(format, args...))
 	}
 }

@@ -37,12 +37,12 @@ var launchers = map[string]launcher{
 	"start-stop-daemon": {anywhere: true}, "su-exec": {operands: 1}, "systemd-inhibit": {}, "tini": {}, "tmux": {anywhere: true}, "uv": {after: "run"}, "yarn": {after: "exec"},
 }
 
-// escapes are programs with a language in which "!" and the like run a command.
+// escapes are programs in whose own language "!" and the like run a command.
 var escapes = []string{
 	"crash", "dc", "ed", "ex", "ftp", "gdb", "less", "lldb", "mail", "mariadb", "more", "mysql", "nvim", "psql", "sftp", "sqlite3", "vi", "view", "vim", "vimdiff",
 }
 
-// escaped is a command in such a language.
+// escaped matches a command in such a language.
 var escaped = lazyregexp.New(`(?m)^[\s:+"'%.,$\d]*(?:[a-z]+!?\s+)?(?:\\?!|\.(?:shell|system)\s|(?:shell|system)\s)\s*(?s:(.+))`)
 
 // programmed are programs that run a text in a language of their own.

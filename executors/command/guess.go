@@ -10,7 +10,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxValue bounds the text that a variable is followed with, in bytes.
+// maxValue is the longest value of a variable that guesses use, in bytes.
 const maxValue = 4096
 
 // guess returns the words of a command, assuming that variables still hold the
@@ -64,7 +64,7 @@ func (w *walker) expanded(src *syntax.Word, program bool) (fields []string, ok b
 	return fields, err == nil && len(strings.Join(fields, " ")) <= maxValue
 }
 
-// valueGuess returns the text that an assignment stores.
+// valueGuess returns the text that an assignment stores, under the same assumption.
 func (w *walker) valueGuess(src *syntax.Word) (text string, ok bool) {
 	if !w.told(src, false) {
 		return "", false
@@ -92,7 +92,7 @@ func (w *walker) told(src *syntax.Word, program bool) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst:
 			computed = true
-			return false // printed tells
+			return false // printed decides about it
 		case *syntax.ParamExp:
 			computed = true
 			known = known && w.toldParam(n, program)
@@ -121,8 +121,8 @@ func (w *walker) toldParam(n *syntax.ParamExp, program bool) bool {
 	return program || (&spelled{w}).Get(n.Param.Value).IsSet()
 }
 
-// printed writes the output of a substituted command, if the script spells it
-// out.
+// printed writes the output of a substituted command, if the script spells out this
+// output.
 func (w *walker) printed(out io.Writer, c *syntax.CmdSubst) error {
 	if len(c.Stmts) == 1 && len(c.Stmts[0].Redirs) == 0 {
 		if call, ok := c.Stmts[0].Cmd.(*syntax.CallExpr); ok && len(call.Assigns) == 0 && len(call.Args) > 0 {
@@ -144,8 +144,8 @@ func (w *walker) printed(out io.Writer, c *syntax.CmdSubst) error {
 	return errors.New("only the running shell knows")
 }
 
-// prints returns the standard output of a command, if the command spells it
-// out.
+// prints returns the standard output of a command, if its words spell out this
+// output.
 func (c *Command) prints() (string, bool) {
 	args := c.Args()
 	if !allLiteral(args) {
@@ -166,7 +166,7 @@ func (c *Command) prints() (string, bool) {
 	return "", false
 }
 
-// spelled are the variables with their last values in the script.
+// spelled is an environment with the last values that the script spells out.
 type spelled struct{ w *walker }
 
 // Get implements [expand.Environ].
@@ -196,8 +196,8 @@ func (e *spelled) Get(name string) expand.Variable {
 // Each implements [expand.Environ]: nothing lists variables.
 func (e *spelled) Each(func(string, expand.Variable) bool) {}
 
-// Set implements [expand.WriteEnviron] for "${x:=y}". The value is a guess, and
-// so not stored.
+// Set implements [expand.WriteEnviron] for "${x:=y}". It does not store the value,
+// which is a guess.
 func (e *spelled) Set(string, expand.Variable) error { return nil }
 
 // sets records the values that builtins assign to variables: read, printf -v

@@ -73,7 +73,7 @@ func (w *walker) runInput(c *Command) {
 	w.runOutput(c, *c.in)
 }
 
-// runOutput lists the commands in the text that c runs from in.
+// runOutput lists the commands in the text of in, which c runs.
 func (w *walker) runOutput(c *Command, in stdin) {
 	defer w.subshell()()
 	outer := w.in
@@ -90,7 +90,7 @@ func (w *walker) runOutput(c *Command, in stdin) {
 	w.runText(c, []Word{{Text: text, Literal: true}}, c.Program())
 }
 
-// print returns the text of an input, if commands that print it are simple enough.
+// print returns the text of an input, if the commands that print it are simple enough.
 func (in stdin) print() (string, bool) {
 	if in.known {
 		return in.text, true

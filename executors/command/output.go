@@ -137,8 +137,8 @@ func redirected(redirs []*syntax.Redirect) bool {
 	return false
 }
 
-// wordsOf returns the words as the shell sees them. What is not literal stays as
-// written, with $ for expansions.
+// wordsOf returns the words with quotes and backslashes removed. "$" stands for each
+// expansion.
 func wordsOf(args []*syntax.Word) []string {
 	var words []string
 	for _, w := range args {

@@ -176,8 +176,8 @@ func newPath(w Word, dirs []string, sure bool) Path {
 	return p
 }
 
-// looksLikePath reports whether a word may be the name of a file somewhere else
-// than in the directory of the command.
+// looksLikePath reports whether a word may name a file outside the command's own
+// directory.
 func looksLikePath(w Word) bool {
 	text := w.Text
 	if text == "" || isURL(text) || strings.ContainsAny(text, " \t\n") {

@@ -9,14 +9,14 @@ import "github.com/zeph-acp/zeph-acp/executors/command/plain"
 func GitSafeEnv() []string {
 	return []string{
 		"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=core.fsmonitor", "GIT_CONFIG_VALUE_0=false",
-		"GIT_CONFIG_KEY_1=diff.ignoreSubmodules", "GIT_CONFIG_VALUE_1=dirty", // what is in them may have settings of its own
+		"GIT_CONFIG_KEY_1=diff.ignoreSubmodules", "GIT_CONFIG_VALUE_1=dirty", // a submodule may have settings of its own
 		"GIT_OPTIONAL_LOCKS=0",
 	}
 }
 
-// ReadOnly reports whether the table of package plain has the command. It says
-// nothing about the files that the command names and the variables set for it.
-// Only [plain.Parse] decides about a whole script.
+// ReadOnly reports whether the table of package plain has the command. It ignores
+// the files that the command names and the variables that are set for it. Only
+// [plain.Parse] decides about a whole script.
 func (c *Command) ReadOnly() bool {
 	words := make([]plain.Word, len(c.Words))
 	for i, w := range c.Words {

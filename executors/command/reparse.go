@@ -9,20 +9,21 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
-// The shell computes the text of some variables and words once more: in
+// The shell evaluates the text of some variables and words a second time: in
 // arithmetic the value "a[$(cmd)]" runs cmd. This file finds these places.
 
 var (
 	number = lazyregexp.New(`^([-+]?[0-9]+|0[xX][0-9a-fA-F]+)?$`)
 	names  = lazyregexp.New(`[A-Za-z_][A-Za-z0-9_]*`)
-	// sum is text that arithmetic takes for numbers, names and operators alone.
+	// sum matches text that arithmetic reads as numbers, names and operators only.
 	sum = lazyregexp.New(`^[\w\s+*/%<>=!&|^~?:,()#@.-]*$`)
 )
 
-// isNumber reports whether arithmetic has nothing to run in the word.
+// isNumber reports whether the word is a number, in which arithmetic can run no
+// command.
 func isNumber(w Word) bool { return w.number || w.Literal && number.MatchString(w.Text) }
 
-// reparsed notes what of a node the shell computes again.
+// reparsed records the parts of a node that the shell evaluates a second time.
 func (w *walker) reparsed(n syntax.Node) {
 	switch n := n.(type) {
 	case *syntax.ArithmExp:
@@ -87,7 +88,7 @@ func (w *walker) param(n *syntax.ParamExp) {
 	}
 }
 
-// arithm notes the variables that an arithmetic expression computes.
+// arithm records the variables whose values an arithmetic expression evaluates.
 func (w *walker) arithm(x syntax.ArithmExpr) {
 	switch x := x.(type) {
 	case *syntax.BinaryArithm:
@@ -119,7 +120,7 @@ func (w *walker) arithmPart(part syntax.WordPart) {
 		for _, q := range p.Parts {
 			w.arithmPart(q)
 		}
-	case *syntax.ArithmExp: // a number; what is in it is noted by itself
+	case *syntax.ArithmExp: // a number; inside records the expression in it
 	case *syntax.ParamExp:
 		switch {
 		case p.Length || p.Param != nil && strings.Contains("#?$!", p.Param.Value):
@@ -142,8 +143,8 @@ func (w *walker) arithmText(text string) {
 	}
 }
 
-// variableName notes a word that a command takes for the name of a variable:
-// its subscript is computed.
+// variableName records a word that a command reads as the name of a variable, if
+// the name is computed or has a subscript, which the shell evaluates.
 func (w *walker) variableName(word Word, where string) {
 	name, _, _ := strings.Cut(word.Text, "=")
 	if !word.Literal || strings.ContainsAny(name, "[$`") {
@@ -151,7 +152,7 @@ func (w *walker) variableName(word Word, where string) {
 	}
 }
 
-// evaluates notes the words of a command that the shell computes again.
+// evaluates records the words of a command that the shell evaluates a second time.
 func (w *walker) evaluates(c *Command) {
 	p, args := c.Program(), c.Args()
 	switch p {
@@ -175,7 +176,7 @@ func (w *walker) evaluates(c *Command) {
 	}
 }
 
-// setsVariables notes variables that a command sets to text that is not known.
+// setsVariables records the variables that a command sets to an unknown text.
 func (w *walker) setsVariables(words []Word, where string) {
 	for _, a := range words {
 		if strings.HasPrefix(a.Text, "-") || a.Text == "" {

@@ -2,7 +2,7 @@ package command
 
 import "strings"
 
-// shellScript lists the commands of the script that a shell gets.
+// shellScript lists the commands of the script that a shell is called with.
 func (w *walker) shellScript(c *Command) {
 	args := c.Args()
 	for i := 0; i < len(args); i++ {
@@ -72,7 +72,8 @@ func (w *walker) shellText(c *Command, args []Word) {
 	w.params, w.in = outer, in
 }
 
-// sourced lists the commands that source reads, where it is no file.
+// sourced lists the commands that source reads from its standard input or from a
+// pipe, not from a file.
 func (w *walker) sourced(c *Command) {
 	args := operands(c.Args())
 	switch {

@@ -69,8 +69,8 @@ func (c *Command) Operands() []Word {
 	return c.Args()
 }
 
-// Subcommand returns the program's first operand. Open says that it, or something
-// before it, is computed, so that the command may be another one than it seems.
+// Subcommand returns the program's first operand. open reports that this operand or a
+// word before it is computed, so that the subcommand may be another one.
 func (c *Command) Subcommand() (name string, open bool) {
 	args, ok := c.afterGlobal()
 	if !ok {

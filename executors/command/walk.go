@@ -54,7 +54,7 @@ func (w *walker) stmt(s *syntax.Stmt) {
 	case *syntax.ForClause:
 		defer w.again()()
 		w.loop(c)
-	case *syntax.LetClause: // bash ends its words at operators that the parser takes for arithmetic
+	case *syntax.LetClause: // bash ends its words at operators that the parser reads as arithmetic
 		w.dynamic("let evaluates its arguments")
 		w.inside(c)
 	case *syntax.CaseClause:
@@ -76,13 +76,14 @@ func (w *walker) stmt(s *syntax.Stmt) {
 		w.stmt(c.Stmt)
 	case *syntax.DeclClause:
 		w.declare(c)
-	default: // [[ ]], (( )), let: run nothing but what is substituted in them
+	default: // [[ ]] and (( )) run only the commands that are substituted in them
 		w.inside(c)
 	}
 }
 
-// again is for what runs more than once: a cd in it goes on from where the one
-// before it went.
+// again is called before statements that may run more than once, and end after
+// them. If they contain a cd, it starts in another directory in each round, so
+// the directory is unknown.
 func (w *walker) again() (end func()) {
 	before := w.dirs
 	return func() {
@@ -112,11 +113,11 @@ func (w *walker) loop(c *syntax.ForClause) {
 	w.branch(c.Do)
 }
 
-// maxRounds is how many rounds of a loop are looked at.
+// maxRounds bounds the rounds of a loop that are walked.
 const maxRounds = 16
 
-// guessLoop looks at what a loop runs in each round but the last, which its walk
-// shows.
+// guessLoop lists the commands of all rounds of a loop but the last as guesses.
+// The walk of the loop's body lists those of the last round.
 func (w *walker) guessLoop(c *syntax.ForClause, it *syntax.WordIter) {
 	if w.guessing || len(it.Items) > maxRounds {
 		return
@@ -131,8 +132,9 @@ func (w *walker) guessLoop(c *syntax.ForClause, it *syntax.WordIter) {
 	}
 }
 
-// function walks the body where it is declared; it runs later, with operands
-// that are not followed, and it may hide a program of the same name.
+// function walks the body of a function at its declaration. The body runs later,
+// with operands that are not followed. A function may hide a program of the same
+// name.
 func (w *walker) function(c *syntax.FuncDecl) {
 	before, first := w.params, len(w.script.Commands)
 	w.params = nil
@@ -147,14 +149,15 @@ func (w *walker) function(c *syntax.FuncDecl) {
 	}
 }
 
-// branch walks statements that may not run: a cd in them may or may not hold.
+// branch walks statements that may not run, so that a cd in them may or may not
+// have an effect.
 func (w *walker) branch(list []*syntax.Stmt) {
 	before := w.dirs
 	w.stmts(list)
 	w.either(before)
 }
 
-// either says that the directory may also be one of others.
+// either adds others to the directories in which the shell may be.
 func (w *walker) either(others []string) {
 	if w.dirs == nil || others == nil {
 		w.dirs = nil
@@ -163,7 +166,8 @@ func (w *walker) either(others []string) {
 	w.dirs = union(w.dirs, others)
 }
 
-// subshell keeps a cd from holding after what is walked now.
+// subshell is called before statements that run in a subshell, and end after
+// them: it undoes their cd.
 func (w *walker) subshell() (end func()) {
 	before := w.dirs
 	return func() { w.dirs = before }
@@ -184,7 +188,7 @@ func (w *walker) binary(c *syntax.BinaryCmd) {
 	case syntax.AndStmt:
 		start := w.dirs
 		w.stmt(c.X)
-		if cd := w.cdDone(c.X); cd != nil { // behind && the cd has worked
+		if cd := w.cdDone(c.X); cd != nil { // after && the cd has worked
 			w.dirs = cd
 		}
 		w.stmt(c.Y)
@@ -197,7 +201,7 @@ func (w *walker) binary(c *syntax.BinaryCmd) {
 	}
 }
 
-// withBodies adds the commands of the functions that are called among list.
+// withBodies adds the commands of the functions that list calls.
 func (w *walker) withBodies(list []*Command) []*Command {
 	out := slices.Clone(list)
 	for _, c := range list {
@@ -206,7 +210,7 @@ func (w *walker) withBodies(list []*Command) []*Command {
 	return out
 }
 
-// call walks a simple command: what is substituted in it runs first.
+// call walks a simple command, the commands that are substituted in it first.
 func (w *walker) call(c *syntax.CallExpr) {
 	var assigns, run []string
 	for _, a := range c.Assigns {
@@ -283,7 +287,7 @@ func (w *walker) list(c *Command) bool {
 	return true
 }
 
-// command lists a command, and what it runs in turn.
+// command lists a command, and the commands that it runs.
 func (w *walker) command(c *Command) {
 	if !w.list(c) {
 		return
@@ -325,11 +329,11 @@ func (w *walker) declare(c *syntax.DeclClause) {
 	w.command(&Command{Words: words, in: w.in})
 }
 
-// assign notes that the script sets a variable, to a number or to any text.
+// assign records that the script sets a variable, to a number or to any text.
 func (w *walker) assign(name string, number bool) {
 	delete(w.values, name)
 	delete(w.arrays, name)
-	if w.guessing { // nothing is known to set it
+	if w.guessing { // a guess sets no variable for certain
 		return
 	}
 	if !w.assigned[name] {
@@ -341,7 +345,8 @@ func (w *walker) assign(name string, number bool) {
 	}
 }
 
-// remember notes a value for guesses, and from where it comes.
+// remember records the value of a variable for guesses, and the commands whose
+// output it may hold.
 func (w *walker) remember(name string, value *syntax.Word, from []*Command) {
 	if value == nil {
 		w.values[name] = ""
@@ -362,7 +367,7 @@ func (w *walker) remember(name string, value *syntax.Word, from []*Command) {
 	}
 }
 
-// rememberArray notes the elements of a list in parentheses.
+// rememberArray records the elements of a list in parentheses for guesses.
 func (w *walker) rememberArray(a *syntax.Assign) {
 	if a.Array == nil || a.Append {
 		return
@@ -393,8 +398,8 @@ func (w *walker) value(a *syntax.Assign) Word {
 	return w.word(a.Value)
 }
 
-// inside walks the commands that are substituted somewhere in node, and returns
-// them.
+// inside walks the command and process substitutions in node, and returns their
+// commands.
 func (w *walker) inside(node syntax.Node) []*Command {
 	if node == nil || w.err != nil {
 		return nil

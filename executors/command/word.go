@@ -11,8 +11,8 @@ import (
 
 // Word is one word of a command as the program would get it.
 type Word struct {
-	Text    string     // plain: quotes and escapes resolved; the source of what is not literal
-	Literal bool       // nothing in it is computed by the running shell
+	Text    string     // with quotes and escapes resolved; the source if the word is not literal
+	Literal bool       // no part of it is computed by the running shell
 	Glob    bool       // it is a pattern: the program gets the files that match
 	Split   bool       // computed and not quoted: it may become any number of words
 	From    []*Command // commands whose output may be in it
@@ -22,8 +22,8 @@ type Word struct {
 	pipe   bool // <(...), the name of a pipe
 }
 
-// words returns the words that a word of the source becomes: more than one where
-// there are braces to expand.
+// words returns the words that a word of the source becomes: more than one if it has
+// braces to expand.
 func (w *walker) words(src *syntax.Word) []Word {
 	split := *src
 	split.Parts = slices.Clone(src.Parts)
@@ -31,7 +31,7 @@ func (w *walker) words(src *syntax.Word) []Word {
 		return []Word{w.word(src)}
 	}
 	var out []Word
-	if len(split.Parts) > maxBraceParts { // to expand them takes time before the first word is there
+	if len(split.Parts) > maxBraceParts { // expanding them takes long even for the first word
 		w.dynamic("braces expand to more than %d words", maxBraces)
 		return []Word{{Text: source(src), Split: true}}
 	}
@@ -48,10 +48,10 @@ func (w *walker) words(src *syntax.Word) []Word {
 	return out
 }
 
-// What braces may expand to, and how many parts their word may have.
+// Limits on the braces in one word.
 const (
-	maxBraces     = 256
-	maxBraceParts = 64
+	maxBraces     = 256 // words that they expand to
+	maxBraceParts = 64  // parts of the word
 )
 
 // resolving is a word that is being resolved.
@@ -59,11 +59,12 @@ type resolving struct {
 	strings.Builder
 	word    Word
 	bracket bool // an unquoted "[" is open
-	guess   bool // variables may be resolved by what the script gave them
+	guess   bool // variables have the values that the script last assigned
 	program bool // it names a program: an unset variable is empty
 }
 
-// word resolves quotes, escapes and what is known of the shell.
+// word resolves the quotes and escapes of a word, and the variables and "~" whose
+// values are known.
 func (w *walker) word(src *syntax.Word) Word { return w.resolve(src, resolving{}) }
 
 func (w *walker) resolve(src *syntax.Word, p resolving) Word {
@@ -80,7 +81,7 @@ func (w *walker) resolve(src *syntax.Word, p resolving) Word {
 	return p.word
 }
 
-// computed returns a word that only the running shell knows.
+// computed returns a word whose text only the running shell can compute.
 func (w *walker) computed(src *syntax.Word) Word {
 	out := Word{Text: source(src)}
 	for _, part := range src.Parts {
@@ -160,8 +161,8 @@ func (w *walker) part(part syntax.WordPart, first, quoted bool, out *resolving) 
 	return true
 }
 
-// tilde resolves a leading "~": the home directory, "~+" the current one. That
-// of another user is only known to be elsewhere.
+// tilde resolves a leading "~", the home directory, and "~+", the current one. The
+// home directory of another user stays as written: it is only known to be elsewhere.
 func (w *walker) tilde(text string, out *resolving) (rest string, ok bool) {
 	user, _, _ := strings.Cut(text[1:], "/")
 	rest = text[1+len(user):]
@@ -208,7 +209,8 @@ func (w *walker) variable(p *syntax.ParamExp, out *resolving) (string, bool) {
 	return "", false
 }
 
-// unescape resolves the backslashes of literal text and notes patterns.
+// unescape resolves the backslashes of literal text, and records whether the text is
+// a pattern.
 func unescape(text string, quoted bool, out *resolving) {
 	for i := 0; i < len(text); i++ {
 		c := text[i]
@@ -232,7 +234,8 @@ func unescape(text string, quoted bool, out *resolving) {
 // heredoc returns the text of a here document.
 func (w *walker) heredoc(r *syntax.Redirect) (string, bool) {
 	var out resolving
-	// With any quote in its delimiter, a here document is taken as it is.
+	// If any part of its delimiter is quoted, the shell expands nothing in a here
+	// document.
 	bare := len(r.Word.Parts) == 1
 	if bare {
 		lit, ok := r.Word.Parts[0].(*syntax.Lit)
@@ -254,7 +257,7 @@ func (w *walker) heredoc(r *syntax.Redirect) (string, bool) {
 func source(n syntax.Node) string {
 	var b strings.Builder
 	if err := syntax.NewPrinter(syntax.SingleLine(true)).Print(&b, n); err != nil {
-		return "?" // nothing matches that allows anything
+		return "?" // no rule that allows a command matches this text
 	}
 	return strings.TrimSpace(b.String())
 }

@@ -14,8 +14,8 @@ type wrapper struct {
 	flags    string // if not empty, all other short options, and long ones between "--"
 	text     string // options whose value is a script, separated by spaces
 
-	// The rest is for Output. Parse judges a program with chosen by itself: what it
-	// runs comes from a project or an environment.
+	// The fields below are for Output. Parse does not unwrap a program with chosen:
+	// a project or an environment chooses the program that runs in the end.
 	chosen  bool
 	subs    string // subcommands, one of which must come first, separated by spaces
 	reports bool   // it writes a report of its own
@@ -68,11 +68,11 @@ func gnuName(program string) string {
 	return program
 }
 
-// unwrap lists what a command runs in turn.
+// unwrap lists the commands that a command runs.
 func (w *walker) unwrap(c *Command) {
 	p := gnuName(c.Program())
 	switch {
-	case len(p) > 1 && c.Words[0].Text[0] == '-': // the rest of "time -f x command", which some shells take for a program's
+	case len(p) > 1 && c.Words[0].Text[0] == '-': // the words after "time" in "time -f x command"; some shells run the program time with them
 		w.operandCommand(&Command{Words: append([]Word{{Text: "time", Literal: true}}, c.Words...), in: c.in}, wrappers["time"])
 	case IsShell(p):
 		w.shellScript(c)
@@ -103,7 +103,7 @@ func (w *walker) unwrap(c *Command) {
 	case p == "tar" || p == "gtar" || p == "bsdtar":
 		for _, o := range []string{"--to-command", "--checkpoint-action", "--use-compress-program", "-I"} {
 			for _, text := range valuesOf(c.Args(), o) {
-				outer := c.Wraps // its other arguments are its own
+				outer := c.Wraps // tar is not a mere wrapper: its other arguments stay to be judged
 				text.Text = strings.TrimPrefix(text.Text, "exec=")
 				w.runText(c, []Word{text}, p+" "+o)
 				c.Wraps = outer
@@ -138,7 +138,7 @@ func (w *walker) wrapped(c *Command, how wrapper) {
 	}
 }
 
-// runText lists the commands of words that a shell joins and parses again.
+// runText lists the commands in words that a shell joins and parses again.
 func (w *walker) runText(c *Command, words []Word, where string) {
 	for _, word := range words {
 		if !word.Literal || word.Glob {
@@ -157,7 +157,7 @@ func (w *walker) runText(c *Command, words []Word, where string) {
 	}
 }
 
-// operandCommand lists the command that a wrapper's operands are.
+// operandCommand lists the command that the operands of a wrapper spell out.
 func (w *walker) operandCommand(c *Command, how wrapper) {
 	rest := how.skip(c.Args())
 	if option := how.unknown(c.Args()[:len(c.Args())-len(rest)]); option != "" {

@@ -230,7 +230,8 @@ func (s *Session) recoverOthers(ctx context.Context) (message string) {
 	return message
 }
 
-// undo restores the files as they were before an interrupted rewind. It returns a message for the user.
+// undo restores the files as they were before an interrupted rewind. It returns a
+// message for the user.
 func (s *Session) undo(ctx context.Context, j journal) string {
 	var steps []Step
 	var left []string

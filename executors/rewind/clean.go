@@ -127,7 +127,7 @@ func (c cleaner) dropOldest() bool {
 	return oldest != "" && dropPoint(oldest) == nil
 }
 
-// renew keeps a content that is used again from being removed.
+// renew sets the time of a content that is used again, so that it is not removed.
 func (c contents) renew(name string, info fs.FileInfo) {
 	if now := time.Now(); now.Sub(info.ModTime()) > young/4 {
 		_ = os.Chtimes(name, now, now)

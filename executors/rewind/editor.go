@@ -6,9 +6,8 @@ import (
 	"sync"
 )
 
-// Editor is an FS that notes the texts which a tool read and wrote. So the
-// text of a buffer with unsaved changes is kept too, without another request to
-// the editor.
+// Editor is an FS that records the texts which a tool reads and writes. So the text
+// of a buffer with unsaved changes is kept too, without another request to the editor.
 type Editor struct {
 	FS
 	read, write bool // through the editor; otherwise the FS is the disk
@@ -26,8 +25,8 @@ type written struct {
 	new string
 }
 
-// Editor returns fs in a form that notes texts. read and write report whether fs
-// reads and writes through the editor. It returns fs if s is nil.
+// Editor returns an FS that records the texts of fs. read and write report whether fs
+// reads and writes through the editor. It returns fs itself if s is nil.
 func (s *Session) Editor(fs FS, read, write bool) FS {
 	if s == nil {
 		return fs
@@ -68,7 +67,7 @@ func (e *Editor) WriteFile(ctx context.Context, path, text string) error {
 	return err
 }
 
-// begin begins to note texts for a call.
+// begin starts to record texts for a call.
 func (e *Editor) begin() {
 	if e == nil {
 		return

@@ -48,7 +48,7 @@ type seen struct {
 	fresh map[string]bool // whose state before the call is that before the turn
 }
 
-// touches returns the paths that a call may change, or that it may change any
+// touches returns the paths that a call may change. all reports that it may change any
 // file.
 func (s *Session) touches(call *executors.Call) (paths []string, all bool) {
 	switch {
@@ -90,8 +90,8 @@ func (s *Session) prepare(ctx context.Context, paths []string, all bool) seen {
 	return call
 }
 
-// entries returns the paths without links, and for a path that does not exist the
-// first missing directory of it too.
+// entries returns the paths without links. For a path that does not exist it also
+// returns the first missing directory.
 func (s *Session) entries(paths []string) []string {
 	roots := s.Roots.Writing()
 	var all []string

@@ -21,7 +21,7 @@ type place struct {
 
 var errNotEmpty = errors.New("the directory is not empty")
 
-// in calls do with the open parent directory of a path.
+// in calls do with the open parent directory of a path, and the name of its entry.
 func (p *place) in(path string, do func(dir *workspace.Dir, name string) error) error {
 	try := func() error {
 		dir, name, err := p.roots.Parent(path)

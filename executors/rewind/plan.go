@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// Plan is a way to another state of the files. Nothing happens before Apply.
+// Plan lists the steps to another state of the files. Apply makes them.
 type Plan struct {
 	ID      string   // of the rewind
 	Steps   []Step   // by path; without the files that need no change
@@ -133,13 +133,13 @@ func (s *Session) Before(ctx context.Context, turn int, id string) (*Plan, error
 	return p, nil
 }
 
-// way is the way of one entry through the turns.
+// way is the combined change of one entry over several turns.
 type way struct {
 	first, last State
 	foreign     string
 }
 
-// then continues the way by a change, which may be the first one.
+// then adds the change of the next turn, which may be the first one.
 func (w *way) then(c Change) *way {
 	if w == nil {
 		w = &way{first: c.Before}
@@ -153,7 +153,8 @@ func (w *way) then(c Change) *way {
 	return w
 }
 
-// take fills in the steps of the plan by the present state of the files.
+// take sets the steps of the plan from the combined changes and the present state of
+// the files.
 func (p *Plan) take(ctx context.Context, ways map[string]*way) {
 	for _, path := range slices.Sorted(maps.Keys(ways)) {
 		w := ways[path]

@@ -3,22 +3,22 @@
 //
 // Start with [New]. [Session.Middleware] is the link of the chain that notes
 // the changes of calls, and [Session.Editor] the FS that notes the texts of the
-// editor. [Session.Before] plans the way back to the state before a turn, and
-// [Session.Again] the way forward again; [Plan.Apply] goes it.
+// editor. [Session.Before] plans the restoration of the state before a turn, and
+// [Session.Again] undoes a rewind. [Plan.Apply] carries a plan out.
 //
 // It promises that a turn that changes nothing opens no file and costs nothing.
 // Contents are kept exactly, below the data directory, in files that only the
-// user can read. A file that the rules deny to read is never copied. A file that
-// is not as the agent left it is replaced only by its own consent. A process
-// that is killed while it restores leaves a journal, by which the next one puts
-// the files back: they are never between two states.
+// user can read. A file that may not be read is never copied. A file that somebody
+// else changed after the agent is replaced only if the user agrees. A process that
+// is killed while it restores leaves a journal, with which the next process puts
+// the files back: they never stay between two states.
 //
 // It does not keep what lies in .git, entries that ignore files exclude (unless
 // a tool names them), pipes, sockets, devices, and files over a bound. Changes of
 // MCP servers are not noted.
 //
-// Why are files not linked instead of copied? A program that writes in place
-// would change both.
+// Why are files copied and not linked? A program that writes in place would change
+// both.
 //
 // Why is the time of a restored file not the old one? Build tools compare times,
 // and would treat the results of the newer content as up to date.

@@ -8,7 +8,7 @@
 //
 // Why are the tools offered only after certain words? They would take a part of every
 // prompt, and few conversations need them. [Executor.Heed] looks for words about times,
-// in the languages of cues.txt. A session that was offered the tools keeps them.
+// in the languages of cues.txt. Once offered, the tools stay until the session ends.
 package schedule
 
 import (

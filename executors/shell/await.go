@@ -25,8 +25,8 @@ var (
 	errTooLong = errors.New("the time is over")
 )
 
-// await waits as the look demands, and returns why the wait ended if the model should
-// see that. Its error is the cause of ctx.
+// await waits for the output that why describes. state says why the wait ended, if the
+// model should see that. The error is the cause of ctx.
 func (e *Executor) await(ctx context.Context, call *executors.Call, j *job, why looking) (state string, err error) {
 	if why.wait == 0 {
 		return "", nil

@@ -48,7 +48,7 @@ type job struct {
 	line  string
 	began time.Time
 	run   Job  // nil while it is being started
-	told  bool // Finished has returned its end
+	told  bool // Finished has reported its end
 
 	looking chan struct{} // holds a token while a look is going on
 }
@@ -324,7 +324,7 @@ func (e *Executor) jobCard(call *executors.Call, id string) (executors.Card, err
 	return executors.Card{Title: verb + id + " " + executors.Quoted(executors.WholeLine(j.line)), Kind: executors.KindExecute}, nil
 }
 
-// looking is the occasion of a look.
+// looking describes the call that reads the output of a job.
 type looking struct {
 	first bool           // in the call that started the job
 	note  string         // a line of that call

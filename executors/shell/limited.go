@@ -16,9 +16,9 @@ type limited struct {
 // maxLimited is how many commands limited remembers.
 const maxLimited = 32
 
-// note returns the line for the model below the output of a read-only command,
-// and remembers the command, where it seems to have failed because it could
-// only read; else "".
+// note remembers a read-only command that seems to have failed because it could only
+// read, and returns the line for the model below its output. It returns "" for any
+// other command.
 func (l *limited) note(script string, out Output) string {
 	if out.ExitCode != nil && *out.ExitCode == 0 || !(out.ReadOnly && out.says(refusals) || out.says(offline)) {
 		return ""

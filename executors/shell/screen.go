@@ -39,16 +39,17 @@ func (e *Executor) keyless(script string) *executors.Failure {
 	return nil
 }
 
-// lacksTerminal matches the words of programs that miss a terminal.
+// lacksTerminal matches the messages of programs that need a terminal.
 var lacksTerminal = lazyregexp.New(`(?i)\bnot (a|from a|to a|connected to a) (tty|terminal)\b|\bno (controlling )?(tty|terminal)\b|failed tty get|inappropriate ioctl for device`)
 
-// maxComplaint is the length of an output that may be such words alone, in bytes.
+// maxComplaint bounds the outputs that are searched for such a message, in bytes: a
+// longer output has other contents too.
 const maxComplaint = 2000
 
 // pseudo is a line of ssh, which does its work without a terminal.
 const pseudo = "Pseudo-terminal will not be allocated because stdin is not a terminal."
 
-// complaint returns a note for a command that failed since it has no terminal, or "".
+// complaint returns a note for a command that failed because it has no terminal, or "".
 func (o Output) complaint() string {
 	if o.ExitCode == nil || *o.ExitCode == 0 || len(o.Text) > maxComplaint || !lacksTerminal.MatchString(strings.ReplaceAll(o.Text, pseudo, "")) {
 		return ""

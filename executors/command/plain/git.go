@@ -82,12 +82,12 @@ func gitFirst(words ...string) func(*parsedOptions) error {
 	}
 }
 
-// gitKey is a setting that may be shown. Others, of the user's own configuration
-// too, hold tokens.
+// gitKey matches the settings that may be shown. Other settings, also in the user's own
+// configuration, may hold tokens.
 var gitKey = lazyregexp.New(`(?i)^(user|core|branch|remote|init|pull|push|fetch|merge|diff|color|commit|log|status|submodule)\.[A-Za-z0-9._/-]+$`)
 
-// gitReadsConfig accepts the question for one setting, with --get or as "git config
-// NAME". The commands of "git config" have no dot in their names.
+// gitReadsConfig accepts a query for one setting, with --get or as "git config NAME". A
+// word with a dot is a setting: the subcommands of "git config" have none.
 func gitReadsConfig(o *parsedOptions) error {
 	if len(o.operands) != 1 || !o.operands[0].literal() || !gitKey.MatchString(o.operands[0].text()) {
 		return errors.New("it may change the configuration, or show a setting that holds a secret")
@@ -230,8 +230,8 @@ func (p *program) placeGitCommand(b *builder, sub string, args []Word, dirs []st
 	return out, nil
 }
 
-// gitOption prints an option. Its value is glued to it: as the next word, git takes
-// the values of some options for revisions.
+// gitOption prints an option with its value in the same word. Git would read the value
+// of some options as a revision if it were the next word.
 func gitOption(g given) string {
 	if strings.HasPrefix(g.name, "--") && g.has {
 		return quote(g.name + "=" + g.value)

@@ -12,8 +12,8 @@ import (
 
 // feeder describes how a command may pass the names that it prints to xargs.
 type feeder struct {
-	null   func() error // makes it separate them by NUL
-	filter bool         // it passes on the names that it reads
+	null   func() error // makes the command separate the names by NUL
+	filter bool         // the command passes on the names that it reads
 	links  bool         // some of the names may be links
 }
 
@@ -88,8 +88,8 @@ func flatten(n *syntax.BinaryCmd) (stages []*syntax.Stmt, ops []string) {
 
 var errUnfed = errors.New("xargs: its files are computed at run time")
 
-// feed makes the commands before xargs separate the names by NUL, so that no
-// name is taken for two.
+// feed makes the commands before xargs separate the names by NUL, so that xargs does
+// not split a name.
 func feed(before []*placed, ops []string, x *consumer) error {
 	for i, p := range slices.Backward(before) {
 		if p == nil || p.feeds == nil || ops[i] != " | " {
@@ -109,7 +109,7 @@ func feed(before []*placed, ops []string, x *consumer) error {
 }
 
 // feeder returns how the command may precede xargs, nil if it must not. stdin
-// means that it reads its standard input.
+// reports whether the command reads its standard input.
 func (p *program) feeder(o *parsedOptions, stdin bool, out *placed) *feeder {
 	add := func(option string) func() error {
 		return func() error {

@@ -20,8 +20,8 @@ type placed struct {
 
 	// feeds describes how the command may precede xargs; nil if it must not.
 	feeds *feeder
-	// xargs says that the command is one, with the options of the command that
-	// it runs.
+	// xargs is set if the command is an xargs, and describes the command that it
+	// runs.
 	xargs *consumer
 }
 

@@ -19,11 +19,11 @@ type builder struct {
 	allow func(*Command, error) error
 	form  *Form
 
-	dirs  []string // where the shell may be, the likely directory first
-	moved []string // where it is after the cd that was walked last, if that worked
+	dirs  []string // directories in which the shell may be, the likely one first
+	moved []string // directories after the last statement if that is a cd and has worked, else nil
 	vars  map[string]variable
 	nest  int // statements around this one
-	maybe int // those of them that may not run
+	maybe int // statements around this one that may not run
 	loops int // loops so far, each with a variable of its own
 }
 
@@ -103,7 +103,8 @@ func (b *builder) compound(cmd syntax.Command, redirs []*syntax.Redirect) (text 
 	return text + r.text, err
 }
 
-// apart keeps a parenthesis before the text from joining one that begins it.
+// apart returns text with a space before it if it begins with a parenthesis: "((" would
+// be another operator.
 func apart(text string) string {
 	if strings.HasPrefix(text, "(") {
 		return " " + text
@@ -111,8 +112,8 @@ func apart(text string) string {
 	return text
 }
 
-// subshell keeps what follows from changing the directory and the variables of
-// the script, until end is called.
+// subshell is called before statements that run in a subshell, and end after them: it
+// undoes their changes of the directory and of variables.
 func (b *builder) subshell() (end func()) {
 	dirs, vars := b.dirs, maps.Clone(b.vars)
 	return func() { b.dirs, b.vars, b.moved = dirs, vars, nil }
@@ -130,7 +131,7 @@ func (b *builder) branch(stmts []*syntax.Stmt) (string, error) {
 	return text, b.either(before)
 }
 
-// either says that the shell may also be in other directories.
+// either adds dirs to the directories in which the shell may be.
 func (b *builder) either(dirs []string) error {
 	out := slices.Clone(b.dirs)
 	for _, d := range dirs {
@@ -166,8 +167,8 @@ func (b *builder) conditional(n *syntax.IfClause) (string, error) {
 	return text + "fi", nil
 }
 
-// loop prints a for loop. Its variable gets a name of our own, so that none of
-// the variables that bash or a program looks at can be set.
+// loop prints a for loop. Its variable gets a new name, so that the loop cannot set a
+// variable that bash or a program reads.
 func (b *builder) loop(n *syntax.ForClause) (string, error) {
 	it, ok := n.Loop.(*syntax.WordIter)
 	if !ok || n.Select || !it.InPos.IsValid() {
@@ -244,13 +245,13 @@ func (b *builder) binary(n *syntax.BinaryCmd) (string, error) {
 	switch {
 	case n.Op != syntax.AndStmt:
 		b.moved = nil
-	case b.moved == nil: // of the right side
+	case b.moved == nil: // the right side is not a cd
 		b.moved = moved
 	}
 	return left + op + right, err
 }
 
-// shellVariables are variables that bash sets, or that it or programs look at.
+// shellVariables matches variables that bash sets, or that bash or programs read.
 var shellVariables = lazyregexp.New(`^(_|BASH.*|CDPATH|COMP.*|COPROC|DIRSTACK|ENV|EPOCH.*|EUID|EXECIGNORE|FCEDIT|FIGNORE|FUNCN.*|GLOB.*|GROUPS|HIST.*|HOME|HOST.*|IFS|IGNOREEOF|INPUTRC|INSIDE_EMACS|LANG|LC_.*|LD_.*|LINENO|LINES|COLUMNS|MACHTYPE|MAIL.*|MAPFILE|OLDPWD|OPT.*|OSTYPE|PATH|PIPESTATUS|POSIX.*|PPID|PROMPT.*|PS[0-9].*|PWD|RANDOM|READLINE.*|REPLY|SECONDS|SHELL.*|SHLVL|SRANDOM|TIMEFORMAT|TMOUT|TMPDIR|UID)$`)
 
 // settable returns why a script may not set the variable.
@@ -261,8 +262,9 @@ func settable(name string) error {
 	return nil
 }
 
-// assign notes the variables that a command without words sets. Its plain form
-// has the values where the variables are used, so that it sets nothing.
+// assign records the variables that a command without words sets. The plain form of
+// the script has their values in the place of the variables, so the command becomes
+// "true".
 func (b *builder) assign(list []*syntax.Assign) (string, error) {
 	for _, a := range list {
 		if a.Append || a.Naked || a.Index != nil || a.Array != nil || a.Value == nil {
@@ -412,7 +414,7 @@ func (b *builder) finish(c *Command, p *placed, redirs []*syntax.Redirect) (stri
 	return p.print() + r.text, nil
 }
 
-// change notes where the shell is after a cd. The cd may also fail.
+// change records the directories in which the shell may be after a cd, which may fail.
 func (b *builder) change(dir string) {
 	var to []string
 	for _, d := range b.dirs {
@@ -425,11 +427,11 @@ func (b *builder) change(dir string) {
 	}
 	before := b.dirs
 	b.dirs = to
-	_ = b.either(before) // more directories than that are refused where they meet
+	_ = b.either(before) // if these are too many, the next branch that adds to them fails
 	b.moved = to
 }
 
-// locale is the value of a variable that changes how a program prints.
+// locale matches NAME=VALUE of variables that only change how a program prints.
 var locale = lazyregexp.New(`^(LANG|LC_[A-Z]+)=[A-Za-z0-9_.@-]*$|^TZ=[A-Za-z]+(/[A-Za-z_]+)?$|^(NO_COLOR|CLICOLOR|COLUMNS)=[0-9a-z]*$`)
 
 // printsOnly reports whether setting a variable for a command changes only how it

@@ -206,7 +206,7 @@ func placeDate(b *builder, c *Command, args []Word) (*placed, error) {
 
 var psWords = lazyregexp.New(`^(aux|auxf|auxww|ax|axf|-e|-f|-ef|-A|-a|-l|-ax|-p [0-9,]+|-e?o [a-z,%]+|--sort=[-+]?[a-z%]+|-p|-[aA]?e?o)$`)
 
-// placePs refuses formats that show environments, which hold secrets.
+// placePs refuses formats that show environment variables, which may hold secrets.
 func placePs(b *builder, c *Command, args []Word) (*placed, error) {
 	for i := 0; i < len(args); i++ {
 		if !args[i].literal() {
@@ -224,8 +224,8 @@ func placePs(b *builder, c *Command, args []Word) (*placed, error) {
 	return printed(c), nil
 }
 
-// inner places a command that another one runs. Builtins of the shell are not
-// programs, and a cd in it changes nothing.
+// inner places a command that another program runs. The command must be a program: a
+// builtin of the shell is not one, and a cd would change nothing.
 func (b *builder) inner(c *Command) (*placed, error) {
 	if !c.words[0].literal() || c.words[0].text() == "" {
 		return nil, errors.New("the name of a program is computed")

@@ -20,8 +20,9 @@ var versions = []string{
 	"rg", "ruby", "sed", "sqlite3", "tar", "tree", "tsc", "uv", "zig", "zsh",
 }
 
-// versionOptions are other options for the version of a program. Of the other
-// programs some would start a shell or an interpreter by these.
+// versionOptions are the options that print the version of a program, if these are not
+// the usual ones. With them, some of the other programs would start a shell or an
+// interpreter.
 var versionOptions = map[string]string{
 	"curl": "-V", "docker": "-v", "fd": "-V", "git": "-v", "java": "-version", "javac": "-version", "jq": "-V", "lua": "-v", "node": "-v", "npm": "-v", "perl": "-v",
 	"php": "-v", "pip": "-V", "pip3": "-V", "python": "-V", "python3": "-V", "rg": "-V", "ruby": "-v", "tsc": "-v", "uv": "-V",
@@ -138,17 +139,19 @@ func delimited(delimiter string) string {
 	return `(?:[^\\\[\n;` + delimiter + `]|\\[^\n;` + delimiter + `]|\[\^?(?:\[:[a-z]+:\]|[^]\[\\^\n;` + delimiter + `])+\])*`
 }
 
-// sedAddresses are the lines that a command of sed is for: "5", "1,20", "$", "/x/,/y/".
+// sedAddresses returns an expression for the addresses of a command of sed: "5", "1,20",
+// "$", "/x/,/y/".
 func sedAddresses() string {
 	text := delimited("/")
 	return `((\d+|\$|/` + text + `/)(,(\d+|\$|\+\d+|/` + text + `/))?)?\s*!?\s*`
 }
 
-// sedCommand is one command of sed that prints, counts or leaves out lines: "5p",
+// sedCommand matches one command of sed that prints, counts or leaves out lines: "5p",
 // "1,20p", "/x/,/y/d", "$p", "5q".
 var sedCommand = lazyregexp.Build(func() string { return `^` + sedAddresses() + `[pqd=]$` })
 
-// sedReplaces is a substitution by sed whose flags do not write or run.
+// sedReplaces matches a substitution by sed whose flags neither write a file nor run a
+// command.
 var sedReplaces = lazyregexp.Build(func() string {
 	var forms []string
 	for _, d := range []string{"/", "|", "#", ","} {
@@ -182,7 +185,7 @@ func sedPrints(o *parsedOptions) error {
 	return nil
 }
 
-// awkPrints is a program of awk that prints fields of lines, or the sum of one.
+// awkPrints matches a program of awk that prints fields of lines, or the sum of one field.
 var awkPrints = lazyregexp.Build(func() string {
 	condition := `(/` + delimited("/") + `/|(NR|NF|\$\d+) ?(==|!=|<|<=|>|>=) ?(\d+|"[\w .:-]*")|NF|END)`
 	conditions := condition + `( ?(&&|\|\|) ?` + condition + `)*`

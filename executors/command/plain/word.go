@@ -216,7 +216,7 @@ func (b *builder) unquoted(p *parts, text string, first, last, quoted bool) erro
 	return nil
 }
 
-// set is a bracket expression whose meaning is the same in all shells.
+// set matches a bracket expression that has the same meaning in all shells.
 var set = lazyregexp.New(`^\[!?[A-Za-z0-9_]+(-[A-Za-z0-9])?\]`)
 
 // wildcard adds the wildcard that text begins with, and returns its length.
@@ -300,7 +300,7 @@ func (p *parts) loopVariable(v variable) error {
 	return nil
 }
 
-// substitution adds the output of commands, which is only known when they run.
+// substitution adds the output of commands, which is known only after they ran.
 func (b *builder) substitution(p *parts, n *syntax.CmdSubst, quoted bool) error {
 	if n.TempFile || n.ReplyVar {
 		return errors.New("it has a substitution that changes the shell")

@@ -143,7 +143,7 @@ const (
 	inLine     = 150
 )
 
-// What is added to the rank of a line of text.
+// Additions to the rank of a line of text.
 const (
 	asWritten  = 100 // it has several words as the query has them
 	beginsWord = 10  // it has the name at the beginning of a word,
@@ -176,7 +176,7 @@ func (q *Query) nameScore(name string) int {
 	switch {
 	case at < 0:
 		return 0
-	case len(lower) != len(name): // the offset is none of the name
+	case len(lower) != len(name): // the offset in lower is not one in name
 		return partOfName
 	case len(lower) == len(q.words[0]):
 		return foldedName

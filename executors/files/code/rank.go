@@ -32,7 +32,7 @@ var (
 	samples = []string{"testdata", "fixtures", "example", "examples", "sample", "samples", "demo", "docs", "doc", "benchmarks", "bench"}
 )
 
-// folder is what the files in a directory have in common.
+// folder holds the properties that all files of a directory share.
 type folder struct {
 	path                  string   // "" or ending in "/"
 	names                 []string // in lower case
@@ -119,7 +119,7 @@ var kindScore = sync.OnceValue(func() map[string]int {
 	}
 })
 
-// What is added to the rank of a definition at most, by its kind and its qualifiers.
+// The largest additions to the rank of a definition: by its kind, and by its qualifiers.
 const (
 	bestKind   = 14
 	wantedKind = 60

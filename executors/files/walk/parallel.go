@@ -192,7 +192,7 @@ func (w *walker[T]) next() *job[T] {
 	}
 }
 
-// do does a job. It returns the further jobs, and the folder that it opened, if
+// do runs a job. It returns the further jobs, and the folder that it opened, if
 // any.
 func (w *walker[T]) do(ctx context.Context, j *job[T], look Visit[T]) (opened *folder, kids []*job[T]) {
 	at, err := j.in.reach()

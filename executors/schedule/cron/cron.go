@@ -23,7 +23,7 @@ type Expression struct {
 	second, minute, hour, day, month, weekday uint64 // bit n: the field matches n
 
 	anyDay, anyWeekday bool // the field begins with a star
-	hourly             bool // so does that of the hour
+	hourly             bool // the field of the hour begins with a star
 }
 
 // field is one field of an expression.

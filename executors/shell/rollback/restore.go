@@ -236,8 +236,8 @@ func (r *restorer) touch(abs string, changed time.Time) {
 	}
 }
 
-// in calls do with the directory of abs. It makes a read-only directory
-// writable until the end of the restoration.
+// in calls do with the open directory that contains abs, and the entry's name. It makes a
+// read-only directory writable until the end of the restoration.
 func (r *restorer) in(abs string, do func(dir *workspace.Dir, name string) error) error {
 	try := func() error {
 		dir, name, err := r.scope.roots.Parent(abs)

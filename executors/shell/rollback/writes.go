@@ -48,7 +48,7 @@ func Writes(script string, sh command.Shell) (paths []string, all bool) {
 	return paths, all
 }
 
-// spelledOut reports whether the words are literal and ask for no backups.
+// spelledOut reports whether the words are literal and request no backups.
 func spelledOut(args []command.Word) bool {
 	return !slices.ContainsFunc(args, func(a command.Word) bool {
 		short := strings.HasPrefix(a.Text, "-") && !strings.HasPrefix(a.Text, "--")

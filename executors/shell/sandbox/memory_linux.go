@@ -22,8 +22,7 @@ type birthTime struct {
 	nsec uint32
 }
 
-// maxMemory bounds the memory. The files of a refused directory count
-// separately.
+// maxMemory bounds the recorded files. Each file of a refused directory counts.
 const maxMemory = 200_000
 
 // add records the file at path, and reports whether it is new.

@@ -17,8 +17,8 @@ type denyScope struct {
 	last     string   // pattern of the file name; empty means any
 }
 
-// newReach parses a pattern as workspace.ReadRules do. A pattern relative to
-// the roots returns one reach for each root.
+// newReach parses a pattern as workspace.ReadRules do. For a pattern relative to the
+// roots it returns one scope for each root.
 func newReach(pattern, home string, roots []string) []denyScope {
 	pattern = trim(pattern)
 	r := denyScope{last: lastName(pattern)}
@@ -44,7 +44,7 @@ func newReach(pattern, home string, roots []string) []denyScope {
 	return all
 }
 
-// from returns a reach for an absolute pattern as written, and another for the
+// from returns a scope for an absolute pattern as written, and another for the
 // target if the pattern's literal beginning leads through links.
 func (r denyScope) from(pattern string) []denyScope {
 	all := []denyScope{r.under(nil, pattern)}
