@@ -45,9 +45,9 @@ type Log struct {
 	mask     func(string) string
 	now      func() time.Time
 
-	mu      sync.Mutex
-	running *running   // nil until the first call
-	owed    []finished // lines that could not be written
+	mu        sync.Mutex
+	running   *running   // nil until the first call
+	unwritten []finished // lines that could not be written
 }
 
 // finished is a call that ended and still has a slot in the file of running calls.
@@ -111,11 +111,11 @@ func (l *Log) begin(e *Entry) (slot int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	for len(l.owed) > 0 {
-		if err := l.settle(l.owed[0]); err != nil {
+	for len(l.unwritten) > 0 {
+		if err := l.settle(l.unwritten[0]); err != nil {
 			return 0, err
 		}
-		l.owed = l.owed[1:]
+		l.unwritten = l.unwritten[1:]
 	}
 	return l.running.begin(body)
 }
@@ -131,7 +131,7 @@ func (l *Log) end(e *Entry, slot int) error {
 	defer l.mu.Unlock()
 	done := finished{body, slot}
 	if err := l.settle(done); err != nil {
-		l.owed = append(l.owed, done)
+		l.unwritten = append(l.unwritten, done)
 		return err
 	}
 	return nil

@@ -35,7 +35,7 @@ func TestFull(t *testing.T) {
 	body := []byte(`{"tool_call_id":"b","tool":"` + strings.Repeat("x", 300) + `"}`)
 	l.mu.Lock()
 	err = l.append(body)
-	l.owed = append(l.owed, finished{body, 0})
+	l.unwritten = append(l.unwritten, finished{body, 0})
 	l.mu.Unlock()
 	if err == nil {
 		t.Error("it was written")

@@ -108,10 +108,10 @@ type Totals interface {
 type Metrics struct {
 	Totals Totals // also stores the counts; nil stores nothing
 
-	mu    sync.Mutex
-	own   Counts
-	owed  Counts // not yet in Totals
-	calls int    // the calls in owed
+	mu      sync.Mutex
+	own     Counts
+	unsaved Counts // not yet in Totals
+	calls   int    // the calls in unsaved
 }
 
 // countBatch is the number of calls that are counted before they are stored.
@@ -124,7 +124,7 @@ func (m *Metrics) add(c Counts) {
 	}
 	m.mu.Lock()
 	m.own.add(c)
-	m.owed.add(c)
+	m.unsaved.add(c)
 	m.calls++
 	full := m.calls >= countBatch
 	m.mu.Unlock()
@@ -140,11 +140,11 @@ func (m *Metrics) Flush() {
 		return
 	}
 	m.mu.Lock()
-	owed := m.owed
-	m.owed, m.calls = Counts{}, 0
+	unsaved := m.unsaved
+	m.unsaved, m.calls = Counts{}, 0
 	m.mu.Unlock()
 	more := map[string]int64{}
-	for i, n := range owed.fields() {
+	for i, n := range unsaved.fields() {
 		if *n != 0 {
 			more[counterNames[i]] = *n
 		}
@@ -154,7 +154,7 @@ func (m *Metrics) Flush() {
 	}
 	if err := m.Totals.AddCounters(context.Background(), more); err != nil {
 		m.mu.Lock()
-		m.owed.add(owed)
+		m.unsaved.add(unsaved)
 		m.mu.Unlock()
 	}
 }

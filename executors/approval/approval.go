@@ -195,7 +195,7 @@ func (s *Store) Pin(owner string, texts map[string]string) (changed map[string]s
 			}
 		}
 	})
-	if compared { // that it cannot be stored is no danger
+	if compared { // a failure to store new texts is no danger
 		err = nil
 	}
 	return changed, err
@@ -310,7 +310,7 @@ func (d *Desk) miss(s Subject) {
 // maxTogether limits the texts in a question about several subjects, in bytes.
 const maxTogether = 16 << 10
 
-// fit reports whether a question about the group can also be about s.
+// fit reports whether a question about the group can include s.
 func fit(group []Subject, s Subject) bool {
 	size := len(s.Text)
 	for _, other := range group {

@@ -17,7 +17,7 @@ const mostDiagnostics = 500 // a frame holds them twice, and more would not help
 // Defaults returns the default settings.
 func Defaults() Config { return Config{Timeout: 120, MaxDiagnostics: 50} }
 
-// Validate returns what is wrong with each invalid key.
+// Validate returns a message for each invalid key.
 func (c Config) Validate() map[string]string {
 	wrong := map[string]string{}
 	if c.Timeout < 0 {

@@ -54,8 +54,9 @@ func traced(ctx context.Context) sdk.Meta {
 	return meta
 }
 
-// exchange sends a request to a server and returns what [instance.call] does. While it
-// runs the server may report progress by the token, and ask the user.
+// exchange sends a request to a server. It returns the answer of send, and the notes and
+// the error of [instance.call]. Meanwhile the server may report progress by the token, and
+// ask the user.
 func exchange[T any](ctx context.Context, i *instance, c request, send func(ctx context.Context, session *sdk.ClientSession, token string) (T, error)) (T, []string, error) {
 	session, err := i.live()
 	if err != nil {
@@ -79,7 +80,7 @@ func exchange[T any](ctx context.Context, i *instance, c request, send func(ctx 
 	if c.waited != nil {
 		c.waited(clock.waitedFor())
 	}
-	return r, a.said(), i.failure(ctx, calling, session, note, err)
+	return r, a.allNotes(), i.failure(ctx, calling, session, note, err)
 }
 
 // failure classifies the failure of a request; nil if there is none.

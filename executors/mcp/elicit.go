@@ -101,8 +101,8 @@ func (a *asker) note(format string, args ...any) {
 	a.notes = append(a.notes, "["+fmt.Sprintf(format, args...)+"]")
 }
 
-// said returns the notes.
-func (a *asker) said() []string {
+// allNotes returns the lines about questions for the model.
+func (a *asker) allNotes() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.notes
@@ -138,8 +138,9 @@ var (
 	errManyCalls = errors.New("it asked while several sessions called it: per_session = true of its entry starts one for each")
 )
 
-// asking returns the call to which a question of the server belongs. Revisions before
-// 2026-07-28 do not say so; the calls of one session are then as good as one.
+// asking returns the call to which a question of the server belongs. Before revision
+// 2026-07-28 the protocol does not name the call. If only one session calls the server,
+// any of its calls will do.
 func (i *instance) asking(ctx context.Context) (*asker, error) {
 	if a, ok := ctx.Value(askerKey{}).(*asker); ok {
 		return a, nil
@@ -174,7 +175,7 @@ func (i *instance) join(a *asker) (leave func()) {
 	}
 }
 
-// offerQuestions offers the server to ask the users.
+// offerQuestions declares to the server that it may ask the users questions.
 func (i *instance) offerQuestions(o *sdk.ClientOptions) {
 	if !i.forms && !i.pages {
 		return

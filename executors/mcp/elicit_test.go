@@ -96,7 +96,7 @@ func TestElicitReactions(t *testing.T) {
 	} {
 		i, calls := asked(t, &tt.user)
 		r, err := i.elicit(t.Context(), &sdk.ElicitRequest{Params: tt.params})
-		if note := strings.Join(calls[0].said(), "\n"); err != nil || r.Action != tt.action || !strings.Contains(note, tt.note) || tt.note == "" && note != "" {
+		if note := strings.Join(calls[0].allNotes(), "\n"); err != nil || r.Action != tt.action || !strings.Contains(note, tt.note) || tt.note == "" && note != "" {
 			t.Errorf("%s: %v, %v, note %q", name, r, err, note)
 		}
 	}

@@ -160,7 +160,7 @@ func (i *instance) readResources(ctx context.Context, session *sdk.ClientSession
 	return func() { i.more.resources, i.more.templates = usable(all), usable(templates) }, nil
 }
 
-// capabilities returns what a server offers; nil if it has not said so.
+// capabilities returns the capabilities that a server has declared; nil if it has not.
 func capabilities(session *sdk.ClientSession) *sdk.ServerCapabilities {
 	if r := session.InitializeResult(); r != nil {
 		return r.Capabilities
@@ -180,8 +180,7 @@ func isURI(text string) bool {
 	return text != "" && len(text) <= maxURI && visible(text) == text && !strings.ContainsFunc(text, unicode.IsSpace)
 }
 
-// pages reads the pages of a list up to a number of items. It ends where a cursor
-// returns.
+// pages reads the pages of a list, up to most items. It stops when a cursor repeats.
 func pages[T any](read func(cursor string) (items []*T, next string, err error), most int) ([]*T, error) {
 	var all []*T
 	seen, cursor := map[string]bool{}, ""

@@ -23,7 +23,7 @@ import (
 const (
 	dialTime   = 10 * time.Second
 	headerSize = 64 << 10 // of an answer, bytes
-	// bodySize bounds a message, in bytes. It is that of programs, since the SDK
+	// bodySize bounds a message, in bytes, as for servers that are programs: the SDK
 	// copies a body several times.
 	bodySize = 8 << 20
 )

@@ -17,12 +17,12 @@ const (
 	maxDepth  = 64       // of nested values
 )
 
-// inputSchema returns the schema of a tool as it is checked, and as models get it.
+// inputSchema returns the schema of a tool for the check of calls, and the one for models.
 // An error means that the tool cannot be used.
 //
-// Both lack the name of the dialect, and patterns that only ECMAScript understands. Providers refuse a request if the outermost schema has
-// anyOf, oneOf, allOf, enum or not, so the schema for models lacks
-// them; the one for the check has them.
+// Both lack the name of the dialect, and patterns that only ECMAScript understands.
+// Providers refuse a request if the outermost schema has anyOf, oneOf, allOf, enum or not,
+// so only the schema for the check has these.
 func inputSchema(from any) (checked, offered json.RawMessage, err error) {
 	raw, err := json.Marshal(from)
 	if err != nil {
@@ -86,8 +86,8 @@ func each(v any, f func(any)) {
 	}
 }
 
-// clean removes from a schema and its subschemas what neither models nor the check
-// can use, and invisible characters from its texts.
+// clean removes the keywords that neither models nor the check can use from a schema and
+// its subschemas, and invisible characters from its texts.
 func clean(v any) {
 	if m, ok := v.(map[string]any); ok {
 		for _, key := range []string{"$schema", "$id", "id"} {

@@ -12,8 +12,8 @@
 // and tool policies are not saved ([Memory.Save]). Nothing reaches a prompt unasked,
 // except the line that [Memory.Line] returns.
 //
-// A fact is text that somebody wrote earlier, and no instruction: results say so. It
-// carries the labels of the session that saved it, and labels the session that reads it.
+// A fact is a text of an earlier time and not an instruction: results say so. It has the
+// labels of the session that saved it, and adds them to a session that reads it.
 //
 // Why is a hit left out if few of its words match? A wrong fact costs more than a
 // missing one: the model believes it.
@@ -123,11 +123,11 @@ type Memory struct {
 	Label  func(labels json.RawMessage)
 	Now    func() time.Time // nil means time.Now
 	Log    *slog.Logger
-	// Alone says that no user sees what is saved, so a fact for all projects needs a
+	// Alone reports that no user sees the saved facts, so a fact for all projects needs a
 	// permission.
 	Alone bool
-	// Judged says that calls are only judged: both tools are offered without a look at the
-	// store.
+	// Judged reports that calls are only judged, not run: both tools are offered without a
+	// look at the store.
 	Judged bool
 
 	known    atomic.Pointer[known]
@@ -142,8 +142,8 @@ type known struct {
 	earlier  bool // sessions
 }
 
-// lookAgain is how long the number of entries holds that a session does not change
-// itself. A query costs a twentieth of a short turn.
+// lookAgain is how long a session uses the number of entries before it reads the number
+// again, unless it saves an entry itself. A query costs a twentieth of a short turn.
 const lookAgain = time.Minute
 
 // Look reads the number of entries, unless it was read in the last minute. The tools and

@@ -68,7 +68,7 @@ func unspaced(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
 }
 
-// Parts returns the words by which a text is found besides those that stand in it.
+// Parts returns further words by which a text is found: the parts of its identifiers.
 func Parts(text string) string {
 	var out []string
 	for _, piece := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {

@@ -10,8 +10,8 @@ import (
 const usage = "`/trust set SUBJECT LEVEL` sets a level, `/trust reset SUBJECT` returns to the configured one. A subject is a tool, `server:NAME`, `skill:NAME`, or `content` " +
 	"(web pages). The levels are blocked, untrusted, provisional and trusted."
 
-// Command carries out what follows "/trust", and returns the reply to the user.
-// servers are the names of the session's MCP servers.
+// Command runs the user's command "/trust REST" and returns the reply. servers are the
+// names of the session's MCP servers.
 func (t *Trust) Command(rest string, servers []string) string {
 	words := strings.Fields(rest)
 	switch {

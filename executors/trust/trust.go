@@ -1,5 +1,5 @@
-// Package trust judges calls by the trust in their tool and in what the turn has
-// read.
+// Package trust judges calls by the trust in their tool and in the sources that the turn
+// has read.
 //
 // Skills, MCP servers, tools and web pages are subjects, each with a [Level]. Put
 // [Trust.Link] into the chain of one session, and call [Trust.Begin] before each
@@ -39,7 +39,7 @@ type Trust struct {
 	// Entry reports whether the configuration of an MCP server calls it trusted; nil
 	// means that none is.
 	Entry func(server string) bool
-	// Final says that an administrator has set levels, which the user can only lower.
+	// Final reports that an administrator has set levels, which the user can only lower.
 	Final bool
 	// Forget is called with the name of a tool whose level the user set; nil ignores
 	// it.
@@ -140,7 +140,7 @@ func deny(subject string, level Level, reason string) executors.Verdict {
 	return executors.Verdict{Decision: executors.Deny, Rule: fmt.Sprintf("%s = %s", subject, level), Reason: reason}
 }
 
-// skillTools are the tools that hand out or keep text for later turns.
+// skillTools are the tools that load instructions, or save text for later turns.
 var skillTools = []string{"invoke_skill", "load_skill", "memory_save"}
 
 // guarded reports whether a call is denied after an untrusted text: it could change
@@ -151,7 +151,7 @@ func guarded(call *executors.Call) bool {
 		call.Spec.Kind == executors.KindExecute && !e.ReadOnly() || slices.Contains(skillTools, call.Tool)
 }
 
-// observer notes the sources that a turn has read.
+// observer records the sources that a turn has read.
 type observer struct {
 	executors.Executor
 	trust *Trust
@@ -170,10 +170,12 @@ func (t *Trust) Refuses(server string) bool {
 	return t.cfg.Enabled && t.Of(Server(server)) == Blocked
 }
 
-// ReadServer notes text of an MCP server that no call returned, such as a prompt.
+// ReadServer records that the turn has text of an MCP server that no call returned, such
+// as a prompt.
 func (t *Trust) ReadServer(name string) { t.note(Server(name)) }
 
-// ReadSkill notes the text of a skill whose calls are about to be made.
+// ReadSkill records that the turn has the text of a skill. It must be called before the
+// calls of the skill.
 func (t *Trust) ReadSkill(name string) { t.note(skillPrefix + name) }
 
 // note adds sources of the turn.

@@ -11,7 +11,7 @@ import (
 // score holds the parts of a call's score, each from 0 to 1.
 type score struct {
 	gain        float64 // the expected value of the result
-	cost        float64 // the tokens of the result, of those that a result may have
+	cost        float64 // the estimated size of the result, as a share of the largest one
 	redundancy  float64 // 1 if the turn has made the same call
 	exploration float64 // 1 if the tool was not used lately
 }
@@ -55,7 +55,7 @@ func (g *Gate) score(call *executors.Call) score {
 	return s
 }
 
-// gains are the gains of tools by name; that of other tools is otherGain.
+// gains are the gains of tools by name. Any other tool has otherGain.
 var gains = map[string]float64{
 	"bash": 0.6, "read": 0.55, "write": 0.55,
 	"find_path": 0.65, "grep": 0.65, "list_directory": 0.65, "search_code": 0.65,

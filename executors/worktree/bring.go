@@ -65,7 +65,7 @@ func (c *Copy) Bring(ctx context.Context, s Session) (b Brought, err error) {
 	return b, err
 }
 
-// tries is how often a change is made anew because its file changed again.
+// tries is how often a change is attempted while its file keeps changing.
 const tries = 3
 
 // bring makes one change. It returns why it was not made, "" if it was.
@@ -112,8 +112,8 @@ func (c *Copy) bring(ctx context.Context, s Session, ch Change, b *Brought) (why
 	return "it changes all the time", nil
 }
 
-// plan returns the text that a file should have, given the present one, or why it
-// must not change. A nil text means no file.
+// plan returns the text that a file should have after the change, given its present text.
+// A nil text means no file. why is the reason if the file must stay as it is.
 func (c *Copy) plan(ctx context.Context, ch Change, now *string) (want *string, why string, err error) {
 	const conflict = "it changed in the project meanwhile, in the same lines"
 	switch {
@@ -139,7 +139,7 @@ func same(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b
 // maxDiffs bounds the diffs that are shown, in bytes.
 const maxDiffs = 256 << 10
 
-// note notes a change that was made.
+// note records a change that was made.
 func (b *Brought) note(ch Change, path string, old, new *string) {
 	d := executors.Diff{Path: path, Old: old}
 	if new == nil {

@@ -35,15 +35,16 @@ func newGit(o Options) (git, error) {
 	return git{program, append(env, "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "LC_ALL=C")}, nil
 }
 
-// safe are settings for every command: a repository's own settings of the same names do
-// not count.
+// safe are settings of every command. They override a repository's own settings of the
+// same names.
 var safe = []string{
 	"core.hooksPath=" + os.DevNull, "core.fsmonitor=false", "core.untrackedCache=false", "protocol.allow=never", "submodule.recurse=false",
 	"gc.auto=0", "maintenance.auto=false", "core.looseCompression=0", "core.bigFileThreshold=8m",
 	"core.autocrlf=false", "core.safecrlf=false", "core.quotePath=false",
 }
 
-// run runs git in a directory and returns its output. The error has git's own words.
+// run runs git in a directory and returns its output. The error has the first line of
+// git's message.
 func (g git) run(ctx context.Context, dir string, env []string, stdin io.Reader, args ...string) ([]byte, error) {
 	var all []string
 	for _, s := range safe {
@@ -52,26 +53,26 @@ func (g git) run(ctx context.Context, dir string, env []string, stdin io.Reader,
 	cmd := exec.CommandContext(ctx, g.program, append(all, args...)...)
 	cmd.Dir, cmd.Env, cmd.Stdin = dir, append(slices.Clone(g.env), env...), stdin
 	cmd.WaitDelay = time.Second
-	var out, words bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &words
+	var out, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &stderr
 	err := cmd.Run()
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	if err != nil {
-		said, _, _ := strings.Cut(strings.TrimSpace(words.String()), "\n")
-		return out.Bytes(), &gitError{args[0], cmp.Or(strings.TrimPrefix(said, "fatal: "), err.Error()), err}
+		line, _, _ := strings.Cut(strings.TrimSpace(stderr.String()), "\n")
+		return out.Bytes(), &gitError{args[0], cmp.Or(strings.TrimPrefix(line, "fatal: "), err.Error()), err}
 	}
 	return out.Bytes(), nil
 }
 
 // gitError is the failure of a git command.
 type gitError struct {
-	command, said string
-	err           error
+	command, message string
+	err              error
 }
 
-func (e *gitError) Error() string { return fmt.Sprintf("git %s: %s", e.command, e.said) }
+func (e *gitError) Error() string { return fmt.Sprintf("git %s: %s", e.command, e.message) }
 func (e *gitError) Unwrap() error { return e.err }
 
 // repository is the repository of a project.
@@ -87,10 +88,10 @@ func (g git) find(ctx context.Context, dir string) (r repository, err error) {
 	out, err := g.run(ctx, dir, nil, nil, "rev-parse", "--is-inside-work-tree", "--git-common-dir", "--show-object-format")
 	facts := strings.Split(string(out), "\n")
 	switch e, ok := errors.AsType[*gitError](err); {
-	case ok && strings.Contains(e.said, "not a git repository"):
+	case ok && strings.Contains(e.message, "not a git repository"):
 		return r, refusal("this sub-agent works in a git worktree, and %s is not in a git repository", dir)
 	case ok:
-		return r, refusal("git cannot use the repository of %s: %s", dir, e.said)
+		return r, refusal("git cannot use the repository of %s: %s", dir, e.message)
 	case err != nil:
 		return r, err
 	case len(facts) < 3 || facts[0] != "true":
@@ -126,8 +127,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// initMeta makes the repository that computes the changes, and notes the state of the
-// copy.
+// initMeta makes the repository that computes the changes, and records the state of the
+// copy in it.
 func (c *Copy) initMeta(ctx context.Context) error {
 	if err := c.initRepository(ctx, c.Meta); err != nil {
 		return err
@@ -179,7 +180,7 @@ func (c *Copy) initOwn(ctx context.Context) error {
 	return nil
 }
 
-// runPlain runs a command that only reads settings, as the user has them.
+// runPlain runs a command that only reads the user's settings, without those of safe.
 func (g git) runPlain(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, g.program, args...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, g.env, time.Second

@@ -1,9 +1,9 @@
 // Package worktree makes copies of a project in which sub-agents work, and brings their
 // changes back.
 //
-// Start with [Make]. A [Copy] has the files that git lists as the working directory has
-// them: those of HEAD with the user's uncommitted changes, and new files that no ignore
-// file names. [Copy.Bring] writes its changes into the project through calls of the
+// Start with [Make]. A [Copy] has the files that git lists, with their contents in the
+// working directory: tracked files with the user's uncommitted changes, and new files that
+// no ignore file names. [Copy.Bring] writes its changes into the project through calls of the
 // session, and [Copy.Close] removes it. [Clean] removes the copies of processes that were
 // killed.
 //
@@ -12,7 +12,7 @@
 // no git command in it changes settings, branches or hooks of the project. No hook and no
 // filter runs. Changes are never lost: those that do not fit are kept as a patch.
 //
-// Why is it no "git worktree add"? Such a directory shares settings, hooks and branches
+// Why not "git worktree add"? Such a directory shares settings, hooks and branches
 // with the project: "git config" in it would change what the user's next git command
 // runs. A killed process would also leave an entry in the project's repository.
 //
@@ -40,8 +40,8 @@ import (
 // DirName is the name of the directory for copies, below the state directory.
 const DirName = "worktrees"
 
-// Variables of an environment lead git to another repository. Commands in a copy must not
-// get them.
+// Variables are the environment variables that lead git to another repository. Commands in
+// a copy must not inherit them.
 var Variables = []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE"}
 
 // Options describe a copy. All are required, unless stated otherwise.
@@ -150,7 +150,7 @@ func within(dir, path string) bool {
 	}
 }
 
-// The ends of the names of a copy's parts.
+// The suffixes of the names of a copy's parts.
 const (
 	lockEnd  = ".lock"
 	metaEnd  = ".git"

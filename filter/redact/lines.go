@@ -71,7 +71,7 @@ func (l *LineWriter) pass(line []byte) {
 	l.ends = l.ends[1:]
 }
 
-// Line takes one or more lines, or a part of a long one without an end. A text
+// Line masks one or more lines, or a part of a long one without an end. A text
 // drawn over a line counts as a line, so that the size of the pieces makes no
 // difference.
 func (l *LineWriter) Line(line []byte) {

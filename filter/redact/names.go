@@ -82,8 +82,8 @@ func classifyName(name []byte) naming {
 	return otherName
 }
 
-// promisingName reports whether a name may have a word that classify
-// recognises. Most names do not.
+// promisingName reports whether a name may have a word that classifyName
+// recognises. Most names have none.
 func promisingName(name []byte) bool {
 	for i := 1; i < len(name); i++ {
 		var third byte

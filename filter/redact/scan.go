@@ -286,8 +286,8 @@ func (m *Stream) underWay() bool {
 	return m.block.open || len(m.held.ends) > 0 || m.n < max(m.valueAt, m.awsAt, m.loginAt, m.below.at)
 }
 
-// LineSeen takes a line that was masked before. It is scanned again only if
-// earlier lines imply something for it.
+// LineSeen passes on a line that was masked before. It scans the line again only
+// if earlier lines imply something for it.
 func (m *Stream) LineSeen(l []byte) {
 	if m.spots == nil || m.underWay() {
 		m.Line(l)

@@ -21,6 +21,7 @@ const (
 // nothing for later lines. Such a line need not be scanned again.
 const harmlessBit = 1
 
+// NewSeen returns a Seen without lines.
 func NewSeen() *Seen {
 	return &Seen{seed: maphash.MakeSeed(), marks: make([][2]uint32, familiarFew/2)}
 }
@@ -50,6 +51,7 @@ func (f *Seen) add(hash uint64) {
 
 func (f *Seen) at(hash uint64) *[2]uint32 { return &f.marks[hash>>32&uint64(len(f.marks)-1)] }
 
+// Has reports whether a line is remembered.
 func (f *Seen) Has(line []byte) bool {
 	h := f.hash(line)
 	m := f.at(h)
@@ -65,7 +67,8 @@ func (f *Seen) isHarmless(hash uint64) bool {
 	return m[0] == uint32(hash)|harmlessBit || m[1] == uint32(hash)|harmlessBit
 }
 
-// doubt makes all lines be scanned again, since a new value was learned.
+// doubt marks no line as harmless any more, since a new value was learned: all lines are
+// scanned again.
 func (f *Seen) doubt() {
 	if f == nil {
 		return

@@ -64,7 +64,7 @@ func Logout(s Store, server string) (removed bool, err error) {
 	return true, s.Change(server, func([]byte) ([]byte, error) { return nil, nil })
 }
 
-// want notes the scopes that a request lacked, for the next login.
+// want stores the scopes that a request lacked, for the next login.
 func (a *Account) want(res *http.Response) error {
 	return a.change(func(l *login) error {
 		for _, c := range challenges(res) {
@@ -83,9 +83,9 @@ func union(all, more []string) []string {
 	return all
 }
 
-// authorize lets the user log in, and stores the token. req is a request to the server
-// and res its refusal. A failed login is not tried again, since a
-// connection begins with several requests.
+// authorize lets the user log in, and stores the token. req is a request to the server and
+// res its refusal. A failed login is not tried again, since a connection begins with
+// several requests.
 func (a *Account) authorize(ctx context.Context, req *http.Request, res *http.Response) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -151,7 +151,8 @@ func (a *Account) flow(page *page) *auth.AuthorizationCodeHandlerConfig {
 	return flow
 }
 
-// scopes adds to the scopes that a server asks for those that requests lacked before.
+// scopes returns the scopes that a server asks for. If earlier requests lacked some, it
+// adds these and the scopes of the present login.
 func (a *Account) scopes(asked []string) []string {
 	data, err := a.Store.Load(a.Server)
 	if err != nil {

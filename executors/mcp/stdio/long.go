@@ -33,14 +33,14 @@ func (l *longLine) add(part []byte) {
 	l.end = append(l.end[:0], l.end[max(0, len(l.end)-ends):]...)
 }
 
-// The places of the id of a response: before its result, or after it.
+// A response has its id before or after its result.
 var (
 	firstID = lazyregexp.New(`^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d+|"[^"\\]*")\s*,\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"(?:result|error)"`)
 	lastID  = lazyregexp.New(`,\s*"id"\s*:\s*(\d+|"[^"\\]*")\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$`)
 )
 
-// refusal returns a response that says that the line, of that many bytes, is too long.
-// Without the id of a request, it returns the beginning of the line.
+// refusal returns an error response in place of the line, which has size bytes and is too
+// long. If the line has no id of a request, refusal returns the beginning of the line.
 func (l *longLine) refusal(size int) []byte {
 	id := firstID.FindSubmatch(l.begin)
 	if id == nil && !bytes.Contains(l.begin, []byte(`"method"`)) {

@@ -13,10 +13,10 @@ import (
 type probe struct {
 	after time.Duration // how long it waits; 0 means probeTime
 
-	mu    sync.Mutex
-	id    jsonrpc.ID
-	timer *time.Timer
-	gave  chan jsonrpc.Message // holds the answer that the server did not give
+	mu     sync.Mutex
+	id     jsonrpc.ID
+	timer  *time.Timer
+	answer chan jsonrpc.Message // holds the error in place of a missing response
 }
 
 const methodDiscover = "server/discover"
@@ -32,12 +32,12 @@ func (p *probe) sent(m jsonrpc.Message) {
 		return
 	}
 	p.stop()
-	gave := p.unanswered()
+	answer := p.unanswered()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.id = r.ID
 	p.timer = time.AfterFunc(cmp.Or(p.after, probeTime), func() {
-		gave <- &jsonrpc.Response{ID: r.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "the server did not answer"}}
+		answer <- &jsonrpc.Response{ID: r.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "the server did not answer"}}
 	})
 }
 
@@ -57,10 +57,10 @@ func (p *probe) answered(m jsonrpc.Message) {
 func (p *probe) unanswered() chan jsonrpc.Message {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.gave == nil {
-		p.gave = make(chan jsonrpc.Message, 2) // one each for the request and its repetition
+	if p.answer == nil {
+		p.answer = make(chan jsonrpc.Message, 2) // one each for the request and its repetition
 	}
-	return p.gave
+	return p.answer
 }
 
 func (p *probe) stop() {
