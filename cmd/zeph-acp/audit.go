@@ -94,7 +94,7 @@ func (c *callFilter) register(cmd *cobra.Command) {
 	fs.BoolVar(&c.failed, "failed", false, "only calls that did not succeed")
 	fs.StringVar(&c.gate, "gate", "", "only calls that `GATE` judged; GATE=DECISION, such as policy=deny, only with that verdict")
 	fs.StringVar(&c.phase, "phase", "", "only calls of `PHASE`: planner, executor, verifier or autonomous")
-	fs.StringVar(&c.hook, "hook", "", "only calls of which a hook with `TEXT` in its command ran")
+	fs.StringVar(&c.hook, "hook", "", "only calls for which a hook ran whose command has `TEXT`")
 	fs.Var(&c.since, "since", "only calls since `WHEN`: an age such as 12h, 7d or 4w, or a date such as 2026-11-20")
 	fs.StringVar(&c.mcp, "mcp", "", "only calls of tools of the MCP server `NAME`")
 }
@@ -104,7 +104,7 @@ var gateNames = []string{
 	"guard", authorize.PolicyGate, authorize.AuthorizationGate, hooks.Gate, adversarial.Name, trust.Name, infoflow.Name, anomaly.Name, utility.Name, "delegation", "auto_judge",
 }
 
-// check reports a value that no call can have.
+// check returns an error for a value that no call can have.
 func (c callFilter) check() error {
 	gate, decision, exact := strings.Cut(c.gate, "=")
 	for _, flag := range []struct {

@@ -21,11 +21,11 @@ func newAuditShow(f *flags) *cobra.Command {
 		Use:   "show",
 		Short: "Show the calls on record, the newest last",
 		Long: `Show the calls on record, the newest last: time, session, tool, result, duration,
-decision and rule, what was called, and why it was no success.
+decision and rule, what was called, and why it did not succeed.
 
 In a terminal lines are cut to its width; a narrow one gets three lines for a call.
 Elsewhere each line holds in full, with tabs between them, the time in UTC, session,
-tool, result, exit code or "-", milliseconds, what was called, why it was no success,
+tool, result, exit code or "-", milliseconds, what was called, why it did not succeed,
 decision or "-", and rule. The decision is "allow", "ask" or "deny", and the user's
 answer in parentheses.`,
 		Args: noArgs,

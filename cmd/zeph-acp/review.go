@@ -30,8 +30,8 @@ type reviewFlags struct {
 	github       bool
 }
 
-// reviewRounds is how many rounds of tool calls a review may have, unless a flag says so:
-// there is no one to ask whether to go on.
+// reviewRounds is the default of --max-rounds, the number of rounds of tool calls: there is
+// no one to ask whether to go on.
 const reviewRounds = 50
 
 func newReview(f *flags) *cobra.Command {

@@ -80,7 +80,7 @@ type git struct {
 // else its last commit, or an empty tree before the first one.
 func (g git) since(base string) (string, error) {
 	if strings.HasPrefix(base, "-") {
-		return "", fmt.Errorf("%q is no branch or commit", base)
+		return "", fmt.Errorf("%q is not a branch or commit", base)
 	}
 	if base != "" {
 		if _, err := g.line("rev-parse", "--verify", "--quiet", base+"^{commit}"); err != nil {

@@ -54,8 +54,8 @@ func (r *runner) screen(w io.Writer, f *os.File) *headless.Screen {
 	return s
 }
 
-// answer returns a view that prints the answer, and shows rest all else. An answer that must
-// have a form is printed at the end.
+// answer returns a view that prints the answer, and passes everything else to rest. An answer
+// that must have a form is printed at the end.
 func (r *runner) answer(rest headless.View) headless.View {
 	a := &headless.Answer{Out: r.out, Rest: rest, Note: r.calls.isNote, Own: r.calls.isOwn, Help: noAnswer}
 	if r.form != nil {

@@ -122,7 +122,7 @@ func failure(err error) string {
 	case err != nil:
 		return err.Error()
 	}
-	return "the turn left no trace"
+	return "the session has no record of the turn"
 }
 
 // unseen is a view that shows nothing.

@@ -139,7 +139,7 @@ func sizeText(bytes int64) string {
 
 // treeSize returns the size of the files below a directory, in bytes.
 func treeSize(dir string) (bytes int64) {
-	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error { // what cannot be read counts nothing
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error { // unreadable entries do not count
 		if err == nil && d.Type().IsRegular() {
 			if info, err := d.Info(); err == nil {
 				bytes += info.Size()

@@ -1,8 +1,8 @@
 // Package browser drives a headless Chromium, for tests of pages that the binary writes.
 //
 // Start with [Open], which skips the test where no Chromium is installed, then
-// [Browser.Load]. [Browser.Check] returns what makes a page hard to use or unsafe: text that
-// is too pale, a missing landmark, an element that loads something.
+// [Browser.Load]. [Browser.Check] returns the faults that make a page hard to use or
+// unsafe: text that is too pale, a missing landmark, an element that loads something.
 //
 // It speaks the DevTools protocol over the pipe of --remote-debugging-pipe, so no port is
 // open: https://chromedevtools.github.io/devtools-protocol/

@@ -45,8 +45,8 @@ type server struct {
 	had     map[string]bool   // documents whose last report was not empty
 	others  map[string]bool   // other files with a report
 	pending func()            // the late report
-	answers int               // that are still missing
-	then    []func()          // waits for them
+	answers int               // number of answers that are still missing
+	then    []func()          // called after the last missing answer
 }
 
 // Serve serves on stdin and stdout until they end.

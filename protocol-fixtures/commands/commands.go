@@ -3,8 +3,8 @@
 //
 // [Hostile] returns scripts that do harm in a plain bash: they run a program, write
 // a file, or print files from outside the workspace. [Daily] returns commands that
-// only read. [Refused] returns disguised commands. All run on a [Ground], which a [Forest] creates and which reports the
-// changes by a script.
+// only read. [Refused] returns disguised commands. All run on a [Ground]: a set of
+// directories that a [Forest] creates, and that reports the changes of a script.
 package commands
 
 import (

@@ -32,7 +32,8 @@ type Forest struct {
 }
 
 // NewForest reads trees.txtar in testdata. It creates grounds below dir, an absolute
-// path outside the temporary directories, which are open to commands. An error means that bash or git is missing.
+// path outside of the temporary directories, which are open to commands. An error
+// means that bash or git is missing.
 func NewForest(testdata, dir string) (*Forest, error) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {

@@ -122,7 +122,7 @@ func (v *Validator) response(f frame) error {
 	delete(v.asked, id)
 	switch {
 	case !ok:
-		return fmt.Errorf("schema: a response to %s, which is no open request of the client", id)
+		return fmt.Errorf("schema: a response to %s, but the client has no open request of that id", id)
 	case f.Error != nil:
 		return v.check(kind{key: "Error"}, f.Error)
 	case strings.HasPrefix(method, "_") || slices.Contains(removed, method):

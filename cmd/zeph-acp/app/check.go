@@ -44,8 +44,8 @@ type Check struct {
 	Mode     string             `json:"mode"`
 	Decision executors.Decision `json:"decision"` // allow, ask, deny, or invalid for a call that no link can judge
 	Rule     string             `json:"rule"`     // of the link that decided
-	// Links are the words of the links, in their order. A link without a word is left
-	// out.
+	// Links are the verdicts of the links, in their order. A link without a verdict is
+	// left out.
 	Links []executors.Verdict `json:"links"`
 	// Fails says why the call could not run even if it is allowed.
 	Fails string `json:"fails,omitempty"`
@@ -189,7 +189,7 @@ func (c *Checker) Check(ctx context.Context, tool string, input json.RawMessage)
 // permissionLink is the name of the permission link.
 const permissionLink = "permission"
 
-// judge fills in the decision and the words of the links.
+// judge fills in the decision and the verdicts of the links.
 func (out *Check) judge(call *executors.Call, res executors.Result) {
 	r := call.Record
 	out.Links = r.Verdicts

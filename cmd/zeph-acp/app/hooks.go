@@ -80,7 +80,7 @@ func (k *keeper) Hooks(ctx context.Context) string {
 // ready brings the hooks and the tools of a session up to date before a turn.
 func (k *keeper) ready(ctx context.Context, typed string) {
 	k.copies.showPatches()
-	k.tasks.heed(typed)
+	k.tasks.offerFor(typed)
 	k.hooks.Ready(ctx)
 	if command, ok := strings.CutPrefix(strings.TrimSpace(typed), "/"); ok {
 		k.mcp.Await(ctx, command)

@@ -34,8 +34,9 @@ func ownFiles(p config.Paths) *workspace.Own {
 	return o
 }
 
-// ownBeside returns the same files for a session in a copy of the project, which lies
-// among them: the copy itself is not private, and the repository next to it is.
+// ownBeside returns the private files for a session in a copy of the project. The copy lies
+// below a private directory, but must be open to the tools; the repository next to it stays
+// private.
 func ownBeside(own *workspace.Own, c *worktree.Copy) *workspace.Own {
 	out := &workspace.Own{}
 	if own == nil {

@@ -47,9 +47,8 @@ func (a *App) runner() *tasks.Runner {
 }
 
 // TaskServer returns a server for the run of a task, which has no user, with the task's
-// model as the default one. A text that a model
-// wrote passes on the labels of the session that set the task. End stops the tools of the
-// run.
+// model as the default one. If a model wrote the task, the run has the labels of the session
+// that set it. end stops the tools of the run.
 func (a *App) TaskServer(task store.Task) (server *acp.Server, end func()) {
 	sessions := a.Sessions()
 	sessions.Unattended = true
@@ -141,11 +140,11 @@ type positions struct {
 const taskState = "tasks"
 
 const (
-	// maxResult bounds the result of a task that a model is told, in characters.
+	// maxResult bounds the result of a task that a model reads, in characters.
 	maxResult = 4000
-	// maxShown bounds the result of a task that the user is shown, in characters.
+	// maxShown bounds the result of a task that the user sees, in characters.
 	maxShown = 600
-	// maxTold is the number of results that are told at once, the last ones.
+	// maxTold is the number of results that are shown at once, the last ones.
 	maxTold = 3
 )
 
@@ -179,8 +178,8 @@ func (t *scheduled) Tools() []executors.Tool {
 	return t.Executor.Tools()
 }
 
-// heed offers the tools if a prompt seems to be about a later time.
-func (t *scheduled) heed(prompt string) {
+// offerFor offers the tools if a prompt seems to be about a later time.
+func (t *scheduled) offerFor(prompt string) {
 	if t.Executor != nil {
 		t.Heed(prompt)
 	}

@@ -100,7 +100,7 @@ func (w *rulesFile) current() rules {
 	return w.rules
 }
 
-// quiet reports whether the file has been unchanged for [settled].
+// quiet reports whether the file has been unchanged for [settleTime].
 func (w *rulesFile) quiet(is config.Stamp) bool {
 	now := w.now()
 	if w.since.IsZero() || !is.Same(w.changed) {
@@ -183,7 +183,7 @@ func (a *App) shellPolicy(s session.Setup, roots *workspace.Roots, home string, 
 // workspace's own file.
 func (a *App) tightened(r rules, roots *workspace.Roots) (config.Config, []string) {
 	cfg := r.over(a.Config)
-	if isOwn(roots, config.WorkspaceFile) { // the user's own file is no repository's
+	if isOwn(roots, config.WorkspaceFile) { // it is the user's own file, not a repository's
 		return cfg, nil
 	}
 	return config.Tighten(cfg, roots.Cwd())

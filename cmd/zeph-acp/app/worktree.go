@@ -172,7 +172,7 @@ func (w *working) Close() {
 	}
 }
 
-// copies are those in which sub-agents of a session work.
+// copies are the copies of the project in which a session's sub-agents work.
 type copies struct {
 	report func() // shows the patches of killed processes
 
@@ -234,7 +234,7 @@ type worktrees struct {
 	kept []worktree.Kept // of killed processes, not shown yet
 }
 
-// clean removes the copies of killed processes, without a wait.
+// clean removes the copies of killed processes, in the background.
 func (w *worktrees) clean(a *App) {
 	if w.dir == "" || a.checking != nil {
 		return

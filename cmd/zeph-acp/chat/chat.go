@@ -54,7 +54,7 @@ type Chat struct {
 	prompt       string // of the line
 	wanted       string // the prompt that the line should have
 	steer        headless.Steer
-	work         sync.WaitGroup // what typed has begun
+	work         sync.WaitGroup // the goroutines that typed has started
 	session      session
 	folds        folds
 	choosing     []choice // the user chooses a model

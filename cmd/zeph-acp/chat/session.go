@@ -46,7 +46,7 @@ type choice struct {
 func (s *session) update(message json.RawMessage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_ = json.Unmarshal(message, &s.state) // what cannot be read is not completed
+	_ = json.Unmarshal(message, &s.state) // members that cannot be read are not completed
 }
 
 func (s *session) id() string {

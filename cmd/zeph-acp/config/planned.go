@@ -33,7 +33,7 @@ var plannedKeys = []string{
 	"acp.model_config",
 }
 
-// notBuilt is the warning about a key of [planned].
+// notBuilt is the warning about a key of [plannedKeys].
 const notBuilt = "is not supported by this version and has no effect"
 
 // keysDecoder returns a decoder with hints for renamed keys and warnings for
@@ -49,7 +49,7 @@ func keysDecoder() *toml.Decoder {
 	return d
 }
 
-// isPlanned reports whether the key at a path is in [planned].
+// isPlanned reports whether the key at a path matches [plannedKeys].
 func isPlanned(key string) bool {
 	key = toml.Unindexed(key, "")
 	return slices.ContainsFunc(plannedKeys, func(pattern string) bool {

@@ -46,8 +46,8 @@ func (s *shower) table(v reflect.Value, header, path string) {
 	}
 }
 
-// below writes a table, an array of tables, or a map of tables or of named values. The text of its
-// header is header; its keys are looked up under path, which has indexes.
+// below writes a table, an array of tables, or a map of tables or of named values. header
+// is the text of its header. path, which has indexes, is the path of its keys.
 func (s *shower) below(v reflect.Value, header, path string) {
 	switch v.Kind() {
 	case reflect.Struct:

@@ -37,7 +37,7 @@ func editorFinding(e editors.Editor, p editors.Places) Finding {
 		return Finding{State: OK, Text: fmt.Sprintf("%s: zeph-acp is named in %s", e.Title, command)}
 	}
 	if _, err := exec.LookPath(command); err != nil {
-		return Finding{State: Warning, Text: fmt.Sprintf("%s: starts %s, which is no program here", e.Title, command), Fix: setup}
+		return Finding{State: Warning, Text: fmt.Sprintf("%s: starts %s, which is not a program", e.Title, command), Fix: setup}
 	}
 	return Finding{State: OK, Text: fmt.Sprintf("%s: starts %s (%s)", e.Title, command, e.File(p))}
 }

@@ -61,7 +61,7 @@ const (
 // only a few files.
 func mention(place string) (found string) {
 	left := maxMentionFiles
-	_ = filepath.WalkDir(place, func(path string, d fs.DirEntry, err error) error { // what cannot be read names nothing
+	_ = filepath.WalkDir(place, func(path string, d fs.DirEntry, err error) error { // unreadable entries are skipped
 		rel, _ := filepath.Rel(place, path)
 		switch {
 		case err != nil || left == 0 || found != "":

@@ -25,7 +25,7 @@ func (e Editor) edit(data []byte, entry Entry) ([]byte, error) {
 	}
 	settings, ok := root.Value.(*hujson.Object)
 	if !ok {
-		return nil, errors.New("it holds no JSON object")
+		return nil, errors.New("it is not a JSON object")
 	}
 	w := writer{newline: newline(text), unit: unit(settings)}
 	agents, found := member(settings, e.table)
@@ -35,7 +35,7 @@ func (e Editor) edit(data []byte, entry Entry) ([]byte, error) {
 	}
 	table, ok := agents.Value.(*hujson.Object)
 	if !ok {
-		return nil, fmt.Errorf("%q is no JSON object", e.table)
+		return nil, fmt.Errorf("%q is not a JSON object", e.table)
 	}
 	known, err := entryOf(table, entry)
 	switch {
@@ -92,7 +92,7 @@ func entryOf(table *hujson.Object, entry Entry) (*hujson.Object, error) {
 	if v, found := member(table, entry.Name); found {
 		o, ok := v.Value.(*hujson.Object)
 		if !ok {
-			return nil, fmt.Errorf("%q is no JSON object", entry.Name)
+			return nil, fmt.Errorf("%q is not a JSON object", entry.Name)
 		}
 		return o, nil
 	}
@@ -111,7 +111,7 @@ func startsZeph(o *hujson.Object) bool {
 	return name == "zeph-acp" || name == "zeph-acp.exe"
 }
 
-// commandOf returns the command of an entry; "" if it is no text.
+// commandOf returns the command of an entry; "" if it is not a string.
 func commandOf(o *hujson.Object) string {
 	v, _ := member(o, "command")
 	if v == nil || v.Value.Kind() != '"' {

@@ -69,9 +69,9 @@ func TestEditRefuses(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"a": 1`:                       "line 1",
 		"{\n\"a\" 1}":                   "line 2",
-		`[]`:                            "no JSON object",
-		`{"agent_servers": []}`:         `"agent_servers" is no JSON object`,
-		`{"agent_servers": {"Zeph":1}}`: `"Zeph" is no JSON object`,
+		`[]`:                            "it is not a JSON object",
+		`{"agent_servers": []}`:         `"agent_servers" is not a JSON object`,
+		`{"agent_servers": {"Zeph":1}}`: `"Zeph" is not a JSON object`,
 	} {
 		if got, err := named(t, "zed").edit([]byte(in), entry); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %q, %v; want %q", in, got, err, want)

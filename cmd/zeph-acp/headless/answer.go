@@ -10,8 +10,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 )
 
-// Answer is a View for a pipe or a file: the answer of the turn goes to Out, and all else
-// to Rest. The answer is the model's last message, or the agent's if the model said
+// Answer is a View for a pipe or a file: the answer of the turn goes to Out, and everything
+// else to Rest. The answer is the model's last message, or the agent's if the model said
 // nothing. If the user made tool calls, their output is the answer.
 //
 // A message is written at the end of the turn, since until then another may follow.
@@ -43,7 +43,7 @@ type heldMessage struct {
 // piped is the output of a terminal.
 type piped struct {
 	clean cleaner
-	known bool   // an update has said whose it is
+	known bool   // an update has named its call
 	own   bool   // the user's call
 	early []byte // output before that update
 	tail  string // the end of the output of an own one

@@ -46,7 +46,8 @@ type Turn struct {
 	// Ended is called after the last turn, before its processes are stopped.
 	Ended  func()
 	Prompt []acp.ContentBlock
-	// Next returns a further prompt after a turn that ended so; nil ends the conversation.
+	// Next returns the prompt after a turn that ended with stop or err; nil ends the
+	// conversation.
 	Next      func(stop acp.StopReason, err error) []acp.ContentBlock
 	Interrupt <-chan struct{} // each value cancels the running turn, but not the conversation
 	Env       []string        // NAME=VALUE; the environment of the terminals

@@ -72,8 +72,8 @@ func (k *Keyboard) end() {
 }
 
 // Listen calls listener with each line that is typed while there is no question, until
-// stop is called. listener must not block. A program in the background must not read the terminal: then Listen
-// does nothing.
+// stop is called. listener must not block. In a program in the background, which must not
+// read the terminal, Listen does nothing.
 func (k *Keyboard) Listen(listener func(line string)) (stop func()) {
 	if k.in != nil && !inForeground(k.in) {
 		return func() {}

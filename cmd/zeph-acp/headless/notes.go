@@ -71,9 +71,9 @@ func unsaid(text []string, tail string) []string {
 	return own
 }
 
-// reasonOf returns the first line of a failed call's text if it is the reason, a sentence, why
-// a command did not end by itself. Otherwise the tool's own notes say how it ended, and the text is
-// output.
+// reasonOf returns the first line of a failed call's text if it is a sentence with the
+// reason of the failure. Otherwise the text is output, and the tool's own notes say how the
+// command ended.
 func reasonOf(text []string) (reason string, ok bool) {
 	own := toolNotes(text)
 	if len(text) == len(own) || slices.ContainsFunc(own, endNote.MatchString) {

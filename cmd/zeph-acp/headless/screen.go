@@ -58,7 +58,7 @@ func NewScreen(w io.Writer, styled bool) *Screen {
 // output is the output of a terminal.
 type output struct {
 	clean cleaner
-	card  *card  // nil until an update says whose it is
+	card  *card  // nil until an update names its call
 	early string // output before that update
 }
 

@@ -13,8 +13,8 @@ import (
 // LoginsFile is the name of the file of logins.
 const LoginsFile = "mcp-logins.json"
 
-// Logins are the saved logins at MCP servers, by address, in a file beside the saved
-// keys. What holds for [Keys] holds for it, too.
+// Logins are the saved logins at MCP servers, by address, in a file next to the saved
+// keys. The file is read, protected and changed like that of [Keys].
 type Logins struct {
 	dir string // empty means that there is no file
 }

@@ -4,5 +4,5 @@ package keys
 
 import "syscall"
 
-// Nonblock prevents that opening a pipe waits for a writer.
+// Nonblock is the flag with which opening a pipe does not wait for a writer.
 const Nonblock = syscall.O_NONBLOCK

@@ -41,15 +41,15 @@ func Claude(data []byte) (*Import, error) {
 	return c.done(), nil
 }
 
-// claudeSettings returns what to do about a member that is no list of rules.
+// claudeSettings returns what to do about a member that is not a list of rules.
 func claudeSettings(key string) string {
 	switch key {
 	case "defaultMode":
-		return "it is no rule; agent.mode sets the mode"
+		return "it is not a rule; agent.mode sets the mode"
 	case "additionalDirectories":
-		return "it is no rule; the editor names further directories, or tools.file.allowed_paths and tools.shell.allowed_paths"
+		return "it is not a rule; the editor names further directories, or tools.file.allowed_paths and tools.shell.allowed_paths"
 	}
-	return "it is no rule, and has no equivalent"
+	return "it is not a rule, and has no equivalent"
 }
 
 // claude is the translation of one file.

@@ -115,7 +115,7 @@ func (c *codex) prefixRule(source string, call *syntax.CallExpr) error {
 func prefixes(pattern syntax.Expr) ([]string, error) {
 	list, ok := pattern.(*syntax.ListExpr)
 	if !ok || len(list.List) == 0 {
-		return nil, errors.New("its pattern is no list of words")
+		return nil, errors.New("its pattern is not a list of words")
 	}
 	out := []string{""}
 	for _, element := range list.List {

@@ -83,7 +83,7 @@ func (r geminiRule) translate(out *Import) (tools []string, err error) {
 	action := geminiDecisions[r.Decision]
 	switch {
 	case !ok || !okPrefix:
-		return []string{"*"}, errors.New("a name is no text")
+		return []string{"*"}, errors.New("a name is not a string")
 	case action == "":
 		return tools, fmt.Errorf("its decision is %q", r.Decision)
 	case len(tools) == 0:

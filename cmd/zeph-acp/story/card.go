@@ -12,7 +12,7 @@ import (
 )
 
 // announce adds the card of a call.
-func (t *teller) announce(u acp.ToolCall) {
+func (t *builder) announce(u acp.ToolCall) {
 	if u.ToolCallID == "" || t.cards[u.ToolCallID] != nil {
 		return
 	}
@@ -27,14 +27,14 @@ func (t *teller) announce(u acp.ToolCall) {
 }
 
 // update changes the card of a call.
-func (t *teller) update(u acp.ToolCall) {
+func (t *builder) update(u acp.ToolCall) {
 	if c := t.cards[u.ToolCallID]; c != nil {
 		t.fill(c, u)
 	}
 }
 
 // end changes the card of a call that has ended.
-func (t *teller) end(u acp.ToolCall) {
+func (t *builder) end(u acp.ToolCall) {
 	if u.ToolCallID == "" { // the client has not seen the call
 		return
 	}
@@ -44,7 +44,7 @@ func (t *teller) end(u acp.ToolCall) {
 }
 
 // fill sets the members of an update that are not empty.
-func (t *teller) fill(c *Card, u acp.ToolCall) {
+func (t *builder) fill(c *Card, u acp.ToolCall) {
 	if u.Title != "" {
 		c.Title = t.clean(withoutMarks(u.Title))
 	}
@@ -86,7 +86,7 @@ func withoutMarks(title string) string {
 
 // diff returns the hunks of a change. Both texts are redacted as wholes: a credential may
 // span lines.
-func (t *teller) diff(c acp.ToolContent) Diff {
+func (t *builder) diff(c acp.ToolContent) Diff {
 	var before, after string
 	if c.OldText != nil {
 		before = *c.OldText
@@ -111,7 +111,7 @@ func (t *teller) diff(c acp.ToolContent) Diff {
 }
 
 // relative returns a path below the session's directory without it.
-func (t *teller) relative(path string) string {
+func (t *builder) relative(path string) string {
 	path = t.clean(path)
 	if rest, ok := strings.CutPrefix(path, t.story.Dir); ok && len(rest) > 1 && (rest[0] == '/' || rest[0] == '\\') {
 		return rest[1:]
@@ -120,7 +120,7 @@ func (t *teller) relative(path string) string {
 }
 
 // record returns a line of the log with redacted texts.
-func (t *teller) record(e audit.Entry) *audit.Entry {
+func (t *builder) record(e audit.Entry) *audit.Entry {
 	for _, s := range []*string{&e.Tool, &e.Command, &e.URL, &e.Rule, &e.Answer, &e.Decision, &e.Error, &e.PolicyMatch, &e.Caller, &e.MCPServer} {
 		*s = t.clean(*s)
 	}
@@ -138,7 +138,7 @@ func (t *teller) record(e audit.Entry) *audit.Entry {
 }
 
 // sum computes the numbers of the turns and of the whole session.
-func (t *teller) sum(calls []audit.Entry) {
+func (t *builder) sum(calls []audit.Entry) {
 	s := t.story
 	files := map[string]bool{}
 	for _, turn := range s.Turns {

@@ -25,7 +25,7 @@ type Source struct {
 
 // New returns the story of a session.
 func New(src Source) *Story {
-	t := teller{mask: src.Mask, records: map[string]*audit.Entry{}, cards: map[string]*Card{}, steps: map[string]string{}}
+	t := builder{mask: src.Mask, records: map[string]*audit.Entry{}, cards: map[string]*Card{}, steps: map[string]string{}}
 	t.story = &Story{Session: src.Session, Audited: len(src.Calls) > 0}
 	t.story.Title, t.story.Dir = t.clean(src.Session.Title), t.clean(src.Session.CWD)
 	for i, e := range src.Calls {
@@ -45,7 +45,7 @@ func New(src Source) *Story {
 	return t.story
 }
 
-type teller struct {
+type builder struct {
 	mask    func(string) string
 	story   *Story
 	records map[string]*audit.Entry // by the id of the call
@@ -62,7 +62,7 @@ type teller struct {
 }
 
 // standing finds the turns that count.
-func (t *teller) standing(dated []session.Dated) {
+func (t *builder) standing(dated []session.Dated) {
 	events := make([]transcript.Event, len(dated))
 	for i, e := range dated {
 		events[i] = e.Event
@@ -73,7 +73,7 @@ func (t *teller) standing(dated []session.Dated) {
 	}
 }
 
-func (t *teller) event(d session.Dated) {
+func (t *builder) event(d session.Dated) {
 	switch e := d.Event.(type) {
 	case transcript.Prompt:
 		t.prompt(d, e)
@@ -115,7 +115,7 @@ func (t *teller) event(d session.Dated) {
 }
 
 // change adds a notice about an event between or within turns.
-func (t *teller) change(e transcript.Event) {
+func (t *builder) change(e transcript.Event) {
 	switch e := e.(type) {
 	case transcript.Setting:
 		if t.turn != nil && (e.ID == acp.CategoryMode || e.ID == acp.CategoryModel) && e.Value != "" {
@@ -147,7 +147,7 @@ func ending(e transcript.TurnEnd) string {
 	}[e.Reason]
 }
 
-func (t *teller) prompt(d session.Dated, p transcript.Prompt) {
+func (t *builder) prompt(d session.Dated, p transcript.Prompt) {
 	t.endTurn("Not ended: its agent was killed.")
 	t.turn, t.open = &Turn{ID: p.MessageID, At: d.Time}, true
 	if !p.Local {
@@ -162,7 +162,7 @@ func (t *teller) prompt(d session.Dated, p transcript.Prompt) {
 }
 
 // message returns what the user typed.
-func (t *teller) message(content []acp.ContentBlock) Item {
+func (t *builder) message(content []acp.ContentBlock) Item {
 	item := Item{Speaker: User}
 	var texts []string
 	for _, b := range content {
@@ -184,7 +184,7 @@ func (t *teller) message(content []acp.ContentBlock) Item {
 }
 
 // say adds a text, unless it is empty.
-func (t *teller) say(by Speaker, words string) {
+func (t *builder) say(by Speaker, words string) {
 	if words = t.output(words); strings.TrimSpace(words) != "" {
 		t.add(Item{Speaker: by, Text: words})
 	}
@@ -192,7 +192,7 @@ func (t *teller) say(by Speaker, words string) {
 
 // add adds an item to the turn. Before the first prompt and between turns it waits for
 // the next one.
-func (t *teller) add(i Item) {
+func (t *builder) add(i Item) {
 	if t.turn == nil || !t.open {
 		t.early = append(t.early, i)
 		return
@@ -200,7 +200,7 @@ func (t *teller) add(i Item) {
 	t.turn.Items = append(t.turn.Items, i)
 }
 
-func (t *teller) plan(entries []acp.PlanEntry) {
+func (t *builder) plan(entries []acp.PlanEntry) {
 	item := Item{Plan: []acp.PlanEntry{}}
 	for _, e := range entries {
 		e.Content = t.clean(e.Content)
@@ -212,7 +212,7 @@ func (t *teller) plan(entries []acp.PlanEntry) {
 	t.add(item)
 }
 
-func (t *teller) answer(a transcript.Answer) {
+func (t *builder) answer(a transcript.Answer) {
 	if name := t.clean(a.Model); name != "" && !slices.Contains(t.story.Models, name) {
 		t.story.Models = append(t.story.Models, name)
 	}
@@ -229,7 +229,7 @@ func (t *teller) answer(a transcript.Answer) {
 }
 
 // endTurn closes the open turn and its cards.
-func (t *teller) endTurn(how string) {
+func (t *builder) endTurn(how string) {
 	if !t.open {
 		return
 	}
@@ -241,8 +241,8 @@ func (t *teller) endTurn(how string) {
 	t.turn.Ending = t.clean(how)
 }
 
-// clean returns a text on which nothing is left to hide or to control.
-func (t *teller) clean(s string) string {
+// clean returns a text with credentials redacted and without terminal control.
+func (t *builder) clean(s string) string {
 	s = text.WithoutControls(s)
 	if t.mask == nil {
 		return s
@@ -263,7 +263,7 @@ var (
 const maxTotal = 4 << 20
 
 // limit returns the limit of the next text.
-func (t *teller) limit() limit {
+func (t *builder) limit() limit {
 	if t.total > maxTotal {
 		return brief
 	}
@@ -271,7 +271,7 @@ func (t *teller) limit() limit {
 }
 
 // output returns a text of limited length.
-func (t *teller) output(s string) string {
+func (t *builder) output(s string) string {
 	s = t.limit().shortened(t.clean(s))
 	t.total += len(s)
 	return s

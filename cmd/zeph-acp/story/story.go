@@ -67,7 +67,7 @@ func (n *Numbers) add(more Numbers) {
 	n.Before, n.After = n.Before+more.Before, n.After+more.After
 }
 
-// Speaker says whose text an item is.
+// Speaker is the author of an item's text.
 type Speaker string
 
 // The speakers.
@@ -88,7 +88,7 @@ type Item struct {
 	Attachments []Attachment
 }
 
-// Attachment is a part of a prompt that is no text, or the text of a file.
+// Attachment is a part of a prompt other than typed text: a file, a link or an image.
 type Attachment struct {
 	Name string
 	Text string // empty for a link or an image

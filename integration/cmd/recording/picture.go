@@ -70,7 +70,7 @@ func screen(text string) string {
 	return b.String()
 }
 
-// run is a text in one style.
+// styled is a text in one style.
 type styled struct {
 	text                         string
 	bold, dim, italic, underline bool

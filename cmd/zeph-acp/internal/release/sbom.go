@@ -12,7 +12,7 @@ import (
 
 // bill is a bill of materials in the form of CycloneDX 1.6,
 // https://cyclonedx.org/docs/1.6/json/. It names the modules that the linker recorded in
-// the binary, so it cannot differ from what is shipped.
+// the binary, so it cannot differ from the shipped program.
 type bill struct {
 	Format       string       `json:"bomFormat"`
 	Spec         string       `json:"specVersion"`
