@@ -76,8 +76,8 @@ type Tool struct {
 	Concurrent bool
 	// Server is the MCP server that the tool belongs to; empty for our own tools.
 	Server string
-	// Shown is the schema as models get it, without the keywords that only the validator
-	// needs; nil means Schema.
+	// Shown is the schema as models get it; nil means Schema without the keywords
+	// that only the validator needs.
 	Shown json.RawMessage
 }
 

@@ -28,6 +28,13 @@ func echo(name string) Registry {
 	)}
 }
 
+func TestSchemaOf(t *testing.T) {
+	const want = `{"properties":{"text":{"type":"string","description":"What to say."},"times":{"type":"integer","minimum":1},"loud":{"type":"boolean"},"tags":{"items":{"type":"string"},"type":"array"}},"additionalProperties":false,"type":"object","required":["text"]}`
+	if diff := cmp.Diff(want, string(SchemaOf[echoInput]())); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // Run as the turn loop does: prepare, then execute with that card.
 func run(t *testing.T, e Executor, call *Call) (Card, Result) {
 	t.Helper()

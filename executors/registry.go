@@ -3,8 +3,12 @@ package executors
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
+	"sync"
+
+	"github.com/invopop/jsonschema"
 )
 
 // Func is one tool of a Registry, bound to its input type.
@@ -14,14 +18,15 @@ type Func struct {
 	execute func(ctx context.Context, call *Call) (Result, error)
 }
 
-// Bind returns a Func for a tool whose input is the struct In, with the schemas of
-// [SchemaOf]. An input that does not decode into In fails before prepare or execute is
-// called.
+// Bind returns a Func for a tool whose input is the struct In. It generates the
+// schema from In: the json tag names a member, omitempty makes it optional, the
+// jsonschema tag describes it. An input that does not decode into In fails before
+// prepare or execute is called.
 func Bind[In any](t Tool,
 	prepare func(ctx context.Context, call *Call, in In) (Card, error),
 	execute func(ctx context.Context, call *Call, in In) (Result, error),
 ) Func {
-	t.Schema, t.Shown = SchemaOf[In]()
+	t.Schema = SchemaOf[In]()
 	return Func{
 		Tool: t,
 		prepare: func(ctx context.Context, call *Call) (Card, error) {
@@ -88,6 +93,28 @@ func (r Registry) index(name string) int {
 		}
 	}
 	return -1
+}
+
+// generatedSchemas caches the results of SchemaOf: reflection is too slow to repeat
+// for each session.
+var generatedSchemas sync.Map // reflect.Type -> json.RawMessage
+
+// SchemaOf generates the JSON Schema of T: an object without references and without
+// keywords that a model does not need.
+func SchemaOf[T any]() json.RawMessage {
+	t := reflect.TypeFor[T]()
+	if s, ok := generatedSchemas.Load(t); ok {
+		return s.(json.RawMessage)
+	}
+	r := jsonschema.Reflector{Anonymous: true, DoNotReference: true, ExpandedStruct: true}
+	s := r.ReflectFromType(t)
+	s.Version = ""
+	raw, err := json.Marshal(s)
+	if err != nil {
+		panic(fmt.Sprintf("schema of %v: %v", t, err)) // a bug: no schema can describe this struct
+	}
+	generatedSchemas.Store(t, json.RawMessage(raw))
+	return raw
 }
 
 // decode parses the call's input. Errors name the member.

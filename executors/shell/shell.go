@@ -145,10 +145,7 @@ func (e *Executor) bind() executors.Registry {
 		Kind:        executors.KindExecute,
 		Invocation:  executors.FencedBlock("bash", "command"),
 	}, e.prepare, e.execute)
-	if e.cfg.MaxTimeout != defaultMaxTimeout {
-		was, is := fmt.Appendf(nil, `"maximum":%d`, defaultMaxTimeout), fmt.Appendf(nil, `"maximum":%d`, e.cfg.MaxTimeout)
-		bash.Schema, bash.Shown = bytes.Replace(bash.Schema, was, is, 1), bytes.Replace(bash.Shown, was, is, 1)
-	}
+	bash.Schema = bytes.Replace(bash.Schema, fmt.Appendf(nil, `"maximum":%d`, defaultMaxTimeout), fmt.Appendf(nil, `"maximum":%d`, e.cfg.MaxTimeout), 1)
 	return executors.Registry{
 		bash,
 		executors.Bind(of(ToolOutput, outputDescription), e.prepareOutput, e.output),
