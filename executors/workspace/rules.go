@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"os"
 	"path"
 	"path/filepath"
@@ -274,7 +275,7 @@ func (p *pathRule) match(name, path string) bool {
 	case !isBelow(p.from, path):
 		return false
 	}
-	return doublestar.MatchUnvalidated(p.glob, path)
+	return doublestar.MatchUnvalidated(p.glob, cmp.Or(path, "/")) // "" is the topmost
 }
 
 // leads reports whether a path below the directory path may match.
