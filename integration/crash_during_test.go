@@ -60,6 +60,17 @@ type interruption struct {
 // bigCalls are calls with a long line in the audit log.
 func bigCalls(n int) string { return strings.Repeat("/bash : "+strings.Repeat("x", 60_000)+"\n", n) }
 
+// portOf returns a fact to save.
+func portOf(n int) string { return fmt.Sprintf("Service number%d listens on port %d.", n, 5000+n) }
+
+// savePorts are calls that save facts.
+func savePorts(n int) (prompt string) {
+	for i := range n {
+		prompt += "/memory_save " + portOf(i) + "\n"
+	}
+	return prompt
+}
+
 var overflowID = regexp.MustCompile(`overflow:[0-9a-f-]{36}`)
 
 var interruptions = map[string]interruption{
@@ -87,6 +98,22 @@ var interruptions = map[string]interruption{
 					v.t.Errorf("%s cannot be read: %s", id, text)
 				}
 			}
+		},
+	},
+	"memory": {
+		prompts: []string{"/bash echo first", savePorts(15)},
+		check: func(v *victim, live *shown) {
+			found := v.must(live.session, `/memory_search {"query":"service listens port","limit":20}`)
+			saved := 0
+			for _, it := range live.items {
+				if strings.Contains(it.Final, "Saved as entry") {
+					if !strings.Contains(found, portOf(saved)) {
+						v.t.Errorf("%q is lost: %s", portOf(saved), found)
+					}
+					saved++
+				}
+			}
+			v.must(live.session, "/memory_save The next fact.")
 		},
 	},
 	"rotation of the audit log": {
