@@ -95,6 +95,7 @@ func readDigest(p strategy.Params) (*digest, error) {
 	return c.compile()
 }
 
+// compile returns the digest of the parameters. The error names the invalid one.
 func (c digestParams) compile() (*digest, error) {
 	if len(c.Patterns)+len(c.Last)+len(c.Lead)+len(c.Heads)+len(c.Fold)+len(c.Blocks) == 0 && !c.Diffstat {
 		return nil, errors.New("patterns, last, lead, heads, fold and blocks are empty")
@@ -121,44 +122,17 @@ func (c digestParams) compile() (*digest, error) {
 		}
 	}
 	d.foldable, d.blockBegins = &text.Patterns{}, &text.Patterns{}
+	if err := d.addFolds(c); err != nil {
+		return nil, fmt.Errorf("fold: %w", err)
+	}
+	if err := d.addBlocks(c); err != nil {
+		return nil, fmt.Errorf("blocks: %w", err)
+	}
 	others := slices.Concat(c.Last, c.Lead, c.Heads)
 	for _, f := range c.Fold {
-		pat, err := text.Compile(f.Pattern)
-		switch groups := 0; {
-		case err != nil:
-			return nil, fmt.Errorf("fold: %w", err)
-		default:
-			if groups = pat.Regexp.NumSubexp(); groups < 1 || groups > 3 {
-				return nil, fmt.Errorf("fold: want one to three groups in %q", f.Pattern)
-			}
-			if (groups == 1) != (f.As != "") {
-				return nil, fmt.Errorf("fold: want as, or a second group, with %q", f.Pattern)
-			}
-		}
-		if f.First < 0 {
-			return nil, errors.New("fold: first must not be negative")
-		}
-		d.folds = append(d.folds, fold{pat, f.As, f.First})
-		d.foldable.Add(pat)
 		others = append(others, f.Pattern)
 	}
 	for _, b := range c.Blocks {
-		begin, err := text.Compile(b.Begin)
-		if err == nil && b.End == "" {
-			err = errors.New("end is missing")
-		}
-		if err != nil {
-			return nil, fmt.Errorf("blocks: %w", err)
-		}
-		end, err := text.Compile(b.End)
-		if err != nil {
-			return nil, fmt.Errorf("blocks: %w", err)
-		}
-		if b.Max <= 0 {
-			b.Max = 200
-		}
-		d.blocks = append(d.blocks, block{begin, end, b.Whole, b.Max})
-		d.blockBegins.Add(begin)
 		others = append(others, b.Begin)
 	}
 	if d.others, err = text.CompileAll(others); err != nil {
@@ -166,6 +140,51 @@ func (c digestParams) compile() (*digest, error) {
 	}
 	d.Excerpt.Keep = d.keep
 	return d, nil
+}
+
+// addFolds compiles the folds.
+func (d *digest) addFolds(c digestParams) error {
+	for _, f := range c.Fold {
+		pat, err := text.Compile(f.Pattern)
+		if err != nil {
+			return err
+		}
+		groups := pat.Regexp.NumSubexp()
+		switch {
+		case groups < 1 || groups > 3:
+			return fmt.Errorf("want one to three groups in %q", f.Pattern)
+		case (groups == 1) != (f.As != ""):
+			return fmt.Errorf("want as, or a second group, with %q", f.Pattern)
+		case f.First < 0:
+			return errors.New("first must not be negative")
+		}
+		d.folds = append(d.folds, fold{pat, f.As, f.First})
+		d.foldable.Add(pat)
+	}
+	return nil
+}
+
+// addBlocks compiles the blocks.
+func (d *digest) addBlocks(c digestParams) error {
+	for _, b := range c.Blocks {
+		begin, err := text.Compile(b.Begin)
+		if err == nil && b.End == "" {
+			err = errors.New("end is missing")
+		}
+		if err != nil {
+			return err
+		}
+		end, err := text.Compile(b.End)
+		if err != nil {
+			return err
+		}
+		if b.Max <= 0 {
+			b.Max = 200
+		}
+		d.blocks = append(d.blocks, block{begin, end, b.Whole, b.Max})
+		d.blockBegins.Add(begin)
+	}
+	return nil
 }
 
 func (d *digest) Begin(run strategy.Run, out *text.Lines) strategy.Pass { return d.begin(run, out) }

@@ -88,7 +88,6 @@ func (d *diagnostic) set(p position) {
 
 // begins handles a line that begins a diagnostic or leads to one.
 func (g *grouping) begins(l []byte) bool {
-	t, d := &g.text, &g.cur
 	if place, ok := arrowPlace(l); ok {
 		return g.beginsParagraph(l, place)
 	}
@@ -96,24 +95,10 @@ func (g *grouping) begins(l []byte) bool {
 		g.leads(l)
 		return true
 	}
-	if l[0] == ' ' || l[0] == '\t' || l[0] >= '0' && l[0] <= '9' {
-		if p, ok := tableRow(l); ok && (t.inFile || isFileName(t.held)) {
-			if !t.inFile {
-				t.file = append(t.file[:0], t.held...)
-				t.held = t.held[:0]
-			}
-			g.flushHeld()
-			d.open(oneLineLayout, l)
-			d.set(p)
-			d.file = append(d.file, t.file...)
-			d.pos = append([]byte{':'}, d.pos...)
-			d.split, d.at.linter = true, true
-			t.inFile = true
-			d.first = append(append(append(append(d.first, d.file...), ':'), narrowBlanks(text.Unindent(l))...), '\n')
-			return true
-		}
+	if (l[0] == ' ' || l[0] == '\t' || l[0] >= '0' && l[0] <= '9') && g.beginsRow(l) {
+		return true
 	}
-	t.inFile = false
+	g.text.inFile = false
 	if bytes.HasPrefix(l, []byte("In ")) && g.beginsShell(l) {
 		return true
 	}
@@ -136,6 +121,36 @@ func (g *grouping) begins(l []byte) bool {
 	if p.relation {
 		return false
 	}
+	g.beginsPlace(l, p)
+	return true
+}
+
+// beginsRow begins a diagnostic with a row of a table below the name of its file.
+func (g *grouping) beginsRow(l []byte) bool {
+	t, d := &g.text, &g.cur
+	p, ok := tableRow(l)
+	if !ok || !t.inFile && !isFileName(t.held) {
+		return false
+	}
+	if !t.inFile {
+		t.file = append(t.file[:0], t.held...)
+		t.held = t.held[:0]
+	}
+	g.flushHeld()
+	d.open(oneLineLayout, l)
+	d.set(p)
+	d.file = append(d.file, t.file...)
+	d.pos = append([]byte{':'}, d.pos...)
+	d.split, d.at.linter = true, true
+	t.inFile = true
+	d.first = append(append(append(append(d.first, d.file...), ':'), narrowBlanks(text.Unindent(l))...), '\n')
+	return true
+}
+
+// beginsPlace begins a diagnostic, or a note of the error before it, with a line that
+// names its place.
+func (g *grouping) beginsPlace(l []byte, p position) {
+	t, d := &g.text, &g.cur
 	if p.sev == isNote && len(p.rule) == 0 && g.stayed { // a note of an error, even after other lines
 		g.flushHeld()
 		d.open(oneLineLayout, l)
@@ -144,7 +159,7 @@ func (g *grouping) begins(l []byte) bool {
 		if d.muted = g.tooMany(p.file); d.muted {
 			d.raw, d.cut = d.raw[:0], 1
 		}
-		return true
+		return
 	}
 	if bytes.Equal(t.held, p.file) { // a heading that says less
 		t.held = t.held[:0]
@@ -158,7 +173,6 @@ func (g *grouping) begins(l []byte) bool {
 	d.open(oneLineLayout, l)
 	d.set(p)
 	d.first = append(append(d.first, bytes.TrimSpace(l)...), '\n')
-	return true
 }
 
 // locate calls locate once for each line.
@@ -237,21 +251,12 @@ var hunkRule = []byte("--------------------")
 // lineMarks begin further lines of a diagnostic.
 var lineMarks = [][]byte{[]byte("[ERROR]   "), []byte("[WARNING]   "), []byte("[error]  "), []byte("[warn]  "), []byte("[error]   "), []byte("[warn]   ")}
 
+// continuesLine handles a line that belongs to a diagnostic of oneLineLayout.
 func (g *grouping) continuesLine(l []byte) bool {
 	d := &g.cur
 	twice := string(d.rule) == "R0801" // pylint shows duplicate code
 	if len(l) == 0 {
-		if twice && !d.gap {
-			d.keep(nil)
-			return true
-		}
-		if !d.at.pretty || d.gap {
-			return false
-		}
-		d.unhold()
-		d.gap = true
-		d.keep(nil)
-		return true
+		return d.continuesBlank(twice)
 	}
 	if d.at.pretty && d.gap && isPlace(l) {
 		d.related, d.gap = true, false
@@ -298,17 +303,8 @@ func (g *grouping) continuesLine(l []byte) bool {
 	if _, ok := tableRow(l); ok && d.split {
 		return false
 	}
-	for _, mark := range lineMarks {
-		if inner, ok := bytes.CutPrefix(l, mark); ok {
-			d.keep(l)
-			if showsCode(inner) {
-				d.hasSource, d.framed = false, true
-				return true
-			}
-			d.unhold()
-			d.source, d.hasSource = append(append(d.source[:0], ' '), inner...), true
-			return true
-		}
+	if d.continuesMark(l) {
+		return true
 	}
 	if d.split || d.alone() || isLeadIn(l) || isDiagnosticCount(l) || g.noise.Match(l) || g.echo.Match(l) || commandOf(l) != noCommand {
 		return false
@@ -328,6 +324,41 @@ func (g *grouping) continuesLine(l []byte) bool {
 		d.keep(l)
 	}
 	return true
+}
+
+// continuesBlank handles a blank line. twice reports that the diagnostic shows
+// duplicate code, which may have blank lines.
+func (d *diagnostic) continuesBlank(twice bool) bool {
+	if twice && !d.gap {
+		d.keep(nil)
+		return true
+	}
+	if !d.at.pretty || d.gap {
+		return false
+	}
+	d.unhold()
+	d.gap = true
+	d.keep(nil)
+	return true
+}
+
+// continuesMark handles a line that one of lineMarks begins.
+func (d *diagnostic) continuesMark(l []byte) bool {
+	for _, mark := range lineMarks {
+		inner, ok := bytes.CutPrefix(l, mark)
+		if !ok {
+			continue
+		}
+		d.keep(l)
+		if showsCode(inner) {
+			d.hasSource, d.framed = false, true
+			return true
+		}
+		d.unhold()
+		d.source, d.hasSource = append(append(d.source[:0], ' '), inner...), true
+		return true
+	}
+	return false
 }
 
 // alone reports whether the diagnostic has only one line.

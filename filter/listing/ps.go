@@ -67,17 +67,7 @@ func (t *tablePass) ps() string {
 	for _, l := range before {
 		t.out.Write(l)
 	}
-	cut := 0
-	for _, p := range rows {
-		if !p.keep {
-			continue
-		}
-		if width := p.command + t.width; len(p.line) > width+40 {
-			cut++
-			p.line = append(bytes.Clone(text.Prefix(p.line, width)), fmt.Sprintf(" ... (%d bytes)", len(p.line)-len(text.Prefix(p.line, width)))...)
-		}
-		t.out.Write(p.line)
-	}
+	cut := t.writeProcesses(rows)
 	var gone []string
 	if kernel > 0 {
 		gone = append(gone, fmt.Sprintf("%d kernel threads", kernel))
@@ -89,6 +79,21 @@ func (t *tablePass) ps() string {
 		gone = append(gone, fmt.Sprintf("the ends of %d command lines", cut))
 	}
 	return strings.Join(gone, ", ")
+}
+
+// writeProcesses writes the rows to keep. It returns how many command lines it cut.
+func (t *tablePass) writeProcesses(rows []processRow) (cut int) {
+	for _, p := range rows {
+		if !p.keep {
+			continue
+		}
+		if width := p.command + t.width; len(p.line) > width+40 {
+			cut++
+			p.line = append(bytes.Clone(text.Prefix(p.line, width)), fmt.Sprintf(" ... (%d bytes)", len(p.line)-len(text.Prefix(p.line, width)))...)
+		}
+		t.out.Write(p.line)
+	}
+	return cut
 }
 
 // choose marks the rows to keep and names the others.

@@ -9,7 +9,7 @@ type cargoTests struct {
 	header   []byte    // "Running unittests ..." of the binary, until written
 	count    []byte    // "running 3 tests", until the binary ends
 	dotted   []byte    // the last line of dots with a failure, until its block
-	test1    []byte    // the running test of nextest
+	running  []byte    // the running test of nextest
 	failing  heldLines // lines that name a failed test, until its block
 	named    map[string]bool
 	heading  bool // "failures:" came, and no name was written
@@ -49,11 +49,30 @@ func (c *cargoTests) shape(l []byte) bool {
 	case cargoBlocks:
 		return c.inBlocks(l)
 	}
+	if c.keyword(l) || begins(l, "all doctests ran in ") {
+		return true
+	}
+	if c.hanging && (string(l) == "ok" || string(l) == "ignored") {
+		c.hanging = false
+		return true
+	}
+	if name, ok := bytes.CutSuffix(l, []byte(" --- FAILED")); ok && len(c.count) > 0 {
+		c.bad = true
+		c.failing.add(append(append([]byte("test "), name...), " ... FAILED"...), c.failedLine)
+		return true
+	}
+	if c.in != cargoDiagnostic && isTestDots(l) || len(c.count) > 0 && len(l) == 1 && (l[0] == '.' || l[0] == 'i' || l[0] == 'F') {
+		c.dots(l)
+		return true
+	}
+	return c.inside(l)
+}
+
+// keyword handles a line that begins with a word of the runner's own format.
+func (c *cargoTests) keyword(l []byte) bool {
 	switch l[0] {
 	case 't':
-		if begins(l, "test ") && c.test(l) {
-			return true
-		}
+		return begins(l, "test ") && c.test(l)
 	case 'r':
 		if runningTests(l) {
 			c.leave()
@@ -75,17 +94,11 @@ func (c *cargoTests) shape(l []byte) bool {
 			return true
 		}
 	case '-':
-		if c.block(l) {
-			return true
-		}
+		return c.block(l)
 	case ' ':
-		if c.indented(l) {
-			return true
-		}
+		return c.indented(l)
 	case 'e', 'w':
-		if c.diagnostic(l) {
-			return true
-		}
+		return c.diagnostic(l)
 	case 'S', 'F':
 		if begins(l, "Some errors have detailed explanations: ") || begins(l, "For more information about ") {
 			c.leave()
@@ -98,23 +111,7 @@ func (c *cargoTests) shape(l []byte) bool {
 			return true
 		}
 	}
-	if begins(l, "all doctests ran in ") {
-		return true
-	}
-	if c.hanging && (string(l) == "ok" || string(l) == "ignored") {
-		c.hanging = false
-		return true
-	}
-	if name, ok := bytes.CutSuffix(l, []byte(" --- FAILED")); ok && len(c.count) > 0 {
-		c.bad = true
-		c.failing.add(append(append([]byte("test "), name...), " ... FAILED"...), c.failedLine)
-		return true
-	}
-	if c.in != cargoDiagnostic && isTestDots(l) || len(c.count) > 0 && len(l) == 1 && (l[0] == '.' || l[0] == 'i' || l[0] == 'F') {
-		c.dots(l)
-		return true
-	}
-	return c.inside(l)
+	return false
 }
 
 // inBlocks handles a line of the output of failed tests.

@@ -113,11 +113,11 @@ func (g *goTests) shape(l []byte) bool {
 			return true
 		}
 	}
-	return g.more1(l)
+	return g.rareShape(l)
 }
 
-// more1 handles rarer lines.
-func (g *goTests) more1(l []byte) bool {
+// rareShape handles the lines of a runner that are less frequent.
+func (g *goTests) rareShape(l []byte) bool {
 	switch l[0] {
 	case ' ':
 		if begins(l, " ✓ ") && ends(l, "s)") { // gotestsum --format testdox

@@ -9,10 +9,10 @@ import (
 // nativeTests recognises googletest, ctest, automake, phpunit and rspec.
 type nativeTests struct {
 	*testPass
-	text   *text.Lines // the output of the running test
-	run1   []byte      // "[ RUN      ] A.b"
-	starts []byte      // start lines of ctest
-	in     nativePart
+	text    *text.Lines // the output of the running test
+	runLine []byte      // "[ RUN      ] A.b"
+	starts  []byte      // start lines of ctest
+	in      nativePart
 }
 
 type nativePart uint8
@@ -121,13 +121,13 @@ func (n *nativeTests) google(l []byte) bool {
 	switch {
 	case begins(l, "[ RUN      ]"):
 		n.unfinished()
-		n.run1 = append(n.run1[:0], l...)
+		n.runLine = append(n.runLine[:0], l...)
 		n.in = nativeRuns
 	case begins(l, "[       OK ]"), begins(l, "[  SKIPPED ]") && n.in == nativeRuns:
 		n.drop()
 	case begins(l, "[  FAILED  ]"):
 		if n.in == nativeRuns {
-			n.fail(l[len("[  FAILED  ]"):], n.run1)
+			n.fail(l[len("[  FAILED  ]"):], n.runLine)
 			if n.text != nil {
 				_ = n.text.Each(func(line []byte) {
 					if len(line) > 0 {
@@ -168,13 +168,13 @@ func (n *nativeTests) drop() {
 		n.text = nil
 	}
 	n.in = nativeTop
-	n.run1 = n.run1[:0]
+	n.runLine = n.runLine[:0]
 }
 
 // unfinished keeps a test without a result.
 func (n *nativeTests) unfinished() {
 	if n.in == nativeRuns {
-		n.failed(n.run1)
+		n.failed(n.runLine)
 		if n.text != nil {
 			n.limit(n.trace)
 			_ = n.text.Each(n.detail.line)

@@ -43,7 +43,7 @@ func (c *cargoTests) nextestEnds(l []byte) bool {
 func (c *cargoTests) nextestWrote(l []byte) {
 	switch inner := bytes.TrimLeft(l, " "); {
 	case runningTests(inner), string(inner) == "failures:", begins(inner, "test result: "), begins(inner, "test ") && (ends(inner, " ... FAILED") || ends(inner, " ... ok")),
-		len(inner) < len(l) && bytes.HasSuffix(c.test1, inner) && bytes.IndexByte(inner, ' ') < 0:
+		len(inner) < len(l) && bytes.HasSuffix(c.running, inner) && bytes.IndexByte(inner, ' ') < 0:
 	default:
 		c.failureLine(l, contains(l, "panicked at") || begins(inner, "Error: "))
 	}
@@ -73,7 +73,7 @@ func (c *cargoTests) nextestFailed(l []byte) {
 		return
 	}
 	c.mark(name)
-	c.test1 = append(c.test1[:0], name...)
+	c.running = append(c.running[:0], name...)
 	c.fail(name, l)
 	c.in = cargoNextest
 }

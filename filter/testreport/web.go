@@ -10,22 +10,22 @@ import (
 // others that mark tests by signs.
 type jsTests struct {
 	*testPass
-	in      jsPart
-	titles  jsTitles
-	test    []byte          // the last failed test
-	file    []byte          // the last "FAIL x.test.js"
-	seen1   map[string]bool // failures that were reported
-	table   bool            // within a coverage table
-	files   [][]byte        // files of failures, as they were first written
-	names   [][]byte        // ava: failed tests with reasons
-	again   bool            // jest repeats all failures
-	tests   bool            // the result of a test was seen
-	begun   bool            // after mocha's "2 failing"
-	context []byte          // a line of a code frame
-	deep    int             // indentation of the failed test in jsTree
-	hints   bool            // jest's advice about code that it cannot parse
-	quiet   bool            // after a file that passed: its output follows
-	noted   int             // lines about skipped or repeated tests
+	in       jsPart
+	titles   jsTitles
+	test     []byte          // the last failed test
+	file     []byte          // the last "FAIL x.test.js"
+	reported map[string]bool // failures that were reported
+	table    bool            // within a coverage table
+	files    [][]byte        // files of failures, as they were first written
+	names    [][]byte        // ava: failed tests with reasons
+	again    bool            // jest repeats all failures
+	tests    bool            // the result of a test was seen
+	begun    bool            // after mocha's "2 failing"
+	context  []byte          // a line of a code frame
+	deep     int             // indentation of the failed test in jsTree
+	hints    bool            // jest's advice about code that it cannot parse
+	quiet    bool            // after a file that passed: its output follows
+	noted    int             // lines about skipped or repeated tests
 }
 
 // jsPart is a part of the output.
@@ -45,7 +45,7 @@ const (
 )
 
 func newJSTests(p *testPass) testRunner {
-	return &jsTests{testPass: p, seen1: map[string]bool{}}
+	return &jsTests{testPass: p, reported: map[string]bool{}}
 }
 
 func claimsJS(l []byte) bool {
@@ -97,7 +97,7 @@ func (j *jsTests) shape(l []byte) bool {
 		}
 		return true
 	case failSign:
-		return j.fails1(l, inner, indent)
+		return j.failedTest(l, inner, indent)
 	}
 	switch l[0] {
 	case ' ':
@@ -109,7 +109,7 @@ func (j *jsTests) shape(l []byte) bool {
 			j.tests = true
 			if j.quiet = l[0] == 'P'; !j.quiet {
 				j.bad = true
-				file := j.told1(bytes.TrimLeft(l[len("FAIL"):], " "))
+				file := j.firstName(bytes.TrimLeft(l[len("FAIL"):], " "))
 				if bytes.Equal(j.file, file) {
 					return true
 				}
@@ -137,19 +137,7 @@ func (j *jsTests) shape(l []byte) bool {
 func (j *jsTests) inBlock(l, inner []byte, indent int) bool {
 	switch j.in {
 	case jsBullet:
-		if string(inner) == "Jest failed to parse a file. This happens e.g. when your code or its dependencies use non-standard JavaScript syntax, or when Jest is not configured to support such syntax." {
-			j.hints = true
-		}
-		if j.hints {
-			if j.hints = string(inner) != "Details:" && indent >= 4; j.hints || indent >= 4 {
-				return true
-			}
-		}
-		if j.frame(l, inner) {
-			return true
-		}
-		if indent >= 4 || indent >= 2 && !begins(inner, "● ") && jsSign(inner) == noSign {
-			j.failureLine(l, false)
+		if j.inBullet(l, inner, indent) {
 			return true
 		}
 		j.leave()
@@ -184,16 +172,7 @@ func (j *jsTests) inBlock(l, inner []byte, indent int) bool {
 		}
 		j.leave()
 	case jsTree:
-		if indent > j.deep && jsSign(inner) == noSign && !jsNumbered(l, inner) && !begins(inner, "▶ ") {
-			if begins(inner, "→ ") {
-				j.keep(l)
-				return true
-			}
-			if !j.open {
-				j.markReported(testKey(j.test))
-				j.fail(j.test, nil)
-			}
-			j.failureLine(l, jsReason(inner))
+		if j.inTree(l, inner, indent) {
 			return true
 		}
 		j.leave()
@@ -217,6 +196,45 @@ func (j *jsTests) inBlock(l, inner []byte, indent int) bool {
 		return true
 	}
 	return false
+}
+
+// inBullet handles a line below jest's " ● suite › test". It reports false for the
+// first line after the failure.
+func (j *jsTests) inBullet(l, inner []byte, indent int) bool {
+	if string(inner) == "Jest failed to parse a file. This happens e.g. when your code or its dependencies use non-standard JavaScript syntax, or when Jest is not configured to support such syntax." {
+		j.hints = true
+	}
+	if j.hints {
+		if j.hints = string(inner) != "Details:" && indent >= 4; j.hints || indent >= 4 {
+			return true
+		}
+	}
+	if j.frame(l, inner) {
+		return true
+	}
+	if indent >= 4 || indent >= 2 && !begins(inner, "● ") && jsSign(inner) == noSign {
+		j.failureLine(l, false)
+		return true
+	}
+	return false
+}
+
+// inTree handles a line that is indented deeper than the failed test above it. It
+// reports false for other lines.
+func (j *jsTests) inTree(l, inner []byte, indent int) bool {
+	if indent <= j.deep || jsSign(inner) != noSign || jsNumbered(l, inner) || begins(inner, "▶ ") {
+		return false
+	}
+	if begins(inner, "→ ") {
+		j.keep(l)
+		return true
+	}
+	if !j.open {
+		j.markReported(testKey(j.test))
+		j.fail(j.test, nil)
+	}
+	j.failureLine(l, jsReason(inner))
+	return true
 }
 
 // avaName reports whether a line is the name of a failed test.
@@ -245,14 +263,14 @@ func (j *jsTests) frame(l, inner []byte) bool {
 
 // markReported records that a failure was reported.
 func (j *jsTests) markReported(id string) {
-	if len(j.seen1) < 20*toldFailures {
-		j.seen1[id] = true
+	if len(j.reported) < 20*toldFailures {
+		j.reported[id] = true
 	}
 }
 
-// told1 returns a file's name as it was first written. Jest repeats it relative
+// firstName returns a file's name as it was first written. Jest repeats it relative
 // to rootDir.
-func (j *jsTests) told1(file []byte) []byte {
+func (j *jsTests) firstName(file []byte) []byte {
 	file, _, _ = bytes.Cut(file, []byte(" ("))
 	if !j.again {
 		if len(j.files) < toldFailures {
@@ -299,8 +317,8 @@ func (j *jsTests) blank() bool {
 	return false
 }
 
-// fails1 handles a line of a failed test.
-func (j *jsTests) fails1(l, inner []byte, indent int) bool {
+// failedTest handles a line of a failed test.
+func (j *jsTests) failedTest(l, inner []byte, indent int) bool {
 	j.bad = true
 	if begins(inner, "✖ failing tests:") {
 		j.leave()
@@ -312,7 +330,7 @@ func (j *jsTests) fails1(l, inner []byte, indent int) bool {
 	if j.begun && indent == 0 { // node repeats it with the reason
 		name := jsName(inner)
 		j.leave()
-		if j.seen1[testKey(name)] {
+		if j.reported[testKey(name)] {
 			j.failed(l)
 			j.in = jsRepeat
 			return true
@@ -406,7 +424,7 @@ func (j *jsTests) bullet(l, inner []byte) bool {
 	}
 	j.bad = true
 	id := testKey(j.file) + "\n" + testKey(name)
-	if j.again && j.seen1[id] {
+	if j.again && j.reported[id] {
 		j.in = jsRepeat
 		return true
 	}

@@ -76,7 +76,7 @@ func (n *normalising) word(end int, kind uint8) {
 		n.literal(end)
 	case kind == Digit && n.strict && n.identifiesSubject(end):
 		n.literal(n.fraction(end))
-	case kind == Digit && !n.strict && n.speaks(end):
+	case kind == Digit && !n.strict && n.isResult(end):
 		n.literal(end)
 	case kind == Digit || kind&Digit == 0 || alternations(word) > 1 && (!n.strict || len(word) >= 8) || kind == Digit|HexLetter && len(word) >= 7 || isMeasure(word):
 		n.mark(end)
@@ -172,9 +172,9 @@ func (n *normalising) identifiesSubject(end int) bool {
 	return true
 }
 
-// speaks reports whether the number up to end is a result: a status, an exit
+// isResult reports whether the number up to end is a result: a status, an exit
 // code, a level, or zero.
-func (n *normalising) speaks(end int) bool {
+func (n *normalising) isResult(end int) bool {
 	line, start := n.line, n.at
 	if end-start > 3 || start == 0 || end < len(line) && (line[end] == ':' || line[end] == '.' || line[end] == '-' || line[end] == '/') {
 		return false
@@ -201,7 +201,7 @@ func (n *normalising) speaks(end int) bool {
 	default:
 		return false
 	}
-	for _, word := range speakingWords {
+	for _, word := range resultWords {
 		if len(k) >= len(word) && HasPrefixFold(k[len(k)-len(word):], word) {
 			return true
 		}
@@ -209,7 +209,7 @@ func (n *normalising) speaks(end int) bool {
 	return false
 }
 
-var speakingWords = [][]byte{[]byte("status"), []byte("code"), []byte("exit"), []byte("level"), []byte("severity"), []byte("errno"), []byte("signal"), []byte("lvl"), []byte("rc"), []byte("priority")}
+var resultWords = [][]byte{[]byte("status"), []byte("code"), []byte("exit"), []byte("level"), []byte("severity"), []byte("errno"), []byte("signal"), []byte("lvl"), []byte("rc"), []byte("priority")}
 
 // failedStatus holds the HTTP statuses of failures, from 400 on.
 var failedStatus = func() (table [200]bool) {
@@ -366,7 +366,7 @@ func FailedRequest(text []byte) bool {
 			return false
 		}
 		at += i + 1
-		if n := (normalising{line: text, at: at}); DigitsEnd(text, at) == at+3 && n.speaks(at+3) && (text[at] == '4' || text[at] == '5') {
+		if n := (normalising{line: text, at: at}); DigitsEnd(text, at) == at+3 && n.isResult(at+3) && (text[at] == '4' || text[at] == '5') {
 			return true
 		}
 	}

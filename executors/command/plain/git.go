@@ -151,14 +151,7 @@ func placeGit(b *builder, c *Command, args []Word) (*placed, error) {
 // placeGitCommand places the words after a subcommand. Its operands are
 // revisions before "--" and paths after it; the "--" stays where it is.
 func (p *program) placeGitCommand(b *builder, sub string, args []Word, dirs []string) (*placed, error) {
-	var paths []Word
-	ended := false
-	for i, w := range args {
-		if w.literal() && w.text() == "--" && !endsAsValue(p, b, args[:i]) {
-			args, paths, ended = args[:i], args[i+1:], true
-			break
-		}
-	}
+	args, paths, ended := p.splitPaths(b, args)
 	opts, named, err := p.parse(b, args)
 	if err != nil {
 		return nil, err
@@ -189,36 +182,25 @@ func (p *program) placeGitCommand(b *builder, sub string, args []Word, dirs []st
 		}
 		out.words = append(out.words, gitOption(g))
 	}
+	hasPattern := sub == "grep" && !opts.has("-e")
 	for i, w := range operands {
-		if len(w.Values) == 0 || w.mayBegin('-') {
+		if w.mayBegin('-') {
 			return nil, fmt.Errorf("%s is computed at run time", w.source)
 		}
-		for _, v := range w.Values {
-			if signs(v) {
-				return nil, errors.New("its format checks signatures")
-			}
-			if i == 0 && sub == "grep" && !opts.has("-e") {
-				continue // the pattern
-			}
-			if out.files, err = appendOutside(out.files, v, w.Glob, dirs); err != nil {
-				return nil, err
-			}
+		if slices.ContainsFunc(w.Values, signs) {
+			return nil, errors.New("its format checks signatures")
 		}
-		out.words = append(out.words, w.source)
+		if err := out.addOperand(w, !hasPattern || i > 0, dirs); err != nil {
+			return nil, err
+		}
 	}
 	if ended {
 		out.words = append(out.words, "--")
 	}
 	for _, w := range paths {
-		if len(w.Values) == 0 {
-			return nil, fmt.Errorf("%s is computed at run time", w.source)
+		if err := out.addOperand(w, true, dirs); err != nil {
+			return nil, err
 		}
-		for _, v := range w.Values {
-			if out.files, err = appendOutside(out.files, v, w.Glob, dirs); err != nil {
-				return nil, err
-			}
-		}
-		out.words = append(out.words, w.source)
 	}
 	if sub == "ls-files" && !opts.has("-s", "--stage", "-t", "-v", "-u", "--unmerged", "--eol", "--format", "-k", "--killed") || sub == "diff" && opts.has("--name-only") || sub == "grep" && opts.has("-l", "--files-with-matches", "--name-only") {
 		after := len(out.words) - 1 // words after the subcommand
@@ -228,6 +210,35 @@ func (p *program) placeGitCommand(b *builder, sub string, args []Word, dirs []st
 		}}
 	}
 	return out, nil
+}
+
+// splitPaths splits the words after a subcommand at the "--" before its paths. ended
+// reports whether there is one.
+func (p *program) splitPaths(b *builder, args []Word) (before, paths []Word, ended bool) {
+	for i, w := range args {
+		if w.literal() && w.text() == "--" && !endsAsValue(p, b, args[:i]) {
+			return args[:i], args[i+1:], true
+		}
+	}
+	return args, nil, false
+}
+
+// addOperand adds an operand of git. path reports that it may be a path, and not only a
+// pattern.
+func (out *placed) addOperand(w Word, path bool, dirs []string) (err error) {
+	if len(w.Values) == 0 {
+		return fmt.Errorf("%s is computed at run time", w.source)
+	}
+	for _, v := range w.Values {
+		if !path {
+			break
+		}
+		if out.files, err = appendOutside(out.files, v, w.Glob, dirs); err != nil {
+			return err
+		}
+	}
+	out.words = append(out.words, w.source)
+	return nil
 }
 
 // gitOption prints an option with its value in the same word. Git would read the value
