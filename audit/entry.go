@@ -197,8 +197,8 @@ func (l *Log) hooks(runs []executors.HookRun) []executors.HookRun {
 	return out
 }
 
-// policyMatch returns the rules that the gates of rules matched. The first one that
-// denied stands alone.
+// policyMatch returns the rules that the call matched. If a rule denied the call, it
+// returns only the first such rule.
 func policyMatch(verdicts []executors.Verdict) string {
 	var rules []string
 	for _, v := range verdicts {

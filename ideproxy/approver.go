@@ -79,9 +79,9 @@ func (a *Approver) ask(ctx context.Context, call acp.ToolCall, options []acp.Per
 	return acp.PermissionOutcome{}, fmt.Errorf("the client answered %q", outcome.Outcome)
 }
 
-// question describes the call: its diff, the sub-agent that makes it, the model's
-// description, and the reasons of gates. The title holds the command. A command of several lines is
-// repeated unchanged, since a title has one line.
+// question describes the call: its title, which is the command, its diff, the
+// sub-agent that makes it, the model's description, and the reasons of gates. A
+// title has one line, so a command of several lines is repeated below it.
 func question(call *executors.Call) acp.ToolCall {
 	q := acp.ToolCall{
 		ToolCallID: call.ID, Name: call.Tool, Title: call.Card.Title, Kind: string(call.Card.Kind),
@@ -118,8 +118,8 @@ func question(call *executors.Call) acp.ToolCall {
 	return q
 }
 
-// by returns a sentence about the skill or sub-agent of that name that makes a call, and
-// about the place of its work.
+// by returns a sentence about the skill or sub-agent that makes a call and, for a
+// sub-agent, about the copy of the project in which it works.
 func by(call *executors.Call, name string) string {
 	skill, isSkill := strings.CutPrefix(name, "skill:") // no name of a sub-agent has a colon
 	switch {
@@ -133,7 +133,7 @@ func by(call *executors.Call, name string) string {
 	return "Called by the sub-agent " + name + "."
 }
 
-// described returns the model's description of the call, "" if there is none.
+// described returns the model's description of the call, or "".
 func described(input json.RawMessage) string {
 	var in struct {
 		Description string `json:"description"`

@@ -51,10 +51,10 @@ var generatedFiles = []string{
 	"*.pb.go", "*_pb2.py", "*.pb.cc", "*.pb.h", "*.svg",
 }
 
-// The changed lines kept of a generated file, and the directories of other
-// people's code.
+// maxGenerated limits the changed lines that are kept of a generated file.
 const maxGenerated = 12
 
+// vendored are directories of other people's code.
 var vendored = []string{"vendor/", "node_modules/", "third_party/", "dist/"}
 
 func (g gitDiff) Begin(run strategy.Run, out *text.Lines) strategy.Pass { return g.begin(run, out) }

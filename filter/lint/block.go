@@ -184,7 +184,7 @@ func (g *grouping) locate(l []byte) (position, bool) {
 	return g.place, g.placed
 }
 
-// isLeadIn reports whether a line says where the next diagnostics come from.
+// isLeadIn reports whether a line names the source of the next diagnostics.
 func isLeadIn(l []byte) bool {
 	switch {
 	case bytes.HasPrefix(l, []byte("In file included from ")), bytes.HasPrefix(l, []byte("                 from ")):

@@ -345,7 +345,7 @@ func (g *grouping) flushHeld() {
 	t.held = t.held[:0]
 }
 
-// leads handles a line that says where the next diagnostics come from.
+// leads handles a line that names the source of the next diagnostics.
 func (g *grouping) leads(l []byte) {
 	t := &g.text
 	g.flushHeld()

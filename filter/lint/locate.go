@@ -45,7 +45,7 @@ func locate(l []byte) (p position, ok bool) {
 		if b == ':' && i == 1 || bytes.HasSuffix(p.file, []byte("://localhost")) {
 			continue
 		}
-		return p, p.says(rest)
+		return p, p.message(rest)
 	}
 	return p, false
 }
@@ -211,9 +211,9 @@ var severityBegins = func() (table [256]bool) {
 	return table
 }()
 
-// says parses the text after the place. It reports false without a severity or
-// a rule.
-func (p *position) says(rest []byte) bool {
+// message parses the text after the place. It reports false if the text has neither
+// a severity nor a rule.
+func (p *position) message(rest []byte) bool {
 	if !p.named() || len(rest) == 0 {
 		return false
 	}

@@ -1,0 +1,199 @@
+package plain
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
+)
+
+// shellVariables matches variables that bash sets, or that bash or programs read.
+var shellVariables = lazyregexp.New(`^(_|BASH.*|CDPATH|COMP.*|COPROC|DIRSTACK|ENV|EPOCH.*|EUID|EXECIGNORE|FCEDIT|FIGNORE|FUNCN.*|GLOB.*|GROUPS|HIST.*|HOME|HOST.*|IFS|IGNOREEOF|INPUTRC|INSIDE_EMACS|LANG|LC_.*|LD_.*|LINENO|LINES|COLUMNS|MACHTYPE|MAIL.*|MAPFILE|OLDPWD|OPT.*|OSTYPE|PATH|PIPESTATUS|POSIX.*|PPID|PROMPT.*|PS[0-9].*|PWD|RANDOM|READLINE.*|REPLY|SECONDS|SHELL.*|SHLVL|SRANDOM|TIMEFORMAT|TMOUT|TMPDIR|UID)$`)
+
+// settable returns why a script may not set the variable.
+func settable(name string) error {
+	if shellVariables.MatchString(name) {
+		return fmt.Errorf("it sets %s, which changes what the shell does", name)
+	}
+	return nil
+}
+
+// assign records the variables that a command without words sets. The plain form of
+// the script has their values in the place of the variables, so the command becomes
+// "true".
+func (b *builder) assign(list []*syntax.Assign) (string, error) {
+	for _, a := range list {
+		if a.Append || a.Naked || a.Index != nil || a.Array != nil || a.Value == nil {
+			return "", fmt.Errorf("it sets %s to more than a literal", a.Name.Value)
+		}
+		if err := settable(a.Name.Value); err != nil {
+			return "", err
+		}
+		if b.maybe > 0 {
+			return "", fmt.Errorf("it may or may not set %s", a.Name.Value)
+		}
+		if v, ok := b.vars[a.Name.Value]; ok && v.loop != "" {
+			return "", fmt.Errorf("it sets the variable of a loop, %s", a.Name.Value)
+		}
+		w, err := b.word(a.Value, true)
+		if err != nil {
+			return "", err
+		}
+		if len(w.Values) != 1 {
+			return "", fmt.Errorf("it sets %s to more than a literal", a.Name.Value)
+		}
+		b.vars[a.Name.Value] = variable{word: w}
+	}
+	return "true", nil
+}
+
+// simple prints a simple command.
+func (b *builder) simple(n *syntax.CallExpr, redirs []*syntax.Redirect) (string, error) {
+	if len(n.Args) == 0 {
+		if len(redirs) > 0 {
+			return "", errors.New("it has a redirection without a command")
+		}
+		return b.assign(n.Assigns)
+	}
+	c, p, err := b.command(n, redirs)
+	switch {
+	case err != nil:
+		return "", err
+	case p.xargs != nil:
+		return "", errUnfed
+	}
+	return b.finish(c, p, redirs)
+}
+
+// command places the words of a simple command. p is nil if the table of
+// read-only programs does not have it.
+func (b *builder) command(n *syntax.CallExpr, redirs []*syntax.Redirect) (c *Command, p *placed, err error) {
+	c = &Command{Dirs: slices.Clone(b.dirs)}
+	var values []string
+	for _, a := range n.Assigns {
+		if a.Append || a.Naked || a.Index != nil || a.Array != nil || a.Value == nil {
+			return nil, nil, fmt.Errorf("it sets %s to more than a literal", a.Name.Value)
+		}
+		w, err := b.word(a.Value, true)
+		if err != nil {
+			return nil, nil, err
+		}
+		if !w.literal() {
+			return nil, nil, fmt.Errorf("it sets %s to more than a literal", a.Name.Value)
+		}
+		c.Assigns = append(c.Assigns, a.Name.Value)
+		values = append(values, w.text())
+	}
+	for _, src := range n.Args {
+		words, err := b.words(src)
+		if err != nil {
+			return nil, nil, err
+		}
+		c.words = append(c.words, words...)
+	}
+	if len(c.words) == 0 || !c.words[0].literal() || c.words[0].text() == "" {
+		return nil, nil, errors.New("the name of a program is computed")
+	}
+	wrapper, inner, names, set := unwrap(c.words)
+	own := len(c.Assigns)
+	c.words, c.Assigns, values = inner, append(c.Assigns, names...), append(values, set...)
+	for _, w := range c.words {
+		c.Words = append(c.Words, w.text())
+	}
+	p, why := b.place(c)
+	for i, name := range c.Assigns {
+		if why == nil && !printsOnly(name, values[i]) {
+			why = fmt.Errorf("it sets %s", name)
+		}
+	}
+	if c.ReadOnly = why == nil; why != nil {
+		if p, err = b.allowed(c, redirs, why); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := p.wrap(wrapper, c.Words[0]); err != nil {
+		return nil, nil, err
+	}
+	for i, name := range c.Assigns[:own] {
+		p.env = append(p.env, name+"="+quote(values[i]))
+	}
+	return c, p, nil
+}
+
+// allowed places a command that the table does not have, if it is allowed.
+func (b *builder) allowed(c *Command, redirs []*syntax.Redirect, why error) (*placed, error) {
+	p := &placed{}
+	for i, w := range c.words {
+		switch {
+		case len(w.Values) == 0:
+			return nil, fmt.Errorf("%s, and one of its words is computed at run time", why)
+		case w.varies:
+			return nil, fmt.Errorf("%s, and it is in a loop", why)
+		case w.Glob && w.mayBegin('-'):
+			return nil, fmt.Errorf("%s, and %s may match a name that begins with -", why, w.source)
+		case i == 0:
+			p.words = append(p.words, quoteProgram(w.text()))
+		default:
+			p.words = append(p.words, w.source)
+		}
+	}
+	r, err := b.redirects(redirs)
+	if err != nil {
+		return nil, err
+	}
+	c.Writes = r.writes
+	if err := b.allow(c, why); err != nil {
+		return nil, err
+	}
+	b.form.ReadOnly = false
+	return p, nil
+}
+
+// finish adds a command to the form and prints it.
+func (b *builder) finish(c *Command, p *placed, redirs []*syntax.Redirect) (string, error) {
+	r, err := b.redirects(redirs)
+	if err != nil {
+		return "", err
+	}
+	if c.ReadOnly && len(r.writes) > 0 {
+		c.Writes = r.writes
+		if err := b.allow(c, fmt.Errorf("it writes %s", r.writes[0].Text)); err != nil {
+			return "", err
+		}
+		b.form.ReadOnly = false
+	}
+	b.form.Commands = append(b.form.Commands, c)
+	b.form.Files = append(append(b.form.Files, p.files...), r.reads...)
+	if p.cd != "" {
+		b.change(p.cd)
+	}
+	return p.print() + r.text, nil
+}
+
+// change records the directories in which the shell may be after a cd, which may fail.
+func (b *builder) change(dir string) {
+	var to []string
+	for _, d := range b.dirs {
+		if filepath.IsAbs(dir) {
+			d = ""
+		}
+		if at := filepath.Join(d, dir); !slices.Contains(to, at) {
+			to = append(to, at)
+		}
+	}
+	before := b.dirs
+	b.dirs = to
+	_ = b.either(before) // if these are too many, the next branch that adds to them fails
+	b.moved = to
+}
+
+// locale matches NAME=VALUE of variables that only change how a program prints.
+var locale = lazyregexp.New(`^(LANG|LC_[A-Z]+)=[A-Za-z0-9_.@-]*$|^TZ=[A-Za-z]+(/[A-Za-z_]+)?$|^(NO_COLOR|CLICOLOR|COLUMNS)=[0-9a-z]*$`)
+
+// printsOnly reports whether setting a variable for a command changes only how it
+// prints.
+func printsOnly(name, value string) bool { return locale.MatchString(name + "=" + value) }
