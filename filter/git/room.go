@@ -12,22 +12,46 @@ const maxNamedFiles = 1000
 // leastRoom is the least number of lines worth showing of a file.
 const leastRoom = 10
 
+// omission counts lines of a file that are not written.
+type omission struct{ lines, added, deleted int }
+
+func (o *omission) count(kind diffKind, l []byte) {
+	o.lines++
+	switch {
+	case kind == hunkLine || len(l) == 0:
+	case l[0] == '+':
+		o.added++
+	case l[0] == '-':
+		o.deleted++
+	}
+}
+
+// share returns how many lines of a file are written: at most room, and at most left,
+// which is the room left for all files.
+func (f *diffFile) share(room, left int) int {
+	lines := min(f.lines, room)
+	if f.generated && f.added+f.del > maxGenerated || lines > left && left < leastRoom {
+		return 0
+	}
+	return min(lines, left)
+}
+
 // divide writes as many lines of each file as there is room for.
 func (d *diffPass) divide() strategy.Confidence {
 	room := d.room()
 	left := d.max
 	file, lines := -1, 0 // the current file and its lines so far
 	shown := 0           // lines of the file that may be written
-	hidden, added, del := 0, 0, 0
+	var hidden omission
 	beyond := 0 // files that are not named
 	confidence := strategy.Full
 	var at diffPlace
 	end := func() {
-		if hidden > 0 {
+		if hidden.lines > 0 {
 			confidence = strategy.Partial
-			d.out.WriteString(fmt.Sprintf("... (+%d -%d, %d lines omitted) ...", added, del, hidden))
+			d.out.WriteString(fmt.Sprintf("... (+%d -%d, %d lines omitted) ...", hidden.added, hidden.deleted, hidden.lines))
 		}
-		hidden, added, del, lines = 0, 0, 0, 0
+		hidden, lines = omission{}, 0
 	}
 	err := d.body.Each(func(l []byte) {
 		kind := at.next(l)
@@ -38,12 +62,7 @@ func (d *diffPass) divide() strategy.Confidence {
 			file++
 			shown = 0
 			if file < len(d.files) {
-				f := d.files[file]
-				shown = min(f.lines, room)
-				if f.generated && f.added+f.del > maxGenerated || shown > left && left < leastRoom {
-					shown = 0
-				}
-				shown = min(shown, left)
+				shown = d.files[file].share(room, left)
 				left -= shown
 			}
 		}
@@ -59,14 +78,7 @@ func (d *diffPass) divide() strategy.Confidence {
 				break
 			}
 			if lines++; lines > shown {
-				hidden++
-				switch {
-				case kind == hunkLine || len(l) == 0:
-				case l[0] == '+':
-					added++
-				case l[0] == '-':
-					del++
-				}
+				hidden.count(kind, l)
 				return
 			}
 		case headerLine:

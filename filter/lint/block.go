@@ -278,16 +278,7 @@ func (g *grouping) continuesLine(l []byte) bool {
 	}
 	indented := l[0] == ' ' || l[0] == '\t'
 	if p, ok := g.locate(l); ok {
-		same := p.known && p.sev == isNote && len(p.rule) == 0 && (d.compiles() || bytes.Count(p.pos, []byte(":")) > 1 || bytes.Equal(p.file, d.file) && bytes.Equal(p.pos, d.pos)) || p.relation && indented && d.at.pretty
-		if !same {
-			return false
-		}
-		d.unhold()
-		d.gap = false
-		d.muted = (d.follows || d.at.sev == isError && d.compiles()) && g.tooMany(p.file)
-		d.keep(l)
-		d.addNote(g.noteText(p, l))
-		return true
+		return g.continuesPlace(p, l, indented)
 	}
 	if d.gap {
 		return false
@@ -323,6 +314,22 @@ func (g *grouping) continuesLine(l []byte) bool {
 	if indented {
 		d.keep(l)
 	}
+	return true
+}
+
+// continuesPlace handles a line that begins with a place. It reports false if the line
+// begins another diagnostic.
+func (g *grouping) continuesPlace(p position, l []byte, indented bool) bool {
+	d := &g.cur
+	note := p.known && p.sev == isNote && len(p.rule) == 0 && (d.compiles() || bytes.Count(p.pos, []byte(":")) > 1 || bytes.Equal(p.file, d.file) && bytes.Equal(p.pos, d.pos))
+	if !note && !(p.relation && indented && d.at.pretty) {
+		return false
+	}
+	d.unhold()
+	d.gap = false
+	d.muted = (d.follows || d.at.sev == isError && d.compiles()) && g.tooMany(p.file)
+	d.keep(l)
+	d.addNote(g.noteText(p, l))
 	return true
 }
 

@@ -122,30 +122,8 @@ func (j *jsTests) summary(l []byte) bool {
 			return true
 		}
 	case 0xe2:
-		switch {
-		case begins(l, "⎯⎯"):
-			j.leave()
-			switch {
-			case contains(l, "Unhandled Rejection"), contains(l, "Uncaught Exception"), contains(l, "Unhandled Error") && !contains(l, "Errors"):
-				j.fail(bytes.Trim(l, "⎯ "), l)
-				j.in = jsBlock
-			case contains(l, "Failed"), contains(l, "Unhandled"), contains(l, "Error"):
-				j.failed(l)
-			}
+		if j.signed(l) {
 			return true
-		case begins(l, "▶ "):
-			if j.begun {
-				return false
-			}
-			j.titles.title(l, 0, j.testPass)
-			return true
-		case begins(l, "ℹ "):
-			j.info(l)
-			return true
-		case begins(l, "❯ "):
-			return true
-		case begins(l, " ❯"):
-			return false
 		}
 	case '-', '|', 'F', 'A':
 		return j.coverage(l, l)
@@ -154,6 +132,33 @@ func (j *jsTests) summary(l []byte) bool {
 		return j.coverage(l, l)
 	}
 	return false
+}
+
+// signed handles a line that begins with a sign such as "▶", other than the results of
+// tests.
+func (j *jsTests) signed(l []byte) bool {
+	switch {
+	case begins(l, "⎯⎯"):
+		j.leave()
+		switch {
+		case contains(l, "Unhandled Rejection"), contains(l, "Uncaught Exception"), contains(l, "Unhandled Error") && !contains(l, "Errors"):
+			j.fail(bytes.Trim(l, "⎯ "), l)
+			j.in = jsBlock
+		case contains(l, "Failed"), contains(l, "Unhandled"), contains(l, "Error"):
+			j.failed(l)
+		}
+	case begins(l, "▶ "):
+		if j.begun {
+			return false
+		}
+		j.titles.title(l, 0, j.testPass)
+	case begins(l, "ℹ "):
+		j.info(l)
+	case begins(l, "❯ "):
+	default:
+		return false
+	}
+	return true
 }
 
 // info handles node's "ℹ pass 4".
