@@ -26,7 +26,7 @@ type liveMask struct {
 }
 
 // LiveMask returns a function that masks the pieces of a running program's output and
-// passes them to next. end passes on what waits for the end of its line.
+// passes them to next. end passes on an unfinished last line.
 func LiveMask(scan *redact.Scanner, next func([]byte)) (write func([]byte), end func()) {
 	l := &liveMask{scan: scan, next: func(ev executors.Event) { next(ev.Output) }}
 	return func(text []byte) { l.notify(executors.Event{Output: text}) }, l.flush

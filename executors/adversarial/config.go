@@ -33,8 +33,8 @@ type Config struct {
 	TimeoutMS int `toml:"timeout_ms"`
 	// ExemptTools are the names of tools whose calls are not judged.
 	ExemptTools []string `toml:"exempt_tools"`
-	// OnDeny says what a DENY of the model does: deny the call, or ask the user.
-	// Default deny.
+	// OnDeny is the effect of a DENY of the model: "deny" denies the call, "ask" asks
+	// the user. Default deny.
 	OnDeny string `toml:"on_deny"`
 }
 

@@ -115,8 +115,8 @@ type output struct {
 	long           bool // stdout was longer
 }
 
-// start runs the command of a hook to its end, and notes in run how it ended. The error
-// says why the hook has no answer.
+// start runs the command of a hook to its end, and records in run how it ended. It
+// returns an error if the hook has no answer.
 func (s *Session) start(ctx context.Context, h *hook, input []byte, run *executors.HookRun) (output, error) {
 	switch {
 	case h.broken != "":
@@ -166,7 +166,7 @@ func (s *Session) start(ctx context.Context, h *hook, input []byte, run *executo
 	return output{stdout.String(), strings.TrimSpace(stderr.String()), stdout.more}, nil
 }
 
-// bounded keeps the beginning of what is written to it.
+// bounded keeps the first bytes that are written to it.
 type bounded struct {
 	bytes.Buffer
 	limit int

@@ -146,7 +146,7 @@ func hasCode(c *command.Command) bool {
 	return !operands
 }
 
-// reads returns the command that prints what strangers wrote, as a source, or "".
+// reads returns, as a source, the command that prints text of strangers, or "".
 func (s *script) reads() string {
 	if s == nil {
 		return ""

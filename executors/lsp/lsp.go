@@ -78,7 +78,7 @@ type Session struct {
 	closed bool
 }
 
-// ready sets what only an edit needs.
+// ready sets the fields that only an edit needs.
 func (s *Session) ready() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,8 +14,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// Middleware notes the changes of the calls that pass. It adds no link if s is
-// nil.
+// Middleware records the changes that calls make. It adds no link if s is nil.
 func (s *Session) Middleware(next executors.Executor) executors.Executor {
 	if s == nil {
 		return next
@@ -28,7 +27,7 @@ type link struct {
 	session *Session
 }
 
-// Execute keeps the files that a call may change, and notes their state
+// Execute keeps the files that a call may change, and records their state
 // afterwards. A call whose files cannot be kept runs all the same.
 func (l link) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
 	s := l.session
@@ -119,7 +118,7 @@ func (s *Session) entries(paths []string) []string {
 	return slices.Compact(all)
 }
 
-// keep notes the state of a path, and of all that is below it, before its first
+// keep records the state of a path, and of everything below it, before its first
 // change in the turn.
 func (s *Session) keep(ctx context.Context, p *Point, path string, fresh map[string]bool) {
 	add := func(abs string) {
@@ -231,7 +230,7 @@ func (s *Session) below(ctx context.Context, dir string, visit func(abs string))
 	}
 }
 
-// note notes the state of the files after a call.
+// note records the state of the files after a call.
 func (s *Session) note(ctx context.Context, call seen) {
 	if len(call.tops) == 0 {
 		return
@@ -297,7 +296,7 @@ func (s *Session) surveyBefore(ctx context.Context, p *Point) {
 	}
 }
 
-// settle notes the changes of the commands so far; the caller holds s.mu.
+// settle records the changes of the commands so far; the caller holds s.mu.
 func (s *Session) settle(ctx context.Context) {
 	if !s.dirty || s.before == nil {
 		return

@@ -1,8 +1,8 @@
 // Package rewind keeps the files that each turn of a session changes, and puts
 // them back.
 //
-// Start with [New]. [Session.Middleware] is the link of the chain that notes
-// the changes of calls, and [Session.Editor] the FS that notes the texts of the
+// Start with [New]. [Session.Middleware] is the link of the chain that records
+// the changes of calls, and [Session.Editor] the FS that records the texts of the
 // editor. [Session.Before] plans the restoration of the state before a turn, and
 // [Session.Again] undoes a rewind. [Plan.Apply] carries a plan out.
 //
@@ -13,9 +13,9 @@
 // is killed while it restores leaves a journal, with which the next process puts
 // the files back: they never stay between two states.
 //
-// It does not keep what lies in .git, entries that ignore files exclude (unless
-// a tool names them), pipes, sockets, devices, and files over a bound. Changes of
-// MCP servers are not noted.
+// It does not keep the contents of .git, entries that ignore files exclude (unless
+// a tool names them), pipes, sockets, devices, and files over a bound. It does not
+// record the changes of MCP servers.
 //
 // Why are files copied and not linked? A program that writes in place would change
 // both.

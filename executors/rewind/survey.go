@@ -126,7 +126,7 @@ type surveyed struct {
 
 func (surveyed) size() int { return 200 }
 
-// visitor returns a visit that notes the stamps of entries below dir.
+// visitor returns a visit that records the stamps of entries below dir.
 func visitor(dir string, began time.Time) walk.Visit[surveyed] {
 	prefix := strings.TrimSuffix(dir, string(filepath.Separator)) + string(filepath.Separator)
 	return func(e walk.Entry, _ func() bool) (surveyed, bool, error) {

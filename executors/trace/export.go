@@ -161,7 +161,7 @@ func (e *exporter) send(ctx context.Context, batch []*Span) {
 	}
 }
 
-// maxAnswer bounds what is read of the collector's answer.
+// maxAnswer bounds the bytes read of the collector's answer.
 const maxAnswer = 64 << 10
 
 // post sends one request. Again reports that another attempt may work, after the wait that

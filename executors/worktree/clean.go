@@ -12,9 +12,9 @@ import (
 // maxAge is how long changes are kept.
 const maxAge = 30 * 24 * time.Hour
 
-// Clean removes the copies of processes that have ended, and what was kept long ago. It
-// returns where it has kept the changes in them. A copy whose changes git cannot compute
-// stays for as long as patches do.
+// Clean removes the copies of processes that have ended, and old patches. It returns
+// where it has kept the changes in those copies. A copy whose changes git cannot compute
+// is kept as long as a patch is.
 func Clean(ctx context.Context, o Options) (kept []Kept, err error) {
 	entries, err := os.ReadDir(o.State)
 	if err != nil {

@@ -36,7 +36,7 @@ func (r *logRecord) add(l []byte) {
 
 func (r *logRecord) blank() { r.gap = true }
 
-// follow notes which lines may follow.
+// follow sets which kinds of lines may follow this one.
 func (r *logRecord) follow(l []byte) {
 	switch {
 	case bytes.HasPrefix(l, []byte("Traceback (most")) || bytes.HasSuffix(l, []byte("Traceback (most recent call last):")):

@@ -218,7 +218,7 @@ func (m *Stream) word(l []byte, i int) {
 	}
 }
 
-// likely notes a value that only its own bytes identify.
+// likely adds a value to the hits if its bytes alone show that it is a password.
 func (m *Stream) likely(l []byte, from, to int) {
 	for from < to && isQuote(l[from]) && isQuote(l[to-1]) {
 		from, to = from+1, to-1
@@ -228,7 +228,8 @@ func (m *Stream) likely(l []byte, from, to int) {
 	}
 }
 
-// netrc notes a line of a .netrc without its password: words in pairs.
+// netrc recognises a line of a .netrc that has pairs of words and no password: the
+// password may be on the next line.
 func (m *Stream) netrc(l []byte) {
 	if len(l) == 0 || l[0] != 'm' && l[0] != 'l' && !text.SpaceSet[l[0]] {
 		return

@@ -131,7 +131,7 @@ func wholeSpot(value []byte, k credKind) spot {
 	return spot{text: value, kind: k, value: func(_ []byte, _, body int) int { return body }}
 }
 
-// scan notes the hits in a line.
+// scan finds the hits in a line.
 func (m *Stream) scan(l []byte) {
 	m.escapes = false
 	m.look(l)
@@ -140,7 +140,7 @@ func (m *Stream) scan(l []byte) {
 	}
 }
 
-// look notes the hits in a line, without undoing escapes.
+// look finds the hits in a line, without undoing escapes.
 func (m *Stream) look(l []byte) {
 	m.judged, m.begins, m.cookies = 0, 0, 0
 	spots := m.spots
@@ -211,7 +211,7 @@ func (m *Stream) stop(l []byte, i int) int {
 	return i
 }
 
-// text notes the value of a spot at from, if there is one.
+// text adds the value of a spot at from to the hits, if there is one.
 func (m *Stream) text(l []byte, from int, s spot) {
 	if from < 0 || !bytes.HasPrefix(l[from:], s.text) {
 		return

@@ -85,7 +85,7 @@ type Server struct {
 	documents map[string]*document // open ones, by URI
 	reported  map[string]*report   // by URI
 	size      int                  // of the reports, in bytes
-	progress  map[string]time.Time // when the work that goes on began, by its token
+	progress  map[string]time.Time // when each unfinished task began, by its token
 	queue     []message            // not sent yet
 	loaded    bool                 // the first report is complete
 	mute      bool                 // it does not report on each text

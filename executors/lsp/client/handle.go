@@ -119,7 +119,7 @@ func (s *Server) notified(method string, raw json.RawMessage) {
 	}
 }
 
-// progressed notes the begin or the end of the server's work.
+// progressed records that a task of the server has begun or ended.
 func (s *Server) progressed(token, kind string) {
 	s.update(func() {
 		switch {
