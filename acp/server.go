@@ -28,6 +28,7 @@ import (
 	"io"
 	"log/slog"
 	"reflect"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -274,8 +275,21 @@ func (s *Server) spawn(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.ending {
-		s.work.Go(f)
+		s.work.Go(func() {
+			grow()
+			f()
+		})
 	}
+}
+
+// grow makes room on the stack of a new goroutine for the deep calls of a turn: 32 KiB with
+// its own calls. Otherwise the runtime copies the stack each time it doubles, which takes
+// 4 % of a short turn.
+//
+//go:noinline
+func grow() {
+	var room [28 << 10]byte
+	runtime.KeepAlive(&room)
 }
 
 // begin records a request as in flight until end is called.

@@ -184,17 +184,14 @@ func (j *journal) begin(ctx context.Context, lost func(error)) (end func(...tran
 	j.broken, j.leased = nil, true
 	moved = stored && last != j.last
 	j.mu.Unlock()
-	stop := make(chan struct{})
-	var beating sync.WaitGroup
-	beating.Go(func() { j.beat(stop, lost) })
+	stop := j.beat(lost)
 	ended := false
 	return func(events ...transcript.Event) {
 		if ended {
 			return
 		}
 		ended = true
-		close(stop)
-		beating.Wait()
+		stop()
 		j.note(events...)
 		j.storing.Lock()
 		err := j.leave()
@@ -224,14 +221,19 @@ func (j *journal) release() {
 	}
 }
 
-func (j *journal) beat(stop <-chan struct{}, lost func(error)) {
-	tick := time.NewTicker(heartbeat)
-	defer tick.Stop()
-	for {
-		select {
-		case <-stop:
+// beat renews the lease until stop is called, which waits for a renewal that has begun. A
+// turn shorter than a heartbeat needs no goroutine for it.
+func (j *journal) beat(lost func(error)) (stop func()) {
+	var mu sync.Mutex // held during a renewal
+	var timer *time.Timer
+	stopped := false
+	mu.Lock()
+	defer mu.Unlock()
+	timer = time.AfterFunc(heartbeat, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if stopped {
 			return
-		case <-tick.C:
 		}
 		err := j.db.Heartbeat(context.Background(), j.session.ID, j.holder)
 		if errors.Is(err, store.ErrLeaseLost) {
@@ -241,6 +243,13 @@ func (j *journal) beat(stop <-chan struct{}, lost func(error)) {
 		if err != nil {
 			j.log.Debug("heartbeat", "session", j.session.ID, "err", err)
 		}
+		timer.Reset(heartbeat)
+	})
+	return func() {
+		mu.Lock()
+		defer mu.Unlock()
+		stopped = true
+		timer.Stop()
 	}
 }
 

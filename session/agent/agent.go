@@ -210,7 +210,8 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) (_ []
 	if a.Ready != nil {
 		a.Ready(ctx, transcript.Typed(in.Content))
 	}
-	t := &turn{Agent: a, model: a.Model(), tools: a.Chain.Tools(), offered: a.Tools(), history: history, words: transcript.Typed(in.Content), inbox: in.Inbox, bounds: in.Bounds}
+	tools := a.Chain.Tools()
+	t := &turn{Agent: a, model: a.Model(), tools: tools, offered: forModel(tools), history: history, words: transcript.Typed(in.Content), inbox: in.Inbox, bounds: in.Bounds}
 	prompt := transcript.Prompt{MessageID: a.NewID(), Content: in.Content, Instead: in.Instead, Expanded: in.Expanded}
 	if name, _ := local.Slash(strings.TrimSpace(transcript.Typed(in.Content))); !in.isCommand() && slices.Contains(a.Off, name) {
 		prompt.Local = true
@@ -272,12 +273,15 @@ func (t *turn) lead(earlier []transcript.Earlier, prompt transcript.Prompt) []tr
 }
 
 // Tools returns the tools that the model is offered.
-func (a *Agent) Tools() []llm.Tool {
-	var out []llm.Tool
-	for _, tool := range a.Chain.Tools() {
-		out = append(out, llm.Tool{
+func (a *Agent) Tools() []llm.Tool { return forModel(a.Chain.Tools()) }
+
+// forModel returns tools as models get them.
+func forModel(tools []executors.Tool) []llm.Tool {
+	out := make([]llm.Tool, len(tools))
+	for i, tool := range tools {
+		out[i] = llm.Tool{
 			Name: tool.Name, Description: tool.Description, Schema: tool.Offered(), Invocation: llm.Invocation(tool.Invocation), Foreign: tool.Server != "",
-		})
+		}
 	}
 	return out
 }
@@ -286,12 +290,9 @@ func (a *Agent) Tools() []llm.Tool {
 // outside the session, take at most one text, and need no id.
 func (a *Agent) Typed() []llm.Tool {
 	var out []llm.Tool
-	internal := map[string]bool{}
-	for _, tool := range a.Chain.Tools() {
-		internal[tool.Name] = tool.Effect.InternalOnly()
-	}
-	for _, tool := range a.Tools() {
-		if !internal[tool.Name] && local.Short(tool) {
+	tools := a.Chain.Tools()
+	for i, tool := range forModel(tools) {
+		if !tools[i].Effect.InternalOnly() && local.Short(tool) {
 			out = append(out, tool)
 		}
 	}

@@ -143,7 +143,8 @@ func (r *running) innerTurn(d executors.Delegation, model llm.Model) *turn {
 	if d.Model != "" { // it may have other levels
 		a.State.Thought = func() string { return "" }
 	}
-	t := &turn{Agent: a, model: model, words: r.words, inner: in, tools: a.Chain.Tools(), offered: a.Tools()}
+	tools := a.Chain.Tools()
+	t := &turn{Agent: a, model: model, words: r.words, inner: in, tools: tools, offered: forModel(tools)}
 	prompt := transcript.Prompt{Content: []acp.ContentBlock{acp.TextBlock(d.Task)}}
 	if r.Mode != nil {
 		prompt.Mode = r.Mode()

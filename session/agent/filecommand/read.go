@@ -73,6 +73,9 @@ func (s *Set) warn(text string) {
 // list returns the names of the files of commands below a directory, sorted. It follows
 // no link to a directory. The error is the first reason why some are missing.
 func list(fsys fs.FS) (names []string, err error) {
+	if _, err := fs.Stat(fsys, "."); errors.Is(err, fs.ErrNotExist) { // costs less than opening it
+		return nil, nil
+	}
 	left := func(why error) {
 		if err == nil {
 			err = why
