@@ -3,10 +3,8 @@ package acp
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/sourcegraph/jsonrpc2"
 )
@@ -20,8 +18,7 @@ type Client struct {
 	conn   *jsonrpc2.Conn
 	hello  atomic.Pointer[InitializeRequest] // the latest; nil before initialize
 
-	calling sync.Mutex // guards lastID and stream.call until jsonrpc2 has written it
-	lastID  uint64     // ids start at 1: some peers treat 0 as null
+	calling sync.Mutex // held while a call is written, so that their ids are in order
 }
 
 // Capabilities returns the client's capabilities from initialize; none before
@@ -67,6 +64,7 @@ func (c *Client) call(ctx context.Context, method string, params, result any) er
 		return err
 	}
 	if err = call.await(ctx, result); ctx.Err() != nil && err == context.Cause(ctx) {
+		call.drop()
 		c.giveUp(call.id, err)
 	}
 	return err
@@ -74,35 +72,45 @@ func (c *Client) call(ctx context.Context, method string, params, result any) er
 
 // openCall is a request that was sent.
 type openCall struct {
-	id      uint64
-	method  string
-	waiter  jsonrpc2.Waiter
-	results *results
+	client   *Client
+	id       uint64
+	method   string
+	answered <-chan answer
 }
 
-// await waits for the answer to the request and decodes its result into result. It
-// must be called once.
+// await waits for the answer to the request and decodes its result into result.
 func (o openCall) await(ctx context.Context, result any) error {
-	method, err := o.method, o.waiter.Wait(ctx, nil)
-	raw := o.results.take(o.id)
-	var refused *jsonrpc2.Error
-	switch {
-	case err == nil:
-	case errors.As(err, &refused):
-		return &ClientError{Method: method, Code: refused.Code, Message: refused.Message}
-	case ctx.Err() != nil:
+	select {
+	case a := <-o.answered:
+		return o.decode(a, result)
+	case <-ctx.Done():
 		return context.Cause(ctx)
-	default: // jsonrpc2.ErrClosed
+	case <-o.client.conn.DisconnectNotify():
+	}
+	select {
+	case a := <-o.answered: // it was the last frame
+		return o.decode(a, result)
+	default:
 		return ErrClosed
 	}
-	if string(raw) == "null" { // documented for results that are empty objects
-		raw = json.RawMessage("{}")
+}
+
+// decode decodes the result of an answer.
+func (o openCall) decode(a answer, result any) error {
+	if a.fault != nil {
+		return &ClientError{Method: o.method, Code: a.fault.Code, Message: a.fault.Message}
 	}
-	if err := json.Unmarshal(raw, result); err != nil {
-		return &ClientError{Method: method, Message: "malformed result: " + err.Error()}
+	if string(a.result) == "null" { // documented for results that are empty objects
+		a.result = json.RawMessage("{}")
+	}
+	if err := json.Unmarshal(a.result, result); err != nil {
+		return &ClientError{Method: o.method, Message: "malformed result: " + err.Error()}
 	}
 	return nil
 }
+
+// drop ignores the answer, which may still arrive.
+func (o openCall) drop() { o.client.stream.calls.drop(o.id) }
 
 // giveUp sends $/cancel_request for a request whose answer is no longer needed.
 //
@@ -116,26 +124,25 @@ func (c *Client) giveUp(id uint64, cause error) {
 	_ = c.stream.write(notification{"2.0", "$/cancel_request", map[string]uint64{"requestId": id}})
 }
 
-// dispatch writes a request. stream explains why jsonrpc2 does not see its
-// payload.
+// dispatch writes a request.
 func (c *Client) dispatch(ctx context.Context, method string, params any) (openCall, error) {
 	if ctx.Err() != nil {
 		return openCall{}, context.Cause(ctx)
 	}
+	select {
+	case <-c.conn.DisconnectNotify():
+		return openCall{}, ErrClosed
+	default:
+	}
 	c.calling.Lock()
 	defer c.calling.Unlock()
-	c.lastID++
-	c.stream.call = message{JSONRPC: "2.0", ID: c.lastID, Method: method, Params: params}
-	c.stream.results.expect(c.lastID)
-	w, err := c.conn.DispatchCall(ctx, method, nil, jsonrpc2.PickID(jsonrpc2.ID{Num: c.lastID}))
-	c.stream.call = nil
+	call := openCall{client: c, method: method}
+	call.id, call.answered = c.stream.calls.add()
+	err := c.stream.write(message{JSONRPC: "2.0", ID: call.id, Method: method, Params: params})
 	if err != nil {
-		c.stream.results.take(c.lastID)
+		call.drop()
 	}
-	if errors.Is(err, jsonrpc2.ErrClosed) {
-		err = ErrClosed
-	}
-	return openCall{c.lastID, method, w, &c.stream.results}, err
+	return call, err
 }
 
 // RequestPermission asks the user. A cancelled outcome is not an error here;
@@ -184,38 +191,28 @@ type Terminal struct {
 // CreateTerminal starts a command in a terminal of the client.
 func (c *Client) CreateTerminal(ctx context.Context, p CreateTerminalRequest) (*Terminal, error) {
 	const method = "terminal/create"
-	var r struct {
-		TerminalID string `json:"terminalId"`
-	}
 	call, err := c.dispatch(ctx, method, p)
 	if err != nil {
 		return nil, err
 	}
-	created := make(chan error, 1)
-	go func() { created <- call.await(context.WithoutCancel(ctx), &r) }()
-	t := &Terminal{client: c, session: p.SessionID}
-	select {
-	case err := <-created:
-		if err == nil && r.TerminalID == "" {
-			err = &ClientError{Method: method, Message: "malformed result: no terminalId"}
-		}
-		t.ID = r.TerminalID
-		return t, err
-	case <-ctx.Done():
-		c.giveUp(call.id, context.Cause(ctx))
+	var r struct {
+		TerminalID string `json:"terminalId"`
+	}
+	err = call.await(ctx, &r)
+	if ctx.Err() != nil && err == context.Cause(ctx) {
+		c.giveUp(call.id, err)
 		go func() { // release a terminal that arrives late, which would otherwise keep running
-			if err := <-created; err == nil && r.TerminalID != "" {
-				t.ID = r.TerminalID
-				t.Release()
+			if err := call.await(context.WithoutCancel(ctx), &r); err == nil && r.TerminalID != "" {
+				(&Terminal{r.TerminalID, c, p.SessionID}).Release()
 			}
 		}()
-		return nil, context.Cause(ctx)
+		return nil, err
 	}
+	if err == nil && r.TerminalID == "" {
+		err = &ClientError{Method: method, Message: "malformed result: no terminalId"}
+	}
+	return &Terminal{r.TerminalID, c, p.SessionID}, err
 }
-
-// releaseTimeout is how long the client may take to release a terminal. A late
-// answer is ignored.
-const releaseTimeout = 2 * time.Second
 
 type terminalRequest struct {
 	SessionID  string `json:"sessionId"`
@@ -248,14 +245,9 @@ func (t *Terminal) Kill(ctx context.Context) error {
 // Release frees the terminal, which kills a command that still runs. It
 // does not wait for the client's answer.
 func (t *Terminal) Release() {
-	ctx, cancel := context.WithTimeout(context.Background(), releaseTimeout)
-	call, err := t.client.dispatch(ctx, "terminal/release", terminalRequest{t.session, t.ID})
+	call, err := t.client.dispatch(context.Background(), "terminal/release", terminalRequest{t.session, t.ID})
 	if err != nil { // the client and its terminals no longer exist
-		cancel()
 		return
 	}
-	go func() {
-		defer cancel()
-		_ = call.await(ctx, &struct{}{}) // a refusal has no remedy
-	}()
+	call.drop() // a refusal has no remedy
 }

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"strconv"
@@ -16,12 +15,10 @@ import (
 
 // stream is the ObjectStream for jsonrpc2: one line is one frame.
 //
-// jsonrpc2 only reads in order and matches responses to our calls. No payload
-// passes through it, since it would decode it into maps, escape it for HTML and
-// lose the type of an id. A request's payload waits in frame for the handler
-// that the read goroutine calls next. A call's payload waits in call for the
-// WriteObject that DispatchCall makes. The result of a call waits in results for
-// the caller.
+// jsonrpc2 only reads requests in order and calls their handler. No payload passes
+// through it, since it would decode it into maps, escape it for HTML and lose the
+// type of an id. A request's payload waits in frame for the handler that the read
+// goroutine calls next. An answer goes straight to the caller who waits for it.
 //
 // An invalid line is answered here, and reading continues: jsonrpc2 would close
 // the connection.
@@ -36,9 +33,8 @@ type stream struct {
 	ended   func()          // called at the end of the input, before our open calls fail
 	log     *slog.Logger
 
-	frame   frame   // the request that ReadObject returned last; owned by the read goroutine
-	call    any     // the request that WriteObject writes next; guarded by Client.calling
-	results results // of our calls
+	frame frame // the request that ReadObject returned last; owned by the read goroutine
+	calls openCalls
 }
 
 // frame is one request or notification as received.
@@ -69,11 +65,8 @@ type message struct {
 
 var null = json.RawMessage("null")
 
-// WriteObject writes the call that Client.call prepared. jsonrpc2 writes no
-// other frames.
-func (s *stream) WriteObject(any) error {
-	return s.write(s.call)
-}
+// WriteObject is not called: the package writes its frames itself.
+func (s *stream) WriteObject(any) error { return errors.ErrUnsupported }
 
 // write encodes a frame and queues it. It never blocks on the client.
 func (s *stream) write(m any) error {
@@ -125,20 +118,22 @@ func (s *stream) ReadObject(v any) error {
 			s.ended()
 			return err
 		}
-		var stub []byte
-		if tooLong {
-			stub = s.overLimit(line)
-		} else if line = bytes.TrimSpace(line); len(line) > 0 {
+		switch line = bytes.TrimSpace(line); {
+		case tooLong:
+			s.overLimit(line)
+		case len(line) > 0:
 			if s.trace != nil {
 				s.trace(ClientSide, line)
 			}
-			stub = s.classify(line)
-		}
-		if stub != nil {
-			return json.Unmarshal(stub, v)
+			if s.classify(line) {
+				return json.Unmarshal(stub, v)
+			}
 		}
 	}
 }
+
+// stub is the request by which jsonrpc2 calls the handler.
+var stub = []byte(`{"jsonrpc":"2.0","method":""}`)
 
 // keptEnd is the number of bytes kept of each end of a line over the limit. They
 // suffice for the members that identify the frame.
@@ -181,19 +176,17 @@ func lineEnds(parts [][]byte) []byte {
 // overLimit handles a line over the limit. The reader kept only its two ends.
 // If they show an answer to a call of ours, that call fails, since it would
 // otherwise wait forever. Any other line is refused.
-func (s *stream) overLimit(line []byte) []byte {
+func (s *stream) overLimit(line []byte) {
 	limit := strconv.Itoa(s.maxLine) + " bytes"
 	m := outerMembers(line[:min(keptEnd, len(line))], line[max(0, len(line)-keptEnd):])
 	if m["method"] != nil || m["result"] == nil && m["error"] == nil {
 		s.refuse(jsonrpc2.CodeInvalidRequest, "line over "+limit)
-		return nil
+		return
 	}
 	s.log.Warn("answer over the limit", "id", string(m["id"]), "limit", limit)
-	id, err := strconv.ParseUint(string(m["id"]), 10, 64)
-	if err != nil { // not an id of ours, or not visible
-		return nil
+	if id, err := strconv.ParseUint(string(m["id"]), 10, 64); err == nil { // else it is no id of ours, or not visible
+		s.calls.settle(id, answer{fault: &jsonrpc2.Error{Message: "the answer is over " + limit + " (acp.max_line_bytes)"}})
 	}
-	return encodeStub(id, &jsonrpc2.Error{Message: "the answer is over " + limit + " (acp.max_line_bytes)"})
 }
 
 // outerMembers returns the members of an object that are visible at its two
@@ -233,37 +226,38 @@ func outerMembers(head, tail []byte) map[string]json.RawMessage {
 	return m
 }
 
-// classify distinguishes requests, notifications and responses. It returns the
-// small frame that jsonrpc2 dispatches by, or nil if the line was handled.
-func (s *stream) classify(line []byte) []byte {
+// classify distinguishes requests, notifications and responses. It reports whether
+// a request or notification waits in frame; any other line is handled.
+func (s *stream) classify(line []byte) (request bool) {
 	line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")))
 	if !utf8.Valid(line) {
 		line = bytes.ToValidUTF8(line, []byte("\uFFFD"))
 	}
 	if !json.Valid(line) {
 		s.refuse(jsonrpc2.CodeParseError, "not JSON: one message a line is expected")
-		return nil
+		return false
 	}
 	switch jsonKind(line) {
 	case "object":
 	case "array":
 		s.refuse(jsonrpc2.CodeInvalidRequest, "batches are not supported: send one message a line")
-		return nil
+		return false
 	default:
 		s.refuse(jsonrpc2.CodeInvalidRequest, "not a JSON-RPC message: an object is expected")
-		return nil
+		return false
 	}
 	m := objectOf(line, "", "jsonrpc", "id", "method", "params", "result", "error")
 	id, method, result, fault := m.members["id"], m.members["method"], m.members["result"], m.members["error"]
 	if method == nil && (result != nil || fault != nil) {
-		return s.response(id, result, fault)
+		s.response(id, result, fault)
+		return false
 	}
 	switch {
 	case m.optional("jsonrpc") != "2.0":
 		s.refuse(jsonrpc2.CodeInvalidRequest, `jsonrpc must be "2.0"`)
 	case method == nil:
 		s.refuse(jsonrpc2.CodeInvalidRequest, "method, result and error are missing")
-		return s.response(id, nil, nil) // an answer without its content, if it has the id of an open call
+		s.response(id, nil, nil) // an answer without its content, if it has the id of an open call
 	case jsonKind(method) != "string":
 		s.refuse(jsonrpc2.CodeInvalidRequest, "method must be a string")
 	case !legalID(id):
@@ -272,9 +266,9 @@ func (s *stream) classify(line []byte) []byte {
 		// A copy, because the id would keep the line in memory as long as the
 		// request runs.
 		s.frame = frame{id: bytes.Clone(id), method: unquote(method), params: m.members["params"]}
-		return []byte(`{"jsonrpc":"2.0","method":""}`)
+		return true
 	}
-	return nil
+	return false
 }
 
 // legalID reports whether raw is a string, an integer, null or absent.
@@ -285,20 +279,22 @@ func legalID(raw json.RawMessage) bool {
 	return (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9') && !bytes.ContainsAny(raw, ".eE")
 }
 
-// response converts the answer to one of our calls to a form that is safe for
-// jsonrpc2, which ignores an id that belongs to no open call. An error with a null
-// id does not belong to a call of ours; jsonrpc2 would treat it as id 0. A response is
-// never answered, or two peers could send each other errors forever.
+// response settles one of our calls with its answer. An error with a null id does
+// not belong to a call of ours. A response is never answered, or two peers could send
+// each other errors forever.
 //
 // A response has a result or an error, not both. One with both or with neither
 // fails the call, which has no other answer to wait for. If both are present, a
 // null one counts as absent.
-func (s *stream) response(id, result, fault json.RawMessage) []byte {
+func (s *stream) response(id, result, fault json.RawMessage) {
 	n, err := strconv.ParseUint(string(id), 10, 64)
-	if err != nil {
+	if err != nil || !s.calls.settle(n, answerOf(result, fault)) {
 		s.log.Debug("dropped a response", "id", string(id))
-		return nil
 	}
+}
+
+// answerOf returns the content of a response.
+func answerOf(result, fault json.RawMessage) answer {
 	hasResult, hasError := result != nil && string(result) != "null", fault != nil && string(fault) != "null"
 	var e jsonrpc2.Error
 	switch {
@@ -307,22 +303,9 @@ func (s *stream) response(id, result, fault json.RawMessage) []byte {
 	case result == nil && !hasError:
 		e.Message = "invalid response: neither a result nor an error"
 	case !hasError:
-		if !s.results.put(n, result) {
-			s.log.Debug("dropped a response", "id", string(id))
-			return nil
-		}
-		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"result":null}`, n)
+		return answer{result: result}
 	case json.Unmarshal(fault, &e) != nil:
 		e = jsonrpc2.Error{Code: jsonrpc2.CodeInternalError, Message: "malformed error: " + string(fault)}
 	}
-	return encodeStub(n, &e)
-}
-
-// encodeStub returns the frame with which jsonrpc2 fails a call.
-func encodeStub(id uint64, fault *jsonrpc2.Error) []byte {
-	b, err := json.Marshal(message{JSONRPC: "2.0", ID: id, Error: fault})
-	if err != nil { // the input is valid JSON
-		panic(err)
-	}
-	return b
+	return answer{fault: &e}
 }

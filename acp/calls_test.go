@@ -8,25 +8,26 @@ import (
 	"testing"
 )
 
-func TestResults(t *testing.T) {
-	var r results
-	a, b := json.RawMessage(`"a"`), json.RawMessage(`"b"`)
-	if r.put(1, a) || r.take(1) != nil {
-		t.Error("a result before its call")
+func TestOpenCalls(t *testing.T) {
+	var c openCalls
+	a, b := answer{result: json.RawMessage(`"a"`)}, answer{result: json.RawMessage(`"b"`)}
+	if c.settle(1, a) {
+		t.Error("an answer before its call")
 	}
-	r.expect(1)
-	r.expect(2)
-	if !r.put(1, a) || r.put(1, b) {
-		t.Error("the first result of a call counts, and no other")
+	first, answered := c.add()
+	second, never := c.add()
+	if !c.settle(first, a) || c.settle(first, b) {
+		t.Error("the first answer to a call counts, and no other")
 	}
-	if got := r.take(1); string(got) != string(a) {
-		t.Errorf("got %s", got)
+	if got := <-answered; string(got.result) != string(a.result) {
+		t.Errorf("got %s", got.result)
 	}
-	if r.put(1, b) || r.take(1) != nil {
-		t.Error("a late result was kept")
+	c.drop(second)
+	if c.settle(second, b) || len(never) > 0 {
+		t.Error("a late answer was kept")
 	}
-	if r.take(2) != nil || len(r.of) > 0 {
-		t.Error("a call that failed has a result, or is still open")
+	if len(c.waiting) > 0 {
+		t.Error("a call is still open")
 	}
 }
 
