@@ -72,9 +72,25 @@ func (f *Filter) Apply(script string, exit int, raw io.Reader) (*Outcome, error)
 // that matches. The two are the same if the rule changed nothing. explain must not
 // keep them.
 func (f *Filter) Explain(script string, exit int, raw io.Reader, explain func(by Applied, before, after *text.Lines)) (*Outcome, error) {
-	run := strategy.Run{Exit: exit}
-	run.Command, run.Mixed = command.Output(script)
-	rules := f.matching(run.Command)
+	return f.apply(f.choose(script), exit, raw, explain)
+}
+
+// choice is the rules for the output of a script.
+type choice struct {
+	command string // that wrote most of the output
+	mixed   bool   // others may have written too
+	rules   []rule
+}
+
+// choose returns the rules for a script.
+func (f *Filter) choose(script string) (c choice) {
+	c.command, c.mixed = command.Output(script)
+	c.rules = f.matching(c.command)
+	return c
+}
+
+func (f *Filter) apply(c choice, exit int, raw io.Reader, explain func(by Applied, before, after *text.Lines)) (*Outcome, error) {
+	run, rules := strategy.Run{Command: c.command, Mixed: c.mixed, Exit: exit}, c.rules
 	full := text.NewLines()
 	var first *rulePass
 	var seen *redact.Seen // the lines of full

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -37,9 +38,7 @@ type link struct {
 }
 
 func (l link) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
-	if call.Card.Command != "" {
-		go l.Filter.all() // the rules are compiled while the command runs
-	}
+	chosen := l.ahead(call.Card.Command)
 	res, err := l.run(ctx, call)
 	switch {
 	case err != nil: // the output of a cancelled command is shown unfiltered
@@ -49,11 +48,23 @@ func (l link) Execute(ctx context.Context, call *executors.Call) (executors.Resu
 		l.mask(call, &res)
 		return res, nil
 	}
-	if err := l.command(ctx, call, &res); err != nil {
+	if err := l.command(ctx, call, &res, chosen); err != nil {
 		res.Full.Close()
 		return executors.Result{Done: res.Done}, err
 	}
 	return res, nil
+}
+
+// ahead chooses the rules for a script, and compiles all rules, while the script runs.
+func (l link) ahead(script string) (chosen func() choice) {
+	chosen = sync.OnceValue(func() choice { return l.Filter.choose(script) })
+	if script != "" {
+		go func() {
+			defer func() { _ = recover() }() // a panic shows where the choice is needed
+			chosen()
+		}()
+	}
+	return chosen
 }
 
 // run executes the call and masks its live output.
@@ -71,17 +82,17 @@ func (l link) run(ctx context.Context, call *executors.Call) (executors.Result, 
 }
 
 // command filters the output of a command. The error is the cause of ctx.
-func (l link) command(ctx context.Context, call *executors.Call, res *executors.Result) error {
+func (l link) command(ctx context.Context, call *executors.Call, res *executors.Result, chosen func() choice) error {
 	res.Raw = l.raw(res.Raw)
-	script, exit := call.Card.Command, -1
-	if res.Output.Partial { // a rule that needs the whole output would mistake a part for it
-		script = ""
+	rules, exit := choice{}, -1
+	if !res.Output.Partial { // a rule that needs the whole output would mistake a part for it
+		rules = chosen()
 	}
 	if call.Record != nil && call.Record.ExitCode != nil {
 		exit = *call.Record.ExitCode
 	}
 	raw, open := commandOutput(res)
-	o, err := l.Filter.Apply(script, exit, untilDone{ctx, raw})
+	o, err := l.Filter.apply(rules, exit, untilDone{ctx, raw}, nil)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return context.Cause(ctx)
