@@ -18,6 +18,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/acp"
@@ -38,6 +39,8 @@ type Terminal struct {
 	// NoBash means that sh runs commands, since the editor's machine, which is also
 	// this one, has no bash.
 	NoBash bool
+
+	envs sync.Map // bool, whether the command only reads -> []acp.EnvVariable
 }
 
 // settle is how long a killed command may take to end.
@@ -177,9 +180,19 @@ func ended(out *shell.Output, status acp.ExitStatus) {
 	}
 }
 
-// env returns the variables of a local command. Withheld variables are set to
-// "", because the protocol cannot unset them.
+// env returns the variables of a local command. They are the same for all commands with
+// the same rights, since commands with secrets do not run in the client.
 func (t *Terminal) env(cmd shell.Command) []acp.EnvVariable {
+	env, ok := t.envs.Load(cmd.ReadOnly)
+	if !ok {
+		env, _ = t.envs.LoadOrStore(cmd.ReadOnly, t.newEnv(cmd))
+	}
+	return env.([]acp.EnvVariable)
+}
+
+// newEnv makes the variables. Withheld ones are set to "", because the protocol cannot
+// unset them.
+func (t *Terminal) newEnv(cmd shell.Command) []acp.EnvVariable {
 	block, extra := cmd.Env(t.Block, t.Extra)
 	var env []acp.EnvVariable
 	set := func(name, value string) {
