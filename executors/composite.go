@@ -3,7 +3,6 @@ package executors
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"sync/atomic"
 )
@@ -20,12 +19,12 @@ func (c CompositeExecutor) Tools() []Tool {
 		lists[i] = part.Tools()
 		n += len(lists[i])
 	}
-	all, seen := make([]Tool, 0, n), make(map[string]bool, n)
+	all := make([]Tool, 0, n)
 	for _, list := range lists {
-		for _, t := range list {
-			if !seen[t.Name] {
-				seen[t.Name] = true
-				all = append(all, t)
+		before := all
+		for i := range list {
+			if indexOf(before, list[i].Name) < 0 {
+				all = append(all, list[i])
 			}
 		}
 	}
@@ -70,11 +69,21 @@ func owns(e Executor, tool string) bool {
 
 // Find returns the tool of that name, and whether there is one.
 func Find(tools []Tool, name string) (Tool, bool) {
-	i := slices.IndexFunc(tools, func(t Tool) bool { return t.Name == name })
+	i := indexOf(tools, name)
 	if i < 0 {
 		return Tool{}, false
 	}
 	return tools[i], true
+}
+
+// indexOf returns the index of the tool of that name, or -1. It copies no tool.
+func indexOf(tools []Tool, name string) int {
+	for i := range tools {
+		if tools[i].Name == name {
+			return i
+		}
+	}
+	return -1
 }
 
 // NotFound is the failure of a call whose tool is not among tools.
