@@ -19,7 +19,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"time"
 )
 
 // Executor runs calls of the tools that it owns. All methods may be called
@@ -364,64 +363,4 @@ type PlanEntry struct {
 	Content  string // one line, for people
 	Priority string // high, medium or low
 	Status   string // pending, in_progress or completed
-}
-
-// Record collects facts for the audit line of one call. The link that learns a
-// fact sets it. Calls do not share a Record.
-type Record struct {
-	Decision string // allow, ask or deny
-	Rule     string // the rule, mode or default that decided
-	Answer   string // the option that the user chose, empty if not asked
-	Reason   string // the user's words about the answer; may be empty
-	// Waited is how long the call waited for answers of the user.
-	Waited time.Duration
-	// Verdicts are the verdicts of the gates, in the order of the chain.
-	Verdicts []Verdict
-	// Hooks are the runs of the user's hooks, in the order of their files.
-	Hooks []HookRun
-
-	// Adversarial is the decision of the adversarial policy gate: "allow",
-	// "deny:REASON" or "error:MESSAGE"; empty if it did not judge the call.
-	Adversarial string
-	// Judgement explains to people how a model decided in the user's place; empty if
-	// no model did. The card of the call shows it.
-	Judgement string
-
-	Code        string    // of the MCP failure, such as "rate_limited"; empty if there was none
-	Trust       string    // the level of trust of the call; empty if the gate trust is off
-	ClaimSource string    // where the content comes from, such as "mcp"; empty means by the call's kind
-	ExitCode    *int      // of the command that ran; nil if no command ran, or a signal ended it
-	Truncated   bool      // the output is not complete
-	Masked      int64     // credentials that the filter masked in the result
-	Filters     []string  // the rules that recognised the output of the command
-	Cached      bool      // the call did not run: an earlier result is still valid
-	Before      int       // bytes of the output before it was filtered and cut; 0 means the same as after
-	Suspect     string    // parts of the call that a reasoning model may have made up; only a warning
-	Rollback    *Rollback // a failed command was undone
-}
-
-// Waits begins a wait for the user. The function that it returns ends the wait and adds
-// it to Waited.
-func (r *Record) Waits() func() {
-	began := time.Now()
-	return func() { r.Waited += time.Since(began) }
-}
-
-// Rollback counts the files that were restored.
-type Rollback struct {
-	Restored int `json:"restored"` // files
-	Deleted  int `json:"deleted"`  // files that were not there before
-}
-
-// HookRun is one run of a hook. The audit log records it.
-type HookRun struct {
-	Event    string `json:"event"`
-	Command  string `json:"command"`
-	Source   string `json:"source"` // the file that names it
-	ExitCode *int   `json:"exit_code"`
-	Signal   string `json:"signal,omitempty"`
-	// Decision is deny or ask; empty means that the hook had no objection.
-	Decision   string `json:"decision,omitempty"`
-	Error      string `json:"error,omitempty"` // why there was no answer
-	DurationMS int64  `json:"duration_ms"`
 }
