@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestPermissionOutcome decodes responses of clients. A member in another spelling is none,
-// so that it cannot replace the real one.
+// TestPermissionOutcome decodes responses of clients. A member in another letter case is
+// ignored, so that it cannot replace the real one.
 func TestPermissionOutcome(t *testing.T) {
 	for response, want := range map[string]PermissionOutcome{
 		`{"outcome":{"outcome":"selected","optionId":"allow_once"}}`:                                         {"selected", "allow_once", ""},

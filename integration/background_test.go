@@ -8,7 +8,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
-// The model is told with the next prompt that a background command has ended, and only
+// The next prompt reports to the model that a background command has ended, and only
 // once. A wait for the command takes one round, and ends early when the user adds a text.
 func TestBackgroundReports(t *testing.T) {
 	p := fakemodel.NewAnthropic(t,

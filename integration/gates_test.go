@@ -110,8 +110,8 @@ func TestGates(t *testing.T) {
 	}
 }
 
-// TestLabelsOutliveTheProcess reads a secret and a stranger's text in one process, and
-// sends in the next.
+// TestLabelsOutliveTheProcess reads a secret and an untrusted text in one process, and
+// sends data in the next.
 func TestLabelsOutliveTheProcess(t *testing.T) {
 	t.Parallel()
 	const config = "[tools.information_flow]\nuntrusted = [\"*.eml\"]\n[[tools.permissions.bash]]\npattern = \"*\"\naction = \"allow\"\n"
@@ -243,7 +243,7 @@ func wantAllGates(t *testing.T, home string) {
 	}
 }
 
-// TestAllGatesInOrder makes a call about which every gate has a word. The audit line has
+// TestAllGatesInOrder makes a call on which every gate has a verdict. The audit line has
 // their verdicts in the order of the chain, and the question has every reason.
 func TestAllGatesInOrder(t *testing.T) {
 	t.Parallel()
@@ -292,8 +292,8 @@ enabled = true
 	}
 }
 
-// TestLabelsOfAttachments sends a prompt with an embedded secret and a link to a
-// stranger's text.
+// TestLabelsOfAttachments sends a prompt with an embedded secret and a link to an
+// untrusted text.
 func TestLabelsOfAttachments(t *testing.T) {
 	t.Parallel()
 	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say("Seen.")))

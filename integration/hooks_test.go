@@ -208,7 +208,7 @@ func TestProjectHooks(t *testing.T) {
 	}
 }
 
-// TestHostileHookFiles opens projects whose file of hooks is no file, or not readable.
+// TestHostileHookFiles opens projects whose file of hooks is not a file, or not readable.
 func TestHostileHookFiles(t *testing.T) {
 	for name, make := range map[string]func(t *testing.T, file string){
 		"a link to outside": func(t *testing.T, file string) {

@@ -38,7 +38,7 @@ func fileCalls() []modelCall {
 		// home, and other spellings
 		"~/.ssh/id_ed25519", "~/.netrc", "~root/.bashrc", "$HOMEDIR/.aws/credentials", "file://$OUT/secret.txt", "..\\outside\\secret.txt", "%2e%2e/outside/secret.txt", "..%2foutside%2fsecret.txt",
 		"．．/outside/secret.txt", "../outside/secret.txt\x00.txt", "", " ", "a\nb", strings.Repeat("../", 400) + "etc/passwd", strings.Repeat("x", 5000),
-		// no regular files
+		// not regular files
 		"fifo", "socket", ".", "sub",
 		// zeph-acp's own files
 		"$ZEPH/audit.jsonl", "$ZEPH/zeph.db", "../zeph/zeph.db", "$ZEPH",

@@ -168,7 +168,7 @@ func TestGatesOfTheCheck(t *testing.T) {
 }
 
 // TestHeadlessServers checks that a server starts without a terminal only with --yes, and
-// that the other case is said once.
+// that the other case is reported once.
 func TestHeadlessServers(t *testing.T) {
 	t.Parallel()
 	root := home(t)

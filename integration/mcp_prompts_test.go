@@ -11,7 +11,7 @@ import (
 )
 
 // commandsIn returns the names of the commands of an update that contain a colon, with
-// their hints; nil if it is no such update.
+// their hints; nil for any other update.
 func commandsIn(f frame) []string {
 	var p struct {
 		Update struct {

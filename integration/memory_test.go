@@ -62,7 +62,7 @@ func TestMemoryLine(t *testing.T) {
 	}
 }
 
-// A text that a stranger wrote can become an entry, or a message of an earlier session.
+// A text of a third party can become an entry, or a message of an earlier session.
 // Neither is an instruction: whoever reads it has the labels of its session, the permission
 // of a call is asked as before, and a turn that has read an untrusted text saves nothing.
 func TestHostileMemory(t *testing.T) {

@@ -38,7 +38,7 @@ forbid (principal, action == Action::"write", resource is File) when { resource.
 )
 
 // TestRulesGates checks the gates of rules through the binary: off, each alone, and
-// all together. Each verdict stands in the audit line, and the model's text does not
+// all together. Each verdict is in the audit line, and the model's text does not
 // reveal the rule.
 func TestRulesGates(t *testing.T) {
 	const denied = "denied"
@@ -47,7 +47,7 @@ func TestRulesGates(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		config string
-		// of each call: the gates that spoke, and the result
+		// of each call: the gates with a verdict, and the result
 		want []string
 	}{
 		"off":           {"", []string{"", "", "", "", "", "", ""}},

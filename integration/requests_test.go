@@ -78,7 +78,7 @@ type sent struct {
 	tools, system, messages []byte
 }
 
-// sentOf removes the cache marks, which move and are no text.
+// sentOf removes the cache marks, which move and are not text.
 func sentOf(t *testing.T, body string) sent {
 	t.Helper()
 	var r struct{ Tools, System, Messages any }

@@ -124,13 +124,13 @@ func appendLine() fakemodel.Reply {
 	return fakemodel.Answer(fakemodel.Call("c1", "bash", map[string]string{"command": "./append"}))
 }
 
-// told begins the result of a task in a prompt for the model.
-const told = "This is its result, and no request of the user:"
+// resultPrefix is the beginning of a task's result in a prompt for the model.
+const resultPrefix = "This is its result, and no request of the user:"
 
 const withNotices = `{"session":{"notices":{}}}`
 
 // An agent that is killed in the midst of a scheduled task loses nothing: the next one goes
-// on with the run, repeats no call, and its result is told once.
+// on with the run, repeats no call, and its result is reported once.
 func TestKillDuringTask(t *testing.T) {
 	model := fakemodel.NewAnthropic(t)
 	stuck := make(chan struct{})
@@ -161,17 +161,17 @@ func TestKillDuringTask(t *testing.T) {
 		b.turn("go on")
 	}
 	requests = model.Requests()
-	if n := strings.Count(requests[len(requests)-1], told); n != 1 {
-		t.Errorf("the model is told %d times: %.3000s", n, requests[len(requests)-1])
+	if n := strings.Count(requests[len(requests)-1], resultPrefix); n != 1 {
+		t.Errorf("the model gets the result %d times: %.3000s", n, requests[len(requests)-1])
 	}
 	if n := b.said("The line is there."); n != 1 {
-		t.Errorf("the user is told %d times", n)
+		t.Errorf("the user gets the result %d times", n)
 	}
 }
 
 // The end of the editor in the midst of a scheduled task does not delay the agent's exit,
-// and the next agent goes on with the run. Without notices the result is told at the next
-// turn.
+// and the next agent goes on with the run. Without notices the result is reported at the
+// next turn.
 func TestEndDuringTask(t *testing.T) {
 	model := fakemodel.NewAnthropic(t)
 	stuck := make(chan struct{})
@@ -193,16 +193,16 @@ func TestEndDuringTask(t *testing.T) {
 	eventually(t, patience, "the end of the run", func() bool { return strings.Join(b.outcomes("line"), " ") == "done" })
 	b.turn("/bash true")
 	if n := b.said("The line is there."); n != 1 {
-		t.Errorf("the user is told %d times", n)
+		t.Errorf("the user gets the result %d times", n)
 	}
 	model.Then(fakemodel.Answer(fakemodel.Say("Fine.")))
 	b.turn("go on")
 	requests := model.Requests()
-	if n := strings.Count(requests[len(requests)-1], told); n != 1 {
-		t.Errorf("the model is told %d times: %.3000s", n, requests[len(requests)-1])
+	if n := strings.Count(requests[len(requests)-1], resultPrefix); n != 1 {
+		t.Errorf("the model gets the result %d times: %.3000s", n, requests[len(requests)-1])
 	}
 	if n := b.said("The line is there."); n != 1 || b.lines() != 1 {
-		t.Errorf("the user is told %d times, %d lines", n, b.lines())
+		t.Errorf("the user gets the result %d times, %d lines", n, b.lines())
 	}
 }
 
@@ -222,8 +222,8 @@ func TestTaskOfSeveralAgents(t *testing.T) {
 	}
 }
 
-// A task that a model sets is asked about each time. Its run has no user: its text is no
-// call of the user, a call that needs permission fails, and it sets no task.
+// A task that a model sets is asked about each time. Its run has no user: its text is not
+// a call of the user, a call that needs permission fails, and it sets no task.
 func TestTaskWithoutUser(t *testing.T) {
 	model := fakemodel.NewAnthropic(t)
 	model.Then(
@@ -323,7 +323,7 @@ func TestLabelsOfTask(t *testing.T) {
 	})
 	const both = "Labels: untrusted (the file bug.eml) and private (the file .env)"
 	if a.turn("/status"); a.said(both) > 0 {
-		t.Error("the session has the labels of a result that was not told yet")
+		t.Error("the session has the labels of a result that was not reported yet")
 	}
 	a.turn("go on")
 	if a.turn("/status"); a.said(both) != 1 {
@@ -355,7 +355,7 @@ func nextStep(r fakemodel.Request) fakemodel.Reply {
 	return fakemodel.Answer(fakemodel.Call(fmt.Sprintf("c%d", made), "bash", map[string]string{"command": fmt.Sprintf("./append %d", made)}))
 }
 
-// succeeded reports whether the request has a result of that call which is no failure.
+// succeeded reports whether the request has a result of that call which is not a failure.
 func succeeded(r fakemodel.Request, call string) bool {
 	for _, m := range r.Messages {
 		for _, b := range m.Content {

@@ -97,9 +97,9 @@ func TestSkillQuestionCancelled(t *testing.T) {
 	}
 }
 
-// TestHostileSkillFiles opens projects whose skills are no files, lead out of the project
-// or are endless. No session waits for them, and the model sees nothing of them, even if
-// the user approves everything.
+// TestHostileSkillFiles opens projects whose skills are not files, lead out of the
+// project or are endless. No session waits for them, and the model sees nothing of them,
+// even if the user approves everything.
 func TestHostileSkillFiles(t *testing.T) {
 	const secret = "the secret of another directory"
 	for name, make := range map[string]func(t *testing.T, work, outside string) error{

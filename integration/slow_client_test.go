@@ -158,8 +158,8 @@ func (a *agent) said() string {
 }
 
 // TestStatement133SlowReader has a client that stops reading in the middle of an
-// answer with 30 MiB of frames, or reads a byte a second. No text is lost, the memory is bounded, and the
-// client can still cancel, close and hang up.
+// answer with 30 MiB of frames, or reads a byte a second. No text is lost, the memory is
+// bounded, and the client can still cancel, close and hang up.
 func TestStatement133SlowReader(t *testing.T) {
 	t.Run("reads again", func(t *testing.T) {
 		t.Parallel()

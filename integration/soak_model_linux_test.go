@@ -50,7 +50,7 @@ func soakModel(r fakemodel.Request) fakemodel.Reply {
 func soakPrompt(r fakemodel.Request) string {
 	for _, m := range slices.Backward(r.Messages) {
 		for _, b := range slices.Backward(m.Content) {
-			if b.Type == "text" && m.Role == "user" && !strings.Contains(b.Text, told) {
+			if b.Type == "text" && m.Role == "user" && !strings.Contains(b.Text, resultPrefix) {
 				return b.Text
 			}
 		}

@@ -62,7 +62,7 @@ func playDocument(t *testing.T, page, contains string, choose func(fakemodel.Req
 }
 
 // TestSteeringRace adds texts before, during and after the last tool call, two at once, and
-// beside a cancel. The model sees each text exactly once in its turn, or the answer says
+// together with a cancel. The model sees each text exactly once in its turn, or the answer says
 // that no model sees it. No text is in a later turn.
 func TestSteeringRace(t *testing.T) {
 	p := fakemodel.NewAnthropic(t)

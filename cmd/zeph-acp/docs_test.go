@@ -78,7 +78,7 @@ func documents(t *testing.T) map[string]string {
 }
 
 // ourCommands returns the arguments of each call of zeph-acp in a line. A word that is not
-// plain text, such as "$ID", is "x". A line that is no shell has no calls.
+// plain text, such as "$ID", is "x". A line that is not shell code has no calls.
 func ourCommands(line string) (calls [][]string) {
 	if !strings.Contains(line, "zeph-acp") {
 		return nil
@@ -147,8 +147,8 @@ func problemOf(args []string) string {
 	return ""
 }
 
-// TestDocumentedConfiguration loads each sample of TOML in the documents, as the file that it
-// is.
+// TestDocumentedConfiguration loads each sample of TOML in the documents, as the kind of
+// file that it shows.
 func TestDocumentedConfiguration(t *testing.T) {
 	checked := 0
 	for page, text := range documents(t) {

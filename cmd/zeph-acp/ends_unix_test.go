@@ -113,7 +113,7 @@ func (p *agentProcess) command() (child int) {
 	return child
 }
 
-// alive reports whether a process runs and is no zombie.
+// alive reports whether a process runs and is not a zombie.
 func alive(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false

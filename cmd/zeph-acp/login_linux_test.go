@@ -23,8 +23,8 @@ type person struct {
 	screen   strings.Builder
 }
 
-// sitDown runs zeph-acp in a terminal of its own.
-func sitDown(t *testing.T, home string, args ...string) *person {
+// startInTerminal runs zeph-acp in a terminal of its own.
+func startInTerminal(t *testing.T, home string, args ...string) *person {
 	t.Helper()
 	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
@@ -213,7 +213,7 @@ func TestLoginInTerminal(t *testing.T) {
 			if len(tt.args) > 0 && tt.args[0] == "serve" {
 				args = []string{"serve", "login"}
 			}
-			p := sitDown(t, home, args...)
+			p := startInTerminal(t, home, args...)
 			tt.talk(p)
 			p.sees(tt.shows)
 			p.ends(tt.status)

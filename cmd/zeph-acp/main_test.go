@@ -113,8 +113,8 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// A wrong number of arguments is an error of the command line in every command, and not in
-// cobra's words.
+// A wrong number of arguments is an error of the command line in every command, and the
+// message is ours, not cobra's.
 func TestArguments(t *testing.T) {
 	var check func(cmd *cobra.Command)
 	check = func(cmd *cobra.Command) {

@@ -15,7 +15,7 @@ func TestResumeInTerminal(t *testing.T) {
 	if out, err := exec.Command("zeph-acp", "run", "/bash echo earlier").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	p := sitDown(t, home, "run", "--continue")
+	p := startInTerminal(t, home, "run", "--continue")
 	p.sees("earlier")
 	p.sees("\n> ")
 	p.types("/bash echo la''ter\n")
@@ -23,14 +23,14 @@ func TestResumeInTerminal(t *testing.T) {
 	p.sees("end_turn")
 	p.ends(0)
 
-	p = sitDown(t, home, "run", "--continue")
+	p = startInTerminal(t, home, "run", "--continue")
 	p.sees("later")
 	p.sees("\n> ")
 	p.types("\x04") // Ctrl-D
 	p.sees("want a prompt")
 	p.ends(2)
 
-	p = sitDown(t, home, "run", "--quiet", "--yes", "/bash echo quiet $((40+2)); exit 3")
+	p = startInTerminal(t, home, "run", "--quiet", "--yes", "/bash echo quiet $((40+2)); exit 3")
 	p.sees("quiet 42")
 	p.sees("the command failed")
 	p.ends(3)

@@ -123,7 +123,7 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// TestShowKilled: a turn without an end may still run only if it is the last.
+// TestShowKilled checks that a turn without an end may still run only if it is the last.
 func TestShowKilled(t *testing.T) {
 	for name, tt := range map[string]struct {
 		events []transcript.Event

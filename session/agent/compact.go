@@ -4,12 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
@@ -53,57 +50,6 @@ func (t *turn) makeRoom(ctx context.Context) error {
 		return t.compact(ctx, compactionRun{strategy: transcript.Triggered, room: r})
 	}
 	return nil
-}
-
-// refused reports whether to repeat a request that the provider refused, since
-// the history is now shorter. It compacts after a request that was too long,
-// and after the second refusal in a row because of the content. It does so once
-// in a turn, and not if a part of the answer is already in the history, such as
-// the part before a cut: then the user's next prompt continues.
-func (t *turn) refused(ctx context.Context, err error) (again bool, _ error) {
-	failed, ok := errors.AsType[*llm.Error](err)
-	if !ok || t.Config.CompactAt == 0 || t.wasRefused || ctx.Err() != nil {
-		return false, err
-	}
-	if !failed.TooLong && !(unacceptable(failed) && t.unanswered()) {
-		return false, err
-	}
-	if n := len(t.history); n > 0 && t.history[n-1].Role == llm.Assistant {
-		return false, err
-	}
-	t.wasRefused = true
-	size := t.tokens() // by our count it is less than the window, yet too much
-	if s := t.size(); s > 0 {
-		size = min(size, s)
-	}
-	before := t.compactions
-	// A provider that also rejects a summary may reject every request for an
-	// unrelated reason. The conversation then stays unchanged.
-	w := compactionRun{strategy: transcript.Triggered, room: t.roomOf(size), force: true, needsSummary: !failed.TooLong}
-	if err := t.compact(ctx, w); err != nil {
-		return false, err
-	}
-	if t.compactions == before {
-		return false, err
-	}
-	t.model = t.Model() // a fallback may have answered and refused instead
-	return true, nil
-}
-
-// unacceptable reports whether the provider refused the content of a request,
-// rather than the caller, the model, or because of its own state.
-func unacceptable(e *llm.Error) bool {
-	switch e.Status {
-	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
-		return !e.Auth && !e.Again
-	}
-	return false
-}
-
-// unanswered reports whether the prompt before the last one got no answer.
-func (t *turn) unanswered() bool {
-	at := t.promptAt()
-	return at > 0 && isPrompt(t.history[at-1])
 }
 
 // Compact summarizes the history, without the last turn if there are others,
@@ -163,8 +109,8 @@ func (t *turn) compact(ctx context.Context, w compactionRun) error {
 	if w.strategy == transcript.Triggered {
 		c.Shortened = t.shortenOld(ctx)
 	}
-	if w.force || w.after(c) > w.room.aim {
-		summed, err := w.sum(ctx, c, w.summarize)
+	if w.force || w.tokensAfter(c) > w.room.aim {
+		summed, err := w.replaceOlder(ctx, c, w.summarize)
 		if err != nil {
 			summed, err = w.withoutSummary(ctx, c, err)
 		}
@@ -173,8 +119,8 @@ func (t *turn) compact(ctx context.Context, w compactionRun) error {
 		}
 		c = summed
 	}
-	if w.strategy == transcript.Triggered && w.after(c) > w.room.full {
-		c.Shortened = append(c.Shortened, w.last(ctx, c)...)
+	if w.strategy == transcript.Triggered && w.tokensAfter(c) > w.room.full {
+		c.Shortened = append(c.Shortened, w.shortenLatest(ctx, c)...)
 	}
 	if ctx.Err() != nil {
 		return w.failed(ctx, context.Cause(ctx), "")
@@ -185,8 +131,8 @@ func (t *turn) compact(ctx context.Context, w compactionRun) error {
 	return w.done(ctx, c)
 }
 
-// after returns the tokens of the next request after the compaction.
-func (w *compactionRun) after(c transcript.Compaction) int {
+// tokensAfter returns the tokens of the next request after the compaction.
+func (w *compactionRun) tokensAfter(c transcript.Compaction) int {
 	if c.Head == nil && len(c.Shortened) == 0 {
 		return c.Before
 	}
@@ -194,8 +140,8 @@ func (w *compactionRun) after(c transcript.Compaction) int {
 	return w.measured(newest(history, w.model.Name()), new(llm.Meter).Sum(w.model.Name(), history))
 }
 
-// last truncates results of the last rounds as far as necessary.
-func (w *compactionRun) last(ctx context.Context, c transcript.Compaction) []transcript.Shortened {
+// shortenLatest truncates results of the last rounds as far as necessary.
+func (w *compactionRun) shortenLatest(ctx context.Context, c transcript.Compaction) []transcript.Shortened {
 	results := 0
 	for i, m := range w.history[c.Replaced:] {
 		for _, b := range m.Blocks {
@@ -217,8 +163,8 @@ func (w *compactionRun) last(ctx context.Context, c transcript.Compaction) []tra
 // continues.
 func (w *compactionRun) withoutSummary(ctx context.Context, c transcript.Compaction, failure error) (transcript.Compaction, error) {
 	short, err := c, ErrNothing
-	if w.strategy == transcript.Triggered && !w.needsSummary && ctx.Err() == nil && (w.force || w.after(c)*100 > w.size()*budgetPercent) {
-		short, err = w.sum(ctx, c, w.refer)
+	if w.strategy == transcript.Triggered && !w.needsSummary && ctx.Err() == nil && (w.force || w.tokensAfter(c)*100 > w.size()*budgetPercent) {
+		short, err = w.replaceOlder(ctx, c, w.refer)
 	}
 	if err != nil {
 		return c, w.failed(ctx, failure, "The conversation could not be compacted (%v). It continues unchanged.")
@@ -227,9 +173,9 @@ func (w *compactionRun) withoutSummary(ctx context.Context, c transcript.Compact
 	return short, w.failed(ctx, failure, "The conversation could not be summarized (%v). It continues without its older messages, which the model can look up.")
 }
 
-// sum replaces older messages by a text from replace. It returns ErrNothing if
+// replaceOlder replaces older messages by a text from replace. It returns ErrNothing if
 // no messages are worth replacing.
-func (w *compactionRun) sum(ctx context.Context, c transcript.Compaction, replace replacement) (transcript.Compaction, error) {
+func (w *compactionRun) replaceOlder(ctx context.Context, c transcript.Compaction, replace replacement) (transcript.Compaction, error) {
 	d, digested := transcript.ReadDigest(w.history)
 	first := 0
 	if digested {
@@ -344,94 +290,4 @@ func openPlan(messages []llm.Message, cut int, before string) string {
 		}
 	}
 	return before
-}
-
-// begin announces the compaction to a client that shows them.
-func (w *compactionRun) begin(ctx context.Context) error {
-	w.id = w.NewID()
-	if !w.ShowCompactions {
-		return nil
-	}
-	w.shown = true
-	return w.Send(ctx, acp.CompactionUpdate{Update: acp.UpdateCompaction, CompactionID: w.id, Status: acp.CompactionInProgress})
-}
-
-// failed reports a failed summary to the client, and to the user by a format
-// for the error. It returns nil if the turn continues.
-func (w *compactionRun) failed(ctx context.Context, err error, format string) error {
-	if errors.Is(err, ErrNothing) && w.strategy == transcript.Triggered {
-		return nil
-	}
-	cancelled := ctx.Err() != nil
-	if w.shown {
-		status := acp.CompactionFailed
-		if cancelled {
-			status = acp.CompactionCancelled
-		}
-		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), slowClient)
-		defer cancel()
-		u := acp.CompactionUpdate{Update: acp.UpdateCompaction, CompactionID: w.id, Status: status}
-		if !cancelled {
-			u.Error = err.Error()
-		}
-		if sendErr := w.Send(late, u); sendErr != nil {
-			return sendErr
-		}
-		w.id, w.shown = "", false // work without a summary is another compaction
-	}
-	switch {
-	case cancelled:
-		return context.Cause(ctx)
-	case w.strategy != transcript.Triggered:
-		return err
-	}
-	w.gaveUp = true
-	w.Log.Warn("compaction", "session", w.Session, "err", err)
-	if w.needsSummary { // the refusal ends the turn
-		return nil
-	}
-	w.message.end()
-	return w.Say(ctx, fmt.Sprintf(format, err))
-}
-
-// done applies the compaction and shows it to the client.
-func (w *compactionRun) done(ctx context.Context, c transcript.Compaction) error {
-	t := w.turn
-	if w.id == "" {
-		w.id = t.NewID()
-	}
-	c.ID = w.id
-	t.history, _ = c.Apply(t.history, 0)
-	t.meter = llm.Meter{}
-	t.doom.forget()
-	t.compactions++
-	c.After = t.tokens()
-	if w.strategy == transcript.Triggered && !t.ShowCompactions {
-		c.MessageID = t.NewID()
-	}
-	events := []transcript.Event{c}
-	used := acp.UsageUpdate{Update: acp.UpdateUsage, Used: c.After, Size: t.model.Window(), Cost: t.Spend(t.model, llm.Usage{})}
-	if used.Size > 0 { // the update requires one
-		used.Used = min(used.Used, used.Size)
-		events = append(events, transcript.Answer{Model: t.model.Name(), Shown: &used})
-	}
-	t.Record(events...)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second) // it has happened
-	defer cancel()
-	if err := t.showCompaction(ctx, c); err != nil || used.Size == 0 {
-		return err
-	}
-	return t.Send(ctx, used)
-}
-
-// showCompaction shows the client a finished compaction.
-func (t *turn) showCompaction(ctx context.Context, c transcript.Compaction) error {
-	if t.ShowCompactions {
-		return t.Send(ctx, c.Update())
-	}
-	if c.MessageID == "" {
-		return nil
-	}
-	t.message.end()
-	return t.Send(ctx, acp.MessageChunk{Update: acp.UpdateAgentMessage, Content: acp.TextBlock(c.Note()), MessageID: c.MessageID})
 }

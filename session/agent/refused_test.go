@@ -139,7 +139,7 @@ func TestCutWithIDsThatComeAgain(t *testing.T) {
 	}
 	u := &turn{Agent: a, model: m, history: slices.Concat([]llm.Message{{Role: llm.User, Blocks: []llm.Block{{Text: "look"}}}}, round, round)}
 	w := compactionRun{turn: u, strategy: transcript.Triggered, room: room{all: 3000}}
-	got := w.last(t.Context(), transcript.Compaction{Shortened: []transcript.Shortened{{Message: 2, ID: "call_1", Text: "word"}}})
+	got := w.shortenLatest(t.Context(), transcript.Compaction{Shortened: []transcript.Shortened{{Message: 2, ID: "call_1", Text: "word"}}})
 	if len(got) != 1 || got[0].Message != 4 {
 		t.Errorf("%d results are cut", len(got))
 	}

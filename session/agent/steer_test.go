@@ -114,8 +114,8 @@ func TestSteered(t *testing.T) {
 	}
 }
 
-// Texts and cancels at any time: a text is in the history exactly once if its sender was
-// told so, else never.
+// Texts and cancels at any time: a text is in the history exactly once if its sender got
+// the outcome "injected", else never.
 func TestSteeredRace(t *testing.T) {
 	for round := range 300 {
 		ctx, cancel := context.WithCancelCause(t.Context())

@@ -369,10 +369,10 @@ func TestThreeHundredTurns(t *testing.T) {
 	}
 }
 
-// TestKilledWhileItIsSummed looks at the store while a summary is being made,
+// TestKilledDuringASummary looks at the store while a summary is being made,
 // as a new process would after this one was killed. It finds the whole
 // conversation and no trace of the compaction. A cancel returns at once.
-func TestKilledWhileItIsSummed(t *testing.T) {
+func TestKilledDuringASummary(t *testing.T) {
 	t.Cleanup(Isolate())
 	s := &small{window: 32_000, hang: make(chan struct{}, 1)}
 	server := httptest.NewServer(s)

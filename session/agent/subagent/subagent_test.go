@@ -74,7 +74,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// The file in the documentation is one.
+// The sample file in the documentation defines a type.
 func TestDocumentedFile(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/agents.md")
 	if err != nil {

@@ -59,8 +59,8 @@ func TestFallback(t *testing.T) {
 	}
 }
 
-// After a failure, and a notice to the user, a model rests for a while. Then it
-// is the first again.
+// After a failure, and a notice to the user, a model is not asked for a while.
+// Then it is the first again.
 func TestFallbackRests(t *testing.T) {
 	c := llmtest.IdleClock{At: time.Unix(0, 0)}
 	bad, good := `{"error": "x"}`+"\n\n", `{"text": "hi"}`+"\n\n"
@@ -86,7 +86,7 @@ func TestFallbackRests(t *testing.T) {
 	}
 }
 
-// While a model rests, models without a key do not replace it: no call reports
+// During the cooldown of a model, models without a key do not replace it: no call reports
 // them, and their window does not count.
 func TestFallbackWithoutKey(t *testing.T) {
 	c := llmtest.IdleClock{At: time.Unix(0, 0)}

@@ -11,7 +11,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// TestTokenCounts reads counts that cannot be. The answer is never lost, and its
+// TestTokenCounts reads impossible counts. The answer is never lost, and its
 // text can be shown.
 func TestTokenCounts(t *testing.T) {
 	for count, want := range map[string]int{
