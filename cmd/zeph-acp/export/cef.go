@@ -70,6 +70,10 @@ func (c CEF) Write(w io.Writer, e *audit.Entry) error {
 	custom("4", "phase", e.Phase)
 	custom("5", "mcpServer", e.MCPServer)
 	custom("6", "hooks", hooks(e))
+	if e.Reason != "" {
+		add("flexString1Label", "userReason", 128)
+		add("flexString1", e.Reason, 1023)
+	}
 	if e.ExitCode != nil {
 		add("cn1Label", "exitCode", 1023)
 		add("cn1", number(int64(*e.ExitCode)), 20)

@@ -21,7 +21,7 @@ func entry() *audit.Entry {
 	code := 1
 	return &audit.Entry{
 		Timestamp: "2026-11-22T10:00:00.123Z", ID: "id-1", Tool: "bash", Session: "s=1", Origin: "model", Phase: "executor",
-		Command: "echo 'a|b' = \\ hunter2\necho \x1b[2J", Decision: "deny", Rule: `rule "x" (config.toml:3)`, MCPServer: "db",
+		Command: "echo 'a|b' = \\ hunter2\necho \x1b[2J", Decision: "deny", Rule: `rule "x" (config.toml:3)`, Reason: "not = now", MCPServer: "db",
 		Gates:  []executors.Verdict{{Gate: "policy", Decision: "allow"}, {Gate: "guard", Decision: "deny"}},
 		Hooks:  []executors.HookRun{{Event: "PreToolUse", Command: "lint.sh"}},
 		Result: audit.Denied, Category: executors.PolicyBlocked, ExitCode: &code, DurationMS: 1 << 40, WaitedMS: 7, Filters: []string{"go-test", "pytest"},
@@ -37,7 +37,7 @@ func TestCEF(t *testing.T) {
 	}
 	want := `CEF:0|zeph\|acp|zeph\|acp|1.0|bash|tool call: denied|7|rt=1795341600123 externalId=id-1 act=deny outcome=denied reason=policy_blocked ` +
 		`msg=echo 'a|b' \= \\ [REDACTED]\necho ` + "\uFFFD" + `[2J cs1Label=session cs1=s\=1 cs2Label=rule cs2=rule "x" (config.toml:3) ` +
-		`cs3Label=gates cs3=policy\=allow guard\=deny cs4Label=phase cs4=executor cs5Label=mcpServer cs5=db cs6Label=hooks cs6=PreToolUse: lint.sh ` +
+		`cs3Label=gates cs3=policy\=allow guard\=deny cs4Label=phase cs4=executor cs5Label=mcpServer cs5=db cs6Label=hooks cs6=PreToolUse: lint.sh flexString1Label=userReason flexString1=not \= now ` +
 		`cn1Label=exitCode cn1=1 cn2Label=durationMs cn2=1099511627776` + "\n"
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -111,7 +111,7 @@ func TestOTLP(t *testing.T) {
 	}
 	for key, want := range map[string]map[string]any{
 		"process.exit.code": {"intValue": "1"}, "zeph.duration_ms": {"intValue": "1099511627776"}, "zeph.truncated": {"boolValue": false},
-		"zeph.waited_ms": {"intValue": "7"}, "zeph.filters": {"stringValue": "go-test pytest"},
+		"zeph.waited_ms": {"intValue": "7"}, "zeph.filters": {"stringValue": "go-test pytest"}, "zeph.reason": {"stringValue": "not = now"},
 		"zeph.gates": {"stringValue": "policy=allow guard=deny"}, "zeph.hooks": {"stringValue": "PreToolUse: lint.sh"}, "session.id": {"stringValue": "s=1"},
 	} {
 		if diff := cmp.Diff(any(want), attributes[key]); diff != "" {

@@ -102,6 +102,7 @@ func (o *OTLP) record(e *audit.Entry) record {
 	add("zeph.decision", e.Decision)
 	add("zeph.rule", e.Rule)
 	add("zeph.answer", e.Answer)
+	add("zeph.reason", e.Reason)
 	add("zeph.policy_match", e.PolicyMatch)
 	add("zeph.adversarial_policy_decision", e.Adversarial)
 	add("zeph.gates", gates(e))
