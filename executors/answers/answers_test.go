@@ -156,6 +156,8 @@ func TestDamaged(t *testing.T) {
 	const good = "[[project.\"/w\".allow]]\ncommand = \"go test\"\n"
 	for text, want := range map[string]string{
 		good + "[[": "line 3: ",
+		good + "[[project.\"/w\".allow]]\nCommand = \"go vet\"\n":             "line 3: unknown key \"Command\"",
+		good + "[[project.\"/w\".Reject]]\ncommand = \"go vet\"\n":            "line 3: unknown key \"Reject\"",
 		good + "[[project.\"/w\".allow]]\ncomand = \"go vet\"\n":              "line 4: unknown key \"project./w.allow.comand\"",
 		good + "[[project.\"/w\".allow]]\n":                                   "line 3: an entry has none of command",
 		good + "[[project.\"/w\".allow]]\ncommand = \"a\"\ntool = \"edit\"\n": "line 3: an entry has either command or tool",

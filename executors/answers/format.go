@@ -88,6 +88,9 @@ func scan(data []byte) ([]section, error) {
 	}
 	var sections []section
 	for _, part := range split(data) {
+		if err := part.spelt(); err != nil {
+			return nil, fmt.Errorf("line %d: %w", part.line, err)
+		}
 		var doc document
 		if err := toml.Unmarshal([]byte(part.text), &doc); err != nil {
 			return nil, located(err)
@@ -134,6 +137,37 @@ func split(data []byte) []part {
 	}
 	return parts
 }
+
+// spelt returns an error for a key that differs from the right one in its case. The decoder
+// accepts such a key, and of two spellings it is unclear which one counts.
+func (p part) spelt() error {
+	var projects map[string]map[string]map[string][]map[string]any
+	if err := toml.Unmarshal([]byte(p.text), &projects); err != nil {
+		return err
+	}
+	for top, projects := range projects {
+		if top != "project" {
+			return unknownKey(top)
+		}
+		for _, lists := range projects {
+			for answer, list := range lists {
+				if answer != "allow" && answer != "reject" {
+					return unknownKey(answer)
+				}
+				for _, entry := range list {
+					for key := range entry {
+						if key != "dirs" && !slices.Contains(kinds, Kind(key)) {
+							return unknownKey(key)
+						}
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func unknownKey(key string) error { return fmt.Errorf("unknown key %q", key) }
 
 // comments returns the number of lines before the first one that is neither empty nor
 // a comment.

@@ -10,22 +10,22 @@ import (
 const usage = "`/trust set SUBJECT LEVEL` sets a level, `/trust reset SUBJECT` returns to the configured one. A subject is a tool, `server:NAME`, `skill:NAME`, or `content` " +
 	"(web pages). The levels are blocked, untrusted, provisional and trusted."
 
-// Command runs the user's command "/trust REST" and returns the reply. servers are the
-// names of the session's MCP servers.
-func (t *Trust) Command(rest string, servers []string) string {
+// Command runs the user's command "/trust REST" and returns the reply. servers and tools are
+// the names of the session's MCP servers and of its tools.
+func (t *Trust) Command(rest string, servers, tools []string) string {
 	words := strings.Fields(rest)
 	switch {
 	case len(words) == 0 || len(words) == 1 && words[0] == "list":
 		return t.list(servers)
 	case len(words) == 3 && words[0] == "set":
-		return t.set(words[1], words[2])
+		return t.set(words[1], words[2], servers, tools)
 	case len(words) == 2 && words[0] == "reset":
 		return t.reset(words[1])
 	}
 	return "Nothing was changed. " + usage
 }
 
-func (t *Trust) set(name, word string) string {
+func (t *Trust) set(name, word string, servers, tools []string) string {
 	subject, err := subjectOf(name)
 	var level Level
 	if err == nil {
@@ -38,7 +38,19 @@ func (t *Trust) set(name, word string) string {
 		return fmt.Sprintf("Nothing was changed: an administrator has set levels, and `%s` cannot be more than %s.", subject, configured)
 	}
 	t.Set(subject, level)
-	return fmt.Sprintf("`%s` is now %s.%s", subject, level, t.off())
+	return fmt.Sprintf("`%s` is now %s.%s%s", subject, level, missing(subject, servers, tools), t.off())
+}
+
+// missing returns a sentence if this session has no such tool or server: it may come later,
+// or the name is misspelt.
+func missing(subject string, servers, tools []string) string {
+	if name, ok := strings.CutPrefix(subject, toolPrefix); ok && !slices.Contains(tools, name) {
+		return " This session has no tool of that name."
+	}
+	if name, ok := strings.CutPrefix(subject, serverPrefix); ok && !slices.Contains(servers, name) {
+		return " This session has no MCP server of that name."
+	}
+	return ""
 }
 
 func (t *Trust) reset(name string) string {

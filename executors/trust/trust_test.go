@@ -175,6 +175,10 @@ func TestCommand(t *testing.T) {
 		{"", "- `content`: provisional (the configuration)\n- `server:crm`: provisional (the configuration)\n- `tool:bash`: blocked (8 of 10 calls failed)\n- `tool:write`: untrusted (the configuration)\n- other skills: trusted; other tools: trusted\n"},
 		{"set server:crm trusted", "`server:crm` is now trusted."},
 		{"set write provisional", "`tool:write` is now provisional."},
+		{"set bassh blocked", "`tool:bassh` is now blocked. This session has no tool of that name."},
+		{"reset bassh", "`tool:bassh` is now trusted again."},
+		{"set server:cmr blocked", "`server:cmr` is now blocked. This session has no MCP server of that name."},
+		{"reset server:cmr", "is now provisional again."},
 		{"list", "- `server:crm`: trusted (set by /trust)\n"},
 		{"reset bash", "`tool:bash` is now trusted again."},
 		{"reset write", "`tool:write` is now untrusted again."},
@@ -183,11 +187,11 @@ func TestCommand(t *testing.T) {
 		{"reset server:", "Nothing was changed: "},
 		{"forget bash", "Nothing was changed. "},
 	} {
-		if got := levels.Command(tt.rest, []string{"crm"}); !strings.Contains(got, tt.want) {
+		if got := levels.Command(tt.rest, []string{"crm"}, []string{"bash", "write"}); !strings.Contains(got, tt.want) {
 			t.Errorf("/trust %s: %s\nwant %s", tt.rest, got, tt.want)
 		}
 	}
-	if want := []string{"write", "bash", "write"}; !slices.Equal(forgotten, want) {
+	if want := []string{"write", "bassh", "bassh", "bash", "write"}; !slices.Equal(forgotten, want) {
 		t.Errorf("forgotten %q", forgotten)
 	}
 	if want := `{"set":{"server:crm":"trusted"}}`; saved[len(saved)-1] != want {
@@ -202,17 +206,17 @@ func TestCommand(t *testing.T) {
 		t.Error(diff)
 	}
 	next.Final = true
-	if got := next.Command("set server:crm trusted", nil); !strings.Contains(got, "cannot be more than provisional") {
+	if got := next.Command("set server:crm trusted", []string{"crm"}, nil); !strings.Contains(got, "cannot be more than provisional") {
 		t.Errorf("an administrator's level was raised: %s", got)
 	}
 	if got := next.Of("server:crm"); got != Provisional {
 		t.Errorf("a stored level above an administrator's: %s", got)
 	}
-	if got := next.Command("set server:crm blocked", nil); got != "`server:crm` is now blocked." {
+	if got := next.Command("set server:crm blocked", []string{"crm"}, nil); got != "`server:crm` is now blocked." {
 		t.Errorf("a lower level: %s", got)
 	}
 	off := New(Config{})
-	if off.Link() != nil || off.Status() != nil || !strings.Contains(off.Command("set bash blocked", nil), "no effect") {
+	if off.Link() != nil || off.Status() != nil || !strings.Contains(off.Command("set bash blocked", nil, nil), "no effect") {
 		t.Error("a gate that is off")
 	}
 }

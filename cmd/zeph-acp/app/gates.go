@@ -80,5 +80,9 @@ func (k *keeper) Trust(rest string) string {
 	for _, s := range k.mcp.Status() {
 		servers = append(servers, s.Name)
 	}
-	return k.gates.trust.Command(rest, servers)
+	var tools []string
+	for _, t := range k.tools.Tools() {
+		tools = append(tools, t.Name)
+	}
+	return k.gates.trust.Command(rest, servers, tools)
 }

@@ -36,6 +36,8 @@ func (e Editor) Change(file string, entry Entry) (Change, error) {
 	c := Change{File: file, mode: 0o600}
 	if real, err := filepath.EvalSymlinks(file); err == nil { // a symbolic link is kept
 		c.File = real
+	} else if target, err := os.Readlink(file); err == nil {
+		return c, fmt.Errorf("%s is a link to %s, which does not exist: create that file or remove the link", file, target)
 	}
 	data, err := readFile(c.File)
 	if err != nil {

@@ -43,6 +43,12 @@ func TestChange(t *testing.T) {
 	if c, err := e.Change(link, entry); err != nil || !c.Empty() {
 		t.Errorf("the second change: %v\n%s", err, c.Diff())
 	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Change(link, entry); err == nil || !strings.Contains(err.Error(), "link.json is a link to "+file+", which does not exist: create that file or remove the link") {
+		t.Errorf("a link to no file: %v", err)
+	}
 }
 
 // A file that another program changes between the question and the answer keeps that

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson" // keeps comments and layout, which editors' settings have
@@ -56,10 +57,17 @@ func pack(root hujson.Value, marked bool) []byte {
 	return root.Pack()
 }
 
-// parse parses settings. A comment may end them without a line break, which hujson refuses.
+// parse parses settings. They may have only comments, and a comment may end them without a
+// line break. hujson refuses both.
 func parse(text []byte) (hujson.Value, error) {
 	root, err := hujson.Parse(text)
-	if err == nil || bytes.HasSuffix(text, []byte("\n")) {
+	if err == nil {
+		return root, nil
+	}
+	if empty, again := hujson.Parse(slices.Concat(bytes.TrimRight(text, "\r\n"), []byte(newline(text)+"{}"+newline(text)))); again == nil {
+		return empty, nil
+	}
+	if bytes.HasSuffix(text, []byte("\n")) {
 		return root, err
 	}
 	ended, again := hujson.Parse(append(bytes.Clone(text), '\n'))

@@ -29,6 +29,8 @@ func TestEdit(t *testing.T) {
 		"no file":       {"", whole},
 		"space":         {" \n", whole},
 		"empty object":  {"{}\n", whole},
+		"only comments": {"// mine\n", "// mine\n" + whole},
+		"one comment":   {"/* mine */", "/* mine */\n" + whole},
 		"nothing to do": {whole, whole},
 		"comment at the end": {
 			"{\n    \"a\": 1 // one\n}\n",
