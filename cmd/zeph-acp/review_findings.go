@@ -60,6 +60,28 @@ func findingsOf(answer []byte, level int, github bool, columns int) (text []byte
 	return b.Bytes(), err
 }
 
+// listed returns the findings of a model's answer as a list in Markdown. ok is false if the
+// answer is no list of findings.
+func listed(answer string) (text string, ok bool) {
+	var review struct{ Findings []finding }
+	dec := json.NewDecoder(strings.NewReader(unfenced(answer)))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&review); err != nil || dec.More() {
+		return "", false
+	}
+	var b strings.Builder
+	count := map[string]int{}
+	for _, f := range review.Findings {
+		fmt.Fprintf(&b, "- %s: %s: %s\n", f.place(), oneLine(f.Severity), oneLine(f.Title))
+		for line := range strings.Lines(strings.TrimSpace(f.Text)) {
+			b.WriteString("  " + line)
+		}
+		b.WriteString("\n\n")
+		count[f.Severity]++
+	}
+	return b.String() + tallied(count), true
+}
+
 // place returns the file and the line as compilers print them.
 func (f finding) place() string {
 	if f.Line == 0 {

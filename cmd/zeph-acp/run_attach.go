@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"mime"
 	"net/http"
 	"net/url"
@@ -73,6 +74,9 @@ func (e *lengthError) Error() string {
 // readBounded reads a regular file of at most that many bytes.
 func readBounded(name string, most int) ([]byte, error) {
 	info, err := os.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no file %s", oneLine(name))
+	}
 	if err != nil {
 		return nil, err
 	}

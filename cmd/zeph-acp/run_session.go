@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -103,10 +104,13 @@ func directory(flag, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if info, err := os.Stat(abs); err != nil {
+	switch info, err := os.Stat(abs); {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", usageError("%s: there is no directory %s", flag, oneLine(abs))
+	case err != nil:
 		return "", usageError("%s: %w", flag, err)
-	} else if !info.IsDir() {
-		return "", usageError("%s: %s is not a directory", flag, abs)
+	case !info.IsDir():
+		return "", usageError("%s: %s is not a directory", flag, oneLine(abs))
 	}
 	return abs, nil
 }

@@ -42,7 +42,7 @@ func newCard(s *Screen, t acp.ToolCall) *card {
 	c := &card{id: t.ToolCallID, title: executors.WholeLine(withoutCodeMarks(t.Title)), screen: s, gutter: s.gutter("│ ", dim)}
 	c.runs, c.fold.extent = t.Kind == "execute", foldCommand
 	spans := []layout.Span{{Text: c.title, Style: bold}}
-	if kind := executors.WholeLine(t.Kind); kind != "" && kind != "other" {
+	if kind := executors.WholeLine(t.Kind); kind != "" && kind != "other" && kind != "think" { // the title says more
 		spans = append([]layout.Span{{Text: kind, Style: cyan}, {Text: "  "}}, spans...)
 	}
 	c.out.WriteString(s.rows(layout.Span{Text: "╭ ", Style: dim}, c.gutter.edge, spans...))

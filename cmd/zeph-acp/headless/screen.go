@@ -139,24 +139,24 @@ func (s *Screen) output(terminal string) *output {
 	return o
 }
 
-// End shows the stop reason as the last line. An error is left to the caller.
+// End shows the end of the turn: the stop reason, unless the model ended the turn by itself,
+// and the footer. An error is left to the caller.
 func (s *Screen) End(stop acp.StopReason, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.endCards()
-	if err != nil {
-		s.finish()
-		s.breakLine()
-		return
-	}
-	if s.Footer == nil {
+	s.finish()
+	s.breakLine()
+	switch {
+	case err != nil:
+	case s.Footer == nil && stop != acp.StopEndTurn:
 		s.end(dim, string(stop))
-		return
+	case s.Footer != nil:
+		if stop != acp.StopEndTurn {
+			s.end(yellow, string(stop))
+		}
+		s.end(dim, s.Footer())
 	}
-	if stop != acp.StopEndTurn {
-		s.end(yellow, string(stop))
-	}
-	s.end(dim, s.Footer())
 }
 
 // Idle shows that a turn has ended and that the next prompt is awaited. The reason is shown

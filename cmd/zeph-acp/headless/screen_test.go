@@ -76,7 +76,7 @@ func TestScreen(t *testing.T) {
 	}{
 		"messages": {
 			[]string{text("1", "\n\na"), text("1", "b\n\n"), text("2", "\n"), text("2", "c\n"), text("2", "d"), "=end_turn"},
-			"ab\n\nc\nd\n\nend_turn\n",
+			"ab\n\nc\nd\n",
 		},
 		"thoughts": {
 			[]string{thought("1", "a\nb"), thought("1", "c\n"), text("2", "d"), thought("3", "e"), "=refusal"},
@@ -112,6 +112,7 @@ func TestScreen(t *testing.T) {
 			"╭ execute  x\n│ It may not be executed.\n│ some: output\n╰ failed · exit 126\n",
 		},
 		"not ended": {[]string{call("a", "x"), call("b", "y"), "=cancelled"}, "╭ execute  x\n╰ not finished\n╭ execute  y\n╰ not finished\n\ncancelled\n"},
+		"sub-agent": {[]string{`{"sessionUpdate":"tool_call","toolCallId":"a","title":"fixer: mend it","kind":"think","status":"completed"}`}, "╭ fixer: mend it\n╰ completed\n"},
 		"no kind":   {[]string{`{"sessionUpdate":"tool_call","toolCallId":"a","title":"t","status":"completed"}`}, "╭ t\n╰ completed\n"},
 		"long text": {
 			[]string{strings.Replace(call("a", "x"), "execute", "read", 1), ended("a", "completed", strings.Repeat("l\n", 20))},
