@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
@@ -31,12 +32,13 @@ func findingsOf(answer []byte, level int, github bool, columns int) (text []byte
 	if err := json.Unmarshal(answer, &review); err != nil {
 		return nil, err
 	}
+	all := review.Findings
 	rank := func(f finding) int { return slices.Index(severities, f.Severity) }
-	slices.SortStableFunc(review.Findings, func(a, b finding) int { return rank(a) - rank(b) })
+	sort.SliceStable(all, func(i, j int) bool { return rank(all[i]) < rank(all[j]) })
 	var b bytes.Buffer
 	count := map[string]int{}
 	bad := 0
-	for _, f := range review.Findings {
+	for _, f := range all {
 		if github {
 			f.annotate(&b)
 		} else {

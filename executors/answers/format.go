@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -214,8 +215,8 @@ func (d document) all(line int) (out []Entry, err error) {
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b Entry) int {
-		return strings.Compare(a.Project+"\x00"+a.key(), b.Project+"\x00"+b.key())
+	sort.Slice(out, func(i, j int) bool {
+		return out[i].Project+"\x00"+out[i].key() < out[j].Project+"\x00"+out[j].key()
 	})
 	return out, nil
 }

@@ -2,7 +2,7 @@ package diagnostics
 
 import (
 	"encoding/json"
-	"slices"
+	"sort"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
@@ -79,7 +79,7 @@ func parseVet(text string) (found []Diagnostic, rest string, ok bool) {
 			}
 		}
 	}
-	slices.SortFunc(found, order)
+	sort.Slice(found, func(i, j int) bool { return order(found[i], found[j]) < 0 })
 	return found, text[dec.InputOffset():], true
 }
 

@@ -1,8 +1,9 @@
 package diagnostics
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
+	"sort"
 	"strings"
 )
 
@@ -15,11 +16,9 @@ func Lines(found []Diagnostic, most int) (lines []string, left int) {
 		d.File, d.Message, d.Code = plainLine(d.File), cut(plainLine(d.Message)), cut(plainLine(d.Code))
 		clean[i] = d
 	}
-	slices.SortFunc(clean, func(a, b Diagnostic) int {
-		if by := rank(a.Severity) - rank(b.Severity); by != 0 {
-			return by
-		}
-		return order(a, b)
+	sort.Slice(clean, func(i, j int) bool {
+		a, b := clean[i], clean[j]
+		return cmp.Or(rank(a.Severity)-rank(b.Severity), order(a, b)) < 0
 	})
 	for _, d := range clean[:min(len(clean), max(most, 0))] {
 		lines = append(lines, d.line())

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -107,7 +108,7 @@ func (r *report) locate(name, dir string) string {
 
 // result returns the tool's result with at most that many diagnostics.
 func (r *report) result(most int) executors.Result {
-	slices.SortFunc(r.found, func(a, b placed) int { return order(a.Diagnostic, b.Diagnostic) })
+	inOrder(r.found)
 	r.found = slices.CompactFunc(r.found, func(a, b placed) bool { return a.Diagnostic == b.Diagnostic })
 	kept := r.keep(most)
 	raw := Report{Diagnostics: []Diagnostic{}, Omitted: len(r.found) - len(kept), Elsewhere: r.outside, Warnings: r.warnings}
@@ -168,7 +169,7 @@ func (r *report) full(kept []placed) *executors.Spool {
 // keep selects the diagnostics to show, in order. It prefers the most severe.
 func (r *report) keep(most int) []placed {
 	byRank := slices.Clone(r.found)
-	slices.SortStableFunc(byRank, func(a, b placed) int { return rank(a.Severity) - rank(b.Severity) })
+	sort.SliceStable(byRank, func(i, j int) bool { return rank(byRank[i].Severity) < rank(byRank[j].Severity) })
 	room := maxText
 	for i, p := range byRank {
 		if room -= len(p.line()); i == most || room < 0 {
@@ -176,7 +177,7 @@ func (r *report) keep(most int) []placed {
 			break
 		}
 	}
-	slices.SortFunc(byRank, func(a, b placed) int { return order(a.Diagnostic, b.Diagnostic) })
+	inOrder(byRank)
 	return byRank
 }
 
@@ -209,7 +210,12 @@ func (d Diagnostic) line() string {
 	return b.String()
 }
 
-// order sorts by location, so that equal diagnostics are adjacent.
+// inOrder sorts by location.
+func inOrder(found []placed) {
+	sort.Slice(found, func(i, j int) bool { return order(found[i].Diagnostic, found[j].Diagnostic) < 0 })
+}
+
+// order compares by location, so that equal diagnostics are adjacent.
 func order(a, b Diagnostic) int {
 	return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
 		cmp.Compare(rank(a.Severity), rank(b.Severity)), strings.Compare(a.Message, b.Message), strings.Compare(a.Code, b.Code))

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -171,7 +172,7 @@ func capabilities(session *sdk.ClientSession) *sdk.ServerCapabilities {
 // usable returns the resources that have a URI, sorted.
 func usable(all []resource) []resource {
 	all = slices.DeleteFunc(all, func(r resource) bool { return !isURI(r.uri) })
-	slices.SortFunc(all, func(a, b resource) int { return strings.Compare(a.uri, b.uri) })
+	sort.Slice(all, func(i, j int) bool { return all[i].uri < all[j].uri })
 	return slices.CompactFunc(all, func(a, b resource) bool { return a.uri == b.uri })
 }
 

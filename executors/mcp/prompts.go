@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -75,7 +76,7 @@ func newPrompts(all []*sdk.Prompt) []prompt {
 		}
 		out = append(out, one)
 	}
-	slices.SortFunc(out, func(a, b prompt) int { return strings.Compare(a.name, b.name) })
+	sort.Slice(out, func(i, j int) bool { return out[i].name < out[j].name })
 	return out
 }
 

@@ -3,8 +3,7 @@ package mcp
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
+	"sort"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -81,6 +80,6 @@ func (i *instance) read(ctx context.Context, session *sdk.ClientSession) ([]tool
 		cursors[page.NextCursor] = true
 		params = &sdk.ListToolsParams{Cursor: page.NextCursor}
 	}
-	slices.SortFunc(tools, func(a, b tool) int { return strings.Compare(a.name, b.name) })
+	sort.Slice(tools, func(i, j int) bool { return tools[i].name < tools[j].name })
 	return tools, nil
 }

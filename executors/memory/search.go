@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -96,8 +96,9 @@ func (m *Memory) Search(ctx context.Context, query string, limit int) ([]Hit, er
 			hits = append(hits, Hit{Entry: e, Score: scores[i]})
 		}
 	}
-	slices.SortStableFunc(hits, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(rounded(b.Score), rounded(a.Score)), b.Updated.Compare(a.Updated))
+	sort.SliceStable(hits, func(i, j int) bool {
+		a, b := &hits[i], &hits[j]
+		return cmp.Or(cmp.Compare(rounded(b.Score), rounded(a.Score)), b.Updated.Compare(a.Updated)) < 0
 	})
 	if len(hits) > 1 {
 		markNewer(hits, newLexis(all))

@@ -1,13 +1,13 @@
 package rewind
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
@@ -110,7 +110,8 @@ func (s *Session) restore(ctx context.Context, id string, steps []Step) map[stri
 			}
 		}
 	}
-	deepest := slices.SortedFunc(slices.Values(steps), func(a, b Step) int { return cmp.Compare(b.Path, a.Path) })
+	deepest := slices.Clone(steps)
+	sort.Slice(deepest, func(i, j int) bool { return deepest[i].Path > deepest[j].Path })
 	for _, step := range deepest {
 		if step.From.exists() && step.From.Mode.Type() != step.To.Mode.Type() || !step.To.exists() {
 			try(step, func() error {
@@ -248,7 +249,7 @@ func (s *Session) undo(ctx context.Context, j journal) string {
 			steps = append(steps, Step{Path: path, From: now, To: c.Before})
 		}
 	}
-	slices.SortFunc(steps, func(a, b Step) int { return cmp.Compare(a.Path, b.Path) })
+	sort.Slice(steps, func(i, j int) bool { return steps[i].Path < steps[j].Path })
 	failed := s.restore(ctx, j.ID, steps)
 	for path, err := range failed {
 		left = append(left, fmt.Sprintf("%s (%v)", s.Roots.Rel(path), workspace.Cause(err)))

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
+	"sort"
 	"strings"
 
 	"golang.org/x/sync/semaphore"
@@ -48,7 +48,7 @@ func (s *Set) registry() executors.Registry {
 // bind makes the tool. Its description lists the types.
 func (s *Set) bind() {
 	text := strings.TrimSpace(toolText)
-	slices.SortFunc(s.types, func(a, b Type) int { return strings.Compare(a.Name, b.Name) })
+	sort.Slice(s.types, func(i, j int) bool { return s.types[i].Name < s.types[j].Name })
 	for _, t := range s.types {
 		text += "\n" + t.line()
 	}

@@ -1,10 +1,9 @@
 package toolset
 
 import (
-	"cmp"
 	"context"
 	"math"
-	"slices"
+	"sort"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -108,7 +107,7 @@ func (s *Set) best(t *turn, rest []int, scores []float64) []int {
 		all = append(all, scored{tool, scores[i] + s.boost(name)})
 	}
 	s.mu.Unlock()
-	slices.SortStableFunc(all, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].score > all[j].score })
 	var top []int
 	for _, one := range all[:min(len(all), s.cfg.Filter.TopK)] {
 		top = append(top, one.tool)

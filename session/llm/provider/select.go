@@ -9,6 +9,7 @@ package provider
 import (
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors/backoff"
@@ -105,15 +106,7 @@ func (p Provider) open(getenv func(string) string, memory *wire.Memory) (llm.Mod
 // environment.
 func available(cfg Config, getenv func(string) string) []Provider {
 	ps := slices.Clone(cfg.Providers)
-	slices.SortStableFunc(ps, func(a, b Provider) int {
-		switch {
-		case a.Default && !b.Default:
-			return -1
-		case b.Default && !a.Default:
-			return 1
-		}
-		return 0
-	})
+	sort.SliceStable(ps, func(i, j int) bool { return ps[i].Default && !ps[j].Default })
 	if len(ps) > 0 {
 		return ps
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
@@ -58,7 +59,7 @@ func Params(t llm.Tool) []Param {
 		}
 		return len(in.Required)
 	}
-	slices.SortStableFunc(params, func(a, b Param) int { return position(a) - position(b) })
+	sort.SliceStable(params, func(i, j int) bool { return position(params[i]) < position(params[j]) })
 	return params
 }
 
