@@ -25,21 +25,21 @@ const (
 // walker is one walk. The work is divided into jobs, each a part of the tree.
 // Workers pick the first job in the order of the paths. The results of a job
 // are collected as soon as all earlier results are.
-type walker[T any] struct {
-	size    func(T) int
-	take    func(T) bool
+type walker struct {
+	size    func(found any) int
+	take    func(found any) bool
 	stopped atomic.Bool
 	ended   func() bool // reports whether the walk was stopped; made once, since each visit gets it
 
 	mu       sync.Mutex
 	wake     sync.Cond // broadcast when a field below changes
-	todo     jobs[T]
-	pending  int         // jobs not finished
-	busy     int         // jobs being worked on
-	open     int         // folders held open
-	ahead    int         // bytes of finished jobs that are not collected
-	front    []cursor[T] // the job to collect next, last, after the jobs that contain it
-	budget   int         // entries that may still be collected
+	todo     jobs
+	pending  int      // jobs not finished
+	busy     int      // jobs being worked on
+	open     int      // folders held open
+	ahead    int      // bytes of finished jobs that are not collected
+	front    []cursor // the job to collect next, last, after the jobs that contain it
+	budget   int      // entries that may still be collected
 	unseen   Unseen
 	panicked any
 }
@@ -57,7 +57,7 @@ type folder struct {
 
 // job opens a directory and visits its entries, or visits some entries of an open
 // directory.
-type job[T any] struct {
+type job struct {
 	key     string // orders the jobs by their paths
 	in      *folder
 	dir     workspace.Entry   // the directory to open; without a name: visit entries
@@ -65,17 +65,17 @@ type job[T any] struct {
 
 	// When it is done:
 	done  bool
-	items []item[T]
+	items []item
 	count int // entries visited
 	size  int // bytes of items
 }
 
 // item is a result, a further job or a problem of a job. at is the number of its
 // entry, from 1; 0 is before all entries.
-type item[T any] struct {
+type item struct {
 	at      int
-	found   T
-	kid     *job[T]
+	found   any
+	kid     *job
 	problem *problem
 }
 
@@ -87,19 +87,19 @@ type problem struct {
 }
 
 // cursor is the position up to which a job is collected.
-type cursor[T any] struct {
-	job         *job[T]
+type cursor struct {
+	job         *job
 	item, count int
 }
 
 // jobs is a heap, ordered by key.
-type jobs[T any] []*job[T]
+type jobs []*job
 
-func (j jobs[T]) Len() int           { return len(j) }
-func (j jobs[T]) Less(a, b int) bool { return j[a].key < j[b].key }
-func (j jobs[T]) Swap(a, b int)      { j[a], j[b] = j[b], j[a] }
-func (j *jobs[T]) Push(x any)        { *j = append(*j, x.(*job[T])) }
-func (j *jobs[T]) Pop() any {
+func (j jobs) Len() int           { return len(j) }
+func (j jobs) Less(a, b int) bool { return j[a].key < j[b].key }
+func (j jobs) Swap(a, b int)      { j[a], j[b] = j[b], j[a] }
+func (j *jobs) Push(x any)        { *j = append(*j, x.(*job)) }
+func (j *jobs) Pop() any {
 	last := len(*j) - 1
 	x := (*j)[last]
 	(*j)[last] = nil
@@ -110,16 +110,16 @@ func (j *jobs[T]) Pop() any {
 var errTooDeep = errors.New("the path is too long")
 
 // run walks the tree below top, and closes top. Only top must be readable.
-func (w *walker[T]) run(ctx context.Context, top *workspace.Branch, ign *ignore, newVisit func() Visit[T]) (Unseen, error) {
+func (w *walker) run(ctx context.Context, top *workspace.Branch, ign *ignore, newVisit func() visit) (Unseen, error) {
 	defer top.Close()
 	defer context.AfterFunc(ctx, w.halt)()                                 // before list, which already visits files
 	f := &folder{full: prefix(top.Rel()), branch: top, users: 1, ign: ign} // one user more than its jobs: they never close it
-	first := &job[T]{in: f}
+	first := &job{in: f}
 	kids, err := w.list(ctx, first, f, newVisit())
 	if err != nil {
 		return Unseen{}, err
 	}
-	w.pending, w.front = 1, []cursor[T]{{job: first}}
+	w.pending, w.front = 1, []cursor{{job: first}}
 	w.finish(first, f, kids)
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), maxWorkers) - 1 {
@@ -146,7 +146,7 @@ func prefix(rel string) string {
 	return rel + "/"
 }
 
-func (w *walker[T]) halt() {
+func (w *walker) halt() {
 	w.stopped.Store(true)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -155,7 +155,7 @@ func (w *walker[T]) halt() {
 
 // work does jobs until no jobs are left. A panic ends the walk; run raises it
 // again on the goroutine of its caller.
-func (w *walker[T]) work(ctx context.Context, look Visit[T]) {
+func (w *walker) work(ctx context.Context, look visit) {
 	defer func() {
 		if p := recover(); p != nil {
 			w.halt()
@@ -175,7 +175,7 @@ func (w *walker[T]) work(ctx context.Context, look Visit[T]) {
 }
 
 // next waits for a job; nil means that no jobs are left.
-func (w *walker[T]) next() *job[T] {
+func (w *walker) next() *job {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for {
@@ -186,7 +186,7 @@ func (w *walker[T]) next() *job[T] {
 		// unless this job is that one.
 		if len(w.todo) > 0 && (w.ahead < maxAhead || w.busy == 0 || w.todo[0] == w.front[len(w.front)-1].job) {
 			w.busy++
-			return heap.Pop(&w.todo).(*job[T])
+			return heap.Pop(&w.todo).(*job)
 		}
 		w.wake.Wait()
 	}
@@ -194,7 +194,7 @@ func (w *walker[T]) next() *job[T] {
 
 // do runs a job. It returns the further jobs, and the folder that it opened, if
 // any.
-func (w *walker[T]) do(ctx context.Context, j *job[T], look Visit[T]) (opened *folder, kids []*job[T]) {
+func (w *walker) do(ctx context.Context, j *job, look visit) (opened *folder, kids []*job) {
 	at, err := j.in.reach()
 	if err == nil && at != j.in.branch {
 		defer at.Close()
@@ -228,12 +228,12 @@ func (w *walker[T]) do(ctx context.Context, j *job[T], look Visit[T]) (opened *f
 }
 
 // trouble records err, if it is not nil. It reports whether path may be named.
-func (j *job[T]) trouble(at int, path string, err error) bool {
+func (j *job) trouble(at int, path string, err error) bool {
 	if err == nil {
 		return true
 	}
 	p := newProblem(path, err)
-	j.items = append(j.items, item[T]{at: at, problem: &p})
+	j.items = append(j.items, item{at: at, problem: &p})
 	return !p.hidden && !p.denied
 }
 
@@ -260,16 +260,16 @@ func (f *folder) reach() (*workspace.Branch, error) {
 }
 
 // list visits all entries of f, or divides them into jobs if there are many.
-func (w *walker[T]) list(ctx context.Context, j *job[T], f *folder, look Visit[T]) (kids []*job[T], err error) {
+func (w *walker) list(ctx context.Context, j *job, f *folder, look visit) (kids []*job, err error) {
 	entries, left, err := f.branch.List(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if left.Hidden > 0 {
-		j.items = append(j.items, item[T]{problem: &problem{hidden: true}})
+		j.items = append(j.items, item{problem: &problem{hidden: true}})
 	}
 	for range left.Denied {
-		j.items = append(j.items, item[T]{problem: &problem{denied: true}})
+		j.items = append(j.items, item{problem: &problem{denied: true}})
 	}
 	slices.SortFunc(entries, inOrder)
 	f.ign = f.ign.load(f.branch, entries)
@@ -277,14 +277,14 @@ func (w *walker[T]) list(ctx context.Context, j *job[T], f *folder, look Visit[T
 		return w.span(j, f, f.branch, entries, look), nil
 	}
 	for part := range slices.Chunk(entries, spanLen) {
-		kids = append(kids, &job[T]{key: f.in + sortName(part[0]), in: f, entries: part})
-		j.items = append(j.items, item[T]{kid: kids[len(kids)-1]})
+		kids = append(kids, &job{key: f.in + sortName(part[0]), in: f, entries: part})
+		j.items = append(j.items, item{kid: kids[len(kids)-1]})
 	}
 	return kids, nil
 }
 
 // span visits some entries of f, which is open as at. Directories become jobs.
-func (w *walker[T]) span(j *job[T], f *folder, at *workspace.Branch, entries []workspace.Entry, look Visit[T]) (kids []*job[T]) {
+func (w *walker) span(j *job, f *folder, at *workspace.Branch, entries []workspace.Entry, look visit) (kids []*job) {
 	j.count = len(entries)
 	for i, e := range entries {
 		if w.stopped.Load() {
@@ -293,9 +293,9 @@ func (w *walker[T]) span(j *job[T], f *folder, at *workspace.Branch, entries []w
 		switch dir := e.Type.IsDir(); {
 		case e.Name == GitDir || f.ign.match(f.full, e.Name, dir):
 		case dir:
-			kid := &job[T]{key: f.in + e.Name + "/", in: f, dir: e}
+			kid := &job{key: f.in + e.Name + "/", in: f, dir: e}
 			kids = append(kids, kid)
-			j.items = append(j.items, item[T]{at: i + 1, kid: kid})
+			j.items = append(j.items, item{at: i + 1, kid: kid})
 		default:
 			w.look(j, i+1, Entry{Entry: e, Dir: at, In: f.in}, look)
 		}
@@ -304,20 +304,20 @@ func (w *walker[T]) span(j *job[T], f *folder, at *workspace.Branch, entries []w
 }
 
 // look visits one entry.
-func (w *walker[T]) look(j *job[T], at int, e Entry, look Visit[T]) {
+func (w *walker) look(j *job, at int, e Entry, look visit) {
 	found, ok, err := look(e, w.ended)
 	if err != nil {
 		j.trouble(at, e.Path(), err)
 	}
 	if ok {
-		j.items = append(j.items, item[T]{at: at, found: found})
+		j.items = append(j.items, item{at: at, found: found})
 		j.size += w.size(found)
 	}
 }
 
 // finish records that a job is done: f is the folder that it opened, kids are its
 // further jobs.
-func (w *walker[T]) finish(j *job[T], f *folder, kids []*job[T]) {
+func (w *walker) finish(j *job, f *folder, kids []*job) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	j.done, j.entries = true, nil
@@ -345,20 +345,20 @@ func (w *walker[T]) finish(j *job[T], f *folder, kids []*job[T]) {
 }
 
 // leave records that a job in f has ended.
-func (w *walker[T]) leave(f *folder) {
+func (w *walker) leave(f *folder) {
 	if f.users--; f.users == 0 && f.branch != nil {
 		w.close(f)
 	}
 }
 
-func (w *walker[T]) close(f *folder) {
+func (w *walker) close(f *folder) {
 	f.branch.Close() // read only: there is nothing to lose
 	f.branch = nil
 	w.open--
 }
 
 // advance collects the results up to the first job that is not done.
-func (w *walker[T]) advance() {
+func (w *walker) advance() {
 	for !w.stopped.Load() && len(w.front) > 0 {
 		c := &w.front[len(w.front)-1]
 		if !c.job.done {
@@ -372,14 +372,14 @@ func (w *walker[T]) advance() {
 			continue
 		}
 		it := c.job.items[c.item]
-		c.job.items[c.item] = item[T]{}
+		c.job.items[c.item] = item{}
 		c.item++
 		count := max(0, it.at-c.count)
 		c.count += count
 		switch {
 		case !w.spend(count):
 		case it.kid != nil:
-			w.front = append(w.front, cursor[T]{job: it.kid})
+			w.front = append(w.front, cursor{job: it.kid})
 		case it.problem != nil:
 			w.unseen.add(*it.problem)
 		case !w.take(it.found):
@@ -389,7 +389,7 @@ func (w *walker[T]) advance() {
 }
 
 // spend counts entries. It ends the walk when its budget is exhausted.
-func (w *walker[T]) spend(count int) bool {
+func (w *walker) spend(count int) bool {
 	if count > w.budget {
 		w.unseen.Cut = true
 		w.stopped.Store(true)

@@ -49,6 +49,9 @@ func (e Entry) Path() string { return e.In + e.Name }
 // ended, so that no result is needed.
 type Visit[T any] func(e Entry, stopped func() bool) (found T, ok bool, err error)
 
+// visit is a Visit with results of any type, so that the walk is compiled once.
+type visit func(e Entry, stopped func() bool) (found any, ok bool, err error)
+
 // Do visits all entries below the directory of the tree. It passes the results to
 // take, in the order of the paths and one at a time, until take returns false.
 //
@@ -60,6 +63,24 @@ type Visit[T any] func(e Entry, stopped func() bool) (found T, ok bool, err erro
 // in order. newVisit is called once for each goroutine. size returns the
 // approximate size of a result in bytes.
 func Do[T any](ctx context.Context, tree Tree, newVisit func() Visit[T], size func(T) int, take func(T) bool) (Unseen, error) {
+	w := &walker{
+		size: func(found any) int { return size(found.(T)) },
+		take: func(found any) bool { return take(found.(T)) },
+	}
+	return w.walk(ctx, tree, func() visit {
+		look := newVisit()
+		return func(e Entry, stopped func() bool) (any, bool, error) {
+			found, ok, err := look(e, stopped)
+			if !ok {
+				return nil, false, err // nothing is allocated for an entry without a result
+			}
+			return found, true, err
+		}
+	})
+}
+
+// walk visits the entries of the tree.
+func (w *walker) walk(ctx context.Context, tree Tree, newVisit func() visit) (Unseen, error) {
 	var ign *ignore
 	if tree.Ignore {
 		ign = &ignore{userRules: parseRules(UserExcludes(tree.Roots))}
@@ -73,8 +94,7 @@ func Do[T any](ctx context.Context, tree Tree, newVisit func() Visit[T], size fu
 	if err != nil {
 		return Unseen{}, err
 	}
-	w := &walker[T]{size: size, take: take, budget: tree.Budget}
-	w.wake.L, w.ended = &w.mu, w.stopped.Load
+	w.budget, w.wake.L, w.ended = tree.Budget, &w.mu, w.stopped.Load
 	return w.run(ctx, top, ign, newVisit)
 }
 
