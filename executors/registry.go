@@ -30,15 +30,15 @@ func Bind[In any](t Tool,
 	return Func{
 		Tool: t,
 		prepare: func(ctx context.Context, call *Call) (Card, error) {
-			in, err := decode[In](call)
-			if err != nil {
+			var in In
+			if err := decode(call, &in); err != nil {
 				return Card{}, err
 			}
 			return prepare(ctx, call, in)
 		},
 		execute: func(ctx context.Context, call *Call) (Result, error) {
-			in, err := decode[In](call)
-			if err != nil {
+			var in In
+			if err := decode(call, &in); err != nil {
 				return FailWith(err), nil
 			}
 			return execute(ctx, call, in)
@@ -101,8 +101,9 @@ var generatedSchemas sync.Map // reflect.Type -> json.RawMessage
 
 // SchemaOf generates the JSON Schema of T: an object without references and without
 // keywords that a model does not need.
-func SchemaOf[T any]() json.RawMessage {
-	t := reflect.TypeFor[T]()
+func SchemaOf[T any]() json.RawMessage { return schemaOf(reflect.TypeFor[T]()) }
+
+func schemaOf(t reflect.Type) json.RawMessage {
 	if s, ok := generatedSchemas.Load(t); ok {
 		return s.(json.RawMessage)
 	}
@@ -117,21 +118,21 @@ func SchemaOf[T any]() json.RawMessage {
 	return raw
 }
 
-// decode parses the call's input. Errors name the member.
-func decode[In any](call *Call) (In, error) {
-	var in In
-	err := json.Unmarshal(call.Input, &in)
+// decode parses the call's input into the struct that in points to. Errors name the
+// member.
+func decode(call *Call, in any) error {
+	err := json.Unmarshal(call.Input, in)
 	switch e := err.(type) {
 	case nil:
-		return in, nil
+		return nil
 	case *json.UnmarshalTypeError:
 		field := e.Field
 		if field == "" {
 			field = "input"
 		}
-		return in, Failuref(TypeMismatch, "%s: %s must be %s, got %s", call.Tool, field, jsonType(e.Type), e.Value)
+		return Failuref(TypeMismatch, "%s: %s must be %s, got %s", call.Tool, field, jsonType(e.Type), e.Value)
 	default:
-		return in, Failuref(InvalidParameters, "%s: input is not a JSON object: %v", call.Tool, err)
+		return Failuref(InvalidParameters, "%s: input is not a JSON object: %v", call.Tool, err)
 	}
 }
 
