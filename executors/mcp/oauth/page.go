@@ -1,28 +1,37 @@
 package oauth
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"html"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 )
 
-// pageTime bounds each request to the page.
-const pageTime = 10 * time.Second
+const (
+	pageTime   = 10 * time.Second // of a connection to the page
+	maxRequest = 64 << 10         // bytes of a request to the page
+)
 
 // page is the page on this machine to which the browser returns after a login.
 // https://www.rfc-editor.org/rfc/rfc8252#section-7.3
+//
+// It reads and writes HTTP by itself: the server of net/http, with HTTP/2, would be the
+// only one in the program, and a hundredth of it.
 type page struct {
 	url      string
 	listener net.Listener
-	server   *http.Server
 	answers  chan url.Values
+	ctx      context.Context // ends with the page
+	end      context.CancelFunc
 	served   sync.WaitGroup
 }
 
@@ -32,32 +41,67 @@ func listen(port int) (*page, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the page to which the browser returns: %w", err)
 	}
-	return &page{url: "http://" + l.Addr().String() + "/callback", listener: l, answers: make(chan url.Values, 1)}, nil
+	p := &page{url: "http://" + l.Addr().String() + "/callback", listener: l, answers: make(chan url.Values, 1)}
+	p.ctx, p.end = context.WithCancel(context.Background())
+	return p, nil
 }
 
-// serve answers requests until the page is closed. One without the state of the login
-// is not the authorization server's, and changes nothing.
+// serve answers requests until the page is closed.
 func (p *page) serve(state string) {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /callback", func(w http.ResponseWriter, r *http.Request) {
-		q := r.URL.Query()
-		if q.Get("state") != state || state == "" {
-			http.Error(w, "This page belongs to another login.", http.StatusBadRequest)
-			return
+	p.served.Go(func() {
+		for {
+			conn, err := p.listener.Accept()
+			if err != nil { // closed
+				return
+			}
+			p.served.Go(func() { p.answer(conn, state) })
 		}
-		select {
-		case p.answers <- q:
-		default:
-		}
-		text := "You are logged in. You can close this window."
-		if problem := q.Get("error"); problem != "" {
-			text = "You are not logged in: " + problem
-		}
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		fmt.Fprintf(w, "<!doctype html><title>zeph-acp</title><p>%s\n", html.EscapeString(text))
 	})
-	p.server = &http.Server{Handler: mux, ReadTimeout: pageTime, WriteTimeout: pageTime}
-	p.served.Go(func() { _ = p.server.Serve(p.listener) })
+}
+
+// answer answers the first request of a connection. The login goes on after the browser
+// has its answer, since the page ends with the login.
+func (p *page) answer(conn net.Conn, state string) {
+	defer conn.Close()
+	defer context.AfterFunc(p.ctx, func() { conn.Close() })()
+	_ = conn.SetDeadline(time.Now().Add(pageTime)) // fails only if the connection is closed
+	req, err := http.ReadRequest(bufio.NewReader(io.LimitReader(conn, maxRequest)))
+	if err != nil {
+		return
+	}
+	status, text, answer := reply(req, state)
+	body := fmt.Sprintf("<!doctype html><title>zeph-acp</title><p>%s\n", html.EscapeString(text))
+	res := http.Response{
+		StatusCode: status, ProtoMajor: 1, ProtoMinor: 1, Close: true, ContentLength: int64(len(body)),
+		Header: http.Header{"Content-Type": {"text/html; charset=utf-8"}}, Body: io.NopCloser(strings.NewReader(body)),
+	}
+	_ = res.Write(conn) // the login is valid even if nobody reads about it
+	if answer == nil {
+		return
+	}
+	select {
+	case p.answers <- answer:
+	default:
+	}
+}
+
+// reply returns the answer to a request, and what it brings from the authorization
+// server. A request without the state of the login is not that server's, and brings
+// nothing.
+func reply(req *http.Request, state string) (status int, text string, answer url.Values) {
+	q := req.URL.Query()
+	switch {
+	case req.URL.Path != "/callback":
+		return http.StatusNotFound, "There is no such page.", nil
+	case req.Method != http.MethodGet:
+		return http.StatusMethodNotAllowed, "This page can only be read.", nil
+	case q.Get("state") != state || state == "":
+		return http.StatusBadRequest, "This page belongs to another login.", nil
+	}
+	if problem := q.Get("error"); problem != "" {
+		return http.StatusOK, "You are not logged in: " + problem, q
+	}
+	return http.StatusOK, "You are logged in. You can close this window.", q
 }
 
 // wait returns the answer that the browser brings.
@@ -73,16 +117,9 @@ func (p *page) wait(ctx context.Context) (*auth.AuthorizationResult, error) {
 	}
 }
 
-// close ends the page after the browser has its answer.
+// close ends the page and its connections.
 func (p *page) close() {
-	if p.server == nil {
-		p.listener.Close()
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	if p.server.Shutdown(ctx) != nil {
-		p.server.Close()
-	}
+	p.listener.Close()
+	p.end()
 	p.served.Wait()
 }
