@@ -49,7 +49,8 @@ func (e Entry) Path() string { return e.In + e.Name }
 // ended, so that no result is needed.
 type Visit[T any] func(e Entry, stopped func() bool) (found T, ok bool, err error)
 
-// visit is a Visit with results of any type, so that the walk is compiled once.
+// visit is a Visit that returns a pointer to its result, of any type: so the walk is
+// compiled once.
 type visit func(e Entry, stopped func() bool) (found any, ok bool, err error)
 
 // Do visits all entries below the directory of the tree. It passes the results to
@@ -64,17 +65,22 @@ type visit func(e Entry, stopped func() bool) (found any, ok bool, err error)
 // approximate size of a result in bytes.
 func Do[T any](ctx context.Context, tree Tree, newVisit func() Visit[T], size func(T) int, take func(T) bool) (Unseen, error) {
 	w := &walker{
-		size: func(found any) int { return size(found.(T)) },
-		take: func(found any) bool { return take(found.(T)) },
+		size: func(found any) int { return size(*found.(*T)) },
+		take: func(found any) bool { return take(*found.(*T)) },
 	}
 	return w.walk(ctx, tree, func() visit {
 		look := newVisit()
+		var room []T // results are allocated together
 		return func(e Entry, stopped func() bool) (any, bool, error) {
 			found, ok, err := look(e, stopped)
 			if !ok {
-				return nil, false, err // nothing is allocated for an entry without a result
+				return nil, false, err
 			}
-			return found, true, err
+			if len(room) == cap(room) {
+				room = make([]T, 0, min(2*cap(room)+1, roomLen))
+			}
+			room = append(room, found)
+			return &room[len(room)-1], true, err
 		}
 	})
 }
