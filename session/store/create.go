@@ -3,9 +3,9 @@ package store
 import (
 	"context"
 	_ "embed"
+	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,12 +14,28 @@ import (
 	"time"
 )
 
-// empty is the content of a database without sessions: go test -run TestEmpty -update
-// writes it. To make the schema for each new user would take milliseconds. Migrations that
-// are missing in it are run when it is opened.
+// empty is the content of a database without sessions, most of which is zeros: runs of
+// other bytes, each after the number of zeros before it and its length. go test -run
+// TestEmpty -update writes it. To make the schema for each new user would take
+// milliseconds. Migrations that are missing in it are run when it is opened.
 //
-//go:embed empty.db
+//go:embed empty.db.runs
 var empty string
+
+const imageSize = 128 << 10 // or a little more
+
+// emptyImage returns the content of a database without sessions.
+func emptyImage() []byte {
+	image := make([]byte, 0, imageSize)
+	for rest := []byte(empty); len(rest) > 0; {
+		zeros, n := binary.Uvarint(rest)
+		size, m := binary.Uvarint(rest[n:])
+		image = append(image, make([]byte, zeros)...)
+		image = append(image, rest[n+m:][:size]...)
+		rest = rest[n+m:][size:]
+	}
+	return image
+}
 
 // createFile creates a missing database. It returns its path without links, and
 // reports whether the database has its schema already: where the file system refuses
@@ -79,7 +95,7 @@ func publish(path string) error {
 		return err
 	}
 	defer os.Remove(f.Name())
-	_, err = io.WriteString(f, empty)
+	_, err = f.Write(emptyImage())
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}

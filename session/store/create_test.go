@@ -1,6 +1,8 @@
 package store
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"flag"
 	"fmt"
@@ -18,7 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write empty.db")
+var update = flag.Bool("update", false, "write empty.db.runs")
 
 // Places in the header of a database, for the versions of the format that writers
 // and readers need: https://www.sqlite.org/fileformat2.html#file_format_version_numbers
@@ -66,14 +68,30 @@ func schemaOf(t *testing.T, h *handle) (rows []string) {
 	return rows
 }
 
-// empty.db has the schema of the migrations, without a row of a session.
+// runs returns an image as empty.db.runs has it. A run ends before sixteen zeros.
+func runs(image []byte) (out []byte) {
+	for len(image) > 0 {
+		rest := bytes.TrimLeft(image, "\x00")
+		out = binary.AppendUvarint(out, uint64(len(image)-len(rest)))
+		size := bytes.Index(rest, make([]byte, 16))
+		if size < 0 {
+			size = len(rest)
+		}
+		out = binary.AppendUvarint(out, uint64(size))
+		out = append(out, rest[:size]...)
+		image = rest[size:]
+	}
+	return out
+}
+
+// empty.db.runs has the schema of the migrations, without a row of a session.
 func TestEmpty(t *testing.T) {
 	image, want := migratedImage(t)
 	if *update {
-		if err := os.WriteFile("empty.db", image, 0o644); err != nil {
+		empty = string(runs(image))
+		if err := os.WriteFile("empty.db.runs", []byte(empty), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		empty = string(image)
 	}
 	written := newPath(t)
 	if err := publish(written); err != nil {
@@ -84,7 +102,7 @@ func TestEmpty(t *testing.T) {
 		t.Fatal(err)
 	}
 	if v, err := before.version(); err != nil || v != knownVersion() {
-		t.Errorf("empty.db has the schema version %d, want %d: go test ./session/store -run TestEmpty -update (%v)", v, knownVersion(), err)
+		t.Errorf("empty.db.runs has the schema version %d, want %d: go test ./session/store -run TestEmpty -update (%v)", v, knownVersion(), err)
 	}
 	if err := before.close(); err != nil {
 		t.Fatal(err)
