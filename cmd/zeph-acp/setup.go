@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -160,8 +161,8 @@ func (s *setupFlags) apply(cmd *cobra.Command, e editors.Editor, change editors.
 // confirmed asks a person a question in the terminal and reports whether the answer is yes.
 func confirmed(cmd *cobra.Command, question string) bool {
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s [y/N] ", question)
-	var answer string
-	_, _ = fmt.Fscanln(os.Stdin, &answer) // no answer is a no
+	answer, _ := bufio.NewReader(os.Stdin).ReadString('\n') // no answer is a no
+	answer = strings.TrimSpace(answer)
 	return strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes")
 }
 
