@@ -48,6 +48,8 @@ type ParamsError struct {
 func (e *ParamsError) Error() string { return e.Field + ": " + e.Reason }
 
 // paramsErrorf makes a ParamsError.
+//
+//go:noinline
 func paramsErrorf(field, format string, args ...any) error {
 	return &ParamsError{Field: field, Reason: fmt.Sprintf(format, args...)}
 }
