@@ -45,7 +45,9 @@ func (a *App) newAgent(s session.Setup, terminals *ideproxy.Terminals) (session.
 		warnings = append(warnings, w)
 	}
 	if cfg.Tools.Enabled {
-		warnings = append(warnings, kept.set.Warnings(slices.Concat(tools.Tools(), kept.memory.Catalogue().Tools()))...)
+		warnings = append(warnings, kept.set.Warnings(func() []executors.Tool {
+			return slices.Concat(tools.Tools(), kept.memory.Catalogue().Tools())
+		})...)
 	}
 	for _, w := range warnings {
 		a.Log.Warn(w, "session", s.ID)

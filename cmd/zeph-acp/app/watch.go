@@ -1,7 +1,9 @@
 package app
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -183,6 +185,9 @@ func (a *App) shellPolicy(s session.Setup, roots *workspace.Roots, home string, 
 // workspace's own file.
 func (a *App) tightened(r rules, roots *workspace.Roots) (config.Config, []string) {
 	cfg := r.over(a.Config)
+	if _, err := os.Lstat(filepath.Join(roots.Cwd(), filepath.FromSlash(config.WorkspaceFile))); errors.Is(err, fs.ErrNotExist) {
+		return cfg, nil // as below, for a project without it
+	}
 	if isOwn(roots, config.WorkspaceFile) { // it is the user's own file, not a repository's
 		return cfg, nil
 	}

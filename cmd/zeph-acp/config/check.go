@@ -199,7 +199,7 @@ func (l *Loaded) checkToolset(f *Findings, known []executors.Tool) {
 		f.Warnings = append(f.Warnings, l.File+": tools.dependencies.rules has no effect without tools.dependencies.enabled = true")
 	}
 	set := toolset.New(toolset.Config{TAFC: tools.TAFC, Filter: filter, Dependencies: tools.Dependencies}, nil, slog.New(slog.DiscardHandler))
-	for _, w := range set.Warnings(known) {
+	for _, w := range set.Warnings(func() []executors.Tool { return known }) {
 		f.Warnings = append(f.Warnings, l.File+": "+w)
 	}
 }

@@ -96,10 +96,14 @@ func New(cfg Config, vectors *Vectors, log *slog.Logger) *Set {
 	return s
 }
 
-// Warnings returns warnings for the user about settings without effect on these
-// tools.
-func (s *Set) Warnings(tools []executors.Tool) []string {
+// Warnings returns warnings for the user about settings without effect on the tools that
+// all returns, which is only called if a part is on.
+func (s *Set) Warnings(all func() []executors.Tool) []string {
 	notes := slices.Clone(s.notes)
+	if !s.cfg.TAFC.Enabled && s.cfg.Filter.Enabled != On && !s.cfg.Dependencies.Enabled {
+		return notes
+	}
+	tools := all()
 	if s.cfg.TAFC.Enabled {
 		if most, score := mostComplex(tools); score < s.thinking.threshold {
 			notes = append(notes, fmt.Sprintf("tools.tafc has no effect: no tool reaches complexity_threshold = %v (%s has the most, %.2f).", s.thinking.threshold, most, score))

@@ -334,7 +334,7 @@ func TestWarnings(t *testing.T) {
 		"tools.dependencies.rules.typo has no effect: there is no tool typo.",
 		"tools.dependencies.rules.read hides nothing: agent.tool_filter.always_on names read.",
 	}
-	if diff := cmp.Diff(want, s.Warnings(tools)); diff != "" {
+	if diff := cmp.Diff(want, s.Warnings(func() []executors.Tool { return tools })); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
