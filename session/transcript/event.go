@@ -258,11 +258,16 @@ var decoders = map[string]func([]byte) (Event, error){
 
 func decode[E Event](data []byte) (Event, error) {
 	var e E
-	err := json.Unmarshal(data, &e)
+	err := unmarshal(data, &e)
+	return e, err
+}
+
+func unmarshal(data []byte, event any) error {
+	err := json.Unmarshal(data, event)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		err = fmt.Errorf("%s must not be of type %s", cmp.Or(wrong.Field, "the event"), wrong.Value)
 	}
-	return e, err
+	return err
 }
 
 // Decode is the inverse of Encode. An unknown kind, of a later version, returns nil.
