@@ -93,28 +93,32 @@ func (o *OTLP) record(e *audit.Entry) record {
 	count := func(key string, n int64) {
 		r.Attributes = append(r.Attributes, otlp.Attribute{Key: key, Value: otlp.Int(n)})
 	}
-	add("zeph.tool_call_id", e.ID)
-	add("zeph.tool", e.Tool)
-	add("session.id", e.Session)
-	add("zeph.caller_id", e.Caller)
-	add("zeph.origin", e.Origin)
-	add("zeph.phase", e.Phase)
-	add("zeph.decision", e.Decision)
-	add("zeph.rule", e.Rule)
-	add("zeph.answer", e.Answer)
-	add("zeph.reason", e.Reason)
-	add("zeph.policy_match", e.PolicyMatch)
-	add("zeph.adversarial_policy_decision", e.Adversarial)
-	add("zeph.gates", gates(e))
-	add("zeph.hooks", hooks(e))
-	add("zeph.trust", e.Trust)
-	add("zeph.claim_source", e.ClaimSource)
-	add("zeph.mcp_server", e.MCPServer)
-	add("zeph.result", string(e.Result))
-	add("error.type", string(e.Category))
-	add("error.message", e.Error)
-	add("process.command_line", e.Command)
-	add("url.full", e.URL)
+	for _, a := range []struct{ key, text string }{
+		{"zeph.tool_call_id", e.ID},
+		{"zeph.tool", e.Tool},
+		{"session.id", e.Session},
+		{"zeph.caller_id", e.Caller},
+		{"zeph.origin", e.Origin},
+		{"zeph.phase", e.Phase},
+		{"zeph.decision", e.Decision},
+		{"zeph.rule", e.Rule},
+		{"zeph.answer", e.Answer},
+		{"zeph.reason", e.Reason},
+		{"zeph.policy_match", e.PolicyMatch},
+		{"zeph.adversarial_policy_decision", e.Adversarial},
+		{"zeph.gates", gates(e)},
+		{"zeph.hooks", hooks(e)},
+		{"zeph.trust", e.Trust},
+		{"zeph.claim_source", e.ClaimSource},
+		{"zeph.mcp_server", e.MCPServer},
+		{"zeph.result", string(e.Result)},
+		{"error.type", string(e.Category)},
+		{"error.message", e.Error},
+		{"process.command_line", e.Command},
+		{"url.full", e.URL},
+	} {
+		add(a.key, a.text)
+	}
 	if len(e.Paths) > 0 {
 		add("file.path", e.Paths[0])
 	}
