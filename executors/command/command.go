@@ -225,6 +225,9 @@ func (w *walker) nested(text, where string) {
 // maxDynamic is how many reasons are listed: further ones do not help.
 const maxDynamic = 16
 
+// dynamic adds a reason why the script is not known before it runs.
+//
+//go:noinline
 func (w *walker) dynamic(format string, args ...any) {
 	if !w.guessing && len(w.script.Dynamic) < maxDynamic { // a guess repeats the parts that were reported before
 		w.script.Dynamic = append(w.script.Dynamic, fmt.Sprintf(format, args...))

@@ -97,6 +97,9 @@ func (b *builder) base(call *executors.Call) {
 // add adds a request about a resource, unless there is one that is as strict.
 func (b *builder) add(resource cedar.Entity, only bool) { b.addTree(resource, only, false) }
 
+// addTree adds a request about a resource, or about everything below it.
+//
+//go:noinline
 func (b *builder) addTree(resource cedar.Entity, only, tree bool) {
 	key := asked{resource.UID, tree}
 	if b.seen[key] {
