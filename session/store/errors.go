@@ -128,8 +128,8 @@ func damageAdvice() (problem, advice string) {
 
 func diagnose(err error) (problem, advice string) {
 	const elsewhere = "set ZEPH_HOME to another directory"
-	if newer, ok := errors.AsType[*NewerError](err); ok {
-		return "was written by a newer zeph-acp (" + newer.Error() + ")", "install that one, or " + elsewhere
+	if _, ok := errors.AsType[*NewerError](err); ok {
+		return "was written by a newer zeph-acp", "install that one, or " + elsewhere
 	}
 	if errors.Is(err, errNoFile) {
 		return "is not a file", "move it away, or " + elsewhere
