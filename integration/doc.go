@@ -41,5 +41,5 @@
 // Tests wait for events up to a deadline and never for time to pass, except for
 // the idle second of TestStatement134Idle. Random choices come from -seed;
 // -kills sets how often the agent is killed. With -long the tests of endurance
-// run for half an hour (docs/reliability.md).
+// run for an hour (docs/reliability.md).
 package integration

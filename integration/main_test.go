@@ -18,7 +18,7 @@ import (
 // binary is the built command.
 var binary string
 
-var long = flag.Bool("long", false, "run the long forms of the tests, which take half an hour")
+var long = flag.Bool("long", false, "run the long forms of the tests, which take an hour")
 
 // pick returns the extent of a test in its short form, which runs in CI, or in its
 // long one.
