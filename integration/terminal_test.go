@@ -2,13 +2,16 @@ package integration
 
 import (
 	"flag"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -56,9 +59,17 @@ func openScreen(t *testing.T, columns int, model string, files map[string]string
 	if err := os.Symlink(binary, filepath.Join(root, "bin", "zeph-acp")); err != nil {
 		t.Fatal(err)
 	}
+	lives := filepath.Join(root, "lives") // every process of the terminal has it open
+	if out, err := exec.Command("mkfifo", lives).CombinedOutput(); err != nil {
+		t.Fatalf("mkfifo: %v: %s", err, out)
+	}
+	ends, err := os.OpenFile(lives, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
 	shell := []string{
 		"env", "-i", "HOME=" + home, "ZEPH_HOME=" + home, "PATH=" + filepath.Join(root, "bin") + ":" + os.Getenv("PATH"),
-		"PS1=$ ", "TERM=screen-256color", "LC_ALL=C.UTF-8", "sh",
+		"PS1=$ ", "TERM=screen-256color", "LC_ALL=C.UTF-8", "sh", "-c", "exec 9>" + lives + "; exec sh",
 	}
 	s.tmux(append([]string{"-u", "-f", "/dev/null", "new-session", "-d", "-x", strconv.Itoa(columns), "-y", "100", "-c", s.dir}, shell...)...)
 	t.Cleanup(func() {
@@ -66,7 +77,14 @@ func openScreen(t *testing.T, columns int, model string, files map[string]string
 			t.Logf("the terminal:\n%s", s.last)
 		}
 	})
-	t.Cleanup(func() { _ = exec.Command("tmux", "-S", s.socket, "kill-server").Run() })
+	t.Cleanup(func() { // the agent still writes its files when the terminal is gone
+		_ = exec.Command("tmux", "-S", s.socket, "kill-server").Run()
+		_ = ends.SetReadDeadline(time.Now().Add(patience))
+		if _, err := io.ReadAll(ends); err != nil {
+			t.Errorf("a process of the terminal still runs: %v", err)
+		}
+		ends.Close()
+	})
 	s.await(`\$$`)
 	return s
 }
