@@ -104,6 +104,8 @@ func (p *pasteReader) convert() {
 		switch {
 		case p.cut(pasteBegin):
 			p.paste = true
+		case p.paste && p.endsLater():
+			p.cut(pasteEnd)
 		case p.cut(pasteEnd):
 			p.out = append(p.out, p.encode(p.pasted.String())...)
 			p.paste = false
@@ -119,6 +121,15 @@ func (p *pasteReader) convert() {
 			p.raw = p.raw[1:]
 		}
 	}
+}
+
+// endsLater reports whether the mark at the beginning of raw is a part of the pasted text:
+// another one follows that has no beginning of its own. Most terminals remove such marks, but
+// a text with one could otherwise type keys. Only the input that has arrived shows this.
+func (p *pasteReader) endsLater() bool {
+	rest, ok := bytes.CutPrefix(p.raw, pasteEnd)
+	text, _, again := bytes.Cut(rest, pasteEnd)
+	return ok && again && !bytes.Contains(text, pasteBegin)
 }
 
 // pastedByte moves a byte or a line break to the pasted text.
