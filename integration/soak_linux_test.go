@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	_ "modernc.org/sqlite"
 
@@ -26,9 +28,9 @@ type soak struct {
 	mu      sync.Mutex
 	cancels map[string]string // the kind of update at which a session's turn is cancelled
 	loading bool
-	text    int      // bytes of the updates of all turns
-	tasks   int      // scheduled ones that have not been asked about
-	missing []string // of soakMarks
+	text    int             // bytes of the updates of all turns
+	tasks   map[string]bool // names of scheduled tasks that have not run
+	missing []string        // of soakMarks
 }
 
 // soakConfig has a type of sub-agents in worktrees, and short conversations.
@@ -44,11 +46,12 @@ base_url = %q
 context_window = 20000
 `
 
-// model answers a request, and counts the scheduled tasks.
+// model answers a request, and notes the scheduled tasks that run.
 func (s *soak) model(r fakemodel.Request) fakemodel.Reply {
-	if strings.HasPrefix(soakPrompt(r), "[Scheduled task") {
+	if _, task, ok := strings.Cut(soakPrompt(r), `[Scheduled task "`); ok {
+		name, _, _ := strings.Cut(task, `"`)
 		s.mu.Lock()
-		s.tasks--
+		delete(s.tasks, name)
 		s.mu.Unlock()
 	}
 	return soakModel(r)
@@ -57,7 +60,7 @@ func (s *soak) model(r fakemodel.Request) fakemodel.Reply {
 // newSoak starts an agent.
 func newSoak(t *testing.T, capabilities string, sessions int) *soak {
 	p := fakemodel.NewAnthropic(t)
-	s := &soak{client: &client{}, cancels: map[string]string{}, missing: soakMarks}
+	s := &soak{client: &client{}, cancels: map[string]string{}, missing: soakMarks, tasks: map[string]bool{}}
 	s.update, s.servers, s.Saves = s.seen, stdioServer(t, "io", "serve"), true
 	p.Choose, p.Forget = s.model, true
 	root := home(t)
@@ -109,7 +112,8 @@ func (s *soak) round(n int) {
 			s.mu.Unlock()
 		case "remind":
 			s.mu.Lock()
-			s.tasks++
+			_, word, _ := strings.Cut(prompts[i], " ")
+			s.tasks[word] = true
 			s.mu.Unlock()
 		}
 		answers[i] = s.begin("session/prompt", promptParams(id, prompts[i]))
@@ -218,11 +222,17 @@ func stored(t testing.TB, home string) int {
 // model, whose number the transport limits.
 func (s *soak) goroutines() (stacks []string) {
 	s.t.Helper()
-	eventually(s.t, patience, "the scheduled tasks", func() bool {
+	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
 		s.mu.Lock()
-		defer s.mu.Unlock()
-		return s.tasks == 0
-	})
+		left := slices.Sorted(maps.Keys(s.tasks))
+		s.mu.Unlock()
+		if len(left) == 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			s.t.Fatalf("scheduled tasks that did not run: %q", left)
+		}
+	}
 	for _, id := range s.sessions {
 		s.call("session/close", `{"sessionId":`+quote(id)+`}`)
 	}
