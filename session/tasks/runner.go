@@ -192,14 +192,14 @@ func (r *Runner) pass(ctx context.Context) {
 }
 
 // runDue runs the tasks that are due. It returns the time until the next pass; more is
-// false if no task is left.
+// false if it has found that no task is left.
 func (r *Runner) runDue(ctx context.Context) (after time.Duration, more bool) {
 	tried := map[int64]bool{}
 	for {
 		ids, next, err := r.Store.Due(ctx, r.Now())
 		if err != nil {
 			r.Log.Debug("scheduled tasks", "err", err)
-			return tick, false
+			return tick, true // read them again, even if no turn begins
 		}
 		ran := false
 		for _, id := range ids {

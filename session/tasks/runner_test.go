@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -160,6 +161,32 @@ func TestMissed(t *testing.T) {
 		m.want("b once 03 02:01:01 1", "b hourly 03 02:01:01 1")
 		time.Sleep(time.Hour)
 		m.want("b once 03 02:01:01 1", "b hourly 03 02:01:01 1", "b hourly 03 03:00:00 1")
+	})
+}
+
+// A database that cannot be read for a moment delays a task, although no turn begins.
+func TestUnreadableDatabase(t *testing.T) {
+	inMachine(t, func(t *testing.T, m *machine) {
+		p := m.start("a")
+		m.put(p, store.Task{Name: "once", Next: in(time.Hour)})
+		p.end()
+		aside := m.path + ".aside"
+		if err := errors.Join(os.Rename(m.path, aside), os.Mkdir(m.path, 0o700)); err != nil {
+			t.Fatal(err)
+		}
+		p = m.start("b")
+		defer p.end()
+		p.Look()
+		time.Sleep(2 * time.Hour)
+		m.want()
+		if err := errors.Join(os.Remove(m.path), os.Rename(aside, m.path)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(tick)
+		synctest.Wait()
+		if got := p.ended; !slices.Equal(got, []string{"once done"}) {
+			t.Errorf("ended: %q", got)
+		}
 	})
 }
 
