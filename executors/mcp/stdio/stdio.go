@@ -111,13 +111,25 @@ func (s *Server) Write(ctx context.Context, m jsonrpc.Message) error {
 		return context.Cause(ctx)
 	}
 	s.probe.sent(m)
-	stop := context.AfterFunc(ctx, func() { _ = s.piped.Stdin.SetWriteDeadline(time.Unix(1, 0)) })
-	n, err := s.piped.Stdin.Write(append(frame, '\n'))
-	if !stop() && n == 0 { // nothing of it was written, so the next message can be
-		_ = s.piped.Stdin.SetWriteDeadline(time.Time{})
+	interrupted := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(interrupted)
+		_ = s.piped.Stdin.SetWriteDeadline(time.Unix(1, 0))
+	})
+	frame = append(frame, '\n')
+	n, err := s.piped.Stdin.Write(frame)
+	if stop() {
+		return err
+	}
+	<-interrupted
+	if n > 0 && n < len(frame) {
+		return err // no message can follow a part of one
+	}
+	_ = s.piped.Stdin.SetWriteDeadline(time.Time{})
+	if n == 0 {
 		return context.Cause(ctx)
 	}
-	return err
+	return nil
 }
 
 // Close ends the server as the protocol asks for.

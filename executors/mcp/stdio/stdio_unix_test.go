@@ -32,6 +32,23 @@ func TestMain(m *testing.M) {
 	_ = s.Run(context.Background(), &sdk.StdioTransport{})
 }
 
+// A context that ends while a message is written does not spoil the messages after it.
+func TestWriteAndCancel(t *testing.T) {
+	s, _ := start(t, "cat >/dev/null")
+	message := &jsonrpc.Request{Method: "notifications/x"}
+	for i := range 2000 {
+		ctx, cancel := context.WithCancel(t.Context())
+		go cancel()
+		if err := s.Write(ctx, message); err != nil && err != context.Canceled {
+			t.Fatalf("write %d, cancelled: %v", i, err)
+		}
+		cancel()
+		if err := s.Write(t.Context(), message); err != nil {
+			t.Fatalf("after the cancelled write %d: %v", i, err)
+		}
+	}
+}
+
 // logbook keeps what a server logs.
 type logbook struct {
 	mu    sync.Mutex
