@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -41,6 +42,9 @@ func text(s string) *sdk.CallToolResult {
 }
 
 var anything = json.RawMessage(`{"type":"object"}`)
+
+// cancelled counts the calls of hang that ended, in the servers of this process.
+var cancelled atomic.Int32
 
 // newTestServer returns a server with tools that behave in all the ways that a call
 // can end.
@@ -75,6 +79,7 @@ func newTestServer() *sdk.Server {
 		_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Progress: 1, Message: "waiting"})
 		<-ctx.Done()
 		fmt.Fprintln(os.Stderr, "cancelled")
+		cancelled.Add(1)
 		return nil, ctx.Err()
 	})
 	add("slow", func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
