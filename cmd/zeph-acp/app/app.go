@@ -196,7 +196,7 @@ func (a *App) serving() []*session.Sessions {
 	return slices.Clone(a.served)
 }
 
-// openStore opens the database while the client prepares its next request. If
+// openStore opens the database beside other work, before the first prompt needs it. If
 // that fails, the first turn retries it and warns the user.
 func (a *App) openStore() {
 	if a.Store == nil {
@@ -276,7 +276,6 @@ func (a *App) Sessions() *session.Sessions {
 		},
 		Models: a.models, Taken: a.taken,
 		Prepare: func() {
-			a.openStore()
 			a.runner().Look()
 			a.idle.begin()
 		},

@@ -28,6 +28,7 @@ func (a *App) newAgent(s session.Setup, terminals *ideproxy.Terminals) (session.
 	if err != nil {
 		return session.Opening{}, err
 	}
+	a.openStore()
 	rules := a.rulesNow()
 	cfg, warnings := a.tightened(rules, roots)
 	in, left, err := a.sessionDirs(cfg, roots)
