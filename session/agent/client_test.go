@@ -138,6 +138,27 @@ func newAgent(t testing.TB, script string, c *client) *Agent {
 
 func text(s string) Input { return Input{Content: []acp.ContentBlock{acp.TextBlock(s)}} }
 
+// sortUpdates sorts neighbouring updates of different calls by the id of the call. Calls that
+// run at the same time may end in one order in the log, and in another before the client.
+func sortUpdates(lines []string) []string {
+	call := func(line string) string {
+		if after, ok := strings.CutPrefix(line, "tool_call_update "); ok {
+			id, _, _ := strings.Cut(after, " ")
+			return id
+		}
+		return ""
+	}
+	for from := 0; from < len(lines); {
+		to := from + 1
+		for call(lines[from]) != "" && to < len(lines) && call(lines[to]) != "" {
+			to++
+		}
+		slices.SortStableFunc(lines[from:to], func(a, b string) int { return strings.Compare(call(a), call(b)) })
+		from = to
+	}
+	return lines
+}
+
 // turn runs a turn and records its end as a session does. It checks that the
 // history and the client's view both follow from the log.
 func (c *client) turn(ctx context.Context, t *testing.T, a *Agent, history []llm.Message, in Input) ([]llm.Message, acp.StopReason, error) {
@@ -153,7 +174,8 @@ func (c *client) turn(ctx context.Context, t *testing.T, a *Agent, history []llm
 	if err := transcript.Replay(c.log, acp.ClientCapabilities{}, func(u acp.SessionUpdate) error { return again.send(ctx, u) }); err != nil {
 		t.Error(err)
 	}
-	shown, replayed := joinChunks(c.lines), joinChunks(slices.DeleteFunc(again.lines, func(l string) bool { return strings.HasPrefix(l, "message user ") }))
+	shown := sortUpdates(joinChunks(c.lines))
+	replayed := sortUpdates(joinChunks(slices.DeleteFunc(again.lines, func(l string) bool { return strings.HasPrefix(l, "message user ") })))
 	if slices.Equal(shown, replayed) {
 		return history, reason, err
 	}
