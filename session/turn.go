@@ -75,6 +75,7 @@ func (t *turn) Run(prompt []acp.ContentBlock) (reason acp.StopReason, err error)
 	}
 	s := t.session
 	s.announce(t.ctx)
+	s.lookAgain() // before the lease, since the database may still be opening
 	err = t.hold(func(end func(...transcript.Event)) (err error) {
 		reason, err = t.run(prompt, end)
 		if s.journal.storeError() != nil { // with the lease given up, nothing else may be added to the log
@@ -110,7 +111,7 @@ func (t *turn) hold(do func(end func(...transcript.Event)) error) error {
 // run runs the prompt once its turn has come, and passes the last event to end.
 func (t *turn) run(prompt []acp.ContentBlock, end func(...transcript.Event)) (acp.StopReason, error) {
 	s := t.session
-	s.queueWarnings()
+	s.queueLoss()
 	s.recoverFiles(t.ctx)
 	s.sayWarnings(t.ctx)
 	reason, err := s.answer(t.ctx, prompt, &t.inbox)

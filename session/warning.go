@@ -26,19 +26,23 @@ func (s *Session) withdraw(text string) {
 	s.told = slices.DeleteFunc(slices.Clone(s.told), is)
 }
 
-// queueWarnings queues the warnings of the store, and calls Look of the Opening, which
-// may queue others.
-func (s *Session) queueWarnings() {
-	if s.all.Store != nil {
-		if loss := s.all.Store.Loss(); loss != "" {
-			s.warn(loss)
-		}
-	}
+// lookAgain calls Look of the Opening, which may queue warnings.
+func (s *Session) lookAgain() {
 	s.mu.Lock()
 	look := s.look
 	s.mu.Unlock()
 	if look != nil {
 		look()
+	}
+}
+
+// queueLoss queues the warning of the store, if it has lost something.
+func (s *Session) queueLoss() {
+	if s.all.Store == nil {
+		return
+	}
+	if loss := s.all.Store.Loss(); loss != "" {
+		s.warn(loss)
 	}
 }
 

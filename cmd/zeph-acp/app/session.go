@@ -62,10 +62,10 @@ func (a *App) newAgent(s session.Setup, terminals *ideproxy.Terminals) (session.
 			a.runner().Look()
 			judges.Renew()
 			kept.gates.begin(s)
-			kept.memory.Look(context.Background()) // also for /tools, which is no turn of the agent
-			if !kept.skills.Waiting() {            // else after the user was asked about some
+			if !kept.skills.Waiting() { // else after the user was asked about some
 				kept.system.ready(s.Model())
 			}
+			kept.memory.Look(context.Background()) // also for /tools, which is no turn of the agent
 		},
 		Agent: turns,
 	}, nil
