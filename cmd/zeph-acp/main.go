@@ -13,12 +13,14 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 )
 
@@ -109,7 +111,36 @@ func (f *flags) getenv(name string) string { return config.Getenv(f.environ)(nam
 
 // load reads the configuration according to the global flags.
 func (f *flags) load(cmd *cobra.Command) (*config.Loaded, error) {
-	return config.Load(f.options(cmd))
+	if cmd.Flags().Changed("log-file") {
+		if err := needDirectory("--log-file", app.LogFile(config.LogConfig{File: f.logFile}, f.getenv)); err != nil {
+			return nil, err
+		}
+	}
+	l, err := config.Load(f.options(cmd))
+	if mistakes, ok := errors.AsType[toml.Mistakes](err); ok {
+		return nil, byFlag(mistakes)
+	}
+	return l, err
+}
+
+// needDirectory returns an error if the directory of a file that a flag names does not exist.
+// It is not created, since the name may have a mistake.
+func needDirectory(flag, file string) error {
+	if _, err := os.Stat(filepath.Dir(file)); err != nil {
+		return fmt.Errorf("%s: %w", flag, err)
+	}
+	return nil
+}
+
+// byFlag returns the mistakes with the names of flags instead of the keys that these set.
+func byFlag(mistakes toml.Mistakes) toml.Mistakes {
+	names := map[string]string{"log.level": "--log-level", "log.file": "--log-file", "tools.policy.policy_file": "--policy-file"}
+	for i, m := range mistakes {
+		if name := names[m.Key]; name != "" && m.Where == config.CommandLine {
+			mistakes[i].Where, mistakes[i].Key = name, ""
+		}
+	}
+	return mistakes
 }
 
 // options returns the sources of the configuration according to the global flags.

@@ -122,11 +122,14 @@ func (r *runner) unchanged() error {
 	return nil
 }
 
+// reviewTitle begins the prompts of reviews, and so the titles of their sessions.
+const reviewTitle = "/review "
+
 // reviewPrompt returns the prompt about a change. Its first line is the title of the session.
 // The diff is attached, since a long one is kept where the model reads it in parts.
 func reviewPrompt(c change, diff string) []acp.ContentBlock {
 	var b strings.Builder
-	fmt.Fprintf(&b, "/review %s\n\n", c.about)
+	b.WriteString(reviewTitle + c.about + "\n\n")
 	if diff != "" {
 		b.WriteString("The diff is attached as changes.diff. ")
 	}

@@ -62,19 +62,28 @@ func findingsOf(answer []byte, level int, github bool, columns int) (text []byte
 	return b.Bytes(), err
 }
 
-// listed returns the findings of a model's answer as a list in Markdown. ok is false if the
-// answer is no list of findings.
-func listed(answer string) (text string, ok bool) {
+// findingsIn returns the findings of a model's answer, nil if it is no list of findings.
+func findingsIn(answer string) []finding {
 	var review struct{ Findings []finding }
 	dec := json.NewDecoder(strings.NewReader(unfenced(answer)))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&review); err != nil || dec.More() {
+		return nil
+	}
+	return slices.Concat([]finding{}, review.Findings)
+}
+
+// listed returns the findings of a model's answer as a list in Markdown. ok is false if the
+// answer is no list of findings.
+func listed(answer string) (text string, ok bool) {
+	all := findingsIn(answer)
+	if all == nil {
 		return "", false
 	}
 	var b strings.Builder
 	count := map[string]int{}
-	for _, f := range review.Findings {
-		fmt.Fprintf(&b, "- %s: %s: %s\n", f.place(), oneLine(f.Severity), oneLine(f.Title))
+	for _, f := range all {
+		fmt.Fprintf(&b, "- %s\n", f.headline())
 		for line := range strings.Lines(strings.TrimSpace(f.Text)) {
 			b.WriteString("  " + line)
 		}
@@ -82,6 +91,11 @@ func listed(answer string) (text string, ok bool) {
 		count[f.Severity]++
 	}
 	return b.String() + tallied(count), true
+}
+
+// headline returns the place, the severity and the title in one line.
+func (f finding) headline() string {
+	return fmt.Sprintf("%s: %s: %s", f.place(), oneLine(f.Severity), oneLine(f.Title))
 }
 
 // place returns the file and the line as compilers print them.
@@ -96,7 +110,7 @@ func (f finding) place() string {
 // GitHub or Azure from reading a command there.
 func (f finding) print(b *bytes.Buffer, columns int) {
 	const mark = "  | "
-	fmt.Fprintf(b, "%s: %s: %s\n", f.place(), f.Severity, oneLine(f.Title))
+	b.WriteString(f.headline() + "\n")
 	for line := range strings.Lines(headless.Visible(strings.TrimSpace(f.Text))) {
 		for _, part := range wrapLine(strings.TrimRight(line, "\n"), columns-len(mark)) {
 			b.WriteString(mark + part + "\n")

@@ -158,14 +158,14 @@ func stopOnSignal(ctx context.Context, abort func()) (context.Context, func()) {
 func recordFrames(server *acp.Server, path string) (stop func(), err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("record: %w", err)
+		return nil, fmt.Errorf("--record: %w", err)
 	}
 	info, err := f.Stat()
 	if err == nil && info.Size() > 0 {
 		err = fmt.Errorf("%s is not empty: name a new file, or delete that one first", path)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("record: %w", errors.Join(err, f.Close()))
+		return nil, fmt.Errorf("--record: %w", errors.Join(err, f.Close()))
 	}
 	r := fixtures.NewRecorder(f)
 	logged := server.Trace

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/session/store"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 const (
@@ -116,21 +118,55 @@ func search(cmd *cobra.Command, a *app.App, sessions []store.Session, words []st
 			continue // of the same directory under another filter, or new
 		}
 		if i := at(s); len(found[i].Matches) < shownMatches {
-			found[i].Matches = append(found[i].Matches, match{m.Role, m.Time, strings.Join(strings.Fields(m.Text), " ")})
+			text := m.Text
+			if finding, ok := findingWith(cmd.Context(), a.Store, m, words); ok {
+				text = mask(finding)
+			}
+			found[i].Matches = append(found[i].Matches, match{m.Role, m.Time, strings.Join(strings.Fields(text), " ")})
 		}
 	}
 	return found, nil
 }
 
-// hasWords reports whether a text has words that begin with each of the words.
-func hasWords(text string, words []string) bool {
-	all := app.SearchWords(strings.ToLower(text))
-	for _, w := range words {
-		if !slices.ContainsFunc(all, func(have string) bool { return strings.HasPrefix(have, strings.ToLower(w)) }) {
-			return false
+// findingWith returns the finding that has the most of the words, if a message is the answer
+// of a review.
+func findingWith(ctx context.Context, db *store.DB, m store.Message, words []string) (text string, ok bool) {
+	if m.Role != "agent" || !strings.HasPrefix(m.Title, reviewTitle) {
+		return "", false
+	}
+	events, err := db.EventsOfKind(ctx, m.Session, transcript.Block{}.Kind())
+	if err != nil {
+		return "", false // the message itself is shown
+	}
+	most := 0
+	for _, e := range events {
+		decoded, _ := transcript.Decode(e.Kind, e.Data)
+		block, isBlock := decoded.(transcript.Block)
+		if !isBlock || !e.Time.Equal(m.Time) {
+			continue
+		}
+		for _, f := range findingsIn(block.Block.Text) {
+			line := f.headline() + ": " + f.Text
+			if n := countWords(line, words); n > most {
+				most, text, ok = n, line, true
+			}
 		}
 	}
-	return true
+	return text, ok
+}
+
+// hasWords reports whether a text has words that begin with each of the words.
+func hasWords(text string, words []string) bool { return countWords(text, words) == len(words) }
+
+// countWords returns the number of words with which a word of the text begins.
+func countWords(text string, words []string) (n int) {
+	all := app.SearchWords(strings.ToLower(text))
+	for _, w := range words {
+		if slices.ContainsFunc(all, func(have string) bool { return strings.HasPrefix(have, strings.ToLower(w)) }) {
+			n++
+		}
+	}
+	return n
 }
 
 func searchJSON(w io.Writer, found []hit) error {

@@ -112,6 +112,8 @@ func (s *setupFlags) setup(cmd *cobra.Command, p editors.Places, name string) er
 	file := s.file
 	if file == "" {
 		file = e.File(p)
+	} else if err := needDirectory("--file", file); err != nil {
+		return err
 	}
 	if file == "" {
 		return errors.New("no home directory: name the file with --file")

@@ -41,6 +41,9 @@ type Loaded struct {
 	Stamp   Stamp             // of File as it was read
 }
 
+// CommandLine is the origin of a key that [Options.Flags] sets.
+const CommandLine = "command line"
+
 // Load reads the configuration. The file overrides the defaults, the
 // environment the file, the command line the environment, and the managed file all
 // of them. It writes nothing.
@@ -62,7 +65,7 @@ func Load(o Options) (*Loaded, error) {
 	}
 	mistakes = append(mistakes, l.applyEnvironment(env)...)
 	for _, path := range slices.Sorted(maps.Keys(o.Flags)) {
-		mistakes = append(mistakes, l.override(path, o.Flags[path], "command line")...)
+		mistakes = append(mistakes, l.override(path, o.Flags[path], CommandLine)...)
 	}
 	final, err := l.applyManaged(o.Managed)
 	if err != nil {
