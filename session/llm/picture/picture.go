@@ -61,7 +61,7 @@ func Fit(i llm.Image) (llm.Image, error) {
 	}
 	c, err := f.header(bytes.NewReader(i.Data))
 	if err != nil {
-		return llm.Image{}, fmt.Errorf("it is no %s: %w", i.MIME, err)
+		return llm.Image{}, fmt.Errorf("it is not a valid %s: %w", i.MIME, err)
 	}
 	switch {
 	case c.Width <= 0 || c.Height <= 0:
@@ -75,7 +75,7 @@ func Fit(i llm.Image) (llm.Image, error) {
 	defer decoding.Unlock()
 	from, err := f.pixels(bytes.NewReader(i.Data))
 	if err != nil {
-		return llm.Image{}, fmt.Errorf("it is no whole %s: %w", i.MIME, err)
+		return llm.Image{}, fmt.Errorf("it is not a complete %s: %w", i.MIME, err)
 	}
 	return encode(smaller(from), i.MIME)
 }

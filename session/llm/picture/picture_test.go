@@ -134,11 +134,11 @@ func TestFitRefuses(t *testing.T) {
 	}{
 		"a bomb":        {bomb(100_000, 100_000), "100000 × 100000 pixels"},
 		"a long bomb":   {bomb(1<<31-1, 1), "too large"},
-		"half an image": {half, "no whole image/png"},
-		"text":          {llm.Image{MIME: "image/png", Data: []byte("hello")}, "it is no image/png"},
-		"another type":  {llm.Image{MIME: "image/jpeg", Data: drawn(t, "image/png", 1, 1, false).Data}, "it is no image/jpeg"},
+		"half an image": {half, "not a complete image/png"},
+		"text":          {llm.Image{MIME: "image/png", Data: []byte("hello")}, "it is not a valid image/png"},
+		"another type":  {llm.Image{MIME: "image/jpeg", Data: drawn(t, "image/png", 1, 1, false).Data}, "it is not a valid image/jpeg"},
 		"unknown":       {llm.Image{MIME: "image/svg+xml", Data: []byte("<svg/>")}, "not a type of image"},
-		"empty":         {llm.Image{MIME: "image/gif"}, "it is no image/gif"},
+		"empty":         {llm.Image{MIME: "image/gif"}, "it is not a valid image/gif"},
 	} {
 		if out, err := Fit(tt.in); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %d bytes, %v", name, len(out.Data), err)
