@@ -14,21 +14,36 @@ type CompositeExecutor []Executor
 // Tools lists the tools of all parts in order. If two parts have a tool of the
 // same name, it lists only the first, since only the first would answer.
 func (c CompositeExecutor) Tools() []Tool {
-	lists, n := make([][]Tool, len(c)), 0
-	for i, part := range c {
-		lists[i] = part.Tools()
-		n += len(lists[i])
-	}
-	all := make([]Tool, 0, n)
-	for _, list := range lists {
-		before := all
-		for i := range list {
-			if indexOf(before, list[i].Name) < 0 {
-				all = append(all, list[i])
-			}
-		}
+	all := make([]Tool, 0, usualTools)
+	for _, part := range c {
+		all = appendTools(all, part)
 	}
 	return all
+}
+
+// usualTools is the number of tools of most sessions, or a few more.
+const usualTools = 32
+
+// appendTools appends the tools of an executor to a list, except those that the list
+// has already.
+func appendTools(list []Tool, e Executor) []Tool {
+	before := list
+	add := func(t *Tool) {
+		if indexOf(before, t.Name) < 0 {
+			list = append(list, *t)
+		}
+	}
+	if r, ok := e.(Registry); ok { // without a list of its own
+		for i := range r {
+			add(&r[i].Tool)
+		}
+		return list
+	}
+	tools := e.Tools()
+	for i := range tools {
+		add(&tools[i])
+	}
+	return list
 }
 
 // Prepare calls Prepare of the tool's owner.

@@ -74,6 +74,7 @@ type Model struct {
 	knows    modelFacts
 	client   wire.Client
 	leftOut  wire.LeftOut
+	names    wire.LastNames
 	lacks    atomic.Uint32 // the features that the server has refused
 }
 
@@ -160,7 +161,7 @@ func (o *Model) base() string {
 // model's text as a JSON string, which no tool accepts. A call that StopMaxTokens cut
 // off is dropped.
 func (o *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
-	names := wire.NewToolNames(req.Tools)
+	names := o.names.Of(req.Tools)
 	open := func(ctx context.Context) (*http.Response, error) {
 		return o.leftOut.Open(&o.endpoint, req, func(req llm.Request) (*http.Response, error) { return o.open(ctx, req, names) })
 	}
@@ -175,7 +176,7 @@ func (o *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 
 // Prepare implements [llm.Prepare].
 func (o *Model) Prepare(req llm.Request) {
-	o.dialect(wire.NewToolNames(req.Tools)).body(req, req.Messages)
+	o.dialect(o.names.Of(req.Tools)).body(req, req.Messages)
 	if o.cfg.API == APIChat {
 		_ = json.Unmarshal([]byte("{}"), new(chatChunk))
 	}

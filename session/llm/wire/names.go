@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
@@ -14,13 +15,39 @@ const maxToolName = 64
 
 // ToolNames translates the names of tools that an API would refuse.
 type ToolNames struct {
-	wire map[string]string // ours -> the API's
-	Ours map[string]string // the API's -> ours
+	wire    map[string]string // ours -> the API's
+	Ours    map[string]string // the API's -> ours
+	renamed string
 }
 
-// NewToolNames returns names that the API accepts, one for each tool.
+// LastNames keeps the names of the tools that were offered last, since most requests
+// offer the same ones. The zero value is ready, and may be used concurrently.
+type LastNames struct{ last atomic.Pointer[namesOf] }
+
+type namesOf struct {
+	tools []string
+	names ToolNames
+}
+
+// Of is [NewToolNames].
+func (l *LastNames) Of(tools []llm.Tool) ToolNames {
+	named := func(name string, t llm.Tool) bool { return name == t.Name }
+	if last := l.last.Load(); last != nil && slices.EqualFunc(last.tools, tools, named) {
+		return last.names
+	}
+	now := &namesOf{make([]string, len(tools)), NewToolNames(tools)}
+	for i := range tools {
+		now.tools[i] = tools[i].Name
+	}
+	l.last.Store(now)
+	return now.names
+}
+
+// NewToolNames returns names that the API accepts, one for each tool. They are not
+// changed afterwards.
 func NewToolNames(tools []llm.Tool) ToolNames {
-	n := ToolNames{map[string]string{}, map[string]string{}}
+	n := ToolNames{wire: map[string]string{}, Ours: map[string]string{}}
+	var renamed []string
 	for _, t := range tools {
 		wire := shorten(llm.SafeName(t.Name), maxToolName)
 		for i := 2; n.Ours[wire] != ""; i++ {
@@ -28,22 +55,18 @@ func NewToolNames(tools []llm.Tool) ToolNames {
 			wire = shorten(llm.SafeName(t.Name), maxToolName-len(end)) + end
 		}
 		n.wire[t.Name], n.Ours[wire] = wire, t.Name
+		if wire != (ToolNames{}).ToWire(t.Name) {
+			renamed = append(renamed, t.Name+" "+wire)
+		}
 	}
+	slices.Sort(renamed)
+	n.renamed = strings.Join(renamed, "\n")
 	return n
 }
 
 // Renamed lists the tools whose names differ from those that ToWire returns for a tool
 // that is not offered.
-func (n ToolNames) Renamed() string {
-	var list []string
-	for ours, wire := range n.wire {
-		if wire != (ToolNames{}).ToWire(ours) {
-			list = append(list, ours+" "+wire)
-		}
-	}
-	slices.Sort(list)
-	return strings.Join(list, "\n")
-}
+func (n ToolNames) Renamed() string { return n.renamed }
 
 // ToWire returns the API's name of a tool, which need not be offered.
 func (n ToolNames) ToWire(name string) string {

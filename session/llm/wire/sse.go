@@ -26,7 +26,7 @@ const (
 func JSONOrSSE(res *http.Response) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		kind := res.Header.Get("Content-Type")
-		body := bufio.NewReader(res.Body)
+		body := bufio.NewReaderSize(res.Body, 64) // large reads go past it
 		first, err := firstByte(body)
 		switch {
 		case err != nil && err != io.EOF:
