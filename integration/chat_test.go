@@ -195,3 +195,20 @@ func TestChatNarrow(t *testing.T) {
 		t.Errorf("the terminal lacks %q", want)
 	}
 }
+
+// TestChatShrinks makes the terminal narrower than the status, which then has several rows.
+// The next status replaces all of them, and no row of the output.
+func TestChatShrinks(t *testing.T) {
+	s := openScreen(t, 60, `{"wait": "cancel"}`, nil)
+	s.enter("seq 200; zeph-acp chat") // tmux moves rows out of a screen that is not full
+	s.await(`›$`)
+	s.enter("go")
+	s.await(`s waiting for the model ›$`)
+	s.tmux("resize-window", "-x", "14")
+	s.await(`s…+ ›$`)
+	if !strings.Contains(s.last, "200\n› go\n") || strings.Contains(s.last, "waiting") {
+		t.Errorf("the terminal has\n%s", s.last)
+	}
+	s.key("C-c")
+	s.await(`cancelled\n\n›$`)
+}

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -13,6 +14,14 @@ import (
 
 // ready is the prompt of the line.
 const ready = "› "
+
+// dim and undim surround the status in the prompt.
+const dim, undim = "\x1b[2m", "\x1b[0m"
+
+// promptColumns returns the number of columns of a prompt.
+func promptColumns(prompt string) int {
+	return layout.Columns(strings.NewReplacer(dim, "", undim, "").Replace(prompt))
+}
 
 // roomForAnswer is the number of columns after a hint.
 const roomForAnswer = 4
@@ -81,7 +90,7 @@ func (c *Chat) below(text string, asks bool) {
 			text = layout.Cut(text, most) + " "
 		}
 	case text != "" && c.Styled:
-		text = "\x1b[2m" + text + "\x1b[0m " + ready
+		text = dim + text + undim + " " + ready
 	case text != "":
 		text += " " + ready
 	default:
@@ -102,7 +111,7 @@ func (c *Chat) setPrompt() {
 	c.mu.Lock()
 	text, was := c.wanted, c.prompt
 	wraps := func(prompt string) bool {
-		return c.typedColumns > 0 && layout.Columns(prompt)+c.typedColumns >= c.screen.Columns()
+		return c.typedColumns > 0 && promptColumns(prompt)+c.typedColumns >= c.screen.Columns()
 	}
 	change := text != was && !wraps(text) && !wraps(was)
 	if change {
@@ -111,8 +120,20 @@ func (c *Chat) setPrompt() {
 	c.mu.Unlock()
 	if change {
 		c.line.SetPrompt(text)
-		c.line.Refresh()
+		c.redraw(promptColumns(was))
 	}
+}
+
+// redraw draws the line after a prompt of that many columns. In a terminal that has become
+// narrower, that prompt has several rows; the editor erases only the last.
+func (c *Chat) redraw(columns int) {
+	width := c.screen.Columns()
+	if width <= 0 || columns <= width {
+		c.line.Refresh()
+		return
+	}
+	up := fmt.Sprintf("\x1b[%dA\x1b[J", (columns-1)/width)
+	_, _ = io.WriteString(c.line, up+"\x1b[m") // the editor counts no columns up to an "m"
 }
 
 // entering removes the status from the line before it is left on the screen.

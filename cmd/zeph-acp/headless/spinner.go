@@ -119,6 +119,9 @@ func (s *Screen) drawStatus(text string) {
 		s.Below(layout.Cut(text, s.columns()/2), false)
 		return
 	}
+	if s.status.columns >= s.columns() { // the terminal has become narrower
+		s.eraseStatus()
+	}
 	text = layout.Cut(text, s.columns()-2)
 	n := layout.Columns(text)
 	if was := s.status.columns; was >= n { // it must not shrink: the typed text is after it
@@ -130,10 +133,17 @@ func (s *Screen) drawStatus(text string) {
 	_, _ = io.WriteString(s.w, "\r\x1b[K"+s.paint(dim, text)+" ")
 }
 
-// eraseStatus removes the status from the screen.
+// eraseStatus removes the status from the screen. A terminal that has become narrower shows
+// it in several rows.
 func (s *Screen) eraseStatus() {
-	if s.status.columns > 0 {
-		s.status.columns = 0
-		_, _ = io.WriteString(s.w, "\r\x1b[K")
+	n := s.status.columns
+	if n == 0 {
+		return
 	}
+	s.status.columns = 0
+	erase := "\r\x1b[K"
+	if width := s.columns(); width > 0 && n >= width {
+		erase = fmt.Sprintf("\x1b[%dA\r\x1b[J", n/width)
+	}
+	_, _ = io.WriteString(s.w, erase)
 }

@@ -118,7 +118,8 @@ func golden(t *testing.T, name, got string) {
 func TestStatus(t *testing.T) {
 	var b strings.Builder
 	s := NewScreen(&b, true)
-	s.Columns = func() int { return 40 }
+	width := 40
+	s.Columns = func() int { return width }
 	shown := func() string {
 		got := strings.NewReplacer("\r\x1b[K", "<erase>", "\x1b7\r", "<back>", "\x1b8", "<forth>").Replace(sgr.ReplaceAllString(b.String(), ""))
 		b.Reset()
@@ -138,6 +139,7 @@ func TestStatus(t *testing.T) {
 		{func() { s.tick(now.Add(5 * time.Second)) }, "<erase>⠼  2 s make · 50% "},
 		{func() { s.entered("hello\n") }, "\x1b[A\r\x1b[Jhello\n"}, // with the line that was typed after it
 		{func() { s.tick(now.Add(6 * time.Second)) }, "<erase>⠴  3 s make · 50% "},
+		{func() { width = 8; s.tick(now.Add(6 * time.Second)) }, "\x1b[2A\r\x1b[J<erase>⠦  3 … "}, // of three rows
 		{func() { play(s, "^C") }, "<erase>"},
 		{func() { s.tick(now.Add(7 * time.Second)) }, ""},
 	} {
