@@ -74,7 +74,10 @@ func (o *Model) body(name string, req llm.Request) wire.Body {
 	if strings.TrimSpace(req.System) != "" {
 		system = [][]byte{wire.Encode(chatMessage{Role: "system", Content: req.System})}
 	}
-	return wire.NewBody(o.head(name, req), kept.Tools(req.Tools, chatTools), "messages", system, messages)
+	tools := kept.Tools(req.Tools, func(tools []llm.Tool) []byte {
+		return wire.Recall[wire.Last[[]byte]](o.cfg.Memory, o.base.String(), name).Of("", tools, chatTools)
+	})
+	return wire.NewBody(o.head(name, req), tools, "messages", system, messages)
 }
 
 // head returns the request without its tools and messages.

@@ -96,7 +96,7 @@ func (d dialect) chat(req llm.Request, messages []llm.Message) wire.Body {
 		messages = llm.Merge(slices.Concat([]llm.Message{{Role: llm.User, Blocks: []llm.Block{{Text: req.System}}}}, messages))
 	}
 	kept := d.kept(req.Cache)
-	tools := kept.Tools(req.Tools, d.chatTools)
+	tools := d.tools(kept, req.Tools, d.chatTools)
 	encoded := kept.Messages(messages, d.chatIDs, d.chatMessage)
 	return wire.NewBody(d.chatHead(req), tools, "messages", system, encoded)
 }

@@ -31,6 +31,22 @@ func (d dialect) kept(cache *llm.Cache) *forms {
 	}{d.Model, d.names.Renamed(), d.lacks})
 }
 
+// offered are the forms of the tools that a model was offered last. All sessions share
+// them.
+type offered struct {
+	names wire.Last[wire.ToolNames]
+	tools wire.Last[[]byte] // encoded
+}
+
+func (o *Model) offered() *offered {
+	return wire.Recall[offered](o.cfg.Memory, o.base(), o.cfg.API+" "+o.endpoint.Model)
+}
+
+// tools returns the encoded tools of a conversation.
+func (d dialect) tools(kept *forms, tools []llm.Tool, encode func([]llm.Tool) []byte) []byte {
+	return kept.Tools(tools, func(tools []llm.Tool) []byte { return d.offered().tools.Of(d.names.Renamed(), tools, encode) })
+}
+
 // body encodes a request of repaired messages.
 func (d dialect) body(req llm.Request, messages []llm.Message) wire.Body {
 	if d.cfg.API == APIResponses {

@@ -74,7 +74,6 @@ type Model struct {
 	knows    modelFacts
 	client   wire.Client
 	leftOut  wire.LeftOut
-	names    wire.LastNames
 	lacks    atomic.Uint32 // the features that the server has refused
 }
 
@@ -161,7 +160,7 @@ func (o *Model) base() string {
 // model's text as a JSON string, which no tool accepts. A call that StopMaxTokens cut
 // off is dropped.
 func (o *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
-	names := o.names.Of(req.Tools)
+	names := o.offered().names.Of("", req.Tools, wire.NewToolNames)
 	open := func(ctx context.Context) (*http.Response, error) {
 		return o.leftOut.Open(&o.endpoint, req, func(req llm.Request) (*http.Response, error) { return o.open(ctx, req, names) })
 	}
@@ -176,7 +175,7 @@ func (o *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 
 // Prepare implements [llm.Prepare].
 func (o *Model) Prepare(req llm.Request) {
-	o.dialect(o.names.Of(req.Tools)).body(req, req.Messages)
+	o.dialect(o.offered().names.Of("", req.Tools, wire.NewToolNames)).body(req, req.Messages)
 	if o.cfg.API == APIChat {
 		_ = json.Unmarshal([]byte("{}"), new(chatChunk))
 	}

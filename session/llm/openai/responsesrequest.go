@@ -70,7 +70,7 @@ const maxCallID = 64
 // responses encodes a request of repaired messages.
 func (d dialect) responses(req llm.Request, messages []llm.Message) wire.Body {
 	kept := d.kept(req.Cache)
-	tools := kept.Tools(req.Tools, d.responsesTools)
+	tools := d.tools(kept, req.Tools, d.responsesTools)
 	encoded := kept.Messages(messages, func() wire.IDs { return wire.IDs{MaxLen: maxCallID} }, d.inputItems)
 	return wire.NewBody(d.responsesHead(req), tools, "input", encoded)
 }

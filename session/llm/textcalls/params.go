@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
@@ -18,14 +19,31 @@ type Param struct {
 	Required bool
 }
 
+// ownParams caches the parameters of our own tools, which are few: each session shows
+// them to its client.
+var ownParams sync.Map // string, the schema -> []Param
+
 // Params returns the tool's parameters: the required ones first, in the order in which
-// the schema requires them. A schema that is not an object with properties has none.
+// the schema requires them. A schema that is not an object with properties has none. The
+// caller does not change the result.
 func Params(t llm.Tool) []Param {
+	if t.Foreign {
+		return paramsOf(t.Schema)
+	}
+	if known, ok := ownParams.Load(string(t.Schema)); ok {
+		return known.([]Param)
+	}
+	params := paramsOf(t.Schema)
+	ownParams.Store(string(t.Schema), params)
+	return params
+}
+
+func paramsOf(schema json.RawMessage) []Param {
 	var in struct {
 		Properties json.RawMessage `json:"properties"`
 		Required   []string        `json:"required"`
 	}
-	if json.Unmarshal(t.Schema, &in) != nil {
+	if json.Unmarshal(schema, &in) != nil {
 		return nil
 	}
 	var params []Param

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
@@ -18,29 +17,6 @@ type ToolNames struct {
 	wire    map[string]string // ours -> the API's
 	Ours    map[string]string // the API's -> ours
 	renamed string
-}
-
-// LastNames keeps the names of the tools that were offered last, since most requests
-// offer the same ones. The zero value is ready, and may be used concurrently.
-type LastNames struct{ last atomic.Pointer[namesOf] }
-
-type namesOf struct {
-	tools []string
-	names ToolNames
-}
-
-// Of is [NewToolNames].
-func (l *LastNames) Of(tools []llm.Tool) ToolNames {
-	named := func(name string, t llm.Tool) bool { return name == t.Name }
-	if last := l.last.Load(); last != nil && slices.EqualFunc(last.tools, tools, named) {
-		return last.names
-	}
-	now := &namesOf{make([]string, len(tools)), NewToolNames(tools)}
-	for i := range tools {
-		now.tools[i] = tools[i].Name
-	}
-	l.last.Store(now)
-	return now.names
 }
 
 // NewToolNames returns names that the API accepts, one for each tool. They are not

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"reflect"
 	"strings"
 	"testing"
 
@@ -21,18 +20,5 @@ func TestWireNames(t *testing.T) {
 	}
 	if got := n.ToWire("gone." + long); len(got) != 64 {
 		t.Errorf("a tool that is not offered: %s", got)
-	}
-}
-
-func TestLastNames(t *testing.T) {
-	var last LastNames
-	for _, names := range [][]string{{"read"}, {"read"}, {"read", "a.b"}, {"a.b", "read"}, {"a.b", "a_b"}, {}, {"a_b", "a.b"}} {
-		var tools []llm.Tool
-		for _, name := range names {
-			tools = append(tools, llm.Tool{Name: name})
-		}
-		if got, want := last.Of(tools), NewToolNames(tools); !reflect.DeepEqual(got, want) {
-			t.Errorf("%v became %v, want %v", names, got, want)
-		}
 	}
 }
