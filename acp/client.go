@@ -51,9 +51,9 @@ type sessionNotification struct {
 }
 
 // Update sends a session/update. It waits while too much output is queued, but
-// not beyond ctx. The update is sent in any case.
+// not beyond ctx, whose Done it calls only then. The update is sent in any case.
 func (c *Client) Update(ctx context.Context, sessionID string, u SessionUpdate) error {
-	c.stream.out.room(ctx.Done())
+	c.stream.out.room(ctx.Done)
 	return c.stream.write(notification{"2.0", "session/update", sessionNotification{sessionID, u}})
 }
 

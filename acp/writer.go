@@ -73,13 +73,13 @@ func (w *writer) pause(done <-chan struct{}) {
 	over := w.bytes > backlog*w.limit
 	w.mu.Unlock()
 	if over {
-		w.room(done)
+		w.room(func() <-chan struct{} { return done })
 	}
 }
 
 // room waits until the queue is below the limit or done is closed. The caller
 // sends its update in both cases: a cancelled turn still has a few.
-func (w *writer) room(done <-chan struct{}) {
+func (w *writer) room(done func() <-chan struct{}) {
 	w.mu.Lock()
 	if w.bytes <= w.limit || w.closed || w.err != nil {
 		w.mu.Unlock()
@@ -92,7 +92,7 @@ func (w *writer) room(done <-chan struct{}) {
 	w.mu.Unlock()
 	select {
 	case <-roomy:
-	case <-done:
+	case <-done():
 	}
 }
 

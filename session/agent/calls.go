@@ -6,7 +6,6 @@ import (
 	"errors"
 	"strings"
 	"sync"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -242,8 +241,8 @@ func (r *running) notify(ev executors.Event) {
 
 // progressed sends an update on a call that runs.
 func (r *running) progressed(u acp.SessionUpdate) {
-	ctx, cancel := context.WithTimeout(context.Background(), slowClient)
-	defer cancel()
+	ctx := &patience{Context: context.Background()}
+	defer ctx.end()
 	if err := r.Send(ctx, u); err != nil {
 		r.Log.Debug("progress", "call", r.call.ID, "err", err)
 	}
@@ -290,10 +289,6 @@ func (r *running) progress(ev executors.Event) (acp.SessionUpdate, bool) {
 	}
 	return u, !r.silent
 }
-
-// slowClient is how long progress waits for a client that does not read, before
-// it is queued anyway.
-const slowClient = time.Second
 
 func (r *running) content(res *executors.Result) []acp.ToolContent {
 	r.mu.Lock()

@@ -1,0 +1,21 @@
+package agent
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestPatience(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &patience{Context: context.Background()}
+		time.Sleep(2 * slowClient)
+		began := time.Now()
+		<-p.Done()
+		if waited := time.Since(began); waited != slowClient || p.Err() == nil {
+			t.Errorf("waited %s, %v", waited, p.Err())
+		}
+		p.end()
+	})
+}
