@@ -212,3 +212,27 @@ func TestChatShrinks(t *testing.T) {
 	s.key("C-c")
 	s.await(`cancelled\n\n›$`)
 }
+
+// TestChatStopped stops the conversation with Ctrl-Z. After fg a pasted text is one prompt
+// again, although the shell has switched off the marks around it; and the terminal of the
+// shell is as it was.
+func TestChatStopped(t *testing.T) {
+	s := openScreen(t, 80, `{"text": "Well."}`, nil)
+	s.enter("clear; stty -g >before; zeph-acp chat")
+	s.await(`›$`)
+	s.tmux("send-keys", "-l", "typed ")
+	s.await(`› typed$`)
+	s.key("C-z")
+	s.await(`\$$`)
+	s.enter(`clear; printf '\033[?2004l'; fg`)
+	s.await(`› typed$`)
+	s.tmux("set-buffer", "one\ntwo")
+	s.tmux("paste-buffer", "-p")
+	s.await(`› typed one⏎two$`)
+	s.key("Enter")
+	s.await(`Well\.\n\n›$`)
+	s.key("C-d")
+	s.await(`\$$`)
+	s.enter("clear; stty -g | cmp before && echo restored")
+	s.await(`\Arestored\n\$$`)
+}

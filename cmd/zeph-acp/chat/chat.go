@@ -36,6 +36,7 @@ type Chat struct {
 	Facts    func(session string) string // shown at the end; may be nil
 
 	line   *readline.Instance
+	raw    rawMode
 	screen *headless.Screen
 	call   headless.Call
 	done   chan struct{} // closed when the user leaves

@@ -46,11 +46,19 @@ func (c *Chat) openLine() error {
 				return r, !c.left()
 			case readline.CharInterrupt:
 				return r, !c.interrupted()
+			case readline.CharCtrlZ:
+				c.raw.Stop()
 			}
 			return r, true
 		},
 	})
 	if err != nil {
+		return err
+	}
+	config := line.GetConfig()
+	c.raw.out, c.raw.enter, c.raw.exit = os.Stdout, config.FuncMakeRaw, config.FuncExitRaw
+	config.FuncMakeRaw, config.FuncExitRaw = c.raw.Enter, c.raw.Exit
+	if err := line.SetConfig(config); err != nil {
 		return err
 	}
 	c.mu.Lock()
@@ -59,14 +67,14 @@ func (c *Chat) openLine() error {
 	for _, p := range c.History.Load() {
 		_ = c.line.SaveToHistory(c.folds.encode(p)) // in memory only
 	}
-	_, err = io.WriteString(os.Stdout, "\x1b[?2004h")
-	return err
+	return nil
 }
 
 // closeLine restores the terminal, and erases the row of the prompt.
 func (c *Chat) closeLine() {
 	_ = c.line.Close()
-	_, _ = io.WriteString(os.Stdout, "\x1b[?2004l\r\x1b[K")
+	_ = c.raw.Close()
+	_, _ = io.WriteString(os.Stdout, "\r\x1b[K")
 }
 
 // Abort ends all processes of the conversation at once, and restores the terminal. It is for
