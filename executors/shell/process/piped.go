@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -39,8 +40,7 @@ func StartPiped(prog Program) (*Piped, error) {
 	theirs, ours := []*os.File{readers[0], writers[1], writers[2]}, []*os.File{writers[0], readers[1], readers[2]}
 	p := &Process{cmd: cmd, exited: make(chan struct{}), reaper: prog.Reaper}
 	started := make(chan error)
-	prog.Reaper.ready()
-	go p.hold(nil, started)
+	go p.hold(nil, prog.Reaper.begin(writers[1], ""), started)
 	err = <-started
 	closeAll(theirs)
 	if err != nil {
@@ -56,7 +56,7 @@ func StartPiped(prog Program) (*Piped, error) {
 func (s *Piped) supervise() {
 	<-s.p.exited
 	endSession(s.p.cmd.Process.Pid)
-	s.p.reaper.remove(s.p.cmd.Process.Pid)
+	s.p.reaper.remove(strconv.Itoa(s.p.cmd.Process.Pid))
 	// Every process of the session is gone, so reads end by themselves unless a
 	// daemon holds the pipes.
 	time.AfterFunc(drainTime, func() { stopWaiting([]*os.File{s.Stdout, s.Stderr}) })

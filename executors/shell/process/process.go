@@ -25,6 +25,7 @@ import (
 	"os/exec"
 	"runtime"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -119,8 +120,7 @@ func Start(prog Program) (*Process, error) {
 	cmd.Stdout, cmd.Stderr = writers[0], writers[streams-1]
 	read := watch(readers) // before any process can write
 	started := make(chan error)
-	prog.Reaper.ready()
-	go p.hold(prog.Confine, started)
+	go p.hold(prog.Confine, prog.Reaper.begin(writers[0], prog.Temp), started)
 	err = <-started
 	closeAll(writers)
 	if err != nil {
@@ -143,13 +143,16 @@ func Start(prog Program) (*Process, error) {
 // with Pdeathsig when the thread that started it ends, so this goroutine keeps
 // the thread until the child has ended. A thread that dropped rights is never
 // unlocked, so it ends with this goroutine.
-func (p *Process) hold(confine func() error, started chan<- error) {
+//
+// output is the name of the output pipe, which the reaper has.
+func (p *Process) hold(confine func() error, output string, started chan<- error) {
 	runtime.LockOSThread()
 	shielded, err := shield()
 	if err == nil && confine != nil {
 		err = confine()
 	}
 	if err != nil {
+		p.reaper.remove(output)
 		started <- err
 		return
 	}
@@ -157,7 +160,9 @@ func (p *Process) hold(confine func() error, started chan<- error) {
 		defer runtime.UnlockOSThread()
 	}
 	if err = p.cmd.Start(); err == nil {
-		p.reaper.add(p.cmd.Process.Pid, p.temp) // here: on a busy machine another goroutine would come too late
+		p.reaper.add(strconv.Itoa(p.cmd.Process.Pid), p.temp, output)
+	} else {
+		p.reaper.remove(output)
 	}
 	started <- err
 	if err == nil {
@@ -195,7 +200,7 @@ func (p *Process) supervise(readAll func(context.Context)) {
 		p.live.close()
 	}
 	p.clean()
-	p.reaper.remove(p.cmd.Process.Pid)
+	p.reaper.remove(strconv.Itoa(p.cmd.Process.Pid))
 	close(p.done)
 }
 

@@ -21,15 +21,19 @@ import (
 // running sessions from a pipe. The pipe ends only when this process dies or
 // calls Close; the reaper then kills the remaining sessions.
 //
+// A session has no number before its program runs. On a busy machine the program can
+// start children before this process registers that number. So the output pipe of the
+// program is registered first, and the sessions of its writers are killed.
+//
 // A nil Reaper does nothing. The methods may be called concurrently.
 type Reaper struct {
 	// Command starts this binary so that it calls [Reap] with its stdin.
 	Command func() *exec.Cmd
 
 	mu      sync.Mutex
-	running map[int]string // directory to remove, by session
-	pipe    *os.File       // nil while there is no process
-	ended   chan struct{}  // closed when the process has ended
+	running map[string]string // directory to remove, by session or output pipe
+	pipe    *os.File          // nil while there is no process
+	ended   chan struct{}     // closed when the process has ended
 	closed  bool
 }
 
@@ -55,65 +59,73 @@ func (r *Reaper) Close() {
 	}
 }
 
-// ready starts the process before the first program, so that add only has to write a
-// line. Whoever kills this process must not be faster than the start of the reaper.
-func (r *Reaper) ready() {
+// begin registers a program that is about to start, by its output pipe. It returns
+// the name of the pipe for add or remove. It starts the process before the first
+// program. Whoever kills this process must not be faster than the start of the reaper.
+func (r *Reaper) begin(output *os.File, temp string) (pipe string) {
+	if r == nil {
+		return ""
+	}
+	pipe = pipeName(output)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.running == nil {
+		r.running = map[string]string{}
+	}
+	r.running[pipe] = temp
+	r.say(begun(pipe, temp))
+	return pipe
+}
+
+// add registers a running session instead of its output pipe. If temp is not empty,
+// that directory is removed with the session.
+func (r *Reaper) add(session, temp, pipe string) {
 	if r == nil {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.pipe == nil && !r.closed {
-		_ = r.start() // add tries again
+	delete(r.running, pipe)
+	r.running[session] = temp
+	r.say(begun(session, temp) + over(pipe))
+}
+
+// remove unregisters a session that has ended, or the output pipe of a program that
+// did not start.
+func (r *Reaper) remove(name string) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.running, name)
+	if r.pipe != nil {
+		_, _ = r.pipe.WriteString(over(name)) // a write error also occurs at the next start
 	}
 }
 
-// add registers a running session. If temp is not empty, that directory is removed
-// with the session.
-func (r *Reaper) add(session int, temp string) {
-	if r == nil {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+// begun and over are the lines that the reaper reads.
+func begun(name, temp string) string { return fmt.Sprintf("+%s %q\n", name, temp) }
+func over(name string) string        { return "-" + name + "\n" }
+
+// say writes lines to the reaper, which it starts again if it was killed.
+func (r *Reaper) say(lines string) {
 	if r.closed {
 		return
 	}
-	if r.running == nil {
-		r.running = map[int]string{}
-	}
-	r.running[session] = temp
-	if r.pipe != nil && r.say(session, temp) == nil {
-		return
-	}
-	if r.pipe != nil { // the reaper was killed
+	if r.pipe != nil {
+		if _, err := r.pipe.WriteString(lines); err == nil {
+			return
+		}
 		_ = r.pipe.Close()
 		r.pipe = nil
 	}
 	if r.start() != nil {
 		return // the session may then outlive this process, but the command must not fail
 	}
-	for session, temp := range r.running {
-		_ = r.say(session, temp)
+	for name, temp := range r.running {
+		_, _ = r.pipe.WriteString(begun(name, temp))
 	}
-}
-
-// remove unregisters a session that has ended.
-func (r *Reaper) remove(session int) {
-	if r == nil {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.running, session)
-	if r.pipe != nil {
-		_, _ = fmt.Fprintf(r.pipe, "-%d\n", session) // a write error also occurs at the next add
-	}
-}
-
-func (r *Reaper) say(session int, temp string) error {
-	_, err := fmt.Fprintf(r.pipe, "+%d %q\n", session, temp)
-	return err
 }
 
 func (r *Reaper) start() error {
@@ -140,30 +152,43 @@ func (r *Reaper) start() error {
 // Reap is the main function of a [Reaper]'s process; in is its stdin. It returns
 // when in has ended and no session in it runs any more.
 func Reap(in io.Reader) {
-	running := map[int]string{}
+	running := map[string]string{}
 	for lines := bufio.NewScanner(in); lines.Scan(); {
 		line := lines.Text()
 		if line == "" {
 			continue
 		}
-		number, quoted, _ := strings.Cut(line[1:], " ")
-		session, err := strconv.Atoi(number)
-		if err != nil || session <= 1 { // kill would read these as init, its own group or all processes
-			continue
-		}
-		delete(running, session)
+		name, quoted, _ := strings.Cut(line[1:], " ")
+		delete(running, name)
 		if line[0] == '+' {
-			running[session], _ = strconv.Unquote(quoted)
+			running[name], _ = strconv.Unquote(quoted)
 		}
 	}
 	var all sync.WaitGroup
-	for session, temp := range running {
+	for name, temp := range running {
 		all.Go(func() {
-			pollUntil(func() bool { return !signalSession(session, syscall.SIGKILL) })
+			pollUntil(func() bool { return !kill(name) })
 			if temp != "" {
 				_ = os.RemoveAll(temp)
 			}
 		})
 	}
 	all.Wait()
+}
+
+// kill kills a session, or those of the processes that write to an output pipe. It
+// reports whether any process was alive.
+func kill(name string) bool {
+	sessions := writersTo(name)
+	if session, err := strconv.Atoi(name); err == nil {
+		sessions = []int{session}
+	}
+	alive := false
+	for _, session := range sessions {
+		// The system call would read a smaller number as init, its own group or all processes.
+		if session > 1 && signalSession(session, syscall.SIGKILL) {
+			alive = true
+		}
+	}
+	return alive
 }

@@ -20,6 +20,10 @@ func shield() (had bool, err error) { return false, nil }
 // cannot be listed without cgo.
 func signalSession(pid int, sig syscall.Signal) bool { return syscall.Kill(-pid, sig) == nil }
 
+// pipeName and writersTo do nothing: the writers to a pipe cannot be listed here.
+func pipeName(*os.File) string { return "" }
+func writersTo(string) []int   { return nil }
+
 // watch prepares to read files.
 func watch(files []*os.File) readFunc {
 	return func(ctx context.Context, sink func(int, []byte)) { readEach(ctx, files, sink) }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix" // capabilities are not in package syscall
@@ -69,9 +71,40 @@ func signalSession(sid int, sig syscall.Signal) bool {
 	return alive
 }
 
-func inSession(pid, sid int) bool {
-	got, _, errno := syscall.RawSyscall(syscall.SYS_GETSID, uintptr(pid), 0, 0)
-	return errno == 0 && int(got) == sid
+func inSession(pid, sid int) bool { return sessionOf(pid) == sid }
+
+// sessionOf returns the session of a process; 0 if there is no such process.
+func sessionOf(pid int) int {
+	sid, _, errno := syscall.RawSyscall(syscall.SYS_GETSID, uintptr(pid), 0, 0)
+	if errno != 0 {
+		return 0
+	}
+	return int(sid)
+}
+
+// pipeName returns the name of a pipe, by which [writersTo] finds it in /proc. It is
+// never used again.
+func pipeName(pipe *os.File) string {
+	info, err := pipe.Stat()
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("pipe:[%d]", info.Sys().(*syscall.Stat_t).Ino)
+}
+
+// writersTo returns the sessions of the processes whose stdout or stderr is a pipe.
+func writersTo(pipe string) (sessions []int) {
+	for _, fd := range []string{"1", "2"} {
+		files, _ := filepath.Glob("/proc/[0-9]*/fd/" + fd)
+		for _, file := range files {
+			if to, err := os.Readlink(file); err != nil || to != pipe {
+				continue
+			}
+			pid, _ := strconv.Atoi(strings.Split(file, "/")[2])
+			sessions = append(sessions, sessionOf(pid))
+		}
+	}
+	return sessions
 }
 
 // zombie reports whether the process is dead and only waits for its parent to

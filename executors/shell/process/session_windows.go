@@ -42,6 +42,10 @@ func exitOf(s *os.ProcessState) executors.Exit {
 	return executors.Exit{Code: &code}
 }
 
+// pipeName and writersTo do nothing: the writers to a pipe cannot be listed here.
+func pipeName(*os.File) string { return "" }
+func writersTo(string) []int   { return nil }
+
 // watch prepares to read files.
 func watch(files []*os.File) readFunc {
 	return func(ctx context.Context, sink func(int, []byte)) { readEach(ctx, files, sink) }
