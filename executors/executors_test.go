@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -21,16 +22,16 @@ type echoInput struct {
 
 func echo(name string) Registry {
 	return Registry{Bind(Tool{Name: name, Description: "Says it.", Effect: Reads},
-		func(_ context.Context, _ *Call, in echoInput) (Card, error) {
+		func(_ context.Context, _ *Call, in *echoInput) (Card, error) {
 			return Card{Title: "Echo " + in.Text}, nil
 		},
-		func(_ context.Context, _ *Call, in echoInput) (Result, error) { return Result{Text: in.Text}, nil },
+		func(_ context.Context, _ *Call, in *echoInput) (Result, error) { return Result{Text: in.Text}, nil },
 	)}
 }
 
 func TestSchemaOf(t *testing.T) {
 	const want = `{"properties":{"text":{"type":"string","description":"What to say."},"times":{"type":"integer","minimum":1},"loud":{"type":"boolean"},"tags":{"items":{"type":"string"},"type":"array"}},"additionalProperties":false,"type":"object","required":["text"]}`
-	if diff := cmp.Diff(want, string(SchemaOf[echoInput]())); diff != "" {
+	if diff := cmp.Diff(want, string(schemaOf(reflect.TypeFor[echoInput]()))); diff != "" {
 		t.Error(diff)
 	}
 }

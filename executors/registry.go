@@ -18,30 +18,33 @@ type Func struct {
 	execute func(ctx context.Context, call *Call) (Result, error)
 }
 
-// Bind returns a Func for a tool whose input is the struct In. It generates the
-// schema from In: the json tag names a member, omitempty makes it optional, the
-// jsonschema tag describes it. An input that does not decode into In fails before
-// prepare or execute is called.
+// Bind returns a Func for a tool. In is a pointer to the struct of its input. Bind
+// generates the schema from the struct: the json tag names a member, omitempty makes it
+// optional, the jsonschema tag describes it. An input that does not decode into the
+// struct fails before prepare or execute is called.
+//
+// Why a pointer? All pointers share the machine code of a generic function.
 func Bind[In any](t Tool,
 	prepare func(ctx context.Context, call *Call, in In) (Card, error),
 	execute func(ctx context.Context, call *Call, in In) (Result, error),
 ) Func {
-	t.Schema = SchemaOf[In]()
+	input := reflect.TypeFor[In]().Elem()
+	t.Schema = schemaOf(input)
 	return Func{
 		Tool: t,
 		prepare: func(ctx context.Context, call *Call) (Card, error) {
-			var in In
-			if err := decode(call, &in); err != nil {
+			in := reflect.New(input).Interface()
+			if err := decode(call, in); err != nil {
 				return Card{}, err
 			}
-			return prepare(ctx, call, in)
+			return prepare(ctx, call, in.(In))
 		},
 		execute: func(ctx context.Context, call *Call) (Result, error) {
-			var in In
-			if err := decode(call, &in); err != nil {
+			in := reflect.New(input).Interface()
+			if err := decode(call, in); err != nil {
 				return FailWith(err), nil
 			}
-			return execute(ctx, call, in)
+			return execute(ctx, call, in.(In))
 		},
 	}
 }
@@ -95,14 +98,12 @@ func (r Registry) index(name string) int {
 	return -1
 }
 
-// generatedSchemas caches the results of SchemaOf: reflection is too slow to repeat
+// generatedSchemas caches the results of schemaOf: reflection is too slow to repeat
 // for each session.
 var generatedSchemas sync.Map // reflect.Type -> json.RawMessage
 
-// SchemaOf generates the JSON Schema of T: an object without references and without
+// schemaOf generates the JSON Schema of t: an object without references and without
 // keywords that a model does not need.
-func SchemaOf[T any]() json.RawMessage { return schemaOf(reflect.TypeFor[T]()) }
-
 func schemaOf(t reflect.Type) json.RawMessage {
 	if s, ok := generatedSchemas.Load(t); ok {
 		return s.(json.RawMessage)

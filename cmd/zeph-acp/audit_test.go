@@ -32,7 +32,7 @@ func auditHome(t *testing.T) (dir string) {
 		{"bbbb-1", "bash", "evil \x1b]0;x\a\u009b\u202e\n2", executors.PolicyBlocked, -1},
 	} {
 		tool := executors.Registry{executors.Bind(executors.Tool{Name: c.tool, Kind: executors.KindExecute},
-			nil, func(_ context.Context, call *executors.Call, _ struct{}) (executors.Result, error) {
+			nil, func(_ context.Context, call *executors.Call, _ *struct{}) (executors.Result, error) {
 				if c.category != "" {
 					call.Record.Rule = "rule\t\x1b[2J"
 					return executors.Failf(c.category, "no"), nil

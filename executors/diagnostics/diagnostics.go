@@ -72,7 +72,7 @@ type checkInput struct {
 	MaxDiagnostics int    `json:"max_diagnostics,omitempty" jsonschema:"minimum=1"`
 }
 
-func (t *checker) prepare(ctx context.Context, _ *executors.Call, in checkInput) (executors.Card, error) {
+func (t *checker) prepare(ctx context.Context, _ *executors.Call, in *checkInput) (executors.Card, error) {
 	card := executors.Card{Title: "check the project", Kind: executors.KindExecute}
 	p, err := t.planFor(ctx, in)
 	if p.target != "" {
@@ -85,7 +85,7 @@ func (t *checker) prepare(ctx context.Context, _ *executors.Call, in checkInput)
 	return card, err
 }
 
-func (t *checker) execute(ctx context.Context, call *executors.Call, in checkInput) (executors.Result, error) {
+func (t *checker) execute(ctx context.Context, call *executors.Call, in *checkInput) (executors.Result, error) {
 	p, err := t.planFor(ctx, in)
 	switch {
 	case ctx.Err() != nil:
@@ -100,7 +100,7 @@ func (t *checker) execute(ctx context.Context, call *executors.Call, in checkInp
 }
 
 // planFor returns the plan of a call. If it fails, the plan may still name the target.
-func (t *checker) planFor(ctx context.Context, in checkInput) (runPlan, error) {
+func (t *checker) planFor(ctx context.Context, in *checkInput) (runPlan, error) {
 	if in.Kind != "" && in.Kind != "check" && in.Kind != "clippy" { // it becomes an argument
 		return runPlan{}, executors.Failuref(executors.InvalidParameters, "kind: must be check or clippy, is %q", in.Kind)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-func (t *tools) planCopy(in relocateInput) (relocation, error) {
+func (t *tools) planCopy(in *relocateInput) (relocation, error) {
 	r, err := t.plan(in, t.roots, "copy")
 	if err != nil {
 		return r, err
@@ -27,12 +27,12 @@ func (t *tools) planCopy(in relocateInput) (relocation, error) {
 	return r, nil
 }
 
-func (t *tools) prepareCopy(_ context.Context, _ *executors.Call, in relocateInput) (executors.Card, error) {
+func (t *tools) prepareCopy(_ context.Context, _ *executors.Call, in *relocateInput) (executors.Card, error) {
 	r, err := t.planCopy(in)
 	return r.card("copy ", executors.KindEdit, in), err
 }
 
-func (t *tools) copy(ctx context.Context, call *executors.Call, in relocateInput) (executors.Result, error) {
+func (t *tools) copy(ctx context.Context, call *executors.Call, in *relocateInput) (executors.Result, error) {
 	r, err := t.planCopy(in)
 	if err := relocated(ctx, call, r, err); err != nil {
 		return fail(ctx, err)

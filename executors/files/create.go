@@ -15,7 +15,7 @@ type createInput struct {
 
 // planCreate resolves the path and reports whether the directory already
 // exists.
-func (t *tools) planCreate(in createInput) (tg target, exists bool, err error) {
+func (t *tools) planCreate(in *createInput) (tg target, exists bool, err error) {
 	roots := t.roots.Writing()
 	if tg, err = t.resolved("path", in.Path, roots.Resolve); err != nil {
 		return tg, false, err
@@ -33,7 +33,7 @@ func (t *tools) planCreate(in createInput) (tg target, exists bool, err error) {
 	return tg, true, nil
 }
 
-func (t *tools) prepareCreate(_ context.Context, _ *executors.Call, in createInput) (executors.Card, error) {
+func (t *tools) prepareCreate(_ context.Context, _ *executors.Call, in *createInput) (executors.Card, error) {
 	tg, _, err := t.planCreate(in)
 	if tg.abs == "" {
 		return refusedCard(executors.KindEdit, in.Path), err
@@ -41,7 +41,7 @@ func (t *tools) prepareCreate(_ context.Context, _ *executors.Call, in createInp
 	return executors.Card{Title: "new directory " + tg.title(), Kind: executors.KindEdit, Paths: []string{tg.abs}}, err
 }
 
-func (t *tools) create(ctx context.Context, call *executors.Call, in createInput) (executors.Result, error) {
+func (t *tools) create(ctx context.Context, call *executors.Call, in *createInput) (executors.Result, error) {
 	tg, exists, err := t.planCreate(in)
 	if err == nil {
 		err = sameAsJudged(call, tg)

@@ -20,7 +20,7 @@ const maxShownEntries = 20_000
 
 // planDelete counts the entries that would be deleted, at most room. It accepts
 // files that the rules for reading refuse, since their content is not shown.
-func (t *tools) planDelete(ctx context.Context, in deleteInput, room int) (tg target, c census, err error) {
+func (t *tools) planDelete(ctx context.Context, in *deleteInput, room int) (tg target, c census, err error) {
 	roots := t.roots.Writing()
 	if tg, err = t.entry("path", in.Path, roots); err != nil {
 		return tg, c, err
@@ -40,7 +40,7 @@ func (t *tools) planDelete(ctx context.Context, in deleteInput, room int) (tg ta
 	return tg, c, nil
 }
 
-func (t *tools) prepareDelete(ctx context.Context, _ *executors.Call, in deleteInput) (executors.Card, error) {
+func (t *tools) prepareDelete(ctx context.Context, _ *executors.Call, in *deleteInput) (executors.Card, error) {
 	tg, c, err := t.planDelete(ctx, in, maxShownEntries)
 	if tg.abs == "" {
 		return refusedCard(executors.KindDelete, in.Path), err
@@ -59,7 +59,7 @@ func (t *tools) prepareDelete(ctx context.Context, _ *executors.Call, in deleteI
 	return card, nil
 }
 
-func (t *tools) delete(ctx context.Context, call *executors.Call, in deleteInput) (executors.Result, error) {
+func (t *tools) delete(ctx context.Context, call *executors.Call, in *deleteInput) (executors.Result, error) {
 	tg, all, err := t.planDelete(ctx, in, math.MaxInt)
 	if err == nil {
 		err = sameAsJudged(call, tg)

@@ -18,7 +18,7 @@ type editInput struct {
 }
 
 // planEdit replaces exact text in a file.
-func (t *tools) planEdit(ctx context.Context, in editInput) (change, error) {
+func (t *tools) planEdit(ctx context.Context, in *editInput) (change, error) {
 	c, err := t.newChange(in.Path)
 	if err != nil {
 		return c, err
@@ -57,7 +57,7 @@ func (t *tools) planEdit(ctx context.Context, in editInput) (change, error) {
 
 // checkGrowth refuses an edit whose result would be larger than a file may be,
 // before it is computed: a short text may be replaced by a long one at many places.
-func (t *tools) checkGrowth(raw string, in editInput, name string) error {
+func (t *tools) checkGrowth(raw string, in *editInput, name string) error {
 	if len(raw) > t.cfg.MaxFileBytes {
 		return executors.Failuref(executors.PermanentFailure, "%s has %d bytes, over the limit of %d", name, len(raw), t.cfg.MaxFileBytes).
 			Hint("Edit it with bash.")
@@ -74,7 +74,7 @@ func (t *tools) checkGrowth(raw string, in editInput, name string) error {
 
 // applyEdit returns raw with the edit, and the 1-based lines of the edit. The
 // comparison ignores line endings and the byte order mark.
-func applyEdit(raw string, in editInput, name string) (text string, lines []int, err error) {
+func applyEdit(raw string, in *editInput, name string) (text string, lines []int, err error) {
 	d := parse(raw)
 	from := unixLines(strings.TrimPrefix(in.OldString, executors.ByteOrderMark))
 	to := unixLines(strings.TrimPrefix(in.NewString, executors.ByteOrderMark))

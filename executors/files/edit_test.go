@@ -154,7 +154,7 @@ func FuzzEdit(f *testing.F) {
 				t.Skip("a lone carriage return, a second mark, or what is refused as no text")
 			}
 		}
-		got, lines, err := applyEdit(raw, editInput{OldString: old, NewString: new, ReplaceAll: all}, "f")
+		got, lines, err := applyEdit(raw, &editInput{OldString: old, NewString: new, ReplaceAll: all}, "f")
 		d := parse(raw)
 		if d.String() != raw {
 			t.Fatalf("%q became %q without an edit", raw, d.String())
@@ -199,7 +199,7 @@ func BenchmarkEdit(b *testing.B) {
 	b.SetBytes(int64(text.Len()))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, err := applyEdit(text.String(), edit, "f"); err != nil {
+		if _, _, err := applyEdit(text.String(), &edit, "f"); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -30,7 +30,7 @@ type findPlan struct {
 	implied bool   // the start comes from the pattern, so it need not exist
 }
 
-func (t *tools) prepareFind(_ context.Context, _ *executors.Call, in findInput) (executors.Card, error) {
+func (t *tools) prepareFind(_ context.Context, _ *executors.Call, in *findInput) (executors.Card, error) {
 	s, err := t.planFind(in)
 	if s.abs == "" {
 		return refusedCard(executors.KindSearch, in.Pattern), err
@@ -45,7 +45,7 @@ func (t *tools) prepareFind(_ context.Context, _ *executors.Call, in findInput) 
 // planFind moves the literal leading directories of the pattern into the start
 // of the search. So a directory that is asked for by name is searched even if
 // it is ignored.
-func (t *tools) planFind(in findInput) (findPlan, error) {
+func (t *tools) planFind(in *findInput) (findPlan, error) {
 	dir := in.Path
 	if dir == "" {
 		dir = "."
@@ -106,7 +106,7 @@ func unescape(base string) string {
 	return b.String()
 }
 
-func (t *tools) find(ctx context.Context, _ *executors.Call, in findInput) (executors.Result, error) {
+func (t *tools) find(ctx context.Context, _ *executors.Call, in *findInput) (executors.Result, error) {
 	s, err := t.planFind(in)
 	if err != nil {
 		return fail(ctx, err)
@@ -152,7 +152,7 @@ type foundPath struct {
 }
 
 // findIn returns all matching entries, sorted.
-func (t *tools) findIn(ctx context.Context, s findPlan, in findInput, watch *watch) (found foundPaths, notes string, err error) {
+func (t *tools) findIn(ctx context.Context, s findPlan, in *findInput, watch *watch) (found foundPaths, notes string, err error) {
 	dirsOnly := strings.HasSuffix(in.Pattern, "/")
 	matches := walk.PathMatcher(s.pattern)
 	look := func(e walk.Entry, _ func() bool) (f foundPath, ok bool, err error) {

@@ -28,7 +28,7 @@ type grepInput struct {
 // maxContext bounds the lines around a match.
 const maxContext = 20
 
-func (t *tools) prepareGrep(_ context.Context, _ *executors.Call, in grepInput) (executors.Card, error) {
+func (t *tools) prepareGrep(_ context.Context, _ *executors.Call, in *grepInput) (executors.Card, error) {
 	tg, err := t.directory(in.Path)
 	if err != nil {
 		return refusedCard(executors.KindSearch, in.Path), err
@@ -43,7 +43,7 @@ func (t *tools) prepareGrep(_ context.Context, _ *executors.Call, in grepInput) 
 }
 
 // newSearcher checks the input of grep and compiles its pattern.
-func (t *tools) newSearcher(in grepInput) (*search.Searcher, error) {
+func (t *tools) newSearcher(in *grepInput) (*search.Searcher, error) {
 	if in.Pattern == "" {
 		return nil, executors.Failuref(executors.InvalidParameters, "the pattern is empty")
 	}
@@ -96,7 +96,7 @@ func unfitPattern(err error) *executors.Failure {
 		Hint(`Use RE2 syntax: no lookaround or backreferences; write \( \[ \. for these characters themselves.`)
 }
 
-func (t *tools) grep(ctx context.Context, _ *executors.Call, in grepInput) (executors.Result, error) {
+func (t *tools) grep(ctx context.Context, _ *executors.Call, in *grepInput) (executors.Result, error) {
 	tg, err := t.directory(in.Path)
 	if err != nil {
 		return fail(ctx, err)
@@ -177,7 +177,7 @@ func (t *tools) grepFile(ctx context.Context, tg target, out *grepped) error {
 }
 
 // grepTree searches the text files below a directory on disk.
-func (t *tools) grepTree(ctx context.Context, tg target, in grepInput, out *grepped, watch *watch) (string, error) {
+func (t *tools) grepTree(ctx context.Context, tg target, in *grepInput, out *grepped, watch *watch) (string, error) {
 	included, err := includes(in.Include)
 	if err != nil {
 		return "", err

@@ -16,7 +16,7 @@ type listInput struct {
 	Path string `json:"path,omitempty"`
 }
 
-func (t *tools) prepareList(_ context.Context, _ *executors.Call, in listInput) (executors.Card, error) {
+func (t *tools) prepareList(_ context.Context, _ *executors.Call, in *listInput) (executors.Card, error) {
 	tg, err := t.directory(in.Path)
 	if err != nil {
 		return refusedCard(executors.KindRead, in.Path), err
@@ -25,7 +25,7 @@ func (t *tools) prepareList(_ context.Context, _ *executors.Call, in listInput) 
 }
 
 // list names the entries of a directory: directories, files, symlinks, others.
-func (t *tools) list(ctx context.Context, _ *executors.Call, in listInput) (executors.Result, error) {
+func (t *tools) list(ctx context.Context, _ *executors.Call, in *listInput) (executors.Result, error) {
 	tg, err := t.directory(in.Path)
 	if err != nil {
 		return fail(ctx, err)

@@ -15,7 +15,7 @@ import (
 
 // planMove checks a move. A file that the rules for reading refuse may not be
 // moved either: it might be readable under its new name.
-func (t *tools) planMove(ctx context.Context, in relocateInput) (relocation, error) {
+func (t *tools) planMove(ctx context.Context, in *relocateInput) (relocation, error) {
 	r, err := t.plan(in, t.roots.Writing(), "move")
 	if r.from.abs == "" || r.to.abs == "" {
 		return r, err
@@ -62,12 +62,12 @@ func (t *tools) respelled(r relocation) bool {
 	return err == nil
 }
 
-func (t *tools) prepareMove(ctx context.Context, _ *executors.Call, in relocateInput) (executors.Card, error) {
+func (t *tools) prepareMove(ctx context.Context, _ *executors.Call, in *relocateInput) (executors.Card, error) {
 	r, err := t.planMove(ctx, in)
 	return r.card("", executors.KindMove, in), err
 }
 
-func (t *tools) move(ctx context.Context, call *executors.Call, in relocateInput) (executors.Result, error) {
+func (t *tools) move(ctx context.Context, call *executors.Call, in *relocateInput) (executors.Result, error) {
 	r, err := t.planMove(ctx, in)
 	if err := relocated(ctx, call, r, err); err != nil {
 		return fail(ctx, err)

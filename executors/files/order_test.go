@@ -70,14 +70,14 @@ func TestSameAsInOrder(t *testing.T) {
 				break
 			}
 		}
-		res, err := disk.grep(t.Context(), nil, grepInput{Pattern: "hit", Context: context})
+		res, err := disk.grep(t.Context(), nil, &grepInput{Pattern: "hit", Context: context})
 		if diff := cmp.Diff(inOrder.Text("hit")+cut, res.ForModel()); diff != "" || err != nil {
 			t.Fatalf("grep: %v (-want +got)\n%s", err, diff)
 		}
 		if len(seen) < len(all) {
 			cut = walk.Unseen{Cut: true}.String()
 		}
-		res, err = disk.find(t.Context(), nil, findInput{Pattern: "**/*"})
+		res, err = disk.find(t.Context(), nil, &findInput{Pattern: "**/*"})
 		want := strings.Join(seen, "\n")
 		if want == "" {
 			want = "No files matching: **/*"

@@ -15,13 +15,13 @@ type readInput struct {
 	Limit  int    `json:"limit,omitempty"`
 }
 
-func (t *tools) prepareRead(_ context.Context, _ *executors.Call, in readInput) (executors.Card, error) {
+func (t *tools) prepareRead(_ context.Context, _ *executors.Call, in *readInput) (executors.Card, error) {
 	_, card, err := t.toRead(in)
 	return card, err
 }
 
 // toRead returns the file to read, its state, and the card of the call.
-func (t *tools) toRead(in readInput) (at found, card executors.Card, err error) {
+func (t *tools) toRead(in *readInput) (at found, card executors.Card, err error) {
 	roots := t.roots.At(&workspace.Moment{})
 	if at.target, err = t.resolved("path", in.Path, roots.Resolve); err != nil {
 		return at, refusedCard(executors.KindRead, in.Path), err
@@ -40,7 +40,7 @@ func (t *tools) toRead(in readInput) (at found, card executors.Card, err error) 
 	return at, card, nil
 }
 
-func (t *tools) read(ctx context.Context, _ *executors.Call, in readInput) (executors.Result, error) {
+func (t *tools) read(ctx context.Context, _ *executors.Call, in *readInput) (executors.Result, error) {
 	at, card, err := t.toRead(in)
 	if err != nil {
 		return fail(ctx, err)

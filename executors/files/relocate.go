@@ -25,7 +25,7 @@ type relocation struct {
 
 // card returns the card of a relocation, as far as it is known. verb begins the
 // title if the kind does not imply it.
-func (r relocation) card(verb string, kind executors.Kind, in relocateInput) executors.Card {
+func (r relocation) card(verb string, kind executors.Kind, in *relocateInput) executors.Card {
 	if r.from.abs == "" || r.to.abs == "" && in.Destination != "" {
 		card := refusedCard(kind, in.Source)
 		if card.Title != "" && in.Destination != "" {
@@ -49,7 +49,7 @@ func (r relocation) card(verb string, kind executors.Kind, in relocateInput) exe
 
 // plan resolves and checks both ends; it resolves the source by the roots from.
 // It never overwrites an existing destination.
-func (t *tools) plan(in relocateInput, from *workspace.Roots, verb string) (r relocation, err error) {
+func (t *tools) plan(in *relocateInput, from *workspace.Roots, verb string) (r relocation, err error) {
 	if r.from, err = t.entry("source", in.Source, from); err != nil {
 		return r, err
 	}

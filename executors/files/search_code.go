@@ -30,7 +30,7 @@ const (
 
 var errSlowSearch = errors.New("the search takes too long")
 
-func (t *tools) prepareSearchCode(_ context.Context, _ *executors.Call, in codeInput) (executors.Card, error) {
+func (t *tools) prepareSearchCode(_ context.Context, _ *executors.Call, in *codeInput) (executors.Card, error) {
 	tg, err := t.directory(in.Path)
 	if err != nil {
 		return refusedCard(executors.KindSearch, in.Path), err
@@ -45,7 +45,7 @@ func (t *tools) prepareSearchCode(_ context.Context, _ *executors.Call, in codeI
 }
 
 // planCode checks the input of search_code.
-func (t *tools) planCode(in codeInput) (q code.Query, included func(walk.Entry) bool, err error) {
+func (t *tools) planCode(in *codeInput) (q code.Query, included func(walk.Entry) bool, err error) {
 	if q, err = code.ParseQuery(in.Query); err != nil {
 		return q, nil, executors.Failuref(executors.InvalidParameters, "%v", err).
 			Hint("Name a symbol, such as Type.Method, or a few words; at most %d bytes.", code.MaxQuery)
@@ -54,7 +54,7 @@ func (t *tools) planCode(in codeInput) (q code.Query, included func(walk.Entry) 
 	return q, included, err
 }
 
-func (t *tools) searchCode(ctx context.Context, _ *executors.Call, in codeInput) (executors.Result, error) {
+func (t *tools) searchCode(ctx context.Context, _ *executors.Call, in *codeInput) (executors.Result, error) {
 	q, included, err := t.planCode(in)
 	if err != nil {
 		return fail(ctx, err)

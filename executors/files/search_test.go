@@ -131,7 +131,7 @@ func TestWalkBudget(t *testing.T) {
 	}
 	disk := newTools(b)
 	disk.budget = 5
-	res, err := disk.find(t.Context(), nil, findInput{Pattern: "f*"})
+	res, err := disk.find(t.Context(), nil, &findInput{Pattern: "f*"})
 	if err != nil || !strings.HasPrefix(res.ForModel(), "f0\nf1\nf2\nf3\nf4\n[stopped after very many files") {
 		t.Errorf("%s, %v", res.ForModel(), err)
 	}

@@ -18,7 +18,7 @@ type writeInput struct {
 
 // planWrite replaces the whole content. An existing file keeps its byte order
 // mark and its line endings.
-func (t *tools) planWrite(ctx context.Context, in writeInput) (change, error) {
+func (t *tools) planWrite(ctx context.Context, in *writeInput) (change, error) {
 	c, err := t.newChange(in.Path)
 	if err != nil {
 		return c, err

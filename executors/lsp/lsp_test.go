@@ -242,10 +242,10 @@ func TestCommands(t *testing.T) {
 	w.s.begin.Do(w.s.ready)
 	w.s.entries[0].blind = true
 	command := executors.Chain(executors.Registry{executors.Bind(executors.Tool{Name: "run", Effect: executors.Mutates},
-		func(context.Context, *executors.Call, struct{}) (executors.Card, error) {
+		func(context.Context, *executors.Call, *struct{}) (executors.Card, error) {
 			return executors.Card{Command: "make"}, nil
 		},
-		func(context.Context, *executors.Call, struct{}) (executors.Result, error) {
+		func(context.Context, *executors.Call, *struct{}) (executors.Result, error) {
 			w.put("made.fake", "")
 			w.put("a.fake", "error: by a command\n")
 			return executors.Result{}, os.Remove(filepath.Join(w.dir, "b.fake"))

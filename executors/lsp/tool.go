@@ -25,13 +25,13 @@ func (s *Session) Tools() executors.Executor {
 	}, s.prepareCheck, s.runCheck)}
 }
 
-func (s *Session) prepareCheck(_ context.Context, _ *executors.Call, in checkInput) (executors.Card, error) {
+func (s *Session) prepareCheck(_ context.Context, _ *executors.Call, in *checkInput) (executors.Card, error) {
 	return executors.Card{Title: "check the edit", Kind: executors.KindRead, Paths: in.Paths}, nil
 }
 
 // runCheck sends the new texts to the servers, waits for their reports and returns the
 // new diagnostics.
-func (s *Session) runCheck(ctx context.Context, call *executors.Call, _ checkInput) (executors.Result, error) {
+func (s *Session) runCheck(ctx context.Context, call *executors.Call, _ *checkInput) (executors.Result, error) {
 	e, _ := ctx.Value(editKey{}).(*edit)
 	if e == nil {
 		return executors.Failuref(executors.PermanentFailure, "there is no edit to check").Result(), nil

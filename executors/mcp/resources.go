@@ -115,7 +115,7 @@ func (s *Session) serverOf(name string) (*joined, error) {
 	return nil, executors.Failuref(executors.InvalidParameters, "there is no MCP server %q", name).Hint("Use one of: %s.", strings.Join(names, ", "))
 }
 
-func (s *Session) prepareRead(_ context.Context, _ *executors.Call, in readInput) (executors.Card, error) {
+func (s *Session) prepareRead(_ context.Context, _ *executors.Call, in *readInput) (executors.Card, error) {
 	server, err := s.serverOf(in.Server)
 	if err != nil {
 		return executors.Card{}, err
@@ -124,7 +124,7 @@ func (s *Session) prepareRead(_ context.Context, _ *executors.Call, in readInput
 }
 
 // readResource reads a resource by its server.
-func (s *Session) readResource(ctx context.Context, call *executors.Call, in readInput) (executors.Result, error) {
+func (s *Session) readResource(ctx context.Context, call *executors.Call, in *readInput) (executors.Result, error) {
 	server, err := s.serverOf(in.Server)
 	if err != nil {
 		return executors.FailWith(err), nil
@@ -159,7 +159,7 @@ func contents(server string, all []*sdk.ResourceContents) executors.Result {
 	return a.result(server, "(the resource is empty)")
 }
 
-func (s *Session) prepareList(_ context.Context, _ *executors.Call, in listInput) (executors.Card, error) {
+func (s *Session) prepareList(_ context.Context, _ *executors.Call, in *listInput) (executors.Card, error) {
 	if in.Server == "" {
 		return executors.Card{Title: "List the resources of MCP servers", Server: s.leastTrusted()}, nil
 	}
@@ -188,7 +188,7 @@ func (s *Session) leastTrusted() string {
 }
 
 // listResources lists the resources as the servers have last listed them.
-func (s *Session) listResources(_ context.Context, call *executors.Call, in listInput) (executors.Result, error) {
+func (s *Session) listResources(_ context.Context, call *executors.Call, in *listInput) (executors.Result, error) {
 	call.Record.ClaimSource = "mcp"
 	s.mu.Lock()
 	servers := slices.Clone(s.servers)

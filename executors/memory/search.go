@@ -31,7 +31,7 @@ type Hit struct {
 	Newer int64    // a newer entry that is similar; 0 means none
 }
 
-func (m *Memory) prepareSearch(_ context.Context, _ *executors.Call, in searchInput) (executors.Card, error) {
+func (m *Memory) prepareSearch(_ context.Context, _ *executors.Call, in *searchInput) (executors.Card, error) {
 	card := executors.Card{Title: "Search the memory", Kind: executors.KindSearch}
 	if strings.TrimSpace(in.Query) == "" || len(in.Query) > maxQuery {
 		return card, executors.Failuref(executors.InvalidParameters, "query must have from 1 to %d bytes", maxQuery)
@@ -40,7 +40,7 @@ func (m *Memory) prepareSearch(_ context.Context, _ *executors.Call, in searchIn
 	return card, nil
 }
 
-func (m *Memory) search(ctx context.Context, call *executors.Call, in searchInput) (executors.Result, error) {
+func (m *Memory) search(ctx context.Context, call *executors.Call, in *searchInput) (executors.Result, error) {
 	if call.Record != nil {
 		call.Record.ClaimSource = "memory"
 	}

@@ -68,7 +68,7 @@ func (in saveInput) fact() Fact {
 	return Fact{Text: in.Content, Files: in.Files, Global: in.Global, Replaces: in.Replaces}
 }
 
-func (m *Memory) prepareSave(_ context.Context, call *executors.Call, in saveInput) (executors.Card, error) {
+func (m *Memory) prepareSave(_ context.Context, call *executors.Call, in *saveInput) (executors.Card, error) {
 	card := executors.Card{Title: "Save to memory", Kind: executors.KindOther}
 	f := in.fact()
 	if err := m.check(&f); err != nil {
@@ -96,7 +96,7 @@ func inTitle(text string) string {
 	return text
 }
 
-func (m *Memory) save(ctx context.Context, call *executors.Call, in saveInput) (executors.Result, error) {
+func (m *Memory) save(ctx context.Context, call *executors.Call, in *saveInput) (executors.Result, error) {
 	if call.Record != nil {
 		call.Record.ClaimSource = "memory"
 	}

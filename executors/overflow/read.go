@@ -43,7 +43,7 @@ type view interface {
 	String() string
 }
 
-func (o *Overflow) prepare(_ context.Context, _ *executors.Call, in readInput) (executors.Card, error) {
+func (o *Overflow) prepare(_ context.Context, _ *executors.Call, in *readInput) (executors.Card, error) {
 	id, _, err := o.parse(in, nil)
 	card := executors.Card{Title: "the rest of an output", Kind: executors.KindRead}
 	if id != "" {
@@ -53,7 +53,7 @@ func (o *Overflow) prepare(_ context.Context, _ *executors.Call, in readInput) (
 }
 
 // parse checks an input before the store is used.
-func (o *Overflow) parse(in readInput, stopped func() bool) (id string, v view, err error) {
+func (o *Overflow) parse(in *readInput, stopped func() bool) (id string, v view, err error) {
 	text := strings.TrimPrefix(strings.TrimSpace(in.ID), prefix)
 	u, err := uuid.Parse(text)
 	if err != nil || len(text) != len(u.String()) { // Parse accepts other forms too
@@ -82,7 +82,7 @@ func (o *Overflow) parse(in readInput, stopped func() bool) (id string, v view, 
 	return id, &search{re: re, stopped: stopped, offset: in.Offset, limit: in.Limit, room: o.Config.room(), width: o.Config.width()}, nil
 }
 
-func (o *Overflow) execute(ctx context.Context, call *executors.Call, in readInput) (executors.Result, error) {
+func (o *Overflow) execute(ctx context.Context, call *executors.Call, in *readInput) (executors.Result, error) {
 	id, v, err := o.parse(in, func() bool { return ctx.Err() != nil })
 	if err != nil {
 		return executors.FailWith(err), nil

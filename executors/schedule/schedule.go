@@ -141,11 +141,11 @@ func (e *Executor) now() time.Time { return e.Now().In(e.Config.Location()) }
 
 type listInput struct{}
 
-func prepareList(context.Context, *executors.Call, listInput) (executors.Card, error) {
+func prepareList(context.Context, *executors.Call, *listInput) (executors.Card, error) {
 	return executors.Card{Title: "List the scheduled tasks", Kind: executors.KindRead}, nil
 }
 
-func (e *Executor) list(ctx context.Context, _ *executors.Call, _ listInput) (executors.Result, error) {
+func (e *Executor) list(ctx context.Context, _ *executors.Call, _ *listInput) (executors.Result, error) {
 	all, err := e.Store.List(ctx, e.CWD)
 	if err != nil {
 		return e.broken(ctx, err)
@@ -189,7 +189,7 @@ type cancelInput struct {
 	Name string `json:"name" jsonschema:"minLength=1"`
 }
 
-func (e *Executor) prepareCancel(ctx context.Context, _ *executors.Call, in cancelInput) (executors.Card, error) {
+func (e *Executor) prepareCancel(ctx context.Context, _ *executors.Call, in *cancelInput) (executors.Card, error) {
 	name := clean(in.Name)
 	card := executors.Card{Title: "Remove the scheduled task " + executors.Titled(executors.WholeLine(name)), Kind: executors.KindOther}
 	if all, err := e.Store.List(ctx, e.CWD); err == nil && !slices.ContainsFunc(all, func(t Task) bool { return t.Name == name }) {
@@ -202,7 +202,7 @@ func noTask(name string) *executors.Failure {
 	return executors.Failuref(executors.InvalidParameters, "there is no task %q in this project", name).Hint("list_tasks returns the names.")
 }
 
-func (e *Executor) cancel(ctx context.Context, _ *executors.Call, in cancelInput) (executors.Result, error) {
+func (e *Executor) cancel(ctx context.Context, _ *executors.Call, in *cancelInput) (executors.Result, error) {
 	name := clean(in.Name)
 	existed, err := e.Store.Delete(ctx, e.CWD, name)
 	switch {

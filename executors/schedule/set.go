@@ -40,19 +40,19 @@ func (in deferredInput) wanted() wanted {
 	return wanted{name: in.Name, at: in.RunAt, task: in.Task, mode: in.Mode}
 }
 
-func (e *Executor) preparePeriodic(_ context.Context, call *executors.Call, in periodicInput) (executors.Card, error) {
+func (e *Executor) preparePeriodic(_ context.Context, call *executors.Call, in *periodicInput) (executors.Card, error) {
 	return e.prepare(call, in.wanted())
 }
 
-func (e *Executor) prepareDeferred(_ context.Context, call *executors.Call, in deferredInput) (executors.Card, error) {
+func (e *Executor) prepareDeferred(_ context.Context, call *executors.Call, in *deferredInput) (executors.Card, error) {
 	return e.prepare(call, in.wanted())
 }
 
-func (e *Executor) periodic(ctx context.Context, call *executors.Call, in periodicInput) (executors.Result, error) {
+func (e *Executor) periodic(ctx context.Context, call *executors.Call, in *periodicInput) (executors.Result, error) {
 	return e.set(ctx, call, in.wanted())
 }
 
-func (e *Executor) deferred(ctx context.Context, call *executors.Call, in deferredInput) (executors.Result, error) {
+func (e *Executor) deferred(ctx context.Context, call *executors.Call, in *deferredInput) (executors.Result, error) {
 	return e.set(ctx, call, in.wanted())
 }
 

@@ -228,7 +228,7 @@ func (b *background) find(id string) (*job, *executors.Failure) {
 }
 
 // start runs a command in the background and returns its first output.
-func (e *Executor) start(ctx context.Context, call *executors.Call, in bashInput, note string) (executors.Result, error) {
+func (e *Executor) start(ctx context.Context, call *executors.Call, in *bashInput, note string) (executors.Result, error) {
 	j, f := e.background.reserve(in.Command, e.cfg.MaxBackground)
 	if f != nil {
 		return f.Result(), nil
@@ -269,11 +269,11 @@ type outputInput struct {
 	Until string `json:"until,omitempty"`
 }
 
-func (e *Executor) prepareOutput(_ context.Context, call *executors.Call, in outputInput) (executors.Card, error) {
+func (e *Executor) prepareOutput(_ context.Context, call *executors.Call, in *outputInput) (executors.Card, error) {
 	return e.jobCard(call, in.ID)
 }
 
-func (e *Executor) output(ctx context.Context, call *executors.Call, in outputInput) (executors.Result, error) {
+func (e *Executor) output(ctx context.Context, call *executors.Call, in *outputInput) (executors.Result, error) {
 	j, f := e.background.find(in.ID)
 	if f != nil {
 		return f.Result(), nil
@@ -289,11 +289,11 @@ type stopInput struct {
 	ID string `json:"id"`
 }
 
-func (e *Executor) prepareStop(_ context.Context, call *executors.Call, in stopInput) (executors.Card, error) {
+func (e *Executor) prepareStop(_ context.Context, call *executors.Call, in *stopInput) (executors.Card, error) {
 	return e.jobCard(call, in.ID)
 }
 
-func (e *Executor) stop(ctx context.Context, call *executors.Call, in stopInput) (executors.Result, error) {
+func (e *Executor) stop(ctx context.Context, call *executors.Call, in *stopInput) (executors.Result, error) {
 	j, f := e.background.find(in.ID)
 	if f != nil {
 		return f.Result(), nil

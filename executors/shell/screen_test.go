@@ -56,11 +56,11 @@ func TestComplaint(t *testing.T) {
 // People are shown the key of the limit that stopped a command, unless the call set it.
 func TestLate(t *testing.T) {
 	e := New(nil, t.TempDir(), Defaults())
-	got := e.late(bashInput{}, e.Timeout).Result()
+	got := e.late(&bashInput{}, e.Timeout).Result()
 	if want := "Stopped after 30s (tools.shell.timeout), before the command ended."; got.ForPeople() != want || strings.Contains(got.ForModel(), "tools.shell") {
 		t.Errorf("got %q for people", got.ForPeople())
 	}
-	if got := e.late(bashInput{Timeout: 5}, 5*time.Second).Result().ForPeople(); got != "Stopped after 5s, before the command ended." {
+	if got := e.late(&bashInput{Timeout: 5}, 5*time.Second).Result().ForPeople(); got != "Stopped after 5s, before the command ended." {
 		t.Errorf("got %q for people", got)
 	}
 }

@@ -166,7 +166,7 @@ func (e *Executor) Execute(ctx context.Context, call *executors.Call) (executors
 	return e.tools.Execute(ctx, call)
 }
 
-func (e *Executor) prepare(_ context.Context, call *executors.Call, in bashInput) (executors.Card, error) {
+func (e *Executor) prepare(_ context.Context, call *executors.Call, in *bashInput) (executors.Card, error) {
 	if f := e.check(call, in); f != nil {
 		return executors.Card{}, f
 	}
@@ -188,7 +188,7 @@ func (e *Executor) prepare(_ context.Context, call *executors.Call, in bashInput
 	return card, nil
 }
 
-func (e *Executor) execute(ctx context.Context, call *executors.Call, in bashInput) (executors.Result, error) {
+func (e *Executor) execute(ctx context.Context, call *executors.Call, in *bashInput) (executors.Result, error) {
 	if f := e.check(call, in); f != nil {
 		return f.Result(), nil
 	}
@@ -210,7 +210,7 @@ func (e *Executor) execute(ctx context.Context, call *executors.Call, in bashInp
 
 // run runs a command to its end, and undoes it if it failed and there is a
 // snapshot.
-func (e *Executor) run(ctx context.Context, call *executors.Call, in bashInput, snap *rollback.Snapshot, note string) (executors.Result, error) {
+func (e *Executor) run(ctx context.Context, call *executors.Call, in *bashInput, snap *rollback.Snapshot, note string) (executors.Result, error) {
 	timeout := e.Timeout
 	if in.Timeout > 0 {
 		timeout = time.Duration(in.Timeout) * time.Second
@@ -242,7 +242,7 @@ func (e *Executor) run(ctx context.Context, call *executors.Call, in bashInput, 
 	return res, nil
 }
 
-func (e *Executor) command(call *executors.Call, in bashInput) Command {
+func (e *Executor) command(call *executors.Call, in *bashInput) Command {
 	cmd := Command{
 		Line: in.Command, Dir: e.Root, Limit: e.cfg.MaxOutputBytes, Session: call.Session, Notify: call.Notify, Secrets: call.Env,
 	}
@@ -277,7 +277,7 @@ const maxCommand = 64 << 10
 
 // late returns the failure of a command that did not end in time. People are shown the key
 // of the limit, unless the call set it.
-func (e *Executor) late(in bashInput, timeout time.Duration) *executors.Failure {
+func (e *Executor) late(in *bashInput, timeout time.Duration) *executors.Failure {
 	f := executors.Failuref(executors.Timeout, "stopped after %s, before the command ended", timeout).
 		Hint("%sLet the command do less at once; run servers and watchers with background.", e.longer(timeout))
 	if in.Timeout == 0 {
@@ -295,7 +295,7 @@ func (e *Executor) longer(timeout time.Duration) string {
 }
 
 // check refuses input that no shell can run, or that may not run.
-func (e *Executor) check(call *executors.Call, in bashInput) *executors.Failure {
+func (e *Executor) check(call *executors.Call, in *bashInput) *executors.Failure {
 	switch {
 	case in.Background && len(call.Env) > 0: // it would keep them for longer than the skill runs
 		return executors.Failuref(executors.PolicyBlocked, "a command with the secrets of a skill does not run in the background")

@@ -56,7 +56,7 @@ type fetchInput struct {
 	URL string `json:"url"`
 }
 
-func (c *Client) prepareFetch(_ context.Context, _ *executors.Call, in fetchInput) (executors.Card, error) {
+func (c *Client) prepareFetch(_ context.Context, _ *executors.Call, in *fetchInput) (executors.Card, error) {
 	return c.card(in.URL)
 }
 
@@ -87,7 +87,7 @@ func shownURL(raw string) string {
 	return u.String() // escaped, so it is one line
 }
 
-func (c *Client) fetch(ctx context.Context, call *executors.Call, in fetchInput) (executors.Result, error) {
+func (c *Client) fetch(ctx context.Context, call *executors.Call, in *fetchInput) (executors.Result, error) {
 	return c.run(ctx, call, in.URL, func(ctx context.Context, page Page) (string, error) {
 		text, err := page.Text, error(nil)
 		if page.isHTML() {
@@ -107,7 +107,7 @@ type scrapeInput struct {
 	Limit   int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=1000"`
 }
 
-func (c *Client) prepareScrape(_ context.Context, _ *executors.Call, in scrapeInput) (executors.Card, error) {
+func (c *Client) prepareScrape(_ context.Context, _ *executors.Call, in *scrapeInput) (executors.Card, error) {
 	card, err := c.card(in.URL)
 	if err == nil {
 		_, _, err = in.parsed()
@@ -137,7 +137,7 @@ func (in scrapeInput) parsed() (selector, func(*goquery.Selection) (string, erro
 
 const defaultLimit = 10
 
-func (c *Client) scrape(ctx context.Context, call *executors.Call, in scrapeInput) (executors.Result, error) {
+func (c *Client) scrape(ctx context.Context, call *executors.Call, in *scrapeInput) (executors.Result, error) {
 	sel, extract, err := in.parsed()
 	if err != nil {
 		return executors.FailWith(err), nil

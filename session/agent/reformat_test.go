@@ -32,14 +32,14 @@ type lookInput struct {
 // Prepare rejects the path "/none", rules deny changes of "/w/denied", and
 // "/w/waits" requires another tool first.
 func strict() executors.Registry {
-	prepare := func(_ context.Context, call *executors.Call, in lookInput) (executors.Card, error) {
+	prepare := func(_ context.Context, call *executors.Call, in *lookInput) (executors.Card, error) {
 		card := executors.Card{Title: call.Tool + " " + in.Path, Kind: executors.KindRead, Paths: []string{in.Path}, Locations: []executors.Location{{Path: in.Path}}}
 		if in.Path == "/none" {
 			return card, executors.Failuref(executors.InvalidParameters, "path: %s is none", in.Path)
 		}
 		return card, nil
 	}
-	execute := func(_ context.Context, call *executors.Call, in lookInput) (executors.Result, error) {
+	execute := func(_ context.Context, call *executors.Call, in *lookInput) (executors.Result, error) {
 		if in.Path == "/w/broken" {
 			return executors.Failf(executors.PermanentFailure, "%s is broken", in.Path), nil
 		}

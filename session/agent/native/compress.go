@@ -12,13 +12,13 @@ type compressInput struct {
 	Focus string `json:"focus,omitempty"`
 }
 
-func prepareCompress(_ context.Context, call *executors.Call, _ compressInput) (executors.Card, error) {
+func prepareCompress(_ context.Context, call *executors.Call, _ *compressInput) (executors.Card, error) {
 	return executors.Card{Title: "Compress the conversation", Kind: executors.KindThink}, nil
 }
 
 // compress lets the calling turn make room. A failure loses nothing, and its
 // text asks the model to continue.
-func compress(ctx context.Context, call *executors.Call, in compressInput) (executors.Result, error) {
+func compress(ctx context.Context, call *executors.Call, in *compressInput) (executors.Result, error) {
 	err := errors.New("only a model calls it; the command is /compact")
 	text := ""
 	if call.Compress != nil {

@@ -84,7 +84,7 @@ type exitInput struct {
 	Plan string `json:"plan"`
 }
 
-func (e *ExitPlan) prepare(_ context.Context, _ *executors.Call, in exitInput) (executors.Card, error) {
+func (e *ExitPlan) prepare(_ context.Context, _ *executors.Call, in *exitInput) (executors.Card, error) {
 	if strings.TrimSpace(in.Plan) == "" {
 		return executors.Card{}, executors.Failuref(executors.InvalidParameters, "exit_plan: plan is empty").Hint("Write the whole plan into it: the user sees nothing else.")
 	}
@@ -95,7 +95,7 @@ func (e *ExitPlan) prepare(_ context.Context, _ *executors.Call, in exitInput) (
 	return executors.Card{Title: "Carry out this plan?", Kind: executors.KindSwitchMode, Text: in.Plan}, nil
 }
 
-func (e *ExitPlan) execute(ctx context.Context, call *executors.Call, _ exitInput) (executors.Result, error) {
+func (e *ExitPlan) execute(ctx context.Context, call *executors.Call, _ *exitInput) (executors.Result, error) {
 	options := e.options()
 	waited := call.Record.Waits()
 	kind, err := e.Ask(ctx, call, options)

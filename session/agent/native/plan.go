@@ -32,7 +32,7 @@ const (
 // is one line of a list.
 const maxContent = 300
 
-func preparePlan(_ context.Context, _ *executors.Call, in planInput) (executors.Card, error) {
+func preparePlan(_ context.Context, _ *executors.Call, in *planInput) (executors.Card, error) {
 	plan, err := in.plan()
 	title := fmt.Sprintf("Update the plan (%d steps)", len(plan.Entries))
 	switch len(plan.Entries) {
@@ -45,7 +45,7 @@ func preparePlan(_ context.Context, _ *executors.Call, in planInput) (executors.
 }
 
 // updatePlan sends the plan to the client, which replaces the previous one.
-func updatePlan(_ context.Context, call *executors.Call, in planInput) (executors.Result, error) {
+func updatePlan(_ context.Context, call *executors.Call, in *planInput) (executors.Result, error) {
 	plan, err := in.plan()
 	if err != nil {
 		return executors.FailWith(err), nil

@@ -54,13 +54,13 @@ func New(cfg Config) executors.Registry {
 
 type asking struct{ cfg Config }
 
-func (a asking) prepare(_ context.Context, _ *executors.Call, in input) (executors.Card, error) {
+func (a asking) prepare(_ context.Context, _ *executors.Call, in *input) (executors.Card, error) {
 	q, err := in.question()
 	return executors.Card{Title: executors.Titled(strings.Join(strings.Fields(q.Text), " ")), Kind: executors.KindOther}, err
 }
 
 // ask asks the user and returns the reaction for the model.
-func (a asking) ask(ctx context.Context, call *executors.Call, in input) (executors.Result, error) {
+func (a asking) ask(ctx context.Context, call *executors.Call, in *input) (executors.Result, error) {
 	q, err := in.question()
 	if err != nil {
 		return executors.FailWith(err), nil

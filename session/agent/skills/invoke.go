@@ -15,7 +15,7 @@ type invokeInput struct {
 	Task string `json:"task,omitempty"`
 }
 
-func (s *Set) prepareInvoke(_ context.Context, _ *executors.Call, in invokeInput) (executors.Card, error) {
+func (s *Set) prepareInvoke(_ context.Context, _ *executors.Call, in *invokeInput) (executors.Card, error) {
 	card := executors.Card{Title: "run a skill", Kind: executors.KindThink}
 	if _, err := s.find(in.Name); err != nil {
 		return card, err
@@ -28,7 +28,7 @@ func (s *Set) prepareInvoke(_ context.Context, _ *executors.Call, in invokeInput
 }
 
 // invoke runs a skill in an inner turn, and returns its report.
-func (s *Set) invoke(ctx context.Context, call *executors.Call, in invokeInput) (executors.Result, error) {
+func (s *Set) invoke(ctx context.Context, call *executors.Call, in *invokeInput) (executors.Result, error) {
 	if call.Delegate == nil {
 		return executors.Failf(executors.PolicyBlocked, "only the session's own turn can run a skill"), nil
 	}

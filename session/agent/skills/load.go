@@ -78,7 +78,7 @@ type loadInput struct {
 	File string `json:"file,omitempty"`
 }
 
-func (s *Set) prepareLoad(_ context.Context, _ *executors.Call, in loadInput) (executors.Card, error) {
+func (s *Set) prepareLoad(_ context.Context, _ *executors.Call, in *loadInput) (executors.Card, error) {
 	card := executors.Card{Title: "a skill", Kind: executors.KindRead}
 	if _, err := s.find(in.Name); err != nil {
 		return card, err
@@ -90,7 +90,7 @@ func (s *Set) prepareLoad(_ context.Context, _ *executors.Call, in loadInput) (e
 	return card, nil
 }
 
-func (s *Set) load(ctx context.Context, _ *executors.Call, in loadInput) (executors.Result, error) {
+func (s *Set) load(ctx context.Context, _ *executors.Call, in *loadInput) (executors.Result, error) {
 	if in.File != "" && (!fs.ValidPath(in.File) || in.File == ".") {
 		return executors.Failf(executors.InvalidParameters, "load_skill: file must be a path inside of the skill, such as references/api.md"), nil
 	}

@@ -59,7 +59,7 @@ func (s *Set) bind() {
 
 const maxTitle = 120 // bytes of a task
 
-func (s *Set) prepare(_ context.Context, _ *executors.Call, in input) (executors.Card, error) {
+func (s *Set) prepare(_ context.Context, _ *executors.Call, in *input) (executors.Card, error) {
 	_, err := s.find(in.Type)
 	card := executors.Card{Title: executors.OneLine(cmp.Or(in.Type, general) + ": " + shortened(in.Task, maxTitle)), Kind: executors.KindThink}
 	if err == nil && strings.TrimSpace(in.Task) == "" {
@@ -69,7 +69,7 @@ func (s *Set) prepare(_ context.Context, _ *executors.Call, in input) (executors
 }
 
 // run delegates the task to a sub-agent and returns its report.
-func (s *Set) run(ctx context.Context, call *executors.Call, in input) (executors.Result, error) {
+func (s *Set) run(ctx context.Context, call *executors.Call, in *input) (executors.Result, error) {
 	t, err := s.find(in.Type)
 	if err != nil {
 		return executors.FailWith(err), nil

@@ -208,10 +208,10 @@ type searchInput struct {
 func (s *Set) search() executors.Registry {
 	return executors.Registry{executors.Bind(
 		executors.Tool{Name: searchName, Effect: executors.Internal | executors.Idempotent, Kind: executors.KindSearch},
-		func(_ context.Context, _ *executors.Call, in searchInput) (executors.Card, error) {
+		func(_ context.Context, _ *executors.Call, in *searchInput) (executors.Card, error) {
 			return executors.Card{Title: fmt.Sprintf("Search the tools for %q", in.Query), Kind: executors.KindSearch}, nil
 		},
-		func(_ context.Context, _ *executors.Call, in searchInput) (executors.Result, error) {
+		func(_ context.Context, _ *executors.Call, in *searchInput) (executors.Result, error) {
 			return executors.Result{Text: s.find(in.Query)}, nil
 		},
 	)}
