@@ -213,6 +213,8 @@ type Call struct {
 	// Env are secrets for the command of the call, as NAME=value. Only the shell on this
 	// machine gets them; they are neither shown nor recorded.
 	Env []string
+
+	fitting fitting
 }
 
 // Server returns the MCP server that the call asks; "" if it asks none.

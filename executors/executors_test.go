@@ -76,6 +76,38 @@ func TestValidate(t *testing.T) {
 	}
 }
 
+// Execute checks an input again if it has changed since Prepare, or the tool has.
+func TestValidateAfterAChange(t *testing.T) {
+	tools := NewDynExecutor(echo("echo"))
+	chain := Chain(tools, Validate)
+	for name, change := range map[string]func(*Call){
+		"no change":         func(*Call) {},
+		"another input":     func(call *Call) { call.Input = json.RawMessage(`{"text":5}`) },
+		"the same memory":   func(call *Call) { copy(call.Input, `{"next"`) },
+		"another schema":    func(*Call) { tools.Set(Registry{Bind(Tool{Name: "echo"}, prepareCount, executeCount)}) },
+		"the former schema": func(*Call) { tools.Set(echo("echo")) },
+	} {
+		tools.Set(echo("echo"))
+		call := &Call{Tool: "echo", Input: json.RawMessage(`{"text":"hi"}`)}
+		if _, err := chain.Prepare(t.Context(), call); err != nil {
+			t.Fatal(err)
+		}
+		change(call)
+		res, err := chain.Execute(t.Context(), call)
+		fits := name == "no change" || name == "the former schema"
+		if err != nil || res.Failed == fits {
+			t.Errorf("%s: %q, %v", name, res.ForModel(), err)
+		}
+	}
+}
+
+type count struct {
+	Text int `json:"text"`
+}
+
+func prepareCount(context.Context, *Call, count) (Card, error)   { return Card{}, nil }
+func executeCount(context.Context, *Call, count) (Result, error) { return Result{Text: "1"}, nil }
+
 func TestFailureBlock(t *testing.T) {
 	got := Failuref(RateLimited, "too many\nrequests").Hint("Wait.").Result()
 	got.Text, got.Notes = "so far\n", []string{"[exit 1]"}
@@ -155,9 +187,9 @@ func TestShownInput(t *testing.T) {
 
 func BenchmarkValidate(b *testing.B) {
 	chain := Chain(NewDynExecutor(echo("echo")), Validate)
-	call := &Call{Tool: "echo", Input: json.RawMessage(`{"text":"hi","times":3}`)}
 	b.ReportAllocs()
 	for b.Loop() {
+		call := &Call{Tool: "echo", Input: json.RawMessage(`{"text":"hi","times":3}`)}
 		if _, err := chain.Prepare(b.Context(), call); err != nil {
 			b.Fatal(err)
 		}

@@ -60,12 +60,27 @@ func (v *validator) check(call *Call) error {
 	if call.Spec.Name == "" {
 		return NotFound(v.Tools(), call.Tool)
 	}
+	if call.fitting.is(call) { // Prepare has checked it
+		return nil
+	}
 	input, notes, err := v.fit(call.Spec, call.Input)
 	if err != nil {
 		return err
 	}
 	call.Input, call.Notes = input, append(call.Notes, notes...)
+	call.fitting = fitting{call.Spec.Schema, string(input)}
 	return nil
+}
+
+// fitting is an input that fits a schema. The zero value fits none.
+type fitting struct {
+	schema json.RawMessage
+	input  string // a copy
+}
+
+// is reports whether it is the input of a call to a tool with that schema.
+func (f fitting) is(call *Call) bool {
+	return f.schema != nil && f.input == string(call.Input) && bytes.Equal(f.schema, call.Spec.Schema)
 }
 
 // Fits returns an error that says why an input does not fit the tool's schema,

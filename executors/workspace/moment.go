@@ -26,7 +26,7 @@ func (m *Moment) Lstat(path string) (fs.FileInfo, error) {
 	}
 	info, err := os.Lstat(path)
 	if m.seen == nil {
-		m.seen = make(map[string]seenPath, 16)
+		m.seen = make(map[string]seenPath, 8) // enough for most files, in one piece of memory
 	}
 	m.seen[path] = seenPath{info, err}
 	return info, err
