@@ -12,13 +12,14 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	"image/draw"
 	"image/gif"
 	"image/jpeg"
 	"image/png"
 	"io"
+	"iter"
 	"sync"
 
-	"golang.org/x/image/draw" // the standard library has no scaling
 	"golang.org/x/image/webp"
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
@@ -93,22 +94,64 @@ func pixelSize(m color.Model) int {
 	return 4
 }
 
-// smaller returns an image with sides of at most MaxSide pixels. It halves the image as
-// often as possible, so that every pixel counts; the better kernels of the package draw
-// need several times the memory of the image.
+// smaller returns an image with sides of at most MaxSide pixels.
+//
+// Why not a kernel of golang.org/x/image/draw? The good ones need several times the
+// memory of the image, and the fast one is 0.1 MiB of machine code.
 func smaller(from image.Image) image.Image {
-	w, h := from.Bounds().Dx(), from.Bounds().Dy()
-	for long := max(w, h); long > MaxSide; long = max(w, h) {
-		if long/2 > MaxSide {
-			w, h = max(1, w/2), max(1, h/2)
-		} else {
-			w, h = max(1, w*MaxSide/long), max(1, h*MaxSide/long)
-		}
-		to := image.NewRGBA(image.Rect(0, 0, w, h))
-		draw.ApproxBiLinear.Scale(to, to.Bounds(), from, from.Bounds(), draw.Src, nil)
-		from = to
+	r := from.Bounds()
+	long := max(r.Dx(), r.Dy())
+	if long <= MaxSide {
+		return from
 	}
-	return from
+	to := image.NewRGBA(image.Rect(0, 0, max(1, r.Dx()*MaxSide/long), max(1, r.Dy()*MaxSide/long)))
+	w, h := to.Rect.Dx(), to.Rect.Dy()
+	row := image.NewRGBA(image.Rect(0, 0, r.Dx(), 1))
+	sums, drawn := make([]int, 4*w), -1
+	for y := range h {
+		clear(sums)
+		for j, part := range covered(y, h, r.Dy()) {
+			if j != drawn {
+				draw.Draw(row, row.Rect, from, r.Min.Add(image.Pt(0, j)), draw.Src)
+				drawn = j
+			}
+			addRow(sums, row.Pix, part)
+		}
+		for i, sum := range sums {
+			to.Pix[y*to.Stride+i] = uint8(sum / (r.Dx() * r.Dy()))
+		}
+	}
+	return to
+}
+
+// addRow adds a row of pixels to a shorter row of sums. Each pixel counts by its share
+// of the pixels that it lies in, times weight.
+func addRow(sums []int, pix []uint8, weight int) {
+	w := len(sums) / 4
+	for x := range w {
+		sum := sums[4*x : 4*x+4]
+		for i, part := range covered(x, w, len(pix)/4) {
+			part *= weight
+			p := pix[4*i : 4*i+4]
+			sum[0] += part * int(p[0])
+			sum[1] += part * int(p[1])
+			sum[2] += part * int(p[2])
+			sum[3] += part * int(p[3])
+		}
+	}
+}
+
+// covered returns which of n pixels the pixel at i of a smaller number lies over, and
+// how much of each. The shares add up to n.
+func covered(i, smaller, n int) iter.Seq2[int, int] {
+	return func(yield func(int, int) bool) {
+		from, to := i*n, (i+1)*n
+		for j := from / smaller; j*smaller < to; j++ {
+			if !yield(j, min(to, (j+1)*smaller)-max(from, j*smaller)) {
+				return
+			}
+		}
+	}
 }
 
 // encode returns an image as a PNG, which keeps text sharp, or as a JPEG if it was one

@@ -11,6 +11,7 @@ import (
 	"image/jpeg"
 	"image/png"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -121,6 +122,32 @@ func TestFitKeepsColors(t *testing.T) {
 	for x, want := range map[int]color.NRGBA{10: {0xFF, 0, 0, 0xFF}, MaxSide - 10: {}} {
 		if c := color.NRGBAModel.Convert(got.At(x, 5)); c != want {
 			t.Errorf("pixel %d is %v, want %v", x, c, want)
+		}
+	}
+}
+
+// TestSmallerIsMean checks that each pixel is the mean of those that it lies over.
+func TestSmallerIsMean(t *testing.T) {
+	from := image.NewGray(image.Rect(5, 7, 5+3*MaxSide, 8))
+	for x := range from.Pix {
+		from.Pix[x] = []uint8{0, 60, 240}[x%3]
+	}
+	to := smaller(from).(*image.RGBA)
+	for x := range MaxSide {
+		if c := to.RGBAAt(x, 0); c != (color.RGBA{100, 100, 100, 0xFF}) {
+			t.Fatalf("pixel %d is %v", x, c)
+		}
+	}
+}
+
+func TestCovered(t *testing.T) {
+	for i, want := range [][][2]int{{{0, 2}, {1, 2}, {2, 1}}, {{2, 1}, {3, 2}, {4, 2}}} {
+		var got [][2]int
+		for j, part := range covered(i, 2, 5) {
+			got = append(got, [2]int{j, part})
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("pixel %d of 2 over 5: %v, want %v", i, got, want)
 		}
 	}
 }
