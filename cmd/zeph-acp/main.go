@@ -126,10 +126,8 @@ func (f *flags) load(cmd *cobra.Command) (*config.Loaded, error) {
 // needDirectory returns an error if the directory of a file that a flag names does not exist.
 // It is not created, since the name may have a mistake.
 func needDirectory(flag, file string) error {
-	if _, err := os.Stat(filepath.Dir(file)); err != nil {
-		return fmt.Errorf("%s: %w", flag, err)
-	}
-	return nil
+	_, err := directory(flag, filepath.Dir(file))
+	return err
 }
 
 // byFlag returns the mistakes with the names of flags instead of the keys that these set.

@@ -33,6 +33,9 @@ In a terminal ids and directories are shortened to fit a line. Elsewhere each li
 holds the four in full, with a tab between them and the time in UTC.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if most < 0 {
+				return usageError("-n %d: want a number of sessions, or 0 for all", most)
+			}
 			return withSessions(cmd, f, func(_ *app.App, all []store.Session) error {
 				shown, err := inDirectory(all, dir)
 				if err != nil {

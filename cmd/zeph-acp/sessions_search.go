@@ -55,6 +55,9 @@ Credentials are masked. The first search reads all sessions, which takes longer.
   zeph-acp sessions search token refresh
   zeph-acp sessions search --cwd . --json flaky`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if most < 1 {
+				return usageError("-n %d: want a number of sessions", most)
+			}
 			words := app.SearchWords(strings.Join(args, " "))
 			if len(words) == 0 {
 				return usageError("want the words to find: try %q", cmd.CommandPath()+" --help")
@@ -68,7 +71,7 @@ Credentials are masked. The first search reads all sessions, which takes longer.
 				if err != nil {
 					return err
 				}
-				found = found[:min(len(found), max(most, 0))]
+				found = found[:min(len(found), most)]
 				switch out := cmd.OutOrStdout(); {
 				case asJSON:
 					return searchJSON(jsonOutput{out}, found)

@@ -20,6 +20,9 @@ func flagError(cmd *cobra.Command, err error) error {
 	case ok:
 		text += ": want a whole number"
 	}
+	if before, _, ok := strings.Cut(text, ": time: "); ok {
+		text = before + ": want a duration such as 90s or 10m"
+	}
 	if name, unknown := strings.CutPrefix(text, "unknown flag: --"); unknown {
 		if near := nearFlag(cmd, name); near != "" {
 			return usageError("%s: did you mean --%s?", text, near)
