@@ -285,11 +285,13 @@ func (j *journal) events(ctx context.Context) ([]transcript.Event, error) {
 }
 
 // decode decodes stored events. It skips events of a later version and invalid
-// ones, and returns an error for each: one event must not cost the session.
+// ones, and returns an error for each: one event must not cost the session. It clears
+// the data in rows, so that a long log is not held in both forms.
 func decode(rows []store.Event) (events []transcript.Event, lost []error) {
 	events = make([]transcript.Event, 0, len(rows))
-	for _, row := range rows {
+	for i, row := range rows {
 		e, err := decodeRow(row)
+		rows[i].Data = nil
 		if err != nil {
 			lost = append(lost, err)
 		}

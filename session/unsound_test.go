@@ -80,7 +80,7 @@ func TestUnsoundEvent(t *testing.T) {
 			if diff := cmp.Diff(llm.Repair(history), history); diff != "" || history[0].Role != llm.User {
 				t.Errorf("%s: no history: %s", name, diff)
 			}
-			n := len(transcript.History(must(decode(whole))))
+			n := len(transcript.History(must(decode(slices.Clone(whole)))))
 			if missing := n - len(history); missing < 0 || missing > 2 { // a call and thus its result
 				t.Errorf("%s: %d messages of %d", name, len(history), n)
 			}
