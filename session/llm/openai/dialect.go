@@ -39,7 +39,7 @@ type offered struct {
 }
 
 func (o *Model) offered() *offered {
-	return wire.Recall[offered](o.cfg.Memory, o.base(), o.cfg.API+" "+o.endpoint.Model)
+	return wire.Recall[offered](o.cfg.Memory, o.base, o.cfg.API+" "+o.endpoint.Model)
 }
 
 // tools returns the encoded tools of a conversation.

@@ -84,7 +84,7 @@ func (o *Model) models(ctx context.Context) ([]servedModel, error) {
 		return nil, err
 	}
 	for _, m := range list.Data {
-		wire.Recall[servedWindow](o.cfg.Memory, o.base(), m.ID).Store(m.window())
+		wire.Recall[servedWindow](o.cfg.Memory, o.base, m.ID).Store(m.window())
 	}
 	return list.Data, nil
 }
@@ -104,7 +104,7 @@ func (w *servedWindow) Store(tokens int) {
 // served returns the window that the server reports for the model; ok is false if the
 // server was not asked yet.
 func (o *Model) served() (window int, ok bool) {
-	w := wire.Recall[servedWindow](o.cfg.Memory, o.base(), o.endpoint.Model)
+	w := wire.Recall[servedWindow](o.cfg.Memory, o.base, o.endpoint.Model)
 	return int(w.tokens.Load()), w.asked.Load()
 }
 

@@ -71,6 +71,7 @@ const (
 type Model struct {
 	endpoint wire.Endpoint
 	cfg      Config
+	base     string // see baseOf
 	knows    modelFacts
 	client   wire.Client
 	leftOut  wire.LeftOut
@@ -89,7 +90,7 @@ func New(cfg Config) *Model {
 			cfg.API = APIResponses
 		}
 	}
-	return &Model{cfg: cfg, knows: factsOf(cfg.Type, cfg.Model), client: wire.NewClient(cfg.BaseURL),
+	return &Model{cfg: cfg, base: baseOf(cfg), knows: factsOf(cfg.Type, cfg.Model), client: wire.NewClient(cfg.BaseURL),
 		endpoint: wire.Endpoint{Provider: cfg.Name, Model: cfg.Model, APIKey: cfg.APIKey, KeyEnv: cfg.KeyEnv, Address: cfg.BaseURL, Kinds: statusOfKind}}
 }
 
@@ -146,11 +147,12 @@ var (
 	defaultPaths = map[string]string{ServerOpenAI: "/v1/", ServerCompatible: "/v1/", ServerGemini: "/v1beta/openai/"}
 )
 
-func (o *Model) base() string {
-	base, _ := wire.SplitQuery(cmp.Or(o.cfg.BaseURL, PublicURLs[o.cfg.Type]))
+// baseOf returns the address that ends with a slash, before the paths of requests.
+func baseOf(cfg Config) string {
+	base, _ := wire.SplitQuery(cmp.Or(cfg.BaseURL, PublicURLs[cfg.Type]))
 	base, whole := wire.TrimEndpoint(base)
 	if u, err := url.Parse(base); err == nil && strings.Trim(u.Path, "/") == "" && !whole {
-		u.Path = defaultPaths[o.cfg.Type]
+		u.Path = defaultPaths[cfg.Type]
 		return u.String()
 	}
 	return strings.TrimRight(base, "/") + "/"
@@ -218,5 +220,5 @@ func (o *Model) post(ctx context.Context, body wire.Body) (*http.Response, error
 
 // send sends a request to a path below the address.
 func (o *Model) send(ctx context.Context, method, path string, body ...[]byte) (*http.Response, error) {
-	return o.client.Send(ctx, method, o.base()+path, o.endpoint.Header("application/json"), body...)
+	return o.client.Send(ctx, method, o.base+path, o.endpoint.Header("application/json"), body...)
 }

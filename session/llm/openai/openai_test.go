@@ -117,7 +117,7 @@ func TestOpenAIBase(t *testing.T) {
 		{ServerOpenAI, "https://proxy.example/v1/responses/", "https://proxy.example/v1/"},
 		{ServerGemini, "https://proxy.example/v1beta/openai/chat/completions", "https://proxy.example/v1beta/openai/"},
 	} {
-		if got := New(Config{Type: tt.kind, BaseURL: tt.url}).base(); got != tt.want {
+		if got := New(Config{Type: tt.kind, BaseURL: tt.url}).base; got != tt.want {
 			t.Errorf("%s at %q: %s, want %s", tt.kind, tt.url, got, tt.want)
 		}
 	}
