@@ -202,7 +202,7 @@ func (t *tools) grepTree(ctx context.Context, tg target, in *grepInput, out *gre
 			if !out.MayMatch(data) {
 				return found, false, nil
 			}
-			found = inFile{Found: out.File(&b, t.join(tg, e.Path()), data, stopped), path: e.Path()}
+			found = inFile{Found: out.File(&b, executors.OneLine(t.join(tg, e.Path())), data, stopped), path: e.Path()}
 			return found, found.Line > 0, nil
 		}
 	}

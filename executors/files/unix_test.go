@@ -29,6 +29,17 @@ func TestFIFO(t *testing.T) {
 	}
 }
 
+// A name with a line break cannot pass for the match of another file.
+func TestNamesOnOneLine(t *testing.T) {
+	b := newBench(t, map[string]string{"a\nb.go:7: x\x1b[2J": "x"})
+	const name = `"a\nb.go:7: x\x1b[2J"`
+	for tool, want := range map[string]string{"grep": name + ":1: x", "find_path": name, "list_directory": "[file] " + name} {
+		if res := b.run(tool, in{"pattern": map[string]string{"grep": "x", "find_path": "**"}[tool]}); res.ForModel() != want {
+			t.Errorf("%s: %q, want %q", tool, res.ForModel(), want)
+		}
+	}
+}
+
 func TestUnreadable(t *testing.T) {
 	if os.Getuid() == 0 {
 		t.Skip("root may read everything")
