@@ -73,7 +73,7 @@ func (r denyScope) under(dir []string, pattern string) denyScope {
 		r.parts = append(r.parts, literal.Replace(name))
 	}
 	for name := range strings.SplitSeq(strings.Trim(pattern, "/"), "/") {
-		if name == "" {
+		if name == "" || name == "." {
 			continue
 		}
 		if strings.Contains(name, "**") || strings.ContainsAny(name, `{\`) {
@@ -110,14 +110,14 @@ func (r denyScope) named(name string) bool {
 	return ok || err != nil
 }
 
-// trim removes a redundant end from a pattern: "a/", "a/**" and "a" are
+// trim removes a redundant end from a pattern: "a/", "a/.", "a/**" and "a" are
 // equivalent.
 func trim(pattern string) string {
 	for strings.HasPrefix(pattern, "./") {
 		pattern = pattern[len("./"):]
 	}
 	for {
-		short := strings.TrimRight(strings.TrimSuffix(pattern, "/**"), "/")
+		short := strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(pattern, "/**"), "/."), "/")
 		if short == "" || short == pattern {
 			return pattern
 		}
@@ -131,7 +131,7 @@ func lastName(pattern string) string {
 		return ""
 	}
 	last := pattern[strings.LastIndexByte(pattern, '/')+1:]
-	if strings.Contains(last, "**") || last == "~" {
+	if strings.Contains(last, "**") || last == "~" || last == "." {
 		return ""
 	}
 	return last
