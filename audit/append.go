@@ -133,25 +133,26 @@ func (l *Log) lock(f *os.File) (current bool, err error) {
 }
 
 // last returns the hash of the last line of the log, and whether its end is torn:
-// the process or the machine died while writing it.
+// the process or the machine died while writing it. The first line may be torn: then
+// the hash is in the previous log.
 func (l *Log) last(f *os.File, size int64) (hash string, torn bool, err error) {
-	if size > 0 {
-		return lastIn(f, size)
+	if hash, torn, err = lastIn(f, size); hash != "" || err != nil {
+		return hash, torn, err
 	}
 	old, err := openPrivate(l.older(), os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", false, nil
+		return "", torn, nil
 	}
 	if err != nil {
-		return "", false, err
+		return "", torn, err
 	}
 	defer old.Close()
 	info, err := old.Stat()
 	if err != nil {
-		return "", false, err
+		return "", torn, err
 	}
 	hash, _, err = lastIn(old, info.Size())
-	return hash, false, err
+	return hash, torn, err
 }
 
 // lastIn returns the hash of the last whole line in the first size bytes of a file,

@@ -109,6 +109,22 @@ func TestRotation(t *testing.T) {
 	}
 }
 
+// The first line of a new log follows the previous log also after a torn line.
+func TestTornAfterRotation(t *testing.T) {
+	l := newLog(t)
+	record(t, l, "a", "b")
+	if err := os.Rename(l.file, l.older()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(l.file, []byte(`{"timestamp":"20`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	record(t, l, "c")
+	if r, err := l.Verify(); err != nil || r.Lines != 3 || !slices.Equal(r.Torn, []string{"audit.jsonl:1"}) {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
 // A call that cannot be recorded is not run.
 func TestNotRecorded(t *testing.T) {
 	for name, spoil := range map[string]func(l *Log) error{
