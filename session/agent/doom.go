@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -147,9 +146,8 @@ func outcomeOf(c llm.ToolCall, tool executors.Tool, res executors.Result) outcom
 		o.text = o.call + "\x00" + o.text
 	}
 	if len(o.text) > sha256.Size { // kept for the rest of the turn
-		sum := sha256.New()
-		_, _ = io.WriteString(sum, o.text) // without a copy
-		o.text = string(sum.Sum(nil))
+		sum := sha256.Sum256([]byte(o.text))
+		o.text = string(sum[:])
 	}
 	o.running = !res.Failed && res.Output != nil && res.Output.Partial
 	o.changed = !res.Failed && tool.Effect.Has(executors.Mutates)
