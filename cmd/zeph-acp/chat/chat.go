@@ -33,7 +33,8 @@ type Chat struct {
 	History History   // of the prompts; the zero value stores nothing
 	// MaxBytes limits a prompt: the agent rejects a longer frame.
 	MaxBytes int
-	Facts    func(session string) string // shown at the end; may be nil
+	// Facts returns a line that is shown at the end of a stored session; may be nil.
+	Facts func(session string) string
 
 	line   *readline.Instance
 	raw    rawMode
@@ -49,6 +50,7 @@ type Chat struct {
 	added        chan struct{} // receives after an addition to queue
 	interrupt    chan struct{}
 	running      bool   // a turn runs
+	stored       bool   // the session is in the store, since it had a prompt or a setting
 	begun        bool   // the line has text
 	typedColumns int    // of that text
 	pressed      bool   // Ctrl-C was pressed at the empty prompt
@@ -177,7 +179,7 @@ func (c *Chat) next(stop acp.StopReason, err error) []acp.ContentBlock {
 		c.mu.Lock()
 		if len(c.queue) > 0 {
 			text := c.queue[0]
-			c.queue, c.running = c.queue[1:], true
+			c.queue, c.running, c.stored = c.queue[1:], true, true
 			select {
 			case <-c.interrupt: // of an earlier turn
 			default:

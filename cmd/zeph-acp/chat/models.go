@@ -48,6 +48,9 @@ func (c *Chat) choose(models []choice, text string) {
 		c.screen.Say("The model is not changed: " + err.Error())
 		return
 	}
+	c.mu.Lock()
+	c.stored = true
+	c.mu.Unlock()
 	c.session.update(result)
 	c.screen.Say("The model is " + headless.Visible(m.Name) + ".")
 }

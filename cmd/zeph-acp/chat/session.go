@@ -136,7 +136,11 @@ func (v view) Update(params json.RawMessage) {
 // End shows the facts about the conversation.
 func (v view) End(acp.StopReason, error) {
 	v.Screen.Idle("", "")
-	if v.chat.Facts != nil && v.chat.session.id() != "" {
-		v.Screen.Say(v.chat.Facts(v.chat.session.id()))
+	c := v.chat
+	c.mu.Lock()
+	stored := c.stored || c.Turn.Resume != ""
+	c.mu.Unlock()
+	if c.Facts != nil && stored && c.session.id() != "" {
+		c.screen.Say(c.Facts(c.session.id()))
 	}
 }
