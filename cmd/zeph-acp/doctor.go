@@ -28,7 +28,7 @@ func newDoctor(f *flags) *cobra.Command {
 		Short: "Examine whether zeph-acp can work here",
 		Long: `Examines the configuration, the models, the MCP servers, the sandbox, the shell, git,
 the database and the audit log, and prints a line for each: ok, warning or failure, with
-what to do. It asks each provider for its models and starts the MCP servers. It changes
+a remedy. It asks each provider for its models and starts the MCP servers. It changes
 nothing and prints no key.
 
   zeph-acp doctor

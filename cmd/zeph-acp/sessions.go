@@ -21,8 +21,9 @@ import (
 func newSessions(f *flags) *cobra.Command {
 	sessions := &cobra.Command{
 		Use:   "sessions",
-		Short: "List, search, show, export, import or delete stored sessions",
-		Long: `List, search, show, export, import or delete stored sessions, also while an agent runs.
+		Short: "List, search, show, export, import, prune or delete stored sessions",
+		Long: `List, search, show, export, import, prune or delete stored sessions, also while an
+agent runs.
 
 An ID may be shortened to a prefix of at least 4 characters that no other
 session has.`,
