@@ -105,8 +105,8 @@ type count struct {
 	Text int `json:"text"`
 }
 
-func prepareCount(context.Context, *Call, count) (Card, error)   { return Card{}, nil }
-func executeCount(context.Context, *Call, count) (Result, error) { return Result{Text: "1"}, nil }
+func prepareCount(context.Context, *Call, *count) (Card, error)   { return Card{}, nil }
+func executeCount(context.Context, *Call, *count) (Result, error) { return Result{Text: "1"}, nil }
 
 func TestFailureBlock(t *testing.T) {
 	got := Failuref(RateLimited, "too many\nrequests").Hint("Wait.").Result()
