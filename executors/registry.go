@@ -18,13 +18,20 @@ type Func struct {
 	execute func(ctx context.Context, call *Call) (Result, error)
 }
 
-// Bind returns a Func for a tool. In is a pointer to the struct of its input. Bind
-// generates the schema from the struct: the json tag names a member, omitempty makes it
-// optional, the jsonschema tag describes it. An input that does not decode into the
-// struct fails before prepare or execute is called.
-//
-// Why a pointer? All pointers share the machine code of a generic function.
+// Bind returns a Func for a tool whose input is the struct In. It generates the
+// schema from In: the json tag names a member, omitempty makes it optional, the
+// jsonschema tag describes it. An input that does not decode into In fails before
+// prepare or execute is called.
 func Bind[In any](t Tool,
+	prepare func(ctx context.Context, call *Call, in *In) (Card, error),
+	execute func(ctx context.Context, call *Call, in *In) (Result, error),
+) Func {
+	return bind(t, prepare, execute)
+}
+
+// bind is Bind with a pointer type for the input: all pointers share the machine code
+// of a generic function.
+func bind[In any](t Tool,
 	prepare func(ctx context.Context, call *Call, in In) (Card, error),
 	execute func(ctx context.Context, call *Call, in In) (Result, error),
 ) Func {

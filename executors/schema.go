@@ -1,10 +1,9 @@
 package executors
 
 import (
-	"cmp"
 	"encoding/json"
 	"reflect"
-	"slices"
+	"sort"
 
 	"github.com/invopop/jsonschema"
 )
@@ -53,7 +52,7 @@ func (o object) offered() object {
 		}
 		out = append(out, m)
 	}
-	slices.SortFunc(out, func(a, b member) int { return cmp.Compare(a.name, b.name) })
+	sort.Slice(out, func(i, j int) bool { return out[i].name < out[j].name })
 	return out
 }
 
