@@ -15,6 +15,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/session/llm"
@@ -230,37 +231,18 @@ func (State) Kind() string { return "state" }
 
 func (Cleared) Kind() string { return "cleared" }
 
-// decoders decode the events by kind.
-var decoders = map[string]func([]byte) (Event, error){
-	Prompt{}.Kind():     decode[Prompt],
-	Earlier{}.Kind():    decode[Earlier],
-	Block{}.Kind():      decode[Block],
-	Answer{}.Kind():     decode[Answer],
-	Cut{}.Kind():        decode[Cut],
-	Hooked{}.Kind():     decode[Hooked],
-	Steer{}.Kind():      decode[Steer],
-	Note{}.Kind():       decode[Note],
-	Call{}.Kind():       decode[Call],
-	Attachment{}.Kind(): decode[Attachment],
-	Correction{}.Kind(): decode[Correction],
-	Result{}.Kind():     decode[Result],
-	Step{}.Kind():       decode[Step],
-	Question{}.Kind():   decode[Question],
-	Plan{}.Kind():       decode[Plan],
-	TurnEnd{}.Kind():    decode[TurnEnd],
-	Setting{}.Kind():    decode[Setting],
-	Title{}.Kind():      decode[Title],
-	State{}.Kind():      decode[State],
-	Cleared{}.Kind():    decode[Cleared],
-	Compaction{}.Kind(): decode[Compaction],
-	Rewound{}.Kind():    decode[Rewound],
-}
-
-func decode[E Event](data []byte) (Event, error) {
-	var e E
-	err := unmarshal(data, &e)
-	return e, err
-}
+// kinds are the types of the events by kind.
+var kinds = func() map[string]reflect.Type {
+	types := map[string]reflect.Type{}
+	for _, e := range []Event{
+		Prompt{}, Earlier{}, Block{}, Answer{}, Cut{}, Hooked{}, Steer{}, Note{},
+		Call{}, Attachment{}, Correction{}, Result{}, Step{}, Question{}, Plan{}, TurnEnd{},
+		Setting{}, Title{}, State{}, Cleared{}, Compaction{}, Rewound{},
+	} {
+		types[e.Kind()] = reflect.TypeOf(e)
+	}
+	return types
+}()
 
 func unmarshal(data []byte, event any) error {
 	err := json.Unmarshal(data, event)
@@ -272,11 +254,13 @@ func unmarshal(data []byte, event any) error {
 
 // Decode is the inverse of Encode. An unknown kind, of a later version, returns nil.
 func Decode(kind string, data []byte) (Event, error) {
-	d, ok := decoders[kind]
+	of, ok := kinds[kind]
 	if !ok {
 		return nil, nil
 	}
-	e, err := d(data)
+	read := reflect.New(of)
+	err := unmarshal(data, read.Interface())
+	e := read.Elem().Interface().(Event)
 	if err == nil {
 		err = checkEvent(e)
 	}

@@ -83,8 +83,8 @@ func Salvage(kind string, data []byte) Event {
 	if kind != (Prompt{}).Kind() {
 		return nil
 	}
-	e, _ := decode[Prompt](data) // the readable part
-	p := e.(Prompt)
+	var p Prompt
+	_ = unmarshal(data, &p) // the readable part
 	unreadable := acp.TextBlock("[this cannot be read any more]")
 	for i, b := range p.Content {
 		if soundBlock(b) != nil {
