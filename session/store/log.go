@@ -74,7 +74,7 @@ func (db *DB) append(ctx context.Context, s Session, create bool, holder string,
 				err = h.holds(s.ID, holder)
 			}
 		} else {
-			key, last, err = h.extend(s.ID, string(dirs), s.Title, holder, n, updated, holder == "" || then != nil)
+			key, last, err = h.extend(s, string(dirs), holder, n, updated, holder == "" || then != nil)
 		}
 		if err != nil {
 			return err
@@ -99,11 +99,11 @@ func (db *DB) append(ctx context.Context, s Session, create bool, holder string,
 // extend adds n to the number of a session's events, and returns its key and the Seq
 // before them. The time of the newest event becomes updated: at once if atOnce is set,
 // else when it is older by touchEvery.
-func (h *handle) extend(id, dirs, title, holder string, n, updated int64, atOnce bool) (key, last int64, err error) {
+func (h *handle) extend(s Session, dirs, holder string, n, updated int64, atOnce bool) (key, last int64, err error) {
 	var before int64
-	err = h.one([]any{&key, &last, &before}, updateSession, dirs, title, n, id, holder, holder, n)
+	err = h.one([]any{&key, &last, &before}, updateSession, dirs, s.Title, n, s.ID, holder, holder, n)
 	if errors.Is(err, sql.ErrNoRows) {
-		err = h.refusal(id)
+		err = h.refusal(s.ID)
 	}
 	if err == nil && updated > before && (atOnce || updated-before >= touchEvery.Microseconds()) {
 		_, err = h.exec(touchSession, updated, key)

@@ -52,7 +52,9 @@ func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *p
 	box := a.box(cfg, in)
 	local := localShell(cfg, box)
 	local.Reaper = a.Reaper
-	bash := shellTools(cfg, s.Client, in.roots, terminals, local, box, permission.NoBash)
+	bash := shellTools(cfg, in.roots, local, box, &ideproxy.Terminal{
+		Client: s.Client, Shared: terminals, Local: local, Block: local.Block, Extra: local.Extra, NoBash: permission.NoBash,
+	})
 	if a.Background != nil {
 		a.Background(bash.Commands)
 	}
@@ -198,12 +200,12 @@ func localShell(cfg config.Config, box *sandbox.Sandbox) shell.Local {
 
 // shellTools returns the tools that run commands: in the client's terminals if
 // it has any and no sandbox is required, else on this machine.
-func shellTools(cfg config.Config, client *acp.Client, roots *workspace.Roots, terminals *ideproxy.Terminals, local shell.Local, box *sandbox.Sandbox, noBash bool) *shell.Executor {
+func shellTools(cfg config.Config, roots *workspace.Roots, local shell.Local, box *sandbox.Sandbox, terminal *ideproxy.Terminal) *shell.Executor {
 	tools := shell.New(local, roots.Cwd(), cfg.Tools.Shell.Config)
 	tools.Roots = roots
-	if client.Capabilities().Terminal && !box.Required() { // a sandbox does not reach the client's terminals
-		tools.Runner = &ideproxy.Terminal{Client: client, Shared: terminals, Local: local, Block: local.Block, Extra: local.Extra, NoBash: noBash}
-		if !ideproxy.Ours(client) {
+	if terminal.Client.Capabilities().Terminal && !box.Required() { // a sandbox does not reach the client's terminals
+		tools.Runner = terminal
+		if !ideproxy.Ours(terminal.Client) {
 			tools.Timeout, tools.Key = time.Duration(cfg.ACP.TerminalTimeoutSecs)*time.Second, "acp.terminal_timeout_secs"
 			tools.Keys = true
 		}
