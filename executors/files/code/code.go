@@ -7,7 +7,7 @@
 //
 // It promises that the result does not depend on the order in which files are
 // scanned. Definitions come before lines of text. Tests, generated and vendored code
-// come after other code. The declarations of Go are parsed. The definitions of other
+// come after other code. Go is parsed with go/parser. The definitions of other
 // languages are found line by line, by patterns that are written for formatted code:
 // they miss unusual layouts, and a line of a string may look like a definition.
 //

@@ -2,6 +2,9 @@ package code
 
 import (
 	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"strings"
 )
 
@@ -9,16 +12,24 @@ import (
 // larger one are matched with patterns.
 const maxParsed = 1 << 20
 
-// golang examines a Go file. Its declarations are parsed only if a line that contains a
-// word of the query may define it.
+// golang examines a Go file. It is parsed only if a line that contains a word of the
+// query may define it.
 func (sc *Scanner) golang(stopped func() bool) {
 	if len(sc.data) > maxParsed {
 		sc.lines(stopped)
 		return
 	}
-	if sc.mayDefineGo() && !goDeclarations(sc.data, sc.declared) {
-		sc.lines(stopped)
-		return
+	if sc.mayDefineGo() {
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, "", sc.data, parser.SkipObjectResolution)
+		if file == nil || err != nil && len(file.Decls) == 0 {
+			sc.lines(stopped)
+			return
+		}
+		g := goFile{sc, fset.File(file.FileStart)}
+		for _, d := range file.Decls {
+			g.decl(d)
+		}
 	}
 	sc.allTexts(stopped)
 }
@@ -91,28 +102,104 @@ func opensGo(line []byte) bool {
 	return bytes.HasPrefix(line, []byte("type ")) || bytes.HasPrefix(line, []byte("const")) || bytes.HasPrefix(line, []byte("var"))
 }
 
-// declared adds a definition of a Go file.
-func (sc *Scanner) declared(d goDeclaration) {
-	kind := d.kind
+// goFile is a parsed file.
+type goFile struct {
+	*Scanner
+	file *token.File
+}
+
+// decl adds the definitions of a declaration.
+func (g goFile) decl(d ast.Decl) {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		end := d.End()
+		if d.Body != nil {
+			end = d.Body.Lbrace
+		}
+		if d.Recv == nil || len(d.Recv.List) == 0 {
+			g.add("func", "", d.Name, d.Name.End(), end)
+		} else {
+			g.add("method", receiver(d.Recv.List[0].Type), d.Name, d.Name.End(), end)
+		}
+	case *ast.GenDecl:
+		for _, s := range d.Specs {
+			switch s := s.(type) {
+			case *ast.TypeSpec:
+				g.typeSpec(s)
+			case *ast.ValueSpec:
+				for _, name := range s.Names {
+					g.add(d.Tok.String(), "", name, s.Names[len(s.Names)-1].End(), s.End())
+				}
+			}
+		}
+	}
+}
+
+// typeSpec adds a type with its fields or methods.
+func (g goFile) typeSpec(s *ast.TypeSpec) {
+	switch t := s.Type.(type) {
+	case *ast.StructType:
+		g.add("struct", "", s.Name, s.Name.End(), t.Pos())
+		g.fields("field", s.Name.Name, t.Fields)
+	case *ast.InterfaceType:
+		g.add("interface", "", s.Name, s.Name.End(), t.Pos())
+		g.fields("signature", s.Name.Name, t.Methods)
+	default:
+		g.add("type", "", s.Name, s.Name.End(), s.End())
+	}
+}
+
+func (g goFile) fields(kind, container string, list *ast.FieldList) {
+	for _, f := range list.List {
+		for _, name := range f.Names {
+			g.add(kind, container, name, f.Names[len(f.Names)-1].End(), f.Type.End())
+		}
+	}
+}
+
+// add adds a definition. Its signature is the source from one position to another.
+func (g goFile) add(kind, container string, name *ast.Ident, from, to token.Pos) {
+	rank := kind
 	if kind == "signature" {
-		kind = "method"
-		d.kind = "member"
+		kind, rank = "method", "member"
 	}
-	score := sc.query.definitionScore(&sc.place, d.kind, d.container, d.name)
-	if score == 0 || d.name == "_" {
+	score := g.query.definitionScore(&g.place, rank, container, name.Name)
+	if score == 0 || name.Name == "_" {
 		return
 	}
-	h := Hit{Path: sc.path, Line: d.line, Kind: kind, Name: d.name, score: score}
-	if d.container != "" {
-		h.Name = d.container + "." + d.name
+	h := Hit{Path: g.path, Line: g.file.Line(name.Pos()), Kind: kind, Name: name.Name, score: score}
+	if container != "" {
+		h.Name = container + "." + name.Name
 	}
-	if !sc.admits(&h) {
+	if !g.admits(&h) {
 		return
 	}
-	source := sc.data[d.from:d.to]
+	source := g.data[g.at(from):g.at(to)]
 	if kind == "type" || kind == "const" || kind == "var" { // a value may be a long literal
 		source, _, _ = bytes.Cut(source, []byte("\n"))
 	}
 	h.Signature = strings.TrimSuffix(oneLine(source, 0), " {")
-	sc.hits = append(sc.hits, h)
+	g.hits = append(g.hits, h)
+}
+
+func (g goFile) at(p token.Pos) int { return min(max(0, g.file.Offset(p)), len(g.data)) }
+
+// receiver returns the name of a method's type.
+func receiver(t ast.Expr) string {
+	for {
+		switch e := t.(type) {
+		case *ast.StarExpr:
+			t = e.X
+		case *ast.ParenExpr:
+			t = e.X
+		case *ast.IndexExpr:
+			t = e.X
+		case *ast.IndexListExpr:
+			t = e.X
+		case *ast.Ident:
+			return e.Name
+		default:
+			return ""
+		}
+	}
 }
