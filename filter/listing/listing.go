@@ -268,8 +268,12 @@ type nameRuns struct {
 const minRun = 6
 
 func (r *nameRuns) name(l []byte) {
+	if text.IsOmission(bytes.TrimLeft(l, " ")) { // of an earlier pass
+		r.kept(l)
+		return
+	}
 	r.next = appendNumberless(r.next[:0], l)
-	if r.count == 0 || !bytes.Equal(r.next, r.key) || bytes.IndexByte(r.key, text.VaryingMark) < 0 || isNameRun(l) {
+	if r.count == 0 || !bytes.Equal(r.next, r.key) || bytes.IndexByte(r.key, text.VaryingMark) < 0 || bytes.HasSuffix(l, []byte(runTail)) {
 		r.flush()
 		r.key, r.next = r.next, r.key
 	}
@@ -284,10 +288,6 @@ const (
 	runBetween = " … "
 	runTail    = " names)"
 )
-
-func isNameRun(l []byte) bool {
-	return bytes.HasSuffix(l, []byte(runTail)) || text.IsOmission(bytes.TrimLeft(l, " "))
-}
 
 // flush writes the held names.
 func (r *nameRuns) flush() {
@@ -323,6 +323,12 @@ func (r *nameRuns) rare(l []byte) {
 		return
 	}
 	r.rares++
+	r.kept(l)
+}
+
+// kept writes a line that stays, whatever the number of names.
+func (r *nameRuns) kept(l []byte) {
+	r.flush()
 	if r.omitted > 0 {
 		r.out.Write(text.Omission(r.omitted))
 		r.omitted = 0

@@ -11,12 +11,15 @@ import (
 )
 
 func TestListing(t *testing.T) {
-	var many, runs, drawn strings.Builder
+	var many, runs, names, drawn strings.Builder
 	for i := range 250 {
 		fmt.Fprintf(&many, "./src/%c/mod_%c%c.go\n", 'a'+i/25, 'a'+i%25, 'a'+i/25)
 	}
 	for i := range 40 {
 		fmt.Fprintf(&runs, "chunk_%03d.snap\n", i)
+	}
+	for i := range 310 {
+		fmt.Fprintf(&names, "%c%c\n", 'a'+i/20, 'a'+i%20)
 	}
 	drawn.WriteString(".\n├── main.go\n├── node_modules\n│   ├── a\n│   │   └── index.js\n│   └── b\n└── src\n    ├── x.go\n    └── y.go\n\n4 directories, 5 files\n")
 	long := "total 40\ndrwxr-xr-x 2 dev dev 4096 Nov 20 19:02 .\ndrwxr-xr-x 9 dev dev 4096 Nov 20 19:02 ..\n"
@@ -43,6 +46,7 @@ func TestListing(t *testing.T) {
 		"dependencies":          {"find . -type f", deps, []string{"./main.go", "./node_modules/ (40 paths: p0 7, @s/q 20, p1 7, p2 6)"}, "index.js"},
 		"dependencies wanted":   {"find node_modules -type f", strings.ReplaceAll(deps, "./node", "node"), []string{"node_modules/p0/index.js"}, ""},
 		"numbered":              {"ls gen", runs.String(), []string{"chunk_000.snap … chunk_039.snap (40 names)"}, "chunk_007"},
+		"very many names":       {"ls gen", names.String(), []string{"aa", "ot", "... (10 lines omitted) ..."}, "\npa"},
 		"tree":                  {"tree", drawn.String(), []string{" node_modules (3 entries)", "  x.go", "4 directories, 5 files"}, "index.js"},
 		"long":                  {"ls -la", long, []string{"100 Nov 20 19:02 filea.go", "-rwxr-xr-x 12 Nov 20 19:02 run me.sh", "Nov 20 19:02 l -> x y", "root dev Nov 20 19:02 sub/"}, "total 40"},
 		"unlike the others":     {"ls -l", images, []string{"-rwsr-xr-x root root 99 May 1 10:00 helper", "5 May 1 10:00 notes.md", "May 1 10:00 cur -> rel/v2"}, "img_500.png"},

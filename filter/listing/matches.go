@@ -73,6 +73,7 @@ type matchesPass struct {
 const (
 	matchesTail  = " more matches in this file) ..."
 	fileTail     = " matches)"
+	cutTail      = " bytes omitted)"
 	maxZeros     = 20
 	maxComplains = 10
 )
@@ -149,13 +150,19 @@ func (m *matchesPass) other(l []byte) {
 		}
 	default:
 		m.file()
-		if m.total >= m.max && !text.IsPatternCount(l) && l[0] != ' ' && !bytes.Contains(l, []byte("inary file")) && bytes.IndexByte(l, ' ') >= 0 {
+		if m.total >= m.max && isMessage(l) {
 			m.rest++
 			m.lossy = true
 			return
 		}
 		m.write(l, 0)
 	}
+}
+
+// isMessage reports whether a line without a path is neither a name of a file nor a
+// line that stays. The mark of a line that an earlier pass cut has spaces itself.
+func isMessage(l []byte) bool {
+	return bytes.IndexByte(l, ' ') > 0 && !text.IsPatternCount(l) && !bytes.HasSuffix(l, []byte(cutTail)) && !bytes.Contains(l, []byte("inary file"))
 }
 
 // parse splits a match into path and rest. path is nil if there is none.
@@ -236,7 +243,7 @@ func (m *matchesPass) around(l []byte, from int) []byte {
 		}
 	}
 	if at < head+part/2 { // in the beginning, or not found
-		return append(bytes.Clone(text.Prefix(l, head+part)), fmt.Appendf(nil, " ... (%d bytes omitted)", len(l)-len(text.Prefix(l, head+part)))...)
+		return append(bytes.Clone(text.Prefix(l, head+part)), fmt.Appendf(nil, " ... (%d%s", len(l)-len(text.Prefix(l, head+part)), cutTail)...)
 	}
 	start, end := at-part/2, min(len(l), at+part/2)
 	for start < len(l) && !utf8.RuneStart(l[start]) {
@@ -247,7 +254,7 @@ func (m *matchesPass) around(l []byte, from int) []byte {
 		start = len(shown)
 	}
 	first := text.Prefix(l, head)
-	return fmt.Appendf(nil, "%s ... %s ... (%d bytes omitted)", first, shown[start:], len(l)-len(first)-len(shown[start:]))
+	return fmt.Appendf(nil, "%s ... %s ... (%d%s", first, shown[start:], len(l)-len(first)-len(shown[start:]), cutTail)
 }
 
 func (m *matchesPass) End() strategy.Confidence {

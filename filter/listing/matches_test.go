@@ -35,6 +35,7 @@ func TestGroupMatches(t *testing.T) {
 		"complaints":         {"grep -r x /", "", denied.String() + "a/b.go:x\n", []string{"grep: /root/3: Permission denied", "a/b.go:x", "... (50 more complaints matches)"}, nil},
 		"binary":             {"grep -r x .", "", "a/x.go:1\na/x.go:2\ngrep: bin/app: binary file matches\nBinary file y matches\n", []string{"grep: bin/app: binary file matches", "Binary file y matches"}, nil},
 		"a long line":        {"grep -rn needle .", "", "a.js:1:" + strings.Repeat("var a;", 900) + "needle();" + strings.Repeat("var b;", 900) + "\nb.js:1:needle\n", []string{"a.js:1:var a;"}, nil},
+		"a long line alone":  {"grep -rhl x .", "max_matches = 2", strings.Repeat("a\n", 3) + strings.Repeat("b", 900) + "\n", []string{"a\na\na\nbbb"}, nil},
 		"logs":               {"grep ERROR app.log", "", "12:03:01 ERROR x\n12:03:02 ERROR y\n", []string{"12:03:01 ERROR x", "12:03:02 ERROR y"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
