@@ -24,7 +24,7 @@
 //	capabilities, editors, acpx, sdk_client    differences between clients
 //	mcp, mcp_*                                 MCP servers, also hostile ones
 //	lsp                                        language servers, also hostile ones
-//	models, wire, failures, requests           models and providers
+//	models, wire, failures, requests, nameless models and providers
 //	outputs, cache, scripts, hostile_*         results and effects of calls
 //	schedule                                   scheduled tasks
 //	telemetry                                  traces

@@ -98,9 +98,10 @@ func (cs *chatCalls) find(d *chatCallDelta, args string) *openCall {
 }
 
 // unlessComplete returns c, or nil if the piece begins another call: it has a name, and
-// c is complete.
+// c is complete. The name of a call can follow its arguments.
 func (c *openCall) unlessComplete(d *chatCallDelta, args string) *openCall {
-	if d.Function.Name != "" && c.name != "" && c.whole() && (args != "" || d.Function.Name != c.name) {
+	follows := c.name == "" && (args == "" || d.ID != "")
+	if d.Function.Name != "" && !follows && c.whole() && (args != "" || d.Function.Name != c.name) {
 		return nil
 	}
 	return c
@@ -125,14 +126,14 @@ type endedCall struct {
 	extra json.RawMessage
 }
 
-// end returns the calls. It drops one that the end of the answer cut off, and any
-// without a name.
+// end returns the calls. It drops one that the end of the answer cut off, and pieces
+// without any content. A call without a name stays, since its model needs a result.
 func (cs *chatCalls) end(names wire.ToolNames, cutOff bool) []endedCall {
 	var out []endedCall
 	ids := wire.CallIDs{}
 	for i, c := range cs.calls {
 		input, ok := wire.ParseInput(c.args.String(), cutOff && i == len(cs.calls)-1)
-		if !ok || c.name == "" {
+		if !ok || c.id+c.name == "" && c.args.Len() == 0 {
 			continue
 		}
 		out = append(out, endedCall{llm.ToolCall{ID: ids.Unique(c.id), Name: names.FromWire(c.name), Input: input}, c.extra})

@@ -49,7 +49,14 @@ func TestChatCalls(t *testing.T) {
 		"the whole once more":    {[]string{`{"index":0,"id":"a","function":{"name":"x","arguments":"{\"k\":1}"}}`, `{"index":0,"function":{"arguments":"{\"k\":1}"}}`}, []string{`a x {"k":1}`}},
 		"a list":                 {[]string{`{"index":0,"id":"a","function":{"name":"x","arguments":"[1]"}}`}, []string{`a x "[1]"`}},
 		"a signature alone":      {[]string{`{"id":"a","function":{"name":"x","arguments":"{}"}}`, `{"extra_content":{"google":{}}}`}, []string{`a x {} {"google":{}}`}},
-		"nothing of anything":    {[]string{`{}`}, nil},
+		"no name": {[]string{`{"index":0,"id":"a","function":{"name":"","arguments":"{\"k\":"}}`, `{"index":0,"function":{"name":"","arguments":"1}"}}`, `{"index":1,"id":"b","function":{"name":"x","arguments":"{}"}}`},
+			[]string{`a  {"k":1}`, `b x {}`}},
+		"no name, no index": {[]string{`{"function":{"name":"","arguments":"{\"k\":1}"}}`, `{"function":{"name":"x","arguments":"{}"}}`}, []string{`call_1  {"k":1}`, `call_2 x {}`}},
+		"an ID alone":       {[]string{`{"index":0,"id":"a"}`}, []string{`a  {}`}},
+		"the name last":     {[]string{`{"index":0,"id":"a","function":{"name":"","arguments":"{}"}}`, `{"index":0,"function":{"name":"x"}}`}, []string{`a x {}`}},
+		"an empty last piece": {[]string{`{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}`, `{"index":0,"id":"","function":{"name":"","arguments":""}}`, `{"index":1,"function":{"name":"","arguments":""}}`},
+			[]string{`a x {}`}},
+		"nothing of anything": {[]string{`{}`}, nil},
 	} {
 		var calls chatCalls
 		for _, piece := range tt.pieces {

@@ -203,6 +203,7 @@ func (a *responsesReader) item(index int, item responsesItem, emit func(llm.Even
 		if i := a.call(item.ID, index); i >= 0 {
 			a.Add(-min(len(item.Arguments), a.calls[i].args.Len())) // counted before
 			item.Arguments = cmp.Or(item.Arguments, a.calls[i].args.String())
+			item.Name = cmp.Or(item.Name, a.calls[i].item.Name)
 			a.calls = slices.Delete(a.calls, i, i+1)
 		}
 		return a.emitCall(item, item.Status == "incomplete", emit)
@@ -252,7 +253,7 @@ func (a *responsesReader) sendBack(item responsesItem, emit func(llm.Event) bool
 
 func (a *responsesReader) emitCall(item responsesItem, cutOff bool, emit func(llm.Event) bool) bool {
 	input, ok := wire.ParseInput(item.Arguments, cutOff)
-	if !ok || item.Name == "" {
+	if !ok || item.Name+item.CallID+item.Arguments == "" {
 		return true
 	}
 	if a.made == nil {
