@@ -196,6 +196,7 @@ func newServing(f *flags) *cobra.Command {
 			}
 			return serve(cmd, f)
 		},
+		PersistentPreRunE: noEmptyFlag,
 		SilenceUsage:      true,
 		SilenceErrors:     true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},

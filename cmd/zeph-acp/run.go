@@ -102,8 +102,6 @@ func (r *runFlags) sessionFlags(cmd *cobra.Command) {
 func (r *runFlags) check(cmd *cobra.Command, f *flags) error {
 	fs := cmd.Flags()
 	switch {
-	case fs.Changed("resume") && r.resume == "":
-		return usageError("--resume: want the id of a session")
 	case r.goOn && r.resume != "":
 		return usageError("want --continue or --resume, not both")
 	case fs.Changed("timeout") && r.timeout <= 0:

@@ -31,6 +31,32 @@ func flagError(cmd *cobra.Command, err error) error {
 	return usageError("%s: try %q", text, cmd.CommandPath()+" --help")
 }
 
+// noEmptyFlag rejects flags whose value must not be empty, as it is after the name of an
+// unset variable.
+func noEmptyFlag(cmd *cobra.Command, _ []string) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if wanted := wantedBy(f.Name); err == nil && wanted != "" && f.Value.String() == "" {
+			err = usageError("--%s: want %s", f.Name, wanted)
+		}
+	})
+	return err
+}
+
+// wantedBy returns the value that a flag must have; "" means any.
+func wantedBy(flag string) string {
+	switch flag {
+	case "cwd":
+		return "a directory"
+	case "mode":
+		return "a session mode"
+	case "model":
+		return "PROVIDER:MODEL"
+	case "resume":
+		return "the id of a session"
+	}
+	return ""
+}
+
 // nearFlag returns the flag of a command, or of the commands above it, whose name
 // resembles a mistyped one; "" if no flag does.
 func nearFlag(cmd *cobra.Command, name string) string {
