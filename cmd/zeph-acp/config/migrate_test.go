@@ -164,6 +164,8 @@ func FuzzMigrate(f *testing.F) {
 			f.Add([]byte(oldKey(a) + oldKey(b)))
 		}
 	}
+	f.Add([]byte("\r")) // a blank line with another end than the file's
+	f.Add([]byte("\nlog = {}\r\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m := Migration{File: "f", Found: true}
 		if m.plan(data, nil) != nil {

@@ -287,7 +287,7 @@ func (e *Editor) apply() []byte {
 		at = d.to
 	}
 	out = append(out, e.data[at:]...)
-	if !bytes.HasPrefix(e.data, []byte(e.eol)) {
+	if bytes.IndexAny(e.data, "\r\n") != 0 { // it began with text, and so does the result
 		out = append(out[:len(e.bom)], bytes.TrimLeft(out[len(e.bom):], "\r\n")...)
 	}
 	return out
