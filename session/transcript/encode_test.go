@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
 // attachments returns a prompt in which every field that may be large is set.
@@ -61,5 +63,30 @@ func BenchmarkEncodeEvent(b *testing.B) {
 		if _, err := Encode(e); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// A decoded result holds a long output once: its card and its raw output share it.
+func TestDecodeShares(t *testing.T) {
+	output := strings.Repeat("a line\n", 1000)
+	text := output + "[exit status 1]"
+	content := acp.TextBlock(text)
+	want := Result{Result: llm.ToolResult{ID: "c", Text: text}, Shown: acp.ToolCall{
+		Update:     acp.UpdateToolCallPatch,
+		ToolCallID: "t", Status: acp.ToolCompleted, Content: []acp.ToolContent{{Type: "content", Content: &content}},
+		RawOutput: map[string]any{"stdout": output, "stderr": "a line\n", "other": strings.Repeat("another\n", 1000), "exit_code": 1.0},
+	}}
+	data, err := Encode(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := Decode(want.Kind(), data)
+	if diff := cmp.Diff(Event(want), e); diff != "" || err != nil {
+		t.Fatalf("%v, (-want +got)\n%s", err, diff)
+	}
+	got := e.(Result)
+	of := unsafe.StringData(got.Result.Text)
+	if unsafe.StringData(*got.Shown.Content[0].Content.Text) != of || unsafe.StringData(got.Shown.RawOutput.(map[string]any)["stdout"].(string)) != of {
+		t.Error("the output is held more than once")
 	}
 }

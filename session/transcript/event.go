@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/session/llm"
@@ -132,6 +133,29 @@ type Result struct {
 	// Link is the 1-based index in the prompt of the part that the result replaces, such as
 	// a resource link that was read; 0 for a call of the model.
 	Link int `json:"link,omitempty"`
+}
+
+// sharedFrom is the length from which share replaces a text, in bytes.
+const sharedFrom = 1 << 10
+
+// share replaces the texts of Shown that repeat the one for the model, so that a decoded
+// log holds a long output once and not three times.
+func (r Result) share() {
+	text := r.Result.Text
+	if len(text) < sharedFrom {
+		return
+	}
+	for _, c := range r.Shown.Content {
+		if c.Content != nil && c.Content.Text != nil && *c.Content.Text == text {
+			*c.Content.Text = text
+		}
+	}
+	raw, _ := r.Shown.RawOutput.(map[string]any)
+	for name, v := range raw {
+		if s, ok := v.(string); ok && len(s) >= sharedFrom && strings.HasPrefix(text, s) {
+			raw[name] = text[:len(s)]
+		}
+	}
 }
 
 // Step is a line about the work of a call that delegated a task. The call's result
@@ -266,6 +290,9 @@ func Decode(kind string, data []byte) (Event, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("event of kind %s: %w", kind, err)
+	}
+	if r, ok := e.(Result); ok {
+		r.share()
 	}
 	return e, nil
 }
