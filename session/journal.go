@@ -260,46 +260,60 @@ func (j *journal) events(ctx context.Context) ([]transcript.Event, error) {
 	j.mu.Lock()
 	stored, pending := j.stored, slices.Clone(j.pending)
 	j.mu.Unlock()
-	var rows []store.Event
+	var d decoder
+	var last int64
 	if stored {
-		var err error
-		if rows, err = j.db.Events(ctx, j.session.ID, 0); err != nil {
+		err := j.db.EachEvent(ctx, j.session.ID, func(row store.Event) {
+			d.add(row)
+			last = row.Seq
+		})
+		if err != nil {
 			return nil, err
 		}
 	}
-	j.mu.Lock()
-	if len(rows) > 0 {
-		j.last = rows[len(rows)-1].Seq
+	for _, row := range pending {
+		d.add(row)
 	}
-	j.mu.Unlock()
-	events, lost := decode(append(rows, pending...))
 	j.mu.Lock()
-	more := len(lost) > j.lost
-	j.lost = len(lost)
+	if last > 0 {
+		j.last = last
+	}
+	more := len(d.lost) > j.lost
+	j.lost = len(d.lost)
 	j.mu.Unlock()
 	if more {
-		j.log.Warn("events cannot be read", "session", j.session.ID, "events", len(lost), "err", errors.Join(lost...))
-		j.warn(Unreadable(lost))
+		j.log.Warn("events cannot be read", "session", j.session.ID, "events", len(d.lost), "err", errors.Join(d.lost...))
+		j.warn(Unreadable(d.lost))
 	}
-	return events, nil
+	return d.events, nil
 }
 
-// decode decodes stored events. It skips events of a later version and invalid
-// ones, and returns an error for each: one event must not cost the session. It clears
-// the data in rows, so that a long log is not held in both forms.
-func decode(rows []store.Event) (events []transcript.Event, lost []error) {
-	events = make([]transcript.Event, 0, len(rows))
-	for i, row := range rows {
-		e, err := decodeRow(row)
-		rows[i].Data = nil
-		if err != nil {
-			lost = append(lost, err)
-		}
-		if e != nil {
-			events = append(events, e)
-		}
+// decoder collects decoded events. It skips events of a later version and invalid ones,
+// and keeps an error for each: one event must not cost the session.
+type decoder struct {
+	events []transcript.Event
+	lost   []error
+}
+
+func (d *decoder) add(row store.Event) {
+	e, err := decodeRow(row)
+	if err != nil {
+		d.lost = append(d.lost, err)
 	}
-	return events, lost
+	if e != nil {
+		d.events = append(d.events, e)
+	}
+}
+
+// decode decodes stored events. It clears their data, so that a long log is not held in
+// both forms.
+func decode(rows []store.Event) (events []transcript.Event, lost []error) {
+	var d decoder
+	for i, row := range rows {
+		d.add(row)
+		rows[i].Data = nil
+	}
+	return d.events, d.lost
 }
 
 // decodeRow decodes a stored event. With an error it returns the readable part, or nil.

@@ -19,12 +19,15 @@ const (
 	touchSession = `UPDATE sessions SET updated = ? WHERE n = ?`
 	insertEvent  = `INSERT INTO events (session, seq, part, parts, time, kind, crc, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
 	selectEvents = `SELECT seq, part, parts, time, kind, crc, data FROM events
-		WHERE session = ? AND seq > ? ORDER BY seq, part`
+		WHERE session = ? AND seq > ? AND seq <= ? ORDER BY seq, part`
 )
 
 // touchEvery is how far the time of a session's newest event may lag during a turn. It
 // is in two indexes, so storing it with each event would be a third of the commit's cost.
 const touchEvery = time.Second
+
+// readAtOnce is how many events EachEvent reads at a time.
+const readAtOnce = 256
 
 // partSize is the largest part of a payload in one row, in bytes.
 const partSize = 256 << 10
@@ -192,6 +195,29 @@ func (r *row) session() (Session, error) {
 // order. It returns all of them, or an error such as ErrUnknown. They are
 // unchanged, except those marked Damaged.
 func (db *DB) Events(ctx context.Context, id string, after int64) ([]Event, error) {
+	return db.events(ctx, id, max(after, 0), math.MaxInt64)
+}
+
+// EachEvent calls do with each event of a session, in order. It reads a few at a time, so
+// that a long log is never in memory as a whole, and other methods run in between. After
+// an error, do may have had the events before it.
+func (db *DB) EachEvent(ctx context.Context, id string, do func(Event)) error {
+	for after := int64(0); ; after += readAtOnce {
+		events, err := db.events(ctx, id, after, after+readAtOnce)
+		if err != nil {
+			return err
+		}
+		for _, e := range events {
+			do(e)
+		}
+		if len(events) < readAtOnce {
+			return nil
+		}
+	}
+}
+
+// events returns the events whose Seq is greater than after and at most upTo.
+func (db *DB) events(ctx context.Context, id string, after, upTo int64) ([]Event, error) {
 	var events []Event
 	err := db.read(ctx, func(h *handle) error {
 		tx, err := h.conn.BeginTx(context.Background(), &sql.TxOptions{ReadOnly: true}) // both queries see the same state
@@ -203,9 +229,9 @@ func (db *DB) Events(ctx context.Context, id string, after int64) ([]Event, erro
 		if err := h.one([]any{&key, &last}, "SELECT n, last FROM sessions WHERE id = ?", id); err != nil {
 			return replaceNoRows(ErrUnknown, err)
 		}
-		after = max(after, 0)
+		last = min(last, upTo)
 		g := gatherer{next: after + 1, events: make([]Event, 0, min(max(last-after, 0), 1<<16))}
-		err = h.each(ctx, g.add, []any{&g.seq, &g.part, &g.parts, &g.time, &g.kind, &g.crc, &g.data}, selectEvents, key, after)
+		err = h.each(ctx, g.add, []any{&g.seq, &g.part, &g.parts, &g.time, &g.kind, &g.crc, &g.data}, selectEvents, key, after, upTo)
 		if err == nil && (g.left > 0 || g.next <= last) {
 			err = errAltered
 		}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -318,6 +319,58 @@ func TestLargePayloads(t *testing.T) {
 	must(t, db, "s", false, "reuses the WAL")
 	if info, err := os.Stat(path + "-wal"); err != nil || info.Size() > 5<<20 {
 		t.Errorf("the WAL stays large: %d, %v", info.Size(), err)
+	}
+}
+
+// EachEvent reads a log of any length in pieces, and lets other methods run in between.
+func TestEachEvent(t *testing.T) {
+	for _, n := range []int{0, 1, readAtOnce - 1, readAtOnce, readAtOnce + 1, 3 * readAtOnce} {
+		db, _ := openAt(t, newPath(t))
+		want := slices.Repeat([]string{"x"}, n)
+		must(t, db, "s", true, want...)
+		var seqs []int64
+		err := db.EachEvent(t.Context(), "s", func(e Event) {
+			if seqs = append(seqs, e.Seq); len(seqs) == readAtOnce {
+				must(t, db, "s", false, "while it reads")
+			}
+		})
+		whole, wholeErr := db.Events(t.Context(), "s", 0)
+		if err != nil || wholeErr != nil || len(seqs) != len(whole) {
+			t.Fatalf("%d of %d events: %v, %v", len(seqs), len(whole), err, wholeErr)
+		}
+		for i, seq := range seqs {
+			if seq != int64(i)+1 {
+				t.Fatalf("event %d has Seq %d", i, seq)
+			}
+		}
+	}
+}
+
+// A log that breaks off in any piece is refused, and so is one that is deleted while it is read.
+func TestEachEventRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil string
+		want  error
+	}{
+		"a gap":       {"DELETE FROM events WHERE seq = 400", errAltered},
+		"no last one": {"DELETE FROM events WHERE seq = 600", errAltered},
+		"deleted":     {"DELETE FROM sessions", ErrUnknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db, _ := openAt(t, newPath(t))
+			must(t, db, "s", true, slices.Repeat([]string{"x"}, 600)...)
+			n := 0
+			err := db.EachEvent(t.Context(), "s", func(Event) {
+				if n++; n == 1 {
+					if _, err := db.h.exec(c.spoil); err != nil {
+						t.Fatal(err)
+					}
+				}
+			})
+			if !errors.Is(err, c.want) || n >= 600 {
+				t.Errorf("%d events, %v", n, err)
+			}
+		})
 	}
 }
 
