@@ -53,6 +53,9 @@ func (p ruling) form(call *executors.Call, src parsed, allowed func(key string) 
 		if found := p.ownProgram(c); found != "" {
 			return nil, fmt.Errorf("%s would run %s", c.Words[0], found)
 		}
+		if err := p.ownVersion(c); err != nil {
+			return nil, err
+		}
 	}
 	if form.ReadOnly && card.FullAccess {
 		return nil, errors.New("it failed in the read-only sandbox")

@@ -53,6 +53,64 @@ func TestOwnProgram(t *testing.T) {
 	}
 }
 
+// A program of a version manager needs permission where a file of the directory
+// may name what runs.
+func TestOwnVersion(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("programs have an extension on Windows")
+	}
+	for name, tt := range map[string]struct {
+		file, text string
+		asks       bool
+	}{
+		"no file":                  {"README", "nodejs path:./tools", false},
+		"versions of asdf":         {".tool-versions", "# see https://x.example\nnodejs 20.1.0 system # c\nruby ref:4f1c latest:3\n", false},
+		"a directory for asdf":     {".tool-versions", "nodejs path:tools\n", true},
+		"an absolute one":          {"../.tool-versions", "ruby 3.1\nnodejs path:/tmp/x\n", true},
+		"a version of pyenv":       {".python-version", "3.12.1\npypy3.9-7.3\n", false},
+		"a way out of the manager": {".python-version", "../../work/tools", true},
+		"versions of mise":         {"mise.toml", "min_version = '1'\n[tools]\nnode = '20'\ngo = ['1.25', '1.24']\n[tasks.a]\nrun = 'x/y'\n", false},
+		"a directory for mise":     {".mise.local.toml", "[tools]\nnode = 'path:tools'\n", true},
+		"escaped":                  {".config/mise/conf.d/a.toml", "[tools]\nnode = \"\\u0070ath:tools\"\n", true},
+		"options of a tool":        {"mise.toml", "[tools]\nnode = { path = 'tools' }\n", true},
+		"a package":                {"mise.toml", "[tools]\n'npm:evil' = '1'\n", true},
+		"a script for variables":   {"mise/config.toml", "[env]\n_.source = 'x'\n", true},
+		"a template":               {"mise.toml", "[tools]\nnode = '{{ exec(command=\"x\") }}'\n", true},
+		"not TOML":                 {"mise.toml", "[tools", true},
+		"versions of proto":        {".prototools", "node = '20'\n", false},
+		"a plugin of proto":        {".prototools", "node = '20'\n[plugins.tools]\nnode = 'file://./x.wasm'\n", true},
+		"a directory":              {".nvmrc/x", "", true},
+		"the user's own":           {"../../.tool-versions", "nodejs path:/opt/node\n", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home := t.TempDir()
+			project, shims := filepath.Join(home, "work", "project"), filepath.Join(home, "manager", "shims")
+			for path, text := range map[string]string{filepath.Join(project, "README"): "", filepath.Join(project, tt.file): tt.text, filepath.Join(shims, "node"): "", filepath.Join(home, "bin", "ruby"): ""} {
+				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			t.Setenv("PATH", shims+string(filepath.ListSeparator)+filepath.Join(home, "bin"))
+			link := filepath.Join(home, "link")
+			if err := os.Symlink(project, link); err != nil {
+				t.Fatal(err)
+			}
+			p := ruling{Permission: &Permission{Roots: roots(project), Home: home}}
+			for _, dir := range []string{project, link} {
+				if err := p.ownVersion(&plain.Command{Words: []string{"node", "-v"}, Dirs: []string{dir}}); (err != nil) != tt.asks {
+					t.Errorf("in %s asks %v: %v", dir, !tt.asks, err)
+				}
+			}
+			if err := p.ownVersion(&plain.Command{Words: []string{"ruby", "-v"}, Dirs: []string{project}}); err != nil {
+				t.Error("a program that is not a shim:", err)
+			}
+		})
+	}
+}
+
 // A temporary directory counts under its own name and without symlinks.
 func TestTempDirs(t *testing.T) {
 	if runtime.GOOS == "windows" {

@@ -40,6 +40,7 @@ func readOnlyEnv() []string {
 		"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", // a partial clone would fetch missing objects
 		"GOPROXY=off",
 		"CARGO_NET_OFFLINE=true",
+		"MISE_OFFLINE=1", "MISE_AUTO_INSTALL=0", "PROTO_OFFLINE=1", "PROTO_AUTO_INSTALL=0", // version managers
 		"PYTHONDONTWRITEBYTECODE=1",
 		"npm_config_offline=true", "npm_config_update_notifier=false", "npm_config_logs_max=0",
 		"GIT_CONFIG_COUNT=" + strconv.Itoa(len(gitReads)),

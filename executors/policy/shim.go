@@ -1,0 +1,124 @@
+package policy
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/zeph-acp/zeph-acp/executors/command/plain"
+)
+
+// versionFiles are patterns of the files in which a directory tells a version
+// manager the versions of its programs: asdf, mise, proto, and rbenv and those
+// made after it, such as pyenv and goenv.
+var versionFiles = []string{
+	".tool-versions", ".*-version", ".nvmrc", ".prototools", "mise*.toml", ".mise*.toml", "mise/config*.toml", ".mise/config*.toml",
+	".config/mise*.toml", ".config/mise/*.toml", ".config/mise/conf.d/*.toml",
+}
+
+// ownVersion returns an error if a file in one of the command's directories, or
+// above it, may choose the program that runs.
+//
+// A version manager puts a small program for each tool, a shim, into a
+// directory "shims" of PATH. The shim looks for a file such as .tool-versions,
+// and that may name a directory instead of a version: "nodejs path:./tools".
+func (p ruling) ownVersion(c *plain.Command) error {
+	name := c.Words[0]
+	if strings.Contains(name, "/") || slices.Contains(builtins, name) || !slices.ContainsFunc(filepath.SplitList(os.Getenv("PATH")), holdsShims) {
+		return nil
+	}
+	if path, err := exec.LookPath(name); err != nil || !holdsShims(filepath.Dir(path)) {
+		return nil
+	}
+	if len(c.Dirs) == 0 {
+		return fmt.Errorf("a version manager starts %s in an unknown directory", name)
+	}
+	for _, dir := range c.Dirs {
+		real, _ := filepath.EvalSymlinks(dir) // "" if there is none
+		for _, dir := range []string{dir, real} {
+			if file := p.choosesProgram(dir); file != "" {
+				return fmt.Errorf("a version manager starts %s, and %s may name the file that runs", name, file)
+			}
+		}
+	}
+	return nil
+}
+
+func holdsShims(dir string) bool { return strings.EqualFold(filepath.Base(dir), "shims") }
+
+// choosesProgram returns the first version file in dir or above it that is not
+// known to contain only versions. Those in the home directory are the user's own.
+func (p ruling) choosesProgram(dir string) string {
+	for below := ""; filepath.IsAbs(dir) && dir != below; dir, below = filepath.Dir(dir), dir {
+		if dir == p.Home {
+			continue
+		}
+		for _, pattern := range versionFiles {
+			files, _ := fs.Glob(os.DirFS(dir), pattern) // the patterns are well formed
+			for _, name := range files {
+				file := filepath.Join(dir, name)
+				if text, ok := readConfig(file, p.private()); !ok || !onlyVersions(name, text) {
+					return file
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// onlyVersions reports whether a version file contains versions alone. The
+// tasks of mise run only by its own command.
+func onlyVersions(name, text string) bool {
+	if !strings.HasSuffix(name, ".toml") && name != ".prototools" {
+		for line := range strings.Lines(text) {
+			if line, _, _ = strings.Cut(line, "#"); slices.ContainsFunc(strings.Fields(line), func(word string) bool { return !isVersion(word) }) {
+				return false
+			}
+		}
+		return true
+	}
+	var settings map[string]any
+	if toml.Unmarshal([]byte(text), &settings) != nil {
+		return false
+	}
+	delete(settings, "tasks")
+	if tools, ok := settings["tools"].(map[string]any); ok {
+		delete(settings, "tools")
+		if !areVersions(tools) {
+			return false
+		}
+	}
+	return areVersions(settings)
+}
+
+// areVersions reports whether each value is a version or a list of versions.
+// The names must be plain, since "npm:a" is a package.
+func areVersions(settings map[string]any) bool {
+	for name, value := range settings {
+		list, ok := value.([]any)
+		if !ok {
+			list = []any{value}
+		}
+		if !isVersion(name) || strings.Contains(name, ":") {
+			return false
+		}
+		for _, v := range list {
+			if s, ok := v.(string); !ok || !isVersion(s) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// isVersion reports whether text can be a version, such as "20", "latest:20" or
+// "ref:4f1c", and not a path or a template.
+func isVersion(text string) bool {
+	return !strings.ContainsAny(text, `/\{`) && !strings.HasPrefix(text, "path:")
+}
