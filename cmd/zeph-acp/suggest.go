@@ -35,7 +35,11 @@ func flagError(cmd *cobra.Command, err error) error {
 // unset variable.
 func noEmptyFlag(cmd *cobra.Command, _ []string) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if wanted := wantedBy(f.Name); err == nil && wanted != "" && f.Value.String() == "" {
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		if wanted := wantedBy(f.Name); err == nil && wanted != "" && slices.Contains(values, "") {
 			err = usageError("--%s: want %s", f.Name, wanted)
 		}
 	})
@@ -45,7 +49,7 @@ func noEmptyFlag(cmd *cobra.Command, _ []string) (err error) {
 // wantedBy returns the value that a flag must have; "" means any.
 func wantedBy(flag string) string {
 	switch flag {
-	case "cwd":
+	case "add-dir", "cwd":
 		return "a directory"
 	case "mode":
 		return "a session mode"
