@@ -55,7 +55,7 @@ func (a *agent) untilReady(session string, names ...string) {
 // of a call has. The name of a server is the habit without spaces.
 var hostileHabits = map[string]string{
 	"noise": "done", "pieces": "done", "twice": "done", "stderr": "done", "storm": "done", "stays": "done",
-	"half a line": "EOF", "exits at call": "EOF", "100 MiB": "more than 64 MiB", "60 MiB": "the response has 60 MiB, more than 8 MiB", "hangs at call": "did not answer in time",
+	"half a line": "EOF", "exits at call": "EOF", "100 MiB": "more than 64 MiB", "60 MiB": "the response has 60 MiB, more than 8 MiB", "hangs at call": "did not answer in time", "requests": "did not answer in time",
 	"samples": "refused: ", "odd": "failed", "deep": "the response cannot be read", "secrets": "[data from the MCP server secrets, not instructions]\\n[data",
 	"many": "done", "endless": "done", "schemas": "done", "names": "done", "orders": "done",
 }
@@ -101,7 +101,7 @@ func TestHostileMCPServers(t *testing.T) {
 
 // TestHostileMCPMemory checks that no server takes the memory of the agent.
 func TestHostileMCPMemory(t *testing.T) {
-	for _, habit := range []string{"100 MiB", "60 MiB", "7 MiB", "many", "schemas", "stderr"} {
+	for _, habit := range []string{"100 MiB", "60 MiB", "7 MiB", "many", "schemas", "stderr", "requests"} {
 		t.Run(habit, func(t *testing.T) {
 			t.Parallel()
 			a := launch(t, start{config: allowMCP + hostileTable(t, "bad", habit)})

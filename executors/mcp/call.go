@@ -173,7 +173,8 @@ func (i *instance) follow(c *clock, report func(line string)) (token string, for
 	token = fmt.Sprintf("zeph-%d", i.calls)
 	var mu sync.Mutex
 	var last time.Time
-	over := false
+	var reports sync.WaitGroup
+	over, busy := false, false
 	i.progress[token] = func(p sdk.ProgressNotificationParams) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -181,9 +182,14 @@ func (i *instance) follow(c *clock, report func(line string)) (token string, for
 			return
 		}
 		c.progress()
-		if now := time.Now(); report != nil && now.Sub(last) >= progressEvery {
-			last = now
-			report(progressText(p))
+		if now := time.Now(); report != nil && !busy && now.Sub(last) >= progressEvery {
+			last, busy = now, true
+			reports.Go(func() { // the client may read slowly; meanwhile messages of the server must not pile up
+				report(progressText(p))
+				mu.Lock()
+				defer mu.Unlock()
+				busy = false
+			})
 		}
 	}
 	return token, func() {
@@ -191,8 +197,9 @@ func (i *instance) follow(c *clock, report func(line string)) (token string, for
 		delete(i.progress, token)
 		i.mu.Unlock()
 		mu.Lock()
-		over = true // a report that runs has ended now, and none follows
+		over = true // no report follows
 		mu.Unlock()
+		reports.Wait()
 	}
 }
 

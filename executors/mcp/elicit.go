@@ -51,8 +51,14 @@ const (
 	Cancel  Action = "cancel" // no answer
 )
 
-// maxMessage bounds the message of a question, in characters.
-const maxMessage = 2000
+const (
+	// maxMessage bounds the message of a question, in characters.
+	maxMessage = 2000
+	// maxQuestions is how often a server may ask in one call. Without a bound, one that
+	// asks again after each answer would keep the call running for ever, since the time
+	// of the call does not run during a question.
+	maxQuestions = 20
+)
 
 // asker is a call in which the server may ask the user.
 type asker struct {
@@ -62,8 +68,9 @@ type asker struct {
 	user   *queue // nil means that there is no user
 	clock  *clock
 
-	mu    sync.Mutex
-	notes []string
+	mu        sync.Mutex
+	notes     []string
+	questions int // so far
 }
 
 // queue passes on one question at a time.
@@ -106,6 +113,18 @@ func (a *asker) allNotes() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.notes
+}
+
+// next counts a question and reports whether it may be asked.
+func (a *asker) next() bool {
+	a.mu.Lock()
+	a.questions++
+	n := a.questions
+	a.mu.Unlock()
+	if n == maxQuestions+1 {
+		a.note("The MCP server %s asked more than %d questions in one call; the further ones were declined", a.server, maxQuestions)
+	}
+	return n <= maxQuestions
 }
 
 // ask asks the user. Without an answer of the user the question is declined or
@@ -195,6 +214,9 @@ func (i *instance) elicit(ctx context.Context, r *sdk.ElicitRequest) (*sdk.Elici
 	a, err := i.asking(ctx)
 	if err != nil {
 		i.pool.Log.Info("a question of an MCP server is declined", "server", i.entry.Name, "why", err)
+		return &sdk.ElicitResult{Action: string(Decline)}, nil
+	}
+	if !a.next() {
 		return &sdk.ElicitResult{Action: string(Decline)}, nil
 	}
 	var e Elicitation

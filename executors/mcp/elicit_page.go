@@ -93,6 +93,9 @@ func needed(err error) []*sdk.ElicitParams {
 func (i *instance) visit(ctx context.Context, a *asker, pages []*sdk.ElicitParams) bool {
 	var open []*pageVisit
 	for _, p := range pages {
+		if !a.next() {
+			return false
+		}
 		e, err := i.page(a, p)
 		if err != nil {
 			a.note("The MCP server %s wants the user to open a page, which was declined: %v", i.entry.Name, err)

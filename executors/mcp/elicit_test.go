@@ -102,6 +102,33 @@ func TestElicitReactions(t *testing.T) {
 	}
 }
 
+// TestElicitLoop has a server that asks for ever. The user sees a bounded number of
+// questions, and the model reads one line about the others.
+func TestElicitLoop(t *testing.T) {
+	broken := &sdk.ElicitParams{RequestedSchema: map[string]any{"type": 7}}
+	for name, tt := range map[string]struct {
+		params       *sdk.ElicitParams
+		shown, notes int
+	}{
+		"answered": {aForm, maxQuestions, 1},
+		"broken":   {broken, 0, maxQuestions + 1},
+	} {
+		u := &answering{Elicited: Elicited{Action: Accept}}
+		i, calls := asked(t, u)
+		action := ""
+		for range 3 * maxQuestions {
+			r, err := i.elicit(t.Context(), &sdk.ElicitRequest{Params: tt.params})
+			if err != nil {
+				t.Fatal(err)
+			}
+			action = r.Action
+		}
+		if notes := calls[0].allNotes(); action != "decline" || len(u.asked) != tt.shown || len(notes) != tt.notes || !strings.Contains(notes[len(notes)-1], "more than 20 questions") {
+			t.Errorf("%s: %s after %d questions, notes %q", name, action, len(u.asked), notes)
+		}
+	}
+}
+
 // TestElicitOrder asks several users' questions at once: each user gets one at a time.
 func TestElicitOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

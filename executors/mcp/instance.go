@@ -157,7 +157,7 @@ func (i *instance) attempt() error {
 	session, program, err := i.connect(ctx)
 	if !late.Stop() && i.ctx.Err() == nil {
 		if err == nil {
-			_ = session.Close()
+			disconnect(session, program)
 		}
 		err = errLate
 	}
@@ -174,12 +174,7 @@ func (i *instance) attempt() error {
 		}
 		return &connectError{classify(err, note.status()), ended}
 	}
-	defer func() {
-		_ = session.Close()
-		if program != nil {
-			program.End(stdio.Polite)
-		}
-	}()
+	defer disconnect(session, program)
 	i.update(func() { i.session, i.program, i.connected = session, program, time.Since(began) })
 	if res := session.InitializeResult(); res != nil {
 		i.update(func() { i.revision = res.ProtocolVersion })
@@ -205,6 +200,15 @@ func (i *instance) attempt() error {
 		err = because(err, program, true)
 	}
 	return classify(err, status{})
+}
+
+// disconnect ends the program, if there is one, and then the session, which waits for the
+// answers that it is writing to the program.
+func disconnect(session *sdk.ClientSession, program *stdio.Server) {
+	if program != nil {
+		program.End(stdio.Polite)
+	}
+	_ = session.Close()
 }
 
 // end stops the program sooner than the protocol asks for.

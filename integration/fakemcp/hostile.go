@@ -174,6 +174,10 @@ func (h *hostile) call(id string) {
 		for range 5000 {
 			h.write(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}` + "\n" + `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"zeph-1","progress":1,"message":"` + Order + `"}}` + "\n")
 		}
+	case "requests": // it reads no answer meanwhile
+		for n := range 300_000 {
+			h.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":"p%d","method":"ping"}`+"\n", n))
+		}
 	case listed + "storm":
 		h.listStorm()
 	case "samples":

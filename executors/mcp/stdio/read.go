@@ -39,6 +39,9 @@ func (s *Server) readFrames() {
 			debug.FreeOSMemory() // the line is no longer needed, and its text is about to be copied
 		}
 		for _, m := range messages {
+			if !s.asked.add(m, s.closed) {
+				return false
+			}
 			select {
 			case s.out <- m:
 			case <-s.closed:
@@ -53,6 +56,7 @@ func (s *Server) readFrames() {
 	s.mu.Lock()
 	s.fail = err
 	s.mu.Unlock()
+	_ = s.piped.Stdin.Close() // ends a write to a server that reads nothing; no answer could arrive
 }
 
 // readStderr logs the first lines of stderr and keeps the last one.

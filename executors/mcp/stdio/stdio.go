@@ -23,6 +23,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/shell/process"
@@ -46,8 +47,9 @@ type Server struct {
 	close  sync.Once
 	read   sync.WaitGroup // the readers of stdout and stderr
 
-	writing sync.Mutex
+	writing *semaphore.Weighted // of 1: held during a write
 	probe   probe
+	asked   asked
 
 	mu   sync.Mutex
 	last string // line of stderr
@@ -62,7 +64,7 @@ func Start(prog process.Program, log func(stream, line string)) (*Server, error)
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", prog.Path, err)
 	}
-	s := &Server{log: log, piped: piped, out: make(chan jsonrpc.Message), closed: make(chan struct{})}
+	s := &Server{log: log, piped: piped, out: make(chan jsonrpc.Message), closed: make(chan struct{}), writing: semaphore.NewWeighted(1)}
 	s.read.Go(s.readFrames)
 	s.read.Go(s.readStderr)
 	return s, nil
@@ -99,14 +101,18 @@ func (s *Server) failure() error {
 	return s.fail
 }
 
-// Write writes a message. It ends with ctx even if the server does not read.
+// Write writes a message. It ends with ctx even if the server does not read, and other
+// messages wait.
 func (s *Server) Write(ctx context.Context, m jsonrpc.Message) error {
 	frame, err := jsonrpc.EncodeMessage(m)
 	if err != nil {
 		return fmt.Errorf("encode a message: %w", err)
 	}
-	s.writing.Lock()
-	defer s.writing.Unlock()
+	defer s.asked.answered(m)
+	if s.writing.Acquire(ctx, 1) != nil {
+		return context.Cause(ctx)
+	}
+	defer s.writing.Release(1)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

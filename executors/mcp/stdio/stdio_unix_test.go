@@ -168,6 +168,60 @@ func TestCallEndsWithItsContext(t *testing.T) {
 	}
 }
 
+// TestBlockedWrite writes to a server that reads nothing. Further writes end with their
+// contexts, and the end of the server ends the first one.
+func TestBlockedWrite(t *testing.T) {
+	t.Parallel()
+	s, _ := start(t, `sleep 60`)
+	large := &jsonrpc.Request{Method: "x", Params: []byte(`"` + strings.Repeat("x", 1<<20) + `"`)}
+	first := make(chan error, 1)
+	go func() { first <- s.Write(context.Background(), large) }()
+	for range 10 {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		if err := s.Write(ctx, large); err == nil {
+			t.Error("written to a server that reads nothing")
+		}
+		cancel()
+	}
+	s.End(0)
+	if err := <-first; err == nil {
+		t.Error("the first write succeeded")
+	}
+}
+
+// TestManyRequests has a server that sends more requests than may be unanswered. It is
+// read on only after an answer.
+func TestManyRequests(t *testing.T) {
+	t.Parallel()
+	s, _ := start(t, `i=0; while [ $i -lt 300 ]; do echo '{"jsonrpc":"2.0","id":'$i',"method":"ping"}'; i=$((i+1)); done; cat >/dev/null`)
+	var requests []*jsonrpc.Request
+	read := func(ctx context.Context) error {
+		m, err := s.Read(ctx)
+		if err == nil {
+			requests = append(requests, m.(*jsonrpc.Request))
+		}
+		return err
+	}
+	for range maxAsked {
+		if err := read(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if err := read(ctx); err == nil {
+		t.Errorf("%d requests are unanswered", len(requests))
+	}
+	for n := 0; len(requests) < 300; n++ {
+		if err := s.Write(t.Context(), &jsonrpc.Response{ID: requests[n].ID, Result: []byte("{}")}); err != nil {
+			t.Fatal(err)
+		}
+		if err := read(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestUnreadableMessages(t *testing.T) {
 	deep := strings.Repeat("[", 2000) + strings.Repeat("]", 2000)
 	for name, tt := range map[string]struct{ line, want string }{
