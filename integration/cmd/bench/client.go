@@ -20,7 +20,7 @@ type agent struct {
 	in        io.WriteCloser
 	out       *bufio.Reader
 	id        int
-	dir       string // its workspace
+	home, dir string // dir is its workspace
 	terminals map[string]*terminal
 }
 
@@ -63,10 +63,15 @@ func start(program, root, base string) (*agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &agent{cmd: exec.Command(program), dir: filepath.Join(root, "work"), terminals: map[string]*terminal{}}
 	if err := os.WriteFile(filepath.Join(home, "config.toml"), fmt.Appendf(nil, config, base), 0o600); err != nil {
 		return nil, err
 	}
+	return startAt(home, program, root, base)
+}
+
+// startAt runs a program with a home that start made.
+func startAt(home, program, root, base string) (_ *agent, err error) {
+	a := &agent{cmd: exec.Command(program), home: home, dir: filepath.Join(root, "work"), terminals: map[string]*terminal{}}
 	a.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "ZEPH_HOME=" + home, "BASE_URL=" + base}
 	a.cmd.Stderr = os.Stderr
 	if a.in, err = a.cmd.StdinPipe(); err != nil {
