@@ -53,7 +53,7 @@ func readTail(path string) (*lostTail, error) {
 		return nil, err
 	}
 	defer f.Close()
-	w := walReader{r: bufio.NewReaderSize(f, 64<<10), pending: map[string]lostRow{}}
+	w := walReader{r: bufio.NewReaderSize(f, 64<<10), pending: map[string]lostRow{}, ended: map[string]lostRow{}}
 	w.tail.sessions = map[string]lostRow{}
 	err = w.read()
 	return &w.tail, err
@@ -69,6 +69,8 @@ type walReader struct {
 	open  bool             // the last valid frame did not complete a change
 
 	pending map[string]lostRow // rows of the change that is being read
+	ended   map[string]lostRow // rows of the changes that ended in a frame that may be torn
+	ends    int                // the number of those changes
 	tail    lostTail
 }
 
@@ -87,7 +89,7 @@ func (w *walReader) read() error {
 		if err != nil {
 			// After journal_size_limit the file ends in the middle of a frame of an
 			// earlier generation.
-			w.tail.partial = w.valid && (w.open || n > 0 && (n < 16 || w.ours(frame)))
+			w.tail.partial = w.ends > 0 || w.valid && (w.open || n > 0 && (n < 16 || w.ours(frame)))
 			return ignoreEnd(err)
 		}
 		w.frame(frame, at)
@@ -120,20 +122,29 @@ func (w *walReader) header(b []byte) int {
 }
 
 // frame reads a whole frame, which begins at an offset of the file.
+//
+// SQLite writes the header of a frame before its page. A process that is killed in
+// between leaves a torn frame, which is no damage. So a frame after the damage counts
+// only if it, or one after it, fits the checksum in the header before.
 func (w *walReader) frame(b []byte, at int64) {
 	if !w.valid && w.salts == [8]byte{} { // the header is lost: the first frame is of the newest generation
 		copy(w.salts[:], b[8:16])
 	}
 	ours, commits := w.ours(b), binary.BigEndian.Uint32(b[4:]) != 0
-	if w.valid {
+	whole := false
+	if w.valid || ours {
 		w.add(b[:8])
 		w.add(b[frameHeaderSize:])
-		if w.valid = [8]byte(b[8:16]) == w.salts && w.holds(b[16:24]); w.valid {
+		whole = w.holds(b[16:24])
+	}
+	if w.valid {
+		if w.valid = whole && [8]byte(b[8:16]) == w.salts; w.valid {
 			w.open = !commits
 			return
 		}
 		w.tail.bad = at
 	}
+	w.sum = [2]uint32{binary.BigEndian.Uint32(b[16:]), binary.BigEndian.Uint32(b[20:])}
 	if !ours {
 		return
 	}
@@ -141,9 +152,15 @@ func (w *walReader) frame(b []byte, at int64) {
 		w.pending[id] = row
 	}
 	if commits {
-		w.tail.commits++
-		maps.Copy(w.tail.sessions, w.pending)
+		w.ends++
+		maps.Copy(w.ended, w.pending)
 		clear(w.pending)
+	}
+	if whole {
+		w.tail.commits += w.ends
+		w.ends = 0
+		maps.Copy(w.tail.sessions, w.ended)
+		clear(w.ended)
 	}
 }
 

@@ -69,11 +69,16 @@ func TestLoss(t *testing.T) {
 			b[ends[len(ends)-3]+9] ^= 1
 			return b
 		}, `. 2 changes at its end are lost: 1 event of session s (""); session t (""), as a whole.`, 9},
-		"a flipped byte in the last frame": {func(b []byte) []byte { b[len(b)-1] ^= 1; return b }, `. 1 change at its end is lost`, 10},
-		"cut within a frame":               {func(b []byte) []byte { return b[:len(b)-100] }, "ends in the middle of a change", 10},
-		"cut after the header of a frame":  {func(b []byte) []byte { return b[:len(b)-walPageSize] }, "ends in the middle of a change", 10},
-		"cut within a change":              {func(b []byte) []byte { return b[:len(b)-frameSize] }, "ends in the middle of a change", 10},
-		"cut within the header":            {func(b []byte) []byte { return b[:20] }, "ends in the middle of a change", 0},
+		"a flipped byte in the last frame": {func(b []byte) []byte { b[len(b)-1] ^= 1; return b }, "ends in the middle of a change", 10},
+		"a frame of an earlier generation with a new header": {func(b []byte) []byte {
+			last := b[len(b)-frameSize:]
+			copy(last[frameHeaderSize:], strings.Repeat("\x02", walPageSize))
+			return append(b, strings.Repeat("\x01", frameSize)...)
+		}, "ends in the middle of a change", 10},
+		"cut within a frame":              {func(b []byte) []byte { return b[:len(b)-100] }, "ends in the middle of a change", 10},
+		"cut after the header of a frame": {func(b []byte) []byte { return b[:len(b)-walPageSize] }, "ends in the middle of a change", 10},
+		"cut within a change":             {func(b []byte) []byte { return b[:len(b)-frameSize] }, "ends in the middle of a change", 10},
+		"cut within the header":           {func(b []byte) []byte { return b[:20] }, "ends in the middle of a change", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := killed(t)
