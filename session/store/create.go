@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	_ "embed"
 	"encoding/binary"
 	"errors"
@@ -133,15 +132,31 @@ func createEmpty(path string) error {
 	return f.Close()
 }
 
-// startWAL makes the first commit of a new file, so that the first turn need not wait
-// for its sync. SQLite syncs the header of a WAL because frames of an earlier WAL may
-// follow it, which a new file does not have.
+// startWAL makes the first commit to a WAL without any, so that the first turn need not
+// wait for its sync: SQLite syncs the header of a WAL, since frames of an earlier WAL may
+// follow it.
 func (h *handle) startWAL() error {
-	v, err := h.version()
-	if err != nil {
+	if _, err := h.exec(begin); err != nil {
 		return err
 	}
-	_, err = h.conn.ExecContext(context.Background(),
-		fmt.Sprintf("PRAGMA synchronous=OFF; PRAGMA user_version=%d; PRAGMA synchronous=NORMAL", v))
+	err := h.finish(func(h *handle) error {
+		_, err := h.exec(fmt.Sprintf("PRAGMA user_version=%d", knownVersion())) // which it has
+		return err
+	})
+	if err != nil {
+		_, _ = h.exec("ROLLBACK") // SQLite may have done it already
+	}
+	return err
+}
+
+// startNewWAL is startWAL without the sync, which a new file does not need.
+func (h *handle) startNewWAL() error {
+	if _, err := h.exec("PRAGMA synchronous=OFF"); err != nil {
+		return err
+	}
+	if err := h.startWAL(); err != nil {
+		return err
+	}
+	_, err := h.exec("PRAGMA synchronous=NORMAL")
 	return err
 }

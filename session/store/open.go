@@ -177,13 +177,13 @@ func (h *handle) setUp(created bool, tail *lostTail) error {
 	if tail.any() {
 		tail = h.confirm(tail)
 	}
-	if created {
-		if err := h.startWAL(); err != nil {
-			return err
-		}
-	}
 	if err := h.migrate(); err != nil {
 		return err
+	}
+	if created {
+		if err := h.startNewWAL(); err != nil {
+			return err
+		}
 	}
 	if tail.any() {
 		h.loss = h.describe(tail)

@@ -111,8 +111,8 @@ func (db *DB) Exists() bool {
 	return err == nil
 }
 
-// Open opens the database and compiles the statements of a turn, so that the
-// first turn need not wait for either.
+// Open opens the database, compiles the statements of a turn and makes the first
+// commit, so that the first turn need not wait for them.
 func (db *DB) Open(ctx context.Context) error {
 	return db.read(ctx, func(h *handle) error {
 		for _, query := range []string{
@@ -123,7 +123,10 @@ func (db *DB) Open(ctx context.Context) error {
 			}
 		}
 		host()
-		return h.migrated() // compiles its query anew: a migration changes the schema
+		if h.readOnly || walHasCommits(h.path) {
+			return h.migrated() // compiles its query anew: a migration changes the schema
+		}
+		return h.startWAL()
 	})
 }
 
