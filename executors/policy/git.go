@@ -1,11 +1,14 @@
 package policy
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
@@ -73,8 +76,32 @@ func repository(dir, objects string, private *workspace.Private) error {
 	}
 }
 
-// gitParts are the parts of a repository that must not be links.
-var gitParts = []string{"HEAD", "config", "index", "objects", "objects/info", "objects/pack", "refs", "packed-refs", "logs", "info", "shallow"}
+// gitLarge are the large directories of a repository. Git shows no text of the files in
+// them, but only objects and references.
+var gitLarge = []string{"annex", "hooks", "lfs", "logs", "objects", "refs", "rr-cache"}
+
+// linkIn returns a part of a repository that is a symbolic link, "" if there is none. Git
+// shows the text of many files, such as rebase-merge/done or worktrees/x/locked.
+func linkIn(git string) (string, error) {
+	const most = 4096 // entries
+	n, found := 0, ""
+	err := filepath.WalkDir(git, func(path string, e fs.DirEntry, err error) error {
+		rel, _ := filepath.Rel(git, path)
+		switch n++; {
+		case err != nil:
+			return err
+		case n > most:
+			return fmt.Errorf("it has more than %d parts", most)
+		case e.Type()&fs.ModeSymlink != 0:
+			found = rel
+			return fs.SkipAll
+		case slices.Contains(gitLarge, rel):
+			return fs.SkipDir
+		}
+		return nil
+	})
+	return filepath.ToSlash(found), err
+}
 
 // alternates names the repositories whose objects a repository reads.
 const alternates = "objects/info/alternates"
@@ -89,7 +116,10 @@ func lends(path, objects string, private *workspace.Private) bool {
 }
 
 func ownRepository(git, objects string, private *workspace.Private) error {
-	for _, name := range gitParts {
+	if name, err := linkIn(git); err != nil || name != "" {
+		return cmp.Or(err, fmt.Errorf(".git/%s is a symbolic link", name))
+	}
+	for _, name := range []string{"objects/info", "objects/pack"} {
 		if info, err := os.Lstat(filepath.Join(git, name)); err == nil && info.Mode()&os.ModeSymlink != 0 {
 			return fmt.Errorf(".git/%s is a symbolic link", name)
 		}

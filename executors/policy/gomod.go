@@ -13,6 +13,9 @@ import (
 // goLocal matches the directories that a go.mod or go.work names.
 var goLocal = lazyregexp.New("(?m)(?:=>|^\\s*use|^)[\\s(]*[\"`]?((?:\\.|/)[^\\s\"`]*)")
 
+// goEscape matches a name with an escape in it, such as "\x2e./a".
+var goEscape = lazyregexp.New(`"[^"\n]*\\`)
+
 // goStays returns an error if a read-only go command in one of these
 // directories may read sources outside the roots: a module file there names a
 // directory elsewhere.
@@ -48,6 +51,9 @@ func goFileStays(path string, roots Workspace, private *workspace.Private) error
 	if !ok {
 		return fmt.Errorf("%s cannot be read", path)
 	}
+	if goEscape.MatchString(text) {
+		return fmt.Errorf("%s has a name with an escape in it", path)
+	}
 	for _, m := range goLocal.FindAllStringSubmatch(text, -1) {
 		if strings.HasPrefix(m[1], "//") { // a comment
 			continue
@@ -58,6 +64,11 @@ func goFileStays(path string, roots Workspace, private *workspace.Private) error
 		}
 		if _, err := roots.Resolve(target); err != nil {
 			return fmt.Errorf("%s names %s, outside the session's directories", filepath.Base(path), m[1])
+		}
+		if filepath.Base(path) == "go.work" { // the replacements of its modules count too
+			if err := goFileStays(filepath.Join(target, "go.mod"), roots, private); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

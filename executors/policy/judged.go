@@ -50,11 +50,13 @@ func (p ruling) form(call *executors.Call, src parsed, allowed func(key string) 
 				return nil, err
 			}
 		}
-		if found := p.ownProgram(c); found != "" {
-			return nil, fmt.Errorf("%s would run %s", c.Words[0], found)
-		}
-		if err := p.ownVersion(c); err != nil {
-			return nil, err
+		for _, name := range append([]string{c.Words[0]}, c.Starts...) {
+			if found := p.ownProgram(name); found != "" {
+				return nil, fmt.Errorf("%s would run %s", name, found)
+			}
+			if err := p.ownVersion(name, c.Dirs); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if form.ReadOnly && card.FullAccess {
@@ -108,8 +110,7 @@ var builtins = []string{"[", ":", "break", "cd", "command", "continue", "echo", 
 
 // ownProgram returns the file that runs for a bare program name, if that file
 // is inside the session's roots. PATH may include directories of the project.
-func (p ruling) ownProgram(c *plain.Command) string {
-	name := c.Words[0]
+func (p ruling) ownProgram(name string) string {
 	if strings.Contains(name, "/") || slices.Contains(builtins, name) || !p.searchesRoots(os.Getenv("PATH")) {
 		return ""
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zeph-acp/zeph-acp/executors/command/plain"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
@@ -46,7 +45,7 @@ func TestOwnProgram(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("PATH", strings.Join(tt.path, string(filepath.ListSeparator)))
 			p := ruling{Permission: &Permission{Roots: roots(tt.root)}}
-			if got := p.ownProgram(&plain.Command{Words: []string{tt.program}}); got != tt.want {
+			if got := p.ownProgram(tt.program); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
@@ -100,11 +99,11 @@ func TestOwnVersion(t *testing.T) {
 			}
 			p := ruling{Permission: &Permission{Roots: roots(project), Home: home}}
 			for _, dir := range []string{project, link} {
-				if err := p.ownVersion(&plain.Command{Words: []string{"node", "-v"}, Dirs: []string{dir}}); (err != nil) != tt.asks {
+				if err := p.ownVersion("node", []string{dir}); (err != nil) != tt.asks {
 					t.Errorf("in %s asks %v: %v", dir, !tt.asks, err)
 				}
 			}
-			if err := p.ownVersion(&plain.Command{Words: []string{"ruby", "-v"}, Dirs: []string{project}}); err != nil {
+			if err := p.ownVersion("ruby", []string{project}); err != nil {
 				t.Error("a program that is not a shim:", err)
 			}
 		})

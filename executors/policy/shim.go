@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
-
-	"github.com/zeph-acp/zeph-acp/executors/command/plain"
 )
 
 // versionFiles are patterns of the files in which a directory tells a version
@@ -22,24 +20,23 @@ var versionFiles = []string{
 	".config/mise*.toml", ".config/mise/*.toml", ".config/mise/conf.d/*.toml",
 }
 
-// ownVersion returns an error if a file in one of the command's directories, or
-// above it, may choose the program that runs.
+// ownVersion returns an error if a file in one of the directories, or above it, may
+// choose the program that runs by this name.
 //
 // A version manager puts a small program for each tool, a shim, into a
 // directory "shims" of PATH. The shim looks for a file such as .tool-versions,
 // and that may name a directory instead of a version: "nodejs path:./tools".
-func (p ruling) ownVersion(c *plain.Command) error {
-	name := c.Words[0]
+func (p ruling) ownVersion(name string, dirs []string) error {
 	if strings.Contains(name, "/") || slices.Contains(builtins, name) || !slices.ContainsFunc(filepath.SplitList(os.Getenv("PATH")), holdsShims) {
 		return nil
 	}
 	if path, err := exec.LookPath(name); err != nil || !holdsShims(filepath.Dir(path)) {
 		return nil
 	}
-	if len(c.Dirs) == 0 {
+	if len(dirs) == 0 {
 		return fmt.Errorf("a version manager starts %s in an unknown directory", name)
 	}
-	for _, dir := range c.Dirs {
+	for _, dir := range dirs {
 		real, _ := filepath.EvalSymlinks(dir) // "" if there is none
 		for _, dir := range []string{dir, real} {
 			if file := p.choosesProgram(dir); file != "" {

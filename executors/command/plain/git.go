@@ -26,7 +26,9 @@ const (
 		"--first-parent --all --branches? --tags? --remotes? --glob= --exclude= --not --reverse --topo-order --date-order --author-date-order --ancestry-path --simplify-by-decoration --full-history --dense --sparse --left-right --left-only --right-only --cherry-pick --cherry-mark --cherry --boundary --count --parents --children --follow --source --no-walk? --walk-reflogs -g --notes? --no-notes --use-mailmap --mailmap --merge --full-diff --encoding= -c --cc -m --no-diff-merges -L= "
 )
 
-// gitCommands are the subcommands of git that only read.
+// gitCommands are the subcommands of git that only read. Some options are left out
+// although they look harmless: "describe --dirty" writes the index, "status -v" converts
+// files by programs of the user, and "branch -l NAME" creates a branch in old versions.
 var gitCommands = sync.OnceValue(func() map[string]*program {
 	own := []string{"--no-ext-diff", "--no-textconv"}
 	log := &program{options: gitFormat + gitDiffs + gitRevs, lead: own}
@@ -34,7 +36,7 @@ var gitCommands = sync.OnceValue(func() map[string]*program {
 		"log": log, "show": log,
 		"diff":      {options: gitFormat + gitDiffs + "--cached --staged --merge-base --cc --base --ours --theirs -0", lead: slices.Concat(own, []string{"--ignore-submodules=dirty"})},
 		"diff-tree": {options: gitFormat + gitDiffs + "-r -t --root --no-commit-id --always -m -c --cc", lead: own},
-		"status":    {options: "-svbz -u? --short --branch --show-stash --porcelain? --long --verbose --untracked-files? --ignored? --column? --no-column --ahead-behind --no-ahead-behind --renames --no-renames --find-renames?", lead: []string{"--ignore-submodules=dirty"}},
+		"status":    {options: "-sbz -u? --short --branch --show-stash --porcelain? --long --untracked-files? --ignored? --column? --no-column --ahead-behind --no-ahead-behind --renames --no-renames --find-renames?", lead: []string{"--ignore-submodules=dirty"}},
 		"blame":     {options: "-bltfnsewcCM -L= --porcelain --line-porcelain --root --since= --abbrev# --date= --show-email --show-name --show-number --reverse --first-parent --color-lines --color-by-age --incremental", lead: []string{"--no-textconv"}},
 		"shortlog":  {options: "-nse --numbered --summary --email --no-merges --all --since= --until= --group= --format= --author="},
 		"grep": {options: "-nilLcwvhHEFGPopWqzIa -# -e= -A# -B# -C# -m# --line-number --ignore-case --files-with-matches --name-only --files-without-match --count --word-regexp --invert-match --cached --untracked " +
@@ -43,13 +45,13 @@ var gitCommands = sync.OnceValue(func() map[string]*program {
 		"ls-tree":   {options: "-drtlz --long --name-only --name-status --full-name --full-tree --abbrev? --object-only --format="},
 		"rev-list":  {options: gitFormat + gitRevs + "--objects --header --timestamp --disk-usage"},
 		"rev-parse": {options: "--abbrev-ref? --short? --verify --quiet -q --symbolic --symbolic-full-name --show-toplevel --show-prefix --show-cdup --git-dir --absolute-git-dir --git-common-dir --is-inside-work-tree --is-inside-git-dir --is-bare-repository --is-shallow-repository --all --branches? --tags? --remotes? --not --revs-only --no-revs --show-object-format? --show-superproject-working-tree --git-path="},
-		"describe":  {options: "--tags --all --always --long --abbrev# --dirty? --broken? --exact-match --match= --exclude= --contains --candidates# --first-parent"},
+		"describe":  {options: "--tags --all --always --long --abbrev# --exact-match --match= --exclude= --contains --candidates# --first-parent"},
 		"cat-file":  {options: "-tspe", most: 2}, "merge-base": {options: "-a --all --is-ancestor --fork-point --octopus --independent"}, "name-rev": {options: "--name-only --tags --refs= --always --no-undefined"},
 		"for-each-ref": {options: "--count# --sort= --format= --points-at= --merged? --no-merged? --contains? --no-contains? --ignore-case"}, "show-ref": {options: "-dsq --head --heads --branches --tags --verify --hash? --abbrev? --dereference --quiet"},
 		"show-branch": {options: "-ar --all --remotes --list --topo-order --sha1-name --no-name"}, "cherry": {options: "-v --abbrev?"}, "count-objects": {options: "-vH --verbose --human-readable", operands: none},
 		"check-ignore": {options: "-vqnz --verbose --quiet --non-matching --no-index"}, "check-attr": {options: "-az --all --cached"}, "version": {operands: none},
 		"symbolic-ref": {options: "-q --quiet --short", most: 1, check: gitOne},
-		"branch":       {options: "-arvil --all --remotes --verbose --list --show-current --no-color --color? --sort= --format= --contains? --no-contains? --merged? --no-merged? --points-at= --column? --no-column --ignore-case --abbrev?", check: gitLists("-l", "--list", "--contains", "--merged", "--no-merged", "--no-contains")},
+		"branch":       {options: "-arvil --all --remotes --verbose --list --show-current --no-color --color? --sort= --format= --contains? --no-contains? --merged? --no-merged? --points-at= --column? --no-column --ignore-case --abbrev?", check: gitLists("--list", "--contains", "--merged", "--no-merged", "--no-contains")},
 		"tag":          {options: "-lin? --list --sort= --format= --contains? --no-contains? --merged? --no-merged? --points-at= --column? --no-column --ignore-case", check: gitLists("-l", "--list", "--contains", "--merged", "--no-merged")},
 		"remote":       {options: "-v --verbose", check: gitFirst("", "get-url")}, "stash": {options: gitFormat + gitDiffs, check: gitFirst("list", "show")}, "worktree": {options: "--porcelain -z -v", most: 1, check: gitFirst("list")},
 		"reflog": {options: gitFormat + gitRevs, check: gitFirst("", "show", "HEAD")}, "config": {options: "-z --get --get-all --show-origin --show-scope --name-only --local --global --system --bool --int --path --type= --default=", check: gitReadsConfig},
@@ -71,7 +73,7 @@ func gitFirst(words ...string) func(*parsedOptions) error {
 	return func(o *parsedOptions) error {
 		first := ""
 		if len(o.operands) > 0 {
-			if first = "-"; o.operands[0].literal() {
+			if first = "-"; o.operands[0].literal() && o.operands[0].text() != "" {
 				first = o.operands[0].text()
 			}
 		}
@@ -172,7 +174,7 @@ func (p *program) placeGitCommand(b *builder, sub string, args []Word, dirs []st
 	if (sub == "stash" || sub == "worktree" || sub == "reflog" || sub == "remote") && len(operands) > 0 {
 		out.words = []string{sub, operands[0].source}
 		if sub == "stash" {
-			out.words = append(out.words, stashLead(operands[0].text())...)
+			out.words = append(out.words, "--no-ext-diff", "--no-textconv")
 		}
 		operands = operands[1:]
 	}
@@ -183,6 +185,7 @@ func (p *program) placeGitCommand(b *builder, sub string, args []Word, dirs []st
 		out.words = append(out.words, gitOption(g))
 	}
 	hasPattern := sub == "grep" && !opts.has("-e")
+	out.opens = slices.Contains([]string{"blame", "diff", "grep"}, sub)
 	for i, w := range operands {
 		if w.mayBegin('-') {
 			return nil, fmt.Errorf("%s is computed at run time", w.source)
@@ -224,7 +227,7 @@ func (p *program) splitPaths(b *builder, args []Word) (before, paths []Word, end
 }
 
 // addOperand adds an operand of git. path reports that it may be a path, and not only a
-// pattern.
+// pattern. Outside of a repository, "git diff" compares any files.
 func (out *placed) addOperand(w Word, path bool, dirs []string) (err error) {
 	if len(w.Values) == 0 {
 		return fmt.Errorf("%s is computed at run time", w.source)
@@ -232,6 +235,10 @@ func (out *placed) addOperand(w Word, path bool, dirs []string) (err error) {
 	for _, v := range w.Values {
 		if !path {
 			break
+		}
+		if out.opens && v != "" {
+			out.files = append(out.files, File{Text: v, Dirs: dirs, Glob: w.Glob})
+			continue
 		}
 		if out.files, err = appendOutside(out.files, v, w.Glob, dirs); err != nil {
 			return err
@@ -244,8 +251,11 @@ func (out *placed) addOperand(w Word, path bool, dirs []string) (err error) {
 // gitOption prints an option with its value in the same word. Git would read the value
 // of some options as a revision if it were the next word.
 func gitOption(g given) string {
-	if strings.HasPrefix(g.name, "--") && g.has {
+	switch {
+	case strings.HasPrefix(g.name, "--") && g.has:
 		return quote(g.name + "=" + g.value)
+	case g.has && g.value == "":
+		return g.name + " ''" // else the next word would be the value
 	}
 	return quote(g.name + g.value)
 }
@@ -254,14 +264,6 @@ func gitOption(g given) string {
 func endsAsValue(p *program, b *builder, words []Word) bool {
 	_, _, err := p.parse(b, words)
 	return err != nil && strings.HasSuffix(err.Error(), "has no value")
-}
-
-// stashLead are the options of git stash show that run no program.
-func stashLead(sub string) []string {
-	if sub == "show" {
-		return []string{"--no-ext-diff", "--no-textconv"}
-	}
-	return nil
 }
 
 // signs reports whether a format makes git run a program that checks signatures.

@@ -177,7 +177,7 @@ func placeXargs(b *builder, c *Command, args []Word) (*placed, error) {
 		return nil, fmt.Errorf("xargs: %w", err)
 	}
 	how, ok := programs()[inner.Words[0]]
-	if !ok || how.noEnd || how.single || how.most > 0 || how.operands == none {
+	if !ok || how.noEnd || how.single || how.expands || how.most > 0 || how.operands == none {
 		return nil, fmt.Errorf("xargs: %s does not read a list of files", inner.Words[0])
 	}
 	for _, e := range p.env {

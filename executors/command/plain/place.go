@@ -17,6 +17,9 @@ type placed struct {
 	words []string // in the plain form
 	files []File
 	cd    string // the directory that a cd changes to
+	opens bool   // a git that opens the files of its operands
+	// starts are the programs that the program itself looks for in PATH.
+	starts []string
 
 	// feeds describes how the command may precede xargs; nil if it must not.
 	feeds *feeder
@@ -60,14 +63,16 @@ type program struct {
 	own bool
 	// wild means that a pattern may begin with a wildcard. No option of the
 	// program changes or runs anything, and "--" precedes the operands.
-	wild  bool
-	shows bool // it shows the contents of the files that it reads
+	wild    bool
+	shows   bool // it shows the contents of the files that it reads
+	expands bool // it replaces a word "@FILE" by the words in that file
 	// filters are the options with which it passes on input lines unchanged,
 	// and null separates them by NUL. Empty means that it does not pass lines
 	// on.
 	filters, null string
 	lead          []string // words of the plain form after the program
 	env           []string
+	starts        []string // see placed
 	check         func(*parsedOptions) error
 }
 
@@ -92,6 +97,12 @@ type parsedOptions struct {
 
 func (o *parsedOptions) has(names ...string) bool {
 	return slices.ContainsFunc(o.options, func(g given) bool { return slices.Contains(names, g.name) })
+}
+
+// mayExpand reports whether one of the words may begin with "@".
+func (o *parsedOptions) mayExpand() bool {
+	return slices.ContainsFunc(o.options, func(g given) bool { return strings.HasPrefix(g.value, "@") }) ||
+		slices.ContainsFunc(o.operands, func(w Word) bool { return w.mayBegin('@') })
 }
 
 // tables holds the parsed options of programs, by a tableKey. Each is parsed at its
@@ -271,10 +282,13 @@ func (p *program) place(b *builder, name string, words []Word) (*placed, error) 
 			return nil, err
 		}
 	}
+	if p.expands && opts.mayExpand() {
+		return nil, errors.New("it would read its words from a file")
+	}
 	if p.operands == none && len(opts.operands) > 0 || p.most > 0 && len(opts.operands) > p.most {
 		return nil, fmt.Errorf("it has more operands than %s reads", name)
 	}
-	out := &placed{env: slices.Clone(p.env), words: append([]string{name}, quoted(p.lead)...), files: named}
+	out := &placed{env: slices.Clone(p.env), words: append([]string{name}, quoted(p.lead)...), files: named, starts: p.starts}
 	for _, g := range opts.options {
 		out.words = append(out.words, p.print(g)...)
 	}
@@ -339,7 +353,11 @@ func (b *builder) place(c *Command) (*placed, error) {
 	}
 	args := c.words[1:]
 	if len(args) == 1 && args[0].literal() && slices.Contains(versions, name) && (args[0].text() == "--version" || args[0].text() == versionOptions[name]) {
-		return &placed{words: []string{quoteProgram(c.words[0].text()), args[0].source}}, nil
+		out := &placed{words: []string{quoteProgram(c.words[0].text()), args[0].source}}
+		if name == "npm" || name == "tsc" {
+			out.starts = []string{"node"}
+		}
+		return out, nil
 	}
 	if place := specialPlace(name); place != nil {
 		return place(b, c, args)

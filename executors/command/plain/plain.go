@@ -66,6 +66,7 @@ type File struct {
 type Command struct {
 	Words    []string // the program first
 	Assigns  []string // names of variables set for this command alone
+	Starts   []string // further programs that it looks for in PATH, such as a wrapper
 	Dirs     []string // absolute directories in which it may run
 	Writes   []File   // targets of its redirections, other than /dev/null
 	ReadOnly bool     // the table has it

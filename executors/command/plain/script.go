@@ -22,6 +22,8 @@ type builder struct {
 	nest  int // statements around this one
 	maybe int // statements around this one that may not run
 	loops int // loops so far, each with a variable of its own
+
+	patterns int // words so far that are patterns of file names
 }
 
 // list prints statements that run one after the other.

@@ -99,6 +99,11 @@ func (b *builder) command(n *syntax.CallExpr, redirs []*syntax.Redirect) (c *Com
 		return nil, nil, errors.New("the name of a program is computed")
 	}
 	wrapper, inner, names, set := unwrap(c.words)
+	for i, w := range wrapper {
+		if slices.Contains(wrappers, w.text()) && (i == 0 || !slices.Contains(c.Starts, w.text())) {
+			c.Starts = append(c.Starts, w.text())
+		}
+	}
 	own := len(c.Assigns)
 	c.words, c.Assigns, values = inner, append(c.Assigns, names...), append(values, set...)
 	for _, w := range c.words {
@@ -115,6 +120,7 @@ func (b *builder) command(n *syntax.CallExpr, redirs []*syntax.Redirect) (c *Com
 			return nil, nil, err
 		}
 	}
+	c.Starts = append(c.Starts, p.starts...)
 	if err := p.wrap(wrapper, c.Words[0]); err != nil {
 		return nil, nil, err
 	}
@@ -171,7 +177,20 @@ func (b *builder) finish(c *Command, p *placed, redirs []*syntax.Redirect) (stri
 	if p.cd != "" {
 		b.change(p.cd)
 	}
-	return p.print() + r.text, nil
+	text, err := c.splitting(p.print())
+	return text + r.text, err
+}
+
+// splitting prints a command with an unquoted substitution in a subshell that expands no
+// patterns: the output of the substitution may look like one.
+func (c *Command) splitting(text string) (string, error) {
+	switch {
+	case !slices.ContainsFunc(c.words, func(w Word) bool { return w.splits }):
+		return text, nil
+	case slices.ContainsFunc(c.words, func(w Word) bool { return w.Glob }):
+		return "", errors.New("it has a pattern beside a substitution without quotes")
+	}
+	return "(set -f; " + text + ")", nil
 }
 
 // change records the directories in which the shell may be after a cd, which may fail.

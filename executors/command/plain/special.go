@@ -38,6 +38,8 @@ func specialPlace(name string) func(*builder, *Command, []Word) (*placed, error)
 		return placeGit
 	case "go":
 		return placeGo
+	case "gofmt":
+		return placeGofmt
 	}
 	return nil
 }
@@ -89,13 +91,21 @@ func patterns(b *builder, words []Word) []File {
 	return out
 }
 
-// placePrintf refuses "printf -v NAME", which sets a variable.
+// printfFormat matches a format that only prints. The conversion "%n" sets a variable,
+// such as PATH.
+var printfFormat = lazyregexp.New(`^([^%]|%%|%[-+ #0']*([0-9]+|\*)?(\.([0-9]+|\*)?)?(hh|h|ll|l|j|z|t|L)?[diouxXeEfFgGaAcsbqQ]|%\([^()]*\)T)*$`)
+
+// placePrintf refuses formats that set a variable, and "printf -v NAME", which does so
+// too.
 func placePrintf(b *builder, c *Command, args []Word) (*placed, error) {
 	if len(args) > 0 && args[0].literal() && args[0].text() == "--" {
 		args = args[1:]
 	}
 	if len(args) == 0 || !args[0].literal() || strings.HasPrefix(args[0].text(), "-") {
 		return nil, errors.New("printf: its format is not a literal")
+	}
+	if !printfFormat.MatchString(args[0].text()) {
+		return nil, fmt.Errorf("printf: the format %s may do more than print", args[0].source)
 	}
 	return placeEcho(b, c, args)
 }
@@ -224,6 +234,19 @@ func placePs(b *builder, c *Command, args []Word) (*placed, error) {
 	return printed(c), nil
 }
 
+// placeGofmt accepts a directory only where gofmt lists names: it also shows the files
+// outside to which links in the directory lead.
+func placeGofmt(b *builder, c *Command, args []Word) (*placed, error) {
+	p := *programs()["gofmt"]
+	has := func(option string) bool {
+		return slices.ContainsFunc(args, func(w Word) bool { return w.literal() && w.text() == option })
+	}
+	if !has("-l") || has("-d") {
+		p.operands = plains
+	}
+	return p.place(b, quoteProgram(c.words[0].text()), args)
+}
+
 // inner places a command that another program runs. The command must be a program: a
 // builtin of the shell is not one, and a cd would change nothing.
 func (b *builder) inner(c *Command) (*placed, error) {
@@ -240,7 +263,7 @@ func (b *builder) inner(c *Command) (*placed, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.ReadOnly = true
+	c.ReadOnly, c.Starts = true, p.starts
 	b.form.Commands = append(b.form.Commands, c)
 	return p, nil
 }
@@ -262,16 +285,27 @@ func placeGo(b *builder, c *Command, args []Word) (*placed, error) {
 	one := *p
 	one.lead = append(strings.Fields(sub), p.lead...)
 	one.env = append([]string{"GOTOOLCHAIN=local"}, p.env...)
+	one.starts = goStarts
 	out, err := one.place(b, quoteProgram(c.words[0].text()), rest)
 	if err != nil {
 		return nil, fmt.Errorf("go %s: %w", sub, err)
 	}
+	for _, w := range rest {
+		if w.literal() && strings.HasPrefix(w.text(), ".") { // the directory of a package may be a link
+			out.files = append(out.files, File{Text: strings.TrimSuffix(w.text(), "..."), Dirs: b.dirs})
+		}
+	}
 	return out, nil
 }
 
+// goStarts are the programs that go looks for in PATH, some of them to learn what they
+// can do.
+var goStarts = []string{"cc", "clang", "clang++", "c++", "g++", "gcc", "gfortran", "git", "pkg-config"}
+
 var goCommands = sync.OnceValue(func() map[string]*program {
+	// GOPROXY=off alone would load the modules that GOPRIVATE names from their servers.
 	// Without goindex=0, list writes an index of changed packages and fails where it cannot.
-	offline := []string{"GOPROXY=off", "GOFLAGS=-buildvcs=false", "GODEBUG=goindex=0"}
+	offline := []string{"GOPROXY=off", "GONOPROXY=none", "GOVCS='*:off'", "GOFLAGS=-buildvcs=false", "GODEBUG=goindex=0"}
 	return map[string]*program{
 		"version": {operands: none}, "env": {options: "-json -changed", operands: texts, single: true, noEnd: true, check: goNames},
 		"list": {options: "-deps -e -f= -find -json? -m -test -versions -tags=", operands: texts, single: true, noEnd: true, env: offline, check: goNames},

@@ -45,6 +45,8 @@ const fdOptions = "-HIuaisgFp01 -e= -t= -d# -E= -S= --extension= --type= --max-d
 // the environment or uses the network by these options.
 var programs = sync.OnceValue(func() map[string]*program {
 	grep := &program{options: grepOptions, operands: pattern, wild: true, shows: true, filters: grepFilters, null: "-z"}
+	other := *grep
+	other.starts = []string{"grep"} // these are scripts
 	sum := &program{options: sumOptions, wild: true}
 	fd := &program{options: fdOptions, operands: pattern, own: true, null: "-0"}
 	return map[string]*program{
@@ -58,7 +60,7 @@ var programs = sync.OnceValue(func() map[string]*program {
 		"wc":   {options: "-clmwL --lines --words --bytes --chars --max-line-length", wild: true},
 		"ls": {options: "-1aAbBcCdfFgGhiklmnNopqQrRsStuUvxXZ --all --almost-all --author --color? --classify? --directory --full-time --group-directories-first --no-group --human-readable " +
 			"--si --inode --size --sort= --time= --time-style= --format= --reverse --recursive --numeric-uid-gid --hide= --ignore= --escape --literal --quote-name --indicator-style= --file-type", wild: true},
-		"cut": {options: "-b#=--bytes -sn -z -c=--characters -f=--fields -d=--delimiter --fields= --delimiter= --characters= --bytes= --only-delimited --complement --output-delimiter=", shows: true},
+		"cut": {options: "-b=--bytes -sn -z -c=--characters -f=--fields -d=--delimiter --fields= --delimiter= --characters= --bytes= --only-delimited --complement --output-delimiter=", shows: true},
 		"tr":  {options: "-cCdst --complement --delete --squeeze-repeats --truncate-set1", operands: texts},
 		"sort": {options: "-bdfgiMhnRrVcCmsuz -k= -t= --numeric-sort --reverse --unique --human-numeric-sort --version-sort --key= --field-separator= --ignore-case --general-numeric-sort " +
 			"--stable --check? --month-sort --dictionary-order --ignore-leading-blanks --ignore-nonprinting --random-sort --zero-terminated", shows: true, filters: "-r -u -n -V -f -d -b --reverse --unique", null: "-z"},
@@ -66,18 +68,18 @@ var programs = sync.OnceValue(func() map[string]*program {
 		"comm": {options: "-123z --check-order --nocheck-order --total --output-delimiter=", most: 2, shows: true}, "paste": {options: "-sz -d= --serial --delimiters=", shows: true},
 		"join": {options: "-i -t= -1# -2# -a# -v# -e= -o= -j#", most: 2, shows: true}, "rev": {shows: true}, "fold": {options: "-bs -w# --width# --spaces", shows: true},
 		"fmt": {options: "-sut -w# -# --width#", shows: true}, "expand": {options: "-i -t= --tabs=", shows: true}, "unexpand": {options: "-a -t= --tabs=", shows: true},
-		"column": {options: "-txnJ -s= -c# -o= --table --separator= --output-separator= --columns#", shows: true}, "pr": {options: "-tmdn -l# -w# -h=", shows: true},
+		"column": {options: "-txJ -s= -c# -o= --table --separator= --output-separator= --columns#", shows: true}, "pr": {options: "-tmdn -l# -w# -h=", shows: true},
 		"diff": {options: "-abBcdeEinNpqstTuwyZ -U# -C# -W# --unified? --context? --color? --brief --side-by-side --ignore-all-space --ignore-case --ignore-space-change --ignore-trailing-space " +
 			"--ignore-blank-lines --suppress-common-lines --strip-trailing-cr --width# --text --new-file --report-identical-files --label= --minimal --normal --left-column", operands: plains, most: 2, shows: true},
 		"cmp":   {options: "-bls -i# -n# --print-bytes --verbose --silent --quiet --bytes#", operands: plains, most: 2},
-		"stat":  {options: "-Ltx -c= --format= --printf= --terse --dereference", wild: true},
+		"stat":  {options: "-Lx -c= --format= --printf= --terse --dereference", wild: true},
 		"file":  {options: "-bihkNrI0 --brief --mime --mime-type --mime-encoding --extension --keep-going --no-pad --raw --no-dereference", wild: true},
 		"du":    {options: "-0abchkmsSx -d# --max-depth# --human-readable --summarize --all --total --apparent-size --bytes --exclude= --si --one-file-system --inodes", wild: true},
 		"df":    {options: "-ahHiklmPT -t= -x= --human-readable --total --all --inodes --portability --print-type --type= --output?"},
 		"b2sum": sum, "md5sum": sum, "sha1sum": sum, "sha224sum": sum, "sha256sum": sum, "sha384sum": sum, "sha512sum": sum, "cksum": {wild: true}, "sum": {options: "-rs", wild: true},
 		"od":      {options: "-acdbxvos -A= -t= -j# -N# -w? --address-radix= --format= --skip-bytes# --read-bytes#", shows: true},
-		"hexdump": {options: "-bcCdovx -n# -s# --canonical --length# --skip#", shows: true}, "xxd": {options: "-bupiE -l# -s# -c# -g#", most: 1, shows: true, single: true},
-		"strings":  {options: "-ao -n# -t= -e= -# --all --bytes# --radix= --encoding=", shows: true},
+		"hexdump": {options: "-bcCdovx -n# -s# --canonical --length# --skip#", shows: true}, "xxd": {options: "-b -u -p -i -E -l# -s# -c# -g#", most: 1, shows: true, single: true},
+		"strings":  {options: "-ao -n# -t= -e= -# --all --bytes# --radix= --encoding=", shows: true, expands: true},
 		"readlink": {options: "-femnqsvz --canonicalize --canonicalize-existing --canonicalize-missing --no-newline", wild: true}, "realpath": {options: "-emqsLPz --relative-to: --relative-base: --canonicalize-existing --canonicalize-missing --no-symlinks", wild: true},
 		"uname": {options: "-asnrvmpio --all --kernel-name --kernel-release --machine --operating-system", operands: none}, "nproc": {options: "--all --ignore#", operands: none}, "whoami": {operands: none},
 		"id": {options: "-unGgrz --user --name --groups --group", operands: texts}, "groups": {operands: texts}, "uptime": {options: "-ps --pretty --since", operands: none}, "tty": {options: "-s", operands: none},
@@ -86,7 +88,7 @@ var programs = sync.OnceValue(func() map[string]*program {
 		"which": {options: "-a", operands: texts}, "type": {options: "-atpPf", operands: texts}, "command": {options: "-vV", operands: texts, check: names},
 		"shuf": {options: "-n# -z -r --head-count#", most: 1, shows: true},
 		"tree": {options: "-adfishDFCnpugtrvUJX -L# -I= -P= --dirsfirst --noreport --gitignore --du --prune --filelimit# --sort= --charset= --matchdirs --ignore-case --filesfirst", own: true},
-		"grep": grep, "egrep": grep, "fgrep": grep, "fd": fd, "fdfind": fd,
+		"grep": grep, "egrep": &other, "fgrep": &other, "fd": fd, "fdfind": fd,
 		"rg": {options: "-.nilcwvosSFPUHINxaqu0p -# -e=--regexp -f: -A# -B# -C# -m# -d# -M# -E= -g= -t= -T= -r= -j# --files --hidden --no-ignore --no-ignore-vcs --unrestricted --type= --type-not= --glob= --iglob= " +
 			"--color= --heading --no-heading --line-number --no-line-number --column --count --count-matches --files-with-matches --files-without-match --ignore-case --smart-case --case-sensitive " +
 			"--fixed-strings --word-regexp --line-regexp --multiline --multiline-dotall --pcre2 --only-matching --invert-match --json --stats --sort= --sortr= --max-depth# --max-count# --max-columns# " +

@@ -26,6 +26,9 @@ type Word struct {
 	varies bool
 	// number means that the word is $?, which is a number.
 	number bool
+	// splits means that the word has a substitution without quotes. Its output
+	// becomes any number of words.
+	splits bool
 }
 
 // literal reports whether the word has exactly one text, known before it runs.
@@ -127,6 +130,9 @@ func (b *builder) word(src *syntax.Word, value bool) (Word, error) {
 	}
 	if w.Glob && len(w.Values) == 0 {
 		return Word{}, errors.New("a pattern has a substitution in it")
+	}
+	if w.Glob {
+		b.patterns++
 	}
 	return w, nil
 }
@@ -305,17 +311,22 @@ func (b *builder) substitution(p *parts, n *syntax.CmdSubst, quoted bool) error 
 	if n.TempFile || n.ReplyVar {
 		return errors.New("it has a substitution that changes the shell")
 	}
-	end := b.subshell()
+	end, before := b.subshell(), b.patterns
 	text, err := b.list(n.Stmts)
 	end()
 	if err != nil {
 		return err
 	}
 	p.word.Values = nil
-	if text = "$(" + apart(text) + ")"; quoted || p.inValue {
-		text = `"` + text + `"`
+	if quoted || p.inValue {
+		p.raw(`"$(` + apart(text) + `)"`)
+		return nil
 	}
-	p.raw(text)
+	if b.patterns > before { // see splitting
+		text = "set +f; " + text
+	}
+	p.word.splits = true
+	p.raw("$(" + apart(text) + ")")
 	return nil
 }
 

@@ -14,6 +14,9 @@ var (
 	setting  = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*=`)
 )
 
+// wrappers are the programs that unwrap splits off.
+var wrappers = []string{"timeout", "nice", "env"}
+
 // unwrap splits the words of a wrapper from the command that it runs: "timeout
 // 60", "nice -n 5", "env NAME=VALUE". The names and values that env sets join
 // those of the command. A wrapper with any other option has no inner command.
