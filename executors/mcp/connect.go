@@ -95,6 +95,8 @@ func (i *instance) reach(ctx context.Context) (*sdk.ClientSession, error) {
 	if err != nil {
 		return nil, err
 	}
+	i.update(func() { i.remote = r })
+	context.AfterFunc(ctx, func() { time.AfterFunc(stdio.Polite, r.lines.cut) })
 	ctx, note := noting(ctx)
 	sse := i.entry.Transport == transportSSE
 	session, err := i.client().Connect(ctx, r.transport(i.entry, sse), i.options())

@@ -48,6 +48,7 @@ type instance struct {
 	changed  chan struct{} // closed at each change of the fields below
 	session  *sdk.ClientSession
 	program  *stdio.Server // of the session; nil for a server on the web
+	remote   *remote       // the connections to a server on the web, else nil
 	tools    []tool
 	more     more
 	revision string
@@ -211,11 +212,14 @@ func disconnect(session *sdk.ClientSession, program *stdio.Server) {
 	_ = session.Close()
 }
 
-// end stops the program sooner than the protocol asks for.
+// end stops the program, or ends the connections, sooner than the protocol asks for.
 func (i *instance) end(polite time.Duration) {
 	i.mu.Lock()
-	program := i.program
+	program, remote := i.program, i.remote
 	i.mu.Unlock()
+	if remote != nil {
+		time.AfterFunc(polite, remote.lines.cut)
+	}
 	if program != nil {
 		program.End(polite)
 	}

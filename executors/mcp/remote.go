@@ -38,6 +38,7 @@ type remote struct {
 	near    func(address string) bool // reports whether HOST:PORT may be private
 	headers map[string]string
 	account *oauth.Account // nil means no login
+	lines   *lines
 }
 
 // newRemote returns a connection to the address of an entry. Redirects may lead only
@@ -47,7 +48,7 @@ func newRemote(e Server, getenv func(string) string) (*remote, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &remote{host: address(u), headers: map[string]string{}}
+	r := &remote{host: address(u), headers: map[string]string{}, lines: newLines()}
 	for name, value := range e.Headers {
 		if !e.Guarded {
 			if value, err = expand(value, getenv); err != nil {
@@ -59,6 +60,7 @@ func newRemote(e Server, getenv func(string) string) (*remote, error) {
 	own := !e.Guarded || !web.IsPublic(u.Hostname())
 	r.near = func(address string) bool { return own && strings.EqualFold(address, r.host) }
 	r.http = newTransport(r.near)
+	r.http.DialContext = r.lines.dial(r.http.DialContext)
 	return r, nil
 }
 
@@ -110,15 +112,67 @@ func (r *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // send sends a request as it is.
 func (r *remote) send(req *http.Request) (*http.Response, error) {
-	res, err := r.http.RoundTrip(req)
+	if isAnswer(req) {
+		arrived, err := r.lines.answering(req.Context())
+		defer arrived()
+		if err != nil {
+			return nil, err
+		}
+	}
+	ask := r.http.RoundTrip
+	if req.Method == http.MethodGet {
+		ask = r.listen
+	}
+	res, err := ask(req)
 	if err != nil {
 		return nil, err
 	}
 	noteStatus(req.Context(), res)
-	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind != "text/event-stream" {
+	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind == "text/event-stream" {
+		res.Body = &stream{res.Body, req.Context(), r.lines}
+	} else {
 		res.Body = &body{res.Body, bodySize + 1} // the SDK bounds events alone
 	}
 	return res, nil
+}
+
+// listenTime is the wait for the headers of a stream.
+const listenTime = 3 * time.Second
+
+// listen requests the server's stream of events. If the server does not begin it in time,
+// or has been left, the answer is that there is no stream: the SDK waits for it before
+// it uses the server, and some proxies hold the headers back until the first event.
+func (r *remote) listen(req *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithCancel(req.Context())
+	late := time.AfterFunc(listenTime, cancel)
+	res, err := r.http.RoundTrip(req.WithContext(ctx))
+	if inTime := late.Stop(); inTime && !r.lines.ended() {
+		if err != nil {
+			cancel()
+			return nil, err
+		}
+		res.Body = &ending{res.Body, cancel}
+		return res, nil
+	}
+	cancel()
+	if err == nil {
+		res.Body.Close()
+	}
+	return &http.Response{
+		Status: "405 no stream", StatusCode: http.StatusMethodNotAllowed, Proto: req.Proto, ProtoMajor: req.ProtoMajor, ProtoMinor: req.ProtoMinor,
+		Header: http.Header{}, Body: http.NoBody, Request: req,
+	}, nil
+}
+
+// ending is the body of a stream. Its Close frees the context of the request.
+type ending struct {
+	io.ReadCloser
+	cancel context.CancelFunc
+}
+
+func (e *ending) Close() error {
+	defer e.cancel()
+	return e.ReadCloser.Close()
 }
 
 // body is the body of an answer that is read up to a bound.
