@@ -37,6 +37,10 @@ type diagnostic struct {
 	first     []byte
 	hints     []byte
 	notes     []byte
+	labels    []byte // texts about marked code, see label
+	pointed   bool   // labels are those of carets
+	advice    []byte // the last advice, which may point into code
+	suggests  bool   // the frames that follow show suggestions
 	source    []byte // the last line, which may be code
 	hasSource bool
 	framed    bool
@@ -54,7 +58,7 @@ const (
 )
 
 func (d *diagnostic) open(k layout, l []byte) {
-	*d = diagnostic{kind: k, file: d.file[:0], pos: d.pos[:0], rule: d.rule[:0], msg: d.msg[:0], raw: d.raw[:0], first: d.first[:0], hints: d.hints[:0], notes: d.notes[:0], source: d.source[:0]}
+	*d = diagnostic{kind: k, file: d.file[:0], pos: d.pos[:0], rule: d.rule[:0], msg: d.msg[:0], raw: d.raw[:0], first: d.first[:0], hints: d.hints[:0], notes: d.notes[:0], labels: d.labels[:0], advice: d.advice[:0], source: d.source[:0]}
 	d.keep(l)
 }
 

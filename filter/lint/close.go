@@ -200,7 +200,7 @@ func writeAll(to *bodyText, text []byte) {
 
 func (g *grouping) finding() finding {
 	d := &g.cur
-	return finding{sev: d.at.sev, rule: d.rule, msg: d.msg, file: d.file, pos: d.pos, split: d.split, first: d.first, hints: d.hints, notes: d.notes, unnamed: d.hidden, line: d.kind == oneLineLayout}
+	return finding{sev: d.at.sev, rule: d.rule, msg: d.msg, file: d.file, pos: d.pos, split: d.split, first: d.first, hints: d.hints, notes: d.notes, labels: d.labels, unnamed: d.hidden, line: d.kind == oneLineLayout}
 }
 
 // group adds a diagnostic to the store.

@@ -165,29 +165,47 @@ func (d *diagnostic) absorb(l []byte) (hint bool) {
 			return true
 		}
 		d.hints = append(append(append(d.hints, "  "...), in...), '\n')
+		d.suggests = true
 	case marked:
 		d.notes = append(append(append(d.notes, "  "...), in...), '\n')
 	}
 	return false
 }
 
-// label handles the text after the carets that point at the place.
+// label handles a line of a frame that may end in a label, a text about marked
+// code. The first label of carets is also a hint. Other labels count only if
+// carets have none.
 func (d *diagnostic) label(in []byte) {
-	if len(d.hints) > 0 {
+	if d.suggests || !isFrameMark(in) {
 		return
 	}
-	n := digitRun(in)
-	rest := text.Unindent(in[n:])
-	if n > 0 || len(rest) == 0 || rest[0] != '|' {
+	label := bytes.TrimSpace(bytes.TrimLeft(in, frameMarks))
+	if len(label) == 0 {
 		return
 	}
-	at := bytes.LastIndexByte(rest, '^')
-	if at < 0 || at+2 >= len(rest) || rest[at+1] != ' ' {
+	at := bytes.LastIndexByte(in, '^')
+	pointed := at >= 0 && bytes.HasSuffix(in[at+1:], label)
+	if pointed && len(d.hints) == 0 {
+		d.hints = append(append(append(d.hints, "  "...), label...), '\n')
+	}
+	if bytes.HasPrefix(label, []byte("help: ")) || d.pointed && !pointed {
 		return
 	}
-	if text := bytes.TrimSpace(rest[at+1:]); len(text) > 0 && text[0] != '-' && text[0] != '|' {
-		d.hints = append(append(append(d.hints, "  "...), text...), '\n')
+	if pointed && !d.pointed {
+		d.labels, d.pointed = d.labels[:0], true
 	}
+	d.labelled(label)
+}
+
+// maxLabels limits the labels of a diagnostic, in bytes.
+const maxLabels = 300
+
+// frameMarks are the characters that frame code and connect it with labels.
+const frameMarks = " |^~_-/\\│·╰╭├└┌─┬┴"
+
+// isFrameMark reports whether a line of a frame shows no code.
+func isFrameMark(in []byte) bool {
+	return in[0] == '|' || bytes.HasPrefix(in, []byte("│")) || bytes.HasPrefix(in, []byte("·"))
 }
 
 // lint parses the name of the rule in a note about its level. It reports
@@ -227,21 +245,51 @@ func (d *diagnostic) named(prefix, name []byte) {
 	d.rule = append(append(d.rule, prefix...), name...)
 }
 
-// section handles a line below a heading.
+// section handles a line below a heading: the message, then advice.
 func (d *diagnostic) section(l []byte) {
-	if len(d.msg) > 0 {
-		return
-	}
 	in := text.Unindent(l)
 	for _, glyph := range []struct {
 		text string
 		sev  severity
 	}{{"× ", isError}, {"✖ ", isError}, {"! ", isWarning}, {"⚠ ", isWarning}, {"i ", isIssue}, {"ℹ ", isIssue}} {
-		if rest, ok := bytes.CutPrefix(in, []byte(glyph.text)); ok {
+		rest, ok := bytes.CutPrefix(in, []byte(glyph.text))
+		switch {
+		case !ok:
+			continue
+		case len(d.msg) > 0:
+			d.advise(rest)
+		default:
 			d.at.sev = glyph.sev
 			d.msg = append(d.msg, rest...)
 			d.first = append(append(append(d.first, "  "...), in...), '\n')
-			return
 		}
+		return
 	}
+	if len(d.advice) > 0 && bytes.IndexByte(in, '^') >= 0 && showsCode(l) {
+		d.hints = append(append(append(d.hints, "  "...), d.advice...), '\n')
+		d.labelled(d.advice)
+		d.advice = d.advice[:0]
+	}
+}
+
+// advise handles advice. Fixes are hints, and advice that points into code is a
+// label. The rest only explains the rule.
+func (d *diagnostic) advise(advice []byte) {
+	d.advice = d.advice[:0]
+	if bytes.HasPrefix(advice, []byte("Safe fix: ")) || bytes.HasPrefix(advice, []byte("Unsafe fix: ")) {
+		d.hints = append(append(append(d.hints, "  "...), advice...), '\n')
+		return
+	}
+	d.advice = append(d.advice, advice...)
+}
+
+// labelled adds a label.
+func (d *diagnostic) labelled(label []byte) {
+	if len(d.labels)+len(label) > maxLabels {
+		return
+	}
+	if len(d.labels) > 0 {
+		d.labels = append(d.labels, "; "...)
+	}
+	d.labels = append(d.labels, label...)
 }

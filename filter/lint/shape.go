@@ -40,6 +40,21 @@ func shapeDifference(base, msg []byte) []byte {
 	return out
 }
 
+// withLabel adds a label to the differences of its message, if it says more than
+// the label of the first message: its quoted texts alone differ as those do.
+func withLabel(differs []byte, first string, label []byte) []byte {
+	switch {
+	case len(label) == 0 || string(label) == first:
+		return differs
+	case len(differs) == 0:
+		return label
+	case bytes.Equal(appendShape(nil, []byte(first)), appendShape(nil, label)):
+		return differs
+	default:
+		return append(append(differs, "; "...), label...)
+	}
+}
+
 // quotePairs are pairs of quotes.
 var quotePairs = []struct{ open, shut string }{{"`", "`'"}, {"'", "'"}, {"\"", "\""}, {"‘", "’"}, {"“", "”"}, {"«", "»"}}
 

@@ -36,6 +36,7 @@ type finding struct {
 	first     []byte // lines to show for the first diagnostic of a message
 	hints     []byte // further lines that only the first one shows
 	notes     []byte // further lines, each different one shown once
+	labels    []byte // texts about the code, shown where they differ
 	above     bool   // the body has the first diagnostic of the message
 	unnamed   bool   // first does not name the rule
 	line      bool   // first is the line of the tool
@@ -75,6 +76,7 @@ type ruleGroup struct {
 // messageEntry is a message of a rule.
 type messageEntry struct {
 	msg   string
+	label string // of the first diagnostic
 	lines []byte
 	notes []noteLine
 	also  []byte // lines of further places
@@ -136,7 +138,7 @@ func (s *findingStore) add(f *finding) {
 	}
 	known := f.split && s.fileKnown(f.file)
 	if e == nil {
-		e = &messageEntry{msg: string(f.msg), lines: append(bytes.Clone(f.first), f.hints...)}
+		e = &messageEntry{msg: string(f.msg), label: string(f.labels), lines: append(bytes.Clone(f.first), f.hints...)}
 		if f.above {
 			e.lines = append(append(e.lines[:0], f.msg...), '\n')
 		}
@@ -154,7 +156,7 @@ func (s *findingStore) add(f *finding) {
 		s.size += len(f.first)
 	} else {
 		before := len(e.also)
-		e.place(f, known, differs)
+		e.place(f, known, withLabel(differs, e.label, f.labels))
 		s.size += len(e.also) - before
 	}
 	if !f.above {
