@@ -146,7 +146,7 @@ func (j *jvmTests) count() {
 	j.wait(text.Omission(j.skipped))
 }
 
-var mavenHints = newPrefixes("To see the full stack trace", "Re-run Maven using", "For more information about the errors", "[Help ", "-> [Help ", "See dump files", "See /", "Please refer to", "After correcting the problems")
+var mavenHints = newPrefixes("To see the full stack trace", "Re-run Maven using", "For more information about the errors", "[Help ", "-> [Help ", "See dump files", "Please refer to dump files", "After correcting the problems")
 
 // failure handles an error line of Maven.
 func (j *jvmTests) failure(l []byte) bool {
