@@ -132,6 +132,52 @@ func TestAlwaysMatchesAgain(t *testing.T) {
 	}
 }
 
+// An "always" covers the program and its first operand, but no destructive command, no
+// other file of that name, and no other subcommand of a group.
+func TestAlwaysExtent(t *testing.T) {
+	for _, tt := range []struct{ allowed, then, want string }{
+		{"make", "make -j4", "allow"},
+		{"make", "cd sub && make", "allow"},
+		{"cd sub && make", "make", "allow"},
+		{"make", "make install", "ask"},
+		{"crontab -l", "crontab -r", "ask"},
+		{"psql db -f x.sql", "psql db -f y.sql", "allow"},
+		{"psql db -f x.sql", "psql db -c 'drop table x'", "ask"},
+		{"sqlite3 x.db .tables", "sqlite3 x.db 'DROP TABLE x'", "ask"},
+		{"terraform destroy", "terraform destroy -auto-approve", "ask"},
+		{"terraform destroy", "terraform destroy", "allow"},
+		{"npm publish", "npm publish ./evil", "ask"},
+		{"npm run build", "npm run build -- --watch", "allow"},
+		{"npm run build", "npm run deploy", "ask"},
+		{"npm run --silent build", "npm run --silent deploy", "ask"},
+		{"uv run pytest", "uv run evil", "ask"},
+		{"gh repo view", "gh repo delete x --yes", "ask"},
+		{"gh", "gh repo delete x", "ask"},
+		{"docker volume ls", "docker volume rm x", "ask"},
+		{"docker volume ls", "docker volume prune -f", "ask"},
+		{"git config user.name x", "git config core.pager evil", "ask"},
+		{"git bisect start", "git bisect run ./evil", "ask"},
+		{"./build.sh", "./build.sh --all", "allow"},
+		{"./build.sh", "cd vendor && ./build.sh", "ask"},
+		{"./build.sh", "cd vendor; ./build.sh", "ask"},
+		{"cd vendor && ./build.sh", "./build.sh", "ask"},
+		{"cd vendor && ./build.sh", "cd vendor && ./build.sh", "allow"},
+		{"cd " + root + " && ./build.sh", "./build.sh", "allow"},
+		{"python3 x.py", "(cd vendor && python3 x.py)", "ask"},
+	} {
+		path := filepath.Join(t.TempDir(), answers.FileName)
+		s := newSetup()
+		s.stored(path)
+		s.user.give = []string{allowAlways}
+		s.do(t, bash(tt.allowed))
+		again := newSetup()
+		again.stored(path)
+		if got := again.outcome(t, bash(tt.then)); got != tt.want {
+			t.Errorf("%q after an always for %q: %s, want %s", tt.then, tt.allowed, got, tt.want)
+		}
+	}
+}
+
 // A deny rule, a read-only mode and a gate take precedence over a stored "always".
 func TestAlwaysNeverOverridesDeny(t *testing.T) {
 	path := filepath.Join(t.TempDir(), answers.FileName)

@@ -78,7 +78,7 @@ func TestSensitive(t *testing.T) {
 func TestNotRemembered(t *testing.T) {
 	for script, want := range map[string]string{
 		"rm -rf build": "Always allow exactly `rm -rf build`", "git reset --hard": "Always allow exactly `git reset --hard`", "git -C . commit": "Always allow exactly `git -C . commit`",
-		"git commit -m x": "Always allow `git commit`", "npm run \"$x\"": "Always allow exactly this command", "make $x": "Reject", "xargs rm": "Reject",
+		"git commit -m x": "Always allow `git commit`", "npm run \"$x\"": "Always allow exactly `npm run \"$x\"`", "make $x": "Reject", "xargs rm": "Reject",
 	} {
 		s := newSetup().build()
 		s.outcome(t, bash(script))

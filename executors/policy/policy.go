@@ -132,13 +132,14 @@ func (v verdict) stronger(o verdict) verdict {
 // parsed is a command that is parsed once for both links.
 type parsed struct {
 	text   string
+	dir    string // in which it starts
 	script *command.Script
 	err    error
 }
 
 func parse(text, dir, home string) parsed {
 	s, err := command.Parse(text, command.Shell{Dir: dir, Home: home})
-	return parsed{text: text, script: s, err: err}
+	return parsed{text: text, dir: dir, script: s, err: err}
 }
 
 // quote shows a command to people, on one line.

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,14 +14,46 @@ import (
 // covers only that one.
 var destructive = []string{
 	"chgrp", "chmod", "chown", "cp", "dd", "find", "install", "ln", "mv", "patch", "rename", "rimraf", "rm", "rmdir", "rsync", "sed", "shred", "tee", "truncate", "unlink",
-	"git checkout", "git clean", "git push", "git rebase", "git reset", "git restore", "git rm", "git stash", "git branch", "git tag", "docker rm", "docker rmi", "docker system", "kubectl delete",
+	"git bisect", "git checkout", "git clean", "git config", "git submodule", "git worktree", "git push", "git rebase", "git reset", "git restore", "git rm", "git stash", "git branch", "git tag", "docker rm", "docker rmi", "docker system", "kubectl delete",
 	"alias", "exec", "export", "function", "hash", "enable", "unset", "declare", "xargs", "parallel", "fd",
+}
+
+// groups are programs and subcommands whose next word is a subcommand too, or the
+// program that runs: "docker volume rm", "npm run deploy".
+var groups = []string{
+	"aws", "az", "bun run", "bun x", "bundle exec", "conda run", "docker buildx", "docker compose", "docker container", "docker context", "docker exec", "docker image", "docker network", "docker volume",
+	"gcloud", "gh", "glab", "helm repo", "kubectl config", "kubectl exec", "kubectl rollout", "npm exec", "npm run", "npm run-script", "pdm run", "php artisan", "pipenv run", "pnpm dlx", "pnpm exec",
+	"pnpm run", "podman compose", "podman container", "podman exec", "podman image", "podman network", "podman volume", "poetry run", "python manage.py", "python3 manage.py", "terraform state",
+	"terraform workspace", "uv pip", "uv run", "uv tool", "yarn dlx", "yarn exec", "yarn run",
+}
+
+// extent returns the words of a command that an "always" covers: its program and first
+// operand, and the word after that in a group. ok is false if an option precedes this
+// word, so that it cannot be known.
+func extent(c *command.Command, first string) (words string, ok bool) {
+	words = strings.TrimSpace(c.Words[0].Text + " " + first)
+	if !slices.Contains(groups, c.Program()) && !slices.Contains(groups, c.Program()+" "+first) {
+		return words, true
+	}
+	if len(c.Words) < 3 {
+		return words, len(c.Words) < 2 || c.Words[1].Text == first
+	}
+	next := c.Words[2]
+	return words + " " + next.Text, c.Words[1].Text == first && next.Literal && !next.Glob && !strings.HasPrefix(next.Text, "-")
+}
+
+// runsElsewhere reports whether a command runs a file by a relative name in another
+// directory than that of the script. The same words then name another file.
+func runsElsewhere(c *command.Command, src parsed) bool {
+	name := c.Words[0].Text
+	named := strings.Contains(name, "/") && !filepath.IsAbs(name) || runsText(c)
+	return named && (len(c.Dirs) != 1 || filepath.Clean(c.Dirs[0]) != filepath.Clean(src.dir))
 }
 
 // remembered returns the key under which an "always" for this command is
 // remembered, and its extent in words. The extent is the program and its first
-// operand, the hosts of a download, or the exact text of a destructive command.
-// The key is empty if nothing can be remembered.
+// operand (see extent), the hosts of a download, or the exact text of a command that
+// destroys data or runs a file elsewhere. The key is empty if nothing can be remembered.
 func remembered(c *command.Command, src parsed) (key, covers string) {
 	only, exact := "exactly "+src.text, "exactly "+quote(c.Text())
 	first, open := c.Subcommand()
@@ -35,12 +68,15 @@ func remembered(c *command.Command, src parsed) (key, covers string) {
 			return only, exact
 		}
 		return "host " + strings.Join(hosts, " "), c.Program() + " to " + strings.Join(hosts, ", ")
-	case slices.Contains(destructive, c.Program()), slices.Contains(destructive, c.Program()+" "+first):
+	case slices.Contains(destructive, c.Program()), slices.Contains(destructive, c.Program()+" "+first), confirms(c, "") != "", runsElsewhere(c, src):
 		return only, exact
 	case runsText(c) && (first == "" || hasCode(c)):
 		return only, exact
 	}
-	what := strings.TrimSpace(c.Words[0].Text + " " + first)
+	what, ok := extent(c, first)
+	if !ok {
+		return only, exact
+	}
 	return "command " + what, quote(what)
 }
 
