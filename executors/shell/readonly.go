@@ -38,7 +38,7 @@ func readOnlyEnv() []string {
 	env := []string{
 		"GIT_OPTIONAL_LOCKS=0",
 		"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", // a partial clone would fetch missing objects
-		"GOPROXY=off", "GONOPROXY=none", "GOVCS=*:off", // also for the modules of GOPRIVATE
+		"GOPROXY=off",
 		"CARGO_NET_OFFLINE=true",
 		"MISE_OFFLINE=1", "MISE_AUTO_INSTALL=0", "PROTO_OFFLINE=1", "PROTO_AUTO_INSTALL=0", // version managers
 		"PYTHONDONTWRITEBYTECODE=1",
