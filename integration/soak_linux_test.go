@@ -224,15 +224,16 @@ func stored(t testing.TB, home string) int {
 // signal reaches an idle thread.
 func (s *soak) goroutines() (stacks []string) {
 	s.t.Helper()
-	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+	left, since := -1, time.Now() // the number of tasks that have not run
+	for ; left != 0; time.Sleep(10 * time.Millisecond) {
 		s.mu.Lock()
-		left := slices.Sorted(maps.Keys(s.tasks))
+		names := slices.Sorted(maps.Keys(s.tasks))
 		s.mu.Unlock()
-		if len(left) == 0 {
-			break
+		if len(names) != left {
+			left, since = len(names), time.Now()
 		}
-		if time.Now().After(deadline) {
-			s.t.Fatalf("scheduled tasks that did not run: %q", left)
+		if time.Since(since) > patience {
+			s.t.Fatalf("scheduled tasks that did not run: %q", names)
 		}
 	}
 	for _, id := range s.sessions {

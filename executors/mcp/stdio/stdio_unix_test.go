@@ -132,7 +132,7 @@ func TestFailures(t *testing.T) {
 	for name, tt := range map[string]struct{ script, want, last string }{
 		"ends at once":       {`echo "no such module" >&2; echo >&2; exit 3`, "", "no such module"},
 		"an endless line":    {`yes "" | tr '\n' x`, "more than 64 MiB", ""},
-		"closes its stdout":  {`exec >&-; sleep 60`, "EOF", ""},
+		"closes its stdout":  {`read discover; exec >&-; sleep 60`, "EOF", ""},
 		"an endless message": {`printf '{"jsonrpc":"2.0","id":1,"result":"'; yes "" | tr '\n' x`, "more than 64 MiB", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
