@@ -52,7 +52,7 @@ func (g judge) reading(s *command.Script) (blocked *executors.Failure, ask []str
 		if slices.Contains(nonReaders, c.Program()) || len(c.Dirs) == 0 && c.Guess {
 			continue
 		}
-		below, paths := takesContents(c), c.Paths()
+		below, paths := showsOthers(c), c.Paths()
 		if p := c.Program(); p == "find" || p == "gfind" { // its other operands are names to search for
 			for _, dir := range findStarts(c) {
 				l.file(dir, true, false)
@@ -77,6 +77,25 @@ func (g judge) reading(s *command.Script) (blocked *executors.Failure, ask []str
 	}
 	slices.Sort(l.ask)
 	return nil, slices.Compact(l.ask)
+}
+
+// showsOthers reports whether a command shows the contents of files that it does not
+// name: all below a directory, those that xargs reads, or those of the history.
+func showsOthers(c *command.Command) bool {
+	if c.Program() != "git" {
+		return c.Program() == "xargs" || takesContents(c)
+	}
+	one := slices.ContainsFunc(c.Args(), func(w command.Word) bool { return strings.Contains(w.Text, ":") }) // HEAD:a.go
+	patch := hasOption(c, "cpuUW", "--patch", "--unified", "--word-diff", "--color-words", "--function-context", "--cc")
+	switch first, _ := c.Subcommand(); first {
+	case "cat-file":
+		return !one
+	case "show":
+		return patch || !one && !hasOption(c, "s", "--no-patch", "--stat", "--shortstat", "--numstat", "--name-only", "--name-status", "--summary", "--raw")
+	case "diff-tree", "log", "reflog", "stash", "whatchanged":
+		return patch
+	}
+	return takesContents(c)
 }
 
 // reader searches one script for files that must not be read.

@@ -133,9 +133,10 @@ func ofProcess(dir string, s pathStep) bool {
 // matches follows the files in dir that match a pattern. Only links and
 // directories are examined, because a plain file does not lead elsewhere.
 func (f *follower) matches(dir, pattern string, rest []pathStep, links int) error {
+	dot := strings.HasPrefix(pattern, ".")
 	pattern = strings.ReplaceAll(pattern, "[!", "[^")
-	if strings.Contains(pattern, "[:") || strings.Contains(pattern, "[.") || strings.Contains(pattern, "[=") {
-		pattern = "*" // a character class: match any name
+	if _, set, ok := strings.Cut(pattern, "["); ok && strings.ContainsAny(set, "-:.=") {
+		pattern = "*" // a range or a class, which depend on the language: match any name
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -147,7 +148,7 @@ func (f *follower) matches(dir, pattern string, rest []pathStep, links int) erro
 		if err != nil {
 			ok = true
 		}
-		if strings.HasPrefix(e.Name(), ".") && !strings.HasPrefix(pattern, ".") {
+		if strings.HasPrefix(e.Name(), ".") && !dot {
 			ok = false // a shell does not match a leading dot
 		}
 		link := e.Type()&fs.ModeSymlink != 0
