@@ -163,6 +163,8 @@ func TestAlwaysExtent(t *testing.T) {
 		{"cd vendor && ./build.sh", "./build.sh", "ask"},
 		{"cd vendor && ./build.sh", "cd vendor && ./build.sh", "allow"},
 		{"cd " + root + " && ./build.sh", "./build.sh", "allow"},
+		{"./build all", "'./build all'", "ask"},
+		{"'./build all'", "./build all", "ask"},
 		{"python3 x.py", "(cd vendor && python3 x.py)", "ask"},
 	} {
 		path := filepath.Join(t.TempDir(), answers.FileName)

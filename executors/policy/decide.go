@@ -244,6 +244,8 @@ func (p ruling) segment(tool string, c *command.Command, src parsed, onlyReads b
 			v = verdict{action: Ask, why: "default: downloads always need permission"}
 		case confirms(c, v.pattern) != "":
 			v = verdict{action: Ask, why: fmt.Sprintf("default: %s, which rule %q does not name", confirms(c, v.pattern), v.pattern)}
+		case spaced(c) && strings.Trim(v.pattern, "*") != "":
+			v = verdict{action: Ask, why: "default: the name of its program contains a space"}
 		case open && !neutral(c):
 			v = verdict{action: Ask, why: "default: parts of it are computed at run time"}
 		case !plainVariables(c.Assigns) || !plainVariables(src.script.Assigns):
@@ -254,6 +256,12 @@ func (p ruling) segment(tool string, c *command.Command, src parsed, onlyReads b
 		return verdict{action: Deny, byMode: true, why: fmt.Sprintf("the mode %q runs only commands that are known to be read-only", p.Mode())}
 	}
 	return p.inMode(v)
+}
+
+// spaced reports whether the name of a command's program contains a space. The text of
+// the program "make /x" is also that of "make" with an operand.
+func spaced(c *command.Command) bool {
+	return len(c.Words) > 0 && strings.ContainsAny(c.Words[0].Text, " \t\n")
 }
 
 // commandRules judges a command by the rules of the user and of the repository.

@@ -46,3 +46,17 @@ func TestRulePosition(t *testing.T) {
 		t.Errorf("the model sees %q", text)
 	}
 }
+
+// A rule that allows "make" with any operands allows no file below a directory "make ".
+func TestRuleAllowsNoSpacedProgram(t *testing.T) {
+	for script, want := range map[string]string{
+		"make x": "allow", "make 'a b'": "allow", "timeout 5 make x": "allow",
+		"'make /x'": "ask", `make\ /x y`: "ask", "timeout 5 'make /x'": "ask", "make x; 'make '/y": "ask", "'make x'": "ask",
+	} {
+		s := newSetup()
+		s.cfg.Permissions = map[string][]Rule{"bash": {{Pattern: "make *", Action: Allow}}}
+		if got := s.build().outcome(t, bash(script)); got != want {
+			t.Errorf("%s: %s, want %s", script, got, want)
+		}
+	}
+}

@@ -185,6 +185,7 @@ func (p *program) placeGitCommand(b *builder, sub string, args []Word, dirs []st
 		out.words = append(out.words, gitOption(g))
 	}
 	hasPattern := sub == "grep" && !opts.has("-e")
+	out.starts = []string{"git-lfs"} // the usual converter of files
 	out.opens = slices.Contains([]string{"blame", "diff", "grep"}, sub)
 	for i, w := range operands {
 		if w.mayBegin('-') {

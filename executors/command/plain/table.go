@@ -83,7 +83,7 @@ var programs = sync.OnceValue(func() map[string]*program {
 		"readlink": {options: "-femnqsvz --canonicalize --canonicalize-existing --canonicalize-missing --no-newline", wild: true}, "realpath": {options: "-emqsLPz --relative-to: --relative-base: --canonicalize-existing --canonicalize-missing --no-symlinks", wild: true},
 		"uname": {options: "-asnrvmpio --all --kernel-name --kernel-release --machine --operating-system", operands: none}, "nproc": {options: "--all --ignore#", operands: none}, "whoami": {operands: none},
 		"id": {options: "-unGgrz --user --name --groups --group", operands: texts}, "groups": {operands: texts}, "uptime": {options: "-ps --pretty --since", operands: none}, "tty": {options: "-s", operands: none},
-		"hostname": {options: "-fsiI", operands: none}, "getconf": {operands: texts}, "free": {options: "-bkmghtw --human", operands: none}, "lscpu": {operands: none},
+		"hostname": {options: "-sI", operands: none}, "getconf": {operands: texts}, "free": {options: "-bkmghtw --human", operands: none}, "lscpu": {operands: none},
 		"seq": {options: "-w -f= -s= --equal-width --separator= --format=", operands: texts}, "sleep": {operands: texts, most: 1},
 		"which": {options: "-a", operands: texts}, "type": {options: "-atpPf", operands: texts}, "command": {options: "-vV", operands: texts, check: names},
 		"shuf": {options: "-n# -z -r --head-count#", most: 1, shows: true},
