@@ -3,6 +3,7 @@ package fetch
 import (
 	"bytes"
 	"errors"
+	"strings"
 
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
@@ -33,7 +34,7 @@ func newFetch(p strategy.Params) (strategy.Strategy, error) {
 }
 
 func (f fetch) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
-	return &fetching{fetch: f, run: run, out: out}
+	return &fetching{fetch: f, run: run, out: out, asked: asksForHeaders(run.Command)}
 }
 
 type fetching struct {
@@ -44,6 +45,7 @@ type fetching struct {
 	final    bool   // progress is at 100 %
 	headers  bool   // within the headers of a response, outside of -v
 	refused  bool   // the status is an error
+	asked    bool   // the command asks for headers alone
 	body     []byte
 	rest     *text.Cutter // the rest of a body that is too large to hold
 	long     *text.Lines
@@ -206,7 +208,24 @@ var (
 )
 
 // header reports whether a header of a response stays.
-func (f *fetching) header(l []byte) bool { return f.refused || !quietResponse.Find(headerName(l)) }
+func (f *fetching) header(l []byte) bool {
+	return f.refused || f.asked || !quietResponse.Find(headerName(l))
+}
+
+// asksForHeaders reports whether a command requests headers without a body: curl
+// -sI, http HEAD, wget --spider -S.
+func asksForHeaders(command string) bool {
+	words := strings.Fields(command)
+	for i, w := range words {
+		switch {
+		case w == "--head", w == "--spider", w == "--headers", i == 1 && w == "HEAD":
+			return true
+		case words[0] == "curl" && len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.ContainsRune(w, 'I'):
+			return true
+		}
+	}
+	return false
+}
 
 // connection reports whether a line of curl about its connection stays.
 func (f *fetching) connection(l []byte) bool {

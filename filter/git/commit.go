@@ -14,6 +14,8 @@ type commitHead struct {
 	date   []byte
 	merge  []byte
 
+	committer, committed []byte // the same of the committer
+
 	subject []byte
 }
 
@@ -58,6 +60,7 @@ func (c *commitHead) begin(graph bool, hash []byte) {
 	c.whole = append(c.whole[:0], hash...)
 	c.refs = append(c.refs[:0], bytes.TrimSpace(hash[n:])...)
 	c.author, c.date, c.merge, c.subject = c.author[:0], c.date[:0], c.merge[:0], c.subject[:0]
+	c.committer, c.committed = c.committer[:0], c.committed[:0]
 }
 
 // append appends the line that replaces the commit.
@@ -69,6 +72,11 @@ func (c *commitHead) append(dst []byte) []byte {
 	for _, part := range [][]byte{c.date, c.author} {
 		if len(part) > 0 {
 			dst = append(append(dst, ' '), part...)
+		}
+	}
+	if by, on := c.committer, c.committed; !bytes.Equal(by, c.author) || !bytes.Equal(on, c.date) {
+		if len(by)+len(on) > 0 {
+			dst = append(append(append(append(append(dst, " (committed "...), on...), ' '), by...), ')')
 		}
 	}
 	if len(c.merge) > 0 {

@@ -181,7 +181,11 @@ func (g *logPass) header(text []byte) {
 		g.commit.date = append(g.commit.date[:0], shortDay(bytes.TrimSpace(text[bytes.IndexByte(text, ':')+1:]))...)
 	case bytes.HasPrefix(text, []byte("Merge: ")):
 		g.commit.merge = append(g.commit.merge[:0], text[len("Merge: "):]...)
-	case bytes.HasPrefix(text, []byte("Commit:")), bytes.HasPrefix(text, []byte("CommitDate:")), bytes.HasPrefix(text, []byte("TaggerDate:")):
+	case bytes.HasPrefix(text, []byte("Commit:")):
+		g.commit.committer = append(g.commit.committer[:0], personName(text[len("Commit:"):])...)
+	case bytes.HasPrefix(text, []byte("CommitDate:")):
+		g.commit.committed = append(g.commit.committed[:0], shortDay(bytes.TrimSpace(text[len("CommitDate:"):]))...)
+	case bytes.HasPrefix(text, []byte("TaggerDate:")):
 	case bytes.HasPrefix(text, []byte("    ")):
 		g.subject(text)
 	default: // such as "Reflog:"
@@ -213,7 +217,7 @@ func (g *logPass) body(l, text []byte) {
 			g.diff.Line(nil)
 		}
 	case bytes.HasPrefix(l, []byte("    ")) || g.commit.graph && !isGraphStat(text):
-		if g.commit.bodies {
+		if g.commit.bodies || isConsequence(bytes.TrimSpace(text)) {
 			g.diff.Line(l)
 		} else {
 			g.bodies++
@@ -222,6 +226,14 @@ func (g *logPass) body(l, text []byte) {
 		g.at = logOutside
 		g.other(l)
 	}
+}
+
+// consequences begin the lines of messages that change the meaning of a commit.
+var consequences = [][]byte{[]byte("BREAKING CHANGE"), []byte("BREAKING-CHANGE"), []byte("This reverts commit "), []byte("(cherry picked from commit ")}
+
+// isConsequence reports whether a line of a message stays in a long log.
+func isConsequence(l []byte) bool {
+	return slices.ContainsFunc(consequences, func(begin []byte) bool { return bytes.HasPrefix(l, begin) })
 }
 
 // isGraphStat reports whether a line after a graph belongs to statistics.

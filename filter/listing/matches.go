@@ -105,9 +105,11 @@ func (m *matchesPass) Line(l []byte) {
 	}
 	m.file()
 	m.path, m.n, m.shown = append(m.path[:0], path...), 1, 0
-	if m.total < m.max || m.counts {
-		m.write(l, len(l)-len(rest))
+	if m.total >= m.max && !m.counts {
+		m.lossy = true
+		return
 	}
+	m.write(l, len(l)-len(rest))
 }
 
 // write writes a match whose text begins at rest.

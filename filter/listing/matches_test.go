@@ -11,8 +11,9 @@ import (
 )
 
 func TestGroupMatches(t *testing.T) {
-	var many, inOne, zeros, denied strings.Builder
+	var many, single, inOne, zeros, denied strings.Builder
 	for i := range 60 {
+		fmt.Fprintf(&single, "./pkg%d/x.go:1:call(the same word, %d)\n", i, i)
 		for j := range 10 {
 			fmt.Fprintf(&many, "./pkg%d/x.go:%d:call(%d)\n", i, j, i)
 		}
@@ -30,6 +31,7 @@ func TestGroupMatches(t *testing.T) {
 		"a path with dashes": {"grep -rn -C1 x .", "", "d/2026-02-a.md-11-p\nd/2026-02-a.md:12:x\nd/2026-02-a.md-13-q\n--\nd/2026-02-a.md-20-r\n", []string{"d/2026-02-a.md-11-p", " 12:x", " 13-q", "--", " 20-r"}, nil},
 		"windows":            {"rg -n x", "", "C:\\a\\b.go:1:x\nC:\\a\\b.go:2:x\n", []string{"C:\\a\\b.go:1:x", " 2:x"}, nil},
 		"every file":         {"grep -rn call .", "", many.String(), []string{"./pkg0/x.go:0:call(0)", " 9:call(3)", "./pkg59/x.go (10 matches)"}, []string{"59)"}},
+		"one of each":        {"grep -rn call .", "max_matches = 20", single.String(), []string{"./pkg0/x.go:1:call(", "./pkg19/x.go:1:call(", "./pkg20/x.go (1 matches)", "./pkg59/x.go (1 matches)"}, []string{", 20)"}},
 		"very many in one":   {"grep -n x a.go b.go", "max_per_file = 30", inOne.String(), []string{"a.go:0:x", " ... (90 more matches in this file) ..."}, nil},
 		"numbers of files":   {"grep -rc x .", "", zeros.String() + "src/y.go:7\n", []string{"src/f0.go:0", "src/y.go:7", "... (40 more files with 0 matches)"}, nil},
 		"complaints":         {"grep -r x /", "", denied.String() + "a/b.go:x\n", []string{"grep: /root/3: Permission denied", "a/b.go:x", "... (50 more complaints matches)"}, nil},

@@ -17,6 +17,7 @@ type processRow struct {
 	line     []byte
 	command  int // where its command line begins
 	cpu, mem float64
+	stuck    bool
 	keep     bool
 }
 
@@ -28,11 +29,12 @@ const maxProcesses = 20_000
 func (t *tablePass) ps() string {
 	var rows []processRow
 	var before [][]byte
-	cpu, mem, command := -1, -1, -1
+	cpu, mem, command, state := -1, -1, -1, -1
 	kernel, lost := 0, 0
 	ok := t.each(func(l []byte) {
 		if command < 0 {
 			cpu, mem, command = psColumns(l)
+			state = stateColumn(l)
 			before = append(before, bytes.Clone(l))
 			return
 		}
@@ -51,6 +53,8 @@ func (t *tablePass) ps() string {
 		p := processRow{line: bytes.Clone(l), command: at}
 		for i, f := range bytes.Fields(l) {
 			switch n, err := strconv.ParseFloat(string(f), 64); {
+			case i == state:
+				p.stuck = isStuck(f)
 			case err != nil:
 			case i == cpu:
 				p.cpu = n
@@ -126,7 +130,7 @@ func (t *tablePass) choose(rows []processRow) string {
 	gone := 0
 	for i := range rows {
 		p := &rows[i]
-		if !p.keep && (kept < t.rows || bytes.Contains(p.line, []byte("<defunct>"))) {
+		if !p.keep && (kept < t.rows || p.stuck || bytes.Contains(p.line, []byte("<defunct>"))) {
 			p.keep = true
 			kept++
 		}
@@ -189,6 +193,13 @@ func psColumns(l []byte) (cpu, mem, command int) {
 		return -1, -1, -1
 	}
 	return cpu, mem, command
+}
+
+// stateColumn returns the index of the state in a header, or -1.
+func stateColumn(l []byte) int {
+	return slices.IndexFunc(bytes.Fields(l), func(f []byte) bool {
+		return string(f) == "STAT" || string(f) == "S" || string(f) == "STATE"
+	})
 }
 
 // columnAt returns where the column with an index begins in a row, or -1.

@@ -240,17 +240,18 @@ func (t *tablePass) du() string {
 	return fmt.Sprintf("%d smaller entries", gone)
 }
 
-// top keeps the first processes and those with much memory.
+// top keeps the first processes, those with much memory and those that hang.
 func (t *tablePass) top() string {
-	gone, rows, mem := 0, -1, -1
+	gone, rows, mem, state := 0, -1, -1, -1
 	ok := t.each(func(l []byte) {
 		fields := bytes.Fields(l)
 		switch {
 		case len(fields) > 6 && string(fields[0]) == "PID":
 			rows = 0
 			mem = slices.IndexFunc(fields, func(f []byte) bool { return string(f) == "%MEM" })
+			state = slices.IndexFunc(fields, func(f []byte) bool { return string(f) == "S" })
 		case rows >= 0 && len(fields) > 6 && text.DigitsEnd(fields[0], 0) == len(fields[0]):
-			if rows++; rows > t.rows/2 && !(mem >= 0 && mem < len(fields) && isMuchMemory(fields[mem])) {
+			if rows++; rows > t.rows/2 && !(mem >= 0 && mem < len(fields) && isMuchMemory(fields[mem])) && !(state >= 0 && state < len(fields) && isStuck(fields[state])) {
 				gone++
 				return
 			}
@@ -263,6 +264,12 @@ func (t *tablePass) top() string {
 		return ""
 	}
 	return fmt.Sprintf("%d processes", gone)
+}
+
+// isStuck reports whether the state of a process is one of a problem: waiting
+// for a device, stopped, or ended without a parent that asked.
+func isStuck(state []byte) bool {
+	return len(state) > 0 && (state[0] == 'D' || state[0] == 'T' || state[0] == 't' || state[0] == 'Z')
 }
 
 // isMuchMemory reports whether a share of memory, in percent, is worth a row.
@@ -306,9 +313,13 @@ func (t *tablePass) lsof() string {
 	return fmt.Sprintf("%d rows of mapped files, %d others", mapped, more)
 }
 
-// sockets keeps listening sockets and counts most others by state.
+// perState is how many sockets of a state stay in a long table.
+const perState = 4
+
+// sockets keeps listening sockets, the first others and some of each state. It
+// counts the rest by state.
 func (t *tablePass) sockets() string {
-	states := map[string]int{}
+	states, kept := map[string]int{}, map[string]int{}
 	shown, gone := 0, 0
 	ok := t.each(func(l []byte) {
 		state := socketState(l)
@@ -316,11 +327,12 @@ func (t *tablePass) sockets() string {
 			t.out.Write(l)
 			return
 		}
-		if shown++; shown > t.rows/2 {
+		if shown++; shown > t.rows/2 && kept[state] >= perState {
 			states[state]++
 			gone++
 			return
 		}
+		kept[state]++
 		t.out.Write(l)
 	})
 	if !ok || gone == 0 {
