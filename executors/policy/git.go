@@ -65,7 +65,7 @@ func repository(dir, objects string, private *workspace.Private) error {
 			}
 			return ownRepository(git, objects, private)
 		}
-		if exists(filepath.Join(dir, "HEAD")) && exists(filepath.Join(dir, "objects")) {
+		if exists(filepath.Join(dir, "HEAD")) && (exists(filepath.Join(dir, "objects")) || exists(filepath.Join(dir, "commondir"))) {
 			return errors.New("it is a bare repository")
 		}
 		parent := filepath.Dir(dir)
@@ -132,7 +132,7 @@ func ownRepository(git, objects string, private *workspace.Private) error {
 			return errors.New(what)
 		}
 	}
-	if !exists(filepath.Join(git, "HEAD")) { // git would search further up
+	if !complete(git, private) { // git would search further up
 		return errors.New(".git is not a repository")
 	}
 	text, ok := readConfig(filepath.Join(git, "config"), private)
@@ -140,6 +140,20 @@ func ownRepository(git, objects string, private *workspace.Private) error {
 		return errors.New("its configuration cannot be read")
 	}
 	return harmlessConfig(text)
+}
+
+// gitHead matches the beginning of a repository's HEAD.
+var gitHead = lazyregexp.New(`^(ref: ?refs/|[0-9a-f]{40})`)
+
+// complete reports whether git takes a directory for a repository.
+func complete(git string, private *workspace.Private) bool {
+	for _, name := range []string{"objects", "refs"} {
+		if _, err := os.Stat(filepath.Join(git, name) + string(filepath.Separator) + "."); err != nil { // also if it may not be searched
+			return false
+		}
+	}
+	head, ok := readConfig(filepath.Join(git, "HEAD"), private)
+	return ok && gitHead.MatchString(head)
 }
 
 var (

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -580,8 +581,10 @@ func TestTighten(t *testing.T) {
 func TestGitOfAHostileRepository(t *testing.T) {
 	dir := t.TempDir()
 	write := func(text string) {
-		if err := os.MkdirAll(filepath.Join(dir, ".git"), 0o700); err != nil {
-			t.Fatal(err)
+		for _, name := range []string{"objects", "refs"} {
+			if err := os.MkdirAll(filepath.Join(dir, ".git", name), 0o700); err != nil {
+				t.Fatal(err)
+			}
 		}
 		for name, text := range map[string]string{"config": text, "HEAD": "ref: refs/heads/main\n"} {
 			if err := os.WriteFile(filepath.Join(dir, ".git", name), []byte(text), 0o600); err != nil {
@@ -600,6 +603,39 @@ func TestGitOfAHostileRepository(t *testing.T) {
 		write(text)
 		if gitRunsNothing([]string{filepath.Join(dir, "sub")}, "", nil) == nil {
 			t.Errorf("%q", text)
+		}
+	}
+}
+
+// Git searches further up where a .git is not a whole repository.
+func TestGitOfHalfARepository(t *testing.T) {
+	const main = "ref: refs/heads/main\n"
+	for name, tt := range map[string]struct {
+		dirs  []string
+		head  string
+		whole bool
+	}{
+		"whole":             {[]string{"objects", "refs"}, main, true},
+		"a commit is HEAD":  {[]string{"objects", "refs"}, strings.Repeat("0123456789", 4) + "\n", true},
+		"an empty HEAD":     {[]string{"objects", "refs"}, "", false},
+		"HEAD of something": {[]string{"objects", "refs"}, "ref: heads/main\n", false},
+		"HEAD is no file":   {[]string{"objects", "refs", "HEAD"}, main, false},
+		"no objects":        {[]string{"refs"}, main, false},
+		"no refs":           {[]string{"objects"}, main, false},
+	} {
+		git := filepath.Join(t.TempDir(), ".git")
+		for _, d := range tt.dirs {
+			if err := os.MkdirAll(filepath.Join(git, d), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !slices.Contains(tt.dirs, "HEAD") {
+			if err := os.WriteFile(filepath.Join(git, "HEAD"), []byte(tt.head), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := gitRunsNothing([]string{filepath.Dir(git)}, "", nil); (err == nil) != tt.whole {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -26,9 +26,10 @@ const (
 		"--first-parent --all --branches? --tags? --remotes? --glob= --exclude= --not --reverse --topo-order --date-order --author-date-order --ancestry-path --simplify-by-decoration --full-history --dense --sparse --left-right --left-only --right-only --cherry-pick --cherry-mark --cherry --boundary --count --parents --children --follow --source --no-walk? --walk-reflogs -g --notes? --no-notes --use-mailmap --mailmap --merge --full-diff --encoding= -c --cc -m --no-diff-merges -L= "
 )
 
-// gitCommands are the subcommands of git that only read. Some options are left out
-// although they look harmless: "describe --dirty" writes the index, "status -v" converts
-// files by programs of the user, and "branch -l NAME" creates a branch in old versions.
+// gitCommands are the subcommands of git that only read. Two options are left out
+// although they look harmless: "status -v" converts files by programs of the user, and
+// "branch -l NAME" creates a branch in old versions. Where the system does not confine
+// them, "diff" and "describe --dirty" may store the times of files in the index.
 var gitCommands = sync.OnceValue(func() map[string]*program {
 	own := []string{"--no-ext-diff", "--no-textconv"}
 	log := &program{options: gitFormat + gitDiffs + gitRevs, lead: own}
@@ -45,7 +46,7 @@ var gitCommands = sync.OnceValue(func() map[string]*program {
 		"ls-tree":   {options: "-drtlz --long --name-only --name-status --full-name --full-tree --abbrev? --object-only --format="},
 		"rev-list":  {options: gitFormat + gitRevs + "--objects --header --timestamp --disk-usage"},
 		"rev-parse": {options: "--abbrev-ref? --short? --verify --quiet -q --symbolic --symbolic-full-name --show-toplevel --show-prefix --show-cdup --git-dir --absolute-git-dir --git-common-dir --is-inside-work-tree --is-inside-git-dir --is-bare-repository --is-shallow-repository --all --branches? --tags? --remotes? --not --revs-only --no-revs --show-object-format? --show-superproject-working-tree --git-path="},
-		"describe":  {options: "--tags --all --always --long --abbrev# --exact-match --match= --exclude= --contains --candidates# --first-parent"},
+		"describe":  {options: "--tags --all --always --long --abbrev# --dirty? --broken? --exact-match --match= --exclude= --contains --candidates# --first-parent"},
 		"cat-file":  {options: "-tspe", most: 2}, "merge-base": {options: "-a --all --is-ancestor --fork-point --octopus --independent"}, "name-rev": {options: "--name-only --tags --refs= --always --no-undefined"},
 		"for-each-ref": {options: "--count# --sort= --format= --points-at= --merged? --no-merged? --contains? --no-contains? --ignore-case"}, "show-ref": {options: "-dsq --head --heads --branches --tags --verify --hash? --abbrev? --dereference --quiet"},
 		"show-branch": {options: "-ar --all --remotes --list --topo-order --sha1-name --no-name"}, "cherry": {options: "-v --abbrev?"}, "count-objects": {options: "-vH --verbose --human-readable", operands: none},

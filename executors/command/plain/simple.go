@@ -99,8 +99,8 @@ func (b *builder) command(n *syntax.CallExpr, redirs []*syntax.Redirect) (c *Com
 		return nil, nil, errors.New("the name of a program is computed")
 	}
 	wrapper, inner, names, set := unwrap(c.words)
-	for i, w := range wrapper {
-		if slices.Contains(wrappers, w.text()) && (i == 0 || !slices.Contains(c.Starts, w.text())) {
+	for _, w := range wrapper {
+		if slices.Contains(wrappers, w.text()) {
 			c.Starts = append(c.Starts, w.text())
 		}
 	}
