@@ -81,3 +81,22 @@ type ExitStatus struct {
 	ExitCode *int    `json:"exitCode"`
 	Signal   *string `json:"signal"`
 }
+
+// UnmarshalJSON also accepts an exit code such as 0.0.
+func (s *ExitStatus) UnmarshalJSON(raw []byte) error {
+	var wire struct {
+		ExitCode json.RawMessage `json:"exitCode"`
+		Signal   *string         `json:"signal"`
+	}
+	if err := json.Unmarshal(raw, &wire); err != nil {
+		return err
+	}
+	*s = ExitStatus{Signal: wire.Signal}
+	if wire.ExitCode == nil {
+		return nil
+	}
+	if err := json.Unmarshal(integer(wire.ExitCode), &s.ExitCode); err != nil {
+		return fmt.Errorf("exitCode: %w", err)
+	}
+	return nil
+}

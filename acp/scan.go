@@ -164,6 +164,16 @@ func (o jsonObject) optional(key string) string {
 	return s
 }
 
+// integer returns a number without a fraction of zeros. Some clients have only floating
+// point numbers, and write 1 as 1.0.
+func integer(raw []byte) []byte {
+	whole, fraction, ok := bytes.Cut(raw, []byte("."))
+	if ok && len(fraction) > 0 && len(bytes.Trim(fraction, "0")) == 0 {
+		return whole
+	}
+	return raw
+}
+
 // jsonKind names the type of a JSON value, which may be nil.
 func jsonKind(b []byte) string {
 	if len(b) == 0 {

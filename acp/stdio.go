@@ -184,7 +184,7 @@ func (s *stream) overLimit(line []byte) {
 		return
 	}
 	s.log.Warn("answer over the limit", "id", string(m["id"]), "limit", limit)
-	if id, err := strconv.ParseUint(string(m["id"]), 10, 64); err == nil { // else it is no id of ours, or not visible
+	if id, err := callID(m["id"]); err == nil { // else it is no id of ours, or not visible
 		s.calls.settle(id, answer{fault: &jsonrpc2.Error{Message: "the answer is over " + limit + " (acp.max_line_bytes)"}})
 	}
 }
@@ -276,7 +276,7 @@ func legalID(raw json.RawMessage) bool {
 	if raw == nil || raw[0] == '"' || string(raw) == "null" {
 		return true
 	}
-	return (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9') && !bytes.ContainsAny(raw, ".eE")
+	return jsonKind(raw) == "number" && !bytes.ContainsAny(integer(raw), ".eE")
 }
 
 // response settles one of our calls with its answer. An error with a null id does
@@ -287,11 +287,14 @@ func legalID(raw json.RawMessage) bool {
 // fails the call, which has no other answer to wait for. If both are present, a
 // null one counts as absent.
 func (s *stream) response(id, result, fault json.RawMessage) {
-	n, err := strconv.ParseUint(string(id), 10, 64)
+	n, err := callID(id)
 	if err != nil || !s.calls.settle(n, answerOf(result, fault)) {
 		s.log.Debug("dropped a response", "id", string(id))
 	}
 }
+
+// callID returns the id of a call of ours as the client returns it.
+func callID(raw []byte) (uint64, error) { return strconv.ParseUint(string(integer(raw)), 10, 64) }
 
 // answerOf returns the content of a response.
 func answerOf(result, fault json.RawMessage) answer {

@@ -30,6 +30,9 @@ var manners = map[string]func(id json.RawMessage, member string) []string{
 	"not an answer first": func(id json.RawMessage, member string) []string {
 		return []string{`{"id":` + string(id) + `,"resu`, "", "\x00\xff", response(id, member)}
 	},
+	"an id of a float": func(id json.RawMessage, member string) []string {
+		return []string{response(json.RawMessage(string(id)+".0"), member)}
+	},
 	"both": func(id json.RawMessage, member string) []string {
 		return []string{response(id, member+`,"result":{},"error":{"code":1,"message":"both"}`)}
 	},
