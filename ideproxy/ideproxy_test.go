@@ -274,6 +274,8 @@ func TestTerminal(t *testing.T) {
 			shell.Output{Text: "x", Stdout: "x", Terminal: "t1", ExitCode: new(0)}, false, "", "terminal/create terminal/wait_for_exit terminal/output"},
 		"unknown exit status": {map[string]string{"terminal/create": created, "terminal/wait_for_exit": refused, "terminal/output": `{"output":"x","truncated":false}`},
 			shell.Output{Text: "x", Stdout: "x", Terminal: "t1"}, false, "did not report", "terminal/create terminal/wait_for_exit terminal/output"},
+		"cannot wait": {map[string]string{"terminal/create": created, "terminal/wait_for_exit": unknownMethod, "terminal/output": `{"output":"","truncated":false}`, "terminal/output, later": `{"output":"x","truncated":false,"exitStatus":{"exitCode":2.0}}`},
+			shell.Output{Text: "x", Stdout: "x", Terminal: "t1", ExitCode: new(2)}, false, "", "terminal/create terminal/wait_for_exit terminal/output terminal/output terminal/output"},
 		"no terminals after all": {map[string]string{"terminal/create": unknownMethod}, shell.Output{Text: "here", ExitCode: new(0)}, true, "", "terminal/create"},
 		"refuses":                {map[string]string{"terminal/create": refused}, shell.Output{}, false, "disk full", "terminal/create"},
 		"no id":                  {map[string]string{"terminal/create": `{}`}, shell.Output{}, false, "did not start", "terminal/create"},
@@ -284,7 +286,11 @@ func TestTerminal(t *testing.T) {
 				if m == "terminal/create" {
 					params = p
 				}
-				return tt.answers[m]
+				answer := tt.answers[m]
+				if later := tt.answers[m+", later"]; later != "" {
+					tt.answers[m] = later
+				}
+				return answer
 			}}
 			here := &local{}
 			term := &Terminal{Client: connect(t, e), Local: here, Extra: []string{"A=b=c"}}

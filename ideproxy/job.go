@@ -47,15 +47,15 @@ func (j *job) await(ctx context.Context) {
 	defer close(j.done)
 	var err error
 	if j.status, err = j.term.Wait(ctx); err != nil {
-		j.status = j.poll(ctx)
+		j.status = poll(ctx, j.term, aliveEvery)
 	}
 }
 
 // poll waits for the exit of a command if the client cannot wait for it. A
 // terminal that no longer answers counts as ended, with an unknown status.
-func (j *job) poll(ctx context.Context) acp.ExitStatus {
+func poll(ctx context.Context, term *acp.Terminal, every time.Duration) acp.ExitStatus {
 	for {
-		shown, err := j.term.Output(ctx)
+		shown, err := term.Output(ctx)
 		if err != nil {
 			return acp.ExitStatus{}
 		}
@@ -63,7 +63,7 @@ func (j *job) poll(ctx context.Context) acp.ExitStatus {
 			return *shown.ExitStatus
 		}
 		select {
-		case <-time.After(aliveEvery):
+		case <-time.After(every):
 		case <-ctx.Done():
 			return acp.ExitStatus{}
 		}
