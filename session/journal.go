@@ -183,7 +183,11 @@ func (j *journal) begin(ctx context.Context, lost func(error)) (end func(...tran
 	j.mu.Lock()
 	j.broken, j.leased = nil, true
 	moved = stored && last != j.last
+	missing := j.last - last
 	j.mu.Unlock()
+	if stored && missing > 0 { // a log only grows
+		j.warn(fmt.Sprintf("The session store was replaced by an older copy, in which the last %d events of this session are missing. It continues without them.", missing))
+	}
 	stop := j.beat(lost)
 	ended := false
 	return func(events ...transcript.Event) {

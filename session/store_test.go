@@ -287,6 +287,47 @@ func TestDeletedElsewhere(t *testing.T) {
 	}
 }
 
+// A store that is replaced by an older copy lacks events of an open session. The user is
+// warned, and the session continues with what is there.
+func TestOlderCopy(t *testing.T) {
+	path, dir := filepath.Join(t.TempDir(), "zeph.db"), t.TempDir()
+	w := connect(t, path, strings.Repeat(`{"text":"a"}`+"\n\n", 3), `{}`)
+	id := w.open(dir)
+	w.prompt(id, "first")
+	older := path + ".old"
+	db := store.New(path, store.Options{})
+	defer db.Close()
+	events, err := db.Events(t.Context(), id, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := store.New(older, store.Options{})
+	if _, err := old.Append(t.Context(), store.Session{ID: id, CWD: dir}, true, "", events); err != nil {
+		t.Fatal(err)
+	}
+	if err := old.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w.prompt(id, "second")
+	for _, end := range []string{"-wal", "-shm"} {
+		if err := os.Remove(path + end); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Rename(older, path); err != nil {
+		t.Fatal(err)
+	}
+	w.want("goes on", w.prompt(id, "third"), "end_turn")
+	if seen := strings.Join(w.seen, "\n"); strings.Count(seen, "replaced by an older copy") != 1 {
+		t.Errorf("no warning, or several: %s", seen)
+	}
+	replay := connect(t, path, "", `{}`)
+	replay.want("load", replay.load(id, dir), "configOptions")
+	if seen := strings.Join(replay.seen, "\n"); !strings.Contains(seen, "first") || !strings.Contains(seen, "third") || strings.Contains(seen, "second") {
+		t.Errorf("replay: %s", seen)
+	}
+}
+
 // After a kill a turn keeps its complete events; its open call is shown as
 // failed.
 func TestKilledTurn(t *testing.T) {
