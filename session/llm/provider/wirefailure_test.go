@@ -139,6 +139,31 @@ func inputsIn(t *testing.T, body string) (inputs []json.RawMessage) {
 	return inputs
 }
 
+// An answer in an encoding that was not asked for is named, and not asked for again.
+func TestWireEncoding(t *testing.T) {
+	for name, d := range dialects {
+		asked := 0
+		s := llmtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == d.path {
+				asked++
+			}
+			w.Header().Set("Content-Type", "text/event-stream")
+			w.Header().Set("Content-Encoding", "br")
+			_, _ = io.WriteString(w, "\x0b\x02\x80data\x03")
+		})
+		p := d.provider
+		p.BaseURL = s.URL
+		m, err := selectWith(Config{Providers: []Provider{p}, Retry: wireRetry}, func(string) string { return wireKey }, nil, "", wireClock(new(llmtest.IdleClock)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = llmtest.Collect(m, t.Context(), llmtest.Hello())
+		if e, ok := errors.AsType[*llm.Error](err); !ok || e.Again || asked != 1 || !strings.Contains(e.Message, "in the encoding br") {
+			t.Errorf("%s: %v after %d requests", name, err, asked)
+		}
+	}
+}
+
 // A wrong address is not tried again.
 func TestWireMistaken(t *testing.T) {
 	answer := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("was asked") })

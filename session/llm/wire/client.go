@@ -101,6 +101,10 @@ func (c Client) Do(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	if encoding := res.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" { // the transport reads gzip, the only one that it asks for
+		res.Body.Close()
+		return nil, notAStream{res.Header.Get("Content-Type") + " in the encoding " + encoding}
+	}
 	if res.StatusCode == http.StatusOK || res.StatusCode == http.StatusCreated { // 201 is some gateways' answer to any POST
 		if req.Method == http.MethodGet { // a list, which is read to its end
 			res.Body = &bounded{ReadCloser: res.Body, left: maxAnswer, all: maxAnswer}
