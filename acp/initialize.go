@@ -30,7 +30,7 @@ func (p *InitializeRequest) decode(raw []byte) error {
 		return paramsErrorf("protocolVersion", "is required")
 	}
 	p.ProtocolVersion = bytes.Clone(o.members["protocolVersion"])
-	if _, err := strconv.ParseUint(string(integer(p.ProtocolVersion)), 10, 16); err != nil {
+	if _, err := strconv.ParseUint(string(p.ProtocolVersion), 10, 16); err != nil {
 		return paramsErrorf("protocolVersion", "must be an integer from 0 to 65535, got %s", p.ProtocolVersion)
 	}
 	info := objectOf(o.members["clientInfo"], "clientInfo", "name", "title", "version")

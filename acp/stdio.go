@@ -276,7 +276,7 @@ func legalID(raw json.RawMessage) bool {
 	if raw == nil || raw[0] == '"' || string(raw) == "null" {
 		return true
 	}
-	return jsonKind(raw) == "number" && !bytes.ContainsAny(integer(raw), ".eE")
+	return (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9') && !bytes.ContainsAny(raw, ".eE")
 }
 
 // response settles one of our calls with its answer. An error with a null id does
