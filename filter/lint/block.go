@@ -44,6 +44,7 @@ type diagnostic struct {
 	source    []byte // the last line, which may be code
 	hasSource bool
 	framed    bool
+	shown     bool // the code of the last place came
 	gap       bool // the last line was blank
 	noteOpen  bool // notes ends in a note whose place may follow
 	related   bool // its related places came

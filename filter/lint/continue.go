@@ -50,7 +50,7 @@ func (g *grouping) continuesLine(l []byte) bool {
 			d.keep(d.source)
 		}
 		d.hasSource = false
-		d.framed, d.gap = true, false
+		d.framed, d.shown, d.gap = true, true, false
 		d.keep(l)
 		return true
 	}
@@ -85,7 +85,7 @@ func (g *grouping) continuesLine(l []byte) bool {
 		if d.joins(l) {
 			return true
 		}
-		if _, ok := arrowPlace(l); ok || d.hasSource || d.framed {
+		if _, ok := arrowPlace(l); ok || d.hasSource || d.shown {
 			return false
 		}
 	}
@@ -107,7 +107,7 @@ func (g *grouping) continuesPlace(p position, l []byte, indented bool) bool {
 		return false
 	}
 	d.unhold()
-	d.gap = false
+	d.gap, d.shown = false, false
 	d.muted = (d.follows || d.at.sev == isError && d.compiles()) && g.tooMany(p.file)
 	d.keep(l)
 	d.addNote(g.noteText(p, l))
@@ -139,7 +139,7 @@ func (d *diagnostic) continuesMark(l []byte) bool {
 		}
 		d.keep(l)
 		if showsCode(inner) {
-			d.hasSource, d.framed = false, true
+			d.hasSource, d.framed, d.shown = false, true, true
 			return true
 		}
 		d.unhold()

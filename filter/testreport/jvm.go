@@ -96,7 +96,7 @@ func (j *jvmTests) leave() {
 
 // info handles an information of Maven.
 func (j *jvmTests) info(l []byte) {
-	rest := bytes.TrimLeft(l[len("[INFO]"):], " ")
+	rest := bytes.Trim(l[len("[INFO]"):], " ") // "2 errors "
 	switch {
 	case begins(rest, "Tests run: "):
 		j.classes = j.classes[:0]
