@@ -36,6 +36,9 @@ func (p ruling) form(call *executors.Call, src parsed, allowed func(key string) 
 			return nil, errors.New("files in .git and .zeph always need permission")
 		}
 	}
+	if found := p.ownProgram("bash"); found != "" {
+		return nil, fmt.Errorf("the shell would be %s", found)
+	}
 	for _, c := range form.Commands {
 		if !c.ReadOnly {
 			continue

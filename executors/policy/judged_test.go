@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +50,34 @@ func TestOwnProgram(t *testing.T) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// A program that another one starts counts like the command itself, and so does the
+// shell.
+func TestOwnProgramOfAnother(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("programs have an extension on Windows")
+	}
+	path := os.Getenv("PATH")
+	for own, scripts := range map[string][]string{
+		"bash": {"ls"}, "timeout": {"timeout 5 ls"}, "env": {"env LC_ALL=C ls"}, "grep": {"egrep x f", "find . | xargs grep x"}, "gcc": {"go env", "go list"}, "node": {"npm --version"}, "git-lfs": {"git status"},
+		"other": nil,
+	} {
+		project := t.TempDir()
+		if err := os.WriteFile(filepath.Join(project, own), nil, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("PATH", project+string(filepath.ListSeparator)+path)
+		p := ruling{Permission: &Permission{Roots: roots(project)}, now: &workspace.Moment{}}
+		for _, script := range append(scripts, "ls", "timeout 5 env ls", "egrep x f", "go env", "npm --version", "git status") {
+			call := bash(script)
+			call.Card.Dir = project
+			_, err := p.form(call, parse(script, project, ""), nil)
+			if err == nil && slices.Contains(scripts, script) || own == "other" && err != nil {
+				t.Errorf("%s with a %s of the project: %v", script, own, err)
+			}
+		}
 	}
 }
 

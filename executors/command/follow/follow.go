@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // A path is not followed if that takes too long, or if it means something else
@@ -130,14 +131,16 @@ func ofProcess(dir string, s pathStep) bool {
 	return dir == "/proc" && (s.pattern || s.name == "self" || s.name == "thread-self" || strings.Trim(s.name, "0123456789") == "")
 }
 
+// wildcards matches those whose meaning depends on the language: "?", and sets other than
+// a list of characters. In the language C a "?" is one byte of a letter.
+var wildcards = lazyregexp.New(`\?|\[[!^][^\]]*\]|\[[^\]]*[-:.=][^\]]*\]`)
+
 // matches follows the files in dir that match a pattern. Only links and
-// directories are examined, because a plain file does not lead elsewhere.
+// directories are examined, because a plain file does not lead elsewhere. A wildcard
+// that depends on the language counts as "*".
 func (f *follower) matches(dir, pattern string, rest []pathStep, links int) error {
 	dot := strings.HasPrefix(pattern, ".")
-	pattern = strings.ReplaceAll(pattern, "[!", "[^")
-	if _, set, ok := strings.Cut(pattern, "["); ok && strings.ContainsAny(set, "-:.=") {
-		pattern = "*" // a range or a class, which depend on the language: match any name
-	}
+	pattern = wildcards.ReplaceAllString(pattern, "*")
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil // nothing matches
