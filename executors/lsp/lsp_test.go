@@ -194,8 +194,13 @@ func TestEdits(t *testing.T) {
 	if diff := cmp.Diff([]string{"Language servers: fake runs"}, w.s.Status()); diff != "" {
 		t.Error(diff)
 	}
+	for deadline := time.Now().Add(30 * time.Second); strings.Count(w.methods(), "workspace/didChangeWatchedFiles") < 4; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal(w.methods())
+		}
+	}
 	w.s.Close()
-	if got := w.methods(); strings.Count(got, "workspace/didChangeWatchedFiles") < 4 || strings.Count(got, "textDocument/didOpen") != 2 {
+	if got := w.methods(); strings.Count(got, "textDocument/didOpen") != 2 {
 		t.Error(got)
 	}
 }
