@@ -165,6 +165,8 @@ func TestAlwaysExtent(t *testing.T) {
 		{"cd " + root + " && ./build.sh", "./build.sh", "allow"},
 		{"./build all", "'./build all'", "ask"},
 		{"'./build all'", "./build all", "ask"},
+		{"python3 manage.py migrate", "python3 'manage.py migrate'", "ask"},
+		{"npm run build", "npm 'run build'", "ask"},
 		{"python3 x.py", "(cd vendor && python3 x.py)", "ask"},
 	} {
 		path := filepath.Join(t.TempDir(), answers.FileName)

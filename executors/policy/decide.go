@@ -245,7 +245,7 @@ func (p ruling) segment(tool string, c *command.Command, src parsed, onlyReads b
 		case confirms(c, v.pattern) != "":
 			v = verdict{action: Ask, why: fmt.Sprintf("default: %s, which rule %q does not name", confirms(c, v.pattern), v.pattern)}
 		case spaced(c) && strings.Trim(v.pattern, "*") != "":
-			v = verdict{action: Ask, why: "default: the name of its program contains a space"}
+			v = verdict{action: Ask, why: "default: the name of the file that it runs contains a space"}
 		case open && !neutral(c):
 			v = verdict{action: Ask, why: "default: parts of it are computed at run time"}
 		case !plainVariables(c.Assigns) || !plainVariables(src.script.Assigns):
@@ -258,10 +258,12 @@ func (p ruling) segment(tool string, c *command.Command, src parsed, onlyReads b
 	return p.inMode(v)
 }
 
-// spaced reports whether the name of a command's program contains a space. The text of
-// the program "make /x" is also that of "make" with an operand.
+// spaced reports whether the name of the program or script that a command runs contains
+// a space. The text of the program "make /x" is also that of "make" with an operand.
 func spaced(c *command.Command) bool {
-	return len(c.Words) > 0 && strings.ContainsAny(c.Words[0].Text, " \t\n")
+	space := func(s string) bool { return strings.ContainsAny(s, " \t\n") }
+	first, _ := c.Subcommand()
+	return len(c.Words) > 0 && space(c.Words[0].Text) || runsText(c) && !hasCode(c) && space(first)
 }
 
 // commandRules judges a command by the rules of the user and of the repository.

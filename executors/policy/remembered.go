@@ -68,7 +68,7 @@ func remembered(c *command.Command, src parsed) (key, covers string) {
 			return only, exact
 		}
 		return "host " + strings.Join(hosts, " "), c.Program() + " to " + strings.Join(hosts, ", ")
-	case slices.Contains(destructive, c.Program()), slices.Contains(destructive, c.Program()+" "+first), confirms(c, "") != "", runsElsewhere(c, src), spaced(c):
+	case slices.Contains(destructive, c.Program()), slices.Contains(destructive, c.Program()+" "+first), confirms(c, "") != "", runsElsewhere(c, src), spaced(c), strings.ContainsAny(first, " \t\n"):
 		return only, exact
 	case runsText(c) && (first == "" || hasCode(c)):
 		return only, exact

@@ -52,9 +52,10 @@ func TestRuleAllowsNoSpacedProgram(t *testing.T) {
 	for script, want := range map[string]string{
 		"make x": "allow", "make 'a b'": "allow", "timeout 5 make x": "allow",
 		"'make /x'": "ask", `make\ /x y`: "ask", "timeout 5 'make /x'": "ask", "make x; 'make '/y": "ask", "'make x'": "ask",
+		"python3 a.py 'b c'": "allow", "python3 -c 'print(1, 2)'": "allow", "python3 'a.py b'": "ask",
 	} {
 		s := newSetup()
-		s.cfg.Permissions = map[string][]Rule{"bash": {{Pattern: "make *", Action: Allow}}}
+		s.cfg.Permissions = map[string][]Rule{"bash": {{Pattern: "make *", Action: Allow}, {Pattern: "python3 *", Action: Allow}}}
 		if got := s.build().outcome(t, bash(script)); got != want {
 			t.Errorf("%s: %s, want %s", script, got, want)
 		}
