@@ -128,9 +128,7 @@ func (i *instance) client() *sdk.Client {
 		//lint:ignore SA1019 revisions before 2026-07-28 have roots
 		Capabilities: &sdk.ClientCapabilities{RootsV2: &sdk.RootCapabilities{}}, // no sampling
 		ToolListChangedHandler: func(_ context.Context, r *sdk.ToolListChangedRequest) {
-			if !i.relists.Swap(true) {
-				i.spawn(func() { i.relist(r.Session) })
-			}
+			i.again(&i.listing, func() { i.relist(r.Session) })
 		},
 		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
 			i.mu.Lock()

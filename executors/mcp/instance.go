@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -64,8 +63,7 @@ type instance struct {
 	over     bool           // nothing is spawned any more
 	work     sync.WaitGroup // of spawn
 
-	listing sync.Mutex  // one list of tools at a time
-	relists atomic.Bool // a list waits for its turn
+	listing changes // of the tools
 }
 
 func newInstance(p *Servers, e Server, roots []string, user *queue) *instance {

@@ -6,7 +6,6 @@ import (
 	"sort"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 	"unicode"
 
@@ -29,11 +28,10 @@ type more struct {
 	resources []resource
 	templates []resource // their URIs have parts to fill in
 
-	listing [2]sync.Mutex  // one list of prompts, and one of resources, at a time
-	relists [2]atomic.Bool // a list waits for its turn
+	listing [2]changes // of prompts, and of resources
 }
 
-// The indexes of listing and relists.
+// The indexes of listing.
 const (
 	promptList = iota
 	resourceList
@@ -62,9 +60,7 @@ func (i *instance) listMore(session *sdk.ClientSession) <-chan struct{} {
 // changed.
 func (i *instance) watchLists(o *sdk.ClientOptions) {
 	again := func(session *sdk.ClientSession, kind int) {
-		if !i.more.relists[kind].Swap(true) {
-			i.spawn(func() { i.relistMore(session, kind) })
-		}
+		i.again(&i.more.listing[kind], func() { i.relistMore(session, kind) })
 	}
 	o.PromptListChangedHandler = func(_ context.Context, r *sdk.PromptListChangedRequest) { again(r.Session, promptList) }
 	o.ResourceListChangedHandler = func(_ context.Context, r *sdk.ResourceListChangedRequest) { again(r.Session, resourceList) }
@@ -72,28 +68,28 @@ func (i *instance) watchLists(o *sdk.ClientOptions) {
 
 // relistMore reads one of the lists. A failure leaves it as it was.
 func (i *instance) relistMore(session *sdk.ClientSession, kind int) {
-	i.more.listing[kind].Lock()
-	defer i.more.listing[kind].Unlock()
-	i.more.relists[kind].Store(false)
-	ctx, cancel := context.WithTimeout(i.ctx, listTime)
-	defer cancel()
 	read := i.readPrompts
 	if kind == resourceList {
 		read = i.readResources
 	}
-	set, err := read(ctx, session)
-	if err != nil {
-		if ctx.Err() == nil {
-			i.pool.Log.Warn("list the prompts and resources of an MCP server", "server", i.entry.Name, "err", i.pool.mask(err.Error()))
+	err := i.more.listing[kind].read(func() error {
+		ctx, cancel := context.WithTimeout(i.ctx, listTime)
+		defer cancel()
+		set, err := read(ctx, session)
+		if err != nil {
+			return err
 		}
-		return
-	}
-	i.update(func() {
-		if i.session == session { // a later session has lists of its own
-			set()
-		}
+		i.update(func() {
+			if i.session == session { // a later session has lists of its own
+				set()
+			}
+		})
+		return nil
 	})
-	if kind == promptList {
+	switch {
+	case err != nil && i.ctx.Err() == nil:
+		i.pool.Log.Warn("list the prompts and resources of an MCP server", "server", i.entry.Name, "err", i.pool.mask(err.Error()))
+	case err == nil && kind == promptList:
 		i.announce()
 	}
 }

@@ -28,11 +28,15 @@ func (i *instance) relist(session *sdk.ClientSession) {
 // list reads the tools of a session and makes the server ready. It waits a little while
 // for more, which is closed when other lists have been read; nil is not waited for.
 func (i *instance) list(ctx context.Context, session *sdk.ClientSession, more <-chan struct{}) error {
-	i.listing.Lock()
-	defer i.listing.Unlock()
-	i.relists.Store(false)
-	ctx, cancel := context.WithTimeout(ctx, listTime)
-	defer cancel()
+	return i.listing.read(func() error {
+		ctx, cancel := context.WithTimeout(ctx, listTime)
+		defer cancel()
+		return i.listNow(ctx, session, more)
+	})
+}
+
+// listNow is list once no other reading runs.
+func (i *instance) listNow(ctx context.Context, session *sdk.ClientSession, more <-chan struct{}) error {
 	began := time.Now()
 	tools, err := i.read(ctx, session)
 	if err != nil {
