@@ -112,6 +112,37 @@ func TestFetch(t *testing.T) {
 	}
 }
 
+// A long list may be within the only item of another. Short lists within items
+// stay whole.
+func TestListWithinItem(t *testing.T) {
+	var machines []map[string]any
+	for i := range 60 {
+		disks := make([]map[string]any, 9)
+		for j := range disks {
+			disks[j] = map[string]any{"disk": fmt.Sprint("d", j), "state": "ok"}
+		}
+		m := map[string]any{"id": fmt.Sprint("m-", i), "state": "running", "disks": disks}
+		if i == 17 {
+			m["state"] = "stopped"
+		}
+		machines = append(machines, m)
+	}
+	list, _ := json.MarshalIndent(map[string]any{"racks": []any{map[string]any{"machines": machines}}}, "", "  ")
+	s := strategytest.Make(t, Strategies["json"], "")
+	got := strategytest.Pass(t, s, strategy.Run{}, string(list))
+	for _, want := range []string{`"m-0"`, `"m-17"`, `"stopped"`, "similar items omitted", `"d7"`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %s in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, `"m-9"`) {
+		t.Errorf("the list stayed:\n%s", got)
+	}
+	if again := strategytest.Pass(t, s, strategy.Run{}, got); again != got {
+		t.Errorf("again:\n%s", again)
+	}
+}
+
 func FuzzFetch(f *testing.F) {
 	f.Add(verbose, 0)
 	f.Add("[\n"+strings.Repeat(" {\n  \"a\": 1,\n  \"b\": \"x\"\n },\n", 30)+" {\n  \"a\": 2\n }\n", 0)

@@ -26,7 +26,8 @@ func similarItems(n int) []byte { return fmt.Appendf(nil, "... (%d%s", n, simila
 
 // foldJSON removes the items of arrays that resemble others: those without a
 // new field, and without a new value of a field that has few values. The rest
-// stays as it is written. If lists is set, items that stay are whole.
+// stays as it is written. If lists is set, items beside removed ones are whole, and
+// of the arrays within items only long ones lose items.
 func foldJSON(body []byte, lists bool) (short []byte, ok bool) {
 	trimmed := bytes.TrimSpace(body)
 	if len(trimmed) < 400 || trimmed[0] != '[' && trimmed[0] != '{' {
@@ -43,7 +44,7 @@ func foldJSON(body []byte, lists bool) (short []byte, ok bool) {
 	if !ok {
 		return nil, false
 	}
-	j.fold(0)
+	j.fold(0, false)
 	out := make([]byte, 0, len(body))
 	last := len(j.text) - len(body) // the bracket of a sequence
 	for _, e := range j.edits {
@@ -232,8 +233,8 @@ func (j *jsonFold) field(of int, key []byte, turn int) int {
 	return len(j.fields) - 1
 }
 
-// fold folds a value.
-func (j *jsonFold) fold(n int) {
+// fold folds a value. within reports that it belongs to an item of an array.
+func (j *jsonFold) fold(n int, within bool) {
 	v := j.values[n]
 	switch j.text[v.from] {
 	case '"':
@@ -249,7 +250,10 @@ func (j *jsonFold) fold(n int) {
 	default:
 		return
 	}
-	keep := j.novel(n)
+	var keep []bool
+	if !j.lists || !within || v.to-v.from >= minList {
+		keep = j.novel(n)
+	}
 	i, omitted, from, to := 0, 0, 0, 0
 	cut := func() {
 		if omitted == 0 {
@@ -264,8 +268,8 @@ func (j *jsonFold) fold(n int) {
 	for c := n + 1; c < v.next; c = j.values[c].next {
 		if keep == nil || keep[i] {
 			cut()
-			if keep == nil && j.text[v.from] == '{' || !j.lists {
-				j.fold(c)
+			if keep == nil || !j.lists {
+				j.fold(c, within || j.text[v.from] == '[')
 			}
 		} else {
 			if omitted == 0 {
