@@ -50,6 +50,9 @@ func placeFind(b *builder, c *Command, args []Word) (*placed, error) {
 			out.words = append(out.words, w.source)
 		case (strings.Contains(findText, name) || strings.Contains(findFile, name)) && i+1 < len(args) && args[i+1].literal():
 			value := args[i+1]
+			if w.text() == "-newermt" && namesZone(value.text()) {
+				return nil, errors.New("find: it may read a file as a time zone")
+			}
 			acts = acts || w.text() == "-printf"
 			if strings.Contains(findFile, name) {
 				out.files = append(out.files, File{Text: value.text(), Dirs: b.dirs})

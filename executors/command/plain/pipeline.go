@@ -19,7 +19,7 @@ type feeder struct {
 
 // consumer is the command of an xargs.
 type consumer struct {
-	shows bool // the command shows the content of files
+	shows bool // the command shows the content of files, or of linked directories
 }
 
 // pipeline prints commands whose output the next one reads.
@@ -190,8 +190,14 @@ func placeXargs(b *builder, c *Command, args []Word) (*placed, error) {
 		words = slices.Insert(slices.Clone(words), n, "--")
 	}
 	out.words, out.files = append(out.words, words...), p.files
-	out.xargs = &consumer{shows: how.shows}
+	out.xargs = &consumer{shows: how.shows || listsLinks(p.words)}
 	return out, nil
+}
+
+// listsLinks reports whether a command is an ls that lists the directory to which a link
+// leads.
+func listsLinks(words []string) bool {
+	return words[0] == "ls" && !slices.Contains(words, "-d") && !slices.Contains(words, "--directory")
 }
 
 // operandCount returns how many words of a placed command are operands.

@@ -203,11 +203,18 @@ func placeSet(b *builder, c *Command, args []Word) (*placed, error) {
 	return printed(c), nil
 }
 
+// namesZone reports whether a date names a time zone, which GNU's programs read from a
+// file: TZ="/a/file" now.
+func namesZone(date string) bool { return strings.Contains(date, "TZ=") }
+
 // placeDate refuses the operand that sets the clock, and files.
 func placeDate(b *builder, c *Command, args []Word) (*placed, error) {
 	p := program{options: "-uRj -d= -I? --utc --universal --date= --iso-8601? --rfc-3339= --rfc-email", operands: texts, most: 1, check: func(o *parsedOptions) error {
 		if len(o.operands) > 0 && (!o.operands[0].literal() || !strings.HasPrefix(o.operands[0].text(), "+")) {
 			return errors.New("it may set the clock")
+		}
+		if slices.ContainsFunc(o.options, func(g given) bool { return namesZone(g.value) }) {
+			return errors.New("it may read a file as a time zone")
 		}
 		return nil
 	}}
