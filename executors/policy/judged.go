@@ -111,9 +111,12 @@ func pathOf(f plain.File) command.Path {
 // builtins are commands that bash implements itself.
 var builtins = []string{"[", ":", "break", "cd", "command", "continue", "echo", "exit", "false", "printf", "pwd", "set", "test", "true", "type"}
 
-// ownProgram returns the file that runs for a bare program name, if that file
-// is inside the session's roots. PATH may include directories of the project.
+// ownProgram returns the file that runs by a program's name, if that file is
+// inside the session's roots. PATH may include directories of the project.
 func (p ruling) ownProgram(name string) string {
+	if strings.Contains(name, "/") && p.inRoots(name) {
+		return name
+	}
 	if strings.Contains(name, "/") || slices.Contains(builtins, name) || !p.searchesRoots(os.Getenv("PATH")) {
 		return ""
 	}

@@ -42,6 +42,8 @@ func TestOwnProgram(t *testing.T) {
 		"no such program":              {[]string{"", filepath.Join(project, "bin")}, "cat", project, ""},
 		"a builtin":                    {[]string{filepath.Join(project, "bin")}, "echo", project, ""},
 		"a root as wide as the system": {[]string{system}, "ls", "/", ""},
+		"a directory of the system":    {[]string{system}, "/usr/local/bin/ls", "/usr/local", "/usr/local/bin/ls"},
+		"another one":                  {[]string{system}, "/usr/bin/ls", "/usr/local", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("PATH", strings.Join(tt.path, string(filepath.ListSeparator)))
