@@ -39,6 +39,7 @@ type remote struct {
 	headers map[string]string
 	account *oauth.Account // nil means no login
 	lines   *lines
+	older   bool // the transport is sse, which is nothing but its stream
 }
 
 // newRemote returns a connection to the address of an entry. Redirects may lead only
@@ -120,7 +121,7 @@ func (r *remote) send(req *http.Request) (*http.Response, error) {
 		}
 	}
 	ask := r.http.RoundTrip
-	if req.Method == http.MethodGet {
+	if req.Method == http.MethodGet && !r.older {
 		ask = r.listen
 	}
 	res, err := ask(req)
@@ -193,7 +194,7 @@ func (b *body) Read(p []byte) (int, error) {
 // transport returns the SDK's transport by which a server is reached.
 func (r *remote) transport(e Server, sse bool) sdk.Transport {
 	client := &http.Client{Transport: r}
-	if sse {
+	if r.older = sse; sse {
 		return &sdk.SSEClientTransport{Endpoint: e.URL, HTTPClient: client, MaxEventSize: bodySize}
 	}
 	return &sdk.StreamableClientTransport{Endpoint: e.URL, HTTPClient: client, MaxEventSize: bodySize}
