@@ -157,11 +157,15 @@ func TestReadOnlyTools(t *testing.T) {
 			if _, err := exec.LookPath(program); err != nil {
 				t.Skip(err)
 			}
-			plain, err := l.Run(t.Context(), shell.Command{Line: cmd, Dir: repo})
+			line := cmd
+			if program == "go" { // as its plain form begins: the index that list writes may be missing
+				line = "GODEBUG=goindex=0 " + cmd
+			}
+			plain, err := l.Run(t.Context(), shell.Command{Line: line, Dir: repo})
 			if err != nil || plain.ExitCode == nil || *plain.ExitCode != 0 {
 				t.Skipf("does not run here: %+v, %v", plain, err)
 			}
-			out, err := l.Run(t.Context(), shell.Command{Line: cmd, Dir: repo, ReadOnly: true})
+			out, err := l.Run(t.Context(), shell.Command{Line: line, Dir: repo, ReadOnly: true})
 			if err != nil || out.ExitCode == nil || *out.ExitCode != 0 {
 				t.Fatalf("Run: %+v, %v", out, err)
 			}
