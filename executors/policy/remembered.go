@@ -21,9 +21,9 @@ var destructive = []string{
 // groups are programs and subcommands whose next word is a subcommand too, or the
 // program that runs: "docker volume rm", "npm run deploy".
 var groups = []string{
-	"aws", "az", "bun run", "bun x", "bundle exec", "conda run", "docker buildx", "docker compose", "docker container", "docker context", "docker exec", "docker image", "docker network", "docker volume",
-	"gcloud", "gh", "glab", "helm repo", "kubectl config", "kubectl exec", "kubectl rollout", "npm exec", "npm run", "npm run-script", "pdm run", "php artisan", "pipenv run", "pnpm dlx", "pnpm exec",
-	"pnpm run", "podman compose", "podman container", "podman exec", "podman image", "podman network", "podman volume", "poetry run", "python manage.py", "python3 manage.py", "terraform state",
+	"aws", "az", "bun run", "bun x", "bundle exec", "conda run", "deno run", "docker buildx", "docker compose", "docker container", "docker context", "docker exec", "docker image", "docker network", "docker run", "docker volume",
+	"gcloud", "gh", "glab", "go install", "go run", "go tool", "helm repo", "kubectl config", "kubectl exec", "kubectl rollout", "nix run", "npm exec", "npm run", "npm run-script", "pdm run", "php artisan", "pipenv run", "pipx run", "pnpm dlx", "pnpm exec",
+	"pnpm run", "podman compose", "podman container", "podman exec", "podman image", "podman network", "podman run", "podman volume", "poetry run", "python manage.py", "python3 manage.py", "terraform state",
 	"terraform workspace", "uv pip", "uv run", "uv tool", "yarn dlx", "yarn exec", "yarn run",
 }
 
