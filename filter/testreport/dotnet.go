@@ -1,0 +1,112 @@
+package testreport
+
+import (
+	"bytes"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
+)
+
+// dotnetTests recognises dotnet test.
+type dotnetTests struct {
+	*testPass
+	in      bool   // within the lines of a failed test
+	skipped []byte // the line of xUnit.net about a skipped test, whose reason may follow
+	noted   int    // such lines that stayed
+	seen    map[string]bool
+}
+
+func newDotnetTests(p *testPass) testRunner {
+	return &dotnetTests{testPass: p, seen: map[string]bool{}}
+}
+
+func claimsDotnet(l []byte) bool {
+	return beginsAny(l, "  Determining projects to restore", "Test run for ", "Microsoft (R) Test Execution", "Passed!  - Failed:", "Failed!  - Failed:", "Starting test execution, please wait", "VSTest version ", "[xUnit.net ")
+}
+
+var dotnetNoise = newPrefixes("Determining projects to restore", "All projects are up-to-date for restore", "Restored ", "Test run for ", "Microsoft (R) Test Execution", "Copyright (c) Microsoft", "Copyright (C) Microsoft", "Starting test execution", "A total of ", "VSTest version ", "Build started ", "Restore complete", "NUnit Adapter", "Running all tests in", "NUnit3TestExecutor", "Test Parallelization enabled", "MSBuild version ")
+
+func (d *dotnetTests) shape(l []byte) bool {
+	inner := bytes.TrimLeft(l, " ")
+	indent := len(l) - len(inner)
+	switch {
+	case indent == 2 && (begins(inner, "Passed ") || begins(inner, "Skipped ") && ends(inner, "]")):
+		d.leave()
+		return true
+	case indent == 2 && begins(inner, "Failed ") && ends(inner, "]"):
+		d.fail(inner[len("Failed "):], l)
+		d.in = true
+		return true
+	case beginsAny(l, "Passed!  - ", "Failed!  - ", "Skipped! - ", "Test Run ", "Total tests: ", "Test summary: ", "Build FAILED", "Build failed") || indent > 0 && beginsAny(inner, "Passed: ", "Failed: ", "Skipped: ", "Total: ") && !d.in:
+		d.leave()
+		if contains(l, "ailed") {
+			d.bad = true
+		}
+		d.keep(l)
+		return true
+	case begins(l, "[xUnit.net "):
+		d.xunit(l)
+		return true
+	case (indent == 0 || indent == 2) && dotnetNoise.match(inner):
+		d.leave()
+		return true
+	case indent == 2 && contains(inner, " -> ") && (ends(inner, ".dll") || ends(inner, ".exe")):
+		return true
+	case d.in && indent > 0:
+		d.failureLine(l, !begins(inner, "Error Message:"))
+		return true
+	case contains(l, ": warning ") || contains(l, ": error "):
+		d.leave()
+		id := testKey(inner)
+		if d.seen[id] {
+			return true
+		}
+		if len(d.seen) < 1000 {
+			d.seen[id] = true
+		}
+		if contains(l, ": error ") {
+			d.bad = true
+		}
+		d.keep(l)
+		return true
+	}
+	if d.in && d.open {
+		d.failureLine(l, true)
+		return true
+	}
+	return false
+}
+
+// xunit handles a line of xUnit.net's runner. Failed tests come again, but not the
+// reasons of skipped ones and the failures of the runner itself.
+func (d *dotnetTests) xunit(l []byte) {
+	_, rest, _ := bytes.Cut(l, []byte("]"))
+	inner := bytes.TrimLeft(rest, " ")
+	runner := len(rest)-len(inner) <= maxRunnerIndent
+	reason := len(d.skipped) > 0 && !runner && !ends(inner, "]") && d.noted < notedTests
+	if reason {
+		d.noted++
+		d.keep(d.skipped)
+		d.keep(l)
+	}
+	d.skipped = d.skipped[:0]
+	switch {
+	case ends(inner, "[FAIL]"):
+		d.bad = true
+	case ends(inner, "[SKIP]"):
+		d.skipped = append(d.skipped, l...)
+	case runner && !reason && text.Important(inner):
+		d.bad = true
+		d.keep(l)
+	}
+}
+
+// maxRunnerIndent is how far xUnit.net indents lines about its own work.
+const maxRunnerIndent = 3
+
+func (d *dotnetTests) leave() {
+	d.close()
+	d.in = false
+}
+
+func (d *dotnetTests) other(l []byte) { d.loose(l) }
+func (d *dotnetTests) end()           { d.leave() }
