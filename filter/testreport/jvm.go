@@ -12,6 +12,7 @@ type jvmTests struct {
 	in       jvmPart
 	maven    bool
 	warnings int
+	installs int
 	skipped  int
 	classes  []byte // "Running x.FooTest", until its total
 }
@@ -107,6 +108,10 @@ func (j *jvmTests) info(l []byte) {
 		j.classes = append(j.classes[:0], l...)
 	case begins(rest, "BUILD "):
 		j.keep(l)
+	case begins(rest, "Installing "):
+		if j.installs++; j.installs <= maxInstalls {
+			j.keep(l)
+		}
 	case ends(rest, "]") && (contains(rest, " FAILURE [") || contains(rest, " SKIPPED")), contains(rest, " FAILURE ["), ends(rest, " SKIPPED"):
 		j.bad = true
 		j.keep(l)
@@ -114,6 +119,9 @@ func (j *jvmTests) info(l []byte) {
 		j.keep(l)
 	}
 }
+
+// maxInstalls is how many installed files are listed.
+const maxInstalls = 8
 
 // warning handles a warning of Maven. The first ones stay.
 func (j *jvmTests) warning(l []byte) bool {
