@@ -24,6 +24,10 @@ func (h *hostileWeb) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		<-r.Context().Done()
 		return
 	}
+	if h.habit == "fails at "+r.Method {
+		w.WriteHeader(http.StatusNotImplemented)
+		return
+	}
 	if r.Method != http.MethodPost {
 		w.WriteHeader(http.StatusMethodNotAllowed)
 		return
@@ -72,6 +76,7 @@ func TestHostileWebServers(t *testing.T) {
 		"asks and accepts no answer": "did not answer in time",
 		"hangs at GET":               "ok",
 		"hangs at DELETE":            "ok",
+		"fails at GET":               "ok",
 	} {
 		t.Run(habit, func(t *testing.T) {
 			t.Parallel()

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -144,25 +145,62 @@ const listenTime = 3 * time.Second
 // or has been left, the answer is that there is no stream: the SDK waits for it before
 // it uses the server, and some proxies hold the headers back until the first event.
 func (r *remote) listen(req *http.Request) (*http.Response, error) {
+	res, err := r.openStream(req)
+	if err == nil && res.StatusCode >= http.StatusInternalServerError {
+		res.Body.Close()
+		err = errNoStream
+	}
+	switch {
+	case errors.Is(err, errNoStream):
+		return &http.Response{
+			Status: "405 no stream", StatusCode: http.StatusMethodNotAllowed, Proto: req.Proto, ProtoMajor: req.ProtoMajor, ProtoMinor: req.ProtoMinor,
+			Header: http.Header{}, Body: http.NoBody, Request: req,
+		}, nil
+	case err != nil:
+		return nil, err
+	case isStream(res) && req.Header.Get("Last-Event-ID") == "": // else it belongs to a call, or the SDK resumes it
+		res.Body = &standing{ReadCloser: res.Body, ctx: req.Context(), began: time.Now(), open: func() (io.ReadCloser, error) {
+			next, err := r.openStream(req)
+			if err == nil && !isStream(next) {
+				next.Body.Close()
+				err = errNoStream
+			}
+			if err != nil {
+				return nil, err
+			}
+			return next.Body, nil
+		}}
+	}
+	return res, nil
+}
+
+var errNoStream = errors.New("the server has no stream of events")
+
+// openStream requests the stream once. The error is errNoStream if the server does not begin
+// it in time.
+func (r *remote) openStream(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(req.Context())
 	late := time.AfterFunc(listenTime, cancel)
 	res, err := r.http.RoundTrip(req.WithContext(ctx))
-	if inTime := late.Stop(); inTime && !r.lines.ended() {
-		if err != nil {
-			cancel()
-			return nil, err
+	if inTime := late.Stop(); !inTime || r.lines.ended() {
+		cancel()
+		if err == nil {
+			res.Body.Close()
 		}
-		res.Body = &ending{res.Body, cancel}
-		return res, nil
+		return nil, errNoStream
 	}
-	cancel()
-	if err == nil {
-		res.Body.Close()
+	if err != nil {
+		cancel()
+		return nil, err
 	}
-	return &http.Response{
-		Status: "405 no stream", StatusCode: http.StatusMethodNotAllowed, Proto: req.Proto, ProtoMajor: req.ProtoMajor, ProtoMinor: req.ProtoMinor,
-		Header: http.Header{}, Body: http.NoBody, Request: req,
-	}, nil
+	res.Body = &ending{res.Body, cancel}
+	return res, nil
+}
+
+// isStream reports whether a response is a stream of events.
+func isStream(res *http.Response) bool {
+	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	return res.StatusCode == http.StatusOK && kind == "text/event-stream"
 }
 
 // ending is the body of a stream. Its Close frees the context of the request.
