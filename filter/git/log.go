@@ -18,8 +18,9 @@ type gitLog struct {
 }
 
 // newGitLog makes the strategy "git_log". Each commit becomes a line of its
-// hash, date, author and subject. Up to max_bodies commits keep the rest of
-// their messages. Diffs are shortened as with git_diff. Commits after
+// hash, date, author and subject, and of its committer if that is another
+// person or day. Up to max_bodies commits keep the rest of their messages, and
+// more commits the lines on reverts and breaking changes. Diffs are shortened as with git_diff. Commits after
 // max_commits become a hash and the beginning of a subject; after ten times as
 // many they are only counted.
 func newGitLog(p strategy.Params) (strategy.Strategy, error) {
