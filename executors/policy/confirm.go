@@ -17,8 +17,12 @@ type confirmation struct {
 	effect  string // for the user: the damage that it does
 }
 
-// confirmations are commands that destroy data permanently, or that publish
-// data.
+// runsAnother is the effect of an option that names a program. Who allows "git fetch" or
+// "tar" does not think of any program.
+const runsAnother = "it runs another program"
+
+// confirmations are commands that destroy data permanently, that publish data, or that
+// run a program which an option names.
 var confirmations = []confirmation{
 	{"rm", "", "it deletes files"},
 	{"shred", "", "it destroys files"},
@@ -54,12 +58,44 @@ var confirmations = []confirmation{
 	{"tofu destroy", "", "it destroys infrastructure"},
 	{"dropdb", "", "it deletes a database"},
 	{"crontab", "", "it changes the scheduled commands"},
+	{"git", "--upload-pack --receive-pack --exec --open-files-in-pager", runsAnother},
+	{"git clone", "-u -c --config --template", runsAnother},
+	{"git grep", "-O", runsAnother},
+	{"git rebase", "-x", runsAnother},
+	{"go", "-exec --exec -toolexec --toolexec -vettool --vettool", runsAnother},
+	{"tar", tarPrograms, runsAnother},
+	{"gtar", tarPrograms, runsAnother},
+	{"bsdtar", tarPrograms, runsAnother},
+	{"rg", "--pre --hostname-bin", runsAnother},
+	{"sort", "--compress-program", runsAnother},
+	{"man", "-P --pager -H --html", runsAnother},
+	{"zip", "-TT --unzip-command", runsAnother},
+	{"wget", "--use-askpass", runsAnother},
+	{"rsync", "--rsync-path", runsAnother},
+	{"ssh", "-o -F", runsAnother},
+	{"scp", "-o -F -S -D", runsAnother},
+	{"sftp", "-o -F -S -D -b", runsAnother},
+	{"gcc", compilerPrograms, runsAnother},
+	{"g++", compilerPrograms, runsAnother},
+	{"cc", compilerPrograms, runsAnother},
+	{"c++", compilerPrograms, runsAnother},
+	{"clang", compilerPrograms, runsAnother},
+	{"clang++", compilerPrograms, runsAnother},
 }
+
+const (
+	tarPrograms      = "-I -F --use-compress-program --to-command --checkpoint-action --info-script --new-volume-script --rmt-command --rsh-command"
+	compilerPrograms = "-wrapper -fplugin -specs -load"
+)
 
 // databases are programs that take SQL.
 var databases = []string{"bq", "clickhouse-client", "cockroach", "duckdb", "mariadb", "mysql", "psql", "sqlcmd", "sqlite3"}
 
-var dropsData = lazyregexp.New(`(?i)\b(drop\s+(table|database|schema)|truncate\s)`)
+var (
+	dropsData = lazyregexp.New(`(?i)\b(drop\s+(table|database|schema)|truncate\s)`)
+	// startsShell matches the commands of such clients, not of SQL, that start a program.
+	startsShell = lazyregexp.New(`(?im)\\!|\bprogram\s+'|^\s*\.(shell|system)\b|(^|;)\s*system\s`)
+)
 
 // confirms returns why a command needs permission although a rule with this
 // pattern allows it. "" means that the rule suffices.
@@ -78,8 +114,15 @@ func confirms(c *command.Command, pattern string) string {
 			return confirm.effect
 		}
 	}
-	if slices.Contains(databases, c.Program()) && dropsData.MatchString(c.Text()+" "+c.Input()) && !strings.Contains(pattern, "drop") && !strings.Contains(pattern, "truncate") {
+	if !slices.Contains(databases, c.Program()) {
+		return ""
+	}
+	starts := func(w command.Word) bool { return startsShell.MatchString(w.Text) }
+	switch {
+	case dropsData.MatchString(c.Text()+" "+c.Input()) && !strings.Contains(pattern, "drop") && !strings.Contains(pattern, "truncate"):
 		return "it deletes data"
+	case slices.ContainsFunc(c.Args(), starts), startsShell.MatchString(c.Input()):
+		return runsAnother
 	}
 	return ""
 }

@@ -14,11 +14,23 @@ func TestConfirmations(t *testing.T) {
 		{"*", "rm x", "ask"}, {"rm *", "rm x", "allow"}, {"rm*", "rm -rf build", "allow"}, {"*", "make && rm x", "ask"}, {"r*", "rm x", "ask"}, {"*", "timeout 5 rm x", "ask"}, {"*", "bash -c 'rm x'", "ask"}, {"rm x", "rm x", "allow"}, {"/bin/rm *", "/bin/rm x", "allow"},
 		{"npm *", "npm publish", "ask"}, {"npm *", "npm test", "allow"}, {"npm publish*", "npm publish --tag x", "allow"}, {"kubectl *", "kubectl -n x delete pod y", "ask"}, {"kubectl *", "kubectl logs x", "allow"},
 		{"psql *", "psql -c 'drop table x'", "ask"}, {"psql *", "psql -c 'DROP  TABLE x'", "ask"}, {"psql *", "psql <<< 'truncate x'", "ask"}, {"psql *", "echo 'drop table x' | psql", "ask"}, {"psql *", "psql -c 'select 1'", "allow"}, {"grep *", "grep -r 'drop table' .", "allow"}, {"git *", "git commit -m 'drop table x'", "allow"},
+		{"git *", "git fetch --upload-pack=./x .", "ask"}, {"git *", "git fetch --upload-p ./x .", "ask"}, {"git fetch*", "git fetch origin", "allow"}, {"git fetch --upload-pack*", "git fetch --upload-pack ./x .", "allow"}, {"git *", "git clone -c core.x=y a", "ask"}, {"git *", "git clone --depth 1 a", "allow"},
+		{"git *", "git -C . rebase -ix ./x HEAD~2", "ask"}, {"git *", "git grep -O./x y", "ask"}, {"git *", "git push --exec=./x a", "ask"}, {"go *", "go test -exec ./x ./...", "ask"}, {"go *", "go build -toolexec=./x", "ask"}, {"go *", "go vet --vettool ./x", "ask"}, {"go *", "go test -run X ./...", "allow"},
+		{"tar *", "tar -xf a.tar --to-command=./x", "ask"}, {"tar *", "tar -I ./x -xf a", "ask"}, {"tar *", "tar -czf a.tar b", "allow"}, {"ssh *", "ssh -oProxyCommand=./x h", "ask"}, {"ssh *", "ssh h uptime", "allow"}, {"gcc *", "gcc -DBUILD=1 a.c", "allow"}, {"gcc *", "gcc -wrapper ./x a.c", "ask"},
+		{"psql *", `psql -c '\! ./x'`, "ask"}, {"psql *", `psql -c "copy t to program 'x'"`, "ask"}, {"sqlite3 *", "sqlite3 a.db '.shell ls'", "ask"}, {"mysql *", "mysql -e 'system ls'", "ask"}, {"psql *", "psql -c 'select * from system.x'", "allow"},
 	} {
 		s := newSetup()
 		s.cfg.Permissions = map[string][]Rule{"bash": {{Pattern: tt.pattern, Action: Allow}}}
 		if got := judged(t, s.build(), tt.script); got != tt.want {
 			t.Errorf("rule %q: %q: %s, want %s", tt.pattern, tt.script, got, tt.want)
+		}
+	}
+	for script, want := range map[string]string{"git fetch --all": "allow", "git fetch --upload-pack=./x .": "ask"} {
+		s := newSetup().build()
+		s.user.give = []string{allowAlways}
+		judged(t, s, "git fetch origin")
+		if got := judged(t, s, script); got != want {
+			t.Errorf("after an always: %q: %s, want %s", script, got, want)
 		}
 	}
 	for script, want := range map[string]string{"git push --force origin a": "allow", "git push --force origin b": "ask", "git push origin a": "ask"} {
