@@ -231,6 +231,37 @@ func TestRecover(t *testing.T) {
 	}
 }
 
+// A call whose line is torn is recorded as interrupted.
+func TestRecoverTornLine(t *testing.T) {
+	dead, l := newLog(t), newLog(t)
+	l.file = dead.file
+	call := newCall(`{"command":"x"}`)
+	call.ID = "a"
+	e := dead.begun(call, "", dead.now())
+	if _, err := dead.begin(e); err != nil {
+		t.Fatal(err)
+	}
+	dead.ended(t.Context(), e, call, executors.Result{}, nil)
+	body, err := e.body()
+	if err := errors.Join(err, dead.append(body)); err != nil {
+		t.Fatal(err)
+	}
+	log, err := os.ReadFile(l.file)
+	if err := errors.Join(err, os.WriteFile(l.file, log[:len(log)-100], 0o600), dead.Close()); err != nil {
+		t.Fatal(err)
+	}
+	record(t, l, "b")
+	var got []string
+	if err := l.Read(func(line Line) error {
+		if line.Err == nil {
+			got = append(got, line.Entry.ID+" "+string(line.Entry.Result))
+		}
+		return nil
+	}); err != nil || !slices.Equal(got, []string{"a " + string(Interrupted), "b " + string(Success)}) {
+		t.Error(got, err)
+	}
+}
+
 func TestTorn(t *testing.T) {
 	for name, tt := range map[string]struct {
 		spoil func(log []byte) []byte

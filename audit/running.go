@@ -178,7 +178,7 @@ func (l *Log) interrupted(f *os.File, begun []byte) error {
 	return l.write(f, size, body)
 }
 
-// contains reports whether a line of the log begins with prefix. The caller has
+// contains reports whether a whole line of the log begins with prefix. The caller has
 // locked the log.
 func (l *Log) contains(prefix []byte) (found bool, err error) {
 	files, err := l.openFiles()
@@ -187,7 +187,7 @@ func (l *Log) contains(prefix []byte) (found bool, err error) {
 	}
 	for _, f := range files {
 		err = errors.Join(err, eachLine(f, func(line []byte, _ bool) error {
-			found = found || bytes.HasPrefix(line, prefix)
+			found = found || bytes.HasPrefix(line, prefix) && sealed(line)
 			return nil
 		}))
 	}
