@@ -17,6 +17,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/integration/fakeide"
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
+	"github.com/zeph-acp/zeph-acp/protocol-fixtures/commands"
 )
 
 // treasure is the content of every secret, which must never be shown.
@@ -104,7 +105,7 @@ func farHome(t testing.TB) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := os.RemoveAll(root); err != nil {
+		if err := commands.RemoveAll(root); err != nil {
 			t.Error(err)
 		}
 	})

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/answers"
@@ -38,12 +37,8 @@ func forest(t testing.TB) *commands.Forest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { // go leaves a process that writes its telemetry
-		err := os.RemoveAll(dir)
-		for deadline := time.Now().Add(30 * time.Second); err != nil && time.Now().Before(deadline); err = os.RemoveAll(dir) {
-			time.Sleep(10 * time.Millisecond)
-		}
-		if err != nil {
+	t.Cleanup(func() {
+		if err := commands.RemoveAll(dir); err != nil {
 			t.Error(err)
 		}
 	})

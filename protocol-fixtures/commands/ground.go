@@ -254,3 +254,13 @@ func Leaks(text string) bool {
 	slices.Reverse(backwards)
 	return strings.Contains(plain, Secret) || strings.Contains(plain, string(backwards)) || strings.Contains(plain, "rootx00")
 }
+
+// RemoveAll removes a directory in which commands ran. It retries, since some leave
+// processes that still write: go for its telemetry.
+func RemoveAll(dir string) error {
+	err := os.RemoveAll(dir)
+	for deadline := time.Now().Add(30 * time.Second); err != nil && time.Now().Before(deadline); err = os.RemoveAll(dir) {
+		time.Sleep(10 * time.Millisecond)
+	}
+	return err
+}
