@@ -69,7 +69,8 @@ func TestWhileItRuns(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	p.Kill()
-	if exit, err := p.Wait(t.Context()); err != nil || exit.Signal != "SIGTERM" {
+	// SIGKILL follows a moment later, on a busy machine before the shell has ended.
+	if exit, err := p.Wait(t.Context()); err != nil || exit.Signal != "SIGTERM" && exit.Signal != "SIGKILL" {
 		t.Errorf("got %+v, %v", exit, err)
 	}
 }
