@@ -139,14 +139,10 @@ func (h *handle) startWAL() error {
 	if _, err := h.exec(begin); err != nil {
 		return err
 	}
-	err := h.finish(func(h *handle) error {
+	return h.finish(func(h *handle) error {
 		_, err := h.exec(fmt.Sprintf("PRAGMA user_version=%d", knownVersion())) // which it has
 		return err
 	})
-	if err != nil {
-		_, _ = h.exec("ROLLBACK") // SQLite may have done it already
-	}
-	return err
 }
 
 // startNewWAL is startWAL without the sync, which a new file does not need.

@@ -77,10 +77,16 @@ func (h *handle) exec(query string, args ...any) (int64, error) {
 	return r.RowsAffected()
 }
 
-// finish runs do in the transaction that has begun, and commits it. Prepared
-// statements begin and commit it, since a sql.Tx costs a goroutine and compiles
-// both each time.
+// finish runs do in the transaction that has begun, and commits it, or rolls it back
+// after an error or a panic. Prepared statements do so, since a sql.Tx costs a goroutine
+// and compiles them each time.
 func (h *handle) finish(do func(*handle) error) error {
+	committed := false
+	defer func() {
+		if !committed {
+			_, _ = h.exec("ROLLBACK") // SQLite may have done it already
+		}
+	}()
 	if err := h.migrated(); err != nil {
 		return err
 	}
@@ -88,6 +94,7 @@ func (h *handle) finish(do func(*handle) error) error {
 		return err
 	}
 	_, err := h.exec(commit)
+	committed = err == nil
 	return err
 }
 

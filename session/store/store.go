@@ -191,16 +191,9 @@ func (db *DB) write(ctx context.Context, do func(*handle) error) error {
 			db.locking = db.repeated(err)
 			return err
 		}
-		committed := false
-		defer func() {
-			if !committed {
-				_, _ = h.exec("ROLLBACK") // SQLite may have done it already
-			}
-		}()
 		if err := h.finish(do); err != nil {
 			return err
 		}
-		committed = true
 		db.sweep()
 		return nil
 	})
