@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -57,7 +58,7 @@ func gitRunsNothing(dirs []string, objects string, private *workspace.Private) e
 
 // repository checks the repository that contains dir.
 func repository(dir, objects string, private *workspace.Private) error {
-	for {
+	for dir := range upwards(dir) {
 		git := filepath.Join(dir, ".git")
 		if info, err := os.Lstat(git); err == nil {
 			if !info.IsDir() { // a file, in a worktree or a submodule
@@ -68,11 +69,15 @@ func repository(dir, objects string, private *workspace.Private) error {
 		if exists(filepath.Join(dir, "HEAD")) && (exists(filepath.Join(dir, "objects")) || exists(filepath.Join(dir, "commondir"))) {
 			return errors.New("it is a bare repository")
 		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return nil
+	}
+	return nil
+}
+
+// upwards yields a directory and those above it; none for "".
+func upwards(dir string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for below := ""; dir != below && yield(dir); dir, below = filepath.Dir(dir), dir {
 		}
-		dir = parent
 	}
 }
 

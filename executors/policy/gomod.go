@@ -21,17 +21,12 @@ var goEscape = lazyregexp.New(`"[^"\n]*\\`)
 // directory elsewhere.
 func goStays(dirs []string, roots Workspace, private *workspace.Private) error {
 	for _, dir := range dirs {
-		for {
+		for dir := range upwards(dir) {
 			for _, name := range []string{"go.work", "go.mod", "vendor"} {
 				if err := goFileStays(filepath.Join(dir, name), roots, private); err != nil {
 					return err
 				}
 			}
-			parent := filepath.Dir(dir)
-			if parent == dir {
-				break
-			}
-			dir = parent
 		}
 	}
 	return nil

@@ -111,13 +111,18 @@ func pathOf(f plain.File) command.Path {
 // builtins are commands that bash implements itself.
 var builtins = []string{"[", ":", "break", "cd", "command", "continue", "echo", "exit", "false", "printf", "pwd", "set", "test", "true", "type"}
 
+// inPath reports whether bash looks for a program in PATH.
+func inPath(name string) bool {
+	return !strings.Contains(name, "/") && !slices.Contains(builtins, name)
+}
+
 // ownProgram returns the file that runs by a program's name, if that file is
 // inside the session's roots. PATH may include directories of the project.
 func (p ruling) ownProgram(name string) string {
 	if strings.Contains(name, "/") && p.inRoots(name) {
 		return name
 	}
-	if strings.Contains(name, "/") || slices.Contains(builtins, name) || !p.searchesRoots(os.Getenv("PATH")) {
+	if !inPath(name) || !p.searchesRoots(os.Getenv("PATH")) {
 		return ""
 	}
 	path, err := exec.LookPath(name)

@@ -27,7 +27,7 @@ var versionFiles = []string{
 // directory "shims" of PATH. The shim looks for a file such as .tool-versions,
 // and that may name a directory instead of a version: "nodejs path:./tools".
 func (p ruling) ownVersion(name string, dirs []string) error {
-	if strings.Contains(name, "/") || slices.Contains(builtins, name) || !slices.ContainsFunc(filepath.SplitList(os.Getenv("PATH")), holdsShims) {
+	if !inPath(name) || !slices.ContainsFunc(filepath.SplitList(os.Getenv("PATH")), holdsShims) {
 		return nil
 	}
 	if path, err := exec.LookPath(name); err != nil || !holdsShims(filepath.Dir(path)) {
@@ -52,7 +52,7 @@ func holdsShims(dir string) bool { return strings.EqualFold(filepath.Base(dir), 
 // choosesProgram returns the first version file in dir or above it that is not
 // known to contain only versions. Those in the home directory are the user's own.
 func (p ruling) choosesProgram(dir string) string {
-	for below := ""; filepath.IsAbs(dir) && dir != below; dir, below = filepath.Dir(dir), dir {
+	for dir := range upwards(dir) {
 		if dir == p.Home {
 			continue
 		}
