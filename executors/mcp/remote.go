@@ -130,7 +130,7 @@ func (r *remote) send(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	noteStatus(req.Context(), res)
-	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind == "text/event-stream" {
+	if hasEvents(res) {
 		res.Body = &stream{res.Body, req.Context(), r.lines}
 	} else {
 		res.Body = &body{res.Body, bodySize + 1} // the SDK bounds events alone
@@ -197,10 +197,13 @@ func (r *remote) openStream(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// isStream reports whether a response is a stream of events.
-func isStream(res *http.Response) bool {
+// isStream reports whether a response is a stream of events, and no error.
+func isStream(res *http.Response) bool { return res.StatusCode == http.StatusOK && hasEvents(res) }
+
+// hasEvents reports whether the body of a response consists of events.
+func hasEvents(res *http.Response) bool {
 	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
-	return res.StatusCode == http.StatusOK && kind == "text/event-stream"
+	return kind == "text/event-stream"
 }
 
 // ending is the body of a stream. Its Close frees the context of the request.
