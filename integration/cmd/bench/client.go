@@ -150,6 +150,14 @@ func (a *agent) open() (session string, err error) {
 	return a.call("session/new", a.newParams())
 }
 
+// begin initializes the agent and opens a session.
+func (a *agent) begin(capabilities string) (session string, err error) {
+	if err := a.initialize(capabilities); err != nil {
+		return "", err
+	}
+	return a.open()
+}
+
 // prompt runs a turn.
 func (a *agent) prompt(session string) error {
 	_, err := a.call("session/prompt", promptParams(session))

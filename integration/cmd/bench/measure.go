@@ -140,10 +140,7 @@ func (b *bench) again(c *contender, home string) error {
 	if err != nil {
 		return err
 	}
-	if err := a.initialize(noCapabilities); err != nil {
-		return err
-	}
-	session, err := a.open()
+	session, err := a.begin(noCapabilities)
 	if err != nil {
 		return err
 	}
@@ -214,10 +211,7 @@ func (b *bench) work(c *contender) error {
 	if err != nil {
 		return err
 	}
-	if err := a.initialize(noCapabilities); err != nil {
-		return err
-	}
-	session, err := a.open()
+	session, err := a.begin(noCapabilities)
 	if err != nil {
 		return err
 	}
@@ -297,10 +291,7 @@ func (b *bench) terminal(c *contender) error {
 	if err != nil {
 		return err
 	}
-	if err := a.initialize(hasTerminals); err != nil {
-		return err
-	}
-	session, err := a.open()
+	session, err := a.begin(hasTerminals)
 	if err != nil {
 		return err
 	}
