@@ -98,7 +98,7 @@ func TestOwnVersion(t *testing.T) {
 		"a directory for asdf":     {".tool-versions", "nodejs path:tools\n", true},
 		"an absolute one":          {"../.tool-versions", "ruby 3.1\nnodejs path:/tmp/x\n", true},
 		"a version of pyenv":       {".python-version", "3.12.1\npypy3.9-7.3\n", false},
-		"a way out of the manager": {".python-version", "../../work/tools", true},
+		"a way out of the manager": {".python-version", "../../src/tools", true},
 		"versions of mise":         {"mise.toml", "min_version = '1'\n[tools]\nnode = '20'\ngo = ['1.25', '1.24']\n[tasks.a]\nrun = 'x/y'\n", false},
 		"a directory for mise":     {".mise.local.toml", "[tools]\nnode = 'path:tools'\n", true},
 		"escaped":                  {".config/mise/conf.d/a.toml", "[tools]\nnode = \"\\u0070ath:tools\"\n", true},

@@ -19,7 +19,7 @@ func TestGroupMatches(t *testing.T) {
 		}
 		fmt.Fprintf(&inOne, "a.go:%d:x\na.go:%d:y\n", i, i)
 		fmt.Fprintf(&zeros, "src/f%d.go:0\n", i)
-		fmt.Fprintf(&denied, "grep: /root/%d: Permission denied\n", i)
+		fmt.Fprintf(&denied, "grep: /secret/%d: Permission denied\n", i)
 	}
 	for name, tt := range map[string]struct {
 		command, parameters, in string
@@ -34,7 +34,7 @@ func TestGroupMatches(t *testing.T) {
 		"one of each":        {"grep -rn call .", "max_matches = 20", single.String(), []string{"./pkg0/x.go:1:call(", "./pkg19/x.go:1:call(", "./pkg20/x.go (1 matches)", "./pkg59/x.go (1 matches)"}, []string{", 20)"}},
 		"very many in one":   {"grep -n x a.go b.go", "max_per_file = 30", inOne.String(), []string{"a.go:0:x", " ... (90 more matches in this file) ..."}, nil},
 		"numbers of files":   {"grep -rc x .", "", zeros.String() + "src/y.go:7\n", []string{"src/f0.go:0", "src/y.go:7", "... (40 more files with 0 matches)"}, nil},
-		"complaints":         {"grep -r x /", "", denied.String() + "a/b.go:x\n", []string{"grep: /root/3: Permission denied", "a/b.go:x", "... (50 more complaints matches)"}, nil},
+		"complaints":         {"grep -r x /", "", denied.String() + "a/b.go:x\n", []string{"grep: /secret/3: Permission denied", "a/b.go:x", "... (50 more complaints matches)"}, nil},
 		"binary":             {"grep -r x .", "", "a/x.go:1\na/x.go:2\ngrep: bin/app: binary file matches\nBinary file y matches\n", []string{"grep: bin/app: binary file matches", "Binary file y matches"}, nil},
 		"a long line":        {"grep -rn needle .", "", "a.js:1:" + strings.Repeat("var a;", 900) + "needle();" + strings.Repeat("var b;", 900) + "\nb.js:1:needle\n", []string{"a.js:1:var a;"}, nil},
 		"a long line alone":  {"grep -rhl x .", "max_matches = 2", strings.Repeat("a\n", 3) + strings.Repeat("b", 900) + "\n", []string{"a\na\na\nbbb"}, nil},
