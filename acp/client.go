@@ -3,6 +3,7 @@ package acp
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -172,7 +173,19 @@ func (c *Client) ReadTextFile(ctx context.Context, sessionID, path string) (stri
 // WriteTextFile writes a whole file through the editor's buffer, which creates
 // it if missing.
 func (c *Client) WriteTextFile(ctx context.Context, sessionID, path, content string) error {
-	return c.call(ctx, "fs/write_text_file", fileRequest{SessionID: sessionID, Path: path, Content: &content}, &struct{}{})
+	return c.call(ctx, "fs/write_text_file", fileRequest{SessionID: sessionID, Path: path, Content: &content}, &emptyResult{})
+}
+
+// emptyResult is a result without members. Some languages cannot tell an empty object
+// from an empty list.
+type emptyResult struct{}
+
+// UnmarshalJSON fails for any other value, such as a message of an error.
+func (*emptyResult) UnmarshalJSON(b []byte) error {
+	if kind := jsonKind(b); kind != "object" && string(b) != "[]" {
+		return fmt.Errorf("%s instead of an object", b)
+	}
+	return nil
 }
 
 type fileRequest struct {

@@ -1,11 +1,13 @@
 package ideproxy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -22,14 +24,19 @@ type FS struct {
 	// that the client does not offer.
 	Disk        files.FS
 	Read, Write bool // the methods that the client offers; at least one
+	// Patience is how long the client may take to answer; 0 means the default.
+	Patience time.Duration
 
 	mu sync.Mutex
+	// layouts holds what the client's text lacks of a file, by path, where it lacks
+	// something.
+	layouts map[string]layout
 	// behind holds the old text of buffers whose file was written on the disk,
 	// because the client cannot write. The client may not have noticed the change.
 	behind map[string]string
 }
 
-// ReadFile returns the editor's text of the file.
+// ReadFile returns the editor's text of the file, in the editor's layout.
 func (f *FS) ReadFile(ctx context.Context, path string) (string, error) {
 	if !f.Read {
 		return f.Disk.ReadFile(ctx, path)
@@ -40,14 +47,79 @@ func (f *FS) ReadFile(ctx context.Context, path string) (string, error) {
 	case err != nil: // a link may have been created since the call was judged
 		return "", err
 	}
-	text, err := f.Client.ReadTextFile(ctx, f.Session, f.Roots.AsGiven(path))
+	text, err := f.read(ctx, path)
 	if notMine(err) || err == nil && f.isBehind(path, text) {
 		return f.Disk.ReadFile(ctx, path)
 	}
 	if err != nil {
 		return "", refusal(err, "read", path)
 	}
-	return text, nil
+	return f.compared(ctx, path, text), nil
+}
+
+// patience is how long the client may take to answer. A formatter may run, and some
+// editors first ask their user. Others never answer after a fault of their own.
+const patience = 2 * time.Minute
+
+// read requests the client's text.
+func (f *FS) read(ctx context.Context, path string) (string, error) {
+	ctx, cancel := f.bounded(ctx, "read", path)
+	defer cancel()
+	return f.Client.ReadTextFile(ctx, f.Session, f.Roots.AsGiven(path))
+}
+
+// write requests that the client writes the file.
+func (f *FS) write(ctx context.Context, path, text string) error {
+	ctx, cancel := f.bounded(ctx, "write", path)
+	defer cancel()
+	return f.Client.WriteTextFile(ctx, f.Session, f.Roots.AsGiven(path), text)
+}
+
+// bounded limits the time of a request. The cause of its end is the failure for the
+// model.
+func (f *FS) bounded(ctx context.Context, verb, path string) (context.Context, context.CancelFunc) {
+	limit := cmp.Or(f.Patience, patience)
+	return context.WithTimeoutCause(ctx, limit, executors.Failuref(executors.Timeout, "the editor did not answer within %v when it was asked to %s %s", limit, verb, f.Roots.Rel(path)).
+		Hint("Ask the user to look at the editor: it may wait for an answer, or have unsaved changes."))
+}
+
+// compared compares the client's text with the file, and remembers its layout. It
+// returns the text, or the file's if the client cannot show the file as text.
+func (f *FS) compared(ctx context.Context, path, text string) string {
+	file, err := f.Disk.ReadFile(ctx, path)
+	switch {
+	case err != nil: // too large for a change, or not to be read
+		return text
+	case garbled(text, file):
+		return file
+	}
+	lacks := lacking(text, file)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if lacks == (layout{}) {
+		delete(f.layouts, path)
+		return text
+	}
+	if f.layouts == nil {
+		f.layouts = map[string]layout{}
+	}
+	f.layouts[path] = lacks
+	return text
+}
+
+// restored returns a new text of the client in the layout of the file.
+func (f *FS) restored(ctx context.Context, path, text string) string {
+	f.mu.Lock()
+	lacks, ok := f.layouts[path]
+	f.mu.Unlock()
+	if !ok {
+		return text
+	}
+	file, err := f.Disk.ReadFile(ctx, path)
+	if err != nil { // it was deleted
+		return text
+	}
+	return lacks.restore(text, file)
 }
 
 // readNew reads a file that is not on the disk. The client may have a buffer
@@ -57,7 +129,7 @@ func (f *FS) readNew(ctx context.Context, path string) (string, error) {
 	if quirksOf(f.Client.Info()).unbuffered {
 		return "", fs.ErrNotExist
 	}
-	text, err := f.Client.ReadTextFile(ctx, f.Session, f.Roots.AsGiven(path))
+	text, err := f.read(ctx, path)
 	switch {
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
@@ -69,14 +141,16 @@ func (f *FS) readNew(ctx context.Context, path string) (string, error) {
 	return text, nil
 }
 
-// WriteFile writes through the editor. If the client can only read and its text
-// differs from the disk, WriteFile refuses, to keep the unsaved changes.
+// WriteFile writes through the editor, in the editor's layout. If the editor saves the
+// text so that the file loses its layout, the text is written once more. If the client
+// can only read and its text differs from the disk, WriteFile refuses, to keep the
+// unsaved changes.
 func (f *FS) WriteFile(ctx context.Context, path, text string) error {
 	if !f.Write {
 		if err := f.unsaved(ctx, path); err != nil {
 			return err
 		}
-		return f.writeBehind(ctx, path, text)
+		return f.writeBehind(ctx, path, f.restored(ctx, path, text))
 	}
 	if err := f.mkParents(path); err != nil {
 		return err
@@ -84,9 +158,15 @@ func (f *FS) WriteFile(ctx context.Context, path, text string) error {
 	if err := allowed(f.Roots.Writing(), path); err != nil {
 		return err
 	}
-	err := f.Client.WriteTextFile(ctx, f.Session, f.Roots.AsGiven(path), text)
+	want := f.restored(ctx, path, text)
+	err := f.write(ctx, path, text)
 	if notMine(err) {
-		return f.Disk.WriteFile(ctx, path, text)
+		return f.Disk.WriteFile(ctx, path, want)
+	}
+	if file, e := f.Disk.ReadFile(ctx, path); e == nil && err == nil {
+		if again, ok := remedy(text, want, file); ok {
+			err = f.write(ctx, path, again)
+		}
 	}
 	if err != nil {
 		return refusal(err, "write", path)
@@ -120,10 +200,11 @@ func (f *FS) isBehind(path, text string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	old, ok := f.behind[path]
-	if ok && old != text {
+	same := ok && sameLines(old, text)
+	if ok && !same {
 		delete(f.behind, path)
 	}
-	return ok && old == text
+	return same
 }
 
 // mkParents creates the missing directories of a new file: by the protocol a
@@ -165,7 +246,7 @@ func (f *FS) unsaved(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	if buffer != disk {
+	if !sameLines(buffer, disk) {
 		return executors.Failuref(executors.PolicyBlocked, "the editor has unsaved changes in %s and accepts no writes", f.Roots.Rel(path)).
 			Hint("Ask the user to save the file, then try again.")
 	}

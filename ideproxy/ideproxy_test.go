@@ -31,6 +31,7 @@ import (
 type editor struct {
 	answer   func(method string, params json.RawMessage) string
 	parallel bool // answers do not wait for each other
+	info     acp.Implementation
 
 	mu    sync.Mutex
 	calls []string // methods, as they came
@@ -110,6 +111,7 @@ func connect(t *testing.T, e *editor) *acp.Client {
 		}
 	}()
 	t.Cleanup(func() { inW.Close(); <-done })
+	fmt.Fprintf(inW, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientInfo":{"name":%q,"version":%q}}}`+"\n", e.info.Name, e.info.Version)
 	fmt.Fprintln(inW, `{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/w"}}`)
 	return <-got.got
 }
@@ -178,10 +180,13 @@ func TestWriteFile(t *testing.T) {
 		err         string
 	}{
 		"through the editor":      {true, true, map[string]string{"fs/write_text_file": `null`}, "on disk", ""},
+		"answers with a message":  {true, true, map[string]string{"fs/write_text_file": `"no such directory"`}, "on disk", "no such directory"},
+		"answers with a list":     {true, true, map[string]string{"fs/write_text_file": `[]`}, "on disk", ""},
 		"knows no such method":    {true, true, map[string]string{"fs/write_text_file": unknownMethod}, "new", ""},
 		"not its file":            {true, true, map[string]string{"fs/write_text_file": notFound}, "new", ""},
 		"refuses":                 {true, true, map[string]string{"fs/write_text_file": refused}, "on disk", "disk full"},
 		"reads only, saved":       {true, false, map[string]string{"fs/read_text_file": `{"content":"on disk"}`}, "new", ""},
+		"reads only, other ends":  {true, false, map[string]string{"fs/read_text_file": `{"content":"on disk\n"}`}, "new", ""},
 		"reads only, unsaved":     {true, false, map[string]string{"fs/read_text_file": `{"content":"typed"}`}, "on disk", "unsaved changes"},
 		"reads only, not its own": {true, false, map[string]string{"fs/read_text_file": notFound}, "new", ""},
 		"writes only":             {false, true, map[string]string{"fs/write_text_file": `{}`}, "on disk", ""},
@@ -207,6 +212,23 @@ func TestWriteFile(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "new", "sub")); err != nil {
 		t.Error("the parents of a new file are missing:", err)
+	}
+}
+
+// A request that the editor never answers fails, and the failure names the file.
+func TestSilentEditor(t *testing.T) {
+	f, dir := setup(t, always(""), true, true)
+	f.Patience = time.Millisecond
+	path := filepath.Join(dir, "a")
+	if err := os.WriteFile(path, []byte("on disk"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const want = "the editor did not answer within 1ms when it was asked to "
+	if text, err := f.ReadFile(t.Context(), path); err == nil || err.Error() != want+"read a" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if err := f.WriteFile(t.Context(), path, "new"); err == nil || err.Error() != want+"write a" {
+		t.Error(err)
 	}
 }
 
@@ -323,6 +345,23 @@ func TestTerminal(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A terminal that keeps the beginning of a long output is asked for all of it.
+func TestTerminalThatDropsTheEnd(t *testing.T) {
+	var limit string
+	e := &editor{info: acp.Implementation{Name: "zed", Version: "1.20.3"}, answer: func(m string, p json.RawMessage) string {
+		if m == "terminal/create" {
+			_, limit, _ = strings.Cut(string(p), `"outputByteLimit":`)
+		}
+		return map[string]string{
+			"terminal/create": `{"terminalId":"t1"}`, "terminal/wait_for_exit": `{"exitCode":1}`, "terminal/output": `{"output":"first","truncated":true}`,
+		}[m]
+	}}
+	out, err := (&Terminal{Client: connect(t, e)}).Run(t.Context(), shell.Command{Line: "x", Dir: "/w", Limit: 9, Session: "s1"})
+	if err != nil || out.Text != "first"+endCut || !out.Truncated || limit != "16777216}" {
+		t.Errorf("%+v, %v, limit %q", out, err, limit)
 	}
 }
 

@@ -219,8 +219,8 @@ func TestQuirks(t *testing.T) {
 	for client, want := range map[acp.Implementation]quirks{
 		{Name: "vscode-acp-client", Version: "0.2.0"}: {arguments: lost},
 		{Name: "vscode-acp-client"}:                   {arguments: lost},
-		{Name: "zed", Version: "1.20.0"}:              {arguments: kept},
-		{Name: "Zed", Version: "v1.0"}:                {arguments: kept},
+		{Name: "zed", Version: "1.20.0"}:              {arguments: kept, dropsEnd: true},
+		{Name: "Zed", Version: "v1.0"}:                {arguments: kept, dropsEnd: true},
 		{Name: "zed", Version: "0.190.2"}:             {},
 		{Name: "zed", Version: "nightly"}:             {},
 		{Name: "zed"}:                                 {},

@@ -16,7 +16,10 @@ type quirks struct {
 	// holds means that the client runs a command read-only if [ReadOnlyMeta] is
 	// true.
 	holds bool
-	why   string // one line for people: why commands do not run in its terminals
+	// dropsEnd means that a terminal keeps the beginning of an output over the limit,
+	// not the end.
+	dropsEnd bool
+	why      string // one line for people: why commands do not run in its terminals
 }
 
 // arguments says whether terminal/create passes each argument on unchanged.
@@ -42,8 +45,8 @@ var clients = []struct {
 		source: "https://github.com/formulahendry/vscode-acp/blob/main/src/handlers/TerminalHandler.ts", // spawn with shell: true
 	},
 	{
-		name: "zed", since: "1.0.0", quirks: quirks{arguments: kept},
-		source: "https://github.com/zed-industries/zed/pull/42651", // earlier versions joined arguments
+		name: "zed", since: "1.0.0", quirks: quirks{arguments: kept, dropsEnd: true},
+		source: "https://github.com/zed-industries/zed/pull/42651 and crates/acp_thread/src/terminal.rs", // earlier versions joined arguments
 	},
 	{
 		name:   "acpx",

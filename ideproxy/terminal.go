@@ -69,7 +69,7 @@ func (t *Terminal) Run(ctx context.Context, cmd shell.Command) (shell.Output, er
 	default:
 		return out, context.Cause(ctx)
 	}
-	collect(ctx, term, status, &out)
+	t.collect(ctx, term, status, &out)
 	if cmd.Notify != nil && (out.ExitCode != nil || out.Signal != "") {
 		cmd.Notify(executors.Event{Exit: &executors.Exit{Code: out.ExitCode, Signal: out.Signal}})
 	}
@@ -89,6 +89,10 @@ var errNoTerminals = errors.New("the editor's terminals cannot be used")
 // in one frame.
 const maxTerminal = 1 << 20
 
+// maxWhole is the output limit of a terminal that drops the end, which often has the
+// error: few outputs should reach it.
+const maxWhole = 16 << 20
+
 // create starts the command in a terminal, and reports the terminal as an event.
 func (t *Terminal) create(ctx context.Context, cmd shell.Command) (*acp.Terminal, error) {
 	if len(cmd.Secrets) > 0 { // they would be in the frames, and in their recordings
@@ -103,7 +107,10 @@ func (t *Terminal) create(ctx context.Context, cmd shell.Command) (*acp.Terminal
 		}
 	}
 	limit := cmd.Limit
-	if limit <= 0 || limit > maxTerminal {
+	switch {
+	case quirksOf(t.Client.Info()).dropsEnd:
+		limit = maxWhole
+	case limit <= 0 || limit > maxTerminal:
 		limit = maxTerminal
 	}
 	term, err := t.start(ctx, cmd, limit)
@@ -149,11 +156,15 @@ func stopTerminal(ctx context.Context, term *acp.Terminal) acp.ExitStatus {
 	return status
 }
 
-// headCut begins an output if the terminal dropped its beginning.
-const headCut = "[… the beginning is cut …]\n"
+// headCut begins an output whose beginning the terminal dropped, endCut ends one whose
+// end it dropped.
+const (
+	headCut = "[… the beginning is cut …]\n"
+	endCut  = "\n[… the end is cut …]"
+)
 
 // collect reads the output of a command that has ended or was stopped.
-func collect(ctx context.Context, term *acp.Terminal, status acp.ExitStatus, out *shell.Output) {
+func (t *Terminal) collect(ctx context.Context, term *acp.Terminal, status acp.ExitStatus, out *shell.Output) {
 	if ctx.Err() != nil {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), settle)
@@ -163,6 +174,8 @@ func collect(ctx context.Context, term *acp.Terminal, status acp.ExitStatus, out
 	switch {
 	case err != nil:
 		out.Text = "[the editor did not return the output: " + err.Error() + "]"
+	case shown.Truncated && quirksOf(t.Client.Info()).dropsEnd:
+		out.Text, out.Truncated = shown.Output+endCut, true
 	case shown.Truncated:
 		out.Text, out.Truncated = headCut+shown.Output, true
 	default:

@@ -35,6 +35,13 @@ func parse(raw string) document {
 	return d
 }
 
+// KeepLayout returns text with the byte order mark and the line endings of old. New
+// lines end like the lines that they replace.
+func KeepLayout(old, text string) string {
+	d := parse(old)
+	return d.replace([]int{0}, len(d.text), parse(text).text).String()
+}
+
 // unixLines returns text with "\n" as every line ending.
 func unixLines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 
