@@ -60,7 +60,7 @@ type start struct {
 	binary string // instead of the one that TestMain builds
 	args   []string
 	env    []string // in addition to PATH, HOME and ZEPH_HOME
-	bare   bool     // no environment at all
+	bare   bool     // an empty HOME is the whole environment
 	config string   // config.toml
 	feed   io.Writer
 	stdout *os.File // instead of the recorded pipe
@@ -94,7 +94,9 @@ func launch(t testing.TB, s start) *agent {
 	a.cmd = exec.Command(argv[0], argv[1:]...)
 	a.cmd.Dir = root // not the session's cwd: it must not matter
 	a.cmd.Env = slices.Clone(fakemodel.Alone)
-	if !s.bare {
+	if s.bare {
+		a.cmd.Env = append(a.cmd.Env, "HOME=") // without it, the agent would find this user's files
+	} else {
 		a.cmd.Env = append(a.cmd.Env, append([]string{
 			"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(root, "home"), "ZEPH_HOME=" + a.home, "TMPDIR=" + filepath.Join(root, "tmp"),
 			"GORACE=atexit_sleep_ms=0", // else a binary built with -race takes a second to exit

@@ -27,6 +27,7 @@ import (
 func main() {
 	enterHelper()
 	hideMemory()
+	findHome()
 	f := &flags{environ: os.Environ()}
 	root := newServing(f)
 	if !serving(os.Args[1:]) {
