@@ -74,43 +74,45 @@ func do(t *testing.T, tools *shell.Executor, tool, input string) (executors.Resu
 }
 
 func TestBackgroundTerminal(t *testing.T) {
-	s := &screenOf{}
-	s.show("up\n", false)
-	tools, e := s.start(t)
-	got, terminals := do(t, tools, "bash", `{"command":"npm run dev","background":true}`)
-	if !strings.HasPrefix(got.ForModel(), "up\n[bg1 runs in the background") || len(got.Content) != 1 || got.Content[0].Terminal != "t1" ||
-		!slices.Equal(terminals, []string{"t1"}) || got.Done != nil {
-		t.Fatalf("got %+v, terminals %q", got, terminals)
-	}
-	if got, _ := do(t, tools, "bash_output", `{"id":"bg1"}`); !strings.HasPrefix(got.ForModel(), "(no new output)\n[running for ") {
-		t.Errorf("got %q", got.ForModel())
-	}
-	s.show("up\none\n\uFFFD", false) // a rune of which not all bytes came yet
-	if got, _ := do(t, tools, "bash_output", `{"id":"bg1"}`); !strings.HasPrefix(got.ForModel(), "one\n[running for ") || len(got.Content) > 0 {
-		t.Errorf("got %q", got.ForModel())
-	}
-	s.show("up\none\né\n", false)
-	if got, _ := do(t, tools, "bash_output", `{"id":"bg1","wait":30}`); !strings.HasPrefix(got.ForModel(), "é\n[running for ") {
-		t.Errorf("got %q", got.ForModel())
-	}
-	if slices.Contains(e.methods(), "terminal/release") {
-		t.Error("it was released while it runs")
-	}
-	s.show("up\none\né\nbye", false)
-	close(s.ended)
-	got, _ = do(t, tools, "bash_output", `{"id":"bg1","wait":30}`)
-	if strings.Contains(got.ForModel(), "[running") { // the output came before the end
-		got, _ = do(t, tools, "bash_output", `{"id":"bg1","wait":30}`)
-	}
-	if !strings.HasSuffix(got.ForModel(), "[exit 4]") || !got.Failed || got.Done == nil || tools.Running() != 0 {
-		t.Fatalf("got %+v", got)
-	}
-	got.Done()
-	for m := range e.seen {
-		if m == "terminal/release" {
-			break
+	synctest.Test(t, func(t *testing.T) { // bash_output waits 30 s
+		s := &screenOf{}
+		s.show("up\n", false)
+		tools, e := s.start(t)
+		got, terminals := do(t, tools, "bash", `{"command":"npm run dev","background":true}`)
+		if !strings.HasPrefix(got.ForModel(), "up\n[bg1 runs in the background") || len(got.Content) != 1 || got.Content[0].Terminal != "t1" ||
+			!slices.Equal(terminals, []string{"t1"}) || got.Done != nil {
+			t.Fatalf("got %+v, terminals %q", got, terminals)
 		}
-	}
+		if got, _ := do(t, tools, "bash_output", `{"id":"bg1"}`); !strings.HasPrefix(got.ForModel(), "(no new output)\n[running for ") {
+			t.Errorf("got %q", got.ForModel())
+		}
+		s.show("up\none\n\uFFFD", false) // a rune of which not all bytes came yet
+		if got, _ := do(t, tools, "bash_output", `{"id":"bg1"}`); !strings.HasPrefix(got.ForModel(), "one\n[running for ") || len(got.Content) > 0 {
+			t.Errorf("got %q", got.ForModel())
+		}
+		s.show("up\none\né\n", false)
+		if got, _ := do(t, tools, "bash_output", `{"id":"bg1","wait":30}`); !strings.HasPrefix(got.ForModel(), "é\n[running for ") {
+			t.Errorf("got %q", got.ForModel())
+		}
+		if slices.Contains(e.methods(), "terminal/release") {
+			t.Error("it was released while it runs")
+		}
+		s.show("up\none\né\nbye", false)
+		close(s.ended)
+		got, _ = do(t, tools, "bash_output", `{"id":"bg1","wait":30}`)
+		if strings.Contains(got.ForModel(), "[running") { // the output came before the end
+			got, _ = do(t, tools, "bash_output", `{"id":"bg1","wait":30}`)
+		}
+		if !strings.HasSuffix(got.ForModel(), "[exit 4]") || !got.Failed || got.Done == nil || tools.Running() != 0 {
+			t.Fatalf("got %+v", got)
+		}
+		got.Done()
+		for m := range e.seen {
+			if m == "terminal/release" {
+				break
+			}
+		}
+	})
 }
 
 func TestBackgroundTerminalIsStopped(t *testing.T) {

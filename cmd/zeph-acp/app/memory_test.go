@@ -120,6 +120,9 @@ func (trigrams) Embed(_ context.Context, texts []string) ([][]float32, error) {
 // never stale without its mark. The right entry is among the first three for 90 % of the
 // questions, and of two that contradict each other the newer one comes first.
 func TestRecall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one search after the other: for the race detector, the other tests of the memory have all of it")
+	}
 	c := newCorpus(t)
 	questions := rows(t, "queries.txt")
 	for name, embeds := range map[string]bool{"words": false, "embeddings": true} {

@@ -180,7 +180,17 @@ func (w *world) refused(scripts ...string) {
 	}
 }
 
+// sequential skips a test whose commands run one after the other, in the run for the race
+// detector: TestConcurrent runs the same code at once.
+func sequential(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("one command after the other: for the race detector, TestConcurrent has all of it")
+	}
+}
+
 func TestWrites(t *testing.T) {
+	sequential(t)
 	w := newWorld(t)
 	w.want(map[string]string{
 		"echo hi > new && cat new && rm new":                                "hi",
@@ -211,6 +221,7 @@ func TestWrites(t *testing.T) {
 }
 
 func TestOwnFiles(t *testing.T) {
+	sequential(t)
 	w := newWorld(t)
 	w.refused(
 		"cat $OWN/config.toml", "cat ~/.config/zeph-acp/keys.toml", "cat /proc/self/root$OWN/config.toml",
@@ -227,6 +238,7 @@ func TestOwnFiles(t *testing.T) {
 // A file of zeph-acp's with a hard link in a session's directory is refused
 // there too.
 func TestOwnLinked(t *testing.T) {
+	sequential(t)
 	w := newWorld(t)
 	for _, name := range []string{"link", "clean/deep/link"} {
 		write(t, w.ws+"/clean/deep/x", "x")
@@ -243,6 +255,7 @@ func TestOwnLinked(t *testing.T) {
 
 // TestOwnInside has zeph-acp's files in a directory of the session.
 func TestOwnInside(t *testing.T) {
+	sequential(t)
 	for name, tt := range map[string]struct {
 		root  func(*world) string
 		mixed bool
@@ -268,6 +281,7 @@ func TestOwnInside(t *testing.T) {
 }
 
 func TestDenyRead(t *testing.T) {
+	sequential(t)
 	for _, deny := range [][]string{
 		{"**/.env", "secret/**", "~/.ssh/**"},
 		{".env", "secret", "~/.ssh/id_*"},
@@ -299,6 +313,7 @@ func TestDenyRead(t *testing.T) {
 
 // TestRename moves refused files with one command and reads them with the next.
 func TestRename(t *testing.T) {
+	sequential(t)
 	for _, script := range []string{
 		"mv .env public", "mv sub public", "mv secret public", "mv secret/deep public", "mv secret/deep/x public",
 		"ln .env public; rm .env", "mkdir public; mv .env public/x", "mv sub public; mv public/.env public/open",
@@ -346,6 +361,7 @@ func TestSwapped(t *testing.T) {
 }
 
 func TestNetwork(t *testing.T) {
+	sequential(t)
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -411,6 +427,7 @@ func dial(mode, addr string) error {
 }
 
 func TestKept(t *testing.T) {
+	sequential(t)
 	w := newWorld(t)
 	c := w.cmd("bash", "-c", "read x; echo $x $ANSWER; pwd; echo $0; env | grep -c ZEPH_SANDBOX; exit 7")
 	c.Env = append(c.Env, "ANSWER=42")
@@ -451,6 +468,7 @@ func TestKept(t *testing.T) {
 }
 
 func TestTools(t *testing.T) {
+	sequential(t)
 	w := newWorld(t)
 	w.setup.Home, w.setup.Getenv = os.Getenv("HOME"), os.Getenv
 	write(t, w.ws+"/p/go.mod", "module p\n")
