@@ -20,7 +20,7 @@ const lockWait = 5 * time.Second
 func (l *Log) append(body []byte) error {
 	for {
 		moved := false
-		err := l.locked(func(f *os.File) error {
+		err := l.withLock(func(f *os.File) error {
 			size, err := f.Seek(0, io.SeekEnd)
 			if err != nil {
 				return err
@@ -47,7 +47,7 @@ func (l *Log) older() string { return l.file + ".1" }
 
 // write appends one line to the locked log, whose size is size.
 func (l *Log) write(f *os.File, size int64, body []byte) error {
-	prev, torn, err := l.last(f, size)
+	prev, torn, err := l.lastHash(f, size)
 	if err != nil {
 		return err
 	}
@@ -61,21 +61,22 @@ func (l *Log) write(f *os.File, size int64, body []byte) error {
 	return nil
 }
 
-// locked calls do with the log open and locked, and creates the log if necessary.
+// withLock calls do with the log open and locked, and creates the log if necessary.
 // It opens the log each time, since another process may have moved or removed it.
-func (l *Log) locked(do func(*os.File) error) error {
+func (l *Log) withLock(do func(*os.File) error) error {
 	const flags = os.O_RDWR | os.O_APPEND | os.O_CREATE
-	err := l.lockedAs(flags, do)
+	err := l.withLockAs(flags, do)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := os.MkdirAll(filepath.Dir(l.file), 0o700); err != nil {
 			return err
 		}
-		err = l.lockedAs(flags, do)
+		err = l.withLockAs(flags, do)
 	}
 	return err
 }
 
-func (l *Log) lockedAs(flags int, do func(*os.File) error) error {
+// withLockAs calls do with the log locked, and opened with these flags.
+func (l *Log) withLockAs(flags int, do func(*os.File) error) error {
 	for {
 		f, err := openPrivate(l.file, flags)
 		if err != nil {
@@ -115,28 +116,28 @@ func (l *Log) lock(f *os.File) (current bool, err error) {
 		}
 		time.Sleep(wait)
 	}
-	mine, err := f.Stat()
+	opened, err := f.Stat()
 	if err != nil {
 		return false, err
 	}
-	there, err := os.Lstat(l.file)
+	onDisk, err := os.Lstat(l.file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	if !there.Mode().IsRegular() {
+	if !onDisk.Mode().IsRegular() {
 		return false, fmt.Errorf("%s is not a regular file", l.file)
 	}
-	return os.SameFile(mine, there), nil
+	return os.SameFile(opened, onDisk), nil
 }
 
-// last returns the hash of the last line of the log, and whether its end is torn:
-// the process or the machine died while writing it. The first line may be torn: then
-// the hash is in the previous log.
-func (l *Log) last(f *os.File, size int64) (hash string, torn bool, err error) {
-	if hash, torn, err = lastIn(f, size); hash != "" || err != nil {
+// lastHash returns the hash of the last whole line of the log. torn reports that the log ends
+// with a partial line, since the process or the machine died during the write. If the
+// log has no whole line, the hash is that of the previous log.
+func (l *Log) lastHash(f *os.File, size int64) (hash string, torn bool, err error) {
+	if hash, torn, err = lastHashIn(f, size); hash != "" || err != nil {
 		return hash, torn, err
 	}
 	old, err := openPrivate(l.older(), os.O_RDONLY)
@@ -151,14 +152,14 @@ func (l *Log) last(f *os.File, size int64) (hash string, torn bool, err error) {
 	if err != nil {
 		return "", torn, err
 	}
-	hash, _, err = lastIn(old, info.Size())
+	hash, _, err = lastHashIn(old, info.Size())
 	return hash, torn, err
 }
 
-// lastIn returns the hash of the last whole line in the first size bytes of a file,
+// lastHashIn returns the hash of the last whole line in the first size bytes of a file,
 // and whether they end without a newline. The hash is "" if there is no whole line
 // near the end.
-func lastIn(f *os.File, size int64) (hash string, torn bool, err error) {
+func lastHashIn(f *os.File, size int64) (hash string, torn bool, err error) {
 	for _, window := range []int64{int64(tailLen) + 1, 4 * maxLine} {
 		end := make([]byte, min(window, size))
 		if _, err := f.ReadAt(end, size-int64(len(end))); err != nil && len(end) > 0 {
@@ -169,7 +170,7 @@ func lastIn(f *os.File, size int64) (hash string, torn bool, err error) {
 			end = end[:max(len(end)-1, 0)]
 		}
 		for {
-			if hash, ok := tail(end); ok {
+			if hash, ok := ownHash(end); ok {
 				return hash, torn, nil
 			}
 			i := bytes.LastIndexByte(end, '\n')

@@ -86,10 +86,10 @@ func (l *Log) Close() error {
 func (l *Log) Recover() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if left, err := l.left(); err != nil || len(left) == 0 {
+	if files, err := l.otherRunFiles(); err != nil || len(files) == 0 {
 		return err
 	}
-	return l.locked(l.recover)
+	return l.withLock(l.recover)
 }
 
 // begin records a call that is about to run and returns its slot. An error means
@@ -101,7 +101,7 @@ func (l *Log) begin(e *Entry) (slot int, err error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	err = l.locked(func(f *os.File) (err error) {
+	err = l.withLock(func(f *os.File) (err error) {
 		if l.running == nil {
 			_ = l.recover(f) // the next process tries the rest again
 			l.running, err = newRunning(l.file)
@@ -112,7 +112,7 @@ func (l *Log) begin(e *Entry) (slot int, err error) {
 		return 0, err
 	}
 	for len(l.unwritten) > 0 {
-		if err := l.settle(l.unwritten[0]); err != nil {
+		if err := l.writeFinished(l.unwritten[0]); err != nil {
 			return 0, err
 		}
 		l.unwritten = l.unwritten[1:]
@@ -130,14 +130,15 @@ func (l *Log) end(e *Entry, slot int) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	done := finished{body, slot}
-	if err := l.settle(done); err != nil {
+	if err := l.writeFinished(done); err != nil {
 		l.unwritten = append(l.unwritten, done)
 		return err
 	}
 	return nil
 }
 
-func (l *Log) settle(done finished) error {
+// writeFinished writes the line of a call that ended, and frees its slot.
+func (l *Log) writeFinished(done finished) error {
 	if err := l.append(done.body); err != nil {
 		return err
 	}
@@ -170,7 +171,7 @@ func (r recorder) Execute(ctx context.Context, call *executors.Call) (res execut
 	}
 	kind := cmp.Or(call.Card.Kind, call.Spec.Kind)
 	start := r.log.now()
-	entry := r.log.begun(call, kind, start)
+	entry := r.log.newEntry(call, kind, start)
 	slot, err := r.log.begin(entry)
 	if err != nil {
 		return executors.Failuref(executors.PermanentFailure, "%s was not run, since it cannot be recorded in the audit log: %v", call.Tool, err).
@@ -182,7 +183,7 @@ func (r recorder) Execute(ctx context.Context, call *executors.Call) (res execut
 		if panicked {
 			out, outErr = executors.Result{}, errPanicked
 		}
-		r.log.ended(ctx, entry, call, out, outErr)
+		r.log.addOutcome(ctx, entry, call, out, outErr)
 		entry.DurationMS = r.log.now().Sub(start).Milliseconds()
 		if logErr := r.log.end(entry, slot); logErr != nil {
 			err = errors.Join(err, &WriteError{logErr})

@@ -288,7 +288,7 @@ func TestBody(t *testing.T) {
 	if err != nil || len(raw) > maxLine {
 		t.Fatalf("%d bytes, %v", len(raw), err)
 	}
-	if i := strings.IndexFunc(strings.TrimSuffix(string(raw), "\n"), drives); i >= 0 {
+	if i := strings.IndexFunc(strings.TrimSuffix(string(raw), "\n"), controlsTerminal); i >= 0 {
 		t.Errorf("%q", raw[i:min(i+20, len(raw))])
 	}
 	if r, err := l.Verify(); err != nil || r.Lines != 1 || len(entries(t, l)) != 1 {

@@ -31,8 +31,8 @@ func seal(body []byte, prev string) []byte {
 	return append(append(line, lineEnd...), '\n')
 }
 
-// tail returns the hash at the end of a line without its newline.
-func tail(line []byte) (hash string, ok bool) {
+// ownHash returns a line's own hash, at its end. The line has no newline.
+func ownHash(line []byte) (hash string, ok bool) {
 	if len(line) < tailLen {
 		return "", false
 	}
@@ -43,14 +43,14 @@ func tail(line []byte) (hash string, ok bool) {
 
 // sealed reports whether a line, without its newline, ends like a whole one.
 func sealed(line []byte) bool {
-	_, ok := tail(line)
+	_, ok := ownHash(line)
 	return ok
 }
 
-// unseal returns the hashes of a line without its newline. ok reports whether it has
-// any, intact whether the line is unchanged.
+// unseal returns the two hashes of a line without its newline. ok is false if the line
+// has none; intact reports whether its own hash fits, so that the line is unchanged.
 func unseal(line []byte) (prev, hash string, intact, ok bool) {
-	hash, ok = tail(line)
+	hash, ok = ownHash(line)
 	if !ok {
 		return "", "", false, false
 	}

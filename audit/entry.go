@@ -49,21 +49,21 @@ type Entry struct {
 	Trust       string              `json:"trust,omitempty"` // the level of trust of the call
 	ClaimSource string              `json:"claim_source,omitempty"`
 	MCPServer   string              `json:"mcp_server,omitempty"`
-	MCPCode     string              `json:"mcp_error_code,omitempty"` // of a failure of that server
+	MCPCode     string              `json:"mcp_error_code,omitempty"` // the server's code for its failure
 
 	Suspect string `json:"hallucination_suspect,omitempty"` // names in the call that the model may have invented
 
 	Result      Outcome             `json:"result"`
-	Category    executors.Category  `json:"error_category,omitempty"` // of every call that did not succeed
+	Category    executors.Category  `json:"error_category,omitempty"` // empty if the call succeeded
 	Error       string              `json:"error,omitempty"`
 	ExitCode    *int                `json:"exit_code"` // null: no command ran, or a signal ended it
 	Truncated   bool                `json:"truncated"`
-	Cached      bool                `json:"cached,omitempty"` // it did not run: the result is that of an earlier call
+	Cached      bool                `json:"cached,omitempty"` // the call did not run: it has the result of an earlier one
 	Rollback    *executors.Rollback `json:"rollback,omitempty"`
 	DurationMS  int64               `json:"duration_ms"`
-	WaitedMS    int64               `json:"waited_ms,omitempty"` // of DurationMS: for answers of the user
-	BytesBefore int                 `json:"bytes_before"`        // of output, before the filters
-	BytesAfter  int                 `json:"bytes_after"`         // of the text for the model
+	WaitedMS    int64               `json:"waited_ms,omitempty"` // the part of DurationMS spent waiting for the user
+	BytesBefore int                 `json:"bytes_before"`        // the size of the output before the filters
+	BytesAfter  int                 `json:"bytes_after"`         // the size of the text for the model
 	Filters     []string            `json:"filters,omitempty"`   // the rules that recognised the output
 }
 
@@ -77,8 +77,8 @@ const (
 	Failed      Outcome = "failed" // includes non-zero exit codes
 	TimedOut    Outcome = "timeout"
 	Cancelled   Outcome = "cancelled"
-	RolledBack  Outcome = "rollback"    // it failed, and its changes were undone
-	Interrupted Outcome = "interrupted" // the agent ended while it ran; its outcome is unknown
+	RolledBack  Outcome = "rollback"    // the call failed, and its changes were undone
+	Interrupted Outcome = "interrupted" // the agent ended during the call, so its outcome is unknown
 )
 
 // When returns the time at which the call began; zero if the log has none.
@@ -99,11 +99,11 @@ const (
 	maxCommand = 64 << 10 // the longest command of bash, so that it is always whole
 	maxPaths   = 32
 	maxBody    = 200 << 10
-	maxLine    = 256 << 10 // a body and what seal appends
+	maxLine    = 256 << 10 // a body with the hashes that seal appends
 )
 
-// begun returns the entry of a call before it runs.
-func (l *Log) begun(call *executors.Call, kind executors.Kind, now time.Time) *Entry {
+// newEntry returns the entry of a call before it runs.
+func (l *Log) newEntry(call *executors.Call, kind executors.Kind, now time.Time) *Entry {
 	e := &Entry{
 		Timestamp: now.UTC().Format(timeFormat),
 		ID:        cut(call.ID, maxName), Tool: cut(call.Tool, maxName),
@@ -143,8 +143,8 @@ func claimSource(card executors.Card, kind executors.Kind) string {
 	return ""
 }
 
-// ended adds the outcome of the call.
-func (l *Log) ended(ctx context.Context, e *Entry, call *executors.Call, res executors.Result, err error) {
+// addOutcome adds the outcome of the call.
+func (l *Log) addOutcome(ctx context.Context, e *Entry, call *executors.Call, res executors.Result, err error) {
 	r := call.Record
 	e.Attempt = call.Attempt
 	e.Decision, e.Rule, e.Answer = cut(r.Decision, maxName), l.text(r.Rule, maxText), cut(r.Answer, maxName)
@@ -173,8 +173,8 @@ func (l *Log) ended(ctx context.Context, e *Entry, call *executors.Call, res exe
 	}
 }
 
-// maxGates bounds the recorded verdicts of a call, its runs of hooks and its rules of
-// filters: each redirect adds some.
+// maxGates bounds three lists of an entry: verdicts, runs of hooks and filter rules. Each
+// redirect of a request adds to them.
 const maxGates = 64
 
 // gates returns the verdicts with redacted and truncated texts.
@@ -243,7 +243,7 @@ func (e *Entry) body() ([]byte, error) {
 	if err != nil || len(body) <= maxBody {
 		return body, err
 	}
-	short := *e // in case each character takes six bytes
+	short := *e // the limits of the texts do not count escapes, which take up to six bytes for one
 	short.Input, short.Paths, short.Gates, short.Hooks, short.Command = nil, nil, nil, nil, cut(e.Command, 16*maxText)
 	return encode(&short)
 }
@@ -258,12 +258,12 @@ func encode(e *Entry) ([]byte, error) {
 		return nil, err
 	}
 	body := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-	if bytes.IndexFunc(body, drives) < 0 {
+	if bytes.IndexFunc(body, controlsTerminal) < 0 {
 		return body, nil
 	}
 	out := make([]byte, 0, len(body)+64)
 	for _, r := range string(body) {
-		if drives(r) {
+		if controlsTerminal(r) {
 			out = fmt.Appendf(out, `\u%04x`, r)
 		} else {
 			out = append(out, string(r)...)
@@ -272,4 +272,5 @@ func encode(e *Entry) ([]byte, error) {
 	return out, nil
 }
 
-func drives(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
+// controlsTerminal reports whether a character can control a terminal.
+func controlsTerminal(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }

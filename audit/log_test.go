@@ -149,7 +149,7 @@ func TestNotRecorded(t *testing.T) {
 			if name == "directory a file" {
 				return
 			}
-			if left, err := l.left(); err != nil || len(left) > 0 {
+			if left, err := l.otherRunFiles(); err != nil || len(left) > 0 {
 				t.Errorf("%v, %v", left, err)
 			}
 		})
@@ -192,13 +192,13 @@ func TestRecover(t *testing.T) {
 	for _, id := range []string{"b", "c", "d"} {
 		call := newCall(`{"command":"x"}`)
 		call.ID = id
-		e := dead.begun(call, "", dead.now())
+		e := dead.newEntry(call, "", dead.now())
 		slot, err := dead.begin(e)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if id == "c" { // killed after its line was written
-			dead.ended(t.Context(), e, call, executors.Result{}, nil)
+			dead.addOutcome(t.Context(), e, call, executors.Result{}, nil)
 			body, err := e.body()
 			if err := errors.Join(err, dead.append(body)); err != nil || slot != 1 {
 				t.Fatal(slot, err)
@@ -226,7 +226,7 @@ func TestRecover(t *testing.T) {
 	if err := l.Recover(); err != nil || ids(t, l) != "a c b d e" {
 		t.Error(err)
 	}
-	if left, err := l.left(); err != nil || len(left) > 0 {
+	if left, err := l.otherRunFiles(); err != nil || len(left) > 0 {
 		t.Errorf("%v, %v", left, err)
 	}
 }
@@ -237,11 +237,11 @@ func TestRecoverTornLine(t *testing.T) {
 	l.file = dead.file
 	call := newCall(`{"command":"x"}`)
 	call.ID = "a"
-	e := dead.begun(call, "", dead.now())
+	e := dead.newEntry(call, "", dead.now())
 	if _, err := dead.begin(e); err != nil {
 		t.Fatal(err)
 	}
-	dead.ended(t.Context(), e, call, executors.Result{}, nil)
+	dead.addOutcome(t.Context(), e, call, executors.Result{}, nil)
 	body, err := e.body()
 	if err := errors.Join(err, dead.append(body)); err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 type Line struct {
 	File   string // base name
 	Number int    // 1-based, in the file
-	Text   []byte // without its newline; valid during the call
+	Text   []byte // without its newline; valid until the function that got the Line returns
 	Entry  Entry  // zero if Err is set
 	Err    error  // set if the line is not an entry
 	Ended  bool   // the line ends with a newline
@@ -51,7 +51,7 @@ func (l *Log) Read(each func(Line) error) error {
 // snapshot opens the files of the log while it is locked, and returns the size of the
 // log at that time. The caller closes the files.
 func (l *Log) snapshot() (files []*os.File, size int64, err error) {
-	err = l.lockedAs(os.O_RDONLY, func(log *os.File) (err error) {
+	err = l.withLockAs(os.O_RDONLY, func(log *os.File) (err error) {
 		if size, err = log.Seek(0, io.SeekEnd); err != nil {
 			return err
 		}
@@ -90,8 +90,8 @@ func readLines(r io.Reader, name string, each func(Line) error) error {
 	})
 }
 
-// eachLine calls a function with every line without its newline. It truncates
-// lines that are longer than any line of the log.
+// eachLine calls a function with every line, without its newline. ended is false for a
+// last line that has none. A line longer than maxLine is truncated.
 func eachLine(r io.Reader, each func(line []byte, ended bool) error) error {
 	in := bufio.NewReaderSize(r, maxLine)
 	for {

@@ -78,8 +78,8 @@ func (r *running) close() error {
 	if slices.Contains(r.used, true) {
 		return err
 	}
-	if gone := os.Remove(r.file.Name()); !errors.Is(gone, fs.ErrNotExist) {
-		err = errors.Join(err, gone)
+	if removeErr := os.Remove(r.file.Name()); !errors.Is(removeErr, fs.ErrNotExist) {
+		err = errors.Join(err, removeErr)
 	}
 	return err
 }
@@ -87,8 +87,8 @@ func (r *running) close() error {
 // recover writes the missing lines of calls whose processes have died. The
 // caller has locked the log.
 func (l *Log) recover(f *os.File) error {
-	left, err := l.left()
-	for _, name := range left {
+	files, err := l.otherRunFiles()
+	for _, name := range files {
 		if fileErr := l.recoverFrom(f, name); fileErr != nil {
 			err = errors.Join(err, fmt.Errorf("calls left in %s: %w", name, fileErr))
 		}
@@ -96,8 +96,8 @@ func (l *Log) recover(f *os.File) error {
 	return err
 }
 
-// left lists the files of running calls except this process's own.
-func (l *Log) left() (files []string, err error) {
+// otherRunFiles lists the files of running calls of other processes, alive or dead.
+func (l *Log) otherRunFiles() (files []string, err error) {
 	dir, base := filepath.Split(l.file)
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -112,6 +112,8 @@ func (l *Log) left() (files []string, err error) {
 	return files, err
 }
 
+// recoverFrom writes the missing lines of the calls in one file to the log f, and removes
+// the file. It does nothing while the process of the file lives.
 func (l *Log) recoverFrom(f *os.File, name string) error {
 	left, err := openPrivate(name, os.O_RDWR)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -121,7 +123,7 @@ func (l *Log) recoverFrom(f *os.File, name string) error {
 		return err
 	}
 	defer left.Close()
-	if gone, err := tryLock(left); err != nil || !gone {
+	if dead, err := tryLock(left); err != nil || !dead {
 		return err
 	}
 	for slot := int64(0); ; slot++ {
@@ -132,7 +134,7 @@ func (l *Log) recoverFrom(f *os.File, name string) error {
 		if err != nil {
 			return err
 		}
-		if err := l.interrupted(f, begun); err != nil {
+		if err := l.writeInterrupted(f, begun); err != nil {
 			return err
 		}
 	}
@@ -154,11 +156,11 @@ func readSlot(f *os.File, slot int64) ([]byte, error) {
 	return begun, nil
 }
 
-// interrupted writes the line of an interrupted call, unless the log has it.
+// writeInterrupted writes the line of an interrupted call, unless the log has it.
 // It never moves the log, whose lock the caller holds.
-func (l *Log) interrupted(f *os.File, begun []byte) error {
+func (l *Log) writeInterrupted(f *os.File, begun []byte) error {
 	var e Entry
-	if json.Unmarshal(begun, &e) != nil { // empty, or torn; a call with a torn slot never ran
+	if json.Unmarshal(begun, &e) != nil { // a free slot, or a torn one, whose call never ran
 		return nil
 	}
 	id, _, _ := bytes.Cut(begun, []byte(`,"tool":`)) // the part of a line that does not change when the call ends

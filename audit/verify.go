@@ -10,7 +10,7 @@ import (
 type Report struct {
 	Lines     int      // unchanged lines
 	Torn      []string // positions of partial lines: a process or the machine died during the write
-	Continues bool     // the first line follows one that no longer exists
+	Continues bool     // the first line has the hash of an earlier line, which no longer exists
 	First     string   // timestamps
 	Last      string
 	Hash      string // of the last line
