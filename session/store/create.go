@@ -13,20 +13,20 @@ import (
 	"time"
 )
 
-// empty is the content of a database without sessions, most of which is zeros: runs of
-// other bytes, each after the number of zeros before it and its length. go test -run
-// TestEmpty -update writes it. To make the schema for each new user would take
-// milliseconds. Migrations that are missing in it are run when it is opened.
+// emptyRuns is the content of a database without sessions, most of which is zeros. It is a
+// list of runs of other bytes: the number of zeros before the run, its length, its bytes.
+// go test -run TestEmpty -update writes it. To make the schema for each new user would
+// take milliseconds. A migration that it lacks is run when the database is opened.
 //
 //go:embed empty.db.runs
-var empty string
+var emptyRuns string
 
-const imageSize = 128 << 10 // or a little more
+const imageSize = 128 << 10 // about the size of the database, in bytes
 
 // emptyImage returns the content of a database without sessions.
 func emptyImage() []byte {
 	image := make([]byte, 0, imageSize)
-	for rest := []byte(empty); len(rest) > 0; {
+	for rest := []byte(emptyRuns); len(rest) > 0; {
 		zeros, n := binary.Uvarint(rest)
 		size, m := binary.Uvarint(rest[n:])
 		image = append(image, make([]byte, zeros)...)
@@ -46,9 +46,9 @@ func createFile(path string) (resolved string, created bool, err error) {
 	}
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		created, err = create(path)
+		created, err = createNew(path)
 	} else if err == nil && !info.Mode().IsRegular() {
-		err = errNoFile
+		err = errNotFile
 	}
 	if err != nil {
 		return "", false, err
@@ -57,13 +57,13 @@ func createFile(path string) (resolved string, created bool, err error) {
 	return resolved, created, err
 }
 
-// create creates the file, unless another process has just done it, and reports
+// createNew creates the file, unless another process has just done it, and reports
 // whether it has the schema.
-func create(path string) (whole bool, err error) {
+func createNew(path string) (whole bool, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return false, err
 	}
-	if !hasRest(path) {
+	if !hasLeftovers(path) {
 		err := publish(path)
 		if err == nil || errors.Is(err, fs.ErrExist) {
 			return err == nil, nil
@@ -75,9 +75,9 @@ func create(path string) (whole bool, err error) {
 	return false, nil
 }
 
-// hasRest reports whether a removed database has left its WAL or its journal. SQLite
+// hasLeftovers reports whether a removed database has left its WAL or its journal. SQLite
 // would apply them to a new file unless that is empty.
-func hasRest(path string) bool {
+func hasLeftovers(path string) bool {
 	return slices.ContainsFunc([]string{"-wal", "-journal"}, func(suffix string) bool {
 		_, err := os.Lstat(path + suffix)
 		return !errors.Is(err, fs.ErrNotExist)
@@ -103,9 +103,9 @@ func publish(path string) error {
 
 const (
 	newSuffix = ".new-"
-	// stale is the age from which a new file belongs to a process that was killed. A process
-	// that was only slow needs no such file: it creates an empty database, or finds one.
-	stale = time.Minute
+	// staleAge is the age at which a new file is taken to be that of a killed process. If the
+	// process was only slow, it creates an empty database, or finds one.
+	staleAge = time.Minute
 )
 
 // removeStale removes the new files of processes that were killed before they had created
@@ -115,7 +115,7 @@ func removeStale(path string) {
 	entries, _ := os.ReadDir(dir) // those until the error
 	for _, e := range entries {
 		info, err := e.Info()
-		if err == nil && strings.HasPrefix(e.Name(), prefix) && info.Mode().IsRegular() && time.Since(info.ModTime()) > stale {
+		if err == nil && strings.HasPrefix(e.Name(), prefix) && info.Mode().IsRegular() && time.Since(info.ModTime()) > staleAge {
 			_ = os.Remove(filepath.Join(dir, e.Name())) // the next creation tries again
 		}
 	}
@@ -139,8 +139,8 @@ func (h *handle) startWAL() error {
 	if _, err := h.exec(begin); err != nil {
 		return err
 	}
-	return h.finish(func(h *handle) error {
-		_, err := h.exec(fmt.Sprintf("PRAGMA user_version=%d", knownVersion())) // which it has
+	return h.inTransaction(func(h *handle) error {
+		_, err := h.exec(fmt.Sprintf("PRAGMA user_version=%d", knownVersion())) // any write; this one changes nothing
 		return err
 	})
 }

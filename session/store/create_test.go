@@ -88,8 +88,8 @@ func runs(image []byte) (out []byte) {
 func TestEmpty(t *testing.T) {
 	image, want := migratedImage(t)
 	if *update {
-		empty = string(runs(image))
-		if err := os.WriteFile("empty.db.runs", []byte(empty), 0o644); err != nil {
+		emptyRuns = string(runs(image))
+		if err := os.WriteFile("empty.db.runs", []byte(emptyRuns), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -221,7 +221,7 @@ func TestStale(t *testing.T) {
 	if err := os.Mkdir(path+newSuffix+"3", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	before := time.Now().Add(-2 * stale)
+	before := time.Now().Add(-2 * staleAge)
 	for _, name := range []string{old, filepath.Join(dir, "other.new-1"), path + newSuffix + "3"} {
 		if err := os.Chtimes(name, before, before); err != nil {
 			t.Fatal(err)

@@ -60,7 +60,7 @@ func (e *UnusableError) Error() string {
 func (e *UnusableError) Unwrap() error { return e.Err }
 
 var (
-	errNoFile  = errors.New("not a regular file")
+	errNotFile = errors.New("not a regular file")
 	errForeign = errors.New("its application_id is not ours")
 	errDamaged = errors.New("the check of the database found damage")
 	errAltered = errors.New("its data has changed on the disk")
@@ -131,7 +131,7 @@ func diagnose(err error) (problem, advice string) {
 	if _, ok := errors.AsType[*NewerError](err); ok {
 		return "was written by a newer zeph-acp", "install that one, or " + elsewhere
 	}
-	if errors.Is(err, errNoFile) {
+	if errors.Is(err, errNotFile) {
 		return "is not a file", "move it away, or " + elsewhere
 	}
 	if errors.Is(err, errForeign) {

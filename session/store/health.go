@@ -22,7 +22,7 @@ func Check(path string) (Health, error) {
 		info, err := os.Stat(name)
 		switch {
 		case err == nil && name == path && !info.Mode().IsRegular():
-			return h, (&DB{path: path}).explain(errNoFile)
+			return h, (&DB{path: path}).explain(errNotFile)
 		case err == nil:
 			h.Bytes += info.Size()
 		case name == path && errors.Is(err, fs.ErrNotExist):

@@ -102,8 +102,8 @@ func (h *handle) release(id, holder string) error {
 	return err
 }
 
-// holds returns ErrLeaseLost unless holder has the lease.
-func (h *handle) holds(id, holder string) error {
-	var has int
-	return replaceNoRows(ErrLeaseLost, h.one([]any{&has}, selectHeld, id, holder))
+// checkLease returns ErrLeaseLost unless holder has the lease.
+func (h *handle) checkLease(id, holder string) error {
+	var one int
+	return replaceNoRows(ErrLeaseLost, h.one([]any{&one}, selectHeld, id, holder))
 }

@@ -50,7 +50,7 @@ func (db *DB) AppendLast(ctx context.Context, s Session, create bool, holder str
 	return db.append(ctx, s, create, holder, events, func(h *handle) error { return h.release(s.ID, holder) })
 }
 
-// append is Append. It calls then, if not nil, before it commits.
+// append is Append, and calls then before the commit; nil means nothing.
 func (db *DB) append(ctx context.Context, s Session, create bool, holder string, events []Event, then func(*handle) error) (last int64, err error) {
 	dirs, err := json.Marshal(append([]string{}, s.Dirs...)) // never null
 	if err != nil {
@@ -74,7 +74,7 @@ func (db *DB) append(ctx context.Context, s Session, create bool, holder string,
 		if create {
 			err = replaceNoRows(ErrExists, h.one([]any{&key, &last}, insertSession, s.ID, s.CWD, string(dirs), s.Title, created, updated, n))
 			if err == nil && holder != "" {
-				err = h.holds(s.ID, holder)
+				err = h.checkLease(s.ID, holder)
 			}
 		} else {
 			key, last, err = h.extend(s, string(dirs), holder, n, updated, holder == "" || then != nil)
@@ -99,9 +99,9 @@ func (db *DB) append(ctx context.Context, s Session, create bool, holder string,
 	return last, nil
 }
 
-// extend adds n to the number of a session's events, and returns its key and the Seq
-// before them. The time of the newest event becomes updated: at once if atOnce is set,
-// else when it is older by touchEvery.
+// extend adds n to the number of a session's events. It returns the session's key and its
+// last Seq before that. It also stores updated as the time of the newest event; unless
+// atOnce is set, it may leave the stored time behind by up to touchEvery.
 func (h *handle) extend(s Session, dirs, holder string, n, updated int64, atOnce bool) (key, last int64, err error) {
 	var before int64
 	err = h.one([]any{&key, &last, &before}, updateSession, dirs, s.Title, n, s.ID, holder, holder, n)
@@ -114,7 +114,7 @@ func (h *handle) extend(s Session, dirs, holder string, n, updated int64, atOnce
 	return key, last, err
 }
 
-// refusal returns why updateSession changed no row.
+// refusal returns the reason why updateSession changed no row.
 func (h *handle) refusal(id string) error {
 	var key int64
 	if err := h.one([]any{&key}, "SELECT n FROM sessions WHERE id = ?", id); err != nil {
@@ -139,9 +139,9 @@ func (h *handle) insert(session, seq, at int64, kind string, data []byte) error 
 }
 
 // replaceNoRows returns as in place of sql.ErrNoRows.
-func replaceNoRows(as, err error) error {
+func replaceNoRows(replacement, err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
-		return as
+		return replacement
 	}
 	return err
 }

@@ -22,12 +22,12 @@ type Memory struct {
 	ID      int64  // never used again
 	Project string // its directory; "" means all projects
 	Text    string
-	Session string            // that saved it last; "" means that no session did
+	Session string            // the session that saved it last; "" means that no session did
 	Files   map[string]string // the hashes of the files that it cites, by path
 	Labels  json.RawMessage   // any JSON; nil means none
 	Created time.Time
 	Updated time.Time
-	Model   string    // of Vector; "" means that there is no vector
+	Model   string    // the model of Vector; "" means that there is no vector
 	Vector  []float32 // the embedding of Text
 }
 
@@ -45,8 +45,8 @@ const (
 // PutMemory saves a memory and returns its ID. Parts are further words by which it is
 // found. Texts with the same key are equal: a memory of the project with that key is
 // replaced, and existed reports that. If m.ID is not 0, the text of that memory is
-// replaced instead, or the error is ErrNoMemory. If the project already has most
-// memories, the error is ErrFull; 0 means no limit.
+// replaced instead, or the error is ErrNoMemory. If the project would
+// have more than most memories, the error is ErrFull; 0 means no limit.
 func (db *DB) PutMemory(ctx context.Context, m Memory, key, parts string, most int) (id int64, existed bool, err error) {
 	files, err := json.Marshal(m.Files)
 	if err != nil {

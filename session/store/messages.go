@@ -41,7 +41,7 @@ func (db *DB) UnreadEvents(ctx context.Context, id string, kinds ...string) (eve
 		if err := h.one([]any{&last}, selectLast, id); err != nil {
 			return err
 		}
-		events, err = h.small(ctx, query, args...)
+		events, err = h.shortEvents(ctx, query, args...)
 		return err
 	})
 	return events, last, err
@@ -53,14 +53,14 @@ func (db *DB) EventsOfKind(ctx context.Context, id, kind string) (events []Event
 	const query = `SELECT e.seq, e.time, e.kind, e.data FROM events e JOIN sessions s ON s.n = e.session
 		WHERE s.id = ? AND e.parts = 1 AND e.kind = ? ORDER BY e.seq`
 	err = db.read(ctx, func(h *handle) error {
-		events, err = h.small(ctx, query, id, kind)
+		events, err = h.shortEvents(ctx, query, id, kind)
 		return err
 	})
 	return events, err
 }
 
-// small returns the events of a query for seq, time, kind and data.
-func (h *handle) small(ctx context.Context, query string, args ...any) (events []Event, err error) {
+// shortEvents returns the events of a query for seq, time, kind and data.
+func (h *handle) shortEvents(ctx context.Context, query string, args ...any) (events []Event, err error) {
 	var e Event
 	var at int64
 	var data blob

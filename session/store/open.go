@@ -36,7 +36,7 @@ type handle struct {
 	path     string      // absolute, without symlinks
 	file     os.FileInfo // the opened file
 	readOnly bool
-	until    time.Time // when to retry after a failed write; zero means never
+	retryAt  time.Time // when to retry after a failed write; zero means never
 	loss     string    // for the user: the content of the WAL that is lost
 
 	pool  *sql.DB
@@ -77,17 +77,17 @@ func (h *handle) exec(query string, args ...any) (int64, error) {
 	return r.RowsAffected()
 }
 
-// finish runs do in the transaction that has begun, and commits it, or rolls it back
+// inTransaction runs do in the transaction that has begun, and commits it, or rolls it back
 // after an error or a panic. Prepared statements do so, since a sql.Tx costs a goroutine
 // and compiles them each time.
-func (h *handle) finish(do func(*handle) error) error {
+func (h *handle) inTransaction(do func(*handle) error) error {
 	committed := false
 	defer func() {
 		if !committed {
 			_, _ = h.exec("ROLLBACK") // SQLite may have done it already
 		}
 	}()
-	if err := h.migrated(); err != nil {
+	if err := h.checkVersion(); err != nil {
 		return err
 	}
 	if err := do(h); err != nil {
@@ -171,7 +171,7 @@ func open(path string, suspect bool) (*handle, error) {
 		return nil, err
 	}
 	h.readOnly = true
-	if h.migrated() != nil { // a migration would have to write
+	if h.checkVersion() != nil { // a migration would have to write
 		h.close()
 		return nil, err
 	}
@@ -181,8 +181,8 @@ func open(path string, suspect bool) (*handle, error) {
 // setUp brings the schema up to date. tail is what SQLite seems to have dropped when
 // it opened the file.
 func (h *handle) setUp(created bool, tail *lostTail) error {
-	if tail.any() {
-		tail = h.confirm(tail)
+	if tail.isLoss() {
+		tail = h.confirmTail(tail)
 	}
 	if err := h.migrate(); err != nil {
 		return err
@@ -192,8 +192,8 @@ func (h *handle) setUp(created bool, tail *lostTail) error {
 			return err
 		}
 	}
-	if tail.any() {
-		h.loss = h.describe(tail)
+	if tail.isLoss() {
+		h.loss = h.describeLoss(tail)
 	}
 	return nil
 }
@@ -227,7 +227,7 @@ func inspectMode(path, mode string, suspect bool) error {
 		return err
 	}
 	defer h.close()
-	if err := h.ours(); err != nil || !suspect {
+	if err := h.checkOwner(); err != nil || !suspect {
 		return err
 	}
 	var verdict string
@@ -288,9 +288,9 @@ func knownVersion() int {
 	return len(files)
 }
 
-// ours returns an error for a database of a newer version or of another
+// checkOwner returns an error for a database of a newer version or of another
 // program.
-func (h *handle) ours() error {
+func (h *handle) checkOwner() error {
 	// One statement sees one state, while another process may just create the schema.
 	const query = "SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema) FROM pragma_user_version, pragma_application_id"
 	var v, id, objects int
@@ -306,9 +306,9 @@ func (h *handle) ours() error {
 	return nil
 }
 
-// migrated returns an error unless the schema has exactly the known version:
+// checkVersion returns an error unless the schema has exactly the known version:
 // another process may have migrated it further.
-func (h *handle) migrated() error {
+func (h *handle) checkVersion() error {
 	v, err := h.version()
 	if err != nil {
 		return err
@@ -337,7 +337,7 @@ func (h *handle) migrate() error {
 		return err
 	}
 	defer tx.Rollback()
-	if err := h.ours(); err != nil { // now that no one else can change it
+	if err := h.checkOwner(); err != nil { // now that no one else can change it
 		return err
 	}
 	v, err := h.version()

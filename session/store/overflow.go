@@ -31,15 +31,15 @@ const (
 	sweepPause = 100 * time.Millisecond
 )
 
-// entryOf finds an overflow by both session and id, so that no session can read
+// selectEntry finds an overflow by both session and id, so that no session can read
 // another's.
-const entryOf = "SELECT o.n FROM tool_overflow o JOIN sessions s ON s.n = o.session WHERE s.id = ? AND o.id = ? AND o.parts > 0"
+const selectEntry = "SELECT o.n FROM tool_overflow o JOIN sessions s ON s.n = o.session WHERE s.id = ? AND o.id = ? AND o.parts > 0"
 
 const (
 	insertEntry = `INSERT INTO tool_overflow (session, id, created, parts) VALUES (?, ?, ?, 0) RETURNING n`
 	insertPart  = `INSERT INTO tool_overflow_parts (entry, part, crc, data) VALUES (?, ?, ?, ?)`
 	selectPart  = `SELECT crc, data, (SELECT parts FROM tool_overflow WHERE n = entry)
-		FROM tool_overflow_parts WHERE entry = (` + entryOf + `) AND part = ?`
+		FROM tool_overflow_parts WHERE entry = (` + selectEntry + `) AND part = ?`
 )
 
 // PutOverflow stores the text from r for a stored session. The id must identify
@@ -52,7 +52,7 @@ const (
 // between them. It is never held in memory as a whole.
 func (db *DB) PutOverflow(ctx context.Context, session, id string, r io.Reader) error {
 	var batch bytes.Buffer
-	var entry int64 // set after the commit: before, the number may belong to another
+	var entry int64 // set after the commit; a transaction that was rolled back leaves the number to another entry
 	for parts := 0; ; {
 		batch.Reset()
 		_, err := io.CopyN(&batch, r, batchParts*partSize)
@@ -61,14 +61,14 @@ func (db *DB) PutOverflow(ctx context.Context, session, id string, r io.Reader) 
 			db.abandon(ctx, entry)
 			return fmt.Errorf("store an overflow: %w", err)
 		}
-		n, there := entry, false
+		n, exists := entry, false
 		err = db.write(ctx, func(h *handle) (err error) {
 			if n == 0 {
-				n, there, err = h.newOverflow(session, id, db.now().UnixMicro())
+				n, exists, err = h.newOverflow(session, id, db.now().UnixMicro())
 			} else {
 				err = replaceNoRows(ErrNoOverflow, h.one([]any{new(int)}, "SELECT 1 FROM tool_overflow WHERE n = ? AND parts = 0", n))
 			}
-			if err != nil || there {
+			if err != nil || exists {
 				return err
 			}
 			added, err := h.addParts(n, parts, batch.Bytes())
@@ -81,7 +81,7 @@ func (db *DB) PutOverflow(ctx context.Context, session, id string, r io.Reader) 
 			db.abandon(ctx, entry)
 			return err
 		}
-		if entry = n; there || last {
+		if entry = n; exists || last {
 			return nil
 		}
 	}
@@ -89,8 +89,8 @@ func (db *DB) PutOverflow(ctx context.Context, session, id string, r io.Reader) 
 
 // newOverflow creates the entry of an overflow; there reports that a complete
 // one exists.
-func (h *handle) newOverflow(session, id string, now int64) (entry int64, there bool, err error) {
-	n, err := h.exec("UPDATE tool_overflow SET created = ? WHERE n = ("+entryOf+")", now, session, id)
+func (h *handle) newOverflow(session, id string, now int64) (entry int64, exists bool, err error) {
+	n, err := h.exec("UPDATE tool_overflow SET created = ? WHERE n = ("+selectEntry+")", now, session, id)
 	if err != nil || n > 0 {
 		return 0, n > 0, err
 	}
@@ -165,9 +165,9 @@ func (db *DB) Overflow(ctx context.Context, session, id string) iter.Seq2[[]byte
 	}
 }
 
-// sweep removes overflows older than Options.Retention once a day. It begins
-// some time after the first commit, so that it opens no file and delays no
-// start. It works in small batches, so that no turn waits.
+// sweep removes overflows older than Options.Retention, once a day and in the
+// background. It is called after a commit, so that it opens no file by itself, and
+// begins later, so that it delays no start. Small batches let turns run in between.
 func (db *DB) sweep() {
 	now := db.now()
 	if db.retention <= 0 || now.Sub(db.swept) < sweepEvery && !db.swept.IsZero() {

@@ -12,7 +12,7 @@ import (
 )
 
 // host identifies the scope of this process's pid. Containers that share a
-// database may have the same name, but each has its own pids. A process has one host,
+// database may have the same name, but each has its own pids. The result stays the same
 // even if the machine is renamed.
 var host = sync.OnceValue(func() string {
 	name, _ := os.Hostname()

@@ -72,20 +72,20 @@ type DB struct {
 	sweeping   sync.WaitGroup
 	closing    chan struct{} // closed by Close
 
-	turn    *semaphore.Weighted // of 1: held while a method uses the fields below
-	h       *handle             // nil until the first use and after a fault
-	opening repeatedError       // why the file could not be opened
-	locking repeatedError       // why no transaction could begin
-	damaged bool                // SQLite found damage: check every page before the next use
-	closed  bool
-	swept   time.Time // the time of the last sweep
+	lock         *semaphore.Weighted // guards the fields below; a wait for it ends with its context
+	h            *handle             // nil until the first use and after a fault
+	openFailure  recentFailure       // the last failure to open the file
+	beginFailure recentFailure       // the last failure to begin a transaction
+	damaged      bool                // SQLite found damage: check every page before the next use
+	closed       bool
+	swept        time.Time // the time of the last sweep
 
-	loss atomic.Pointer[string] // for the user; nil if nothing was lost
+	loss atomic.Pointer[string] // the next result of Loss; nil if nothing was lost
 }
 
-// repeatedError is an error that is repeated for a while, in place of the attempt that
-// failed.
-type repeatedError struct {
+// recentFailure is the failure of an attempt. Until the given time it is returned without
+// another attempt. The zero value is no failure.
+type recentFailure struct {
 	err   error
 	until time.Time
 }
@@ -101,7 +101,7 @@ func New(path string, o Options) *DB {
 	}
 	return &DB{
 		path: path, now: o.Now, log: o.Log, retention: o.Retention, sweepDelay: sweepDelay,
-		turn: semaphore.NewWeighted(1), closing: make(chan struct{}),
+		lock: semaphore.NewWeighted(1), closing: make(chan struct{}),
 	}
 }
 
@@ -124,7 +124,7 @@ func (db *DB) Open(ctx context.Context) error {
 		}
 		host()
 		if h.readOnly || walHasCommits(h.path) {
-			return h.migrated() // compiles its query anew: a migration changes the schema
+			return h.checkVersion() // compiles its query anew: a migration changes the schema
 		}
 		return h.startWAL()
 	})
@@ -143,19 +143,19 @@ func (db *DB) Loss() string {
 // to close moves the WAL into the database, some MiB at most. Later calls
 // return ErrClosed.
 func (db *DB) Close() error {
-	_ = db.turn.Acquire(context.Background(), 1) // a context that is never done
+	_ = db.lock.Acquire(context.Background(), 1) // a context that is never done
 	if !db.closed {
 		close(db.closing)
 	}
 	db.closed = true
-	err := db.drop()
-	db.turn.Release(1)
+	err := db.closeHandle()
+	db.lock.Release(1)
 	db.sweeping.Wait()
 	return err
 }
 
-// drop closes the handle, if there is one.
-func (db *DB) drop() error {
+// closeHandle closes the handle, if there is one.
+func (db *DB) closeHandle() error {
 	h := db.h
 	if h == nil {
 		return nil
@@ -166,10 +166,10 @@ func (db *DB) drop() error {
 
 // read runs do once no other method is running.
 func (db *DB) read(ctx context.Context, do func(*handle) error) error {
-	if db.turn.Acquire(ctx, 1) != nil {
+	if db.lock.Acquire(ctx, 1) != nil {
 		return context.Cause(ctx)
 	}
-	defer db.turn.Release(1)
+	defer db.lock.Release(1)
 	h, err := db.handle()
 	if err != nil {
 		return err
@@ -177,21 +177,21 @@ func (db *DB) read(ctx context.Context, do func(*handle) error) error {
 	if err = do(h); err == nil || ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
 		return err
 	}
-	return db.judge(err)
+	return db.handleFailure(err)
 }
 
 // write runs do in a transaction, which is committed if do returns nil.
 func (db *DB) write(ctx context.Context, do func(*handle) error) error {
 	return db.read(ctx, func(h *handle) error {
-		if now := db.now(); now.Before(db.locking.until) {
-			return db.locking.err
+		if now := db.now(); now.Before(db.beginFailure.until) {
+			return db.beginFailure.err
 		}
 		if _, err := h.exec(begin); err != nil {
 			err = db.explain(err)
-			db.locking = db.repeated(err)
+			db.beginFailure = db.newFailure(err)
 			return err
 		}
-		if err := h.finish(do); err != nil {
+		if err := h.inTransaction(do); err != nil {
 			return err
 		}
 		db.sweep()
@@ -208,57 +208,57 @@ func (db *DB) handle() (*handle, error) {
 	if h := db.h; h != nil {
 		info, err := os.Stat(h.path)
 		same := err == nil && os.SameFile(info, h.file)
-		if same && (h.until.IsZero() || db.now().Before(h.until)) {
+		if same && (h.retryAt.IsZero() || db.now().Before(h.retryAt)) {
 			return h, nil
 		}
 		if !same {
 			db.log.Warn("session store was moved or removed, opening it anew", "path", h.path)
 		}
-		db.drop() // commits are in the file, so nothing is lost
+		db.closeHandle() // commits are in the file, so nothing is lost
 	}
-	if now := db.now(); now.Before(db.opening.until) {
-		return nil, db.opening.err
+	if now := db.now(); now.Before(db.openFailure.until) {
+		return nil, db.openFailure.err
 	}
 	h, err := open(db.path, db.damaged)
 	if err != nil {
 		err = db.explain(err)
-		db.opening = db.repeated(err)
+		db.openFailure = db.newFailure(err)
 		return nil, err
 	}
 	if h.readOnly {
-		h.until = db.now().Add(retryAfter)
+		h.retryAt = db.now().Add(retryAfter)
 	}
 	if h.loss != "" {
 		db.log.Warn(h.loss)
 		db.loss.Store(&h.loss)
 	}
-	db.h, db.damaged, db.opening, db.locking = h, false, repeatedError{}, repeatedError{}
+	db.h, db.damaged, db.openFailure, db.beginFailure = h, false, recentFailure{}, recentFailure{}
 	return h, nil
 }
 
-// repeated returns the fault of a failed attempt. It is repeated for a while if
-// another attempt would be slow, and never if it would fail at once: a full disk
-// may have room again.
-func (db *DB) repeated(err error) repeatedError {
+// newFailure returns the failure of an attempt, to be returned for a while if another
+// attempt would be slow. Otherwise it returns the zero value: a full disk, which fails at
+// once, may have room again.
+func (db *DB) newFailure(err error) recentFailure {
 	if u, ok := errors.AsType[*UnusableError](err); ok && (u.locked() || u.damaged() || u.newer()) {
-		return repeatedError{err, db.now().Add(retryAfter)}
+		return recentFailure{err, db.now().Add(retryAfter)}
 	}
-	return repeatedError{}
+	return recentFailure{}
 }
 
-// judge explains an error of a statement and prepares the next use accordingly.
-func (db *DB) judge(err error) error {
+// handleFailure explains an error of a statement and prepares the next use accordingly.
+func (db *DB) handleFailure(err error) error {
 	err = db.explain(err)
 	switch u, _ := errors.AsType[*UnusableError](err); {
 	case u == nil:
 	case u.damaged(), u.newer():
 		db.damaged = u.damaged()
-		db.opening = repeatedError{err, db.now().Add(retryAfter)}
-		db.drop()
+		db.openFailure = recentFailure{err, db.now().Add(retryAfter)}
+		db.closeHandle()
 	case u.broken():
-		db.drop()
-	case u.readOnly() && db.h.until.IsZero():
-		db.h.until = db.now().Add(retryAfter) // to retry for writing then
+		db.closeHandle()
+	case u.readOnly() && db.h.retryAt.IsZero():
+		db.h.retryAt = db.now().Add(retryAfter) // to retry for writing then
 	}
 	return err
 }
@@ -271,7 +271,7 @@ type Session struct {
 	Title   string
 	Created time.Time // time of the first event, UTC, in microseconds
 	Updated time.Time // time of the newest event; during a turn it may be a second older
-	Events  int       // their number, and the Seq of the newest
+	Events  int       // the number of events, and the Seq of the newest
 }
 
 // Event is an entry of a session's log.

@@ -396,7 +396,7 @@ func TestContext(t *testing.T) {
 	must(t, db, "s", true, "x")
 	cause := errors.New("turn cancelled")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	if !db.turn.TryAcquire(1) { // another method is running
+	if !db.lock.TryAcquire(1) { // another method is running
 		t.Fatal("a method is running")
 	}
 	done := make(chan error)
@@ -408,7 +408,7 @@ func TestContext(t *testing.T) {
 	if err := <-done; err != cause {
 		t.Errorf("while waiting: %v", err)
 	}
-	db.turn.Release(1)
+	db.lock.Release(1)
 	if _, err := db.Events(ctx, "s", 0); err != cause {
 		t.Errorf("before the start: %v", err)
 	}

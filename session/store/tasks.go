@@ -20,11 +20,11 @@ type Task struct {
 	ID      int64
 	CWD     string
 	Name    string
-	Session string // that set it
+	Session string // the session that set it
 	Cron    string // empty for a task that runs once
 	Prompt  string
 	Mode    string
-	Model   string    // of the session that set it; empty means the default one
+	Model   string    // the model of that session; empty means the default one
 	Typed   bool      // the user wrote the prompt
 	Next    time.Time // when it is due; zero means never again
 	Created time.Time
@@ -82,8 +82,8 @@ func (m moment) Scan(v any) error {
 	return nil
 }
 
-// stored returns the form of a time in a column.
-func stored(t time.Time) int64 {
+// unixMicro returns the form of a time in a column.
+func unixMicro(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
 	}
@@ -136,11 +136,11 @@ func (db *DB) PutTask(ctx context.Context, t Task, most int) (replaced bool, err
 		if !replaced && due >= most {
 			return ErrManyTasks
 		}
-		now := stored(db.now())
+		now := unixMicro(db.now())
 		_, err := h.exec("INSERT INTO tasks (cwd, name, session, cron, prompt, mode, model, typed, next, created, updated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?10, ?10) "+
 			"ON CONFLICT (cwd, name) DO UPDATE SET session = excluded.session, cron = excluded.cron, prompt = excluded.prompt, mode = excluded.mode, model = excluded.model, "+
 			"typed = excluded.typed, next = excluded.next, updated = excluded.updated",
-			t.CWD, t.Name, t.Session, t.Cron, t.Prompt, t.Mode, t.Model, t.Typed, stored(t.Next), now)
+			t.CWD, t.Name, t.Session, t.Cron, t.Prompt, t.Mode, t.Model, t.Typed, unixMicro(t.Next), now)
 		return err
 	})
 	return replaced, err
@@ -202,7 +202,7 @@ func (db *DB) Due(ctx context.Context, now time.Time) (tasks []int64, next time.
 		return h.each(ctx, func() error {
 			tasks = append(tasks, id)
 			return nil
-		}, []any{&id}, dueTasks, stored(now))
+		}, []any{&id}, dueTasks, unixMicro(now))
 	})
 	return tasks, next, err
 }
@@ -212,7 +212,7 @@ func (db *DB) Due(ctx context.Context, now time.Time) (tasks []int64, next time.
 func (db *DB) BeginRun(ctx context.Context, t Task, next time.Time) (r Run, err error) {
 	now := db.now()
 	err = db.write(ctx, func(h *handle) error {
-		n, err := h.exec("UPDATE tasks SET next = ? WHERE n = ? AND next = ? AND updated = ?", stored(next), t.ID, stored(t.Next), stored(t.Updated))
+		n, err := h.exec("UPDATE tasks SET next = ? WHERE n = ? AND next = ? AND updated = ?", unixMicro(next), t.ID, unixMicro(t.Next), unixMicro(t.Updated))
 		if err == nil && n == 0 {
 			err = ErrNoTask
 		}
@@ -224,7 +224,7 @@ func (db *DB) BeginRun(ctx context.Context, t Task, next time.Time) (r Run, err 
 			due = now
 		}
 		return h.one(r.dest(), "INSERT INTO task_runs (task, due, started, ended, session, attempts, outcome, result, position) "+
-			"VALUES (?, ?, ?, 0, '', 1, '', '', 0) RETURNING "+runFields, t.ID, stored(due), stored(now))
+			"VALUES (?, ?, ?, 0, '', 1, '', '', 0) RETURNING "+runFields, t.ID, unixMicro(due), unixMicro(now))
 	})
 	return r, err
 }
@@ -252,7 +252,7 @@ func (db *DB) changeRun(ctx context.Context, query string, args ...any) error {
 // EndRun stores how a run ended, releases the lease of its task, and removes old runs. It
 // returns the run. It returns ErrNoTask if the task was removed.
 func (db *DB) EndRun(ctx context.Context, task, run int64, holder, outcome, result string) (r Run, err error) {
-	now := stored(db.now())
+	now := unixMicro(db.now())
 	err = db.write(ctx, func(h *handle) error {
 		err := h.one(r.dest(), "UPDATE task_runs SET ended = ?, outcome = ?, result = ?, "+
 			"position = 1 + coalesce((SELECT value FROM counters WHERE name = '"+runsCounter+"'), 0) WHERE n = ? AND ended = 0 RETURNING "+runFields,

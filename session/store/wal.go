@@ -22,10 +22,10 @@ const (
 // lostTail is the part of a WAL that SQLite ignores because a frame before it is
 // damaged, or because its change was never completed.
 type lostTail struct {
-	bad     int64 // offset of the first frame that is not valid
-	commits int   // completed changes from there on
-	partial bool  // the file ends in the middle of a change
-	// sessions holds the newest row of each session in those changes, by id.
+	damagedAt int64 // offset of the first frame that is not valid
+	commits   int   // number of completed changes after it
+	partial   bool  // the file ends in the middle of a change
+	// sessions holds the newest row of each session in the completed changes, by id.
 	sessions map[string]lostRow
 }
 
@@ -35,10 +35,10 @@ type lostRow struct {
 	last  int64
 }
 
-func (t *lostTail) any() bool { return t.commits > 0 || t.partial }
+func (t *lostTail) isLoss() bool { return t.commits > 0 || t.partial }
 
 func (t *lostTail) equal(u *lostTail) bool {
-	return t.bad == u.bad && t.commits == u.commits && t.partial == u.partial && maps.Equal(t.sessions, u.sessions)
+	return t.damagedAt == u.damagedAt && t.commits == u.commits && t.partial == u.partial && maps.Equal(t.sessions, u.sessions)
 }
 
 // readTail reads the WAL of the database at path. Without a WAL, or if nothing is
@@ -53,7 +53,7 @@ func readTail(path string) (*lostTail, error) {
 		return nil, err
 	}
 	defer f.Close()
-	w := walReader{r: bufio.NewReaderSize(f, 64<<10), pending: map[string]lostRow{}, ended: map[string]lostRow{}}
+	w := walReader{r: bufio.NewReaderSize(f, 64<<10), pending: map[string]lostRow{}, unconfirmed: map[string]lostRow{}}
 	w.tail.sessions = map[string]lostRow{}
 	err = w.read()
 	return &w.tail, err
@@ -61,17 +61,19 @@ func readTail(path string) (*lostTail, error) {
 
 // walReader reads the frames of a WAL in order.
 type walReader struct {
-	r     *bufio.Reader
-	order binary.ByteOrder // of the words of a checksum
-	sum   [2]uint32        // of all valid frames
-	salts [8]byte          // those of the newest generation of frames
-	valid bool             // no damage so far
-	open  bool             // the last valid frame did not complete a change
+	r        *bufio.Reader
+	order    binary.ByteOrder // of the words of a checksum
+	sum      [2]uint32        // of all valid frames
+	salts    [8]byte          // those of the newest generation of frames
+	valid    bool             // no damage so far
+	inChange bool             // the last valid frame did not complete a change
 
-	pending map[string]lostRow // rows of the change that is being read
-	ended   map[string]lostRow // rows of the changes that ended in a frame that may be torn
-	ends    int                // the number of those changes
-	tail    lostTail
+	// After the damage a change counts once its last frame, or a later one, has a checksum
+	// that fits.
+	pending            map[string]lostRow // rows of the change that is being read
+	unconfirmed        map[string]lostRow // rows of the completed changes that do not count yet
+	unconfirmedCommits int                // the number of those changes
+	tail               lostTail
 }
 
 func (w *walReader) read() error {
@@ -89,7 +91,7 @@ func (w *walReader) read() error {
 		if err != nil {
 			// After journal_size_limit the file ends in the middle of a frame of an
 			// earlier generation.
-			w.tail.partial = w.ends > 0 || w.valid && (w.open || n > 0 && (n < 16 || w.ours(frame)))
+			w.tail.partial = w.unconfirmedCommits > 0 || w.valid && (w.inChange || n > 0 && (n < 16 || w.isNewest(frame)))
 			return ignoreEnd(err)
 		}
 		w.frame(frame, at)
@@ -111,10 +113,10 @@ func (w *walReader) header(b []byte) int {
 	if magic&1 == 1 {
 		w.order = binary.BigEndian
 	}
-	w.add(b[:24])
-	w.valid = magic&^1 == 0x377f0682 && size >= 512 && size <= 1<<16 && size&(size-1) == 0 && w.holds(b[24:])
+	w.addToSum(b[:24])
+	w.valid = magic&^1 == 0x377f0682 && size >= 512 && size <= 1<<16 && size&(size-1) == 0 && w.sumIs(b[24:])
 	if !w.valid {
-		w.tail.bad = 0
+		w.tail.damagedAt = 0
 		return walPageSize
 	}
 	copy(w.salts[:], b[16:24])
@@ -125,61 +127,61 @@ func (w *walReader) header(b []byte) int {
 //
 // SQLite writes the header of a frame before its page. A process that is killed in
 // between leaves a torn frame, which is no damage. So a frame after the damage counts
-// only if it, or one after it, fits the checksum in the header before.
+// only if its checksum, or that of a later frame, fits the frame before it.
 func (w *walReader) frame(b []byte, at int64) {
 	if !w.valid && w.salts == [8]byte{} { // the header is lost: the first frame is of the newest generation
 		copy(w.salts[:], b[8:16])
 	}
-	ours, commits := w.ours(b), binary.BigEndian.Uint32(b[4:]) != 0
+	newest, commits := w.isNewest(b), binary.BigEndian.Uint32(b[4:]) != 0
 	whole := false
-	if w.valid || ours {
-		w.add(b[:8])
-		w.add(b[frameHeaderSize:])
-		whole = w.holds(b[16:24])
+	if w.valid || newest {
+		w.addToSum(b[:8])
+		w.addToSum(b[frameHeaderSize:])
+		whole = w.sumIs(b[16:24])
 	}
 	if w.valid {
 		if w.valid = whole && [8]byte(b[8:16]) == w.salts; w.valid {
-			w.open = !commits
+			w.inChange = !commits
 			return
 		}
-		w.tail.bad = at
+		w.tail.damagedAt = at
 	}
 	w.sum = [2]uint32{binary.BigEndian.Uint32(b[16:]), binary.BigEndian.Uint32(b[20:])}
-	if !ours {
+	if !newest {
 		return
 	}
 	for id, row := range sessionRows(b[frameHeaderSize:]) {
 		w.pending[id] = row
 	}
 	if commits {
-		w.ends++
-		maps.Copy(w.ended, w.pending)
+		w.unconfirmedCommits++
+		maps.Copy(w.unconfirmed, w.pending)
 		clear(w.pending)
 	}
 	if whole {
-		w.tail.commits += w.ends
-		w.ends = 0
-		maps.Copy(w.tail.sessions, w.ended)
-		clear(w.ended)
+		w.tail.commits += w.unconfirmedCommits
+		w.unconfirmedCommits = 0
+		maps.Copy(w.tail.sessions, w.unconfirmed)
+		clear(w.unconfirmed)
 	}
 }
 
-// ours reports whether a frame belongs to the newest generation. Each generation
+// isNewest reports whether a frame belongs to the newest generation. Each generation
 // changes both salts, and damage may have changed one of them.
-func (w *walReader) ours(frame []byte) bool {
+func (w *walReader) isNewest(frame []byte) bool {
 	return [4]byte(frame[8:12]) == [4]byte(w.salts[:4]) || [4]byte(frame[12:16]) == [4]byte(w.salts[4:])
 }
 
-// add adds bytes to the checksum.
-func (w *walReader) add(b []byte) {
+// addToSum adds bytes to the checksum.
+func (w *walReader) addToSum(b []byte) {
 	for ; len(b) >= 8; b = b[8:] {
 		w.sum[0] += w.order.Uint32(b) + w.sum[1]
 		w.sum[1] += w.order.Uint32(b[4:]) + w.sum[0]
 	}
 }
 
-// holds reports whether b is the checksum.
-func (w *walReader) holds(b []byte) bool {
+// sumIs reports whether b is the checksum.
+func (w *walReader) sumIs(b []byte) bool {
 	return binary.BigEndian.Uint32(b) == w.sum[0] && binary.BigEndian.Uint32(b[4:]) == w.sum[1]
 }
 
@@ -231,7 +233,7 @@ func sessionRow(cell []byte) (id string, row lostRow, ok bool) {
 		if isText && column >= 1 {
 			texts[column-1] = string(body[:n])
 		} else if isInt {
-			last = integer(kind, body[:n])
+			last = intValue(kind, body[:n])
 		}
 		body = body[n:]
 	}
@@ -246,8 +248,8 @@ func columnSize(kind uint64) int {
 	return int(min((kind-12)/2, 1<<30))
 }
 
-// integer returns the value of an integer of a serial type.
-func integer(kind uint64, b []byte) (v int64) {
+// intValue returns the value of an integer of a serial type.
+func intValue(kind uint64, b []byte) (v int64) {
 	if kind == 9 { // the constant 1; 8 is the constant 0
 		return 1
 	}
@@ -271,9 +273,9 @@ func varint(b []byte) (v uint64, rest []byte) {
 	return 0, nil
 }
 
-// confirm returns the tail if the WAL still has it while no process writes, else an
+// confirmTail returns the tail if the WAL still has it while no process writes, else an
 // empty one: a change that another process is writing looks the same.
-func (h *handle) confirm(tail *lostTail) *lostTail {
+func (h *handle) confirmTail(tail *lostTail) *lostTail {
 	if _, err := h.exec(begin); err != nil {
 		return &lostTail{}
 	}
@@ -284,13 +286,14 @@ func (h *handle) confirm(tail *lostTail) *lostTail {
 	return &lostTail{}
 }
 
-// describe returns the loss in a sentence for the user.
-func (h *handle) describe(tail *lostTail) string {
+// describeLoss returns the loss in a sentence for the user.
+func (h *handle) describeLoss(tail *lostTail) string {
 	if tail.commits == 0 {
 		return fmt.Sprintf("The write-ahead log of the session store, %s-wal, ends in the middle of a change, as after a crash. "+
 			"That change is lost. If the file was cut, later ones are lost too.", h.path)
 	}
-	text := fmt.Sprintf("The write-ahead log of the session store, %s-wal, is damaged. %s lost", h.path, plural(tail.commits, "change at its end is", "changes at its end are"))
+	text := fmt.Sprintf("The write-ahead log of the session store, %s-wal, is damaged. %s lost",
+		h.path, plural(tail.commits, "change at its end is", "changes at its end are"))
 	if lost := h.lostEvents(tail); len(lost) > 0 {
 		return text + ": " + strings.Join(lost, "; ") + "."
 	}
