@@ -1,6 +1,6 @@
 // Package tasks runs scheduled tasks while a process lives.
 //
-// Start with a [Runner] and call Look when a session opens and when a turn begins. Of
+// Start with a [Runner] and call Poll when a session opens and when a turn begins. Of
 // several processes one runs a task: it holds a lease in the database, as for turns. A time
 // that passed while no process lived is made up for once. Tasks run one after another.
 //
@@ -34,7 +34,7 @@ const (
 	// tick is the longest time between two looks at the tasks, so that a changed clock or a
 	// machine that slept delays a run no longer than that.
 	tick = time.Minute
-	// startDelay is the time from the first Look until the tasks are read, so that the first
+	// startDelay is the time from the first Poll until the tasks are read, so that the first
 	// turn of the process need not wait for that.
 	startDelay = time.Second
 	// heartbeat is how often a run renews its lease.
@@ -54,8 +54,8 @@ const (
 type Job struct {
 	Task store.Task
 	Run  store.Run
-	// Again reports that another process began the run.
-	Again bool
+	// Resumed reports that an earlier process began the run.
+	Resumed bool
 	// Started stores the session of the run, before anything happens in it.
 	Started func(session string) error
 }
@@ -76,22 +76,23 @@ type Runner struct {
 	Ended  func(t store.Task, r store.Run) // called after a run was stored
 	Log    *slog.Logger
 
-	mu      sync.Mutex
-	closed  bool
-	begun   bool // the first Look was called
-	busy    bool // a pass is running
-	again   bool // another pass must follow it
-	looked  time.Time
-	timer   *time.Timer // nil if no time is planned
-	stop    context.CancelCauseFunc
-	passing sync.WaitGroup
+	mu        sync.Mutex
+	closed    bool
+	polled    bool                    // Poll or Changed was called
+	busy      bool                    // a pass is running
+	passAgain bool                    // another pass must follow it
+	lastPass  time.Time               // the end of the last pass
+	timer     *time.Timer             // begins the next pass; nil if none is planned
+	stop      context.CancelCauseFunc // ends the run of the current pass; nil before the first
+	passes    sync.WaitGroup
 }
 
-// errClosed is the cause that ends a run when its process ends. The run stays open.
+// errClosed is the cause that ends a run when its process ends. Another process resumes
+// the run.
 var errClosed = errors.New("the process ends")
 
-// Look makes sure that tasks which are due run soon. It does not block.
-func (r *Runner) Look() {
+// Poll makes sure that tasks which are due run soon. It does not block.
+func (r *Runner) Poll() {
 	if r == nil {
 		return
 	}
@@ -99,10 +100,10 @@ func (r *Runner) Look() {
 	defer r.mu.Unlock()
 	switch {
 	case r.closed:
-	case !r.begun:
-		r.begun = true
+	case !r.polled:
+		r.polled = true
 		r.plan(startDelay)
-	case r.timer == nil && !r.busy && r.Now().Sub(r.looked).Abs() >= tick:
+	case r.timer == nil && !r.busy && r.Now().Sub(r.lastPass).Abs() >= tick:
 		r.begin()
 	}
 }
@@ -114,7 +115,7 @@ func (r *Runner) Changed() {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.begun = true
+	r.polled = true
 	r.begin()
 }
 
@@ -133,7 +134,7 @@ func (r *Runner) Close(wait time.Duration) {
 	}
 	r.mu.Unlock()
 	ended := make(chan struct{})
-	go func() { r.passing.Wait(); close(ended) }()
+	go func() { r.passes.Wait(); close(ended) }()
 	select {
 	case <-ended:
 	case <-time.After(wait):
@@ -158,7 +159,7 @@ func (r *Runner) begin() {
 		return
 	}
 	if r.busy {
-		r.again = true
+		r.passAgain = true
 		return
 	}
 	if r.timer != nil {
@@ -167,7 +168,7 @@ func (r *Runner) begin() {
 	}
 	ctx, stop := context.WithCancelCause(context.Background())
 	r.busy, r.stop = true, stop
-	r.passing.Go(func() { r.pass(ctx) })
+	r.passes.Go(func() { r.pass(ctx) })
 }
 
 // pass runs the tasks that are due, and plans the next pass if there are more tasks.
@@ -175,9 +176,9 @@ func (r *Runner) pass(ctx context.Context) {
 	for {
 		after, more := r.runDue(ctx)
 		r.mu.Lock()
-		r.looked = r.Now()
-		if r.again && !r.closed {
-			r.again = false
+		r.lastPass = r.Now()
+		if r.passAgain && !r.closed {
+			r.passAgain = false
 			r.mu.Unlock()
 			continue
 		}
@@ -256,17 +257,17 @@ func (r *Runner) run(ctx context.Context, id int64, forced bool) (store.Run, err
 	if err != nil {
 		return store.Run{}, err
 	}
-	j := Job{Task: t, Run: t.Last, Again: t.Last.ID != 0 && t.Last.Ended.IsZero()}
+	j := Job{Task: t, Run: t.Last, Resumed: t.Last.ID != 0 && t.Last.Ended.IsZero()}
 	switch {
-	case j.Again && j.Run.Attempts >= maxAttempts:
+	case j.Resumed && j.Run.Attempts >= maxAttempts:
 		return r.end(j, Report{Interrupted, fmt.Sprintf("%d processes ended during this run. It is not tried again.", maxAttempts)})
-	case j.Again:
+	case j.Resumed:
 		j.Run.Attempts++
 		err = r.Store.ContinueRun(ctx, j.Run.ID)
 	case !forced && (t.Next.IsZero() || t.Next.After(r.Now())):
 		return store.Run{}, store.ErrNoTask
 	default:
-		j.Run, err = r.Store.BeginRun(ctx, t, r.following(t, forced))
+		j.Run, err = r.Store.BeginRun(ctx, t, r.nextTime(t, forced))
 	}
 	if err != nil {
 		return store.Run{}, err
@@ -274,15 +275,15 @@ func (r *Runner) run(ctx context.Context, id int64, forced bool) (store.Run, err
 	j.Started = func(session string) error {
 		return r.Store.SetRunSession(ctx, j.Run.ID, session)
 	}
-	report, err := r.watched(ctx, j)
+	report, err := r.runWithLease(ctx, j)
 	if err != nil {
 		return store.Run{}, err
 	}
 	return r.end(j, report)
 }
 
-// following returns when a task is due after the run that begins now.
-func (r *Runner) following(t store.Task, forced bool) time.Time {
+// nextTime returns when a task is due after the run that begins now.
+func (r *Runner) nextTime(t store.Task, forced bool) time.Time {
 	if t.Cron == "" {
 		return time.Time{}
 	}
@@ -298,15 +299,16 @@ func (r *Runner) following(t store.Task, forced bool) time.Time {
 	return x.Next(now.In(r.Config.Location()))
 }
 
-// errLate is the cause that ends a run which takes too long.
-var errLate = errors.New("the run took too long")
+// errTooLong is the cause that ends a run which takes too long.
+var errTooLong = errors.New("the run took too long")
 
-// watched makes the run. It renews the lease, and ends the run after its time, when the
-// task is removed, or when the process ends; only then it returns an error.
-func (r *Runner) watched(ctx context.Context, j Job) (Report, error) {
+// runWithLease makes a run, and renews the lease meanwhile. It ends the run when its time is
+// over. It returns an error if the run must not be recorded as ended: the task was
+// removed, the lease was lost, or the process ends.
+func (r *Runner) runWithLease(ctx context.Context, j Job) (Report, error) {
 	running, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	limit := time.AfterFunc(time.Duration(r.Config.MaxRunMinutes)*time.Minute, func() { cancel(errLate) })
+	limit := time.AfterFunc(time.Duration(r.Config.MaxRunMinutes)*time.Minute, func() { cancel(errTooLong) })
 	defer limit.Stop()
 	var beating sync.WaitGroup
 	beating.Go(func() { r.beat(running, j, cancel) })
@@ -315,7 +317,7 @@ func (r *Runner) watched(ctx context.Context, j Job) (Report, error) {
 	cancel(nil)
 	beating.Wait()
 	switch {
-	case errors.Is(cause, errLate):
+	case errors.Is(cause, errTooLong):
 		return Report{TimedOut, fmt.Sprintf("Stopped after %d minutes (tools.scheduler.max_run_minutes).", r.Config.MaxRunMinutes)}, nil
 	case cause != nil:
 		return report, cause
@@ -323,8 +325,8 @@ func (r *Runner) watched(ctx context.Context, j Job) (Report, error) {
 	return report, nil
 }
 
-// beat renews the lease during the run. It ends the run if the lease is lost, or if the
-// task was removed.
+// beat renews the lease until ctx is done. If the lease is lost or the task was removed,
+// it calls cancel.
 func (r *Runner) beat(ctx context.Context, j Job, cancel context.CancelCauseFunc) {
 	beats := time.NewTicker(heartbeat)
 	defer beats.Stop()

@@ -91,7 +91,7 @@ func (p *process) die() {
 	p.mu.Unlock()
 	p.Store.Close() // it cannot write any more
 	stop(errors.New("killed"))
-	p.passing.Wait()
+	p.passes.Wait()
 }
 
 func (m *machine) put(p *process, t store.Task) {
@@ -156,7 +156,7 @@ func TestMissed(t *testing.T) {
 		time.Sleep(50*time.Hour + time.Minute)
 		p = m.start("b")
 		defer p.end()
-		p.Look()
+		p.Poll()
 		time.Sleep(startDelay)
 		m.want("b once 03 02:01:01 1", "b hourly 03 02:01:01 1")
 		time.Sleep(time.Hour)
@@ -176,7 +176,7 @@ func TestUnreadableDatabase(t *testing.T) {
 		}
 		p = m.start("b")
 		defer p.end()
-		p.Look()
+		p.Poll()
 		time.Sleep(2 * time.Hour)
 		m.want()
 		if err := errors.Join(os.Remove(m.path), os.Rename(aside, m.path)); err != nil {
@@ -194,18 +194,18 @@ func TestNoTasks(t *testing.T) {
 	inMachine(t, func(t *testing.T, m *machine) {
 		p := m.start("a")
 		defer p.end()
-		p.Look()
+		p.Poll()
 		time.Sleep(startDelay)
 		synctest.Wait()
-		if p.timer != nil || !p.looked.Equal(time.Now()) {
-			t.Errorf("looked at %s, timer %v", p.looked, p.timer)
+		if p.timer != nil || !p.lastPass.Equal(time.Now()) {
+			t.Errorf("looked at %s, timer %v", p.lastPass, p.timer)
 		}
 		// Another process sets a task and ends. This one finds it at its next turn.
 		other := m.start("b")
 		m.put(other, store.Task{Name: "once", Next: in(time.Hour)})
 		other.end()
 		time.Sleep(tick)
-		p.Look()
+		p.Poll()
 		time.Sleep(time.Hour)
 		m.want("a once 01 01:00:01 1")
 	})
@@ -222,7 +222,7 @@ func TestOneOfSeveral(t *testing.T) {
 		}
 		m.put(all[0], store.Task{Name: "hourly", Cron: "0 * * * *", Next: in(time.Hour)})
 		for _, p := range all {
-			p.Look()
+			p.Poll()
 		}
 		time.Sleep(100*time.Hour + time.Minute)
 		synctest.Wait()
@@ -251,7 +251,7 @@ func TestDeath(t *testing.T) {
 		p.die()
 
 		p = m.start("b")
-		p.Look()
+		p.Poll()
 		time.Sleep(startDelay)
 		m.want("a once 01 00:01:00 1") // the lease holds until it is stale, since this pid lives
 		time.Sleep(2 * tick)
@@ -259,14 +259,14 @@ func TestDeath(t *testing.T) {
 		p.die()
 
 		p = m.start("c")
-		p.Look()
+		p.Poll()
 		time.Sleep(2 * tick)
 		m.want("a once 01 00:01:00 1", "b once 01 00:02:01 2", "c once 01 00:04:02 3")
 		p.end()
 
 		p = m.start("d") // the third process has given up its lease
 		defer p.end()
-		p.Look()
+		p.Poll()
 		time.Sleep(2 * tick)
 		m.want("a once 01 00:01:00 1", "b once 01 00:02:01 2", "c once 01 00:04:02 3")
 		if diff := cmp.Diff([]string{"once interrupted"}, p.ended); diff != "" {

@@ -8,11 +8,11 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/store"
 )
 
-// Set is the store of tasks in the form that the tools use.
-type Set struct{ DB *store.DB }
+// ToolStore is the store of tasks in the form that the tools use.
+type ToolStore struct{ DB *store.DB }
 
 // Put implements schedule.Store.
-func (s Set) Put(ctx context.Context, t schedule.Task, most int) (replaced bool, err error) {
+func (s ToolStore) Put(ctx context.Context, t schedule.Task, most int) (replaced bool, err error) {
 	replaced, err = s.DB.PutTask(ctx, store.Task{
 		CWD: t.CWD, Name: t.Name, Session: t.Session, Cron: t.Cron, Prompt: t.Prompt, Mode: t.Mode, Model: t.Model, Typed: t.Typed, Next: t.Next,
 	}, most)
@@ -23,7 +23,7 @@ func (s Set) Put(ctx context.Context, t schedule.Task, most int) (replaced bool,
 }
 
 // List implements schedule.Store.
-func (s Set) List(ctx context.Context, cwd string) ([]schedule.Task, error) {
+func (s ToolStore) List(ctx context.Context, cwd string) ([]schedule.Task, error) {
 	stored, err := s.DB.Tasks(ctx, cwd)
 	var all []schedule.Task
 	for _, t := range stored {
@@ -36,7 +36,7 @@ func (s Set) List(ctx context.Context, cwd string) ([]schedule.Task, error) {
 }
 
 // Delete implements schedule.Store.
-func (s Set) Delete(ctx context.Context, cwd, name string) (bool, error) {
+func (s ToolStore) Delete(ctx context.Context, cwd, name string) (bool, error) {
 	all, err := s.DB.Tasks(ctx, cwd)
 	if err != nil {
 		return false, err

@@ -276,7 +276,7 @@ func (a *App) Sessions() *session.Sessions {
 		},
 		Models: a.models, Taken: a.taken,
 		Prepare: func() {
-			a.runner().Look()
+			a.runner().Poll()
 			a.idle.begin()
 		},
 		Imported: importedLabels, Deleted: a.forgetFiles,

@@ -155,7 +155,7 @@ func (a *App) scheduled(cfg config.Config, s session.Setup, flow *infoflow.Flow)
 		return t
 	}
 	t.Executor = schedule.New(&schedule.Executor{
-		Store: tasks.Set{DB: a.Store}, Config: cfg.Tools.Scheduler, CWD: s.CWD, Session: s.ID, Now: a.Now,
+		Store: tasks.ToolStore{DB: a.Store}, Config: cfg.Tools.Scheduler, CWD: s.CWD, Session: s.ID, Now: a.Now,
 		Mode: func(wanted string) (string, error) { return a.taskMode(cfg, s, wanted) }, Changed: t.changed,
 		Model: func() string {
 			if m := s.Model(); m != nil && !isDirect(m) {

@@ -59,7 +59,7 @@ func (a *App) newAgent(s session.Setup, terminals *ideproxy.Terminals) (session.
 		Tools: kept, Mode: cfg.Agent.Mode, Warnings: warnings,
 		Look: func() {
 			a.idle.end()
-			a.runner().Look()
+			a.runner().Poll()
 			judges.Renew()
 			kept.gates.begin(s)
 			if !kept.skills.Waiting() { // else after the user was asked about some
