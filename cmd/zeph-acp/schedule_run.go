@@ -89,7 +89,7 @@ func isCall(j tasks.Job) bool { return j.Task.Typed && strings.HasPrefix(j.Task.
 // report returns the report about a turn that ended. The result of a call is its output, or
 // the last text if it failed without an output.
 func report(j tasks.Job, last transcript.Last) tasks.Report {
-	r := tasks.Report{Outcome: tasks.Done, Result: last.Said}
+	r := tasks.Report{Outcome: tasks.Done, Result: last.Text}
 	switch {
 	case last.End.Error != "":
 		r = tasks.Report{Outcome: tasks.Failed, Result: last.End.Error}

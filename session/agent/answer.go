@@ -26,10 +26,10 @@ func (t *turn) ask(ctx context.Context) (answer, error) {
 	t.bare = nil
 	t.message.end()
 	var (
-		spoken = answerBlocks{keep: func(b llm.Block) { t.Record(transcript.Block{MessageID: t.message.id, Block: b}) }}
-		a      answer
-		fault  error
-		usage  *llm.Usage
+		received = answerBlocks{keep: func(b llm.Block) { t.Record(transcript.Block{MessageID: t.message.id, Block: b}) }}
+		a        answer
+		fault    error
+		usage    *llm.Usage
 	)
 	req := llm.Request{System: t.system(t.model), Messages: t.history, Tools: t.offered, Thought: t.Thought(), Cache: &t.cache}
 	for ev, err := range stream(ctx, t.model, req) {
@@ -37,13 +37,13 @@ func (t *turn) ask(ctx context.Context) (answer, error) {
 			break
 		}
 		ev.Call = t.take(ev.Call)
-		spoken.add(ev) // the client's next message shows that this one is complete, so it is recorded first
+		received.add(ev) // the client's next message shows that this one is complete, so it is recorded first
 		if fault = t.show(ctx, ev); fault != nil {
 			break
 		}
 		switch {
 		case ev.Cut:
-			t.history = llm.GoOn(t.history, spoken.cut())
+			t.history = llm.GoOn(t.history, received.cut())
 			t.Record(transcript.Cut{})
 			t.spend(usage)
 			a.calls, usage = nil, nil
@@ -60,13 +60,13 @@ func (t *turn) ask(ctx context.Context) (answer, error) {
 	if fault == nil && a.stop == "" {
 		fault = &llm.Error{Provider: t.model.Name(), Message: "the answer broke off", Hint: "try again"}
 	}
-	blocks := spoken.end(nil)
+	blocks := received.end(nil)
 	if ctx.Err() != nil {
 		fault = context.Cause(ctx)
 	}
 	if fault != nil {
 		all := len(blocks)
-		if blocks = transcript.Said(blocks); len(blocks) == 0 && all > 0 {
+		if blocks = transcript.TextBlocks(blocks); len(blocks) == 0 && all > 0 {
 			t.Record(transcript.Cut{}) // otherwise the log would add them to the next answer
 		}
 	}
@@ -214,6 +214,7 @@ func (s *answerBlocks) add(ev llm.Event) {
 	}
 }
 
+// piece adds text to the block in progress, or begins a block of another kind.
 func (s *answerBlocks) piece(kind, text string) {
 	if s.kind != kind {
 		s.end(nil)
@@ -244,6 +245,7 @@ func (s *answerBlocks) cut() []llm.Block {
 	return blocks
 }
 
+// add1 adds a complete block.
 func (s *answerBlocks) add1(b llm.Block) {
 	s.blocks = append(s.blocks, b)
 	s.keep(b)

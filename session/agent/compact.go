@@ -22,11 +22,11 @@ const (
 	leastRoom = 2000
 )
 
-// room divides the context among its uses.
+// room divides the context among its uses, in tokens.
 type room struct {
-	full int // tokens of a request that trigger a compaction
-	aim  int // tokens of a request afterwards: fewer, since each compaction costs the provider's cache
-	all  int // tokens for all messages
+	full int // the size of a request that triggers a compaction
+	aim  int // the size of a request after it; less than full, since each compaction costs the provider's cache
+	all  int // the part for all messages
 }
 
 // roomOf divides a window, or the usable part of it.
@@ -87,12 +87,12 @@ type compactionRun struct {
 	*turn
 	strategy transcript.Strategy
 	room     room
-	force    bool // a summary is always made
+	force    bool // makes a summary, whether there is room or not
 	// needsSummary leaves the history unchanged if the summary fails.
 	needsSummary bool
-	focus        string
-	id           string
-	shown        bool // to the client, as running
+	focus        string // the most important topic of the summary; empty means none
+	id           string // of the client's compaction_update; empty until one is sent
+	shown        bool   // the client was told that the compaction runs
 }
 
 // ErrNothing means that no messages can be summarized.
@@ -212,12 +212,12 @@ func (w *compactionRun) replaceOlder(ctx context.Context, c transcript.Compactio
 	for i, m := range old {
 		if isPrompt(m) && first+i != c.Prompt-1 {
 			if words := wordsOf(m); words != "" {
-				d.Said = append(d.Said, words)
+				d.Prompts = append(d.Prompts, words)
 			}
 		}
 	}
-	if len(d.Said) > 0 {
-		d.Said = bounded(d.Said, w.bytes(w.room.all/5))
+	if len(d.Prompts) > 0 {
+		d.Prompts = bounded(d.Prompts, w.bytes(w.room.all/5))
 	}
 	d.Mode = statedMode(w.history[:cut])
 	d.Plan = openPlan(w.history[first:], cut-first, d.Plan)
@@ -228,7 +228,7 @@ func (w *compactionRun) replaceOlder(ctx context.Context, c transcript.Compactio
 	return c, nil
 }
 
-// bytes returns the length of a text with this many tokens.
+// bytes returns the length of a text with this many tokens, 3.5 bytes for an estimated one.
 func (w *compactionRun) bytes(tokens int) int {
 	return tokens * 7 / 2 * 1000 / w.perThousand()
 }
@@ -242,7 +242,8 @@ func tokensOf(texts []string) int {
 }
 
 // cut returns the index of the first message that stays. It is a prompt, or an
-// answer of this turn, so that no call loses its result.
+// answer of this turn, so that no call loses its result. first is the index after the
+// digest, and prompt that of this turn's prompt.
 func (w *compactionRun) cut(c transcript.Compaction, first, prompt int) int {
 	end := len(w.history)
 	switch {

@@ -24,7 +24,7 @@ func bounded(said []string, max int) []string {
 		return []string{saidGap}
 	}
 	if gap {
-		max -= len(saidGap) + len(transcript.SaidBreak)
+		max -= len(saidGap) + len(transcript.PromptBreak)
 	}
 	for _, bound := range saidBounds {
 		if saidLen(said, bound) > max {
@@ -38,7 +38,7 @@ func bounded(said []string, max int) []string {
 	}
 	least := saidBounds[len(saidBounds)-1]
 	if !gap {
-		max -= len(saidGap) + len(transcript.SaidBreak)
+		max -= len(saidGap) + len(transcript.PromptBreak)
 	}
 	left := max - saidLen(said[:1], least)
 	from := len(said)
@@ -52,7 +52,7 @@ func bounded(said []string, max int) []string {
 func saidLen(said []string, bound int) int {
 	n := 0
 	for _, s := range said {
-		n += min(len(s), bound+len("…")) + len(transcript.SaidBreak)
+		n += min(len(s), bound+len("…")) + len(transcript.PromptBreak)
 	}
 	return n
 }

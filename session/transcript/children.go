@@ -7,11 +7,12 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 )
 
-// children are the child sessions of the open calls of a replay. A nil one does nothing.
+// children are the child sessions of the open calls of a replay. On nil, all methods do
+// nothing.
 type children struct {
-	parent string
+	parent string // the session's id
 	sendAs func(session string, u acp.SessionUpdate) error
-	calls  map[string]acp.ToolCall // as announced, by their ids
+	calls  map[string]acp.ToolCall // the announced calls, by their ids
 	steps  map[string][]Step       // by the id of the call that delegated the task
 }
 
@@ -34,9 +35,10 @@ func (c *children) clear() {
 	}
 }
 
-// child sends the child session of a call that made calls of its own: its task, its calls
-// without their results, and its report. An empty report means that it was interrupted.
-func (r *replayer) child(call, report string) {
+// sendChild sends the child session of a call that delegated a task: the task, the calls
+// without their results, and the report. An empty report means that the child session was
+// interrupted.
+func (r *replayer) sendChild(call, report string) {
 	if r.children == nil || len(r.children.steps[call]) == 0 {
 		return
 	}
@@ -45,7 +47,7 @@ func (r *replayer) child(call, report string) {
 	_, name, _ := strings.Cut(steps[0].Caller, "/") // the log may be that of another session
 	parent, reason := r.children.parent, acp.StopEndTurn
 	id := parent + "/" + name
-	as := func(u acp.SessionUpdate) {
+	send := func(u acp.SessionUpdate) {
 		if r.err == nil {
 			r.err = r.children.sendAs(id, u)
 		}
@@ -53,7 +55,7 @@ func (r *replayer) child(call, report string) {
 	r.update(acp.SubagentUpdate{Update: acp.UpdateSubagent, SessionID: id, Title: shown.Title, State: &acp.SubagentState{State: acp.SubagentRunning}})
 	var input struct{ Task string }
 	if json.Unmarshal(shown.RawInput, &input) == nil && input.Task != "" {
-		as(acp.SessionMessage{
+		send(acp.SessionMessage{
 			Update: acp.UpdateSessionText, MessageID: call + "-task", Sender: parent, Recipient: id, Content: []acp.ContentBlock{acp.TextBlock(input.Task)},
 		})
 	}
@@ -62,15 +64,15 @@ func (r *replayer) child(call, report string) {
 		failed[s.Shown.ToolCallID] = s.Shown.Status == acp.ToolFailed
 	}
 	for _, s := range steps {
-		as(*s.Shown)
+		send(*s.Shown)
 		if !failed[s.Shown.ToolCallID] {
-			as(acp.ToolCall{Update: acp.UpdateToolCallPatch, ToolCallID: s.Shown.ToolCallID, Status: acp.ToolCompleted})
+			send(acp.ToolCall{Update: acp.UpdateToolCallPatch, ToolCallID: s.Shown.ToolCallID, Status: acp.ToolCompleted})
 		}
 	}
 	if report == "" {
 		reason = acp.StopCancelled
 	} else {
-		as(acp.MessageChunk{Update: acp.UpdateAgentMessage, MessageID: call + "-report", Content: acp.TextBlock(report[:PieceLen(report)])})
+		send(acp.MessageChunk{Update: acp.UpdateAgentMessage, MessageID: call + "-report", Content: acp.TextBlock(report[:PieceLen(report)])})
 	}
 	r.update(acp.SubagentUpdate{Update: acp.UpdateSubagent, SessionID: id, State: &acp.SubagentState{State: acp.SubagentIdle, StopReason: reason}})
 }

@@ -25,9 +25,9 @@ type Compaction struct {
 	Strategy Strategy `json:"strategy,omitempty"`
 	// Shortened are results that become references.
 	Shortened []Shortened `json:"shortened,omitempty"`
-	// Head replaces the first Replaced messages, except the prompt that is being
-	// answered, which follows it: Prompt is its 1-based index, or 0. A nil Head
-	// replaces nothing.
+	// Head replaces the first Replaced messages; a nil Head replaces nothing. If the
+	// prompt that is being answered is among them, it stays, after Head: Prompt is its
+	// 1-based index, otherwise 0.
 	Head     *llm.Message `json:"head,omitempty"`
 	Replaced int          `json:"replaced,omitempty"`
 	Prompt   int          `json:"prompt,omitempty"`
@@ -119,8 +119,8 @@ func (c Compaction) Note() string {
 	return fmt.Sprintf("Compacted the conversation (%s): %s, and about %d tokens are now %d.", c.Strategy, what, c.Before, c.After)
 }
 
-// sound checks a compaction that may come from elsewhere.
-func (c Compaction) sound() error {
+// check checks a compaction that may come from elsewhere.
+func (c Compaction) check() error {
 	if c.Strategy != "" && c.Strategy != Triggered && c.Strategy != Manual && c.Strategy != Autonomous {
 		return fmt.Errorf("unknown strategy %q", c.Strategy)
 	}

@@ -14,9 +14,9 @@ import (
 // the messages. Within the digest, parts that only grow come first.
 type Digest struct {
 	Mode      string   // the latest line on the mode
-	Knowledge []string // entries of compress_context, oldest first; an entry never changes
+	Knowledge []string // summaries that the model asked for by compress_context, oldest first; none ever changes
 	Summary   string   // of all other compacted messages
-	Said      []string // the user's own words, oldest first
+	Prompts   []string // the user's prompts among those messages, oldest first
 	Plan      string   // the current plan, if it is open and in no later message
 }
 
@@ -24,12 +24,12 @@ type Digest struct {
 const (
 	knowledgeHead = "[Knowledge: what was worked out before, in place of its messages]\n"
 	summaryHead   = "[Summary of the conversation so far, in place of its messages]\n"
-	saidHead      = "[What the user said in it, word for word]\n"
+	promptsHead   = "[What the user said in it, word for word]\n"
 	planHead      = "[The plan, as it is now]\n"
 )
 
-// SaidBreak separates two prompts of the user.
-const SaidBreak = "\n--\n"
+// PromptBreak separates two prompts of the user.
+const PromptBreak = "\n--\n"
 
 // ReadDigest parses a message that Digest.Message wrote.
 func ReadDigest(history []llm.Message) (d Digest, ok bool) {
@@ -47,8 +47,8 @@ func ReadDigest(history []llm.Message) (d Digest, ok bool) {
 			d.Knowledge = append(d.Knowledge, rest)
 		case summaryHead:
 			d.Summary = rest
-		case saidHead:
-			d.Said = strings.Split(rest, SaidBreak)
+		case promptsHead:
+			d.Prompts = strings.Split(rest, PromptBreak)
 		case planHead:
 			d.Plan = rest
 		default:
@@ -72,7 +72,7 @@ func (d Digest) Message() llm.Message {
 		add(knowledgeHead, k)
 	}
 	add(summaryHead, d.Summary)
-	add(saidHead, strings.Join(d.Said, SaidBreak))
+	add(promptsHead, strings.Join(d.Prompts, PromptBreak))
 	add(planHead, d.Plan)
 	return m
 }

@@ -19,27 +19,28 @@ func Encode(e Event) ([]byte, error) {
 	if !ok {
 		return MarshalPlain(e)
 	}
-	// The prompt cannot contain the new message's id.
-	mark := p.MessageID + "#"
-	var taken []string
-	take := func(s string) string {
+	// A large attachment is encoded as this placeholder and put in its place afterwards. No
+	// prompt can contain the new message's id.
+	placeholder := p.MessageID + "#"
+	var aside []string
+	setAside := func(s string) string {
 		if len(s) < largeAttachment {
 			return s
 		}
-		taken = append(taken, s)
-		return mark
+		aside = append(aside, s)
+		return placeholder
 	}
 	p.Content = slices.Clone(p.Content)
 	for i := range p.Content {
 		b := &p.Content[i]
-		b.Data = take(b.Data)
+		b.Data = setAside(b.Data)
 		if r := b.Resource; r != nil {
 			b.Resource = &acp.Resource{URI: r.URI, MIMEType: r.MIMEType}
 			if r.Text != nil {
-				b.Resource.Text = new(take(*r.Text))
+				b.Resource.Text = new(setAside(*r.Text))
 			}
 			if r.Blob != nil {
-				b.Resource.Blob = new(take(*r.Blob))
+				b.Resource.Blob = new(setAside(*r.Blob))
 			}
 		}
 	}
@@ -47,16 +48,16 @@ func Encode(e Event) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts := bytes.Split(rest, []byte(`"`+mark+`"`))
-	if len(parts) != len(taken)+1 { // an id that we did not make
+	parts := bytes.Split(rest, []byte(`"`+placeholder+`"`))
+	if len(parts) != len(aside)+1 { // the id is not one of ours, and the prompt contains it
 		return MarshalPlain(e)
 	}
 	size := len(rest)
-	for _, s := range taken {
+	for _, s := range aside {
 		size += quotedLen(s)
 	}
 	out := append(make([]byte, 0, size), parts[0]...)
-	for i, s := range taken {
+	for i, s := range aside {
 		out = append(appendQuoted(out, s), parts[i+1]...)
 	}
 	return out, nil
@@ -90,13 +91,13 @@ func escape(c byte) string {
 func quotedLen(s string) int {
 	n := 2
 	for i := range len(s) {
-		n += width(s[i])
+		n += escapedLen(s[i])
 	}
 	return n
 }
 
-// width returns the length of a byte in a JSON string.
-func width(c byte) int {
+// escapedLen returns the length of a byte in a JSON string.
+func escapedLen(c byte) int {
 	switch {
 	case c == '"', c == '\\', c == '\n':
 		return 2

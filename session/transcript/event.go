@@ -37,8 +37,8 @@ type Prompt struct {
 	// Mode is the line on the mode before the prompt; empty if the mode has not
 	// changed.
 	Mode string `json:"mode,omitempty"`
-	// Memory is the line on saved entries before the prompt; empty if the model has read
-	// it before, or if there are none.
+	// Memory is the line on saved memories before the prompt; empty if the model has read
+	// it before, or if there are no memories.
 	Memory string `json:"memory,omitempty"`
 	// Instead replaces the text of Content for the model.
 	Instead string `json:"instead,omitempty"`
@@ -158,9 +158,9 @@ func (r Result) share() {
 	}
 }
 
-// Step is a line about the work of a call that delegated a task. The call's result
-// replaces all of them. A call without a result keeps them, so that model and client see
-// how far it came.
+// Step is one line about the progress of a call that delegated a task. The result of the
+// call replaces its steps. A call without a result keeps them, so that model and client
+// see its progress.
 type Step struct {
 	ToolCallID string `json:"toolCallId"` // of the client
 	ID         string `json:"id"`         // of the model
@@ -255,7 +255,7 @@ func (State) Kind() string { return "state" }
 
 func (Cleared) Kind() string { return "cleared" }
 
-// kinds are the types of the events by kind.
+// kinds maps the name of each kind to its type.
 var kinds = func() map[string]reflect.Type {
 	types := map[string]reflect.Type{}
 	for _, e := range []Event{
@@ -268,6 +268,7 @@ var kinds = func() map[string]reflect.Type {
 	return types
 }()
 
+// unmarshal is json.Unmarshal with an error that names the field in the words of JSON.
 func unmarshal(data []byte, event any) error {
 	err := json.Unmarshal(data, event)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
@@ -276,15 +277,16 @@ func unmarshal(data []byte, event any) error {
 	return err
 }
 
-// Decode is the inverse of Encode. An unknown kind, of a later version, returns nil.
+// Decode is the inverse of Encode. It returns nil for an unknown kind, which is of a later
+// version.
 func Decode(kind string, data []byte) (Event, error) {
-	of, ok := kinds[kind]
+	eventType, ok := kinds[kind]
 	if !ok {
 		return nil, nil
 	}
-	read := reflect.New(of)
-	err := unmarshal(data, read.Interface())
-	e := read.Elem().Interface().(Event)
+	decoded := reflect.New(eventType)
+	err := unmarshal(data, decoded.Interface())
+	e := decoded.Elem().Interface().(Event)
 	if err == nil {
 		err = checkEvent(e)
 	}

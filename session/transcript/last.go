@@ -8,35 +8,35 @@ import (
 
 // Last is the last turn of a log.
 type Last struct {
-	Begun   bool             // there is a turn
-	Results []llm.ToolResult // of its calls
-	Said    string           // the text after its last call: the model's, and notes of the agent
-	End     *TurnEnd         // nil if it has not ended
+	Begun   bool             // false if the log has no turn
+	Results []llm.ToolResult // the results of its calls
+	Text    string           // the text after its last call: the model's, and notes of the agent
+	End     *TurnEnd         // nil if the turn has not ended
 }
 
 // LastTurn returns the last turn of a log.
 func LastTurn(events []Event) Last {
 	var last Last
-	var said []string
+	var texts []string
 	for _, e := range events {
 		switch e := e.(type) {
 		case Prompt:
-			last, said = Last{Begun: true}, nil
+			last, texts = Last{Begun: true}, nil
 		case Block:
 			switch {
 			case e.Block.Call != nil:
-				said = nil
+				texts = nil
 			case e.Block.Text != "":
-				said = append(said, e.Block.Text)
+				texts = append(texts, e.Block.Text)
 			}
 		case Result:
 			last.Results = append(last.Results, e.Result)
 		case Note:
-			said = append(said, e.Text)
+			texts = append(texts, e.Text)
 		case TurnEnd:
 			last.End = &e
 		}
 	}
-	last.Said = strings.TrimSpace(strings.Join(said, "\n\n"))
+	last.Text = strings.TrimSpace(strings.Join(texts, "\n\n"))
 	return last
 }

@@ -21,9 +21,9 @@ func TestLastTurn(t *testing.T) {
 		"no turn":  {[]Event{Setting{ID: "mode", Value: "code"}}, Last{}},
 		"begun":    {[]Event{Prompt{}}, Last{Begun: true}},
 		"a call":   {[]Event{Prompt{}, said("I look"), called, result}, Last{Begun: true, Results: []llm.ToolResult{result.Result}}},
-		"ended":    {[]Event{Prompt{}, said("I look"), called, result, said("It is"), said("fine. "), ended}, Last{Begun: true, Results: []llm.ToolResult{result.Result}, Said: "It is\n\nfine.", End: &ended}},
-		"a note":   {[]Event{Prompt{}, Note{Text: "Stopped."}, TurnEnd{Error: "e"}}, Last{Begun: true, Said: "Stopped.", End: &TurnEnd{Error: "e"}}},
-		"the last": {[]Event{Prompt{}, said("one"), ended, Prompt{Local: true}, Note{Text: "two"}}, Last{Begun: true, Said: "two"}},
+		"ended":    {[]Event{Prompt{}, said("I look"), called, result, said("It is"), said("fine. "), ended}, Last{Begun: true, Results: []llm.ToolResult{result.Result}, Text: "It is\n\nfine.", End: &ended}},
+		"a note":   {[]Event{Prompt{}, Note{Text: "Stopped."}, TurnEnd{Error: "e"}}, Last{Begun: true, Text: "Stopped.", End: &TurnEnd{Error: "e"}}},
+		"the last": {[]Event{Prompt{}, said("one"), ended, Prompt{Local: true}, Note{Text: "two"}}, Last{Begun: true, Text: "two"}},
 	} {
 		if diff := cmp.Diff(tt.want, LastTurn(tt.events)); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", name, diff)

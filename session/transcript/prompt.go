@@ -73,6 +73,8 @@ func MemoryLine(m llm.Message) int {
 	return -1
 }
 
+// promptBlock translates one part of a prompt. instead, if not empty, is the text of the
+// file or command that the part stands for.
 func promptBlock(c acp.ContentBlock, instead string) llm.Block {
 	if mime, data, ok := c.Image(); ok {
 		image, err := base64.StdEncoding.DecodeString(data)

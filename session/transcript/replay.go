@@ -27,8 +27,14 @@ func Replay(events []Event, caps acp.ClientCapabilities, send func(acp.SessionUp
 // ReplayFamily is like Replay for a session of that id, and also sends the updates of its
 // child sessions if the client shows them.
 func ReplayFamily(id string, events []Event, caps acp.ClientCapabilities, send func(session string, u acp.SessionUpdate) error) error {
-	events = Standing(events)
-	r := replayer{caps: caps, send: func(u acp.SessionUpdate) error { return send(id, u) }, open: map[string]bool{}, steps: map[string]string{}, terminals: map[string]string{}}
+	events = Effective(events)
+	r := replayer{
+		caps:      caps,
+		send:      func(u acp.SessionUpdate) error { return send(id, u) },
+		open:      map[string]bool{},
+		steps:     map[string]string{},
+		terminals: map[string]string{},
+	}
 	if caps.Subagents {
 		r.children = &children{parent: id, sendAs: send, calls: map[string]acp.ToolCall{}, steps: map[string][]Step{}}
 	}
@@ -38,62 +44,64 @@ func ReplayFamily(id string, events []Event, caps acp.ClientCapabilities, send f
 		}
 	}
 	for _, e := range events {
-		r.event(e)
+		r.replay(e)
 	}
-	r.fail()
-	r.say(r.early...)
+	r.failOpenCalls()
+	r.sendNotes(r.earlyNotes...)
 	r.sendTitle()
 	return r.err
 }
 
+// replayer sends the events of a log to a client.
 type replayer struct {
-	caps  acp.ClientCapabilities
-	send  func(acp.SessionUpdate) error
-	err   error
-	begun bool     // there was a prompt
-	turn  bool     // a turn is open
-	early []Note   // notes before the prompt of their turn was recorded
-	title string   // to send at the end of the turn; may be empty
-	calls []string // ids of the calls of this turn, in order
-	open  map[string]bool
-	steps map[string]string // of the open calls, as lines
+	caps       acp.ClientCapabilities
+	send       func(acp.SessionUpdate) error
+	err        error             // the first error of send; nothing is sent after it
+	prompted   bool              // there was a prompt
+	inTurn     bool              // a turn has begun and not ended
+	earlyNotes []Note            // notes that were recorded before the prompt of their turn
+	title      string            // to send at the end of the turn; may be empty
+	calls      []string          // ids of the calls of this turn, in order
+	open       map[string]bool   // ids of the calls without a result
+	steps      map[string]string // lines about the open calls, by id
 	// children are the child sessions of the open calls; nil if the client shows none.
 	children *children
 	// terminals are the terminals that results embed, by the call's id.
 	terminals map[string]string
 }
 
+// update sends an update, unless an earlier one failed.
 func (r *replayer) update(u acp.SessionUpdate) {
 	if r.err == nil {
 		r.err = r.send(u)
 	}
 }
 
-func (r *replayer) event(e Event) {
+func (r *replayer) replay(e Event) {
 	switch e := e.(type) {
 	case Prompt:
-		r.fail()
-		r.begun, r.turn = true, true
+		r.failOpenCalls()
+		r.prompted, r.inTurn = true, true
 		for _, b := range e.Content {
-			r.block(acp.UpdateUserMessage, e.MessageID, b)
+			r.sendBlock(acp.UpdateUserMessage, e.MessageID, b)
 		}
-		r.say(r.early...)
-		r.early = nil
+		r.sendNotes(r.earlyNotes...)
+		r.earlyNotes = nil
 	case Steer:
 		for _, b := range e.Content {
-			r.block(acp.UpdateUserMessage, e.MessageID, b)
+			r.sendBlock(acp.UpdateUserMessage, e.MessageID, b)
 		}
 	case Block:
 		if e.Block.Text != "" {
-			r.block(acp.UpdateAgentMessage, e.MessageID, acp.TextBlock(e.Block.Text))
+			r.sendBlock(acp.UpdateAgentMessage, e.MessageID, acp.TextBlock(e.Block.Text))
 		} else if e.Block.Thought != "" {
-			r.block(acp.UpdateAgentThought, e.MessageID, acp.TextBlock(e.Block.Thought))
+			r.sendBlock(acp.UpdateAgentThought, e.MessageID, acp.TextBlock(e.Block.Thought))
 		}
 	case Note:
-		if r.turn {
-			r.say(e)
+		if r.inTurn {
+			r.sendNotes(e)
 		} else {
-			r.early = append(r.early, e)
+			r.earlyNotes = append(r.earlyNotes, e)
 		}
 	case Call:
 		r.announce(e.Shown)
@@ -101,7 +109,7 @@ func (r *replayer) event(e Event) {
 		if e.Shown.Update == acp.UpdateToolCall {
 			r.announce(e.Shown)
 		} else {
-			r.result(e.Shown, nil)
+			r.endCall(e.Shown, nil)
 		}
 	case Correction:
 		if u := e.Shown; r.open[u.ToolCallID] { // false in a log from elsewhere
@@ -112,11 +120,11 @@ func (r *replayer) event(e Event) {
 		r.steps[e.ToolCallID] += e.line()
 		r.children.add(e)
 	case Result:
-		r.child(e.Shown.ToolCallID, e.Result.Text)
-		r.result(e.Shown, e.Exit)
+		r.sendChild(e.Shown.ToolCallID, e.Result.Text)
+		r.endCall(e.Shown, e.Exit)
 	case TurnEnd:
-		r.fail()
-		r.turn = false
+		r.failOpenCalls()
+		r.inTurn = false
 		if e.Error == "" && e.Reason != acp.StopCancelled {
 			r.sendTitle()
 		}
@@ -130,10 +138,10 @@ func (r *replayer) event(e Event) {
 		if r.caps.Compaction && e.ID != "" {
 			r.update(e.Update())
 		} else if e.MessageID != "" {
-			r.block(acp.UpdateAgentMessage, e.MessageID, acp.TextBlock(e.Note()))
+			r.sendBlock(acp.UpdateAgentMessage, e.MessageID, acp.TextBlock(e.Note()))
 		}
 	case Setting:
-		if e.ID == acp.CategoryMode && r.begun {
+		if e.ID == acp.CategoryMode && r.prompted {
 			r.update(acp.ModeUpdate{Update: acp.UpdateMode, CurrentModeID: e.Value})
 		}
 	case Title:
@@ -148,17 +156,17 @@ func (r *replayer) announce(u acp.ToolCall) {
 	r.update(r.fit(u, nil))
 }
 
-// result sends the end of a call, unless its announcement could not be read.
-func (r *replayer) result(u acp.ToolCall, exit *acp.TerminalExit) {
+// endCall sends the end of a call, unless its announcement could not be read.
+func (r *replayer) endCall(u acp.ToolCall, exit *acp.TerminalExit) {
 	if r.open[u.ToolCallID] {
 		delete(r.open, u.ToolCallID)
 		r.update(r.fit(u, exit))
 	}
 }
 
-func (r *replayer) say(notes ...Note) {
+func (r *replayer) sendNotes(notes ...Note) {
 	for _, n := range notes {
-		r.block(acp.UpdateAgentMessage, n.MessageID, acp.TextBlock(n.Text))
+		r.sendBlock(acp.UpdateAgentMessage, n.MessageID, acp.TextBlock(n.Text))
 	}
 }
 
@@ -170,11 +178,11 @@ func (r *replayer) sendTitle() {
 	}
 }
 
-// fail ends the calls of a turn that never ended.
-func (r *replayer) fail() {
+// failOpenCalls ends the open calls of a turn as failed.
+func (r *replayer) failOpenCalls() {
 	for _, id := range r.calls {
 		if r.open[id] {
-			r.child(id, "")
+			r.sendChild(id, "")
 			b := acp.TextBlock(r.steps[id] + interrupted)
 			r.update(acp.ToolCall{
 				Update: acp.UpdateToolCallPatch, ToolCallID: id, Status: acp.ToolFailed,
@@ -188,8 +196,8 @@ func (r *replayer) fail() {
 	clear(r.steps)
 }
 
-// block sends one block of a message, a long text in pieces.
-func (r *replayer) block(kind, messageID string, b acp.ContentBlock) {
+// sendBlock sends one block of a message, a long text in pieces.
+func (r *replayer) sendBlock(kind, messageID string, b acp.ContentBlock) {
 	for b.Type == "text" {
 		n := PieceLen(*b.Text)
 		if n == len(*b.Text) {
@@ -204,8 +212,8 @@ func (r *replayer) block(kind, messageID string, b acp.ContentBlock) {
 // PieceLen returns how many bytes of a text fit into one frame, in whole characters.
 func PieceLen(text string) int {
 	n, sent := 0, 0
-	for n < len(text) && sent+width(text[n]) <= maxReplayed {
-		sent += width(text[n])
+	for n < len(text) && sent+escapedLen(text[n]) <= maxReplayed {
+		sent += escapedLen(text[n])
 		n++
 	}
 	for n < len(text) && !utf8.RuneStart(text[n]) {
@@ -214,8 +222,8 @@ func PieceLen(text string) int {
 	return n
 }
 
-// fitAttachment replaces an attachment that is too large by a few words, and completes the
-// block otherwise.
+// fitAttachment replaces an attachment that is too large for a frame by a link or a few
+// words. It adds the name that a link must have.
 func fitAttachment(b acp.ContentBlock) acp.ContentBlock {
 	switch size := attachmentSize(b); {
 	case b.Type == "resource_link" && b.Name == "": // the schema requires one, which some clients leave out

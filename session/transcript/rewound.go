@@ -30,41 +30,41 @@ func (Rewound) Kind() string { return "rewound" }
 // Conversation reports whether the conversation went back.
 func (r Rewound) Conversation() bool { return r.Mode != RewindFiles }
 
-func (r Rewound) sound() error {
+func (r Rewound) check() error {
 	if !slices.Contains([]string{RewindFiles, RewindConversation, RewindBoth}, r.Mode) {
 		return fmt.Errorf("unknown mode %q", r.Mode)
 	}
 	return nil
 }
 
-// Standing returns the events without those of turns that were rewound. Settings,
+// Effective returns the events without those of turns that were rewound. Settings,
 // titles and states stay, since a rewind does not concern them.
-func Standing(events []Event) []Event {
+func Effective(events []Event) []Event {
 	if !slices.ContainsFunc(events, func(e Event) bool { _, ok := e.(Rewound); return ok }) {
 		return events
 	}
-	var s standing
+	var s effective
 	for _, e := range events {
 		s.add(e)
 	}
 	return s.events
 }
 
-// standing collects the events that count.
-type standing struct {
+// effective collects the events that count.
+type effective struct {
 	events []Event
-	undone []undone // the last ones, which can be redone
+	undone []undone // the rewinds that can still be taken back, the newest last
 }
 
 // undone holds the events that a rewind left out.
 type undone struct {
-	id     string
-	at     int // their index in standing.events
-	stayed int // the number of events that stayed at that index
+	id     string // the rewind's
+	at     int    // the index in effective.events at which they began
+	stayed int    // the number of settings among them, which stayed there
 	events []Event
 }
 
-func (s *standing) add(e Event) {
+func (s *effective) add(e Event) {
 	switch e := e.(type) {
 	case Rewound:
 		switch {
@@ -72,7 +72,7 @@ func (s *standing) add(e Event) {
 		case e.Redo:
 			s.redo(e.ID)
 		default:
-			s.cut(e)
+			s.rewind(e)
 		}
 	case Prompt:
 		if !e.Local {
@@ -84,9 +84,9 @@ func (s *standing) add(e Event) {
 	s.events = append(s.events, e)
 }
 
-// cut leaves out the turn that the rewind names, and all later turns. The command that
+// rewind leaves out the turn that the rewind names, and all later turns. The command that
 // asks for the rewind stays.
-func (s *standing) cut(r Rewound) {
+func (s *effective) rewind(r Rewound) {
 	from := slices.IndexFunc(s.events, func(e Event) bool {
 		p, ok := e.(Prompt)
 		return ok && p.MessageID == r.MessageID && !p.Local
@@ -100,19 +100,19 @@ func (s *standing) cut(r Rewound) {
 		}
 		from--
 	}
-	to := s.command()
+	to := s.commandStart()
 	if to < from {
 		return
 	}
-	gone := slices.Clone(s.events[from:to])
-	stay := slices.DeleteFunc(slices.Clone(gone), func(e Event) bool { return !isSetting(e) })
-	s.undone = append(s.undone, undone{id: r.ID, at: from, stayed: len(stay), events: gone})
-	s.events = slices.Replace(slices.Clone(s.events), from, to, stay...)
+	rewound := slices.Clone(s.events[from:to])
+	staying := slices.DeleteFunc(slices.Clone(rewound), func(e Event) bool { return !isSetting(e) })
+	s.undone = append(s.undone, undone{id: r.ID, at: from, stayed: len(staying), events: rewound})
+	s.events = slices.Replace(slices.Clone(s.events), from, to, staying...)
 }
 
-// command returns the index at which the running command begins, or the number of
+// commandStart returns the index at which the running command begins, or the number of
 // events if no command is running.
-func (s *standing) command() int {
+func (s *effective) commandStart() int {
 	for i, e := range slices.Backward(s.events) {
 		switch e := e.(type) {
 		case TurnEnd:
@@ -128,7 +128,7 @@ func (s *standing) command() int {
 }
 
 // redo brings back the events of the last rewind.
-func (s *standing) redo(id string) {
+func (s *effective) redo(id string) {
 	last := len(s.undone) - 1
 	if last < 0 || s.undone[last].id != id {
 		return
@@ -150,7 +150,7 @@ func isSetting(e Event) bool {
 type Turn struct {
 	Number    int // from 1, also of the turns that were rewound
 	MessageID string
-	Text      string // that the user typed
+	Text      string // the text that the user typed
 }
 
 // Turns returns the turns of the conversation, without those of commands.
@@ -162,7 +162,7 @@ func Turns(events []Event) []Turn {
 		}
 	}
 	var turns []Turn
-	for _, e := range Standing(events) {
+	for _, e := range Effective(events) {
 		if p, ok := e.(Prompt); ok && !p.Local {
 			turns = append(turns, Turn{numbers[p.MessageID], p.MessageID, Typed(p.Content)})
 		}

@@ -31,12 +31,12 @@ func (s Steer) Message() llm.Message {
 	return llm.Message{Role: llm.User, Blocks: append([]llm.Block{{Text: steerMark}}, blocks...)}
 }
 
-// sound checks a steer that may come from elsewhere.
-func (s Steer) sound() error {
+// check checks a steer that may come from elsewhere.
+func (s Steer) check() error {
 	for _, a := range s.Attachments {
 		if err := checkEvent(a); err != nil {
 			return err
 		}
 	}
-	return soundBlocks("content", s.Content)
+	return checkBlocks("content", s.Content)
 }

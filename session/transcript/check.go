@@ -23,12 +23,12 @@ var (
 func checkEvent(e Event) error {
 	switch e := e.(type) {
 	case Prompt:
-		if err := soundBlocks("content", e.Content); err != nil {
+		if err := checkBlocks("content", e.Content); err != nil {
 			return err
 		}
-		return soundBlocks("expanded", e.Expanded)
+		return checkBlocks("expanded", e.Expanded)
 	case Earlier:
-		return soundBlocks("content", e.Content)
+		return checkBlocks("content", e.Content)
 	case Attachment:
 		if e.Index < 1 {
 			return fmt.Errorf("index must be at least 1, is %d", e.Index)
@@ -41,22 +41,24 @@ func checkEvent(e Event) error {
 		if e.Shown.Update != acp.UpdateToolCall || e.Shown.ToolCallID == "" || e.Shown.Title == "" {
 			return errors.New("shown needs the update tool_call, an id and a title")
 		}
-		return soundCall(e.Shown)
+		return checkCall(e.Shown)
 	case Correction:
 		if e.Shown.Update != acp.UpdateToolCallPatch || e.Shown.Title == "" || e.Shown.Status != "" {
 			return errors.New("shown needs the update tool_call_update, a title and no status")
 		}
-		return soundCall(e.Shown)
+		return checkCall(e.Shown)
 	case Result:
 		if s := e.Shown.Status; e.Shown.Update != acp.UpdateToolCallPatch || s != acp.ToolCompleted && s != acp.ToolFailed {
 			return errors.New("shown needs the update tool_call_update and a final status")
 		}
-		return soundCall(e.Shown)
+		return checkCall(e.Shown)
 	case Question:
-		if u := e.Shown.Update; u != acp.UpdateToolCall && u != acp.UpdateToolCallPatch || e.Shown.ToolCallID == "" || u == acp.UpdateToolCall && e.Shown.Title == "" {
+		u := e.Shown
+		announces := u.Update == acp.UpdateToolCall && u.Title != ""
+		if u.ToolCallID == "" || !announces && u.Update != acp.UpdateToolCallPatch {
 			return errors.New("shown needs the update tool_call with a title or tool_call_update, and an id")
 		}
-		return soundCall(e.Shown)
+		return checkCall(e.Shown)
 	case Plan:
 		for i, p := range e.Entries {
 			if !slices.Contains(planStatuses, p.Status) || !slices.Contains(priorities, p.Priority) {
@@ -64,11 +66,11 @@ func checkEvent(e Event) error {
 			}
 		}
 	case Compaction:
-		return e.sound()
+		return e.check()
 	case Steer:
-		return e.sound()
+		return e.check()
 	case Rewound:
-		return e.sound()
+		return e.check()
 	case TurnEnd:
 		if !slices.Contains(stopReasons, e.Reason) {
 			return fmt.Errorf("unknown reason %q", e.Reason)
@@ -87,11 +89,11 @@ func Salvage(kind string, data []byte) Event {
 	_ = unmarshal(data, &p) // the readable part
 	unreadable := acp.TextBlock("[this cannot be read any more]")
 	for i, b := range p.Content {
-		if soundBlock(b) != nil {
+		if checkBlock(b) != nil {
 			p.Content[i] = unreadable
 		}
 	}
-	if soundBlocks("", p.Expanded) != nil {
+	if checkBlocks("", p.Expanded) != nil {
 		p.Expanded = []acp.ContentBlock{unreadable}
 	}
 	if len(p.Content) == 0 {
@@ -100,7 +102,8 @@ func Salvage(kind string, data []byte) Event {
 	return p
 }
 
-func soundCall(u acp.ToolCall) error {
+// checkCall returns an error for a tool call that no frame can show.
+func checkCall(u acp.ToolCall) error {
 	if !slices.Contains(statuses, u.Status) || !slices.Contains(toolKinds, u.Kind) {
 		return fmt.Errorf("shown: unknown status %q or kind %q", u.Status, u.Kind)
 	}
@@ -108,7 +111,7 @@ func soundCall(u acp.ToolCall) error {
 		err := fmt.Errorf("type %q is unknown, or lacks a required member", c.Type)
 		switch {
 		case c.Type == "content" && c.Content != nil:
-			err = soundBlock(*c.Content)
+			err = checkBlock(*c.Content)
 		case c.Type == "diff" && c.Path != "" && c.NewText != nil, c.Type == "terminal" && c.TerminalID != "":
 			err = nil
 		}
@@ -124,16 +127,18 @@ func soundCall(u acp.ToolCall) error {
 	return nil
 }
 
-func soundBlocks(name string, blocks []acp.ContentBlock) error {
+// checkBlocks checks the blocks of a member of an event.
+func checkBlocks(name string, blocks []acp.ContentBlock) error {
 	for i, b := range blocks {
-		if err := soundBlock(b); err != nil {
+		if err := checkBlock(b); err != nil {
 			return fmt.Errorf("%s[%d]: %w", name, i, err)
 		}
 	}
 	return nil
 }
 
-func soundBlock(b acp.ContentBlock) error {
+// checkBlock returns an error for a block that no frame can show.
+func checkBlock(b acp.ContentBlock) error {
 	ok := false
 	switch b.Type {
 	case "text":
