@@ -7,15 +7,15 @@ import (
 
 // Opened waits until the client has settled, then announces the session.
 func (s *Session) Opened() {
-	if s.all.Prepare != nil {
-		s.all.Prepare()
+	if s.sessions.Prepare != nil {
+		s.sessions.Prepare()
 	}
 	announce := func() { s.announce(context.Background()) }
-	if s.all.Settle == 0 {
+	if s.sessions.Settle == 0 {
 		announce()
 		return
 	}
-	time.AfterFunc(s.all.Settle, announce)
+	time.AfterFunc(s.sessions.Settle, announce)
 }
 
 // announce sends, at its first call, the commands, the settings and the warnings
@@ -31,15 +31,15 @@ func (s *Session) announce(ctx context.Context) {
 		s.sendCommands(ctx, s.commands())
 		s.showOptions(ctx)
 		s.showUsage(ctx)
-		s.noticeWarnings(ctx)
+		s.showWarningNotices(ctx)
 	}
 }
 
 // showUsage sends the usage of the context if no replay has shown it.
 func (s *Session) showUsage(ctx context.Context) {
 	s.mu.Lock()
-	usage, show := s.usage, s.resumed && s.usage.Size > 0
-	s.resumed = false
+	usage, show := s.usage, s.usageUnsent && s.usage.Size > 0
+	s.usageUnsent = false
 	s.mu.Unlock()
 	if show {
 		s.send(ctx, usage)

@@ -128,7 +128,7 @@ func TestCancelBeforeLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	loading := s.(*Session).begin(t.Context(), true)
+	loading := s.(*Session).enqueue(t.Context(), &turn{withoutPrompt: true})
 	s.Cancel()
 	end <- struct{}{}
 	if answers, _ := w.answers(1); !strings.Contains(answers["session/prompt"], "cancelled") {
@@ -141,7 +141,7 @@ func TestCancelBeforeLoad(t *testing.T) {
 	w.want("load", w.load(id, dir), "modes", "user_message hi", "agent_message the end of it", "session_info_update hi")
 
 	wait := s.Close()
-	if err := s.(*Session).begin(t.Context(), true).wait(); !errors.Is(err, errSessionClosed) {
+	if err := s.(*Session).enqueue(t.Context(), &turn{withoutPrompt: true}).wait(); !errors.Is(err, errSessionClosed) {
 		t.Error(err)
 	}
 	if err := errors.Join(wait(t.Context()), s.Close()(t.Context())); err != nil {
@@ -193,7 +193,7 @@ func TestWithdrawnWarnings(t *testing.T) {
 	s.warn("another")
 	s.withdraw("told")
 	s.withdraw("not yet told")
-	if got := s.takeWarnings(); len(got) != 1 || len(s.told) != 1 || s.told[0] != "another" {
-		t.Errorf("told %q, shown %q", got, s.told)
+	if got := s.takeWarnings(); len(got) != 1 || len(s.shownWarnings) != 1 || s.shownWarnings[0] != "another" {
+		t.Errorf("told %q, shown %q", got, s.shownWarnings)
 	}
 }

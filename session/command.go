@@ -20,11 +20,12 @@ import (
 // command is a command that the user types as "/name rest".
 type command struct {
 	name, description string
-	hint              string // for the rest; empty if there is no hint
+	hint              string // describes the text after the name; empty if the command takes none
 	// run carries out the command without a model. It runs in a turn, and its
 	// reply is a message to the user.
 	run func(s *Session, ctx context.Context, rest string) (reply string, err error)
-	// prompt returns the prompt that replaces the command if run is nil.
+	// prompt returns the prompt that the command stands for; "" means that rest is missing.
+	// Exactly one of run and prompt is set.
 	prompt func(rest string) string
 }
 
@@ -46,7 +47,7 @@ func commands() []command {
 		{name: "rewind", description: "Show the turns, or go back to before one", hint: "[N files|conversation|both, or redo]", run: (*Session).rewind},
 		{name: "model", description: "Show the models, or pick one", hint: "[PROVIDER:MODEL]", run: (*Session).pickModel},
 		{name: "mode", description: "Show the modes, or pick one", hint: "[MODE]", run: (*Session).pickMode},
-		{name: "tools", description: "Show the tools that the model has", run: (*Session).tools},
+		{name: "tools", description: "Show the tools that the model has", run: (*Session).listTools},
 		{name: "mcp", description: "Show the MCP servers and their tools", run: (*Session).mcp},
 		{name: "trust", description: "Show the levels of trust, or set one", hint: "[set SUBJECT LEVEL | reset SUBJECT]", run: (*Session).trust},
 		{name: "permissions", description: "Show the remembered answers of this project", run: (*Session).permissions},
@@ -57,7 +58,7 @@ func commands() []command {
 		{name: "agents", description: "Show the types of sub-agents", run: (*Session).agents},
 		{name: "policy", description: "Show the policy's rules, or check a call against them", hint: "[check TOOL INPUT]", run: (*Session).policy},
 		{name: "status", description: "Show the session's state", run: (*Session).status},
-		{name: "sessions", description: "Show the sessions of this directory", run: (*Session).sessions},
+		{name: "sessions", description: "Show the sessions of this directory", run: (*Session).listSessions},
 		{name: "fork", description: "Copy the conversation so far to a new session", run: (*Session).fork},
 		{name: "review", description: "Review the changes in the working tree", hint: "[what to look at]", prompt: func(rest string) string { return withArguments(reviewPrompt, rest) }},
 		{name: "init", description: "Write AGENTS.md, a guide to this project for agents", hint: "[what matters most]", prompt: func(rest string) string { return withArguments(initPrompt, rest) }},
@@ -128,12 +129,6 @@ func summary(description string) string {
 	return text
 }
 
-func (s *Session) runner() Agent {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.agent
-}
-
 func (s *Session) help(context.Context, string) (string, error) {
 	var b strings.Builder
 	for _, c := range s.commands() {
@@ -153,7 +148,7 @@ func (s *Session) clear(ctx context.Context, _ string) (string, error) {
 	s.history = nil
 	s.mu.Lock()
 	s.usage.Used = 0 // an estimate: the next answer counts the whole history
-	usage, tools := s.usage, s.keeper
+	usage, tools := s.usage, s.tools
 	s.mu.Unlock()
 	if tools != nil {
 		tools.Reset()
@@ -269,7 +264,7 @@ func optionValues(o acp.ConfigOption) string {
 	return b.String()
 }
 
-func (s *Session) tools(context.Context, string) (string, error) {
+func (s *Session) listTools(context.Context, string) (string, error) {
 	var b strings.Builder
 	if len(s.runner().Tools()) == 0 {
 		return "The model has no tools: [tools] enabled is false in the configuration.", nil

@@ -37,7 +37,7 @@ type ExportedEvent struct {
 // Export returns a stored session. It returns the stored part of an open
 // session.
 func (s *Sessions) Export(ctx context.Context, id string) (Export, error) {
-	row, events, err := s.stored(ctx, id)
+	row, events, err := s.read(ctx, id)
 	if err != nil {
 		return Export{}, err
 	}
@@ -57,7 +57,7 @@ func (s *Sessions) Export(ctx context.Context, id string) (Export, error) {
 // Stored returns a stored session with its log. Lost holds an error for each
 // unreadable event; see [Unreadable].
 func (s *Sessions) Stored(ctx context.Context, id string) (row store.Session, events []transcript.Event, lost []error, err error) {
-	row, rows, err := s.stored(ctx, id)
+	row, rows, err := s.read(ctx, id)
 	if err != nil {
 		return row, nil, nil, err
 	}
@@ -71,9 +71,9 @@ type Dated struct {
 	Event transcript.Event
 }
 
-// Dated is [Sessions.Stored] with the times of the events.
-func (s *Sessions) Dated(ctx context.Context, id string) (row store.Session, events []Dated, lost []error, err error) {
-	row, rows, err := s.stored(ctx, id)
+// StoredWithTimes is like [Sessions.Stored], with the times of the events.
+func (s *Sessions) StoredWithTimes(ctx context.Context, id string) (row store.Session, events []Dated, lost []error, err error) {
+	row, rows, err := s.read(ctx, id)
 	for _, r := range rows {
 		e, err := decodeRow(r)
 		if err != nil {
@@ -86,7 +86,9 @@ func (s *Sessions) Dated(ctx context.Context, id string) (row store.Session, eve
 	return row, events, lost, err
 }
 
-func (s *Sessions) stored(ctx context.Context, id string) (store.Session, []store.Event, error) {
+// read returns a stored session with its encoded log. The error is
+// acp.ErrUnknownSession if no such session is stored.
+func (s *Sessions) read(ctx context.Context, id string) (store.Session, []store.Event, error) {
 	unknown := fmt.Errorf("session %s: %w", id, acp.ErrUnknownSession)
 	if s.Store == nil {
 		return store.Session{}, nil, unknown
@@ -115,7 +117,7 @@ func (s *Sessions) Import(ctx context.Context, e Export) (id string, err error) 
 	if s.Store == nil {
 		return "", errors.New("sessions are not saved here: there is no directory for them")
 	}
-	ends := []transcript.Event{copied}
+	ends := []transcript.Event{copiedMark}
 	if s.Imported != nil {
 		ends = append(ends, s.Imported()...)
 	}
@@ -141,16 +143,19 @@ func (s *Sessions) Import(ctx context.Context, e Export) (id string, err error) 
 // Limits of a document, in bytes. A page of a list holds a hundred sessions. A
 // frame should stay under 1 MiB, since some clients reject longer ones.
 const (
-	maxID, maxPath, maxDirs, maxLongTitle = 200, 4 << 10, 8 << 10, 1 << 10
-	maxUpdate                             = 1<<20 - 1<<10 // leaves room for the rest of the frame
+	maxID        = 200
+	maxPath      = 4 << 10
+	maxDirs      = 8 << 10 // of all additional directories
+	maxLongTitle = 1 << 10
+	maxUpdate    = 1<<20 - 1<<10 // leaves room for the rest of the frame
 )
 
 func fieldError(field, format string, args ...any) error {
 	return &acp.ParamsError{Field: field, Reason: fmt.Sprintf(format, args...)}
 }
 
-// head checks the fields that a list shows.
-func (e Export) head() error {
+// checkHead checks all fields but the events. A list of sessions shows them.
+func (e Export) checkHead() error {
 	if e.Version != exportVersion {
 		return fieldError("version", "must be %d, got %d", exportVersion, e.Version)
 	}
@@ -180,7 +185,7 @@ func (e Export) head() error {
 // rows checks the document and returns its events in stored form, without the
 // ignored settings.
 func (e Export) rows(offers func(model string) bool) ([]store.Event, error) {
-	if err := e.head(); err != nil {
+	if err := e.checkHead(); err != nil {
 		return nil, err
 	}
 	var rows []store.Event

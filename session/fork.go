@@ -33,7 +33,7 @@ func (s *Sessions) Fork(ctx context.Context, client *acp.Client, p acp.ForkSessi
 			return fork, nil
 		}
 	}
-	row, rows, err := s.source(ctx, p.ID())
+	row, rows, err := s.readCurrent(ctx, p.ID())
 	if err != nil {
 		return nil, err
 	}
@@ -46,20 +46,20 @@ func (s *Sessions) Fork(ctx context.Context, client *acp.Client, p acp.ForkSessi
 			return nil, &acp.ParamsError{Field: "messageId", Reason: fmt.Sprintf("the session has no message %q", id)}
 		}
 	}
-	id, err := s.copyOf(ctx, row, rows, cut)
+	id, err := s.storeCopy(ctx, row, rows, cut)
 	if err != nil {
 		return nil, err
 	}
 	return s.Resume(ctx, client, p.For(id))
 }
 
-// source returns a stored session with its log, which includes the events so far of an
-// open one.
-func (s *Sessions) source(ctx context.Context, id string) (store.Session, []store.Event, error) {
+// readCurrent is like read, and first stores the pending events of an open session. It
+// does not wrap acp.ErrUnknownSession, since the client named the session.
+func (s *Sessions) readCurrent(ctx context.Context, id string) (store.Session, []store.Event, error) {
 	if sess, open := s.find(id); open {
 		sess.journal.sync()
 	}
-	row, rows, err := s.stored(ctx, id)
+	row, rows, err := s.read(ctx, id)
 	if errors.Is(err, acp.ErrUnknownSession) {
 		err = acp.ErrUnknownSession
 	}
@@ -69,10 +69,10 @@ func (s *Sessions) source(ctx context.Context, id string) (store.Session, []stor
 // forkMark ends the title of a copy; that of a copy of a copy has it once.
 const forkMark = " (fork)"
 
-// copyOf stores a copy of a session that has the first events of its log and all its
+// storeCopy stores a copy of a session: the first cut events of its log, and all its
 // settings. It returns the id of the copy.
-func (s *Sessions) copyOf(ctx context.Context, of store.Session, rows []store.Event, cut int) (string, error) {
-	row := store.Session{ID: s.NewID(), CWD: of.CWD, Dirs: of.Dirs, Title: of.Title}
+func (s *Sessions) storeCopy(ctx context.Context, source store.Session, rows []store.Event, cut int) (string, error) {
+	row := store.Session{ID: s.NewID(), CWD: source.CWD, Dirs: source.Dirs, Title: source.Title}
 	var ends []transcript.Event
 	if row.Title != "" {
 		row.Title = strings.TrimSuffix(row.Title, forkMark) + forkMark
@@ -82,7 +82,7 @@ func (s *Sessions) copyOf(ctx context.Context, of store.Session, rows []store.Ev
 		ends = append(ends, transcript.TurnEnd{Reason: acp.StopEndTurn})
 	}
 	kept := slices.Clone(rows[:cut])
-	for _, e := range append(ends, copied) {
+	for _, e := range append(ends, copiedMark) {
 		data, err := transcript.Encode(e)
 		if err != nil {
 			return "", err
@@ -100,14 +100,14 @@ func (s *Sessions) copyOf(ctx context.Context, of store.Session, rows []store.Ev
 	return row.ID, nil
 }
 
-// copied ends the part of a log that comes from another session or from a document. This
-// session cannot restore the files of those turns.
-var copied = transcript.State{Name: "copied", Value: json.RawMessage("true")}
+// copiedMark is the event after the part of a log that comes from another session or from a
+// document. This session cannot restore the files of those turns.
+var copiedMark = transcript.State{Name: "copied", Value: json.RawMessage("true")}
 
-// ownEvents returns the events of a log after those that were copied.
-func ownEvents(events []transcript.Event) []transcript.Event {
+// eventsAfterCopy returns the events of a log after those that were copied.
+func eventsAfterCopy(events []transcript.Event) []transcript.Event {
 	for i, e := range slices.Backward(events) {
-		if e, ok := e.(transcript.State); ok && e.Name == copied.Name {
+		if e, ok := e.(transcript.State); ok && e.Name == copiedMark.Name {
 			return events[i+1:]
 		}
 	}
@@ -116,7 +116,7 @@ func ownEvents(events []transcript.Event) []transcript.Event {
 
 // copiedTurns returns the number of the last turn that was copied; 0 if there is none.
 func copiedTurns(events []transcript.Event) int {
-	return transcript.LastNumber(events[:len(events)-len(ownEvents(events))])
+	return transcript.LastNumber(events[:len(events)-len(eventsAfterCopy(events))])
 }
 
 // afterMessage returns the number of events up to the end of a message of the agent, or up
@@ -152,10 +152,10 @@ func afterMessage(rows []store.Event, id string) int {
 
 // fork carries out the command /fork, for clients without session/fork.
 func (s *Session) fork(ctx context.Context, _ string) (string, error) {
-	if s.all.Store == nil {
+	if s.sessions.Store == nil {
 		return "Sessions are not saved here, so this one cannot be forked.", nil
 	}
-	row, rows, err := s.all.source(ctx, s.id)
+	row, rows, err := s.sessions.readCurrent(ctx, s.id)
 	if err != nil {
 		return "", fmt.Errorf("fork: %w", err)
 	}
@@ -163,7 +163,7 @@ func (s *Session) fork(ctx context.Context, _ string) (string, error) {
 	for cut > 0 && rows[cut-1].Kind != (transcript.Prompt{}).Kind() {
 		cut--
 	}
-	id, err := s.all.copyOf(ctx, row, rows, max(cut-1, 0)) // without this command
+	id, err := s.sessions.storeCopy(ctx, row, rows, max(cut-1, 0)) // without this command
 	if err != nil {
 		return "", fmt.Errorf("fork: %w", err)
 	}

@@ -22,7 +22,7 @@ import (
 // that was only locked gets all events.
 type journal struct {
 	db     *store.DB // nil keeps all events in memory
-	holder string    // of the lease
+	holder string    // the name under which this process holds leases
 	warn   func(string)
 	log    *slog.Logger
 	now    func() time.Time
@@ -34,10 +34,10 @@ type journal struct {
 	stored  bool          // the store has the session
 	begun   bool          // there was a prompt or a change of a setting
 	pending []store.Event // not stored yet
-	lost    int           // the number of unreadable events that the user was warned of
-	last    int64         // the last stored event that this process has seen
+	lost    int           // unreadable events that the user was warned of
+	last    int64         // the Seq of the last stored event that this process has seen
 	leased  bool          // a turn of this process holds the lease
-	broken  error         // why nothing is stored until the next turn; nil if the store works
+	broken  error         // the reason why nothing is stored until the next turn; nil if the store works
 }
 
 // record stores events. It warns the user of a failure once.
@@ -76,6 +76,7 @@ func (j *journal) finish() {
 	j.sync()
 }
 
+// add queues events; the caller holds mu.
 func (j *journal) add(events []transcript.Event) {
 	for _, e := range events {
 		switch e := e.(type) {
@@ -120,6 +121,7 @@ func (j *journal) flush(add appender) (stored bool, err error) {
 	return true, nil
 }
 
+// appender is store.DB.Append or AppendLast.
 type appender func(*store.DB, context.Context, store.Session, bool, string, []store.Event) (int64, error)
 
 // fail records that storing failed, and warns the user once.
@@ -152,43 +154,16 @@ const heartbeat = store.LeaseTimeout / 3
 // a broken store is not an error. lost is called when another process takes
 // over the lease.
 func (j *journal) begin(ctx context.Context, lost func(error)) (end func(...transcript.Event), moved bool, err error) {
-	none := j.record
 	if j.db == nil {
-		return none, false, nil
+		return j.record, false, nil
 	}
 	j.storing.Lock()
 	defer j.storing.Unlock()
-	if errors.Is(j.storeError(), store.ErrUnknown) {
-		return none, false, nil
+	leased, moved, err := j.acquire(ctx)
+	if err != nil || !leased {
+		return j.record, false, err
 	}
-	last, err := j.db.Acquire(ctx, j.session.ID, j.holder)
-	if leased, ok := errors.AsType[*store.LeasedError](err); ok {
-		return none, false, leased
-	}
-	if err != nil {
-		if ctx.Err() != nil {
-			return none, false, context.Cause(ctx)
-		}
-		j.fail(err)
-		return none, false, nil
-	}
-	j.mu.Lock()
-	stored := j.stored
-	j.mu.Unlock()
-	if stored && last == 0 { // deleted in the meantime: a stored session has events
-		j.release()
-		j.fail(store.ErrUnknown)
-		return none, false, nil
-	}
-	j.mu.Lock()
-	j.broken, j.leased = nil, true
-	moved = stored && last != j.last
-	missing := j.last - last
-	j.mu.Unlock()
-	if stored && missing > 0 { // a log only grows
-		j.warn(fmt.Sprintf("The session store was replaced by an older copy, in which the last %d events of this session are missing. It continues without them.", missing))
-	}
-	stop := j.beat(lost)
+	stop := j.renewLease(lost)
 	ended := false
 	return func(events ...transcript.Event) {
 		if ended {
@@ -198,7 +173,7 @@ func (j *journal) begin(ctx context.Context, lost func(error)) (end func(...tran
 		stop()
 		j.note(events...)
 		j.storing.Lock()
-		err := j.leave()
+		err := j.endLease()
 		j.storing.Unlock()
 		if err != nil {
 			j.fail(err)
@@ -206,9 +181,45 @@ func (j *journal) begin(ctx context.Context, lost func(error)) (end func(...tran
 	}, moved, nil
 }
 
-// leave stores the pending events and releases the lease; the caller holds
+// acquire is the part of begin that acquires the lease; the caller holds storing. leased
+// is false if the store is broken, or if the session was deleted from it.
+func (j *journal) acquire(ctx context.Context) (leased, moved bool, err error) {
+	if errors.Is(j.storeError(), store.ErrUnknown) {
+		return false, false, nil
+	}
+	last, err := j.db.Acquire(ctx, j.session.ID, j.holder)
+	if busy, ok := errors.AsType[*store.LeasedError](err); ok {
+		return false, false, busy
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			return false, false, context.Cause(ctx)
+		}
+		j.fail(err)
+		return false, false, nil
+	}
+	j.mu.Lock()
+	stored := j.stored
+	j.mu.Unlock()
+	if stored && last == 0 { // deleted in the meantime: a stored session has events
+		j.release()
+		j.fail(store.ErrUnknown)
+		return false, false, nil
+	}
+	j.mu.Lock()
+	j.broken, j.leased = nil, true
+	moved = stored && last != j.last
+	missing := j.last - last
+	j.mu.Unlock()
+	if stored && missing > 0 { // a log only grows
+		j.warn(fmt.Sprintf("The session store was replaced by an older copy, in which the last %d events of this session are missing. It continues without them.", missing))
+	}
+	return true, moved, nil
+}
+
+// endLease stores the pending events and releases the lease; the caller holds
 // storing.
-func (j *journal) leave() error {
+func (j *journal) endLease() error {
 	released, err := j.flush((*store.DB).AppendLast)
 	j.mu.Lock()
 	j.leased = false
@@ -225,9 +236,9 @@ func (j *journal) release() {
 	}
 }
 
-// beat renews the lease until stop is called, which waits for a renewal that has begun. A
+// renewLease renews the lease until stop is called, which waits for a renewal that has begun. A
 // turn shorter than a heartbeat needs no goroutine for it.
-func (j *journal) beat(lost func(error)) (stop func()) {
+func (j *journal) renewLease(lost func(error)) (stop func()) {
 	var mu sync.Mutex // held during a renewal
 	var timer *time.Timer
 	stopped := false
@@ -350,7 +361,7 @@ func Unreadable(lost []error) string {
 	return which + " The stored session is unchanged, and an export contains all of it."
 }
 
-// storeError returns why nothing is stored, or nil if the store works.
+// storeError returns the reason why nothing is stored, or nil if the store works.
 func (j *journal) storeError() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -26,7 +26,7 @@ func TestBeat(t *testing.T) {
 			t.Fatal(err)
 		}
 		var lost []error
-		stop := j.beat(func(err error) { lost = append(lost, err) })
+		stop := j.renewLease(func(err error) { lost = append(lost, err) })
 		time.Sleep(2 * store.LeaseTimeout)
 		synctest.Wait()
 		if err := acquire("theirs"); err == nil || len(lost) > 0 {
@@ -37,7 +37,7 @@ func TestBeat(t *testing.T) {
 		if err := acquire("theirs"); err != nil {
 			t.Fatalf("the lease was renewed after the turn: %v", err)
 		}
-		defer j.beat(func(err error) { lost = append(lost, err) })()
+		defer j.renewLease(func(err error) { lost = append(lost, err) })()
 		time.Sleep(3 * heartbeat)
 		synctest.Wait()
 		if len(lost) != 1 || !errors.Is(lost[0], store.ErrLeaseLost) {

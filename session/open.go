@@ -28,58 +28,74 @@ func (s *Sessions) New(_ context.Context, client *acp.Client, p acp.NewSessionRe
 
 // session returns a new Session without an agent.
 func (s *Sessions) session(row store.Session) *Session {
-	sess := &Session{id: row.ID, all: s, cwd: row.CWD, turns: map[*turn]struct{}{}, costs: map[string]float64{}, ended: make(chan struct{})}
+	sess := &Session{id: row.ID, sessions: s, cwd: row.CWD, turns: map[*turn]struct{}{}, costs: map[string]float64{}, ended: make(chan struct{})}
 	sess.journal = journal{db: s.Store, holder: s.leaseHolder(), warn: sess.warn, log: s.Log, now: s.Now, session: row}
 	return sess
 }
 
-// setUp creates the agent for a client and its directories. Settings that want
-// leaves empty are the configured ones.
+// setUp creates the agent for a client and its directories. An empty setting in want
+// means the configured one.
 func (s *Session) setUp(client *acp.Client, p acp.NewSessionRequest, want settings) error {
-	model, err := want.llm, error(nil)
+	model, err := want.model, error(nil)
 	if model == nil {
-		model, err = s.wanted(want.model)
+		model, err = s.openModel(want.modelName)
 	}
 	if err != nil {
 		return err
 	}
-	o, err := s.all.NewAgent(Setup{
-		ID: s.id, Client: client, CWD: p.CWD, Dirs: p.AdditionalDirectories, MCPServers: p.MCPServers, MCPWait: p.Meta.MCPWait(), Resumed: want.model != "", Unattended: s.all.Unattended,
-		Mode: s.Mode, SetMode: s.switchMode, Model: s.model, Thought: s.thought, Record: s.record, State: s.state, Spend: s.spend, Warn: s.warn, Withdraw: s.withdraw, Announce: s.renewCommands,
+	o, err := s.sessions.NewAgent(Setup{
+		ID:         s.id,
+		Client:     client,
+		CWD:        p.CWD,
+		Dirs:       p.AdditionalDirectories,
+		MCPServers: p.MCPServers,
+		Resumed:    want.modelName != "",
+		Unattended: s.sessions.Unattended,
+		MCPWait:    p.Meta.MCPWait(),
+		Mode:       s.Mode,
+		SetMode:    s.switchMode,
+		Model:      s.model,
+		Thought:    s.thought,
+		Record:     s.record,
+		State:      s.state,
+		Spend:      s.spend,
+		Warn:       s.warn,
+		Withdraw:   s.withdraw,
+		Announce:   s.renewCommands,
 	})
 	if err != nil {
 		return err
 	}
-	s.all.notifyTaken(model)
+	s.sessions.notifySelected(model)
 	s.closeTools() // those for an earlier client or other directories
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.client, s.dirs, s.agent, s.keeper, s.opened = client, p.AdditionalDirectories, o.Agent, o.Tools, false
-	s.settings = settings{mode: o.Mode, model: model.Name(), llm: model}
+	s.client, s.dirs, s.agent, s.tools, s.opened = client, p.AdditionalDirectories, o.Agent, o.Tools, false
+	s.settings = settings{mode: o.Mode, modelName: model.Name(), model: model}
 	if s.hasMode(want.mode) {
 		s.settings.mode = want.mode
 	}
 	s.settings.setThought(want.thought)
-	s.warnings, s.look = append(s.warnings, o.Warnings...), o.Look
+	s.warnings, s.beforeTurn = append(s.warnings, o.Warnings...), o.BeforeTurn
 	s.journal.setDirs(p.AdditionalDirectories)
 	return nil
 }
 
-// wanted opens the model of a stored session, or the default one if that model
+// openModel opens the model of a stored session, or the default one if that model
 // no longer exists.
-func (s *Session) wanted(name string) (llm.Model, error) {
+func (s *Session) openModel(name string) (llm.Model, error) {
 	if name == "" {
-		return s.all.Model("")
+		return s.sessions.Model("")
 	}
 	reason := errors.New("its provider is not configured")
-	if s.all.Offers(name) {
+	if s.sessions.Offers(name) {
 		var m llm.Model
-		if m, reason = s.all.Model(name); reason == nil || errors.Is(reason, acp.ErrAuthRequired) {
+		if m, reason = s.sessions.Model(name); reason == nil || errors.Is(reason, acp.ErrAuthRequired) {
 			return m, reason
 		}
 	}
 	s.warn(fmt.Sprintf("The model of this session, %s, is no longer available (%v). The session continues with the default model.", name, reason))
-	return s.all.Model("")
+	return s.sessions.Model("")
 }
 
 // Offers reports whether a log may select a model: one from the list, or any
@@ -93,18 +109,18 @@ func (s *Sessions) Offers(name string) bool {
 	})
 }
 
-// adopt applies the settings that another process has changed.
-func (s *Session) adopt(ctx context.Context, want settings) {
+// applySettings applies the settings that another process has changed.
+func (s *Session) applySettings(ctx context.Context, want settings) {
 	m := s.model()
-	if want.model != "" && want.model != m.Name() {
-		if other, err := s.wanted(want.model); err == nil {
+	if want.modelName != "" && want.modelName != m.Name() {
+		if other, err := s.openModel(want.modelName); err == nil {
 			m = other
 		}
 	}
-	s.all.notifyTaken(m)
+	s.sessions.notifySelected(m)
 	s.mu.Lock()
 	was := s.settings
-	s.settings = settings{mode: was.mode, model: m.Name(), llm: m}
+	s.settings = settings{mode: was.mode, modelName: m.Name(), model: m}
 	if s.hasMode(want.mode) {
 		s.settings.mode = want.mode
 	}
@@ -127,14 +143,14 @@ func (s *Sessions) Resume(ctx context.Context, client *acp.Client, p acp.LoadSes
 }
 
 func (s *Sessions) load(ctx context.Context, client *acp.Client, p acp.LoadSessionRequest, replay bool) (acp.Session, error) {
-	sess, t, events, err := s.reach(ctx, client, p)
+	sess, t, events, err := s.findOrRestore(ctx, client, p)
 	if err != nil {
 		return nil, err
 	}
 	defer t.End()
 	if !replay {
 		sess.mu.Lock()
-		sess.resumed = true
+		sess.usageUnsent = true
 		sess.mu.Unlock()
 		return sess, nil
 	}
@@ -156,10 +172,10 @@ func (s *Sessions) load(ctx context.Context, client *acp.Client, p acp.LoadSessi
 	return sess, err
 }
 
-// reach returns a session and a turn in its queue. A session that is not open
-// is read from the store, with its events. While a closed session's turns are
-// still ending, reach waits: two Sessions of one id would mix up its log.
-func (s *Sessions) reach(ctx context.Context, client *acp.Client, p acp.LoadSessionRequest) (*Session, *turn, []transcript.Event, error) {
+// findOrRestore returns a session and a turn in its queue. A session that is not open
+// is read from the store; only then the events are not nil. While a closed session's
+// turns are still ending, it waits: two Sessions of one id would mix up its log.
+func (s *Sessions) findOrRestore(ctx context.Context, client *acp.Client, p acp.LoadSessionRequest) (*Session, *turn, []transcript.Event, error) {
 	if err := s.lockLoading(ctx, p.ID()); err != nil {
 		return nil, nil, nil, err
 	}
@@ -175,7 +191,7 @@ func (s *Sessions) reach(ctx context.Context, client *acp.Client, p acp.LoadSess
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	return sess, sess.begin(ctx, true), events, nil
+	return sess, sess.enqueue(ctx, &turn{withoutPrompt: true}), events, nil
 }
 
 // lockLoading locks loading once no session with that id is being closed.
@@ -227,16 +243,16 @@ func (s *Sessions) restore(ctx context.Context, client *acp.Client, p acp.LoadSe
 	if err != nil {
 		return nil, nil, err
 	}
-	want := sess.recall(events)
+	want := sess.rebuild(events)
 	if err := sess.setUp(client, p.NewSessionRequest, want); err != nil {
 		return nil, nil, err
 	}
 	return sess, events, nil
 }
 
-// recall rebuilds the session from its log and returns its last settings.
-func (s *Session) recall(events []transcript.Event) (want settings) {
-	s.history, s.titled, s.number = transcript.History(events), s.journal.title(), transcript.LastNumber(events)
+// rebuild rebuilds the session from its log and returns its last settings.
+func (s *Session) rebuild(events []transcript.Event) (want settings) {
+	s.history, s.sentTitle, s.turnNumber = transcript.History(events), s.journal.title(), transcript.LastNumber(events)
 	for _, e := range events {
 		if e, ok := e.(transcript.State); ok {
 			s.setState(e)
@@ -264,12 +280,12 @@ func (s *Session) recall(events []transcript.Event) (want settings) {
 
 // sameDir returns an error if a client names another directory than the
 // session's.
-func sameDir(stored, given string) error {
-	if stored == filepath.Clean(given) {
+func sameDir(stored, named string) error {
+	if stored == filepath.Clean(named) {
 		return nil
 	}
 	if a, err := os.Stat(stored); err == nil {
-		if b, err := os.Stat(given); err == nil && os.SameFile(a, b) {
+		if b, err := os.Stat(named); err == nil && os.SameFile(a, b) {
 			return nil
 		}
 	}
@@ -320,10 +336,10 @@ func (s *Sessions) Delete(ctx context.Context, id string) error {
 
 // settings are the settings of a session that the user can change.
 type settings struct {
-	mode    string
-	model   string
-	thought string // a level of the model; empty means the model's default
-	llm     llm.Model
+	mode      string
+	modelName string
+	thought   string // a level of the model; empty means the model's default
+	model     llm.Model
 }
 
 // set applies a setting from the log.
@@ -332,7 +348,7 @@ func (s *settings) set(id, value string) {
 	case optionMode:
 		s.mode = value
 	case optionModel:
-		s.model = value
+		s.modelName = value
 	case optionThought:
 		s.thought = value
 	}

@@ -34,7 +34,7 @@ func (s *Session) Mode() string {
 func (s *Session) model() llm.Model {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.settings.llm
+	return s.settings.model
 }
 
 func (s *Session) thought() string {
@@ -47,10 +47,10 @@ func (s *Session) thought() string {
 func (s *Session) State() acp.SessionState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.shown = s.options()
+	s.sentOptions = s.options()
 	return acp.SessionState{
-		Modes:         acp.SessionModeState{CurrentModeID: s.settings.mode, AvailableModes: s.all.Modes},
-		ConfigOptions: s.shown,
+		Modes:         acp.SessionModeState{CurrentModeID: s.settings.mode, AvailableModes: s.sessions.Modes},
+		ConfigOptions: s.sentOptions,
 	}
 }
 
@@ -81,9 +81,9 @@ func (s *Session) showOptions(ctx context.Context) {
 	defer s.sending.Unlock()
 	s.mu.Lock()
 	now := s.options()
-	same := !s.opened || reflect.DeepEqual(s.shown, now)
+	same := !s.opened || reflect.DeepEqual(s.sentOptions, now)
 	if !same {
-		s.shown = now
+		s.sentOptions = now
 	}
 	s.mu.Unlock()
 	if !same {
@@ -91,10 +91,10 @@ func (s *Session) showOptions(ctx context.Context) {
 	}
 }
 
-// notifyTaken calls Taken with a model that a session begins to use.
-func (s *Sessions) notifyTaken(m llm.Model) {
-	if s.Taken != nil {
-		s.Taken(m)
+// notifySelected calls Selected with a model that a session begins to use.
+func (s *Sessions) notifySelected(m llm.Model) {
+	if s.Selected != nil {
+		s.Selected(m)
 	}
 }
 
@@ -104,21 +104,21 @@ func (s *Session) options() []acp.ConfigOption {
 		ID: optionMode, Name: "Mode", Description: "What the agent may do without asking", Category: acp.CategoryMode,
 		Value: acp.OptionValue{Text: s.settings.mode},
 	}
-	for _, m := range s.all.Modes {
+	for _, m := range s.sessions.Modes {
 		mode.Options = append(mode.Options, acp.ConfigChoice{Value: m.ID, Name: m.Name, Description: m.Description})
 	}
 	model := acp.ConfigOption{
 		ID: optionModel, Name: "Model", Description: "The language model that answers", Category: acp.CategoryModel,
-		Value: acp.OptionValue{Text: s.settings.model},
+		Value: acp.OptionValue{Text: s.settings.modelName},
 	}
-	for _, c := range s.all.Models() {
+	for _, c := range s.sessions.Models() {
 		model.Options = append(model.Options, acp.ConfigChoice{Value: c.Name, Name: c.Title, Description: c.Description})
 	}
-	if !slices.ContainsFunc(model.Options, func(c acp.ConfigChoice) bool { return c.Value == s.settings.model }) {
-		model.Options = append(model.Options, acp.ConfigChoice{Value: s.settings.model, Name: s.settings.model})
+	if !slices.ContainsFunc(model.Options, func(c acp.ConfigChoice) bool { return c.Value == s.settings.modelName }) {
+		model.Options = append(model.Options, acp.ConfigChoice{Value: s.settings.modelName, Name: s.settings.modelName})
 	}
 	options := []acp.ConfigOption{mode, model}
-	if levels := llm.Levels(s.settings.llm); len(levels) > 0 {
+	if levels := llm.Levels(s.settings.model); len(levels) > 0 {
 		thought := acp.ConfigOption{
 			ID: optionThought, Name: "Thinking", Description: "How much the model thinks before it answers", Category: acp.CategoryThought,
 			Value:   acp.OptionValue{Text: defaultThought},
@@ -141,12 +141,12 @@ func (s *Session) options() []acp.ConfigOption {
 
 // hasMode reports whether a mode has that id.
 func (s *Session) hasMode(id string) bool {
-	return slices.ContainsFunc(s.all.Modes, func(m acp.SessionMode) bool { return m.ID == id })
+	return slices.ContainsFunc(s.sessions.Modes, func(m acp.SessionMode) bool { return m.ID == id })
 }
 
 // setThought sets the thought level if the model supports it.
 func (s *settings) setThought(level string) {
-	if slices.Contains(llm.Levels(s.llm), level) {
+	if slices.Contains(llm.Levels(s.model), level) {
 		s.thought = level
 	}
 }
@@ -179,7 +179,7 @@ func (s *Session) SetOption(id string, value acp.OptionValue) error {
 		return &acp.ParamsError{Field: "value", Reason: fmt.Sprintf("%s takes the id of a value, not a boolean", id)}
 	}
 	offered := slices.ContainsFunc(option.Options, func(c acp.ConfigChoice) bool { return c.Value == value.Text })
-	if !offered && !(id == optionModel && s.all.Offers(value.Text)) {
+	if !offered && !(id == optionModel && s.sessions.Offers(value.Text)) {
 		return &acp.ParamsError{Field: "value", Reason: fmt.Sprintf("%s has no value %q", id, value.Text)}
 	}
 	switch id {
@@ -200,17 +200,17 @@ func (s *Session) SetOption(id string, value acp.OptionValue) error {
 // setModel changes the model. The model need not be in the list: it may be a
 // new one of a configured provider.
 func (s *Session) setModel(name string) error {
-	m, err := s.all.Model(name)
+	m, err := s.sessions.Model(name)
 	if errors.Is(err, acp.ErrAuthRequired) {
 		return err
 	}
 	if err != nil {
 		return &acp.ParamsError{Field: "value", Reason: err.Error()}
 	}
-	s.all.notifyTaken(m)
+	s.sessions.notifySelected(m)
 	s.change(optionModel, m.Name(), func() {
 		level := s.settings.thought
-		s.settings.model, s.settings.llm, s.settings.thought = m.Name(), m, ""
+		s.settings.modelName, s.settings.model, s.settings.thought = m.Name(), m, ""
 		s.settings.setThought(level)
 	})
 	return nil
@@ -250,6 +250,6 @@ func (s *Session) send(ctx context.Context, u acp.SessionUpdate) {
 	client := s.client
 	s.mu.Unlock()
 	if err := client.Update(ctx, s.id, u); err != nil {
-		s.all.Log.Debug("update", "session", s.id, "err", err)
+		s.sessions.Log.Debug("update", "session", s.id, "err", err)
 	}
 }

@@ -26,7 +26,7 @@ func TestModelsChange(t *testing.T) {
 		return slices.Clone(models)
 	}
 	var taken []string
-	s.Taken = func(m llm.Model) { taken = append(taken, m.Name()) }
+	s.Selected = func(m llm.Model) { taken = append(taken, m.Name()) }
 	s.Model = func(name string) (llm.Model, error) {
 		if name == "" {
 			name = "direct"
@@ -61,8 +61,8 @@ func TestModelsChange(t *testing.T) {
 func (s *Session) shownModel() acp.ConfigOption {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i := slices.IndexFunc(s.shown, func(o acp.ConfigOption) bool { return o.ID == optionModel })
-	return s.shown[i]
+	i := slices.IndexFunc(s.sentOptions, func(o acp.ConfigOption) bool { return o.ID == optionModel })
+	return s.sentOptions[i]
 }
 
 // thinker is a model with thought levels.

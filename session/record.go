@@ -23,8 +23,8 @@ func (s *Session) record(events ...transcript.Event) {
 				s.mu.Unlock()
 			}
 			if !e.Local {
-				s.number++
-				s.files().Begin(s.number, e.MessageID)
+				s.turnNumber++
+				s.files().Begin(s.turnNumber, e.MessageID)
 			}
 			if s.journal.title() == "" && !e.Local {
 				events = append(events, transcript.Title{Title: titleOf(e.Content)})
@@ -83,10 +83,10 @@ func (s *Session) state(name string) json.RawMessage {
 func (s *Session) initial() []transcript.Event {
 	events := []transcript.Event{
 		transcript.Setting{ID: optionMode, Value: s.settings.mode},
-		transcript.Setting{ID: optionModel, Value: s.settings.model},
+		transcript.Setting{ID: optionModel, Value: s.settings.modelName},
 		transcript.Setting{ID: optionThought, Value: s.settings.thought},
 	}
-	if s.all.Unattended {
+	if s.sessions.Unattended {
 		events = append(events, unattended)
 	}
 	return events
@@ -98,7 +98,7 @@ var unattended = transcript.State{Name: "unattended", Value: json.RawMessage("tr
 // IsUnattended reports whether the session with this log began without a user, as the run
 // of a scheduled task does. A copy of it does not count: a user made it.
 func IsUnattended(events []transcript.Event) bool {
-	return slices.ContainsFunc(ownEvents(events), func(e transcript.Event) bool {
+	return slices.ContainsFunc(eventsAfterCopy(events), func(e transcript.Event) bool {
 		state, ok := e.(transcript.State)
 		return ok && state.Name == unattended.Name
 	})

@@ -22,12 +22,12 @@ type RewindPoint struct {
 	Files int
 }
 
-// rewindRun is one rewind or redo. Its plan concerns the files alone.
+// rewindRun is a planned rewind or redo.
 type rewindRun struct {
-	event   transcript.Rewound
-	plan    FilesPlan
-	dropped int // messages that the model forgets
-	history []llm.Message
+	event   transcript.Rewound // recorded once it was carried out
+	plan    FilesPlan          // empty if only the conversation goes back
+	dropped int                // messages that the model forgets; negative after a redo
+	history []llm.Message      // of the model, afterwards
 }
 
 // ErrNoTurn means that the conversation has no such turn.
@@ -90,10 +90,10 @@ func (s *Session) rewindPoints(events []transcript.Event) ([]RewindPoint, error)
 		return nil, err
 	}
 	var points []RewindPoint
-	copied := copiedTurns(events)
+	lastCopied := copiedTurns(events)
 	for _, t := range transcript.Turns(events) {
 		files := changed[t.Number]
-		if t.Number <= copied {
+		if t.Number <= lastCopied {
 			files = -1
 		}
 		points = append(points, RewindPoint{t, files})
@@ -144,7 +144,7 @@ func (s *Session) listTurns(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("list the turns: %w", err)
 	}
 	list := turnList(points)
-	if _, ok := transcript.Redoable(ownEvents(events)); ok {
+	if _, ok := transcript.Redoable(eventsAfterCopy(events)); ok {
 		list += " `/rewind redo` takes the last rewind back."
 	}
 	return list, nil
@@ -161,7 +161,7 @@ func (s *Session) planRewind(ctx context.Context, matches func(transcript.Turn) 
 	if i < 0 {
 		return nil, ErrNoTurn
 	}
-	run := &rewindRun{event: transcript.Rewound{ID: s.all.NewID(), MessageID: turns[i].MessageID, Turn: turns[i].Number, Mode: mode}}
+	run := &rewindRun{event: transcript.Rewound{ID: s.sessions.NewID(), MessageID: turns[i].MessageID, Turn: turns[i].Number, Mode: mode}}
 	if mode != transcript.RewindConversation {
 		if run.event.Turn <= copiedTurns(events) {
 			return nil, errCopied
@@ -180,7 +180,7 @@ func (s *Session) planRedo(ctx context.Context) (*rewindRun, error) {
 	if err != nil {
 		return nil, err
 	}
-	last, ok := transcript.Redoable(ownEvents(events))
+	last, ok := transcript.Redoable(eventsAfterCopy(events))
 	if !ok {
 		return nil, errors.New("there is no rewind to take back: the last one was taken back, or the conversation has gone on since")
 	}
@@ -259,13 +259,13 @@ func (s *Session) carryOut(ctx context.Context, run *rewindRun, force bool) (out
 		return out, fmt.Errorf("complete the rewind: %w", err)
 	}
 	if run.event.Conversation() {
-		s.showShorter(ctx)
+		s.showUsageEstimate(ctx)
 	}
 	return out, nil
 }
 
-// showShorter shows an estimate of the context's usage after the history has changed.
-func (s *Session) showShorter(ctx context.Context) {
+// showUsageEstimate shows an estimate of the context's usage after the history has changed.
+func (s *Session) showUsageEstimate(ctx context.Context) {
 	s.mu.Lock()
 	if s.usage.Size == 0 { // the client has seen no usage
 		s.mu.Unlock()

@@ -89,7 +89,7 @@ func (s *Sessions) reserve(ctx context.Context, id string, do func(*Session, con
 	if !ok {
 		return nil, acp.ErrUnknownSession
 	}
-	t := sess.begin(ctx, true)
+	t := sess.enqueue(ctx, &turn{withoutPrompt: true})
 	return func() error {
 		defer t.End()
 		if err := t.wait(); err != nil {

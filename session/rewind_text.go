@@ -21,13 +21,13 @@ func turnList(points []RewindPoint) string {
 			fmt.Fprintf(&b, "- and %d older ones\n", i+1)
 			break
 		}
-		fmt.Fprintf(&b, "- `%d`: %s (%s)\n", p.Number, summary(p.Text), filesOf(p.Files))
+		fmt.Fprintf(&b, "- `%d`: %s (%s)\n", p.Number, summary(p.Text), filesChanged(p.Files))
 	}
 	b.WriteString("\n`/rewind N` asks you, then goes back to before turn N. `/rewind N files` restores only the files, and `/rewind N conversation` leaves them.")
 	return b.String()
 }
 
-func filesOf(n int) string {
+func filesChanged(n int) string {
 	switch {
 	case n < 0:
 		return "its files are no longer kept"
@@ -44,7 +44,7 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// title returns the question.
+// title returns the question whether to rewind, without its question mark.
 func (r *rewindRun) title() string {
 	what := map[string]string{
 		transcript.RewindFiles: "the files", transcript.RewindConversation: "the conversation", transcript.RewindBoth: "the files and the conversation",
@@ -135,10 +135,9 @@ func (r *rewindRun) previewFiles(b *strings.Builder) {
 // report describes the result for the user.
 func (r *rewindRun) report(out FilesOutcome) string {
 	var b strings.Builder
-	switch {
-	case r.event.Redo:
+	if r.event.Redo {
 		b.WriteString("The rewind was taken back")
-	default:
+	} else {
 		fmt.Fprintf(&b, "Back to before turn %d", r.event.Turn)
 	}
 	if r.event.Mode != transcript.RewindConversation {

@@ -28,33 +28,33 @@ func (s *Session) serverCommands() []Command {
 func (s *Session) renewCommands() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.renewing || s.closed {
+	if s.renewPlanned || s.closed {
 		return
 	}
-	s.renewing = true
+	s.renewPlanned = true
 	time.AfterFunc(renewWait, func() {
 		s.mu.Lock()
-		s.renewing = false
+		s.renewPlanned = false
 		send := s.opened && !s.closed // else announce sends them
 		s.mu.Unlock()
 		if send {
-			s.sendChanged(context.Background())
+			s.sendChangedCommands(context.Background())
 		}
 	})
 }
 
-// sendChanged sends the commands if they have changed.
-func (s *Session) sendChanged(ctx context.Context) {
+// sendChangedCommands sends the commands if they have changed.
+func (s *Session) sendChangedCommands(ctx context.Context) {
 	s.announcing.Lock()
 	defer s.announcing.Unlock()
-	if now := s.commands(); !reflect.DeepEqual(now, s.commanded) {
+	if now := s.commands(); !reflect.DeepEqual(now, s.sentCommands) {
 		s.sendCommands(ctx, now)
 	}
 }
 
 // sendCommands sends the commands; the caller holds s.announcing.
 func (s *Session) sendCommands(ctx context.Context, commands []acp.Command) {
-	s.commanded = commands
+	s.sentCommands = commands
 	s.send(ctx, acp.CommandsUpdate{Update: acp.UpdateCommands, AvailableCommands: commands})
 }
 
@@ -72,7 +72,7 @@ func (s *Session) expand(ctx context.Context, prompt []acp.ContentBlock) (Expans
 	}
 	e, ok, err := tools.Expand(ctx, name, rest)
 	if ok && err == nil { // the user may have approved some
-		s.sendChanged(ctx)
+		s.sendChangedCommands(ctx)
 	}
 	if ok && e.Reply == "" {
 		for _, b := range prompt {

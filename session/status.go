@@ -25,17 +25,17 @@ func (s *Session) status(context.Context, string) (string, error) {
 	line("Session", "%s", s.id)
 	line("Directory", "%s", strings.Join(append([]string{s.cwd}, s.dirs...), ", "))
 	line("Mode", "%s", s.settings.mode)
-	line("Model", "%s", s.settings.model)
-	if other := llm.Answering(s.settings.llm).Name(); other != s.settings.llm.Name() {
+	line("Model", "%s", s.settings.modelName)
+	if other := llm.Answering(s.settings.model).Name(); other != s.settings.model.Name() {
 		line("Answering", "%s, since the model failed recently", other)
 	}
 	if s.settings.thought != "" {
 		line("Thinking", "%s", s.settings.thought)
 	}
-	if llm.CallsInText(s.settings.llm) {
+	if llm.CallsInText(s.settings.model) {
 		line("Tools", "called in the text of answers, since the model does not support tool calls")
 	}
-	switch window := s.settings.llm.Window(); {
+	switch window := s.settings.model.Window(); {
 	case s.usage.Size == 0:
 	case window == s.usage.Size:
 		line("Context", "%d of %d tokens (%d %%)", s.usage.Used, window, s.usage.Used*100/window)
@@ -48,19 +48,19 @@ func (s *Session) status(context.Context, string) (string, error) {
 		line("Cost", "%.4f %s", s.costs[currency], currency)
 	}
 	switch {
-	case s.all.Store == nil:
+	case s.sessions.Store == nil:
 		line("Saved", "no: there is no directory to save to")
 	case broken != nil:
 		line("Saved", "no: %v", broken)
 	default:
 		line("Saved", "yes")
 	}
-	if s.keeper != nil {
-		for _, text := range s.keeper.Status() {
+	if s.tools != nil {
+		for _, text := range s.tools.Status() {
 			fmt.Fprintf(&b, "- %s\n", text)
 		}
 	}
-	for _, w := range s.told {
+	for _, w := range s.shownWarnings {
 		line("Warning", "%s", w)
 	}
 	return b.String(), nil
@@ -69,12 +69,12 @@ func (s *Session) status(context.Context, string) (string, error) {
 // maxListed is the number of sessions that /sessions shows.
 const maxListed = 10
 
-// sessions answers the command /sessions.
-func (s *Session) sessions(ctx context.Context, _ string) (string, error) {
-	if s.all.Store == nil {
+// listSessions answers the command /sessions.
+func (s *Session) listSessions(ctx context.Context, _ string) (string, error) {
+	if s.sessions.Store == nil {
 		return "Sessions are not saved here.", nil
 	}
-	rows, next, err := s.all.Store.List(ctx, store.Query{CWD: s.cwd, Limit: maxListed, Kind: transcript.Prompt{}.Kind()})
+	rows, next, err := s.sessions.Store.List(ctx, store.Query{CWD: s.cwd, Limit: maxListed, Kind: transcript.Prompt{}.Kind()})
 	if err != nil {
 		return "", fmt.Errorf("list the sessions: %w", err)
 	}

@@ -18,7 +18,7 @@ const steerCommand = "steer"
 
 // Steer adds a text to the running turn, or to the one that runs next.
 func (s *Session) Steer(prompt []acp.ContentBlock) (acp.Steering, bool) {
-	t := s.current()
+	t := s.currentTurn()
 	if t == nil || s.isCommand(transcript.Typed(prompt)) {
 		return nil, false
 	}
@@ -37,14 +37,14 @@ func (s steering) Wait(ctx context.Context) error {
 	return err
 }
 
-// current returns the oldest turn that is neither cancelled nor answered; nil if there
+// currentTurn returns the oldest turn that is neither cancelled nor answered; nil if there
 // is none.
-func (s *Session) current() *turn {
+func (s *Session) currentTurn() *turn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var oldest *turn
 	for t := range s.turns {
-		if !t.load && t.ctx.Err() == nil && (oldest == nil || t.number < oldest.number) {
+		if !t.withoutPrompt && t.ctx.Err() == nil && (oldest == nil || t.number < oldest.number) {
 			oldest = t
 		}
 	}
@@ -74,15 +74,15 @@ func (t *turn) closeInbox(err error) {
 	t.inbox.Close(err)
 }
 
-// steerBy adds the text of the command to steer to the running turn. It returns nil if
+// addSteering adds the text of the command to steer to the running turn. It returns nil if
 // the prompt needs a turn of its own.
-func (s *Session) steerBy(prompt []acp.ContentBlock) *agent.Addition {
+func (s *Session) addSteering(prompt []acp.ContentBlock) *agent.Addition {
 	name, rest := local.Slash(strings.TrimSpace(transcript.Typed(prompt)))
 	rest = strings.TrimSpace(rest)
 	if name != steerCommand || rest == "" || transcript.Attached(prompt) > 0 {
 		return nil
 	}
-	if running := s.current(); running != nil {
+	if running := s.currentTurn(); running != nil {
 		return running.inbox.Add([]acp.ContentBlock{acp.TextBlock(rest)})
 	}
 	return nil

@@ -13,37 +13,37 @@ import (
 
 // turn is the place of a prompt in its session's queue.
 type turn struct {
-	session *Session
-	ctx     context.Context // a turn begins on one goroutine and runs on another
-	cancel  context.CancelCauseFunc
-	number  int                // in the order of the queue
-	load    bool               // a load or a rewind, not a prompt
-	inbox   agent.Inbox        // the texts that the user adds
-	added   *agent.Addition    // the text that this prompt added to another turn; nil if it added none
-	before  *turn              // nil for the first
-	unrun   []acp.ContentBlock // the prompt that was cancelled before its turn
-	done    chan struct{}      // closed when this turn and all earlier ones have ended
+	session       *Session
+	ctx           context.Context // a turn begins on one goroutine and runs on another
+	cancel        context.CancelCauseFunc
+	number        int                // in the order of the queue
+	withoutPrompt bool               // a load or a rewind, which has no prompt
+	inbox         agent.Inbox        // the texts that the user adds
+	added         *agent.Addition    // the text that this prompt added to another turn; nil if it added no text
+	before        *turn              // the turn to wait for; nil for the first, and once it has ended
+	unrun         []acp.ContentBlock // the prompt, if it was cancelled in the queue
+	done          chan struct{}      // closed when this turn and all earlier ones have ended
 }
 
 // Begin appends a turn to the queue. If the prompt is the command to steer, its text
 // joins the running turn at once.
 func (s *Session) Begin(ctx context.Context, prompt []acp.ContentBlock) acp.Turn {
-	added := s.steerBy(prompt)
-	t := s.begin(ctx, false)
-	t.added = added
-	return t
+	return s.enqueue(ctx, &turn{added: s.addSteering(prompt)})
 }
 
-func (s *Session) begin(ctx context.Context, load bool) *turn {
-	ctx, cancel := context.WithCancelCause(ctx)
+// enqueue appends a turn to the queue and returns it. It sets all fields of the turn that
+// the queue needs.
+func (s *Session) enqueue(ctx context.Context, t *turn) *turn {
+	t.session, t.done = s, make(chan struct{})
+	t.ctx, t.cancel = context.WithCancelCause(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		cancel(errSessionClosed)
+		t.cancel(errSessionClosed)
 	}
-	s.begun++
-	t := &turn{session: s, ctx: ctx, cancel: cancel, number: s.begun, load: load, before: s.last, done: make(chan struct{})}
-	s.last = t
+	s.turnCount++
+	t.number, t.before = s.turnCount, s.lastTurn
+	s.lastTurn = t
 	s.turns[t] = struct{}{}
 	return t
 }
@@ -75,11 +75,11 @@ func (t *turn) Run(prompt []acp.ContentBlock) (reason acp.StopReason, err error)
 	}
 	s := t.session
 	s.announce(t.ctx)
-	s.lookAgain() // before the lease, since the database may still be opening
+	s.callBeforeTurn() // before the lease, since the database may still be opening
 	err = t.hold(func(end func(...transcript.Event)) (err error) {
 		reason, err = t.run(prompt, end)
 		if s.journal.storeError() != nil { // with the lease given up, nothing else may be added to the log
-			s.sayWarnings(t.ctx) // the warning that it could not be saved
+			s.showWarnings(t.ctx) // the warning that it could not be saved
 		}
 		return err
 	})
@@ -103,7 +103,7 @@ func (t *turn) hold(do func(end func(...transcript.Event)) error) error {
 		if err != nil {
 			return fmt.Errorf("read the session: %w", err)
 		}
-		s.adopt(t.ctx, s.recall(events))
+		s.applySettings(t.ctx, s.rebuild(events))
 	}
 	return do(end)
 }
@@ -111,9 +111,9 @@ func (t *turn) hold(do func(end func(...transcript.Event)) error) error {
 // run runs the prompt once its turn has come, and passes the last event to end.
 func (t *turn) run(prompt []acp.ContentBlock, end func(...transcript.Event)) (acp.StopReason, error) {
 	s := t.session
-	s.queueLoss()
+	s.warnOfLoss()
 	s.recoverFiles(t.ctx)
-	s.sayWarnings(t.ctx)
+	s.showWarnings(t.ctx)
 	reason, err := s.answer(t.ctx, prompt, &t.inbox)
 	if err != nil && t.ctx.Err() != nil { // a failure after a cancel is a consequence of the cancel
 		err = context.Cause(t.ctx)
@@ -121,7 +121,7 @@ func (t *turn) run(prompt []acp.ContentBlock, end func(...transcript.Event)) (ac
 	if _, refused := errors.AsType[*acp.ParamsError](err); refused {
 		return "", err // the prompt was not processed as a turn
 	}
-	s.sayWarnings(t.ctx) // before the turn's end, so that a replay shows them in this turn
+	s.showWarnings(t.ctx) // before the turn's end, so that a replay shows them in this turn
 	last := transcript.TurnEnd{Reason: reason}
 	switch {
 	case errors.Is(err, acp.ErrTurnCancelled), errors.Is(err, acp.ErrClosed):
@@ -130,48 +130,63 @@ func (t *turn) run(prompt []acp.ContentBlock, end func(...transcript.Event)) (ac
 		last.Error = err.Error()
 	}
 	end(last)
-	if title := s.journal.title(); err == nil && title != s.titled {
-		s.titled = title
-		s.send(t.ctx, acp.InfoUpdate{Update: acp.UpdateInfo, Title: title, UpdatedAt: s.all.Now().UTC()})
+	if title := s.journal.title(); err == nil && title != s.sentTitle {
+		s.sentTitle = title
+		s.send(t.ctx, acp.InfoUpdate{Update: acp.UpdateInfo, Title: title, UpdatedAt: s.sessions.Now().UTC()})
 	}
 	return reason, err
 }
 
-// answer answers the prompt by the agent or by a built-in command.
+// answer answers the prompt by the agent or by a command.
 func (s *Session) answer(ctx context.Context, prompt []acp.ContentBlock, inbox *agent.Inbox) (reason acp.StopReason, err error) {
 	in := agent.Input{Content: prompt, Inbox: inbox}
 	if c, rest, ok := commandOf(prompt); ok {
-		if c.run != nil {
+		if c.prompt != nil {
+			in.Instead = c.prompt(rest)
+		}
+		if in.Instead == "" {
 			inbox.Close(agent.ErrNotTaken) // no model sees this turn
-			s.record(transcript.Prompt{MessageID: s.all.NewID(), Content: prompt, Local: true})
-			reply, err := c.run(s, ctx, rest)
-			if err != nil {
-				return "", err
-			}
-			if rest != "" && c.hint == "" {
-				reply += fmt.Sprintf("\n\nThe text after /%s was ignored: the command takes no argument. Send it as a prompt of its own.", c.name)
-			}
-			if transcript.Attached(prompt) > 0 {
-				reply += "\n\n" + agent.CommandTakesNone
-			}
-			return acp.StopEndTurn, s.runner().Say(ctx, reply)
+			return s.runCommand(ctx, c, rest, prompt)
 		}
-		if in.Instead = c.prompt(rest); in.Instead == "" {
-			inbox.Close(agent.ErrNotTaken)
-			s.record(transcript.Prompt{MessageID: s.all.NewID(), Content: prompt, Local: true})
-			return acp.StopEndTurn, s.runner().Say(ctx, fmt.Sprintf("Type `/%s %s`.", c.name, c.hint))
+	} else {
+		e, ok, err := s.expand(ctx, prompt)
+		switch {
+		case err != nil:
+			return "", err
+		case ok && e.Reply != "":
+			s.recordCommand(prompt)
+			return acp.StopEndTurn, s.runner().Say(ctx, e.Reply)
+		case ok:
+			in.Expanded, in.Earlier, in.Commands, in.Bounds = e.Content, e.Earlier, e.Commands, e.Bounds
 		}
-	} else if e, ok, err := s.expand(ctx, prompt); err != nil {
-		return "", err
-	} else if ok && e.Reply != "" {
-		s.record(transcript.Prompt{MessageID: s.all.NewID(), Content: prompt, Local: true})
-		return acp.StopEndTurn, s.runner().Say(ctx, e.Reply)
-	} else if ok {
-		in.Expanded, in.Earlier, in.Commands, in.Bounds = e.Content, e.Earlier, e.Commands, e.Bounds
 	}
 	s.history, reason, err = s.runner().Turn(ctx, s.history, in)
 	s.files().End(ctx)
 	return reason, err
+}
+
+// runCommand runs a built-in command that needs no model, and shows its reply.
+func (s *Session) runCommand(ctx context.Context, c command, rest string, prompt []acp.ContentBlock) (acp.StopReason, error) {
+	s.recordCommand(prompt)
+	if c.run == nil { // it stands for a prompt, which is empty
+		return acp.StopEndTurn, s.runner().Say(ctx, fmt.Sprintf("Type `/%s %s`.", c.name, c.hint))
+	}
+	reply, err := c.run(s, ctx, rest)
+	if err != nil {
+		return "", err
+	}
+	if rest != "" && c.hint == "" {
+		reply += fmt.Sprintf("\n\nThe text after /%s was ignored: the command takes no argument. Send it as a prompt of its own.", c.name)
+	}
+	if transcript.Attached(prompt) > 0 {
+		reply += "\n\n" + agent.CommandTakesNone
+	}
+	return acp.StopEndTurn, s.runner().Say(ctx, reply)
+}
+
+// recordCommand records a prompt that no model sees.
+func (s *Session) recordCommand(prompt []acp.ContentBlock) {
+	s.record(transcript.Prompt{MessageID: s.sessions.NewID(), Content: prompt, Local: true})
 }
 
 // storeUnrun stores a prompt that was cancelled in the queue, after the earlier
@@ -185,7 +200,7 @@ func (t *turn) storeUnrun() {
 	if err != nil || moved { // another process is using the session
 		return
 	}
-	s.record(transcript.Prompt{MessageID: s.all.NewID(), Content: t.unrun, Local: true})
+	s.recordCommand(t.unrun)
 	end(transcript.TurnEnd{Reason: acp.StopCancelled})
 }
 

@@ -14,7 +14,7 @@ func TestIsUnattended(t *testing.T) {
 	}{
 		"of a user":    {[]transcript.Event{prompt}, false},
 		"of a task":    {[]transcript.Event{unattended, prompt}, true},
-		"a copy of it": {[]transcript.Event{unattended, prompt, copied}, false},
+		"a copy of it": {[]transcript.Event{unattended, prompt, copiedMark}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := IsUnattended(tt.events); got != tt.want {

@@ -7,8 +7,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 )
 
-// maxTold is the number of warnings that /status shows, the latest ones.
-const maxTold = 20
+// maxShownWarnings is the number of warnings that /status shows, the latest ones.
+const maxShownWarnings = 20
 
 // warn queues a warning for the user.
 func (s *Session) warn(text string) {
@@ -21,47 +21,47 @@ func (s *Session) warn(text string) {
 func (s *Session) withdraw(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	is := func(other string) bool { return other == text }
-	s.warnings = slices.DeleteFunc(slices.Clone(s.warnings), is)
-	s.told = slices.DeleteFunc(slices.Clone(s.told), is)
+	same := func(other string) bool { return other == text }
+	s.warnings = slices.DeleteFunc(slices.Clone(s.warnings), same)
+	s.shownWarnings = slices.DeleteFunc(slices.Clone(s.shownWarnings), same)
 }
 
-// lookAgain calls Look of the Opening, which may queue warnings.
-func (s *Session) lookAgain() {
+// callBeforeTurn calls BeforeTurn of the Opening.
+func (s *Session) callBeforeTurn() {
 	s.mu.Lock()
-	look := s.look
+	look := s.beforeTurn
 	s.mu.Unlock()
 	if look != nil {
 		look()
 	}
 }
 
-// queueLoss queues the warning of the store, if it has lost something.
-func (s *Session) queueLoss() {
-	if s.all.Store == nil {
+// warnOfLoss queues the warning of the store, if it has lost something.
+func (s *Session) warnOfLoss() {
+	if s.sessions.Store == nil {
 		return
 	}
-	if loss := s.all.Store.Loss(); loss != "" {
+	if loss := s.sessions.Store.Loss(); loss != "" {
 		s.warn(loss)
 	}
 }
 
-// sayWarnings shows the pending warnings to the user: as notices if the client
+// showWarnings shows the pending warnings to the user: as notices if the client
 // supports them, or as a message if a turn is running.
-func (s *Session) sayWarnings(ctx context.Context) {
+func (s *Session) showWarnings(ctx context.Context) {
 	for _, text := range s.takeWarnings() {
-		if s.notices() {
+		if s.supportsNotices() {
 			s.notice(ctx, text)
 		} else if err := s.runner().Say(ctx, "Warning: "+text); err != nil {
-			s.all.Log.Debug("warning", "session", s.id, "err", err)
+			s.sessions.Log.Debug("warning", "session", s.id, "err", err)
 		}
 	}
 }
 
-// noticeWarnings shows the pending warnings outside of a turn, if the client
+// showWarningNotices shows the pending warnings outside of a turn, if the client
 // supports notices.
-func (s *Session) noticeWarnings(ctx context.Context) {
-	if !s.notices() {
+func (s *Session) showWarningNotices(ctx context.Context) {
+	if !s.supportsNotices() {
 		return
 	}
 	for _, text := range s.takeWarnings() {
@@ -73,28 +73,29 @@ func (s *Session) noticeWarnings(ctx context.Context) {
 // it does not if the session is not open here, or its client does not support notices.
 func (s *Sessions) Notify(ctx context.Context, id, text string) bool {
 	sess, open := s.find(id)
-	if !open || !sess.notices() {
+	if !open || !sess.supportsNotices() {
 		return false
 	}
 	sess.send(ctx, acp.Notice{Update: acp.UpdateNotice, Severity: "info", Title: text})
 	return true
 }
 
+// takeWarnings returns the pending warnings, which then count as shown.
 func (s *Session) takeWarnings() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	taken := s.warnings
 	s.warnings = nil
 	for _, text := range taken {
-		if !slices.Contains(s.told, text) {
-			s.told = append(s.told, text)
+		if !slices.Contains(s.shownWarnings, text) {
+			s.shownWarnings = append(s.shownWarnings, text)
 		}
 	}
-	s.told = slices.Clone(s.told[max(0, len(s.told)-maxTold):])
+	s.shownWarnings = slices.Clone(s.shownWarnings[max(0, len(s.shownWarnings)-maxShownWarnings):])
 	return taken
 }
 
-func (s *Session) notices() bool {
+func (s *Session) supportsNotices() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.client.Capabilities().Notices

@@ -71,7 +71,7 @@ func documentWriter(cmd *cobra.Command, a *app.App, id string) (func(io.Writer) 
 
 // storyWriter returns the writer of a session's page, or of its Markdown document.
 func storyWriter(cmd *cobra.Command, f *flags, a *app.App, id string, asPage bool) (func(io.Writer) error, error) {
-	s, events, lost, err := a.Sessions().Dated(cmd.Context(), id)
+	s, events, lost, err := a.Sessions().StoredWithTimes(cmd.Context(), id)
 	if err != nil {
 		return nil, err
 	}

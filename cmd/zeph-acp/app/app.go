@@ -274,7 +274,7 @@ func (a *App) Sessions() *session.Sessions {
 		Model: func(name string) (llm.Model, error) {
 			return a.model(cmp.Or(name, a.Model))
 		},
-		Models: a.models, Taken: a.taken,
+		Models: a.models, Selected: a.taken,
 		Prepare: func() {
 			a.runner().Poll()
 			a.idle.begin()

@@ -57,7 +57,7 @@ func (a *App) newAgent(s session.Setup, terminals *ideproxy.Terminals) (session.
 	a.prepared.Do(func() { a.beforePrompt(s, kept, turns) })
 	return session.Opening{
 		Tools: kept, Mode: cfg.Agent.Mode, Warnings: warnings,
-		Look: func() {
+		BeforeTurn: func() {
 			a.idle.end()
 			a.runner().Poll()
 			judges.Renew()

@@ -1,0 +1,116 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/session/agent"
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
+)
+
+// Agent runs a session's turns; *agent.Agent implements it.
+type Agent interface {
+	// Turn runs one prompt. It returns the history that follows, even with an
+	// error.
+	Turn(ctx context.Context, history []llm.Message, in agent.Input) ([]llm.Message, acp.StopReason, error)
+	// Compact returns a shorter history with a summary of the given one. Focus
+	// names the most important topic.
+	Compact(ctx context.Context, history []llm.Message, focus string) ([]llm.Message, error)
+	// Say shows the user a message that no model sees.
+	Say(ctx context.Context, text string) error
+	// CancelInner cancels the inner turn of that caller id, if it runs.
+	CancelInner(caller string)
+	// Tools returns the tools that the model is offered.
+	Tools() []llm.Tool
+	// Typed returns those tools that a user would call by a command.
+	Typed() []llm.Tool
+}
+
+// Setup is the input of the factory of agents. Its functions return current
+// values.
+type Setup struct {
+	ID         string
+	Client     *acp.Client
+	CWD        string   // absolute
+	Dirs       []string // additional roots, absolute
+	MCPServers []acp.MCPServer
+	Resumed    bool           // the session is a stored one
+	Unattended bool           // there is no user
+	MCPWait    *time.Duration // how long the first prompt waits for the MCP servers; nil means as configured
+	Mode       func() string
+	SetMode    func(ctx context.Context, id string) error // also shows the client the change
+	Model      func() llm.Model
+	Thought    func() string
+	Record     func(...transcript.Event)
+	State      func(name string) json.RawMessage // the value of the last transcript.State of that name; nil if there is none
+	Spend      func(llm.Model, llm.Usage) *acp.Cost
+	Warn       func(text string) // queues a warning for the user
+	Withdraw   func(text string) // drops a warning that no longer applies
+	Announce   func()            // sends the commands again soon, if they have changed
+}
+
+// Opening is the agent of a session with its settings and warnings.
+type Opening struct {
+	Agent      Agent
+	Tools      Tools    // nil if the tools have no state
+	Mode       string   // the mode of a new session
+	Warnings   []string // for the user
+	BeforeTurn func()   // called before each turn; it may call Warn. May be nil
+}
+
+// Tools is the state that a session's tools keep across turns.
+type Tools interface {
+	// Reset drops all state that a new conversation must not see.
+	Reset()
+	// Status returns the lines for /status, each a name, a colon and a text.
+	Status() []string
+	// Servers describes the MCP servers, in Markdown.
+	Servers() string
+	// Trust carries out the rest of the command /trust, and returns the reply.
+	Trust(rest string) string
+	// Skills carries out the rest of the command /skill, and returns the reply. Without a
+	// text it lists the skills.
+	Skills(rest string) string
+	// Agents describes the types of sub-agents, in Markdown. It may ask the user to
+	// approve some.
+	Agents(context.Context) string
+	// Permissions describes the remembered answers, in Markdown.
+	Permissions() string
+	// Hooks describes the hooks, in Markdown. It may ask the user to approve some.
+	Hooks(context.Context) string
+	// Jobs carries out the rest of the command /jobs, and returns the reply.
+	Jobs(ctx context.Context, rest string) string
+	// Policy answers the command /policy, in Markdown.
+	Policy(ctx context.Context, rest string) string
+	// Commands returns the commands of MCP servers and of files.
+	Commands() []Command
+	// Expand returns the prompt for one of these commands. It returns false if there is
+	// none of that name. An error ends the turn.
+	Expand(ctx context.Context, name, rest string) (Expansion, bool, error)
+	// Files restores the files that turns changed.
+	Files() Files
+	// Confirm asks the user a question with a text in Markdown below it. It returns false
+	// if there is no user to ask.
+	Confirm(ctx context.Context, question, text string) bool
+	// Close ends background commands and waits for them.
+	Close()
+}
+
+// Command is a command of an MCP server, "SERVER:PROMPT", or of a file, "DIR:NAME".
+type Command struct {
+	Name, Description string
+	Hint              string // for its arguments; empty if it has none
+}
+
+// Expansion is the prompt that a command stands for.
+type Expansion struct {
+	Reply   string // for the user, instead of a prompt; empty if there is a prompt
+	Earlier []transcript.Earlier
+	Content []acp.ContentBlock
+	// Commands and Bounds are those of agent.Input.
+	Commands map[int]string
+	Bounds   agent.Bounds
+}
