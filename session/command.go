@@ -168,7 +168,7 @@ func (s *Session) compact(ctx context.Context, focus string) (string, error) {
 	}
 	before := llm.Tokens(llm.Request{Messages: s.history})
 	history, err := s.runner().Compact(ctx, s.history, focus)
-	if errors.Is(err, agent.ErrNothing) {
+	if errors.Is(err, agent.ErrNothingToCompact) {
 		return "There is nothing to compact: the conversation is a summary already.", nil
 	}
 	if err != nil {

@@ -56,17 +56,17 @@ type Agent struct {
 	// listed, which then stay the same for the turn; nil means that they never change.
 	Ready func(ctx context.Context, typed string)
 	// News returns the events since the last turn; nil means that there never are any.
-	// direct reports that no model sees the prompt.
+	// direct means that no model sees the prompt.
 	News func(ctx context.Context, direct bool) News
 	// Hooks run at events of a turn; nil means no hooks.
 	Hooks Hooks
-	// Off are the names of the tools that the configuration disables.
-	Off []string
+	// Disabled are the names of the tools that the configuration disables.
+	Disabled []string
 	// Tracer records the turns; nil records nothing.
 	Tracer *trace.Tracer
 
-	cache llm.Cache // of the conversation
-	inner children  // the inner turns that run
+	cache      llm.Cache // the encoded form of the conversation
+	innerTurns innerTurns
 }
 
 // Client holds the client's functions and capabilities.
@@ -104,7 +104,7 @@ type State struct {
 	// Mode returns the line that describes the session's mode to the model, or
 	// ""; nil means no line.
 	Mode func() string
-	// Memory returns the line about saved entries for the model, or ""; nil means no line.
+	// Memory returns the line about saved memories for the model, or ""; nil means no line.
 	// The model reads it once in a conversation.
 	Memory func() string
 	// Record stores events. After it returns, a frame may reveal their results.
@@ -150,9 +150,9 @@ type Helpers struct {
 	// Compactor summarizes the messages that a compaction removes; nil means
 	// the session's model.
 	Compactor llm.Model
-	// Open returns the model of an inner turn by its name; nil means that inner turns
+	// OpenModel returns the model of an inner turn by its name; nil means that inner turns
 	// have the session's model.
-	Open func(name string) (llm.Model, error)
+	OpenModel func(name string) (llm.Model, error)
 }
 
 // Toolset decides which tools the model is offered, and in which form. It is
@@ -205,25 +205,23 @@ const NoAnswer = "The model ended its turn without an answer."
 // recorded; one that wraps acp.ErrAuthRequired; ctx's cause after a cancel; or
 // the provider's failure.
 func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) (_ []llm.Message, reason acp.StopReason, err error) {
-	ctx, span := a.traced(ctx)
+	ctx, span := a.startSpan(ctx)
 	defer func() { endTurn(ctx, span, reason, err) }()
+	typed := transcript.Typed(in.Content)
 	if a.Ready != nil {
-		a.Ready(ctx, transcript.Typed(in.Content))
+		a.Ready(ctx, typed)
 	}
 	tools := a.Chain.Tools()
-	t := &turn{Agent: a, model: a.Model(), tools: tools, offered: forModel(tools), history: history, words: transcript.Typed(in.Content), inbox: in.Inbox, bounds: in.Bounds}
+	t := &turn{
+		Agent: a, model: a.Model(), tools: tools, offered: forModel(tools), history: history, typed: typed, inbox: in.Inbox, bounds: in.Bounds,
+	}
 	prompt := transcript.Prompt{MessageID: a.NewID(), Content: in.Content, Instead: in.Instead, Expanded: in.Expanded}
-	if name, _ := local.Slash(strings.TrimSpace(transcript.Typed(in.Content))); !in.isCommand() && slices.Contains(a.Off, name) {
+	if reply := t.unanswerable(in, typed); reply != "" {
 		prompt.Local = true
 		a.Record(prompt)
-		return history, acp.StopEndTurn, a.Say(ctx, fmt.Sprintf("/%s does nothing: all tools are switched off. Set enabled = true in [tools] of the configuration and open the session anew.", name))
+		return history, acp.StopEndTurn, a.Say(ctx, reply)
 	}
-	if in.isCommand() && isDirect(t.model) { // it would run calls that the text of others spells out, such as an attached file
-		prompt.Local = true
-		a.Record(prompt)
-		return history, acp.StopEndTurn, a.Say(ctx, NoModel)
-	}
-	if typed := transcript.Typed(in.Content); !in.isCommand() && (isDirect(t.model) || local.Spells(typed, t.offered)) {
+	if !in.isCommand() && (isDirect(t.model) || local.Spells(typed, t.offered)) {
 		// Only text that the user typed is a call of the user, never that of an
 		// attached file.
 		t.model, t.direct, t.origin = local.Direct{}, true, executors.User
@@ -235,9 +233,9 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) (_ []
 		}
 	}
 	if a.Memory != nil && !prompt.Alone {
-		prompt.Memory = untold(history, a.Memory())
+		prompt.Memory = newMemoryLine(history, a.Memory())
 	}
-	if blocked, err := a.hooked(ctx, &prompt); err != nil {
+	if blocked, err := a.runPromptHooks(ctx, &prompt); err != nil {
 		return history, "", err
 	} else if blocked != "" {
 		return history, acp.StopEndTurn, a.Say(ctx, blocked)
@@ -246,13 +244,13 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) (_ []
 		return history, "", err
 	}
 	news := a.news(ctx, &prompt)
-	a.Record(append(t.lead(in.Earlier, prompt), news.Told...)...)
+	a.Record(append(t.addEarlier(in.Earlier, prompt), news.Events...)...)
 	if news.User != "" {
 		if err := a.Say(ctx, news.User); err != nil {
 			return llm.Repair(t.history), "", err
 		}
 	}
-	reason, err = t.begin(ctx, prompt, in.Commands)
+	reason, err = t.start(ctx, prompt, in.Commands)
 	var failed *llm.Error
 	if errors.As(err, &failed) && failed.Auth && failed.Status == 0 {
 		err = fmt.Errorf("%w: %w", acp.ErrAuthRequired, err)
@@ -260,9 +258,23 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) (_ []
 	return llm.Repair(t.history), reason, err
 }
 
-// lead appends the earlier messages to the history, and returns the events of the
+// unanswerable returns the reply to a prompt that neither a tool nor a model can answer,
+// or "".
+func (t *turn) unanswerable(in Input, typed string) string {
+	name, _ := local.Slash(strings.TrimSpace(typed))
+	switch {
+	case !in.isCommand() && slices.Contains(t.Disabled, name):
+		return fmt.Sprintf("/%s does nothing: all tools are switched off. "+
+			"Set enabled = true in [tools] of the configuration and open the session anew.", name)
+	case in.isCommand() && isDirect(t.model): // it would run calls that the text of others spells out, such as an attached file
+		return NoModel
+	}
+	return ""
+}
+
+// addEarlier appends the earlier messages to the history, and returns the events of the
 // prompt with them.
-func (t *turn) lead(earlier []transcript.Earlier, prompt transcript.Prompt) []transcript.Event {
+func (t *turn) addEarlier(earlier []transcript.Earlier, prompt transcript.Prompt) []transcript.Event {
 	var events []transcript.Event
 	t.history = slices.Clip(t.history)
 	for _, e := range earlier {

@@ -78,7 +78,7 @@ func TestSpoken(t *testing.T) {
 	one, two := &llm.Opaque{Provider: "p", Data: []byte("1")}, &llm.Opaque{Provider: "p", Data: []byte("2")}
 	call := &llm.ToolCall{ID: "c1"}
 	var kept []llm.Block
-	s := answerBlocks{keep: func(b llm.Block) { kept = append(kept, b) }}
+	s := answerBlocks{record: func(b llm.Block) { kept = append(kept, b) }}
 	for _, ev := range []llm.Event{
 		{Thought: "a"}, {Thought: "b"}, {Opaque: one}, {Thought: "c"}, {Text: "d"}, {Usage: &llm.Usage{}}, {Text: "e"}, {Opaque: two}, {Call: call}, {Text: "f"},
 	} {

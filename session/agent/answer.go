@@ -18,15 +18,15 @@ type answer struct {
 	stop  llm.StopReason
 }
 
-// ask streams one answer of the model to the client and into the history. An
+// streamAnswer streams one answer of the model to the client and into the history. An
 // answer that breaks off leaves the text before the break, and none of its
 // calls.
-func (t *turn) ask(ctx context.Context) (answer, error) {
+func (t *turn) streamAnswer(ctx context.Context) (answer, error) {
 	t.spoke = false
 	t.bare = nil
 	t.message.end()
 	var (
-		received = answerBlocks{keep: func(b llm.Block) { t.Record(transcript.Block{MessageID: t.message.id, Block: b}) }}
+		received = answerBlocks{record: func(b llm.Block) { t.Record(transcript.Block{MessageID: t.message.id, Block: b}) }}
 		a        answer
 		fault    error
 		usage    *llm.Usage
@@ -36,7 +36,7 @@ func (t *turn) ask(ctx context.Context) (answer, error) {
 		if fault = err; fault != nil {
 			break
 		}
-		ev.Call = t.take(ev.Call)
+		ev.Call = t.stripHidden(ev.Call)
 		received.add(ev) // the client's next message shows that this one is complete, so it is recorded first
 		if fault = t.show(ctx, ev); fault != nil {
 			break
@@ -45,7 +45,7 @@ func (t *turn) ask(ctx context.Context) (answer, error) {
 		case ev.Cut:
 			t.history = llm.GoOn(t.history, received.cut())
 			t.Record(transcript.Cut{})
-			t.spend(usage)
+			t.spendCut(usage)
 			a.calls, usage = nil, nil
 		case ev.Instead != nil:
 			t.model = ev.Instead.Model
@@ -78,13 +78,13 @@ func (t *turn) ask(ctx context.Context) (answer, error) {
 	if fault != nil {
 		return a, fault
 	}
-	return a, t.count(ctx, usage, blocks)
+	return a, t.completeAnswer(ctx, usage, blocks)
 }
 
-// take strips hidden fields from a call before anything sees it. It compacts
+// stripHidden strips hidden fields from a call before anything sees it. It compacts
 // the input as the log does, since a provider's cache must match a loaded
 // conversation byte by byte.
-func (t *turn) take(call *llm.ToolCall) *llm.ToolCall {
+func (t *turn) stripHidden(call *llm.ToolCall) *llm.ToolCall {
 	if call == nil {
 		return nil
 	}
@@ -107,9 +107,9 @@ func (t *turn) show(ctx context.Context, ev llm.Event) error {
 	switch {
 	case ev.Text != "":
 		t.spoke = true
-		return t.say(ctx, acp.UpdateAgentMessage, ev.Text)
+		return t.sendChunk(ctx, acp.UpdateAgentMessage, ev.Text)
 	case ev.Thought != "":
-		return t.say(ctx, acp.UpdateAgentThought, ev.Thought)
+		return t.sendChunk(ctx, acp.UpdateAgentThought, ev.Thought)
 	case ev.Wait != nil, ev.Instead != nil:
 		t.message.end()
 		return t.showFailure(ctx, ev)
@@ -136,15 +136,15 @@ func (a *Agent) showFailure(ctx context.Context, ev llm.Event) error {
 	return a.Say(ctx, text+"\n\n")
 }
 
-// spend counts the tokens of an answer that broke off.
-func (t *turn) spend(u *llm.Usage) {
+// spendCut counts the tokens of an answer that broke off.
+func (t *turn) spendCut(u *llm.Usage) {
 	if u != nil {
 		t.Spend(t.model, *u)
 	}
 }
 
-// count completes the answer and sends the client the usage of the context.
-func (t *turn) count(ctx context.Context, u *llm.Usage, blocks []llm.Block) error {
+// completeAnswer completes the answer and sends the client the usage of the context.
+func (t *turn) completeAnswer(ctx context.Context, u *llm.Usage, blocks []llm.Block) error {
 	done := transcript.Answer{Model: t.model.Name(), Usage: u}
 	if u != nil {
 		if len(blocks) > 0 {
@@ -171,9 +171,9 @@ type message struct {
 // end makes the next chunk begin a new message.
 func (m *message) end() { *m = message{} }
 
-// say sends a chunk of a message or of a thought. It splits a chunk that is too
+// sendChunk sends a chunk of a message or of a thought. It splits a chunk that is too
 // long for a frame, as servers without streaming send it.
-func (t *turn) say(ctx context.Context, kind, text string) error {
+func (t *turn) sendChunk(ctx context.Context, kind, text string) error {
 	if t.message.kind != kind {
 		t.message = message{kind, t.NewID()}
 	}
@@ -189,7 +189,7 @@ func (t *turn) say(ctx context.Context, kind, text string) error {
 // answerBlocks collects the blocks of an answer and joins the pieces of a text. Each
 // block is passed to keep as soon as it is complete.
 type answerBlocks struct {
-	keep   func(llm.Block)
+	record func(llm.Block)
 	blocks []llm.Block
 	kind   string          // of the block in progress, as for a chunk; empty if there is no such block
 	pieces strings.Builder // appending to the block would take quadratic time
@@ -204,13 +204,13 @@ func (s *answerBlocks) add(ev llm.Event) {
 	case ev.Opaque != nil:
 		if s.kind != acp.UpdateAgentThought {
 			s.end(nil)
-			s.add1(llm.Block{Opaque: ev.Opaque})
+			s.addBlock(llm.Block{Opaque: ev.Opaque})
 			return
 		}
 		s.end(ev.Opaque)
 	case ev.Call != nil:
 		s.end(nil)
-		s.add1(llm.Block{Call: ev.Call})
+		s.addBlock(llm.Block{Call: ev.Call})
 	}
 }
 
@@ -228,9 +228,9 @@ func (s *answerBlocks) piece(kind, text string) {
 func (s *answerBlocks) end(opaque *llm.Opaque) []llm.Block {
 	switch s.kind {
 	case acp.UpdateAgentMessage:
-		s.add1(llm.Block{Text: s.pieces.String()})
+		s.addBlock(llm.Block{Text: s.pieces.String()})
 	case acp.UpdateAgentThought:
-		s.add1(llm.Block{Thought: s.pieces.String(), Opaque: opaque})
+		s.addBlock(llm.Block{Thought: s.pieces.String(), Opaque: opaque})
 	}
 	s.kind = ""
 	s.pieces.Reset()
@@ -245,10 +245,10 @@ func (s *answerBlocks) cut() []llm.Block {
 	return blocks
 }
 
-// add1 adds a complete block.
-func (s *answerBlocks) add1(b llm.Block) {
+// addBlock adds a complete block.
+func (s *answerBlocks) addBlock(b llm.Block) {
 	s.blocks = append(s.blocks, b)
-	s.keep(b)
+	s.record(b)
 }
 
 // cancelled reports whether err is the end of ctx itself.

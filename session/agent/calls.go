@@ -25,7 +25,7 @@ const maxParallel = 32
 // On an error the results so far are in the history.
 func (t *turn) runCalls(ctx context.Context, calls []llm.ToolCall) (outcomes []outcome, err error) {
 	t.message.end()
-	results, came := make([]*llm.ToolResult, len(calls)), make([]outcome, len(calls))
+	results, byCall := make([]*llm.ToolResult, len(calls)), make([]outcome, len(calls))
 	for i := 0; i < len(calls) && err == nil; {
 		n := 1
 		if class := t.class(calls[i]); class != alone {
@@ -33,14 +33,14 @@ func (t *turn) runCalls(ctx context.Context, calls []llm.ToolCall) (outcomes []o
 				n++
 			}
 		}
-		err = t.runGroup(ctx, calls[i:i+n], results[i:i+n], came[i:i+n])
+		err = t.runGroup(ctx, calls[i:i+n], results[i:i+n], byCall[i:i+n])
 		i += n
 	}
 	var blocks []llm.Block
 	for i, r := range results {
 		if r != nil {
 			blocks = append(blocks, llm.Block{Result: r})
-			outcomes = append(outcomes, came[i])
+			outcomes = append(outcomes, byCall[i])
 		}
 	}
 	if len(blocks) > 0 {
@@ -68,8 +68,8 @@ func (t *turn) class(c llm.ToolCall) int {
 }
 
 // runGroup announces the calls in order and runs them concurrently.
-func (t *turn) runGroup(ctx context.Context, calls []llm.ToolCall, results []*llm.ToolResult, came []outcome) error {
-	all := make([]*running, len(calls))
+func (t *turn) runGroup(ctx context.Context, calls []llm.ToolCall, results []*llm.ToolResult, outcomes []outcome) error {
+	all := make([]*runningCall, len(calls))
 	for i, c := range calls {
 		r, err := t.announce(ctx, c)
 		if err != nil {
@@ -80,9 +80,9 @@ func (t *turn) runGroup(ctx context.Context, calls []llm.ToolCall, results []*ll
 		}
 		all[i] = r
 	}
-	run := func(i int, r *running) (err error) {
+	run := func(i int, r *runningCall) (err error) {
 		results[i], err = r.run(ctx)
-		came[i] = r.came
+		outcomes[i] = r.outcome
 		return err
 	}
 	if len(all) == 1 { // a new goroutine would have to grow its stack
@@ -95,20 +95,20 @@ func (t *turn) runGroup(ctx context.Context, calls []llm.ToolCall, results []*ll
 	return group.Wait()
 }
 
-// running is an announced tool call.
-type running struct {
+// runningCall is an announced tool call.
+type runningCall struct {
 	*turn
-	call *executors.Call // the current attempt; see reformatted
-	id   string          // the provider's
-	link int             // see Result
+	call *executors.Call // the current attempt; a correction of its input makes another one
+	id   string          // the provider's id of the call
+	link int             // the 1-based part of the prompt that the result replaces; 0 for a call of the model
 
-	asked  llm.ToolCall // the model's original call
-	came   outcome      // set once it ran
-	silent bool         // the client does not see the call, but its result if it was asked about it
-	notes  string       // for the model, after the result
+	original llm.ToolCall // the model's original call
+	outcome  outcome      // set once it ran
+	silent   bool         // the client is not shown the call; it gets the result if its user was asked about the call
+	notes    string       // for the model, after the result
 
 	mu       sync.Mutex
-	terminal string // to embed: one of the client, or one streamed to it
+	terminal string // the id of the terminal that the call's content embeds: the client's, or one streamed to it
 	exit     *acp.TerminalExit
 	started  bool
 	steps    []string // of the inner turn that the call runs
@@ -117,16 +117,16 @@ type running struct {
 }
 
 // announce shows the client a call with the card from Prepare.
-func (t *turn) announce(ctx context.Context, c llm.ToolCall) (*running, error) {
+func (t *turn) announce(ctx context.Context, c llm.ToolCall) (*runningCall, error) {
 	tool, _ := executors.Find(t.tools, c.Name)
 	call := &executors.Call{
 		ID: t.NewID(), Tool: c.Name, Input: c.Input,
-		Session: t.Session, Caller: t.caller(), Origin: t.origin, Phase: cmp.Or(tool.Phase, t.phase), Words: t.words, Attempt: 1,
+		Session: t.Session, Caller: t.caller(), Origin: t.origin, Phase: cmp.Or(tool.Phase, t.phase), Words: t.typed, Attempt: 1,
 		Record: &executors.Record{}, Steered: t.inbox.Arrived(),
 	}
-	r := &running{turn: t, call: call, id: c.ID, asked: c}
+	r := &runningCall{turn: t, call: call, id: c.ID, original: c}
 	call.Notify = r.notify
-	t.delegating(r)
+	t.setDelegation(r)
 	if t.origin == executors.Model {
 		call.Compress = t.compress
 		if t.inner == nil {
@@ -136,8 +136,8 @@ func (t *turn) announce(ctx context.Context, c llm.ToolCall) (*running, error) {
 	if err := t.prepare(ctx, call); err != nil {
 		return nil, err
 	}
-	t.suspects(call)
-	t.stepBegan(call)
+	t.recordSuspects(call)
+	t.addStep(call)
 	if r.silent = c.Name == planTool || t.hidden(); r.silent { // the plan itself is shown
 		return r, nil
 	}
@@ -163,7 +163,7 @@ func (t *turn) prepare(ctx context.Context, call *executors.Call) error {
 }
 
 // card returns the call in the form shown before it runs.
-func (r *running) card(update string) acp.ToolCall {
+func (r *runningCall) card(update string) acp.ToolCall {
 	card := r.call.Card
 	return acp.ToolCall{
 		Update: update, ToolCallID: r.call.ID, Title: card.Title, Kind: string(cmp.Or(card.Kind, r.call.Spec.Kind, executors.KindOther)),
@@ -172,18 +172,18 @@ func (r *running) card(update string) acp.ToolCall {
 }
 
 // run executes the call and shows its outcome to the client.
-func (r *running) run(ctx context.Context) (*llm.ToolResult, error) {
+func (r *runningCall) run(ctx context.Context) (*llm.ToolResult, error) {
 	res, err := r.Chain.Execute(ctx, r.call)
-	res, err = r.rewritten(ctx, res, err)
-	if err == nil && r.reformattable(res) {
-		res, err = r.reformatted(ctx, res)
-		res, err = r.rewritten(ctx, res, err)
+	res, err = r.repeatRewritten(ctx, res, err)
+	if err == nil && r.canReformat(res) {
+		res, err = r.repeatReformatted(ctx, res)
+		res, err = r.repeatRewritten(ctx, res, err)
 	}
 	if err == nil {
-		r.came = outcomeOf(r.asked, r.call.Spec, res)
+		r.outcome = outcomeOf(r.original, r.call.Spec, res)
 		r.notes = r.reflection(res)
 		if r.call.Origin == executors.Model {
-			r.notes += r.doom.nudge(r.came)
+			r.notes += r.doom.nudge(r.outcome)
 		}
 	}
 	return r.finish(ctx, res, err)
@@ -191,7 +191,7 @@ func (r *running) run(ctx context.Context) (*llm.ToolResult, error) {
 
 // finish shows the outcome of the call to the client. An error ends the turn;
 // the call is then shown as failed.
-func (r *running) finish(ctx context.Context, res executors.Result, err error) (*llm.ToolResult, error) {
+func (r *runningCall) finish(ctx context.Context, res executors.Result, err error) (*llm.ToolResult, error) {
 	if err != nil {
 		text := "[error] " + err.Error()
 		if cancelled(ctx, err) {
@@ -203,15 +203,15 @@ func (r *running) finish(ctx context.Context, res executors.Result, err error) (
 	if res.Done != nil {
 		defer res.Done()
 	}
-	images, left := r.pictures(res)
-	result := llm.ToolResult{ID: r.id, Text: strings.ToValidUTF8(res.ForModel(), "\uFFFD") + left + r.notes, Failed: res.Failed, Images: images}
+	images, imageNotes := r.modelImages(res)
+	result := llm.ToolResult{ID: r.id, Text: strings.ToValidUTF8(res.ForModel(), "\uFFFD") + imageNotes + r.notes, Failed: res.Failed, Images: images}
 	shown := acp.ToolCall{
 		Update: acp.UpdateToolCallPatch, ToolCallID: r.call.ID, Status: acp.ToolCompleted,
 		Content: r.content(&res), Locations: locations(res.Locations), RawOutput: executors.ShownRaw(res.Raw),
 	}
 	if res.Failed {
 		shown.Status = acp.ToolFailed
-		r.stepFailed(r.call)
+		r.failStep(r.call)
 	}
 	if r.hidden() { // the client may have seen the call in a question, without an announcement
 		card := r.card("")
@@ -233,23 +233,23 @@ func (r *running) finish(ctx context.Context, res executors.Result, err error) (
 
 // notify passes progress on to the client. It ignores write errors, since the
 // final update reports them.
-func (r *running) notify(ev executors.Event) {
-	if u, ok := r.progress(ev); ok {
-		r.progressed(u)
+func (r *runningCall) notify(ev executors.Event) {
+	if u, ok := r.progressUpdate(ev); ok {
+		r.sendProgress(u)
 	}
 }
 
-// progressed sends an update on a call that runs.
-func (r *running) progressed(u acp.SessionUpdate) {
-	ctx := &patience{Context: context.Background()}
+// sendProgress sends an update on a call that runs.
+func (r *runningCall) sendProgress(u acp.SessionUpdate) {
+	ctx := &lazyTimeout{Context: context.Background()}
 	defer ctx.end()
 	if err := r.Send(ctx, u); err != nil {
 		r.Log.Debug("progress", "call", r.call.ID, "err", err)
 	}
 }
 
-// progress returns the update for an event, if the client is shown one.
-func (r *running) progress(ev executors.Event) (acp.SessionUpdate, bool) {
+// progressUpdate returns the update for an event, if the client is shown one.
+func (r *runningCall) progressUpdate(ev executors.Event) (acp.SessionUpdate, bool) {
 	if ev.Plan != nil {
 		plan := transcript.Plan{Entries: []acp.PlanEntry{}}
 		for _, e := range ev.Plan.Entries {
@@ -290,7 +290,7 @@ func (r *running) progress(ev executors.Event) (acp.SessionUpdate, bool) {
 	return u, !r.silent
 }
 
-func (r *running) content(res *executors.Result) []acp.ToolContent {
+func (r *runningCall) content(res *executors.Result) []acp.ToolContent {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.contentLocked(res)
@@ -299,7 +299,7 @@ func (r *running) content(res *executors.Result) []acp.ToolContent {
 // contentLocked returns the call's content for the client: the terminal first,
 // then diffs, then the text without the parts for models alone. An update
 // replaces the whole list, so each has all parts.
-func (r *running) contentLocked(res *executors.Result) []acp.ToolContent {
+func (r *runningCall) contentLocked(res *executors.Result) []acp.ToolContent {
 	var out []acp.ToolContent
 	if r.terminal != "" {
 		out = append(out, acp.ToolContent{Type: "terminal", TerminalID: r.terminal})

@@ -17,16 +17,16 @@ const (
 	defaultCompactAt = 0.75
 	// maxSummaries limits the number of summaries in a turn.
 	maxSummaries = 10
-	// leastRoom is the minimum room for a digest, in tokens, even if the system
+	// minRoom is the minimum room for a digest, in tokens, even if the system
 	// prompt fills the window.
-	leastRoom = 2000
+	minRoom = 2000
 )
 
 // room divides the context among its uses, in tokens.
 type room struct {
-	full int // the size of a request that triggers a compaction
-	aim  int // the size of a request after it; less than full, since each compaction costs the provider's cache
-	all  int // the part for all messages
+	trigger  int // the size of a request that triggers a compaction
+	target   int // the size of a request after it; less than full, since each compaction costs the provider's cache
+	messages int // the part for all messages
 }
 
 // roomOf divides a window, or the usable part of it.
@@ -35,18 +35,18 @@ func (t *turn) roomOf(size int) room {
 	if at == 0 {
 		at = defaultCompactAt
 	}
-	full := int(at * float64(size))
-	return room{full: full, aim: full * 4 / 5, all: max(full-t.base(), leastRoom)}
+	trigger := int(at * float64(size))
+	return room{trigger: trigger, target: trigger * 4 / 5, messages: max(trigger-t.baseTokens(), minRoom)}
 }
 
 // makeRoom compacts the history if the next request would exceed the share
 // compact_at of the context.
 func (t *turn) makeRoom(ctx context.Context) error {
-	size := t.size()
+	size := t.contextSize()
 	if t.Config.CompactAt == 0 || size == 0 || isDirect(t.model) {
 		return nil
 	}
-	if r := t.roomOf(size); t.tokens() > r.full {
+	if r := t.roomOf(size); t.tokens() > r.trigger {
 		return t.compact(ctx, compactionRun{strategy: transcript.Triggered, room: r})
 	}
 	return nil
@@ -57,7 +57,7 @@ func (t *turn) makeRoom(ctx context.Context) error {
 // important topic. With an error it returns the old history.
 func (a *Agent) Compact(ctx context.Context, history []llm.Message, focus string) ([]llm.Message, error) {
 	t := &turn{Agent: a, model: a.Model(), offered: a.offers(a.Model()), history: history}
-	size := t.size()
+	size := t.contextSize()
 	if size == 0 {
 		size = max(t.tokens(), unknownWindow)
 	}
@@ -69,9 +69,9 @@ func (a *Agent) Compact(ctx context.Context, history []llm.Message, focus string
 // answer becomes a permanent entry of knowledge. It returns the tool's result.
 func (t *turn) compress(ctx context.Context, focus string) (string, error) {
 	if n := len(t.history); n == 0 || t.history[n-1].Role != llm.Assistant { // it runs in the round of the last answer
-		return "", ErrNothing
+		return "", ErrNothingToCompact
 	}
-	size := t.size()
+	size := t.contextSize()
 	if size == 0 {
 		size = max(t.tokens(), unknownWindow)
 	}
@@ -95,8 +95,8 @@ type compactionRun struct {
 	shown        bool   // the client was told that the compaction runs
 }
 
-// ErrNothing means that no messages can be summarized.
-var ErrNothing = errors.New("there is nothing to compact yet")
+// ErrNothingToCompact means that no messages can be summarized.
+var ErrNothingToCompact = errors.New("there is nothing to compact yet")
 
 // compact makes room: first by references that replace old results, then by a
 // summary of older messages, then by truncating new results. If a summary fails
@@ -109,7 +109,7 @@ func (t *turn) compact(ctx context.Context, w compactionRun) error {
 	if w.strategy == transcript.Triggered {
 		c.Shortened = t.shortenOld(ctx)
 	}
-	if w.force || w.tokensAfter(c) > w.room.aim {
+	if w.force || w.tokensAfter(c) > w.room.target {
 		summed, err := w.replaceOlder(ctx, c, w.summarize)
 		if err != nil {
 			summed, err = w.withoutSummary(ctx, c, err)
@@ -119,16 +119,16 @@ func (t *turn) compact(ctx context.Context, w compactionRun) error {
 		}
 		c = summed
 	}
-	if w.strategy == transcript.Triggered && w.tokensAfter(c) > w.room.full {
+	if w.strategy == transcript.Triggered && w.tokensAfter(c) > w.room.trigger {
 		c.Shortened = append(c.Shortened, w.shortenLatest(ctx, c)...)
 	}
 	if ctx.Err() != nil {
-		return w.failed(ctx, context.Cause(ctx), "")
+		return w.reportFailure(ctx, context.Cause(ctx), "")
 	}
 	if c.Head == nil && len(c.Shortened) == 0 {
 		return nil
 	}
-	return w.done(ctx, c)
+	return w.apply(ctx, c)
 }
 
 // tokensAfter returns the tokens of the next request after the compaction.
@@ -137,7 +137,7 @@ func (w *compactionRun) tokensAfter(c transcript.Compaction) int {
 		return c.Before
 	}
 	history, _ := c.Apply(w.history, 0)
-	return w.measured(newest(history, w.model.Name()), new(llm.Meter).Sum(w.model.Name(), history))
+	return w.measured(newestCount(history, w.model.Name()), new(llm.Meter).Sum(w.model.Name(), history))
 }
 
 // shortenLatest truncates results of the last rounds as far as necessary.
@@ -145,7 +145,7 @@ func (w *compactionRun) shortenLatest(ctx context.Context, c transcript.Compacti
 	results := 0
 	for i, m := range w.history[c.Replaced:] {
 		for _, b := range m.Blocks {
-			if b.Result != nil && (len(b.Result.Text) > leastShown || len(b.Result.Images) > 0) && !c.Shortens(c.Replaced+i, b.Result.ID) {
+			if b.Result != nil && (len(b.Result.Text) > minShown || len(b.Result.Images) > 0) && !c.Shortens(c.Replaced+i, b.Result.ID) {
 				results++
 			}
 		}
@@ -153,7 +153,7 @@ func (w *compactionRun) shortenLatest(ctx context.Context, c transcript.Compacti
 	if results == 0 {
 		return nil
 	}
-	most := w.bytes(w.room.all/3) / results
+	most := w.bytesFor(w.room.messages/3) / results
 	rest := w.shortenNew(ctx, w.history, most)
 	return slices.DeleteFunc(rest, func(s transcript.Shortened) bool { return s.Message < c.Replaced || c.Shortens(s.Message, s.ID) })
 }
@@ -162,18 +162,18 @@ func (w *compactionRun) shortenLatest(ctx context.Context, c transcript.Compacti
 // the older messages, a reference replaces them. The error is nil if the turn
 // continues.
 func (w *compactionRun) withoutSummary(ctx context.Context, c transcript.Compaction, failure error) (transcript.Compaction, error) {
-	short, err := c, ErrNothing
-	if w.strategy == transcript.Triggered && !w.needsSummary && ctx.Err() == nil && (w.force || w.tokensAfter(c)*100 > w.size()*budgetPercent) {
-		short, err = w.replaceOlder(ctx, c, w.refer)
+	short, err := c, ErrNothingToCompact
+	if w.strategy == transcript.Triggered && !w.needsSummary && ctx.Err() == nil && (w.force || w.tokensAfter(c)*100 > w.contextSize()*budgetPercent) {
+		short, err = w.replaceOlder(ctx, c, w.outline)
 	}
 	if err != nil {
-		return c, w.failed(ctx, failure, "The conversation could not be compacted (%v). It continues unchanged.")
+		return c, w.reportFailure(ctx, failure, "The conversation could not be compacted (%v). It continues unchanged.")
 	}
 	short.Referred = true
-	return short, w.failed(ctx, failure, "The conversation could not be summarized (%v). It continues without its older messages, which the model can look up.")
+	return short, w.reportFailure(ctx, failure, "The conversation could not be summarized (%v). It continues without its older messages, which the model can look up.")
 }
 
-// replaceOlder replaces older messages by a text from replace. It returns ErrNothing if
+// replaceOlder replaces older messages by a text from replace. It returns ErrNothingToCompact if
 // no messages are worth replacing.
 func (w *compactionRun) replaceOlder(ctx context.Context, c transcript.Compaction, replace replacement) (transcript.Compaction, error) {
 	d, digested := transcript.ReadDigest(w.history)
@@ -182,19 +182,19 @@ func (w *compactionRun) replaceOlder(ctx context.Context, c transcript.Compactio
 		first = 1
 	}
 	prompt := w.promptAt()
-	cut := w.cut(c, first, prompt)
+	cut := w.firstKept(c, first, prompt)
 	old := w.history[first:cut]
-	switch worth := new(llm.Meter).Sum(w.model.Name(), old); {
+	switch tokens := new(llm.Meter).Sum(w.model.Name(), old); {
 	case len(old) == 0, len(old) == 1 && prompt == first && w.strategy != transcript.Manual:
-		return c, ErrNothing
-	case !w.force && worth < w.room.all/10:
-		return c, ErrNothing
-	case w.strategy == transcript.Autonomous && tokensOf(d.Knowledge) > w.room.all/12:
+		return c, ErrNothingToCompact
+	case !w.force && tokens < w.room.messages/10:
+		return c, ErrNothingToCompact
+	case w.strategy == transcript.Autonomous && tokensOf(d.Knowledge) > w.room.messages/12:
 		return c, fmt.Errorf("no room is left for more knowledge, which already has %d tokens; continue without it", tokensOf(d.Knowledge))
 	}
-	before, most := d.Summary, w.bytes(w.room.all/8)
+	before, most := d.Summary, w.bytesFor(w.room.messages/8)
 	if w.strategy == transcript.Autonomous { // existing knowledge stays
-		before, most = "", w.bytes(w.room.all/12)
+		before, most = "", w.bytesFor(w.room.messages/12)
 	}
 	text, err := replace(ctx, before, old, most)
 	if err != nil {
@@ -211,40 +211,42 @@ func (w *compactionRun) replaceOlder(ctx context.Context, c transcript.Compactio
 	}
 	for i, m := range old {
 		if isPrompt(m) && first+i != c.Prompt-1 {
-			if words := wordsOf(m); words != "" {
+			if words := userText(m); words != "" {
 				d.Prompts = append(d.Prompts, words)
 			}
 		}
 	}
 	if len(d.Prompts) > 0 {
-		d.Prompts = bounded(d.Prompts, w.bytes(w.room.all/5))
+		d.Prompts = boundPrompts(d.Prompts, w.bytesFor(w.room.messages/5))
 	}
 	d.Mode = statedMode(w.history[:cut])
 	d.Plan = openPlan(w.history[first:], cut-first, d.Plan)
 	head := d.Message()
-	head.Count = newest(w.history, w.model.Name())
+	head.Count = newestCount(w.history, w.model.Name())
 	c.Head = &head
 	c.Shortened = slices.DeleteFunc(c.Shortened, func(s transcript.Shortened) bool { return s.Message < cut && s.Message != c.Prompt-1 })
 	return c, nil
 }
 
-// bytes returns the length of a text with this many tokens, 3.5 bytes for an estimated one.
-func (w *compactionRun) bytes(tokens int) int {
+// bytesFor returns the length of a text with this many tokens, 3.5 bytes for an estimated one.
+func (w *compactionRun) bytesFor(tokens int) int {
 	return tokens * 7 / 2 * 1000 / w.perThousand()
 }
 
 // perThousand returns how many of the model's tokens correspond to a thousand
 // estimated ones.
-func (t *turn) perThousand() int { return scale(newest(t.history, t.model.Name()), t.base(), 1000) }
+func (t *turn) perThousand() int {
+	return scale(newestCount(t.history, t.model.Name()), t.baseTokens(), 1000)
+}
 
 func tokensOf(texts []string) int {
 	return llm.Tokens(llm.Request{System: strings.Join(texts, "\n")})
 }
 
-// cut returns the index of the first message that stays. It is a prompt, or an
+// firstKept returns the index of the first message that stays. It is a prompt, or an
 // answer of this turn, so that no call loses its result. first is the index after the
 // digest, and prompt that of this turn's prompt.
-func (w *compactionRun) cut(c transcript.Compaction, first, prompt int) int {
+func (w *compactionRun) firstKept(c transcript.Compaction, first, prompt int) int {
 	end := len(w.history)
 	switch {
 	case w.strategy == transcript.Autonomous: // the answer that makes the call
@@ -260,7 +262,7 @@ func (w *compactionRun) cut(c transcript.Compaction, first, prompt int) int {
 	best, tail := end, 0
 	for i := end - 1; i >= first; i-- {
 		tail += llm.MessageTokens(short[i], w.model.Name())
-		fits := tail*unit/1000 <= w.room.all/5
+		fits := tail*unit/1000 <= w.room.messages/5
 		if !fits && (best < end || w.strategy == transcript.Manual) {
 			break
 		}

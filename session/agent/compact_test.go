@@ -462,14 +462,14 @@ func TestBounded(t *testing.T) {
 		"many are long": {many, 60_000}, "cut short": {many, 20_000}, "left out": {many, 2_000},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := bounded(tt.said, tt.max)
+			got := boundPrompts(tt.said, tt.max)
 			if n := len(strings.Join(got, transcript.PromptBreak)); n > tt.max {
 				t.Errorf("%d bytes, the limit is %d", n, tt.max)
 			}
 			if got[0][:1] != tt.said[0][:1] || got[len(got)-1][:1] != tt.said[len(tt.said)-1][:1] {
 				t.Errorf("the first or the last is not there: %.100q", got)
 			}
-			if again := bounded(got, tt.max); cmp.Diff(got, again) != "" {
+			if again := boundPrompts(got, tt.max); cmp.Diff(got, again) != "" {
 				t.Errorf("cut again: %s", cmp.Diff(got, again))
 			}
 		})
@@ -478,7 +478,7 @@ func TestBounded(t *testing.T) {
 
 // TestSaidGap has a user who wrote the line that stands for omitted prompts.
 func TestSaidGap(t *testing.T) {
-	if got := bounded([]string{saidGap}, 1000); cmp.Diff([]string{saidGap}, got) != "" {
+	if got := boundPrompts([]string{promptGap}, 1000); cmp.Diff([]string{promptGap}, got) != "" {
 		t.Errorf("%q", got)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// begin announces the compaction to a client that shows them.
-func (w *compactionRun) begin(ctx context.Context) error {
+// announceStart announces the compaction to a client that shows them.
+func (w *compactionRun) announceStart(ctx context.Context) error {
 	w.id = w.NewID()
 	if !w.ShowCompactions {
 		return nil
@@ -21,10 +21,10 @@ func (w *compactionRun) begin(ctx context.Context) error {
 	return w.Send(ctx, acp.CompactionUpdate{Update: acp.UpdateCompaction, CompactionID: w.id, Status: acp.CompactionInProgress})
 }
 
-// failed reports a failed summary to the client, and to the user by a format
+// reportFailure reports a failed summary to the client, and to the user by a format
 // for the error. It returns nil if the turn continues.
-func (w *compactionRun) failed(ctx context.Context, err error, format string) error {
-	if errors.Is(err, ErrNothing) && w.strategy == transcript.Triggered {
+func (w *compactionRun) reportFailure(ctx context.Context, err error, format string) error {
+	if errors.Is(err, ErrNothingToCompact) && w.strategy == transcript.Triggered {
 		return nil
 	}
 	cancelled := ctx.Err() != nil
@@ -59,8 +59,8 @@ func (w *compactionRun) failed(ctx context.Context, err error, format string) er
 	return w.Say(ctx, fmt.Sprintf(format, err))
 }
 
-// done applies the compaction and shows it to the client.
-func (w *compactionRun) done(ctx context.Context, c transcript.Compaction) error {
+// apply applies the compaction and shows it to the client.
+func (w *compactionRun) apply(ctx context.Context, c transcript.Compaction) error {
 	t := w.turn
 	if w.id == "" {
 		w.id = t.NewID()

@@ -19,28 +19,28 @@ func statedMode(history []llm.Message) string {
 	return ""
 }
 
-// untold returns the line on saved entries, or "" if the history has one.
-func untold(history []llm.Message, line string) string {
+// newMemoryLine returns the line on saved memories, or "" if the history has one.
+func newMemoryLine(history []llm.Message, line string) string {
 	if line == "" || slices.ContainsFunc(history, func(m llm.Message) bool { return transcript.MemoryLine(m) >= 0 }) {
 		return ""
 	}
 	return line
 }
 
-// shorten records the short forms of the embedded resources of a prompt. It returns
+// shortenAttachments records the short forms of the embedded resources of a prompt. It returns
 // the texts that replace them for the model, by index.
-func (t *turn) shorten(ctx context.Context, prompt []acp.ContentBlock) map[int]string {
+func (t *turn) shortenAttachments(ctx context.Context, prompt []acp.ContentBlock) map[int]string {
 	texts := map[int]string{}
-	for _, a := range t.short(ctx, prompt) {
+	for _, a := range t.shortForms(ctx, prompt) {
 		t.Record(a)
 		texts[a.Index-1] = a.Text
 	}
 	return texts
 }
 
-// short reports the embedded resources, and stores the long ones elsewhere. It returns
-// their short forms.
-func (t *turn) short(ctx context.Context, content []acp.ContentBlock) (short []transcript.Attachment) {
+// shortForms passes the embedded resources to Attached, and stores the long ones by Shorten. It
+// returns the short forms of those.
+func (t *turn) shortForms(ctx context.Context, content []acp.ContentBlock) (short []transcript.Attachment) {
 	for i, c := range content {
 		if c.Type == "resource" && t.Attached != nil {
 			t.Attached(c.Resource.URI)

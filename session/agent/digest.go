@@ -8,48 +8,48 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// saidGap stands for omitted prompts.
-const saidGap = "[some of the user's words are left out here: the summary has their requests]"
+// promptGap stands for omitted prompts.
+const promptGap = "[some of the user's words are left out here: the summary has their requests]"
 
-// saidBounds are the lengths to which prompts may be cut, in bytes. The first one
+// promptBounds are the lengths to which prompts may be cut, in bytes. The first one
 // with which all prompts fit is used.
-var saidBounds = []int{4 << 10, 2 << 10, 1 << 10, 512, 256, 128}
+var promptBounds = []int{4 << 10, 2 << 10, 1 << 10, 512, 256, 128}
 
-// bounded returns the user's words in at most max bytes. It truncates prompts
+// boundPrompts returns the user's words in at most max bytes. It truncates prompts
 // before it omits any, and then keeps the first and the newest ones.
-func bounded(said []string, max int) []string {
-	gap := slices.Contains(said, saidGap)
-	said = slices.DeleteFunc(slices.Clone(said), func(s string) bool { return s == saidGap })
+func boundPrompts(said []string, max int) []string {
+	gap := slices.Contains(said, promptGap)
+	said = slices.DeleteFunc(slices.Clone(said), func(s string) bool { return s == promptGap })
 	if len(said) == 0 { // the user wrote this very line
-		return []string{saidGap}
+		return []string{promptGap}
 	}
 	if gap {
-		max -= len(saidGap) + len(transcript.PromptBreak)
+		max -= len(promptGap) + len(transcript.PromptBreak)
 	}
-	for _, bound := range saidBounds {
-		if saidLen(said, bound) > max {
+	for _, bound := range promptBounds {
+		if promptsLen(said, bound) > max {
 			continue
 		}
-		out := cutAll(said, bound)
+		out := truncateAll(said, bound)
 		if gap {
-			out = slices.Insert(out, 1, saidGap)
+			out = slices.Insert(out, 1, promptGap)
 		}
 		return out
 	}
-	least := saidBounds[len(saidBounds)-1]
+	least := promptBounds[len(promptBounds)-1]
 	if !gap {
-		max -= len(saidGap) + len(transcript.PromptBreak)
+		max -= len(promptGap) + len(transcript.PromptBreak)
 	}
-	left := max - saidLen(said[:1], least)
+	left := max - promptsLen(said[:1], least)
 	from := len(said)
-	for from > 1 && left >= saidLen(said[from-1:from], least) {
+	for from > 1 && left >= promptsLen(said[from-1:from], least) {
 		from--
-		left -= saidLen(said[from:from+1], least)
+		left -= promptsLen(said[from:from+1], least)
 	}
-	return cutAll(slices.Concat(said[:1], []string{saidGap}, said[from:]), least)
+	return truncateAll(slices.Concat(said[:1], []string{promptGap}, said[from:]), least)
 }
 
-func saidLen(said []string, bound int) int {
+func promptsLen(said []string, bound int) int {
 	n := 0
 	for _, s := range said {
 		n += min(len(s), bound+len("…")) + len(transcript.PromptBreak)
@@ -57,10 +57,10 @@ func saidLen(said []string, bound int) int {
 	return n
 }
 
-func cutAll(said []string, bound int) []string {
+func truncateAll(said []string, bound int) []string {
 	out := make([]string, len(said))
 	for i, s := range said {
-		if out[i] = truncated(s, bound); s == saidGap {
+		if out[i] = truncated(s, bound); s == promptGap {
 			out[i] = s
 		}
 	}
@@ -70,9 +70,9 @@ func cutAll(said []string, bound int) []string {
 // backgroundMark begins a text on commands in the background.
 const backgroundMark = "[background] "
 
-// wordsOf returns the user's words in a prompt. Attachments are reduced to
+// userText returns the user's words in a prompt. Attachments are reduced to
 // their names.
-func wordsOf(m llm.Message) string {
+func userText(m llm.Message) string {
 	var parts []string
 	memory := transcript.MemoryLine(m)
 	for i, b := range m.Blocks {

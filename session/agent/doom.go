@@ -76,7 +76,7 @@ func (d *doom) observe(round []outcome) string {
 	for _, o := range round {
 		if !counted[o.call] { // equal concurrent calls are one attempt
 			counted[o.call] = true
-			d.calls[o.call] = d.calls[o.call].and(o)
+			d.calls[o.call] = d.calls[o.call].with(o)
 		}
 		r := d.calls[o.call]
 		stuck = stuck && (r.same >= doomLimit || r.times >= callLimit)
@@ -95,7 +95,7 @@ func (d *doom) observe(round []outcome) string {
 // it no longer sees.
 func (d *doom) forget() { clear(d.calls) }
 
-func (r repeats) and(o outcome) repeats {
+func (r repeats) with(o outcome) repeats {
 	r.times++
 	if o.text != r.outcome {
 		r.same, r.outcome = 0, o.text
@@ -107,7 +107,7 @@ func (r repeats) and(o outcome) repeats {
 // nudge returns a note for the model after the result of a repeated call. It
 // changes nothing, so concurrent calls may use it.
 func (d *doom) nudge(o outcome) string {
-	r := d.calls[o.call].and(o)
+	r := d.calls[o.call].with(o)
 	often := ""
 	switch {
 	case o.running:

@@ -16,10 +16,10 @@ type Hooks interface {
 	// the model below the prompt, which may be empty. If blocked is not empty, the turn
 	// ends with it.
 	Prompt(ctx context.Context, prompt string) (text, blocked string, err error)
-	// Stop is called when the model ends its turn, with the model's last text. again is
-	// a text for the model, which then continues; "" ends the turn. active reports
+	// Stop is called when the model ends its turn, with the text of its last message. more
+	// is a text for the model, which then continues; "" ends the turn. active reports
 	// whether a hook has already made the model continue in this turn.
-	Stop(ctx context.Context, said string, active bool) (again string, err error)
+	Stop(ctx context.Context, message string, active bool) (more string, err error)
 	// Stopped reports whether a hook has ended the turn since the last call, and why.
 	Stopped() (why string, stopped bool)
 }
@@ -30,9 +30,9 @@ const hookMark = "[hook] "
 // maxStops limits how often hooks may make the model continue in one turn.
 const maxStops = 5
 
-// hooked runs the hooks of a prompt, and adds their text to it. blocked is the reason if
+// runPromptHooks runs the hooks of a prompt, and adds their text to it. blocked is the reason if
 // no model may see the prompt, else "".
-func (a *Agent) hooked(ctx context.Context, prompt *transcript.Prompt) (blocked string, err error) {
+func (a *Agent) runPromptHooks(ctx context.Context, prompt *transcript.Prompt) (blocked string, err error) {
 	if a.Hooks == nil {
 		return "", nil
 	}
@@ -69,33 +69,33 @@ func (t *turn) hookStopped() (why string, stopped bool) {
 	return t.halt.why, t.halt.stopped
 }
 
-// continued reports whether a hook makes the model continue. It adds the hook's text to
+// continuedByHook reports whether a hook makes the model continue. It adds the hook's text to
 // the history.
-func (t *turn) continued(ctx context.Context) (bool, error) {
+func (t *turn) continuedByHook(ctx context.Context) (bool, error) {
 	if t.Hooks == nil {
 		return false, nil
 	}
-	again, err := t.Hooks.Stop(ctx, t.lastSaid(), t.stops > 0)
-	if err != nil || again == "" || t.direct || t.stops == maxStops {
+	more, err := t.Hooks.Stop(ctx, t.lastMessageText(), t.stops > 0)
+	if err != nil || more == "" || t.direct || t.stops == maxStops {
 		return false, err
 	}
 	t.stops++
 	t.message.end()
-	t.Record(transcript.Hooked{Text: again})
-	t.history = append(t.history, llm.Message{Role: llm.User, Blocks: []llm.Block{{Text: again}}})
+	t.Record(transcript.Hooked{Text: more})
+	t.history = append(t.history, llm.Message{Role: llm.User, Blocks: []llm.Block{{Text: more}}})
 	return true, nil
 }
 
-// lastSaid returns the text of the model's last message.
-func (t *turn) lastSaid() string {
+// lastMessageText returns the text of the model's last message.
+func (t *turn) lastMessageText() string {
 	if n := len(t.history); n > 0 {
-		return saidIn(t.history[n-1])
+		return messageText(t.history[n-1])
 	}
 	return ""
 }
 
-// saidIn returns the text of a message of the model.
-func saidIn(m llm.Message) string {
+// messageText returns the text of a message of the model.
+func messageText(m llm.Message) string {
 	var b strings.Builder
 	if m.Role == llm.Assistant {
 		for _, block := range m.Blocks {
@@ -105,9 +105,9 @@ func saidIn(m llm.Message) string {
 	return b.String()
 }
 
-// rewritten repeats a call whose input a hook has changed, as an attempt that every link
+// repeatRewritten repeats a call whose input a hook has changed, as an attempt that every link
 // judges anew.
-func (r *running) rewritten(ctx context.Context, res executors.Result, err error) (executors.Result, error) {
+func (r *runningCall) repeatRewritten(ctx context.Context, res executors.Result, err error) (executors.Result, error) {
 	for err == nil && r.call.Rewrite != nil {
 		releaseResult(res)
 		again := *r.call
@@ -117,7 +117,7 @@ func (r *running) rewritten(ctx context.Context, res executors.Result, err error
 		if err := r.prepare(ctx, &again); err != nil {
 			return res, err
 		}
-		if err := r.correct(ctx, &again); err != nil {
+		if err := r.showCorrection(ctx, &again); err != nil {
 			return res, err
 		}
 		if res, err = r.Chain.Execute(ctx, &again); err == nil && again.Rewrite == nil {

@@ -24,21 +24,21 @@ var (
 	errAlone   = errors.New("no model is connected that could work on the task")
 )
 
-// inner is the part that only an inner turn has.
+// inner is the state that only an inner turn has.
 type inner struct {
-	by     *running // the call that delegated the task
-	caller string
-	bounds func(*executors.Call) *executors.Failure
-	env    []string
-	apart  bool // it works in a copy of the project
-	calls  atomic.Int32
-	lines  map[string]int // index of the step of a call, by its id; guarded by by.mu
+	parent *runningCall                             // the call that delegated the task
+	caller string                                   // the caller id of the turn's calls
+	bounds func(*executors.Call) *executors.Failure // see Bounds
+	env    []string                                 // additional variables for commands, as NAME=VALUE
+	inCopy bool                                     // the turn works in a copy of the project
+	calls  atomic.Int32                             // calls so far
+	lines  map[string]int                           // the index of a call's line in parent.steps, by the call's id; guarded by parent.mu
 }
 
 // root returns the turn of the session that t belongs to.
 func (t *turn) root() *turn {
 	if t.inner != nil {
-		return t.inner.by.turn
+		return t.inner.parent.turn
 	}
 	return t
 }
@@ -52,14 +52,14 @@ func (t *turn) caller() string {
 }
 
 // hidden reports whether the client is shown the turn's calls only as steps.
-func (t *turn) hidden() bool { return t.inner != nil && t.inner.by.SendAs == nil }
+func (t *turn) hidden() bool { return t.inner != nil && t.inner.parent.SendAs == nil }
 
-// delegating sets the bounds of a call that an inner turn makes. In a turn of the
+// setDelegation sets the bounds of a call that an inner turn makes. In a turn of the
 // session, it lets the call delegate tasks.
-func (t *turn) delegating(r *running) {
+func (t *turn) setDelegation(r *runningCall) {
 	if t.inner != nil {
 		t.inner.calls.Add(1)
-		r.call.Bounds, r.call.Env, r.call.Apart = t.inner.bounds, t.inner.env, t.inner.apart
+		r.call.Bounds, r.call.Env, r.call.Apart = t.inner.bounds, t.inner.env, t.inner.inCopy
 		return
 	}
 	if t.origin != executors.User {
@@ -71,7 +71,7 @@ func (t *turn) delegating(r *running) {
 // delegate runs a task as an inner turn: with its own history, system prompt, limit of
 // rounds and caller id, and with a part of the tools. The chain, the mode, the user, the
 // cancel and the cost are those of the session. An error means that there is no report.
-func (r *running) delegate(ctx context.Context, d executors.Delegation) (executors.Report, error) {
+func (r *runningCall) delegate(ctx context.Context, d executors.Delegation) (executors.Report, error) {
 	if r.delegated.Add(1) > maxInner {
 		return executors.Report{}, errTooMany
 	}
@@ -80,20 +80,20 @@ func (r *running) delegate(ctx context.Context, d executors.Delegation) (executo
 		return executors.Report{}, err
 	}
 	t := r.innerTurn(d, model)
-	own, end := r.Agent.inner.begin(ctx, t.caller())
+	innerCtx, end := r.Agent.innerTurns.begin(ctx, t.caller())
 	defer end()
-	if err := t.introduce(ctx, d); err != nil {
+	if err := t.showStart(ctx, d); err != nil {
 		return executors.Report{}, err
 	}
-	reason, err := t.run(own)
-	if err == nil && own.Err() == nil && d.After != nil {
-		err = d.After(own, t.further)
+	reason, err := t.run(innerCtx)
+	if err == nil && innerCtx.Err() == nil && d.After != nil {
+		err = d.After(innerCtx, t.callAfterwards)
 	}
-	if own.Err() != nil && ctx.Err() == nil {
+	if innerCtx.Err() != nil && ctx.Err() == nil {
 		reason, err = acp.StopCancelled, nil
 	}
-	t.retire(ctx, reason)
-	report := executors.Report{Caller: t.caller(), Text: t.lastWords(), Ended: endedBy(reason, d.Rounds), Model: t.model.Name(), Calls: int(t.inner.calls.Load())}
+	t.showIdle(ctx, reason)
+	report := executors.Report{Caller: t.caller(), Text: t.lastText(), Ended: endReason(reason, d.Rounds), Model: t.model.Name(), Calls: int(t.inner.calls.Load())}
 	if ctx.Err() != nil {
 		return report, context.Cause(ctx)
 	}
@@ -101,11 +101,11 @@ func (r *running) delegate(ctx context.Context, d executors.Delegation) (executo
 }
 
 // innerModel returns the model of that name, or the session's.
-func (r *running) innerModel(name string) (llm.Model, error) {
+func (r *runningCall) innerModel(name string) (llm.Model, error) {
 	m := r.Model()
-	if name != "" && r.Open != nil {
+	if name != "" && r.OpenModel != nil {
 		var err error
-		if m, err = r.Open(name); err != nil {
+		if m, err = r.OpenModel(name); err != nil {
 			return nil, err
 		}
 	}
@@ -116,27 +116,27 @@ func (r *running) innerModel(name string) (llm.Model, error) {
 }
 
 // innerTurn returns the turn of a task, ready to run.
-func (r *running) innerTurn(d executors.Delegation, model llm.Model) *turn {
+func (r *runningCall) innerTurn(d executors.Delegation, model llm.Model) *turn {
 	id := r.NewID()
 	in := &inner{
-		by: r, caller: r.Session + "/" + d.Name + "-" + id[:min(len(id), 8)], lines: map[string]int{}, env: d.Env, apart: d.Chain != nil,
+		parent: r, caller: r.Session + "/" + d.Name + "-" + id[:min(len(id), 8)], lines: map[string]int{}, env: d.Env, inCopy: d.Chain != nil,
 		bounds: func(call *executors.Call) *executors.Failure {
 			if r.turn.bounds != nil {
 				if failure := r.turn.bounds(call); failure != nil {
 					return failure
 				}
 			}
-			return beyond(d, call)
+			return outOfBounds(d, call)
 		},
 	}
 	a := &Agent{
-		Config: r.Config, Session: r.Session, Chain: offering{r.Chain, d}, NewID: r.NewID, Log: r.Log,
+		Config: r.Config, Session: r.Session, Chain: toolSubset{r.Chain, d}, NewID: r.NewID, Log: r.Log,
 		Client: Client{Send: in.send(r.Send), Notices: r.Notices, StreamTerminals: r.StreamTerminals && r.SendAs != nil},
 		State:  r.State, Workspace: r.Workspace, Overflow: r.Overflow, Helpers: r.Helpers,
 		System: func() string { return d.System },
 	}
 	if d.Chain != nil { // its paths are not those of the session
-		a.Chain, a.Workspace.Exists = offering{d.Chain, d}, nil
+		a.Chain, a.Workspace.Exists = toolSubset{d.Chain, d}, nil
 	}
 	a.Config.MaxToolIterations, a.Config.MaxToolIterationsHard = d.Rounds, d.Rounds
 	a.State.Model, a.State.Record = func() llm.Model { return model }, in.record(r.Record)
@@ -144,7 +144,7 @@ func (r *running) innerTurn(d executors.Delegation, model llm.Model) *turn {
 		a.State.Thought = func() string { return "" }
 	}
 	tools := a.Chain.Tools()
-	t := &turn{Agent: a, model: model, words: r.words, inner: in, tools: tools, offered: forModel(tools)}
+	t := &turn{Agent: a, model: model, typed: r.typed, inner: in, tools: tools, offered: forModel(tools)}
 	prompt := transcript.Prompt{Content: []acp.ContentBlock{acp.TextBlock(d.Task)}}
 	if r.Mode != nil {
 		prompt.Mode = r.Mode()
@@ -153,20 +153,20 @@ func (r *running) innerTurn(d executors.Delegation, model llm.Model) *turn {
 	return t
 }
 
-// further makes a call for an inner turn that has ended. The call passes the session's
+// callAfterwards makes a call for an inner turn that has ended. The call passes the session's
 // chain.
-func (t *turn) further(ctx context.Context, tool string, input any, still func(context.Context) *executors.Failure) (executors.Result, error) {
+func (t *turn) callAfterwards(ctx context.Context, tool string, input any, still func(context.Context) *executors.Failure) (executors.Result, error) {
 	data, err := json.Marshal(input)
 	if err != nil {
 		return executors.Result{}, err
 	}
-	by, a := t.inner.by, t.Agent
+	parent, a := t.inner.parent, t.Agent
 	next := &Agent{
-		Config: a.Config, Session: a.Session, Chain: by.Chain, NewID: a.NewID, Log: a.Log,
-		Client: a.Client, State: a.State, Workspace: by.Workspace, Overflow: a.Overflow, Helpers: a.Helpers, System: a.System,
+		Config: a.Config, Session: a.Session, Chain: parent.Chain, NewID: a.NewID, Log: a.Log,
+		Client: a.Client, State: a.State, Workspace: parent.Workspace, Overflow: a.Overflow, Helpers: a.Helpers, System: a.System,
 	}
-	u := &turn{Agent: next, model: t.model, words: t.words, tools: next.Chain.Tools(), inner: &inner{
-		by: by, caller: t.inner.caller, lines: t.inner.lines, bounds: by.turn.bounds,
+	u := &turn{Agent: next, model: t.model, typed: t.typed, tools: next.Chain.Tools(), inner: &inner{
+		parent: parent, caller: t.inner.caller, lines: t.inner.lines, bounds: parent.turn.bounds,
 	}}
 	r, err := u.announce(ctx, llm.ToolCall{ID: u.NewID(), Name: tool, Input: data})
 	if err != nil {
@@ -178,8 +178,8 @@ func (t *turn) further(ctx context.Context, tool string, input any, still func(c
 	return res, err
 }
 
-// endedBy returns why an inner turn stopped before it was done.
-func endedBy(reason acp.StopReason, rounds int) string {
+// endReason returns why an inner turn stopped before it was done.
+func endReason(reason acp.StopReason, rounds int) string {
 	switch reason {
 	case acp.StopEndTurn:
 		return ""
@@ -201,8 +201,8 @@ func offered(d executors.Delegation, tool executors.Tool) bool {
 	return d.Tools == nil || d.Tools(tool)
 }
 
-// beyond returns the failure of a call that the task may not make.
-func beyond(d executors.Delegation, call *executors.Call) *executors.Failure {
+// outOfBounds returns the failure of a call that the task may not make.
+func outOfBounds(d executors.Delegation, call *executors.Call) *executors.Failure {
 	if call.Spec.Name == "" { // the tools themselves say so
 		return nil
 	}
@@ -216,14 +216,14 @@ func beyond(d executors.Delegation, call *executors.Call) *executors.Failure {
 	return d.Bounds(call)
 }
 
-// offering offers a part of the tools. Calls of the others still reach the chain, whose
+// toolSubset offers a part of the tools. Calls of the others still reach the chain, whose
 // denials are recorded.
-type offering struct {
+type toolSubset struct {
 	executors.Executor
 	task executors.Delegation
 }
 
-func (o offering) Tools() []executors.Tool {
+func (o toolSubset) Tools() []executors.Tool {
 	return slices.DeleteFunc(slices.Clone(o.Executor.Tools()), func(t executors.Tool) bool { return !offered(o.task, t) })
 }
 
@@ -240,14 +240,14 @@ func (in *inner) record(record func(...transcript.Event)) func(...transcript.Eve
 	}
 }
 
-// introduce announces the turn as a child session with its task.
-func (t *turn) introduce(ctx context.Context, d executors.Delegation) error {
-	by := t.inner.by
-	if by.SendAs == nil {
+// showStart announces the turn as a child session with its task.
+func (t *turn) showStart(ctx context.Context, d executors.Delegation) error {
+	parent := t.inner.parent
+	if parent.SendAs == nil {
 		return nil
 	}
-	err := by.Send(ctx, acp.SubagentUpdate{
-		Update: acp.UpdateSubagent, SessionID: t.caller(), Title: by.call.Card.Title, State: &acp.SubagentState{State: acp.SubagentRunning},
+	err := parent.Send(ctx, acp.SubagentUpdate{
+		Update: acp.UpdateSubagent, SessionID: t.caller(), Title: parent.call.Card.Title, State: &acp.SubagentState{State: acp.SubagentRunning},
 	})
 	if err != nil {
 		return err
@@ -257,23 +257,23 @@ func (t *turn) introduce(ctx context.Context, d executors.Delegation) error {
 	})
 }
 
-// retire shows the client that the child session is idle, also after a cancel.
-func (t *turn) retire(ctx context.Context, reason acp.StopReason) {
-	by := t.inner.by
-	if by.SendAs == nil {
+// showIdle shows the client that the child session is idle, also after a cancel.
+func (t *turn) showIdle(ctx context.Context, reason acp.StopReason) {
+	parent := t.inner.parent
+	if parent.SendAs == nil {
 		return
 	}
 	if ctx.Err() != nil {
 		reason = acp.StopCancelled
 	}
-	by.progressed(acp.SubagentUpdate{Update: acp.UpdateSubagent, SessionID: t.caller(), State: &acp.SubagentState{State: acp.SubagentIdle, StopReason: reason}})
+	parent.sendProgress(acp.SubagentUpdate{Update: acp.UpdateSubagent, SessionID: t.caller(), State: &acp.SubagentState{State: acp.SubagentIdle, StopReason: reason}})
 }
 
 // send returns the Send of the child session. If the client shows no child sessions, it
 // passes on notices and the results of calls that the user was asked about. Other
 // updates are dropped: the calls are shown as steps.
 func (in *inner) send(send func(context.Context, acp.SessionUpdate) error) func(context.Context, acp.SessionUpdate) error {
-	if as := in.by.SendAs; as != nil {
+	if as := in.parent.SendAs; as != nil {
 		return func(ctx context.Context, u acp.SessionUpdate) error { return as(ctx, in.caller, u) }
 	}
 	return func(ctx context.Context, u acp.SessionUpdate) error {
@@ -285,67 +285,67 @@ func (in *inner) send(send func(context.Context, acp.SessionUpdate) error) func(
 	}
 }
 
-// lastWords returns the last text of the model.
-func (t *turn) lastWords() string {
+// lastText returns the last text of the model.
+func (t *turn) lastText() string {
 	for _, m := range slices.Backward(t.history) {
-		if text := saidIn(m); text != "" {
+		if text := messageText(m); text != "" {
 			return text
 		}
 	}
 	return ""
 }
 
-// stepBegan records a call of an inner turn as a line of the call that delegated the
+// addStep records a call of an inner turn as a line of the call that delegated the
 // task, for the case that the process ends before that call does. If the client does not
 // see the child session, it is shown the line.
-func (t *turn) stepBegan(call *executors.Call) {
+func (t *turn) addStep(call *executors.Call) {
 	if t.inner == nil {
 		return
 	}
-	by := t.inner.by
-	line := truncated(executors.Shown(call.Tool)+" "+oneLine(call.Card.Title), maxStep)
-	by.Record(transcript.Step{ToolCallID: by.call.ID, ID: by.id, Text: line, Caller: t.inner.caller, Shown: &acp.ToolCall{
+	parent := t.inner.parent
+	line := truncated(executors.Shown(call.Tool)+" "+firstLine(call.Card.Title), maxStep)
+	parent.Record(transcript.Step{ToolCallID: parent.call.ID, ID: parent.id, Text: line, Caller: t.inner.caller, Shown: &acp.ToolCall{
 		Update: acp.UpdateToolCall, ToolCallID: call.ID, Title: call.Card.Title, Name: executors.Shown(call.Tool), Status: acp.ToolPending,
 		Kind: string(cmp.Or(call.Card.Kind, call.Spec.Kind, executors.KindOther)), Locations: locations(call.Card.Locations),
 	}})
 	if !t.hidden() {
 		return
 	}
-	by.mu.Lock()
-	t.inner.lines[call.ID] = len(by.steps)
-	by.steps = append(by.steps, line)
-	by.mu.Unlock()
-	by.showSteps()
+	parent.mu.Lock()
+	t.inner.lines[call.ID] = len(parent.steps)
+	parent.steps = append(parent.steps, line)
+	parent.mu.Unlock()
+	parent.showSteps()
 }
 
-// stepFailed records that a call of an inner turn failed, and marks its line.
-func (t *turn) stepFailed(call *executors.Call) {
+// failStep records that a call of an inner turn failed, and marks its line.
+func (t *turn) failStep(call *executors.Call) {
 	if t.inner == nil {
 		return
 	}
-	by := t.inner.by
-	by.Record(transcript.Step{ToolCallID: by.call.ID, ID: by.id, Caller: t.inner.caller, Shown: &acp.ToolCall{
+	parent := t.inner.parent
+	parent.Record(transcript.Step{ToolCallID: parent.call.ID, ID: parent.id, Caller: t.inner.caller, Shown: &acp.ToolCall{
 		Update: acp.UpdateToolCallPatch, ToolCallID: call.ID, Status: acp.ToolFailed,
 	}})
 	if !t.hidden() {
 		return
 	}
-	by.mu.Lock()
+	parent.mu.Lock()
 	i, ok := t.inner.lines[call.ID]
 	if ok {
-		by.steps[i] += " (failed)"
+		parent.steps[i] += " (failed)"
 	}
-	by.mu.Unlock()
+	parent.mu.Unlock()
 	if ok {
-		by.showSteps()
+		parent.showSteps()
 	}
 }
 
 // showSteps sends the steps so far, in order.
-func (r *running) showSteps() {
+func (r *runningCall) showSteps() {
 	r.showing.Lock()
 	defer r.showing.Unlock()
-	r.progressed(acp.ToolCall{Update: acp.UpdateToolCallPatch, ToolCallID: r.call.ID, Content: r.content(nil)})
+	r.sendProgress(acp.ToolCall{Update: acp.UpdateToolCallPatch, ToolCallID: r.call.ID, Content: r.content(nil)})
 }
 
 // Limits on the steps that are shown.
@@ -367,8 +367,8 @@ func shownSteps(steps []string) string {
 	return b.String()
 }
 
-// oneLine returns the first line of a text that is not empty.
-func oneLine(s string) string {
+// firstLine returns the first line of a text that is not empty.
+func firstLine(s string) string {
 	first, more, _ := strings.Cut(strings.TrimSpace(s), "\n")
 	if more != "" {
 		first += " …"

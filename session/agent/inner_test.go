@@ -102,7 +102,7 @@ func TestDelegateRequest(t *testing.T) {
 	d.task.Model, d.task.Tools = "small", func(t executors.Tool) bool { return t.Name != "fail" }
 	var seen llm.Request
 	spent := 0
-	a.Open = func(name string) (llm.Model, error) {
+	a.OpenModel = func(name string) (llm.Model, error) {
 		return &fakeModel{name: name, rounds: 1, each: func(req llm.Request, _ int) { seen = req }}, nil
 	}
 	a.Mode = func() string { return "[mode: code]" }
@@ -210,7 +210,7 @@ func TestDelegateWithoutModel(t *testing.T) {
 		c := &client{}
 		a, d := delegating(t, c, delegate+`{"text":"done"}`)
 		d.task.Model = name
-		a.Open = func(name string) (llm.Model, error) {
+		a.OpenModel = func(name string) (llm.Model, error) {
 			if name == "direct" {
 				return local.Direct{}, nil
 			}

@@ -20,10 +20,9 @@ import (
 // the model gets the path or address.
 const maxLinks = 20
 
-// reader returns the call that reads a resource link: a file or directory in
-// the roots, a resource of an MCP server, or a web page. Other links have no
-// such call.
-func (t *turn) reader(uri string) (tool string, input map[string]string) {
+// linkReader returns the call that reads a resource link: a file or directory in
+// the roots, a resource of an MCP server, or a web page. For other links the tool is "".
+func (t *turn) linkReader(uri string) (tool string, input map[string]string) {
 	target := transcript.LinkTarget(uri)
 	if filepath.IsAbs(target) && t.Inside(target) {
 		if strings.HasSuffix(target, string(filepath.Separator)) {
@@ -42,11 +41,11 @@ func (t *turn) reader(uri string) (tool string, input map[string]string) {
 	return "", nil
 }
 
-// follow reads resource links by calls of the user: they are announced and pass
+// readLinks reads resource links by calls of the user: they are announced and pass
 // the same gates as all calls. It returns their texts by the index of the link.
 // A link that cannot be read is not a failure: the model gets its address and
 // may read it itself.
-func (t *turn) follow(ctx context.Context, prompt []acp.ContentBlock) (map[int]string, error) {
+func (t *turn) readLinks(ctx context.Context, prompt []acp.ContentBlock) (map[int]string, error) {
 	texts, tried := map[int]string{}, 0
 	t.origin, t.phase = executors.User, executors.PhasePlanner
 	defer func() { t.origin, t.phase = executors.Model, executors.PhaseExecutor }()
@@ -54,7 +53,7 @@ func (t *turn) follow(ctx context.Context, prompt []acp.ContentBlock) (map[int]s
 		if c.Type != "resource_link" || tried == maxLinks {
 			continue
 		}
-		tool, args := t.reader(c.URI)
+		tool, args := t.linkReader(c.URI)
 		if _, ok := executors.Find(t.tools, tool); !ok {
 			continue
 		}
@@ -63,7 +62,7 @@ func (t *turn) follow(ctx context.Context, prompt []acp.ContentBlock) (map[int]s
 		if err != nil {
 			return texts, err
 		}
-		result, err := t.runFor(ctx, i, llm.ToolCall{ID: fmt.Sprint("link_", i), Name: tool, Input: input})
+		result, err := t.runForPart(ctx, i, llm.ToolCall{ID: fmt.Sprint("link_", i), Name: tool, Input: input})
 		if err != nil {
 			return texts, err
 		}
@@ -74,9 +73,9 @@ func (t *turn) follow(ctx context.Context, prompt []acp.ContentBlock) (map[int]s
 	return texts, nil
 }
 
-// runLines runs commands of the shell in the order of their parts of the prompt, and adds
+// runCommands runs commands of the shell in the order of their parts of the prompt, and adds
 // their outputs to texts. The part of a command that was denied or failed stays as it is.
-func (t *turn) runLines(ctx context.Context, commands, texts map[int]string) error {
+func (t *turn) runCommands(ctx context.Context, commands, texts map[int]string) error {
 	if _, ok := executors.Find(t.tools, "bash"); !ok {
 		return nil
 	}
@@ -87,7 +86,7 @@ func (t *turn) runLines(ctx context.Context, commands, texts map[int]string) err
 		if err != nil {
 			return err
 		}
-		result, err := t.runFor(ctx, i, llm.ToolCall{ID: fmt.Sprint("line_", i), Name: "bash", Input: input})
+		result, err := t.runForPart(ctx, i, llm.ToolCall{ID: fmt.Sprint("line_", i), Name: "bash", Input: input})
 		if err != nil {
 			return err
 		}
@@ -98,8 +97,8 @@ func (t *turn) runLines(ctx context.Context, commands, texts map[int]string) err
 	return nil
 }
 
-// runFor announces and runs a call whose result replaces a part of the prompt.
-func (t *turn) runFor(ctx context.Context, part int, call llm.ToolCall) (*llm.ToolResult, error) {
+// runForPart announces and runs a call whose result replaces a part of the prompt.
+func (t *turn) runForPart(ctx context.Context, part int, call llm.ToolCall) (*llm.ToolResult, error) {
 	r, err := t.announce(ctx, call)
 	if err != nil {
 		return nil, err
@@ -111,9 +110,9 @@ func (t *turn) runFor(ctx context.Context, part int, call llm.ToolCall) (*llm.To
 // CommandTakesNone is the message if a command came with attachments.
 const CommandTakesNone = "The attachments were ignored: a command takes only text."
 
-// leftOut names to the user the parts of the prompt that the model does not
+// sayLeftOut names to the user the parts of the prompt that the model does not
 // get.
-func (t *turn) leftOut(ctx context.Context, prompt transcript.Prompt) error {
+func (t *turn) sayLeftOut(ctx context.Context, prompt transcript.Prompt) error {
 	if t.direct && !isDirect(t.Model()) {
 		if transcript.Attached(prompt.Content) == 0 {
 			return nil

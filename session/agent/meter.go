@@ -10,14 +10,14 @@ import (
 // percent. Tokenizers differ by less, so a ratio outside of it does not compare the
 // same text.
 const (
-	leastPercent = 50
-	mostPercent  = 200
+	minPercent = 50
+	maxPercent = 200
 )
 
-// fewestPercent is the lower bound of a request's tokens, in percent of our estimate. A
+// minCountPercent is the lower bound of a request's tokens, in percent of our estimate. A
 // lower count of the provider leaves something out, such as the cached part. If we
 // believed it, the conversation would grow without limit.
-const fewestPercent = 25
+const minCountPercent = 25
 
 // scale converts an estimate to the tokens of a provider, using its count c.
 // base is the estimate of everything before the messages.
@@ -25,13 +25,13 @@ func scale(c *llm.Count, base, estimate int) int {
 	if c == nil || c.Tokens <= 0 || base+c.Estimate <= 0 {
 		return estimate
 	}
-	percent := min(max(c.Tokens*100/(base+c.Estimate), leastPercent), mostPercent)
+	percent := min(max(c.Tokens*100/(base+c.Estimate), minPercent), maxPercent)
 	return estimate * percent / 100
 }
 
-// newest returns the count to use for the next request: the model's last one,
+// newestCount returns the count to use for the next request: the model's last one,
 // or else the last one of any model.
-func newest(history []llm.Message, model string) *llm.Count {
+func newestCount(history []llm.Message, model string) *llm.Count {
 	var other *llm.Count
 	for _, m := range slices.Backward(history) {
 		switch c := m.Count; {
@@ -51,13 +51,13 @@ func newest(history []llm.Message, model string) *llm.Count {
 // estimate.
 func (t *turn) tokens() int {
 	name := t.model.Name()
-	return t.measured(newest(t.history, name), t.meter.Sum(name, t.history))
+	return t.measured(newestCount(t.history, name), t.meter.Sum(name, t.history))
 }
 
 // measured returns the number of tokens of a request with this estimate of its
 // messages.
 func (t *turn) measured(c *llm.Count, estimate int) int {
-	base := t.base()
+	base := t.baseTokens()
 	switch {
 	case c == nil:
 		return base + estimate
@@ -68,10 +68,10 @@ func (t *turn) measured(c *llm.Count, estimate int) int {
 	if window := t.model.Window(); window > 0 && tokens > window { // the provider cannot have counted that
 		tokens = min(tokens, scale(c, base, base+c.Estimate))
 	}
-	return max(tokens+scale(c, base, estimate-c.Estimate), (base+estimate)*fewestPercent/100)
+	return max(tokens+scale(c, base, estimate-c.Estimate), (base+estimate)*minCountPercent/100)
 }
 
-// base estimates everything before the messages.
-func (t *turn) base() int {
+// baseTokens estimates everything before the messages.
+func (t *turn) baseTokens() int {
 	return llm.Tokens(llm.Request{System: t.system(t.model), Tools: t.offered})
 }

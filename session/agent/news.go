@@ -11,9 +11,9 @@ import (
 type News struct {
 	User  string // a message for the user; empty means no news
 	Model string // a text for the model below the prompt; may be empty
-	// Told are the events that mark the news as shown. They are stored together with the
+	// Events are the events that mark the news as shown. They are stored together with the
 	// prompt, so that no news is lost or shown twice.
-	Told []transcript.Event
+	Events []transcript.Event
 }
 
 // news returns the news, and adds them to the prompt.

@@ -12,12 +12,12 @@ import (
 
 // questions are those of one turn.
 type questions struct {
-	asked int
-	open  []executors.Question // those that end the turn
+	asked   int
+	pending []executors.Question // those that end the turn
 }
 
 // question asks the user. Where the client has no form for it, the question ends the turn.
-func (r *running) question(ctx context.Context, q executors.Question) (executors.Reply, error) {
+func (r *runningCall) question(ctx context.Context, q executors.Question) (executors.Reply, error) {
 	if r.questions.asked >= q.Most {
 		return executors.Reply{}, executors.Failuref(executors.PermanentFailure, "this turn has asked the user %s already", executors.Count(q.Most, "question")).
 			Hint("Decide yourself, or end the turn and ask in your answer.")
@@ -35,7 +35,7 @@ func (r *running) question(ctx context.Context, q executors.Question) (executors
 		}
 		r.Log.Info("the client did not show a question", "call", r.call.ID, "err", err)
 	}
-	r.questions.open = append(r.questions.open, q)
+	r.questions.pending = append(r.questions.pending, q)
 	return executors.Reply{Reaction: executors.Later}, nil
 }
 
@@ -81,14 +81,14 @@ func replyOf(form acp.ElicitResult) executors.Reply {
 	return executors.Reply{Reaction: executors.Unanswered}
 }
 
-// asksToEnd reports whether questions end the turn: the user cannot answer them earlier,
+// endsWithQuestions reports whether questions end the turn: the user cannot answer them earlier,
 // and has added no text meanwhile.
-func (t *turn) asksToEnd() bool {
-	if len(t.questions.open) == 0 {
+func (t *turn) endsWithQuestions() bool {
+	if len(t.questions.pending) == 0 {
 		return false
 	}
 	if !t.inbox.closeIfEmpty() {
-		t.questions.open = nil // the text is the answer
+		t.questions.pending = nil // the text is the answer
 		return false
 	}
 	return true

@@ -12,7 +12,7 @@ import (
 // reflection returns a note for the model after the turn's first failure that
 // its own call caused. It is empty for every other failure: one note helps,
 // more are noise.
-func (r *running) reflection(res executors.Result) string {
+func (r *runningCall) reflection(res executors.Result) string {
 	switch {
 	case !res.Failed || !res.Category().Quality() || r.call.Origin != executors.Model:
 		return ""

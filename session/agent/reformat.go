@@ -80,15 +80,15 @@ func onlyObject(answer string) (json.RawMessage, error) {
 	return b.Bytes(), nil
 }
 
-// reformattable reports whether the call failed before it ran, because of its
+// canReformat reports whether the call failed before it ran, because of its
 // input, and another model may correct it. For a tool that may change something
 // only the form is corrected: the model that wants the change must decide about
 // its content.
-func (r *running) reformattable(res executors.Result) bool {
+func (r *runningCall) canReformat(res executors.Result) bool {
 	switch {
 	case r.Reformat == nil, isDirect(r.Reformat.Model), r.call.Origin != executors.Model:
 		return false
-	case !res.Failed, r.call.Unfit == nil, r.begun():
+	case !res.Failed, r.call.Unfit == nil, r.hasStarted():
 		return false
 	case r.bare[r.id]: // the input does not show the intent
 		return false
@@ -100,16 +100,16 @@ func (r *running) reformattable(res executors.Result) bool {
 	return tool.Name != "" && (!mutates || executors.Fits(tool, r.call.Input) != nil)
 }
 
-// begun reports whether the call was allowed and started.
-func (r *running) begun() bool {
+// hasStarted reports whether the call was allowed and started.
+func (r *runningCall) hasStarted() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.started
 }
 
-// reformatted repeats the call with a corrected input, as an attempt that every
+// repeatReformatted repeats the call with a corrected input, as an attempt that every
 // link judges. If there is no such input, it returns the original failure.
-func (r *running) reformatted(ctx context.Context, failed executors.Result) (executors.Result, error) {
+func (r *runningCall) repeatReformatted(ctx context.Context, failed executors.Result) (executors.Result, error) {
 	input, err := r.reformat(ctx, failed.ForModel())
 	if ctx.Err() != nil {
 		return failed, context.Cause(ctx)
@@ -127,7 +127,7 @@ func (r *running) reformatted(ctx context.Context, failed executors.Result) (exe
 	if f, ok := errors.AsType[*executors.Failure](again.Unfit); ok && f.Category.Quality() {
 		return failed, nil
 	}
-	if err := r.correct(ctx, &again); err != nil {
+	if err := r.showCorrection(ctx, &again); err != nil {
 		return failed, err
 	}
 	res, err := r.Chain.Execute(ctx, &again)
@@ -135,7 +135,7 @@ func (r *running) reformatted(ctx context.Context, failed executors.Result) (exe
 	case err != nil:
 		releaseResult(failed)
 		return res, err
-	case res.Failed && res.Category().Quality() && !r.begun(): // a link found more than Prepare
+	case res.Failed && res.Category().Quality() && !r.hasStarted(): // a link found more than Prepare
 		releaseResult(res)
 		r.call = first
 		return failed, nil
@@ -146,7 +146,7 @@ func (r *running) reformatted(ctx context.Context, failed executors.Result) (exe
 }
 
 // reformat asks for a corrected input and counts the cost.
-func (r *running) reformat(ctx context.Context, failure string) (json.RawMessage, error) {
+func (r *runningCall) reformat(ctx context.Context, failure string) (json.RawMessage, error) {
 	input, answer, err := r.Reformat.ask(ctx, r.call.Spec, r.call.Input, failure)
 	if answer.usage != nil {
 		r.Spend(answer.model, *answer.usage)
@@ -155,8 +155,8 @@ func (r *running) reformat(ctx context.Context, failure string) (json.RawMessage
 	return input, err
 }
 
-// correct shows the client the corrected call.
-func (r *running) correct(ctx context.Context, again *executors.Call) error {
+// showCorrection shows the client the corrected call.
+func (r *runningCall) showCorrection(ctx context.Context, again *executors.Call) error {
 	r.call = again
 	if r.silent {
 		return nil

@@ -9,12 +9,12 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// refused reports whether to repeat a request that the provider refused, since
+// compactRefused reports whether to repeat a request that the provider refused, since
 // the history is now shorter. It compacts after a request that was too long,
 // and after the second refusal in a row because of the content. It does so once
 // in a turn, and not if a part of the answer is already in the history, such as
 // the part before a cut: then the user's next prompt continues.
-func (t *turn) refused(ctx context.Context, err error) (again bool, _ error) {
+func (t *turn) compactRefused(ctx context.Context, err error) (again bool, _ error) {
 	failed, ok := errors.AsType[*llm.Error](err)
 	if !ok || t.Config.CompactAt == 0 || t.wasRefused || ctx.Err() != nil {
 		return false, err
@@ -27,7 +27,7 @@ func (t *turn) refused(ctx context.Context, err error) (again bool, _ error) {
 	}
 	t.wasRefused = true
 	size := t.tokens() // by our count it is less than the window, yet too much
-	if s := t.size(); s > 0 {
+	if s := t.contextSize(); s > 0 {
 		size = min(size, s)
 	}
 	before := t.compactions

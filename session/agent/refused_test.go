@@ -138,7 +138,7 @@ func TestCutWithIDsThatComeAgain(t *testing.T) {
 		{Role: llm.User, Blocks: []llm.Block{{Result: &llm.ToolResult{ID: "call_1", Text: strings.Repeat("word ", 4000)}}}},
 	}
 	u := &turn{Agent: a, model: m, history: slices.Concat([]llm.Message{{Role: llm.User, Blocks: []llm.Block{{Text: "look"}}}}, round, round)}
-	w := compactionRun{turn: u, strategy: transcript.Triggered, room: room{all: 3000}}
+	w := compactionRun{turn: u, strategy: transcript.Triggered, room: room{messages: 3000}}
 	got := w.shortenLatest(t.Context(), transcript.Compaction{Shortened: []transcript.Shortened{{Message: 2, ID: "call_1", Text: "word"}}})
 	if len(got) != 1 || got[0].Message != 4 {
 		t.Errorf("%d results are cut", len(got))

@@ -23,7 +23,7 @@ const (
 func (t *turn) overRounds(ctx context.Context, rounds int) (why string, err error) {
 	limit := t.Config.MaxToolIterations
 	switch {
-	case t.origin != executors.Model || rounds < max(limit, t.mayRun):
+	case t.origin != executors.Model || rounds < max(limit, t.allowedRounds):
 		return "", nil
 	case rounds >= t.Config.hardCap() && rounds > limit:
 		return " (agent.max_tool_iterations_hard)", nil
@@ -31,20 +31,20 @@ func (t *turn) overRounds(ctx context.Context, rounds int) (why string, err erro
 		return " (agent.max_tool_iterations)", nil
 	}
 	if t.Unasked == nil || !t.Unasked() {
-		if why, err := t.askOn(ctx, rounds); err != nil || why != "" {
+		if why, err := t.askToContinue(ctx, rounds); err != nil || why != "" {
 			return why, err
 		}
 	}
-	t.mayRun = min(rounds+limit, t.Config.hardCap())
+	t.allowedRounds = min(rounds+limit, t.Config.hardCap())
 	return "", nil
 }
 
-// askOn asks the user whether the turn continues, by a permission request for a
+// askToContinue asks the user whether the turn continues, by a permission request for a
 // tool call of its own, which all clients can show.
-func (t *turn) askOn(ctx context.Context, rounds int) (why string, err error) {
-	const nobody = " (agent.max_tool_iterations)"
+func (t *turn) askToContinue(ctx context.Context, rounds int) (why string, err error) {
+	const atLimit = " (agent.max_tool_iterations)"
 	if t.Ask == nil {
-		return nobody, nil
+		return atLimit, nil
 	}
 	t.message.end()
 	question := acp.ToolCall{
@@ -67,9 +67,9 @@ func (t *turn) askOn(ctx context.Context, rounds int) (why string, err error) {
 		status, text, err = acp.ToolFailed, "[cancelled]", context.Cause(ctx)
 	case err != nil:
 		t.Log.Debug("no answer whether to go on", "session", t.Session, "err", err)
-		status, text, why, err = acp.ToolFailed, "No one answered.", nobody, nil
+		status, text, why, err = acp.ToolFailed, "No one answered.", atLimit, nil
 	case answer == "":
-		text, why = "The question was dismissed.", nobody
+		text, why = "The question was dismissed.", atLimit
 	case answer == goOn:
 		text = "Going on."
 	case answer == goOnUnasked:
@@ -78,7 +78,7 @@ func (t *turn) askOn(ctx context.Context, rounds int) (why string, err error) {
 	default:
 		text, why = "Stopped.", ", as you asked"
 	}
-	return why, t.answered(ctx, question.ToolCallID, status, text, err)
+	return why, t.endQuestion(ctx, question.ToolCallID, status, text, err)
 }
 
 func numberOf(rounds int) string {
@@ -88,9 +88,9 @@ func numberOf(rounds int) string {
 	return fmt.Sprintf("%d rounds", rounds)
 }
 
-// answered shows the outcome of a question, also after a cancel, and returns
+// endQuestion shows the outcome of a question, also after a cancel, and returns
 // err.
-func (t *turn) answered(ctx context.Context, id string, status acp.ToolStatus, text string, err error) error {
+func (t *turn) endQuestion(ctx context.Context, id string, status acp.ToolStatus, text string, err error) error {
 	b := acp.TextBlock(text)
 	shown := acp.ToolCall{
 		Update: acp.UpdateToolCallPatch, ToolCallID: id, Status: status, Content: []acp.ToolContent{{Type: "content", Content: &b}},

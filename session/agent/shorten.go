@@ -14,8 +14,8 @@ const (
 	minShortened = 800
 	// shownOfOld is the length that remains of an older result, in bytes.
 	shownOfOld = 240
-	// leastShown is the minimum length that remains of a new result, in bytes.
-	leastShown = 1 << 10
+	// minShown is the minimum length that remains of a new result, in bytes.
+	minShown = 1 << 10
 	// recentRounds is the number of latest rounds of tool calls whose results
 	// stay.
 	recentRounds = 2
@@ -77,7 +77,7 @@ func (t *turn) shortenNew(ctx context.Context, history []llm.Message, most int) 
 	}
 	var out []transcript.Shortened
 	for i, m := range history {
-		out = t.shortenIn(ctx, out, i, m, max(most, leastShown)+shownOfOld, max(most, leastShown))
+		out = t.shortenIn(ctx, out, i, m, max(most, minShown)+shownOfOld, max(most, minShown))
 	}
 	return out
 }

@@ -8,36 +8,36 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// steered adds the user's waiting texts to the history, and reports whether there
+// addSteered adds the user's waiting texts to the history, and reports whether there
 // were any. The built-in models would run such a text as a command, so they get
 // none.
-func (t *turn) steered(ctx context.Context) (bool, error) {
+func (t *turn) addSteered(ctx context.Context) (bool, error) {
 	if isDirect(t.model) {
 		t.inbox.Close(ErrNotTaken)
 		return false, nil
 	}
-	any := false
+	added := false
 	for ctx.Err() == nil {
 		a := t.inbox.take()
 		if a == nil {
 			break
 		}
-		refused, err := t.add(ctx, a.content)
+		refused, err := t.addSteer(ctx, a.content)
 		if err != nil {
-			return any, err // the end of the turn settles the text
+			return added, err // the end of the turn settles the text
 		}
 		t.inbox.settle(refused)
 		select {
 		case <-a.answered:
 		case <-ctx.Done():
 		}
-		any = any || refused == nil
+		added = added || refused == nil
 	}
-	return any, nil
+	return added, nil
 }
 
-// add adds one text to the history. refused is the reason if the model may not see it.
-func (t *turn) add(ctx context.Context, content []acp.ContentBlock) (refused, err error) {
+// addSteer adds one text to the history. refused is the reason if the model may not see it.
+func (t *turn) addSteer(ctx context.Context, content []acp.ContentBlock) (refused, err error) {
 	s := transcript.Steer{MessageID: t.NewID(), Content: content}
 	typed := transcript.Typed(content)
 	if t.Hooks != nil {
@@ -53,17 +53,17 @@ func (t *turn) add(ctx context.Context, content []acp.ContentBlock) (refused, er
 	if err := t.fits(s.Message().Blocks); err != nil {
 		return err, nil
 	}
-	s.Attachments = t.short(ctx, content)
+	s.Attachments = t.shortForms(ctx, content)
 	t.message.end()
 	t.Record(s)
 	t.history = append(t.history, s.Message())
-	t.words += "\n" + typed
+	t.typed += "\n" + typed
 	return nil, nil
 }
 
-// restart lets the limits on rounds and repetitions begin anew, as a prompt does.
-func (t *turn) restart() {
-	t.mayRun, t.doom = 0, doom{}
+// resetLimits lets the limits on rounds and repetitions begin anew, as a prompt does.
+func (t *turn) resetLimits() {
+	t.allowedRounds, t.doom = 0, doom{}
 }
 
 // isOver reports whether the turn ends with the model's last answer: no text of the
@@ -73,7 +73,7 @@ func (t *turn) isOver(ctx context.Context) (bool, error) {
 	if t.inbox.isWaiting() {
 		return false, nil
 	}
-	if on, err := t.continued(ctx); err != nil || on {
+	if on, err := t.continuedByHook(ctx); err != nil || on {
 		return false, err
 	}
 	return t.inbox.closeIfEmpty(), nil

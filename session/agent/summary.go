@@ -37,43 +37,43 @@ func (t *turn) compactor() llm.Model {
 	return t.model
 }
 
-// replacement returns a text of at most most bytes that replaces messages, and
-// before, the text that replaced earlier ones.
+// replacement returns a text that replaces messages, and before, the text that replaced
+// earlier ones. most is its greatest length, in bytes.
 type replacement func(ctx context.Context, before string, messages []llm.Message, most int) (string, error)
 
 // summarize lets a model summarize the messages.
 func (w *compactionRun) summarize(ctx context.Context, before string, messages []llm.Message, most int) (string, error) {
 	if !w.force && (w.summaries == maxSummaries || w.gaveUp) {
-		return "", ErrNothing
+		return "", ErrNothingToCompact
 	}
-	if err := w.begin(ctx); err != nil {
+	if err := w.announceStart(ctx); err != nil {
 		return "", err
 	}
 	w.summaries++
-	text, err := w.sumUp(ctx, before, messages, w.focus)
+	text, err := w.summarizePieces(ctx, before, messages, w.focus)
 	return truncated(text, most), err
 }
 
-// refer stores the messages for read_overflow and returns an outline of them
+// outline stores the messages for read_overflow and returns an outline of them
 // with that reference. It needs no model.
-func (w *compactionRun) refer(ctx context.Context, before string, messages []llm.Message, most int) (string, error) {
+func (w *compactionRun) outline(ctx context.Context, before string, messages []llm.Message, most int) (string, error) {
 	if w.Keep == nil {
-		return "", ErrNothing
+		return "", ErrNothingToCompact
 	}
 	line, ok := w.Keep(ctx, strings.Join(transcribed(messages, maxReferred, maxReferred), ""))
 	if !ok {
-		return "", ErrNothing
+		return "", ErrNothingToCompact
 	}
 	const head = "There is no summary of the messages here, only their beginnings; "
 	text := head + "the messages are kept: " + line + "\n"
 	if before != "" {
 		text = truncated(before, most/3) + "\n\n" + text
 	}
-	return text + withoutMarks(lastOf(transcribed(messages, outlined, outlined), most-len(text))), nil
+	return text + withoutMarks(lastFitting(transcribed(messages, outlined, outlined), most-len(text))), nil
 }
 
-// lastOf joins the last parts that fit into max bytes.
-func lastOf(parts []string, max int) string {
+// lastFitting joins the last parts that fit into max bytes.
+func lastFitting(parts []string, max int) string {
 	first := len(parts)
 	for first > 0 && len(parts[first-1]) <= max {
 		first--
@@ -82,10 +82,10 @@ func lastOf(parts []string, max int) string {
 	return strings.Join(parts[first:], "")
 }
 
-// sumUp lets the model extend a summary by the messages that follow it. If they
+// summarizePieces lets the model extend a summary by the messages that follow it. If they
 // do not fit into its window, it gets them in pieces, each with the summary of
 // the earlier ones.
-func (t *turn) sumUp(ctx context.Context, summary string, messages []llm.Message, focus string) (string, error) {
+func (t *turn) summarizePieces(ctx context.Context, summary string, messages []llm.Message, focus string) (string, error) {
 	model := t.compactor()
 	if isDirect(model) {
 		return "", ErrNoModel

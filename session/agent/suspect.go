@@ -25,11 +25,11 @@ var reasoningModes = []string{reasoningAuto, reasoningAlways, reasoningNever}
 // maxSuspects limits the names reported of one call.
 const maxSuspects = 5
 
-// suspects records names in a call of a reasoning model that appear nowhere
+// recordSuspects records names in a call of a reasoning model that appear nowhere
 // before it, since such models tend to invent paths and names. This is a
 // heuristic, so it only warns, and the call proceeds.
-func (t *turn) suspects(call *executors.Call) {
-	if !t.Config.HallucinationDetection || call.Origin != executors.Model || !t.reasons() {
+func (t *turn) recordSuspects(call *executors.Call) {
+	if !t.Config.HallucinationDetection || call.Origin != executors.Model || !t.isReasoning() {
 		return
 	}
 	known := t.knownText()
@@ -46,15 +46,15 @@ func (t *turn) suspects(call *executors.Call) {
 	t.Log.Warn("HallucinationSuspect: a call names things that neither exist nor were mentioned", "session", t.Session, "call", call.ID, "tool", call.Tool, "names", found)
 }
 
-// reasons reports whether the answering model counts as a reasoning model.
-func (t *turn) reasons() bool {
+// isReasoning reports whether the answering model counts as a reasoning model.
+func (t *turn) isReasoning() bool {
 	switch t.Config.ReasoningModelDetection {
 	case reasoningAlways:
 		return true
 	case reasoningNever:
 		return false
 	}
-	if reasoningName(t.model.Name()) {
+	if isReasoningName(t.model.Name()) {
 		return true
 	}
 	for _, m := range slices.Backward(t.history) {
@@ -65,9 +65,9 @@ func (t *turn) reasons() bool {
 	return false
 }
 
-// reasoningName reports whether the name, "provider:model", is that of a
+// isReasoningName reports whether the name, "provider:model", is that of a
 // reasoning model.
-func reasoningName(name string) bool {
+func isReasoningName(name string) bool {
 	name = strings.ToLower(name)
 	if _, model, ok := strings.Cut(name, ":"); ok {
 		name = model
@@ -112,7 +112,7 @@ func (t *turn) pathsFrom(call *executors.Call, known string) []string {
 		return nil
 	}
 	var found []string
-	look := func(shown, abs string) {
+	check := func(shown, abs string) {
 		if call.Spec.Effect.Has(executors.Mutates) && call.Card.Command == "" {
 			abs = filepath.Dir(abs)
 		}
@@ -121,14 +121,14 @@ func (t *turn) pathsFrom(call *executors.Call, known string) []string {
 		}
 	}
 	for _, path := range call.Card.Paths {
-		look(path, path)
+		check(path, path)
 	}
 	for _, m := range commandPath.FindAllStringSubmatch(call.Card.Command, 20) {
 		abs := m[1]
 		if !filepath.IsAbs(abs) {
 			abs = filepath.Join(call.Card.Dir, abs)
 		}
-		look(m[1], abs)
+		check(m[1], abs)
 	}
 	return found
 }

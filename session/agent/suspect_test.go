@@ -13,7 +13,7 @@ func TestReasoningName(t *testing.T) {
 		"openai:o3-mini": true, "openai:o1": true, "x:o4": true, "compatible:qwen/QwQ-32b": true, "ollama:deepseek-r1:8b": true, "claude:claude-sonnet-thinking": true,
 		"openai:gpt-5": false, "claude:claude-sonnet-5": false, "x:o10": false, "x:solo1": false, "direct": false,
 	} {
-		if got := reasoningName(name); got != want {
+		if got := isReasoningName(name); got != want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -61,7 +61,7 @@ func TestSuspects(t *testing.T) {
 			call := tt.call
 			call.Record = &executors.Record{}
 			call.Spec, _ = executors.Find(tools, call.Tool)
-			turn.suspects(&call)
+			turn.recordSuspects(&call)
 			if call.Record.Suspect != tt.want || (count == 1) != (tt.want != "") {
 				t.Errorf("%q, want %q; counted %d", call.Record.Suspect, tt.want, count)
 			}

@@ -13,13 +13,13 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// traced begins the span of a turn, below the client's span if the prompt names one.
-func (a *Agent) traced(ctx context.Context) (context.Context, *trace.Span) {
+// startSpan begins the span of a turn, below the client's span if the prompt names one.
+func (a *Agent) startSpan(ctx context.Context) (context.Context, *trace.Span) {
 	if a.Tracer == nil {
 		return ctx, nil
 	}
-	of := acp.TraceOf(ctx)
-	return a.Tracer.Start(trace.WithParent(ctx, of.Parent, of.State), "invoke_agent zeph-acp",
+	parent := acp.TraceOf(ctx)
+	return a.Tracer.Start(trace.WithParent(ctx, parent.Parent, parent.State), "invoke_agent zeph-acp",
 		slog.String("gen_ai.operation.name", "invoke_agent"),
 		slog.String("gen_ai.agent.name", "zeph-acp"),
 		slog.String("gen_ai.conversation.id", a.Session),

@@ -24,13 +24,13 @@ type turn struct {
 	direct  bool      // the user's own calls: the model stays Direct
 	origin  executors.Origin
 	phase   executors.Phase
-	words   string // what the user typed
+	typed   string // the text that the user typed
 	inbox   *Inbox
 	bounds  Bounds // see Input
 	tools   []executors.Tool
 	offered []llm.Tool
 	history []llm.Message
-	message message // the one that chunks belong to
+	message message // the message being sent
 	doom    doom
 
 	questions questions
@@ -38,7 +38,7 @@ type turn struct {
 	spoke     bool      // the last answer had text
 	stops     int       // how often hooks made it go on
 
-	mayRun                 int  // rounds beyond max_tool_iterations that the user allowed
+	allowedRounds          int  // the number of rounds before the next question; 0 means max_tool_iterations
 	summaries, compactions int  // so far
 	gaveUp                 bool // a summary failed
 	wasRefused             bool // a refused request was repeated; it is repeated once in a turn
@@ -52,23 +52,23 @@ type turn struct {
 	halt      halt
 }
 
-// begin adds the prompt, with the texts of its links and commands, to the history and
+// start adds the prompt, with the texts of its links and commands, to the history and
 // runs the loop.
-func (t *turn) begin(ctx context.Context, prompt transcript.Prompt, commands map[int]string) (acp.StopReason, error) {
+func (t *turn) start(ctx context.Context, prompt transcript.Prompt, commands map[int]string) (acp.StopReason, error) {
 	at := len(t.history)
 	t.history = append(t.history[:at:at], llm.Message{Role: llm.User, Blocks: prompt.Blocks(nil)})
-	if err := t.leftOut(ctx, prompt); err != nil {
+	if err := t.sayLeftOut(ctx, prompt); err != nil {
 		return "", err
 	}
 	if a := t.Toolset; a != nil && !t.direct {
 		a.Begin(ctx, t.model, cmp.Or(prompt.Instead, transcript.Typed(prompt.Parts())), t.history[:at], t.offered)
 	}
 	if !prompt.Alone {
-		instead := t.shorten(ctx, prompt.Parts())
-		linked, err := t.follow(ctx, prompt.Parts())
+		instead := t.shortenAttachments(ctx, prompt.Parts())
+		linked, err := t.readLinks(ctx, prompt.Parts())
 		maps.Copy(instead, linked)
 		if err == nil {
-			err = t.runLines(ctx, commands, instead)
+			err = t.runCommands(ctx, commands, instead)
 		}
 		t.history[at].Blocks = prompt.Blocks(instead)
 		if err != nil {
@@ -85,11 +85,11 @@ func (t *turn) run(ctx context.Context) (acp.StopReason, error) {
 			return t.stop(ctx, acp.StopEndTurn, "Stopped by a hook: %s", why)
 		}
 		t.refresh()
-		if steered, err := t.steered(ctx); err != nil {
+		if steered, err := t.addSteered(ctx); err != nil {
 			return "", err
 		} else if steered {
 			iteration = 0
-			t.restart()
+			t.resetLimits()
 		}
 		if err := t.makeRoom(ctx); err != nil {
 			return "", err
@@ -97,11 +97,11 @@ func (t *turn) run(ctx context.Context) (acp.StopReason, error) {
 		if reason, err := t.atLimit(ctx, iteration); err != nil || reason != "" {
 			return reason, err
 		}
-		answer, err := t.answer(ctx)
+		answer, err := t.answerWithRetry(ctx)
 		if err != nil {
 			return "", err
 		}
-		reason, err := t.follows(ctx, answer)
+		reason, err := t.actOn(ctx, answer)
 		if err != nil || reason != "" {
 			return reason, err
 		}
@@ -127,7 +127,8 @@ func (t *turn) atLimit(ctx context.Context, iteration int) (acp.StopReason, erro
 		if size == t.model.Window() { // a higher budget would change nothing
 			more = "pick a model with a larger window"
 		}
-		return t.stop(ctx, acp.StopMaxTokens, "Stopped: the conversation takes about %d of %d tokens of context. Type /compact to make room, start a new session, or %s.", full, size, more)
+		return t.stop(ctx, acp.StopMaxTokens, "Stopped: the conversation takes about %d of %d tokens of context. "+
+			"Type /compact to make room, start a new session, or %s.", full, size, more)
 	}
 	why, err := t.overRounds(ctx, iteration)
 	if err != nil || why == "" {
@@ -136,22 +137,22 @@ func (t *turn) atLimit(ctx context.Context, iteration int) (acp.StopReason, erro
 	return t.stop(ctx, acp.StopMaxTurnRequests, "Stopped after %s of tool calls%s. Send another prompt to go on.", numberOf(iteration), why)
 }
 
-// answer asks the model, and once more after a rejected request if that can help.
-func (t *turn) answer(ctx context.Context) (answer, error) {
-	got, err := t.ask(ctx)
+// answerWithRetry asks the model, and once more after a rejected request if that can help.
+func (t *turn) answerWithRetry(ctx context.Context) (answer, error) {
+	got, err := t.streamAnswer(ctx)
 	if err == nil {
 		return got, nil
 	}
-	again, err := t.refused(ctx, err)
+	again, err := t.compactRefused(ctx, err)
 	if again {
-		return t.ask(ctx)
+		return t.streamAnswer(ctx)
 	}
 	return got, err
 }
 
-// follows runs the calls of an answer, or ends the turn if it has no calls. The reason is
+// actOn runs the calls of an answer, or ends the turn if it has no calls. The reason is
 // empty if the turn goes on.
-func (t *turn) follows(ctx context.Context, got answer) (acp.StopReason, error) {
+func (t *turn) actOn(ctx context.Context, got answer) (acp.StopReason, error) {
 	switch got.stop {
 	case llm.StopMaxTokens:
 		return t.end(ctx, acp.StopMaxTokens, "The model came to its limit of tokens before it answered (max_tokens of the provider).")
@@ -171,8 +172,8 @@ func (t *turn) follows(ctx context.Context, got answer) (acp.StopReason, error) 
 	if err != nil {
 		return "", err
 	}
-	if t.asksToEnd() {
-		return t.stop(ctx, acp.StopEndTurn, "%s", shownQuestions(t.questions.open))
+	if t.endsWithQuestions() {
+		return t.stop(ctx, acp.StopEndTurn, "%s", shownQuestions(t.questions.pending))
 	}
 	if why := t.doom.observe(outcomes); why != "" && t.origin == executors.Model && !t.inbox.isWaiting() {
 		return t.stop(ctx, acp.StopMaxTurnRequests, "%s", why)
@@ -180,13 +181,13 @@ func (t *turn) follows(ctx context.Context, got answer) (acp.StopReason, error) 
 	return "", nil
 }
 
-// end ends the turn. If the model's last answer had no text, it sends ours,
-// since some clients show a turn without a final message as still running.
-func (t *turn) end(ctx context.Context, reason acp.StopReason, ours string) (acp.StopReason, error) {
+// end ends the turn. If the model's last answer had no text, it sends a message of the
+// agent, since some clients show a turn without a final message as still running.
+func (t *turn) end(ctx context.Context, reason acp.StopReason, message string) (acp.StopReason, error) {
 	if t.spoke {
 		return reason, nil
 	}
-	return t.stop(ctx, reason, "%s", ours)
+	return t.stop(ctx, reason, "%s", message)
 }
 
 // stop ends the turn with a message to the user. The message is not the
@@ -206,8 +207,8 @@ func (t *turn) promptAt() int {
 	return 0
 }
 
-// size returns the number of tokens that the turn may use; 0 means unknown.
-func (t *turn) size() int {
+// contextSize returns the number of tokens that the turn may use; 0 means unknown.
+func (t *turn) contextSize() int {
 	size := t.model.Window()
 	if b := t.Config.ContextBudgetTokens; b > 0 && (size == 0 || b < size) {
 		size = b
@@ -219,7 +220,7 @@ func (t *turn) size() int {
 // and the size that the budget is a share of. The user's own calls have no
 // budget.
 func (t *turn) overBudget() (full, size int) {
-	size = t.size()
+	size = t.contextSize()
 	if size == 0 || t.direct {
 		return 0, 0
 	}
@@ -234,7 +235,8 @@ func (t *turn) fits(blocks []llm.Block) error {
 	window := t.model.Window()
 	n := llm.Tokens(llm.Request{Messages: []llm.Message{{Role: llm.User, Blocks: blocks}}})
 	if window > 0 && n > window {
-		return &acp.ParamsError{Field: "prompt", Reason: fmt.Sprintf("takes about %d tokens, and the window of %s has %d: send less, or pick a model with a larger window", n, t.model.Name(), window)}
+		return &acp.ParamsError{Field: "prompt", Reason: fmt.Sprintf(
+			"takes about %d tokens, and the window of %s has %d: send less, or pick a model with a larger window", n, t.model.Name(), window)}
 	}
 	return nil
 }

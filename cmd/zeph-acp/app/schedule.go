@@ -255,7 +255,7 @@ func (t *scheduled) news(ctx context.Context, direct bool) (n agent.News) {
 	}
 	n.User, n.Model = strings.Join(user, "\n\n"), strings.Join(model, "\n")
 	if t.told != was {
-		n.Told = append(n.Told, t.state())
+		n.Events = append(n.Events, t.state())
 	}
 	return n
 }

@@ -156,8 +156,8 @@ func (a *App) agent(cfg config.Config, s session.Setup, in sessionDirs, tools ex
 			Shorten: func(ctx context.Context, text string) string { return kept.long.Shorten(ctx, s.ID, text) },
 			Keep:    func(ctx context.Context, text string) (string, bool) { return kept.long.Keep(ctx, s.ID, text) },
 		},
-		Helpers: agent.Helpers{Reformat: models.reformatter, Compactor: models.compaction, Open: a.model},
-		System:  kept.system.text, Toolset: kept.set, Off: kept.off, Hooks: kept.hooks, Ready: kept.ready, News: kept.news,
+		Helpers: agent.Helpers{Reformat: models.reformatter, Compactor: models.compaction, OpenModel: a.model},
+		System:  kept.system.text, Toolset: kept.set, Disabled: kept.off, Hooks: kept.hooks, Ready: kept.ready, News: kept.news,
 		Tracer: a.tracer,
 	}
 }

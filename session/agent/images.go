@@ -9,10 +9,10 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/picture"
 )
 
-// pictures returns the images of a result for the model, and a line below the text for
+// modelImages returns the images of a result for the model, and a line below the text for
 // each that it cannot see. A model without vision gets neither: the text names the images.
 // The client gets them as they are.
-func (t *turn) pictures(res executors.Result) (images []llm.Image, left string) {
+func (t *turn) modelImages(res executors.Result) (images []llm.Image, notes string) {
 	if !llm.Sees(t.model) {
 		return nil, ""
 	}

@@ -9,7 +9,7 @@ import (
 
 func TestPatience(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &patience{Context: context.Background()}
+		p := &lazyTimeout{Context: context.Background()}
 		time.Sleep(2 * slowClient)
 		began := time.Now()
 		<-p.Done()

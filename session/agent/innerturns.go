@@ -7,22 +7,22 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 )
 
-// children are the inner turns that run, by their caller ids. The zero value is empty.
-type children struct {
+// innerTurns are the running inner turns. The zero value is empty.
+type innerTurns struct {
 	mu      sync.Mutex
-	cancels map[string]context.CancelCauseFunc
+	cancels map[string]context.CancelCauseFunc // by caller id
 }
 
 // begin returns the context of an inner turn. end must be called when it has ended.
-func (c *children) begin(ctx context.Context, caller string) (own context.Context, end func()) {
-	own, cancel := context.WithCancelCause(ctx)
+func (c *innerTurns) begin(ctx context.Context, caller string) (innerCtx context.Context, end func()) {
+	innerCtx, cancel := context.WithCancelCause(ctx)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.cancels == nil {
 		c.cancels = map[string]context.CancelCauseFunc{}
 	}
 	c.cancels[caller] = cancel
-	return own, func() {
+	return innerCtx, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		delete(c.cancels, caller)
@@ -33,9 +33,9 @@ func (c *children) begin(ctx context.Context, caller string) (own context.Contex
 // CancelInner cancels an inner turn, by the caller id of its calls. The turn that it
 // belongs to goes on. It has no effect if no such turn runs.
 func (a *Agent) CancelInner(caller string) {
-	a.inner.mu.Lock()
-	cancel := a.inner.cancels[caller]
-	a.inner.mu.Unlock()
+	a.innerTurns.mu.Lock()
+	cancel := a.innerTurns.cancels[caller]
+	a.innerTurns.mu.Unlock()
 	if cancel != nil {
 		cancel(acp.ErrTurnCancelled)
 	}

@@ -9,16 +9,16 @@ import (
 // it is queued anyway.
 const slowClient = time.Second
 
-// patience is a context that ends slowClient after the first call of Done. An update that
-// need not wait thus starts no timer, which would wake another thread. It is not for
-// concurrent use.
-type patience struct {
+// lazyTimeout is a context with the timeout slowClient, which begins at the first call of
+// Done. An update that need not wait starts no timer, which would wake another thread. It
+// is not for concurrent use.
+type lazyTimeout struct {
 	context.Context
 	cancel context.CancelFunc // nil before the first call of Done
 }
 
 // Done implements [context.Context].
-func (p *patience) Done() <-chan struct{} {
+func (p *lazyTimeout) Done() <-chan struct{} {
 	if p.cancel == nil {
 		p.Context, p.cancel = context.WithTimeout(p.Context, slowClient)
 	}
@@ -26,7 +26,7 @@ func (p *patience) Done() <-chan struct{} {
 }
 
 // end stops the timer.
-func (p *patience) end() {
+func (p *lazyTimeout) end() {
 	if p.cancel != nil {
 		p.cancel()
 	}
