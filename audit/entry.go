@@ -273,4 +273,6 @@ func encode(e *Entry) ([]byte, error) {
 }
 
 // controlsTerminal reports whether a character can control a terminal.
-func controlsTerminal(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
+func controlsTerminal(r rune) bool {
+	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
+}
