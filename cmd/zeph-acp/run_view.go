@@ -21,7 +21,7 @@ func (r *runner) audience(stdinIsPrompt bool) {
 	}
 	r.turn.View = r.view()
 	r.turn.Approver, r.turn.Listen = r.user, r.user.Listen
-	r.app.Yes, r.app.Alone = r.yes, !r.yes && r.user.Keyboard == nil
+	r.app.Yes, r.app.NoUser = r.yes, !r.yes && r.user.Keyboard == nil
 }
 
 // view returns the view of the turn, and sets the user's screen.

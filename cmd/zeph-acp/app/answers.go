@@ -9,8 +9,8 @@ import (
 
 // Permissions describes the remembered answers that apply to the session, for
 // /permissions.
-func (k *keeper) Permissions() string {
-	entries, err := k.answers.Entries()
+func (st *sessionTools) Permissions() string {
+	entries, err := st.answers.Entries()
 	var b strings.Builder
 	if err != nil {
 		fmt.Fprintf(&b, "No stored answer counts, since the file has a mistake: %s\n", err)

@@ -56,17 +56,17 @@ type App struct {
 	Audit  *audit.Log          // records tool calls; nil records nothing
 	// Overflow keeps texts that are too long for the model where Store cannot;
 	// nil discards them.
-	Overflow *overflow.Memory
-	Logout   func() error   // removes the saved keys
-	Locked   func() error   // returns why the saved keys cannot be used, or nil
-	Own      *workspace.Own // the files that no tool may touch; nil means no such files
-	Answers  *answers.Store // the user's "always" answers
-	Skills   string         // the directory of the user's skills; empty means no skills
-	Commands string         // the directory of the user's commands; empty means no commands
+	Overflow     *overflow.Memory
+	Logout       func() error   // removes the saved keys
+	Locked       func() error   // returns the reason why the saved keys cannot be used, or nil
+	PrivateFiles *workspace.Own // the private files, which no tool may touch; nil means no such files
+	Answers      *answers.Store // the user's "always" answers
+	Skills       string         // the directory of the user's skills; empty means no skills
+	Commands     string         // the directory of the user's commands; empty means no commands
 	// SystemAppend is a text of the user at the end of the system prompt; empty adds nothing.
 	SystemAppend string
 	Yes          bool // the user allows every call that the agent would ask about
-	Alone        bool // there is no user to ask
+	NoUser       bool // no user can be asked
 	// ProjectServers asks the user about the MCP servers of the repository, and starts
 	// those that the user approves.
 	ProjectServers bool
@@ -102,27 +102,27 @@ type App struct {
 	// RunTask runs a scheduled task; nil means that this process runs no tasks.
 	RunTask func(context.Context, tasks.Job) tasks.Report
 
-	byEnv     string                              // the model that the environment selects
-	configDir string                              // of the user's files; empty means no directory
-	dataDir   string                              // empty means no directory
+	envModel  string                              // the model that the environment selects
+	configDir string                              // the directory of the user's files; empty means no directory
+	dataDir   string                              // the directory of the database; empty means no directory
 	home      string                              // the user's home directory; empty means unknown
 	environ   func(string) string                 // looks up the environment of the process, without the saved keys
-	whence    func(string) string                 // returns where a key was set; nil means unknown
-	final     func(string) bool                   // reports whether the managed file sets a key
+	origin    func(string) string                 // returns the place where a key was set; nil means unknown
+	isManaged func(string) bool                   // reports whether the managed file sets a key
 	permits   func(s mcp.Server, own bool) string // see config.Loaded.Permits
 	rules     *rulesFile                          // the permission rules that follow their file; nil means those of Config
-	filters   *filters                            // of tool results
-	vectors   toolset.Vectors                     // of tools, shared by all sessions
-	tracer    *trace.Tracer                       // of turns; nil unless the environment asks for traces
+	filters   *filters                            // the output filters of all sessions
+	vectors   toolset.Vectors                     // the embeddings of tools, shared by all sessions
+	tracer    *trace.Tracer                       // traces turns; nil unless the environment asks for traces
 
-	servers   provider.Memory     // facts learned of the models' servers, shared by all sessions
-	catalogue *provider.Catalogue // of the providers' models; nil asks no provider
+	servers   provider.Memory     // facts learned about the models' servers, shared by all sessions
+	catalogue *provider.Catalogue // the providers' models; nil asks no provider
 
-	checking *assumed // calls are only judged; see Checker
+	checking *assumedTools // not nil if calls are only judged; see Checker
 
-	opening  sync.WaitGroup // for openStore
-	idle     idle
-	prepared sync.Once // of beforePrompt
+	opening  sync.WaitGroup // goroutines that open the store
+	idle     idle           // work for the pauses of the client
+	prepared sync.Once      // plans the work of beforePrompt
 
 	worktrees worktrees
 
@@ -131,7 +131,7 @@ type App struct {
 	tasks  *tasks.Runner       // nil until the first session, and if this process runs no tasks
 }
 
-// settle is long enough for an editor's loop to process a response.
+// settle is long enough for an editor's event loop to process a response.
 const settle = 50 * time.Millisecond
 
 // New makes an App from a loaded configuration and its environment.
@@ -139,12 +139,12 @@ func New(l *config.Loaded, log *slog.Logger) *App {
 	saved := l.Keys()
 	a := &App{
 		Config: l.Config, Model: l.Getenv("ZEPH_MODEL"),
-		Logout: func() error { _, err := saved.RemoveAll(); return err }, Locked: saved.Err, Own: ownFiles(l.Paths),
+		Logout: func() error { _, err := saved.RemoveAll(); return err }, Locked: saved.Err, PrivateFiles: privateFiles(l.Paths),
 		Overflow: overflow.NewMemory(overflowMemory),
 		NewID:    uuid.NewString, Now: time.Now, Settle: settle, Log: log,
 	}
-	a.Warnings, a.byEnv, a.environ, a.whence = l.Warnings, a.Model, l.Getenv, l.Whence
-	a.final, a.permits = l.Final, l.Permits
+	a.Warnings, a.envModel, a.environ, a.origin = l.Warnings, a.Model, l.Getenv, l.Whence
+	a.isManaged, a.permits = l.Final, l.Permits
 	tracer, mistakes := trace.New(l.Getenv, trace.Product{Name: "zeph-acp", Version: Version}, log)
 	a.tracer, a.Warnings = tracer, slices.Concat(a.Warnings, mistakes)
 	a.home, a.configDir, a.dataDir = config.HomeDir(l.Getenv), l.Paths.Config, l.Paths.Data
@@ -184,19 +184,19 @@ func (a *App) CloseTools() {
 	var servers sync.WaitGroup
 	servers.Go(a.MCP.Close)
 	defer servers.Wait()
-	for _, s := range a.serving() {
+	for _, s := range a.allSessions() {
 		s.CloseTools()
 	}
 }
 
-// serving returns the sessions of every server made so far.
-func (a *App) serving() []*session.Sessions {
+// allSessions returns the sessions of every server made so far.
+func (a *App) allSessions() []*session.Sessions {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.Clone(a.served)
 }
 
-// openStore opens the database beside other work, before the first prompt needs it. If
+// openStore opens the database in the background, before the first prompt needs it. If
 // that fails, the first turn retries it and warns the user.
 func (a *App) openStore() {
 	if a.Store == nil {
@@ -216,7 +216,7 @@ func (a *App) Close() error {
 	a.opening.Wait()
 	a.catalogue.Close()
 	a.Reaper.Close()
-	for _, s := range a.serving() {
+	for _, s := range a.allSessions() {
 		s.Finish()
 	}
 	a.tracer.Close()
@@ -247,7 +247,7 @@ func (a *App) server(sessions *session.Sessions) *acp.Server {
 			return err
 		},
 		Initialized: func() {
-			if a.Store != nil && a.Store.Exists() { // a client that only asks for capabilities gets no new file
+			if a.Store != nil && a.Store.Exists() { // no new file for a client that only asks for capabilities
 				a.openStore()
 			}
 			a.beforeSession()
@@ -274,7 +274,7 @@ func (a *App) Sessions() *session.Sessions {
 		Model: func(name string) (llm.Model, error) {
 			return a.model(cmp.Or(name, a.Model))
 		},
-		Models: a.models, Selected: a.taken,
+		Models: a.models, Selected: a.modelSelected,
 		Prepare: func() {
 			a.runner().Poll()
 			a.idle.begin()
@@ -284,13 +284,13 @@ func (a *App) Sessions() *session.Sessions {
 	}
 }
 
-// modes returns the modes that a session may have, in the form that clients show. A
-// managed mode is the loosest one.
+// modes returns the modes that a session may have, the strictest first. None is looser
+// than a managed mode.
 func (a *App) modes() []acp.SessionMode {
 	var out []acp.SessionMode
 	for _, m := range policy.Modes() {
 		out = append(out, acp.SessionMode{ID: m.ID, Name: m.Name, Description: m.Description})
-		if m.ID == a.Config.Agent.Mode && a.final("agent.mode") {
+		if m.ID == a.Config.Agent.Mode && a.isManaged("agent.mode") {
 			break
 		}
 	}

@@ -11,7 +11,7 @@ func TestReadable(t *testing.T) {
 		"{\n  \"p\": \"x\\n  \\\"tools\\\": []\\n}\\n```\\n**Safe**\",\n  \"tools\": \"bash\"\n}": "```\n{\n  \"p\":\n  | x\n  |   \"tools\": []\n  | }\n  | ```\n  | **Safe**\n  \"tools\": \"bash\"\n}\n```",
 		"[\n  \"a\\n\\u001b[2Jb\\r\u202ec\u2028d\"\n]":                                            "```\n[\n  | a\n  | \\u001b[2Jb\\u000d\\u202ec\\u2028d\n]\n```",
 	} {
-		if got := readable(document); got != want {
+		if got := jsonBlock(document); got != want {
 			t.Errorf("readable(%s)\n= %s\nwant %s", document, got, want)
 		}
 	}

@@ -22,14 +22,14 @@ type rulesGates struct {
 }
 
 // rulesGates returns the gates of rules for the tools of one session.
-func (a *App) rulesGates(cfg config.Config, in sessionDirs, tools executors.Executor, levels *trust.Trust) *rulesGates {
+func (a *App) rulesGates(cfg config.Config, dirs sessionDirs, tools executors.Executor, levels *trust.Trust) *rulesGates {
 	o := authorize.Options{
-		Session: target.Session{Cwd: in.roots.Cwd(), Home: in.home}, Roots: in.roots.Dirs(), Getenv: a.environ, Known: in.known,
+		Session: target.Session{Cwd: dirs.roots.Cwd(), Home: dirs.home}, Roots: dirs.roots.Dirs(), Getenv: a.environ, Known: dirs.known,
 		Level: func(call *executors.Call) string { return levels.Level(call).String() },
 	}
-	if in.known != nil {
+	if dirs.known != nil {
 		for i := range o.Roots {
-			o.Roots[i] = in.known(o.Roots[i])
+			o.Roots[i] = dirs.known(o.Roots[i])
 		}
 	}
 	return &rulesGates{
@@ -53,14 +53,14 @@ func (g *rulesGates) status() (lines []string) {
 const policyUsage = "Usage: `/policy status`, or `/policy check TOOL [INPUT]` with JSON or the tool's only required text."
 
 // Policy answers /policy.
-func (k *keeper) Policy(ctx context.Context, rest string) string {
+func (st *sessionTools) Policy(ctx context.Context, rest string) string {
 	verb, rest, _ := strings.Cut(strings.TrimSpace(rest), " ")
 	switch verb {
 	case "", "status":
-		return fmt.Sprintf("- Policy: %s\n- Authorization: %s\n", k.rules.policy, k.rules.authorization)
+		return fmt.Sprintf("- Policy: %s\n- Authorization: %s\n", st.rules.policy, st.rules.authorization)
 	case "check":
 		tool, text, _ := strings.Cut(strings.TrimSpace(rest), " ")
-		return k.rules.check(ctx, tool, strings.TrimSpace(text))
+		return st.rules.check(ctx, tool, strings.TrimSpace(text))
 	}
 	return policyUsage
 }

@@ -40,75 +40,89 @@ import (
 // refused before any link judges it, links that deny come before the question
 // to the user, and no "always" bypasses a gate. docs/design.md explains the
 // order.
-func (a *App) chain(cfg config.Config, s session.Setup, in sessionDirs, rules *policy.ShellPolicyHandle, models helperModels, terminals *ideproxy.Terminals) (executors.Executor, *keeper) {
+func (a *App) chain(
+	cfg config.Config, s session.Setup, dirs sessionDirs,
+	rules *policy.ShellPolicyHandle, models helperModels, terminals *ideproxy.Terminals,
+) (executors.Executor, *sessionTools) {
 	caps := s.Client.Capabilities()
-	guard := &policy.Guard{Policy: rules, Roots: in.files, Commands: in.roots, Home: in.home, Private: in.roots.PrivateAt}
-	remembered := a.Answers.Project(in.roots.Cwd(), in.roots.Dirs()[1:]...)
+	guard := &policy.Guard{Policy: rules, Roots: dirs.files, Commands: dirs.roots, Home: dirs.home, Private: dirs.roots.PrivateAt}
+	remembered := a.Answers.Project(dirs.roots.Cwd(), dirs.roots.Dirs()[1:]...)
 	permission := &policy.Permission{
-		Policy: rules, Roots: in.files, Home: in.home, Private: in.roots.PrivateAt,
+		Policy: rules, Roots: dirs.files, Home: dirs.home, Private: dirs.roots.PrivateAt,
 		Mode: s.Mode, Approver: a.approver(s), Arbiter: models.arbiter,
 		Remembered: remembered, Warn: s.Warn, NoBash: !shell.HasBash(), Task: s.Unattended,
 	}
-	box := a.box(cfg, in)
+	box := a.newSandbox(cfg, dirs)
 	local := localShell(cfg, box)
 	local.Reaper = a.Reaper
-	bash := shellTools(cfg, in.roots, local, box, &ideproxy.Terminal{
+	bash := shellTools(cfg, dirs.roots, local, box, &ideproxy.Terminal{
 		Client: s.Client, Shared: terminals, Local: local, Block: local.Block, Extra: local.Extra, NoBash: permission.NoBash,
 	})
 	if a.Background != nil {
 		a.Background(bash.Commands)
 	}
-	k := &keeper{
-		shell: bash, commands: func() string { return terminals.State(s.Client) }, box: box, cache: cache.New(cfg.Tools.ResultCache),
-		policies: models.policies, quota: &quota.Quota{Limits: cfg.Tools.Limits}, long: a.overflow(cfg), filter: a.filter(cfg),
-		set: toolset.New(toolset.Config{
+	st := &sessionTools{
+		model:         s.Model,
+		confirm:       a.confirm(s),
+		shell:         bash,
+		terminalState: func() string { return terminals.State(s.Client) },
+		sandbox:       box,
+		cache:         cache.New(cfg.Tools.ResultCache),
+		adversarial:   models.adversarial,
+		quota:         &quota.Quota{Limits: cfg.Tools.Limits},
+		answers:       remembered,
+		overflow:      a.overflow(cfg),
+		filter:        a.filter(cfg),
+		mcp:           a.mcpSession(cfg, s),
+		rewind:        a.newRewind(cfg, s, dirs),
+		toolset: toolset.New(toolset.Config{
 			TAFC: cfg.Tools.TAFC, Filter: cfg.Agent.ToolFilter, Dependencies: cfg.Tools.Dependencies,
 		}, &a.vectors, a.Log),
 	}
-	k.mcp, k.model = a.mcpSession(cfg, s), s.Model
-	k.rewind, k.confirm = a.rewinder(cfg, s, in), a.confirm(s)
-	k.gates = a.newGates(cfg, s, in.home, k.mcp)
-	k.gates.flow.Known = k.copies.known
-	k.copies.report = func() { a.worktrees.show(s.Warn) }
-	k.hooks, k.answers, k.tasks = a.hooks(cfg, s, in, k), remembered, a.scheduled(cfg, s, k.gates.flow)
-	k.memory = a.memory(cfg, s, in, k.gates.flow)
-	k.cache.Busy = func() bool { return bash.Running() > 0 }
-	k.skills, k.written = a.skills(cfg, s, in, k), a.filesOfCommands(s, in)
-	k.helpers = a.subAgents(cfg, s, in, k)
-	fs := a.contents(cfg, s, in.files, caps, k.rewind)
-	k.lsp = a.languageServers(cfg, s, in, fs, bash)
-	k.tools = a.tools(cfg, s, in, k, local, fs)
-	k.rules = a.rulesGates(cfg, in, k.tools, k.gates.trust)
-	p := place{in, guard, permission, k.rules, k.lsp, k.rewind, k.cache, k.tools, fs}
-	k.apart = func(c *worktree.Copy) (place, *shell.Executor, error) { return a.placeOf(cfg, k, p, c) }
-	k.place = p
-	return a.links(cfg, k, p), k
+	st.gates = a.newGates(cfg, s, dirs.home, st.mcp)
+	st.gates.flow.Known = st.copies.toProject
+	st.copies.report = func() { a.worktrees.showLeftovers(s.Warn) }
+	st.hooks = a.hooks(cfg, s, dirs, st)
+	st.tasks = a.newSessionTasks(cfg, s, st.gates.flow)
+	st.memory = a.memory(cfg, s, dirs, st.gates.flow)
+	st.cache.Busy = func() bool { return bash.Running() > 0 }
+	st.skills = a.skills(cfg, s, dirs, st)
+	st.commandFiles = a.filesOfCommands(s, dirs)
+	st.subagents = a.subAgents(cfg, s, dirs, st)
+	fs := a.fileSystem(cfg, s, dirs.files, caps, st.rewind)
+	st.lsp = a.languageServers(cfg, s, dirs, fs, bash)
+	st.tools = a.tools(cfg, s, dirs, st, local, fs)
+	st.rules = a.rulesGates(cfg, dirs, st.tools, st.gates.trust)
+	p := place{dirs, guard, permission, st.rules, st.lsp, st.rewind, st.cache, st.tools, fs}
+	st.newCopyPlace = func(c *worktree.Copy) (place, *shell.Executor, error) { return a.copyPlace(cfg, st, p, c) }
+	st.place = p
+	return a.links(cfg, st, p), st
 }
 
-// tools returns the tools of a session, and notes in k those that are off.
-func (a *App) tools(cfg config.Config, s session.Setup, in sessionDirs, k *keeper, local shell.Local, fs files.FS) *executors.DynExecutor {
+// tools returns the tools of a session. If they are off, it only records their names in st.
+func (a *App) tools(cfg config.Config, s session.Setup, dirs sessionDirs, st *sessionTools, local shell.Local, fs files.FS) *executors.DynExecutor {
 	tools := executors.NewDynExecutor(
-		k.skills,
-		k.box.Middleware(k.shell),
-		files.New(fs, in.files, cfg.Tools.File),
+		st.skills,
+		st.sandbox.Middleware(st.shell),
+		files.New(fs, dirs.files, cfg.Tools.File),
 		web.New(cfg.Tools.Scrape),
-		diagnostics.New(local, in.roots, cfg.Tools.Diagnostics),
-		k.long.Tools(),
+		diagnostics.New(local, dirs.roots, cfg.Tools.Diagnostics),
+		st.overflow.Tools(),
 		native.New(),
 		question.New(cfg.Tools.AskUser),
-		k.helpers,
-		k.set.Search(),
-		k.memory.Tools(),
+		st.subagents,
+		st.toolset.Search(),
+		st.memory.Tools(),
 		a.exitPlan(s), // only in one mode
-		k.mcp,         // its tools come and go
-		k.tasks,       // last, since its tools may come later
+		st.mcp,        // its tools come and go
+		st.tasks,      // last, since its tools may come later
 	)
 	if cfg.Tools.Enabled {
 		return tools
 	}
-	k.off = []string{memory.SaveName, memory.SearchName} // offered only after a look at the store
+	st.disabled = []string{memory.SaveName, memory.SearchName} // not among tools before the store was read
 	for _, tool := range tools.Tools() {
-		k.off = append(k.off, tool.Name)
+		st.disabled = append(st.disabled, tool.Name)
 	}
 	tools.Set()
 	return tools
@@ -129,30 +143,30 @@ type place struct {
 }
 
 // links puts the links around the tools of a place.
-func (a *App) links(cfg config.Config, k *keeper, p place) executors.Executor {
+func (a *App) links(cfg config.Config, st *sessionTools, p place) executors.Executor {
 	gates := []executors.Middleware{
 		p.rules.policy.Middleware,
 		p.rules.authorization.Middleware,
-		k.hooks.Middleware,
-		k.policies.Link(),
-		k.gates.trust.Link(),
-		k.gates.flow.Link(),
-		k.gates.anomaly.Link(),
-		k.gates.utility.Link(),
+		st.hooks.Middleware,
+		st.adversarial.Link(),
+		st.gates.trust.Link(),
+		st.gates.flow.Link(),
+		st.gates.anomaly.Link(),
+		st.gates.utility.Link(),
 		p.permission.Middleware,
 	}
 	if p.lsp != nil { // its calls check an edit, and pass the same gates
 		p.lsp.Check = executors.Chain(p.lsp.Tools(), slices.Concat([]executors.Middleware{
 			trace.Calls, audit.Middleware(a.Audit), executors.Validate, p.guard.Middleware,
-		}, gates, []executors.Middleware{k.filter.Middleware})...)
+		}, gates, []executors.Middleware{st.filter.Middleware})...)
 	}
 	return executors.Chain(a.effects(p.tools), slices.Concat([]executors.Middleware{
 		p.lsp.Around,
 		trace.Calls,
 		audit.Middleware(a.Audit),
 		a.Watch,
-		k.quota.Middleware,
-		k.set.Middleware,
+		st.quota.Middleware,
+		st.toolset.Middleware,
 		executors.Validate,
 		p.guard.Middleware,
 		executors.DelegationGate,
@@ -162,8 +176,8 @@ func (a *App) links(cfg config.Config, k *keeper, p place) executors.Executor {
 		p.rewind.Middleware,
 		p.cache.Middleware,
 		cfg.Tools.Retry.Middleware,
-		k.long.Middleware,
-		k.filter.Middleware,
+		st.overflow.Middleware,
+		st.filter.Middleware,
 	})...)
 }
 
@@ -182,7 +196,11 @@ func (a *App) overflow(cfg config.Config) *overflow.Overflow {
 // localShell returns the shell of this machine, with secrets removed from its
 // environment.
 func localShell(cfg config.Config, box *sandbox.Sandbox) shell.Local {
-	local := shell.Local{Block: slices.Concat(cfg.Tools.Shell.EnvBlocklist, trace.SecretVariables), Extra: command.GitSafeEnv(), ReadOnly: sandbox.ReadOnly()}
+	local := shell.Local{
+		Block:    slices.Concat(cfg.Tools.Shell.EnvBlocklist, trace.SecretVariables),
+		Extra:    command.GitSafeEnv(),
+		ReadOnly: sandbox.ReadOnly(),
+	}
 	for _, p := range cfg.LLM.Providers {
 		if p.APIKeyEnv != "" {
 			local.Block = append(local.Block, p.APIKeyEnv)
@@ -213,9 +231,9 @@ func shellTools(cfg config.Config, roots *workspace.Roots, local shell.Local, bo
 	return tools
 }
 
-// contents returns the contents of files: through the client as far as its capabilities
+// fileSystem returns the files of a session: through the client as far as its capabilities
 // allow, else on the disk.
-func (a *App) contents(cfg config.Config, s session.Setup, roots *workspace.Roots, caps acp.ClientCapabilities, kept *rewind.Session) files.FS {
+func (a *App) fileSystem(cfg config.Config, s session.Setup, roots *workspace.Roots, caps acp.ClientCapabilities, kept *rewind.Session) files.FS {
 	var fs files.FS = files.Disk{Roots: roots, MaxBytes: cfg.Tools.File.MaxFileBytes}
 	if caps.ReadTextFile || caps.WriteTextFile {
 		fs = &ideproxy.FS{
@@ -223,7 +241,7 @@ func (a *App) contents(cfg config.Config, s session.Setup, roots *workspace.Root
 			Read: caps.ReadTextFile, Write: caps.WriteTextFile,
 		}
 	}
-	return noting(kept, fs, caps)
+	return trackedFS(kept, fs, caps)
 }
 
 // Catalogue returns the tools of a session whose configuration enables all of

@@ -27,15 +27,15 @@ type Checker struct {
 	// Hooks runs hooks, and asks models that judge calls.
 	Hooks bool
 
-	session func() executors.Executor // returns the chain of a new session, and sets ready
-	chain   executors.Executor        // of the last one
-	ready   func(context.Context)     // reads its hooks
+	session func() executors.Executor // begins a session: returns its chain, and sets ready
+	chain   executors.Executor        // of the last session
+	ready   func(context.Context)     // reads the hooks of that session
 	policy  *policy.ShellPolicyHandle
-	assumed *assumed
+	assumed *assumedTools
 }
 
-// assumed are the tools of MCP servers that are not started.
-type assumed struct{ tools []executors.Tool }
+// assumedTools are tools of MCP servers that are not started.
+type assumedTools struct{ tools []executors.Tool }
 
 // Check is the judgement of one call.
 type Check struct {
@@ -58,9 +58,9 @@ type Check struct {
 const Invalid executors.Decision = "invalid"
 
 // Checker returns a Checker for sessions in a directory. An empty mode means the
-// configured one. The App can serve no sessions after that.
+// configured one. The App can no longer serve sessions.
 func (a *App) Checker(dir, mode string) (*Checker, error) {
-	c := &Checker{assumed: &assumed{}}
+	c := &Checker{assumed: &assumedTools{}}
 	a.checking, a.Audit, a.Store = c.assumed, nil, nil
 	s := session.Setup{
 		ID: a.NewID(), Client: &acp.Client{}, CWD: dir, Mode: func() string { return c.Mode },
@@ -79,10 +79,10 @@ func (a *App) Checker(dir, mode string) (*Checker, error) {
 	if err != nil {
 		return nil, err
 	}
-	rules := a.rulesNow()
+	rules := a.currentRules()
 	cfg, warnings := a.tightened(rules, roots)
 	cfg.Tools.Limits = quota.Limits{}
-	in, left, err := a.sessionDirs(cfg, roots)
+	dirs, dirWarnings, err := a.sessionDirs(cfg, roots)
 	if err != nil {
 		return nil, err
 	}
@@ -90,12 +90,12 @@ func (a *App) Checker(dir, mode string) (*Checker, error) {
 	if !slices.ContainsFunc(a.modes(), func(m acp.SessionMode) bool { return m.ID == c.Mode }) {
 		return nil, fmt.Errorf("there is no mode %q", c.Mode)
 	}
-	models, unusable := a.helperModels(cfg, s, in.home)
-	c.Warnings = slices.Concat(warnings, left, unusable)
-	c.policy = a.shellPolicy(s, roots, in.home, cfg, rules)
+	models, modelWarnings := a.helperModels(cfg, s, dirs.home)
+	c.Warnings = slices.Concat(warnings, dirWarnings, modelWarnings)
+	c.policy = a.shellPolicy(s, roots, dirs.home, cfg, rules)
 	c.session = func() executors.Executor {
-		chain, kept := a.chain(cfg, s, in, c.policy, models, &ideproxy.Terminals{})
-		c.ready = kept.hooks.Ready
+		chain, st := a.chain(cfg, s, dirs, c.policy, models, &ideproxy.Terminals{})
+		c.ready = st.hooks.Ready
 		return chain
 	}
 	c.chain = c.session()
@@ -118,8 +118,8 @@ func (c *Checker) find(name string) (executors.Tool, bool) {
 	return mcpTool(name)
 }
 
-// mcpTool returns a tool of an MCP server, judged like one of a server that is not
-// trusted: the server is not started, so its own words about the tool are unknown.
+// mcpTool returns a tool of an MCP server by the form of its name. The server is not started,
+// so the tool is judged like one of an untrusted server without annotations.
 func mcpTool(name string) (executors.Tool, bool) {
 	server, _, ok := strings.Cut(name, "__")
 	return executors.Tool{Name: name, Server: server, Schema: json.RawMessage(`{"type":"object"}`), Kind: executors.KindOther}, ok
@@ -214,7 +214,7 @@ func (out *Check) judge(call *executors.Call, res executors.Result) {
 // their effects.
 func (a *App) effects(tools executors.Executor) executors.Executor {
 	if a.checking != nil {
-		return unreal{tools, a.checking}
+		return effectless{tools, a.checking}
 	}
 	return tools
 }
@@ -228,15 +228,15 @@ func (a *App) approver(s session.Setup) policy.Approver {
 	return &ideproxy.Approver{Client: s.Client, Session: s.ID}
 }
 
-// unreal are the tools of a session and the assumed ones. Their calls do nothing.
-type unreal struct {
+// effectless has the tools of a session and the assumed ones. Their calls do nothing.
+type effectless struct {
 	executors.Executor
-	assumed *assumed
+	assumed *assumedTools
 }
 
-func (u unreal) Tools() []executors.Tool { return append(u.Executor.Tools(), u.assumed.tools...) }
+func (u effectless) Tools() []executors.Tool { return append(u.Executor.Tools(), u.assumed.tools...) }
 
-func (u unreal) Prepare(ctx context.Context, call *executors.Call) (executors.Card, error) {
+func (u effectless) Prepare(ctx context.Context, call *executors.Call) (executors.Card, error) {
 	if _, ok := executors.Find(u.assumed.tools, call.Tool); ok {
 		return executors.Card{Title: call.Tool}, nil
 	}
@@ -244,6 +244,6 @@ func (u unreal) Prepare(ctx context.Context, call *executors.Call) (executors.Ca
 }
 
 // Execute succeeds without an effect.
-func (u unreal) Execute(context.Context, *executors.Call) (executors.Result, error) {
+func (u effectless) Execute(context.Context, *executors.Call) (executors.Result, error) {
 	return executors.Result{}, nil
 }

@@ -17,7 +17,7 @@ func (a *App) exitPlan(s session.Setup) *native.ExitPlan {
 	for _, m := range a.modes() {
 		e.Modes = append(e.Modes, m.ID)
 	}
-	if !a.Alone {
+	if !a.NoUser {
 		ask := (&ideproxy.Approver{Client: s.Client, Session: s.ID}).AskAbout
 		e.Ask = func(ctx context.Context, call *executors.Call, options []native.Option) (string, error) {
 			plan := acp.TextBlock(executors.Shown(call.Card.Text))

@@ -13,12 +13,12 @@ import (
 // them.
 func extensions(sessions *session.Sessions) map[string]acp.Extension {
 	return map[string]acp.Extension{
-		"_session/rewind":        rewinding(sessions),
-		"_session/rewind_points": extension(func(ctx context.Context, p sessionID) (any, error) { return rewindPoints(ctx, sessions, p) }),
+		"_session/rewind":        rewindMethod(sessions),
+		"_session/rewind_points": extension(func(ctx context.Context, p sessionParams) (any, error) { return rewindPoints(ctx, sessions, p) }),
 		"_zeph/tools":            extension(func(_ context.Context, p struct{}) (any, error) { return tools(), nil }),
-		"_zeph/mcp":              extension(func(ctx context.Context, p sessionID) (any, error) { return servers(ctx, sessions, p) }),
-		"_zeph/session/export":   extension(func(ctx context.Context, p sessionID) (any, error) { return export(ctx, sessions, p) }),
-		"_zeph/session/import":   extension(func(ctx context.Context, p imported) (any, error) { return p.store(ctx, sessions) }),
+		"_zeph/mcp":              extension(func(ctx context.Context, p sessionParams) (any, error) { return servers(ctx, sessions, p) }),
+		"_zeph/session/export":   extension(func(ctx context.Context, p sessionParams) (any, error) { return export(ctx, sessions, p) }),
+		"_zeph/session/import":   extension(func(ctx context.Context, p importParams) (any, error) { return p.store(ctx, sessions) }),
 	}
 }
 
@@ -51,11 +51,11 @@ func tools() any {
 	return map[string]any{"tools": out}
 }
 
-type sessionID struct {
+type sessionParams struct {
 	SessionID *string `json:"sessionId"`
 }
 
-func export(ctx context.Context, sessions *session.Sessions, p sessionID) (any, error) {
+func export(ctx context.Context, sessions *session.Sessions, p sessionParams) (any, error) {
 	if p.SessionID == nil {
 		return nil, &acp.ParamsError{Field: "sessionId", Reason: "is required"}
 	}
@@ -63,11 +63,11 @@ func export(ctx context.Context, sessions *session.Sessions, p sessionID) (any, 
 	return map[string]any{"session": doc}, err
 }
 
-type imported struct {
+type importParams struct {
 	Session *session.Export `json:"session"`
 }
 
-func (p imported) store(ctx context.Context, sessions *session.Sessions) (any, error) {
+func (p importParams) store(ctx context.Context, sessions *session.Sessions) (any, error) {
 	if p.Session == nil {
 		return nil, &acp.ParamsError{Field: "session", Reason: "is required"}
 	}

@@ -16,16 +16,16 @@ import (
 )
 
 // filesOfCommands returns the commands of files of a session.
-func (a *App) filesOfCommands(s session.Setup, in sessionDirs) *filecommand.Set {
+func (a *App) filesOfCommands(s session.Setup, dirs sessionDirs) *filecommand.Set {
 	o := filecommand.Options{
-		Dir: in.roots.Cwd(), Warn: s.Warn, Announce: s.Announce,
+		Dir: dirs.roots.Cwd(), Warn: s.Warn, Announce: s.Announce,
 		Desk: &approval.Desk{Store: a.MCP.Approvals, Ask: a.askApproval(s)}, // a reply says if one is not used
 		Has: func(path string) (exists, dir bool) {
-			real, err := in.files.Resolve(path)
+			real, err := dirs.files.Resolve(path)
 			if err != nil {
 				return false, false
 			}
-			info, err := in.files.Lstat(real)
+			info, err := dirs.files.Lstat(real)
 			return err == nil, err == nil && info.IsDir()
 		},
 	}
@@ -34,17 +34,18 @@ func (a *App) filesOfCommands(s session.Setup, in sessionDirs) *filecommand.Set 
 	}
 	if a.ProjectSkills {
 		for _, dir := range filecommand.ProjectDirs {
-			o.Sources = append(o.Sources, skills.Source{Name: dir, FS: projectDir{in.files, filepath.Join(in.roots.Cwd(), filepath.FromSlash(dir))}, Project: true})
+			path := filepath.Join(dirs.roots.Cwd(), filepath.FromSlash(dir))
+			o.Sources = append(o.Sources, skills.Source{Name: dir, FS: projectDir{dirs.files, path}, Project: true})
 		}
 	}
 	return filecommand.New(o)
 }
 
 // fileCommands returns the commands of files.
-func (k *keeper) fileCommands() []session.Command {
+func (st *sessionTools) fileCommands() []session.Command {
 	var out []session.Command
-	for _, c := range k.written.Commands() {
-		if !k.hasTool(c.Name) {
+	for _, c := range st.commandFiles.Commands() {
+		if !st.hasTool(c.Name) {
 			out = append(out, session.Command(c))
 		}
 	}
@@ -53,17 +54,17 @@ func (k *keeper) fileCommands() []session.Command {
 
 // hasTool reports whether the user can call a tool of that name, which then comes before
 // a command of a file.
-func (k *keeper) hasTool(name string) bool {
-	_, ok := executors.Find(k.tools.Tools(), name)
+func (st *sessionTools) hasTool(name string) bool {
+	_, ok := executors.Find(st.tools.Tools(), name)
 	return ok
 }
 
 // expandFile returns the prompt of a file.
-func (k *keeper) expandFile(ctx context.Context, name, rest string) (session.Expansion, bool, error) {
-	if k.hasTool(name) {
+func (st *sessionTools) expandFile(ctx context.Context, name, rest string) (session.Expansion, bool, error) {
+	if st.hasTool(name) {
 		return session.Expansion{}, false, nil
 	}
-	p, reply, ok, err := k.written.Expand(ctx, name, rest)
+	p, reply, ok, err := st.commandFiles.Expand(ctx, name, rest)
 	e := session.Expansion{Reply: reply, Bounds: p.Bounds, Commands: map[int]string{}}
 	for i, part := range p.Parts {
 		switch {

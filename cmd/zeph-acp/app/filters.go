@@ -14,11 +14,11 @@ import (
 
 // filters holds the output filters of a process, which share their rules.
 type filters struct {
-	rules func() (*filter.Filter, []string)
+	rules func() (rules *filter.Filter, warnings []string)
 
 	mu       sync.Mutex
-	keys     []string                   // redacted wherever they appear
-	scanners map[string]*redact.Scanner // by their patterns
+	keys     []string                   // the redacted keys
+	scanners map[string]*redact.Scanner // by their extra patterns, joined by NUL
 }
 
 func newFilters(l *config.Loaded) *filters {
@@ -28,8 +28,8 @@ func newFilters(l *config.Loaded) *filters {
 	}
 }
 
-// of returns the filter for a configuration.
-func (f *filters) of(cfg filter.Config) *filter.Filter {
+// filterFor returns the filter for a configuration.
+func (f *filters) filterFor(cfg filter.Config) *filter.Filter {
 	rules := &filter.Filter{}
 	if cfg.Enabled {
 		rules, _ = f.rules()
@@ -39,16 +39,18 @@ func (f *filters) of(cfg filter.Config) *filter.Filter {
 
 // filter returns the link that filters the results of a session's tools.
 func (a *App) filter(cfg config.Config) *filter.Link {
-	link := &filter.Link{Filter: a.filters.of(cfg.Tools.Filters), Metrics: &filter.Metrics{}, MaxChars: cfg.Tools.Shell.MaxOutputChars, Log: a.Log}
+	link := &filter.Link{
+		Filter: a.filters.filterFor(cfg.Tools.Filters), Metrics: &filter.Metrics{}, MaxChars: cfg.Tools.Shell.MaxOutputChars, Log: a.Log,
+	}
 	if a.Store != nil { // a nil *store.DB would be Totals that are not nil
 		link.Metrics.Totals = a.Store
 	}
 	return link
 }
 
-// ready adds the keys of all providers to the redacted texts. It returns a
+// learnKeys adds the keys of all providers to the redacted texts. It returns a
 // warning for each of the user's rules that cannot be used.
-func (f *filters) ready(cfg config.Config, getenv func(string) string) (warnings []string) {
+func (f *filters) learnKeys(cfg config.Config, getenv func(string) string) (warnings []string) {
 	for _, k := range provider.Keys(cfg.LLM) {
 		f.learn(getenv(k.Env))
 	}
@@ -67,8 +69,8 @@ func (f *filters) ready(cfg config.Config, getenv func(string) string) (warnings
 // user's rules that cannot be used.
 func OutputFilter(l *config.Loaded) (*filter.Filter, []string) {
 	f := newFilters(l)
-	warnings := f.ready(l.Config, l.Keys().Getenv)
-	return f.of(l.Config.Tools.Filters), warnings
+	warnings := f.learnKeys(l.Config, l.Keys().Getenv)
+	return f.filterFor(l.Config.Tools.Filters), warnings
 }
 
 // scanner returns the credential scanner, or nil if scanning is off.
@@ -98,7 +100,7 @@ func (a *App) Scanner(dir string) *redact.Scanner {
 	return a.filters.scanner(cfg.Tools.Filters.Security)
 }
 
-// learn redacts a key from now on.
+// learn adds a key to the redacted texts.
 func (f *filters) learn(key string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -111,9 +113,9 @@ func (f *filters) learn(key string) {
 	}
 }
 
-// learning returns a getenv that learns each key it looks up: a key may be
-// saved after a session began.
-func (f *filters) learning(keys *keys.Keys) func(name string) string {
+// learningGetenv returns a lookup of variables that redacts each key which it finds: a key
+// may be saved after a session began.
+func (f *filters) learningGetenv(keys *keys.Keys) func(name string) string {
 	return func(name string) string {
 		value := keys.Getenv(name)
 		if keys.Known(name) {

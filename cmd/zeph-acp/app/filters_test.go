@@ -43,12 +43,12 @@ func TestKeysAreMasked(t *testing.T) {
 	keys := keys.NewKeys(t.TempDir(), []provider.Key{{Provider: "a", Env: "KEY_A"}, {Provider: "b", Env: "KEY_B"}}, func(name string) string {
 		return map[string]string{"KEY_B": "from-the-environment"}[name]
 	})
-	getenv := f.learning(keys)
+	getenv := f.learningGetenv(keys)
 	cfg := filter.Defaults()
 	mask := f.mask(cfg.Security)
 	own := cfg
 	own.Security.ExtraPatterns = []string{"corp-[0-9]{8}"}
-	before := f.of(own)
+	before := f.filterFor(own)
 	if got := mask("plain saved-words"); got != "plain saved-words" {
 		t.Errorf("got %q", got)
 	}

@@ -31,12 +31,17 @@ func logFrames(log *slog.Logger) func(acp.Side, []byte) {
 			log.Debug("frame", append(attrs, "err", "cannot be parsed")...)
 			return
 		}
-		for _, a := range [][2]string{
-			{"id", string(f.ID)}, {"method", f.Method}, {"session", f.Params.Session}, {"update", f.Params.Update.Kind},
-			{"call", f.Params.Update.Call}, {"status", f.Params.Update.Status}, {"stopReason", f.Result.StopReason},
+		for _, attr := range []struct{ name, value string }{
+			{"id", string(f.ID)},
+			{"method", f.Method},
+			{"session", f.Params.Session},
+			{"update", f.Params.Update.Kind},
+			{"call", f.Params.Update.Call},
+			{"status", f.Params.Update.Status},
+			{"stopReason", f.Result.StopReason},
 		} {
-			if a[1] != "" {
-				attrs = append(attrs, a[0], a[1])
+			if attr.value != "" {
+				attrs = append(attrs, attr.name, attr.value)
 			}
 		}
 		if f.Error.Code != 0 {

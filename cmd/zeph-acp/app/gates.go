@@ -28,27 +28,27 @@ func (a *App) newGates(cfg config.Config, s session.Setup, home string, servers 
 		trust: trust.New(cfg.Tools.Trust), flow: infoflow.New(cfg.Tools.InformationFlow, home),
 		anomaly: anomaly.New(cfg.Tools.Anomaly), utility: utility.New(cfg.Tools.Utility),
 	}
-	g.trust.Entry, g.trust.Final = servers.Trusted, a.final("tools.trust")
+	g.trust.Entry, g.trust.Final = servers.Trusted, a.isManaged("tools.trust")
 	g.trust.Forget = g.anomaly.Forget
-	g.trust.Save = save(s, trust.Name)
+	g.trust.Save = stateSaver(s, trust.Name)
 	g.flow.Trusted = func(server string) bool { return g.trust.Of(trust.Server(server)) == trust.Trusted }
-	g.flow.Save = save(s, infoflow.Name)
+	g.flow.Save = stateSaver(s, infoflow.Name)
 	g.anomaly.Block = g.trust.BlockTool
 	g.anomaly.Blocked = g.trust.BlockedTool
 	g.anomaly.Warn, g.anomaly.Withdraw, g.anomaly.Log = s.Warn, s.Withdraw, a.Log
 	return g
 }
 
-// save returns a function that keeps the state of a gate in the log of the session.
-func save(s session.Setup, name string) func(json.RawMessage) {
+// stateSaver returns a function that keeps the state of a gate in the log of the session.
+func stateSaver(s session.Setup, name string) func(json.RawMessage) {
 	if s.Record == nil { // calls are only checked
 		return nil
 	}
 	return func(state json.RawMessage) { s.Record(transcript.State{Name: name, Value: state}) }
 }
 
-// importedLabels returns the state of an imported session, in which any text may be a
-// stranger's or a secret.
+// importedLabels returns the state of an imported session: any of its texts may be untrusted
+// or secret.
 func importedLabels() []transcript.Event {
 	return []transcript.Event{transcript.State{Name: infoflow.Name, Value: infoflow.Both("an imported session")}}
 }
@@ -75,14 +75,14 @@ func (g gates) status() []string {
 }
 
 // Trust carries out the command /trust.
-func (k *keeper) Trust(rest string) string {
+func (st *sessionTools) Trust(rest string) string {
 	var servers []string
-	for _, s := range k.mcp.Status() {
+	for _, s := range st.mcp.Status() {
 		servers = append(servers, s.Name)
 	}
 	var tools []string
-	for _, t := range k.tools.Tools() {
+	for _, t := range st.tools.Tools() {
 		tools = append(tools, t.Name)
 	}
-	return k.gates.trust.Command(rest, servers, tools)
+	return st.gates.trust.Command(rest, servers, tools)
 }

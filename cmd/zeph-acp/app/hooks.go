@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/zeph-acp/zeph-acp/audit"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
@@ -19,8 +18,8 @@ import (
 )
 
 // hooks returns the hooks of a session. No file is read before its first turn.
-func (a *App) hooks(cfg config.Config, s session.Setup, in sessionDirs, k *keeper) *hooks.Session {
-	dir := in.roots.Cwd()
+func (a *App) hooks(cfg config.Config, s session.Setup, dirs sessionDirs, st *sessionTools) *hooks.Session {
+	dir := dirs.roots.Cwd()
 	o := hooks.Options{
 		Config: cfg.Tools.Hooks, Session: s.ID, Dir: dir, Resumed: s.Resumed, Sources: a.hookSources(dir),
 		Desk: a.desk(s),
@@ -40,11 +39,11 @@ func (a *App) hooks(cfg config.Config, s session.Setup, in sessionDirs, k *keepe
 		Mask: a.filters.mask(cfg.Tools.Filters.Security),
 		Mode: s.Mode, Model: func() string { return s.Model().Name() }, Warn: s.Warn, NewID: a.NewID,
 		Audit: audit.Middleware(a.Audit), Checking: a.checking != nil,
-		Names: k.copies.names,
+		Names: st.copies.nameMappers,
 	}
-	if !a.alone(s) && a.checking == nil {
+	if !a.noUser(s) && a.checking == nil {
 		o.Confirm = func(ctx context.Context, title string) bool {
-			return a.put(ctx, s, approval.Question{Title: title}, yesOrNo) == approveOnce
+			return a.askUser(ctx, s, approval.Question{Title: title}, yesOrNo) == approveOnce
 		}
 	}
 	return hooks.New(o)
@@ -72,22 +71,7 @@ func (a *App) hookSources(dir string) []hooks.Source {
 }
 
 // Hooks describes the hooks, for /hooks.
-func (k *keeper) Hooks(ctx context.Context) string {
-	k.hooks.Ready(ctx)
-	return k.hooks.List()
-}
-
-// ready brings the hooks and the tools of a session up to date before a turn.
-func (k *keeper) ready(ctx context.Context, typed string) {
-	k.copies.showPatches()
-	k.tasks.offerFor(typed)
-	k.hooks.Ready(ctx)
-	if command, ok := strings.CutPrefix(strings.TrimSpace(typed), "/"); ok {
-		k.mcp.Await(ctx, command)
-	}
-	k.mcp.Ready(ctx)
-	k.readySkills(ctx)
-	k.written.Ready()
-	k.helpers.Ready(ctx)
-	k.memory.Look(ctx)
+func (st *sessionTools) Hooks(ctx context.Context) string {
+	st.hooks.Ready(ctx)
+	return st.hooks.List()
 }

@@ -89,12 +89,12 @@ func (a *App) beforeSession() { a.idle.plan(func() { Catalogue() }) }
 // request to the model and the first events of a turn. All of it is discarded, since the
 // project's files may change until the prompt. The number of saved entries is kept, as
 // between two turns.
-func (a *App) beforePrompt(s session.Setup, k *keeper, of *agent.Agent) {
+func (a *App) beforePrompt(s session.Setup, st *sessionTools, of *agent.Agent) {
 	text := ""
 	a.idle.plan(
 		func() {
 			if _, direct := s.Model().(local.Direct); !direct {
-				text = k.system.write(func(string) {})
+				text = st.system.write(func(string) {})
 			}
 		},
 		func() {
@@ -106,6 +106,6 @@ func (a *App) beforePrompt(s session.Setup, k *keeper, of *agent.Agent) {
 				_, _ = transcript.Encode(e) // every event can be encoded
 			}
 		},
-		func() { k.memory.Look(context.Background()) },
+		func() { st.memory.Look(context.Background()) },
 	)
 }

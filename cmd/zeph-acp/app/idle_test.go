@@ -102,7 +102,7 @@ func TestBeforePrompt(t *testing.T) {
 				t.Fatal(err)
 			}
 			a := &App{filters: newFilters(&config.Loaded{}), Log: slog.New(slog.DiscardHandler)}
-			in, _, err := a.sessionDirs(config.Defaults(), roots)
+			dirs, _, err := a.sessionDirs(config.Defaults(), roots)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -112,8 +112,8 @@ func TestBeforePrompt(t *testing.T) {
 			}
 			warnings := 0
 			s := session.Setup{Warn: func(string) { warnings++ }, Model: func() llm.Model { return m }}
-			system := a.systemPrompt(config.Defaults(), s, in, &skills.Set{})
-			a.beforePrompt(s, &keeper{system: system, memory: &memory.Memory{}}, &agent.Agent{Chain: executors.Chain(native.New())})
+			system := a.systemPrompt(config.Defaults(), s, dirs, &skills.Set{})
+			a.beforePrompt(s, &sessionTools{system: system, memory: &memory.Memory{}}, &agent.Agent{Chain: executors.Chain(native.New())})
 			a.idle.run()
 			if err := os.WriteFile(rules, []byte("new rules"), 0o600); err != nil {
 				t.Fatal(err)

@@ -11,24 +11,24 @@ import (
 
 // Jobs carries out the rest of the command /jobs: it lists the commands in the
 // background, or stops one or all of them.
-func (k *keeper) Jobs(ctx context.Context, rest string) string {
+func (st *sessionTools) Jobs(ctx context.Context, rest string) string {
 	words := strings.Fields(rest)
 	switch {
 	case len(words) == 0:
-		return k.listJobs()
+		return st.listJobs()
 	case len(words) != 2 || words[0] != "stop":
 		return "Type `/jobs`, `/jobs stop ID` or `/jobs stop all`."
 	}
 	ids := words[1:]
 	if ids[0] == "all" {
-		ids = k.shell.Jobs()
+		ids = st.shell.Jobs()
 	}
 	if len(ids) == 0 {
-		return k.listJobs()
+		return st.listJobs()
 	}
 	var b strings.Builder
 	for _, id := range ids {
-		if err := k.shell.StopJob(ctx, id); err != nil {
+		if err := st.shell.StopJob(ctx, id); err != nil {
 			fmt.Fprintf(&b, "- %v\n", err)
 		} else {
 			fmt.Fprintf(&b, "- `%s` was stopped\n", id)
@@ -39,12 +39,12 @@ func (k *keeper) Jobs(ctx context.Context, rest string) string {
 
 // news returns what happened since the last turn: results of scheduled tasks, and
 // commands in the background that have ended.
-func (k *keeper) news(ctx context.Context, direct bool) agent.News {
-	n := k.tasks.news(ctx, direct)
+func (st *sessionTools) news(ctx context.Context, direct bool) agent.News {
+	n := st.tasks.news(ctx, direct)
 	if direct { // the model is told at the next prompt that it sees
 		return n
 	}
-	for _, f := range k.shell.Finished() {
+	for _, f := range st.shell.Finished() {
 		n.User = strings.TrimPrefix(n.User+"\n\n"+f.Text(), "\n\n")
 		n.Model = executors.JoinLines(n.Model, "[background] "+f.Text()+" bash_output "+f.ID+" returns its output.")
 	}
@@ -52,8 +52,8 @@ func (k *keeper) news(ctx context.Context, direct bool) agent.News {
 }
 
 // listJobs describes the commands in the background, in Markdown.
-func (k *keeper) listJobs() string {
-	jobs := k.shell.Background()
+func (st *sessionTools) listJobs() string {
+	jobs := st.shell.Background()
 	if len(jobs) == 0 {
 		return "There are no commands in the background."
 	}

@@ -15,13 +15,13 @@ import (
 // arbiter returns the judge of the mode auto-judge. The error is meant for the
 // user, who is then asked.
 func (a *App) arbiter(cfg config.Config, s session.Setup) (policy.Arbiter, error) {
-	model, err := a.judge(cfg, s, "tools.judge.provider", cfg.Tools.Judge.Provider)
+	model, err := a.judgeModel(cfg, s, "tools.judge.provider", cfg.Tools.Judge.Provider)
 	return &judge.Auto{Model: model, Timeout: cfg.Tools.Judge.Timeout(), Mask: a.filters.mask(cfg.Tools.Filters.Security)}, err
 }
 
-// policies returns the gate adversarial_policy, or nil if it is off. The error is
+// adversarialGate returns the gate adversarial_policy, or nil if it is off. The error is
 // meant for the user; the gate then treats each call as not judged.
-func (a *App) policies(cfg config.Config, s session.Setup, home string) (*adversarial.Gate, error) {
+func (a *App) adversarialGate(cfg config.Config, s session.Setup, home string) (*adversarial.Gate, error) {
 	c := cfg.Tools.Adversarial
 	if !c.Enabled {
 		return nil, nil
@@ -32,15 +32,15 @@ func (a *App) policies(cfg config.Config, s session.Setup, home string) (*advers
 		return g, g.Broken
 	}
 	var err error
-	g.Model, err = a.judge(cfg, s, "tools.adversarial_policy.policy_provider", c.PolicyProvider)
+	g.Model, err = a.judgeModel(cfg, s, "tools.adversarial_policy.policy_provider", c.PolicyProvider)
 	return g, err
 }
 
-// judge returns the source of the model that a key selects for questions about
-// calls: the session's model if the key is empty. With an error the source has no
-// model.
-func (a *App) judge(cfg config.Config, s session.Setup, key, name string) (func() judge.Model, error) {
-	chosen, err := a.helper(cfg, key, name)
+// judgeModel returns a function that returns the model for questions about calls: the one
+// that a configuration key selects, or the session's if the key is empty. With an error the
+// function returns nil.
+func (a *App) judgeModel(cfg config.Config, s session.Setup, key, name string) (func() judge.Model, error) {
+	chosen, err := a.helperModel(cfg, key, name)
 	return func() judge.Model {
 		m := chosen
 		if name == "" {

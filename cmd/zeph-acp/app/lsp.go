@@ -15,13 +15,13 @@ import (
 
 // languageServers returns the language servers of a session; nil if they are off. None
 // starts before the first edit.
-func (a *App) languageServers(cfg config.Config, s session.Setup, in sessionDirs, fs files.FS, bash *shell.Executor) *lsp.Session {
+func (a *App) languageServers(cfg config.Config, s session.Setup, dirs sessionDirs, fs files.FS, bash *shell.Executor) *lsp.Session {
 	if a.checking != nil || !cfg.Tools.Enabled {
 		return nil
 	}
-	dir := in.roots.Cwd()
+	dir := dirs.roots.Cwd()
 	return lsp.New(lsp.Options{
-		Config: cfg.Tools.LSP, Entries: a.Config.LSP, Session: s.ID, Roots: in.files, Read: fs.ReadFile,
+		Config: cfg.Tools.LSP, Entries: a.Config.LSP, Session: s.ID, Roots: dirs.files, Read: fs.ReadFile,
 		Desk: &approval.Desk{Store: a.MCP.Approvals, Ask: a.askApproval(s)},
 		Find: a.FindServer,
 		Hash: func(path string) (string, error) {

@@ -3,7 +3,9 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"time"
@@ -40,23 +42,30 @@ func (a *App) mcpServers(l *config.Loaded) *mcp.Servers {
 // precedence, those of the configuration, and those of the repository that the user
 // approved.
 func (a *App) mcpSession(cfg config.Config, s session.Setup) *mcp.Session {
-	servers := slices.Concat(a.permitted(s, clientServers(s.MCPServers), false), a.permitted(s, a.Config.MCP.Servers, true), a.permitted(s, a.projectServers(s), false))
+	servers := slices.Concat(
+		a.permitted(s, clientServers(s.MCPServers), false),
+		a.permitted(s, a.Config.MCP.Servers, true),
+		a.permitted(s, a.projectServers(s), false),
+	)
 	wait := time.Duration(a.Config.MCP.StartupWaitSecs) * time.Second
-	if s.MCPWait != nil && !a.final("mcp.startup_wait_secs") {
+	if s.MCPWait != nil && !a.isManaged("mcp.startup_wait_secs") {
 		wait = *s.MCPWait
 	}
 	if !cfg.Tools.Enabled || a.checking != nil {
 		servers = nil
 	}
-	return a.MCP.Session(mcp.Options{Dir: s.CWD, Dirs: s.Dirs, Servers: servers, Wait: wait, Warn: s.Warn, Ask: a.askApproval(s), Unasked: a.unasked(s), User: a.mcpUser(s), Changed: s.Announce})
+	return a.MCP.Session(mcp.Options{
+		Dir: s.CWD, Dirs: s.Dirs, Servers: servers, Wait: wait, Changed: s.Announce,
+		Warn: s.Warn, Ask: a.askApproval(s), Unasked: a.unasked(s), User: a.mcpUser(s),
+	})
 }
 
 // permitted returns the servers that the managed file permits, and warns of the others.
-// own means that they are those of the configuration.
-func (a *App) permitted(s session.Setup, servers []mcp.Server, own bool) []mcp.Server {
+// inConfig means that they are those of the configuration.
+func (a *App) permitted(s session.Setup, servers []mcp.Server, inConfig bool) []mcp.Server {
 	var out []mcp.Server
 	for _, e := range servers {
-		if why := a.permits(e, own); why != "" {
+		if why := a.permits(e, inConfig); why != "" {
 			s.Warn(executors.Shown(fmt.Sprintf("The MCP server %s is left out: %s.", e.Name, why)))
 			continue
 		}
@@ -67,7 +76,7 @@ func (a *App) permitted(s session.Setup, servers []mcp.Server, own bool) []mcp.S
 
 // mcpUser returns the user whom MCP servers may ask; nil if there is no user.
 func (a *App) mcpUser(s session.Setup) mcp.User {
-	if a.alone(s) || s.Client == nil {
+	if a.noUser(s) || s.Client == nil {
 		return nil
 	}
 	return &ideproxy.User{Client: s.Client, Session: s.ID}
@@ -104,7 +113,7 @@ func clientServers(servers []acp.MCPServer) []mcp.Server {
 }
 
 // servers answers _zeph/mcp with the servers of an open session.
-func servers(_ context.Context, sessions *session.Sessions, p sessionID) (any, error) {
+func servers(_ context.Context, sessions *session.Sessions, p sessionParams) (any, error) {
 	if p.SessionID == nil {
 		return nil, &acp.ParamsError{Field: "sessionId", Reason: "is required"}
 	}
@@ -113,17 +122,17 @@ func servers(_ context.Context, sessions *session.Sessions, p sessionID) (any, e
 		return nil, err
 	}
 	all := []mcp.Status{}
-	if k, ok := tools.(*keeper); ok {
-		all = k.servers()
+	if st, ok := tools.(*sessionTools); ok {
+		all = st.servers()
 	}
 	return map[string]any{"servers": all}, nil
 }
 
 // servers returns the state of the MCP servers. Tools that the model's provider refuses
 // are left out.
-func (k *keeper) servers() []mcp.Status {
-	all := k.mcp.Status()
-	refused := llm.LeftOut(llm.Answering(k.model()))
+func (st *sessionTools) servers() []mcp.Status {
+	all := st.mcp.Status()
+	refused := llm.LeftOut(llm.Answering(st.model()))
 	for i := range all {
 		all[i].Refuse(refused)
 	}
@@ -131,10 +140,30 @@ func (k *keeper) servers() []mcp.Status {
 }
 
 // Servers describes the MCP servers, for /mcp.
-func (k *keeper) Servers() string {
+func (st *sessionTools) Servers() string {
 	text := ""
-	for _, s := range k.servers() {
+	for _, s := range st.servers() {
 		text += s.String()
 	}
 	return cmp.Or(text, "There are no MCP servers. The editor can send some, and [[mcp.servers]] of the configuration names others.")
+}
+
+// projectServers returns the MCP servers that the repository names. The user has to
+// approve each.
+func (a *App) projectServers(s session.Setup) []mcp.Server {
+	if !a.ProjectServers {
+		return nil
+	}
+	data, err := readProjectFile(s.CWD, mcp.ProjectFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var servers []mcp.Server
+	if err == nil {
+		servers, err = mcp.ParseProject(s.CWD, data, a.environ)
+	}
+	if err != nil {
+		s.Warn(executors.Shown(mcp.ProjectFile + ": " + err.Error()))
+	}
+	return servers
 }

@@ -11,36 +11,36 @@ import (
 )
 
 // Commands returns the prompts of the MCP servers, then the commands of files.
-func (k *keeper) Commands() []session.Command {
+func (st *sessionTools) Commands() []session.Command {
 	var out []session.Command
-	for _, c := range k.mcp.Commands() {
+	for _, c := range st.mcp.Commands() {
 		out = append(out, session.Command(c))
 	}
-	return append(out, k.fileCommands()...)
+	return append(out, st.fileCommands()...)
 }
 
 // Expand returns the messages of a prompt of an MCP server, or the prompt of a file.
-func (k *keeper) Expand(ctx context.Context, name, rest string) (session.Expansion, bool, error) {
+func (st *sessionTools) Expand(ctx context.Context, name, rest string) (session.Expansion, bool, error) {
 	if strings.Contains(name, ":") {
-		if e, ok, err := k.expandServer(ctx, name, rest); ok || err != nil {
+		if e, ok, err := st.expandServer(ctx, name, rest); ok || err != nil {
 			return e, ok, err
 		}
 	}
-	return k.expandFile(ctx, name, rest)
+	return st.expandFile(ctx, name, rest)
 }
 
 // expandServer returns the messages of a prompt of an MCP server.
-func (k *keeper) expandServer(ctx context.Context, name, rest string) (session.Expansion, bool, error) {
-	messages, reply, ok, err := k.mcp.Prompt(ctx, name, rest)
+func (st *sessionTools) expandServer(ctx context.Context, name, rest string) (session.Expansion, bool, error) {
+	messages, reply, ok, err := st.mcp.Prompt(ctx, name, rest)
 	if !ok || err != nil || reply != "" {
 		return session.Expansion{Reply: reply}, ok, err
 	}
-	server := k.mcp.PromptServer(name)
-	if k.gates.trust.Refuses(server) {
+	server := st.mcp.PromptServer(name)
+	if st.gates.trust.Refuses(server) {
 		return session.Expansion{Reply: "The MCP server " + server + " is blocked; `/trust` shows why."}, true, nil
 	}
-	k.gates.trust.ReadServer(server)
-	k.gates.flow.ReadServer(server)
+	st.gates.trust.ReadServer(server)
+	st.gates.flow.ReadServer(server)
 	return arrange(messages, "/"+name+" "+rest), true, nil
 }
 
@@ -94,7 +94,8 @@ func contentOf(parts []mcp.Part) []acp.ContentBlock {
 		case p.Image != nil:
 			out = append(out, acp.ImageBlock(p.Image.MIME, p.Image.Data))
 		case p.Resource != nil:
-			out = append(out, acp.ContentBlock{Type: "resource", Resource: &acp.Resource{URI: p.Resource.URI, MIMEType: p.Resource.MIME, Text: &p.Resource.Text}})
+			resource := &acp.Resource{URI: p.Resource.URI, MIMEType: p.Resource.MIME, Text: &p.Resource.Text}
+			out = append(out, acp.ContentBlock{Type: "resource", Resource: resource})
 		case p.Link != nil:
 			out = append(out, acp.ContentBlock{Type: "resource_link", URI: p.Link.URI, Name: p.Link.Name, MIMEType: p.Link.MIME})
 		default:

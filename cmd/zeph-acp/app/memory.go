@@ -19,15 +19,18 @@ import (
 )
 
 // memory returns the memory of a session.
-func (a *App) memory(cfg config.Config, s session.Setup, in sessionDirs, flow *infoflow.Flow) *memory.Memory {
-	m := a.Memory(cfg, in.files)
+func (a *App) memory(cfg config.Config, s session.Setup, dirs sessionDirs, flow *infoflow.Flow) *memory.Memory {
+	m := a.Memory(cfg, dirs.files)
 	m.Session, m.CWD, m.Log, m.Judged = s.ID, s.CWD, a.Log, a.checking != nil
-	m.Alone = a.alone(s)
+	m.Alone = a.noUser(s)
 	m.Labels, m.Label = flow.State, flow.Add
 	if a.Store == nil {
 		return m
 	}
-	m.Sessions = earlierSessions{store: a.Store, session: s.ID, dirs: []string{m.Project, s.CWD}, mask: a.filters.mask(cfg.Tools.Filters.Security)}.search
+	earlier := earlierSessions{
+		store: a.Store, session: s.ID, dirs: []string{m.Project, s.CWD}, mask: a.filters.mask(cfg.Tools.Filters.Security),
+	}
+	m.Sessions = earlier.search
 	m.Embedder = func() (string, memory.Embedder) {
 		e, ok := llm.EmbedderOf(s.Model())
 		if !ok {
@@ -98,7 +101,7 @@ const (
 
 // search implements memory.Sessions.
 func (e earlierSessions) search(ctx context.Context, expression string, limit int) ([]memory.Message, int, error) {
-	behind, err := e.read(ctx)
+	unread, err := e.index(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -116,7 +119,7 @@ func (e earlierSessions) search(ctx context.Context, expression string, limit in
 		}
 		out[i] = memory.Message{ID: m.ID, Session: m.Session, Title: m.Title, Role: m.Role, Text: m.Text, Time: m.Time, Labels: labels[m.Session]}
 	}
-	return out, behind, nil
+	return out, unread, nil
 }
 
 // labels returns the labels of a stored session.
@@ -132,9 +135,9 @@ func (e earlierSessions) labels(ctx context.Context, id string) (labels json.Raw
 	return labels, err
 }
 
-// read makes the messages of the sessions searchable, the newest first, and returns the
-// number of sessions for which there was no time.
-func (e earlierSessions) read(ctx context.Context) (behind int, err error) {
+// index makes the messages of the sessions searchable, the newest first. It returns the
+// number of sessions that it had no time to read.
+func (e earlierSessions) index(ctx context.Context) (unread int, err error) {
 	ids, err := e.store.Unread(ctx, e.session, e.dirs...)
 	if err != nil {
 		return 0, err
@@ -156,8 +159,8 @@ func (e earlierSessions) read(ctx context.Context) (behind int, err error) {
 	return 0, nil
 }
 
-// messages returns the texts that the user typed and that the agent wrote, with the further
-// words of each.
+// messages returns the texts that the user typed and that the agent wrote. For each text,
+// parts has further words by which a search finds it.
 func (e earlierSessions) messages(events []store.Event) (messages []store.Message, parts []string) {
 	for _, event := range events {
 		decoded, err := transcript.Decode(event.Kind, event.Data)
@@ -170,7 +173,7 @@ func (e earlierSessions) messages(events []store.Event) (messages []store.Messag
 			if m.Role = "user"; !d.Local {
 				m.Text = transcript.Typed(d.Content)
 			}
-			if strings.HasPrefix(m.Text, taskMark) {
+			if strings.HasPrefix(m.Text, modelTaskPrefix) {
 				m.Role = "agent"
 			}
 		case transcript.Steer:

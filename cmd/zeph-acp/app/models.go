@@ -28,7 +28,7 @@ func (a *App) model(name string) (llm.Model, error) {
 func (a *App) modelOf(cfg provider.Config, name string) (llm.Model, error) {
 	m, err := provider.Select(cfg, a.Getenv, &a.servers, name)
 	if err != nil {
-		return nil, a.placed(name, err)
+		return nil, a.nameSelector(name, err)
 	}
 	if err := llm.Ready(m); err != nil {
 		err = fmt.Errorf("%w: %w", acp.ErrAuthRequired, err)
@@ -40,20 +40,20 @@ func (a *App) modelOf(cfg provider.Config, name string) (llm.Model, error) {
 	return m, nil
 }
 
-// placed adds to a model's error the place that selected it: the environment,
-// or the only configured provider. The user has just entered any other name.
-func (a *App) placed(name string, err error) error {
+// nameSelector adds to a model's error the place that selected the model: the environment,
+// or the only configured provider. Any other name was just entered by the user.
+func (a *App) nameSelector(name string, err error) error {
 	switch {
-	case name != "" && name == a.byEnv:
+	case name != "" && name == a.envModel:
 		return fmt.Errorf("ZEPH_MODEL: %w", err)
-	case name == "" && a.whence != nil && len(a.Config.LLM.Providers) == 1:
+	case name == "" && a.origin != nil && len(a.Config.LLM.Providers) == 1:
 		const key = "llm.providers[0].model"
-		return fmt.Errorf("%s: key %q: %w", toml.Printable(a.whence(key)), key, err)
+		return fmt.Errorf("%s: key %q: %w", toml.Printable(a.origin(key)), key, err)
 	}
 	return err
 }
 
-// locked returns why the saved keys cannot be used, or nil.
+// locked returns the reason why the saved keys cannot be used, or nil.
 func (a *App) locked() error {
 	if a.Locked == nil {
 		return nil
@@ -61,9 +61,9 @@ func (a *App) locked() error {
 	return a.Locked()
 }
 
-// helper opens the model that a configuration key names for work outside the
+// helperModel opens the model that a configuration key names for work outside the
 // conversation; nil if the key is empty. The error is meant for the user.
-func (a *App) helper(cfg config.Config, key, name string) (llm.Model, error) {
+func (a *App) helperModel(cfg config.Config, key, name string) (llm.Model, error) {
 	if name == "" {
 		return nil, nil
 	}
@@ -73,8 +73,8 @@ func (a *App) helper(cfg config.Config, key, name string) (llm.Model, error) {
 	if err == nil {
 		return m, nil
 	}
-	if a.whence != nil {
-		return nil, fmt.Errorf("%s: key %q is not used: %w", toml.Printable(a.whence(key)), key, err)
+	if a.origin != nil {
+		return nil, fmt.Errorf("%s: key %q is not used: %w", toml.Printable(a.origin(key)), key, err)
 	}
 	return nil, fmt.Errorf("%s is not used: %w", key, err)
 }
@@ -83,9 +83,9 @@ func (a *App) helper(cfg config.Config, key, name string) (llm.Model, error) {
 type helperModels struct {
 	reformatter *agent.Reformatter  // nil: the session's model repairs its own calls
 	compaction  llm.Model           // nil: the session's model
-	outputs     overflow.Summarizer // nil: long outputs are not summarized
+	summarizer  overflow.Summarizer // nil: long outputs are not summarized
 	arbiter     policy.Arbiter      // judges in the mode auto-judge
-	policies    *adversarial.Gate   // nil: the gate is off
+	adversarial *adversarial.Gate   // nil: the gate is off
 }
 
 // helperModels opens the configured helper models. It returns a warning for the
@@ -93,10 +93,10 @@ type helperModels struct {
 func (a *App) helperModels(cfg config.Config, s session.Setup, home string) (made helperModels, warnings []string) {
 	var errs [5]error
 	made.reformatter, errs[0] = a.reformatter(cfg)
-	made.compaction, errs[1] = a.helper(cfg, "agent.compress_provider", cfg.Agent.CompressProvider)
-	made.outputs, errs[2] = a.summarizer(cfg, s)
+	made.compaction, errs[1] = a.helperModel(cfg, "agent.compress_provider", cfg.Agent.CompressProvider)
+	made.summarizer, errs[2] = a.summarizer(cfg, s)
 	made.arbiter, errs[3] = a.arbiter(cfg, s)
-	made.policies, errs[4] = a.policies(cfg, s, home)
+	made.adversarial, errs[4] = a.adversarialGate(cfg, s, home)
 	for _, err := range errs {
 		if err != nil {
 			warnings = append(warnings, err.Error())
@@ -109,7 +109,7 @@ func (a *App) helperModels(cfg config.Config, s session.Setup, home string) (mad
 // if it is off. The error is meant for the user. The main model never replaces
 // a reformatter that cannot be used.
 func (a *App) reformatter(cfg config.Config) (*agent.Reformatter, error) {
-	m, err := a.helper(cfg, "tools.retry.parameter_reformat_provider", cfg.Tools.Retry.ParameterReformatProvider)
+	m, err := a.helperModel(cfg, "tools.retry.parameter_reformat_provider", cfg.Tools.Retry.ParameterReformatProvider)
 	if m == nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func (a *App) summarizer(cfg config.Config, s session.Setup) (overflow.Summarize
 	}
 	model := s.Model
 	if name := cfg.Tools.SummarizeProvider; name != "" {
-		m, err := a.helper(cfg, "tools.summarize_provider", name)
+		m, err := a.helperModel(cfg, "tools.summarize_provider", name)
 		if err != nil {
 			return nil, err
 		}

@@ -14,12 +14,33 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/worktree"
 )
 
-// ownFiles returns the files of zeph-acp, which no tool may touch. They hold keys
-// and permissions. If this process opened and closed the database a second
-// time, the database would lose its locks.
-func ownFiles(p config.Paths) *workspace.Own {
-	settings := []string{"config.toml", "config.toml.bak*", "filters.toml", answers.FileName, hooks.FileName, keys.FileName, keys.FileName + ".lock", keys.LoginsFile, keys.Temporary("*")}
-	data := []string{config.StoreFile, config.StoreFile + "-wal", config.StoreFile + "-shm", config.StoreFile + "-journal", config.StoreFile + "*", listsFile, keys.Temporary(listsFile), approval.FileName, keys.Temporary(approval.FileName), rewind.DirName}
+// privateFiles returns the files of zeph-acp, which no tool may touch: they hold keys and
+// permissions. A tool that opened and closed the database in this process would also remove
+// the locks on it.
+func privateFiles(p config.Paths) *workspace.Own {
+	settings := []string{
+		"config.toml",
+		"config.toml.bak*",
+		"filters.toml",
+		answers.FileName,
+		hooks.FileName,
+		keys.FileName,
+		keys.FileName + ".lock",
+		keys.LoginsFile,
+		keys.Temporary("*"),
+	}
+	data := []string{
+		config.StoreFile,
+		config.StoreFile + "-wal",
+		config.StoreFile + "-shm",
+		config.StoreFile + "-journal",
+		config.StoreFile + "*",
+		listsFile,
+		keys.Temporary(listsFile),
+		approval.FileName,
+		keys.Temporary(approval.FileName),
+		rewind.DirName,
+	}
 	state := []string{"audit.jsonl", "audit.jsonl*", worktree.DirName}
 	places := []workspace.Place{{Dir: p.Config, Files: settings}, {Dir: p.Data, Files: data}, {Dir: p.State, Files: state}}
 	if p.Config == p.Data && p.Data == p.State { // ZEPH_HOME, which may be a project of the user
@@ -34,10 +55,10 @@ func ownFiles(p config.Paths) *workspace.Own {
 	return o
 }
 
-// ownBeside returns the private files for a session in a copy of the project. The copy lies
-// below a private directory, but must be open to the tools; the repository next to it stays
+// privateFilesBeside returns the private files for a sub-agent in a copy of the project. The
+// copy is below a private directory, but open to the tools; the repository next to it stays
 // private.
-func ownBeside(own *workspace.Own, c *worktree.Copy) *workspace.Own {
+func privateFilesBeside(own *workspace.Own, c *worktree.Copy) *workspace.Own {
 	out := &workspace.Own{}
 	if own == nil {
 		return out
@@ -52,8 +73,8 @@ func ownBeside(own *workspace.Own, c *worktree.Copy) *workspace.Own {
 	return out
 }
 
-// isOwn reports whether a path in the workspace leads to a file of zeph-acp.
-func isOwn(roots *workspace.Roots, path string) bool {
+// isPrivate reports whether a path in the workspace leads to a file of zeph-acp.
+func isPrivate(roots *workspace.Roots, path string) bool {
 	_, err := roots.Resolve(path)
 	_, private := errors.AsType[*workspace.PrivateError](err)
 	return private

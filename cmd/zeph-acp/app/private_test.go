@@ -57,16 +57,16 @@ func TestOwn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			roots = roots.Without(ownFiles(config.FindPaths(func(name string) string { return tt.env[name] })))
+			roots = roots.Without(privateFiles(config.FindPaths(func(name string) string { return tt.env[name] })))
 			for kind, dir := range tt.dirs {
 				for _, file := range files[kind] {
-					if !isOwn(roots, filepath.Join(dir, file)) {
+					if !isPrivate(roots, filepath.Join(dir, file)) {
 						t.Errorf("%s/%s is in reach", dir, file)
 					}
 				}
 			}
 			for _, path := range tt.hidden {
-				if !isOwn(roots, path) {
+				if !isPrivate(roots, path) {
 					t.Errorf("%s is in reach", path)
 				}
 			}
@@ -98,7 +98,7 @@ func TestOwnIsComplete(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := roots.Without(a.Own).Dir(roots.Cwd())
+	dir, err := roots.Without(a.PrivateFiles).Dir(roots.Cwd())
 	if err != nil {
 		t.Fatal(err)
 	}

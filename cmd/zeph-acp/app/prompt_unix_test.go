@@ -148,12 +148,12 @@ func TestHostileRules(t *testing.T) {
 			cfg := config.Defaults()
 			cfg.Tools.File.DenyRead = tt.deny
 			a := &App{filters: newFilters(&config.Loaded{}), Log: slog.New(slog.DiscardHandler)}
-			in, _, err := a.sessionDirs(cfg, roots)
+			dirs, _, err := a.sessionDirs(cfg, roots)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var warnings []string
-			got := a.systemPrompt(cfg, session.Setup{Warn: func(w string) { warnings = append(warnings, w) }}, in, &skills.Set{}).text()
+			got := a.systemPrompt(cfg, session.Setup{Warn: func(w string) { warnings = append(warnings, w) }}, dirs, &skills.Set{}).text()
 			if strings.Contains(got, "PRIVATE KEY") || strings.Contains(got, "REALKEY") || !strings.Contains(got, "(go.mod)") || !strings.Contains(got, tt.has) {
 				t.Errorf("want %q in\n%s", tt.has, got[strings.Index(got, "Where you are"):])
 			}

@@ -125,15 +125,15 @@ var neededVars = []string{"PATH", "HOME", "TMPDIR", "TMP", "TEMP", "USERPROFILE"
 // process's environment, so that no key or setting of the user reaches a
 // fixture. Restore sets them again.
 func Isolate() (restore func()) {
-	var taken [][2]string
+	var removed [][2]string
 	for _, e := range os.Environ() {
 		name, value, _ := strings.Cut(e, "=")
 		if name != "" && !slices.Contains(neededVars, strings.ToUpper(name)) && os.Unsetenv(name) == nil {
-			taken = append(taken, [2]string{name, value})
+			removed = append(removed, [2]string{name, value})
 		}
 	}
 	return func() {
-		for _, e := range taken {
+		for _, e := range removed {
 			_ = os.Setenv(e[0], e[1]) // it was valid before
 		}
 	}

@@ -19,61 +19,61 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// rewinder returns the keeper of the files that a session changes; nil if no files
-// are kept.
-func (a *App) rewinder(cfg config.Config, s session.Setup, in sessionDirs) *rewind.Session {
+// newRewind returns the store of the files that a session changes; nil if no files are
+// kept.
+func (a *App) newRewind(cfg config.Config, s session.Setup, dirs sessionDirs) *rewind.Session {
 	if a.checking != nil {
 		return nil
 	}
 	return rewind.New(rewind.Options{
-		Config: cfg.Tools.Rewind, Data: a.dataDir, Session: s.ID, Roots: in.files, Dirs: in.roots.Dirs(),
+		Config: cfg.Tools.Rewind, Data: a.dataDir, Session: s.ID, Roots: dirs.files, Dirs: dirs.roots.Dirs(),
 		Writes: func(script string) ([]string, bool) {
-			return rollback.Writes(script, command.Shell{Dir: in.roots.Cwd(), Home: in.home})
+			return rollback.Writes(script, command.Shell{Dir: dirs.roots.Cwd(), Home: dirs.home})
 		},
 		Ended: a.Changed, Now: a.Now, Log: a.Log,
 	})
 }
 
-// noting returns fs in a form by which the rewinder notes the texts of the editor.
-func noting(kept *rewind.Session, fs files.FS, caps acp.ClientCapabilities) files.FS {
+// trackedFS returns fs in a form that also stores the texts of the editor for a rewind.
+func trackedFS(kept *rewind.Session, fs files.FS, caps acp.ClientCapabilities) files.FS {
 	if kept == nil {
 		return fs
 	}
 	return kept.Editor(fs, caps.ReadTextFile, caps.WriteTextFile)
 }
 
-// Files returns the files that the session keeps.
-func (k *keeper) Files() session.Files {
-	if k.rewind == nil {
+// Files returns the files that a rewind can restore; nil if no files are kept.
+func (st *sessionTools) Files() session.Files {
+	if st.rewind == nil {
 		return nil
 	}
-	return keptFiles{k.rewind, k}
+	return rewindFiles{st.rewind, st}
 }
 
-// keptFiles adapts a [rewind.Session] to session.Files.
-type keptFiles struct {
+// rewindFiles adapts a [rewind.Session] to session.Files.
+type rewindFiles struct {
 	*rewind.Session
-	keeper *keeper
+	tools *sessionTools
 }
 
-func (f keptFiles) Before(ctx context.Context, turn int, id string) (session.FilesPlan, error) {
+func (f rewindFiles) Before(ctx context.Context, turn int, id string) (session.FilesPlan, error) {
 	p, err := f.Session.Before(ctx, turn, id)
 	return f.plan(p, err)
 }
 
-func (f keptFiles) Again(ctx context.Context, id string) (session.FilesPlan, error) {
+func (f rewindFiles) Again(ctx context.Context, id string) (session.FilesPlan, error) {
 	p, err := f.Session.Again(ctx, id)
 	return f.plan(p, err)
 }
 
-func (f keptFiles) plan(p *rewind.Plan, err error) (session.FilesPlan, error) {
+func (f rewindFiles) plan(p *rewind.Plan, err error) (session.FilesPlan, error) {
 	if err != nil {
 		return session.FilesPlan{}, err
 	}
 	out := session.FilesPlan{Notes: p.Left, Apply: func(ctx context.Context, force bool, mark []byte) (session.FilesOutcome, error) {
-		f.keeper.lsp.Foreign(ctx)
+		f.tools.lsp.Foreign(ctx)
 		done, err := p.Apply(ctx, force, mark)
-		f.keeper.cache.Clear()
+		f.tools.cache.Clear()
 		return session.FilesOutcome(done), err
 	}}
 	for _, step := range p.Steps {
@@ -81,26 +81,26 @@ func (f keptFiles) plan(p *rewind.Plan, err error) (session.FilesPlan, error) {
 			Path: step.Path, Name: executors.OneLine(p.Rel(step)), Change: step.Verb(), Differs: step.Foreign, Lost: step.Lost,
 		})
 	}
-	if n := f.keeper.shell.Running(); n > 0 {
+	if n := f.tools.shell.Running(); n > 0 {
 		out.Notes = append(out.Notes, "a command still runs in the background, and may change files again")
 	}
 	return out, nil
 }
 
 // Confirm asks the user a question.
-func (k *keeper) Confirm(ctx context.Context, question, text string) bool {
-	return k.confirm != nil && k.confirm(ctx, question, text)
+func (st *sessionTools) Confirm(ctx context.Context, question, text string) bool {
+	return st.confirm != nil && st.confirm(ctx, question, text)
 }
 
 // confirm returns the function that asks the user a question; nil if there is no
 // user.
 func (a *App) confirm(s session.Setup) func(ctx context.Context, question, text string) bool {
-	if a.Alone || a.checking != nil {
+	if a.NoUser || a.checking != nil {
 		return nil
 	}
 	return func(ctx context.Context, question, text string) bool {
 		b := acp.TextBlock(executors.Shown(text))
-		return a.putCall(ctx, s, acp.ToolCall{
+		return a.askWithCard(ctx, s, acp.ToolCall{
 			Title: executors.Shown(question), Content: []acp.ToolContent{{Type: "content", Content: &b}},
 		}, yesOrNo) == approveOnce
 	}
@@ -114,7 +114,7 @@ type rewindPoint struct {
 	Files     *int   `json:"files"` // changed by the turn; null if they are no longer kept
 }
 
-func rewindPoints(ctx context.Context, sessions *session.Sessions, p sessionID) (any, error) {
+func rewindPoints(ctx context.Context, sessions *session.Sessions, p sessionParams) (any, error) {
 	if p.SessionID == nil {
 		return nil, &acp.ParamsError{Field: "sessionId", Reason: "is required"}
 	}
@@ -184,8 +184,8 @@ type rewindAnswer struct {
 
 type rewoundFiles struct {
 	Changed []string      `json:"filesChanged"` // absolute paths; those that would change, if nothing was done
-	Differs []rewoundFile `json:"differs"`      // not as the agent left them; changed only with overwrite
-	Failed  []rewoundFile `json:"failed"`
+	Differs []rewoundFile `json:"differs"`      // changed since by others; restored only with overwrite
+	Failed  []rewoundFile `json:"failed"`       // cannot be restored
 	Notes   []string      `json:"notes,omitempty"`
 }
 
@@ -199,8 +199,8 @@ type rewoundMessages struct {
 	MessagesDropped int  `json:"messagesDropped"`
 }
 
-// rewinding returns the method _session/rewind. A prompt after its frame waits for it.
-func rewinding(sessions *session.Sessions) acp.Extension {
+// rewindMethod returns the method _session/rewind. A prompt after its frame waits for it.
+func rewindMethod(sessions *session.Sessions) acp.Extension {
 	return func(ctx context.Context, _ *acp.Client, raw json.RawMessage) (func() (any, error), error) {
 		var p rewindParams
 		if err := acp.DecodeParams(raw, &p); err != nil {
@@ -214,12 +214,12 @@ func rewinding(sessions *session.Sessions) acp.Extension {
 		if err != nil {
 			return nil, err
 		}
-		return func() (any, error) { return rewound(r, run) }, nil
+		return func() (any, error) { return runRewind(r, run) }, nil
 	}
 }
 
-// rewound carries out a rewind, and returns the answer.
-func rewound(r session.RewindRequest, run func() (session.RewindResult, error)) (any, error) {
+// runRewind carries out a rewind, and returns the answer.
+func runRewind(r session.RewindRequest, run func() (session.RewindResult, error)) (any, error) {
 	result, err := run()
 	if errors.Is(err, session.ErrNoTurn) {
 		return nil, &acp.ParamsError{Field: "messageId", Reason: err.Error()}
@@ -229,7 +229,7 @@ func rewound(r session.RewindRequest, run func() (session.RewindResult, error)) 
 	}
 	out := rewindAnswer{Rewound: result.Rewound}
 	if result.Mode != transcript.RewindConversation {
-		out.Files = rewoundOf(result, r)
+		out.Files = filesResult(result, r)
 	}
 	if result.Mode != transcript.RewindFiles {
 		out.Conversation = &rewoundMessages{result.Rewound, result.MessagesDropped}
@@ -237,7 +237,8 @@ func rewound(r session.RewindRequest, run func() (session.RewindResult, error)) 
 	return out, nil
 }
 
-func rewoundOf(result session.RewindResult, r session.RewindRequest) *rewoundFiles {
+// filesResult returns the part of the answer about files.
+func filesResult(result session.RewindResult, r session.RewindRequest) *rewoundFiles {
 	out := &rewoundFiles{Changed: []string{}, Differs: []rewoundFile{}, Failed: []rewoundFile{}, Notes: result.Notes}
 	for _, f := range result.Plan {
 		switch {

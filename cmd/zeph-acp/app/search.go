@@ -15,7 +15,9 @@ const searchTime = time.Minute
 
 // SearchWords returns the words of a text by which messages are found.
 func SearchWords(text string) []string {
-	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.Mn, r) })
+	return strings.FieldsFunc(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.Mn, r)
+	})
 }
 
 // FindMessages returns the messages of the sessions with all of the words, the best first.
@@ -34,7 +36,7 @@ func (a *App) FindMessages(ctx context.Context, sessions []store.Session, words 
 	}
 	e := earlierSessions{store: a.Store, dirs: dirs, mask: a.Masked()}
 	for until := time.Now().Add(searchTime); ; {
-		if unread, err = e.read(ctx); err != nil {
+		if unread, err = e.index(ctx); err != nil {
 			return nil, unread, err
 		}
 		if unread == 0 || time.Now().After(until) || ctx.Err() != nil {

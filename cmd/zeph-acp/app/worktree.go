@@ -22,51 +22,56 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/worktree"
 )
 
-// working is a copy of the project in which one sub-agent works.
-type working struct {
+// subagentCopy is a copy of the project in which one sub-agent works.
+type subagentCopy struct {
 	*worktree.Copy
 	app   *App
-	k     *keeper
-	chain executors.Executor
-	shell *shell.Executor
+	st    *sessionTools      // of the session that started the sub-agent
+	chain executors.Executor // of the sub-agent
+	shell *shell.Executor    // runs commands in the copy
 }
 
 // newWorktree makes a copy of the project for a sub-agent of that name.
-func (a *App) newWorktree(ctx context.Context, name string, cfg config.Config, in sessionDirs, k *keeper) (*working, error) {
-	private := in.roots.Private()
+func (a *App) newWorktree(ctx context.Context, name string, cfg config.Config, dirs sessionDirs, st *sessionTools) (*subagentCopy, error) {
+	private := dirs.roots.Private()
 	c, err := worktree.Make(ctx, worktree.Options{
-		Project: in.roots.Cwd(), State: a.worktrees.dir, Name: name, Env: shell.Env(os.Environ(), localShell(cfg, nil).Block),
+		Project: dirs.roots.Cwd(), State: a.worktrees.dir, Name: name, Env: shell.Env(os.Environ(), localShell(cfg, nil).Block),
 		Refuses: func(abs string) bool {
-			_, refused := in.files.Readable().Refuses(abs)
+			_, refused := dirs.files.Readable().Refuses(abs)
 			return refused || private.Hides(abs)
 		},
 	})
 	if err != nil {
 		return nil, err
 	}
-	p, bash, err := k.apart(c)
+	p, bash, err := st.newCopyPlace(c)
 	if err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
-	k.copies.add(c)
-	return &working{c, a, k, a.links(cfg, k, p), bash}, nil
+	st.copies.add(c)
+	return &subagentCopy{c, a, st, a.links(cfg, st, p), bash}, nil
 }
 
-// placeOf returns the place of a copy: the tools of the session. Those that touch
-// files or run commands work in the copy. Rules of the project hold there. Only
-// the copy can be changed, and where the system has a sandbox, commands run in it.
-func (a *App) placeOf(cfg config.Config, k *keeper, of place, c *worktree.Copy) (place, *shell.Executor, error) {
+// copyPlace returns the place of a copy: the tools of the session, of which those that touch
+// files or run commands work in the copy. The rules of the project apply to the copy. Only
+// the copy can be changed, and commands run in a sandbox where the system has one.
+func (a *App) copyPlace(cfg config.Config, st *sessionTools, of place, c *worktree.Copy) (place, *shell.Executor, error) {
 	cfg.Tools.File.AllowedPaths, cfg.Tools.Sandbox.Enabled = nil, true
 	roots, err := workspace.New(c.Dir)
 	if err != nil {
 		return place{}, nil, err
 	}
-	p := place{sessionDirs: sessionDirs{home: of.home, known: c.ToProject, own: ownBeside(a.Own, c), apart: c.Top}, cache: cache.New(cfg.Tools.ResultCache)}
-	p.roots = roots.Without(p.own).KnownAs(p.known)
+	p := place{
+		sessionDirs: sessionDirs{home: of.home, known: c.ToProject, private: privateFilesBeside(a.PrivateFiles, c), copyTop: c.Top},
+		cache:       cache.New(cfg.Tools.ResultCache),
+	}
+	p.roots = roots.Without(p.private).KnownAs(p.known)
 	if p.files, _, err = cfg.Tools.File.Roots(p.roots); err != nil {
 		return place{}, nil, err
 	}
-	p.guard = &policy.Guard{Policy: of.guard.Policy, Roots: p.files, Commands: p.roots, Home: p.home, Private: p.roots.PrivateAt, Elsewhere: c.Elsewhere}
+	p.guard = &policy.Guard{
+		Policy: of.guard.Policy, Roots: p.files, Commands: p.roots, Home: p.home, Private: p.roots.PrivateAt, Elsewhere: c.Elsewhere,
+	}
 	permission := *of.permission
 	p.permission = &permission
 	p.permission.Roots, p.permission.Private = p.files, p.roots.PrivateAt
@@ -76,7 +81,7 @@ func (a *App) placeOf(cfg config.Config, k *keeper, of place, c *worktree.Copy) 
 			return place{}, nil, err
 		}
 	}
-	box := a.box(cfg, p.sessionDirs)
+	box := a.newSandbox(cfg, p.sessionDirs)
 	local := localShell(cfg, box)
 	local.Reaper = a.Reaper
 	local.Block = append(local.Block, worktree.Variables...)
@@ -93,7 +98,7 @@ func (a *App) placeOf(cfg config.Config, k *keeper, of place, c *worktree.Copy) 
 		diagnostics.New(local, p.roots, cfg.Tools.Diagnostics),
 		of.tools, // the others
 	}
-	p.rules = a.rulesGates(cfg, p.sessionDirs, p.tools, k.gates.trust)
+	p.rules = a.rulesGates(cfg, p.sessionDirs, p.tools, st.gates.trust)
 	return p, bash, nil
 }
 
@@ -108,14 +113,14 @@ func isBelow(dir, path string) bool {
 }
 
 // Chain returns the chain of the sub-agent.
-func (w *working) Chain() executors.Executor { return w.chain }
+func (w *subagentCopy) Chain() executors.Executor { return w.chain }
 
 // Dir returns the session's working directory in the copy.
-func (w *working) Dir() string { return w.Copy.Dir }
+func (w *subagentCopy) Dir() string { return w.Copy.Dir }
 
 // Bring makes the changes in the project.
-func (w *working) Bring(ctx context.Context, call executors.DelegatedCall, res *executors.Result) error {
-	w.k.lsp.Foreign(ctx)
+func (w *subagentCopy) Bring(ctx context.Context, call executors.DelegatedCall, res *executors.Result) error {
+	w.st.lsp.Foreign(ctx)
 	b, err := w.Copy.Bring(ctx, worktree.Session{Current: w.current, Call: call})
 	for i := range b.Diffs {
 		res.Content = append(res.Content, executors.Content{Diff: &b.Diffs[i]})
@@ -134,12 +139,12 @@ func (w *working) Bring(ctx context.Context, call executors.DelegatedCall, res *
 
 // current returns the text of a file of the project as the user sees it; nil if there is
 // no file.
-func (w *working) current(ctx context.Context, path string) (*string, error) {
-	real, err := w.k.place.files.Resolve(path)
+func (w *subagentCopy) current(ctx context.Context, path string) (*string, error) {
+	real, err := w.st.place.files.Resolve(path)
 	if err != nil {
 		return nil, err
 	}
-	text, err := w.k.place.fs.ReadFile(ctx, real)
+	text, err := w.st.place.fs.ReadFile(ctx, real)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
@@ -150,7 +155,7 @@ func (w *working) current(ctx context.Context, path string) (*string, error) {
 }
 
 // Keep stores all changes as a patch.
-func (w *working) Keep(ctx context.Context, res *executors.Result) {
+func (w *subagentCopy) Keep(ctx context.Context, res *executors.Result) {
 	kept, err := w.Copy.Keep(ctx, nil)
 	if err != nil {
 		w.app.Log.Warn("keep the changes of a sub-agent", "err", err)
@@ -164,9 +169,9 @@ func (w *working) Keep(ctx context.Context, res *executors.Result) {
 }
 
 // Close ends the commands of the sub-agent and removes the copy.
-func (w *working) Close() {
+func (w *subagentCopy) Close() {
 	_ = w.shell.Close() // no caller could act on its failure
-	w.k.copies.remove(w.Copy)
+	w.st.copies.remove(w.Copy)
 	if err := w.Copy.Close(); err != nil { // the next start tries again
 		w.app.Log.Warn("remove the copy of a project", "err", err)
 	}
@@ -192,8 +197,9 @@ func (c *copies) remove(w *worktree.Copy) {
 	c.all = slices.DeleteFunc(c.all, func(other *worktree.Copy) bool { return other == w })
 }
 
-// known returns a text with the names of files that rules use.
-func (c *copies) known(text string) string {
+// toProject replaces the names of files in the copies by those in the project, which rules
+// use.
+func (c *copies) toProject(text string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, w := range c.all {
@@ -202,9 +208,9 @@ func (c *copies) known(text string) string {
 	return text
 }
 
-// names returns the functions between the names of files in the copy where a call acts
-// and those in the project; nil if it acts in no copy.
-func (c *copies) names(call *executors.Call) (shown, real func(string) string) {
+// nameMappers returns functions that replace the names of files in the copy where a call acts
+// by those in the project, and the reverse. They are nil if the call acts in no copy.
+func (c *copies) nameMappers(call *executors.Call) (toProject, toCopy func(string) string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	places := append([]string{call.Card.Dir}, call.Card.Paths...)
@@ -230,8 +236,8 @@ type worktrees struct {
 	cleaning sync.WaitGroup
 	stop     context.CancelFunc
 
-	mu   sync.Mutex
-	kept []worktree.Kept // of killed processes, not shown yet
+	mu        sync.Mutex
+	leftovers []worktree.Kept // changes of killed processes, not shown to the user yet
 }
 
 // clean removes the copies of killed processes, in the background.
@@ -253,15 +259,15 @@ func (w *worktrees) clean(a *App) {
 		}
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		w.kept = append(w.kept, kept...)
+		w.leftovers = append(w.leftovers, kept...)
 	})
 }
 
-// show shows the user where changes are kept, once.
-func (w *worktrees) show(warn func(string)) {
+// showLeftovers shows the user where changes of killed processes are, once.
+func (w *worktrees) showLeftovers(warn func(string)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, k := range w.kept {
+	for _, k := range w.leftovers {
 		if k.Patch != "" {
 			warn(executors.Shown("A sub-agent was interrupted. Its changes are not in the project; they are kept as a patch: " + k.Patch))
 		}
@@ -269,10 +275,10 @@ func (w *worktrees) show(warn func(string)) {
 			warn(executors.Shown("A sub-agent was interrupted. Its files that no patch holds are not in the project; they are kept: " + k.Files))
 		}
 	}
-	w.kept = nil
+	w.leftovers = nil
 }
 
-// close ends the cleaning.
+// close stops the cleaning and waits for its end.
 func (w *worktrees) close() {
 	w.mu.Lock()
 	if w.stop != nil {

@@ -29,8 +29,8 @@ type rules struct {
 	notes   []string // keys of the current file that are not in force; for the user
 }
 
-// over returns cfg with these rules.
-func (r rules) over(cfg config.Config) config.Config {
+// appliedTo returns cfg with these rules.
+func (r rules) appliedTo(cfg config.Config) config.Config {
 	cfg.Tools.Shell.ShellRules, cfg.Tools.Config = r.shell, r.tools
 	return cfg
 }
@@ -49,11 +49,11 @@ type rulesFile struct {
 	now   func() time.Time
 	log   *slog.Logger
 
-	mu      sync.Mutex
-	rules   rules
-	judged  config.Stamp // of the file that was last judged
-	changed config.Stamp // of a newer file, first seen at since
-	since   time.Time
+	mu          sync.Mutex
+	rules       rules
+	loadedStamp config.Stamp // of the file that was last loaded, also if it had mistakes
+	newStamp    config.Stamp // of a newer file that is not loaded yet
+	newSince    time.Time    // when that one was first seen
 }
 
 // settleTime is how long a file must stay unchanged before it is read. Until then
@@ -64,8 +64,8 @@ const settleTime = 200 * time.Millisecond
 func newRulesFile(l *config.Loaded, now func() time.Time, log *slog.Logger) *rulesFile {
 	return &rulesFile{
 		file: l.File, start: l.Config, load: l.Reload, now: now, log: log,
-		rules:  rules{shell: l.Config.Tools.Shell.ShellRules, tools: l.Config.Tools.Config},
-		judged: l.Stamp,
+		rules:       rules{shell: l.Config.Tools.Shell.ShellRules, tools: l.Config.Tools.Config},
+		loadedStamp: l.Stamp,
 	}
 }
 
@@ -76,23 +76,23 @@ func (w *rulesFile) current() rules {
 	if w.file == "" {
 		return w.rules
 	}
-	is := config.StampOf(w.file)
-	if is.Same(w.judged) || !w.quiet(is) {
+	stamp := config.StampOf(w.file)
+	if stamp.Same(w.loadedStamp) || !w.settled(stamp) {
 		return w.rules
 	}
 	l, err := w.load()
-	if !config.StampOf(w.file).Same(is) { // changed while it was read: the next call looks again
+	if !config.StampOf(w.file).Same(stamp) { // changed while it was read: the next call tries again
 		return w.rules
 	}
-	w.judged = is
-	if err == nil && is.None() {
+	w.loadedStamp = stamp
+	if err == nil && stamp.None() {
 		err = fmt.Errorf("%s is gone", toml.Printable(w.file))
 	}
 	if err != nil {
 		w.note(fmt.Sprintf("The changed configuration is not used, and the previous rules stay in force: %s", toml.OneLine(err.Error())))
 		return w.rules
 	}
-	begun := rules{shell: l.Config.Tools.Shell.ShellRules, tools: l.Config.Tools.Config}.over(w.start)
+	begun := rules{shell: l.Config.Tools.Shell.ShellRules, tools: l.Config.Tools.Config}.appliedTo(w.start)
 	w.note(restartNotice(w.file, config.Changed(begun, l.Config)))
 	shell, tools := l.Config.Tools.Shell.ShellRules, l.Config.Tools.Config
 	if !reflect.DeepEqual(shell, w.rules.shell) || !reflect.DeepEqual(tools, w.rules.tools) {
@@ -102,20 +102,20 @@ func (w *rulesFile) current() rules {
 	return w.rules
 }
 
-// quiet reports whether the file has been unchanged for [settleTime].
-func (w *rulesFile) quiet(is config.Stamp) bool {
+// settled reports whether the file has been unchanged for [settleTime].
+func (w *rulesFile) settled(stamp config.Stamp) bool {
 	now := w.now()
-	if w.since.IsZero() || !is.Same(w.changed) {
-		w.changed, w.since = is, now
+	if w.newSince.IsZero() || !stamp.Same(w.newStamp) {
+		w.newStamp, w.newSince = stamp, now
 	}
-	if now.Sub(w.since) >= settleTime {
+	if now.Sub(w.newSince) >= settleTime {
 		return true
 	}
-	if is.None() { // it disappeared when its directory changed, or with the directory
+	if stamp.None() { // its directory changed when it disappeared, or disappeared too
 		dir, err := os.Stat(filepath.Dir(w.file))
 		return err != nil || now.Sub(dir.ModTime()) >= settleTime
 	}
-	return now.Sub(is.ModTime()) >= settleTime // it was unchanged before the first look
+	return now.Sub(stamp.ModTime()) >= settleTime // it was last changed long before it was first seen
 }
 
 // note replaces the pending notice about the file; "" clears it.
@@ -141,27 +141,27 @@ func restartNotice(file string, keys []string) string {
 	if len(keys) > 1 {
 		was = "were"
 	}
-	return fmt.Sprintf("%s: %s%s %s changed; this takes effect at the next start.", toml.Printable(file), toml.OneLine(strings.Join(keys, ", ")), more, was)
+	list := toml.OneLine(strings.Join(keys, ", ")) + more
+	return fmt.Sprintf("%s: %s %s changed; this takes effect at the next start.", toml.Printable(file), list, was)
 }
 
-// rulesNow returns the rules that the sessions of this App follow.
-func (a *App) rulesNow() rules {
+// currentRules returns the rules that the sessions of this App follow.
+func (a *App) currentRules() rules {
 	if a.rules == nil {
 		return rules{shell: a.Config.Tools.Shell.ShellRules, tools: a.Config.Tools.Config}
 	}
 	return a.rules.current()
 }
 
-// shellPolicy returns the policy of one session. It begins with cfg, which
-// includes the rules in now. When the rules change, it follows them, tightened
-// again by the workspace's own file where that applies.
+// shellPolicy returns the policy of one session. It begins with cfg, which has the rules
+// in now. It follows later changes of the rules, each tightened by the workspace's file.
 func (a *App) shellPolicy(s session.Setup, roots *workspace.Roots, home string, cfg config.Config, now rules) *policy.ShellPolicyHandle {
 	h := policy.NewShellPolicyHandle(policy.NewShellPolicy(cfg.Tools.Shell.ShellRules, cfg.Tools.Config, home))
 	var mu sync.Mutex
 	h.Renew = func() {
 		mu.Lock()
 		defer mu.Unlock()
-		next := a.rulesNow()
+		next := a.currentRules()
 		if next.version != now.version {
 			cfg, _ := a.tightened(next, roots)
 			h.Store(policy.NewShellPolicy(cfg.Tools.Shell.ShellRules, cfg.Tools.Config, home))
@@ -184,11 +184,11 @@ func (a *App) shellPolicy(s session.Setup, roots *workspace.Roots, home string, 
 // tightened returns the configuration with these rules, restricted by the
 // workspace's own file.
 func (a *App) tightened(r rules, roots *workspace.Roots) (config.Config, []string) {
-	cfg := r.over(a.Config)
+	cfg := r.appliedTo(a.Config)
 	if _, err := os.Lstat(filepath.Join(roots.Cwd(), filepath.FromSlash(config.WorkspaceFile))); errors.Is(err, fs.ErrNotExist) {
-		return cfg, nil // as below, for a project without it
+		return cfg, nil // spares the checks below in a project without the file
 	}
-	if isOwn(roots, config.WorkspaceFile) { // it is the user's own file, not a repository's
+	if isPrivate(roots, config.WorkspaceFile) { // it is the user's configuration, not a repository's
 		return cfg, nil
 	}
 	return config.Tighten(cfg, roots.Cwd())

@@ -167,7 +167,7 @@ func TestSessionFollowsTheRules(t *testing.T) {
 	s := session.Setup{Client: &acp.Client{}, Warn: func(text string) { told = append(told, text) }, Withdraw: func(text string) {
 		told = slices.DeleteFunc(told, func(other string) bool { return other == text })
 	}}
-	now := a.rulesNow()
+	now := a.currentRules()
 	cfg, _ := a.tightened(now, roots)
 	h := a.shellPolicy(s, roots, "", cfg, now)
 	first := h.Load()
@@ -179,7 +179,7 @@ func TestSessionFollowsTheRules(t *testing.T) {
 	if h.Renew(); h.Load() == first {
 		t.Error("the changed file is not in force")
 	}
-	if got, _ := a.tightened(a.rulesNow(), roots); !slices.Equal(got.Tools.Shell.BlockedCommands, []string{"make", "theirs"}) {
+	if got, _ := a.tightened(a.currentRules(), roots); !slices.Equal(got.Tools.Shell.BlockedCommands, []string{"make", "theirs"}) {
 		t.Errorf("the workspace's own rules are lost: %q", got.Tools.Shell.BlockedCommands)
 	}
 	write(t, filepath.Dir(f.path), "config.toml", "[[[")
