@@ -4,15 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/zeph-acp/zeph-acp/acp"
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/layout"
-	"github.com/zeph-acp/zeph-acp/executors"
 )
 
 // User answers permission requests on behalf of the user who started the turn. It
@@ -144,142 +141,4 @@ func firstOfKind(options []acp.PermissionOption, kind string) (acp.PermissionOpt
 		return acp.PermissionOption{}, false
 	}
 	return options[i], true
-}
-
-// asked returns the card of a call, and opens one if the call is not shown.
-func (s *Screen) asked(t acp.ToolCall) *card {
-	c := s.card(t.ToolCallID)
-	if c == nil {
-		c = s.open(t)
-		c.onlyAsked = true
-	}
-	return c
-}
-
-// shows reports whether the call has an open card.
-func (s *Screen) shows(t acp.ToolCall) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.card(t.ToolCallID) != nil
-}
-
-// note prints a line about a call.
-func (s *Screen) note(t acp.ToolCall, text string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c := s.asked(t)
-	c.line(yellow, executors.WholeLine(text))
-	if c.onlyAsked {
-		c.end("asked", dim)
-	}
-	s.flush()
-}
-
-// question prints the details that a person needs to judge a call, and the options.
-func (s *Screen) question(p acp.RequestPermissionRequest) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c := s.asked(p.ToolCall)
-	s.focus(c)
-	var diffs []acp.ToolContent
-	for _, content := range p.ToolCall.Content {
-		switch {
-		case content.Type == "diff":
-			diffs = append(diffs, content)
-		case content.Content != nil && content.Content.Text != nil:
-			if text := unfence(*content.Content.Text); executors.WholeLine(text) != c.title {
-				for l := range strings.SplitSeq(Visible(text), "\n") { // whole: the user decides by it
-					c.spans(layout.Span{Text: layout.ExpandTabs(l)})
-				}
-			}
-		}
-	}
-	c.showDiffs(diffs, false)
-	if !strings.HasSuffix(c.title, "?") { // else it is the question
-		c.line(bold, "Allow this?")
-	}
-	for i, o := range p.Options {
-		c.line(plainText, fmt.Sprintf("  %d  %s", i+1, executors.WholeLine(o.Name)))
-	}
-	s.flush()
-}
-
-// unfence removes the fence from a text that is a code block.
-func unfence(text string) string {
-	fence := text[:len(text)-len(strings.TrimLeft(text, "`"))]
-	_, inside, ok := strings.Cut(text, "\n")
-	inside, closed := strings.CutSuffix(strings.TrimRight(inside, "\n"), "\n"+fence)
-	if len(fence) < 3 || !ok || !closed {
-		return text
-	}
-	return inside
-}
-
-// prompt asks for an answer, which is typed after it.
-func (s *Screen) prompt(t acp.ToolCall, text string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c := s.asked(t)
-	if s.Below != nil {
-		s.focus(c)
-		s.asks = true
-		s.Below(text, true)
-		return
-	}
-	c.print(bold, text)
-	s.focus(c)
-}
-
-// entered records that the person has ended a line. If it was typed after the status,
-// only the line remains.
-func (s *Screen) entered(line string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.status.columns > 0 {
-		s.status.columns = 0
-		_, _ = io.WriteString(s.w, "\x1b[A\r\x1b[J"+Visible(strings.TrimSpace(line))+"\n")
-	}
-	s.lineEnded()
-}
-
-// answered continues after a question.
-func (s *Screen) answered(t acp.ToolCall, how string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.breakLine()
-	s.status.phase = "" // the call begins now
-	if s.Below != nil {
-		s.asks = false
-		s.Below("", false)
-	}
-	if c := s.asked(t); c.onlyAsked {
-		c.end(how, dim)
-		s.flush()
-	}
-}
-
-// Steered shows the outcome of a text for the turn.
-func (s *Screen) Steered(line, outcome string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.begin("steered")
-	s.write(s.paint(dim, outcome+": "+executors.WholeLine(Visible(line))) + "\n")
-}
-
-// Interrupted starts a new line, once, after the person pressed Ctrl-C, which a
-// terminal shows as ^C.
-func (s *Screen) Interrupted() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.Below != nil:
-		return
-	case s.interrupted:
-	case s.status.columns > 0:
-		s.eraseStatus()
-	default:
-		s.mid = true
-		s.breakLine()
-	}
-	s.interrupted = true
 }
