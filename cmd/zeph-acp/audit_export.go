@@ -38,6 +38,7 @@ bounded and credentials masked.
 	return cmd
 }
 
+// exportAudit writes the selected calls as OTLP logs, or else in the Common Event Format.
 func exportAudit(cmd *cobra.Command, l *audit.Log, wanted callFilter, otlp bool) error {
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	product := export.Product{Name: "zeph-acp", Version: app.Version}

@@ -59,11 +59,12 @@ func reportAudit(cmd *cobra.Command, l *audit.Log, wanted callFilter, file strin
 	return writeNew(cmd, file, "the report", func(w io.Writer) error { return r.HTML(w, "zeph-acp "+app.Version) })
 }
 
-// stateOf returns the state of the whole log, whatever calls were selected.
+// stateOf returns the state of the whole log, also if only some calls were selected.
 func stateOf(l *audit.Log) (summary.State, error) {
 	v, err := l.Verify()
 	if broken, ok := errors.AsType[*audit.BrokenError](err); ok {
-		return summary.State{Text: fmt.Sprintf("The log was altered at %s: %s. Lines before it that are intact: %d.", broken.Pos, broken.Why, v.Lines)}, nil
+		text := fmt.Sprintf("The log was altered at %s: %s. Lines before it that are intact: %d.", broken.Pos, broken.Why, v.Lines)
+		return summary.State{Text: text}, nil
 	}
 	if err != nil {
 		return summary.State{}, err

@@ -96,7 +96,18 @@ func auditLine(line audit.Line) string {
 	if e.ExitCode != nil {
 		code = fmt.Sprint(*e.ExitCode)
 	}
-	fields := []string{e.Timestamp, e.Session, e.Tool, string(e.Result), code, fmt.Sprint(e.DurationMS), callSubject(e), failureReason(e), decisionOf(e), e.Rule}
+	fields := []string{
+		e.Timestamp,
+		e.Session,
+		e.Tool,
+		string(e.Result),
+		code,
+		fmt.Sprint(e.DurationMS),
+		callSubject(e),
+		failureReason(e),
+		decisionOf(e),
+		e.Rule,
+	}
 	for i, f := range fields {
 		fields[i] = oneLine(f)
 	}
@@ -123,7 +134,8 @@ func auditScreen(e *audit.Entry, width int) string {
 	}
 	var b strings.Builder
 	if width < minTable {
-		head := fmt.Sprintf("%s  %s  %s  %s  %s", e.When().Local().Format("01-02 15:04"), oneLine(e.Tool), oneLine(result), took, oneLine(e.Session))
+		at := e.When().Local().Format("01-02 15:04")
+		head := fmt.Sprintf("%s  %s  %s  %s  %s", at, oneLine(e.Tool), oneLine(result), took, oneLine(e.Session))
 		for i, line := range []string{head, text, decided} {
 			indent := []string{"", "  "}[min(i, 1)]
 			b.WriteString(indent + fitWidth(line, width-len(indent)) + "\n")
@@ -149,7 +161,7 @@ func decisionOf(e *audit.Entry) string {
 	return fmt.Sprintf("%s (%s)", cmp.Or(e.Decision, "-"), e.Answer)
 }
 
-// callSubject returns what was called, as far as it fits on one line.
+// callSubject returns the command, URL, paths or input of a call.
 func callSubject(e *audit.Entry) string {
 	return cmp.Or(e.Command, e.URL, strings.Join(e.Paths, ", "), string(e.Input))
 }
@@ -165,6 +177,7 @@ func failureReason(e *audit.Entry) string {
 	return e.Error
 }
 
+// shortDuration formats a duration in few columns.
 func shortDuration(d time.Duration) string {
 	if d >= 10*time.Second {
 		return d.Round(time.Second).String()

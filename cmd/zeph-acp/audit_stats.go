@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -41,10 +40,7 @@ the waiting for answers of people.`,
 				out := cmd.OutOrStdout()
 				switch {
 				case asJSON:
-					enc := json.NewEncoder(jsonOutput{out})
-					enc.SetEscapeHTML(false)
-					enc.SetIndent("", "  ")
-					return enc.Encode(counts)
+					return writeJSON(out, counts)
 				case counts.All.Calls == 0:
 					return noCalls(cmd, wanted)
 				case isTerminal(os.Stdout):
@@ -75,7 +71,7 @@ func writeStats(out io.Writer, c *summary.Counts, width int) error {
 	return err
 }
 
-// eachStats calls a function for each tool by name, and then for all of them.
+// eachStats calls each for every tool by name, and then for all tools together.
 func eachStats(c *summary.Counts, each func(name string, calls *summary.Calls)) {
 	for _, name := range slices.Sorted(maps.Keys(c.Tools)) {
 		each(oneLine(name), c.Tools[name])
@@ -83,8 +79,8 @@ func eachStats(c *summary.Counts, each func(name string, calls *summary.Calls)) 
 	each("all", c.All)
 }
 
-// statsTable counts a call that was rolled back as failed, and one that was interrupted
-// as cancelled.
+// statsTable returns the counts as a table. A call that was rolled back counts as failed,
+// and an interrupted one as cancelled.
 func statsTable(c *summary.Counts) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -97,7 +93,7 @@ func statsTable(c *summary.Counts) string {
 	return b.String()
 }
 
-// statsList has two or three lines for each tool, and leaves out zeros.
+// statsList returns the counts in two or three lines for each tool, without zeros.
 func statsList(c *summary.Counts, width int) string {
 	var b strings.Builder
 	eachStats(c, func(name string, t *summary.Calls) {
@@ -123,17 +119,5 @@ func statsList(c *summary.Counts, width int) string {
 	return b.String()
 }
 
-// joinedLines joins parts by commas into lines of at most width columns.
-func joinedLines(parts []string, width int) (lines []string) {
-	for _, p := range parts {
-		last := len(lines) - 1
-		if last >= 0 && cells(lines[last]+", "+p) <= width {
-			lines[last] += ", " + p
-		} else {
-			lines = append(lines, p)
-		}
-	}
-	return lines
-}
-
+// milliseconds formats a duration in milliseconds.
 func milliseconds(n int64) string { return shortDuration(time.Duration(n) * time.Millisecond) }

@@ -51,14 +51,19 @@ func completing(args []string) bool {
 	return len(args) > 1 && (args[1] == cobra.ShellCompRequestCmd || args[1] == cobra.ShellCompNoDescRequestCmd)
 }
 
-// choices returns the values that may stand in a place of the command line, each with an
-// optional description after a tab. A shell waits for it, so it asks no server.
+// choices returns the values for a flag or an argument, each with an optional description
+// after a tab. A shell waits for them, so no server is asked.
 type choices func(cmd *cobra.Command, f *flags) []string
 
 // flagChoices are the choices of flags, by name.
 var flagChoices = map[string]choices{
-	"resume": sessionChoices, "session": sessionChoices, "model": modelChoices, "mode": modeChoices,
-	"provider": providerChoices, "tool": toolChoices, "mcp": serverChoices,
+	"resume":    sessionChoices,
+	"session":   sessionChoices,
+	"model":     modelChoices,
+	"mode":      modeChoices,
+	"provider":  providerChoices,
+	"tool":      toolChoices,
+	"mcp":       serverChoices,
 	"log-level": fixedChoices("debug", "info", "warn", "error"),
 	"phase":     fixedChoices("planner", "executor", "verifier", "autonomous"),
 	"transport": fixedChoices("http", "sse"),
@@ -66,10 +71,19 @@ var flagChoices = map[string]choices{
 
 // argChoices are the choices of arguments, by the path of the command.
 var argChoices = map[string]choices{
-	"sessions show": sessionChoices, "sessions export": sessionChoices, "sessions delete": sessionChoices,
-	"mcp test": serverChoices, "mcp tools": serverChoices, "mcp remove": serverChoices, "mcp login": serverChoices, "mcp logout": serverChoices,
-	"schedule show": taskChoices, "schedule run": taskChoices, "schedule delete": taskChoices,
-	"setup": editorChoices, "permissions check": toolChoices,
+	"sessions show":     sessionChoices,
+	"sessions export":   sessionChoices,
+	"sessions delete":   sessionChoices,
+	"mcp test":          serverChoices,
+	"mcp tools":         serverChoices,
+	"mcp remove":        serverChoices,
+	"mcp login":         serverChoices,
+	"mcp logout":        serverChoices,
+	"schedule show":     taskChoices,
+	"schedule run":      taskChoices,
+	"schedule delete":   taskChoices,
+	"setup":             editorChoices,
+	"permissions check": toolChoices,
 }
 
 // fileArgs are the commands whose arguments are files or text.

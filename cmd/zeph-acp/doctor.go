@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -65,10 +64,7 @@ func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
 func printFindings(w io.Writer, found []doctor.Finding, asJSON bool) error {
 	var err error
 	if asJSON {
-		enc := json.NewEncoder(jsonOutput{w})
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		err = enc.Encode(found)
+		err = writeJSON(w, found)
 	} else {
 		_, err = io.WriteString(w, findingsText(found, widthOf(os.Stdout)()))
 	}
@@ -96,12 +92,13 @@ func findingsText(found []doctor.Finding, columns int) string {
 			b.WriteString(labelled(strings.Repeat(" ", len(label)), "→ ", oneLine(f.Fix), columns))
 		}
 	}
-	fmt.Fprintf(&b, "\n%d ok, %s, %s\n", count[doctor.OK], executors.Count(count[doctor.Warning], "warning"), executors.Count(count[doctor.Failure], "failure"))
+	warnings, failures := executors.Count(count[doctor.Warning], "warning"), executors.Count(count[doctor.Failure], "failure")
+	fmt.Fprintf(&b, "\n%d ok, %s, %s\n", count[doctor.OK], warnings, failures)
 	return b.String()
 }
 
-// labelled returns a text with a mark before it, right of a label. If too few columns remain
-// there, the text is below the label.
+// labelled returns a label and right of it a text, wrapped, with a mark before it. If too few
+// columns remain there, the text is below the label.
 func labelled(label, mark, text string, columns int) string {
 	const least, narrow = 40, "  "
 	indent, head := strings.Repeat(" ", len(label)), label

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -23,7 +24,16 @@ func newMCP(f *flags) *cobra.Command {
 		Args:  noCommand,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newMCPList(f), newMCPAdd(f), newMCPRemove(f), newMCPTest(f), newMCPTools(f), newMCPLogin(f), newMCPLogout(f), newMCPImport(f))
+	cmd.AddCommand(
+		newMCPList(f),
+		newMCPAdd(f),
+		newMCPRemove(f),
+		newMCPTest(f),
+		newMCPTools(f),
+		newMCPLogin(f),
+		newMCPLogout(f),
+		newMCPImport(f),
+	)
 	return cmd
 }
 
@@ -163,20 +173,13 @@ func (f *flags) openServer(cmd *cobra.Command, name string) (*mcp.Session, mcp.S
 	st := s.Status()[0]
 	if st.State != mcp.Ready {
 		end()
-		return nil, st, nil, fmt.Errorf("%s does not run: %s", name, errorOr(st.Error, string(st.State)))
+		return nil, st, nil, fmt.Errorf("%s does not run: %s", name, cmp.Or(st.Error, string(st.State)))
 	}
 	return s, st, end, nil
 }
 
 // testWait is how long a server may take to start.
 const testWait = 2 * time.Minute
-
-func errorOr(text, other string) string {
-	if text == "" {
-		return other
-	}
-	return text
-}
 
 func newMCPTest(f *flags) *cobra.Command {
 	return &cobra.Command{

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -83,7 +84,7 @@ func withMemory(cmd *cobra.Command, f *flags, in memoryFlags, do func(m *memory.
 	})
 }
 
-// memoryJSON is an entry as JSON.
+// memoryJSON is an entry in JSON.
 type memoryJSON struct {
 	ID      int64             `json:"id"`
 	Project string            `json:"project"` // empty: all projects
@@ -95,7 +96,8 @@ type memoryJSON struct {
 	Labels  json.RawMessage   `json:"labels,omitempty"`
 }
 
-func asJSON(entries []memory.Entry) []memoryJSON {
+// memoriesJSON returns entries in the form for JSON.
+func memoriesJSON(entries []memory.Entry) []memoryJSON {
 	out := make([]memoryJSON, len(entries))
 	for i, e := range entries {
 		out[i] = memoryJSON{e.ID, e.Project, e.Text, e.Session, e.Created, e.Updated, e.Files, e.Labels}
@@ -105,7 +107,7 @@ func asJSON(entries []memory.Entry) []memoryJSON {
 
 func newMemoryList(f *flags) *cobra.Command {
 	var in memoryFlags
-	json := false
+	asJSON := false
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the entries of a project and those for all projects",
@@ -114,14 +116,15 @@ of the last change, project ("*" for all), text.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withMemory(cmd, f, in, func(_ *memory.Memory, entries []memory.Entry) error {
-				if json {
-					return writeExport(cmd.OutOrStdout(), asJSON(entries))
+				if asJSON {
+					return writeExport(cmd.OutOrStdout(), memoriesJSON(entries))
 				}
 				if len(entries) == 0 {
 					fmt.Fprintln(cmd.ErrOrStderr(), "Nothing is saved.")
 				}
 				for _, e := range entries {
-					if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%d\t%s\t%s\t%s\n", e.ID, e.Updated.Format(time.RFC3339), cmp.Or(oneLine(e.Project), "*"), oneLine(e.Text)); err != nil {
+					at, project := e.Updated.Format(time.RFC3339), cmp.Or(oneLine(e.Project), "*")
+					if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%d\t%s\t%s\t%s\n", e.ID, at, project, oneLine(e.Text)); err != nil {
 						return err
 					}
 				}
@@ -130,7 +133,7 @@ of the last change, project ("*" for all), text.`,
 		},
 	}
 	in.register(cmd)
-	cmd.Flags().BoolVar(&json, "json", false, "print a JSON array")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	return cmd
 }
 
@@ -159,12 +162,11 @@ func newMemoryShow(f *flags) *cobra.Command {
 
 // showEntry prints an entry with its text last.
 func showEntry(w io.Writer, m *memory.Memory, e memory.Entry) error {
-	const when = "2006-01-02 15:04"
 	var b strings.Builder
 	fmt.Fprintf(&b, "Entry %d, for %s\n", e.ID, cmp.Or(oneLine(e.Project), "all projects"))
-	fmt.Fprintf(&b, "Saved %s", e.Created.Local().Format(when))
+	fmt.Fprintf(&b, "Saved %s", e.Created.Local().Format(timeLayout))
 	if e.Updated.After(e.Created) {
-		fmt.Fprintf(&b, ", last %s", e.Updated.Local().Format(when))
+		fmt.Fprintf(&b, ", last %s", e.Updated.Local().Format(timeLayout))
 	}
 	if e.Session == "" {
 		b.WriteString(", by zeph-acp memory add\n")
@@ -172,7 +174,7 @@ func showEntry(w io.Writer, m *memory.Memory, e memory.Entry) error {
 		fmt.Fprintf(&b, ", in session %s\n", oneLine(e.Session))
 	}
 	if len(e.Files) > 0 {
-		fmt.Fprintf(&b, "Files: %s\n", oneLine(strings.Join(sortedKeys(e.Files), ", ")))
+		fmt.Fprintf(&b, "Files: %s\n", oneLine(strings.Join(slices.Sorted(maps.Keys(e.Files)), ", ")))
 	}
 	for _, change := range m.Stale(e) {
 		fmt.Fprintf(&b, "May be out of date: %s\n", oneLine(change))
@@ -186,15 +188,6 @@ func showEntry(w io.Writer, m *memory.Memory, e memory.Entry) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-func sortedKeys(m map[string]string) []string {
-	var keys []string
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // findEntry returns the entry with that number.
@@ -296,7 +289,7 @@ func newMemoryExport(f *flags) *cobra.Command {
 			return withMemory(cmd, f, in, func(_ *memory.Memory, entries []memory.Entry) error {
 				doc := struct {
 					Memories []memoryJSON `json:"memories"`
-				}{asJSON(entries)}
+				}{memoriesJSON(entries)}
 				if file == "" || file == "-" {
 					return writeExport(cmd.OutOrStdout(), doc)
 				}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -130,10 +129,7 @@ func settingIn(l *config.Loaded, reason string) string {
 
 func printCheck(out io.Writer, check app.Check, asJSON bool) error {
 	if asJSON {
-		enc := json.NewEncoder(jsonOutput{out})
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		return enc.Encode(check)
+		return writeJSON(out, check)
 	}
 	fmt.Fprintf(out, "%s\n", check.Decision)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -100,10 +99,7 @@ func listAnswers(cmd *cobra.Command, f *flags, a answersFlags, asJSON bool) erro
 	}
 	out := cmd.OutOrStdout()
 	if asJSON {
-		enc := json.NewEncoder(jsonOutput{out})
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		return enc.Encode(list)
+		return writeJSON(out, list)
 	}
 	if len(list) == 0 {
 		fmt.Fprintln(cmd.ErrOrStderr(), "No answer is remembered.")

@@ -25,8 +25,8 @@ type finding struct {
 }
 
 // findingsOf returns the findings as text, in lines of at most columns, or as annotations of
-// GitHub. The error has the exit status if one of them is of the level or worse; -1 is no
-// level.
+// GitHub. The error has the exit status if one of them is of the level or worse: an index in
+// severities, or -1 for no level.
 func findingsOf(answer []byte, level int, github bool, columns int) (text []byte, err error) {
 	var review struct{ Findings []finding }
 	if err := json.Unmarshal(answer, &review); err != nil {
@@ -106,8 +106,8 @@ func (f finding) place() string {
 	return fmt.Sprintf("%s:%d", oneLine(f.File), f.Line)
 }
 
-// print writes the finding for people. The mark before each line of its text keeps a log of
-// GitHub or Azure from reading a command there.
+// print writes the finding for people. A mark before each line of its text prevents that the
+// log of GitHub or Azure takes the line for a command.
 func (f finding) print(b *bytes.Buffer, columns int) {
 	const mark = "  | "
 	b.WriteString(f.headline() + "\n")
@@ -130,19 +130,21 @@ func (f finding) annotate(b *bytes.Buffer) {
 	if f.Line > 0 {
 		line = fmt.Sprintf(",line=%d", f.Line)
 	}
-	fmt.Fprintf(b, "::%s file=%s%s,title=%s::%s\n", kind, property(f.File), line, property(f.Title), data(headless.Visible(strings.TrimSpace(f.Text))))
+	text := data(headless.Visible(strings.TrimSpace(f.Text)))
+	fmt.Fprintf(b, "::%s file=%s%s,title=%s::%s\n", kind, property(f.File), line, property(f.Title), text)
 }
 
-// data escapes the text of a workflow command, and property the value of its property.
+// escapeData escapes the text of a workflow command.
 func data(text string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(text)
 }
 
+// escapeProperty escapes the value of a property of a workflow command.
 func property(text string) string {
 	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(data(oneLine(text)))
 }
 
-// tallied returns a line with the number of findings.
+// countsLine returns a line with the number of findings by severity.
 func tallied(count map[string]int) string {
 	var parts []string
 	sum := 0

@@ -7,8 +7,6 @@ import (
 	"sync"
 	"syscall"
 
-	"golang.org/x/term"
-
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 )
 
@@ -76,24 +74,6 @@ func keyboard(r *runFlags, stdinIsPrompt bool) *headless.Keyboard {
 		}
 	}
 	return nil
-}
-
-func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
-
-// widthOf returns a function for the width of a terminal, 0 if it is unknown.
-func widthOf(f *os.File) func() int {
-	return func() int {
-		width, _, err := term.GetSize(int(f.Fd()))
-		if err != nil {
-			return 0
-		}
-		return width
-	}
-}
-
-// colours reports whether f is a terminal that accepts escape sequences.
-func colours(f *os.File, getenv func(string) string) bool {
-	return isTerminal(f) && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
 }
 
 // output is stdout. If a write fails, the turn is cancelled, since its output is no

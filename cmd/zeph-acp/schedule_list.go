@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 	"github.com/zeph-acp/zeph-acp/session/store"
 )
 
@@ -31,7 +29,7 @@ Outside of a terminal each line has a tab between them, and times in UTC.`,
 				out := cmd.OutOrStdout()
 				switch {
 				case s.json:
-					return tasksJSON(jsonOutput{out}, all)
+					return tasksJSON(out, all)
 				case len(all) == 0:
 					_, err := fmt.Fprintln(cmd.ErrOrStderr(), "No task is scheduled.")
 					return err
@@ -101,13 +99,6 @@ func tasksJSON(w io.Writer, all []store.Task) error {
 	return writeJSON(w, entries)
 }
 
-func writeJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
-}
-
 // outcomeOf returns how a run ended; "" for no run.
 func outcomeOf(r store.Run) string {
 	if r.ID != 0 && r.Ended.IsZero() {
@@ -160,7 +151,7 @@ func timeIn(zone *time.Location, t time.Time) string {
 	if t.IsZero() {
 		return "never"
 	}
-	return t.In(zone).Format("2006-01-02 15:04")
+	return t.In(zone).Format(timeLayout)
 }
 
 func newScheduleShow(f *flags, s *scheduleFlags) *cobra.Command {
@@ -179,7 +170,7 @@ func newScheduleShow(f *flags, s *scheduleFlags) *cobra.Command {
 					return err
 				}
 				if s.json {
-					return writeJSON(jsonOutput{cmd.OutOrStdout()}, entryOf(t, runs))
+					return writeJSON(cmd.OutOrStdout(), entryOf(t, runs))
 				}
 				return showTask(cmd.OutOrStdout(), t, a.TaskModel(t), runs, a.Config.Tools.Scheduler.Location())
 			})
@@ -191,8 +182,12 @@ func newScheduleShow(f *flags, s *scheduleFlags) *cobra.Command {
 
 func showTask(w io.Writer, t store.Task, model string, runs []store.Run, zone *time.Location) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\ndirectory  %s\nruns       %s, next %s\nmode       %s\nmodel      %s\nset by     session %s\n\n%s\n",
-		oneLine(t.Name), oneLine(t.CWD), cmp.Or(oneLine(t.Cron), "once"), timeIn(zone, t.Next), oneLine(t.Mode), cmp.Or(oneLine(model), "the default"), oneLine(t.Session), indented(t.Prompt))
+	fmt.Fprintf(&b, "%s\n", oneLine(t.Name))
+	fmt.Fprintf(&b, "directory  %s\n", oneLine(t.CWD))
+	fmt.Fprintf(&b, "runs       %s, next %s\n", cmp.Or(oneLine(t.Cron), "once"), timeIn(zone, t.Next))
+	fmt.Fprintf(&b, "mode       %s\n", oneLine(t.Mode))
+	fmt.Fprintf(&b, "model      %s\n", cmp.Or(oneLine(model), "the default"))
+	fmt.Fprintf(&b, "set by     session %s\n\n%s\n", oneLine(t.Session), indented(t.Prompt))
 	for _, r := range runs {
 		fmt.Fprintf(&b, "\n%s  %s", timeIn(zone, r.Started), outcomeOf(r))
 		if r.Session != "" {
@@ -205,10 +200,4 @@ func showTask(w io.Writer, t store.Task, model string, runs []store.Run, zone *t
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// indented returns a text with spaces before each line, without terminal control
-// characters.
-func indented(text string) string {
-	return "    " + strings.ReplaceAll(headless.Visible(strings.TrimSpace(text)), "\n", "\n    ")
 }

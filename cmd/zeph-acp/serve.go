@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
@@ -58,7 +57,7 @@ func serve(cmd *cobra.Command, f *flags) error {
 		}
 		defer stop()
 	}
-	if term.IsTerminal(int(os.Stdin.Fd())) {
+	if isTerminal(os.Stdin) {
 		fmt.Fprintln(os.Stderr, `zeph-acp: this is a server for editors and now waits for JSON on stdin; in a terminal try: zeph-acp run "/bash go version"`)
 	}
 

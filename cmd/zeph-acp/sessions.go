@@ -4,17 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 	"github.com/zeph-acp/zeph-acp/session/store"
 )
 
@@ -32,7 +28,15 @@ session has.`,
 			return usageError(`want "sessions list", "search", "show", "export", "import", "delete" or "prune": try %q`, cmd.CommandPath()+" --help")
 		},
 	}
-	sessions.AddCommand(newSessionsList(f), newSessionsShow(f), newSessionsExport(f), newSessionsImport(f), newSessionsDelete(f), newSessionsPrune(f), newSessionsSearch(f))
+	sessions.AddCommand(
+		newSessionsList(f),
+		newSessionsShow(f),
+		newSessionsExport(f),
+		newSessionsImport(f),
+		newSessionsDelete(f),
+		newSessionsPrune(f),
+		newSessionsSearch(f),
+	)
 	return sessions
 }
 
@@ -45,23 +49,6 @@ func withSessions(cmd *cobra.Command, f *flags, do func(a *app.App, all []store.
 		}
 		return do(a, all)
 	})
-}
-
-// withApp creates the parts that a command needs and closes them afterwards.
-func withApp(cmd *cobra.Command, f *flags, do func(*config.Loaded, *app.App) error) error {
-	l, err := f.load(cmd)
-	if err != nil {
-		return err
-	}
-	log, closeLog, err := app.NewLogger(l.Config.Log, l.Getenv, os.Stderr)
-	if err != nil {
-		return err
-	}
-	defer closeLog()
-	printWarnings(cmd, l)
-	a := app.New(l, log)
-	defer closeApp(a)
-	return do(l, a)
 }
 
 // storedSessions returns all sessions, the newest first. If there is no
@@ -114,36 +101,12 @@ func findSession(all []store.Session, id string) (store.Session, error) {
 	return store.Session{}, fmt.Errorf("%q is the prefix of %d sessions: %s", id, len(found), strings.Join(ids, ", "))
 }
 
-// oneLine returns a text on one line without terminal control characters.
-func oneLine(text string) string {
-	return strings.NewReplacer("\n", "<U+000A>", "\t", "<U+0009>").Replace(headless.Visible(text))
-}
-
 // sessionName returns the name of a session for messages.
 func sessionName(s store.Session) string {
 	if s.Title == "" {
 		return oneLine(s.ID)
 	}
 	return fmt.Sprintf("%s (%s)", oneLine(s.ID), oneLine(s.Title))
-}
-
-// jsonOutput writes JSON without terminal control characters: encoding/json escapes
-// only some of them. A Write must not end inside a rune.
-type jsonOutput struct{ w io.Writer }
-
-func (o jsonOutput) Write(p []byte) (int, error) {
-	var b strings.Builder
-	for _, r := range string(p) {
-		if r != '\n' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
-			fmt.Fprintf(&b, `\u%04x`, r)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	if _, err := io.WriteString(o.w, b.String()); err != nil {
-		return 0, err
-	}
-	return len(p), nil
 }
 
 func newSessionsDelete(f *flags) *cobra.Command {
@@ -182,33 +145,6 @@ func deleteSessions(cmd *cobra.Command, a *app.App, all []store.Session, ids []s
 		}
 	}
 	return unknown
-}
-
-func needsOne(what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return usageError("want %s, got %d arguments: try %q", what, len(args), cmd.CommandPath()+" --help")
-		}
-		return nil
-	}
-}
-
-func needsSome(what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return usageError("want %s: try %q", what, cmd.CommandPath()+" --help")
-		}
-		return nil
-	}
-}
-
-func atMostOne(what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) > 1 {
-			return usageError("want at most %s, got %d arguments: try %q", what, len(args), cmd.CommandPath()+" --help")
-		}
-		return nil
-	}
 }
 
 // errNoSessions reports why sessions cannot be stored.

@@ -93,7 +93,7 @@ func storyWriter(cmd *cobra.Command, f *flags, a *app.App, id string, asPage boo
 	return view.Markdown, nil
 }
 
-// redacted returns a function that masks credentials, by the user's patterns if there are
+// maskFunc returns a function that masks credentials, by the user's patterns if there are
 // some. Pages are passed on, so masking cannot be switched off for them.
 func redacted(scan *redact.Scanner) func(string) string {
 	if scan == nil {
@@ -120,7 +120,7 @@ func callsOf(f *flags, id string) (calls []audit.Entry, err error) {
 	return calls, err
 }
 
-// writeNew writes to stdout, or to a new file and reports that.
+// writeNew writes to stdout; or to a new file, and reports that on stderr.
 func writeNew(cmd *cobra.Command, file, name string, write func(io.Writer) error) error {
 	if file == "" || file == "-" {
 		return write(cmd.OutOrStdout())
@@ -132,11 +132,9 @@ func writeNew(cmd *cobra.Command, file, name string, write func(io.Writer) error
 	return err
 }
 
+// writeExport writes a document as JSON.
 func writeExport(w io.Writer, doc any) error {
-	enc := json.NewEncoder(jsonOutput{w})
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(doc); err != nil {
+	if err := writeJSON(w, doc); err != nil {
 		return fmt.Errorf("write the export: %w", err)
 	}
 	return nil
@@ -189,14 +187,16 @@ func importSession(cmd *cobra.Command, a *app.App, file string) error {
 	if err != nil {
 		return fmt.Errorf("import %s: %w", file, err)
 	}
-	text := fmt.Sprintf("Imported %s.\n", sessionName(store.Session{ID: id, Title: doc.Title}))
+	name := sessionName(store.Session{ID: id, Title: doc.Title})
+	text := fmt.Sprintf("Imported %s.\n", name)
 	if doc.ID != "" && id != doc.ID {
-		text = fmt.Sprintf("Imported %s under a new id: a session %s exists already.\n", sessionName(store.Session{ID: id, Title: doc.Title}), oneLine(doc.ID))
+		text = fmt.Sprintf("Imported %s under a new id: a session %s exists already.\n", name, oneLine(doc.ID))
 	}
 	_, err = io.WriteString(cmd.OutOrStdout(), text)
 	return err
 }
 
+// readExport reads an exported session from a file, or from stdin for "-".
 func readExport(file string) (doc session.Export, err error) {
 	var data []byte
 	if file == "-" {

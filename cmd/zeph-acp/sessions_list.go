@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -11,11 +10,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/layout"
 	"github.com/zeph-acp/zeph-acp/session/store"
 )
 
@@ -47,7 +44,7 @@ holds the four in full, with a tab between them and the time in UTC.`,
 				out := cmd.OutOrStdout()
 				switch {
 				case asJSON:
-					return listJSON(jsonOutput{out}, shown)
+					return listJSON(out, shown)
 				case len(shown) == 0:
 					_, err := fmt.Fprintln(cmd.ErrOrStderr(), noneStored(dir))
 					return err
@@ -65,6 +62,7 @@ holds the four in full, with a tab between them and the time in UTC.`,
 	return cmd
 }
 
+// noneStored returns the message for an empty list.
 func noneStored(dir string) string {
 	if dir == "" {
 		return "No session is stored yet. A session is stored at its first prompt."
@@ -72,8 +70,8 @@ func noneStored(dir string) string {
 	return fmt.Sprintf("No session of %s is stored.", oneLine(dir))
 }
 
-// inDirectory returns the sessions of a directory, under any of its paths; "" means
-// all.
+// inDirectory returns the sessions of a directory, also those that name it by another path.
+// "" means all directories.
 func inDirectory(all []store.Session, dir string) ([]store.Session, error) {
 	if dir == "" {
 		return all, nil
@@ -84,16 +82,14 @@ func inDirectory(all []store.Session, dir string) ([]store.Session, error) {
 	}
 	wanted, err := os.Stat(dir)
 	exists := err == nil
-	same := map[string]bool{dir: true}
+	same := map[string]bool{dir: true} // by cwd, so that each is examined once
 	var out []store.Session
 	for _, s := range all {
-		is, known := same[s.CWD]
-		if !known && exists {
+		if _, known := same[s.CWD]; !known && exists {
 			info, err := os.Stat(s.CWD)
-			is = err == nil && os.SameFile(info, wanted)
-			same[s.CWD] = is
+			same[s.CWD] = err == nil && os.SameFile(info, wanted)
 		}
-		if is {
+		if same[s.CWD] {
 			out = append(out, s)
 		}
 	}
@@ -114,10 +110,7 @@ func listJSON(w io.Writer, sessions []store.Session) error {
 	for i, s := range sessions {
 		entries[i] = entry{s.ID, s.CWD, s.Dirs, s.Title, s.Created, s.Updated}
 	}
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(entries)
+	return writeJSON(w, entries)
 }
 
 // listLines formats sessions for programs that read lines.
@@ -133,19 +126,21 @@ func listLines(w io.Writer, sessions []store.Session) error {
 // listScreen formats sessions for a person; a line of the terminal has width
 // columns. It shortens ids to unambiguous prefixes, and home to "~".
 func listScreen(w io.Writer, sessions, all []store.Session, home string, width int) error {
-	const gap, when = 2, "2006-01-02 15:04"
+	const gap = 2
 	n := shortID(all)
-	ids, dirs, widestID, widest := make([]string, len(sessions)), make([]string, len(sessions)), 0, 0
+	ids, dirs := make([]string, len(sessions)), make([]string, len(sessions))
+	widestID, widestDir := 0, 0
 	for i, s := range sessions {
 		ids[i], dirs[i] = oneLine(s.ID[:min(n, len(s.ID))]), oneLine(tilde(s.CWD, home))
-		widestID, widest = max(widestID, cells(ids[i])), max(widest, cells(dirs[i]))
+		widestID, widestDir = max(widestID, cells(ids[i])), max(widestDir, cells(dirs[i]))
 	}
-	left := max(width-widestID-len(when)-3*gap, 30)
-	widest = min(widest, left*2/5)
+	left := max(width-widestID-len(timeLayout)-3*gap, 30)
+	widestDir = min(widestDir, left*2/5)
 	var b strings.Builder
 	for i, s := range sessions {
-		title := fitWidth(cmp.Or(oneLine(s.Title), "no title"), left-widest)
-		fmt.Fprintf(&b, "%s  %s  %s  %s\n", padded(ids[i], widestID), s.Updated.Local().Format(when), padded(fitEnd(dirs[i], widest), widest), title)
+		title := fitWidth(cmp.Or(oneLine(s.Title), "no title"), left-widestDir)
+		id, dir := padded(ids[i], widestID), padded(fitEnd(dirs[i], widestDir), widestDir)
+		fmt.Fprintf(&b, "%s  %s  %s  %s\n", id, s.Updated.Local().Format(timeLayout), dir, title)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -166,41 +161,3 @@ func shortID(all []store.Session) int {
 		}
 	}
 }
-
-// columns returns the width of the terminal on stdout.
-func columns() int {
-	if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && width > 0 {
-		return width
-	}
-	return 80
-}
-
-func tilde(path, home string) string {
-	if rest, ok := strings.CutPrefix(path, home); ok && home != "" && (rest == "" || os.IsPathSeparator(rest[0])) {
-		return "~" + rest
-	}
-	return path
-}
-
-// fitWidth truncates the end of a text that is too wide.
-func fitWidth(text string, width int) string { return layout.Cut(text, width) }
-
-// fitEnd truncates the beginning of a text that is too wide, since the end of a
-// path is more informative.
-func fitEnd(text string, width int) string {
-	runes, over := []rune(text), cells(text)-width
-	if over <= 0 {
-		return text
-	}
-	for over++; over > 0 && len(runes) > 0; runes = runes[1:] { // for the …
-		over -= cells(string(runes[0]))
-	}
-	return "…" + string(runes)
-}
-
-func padded(text string, width int) string {
-	return text + strings.Repeat(" ", max(width-cells(text), 0))
-}
-
-// cells returns how many columns a text occupies on a terminal.
-func cells(text string) int { return layout.Columns(text) }

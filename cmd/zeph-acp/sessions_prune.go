@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -51,17 +50,6 @@ set.
 	fs.StringVar(&p.dir, "cwd", "", "delete only sessions of the directory `DIR`")
 	fs.BoolVar(&p.yes, "yes", false, "delete without asking")
 	return cmd
-}
-
-// parseAge parses a number of hours, days or weeks, such as 30d.
-func parseAge(text string) (time.Duration, error) {
-	units := map[string]time.Duration{"h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}
-	number, unit := text[:max(len(text)-1, 0)], text[max(len(text)-1, 0):]
-	n, err := strconv.ParseUint(number, 10, 16) // at most 179 years
-	if err != nil || units[unit] == 0 {
-		return 0, fmt.Errorf("want a number with h, d or w, such as 30d; got %q", text)
-	}
-	return min(time.Duration(n), time.Duration(1<<62)/units[unit]) * units[unit], nil
 }
 
 func (p *pruneFlags) prune(cmd *cobra.Command, l *config.Loaded, a *app.App, before time.Time) error {

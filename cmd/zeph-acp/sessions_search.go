@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -74,7 +73,7 @@ Credentials are masked. The first search reads all sessions, which takes longer.
 				found = found[:min(len(found), most)]
 				switch out := cmd.OutOrStdout(); {
 				case asJSON:
-					return searchJSON(jsonOutput{out}, found)
+					return writeJSON(out, found)
 				case len(found) == 0:
 					_, err = fmt.Fprintln(cmd.ErrOrStderr(), "No session has these words.")
 					return err
@@ -172,19 +171,13 @@ func countWords(text string, words []string) (n int) {
 	return n
 }
 
-func searchJSON(w io.Writer, found []hit) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(found)
-}
-
 // searchText prints each session on a line, and its messages below.
 func searchText(w io.Writer, found []hit, all []store.Session, home string) error {
 	var b strings.Builder
 	n := shortID(all)
 	for _, h := range found {
-		fmt.Fprintf(&b, "%s  %s  %s  %s\n", oneLine(h.ID[:min(n, len(h.ID))]), h.Updated.Local().Format("2006-01-02 15:04"), oneLine(tilde(h.CWD, home)), oneLine(h.Title))
+		id, at := oneLine(h.ID[:min(n, len(h.ID))]), h.Updated.Local().Format(timeLayout)
+		fmt.Fprintf(&b, "%s  %s  %s  %s\n", id, at, oneLine(tilde(h.CWD, home)), oneLine(h.Title))
 		for _, m := range h.Matches {
 			for i, line := range wrapText(oneLine(m.Text), textWidth-len("    agent: ")) {
 				role := m.Role + ":"

@@ -57,8 +57,8 @@ func newSessionsShow(f *flags) *cobra.Command {
 
 // showSession shows the turns, each with its outcome.
 func showSession(b *bytes.Buffer, s store.Session, events []transcript.Event, coloured bool) error {
-	const when = "2006-01-02 15:04"
-	fmt.Fprintf(b, "%s\n%s, %s to %s\n\n", sessionName(s), oneLine(s.CWD), s.Created.Local().Format(when), s.Updated.Local().Format(when))
+	created, updated := s.Created.Local().Format(timeLayout), s.Updated.Local().Format(timeLayout)
+	fmt.Fprintf(b, "%s\n%s, %s to %s\n\n", sessionName(s), oneLine(s.CWD), created, updated)
 	screen := headless.NewScreen(b, coloured)
 	if screen.Whole = !isTerminal(os.Stdout); !screen.Whole {
 		screen.Columns = widthOf(os.Stdout)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -158,14 +157,6 @@ func (s *setupFlags) apply(cmd *cobra.Command, e editors.Editor, change editors.
 		_, err = fmt.Fprintf(cmd.ErrOrStderr(), "Now %s.\n", e.Start)
 	}
 	return err
-}
-
-// confirmed asks a person a question in the terminal and reports whether the answer is yes.
-func confirmed(cmd *cobra.Command, question string) bool {
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s [y/N] ", question)
-	answer, _ := bufio.NewReader(os.Stdin).ReadString('\n') // no answer is a no
-	answer = strings.TrimSpace(answer)
-	return strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes")
 }
 
 func editorNames() string {

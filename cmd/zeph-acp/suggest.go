@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -81,25 +80,4 @@ func nearest(typed string, names []string) string {
 	off := func(name string) int { return max(len(name)-len(typed), len(typed)-len(name)) }
 	slices.SortStableFunc(names, func(a, b string) int { return off(a) - off(b) })
 	return toml.Nearest(typed, names)
-}
-
-// noCommand rejects arguments of a command that only has subcommands.
-func noCommand(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	var names []string
-	for _, sub := range cmd.Commands() {
-		if sub.IsAvailableCommand() {
-			names = append(names, sub.Name())
-		}
-	}
-	hint := fmt.Sprintf("try %q", cmd.CommandPath()+" --help")
-	switch near := nearest(args[0], names); {
-	case near != "":
-		hint = fmt.Sprintf("did you mean %q?", near)
-	case !cmd.HasParent() && len(args) > 1:
-		hint = fmt.Sprintf("a prompt needs %q before it", cmd.Name()+" run")
-	}
-	return usageError("unknown command %q: %s", args[0], hint)
 }

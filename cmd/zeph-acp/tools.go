@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/layout"
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
@@ -85,31 +84,6 @@ func toolsText(w io.Writer, tools []executors.Tool) error {
 	return nil
 }
 
-// textWidth is the maximum width of a line of text, in characters.
-const textWidth = 100
-
-// wrapText breaks a text between words.
-func wrapText(text string, width int) []string {
-	var lines []string
-	for _, word := range strings.Fields(text) {
-		if n := len(lines) - 1; n >= 0 && len(lines[n])+1+len(word) <= width {
-			lines[n] += " " + word
-		} else {
-			lines = append(lines, word)
-		}
-	}
-	return lines
-}
-
-// wrapLine breaks a line between words if it is wider than width. Without a positive width
-// it stays as it is.
-func wrapLine(line string, width int) []string {
-	if width <= 0 || layout.Columns(line) <= width {
-		return []string{line}
-	}
-	return wrapText(line, width)
-}
-
 // parameters returns one line per parameter, the required ones first.
 func parameters(t executors.Tool) ([]string, error) {
 	var schema struct {
@@ -152,10 +126,7 @@ func toolsJSON(w io.Writer, tools []executors.Tool) error {
 	for i, t := range tools {
 		entries[i] = entry{t.Name, t.Description, effectNames(t.Effect), t.Invocation.String(), t.Offered()}
 	}
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(entries)
+	return writeJSON(w, entries)
 }
 
 // invocation describes how a model without native tool calls calls the tool.

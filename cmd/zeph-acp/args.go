@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+// noArgs rejects arguments.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usageError("%s takes no argument, got %q: try %q", cmd.CommandPath(), args[0], cmd.CommandPath()+" --help")
+	}
+	return nil
+}
+
+// noCommand rejects arguments of a command that only has subcommands.
+func noCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	hint := fmt.Sprintf("try %q", cmd.CommandPath()+" --help")
+	switch near := nearest(args[0], names); {
+	case near != "":
+		hint = fmt.Sprintf("did you mean %q?", near)
+	case !cmd.HasParent() && len(args) > 1:
+		hint = fmt.Sprintf("a prompt needs %q before it", cmd.Name()+" run")
+	}
+	return usageError("unknown command %q: %s", args[0], hint)
+}
+
+// needsOne returns a check for one argument; what names it.
+func needsOne(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return usageError("want %s, got %d arguments: try %q", what, len(args), cmd.CommandPath()+" --help")
+		}
+		return nil
+	}
+}
+
+// needsSome returns a check for one argument or more; what names one of them.
+func needsSome(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return usageError("want %s: try %q", what, cmd.CommandPath()+" --help")
+		}
+		return nil
+	}
+}
+
+// atMostOne returns a check for at most one argument; what names it.
+func atMostOne(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return usageError("want at most %s, got %d arguments: try %q", what, len(args), cmd.CommandPath()+" --help")
+		}
+		return nil
+	}
+}

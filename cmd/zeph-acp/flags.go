@@ -1,0 +1,109 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
+)
+
+// flags are the global flags.
+type flags struct {
+	config   string // file
+	logLevel string
+	logFile  string
+	record   string // file that serve and run write every frame to
+	policy   string // file of rules for serve and run
+
+	values  map[string]string // of further keys, by path, which flags of the command set
+	environ []string          // NAME=VALUE; the environment of the process
+}
+
+// getenv looks up the environment.
+func (f *flags) getenv(name string) string { return config.Getenv(f.environ)(name) }
+
+// load reads the configuration according to the global flags.
+func (f *flags) load(cmd *cobra.Command) (*config.Loaded, error) {
+	if cmd.Flags().Changed("log-file") {
+		if err := needDirectory("--log-file", app.LogFile(config.LogConfig{File: f.logFile}, f.getenv)); err != nil {
+			return nil, err
+		}
+	}
+	l, err := config.Load(f.options(cmd))
+	if mistakes, ok := errors.AsType[toml.Mistakes](err); ok {
+		return nil, byFlag(mistakes)
+	}
+	return l, err
+}
+
+// needDirectory returns an error if the directory of a file that a flag names does not exist.
+// It is not created, since the name may have a mistake.
+func needDirectory(flag, file string) error {
+	_, err := directory(flag, filepath.Dir(file))
+	return err
+}
+
+// byFlag returns the mistakes with the names of flags instead of the keys that these set.
+func byFlag(mistakes toml.Mistakes) toml.Mistakes {
+	names := map[string]string{"log.level": "--log-level", "log.file": "--log-file", "tools.policy.policy_file": "--policy-file"}
+	for i, m := range mistakes {
+		if name := names[m.Key]; name != "" && m.Where == config.CommandLine {
+			mistakes[i].Where, mistakes[i].Key = name, ""
+		}
+	}
+	return mistakes
+}
+
+// options returns the sources of the configuration according to the global flags.
+func (f *flags) options(cmd *cobra.Command) config.Options {
+	o := config.Options{File: f.config, Flags: map[string]string{}, Environ: f.environ, Managed: managed()}
+	maps.Copy(o.Flags, f.values)
+	if cmd.Flags().Changed("log-level") {
+		o.Flags["log.level"] = f.logLevel
+	}
+	if cmd.Flags().Changed("log-file") {
+		o.Flags["log.file"] = f.logFile
+	}
+	if cmd.Flags().Changed("policy-file") {
+		o.Flags["tools.policy.policy_file"], o.Flags["tools.policy.enabled"] = f.policy, "true"
+	}
+	return o
+}
+
+// policyFile adds the flag for a file of rules to a command that serves.
+func (f *flags) policyFile(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.policy, "policy-file", "", "judge every call by the rules in `FILE`; see docs/policy.md")
+}
+
+// managedFile and managedOwner replace the place and the owner of the managed
+// configuration. Only a build can set them, with -ldflags "-X main.managedFile=...".
+var managedFile, managedOwner string
+
+// managed returns the managed configuration of this machine.
+func managed() config.ManagedFile {
+	return config.ManagedFile{Path: cmp.Or(managedFile, config.ManagedPath()), Owner: managedOwner}
+}
+
+// withApp creates the parts that a command needs and closes them afterwards.
+func withApp(cmd *cobra.Command, f *flags, do func(*config.Loaded, *app.App) error) error {
+	l, err := f.load(cmd)
+	if err != nil {
+		return err
+	}
+	log, closeLog, err := app.NewLogger(l.Config.Log, l.Getenv, os.Stderr)
+	if err != nil {
+		return err
+	}
+	defer closeLog()
+	printWarnings(cmd, l)
+	a := app.New(l, log)
+	defer closeApp(a)
+	return do(l, a)
+}

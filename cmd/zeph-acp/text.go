@@ -1,0 +1,93 @@
+package main
+
+import (
+	"os"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/layout"
+)
+
+// oneLine returns a text on one line without terminal control characters.
+func oneLine(text string) string {
+	return strings.NewReplacer("\n", "<U+000A>", "\t", "<U+0009>").Replace(headless.Visible(text))
+}
+
+// timeLayout is the layout of times for people.
+const timeLayout = "2006-01-02 15:04"
+
+// textWidth is the maximum width of a line of text, in characters.
+const textWidth = 100
+
+// wrapText breaks a text between words.
+func wrapText(text string, width int) []string {
+	var lines []string
+	for _, word := range strings.Fields(text) {
+		if n := len(lines) - 1; n >= 0 && len(lines[n])+1+len(word) <= width {
+			lines[n] += " " + word
+		} else {
+			lines = append(lines, word)
+		}
+	}
+	return lines
+}
+
+// wrapLine breaks a line between words if it is wider than width. Without a positive width
+// it stays as it is.
+func wrapLine(line string, width int) []string {
+	if width <= 0 || layout.Columns(line) <= width {
+		return []string{line}
+	}
+	return wrapText(line, width)
+}
+
+// joinedLines joins parts by commas into lines of at most width columns.
+func joinedLines(parts []string, width int) (lines []string) {
+	for _, p := range parts {
+		last := len(lines) - 1
+		if last >= 0 && cells(lines[last]+", "+p) <= width {
+			lines[last] += ", " + p
+		} else {
+			lines = append(lines, p)
+		}
+	}
+	return lines
+}
+
+// fitWidth truncates the end of a text that is too wide.
+func fitWidth(text string, width int) string { return layout.Cut(text, width) }
+
+// fitEnd truncates the beginning of a text that is too wide, since the end of a
+// path is more informative.
+func fitEnd(text string, width int) string {
+	runes, over := []rune(text), cells(text)-width
+	if over <= 0 {
+		return text
+	}
+	for over++; over > 0 && len(runes) > 0; runes = runes[1:] { // one more column for "…"
+		over -= cells(string(runes[0]))
+	}
+	return "…" + string(runes)
+}
+
+// padded adds spaces up to width columns.
+func padded(text string, width int) string {
+	return text + strings.Repeat(" ", max(width-cells(text), 0))
+}
+
+// cells returns the number of columns of a text on a terminal.
+func cells(text string) int { return layout.Columns(text) }
+
+// tilde returns a path with "~" in place of the home directory.
+func tilde(path, home string) string {
+	if rest, ok := strings.CutPrefix(path, home); ok && home != "" && (rest == "" || os.IsPathSeparator(rest[0])) {
+		return "~" + rest
+	}
+	return path
+}
+
+// indented returns a text with spaces before each line, without terminal control
+// characters.
+func indented(text string) string {
+	return "    " + strings.ReplaceAll(headless.Visible(strings.TrimSpace(text)), "\n", "\n    ")
+}
