@@ -47,8 +47,21 @@ func (m matcher) fits(names []string) bool {
 
 // known are the names of tools in the format of hooks, by our names.
 var known = map[string]string{
-	"bash": "Bash", "read": "Read", "write": "Write", "edit": "Edit", "grep": "Grep", "search_code": "Grep", "find_path": "Glob", "list_directory": "LS",
-	"fetch": "WebFetch", "web_scrape": "WebFetch", "update_plan": "TodoWrite", "sub_agent": "Task", "ask_user": "AskUserQuestion", "load_skill": "Skill", "invoke_skill": "Skill",
+	"bash":           "Bash",
+	"read":           "Read",
+	"write":          "Write",
+	"edit":           "Edit",
+	"grep":           "Grep",
+	"search_code":    "Grep",
+	"find_path":      "Glob",
+	"list_directory": "LS",
+	"fetch":          "WebFetch",
+	"web_scrape":     "WebFetch",
+	"update_plan":    "TodoWrite",
+	"sub_agent":      "Task",
+	"ask_user":       "AskUserQuestion",
+	"load_skill":     "Skill",
+	"invoke_skill":   "Skill",
 }
 
 // namesOf returns the names of a tool: the one that a hook's input has comes first.

@@ -34,10 +34,26 @@ var (
 // kindWords are words before a name that say which kind of definition is meant.
 var kindWords = sync.OnceValue(func() map[string][]string {
 	return map[string][]string{
-		"func": {"func", "method"}, "function": {"func", "method"}, "fn": {"func", "method"}, "def": {"func", "method"}, "method": {"func", "method"}, "fun": {"func", "method"},
-		"class": {"class", "struct", "object"}, "struct": {"struct"}, "interface": {"interface", "trait", "protocol"}, "trait": {"trait"}, "enum": {"enum"},
-		"type": {"type", "struct", "interface", "class", "enum", "trait", "protocol"}, "const": {"const"}, "constant": {"const"}, "var": {"var"}, "variable": {"var"}, "macro": {"macro"},
-		"field": {"field"}, "module": {"module"}, "heading": {"heading"},
+		"func":      {"func", "method"},
+		"function":  {"func", "method"},
+		"fn":        {"func", "method"},
+		"def":       {"func", "method"},
+		"method":    {"func", "method"},
+		"fun":       {"func", "method"},
+		"class":     {"class", "struct", "object"},
+		"struct":    {"struct"},
+		"interface": {"interface", "trait", "protocol"},
+		"trait":     {"trait"},
+		"enum":      {"enum"},
+		"type":      {"type", "struct", "interface", "class", "enum", "trait", "protocol"},
+		"const":     {"const"},
+		"constant":  {"const"},
+		"var":       {"var"},
+		"variable":  {"var"},
+		"macro":     {"macro"},
+		"field":     {"field"},
+		"module":    {"module"},
+		"heading":   {"heading"},
 	}
 })
 

@@ -114,8 +114,28 @@ func (p *place) look(data []byte) bool {
 // kindScore is added to the rank of a definition by its kind.
 var kindScore = sync.OnceValue(func() map[string]int {
 	return map[string]int{
-		"struct": 14, "class": 14, "interface": 14, "type": 14, "trait": 14, "enum": 14, "protocol": 14, "object": 12, "func": 12, "method": 10, "macro": 8, "const": 8, "var": 6,
-		"module": 4, "namespace": 2, "local": -60, "field": -40, "member": -20, "declaration": -30, "key": -60, "heading": -100, "parameter": -60,
+		"struct":      14,
+		"class":       14,
+		"interface":   14,
+		"type":        14,
+		"trait":       14,
+		"enum":        14,
+		"protocol":    14,
+		"object":      12,
+		"func":        12,
+		"method":      10,
+		"macro":       8,
+		"const":       8,
+		"var":         6,
+		"module":      4,
+		"namespace":   2,
+		"local":       -60,
+		"field":       -40,
+		"member":      -20,
+		"declaration": -30,
+		"key":         -60,
+		"heading":     -100,
+		"parameter":   -60,
 	}
 })
 

@@ -11,14 +11,21 @@ const (
 // languages are the languages with patterns.
 var languages = []language{
 	{ // for files that go/parser cannot parse
-		names: ".go", keywords: "func type var const", before: ")", comments: "//",
+		names:    ".go",
+		keywords: "func type var const",
+		before:   ")",
+		comments: "//",
 		patterns: []pattern{
 			{"method", `^func \(\s*(?:\w+\s+)?\*?(?P<in>\w+)[^)]*\)\s*` + name},
 			{"", `^(?P<kind>func|type|var|const)\s+` + name},
 		},
 	},
 	{
-		names: ".py .pyi .pyx", keywords: "def class", comments: "#", locals: true, within: `^\s*class\s+(\w+)`,
+		names:    ".py .pyi .pyx",
+		keywords: "def class",
+		comments: "#",
+		locals:   true,
+		within:   `^\s*class\s+(\w+)`,
 		patterns: []pattern{
 			{"", `^\s*(?:async\s+)?(?P<kind>def|class)\s+` + name + `\s*[(:\[]`},
 			{"var", `^` + name + `\s*(?::[^=]+)?=[^=]`},
@@ -26,8 +33,12 @@ var languages = []language{
 		},
 	},
 	{
-		names: ".js .jsx .mjs .cjs .ts .tsx .mts .cts .vue .svelte", comments: slashes, locals: true, within: `^\s*(?:export\s+)?(?:default\s+)?(?:declare\s+)?(?:abstract\s+)?(?:class|interface|enum|namespace|module)\s+([\w$]+)`,
-		keywords: "function class interface type enum namespace module const let var async static get set public private protected readonly override abstract declare default", before: "*#.",
+		names:    ".js .jsx .mjs .cjs .ts .tsx .mts .cts .vue .svelte",
+		comments: slashes,
+		locals:   true,
+		within:   `^\s*(?:export\s+)?(?:default\s+)?(?:declare\s+)?(?:abstract\s+)?(?:class|interface|enum|namespace|module)\s+([\w$]+)`,
+		keywords: "function class interface type enum namespace module const let var async static get set public private protected readonly override abstract declare default",
+		before:   "*#.",
 		patterns: []pattern{
 			{"", `^\s*(?:export\s+)?(?:default\s+)?(?:declare\s+)?(?:abstract\s+)?(?:async\s+)?(?:const\s+)?(?P<kind>function|class|interface|enum|namespace|module)\b\s*\*?\s*` + name},
 			{"type", `^\s*(?:export\s+)?(?:declare\s+)?type\s+` + name + `\s*(?:<[^=]*>)?\s*=`},
@@ -42,7 +53,11 @@ var languages = []language{
 		},
 	},
 	{
-		names: ".rs", keywords: "fn struct enum trait union type mod static const mut macro_rules! pub", comments: "// * /* #[", locals: true, within: `^\s*(?:pub\s+)?(?:unsafe\s+)?(?:impl(?:<[^{]*?>)?\s+(?:[^{]*?\bfor\s+)?&?(?:\w+::)*|trait\s+|enum\s+|struct\s+|mod\s+)(\w+)`,
+		names:    ".rs",
+		keywords: "fn struct enum trait union type mod static const mut macro_rules! pub",
+		comments: "// * /* #[",
+		locals:   true,
+		within:   `^\s*(?:pub\s+)?(?:unsafe\s+)?(?:impl(?:<[^{]*?>)?\s+(?:[^{]*?\bfor\s+)?&?(?:\w+::)*|trait\s+|enum\s+|struct\s+|mod\s+)(\w+)`,
 		patterns: []pattern{
 			{"", `^\s*(?:pub(?:\([^)]*\))?\s+)?(?:(?:default|const|async|unsafe|extern|"[^"]*")\s+)*(?P<kind>fn|struct|enum|trait|union|type|mod)\s+` + name},
 			{"", `^\s*(?:pub(?:\([^)]*\))?\s+)?(?P<kind>static|const)\s+(?:mut\s+)?` + name + `\s*:`},
@@ -52,7 +67,12 @@ var languages = []language{
 		},
 	},
 	{
-		names: ".java .groovy .gradle", keywords: "*", before: ">]", comments: slashes, typed: true, within: `^\s*` + noted + modifier + `(?:class|interface|enum|record|@interface)\s+(\w+)`,
+		names:    ".java .groovy .gradle",
+		keywords: "*",
+		before:   ">]",
+		comments: slashes,
+		typed:    true,
+		within:   `^\s*` + noted + modifier + `(?:class|interface|enum|record|@interface)\s+(\w+)`,
 		patterns: []pattern{
 			{"", `^\s*` + noted + modifier + `(?P<kind>class|interface|enum|record|@interface)\s+` + name},
 			{"func", `^\s*` + noted + modifier + `(?:<[^(]+>\s+)?[\w<>\[\],.?]+(?:\s*<[^(=]*>)?(?:\[\])*\s+` + name + `\s*\([^=]*$`},
@@ -62,7 +82,12 @@ var languages = []language{
 		},
 	},
 	{
-		names: ".cs", keywords: "*", before: ">]?.", comments: "// * /* #", typed: true, within: `^\s*` + noted + modifier + `(?:class|interface|enum|record|struct)\s+(?:struct\s+|class\s+)?(\w+)`,
+		names:    ".cs",
+		keywords: "*",
+		before:   ">]?.",
+		comments: "// * /* #",
+		typed:    true,
+		within:   `^\s*` + noted + modifier + `(?:class|interface|enum|record|struct)\s+(?:struct\s+|class\s+)?(\w+)`,
 		patterns: []pattern{
 			{"", `^\s*` + noted + modifier + `(?P<kind>class|interface|enum|struct|record|namespace)\s+(?:struct\s+|class\s+)?(?:\w+\.)*` + name},
 			{"type", `^\s*` + noted + modifier + `delegate\s+[\w<>\[\],.?]+\s+` + name},
@@ -72,7 +97,12 @@ var languages = []language{
 		},
 	},
 	{
-		names: ".kt .kts", keywords: "fun class interface object typealias val var", before: ".>", comments: slashes, locals: true, within: `^\s*` + noted + modifier + `(?:enum\s+)?(?:class|interface|object)\s+(\w+)`,
+		names:    ".kt .kts",
+		keywords: "fun class interface object typealias val var",
+		before:   ".>",
+		comments: slashes,
+		locals:   true,
+		within:   `^\s*` + noted + modifier + `(?:enum\s+)?(?:class|interface|object)\s+(\w+)`,
 		patterns: []pattern{
 			{"", `^\s*` + noted + modifier + `(?:enum\s+)?(?P<kind>class|interface|object|typealias)\s+` + name},
 			{"func", `^\s*` + noted + modifier + `fun\s+(?:<[^>]*>\s*)?(?P<in>[\w<>?, ]+\.)?` + name + `\s*\(`},
@@ -81,7 +111,11 @@ var languages = []language{
 		},
 	},
 	{
-		names: ".swift", keywords: "func class struct enum protocol actor typealias let var case extension", comments: slashes, locals: true, within: `^\s*` + noted + modifier + `(?:class|struct|enum|protocol|actor|extension)\s+([\w.]+)`,
+		names:    ".swift",
+		keywords: "func class struct enum protocol actor typealias let var case extension",
+		comments: slashes,
+		locals:   true,
+		within:   `^\s*` + noted + modifier + `(?:class|struct|enum|protocol|actor|extension)\s+([\w.]+)`,
 		patterns: []pattern{
 			{"", `^\s*` + noted + modifier + `(?:class\s+)?(?P<kind>func|struct|enum|protocol|actor|typealias)\s+` + name},
 			{"class", `^\s*` + noted + modifier + `class\s+` + name + `\s*[:{<]`},
@@ -90,11 +124,22 @@ var languages = []language{
 		},
 	},
 	{
-		names: ".scala .sc", keywords: "def class object trait enum type val var", comments: slashes, locals: true, within: `^\s*` + noted + modifier + `(?:class|object|trait|enum)\s+(\w+)`,
-		patterns: []pattern{{"", `^\s*` + noted + modifier + `(?P<kind>def|class|object|trait|enum|type|val|var)\s+` + name}},
+		names:    ".scala .sc",
+		keywords: "def class object trait enum type val var",
+		comments: slashes,
+		locals:   true,
+		within:   `^\s*` + noted + modifier + `(?:class|object|trait|enum)\s+(\w+)`,
+		patterns: []pattern{
+			{"", `^\s*` + noted + modifier + `(?P<kind>def|class|object|trait|enum|type|val|var)\s+` + name},
+		},
 	},
 	{
-		names: ".c .h .cc .cpp .cxx .hpp .hh .hxx .ino .m .mm .cu", keywords: "*", before: "*&>:~", comments: slashes, typed: true, within: `^\s*(?:template\s*<.*>\s*)?(?:typedef\s+)?(?:class|struct|union|enum(?:\s+class)?)\s+(?:[A-Z_]+\s+)?(\w+)`,
+		names:    ".c .h .cc .cpp .cxx .hpp .hh .hxx .ino .m .mm .cu",
+		keywords: "*",
+		before:   "*&>:~",
+		comments: slashes,
+		typed:    true,
+		within:   `^\s*(?:template\s*<.*>\s*)?(?:typedef\s+)?(?:class|struct|union|enum(?:\s+class)?)\s+(?:[A-Z_]+\s+)?(\w+)`,
 		patterns: []pattern{
 			{"macro", `^\s*#\s*define\s+` + name},
 			{"", `^\s*(?:template\s*<.*>\s*)?(?:typedef\s+)?(?P<kind>class|struct|union|enum|concept)\s+(?:class\s+|struct\s+)?(?:[A-Z_]+(?:\([^)]*\))?\s+|\[\[.*\]\]\s*)?` + name + `(?:\s+final)?\s*(?:<[^;]*>\s*)?(?::[^:;].*|=.*|\{.*)?$`},
@@ -111,7 +156,11 @@ var languages = []language{
 		},
 	},
 	{
-		names: ".rb .rake Rakefile Gemfile .gemspec", keywords: "def class module attr_accessor attr_reader attr_writer alias_method define_method", before: ".:,", comments: "#", within: `^\s*(?:class|module)\s+(?:\w+::)*(\w+)`,
+		names:    ".rb .rake Rakefile Gemfile .gemspec",
+		keywords: "def class module attr_accessor attr_reader attr_writer alias_method define_method",
+		before:   ".:,",
+		comments: "#",
+		within:   `^\s*(?:class|module)\s+(?:\w+::)*(\w+)`,
 		patterns: []pattern{
 			{"func", `^\s*(?:(?:private|public|protected|module_function|memoize)\s+)*def\s+(?P<in>[\w]+\.)?(?P<name>[\pL_]\w*[?!=]?)`},
 			{"", `^\s*(?P<kind>class|module)\s+(?:\w+::)*` + name},
@@ -121,7 +170,11 @@ var languages = []language{
 		},
 	},
 	{
-		names: ".php", keywords: "*", before: "&'\"", comments: "// * /* #", within: `^\s*(?:(?:abstract|final|readonly)\s+)*(?:class|interface|trait|enum)\s+(\w+)`,
+		names:    ".php",
+		keywords: "*",
+		before:   "&'\"",
+		comments: "// * /* #",
+		within:   `^\s*(?:(?:abstract|final|readonly)\s+)*(?:class|interface|trait|enum)\s+(\w+)`,
 		patterns: []pattern{
 			{"", `^\s*(?:(?:abstract|final|public|protected|private|static|readonly)\s+)*(?P<kind>function|class|interface|trait|enum)\s+&?` + name},
 			{"const", `^\s*(?:(?:final|public|protected|private)\s+)*const\s+(?:\??\w+\s+)?(?P<name>\w+)\s*=`},
@@ -130,7 +183,10 @@ var languages = []language{
 		},
 	},
 	{
-		names: ".sh .bash .zsh .ksh .bats", keywords: "function alias export readonly local declare", comments: "#", locals: true,
+		names:    ".sh .bash .zsh .ksh .bats",
+		keywords: "function alias export readonly local declare",
+		comments: "#",
+		locals:   true,
 		patterns: []pattern{
 			{"func", `^\s*(?:function\s+(?P<name>[\w:.-]+)\s*(?:\(\))?\s*\{?)`},
 			{"func", `^\s*(?P<name>[\w:.-]+)\s*\(\)`},
@@ -139,7 +195,11 @@ var languages = []language{
 		},
 	},
 	{
-		names: ".lua", keywords: "function local", before: ".:", comments: "--", locals: true,
+		names:    ".lua",
+		keywords: "function local",
+		before:   ".:",
+		comments: "--",
+		locals:   true,
 		patterns: []pattern{
 			{"func", `^\s*(?:local\s+)?function\s+(?P<in>[\w.]+[.:])?` + name + `\s*\(`},
 			{"func", `^\s*(?:local\s+)?(?P<in>[\w.]+\.)?` + name + `\s*=\s*function\b`},
@@ -148,7 +208,10 @@ var languages = []language{
 		},
 	},
 	{
-		names: ".pl .pm .t", keywords: "sub package constant our", before: "$@%:", comments: "#",
+		names:    ".pl .pm .t",
+		keywords: "sub package constant our",
+		before:   "$@%:",
+		comments: "#",
 		patterns: []pattern{
 			{"", `^\s*(?P<kind>sub|package)\s+(?:\w+::)*` + name},
 			{"const", `^\s*use\s+constant\s+` + name},
@@ -156,7 +219,11 @@ var languages = []language{
 		},
 	},
 	{
-		names: ".ex .exs", keywords: "def defp defmacro defmacrop defmodule defprotocol defguard defdelegate type typep opaque", before: ".", comments: "#", within: `^\s*(?:defmodule|defprotocol|defimpl)\s+([\w.]+)`,
+		names:    ".ex .exs",
+		keywords: "def defp defmacro defmacrop defmodule defprotocol defguard defdelegate type typep opaque",
+		before:   ".",
+		comments: "#",
+		within:   `^\s*(?:defmodule|defprotocol|defimpl)\s+([\w.]+)`,
 		patterns: []pattern{
 			{"", `^\s*(?P<kind>defp?|defmacrop?)\s+(?P<name>[\pL_]\w*[?!]?)`},
 			{"", `^\s*(?P<kind>defmodule|defprotocol)\s+(?:\w+\.)*` + name},
@@ -165,27 +232,41 @@ var languages = []language{
 		},
 	},
 	{
-		names: ".erl .hrl", keywords: "define record", before: "(", comments: "%",
+		names:    ".erl .hrl",
+		keywords: "define record",
+		before:   "(",
+		comments: "%",
 		patterns: []pattern{
-			{"macro", `^-define\(\s*` + name}, {"struct", `^-record\(\s*` + name}, {"func", `^(?P<name>[a-z]\w*)\(.*->`},
+			{"macro", `^-define\(\s*` + name},
+			{"struct", `^-record\(\s*` + name},
+			{"func", `^(?P<name>[a-z]\w*)\(.*->`},
 		},
 	},
 	{
-		names: ".hs .lhs .elm .purs", keywords: "data newtype type class alias", before: "", comments: "--",
+		names:    ".hs .lhs .elm .purs",
+		keywords: "data newtype type class alias",
+		before:   "",
+		comments: "--",
 		patterns: []pattern{
-			{"", `^(?P<kind>data|newtype|class)\s+(?:.*=>\s*)?` + name}, {"type", `^type\s+(?:alias\s+|family\s+)?` + name},
+			{"", `^(?P<kind>data|newtype|class)\s+(?:.*=>\s*)?` + name},
+			{"type", `^type\s+(?:alias\s+|family\s+)?` + name},
 			{"func", `^(?P<name>[\pL_][\w']*)\s*::?\s`},
 		},
 	},
 	{
-		names: ".ml .mli .fs .fsi .fsx", keywords: "let rec type module val and mutable inline exception", comments: "(*", locals: true,
+		names:    ".ml .mli .fs .fsi .fsx",
+		keywords: "let rec type module val and mutable inline exception",
+		comments: "(*",
+		locals:   true,
 		patterns: []pattern{
 			{"func", `^\s*(?:let|and)\s+(?:rec\s+|inline\s+|mutable\s+)*(?P<name>[\pL_][\w']*)`},
 			{"", `^\s*(?P<kind>type|module|val|exception)\s+(?:rec\s+|type\s+)?(?:'\w+\s+|\([^)]*\)\s+)?(?P<name>[\pL_][\w']*)`},
 		},
 	},
 	{
-		names: ".clj .cljs .cljc .el .lisp .scm .rkt", free: true, comments: ";",
+		names:    ".clj .cljs .cljc .el .lisp .scm .rkt",
+		free:     true,
+		comments: ";",
 		patterns: []pattern{
 			{"", `^\s*\((?P<kind>defn-?|defun|defmacro|defvar|defparameter|defconstant|defclass|defgeneric|defprotocol)\s+(?:\^\S+\s+)*(?P<name>[^\s()\[\]]+)`},
 			{"func", `^\s*\((?:defmulti|defmethod|cl-defun|define-minor-mode)\s+(?P<name>[^\s()\[\]]+)`},
@@ -195,7 +276,12 @@ var languages = []language{
 		},
 	},
 	{
-		names: ".dart", keywords: "*", before: ">?", comments: slashes, typed: true, within: `^\s*(?:abstract\s+|sealed\s+|base\s+|final\s+)*(?:class|mixin|enum|extension)\s+(\w+)`,
+		names:    ".dart",
+		keywords: "*",
+		before:   ">?",
+		comments: slashes,
+		typed:    true,
+		within:   `^\s*(?:abstract\s+|sealed\s+|base\s+|final\s+)*(?:class|mixin|enum|extension)\s+(\w+)`,
 		patterns: []pattern{
 			{"", `^\s*(?:(?:abstract|sealed|base|final|interface)\s+)*(?P<kind>class|mixin|enum|extension|typedef)\s+` + name},
 			{"func", `^\s*(?:(?:static|external|async|override|factory)\s+)*[\w<>\[\],.?]+\s+(?:get\s+|set\s+)?` + name + `\s*(?:\([^;]*|=>.*)(?:\{|=>|\(|,)\s*.*$`},
@@ -203,7 +289,10 @@ var languages = []language{
 		},
 	},
 	{
-		names: ".zig", keywords: "fn const var", comments: "//", locals: true,
+		names:    ".zig",
+		keywords: "fn const var",
+		comments: "//",
+		locals:   true,
 		patterns: []pattern{
 			{"func", `^\s*(?:pub\s+)?(?:export\s+|extern\s+|inline\s+)*fn\s+` + name},
 			{"struct", `^\s*(?:pub\s+)?const\s+` + name + `\s*=\s*(?:extern\s+|packed\s+)?(?:struct|union|enum)\b`},
@@ -211,49 +300,131 @@ var languages = []language{
 		},
 	},
 	{
-		names: ".r .R", keywords: "", before: "", comments: "#",
-		patterns: []pattern{{"func", `^\s*(?P<name>[\w.]+)\s*(?:<-|=)\s*function\b`}, {"var", `^(?P<name>[\w.]+)\s*(?:<-|=)\s*\S`}},
-	},
-	{
-		names: ".jl", keywords: "function struct macro module type const mutable abstract", before: ".", comments: "#", locals: true,
+		names:    ".r .R",
+		keywords: "",
+		before:   "",
+		comments: "#",
 		patterns: []pattern{
-			{"", `^\s*(?:mutable\s+)?(?P<kind>function|struct|macro|module|const)\s+(?P<in>[\w.]+\.)?(?P<name>[\pL_][\w!]*)`},
-			{"type", `^\s*(?:abstract|primitive)\s+type\s+` + name}, {"func", `^(?P<name>[\pL_][\w!]*)\([^=]*\)\s*=[^=]`},
+			{"func", `^\s*(?P<name>[\w.]+)\s*(?:<-|=)\s*function\b`},
+			{"var", `^(?P<name>[\w.]+)\s*(?:<-|=)\s*\S`},
 		},
 	},
 	{
-		names: ".proto .graphql .gql .thrift", keywords: "message service rpc enum interface type input scalar union struct extend", comments: "// # *",
-		patterns: []pattern{{"", `^\s*(?:extend\s+)?(?P<kind>message|service|rpc|enum|interface|type|input|scalar|union|struct)\s+` + name}},
+		names:    ".jl",
+		keywords: "function struct macro module type const mutable abstract",
+		before:   ".",
+		comments: "#",
+		locals:   true,
+		patterns: []pattern{
+			{"", `^\s*(?:mutable\s+)?(?P<kind>function|struct|macro|module|const)\s+(?P<in>[\w.]+\.)?(?P<name>[\pL_][\w!]*)`},
+			{"type", `^\s*(?:abstract|primitive)\s+type\s+` + name},
+			{"func", `^(?P<name>[\pL_][\w!]*)\([^=]*\)\s*=[^=]`},
+		},
 	},
 	{
-		names: ".sql", free: true, comments: "--",
+		names:    ".proto .graphql .gql .thrift",
+		keywords: "message service rpc enum interface type input scalar union struct extend",
+		comments: "// # *",
+		patterns: []pattern{
+			{"", `^\s*(?:extend\s+)?(?P<kind>message|service|rpc|enum|interface|type|input|scalar|union|struct)\s+` + name},
+		},
+	},
+	{
+		names:    ".sql",
+		free:     true,
+		comments: "--",
 		patterns: []pattern{
 			{"", `(?i)^\s*create\s+(?:or\s+replace\s+)?(?:(?:temp|temporary|virtual|unique|materialized|unlogged)\s+)*(?P<kind>table|view|function|procedure|trigger|index|type)\s+(?:concurrently\s+)?(?:if\s+not\s+exists\s+)?["'\x60\[]?(?:\w+["'\x60\]]?\.["'\x60\[]?)?` + name},
 		},
 	},
 	{
-		names: ".tf .hcl .tfvars", free: true, comments: "# //",
+		names:    ".tf .hcl .tfvars",
+		free:     true,
+		comments: "# //",
 		patterns: []pattern{
-			{"", `^\s*(?P<kind>resource|data)\s+"(?P<in>[\w-]+)"\s+"(?P<name>[\w-]+)"`}, {"", `^\s*(?P<kind>variable|module|output|provider)\s+"(?P<name>[\w-]+)"`},
+			{"", `^\s*(?P<kind>resource|data)\s+"(?P<in>[\w-]+)"\s+"(?P<name>[\w-]+)"`},
+			{"", `^\s*(?P<kind>variable|module|output|provider)\s+"(?P<name>[\w-]+)"`},
 			{"key", `^(?:  )?(?P<name>[\w-]+)\s*=[^=]`},
 		},
 	},
 	{
-		names: "Makefile makefile GNUmakefile .mk", free: true, comments: "#",
-		patterns: []pattern{{"var", `^(?:export\s+)?(?P<name>[\w.-]+)\s*(?:[:?+!]|::)?=`}, {"target", `^(?P<name>[\w./%-]+)(?:\s+[\w./%-]+)*\s*::?(?:[^=]|$)`}, {"macro", `^define\s+(?P<name>[\w.-]+)`}},
+		names:    "Makefile makefile GNUmakefile .mk",
+		free:     true,
+		comments: "#",
+		patterns: []pattern{
+			{"var", `^(?:export\s+)?(?P<name>[\w.-]+)\s*(?:[:?+!]|::)?=`},
+			{"target", `^(?P<name>[\w./%-]+)(?:\s+[\w./%-]+)*\s*::?(?:[^=]|$)`},
+			{"macro", `^define\s+(?P<name>[\w.-]+)`},
+		},
 	},
 	{
-		names: ".css .scss .sass .less", free: true, comments: "// * /*",
+		names:    ".css .scss .sass .less",
+		free:     true,
+		comments: "// * /*",
 		patterns: []pattern{
-			{"macro", `^\s*@(?:mixin|function)\s+(?P<name>[\w-]+)`}, {"var", `^\s*(?:--|\$|@)(?P<name>[\w-]+)\s*:`},
+			{"macro", `^\s*@(?:mixin|function)\s+(?P<name>[\w-]+)`},
+			{"var", `^\s*(?:--|\$|@)(?P<name>[\w-]+)\s*:`},
 			{"class", `^[^{;]*[.#](?P<name>[\pL_][\w-]*)[^{;.#]*[{,]\s*$`},
 		},
 	},
-	{names: ".vim", keywords: "function function! command!", before: ":", comments: "\"", patterns: []pattern{{"func", `^\s*fu(?:nction)?!?\s+(?:\w:|\w+#)*` + name}}},
-	{names: ".asm .s .S", free: true, comments: "; #", patterns: []pattern{{"func", `^(?P<name>[\w.$]+):`}}},
-	{names: ".awk .bzl .bazel .star BUILD", keywords: "function def", comments: "#", patterns: []pattern{{"func", `^\s*(?:function|def)\s+` + name}, {"var", `^` + name + `\s*=[^=]`}}},
-	{names: ".cmake CMakeLists.txt", free: true, comments: "#", patterns: []pattern{{"func", `(?i)^\s*(?:function|macro|add_executable|add_library)\s*\(\s*(?P<name>[\w-]+)`}, {"var", `(?i)^\s*set\s*\(\s*(?P<name>\w+)`}}},
-	{names: ".ps1 .psm1", keywords: "function class", before: "-", comments: "#", patterns: []pattern{{"", `(?i)^\s*(?P<kind>function|class|enum)\s+(?P<name>[\w-]+)`}}},
-	{names: ".md .markdown .mdx", prose: true, free: true, patterns: []pattern{{"heading", `^#{1,6}\s+(?P<name>.*\S)`}}},
-	{names: ".rst .adoc", prose: true, free: true, patterns: []pattern{{"heading", `^=+\s+(?P<name>.*\S)`}}},
+	{
+		names:    ".vim",
+		keywords: "function function! command!",
+		before:   ":",
+		comments: "\"",
+		patterns: []pattern{
+			{"func", `^\s*fu(?:nction)?!?\s+(?:\w:|\w+#)*` + name},
+		},
+	},
+	{
+		names:    ".asm .s .S",
+		free:     true,
+		comments: "; #",
+		patterns: []pattern{
+			{"func", `^(?P<name>[\w.$]+):`},
+		},
+	},
+	{
+		names:    ".awk .bzl .bazel .star BUILD",
+		keywords: "function def",
+		comments: "#",
+		patterns: []pattern{
+			{"func", `^\s*(?:function|def)\s+` + name},
+			{"var", `^` + name + `\s*=[^=]`},
+		},
+	},
+	{
+		names:    ".cmake CMakeLists.txt",
+		free:     true,
+		comments: "#",
+		patterns: []pattern{
+			{"func", `(?i)^\s*(?:function|macro|add_executable|add_library)\s*\(\s*(?P<name>[\w-]+)`},
+			{"var", `(?i)^\s*set\s*\(\s*(?P<name>\w+)`},
+		},
+	},
+	{
+		names:    ".ps1 .psm1",
+		keywords: "function class",
+		before:   "-",
+		comments: "#",
+		patterns: []pattern{
+			{"", `(?i)^\s*(?P<kind>function|class|enum)\s+(?P<name>[\w-]+)`},
+		},
+	},
+	{
+		names: ".md .markdown .mdx",
+		prose: true,
+		free:  true,
+		patterns: []pattern{
+			{"heading", `^#{1,6}\s+(?P<name>.*\S)`},
+		},
+	},
+	{
+		names: ".rst .adoc",
+		prose: true,
+		free:  true,
+		patterns: []pattern{
+			{"heading", `^=+\s+(?P<name>.*\S)`},
+		},
+	},
 }
