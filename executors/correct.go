@@ -118,7 +118,7 @@ func (c *corrector) members(s *jsonschema.Schema, at string, members map[string]
 		case !known && closed(s):
 			if !c.keepUnknown {
 				delete(members, name)
-				c.changed, c.unknown = true, append(c.unknown, unknownMember(s, at, name))
+				c.changed, c.unknown = true, append(c.unknown, describeUnknown(s, at, name))
 			}
 		case !known:
 			if len(s.PatternProperties) == 0 {
@@ -141,7 +141,7 @@ func (c *corrector) convert(s *jsonschema.Schema, types []string, at string, v a
 		if !isText {
 			break
 		}
-		got, ok := parsed(t, text)
+		got, ok := parseAs(t, text)
 		if ok && t == "array" { // the string may be the only item
 			got, done = c.try(s, at, got)
 			ok = done
@@ -159,8 +159,8 @@ func (c *corrector) convert(s *jsonschema.Schema, types []string, at string, v a
 	return v, false
 }
 
-// parsed returns the value of type t that is written in a string.
-func parsed(t, text string) (any, bool) {
+// parseAs returns the value of type t that is written in a string.
+func parseAs(t, text string) (any, bool) {
 	switch text = strings.TrimSpace(text); t {
 	case "boolean":
 		b, err := strconv.ParseBool(strings.ToLower(text))
@@ -211,7 +211,7 @@ func (c *corrector) attempt(s *jsonschema.Schema, at string, v any) (any, bool) 
 	}
 	s = c.follow(s)
 	v = c.value(s, at, c.clone(v))
-	_, wrong := complaint(s, at, v)
+	_, wrong := firstFault(s, at, v)
 	return v, wrong == ""
 }
 
@@ -265,13 +265,13 @@ const (
 	maxIgnoredName = 64
 )
 
-// unknownMember is how the note shows a dropped member.
-func unknownMember(s *jsonschema.Schema, at, name string) string {
+// describeUnknown is how the note shows a dropped member.
+func describeUnknown(s *jsonschema.Schema, at, name string) string {
 	text := strconv.Quote(name[:RuneOffset(name, maxIgnoredName)])
 	if at != "" {
 		text += " in " + at
 	}
-	if meant := likest(name, slices.Sorted(maps.Keys(s.Properties))); meant != "" {
+	if meant := similarName(name, slices.Sorted(maps.Keys(s.Properties))); meant != "" {
 		text += fmt.Sprintf(" (did you mean %q?)", meant)
 	}
 	return text

@@ -54,11 +54,11 @@ func DelegationGate(next Executor) Executor {
 }
 
 // Still is the link that fails a call whose condition no longer holds; see [Call.Still].
-func Still(next Executor) Executor { return still{next} }
+func Still(next Executor) Executor { return preconditionCheck{next} }
 
-type still struct{ Executor }
+type preconditionCheck struct{ Executor }
 
-func (s still) Execute(ctx context.Context, call *Call) (Result, error) {
+func (s preconditionCheck) Execute(ctx context.Context, call *Call) (Result, error) {
 	if call.Still != nil {
 		if failure := call.Still(ctx); failure != nil {
 			return failure.Result(), nil

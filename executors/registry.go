@@ -118,14 +118,14 @@ func schemaOf(t reflect.Type) json.RawMessage {
 	r := jsonschema.Reflector{Anonymous: true, DoNotReference: true, ExpandedStruct: true}
 	s := r.ReflectFromType(t)
 	s.Version = ""
-	raw := written(s)
+	raw := encodeSchema(s)
 	generatedSchemas.Store(t, raw)
 	return raw
 }
 
-// written returns the JSON of a schema, and keeps its form for models for [Tool.Offered].
+// encodeSchema returns the JSON of a schema, and keeps its form for models for [Tool.Offered].
 // A schema with a keyword that objectOf does not know is left to the library.
-func written(s *jsonschema.Schema) json.RawMessage {
+func encodeSchema(s *jsonschema.Schema) json.RawMessage {
 	if o, ok := objectOf(s); ok {
 		raw := o.append(nil)
 		offeredSchemas.Store(string(raw), json.RawMessage(o.offered().append(nil)))

@@ -27,7 +27,7 @@ func (o object) append(b []byte) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(append(b, text(m.name)...), ':')
+		b = append(append(b, encode(m.name)...), ':')
 		if value, ok := m.value.(object); ok {
 			b = value.append(b)
 		} else {
@@ -61,13 +61,13 @@ func (o object) offered() object {
 func objectOf(s *jsonschema.Schema) (o object, ok bool) {
 	add := func(name string, is bool, value any) {
 		if _, whole := value.(object); is && !whole {
-			value = text(value)
+			value = encode(value)
 		}
 		if is {
 			o = append(o, member{name, value})
 		}
 	}
-	items, properties, ok := parts(s)
+	items, properties, ok := subschemas(s)
 	add("items", s.Items != nil, items)
 	add("properties", s.Properties != nil, properties)
 	add(noOthers.name, s.AdditionalProperties == jsonschema.FalseSchema, false)
@@ -91,8 +91,8 @@ func objectOf(s *jsonschema.Schema) (o object, ok bool) {
 	return o, ok && reflect.ValueOf(rest).IsZero()
 }
 
-// parts returns the schemas within a schema.
-func parts(s *jsonschema.Schema) (items, properties object, ok bool) {
+// subschemas returns the schemas within a schema.
+func subschemas(s *jsonschema.Schema) (items, properties object, ok bool) {
 	ok = true
 	if s.Items != nil {
 		items, ok = objectOf(s.Items)
@@ -107,8 +107,8 @@ func parts(s *jsonschema.Schema) (items, properties object, ok bool) {
 	return items, properties, ok
 }
 
-// text returns the JSON of a string, a number, or a list of them.
-func text(v any) string {
+// encode returns the JSON of a string, a number, or a list of them.
+func encode(v any) string {
 	b, _ := json.Marshal(v) // these can be encoded
 	return string(b)
 }

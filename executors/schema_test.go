@@ -53,7 +53,7 @@ func TestObjectOf(t *testing.T) {
 				t.Fatalf("objectOf returned %v", ok)
 			}
 			want, err := json.Marshal(s)
-			if diff := cmp.Diff(string(want), string(written(s))); diff != "" || err != nil {
+			if diff := cmp.Diff(string(want), string(encodeSchema(s))); diff != "" || err != nil {
 				t.Errorf("%v, (-want +got)\n%s", err, diff)
 			}
 			shown := Tool{Schema: append(want, '\n')}.Offered() // which is not known yet
@@ -76,7 +76,7 @@ func BenchmarkSchema(b *testing.B) {
 		for b.Loop() {
 			s := reflected(echoInput{})
 			s.Version = ""
-			written(s)
+			encodeSchema(s)
 		}
 	})
 }

@@ -60,7 +60,7 @@ func (v *validator) check(call *Call) error {
 	if call.Spec.Name == "" {
 		return NotFound(v.Tools(), call.Tool)
 	}
-	if call.fitting.is(call) { // Prepare has checked it
+	if call.fitting.matches(call) { // Prepare has checked it
 		return nil
 	}
 	input, notes, err := v.fit(call.Spec, call.Input)
@@ -78,8 +78,8 @@ type fitting struct {
 	input  string // a copy
 }
 
-// is reports whether it is the input of a call to a tool with that schema.
-func (f fitting) is(call *Call) bool {
+// matches reports whether it is the input of a call to a tool with that schema.
+func (f fitting) matches(call *Call) bool {
 	return f.schema != nil && f.input == string(call.Input) && bytes.Equal(f.schema, call.Spec.Schema)
 }
 
@@ -136,8 +136,8 @@ func (v *validator) schema(raw json.RawMessage) (resolved, error) {
 	return r, err
 }
 
-// branches are the keywords by which several schemas may apply to one value.
-var branches = [][]byte{
+// branchingKeywords are the keywords by which several schemas may apply to one value.
+var branchingKeywords = [][]byte{
 	[]byte(`"$ref"`), []byte(`"$dynamicRef"`), []byte(`"allOf"`), []byte(`"anyOf"`), []byte(`"oneOf"`), []byte(`"not"`),
 	[]byte(`"if"`), []byte(`"dependentSchemas"`), []byte(`"dependencies"`), []byte(`"patternProperties"`),
 }
@@ -147,7 +147,7 @@ func resolve(raw json.RawMessage) (r resolved, err error) {
 	if err := json.Unmarshal(raw, &s); err != nil {
 		return r, err
 	}
-	if slices.ContainsFunc(branches, func(key []byte) bool { return bytes.Contains(raw, key) }) && json.Unmarshal(raw, &r.branching) == nil {
+	if slices.ContainsFunc(branchingKeywords, func(key []byte) bool { return bytes.Contains(raw, key) }) && json.Unmarshal(raw, &r.branching) == nil {
 		if err := endless.Check(r.branching); err != nil {
 			return r, fmt.Errorf("it %w", err)
 		}

@@ -19,7 +19,7 @@ func (c *Call) ShownInput() json.RawMessage {
 	if json.Unmarshal(c.Input, &v) != nil {
 		return nil
 	}
-	out, err := json.Marshal(shorten(v))
+	out, err := json.Marshal(cutStrings(v))
 	if err != nil || len(out) > 4*maxShown {
 		return nil
 	}
@@ -47,41 +47,41 @@ func ShownRaw(raw any) any {
 	if err != nil || json.Unmarshal(text, &v) != nil {
 		return nil
 	}
-	v = shorten(few(v))
+	v = cutStrings(cutLists(v))
 	if text, err = json.Marshal(v); err != nil || len(text) > maxRaw {
 		return nil
 	}
 	return v
 }
 
-// few returns a JSON value with shortened lists.
-func few(v any) any {
+// cutLists returns a JSON value with shortened lists.
+func cutLists(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		for k := range v {
-			v[k] = few(v[k])
+			v[k] = cutLists(v[k])
 		}
 	case []any:
 		v = v[:min(len(v), maxItems)]
 		for i := range v {
-			v[i] = few(v[i])
+			v[i] = cutLists(v[i])
 		}
 		return v
 	}
 	return v
 }
 
-func shorten(v any) any {
+func cutStrings(v any) any {
 	switch v := v.(type) {
 	case string:
 		return Shown(v)
 	case map[string]any:
 		for k := range v {
-			v[k] = shorten(v[k])
+			v[k] = cutStrings(v[k])
 		}
 	case []any:
 		for i := range v {
-			v[i] = shorten(v[i])
+			v[i] = cutStrings(v[i])
 		}
 	}
 	return v

@@ -15,7 +15,7 @@ import (
 // inputFailure returns a failure that explains why an input does not fit: the
 // parameter, and its fault. For other faults it uses the validator's words.
 func inputFailure(tool Tool, schema *jsonschema.Schema, input any, err error) *Failure {
-	if category, text := complaint(schema, "", input); text != "" {
+	if category, text := firstFault(schema, "", input); text != "" {
 		return Failuref(category, "%s: %s", tool.Name, text)
 	}
 	text := strings.TrimPrefix(err.Error(), "validating root: ")
@@ -25,9 +25,9 @@ func inputFailure(tool Tool, schema *jsonschema.Schema, input any, err error) *F
 	return Failuref(InvalidParameters, "%s: %s", tool.Name, text)
 }
 
-// complaint returns the first fault of a value, or "" if it finds no fault. at is
+// firstFault returns the first fault of a value, or "" if it finds no fault. at is
 // the path to the value: entries[1].status.
-func complaint(s *jsonschema.Schema, at string, v any) (Category, string) {
+func firstFault(s *jsonschema.Schema, at string, v any) (Category, string) {
 	if s == nil {
 		return "", ""
 	}
@@ -38,34 +38,34 @@ func complaint(s *jsonschema.Schema, at string, v any) (Category, string) {
 	}
 	types := typesOf(s)
 	if len(types) > 0 && !hasAnyType(v, types) {
-		return TypeMismatch, fmt.Sprintf("%s must be %s, got %s", paramName(at), oneOf(types), shown(v))
+		return TypeMismatch, fmt.Sprintf("%s must be %s, got %s", paramName(at), typeNames(types), abbreviated(v))
 	}
-	if s.Enum != nil && !among(s.Enum, v) {
+	if s.Enum != nil && !containsJSON(s.Enum, v) {
 		words := make([]string, len(s.Enum))
 		for i, e := range s.Enum {
 			if words[i], _ = e.(string); words[i] == "" {
-				words[i] = shown(e)
+				words[i] = abbreviated(e)
 			}
 		}
-		return InvalidParameters, fmt.Sprintf("%s must be one of %s, got %s", paramName(at), strings.Join(words, ", "), shown(v))
+		return InvalidParameters, fmt.Sprintf("%s must be one of %s, got %s", paramName(at), strings.Join(words, ", "), abbreviated(v))
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		return checkMembers(s, at, v)
+		return memberFault(s, at, v)
 	case []any:
-		if text := sized(at, "item", len(v), s.MinItems, s.MaxItems); text != "" {
+		if text := sizeFault(at, "item", len(v), s.MinItems, s.MaxItems); text != "" {
 			return InvalidParameters, text
 		}
 		for i, item := range v {
 			if len(s.PrefixItems) > i {
 				continue
 			}
-			if c, text := complaint(s.Items, fmt.Sprintf("%s[%d]", at, i), item); text != "" {
+			if c, text := firstFault(s.Items, fmt.Sprintf("%s[%d]", at, i), item); text != "" {
 				return c, text
 			}
 		}
 	case string:
-		if text := sized(at, "character", len([]rune(v)), s.MinLength, s.MaxLength); text != "" {
+		if text := sizeFault(at, "character", len([]rune(v)), s.MinLength, s.MaxLength); text != "" {
 			return InvalidParameters, text
 		}
 	case float64:
@@ -79,15 +79,15 @@ func complaint(s *jsonschema.Schema, at string, v any) (Category, string) {
 	return "", ""
 }
 
-// among reports whether a list has a value, as far as shown prints it.
-func among(list []any, v any) bool {
-	text := shown(v)
-	return slices.ContainsFunc(list, func(e any) bool { return shown(e) == text })
+// containsJSON reports whether a list has a value, as far as shown prints it.
+func containsJSON(list []any, v any) bool {
+	text := abbreviated(v)
+	return slices.ContainsFunc(list, func(e any) bool { return abbreviated(e) == text })
 }
 
-// checkMembers returns the first fault of an object: missing members, with the unknown
+// memberFault returns the first fault of an object: missing members, with the unknown
 // ones that may stand for them, then the fault of a member.
-func checkMembers(s *jsonschema.Schema, at string, v map[string]any) (Category, string) {
+func memberFault(s *jsonschema.Schema, at string, v map[string]any) (Category, string) {
 	missing := slices.DeleteFunc(slices.Clone(s.Required), func(n string) bool { _, ok := v[n]; return ok })
 	needed := len(missing) > 0
 	var wrong []string
@@ -96,7 +96,7 @@ func checkMembers(s *jsonschema.Schema, at string, v map[string]any) (Category, 
 			continue
 		}
 		text := fmt.Sprintf("there is no parameter %q", n)
-		if meant := likest(n, slices.Sorted(maps.Keys(s.Properties))); meant != "" {
+		if meant := similarName(n, slices.Sorted(maps.Keys(s.Properties))); meant != "" {
 			text += fmt.Sprintf(" (did you mean %q?)", meant)
 			missing = slices.DeleteFunc(missing, func(m string) bool { return m == meant })
 		}
@@ -119,7 +119,7 @@ func checkMembers(s *jsonschema.Schema, at string, v map[string]any) (Category, 
 		return InvalidParameters, strings.Join(wrong, "; ")
 	}
 	for _, n := range slices.Sorted(maps.Keys(v)) {
-		if c, text := complaint(s.Properties[n], strings.TrimPrefix(at+"."+n, "."), v[n]); text != "" {
+		if c, text := firstFault(s.Properties[n], strings.TrimPrefix(at+"."+n, "."), v[n]); text != "" {
 			return c, text
 		}
 	}
@@ -133,7 +133,7 @@ func closed(s *jsonschema.Schema) bool {
 	return other != nil && other.Not != nil && len(s.PatternProperties) == 0
 }
 
-func sized(at, unit string, n int, least, most *int) string {
+func sizeFault(at, unit string, n int, least, most *int) string {
 	plural := func(n int) string {
 		if n == 1 {
 			return "1 " + unit
@@ -188,8 +188,8 @@ func hasType(v any, t string) bool {
 	return false
 }
 
-// oneOf returns types in words: "a string or an array".
-func oneOf(types []string) string {
+// typeNames returns types in words: "a string or an array".
+func typeNames(types []string) string {
 	words := make([]string, len(types))
 	for i, t := range types {
 		switch t {
@@ -213,8 +213,8 @@ func joinNames(names []string) string {
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
-// shown returns a value as JSON, cut if it is long.
-func shown(v any) string {
+// abbreviated returns a value as JSON, cut if it is long.
+func abbreviated(v any) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -228,14 +228,14 @@ func shown(v any) string {
 	return string(text)
 }
 
-// maxLikest bounds the names that likest compares, in bytes.
-const maxLikest = 256
+// maxSimilarName bounds the wrong name that similarName compares, in bytes.
+const maxSimilarName = 256
 
-// likest returns the name that a wrong name was probably meant to be, "" if no name
+// similarName returns the name that a wrong name was probably meant to be, "" if no name
 // is similar.
-func likest(wrong string, names []string) string {
+func similarName(wrong string, names []string) string {
 	plain := strings.NewReplacer("_", "", "-", "")
-	if len(wrong) > maxLikest {
+	if len(wrong) > maxSimilarName {
 		return ""
 	}
 	w := strings.ToLower(plain.Replace(wrong))
@@ -255,7 +255,7 @@ func Closest(tools []Tool, wrong string) []string {
 	parts := nameWords(wrong)
 	var found []string
 	for _, t := range tools {
-		if t.Name == likest(wrong, []string{t.Name}) {
+		if t.Name == similarName(wrong, []string{t.Name}) {
 			found = slices.Insert(found, 0, t.Name)
 		} else if slices.ContainsFunc(nameWords(t.Name), func(w string) bool {
 			return slices.ContainsFunc(parts, func(p string) bool { return strings.HasPrefix(w, p) || strings.HasPrefix(p, w) })
