@@ -154,7 +154,7 @@ func (d *Detector) count(tool string, failed bool) (why string) {
 		d.tools[tool] = w
 	}
 	w.add(failed)
-	exceeds := w.size() >= d.cfg.least() && w.rate() > d.cfg.FailureThreshold
+	exceeds := w.size() >= d.cfg.minCalls() && w.rate() > d.cfg.FailureThreshold
 	if !exceeds || w.reported {
 		w.reported = exceeds
 		return ""

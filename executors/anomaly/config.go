@@ -21,8 +21,8 @@ type Config struct {
 }
 
 const (
-	leastCalls = 3
-	mostCalls  = 1000
+	minWindow = 3
+	maxWindow = 1000
 )
 
 // Defaults returns the default settings.
@@ -30,14 +30,14 @@ func Defaults() Config {
 	return Config{Enabled: true, WindowSize: 20, FailureThreshold: 0.7, AutoBlock: true}
 }
 
-// least returns the number of calls from which on a tool is judged.
-func (c Config) least() int { return max(leastCalls, c.WindowSize/2) }
+// minCalls returns the number of calls from which on a tool is judged.
+func (c Config) minCalls() int { return max(minWindow, c.WindowSize/2) }
 
 // Validate returns a message for each wrong key.
 func (c Config) Validate() map[string]string {
 	wrong := map[string]string{}
-	if c.WindowSize < leastCalls || c.WindowSize > mostCalls {
-		wrong["window_size"] = fmt.Sprintf("must be from %d to %d, is %d", leastCalls, mostCalls, c.WindowSize)
+	if c.WindowSize < minWindow || c.WindowSize > maxWindow {
+		wrong["window_size"] = fmt.Sprintf("must be from %d to %d, is %d", minWindow, maxWindow, c.WindowSize)
 	}
 	if !(c.FailureThreshold >= 0 && c.FailureThreshold <= 1) { // also not a NaN
 		wrong["failure_threshold"] = fmt.Sprintf("must be from 0 to 1, is %v", c.FailureThreshold)
