@@ -63,8 +63,8 @@ type Entry struct {
 // key returns the text by which the permission link finds the answer.
 func (e Entry) key() string { return string(e.Kind) + " " + e.Covers }
 
-// holds reports whether the answer applies to a session with these further directories.
-func (e Entry) holds(dirs []string) bool {
+// appliesTo reports whether the answer applies to a session with these further directories.
+func (e Entry) appliesTo(dirs []string) bool {
 	return e.Answer == executors.Deny || !slices.ContainsFunc(dirs, func(d string) bool { return !slices.Contains(e.Dirs, d) })
 }
 
@@ -78,10 +78,10 @@ type Store struct {
 	Edit func(file string, edit func(old []byte) ([]byte, error)) error
 
 	mu      sync.Mutex
-	at      os.FileInfo // of the file that was read; nil means no file
+	stat    os.FileInfo // of the file that was read; nil means no file
 	entries []Entry
 	byKey   map[string][]Entry // entries, by project and key
-	wrong   error              // why the file cannot be used
+	loadErr error              // why the file cannot be used
 	changed chan struct{}      // closed when an answer was stored; nil if no one waits
 }
 
@@ -90,7 +90,7 @@ func (s *Store) Entries() ([]Entry, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.load()
-	return s.entries, s.wrong
+	return s.entries, s.loadErr
 }
 
 // load reads the file if it has changed. The caller holds mu.
@@ -99,10 +99,10 @@ func (s *Store) load() {
 		return
 	}
 	now, err := os.Stat(s.File)
-	if err == nil && s.at != nil && os.SameFile(now, s.at) && now.ModTime().Equal(s.at.ModTime()) && now.Size() == s.at.Size() {
+	if err == nil && s.stat != nil && os.SameFile(now, s.stat) && now.ModTime().Equal(s.stat.ModTime()) && now.Size() == s.stat.Size() {
 		return
 	}
-	s.at, s.entries, s.byKey, s.wrong = now, nil, map[string][]Entry{}, nil
+	s.stat, s.entries, s.byKey, s.loadErr = now, nil, map[string][]Entry{}, nil
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}
@@ -114,7 +114,7 @@ func (s *Store) load() {
 		s.entries, err = Parse(data)
 	}
 	if err != nil {
-		s.wrong = s.named(err)
+		s.loadErr = s.withFileName(err)
 	}
 	for _, e := range s.entries {
 		s.byKey[e.Project+"\x00"+e.key()] = append(s.byKey[e.Project+"\x00"+e.key()], e)
@@ -126,11 +126,11 @@ func (s *Store) find(project, key string) ([]Entry, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.load()
-	return s.byKey[project+"\x00"+key], s.wrong
+	return s.byKey[project+"\x00"+key], s.loadErr
 }
 
-// named adds the name of the file to an error.
-func (s *Store) named(err error) error {
+// withFileName adds the name of the file to an error.
+func (s *Store) withFileName(err error) error {
 	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pathErr.Err
 	}
@@ -142,13 +142,13 @@ func (s *Store) add(added []Entry) error {
 	if s.File == "" {
 		return errors.New("there is no directory for it: set HOME or ZEPH_HOME")
 	}
-	err := s.Edit(s.File, func(old []byte) ([]byte, error) { return appended(old, added) })
+	err := s.Edit(s.File, func(old []byte) ([]byte, error) { return appendEntries(old, added) })
 	if err != nil {
-		return s.named(err)
+		return s.withFileName(err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.at = nil
+	s.stat = nil
 	return nil
 }
 
@@ -159,15 +159,15 @@ func (s *Store) Forget(remove func(Entry) bool) (removed []Entry, err error) {
 		return nil, nil // nothing was ever stored: create no directory
 	}
 	err = s.Edit(s.File, func(old []byte) (data []byte, err error) {
-		data, removed, err = without(old, remove)
+		data, removed, err = removeEntries(old, remove)
 		return data, err
 	})
 	if err != nil {
-		return nil, s.named(err)
+		return nil, s.withFileName(err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.at = nil
+	s.stat = nil
 	return removed, nil
 }
 
@@ -185,9 +185,9 @@ type Project struct {
 	dir   string
 	dirs  []string
 
-	mu    sync.Mutex
-	known map[string]executors.Decision // answers of this session that could not be stored
-	wait  chan struct{}                 // as in Store, without a store
+	mu       sync.Mutex
+	unstored map[string]executors.Decision // answers of this session that could not be stored
+	changed  chan struct{}                 // as in Store, without a store
 }
 
 // Set remembers an answer, Allow or Deny, for all keys. A key is a kind, a space and
@@ -204,11 +204,11 @@ func (p *Project) Set(keys []string, answer executors.Decision) error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.known == nil {
-		p.known = map[string]executors.Decision{}
+	if p.unstored == nil {
+		p.unstored = map[string]executors.Decision{}
 	}
 	for _, k := range keys {
-		p.known[k] = answer
+		p.unstored[k] = answer
 	}
 	return err
 }
@@ -253,14 +253,14 @@ func (p *Project) Answer(keys []string) (executors.Decision, error) {
 // answer returns the answer for one key; "" if there is none.
 func (p *Project) answer(key string) (answer executors.Decision, err error) {
 	p.mu.Lock()
-	answer = p.known[key]
+	answer = p.unstored[key]
 	p.mu.Unlock()
 	if p.store == nil {
 		return answer, nil
 	}
 	stored, err := p.store.find(p.dir, key)
 	for _, e := range stored {
-		if e.holds(p.dirs) && answer != executors.Deny {
+		if e.appliesTo(p.dirs) && answer != executors.Deny {
 			answer = e.Answer
 		}
 	}
@@ -274,12 +274,12 @@ func (p *Project) Entries() ([]Entry, error) {
 	var err error
 	if p.store != nil {
 		out, err = p.store.Entries()
-		out = slices.DeleteFunc(slices.Clone(out), func(e Entry) bool { return e.Project != p.dir || !e.holds(p.dirs) })
+		out = slices.DeleteFunc(slices.Clone(out), func(e Entry) bool { return e.Project != p.dir || !e.appliesTo(p.dirs) })
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, key := range slices.Sorted(maps.Keys(p.known)) {
-		out = append(out, p.entries([]string{key}, p.known[key])...)
+	for _, key := range slices.Sorted(maps.Keys(p.unstored)) {
+		out = append(out, p.entries([]string{key}, p.unstored[key])...)
 	}
 	return out, err
 }
@@ -287,7 +287,7 @@ func (p *Project) Entries() ([]Entry, error) {
 // Changed returns a channel that is closed when a session of this process stores an
 // answer.
 func (p *Project) Changed() <-chan struct{} {
-	mu, ch := p.waiting()
+	mu, ch := p.changedChan()
 	mu.Lock()
 	defer mu.Unlock()
 	if *ch == nil {
@@ -297,7 +297,7 @@ func (p *Project) Changed() <-chan struct{} {
 }
 
 func (p *Project) signal() {
-	mu, ch := p.waiting()
+	mu, ch := p.changedChan()
 	mu.Lock()
 	defer mu.Unlock()
 	if *ch != nil {
@@ -306,9 +306,9 @@ func (p *Project) signal() {
 	}
 }
 
-func (p *Project) waiting() (*sync.Mutex, *chan struct{}) {
+func (p *Project) changedChan() (*sync.Mutex, *chan struct{}) {
 	if p.store != nil {
 		return &p.store.mu, &p.store.changed
 	}
-	return &p.mu, &p.wait
+	return &p.mu, &p.changed
 }

@@ -252,7 +252,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		added := Entry{Project: "/fuzz", Answer: executors.Allow, Kind: Command, Covers: "a \"b\""}
-		data, err := appended([]byte(text), []Entry{added})
+		data, err := appendEntries([]byte(text), []Entry{added})
 		if err != nil {
 			return
 		}
@@ -260,7 +260,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil || len(after) < len(before) || after[len(after)-1].key() != added.key() {
 			t.Errorf("%q became %q: %v", text, data, err)
 		}
-		left, removed, err := without(data, func(e Entry) bool { return e.Project == "/fuzz" })
+		left, removed, err := removeEntries(data, func(e Entry) bool { return e.Project == "/fuzz" })
 		if err != nil || len(removed) == 0 {
 			t.Errorf("%q: %v", data, err)
 		}

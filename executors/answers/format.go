@@ -85,18 +85,18 @@ func scan(data []byte) ([]section, error) {
 	dec := toml.NewDecoder(strings.NewReader(string(data)))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&whole); err != nil {
-		return nil, located(err)
+		return nil, withLine(err)
 	}
 	var sections []section
 	for _, part := range split(data) {
-		if err := part.spelt(); err != nil {
+		if err := part.checkSpelling(); err != nil {
 			return nil, fmt.Errorf("line %d: %w", part.line, err)
 		}
 		var doc document
 		if err := toml.Unmarshal([]byte(part.text), &doc); err != nil {
-			return nil, located(err)
+			return nil, withLine(err)
 		}
-		found, err := doc.all(part.line)
+		found, err := doc.entries(part.line)
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", part.line, err)
 		}
@@ -124,7 +124,7 @@ func split(data []byte) []part {
 		}
 		it := e.Key()
 		it.Next()
-		cuts = append(cuts, start(data, int(it.Node().Raw.Offset)))
+		cuts = append(cuts, startWithComments(data, int(it.Node().Raw.Offset)))
 	}
 	var parts []part
 	from := 0
@@ -132,16 +132,16 @@ func split(data []byte) []part {
 		if cut > from {
 			text := string(data[from:cut])
 			above := strings.Count(string(data[:from]), "\n")
-			parts = append(parts, part{text, 1 + above + comments(text)})
+			parts = append(parts, part{text, 1 + above + leadingComments(text)})
 		}
 		from = cut
 	}
 	return parts
 }
 
-// spelt returns an error for a key that differs from the right one in its case. The decoder
+// checkSpelling returns an error for a key that differs from the right one in its case. The decoder
 // accepts such a key, and of two spellings it is unclear which one counts.
-func (p part) spelt() error {
+func (p part) checkSpelling() error {
 	var projects map[string]map[string]map[string][]map[string]any
 	if err := toml.Unmarshal([]byte(p.text), &projects); err != nil {
 		return err
@@ -170,9 +170,9 @@ func (p part) spelt() error {
 
 func unknownKey(key string) error { return fmt.Errorf("unknown key %q", key) }
 
-// comments returns the number of lines before the first one that is neither empty nor
+// leadingComments returns the number of lines before the first one that is neither empty nor
 // a comment.
-func comments(text string) int {
+func leadingComments(text string) int {
 	n := 0
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
@@ -183,9 +183,9 @@ func comments(text string) int {
 	return 0
 }
 
-// start returns the offset of the line that holds a position, or of the first of the
+// startWithComments returns the offset of the line that holds a position, or of the first of the
 // comment lines directly above it.
-func start(data []byte, at int) int {
+func startWithComments(data []byte, at int) int {
 	lineOf := func(at int) int { return strings.LastIndexByte(string(data[:at]), '\n') + 1 }
 	from := lineOf(at)
 	for from > 0 {
@@ -198,8 +198,8 @@ func start(data []byte, at int) int {
 	return from
 }
 
-// all returns the entries of a part of the file that begins in a line.
-func (d document) all(line int) (out []Entry, err error) {
+// entries returns the entries of a part of the file that begins in a line.
+func (d document) entries(line int) (out []Entry, err error) {
 	for project, lists := range d.Project {
 		if !filepath.IsAbs(project) {
 			return nil, fmt.Errorf("%q is not an absolute path", project)
@@ -221,8 +221,8 @@ func (d document) all(line int) (out []Entry, err error) {
 	return out, nil
 }
 
-// located adds the line to an error of the TOML decoder.
-func located(err error) error {
+// withLine adds the line to an error of the TOML decoder.
+func withLine(err error) error {
 	if strict, ok := errors.AsType[*toml.StrictMissingError](err); ok && len(strict.Errors) > 0 {
 		line, _ := strict.Errors[0].Position()
 		return fmt.Errorf("line %d: unknown key %q", line, strings.Join(strict.Errors[0].Key(), "."))
@@ -234,13 +234,13 @@ func located(err error) error {
 	return err
 }
 
-// appended returns a file with further answers. An answer replaces an earlier one for
+// appendEntries returns a file with further answers. An answer replaces an earlier one for
 // the same project and extent.
-func appended(old []byte, added []Entry) ([]byte, error) {
+func appendEntries(old []byte, added []Entry) ([]byte, error) {
 	replaced := func(e Entry) bool {
 		return slices.ContainsFunc(added, func(a Entry) bool { return a.Project == e.Project && a.key() == e.key() })
 	}
-	data, _, err := without(old, replaced)
+	data, _, err := removeEntries(old, replaced)
 	if err != nil {
 		return nil, err
 	}
@@ -262,9 +262,9 @@ func appended(old []byte, added []Entry) ([]byte, error) {
 	return data, nil
 }
 
-// without returns a file without the entries for which remove returns true. The result
+// removeEntries returns a file without the entries for which remove returns true. The result
 // is nil if old is empty.
-func without(old []byte, remove func(Entry) bool) (data []byte, removed []Entry, err error) {
+func removeEntries(old []byte, remove func(Entry) bool) (data []byte, removed []Entry, err error) {
 	sections, err := scan(old)
 	if err != nil {
 		return nil, nil, err
