@@ -92,14 +92,14 @@ type Store struct {
 	Log    func(error)
 }
 
-// kept is the content of the file.
-type kept struct {
+// content is the content of the file.
+type content struct {
 	Approved map[string]string            `json:"approved"` // hashes of approved and rejected subjects, by Subject.key
 	Texts    map[string]map[string]string `json:"tools"`    // accepted texts, by owner and name
 }
 
-func parse(data []byte) (kept, error) {
-	k := kept{}
+func parse(data []byte) (content, error) {
+	k := content{}
 	var err error
 	if len(data) > 0 {
 		err = json.Unmarshal(data, &k)
@@ -115,7 +115,7 @@ func parse(data []byte) (kept, error) {
 
 // change stores the content as edit leaves it. A text that cannot be read stays, so that
 // no approval is lost by it. An approval that cannot be stored is asked about again.
-func (s *Store) change(edit func(k kept)) error {
+func (s *Store) change(edit func(k content)) error {
 	err := s.Change(func(old []byte) ([]byte, error) {
 		k, err := parse(old)
 		if err != nil {
@@ -136,7 +136,7 @@ func (s *Store) State(subject Subject) State {
 		return Waiting
 	}
 	data, err := s.Load()
-	var k kept
+	var k content
 	if err == nil {
 		k, err = parse(data)
 	}
@@ -158,7 +158,7 @@ func (s *Store) State(subject Subject) State {
 // Approve stores the approval of a subject. It replaces that of an earlier text.
 func (s *Store) Approve(subject Subject) {
 	if s != nil {
-		_ = s.change(func(k kept) { k.Approved[subject.key()] = subject.hash() })
+		_ = s.change(func(k content) { k.Approved[subject.key()] = subject.hash() })
 	}
 }
 
@@ -169,7 +169,7 @@ const rejected = "rejected "
 // whichever text.
 func (s *Store) Reject(subject Subject) {
 	if s != nil {
-		_ = s.change(func(k kept) { k.Approved[subject.key()] = rejected + subject.hash() })
+		_ = s.change(func(k content) { k.Approved[subject.key()] = rejected + subject.hash() })
 	}
 }
 
@@ -182,9 +182,9 @@ func (s *Store) Pin(owner string, texts map[string]string) (changed map[string]s
 	}
 	changed = map[string]string{}
 	compared := false
-	err = s.change(func(k kept) {
+	err = s.change(func(k content) {
 		compared = true
-		known := k.of(owner)
+		known := k.textsOf(owner)
 		for name, text := range texts {
 			before, ok := known[name]
 			switch {
@@ -203,11 +203,11 @@ func (s *Store) Pin(owner string, texts map[string]string) (changed map[string]s
 
 // Accept replaces a stored text.
 func (s *Store) Accept(owner, name, text string) {
-	_ = s.change(func(k kept) { k.of(owner)[name] = text })
+	_ = s.change(func(k content) { k.textsOf(owner)[name] = text })
 }
 
-// of returns the texts of an owner.
-func (k kept) of(owner string) map[string]string {
+// textsOf returns the texts of an owner.
+func (k content) textsOf(owner string) map[string]string {
 	if k.Texts[owner] == nil {
 		k.Texts[owner] = map[string]string{}
 	}
@@ -245,13 +245,13 @@ func (d *Desk) State(s Subject) State {
 // Approve approves a subject without a question, for this session and later ones.
 func (d *Desk) Approve(s Subject) {
 	d.Store.Approve(s)
-	d.answered(s, Always)
+	d.remember(s, Always)
 }
 
 // Reject rejects a subject without a question, for this session and later ones.
 func (d *Desk) Reject(s Subject) {
 	d.Store.Reject(s)
-	d.answered(s, No)
+	d.remember(s, No)
 }
 
 // Allowed reports whether a subject may be used. It asks the user at most once in a
@@ -275,13 +275,13 @@ func (d *Desk) AllowedAll(ctx context.Context, subjects []Subject) []bool {
 		case d.Ask != nil:
 			open = append(open, i)
 		default:
-			d.miss(s)
+			d.reportUnasked(s)
 		}
 	}
 	for len(open) > 0 && ctx.Err() == nil {
 		var group []Subject
 		for _, i := range open {
-			if len(group) > 0 && !fit(group, subjects[i]) {
+			if len(group) > 0 && !fitsQuestion(group, subjects[i]) {
 				break
 			}
 			group = append(group, subjects[i])
@@ -295,8 +295,8 @@ func (d *Desk) AllowedAll(ctx context.Context, subjects []Subject) []bool {
 	return allowed
 }
 
-// miss reports a subject that no user can be asked about.
-func (d *Desk) miss(s Subject) {
+// reportUnasked reports a subject that no user can be asked about.
+func (d *Desk) reportUnasked(s Subject) {
 	if d.Unasked == nil || d.unasked[s.hash()] {
 		return
 	}
@@ -304,14 +304,14 @@ func (d *Desk) miss(s Subject) {
 		d.unasked = map[string]bool{}
 	}
 	d.unasked[s.hash()] = true
-	d.Unasked(s.named())
+	d.Unasked(s.describe())
 }
 
 // maxTogether limits the texts in a question about several subjects, in bytes.
 const maxTogether = 16 << 10
 
-// fit reports whether a question about the group can include s.
-func fit(group []Subject, s Subject) bool {
+// fitsQuestion reports whether a question about the group can include s.
+func fitsQuestion(group []Subject, s Subject) bool {
 	size := len(s.Text)
 	for _, other := range group {
 		size += len(other.Text)
@@ -333,14 +333,14 @@ func (d *Desk) ask(ctx context.Context, subjects []Subject) bool {
 			d.Store.Approve(s)
 		}
 		if ctx.Err() == nil { // else asked again in the next turn
-			d.answered(s, answer)
+			d.remember(s, answer)
 		}
 	}
 	return answer != No
 }
 
-// answered keeps the user's answer for this session.
-func (d *Desk) answered(s Subject, answer Answer) {
+// remember keeps the user's answer for this session.
+func (d *Desk) remember(s Subject, answer Answer) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.answers == nil {
@@ -349,8 +349,8 @@ func (d *Desk) answered(s Subject, answer Answer) {
 	d.answers[s.hash()] = answer
 }
 
-// named returns the subject for people, with its file.
-func (s Subject) named() string {
+// describe returns the subject for people, with its file.
+func (s Subject) describe() string {
 	if s.File == "" {
 		return s.What + " in this project"
 	}
@@ -363,7 +363,7 @@ func question(subjects []Subject, changed int) Question {
 	first := subjects[0]
 	verb := cmp.Or(first.Verb, "Run")
 	if len(subjects) == 1 {
-		title := verb + " " + first.named()
+		title := verb + " " + first.describe()
 		if changed > 0 {
 			title += ", changed since your approval"
 		}
