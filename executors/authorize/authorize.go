@@ -75,8 +75,8 @@ type Subject struct {
 // list is a compiled list of rules.
 type list struct {
 	rules []rule
-	// other is the decision about a call that no rule matches; empty means no decision.
-	other executors.Decision
+	// fallback is the decision about a call that no rule matches; empty means no decision.
+	fallback executors.Decision
 }
 
 // NewPolicy returns the gate of [tools.policy], nil if it is off. The configuration
@@ -145,7 +145,7 @@ const maxTime = time.Second
 func (a *Authorizer) Judge(ctx context.Context, call *executors.Call) executors.Verdict {
 	begin := time.Now()
 	s := newSubject(call, a.options, func() bool { return ctx.Err() != nil || time.Since(begin) > maxTime })
-	if own := s.changes(a.guarded); own != "" {
+	if own := s.changedFile(a.guarded); own != "" {
 		return executors.Verdict{Decision: executors.Deny, Rule: "the rules' own file: " + own, Reason: "the call may change the rules in " + own}
 	}
 	var total executors.Verdict
@@ -182,7 +182,7 @@ func (l list) judge(s *subject) executors.Verdict {
 		if r.Effect != executors.Deny || !s.concerns(r) {
 			continue
 		}
-		switch is, why := s.meets(r); is {
+		switch is, why := s.matchDeny(r); is {
 		case executors.Deny:
 			return executors.Verdict{Decision: executors.Deny, Rule: r.trace(s), Reason: "a rule denies it (" + r.where() + ")"}
 		case executors.Ask:
@@ -194,11 +194,11 @@ func (l list) judge(s *subject) executors.Verdict {
 	if traces, ok := l.covers(s); ok {
 		return stronger(ask, executors.Verdict{Decision: executors.Allow, Rule: traces})
 	}
-	if l.other == "" {
+	if l.fallback == "" {
 		return ask
 	}
 	return stronger(ask, executors.Verdict{
-		Decision: l.other, Rule: fmt.Sprintf("default: %s (no matching rules)", l.other), Reason: "no rule allows it",
+		Decision: l.fallback, Rule: fmt.Sprintf("default: %s (no matching rules)", l.fallback), Reason: "no rule allows it",
 	})
 }
 
@@ -210,7 +210,7 @@ func (l list) covers(s *subject) (traces string, ok bool) {
 		if p.Guess() {
 			continue
 		}
-		i := slices.IndexFunc(l.rules, func(r rule) bool { return r.Effect == executors.Allow && s.concerns(r) && s.covered(r, p) })
+		i := slices.IndexFunc(l.rules, func(r rule) bool { return r.Effect == executors.Allow && s.concerns(r) && s.allowedBy(r, p) })
 		if i < 0 {
 			return "", false
 		}
@@ -233,7 +233,7 @@ type rule struct {
 
 // compile compiles valid rules.
 func compile(rules []Rule, other executors.Decision, o Options) list {
-	l := list{other: other}
+	l := list{fallback: other}
 	for i, r := range rules {
 		c := rule{Rule: r, index: i, level: rank(r.TrustLevel)}
 		c.tool = compileTool(strings.TrimSpace(r.Tool))
@@ -278,10 +278,10 @@ func (a *Authorizer) String() string {
 	switch {
 	case a.cedar != nil:
 		text += ", and " + a.cedar.String()
-	case a.lists[0].other == "":
+	case a.lists[0].fallback == "":
 		text += ", no default"
 	default:
-		text += ", default " + string(a.lists[0].other)
+		text += ", default " + string(a.lists[0].fallback)
 	}
 	return text
 }

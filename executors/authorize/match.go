@@ -38,7 +38,7 @@ type file struct {
 
 func newSubject(call *executors.Call, o Options, stopped func() bool) *subject {
 	s := &subject{Targets: target.Of(call, o.Session), call: call, options: o, level: trusted, stopped: stopped}
-	o.rename(&s.Targets)
+	o.mapPaths(&s.Targets)
 	if o.Level != nil {
 		s.level = o.Level(call)
 	}
@@ -59,8 +59,8 @@ func newSubject(call *executors.Call, o Options, stopped func() bool) *subject {
 	return s
 }
 
-// rename replaces the names of the targets by those that rules use.
-func (o Options) rename(t *target.Targets) {
+// mapPaths replaces the names of the targets by those that rules use.
+func (o Options) mapPaths(t *target.Targets) {
 	if o.Known == nil {
 		return
 	}
@@ -119,14 +119,14 @@ func toolNames(tool string, effect executors.Decision) []string {
 	return names
 }
 
-// meets reports whether a rule that denies matches the call: Deny if it does, Ask
+// matchDeny reports whether a rule that denies matches the call: Deny if it does, Ask
 // with a reason if that is uncertain, else "".
-func (s *subject) meets(r rule) (executors.Decision, string) {
-	files, why := s.hasPath(r)
+func (s *subject) matchDeny(r rule) (executors.Decision, string) {
+	files, why := s.matchDeniedPath(r)
 	if files == "" {
 		return "", ""
 	}
-	if r.args == nil || s.hasText(r) {
+	if r.args == nil || s.matchesText(r) {
 		return files, why
 	}
 	switch {
@@ -149,8 +149,8 @@ func (s *subject) computed(except []string) bool {
 // printers are programs whose operands are texts and never files.
 var printers = []string{"echo", "printf"}
 
-// hasPath reports whether a path of the call matches a rule that denies.
-func (s *subject) hasPath(r rule) (executors.Decision, string) {
+// matchDeniedPath reports whether a path of the call matches a rule that denies.
+func (s *subject) matchDeniedPath(r rule) (executors.Decision, string) {
 	if len(r.paths) == 0 {
 		return executors.Deny, ""
 	}
@@ -183,17 +183,17 @@ func (s *subject) hasPath(r rule) (executors.Decision, string) {
 	return "", ""
 }
 
-// hasText reports whether a text of the call matches a rule that denies: a text of
+// matchesText reports whether a text of the call matches a rule that denies: a text of
 // the input, or a command as it is written or as it would be looked up.
-func (s *subject) hasText(r rule) bool {
+func (s *subject) matchesText(r rule) bool {
 	matches := func(text []byte) bool { return r.args(text, s.stopped) }
 	return slices.ContainsFunc(s.texts, matches) || slices.ContainsFunc(s.parts, func(p part) bool {
 		return slices.ContainsFunc(p.texts, matches)
 	})
 }
 
-// covered reports whether a rule that allows covers a part of the call.
-func (s *subject) covered(r rule, p part) bool {
+// allowedBy reports whether a rule that allows covers a part of the call.
+func (s *subject) allowedBy(r rule, p part) bool {
 	if len(r.paths) == 0 && r.args == nil {
 		return true
 	}
@@ -233,8 +233,8 @@ func (r rule) coversPaths(p target.Part) bool {
 	return some
 }
 
-// changes returns the first of these files that the call may change.
-func (s *subject) changes(files []string) string {
+// changedFile returns the first of these files that the call may change.
+func (s *subject) changedFile(files []string) string {
 	if len(files) == 0 || s.call.Card.Command == "" && s.call.Spec.Effect.ReadOnly() {
 		return ""
 	}

@@ -94,7 +94,7 @@ func (p pathPattern) denies(f file) bool {
 	if !f.Below {
 		return false
 	}
-	fixed := p.fixed()
+	fixed := p.fixedPrefix()
 	return slices.ContainsFunc(f.paths, func(dir string) bool {
 		if !inside(strings.ToLower(fixed), strings.ToLower(dir)) {
 			return false
@@ -111,9 +111,9 @@ func (p pathPattern) mayBegin(path string) bool {
 	return !p.ascii || strings.EqualFold(p.prefix[:n], path[:n]) || strings.IndexFunc(path, func(r rune) bool { return r > 127 }) >= 0
 }
 
-// fixed returns the path up to the last "/" before the first wildcard; all of it if it
+// fixedPrefix returns the path up to the last "/" before the first wildcard; all of it if it
 // has none.
-func (p pathPattern) fixed() string {
+func (p pathPattern) fixedPrefix() string {
 	if p.prefix == p.text {
 		return p.text
 	}
