@@ -51,7 +51,7 @@ func (e *ParseError) Error() string { return e.Text }
 func Parse(file string, data []byte) (*Policies, error) {
 	list, err := cedar.NewPolicyListFromBytes(file, data)
 	if err != nil {
-		return nil, located(err)
+		return nil, withLine(err)
 	}
 	if len(list) > maxPolicies {
 		return nil, &ParseError{Text: fmt.Sprintf("has %d policies, more than the limit of %d", len(list), maxPolicies)}
@@ -85,8 +85,8 @@ func checkDecision(p *cedar.Policy) string {
 	return ""
 }
 
-// located returns a parser's error with its line.
-func located(err error) *ParseError {
+// withLine returns a parser's error with its line.
+func withLine(err error) *ParseError {
 	text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "parser error: "), "parse error at ")
 	m := regexp.MustCompile(`^<input>:(\d+):(\d+):?\s*`).FindStringSubmatch(text)
 	if m == nil {
@@ -133,7 +133,7 @@ func (p *Policies) request(r request) executors.Verdict {
 	case decision == cedar.Deny && len(why.Reasons) > 0:
 		id := why.Reasons[0].PolicyID
 		return deny("forbid "+p.name(id), "a policy forbids it ("+p.name(id)+")")
-	case decision == cedar.Deny && !r.only:
+	case decision == cedar.Deny && !r.forbidOnly:
 		return deny("no permit", "no policy permits it")
 	}
 	if r.tree {

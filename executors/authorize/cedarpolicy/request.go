@@ -19,9 +19,9 @@ import (
 // request is one request about one resource.
 type request struct {
 	cedar.Request
-	entities cedar.EntityMap
-	only     bool // it needs no permit; a forbid counts
-	tree     bool // the resource is a directory, and the call concerns everything below it
+	entities   cedar.EntityMap
+	forbidOnly bool // it needs no permit; a forbid counts
+	tree       bool // the resource is a directory, and the call concerns everything below it
 }
 
 // The types of files.
@@ -33,7 +33,7 @@ const (
 // requests returns one request for each resource of a call. A call without any
 // resource is about its tool.
 func requests(call *executors.Call, t target.Targets, s authorize.Subject) []request {
-	b := &builder{session: s, seen: map[asked]bool{}}
+	b := &builder{session: s, seen: map[requestKey]bool{}}
 	b.base(call)
 	for _, p := range t.Parts {
 		if p.Command != nil {
@@ -61,7 +61,7 @@ type builder struct {
 	principal cedar.Entity
 	action    cedar.EntityUID
 	context   cedar.Record
-	seen      map[asked]bool
+	seen      map[requestKey]bool
 	out       []request
 }
 
@@ -101,19 +101,19 @@ func (b *builder) add(resource cedar.Entity, only bool) { b.addTree(resource, on
 //
 //go:noinline
 func (b *builder) addTree(resource cedar.Entity, only, tree bool) {
-	key := asked{resource.UID, tree}
+	key := requestKey{resource.UID, tree}
 	if b.seen[key] {
 		return
 	}
 	b.seen[key] = !only
 	b.out = append(b.out, request{
 		Request:  cedar.Request{Principal: b.principal.UID, Action: b.action, Resource: resource.UID, Context: b.context},
-		entities: cedar.EntityMap{b.principal.UID: b.principal, resource.UID: resource}, only: only, tree: tree,
+		entities: cedar.EntityMap{b.principal.UID: b.principal, resource.UID: resource}, forbidOnly: only, tree: tree,
 	})
 }
 
-// asked identifies a request of one call.
-type asked struct {
+// requestKey identifies a request of one call.
+type requestKey struct {
 	resource cedar.EntityUID
 	tree     bool
 }
