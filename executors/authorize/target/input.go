@@ -31,7 +31,7 @@ func (v *values) read(d *json.Decoder, key string) {
 				name, _ := d.Token()
 				key, _ = name.(string)
 				if seen[key] {
-					v.twice = key
+					v.duplicate = key
 				}
 				seen[key] = true
 				key = strings.ToLower(key)
@@ -49,13 +49,13 @@ func (v *values) add(key, text string) {
 	case text == "":
 	case slices.Contains(pathKeys, key):
 		v.named = append(v.named, text)
-	case hasForm(text):
-		v.formed = append(v.formed, text)
+	case looksLikePath(text):
+		v.pathLike = append(v.pathLike, text)
 	}
 }
 
-// hasForm reports whether a text is the name of a file or an address by its form.
-func hasForm(text string) bool {
+// looksLikePath reports whether a text is the name of a file or an address by its form.
+func looksLikePath(text string) bool {
 	if len(text) > 4096 || strings.ContainsAny(text, "\n\x00") {
 		return false
 	}

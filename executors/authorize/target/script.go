@@ -30,7 +30,7 @@ func (t *Targets) script(card executors.Card, s Session) {
 	var redirects Part
 	for _, r := range script.Redirects {
 		if r.Socket() {
-			redirects.URLs = append(redirects.URLs, socket(r))
+			redirects.URLs = append(redirects.URLs, socketURL(r))
 			continue
 		}
 		redirects.Files = f.add(redirects.Files, r.Path(), false)
@@ -47,7 +47,7 @@ type finder struct {
 	targets *Targets
 }
 
-func (f *finder) unknown(why string) {
+func (f *finder) setUnknown(why string) {
 	if f.targets.Unknown == "" {
 		f.targets.Unknown = why
 	}
@@ -58,12 +58,12 @@ func (f *finder) unknown(why string) {
 func (f *finder) command(c *command.Command) Part {
 	p := Part{Command: c, Texts: c.Forms(), Computed: slices.ContainsFunc(c.Words, func(w command.Word) bool { return !w.Literal })}
 	if c.Program() == "" && !c.Guess {
-		f.unknown("a program is computed at run time")
+		f.setUnknown("a program is computed at run time")
 	}
 	paths := c.Paths()
 	for _, path := range paths {
 		if len(path.Abs) == 0 && !c.Guess {
-			f.unknown("the file that " + path.Text + " names is computed at run time")
+			f.setUnknown("the file that " + path.Text + " names is computed at run time")
 		}
 		p.Files = f.add(p.Files, path, !onlyEnters(c, path.Text))
 	}
@@ -90,7 +90,7 @@ func (f *finder) add(files []File, p command.Path, below bool) []File {
 		}
 		found, err := follow.Files(abs, p.Glob, &f.trail)
 		if err != nil {
-			f.unknown("it is unknown where " + p.Text + " leads")
+			f.setUnknown("it is unknown where " + p.Text + " leads")
 			found = append(found, follow.Unknown)
 		}
 		file.Places = append(file.Places, found...)
@@ -181,8 +181,8 @@ func addresses(c *command.Command) []URL {
 	return out
 }
 
-// socket returns the address of a redirection such as /dev/tcp/HOST/PORT.
-func socket(r command.Redirect) URL {
+// socketURL returns the address of a redirection such as /dev/tcp/HOST/PORT.
+func socketURL(r command.Redirect) URL {
 	parts := strings.Split(strings.TrimPrefix(r.Target.Text, "/dev/"), "/")
 	for len(parts) < 3 {
 		parts = append(parts, "")

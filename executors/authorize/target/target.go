@@ -75,9 +75,9 @@ func Of(call *executors.Call, s Session) Targets {
 	case call.Card.Command != "":
 		t.script(call.Card, s)
 	default:
-		t.Parts = []Part{t.plain(call, values, s)}
+		t.Parts = []Part{t.inputPart(call, values, s)}
 	}
-	if v := values.twice; v != "" && t.Unknown == "" { // programs differ in the one that they use
+	if v := values.duplicate; v != "" && t.Unknown == "" { // programs differ in the one that they use
 		t.Unknown = "the input has " + v + " twice"
 	}
 	count := 0
@@ -90,10 +90,10 @@ func Of(call *executors.Call, s Session) Targets {
 	return t
 }
 
-// plain returns the part of a call that runs no command. Tools of our own report
+// inputPart returns the part of a call that runs no command. Tools of our own report
 // their files and addresses in the card; the input adds the names that the model
 // used. For tools of servers there is only the input.
-func (t *Targets) plain(call *executors.Call, v values, s Session) Part {
+func (t *Targets) inputPart(call *executors.Call, v values, s Session) Part {
 	p, card := Part{Texts: t.Texts}, call.Card
 	for _, place := range card.Paths {
 		p.Files = append(p.Files, File{Names: []string{place}, Places: []string{place}, Below: descends(card, call.Spec) && isDir(place)})
@@ -104,7 +104,7 @@ func (t *Targets) plain(call *executors.Call, v values, s Session) Part {
 	ours := len(card.Paths) > 0 || card.URL != ""
 	texts := v.named
 	if !ours && call.Server() != "" {
-		texts = append(texts, v.formed...)
+		texts = append(texts, v.pathLike...)
 	}
 	for _, text := range texts {
 		u, isURL := parseURL(text)
@@ -112,7 +112,7 @@ func (t *Targets) plain(call *executors.Call, v values, s Session) Part {
 		case isURL:
 			p.URLs = append(p.URLs, u)
 		case !ours:
-			p.Files = append(p.Files, named(text, s))
+			p.Files = append(p.Files, fileNamed(text, s))
 		case card.URL == "": // the card has the place
 			p.Files = append(p.Files, File{Names: []string{filepath.Clean(absolute(text, s))}})
 		}
@@ -134,19 +134,19 @@ func descends(card executors.Card, tool executors.Tool) bool {
 	return false
 }
 
-// named returns the file that a text of the input names.
-func named(text string, s Session) File {
+// fileNamed returns the file that a text of the input names.
+func fileNamed(text string, s Session) File {
 	abs := absolute(text, s)
 	return File{Names: []string{filepath.Clean(abs)}, Places: places(abs), Below: isDir(abs)}
 }
 
 // values are the parts of an input.
 type values struct {
-	texts  []string // all texts
-	named  []string // texts of parameters whose name says that they are files or addresses
-	formed []string // other texts that have the form of one
-	twice  string   // a member that an object has twice
-	err    error
+	texts     []string // all texts
+	named     []string // texts of parameters whose name says that they are files or addresses
+	pathLike  []string // other texts that have the form of one
+	duplicate string   // a member that an object has twice
+	err       error
 }
 
 func inputValues(input json.RawMessage) values {

@@ -39,7 +39,7 @@ func TestURLs(t *testing.T) {
 // Every text of an input counts, also that of a member that occurs twice.
 func TestInput(t *testing.T) {
 	got := inputValues(json.RawMessage(`{"path":"a","x":[{"PATH":"b"},"/c",1,null,{"y":"d"}],"path":"e","to":["f"]}`))
-	want := values{texts: []string{"a", "b", "/c", "d", "e", "f"}, named: []string{"a", "b", "e", "f"}, formed: []string{"/c"}, twice: "path"}
+	want := values{texts: []string{"a", "b", "/c", "d", "e", "f"}, named: []string{"a", "b", "e", "f"}, pathLike: []string{"/c"}, duplicate: "path"}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(values{})); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
