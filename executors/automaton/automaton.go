@@ -40,7 +40,7 @@ type stateCache struct {
 	stride int                             // number of classes
 
 	mu     sync.Mutex
-	made   map[string]uint32
+	byKey  map[string]uint32
 	states []autoState
 	insts  int // in all states
 }
@@ -104,7 +104,7 @@ func New(exprs ...*syntax.Regexp) *Automaton {
 	t.reset(prog)
 	t.follow(prog, uint32(prog.Start), ^syntax.EmptyBeginText)
 	a.anchored = !slices.ContainsFunc(t.list, func(pc uint32) bool { return consumes(&prog.Inst[pc]) })
-	a.cache.Store(a.empty())
+	a.cache.Store(a.newCache())
 	return a
 }
 
@@ -142,8 +142,8 @@ func consumes(in *syntax.Inst) bool {
 	return false
 }
 
-func (a *Automaton) empty() *stateCache {
-	c := &stateCache{a: a, stride: len(a.bounds) + 1, made: map[string]uint32{}}
+func (a *Automaton) newCache() *stateCache {
+	c := &stateCache{a: a, stride: len(a.bounds) + 1, byKey: map[string]uint32{}}
 	c.table.Store(&[]atomic.Uint32{})
 	c.state([]uint32{uint32(a.prog.Start)}, -1)
 	return c
@@ -193,14 +193,14 @@ func (c *stateCache) step(from uint32, class int) uint32 {
 	defer c.mu.Unlock()
 	a, r, s := c.a, c.a.bounds[class], c.states[(from-firstState)/uint32(c.stride)]
 	const perState, perClass, perInst = 200, 4, 8
-	if len(c.made)*(perState+perClass*c.stride)+c.insts*perInst > maxStates {
-		a.cache.CompareAndSwap(c, a.empty())
+	if len(c.byKey)*(perState+perClass*c.stride)+c.insts*perInst > maxStates {
+		a.cache.CompareAndSwap(c, a.newCache())
 		return unknownState
 	}
 	var t threads
 	t.reset(a.prog)
 	next := matchedState
-	if !t.all(a, s, syntax.EmptyOpContext(s.before, r)) {
+	if !t.followAll(a, s, syntax.EmptyOpContext(s.before, r)) {
 		var insts []uint32
 		for _, pc := range t.list {
 			if in := &a.prog.Inst[pc]; consumes(in) && in.Op != syntax.InstMatch && in.MatchRune(r) {
@@ -209,7 +209,7 @@ func (c *stateCache) step(from uint32, class int) uint32 {
 		}
 		slices.Sort(insts)
 		insts = slices.Compact(insts)
-		switch before := a.kind(r); {
+		switch before := a.representative(r); {
 		case len(insts) == 0 && a.anchored:
 			next = deadState
 		default:
@@ -228,15 +228,15 @@ func (c *stateCache) end(from uint32) uint32 {
 	var t threads
 	t.reset(c.a.prog)
 	next := deadState
-	if t.all(c.a, s, syntax.EmptyOpContext(s.before, -1)) {
+	if t.followAll(c.a, s, syntax.EmptyOpContext(s.before, -1)) {
 		next = matchedState
 	}
 	(*c.table.Load())[int(from)+c.stride-1].Store(next)
 	return next
 }
 
-// kind returns a rune that stands for all runes of the same kind.
-func (a *Automaton) kind(r rune) rune {
+// representative returns a rune that stands for all runes of the same kind.
+func (a *Automaton) representative(r rune) rune {
 	switch {
 	case r == '\n':
 		return r
@@ -253,10 +253,10 @@ func (c *stateCache) state(insts []uint32, before rune) uint32 {
 	for _, pc := range insts {
 		key = append(key, byte(pc), byte(pc>>8), byte(pc>>16))
 	}
-	at, ok := c.made[string(key)]
+	at, ok := c.byKey[string(key)]
 	if !ok {
 		at = firstState + uint32(len(c.states)*c.stride)
-		c.made[string(key)] = at
+		c.byKey[string(key)] = at
 		c.states = append(c.states, autoState{insts, before})
 		c.insts += len(insts)
 		c.grow(int(at) + c.stride)
@@ -286,9 +286,9 @@ type threads struct {
 
 func (t *threads) reset(prog *syntax.Prog) { t.seen = make([]bool, len(prog.Inst)) }
 
-// all follows all instructions of a state and starts a match here. It reports
+// followAll follows all instructions of a state and starts a match here. It reports
 // whether a match is complete.
-func (t *threads) all(a *Automaton, s autoState, holds syntax.EmptyOp) bool {
+func (t *threads) followAll(a *Automaton, s autoState, holds syntax.EmptyOp) bool {
 	for _, pc := range s.insts {
 		t.follow(a.prog, pc, holds)
 	}

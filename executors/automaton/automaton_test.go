@@ -31,8 +31,8 @@ func TestStatesAreBounded(t *testing.T) {
 			t.Errorf("%d bytes: %t", n, got)
 		}
 	}
-	if c := a.cache.Load(); len(c.made)*200 > maxStates {
-		t.Errorf("%d states", len(c.made))
+	if c := a.cache.Load(); len(c.byKey)*200 > maxStates {
+		t.Errorf("%d states", len(c.byKey))
 	}
 }
 
