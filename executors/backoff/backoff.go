@@ -76,15 +76,15 @@ func SystemClock() Clock { return Clock{time.Now, Sleep, rand.Float64} }
 
 // Schedule plans the attempts after one failure.
 type Schedule struct {
-	limits    Limits
-	clock     Clock
-	failed    time.Time // first
-	intervals backoff.ExponentialBackOff
+	limits       Limits
+	clock        Clock
+	firstFailure time.Time
+	intervals    backoff.ExponentialBackOff
 }
 
 // Begin returns the schedule of an attempt that failed now.
 func (l Limits) Begin(c Clock) *Schedule {
-	s := &Schedule{limits: l, clock: c, failed: c.Now(), intervals: backoff.ExponentialBackOff{
+	s := &Schedule{limits: l, clock: c, firstFailure: c.Now(), intervals: backoff.ExponentialBackOff{
 		InitialInterval: time.Duration(l.BaseMS) * time.Millisecond,
 		MaxInterval:     time.Duration(l.MaxMS) * time.Millisecond,
 		Multiplier:      2,
@@ -100,7 +100,7 @@ func (s *Schedule) Next(asked time.Duration) (wait time.Duration, ok bool) {
 	wait = s.intervals.NextBackOff()
 	wait = max(wait-time.Duration(s.clock.Random()*float64(wait)/2), asked)
 	budget := time.Duration(s.limits.BudgetSecs) * time.Second
-	return wait, wait <= longestWait && (budget == 0 || s.clock.Now().Sub(s.failed)+wait <= budget)
+	return wait, wait <= longestWait && (budget == 0 || s.clock.Now().Sub(s.firstFailure)+wait <= budget)
 }
 
 // Sleep waits, or returns ctx's cause if ctx ends first.
