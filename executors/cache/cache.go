@@ -56,14 +56,14 @@ type Stats struct {
 
 // entry is one result that may be returned again.
 type entry struct {
-	key    key
-	result executors.Result
-	record executors.Record
-	paths  []string // of the call's card
-	url    string   // likewise
-	disk   bool     // the result depends on files
-	at     time.Time
-	size   int
+	key        key
+	result     executors.Result
+	record     executors.Record
+	paths      []string // that the call's card names
+	url        string   // that the call's card names
+	readsFiles bool     // the result depends on files
+	storedAt   time.Time
+	size       int
 }
 
 // New returns the cache of one session.
@@ -131,8 +131,8 @@ func (l *link) recall(ctx context.Context, call *executors.Call, effect executor
 	if err != nil || ctx.Err() != nil || !storable(res, call.Record) {
 		return res, err
 	}
-	e := &entry{key: k, result: res, paths: call.Card.Paths, url: call.Card.URL, at: time.Now()}
-	e.disk = len(e.paths) > 0 || !effect.Has(executors.Network)
+	e := &entry{key: k, result: res, paths: call.Card.Paths, url: call.Card.URL, storedAt: time.Now()}
+	e.readsFiles = len(e.paths) > 0 || !effect.Has(executors.Network)
 	if call.Record != nil {
 		copyFacts(&e.record, *call.Record)
 	}
@@ -206,7 +206,7 @@ func (c *Cache) get(k key, card executors.Card) *entry {
 }
 
 func (c *Cache) expired(e *entry) bool {
-	return c.config.TTLSecs > 0 && time.Since(e.at) >= c.config.ttl()
+	return c.config.TTLSecs > 0 && time.Since(e.storedAt) >= c.config.ttl()
 }
 
 // put stores an entry, unless something may have changed since quiet.

@@ -79,7 +79,7 @@ func touched(paths []string) func(*entry) bool {
 		changed = append(changed, folded(affected(p)))
 	}
 	return func(e *entry) bool {
-		if !e.disk {
+		if !e.readsFiles {
 			return false
 		}
 		if len(changed) == 0 || len(e.paths) == 0 {
