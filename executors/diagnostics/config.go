@@ -12,7 +12,7 @@ type Config struct {
 	MaxDiagnostics int `toml:"max_diagnostics"`
 }
 
-const mostDiagnostics = 500 // a frame holds them twice, and more would not help
+const maxDiagnostics = 500 // a frame holds them twice, and more would not help
 
 // Defaults returns the default settings.
 func Defaults() Config { return Config{Timeout: 120, MaxDiagnostics: 50} }
@@ -23,8 +23,8 @@ func (c Config) Validate() map[string]string {
 	if c.Timeout < 0 {
 		wrong["timeout"] = fmt.Sprintf("must be a number of seconds, or 0 for no limit, is %d", c.Timeout)
 	}
-	if c.MaxDiagnostics < 1 || c.MaxDiagnostics > mostDiagnostics {
-		wrong["max_diagnostics"] = fmt.Sprintf("must be from 1 to %d, is %d", mostDiagnostics, c.MaxDiagnostics)
+	if c.MaxDiagnostics < 1 || c.MaxDiagnostics > maxDiagnostics {
+		wrong["max_diagnostics"] = fmt.Sprintf("must be from 1 to %d, is %d", maxDiagnostics, c.MaxDiagnostics)
 	}
 	return wrong
 }

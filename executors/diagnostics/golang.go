@@ -29,7 +29,7 @@ func parseGo(stdout, stderr string) []Diagnostic {
 			text = rest
 			line = strings.TrimSuffix(line, "\r")
 			if strings.HasPrefix(line, "\t") {
-				goOn(found, line)
+				appendToLast(found, line)
 				continue
 			}
 			m := goLine.FindStringSubmatch(line)
@@ -79,7 +79,7 @@ func parseVet(text string) (found []Diagnostic, rest string, ok bool) {
 			}
 		}
 	}
-	sort.Slice(found, func(i, j int) bool { return order(found[i], found[j]) < 0 })
+	sort.Slice(found, func(i, j int) bool { return compareLocation(found[i], found[j]) < 0 })
 	return found, text[dec.InputOffset():], true
 }
 

@@ -18,7 +18,7 @@ func Lines(found []Diagnostic, most int) (lines []string, left int) {
 	}
 	sort.Slice(clean, func(i, j int) bool {
 		a, b := clean[i], clean[j]
-		return cmp.Or(rank(a.Severity)-rank(b.Severity), order(a, b)) < 0
+		return cmp.Or(rank(a.Severity)-rank(b.Severity), compareLocation(a, b)) < 0
 	})
 	for _, d := range clean[:min(len(clean), max(most, 0))] {
 		lines = append(lines, d.line())

@@ -16,9 +16,9 @@ func esLintInPackage(text string) bool {
 	return json.Unmarshal([]byte(text), &p) == nil && p.ESLintConfig != nil
 }
 
-// solution reports whether a tsconfig.json has no files of its own and only
+// onlyReferences reports whether a tsconfig.json has no files of its own and only
 // refers to other projects, so that tsc finds nothing in it unless it builds.
-func solution(text string) bool {
+func onlyReferences(text string) bool {
 	var c struct {
 		Files      *[]json.RawMessage `json:"files"`
 		Include    json.RawMessage    `json:"include"`

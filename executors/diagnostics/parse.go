@@ -27,9 +27,9 @@ type Diagnostic struct {
 	Message  string   `json:"message"`        // one line
 }
 
-// goOn appends a line to the message of the last diagnostic. A message that
+// appendToLast appends a line to the message of the last diagnostic. A message that
 // already exceeds the limit for display stays unchanged.
-func goOn(found []Diagnostic, line string) {
+func appendToLast(found []Diagnostic, line string) {
 	if len(found) == 0 {
 		return
 	}
@@ -58,9 +58,9 @@ func severity(word string) Severity {
 	return Note
 }
 
-// elements decodes the complete elements of the first JSON array in text. The end
+// eachElement decodes the complete elements of the first JSON array in text. The end
 // of the array may be missing, and other output may surround it.
-func elements[T any](text string, each func(T)) {
+func eachElement[T any](text string, each func(T)) {
 	tries := 64 // each may parse the whole text
 	for line, rest := "", text; rest != "" && tries > 0; {
 		at := rest

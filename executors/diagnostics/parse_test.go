@@ -193,7 +193,7 @@ func TestMarkers(t *testing.T) {
 		`{"files": [], "references": [{"path": "./a"`:                                                       false,
 		``: false,
 	} {
-		if got := solution(text); got != want {
+		if got := onlyReferences(text); got != want {
 			t.Errorf("solution(%s) = %t", text, got)
 		}
 	}
@@ -231,7 +231,7 @@ func FuzzPlainJSON(f *testing.F) {
 		if json.Valid([]byte(text)) && !strings.HasPrefix(text, "\ufeff") && string(plain) != text {
 			t.Errorf("%q became %q", text, plain)
 		}
-		solution(text)
+		onlyReferences(text)
 		section(text, "[a]")
 	})
 }

@@ -40,9 +40,9 @@ func (t *checker) plan(ctx context.Context, target string, isDir bool, lints str
 	if !isDir {
 		f.start = filepath.Dir(target)
 	}
-	f.up()
+	f.searchUp()
 	if isDir {
-		f.down()
+		f.searchDown()
 	} else if fit, ok := byExtension[strings.ToLower(filepath.Ext(target))]; ok {
 		f.found = slices.DeleteFunc(f.found, func(p project) bool { return !slices.Contains(fit, p.kind) })
 	}
@@ -84,7 +84,7 @@ func (t *checker) add(p *runPlan, found project, lints string, file bool) {
 		t.addGo(p, s, part, file)
 	case typeScript:
 		args := []string{"--noEmit", "--pretty", "false"}
-		if solution(readMarker(t.roots, s.dir, "tsconfig.json")) {
+		if onlyReferences(readMarker(t.roots, s.dir, "tsconfig.json")) {
 			args = append([]string{"-b"}, args...)
 		}
 		s.name, s.parse = "tsc", parseTSC

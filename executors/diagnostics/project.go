@@ -62,13 +62,13 @@ type finder struct {
 	more  bool // the search reached a limit
 }
 
-// up finds the innermost project of each kind that contains dir.
-func (f *finder) up() {
+// searchUp finds the innermost project of each kind that contains dir.
+func (f *finder) searchUp() {
 	var seen [kinds]bool
 	for dir := f.start; f.roots.Contains(dir); dir = filepath.Dir(dir) {
-		names := f.names(dir)
+		names := f.fileNames(dir)
 		for k := range kinds {
-			if !seen[k] && f.marked(k, dir, names) {
+			if !seen[k] && f.isProject(k, dir, names) {
 				seen[k] = true
 				f.found = append(f.found, project{k, dir})
 			}
@@ -79,8 +79,8 @@ func (f *finder) up() {
 	}
 }
 
-// down finds the projects below the start.
-func (f *finder) down() {
+// searchDown finds the projects below the start.
+func (f *finder) searchDown() {
 	var covered [kinds]bool
 	for _, p := range f.found {
 		covered[p.kind] = f.covers(p)
@@ -90,12 +90,12 @@ func (f *finder) down() {
 		return
 	}
 	defer dir.Close()
-	f.below(dir, f.start, maxDepth, covered)
+	f.searchBelow(dir, f.start, maxDepth, covered)
 }
 
-// below searches the directories in dir, whose path is abs. It does not follow
+// searchBelow searches the directories in dir, whose path is abs. It does not follow
 // links.
-func (f *finder) below(dir *workspace.Dir, abs string, depth int, covered [kinds]bool) {
+func (f *finder) searchBelow(dir *workspace.Dir, abs string, depth int, covered [kinds]bool) {
 	entries, _, err := dir.ReadDir(maxEntries)
 	if err != nil && len(entries) == 0 {
 		return
@@ -103,7 +103,7 @@ func (f *finder) below(dir *workspace.Dir, abs string, depth int, covered [kinds
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	if abs != f.start {
 		for k := range kinds {
-			if covered[k] || !f.marked(k, abs, regular(entries)) {
+			if covered[k] || !f.isProject(k, abs, regular(entries)) {
 				continue
 			}
 			p := project{k, abs}
@@ -127,13 +127,13 @@ func (f *finder) below(dir *workspace.Dir, abs string, depth int, covered [kinds
 		if err != nil {
 			continue
 		}
-		f.below(sub, filepath.Join(abs, name), depth-1, covered)
+		f.searchBelow(sub, filepath.Join(abs, name), depth-1, covered)
 		sub.Close()
 	}
 }
 
-// names lists the entries of dir that may be files.
-func (f *finder) names(abs string) []string {
+// fileNames lists the entries of dir that may be files.
+func (f *finder) fileNames(abs string) []string {
 	dir, err := f.roots.Dir(abs)
 	if err != nil {
 		return nil
@@ -153,9 +153,9 @@ func regular(entries []fs.DirEntry) []string {
 	return names
 }
 
-// marked reports whether a directory that contains files of these names is a
+// isProject reports whether a directory that contains files of these names is a
 // project of the kind.
-func (f *finder) marked(k projectKind, dir string, names []string) bool {
+func (f *finder) isProject(k projectKind, dir string, names []string) bool {
 	has := func(some ...string) bool {
 		return slices.ContainsFunc(some, func(name string) bool { return slices.Contains(names, name) })
 	}
@@ -187,7 +187,7 @@ func (f *finder) covers(p project) bool {
 	case golang:
 		return false
 	case typeScript:
-		return solution(readMarker(f.roots, p.dir, "tsconfig.json"))
+		return onlyReferences(readMarker(f.roots, p.dir, "tsconfig.json"))
 	}
 	return true
 }

@@ -19,7 +19,7 @@ func parseRuff(stdout, _ string) []Diagnostic {
 		} `json:"location"`
 	}
 	var found []Diagnostic
-	elements(stdout, func(v violation) {
+	eachElement(stdout, func(v violation) {
 		d := Diagnostic{File: v.Filename, Line: v.Location.Row, Column: v.Location.Column, Severity: Error, Code: v.Code, Message: v.Message}
 		if v.Severity != "" {
 			d.Severity = severity(v.Severity)

@@ -31,18 +31,18 @@ type Report struct {
 type report struct {
 	roots    *workspace.Roots
 	target   string
-	found    []placed
+	found    []located
 	outside  int
 	ran      []string // programs that finished
 	warnings []string
 	failed   *executors.Failure // failure of the first program that did not finish
 }
 
-// placed is a diagnostic with the absolute path of its file.
-type placed struct {
+// located is a diagnostic with the absolute path of its file.
+type located struct {
 	Diagnostic
-	abs   string
-	whole string // the line with the untruncated message
+	abs      string
+	fullLine string // the line with the untruncated message
 }
 
 func (r *report) warn(text string) {
@@ -51,8 +51,8 @@ func (r *report) warn(text string) {
 	}
 }
 
-// broken records a program that failed.
-func (r *report) broken(why string) {
+// addFailure records a program that failed.
+func (r *report) addFailure(why string) {
 	if r.failed == nil {
 		r.failed = executors.Failuref(executors.PermanentFailure, "nothing could be checked").
 			Hint("See the warnings below for the cause.")
@@ -60,8 +60,8 @@ func (r *report) broken(why string) {
 	r.warn(why)
 }
 
-// late records a program that exceeded the time limit.
-func (r *report) late(why string) {
+// addTimeout records a program that exceeded the time limit.
+func (r *report) addTimeout(why string) {
 	r.failed = executors.Failuref(executors.Timeout, "the programs did not end in time; the list is not complete").
 		Hint("Name a smaller path, or run the check in bash in the background; a second call is often faster.")
 	r.warn(why)
@@ -70,7 +70,7 @@ func (r *report) late(why string) {
 // add adds the diagnostics of a program that ran in dir.
 func (r *report) add(found []Diagnostic, dir string) {
 	for _, d := range found {
-		p := placed{Diagnostic: d}
+		p := located{Diagnostic: d}
 		if d.File != "" {
 			p.abs = r.locate(d.File, dir)
 			if r.target != dir && within(r.target, dir) && !within(p.abs, r.target) { // the call names only a part of the project
@@ -80,7 +80,7 @@ func (r *report) add(found []Diagnostic, dir string) {
 			p.File = plainLine(r.roots.Rel(p.abs))
 		}
 		p.Message, p.Code = plainLine(p.Message), plainLine(p.Code)
-		p.whole = p.line()
+		p.fullLine = p.line()
 		p.Message = cut(p.Message)
 		p.Code = cut(p.Code)
 		r.found = append(r.found, p)
@@ -108,9 +108,9 @@ func (r *report) locate(name, dir string) string {
 
 // result returns the tool's result with at most that many diagnostics.
 func (r *report) result(most int) executors.Result {
-	inOrder(r.found)
-	r.found = slices.CompactFunc(r.found, func(a, b placed) bool { return a.Diagnostic == b.Diagnostic })
-	kept := r.keep(most)
+	sortByLocation(r.found)
+	r.found = slices.CompactFunc(r.found, func(a, b located) bool { return a.Diagnostic == b.Diagnostic })
+	kept := r.mostSevere(most)
 	raw := Report{Diagnostics: []Diagnostic{}, Omitted: len(r.found) - len(kept), Elsewhere: r.outside, Warnings: r.warnings}
 
 	var lines []string
@@ -151,13 +151,13 @@ func (r *report) result(most int) executors.Result {
 
 // full returns all diagnostics with their untruncated messages, nil if the result
 // contains them.
-func (r *report) full(kept []placed) *executors.Spool {
-	if len(kept) == len(r.found) && !slices.ContainsFunc(kept, func(p placed) bool { return p.whole != p.line() }) {
+func (r *report) full(kept []located) *executors.Spool {
+	if len(kept) == len(r.found) && !slices.ContainsFunc(kept, func(p located) bool { return p.fullLine != p.line() }) {
 		return nil
 	}
 	lines := make([]string, len(r.found))
 	for i, p := range r.found {
-		lines[i] = p.whole
+		lines[i] = p.fullLine
 	}
 	full, err := executors.NewSpool(strings.Join(lines, "\n") + "\n")
 	if err != nil { // the disk is full: the truncated result has to suffice
@@ -166,8 +166,8 @@ func (r *report) full(kept []placed) *executors.Spool {
 	return full
 }
 
-// keep selects the diagnostics to show, in order. It prefers the most severe.
-func (r *report) keep(most int) []placed {
+// mostSevere selects the diagnostics to show, in order. It prefers the most severe.
+func (r *report) mostSevere(most int) []located {
 	byRank := slices.Clone(r.found)
 	sort.SliceStable(byRank, func(i, j int) bool { return rank(byRank[i].Severity) < rank(byRank[j].Severity) })
 	room := maxText
@@ -177,7 +177,7 @@ func (r *report) keep(most int) []placed {
 			break
 		}
 	}
-	inOrder(byRank)
+	sortByLocation(byRank)
 	return byRank
 }
 
@@ -210,13 +210,13 @@ func (d Diagnostic) line() string {
 	return b.String()
 }
 
-// inOrder sorts by location.
-func inOrder(found []placed) {
-	sort.Slice(found, func(i, j int) bool { return order(found[i].Diagnostic, found[j].Diagnostic) < 0 })
+// sortByLocation sorts by location.
+func sortByLocation(found []located) {
+	sort.Slice(found, func(i, j int) bool { return compareLocation(found[i].Diagnostic, found[j].Diagnostic) < 0 })
 }
 
-// order compares by location, so that equal diagnostics are adjacent.
-func order(a, b Diagnostic) int {
+// compareLocation compares by location, so that equal diagnostics are adjacent.
+func compareLocation(a, b Diagnostic) int {
 	return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
 		cmp.Compare(rank(a.Severity), rank(b.Severity)), strings.Compare(a.Message, b.Message), strings.Compare(a.Code, b.Code))
 }

@@ -32,7 +32,7 @@ func (t *checker) run(ctx context.Context, p runPlan, most int) (executors.Resul
 	rep := &report{roots: t.roots, target: p.target, warnings: p.warnings}
 	for _, s := range p.steps {
 		if ctx.Err() == nil && within.Err() != nil {
-			rep.late(s.name + " was not run: the time limit of the call was reached")
+			rep.addTimeout(s.name + " was not run: the time limit of the call was reached")
 			continue
 		}
 		found, err := t.start(within, s, rep)
@@ -40,11 +40,11 @@ func (t *checker) run(ctx context.Context, p runPlan, most int) (executors.Resul
 		case ctx.Err() != nil:
 			return executors.Result{}, context.Cause(ctx)
 		case errors.Is(err, context.DeadlineExceeded):
-			rep.late(fmt.Sprintf("%s was stopped: the call reached its time limit of %d s (tools.diagnostics.timeout)", s.name, t.cfg.Timeout))
+			rep.addTimeout(fmt.Sprintf("%s was stopped: the call reached its time limit of %d s (tools.diagnostics.timeout)", s.name, t.cfg.Timeout))
 		case errors.Is(err, errNoPackages):
-			rep.broken("there are no Go packages to check in " + t.roots.Rel(p.target))
+			rep.addFailure("there are no Go packages to check in " + t.roots.Rel(p.target))
 		case err != nil:
-			rep.broken(err.Error())
+			rep.addFailure(err.Error())
 		default:
 			rep.ran = append(rep.ran, s.name)
 		}
@@ -84,21 +84,21 @@ func (t *checker) start(ctx context.Context, s programStep, rep *report) ([]Diag
 		return nil, errNoPackages
 	}
 	if len(found) == 0 && (exit.Code == nil || *exit.Code != 0) {
-		return nil, fmt.Errorf("%s failed (%s): %s", s.name, ended(exit), lastWords(stdout, stderr))
+		return nil, fmt.Errorf("%s failed (%s): %s", s.name, describeExit(exit), outputTail(stdout, stderr))
 	}
 	return found, nil
 }
 
-func ended(exit executors.Exit) string {
+func describeExit(exit executors.Exit) string {
 	if exit.Code == nil {
 		return exit.Signal
 	}
 	return fmt.Sprintf("exit %d", *exit.Code)
 }
 
-// lastWords returns the last lines of a program's stderr, or of its stdout if
+// outputTail returns the last lines of a program's stderr, or of its stdout if
 // stderr is empty.
-func lastWords(stdout, stderr string) string {
+func outputTail(stdout, stderr string) string {
 	text := stderr
 	if strings.TrimSpace(text) == "" {
 		text = stdout

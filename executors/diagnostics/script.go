@@ -22,7 +22,7 @@ func parseTSC(stdout, stderr string) []Diagnostic {
 		} else if m := tscLine.FindStringSubmatch(line); m != nil {
 			found = append(found, Diagnostic{Severity: severity(m[1]), Code: m[2], Message: m[3]})
 		} else if strings.HasPrefix(line, "  ") {
-			goOn(found, line)
+			appendToLast(found, line)
 		}
 	}
 	return found
@@ -43,7 +43,7 @@ func parseESLint(stdout, _ string) []Diagnostic {
 		} `json:"messages"`
 	}
 	var found []Diagnostic
-	elements(stdout, func(r result) {
+	eachElement(stdout, func(r result) {
 		for _, m := range r.Messages {
 			d := Diagnostic{File: r.FilePath, Line: m.Line, Column: m.Column, Severity: Warning, Code: m.RuleID, Message: m.Message}
 			if m.Severity == 2 || m.Fatal {
