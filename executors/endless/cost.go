@@ -25,7 +25,7 @@ const (
 func CheckValue(root map[string]any, v any) error {
 	c := &costs{
 		search: search{root: root}, room: maxWork / applyWork,
-		known: map[pair]work{}, beside: map[uintptr][]map[string]any{}, sizes: map[uintptr]int{},
+		computed: map[pair]work{}, sameValue: map[uintptr][]map[string]any{}, sizes: map[uintptr]int{},
 	}
 	if c.apply(root, v); c.room < 0 {
 		return errCostly
@@ -36,10 +36,10 @@ func CheckValue(root map[string]any, v any) error {
 // costs computes the work of a check.
 type costs struct {
 	search
-	room   int // pairs that may still be followed; below 0 the work is too much
-	known  map[pair]work
-	beside map[uintptr][]map[string]any // the result of next, by the address of a schema
-	sizes  map[uintptr]int              // the size of an object or a list, by its address
+	room      int // pairs that may still be followed; below 0 the work is too much
+	computed  map[pair]work
+	sameValue map[uintptr][]map[string]any // of sameValueSchemas, by the address of a schema
+	sizes     map[uintptr]int              // the size of an object or a list, by its address
 }
 
 // pair is a schema, and an object or a list to which it applies, by their addresses.
@@ -72,20 +72,20 @@ func (c *costs) apply(schema, v any) (w work) {
 		return w
 	}
 	p := pair{address(m), address(v)}
-	if w, ok := c.known[p]; ok {
+	if w, ok := c.computed[p]; ok {
 		return w
 	}
-	next, ok := c.beside[p.schema]
+	next, ok := c.sameValue[p.schema]
 	if !ok {
-		next, _ = c.next(m) // an error would be one of Check
-		c.beside[p.schema] = next
+		next, _ = c.sameValueSchemas(m) // an error would be one of Check
+		c.sameValue[p.schema] = next
 	}
 	for _, sub := range next {
 		w.add(c.apply(sub, v), m["anyOf"] != nil)
 	}
-	c.within(&w, m, v)
+	c.addParts(&w, m, v)
 	own := labelSize
-	if shows(m, v) {
+	if errorShowsValue(m, v) {
 		own += showWork * c.size(v)
 	}
 	w.text += own
@@ -93,13 +93,13 @@ func (c *costs) apply(schema, v any) (w work) {
 		c.room = -1
 	}
 	if p.value != 0 {
-		c.known[p] = w
+		c.computed[p] = w
 	}
 	return w
 }
 
-// shows reports whether an error of a schema may have the value in it.
-func shows(m map[string]any, v any) bool {
+// errorShowsValue reports whether an error of a schema may have the value in it.
+func errorShowsValue(m map[string]any, v any) bool {
 	for _, key := range []string{"enum", "const", "pattern", "minLength", "maxLength"} {
 		if m[key] != nil {
 			return true
@@ -116,27 +116,27 @@ func shows(m map[string]any, v any) bool {
 	return false
 }
 
-// within adds the work of applying the schemas in m to the parts of a value.
-func (c *costs) within(w *work, m map[string]any, v any) {
+// addParts adds the work of applying the schemas in m to the parts of a value.
+func (c *costs) addParts(w *work, m map[string]any, v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, part := range v {
-			for _, sub := range ofMember(m, name) {
+			for _, sub := range memberSchemas(m, name) {
 				w.add(c.apply(sub, part), false)
 			}
 			w.add(c.apply(m["propertyNames"], name), false)
 		}
 	case []any:
 		for i, part := range v {
-			for _, sub := range ofItem(m, i) {
+			for _, sub := range itemSchemas(m, i) {
 				w.add(c.apply(sub, part), false)
 			}
 		}
 	}
 }
 
-// ofMember returns the schemas that may apply to the member of an object, because of m.
-func ofMember(m map[string]any, name string) []any {
+// memberSchemas returns the schemas that may apply to the member of an object, because of m.
+func memberSchemas(m map[string]any, name string) []any {
 	properties, _ := m["properties"].(map[string]any)
 	own, ok := properties[name]
 	all := []any{own, m["unevaluatedProperties"]}
@@ -150,8 +150,8 @@ func ofMember(m map[string]any, name string) []any {
 	return all
 }
 
-// ofItem returns the schemas that may apply to the item i of a list, because of m.
-func ofItem(m map[string]any, i int) []any {
+// itemSchemas returns the schemas that may apply to the item i of a list, because of m.
+func itemSchemas(m map[string]any, i int) []any {
 	all := []any{m["contains"], m["unevaluatedItems"], m["additionalItems"]}
 	for _, key := range []string{"prefixItems", "items"} {
 		list, ok := m[key].([]any)

@@ -24,19 +24,19 @@ import (
 // maxApplied bounds the schemas that apply to one value.
 const maxApplied = 10_000
 
-// inPlace are the keywords whose schemas apply to the same value as the schema that
+// inPlaceKeywords are the keywords whose schemas apply to the same value as the schema that
 // has them.
-var inPlace = []string{"allOf", "anyOf", "oneOf", "not", "if", "then", "else"}
+var inPlaceKeywords = []string{"allOf", "anyOf", "oneOf", "not", "if", "then", "else"}
 
-// named are the keywords whose schemas have names; those of dependent apply to the same
+// namedKeywords are the keywords whose schemas have names; those of dependent apply to the same
 // value.
 var (
-	named     = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"}
-	dependent = []string{"dependentSchemas", "dependencies"}
+	namedKeywords     = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"}
+	dependentKeywords = []string{"dependentSchemas", "dependencies"}
 )
 
-// values are the keywords that hold values, not schemas.
-var values = []string{"const", "default", "enum", "examples", "example"}
+// valueKeywords are the keywords that hold values, not schemas.
+var valueKeywords = []string{"const", "default", "enum", "examples", "example"}
 
 // Check returns an error, to be written after "the schema", if a check of some value
 // against a decoded schema would not end: it refers to itself without going into the
@@ -64,14 +64,14 @@ func (s *search) walk(v any) error {
 		}
 		return nil
 	}
-	if _, err := s.follow(m); err != nil {
+	if _, err := s.countApplied(m); err != nil {
 		return err
 	}
 	for key, sub := range m {
 		var err error
 		switch names, ok := sub.(map[string]any); {
-		case slices.Contains(values, key):
-		case ok && slices.Contains(named, key):
+		case slices.Contains(valueKeywords, key):
+		case ok && slices.Contains(namedKeywords, key):
 			err = s.walk(slices.Collect(maps.Values(names)))
 		default:
 			err = s.walk(sub)
@@ -83,8 +83,8 @@ func (s *search) walk(v any) error {
 	return nil
 }
 
-// follow returns how many schemas apply to a value with m.
-func (s *search) follow(m map[string]any) (int, error) {
+// countApplied returns how many schemas apply to a value with m.
+func (s *search) countApplied(m map[string]any) (int, error) {
 	id := reflect.ValueOf(m).Pointer()
 	if n, ok := s.applied[id]; ok {
 		if n == 0 {
@@ -96,13 +96,13 @@ func (s *search) follow(m map[string]any) (int, error) {
 		return 0, errors.New("has an $id in a part of it") // references in this part lead elsewhere
 	}
 	s.applied[id] = 0
-	next, err := s.next(m)
+	next, err := s.sameValueSchemas(m)
 	if err != nil {
 		return 0, err
 	}
 	sum := 1
 	for _, sub := range next {
-		n, err := s.follow(sub)
+		n, err := s.countApplied(sub)
 		if err != nil {
 			return 0, err
 		}
@@ -114,17 +114,17 @@ func (s *search) follow(m map[string]any) (int, error) {
 	return sum, nil
 }
 
-// next returns the schemas that apply to the same value as m, because of m itself.
-func (s *search) next(m map[string]any) ([]map[string]any, error) {
+// sameValueSchemas returns the schemas that apply to the same value as m, because of m itself.
+func (s *search) sameValueSchemas(m map[string]any) ([]map[string]any, error) {
 	var all []any
-	for _, key := range inPlace {
+	for _, key := range inPlaceKeywords {
 		if list, ok := m[key].([]any); ok {
 			all = append(all, list...)
 		} else {
 			all = append(all, m[key])
 		}
 	}
-	for _, key := range dependent {
+	for _, key := range dependentKeywords {
 		names, _ := m[key].(map[string]any)
 		all = slices.AppendSeq(all, maps.Values(names))
 	}
@@ -133,9 +133,9 @@ func (s *search) next(m map[string]any) ([]map[string]any, error) {
 		if !ok {
 			continue
 		}
-		target := s.at(ref)
+		target := s.resolvePointer(ref)
 		if name, ok := strings.CutPrefix(ref, "#"); target == nil && ok && key == "$ref" {
-			target = anchored(s.root, name)
+			target = findAnchor(s.root, name)
 		}
 		if target == nil {
 			return nil, fmt.Errorf("refers to %.100q, which is not in it", ref)
@@ -153,9 +153,9 @@ func (s *search) next(m map[string]any) ([]map[string]any, error) {
 
 var unescape = strings.NewReplacer("~1", "/", "~0", "~")
 
-// at returns the value that a JSON pointer, such as #/$defs/a, leads to; nil if there is
+// resolvePointer returns the value that a JSON pointer, such as #/$defs/a, leads to; nil if there is
 // no such value.
-func (s *search) at(ref string) any {
+func (s *search) resolvePointer(ref string) any {
 	pointer, err := url.PathUnescape(ref)
 	if err != nil || pointer != "#" && !strings.HasPrefix(pointer, "#/") {
 		return nil
@@ -179,22 +179,22 @@ func (s *search) at(ref string) any {
 	return v
 }
 
-// anchored returns the schema in v with a name for references, such as #a; nil if there
+// findAnchor returns the schema in v with a name for references, such as #a; nil if there
 // is no such schema.
-func anchored(v any, name string) any {
+func findAnchor(v any, name string) any {
 	switch v := v.(type) {
 	case map[string]any:
 		if v["$anchor"] == name || v["$dynamicAnchor"] == name {
 			return v
 		}
 		for _, sub := range v {
-			if found := anchored(sub, name); found != nil {
+			if found := findAnchor(sub, name); found != nil {
 				return found
 			}
 		}
 	case []any:
 		for _, sub := range v {
-			if found := anchored(sub, name); found != nil {
+			if found := findAnchor(sub, name); found != nil {
 				return found
 			}
 		}
