@@ -17,11 +17,11 @@ import (
 // change is the effect of a write or an edit on one file.
 type change struct {
 	target
-	title string
-	old   *string // the present text; nil means no file
-	text  string  // the text to write
-	line  int     // the first changed line; 0 means the file as a whole
-	done  string  // the text of the result
+	title   string
+	old     *string // the present text; nil means no file
+	text    string  // the text to write
+	line    int     // the first changed line; 0 means the file as a whole
+	summary string  // the text of the result
 }
 
 // changePlan computes a change without making it. Even with an error, the change has
@@ -49,7 +49,7 @@ func prepare[In any](p changePlan[In]) func(context.Context, *executors.Call, In
 		case err != nil:
 			return card, err
 		}
-		card.Diffs = show(c.client, c.old, c.text)
+		card.Diffs = clientDiffs(c.client, c.old, c.text)
 		return card, nil
 	}
 }
@@ -76,7 +76,7 @@ func execute[In any](t *tools, p changePlan[In]) func(context.Context, *executor
 func sameAsJudged(call *executors.Call, now ...target) error {
 	for i, shown := range call.Card.Paths {
 		if i < len(now) && shown != now[i].abs {
-			return executors.Failuref(executors.PolicyBlocked, "%s now leads to another file than when the call was judged", now[i].show)
+			return executors.Failuref(executors.PolicyBlocked, "%s now leads to another file than when the call was judged", now[i].display)
 		}
 	}
 	return nil
@@ -85,8 +85,8 @@ func sameAsJudged(call *executors.Call, now ...target) error {
 // report reads the file back after a write. A client may format on save, and then
 // the model must learn the actual content.
 func (t *tools) report(ctx context.Context, c change, shown []executors.Diff) executors.Result {
-	text := c.done
-	if shown != nil && !slices.EqualFunc(shown, show(c.client, c.old, c.text), sameDiff) {
+	text := c.summary
+	if shown != nil && !slices.EqualFunc(shown, clientDiffs(c.client, c.old, c.text), sameDiff) {
 		text += "\n[the file changed after this diff was shown; the change was made to the newer content]"
 	}
 	actual, err := t.fs.ReadFile(ctx, c.abs)
@@ -99,13 +99,13 @@ func (t *tools) report(ctx context.Context, c change, shown []executors.Diff) ex
 		actual = c.text
 	case !sameText(actual, c.text):
 		text += "\n[after writing, the file differs from the written text, for example because the client formats on save:]\n" +
-			unified(c.show, c.text, actual)
+			unified(c.display, c.text, actual)
 	}
 	res := executors.Result{
 		Text: text, Locations: []executors.Location{{Path: c.client, Line: c.line}},
 		Raw: rawChange{Path: c.client, Created: c.old == nil, Bytes: len(actual), Line: c.line},
 	}
-	for _, d := range show(c.client, c.old, actual) {
+	for _, d := range clientDiffs(c.client, c.old, actual) {
 		res.Content = append(res.Content, executors.Content{Diff: &d})
 	}
 	return res

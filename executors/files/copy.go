@@ -17,12 +17,12 @@ import (
 )
 
 func (t *tools) planCopy(in *relocateInput) (relocation, error) {
-	r, err := t.plan(in, t.roots, "copy")
+	r, err := t.planRelocation(in, t.roots, "copy")
 	if err != nil {
 		return r, err
 	}
 	if mode := r.info.Mode(); !mode.IsRegular() && !mode.IsDir() && mode&fs.ModeSymlink == 0 {
-		return r, executors.Failuref(executors.PermanentFailure, "%s is %s and can't be copied", r.from.show, workspace.Describe(mode))
+		return r, executors.Failuref(executors.PermanentFailure, "%s is %s and can't be copied", r.from.display, workspace.Describe(mode))
 	}
 	return r, nil
 }
@@ -34,33 +34,33 @@ func (t *tools) prepareCopy(_ context.Context, _ *executors.Call, in *relocateIn
 
 func (t *tools) copy(ctx context.Context, call *executors.Call, in *relocateInput) (executors.Result, error) {
 	r, err := t.planCopy(in)
-	if err := relocated(ctx, call, r, err); err != nil {
+	if err := checkRelocation(ctx, call, r, err); err != nil {
 		return fail(ctx, err)
 	}
 	c := t.newCopier(r)
 	if err := t.copyTo(ctx, c); err != nil {
 		return fail(ctx, err)
 	}
-	return r.result(fmt.Sprintf("Copied: %s -> %s (%s)%s", r.from.show, r.to.show, &c.census, c.notes())), nil
+	return r.result(fmt.Sprintf("Copied: %s -> %s (%s)%s", r.from.display, r.to.display, &c.census, c.notes())), nil
 }
 
 // copier copies one file or directory tree.
 type copier struct {
 	tools *tools
 	relocation
-	whole bool // for a move: copy every entry, and sync all to the disk before the source is deleted
+	forMove bool // for a move: copy every entry, and sync all to the disk before the source is deleted
 
 	census  // of the copied entries
 	entries int
 	temp    fs.FileInfo // the directory under construction, which the source may contain
-	left    []leftOut
+	omitted []omission
 }
 
-// leftOut counts the entries that were skipped for one reason.
-type leftOut struct {
-	why   string
-	first string
-	n     int
+// omission counts the entries that were skipped for one reason.
+type omission struct {
+	reason string
+	first  string
+	count  int
 }
 
 func (t *tools) newCopier(r relocation) *copier { return &copier{tools: t, relocation: r} }
@@ -74,24 +74,24 @@ func (t *tools) copyTo(ctx context.Context, c *copier) error {
 		return t.explain(err, "copy", c.from)
 	}
 	defer src.Close()
-	stage, err := t.stage(c.to)
+	stage, err := t.openStaging(c.to)
 	if err != nil {
 		return t.explain(err, "copy to", c.to)
 	}
 	defer stage.Close()
 	temp := ".zeph-" + rand.Text() + ".tmp"
 	err = c.entry(ctx, src, name, stage, temp, "")
-	if err == nil && c.whole && (len(c.left) > 0 || c.denied > 0 || c.hidden) {
-		err = executors.Failuref(executors.PermanentFailure, "%s can't be moved to another device completely:%s", c.from.show, strings.ReplaceAll(c.notes(), "\n", " "))
+	if err == nil && c.forMove && (len(c.omitted) > 0 || c.denied > 0 || c.hidden) {
+		err = executors.Failuref(executors.PermanentFailure, "%s can't be moved to another device completely:%s", c.from.display, strings.ReplaceAll(c.notes(), "\n", " "))
 	}
 	if err == nil && c.files+c.dirs == 0 {
-		err = executors.Failuref(executors.PolicyBlocked, "no part of %s can be copied:%s", c.from.show, strings.ReplaceAll(c.notes(), "\n", " "))
+		err = executors.Failuref(executors.PolicyBlocked, "no part of %s can be copied:%s", c.from.display, strings.ReplaceAll(c.notes(), "\n", " "))
 	}
 	if err == nil {
-		if err = t.place(stage, temp, c.to); err == nil {
+		if err = t.renameTo(stage, temp, c.to); err == nil {
 			return nil
 		}
-		err = t.explainPlace(err, "copy to", c.relocation)
+		err = t.explainRename(err, "copy to", c.relocation)
 	}
 	_, _ = remove(context.WithoutCancel(ctx), stage, temp) // it may not exist yet
 	return t.explain(err, "copy", c.from)
@@ -105,8 +105,8 @@ func (c *copier) entry(ctx context.Context, src *workspace.Dir, name string, dst
 	}
 	info, err := src.Lstat(name)
 	if err != nil {
-		if err := c.skipped(err); err != nil {
-			return c.failed(err, rel)
+		if err := c.skip(err); err != nil {
+			return c.withPath(err, rel)
 		}
 		return nil
 	}
@@ -114,7 +114,7 @@ func (c *copier) entry(ctx context.Context, src *workspace.Dir, name string, dst
 		return nil
 	}
 	if c.entries++; c.entries > c.tools.cfg.MaxCopyEntries {
-		return executors.Failuref(executors.PermanentFailure, "%s has more than %d entries, the limit of max_copy_entries", c.from.show, c.tools.cfg.MaxCopyEntries).
+		return executors.Failuref(executors.PermanentFailure, "%s has more than %d entries, the limit of max_copy_entries", c.from.display, c.tools.cfg.MaxCopyEntries).
 			Hint("Copy parts of it, or ask the user.")
 	}
 	switch mode := info.Mode(); {
@@ -125,13 +125,13 @@ func (c *copier) entry(ctx context.Context, src *workspace.Dir, name string, dst
 	case mode&fs.ModeSymlink != 0:
 		err = c.link(src, name, dst, as, rel)
 	default:
-		c.leave("no file or directory", rel)
+		c.omit("no file or directory", rel)
 	}
-	return c.failed(err, rel)
+	return c.withPath(err, rel)
 }
 
-// failed adds the path below the source to an error.
-func (c *copier) failed(err error, rel string) error {
+// withPath adds the path below the source to an error.
+func (c *copier) withPath(err error, rel string) error {
 	if _, ok := err.(*executors.Failure); ok || err == nil || rel == "" {
 		return err
 	}
@@ -198,7 +198,7 @@ func (c *copier) file(ctx context.Context, src *workspace.Dir, name string, dst 
 		}
 		n, err := io.CopyN(to, from, chunk) // in the kernel, if it can
 		if c.bytes += n; c.bytes > int64(c.tools.cfg.MaxCopyBytes) {
-			return executors.Failuref(executors.PermanentFailure, "%s has more than %d bytes, the limit of max_copy_bytes", c.from.show, c.tools.cfg.MaxCopyBytes).
+			return executors.Failuref(executors.PermanentFailure, "%s has more than %d bytes, the limit of max_copy_bytes", c.from.display, c.tools.cfg.MaxCopyBytes).
 				Hint("Copy parts of it, or ask the user.")
 		}
 		if err == io.EOF {
@@ -211,7 +211,7 @@ func (c *copier) file(ctx context.Context, src *workspace.Dir, name string, dst 
 	if err := to.Chmod(info.Mode().Perm()); err != nil {
 		return err
 	}
-	if c.whole || c.dirs == 0 {
+	if c.forMove || c.dirs == 0 {
 		if err := to.Sync(); err != nil {
 			return fmt.Errorf("sync: %w", err)
 		}
@@ -227,8 +227,8 @@ func (c *copier) link(src *workspace.Dir, name string, dst *workspace.Dir, as, r
 	if err != nil {
 		return err
 	}
-	if !c.whole && (!c.stays(filepath.Join(c.from.abs, rel), to) || !c.stays(filepath.Join(c.to.abs, rel), to)) {
-		c.leave("symlinks that lead outside", rel)
+	if !c.forMove && (!c.staysInside(filepath.Join(c.from.abs, rel), to) || !c.staysInside(filepath.Join(c.to.abs, rel), to)) {
+		c.omit("symlinks that lead outside", rel)
 		return nil
 	}
 	if err := dst.Symlink(to, as); err != nil {
@@ -238,38 +238,38 @@ func (c *copier) link(src *workspace.Dir, name string, dst *workspace.Dir, as, r
 	return nil
 }
 
-// stays reports whether a symlink at the path at with the target to leads to a file
+// staysInside reports whether a symlink at the path at with the target to leads to a file
 // that may be used.
-func (c *copier) stays(at, to string) bool {
+func (c *copier) staysInside(at, to string) bool {
 	if !filepath.IsAbs(to) {
 		to = filepath.Dir(at) + string(filepath.Separator) + to // not cleaned: the meaning of ".." depends on links
 	}
 	return c.tools.roots.Leads(to)
 }
 
-// leave records an entry that was skipped.
-func (c *copier) leave(why, rel string) {
+// omit records an entry that was skipped.
+func (c *copier) omit(why, rel string) {
 	if rel == "" {
 		rel = filepath.Base(c.from.abs)
 	}
-	for i := range c.left {
-		if c.left[i].why == why {
-			c.left[i].n++
+	for i := range c.omitted {
+		if c.omitted[i].reason == why {
+			c.omitted[i].count++
 			return
 		}
 	}
-	c.left = append(c.left, leftOut{why: why, first: rel, n: 1})
+	c.omitted = append(c.omitted, omission{reason: why, first: rel, count: 1})
 }
 
 // notes returns a line for each reason with the entries that were skipped.
 func (c *copier) notes() string {
 	var b strings.Builder
-	for _, l := range c.left {
+	for _, l := range c.omitted {
 		fmt.Fprintf(&b, "\n[left out: %s", executors.OneLine(l.first))
-		if l.n > 1 {
-			fmt.Fprintf(&b, " and %d more", l.n-1)
+		if l.count > 1 {
+			fmt.Fprintf(&b, " and %d more", l.count-1)
 		}
-		fmt.Fprintf(&b, ", %s]", l.why)
+		fmt.Fprintf(&b, ", %s]", l.reason)
 	}
 	b.WriteString(walk.DeniedNote(c.denied))
 	if c.hidden {

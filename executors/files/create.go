@@ -17,7 +17,7 @@ type createInput struct {
 // exists.
 func (t *tools) planCreate(in *createInput) (tg target, exists bool, err error) {
 	roots := t.roots.Writing()
-	if tg, err = t.resolved("path", in.Path, roots.Resolve); err != nil {
+	if tg, err = t.resolveTarget("path", in.Path, roots.Resolve); err != nil {
 		return tg, false, err
 	}
 	info, err := roots.Lstat(tg.abs)
@@ -27,7 +27,7 @@ func (t *tools) planCreate(in *createInput) (tg target, exists bool, err error) 
 	case err != nil:
 		return tg, false, t.explain(err, "create", tg)
 	case !info.IsDir():
-		return tg, false, executors.Failuref(executors.PermanentFailure, "%s already exists: it is %s", tg.show, workspace.Describe(info.Mode())).
+		return tg, false, executors.Failuref(executors.PermanentFailure, "%s already exists: it is %s", tg.display, workspace.Describe(info.Mode())).
 			Hint("Choose another name.")
 	}
 	return tg, true, nil
@@ -50,12 +50,12 @@ func (t *tools) create(ctx context.Context, call *executors.Call, in *createInpu
 		return fail(ctx, err)
 	}
 	if exists {
-		return executors.Result{Text: "Directory already exists: " + tg.show, Raw: rawDirectory{Path: tg.client}}, nil
+		return executors.Result{Text: "Directory already exists: " + tg.display, Raw: rawDirectory{Path: tg.client}}, nil
 	}
 	dir, err := t.roots.Writing().MakeDir(tg.abs)
 	if err != nil {
 		return fail(ctx, t.explain(err, "create", tg))
 	}
 	dir.Close()
-	return executors.Result{Text: "Created directory: " + tg.show, Raw: rawDirectory{Path: tg.client, Created: true}}, nil
+	return executors.Result{Text: "Created directory: " + tg.display, Raw: rawDirectory{Path: tg.client, Created: true}}, nil
 }

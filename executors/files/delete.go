@@ -22,7 +22,7 @@ const maxShownEntries = 20_000
 // files that the rules for reading refuse, since their content is not shown.
 func (t *tools) planDelete(ctx context.Context, in *deleteInput, room int) (tg target, c census, err error) {
 	roots := t.roots.Writing()
-	if tg, err = t.entry("path", in.Path, roots); err != nil {
+	if tg, err = t.resolveEntry("path", in.Path, roots); err != nil {
 		return tg, c, err
 	}
 	if err = t.checkFixed(tg, "deleted"); err != nil {
@@ -31,11 +31,11 @@ func (t *tools) planDelete(ctx context.Context, in *deleteInput, room int) (tg t
 	if _, err := roots.Lstat(tg.abs); err != nil {
 		return tg, c, t.explain(err, "delete", tg)
 	}
-	if err := c.take(ctx, roots, tg, room); err != nil {
+	if err := c.countTree(ctx, roots, tg, room); err != nil {
 		return tg, c, t.explain(err, "look at what is in", tg)
 	}
 	if c.hidden {
-		return tg, c, t.holdsOwn(tg, "deleted")
+		return tg, c, t.ownFilesFailure(tg, "deleted")
 	}
 	return tg, c, nil
 }
@@ -74,13 +74,13 @@ func (t *tools) delete(ctx context.Context, call *executors.Call, in *deleteInpu
 	defer dir.Close()
 	gone, err := remove(ctx, dir, name)
 	if err != nil && ctx.Err() == nil && gone > 0 {
-		return executors.Failuref(executors.PermanentFailure, "delete %s: %v (%s already deleted)", tg.show, workspace.Cause(err), executors.Count(gone, "entry")).
+		return executors.Failuref(executors.PermanentFailure, "delete %s: %v (%s already deleted)", tg.display, workspace.Cause(err), executors.Count(gone, "entry")).
 			Hint("Use list_directory to see the remaining entries.").Result(), nil
 	}
 	if err != nil {
 		return fail(ctx, t.explain(err, "delete", tg))
 	}
-	return executors.Result{Text: fmt.Sprintf("Deleted: %s (%s)", tg.show, &all), Raw: rawDeleted{
+	return executors.Result{Text: fmt.Sprintf("Deleted: %s (%s)", tg.display, &all), Raw: rawDeleted{
 		Path: tg.client, Files: all.files, Directories: all.dirs, Bytes: all.bytes,
 	}}, nil
 }

@@ -14,13 +14,13 @@ import (
 // carries its input and stays under 1 MiB.
 const maxDiff = 256 << 10
 
-// show returns the diffs for the client: the whole texts, or the hunks around the
+// clientDiffs returns the diffs for the client: the whole texts, or the hunks around the
 // change if the texts are large.
-func show(path string, old *string, new string) []executors.Diff {
-	whole := executors.Diff{Path: path, New: valid(new)}
+func clientDiffs(path string, old *string, new string) []executors.Diff {
+	whole := executors.Diff{Path: path, New: validUTF8(new)}
 	size := jsonSize(whole.New)
 	if old != nil {
-		text := valid(*old)
+		text := validUTF8(*old)
 		whole.Old = &text
 		size += jsonSize(text)
 	}
@@ -91,20 +91,20 @@ func splitUnified(text string) []hunk {
 	return all
 }
 
-// valid returns text as valid UTF-8, for JSON; a binary file is shown changed.
-func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
+// validUTF8 returns text as valid UTF-8, for JSON; a binary file is shown changed.
+func validUTF8(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
 // jsonSize returns the size of s as a JSON string, in bytes.
 func jsonSize(s string) int {
 	n := len(s)
 	for i := range len(s) {
-		n += escape(s[i])
+		n += escapeGrowth(s[i])
 	}
 	return n
 }
 
-// escape returns how many more bytes than one a byte needs in a JSON string.
-func escape(c byte) int {
+// escapeGrowth returns how many more bytes than one a byte needs in a JSON string.
+func escapeGrowth(c byte) int {
 	switch {
 	case c == '"', c == '\\', c == '\n', c == '\r', c == '\t':
 		return 1
@@ -118,7 +118,7 @@ func escape(c byte) int {
 func cutJSON(s string, most int) string {
 	n := 0
 	for i := range len(s) {
-		if n += 1 + escape(s[i]); n > most {
+		if n += 1 + escapeGrowth(s[i]); n > most {
 			return cutText(s, max(0, i-64))
 		}
 	}

@@ -79,7 +79,7 @@ func (d Disk) WriteFile(ctx context.Context, path, text string) error {
 		return err
 	}
 	temp := ".zeph-" + rand.Text() + ".tmp"
-	if err := fill(dir, temp, text, before); err != nil {
+	if err := writeTemp(dir, temp, text, before); err != nil {
 		return err
 	}
 	if err := dir.Replace(name, temp); err != nil {
@@ -102,9 +102,9 @@ func writable(dir *workspace.Dir, name string) (fs.FileInfo, error) {
 	return info, f.Close()
 }
 
-// fill creates the file temp with text, and with the mode and owner of before. On
+// writeTemp creates the file temp with text, and with the mode and owner of before. On
 // an error it leaves no file.
-func fill(dir *workspace.Dir, temp, text string, before fs.FileInfo) (err error) {
+func writeTemp(dir *workspace.Dir, temp, text string, before fs.FileInfo) (err error) {
 	mode := fs.FileMode(0o666)
 	if before != nil {
 		mode = 0o600 // until the mode of the replaced file is set

@@ -35,22 +35,22 @@ func (t *tools) planEdit(ctx context.Context, in *editInput) (change, error) {
 	if err := checkText(c.target, raw); err != nil {
 		return c, err
 	}
-	if err := t.checkGrowth(raw, in, c.show); err != nil {
+	if err := t.checkGrowth(raw, in, c.display); err != nil {
 		return c, err
 	}
-	text, lines, err := applyEdit(raw, in, c.show)
+	text, lines, err := applyEdit(raw, in, c.display)
 	if err != nil {
 		return c, err
 	}
 	if len(text) > t.cfg.MaxFileBytes {
-		return c, executors.Failuref(executors.InvalidParameters, "%s would grow to %d bytes, over the limit of %d", c.show, len(text), t.cfg.MaxFileBytes)
+		return c, executors.Failuref(executors.InvalidParameters, "%s would grow to %d bytes, over the limit of %d", c.display, len(text), t.cfg.MaxFileBytes)
 	}
 	c.text, c.line = text, lines[0]
 	switch {
 	case c.old == nil:
-		c.done = fmt.Sprintf("Created %s (%d bytes)", c.show, len(text))
+		c.summary = fmt.Sprintf("Created %s (%d bytes)", c.display, len(text))
 	default:
-		c.done = fmt.Sprintf("Edited %s: %s at %s", c.show, executors.Count(len(lines), "replacement"), lineList(lines))
+		c.summary = fmt.Sprintf("Edited %s: %s at %s", c.display, executors.Count(len(lines), "replacement"), lineList(lines))
 	}
 	return c, nil
 }

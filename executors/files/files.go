@@ -107,18 +107,18 @@ type tools struct {
 
 // target is a resolved path of a call.
 type target struct {
-	abs    string // as Resolve returned it
-	show   string // for messages and titles: relative to the cwd if possible, one line
-	client string // absolute, as the client spells it
+	abs     string // as Resolve returned it
+	display string // for messages and titles: relative to the cwd if possible, one line
+	client  string // absolute, as the client spells it
 }
 
 func (t *tools) target(path string) (target, error) {
-	return t.resolved("path", path, t.roots.Resolve)
+	return t.resolveTarget("path", path, t.roots.Resolve)
 }
 
-// resolved returns the target of a parameter's value, resolved by the given
+// resolveTarget returns the target of a parameter's value, resolved by the given
 // function.
-func (t *tools) resolved(parameter, path string, resolve func(string) (string, error)) (target, error) {
+func (t *tools) resolveTarget(parameter, path string, resolve func(string) (string, error)) (target, error) {
 	abs, err := resolve(path)
 	if err != nil {
 		if f := refused(err); f != nil {
@@ -126,11 +126,11 @@ func (t *tools) resolved(parameter, path string, resolve func(string) (string, e
 		}
 		return target{}, executors.Failuref(executors.InvalidParameters, "%s: %v", parameter, err)
 	}
-	return t.at(abs), nil
+	return t.targetAt(abs), nil
 }
 
-func (t *tools) at(abs string) target {
-	return target{abs: abs, show: executors.OneLine(t.roots.Rel(abs)), client: t.roots.AsGiven(abs)}
+func (t *tools) targetAt(abs string) target {
+	return target{abs: abs, display: executors.OneLine(t.roots.Rel(abs)), client: t.roots.AsGiven(abs)}
 }
 
 // refusedCard returns the card of a call whose path or pattern is refused. It is
@@ -147,11 +147,11 @@ func refusedCard(kind executors.Kind, asked string) executors.Card {
 func titled(name string) string { return executors.Titled(executors.OneLine(name)) }
 
 // title returns the target's path as a title.
-func (tg target) title() string { return executors.Titled(tg.show) }
+func (tg target) title() string { return executors.Titled(tg.display) }
 
 // directoryTitle is title with a slash at the end.
 func (tg target) directoryTitle() string {
-	return executors.Titled(strings.TrimSuffix(tg.show, "/") + "/")
+	return executors.Titled(strings.TrimSuffix(tg.display, "/") + "/")
 }
 
 // refused returns the failure for a path that no tool may use, nil for any other
@@ -177,30 +177,30 @@ func refused(err error) *executors.Failure {
 // the disk. Pass its error to explain.
 func (t *tools) load(ctx context.Context, tg target) (string, error) {
 	info, err := t.roots.Lstat(tg.abs)
-	return t.loadFound(ctx, found{tg, info, err})
+	return t.loadStatted(ctx, stattedTarget{tg, info, err})
 }
 
-// found is a target with the result of its Lstat.
-type found struct {
+// stattedTarget is a target with the result of its Lstat.
+type stattedTarget struct {
 	target
 	info fs.FileInfo
 	err  error
 }
 
 // isFile reports whether there was a regular file.
-func (f found) isFile() bool { return f.err == nil && f.info.Mode().IsRegular() }
+func (f stattedTarget) isFile() bool { return f.err == nil && f.info.Mode().IsRegular() }
 
-// loadFound is load for a target whose state is known.
-func (t *tools) loadFound(ctx context.Context, at found) (string, error) {
+// loadStatted is load for a target whose state is known.
+func (t *tools) loadStatted(ctx context.Context, at stattedTarget) (string, error) {
 	switch {
 	case errors.Is(at.err, fs.ErrNotExist): // it may still be a new buffer of the client
 	case at.err != nil:
 		return "", at.err
 	case at.info.IsDir():
-		return "", executors.Failuref(executors.PermanentFailure, "%s is a directory, not a file", at.show).
+		return "", executors.Failuref(executors.PermanentFailure, "%s is a directory, not a file", at.display).
 			Hint("Use list_directory to list it.")
 	case !at.isFile():
-		return "", &workspace.IrregularError{Path: at.show, Mode: at.info.Mode()}
+		return "", &workspace.IrregularError{Path: at.display, Mode: at.info.Mode()}
 	}
 	return t.fs.ReadFile(ctx, at.abs)
 }
@@ -209,13 +209,13 @@ func (t *tools) loadFound(ctx context.Context, at found) (string, error) {
 func checkText(tg target, content string) error {
 	switch {
 	case strings.HasPrefix(content, "\xff\xfe"), strings.HasPrefix(content, "\xfe\xff"):
-		return executors.Failuref(executors.PermanentFailure, "%s is UTF-16 text, not UTF-8", tg.show).
+		return executors.Failuref(executors.PermanentFailure, "%s is UTF-16 text, not UTF-8", tg.display).
 			Hint("Convert it in bash with iconv.")
 	case strings.IndexByte(content, 0) >= 0:
-		return executors.Failuref(executors.PermanentFailure, "%s is a binary file (%d bytes)", tg.show, len(content)).
+		return executors.Failuref(executors.PermanentFailure, "%s is a binary file (%d bytes)", tg.display, len(content)).
 			Hint("Use a program that knows its format.")
 	case !utf8.ValidString(content):
-		return executors.Failuref(executors.PermanentFailure, "%s is a binary file or text that is not UTF-8 (%d bytes)", tg.show, len(content)).
+		return executors.Failuref(executors.PermanentFailure, "%s is a binary file or text that is not UTF-8 (%d bytes)", tg.display, len(content)).
 			Hint("If it is text in another encoding, convert it in bash with iconv.")
 	}
 	return nil
@@ -228,21 +228,21 @@ func (t *tools) explain(err error, verb string, tg target) error {
 		return failure
 	}
 	if _, ok := errors.AsType[*workspace.PrivateError](err); ok {
-		err = &workspace.PrivateError{Path: tg.show}
+		err = &workspace.PrivateError{Path: tg.display}
 	}
 	if denied, ok := errors.AsType[*workspace.DeniedError](err); ok {
-		err = &workspace.DeniedError{Path: tg.show, Pattern: denied.Pattern}
+		err = &workspace.DeniedError{Path: tg.display, Pattern: denied.Pattern}
 	}
 	if f := refused(err); f != nil {
 		return f
 	}
 	if odd, ok := errors.AsType[*workspace.IrregularError](err); ok {
-		return executors.Failuref(executors.PermanentFailure, "%s is %s, not a text file", tg.show, workspace.Describe(odd.Mode))
+		return executors.Failuref(executors.PermanentFailure, "%s is %s, not a text file", tg.display, workspace.Describe(odd.Mode))
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return t.missing(tg)
 	}
-	return executors.Failuref(executors.PermanentFailure, "%s %s: %v", verb, tg.show, workspace.Cause(err))
+	return executors.Failuref(executors.PermanentFailure, "%s %s: %v", verb, tg.display, workspace.Cause(err))
 }
 
 // fail returns a failed Result for err; for a cancelled call it returns the cause

@@ -36,7 +36,7 @@ func (t *tools) prepareFind(_ context.Context, _ *executors.Call, in *findInput)
 		return refusedCard(executors.KindSearch, in.Pattern), err
 	}
 	title := titled(in.Pattern)
-	if dir, dirErr := t.directory(in.Path); dirErr == nil && dir.show != "." {
+	if dir, dirErr := t.directory(in.Path); dirErr == nil && dir.display != "." {
 		title += " in " + dir.title()
 	}
 	return executors.Card{Title: title, Kind: executors.KindSearch, Paths: []string{s.abs}}, err
@@ -166,7 +166,7 @@ func (t *tools) findIn(ctx context.Context, s findPlan, in *findInput, watch *wa
 		if e.Type&fs.ModeSymlink != 0 {
 			watch.entry(e)
 		}
-		if !t.inside(s.target, e) {
+		if !t.mayName(s.target, e) {
 			return foundPath{}, false, nil
 		}
 		f = foundPath{e.Path(), e.Type.IsRegular()}
@@ -177,7 +177,7 @@ func (t *tools) findIn(ctx context.Context, s findPlan, in *findInput, watch *wa
 	}
 	take := func(f foundPath) bool {
 		if len(found.shown) < t.cfg.MaxResults {
-			found.shown = append(found.shown, executors.OneLine(t.join(s.target, f.path)))
+			found.shown = append(found.shown, executors.OneLine(t.displayPath(s.target, f.path)))
 			if f.file {
 				found.files.add(s.below(f.path), 0)
 			}
@@ -213,7 +213,7 @@ func (t *tools) checkStart(name string) error {
 		return t.explain(err, "search", tg)
 	}
 	if !info.IsDir() {
-		return executors.Failuref(executors.PermanentFailure, "%s is not a directory", tg.show).
+		return executors.Failuref(executors.PermanentFailure, "%s is not a directory", tg.display).
 			Hint("Set path to the directory to search in.")
 	}
 	return nil
@@ -224,8 +224,8 @@ func (t *tools) isDirectory(tg target) bool {
 	return err == nil && info.IsDir()
 }
 
-// inside reports whether e may be named: a symlink only if it stays in the roots.
-func (t *tools) inside(start target, e walk.Entry) bool {
+// mayName reports whether e may be named: a symlink only if it stays in the roots.
+func (t *tools) mayName(start target, e walk.Entry) bool {
 	if e.Type&fs.ModeSymlink == 0 {
 		return true
 	}
@@ -233,8 +233,8 @@ func (t *tools) inside(start target, e walk.Entry) bool {
 	return err == nil
 }
 
-// join returns the path of an entry of a walk as the tools show paths.
-func (t *tools) join(start target, name string) string {
+// displayPath returns the path of an entry of a walk as the tools show paths.
+func (t *tools) displayPath(start target, name string) string {
 	dir := t.roots.Rel(start.abs)
 	if dir == "." {
 		return name

@@ -34,7 +34,7 @@ func (t *tools) prepareGrep(_ context.Context, _ *executors.Call, in *grepInput)
 		return refusedCard(executors.KindSearch, in.Path), err
 	}
 	title := titled(in.Pattern)
-	if tg.show != "." {
+	if tg.display != "." {
 		title += " in " + tg.title()
 	}
 	card := executors.Card{Title: title, Kind: executors.KindSearch, Paths: []string{tg.abs}}
@@ -50,7 +50,7 @@ func (t *tools) newSearcher(in *grepInput) (*search.Searcher, error) {
 	if len(in.Pattern) > maxPattern {
 		return nil, executors.Failuref(executors.InvalidParameters, "the pattern is too large: at most %d bytes", maxPattern)
 	}
-	if _, err := includes(in.Include); err != nil {
+	if _, err := includeMatcher(in.Include); err != nil {
 		return nil, err
 	}
 	if in.Context < 0 {
@@ -61,18 +61,18 @@ func (t *tools) newSearcher(in *grepInput) (*search.Searcher, error) {
 		flags = "(?mi)"
 	}
 	if _, err := pattern.Compile(in.Pattern); err != nil { // without the flags, which an error would quote
-		return nil, unfitPattern(err)
+		return nil, patternFailure(err)
 	}
 	s, err := search.New(flags+in.Pattern, min(in.Context, maxContext), t.cfg.MaxMatches, t.cfg.MaxReadChars-noteRoom)
 	if err != nil {
-		return nil, unfitPattern(err)
+		return nil, patternFailure(err)
 	}
 	return s, nil
 }
 
-// includes returns a function that reports whether the path of an entry matches a glob,
+// includeMatcher returns a function that reports whether the path of an entry matches a glob,
 // or its name if the glob has no slash; "" matches all.
-func includes(glob string) (func(walk.Entry) bool, error) {
+func includeMatcher(glob string) (func(walk.Entry) bool, error) {
 	switch {
 	case glob == "":
 		return func(walk.Entry) bool { return true }, nil
@@ -86,8 +86,8 @@ func includes(glob string) (func(walk.Entry) bool, error) {
 	return walk.PathMatcher(strings.TrimPrefix(path.Clean(glob), "/")), nil
 }
 
-// unfitPattern returns the failure for a regex that does not compile.
-func unfitPattern(err error) *executors.Failure {
+// patternFailure returns the failure for a regex that does not compile.
+func patternFailure(err error) *executors.Failure {
 	if _, large := errors.AsType[pattern.TooLargeError](err); large {
 		return executors.Failuref(executors.InvalidParameters, "the pattern cannot be used: %v", err).
 			Hint("Use a shorter one, with smaller repetitions.")
@@ -105,7 +105,7 @@ func (t *tools) grep(ctx context.Context, _ *executors.Call, in *grepInput) (exe
 	if err != nil {
 		return fail(ctx, err)
 	}
-	out, notes := &grepped{Matches: search.Matches{Searcher: s}}, ""
+	out, notes := &grepResult{Matches: search.Matches{Searcher: s}}, ""
 	res := executors.Result{}
 	if t.isDirectory(tg) {
 		watch := t.watch(tg, t.ignoring(in.IncludeIgnored))
@@ -129,23 +129,23 @@ func (t *tools) grep(ctx context.Context, _ *executors.Call, in *grepInput) (exe
 	return res, nil
 }
 
-// inFile is the result of grep in one file.
-type inFile struct {
+// fileMatches is the result of grep in one file.
+type fileMatches struct {
 	search.Found
-	path  string // relative to the start of the walk; absolute for take
+	path  string // relative to the start of the walk; absolute for grepResult.add
 	large bool   // the file was not searched
 }
 
-// grepped is the result of grep in all files.
-type grepped struct {
+// grepResult is the result of grep in all files.
+type grepResult struct {
 	search.Matches
 	places matchPlaces
 	large  int // files not searched
 }
 
-// take adds the result of the next file. It returns false when nothing more can be
+// add adds the result of the next file. It returns false when nothing more can be
 // shown.
-func (g *grepped) take(f inFile) bool {
+func (g *grepResult) add(f fileMatches) bool {
 	if f.large {
 		g.large++
 	}
@@ -159,7 +159,7 @@ func (g *grepped) take(f inFile) bool {
 
 // grepFile searches one file that was asked for by name, unsaved changes
 // included.
-func (t *tools) grepFile(ctx context.Context, tg target, out *grepped) error {
+func (t *tools) grepFile(ctx context.Context, tg target, out *grepResult) error {
 	text, err := t.load(ctx, tg)
 	if err != nil {
 		return err
@@ -168,8 +168,8 @@ func (t *tools) grepFile(ctx context.Context, tg target, out *grepped) error {
 		return checkText(tg, text)
 	}
 	var b search.Buffer
-	found := out.File(&b, tg.show, []byte(text), func() bool { return ctx.Err() != nil })
-	out.take(inFile{Found: found, path: tg.client})
+	found := out.File(&b, tg.display, []byte(text), func() bool { return ctx.Err() != nil })
+	out.add(fileMatches{Found: found, path: tg.client})
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -177,14 +177,14 @@ func (t *tools) grepFile(ctx context.Context, tg target, out *grepped) error {
 }
 
 // grepTree searches the text files below a directory on disk.
-func (t *tools) grepTree(ctx context.Context, tg target, in *grepInput, out *grepped, watch *watch) (string, error) {
-	included, err := includes(in.Include)
+func (t *tools) grepTree(ctx context.Context, tg target, in *grepInput, out *grepResult, watch *watch) (string, error) {
+	included, err := includeMatcher(in.Include)
 	if err != nil {
 		return "", err
 	}
-	newVisit := func() walk.Visit[inFile] {
+	newVisit := func() walk.Visit[fileMatches] {
 		var b search.Buffer
-		return func(e walk.Entry, stopped func() bool) (found inFile, ok bool, err error) {
+		return func(e walk.Entry, stopped func() bool) (found fileMatches, ok bool, err error) {
 			if e.Type.IsDir() {
 				watch.entry(e)
 			}
@@ -197,18 +197,18 @@ func (t *tools) grepTree(ctx context.Context, tg target, in *grepInput, out *gre
 				return found, false, err
 			}
 			if size > int64(t.cfg.MaxFileBytes) {
-				return inFile{large: true}, true, nil
+				return fileMatches{large: true}, true, nil
 			}
 			if !out.MayMatch(data) {
 				return found, false, nil
 			}
-			found = inFile{Found: out.File(&b, executors.OneLine(t.join(tg, e.Path())), data, stopped), path: e.Path()}
+			found = fileMatches{Found: out.File(&b, executors.OneLine(t.displayPath(tg, e.Path())), data, stopped), path: e.Path()}
 			return found, found.Line > 0, nil
 		}
 	}
-	n, err := walk.Do(ctx, t.tree(tg, in.IncludeIgnored), newVisit, inFile.Size, func(f inFile) bool {
+	n, err := walk.Do(ctx, t.tree(tg, in.IncludeIgnored), newVisit, fileMatches.Size, func(f fileMatches) bool {
 		f.path = tg.below(f.path)
-		return out.take(f)
+		return out.add(f)
 	})
 	if err != nil {
 		return "", err

@@ -119,7 +119,7 @@ func endings(old string, ends []bool, text string, near bool) []bool {
 		return out
 	}
 	next := 0 // the first old line that is not yet matched
-	pairs := append(common(from, to), [2]int{len(from), len(to)})
+	pairs := append(commonLines(from, to), [2]int{len(from), len(to)})
 	done := 0
 	for _, p := range pairs {
 		for i := done; i < p[1]; i++ {
@@ -139,12 +139,12 @@ func endedLines(s string) []string {
 	return lines[:len(lines)-1]
 }
 
-// maxCommon bounds the table that common fills.
-const maxCommon = 1 << 20
+// maxCommonTable bounds the table that common fills.
+const maxCommonTable = 1 << 20
 
-// common returns the pairs of indexes of a longest common subsequence of a and b.
+// commonLines returns the pairs of indexes of a longest common subsequence of a and b.
 // If they are too long for that, it pairs only equal lines at both ends.
-func common(a, b []string) [][2]int {
+func commonLines(a, b []string) [][2]int {
 	var head, tail [][2]int
 	for len(head) < min(len(a), len(b)) && a[len(head)] == b[len(head)] {
 		head = append(head, [2]int{len(head), len(head)})
@@ -155,14 +155,14 @@ func common(a, b []string) [][2]int {
 		tail = append(tail, [2]int{m, n})
 	}
 	slices.Reverse(tail)
-	if (m-skip)*(n-skip) <= maxCommon {
-		head = append(head, subsequence(a[skip:m], b[skip:n], skip)...)
+	if (m-skip)*(n-skip) <= maxCommonTable {
+		head = append(head, commonByTable(a[skip:m], b[skip:n], skip)...)
 	}
 	return append(head, tail...)
 }
 
-// subsequence is common by dynamic programming, with shift added to each index.
-func subsequence(a, b []string, shift int) [][2]int {
+// commonByTable is common by dynamic programming, with shift added to each index.
+func commonByTable(a, b []string, shift int) [][2]int {
 	width := len(b) + 1
 	length := make([]int, (len(a)+1)*width) // of the best for a[i:], b[j:]
 	for i := len(a) - 1; i >= 0; i-- {

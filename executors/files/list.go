@@ -35,7 +35,7 @@ func (t *tools) list(ctx context.Context, _ *executors.Call, in *listInput) (exe
 		return fail(ctx, t.explain(err, "list", tg))
 	}
 	if !info.IsDir() {
-		return fail(ctx, executors.Failuref(executors.PermanentFailure, "%s is not a directory", tg.show).
+		return fail(ctx, executors.Failuref(executors.PermanentFailure, "%s is not a directory", tg.display).
 			Hint("Use read for files."))
 	}
 	valid := t.unchanged(in.Path, tg)
@@ -51,18 +51,18 @@ func (t *tools) list(ctx context.Context, _ *executors.Call, in *listInput) (exe
 	if ctx.Err() != nil {
 		return executors.Result{}, context.Cause(ctx)
 	}
-	text := listing(tg.show, entries, t.cfg.MaxEntries)
+	text := listing(tg.display, entries, t.cfg.MaxEntries)
 	if hidden {
 		text += "\n" + walk.HiddenNote
 	}
 	text += walk.DeniedNote(dir.Denied())
-	raw, locations := t.listed(tg, entries)
+	raw, locations := t.summarize(tg, entries)
 	return executors.Result{Text: text, Valid: valid, Raw: raw, Locations: locations}, nil
 }
 
-// listed counts the entries by their kind, and locates the files among those that
+// summarize counts the entries by their kind, and locates the files among those that
 // are shown.
-func (t *tools) listed(tg target, entries []fs.DirEntry) (rawListing, []executors.Location) {
+func (t *tools) summarize(tg target, entries []fs.DirEntry) (rawListing, []executors.Location) {
 	var counts [len(groups)]int
 	var files matchPlaces
 	for i, e := range entries {

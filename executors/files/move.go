@@ -16,7 +16,7 @@ import (
 // planMove checks a move. A file that the rules for reading refuse may not be
 // moved either: it might be readable under its new name.
 func (t *tools) planMove(ctx context.Context, in *relocateInput) (relocation, error) {
-	r, err := t.plan(in, t.roots.Writing(), "move")
+	r, err := t.planRelocation(in, t.roots.Writing(), "move")
 	if r.from.abs == "" || r.to.abs == "" {
 		return r, err
 	}
@@ -30,11 +30,11 @@ func (t *tools) planMove(ctx context.Context, in *relocateInput) (relocation, er
 		return r, nil
 	}
 	var c census
-	if err := c.take(ctx, t.roots, r.from, math.MaxInt); err != nil {
+	if err := c.countTree(ctx, t.roots, r.from, math.MaxInt); err != nil {
 		return r, t.explain(err, "look at what is in", r.from)
 	}
 	if c.denied > 0 {
-		return r, executors.Failuref(executors.PolicyBlocked, "%s can't be moved: %s may not be read ([tools.file] deny_read or allow_read)", r.from.show, executors.Count(c.denied, "entry")).
+		return r, executors.Failuref(executors.PolicyBlocked, "%s can't be moved: %s may not be read ([tools.file] deny_read or allow_read)", r.from.display, executors.Count(c.denied, "entry")).
 			Hint("Move the other entries, or ask the user.")
 	}
 	return r, nil
@@ -69,7 +69,7 @@ func (t *tools) prepareMove(ctx context.Context, _ *executors.Call, in *relocate
 
 func (t *tools) move(ctx context.Context, call *executors.Call, in *relocateInput) (executors.Result, error) {
 	r, err := t.planMove(ctx, in)
-	if err := relocated(ctx, call, r, err); err != nil {
+	if err := checkRelocation(ctx, call, r, err); err != nil {
 		return fail(ctx, err)
 	}
 	dir, name, err := t.roots.Writing().Parent(r.from.abs)
@@ -77,32 +77,32 @@ func (t *tools) move(ctx context.Context, call *executors.Call, in *relocateInpu
 		return fail(ctx, t.explain(err, "move", r.from))
 	}
 	defer dir.Close()
-	done := fmt.Sprintf("Moved: %s -> %s", r.from.show, r.to.show)
+	done := fmt.Sprintf("Moved: %s -> %s", r.from.display, r.to.display)
 	if t.respelled(r) {
 		err = dir.Respell(name, filepath.Base(r.to.abs))
 	} else {
-		err = t.place(dir, name, r.to)
+		err = t.renameTo(dir, name, r.to)
 	}
 	if workspace.CrossDevice(err) {
-		return t.moveFar(ctx, r, dir, name, done)
+		return t.moveAcrossDevices(ctx, r, dir, name, done)
 	}
 	if err != nil {
-		return fail(ctx, t.explainPlace(err, "move to", r))
+		return fail(ctx, t.explainRename(err, "move to", r))
 	}
 	return r.result(done), nil
 }
 
-// moveFar moves to another device: it copies everything, then deletes the source.
-func (t *tools) moveFar(ctx context.Context, r relocation, dir *workspace.Dir, name, done string) (executors.Result, error) {
+// moveAcrossDevices moves to another device: it copies everything, then deletes the source.
+func (t *tools) moveAcrossDevices(ctx context.Context, r relocation, dir *workspace.Dir, name, done string) (executors.Result, error) {
 	c := t.newCopier(r)
-	c.whole = true
+	c.forMove = true
 	if err := t.copyTo(ctx, c); err != nil {
 		return fail(ctx, err)
 	}
 	// A cancel from here on would leave a part in each place.
 	if _, err := remove(context.WithoutCancel(ctx), dir, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return executors.Failuref(executors.PermanentFailure, "%s was copied to %s on another device, but the source could not be deleted completely: %v", r.from.show, r.to.show, workspace.Cause(err)).
-			Hint("Delete the rest of %s.", r.from.show).Result(), nil
+		return executors.Failuref(executors.PermanentFailure, "%s was copied to %s on another device, but the source could not be deleted completely: %v", r.from.display, r.to.display, workspace.Cause(err)).
+			Hint("Delete the rest of %s.", r.from.display).Result(), nil
 	}
 	return r.result(done + " (to another device)"), nil
 }

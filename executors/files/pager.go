@@ -36,8 +36,8 @@ type pager struct {
 	cut   bool // a line of the page is not shown whole
 }
 
-// count sets the number of lines of the whole text.
-func (p *pager) count(text string) {
+// countLines sets the number of lines of the whole text.
+func (p *pager) countLines(text string) {
 	p.total = strings.Count(text, "\n")
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		p.total++
@@ -153,12 +153,12 @@ func digits(n int) int {
 	return d
 }
 
-// maxWhole bounds the lines of a page that are kept whole, in bytes.
-const maxWhole = 16 << 20
+// maxFullLines bounds the lines of a page that are kept whole, in bytes.
+const maxFullLines = 16 << 20
 
-// whole returns the uncut lines of a page with lines that are cut. r reads the text
+// fullLines returns the uncut lines of a page with lines that are cut. r reads the text
 // from its beginning. It returns nil for other pages, and if there is no room.
-func (p *pager) whole(ctx context.Context, r io.Reader) *executors.Spool {
+func (p *pager) fullLines(ctx context.Context, r io.Reader) *executors.Spool {
 	if !p.cut {
 		return nil
 	}
@@ -167,7 +167,7 @@ func (p *pager) whole(ctx context.Context, r io.Reader) *executors.Spool {
 		return nil
 	}
 	in := buffered(r)
-	for line := 0; line < p.skip+p.shown && out.Size() < maxWhole && ctx.Err() == nil; {
+	for line := 0; line < p.skip+p.shown && out.Size() < maxFullLines && ctx.Err() == nil; {
 		part, err := in.ReadSlice('\n')
 		if line >= p.skip {
 			if _, writeErr := out.Write(part); writeErr != nil {

@@ -16,14 +16,14 @@ type readInput struct {
 }
 
 func (t *tools) prepareRead(_ context.Context, _ *executors.Call, in *readInput) (executors.Card, error) {
-	_, card, err := t.toRead(in)
+	_, card, err := t.planRead(in)
 	return card, err
 }
 
-// toRead returns the file to read, its state, and the card of the call.
-func (t *tools) toRead(in *readInput) (at found, card executors.Card, err error) {
+// planRead returns the file to read, its state, and the card of the call.
+func (t *tools) planRead(in *readInput) (at stattedTarget, card executors.Card, err error) {
 	roots := t.roots.At(&workspace.Moment{})
-	if at.target, err = t.resolved("path", in.Path, roots.Resolve); err != nil {
+	if at.target, err = t.resolveTarget("path", in.Path, roots.Resolve); err != nil {
 		return at, refusedCard(executors.KindRead, in.Path), err
 	}
 	card = executors.Card{
@@ -41,7 +41,7 @@ func (t *tools) toRead(in *readInput) (at found, card executors.Card, err error)
 }
 
 func (t *tools) read(ctx context.Context, _ *executors.Call, in *readInput) (executors.Result, error) {
-	at, card, err := t.toRead(in)
+	at, card, err := t.planRead(in)
 	if err != nil {
 		return fail(ctx, err)
 	}
@@ -53,7 +53,7 @@ func (t *tools) read(ctx context.Context, _ *executors.Call, in *readInput) (exe
 	if t.readsDisk() {
 		valid = t.unchangedSince(in.Path, at)
 	}
-	p := pager{name: at.show, skip: in.Offset, limit: limit, room: t.cfg.MaxReadChars - noteRoom}
+	p := pager{name: at.display, skip: in.Offset, limit: limit, room: t.cfg.MaxReadChars - noteRoom}
 	full, err := t.page(ctx, at, &p)
 	if err != nil {
 		return fail(ctx, t.explain(err, "read", at.target))
@@ -69,7 +69,7 @@ func (t *tools) read(ctx context.Context, _ *executors.Call, in *readInput) (exe
 // page fills p from the file: from FS, or line by line from the disk if the
 // file is too large. full holds the whole lines of the page if some are cut, else
 // it is nil.
-func (t *tools) page(ctx context.Context, at found, p *pager) (full *executors.Spool, err error) {
+func (t *tools) page(ctx context.Context, at stattedTarget, p *pager) (full *executors.Spool, err error) {
 	if at.isFile() && at.info.Size() > int64(t.cfg.MaxFileBytes) {
 		f, _, err := t.roots.Open(at.abs)
 		if err != nil {
@@ -82,9 +82,9 @@ func (t *tools) page(ctx context.Context, at found, p *pager) (full *executors.S
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
 			return nil, err
 		}
-		return p.whole(ctx, f), nil
+		return p.fullLines(ctx, f), nil
 	}
-	text, err := t.loadFound(ctx, at)
+	text, err := t.loadStatted(ctx, at)
 	if err != nil {
 		return nil, err
 	}
@@ -92,9 +92,9 @@ func (t *tools) page(ctx context.Context, at found, p *pager) (full *executors.S
 		return nil, err
 	}
 	text = strings.TrimPrefix(text, executors.ByteOrderMark)
-	p.count(text)
+	p.countLines(text)
 	if err := p.read(ctx, strings.NewReader(text)); err != nil {
 		return nil, err
 	}
-	return p.whole(ctx, strings.NewReader(text)), nil
+	return p.fullLines(ctx, strings.NewReader(text)), nil
 }

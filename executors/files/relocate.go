@@ -47,13 +47,13 @@ func (r relocation) card(verb string, kind executors.Kind, in *relocateInput) ex
 	return card
 }
 
-// plan resolves and checks both ends; it resolves the source by the roots from.
+// planRelocation resolves and checks both ends; it resolves the source by the roots from.
 // It never overwrites an existing destination.
-func (t *tools) plan(in *relocateInput, from *workspace.Roots, verb string) (r relocation, err error) {
-	if r.from, err = t.entry("source", in.Source, from); err != nil {
+func (t *tools) planRelocation(in *relocateInput, from *workspace.Roots, verb string) (r relocation, err error) {
+	if r.from, err = t.resolveEntry("source", in.Source, from); err != nil {
 		return r, err
 	}
-	if r.to, err = t.entry("destination", in.Destination, t.roots.Writing()); err != nil {
+	if r.to, err = t.resolveEntry("destination", in.Destination, t.roots.Writing()); err != nil {
 		return r, err
 	}
 	info, err := from.Lstat(r.from.abs)
@@ -62,12 +62,12 @@ func (t *tools) plan(in *relocateInput, from *workspace.Roots, verb string) (r r
 	}
 	r.info = info
 	if t.roots.InGit(r.to.abs) {
-		return r, executors.Failuref(executors.PolicyBlocked, "%s belongs to git, and no tool may write there", r.to.show).
+		return r, executors.Failuref(executors.PolicyBlocked, "%s belongs to git, and no tool may write there", r.to.display).
 			Hint("Use git for it, or ask the user.")
 	}
 	if strings.HasSuffix(in.Destination, "/") && !info.IsDir() {
 		return r, executors.Failuref(executors.InvalidParameters, "destination: %q names a directory", in.Destination).
-			Hint("Use the full new path: %s.", filepath.Join(r.to.show, filepath.Base(r.from.abs)))
+			Hint("Use the full new path: %s.", filepath.Join(r.to.display, filepath.Base(r.from.abs)))
 	}
 	return r, t.checkDestination(r)
 }
@@ -75,10 +75,10 @@ func (t *tools) plan(in *relocateInput, from *workspace.Roots, verb string) (r r
 // checkDestination fails if the destination exists, or is inside the source.
 func (t *tools) checkDestination(r relocation) error {
 	if r.from.abs == r.to.abs {
-		return executors.Failuref(executors.InvalidParameters, "source and destination are the same: %s", r.from.show)
+		return executors.Failuref(executors.InvalidParameters, "source and destination are the same: %s", r.from.display)
 	}
 	if r.info.IsDir() && workspace.Encloses(r.from.abs, r.info, filepath.Dir(r.to.abs)) {
-		return executors.Failuref(executors.InvalidParameters, "%s is inside %s", r.to.show, r.from.show).
+		return executors.Failuref(executors.InvalidParameters, "%s is inside %s", r.to.display, r.from.display).
 			Hint("Choose a destination outside the source.")
 	}
 	there, err := t.roots.Writing().Lstat(r.to.abs)
@@ -88,16 +88,16 @@ func (t *tools) checkDestination(r relocation) error {
 	case err != nil:
 		return t.explain(err, "look at", r.to)
 	case there.IsDir():
-		return executors.Failuref(executors.PermanentFailure, "%s already exists: it is a directory", r.to.show).
-			Hint("To move it into the directory, use the full new path: %s.", filepath.Join(r.to.show, filepath.Base(r.from.abs)))
+		return executors.Failuref(executors.PermanentFailure, "%s already exists: it is a directory", r.to.display).
+			Hint("To move it into the directory, use the full new path: %s.", filepath.Join(r.to.display, filepath.Base(r.from.abs)))
 	}
-	return executors.Failuref(executors.PermanentFailure, "%s already exists: it is %s", r.to.show, workspace.Describe(there.Mode())).
+	return executors.Failuref(executors.PermanentFailure, "%s already exists: it is %s", r.to.display, workspace.Describe(there.Mode())).
 		Hint("Choose another name, or delete it first.")
 }
 
-// place renames name in dir, a finished copy or the source of a move, to the
+// renameTo renames name in dir, a finished copy or the source of a move, to the
 // destination. It creates missing directories.
-func (t *tools) place(dir *workspace.Dir, name string, to target) error {
+func (t *tools) renameTo(dir *workspace.Dir, name string, to target) error {
 	parent, err := t.roots.Writing().MakeDir(filepath.Dir(to.abs))
 	if err != nil {
 		return err
@@ -106,9 +106,9 @@ func (t *tools) place(dir *workspace.Dir, name string, to target) error {
 	return dir.Rename(name, parent, filepath.Base(to.abs))
 }
 
-// stage opens the deepest existing directory above the destination. A copy is made
+// openStaging opens the deepest existing directory above the destination. A copy is made
 // in it under a temporary name.
-func (t *tools) stage(to target) (*workspace.Dir, error) {
+func (t *tools) openStaging(to target) (*workspace.Dir, error) {
 	at := filepath.Dir(to.abs)
 	for {
 		dir, err := t.roots.Writing().Dir(at)
@@ -120,10 +120,10 @@ func (t *tools) stage(to target) (*workspace.Dir, error) {
 	}
 }
 
-// explainPlace returns the failure for an error of place.
-func (t *tools) explainPlace(err error, verb string, r relocation) error {
+// explainRename returns the failure for an error of renameTo.
+func (t *tools) explainRename(err error, verb string, r relocation) error {
 	if errors.Is(err, fs.ErrExist) {
-		return executors.Failuref(executors.PermanentFailure, "%s already exists", r.to.show).
+		return executors.Failuref(executors.PermanentFailure, "%s already exists", r.to.display).
 			Hint("Choose another name, or delete it first.")
 	}
 	return t.explain(err, verb, r.to)
@@ -138,9 +138,9 @@ func (r relocation) result(text string) executors.Result {
 	return res
 }
 
-// relocated checks a move or a copy before it starts. The plan, computed again,
+// checkRelocation checks a move or a copy before it starts. The plan, computed again,
 // must be the one that was judged.
-func relocated(ctx context.Context, call *executors.Call, r relocation, err error) error {
+func checkRelocation(ctx context.Context, call *executors.Call, r relocation, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)

@@ -36,7 +36,7 @@ func (t *tools) prepareSearchCode(_ context.Context, _ *executors.Call, in *code
 		return refusedCard(executors.KindSearch, in.Path), err
 	}
 	title := titled(in.Query)
-	if tg.show != "." {
+	if tg.display != "." {
 		title += " in " + tg.title()
 	}
 	card := executors.Card{Title: title, Kind: executors.KindSearch, Paths: []string{tg.abs}}
@@ -50,7 +50,7 @@ func (t *tools) planCode(in *codeInput) (q code.Query, included func(walk.Entry)
 		return q, nil, executors.Failuref(executors.InvalidParameters, "%v", err).
 			Hint("Name a symbol, such as Type.Method, or a few words; at most %d bytes.", code.MaxQuery)
 	}
-	included, err = includes(in.Include)
+	included, err = includeMatcher(in.Include)
 	return q, included, err
 }
 
@@ -68,7 +68,7 @@ func (t *tools) searchCode(ctx context.Context, _ *executors.Call, in *codeInput
 		most = defaultHits
 	}
 	most = min(most, maxHits)
-	s := &codeSearch{tools: t, start: tg, included: included, most: most, Search: code.NewSearch(q, most)}
+	s := &codeSearch{tools: t, start: tg, included: included, limit: most, Search: code.NewSearch(q, most)}
 	res := executors.Result{}
 	if t.isDirectory(tg) {
 		s.watch = t.watch(tg, t.ignoring(false))
@@ -84,7 +84,7 @@ func (t *tools) searchCode(ctx context.Context, _ *executors.Call, in *codeInput
 	if err != nil {
 		return fail(ctx, t.explain(err, "search", tg))
 	}
-	s.show(in.Query, &res)
+	s.writeResult(in.Query, &res)
 	return res, nil
 }
 
@@ -92,17 +92,17 @@ func (t *tools) searchCode(ctx context.Context, _ *executors.Call, in *codeInput
 type codeSearch struct {
 	*code.Search
 	*tools
-	start    target
-	included func(walk.Entry) bool
-	watch    *watch
-	most     int      // hits shown
-	missed   []missed // files that were not searched
-	large    int      // how many of them are too large
-	note     string   // about the part that was not searched
+	start      target
+	included   func(walk.Entry) bool
+	watch      *watch
+	limit      int          // hits shown
+	unsearched []unsearched // files that were not searched
+	large      int          // how many of them are too large
+	note       string       // about the part that was not searched
 }
 
-// missed is a file that was not searched.
-type missed struct {
+// unsearched is a file that was not searched.
+type unsearched struct {
 	path string
 	err  error // nil: it is too large
 }
@@ -147,7 +147,7 @@ func (s *codeSearch) walk(ctx context.Context, wanted func(walk.Entry) bool) err
 			data, size, err := e.Dir.Read(e.Name, buf, s.cfg.MaxFileBytes)
 			buf = data // to reuse its memory
 			if err != nil || size > int64(s.cfg.MaxFileBytes) {
-				return codeHits{missed: &missed{path, err}}, true, nil
+				return codeHits{missed: &unsearched{path, err}}, true, nil
 			}
 			found.hits = sc.File(path, data, stopped)
 			return found, len(found.hits) > 0, nil
@@ -155,12 +155,12 @@ func (s *codeSearch) walk(ctx context.Context, wanted func(walk.Entry) bool) err
 	}
 	n, err := walk.Do(ctx, s.tree(s.start, false), newVisit, codeHits.size, func(f codeHits) bool {
 		if f.missed != nil {
-			s.missed = append(s.missed, *f.missed)
+			s.unsearched = append(s.unsearched, *f.missed)
 		}
 		s.Add(f.hits)
 		return true
 	})
-	for _, m := range s.missed {
+	for _, m := range s.unsearched {
 		switch {
 		case !s.Scanner().MayShow(m.path):
 		case m.err == nil:
@@ -169,7 +169,7 @@ func (s *codeSearch) walk(ctx context.Context, wanted func(walk.Entry) bool) err
 			n.Add(m.path, m.err)
 		}
 	}
-	s.missed = nil
+	s.unsearched = nil
 	if errors.Is(err, errSlowSearch) {
 		s.note = fmt.Sprintf("\n[stopped after %s, before the end; use a deeper path]", maxSearch)
 		return nil
@@ -194,16 +194,16 @@ func (s *codeSearch) file(ctx context.Context) error {
 	return nil
 }
 
-// show writes the result.
-func (s *codeSearch) show(query string, res *executors.Result) {
+// writeResult writes the result.
+func (s *codeSearch) writeResult(query string, res *executors.Result) {
 	hits, more := s.Hits()
 	var b strings.Builder
 	var places matchPlaces
 	definitions, isDirectory := 0, s.watch != nil
 	for _, h := range hits {
-		name, abs := s.start.show, s.start.client
+		name, abs := s.start.display, s.start.client
 		if isDirectory {
-			name, abs = executors.OneLine(s.join(s.start, h.Path)), s.start.below(h.Path)
+			name, abs = executors.OneLine(s.displayPath(s.start, h.Path)), s.start.below(h.Path)
 		}
 		fmt.Fprintf(&b, "%s:%d %s", name, h.Line, h.Kind)
 		for _, part := range []string{h.Name, h.Signature} {
@@ -221,7 +221,7 @@ func (s *codeSearch) show(query string, res *executors.Result) {
 	switch {
 	case len(hits) == 0:
 		res.Text = "No code matches: " + executors.OneLine(query)
-	case more && len(hits) < s.most:
+	case more && len(hits) < s.limit:
 		res.Text += "\n[some files have more uses: grep finds them all]"
 	case more:
 		res.Text += fmt.Sprintf("\n[the best %d; there are more: qualify the name, set path or include, or raise max_results]", len(hits))
@@ -237,7 +237,7 @@ func (s *codeSearch) show(query string, res *executors.Result) {
 // codeHits are the hits in one file.
 type codeHits struct {
 	hits   []code.Hit
-	missed *missed // nil: the file was searched
+	missed *unsearched // nil: the file was searched
 }
 
 func (f codeHits) size() int {

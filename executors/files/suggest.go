@@ -11,17 +11,17 @@ import (
 // missing returns the failure for a path that does not exist. It suggests the
 // most similar existing path.
 func (t *tools) missing(tg target) *executors.Failure {
-	dir, names := t.existing(tg.abs)
-	if meant, ok := t.meant(dir, names); ok {
-		return executors.Failuref(executors.PermanentFailure, "no such file: %s (did you mean %s?)", tg.show, t.at(meant).show).
+	dir, names := t.splitExisting(tg.abs)
+	if meant, ok := t.similarPath(dir, names); ok {
+		return executors.Failuref(executors.PermanentFailure, "no such file: %s (did you mean %s?)", tg.display, t.targetAt(meant).display).
 			Hint("Use the path that exists, or find_path to search for the name.")
 	}
-	return executors.Failuref(executors.PermanentFailure, "no such file: %s", tg.show).
-		Hint("List %s with list_directory, or search for the name with find_path.", t.at(dir).show)
+	return executors.Failuref(executors.PermanentFailure, "no such file: %s", tg.display).
+		Hint("List %s with list_directory, or search for the name with find_path.", t.targetAt(dir).display)
 }
 
-// existing splits abs into the deepest existing directory and the names below it.
-func (t *tools) existing(abs string) (dir string, names []string) {
+// splitExisting splits abs into the deepest existing directory and the names below it.
+func (t *tools) splitExisting(abs string) (dir string, names []string) {
 	dir = abs
 	for {
 		parent := filepath.Dir(dir)
@@ -36,8 +36,8 @@ func (t *tools) existing(abs string) (dir string, names []string) {
 	}
 }
 
-// meant follows names from dir, using the most similar entry at each step.
-func (t *tools) meant(dir string, names []string) (string, bool) {
+// similarPath follows names from dir, using the most similar entry at each step.
+func (t *tools) similarPath(dir string, names []string) (string, bool) {
 	for i, name := range names {
 		entries := t.entries(dir)
 		near := nearest(name, entries, i < len(names)-1)

@@ -10,9 +10,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// entry resolves a parameter to an entry: a symlink stands for itself.
-func (t *tools) entry(parameter, path string, roots *workspace.Roots) (target, error) {
-	return t.resolved(parameter, path, roots.ResolveEntry)
+// resolveEntry resolves a parameter to an entry: a symlink stands for itself.
+func (t *tools) resolveEntry(parameter, path string, roots *workspace.Roots) (target, error) {
+	return t.resolveTarget(parameter, path, roots.ResolveEntry)
 }
 
 // checkFixed refuses entries that must stay in place: the session's
@@ -20,21 +20,21 @@ func (t *tools) entry(parameter, path string, roots *workspace.Roots) (target, e
 // action, in messages.
 func (t *tools) checkFixed(tg target, verb string) error {
 	if t.roots.Holds(tg.abs) {
-		return executors.Failuref(executors.PolicyBlocked, "%s is or contains a directory of the session and can't be %s", tg.show, verb).
+		return executors.Failuref(executors.PolicyBlocked, "%s is or contains a directory of the session and can't be %s", tg.display, verb).
 			Hint("Name the entries in it one by one.")
 	}
 	if t.roots.InGit(tg.abs) {
-		return executors.Failuref(executors.PolicyBlocked, "%s belongs to git and can't be %s", tg.show, verb).
+		return executors.Failuref(executors.PolicyBlocked, "%s belongs to git and can't be %s", tg.display, verb).
 			Hint("Use git for it, or ask the user.")
 	}
 	if len(t.roots.Private().Below(tg.abs)) > 0 {
-		return t.holdsOwn(tg, verb)
+		return t.ownFilesFailure(tg, verb)
 	}
 	return nil
 }
 
-func (t *tools) holdsOwn(tg target, verb string) error {
-	return executors.Failuref(executors.PolicyBlocked, "%s contains zeph-acp's own files and can't be %s", tg.show, verb).
+func (t *tools) ownFilesFailure(tg target, verb string) error {
+	return executors.Failuref(executors.PolicyBlocked, "%s contains zeph-acp's own files and can't be %s", tg.display, verb).
 		Hint("Name the other entries in it one by one.")
 }
 
@@ -43,23 +43,23 @@ type census struct {
 	files, dirs int // files are all entries but directories
 	bytes       int64
 	room        int  // entries that may still be counted
-	cut         bool // there are more entries
+	incomplete  bool // there are more entries
 	hidden      bool // zeph-acp's own files are there
 	denied      int  // entries that may not be read
 }
 
-// count adds name in dir. An entry that vanishes during the count is skipped.
-func (c *census) count(ctx context.Context, dir *workspace.Dir, name string) error {
+// countEntry adds name in dir. An entry that vanishes during the count is skipped.
+func (c *census) countEntry(ctx context.Context, dir *workspace.Dir, name string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if c.room--; c.room < 0 {
-		c.cut = true
+		c.incomplete = true
 		return fs.SkipAll
 	}
 	info, err := dir.Lstat(name)
 	if err != nil {
-		return c.skipped(err)
+		return c.skip(err)
 	}
 	if !info.IsDir() {
 		c.files++
@@ -67,13 +67,13 @@ func (c *census) count(ctx context.Context, dir *workspace.Dir, name string) err
 		return nil
 	}
 	c.dirs++
-	return c.below(ctx, dir, name)
+	return c.countBelow(ctx, dir, name)
 }
 
-func (c *census) below(ctx context.Context, dir *workspace.Dir, name string) error {
+func (c *census) countBelow(ctx context.Context, dir *workspace.Dir, name string) error {
 	sub, err := dir.Sub(name)
 	if err != nil {
-		return c.skipped(err)
+		return c.skip(err)
 	}
 	defer sub.Close()
 	entries, hidden, err := sub.ReadDir(-1)
@@ -82,15 +82,15 @@ func (c *census) below(ctx context.Context, dir *workspace.Dir, name string) err
 	}
 	c.hidden, c.denied = c.hidden || hidden, c.denied+sub.Denied()
 	for _, e := range entries {
-		if err := c.count(ctx, sub, e.Name()); err != nil {
+		if err := c.countEntry(ctx, sub, e.Name()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// skipped records an error that does not end the census; it returns any other.
-func (c *census) skipped(err error) error {
+// skip records an error that does not end the census; it returns any other.
+func (c *census) skip(err error) error {
 	if _, ok := errors.AsType[*workspace.PrivateError](err); ok {
 		c.hidden = true
 		return nil
@@ -105,15 +105,15 @@ func (c *census) skipped(err error) error {
 	return err
 }
 
-// take counts the entry at tg and those below it, at most room.
-func (c *census) take(ctx context.Context, roots *workspace.Roots, tg target, room int) error {
+// countTree counts the entry at tg and those below it, at most room.
+func (c *census) countTree(ctx context.Context, roots *workspace.Roots, tg target, room int) error {
 	dir, name, err := roots.Parent(tg.abs)
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
 	c.room = room
-	if err := c.count(ctx, dir, name); !errors.Is(err, fs.SkipAll) {
+	if err := c.countEntry(ctx, dir, name); !errors.Is(err, fs.SkipAll) {
 		return err
 	}
 	return nil
@@ -122,7 +122,7 @@ func (c *census) take(ctx context.Context, roots *workspace.Roots, tg target, ro
 // String returns the numbers, such as "3 files, 120 bytes".
 func (c *census) String() string {
 	var parts []string
-	if c.cut {
+	if c.incomplete {
 		parts = append(parts, "more than")
 	}
 	parts = append(parts, executors.Count(c.files, "file")+",")

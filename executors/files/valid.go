@@ -23,25 +23,25 @@ func (t *tools) readsDisk() bool {
 	return ok && d.ReadsDisk()
 }
 
-// settled is how old a change must be to differ in time from the next change.
+// stableAge is how old a change must be to differ in time from the next change.
 // File systems store times in steps of up to two seconds (FAT).
-const settled = 2 * time.Second
+const stableAge = 2 * time.Second
 
 // unchanged returns a function for Result.Valid. It reports whether path still
 // leads to the same unchanged file or directory. Call unchanged before the
 // read. The result is nil if this cannot be decided.
 func (t *tools) unchanged(path string, tg target) func() bool {
 	info, err := t.roots.Lstat(tg.abs)
-	return t.unchangedSince(path, found{tg, info, err})
+	return t.unchangedSince(path, stattedTarget{tg, info, err})
 }
 
 // unchangedSince is unchanged for a target whose state is known.
-func (t *tools) unchangedSince(path string, at found) func() bool {
+func (t *tools) unchangedSince(path string, at stattedTarget) func() bool {
 	before := at.info
 	if at.err != nil || !before.IsDir() && !at.isFile() {
 		return nil
 	}
-	if time.Since(before.ModTime()) < settled || time.Since(statusChanged(before)) < settled {
+	if time.Since(before.ModTime()) < stableAge || time.Since(statusChanged(before)) < stableAge {
 		return nil
 	}
 	return func() bool {

@@ -33,7 +33,7 @@ func settle(t *testing.T, b *bench, names ...string) {
 		for {
 			info, err := os.Lstat(b.path(name))
 			must(t, err)
-			left := settled - time.Since(statusChanged(info))
+			left := stableAge - time.Since(statusChanged(info))
 			if left <= 0 {
 				break
 			}

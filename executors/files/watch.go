@@ -28,9 +28,9 @@ type watch struct {
 	began    time.Time
 	excludes string // the user's own ignore file
 
-	over  atomic.Bool // too many paths, or one that cannot be watched
-	mu    sync.Mutex
-	paths []string
+	unusable atomic.Bool // too many paths, or one that cannot be watched
+	mu       sync.Mutex
+	paths    []string
 }
 
 // watch returns a watch for a walk from tg, before the walk begins.
@@ -49,7 +49,7 @@ func (t *tools) watch(tg target, ignoring bool) *watch {
 
 // entry adds an entry of the walk: a directory, or a file or link that is read.
 func (w *watch) entry(e walk.Entry) {
-	if w.over.Load() {
+	if w.unusable.Load() {
 		return
 	}
 	abs := filepath.Join(w.start.abs, filepath.FromSlash(e.Path()))
@@ -59,7 +59,7 @@ func (w *watch) entry(e walk.Entry) {
 	case e.Type.IsRegular():
 		w.add(abs)
 	default: // the target of a link may change without a trace
-		w.over.Store(true)
+		w.unusable.Store(true)
 	}
 }
 
@@ -84,20 +84,20 @@ func (w *watch) add(abs string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.paths) == maxWatched {
-		w.over.Store(true)
+		w.unusable.Store(true)
 		return
 	}
 	w.paths = append(w.paths, abs)
 }
 
-// seen is the state of one path.
-type seen struct {
+// pathState is the state of one path.
+type pathState struct {
 	path string
 	info fs.FileInfo // nil: it does not exist
 }
 
-// seenBytes is about the size of a seen in memory, without its path.
-const seenBytes = 400
+// pathStateBytes is about the size of a seen in memory, without its path.
+const pathStateBytes = 400
 
 // valid returns a function for Result.Valid, after the walk. It reports whether
 // all dependencies are unchanged. The cache itself checks that the call's path
@@ -105,10 +105,10 @@ const seenBytes = 400
 // before the walk or later, because the change may have happened during the
 // read. size is the memory of the function, in bytes.
 func (w *watch) valid() (unchanged func() bool, size int) {
-	if w.over.Load() {
+	if w.unusable.Load() {
 		return nil, 0
 	}
-	states := make([]seen, len(w.paths))
+	states := make([]pathState, len(w.paths))
 	size = len(w.excludes)
 	for i, path := range w.paths {
 		info, err := os.Lstat(path)
@@ -116,16 +116,16 @@ func (w *watch) valid() (unchanged func() bool, size int) {
 		case errors.Is(err, fs.ErrNotExist) && strings.Contains(path, walk.GitDir):
 		case err != nil:
 			return nil, 0
-		case w.began.Sub(info.ModTime()) < settled || w.began.Sub(statusChanged(info)) < settled:
+		case w.began.Sub(info.ModTime()) < stableAge || w.began.Sub(statusChanged(info)) < stableAge:
 			return nil, 0
 		}
-		states[i] = seen{path, info}
-		size += seenBytes + len(path)
+		states[i] = pathState{path, info}
+		size += pathStateBytes + len(path)
 	}
-	return func() bool { return w.same(states) }, size
+	return func() bool { return w.unchanged(states) }, size
 }
 
-func (w *watch) same(states []seen) bool {
+func (w *watch) unchanged(states []pathState) bool {
 	if w.ignoring && walk.UserExcludes(w.tools.roots) != w.excludes {
 		return false
 	}

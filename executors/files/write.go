@@ -33,16 +33,16 @@ func (t *tools) planWrite(ctx context.Context, in *writeInput) (change, error) {
 	c.text = in.Content
 	how := "created"
 	if c.old != nil {
-		c.text = adopt(*c.old, in.Content)
+		c.text = keepEncoding(*c.old, in.Content)
 		how = "overwritten"
 	}
-	c.done = fmt.Sprintf("Wrote %s to %s (%s)", executors.Count(len(c.text), "byte"), c.show, how)
+	c.summary = fmt.Sprintf("Wrote %s to %s (%s)", executors.Count(len(c.text), "byte"), c.display, how)
 	return c, nil
 }
 
 // newChange starts the change of a file that need not exist.
 func (t *tools) newChange(path string) (change, error) {
-	tg, err := t.resolved("path", path, t.roots.Writing().Resolve)
+	tg, err := t.resolveTarget("path", path, t.roots.Writing().Resolve)
 	if err != nil {
 		return change{title: refusedCard(executors.KindEdit, path).Title}, err
 	}
@@ -64,9 +64,9 @@ func (t *tools) overwritten(ctx context.Context, tg target) (*string, error) {
 	return t.current(ctx, tg)
 }
 
-// adopt returns content with the byte order mark of old, and with its "\r\n" unless
+// keepEncoding returns content with the byte order mark of old, and with its "\r\n" unless
 // content has its own.
-func adopt(old, content string) string {
+func keepEncoding(old, content string) string {
 	if !utf8.ValidString(old) || strings.IndexByte(old, 0) >= 0 {
 		return content // a binary has no lines
 	}

@@ -88,14 +88,14 @@ func TestLargeDiffs(t *testing.T) {
 		d.New != strings.Replace(*d.Old, "middle", "centre", 1) {
 		t.Errorf("%d diffs, the first %+v", len(res.Content), d)
 	}
-	diffs := show("f", &text, strings.Replace(strings.Replace(text, "first", "1st", 1), "last", "end\n", 1))
+	diffs := clientDiffs("f", &text, strings.Replace(strings.Replace(text, "first", "1st", 1), "last", "end\n", 1))
 	if len(diffs) != 2 || !strings.HasPrefix(diffs[0].New, "1st\n") || !strings.HasSuffix(diffs[1].New, "end\n") || !strings.HasSuffix(*diffs[1].Old, "last") {
 		t.Errorf("%d diffs", len(diffs))
 	}
 	all := strings.ReplaceAll(text, "x", "y")
 	for name, old := range map[string]*string{"new": nil, "all": &text} {
 		size := 0
-		for _, d := range show("f", old, all) {
+		for _, d := range clientDiffs("f", old, all) {
 			size += jsonSize(d.New)
 			if d.Old != nil {
 				size += jsonSize(*d.Old)
