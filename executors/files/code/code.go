@@ -51,17 +51,17 @@ func (h *Hit) compare(other *Hit) int {
 
 // Search collects the best hits for a query. Its methods may be called concurrently.
 type Search struct {
-	query Query
-	most  int
-	last  atomic.Pointer[Hit] // the worst hit that is kept, once there are most of them
-	more  atomic.Bool
+	query   Query
+	maxHits int
+	worst   atomic.Pointer[Hit] // the worst hit that is kept, once there are most of them
+	more    atomic.Bool
 
 	mu   sync.Mutex
 	hits []Hit // the best so far, in order
 }
 
 // NewSearch returns a search that keeps at most most hits, at least one.
-func NewSearch(q Query, most int) *Search { return &Search{query: q, most: max(1, most)} }
+func NewSearch(q Query, most int) *Search { return &Search{query: q, maxHits: max(1, most)} }
 
 // Add adds the hits of a file.
 func (s *Search) Add(hits []Hit) {
@@ -69,19 +69,19 @@ func (s *Search) Add(hits []Hit) {
 	defer s.mu.Unlock()
 	for _, h := range hits {
 		at, _ := slices.BinarySearchFunc(s.hits, &h, func(a Hit, b *Hit) int { return a.compare(b) })
-		if at == s.most {
+		if at == s.maxHits {
 			s.more.Store(true)
 			continue
 		}
 		s.hits = slices.Insert(s.hits, at, h)
-		if len(s.hits) > s.most {
-			s.hits = s.hits[:s.most]
+		if len(s.hits) > s.maxHits {
+			s.hits = s.hits[:s.maxHits]
 			s.more.Store(true)
 		}
 	}
-	if len(s.hits) == s.most {
-		last := s.hits[s.most-1]
-		s.last.Store(&last)
+	if len(s.hits) == s.maxHits {
+		last := s.hits[s.maxHits-1]
+		s.worst.Store(&last)
 	}
 }
 
@@ -92,15 +92,15 @@ func (s *Search) Hits() (hits []Hit, more bool) {
 	return slices.Clone(s.hits), s.more.Load()
 }
 
-// ranks reports whether a hit may still be shown.
-func (s *Search) ranks(h *Hit) bool {
-	last := s.last.Load()
+// mayRank reports whether a hit may still be shown.
+func (s *Search) mayRank(h *Hit) bool {
+	last := s.worst.Load()
 	return last == nil || h.compare(last) < 0
 }
 
-// admits is ranks, and records a hit that is not shown.
-func (s *Search) admits(h *Hit) bool {
-	if s.ranks(h) {
+// admit is ranks, and records a hit that is not shown.
+func (s *Search) admit(h *Hit) bool {
+	if s.mayRank(h) {
 		return true
 	}
 	s.more.Store(true)

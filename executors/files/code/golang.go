@@ -12,18 +12,18 @@ import (
 // larger one are matched with patterns.
 const maxParsed = 1 << 20
 
-// golang examines a Go file. It is parsed only if a line that contains a word of the
+// scanGo examines a Go file. It is parsed only if a line that contains a word of the
 // query may define it.
-func (sc *Scanner) golang(stopped func() bool) {
+func (sc *Scanner) scanGo(stopped func() bool) {
 	if len(sc.data) > maxParsed {
-		sc.lines(stopped)
+		sc.scanLines(stopped)
 		return
 	}
 	if sc.mayDefineGo() {
 		fset := token.NewFileSet()
 		file, err := parser.ParseFile(fset, "", sc.data, parser.SkipObjectResolution)
 		if file == nil || err != nil && len(file.Decls) == 0 {
-			sc.lines(stopped)
+			sc.scanLines(stopped)
 			return
 		}
 		g := goFile{sc, fset.File(file.FileStart)}
@@ -31,7 +31,7 @@ func (sc *Scanner) golang(stopped func() bool) {
 			g.decl(d)
 		}
 	}
-	sc.allTexts(stopped)
+	sc.scanTexts(stopped)
 }
 
 // mayDefineGo reports whether the file may define a word of the query.
@@ -171,10 +171,10 @@ func (g goFile) add(kind, container string, name *ast.Ident, from, to token.Pos)
 	if container != "" {
 		h.Name = container + "." + name.Name
 	}
-	if !g.admits(&h) {
+	if !g.admit(&h) {
 		return
 	}
-	source := g.data[g.at(from):g.at(to)]
+	source := g.data[g.offset(from):g.offset(to)]
 	if kind == "type" || kind == "const" || kind == "var" { // a value may be a long literal
 		source, _, _ = bytes.Cut(source, []byte("\n"))
 	}
@@ -182,7 +182,7 @@ func (g goFile) add(kind, container string, name *ast.Ident, from, to token.Pos)
 	g.hits = append(g.hits, h)
 }
 
-func (g goFile) at(p token.Pos) int { return min(max(0, g.file.Offset(p)), len(g.data)) }
+func (g goFile) offset(p token.Pos) int { return min(max(0, g.file.Offset(p)), len(g.data)) }
 
 // receiver returns the name of a method's type.
 func receiver(t ast.Expr) string {

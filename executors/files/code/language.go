@@ -15,22 +15,22 @@ import (
 type language struct {
 	names string // extensions and names of files, separated by spaces
 	// keywords are the words that may stand directly before a defined name; "*" means
-	// any word but those of never.
-	keywords string
-	before   string // other bytes that may stand before a defined name
-	prose    bool   // text with headings
-	free     bool   // a definition needs no check before its pattern
-	comments string // beginnings of lines that define nothing, separated by spaces
-	typed    bool   // the type stands before the name
-	locals   bool   // indented variables belong to a function
-	within   string // regex of a line that begins a type; its group is the name
-	patterns []pattern
+	// any word but those of neverBeforeName.
+	keywords       string
+	before         string // other bytes that may stand before a defined name
+	prose          bool   // text with headings
+	unchecked      bool   // a definition needs no check before its pattern
+	comments       string // beginnings of lines that define nothing, separated by spaces
+	typeFirst      bool   // the type stands before the name
+	indentedLocals bool   // indented variables belong to a function
+	typeLine       string // regex of a line that begins a type; its group is the name
+	patterns       []pattern
 
-	once  sync.Once
-	exprs []*regexp.Regexp // of patterns
-	outer *regexp.Regexp   // of within
-	lead  [][]byte         // of comments
-	words map[string]bool  // of keywords
+	once          sync.Once
+	exprs         []*regexp.Regexp // of patterns
+	typeLineRE    *regexp.Regexp   // of typeLine
+	commentStarts [][]byte         // of comments
+	words         map[string]bool  // of keywords
 }
 
 // pattern is a regex of a line that defines a name. Its groups are "name", and where they
@@ -93,8 +93,9 @@ var kinds = sync.OnceValue(func() map[string]string {
 	}
 })
 
-// never are words that stand before a use of a name.
-var never = sync.OnceValue(func() map[string]bool {
+// neverBeforeName are words that stand before a use of a name, and not before its
+// definition.
+var neverBeforeName = sync.OnceValue(func() map[string]bool {
 	return setOf("return new throw await yield in of not and or if else case import from as is typeof instanceof delete go defer echo print raise when while do goto sizeof require include assert then elif match with")
 })
 
@@ -164,11 +165,11 @@ func (l *language) prepare() {
 		for _, p := range l.patterns {
 			l.exprs = append(l.exprs, regexp.MustCompile(p.expr))
 		}
-		if l.within != "" {
-			l.outer = regexp.MustCompile(l.within)
+		if l.typeLine != "" {
+			l.typeLineRE = regexp.MustCompile(l.typeLine)
 		}
 		for _, c := range strings.Fields(l.comments) {
-			l.lead = append(l.lead, []byte(c))
+			l.commentStarts = append(l.commentStarts, []byte(c))
 		}
 		l.words = setOf(l.keywords)
 	})
@@ -177,7 +178,7 @@ func (l *language) prepare() {
 // mayDefine reports whether a name that includes the byte at of a line may be defined
 // there. It is a quick check, by the word before the name.
 func (l *language) mayDefine(line []byte, at int) bool {
-	if l.free {
+	if l.unchecked {
 		return true
 	}
 	before := bytes.TrimRight(line[:wordStart(line, at)], " \t")
@@ -190,7 +191,7 @@ func (l *language) mayDefine(line []byte, at int) bool {
 	}
 	word := before[bytes.LastIndexFunc(before, func(r rune) bool { return !isWord(r) && r != '!' && r != '-' })+1:]
 	l.prepare()
-	return l.words[string(word)] || l.words["*"] && !never()[string(word)]
+	return l.words[string(word)] || l.words["*"] && !neverBeforeName()[string(word)]
 }
 
 // wordStart returns the offset at which the word that ends before the byte at, or
@@ -213,7 +214,7 @@ func (l *language) isComment(line []byte) bool {
 	}
 	l.prepare()
 	start := bytes.TrimLeft(line, " \t")
-	return slices.ContainsFunc(l.lead, func(c []byte) bool { return bytes.HasPrefix(start, c) })
+	return slices.ContainsFunc(l.commentStarts, func(c []byte) bool { return bytes.HasPrefix(start, c) })
 }
 
 // definition returns the definition on a line.
@@ -242,13 +243,13 @@ func (l *language) definition(line []byte) (definition, bool) {
 				d.container = strings.Trim(text, ".:#")
 			}
 		}
-		if never()[d.name] || d.name == "" {
+		if neverBeforeName()[d.name] || d.name == "" {
 			continue
 		}
 		if k, ok := kinds()[d.kind]; ok {
 			d.kind = k
 		}
-		d.declares = l.typed && d.kind == "func"
+		d.declares = l.typeFirst && d.kind == "func"
 		return d, true
 	}
 	return definition{}, false
@@ -257,5 +258,5 @@ func (l *language) definition(line []byte) (definition, bool) {
 // container returns the regex of a line that begins a type.
 func (l *language) container() *regexp.Regexp {
 	l.prepare()
-	return l.outer
+	return l.typeLineRE
 }

@@ -137,8 +137,8 @@ func (q *Query) mayMatch(path string, found *search.Finder) bool {
 	return true
 }
 
-// allIn reports whether each word is in a line or in the path of its file.
-func (q *Query) allIn(p *place, line []byte) bool {
+// containsAll reports whether each word is in a line or in the path of its file.
+func (q *Query) containsAll(p *place, line []byte) bool {
 	for i, w := range q.words {
 		if q.texts.Index(i, line, 0) < 0 && (q.name != "" || !strings.Contains(p.lower, w)) {
 			return false
@@ -204,8 +204,8 @@ func (q *Query) nameScore(name string) int {
 	return partOfName
 }
 
-// isIn reports whether a word of the query is in a name.
-func (q *Query) isIn(name string) bool {
+// matchesName reports whether a word of the query is in a name.
+func (q *Query) matchesName(name string) bool {
 	lower := strings.ToLower(name)
 	return slices.ContainsFunc(q.words, func(w string) bool { return strings.Contains(lower, w) })
 }

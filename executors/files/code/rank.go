@@ -20,10 +20,10 @@ type place struct {
 // Penalties by the place of a hit. A definition in vendored code still ranks before
 // lines of text.
 const (
-	vendored  = 420
-	generated = 200
-	aTest     = 60
-	aSample   = 80
+	vendoredPenalty  = 420
+	generatedPenalty = 200
+	testPenalty      = 60
+	samplePenalty    = 80
 )
 
 var (
@@ -51,7 +51,7 @@ func newFolder(dir string) folder {
 	}
 	f.vendored, f.dist, f.tests = has(vendors...), has("dist"), has(tests...)
 	if has(samples...) {
-		f.penalty += aSample
+		f.penalty += samplePenalty
 	}
 	if has("internal") {
 		f.penalty += 3
@@ -67,12 +67,12 @@ func (f *folder) place(file string) place {
 	p := place{path: file, lower: strings.ToLower(file), dirs: f.names, stem: stem, penalty: f.penalty}
 	switch {
 	case f.vendored:
-		p.penalty += vendored
+		p.penalty += vendoredPenalty
 	case f.dist || generatedName(base):
-		p.penalty += generated
+		p.penalty += generatedPenalty
 	}
 	if f.tests || testName(stem, base) {
-		p.penalty += aTest
+		p.penalty += testPenalty
 	}
 	return p
 }
@@ -97,15 +97,15 @@ var generatedMarks = [][]byte{[]byte("DO NOT EDIT"), []byte("Do not edit"), []by
 // headLen is how much of a file is searched for a mark, in bytes.
 const headLen = 1 << 10
 
-// look judges a file by its text. It reports whether that changes its penalty.
-func (p *place) look(data []byte) bool {
-	if p.penalty >= generated {
+// judgeText judges a file by its text. It reports whether that changes its penalty.
+func (p *place) judgeText(data []byte) bool {
+	if p.penalty >= generatedPenalty {
 		return false
 	}
 	head := data[:min(len(data), headLen)]
 	minified := len(data) > 8*headLen && bytes.Count(data[:8*headLen], []byte("\n")) < 8
 	if minified || slices.ContainsFunc(generatedMarks, func(mark []byte) bool { return bytes.Contains(head, mark) }) {
-		p.penalty += generated
+		p.penalty += generatedPenalty
 		return true
 	}
 	return false

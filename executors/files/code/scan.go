@@ -24,16 +24,16 @@ const (
 type Scanner struct {
 	*Search
 	place
-	folder   folder // of the last file
-	found    search.Finder
-	data     []byte
-	language *language
-	hits     []Hit
-	texts    []Hit
-	defines  bool // a definition in the file can be shown
-	full     bool // no line of text in the file can be shown
-	line     int  // 1-based, of the offset counted
-	counted  int
+	folder    folder // of the last file
+	found     search.Finder
+	data      []byte
+	language  *language
+	hits      []Hit
+	texts     []Hit
+	mayDefine bool // a definition in the file can be shown
+	skipTexts bool // no line of text in the file can be shown
+	line      int  // 1-based, of the offset counted
+	counted   int
 }
 
 // Scanner returns a scanner.
@@ -42,11 +42,11 @@ func (s *Search) Scanner() *Scanner { return &Scanner{Search: s} }
 // MayShow reports whether a file may have a hit that can be shown, by its path. It is
 // true as long as all hits are shown.
 func (sc *Scanner) MayShow(path string) bool {
-	if !sc.more.Load() || sc.last.Load() == nil {
+	if !sc.more.Load() || sc.worst.Load() == nil {
 		return true
 	}
 	sc.enter(path, languageByName(path))
-	return sc.defines || !sc.full
+	return sc.mayDefine || !sc.skipTexts
 }
 
 // enter judges a file by its path.
@@ -55,13 +55,13 @@ func (sc *Scanner) enter(file string, l *language) {
 		sc.folder = newFolder(dir)
 	}
 	sc.place, sc.language = sc.folder.place(file), l
-	sc.limit()
+	sc.setLimits()
 }
 
-// limit sets the kinds of hits that can be shown.
-func (sc *Scanner) limit() {
-	sc.defines = sc.language != nil && sc.ranks(&Hit{Path: sc.path, score: sc.query.bestDefinition(sc.language) - sc.penalty})
-	sc.full = !sc.ranks(&Hit{Path: sc.path, score: sc.query.bestText() - sc.penalty/4})
+// setLimits sets the kinds of hits that can be shown.
+func (sc *Scanner) setLimits() {
+	sc.mayDefine = sc.language != nil && sc.mayRank(&Hit{Path: sc.path, score: sc.query.bestDefinition(sc.language) - sc.penalty})
+	sc.skipTexts = !sc.mayRank(&Hit{Path: sc.path, score: sc.query.bestText() - sc.penalty/4})
 }
 
 // File returns the hits in a file for [Search.Add]. The path is relative, with
@@ -74,46 +74,46 @@ func (sc *Scanner) File(path string, data []byte, stopped func() bool) []Hit {
 	sc.data, sc.line, sc.counted = data, 1, 0
 	sc.hits, sc.texts = nil, sc.texts[:0]
 	sc.enter(path, languageOf(path, data))
-	if sc.look(data) {
-		sc.limit()
+	if sc.judgeText(data) {
+		sc.setLimits()
 	}
 	switch {
-	case !sc.defines:
-		sc.allTexts(stopped)
+	case !sc.mayDefine:
+		sc.scanTexts(stopped)
 	case sc.language.isGo():
-		sc.golang(stopped)
+		sc.scanGo(stopped)
 	default:
-		sc.lines(stopped)
+		sc.scanLines(stopped)
 	}
 	sc.keepTexts()
 	return sc.hits
 }
 
-// allTexts examines the lines that contain a word of the query, none of which defines
+// scanTexts examines the lines that contain a word of the query, none of which defines
 // anything that can be shown.
-func (sc *Scanner) allTexts(stopped func() bool) {
-	if sc.full {
+func (sc *Scanner) scanTexts(stopped func() bool) {
+	if sc.skipTexts {
 		sc.more.Store(true)
 		return
 	}
-	for from, end := range sc.some(stopped) {
-		sc.text(from, sc.lineOf(from, end))
+	for from, end := range sc.matchingLines(stopped) {
+		sc.addText(from, sc.lineOf(from, end))
 	}
 }
 
-// lines examines the lines that contain a word of the query.
-func (sc *Scanner) lines(stopped func() bool) {
-	for from, end := range sc.some(stopped) {
+// scanLines examines the lines that contain a word of the query.
+func (sc *Scanner) scanLines(stopped func() bool) {
+	for from, end := range sc.matchingLines(stopped) {
 		line := sc.lineOf(from, end)
-		d, ok := sc.define(line)
-		if !ok || !sc.definition(d, from, line) {
-			sc.text(from, line)
+		d, ok := sc.findDefinition(line)
+		if !ok || !sc.addDefinition(d, from, line) {
+			sc.addText(from, line)
 		}
 	}
 }
 
-// some yields the first lines that contain a word of the query.
-func (sc *Scanner) some(stopped func() bool) iter.Seq2[int, int] {
+// matchingLines yields the first lines that contain a word of the query.
+func (sc *Scanner) matchingLines(stopped func() bool) iter.Seq2[int, int] {
 	return func(yield func(from, end int) bool) {
 		n := 0
 		for from, end := range sc.found.Lines() {
@@ -129,10 +129,10 @@ func (sc *Scanner) lineOf(from, end int) []byte {
 	return bytes.TrimSuffix(sc.data[from:end], []byte("\r"))
 }
 
-// define returns the definition on a line, if a word of the query stands where a name
+// findDefinition returns the definition on a line, if a word of the query stands where a name
 // may stand.
-func (sc *Scanner) define(line []byte) (definition, bool) {
-	if sc.language == nil || len(line) > maxLong || !sc.query.allIn(&sc.place, line) {
+func (sc *Scanner) findDefinition(line []byte) (definition, bool) {
+	if sc.language == nil || len(line) > maxLong || !sc.query.containsAll(&sc.place, line) {
 		return definition{}, false
 	}
 	for i := range sc.query.words {
@@ -145,10 +145,10 @@ func (sc *Scanner) define(line []byte) (definition, bool) {
 	return definition{}, false
 }
 
-// definition adds the definition on the line at from. It returns false if the query
+// addDefinition adds the definition on the line at from. It returns false if the query
 // does not match it.
-func (sc *Scanner) definition(d definition, from int, line []byte) bool {
-	if !sc.query.isIn(d.name) {
+func (sc *Scanner) addDefinition(d definition, from int, line []byte) bool {
+	if !sc.query.matchesName(d.name) {
 		return false
 	}
 	container := d.container
@@ -163,7 +163,7 @@ func (sc *Scanner) definition(d definition, from int, line []byte) bool {
 	switch {
 	case kind == "func" && method:
 		kind = "method"
-	case (kind == "var" || kind == "const") && indentOf(line) > 0 && !method && sc.language.locals:
+	case (kind == "var" || kind == "const") && indentOf(line) > 0 && !method && sc.language.indentedLocals:
 		kind = "local"
 	}
 	h := Hit{Path: sc.path, Line: sc.lineAt(from), Kind: kind, Name: d.name, score: sc.query.definitionScore(&sc.place, rankKind(kind, d, line), container, d.name)}
@@ -173,7 +173,7 @@ func (sc *Scanner) definition(d definition, from int, line []byte) bool {
 	if container != "" {
 		h.Name = container + "." + d.name
 	}
-	if sc.admits(&h) {
+	if sc.admit(&h) {
 		h.Signature = sc.signature(from, d, line)
 		if kind == "local" {
 			h.Kind = "var"
@@ -192,9 +192,9 @@ func rankKind(kind string, d definition, line []byte) string {
 	return kind
 }
 
-// text adds a line of text.
-func (sc *Scanner) text(from int, line []byte) {
-	if sc.full {
+// addText adds a line of text.
+func (sc *Scanner) addText(from int, line []byte) {
+	if sc.skipTexts {
 		sc.more.Store(true)
 		return
 	}
@@ -202,7 +202,7 @@ func (sc *Scanner) text(from int, line []byte) {
 	if sc.query.Symbol() && sc.language.isComment(line) || sc.language.isProse() {
 		h.score -= 20 // code comes first
 	}
-	if h.score <= 0 || !sc.admits(&h) {
+	if h.score <= 0 || !sc.admit(&h) {
 		return
 	}
 	h.Signature = oneLine(line, sc.query.texts.Index(0, line, 0))
@@ -251,15 +251,15 @@ func (sc *Scanner) container(from int, line []byte) string {
 		if m := re.FindSubmatch(above); m != nil {
 			return string(m[len(m)-1])
 		}
-		if above = bytes.TrimSpace(above); !bytes.ContainsRune([]byte("{})#"), rune(above[0])) && !isAccess(above) {
+		if above = bytes.TrimSpace(above); !bytes.ContainsRune([]byte("{})#"), rune(above[0])) && !isAccessLabel(above) {
 			indent = width
 		}
 	}
 	return ""
 }
 
-// isAccess reports whether a line of C++ is indented less than the rest of its class.
-func isAccess(line []byte) bool {
+// isAccessLabel reports whether a line of C++ is indented less than the rest of its class.
+func isAccessLabel(line []byte) bool {
 	switch string(line) {
 	case "public:", "protected:", "private:":
 		return true
@@ -286,7 +286,7 @@ func indentOf(line []byte) int {
 // signature returns a definition without its keyword, name and body.
 func (sc *Scanner) signature(from int, d definition, line []byte) string {
 	at := d.end
-	if sc.language.typed { // the type stands before the name
+	if sc.language.typeFirst { // the type stands before the name
 		at = 0
 	}
 	text := line[at:]
