@@ -49,7 +49,7 @@ type Finder struct {
 
 // Has reports whether data contains the text number i.
 func (f *Finder) Has(i int) bool {
-	f.look(f.data, i, 0)
+	f.advance(f.data, i, 0)
 	return f.next[i] >= 0
 }
 

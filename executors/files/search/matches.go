@@ -22,7 +22,7 @@ type Matches struct {
 func (m *Matches) Take(f Found) bool {
 	from := 0
 	for i, end := range f.ends {
-		if m.Hits == m.most || m.out.Len() > m.room {
+		if m.Hits == m.maxMatches || m.out.Len() > m.maxBytes {
 			m.More = true
 			return false
 		}

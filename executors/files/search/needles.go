@@ -29,23 +29,23 @@ func needlesOf(pattern string) needles {
 	if err != nil {
 		return nil
 	}
-	return required(re)
+	return requiredNeedles(re)
 }
 
-func required(re *syntax.Regexp) needles {
+func requiredNeedles(re *syntax.Regexp) needles {
 	switch re.Op {
 	case syntax.OpLiteral:
 		return literalNeedles(re)
 	case syntax.OpCapture, syntax.OpPlus:
-		return required(re.Sub[0])
+		return requiredNeedles(re.Sub[0])
 	case syntax.OpRepeat:
 		if re.Min > 0 {
-			return required(re.Sub[0])
+			return requiredNeedles(re.Sub[0])
 		}
 	case syntax.OpConcat:
 		var best needles
 		for _, sub := range re.Sub {
-			if n := required(sub); n.weight() > best.weight() {
+			if n := requiredNeedles(sub); n.weight() > best.weight() {
 				best = n
 			}
 		}
@@ -53,7 +53,7 @@ func required(re *syntax.Regexp) needles {
 	case syntax.OpAlternate:
 		var all needles
 		for _, sub := range re.Sub {
-			n := required(sub)
+			n := requiredNeedles(sub)
 			if n == nil || len(all)+len(n) > maxNeedles {
 				return nil
 			}
@@ -96,15 +96,15 @@ func foldsInASCII(r rune) bool {
 	}
 }
 
-// frequent lists the bytes of source text, the most frequent first.
-const frequent = " etnrsiaolcdupmfhgb_.,\n\t()-\"0y;v=1x:/w2{}'k*[]>345678j9S<TEACqzIRPNDMLOFB#BU&GH$V!@|+WXKYQZJ"
+// byFrequency lists the bytes of source text, the most frequent first.
+const byFrequency = " etnrsiaolcdupmfhgb_.,\n\t()-\"0y;v=1x:/w2{}'k*[]>345678j9S<TEACqzIRPNDMLOFB#BU&GH$V!@|+WXKYQZJ"
 
 // cost is roughly how many bits of information the byte at i has.
 func (n needle) cost(i int) int {
 	c := n.text[i]
-	at := strings.IndexByte(frequent, c)
+	at := strings.IndexByte(byFrequency, c)
 	if at < 0 {
-		at = len(frequent)
+		at = len(byFrequency)
 	}
 	bits := 3 + at/8
 	if n.fold && 'a' <= c && c <= 'z' {
@@ -160,7 +160,7 @@ func (f *finder) start(ns needles) {
 func (f *finder) find(data []byte, from int) int {
 	first := -1
 	for i := range f.needles {
-		f.look(data, i, from)
+		f.advance(data, i, from)
 		if at := f.next[i]; at >= 0 && (first < 0 || at < first) {
 			first = at
 		}
@@ -168,15 +168,15 @@ func (f *finder) find(data []byte, from int) int {
 	return first
 }
 
-// look finds the next offset of the needle number i at or after from.
-func (f *finder) look(data []byte, i, from int) {
+// advance finds the next offset of the needle number i at or after from.
+func (f *finder) advance(data []byte, i, from int) {
 	if at := f.next[i]; at == -2 || at >= 0 && at < from {
 		f.next[i] = f.needles[i].indexFrom(data, from, &f.cases[i])
 	}
 }
 
-// in reports whether a needle is in data.
-func (ns needles) in(data []byte) bool {
+// foundIn reports whether a needle is in data.
+func (ns needles) foundIn(data []byte) bool {
 	return slices.ContainsFunc(ns, func(n needle) bool { return n.index(data, 0) >= 0 })
 }
 
@@ -200,7 +200,7 @@ func (n *needle) indexFrom(data []byte, from int, cases *[2]int) int {
 			return -1
 		}
 		i += at
-		if start := i - n.rare; n.at(data, start) {
+		if start := i - n.rare; n.matchesAt(data, start) {
 			return start
 		}
 		// Where the byte is not rare, a search for the whole text is faster.
@@ -241,15 +241,15 @@ func (n *needle) indexFold(data []byte, from int, next *[2]int) int {
 		default:
 			i = next[0]
 		}
-		if start := i - n.rare; n.at(data, start) {
+		if start := i - n.rare; n.matchesAt(data, start) {
 			return start
 		}
 	}
 	return -1
 }
 
-// at reports whether the needle is at start.
-func (n *needle) at(data []byte, start int) bool {
+// matchesAt reports whether the needle is at start.
+func (n *needle) matchesAt(data []byte, start int) bool {
 	if start+len(n.text) > len(data) {
 		return false
 	}

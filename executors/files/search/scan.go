@@ -14,15 +14,15 @@ type scan struct {
 	name string
 	data []byte // without byte order mark
 
-	stopped func() bool // reports whether the result is no longer needed
-	work    int         // steps of the regex since stopped was last called
-	lines   int         // line breaks before the offset counted
-	counted int
-	first   int  // the line of the first match, from 1
-	done    int  // the lines before this offset are written or skipped
-	after   int  // lines still to write after the last match
-	text    bool // the data is known not to be binary
-	more    bool
+	stopped   func() bool // reports whether the result is no longer needed
+	work      int         // steps of the regex since stopped was last called
+	lines     int         // line breaks before the offset counted
+	counted   int
+	firstLine int  // the line of the first match, from 1
+	writtenTo int  // the lines before this offset are written or skipped
+	trailing  int  // lines still to write after the last match
+	knownText bool // the data is known not to be binary
+	more      bool
 }
 
 // byNeedles tries the lines that contain a needle. It returns false when no more
@@ -36,7 +36,7 @@ func (sc *scan) byNeedles() bool {
 		}
 		from := bytes.LastIndexByte(sc.data[:at], '\n') + 1
 		end := lineEnd(sc.data, at)
-		if !sc.line(from, end) {
+		if !sc.tryLine(from, end) {
 			return false
 		}
 		at = end + 1
@@ -64,13 +64,13 @@ func (sc *scan) byBlocks() bool {
 		}
 		block := sc.data[at:end]
 		// A "\r" is not part of a line, but the regex would see it in a block.
-		if sc.whole && bytes.IndexByte(block, '\r') < 0 && !sc.re.Match(block, sc.stopped) {
+		if sc.blockwise && bytes.IndexByte(block, '\r') < 0 && !sc.re.Match(block, sc.stopped) {
 			at = end
 			continue
 		}
 		for at < end {
 			to := lineEnd(sc.data, at)
-			if sc.re.Match(bytes.TrimSuffix(sc.data[at:to], []byte("\r")), sc.stopped) && !sc.line(at, to) {
+			if sc.re.Match(bytes.TrimSuffix(sc.data[at:to], []byte("\r")), sc.stopped) && !sc.tryLine(at, to) {
 				return false
 			}
 			at = to + 1
@@ -87,9 +87,9 @@ func lineEnd(data []byte, at int) int {
 	return len(data)
 }
 
-// line tries one line and writes it if it matches. It returns false when no more
+// tryLine tries one line and writes it if it matches. It returns false when no more
 // can be shown.
-func (sc *scan) line(from, end int) bool {
+func (sc *scan) tryLine(from, end int) bool {
 	line := bytes.TrimSuffix(sc.data[from:end], []byte("\r"))
 	loc := sc.re.Find(line, sc.stopped)
 	if sc.work += sc.re.Cost(len(line)); sc.work > workAtOnce {
@@ -100,34 +100,34 @@ func (sc *scan) line(from, end int) bool {
 	if loc == nil {
 		return true
 	}
-	if !sc.text {
-		if sc.text = bytes.IndexByte(sc.data, 0) < 0; !sc.text { // a binary
+	if !sc.knownText {
+		if sc.knownText = bytes.IndexByte(sc.data, 0) < 0; !sc.knownText { // a binary
 			return false
 		}
 	}
-	sc.trail(from)
+	sc.writeTrailing(from)
 	if len(sc.ends) > 0 {
 		sc.ends[len(sc.ends)-1] = len(sc.out)
 	}
-	if len(sc.ends) == sc.most || len(sc.out) > sc.room {
+	if len(sc.ends) == sc.maxMatches || len(sc.out) > sc.maxBytes {
 		sc.more = true
 		return false
 	}
 	before := from
-	for n := 0; n < sc.context && before > sc.done; n++ {
+	for n := 0; n < sc.context && before > sc.writtenTo; n++ {
 		before = bytes.LastIndexByte(sc.data[:before-1], '\n') + 1
 	}
-	if sc.context > 0 && before > sc.done && len(sc.ends) > 0 {
+	if sc.context > 0 && before > sc.writtenTo && len(sc.ends) > 0 {
 		sc.out = append(sc.out, separator...)
 	}
 	for before < from {
-		before = sc.write(before, '-', nil)
+		before = sc.writeLine(before, '-', nil)
 	}
-	sc.done = sc.write(from, ':', loc)
+	sc.writtenTo = sc.writeLine(from, ':', loc)
 	if len(sc.ends) == 0 {
-		sc.first = sc.lines + 1
+		sc.firstLine = sc.lines + 1
 	}
-	sc.after = sc.context
+	sc.trailing = sc.context
 	sc.ends = append(sc.ends, len(sc.out))
 	return true
 }
@@ -135,17 +135,17 @@ func (sc *scan) line(from, end int) bool {
 // separator is written where context is shown and lines are left out.
 const separator = "--\n"
 
-// trail writes the lines after the last match that are before end.
-func (sc *scan) trail(end int) {
-	for ; sc.after > 0 && sc.done < end; sc.after-- {
-		sc.done = sc.write(sc.done, '-', nil)
+// writeTrailing writes the lines after the last match that are before end.
+func (sc *scan) writeTrailing(end int) {
+	for ; sc.trailing > 0 && sc.writtenTo < end; sc.trailing-- {
+		sc.writtenTo = sc.writeLine(sc.writtenTo, '-', nil)
 	}
-	sc.after = 0
+	sc.trailing = 0
 }
 
-// write writes the line at from; a long line is cut around loc. It returns the
+// writeLine writes the line at from; a long line is cut around loc. It returns the
 // start of the next line.
-func (sc *scan) write(from int, mark byte, loc []int) (next int) {
+func (sc *scan) writeLine(from int, mark byte, loc []int) (next int) {
 	sc.lines += bytes.Count(sc.data[sc.counted:from], []byte("\n"))
 	sc.counted = from
 	end := lineEnd(sc.data, from)

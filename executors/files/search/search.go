@@ -27,12 +27,12 @@ const MaxLine = 300
 // "path:line: text" and a line around it as "path-line- text". It may be used
 // concurrently.
 type Searcher struct {
-	re      *pattern.Pattern
-	needles needles // at least one is in each line that re matches; nil: unknown
-	whole   bool    // re matches a text if it matches one of its lines
-	context int     // lines shown before and after a match
-	most    int     // matches shown
-	room    int     // bytes shown
+	re         *pattern.Pattern
+	needles    needles // at least one is in each line that re matches; nil: unknown
+	blockwise  bool    // re matches a text if it matches one of its lines
+	context    int     // lines shown before and after a match
+	maxMatches int     // matches shown
+	maxBytes   int     // bytes shown
 }
 
 // New compiles a regex. A search shows at most most matches, each with context
@@ -44,10 +44,10 @@ func New(expr string, context, most, room int) (*Searcher, error) {
 		return nil, err
 	}
 	return &Searcher{
-		re:      re,
-		needles: needlesOf(expr),
-		whole:   !anchoredToText(expr),
-		context: context, most: most, room: room,
+		re:        re,
+		needles:   needlesOf(expr),
+		blockwise: !anchoredToText(expr),
+		context:   context, maxMatches: most, maxBytes: room,
 	}, nil
 }
 
@@ -91,7 +91,7 @@ type Buffer struct {
 }
 
 // MayMatch reports whether data can hold a match. It is much faster than a search.
-func (s *Searcher) MayMatch(data []byte) bool { return s.needles == nil || s.needles.in(data) }
+func (s *Searcher) MayMatch(data []byte) bool { return s.needles == nil || s.needles.foundIn(data) }
 
 // File searches data, the content of a file that is shown as name. It finds
 // nothing in a binary. It may end early, with any result, once stopped returns
@@ -106,11 +106,11 @@ func (s *Searcher) File(b *Buffer, name string, data []byte, stopped func() bool
 		complete = sc.byBlocks()
 	}
 	if complete {
-		sc.trail(len(sc.data))
+		sc.writeTrailing(len(sc.data))
 	}
 	if len(b.ends) == 0 {
 		return Found{}
 	}
 	b.ends[len(b.ends)-1] = len(b.out)
-	return Found{text: string(b.out), ends: append([]int(nil), b.ends...), Line: sc.first, more: sc.more}
+	return Found{text: string(b.out), ends: append([]int(nil), b.ends...), Line: sc.firstLine, more: sc.more}
 }

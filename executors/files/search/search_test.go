@@ -112,7 +112,7 @@ func FuzzGrep(f *testing.F) {
 		if err != nil {
 			return
 		}
-		want := &reference{re: re, context: s.context, most: s.most, room: s.room}
+		want := &reference{re: re, context: s.context, most: s.maxMatches, room: s.maxBytes}
 		got := &Matches{Searcher: s}
 		var b Buffer
 		never := func() bool { return false }
