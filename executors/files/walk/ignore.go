@@ -25,13 +25,13 @@ const (
 // nested below it. The other files of git apply only in a repository. Files
 // above the session's roots do not apply. A nil ignore excludes nothing.
 type ignore struct {
-	above     *ignore
-	dir       string // path of the directory from the root, "" or ending in "/"
-	own       *rules // .ignore
-	git       *rules // .gitignore
-	exclude   *rules // .git/info/exclude
-	repo      bool   // a repository begins here
-	userRules *rules // the user's own; set only at the top
+	above          *ignore
+	dir            string // path of the directory from the root, "" or ending in "/"
+	ignoreRules    *rules // .ignore
+	gitignoreRules *rules // .gitignore
+	excludeRules   *rules // .git/info/exclude
+	isRepo         bool   // a repository begins here
+	userRules      *rules // the user's own; set only at the top
 }
 
 // load returns i with the pattern files of the directory b, which has these
@@ -54,24 +54,24 @@ func (i *ignore) load(b *workspace.Branch, entries []workspace.Entry) *ignore {
 		}
 		switch {
 		case e.Name == ".ignore" && e.Type.IsRegular():
-			next.own = read(b, e.Name)
+			next.ignoreRules = read(b, e.Name)
 		case e.Name == ".gitignore" && e.Type.IsRegular():
-			next.git = read(b, e.Name)
+			next.gitignoreRules = read(b, e.Name)
 		case e.Name == GitDir:
-			next.repo = true
+			next.isRepo = true
 			if e.Type.IsDir() {
-				next.exclude = inGit(b, func(info *workspace.Branch) *rules { return read(info, "exclude") })
+				next.excludeRules = readGitInfo(b, func(info *workspace.Branch) *rules { return read(info, "exclude") })
 			}
 		}
 	}
-	if next.own == nil && next.git == nil && !next.repo {
+	if next.ignoreRules == nil && next.gitignoreRules == nil && !next.isRepo {
 		return i
 	}
 	return next
 }
 
-// inGit returns the rules that read finds in .git/info.
-func inGit(b *workspace.Branch, read func(info *workspace.Branch) *rules) *rules {
+// readGitInfo returns the rules that read finds in .git/info.
+func readGitInfo(b *workspace.Branch, read func(info *workspace.Branch) *rules) *rules {
 	dir, err := b.Sub(GitDir)
 	if err != nil {
 		return nil
@@ -85,10 +85,10 @@ func inGit(b *workspace.Branch, read func(info *workspace.Branch) *rules) *rules
 	return read(info)
 }
 
-// down returns the patterns that apply in the directory name of dir: those of i
+// descend returns the patterns that apply in the directory name of dir: those of i
 // and of dir. If the walk started in an ignored directory, that directory was
 // asked for by name, so no pattern from above applies there.
-func (i *ignore) down(dir *workspace.Dir, name string) *ignore {
+func (i *ignore) descend(dir *workspace.Dir, name string) *ignore {
 	if i == nil {
 		return nil
 	}
@@ -112,26 +112,26 @@ func (i *ignore) down(dir *workspace.Dir, name string) *ignore {
 // root that is "" or ends in "/", is excluded.
 func (i *ignore) match(dir, name string, isDir bool) bool {
 	for at := i; at != nil; at = at.above {
-		if v := at.own.match(dir, len(at.dir), name, isDir); v != 0 {
+		if v := at.ignoreRules.match(dir, len(at.dir), name, isDir); v != 0 {
 			return v == excluded
 		}
 	}
 	for at := i; at != nil; at = at.above {
-		if v := at.git.match(dir, len(at.dir), name, isDir); v != 0 {
+		if v := at.gitignoreRules.match(dir, len(at.dir), name, isDir); v != 0 {
 			return v == excluded
 		}
-		if at.repo {
+		if at.isRepo {
 			break
 		}
 	}
 	repo := i
-	for repo != nil && !repo.repo {
+	for repo != nil && !repo.isRepo {
 		repo = repo.above
 	}
 	if repo == nil {
 		return false
 	}
-	if v := repo.exclude.match(dir, len(repo.dir), name, isDir); v != 0 {
+	if v := repo.excludeRules.match(dir, len(repo.dir), name, isDir); v != 0 {
 		return v == excluded
 	}
 	top := repo

@@ -38,7 +38,7 @@ func TestIgnore(t *testing.T) {
 		{"/", "", "a"},
 		{"\uFEFFx", "x", ""},
 	} {
-		ign := &ignore{git: parseRules(tt.file)}
+		ign := &ignore{gitignoreRules: parseRules(tt.file)}
 		check := func(paths string, want bool) {
 			split := strings.Fields(paths)
 			if strings.HasPrefix(tt.file, "esc") {
@@ -115,7 +115,7 @@ func FuzzIgnore(f *testing.F) {
 		if exit, ok := errors.AsType[*exec.ExitError](err); err != nil && (!ok || exit.ExitCode() != 1) {
 			t.Fatal(err, out)
 		}
-		ign := &ignore{git: parseRules(text)}
+		ign := &ignore{gitignoreRules: parseRules(text)}
 		got := false
 		for i := range len(name) + 1 {
 			if i == len(name) || name[i] == '/' {

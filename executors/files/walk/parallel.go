@@ -27,31 +27,31 @@ const (
 // Workers pick the first job in the order of the paths. The results of a job
 // are collected as soon as all earlier results are.
 type walker struct {
-	size    func(found any) int
-	take    func(found any) bool
-	stopped atomic.Bool
-	ended   func() bool // reports whether the walk was stopped; made once, since each visit gets it
+	size      func(found any) int
+	take      func(found any) bool
+	stopped   atomic.Bool
+	isStopped func() bool // reports whether the walk was stopped; made once, since each visit gets it
 
-	mu       sync.Mutex
-	wake     sync.Cond // broadcast when a field below changes
-	todo     jobs
-	pending  int      // jobs not finished
-	busy     int      // jobs being worked on
-	open     int      // folders held open
-	ahead    int      // bytes of finished jobs that are not collected
-	front    []cursor // the job to collect next, last, after the jobs that contain it
-	budget   int      // entries that may still be collected
-	unseen   Unseen
-	panicked any
+	mu         sync.Mutex
+	wake       sync.Cond // broadcast when a field below changes
+	todo       jobs
+	pending    int      // jobs not finished
+	busy       int      // jobs being worked on
+	open       int      // folders held open
+	aheadBytes int      // bytes of finished jobs that are not collected
+	front      []cursor // the job to collect next, last, after the jobs that contain it
+	budget     int      // entries that may still be collected
+	unseen     Unseen
+	panicked   any
 }
 
 // folder is a directory in which jobs work.
 type folder struct {
 	up     *folder
 	name   string            // in up
-	in     string            // the patterns that apply in it
+	rel    string            // the path from the start of the walk: "" or ending in "/"
 	full   string            // the path from the outermost root
-	ign    *ignore           // the patterns that hold in it
+	ignore *ignore           // the patterns that hold in it
 	branch *workspace.Branch // nil: closed, because too many are open
 	users  int               // jobs in it; guarded by the walker
 }
@@ -60,7 +60,7 @@ type folder struct {
 // directory.
 type job struct {
 	key     string // orders the jobs by their paths
-	in      *folder
+	folder  *folder
 	dir     workspace.Entry   // the directory to open; without a name: visit entries
 	entries []workspace.Entry // the entries to visit
 
@@ -76,7 +76,7 @@ type job struct {
 type item struct {
 	at      int
 	found   any
-	kid     *job
+	child   *job
 	problem *problem
 }
 
@@ -113,9 +113,9 @@ var errTooDeep = errors.New("the path is too long")
 // run walks the tree below top, and closes top. Only top must be readable.
 func (w *walker) run(ctx context.Context, top *workspace.Branch, ign *ignore, newVisit func() visit) (Unseen, error) {
 	defer top.Close()
-	defer context.AfterFunc(ctx, w.halt)()                                 // before list, which already visits files
-	f := &folder{full: prefix(top.Rel()), branch: top, users: 1, ign: ign} // one user more than its jobs: they never close it
-	first := &job{in: f}
+	defer context.AfterFunc(ctx, w.halt)()                                    // before list, which already visits files
+	f := &folder{full: prefix(top.Rel()), branch: top, users: 1, ignore: ign} // one user more than its jobs: they never close it
+	first := &job{folder: f}
 	kids, err := w.list(ctx, first, f, newVisit())
 	if err != nil {
 		return Unseen{}, err
@@ -129,7 +129,7 @@ func (w *walker) run(ctx context.Context, top *workspace.Branch, ign *ignore, ne
 	w.work(ctx, newVisit())
 	wg.Wait()
 	for _, j := range w.todo {
-		w.leave(j.in)
+		w.release(j.folder)
 	}
 	if w.panicked != nil {
 		panic(w.panicked)
@@ -170,7 +170,7 @@ func (w *walker) work(ctx context.Context, look visit) {
 		if j == nil {
 			return
 		}
-		f, kids := w.do(ctx, j, look)
+		f, kids := w.runJob(ctx, j, look)
 		w.finish(j, f, kids)
 	}
 }
@@ -185,7 +185,7 @@ func (w *walker) next() *job {
 		}
 		// A worker that is too far ahead waits for the job that the others wait for,
 		// unless this job is that one.
-		if len(w.todo) > 0 && (w.ahead < maxAhead || w.busy == 0 || w.todo[0] == w.front[len(w.front)-1].job) {
+		if len(w.todo) > 0 && (w.aheadBytes < maxAhead || w.busy == 0 || w.todo[0] == w.front[len(w.front)-1].job) {
 			w.busy++
 			return heap.Pop(&w.todo).(*job)
 		}
@@ -193,21 +193,21 @@ func (w *walker) next() *job {
 	}
 }
 
-// do runs a job. It returns the further jobs, and the folder that it opened, if
+// runJob runs a job. It returns the further jobs, and the folder that it opened, if
 // any.
-func (w *walker) do(ctx context.Context, j *job, look visit) (opened *folder, kids []*job) {
-	at, err := j.in.reach()
-	if err == nil && at != j.in.branch {
+func (w *walker) runJob(ctx context.Context, j *job, look visit) (opened *folder, kids []*job) {
+	at, err := j.folder.openBranch()
+	if err == nil && at != j.folder.branch {
 		defer at.Close()
 	}
 	if j.dir.Name == "" {
 		if err != nil {
-			j.trouble(0, strings.TrimSuffix(j.in.in, "/"), err)
+			j.addProblem(0, strings.TrimSuffix(j.folder.rel, "/"), err)
 			return nil, nil
 		}
-		return nil, w.span(j, j.in, at, j.entries, look)
+		return nil, w.visitEntries(j, j.folder, at, j.entries, look)
 	}
-	f := &folder{up: j.in, name: j.dir.Name, in: j.in.in + j.dir.Name + "/", full: j.in.full + j.dir.Name + "/", ign: j.in.ign}
+	f := &folder{up: j.folder, name: j.dir.Name, rel: j.folder.rel + j.dir.Name + "/", full: j.folder.full + j.dir.Name + "/", ignore: j.folder.ignore}
 	switch {
 	case err != nil:
 	case len(f.full) > maxPath:
@@ -215,21 +215,21 @@ func (w *walker) do(ctx context.Context, j *job, look visit) (opened *folder, ki
 	default:
 		f.branch, err = at.Sub(j.dir.Name)
 	}
-	if !j.trouble(0, f.in[:len(f.in)-1], err) {
+	if !j.addProblem(0, f.rel[:len(f.rel)-1], err) {
 		return nil, nil
 	}
-	w.look(j, 0, Entry{Entry: j.dir, In: j.in.in}, look)
+	w.visitEntry(j, 0, Entry{Entry: j.dir, In: j.folder.rel}, look)
 	if err != nil {
 		return nil, nil
 	}
 	if kids, err = w.list(ctx, j, f, look); err != nil {
-		j.trouble(0, f.in[:len(f.in)-1], err)
+		j.addProblem(0, f.rel[:len(f.rel)-1], err)
 	}
 	return f, kids
 }
 
-// trouble records err, if it is not nil. It reports whether path may be named.
-func (j *job) trouble(at int, path string, err error) bool {
+// addProblem records err, if it is not nil. It reports whether path may be named.
+func (j *job) addProblem(at int, path string, err error) bool {
 	if err == nil {
 		return true
 	}
@@ -245,12 +245,12 @@ func newProblem(path string, err error) problem {
 	return p
 }
 
-// reach returns the open directory. If reach had to open it, the caller closes it.
-func (f *folder) reach() (*workspace.Branch, error) {
+// openBranch returns the open directory. If reach had to open it, the caller closes it.
+func (f *folder) openBranch() (*workspace.Branch, error) {
 	if f.branch != nil {
 		return f.branch, nil
 	}
-	up, err := f.up.reach()
+	up, err := f.up.openBranch()
 	if err != nil {
 		return nil, err
 	}
@@ -273,42 +273,42 @@ func (w *walker) list(ctx context.Context, j *job, f *folder, look visit) (kids 
 		j.items = append(j.items, item{problem: &problem{denied: true}})
 	}
 	slices.SortFunc(entries, inOrder)
-	f.ign = f.ign.load(f.branch, entries)
+	f.ignore = f.ignore.load(f.branch, entries)
 	if len(entries) <= spanLen {
-		return w.span(j, f, f.branch, entries, look), nil
+		return w.visitEntries(j, f, f.branch, entries, look), nil
 	}
 	for part := range slices.Chunk(entries, spanLen) {
-		kids = append(kids, &job{key: f.in + sortName(part[0]), in: f, entries: part})
-		j.items = append(j.items, item{kid: kids[len(kids)-1]})
+		kids = append(kids, &job{key: f.rel + sortName(part[0]), folder: f, entries: part})
+		j.items = append(j.items, item{child: kids[len(kids)-1]})
 	}
 	return kids, nil
 }
 
-// span visits some entries of f, which is open as at. Directories become jobs.
-func (w *walker) span(j *job, f *folder, at *workspace.Branch, entries []workspace.Entry, look visit) (kids []*job) {
+// visitEntries visits some entries of f, which is open as at. Directories become jobs.
+func (w *walker) visitEntries(j *job, f *folder, at *workspace.Branch, entries []workspace.Entry, look visit) (kids []*job) {
 	j.count = len(entries)
 	for i, e := range entries {
 		if w.stopped.Load() {
 			return kids
 		}
 		switch dir := e.Type.IsDir(); {
-		case e.Name == GitDir || f.ign.match(f.full, e.Name, dir):
+		case e.Name == GitDir || f.ignore.match(f.full, e.Name, dir):
 		case dir:
-			kid := &job{key: f.in + e.Name + "/", in: f, dir: e}
+			kid := &job{key: f.rel + e.Name + "/", folder: f, dir: e}
 			kids = append(kids, kid)
-			j.items = append(j.items, item{at: i + 1, kid: kid})
+			j.items = append(j.items, item{at: i + 1, child: kid})
 		default:
-			w.look(j, i+1, Entry{Entry: e, Dir: at, In: f.in}, look)
+			w.visitEntry(j, i+1, Entry{Entry: e, Dir: at, In: f.rel}, look)
 		}
 	}
 	return kids
 }
 
-// look visits one entry.
-func (w *walker) look(j *job, at int, e Entry, look visit) {
-	found, ok, err := look(e, w.ended)
+// visitEntry visits one entry.
+func (w *walker) visitEntry(j *job, at int, e Entry, look visit) {
+	found, ok, err := look(e, w.isStopped)
 	if err != nil {
-		j.trouble(at, e.Path(), err)
+		j.addProblem(at, e.Path(), err)
 	}
 	if ok {
 		j.items = append(j.items, item{at: at, found: found})
@@ -323,13 +323,13 @@ func (w *walker) finish(j *job, f *folder, kids []*job) {
 	defer w.mu.Unlock()
 	j.done, j.entries = true, nil
 	j.size += 128 + 64*len(j.items)
-	w.ahead += j.size
+	w.aheadBytes += j.size
 	w.pending += len(kids) - 1
 	if w.busy > 0 {
 		w.busy--
 	}
 	for _, kid := range kids {
-		kid.in.users++
+		kid.folder.users++
 		heap.Push(&w.todo, kid)
 	}
 	if f != nil && f.branch != nil && f.up != nil {
@@ -338,15 +338,15 @@ func (w *walker) finish(j *job, f *folder, kids []*job) {
 			w.close(f)
 		}
 	}
-	if j.in != f {
-		w.leave(j.in)
+	if j.folder != f {
+		w.release(j.folder)
 	}
 	w.advance()
 	w.wake.Broadcast()
 }
 
-// leave records that a job in f has ended.
-func (w *walker) leave(f *folder) {
+// release records that a job in f has ended.
+func (w *walker) release(f *folder) {
 	if f.users--; f.users == 0 && f.branch != nil {
 		w.close(f)
 	}
@@ -366,7 +366,7 @@ func (w *walker) advance() {
 			return
 		}
 		if c.item == len(c.job.items) {
-			w.ahead -= c.job.size
+			w.aheadBytes -= c.job.size
 			count := c.job.count - c.count
 			w.front = w.front[:len(w.front)-1]
 			w.spend(count)
@@ -379,8 +379,8 @@ func (w *walker) advance() {
 		c.count += count
 		switch {
 		case !w.spend(count):
-		case it.kid != nil:
-			w.front = append(w.front, cursor{job: it.kid})
+		case it.child != nil:
+			w.front = append(w.front, cursor{job: it.child})
 		case it.problem != nil:
 			w.unseen.add(*it.problem)
 		case !w.take(it.found):

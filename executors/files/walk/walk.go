@@ -91,7 +91,7 @@ func (w *walker) walk(ctx context.Context, tree Tree, newVisit func() visit) (Un
 	if tree.Ignore {
 		ign = &ignore{userRules: parseRules(UserExcludes(tree.Roots))}
 	}
-	dir, err := tree.Roots.Descend(tree.Dir, func(above *workspace.Dir, next string) { ign = ign.down(above, next) })
+	dir, err := tree.Roots.Descend(tree.Dir, func(above *workspace.Dir, next string) { ign = ign.descend(above, next) })
 	if err != nil {
 		return Unseen{}, err
 	}
@@ -100,7 +100,7 @@ func (w *walker) walk(ctx context.Context, tree Tree, newVisit func() visit) (Un
 	if err != nil {
 		return Unseen{}, err
 	}
-	w.budget, w.wake.L, w.ended = tree.Budget, &w.mu, w.stopped.Load
+	w.budget, w.wake.L, w.isStopped = tree.Budget, &w.mu, w.stopped.Load
 	return w.run(ctx, top, ign, newVisit)
 }
 
