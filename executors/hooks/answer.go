@@ -12,16 +12,16 @@ import (
 
 // answer is the outcome of one run of a hook.
 type answer struct {
-	hook     *hook
-	run      executors.HookRun
-	decision executors.Decision // "" if the hook has no objection
-	reason   string             // of the decision, for the model and for people
-	context  string             // for the model
-	input    map[string]any     // replaces the input of the call; nil: it stays
-	stop     bool               // the turn ends
-	why      string             // with stop, for people
-	message  string             // for people
-	failed   string             // why there is no answer; "" if there is one
+	hook       *hook
+	run        executors.HookRun
+	decision   executors.Decision // "" if the hook has no objection
+	reason     string             // of the decision, for the model and for people
+	context    string             // for the model
+	input      map[string]any     // replaces the input of the call; nil: it stays
+	stop       bool               // the turn ends
+	stopReason string             // with stop, for people
+	message    string             // for people
+	failure    string             // why there is no answer; "" if there is one
 }
 
 // reply is the JSON that a hook writes.
@@ -44,24 +44,24 @@ type detail struct {
 	Context    string         `json:"additionalContext"`
 }
 
-// read returns the answer of a hook that ended.
-func read(event Event, out output, run executors.HookRun) answer {
+// parseAnswer returns the answer of a hook that ended.
+func parseAnswer(event Event, out output, run executors.HookRun) answer {
 	text := strings.TrimSpace(out.stdout)
 	switch {
 	case run.Signal != "":
-		return answer{failed: "it was ended by " + run.Signal}
+		return answer{failure: "it was ended by " + run.Signal}
 	case run.ExitCode == nil:
-		return answer{failed: "its end is unknown"}
+		return answer{failure: "its end is unknown"}
 	case *run.ExitCode == 2: // the JSON of such a hook does not count
 		return answer{decision: executors.Deny, reason: cmp.Or(out.stderr, "it gave no reason")}
 	case *run.ExitCode != 0:
-		return answer{failed: strings.TrimSpace(fmt.Sprintf("it failed with exit code %d. %s", *run.ExitCode, out.stderr))}
-	case out.long:
-		return answer{failed: fmt.Sprintf("it wrote more than %d bytes", maxOutput)}
+		return answer{failure: strings.TrimSpace(fmt.Sprintf("it failed with exit code %d. %s", *run.ExitCode, out.stderr))}
+	case out.truncated:
+		return answer{failure: fmt.Sprintf("it wrote more than %d bytes", maxOutput)}
 	case strings.HasPrefix(text, "{"):
-		return replied(event, text)
+		return parseReply(event, text)
 	case hidesReply(text):
-		return answer{failed: "its answer cannot be read: there is text before the JSON"}
+		return answer{failure: "its answer cannot be read: there is text before the JSON"}
 	case event == UserPromptSubmit || event == SessionStart:
 		return answer{context: text}
 	}
@@ -75,19 +75,19 @@ func hidesReply(text string) bool {
 	return i >= 0 && json.Valid([]byte(text[i:]))
 }
 
-// replied returns the answer in a reply.
-func replied(event Event, text string) answer {
+// parseReply returns the answer in a reply.
+func parseReply(event Event, text string) answer {
 	var r reply
 	dec := json.NewDecoder(bytes.NewReader([]byte(text)))
 	if err := dec.Decode(&r); err != nil {
-		return answer{failed: "its answer cannot be read: " + err.Error()}
+		return answer{failure: "its answer cannot be read: " + err.Error()}
 	}
 	if dec.More() {
-		return answer{failed: "its answer cannot be read: there is text after the JSON"}
+		return answer{failure: "its answer cannot be read: there is text after the JSON"}
 	}
 	a := answer{message: r.SystemMessage, reason: r.Reason}
 	if r.Continue != nil && !*r.Continue {
-		a.stop, a.why = true, cmp.Or(r.StopReason, r.Reason)
+		a.stop, a.stopReason = true, cmp.Or(r.StopReason, r.Reason)
 	}
 	switch r.Decision {
 	case "", "approve", "allow":
@@ -96,14 +96,14 @@ func replied(event Event, text string) answer {
 	case "ask":
 		a.decision = executors.Ask
 	default:
-		a.failed = fmt.Sprintf("its decision %q is unknown", r.Decision)
+		a.failure = fmt.Sprintf("its decision %q is unknown", r.Decision)
 	}
 	d := r.Specific
 	if d == nil {
 		return a
 	}
 	if d.Event != "" && d.Event != string(event) {
-		a.failed = fmt.Sprintf("its answer is for the event %q", d.Event)
+		a.failure = fmt.Sprintf("its answer is for the event %q", d.Event)
 		return a
 	}
 	a.context, a.input = d.Context, d.Input
@@ -119,7 +119,7 @@ func replied(event Event, text string) answer {
 			a.decision = executors.Ask
 		}
 	default:
-		a.failed = fmt.Sprintf("its permissionDecision %q is unknown", d.Permission)
+		a.failure = fmt.Sprintf("its permissionDecision %q is unknown", d.Permission)
 	}
 	return a
 }

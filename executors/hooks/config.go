@@ -13,8 +13,8 @@ type Config struct {
 	MaxTimeoutSecs int `toml:"max_timeout_secs"`
 }
 
-// mostTimeout is the largest value of both timeouts.
-const mostTimeout = 3600
+// maxTimeout is the largest value of both timeouts.
+const maxTimeout = 3600
 
 // Defaults returns the default settings.
 func Defaults() Config { return Config{Enabled: true, TimeoutSecs: 60, MaxTimeoutSecs: 600} }
@@ -23,8 +23,8 @@ func Defaults() Config { return Config{Enabled: true, TimeoutSecs: 60, MaxTimeou
 func (c Config) Validate() map[string]string {
 	wrong := map[string]string{}
 	for key, n := range map[string]int{"timeout_secs": c.TimeoutSecs, "max_timeout_secs": c.MaxTimeoutSecs} {
-		if n < 1 || n > mostTimeout {
-			wrong[key] = fmt.Sprintf("must be from 1 to %d, is %d", mostTimeout, n)
+		if n < 1 || n > maxTimeout {
+			wrong[key] = fmt.Sprintf("must be from 1 to %d, is %d", maxTimeout, n)
 		}
 	}
 	if len(wrong) == 0 && c.TimeoutSecs > c.MaxTimeoutSecs {

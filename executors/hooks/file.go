@@ -26,8 +26,8 @@ type settings struct {
 	Disable bool            `json:"disableAllHooks"`
 }
 
-// group is the hooks of an event that have the same matcher.
-type group struct {
+// hookGroup is the hooks of an event that have the same matcher.
+type hookGroup struct {
 	Matcher string `json:"matcher"`
 	Hooks   []struct {
 		Type    string  `json:"type"`
@@ -62,7 +62,7 @@ func (f *file) parse(c Config) error {
 		}
 	}
 	for _, event := range events {
-		if err := f.add(event, groups[string(event)], c); err != nil {
+		if err := f.addEvent(event, groups[string(event)], c); err != nil {
 			return fmt.Errorf("hooks.%s: %w", event, err)
 		}
 	}
@@ -86,9 +86,9 @@ func data(f *file) []byte {
 	return f.data
 }
 
-// add reads the hooks of one event.
-func (f *file) add(event Event, raw json.RawMessage, c Config) error {
-	var groups []group
+// addEvent reads the hooks of one event.
+func (f *file) addEvent(event Event, raw json.RawMessage, c Config) error {
+	var groups []hookGroup
 	if len(raw) > 0 {
 		if err := json.Unmarshal(raw, &groups); err != nil {
 			return err
@@ -123,8 +123,8 @@ func (c Config) timeout(secs float64) time.Duration {
 func (s *Session) scripts(f *file) []string {
 	var out []string
 	for _, h := range f.hooks {
-		for _, word := range s.words(h.command) {
-			if hash, err := s.o.Script(word); err == nil {
+		for _, word := range s.candidatePaths(h.command) {
+			if hash, err := s.options.Script(word); err == nil {
 				out = append(out, word+" "+hash)
 			}
 		}
@@ -141,43 +141,43 @@ func (s *Session) checkWords(f *file) error {
 		if len(h.command) > maxCommand {
 			return fmt.Errorf("a command has more than %d bytes", maxCommand)
 		}
-		if n += len(s.words(h.command)); n > maxWords {
+		if n += len(s.candidatePaths(h.command)); n > maxWords {
 			return fmt.Errorf("the commands have more than %d words", maxWords)
 		}
 	}
 	return nil
 }
 
-// words returns the words of a command that may be files of the project, as absolute
+// candidatePaths returns the words of a command that may be files of the project, as absolute
 // paths. They are relative to the project's directory, and to those that the command
 // changes to.
-func (s *Session) words(text string) []string {
+func (s *Session) candidatePaths(text string) []string {
 	for _, name := range projectVariables {
-		text = strings.NewReplacer("$"+name, s.o.Dir, "${"+name+"}", s.o.Dir).Replace(strings.ReplaceAll(text, `"$`+name+`"`, "$"+name))
+		text = strings.NewReplacer("$"+name, s.options.Dir, "${"+name+"}", s.options.Dir).Replace(strings.ReplaceAll(text, `"$`+name+`"`, "$"+name))
 	}
 	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n\"'`;|&<>()=", r) })
-	bases := []string{s.o.Dir}
+	bases := []string{s.options.Dir}
 	for i, word := range words {
 		if i > 0 && len(bases)*len(words) <= maxWords && (words[i-1] == "cd" || words[i-1] == "pushd") {
 			bases = append(bases, within(bases[len(bases)-1], word))
 		}
 	}
-	paths := s.named(text)
+	paths := s.shellPaths(text)
 	for _, base := range bases {
 		for _, word := range words {
 			paths = append(paths, within(base, word))
 		}
 	}
 	return slices.DeleteFunc(paths, func(path string) bool {
-		rel, err := filepath.Rel(s.o.Dir, path)
+		rel, err := filepath.Rel(s.options.Dir, path)
 		return err != nil || !filepath.IsLocal(rel)
 	})
 }
 
-// named returns the paths in a command as a shell reads it. It finds those that quotes,
+// shellPaths returns the paths in a command as a shell reads it. It finds those that quotes,
 // escapes and patterns hide from a split at white space.
-func (s *Session) named(text string) []string {
-	script, err := command.Parse(text, command.Shell{Dir: s.o.Dir})
+func (s *Session) shellPaths(text string) []string {
+	script, err := command.Parse(text, command.Shell{Dir: s.options.Dir})
 	if err != nil {
 		return nil // its words count
 	}

@@ -24,16 +24,16 @@ type link struct {
 }
 
 func (l link) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
-	if !l.any() {
+	if !l.hasHooks() {
 		return l.Executor.Execute(ctx, call)
 	}
 	if call.Record == nil {
 		call.Record = &executors.Record{}
 	}
-	before := l.ofCall(PreToolUse, call)
+	before := l.hooksForCall(PreToolUse, call)
 	inner := l.Executor
-	if after := l.ofCall(PostToolUse, call); len(after) > 0 && !l.o.Checking {
-		inner = poster{l.Executor, l.Session, after}
+	if after := l.hooksForCall(PostToolUse, call); len(after) > 0 && !l.options.Checking {
+		inner = afterLink{l.Executor, l.Session, after}
 	}
 	if len(before) == 0 {
 		return inner.Execute(ctx, call)
@@ -44,12 +44,12 @@ func (l link) Execute(ctx context.Context, call *executors.Call) (executors.Resu
 	return executors.Gate(Gate, judge)(inner).Execute(ctx, call)
 }
 
-// any reports whether there may be hooks.
-func (s *Session) any() bool {
+// hasHooks reports whether there may be hooks.
+func (s *Session) hasHooks() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, f := range s.files {
-		if f != nil && f.runs && len(f.hooks) > 0 {
+		if f != nil && f.mayRun && len(f.hooks) > 0 {
 			return true
 		}
 	}
@@ -66,7 +66,7 @@ type toolInput struct {
 }
 
 func (s *Session) toolInput(event Event, call *executors.Call) toolInput {
-	return toolInput{common: s.common(event), Tool: namesOf(call)[0], Input: shownInput(call), ID: call.ID}
+	return toolInput{common: s.common(event), Tool: namesOf(call)[0], Input: hookInput(call), ID: call.ID}
 }
 
 // judge runs the hooks before a call. whole reports that they judge the call itself; it is
@@ -80,7 +80,7 @@ func (s *Session) judge(ctx context.Context, call *executors.Call, hooks []*hook
 	}
 	shown, real := s.names(call)
 	input := s.toolInput(PreToolUse, call)
-	input.Input, _ = renamed(input.Input, shown).(map[string]any)
+	input.Input, _ = mapTexts(input.Input, shown).(map[string]any)
 	answers, err := s.run(ctx, call.Record, hooks, input)
 	if err != nil {
 		return executors.Verdict{}, err
@@ -89,12 +89,12 @@ func (s *Session) judge(ctx context.Context, call *executors.Call, hooks []*hook
 	var asks []string
 	var changed *answer
 	for i, a := range answers {
-		reason := s.short(a.reason, maxReason)
+		reason := s.shorten(a.reason, maxReason)
 		switch {
 		case a.decision == executors.Deny || a.stop:
-			return s.denied(a, reason), nil
-		case a.failed != "":
-			asks = append(asks, fmt.Sprintf("the hook %s gave no answer: %s", a.name(), s.short(a.failed, maxReason)))
+			return s.denyVerdict(a, reason), nil
+		case a.failure != "":
+			asks = append(asks, fmt.Sprintf("the hook %s gave no answer: %s", a.name(), s.shorten(a.failure, maxReason)))
 		case a.decision == executors.Ask:
 			asks = append(asks, fmt.Sprintf("the hook %s asks. %s", a.name(), reason))
 		}
@@ -107,13 +107,13 @@ func (s *Session) judge(ctx context.Context, call *executors.Call, hooks []*hook
 	}
 	switch {
 	case changed != nil && whole && call.Rewrites < maxRewrites:
-		call.Rewrite = ownInput(call.Tool, renamed(changed.input, real).(map[string]any))
+		call.Rewrite = fromHookInput(call.Tool, mapTexts(changed.input, real).(map[string]any))
 		return executors.Verdict{
 			Decision: executors.Deny, Rule: changed.rule() + " changed the input",
 			Failure: executors.Failuref(executors.PolicyBlocked, "a hook changed the input of this call; it was not run as it was"),
 		}, nil
 	case changed != nil && whole:
-		return s.denied(*changed, "hooks changed the input again and again"), nil
+		return s.denyVerdict(*changed, "hooks changed the input again and again"), nil
 	case changed != nil:
 		asks = append(asks, fmt.Sprintf("the hook %s wants another input", changed.name()))
 	}
@@ -125,14 +125,14 @@ func (s *Session) judge(ctx context.Context, call *executors.Call, hooks []*hook
 
 // names returns the functions of [Options].Names.
 func (s *Session) names(call *executors.Call) (shown, real func(string) string) {
-	if s.o.Names == nil {
+	if s.options.Names == nil {
 		return nil, nil
 	}
-	return s.o.Names(call)
+	return s.options.Names(call)
 }
 
-// renamed returns a JSON value with change applied to each text.
-func renamed(value any, change func(string) string) any {
+// mapTexts returns a JSON value with change applied to each text.
+func mapTexts(value any, change func(string) string) any {
 	if change == nil {
 		return value
 	}
@@ -142,23 +142,23 @@ func renamed(value any, change func(string) string) any {
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
-			out[i] = renamed(v[i], change)
+			out[i] = mapTexts(v[i], change)
 		}
 		return out
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for key := range v {
-			out[key] = renamed(v[key], change)
+			out[key] = mapTexts(v[key], change)
 		}
 		return out
 	}
 	return value
 }
 
-// denied returns the verdict of a hook that denies a call.
-func (s *Session) denied(a answer, reason string) executors.Verdict {
+// denyVerdict returns the verdict of a hook that denies a call.
+func (s *Session) denyVerdict(a answer, reason string) executors.Verdict {
 	if reason == "" {
-		reason = s.short(a.why, maxReason)
+		reason = s.shorten(a.stopReason, maxReason)
 	}
 	return executors.Verdict{
 		Decision: executors.Deny, Rule: a.rule(), Reason: reason,
@@ -181,33 +181,33 @@ func (a answer) rule() string {
 	return a.hook.file.Name + ": " + executors.WholeLine(a.hook.command)
 }
 
-// poster runs the hooks after a call.
-type poster struct {
+// afterLink runs the hooks after a call.
+type afterLink struct {
 	executors.Executor
-	s     *Session
-	hooks []*hook
+	session *Session
+	hooks   []*hook
 }
 
-func (p poster) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
+func (p afterLink) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
 	res, err := p.Executor.Execute(ctx, call)
 	if err != nil || res.Failed { // as in the format: only after a success
 		return res, err
 	}
-	input := p.s.toolInput(PostToolUse, call)
+	input := p.session.toolInput(PostToolUse, call)
 	input.Response = response(call, res)
-	answers, err := p.s.run(ctx, call.Record, p.hooks, input)
+	answers, err := p.session.run(ctx, call.Record, p.hooks, input)
 	if err != nil {
 		return res, err
 	}
 	for _, a := range answers {
-		if a.failed != "" {
-			p.s.o.Warn(executors.Shown(fmt.Sprintf("The hook %s failed: %s", a.name(), p.s.short(a.failed, maxReason))))
+		if a.failure != "" {
+			p.session.options.Warn(executors.Shown(fmt.Sprintf("The hook %s failed: %s", a.name(), p.session.shorten(a.failure, maxReason))))
 		}
 		if a.decision == executors.Deny && a.reason != "" {
-			res.Below(p.s.framed(a.reason))
+			res.Below(p.session.framed(a.reason))
 		}
 		if a.context != "" {
-			res.Below(p.s.framed(a.context))
+			res.Below(p.session.framed(a.context))
 		}
 	}
 	return res, nil

@@ -95,26 +95,26 @@ type Options struct {
 
 // Session holds the hooks of one session. Its methods may be called concurrently.
 type Session struct {
-	o Options
+	options Options
 
 	running *semaphore.Weighted // the hooks that run
 	reading sync.Mutex          // held by Ready
 
-	mu      sync.Mutex
-	files   []*file
-	begin   string // the source of the next SessionStart; "" if it ran
-	stopped bool
-	why     string // with stopped
+	mu          sync.Mutex
+	files       []*file
+	startSource string // the source of the next SessionStart; "" if it ran
+	stopped     bool
+	stopReason  string // with stopped
 }
 
 // file is a source as it was last read.
 type file struct {
 	Source
-	data  []byte
-	hooks []*hook
-	note  string // why hooks are left out; "" if none are
-	text  string // for the approval
-	runs  bool   // its hooks may run
+	data   []byte
+	hooks  []*hook
+	note   string // why hooks are left out; "" if none are
+	text   string // for the approval
+	mayRun bool   // its hooks may run
 }
 
 // hook is one command of a file.
@@ -132,9 +132,9 @@ type hook struct {
 
 // New returns the hooks of a session. It reads no file.
 func New(o Options) *Session {
-	s := &Session{o: o, begin: "startup", running: semaphore.NewWeighted(maxParallel)}
+	s := &Session{options: o, startSource: "startup", running: semaphore.NewWeighted(maxParallel)}
 	if o.Resumed {
-		s.begin = "resume"
+		s.startSource = "resume"
 	}
 	return s
 }
@@ -143,20 +143,20 @@ func New(o Options) *Session {
 func (s *Session) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.begin = "clear"
+	s.startSource = "clear"
 }
 
 // Ready reads the files, and asks the user about hooks of the repository that are new or
 // have changed. Between two calls the hooks stay the same.
 func (s *Session) Ready(ctx context.Context) {
-	if !s.o.Enabled {
+	if !s.options.Enabled {
 		return
 	}
 	s.reading.Lock()
 	defer s.reading.Unlock()
 	var files []*file
 	disabled := false
-	for i, source := range s.o.Sources {
+	for i, source := range s.options.Sources {
 		data, err := source.Read()
 		switch before := s.file(i); {
 		case errors.Is(err, fs.ErrNotExist):
@@ -166,10 +166,10 @@ func (s *Session) Ready(ctx context.Context) {
 			copied := *before
 			files = append(files, &copied)
 		default:
-			files = append(files, s.parsed(source, data, err))
+			files = append(files, s.parseSource(source, data, err))
 		}
 		f := files[i]
-		f.runs = !source.Project || len(f.hooks) > 0 && s.o.Desk.Allowed(ctx, s.subject(f))
+		f.mayRun = !source.Project || len(f.hooks) > 0 && s.options.Desk.Allowed(ctx, s.subject(f))
 		disabled = disabled || !source.Project && disables(data)
 	}
 	if disabled {
@@ -190,11 +190,11 @@ func (s *Session) file(i int) *file {
 	return nil
 }
 
-// parsed parses a file, and warns about the parts that have no effect.
-func (s *Session) parsed(source Source, data []byte, err error) *file {
+// parseSource parses a file, and warns about the parts that have no effect.
+func (s *Session) parseSource(source Source, data []byte, err error) *file {
 	f := &file{Source: source, data: slices.Clone(data)}
 	if err == nil {
-		err = f.parse(s.o.Config)
+		err = f.parse(s.options.Config)
 	}
 	if err == nil && source.Project {
 		err = s.checkWords(f)
@@ -206,25 +206,25 @@ func (s *Session) parsed(source Source, data []byte, err error) *file {
 		}
 	}
 	if f.note != "" {
-		s.o.Warn(executors.Shown(source.Name + ": " + f.note))
+		s.options.Warn(executors.Shown(source.Name + ": " + f.note))
 	}
 	return f
 }
 
 // subject returns the part of the repository that the user approves.
 func (s *Session) subject(f *file) approval.Subject {
-	return approval.Subject{What: "the hooks", File: f.Name, Dir: s.o.Dir, Text: f.text, Covers: s.scripts(f)}
+	return approval.Subject{What: "the hooks", File: f.Name, Dir: s.options.Dir, Text: f.text, Covers: s.scripts(f)}
 }
 
-// of returns the hooks of an event that fit one of the names, in the order of the files.
+// hooksFor returns the hooks of an event that fit one of the names, in the order of the files.
 // No two of them have the same command.
-func (s *Session) of(event Event, names ...string) []*hook {
+func (s *Session) hooksFor(event Event, names ...string) []*hook {
 	return s.matching(event, func(m matcher) bool { return m.fits(names) })
 }
 
-// ofCall is of for the event of a call. The check of an edit is no tool that a model calls,
+// hooksForCall is of for the event of a call. The check of an edit is no tool that a model calls,
 // so it has only the hooks whose matcher selects it by its name.
-func (s *Session) ofCall(event Event, call *executors.Call) []*hook {
+func (s *Session) hooksForCall(event Event, call *executors.Call) []*hook {
 	return s.matching(event, func(m matcher) bool {
 		return m.fits(namesOf(call)) && (call.Phase != executors.PhaseVerifier || !m.isAny())
 	})
@@ -235,7 +235,7 @@ func (s *Session) matching(event Event, fits func(matcher) bool) []*hook {
 	defer s.mu.Unlock()
 	var out []*hook
 	for _, f := range s.files {
-		if f == nil || !f.runs {
+		if f == nil || !f.mayRun {
 			continue
 		}
 		for _, h := range f.hooks {

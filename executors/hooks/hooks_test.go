@@ -251,7 +251,7 @@ func TestInput(t *testing.T) {
 	if diff := cmp.Diff(want, string(data)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if got := string(ownInput("write", map[string]any{"file_path": "/w/b", "content": "y"})); got != `{"content":"y","path":"/w/b"}` {
+	if got := string(fromHookInput("write", map[string]any{"file_path": "/w/b", "content": "y"})); got != `{"content":"y","path":"/w/b"}` {
 		t.Errorf("the input of the tool is %s", got)
 	}
 }
@@ -281,13 +281,13 @@ func TestVerifier(t *testing.T) {
 	for matcher, want := range map[string]int{"": 0, "*": 0, "diagnostics": 1, "diag.*": 1, ".*": 1, "(": 1, "*|diagnostics": 1, "Bash": 0} {
 		check := call("diagnostics", "{}")
 		check.Phase = executors.PhaseVerifier
-		s := &Session{files: []*file{{runs: true, hooks: []*hook{
+		s := &Session{files: []*file{{mayRun: true, hooks: []*hook{
 			{event: PreToolUse, match: newMatcher(PreToolUse, "*"), command: "true"}, {event: PreToolUse, match: newMatcher(PreToolUse, matcher), command: "true"},
 		}}}}
-		if got := len(s.ofCall(PreToolUse, check)); got != want {
+		if got := len(s.hooksForCall(PreToolUse, check)); got != want {
 			t.Errorf("%q: %d hooks of the check, want %d", matcher, got, want)
 		}
-		if got := len(s.ofCall(PreToolUse, call("diagnostics", "{}"))); got != 1 {
+		if got := len(s.hooksForCall(PreToolUse, call("diagnostics", "{}"))); got != 1 {
 			t.Errorf("%q: %d hooks of a call, want 1", matcher, got)
 		}
 	}
@@ -358,7 +358,7 @@ func TestSessionStart(t *testing.T) {
 			t.Errorf("%v, text %q, want %q", err, text, want)
 		}
 	}
-	f.begin = "resume"
+	f.startSource = "resume"
 	if text, _, _ := f.Prompt(t.Context(), "x"); text != "" {
 		t.Errorf("a resumed session: %q", text)
 	}
@@ -468,7 +468,7 @@ func TestFiles(t *testing.T) {
 		}
 	}
 	for _, command := range []string{strings.Repeat("x", maxCommand+1), strings.Repeat("cd a ", maxCommand/5)} {
-		if f := open(t, "", fileOf(PreToolUse, "", command)); f.any() || len(f.warned) != 1 || !strings.Contains(f.warned[0], "more than") {
+		if f := open(t, "", fileOf(PreToolUse, "", command)); f.hasHooks() || len(f.warned) != 1 || !strings.Contains(f.warned[0], "more than") {
 			t.Errorf("%.20q: warned %q", command, f.warned)
 		}
 	}
@@ -515,10 +515,10 @@ func TestConfig(t *testing.T) {
 		}
 	}
 	off := open(t, fileOf(PreToolUse, "", "exit 2"), "")
-	off.o.Enabled = false
+	off.options.Enabled = false
 	off.files = nil
 	off.Ready(t.Context())
-	if end := newTool(); off.any() {
+	if end := newTool(); off.hasHooks() {
 		t.Error("hooks run although they are off")
 	} else if _, err := off.Middleware(end).Execute(t.Context(), call("x", "{}")); err != nil || end.ran != 1 {
 		t.Error(err)
@@ -534,7 +534,7 @@ func TestChecked(t *testing.T) {
 		t.Errorf("%v, ran %d times, skipped %q", err, end.ran, skipped)
 	}
 	after := open(t, fileOf(PostToolUse, "", "touch PWNED"), "")
-	after.o.Checking = true
+	after.options.Checking = true
 	if _, err := after.Middleware(end).Execute(t.Context(), call("x", "{}")); err != nil {
 		t.Error(err)
 	}
@@ -551,7 +551,7 @@ func FuzzReply(f *testing.F) {
 	zero := 0
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, event := range events {
-			if a := read(event, output{stdout: text}, executors.HookRun{ExitCode: &zero}); a.decision == executors.Allow {
+			if a := parseAnswer(event, output{stdout: text}, executors.HookRun{ExitCode: &zero}); a.decision == executors.Allow {
 				t.Errorf("%s: %q allows", event, text)
 			}
 		}

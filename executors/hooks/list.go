@@ -10,7 +10,7 @@ import (
 
 // List describes the hooks of all files, in Markdown, for /hooks.
 func (s *Session) List() string {
-	if !s.o.Enabled {
+	if !s.options.Enabled {
 		return "Hooks are switched off: enabled = false in [tools.hooks]."
 	}
 	s.mu.Lock()
@@ -23,7 +23,7 @@ func (s *Session) List() string {
 		}
 		state := ""
 		if f.Project {
-			state = ", " + string(s.o.Desk.State(s.subject(f)))
+			state = ", " + string(s.options.Desk.State(s.subject(f)))
 		}
 		fmt.Fprintf(&b, "%s%s:\n", executors.Quoted(executors.WholeLine(f.Name)), state)
 		for _, h := range f.hooks {

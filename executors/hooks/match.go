@@ -45,8 +45,8 @@ func (m matcher) fits(names []string) bool {
 	})
 }
 
-// known are the names of tools in the format of hooks, by our names.
-var known = map[string]string{
+// formatNames are the names of tools in the format of hooks, by our names.
+var formatNames = map[string]string{
 	"bash":           "Bash",
 	"read":           "Read",
 	"write":          "Write",
@@ -71,7 +71,7 @@ func namesOf(call *executors.Call) []string {
 			return []string{"mcp__" + prefix + "__" + tool, call.Tool}
 		}
 	}
-	if name := known[call.Tool]; name != "" {
+	if name := formatNames[call.Tool]; name != "" {
 		return []string{name, call.Tool}
 	}
 	return []string{call.Tool}
@@ -80,9 +80,9 @@ func namesOf(call *executors.Call) []string {
 // fileTools are tools whose "path" is called file_path in the format of hooks.
 var fileTools = []string{"read", "write", "edit"}
 
-// shownInput returns the input of a call in the format of hooks. The file of a file tool
+// hookInput returns the input of a call in the format of hooks. The file of a file tool
 // is its absolute path, and the address of a web tool is the one that is requested now.
-func shownInput(call *executors.Call) map[string]any {
+func hookInput(call *executors.Call) map[string]any {
 	input := map[string]any{}
 	_ = json.Unmarshal(call.Input, &input) // a call with another input does not run
 	switch {
@@ -100,8 +100,8 @@ func shownInput(call *executors.Call) map[string]any {
 	return input
 }
 
-// ownInput is the inverse of shownInput, for an input that a hook has changed.
-func ownInput(tool string, input map[string]any) json.RawMessage {
+// fromHookInput is the inverse of hookInput, for an input that a hook has changed.
+func fromHookInput(tool string, input map[string]any) json.RawMessage {
 	if path, ok := input["file_path"]; ok && slices.Contains(fileTools, tool) {
 		input["path"] = path
 		delete(input, "file_path")

@@ -25,7 +25,7 @@ const (
 	maxContext  = 10_000 // characters of a text for the model
 	maxReason   = 2_000
 	maxName     = 100
-	polite      = 100 * time.Millisecond // before a hook that must end is killed
+	endGrace    = 100 * time.Millisecond // before a hook that must end is killed
 )
 
 // projectVariables are the names of the variable with the project's directory.
@@ -41,7 +41,7 @@ type common struct {
 }
 
 func (s *Session) common(event Event) common {
-	return common{SessionID: s.o.Session, Dir: s.o.Dir, Mode: modeOf(s.o.Mode()), Event: event}
+	return common{SessionID: s.options.Session, Dir: s.options.Dir, Mode: modeOf(s.options.Mode()), Event: event}
 }
 
 // run runs hooks concurrently with the same input. It returns their answers in the order
@@ -59,7 +59,7 @@ func (s *Session) run(ctx context.Context, record *executors.Record, hooks []*ho
 		}
 		group.Go(func() {
 			defer s.running.Release(1)
-			answers[i] = s.one(ctx, h, data)
+			answers[i] = s.runOne(ctx, h, data)
 		})
 	}
 	group.Wait()
@@ -68,13 +68,13 @@ func (s *Session) run(ctx context.Context, record *executors.Record, hooks []*ho
 			continue
 		}
 		if a.message != "" {
-			s.o.Warn(executors.Shown(s.short(a.message, maxReason)))
+			s.options.Warn(executors.Shown(s.shorten(a.message, maxReason)))
 		}
 		if a.stop {
-			s.end(cmp.Or(a.why, "a hook ended the turn"))
+			s.stopTurn(cmp.Or(a.stopReason, "a hook ended the turn"))
 		}
 		record.Hooks = append(record.Hooks, a.run)
-		hooks[i].ran(a.run)
+		hooks[i].recordRun(a.run)
 	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -82,27 +82,27 @@ func (s *Session) run(ctx context.Context, record *executors.Record, hooks []*ho
 	return answers, nil
 }
 
-// ran records the last run, for [Session.List].
-func (h *hook) ran(run executors.HookRun) {
+// recordRun records the last run, for [Session.List].
+func (h *hook) recordRun(run executors.HookRun) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.last = run
 }
 
-// one runs a hook and reads its answer.
-func (s *Session) one(ctx context.Context, h *hook, input []byte) answer {
+// runOne runs a hook and reads its answer.
+func (s *Session) runOne(ctx context.Context, h *hook, input []byte) answer {
 	run := executors.HookRun{Event: string(h.event), Command: h.command, Source: h.file.Name}
 	var a answer
 	out, err := s.start(ctx, h, input, &run)
 	if err != nil {
-		a.failed = err.Error()
+		a.failure = err.Error()
 	} else {
-		a = read(h.event, out, run)
+		a = parseAnswer(h.event, out, run)
 	}
 	a.hook = h
-	run.Error = s.short(a.failed, maxReason)
+	run.Error = s.shorten(a.failure, maxReason)
 	run.Decision = string(a.decision)
-	if a.failed != "" && h.event == PreToolUse {
+	if a.failure != "" && h.event == PreToolUse {
 		run.Decision = string(executors.Ask)
 	}
 	a.run = run
@@ -112,7 +112,7 @@ func (s *Session) one(ctx context.Context, h *hook, input []byte) answer {
 // output is the output of a hook that ended by itself.
 type output struct {
 	stdout, stderr string
-	long           bool // stdout was longer
+	truncated      bool // stdout was longer
 }
 
 // start runs the command of a hook to its end, and records in run how it ended. It
@@ -121,20 +121,20 @@ func (s *Session) start(ctx context.Context, h *hook, input []byte, run *executo
 	switch {
 	case h.broken != "":
 		return output{}, fmt.Errorf("it cannot be run: %s", h.broken)
-	case h.file.Project && s.o.Desk.State(s.subject(h.file)) != approval.Approved:
+	case h.file.Project && s.options.Desk.State(s.subject(h.file)) != approval.Approved:
 		return output{}, fmt.Errorf("a script that it names has changed since your approval")
 	}
-	program, args, err := s.o.Shell(h.command)
+	program, args, err := s.options.Shell(h.command)
 	if err != nil {
 		return output{}, err
 	}
-	env := slices.Clone(s.o.Env())
+	env := slices.Clone(s.options.Env())
 	for _, name := range projectVariables {
-		env = append(env, name+"="+s.o.Dir)
+		env = append(env, name+"="+s.options.Dir)
 	}
 	began := time.Now()
 	defer func() { run.DurationMS = time.Since(began).Milliseconds() }()
-	p, err := process.StartPiped(process.Program{Path: program, Args: args, Env: env, Dir: s.o.Dir, Reaper: s.o.Reaper})
+	p, err := process.StartPiped(process.Program{Path: program, Args: args, Env: env, Dir: s.options.Dir, Reaper: s.options.Reaper})
 	if err != nil {
 		return output{}, fmt.Errorf("it did not start: %w", err)
 	}
@@ -156,7 +156,7 @@ func (s *Session) start(ctx context.Context, h *hook, input []byte, run *executo
 	case <-timer.C:
 		err = fmt.Errorf("it did not end within %s", h.timeout)
 	}
-	p.End(polite) // closes stdin, too
+	p.End(endGrace) // closes stdin, too
 	pipes.Wait()
 	if err != nil {
 		return output{}, err
@@ -187,16 +187,16 @@ func (b *bounded) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{b}, r)
 }
 
-// short masks a text and cuts it.
-func (s *Session) short(text string, limit int) string {
-	text, _ = executors.Bound(strings.ToValidUTF8(s.o.Mask(text), "\uFFFD"), limit, false)
+// shorten masks a text and cuts it.
+func (s *Session) shorten(text string, limit int) string {
+	text, _ = executors.Bound(strings.ToValidUTF8(s.options.Mask(text), "\uFFFD"), limit, false)
 	return text
 }
 
 // framed returns a text of a hook for the model. Each line is marked, so that no text can
 // end its frame.
 func (s *Session) framed(text string) string {
-	return mark + strings.ReplaceAll(s.short(strings.TrimSpace(text), maxContext), "\n", "\n"+mark)
+	return mark + strings.ReplaceAll(s.shorten(strings.TrimSpace(text), maxContext), "\n", "\n"+mark)
 }
 
 // mark begins each line of a hook's text.

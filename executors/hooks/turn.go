@@ -13,21 +13,21 @@ import (
 // one. It returns a text for the model, which may be empty. If blocked is not empty, the
 // prompt must not reach the model; blocked says why, for people.
 func (s *Session) Prompt(ctx context.Context, prompt string) (text, blocked string, err error) {
-	if !s.any() {
+	if !s.hasHooks() {
 		return "", "", nil
 	}
 	s.mu.Lock()
-	source := s.begin
-	s.begin = ""
+	source := s.startSource
+	s.startSource = ""
 	s.mu.Unlock()
 	var texts []string
-	if hooks := s.of(SessionStart, source); source != "" && len(hooks) > 0 {
+	if hooks := s.hooksFor(SessionStart, source); source != "" && len(hooks) > 0 {
 		input := struct {
 			common
 			Source string `json:"source"`
 			Model  string `json:"model"`
-		}{s.common(SessionStart), source, s.o.Model()}
-		answers, err := s.alone(ctx, SessionStart, hooks, input)
+		}{s.common(SessionStart), source, s.options.Model()}
+		answers, err := s.runRecorded(ctx, SessionStart, hooks, input)
 		if err != nil {
 			return "", "", err
 		}
@@ -38,12 +38,12 @@ func (s *Session) Prompt(ctx context.Context, prompt string) (text, blocked stri
 			}
 		}
 	}
-	if hooks := s.of(UserPromptSubmit); len(hooks) > 0 {
+	if hooks := s.hooksFor(UserPromptSubmit); len(hooks) > 0 {
 		input := struct {
 			common
 			Prompt string `json:"prompt"`
 		}{s.common(UserPromptSubmit), prompt}
-		answers, err := s.alone(ctx, UserPromptSubmit, hooks, input)
+		answers, err := s.runRecorded(ctx, UserPromptSubmit, hooks, input)
 		if err != nil {
 			return "", "", err
 		}
@@ -52,31 +52,31 @@ func (s *Session) Prompt(ctx context.Context, prompt string) (text, blocked stri
 				texts = append(texts, s.framed(a.context))
 			}
 			if blocked == "" {
-				blocked = s.blocks(ctx, a)
+				blocked = s.blockReason(ctx, a)
 			}
 		}
 	}
 	return strings.Join(texts, "\n"), blocked, nil
 }
 
-// blocks returns why a hook keeps a prompt from the model; "" if it does not. The user
+// blockReason returns why a hook keeps a prompt from the model; "" if it does not. The user
 // decides about a hook that failed.
-func (s *Session) blocks(ctx context.Context, a answer) string {
+func (s *Session) blockReason(ctx context.Context, a answer) string {
 	switch {
 	case a.decision == executors.Deny || a.stop:
 		reason := a.reason
 		if a.stop {
-			reason = a.why
+			reason = a.stopReason
 		}
-		return strings.TrimSpace(fmt.Sprintf("The hook %s blocked the prompt. %s", a.name(), s.short(reason, maxReason)))
-	case a.failed == "" && a.decision == "":
+		return strings.TrimSpace(fmt.Sprintf("The hook %s blocked the prompt. %s", a.name(), s.shorten(reason, maxReason)))
+	case a.failure == "" && a.decision == "":
 		return ""
 	}
-	why := fmt.Sprintf("the hook %s gave no answer: %s", a.name(), s.short(a.failed, maxReason))
-	if a.failed == "" {
-		why = fmt.Sprintf("the hook %s asks: %s", a.name(), s.short(a.reason, maxReason))
+	why := fmt.Sprintf("the hook %s gave no answer: %s", a.name(), s.shorten(a.failure, maxReason))
+	if a.failure == "" {
+		why = fmt.Sprintf("the hook %s asks: %s", a.name(), s.shorten(a.reason, maxReason))
 	}
-	if s.o.Confirm != nil && s.o.Confirm(ctx, "Send the prompt? "+why) {
+	if s.options.Confirm != nil && s.options.Confirm(ctx, "Send the prompt? "+why) {
 		return ""
 	}
 	return "The prompt was not sent: " + why
@@ -86,7 +86,7 @@ func (s *Session) blocks(ctx context.Context, a answer) string {
 // reports that such a hook has already continued this turn. again is the text with which
 // the model continues; "" ends the turn.
 func (s *Session) Stop(ctx context.Context, last string, active bool) (again string, err error) {
-	hooks := s.of(Stop)
+	hooks := s.hooksFor(Stop)
 	if len(hooks) == 0 {
 		return "", nil
 	}
@@ -95,7 +95,7 @@ func (s *Session) Stop(ctx context.Context, last string, active bool) (again str
 		Active bool   `json:"stop_hook_active"`
 		Last   string `json:"last_assistant_message"`
 	}{s.common(Stop), active, last}
-	answers, err := s.alone(ctx, Stop, hooks, input)
+	answers, err := s.runRecorded(ctx, Stop, hooks, input)
 	if err != nil {
 		return "", err
 	}
@@ -116,33 +116,33 @@ func (s *Session) Stop(ctx context.Context, last string, active bool) (again str
 func (s *Session) Stopped() (why string, stopped bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	why, stopped = s.why, s.stopped
-	s.why, s.stopped = "", false
+	why, stopped = s.stopReason, s.stopped
+	s.stopReason, s.stopped = "", false
 	return why, stopped
 }
 
-func (s *Session) end(why string) {
-	why = s.short(why, maxReason)
+func (s *Session) stopTurn(why string) {
+	why = s.shorten(why, maxReason)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.why, s.stopped = why, true
+	s.stopReason, s.stopped = why, true
 }
 
 func (s *Session) warnFailed(a answer) {
-	if a.failed != "" {
-		s.o.Warn(executors.Shown(fmt.Sprintf("The hook %s of %s failed: %s", a.name(), a.hook.event, s.short(a.failed, maxReason))))
+	if a.failure != "" {
+		s.options.Warn(executors.Shown(fmt.Sprintf("The hook %s of %s failed: %s", a.name(), a.hook.event, s.shorten(a.failure, maxReason))))
 	}
 }
 
-// alone runs hooks that belong to no tool call. The audit log records them as a call of
+// runRecorded runs hooks that belong to no tool call. The audit log records them as a call of
 // the tool "hook".
-func (s *Session) alone(ctx context.Context, event Event, hooks []*hook, input any) (answers []answer, err error) {
+func (s *Session) runRecorded(ctx context.Context, event Event, hooks []*hook, input any) (answers []answer, err error) {
 	about, err := json.Marshal(map[string]Event{"event": event})
 	if err != nil {
 		return nil, err
 	}
 	call := &executors.Call{
-		ID: s.o.NewID(), Tool: "hook", Input: about, Session: s.o.Session, Caller: s.o.Session,
+		ID: s.options.NewID(), Tool: "hook", Input: about, Session: s.options.Session, Caller: s.options.Session,
 		Origin: executors.Agent, Phase: executors.PhasePlanner, Attempt: 1, Record: &executors.Record{},
 	}
 	if event == Stop {
@@ -159,7 +159,7 @@ func (s *Session) alone(ctx context.Context, event Event, hooks []*hook, input a
 		}
 		return executors.Result{}, err
 	})
-	res, err := s.o.Audit(run).Execute(ctx, call)
+	res, err := s.options.Audit(run).Execute(ctx, call)
 	if err == nil && answers == nil && res.Failure != nil { // it could not be recorded, so it did not run
 		return nil, res.Failure
 	}
