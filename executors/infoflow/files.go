@@ -14,8 +14,8 @@ import (
 
 // pattern is a glob of files, in lower case.
 type pattern struct {
-	glob string
-	name bool // it matches one name, at any depth
+	glob     string
+	anyDepth bool // it matches one name, at any depth
 }
 
 // patterns returns the globs of a list without its servers.
@@ -49,7 +49,7 @@ func matchesAny(list []pattern, abs string) bool {
 	for at := abs; len(list) > 0; at = path.Dir(at) {
 		name := path.Base(at)
 		for _, p := range list {
-			if p.name && doublestar.MatchUnvalidated(p.glob, name) || !p.name && doublestar.MatchUnvalidated(p.glob, at) {
+			if p.anyDepth && doublestar.MatchUnvalidated(p.glob, name) || !p.anyDepth && doublestar.MatchUnvalidated(p.glob, at) {
 				return true
 			}
 		}
@@ -60,9 +60,9 @@ func matchesAny(list []pattern, abs string) bool {
 	return false
 }
 
-// files returns the labels of files, each by its own path and by the place to
+// fileLabels returns the labels of files, each by its own path and by the place to
 // which its links lead.
-func (f *Flow) files(paths []string) label {
+func (f *Flow) fileLabels(paths []string) label {
 	found, trail := label{}, &follow.Trail{Lstat: new(workspace.Moment).Lstat}
 	for i, p := range paths {
 		if slices.Contains(paths[:i], p) || !filepath.IsAbs(p) {

@@ -73,7 +73,7 @@ func (f *Flow) judge(_ context.Context, call *executors.Call) (executors.Verdict
 		return executors.Verdict{}, nil
 	}
 	s := f.parse(call.Card)
-	now = now.or(f.files(s.files()))
+	now = now.or(f.fileLabels(s.files()))
 	if now.untrusted == "" || now.private == "" {
 		return executors.Verdict{}, nil
 	}
@@ -104,9 +104,9 @@ func (o observer) Execute(ctx context.Context, call *executors.Call) (executors.
 // observe adds the labels of a call that ran.
 func (f *Flow) observe(call *executors.Call, res executors.Result) {
 	s := f.parse(call.Card)
-	found := f.content(call).or(label{untrusted: s.reads()})
+	found := f.contentLabels(call).or(label{untrusted: s.reads()})
 	if call.Card.Command != "" || !res.Failed { // a file tool that failed has shown no file
-		found = found.or(f.files(append(s.files(), shown(call, res)...)))
+		found = found.or(f.fileLabels(append(s.files(), shownFiles(call, res)...)))
 	}
 	if call.Record != nil && call.Record.Masked > 0 {
 		found = found.or(label{private: "a credential in the result of " + call.Tool})
@@ -117,7 +117,7 @@ func (f *Flow) observe(call *executors.Call, res executors.Result) {
 // Attached labels the session by a resource that a prompt embeds.
 func (f *Flow) Attached(uri string) {
 	if f.cfg.Enabled {
-		f.add(f.resource(uri))
+		f.add(f.resourceLabels(uri))
 	}
 }
 
@@ -125,7 +125,7 @@ func (f *Flow) Attached(uri string) {
 // as a prompt.
 func (f *Flow) ReadServer(name string) {
 	if f.cfg.Enabled {
-		f.add(f.serverContent(name))
+		f.add(f.serverLabels(name))
 	}
 }
 

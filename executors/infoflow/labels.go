@@ -49,21 +49,21 @@ func (s sources) bounded() sources {
 	for _, source := range s.Private {
 		out.add(label{private: source})
 	}
-	return out.now
+	return out.sources
 }
 
 // labels are the labels of a session.
 type labels struct {
-	mu  sync.Mutex
-	now sources
+	mu      sync.Mutex
+	sources sources
 }
 
 // add adds sources, and reports whether one is new.
 func (l *labels) add(found label) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	untrusted := addSource(&l.now.Untrusted, found.untrusted)
-	return addSource(&l.now.Private, found.private) || untrusted
+	untrusted := addSource(&l.sources.Untrusted, found.untrusted)
+	return addSource(&l.sources.Private, found.private) || untrusted
 }
 
 func addSource(list *[]string, source string) bool {
@@ -79,8 +79,8 @@ func addSource(list *[]string, source string) bool {
 func (l *labels) set(to sources) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	was := l.now
-	l.now = to
+	was := l.sources
+	l.sources = to
 	return !slices.Equal(was.Untrusted, to.Untrusted) || !slices.Equal(was.Private, to.Private)
 }
 
@@ -88,14 +88,14 @@ func (l *labels) set(to sources) bool {
 func (l *labels) all() sources {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return sources{slices.Clone(l.now.Untrusted), slices.Clone(l.now.Private)}
+	return sources{slices.Clone(l.sources.Untrusted), slices.Clone(l.sources.Private)}
 }
 
 // first returns the oldest source of each label.
 func (l *labels) first() label {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return label{firstOf(l.now.Untrusted), firstOf(l.now.Private)}
+	return label{firstOf(l.sources.Untrusted), firstOf(l.sources.Private)}
 }
 
 func firstOf(list []string) string {

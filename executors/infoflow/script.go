@@ -45,21 +45,21 @@ func (s *script) sends() string {
 		}
 	}
 	for _, c := range s.Commands {
-		if how := sender(c); how != "" {
+		if how := sendingCommand(c); how != "" {
 			return how
 		}
 	}
 	return ""
 }
 
-// sender returns the name of a command that can send data out, or "".
-func sender(c *command.Command) string {
+// sendingCommand returns the name of a command that can send data out, or "".
+func sendingCommand(c *command.Command) string {
 	program := c.Program()
 	switch {
 	case program == "":
 		return "a program with a computed name"
 	case directions(c)&sends != 0:
-		if word := deciding(c); word != "" {
+		if word := decidingWord(c); word != "" {
 			return program + " " + word
 		}
 		return program
@@ -81,13 +81,13 @@ func sender(c *command.Command) string {
 func directions(c *command.Command) flow {
 	program := " " + c.Program() + " "
 	switch {
-	case strings.Contains(exchange, program):
+	case strings.Contains(twoWayPrograms, program):
 		return both
-	case strings.Contains(outward, program):
+	case strings.Contains(sendingPrograms, program):
 		return sends
 	}
 	byWord := programs()[c.Program()]
-	if word := deciding(c); word != "" {
+	if word := decidingWord(c); word != "" {
 		return byWord[word]
 	}
 	var any flow
@@ -99,9 +99,9 @@ func directions(c *command.Command) flow {
 	return any
 }
 
-// deciding returns the word of a command that programs lists: an option or one of
+// decidingWord returns the word of a command that programs lists: an option or one of
 // the first operands, as in "docker image push".
-func deciding(c *command.Command) string {
+func decidingWord(c *command.Command) string {
 	byWord := programs()[c.Program()]
 	if byWord == nil {
 		return ""
@@ -169,11 +169,11 @@ func (s *script) files() []string {
 	}
 	var out []string
 	if s.err != nil {
-		out = named(s.text, s.dir)
+		out = namesIn(s.text, s.dir)
 	}
 	for _, r := range s.Redirects {
 		if r.Read {
-			out = append(out, places(r.Path())...)
+			out = append(out, wordFiles(r.Path())...)
 		}
 	}
 	for _, c := range s.Commands {
@@ -181,17 +181,17 @@ func (s *script) files() []string {
 			continue
 		}
 		for _, p := range slices.Concat(c.Paths(), certain(c.Mentions())) {
-			out = append(out, places(p)...)
+			out = append(out, wordFiles(p)...)
 		}
 		if len(c.Dirs) > 0 && (c.Interprets() || command.IsShell(c.Program())) {
-			out = append(out, named(c.Text()+" "+c.Input(), c.Dirs[0])...)
+			out = append(out, namesIn(c.Text()+" "+c.Input(), c.Dirs[0])...)
 		}
 	}
 	return out[:min(len(out), maxFiles)]
 }
 
 func isSilent(c *command.Command) bool {
-	operands, ok := silent[c.Program()]
+	operands, ok := silentPrograms[c.Program()]
 	if !ok || operands == nil {
 		return ok
 	}
@@ -203,9 +203,9 @@ func certain(paths []command.Path) []command.Path {
 	return slices.DeleteFunc(paths, func(p command.Path) bool { return !p.Sure })
 }
 
-// places returns the files that a word of a command stands for: as written, and
+// wordFiles returns the files that a word of a command stands for: as written, and
 // those that match it if it is a pattern.
-func places(p command.Path) []string {
+func wordFiles(p command.Path) []string {
 	if !p.Glob {
 		return p.Abs
 	}
@@ -217,8 +217,8 @@ func places(p command.Path) []string {
 	return out
 }
 
-// named returns the names of files in a text, such as the code of a program.
-func named(text, dir string) []string {
+// namesIn returns the names of files in a text, such as the code of a program.
+func namesIn(text, dir string) []string {
 	var out []string
 	for name := range strings.FieldsFuncSeq(text, endsName) {
 		if !filepath.IsAbs(name) {

@@ -11,16 +11,16 @@ import (
 // mcpPrefix marks an MCP server among the patterns.
 const mcpPrefix = "mcp:"
 
-// content returns the labels that a call sets by its origin: a page or a server.
-func (f *Flow) content(call *executors.Call) label {
+// contentLabels returns the labels that a call sets by its origin: a page or a server.
+func (f *Flow) contentLabels(call *executors.Call) label {
 	if server := call.Server(); server != "" {
-		return f.serverContent(server)
+		return f.serverLabels(server)
 	}
 	return webSource(call.Card.URL)
 }
 
-// serverContent returns the labels that the text of an MCP server sets.
-func (f *Flow) serverContent(server string) label {
+// serverLabels returns the labels that the text of an MCP server sets.
+func (f *Flow) serverLabels(server string) label {
 	found := label{}
 	if f.Trusted == nil || !f.Trusted(server) {
 		found.untrusted = serverSource(server)
@@ -45,8 +45,8 @@ func webSource(page string) label {
 	return label{untrusted: "a page of " + host}
 }
 
-// resource returns the labels of a resource that the client embeds in a prompt.
-func (f *Flow) resource(uri string) label {
+// resourceLabels returns the labels of a resource that the client embeds in a prompt.
+func (f *Flow) resourceLabels(uri string) label {
 	u, err := url.Parse(uri)
 	switch {
 	case err != nil:
@@ -54,14 +54,14 @@ func (f *Flow) resource(uri string) label {
 	case u.Scheme == "http" || u.Scheme == "https":
 		return webSource(uri)
 	case u.Scheme == "file":
-		return f.files([]string{filepath.FromSlash(u.Path)})
+		return f.fileLabels([]string{filepath.FromSlash(u.Path)})
 	}
-	return f.files([]string{filepath.FromSlash(uri)})
+	return f.fileLabels([]string{filepath.FromSlash(uri)})
 }
 
-// shown returns the files whose content the result of a tool may show.
-func shown(call *executors.Call, res executors.Result) []string {
-	if call.Card.Command != "" || call.Server() != "" || listers[call.Tool] {
+// shownFiles returns the files whose content the result of a tool may show.
+func shownFiles(call *executors.Call, res executors.Result) []string {
+	if call.Card.Command != "" || call.Server() != "" || listingTools[call.Tool] {
 		return nil
 	}
 	out := slices.Clone(call.Card.Paths)

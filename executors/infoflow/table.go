@@ -14,7 +14,7 @@ const (
 
 // Programs that move data between the machine and others, whatever their operands.
 const (
-	exchange = " " +
+	twoWayPrograms = " " +
 		// Requests.
 		"ab aria2c axel curl curlie elinks ftp grpcurl hey http https httpie hurl k6 lftp links lwp-request " +
 		"lynx ncftp tftp vegeta w3m websocat wget wget2 wrk xh " +
@@ -34,7 +34,7 @@ const (
 		"clickhouse-client cqlsh influx isql kafkacat kcat ldapsearch mariadb mongo mongosh mosquitto_pub " +
 		"mosquitto_sub mysql nats psql redis-cli snowsql sqlcmd sqlplus "
 
-	outward = " " +
+	sendingPrograms = " " +
 		"arping fping hping3 masscan mtr nmap nping ntpdate ping ping6 ssh-copy-id ssh-keyscan tracepath " +
 		"tracepath6 traceroute traceroute6 " +
 		"exim mail mailx msmtp s-nail sendmail ssmtp swaks " +
@@ -110,9 +110,9 @@ var programs = sync.OnceValue(func() map[string]map[string]flow {
 	}
 })
 
-// silent are programs that show no content of the files that they name, by their
+// silentPrograms are programs that show no content of the files that they name, by their
 // first operands.
-var silent = map[string][]string{
+var silentPrograms = map[string][]string{
 	"[":        nil,
 	"basename": nil,
 	"cd":       nil,
@@ -137,5 +137,5 @@ var silent = map[string][]string{
 	"git":      {"add", "check-ignore", "commit", "ls-files", "mv", "reset", "rm", "status"},
 }
 
-// listers are tools that name files without their content.
-var listers = map[string]bool{"create_directory": true, "delete_path": true, "find_path": true, "list_directory": true}
+// listingTools are tools that name files without their content.
+var listingTools = map[string]bool{"create_directory": true, "delete_path": true, "find_path": true, "list_directory": true}
