@@ -46,8 +46,8 @@ const (
 // ErrTooLong means that the model could not see the whole effect of a call.
 var ErrTooLong = errors.New("the call is too long to be judged")
 
-// shown is the call as the model sees it.
-type shown struct {
+// callView is the call as the model sees it.
+type callView struct {
 	Tool    string   `json:"tool"`
 	Server  string   `json:"mcp_server,omitempty"`
 	Phase   string   `json:"phase"`
@@ -74,7 +74,7 @@ func Question(call *executors.Call, because string, mask func(string) string) (q
 	if utf8.RuneCountInString(card.Command) > maxCommand || len(card.Paths) > maxPaths {
 		return "", false, ErrTooLong
 	}
-	s := shown{
+	s := callView{
 		Tool: call.Tool, Server: call.Server(), Phase: call.Phase.String(), AskedBy: call.Origin.String(),
 		Command: mask(card.Command), Dir: card.Dir, URL: mask(card.URL), Because: because,
 		Words: executors.ReplaceMiddle(mask(call.Words), maxWords/2, " … "),
@@ -89,7 +89,7 @@ func Question(call *executors.Call, because string, mask func(string) string) (q
 	if m, ok := input.(map[string]any); ok && card.Command != "" {
 		delete(m, "command") // it stands above, whole
 	}
-	s.Input, s.Cut = clean(input, mask)
+	s.Input, s.Cut = maskValue(input, mask)
 	text, err := encode(s.Input)
 	if err != nil {
 		return "", false, err
@@ -106,8 +106,8 @@ func Question(call *executors.Call, because string, mask func(string) string) (q
 // secretKeys are parts of the names of members whose values are redacted.
 var secretKeys = []string{"password", "passwd", "secret", "token", "api_key", "apikey", "private_key", "credential", "auth"}
 
-// clean returns a value with masked and shortened texts.
-func clean(v any, mask func(string) string) (out any, cut bool) {
+// maskValue returns a value with masked and shortened texts.
+func maskValue(v any, mask func(string) string) (out any, cut bool) {
 	switch v := v.(type) {
 	case string:
 		if v = mask(v); utf8.RuneCountInString(v) > maxValue {
@@ -117,24 +117,24 @@ func clean(v any, mask func(string) string) (out any, cut bool) {
 	case []any:
 		for i := range v {
 			var c bool
-			v[i], c = clean(v[i], mask)
+			v[i], c = maskValue(v[i], mask)
 			cut = cut || c
 		}
 	case map[string]any:
 		for key, value := range v {
-			if text, ok := value.(string); ok && secret(key) {
+			if text, ok := value.(string); ok && isSecretKey(key) {
 				v[key] = fmt.Sprintf("[REDACTED:%d chars]", utf8.RuneCountInString(text))
 				continue
 			}
 			var c bool
-			v[key], c = clean(value, mask)
+			v[key], c = maskValue(value, mask)
 			cut = cut || c
 		}
 	}
 	return v, cut
 }
 
-func secret(key string) bool {
+func isSecretKey(key string) bool {
 	key = strings.ToLower(key)
 	for _, s := range secretKeys {
 		if strings.Contains(key, s) {

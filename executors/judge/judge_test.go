@@ -47,14 +47,14 @@ func TestParse(t *testing.T) {
 }
 
 // parts parses a question back.
-func parts(t *testing.T, question string) shown {
+func parts(t *testing.T, question string) callView {
 	t.Helper()
 	body, ok := strings.CutPrefix(question, "```json\n")
 	body, closed := strings.CutSuffix(body, "\n```")
 	if !ok || !closed || strings.Contains(body, "\n") {
 		t.Fatalf("not one line in one fence: %q", question)
 	}
-	var s shown
+	var s callView
 	if err := json.Unmarshal([]byte(body), &s); err != nil {
 		t.Fatal(err)
 	}
@@ -67,30 +67,30 @@ func TestQuestion(t *testing.T) {
 	tests := []struct {
 		name string
 		call executors.Call
-		want shown
+		want callView
 		cut  bool
 		err  error
 	}{
 		{
 			name: "a command stands once, whole and masked",
 			call: executors.Call{Tool: "bash", Input: json.RawMessage(`{"command":"x","timeout":3}`), Words: "please list", Card: executors.Card{Command: hostile + " hunter2", Dir: "/w"}},
-			want: shown{Tool: "bash", Phase: "executor", AskedBy: "model", Command: hostile + " ***", Dir: "/w", Input: map[string]any{"timeout": 3.0}, Words: "please list"},
+			want: callView{Tool: "bash", Phase: "executor", AskedBy: "model", Command: hostile + " ***", Dir: "/w", Input: map[string]any{"timeout": 3.0}, Words: "please list"},
 		},
 		{
 			name: "secrets of an input, at any depth",
 			call: executors.Call{Tool: "m__t", Spec: executors.Tool{Server: "m"}, Input: json.RawMessage(`{"auth_token":"abcdef","deep":[{"Password":"12"}],"text":"hunter2"}`)},
-			want: shown{Tool: "m__t", Server: "m", Phase: "executor", AskedBy: "model", Input: map[string]any{"auth_token": "[REDACTED:6 chars]", "deep": []any{map[string]any{"Password": "[REDACTED:2 chars]"}}, "text": "***"}},
+			want: callView{Tool: "m__t", Server: "m", Phase: "executor", AskedBy: "model", Input: map[string]any{"auth_token": "[REDACTED:6 chars]", "deep": []any{map[string]any{"Password": "[REDACTED:2 chars]"}}, "text": "***"}},
 		},
 		{
 			name: "a long text of an input is shortened between characters",
 			call: executors.Call{Tool: "write", Input: json.RawMessage(`{"content":"` + strings.Repeat("é", 600) + `"}`), Card: executors.Card{Paths: []string{"/w/a"}}},
-			want: shown{Tool: "write", Phase: "executor", AskedBy: "model", Paths: []string{"/w/a"}, Input: map[string]any{"content": strings.Repeat("é", maxValue) + "…"}, Cut: true},
+			want: callView{Tool: "write", Phase: "executor", AskedBy: "model", Paths: []string{"/w/a"}, Input: map[string]any{"content": strings.Repeat("é", maxValue) + "…"}, Cut: true},
 			cut:  true,
 		},
 		{
 			name: "an input that is no object",
 			call: executors.Call{Tool: "x", Input: json.RawMessage(`{"a":`)},
-			want: shown{Tool: "x", Phase: "executor", AskedBy: "model", Input: `{"a":`},
+			want: callView{Tool: "x", Phase: "executor", AskedBy: "model", Input: `{"a":`},
 		},
 		{
 			name: "a command that is too long to be shown whole",
