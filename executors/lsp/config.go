@@ -24,10 +24,10 @@ type Config struct {
 }
 
 const (
-	leastWait  = 100
-	mostWait   = 10000
-	leastLines = 3 // the first line, one of a diagnostic, and the one about those left out
-	mostLines  = 200
+	minWait  = 100
+	maxWait  = 10000
+	minLines = 3 // the first line, one of a diagnostic, and the one about those left out
+	maxLines = 200
 )
 
 // Defaults returns the default settings.
@@ -36,11 +36,11 @@ func Defaults() Config { return Config{Enabled: true, WaitMS: 2000, MaxLines: 20
 // Validate returns a message for each wrong key.
 func (c Config) Validate() map[string]string {
 	wrong := map[string]string{}
-	if c.WaitMS < leastWait || c.WaitMS > mostWait {
-		wrong["wait_ms"] = fmt.Sprintf("must be from %d to %d, is %d", leastWait, mostWait, c.WaitMS)
+	if c.WaitMS < minWait || c.WaitMS > maxWait {
+		wrong["wait_ms"] = fmt.Sprintf("must be from %d to %d, is %d", minWait, maxWait, c.WaitMS)
 	}
-	if c.MaxLines < leastLines || c.MaxLines > mostLines {
-		wrong["max_lines"] = fmt.Sprintf("must be from %d to %d, is %d", leastLines, mostLines, c.MaxLines)
+	if c.MaxLines < minLines || c.MaxLines > maxLines {
+		wrong["max_lines"] = fmt.Sprintf("must be from %d to %d, is %d", minLines, maxLines, c.MaxLines)
 	}
 	return wrong
 }
@@ -80,8 +80,8 @@ type Entry struct {
 	// Enabled uses the server. Default true.
 	Enabled bool `toml:"enabled"`
 
-	blind bool // it does not watch files itself
-	mute  bool // it does not report on files without diagnostics
+	needsWatch   bool // it does not watch files itself
+	quietOnClean bool // it does not report on files without diagnostics
 }
 
 // SetDefaults sets the defaults of an entry before it is decoded.
@@ -93,7 +93,7 @@ type Entries []Entry
 // builtin are the servers without an entry. The first one that is installed serves a
 // file.
 var builtin = Entries{
-	{Name: "gopls", Command: "gopls", Extensions: []string{".go"}, Markers: []string{"go.mod", "go.work"}, InitOptions: `{"diagnosticsDelay":"50ms"}`, blind: true},
+	{Name: "gopls", Command: "gopls", Extensions: []string{".go"}, Markers: []string{"go.mod", "go.work"}, InitOptions: `{"diagnosticsDelay":"50ms"}`, needsWatch: true},
 	{Name: "rust-analyzer", Command: "rust-analyzer", Extensions: []string{".rs"}, Markers: []string{"Cargo.toml"}},
 	{Name: "basedpyright", Command: "basedpyright-langserver", Args: []string{"--stdio"}, Extensions: []string{".py", ".pyi"}},
 	{Name: "pyright", Command: "pyright-langserver", Args: []string{"--stdio"}, Extensions: []string{".py", ".pyi"}},
@@ -102,7 +102,7 @@ var builtin = Entries{
 		Extensions: []string{".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs"},
 		Markers:    []string{"tsconfig.json", "jsconfig.json", "package.json"},
 		// It would install packages of types otherwise.
-		InitOptions: `{"disableAutomaticTypingAcquisition":true}`, mute: true,
+		InitOptions: `{"disableAutomaticTypingAcquisition":true}`, quietOnClean: true,
 	},
 	{
 		Name: "clangd", Command: "clangd", Extensions: []string{".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".m", ".mm"},

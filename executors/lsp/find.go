@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// entry returns the entry of a file, with the path of its program and the folder of its
+// entryFor returns the entry of a file, with the path of its program and the folder of its
 // project. program is "" if no installed server serves the file.
-func (s *Session) entry(path string) (e Entry, program, folder string) {
-	s.begin.Do(s.ready)
+func (s *Session) entryFor(path string) (e Entry, program, folder string) {
+	s.initOnce.Do(s.initialize)
 	for _, e := range s.entries {
 		if !e.Enabled || !e.serves(path) {
 			continue
 		}
-		if program := s.find(e.Command); program != "" {
-			if folder := s.folder(e, path); folder != "" {
+		if program := s.lookPath(e.Command); program != "" {
+			if folder := s.projectFolder(e, path); folder != "" {
 				return e, program, folder
 			}
 		}
@@ -22,14 +22,14 @@ func (s *Session) entry(path string) (e Entry, program, folder string) {
 	return Entry{}, "", ""
 }
 
-// find returns the path of a program; "" if it is not installed.
-func (s *Session) find(command string) string {
+// lookPath returns the path of a program; "" if it is not installed.
+func (s *Session) lookPath(command string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	path, ok := s.found[command]
 	if !ok {
 		var err error
-		if path, err = s.o.Find(command); err != nil || !filepath.IsAbs(path) {
+		if path, err = s.options.Find(command); err != nil || !filepath.IsAbs(path) {
 			path = ""
 		}
 		s.found[command] = path
@@ -37,22 +37,22 @@ func (s *Session) find(command string) string {
 	return path
 }
 
-// folder returns the directory of the project of a file: the session's directory that
+// projectFolder returns the directory of the project of a file: the session's directory that
 // holds the file, or the nearest one below it with a marker. It returns "" if no
 // directory has a marker.
-func (s *Session) folder(e Entry, path string) string {
+func (s *Session) projectFolder(e Entry, path string) string {
 	marked := func(dir string) bool {
 		return slices.ContainsFunc(e.Markers, func(name string) bool {
-			_, err := s.o.Roots.Lstat(filepath.Join(dir, name))
+			_, err := s.options.Roots.Lstat(filepath.Join(dir, name))
 			return err == nil
 		})
 	}
 	nearest := ""
-	for dir := filepath.Dir(path); s.o.Roots.Contains(dir); dir = filepath.Dir(dir) {
+	for dir := filepath.Dir(path); s.options.Roots.Contains(dir); dir = filepath.Dir(dir) {
 		if nearest == "" && marked(dir) {
 			nearest = dir
 		}
-		if slices.Contains(s.o.Roots.Dirs(), dir) && (len(e.Markers) == 0 || marked(dir)) {
+		if slices.Contains(s.options.Roots.Dirs(), dir) && (len(e.Markers) == 0 || marked(dir)) {
 			return dir
 		}
 		if dir == filepath.Dir(dir) {

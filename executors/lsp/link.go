@@ -18,7 +18,7 @@ type edit struct {
 	began  time.Time     // of the wait for servers before the change
 	waited time.Duration // before the change
 	files  []file
-	uses   []*server // to be released after the call
+	inUse  []*server // to be released after the call
 	ran    bool      // the call has changed the files
 }
 
@@ -36,34 +36,34 @@ func (s *Session) Around(next executors.Executor) executors.Executor {
 	if s == nil {
 		return next
 	}
-	return around{next, s}
+	return reportLink{next, s}
 }
 
-type around struct {
+type reportLink struct {
 	executors.Executor
-	s *Session
+	session *Session
 }
 
-func (l around) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
-	if !edits(call) {
+func (l reportLink) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
+	if !isEdit(call) {
 		return l.Executor.Execute(ctx, call)
 	}
 	e := &edit{}
 	defer func() {
-		for _, srv := range e.uses {
-			l.s.release(srv)
+		for _, srv := range e.inUse {
+			l.session.release(srv)
 		}
 	}()
 	res, err := l.Executor.Execute(context.WithValue(ctx, editKey{}, e), call)
 	if err != nil || !e.ran || len(e.files) == 0 {
 		return res, err
 	}
-	res.Below(l.s.check(ctx, call, e))
+	res.Below(l.session.checkEdit(ctx, call, e))
 	return res, nil
 }
 
-// edits reports whether a call changes files that it names.
-func edits(call *executors.Call) bool {
+// isEdit reports whether a call changes files that it names.
+func isEdit(call *executors.Call) bool {
 	if !call.Spec.Effect.Has(executors.Mutates) || call.Card.Command != "" || call.Skipped != nil {
 		return false
 	}
@@ -80,47 +80,47 @@ func (s *Session) Within(next executors.Executor) executors.Executor {
 	if s == nil {
 		return next
 	}
-	return within{next, s}
+	return openLink{next, s}
 }
 
-type within struct {
+type openLink struct {
 	executors.Executor
-	s *Session
+	session *Session
 }
 
-func (l within) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
+func (l openLink) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
 	e, _ := ctx.Value(editKey{}).(*edit)
 	if e == nil {
 		if mayChange(call) {
-			l.s.Foreign(ctx)
+			l.session.Foreign(ctx)
 		}
 		return l.Executor.Execute(ctx, call)
 	}
-	l.s.before(ctx, call, e)
+	l.session.openFiles(ctx, call, e)
 	res, err := l.Executor.Execute(ctx, call)
 	e.ran = err == nil && !res.Failed
 	return res, err
 }
 
-// before opens the files of an edit at their servers.
-func (s *Session) before(ctx context.Context, call *executors.Call, e *edit) {
+// openFiles opens the files of an edit at their servers.
+func (s *Session) openFiles(ctx context.Context, call *executors.Call, e *edit) {
 	var steps []*client.Step
 	wait := false
 	for _, path := range call.Card.Paths {
 		f := file{path: path, existed: s.exists(path)}
 		if call.Card.Kind == executors.KindEdit {
-			f.server = s.of(ctx, path)
+			f.server = s.serverFor(ctx, path)
 		}
 		if f.server != nil {
-			e.uses = append(e.uses, f.server)
+			e.inUse = append(e.inUse, f.server)
 			text, err := "", error(nil)
 			if f.existed {
-				text, err = s.text(ctx, path)
+				text, err = s.sourceText(ctx, path)
 			}
 			if err != nil {
 				f.server = nil
 			} else if running := f.server.client(); running != nil {
-				wait = f.server.punctual(s.wait()) || wait
+				wait = f.server.worthWaiting(s.wait()) || wait
 				steps = append(steps, running.Before(path, f.server.entry.language(path), text, f.existed))
 			}
 		}
@@ -131,30 +131,30 @@ func (s *Session) before(ctx context.Context, call *executors.Call, e *edit) {
 	s.catchUp(ctx, e)
 	e.began = time.Now()
 	if wait {
-		await(ctx, steps, s.wait()/2)
+		awaitSteps(ctx, steps, s.wait()/2)
 	}
 	e.waited = time.Since(e.began)
 }
 
-func (s *Session) wait() time.Duration { return time.Duration(s.o.WaitMS) * time.Millisecond }
+func (s *Session) wait() time.Duration { return time.Duration(s.options.WaitMS) * time.Millisecond }
 
-// punctual reports whether an edit waits for the server: it answered the last edits in
+// worthWaiting reports whether an edit waits for the server: it answered the last edits in
 // time. Only the first edit waits for a server that still loads the project.
-func (srv *server) punctual(wait time.Duration) bool {
+func (srv *server) worthWaiting(wait time.Duration) bool {
 	srv.mu.Lock()
 	defer srv.mu.Unlock()
-	if srv.last != nil {
-		if took, ok := srv.last.Took(); !ok || took > wait {
-			srv.late++
+	if srv.lastStep != nil {
+		if took, ok := srv.lastStep.Took(); !ok || took > wait {
+			srv.lateInARow++
 		} else {
-			srv.late = 0
+			srv.lateInARow = 0
 		}
 	}
-	return srv.late < maxLate && (srv.last == nil || srv.running.Loaded())
+	return srv.lateInARow < maxLate && (srv.lastStep == nil || srv.running.Loaded())
 }
 
-// await waits until all steps are done, the time is over or ctx ends.
-func await(ctx context.Context, steps []*client.Step, most time.Duration) {
+// awaitSteps waits until all steps are done, the time is over or ctx ends.
+func awaitSteps(ctx context.Context, steps []*client.Step, most time.Duration) {
 	if len(steps) == 0 || most <= 0 {
 		return
 	}
@@ -183,7 +183,7 @@ func (s *Session) running() []*client.Server {
 }
 
 func (s *Session) exists(path string) bool {
-	_, err := s.o.Roots.Lstat(path)
+	_, err := s.options.Roots.Lstat(path)
 	return err == nil
 }
 
@@ -192,17 +192,17 @@ const maxText = 2 << 20
 
 var errNoSource = errors.New("not a source file")
 
-// text returns the text of a file for its server.
-func (s *Session) text(ctx context.Context, path string) (string, error) {
-	text, err := s.o.Read(ctx, path)
+// sourceText returns the text of a file for its server.
+func (s *Session) sourceText(ctx context.Context, path string) (string, error) {
+	text, err := s.options.Read(ctx, path)
 	if err == nil && (len(text) > maxText || !utf8.ValidString(text) || strings.ContainsRune(text, 0)) {
 		err = errNoSource
 	}
 	return text, err
 }
 
-// check makes the call that checks an edit, and returns its text.
-func (s *Session) check(ctx context.Context, of *executors.Call, e *edit) string {
+// checkEdit makes the call that checks an edit, and returns its text.
+func (s *Session) checkEdit(ctx context.Context, of *executors.Call, e *edit) string {
 	s.announce(e)
 	var in checkInput
 	for _, f := range e.files {
@@ -218,7 +218,7 @@ func (s *Session) check(ctx context.Context, of *executors.Call, e *edit) string
 		return ""
 	}
 	call := &executors.Call{
-		ID: s.o.NewID(), Tool: diagnostics.Tool, Input: input, Session: of.Session, Caller: of.Caller,
+		ID: s.options.NewID(), Tool: diagnostics.Tool, Input: input, Session: of.Session, Caller: of.Caller,
 		Origin: executors.Agent, Phase: executors.PhaseVerifier, Attempt: 1, Words: of.Words,
 		Record: &executors.Record{}, Notify: func(executors.Event) {},
 	}

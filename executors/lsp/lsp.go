@@ -63,14 +63,14 @@ type Options struct {
 // Session holds the language servers of one session. Its methods may be called
 // concurrently.
 type Session struct {
-	o Options
+	options Options
 	// Check is the chain of the calls that check an edit.
 	Check executors.Executor
 
 	watching sync.Mutex // held while files are compared
 
-	begin   sync.Once
-	entries Entries // set by begin
+	initOnce sync.Once
+	entries  Entries // set by initialize
 
 	mu     sync.Mutex
 	found  map[string]string  // paths of programs, by their names; "" if it is not installed
@@ -78,11 +78,11 @@ type Session struct {
 	closed bool
 }
 
-// ready sets the fields that only an edit needs.
-func (s *Session) ready() {
+// initialize sets the fields that only an edit needs.
+func (s *Session) initialize() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.entries, s.found, s.used = s.o.Entries.All(), map[string]string{}, map[string]*server{}
+	s.entries, s.found, s.used = s.options.Entries.All(), map[string]string{}, map[string]*server{}
 }
 
 // New returns the servers of a session; nil if they are off. No server is started.
@@ -91,7 +91,7 @@ func New(o Options) *Session {
 		return nil
 	}
 	o.Idle = cmp.Or(o.Idle, idleTime)
-	return &Session{o: o}
+	return &Session{options: o}
 }
 
 // all returns the servers that were used, sorted.

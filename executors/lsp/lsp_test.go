@@ -244,8 +244,8 @@ func TestForeignChanges(t *testing.T) {
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "push", nil)
-	w.s.begin.Do(w.s.ready)
-	w.s.entries[0].blind = true
+	w.s.initOnce.Do(w.s.initialize)
+	w.s.entries[0].needsWatch = true
 	command := executors.Chain(executors.Registry{executors.Bind(executors.Tool{Name: "run", Effect: executors.Mutates},
 		func(context.Context, *executors.Call, *struct{}) (executors.Card, error) {
 			return executors.Card{Command: "make"}, nil
@@ -313,7 +313,7 @@ func TestServersThatFail(t *testing.T) {
 	} {
 		t.Run(habit, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, habit, func(o *Options) { o.WaitMS = leastWait })
+			w := newWorld(t, habit, func(o *Options) { o.WaitMS = minWait })
 			for range 4 {
 				w.put("a.fake", "y\n")
 				if got := w.write("a.fake", "error: x\n"); got != "" {
@@ -414,7 +414,7 @@ func TestFolder(t *testing.T) {
 	}
 	e := Entry{Markers: []string{"go.mod"}}
 	for file, want := range map[string]string{"one/two/three/a.go": "one/two", "one/a.go": "one", "plain/a.go": "", "a.go": ""} {
-		got := w.s.folder(e, filepath.Join(w.dir, file))
+		got := w.s.projectFolder(e, filepath.Join(w.dir, file))
 		if want != "" {
 			want = filepath.Join(w.dir, want)
 		}
@@ -422,11 +422,11 @@ func TestFolder(t *testing.T) {
 			t.Errorf("%s: %q, want %q", file, got, want)
 		}
 	}
-	if got := w.s.folder(Entry{}, filepath.Join(w.dir, "one/two/a")); got != w.dir {
+	if got := w.s.projectFolder(Entry{}, filepath.Join(w.dir, "one/two/a")); got != w.dir {
 		t.Errorf("without markers: %q", got)
 	}
 	w.put("go.mod", "")
-	if got := w.s.folder(e, filepath.Join(w.dir, "one/two/a.go")); got != w.dir {
+	if got := w.s.projectFolder(e, filepath.Join(w.dir, "one/two/a.go")); got != w.dir {
 		t.Errorf("with a marker in the root: %q", got)
 	}
 }

@@ -34,24 +34,24 @@ type server struct {
 
 	starting sync.Mutex // held while it is started
 
-	mu      sync.Mutex
-	running *client.Server // nil if it does not run
-	starts  int
-	off     string       // why it is not started; "" if it is
-	last    *client.Step // of the last edit
-	late    int          // reports in a row that came too late
-	idle    *time.Timer  // ends the server
-	busy    int          // edits that use it
+	mu         sync.Mutex
+	running    *client.Server // nil if it does not run
+	starts     int
+	offReason  string       // why it is not started; "" if it is
+	lastStep   *client.Step // of the last edit
+	lateInARow int          // reports in a row that came too late
+	idle       *time.Timer  // ends the server
+	users      int          // edits that use it
 
-	files   stamps // of the project before the last command, for Session.watching; nil if none ran
-	foreign bool   // a command ran since
-	open    stamps // of open documents when their text was sent; for Session.watching
+	files           stamps // of the project before the last command, for Session.watching; nil if none ran
+	changesExpected bool   // a command ran since files was taken
+	open            stamps // of open documents when their text was sent; for Session.watching
 }
 
-// of returns the server of a file, for use until [Session.release]. If there is none, it
+// serverFor returns the server of a file, for use until [Session.release]. If there is none, it
 // starts one with the user's approval; it returns nil without it.
-func (s *Session) of(ctx context.Context, path string) *server {
-	entry, program, folder := s.entry(path)
+func (s *Session) serverFor(ctx context.Context, path string) *server {
+	entry, program, folder := s.entryFor(path)
 	if program == "" {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (s *Session) of(ctx context.Context, path string) *server {
 	s.mu.Unlock()
 	srv.starting.Lock()
 	defer srv.starting.Unlock()
-	if srv.off == "" && srv.client() == nil {
+	if srv.offReason == "" && srv.client() == nil {
 		s.start(ctx, srv)
 	}
 	if srv.client() == nil {
@@ -77,7 +77,7 @@ func (s *Session) of(ctx context.Context, path string) *server {
 	}
 	srv.mu.Lock()
 	defer srv.mu.Unlock()
-	srv.busy++
+	srv.users++
 	return srv
 }
 
@@ -102,20 +102,20 @@ func (s *Session) start(ctx context.Context, srv *server) {
 	if srv.running != nil { // it has ended
 		err := srv.running.Err()
 		srv.running.Close()
-		s.o.Log.Warn("language server", "server", name, "err", s.o.Mask(fmt.Sprint(err)))
+		s.options.Log.Warn("language server", "server", name, "err", s.options.Mask(fmt.Sprint(err)))
 		if srv.starts >= maxStarts || !srv.running.Loaded() {
 			s.disable(srv, fmt.Sprint(err))
-			s.o.Warn(executors.Shown(fmt.Sprintf("The language server %s is not used in this session: %s.", name, strings.TrimSuffix(srv.off, "."))))
+			s.options.Warn(executors.Shown(fmt.Sprintf("The language server %s is not used in this session: %s.", name, strings.TrimSuffix(srv.offReason, "."))))
 			return
 		}
 	}
 	subject := s.subject(srv)
-	if s.o.Desk.Ask == nil && s.o.Desk.State(subject) != approval.Approved {
+	if s.options.Desk.Ask == nil && s.options.Desk.State(subject) != approval.Approved {
 		s.disable(srv, "no user could be asked whether it may run")
-		s.o.Warn(fmt.Sprintf("The language server %s was not started, since no user could be asked whether it may run in this project; docs/lsp.md describes the approval.", name))
+		s.options.Warn(fmt.Sprintf("The language server %s was not started, since no user could be asked whether it may run in this project; docs/lsp.md describes the approval.", name))
 		return
 	}
-	if !s.o.Desk.Allowed(ctx, subject) {
+	if !s.options.Desk.Allowed(ctx, subject) {
 		if ctx.Err() == nil {
 			s.disable(srv, "you did not allow it")
 		}
@@ -123,7 +123,7 @@ func (s *Session) start(ctx context.Context, srv *server) {
 	}
 	if err := s.launch(srv); err != nil {
 		s.disable(srv, err.Error())
-		s.o.Warn(executors.Shown(fmt.Sprintf("The language server %s was not started: %s", name, srv.off)))
+		s.options.Warn(executors.Shown(fmt.Sprintf("The language server %s was not started: %s", name, srv.offReason)))
 	}
 }
 
@@ -131,17 +131,17 @@ func (s *Session) start(ctx context.Context, srv *server) {
 func (s *Session) disable(srv *server, why string) {
 	srv.mu.Lock()
 	defer srv.mu.Unlock()
-	srv.off = executors.OneLine(s.o.Mask(why))
+	srv.offReason = executors.OneLine(s.options.Mask(why))
 }
 
 // launch starts the program of a server.
 func (s *Session) launch(srv *server) error {
 	name := srv.entry.Name
 	running, err := client.Start(client.Options{
-		Program: process.Program{Path: srv.program, Args: srv.entry.Args, Env: s.o.Env(), Dir: srv.folder, Reaper: s.o.Reaper},
-		Folder:  srv.folder, Version: s.o.Version, Patience: s.o.Patience, Mute: srv.entry.mute,
+		Program: process.Program{Path: srv.program, Args: srv.entry.Args, Env: s.options.Env(), Dir: srv.folder, Reaper: s.options.Reaper},
+		Folder:  srv.folder, Version: s.options.Version, Patience: s.options.Patience, Mute: srv.entry.quietOnClean,
 		Init: json.RawMessage(srv.entry.InitOptions), Settings: json.RawMessage(srv.entry.Settings),
-		Log: func(line string) { s.o.Log.Info("language server", "server", name, "line", s.o.Mask(line)) },
+		Log: func(line string) { s.options.Log.Info("language server", "server", name, "line", s.options.Mask(line)) },
 	})
 	if err != nil {
 		return err
@@ -154,18 +154,18 @@ func (s *Session) launch(srv *server) error {
 	}
 	srv.mu.Lock()
 	defer srv.mu.Unlock()
-	srv.running, srv.last, srv.late, srv.open = running, nil, 0, nil
+	srv.running, srv.lastStep, srv.lateInARow, srv.open = running, nil, 0, nil
 	srv.starts++
-	srv.idle = time.AfterFunc(s.o.Idle, srv.rest)
+	srv.idle = time.AfterFunc(s.options.Idle, srv.endIdle)
 	return nil
 }
 
-// rest ends a server that was not used for a while.
-func (srv *server) rest() {
+// endIdle ends a server that was not used for a while.
+func (srv *server) endIdle() {
 	srv.starting.Lock()
 	defer srv.starting.Unlock()
 	srv.mu.Lock()
-	running, busy := srv.running, srv.busy > 0
+	running, busy := srv.running, srv.users > 0
 	if !busy {
 		srv.running = nil
 		srv.starts--
@@ -180,8 +180,8 @@ func (srv *server) rest() {
 func (s *Session) release(srv *server) {
 	srv.mu.Lock()
 	defer srv.mu.Unlock()
-	srv.busy--
-	srv.idle.Reset(s.o.Idle)
+	srv.users--
+	srv.idle.Reset(s.options.Idle)
 }
 
 // subject returns the server as the user approves it. A program of the project is
@@ -192,9 +192,9 @@ func (s *Session) subject(srv *server) approval.Subject {
 		Args    []string `json:"args,omitempty"`
 		Note    string   `json:"note"`
 	}{srv.program, srv.entry.Args, "It reads the project, and may run its build scripts. Its errors are added to the results of edits."}, "", "  ")
-	subject := approval.Subject{What: "the language server " + srv.entry.Name, Dir: s.o.Roots.Cwd(), Text: string(shown)}
-	if s.o.Roots.Contains(srv.program) {
-		hash, err := s.o.Hash(srv.program)
+	subject := approval.Subject{What: "the language server " + srv.entry.Name, Dir: s.options.Roots.Cwd(), Text: string(shown)}
+	if s.options.Roots.Contains(srv.program) {
+		hash, err := s.options.Hash(srv.program)
 		subject.Covers = []string{cmp.Or(hash, fmt.Sprint(err))}
 	}
 	return subject
@@ -205,13 +205,13 @@ func (srv *server) state() string {
 	srv.mu.Lock()
 	defer srv.mu.Unlock()
 	switch {
-	case srv.off != "":
-		return "is off: " + srv.off
+	case srv.offReason != "":
+		return "is off: " + srv.offReason
 	case running == nil:
 		return "does not run"
 	case !running.Loaded():
 		return "is starting"
-	case srv.late >= maxLate:
+	case srv.lateInARow >= maxLate:
 		return "runs, but is too slow to be waited for"
 	}
 	return "runs"

@@ -10,8 +10,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/lsp/client"
 )
 
-// mostElsewhere bounds the lines about files that the edit did not change.
-const mostElsewhere = 5
+// maxElsewhere bounds the lines about files that the edit did not change.
+const maxElsewhere = 5
 
 type checkInput struct {
 	Paths []string `json:"paths"` // absolute
@@ -36,7 +36,7 @@ func (s *Session) runCheck(ctx context.Context, call *executors.Call, _ *checkIn
 	if e == nil {
 		return executors.Failuref(executors.PermanentFailure, "there is no edit to check").Result(), nil
 	}
-	reports := s.after(ctx, e)
+	reports := s.checkFiles(ctx, e)
 	if ctx.Err() != nil {
 		return executors.Result{}, context.Cause(ctx)
 	}
@@ -44,21 +44,21 @@ func (s *Session) runCheck(ctx context.Context, call *executors.Call, _ *checkIn
 	var own, others []client.Diagnostic
 	var names []string
 	for _, r := range reports {
-		if len(r.own)+len(r.others) > 0 {
-			own, others, names = append(own, r.own...), append(others, r.others...), append(names, r.name)
+		if len(r.edited)+len(r.others) > 0 {
+			own, others, names = append(own, r.edited...), append(others, r.others...), append(names, r.name)
 		}
 	}
 	return executors.Result{Text: s.lines(own, others, names)}, nil
 }
 
-// fresh are the new diagnostics of one server.
-type fresh struct {
-	name        string
-	own, others []client.Diagnostic
+// newDiagnostics are the new diagnostics of one server.
+type newDiagnostics struct {
+	name           string
+	edited, others []client.Diagnostic
 }
 
-// after reports the texts after an edit to the servers, and returns the new diagnostics.
-func (s *Session) after(ctx context.Context, e *edit) []fresh {
+// checkFiles reports the texts after an edit to the servers, and returns the new diagnostics.
+func (s *Session) checkFiles(ctx context.Context, e *edit) []newDiagnostics {
 	paths := map[*server][]string{}
 	var order []*server
 	var steps []*client.Step
@@ -68,44 +68,44 @@ func (s *Session) after(ctx context.Context, e *edit) []fresh {
 			continue
 		}
 		running := f.server.client()
-		text, err := s.text(ctx, f.path)
+		text, err := s.sourceText(ctx, f.path)
 		if running == nil || err != nil {
 			continue
 		}
 		step := running.After(f.path, f.server.entry.language(f.path), text)
-		s.opened(f.server, f.path)
+		s.recordSent(f.server, f.path)
 		if paths[f.server] == nil {
 			order = append(order, f.server)
 		}
 		paths[f.server] = append(paths[f.server], f.path)
 		steps = append(steps, step)
 		f.server.mu.Lock()
-		wait = f.server.late < maxLate && (f.server.last == nil || running.Loaded()) || wait
-		f.server.last = step
+		wait = f.server.lateInARow < maxLate && (f.server.lastStep == nil || running.Loaded()) || wait
+		f.server.lastStep = step
 		f.server.mu.Unlock()
 	}
 	if wait {
-		await(ctx, steps, s.wait()-e.waited)
+		awaitSteps(ctx, steps, s.wait()-e.waited)
 	}
-	var out []fresh
+	var out []newDiagnostics
 	for _, srv := range order {
 		if running := srv.client(); running != nil {
 			own, others := running.Fresh(paths[srv])
-			out = append(out, fresh{srv.entry.Name, own, s.inside(others)})
+			out = append(out, newDiagnostics{srv.entry.Name, own, s.readable(others)})
 		}
 	}
 	return out
 }
 
-// inside returns the diagnostics of files that exist and may be read.
-func (s *Session) inside(all []client.Diagnostic) []client.Diagnostic {
+// readable returns the diagnostics of files that exist and may be read.
+func (s *Session) readable(all []client.Diagnostic) []client.Diagnostic {
 	var out []client.Diagnostic
 	for _, d := range all {
-		path, err := s.o.Roots.Resolve(d.Path)
+		path, err := s.options.Roots.Resolve(d.Path)
 		if err != nil || !s.exists(path) {
 			continue
 		}
-		if _, refused := s.o.Roots.Readable().Refuses(path); !refused {
+		if _, refused := s.options.Roots.Readable().Refuses(path); !refused {
 			out = append(out, d)
 		}
 	}
@@ -118,10 +118,10 @@ func (s *Session) lines(own, others []client.Diagnostic, names []string) string 
 	if len(own)+len(others) == 0 {
 		return ""
 	}
-	most := s.o.MaxLines - 2 // the first line, and the one about those left out
-	first, left := diagnostics.Lines(s.shown(own), most)
-	rest, more := diagnostics.Lines(s.shown(others), min(most-len(first), mostElsewhere))
-	lines := []string{fmt.Sprintf("[new diagnostics of %s: %s]", strings.Join(names, ", "), diagnostics.Counts(s.shown(append(own, others...))))}
+	most := s.options.MaxLines - 2 // the first line, and the one about those left out
+	first, left := diagnostics.Lines(s.inToolForm(own), most)
+	rest, more := diagnostics.Lines(s.inToolForm(others), min(most-len(first), maxElsewhere))
+	lines := []string{fmt.Sprintf("[new diagnostics of %s: %s]", strings.Join(names, ", "), diagnostics.Counts(s.inToolForm(append(own, others...))))}
 	lines = append(append(lines, first...), rest...)
 	if left += more; left > 0 {
 		lines = append(lines, fmt.Sprintf("[%d more left out]", left))
@@ -129,13 +129,13 @@ func (s *Session) lines(own, others []client.Diagnostic, names []string) string 
 	return strings.Join(lines, "\n")
 }
 
-// shown returns diagnostics in the form of the tool.
-func (s *Session) shown(all []client.Diagnostic) []diagnostics.Diagnostic {
+// inToolForm returns diagnostics in the form of the tool.
+func (s *Session) inToolForm(all []client.Diagnostic) []diagnostics.Diagnostic {
 	severities := []diagnostics.Severity{diagnostics.Error, diagnostics.Warning, diagnostics.Note}
 	out := make([]diagnostics.Diagnostic, len(all))
 	for i, d := range all {
 		out[i] = diagnostics.Diagnostic{
-			File: s.o.Roots.Rel(d.Path), Line: d.Line, Column: d.Column,
+			File: s.options.Roots.Rel(d.Path), Line: d.Line, Column: d.Column,
 			Severity: severities[d.Severity-1], Code: d.Code, Message: d.Message,
 		}
 	}

@@ -39,13 +39,13 @@ func (s *Session) Foreign(ctx context.Context) {
 	s.watching.Lock()
 	defer s.watching.Unlock()
 	for _, srv := range s.all() {
-		if !srv.entry.blind || srv.client() == nil {
+		if !srv.entry.needsWatch || srv.client() == nil {
 			continue
 		}
 		if srv.files == nil {
-			srv.files = s.look(ctx, srv)
+			srv.files = s.stampFiles(ctx, srv)
 		}
-		srv.foreign = true
+		srv.changesExpected = true
 	}
 }
 
@@ -60,16 +60,16 @@ func (s *Session) catchUp(ctx context.Context, e *edit) {
 		if running == nil {
 			continue
 		}
-		if srv.foreign {
-			now := s.look(ctx, srv)
+		if srv.changesExpected {
+			now := s.stampFiles(ctx, srv)
 			running.Watched(srv.files.changes(now))
-			srv.files, srv.foreign = now, s.o.Busy != nil && s.o.Busy()
+			srv.files, srv.changesExpected = now, s.options.Busy != nil && s.options.Busy()
 		}
 		for path, was := range srv.open {
 			if slices.ContainsFunc(e.files, func(f file) bool { return f.path == path }) || s.stamp(path) == was {
 				continue
 			}
-			text, err := s.text(ctx, path)
+			text, err := s.sourceText(ctx, path)
 			if err != nil {
 				running.Watched([]client.Change{{Path: path, Kind: client.Deleted}})
 				delete(srv.open, path)
@@ -81,8 +81,8 @@ func (s *Session) catchUp(ctx context.Context, e *edit) {
 	}
 }
 
-// opened records that a server has the present text of a file.
-func (s *Session) opened(srv *server, path string) {
+// recordSent records that a server has the present text of a file.
+func (s *Session) recordSent(srv *server, path string) {
 	s.watching.Lock()
 	defer s.watching.Unlock()
 	if srv.open == nil {
@@ -93,17 +93,17 @@ func (s *Session) opened(srv *server, path string) {
 
 // stamp returns the stamp of a file; zero if it cannot be read.
 func (s *Session) stamp(path string) stamp {
-	info, err := s.o.Roots.Lstat(path)
+	info, err := s.options.Roots.Lstat(path)
 	if err != nil {
 		return stamp{}
 	}
 	return stamp{info.Size(), info.ModTime().UnixNano()}
 }
 
-// look returns the files of a server's project that matter to it.
-func (s *Session) look(ctx context.Context, srv *server) stamps {
+// stampFiles returns the files of a server's project that matter to it.
+func (s *Session) stampFiles(ctx context.Context, srv *server) stamps {
 	found := stamps{}
-	tree := walk.Tree{Roots: s.o.Roots, Dir: srv.folder, Ignore: true, Budget: maxWatched}
+	tree := walk.Tree{Roots: s.options.Roots, Dir: srv.folder, Ignore: true, Budget: maxWatched}
 	type item struct {
 		path string
 		stamp
@@ -122,12 +122,13 @@ func (s *Session) look(ctx context.Context, srv *server) stamps {
 		return true
 	})
 	if err != nil {
-		s.o.Log.Debug("look at a project", "dir", srv.folder, "err", err)
+		s.options.Log.Debug("look at a project", "dir", srv.folder, "err", err)
 	}
 	return found
 }
 
-// changes returns the differences between two results of look, the earlier one first.
+// changes returns the differences between two results of stampFiles, the earlier one
+// first.
 func (before stamps) changes(now stamps) []client.Change {
 	var out []client.Change
 	for _, path := range slices.Sorted(maps.Keys(now)) {
