@@ -60,38 +60,38 @@ func DefaultPatience() Patience {
 	return Patience{Start: 2 * time.Minute, Load: 2 * time.Minute, Silent: 5 * time.Second, Quiet: 100 * time.Millisecond}
 }
 
-// polite is the time from closing a server's stdin to SIGTERM, and from SIGTERM to
+// endGrace is the time from closing a server's stdin to SIGTERM, and from SIGTERM to
 // SIGKILL.
-const polite = 500 * time.Millisecond
+const endGrace = 500 * time.Millisecond
 
 // Server is a running language server. Close it.
 type Server struct {
-	o          Options
-	piped      *process.Piped
-	conn       *jsonrpc2.Conn
-	pulls      bool // set before ready is closed
-	unasked    atomic.Int64
-	ready      chan struct{} // closed when the server can be used, or has ended
-	ended      chan struct{} // closed when it cannot be used any more
-	posted     chan struct{} // holds a value if the queue has messages
-	answers    chan struct{} // holds a value for each answer that is not sent yet
-	reading    chan struct{} // closed when nothing is read any more
-	stderrDone chan struct{} // closed when stderr has ended
-	work       sync.WaitGroup
+	options      Options
+	piped        *process.Piped
+	conn         *jsonrpc2.Conn
+	pulls        bool // set before ready is closed
+	unaskedBytes atomic.Int64
+	ready        chan struct{} // closed when the server can be used, or has ended
+	ended        chan struct{} // closed when it cannot be used any more
+	posted       chan struct{} // holds a value if the queue has messages
+	answers      chan struct{} // holds a value for each answer that is not sent yet
+	readEnded    chan struct{} // closed when nothing is read any more
+	stderrDone   chan struct{} // closed when stderr has ended
+	work         sync.WaitGroup
 
-	mu        sync.Mutex
-	err       error // why it ended; nil while it runs
-	last      string
-	documents map[string]*document // open ones, by URI
-	reported  map[string]*report   // by URI
-	size      int                  // of the reports, in bytes
-	progress  map[string]time.Time // when each unfinished task began, by its token
-	queue     []message            // not sent yet
-	loaded    bool                 // the first report is complete
-	mute      bool                 // it does not report on each text
-	slowest   time.Duration        // until a report on a text
-	active    time.Time            // the last report or progress
-	changed   chan struct{}        // closed at each change of the above
+	mu           sync.Mutex
+	err          error // why it ended; nil while it runs
+	lastStderr   string
+	documents    map[string]*document // open ones, by URI
+	reported     map[string]*report   // by URI
+	reportBytes  int                  // of the reports, in bytes
+	progress     map[string]time.Time // when each unfinished task began, by its token
+	queue        []message            // not sent yet
+	loaded       bool                 // the first report is complete
+	quietOnClean bool                 // it does not report on each text
+	slowest      time.Duration        // until a report on a text
+	lastActive   time.Time            // the last report or progress
+	changed      chan struct{}        // closed at each change of the above
 }
 
 // Start starts the program. It does not wait for the server.
@@ -101,11 +101,11 @@ func Start(o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		o: o, piped: piped, ready: make(chan struct{}), ended: make(chan struct{}), changed: make(chan struct{}),
-		posted: make(chan struct{}, 1), answers: make(chan struct{}, maxAnswers), reading: make(chan struct{}), stderrDone: make(chan struct{}),
-		mute: o.Mute, documents: map[string]*document{}, reported: map[string]*report{}, progress: map[string]time.Time{},
+		options: o, piped: piped, ready: make(chan struct{}), ended: make(chan struct{}), changed: make(chan struct{}),
+		posted: make(chan struct{}, 1), answers: make(chan struct{}, maxAnswers), readEnded: make(chan struct{}), stderrDone: make(chan struct{}),
+		quietOnClean: o.Mute, documents: map[string]*document{}, reported: map[string]*report{}, progress: map[string]time.Time{},
 	}
-	stream := &watched{jsonrpc2.NewBufferedStream(pipes{piped.Stdin, piped.Stdout}, codec{unasked: &s.unasked}), s}
+	stream := &failingStream{jsonrpc2.NewBufferedStream(pipes{piped.Stdin, piped.Stdout}, codec{unasked: &s.unaskedBytes}), s}
 	s.conn = jsonrpc2.NewConn(context.Background(), stream, handler{s}, jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))
 	s.work.Go(s.readStderr)
 	s.work.Go(s.initialize)
@@ -113,30 +113,30 @@ func Start(o Options) (*Server, error) {
 	return s, nil
 }
 
-// watched is a stream whose first error ends the server.
-type watched struct {
+// failingStream is a stream whose first error ends the server.
+type failingStream struct {
 	jsonrpc2.ObjectStream
-	s *Server
+	server *Server
 }
 
 // ReadObject reads the next message.
-func (w *watched) ReadObject(v any) error {
+func (w *failingStream) ReadObject(v any) error {
 	err := w.ObjectStream.ReadObject(v)
 	if err != nil { // the connection reads no more
-		w.s.fail(err)
-		close(w.s.reading)
+		w.server.fail(err)
+		close(w.server.readEnded)
 	}
 	return err
 }
 
 // WriteObject writes a message.
-func (w *watched) WriteObject(v any) error {
+func (w *failingStream) WriteObject(v any) error {
 	err := w.ObjectStream.WriteObject(v)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		err = errors.New("it does not read its input")
 	}
 	if err != nil {
-		w.s.fail(err)
+		w.server.fail(err)
 	}
 	return err
 }
@@ -147,21 +147,21 @@ func (s *Server) initialize() {
 		s.update(func() {})
 		close(s.ready)
 	}()
-	ctx, cancel := context.WithTimeout(context.Background(), s.o.Patience.Start)
+	ctx, cancel := context.WithTimeout(context.Background(), s.options.Patience.Start)
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			s.fail(fmt.Errorf("it did not start within %s", s.o.Patience.Start))
+			s.fail(fmt.Errorf("it did not start within %s", s.options.Patience.Start))
 		}
 	})
 	defer stop()
 	params := object{
-		"processId": os.Getpid(), "clientInfo": object{"name": "zeph-acp", "version": s.o.Version},
-		"rootPath": s.o.Folder, "rootUri": URI(s.o.Folder), "workspaceFolders": s.folders(),
+		"processId": os.Getpid(), "clientInfo": object{"name": "zeph-acp", "version": s.options.Version},
+		"rootPath": s.options.Folder, "rootUri": URI(s.options.Folder), "workspaceFolders": s.folders(),
 		"capabilities": capabilities(),
 	}
-	if len(s.o.Init) > 0 {
-		params["initializationOptions"] = s.o.Init
+	if len(s.options.Init) > 0 {
+		params["initializationOptions"] = s.options.Init
 	}
 	var result initialized
 	if err := s.conn.Call(ctx, "initialize", params, &result); err != nil {
@@ -171,13 +171,13 @@ func (s *Server) initialize() {
 	provider := string(result.Capabilities.Diagnostics)
 	s.pulls = provider != "" && provider != "null" && provider != "false"
 	s.notify("initialized", object{})
-	if len(s.o.Settings) > 0 {
-		s.notify("workspace/didChangeConfiguration", object{"settings": s.o.Settings})
+	if len(s.options.Settings) > 0 {
+		s.notify("workspace/didChangeConfiguration", object{"settings": s.options.Settings})
 	}
 }
 
 func (s *Server) folders() []folder {
-	return []folder{{URI(s.o.Folder), filepath.Base(s.o.Folder)}}
+	return []folder{{URI(s.options.Folder), filepath.Base(s.options.Folder)}}
 }
 
 // message is a notification to the server.
@@ -232,10 +232,10 @@ func (s *Server) readStderr() {
 		line, err := in.ReadSlice('\n')
 		if text := strings.TrimSpace(strings.ToValidUTF8(string(line), "\uFFFD")); text != "" {
 			s.mu.Lock()
-			s.last = text
+			s.lastStderr = text
 			s.mu.Unlock()
-			if n++; n <= most && s.o.Log != nil {
-				s.o.Log(text)
+			if n++; n <= most && s.options.Log != nil {
+				s.options.Log(text)
 			}
 		}
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {

@@ -127,7 +127,7 @@ func TestLateReport(t *testing.T) {
 	<-s.After("/w/a", "fake", "error: one\nerror: two\n").Done()
 	for {
 		s.mu.Lock()
-		changed, current := s.changed, s.documents[URI("/w/a")].current()
+		changed, current := s.changed, s.documents[URI("/w/a")].isReported()
 		s.mu.Unlock()
 		if current {
 			break
@@ -191,10 +191,10 @@ func TestManyDiagnostics(t *testing.T) {
 	}
 	long := []diagnostic{{Message: strings.Repeat("x", maxText)}}
 	for i := range maxReported + 1 {
-		s.keep(fmt.Sprint(i), func(r *report) { r.pushed = slices.Repeat(long, maxPerFile) })
+		s.changeReport(fmt.Sprint(i), func(r *report) { r.pushed = slices.Repeat(long, maxPerFile) })
 	}
-	if s.size > maxKept || len(s.reported) != maxReported {
-		t.Errorf("%d bytes of %d files", s.size, len(s.reported))
+	if s.reportBytes > maxReportBytes || len(s.reported) != maxReported {
+		t.Errorf("%d bytes of %d files", s.reportBytes, len(s.reported))
 	}
 }
 

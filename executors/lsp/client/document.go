@@ -18,8 +18,8 @@ type document struct {
 	used     time.Time
 }
 
-// current reports whether the server has reported on the present text.
-func (d *document) current() bool { return d.reported >= d.version }
+// isReported reports whether the server has reported on the present text.
+func (d *document) isReported() bool { return d.reported >= d.version }
 
 // Step is the server's report on one text of a file.
 type Step struct {
@@ -44,13 +44,13 @@ func (s *Step) Done() <-chan struct{} { return s.done }
 // that is already open with the text is not sent again. A file that does not exist yet is
 // not opened: the step ends when the server has loaded the project.
 func (s *Server) Before(path, language, text string, exists bool) *Step {
-	return s.step(path, func(uri string, d *document) {
+	return s.beginStep(path, func(uri string, d *document) {
 		switch {
-		case exists && s.send(uri, d, language, text), !exists && s.start(d):
-			if s.await(d) {
+		case exists && s.send(uri, d, language, text), !exists && s.awaitReady(d):
+			if s.awaitReport(d) {
 				s.mu.Lock()
-				s.settle()
-				s.keepKnown(uri)
+				s.markLoaded()
+				s.markKnown(uri)
 				s.mu.Unlock()
 			}
 		}
@@ -59,16 +59,16 @@ func (s *Server) Before(path, language, text string, exists bool) *Step {
 
 // After reports the text of a file after a change.
 func (s *Server) After(path, language, text string) *Step {
-	return s.step(path, func(uri string, d *document) {
+	return s.beginStep(path, func(uri string, d *document) {
 		if s.send(uri, d, language, text) {
-			s.await(d)
+			s.awaitReport(d)
 		}
 	})
 }
 
-// step begins a step, which waits for the earlier step of the file: the report on the
+// beginStep begins a step, which waits for the earlier step of the file: the report on the
 // text before a change must come before the change.
-func (s *Server) step(path string, work func(uri string, d *document)) *Step {
+func (s *Server) beginStep(path string, work func(uri string, d *document)) *Step {
 	uri := URI(path)
 	next := &Step{done: make(chan struct{}), began: time.Now()}
 	s.mu.Lock()
@@ -108,21 +108,21 @@ func (s *Server) makeRoom() {
 		}
 	}
 	if oldest != "" {
-		s.drop(oldest)
+		s.closeDocument(oldest)
 	}
 }
 
-// drop closes a document.
-func (s *Server) drop(uri string) {
+// closeDocument closes a document.
+func (s *Server) closeDocument(uri string) {
 	if s.documents[uri].version > 0 {
 		s.post("textDocument/didClose", documentParams{TextDocument: textDocument{URI: uri}})
 	}
 	delete(s.documents, uri)
 }
 
-// start waits until the server is ready. It reports whether the server still has to load
+// awaitReady waits until the server is ready. It reports whether the server still has to load
 // the project.
-func (s *Server) start(d *document) bool {
+func (s *Server) awaitReady(d *document) bool {
 	<-s.ready
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,7 +140,7 @@ func (s *Server) send(uri string, d *document, language, text string) bool {
 	}
 	d.version++
 	d.text, d.sent = text, time.Now()
-	s.unasked.Store(0)
+	s.unaskedBytes.Store(0)
 	version := d.version
 	var sent <-chan struct{}
 	if version == 1 {
@@ -161,15 +161,15 @@ func (s *Server) send(uri string, d *document, language, text string) bool {
 	return true
 }
 
-// await waits until the server has reported on the present text of a document and has
+// awaitReport waits until the server has reported on the present text of a document and has
 // ended the work that it began for it, or does not report. It reports false if the
 // server ended.
-func (s *Server) await(d *document) bool {
+func (s *Server) awaitReport(d *document) bool {
 	for {
 		s.mu.Lock()
 		wait, changed := s.remaining(d), s.changed
-		if wait <= 0 && s.slowest > 0 && !d.current() { // it has reported on others
-			s.mute = true
+		if wait <= 0 && s.slowest > 0 && !d.isReported() { // it has reported on others
+			s.quietOnClean = true
 		}
 		s.mu.Unlock()
 		if wait <= 0 {
@@ -190,8 +190,8 @@ func (s *Server) await(d *document) bool {
 // remaining returns how long a report on a document is still waited for, unless
 // something changes.
 func (s *Server) remaining(d *document) time.Duration {
-	p := s.o.Patience
-	since, quiet := time.Since(d.sent), p.Quiet-time.Since(s.active)
+	p := s.options.Patience
+	since, quiet := time.Since(d.sent), p.Quiet-time.Since(s.lastActive)
 	if since > p.Load { // it is never quiet
 		return 0
 	}
@@ -204,13 +204,13 @@ func (s *Server) remaining(d *document) time.Duration {
 	switch {
 	case !s.loaded: // there may be a pause between two parts of the work
 		quiet += 4 * p.Quiet
-		if !s.mute {
+		if !s.quietOnClean {
 			silent = p.Load
 		}
-	case s.mute && s.slowest > 0: // its reports come as fast as before, or not at all
+	case s.quietOnClean && s.slowest > 0: // its reports come as fast as before, or not at all
 		silent = min(silent, max(2*s.slowest, 4*p.Quiet))
 	}
-	if !d.current() {
+	if !d.isReported() {
 		return max(silent-since, quiet)
 	}
 	return quiet
@@ -240,7 +240,7 @@ func (s *Server) Watched(changes []Change) {
 	for _, c := range changes {
 		uri := URI(c.Path)
 		if c.Kind == Deleted && s.documents[uri] != nil {
-			s.drop(uri)
+			s.closeDocument(uri)
 		}
 		files = append(files, watchedFile{uri, c.Kind})
 	}

@@ -20,7 +20,7 @@ func (s *Server) fail(err error) {
 	}
 	s.err = err
 	close(s.ended)
-	go s.piped.End(polite)
+	go s.piped.End(endGrace)
 }
 
 // Ended is closed when the server cannot be used any more.
@@ -49,10 +49,10 @@ func (s *Server) Err() error {
 	}
 	select { // its last words
 	case <-s.stderrDone:
-	case <-time.After(polite):
+	case <-time.After(endGrace):
 	}
 	s.mu.Lock()
-	last := s.last
+	last := s.lastStderr
 	s.mu.Unlock()
 	if last != "" {
 		err = fmt.Errorf("%w: %s", err, last)
@@ -68,7 +68,7 @@ func (s *Server) shutdown() {
 	asked := make(chan struct{})
 	go func() {
 		defer close(asked)
-		ctx, cancel := context.WithTimeout(context.Background(), polite)
+		ctx, cancel := context.WithTimeout(context.Background(), endGrace)
 		defer cancel()
 		if s.conn.Call(ctx, "shutdown", nil, nil) == nil {
 			s.notify("exit", nil)
@@ -77,7 +77,7 @@ func (s *Server) shutdown() {
 	select {
 	case <-asked:
 	case <-s.ended:
-	case <-time.After(polite): // it does not read
+	case <-time.After(endGrace): // it does not read
 	}
 }
 
@@ -85,9 +85,9 @@ func (s *Server) shutdown() {
 func (s *Server) Close() {
 	s.shutdown()
 	s.fail(errClosed)
-	s.piped.End(polite)
+	s.piped.End(endGrace)
 	_ = s.conn.Close()
-	<-s.reading // from now on no work begins
+	<-s.readEnded // from now on no work begins
 	s.work.Wait()
 	s.piped.Release()
 }

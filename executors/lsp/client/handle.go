@@ -30,7 +30,7 @@ func (h handler) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.Re
 		params = *r.Params
 	}
 	if r.Notif {
-		h.notified(r.Method, params)
+		h.handleNotification(r.Method, params)
 		return
 	}
 	select {
@@ -85,7 +85,7 @@ func (s *Server) answer(method string, raw json.RawMessage) (any, *jsonrpc2.Erro
 // are no such settings.
 func (s *Server) section(name string) any {
 	var at any
-	if json.Unmarshal(s.o.Settings, &at) != nil {
+	if json.Unmarshal(s.options.Settings, &at) != nil {
 		return nil
 	}
 	if name == "" {
@@ -98,13 +98,13 @@ func (s *Server) section(name string) any {
 	return at
 }
 
-// notified handles a notification of the server.
-func (s *Server) notified(method string, raw json.RawMessage) {
+// handleNotification handles a notification of the server.
+func (s *Server) handleNotification(method string, raw json.RawMessage) {
 	switch method {
 	case "textDocument/publishDiagnostics":
 		var p publishParams
 		if json.Unmarshal(raw, &p) == nil {
-			s.published(p)
+			s.recordPublished(p)
 		}
 	case "$/progress":
 		var p struct {
@@ -114,13 +114,13 @@ func (s *Server) notified(method string, raw json.RawMessage) {
 			} `json:"value"`
 		}
 		if json.Unmarshal(raw, &p) == nil {
-			s.progressed(cut(string(p.Token)), p.Value.Kind)
+			s.recordProgress(cut(string(p.Token)), p.Value.Kind)
 		}
 	}
 }
 
-// progressed records that a task of the server has begun or ended.
-func (s *Server) progressed(token, kind string) {
+// recordProgress records that a task of the server has begun or ended.
+func (s *Server) recordProgress(token, kind string) {
 	s.update(func() {
 		switch {
 		case kind == "end":

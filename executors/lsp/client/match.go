@@ -17,8 +17,8 @@ type Diagnostic struct {
 	Message      string
 }
 
-// exported returns d in the form of the package's API.
-func (d diagnostic) exported(path string, l lines) Diagnostic {
+// export returns d in the form of the package's API.
+func (d diagnostic) export(path string, l lines) Diagnostic {
 	code := ""
 	if json.Unmarshal(d.Code, &code) != nil {
 		code = strings.TrimSpace(string(d.Code)) // a number
@@ -74,18 +74,18 @@ func (l lines) column(p position) int {
 	return runes + 1
 }
 
-// added returns the diagnostics of now that are not in before. Lines that an edit moved
+// newSince returns the diagnostics of now that are not in before. Lines that an edit moved
 // make no difference: a diagnostic is known if an equal one was at its place before, or
 // on an equal line.
-func added(before, now []Diagnostic, oldText, newText string) []Diagnostic {
+func newSince(before, now []Diagnostic, oldText, newText string) []Diagnostic {
 	if len(before) == 0 {
 		return now
 	}
 	was, is := newLines(oldText), newLines(newText)
-	move := movement(was, is)
+	move := lineMapping(was, is)
 	left := map[key]int{}
 	for _, d := range before {
-		left[keyOf(d).on(strconv.Itoa(move(d.Line)))]++
+		left[keyOf(d).at(strconv.Itoa(move(d.Line)))]++
 	}
 	rest := unmatched(left, now, func(d Diagnostic) string { return strconv.Itoa(d.Line) })
 	if len(rest) == 0 {
@@ -94,9 +94,9 @@ func added(before, now []Diagnostic, oldText, newText string) []Diagnostic {
 	// Those that are gone from their place may stand on a line that was moved.
 	gone := map[key]int{}
 	for _, d := range before {
-		if k := keyOf(d).on(strconv.Itoa(move(d.Line))); left[k] > 0 {
+		if k := keyOf(d).at(strconv.Itoa(move(d.Line))); left[k] > 0 {
 			left[k]--
-			gone[keyOf(d).on("="+was.at(d.Line))]++
+			gone[keyOf(d).at("="+was.at(d.Line))]++
 		}
 	}
 	return unmatched(gone, rest, func(d Diagnostic) string { return "=" + is.at(d.Line) })
@@ -106,7 +106,7 @@ func added(before, now []Diagnostic, oldText, newText string) []Diagnostic {
 // one diagnostic.
 func unmatched(left map[key]int, all []Diagnostic, place func(Diagnostic) string) (rest []Diagnostic) {
 	for _, d := range all {
-		if k := keyOf(d).on(place(d)); left[k] > 0 {
+		if k := keyOf(d).at(place(d)); left[k] > 0 {
 			left[k]--
 		} else {
 			rest = append(rest, d)
@@ -127,7 +127,7 @@ func keyOf(d Diagnostic) key {
 	return key{path: d.Path, code: d.Code, source: d.Source, message: withoutNumbers(d.Message), severity: d.Severity}
 }
 
-func (k key) on(place string) key {
+func (k key) at(place string) key {
 	k.place = place
 	return k
 }
@@ -153,9 +153,9 @@ func withoutNumbers(text string) string {
 
 func isDigit(r rune) bool { return '0' <= r && r <= '9' }
 
-// movement returns the function that maps a line of the old text to its line in the new
+// lineMapping returns the function that maps a line of the old text to its line in the new
 // one, 1-based. Lines in the changed part map to 0.
-func movement(was, is lines) func(line int) int {
+func lineMapping(was, is lines) func(line int) int {
 	same := 0
 	for same < min(len(was), len(is)) && was[same] == is[same] {
 		same++

@@ -12,10 +12,10 @@ import (
 
 const (
 	// maxReported bounds the files whose diagnostics are kept, maxPerFile those of one
-	// file, and maxKept all of them, in bytes.
-	maxReported = 2000
-	maxPerFile  = 500
-	maxKept     = 32 << 20
+	// file, and maxReportBytes all of them, in bytes.
+	maxReported    = 2000
+	maxPerFile     = 500
+	maxReportBytes = 32 << 20
 	// maxPulls is how often a request for diagnostics is repeated that the server
 	// cancelled.
 	maxPulls = 3
@@ -26,11 +26,11 @@ type report struct {
 	pushed, pulled []diagnostic
 	size           int
 	known          []Diagnostic // those that are not returned again
-	text           string       // of the file when they became known; "" if it was not open
+	knownText      string       // of the file when they became known; "" if it was not open
 }
 
-// published keeps the diagnostics that a server published.
-func (s *Server) published(p publishParams) {
+// recordPublished keeps the diagnostics that a server published.
+func (s *Server) recordPublished(p publishParams) {
 	path := Path(p.URI)
 	if path == "" {
 		return
@@ -41,11 +41,11 @@ func (s *Server) published(p publishParams) {
 		if d != nil && p.Version != nil && *p.Version < d.version {
 			return // another report follows
 		}
-		s.keep(uri, func(r *report) { r.pushed = kept(p.Diagnostics) })
+		s.changeReport(uri, func(r *report) { r.pushed = boundedDiagnostics(p.Diagnostics) })
 		if d == nil {
 			return
 		}
-		if !d.current() && s.loaded {
+		if !d.isReported() && s.loaded {
 			s.slowest = max(s.slowest, time.Since(d.sent))
 		}
 		d.reported = d.version
@@ -54,7 +54,7 @@ func (s *Server) published(p publishParams) {
 
 // pull requests the diagnostics of a document.
 func (s *Server) pull(uri string, d *document, version int) {
-	ctx, cancel := context.WithTimeout(context.Background(), s.o.Patience.Load)
+	ctx, cancel := context.WithTimeout(context.Background(), s.options.Patience.Load)
 	defer cancel()
 	for range maxPulls {
 		var answer pullReport
@@ -66,10 +66,10 @@ func (s *Server) pull(uri string, d *document, version int) {
 			return
 		}
 		s.update(func() {
-			s.pulled(uri, answer)
+			s.recordPulled(uri, answer)
 			for other, r := range answer.Related {
 				if path := Path(other); path != "" {
-					s.pulled(URI(path), r)
+					s.recordPulled(URI(path), r)
 				}
 			}
 			d.reported = max(d.reported, version)
@@ -78,14 +78,14 @@ func (s *Server) pull(uri string, d *document, version int) {
 	}
 }
 
-func (s *Server) pulled(uri string, answer pullReport) {
+func (s *Server) recordPulled(uri string, answer pullReport) {
 	if answer.Kind == "full" {
-		s.keep(uri, func(r *report) { r.pulled = kept(answer.Items) })
+		s.changeReport(uri, func(r *report) { r.pulled = boundedDiagnostics(answer.Items) })
 	}
 }
 
-// keep changes the report of a file, within the limits.
-func (s *Server) keep(uri string, change func(*report)) {
+// changeReport changes the report of a file, within the limits.
+func (s *Server) changeReport(uri string, change func(*report)) {
 	r := s.reported[uri]
 	if r == nil {
 		if len(s.reported) >= maxReported {
@@ -95,15 +95,15 @@ func (s *Server) keep(uri string, change func(*report)) {
 		s.reported[uri] = r
 	}
 	change(r)
-	s.size -= r.size
-	if r.size = size(r.pushed) + size(r.pulled); s.size+r.size > maxKept {
+	s.reportBytes -= r.size
+	if r.size = size(r.pushed) + size(r.pulled); s.reportBytes+r.size > maxReportBytes {
 		r.pushed, r.pulled, r.size = nil, nil, 0
 	}
-	s.size += r.size
+	s.reportBytes += r.size
 }
 
-// kept returns the diagnostics of a file within the limits.
-func kept(all []diagnostic) []diagnostic {
+// boundedDiagnostics returns the diagnostics of a file within the limits.
+func boundedDiagnostics(all []diagnostic) []diagnostic {
 	all = slices.Clone(all[:min(len(all), maxPerFile)])
 	for i := range all {
 		d := &all[i]
@@ -124,22 +124,22 @@ func size(all []diagnostic) int {
 	return n
 }
 
-// settle marks the server as loaded. The diagnostics reported so far precede the first
+// markLoaded marks the server as loaded. The diagnostics reported so far precede the first
 // change and count as known.
-func (s *Server) settle() {
+func (s *Server) markLoaded() {
 	if s.loaded {
 		return
 	}
 	s.loaded = true
 	for uri := range s.reported {
-		s.keepKnown(uri)
+		s.markKnown(uri)
 	}
 }
 
-// keepKnown records the present report on a file, so that it is not returned again.
-func (s *Server) keepKnown(uri string) {
+// markKnown records the present report on a file, so that it is not returned again.
+func (s *Server) markKnown(uri string) {
 	if r := s.reported[uri]; r != nil {
-		r.known, r.text = s.present(uri), s.textOf(uri)
+		r.known, r.knownText = s.currentDiagnostics(uri), s.textOf(uri)
 	}
 }
 
@@ -151,14 +151,14 @@ func (s *Server) textOf(uri string) string {
 	return ""
 }
 
-// present returns the diagnostics of a file.
-func (s *Server) present(uri string) []Diagnostic {
+// currentDiagnostics returns the diagnostics of a file.
+func (s *Server) currentDiagnostics(uri string) []Diagnostic {
 	r := s.reported[uri]
 	lines, path := newLines(s.textOf(uri)), Path(uri)
 	var out []Diagnostic
 	seen := map[Diagnostic]bool{}
 	for _, d := range slices.Concat(r.pushed, r.pulled) {
-		if one := d.exported(path, lines); d.Severity != hint && !seen[one] {
+		if one := d.export(path, lines); d.Severity != hint && !seen[one] {
 			seen[one] = true
 			out = append(out, one)
 		}
@@ -180,17 +180,17 @@ func (s *Server) Fresh(paths []string) (own, others []Diagnostic) {
 		named[URI(p)] = true
 	}
 	for _, uri := range slices.Sorted(maps.Keys(s.reported)) {
-		if d := s.documents[uri]; d != nil && (!d.current() || !named[uri] && !isClosed(d.last.done)) {
+		if d := s.documents[uri]; d != nil && (!d.isReported() || !named[uri] && !isClosed(d.last.done)) {
 			continue
 		}
 		r := s.reported[uri]
-		fresh := added(r.known, s.present(uri), r.text, s.textOf(uri))
+		fresh := newSince(r.known, s.currentDiagnostics(uri), r.knownText, s.textOf(uri))
 		if named[uri] {
 			own = append(own, fresh...)
 		} else {
 			others = append(others, fresh...)
 		}
-		s.keepKnown(uri)
+		s.markKnown(uri)
 	}
 	return own, others
 }
@@ -200,7 +200,7 @@ func (s *Server) update(change func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	change()
-	s.active = time.Now()
+	s.lastActive = time.Now()
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
