@@ -12,7 +12,7 @@ func (p prompt) values(rest string) (map[string]string, bool) {
 	values := map[string]string{}
 	var words []string
 	for _, w := range splitWords(rest) {
-		if name, value, ok := strings.Cut(w, "="); ok && p.has(name) {
+		if name, value, ok := strings.Cut(w, "="); ok && p.hasArgument(name) {
 			values[name] = unquote(value)
 		} else {
 			words = append(words, w)
@@ -41,7 +41,7 @@ func (p prompt) values(rest string) (map[string]string, bool) {
 	return values, len(words) == 0
 }
 
-func (p prompt) has(name string) bool {
+func (p prompt) hasArgument(name string) bool {
 	for _, a := range p.arguments {
 		if a.name == name {
 			return true

@@ -15,7 +15,7 @@ import (
 
 const (
 	// longestCall bounds a call, however much progress it reports.
-	longestCall = mostTimeout * time.Second
+	longestCall = maxTimeout * time.Second
 	// progressEvery is the least time between two reports of progress to the client.
 	progressEvery = 200 * time.Millisecond
 )
@@ -35,14 +35,14 @@ type request struct {
 // server's questions. A failure is an *Error, or the cause of ctx if ctx has ended.
 func (i *instance) call(ctx context.Context, c request) (*sdk.CallToolResult, []string, error) {
 	return exchange(ctx, i, c, func(ctx context.Context, session *sdk.ClientSession, token string) (*sdk.CallToolResult, error) {
-		params := &sdk.CallToolParams{Meta: traced(ctx), Name: c.tool, Arguments: c.input}
+		params := &sdk.CallToolParams{Meta: traceMeta(ctx), Name: c.tool, Arguments: c.input}
 		params.SetProgressToken(token)
 		return session.CallTool(ctx, params)
 	})
 }
 
-// traced returns the _meta that joins a call to the trace of ctx; nil without a trace.
-func traced(ctx context.Context) sdk.Meta {
+// traceMeta returns the _meta that joins a call to the trace of ctx; nil without a trace.
+func traceMeta(ctx context.Context) sdk.Meta {
 	parent, state := trace.Parent(ctx)
 	if parent == "" {
 		return nil
@@ -58,23 +58,23 @@ func traced(ctx context.Context) sdk.Meta {
 // the error of [instance.call]. Meanwhile the server may report progress by the token, and
 // ask the user.
 func exchange[T any](ctx context.Context, i *instance, c request, send func(ctx context.Context, session *sdk.ClientSession, token string) (T, error)) (T, []string, error) {
-	session, err := i.live()
+	session, err := i.readySession()
 	if err != nil {
 		return *new(T), nil, err
 	}
-	calling, note := noting(ctx)
+	calling, note := recordStatus(ctx)
 	calling, cancel := context.WithCancelCause(calling)
 	defer cancel(nil)
 	defer context.AfterFunc(i.ctx, func() { cancel(errClosed) })() // or its end would wait for the call
 	clock := startClock(i.entry.timeout(), func() { cancel(errTimeout) })
 	defer clock.stop()
-	token, forget := i.follow(clock, c.report)
+	token, forget := i.trackProgress(clock, c.report)
 	defer forget()
 	a := &asker{ctx: calling, id: c.id, server: i.entry.Name, user: c.user, clock: clock}
-	defer i.join(a)()
+	defer i.addAsker(a)()
 	asking := context.WithValue(calling, askerKey{}, a)
 	r, err := send(asking, session, token)
-	if pages := needed(err); len(pages) > 0 && i.visit(asking, a, pages) { // the server has not run the call yet
+	if pages := neededPages(err); len(pages) > 0 && i.visitPages(asking, a, pages) { // the server has not run the call yet
 		r, err = send(asking, session, token)
 	}
 	if c.waited != nil {
@@ -100,19 +100,19 @@ func (i *instance) failure(ctx, calling context.Context, session *sdk.ClientSess
 
 // clock ends a call that takes too long. Each report of progress restarts the time.
 type clock struct {
-	each time.Duration
-	last time.Time // the latest end of the call
+	timeout  time.Duration
+	deadline time.Time // the latest end of the call
 
-	mu    sync.Mutex
-	timer *time.Timer
-	held  int // number of questions that the user has not answered
-	over  bool
-	since time.Time     // of the first of those questions
-	spent time.Duration // waiting for the user, before since
+	mu            sync.Mutex
+	timer         *time.Timer
+	openQuestions int // number of questions that the user has not answered
+	stopped       bool
+	pausedSince   time.Time     // of the first of those questions
+	waited        time.Duration // waiting for the user, before pausedSince
 }
 
 func startClock(each time.Duration, over func()) *clock {
-	return &clock{each: each, last: time.Now().Add(longestCall), timer: time.AfterFunc(each, over)}
+	return &clock{timeout: each, deadline: time.Now().Add(longestCall), timer: time.AfterFunc(each, over)}
 }
 
 func (c *clock) progress() {
@@ -122,8 +122,8 @@ func (c *clock) progress() {
 }
 
 func (c *clock) restart() {
-	if c.held == 0 && !c.over {
-		c.timer.Reset(max(min(c.each, time.Until(c.last)), 0))
+	if c.openQuestions == 0 && !c.stopped {
+		c.timer.Reset(max(min(c.timeout, time.Until(c.deadline)), 0))
 	}
 }
 
@@ -133,16 +133,16 @@ func (c *clock) hold() (release func()) {
 	defer c.mu.Unlock()
 	c.timer.Stop()
 	began := time.Now()
-	if c.held++; c.held == 1 {
-		c.since = began
+	if c.openQuestions++; c.openQuestions == 1 {
+		c.pausedSince = began
 	}
 	return func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if c.held--; c.held == 0 {
-			c.spent += time.Since(c.since)
+		if c.openQuestions--; c.openQuestions == 0 {
+			c.waited += time.Since(c.pausedSince)
 		}
-		c.last = c.last.Add(time.Since(began))
+		c.deadline = c.deadline.Add(time.Since(began))
 		c.restart()
 	}
 }
@@ -151,22 +151,22 @@ func (c *clock) hold() (release func()) {
 func (c *clock) waitedFor() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.held > 0 {
-		return c.spent + time.Since(c.since)
+	if c.openQuestions > 0 {
+		return c.waited + time.Since(c.pausedSince)
 	}
-	return c.spent
+	return c.waited
 }
 
 func (c *clock) stop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.timer.Stop()
-	c.over = true
+	c.stopped = true
 }
 
-// follow returns a token with which the server reports the progress of a call. The
+// trackProgress returns a token with which the server reports the progress of a call. The
 // function forget ends the reports.
-func (i *instance) follow(c *clock, report func(line string)) (token string, forget func()) {
+func (i *instance) trackProgress(c *clock, report func(line string)) (token string, forget func()) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.calls++
@@ -209,7 +209,7 @@ func progressText(p sdk.ProgressNotificationParams) string {
 	if p.Total > 0 {
 		text += fmt.Sprintf(" of %v", p.Total)
 	}
-	if message := line(p.Message); message != "" {
+	if message := oneLine(p.Message); message != "" {
 		text += ": " + message
 	}
 	return text

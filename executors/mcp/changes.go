@@ -10,8 +10,8 @@ import (
 // Pauses before a list is read again. Some servers announce a change whenever their list
 // is read, so that reading and announcement would never end.
 const (
-	// calm is the time after a reading in which an announcement makes the pause longer.
-	calm         = time.Second
+	// calmTime is the time after a reading in which an announcement makes the pause longer.
+	calmTime     = time.Second
 	firstPause   = 100 * time.Millisecond
 	longestPause = time.Minute
 )
@@ -21,22 +21,22 @@ const (
 type changes struct {
 	reading sync.Mutex // held while the list is read
 
-	mu    sync.Mutex
-	waits bool      // a reading will begin
-	last  time.Time // when a reading last began or ended
-	pause time.Duration
+	mu      sync.Mutex
+	pending bool      // a reading will begin
+	last    time.Time // when a reading last began or ended
+	pause   time.Duration
 }
 
-// next returns the pause before the list is read again, or false if a reading waits
+// nextPause returns the pause before the list is read again, or false if a reading waits
 // already.
-func (c *changes) next() (pause time.Duration, ok bool) {
+func (c *changes) nextPause() (pause time.Duration, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.waits {
+	if c.pending {
 		return 0, false
 	}
-	c.waits = true
-	if time.Since(c.last) > calm {
+	c.pending = true
+	if time.Since(c.last) > calmTime {
 		c.pause = 0
 	} else {
 		c.pause = min(max(2*c.pause, firstPause), longestPause)
@@ -49,7 +49,7 @@ func (c *changes) read(do func() error) error {
 	c.reading.Lock()
 	defer c.reading.Unlock()
 	c.mu.Lock()
-	c.waits, c.last = false, time.Now() // this reading has the changes announced so far
+	c.pending, c.last = false, time.Now() // this reading has the changes announced so far
 	c.mu.Unlock()
 	defer func() {
 		c.mu.Lock()
@@ -59,9 +59,9 @@ func (c *changes) read(do func() error) error {
 	return do()
 }
 
-// again calls read, which reads a list, after a pause.
-func (i *instance) again(c *changes, read func()) {
-	pause, ok := c.next()
+// rereadLater calls read, which reads a list, after a pause.
+func (i *instance) rereadLater(c *changes, read func()) {
+	pause, ok := c.nextPause()
 	if !ok {
 		return
 	}

@@ -25,7 +25,7 @@ func TestChanges(t *testing.T) {
 				readings := 0
 				var announce func()
 				announce = func() {
-					i.again(&c, func() {
+					i.rereadLater(&c, func() {
 						_ = c.read(func() error {
 							readings++
 							if tt.every == 0 {

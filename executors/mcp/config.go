@@ -82,8 +82,8 @@ type Server struct {
 
 const (
 	defaultTimeout = 60
-	mostTimeout    = 600 // seconds, also with progress
-	mostWait       = 300
+	maxTimeout     = 600 // seconds, also with progress
+	maxStartupWait = 300
 
 	trusted   = "trusted"
 	untrusted = "untrusted"
@@ -104,8 +104,8 @@ func (s *Server) SetDefaults() { *s = NewServer() }
 // Validate returns a message for each wrong key.
 func (c Config) Validate() map[string]string {
 	wrong := map[string]string{}
-	if c.StartupWaitSecs < 0 || c.StartupWaitSecs > mostWait {
-		wrong["startup_wait_secs"] = fmt.Sprintf("must be from 0 to %d, is %d", mostWait, c.StartupWaitSecs)
+	if c.StartupWaitSecs < 0 || c.StartupWaitSecs > maxStartupWait {
+		wrong["startup_wait_secs"] = fmt.Sprintf("must be from 0 to %d, is %d", maxStartupWait, c.StartupWaitSecs)
 	}
 	seen := map[string]bool{}
 	for i, s := range c.Servers {
@@ -141,8 +141,8 @@ func (s Server) Validate() map[string]string {
 	if !slices.Contains([]string{"", transportHTTP, transportSSE}, s.Transport) {
 		wrong["transport"] = fmt.Sprintf("%q is not one of http, sse", s.Transport)
 	}
-	if s.TimeoutSecs < 1 || s.TimeoutSecs > mostTimeout {
-		wrong["timeout_secs"] = fmt.Sprintf("must be from 1 to %d, is %d", mostTimeout, s.TimeoutSecs)
+	if s.TimeoutSecs < 1 || s.TimeoutSecs > maxTimeout {
+		wrong["timeout_secs"] = fmt.Sprintf("must be from 1 to %d, is %d", maxTimeout, s.TimeoutSecs)
 	}
 	if s.OAuthPort < 0 || s.OAuthPort > 65535 {
 		wrong["oauth_port"] = fmt.Sprintf("must be from 0 to 65535, is %d", s.OAuthPort)

@@ -21,16 +21,16 @@ import (
 // when they get that request.
 const legacyRevision = "2025-11-25"
 
-// endedSoon is the wait for a program to end after its connection broke.
-const endedSoon = 100 * time.Millisecond
+// exitGrace is the wait for a program to end after its connection broke.
+const exitGrace = 100 * time.Millisecond
 
-// because adds the program's exit and its last line of stderr to an error.
-func because(err error, program *stdio.Server, ended bool) error {
+// withExit adds the program's exit and its last line of stderr to an error.
+func withExit(err error, program *stdio.Server, ended bool) error {
 	if ended {
 		select {
 		case <-program.Over():
 			err = fmt.Errorf("%w (%s)", err, exitText(program.Exit()))
-		case <-time.After(endedSoon):
+		case <-time.After(exitGrace):
 		}
 	}
 	if last := program.LastLine(); last != "" {
@@ -50,7 +50,7 @@ func exitText(e executors.Exit) string {
 // with an error, if it was started.
 func (i *instance) connect(ctx context.Context) (*sdk.ClientSession, *stdio.Server, error) {
 	if i.entry.URL != "" {
-		session, err := i.reach(ctx)
+		session, err := i.connectRemote(ctx)
 		return session, nil, err
 	}
 	env, err := i.environment()
@@ -68,7 +68,7 @@ func (i *instance) connect(ctx context.Context) (*sdk.ClientSession, *stdio.Serv
 		return nil, nil, err
 	}
 	i.update(func() { i.program = program })
-	session, err := i.client().Connect(ctx, program, i.options())
+	session, err := i.newClient().Connect(ctx, program, i.sessionOptions())
 	return session, program, err
 }
 
@@ -88,22 +88,22 @@ func (i *instance) environment() ([]string, error) {
 	return env, nil
 }
 
-// reach connects to an address. Without a transport of the entry it tries the older
+// connectRemote connects to an address. Without a transport of the entry it tries the older
 // one where the server refuses the newer one.
-func (i *instance) reach(ctx context.Context) (*sdk.ClientSession, error) {
-	r, err := i.pool.reach(i.entry, i.pool.Open)
+func (i *instance) connectRemote(ctx context.Context) (*sdk.ClientSession, error) {
+	r, err := i.pool.openRemote(i.entry, i.pool.Open)
 	if err != nil {
 		return nil, err
 	}
 	i.update(func() { i.remote = r })
-	context.AfterFunc(ctx, func() { time.AfterFunc(stdio.Polite, r.lines.cut) })
-	ctx, note := noting(ctx)
+	context.AfterFunc(ctx, func() { time.AfterFunc(stdio.Polite, r.connections.closeAll) })
+	ctx, note := recordStatus(ctx)
 	sse := i.entry.Transport == transportSSE
-	session, err := i.client().Connect(ctx, r.transport(i.entry, sse), i.options())
+	session, err := i.newClient().Connect(ctx, r.transport(i.entry, sse), i.sessionOptions())
 	switch note.status().code {
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed:
 		if err != nil && i.entry.Transport == "" {
-			if older, olderErr := i.client().Connect(ctx, r.transport(i.entry, true), i.options()); olderErr == nil {
+			if older, olderErr := i.newClient().Connect(ctx, r.transport(i.entry, true), i.sessionOptions()); olderErr == nil {
 				return older, nil
 			}
 		}
@@ -115,20 +115,20 @@ func (i *instance) reach(ctx context.Context) (*sdk.ClientSession, error) {
 	return session, err
 }
 
-func (i *instance) options() *sdk.ClientSessionOptions {
+func (i *instance) sessionOptions() *sdk.ClientSessionOptions {
 	if i.legacy {
 		return &sdk.ClientSessionOptions{ProtocolVersion: legacyRevision}
 	}
 	return nil
 }
 
-// client returns the client of one connection.
-func (i *instance) client() *sdk.Client {
+// newClient returns the client of one connection.
+func (i *instance) newClient() *sdk.Client {
 	options := &sdk.ClientOptions{
 		//lint:ignore SA1019 revisions before 2026-07-28 have roots
 		Capabilities: &sdk.ClientCapabilities{RootsV2: &sdk.RootCapabilities{}}, // no sampling
 		ToolListChangedHandler: func(_ context.Context, r *sdk.ToolListChangedRequest) {
-			i.again(&i.listing, func() { i.relist(r.Session) })
+			i.rereadLater(&i.listing, func() { i.rereadTools(r.Session) })
 		},
 		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
 			i.mu.Lock()

@@ -115,8 +115,8 @@ func (a *asker) allNotes() []string {
 	return a.notes
 }
 
-// next counts a question and reports whether it may be asked.
-func (a *asker) next() bool {
+// countQuestion counts a question and reports whether it may be asked.
+func (a *asker) countQuestion() bool {
 	a.mu.Lock()
 	a.questions++
 	n := a.questions
@@ -140,7 +140,7 @@ func (a *asker) ask(ctx context.Context, e Elicitation) Elicited {
 	case ctx.Err() != nil:
 		return Elicited{Action: Cancel}
 	case err != nil:
-		a.note("The MCP server %s asked the user a question, which the client could not show: %s", a.server, line(err.Error()))
+		a.note("The MCP server %s asked the user a question, which the client could not show: %s", a.server, oneLine(err.Error()))
 		return Elicited{Action: Decline}
 	case r.Action == Decline:
 		a.note("The user declined a question of the MCP server %s", a.server)
@@ -157,10 +157,10 @@ var (
 	errManyCalls = errors.New("it asked while several sessions called it: per_session = true of its entry starts one for each")
 )
 
-// asking returns the call to which a question of the server belongs. Before revision
+// askerFor returns the call to which a question of the server belongs. Before revision
 // 2026-07-28 the protocol does not name the call. If only one session calls the server,
 // any of its calls will do.
-func (i *instance) asking(ctx context.Context) (*asker, error) {
+func (i *instance) askerFor(ctx context.Context) (*asker, error) {
 	if a, ok := ctx.Value(askerKey{}).(*asker); ok {
 		return a, nil
 	}
@@ -182,8 +182,8 @@ func (i *instance) asking(ctx context.Context) (*asker, error) {
 	return found, nil
 }
 
-// join adds a call to those in which the server may ask. The function leave ends it.
-func (i *instance) join(a *asker) (leave func()) {
+// addAsker adds a call to those in which the server may ask. The function leave ends it.
+func (i *instance) addAsker(a *asker) (leave func()) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.askers[a] = true
@@ -199,7 +199,7 @@ func (i *instance) offerQuestions(o *sdk.ClientOptions) {
 	if !i.forms && !i.pages {
 		return
 	}
-	o.ElicitationHandler, o.ElicitationCompleteHandler = i.elicit, i.visited
+	o.ElicitationHandler, o.ElicitationCompleteHandler = i.elicit, i.endVisit
 	o.Capabilities.Elicitation = &sdk.ElicitationCapabilities{}
 	if i.forms {
 		o.Capabilities.Elicitation.Form = &sdk.FormElicitationCapabilities{}
@@ -211,12 +211,12 @@ func (i *instance) offerQuestions(o *sdk.ClientOptions) {
 
 // elicit answers a question of the server.
 func (i *instance) elicit(ctx context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
-	a, err := i.asking(ctx)
+	a, err := i.askerFor(ctx)
 	if err != nil {
 		i.pool.Log.Info("a question of an MCP server is declined", "server", i.entry.Name, "why", err)
 		return &sdk.ElicitResult{Action: string(Decline)}, nil
 	}
-	if !a.next() {
+	if !a.countQuestion() {
 		return &sdk.ElicitResult{Action: string(Decline)}, nil
 	}
 	var e Elicitation
@@ -251,12 +251,12 @@ func (i *instance) form(a *asker, p *sdk.ElicitParams) (Elicitation, error) {
 		return Elicitation{}, errNoForms
 	}
 	schema, err := formSchema(p.RequestedSchema)
-	return Elicitation{Message: asks(i.entry.Name, "asks", p.Message), Schema: schema}, err
+	return Elicitation{Message: questionText(i.entry.Name, "asks", p.Message), Schema: schema}, err
 }
 
-// asks returns the text of a question, with the server's words marked as such.
-func asks(server, what, message string) string {
-	message = strings.TrimSpace(visible(message))
+// questionText returns the text of a question, with the server's words marked as such.
+func questionText(server, what, message string) string {
+	message = strings.TrimSpace(stripInvisible(message))
 	if at := executors.RuneOffset(message, maxMessage); at < len(message) {
 		message = message[:at] + "…"
 	}

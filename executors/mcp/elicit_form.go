@@ -48,7 +48,7 @@ func formSchema(from any) (json.RawMessage, error) {
 	}
 	out := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}, PropertyOrder: fieldOrder(s)}
 	for _, name := range out.PropertyOrder {
-		if visible(name) != name {
+		if stripInvisible(name) != name {
 			return nil, errHidden
 		}
 		if out.Properties[name], err = formField(s.Properties[name]); err != nil {
@@ -81,7 +81,7 @@ func fieldOrder(s jsonschema.Schema) []string {
 // https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#requested-schema
 func formField(f *jsonschema.Schema) (*jsonschema.Schema, error) {
 	out := &jsonschema.Schema{
-		Type: f.Type, Title: label(f.Title), Description: label(f.Description), Default: f.Default, Format: f.Format,
+		Type: f.Type, Title: boundedLabel(f.Title), Description: boundedLabel(f.Description), Default: f.Default, Format: f.Format,
 		MinLength: f.MinLength, MaxLength: f.MaxLength, Pattern: f.Pattern, Minimum: f.Minimum, Maximum: f.Maximum, MinItems: f.MinItems, MaxItems: f.MaxItems,
 	}
 	var err error
@@ -101,33 +101,33 @@ func choices(values []any, titled []*jsonschema.Schema, names any) ([]any, []*js
 		if t == nil || t.Const == nil {
 			return nil, nil, errors.New("its form has a choice without a value")
 		}
-		out = append(out, &jsonschema.Schema{Const: t.Const, Title: label(t.Title)})
+		out = append(out, &jsonschema.Schema{Const: t.Const, Title: boundedLabel(t.Title)})
 	}
 	titles, _ := names.([]any)
 	if len(titles) == len(values) && len(out) == 0 {
 		for i, v := range values {
 			title, _ := titles[i].(string)
-			out = append(out, &jsonschema.Schema{Const: &v, Title: label(title)})
+			out = append(out, &jsonschema.Schema{Const: &v, Title: boundedLabel(title)})
 		}
 	}
 	if len(out) > 0 {
 		values = nil
 	}
-	if slices.ContainsFunc(values, hides) || slices.ContainsFunc(out, func(s *jsonschema.Schema) bool { return hides(*s.Const) }) {
+	if slices.ContainsFunc(values, isInvisible) || slices.ContainsFunc(out, func(s *jsonschema.Schema) bool { return isInvisible(*s.Const) }) {
 		return nil, nil, errHidden
 	}
 	return values, out, nil
 }
 
-// hides reports whether a value is a text with invisible characters.
-func hides(v any) bool {
+// isInvisible reports whether a value is a text with invisible characters.
+func isInvisible(v any) bool {
 	text, ok := v.(string)
-	return ok && visible(text) != text
+	return ok && stripInvisible(text) != text
 }
 
-// label returns a title or a description, bounded and without invisible characters.
-func label(text string) string {
-	text = strings.TrimSpace(visible(text))
+// boundedLabel returns a title or a description, bounded and without invisible characters.
+func boundedLabel(text string) string {
+	text = strings.TrimSpace(stripInvisible(text))
 	if at := executors.RuneOffset(text, maxLabel); at < len(text) {
 		text = text[:at] + "…"
 	}

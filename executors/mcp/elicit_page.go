@@ -26,15 +26,15 @@ func (i *instance) page(a *asker, p *sdk.ElicitParams) (Elicitation, error) {
 	if err != nil {
 		return Elicitation{}, err
 	}
-	e := Elicitation{Message: asks(i.entry.Name, "asks you to open a page of "+u.Host, p.Message), Page: u.String(), ID: rand.Text()}
-	i.expect(p.ElicitationID, &pageVisit{user: a.user, id: e.ID, over: make(chan struct{})})
+	e := Elicitation{Message: questionText(i.entry.Name, "asks you to open a page of "+u.Host, p.Message), Page: u.String(), ID: rand.Text()}
+	i.rememberVisit(p.ElicitationID, &pageVisit{user: a.user, id: e.ID, ended: make(chan struct{})})
 	return e, nil
 }
 
 // pageAddress parses the address of a page that the user is asked to open.
 func pageAddress(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
-	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || len(text) > maxPage || visible(text) != text {
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || len(text) > maxPage || stripInvisible(text) != text {
 		return nil, errors.New("the address of the page is no usable http or https URL")
 	}
 	return u, nil
@@ -42,13 +42,13 @@ func pageAddress(text string) (*url.URL, error) {
 
 // pageVisit is a page that the user was asked to open.
 type pageVisit struct {
-	user *queue
-	id   string        // of the Elicitation
-	over chan struct{} // closed when the server reports the end
+	user  *queue
+	id    string        // of the Elicitation
+	ended chan struct{} // closed when the server reports the end
 }
 
-// expect remembers a visit by the server's id.
-func (i *instance) expect(id string, v *pageVisit) {
+// rememberVisit remembers a visit by the server's id.
+func (i *instance) rememberVisit(id string, v *pageVisit) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if id == "" || i.visits[id] == nil && len(i.visits) == maxVisits {
@@ -60,21 +60,21 @@ func (i *instance) expect(id string, v *pageVisit) {
 	i.visits[id] = v
 }
 
-// visited ends a visit by the server's id.
-func (i *instance) visited(_ context.Context, r *sdk.ElicitationCompleteNotificationRequest) {
+// endVisit ends a visit by the server's id.
+func (i *instance) endVisit(_ context.Context, r *sdk.ElicitationCompleteNotificationRequest) {
 	i.mu.Lock()
 	v := i.visits[r.Params.ElicitationID]
 	delete(i.visits, r.Params.ElicitationID)
 	i.mu.Unlock()
 	if v != nil {
 		v.user.Completed(v.id)
-		close(v.over)
+		close(v.ended)
 	}
 }
 
-// needed returns the pages that the user must visit before a call that failed with
+// neededPages returns the pages that the user must visit before a call that failed with
 // err can succeed.
-func needed(err error) []*sdk.ElicitParams {
+func neededPages(err error) []*sdk.ElicitParams {
 	e, ok := errors.AsType[*jsonrpc.Error](err)
 	if !ok || e.Code != codeURLElicitation {
 		return nil
@@ -88,12 +88,12 @@ func needed(err error) []*sdk.ElicitParams {
 	return data.Elicitations
 }
 
-// visit asks the user to open pages, and waits until the server reports that the user is
+// visitPages asks the user to open pages, and waits until the server reports that the user is
 // done there. It reports whether all visits ended.
-func (i *instance) visit(ctx context.Context, a *asker, pages []*sdk.ElicitParams) bool {
+func (i *instance) visitPages(ctx context.Context, a *asker, pages []*sdk.ElicitParams) bool {
 	var open []*pageVisit
 	for _, p := range pages {
-		if !a.next() {
+		if !a.countQuestion() {
 			return false
 		}
 		e, err := i.page(a, p)
@@ -113,7 +113,7 @@ func (i *instance) visit(ctx context.Context, a *asker, pages []*sdk.ElicitParam
 	}
 	for _, v := range open {
 		select {
-		case <-v.over:
+		case <-v.ended:
 		case <-ctx.Done():
 			a.note("The user was shown a page of the MCP server %s. Call the tool again once the user says that it is done", i.entry.Name)
 			return false

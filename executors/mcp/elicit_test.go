@@ -42,7 +42,7 @@ func asked(t *testing.T, users ...User) (*instance, []*asker) {
 	for n, u := range users {
 		a := &asker{ctx: t.Context(), id: fmt.Sprint("call", n), server: "s", user: newQueue(u), clock: startClock(time.Minute, func() {})}
 		t.Cleanup(a.clock.stop)
-		t.Cleanup(i.join(a))
+		t.Cleanup(i.addAsker(a))
 		all = append(all, a)
 	}
 	return i, all

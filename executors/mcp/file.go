@@ -52,7 +52,7 @@ func parseEntry(name string, raw json.RawMessage) (Server, error) {
 	if err := json.Unmarshal(raw, &in); err != nil {
 		return s, err
 	}
-	s.Name = strings.Trim(plain(name), "_-")
+	s.Name = strings.Trim(safeName(name), "_-")
 	s.Command, s.Args, s.Env, s.URL, s.Headers, s.Enabled = in.Command, in.Args, in.Env, in.URL, in.Headers, !in.Disabled
 	switch in.Type {
 	case "", "stdio", "http", "streamable-http", "streamableHttp":

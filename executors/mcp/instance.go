@@ -15,18 +15,18 @@ import (
 )
 
 const (
-	// startTime bounds one start: a launcher may first download the server.
-	startTime = 2 * time.Minute
+	// startTimeout bounds one start: a launcher may first download the server.
+	startTimeout = 2 * time.Minute
 	// firstWait is the wait before a server is started again. It doubles with each
 	// failure, up to longestWait.
 	firstWait   = time.Second
 	longestWait = 5 * time.Minute
-	// steady is the time that a server must run until its earlier failures no longer
+	// steadyTime is the time that a server must run until its earlier failures no longer
 	// count.
-	steady = time.Minute
+	steadyTime = time.Minute
 )
 
-var errLate = fmt.Errorf("it did not start within %s: %w", startTime, errTimeout)
+var errLate = fmt.Errorf("it did not start within %s: %w", startTimeout, errTimeout)
 
 // instance is a server that is started, and started again when it fails, until its
 // context ends.
@@ -49,7 +49,7 @@ type instance struct {
 	program  *stdio.Server // of the session; nil for a server on the web
 	remote   *remote       // the connections to a server on the web, else nil
 	tools    []tool
-	more     more
+	lists    otherLists
 	revision string
 	// Duration of the last start, and of the last listing of tools.
 	connected, listed time.Duration
@@ -60,7 +60,7 @@ type instance struct {
 	askers   map[*asker]bool // the calls in which the server may ask the user
 	visits   map[string]*pageVisit
 	calls    int            // so far, for progress tokens
-	over     bool           // nothing is spawned any more
+	stopping bool           // nothing is spawned any more
 	work     sync.WaitGroup // of spawn
 
 	listing changes // of the tools
@@ -85,18 +85,18 @@ func (i *instance) run() {
 		if i.ctx.Err() != nil {
 			break
 		}
-		if time.Since(began) > steady {
+		if time.Since(began) > steadyTime {
 			wait = firstWait
-			i.forgive()
+			i.forgetReports()
 		}
-		i.fail(err)
+		i.recordFailure(err)
 		if !i.pause(wait, err) {
 			break
 		}
 		wait = min(2*wait, longestWait)
 		i.update(func() { i.state = Starting })
 	}
-	i.update(func() { i.state, i.session, i.tools, i.over = Stopped, nil, nil, true })
+	i.update(func() { i.state, i.session, i.tools, i.stopping = Stopped, nil, nil, true })
 	i.work.Wait()
 }
 
@@ -104,13 +104,13 @@ func (i *instance) run() {
 func (i *instance) spawn(f func()) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if !i.over {
+	if !i.stopping {
 		i.work.Go(f)
 	}
 }
 
-// forgive makes the next failure count as a new one, which is reported to all sessions.
-func (i *instance) forgive() {
+// forgetReports makes the next failure count as a new one, which is reported to all sessions.
+func (i *instance) forgetReports() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for w := range i.watchers {
@@ -146,12 +146,12 @@ func (e *connectError) Unwrap() error { return e.err }
 
 // attempt starts the server, makes it ready, and waits for its end.
 func (i *instance) attempt() error {
-	ctx, note := noting(i.ctx)
+	ctx, note := recordStatus(i.ctx)
 	// The context of a connection must not end before the connection: the SDK reads
 	// a stream of sse with it.
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	late := time.AfterFunc(startTime, func() { cancel(errLate) })
+	late := time.AfterFunc(startTimeout, func() { cancel(errLate) })
 	began := time.Now()
 	session, program, err := i.connect(ctx)
 	if !late.Stop() && i.ctx.Err() == nil {
@@ -166,10 +166,10 @@ func (i *instance) attempt() error {
 			select {
 			case <-program.Over():
 				ended = true
-			case <-time.After(endedSoon):
+			case <-time.After(exitGrace):
 			}
-			program.End(hurry)
-			err = because(err, program, ended)
+			program.End(shutdownStep)
+			err = withExit(err, program, ended)
 		}
 		return &connectError{classify(err, note.status()), ended}
 	}
@@ -178,9 +178,9 @@ func (i *instance) attempt() error {
 	if res := session.InitializeResult(); res != nil {
 		i.update(func() { i.revision = res.ProtocolVersion })
 	}
-	if err := i.list(ctx, session, i.listMore(session)); err != nil {
+	if err := i.readTools(ctx, session, i.readOtherLists(session)); err != nil {
 		if program != nil {
-			err = because(err, program, false)
+			err = withExit(err, program, false)
 		}
 		return classify(err, note.status())
 	}
@@ -196,7 +196,7 @@ func (i *instance) attempt() error {
 		err = sdk.ErrConnectionClosed
 	}
 	if program != nil {
-		err = because(err, program, true)
+		err = withExit(err, program, true)
 	}
 	return classify(err, status{})
 }
@@ -216,7 +216,7 @@ func (i *instance) end(polite time.Duration) {
 	program, remote := i.program, i.remote
 	i.mu.Unlock()
 	if remote != nil {
-		time.AfterFunc(polite, remote.lines.cut)
+		time.AfterFunc(polite, remote.connections.closeAll)
 	}
 	if program != nil {
 		program.End(polite)
@@ -232,9 +232,9 @@ func (i *instance) update(change func()) {
 	i.changed = make(chan struct{})
 }
 
-// fail records the error with which the server failed. It reports the error to the
+// recordFailure records the error with which the server failed. It reports the error to the
 // sessions that have not received one since the server last ran.
-func (i *instance) fail(err error) {
+func (i *instance) recordFailure(err error) {
 	var report []*watcher
 	i.mu.Lock()
 	for w, told := range i.watchers {
@@ -249,7 +249,7 @@ func (i *instance) fail(err error) {
 		w.failed(i, err)
 	}
 	i.update(func() { i.state, i.err = Failed, err })
-	i.announce()
+	i.notifyPrompts()
 }
 
 func (i *instance) watch(w *watcher) {
@@ -303,8 +303,8 @@ func (i *instance) wantsLogin() bool {
 	return ok && e.Login && i.state != Ready
 }
 
-// live returns the session of a ready server, or the reason why it has no session.
-func (i *instance) live() (*sdk.ClientSession, error) {
+// readySession returns the session of a ready server, or the reason why it has no session.
+func (i *instance) readySession() (*sdk.ClientSession, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	switch {

@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	// moreTime is how long a server with prompts or resources has to list them before
+	// otherListsTimeout is how long a server with prompts or resources has to list them before
 	// it is ready without them. They are added once they are listed.
-	moreTime = 2 * time.Second
+	otherListsTimeout = 2 * time.Second
 
 	maxPrompts   = 500
 	maxResources = 2000 // templates count separately
 	maxURI       = 2048 // bytes
 )
 
-// more are the lists of a server other than its tools.
-type more struct {
+// otherLists are the lists of a server other than its tools.
+type otherLists struct {
 	prompts   []prompt
 	resources []resource
 	templates []resource // their URIs have parts to fill in
@@ -37,16 +37,16 @@ const (
 	resourceList
 )
 
-// listMore reads prompts and resources in the background. The channel is closed when
+// readOtherLists reads prompts and resources in the background. The channel is closed when
 // both have been read, or cannot be read.
-func (i *instance) listMore(session *sdk.ClientSession) <-chan struct{} {
+func (i *instance) readOtherLists(session *sdk.ClientSession) <-chan struct{} {
 	done := make(chan struct{})
 	var all sync.WaitGroup
-	for kind := range i.more.listing {
+	for kind := range i.lists.listing {
 		all.Add(1)
 		i.spawn(func() {
 			defer all.Done()
-			i.relistMore(session, kind)
+			i.rereadOtherList(session, kind)
 		})
 	}
 	i.spawn(func() {
@@ -60,20 +60,20 @@ func (i *instance) listMore(session *sdk.ClientSession) <-chan struct{} {
 // changed.
 func (i *instance) watchLists(o *sdk.ClientOptions) {
 	again := func(session *sdk.ClientSession, kind int) {
-		i.again(&i.more.listing[kind], func() { i.relistMore(session, kind) })
+		i.rereadLater(&i.lists.listing[kind], func() { i.rereadOtherList(session, kind) })
 	}
 	o.PromptListChangedHandler = func(_ context.Context, r *sdk.PromptListChangedRequest) { again(r.Session, promptList) }
 	o.ResourceListChangedHandler = func(_ context.Context, r *sdk.ResourceListChangedRequest) { again(r.Session, resourceList) }
 }
 
-// relistMore reads one of the lists. A failure leaves it as it was.
-func (i *instance) relistMore(session *sdk.ClientSession, kind int) {
+// rereadOtherList reads one of the lists. A failure leaves it as it was.
+func (i *instance) rereadOtherList(session *sdk.ClientSession, kind int) {
 	read := i.readPrompts
 	if kind == resourceList {
 		read = i.readResources
 	}
-	err := i.more.listing[kind].read(func() error {
-		ctx, cancel := context.WithTimeout(i.ctx, listTime)
+	err := i.lists.listing[kind].read(func() error {
+		ctx, cancel := context.WithTimeout(i.ctx, listTimeout)
 		defer cancel()
 		set, err := read(ctx, session)
 		if err != nil {
@@ -90,12 +90,12 @@ func (i *instance) relistMore(session *sdk.ClientSession, kind int) {
 	case err != nil && i.ctx.Err() == nil:
 		i.pool.Log.Warn("list the prompts and resources of an MCP server", "server", i.entry.Name, "err", i.pool.mask(err.Error()))
 	case err == nil && kind == promptList:
-		i.announce()
+		i.notifyPrompts()
 	}
 }
 
-// announce notifies the sessions that the prompts may have changed.
-func (i *instance) announce() {
+// notifyPrompts notifies the sessions that the prompts may have changed.
+func (i *instance) notifyPrompts() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for w := range i.watchers {
@@ -121,7 +121,7 @@ func (i *instance) readPrompts(ctx context.Context, session *sdk.ClientSession) 
 		}
 		all = newPrompts(found)
 	}
-	return func() { i.more.prompts = all }, nil
+	return func() { i.lists.prompts = all }, nil
 }
 
 // readResources reads the resources and their templates, and returns a function that
@@ -140,7 +140,7 @@ func (i *instance) readResources(ctx context.Context, session *sdk.ClientSession
 			return nil, err
 		}
 		for _, r := range found {
-			all = append(all, resource{r.URI, line(r.Name), line(r.Description), line(r.MIMEType), r.Size})
+			all = append(all, resource{r.URI, oneLine(r.Name), oneLine(r.Description), oneLine(r.MIMEType), r.Size})
 		}
 		// Many servers have no templates, and some of them fail the request.
 		patterns, _ := pages(func(cursor string) ([]*sdk.ResourceTemplate, string, error) {
@@ -151,10 +151,10 @@ func (i *instance) readResources(ctx context.Context, session *sdk.ClientSession
 			return r.ResourceTemplates, r.NextCursor, nil
 		}, maxResources)
 		for _, r := range patterns {
-			templates = append(templates, resource{r.URITemplate, line(r.Name), line(r.Description), line(r.MIMEType), 0})
+			templates = append(templates, resource{r.URITemplate, oneLine(r.Name), oneLine(r.Description), oneLine(r.MIMEType), 0})
 		}
 	}
-	return func() { i.more.resources, i.more.templates = usable(all), usable(templates) }, nil
+	return func() { i.lists.resources, i.lists.templates = usable(all), usable(templates) }, nil
 }
 
 // capabilities returns the capabilities that a server has declared; nil if it has not.
@@ -174,7 +174,7 @@ func usable(all []resource) []resource {
 
 // isURI reports whether a text can be a URI that is written on a line.
 func isURI(text string) bool {
-	return text != "" && len(text) <= maxURI && visible(text) == text && !strings.ContainsFunc(text, unicode.IsSpace)
+	return text != "" && len(text) <= maxURI && stripInvisible(text) == text && !strings.ContainsFunc(text, unicode.IsSpace)
 }
 
 // pages reads the pages of a list, up to most items. It stops when a cursor repeats.

@@ -17,8 +17,8 @@ import (
 
 // Bounds of requests to an authorization server.
 const (
-	loginTime     = 30 * time.Second
-	mostRedirects = 5
+	authRequestTimeout = 30 * time.Second
+	maxRedirects       = 5
 )
 
 // account returns the name of an entry for "zeph-acp mcp login".
@@ -32,10 +32,10 @@ func (s Server) account() string {
 // opener shows the user the page on which to log in to a server.
 type opener func(ctx context.Context, server, page string) error
 
-// reach returns a connection to the address of an entry, with the user's login. An
+// openRemote returns a connection to the address of an entry, with the user's login. An
 // entry that has the header Authorization itself needs none. With a nil open a missing
 // login is an error.
-func (p *Servers) reach(e Server, open opener) (*remote, error) {
+func (p *Servers) openRemote(e Server, open opener) (*remote, error) {
 	r, err := newRemote(e, p.Getenv)
 	if err != nil || p.Logins == nil {
 		return r, err
@@ -50,7 +50,7 @@ func (p *Servers) reach(e Server, open opener) (*remote, error) {
 		return nil, err
 	}
 	r.account = &oauth.Account{
-		Name: e.account(), Server: e.URL, HTTP: r.authorizing(u), Store: p.Logins, Learn: p.Learn,
+		Name: e.account(), Server: e.URL, HTTP: r.authorizationClient(u), Store: p.Logins, Learn: p.Learn,
 		Client: oauth.Client{ID: e.OAuthClientID, Port: e.OAuthPort},
 	}
 	if e.OAuthSecretFrom != "" && p.Getenv != nil {
@@ -62,22 +62,22 @@ func (p *Servers) reach(e Server, open opener) (*remote, error) {
 	return r, nil
 }
 
-// authorizing returns the HTTP client for a server's authorization server. The server
+// authorizationClient returns the HTTP client for a server's authorization server. The server
 // names the address, so it must be on the public Internet, or on the server's own
 // machine if that is private.
-func (r *remote) authorizing(server *url.URL) *http.Client {
+func (r *remote) authorizationClient(server *url.URL) *http.Client {
 	private := !web.IsPublic(server.Hostname())
 	return &http.Client{
-		Timeout: loginTime,
+		Timeout: authRequestTimeout,
 		Transport: newTransport(func(a string) bool {
 			host, _, err := net.SplitHostPort(a)
-			return r.near(a) || err == nil && private && strings.EqualFold(host, server.Hostname())
+			return r.mayBePrivate(a) || err == nil && private && strings.EqualFold(host, server.Hostname())
 		}),
 		CheckRedirect: func(req *http.Request, via []*http.Request) error {
 			switch {
 			case via[0].Method != http.MethodGet:
 				return errors.New("a redirect of a request with credentials")
-			case len(via) > mostRedirects:
+			case len(via) > maxRedirects:
 				return errors.New("too many redirects")
 			case req.URL.Scheme != via[0].URL.Scheme:
 				return errors.New("a redirect to another scheme")
@@ -91,7 +91,7 @@ func (r *remote) authorizing(server *url.URL) *http.Client {
 func (p *Servers) Login(ctx context.Context, e Server) error { return p.login(ctx, e, p.Open) }
 
 func (p *Servers) login(ctx context.Context, e Server, open opener) error {
-	r, err := p.reach(e, open)
+	r, err := p.openRemote(e, open)
 	switch {
 	case err != nil:
 		return err

@@ -107,9 +107,9 @@ func (p *Servers) release(i *instance, watch *watcher) {
 	}
 }
 
-// hurry is the time for each step of a server's end when this process ends. All
+// shutdownStep is the time for each step of a server's end when this process ends. All
 // steps together take less than a second.
-const hurry = 300 * time.Millisecond
+const shutdownStep = 300 * time.Millisecond
 
 // Close stops all servers and waits until they have ended, which takes less than a
 // second. Sessions may be closed later. Close of a nil Servers does nothing.
@@ -123,7 +123,7 @@ func (p *Servers) Close() {
 	for i := range p.running {
 		i.cancel(errClosed)
 		all.Go(func() {
-			i.end(hurry)
+			i.end(shutdownStep)
 			<-i.done
 		})
 	}

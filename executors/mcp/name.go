@@ -19,9 +19,9 @@ const separator = "__"
 // promptSeparator stands between the names of server and prompt.
 const promptSeparator = ":"
 
-// plain returns a name of the letters, digits, underscores and dashes that providers
+// safeName returns a name of the letters, digits, underscores and dashes that providers
 // accept.
-func plain(name string) string {
+func safeName(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-':
@@ -31,10 +31,10 @@ func plain(name string) string {
 	}, name)
 }
 
-// prefix returns the first part of the names of a server's tools. It has no
+// toolPrefix returns the first part of the names of a server's tools. It has no
 // separator and does not end in an underscore.
-func prefix(server string) string {
-	p := plain(server)
+func toolPrefix(server string) string {
+	p := safeName(server)
 	for strings.Contains(p, separator) {
 		p = strings.ReplaceAll(p, separator, "_")
 	}
@@ -44,18 +44,18 @@ func prefix(server string) string {
 	return p
 }
 
-// prefixes returns the prefix of each server. Servers whose names differ have
+// toolPrefixes returns the prefix of each server. Servers whose names differ have
 // different prefixes.
-func prefixes(servers []Server) []string {
+func toolPrefixes(servers []Server) []string {
 	count := map[string]int{}
 	for _, s := range servers {
-		count[strings.ToLower(prefix(s.Name))]++
+		count[strings.ToLower(toolPrefix(s.Name))]++
 	}
 	out := make([]string, len(servers))
 	for i, s := range servers {
-		out[i] = prefix(s.Name)
+		out[i] = toolPrefix(s.Name)
 		if count[strings.ToLower(out[i])] > 1 {
-			out[i] += "_" + digits(s.Name)
+			out[i] += "_" + hashDigits(s.Name)
 		}
 	}
 	return out
@@ -71,21 +71,21 @@ func toolNames(prefix string, tools []string) []string {
 func uniqueNames(prefix, separator string, tools []string) []string {
 	count := map[string]int{}
 	for _, t := range tools {
-		count[strings.ToLower(plain(t))]++
+		count[strings.ToLower(safeName(t))]++
 	}
 	out := make([]string, len(tools))
 	for i, t := range tools {
-		name := prefix + separator + plain(t)
-		if count[strings.ToLower(plain(t))] > 1 || len(name) > maxName {
-			name = name[:min(len(name), maxName-hashLen-1)] + "_" + digits(prefix+separator+t)
+		name := prefix + separator + safeName(t)
+		if count[strings.ToLower(safeName(t))] > 1 || len(name) > maxName {
+			name = name[:min(len(name), maxName-hashLen-1)] + "_" + hashDigits(prefix+separator+t)
 		}
 		out[i] = name
 	}
 	return out
 }
 
-// digits returns hashLen hex digits of a hash of text.
-func digits(text string) string {
+// hashDigits returns hashLen hex digits of a hash of text.
+func hashDigits(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])[:hashLen]
 }

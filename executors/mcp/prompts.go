@@ -68,10 +68,10 @@ func newPrompts(all []*sdk.Prompt) []prompt {
 			continue
 		}
 		seen[p.Name] = true
-		one := prompt{name: p.Name, about: line(cmp.Or(p.Description, p.Title, p.Name))}
+		one := prompt{name: p.Name, about: oneLine(cmp.Or(p.Description, p.Title, p.Name))}
 		for _, a := range p.Arguments {
 			if a != nil && a.Name != "" {
-				one.arguments = append(one.arguments, argument{a.Name, line(a.Description), a.Required})
+				one.arguments = append(one.arguments, argument{a.Name, oneLine(a.Description), a.Required})
 			}
 		}
 		out = append(out, one)
@@ -84,7 +84,7 @@ func newPrompts(all []*sdk.Prompt) []prompt {
 func (p prompt) hint() string {
 	var words []string
 	for _, a := range p.arguments {
-		name := strings.ToUpper(line(a.name))
+		name := strings.ToUpper(oneLine(a.name))
 		if !a.required {
 			name = "[" + name + "]"
 		}
@@ -98,7 +98,7 @@ func (p prompt) usage(command string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Usage: `%s`", strings.TrimSpace("/"+command+" "+p.hint()))
 	for _, a := range p.arguments {
-		fmt.Fprintf(&b, "\n- `%s`", line(a.name))
+		fmt.Fprintf(&b, "\n- `%s`", oneLine(a.name))
 		if a.about != "" {
 			fmt.Fprintf(&b, ": %s", a.about)
 		}
@@ -119,11 +119,11 @@ func promptNames(prefix string, prompts []prompt) []string {
 	return uniqueNames(prefix, promptSeparator, names)
 }
 
-// prompted returns the prompts of a server, also while it does not run.
-func (j *joined) prompted() (prompts []prompt, names []string, ready bool) {
+// promptCommands returns the prompts of a server, also while it does not run.
+func (j *sessionServer) promptCommands() (prompts []prompt, names []string, ready bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.more.prompts, promptNames(j.prefix, j.more.prompts), j.state == Ready
+	return j.lists.prompts, promptNames(j.prefix, j.lists.prompts), j.state == Ready
 }
 
 // Commands returns the prompts of the servers that run.
@@ -133,7 +133,7 @@ func (s *Session) Commands() []Command {
 	s.mu.Unlock()
 	var out []Command
 	for _, server := range servers {
-		prompts, names, ready := server.prompted()
+		prompts, names, ready := server.promptCommands()
 		for i, p := range prompts {
 			if ready {
 				out = append(out, Command{names[i], fmt.Sprintf("MCP server %s: %s", server.entry.Name, p.about), p.hint()})
@@ -176,7 +176,7 @@ func (s *Session) Prompt(ctx context.Context, command, rest string) (messages []
 	}
 	switch {
 	case err != nil:
-		reply = fmt.Sprintf("`/%s` failed: %s", command, s.pool.mask(line(err.Error())))
+		reply = fmt.Sprintf("`/%s` failed: %s", command, s.pool.mask(oneLine(err.Error())))
 	case len(messages) == 0:
 		reply = fmt.Sprintf("`/%s` failed: the prompt is empty", command)
 	default:
@@ -196,7 +196,7 @@ func (s *Session) PromptServer(command string) string {
 
 // promptOf returns the server and the prompt of a command. If the server has no such
 // prompt, the reply says so.
-func (s *Session) promptOf(command string) (_ *joined, _ prompt, reply string) {
+func (s *Session) promptOf(command string) (_ *sessionServer, _ prompt, reply string) {
 	s.mu.Lock()
 	servers := slices.Clone(s.servers)
 	s.mu.Unlock()
@@ -205,14 +205,14 @@ func (s *Session) promptOf(command string) (_ *joined, _ prompt, reply string) {
 		if server.prefix != name && server.entry.Name != name {
 			continue
 		}
-		prompts, names, _ := server.prompted()
+		prompts, names, _ := server.promptCommands()
 		if i := slices.Index(names, command); i >= 0 {
 			return server, prompts[i], ""
 		}
-		if _, err := server.live(); err != nil {
-			return server, prompt{}, fmt.Sprintf("There is no prompt `/%s`: %s", line(command), s.pool.mask(line(err.Error())))
+		if _, err := server.readySession(); err != nil {
+			return server, prompt{}, fmt.Sprintf("There is no prompt `/%s`: %s", oneLine(command), s.pool.mask(oneLine(err.Error())))
 		}
-		reply = fmt.Sprintf("The MCP server %s has no prompt `/%s`.", server.entry.Name, line(command))
+		reply = fmt.Sprintf("The MCP server %s has no prompt `/%s`.", server.entry.Name, oneLine(command))
 		if len(names) > 0 {
 			reply += " It has:\n- `/" + strings.Join(names, "`\n- `/") + "`"
 		}
@@ -251,18 +251,18 @@ func (s *Session) part(c sdk.Content, images *int) Part {
 		return Part{Text: s.text(c.Text)}
 	case *sdk.ResourceLink:
 		if isURI(c.URI) {
-			return Part{Link: &Link{c.URI, cmp.Or(line(c.Name), c.URI), line(c.MIMEType)}}
+			return Part{Link: &Link{c.URI, cmp.Or(oneLine(c.Name), c.URI), oneLine(c.MIMEType)}}
 		}
 	case *sdk.EmbeddedResource:
 		if r := c.Resource; r != nil && r.Blob == nil && r.URI != "" {
-			return Part{Resource: &Embedded{line(r.URI), line(r.MIMEType), s.text(r.Text)}}
+			return Part{Resource: &Embedded{oneLine(r.URI), oneLine(r.MIMEType), s.text(r.Text)}}
 		}
 	case *sdk.ImageContent:
 		if *images++; slices.Contains(shownImages, c.MIMEType) && len(c.Data) <= maxImage && len(c.Data) > 0 && *images <= maxImages {
 			return Part{Image: &executors.Image{MIME: c.MIMEType, Data: c.Data}}
 		}
 	}
-	var a answer
+	var a answerParts
 	a.add(c)
 	return Part{Text: s.text(strings.Join(a.texts, "\n"))}
 }

@@ -22,25 +22,25 @@ import (
 
 // Bounds of a connection to a server on the web.
 const (
-	dialTime   = 10 * time.Second
-	headerSize = 64 << 10 // of an answer, bytes
-	// bodySize bounds a message, in bytes, as for servers that are programs: the SDK
+	dialTimeout = 10 * time.Second
+	maxHeader   = 64 << 10 // of an answer, bytes
+	// maxBody bounds a message, in bytes, as for servers that are programs: the SDK
 	// copies a body several times.
-	bodySize = 8 << 20
+	maxBody = 8 << 20
 )
 
-var errBodySize = fmt.Errorf("the server sent a message of more than %d MiB", bodySize>>20)
+var errMaxBody = fmt.Errorf("the server sent a message of more than %d MiB", maxBody>>20)
 
 // remote connects to one server on the web. It adds the entry's headers to requests
 // to the entry's own host, and to no other.
 type remote struct {
-	http    *http.Transport
-	host    string                    // HOST:PORT of the entry
-	near    func(address string) bool // reports whether HOST:PORT may be private
-	headers map[string]string
-	account *oauth.Account // nil means no login
-	lines   *lines
-	older   bool // the transport is sse, which is nothing but its stream
+	http         *http.Transport
+	host         string                    // HOST:PORT of the entry
+	mayBePrivate func(address string) bool // reports whether HOST:PORT may be private
+	headers      map[string]string
+	account      *oauth.Account // nil means no login
+	connections  *connections
+	sse          bool // the transport is sse, which is nothing but its stream
 }
 
 // newRemote returns a connection to the address of an entry. Redirects may lead only
@@ -50,7 +50,7 @@ func newRemote(e Server, getenv func(string) string) (*remote, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &remote{host: address(u), headers: map[string]string{}, lines: newLines()}
+	r := &remote{host: address(u), headers: map[string]string{}, connections: newConnections()}
 	for name, value := range e.Headers {
 		if !e.Guarded {
 			if value, err = expand(value, getenv); err != nil {
@@ -60,27 +60,27 @@ func newRemote(e Server, getenv func(string) string) (*remote, error) {
 		r.headers[name] = value
 	}
 	own := !e.Guarded || !web.IsPublic(u.Hostname())
-	r.near = func(address string) bool { return own && strings.EqualFold(address, r.host) }
-	r.http = newTransport(r.near)
-	r.http.DialContext = r.lines.dial(r.http.DialContext)
+	r.mayBePrivate = func(address string) bool { return own && strings.EqualFold(address, r.host) }
+	r.http = newTransport(r.mayBePrivate)
+	r.http.DialContext = r.connections.dial(r.http.DialContext)
 	return r, nil
 }
 
-// newTransport returns a transport that reaches the public Internet and the addresses,
-// HOST:PORT, that near reports.
-func newTransport(near func(address string) bool) *http.Transport {
-	dialer := &net.Dialer{Timeout: dialTime}
+// newTransport returns a transport that reaches the public Internet, and those other
+// addresses, HOST:PORT, for which mayBePrivate returns true.
+func newTransport(mayBePrivate func(address string) bool) *http.Transport {
+	dialer := &net.Dialer{Timeout: dialTimeout}
 	return &http.Transport{
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			if near(address) {
+			if mayBePrivate(address) {
 				return dialer.DialContext(ctx, network, address)
 			}
-			ctx, cancel := context.WithTimeout(ctx, dialTime)
+			ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 			defer cancel()
 			return web.DialPublic(ctx, network, address)
 		},
-		TLSHandshakeTimeout:    dialTime,
-		MaxResponseHeaderBytes: headerSize,
+		TLSHandshakeTimeout:    dialTimeout,
+		MaxResponseHeaderBytes: maxHeader,
 		IdleConnTimeout:        time.Minute,
 		ForceAttemptHTTP2:      true,
 	}
@@ -115,14 +115,14 @@ func (r *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 // send sends a request as it is.
 func (r *remote) send(req *http.Request) (*http.Response, error) {
 	if isAnswer(req) {
-		arrived, err := r.lines.answering(req.Context())
+		arrived, err := r.connections.awaitSlot(req.Context())
 		defer arrived()
 		if err != nil {
 			return nil, err
 		}
 	}
 	ask := r.http.RoundTrip
-	if req.Method == http.MethodGet && !r.older {
+	if req.Method == http.MethodGet && !r.sse {
 		ask = r.listen
 	}
 	res, err := ask(req)
@@ -131,15 +131,15 @@ func (r *remote) send(req *http.Request) (*http.Response, error) {
 	}
 	noteStatus(req.Context(), res)
 	if hasEvents(res) {
-		res.Body = &stream{res.Body, req.Context(), r.lines}
+		res.Body = &eventStream{res.Body, req.Context(), r.connections}
 	} else {
-		res.Body = &body{res.Body, bodySize + 1} // the SDK bounds events alone
+		res.Body = &limitedBody{res.Body, maxBody + 1} // the SDK bounds events alone
 	}
 	return res, nil
 }
 
-// listenTime is the wait for the headers of a stream.
-const listenTime = 3 * time.Second
+// streamTimeout is the wait for the headers of a stream.
+const streamTimeout = 3 * time.Second
 
 // listen requests the server's stream of events. If the server does not begin it in time,
 // or has been left, the answer is that there is no stream: the SDK waits for it before
@@ -159,7 +159,7 @@ func (r *remote) listen(req *http.Request) (*http.Response, error) {
 	case err != nil:
 		return nil, err
 	case isStream(res) && req.Header.Get("Last-Event-ID") == "": // else it belongs to a call, or the SDK resumes it
-		res.Body = &standing{ReadCloser: res.Body, ctx: req.Context(), began: time.Now(), open: func() (io.ReadCloser, error) {
+		res.Body = &reopeningStream{ReadCloser: res.Body, ctx: req.Context(), began: time.Now(), open: func() (io.ReadCloser, error) {
 			next, err := r.openStream(req)
 			if err == nil && !isStream(next) {
 				next.Body.Close()
@@ -180,9 +180,9 @@ var errNoStream = errors.New("the server has no stream of events")
 // it in time.
 func (r *remote) openStream(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(req.Context())
-	late := time.AfterFunc(listenTime, cancel)
+	late := time.AfterFunc(streamTimeout, cancel)
 	res, err := r.http.RoundTrip(req.WithContext(ctx))
-	if inTime := late.Stop(); !inTime || r.lines.ended() {
+	if inTime := late.Stop(); !inTime || r.connections.isClosed() {
 		cancel()
 		if err == nil {
 			res.Body.Close()
@@ -193,7 +193,7 @@ func (r *remote) openStream(req *http.Request) (*http.Response, error) {
 		cancel()
 		return nil, err
 	}
-	res.Body = &ending{res.Body, cancel}
+	res.Body = &cancelOnClose{res.Body, cancel}
 	return res, nil
 }
 
@@ -206,26 +206,26 @@ func hasEvents(res *http.Response) bool {
 	return kind == "text/event-stream"
 }
 
-// ending is the body of a stream. Its Close frees the context of the request.
-type ending struct {
+// cancelOnClose is the body of a stream. Its Close frees the context of the request.
+type cancelOnClose struct {
 	io.ReadCloser
 	cancel context.CancelFunc
 }
 
-func (e *ending) Close() error {
+func (e *cancelOnClose) Close() error {
 	defer e.cancel()
 	return e.ReadCloser.Close()
 }
 
-// body is the body of an answer that is read up to a bound.
-type body struct {
+// limitedBody is the body of an answer that is read up to a bound.
+type limitedBody struct {
 	io.ReadCloser
 	left int // bytes
 }
 
-func (b *body) Read(p []byte) (int, error) {
+func (b *limitedBody) Read(p []byte) (int, error) {
 	if b.left == 0 {
-		return 0, errBodySize
+		return 0, errMaxBody
 	}
 	n, err := b.ReadCloser.Read(p[:min(len(p), b.left)])
 	b.left -= n
@@ -235,10 +235,10 @@ func (b *body) Read(p []byte) (int, error) {
 // transport returns the SDK's transport by which a server is reached.
 func (r *remote) transport(e Server, sse bool) sdk.Transport {
 	client := &http.Client{Transport: r}
-	if r.older = sse; sse {
-		return &sdk.SSEClientTransport{Endpoint: e.URL, HTTPClient: client, MaxEventSize: bodySize}
+	if r.sse = sse; sse {
+		return &sdk.SSEClientTransport{Endpoint: e.URL, HTTPClient: client, MaxEventSize: maxBody}
 	}
-	return &sdk.StreamableClientTransport{Endpoint: e.URL, HTTPClient: client, MaxEventSize: bodySize}
+	return &sdk.StreamableClientTransport{Endpoint: e.URL, HTTPClient: client, MaxEventSize: maxBody}
 }
 
 // close drops the connections that are not in use.
@@ -264,8 +264,8 @@ type statusNote struct {
 	last status
 }
 
-// noting returns a context that records the status of its requests.
-func noting(ctx context.Context) (context.Context, *statusNote) {
+// recordStatus returns a context that records the status of its requests.
+func recordStatus(ctx context.Context) (context.Context, *statusNote) {
 	n := &statusNote{}
 	return context.WithValue(ctx, statusKey{}, n), n
 }

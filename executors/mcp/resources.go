@@ -48,14 +48,14 @@ func (r resource) String() string {
 	return text
 }
 
-// stock returns the resources and templates of a server; none if it is not ready.
-func (i *instance) stock() (resources, templates []resource) {
+// readyResources returns the resources and templates of a server; none if it is not ready.
+func (i *instance) readyResources() (resources, templates []resource) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.state != Ready {
 		return nil, nil
 	}
-	return i.more.resources, i.more.templates
+	return i.lists.resources, i.lists.templates
 }
 
 // resourceTools returns the tools for resources; none if no server has had any. The
@@ -65,14 +65,14 @@ func (s *Session) resourceTools() []offer {
 	defer s.mu.Unlock()
 	effect := executors.Reads
 	for _, server := range s.servers {
-		if resources, templates := server.stock(); len(resources)+len(templates) > 0 {
-			s.stocked = true
+		if resources, templates := server.readyResources(); len(resources)+len(templates) > 0 {
+			s.hadResources = true
 			if server.entry.Trust != trusted {
 				effect = 0
 			}
 		}
 	}
-	if !s.stocked {
+	if !s.hadResources {
 		return nil
 	}
 	tools := s.resources.Tools()
@@ -102,7 +102,7 @@ func (s *Session) resourceRegistry() executors.Registry {
 }
 
 // serverOf returns the server with a name.
-func (s *Session) serverOf(name string) (*joined, error) {
+func (s *Session) serverOf(name string) (*sessionServer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var names []string
@@ -140,7 +140,7 @@ func (s *Session) readResource(ctx context.Context, call *executors.Call, in *re
 	}
 	var result executors.Result
 	if err != nil {
-		result = failed(call, err)
+		result = failedResult(call, err)
 	} else {
 		result = contents(server.entry.Name, r.Contents)
 	}
@@ -152,7 +152,7 @@ func (s *Session) readResource(ctx context.Context, call *executors.Call, in *re
 
 // contents returns the result for the contents of a resource.
 func contents(server string, all []*sdk.ResourceContents) executors.Result {
-	var a answer
+	var a answerParts
 	for _, c := range all {
 		a.resource(c)
 	}
@@ -177,7 +177,7 @@ func (s *Session) leastTrusted() string {
 	defer s.mu.Unlock()
 	name := ""
 	for _, server := range s.servers {
-		if resources, templates := server.stock(); len(resources)+len(templates) == 0 {
+		if resources, templates := server.readyResources(); len(resources)+len(templates) == 0 {
 			continue
 		}
 		if name = server.entry.Name; server.entry.Trust != trusted {
@@ -198,12 +198,12 @@ func (s *Session) listResources(_ context.Context, call *executors.Call, in *lis
 		if err != nil {
 			return executors.FailWith(err), nil
 		}
-		servers = []*joined{one}
+		servers = []*sessionServer{one}
 	}
 	var parts []string
 	for _, server := range servers {
 		if text := server.catalogue(); text != "" {
-			parts = append(parts, framed(server.entry.Name, text))
+			parts = append(parts, markData(server.entry.Name, text))
 		}
 	}
 	return executors.Result{Text: cmp.Or(strings.Join(parts, "\n"), "There are no resources.")}, nil
@@ -211,7 +211,7 @@ func (s *Session) listResources(_ context.Context, call *executors.Call, in *lis
 
 // catalogue returns the resources and templates of a server, a line for each.
 func (i *instance) catalogue() string {
-	resources, templates := i.stock()
+	resources, templates := i.readyResources()
 	var lines []string
 	for _, r := range resources {
 		lines = append(lines, r.String())
@@ -239,7 +239,7 @@ func (s *Session) Reader(uri string) (tool string, input map[string]string) {
 	scheme := schemeOf(uri)
 	by := func(has func(resource) bool) string {
 		for _, server := range servers {
-			resources, templates := server.stock()
+			resources, templates := server.readyResources()
 			if slices.ContainsFunc(resources, has) || slices.ContainsFunc(templates, has) {
 				return server.entry.Name
 			}

@@ -42,7 +42,7 @@ func inputSchema(from any) (checked, offered json.RawMessage, err error) {
 		return nil, nil, fmt.Errorf("its schema has the type %v, not object", t)
 	}
 	root["type"] = "object"
-	clean(root)
+	dropUnusable(root)
 	if err := endless.Check(root); err != nil {
 		return nil, nil, fmt.Errorf("its schema %w", err)
 	}
@@ -56,7 +56,7 @@ func inputSchema(from any) (checked, offered json.RawMessage, err error) {
 	if _, err := s.Resolve(nil); err != nil {
 		return nil, nil, fmt.Errorf("its schema is broken: %w", err)
 	}
-	flatten(root)
+	flattenAlternatives(root)
 	offered, err = json.Marshal(root)
 	return checked, offered, err
 }
@@ -64,7 +64,7 @@ func inputSchema(from any) (checked, offered json.RawMessage, err error) {
 // depth returns how deep a value is nested, up to a little more than maxDepth.
 func depth(v any) int {
 	most := 0
-	each(v, func(sub any) {
+	eachValue(v, func(sub any) {
 		if most <= maxDepth {
 			most = max(most, depth(sub))
 		}
@@ -72,8 +72,8 @@ func depth(v any) int {
 	return most + 1
 }
 
-// each calls f with the values of an object or a list.
-func each(v any, f func(any)) {
+// eachValue calls f with the values of an object or a list.
+func eachValue(v any, f func(any)) {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, sub := range v {
@@ -86,9 +86,9 @@ func each(v any, f func(any)) {
 	}
 }
 
-// clean removes the keywords that neither models nor the check can use from a schema and
+// dropUnusable removes the keywords that neither models nor the check can use from a schema and
 // its subschemas, and invisible characters from its texts.
-func clean(v any) {
+func dropUnusable(v any) {
 	if m, ok := v.(map[string]any); ok {
 		for _, key := range []string{"$schema", "$id", "id"} {
 			if _, text := m[key].(string); text {
@@ -97,7 +97,7 @@ func clean(v any) {
 		}
 		for _, key := range []string{"title", "description"} {
 			if words, text := m[key].(string); text {
-				m[key] = visible(words)
+				m[key] = stripInvisible(words)
 			}
 		}
 		if pattern, text := m["pattern"].(string); text && !compiles(pattern) {
@@ -107,7 +107,7 @@ func clean(v any) {
 			maps.DeleteFunc(patterns, func(p string, _ any) bool { return !compiles(p) })
 		}
 	}
-	each(v, clean)
+	eachValue(v, dropUnusable)
 }
 
 func compiles(pattern string) bool {
@@ -115,9 +115,9 @@ func compiles(pattern string) bool {
 	return err == nil
 }
 
-// flatten moves the properties of the outermost alternatives up, as optional ones,
+// flattenAlternatives moves the properties of the outermost alternatives up, as optional ones,
 // and drops the alternatives.
-func flatten(root map[string]any) {
+func flattenAlternatives(root map[string]any) {
 	properties, _ := root["properties"].(map[string]any)
 	if properties == nil {
 		properties = map[string]any{}

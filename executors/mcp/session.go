@@ -48,33 +48,33 @@ type Session struct {
 	user    *queue
 
 	// Used by Ready alone, which one turn at a time calls.
-	pending []pending                     // servers that the user has not approved yet
-	answers map[string]approval.Answer    // to questions about definitions
-	warned  bool                          // that no definition can be checked
-	invited map[*joined]bool              // servers at which the user was asked to log in
-	checked map[*joined]map[string]string // definitions that equal the pinned ones, by server and tool
+	unapproved []unapproved                         // servers that the user has not approved yet
+	answers    map[string]approval.Answer           // to questions about definitions
+	warned     bool                                 // that no definition can be checked
+	invited    map[*sessionServer]bool              // servers at which the user was asked to log in
+	checked    map[*sessionServer]map[string]string // definitions that equal the pinned ones, by server and tool
 
 	logins logins
 
-	mu      sync.Mutex
-	servers []*joined
-	held    []offer // tools that are withheld
-	waited  bool
-	closed  bool
-	offered []offer
-	stocked bool // a server has had resources
+	mu           sync.Mutex
+	servers      []*sessionServer
+	withheld     []offer // tools that are withheld
+	startAwaited bool
+	closed       bool
+	offered      []offer
+	hadResources bool // a server has had resources
 
 	resources executors.Registry // the tools for resources
 }
 
-// joined is a server in one session.
-type joined struct {
+// sessionServer is a server in one session.
+type sessionServer struct {
 	*instance
 	prefix string // of the names of its tools
 }
 
-// pending is a server that the user has to approve.
-type pending struct {
+// unapproved is a server that the user has to approve.
+type unapproved struct {
 	entry  Server
 	prefix string
 	dir    string
@@ -84,21 +84,21 @@ type pending struct {
 // offer is a tool that the session offers.
 type offer struct {
 	executors.Tool
-	title  string
-	server *joined // nil for the tools for resources
-	as     string  // its name at the server
+	title      string
+	server     *sessionServer // nil for the tools for resources
+	remoteName string         // its name at the server
 
-	definition string // the text that the user approves
-	held       string // why it is withheld; empty: it is not
+	definition     string // the text that the user approves
+	withheldReason string // why it is withheld; empty: it is not
 }
 
 // Session starts the servers of a session in the background.
 func (p *Servers) Session(o Options) *Session {
-	s := &Session{pool: p, warn: o.Warn, wait: o.Wait, desk: &approval.Desk{Store: p.Approvals, Ask: o.Ask, Unasked: o.Unasked}, user: newQueue(o.User), answers: map[string]approval.Answer{}, checked: map[*joined]map[string]string{}}
+	s := &Session{pool: p, warn: o.Warn, wait: o.Wait, desk: &approval.Desk{Store: p.Approvals, Ask: o.Ask, Unasked: o.Unasked}, user: newQueue(o.User), answers: map[string]approval.Answer{}, checked: map[*sessionServer]map[string]string{}}
 	if s.warn == nil {
 		s.warn = func(string) {}
 	}
-	s.watcher, s.resources = &watcher{failed: s.failed, changed: o.Changed}, s.resourceRegistry()
+	s.watcher, s.resources = &watcher{failed: s.warnFailed, changed: o.Changed}, s.resourceRegistry()
 	var entries []Server
 	for _, e := range o.Servers {
 		if !e.Enabled {
@@ -109,10 +109,10 @@ func (p *Servers) Session(o Options) *Session {
 		}
 		entries = append(entries, e)
 	}
-	for i, prefix := range prefixes(entries) {
-		server := pending{entries[i], prefix, o.Dir, o.Dirs}
+	for i, prefix := range toolPrefixes(entries) {
+		server := unapproved{entries[i], prefix, o.Dir, o.Dirs}
 		if subject := entries[i].subject; subject != nil && p.Approvals.State(*subject) != approval.Approved {
-			s.pending = append(s.pending, server)
+			s.unapproved = append(s.unapproved, server)
 			continue
 		}
 		s.add(server)
@@ -121,27 +121,27 @@ func (p *Servers) Session(o Options) *Session {
 }
 
 // add starts a server.
-func (s *Session) add(p pending) {
+func (s *Session) add(p unapproved) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.closed {
-		s.servers = append(s.servers, &joined{s.pool.open(p.entry, p.dir, p.dirs, s.watcher, s.user), p.prefix})
+		s.servers = append(s.servers, &sessionServer{s.pool.open(p.entry, p.dir, p.dirs, s.watcher, s.user), p.prefix})
 	}
 }
 
-// failed warns the user that a server does not run.
-func (s *Session) failed(i *instance, err error) {
-	s.warn(fmt.Sprintf("The MCP server %s does not run: %s. It is started again after a while; /mcp shows its state.", i.entry.Name, strings.TrimSuffix(s.pool.mask(line(err.Error())), ".")))
+// warnFailed warns the user that a server does not run.
+func (s *Session) warnFailed(i *instance, err error) {
+	s.warn(fmt.Sprintf("The MCP server %s does not run: %s. It is started again after a while; /mcp shows its state.", i.entry.Name, strings.TrimSuffix(s.pool.mask(oneLine(err.Error())), ".")))
 }
 
 // Ready brings the offered tools up to date. The first time it waits for servers
 // that are still starting. It asks the user, once for each server, to log in where a
 // server wants that. Between two calls the tools stay the same.
 func (s *Session) Ready(ctx context.Context) {
-	s.ask(ctx)
+	s.askServers(ctx)
 	s.mu.Lock()
-	first := !s.waited
-	s.waited = true
+	first := !s.startAwaited
+	s.startAwaited = true
 	s.mu.Unlock()
 	waiting, cancel := context.WithTimeout(ctx, s.wait)
 	if first && s.wait > 0 {
@@ -159,21 +159,21 @@ func (s *Session) Ready(ctx context.Context) {
 	resources := s.resourceTools()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.held = nil
+	s.withheld = nil
 	now = slices.DeleteFunc(now, func(o offer) bool {
-		if o.held = withheld[o.as+"\x00"+o.server.prefix]; o.held != "" {
-			s.held = append(s.held, o)
+		if o.withheldReason = withheld[o.remoteName+"\x00"+o.server.prefix]; o.withheldReason != "" {
+			s.withheld = append(s.withheld, o)
 		}
-		return o.held != ""
+		return o.withheldReason != ""
 	})
-	s.offered = s.refresh(append(now, resources...))
+	s.offered = s.mergeOffers(append(now, resources...))
 }
 
 // Await waits for the start of the server that a command belongs to, such as
 // "SERVER__TOOL", however long the start takes. It asks the user about the servers of the
 // repository first.
 func (s *Session) Await(ctx context.Context, command string) {
-	s.ask(ctx)
+	s.askServers(ctx)
 	for _, server := range s.servers {
 		if strings.HasPrefix(command, server.prefix+separator) || strings.HasPrefix(command, server.prefix+promptSeparator) {
 			server.started(ctx)
@@ -181,9 +181,9 @@ func (s *Session) Await(ctx context.Context, command string) {
 	}
 }
 
-// refresh returns the current tools: first those that were offered before, in their
+// mergeOffers returns the current tools: first those that were offered before, in their
 // order, then the new ones.
-func (s *Session) refresh(offers []offer) []offer {
+func (s *Session) mergeOffers(offers []offer) []offer {
 	now := map[string]offer{}
 	var names []string
 	for _, o := range offers {
@@ -207,7 +207,7 @@ func (s *Session) refresh(offers []offer) []offer {
 }
 
 // offers returns the tools of a ready server under their names in the session.
-func (j *joined) offers() []offer {
+func (j *sessionServer) offers() []offer {
 	j.mu.Lock()
 	tools, ready := j.tools, j.state == Ready
 	j.mu.Unlock()
@@ -230,7 +230,7 @@ func (j *joined) offers() []offer {
 	return out
 }
 
-func (j *joined) isReady() bool {
+func (j *sessionServer) isReady() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.state == Ready
@@ -247,7 +247,7 @@ func (s *Session) Tools() []executors.Tool {
 	return tools
 }
 
-func (s *Session) find(name string) (offer, bool) {
+func (s *Session) findOffer(name string) (offer, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := slices.IndexFunc(s.offered, func(o offer) bool { return o.Name == name })
@@ -259,14 +259,14 @@ func (s *Session) find(name string) (offer, bool) {
 
 // Prepare returns a card with the names of server and tool.
 func (s *Session) Prepare(ctx context.Context, call *executors.Call) (executors.Card, error) {
-	o, ok := s.find(call.Tool)
+	o, ok := s.findOffer(call.Tool)
 	switch {
 	case !ok:
 		return executors.Card{}, executors.NotFound(s.Tools(), call.Tool)
 	case o.server == nil:
 		return s.resources.Prepare(ctx, call)
 	}
-	title := o.as
+	title := o.remoteName
 	if o.title != "" {
 		title = o.title
 	}
@@ -275,7 +275,7 @@ func (s *Session) Prepare(ctx context.Context, call *executors.Call) (executors.
 
 // Execute makes the call.
 func (s *Session) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
-	o, ok := s.find(call.Tool)
+	o, ok := s.findOffer(call.Tool)
 	switch {
 	case !ok:
 		return executors.FailWith(executors.NotFound(s.Tools(), call.Tool)), nil
@@ -288,7 +288,7 @@ func (s *Session) Execute(ctx context.Context, call *executors.Call) (executors.
 		input = json.RawMessage(`{}`)
 	}
 	req := s.request(call)
-	req.tool, req.input = o.as, input
+	req.tool, req.input = o.remoteName, input
 	r, notes, err := o.server.call(ctx, req)
 	if ctx.Err() != nil {
 		return executors.Result{}, context.Cause(ctx)
@@ -312,7 +312,7 @@ func (s *Session) request(call *executors.Call) request {
 // outcome returns the result of a call.
 func (s *Session) outcome(call *executors.Call, o offer, r *sdk.CallToolResult, err error) executors.Result {
 	if err != nil {
-		return failed(call, err)
+		return failedResult(call, err)
 	}
 	if r.IsError {
 		call.Record.Code = string(InvalidInput) // the text says what the model can change
@@ -320,8 +320,8 @@ func (s *Session) outcome(call *executors.Call, o offer, r *sdk.CallToolResult, 
 	return resultOf(o.server.entry.Name, r)
 }
 
-// failed returns the result of a call that failed with an error of a server.
-func failed(call *executors.Call, err error) executors.Result {
+// failedResult returns the result of a call that failed with an error of a server.
+func failedResult(call *executors.Call, err error) executors.Result {
 	if e, ok := errors.AsType[*Error](err); ok {
 		call.Record.Code = string(e.Code)
 		f := executors.Failuref(e.Category, "%s: %s", call.Tool, legible(e.Error()))
@@ -338,7 +338,7 @@ func failed(call *executors.Call, err error) executors.Result {
 func (s *Session) Trusted(server string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.ContainsFunc(s.servers, func(j *joined) bool { return j.entry.Name == server && j.entry.Trust == trusted })
+	return slices.ContainsFunc(s.servers, func(j *sessionServer) bool { return j.entry.Name == server && j.entry.Trust == trusted })
 }
 
 // Close ends the session's use of its servers. Servers that no other session uses are

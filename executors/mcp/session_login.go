@@ -69,7 +69,7 @@ func (s *Session) logIn(ctx context.Context) {
 			continue
 		}
 		if s.invited == nil {
-			s.invited = map[*joined]bool{}
+			s.invited = map[*sessionServer]bool{}
 		}
 		s.invited[server] = true
 		begun = append(begun, s.logins.begin(func(ctx context.Context) {
@@ -89,7 +89,7 @@ func (s *Session) logIn(ctx context.Context) {
 
 // invite asks the user to log in to a server, waits for the login, and reports whether
 // it succeeded. A failure is reported to the user, who may have declined without one.
-func (s *Session) invite(ctx context.Context, server *joined) bool {
+func (s *Session) invite(ctx context.Context, server *sessionServer) bool {
 	name, id, action := server.entry.Name, rand.Text(), Action("")
 	err := s.pool.login(ctx, server.entry, func(ctx context.Context, _, page string) error {
 		u, err := pageAddress(page)
@@ -112,7 +112,7 @@ func (s *Session) invite(ctx context.Context, server *joined) bool {
 	}
 	declined := action != "" && action != Accept
 	if err != nil && !declined && context.Cause(ctx) != errClosed {
-		why := strings.TrimSuffix(s.pool.mask(line(err.Error())), ".")
+		why := strings.TrimSuffix(s.pool.mask(oneLine(err.Error())), ".")
 		s.warn(fmt.Sprintf("The login at the MCP server %s failed: %s. To try again, run %q.", name, why, "zeph-acp mcp login "+server.entry.account()))
 	}
 	return err == nil

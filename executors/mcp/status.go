@@ -29,7 +29,7 @@ type Status struct {
 func (s *Session) Status() []Status {
 	out := []Status{}
 	s.mu.Lock()
-	servers, held := slices.Clone(s.servers), slices.Clone(s.held)
+	servers, held := slices.Clone(s.servers), slices.Clone(s.withheld)
 	s.mu.Unlock()
 	for _, server := range servers {
 		st := server.status(s.pool.mask)
@@ -43,18 +43,18 @@ func (s *Session) Status() []Status {
 	return out
 }
 
-func (j *joined) status(mask func(string) string) Status {
+func (j *sessionServer) status(mask func(string) string) Status {
 	st := Status{Name: j.entry.Name, Target: mask(j.entry.Target()), Tools: []string{}}
 	for _, o := range j.offers() {
 		st.Tools = append(st.Tools, o.Name)
 	}
-	_, st.Prompts, _ = j.prompted()
+	_, st.Prompts, _ = j.promptCommands()
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	st.Resources = len(j.more.resources) + len(j.more.templates)
+	st.Resources = len(j.lists.resources) + len(j.lists.templates)
 	st.State, st.Revision, st.Connect, st.List = j.state, j.revision, j.connected, j.listed
 	if j.err != nil {
-		st.Error = mask(line(j.err.Error()))
+		st.Error = mask(oneLine(j.err.Error()))
 	}
 	for _, t := range j.tools {
 		if t.problem != "" {
@@ -69,7 +69,7 @@ func (j *joined) status(mask func(string) string) Status {
 
 // withhold moves a tool from Tools to LeftOut.
 func (s *Status) withhold(o offer) {
-	s.leaveOut(o.Name, o.as, o.held)
+	s.leaveOut(o.Name, o.remoteName, o.withheldReason)
 }
 
 // Refuse moves tools to LeftOut that the model's provider refuses, with its reasons by
@@ -115,7 +115,7 @@ func (s Status) String() string {
 		fmt.Fprintf(&b, "  - `%s`\n", t)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.LeftOut)) {
-		fmt.Fprintf(&b, "  - `%s` is left out: %s\n", line(name), s.LeftOut[name])
+		fmt.Fprintf(&b, "  - `%s` is left out: %s\n", oneLine(name), s.LeftOut[name])
 	}
 	return b.String()
 }

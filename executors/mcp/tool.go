@@ -25,9 +25,9 @@ type tool struct {
 
 // newTool reads the definition of a tool of a server.
 func newTool(e Server, t *sdk.Tool) tool {
-	out := tool{name: t.Name, title: line(t.Title)}
+	out := tool{name: t.Name, title: oneLine(t.Title)}
 	if out.title == "" && t.Annotations != nil {
-		out.title = line(t.Annotations.Title)
+		out.title = oneLine(t.Annotations.Title)
 	}
 	checked, offered, err := inputSchema(t.InputSchema)
 	switch {
@@ -57,16 +57,16 @@ func describe(server string, t *sdk.Tool) string {
 	if strings.TrimSpace(text) == "" {
 		text = t.Title
 	}
-	text = strings.TrimSpace(visible(text))
+	text = strings.TrimSpace(stripInvisible(text))
 	if at := executors.RuneOffset(text, maxDescription); at < len(text) {
 		text = text[:at] + "…"
 	}
 	return strings.TrimSpace(fmt.Sprintf("(MCP server %s) %s", server, text))
 }
 
-// visible returns a text without invisible characters, which people miss and models
+// stripInvisible returns a text without invisible characters, which people miss and models
 // read.
-func visible(text string) string {
+func stripInvisible(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t':
@@ -78,9 +78,9 @@ func visible(text string) string {
 	}, strings.ToValidUTF8(text, "\uFFFD"))
 }
 
-// line returns a text on one line, bounded.
-func line(text string) string {
-	text = strings.Join(strings.Fields(visible(text)), " ")
+// oneLine returns a text on one line, bounded.
+func oneLine(text string) string {
+	text = strings.Join(strings.Fields(stripInvisible(text)), " ")
 	if at := executors.RuneOffset(text, 200); at < len(text) {
 		text = text[:at] + "…"
 	}

@@ -11,55 +11,55 @@ import (
 
 // Bounds of a list of tools.
 const (
-	maxTools = 2000
-	maxPages = 200
-	listTime = 30 * time.Second
+	maxTools    = 2000
+	maxPages    = 200
+	listTimeout = 30 * time.Second
 )
 
-// relist reads the tools again. A failure leaves them as they were.
-func (i *instance) relist(session *sdk.ClientSession) {
-	ctx, cancel := context.WithTimeout(i.ctx, listTime)
+// rereadTools reads the tools again. A failure leaves them as they were.
+func (i *instance) rereadTools(session *sdk.ClientSession) {
+	ctx, cancel := context.WithTimeout(i.ctx, listTimeout)
 	defer cancel()
-	if err := i.list(ctx, session, nil); err != nil && ctx.Err() == nil {
+	if err := i.readTools(ctx, session, nil); err != nil && ctx.Err() == nil {
 		i.pool.Log.Warn("list the tools of an MCP server", "server", i.entry.Name, "err", i.pool.mask(err.Error()))
 	}
 }
 
-// list reads the tools of a session and makes the server ready. It waits a little while
-// for more, which is closed when other lists have been read; nil is not waited for.
-func (i *instance) list(ctx context.Context, session *sdk.ClientSession, more <-chan struct{}) error {
+// readTools reads the tools of a session and makes the server ready. It waits a little while
+// for others, which is closed when the other lists have been read; nil is not waited for.
+func (i *instance) readTools(ctx context.Context, session *sdk.ClientSession, others <-chan struct{}) error {
 	return i.listing.read(func() error {
-		ctx, cancel := context.WithTimeout(ctx, listTime)
+		ctx, cancel := context.WithTimeout(ctx, listTimeout)
 		defer cancel()
-		return i.listNow(ctx, session, more)
+		return i.readToolsNow(ctx, session, others)
 	})
 }
 
-// listNow is list once no other reading runs.
-func (i *instance) listNow(ctx context.Context, session *sdk.ClientSession, more <-chan struct{}) error {
+// readToolsNow is readTools once no other reading runs.
+func (i *instance) readToolsNow(ctx context.Context, session *sdk.ClientSession, others <-chan struct{}) error {
 	began := time.Now()
-	tools, err := i.read(ctx, session)
+	tools, err := i.requestTools(ctx, session)
 	if err != nil {
 		return fmt.Errorf("list its tools: %w", err)
 	}
 	took := time.Since(began)
-	if more != nil {
+	if others != nil {
 		select {
-		case <-more:
-		case <-time.After(moreTime):
+		case <-others:
+		case <-time.After(otherListsTimeout):
 		case <-ctx.Done():
 		}
 	}
 	i.update(func() {
 		i.tools, i.state, i.err, i.listed = tools, Ready, nil, took
 	})
-	if more != nil {
-		i.announce()
+	if others != nil {
+		i.notifyPrompts()
 	}
 	return nil
 }
 
-func (i *instance) read(ctx context.Context, session *sdk.ClientSession) ([]tool, error) {
+func (i *instance) requestTools(ctx context.Context, session *sdk.ClientSession) ([]tool, error) {
 	if res := session.InitializeResult(); res != nil && (res.Capabilities == nil || res.Capabilities.Tools == nil) {
 		return nil, nil
 	}

@@ -29,9 +29,9 @@ func TestNames(t *testing.T) {
 		"plain":               {[]string{"git"}, []string{"log", "show-ref"}, []string{"git__log", "git__show-ref"}},
 		"other letters":       {[]string{"git.hub"}, []string{"issues/list", "é"}, []string{"git_hub__issues_list", "git_hub___"}},
 		"separators":          {[]string{"a__b", "_c_"}, []string{"__x"}, []string{"a_b____x", "c____x"}},
-		"collisions":          {[]string{"s"}, []string{"a.b", "a b", "A_b", "c"}, []string{"s__a_b_" + digits("s__a.b"), "s__a_b_" + digits("s__a b"), "s__A_b_" + digits("s__A_b"), "s__c"}},
-		"servers that meet":   {[]string{"a.b", "a_b"}, []string{"x"}, []string{"a_b_" + digits("a.b") + "__x", "a_b_" + digits("a_b") + "__x"}},
-		"long":                {[]string{"s"}, []string{long, long + "y"}, []string{"s__" + long[:52] + "_" + digits("s__"+long), "s__" + long[:52] + "_" + digits("s__"+long+"y")}},
+		"collisions":          {[]string{"s"}, []string{"a.b", "a b", "A_b", "c"}, []string{"s__a_b_" + hashDigits("s__a.b"), "s__a_b_" + hashDigits("s__a b"), "s__A_b_" + hashDigits("s__A_b"), "s__c"}},
+		"servers that meet":   {[]string{"a.b", "a_b"}, []string{"x"}, []string{"a_b_" + hashDigits("a.b") + "__x", "a_b_" + hashDigits("a_b") + "__x"}},
+		"long":                {[]string{"s"}, []string{long, long + "y"}, []string{"s__" + long[:52] + "_" + hashDigits("s__"+long), "s__" + long[:52] + "_" + hashDigits("s__"+long+"y")}},
 		"imitates a built-in": {[]string{"bash"}, []string{""}, []string{"bash__"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -40,14 +40,14 @@ func TestNames(t *testing.T) {
 				servers = append(servers, Server{Name: s})
 			}
 			var got []string
-			for _, p := range prefixes(servers) {
+			for _, p := range toolPrefixes(servers) {
 				got = append(got, toolNames(p, tt.tools)...)
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("-want +got\n%s", diff)
 			}
 			for _, n := range got {
-				if len(n) > maxName || n != plain(n) {
+				if len(n) > maxName || n != safeName(n) {
 					t.Errorf("%q is no name for all providers", n)
 				}
 			}

@@ -95,7 +95,7 @@ func TestChangedTools(t *testing.T) {
 	f := newFixture(t)
 	f.Approvals = memory(t)
 	e := program(t, "s", "tools")
-	key := e.pinned()
+	key := e.approvalKey()
 	f.asked(approval.No, e)
 	f.Approvals.Accept(key, "echo", "another definition")
 

@@ -16,29 +16,29 @@ import (
 // answers would otherwise take all memory and descriptors.
 const maxAnswers = 100
 
-// lines are the connections to one server on the web. They end together.
-type lines struct {
-	mu    sync.Mutex
-	conns map[*lineConn]bool
-	over  bool
+// connections are the connections to one server on the web. They end together.
+type connections struct {
+	mu     sync.Mutex
+	conns  map[*connection]bool
+	closed bool
 
-	answers int                 // on their way or waiting for places
+	answers int                 // on their way or waiting for slots
 	fewer   chan struct{}       // closed when one has arrived; nil unless a stream waits
-	places  *semaphore.Weighted // of maxAnswers: each answer on its way has one
+	slots   *semaphore.Weighted // of maxAnswers: each answer on its way has one
 }
 
-func newLines() *lines { return &lines{places: semaphore.NewWeighted(maxAnswers)} }
+func newConnections() *connections { return &connections{slots: semaphore.NewWeighted(maxAnswers)} }
 
-// lineConn is one of the connections.
-type lineConn struct {
+// connection is one of the connections.
+type connection struct {
 	net.Conn
-	of *lines
+	owner *connections
 }
 
-func (c *lineConn) Close() error {
-	c.of.mu.Lock()
-	delete(c.of.conns, c)
-	c.of.mu.Unlock()
+func (c *connection) Close() error {
+	c.owner.mu.Lock()
+	delete(c.owner.conns, c)
+	c.owner.mu.Unlock()
 	return c.Conn.Close()
 }
 
@@ -46,7 +46,7 @@ func (c *lineConn) Close() error {
 type dialer = func(ctx context.Context, network, address string) (net.Conn, error)
 
 // dial returns a dialer whose connections belong to l.
-func (l *lines) dial(inner dialer) dialer {
+func (l *connections) dial(inner dialer) dialer {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := inner(ctx, network, address)
 		if err != nil {
@@ -54,23 +54,23 @@ func (l *lines) dial(inner dialer) dialer {
 		}
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if l.over {
+		if l.closed {
 			_ = conn.Close()
 			return nil, errClosed
 		}
-		c := &lineConn{conn, l}
+		c := &connection{conn, l}
 		if l.conns == nil {
-			l.conns = map[*lineConn]bool{}
+			l.conns = map[*connection]bool{}
 		}
 		l.conns[c] = true
 		return c, nil
 	}
 }
 
-// cut ends all connections, and so their requests. None can follow.
-func (l *lines) cut() {
+// closeAll ends all connections, and so their requests. None can follow.
+func (l *connections) closeAll() {
 	l.mu.Lock()
-	l.over = true
+	l.closed = true
 	conns := l.conns
 	l.conns = nil
 	l.mu.Unlock()
@@ -79,23 +79,23 @@ func (l *lines) cut() {
 	}
 }
 
-// ended reports whether the connections were cut.
-func (l *lines) ended() bool {
+// isClosed reports whether the connections were cut.
+func (l *connections) isClosed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.over
+	return l.closed
 }
 
-// answering waits for a place for an answer, which has it until the function arrived is
+// awaitSlot waits for a place for an answer, which has it until the function arrived is
 // called.
-func (l *lines) answering(ctx context.Context) (arrived func(), err error) {
+func (l *connections) awaitSlot(ctx context.Context) (arrived func(), err error) {
 	l.mu.Lock()
 	l.answers++
 	l.mu.Unlock()
-	err = l.places.Acquire(ctx, 1)
+	err = l.slots.Acquire(ctx, 1)
 	return func() {
 		if err == nil {
-			l.places.Release(1)
+			l.slots.Release(1)
 		}
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -107,8 +107,8 @@ func (l *lines) answering(ctx context.Context) (arrived func(), err error) {
 	}, err
 }
 
-// wait waits until fewer than maxAnswers answers are on their way, or ctx ends.
-func (l *lines) wait(ctx context.Context) error {
+// awaitFewer waits until fewer than maxAnswers answers are on their way, or ctx ends.
+func (l *connections) awaitFewer(ctx context.Context) error {
 	for {
 		l.mu.Lock()
 		if l.answers < maxAnswers {
@@ -128,16 +128,16 @@ func (l *lines) wait(ctx context.Context) error {
 	}
 }
 
-// stream is the body of a stream of events. It is not read on while too many answers are
+// eventStream is the body of a stream of events. It is not read on while too many answers are
 // on their way.
-type stream struct {
+type eventStream struct {
 	io.ReadCloser
-	ctx context.Context // of the request
-	of  *lines
+	ctx   context.Context // of the request
+	owner *connections
 }
 
-func (s *stream) Read(p []byte) (int, error) {
-	if err := s.of.wait(s.ctx); err != nil {
+func (s *eventStream) Read(p []byte) (int, error) {
+	if err := s.owner.awaitFewer(s.ctx); err != nil {
 		return 0, err
 	}
 	return s.ReadCloser.Read(p)

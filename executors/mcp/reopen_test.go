@@ -22,7 +22,7 @@ func TestStanding(t *testing.T) {
 		ends    bool // the end is reported
 	}{
 		"idle behind a proxy":  {[]string{"", "", "", "", "", "", "", "", event}, time.Minute, event, 9, true},
-		"ends at once":         {[]string{"", "", "", "", "", "", "", ""}, 0, "", mostShort + 1, false},
+		"ends at once":         {[]string{"", "", "", "", "", "", "", ""}, 0, "", maxShort + 1, false},
 		"after an event":       {[]string{event, event}, time.Minute, event + event, 2, true},
 		"within an event":      {[]string{"data: {", event}, time.Minute, "data: {", 1, true},
 		"with ids":             {[]string{"id: 1\n" + event, event}, time.Minute, "id: 1\n" + event, 1, true},
@@ -45,7 +45,7 @@ func TestStanding(t *testing.T) {
 				}
 				ended := make(chan string)
 				go func() {
-					text, _ := io.ReadAll(&standing{ReadCloser: first, ctx: ctx, open: open, began: time.Now()})
+					text, _ := io.ReadAll(&reopeningStream{ReadCloser: first, ctx: ctx, open: open, began: time.Now()})
 					ended <- string(text)
 				}()
 				time.Sleep(time.Hour)
