@@ -64,8 +64,8 @@ func Logout(s Store, server string) (removed bool, err error) {
 	return true, s.Change(server, func([]byte) ([]byte, error) { return nil, nil })
 }
 
-// want stores the scopes that a request lacked, for the next login.
-func (a *Account) want(res *http.Response) error {
+// storeWantedScopes stores the scopes that a request lacked, for the next login.
+func (a *Account) storeWantedScopes(res *http.Response) error {
 	return a.change(func(l *login) error {
 		for _, c := range challenges(res) {
 			l.Wanted = union(l.Wanted, strings.Fields(c.Params["scope"]))
@@ -97,7 +97,7 @@ func (a *Account) authorize(ctx context.Context, req *http.Request, res *http.Re
 		return &Error{false, err}
 	}
 	defer page.close()
-	handler, err := auth.NewAuthorizationCodeHandler(a.flow(page))
+	handler, err := auth.NewAuthorizationCodeHandler(a.loginConfig(page))
 	if err == nil {
 		err = handler.Authorize(ctx, req, res)
 	}
@@ -113,8 +113,8 @@ func (a *Account) authorize(ctx context.Context, req *http.Request, res *http.Re
 	return a.refused
 }
 
-// flow returns the SDK's handler of a login.
-func (a *Account) flow(page *page) *auth.AuthorizationCodeHandlerConfig {
+// loginConfig returns the SDK's handler of a login.
+func (a *Account) loginConfig(page *page) *auth.AuthorizationCodeHandlerConfig {
 	resource := ""
 	flow := &auth.AuthorizationCodeHandlerConfig{
 		RedirectURL: page.url, RequestRefreshToken: true, Client: a.HTTP,
@@ -136,7 +136,7 @@ func (a *Account) flow(page *page) *auth.AuthorizationCodeHandlerConfig {
 			return page.wait(ctx)
 		},
 		NewTokenSource: func(_ context.Context, c *oauth2.Config, token *oauth2.Token) (oauth2.TokenSource, error) {
-			return oauth2.StaticTokenSource(token), a.keep(c, token, resource)
+			return oauth2.StaticTokenSource(token), a.storeLogin(c, token, resource)
 		},
 	}
 	switch {
@@ -164,8 +164,8 @@ func (a *Account) scopes(asked []string) []string {
 	return asked
 }
 
-// keep stores a new login in place of the old one.
-func (a *Account) keep(c *oauth2.Config, token *oauth2.Token, resource string) error {
+// storeLogin stores a new login in place of the old one.
+func (a *Account) storeLogin(c *oauth2.Config, token *oauth2.Token, resource string) error {
 	scopes := c.Scopes
 	if granted, ok := token.Extra("scope").(string); ok {
 		scopes = strings.Fields(granted)

@@ -73,8 +73,8 @@ func (e *Error) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// needed returns the error of a request that needs a login.
-func (a *Account) needed(why string) error {
+// loginRequired returns the error of a request that needs a login.
+func (a *Account) loginRequired(why string) error {
 	return &Error{true, fmt.Errorf("%s: run %q", why, "zeph-acp mcp login "+a.Name)}
 }
 
@@ -134,7 +134,7 @@ func (a *Account) token(ctx context.Context) (string, error) {
 	}
 	l, err := a.parse(data)
 	if err != nil {
-		return "", a.needed(err.Error())
+		return "", a.loginRequired(err.Error())
 	}
 	if l.Token.AccessToken == "" || l.Token.Valid() {
 		return l.Token.AccessToken, nil
@@ -153,8 +153,8 @@ func (a *Account) Do(req *http.Request, send func(*http.Request) (*http.Response
 	if err != nil {
 		return nil, err
 	}
-	res, err := send(authorized(req, access))
-	if err != nil || !refuses(res) {
+	res, err := send(withToken(req, access))
+	if err != nil || !wantsLogin(res) {
 		return res, err
 	}
 	again := req.Clone(ctx)
@@ -167,18 +167,18 @@ func (a *Account) Do(req *http.Request, send func(*http.Request) (*http.Response
 		}
 	}
 	defer res.Body.Close()
-	if access, err = a.recover(ctx, req, res, access); err != nil {
+	if access, err = a.reauthorize(ctx, req, res, access); err != nil {
 		return nil, err
 	}
-	res, err = send(authorized(again, access))
-	if err == nil && refuses(res) {
+	res, err = send(withToken(again, access))
+	if err == nil && wantsLogin(res) {
 		res.Body.Close()
-		return nil, a.needed("it refuses the login (" + res.Status + ")")
+		return nil, a.loginRequired("it refuses the login (" + res.Status + ")")
 	}
 	return res, err
 }
 
-func authorized(req *http.Request, access string) *http.Request {
+func withToken(req *http.Request, access string) *http.Request {
 	if access == "" {
 		return req
 	}
@@ -187,8 +187,8 @@ func authorized(req *http.Request, access string) *http.Request {
 	return req
 }
 
-// refuses reports whether an answer asks for a login or for more rights.
-func refuses(res *http.Response) bool {
+// wantsLogin reports whether an answer asks for a login or for more rights.
+func wantsLogin(res *http.Response) bool {
 	return res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden && lacksScope(res)
 }
 
@@ -207,8 +207,8 @@ func challenges(res *http.Response) []oauthex.Challenge {
 	return all
 }
 
-// recover returns an access token after the server refused a request.
-func (a *Account) recover(ctx context.Context, req *http.Request, res *http.Response, access string) (string, error) {
+// reauthorize returns an access token after the server refused a request.
+func (a *Account) reauthorize(ctx context.Context, req *http.Request, res *http.Response, access string) (string, error) {
 	if access != "" && res.StatusCode == http.StatusUnauthorized {
 		renewed, err := a.renew(ctx, access)
 		if e, ok := errors.AsType[*Error](err); !ok || !e.Login || a.Open == nil {
@@ -222,10 +222,10 @@ func (a *Account) recover(ctx context.Context, req *http.Request, res *http.Resp
 		return a.token(ctx)
 	}
 	if !lacksScope(res) {
-		return "", a.needed("it wants a login (" + res.Status + ")")
+		return "", a.loginRequired("it wants a login (" + res.Status + ")")
 	}
-	if err := a.want(res); err != nil {
+	if err := a.storeWantedScopes(res); err != nil {
 		return "", &Error{false, err}
 	}
-	return "", a.needed("the login lacks a right that this request needs")
+	return "", a.loginRequired("the login lacks a right that this request needs")
 }

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	pageTime   = 10 * time.Second // of a connection to the page
-	maxRequest = 64 << 10         // bytes of a request to the page
+	pageTimeout = 10 * time.Second // of a connection to the page
+	maxRequest  = 64 << 10         // bytes of a request to the page
 )
 
 // page is the page on this machine to which the browser returns after a login.
@@ -64,7 +64,7 @@ func (p *page) serve(state string) {
 func (p *page) answer(conn net.Conn, state string) {
 	defer conn.Close()
 	defer context.AfterFunc(p.ctx, func() { conn.Close() })()
-	_ = conn.SetDeadline(time.Now().Add(pageTime)) // fails only if the connection is closed
+	_ = conn.SetDeadline(time.Now().Add(pageTimeout)) // fails only if the connection is closed
 	req, err := http.ReadRequest(bufio.NewReader(io.LimitReader(conn, maxRequest)))
 	if err != nil {
 		return

@@ -14,25 +14,25 @@ import (
 	"golang.org/x/oauth2/clientcredentials"
 )
 
-// renewTime bounds the renewal of a token, during which the store is locked.
-const renewTime = 20 * time.Second
+// renewTimeout bounds the renewal of a token, during which the store is locked.
+const renewTimeout = 20 * time.Second
 
 // renew replaces the access token old, and returns the new one. Another process may
 // have done so already. A failure keeps the login.
 func (a *Account) renew(ctx context.Context, old string) (access string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, renewTime)
+	ctx, cancel := context.WithTimeout(ctx, renewTimeout)
 	defer cancel()
 	err = a.change(func(l *login) error {
 		switch {
 		case l.Token.AccessToken == "":
-			return a.needed("the login was removed")
+			return a.loginRequired("the login was removed")
 		case l.Token.AccessToken != old && l.Token.Valid():
 		case l.Token.RefreshToken == "":
-			return a.needed("the login has expired")
+			return a.loginRequired("the login has expired")
 		default:
-			token, err := l.renewed(context.WithValue(ctx, oauth2.HTTPClient, a.HTTP))
+			token, err := l.requestToken(context.WithValue(ctx, oauth2.HTTPClient, a.HTTP))
 			if err != nil {
-				return a.notRenewed(err)
+				return a.renewFailure(err)
 			}
 			l.Token = token
 		}
@@ -45,11 +45,11 @@ func (a *Account) renew(ctx context.Context, old string) (access string, err err
 	return access, err
 }
 
-// renewed asks the authorization server for a new access token. The token source of
+// requestToken asks the authorization server for a new access token. The token source of
 // oauth2 cannot send the resource, which MCP requires; clientcredentials can send any
 // grant.
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization#resource-parameter-implementation
-func (l *login) renewed(ctx context.Context) (oauth2.Token, error) {
+func (l *login) requestToken(ctx context.Context) (oauth2.Token, error) {
 	params := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {l.Token.RefreshToken}}
 	if l.Resource != "" {
 		params.Set("resource", l.Resource)
@@ -67,9 +67,9 @@ func (l *login) renewed(ctx context.Context) (oauth2.Token, error) {
 	return *token, nil
 }
 
-// notRenewed returns why a login cannot be renewed. A new login is necessary only
+// renewFailure returns why a login cannot be renewed. A new login is necessary only
 // if the server refuses the old one.
-func (a *Account) notRenewed(err error) error {
+func (a *Account) renewFailure(err error) error {
 	e, ok := errors.AsType[*oauth2.RetrieveError](err)
 	if !ok {
 		return &Error{false, fmt.Errorf("renew the login: %w", err)}
@@ -78,7 +78,7 @@ func (a *Account) notRenewed(err error) error {
 	if status >= http.StatusInternalServerError || status == http.StatusTooManyRequests {
 		return &Error{false, &refusal{"renew the login", e}}
 	}
-	return a.needed((&refusal{"the login is kept, but could not be renewed", e}).Error())
+	return a.loginRequired((&refusal{"the login is kept, but could not be renewed", e}).Error())
 }
 
 // refusal is an answer of the authorization server other than a token. Its message
