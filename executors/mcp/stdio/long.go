@@ -14,8 +14,8 @@ const (
 	// largeMessage is the length of a message, in bytes, above which the memory of its
 	// line is given back at once.
 	largeMessage = 1 << 20
-	// ends is the part of a longer message that is kept, in bytes, of each end.
-	ends = 4 << 10
+	// keptBytes is the part of a longer message that is kept, in bytes, of each end.
+	keptBytes = 4 << 10
 )
 
 // longLine is a line of more than maxMessage bytes.
@@ -24,13 +24,13 @@ type longLine struct {
 }
 
 func newLongLine(begin []byte) *longLine {
-	return &longLine{begin: bytes.Clone(begin[:min(len(begin), ends)])}
+	return &longLine{begin: bytes.Clone(begin[:min(len(begin), keptBytes)])}
 }
 
 // add adds the next part of the line.
 func (l *longLine) add(part []byte) {
-	l.end = append(l.end, part[max(0, len(part)-ends):]...)
-	l.end = append(l.end[:0], l.end[max(0, len(l.end)-ends):]...)
+	l.end = append(l.end, part[max(0, len(part)-keptBytes):]...)
+	l.end = append(l.end[:0], l.end[max(0, len(l.end)-keptBytes):]...)
 }
 
 // A response has its id before or after its result.
@@ -39,9 +39,9 @@ var (
 	lastID  = lazyregexp.New(`,\s*"id"\s*:\s*(\d+|"[^"\\]*")\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$`)
 )
 
-// refusal returns an error response in place of the line, which has size bytes and is too
+// errorResponse returns an error response in place of the line, which has size bytes and is too
 // long. If the line has no id of a request, refusal returns the beginning of the line.
-func (l *longLine) refusal(size int) []byte {
+func (l *longLine) errorResponse(size int) []byte {
 	id := firstID.FindSubmatch(l.begin)
 	if id == nil && !bytes.Contains(l.begin, []byte(`"method"`)) {
 		id = lastID.FindSubmatch(l.end)

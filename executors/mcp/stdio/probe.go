@@ -11,7 +11,7 @@ import (
 // probe answers the request server/discover if the server does not, so that the client
 // continues with initialize. The zero value works.
 type probe struct {
-	after time.Duration // how long it waits; 0 means probeTime
+	delay time.Duration // how long it waits; 0 means probeTimeout
 
 	mu     sync.Mutex
 	id     jsonrpc.ID
@@ -21,9 +21,9 @@ type probe struct {
 
 const methodDiscover = "server/discover"
 
-// probeTime is the wait for the server's response. Some older servers answer no
+// probeTimeout is the wait for the server's response. Some older servers answer no
 // request before initialize.
-const probeTime = 5 * time.Second
+const probeTimeout = 5 * time.Second
 
 // sent starts the wait if m is the request.
 func (p *probe) sent(m jsonrpc.Message) {
@@ -32,11 +32,11 @@ func (p *probe) sent(m jsonrpc.Message) {
 		return
 	}
 	p.stop()
-	answer := p.unanswered()
+	answer := p.timeoutError()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.id = r.ID
-	p.timer = time.AfterFunc(cmp.Or(p.after, probeTime), func() {
+	p.timer = time.AfterFunc(cmp.Or(p.delay, probeTimeout), func() {
 		answer <- &jsonrpc.Response{ID: r.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "the server did not answer"}}
 	})
 }
@@ -52,9 +52,9 @@ func (p *probe) answered(m jsonrpc.Message) {
 	}
 }
 
-// unanswered returns a channel that receives an error in place of the response after
-// probeTime.
-func (p *probe) unanswered() chan jsonrpc.Message {
+// timeoutError returns a channel that receives an error in place of the response after
+// probeTimeout.
+func (p *probe) timeoutError() chan jsonrpc.Message {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.answer == nil {

@@ -25,25 +25,25 @@ var errTooLong = fmt.Errorf("the server sent a message of more than %d MiB", Max
 
 // readFrames passes on the messages of stdout, in order.
 func (s *Server) readFrames() {
-	defer close(s.out)
+	defer close(s.messages)
 	noise := 0
 	err := lines(s.piped.Stdout, MaxFrame, func(line []byte) bool {
 		large := len(line) > largeMessage
 		messages := decode(line)
 		if len(messages) == 0 && len(line) > 0 {
 			if noise++; noise <= maxNoise {
-				s.log("stdout", logged(line))
+				s.log("stdout", logText(line))
 			}
 		}
 		if large {
 			debug.FreeOSMemory() // the line is no longer needed, and its text is about to be copied
 		}
 		for _, m := range messages {
-			if !s.asked.add(m, s.closed) {
+			if !s.openRequests.add(m, s.closed) {
 				return false
 			}
 			select {
-			case s.out <- m:
+			case s.messages <- m:
 			case <-s.closed:
 				return false
 			}
@@ -54,7 +54,7 @@ func (s *Server) readFrames() {
 		err = io.EOF
 	}
 	s.mu.Lock()
-	s.fail = err
+	s.readErr = err
 	s.mu.Unlock()
 	_ = s.piped.Stdin.Close() // ends a write to a server that reads nothing; no answer could arrive
 }
@@ -63,12 +63,12 @@ func (s *Server) readFrames() {
 func (s *Server) readStderr() {
 	n := 0
 	_ = lines(s.piped.Stderr, -maxLine, func(line []byte) bool {
-		text := logged(line)
+		text := logText(line)
 		if text == "" {
 			return true
 		}
 		s.mu.Lock()
-		s.last = text
+		s.lastStderr = text
 		s.mu.Unlock()
 		if n++; n <= maxLogged {
 			s.log("stderr", text)
@@ -77,8 +77,8 @@ func (s *Server) readStderr() {
 	})
 }
 
-// logged returns a line as it is logged: valid UTF-8, cut to maxLine.
-func logged(line []byte) string {
+// logText returns a line as it is logged: valid UTF-8, cut to maxLine.
+func logText(line []byte) string {
 	line = bytes.TrimSpace(line)
 	return strings.ToValidUTF8(string(line[:min(len(line), maxLine)]), "\uFFFD")
 }
@@ -173,7 +173,7 @@ func readLine(in *bufio.Reader, limit int, cut bool) (line []byte, end bool, err
 			if errors.Is(err, bufio.ErrBufferFull) {
 				continue
 			}
-			return long.refusal(size), err != nil, nil
+			return long.errorResponse(size), err != nil, nil
 		}
 		if keep := limit - (size - len(part)); keep < len(part) {
 			part = part[:max(keep, 0)]

@@ -42,18 +42,18 @@ type Server struct {
 	log   func(stream, line string)
 	piped *process.Piped
 
-	out    chan jsonrpc.Message
-	closed chan struct{}
-	close  sync.Once
-	read   sync.WaitGroup // the readers of stdout and stderr
+	messages chan jsonrpc.Message
+	closed   chan struct{}
+	close    sync.Once
+	readers  sync.WaitGroup // the readers of stdout and stderr
 
-	writing *semaphore.Weighted // of 1: held during a write
-	probe   probe
-	asked   asked
+	writing      *semaphore.Weighted // of 1: held during a write
+	probe        probe
+	openRequests openRequests
 
-	mu   sync.Mutex
-	last string // line of stderr
-	fail error  // why stdout is not read any more; nil while it is
+	mu         sync.Mutex
+	lastStderr string // line of stderr
+	readErr    error  // why stdout is not read any more; nil while it is
 }
 
 // Start starts the program of a server. log receives lines that belong to no
@@ -64,9 +64,9 @@ func Start(prog process.Program, log func(stream, line string)) (*Server, error)
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", prog.Path, err)
 	}
-	s := &Server{log: log, piped: piped, out: make(chan jsonrpc.Message), closed: make(chan struct{}), writing: semaphore.NewWeighted(1)}
-	s.read.Go(s.readFrames)
-	s.read.Go(s.readStderr)
+	s := &Server{log: log, piped: piped, messages: make(chan jsonrpc.Message), closed: make(chan struct{}), writing: semaphore.NewWeighted(1)}
+	s.readers.Go(s.readFrames)
+	s.readers.Go(s.readStderr)
 	return s, nil
 }
 
@@ -80,13 +80,13 @@ func (s *Server) SessionID() string { return "" }
 // reason why the server was ended.
 func (s *Server) Read(ctx context.Context) (jsonrpc.Message, error) {
 	select {
-	case m, ok := <-s.out:
+	case m, ok := <-s.messages:
 		if !ok {
 			return nil, s.failure()
 		}
 		s.probe.answered(m)
 		return m, nil
-	case m := <-s.probe.unanswered():
+	case m := <-s.probe.timeoutError():
 		return m, nil
 	case <-s.closed:
 		return nil, io.EOF
@@ -98,7 +98,7 @@ func (s *Server) Read(ctx context.Context) (jsonrpc.Message, error) {
 func (s *Server) failure() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.fail
+	return s.readErr
 }
 
 // Write writes a message. It ends with ctx even if the server does not read, and other
@@ -108,7 +108,7 @@ func (s *Server) Write(ctx context.Context, m jsonrpc.Message) error {
 	if err != nil {
 		return fmt.Errorf("encode a message: %w", err)
 	}
-	defer s.asked.answered(m)
+	defer s.openRequests.answered(m)
 	if s.writing.Acquire(ctx, 1) != nil {
 		return context.Cause(ctx)
 	}
@@ -153,7 +153,7 @@ func (s *Server) End(polite time.Duration) {
 		s.probe.stop()
 	})
 	s.piped.End(polite)
-	s.read.Wait()
+	s.readers.Wait()
 	s.piped.Release()
 }
 
@@ -167,5 +167,5 @@ func (s *Server) Exit() executors.Exit { return s.piped.Exit() }
 func (s *Server) LastLine() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.last
+	return s.lastStderr
 }

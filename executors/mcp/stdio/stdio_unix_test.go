@@ -151,7 +151,7 @@ func TestFailures(t *testing.T) {
 
 func TestUnansweredProbe(t *testing.T) {
 	s, _ := start(t, `read discover; exec env $SERVER`) // it never sees the first request
-	s.probe.after = 10 * time.Millisecond
+	s.probe.delay = 10 * time.Millisecond
 	if _, err := connect(t, s); err != nil {
 		t.Error(err)
 	}
@@ -202,7 +202,7 @@ func TestManyRequests(t *testing.T) {
 		}
 		return err
 	}
-	for range maxAsked {
+	for range maxOpenRequests {
 		if err := read(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -299,7 +299,7 @@ func TestLongMessages(t *testing.T) {
 	} {
 		var got []string
 		err := lines(strings.NewReader(tt.line+"\nnext\n"), MaxFrame, func(line []byte) bool { got = append(got, string(line)); return true })
-		if err != nil || len(got) != 2 || !strings.HasPrefix(got[0], tt.want) || len(got[0]) > ends || got[1] != "next" {
+		if err != nil || len(got) != 2 || !strings.HasPrefix(got[0], tt.want) || len(got[0]) > keptBytes || got[1] != "next" {
 			t.Errorf("%s: %d lines, %.200q, %v", name, len(got), got, err)
 		}
 	}

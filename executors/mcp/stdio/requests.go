@@ -6,28 +6,28 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// maxAsked is how many requests of the server may wait for their answers. The SDK keeps
+// maxOpenRequests is how many requests of the server may wait for their answers. The SDK keeps
 // a goroutine for each, so a server that sends requests and reads no answers would
 // otherwise fill the memory.
-const maxAsked = 100
+const maxOpenRequests = 100
 
-// asked holds the requests of the server whose answers are not written yet. The zero
+// openRequests holds the requests of the server whose answers are not written yet. The zero
 // value is ready.
-type asked struct {
+type openRequests struct {
 	mu    sync.Mutex
 	ids   map[jsonrpc.ID]bool
 	fewer chan struct{} // closed when an answer was written; nil if the reader does not wait
 }
 
-// add adds a request of the server. It waits while there are maxAsked others, and
+// add adds a request of the server. It waits while there are maxOpenRequests others, and
 // reports false if end is closed first. Other messages need no room.
-func (a *asked) add(m jsonrpc.Message, end <-chan struct{}) bool {
+func (a *openRequests) add(m jsonrpc.Message, end <-chan struct{}) bool {
 	r, ok := m.(*jsonrpc.Request)
 	if !ok || !r.IsCall() {
 		return true
 	}
 	for {
-		fewer := a.put(r.ID)
+		fewer := a.tryAdd(r.ID)
 		if fewer == nil {
 			return true
 		}
@@ -39,12 +39,12 @@ func (a *asked) add(m jsonrpc.Message, end <-chan struct{}) bool {
 	}
 }
 
-// put adds an id. If there is no room, it returns a channel that is closed when there
+// tryAdd adds an id. If there is no room, it returns a channel that is closed when there
 // may be some.
-func (a *asked) put(id jsonrpc.ID) (fewer <-chan struct{}) {
+func (a *openRequests) tryAdd(id jsonrpc.ID) (fewer <-chan struct{}) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if len(a.ids) >= maxAsked && !a.ids[id] {
+	if len(a.ids) >= maxOpenRequests && !a.ids[id] {
 		if a.fewer == nil {
 			a.fewer = make(chan struct{})
 		}
@@ -58,7 +58,7 @@ func (a *asked) put(id jsonrpc.ID) (fewer <-chan struct{}) {
 }
 
 // answered removes the request that m answers.
-func (a *asked) answered(m jsonrpc.Message) {
+func (a *openRequests) answered(m jsonrpc.Message) {
 	r, ok := m.(*jsonrpc.Response)
 	if !ok {
 		return
