@@ -130,64 +130,64 @@ type Memory struct {
 	// look at the store.
 	Judged bool
 
-	known    atomic.Pointer[known]
-	looking  sync.Mutex   // held while the entries are counted
-	looked   atomic.Int64 // when, as Unix nanoseconds; 0 means that the next Look must read
-	failures atomic.Int32 // of the embedder, in a row
+	counts      atomic.Pointer[counts]
+	refreshing  sync.Mutex   // held while the entries are counted
+	refreshedAt atomic.Int64 // when, as Unix nanoseconds; 0 means that the next Look must read
+	failures    atomic.Int32 // of the embedder, in a row
 }
 
-// known is the state of the store at the beginning of a turn.
-type known struct {
-	own, all int  // the number of entries
-	earlier  bool // sessions
+// counts is the state of the store at the beginning of a turn.
+type counts struct {
+	project, global int  // the number of entries
+	earlierSessions bool // earlier sessions can be searched
 }
 
-// lookAgain is how long a session uses the number of entries before it reads the number
+// refreshInterval is how long a session uses the number of entries before it reads the number
 // again, unless it saves an entry itself. A query costs a twentieth of a short turn.
-const lookAgain = time.Minute
+const refreshInterval = time.Minute
 
 // Look reads the number of entries, unless it was read in the last minute. The tools and
 // the line of a turn depend on it, so a turn waits for a Look that has begun before it.
 func (m *Memory) Look(ctx context.Context) {
-	m.looking.Lock()
-	defer m.looking.Unlock()
-	if now := m.now().UnixNano(); m.looked.Load() == 0 || time.Duration(now-m.looked.Load()).Abs() >= lookAgain {
-		m.read(ctx)
+	m.refreshing.Lock()
+	defer m.refreshing.Unlock()
+	if now := m.now().UnixNano(); m.refreshedAt.Load() == 0 || time.Duration(now-m.refreshedAt.Load()).Abs() >= refreshInterval {
+		m.loadCounts(ctx)
 	}
 }
 
 // Reset makes the next Look read, for a new conversation.
-func (m *Memory) Reset() { m.looked.Store(0) }
+func (m *Memory) Reset() { m.refreshedAt.Store(0) }
 
-// count reads the number of entries now.
-func (m *Memory) count(ctx context.Context) {
-	m.looking.Lock()
-	defer m.looking.Unlock()
-	m.read(ctx)
+// refreshNow reads the number of entries now.
+func (m *Memory) refreshNow(ctx context.Context) {
+	m.refreshing.Lock()
+	defer m.refreshing.Unlock()
+	m.loadCounts(ctx)
 }
 
-// read reads the number of entries; m.looking is held. After a failure the next Look tries
+// loadCounts reads the number of entries; m.refreshing is held. After a failure the next Look tries
 // again.
-func (m *Memory) read(ctx context.Context) {
+func (m *Memory) loadCounts(ctx context.Context) {
 	if m.Store == nil || !m.Config.Enabled {
 		return
 	}
-	var k known
+	var k counts
 	var err error
-	if k.own, k.all, k.earlier, err = m.Store.CountMemories(ctx, m.Project, m.CWD, m.Session); err != nil {
+	if k.project, k.global, k.earlierSessions, err = m.Store.CountMemories(ctx, m.Project, m.CWD, m.Session); err != nil {
 		m.log().Debug("count the memories", "session", m.Session, "err", err)
-		m.known.Store(nil)
+		m.counts.Store(nil)
 		return
 	}
-	k.earlier = k.earlier && m.Config.Sessions && m.Sessions != nil
-	m.known.Store(&k)
-	m.looked.Store(m.now().UnixNano())
+	k.earlierSessions = k.earlierSessions && m.Config.Sessions && m.Sessions != nil
+	m.counts.Store(&k)
+	m.refreshedAt.Store(m.now().UnixNano())
 }
 
 // Line returns the line about the entries for the model, or "" if there are none.
 func (m *Memory) Line() string {
-	k := m.known.Load()
-	if k == nil || k.own+k.all == 0 {
+	k := m.counts.Load()
+	if k == nil || k.project+k.global == 0 {
 		return ""
 	}
 	return fmt.Sprintf("[memory: %s; %s finds them.]", k, SearchName)
@@ -195,22 +195,22 @@ func (m *Memory) Line() string {
 
 // Status returns the line about the entries for /status, or no line if there are none.
 func (m *Memory) Status() []string {
-	if k := m.known.Load(); k != nil && k.own+k.all > 0 {
+	if k := m.counts.Load(); k != nil && k.project+k.global > 0 {
 		return []string{"Memory: " + k.String()}
 	}
 	return nil
 }
 
 // String returns the number of entries in words.
-func (k *known) String() string {
-	of := fmt.Sprintf("%d of this project", k.own)
+func (k *counts) String() string {
+	of := fmt.Sprintf("%d of this project", k.project)
 	switch {
-	case k.own == 0:
+	case k.project == 0:
 		of = "for all projects"
-	case k.all > 0:
-		of += fmt.Sprintf(", %d for all projects", k.all)
+	case k.global > 0:
+		of += fmt.Sprintf(", %d for all projects", k.global)
 	}
-	return fmt.Sprintf("%s (%s)", executors.Count(k.own+k.all, "saved entry"), of)
+	return fmt.Sprintf("%s (%s)", executors.Count(k.project+k.global, "saved entry"), of)
 }
 
 // find returns an entry of the session's project or of all projects. The error is

@@ -211,21 +211,21 @@ func TestTighten(t *testing.T) {
 func TestLabels(t *testing.T) {
 	var got []string
 	m := &Memory{Label: func(labels json.RawMessage) { got = append(got, string(labels)) }}
-	m.label([]Hit{{Entry: Entry{Labels: json.RawMessage(`1`)}}}, []Message{{Labels: json.RawMessage(`2`)}, {}})
+	m.addLabelsOf([]Hit{{Entry: Entry{Labels: json.RawMessage(`1`)}}}, []Message{{Labels: json.RawMessage(`2`)}, {}})
 	if !slices.Equal(got, []string{"1", "2", ""}) {
 		t.Errorf("%q", got)
 	}
 }
 
 func TestLine(t *testing.T) {
-	for want, k := range map[string]*known{
-		"": {earlier: true},
-		"[memory: 1 saved entry (1 of this project); memory_search finds them.]":                       {own: 1},
-		"[memory: 2 saved entries (for all projects); memory_search finds them.]":                      {all: 2},
-		"[memory: 4 saved entries (3 of this project, 1 for all projects); memory_search finds them.]": {own: 3, all: 1},
+	for want, k := range map[string]*counts{
+		"": {earlierSessions: true},
+		"[memory: 1 saved entry (1 of this project); memory_search finds them.]":                       {project: 1},
+		"[memory: 2 saved entries (for all projects); memory_search finds them.]":                      {global: 2},
+		"[memory: 4 saved entries (3 of this project, 1 for all projects); memory_search finds them.]": {project: 3, global: 1},
 	} {
 		m := &Memory{Config: Defaults()}
-		m.known.Store(k)
+		m.counts.Store(k)
 		if got := m.Line(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
@@ -240,7 +240,7 @@ func TestPage(t *testing.T) {
 	}
 	now := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
 	m := &Memory{Project: "/w", Now: func() time.Time { return now }}
-	m.known.Store(&known{own: 3, all: 1})
+	m.counts.Store(&counts{project: 3, global: 1})
 	hit := Hit{
 		Entry: Entry{ID: 1, Project: "/w", Text: "The staging database listens on port 5433, see conf/db.toml", Updated: now.AddDate(0, 0, -12)},
 		Stale: []string{"conf/db.toml has changed"},

@@ -71,15 +71,15 @@ func (m *Memory) byWords(ctx context.Context, query string, all []Entry) ([]floa
 	}
 	best := slices.Max(scores)
 	for i := range scores {
-		if scores[i] < best*relative {
+		if scores[i] < best*minRelativeScore {
 			scores[i] = 0
 		}
 	}
 	return scores, nil
 }
 
-// relative is the share of the best score that a hit needs.
-const relative = 0.5
+// minRelativeScore is the share of the best score that a hit needs.
+const minRelativeScore = 0.5
 
 // rarity returns the weight of a word that n of all entries have.
 func rarity(n, all int) float64 {
@@ -89,36 +89,36 @@ func rarity(n, all int) float64 {
 	return math.Log(1 + (float64(all-n)+0.5)/(float64(n)+0.5))
 }
 
-// lexis counts the entries that have a word.
-type lexis struct {
-	entries int
-	having  map[string]int // by stem
+// wordCounts counts the entries that have a word.
+type wordCounts struct {
+	entries     int
+	entriesWith map[string]int // by stem
 }
 
-func newLexis(all []Entry) lexis {
-	l := lexis{len(all), map[string]int{}}
+func newWordCounts(all []Entry) wordCounts {
+	l := wordCounts{len(all), map[string]int{}}
 	for _, e := range all {
 		for w := range stems(e.Text) {
-			l.having[w]++
+			l.entriesWith[w]++
 		}
 	}
 	return l
 }
 
-// alike returns the share of words that two texts have in common, weighted by their
+// similarity returns the share of words that two texts have in common, weighted by their
 // rarity, from 0 to 1.
-func (l lexis) alike(a, b string) float64 {
+func (l wordCounts) similarity(a, b string) float64 {
 	of, others := stems(a), stems(b)
 	common, total, totalB := 0.0, 0.0, 0.0
 	for w := range of {
-		weight := rarity(l.having[w], l.entries)
+		weight := rarity(l.entriesWith[w], l.entries)
 		total += weight
 		if others[w] {
 			common += weight
 		}
 	}
 	for w := range others {
-		totalB += rarity(l.having[w], l.entries)
+		totalB += rarity(l.entriesWith[w], l.entries)
 	}
 	if total == 0 || totalB == 0 {
 		return 0

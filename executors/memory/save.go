@@ -137,9 +137,9 @@ func keyOf(text string) string {
 	return strings.TrimRight(text, ".!;, ")
 }
 
-// similarity is the share of common words, weighted by their rarity, from which two entries
+// minSimilarity is the share of common words, weighted by their rarity, from which two entries
 // are similar: they may say the same, or the opposite.
-const similarity = 0.6
+const minSimilarity = 0.6
 
 // maxSimilar limits the similar entries that are named.
 const maxSimilar = 3
@@ -152,9 +152,9 @@ func (m *Memory) similar(ctx context.Context, e Entry) ([]Entry, error) {
 		return nil, err
 	}
 	var found []Entry
-	l := newLexis(all)
+	l := newWordCounts(all)
 	for _, other := range slices.Backward(all) {
-		if other.ID != e.ID && len(found) < maxSimilar && l.alike(e.Text, other.Text) >= similarity {
+		if other.ID != e.ID && len(found) < maxSimilar && l.similarity(e.Text, other.Text) >= minSimilarity {
 			found = append(found, other)
 		}
 	}

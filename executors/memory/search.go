@@ -57,15 +57,15 @@ func (m *Memory) search(ctx context.Context, call *executors.Call, in *searchInp
 	if err != nil {
 		return executors.FailWith(failure(err)), nil
 	}
-	m.label(hits, earlier)
+	m.addLabelsOf(hits, earlier)
 	return executors.Result{
 		Text: m.report(hits, earlier, behind),
 		Raw:  map[string]int{"entries": len(hits), "messages": len(earlier)},
 	}, nil
 }
 
-// label adds the labels of the sessions whose texts the model reads now.
-func (m *Memory) label(hits []Hit, earlier []Message) {
+// addLabelsOf adds the labels of the sessions whose texts the model reads now.
+func (m *Memory) addLabelsOf(hits []Hit, earlier []Message) {
 	if m.Label == nil {
 		return
 	}
@@ -101,7 +101,7 @@ func (m *Memory) Search(ctx context.Context, query string, limit int) ([]Hit, er
 		return cmp.Or(cmp.Compare(rounded(b.Score), rounded(a.Score)), b.Updated.Compare(a.Updated)) < 0
 	})
 	if len(hits) > 1 {
-		markNewer(hits, newLexis(all))
+		markNewer(hits, newWordCounts(all))
 	}
 	hits = hits[:min(len(hits), limit)]
 	for i := range hits {
@@ -114,11 +114,11 @@ func (m *Memory) Search(ctx context.Context, query string, limit int) ([]Hit, er
 func rounded(score float64) int { return int(score*10 + 0.5) }
 
 // markNewer sets Newer, and moves an entry that is newer than a similar one before it.
-func markNewer(hits []Hit, l lexis) {
+func markNewer(hits []Hit, l wordCounts) {
 	for i := range hits {
 		newest := i
 		for j := range hits {
-			if hits[j].Updated.After(hits[newest].Updated) && l.alike(hits[i].Text, hits[j].Text) >= similarity {
+			if hits[j].Updated.After(hits[newest].Updated) && l.similarity(hits[i].Text, hits[j].Text) >= minSimilarity {
 				newest = j
 			}
 		}
@@ -153,18 +153,18 @@ func (m *Memory) recall(ctx context.Context, query string, limit int) ([]Message
 	}
 	var out []Message
 	for _, msg := range found {
-		if len(out) < limit && covered(query, msg.Text+" "+msg.Title) >= minCovered {
+		if len(out) < limit && coverage(query, msg.Text+" "+msg.Title) >= minCoverage {
 			out = append(out, msg)
 		}
 	}
 	return out, behind, nil
 }
 
-// minCovered is the share of the words of a query that a message must have.
-const minCovered = 0.6
+// minCoverage is the share of the words of a query that a message must have.
+const minCoverage = 0.6
 
-// covered returns the share of the words of a query that a text has.
-func covered(query, text string) float64 {
+// coverage returns the share of the words of a query that a text has.
+func coverage(query, text string) float64 {
 	words, have, n := wordsOf(query), stems(text), 0
 	for _, w := range words {
 		if have[stem(w)] {

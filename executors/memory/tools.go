@@ -30,14 +30,14 @@ type tools struct {
 }
 
 func (t tools) Tools() []executors.Tool {
-	k := t.memory.known.Load()
+	k := t.memory.counts.Load()
 	all := t.Registry.Tools()
 	switch {
 	case t.memory.Judged && t.memory.Config.Enabled:
 		return all
 	case k == nil:
 		return nil
-	case k.own+k.all == 0 && !k.earlier:
+	case k.project+k.global == 0 && !k.earlierSessions:
 		return all[:1]
 	}
 	return all
@@ -107,7 +107,7 @@ func (m *Memory) save(ctx context.Context, call *executors.Call, in *saveInput) 
 	if err != nil {
 		return executors.FailWith(failure(err)), nil
 	}
-	m.count(ctx) // the tools of the next turn
+	m.refreshNow(ctx) // the tools of the next turn
 	return executors.Result{Text: saved.forModel(), Raw: map[string]any{"id": saved.ID, "existed": saved.Existed}}, nil
 }
 
