@@ -69,8 +69,8 @@ func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []strin
 // noteRoom is the room for the last line of a page, in characters.
 const noteRoom = 100
 
-// room is how many characters of a text one read_overflow returns.
-func (c Config) room() int { return c.Threshold - noteRoom }
+// pageChars is how many characters of a text one read_overflow returns.
+func (c Config) pageChars() int { return c.Threshold - noteRoom }
 
-// width is how many characters a row has: so few that a page holds some rows.
-func (c Config) width() int { return min(maxRow, c.room()/2) }
+// rowWidth is how many characters a row has: so few that a page holds some rows.
+func (c Config) rowWidth() int { return min(maxRow, c.pageChars()/2) }

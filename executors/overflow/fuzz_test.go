@@ -15,7 +15,7 @@ import (
 
 // rowsOf returns the rows that lines makes from a text in chunks.
 func rowsOf(text []byte, width, chunk int) (all []string, longest int) {
-	l := lines{width: width, take: func(line []byte) bool {
+	l := lines{width: width, emit: func(line []byte) bool {
 		longest = max(longest, len(line))
 		n := 0
 		for first := true; first || len(line) > 0; first = false {

@@ -15,58 +15,58 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// place is where a text was kept.
-type place int
+// location is where a text was kept.
+type location int
 
 const (
-	stored place = iota
+	stored location = iota
 	inMemory
 )
 
-// prefix begins a reference; the id follows.
-const prefix = "overflow:"
+// refPrefix begins a reference; the id follows.
+const refPrefix = "overflow:"
 
-// kept describes a text that is kept, or would be.
-type kept struct {
+// storedText describes a text that is kept, or would be.
+type storedText struct {
 	id    string
 	size  int64 // bytes of the text
 	bytes int64 // bytes kept, from its beginning
 	lines int   // lines in these bytes, as read_overflow counts them
-	place place
+	place location
 }
 
-// keep stores a text and returns the line that refers to it, or that says why the
+// store stores a text and returns the line that refers to it, or that says why the
 // text is gone.
-func (o *Overflow) keep(ctx context.Context, session string, text io.ReaderAt, size int64) string {
+func (o *Overflow) store(ctx context.Context, session string, text io.ReaderAt, size int64) string {
 	k, err := o.measure(ctx, session, text, size)
 	if err != nil {
-		return o.gone(ctx, size, "it could not be read back", err)
+		return o.lostLine(ctx, size, "it could not be read back", err)
 	}
-	k.place, err = o.put(ctx, session, k.id, func() io.Reader { return io.NewSectionReader(text, 0, k.bytes) })
+	k.place, err = o.putText(ctx, session, k.id, func() io.Reader { return io.NewSectionReader(text, 0, k.bytes) })
 	switch {
 	case errors.Is(err, errTooLarge):
-		return o.gone(ctx, size, "the session store cannot be used, and it is too large for the memory", err)
+		return o.lostLine(ctx, size, "the session store cannot be used, and it is too large for the memory", err)
 	case err != nil:
-		return o.gone(ctx, size, "the session store cannot be used", err)
+		return o.lostLine(ctx, size, "the session store cannot be used", err)
 	}
 	return k.reference(o.Config.MaxOverflowBytes)
 }
 
 // reference returns the line by which the model finds the text.
-func (k kept) reference(most int64) string {
+func (k storedText) reference(most int64) string {
 	lines, until := executors.CountGrouped(k.lines, "line"), ""
 	if k.place == inMemory {
 		until = ", until the agent ends"
 	}
 	if k.bytes < k.size {
 		return fmt.Sprintf("[full output: %s, its first %s (%s): %s %s%s%s; the rest is gone: tools.overflow.max_overflow_bytes is %s]",
-			mebibytes(k.size), lines, mebibytes(k.bytes), Name, prefix, k.id, until, executors.Grouped(most))
+			mebibytes(k.size), lines, mebibytes(k.bytes), Name, refPrefix, k.id, until, executors.Grouped(most))
 	}
-	return fmt.Sprintf("[full output: %s, %s: %s %s%s%s]", lines, mebibytes(k.size), Name, prefix, k.id, until)
+	return fmt.Sprintf("[full output: %s, %s: %s %s%s%s]", lines, mebibytes(k.size), Name, refPrefix, k.id, until)
 }
 
-// gone returns the line that says that the rest of a text was not kept.
-func (o *Overflow) gone(ctx context.Context, size int64, why string, err error) string {
+// lostLine returns the line that says that the rest of a text was not kept.
+func (o *Overflow) lostLine(ctx context.Context, size int64, why string, err error) string {
 	if ctx.Err() != nil {
 		why = "the turn was cancelled"
 	} else {
@@ -76,16 +76,16 @@ func (o *Overflow) gone(ctx context.Context, size int64, why string, err error) 
 }
 
 // measure reads the part of a text that will be kept, and measures it.
-func (o *Overflow) measure(ctx context.Context, session string, text io.ReaderAt, size int64) (kept, error) {
-	k := kept{size: size, bytes: size}
+func (o *Overflow) measure(ctx context.Context, session string, text io.ReaderAt, size int64) (storedText, error) {
+	k := storedText{size: size, bytes: size}
 	if most := o.Config.MaxOverflowBytes; most > 0 && size > most {
 		var err error
 		if k.bytes, err = boundary(text, most); err != nil {
 			return k, err
 		}
 	}
-	width := o.Config.width()
-	l := lines{width: width, take: func(line []byte) bool {
+	width := o.Config.rowWidth()
+	l := lines{width: width, emit: func(line []byte) bool {
 		k.lines += rows(line, width)
 		return true
 	}}

@@ -20,12 +20,12 @@ const (
 // count as lines, so that any part of any text has a number.
 type lines struct {
 	width int
-	// take receives a line, or some whole rows of a very long one. It must not
+	// emit receives a line, or some whole rows of a very long one. It must not
 	// keep the slice. It reports whether it wants more.
-	take func(line []byte) bool
+	emit func(line []byte) bool
 
-	rest []byte // the beginning of a line
-	done bool
+	partial []byte // the beginning of a line
+	done    bool
 }
 
 // feed processes a chunk and reports whether more chunks are wanted.
@@ -33,33 +33,33 @@ func (l *lines) feed(chunk []byte) bool {
 	for !l.done {
 		i := bytes.IndexByte(chunk, '\n')
 		if i < 0 {
-			buf := append(l.rest, chunk...)
-			l.rest = buf[:copy(buf, l.split(buf))]
+			buf := append(l.partial, chunk...)
+			l.partial = buf[:copy(buf, l.split(buf))]
 			break
 		}
 		line := chunk[:i]
 		chunk = chunk[i+1:]
-		if len(l.rest) > 0 {
-			line = append(l.rest, line...)
-			l.rest = line[:0]
+		if len(l.partial) > 0 {
+			line = append(l.partial, line...)
+			l.partial = line[:0]
 		}
-		l.whole(line)
+		l.emitLine(line)
 	}
 	return !l.done
 }
 
 // end processes the last line, if it has no ending.
 func (l *lines) end() {
-	if len(l.rest) > 0 && !l.done {
-		l.whole(l.rest)
+	if len(l.partial) > 0 && !l.done {
+		l.emitLine(l.partial)
 	}
 }
 
-// whole passes on a complete line.
-func (l *lines) whole(line []byte) {
+// emitLine passes on a complete line.
+func (l *lines) emitLine(line []byte) {
 	line = bytes.TrimSuffix(l.split(line), []byte("\r"))
 	if !l.done {
-		l.done = !l.take(line)
+		l.done = !l.emit(line)
 	}
 }
 
@@ -68,7 +68,7 @@ func (l *lines) whole(line []byte) {
 func (l *lines) split(line []byte) []byte {
 	for !l.done && len(line) > pieceRows*l.width*utf8.UTFMax+utf8.UTFMax { // a text that may lack its end is never split
 		n := offset(line, pieceRows*l.width)
-		l.done = !l.take(line[:n])
+		l.done = !l.emit(line[:n])
 		line = line[n:]
 	}
 	return line

@@ -80,11 +80,11 @@ func (l link) Execute(ctx context.Context, call *executors.Call) (executors.Resu
 
 // shorten bounds the text of a result, and stores the full text.
 func (o *Overflow) shorten(ctx context.Context, call *executors.Call, res *executors.Result, full *executors.Spool) {
-	text, long := res.Text, o.long(res.Text) && !slices.Contains(o.Paged, call.Tool)
+	text, long := res.Text, o.isLong(res.Text) && !slices.Contains(o.Paged, call.Tool)
 	var source io.ReaderAt = strings.NewReader(text)
 	size := int64(len(text))
 	switch {
-	case full != nil && !holds(text, full):
+	case full != nil && !equalsFull(text, full):
 		source, size = full, full.Size()
 	case !long:
 		return
@@ -97,7 +97,7 @@ func (o *Overflow) shorten(ctx context.Context, call *executors.Call, res *execu
 	} else if long {
 		res.Text, _ = executors.Bound(text, o.Config.Threshold, false)
 	}
-	refer(res, o.keep(ctx, call.Session, source, size))
+	addReference(res, o.store(ctx, call.Session, source, size))
 	if r := call.Record; r != nil {
 		r.Truncated, r.Before = true, cmp.Or(r.Before, int(size))
 	}
@@ -106,11 +106,11 @@ func (o *Overflow) shorten(ctx context.Context, call *executors.Call, res *execu
 // Shorten shortens a text for the model that is not a result. It returns a short
 // text as it is, and a long one as a result has it: head, tail and a reference.
 func (o *Overflow) Shorten(ctx context.Context, session, text string) string {
-	if !o.long(text) {
+	if !o.isLong(text) {
 		return text
 	}
 	short, _ := executors.Bound(text, o.Config.Threshold, false)
-	return executors.JoinLines(short, o.keep(ctx, session, strings.NewReader(text), int64(len(text))))
+	return executors.JoinLines(short, o.store(ctx, session, strings.NewReader(text), int64(len(text))))
 }
 
 // Keep stores a text of any length, and returns the line that refers to it; false
@@ -119,16 +119,16 @@ func (o *Overflow) Keep(ctx context.Context, session, text string) (line string,
 	if most := o.Config.MaxOverflowBytes; most > 0 && int64(len(text)) > most {
 		return "", false
 	}
-	line = o.keep(ctx, session, strings.NewReader(text), int64(len(text)))
-	return line, strings.Contains(line, prefix)
+	line = o.store(ctx, session, strings.NewReader(text), int64(len(text)))
+	return line, strings.Contains(line, refPrefix)
 }
 
-func (o *Overflow) long(text string) bool {
+func (o *Overflow) isLong(text string) bool {
 	return len(text) > o.Config.Threshold && utf8.RuneCountInString(text) > o.Config.Threshold
 }
 
-// holds reports whether a text equals full, apart from a final newline.
-func holds(text string, full *executors.Spool) bool {
+// equalsFull reports whether a text equals full, apart from a final newline.
+func equalsFull(text string, full *executors.Spool) bool {
 	if size := full.Size(); size < int64(len(text)) || size > int64(len(text))+2 {
 		return size == 0
 	}
@@ -136,9 +136,9 @@ func holds(text string, full *executors.Spool) bool {
 	return err == nil && strings.TrimRight(string(all), "\r\n") == strings.TrimRight(text, "\r\n")
 }
 
-// refer adds the line about the full text to the notes of a result: on the line of
+// addReference adds the line about the full text to the notes of a result: on the line of
 // the filter, if it removed lines.
-func refer(res *executors.Result, line string) {
+func addReference(res *executors.Result, line string) {
 	if last := len(res.Notes) - 1; res.Output != nil && res.Output.Filtered {
 		res.Notes[last] += " " + line
 		return
@@ -154,8 +154,8 @@ func (o *Overflow) open(ctx context.Context, session, id string) iter.Seq2[[]byt
 	return o.Store.Overflow(ctx, session, id)
 }
 
-// put stores a text in the first store that can keep it.
-func (o *Overflow) put(ctx context.Context, session, id string, r func() io.Reader) (where place, err error) {
+// putText stores a text in the first store that can keep it.
+func (o *Overflow) putText(ctx context.Context, session, id string, r func() io.Reader) (where location, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.Store != nil {

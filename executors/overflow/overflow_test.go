@@ -78,7 +78,7 @@ var reference = regexp.MustCompile(`overflow:[0-9a-f-]{36}`)
 func all(t *testing.T, o *Overflow, session, text string) string {
 	t.Helper()
 	var b strings.Builder
-	id := strings.TrimPrefix(reference.FindString(text), prefix)
+	id := strings.TrimPrefix(reference.FindString(text), refPrefix)
 	for piece, err := range o.open(t.Context(), session, id) {
 		if err != nil {
 			t.Fatalf("%s: %v", id, err)
@@ -195,7 +195,7 @@ func TestSameAgain(t *testing.T) {
 	if got := o.Shorten(t.Context(), "s", "short"); got != "short" {
 		t.Error(got)
 	}
-	if id := strings.TrimPrefix(reference.FindString(a), prefix); all(t, o, "s", a) != long {
+	if id := strings.TrimPrefix(reference.FindString(a), refPrefix); all(t, o, "s", a) != long {
 		t.Error(id)
 	}
 }

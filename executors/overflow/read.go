@@ -39,7 +39,7 @@ const maxPattern = 4 << 10
 
 // view collects the part of a text that a call shows.
 type view interface {
-	take(line []byte) (more bool)
+	add(line []byte) (more bool)
 	String() string
 }
 
@@ -54,18 +54,18 @@ func (o *Overflow) prepare(_ context.Context, _ *executors.Call, in *readInput) 
 
 // parse checks an input before the store is used.
 func (o *Overflow) parse(in *readInput, stopped func() bool) (id string, v view, err error) {
-	text := strings.TrimPrefix(strings.TrimSpace(in.ID), prefix)
+	text := strings.TrimPrefix(strings.TrimSpace(in.ID), refPrefix)
 	u, err := uuid.Parse(text)
 	if err != nil || len(text) != len(u.String()) { // Parse accepts other forms too
 		return "", nil, executors.Failuref(executors.InvalidParameters, "id must be a valid UUID, got %.80q", in.ID).
-			Hint("Give the reference as a result shows it, such as %s%s.", prefix, uuid.UUID{})
+			Hint("Give the reference as a result shows it, such as %s%s.", refPrefix, uuid.UUID{})
 	}
 	id = u.String()
 	if in.Offset < 0 || in.Limit < 0 {
 		return id, nil, executors.Failuref(executors.InvalidParameters, "offset and limit must not be negative, got %d and %d", in.Offset, in.Limit)
 	}
 	if in.Pattern == "" {
-		return id, &page{offset: in.Offset, limit: in.Limit, room: o.Config.room(), width: o.Config.width()}, nil
+		return id, &page{offset: in.Offset, limit: in.Limit, room: o.Config.pageChars(), width: o.Config.rowWidth()}, nil
 	}
 	if len(in.Pattern) > maxPattern {
 		return id, nil, executors.Failuref(executors.InvalidParameters, "the pattern is too large: at most %d bytes", maxPattern)
@@ -79,7 +79,7 @@ func (o *Overflow) parse(in *readInput, stopped func() bool) (id string, v view,
 		return id, nil, executors.Failuref(executors.InvalidParameters, "the pattern is not a valid regex: %v", err).
 			Hint(`Use RE2 syntax: no lookaround or backreferences; write \( \[ \. for these characters themselves.`)
 	}
-	return id, &search{re: re, stopped: stopped, offset: in.Offset, limit: in.Limit, room: o.Config.room(), width: o.Config.width()}, nil
+	return id, &search{re: re, stopped: stopped, offset: in.Offset, limit: in.Limit, room: o.Config.pageChars(), width: o.Config.rowWidth()}, nil
 }
 
 func (o *Overflow) execute(ctx context.Context, call *executors.Call, in *readInput) (executors.Result, error) {
@@ -90,7 +90,7 @@ func (o *Overflow) execute(ctx context.Context, call *executors.Call, in *readIn
 	if call.Record != nil {
 		call.Record.ClaimSource = "memory"
 	}
-	l := lines{width: o.Config.width(), take: v.take}
+	l := lines{width: o.Config.rowWidth(), emit: v.add}
 	for piece, err := range o.open(ctx, call.Session, id) {
 		if err == nil {
 			err = context.Cause(ctx)
@@ -99,11 +99,11 @@ func (o *Overflow) execute(ctx context.Context, call *executors.Call, in *readIn
 		case ctx.Err() != nil:
 			return executors.Result{}, context.Cause(ctx)
 		case errors.Is(err, fs.ErrNotExist): // also if another session has it: its existence stays secret
-			return executors.Failuref(executors.PermanentFailure, "overflow entry not found or expired: %s%s", prefix, id).
+			return executors.Failuref(executors.PermanentFailure, "overflow entry not found or expired: %s%s", refPrefix, id).
 				Hint("Repeat the call that gave the output, for less at once; a reference holds only in the session that it is from.").Result(), nil
 		case err != nil:
 			o.log().Warn("an overflow cannot be read", "session", call.Session, "err", err)
-			return executors.Failuref(executors.ServerError, "%s%s cannot be read: the session store cannot be used now", prefix, id).
+			return executors.Failuref(executors.ServerError, "%s%s cannot be read: the session store cannot be used now", refPrefix, id).
 				Hint("Try again later, or repeat the call that gave the output, for less at once.").Result(), nil
 		}
 		if !l.feed(piece) {
@@ -115,7 +115,7 @@ func (o *Overflow) execute(ctx context.Context, call *executors.Call, in *readIn
 		return executors.Result{}, context.Cause(ctx)
 	}
 	text := v.String()
-	return executors.Result{Text: text, Raw: map[string]any{"id": prefix + id, "lines": strings.Count(text, "\n") + 1}}, nil
+	return executors.Result{Text: text, Raw: map[string]any{"id": refPrefix + id, "lines": strings.Count(text, "\n") + 1}}, nil
 }
 
 // page shows numbered rows.
@@ -130,7 +130,7 @@ type page struct {
 	more bool
 }
 
-func (p *page) take(line []byte) bool {
+func (p *page) add(line []byte) bool {
 	if n := rows(line, p.width); p.row+n <= p.offset {
 		p.row += n
 		return true
@@ -150,7 +150,7 @@ func (p *page) take(line []byte) bool {
 		}
 		p.room -= chars
 		p.row++
-		fmt.Fprintf(&p.out, "%4d\t%s\n", p.row, valid(row))
+		fmt.Fprintf(&p.out, "%4d\t%s\n", p.row, validUTF8(row))
 	}
 	return true
 }
@@ -167,8 +167,8 @@ func (p *page) String() string {
 	return fmt.Sprintf("%s[lines %d-%d; the text ends here]", p.out.String(), p.offset+1, p.row)
 }
 
-// valid returns a row as valid UTF-8, with the same number of characters.
-func valid(row []byte) []byte {
+// validUTF8 returns a row as valid UTF-8, with the same number of characters.
+func validUTF8(row []byte) []byte {
 	if utf8.Valid(row) {
 		return row
 	}

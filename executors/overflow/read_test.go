@@ -18,7 +18,7 @@ import (
 // keptAs returns the reference of a text.
 func keptAs(t testing.TB, o *Overflow, session, text string) string {
 	t.Helper()
-	line := o.keep(context.Background(), session, strings.NewReader(text), int64(len(text)))
+	line := o.store(context.Background(), session, strings.NewReader(text), int64(len(text)))
 	if id := reference.FindString(line); id != "" {
 		return id
 	}
@@ -80,12 +80,12 @@ func TestReadOverflow(t *testing.T) {
 func TestIDs(t *testing.T) {
 	o := small()
 	ref := keptAs(t, o, "s", "text")
-	bare := strings.TrimPrefix(ref, prefix)
+	bare := strings.TrimPrefix(ref, refPrefix)
 	for id, want := range map[string]executors.Category{
-		ref: "", bare: "", " " + ref + "\n": "", prefix + strings.ToUpper(bare): "",
-		"": executors.InvalidParameters, prefix: executors.InvalidParameters, "x": executors.InvalidParameters,
+		ref: "", bare: "", " " + ref + "\n": "", refPrefix + strings.ToUpper(bare): "",
+		"": executors.InvalidParameters, refPrefix: executors.InvalidParameters, "x": executors.InvalidParameters,
 		"{" + bare + "}": executors.InvalidParameters, "urn:uuid:" + bare: executors.InvalidParameters,
-		strings.ReplaceAll(bare, "-", ""): executors.InvalidParameters, prefix + ref: executors.InvalidParameters,
+		strings.ReplaceAll(bare, "-", ""): executors.InvalidParameters, refPrefix + ref: executors.InvalidParameters,
 		bare + "'": executors.InvalidParameters, "' OR 1=1 --": executors.InvalidParameters, "../../etc/passwd": executors.InvalidParameters,
 		strings.Repeat("é", 9999):              executors.InvalidParameters,
 		"00000000-0000-0000-0000-000000000000": executors.PermanentFailure,
@@ -126,8 +126,8 @@ func TestScope(t *testing.T) {
 		}
 		for _, session := range []string{"t", "", "unknown"} {
 			theirs := run(t, o, session, map[string]any{"id": ref})
-			nobodys := run(t, o, session, map[string]any{"id": strings.Repeat("0", 8) + ref[len(prefix)+8:]})
-			want := strings.ReplaceAll(nobodys.ForModel(), strings.Repeat("0", 8)+ref[len(prefix)+8:], ref[len(prefix):])
+			nobodys := run(t, o, session, map[string]any{"id": strings.Repeat("0", 8) + ref[len(refPrefix)+8:]})
+			want := strings.ReplaceAll(nobodys.ForModel(), strings.Repeat("0", 8)+ref[len(refPrefix)+8:], ref[len(refPrefix):])
 			if theirs.ForModel() != want || theirs.Category() != executors.PermanentFailure || !strings.Contains(theirs.ForModel(), "not found or expired") {
 				t.Errorf("%s, session %q: %q, of nobody %q", name, session, theirs.ForModel(), nobodys.ForModel())
 			}
@@ -179,7 +179,7 @@ func TestSearchIsStopped(t *testing.T) {
 	}
 	looks := 0
 	s := &search{re: re, room: 1000, width: 450, stopped: func() bool { looks++; return looks >= 3 }}
-	l := lines{width: 450, take: s.take}
+	l := lines{width: 450, emit: s.add}
 	l.feed([]byte(strings.Repeat("x", 5<<20)))
 	if !l.done || looks < 3 || looks > 6 || s.hits > 0 {
 		t.Errorf("done %t, %d looks, %d matches", l.done, looks, s.hits)

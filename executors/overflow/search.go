@@ -10,8 +10,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// around is how many rows before and after a match are shown.
-const around = 2
+// contextRows is how many rows before and after a match are shown.
+const contextRows = 2
 
 // search shows the rows in which a match begins, with the rows around them.
 type search struct {
@@ -23,18 +23,18 @@ type search struct {
 	room   int // characters
 	width  int
 
-	out    strings.Builder
-	row    int            // rows seen
-	hits   int            // matching rows shown
-	shown  int            // the last row that is shown
-	after  int            // further rows to show after a match
-	before [around][]byte // the last rows; row n is at n%around
-	next   int            // the first matching row that is not shown any more
+	out      strings.Builder
+	row      int                 // rows seen
+	hits     int                 // matching rows shown
+	shown    int                 // the last row that is shown
+	trailing int                 // further rows to show after a match
+	before   [contextRows][]byte // the last rows; row n is at n%around
+	nextHit  int                 // the first matching row that is not shown any more
 }
 
-func (s *search) take(line []byte) bool {
+func (s *search) add(line []byte) bool {
 	if len(line) <= s.width {
-		return s.add(line, s.row >= s.offset && s.re.Match(line, s.stopped))
+		return s.addRow(line, s.row >= s.offset && s.re.Match(line, s.stopped))
 	}
 	next := 0 // where the next match begins, -1 if there is none
 	if s.row+rows(line, s.width) > s.offset {
@@ -46,7 +46,7 @@ func (s *search) take(line []byte) bool {
 		if hit && end < len(line) {
 			next = s.re.FindFrom(line, end, s.stopped)
 		}
-		if !s.add(line[at:end], hit && s.row >= s.offset) {
+		if !s.addRow(line[at:end], hit && s.row >= s.offset) {
 			return false
 		}
 		at = end
@@ -54,33 +54,33 @@ func (s *search) take(line []byte) bool {
 	return !s.stopped()
 }
 
-// add processes the next row and reports whether more rows are wanted.
-func (s *search) add(row []byte, hit bool) bool {
+// addRow processes the next row and reports whether more rows are wanted.
+func (s *search) addRow(row []byte, hit bool) bool {
 	s.row++
 	switch {
-	case hit && !s.show(row):
-		s.next = s.row
+	case hit && !s.showHit(row):
+		s.nextHit = s.row
 		return false
-	case !hit && s.after > 0:
-		s.after--
-		if !s.print(s.row, '-', row) {
-			s.after = 0
+	case !hit && s.trailing > 0:
+		s.trailing--
+		if !s.printRow(s.row, '-', row) {
+			s.trailing = 0
 		}
 	}
-	kept := &s.before[s.row%around]
+	kept := &s.before[s.row%contextRows]
 	*kept = append((*kept)[:0], row...)
 	return true
 }
 
-// show adds a matching row with those before it, as far as they fit.
-func (s *search) show(row []byte) bool {
+// showHit adds a matching row with those before it, as far as they fit.
+func (s *search) showHit(row []byte) bool {
 	if s.limit > 0 && s.hits == s.limit {
 		return false
 	}
-	chars := cost(s.row, row)
+	chars := rowChars(s.row, row)
 	first := s.row
-	for first-1 > max(s.shown, s.row-around-1) {
-		more := cost(first-1, s.before[(first-1)%around])
+	for first-1 > max(s.shown, s.row-contextRows-1) {
+		more := rowChars(first-1, s.before[(first-1)%contextRows])
 		if chars+more+len(gap) > s.room {
 			break
 		}
@@ -98,27 +98,27 @@ func (s *search) show(row []byte) bool {
 		s.room -= len(gap)
 	}
 	for n := first; n < s.row; n++ {
-		s.print(n, '-', s.before[n%around])
+		s.printRow(n, '-', s.before[n%contextRows])
 	}
-	s.print(s.row, ':', row)
+	s.printRow(s.row, ':', row)
 	s.hits++
-	s.after = around
+	s.trailing = contextRows
 	return true
 }
 
 // gap marks rows that are left out.
 const gap = "--\n"
 
-func cost(n int, row []byte) int { return digits(n) + 2 + utf8.RuneCount(row) + 1 }
+func rowChars(n int, row []byte) int { return digits(n) + 2 + utf8.RuneCount(row) + 1 }
 
-func (s *search) print(n int, mark byte, row []byte) bool {
-	chars := cost(n, row)
+func (s *search) printRow(n int, mark byte, row []byte) bool {
+	chars := rowChars(n, row)
 	if chars > s.room {
 		return false
 	}
 	s.room -= chars
 	s.shown = n
-	fmt.Fprintf(&s.out, "%d%c %s\n", n, mark, valid(row))
+	fmt.Fprintf(&s.out, "%d%c %s\n", n, mark, validUTF8(row))
 	return true
 }
 
@@ -128,8 +128,8 @@ func (s *search) String() string {
 		from = fmt.Sprintf(" after line %d", s.offset)
 	}
 	switch {
-	case s.next > 0:
-		return fmt.Sprintf("%s[%s%s; there are more: go on with offset %d]", s.out.String(), executors.CountGrouped(s.hits, "matching line"), from, s.next-1)
+	case s.nextHit > 0:
+		return fmt.Sprintf("%s[%s%s; there are more: go on with offset %d]", s.out.String(), executors.CountGrouped(s.hits, "matching line"), from, s.nextHit-1)
 	case s.hits > 0:
 		return fmt.Sprintf("%s[%s%s; the text ends at line %d]", s.out.String(), executors.CountGrouped(s.hits, "matching line"), from, s.row)
 	}

@@ -38,7 +38,7 @@ func (o *Overflow) summarize(ctx context.Context, call *executors.Call, text str
 	if o.Summarizer == nil || slices.Contains(o.Paged, call.Tool) || size <= int64(o.Config.Threshold) || utf8.RuneCountInString(text) <= 2*room {
 		return "", false
 	}
-	output, missing, err := both(source, size, o.Summarizer.Most())
+	output, missing, err := headAndTail(source, size, o.Summarizer.Most())
 	if err != nil || output == "" {
 		return "", false
 	}
@@ -53,9 +53,9 @@ func (o *Overflow) summarize(ctx context.Context, call *executors.Call, text str
 	return executors.ReplaceMiddle(text, room, summaryBegin+strings.TrimRight(summary, "\n")+summaryEnd), true
 }
 
-// both returns the beginning and the end of a text, at most that many bytes
+// headAndTail returns the beginning and the end of a text, at most that many bytes
 // together.
-func both(source io.ReaderAt, size int64, most int) (text string, missing bool, err error) {
+func headAndTail(source io.ReaderAt, size int64, most int) (text string, missing bool, err error) {
 	if most <= 0 {
 		return "", false, nil
 	}
