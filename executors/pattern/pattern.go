@@ -27,13 +27,13 @@ const MaxSize = 5000
 type Pattern struct {
 	re   *regexp.Regexp
 	size int
-	// after, if not nil, matches one character and the text after it up to the end
+	// afterRune, if not nil, matches one character and the text after it up to the end
 	// of the leftmost match of re; its first group ends where that match begins. It
 	// is set if the text before a match counts: for ^ and \b.
-	after func() *regexp.Regexp
+	afterRune func() *regexp.Regexp
 	// auto reports whether there is a match, but not where; nil cannot.
-	auto    func() *automaton.Automaton
-	unknown atomic.Int32 // how often auto had no answer
+	auto      func() *automaton.Automaton
+	undecided atomic.Int32 // matches for which auto had no answer
 }
 
 // TooLargeError reports that a pattern has more than MaxSize steps.
@@ -61,7 +61,7 @@ func Compile(expr string) (*Pattern, error) {
 	}
 	p := &Pattern{re: re, size: size, auto: sync.OnceValue(func() *automaton.Automaton { return automaton.New(tree.Simplify()) })}
 	if looksBack(tree) {
-		p.after = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A(?s:.)((?s:.*?))(?:` + expr + `)`) })
+		p.afterRune = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A(?s:.)((?s:.*?))(?:` + expr + `)`) })
 	}
 	return p, nil
 }
@@ -100,15 +100,15 @@ func looksBack(re *syntax.Regexp) bool {
 // String returns the source of the pattern.
 func (p *Pattern) String() string { return p.re.String() }
 
-// atOnce is the number of steps between two calls of stopped. They need less
+// stepsBetweenStops is the number of steps between two calls of stopped. They need less
 // than a second.
-const atOnce = 1 << 25
+const stepsBetweenStops = 1 << 25
 
 // Cost is about how many steps a search of n bytes takes.
 func (p *Pattern) Cost(n int) int { return n * p.size }
 
 // Slow reports whether a search of n bytes calls stopped, and is slower for that.
-func (p *Pattern) Slow(n int) bool { return p.Cost(n) > atOnce }
+func (p *Pattern) Slow(n int) bool { return p.Cost(n) > stepsBetweenStops }
 
 // Find returns the start and the end of the leftmost match, nil if there is no
 // match or the search was stopped.
@@ -124,9 +124,9 @@ func (p *Pattern) Find(text []byte, stopped func() bool) []int {
 func (p *Pattern) find(re *regexp.Regexp, text []byte, stopped func() bool) []int {
 	switch {
 	case p.Slow(len(text)):
-		r := &reader{text: text, stopped: stopped, every: max(1, atOnce/8/p.size)}
+		r := &reader{text: text, stopped: stopped, interval: max(1, stepsBetweenStops/8/p.size)}
 		loc := re.FindReaderSubmatchIndex(r)
-		if r.over { // the match belongs to a text that ends here
+		if r.wasStopped { // the match belongs to a text that ends here
 			return nil
 		}
 		return loc
@@ -136,18 +136,18 @@ func (p *Pattern) find(re *regexp.Regexp, text []byte, stopped func() bool) []in
 	return re.FindSubmatchIndex(text)
 }
 
-// maxUnknown is how often an automaton may have no answer before it is not asked
+// maxUndecided is how often an automaton may have no answer before it is not asked
 // any more.
-const maxUnknown = 8
+const maxUndecided = 8
 
 // Match reports whether there is a match; false also if the search was stopped. It
 // is several times faster than Find.
 func (p *Pattern) Match(text []byte, stopped func() bool) bool {
-	if a := p.auto(); a != nil && p.unknown.Load() < maxUnknown {
+	if a := p.auto(); a != nil && p.undecided.Load() < maxUndecided {
 		if found, known := a.Match(text); known {
 			return found
 		}
-		p.unknown.Add(1)
+		p.undecided.Add(1)
 	}
 	if !p.Slow(len(text)) {
 		return p.re.Match(text)
@@ -159,14 +159,14 @@ func (p *Pattern) Match(text []byte, stopped func() bool) bool {
 // there is no match or the search was stopped. The text before from affects ^
 // and \b.
 func (p *Pattern) FindFrom(text []byte, from int, stopped func() bool) int {
-	if from == 0 || p.after == nil {
+	if from == 0 || p.afterRune == nil {
 		if loc := p.Find(text[from:], stopped); loc != nil {
 			return from + loc[0]
 		}
 		return -1
 	}
 	_, size := utf8.DecodeLastRune(text[:from])
-	if loc := p.find(p.after(), text[from-size:], stopped); loc != nil {
+	if loc := p.find(p.afterRune(), text[from-size:], stopped); loc != nil {
 		return from - size + loc[3]
 	}
 	return -1
@@ -174,18 +174,18 @@ func (p *Pattern) FindFrom(text []byte, from int, stopped func() bool) int {
 
 // reader reads a text rune by rune until it is stopped.
 type reader struct {
-	text    []byte
-	stopped func() bool
-	every   int // runes between two calls of stopped
-	n       int
-	over    bool
+	text       []byte
+	stopped    func() bool
+	interval   int // runes between two calls of stopped
+	n          int
+	wasStopped bool
 }
 
 func (r *reader) ReadRune() (rune, int, error) {
-	if r.n++; r.n >= r.every {
-		r.n, r.over = 0, r.over || r.stopped()
+	if r.n++; r.n >= r.interval {
+		r.n, r.wasStopped = 0, r.wasStopped || r.stopped()
 	}
-	if r.over || len(r.text) == 0 {
+	if r.wasStopped || len(r.text) == 0 {
 		return 0, 0, io.EOF
 	}
 	if c := r.text[0]; c < utf8.RuneSelf {

@@ -54,7 +54,7 @@ func TestFindIsStopped(t *testing.T) {
 	if loc != nil || looks != 2 {
 		t.Errorf("found %v after %d looks", loc, looks)
 	}
-	if every := atOnce / 8 / p.size * p.size; every > atOnce {
+	if every := stepsBetweenStops / 8 / p.size * p.size; every > stepsBetweenStops {
 		t.Errorf("%d steps between two looks", every)
 	}
 }
