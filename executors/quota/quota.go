@@ -41,19 +41,19 @@ type counter struct {
 // Prepare reserves the call's slot: calls are prepared in the model's order, and
 // may then run in parallel.
 func (c counter) Prepare(ctx context.Context, call *executors.Call) (executors.Card, error) {
-	c.take(call)
+	c.countOnce(call)
 	return c.Executor.Prepare(ctx, call)
 }
 
-// take counts a call once; it does not count later attempts again.
-func (c counter) take(call *executors.Call) {
+// countOnce counts a call once; it does not count later attempts again.
+func (c counter) countOnce(call *executors.Call) {
 	if call.Slot == 0 && call.Attempt <= 1 {
 		call.Slot = c.quota.used.Add(1)
 	}
 }
 
 func (c counter) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
-	c.take(call)
+	c.countOnce(call)
 	if most := c.quota.Limits.MaxToolCallsPerSession; most > 0 && call.Slot > int64(most) {
 		if call.Record != nil {
 			call.Record.Decision = "deny"
