@@ -41,7 +41,7 @@ func (r *retrier) Execute(ctx context.Context, call *executors.Call) (executors.
 	if err != nil || !res.Failed || !res.Category().Infrastructure() || ctx.Err() != nil || !repeatable(call.Spec.Effect) {
 		return res, err
 	}
-	return r.again(ctx, call, before, res)
+	return r.retry(ctx, call, before, res)
 }
 
 // repeatable reports whether a tool with this effect may be run again. The effect
@@ -50,9 +50,9 @@ func repeatable(effect executors.Effect) bool {
 	return effect.Has(executors.Idempotent) && !effect.Has(executors.Mutates)
 }
 
-// again runs a call that failed with res until it succeeds or the limits are
+// retry runs a call that failed with res until it succeeds or the limits are
 // reached. before is the record before the first run.
-func (r *retrier) again(ctx context.Context, call *executors.Call, before executors.Record, res executors.Result) (executors.Result, error) {
+func (r *retrier) retry(ctx context.Context, call *executors.Call, before executors.Record, res executors.Result) (executors.Result, error) {
 	schedule := r.config.limits().Begin(r.clock)
 	for tries := 1; ; tries++ {
 		if tries > r.config.MaxAttempts {
@@ -61,14 +61,14 @@ func (r *retrier) again(ctx context.Context, call *executors.Call, before execut
 		}
 		wait, ok := schedule.Next(res.Failure.RetryAfter)
 		if !ok {
-			res.Below(gaveUp(tries, res.Failure.RetryAfter))
+			res.Below(budgetNote(tries, res.Failure.RetryAfter))
 			return res, nil
 		}
 		if err := r.clock.Sleep(ctx, wait); err != nil {
-			drop(res)
+			discard(res)
 			return executors.Result{}, err
 		}
-		drop(res)
+		discard(res)
 		if call.Record != nil {
 			*call.Record = before // drop the facts of the failed try
 		}
@@ -81,8 +81,8 @@ func (r *retrier) again(ctx context.Context, call *executors.Call, before execut
 	}
 }
 
-// gaveUp returns the note on a call whose next attempt would exceed the budget.
-func gaveUp(tries int, after time.Duration) string {
+// budgetNote returns the note on a call whose next attempt would exceed the budget.
+func budgetNote(tries int, after time.Duration) string {
 	times := "once"
 	if tries > 1 {
 		times = fmt.Sprintf("%d times", tries)
@@ -93,8 +93,8 @@ func gaveUp(tries int, after time.Duration) string {
 	return fmt.Sprintf("[tried %s; there was no time for another attempt]", times)
 }
 
-// drop releases the resources of a result that is not used.
-func drop(res executors.Result) {
+// discard releases the resources of a result that is not used.
+func discard(res executors.Result) {
 	_ = res.Full.Close()
 	if res.Done != nil {
 		res.Done()
