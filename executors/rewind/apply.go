@@ -101,7 +101,7 @@ func ignoreMissing(err error) error {
 // restore makes the steps, and returns the errors by path.
 func (s *Session) restore(ctx context.Context, id string, steps []Step) map[string]error {
 	failed := map[string]error{}
-	at := place{roots: s.Roots.Writing(), id: id}
+	at := writer{roots: s.Roots.Writing(), id: id}
 	defer at.close()
 	try := func(step Step, do func() error) {
 		if failed[step.Path] == nil {
@@ -129,7 +129,7 @@ func (s *Session) restore(ctx context.Context, id string, steps []Step) map[stri
 		}
 	}
 	for _, step := range steps {
-		s.alive()
+		s.refreshJournal()
 		switch {
 		case step.To.isLink():
 			try(step, func() error { return at.link(step.Path, step.To.Target) })
@@ -145,17 +145,17 @@ func (s *Session) restore(ctx context.Context, id string, steps []Step) map[stri
 	return failed
 }
 
-// alive renews the age of the journal, since an editor may be slow.
-func (s *Session) alive() {
+// refreshJournal renews the age of the journal, since an editor may be slow.
+func (s *Session) refreshJournal() {
 	now := s.Now()
-	if info, err := os.Stat(s.runningFile()); err == nil && now.Sub(info.ModTime()) > abandoned/6 {
+	if info, err := os.Stat(s.runningFile()); err == nil && now.Sub(info.ModTime()) > abandonedAfter/6 {
 		_ = os.Chtimes(s.runningFile(), now, now)
 	}
 }
 
 // restoreFile restores a file: texts through the editor, so that its buffer
 // follows.
-func (s *Session) restoreFile(ctx context.Context, at *place, step Step) error {
+func (s *Session) restoreFile(ctx context.Context, at *writer, step Step) error {
 	from, to := step.From, step.To
 	if from.isFile() && from.Hash == to.Hash {
 		return at.chmod(step.Path, to.perm())
@@ -165,7 +165,7 @@ func (s *Session) restoreFile(ctx context.Context, at *place, step Step) error {
 		return err
 	}
 	// An editor may not save, and then the file would still be missing.
-	if !from.isFile() || !s.through.writes() || !isText(data) {
+	if !from.isFile() || !s.editor.writes() || !isText(data) {
 		return at.write(step.Path, data, to.perm())
 	}
 	if from.perm()&0o200 == 0 {
@@ -173,7 +173,7 @@ func (s *Session) restoreFile(ctx context.Context, at *place, step Step) error {
 			return err
 		}
 	}
-	if err := s.through.FS.WriteFile(ctx, step.Path, string(data)); err != nil {
+	if err := s.editor.FS.WriteFile(ctx, step.Path, string(data)); err != nil {
 		return err
 	}
 	return at.chmod(step.Path, to.perm())
@@ -204,8 +204,8 @@ func (s *Session) Recover(ctx context.Context) (mark []byte, message string, err
 	return nil, s.undo(ctx, j), os.Remove(s.runningFile())
 }
 
-// abandoned is the age of a journal from which its process is taken to be gone.
-const abandoned = 30 * time.Second
+// abandonedAfter is the age of a journal from which its process is taken to be gone.
+const abandonedAfter = 30 * time.Second
 
 // recoverOthers undoes rewinds that other sessions of this workspace began and whose
 // processes were killed. It returns a message for the user.
@@ -217,7 +217,7 @@ func (s *Session) recoverOthers(ctx context.Context) (message string) {
 	for _, file := range files {
 		info, err := os.Stat(file)
 		var j journal
-		if file == s.runningFile() || err != nil || s.Now().Sub(info.ModTime()) < abandoned {
+		if file == s.runningFile() || err != nil || s.Now().Sub(info.ModTime()) < abandonedAfter {
 			continue
 		}
 		if ok, err := readJSON(file, &j); !ok || err != nil {
@@ -236,10 +236,10 @@ func (s *Session) recoverOthers(ctx context.Context) (message string) {
 func (s *Session) undo(ctx context.Context, j journal) string {
 	var steps []Step
 	var left []string
-	at := place{roots: s.Roots.Writing(), id: j.ID}
+	at := writer{roots: s.Roots.Writing(), id: j.ID}
 	defer at.close()
 	for path, c := range j.Files {
-		at.tidy(path)
+		at.removeTemporary(path)
 		now := s.current(ctx, path)
 		switch {
 		case !differs(now, c.Before):
@@ -257,7 +257,7 @@ func (s *Session) undo(ctx context.Context, j journal) string {
 	message := "A rewind was interrupted. The files are as they were before it."
 	if len(left) > 0 {
 		slices.Sort(left)
-		message += fmt.Sprintf(" Not restored: %s.", joined(left))
+		message += fmt.Sprintf(" Not restored: %s.", joinNames(left))
 	}
 	return message
 }
@@ -275,7 +275,7 @@ func (s *Session) recoverTurns(ctx context.Context) {
 		var before index
 		if ok, _ := readJSON(s.openFile(p.Seq), &before); ok {
 			if now, err := s.survey(ctx, before); err == nil {
-				s.found = map[string]bool{}
+				s.foundBySurvey = map[string]bool{}
 				s.compare(p, before, now, true)
 			} else {
 				p.Left = append(p.Left, err.Error())
@@ -293,8 +293,8 @@ func (s *Session) recoverTurns(ctx context.Context) {
 	}
 }
 
-// joined joins names for a message, at most ten.
-func joined(names []string) string {
+// joinNames joins names for a message, at most ten.
+func joinNames(names []string) string {
 	const most = 10
 	more := ""
 	if n := len(names) - most; n > 0 {

@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	cleanEvery = time.Hour          // a clean-up of one workspace
-	young      = time.Hour          // contents of this age may not be named by a point yet
-	idle       = 7 * 24 * time.Hour // after it the survey of an unused workspace is dropped
+	cleanEvery    = time.Hour          // a clean-up of one workspace
+	minContentAge = time.Hour          // contents of this age may not be named by a point yet
+	unusedAfter   = 7 * 24 * time.Hour // after it the survey of an unused workspace is dropped
 )
 
-// hashed finds the hashes of contents in any file of this package.
-var hashed = lazyregexp.New(`"hash":"([0-9a-f]{64})"`)
+// hashPattern finds the hashes of contents in any file of this package.
+var hashPattern = lazyregexp.New(`"hash":"([0-9a-f]{64})"`)
 
 // clean removes contents that no file of this package names any longer, in this
 // workspace and in unused ones. It does so at most once an hour.
@@ -33,7 +33,7 @@ func (s *Session) clean() {
 		if err := writePrivate(stamp, nil, false); err != nil {
 			continue
 		}
-		c := cleaner{base: base, now: s.Now(), most: s.Config.MaxBytes}
+		c := cleaner{base: base, now: s.Now(), maxBytes: s.Config.MaxBytes}
 		if err := c.run(); err != nil {
 			s.Log.Debug("clean up kept files", "dir", base, "err", err)
 		}
@@ -42,30 +42,30 @@ func (s *Session) clean() {
 
 // cleaner cleans up one workspace.
 type cleaner struct {
-	base string
-	now  time.Time
-	most int64 // bytes of contents
+	base     string
+	now      time.Time
+	maxBytes int64 // bytes of contents
 }
 
 func (c cleaner) run() error {
 	survey := filepath.Join(c.base, "index.json")
-	if info, err := os.Stat(survey); err == nil && c.now.Sub(info.ModTime()) > idle {
+	if info, err := os.Stat(survey); err == nil && c.now.Sub(info.ModTime()) > unusedAfter {
 		os.Remove(survey)
 	}
 	for {
-		named, err := c.named()
+		named, err := c.referenced()
 		if err != nil {
 			return err
 		}
 		left, err := c.sweep(named)
-		if err != nil || left <= c.most || !c.dropOldest() {
+		if err != nil || left <= c.maxBytes || !c.dropOldest() {
 			return err
 		}
 	}
 }
 
-// named returns the hashes that a file of the workspace names.
-func (c cleaner) named() (map[string]bool, error) {
+// referenced returns the hashes that a file of the workspace names.
+func (c cleaner) referenced() (map[string]bool, error) {
 	files, err := c.files("*")
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (c cleaner) named() (map[string]bool, error) {
 		if ignoreMissing(err) != nil {
 			return nil, err // an unreadable file may name any content
 		}
-		for _, m := range hashed.FindAllSubmatch(data, -1) {
+		for _, m := range hashPattern.FindAllSubmatch(data, -1) {
 			named[string(m[1])] = true
 		}
 	}
@@ -99,7 +99,7 @@ func (c cleaner) sweep(named map[string]bool) (left int64, err error) {
 		}
 		if hash := filepath.Base(filepath.Dir(path)) + d.Name(); named[hash] {
 			left += info.Size()
-		} else if c.now.Sub(info.ModTime()) > young {
+		} else if c.now.Sub(info.ModTime()) > minContentAge {
 			return ignoreMissing(os.Remove(path))
 		}
 		return nil
@@ -129,7 +129,7 @@ func (c cleaner) dropOldest() bool {
 
 // renew sets the time of a content that is used again, so that it is not removed.
 func (c contents) renew(name string, info fs.FileInfo) {
-	if now := time.Now(); now.Sub(info.ModTime()) > young/4 {
+	if now := time.Now(); now.Sub(info.ModTime()) > minContentAge/4 {
 		_ = os.Chtimes(name, now, now)
 	}
 }

@@ -21,8 +21,8 @@ type Config struct {
 }
 
 const (
-	mostTurns = 1000
-	mostFiles = 1_000_000
+	maxTurns = 1000
+	maxFiles = 1_000_000
 )
 
 // Defaults returns the built-in values.
@@ -33,10 +33,10 @@ func Defaults() Config {
 // Validate returns a message for each invalid value, by key.
 func (c Config) Validate() map[string]string {
 	wrong := map[string]string{}
-	if c.MaxTurns < 1 || c.MaxTurns > mostTurns {
+	if c.MaxTurns < 1 || c.MaxTurns > maxTurns {
 		wrong["max_turns"] = "must be from 1 to 1000"
 	}
-	if c.MaxFiles < 0 || c.MaxFiles > mostFiles {
+	if c.MaxFiles < 0 || c.MaxFiles > maxFiles {
 		wrong["max_files"] = "must be from 0 to 1000000"
 	}
 	if c.MaxBytes < 0 {

@@ -12,10 +12,10 @@ type Editor struct {
 	FS
 	read, write bool // through the editor; otherwise the FS is the disk
 
-	mu     sync.Mutex
-	noting int               // running calls
-	last   map[string]string // as last read
-	wrote  map[string]written
+	mu       sync.Mutex
+	running  int               // calls
+	lastRead map[string]string // text by path
+	wrote    map[string]written
 }
 
 // written is a text that replaced another one. Old is nil if no tool read it
@@ -31,8 +31,8 @@ func (s *Session) Editor(fs FS, read, write bool) FS {
 	if s == nil {
 		return fs
 	}
-	s.through = &Editor{FS: fs, read: read, write: write}
-	return s.through
+	s.editor = &Editor{FS: fs, read: read, write: write}
+	return s.editor
 }
 
 func (e *Editor) reads() bool  { return e != nil && e.read }
@@ -43,9 +43,9 @@ func (e *Editor) ReadFile(ctx context.Context, path string) (string, error) {
 	text, err := e.FS.ReadFile(ctx, path)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.noting > 0 && err == nil {
+	if e.running > 0 && err == nil {
 		if _, ok := e.wrote[path]; !ok {
-			e.last[path] = text
+			e.lastRead[path] = text
 		}
 	}
 	return text, err
@@ -56,9 +56,9 @@ func (e *Editor) WriteFile(ctx context.Context, path, text string) error {
 	err := e.FS.WriteFile(ctx, path, text)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.noting > 0 && err == nil {
+	if e.running > 0 && err == nil {
 		w := e.wrote[path]
-		if old, ok := e.last[path]; ok && w.old == nil {
+		if old, ok := e.lastRead[path]; ok && w.old == nil {
 			w.old = &old
 		}
 		w.new = text
@@ -74,8 +74,8 @@ func (e *Editor) begin() {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.noting++; e.noting == 1 {
-		e.last, e.wrote = map[string]string{}, map[string]written{}
+	if e.running++; e.running == 1 {
+		e.lastRead, e.wrote = map[string]string{}, map[string]written{}
 	}
 }
 
@@ -86,17 +86,17 @@ func (e *Editor) end() map[string]written {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.noting--; e.noting > 0 { // other calls go on, such as those of sub-agents
+	if e.running--; e.running > 0 { // other calls go on, such as those of sub-agents
 		return maps.Clone(e.wrote)
 	}
 	wrote := e.wrote
-	e.last, e.wrote = nil, nil
+	e.lastRead, e.wrote = nil, nil
 	return wrote
 }
 
-// edited returns a change with the texts that a tool exchanged, since the disk
+// withEditorTexts returns a change with the texts that a tool exchanged, since the disk
 // may have others.
-func (s *Session) edited(path string, c Change, w written, fresh bool) Change {
+func (s *Session) withEditorTexts(path string, c Change, w written, fresh bool) Change {
 	if _, refused := s.Roots.Readable().Refuses(path); refused {
 		return c
 	}

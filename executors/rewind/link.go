@@ -35,16 +35,16 @@ func (l link) Execute(ctx context.Context, call *executors.Call) (executors.Resu
 	if len(paths) == 0 && !all {
 		return l.Executor.Execute(ctx, call)
 	}
-	seen := s.prepare(ctx, paths, all)
+	seen := s.keepBefore(ctx, paths, all)
 	res, err := l.Executor.Execute(ctx, call)
-	s.note(context.WithoutCancel(ctx), seen)
+	s.recordAfter(context.WithoutCancel(ctx), seen)
 	return res, err
 }
 
-// seen are the paths of a running call.
-type seen struct {
-	tops  []string
-	fresh map[string]bool // whose state before the call is that before the turn
+// touched are the paths of a running call.
+type touched struct {
+	paths       []string
+	firstChange map[string]bool // whose state before the call is that before the turn
 }
 
 // touches returns the paths that a call may change. all reports that it may change any
@@ -61,37 +61,37 @@ func (s *Session) touches(call *executors.Call) (paths []string, all bool) {
 	return s.Writes(call.Card.Command)
 }
 
-// prepare keeps the present state of the files before a call, and returns those to
+// keepBefore keeps the present state of the files before a call, and returns those to
 // look at after it.
-func (s *Session) prepare(ctx context.Context, paths []string, all bool) seen {
+func (s *Session) keepBefore(ctx context.Context, paths []string, all bool) touched {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.turn == 0 {
-		return seen{}
+		return touched{}
 	}
-	p, err := s.started()
+	p, err := s.ensurePoint()
 	if err != nil {
 		s.Log.Warn("the files before a call cannot be kept", "session", s.Session, "err", err)
-		return seen{}
+		return touched{}
 	}
 	if all {
 		s.surveyBefore(ctx, p)
-		s.dirty = true
+		s.commandRan = true
 		s.save(p)
-		return seen{}
+		return touched{}
 	}
-	call := seen{s.entries(paths), map[string]bool{}}
-	for _, path := range call.tops {
-		s.keep(ctx, p, path, call.fresh)
+	call := touched{s.entryPaths(paths), map[string]bool{}}
+	for _, path := range call.paths {
+		s.keepTree(ctx, p, path, call.firstChange)
 	}
-	s.through.begin()
+	s.editor.begin()
 	s.save(p)
 	return call
 }
 
-// entries returns the paths without links. For a path that does not exist it also
+// entryPaths returns the paths without links. For a path that does not exist it also
 // returns the first missing directory.
-func (s *Session) entries(paths []string) []string {
+func (s *Session) entryPaths(paths []string) []string {
 	roots := s.Roots.Writing()
 	var all []string
 	add := func(path string) {
@@ -118,9 +118,9 @@ func (s *Session) entries(paths []string) []string {
 	return slices.Compact(all)
 }
 
-// keep records the state of a path, and of everything below it, before its first
+// keepTree records the state of a path, and of everything below it, before its first
 // change in the turn.
-func (s *Session) keep(ctx context.Context, p *Point, path string, fresh map[string]bool) {
+func (s *Session) keepTree(ctx context.Context, p *Point, path string, fresh map[string]bool) {
 	add := func(abs string) {
 		if _, ok := p.Files[abs]; !ok {
 			before, now := s.stateBefore(ctx, p, abs)
@@ -128,7 +128,7 @@ func (s *Session) keep(ctx context.Context, p *Point, path string, fresh map[str
 		}
 	}
 	add(path)
-	s.below(ctx, path, add)
+	s.walkBelow(ctx, path, add)
 }
 
 // stateBefore returns the state of a path before the turn. now reports whether that is
@@ -138,8 +138,8 @@ func (s *Session) stateBefore(ctx context.Context, p *Point, path string) (state
 		if e, ok := s.before[path]; ok {
 			return e.State, false
 		}
-		if s.dirty { // a command of this turn may have made it
-			s.settle(ctx)
+		if s.commandRan { // a command of this turn may have made it
+			s.recordCommands(ctx)
 			if c, ok := p.Files[path]; ok {
 				return c.Before, false
 			}
@@ -150,7 +150,7 @@ func (s *Session) stateBefore(ctx context.Context, p *Point, path string) (state
 
 // stateOf returns the present state of a path on the disk, and keeps its content.
 func (s *Session) stateOf(path string) State {
-	state, err := s.look(path)
+	state, err := s.readState(path)
 	if err != nil {
 		if missing(err) {
 			return State{}
@@ -160,7 +160,7 @@ func (s *Session) stateOf(path string) State {
 	return state
 }
 
-func (s *Session) look(path string) (State, error) {
+func (s *Session) readState(path string) (State, error) {
 	info, err := s.Roots.Writing().Lstat(path)
 	if err != nil {
 		return State{}, err
@@ -210,9 +210,9 @@ func (s *Session) withContent(state State, data []byte) State {
 	return state
 }
 
-// below calls visit for the entries below a directory that no ignore file
+// walkBelow calls visit for the entries below a directory that no ignore file
 // excludes.
-func (s *Session) below(ctx context.Context, dir string, visit func(abs string)) {
+func (s *Session) walkBelow(ctx context.Context, dir string, visit func(abs string)) {
 	info, err := s.Roots.Writing().Lstat(dir)
 	if err != nil || !info.IsDir() {
 		return
@@ -230,14 +230,14 @@ func (s *Session) below(ctx context.Context, dir string, visit func(abs string))
 	}
 }
 
-// note records the state of the files after a call.
-func (s *Session) note(ctx context.Context, call seen) {
-	if len(call.tops) == 0 {
+// recordAfter records the state of the files after a call.
+func (s *Session) recordAfter(ctx context.Context, call touched) {
+	if len(call.paths) == 0 {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	written := s.through.end()
+	written := s.editor.end()
 	p := s.point
 	if p == nil {
 		return
@@ -249,19 +249,19 @@ func (s *Session) note(ctx context.Context, call seen) {
 		}
 		c.After = s.stateOf(abs)
 		if w, ok := written[abs]; ok {
-			c = s.edited(abs, c, w, call.fresh[abs])
+			c = s.withEditorTexts(abs, c, w, call.firstChange[abs])
 		}
 		p.Files[abs] = c
 	}
-	for _, path := range call.tops {
-		s.below(ctx, path, func(abs string) {
+	for _, path := range call.paths {
+		s.walkBelow(ctx, path, func(abs string) {
 			if _, ok := p.Files[abs]; !ok { // a copy, or the place of a move
 				p.Files[abs] = Change{}
 			}
 		})
 	}
 	for _, path := range p.paths() {
-		if slices.ContainsFunc(call.tops, func(top string) bool {
+		if slices.ContainsFunc(call.paths, func(top string) bool {
 			rel, err := filepath.Rel(top, path)
 			return err == nil && filepath.IsLocal(rel)
 		}) {
@@ -277,7 +277,7 @@ func (s *Session) surveyBefore(ctx context.Context, p *Point) {
 	if s.before != nil {
 		return
 	}
-	err := s.over
+	err := s.surveyErr
 	if s.Config.MaxFiles == 0 {
 		err = errors.New("tools.rewind.max_files is 0")
 	}
@@ -288,7 +288,7 @@ func (s *Session) surveyBefore(ctx context.Context, p *Point) {
 			err = s.keepIndex(found, s.openFile(p.Seq))
 		}
 		if err != nil && ctx.Err() == nil {
-			s.over = err // another attempt would take as long
+			s.surveyErr = err // another attempt would take as long
 		}
 	}
 	if err != nil && !slices.Contains(p.Left, err.Error()) {
@@ -296,12 +296,12 @@ func (s *Session) surveyBefore(ctx context.Context, p *Point) {
 	}
 }
 
-// settle records the changes of the commands so far; the caller holds s.mu.
-func (s *Session) settle(ctx context.Context) {
-	if !s.dirty || s.before == nil {
+// recordCommands records the changes of the commands so far; the caller holds s.mu.
+func (s *Session) recordCommands(ctx context.Context) {
+	if !s.commandRan || s.before == nil {
 		return
 	}
-	s.dirty = false
+	s.commandRan = false
 	now, err := s.survey(ctx, s.before)
 	if err != nil {
 		s.point.Left = append(s.point.Left, err.Error())
@@ -317,7 +317,7 @@ func (s *Session) settle(ctx context.Context) {
 // comparison found may be as it was again.
 func (s *Session) compare(p *Point, before, now index, unsure bool) {
 	paths := changes(before, now)
-	for path := range s.found {
+	for path := range s.foundBySurvey {
 		paths = append(paths, path)
 	}
 	for _, path := range paths {
@@ -326,6 +326,6 @@ func (s *Session) compare(p *Point, before, now index, unsure bool) {
 			c.Before = before[path].State
 		}
 		c.After, c.Unsure = now[path].State, unsure
-		p.Files[path], s.found[path] = c, true
+		p.Files[path], s.foundBySurvey[path] = c, true
 	}
 }

@@ -66,13 +66,13 @@ func (s *Session) Changed() (map[int]int, error) {
 
 // applied returns the points whose changes were not rewound.
 func (s *Session) applied() ([]*Point, error) {
-	applied, _, err := s.standing()
+	applied, _, err := s.appliedAndRewound()
 	return applied, err
 }
 
-// standing returns the points whose changes were not rewound, and those that were, with
+// appliedAndRewound returns the points whose changes were not rewound, and those that were, with
 // the files that their rewind did not restore.
-func (s *Session) standing() (applied, left []*Point, err error) {
+func (s *Session) appliedAndRewound() (applied, left []*Point, err error) {
 	all, err := s.points()
 	if err != nil || len(all) == 0 {
 		return nil, nil, err
@@ -105,7 +105,7 @@ func (s *Session) Before(ctx context.Context, turn int, id string) (*Plan, error
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	applied, left, err := s.standing()
+	applied, left, err := s.appliedAndRewound()
 	if err != nil {
 		return nil, err
 	}
@@ -113,13 +113,13 @@ func (s *Session) Before(ctx context.Context, turn int, id string) (*Plan, error
 		return nil, ErrDropped
 	}
 	p := &Plan{ID: id, session: s, record: journal{ID: id}}
-	ways := map[string]*way{}
+	ways := map[string]*combinedChange{}
 	for i, at := range slices.Concat(applied, left) {
 		if at.Turn < turn {
 			continue
 		}
 		for path, c := range at.Files {
-			ways[path] = ways[path].then(c)
+			ways[path] = ways[path].add(c)
 		}
 		if i >= len(applied) { // an earlier rewind has it
 			continue
@@ -129,33 +129,33 @@ func (s *Session) Before(ctx context.Context, turn int, id string) (*Plan, error
 			p.Left = append(p.Left, fmt.Sprintf("turn %d: the changes of its commands are not covered: %s", at.Turn, why))
 		}
 	}
-	p.take(ctx, ways)
+	p.setSteps(ctx, ways)
 	return p, nil
 }
 
-// way is the combined change of one entry over several turns.
-type way struct {
+// combinedChange is the combined change of one entry over several turns.
+type combinedChange struct {
 	first, last State
-	foreign     string
+	conflict    string
 }
 
-// then adds the change of the next turn, which may be the first one.
-func (w *way) then(c Change) *way {
+// add adds the change of the next turn, which may be the first one.
+func (w *combinedChange) add(c Change) *combinedChange {
 	if w == nil {
-		w = &way{first: c.Before}
+		w = &combinedChange{first: c.Before}
 	} else if differs(w.last, c.Before) {
-		w.foreign = "it was changed between the turns"
+		w.conflict = "it was changed between the turns"
 	}
 	if c.Unsure {
-		w.foreign = "it may have been changed after the agent was stopped"
+		w.conflict = "it may have been changed after the agent was stopped"
 	}
 	w.last = c.After
 	return w
 }
 
-// take sets the steps of the plan from the combined changes and the present state of
+// setSteps sets the steps of the plan from the combined changes and the present state of
 // the files.
-func (p *Plan) take(ctx context.Context, ways map[string]*way) {
+func (p *Plan) setSteps(ctx context.Context, ways map[string]*combinedChange) {
 	for _, path := range slices.Sorted(maps.Keys(ways)) {
 		w := ways[path]
 		step := Step{Path: path, From: p.session.current(ctx, path), To: w.first, Lost: w.first.unrestorable()}
@@ -165,7 +165,7 @@ func (p *Plan) take(ctx context.Context, ways map[string]*way) {
 		if step.From.isDir() && step.To.isDir() && step.From.Mode == step.To.Mode {
 			continue
 		}
-		step.Foreign = w.foreign
+		step.Foreign = w.conflict
 		if differs(step.From, w.last) && !(step.From.isDir() && (w.last.isDir() || step.To.isDir())) {
 			step.Foreign = "it is not as the agent left it"
 		}
@@ -177,14 +177,14 @@ func (p *Plan) take(ctx context.Context, ways map[string]*way) {
 // has one.
 func (s *Session) current(ctx context.Context, path string) State {
 	state := s.stateOf(path)
-	if !s.through.reads() || !state.isFile() || state.Hash == "" {
+	if !s.editor.reads() || !state.isFile() || state.Hash == "" {
 		return state
 	}
 	data, err := s.contents.get(state.Hash)
 	if err != nil || !isText(data) {
 		return state
 	}
-	if text, err := s.through.FS.ReadFile(ctx, path); err == nil && text != string(data) {
+	if text, err := s.editor.FS.ReadFile(ctx, path); err == nil && text != string(data) {
 		return s.withText(state, text)
 	}
 	return state
@@ -208,28 +208,28 @@ func (s *Session) Again(ctx context.Context, id string) (*Plan, error) {
 	if err != nil || !ok { // the rewind concerned the conversation alone
 		return p, err
 	}
-	ways := map[string]*way{}
+	ways := map[string]*combinedChange{}
 	for path, c := range done.Files {
-		ways[path] = (*way)(nil).then(Change{Before: c.Before, After: c.After})
+		ways[path] = (*combinedChange)(nil).add(Change{Before: c.Before, After: c.After})
 	}
-	p.take(ctx, ways)
+	p.setSteps(ctx, ways)
 	return p, nil
 }
 
 // Foreign returns the steps for files that are not as the agent left them.
 func (p *Plan) Foreign() []Step {
-	return p.only(func(s Step) bool { return s.Foreign != "" && s.Lost == "" })
+	return p.filter(func(s Step) bool { return s.Foreign != "" && s.Lost == "" })
 }
 
 // Own returns the steps that Apply makes without force.
 func (p *Plan) Own() []Step {
-	return p.only(func(s Step) bool { return s.Foreign == "" && s.Lost == "" })
+	return p.filter(func(s Step) bool { return s.Foreign == "" && s.Lost == "" })
 }
 
 // Lost returns the steps that cannot be made.
-func (p *Plan) Lost() []Step { return p.only(func(s Step) bool { return s.Lost != "" }) }
+func (p *Plan) Lost() []Step { return p.filter(func(s Step) bool { return s.Lost != "" }) }
 
-func (p *Plan) only(is func(Step) bool) []Step {
+func (p *Plan) filter(is func(Step) bool) []Step {
 	if p == nil {
 		return nil
 	}

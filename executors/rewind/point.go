@@ -58,7 +58,7 @@ func pointNames(dir string) ([]string, error) {
 
 // points returns the points of the session, in order. The caller holds s.mu.
 func (s *Session) points() ([]*Point, error) {
-	s.saveAgain()
+	s.retryUnsaved()
 	names, err := pointNames(s.dir)
 	if err != nil {
 		return nil, err
@@ -85,8 +85,8 @@ func (s *Session) points() ([]*Point, error) {
 	return all, nil
 }
 
-// started returns the point of the running turn; the caller holds s.mu.
-func (s *Session) started() (*Point, error) {
+// ensurePoint returns the point of the running turn; the caller holds s.mu.
+func (s *Session) ensurePoint() (*Point, error) {
 	if s.point != nil {
 		return s.point, nil
 	}
@@ -117,8 +117,8 @@ func (s *Session) save(p *Point) {
 	s.Log.Warn("the changes of a turn cannot be kept", "session", s.Session, "err", err)
 }
 
-// saveAgain stores the points that could not be stored; the disk may have room now.
-func (s *Session) saveAgain() {
+// retryUnsaved stores the points that could not be stored; the disk may have room now.
+func (s *Session) retryUnsaved() {
 	for _, p := range s.unsaved {
 		s.save(p)
 	}
@@ -143,8 +143,8 @@ func (s *Session) prune() {
 	}
 }
 
-// dropped names the last turn of a session whose point was dropped.
-type dropped struct {
+// droppedMark names the last turn of a session whose point was dropped.
+type droppedMark struct {
 	Turn int `json:"turn"`
 }
 
@@ -156,7 +156,7 @@ func dropPoint(name string) error {
 	if _, err := readJSON(name, &p); err != nil {
 		return err
 	}
-	if err := writeJSON(droppedFile(filepath.Dir(name)), dropped{p.Turn}, false); err != nil {
+	if err := writeJSON(droppedFile(filepath.Dir(name)), droppedMark{p.Turn}, false); err != nil {
 		return err
 	}
 	return os.Remove(name)
@@ -164,7 +164,7 @@ func dropPoint(name string) error {
 
 // droppedTurn returns the last turn whose files are no longer kept.
 func (s *Session) droppedTurn() int {
-	var d dropped
+	var d droppedMark
 	if _, err := readJSON(droppedFile(s.dir), &d); err != nil {
 		s.Log.Warn("the dropped points of a rewind cannot be read", "session", s.Session, "err", err)
 	}

@@ -70,18 +70,18 @@ type Session struct {
 	Options
 	contents contents
 	dir      string // of this session's points
-	through  *Editor
+	editor   *Editor
 
-	mu      sync.Mutex
-	turn    int             // the running turn; 0 before the first one
-	message string          // the id of its prompt
-	point   *Point          // of the running turn; nil before its first change
-	unsaved map[int]*Point  // points that could not be stored, by Seq
-	before  index           // the survey before the first command of the running turn; nil if there was none
-	dirty   bool            // a command ran after that survey
-	found   map[string]bool // paths that surveys of the turn found changed
-	latest  latest
-	over    error // why this workspace cannot be surveyed
+	mu            sync.Mutex
+	turn          int             // the running turn; 0 before the first one
+	message       string          // the id of its prompt
+	point         *Point          // of the running turn; nil before its first change
+	unsaved       map[int]*Point  // points that could not be stored, by Seq
+	before        index           // the survey before the first command of the running turn; nil if there was none
+	commandRan    bool            // a command ran after that survey
+	foundBySurvey map[string]bool // paths that surveys of the turn found changed
+	latest        latest
+	surveyErr     error // why this workspace cannot be surveyed
 }
 
 // New returns the keeper of a session's files, nil if nothing is to be kept. It
@@ -124,9 +124,9 @@ func (s *Session) Begin(turn int, messageID string) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.saveAgain()
+	s.retryUnsaved()
 	s.turn, s.message = turn, messageID
-	s.point, s.before, s.dirty, s.found = nil, nil, false, map[string]bool{}
+	s.point, s.before, s.commandRan, s.foundBySurvey = nil, nil, false, map[string]bool{}
 }
 
 // ended calls Ended for a turn; p is nil if the turn changed nothing.
@@ -153,7 +153,7 @@ func (s *Session) End(ctx context.Context) {
 		s.ended(nil)
 		return
 	}
-	s.settle(context.WithoutCancel(ctx))
+	s.recordCommands(context.WithoutCancel(ctx))
 	s.point.Open = ""
 	maps.DeleteFunc(s.point.Files, func(_ string, c Change) bool { return !differs(c.Before, c.After) })
 	s.ended(s.point)
@@ -165,8 +165,8 @@ func (s *Session) End(ctx context.Context) {
 		s.clean()
 	}
 	os.Remove(s.openFile(s.point.Seq))
-	s.point, s.before, s.found = nil, nil, nil
-	if len(s.latest.index) > mostInMemory {
+	s.point, s.before, s.foundBySurvey = nil, nil, nil
+	if len(s.latest.index) > maxInMemory {
 		s.latest = latest{}
 	}
 }

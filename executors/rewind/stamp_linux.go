@@ -5,9 +5,9 @@ import (
 	"syscall"
 )
 
-// stamped returns when the inode last changed, in nanoseconds. No program can
+// inodeChanged returns when the inode last changed, in nanoseconds. No program can
 // set that time.
-func stamped(info fs.FileInfo) int64 {
+func inodeChanged(info fs.FileInfo) int64 {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return stat.Ctim.Nano()
 	}

@@ -4,5 +4,5 @@ package rewind
 
 import "io/fs"
 
-// stamped returns 0: the modification time alone shows changes.
-func stamped(fs.FileInfo) int64 { return 0 }
+// inodeChanged returns 0: the modification time alone shows changes.
+func inodeChanged(fs.FileInfo) int64 { return 0 }

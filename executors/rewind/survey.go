@@ -32,9 +32,9 @@ type entry struct {
 	Fresh bool `json:"f,omitempty"`
 }
 
-// settled is the age from which a further change of a file shows in its times.
+// stableAge is the age from which a further change of a file shows in its times.
 // Some file systems count in steps of two seconds.
-const settled = 2100 * time.Millisecond
+const stableAge = 2100 * time.Millisecond
 
 // survey returns the state of the session's directories, without the entries
 // that .gitignore leaves out. It keeps the contents that differ from old. It reads no
@@ -42,9 +42,9 @@ const settled = 2100 * time.Millisecond
 func (s *Session) survey(ctx context.Context, old index) (index, error) {
 	began := s.Now()
 	found := make(index, len(old))
-	for _, dir := range s.tops() {
+	for _, dir := range s.topDirs() {
 		tree := walk.Tree{Roots: s.Roots, Dir: dir, Ignore: true, Budget: s.Config.MaxFiles - len(found)}
-		unseen, err := walk.Do(ctx, tree, func() walk.Visit[surveyed] { return visitor(dir, began) }, surveyed.size, func(e surveyed) bool {
+		unseen, err := walk.Do(ctx, tree, func() walk.Visit[surveyedEntry] { return visitor(dir, began) }, surveyedEntry.size, func(e surveyedEntry) bool {
 			found[e.path] = e.entry
 			return true
 		})
@@ -57,11 +57,11 @@ func (s *Session) survey(ctx context.Context, old index) (index, error) {
 			return nil, fmt.Errorf("the workspace has more than %s files (tools.rewind.max_files)", executors.Grouped(int64(s.Config.MaxFiles)))
 		}
 	}
-	return found, s.fill(ctx, old, found)
+	return found, s.readContents(ctx, old, found)
 }
 
-// fill adds the contents to a survey.
-func (s *Session) fill(ctx context.Context, old, found index) error {
+// readContents adds the contents to a survey.
+func (s *Session) readContents(ctx context.Context, old, found index) error {
 	var total int64
 	var unread []string
 	for path, e := range found {
@@ -103,8 +103,8 @@ func (s *Session) fill(ctx context.Context, old, found index) error {
 	return err
 }
 
-// tops returns the session's directories that lie in no other one.
-func (s *Session) tops() []string {
+// topDirs returns the session's directories that lie in no other one.
+func (s *Session) topDirs() []string {
 	var tops []string
 	for _, dir := range slices.Sorted(slices.Values(s.Dirs)) {
 		inside := func(top string) bool {
@@ -118,31 +118,31 @@ func (s *Session) tops() []string {
 	return tops
 }
 
-// surveyed is one entry without its content.
-type surveyed struct {
+// surveyedEntry is one entry without its content.
+type surveyedEntry struct {
 	path string
 	entry
 }
 
-func (surveyed) size() int { return 200 }
+func (surveyedEntry) size() int { return 200 }
 
 // visitor returns a visit that records the stamps of entries below dir.
-func visitor(dir string, began time.Time) walk.Visit[surveyed] {
+func visitor(dir string, began time.Time) walk.Visit[surveyedEntry] {
 	prefix := strings.TrimSuffix(dir, string(filepath.Separator)) + string(filepath.Separator)
-	return func(e walk.Entry, _ func() bool) (surveyed, bool, error) {
+	return func(e walk.Entry, _ func() bool) (surveyedEntry, bool, error) {
 		abs := prefix + filepath.FromSlash(e.Path())
 		info, err := os.Lstat(abs)
 		if err != nil {
-			return surveyed{}, false, nil // it has just disappeared
+			return surveyedEntry{}, false, nil // it has just disappeared
 		}
-		found := surveyed{path: abs}
-		found.Mode, found.Changed, found.Stamped = modeOf(info), info.ModTime().UnixNano(), stamped(info)
-		found.Fresh = began.UnixNano()-max(found.Changed, found.Stamped) < int64(settled)
+		found := surveyedEntry{path: abs}
+		found.Mode, found.Changed, found.Stamped = modeOf(info), info.ModTime().UnixNano(), inodeChanged(info)
+		found.Fresh = began.UnixNano()-max(found.Changed, found.Stamped) < int64(stableAge)
 		if info.Mode().IsRegular() {
 			found.Size = info.Size()
 		} else if info.Mode()&fs.ModeSymlink != 0 {
 			if found.Target, err = os.Readlink(abs); err != nil {
-				return surveyed{}, false, nil
+				return surveyedEntry{}, false, nil
 			}
 		}
 		return found, true, nil
@@ -191,8 +191,8 @@ type latest struct {
 	file  fs.FileInfo
 }
 
-// mostInMemory bounds the entries of a survey that stays in memory between turns.
-const mostInMemory = 20_000
+// maxInMemory bounds the entries of a survey that stays in memory between turns.
+const maxInMemory = 20_000
 
 // loadIndex returns the last survey of this workspace, whose contents are kept.
 // A broken one only costs time.

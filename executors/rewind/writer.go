@@ -11,9 +11,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// place changes entries of the workspace. It makes read-only directories writable
+// writer changes entries of the workspace. It makes read-only directories writable
 // until close.
-type place struct {
+type writer struct {
 	roots *workspace.Roots
 	id    string // of the rewind, which no program can predict
 	modes map[string]fs.FileMode
@@ -21,8 +21,8 @@ type place struct {
 
 var errNotEmpty = errors.New("the directory is not empty")
 
-// in calls do with the open parent directory of a path, and the name of its entry.
-func (p *place) in(path string, do func(dir *workspace.Dir, name string) error) error {
+// inParent calls do with the open parent directory of a path, and the name of its entry.
+func (p *writer) inParent(path string, do func(dir *workspace.Dir, name string) error) error {
 	try := func() error {
 		dir, name, err := p.roots.Parent(path)
 		if err != nil {
@@ -48,14 +48,14 @@ func (p *place) in(path string, do func(dir *workspace.Dir, name string) error) 
 }
 
 // close restores the modes of directories that were made writable.
-func (p *place) close() {
+func (p *writer) close() {
 	for dir, mode := range p.modes {
 		_ = p.chmod(dir, mode) // it may be gone
 	}
 }
 
-func (p *place) remove(path string) error {
-	return p.in(path, func(dir *workspace.Dir, name string) error {
+func (p *writer) remove(path string) error {
+	return p.inParent(path, func(dir *workspace.Dir, name string) error {
 		err := dir.Remove(name)
 		switch {
 		case missing(err):
@@ -67,8 +67,8 @@ func (p *place) remove(path string) error {
 	})
 }
 
-func (p *place) mkdir(path string) error {
-	return p.in(path, func(dir *workspace.Dir, name string) error {
+func (p *writer) mkdir(path string) error {
+	return p.inParent(path, func(dir *workspace.Dir, name string) error {
 		err := dir.Mkdir(name, 0o700)
 		if errors.Is(err, fs.ErrExist) {
 			return nil
@@ -77,12 +77,12 @@ func (p *place) mkdir(path string) error {
 	})
 }
 
-func (p *place) link(path, target string) error {
+func (p *writer) link(path, target string) error {
 	return p.replace(path, func(dir *workspace.Dir, temp string) error { return dir.Symlink(target, temp) })
 }
 
 // write replaces a file in one step.
-func (p *place) write(path string, data []byte, mode fs.FileMode) error {
+func (p *writer) write(path string, data []byte, mode fs.FileMode) error {
 	return p.replace(path, func(dir *workspace.Dir, temp string) error {
 		f, err := dir.Create(temp, 0o600)
 		if err != nil {
@@ -94,8 +94,8 @@ func (p *place) write(path string, data []byte, mode fs.FileMode) error {
 }
 
 // replace calls make with a temporary name, and renames the result to path.
-func (p *place) replace(path string, make func(dir *workspace.Dir, temp string) error) error {
-	return p.in(path, func(dir *workspace.Dir, name string) error {
+func (p *writer) replace(path string, make func(dir *workspace.Dir, temp string) error) error {
+	return p.inParent(path, func(dir *workspace.Dir, name string) error {
 		temp := p.temporary(path)
 		err := make(dir, temp)
 		if err == nil {
@@ -109,17 +109,17 @@ func (p *place) replace(path string, make func(dir *workspace.Dir, temp string) 
 }
 
 // temporary returns the name of a file while it is written. A killed process leaves it.
-func (p *place) temporary(path string) string {
+func (p *writer) temporary(path string) string {
 	return ".zeph-rewind-" + hashOf([]byte(p.id + path))[:32]
 }
 
-// tidy removes the temporary file of a path, if there is one.
-func (p *place) tidy(path string) {
+// removeTemporary removes the temporary file of a path, if there is one.
+func (p *writer) removeTemporary(path string) {
 	_ = p.remove(filepath.Join(filepath.Dir(path), p.temporary(path)))
 }
 
 // chmod sets the mode of a file or directory, even if it cannot be opened.
-func (p *place) chmod(path string, mode fs.FileMode) error {
+func (p *writer) chmod(path string, mode fs.FileMode) error {
 	top, rel := "", ""
 	for _, dir := range p.roots.Dirs() {
 		if r, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(r) && (top == "" || len(dir) > len(top)) {
