@@ -29,8 +29,8 @@ type Config struct {
 
 // The largest values of limits.
 const (
-	mostTasks   = 10_000
-	mostMinutes = 7 * 24 * 60
+	maxTasks   = 10_000
+	maxMinutes = 7 * 24 * 60
 )
 
 // Defaults returns the default settings.
@@ -45,9 +45,9 @@ func (c Config) Validate() map[string]string {
 		key         string
 		value, most int
 	}{
-		{"max_tasks", c.MaxTasks, mostTasks},
-		{"min_interval_minutes", c.MinIntervalMinutes, mostMinutes},
-		{"max_run_minutes", c.MaxRunMinutes, mostMinutes},
+		{"max_tasks", c.MaxTasks, maxTasks},
+		{"min_interval_minutes", c.MinIntervalMinutes, maxMinutes},
+		{"max_run_minutes", c.MaxRunMinutes, maxMinutes},
 	} {
 		if limit.value < 1 || limit.value > limit.most {
 			wrong[limit.key] = fmt.Sprintf("must be from 1 to %d, is %d", limit.most, limit.value)

@@ -148,10 +148,10 @@ func prepareList(context.Context, *executors.Call, *listInput) (executors.Card, 
 func (e *Executor) list(ctx context.Context, _ *executors.Call, _ *listInput) (executors.Result, error) {
 	all, err := e.Store.List(ctx, e.CWD)
 	if err != nil {
-		return e.broken(ctx, err)
+		return e.storeFailure(ctx, err)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Now: %s\n", stamped(e.now()))
+	fmt.Fprintf(&b, "Now: %s\n", formatTime(e.now()))
 	if len(all) == 0 {
 		b.WriteString("No task is scheduled in this project.\n")
 	}
@@ -166,7 +166,7 @@ func (e *Executor) describe(t Task) string {
 	loc := e.Config.Location()
 	when := "not due again"
 	if !t.Next.IsZero() {
-		when = "next " + stamped(t.Next.In(loc))
+		when = "next " + formatTime(t.Next.In(loc))
 	}
 	if t.Cron != "" {
 		when = fmt.Sprintf("cron %q, %s", t.Cron, when)
@@ -174,9 +174,9 @@ func (e *Executor) describe(t Task) string {
 	switch {
 	case t.Last.Started.IsZero():
 	case t.Last.Ended.IsZero():
-		when += "; runs since " + stamped(t.Last.Started.In(loc))
+		when += "; runs since " + formatTime(t.Last.Started.In(loc))
 	default:
-		when += fmt.Sprintf("; last %s %s", t.Last.Word, stamped(t.Last.Ended.In(loc)))
+		when += fmt.Sprintf("; last %s %s", t.Last.Word, formatTime(t.Last.Ended.In(loc)))
 	}
 	prompt := executors.WholeLine(t.Prompt)
 	if at := executors.RuneOffset(prompt, 200); at < len(prompt) {
@@ -207,7 +207,7 @@ func (e *Executor) cancel(ctx context.Context, _ *executors.Call, in *cancelInpu
 	existed, err := e.Store.Delete(ctx, e.CWD, name)
 	switch {
 	case err != nil:
-		return e.broken(ctx, err)
+		return e.storeFailure(ctx, err)
 	case !existed:
 		return noTask(name).Result(), nil
 	}
@@ -215,8 +215,8 @@ func (e *Executor) cancel(ctx context.Context, _ *executors.Call, in *cancelInpu
 	return executors.Result{Text: fmt.Sprintf("Removed the task %q.", name)}, nil
 }
 
-// broken returns the result of a call for which the store failed.
-func (e *Executor) broken(ctx context.Context, err error) (executors.Result, error) {
+// storeFailure returns the result of a call for which the store failed.
+func (e *Executor) storeFailure(ctx context.Context, err error) (executors.Result, error) {
 	if ctx.Err() != nil {
 		return executors.Result{}, context.Cause(ctx)
 	}

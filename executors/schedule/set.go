@@ -26,18 +26,18 @@ type deferredInput struct {
 	Mode  string `json:"mode,omitempty"`
 }
 
-// compared is the number of runs whose distances are compared with the least one.
-const compared = 100
+// comparedRuns is the number of runs whose distances are compared with the least one.
+const comparedRuns = 100
 
-// wanted is the input of both tools.
-type wanted struct{ name, cron, at, task, mode string }
+// taskInput is the input of both tools.
+type taskInput struct{ name, cron, at, task, mode string }
 
-func (in periodicInput) wanted() wanted {
-	return wanted{name: in.Name, cron: in.Cron, task: in.Task, mode: in.Mode}
+func (in periodicInput) wanted() taskInput {
+	return taskInput{name: in.Name, cron: in.Cron, task: in.Task, mode: in.Mode}
 }
 
-func (in deferredInput) wanted() wanted {
-	return wanted{name: in.Name, at: in.RunAt, task: in.Task, mode: in.Mode}
+func (in deferredInput) wanted() taskInput {
+	return taskInput{name: in.Name, at: in.RunAt, task: in.Task, mode: in.Mode}
 }
 
 func (e *Executor) preparePeriodic(_ context.Context, call *executors.Call, in *periodicInput) (executors.Card, error) {
@@ -57,22 +57,22 @@ func (e *Executor) deferred(ctx context.Context, call *executors.Call, in *defer
 }
 
 // prepare returns the card of a task, with all that the user has to judge.
-func (e *Executor) prepare(call *executors.Call, in wanted) (executors.Card, error) {
+func (e *Executor) prepare(call *executors.Call, in taskInput) (executors.Card, error) {
 	card := executors.Card{Title: "Schedule " + executors.Titled(executors.WholeLine(in.name)), Kind: executors.KindOther, Later: true}
 	t, err := e.task(call, in)
 	if err != nil {
 		return card, err
 	}
-	when := "at " + stamped(t.Next)
+	when := "at " + formatTime(t.Next)
 	if t.Cron != "" {
-		when = fmt.Sprintf("as %s, first at %s", t.Cron, stamped(t.Next))
+		when = fmt.Sprintf("as %s, first at %s", t.Cron, formatTime(t.Next))
 	}
 	card.Title += " " + executors.Quoted(when+" in mode "+t.Mode) + " " + executors.Quoted(executors.WholeLine(t.Prompt))
 	return card, nil
 }
 
 // task returns the task that the input describes.
-func (e *Executor) task(call *executors.Call, in wanted) (Task, error) {
+func (e *Executor) task(call *executors.Call, in taskInput) (Task, error) {
 	t := Task{
 		CWD: e.CWD, Name: clean(in.name), Session: e.Session, Prompt: clean(in.task),
 		Typed: call.Origin == executors.User,
@@ -92,7 +92,7 @@ func (e *Executor) task(call *executors.Call, in wanted) (Task, error) {
 		t.Next, err = parseTime(in.at, e.now())
 	} else {
 		t.Cron = strings.Join(strings.Fields(in.cron), " ")
-		t.Next, err = e.first(t.Cron)
+		t.Next, err = e.firstRun(t.Cron)
 	}
 	if err != nil {
 		return t, executors.Failuref(executors.InvalidParameters, "%v", err)
@@ -100,9 +100,9 @@ func (e *Executor) task(call *executors.Call, in wanted) (Task, error) {
 	return t, nil
 }
 
-// first returns when an expression is due for the first time. It refuses one that is due
+// firstRun returns when an expression is due for the first time. It refuses one that is due
 // too often.
-func (e *Executor) first(expression string) (time.Time, error) {
+func (e *Executor) firstRun(expression string) (time.Time, error) {
 	x, err := cron.Parse(expression)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("cron %q: %w", expression, err)
@@ -113,7 +113,7 @@ func (e *Executor) first(expression string) (time.Time, error) {
 		return first, fmt.Errorf("cron %q: no such date comes", expression)
 	}
 	least := time.Duration(e.Config.MinIntervalMinutes) * time.Minute
-	for t, n := first, 0; n < compared; n++ {
+	for t, n := first, 0; n < comparedRuns; n++ {
 		next := x.Next(t)
 		if next.IsZero() {
 			break
@@ -126,7 +126,7 @@ func (e *Executor) first(expression string) (time.Time, error) {
 	return first, nil
 }
 
-func (e *Executor) set(ctx context.Context, call *executors.Call, in wanted) (executors.Result, error) {
+func (e *Executor) set(ctx context.Context, call *executors.Call, in taskInput) (executors.Result, error) {
 	t, err := e.task(call, in)
 	if err != nil {
 		return executors.FailWith(err), nil
@@ -137,7 +137,7 @@ func (e *Executor) set(ctx context.Context, call *executors.Call, in wanted) (ex
 		return executors.Failuref(executors.PolicyBlocked, "%d tasks are set already (tools.scheduler.max_tasks)", e.Config.MaxTasks).
 			Hint("Ask the user which task to remove.").Result(), nil
 	case err != nil:
-		return e.broken(ctx, err)
+		return e.storeFailure(ctx, err)
 	}
 	e.Changed()
 	verb := "Set"
@@ -149,7 +149,7 @@ func (e *Executor) set(ctx context.Context, call *executors.Call, in wanted) (ex
 		again = fmt.Sprintf(", then as %q says", t.Cron)
 	}
 	return executors.Result{
-		Text: fmt.Sprintf("%s the task %q: it runs %s%s, in mode %s, while an agent is open.", verb, t.Name, stamped(t.Next), again, t.Mode),
+		Text: fmt.Sprintf("%s the task %q: it runs %s%s, in mode %s, while an agent is open.", verb, t.Name, formatTime(t.Next), again, t.Mode),
 		Raw:  map[string]any{"name": t.Name, "next": t.Next.UTC()},
 	}, nil
 }

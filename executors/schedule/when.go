@@ -10,8 +10,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/schedule/cron"
 )
 
-// shape is a way to write a time, for messages.
-const shape = `want a time such as "2026-11-23 14:00", "today 14:00", "tomorrow 9:30", "friday 10:00", "+1h30m" or "in 5 minutes"`
+// timeHelp is a way to write a time, for messages.
+const timeHelp = `want a time such as "2026-11-23 14:00", "today 14:00", "tomorrow 9:30", "friday 10:00", "+1h30m" or "in 5 minutes"`
 
 // stampLayouts are the forms of a date with a time, without an offset.
 var stampLayouts = []string{"2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02 15:04:05"}
@@ -25,19 +25,19 @@ const maxDistance = 5 * 366 * 24 * time.Hour
 // parseTime parses the time of a task: a date, a time of day, or a distance from now. Times
 // without an offset are on the clock of now's location.
 func parseTime(text string, now time.Time) (time.Time, error) {
-	t, ok := anyTime(strings.Join(strings.Fields(text), " "), now)
+	t, ok := parseAnyTime(strings.Join(strings.Fields(text), " "), now)
 	switch {
 	case !ok:
-		return t, fmt.Errorf("run_at %q: %s", text, shape)
+		return t, fmt.Errorf("run_at %q: %s", text, timeHelp)
 	case !t.After(now):
-		return t, fmt.Errorf("run_at %q is in the past: now it is %s", text, stamped(now))
+		return t, fmt.Errorf("run_at %q is in the past: now it is %s", text, formatTime(now))
 	case t.Sub(now) > maxDistance:
-		return t, fmt.Errorf("run_at %q is more than five years ahead: now it is %s", text, stamped(now))
+		return t, fmt.Errorf("run_at %q is more than five years ahead: now it is %s", text, formatTime(now))
 	}
 	return t, nil
 }
 
-func anyTime(text string, now time.Time) (time.Time, bool) {
+func parseAnyTime(text string, now time.Time) (time.Time, bool) {
 	if t, err := time.Parse(time.RFC3339, strings.ToUpper(text)); err == nil {
 		return t.In(now.Location()), true
 	}
@@ -47,7 +47,7 @@ func anyTime(text string, now time.Time) (time.Time, bool) {
 		}
 	}
 	lower := strings.ToLower(text)
-	if d, ok := distance(lower); ok {
+	if d, ok := parseDistance(lower); ok {
 		return now.Add(d), true
 	}
 	return onDay(lower, now)
@@ -131,11 +131,11 @@ var units = map[string]time.Duration{
 	"w": 7 * 24 * time.Hour, "week": 7 * 24 * time.Hour,
 }
 
-// amount matches a number with its unit.
-var amount = lazyregexp.New(`^(\d{1,6}|an?) ?([a-z]+)(?:,? (?:and )?)?`)
+// amountPattern matches a number with its unit.
+var amountPattern = lazyregexp.New(`^(\d{1,6}|an?) ?([a-z]+)(?:,? (?:and )?)?`)
 
-// distance parses "+1h30m" and "in 1 hour and 30 minutes".
-func distance(text string) (time.Duration, bool) {
+// parseDistance parses "+1h30m" and "in 1 hour and 30 minutes".
+func parseDistance(text string) (time.Duration, bool) {
 	rest, ok := strings.CutPrefix(text, "+")
 	if !ok {
 		if rest, ok = strings.CutPrefix(text, "in "); !ok {
@@ -144,7 +144,7 @@ func distance(text string) (time.Duration, bool) {
 	}
 	var total time.Duration
 	for rest != "" {
-		m := amount.FindStringSubmatch(rest)
+		m := amountPattern.FindStringSubmatch(rest)
 		if m == nil {
 			return 0, false
 		}
@@ -167,5 +167,5 @@ func distance(text string) (time.Duration, bool) {
 	return total, total > 0
 }
 
-// stamped returns a time for people and models.
-func stamped(t time.Time) string { return t.Format("Mon 2006-01-02 15:04:05 -07:00") }
+// formatTime returns a time for people and models.
+func formatTime(t time.Time) string { return t.Format("Mon 2006-01-02 15:04:05 -07:00") }

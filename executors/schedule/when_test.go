@@ -56,7 +56,7 @@ func TestParseTime(t *testing.T) {
 		"2026-11-23T14:00:00Z please": "want a time such as",
 	} {
 		got, err := parseTime(text, now)
-		if text := stamped(got); err == nil && text != want || err != nil && !strings.Contains(err.Error(), want) {
+		if text := formatTime(got); err == nil && text != want || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %s, %v, want %s", text, text, err, want)
 		}
 	}

@@ -26,8 +26,8 @@ var cues = sync.OnceValue(func() (byFirst [256][]string) {
 // The parts of a long prompt that Heed examines, in bytes: a request stands at its
 // beginning or at its end.
 const (
-	heededHead = 4 << 10
-	heededTail = 1 << 10
+	cueHead = 4 << 10
+	cueTail = 1 << 10
 )
 
 // Heed offers the tools if a prompt seems to be about a later time.
@@ -35,8 +35,8 @@ func (e *Executor) Heed(prompt string) {
 	if e.offered.Load() {
 		return
 	}
-	if len(prompt) > heededHead+heededTail {
-		prompt = prompt[:heededHead] + " " + prompt[len(prompt)-heededTail:]
+	if len(prompt) > cueHead+cueTail {
+		prompt = prompt[:cueHead] + " " + prompt[len(prompt)-cueTail:]
 	}
 	if hasCue(strings.Join(strings.Fields(strings.ToLower(prompt)), " ")) {
 		e.Offer()
