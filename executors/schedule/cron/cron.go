@@ -43,8 +43,8 @@ var fields = [...]field{
 	{name: "day of the week", high: 7, names: []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}},
 }
 
-// named are the expressions that have a name.
-var named = map[string]string{
+// namedExpressions are the expressions that have a name.
+var namedExpressions = map[string]string{
 	"@yearly": "0 0 1 1 *", "@annually": "0 0 1 1 *", "@monthly": "0 0 1 * *", "@weekly": "0 0 * * 0",
 	"@daily": "0 0 * * *", "@midnight": "0 0 * * *", "@hourly": "0 * * * *",
 }
@@ -54,7 +54,7 @@ var named = map[string]string{
 func Parse(text string) (Expression, error) {
 	words := strings.Fields(strings.ToLower(text))
 	if len(words) == 1 && strings.HasPrefix(words[0], "@") {
-		known, ok := named[words[0]]
+		known, ok := namedExpressions[words[0]]
 		if !ok {
 			return Expression{}, fmt.Errorf("unknown name %q: want five fields, or @hourly, @daily, @weekly, @monthly or @yearly", words[0])
 		}
@@ -145,17 +145,17 @@ func (f field) value(text string) (int, error) {
 
 // matchesDay reports whether a day matches.
 func (e *Expression) matchesDay(day, weekday int) bool {
-	byDay, byWeekday := has(e.day, day), has(e.weekday, weekday)
+	byDay, byWeekday := contains(e.day, day), contains(e.weekday, weekday)
 	if e.anyDay || e.anyWeekday {
 		return byDay && byWeekday
 	}
 	return byDay || byWeekday
 }
 
-func has(set uint64, n int) bool { return set>>n&1 == 1 }
+func contains(set uint64, n int) bool { return set>>n&1 == 1 }
 
-// from returns the least member of a set that is at least n; ok is false if there is none.
-func from(set uint64, n int) (least int, ok bool) {
+// nextMember returns the least member of a set that is at least n; ok is false if there is none.
+func nextMember(set uint64, n int) (least int, ok bool) {
 	rest := set >> n << n
 	return bits.TrailingZeros64(rest), rest != 0
 }

@@ -61,28 +61,28 @@ func (e Expression) step(t time.Time) time.Time {
 	hour, minute, second := t.Clock()
 	toMidnight := time.Duration(24*3600-hour*3600-minute*60-second) * time.Second
 	switch {
-	case !has(e.month, int(month)):
+	case !contains(e.month, int(month)):
 		// The days up to the last one, which may be longer or shorter than 24 hours.
 		left := time.Date(year, month+1, 0, 0, 0, 0, 0, time.UTC).Day() - day
 		return t.Add(toMidnight + time.Duration(left)*24*time.Hour)
 	case !e.matchesDay(day, int(t.Weekday())):
 		return t.Add(toMidnight)
 	}
-	h, ok := from(e.hour, hour)
+	h, ok := nextMember(e.hour, hour)
 	if !ok {
 		return t.Add(toMidnight)
 	}
 	if h > hour {
 		return t.Add(time.Duration((h-hour)*3600-minute*60-second) * time.Second)
 	}
-	m, ok := from(e.minute, minute)
+	m, ok := nextMember(e.minute, minute)
 	if !ok {
 		return t.Add(time.Duration(3600-minute*60-second) * time.Second)
 	}
 	if m > minute {
 		return t.Add(time.Duration((m-minute)*60-second) * time.Second)
 	}
-	s, ok := from(e.second, second)
+	s, ok := nextMember(e.second, second)
 	if !ok {
 		return t.Add(time.Duration(60-second) * time.Second)
 	}
