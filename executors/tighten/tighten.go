@@ -4,19 +4,19 @@ package tighten
 
 // Keys are the keys of one table. A Keys is made for one call of a Tighten method.
 type Keys struct {
-	has     func(key string) bool
+	isSet   func(key string) bool
 	ignored []string
 }
 
 // New returns the keys of a table; has reports whether the repository's file sets a
 // key.
-func New(has func(key string) bool) *Keys { return &Keys{has: has} }
+func New(has func(key string) bool) *Keys { return &Keys{isSet: has} }
 
 // Adopt calls set if the file sets the key to a value that is at least as strict as the
 // user's. A looser value is ignored.
 func (k *Keys) Adopt(key string, strict bool, set func()) {
 	switch {
-	case !k.has(key):
+	case !k.isSet(key):
 	case strict:
 		set()
 	default:
