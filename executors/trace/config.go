@@ -36,19 +36,19 @@ func New(getenv func(string) string, product Product, log *slog.Logger) (t *Trac
 	if err != nil {
 		return nil, []string{"No traces are sent: " + err.Error() + "."}
 	}
-	if p := of(getenv, "PROTOCOL"); p == "grpc" {
+	if p := exporterSetting(getenv, "PROTOCOL"); p == "grpc" {
 		return nil, []string{"No traces are sent: OTEL_EXPORTER_OTLP_PROTOCOL is grpc, and zeph-acp sends only HTTP. Set it to http/json, with the collector's port for HTTP (mostly 4318)."}
 	}
 	sample, err := samplerOf(getenv)
 	if err != nil {
 		warnings = append(warnings, err.Error())
 	}
-	headers, err := headersOf(of(getenv, "HEADERS"))
+	headers, err := headersOf(exporterSetting(getenv, "HEADERS"))
 	if err != nil {
 		warnings = append(warnings, err.Error())
 	}
 	timeout := defaultTimeout
-	if text := of(getenv, "TIMEOUT"); text != "" {
+	if text := exporterSetting(getenv, "TIMEOUT"); text != "" {
 		if ms, err := strconv.Atoi(text); err == nil && ms > 0 {
 			timeout = time.Duration(ms) * time.Millisecond
 		} else {
@@ -66,9 +66,9 @@ func New(getenv func(string) string, product Product, log *slog.Logger) (t *Trac
 	}, warnings
 }
 
-// of returns a setting of the exporter. The variable for traces takes precedence over the
+// exporterSetting returns a setting of the exporter. The variable for traces takes precedence over the
 // one for all signals.
-func of(getenv func(string) string, name string) string {
+func exporterSetting(getenv func(string) string, name string) string {
 	return cmp.Or(getenv("OTEL_EXPORTER_OTLP_TRACES_"+name), getenv("OTEL_EXPORTER_OTLP_"+name))
 }
 

@@ -46,7 +46,7 @@ type exporter struct {
 	queue  chan *Span
 	ending context.Context // done when the process ends
 	end    context.CancelFunc
-	idle   chan struct{} // closed when the goroutine has ended
+	done   chan struct{} // closed when the goroutine has ended
 
 	mu      sync.Mutex
 	begun   bool
@@ -55,7 +55,7 @@ type exporter struct {
 
 // newExporter completes e.
 func newExporter(e *exporter) *exporter {
-	e.queue, e.idle, e.clock = make(chan *Span, maxQueue), make(chan struct{}), backoff.SystemClock()
+	e.queue, e.done, e.clock = make(chan *Span, maxQueue), make(chan struct{}), backoff.SystemClock()
 	e.ending, e.end = context.WithCancel(context.Background())
 	return e
 }
@@ -85,13 +85,13 @@ func (e *exporter) close() {
 	begun := e.begun
 	e.mu.Unlock()
 	if begun {
-		<-e.idle
+		<-e.done
 	}
 }
 
 // run sends batches until close.
 func (e *exporter) run() {
-	defer close(e.idle)
+	defer close(e.done)
 	var batch []*Span
 	timer := time.NewTimer(e.interval)
 	defer timer.Stop()
@@ -106,7 +106,7 @@ func (e *exporter) run() {
 			}
 		case <-timer.C:
 		case <-e.ending.Done():
-			e.last(batch)
+			e.sendRest(batch)
 			return
 		}
 		e.send(e.ending, batch)
@@ -114,8 +114,8 @@ func (e *exporter) run() {
 	}
 }
 
-// last sends the remaining spans.
-func (e *exporter) last(batch []*Span) {
+// sendRest sends the remaining spans.
+func (e *exporter) sendRest(batch []*Span) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeWithin)
 	defer cancel()
 	for len(e.queue) > 0 {
@@ -189,7 +189,7 @@ func (e *exporter) post(ctx context.Context, body []byte) (again bool, asked tim
 	answer, _ := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	switch code := res.StatusCode; {
 	case code/100 == 2:
-		e.rejected(answer)
+		e.logRejected(answer)
 		return false, 0, nil
 	case code == http.StatusTooManyRequests, code == http.StatusBadGateway, code == http.StatusServiceUnavailable, code == http.StatusGatewayTimeout:
 		return true, backoff.RetryAfter(res.Header, e.clock.Now()), fmt.Errorf("the collector answered %s", res.Status)
@@ -197,8 +197,8 @@ func (e *exporter) post(ctx context.Context, body []byte) (again bool, asked tim
 	return false, 0, fmt.Errorf("the collector answered %s", res.Status)
 }
 
-// rejected logs that the collector accepted only a part.
-func (e *exporter) rejected(answer []byte) {
+// logRejected logs that the collector accepted only a part.
+func (e *exporter) logRejected(answer []byte) {
 	var a struct {
 		Partial struct {
 			Rejected json.RawMessage `json:"rejectedSpans"` // a number or a string of digits
