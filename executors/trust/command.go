@@ -38,12 +38,12 @@ func (t *Trust) set(name, word string, servers, tools []string) string {
 		return fmt.Sprintf("Nothing was changed: an administrator has set levels, and `%s` cannot be more than %s.", subject, configured)
 	}
 	t.Set(subject, level)
-	return fmt.Sprintf("`%s` is now %s.%s%s", subject, level, missing(subject, servers, tools), t.off())
+	return fmt.Sprintf("`%s` is now %s.%s%s", subject, level, missingNote(subject, servers, tools), t.disabledNote())
 }
 
-// missing returns a sentence if this session has no such tool or server: it may come later,
+// missingNote returns a sentence if this session has no such tool or server: it may come later,
 // or the name is misspelt.
-func missing(subject string, servers, tools []string) string {
+func missingNote(subject string, servers, tools []string) string {
 	if name, ok := strings.CutPrefix(subject, toolPrefix); ok && !slices.Contains(tools, name) {
 		return " This session has no tool of that name."
 	}
@@ -62,8 +62,8 @@ func (t *Trust) reset(name string) string {
 	return fmt.Sprintf("`%s` is now %s again.", subject, t.Of(subject))
 }
 
-// off returns a sentence if the levels have no effect.
-func (t *Trust) off() string {
+// disabledNote returns a sentence if the levels have no effect.
+func (t *Trust) disabledNote() string {
 	if t.cfg.Enabled {
 		return ""
 	}
@@ -73,26 +73,26 @@ func (t *Trust) off() string {
 // list describes the levels in Markdown.
 func (t *Trust) list(servers []string) string {
 	var b strings.Builder
-	for _, subject := range t.known(servers) {
+	for _, subject := range t.subjectsToList(servers) {
 		level, why := t.explain(subject)
 		fmt.Fprintf(&b, "- `%s`: %s%s\n", subject, level, why)
 	}
 	fmt.Fprintf(&b, "- other skills: %s; other tools: %s\n", t.cfg.Skills, Trusted)
-	if level, read := t.reading(); read != "" {
+	if level, read := t.leastRead(); read != "" {
 		fmt.Fprintf(&b, "\nThis turn has read `%s`, which is %s.\n", read, level)
 	}
-	return b.String() + "\n" + usage + t.off()
+	return b.String() + "\n" + usage + t.disabledNote()
 }
 
-// known returns the subjects with a level of their own, and the servers.
-func (t *Trust) known(servers []string) []string {
+// subjectsToList returns the subjects with a level of their own, and the servers.
+func (t *Trust) subjectsToList(servers []string) []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	all := map[string]bool{content: true}
 	for _, name := range servers {
 		all[Server(name)] = true
 	}
-	for _, keys := range [][]string{slices.Collect(maps.Keys(t.cfg.Levels)), slices.Collect(maps.Keys(t.own.Set)), slices.Collect(maps.Keys(t.own.Blocked))} {
+	for _, keys := range [][]string{slices.Collect(maps.Keys(t.cfg.Levels)), slices.Collect(maps.Keys(t.overrides.Set)), slices.Collect(maps.Keys(t.overrides.Blocked))} {
 		for _, subject := range keys {
 			all[subject] = true
 		}
@@ -106,12 +106,12 @@ func (t *Trust) Status() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var parts []string
-	for _, subject := range slices.Sorted(maps.Keys(t.own.Blocked)) {
-		parts = append(parts, fmt.Sprintf("%s blocked (%s; `/trust reset %s` ends it)", subject, t.own.Blocked[subject], subject))
+	for _, subject := range slices.Sorted(maps.Keys(t.overrides.Blocked)) {
+		parts = append(parts, fmt.Sprintf("%s blocked (%s; `/trust reset %s` ends it)", subject, t.overrides.Blocked[subject], subject))
 	}
-	for _, subject := range slices.Sorted(maps.Keys(t.own.Set)) {
-		if t.own.Blocked[subject] == "" {
-			parts = append(parts, fmt.Sprintf("%s %s", subject, t.own.Set[subject]))
+	for _, subject := range slices.Sorted(maps.Keys(t.overrides.Set)) {
+		if t.overrides.Blocked[subject] == "" {
+			parts = append(parts, fmt.Sprintf("%s %s", subject, t.overrides.Set[subject]))
 		}
 	}
 	if len(parts) == 0 {

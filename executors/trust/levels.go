@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// of returns the level of a subject, and its reason for people; the caller holds
+// levelOf returns the level of a subject, and its reason for people; the caller holds
 // t.mu. A block comes first, then the user, then the configuration.
-func (t *Trust) of(subject string) (Level, string) {
-	if why, ok := t.own.Blocked[subject]; ok {
+func (t *Trust) levelOf(subject string) (Level, string) {
+	if why, ok := t.overrides.Blocked[subject]; ok {
 		return Blocked, why
 	}
 	configured := t.configured(subject)
-	if level, ok := t.own.Set[subject]; ok && !t.tooHigh(level, configured) {
+	if level, ok := t.overrides.Set[subject]; ok && !t.tooHigh(level, configured) {
 		return level, "set by /trust"
 	}
 	return configured, "the configuration"
@@ -47,27 +47,27 @@ func (t *Trust) Skill(name string) Level { return t.Of(skillPrefix + name) }
 func (t *Trust) explain(subject string) (Level, string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	level, why := t.of(subject)
+	level, why := t.levelOf(subject)
 	return level, " (" + why + ")"
 }
 
 // BlockTool blocks a tool until [Trust.Reset]; why is the reason for people.
 func (t *Trust) BlockTool(name, why string) {
-	t.change(func() { t.own.Blocked[toolPrefix+name] = why })
+	t.change(func() { t.overrides.Blocked[toolPrefix+name] = why })
 }
 
 // BlockedTool returns why BlockTool blocked a tool, or "".
 func (t *Trust) BlockedTool(name string) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.own.Blocked[toolPrefix+name]
+	return t.overrides.Blocked[toolPrefix+name]
 }
 
 // Set sets the level of a subject, and ends a block.
 func (t *Trust) Set(subject string, level Level) {
 	t.change(func() {
-		delete(t.own.Blocked, subject)
-		t.own.Set[subject] = level
+		delete(t.overrides.Blocked, subject)
+		t.overrides.Set[subject] = level
 	})
 	t.forget(subject)
 }
@@ -75,8 +75,8 @@ func (t *Trust) Set(subject string, level Level) {
 // Reset returns a subject to its configured level, and ends a block.
 func (t *Trust) Reset(subject string) {
 	t.change(func() {
-		delete(t.own.Blocked, subject)
-		delete(t.own.Set, subject)
+		delete(t.overrides.Blocked, subject)
+		delete(t.overrides.Set, subject)
 	})
 	t.forget(subject)
 }
@@ -91,7 +91,7 @@ func (t *Trust) forget(subject string) {
 func (t *Trust) change(do func()) {
 	t.mu.Lock()
 	do()
-	raw, err := json.Marshal(t.own)
+	raw, err := json.Marshal(t.overrides)
 	t.mu.Unlock()
 	if err == nil && t.Save != nil {
 		t.Save(raw)
@@ -100,13 +100,13 @@ func (t *Trust) change(do func()) {
 
 // Restore sets the levels that Save received last.
 func (t *Trust) Restore(raw json.RawMessage) {
-	var stored state
+	var stored overrides
 	if len(raw) == 0 || json.Unmarshal(raw, &stored) != nil {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.own = state{map[string]Level{}, map[string]string{}}
-	maps.Copy(t.own.Set, stored.Set)
-	maps.Copy(t.own.Blocked, stored.Blocked)
+	t.overrides = overrides{map[string]Level{}, map[string]string{}}
+	maps.Copy(t.overrides.Set, stored.Set)
+	maps.Copy(t.overrides.Blocked, stored.Blocked)
 }

@@ -49,20 +49,20 @@ type Trust struct {
 
 	cfg Config
 
-	mu   sync.Mutex
-	own  state
-	turn []string // the subjects whose text this turn has read
+	mu           sync.Mutex
+	overrides    overrides
+	readThisTurn []string // the subjects whose text this turn has read
 }
 
-// state is the part of the levels that the session itself has set.
-type state struct {
+// overrides is the part of the levels that the session itself has set.
+type overrides struct {
 	Set     map[string]Level  `json:"set,omitempty"`     // by the user
 	Blocked map[string]string `json:"blocked,omitempty"` // by anomaly detection, with the reason
 }
 
 // New returns the levels of a session, as configured.
 func New(cfg Config) *Trust {
-	return &Trust{cfg: cfg, own: state{map[string]Level{}, map[string]string{}}}
+	return &Trust{cfg: cfg, overrides: overrides{map[string]Level{}, map[string]string{}}}
 }
 
 // Link returns the gate, or nil if it is off.
@@ -78,13 +78,13 @@ func (t *Trust) Link() executors.Middleware {
 func (t *Trust) Begin() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.turn = nil
+	t.readThisTurn = nil
 }
 
 // Level returns the level of a call: the least of its subjects and of the sources
 // of the turn.
 func (t *Trust) Level(call *executors.Call) Level {
-	level, _ := t.reading()
+	level, _ := t.leastRead()
 	for _, subject := range subjects(call) {
 		level = min(level, t.Of(subject))
 	}
@@ -95,18 +95,18 @@ func (t *Trust) Level(call *executors.Call) Level {
 func (t *Trust) Of(subject string) Level {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	level, _ := t.of(subject)
+	level, _ := t.levelOf(subject)
 	return level
 }
 
-// reading returns the level of the least trusted source of the turn, and its
+// leastRead returns the level of the least trusted source of the turn, and its
 // subject. The subject is empty if all sources are trusted.
-func (t *Trust) reading() (least Level, read string) {
+func (t *Trust) leastRead() (least Level, read string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	least = Trusted
-	for _, subject := range t.turn {
-		if level, _ := t.of(subject); level < least {
+	for _, subject := range t.readThisTurn {
+		if level, _ := t.levelOf(subject); level < least {
 			least, read = level, subject
 		}
 	}
@@ -126,8 +126,8 @@ func (t *Trust) judge(_ context.Context, call *executors.Call) (executors.Verdic
 			asks = subject
 		}
 	}
-	level, read := t.reading()
-	if level == Blocked || level == Untrusted && guarded(call) {
+	level, read := t.leastRead()
+	if level == Blocked || level == Untrusted && deniedAfterUntrusted(call) {
 		return deny(read, level, fmt.Sprintf("this turn has read %s, which is %s", read, level)), nil
 	}
 	if asks != "" {
@@ -143,9 +143,9 @@ func deny(subject string, level Level, reason string) executors.Verdict {
 // skillTools are the tools that load instructions, or save text for later turns.
 var skillTools = []string{"invoke_skill", "load_skill", "memory_save"}
 
-// guarded reports whether a call is denied after an untrusted text: it could change
+// deniedAfterUntrusted reports whether a call is denied after an untrusted text: it could change
 // something, leave the machine, or bring in other instructions.
-func guarded(call *executors.Call) bool {
+func deniedAfterUntrusted(call *executors.Call) bool {
 	e := call.Spec.Effect
 	return call.Server() != "" || e.Has(executors.Mutates) || e.Has(executors.Network) || call.Card.Command != "" ||
 		call.Spec.Kind == executors.KindExecute && !e.ReadOnly() || slices.Contains(skillTools, call.Tool)
@@ -160,7 +160,7 @@ type observer struct {
 func (o observer) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
 	res, err := o.Executor.Execute(ctx, call)
 	if err == nil && !res.Category().Denial() {
-		o.trust.note(origins(call, res)...)
+		o.trust.addSources(origins(call, res)...)
 	}
 	return res, err
 }
@@ -172,19 +172,19 @@ func (t *Trust) Refuses(server string) bool {
 
 // ReadServer records that the turn has text of an MCP server that no call returned, such
 // as a prompt.
-func (t *Trust) ReadServer(name string) { t.note(Server(name)) }
+func (t *Trust) ReadServer(name string) { t.addSources(Server(name)) }
 
 // ReadSkill records that the turn has the text of a skill. It must be called before the
 // calls of the skill.
-func (t *Trust) ReadSkill(name string) { t.note(skillPrefix + name) }
+func (t *Trust) ReadSkill(name string) { t.addSources(skillPrefix + name) }
 
-// note adds sources of the turn.
-func (t *Trust) note(subjects ...string) {
+// addSources adds sources of the turn.
+func (t *Trust) addSources(subjects ...string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, subject := range subjects {
-		if !slices.Contains(t.turn, subject) {
-			t.turn = append(t.turn, subject)
+		if !slices.Contains(t.readThisTurn, subject) {
+			t.readThisTurn = append(t.readThisTurn, subject)
 		}
 	}
 }

@@ -91,9 +91,9 @@ func TestLevels(t *testing.T) {
 		if got := run(t, levels, tt.call, executors.Result{Text: "x"}); got != tt.first {
 			t.Errorf("%s = %s: %q, want %q", tt.subject, tt.level, got, tt.first)
 		}
-		turn := slices.Clone(levels.turn)
+		turn := slices.Clone(levels.readThisTurn)
 		for i, call := range all {
-			levels.turn = slices.Clone(turn) // each call alone
+			levels.readThisTurn = slices.Clone(turn) // each call alone
 			if got := run(t, levels, call, executors.Result{Text: "x"}); got != tt.after[i] {
 				t.Errorf("%s = %s, then %s: %q, want %q", tt.subject, tt.level, call, got, tt.after[i])
 			}
