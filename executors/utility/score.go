@@ -17,9 +17,9 @@ type score struct {
 }
 
 const (
-	lately     = 10     // calls that count for the exploration bonus
-	largest    = 50_000 // bytes of the largest usual result
-	firstGuess = 2_000  // bytes of a result of a tool that was not called yet
+	recentCalls   = 10     // calls that count for the exploration bonus
+	largestResult = 50_000 // bytes of the largest usual result
+	guessedSize   = 2_000  // bytes of a result of a tool that was not called yet
 )
 
 // total returns the weighted sum.
@@ -37,12 +37,12 @@ func (g *Gate) score(call *executors.Call) score {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	s := score{gain: g.gain(call.Tool)}
-	size := firstGuess
+	size := guessedSize
 	if m := g.sizes[call.Tool]; m.n > 0 {
 		size = m.sum / m.n
 	}
-	s.cost = min(float64(size+len(call.Input))/largest, 1)
-	if g.made[keyOf(call)] {
+	s.cost = min(float64(size+len(call.Input))/largestResult, 1)
+	if g.callsThisTurn[keyOf(call)] {
 		s.redundancy = 1
 	}
 	used := 0
@@ -51,7 +51,7 @@ func (g *Gate) score(call *executors.Call) score {
 			used++
 		}
 	}
-	s.exploration = 1 - float64(used)/lately
+	s.exploration = 1 - float64(used)/recentCalls
 	return s
 }
 
@@ -70,7 +70,7 @@ const (
 
 func (g *Gate) gain(tool string) float64 {
 	switch gain, ok := gains[tool]; {
-	case g.gains[plainName(tool)]:
+	case g.highGainTools[plainName(tool)]:
 		return highGain
 	case strings.HasPrefix(tool, "memory"):
 		return memoryGain
@@ -80,12 +80,12 @@ func (g *Gate) gain(tool string) float64 {
 	return otherGain
 }
 
-// orders matches words of a user that ask for a call.
-var orders = lazyregexp.New(`(?i)\busing a tool\b|\bshow me the (?:result|output) of\b|(?:^|\s)(?:run|execute):|\bwhat (?:does|would|is) the output of\b|` + "`[^`\n]*[|><$;&][^`\n]*`")
+// requestPattern matches words of a user that ask for a call.
+var requestPattern = lazyregexp.New(`(?i)\busing a tool\b|\bshow me the (?:result|output) of\b|(?:^|\s)(?:run|execute):|\bwhat (?:does|would|is) the output of\b|` + "`[^`\n]*[|><$;&][^`\n]*`")
 
-// asked reports whether the user asked for a call: by typing it, or in words. Only the
+// userAsked reports whether the user asked for a call: by typing it, or in words. Only the
 // user's own words count.
-func asked(call *executors.Call) bool {
+func userAsked(call *executors.Call) bool {
 	if call.Origin == executors.User {
 		return true
 	}
@@ -95,5 +95,5 @@ func asked(call *executors.Call) bool {
 			return true
 		}
 	}
-	return orders.MatchString(call.Words)
+	return requestPattern.MatchString(call.Words)
 }

@@ -32,14 +32,14 @@ const Name = "utility"
 // Gate scores the calls of one session. It may be used concurrently. Start with
 // [New].
 type Gate struct {
-	cfg    Config
-	exempt map[string]bool // names as [plainName] returns them
-	gains  map[string]bool // the tools of HighGainTools
+	cfg           Config
+	exempt        map[string]bool // names as [plainName] returns them
+	highGainTools map[string]bool // the tools of HighGainTools
 
-	mu     sync.Mutex
-	made   map[[sha256.Size]byte]bool // the calls of this turn
-	recent []string                   // the tools of the last calls
-	sizes  map[string]mean            // of the results of each tool
+	mu            sync.Mutex
+	callsThisTurn map[[sha256.Size]byte]bool // the calls of this turn
+	recent        []string                   // the tools of the last calls
+	sizes         map[string]mean            // of the results of each tool
 }
 
 // mean is the average size of results, in bytes.
@@ -48,8 +48,8 @@ type mean struct{ sum, n int }
 // New returns a gate that has seen no call.
 func New(cfg Config) *Gate {
 	return &Gate{
-		cfg: cfg, exempt: setOf(slices.Concat(cfg.ExemptTools, alwaysExempt)), gains: setOf(cfg.HighGainTools),
-		made: map[[sha256.Size]byte]bool{}, sizes: map[string]mean{},
+		cfg: cfg, exempt: setOf(slices.Concat(cfg.ExemptTools, alwaysExempt)), highGainTools: setOf(cfg.HighGainTools),
+		callsThisTurn: map[[sha256.Size]byte]bool{}, sizes: map[string]mean{},
 	}
 }
 
@@ -77,20 +77,20 @@ func (g *Gate) Link() executors.Middleware {
 func (g *Gate) Begin() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	clear(g.made)
+	clear(g.callsThisTurn)
 }
 
 // Reset drops all that the gate has seen.
 func (g *Gate) Reset() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	clear(g.made)
+	clear(g.callsThisTurn)
 	clear(g.sizes)
 	g.recent = nil
 }
 
 func (g *Gate) judge(_ context.Context, call *executors.Call) (executors.Verdict, error) {
-	if g.exempt[plainName(call.Tool)] || asked(call) {
+	if g.exempt[plainName(call.Tool)] || userAsked(call) {
 		return executors.Verdict{}, nil
 	}
 	s := g.score(call)
@@ -103,7 +103,7 @@ func (g *Gate) judge(_ context.Context, call *executors.Call) (executors.Verdict
 			People("Not run: the score of this call cannot be computed. The key tools.utility has its weights.")
 	case total < g.cfg.Threshold && !hasEffects(call):
 		v.Decision, v.Reason = executors.Deny, fmt.Sprintf("the score %.2f is below the threshold %.2f", total, g.cfg.Threshold)
-		v.Failure = skipped(call, s)
+		v.Failure = skippedFailure(call, s)
 	}
 	return v, nil
 }
@@ -115,8 +115,8 @@ func hasEffects(call *executors.Call) bool {
 	return e.Has(executors.Mutates) || e.Has(executors.Internal) || !e.Has(executors.Reads)
 }
 
-// skipped returns the result of a call that is not worth its cost.
-func skipped(call *executors.Call, s score) *executors.Failure {
+// skippedFailure returns the result of a call that is not worth its cost.
+func skippedFailure(call *executors.Call, s score) *executors.Failure {
 	f := executors.Failuref(executors.PolicyBlocked, "%s was skipped: it would add little", call.Tool).
 		Hint("Answer with what you know, or make a call that brings something new.")
 	if s.redundancy > 0 {
@@ -143,14 +143,14 @@ func (o observer) Execute(ctx context.Context, call *executors.Call) (executors.
 func (g *Gate) observe(call *executors.Call, size int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.made[keyOf(call)] = true
-	if g.recent = append(g.recent, call.Tool); len(g.recent) > lately {
+	g.callsThisTurn[keyOf(call)] = true
+	if g.recent = append(g.recent, call.Tool); len(g.recent) > recentCalls {
 		g.recent = g.recent[1:]
 	}
 	m := g.sizes[call.Tool]
 	g.sizes[call.Tool] = mean{m.sum + size, m.n + 1}
 	if hasEffects(call) {
-		clear(g.made) // a read may have another result now
+		clear(g.callsThisTurn) // a read may have another result now
 	}
 }
 
