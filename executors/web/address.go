@@ -64,10 +64,10 @@ var (
 	nat64         = netip.MustParsePrefix("64:ff9b::/96") // RFC 6052: IPv4 addresses from a network without IPv4
 )
 
-// unfitAddress returns why an address must not be contacted, "" for an address
+// addressProblem returns why an address must not be contacted, "" for an address
 // of the public Internet. near are the networks of this machine: a host in them
 // is a neighbour, whatever its address.
-func unfitAddress(a netip.Addr, near []netip.Prefix) string {
+func addressProblem(a netip.Addr, near []netip.Prefix) string {
 	if a.Zone() != "" {
 		return "link-local"
 	}
@@ -80,7 +80,7 @@ func unfitAddress(a netip.Addr, near []netip.Prefix) string {
 		b := a.As16()
 		switch {
 		case nat64.Contains(a):
-			return unfitAddress(netip.AddrFrom4([4]byte(b[12:])), near)
+			return addressProblem(netip.AddrFrom4([4]byte(b[12:])), near)
 		case !globalUnicast.Contains(a):
 			return "not in use"
 		case binary.BigEndian.Uint32(b[8:])&^0x0200_0000 == 0x5efe: // RFC 5214
@@ -95,10 +95,10 @@ func unfitAddress(a netip.Addr, near []netip.Prefix) string {
 	return ""
 }
 
-// neighbours lists the networks of this machine's interfaces. For a mask that
+// interfaceNetworks lists the networks of this machine's interfaces. For a mask that
 // would include much of the Internet, as some tunnels have, it lists only the
 // interface's address.
-func neighbours() []netip.Prefix {
+func interfaceNetworks() []netip.Prefix {
 	var near []netip.Prefix
 	addrs, _ := net.InterfaceAddrs() // without them the other rules still apply
 	for _, a := range addrs {

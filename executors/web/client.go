@@ -29,7 +29,7 @@ type Client struct {
 // NewClient returns a client that contacts only the public Internet.
 func NewClient(cfg Config) *Client { return &Client{Config: cfg, net: system()} }
 
-func (c *Client) near() []netip.Prefix { return c.net.near() }
+func (c *Client) localNetworks() []netip.Prefix { return c.net.localNetworks() }
 
 // Page is the content of a successful response.
 type Page struct {
@@ -40,28 +40,28 @@ type Page struct {
 
 // allowance is the remaining time of a call.
 type allowance struct {
-	left time.Duration
-	secs int // the limit of the whole call, for the message
+	remaining time.Duration
+	limitSecs int // the limit of the whole call, for the message
 }
 
 func (c *Client) timeout() allowance {
 	return allowance{time.Duration(c.Config.Timeout) * time.Second, c.Config.Timeout}
 }
 
-// spend runs do within the remaining time. It returns the error of do, a
+// run runs do within the remaining time. It returns the error of do, a
 // *Failure if the time is over, or ctx's cause. A page that is complete only
 // after the limit counts as too late.
-func (a *allowance) spend(ctx context.Context, do func(context.Context) error) error {
-	within, cancel := context.WithTimeout(ctx, a.left)
+func (a *allowance) run(ctx context.Context, do func(context.Context) error) error {
+	within, cancel := context.WithTimeout(ctx, a.remaining)
 	defer cancel()
 	began := time.Now()
 	err := do(within)
-	a.left -= time.Since(began)
+	a.remaining -= time.Since(began)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case within.Err() != nil:
-		return executors.Failuref(executors.Timeout, "it took longer than %d seconds", a.secs)
+		return executors.Failuref(executors.Timeout, "it took longer than %d seconds", a.limitSecs)
 	}
 	return err
 }
@@ -76,8 +76,8 @@ func (c *Client) follow(ctx context.Context, left *allowance, raw string, admit 
 	}
 	for hops := 0; ; hops++ {
 		var next *url.URL
-		err := left.spend(ctx, func(ctx context.Context) (err error) {
-			page, next, err = c.ask(ctx, u)
+		err := left.run(ctx, func(ctx context.Context) (err error) {
+			page, next, err = c.requestPage(ctx, u)
 			return err
 		})
 		if err != nil || next == nil {
@@ -87,7 +87,7 @@ func (c *Client) follow(ctx context.Context, left *allowance, raw string, admit 
 			return Page{}, executors.Failuref(executors.PermanentFailure, "more than %d redirects, the last to %s", maxRedirects, next)
 		}
 		var to *url.URL
-		err = left.spend(ctx, func(ctx context.Context) (err error) {
+		err = left.run(ctx, func(ctx context.Context) (err error) {
 			to, err = c.redirect(ctx, u, next)
 			return err
 		})
@@ -113,13 +113,13 @@ func (c *Client) redirect(ctx context.Context, from, next *url.URL) (*url.URL, e
 		}
 	}
 	if err != nil {
-		return nil, redirected(from, err)
+		return nil, redirectFailure(from, err)
 	}
 	return to, nil
 }
 
-// redirected adds the redirecting page to a failure.
-func redirected(from *url.URL, err error) error {
+// redirectFailure adds the redirecting page to a failure.
+func redirectFailure(from *url.URL, err error) error {
 	f, ok := errors.AsType[*executors.Failure](err)
 	if ok && f.Category.Infrastructure() { // a name server without an answer
 		return f
@@ -135,8 +135,8 @@ func sameHost(a, b string) bool {
 	return strings.TrimPrefix(a, "www.") == strings.TrimPrefix(b, "www.")
 }
 
-// ask requests one URL. It returns either the page or the target of a redirect.
-func (c *Client) ask(ctx context.Context, u *url.URL) (page Page, next *url.URL, err error) {
+// requestPage requests one URL. It returns either the page or the target of a redirect.
+func (c *Client) requestPage(ctx context.Context, u *url.URL) (page Page, next *url.URL, err error) {
 	_, h, err := parseURL(u.String())
 	if err != nil {
 		return Page{}, nil, err
@@ -159,7 +159,7 @@ func (c *Client) ask(ctx context.Context, u *url.URL) (page Page, next *url.URL,
 	defer t.CloseIdleConnections()
 	res, err := t.RoundTrip(req)
 	if err != nil {
-		return Page{}, nil, unreachable(h.name, err)
+		return Page{}, nil, noResponse(h.name, err)
 	}
 	defer res.Body.Close()
 	switch {
@@ -170,7 +170,7 @@ func (c *Client) ask(ctx context.Context, u *url.URL) (page Page, next *url.URL,
 		}
 		return Page{}, next, nil
 	case res.StatusCode < 200 || res.StatusCode > 299:
-		return Page{}, nil, refused(u, res)
+		return Page{}, nil, statusFailure(u, res)
 	}
 	page, err = c.read(u, res)
 	return page, nil, err
@@ -184,8 +184,8 @@ func isRedirect(status int) bool {
 	return false
 }
 
-// refused returns the failure for a status other than success.
-func refused(u *url.URL, res *http.Response) *executors.Failure {
+// statusFailure returns the failure for a status other than success.
+func statusFailure(u *url.URL, res *http.Response) *executors.Failure {
 	f := executors.Failuref(executors.ClassifyHTTPStatus(res.StatusCode), "%s answered with status %d %s", u, res.StatusCode, http.StatusText(res.StatusCode))
 	switch res.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden:
@@ -198,8 +198,8 @@ func refused(u *url.URL, res *http.Response) *executors.Failure {
 	return f
 }
 
-// unreachable returns the failure for a request without a response.
-func unreachable(host string, err error) error {
+// noResponse returns the failure for a request without a response.
+func noResponse(host string, err error) error {
 	if f, ok := errors.AsType[*executors.Failure](err); ok { // from the dialer's own check
 		return f
 	}

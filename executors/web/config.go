@@ -96,9 +96,9 @@ func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []strin
 	return c, ignored
 }
 
-// unfitDomain returns why the lists exclude a host, or "". The host is in the form
+// domainProblem returns why the lists exclude a host, or "". The host is in the form
 // of [Client.Target].
-func (c Config) unfitDomain(host string, isAddress bool) string {
+func (c Config) domainProblem(host string, isAddress bool) string {
 	if matches(c.DeniedDomains, host) {
 		return "tools.scrape.denied_domains names it"
 	}

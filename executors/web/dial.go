@@ -19,10 +19,10 @@ import (
 // network is the edge of the process, which tests replace. No setting changes
 // it. Every address is checked before it is dialled, in tests too.
 type network struct {
-	lookup func(ctx context.Context, name string) ([]netip.Addr, error)
-	dial   func(ctx context.Context, addr netip.AddrPort) (net.Conn, error)
-	near   func() []netip.Prefix
-	roots  *x509.CertPool // nil means the system's
+	lookup        func(ctx context.Context, name string) ([]netip.Addr, error)
+	dial          func(ctx context.Context, addr netip.AddrPort) (net.Conn, error)
+	localNetworks func() []netip.Prefix
+	roots         *x509.CertPool // nil means the system's
 }
 
 func system() network {
@@ -30,7 +30,7 @@ func system() network {
 		lookup: func(ctx context.Context, name string) ([]netip.Addr, error) {
 			return net.DefaultResolver.LookupNetIP(ctx, "ip", name)
 		},
-		near: neighbours,
+		localNetworks: interfaceNetworks,
 	}
 	n.dial = func(ctx context.Context, addr netip.AddrPort) (net.Conn, error) {
 		// The last check, before the kernel connects: a mistake above cannot
@@ -40,7 +40,7 @@ func system() network {
 			if err != nil {
 				return err
 			}
-			return blockedFailure(address, a.Addr().Unmap(), n.near())
+			return blockedFailure(address, a.Addr().Unmap(), n.localNetworks())
 		}}
 		return d.DialContext(ctx, "tcp", addr.String())
 	}
@@ -49,7 +49,7 @@ func system() network {
 
 // blockedFailure returns a failure if the address of a name must not be contacted.
 func blockedFailure(name string, a netip.Addr, near []netip.Prefix) error {
-	if why := unfitAddress(a, near); why != "" {
+	if why := addressProblem(a, near); why != "" {
 		return blocked("%s may not be contacted: its address %s is not on the public Internet (%s)", name, a, why)
 	}
 	return nil
@@ -58,8 +58,8 @@ func blockedFailure(name string, a netip.Addr, near []netip.Prefix) error {
 // Limits of one connection.
 const (
 	maxTries   = 4               // addresses of a host that are tried
-	tryTime    = 5 * time.Second // for each but the last
-	headerSize = 64 << 10        // of a response, in bytes
+	tryTimeout = 5 * time.Second // for each but the last
+	maxHeader  = 64 << 10        // of a response, in bytes
 )
 
 // addresses returns the addresses of a host. If one of them is not public, it
@@ -78,7 +78,7 @@ func (c *Client) addresses(ctx context.Context, h host) ([]netip.Addr, error) {
 			return nil, executors.Failuref(executors.NetworkError, "look up %s: %v", h.name, err)
 		}
 	}
-	near := c.net.near()
+	near := c.net.localNetworks()
 	for i, a := range addrs {
 		addrs[i] = a.Unmap() // so that the checked address is the dialled one
 		if err := blockedFailure(h.name, addrs[i], near); err != nil {
@@ -107,7 +107,7 @@ func (c *Client) transport(u *url.URL, h host, addrs []netip.Addr) *http.Transpo
 		TLSClientConfig:        &tls.Config{RootCAs: c.net.roots, ServerName: h.name, MinVersion: tls.VersionTLS12},
 		DisableKeepAlives:      true,
 		DisableCompression:     true, // it would not limit the decompressed size
-		MaxResponseHeaderBytes: headerSize,
+		MaxResponseHeaderBytes: maxHeader,
 		Protocols:              new(http.Protocols),
 	}
 	t.Protocols.SetHTTP1(true)
@@ -120,7 +120,7 @@ func (c *Client) connect(ctx context.Context, addrs []netip.Addr, port uint16) (
 	for i, a := range addrs {
 		try, cancel := ctx, context.CancelFunc(func() {})
 		if i < len(addrs)-1 {
-			try, cancel = context.WithTimeout(ctx, tryTime)
+			try, cancel = context.WithTimeout(ctx, tryTimeout)
 		}
 		conn, err := c.net.dial(try, netip.AddrPortFrom(a, port))
 		cancel()
@@ -160,5 +160,5 @@ func DialPublic(ctx context.Context, _, address string) (net.Conn, error) {
 // Internet. It looks nothing up.
 func IsPublic(name string) bool {
 	h, err := parseHost(name)
-	return err == nil && (!h.addr.IsValid() || unfitAddress(h.addr, neighbours()) == "")
+	return err == nil && (!h.addr.IsValid() || addressProblem(h.addr, interfaceNetworks()) == "")
 }

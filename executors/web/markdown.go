@@ -26,7 +26,7 @@ func markdown(ctx context.Context, page Page) (string, error) {
 	}
 	title := strings.Join(strings.Fields(titleOf(doc)), " ")
 	p := pruner{base: baseOf(doc, page.URL), linkBytes: maxLinkBytes}
-	body := content(doc)
+	body := mainContent(doc)
 	if body.Parent != nil {
 		body.Parent.RemoveChild(body)
 	}
@@ -49,9 +49,9 @@ func markdown(ctx context.Context, page Page) (string, error) {
 	return string(out), nil
 }
 
-// content returns the main part of a page: its only main element, else its only
+// mainContent returns the main part of a page: its only main element, else its only
 // article, else the whole page.
-func content(doc *html.Node) *html.Node {
+func mainContent(doc *html.Node) *html.Node {
 	for _, name := range []string{"main", "article", "body"} {
 		var found []*html.Node
 		for n := range doc.Descendants() {
@@ -137,19 +137,19 @@ func (p *pruner) prune(n *html.Node, blocks int) {
 		case c.Type == html.ElementNode && (isNoise(c.Data) || isHidden(c)), c.Type == html.CommentNode:
 			n.RemoveChild(c)
 		case c.Type == html.ElementNode:
-			p.element(c, blocks)
+			p.pruneElement(c, blocks)
 		}
 		c = next
 	}
 }
 
-func (p *pruner) element(n *html.Node, blocks int) {
+func (p *pruner) pruneElement(n *html.Node, blocks int) {
 	switch n.Data {
 	case "blockquote", "ul", "ol", "dl", "pre", "table":
 		blocks++
 		switch {
 		case n.Data == "table" && (blocks > maxBlocks || isLarge(n)):
-			flatten(n)
+			flattenTable(n)
 		case blocks > maxBlocks:
 			rename(n, "div")
 		}
@@ -160,7 +160,7 @@ func (p *pruner) element(n *html.Node, blocks int) {
 	}
 	var kept []html.Attribute
 	for _, a := range n.Attr {
-		if val, ok := p.keep(n.Data, a); ok {
+		if val, ok := p.filterAttribute(n.Data, a); ok {
 			kept = append(kept, html.Attribute{Key: a.Key, Val: val})
 		}
 	}
@@ -168,9 +168,9 @@ func (p *pruner) element(n *html.Node, blocks int) {
 	p.prune(n, blocks)
 }
 
-// keep returns an attribute in the form for the converter, and whether to keep
+// filterAttribute returns an attribute in the form for the converter, and whether to keep
 // it.
-func (p *pruner) keep(tag string, a html.Attribute) (string, bool) {
+func (p *pruner) filterAttribute(tag string, a html.Attribute) (string, bool) {
 	if len(a.Val) > maxAttribute {
 		return "", false
 	}
@@ -219,9 +219,9 @@ func isLarge(n *html.Node) bool {
 	return rows*columns > maxCells
 }
 
-// flatten converts a table's rows to lines, with bars between the cells. It
+// flattenTable converts a table's rows to lines, with bars between the cells. It
 // treats a nested table separately.
-func flatten(n *html.Node) {
+func flattenTable(n *html.Node) {
 	switch n.Data {
 	case "td", "th":
 		rename(n, "span")
@@ -231,7 +231,7 @@ func flatten(n *html.Node) {
 	}
 	for c := range n.ChildNodes() {
 		if c.Type == html.ElementNode && c.Data != "table" {
-			flatten(c)
+			flattenTable(c)
 		}
 	}
 }

@@ -68,24 +68,24 @@ func (c *Client) body(u *url.URL, res *http.Response) ([]byte, error) {
 			return nil, nil
 		}
 		if err != nil {
-			return nil, c.broken(u, err)
+			return nil, c.bodyFailure(u, err)
 		}
 		r = &limitedReader{r: z, left: limit}
 	default:
 		return nil, executors.Failuref(executors.PermanentFailure, "%s has the encoding %q, which was not requested", u, enc)
 	}
 	if res.ContentLength > limit {
-		return nil, c.broken(u, errTooLarge)
+		return nil, c.bodyFailure(u, errTooLarge)
 	}
 	data, err := io.ReadAll(r)
 	if err != nil {
-		return nil, c.broken(u, err)
+		return nil, c.bodyFailure(u, err)
 	}
 	return data, nil
 }
 
-// broken returns the failure for a body that cannot be read.
-func (c *Client) broken(u *url.URL, err error) error {
+// bodyFailure returns the failure for a body that cannot be read.
+func (c *Client) bodyFailure(u *url.URL, err error) error {
 	switch {
 	case errors.Is(err, errTooLarge):
 		return executors.Failuref(executors.PermanentFailure, "%s is larger than %d bytes", u, c.Config.MaxBodyBytes).

@@ -56,7 +56,7 @@ func treeSize(page string) int {
 			nodes++ // </p> and </br> create an element
 		case isFormatting(name):
 			nodes += 1 + len(open)
-			open, crossed = opened(open, crossed, formatting{name, raw})
+			open, crossed = addOpen(open, crossed, formatting{name, raw})
 			if len(open) > 512 { // deeper than the parser's limit
 				return maxNodes + 1
 			}
@@ -77,8 +77,8 @@ func treeSize(page string) int {
 // formatting is one start tag of an element that the parser repeats.
 type formatting struct{ name, tag string }
 
-// opened adds an element. The parser keeps three equal ones, and one link.
-func opened(open []formatting, crossed int, f formatting) ([]formatting, int) {
+// addOpen adds an element. The parser keeps three equal ones, and one link.
+func addOpen(open []formatting, crossed int, f formatting) ([]formatting, int) {
 	same, first := 0, 0
 	for i, o := range open {
 		if o == f || f.name == "a" && o.name == "a" {
@@ -112,20 +112,20 @@ func parse(ctx context.Context, page string) (*html.Node, error) {
 	if treeSize(page) > maxNodes {
 		return nil, errTangled
 	}
-	doc, err := html.Parse(&ending{ctx, strings.NewReader(page)})
+	doc, err := html.Parse(&contextReader{ctx, strings.NewReader(page)})
 	if ctx.Err() == nil && err != nil {
 		return nil, errTangled // the parser's only error for a page: more than 512 levels
 	}
 	return doc, err
 }
 
-// ending is a reader that fails when ctx ends.
-type ending struct {
+// contextReader is a reader that fails when ctx ends.
+type contextReader struct {
 	ctx context.Context
 	r   io.Reader
 }
 
-func (e *ending) Read(p []byte) (int, error) {
+func (e *contextReader) Read(p []byte) (int, error) {
 	if err := e.ctx.Err(); err != nil {
 		return 0, err
 	}

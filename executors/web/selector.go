@@ -174,7 +174,7 @@ func (s selector) find(ctx context.Context, doc *html.Node) ([]*html.Node, error
 		return nil, fmt.Errorf("has pseudo-classes, and the page is too large for them; select without them")
 	}
 	w := walker{selector: s, ctx: ctx}
-	w.level(doc, 0, 0)
+	w.visitChildren(doc, 0, 0)
 	return w.found, ctx.Err()
 }
 
@@ -197,9 +197,9 @@ type walker struct {
 	found []*html.Node
 }
 
-// level visits the children of n. above are the bits that match n or an
+// visitChildren visits the children of n. above are the bits that match n or an
 // ancestor of it, and parent those that match n.
-func (w *walker) level(n *html.Node, above, parent uint32) {
+func (w *walker) visitChildren(n *html.Node, above, parent uint32) {
 	var before, previous uint32 // bits of any earlier sibling, and of the previous one
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		if c.Type != html.ElementNode {
@@ -230,7 +230,7 @@ func (w *walker) level(n *html.Node, above, parent uint32) {
 		if selected {
 			w.found = append(w.found, c)
 		}
-		w.level(c, above|fits, fits)
+		w.visitChildren(c, above|fits, fits)
 		previous, before = fits, before|fits
 	}
 }

@@ -27,11 +27,11 @@ func (c *Client) Target(raw string) (*url.URL, error) {
 	if err != nil {
 		return nil, err
 	}
-	if why := c.Config.unfitDomain(h.name, h.addr.IsValid()); why != "" {
+	if why := c.Config.domainProblem(h.name, h.addr.IsValid()); why != "" {
 		return nil, blocked("%s may not be contacted: %s", h.name, why)
 	}
 	if h.addr.IsValid() {
-		if why := unfitAddress(h.addr, c.near()); why != "" {
+		if why := addressProblem(h.addr, c.localNetworks()); why != "" {
 			return nil, blocked("%s may not be contacted: it is not on the public Internet (%s)", h.name, why)
 		}
 	}

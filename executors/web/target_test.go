@@ -168,7 +168,7 @@ func TestUnfitAddress(t *testing.T) {
 		"198.17.255.255": true, "198.20.0.0": true, "223.255.255.255": true, "224.0.0.0": false, "2001:200::1": true, "2001:1ff::1": false, "2003::1": true, "2a00:1450::1": true,
 		"2001:4:112::1": false, "2620:4f:8000::1": false, "::2": false, "8000::1": false, "fe80::1%eth0": false, "2606:4700::1%eth0": false,
 	} {
-		if why := unfitAddress(netip.MustParseAddr(addr), near); (why == "") != public {
+		if why := addressProblem(netip.MustParseAddr(addr), near); (why == "") != public {
 			t.Errorf("%s: %q, want public %t", addr, why, public)
 		}
 	}
@@ -183,7 +183,7 @@ func TestUnfitAddress(t *testing.T) {
 		}
 		end, _ := netip.AddrFromSlice(last)
 		for _, a := range []netip.Addr{b.Addr(), end} {
-			if unfitAddress(a, nil) == "" {
+			if addressProblem(a, nil) == "" {
 				t.Errorf("%s of %s passes", a, s.block)
 			}
 		}
@@ -233,7 +233,7 @@ func FuzzTarget(f *testing.F) {
 		if err != nil || back.Host != u.Host || back.User != nil || back.Scheme != "https" || back.Fragment != "" {
 			t.Fatalf("%q: %s is %+v", raw, u, back)
 		}
-		if a, err := netip.ParseAddr(u.Hostname()); err == nil && unfitAddress(a, nil) != "" {
+		if a, err := netip.ParseAddr(u.Hostname()); err == nil && addressProblem(a, nil) != "" {
 			t.Fatalf("%q: %s", raw, u)
 		}
 		for _, r := range u.String() {

@@ -110,14 +110,14 @@ type scrapeInput struct {
 func (c *Client) prepareScrape(_ context.Context, _ *executors.Call, in *scrapeInput) (executors.Card, error) {
 	card, err := c.card(in.URL)
 	if err == nil {
-		_, _, err = in.parsed()
+		_, _, err = in.parse()
 	}
 	return card, err
 }
 
-// parsed returns the selector, and a function that extracts the value of an
+// parse returns the selector, and a function that extracts the value of an
 // element.
-func (in scrapeInput) parsed() (selector, func(*goquery.Selection) (string, error), error) {
+func (in scrapeInput) parse() (selector, func(*goquery.Selection) (string, error), error) {
 	s, err := parseSelector(in.Select)
 	if err != nil {
 		return s, nil, executors.Failuref(executors.InvalidParameters, "select: %q %v", in.Select, err).
@@ -138,7 +138,7 @@ func (in scrapeInput) parsed() (selector, func(*goquery.Selection) (string, erro
 const defaultLimit = 10
 
 func (c *Client) scrape(ctx context.Context, call *executors.Call, in *scrapeInput) (executors.Result, error) {
-	sel, extract, err := in.parsed()
+	sel, extract, err := in.parse()
 	if err != nil {
 		return executors.FailWith(err), nil
 	}
@@ -213,7 +213,7 @@ func (c *Client) run(ctx context.Context, call *executors.Call, raw string, extr
 		return admit(ctx, call, from, to)
 	})
 	if err == nil {
-		err = left.spend(ctx, func(ctx context.Context) error {
+		err = left.run(ctx, func(ctx context.Context) error {
 			text, err = extract(ctx, page)
 			return err
 		})

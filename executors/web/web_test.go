@@ -61,8 +61,8 @@ func online(t testing.TB, handler http.HandlerFunc) (*Client, *internet) {
 			in.mu.Unlock()
 			return (&net.Dialer{}).DialContext(ctx, "tcp", server.Listener.Addr().String())
 		},
-		near:  func() []netip.Prefix { return nil },
-		roots: roots,
+		localNetworks: func() []netip.Prefix { return nil },
+		roots:         roots,
 	}}, in
 }
 
