@@ -25,8 +25,8 @@ type Branch struct {
 	rel     string
 	private *Private
 	linked  bool // a hidden file has further hard links
-	here    spots
-	view    view
+	rules   dirRules
+	verdict readVerdict
 }
 
 // Branch opens the directory again, for a walk. The caller closes it.
@@ -40,7 +40,7 @@ func (d *Dir) Branch() (*Branch, error) {
 	if err != nil {
 		return nil, os.NewSyscallError("dup", err)
 	}
-	return &Branch{fd: fd, abs: d.abs, rel: d.rel, private: d.private, linked: d.private.Linked(), here: d.here, view: d.view}, nil
+	return &Branch{fd: fd, abs: d.abs, rel: d.rel, private: d.private, linked: d.private.Linked(), rules: d.rules, verdict: d.verdict}, nil
 }
 
 // Close closes the directory.
@@ -59,8 +59,8 @@ func (b *Branch) openat(name string, flags int) (fd int, err error) {
 	}
 }
 
-// plain refuses names that lead to another directory.
-func plain(name string) error {
+// checkPlainName refuses names that lead to another directory.
+func checkPlainName(name string) error {
 	if name == "" || name == "." || name == ".." || strings.ContainsRune(name, '/') {
 		return &fs.PathError{Op: "openat", Path: name, Err: fs.ErrInvalid}
 	}
@@ -69,14 +69,14 @@ func plain(name string) error {
 
 // Sub opens the directory name. The caller closes it.
 func (b *Branch) Sub(name string) (*Branch, error) {
-	sub := &Branch{abs: filepath.Join(b.abs, name), rel: path.Join(b.rel, name), private: b.private, linked: b.linked, view: b.view.enter(name, true)}
-	switch err := plain(name); {
+	sub := &Branch{abs: filepath.Join(b.abs, name), rel: path.Join(b.rel, name), private: b.private, linked: b.linked, verdict: b.verdict.enter(name, true)}
+	switch err := checkPlainName(name); {
 	case err != nil:
 		return nil, err
-	case b.here.hides(name):
+	case b.rules.hides(name):
 		return nil, &PrivateError{Path: name}
-	case !sub.view.passes(true):
-		return nil, sub.view.refusal(name)
+	case !sub.verdict.passes(true):
+		return nil, sub.verdict.refusal(name)
 	}
 	var err error
 	if sub.fd, err = b.openat(name, unix.O_DIRECTORY); err != nil {
@@ -90,15 +90,15 @@ func (b *Branch) Sub(name string) (*Branch, error) {
 		sub.Close()
 		return nil, &fs.PathError{Op: "fstat", Path: name, Err: err}
 	}
-	if sub.here = b.private.spotsIn(sub.abs, nil, is(&st)); sub.here.hidden {
+	if sub.rules = b.private.rulesIn(sub.abs, nil, sameInode(&st)); sub.rules.hidden {
 		sub.Close()
 		return nil, &PrivateError{Path: name}
 	}
 	return sub, nil
 }
 
-// is reports whether st belongs to the given file.
-func is(st *unix.Stat_t) func(fs.FileInfo) bool {
+// sameInode reports whether st belongs to the given file.
+func sameInode(st *unix.Stat_t) func(fs.FileInfo) bool {
 	return func(info fs.FileInfo) bool {
 		known, ok := info.Sys().(*syscall.Stat_t)
 		return ok && known.Dev == st.Dev && known.Ino == st.Ino
@@ -120,8 +120,8 @@ func (b *Branch) Read(name string, buf []byte, most int) (data []byte, size int6
 		return buf, 0, &fs.PathError{Op: "openat", Path: name, Err: err}
 	}
 	var st unix.Stat_t
-	if err = unix.Fstat(fd, &st); err == nil && b.private.has(is(&st)) {
-		b.private.own.keep(os.NewFile(uintptr(fd), name))
+	if err = unix.Fstat(fd, &st); err == nil && b.private.hasFile(sameInode(&st)) {
+		b.private.own.keepOpen(os.NewFile(uintptr(fd), name))
 		return buf, 0, &PrivateError{Path: name}
 	}
 	defer unix.Close(fd)
@@ -150,13 +150,13 @@ func (b *Branch) Read(name string, buf []byte, most int) (data []byte, size int6
 // mayRead judges a file before it is opened. A file with several hard links may
 // be a hidden one, and a hidden file must stay open once it is open.
 func (b *Branch) mayRead(name string) error {
-	if err := plain(name); err != nil {
+	if err := checkPlainName(name); err != nil {
 		return err
 	}
-	if b.here.hides(name) {
+	if b.rules.hides(name) {
 		return &PrivateError{Path: name}
 	}
-	if v := b.view.enter(name, true); !v.passes(false) {
+	if v := b.verdict.enter(name, true); !v.passes(false) {
 		return v.refusal(name)
 	}
 	if !b.linked {
@@ -166,7 +166,7 @@ func (b *Branch) mayRead(name string) error {
 	if err := unix.Fstatat(b.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return &fs.PathError{Op: "fstatat", Path: name, Err: err}
 	}
-	if b.private.has(is(&st)) {
+	if b.private.hasFile(sameInode(&st)) {
 		return &PrivateError{Path: name}
 	}
 	return nil
@@ -176,10 +176,10 @@ func (b *Branch) mayRead(name string) error {
 type listing struct {
 	buf   [32 << 10]byte
 	names []byte
-	ends  []listed
+	ends  []listedName
 }
 
-type listed struct {
+type listedName struct {
 	end int // end of its name in names
 	typ fs.FileMode
 }
@@ -216,9 +216,9 @@ func (b *Branch) List(ctx context.Context) (entries []Entry, left Left, err erro
 		name := names[from:at.end]
 		from = at.end
 		switch dir := at.typ.IsDir(); {
-		case b.here.hides(name):
+		case b.rules.hides(name):
 			left.Hidden++
-		case b.view.read != nil && !b.view.enter(name, dir).passes(dir):
+		case b.verdict.read != nil && !b.verdict.enter(name, dir).passes(dir):
 			left.Denied++
 		default:
 			entries = append(entries, Entry{Name: name, Type: at.typ})
@@ -250,7 +250,7 @@ func (b *Branch) parse(l *listing, buf []byte) {
 			typ = typeOf(st.Mode)
 		}
 		l.names = append(l.names, name...)
-		l.ends = append(l.ends, listed{len(l.names), typ})
+		l.ends = append(l.ends, listedName{len(l.names), typ})
 	}
 }
 

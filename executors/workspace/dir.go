@@ -20,8 +20,8 @@ type Dir struct {
 	rel     string // slash-separated, relative to the outermost root
 	top     string // the outermost root
 	private *Private
-	here    spots
-	view    view
+	rules   dirRules
+	verdict readVerdict
 	denied  int
 }
 
@@ -73,11 +73,11 @@ func (r *Roots) descend(abs string, each func(*Dir, string), step func(*Dir, str
 	if err != nil {
 		return nil, err
 	}
-	var v view
+	var v readVerdict
 	if r.read != nil {
-		v = r.read.view(top)
+		v = r.read.verdictOn(top)
 	}
-	dir, err := newDir(root, Dir{abs: top, rel: ".", top: top, private: private, view: v})
+	dir, err := newDir(root, Dir{abs: top, rel: ".", top: top, private: private, verdict: v})
 	if err != nil {
 		return nil, err
 	}
@@ -112,8 +112,8 @@ func newDir(root *os.Root, d Dir) (*Dir, error) {
 }
 
 func (d *Dir) admit() error {
-	if !d.view.passes(true) {
-		return d.view.refusal(d.abs)
+	if !d.verdict.passes(true) {
+		return d.verdict.refusal(d.abs)
 	}
 	if d.private == nil {
 		return nil
@@ -122,7 +122,7 @@ func (d *Dir) admit() error {
 	if err != nil {
 		return err
 	}
-	if d.here = d.private.spotsAt(d.abs, info, nil); d.here.hidden {
+	if d.rules = d.private.rulesAt(d.abs, info, nil); d.rules.hidden {
 		return &PrivateError{Path: d.abs}
 	}
 	return nil
@@ -157,24 +157,24 @@ func (d *Dir) Sub(name string) (*Dir, error) {
 		return nil, err
 	}
 	return newDir(root, Dir{
-		abs: filepath.Join(d.abs, name), rel: path.Join(d.rel, name), top: d.top, private: d.private, view: d.view.enter(name, true),
+		abs: filepath.Join(d.abs, name), rel: path.Join(d.rel, name), top: d.top, private: d.private, verdict: d.verdict.enter(name, true),
 	})
 }
 
 // Lstat describes the entry name. It returns the errors of os.Lstat, a
 // *PrivateError or a *DeniedError.
 func (d *Dir) Lstat(name string) (fs.FileInfo, error) {
-	if d.here.hides(name) {
+	if d.rules.hides(name) {
 		return nil, &PrivateError{Path: name}
 	}
 	info, err := d.root.Lstat(name)
-	if d.view.read != nil && name != "." {
-		if v := d.view.enter(name, true); !v.passes(err == nil && info.IsDir()) {
+	if d.verdict.read != nil && name != "." {
+		if v := d.verdict.enter(name, true); !v.passes(err == nil && info.IsDir()) {
 			return nil, v.refusal(name)
 		}
 	}
 	if err == nil && d.private != nil {
-		if info.IsDir() && d.private.spotsAt(filepath.Join(d.abs, name), info, nil).hidden || !info.IsDir() && d.private.known(info) {
+		if info.IsDir() && d.private.rulesAt(filepath.Join(d.abs, name), info, nil).hidden || !info.IsDir() && d.private.isHiddenFile(info) {
 			return nil, &PrivateError{Path: name}
 		}
 	}
@@ -191,10 +191,10 @@ func (d *Dir) ReadDir(n int) (entries []fs.DirEntry, hidden bool, err error) {
 	}
 	defer f.Close()
 	entries, err = f.ReadDir(n)
-	if d.view.read != nil {
+	if d.verdict.read != nil {
 		all := len(entries)
 		entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
-			return !d.view.enter(e.Name(), e.IsDir()).passes(e.IsDir())
+			return !d.verdict.enter(e.Name(), e.IsDir()).passes(e.IsDir())
 		})
 		d.denied = all - len(entries)
 	}
@@ -204,7 +204,7 @@ func (d *Dir) ReadDir(n int) (entries []fs.DirEntry, hidden bool, err error) {
 	all := len(entries)
 	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
 		if !e.IsDir() {
-			return d.here.hides(e.Name())
+			return d.rules.hides(e.Name())
 		}
 		_, err := d.Lstat(e.Name())
 		_, private := errors.AsType[*PrivateError](err)
@@ -220,7 +220,7 @@ func (d *Dir) Denied() int { return d.denied }
 // Create creates the file name, which must not exist, for writing. The caller
 // closes it.
 func (d *Dir) Create(name string, mode fs.FileMode) (*os.File, error) {
-	if err := d.may(name); err != nil {
+	if err := d.mayCreate(name); err != nil {
 		return nil, err
 	}
 	return d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)

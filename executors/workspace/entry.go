@@ -18,10 +18,10 @@ func (r *Roots) ResolveEntry(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if r.now == nil {
+	if r.moment == nil {
 		r = r.At(&Moment{})
 	}
-	dir, err := r.now.follow(filepath.Dir(abs))
+	dir, err := r.moment.follow(filepath.Dir(abs))
 	if err != nil {
 		return "", fmt.Errorf("resolve %s: %w", path, err)
 	}
@@ -32,7 +32,7 @@ func (r *Roots) ResolveEntry(path string) (string, error) {
 		return "", err
 	}
 	if namesDirectory(path) {
-		if info, err := r.now.Lstat(abs); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		if info, err := r.moment.Lstat(abs); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 			return "", fmt.Errorf("%s is a symbolic link, not a directory; to name the link itself, remove the slash at the end", path)
 		}
 	}
@@ -87,7 +87,7 @@ func (r *Roots) InGit(abs string) bool {
 		rel, _ = within(top, abs)
 	}
 	for name := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
-		switch fold(strings.Map(seen, name)) {
+		switch fold(strings.Map(dropIgnorable, name)) {
 		case ".git", "git~1":
 			return true
 		}
@@ -95,8 +95,8 @@ func (r *Roots) InGit(abs string) bool {
 	return false
 }
 
-// seen removes the characters that HFS+ ignores in names.
-func seen(c rune) rune {
+// dropIgnorable removes the characters that HFS+ ignores in names.
+func dropIgnorable(c rune) rune {
 	if c >= 0x200c && c <= 0x200f || c >= 0x202a && c <= 0x202e || c >= 0x206a && c <= 0x206f || c == 0xfeff {
 		return -1
 	}
@@ -106,7 +106,7 @@ func seen(c rune) rune {
 // Mkdir creates the directory name, which must not exist, with exactly this mode,
 // whatever the umask is.
 func (d *Dir) Mkdir(name string, mode fs.FileMode) error {
-	if err := d.may(name); err != nil {
+	if err := d.mayCreate(name); err != nil {
 		return err
 	}
 	if err := d.root.Mkdir(name, 0o700); err != nil {
@@ -126,7 +126,7 @@ func (d *Dir) Readlink(name string) (string, error) {
 // Symlink creates name, which must not exist, as a symlink to target. It does not
 // check target.
 func (d *Dir) Symlink(target, name string) error {
-	if err := d.may(name); err != nil {
+	if err := d.mayCreate(name); err != nil {
 		return err
 	}
 	return d.root.Symlink(target, name)
@@ -134,7 +134,7 @@ func (d *Dir) Symlink(target, name string) error {
 
 // Chmod sets the mode of a file or directory. A link gets an *IrregularError.
 func (d *Dir) Chmod(name string, mode fs.FileMode) error {
-	if err := d.noLink(name); err != nil {
+	if err := d.refuseLink(name); err != nil {
 		return err
 	}
 	return d.root.Chmod(name, mode)
@@ -143,13 +143,13 @@ func (d *Dir) Chmod(name string, mode fs.FileMode) error {
 // Chtimes sets the modification time of a file or directory. A link gets an
 // *IrregularError.
 func (d *Dir) Chtimes(name string, changed time.Time) error {
-	if err := d.noLink(name); err != nil {
+	if err := d.refuseLink(name); err != nil {
 		return err
 	}
 	return d.root.Chtimes(name, time.Time{}, changed)
 }
 
-func (d *Dir) noLink(name string) error {
+func (d *Dir) refuseLink(name string) error {
 	info, err := d.Lstat(name)
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		err = &IrregularError{Path: name, Mode: info.Mode()}
@@ -157,12 +157,12 @@ func (d *Dir) noLink(name string) error {
 	return err
 }
 
-// may returns an error if no entry called name may be created here.
-func (d *Dir) may(name string) error {
-	if d.here.hides(name) {
+// mayCreate returns an error if no entry called name may be created here.
+func (d *Dir) mayCreate(name string) error {
+	if d.rules.hides(name) {
 		return &PrivateError{Path: name}
 	}
-	if v := d.view.enter(name, true); !v.passes(false) {
+	if v := d.verdict.enter(name, true); !v.passes(false) {
 		return v.refusal(name)
 	}
 	return nil
@@ -175,7 +175,7 @@ func (d *Dir) Rename(name string, to *Dir, newName string) error {
 	if _, err := d.Lstat(name); err != nil {
 		return err
 	}
-	if err := to.may(newName); err != nil {
+	if err := to.mayCreate(newName); err != nil {
 		return err
 	}
 	return linkError(renameNew(d, name, to, newName), newName)
@@ -194,8 +194,8 @@ func (d *Dir) Respell(name, spelling string) error {
 	return d.root.Rename(name, spelling)
 }
 
-// vacant returns fs.ErrExist if an entry called name exists.
-func (d *Dir) vacant(name string) error {
+// checkVacant returns fs.ErrExist if an entry called name exists.
+func (d *Dir) checkVacant(name string) error {
 	_, err := d.root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -216,6 +216,6 @@ func linkError(err error, name string) error {
 // Leads reports whether the absolute path, which may contain symlinks and "..",
 // leads to an allowed place in a root. It need not exist.
 func (r *Roots) Leads(path string) bool {
-	resolved, err := r.now.follow(path)
+	resolved, err := r.moment.follow(path)
 	return err == nil && r.Contains(resolved) && r.judge(resolved, path) == nil
 }

@@ -36,7 +36,7 @@ func (m *Moment) Lstat(path string) (fs.FileInfo, error) {
 // snapshot of the hidden files. They are not for concurrent use.
 func (r *Roots) At(now *Moment) *Roots {
 	out := *r
-	out.now, out.private = now, nil
+	out.moment, out.private = now, nil
 	return &out
 }
 

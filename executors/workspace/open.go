@@ -114,8 +114,8 @@ func (p *Private) check(f *os.File, before fs.FileInfo, name string) (*os.File, 
 	info, err := f.Stat()
 	switch {
 	case err != nil:
-	case p != nil && p.known(info):
-		p.own.keep(f)
+	case p != nil && p.isHiddenFile(info):
+		p.own.keepOpen(f)
 		return nil, nil, &PrivateError{Path: name}
 	case !info.Mode().IsRegular():
 		err = &IrregularError{Path: name, Mode: info.Mode()}

@@ -21,16 +21,16 @@ type Own struct {
 	Places []Place
 
 	mu sync.Mutex
-	// kept are private files that were opened in a race. They stay open: closing one
+	// keptOpen are private files that were opened in a race. They stay open: closing one
 	// would drop this process's locks on it (fcntl(2)), which SQLite relies on.
-	kept []*os.File
-	// looks are the last ones at each place.
-	looks map[string]look
+	keptOpen []*os.File
+	// lookups are the last searches at each place.
+	lookups map[string]lookup
 }
 
-// look is the result of a search for the files of a place. It is valid until the
+// lookup is the result of a search for the files of a place. It is valid until the
 // directory changes, since adding or removing an entry changes the directory.
-type look struct {
+type lookup struct {
 	dir   fs.FileInfo
 	at    time.Time // before the files were looked for
 	names []string
@@ -61,23 +61,23 @@ func (e *PrivateError) Error() string {
 // Private is a snapshot of the hidden files. It is not for concurrent use; a nil
 // one hides nothing.
 type Private struct {
-	own   *Own
-	spots []spot
-	files []fs.FileInfo    // hidden files, recognized under any name
-	dirs  map[string]spots // results for directories so far, by path
-	now   *Moment
+	own        *Own
+	hiddenDirs []hiddenDir
+	files      []fs.FileInfo       // hidden files, recognized under any name
+	dirs       map[string]dirRules // results for directories so far, by path
+	moment     *Moment
 }
 
-// spot is a directory that contains hidden files.
-type spot struct {
+// hiddenDir is a directory that contains hidden files.
+type hiddenDir struct {
 	path  string      // absolute
 	info  fs.FileInfo // nil if it does not exist or is inaccessible
 	names []string    // patterns of the hidden names in it; an empty list hides all
 	files []string    // names of hidden files that exist
 }
 
-// spots are the rules for one directory.
-type spots struct {
+// dirRules are the rules for one directory.
+type dirRules struct {
 	hidden bool     // the directory and everything in it is hidden
 	names  []string // patterns of the hidden names in it
 }
@@ -94,87 +94,87 @@ func (r *Roots) Private() *Private {
 	if r.own == nil || r.private != nil {
 		return r.private
 	}
-	p := &Private{own: r.own, dirs: map[string]spots{}, now: cmp.Or(r.now, &Moment{})}
+	p := &Private{own: r.own, dirs: map[string]dirRules{}, moment: cmp.Or(r.moment, &Moment{})}
 	for _, place := range r.own.Places {
-		s := p.spot(place.Dir, place.Mixed)
-		p.find(&s, place)
+		s := p.newHiddenDir(place.Dir, place.Mixed)
+		p.findFiles(&s, place)
 		if place.Mixed && r.worksIn(s.path) {
 			s.names = place.Files
 		}
-		p.spots = append(p.spots, s)
+		p.hiddenDirs = append(p.hiddenDirs, s)
 	}
-	if r.now != nil {
+	if r.moment != nil {
 		r.private = p
 	}
 	return p
 }
 
-// find adds the hidden files of a place to p and s, by the last look at it if
+// findFiles adds the hidden files of a place to p and s, by the last look at it if
 // nothing has changed since.
-func (p *Private) find(s *spot, place Place) {
+func (p *Private) findFiles(s *hiddenDir, place Place) {
 	if s.info == nil {
 		return
 	}
 	p.own.mu.Lock()
-	last, known := p.own.looks[place.Dir]
+	last, known := p.own.lookups[place.Dir]
 	p.own.mu.Unlock()
 	if known && unchanged(last.dir, s.info, last.at) {
 		s.files, p.files = last.names, append(p.files, last.files...)
 		return
 	}
-	now, files, places := time.Now(), len(p.files), len(p.spots)
+	now, files, places := time.Now(), len(p.files), len(p.hiddenDirs)
 	for _, name := range place.Files {
-		if !strings.ContainsAny(name, `*?[\`) && p.file(filepath.Join(place.Dir, name)) {
+		if !strings.ContainsAny(name, `*?[\`) && p.addFile(filepath.Join(place.Dir, name)) {
 			s.files = append(s.files, name)
 		}
 	}
-	if len(p.spots) > places { // a link may lead elsewhere without a change of this directory
+	if len(p.hiddenDirs) > places { // a link may lead elsewhere without a change of this directory
 		return
 	}
 	p.own.mu.Lock()
 	defer p.own.mu.Unlock()
-	if p.own.looks == nil {
-		p.own.looks = map[string]look{}
+	if p.own.lookups == nil {
+		p.own.lookups = map[string]lookup{}
 	}
-	p.own.looks[place.Dir] = look{s.info, now, slices.Clip(s.files), slices.Clone(p.files[files:])}
+	p.own.lookups[place.Dir] = lookup{s.info, now, slices.Clip(s.files), slices.Clone(p.files[files:])}
 }
 
-// spot finds a directory that is hidden, by its identity. It resolves the path only if
+// newHiddenDir finds a directory that is hidden, by its identity. It resolves the path only if
 // the directory does not exist yet, or if need is set.
-func (p *Private) spot(dir string, need bool) spot {
-	s := spot{path: filepath.Clean(dir)}
+func (p *Private) newHiddenDir(dir string, need bool) hiddenDir {
+	s := hiddenDir{path: filepath.Clean(dir)}
 	info, err := os.Stat(s.path)
 	if err == nil {
 		s.info = info
 	}
 	if err != nil || need {
-		s.follow(p.now)
+		s.follow(p.moment)
 	}
 	return s
 }
 
-func (s *spot) follow(now *Moment) {
+func (s *hiddenDir) follow(now *Moment) {
 	if real, err := now.follow(s.path); err == nil {
 		s.path = real
 	}
 }
 
-// file adds a file to the hidden ones if it exists. If it is a link, the files next
+// addFile adds a file to the hidden ones if it exists. If it is a link, the files next
 // to its target that have the target's name as a prefix (a database's log) are
 // hidden too.
-func (p *Private) file(name string) bool {
-	info, err := p.now.Lstat(name)
+func (p *Private) addFile(name string) bool {
+	info, err := p.moment.Lstat(name)
 	if err != nil {
 		return false
 	}
 	if info.Mode()&fs.ModeSymlink != 0 {
-		real, err := p.now.follow(name)
+		real, err := p.moment.follow(name)
 		if err != nil {
 			return false
 		}
-		s, base := p.spot(filepath.Dir(real), false), filepath.Base(real)
+		s, base := p.newHiddenDir(filepath.Dir(real), false), filepath.Base(real)
 		s.names, s.files = []string{escape.Replace(fold(base)) + "*"}, []string{base}
-		p.spots = append(p.spots, s)
+		p.hiddenDirs = append(p.hiddenDirs, s)
 		if info, err = os.Stat(real); err != nil {
 			return false
 		}
@@ -199,42 +199,42 @@ func (p *Private) Hides(abs string) bool {
 		return false
 	}
 	dir := filepath.Dir(abs)
-	if dir != abs && p.at(dir).hides(filepath.Base(abs)) {
+	if dir != abs && p.rulesFor(dir).hides(filepath.Base(abs)) {
 		return true
 	}
-	info, err := p.now.Lstat(abs)
+	info, err := p.moment.Lstat(abs)
 	if err == nil && !info.IsDir() {
-		return p.known(info)
+		return p.isHiddenFile(info)
 	}
-	return p.at(abs).hidden
+	return p.rulesFor(abs).hidden
 }
 
-// at returns the rules for a directory, including those of the directories above.
-func (p *Private) at(dir string) spots {
+// rulesFor returns the rules for a directory, including those of the directories above.
+func (p *Private) rulesFor(dir string) dirRules {
 	if found, ok := p.dirs[dir]; ok {
 		return found
 	}
-	var found spots
+	var found dirRules
 	if parent := filepath.Dir(dir); parent != dir {
-		found.hidden = p.at(parent).hides(filepath.Base(dir))
+		found.hidden = p.rulesFor(parent).hides(filepath.Base(dir))
 	}
 	if !found.hidden {
-		info, err := p.now.Lstat(dir)
-		found = p.spotsAt(dir, info, err)
+		info, err := p.moment.Lstat(dir)
+		found = p.rulesAt(dir, info, err)
 	}
 	p.dirs[dir] = found
 	return found
 }
 
-// spotsAt returns the rules for the directory that info describes. If err
-// prevented its examination, spotsAt looks it up by its path.
-func (p *Private) spotsAt(dir string, info fs.FileInfo, err error) spots {
-	return p.spotsIn(dir, err, func(i fs.FileInfo) bool { return os.SameFile(i, info) })
+// rulesAt returns the rules for the directory that info describes. If err
+// prevented its examination, rulesAt looks it up by its path.
+func (p *Private) rulesAt(dir string, info fs.FileInfo, err error) dirRules {
+	return p.rulesIn(dir, err, func(i fs.FileInfo) bool { return os.SameFile(i, info) })
 }
 
-// spotsIn is like spotsAt; is reports whether a file info describes the directory.
-func (p *Private) spotsIn(dir string, err error, is func(fs.FileInfo) bool) (found spots) {
-	for _, s := range p.spots {
+// rulesIn is like rulesAt; is reports whether a file info describes the directory.
+func (p *Private) rulesIn(dir string, err error, is func(fs.FileInfo) bool) (found dirRules) {
+	for _, s := range p.hiddenDirs {
 		switch {
 		case s.info != nil && err == nil:
 			if !is(s.info) {
@@ -250,20 +250,20 @@ func (p *Private) spotsIn(dir string, err error, is func(fs.FileInfo) bool) (fou
 }
 
 // hides reports whether the entry name of the directory is hidden.
-func (s spots) hides(name string) bool {
+func (s dirRules) hides(name string) bool {
 	return s.hidden || len(s.names) > 0 && slices.ContainsFunc(s.names, func(pattern string) bool {
 		ok, err := path.Match(pattern, fold(name))
 		return ok || err != nil
 	})
 }
 
-// known reports whether info belongs to a hidden file.
-func (p *Private) known(info fs.FileInfo) bool {
-	return p.has(func(i fs.FileInfo) bool { return os.SameFile(i, info) })
+// isHiddenFile reports whether info belongs to a hidden file.
+func (p *Private) isHiddenFile(info fs.FileInfo) bool {
+	return p.hasFile(func(i fs.FileInfo) bool { return os.SameFile(i, info) })
 }
 
-// has reports whether one of the hidden files satisfies is.
-func (p *Private) has(is func(fs.FileInfo) bool) bool {
+// hasFile reports whether one of the hidden files satisfies is.
+func (p *Private) hasFile(is func(fs.FileInfo) bool) bool {
 	return p != nil && slices.ContainsFunc(p.files, is)
 }
 
@@ -278,14 +278,14 @@ func (p *Private) Below(abs string) []string {
 		return nil
 	}
 	var below []string
-	for _, s := range p.spots {
+	for _, s := range p.hiddenDirs {
 		if s.info == nil {
 			continue
 		}
-		s.follow(p.now)
+		s.follow(p.moment)
 		rel, at := ".", s.path
 		for {
-			if i, err := p.now.Lstat(at); err == nil && os.SameFile(i, info) {
+			if i, err := p.moment.Lstat(at); err == nil && os.SameFile(i, info) {
 				break
 			}
 			if filepath.Dir(at) == at {
@@ -310,7 +310,7 @@ func (p *Private) Below(abs string) []string {
 // Linked reports whether a hidden file has further hard links, which may be
 // anywhere on its file system.
 func (p *Private) Linked() bool {
-	return p != nil && slices.ContainsFunc(p.spots, func(s spot) bool {
+	return p != nil && slices.ContainsFunc(p.hiddenDirs, func(s hiddenDir) bool {
 		return slices.ContainsFunc(s.files, func(name string) bool {
 			info, err := os.Lstat(filepath.Join(s.path, name)) // a link made elsewhere leaves the directory as it was
 			return err == nil && linked(info)
@@ -324,7 +324,7 @@ func (p *Private) Dirs() []string {
 		return nil
 	}
 	var dirs []string
-	for _, s := range p.spots {
+	for _, s := range p.hiddenDirs {
 		if s.names == nil {
 			dirs = append(dirs, s.path)
 		}
@@ -332,11 +332,11 @@ func (p *Private) Dirs() []string {
 	return dirs
 }
 
-// keep holds a file that must not be closed.
-func (o *Own) keep(f *os.File) {
+// keepOpen holds a file that must not be closed.
+func (o *Own) keepOpen(f *os.File) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.kept = append(o.kept, f)
+	o.keptOpen = append(o.keptOpen, f)
 }
 
 // escape quotes the pattern characters in a name.

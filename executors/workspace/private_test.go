@@ -215,15 +215,15 @@ func TestPrivateKept(t *testing.T) {
 	must(t, err)
 	must(t, os.Remove(filepath.Join(dir, "home/w/a")))
 	must(t, os.Link(filepath.Join(dir, "home/share/zeph-acp/zeph.db"), filepath.Join(dir, "home/w/a")))
-	if _, _, err := d.open("a", os.O_RDONLY, before); !isPrivate(err) || len(own.kept) != 1 {
-		t.Fatalf("%v, %d kept", err, len(own.kept))
+	if _, _, err := d.open("a", os.O_RDONLY, before); !isPrivate(err) || len(own.keptOpen) != 1 {
+		t.Fatalf("%v, %d kept", err, len(own.keptOpen))
 	}
-	if _, err := own.kept[0].Stat(); err != nil {
+	if _, err := own.keptOpen[0].Stat(); err != nil {
 		t.Error(err)
 	}
-	must(t, own.kept[0].Close())
-	if _, err := r.Without(own).Private().Open(filepath.Join(dir, "home/w/a")); !isPrivate(err) || len(own.kept) != 1 {
-		t.Errorf("%v, %d kept", err, len(own.kept))
+	must(t, own.keptOpen[0].Close())
+	if _, err := r.Without(own).Private().Open(filepath.Join(dir, "home/w/a")); !isPrivate(err) || len(own.keptOpen) != 1 {
+		t.Errorf("%v, %d kept", err, len(own.keptOpen))
 	}
 	if _, err := r.Private().Open(filepath.Join(dir, "home/w/b")); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
@@ -267,9 +267,9 @@ func TestPrivateLooksAgain(t *testing.T) {
 	data := filepath.Join(dir, "home/share/zeph-acp")
 	hidden := func() int { return len(r.Private().files) }
 	aged := func() { // as if the lists had been made long after the last change
-		for place, l := range own.looks {
+		for place, l := range own.lookups {
 			l.at = l.at.Add(time.Hour)
-			own.looks[place] = l
+			own.lookups[place] = l
 		}
 	}
 	if got := hidden(); got != 2 {
@@ -285,7 +285,7 @@ func TestPrivateLooksAgain(t *testing.T) {
 	p := r.Private()
 	info, err := os.Lstat(filepath.Join(data, "zeph.db"))
 	must(t, err)
-	if len(p.files) != 2 || !p.known(info) {
+	if len(p.files) != 2 || !p.isHiddenFile(info) {
 		t.Errorf("%d hidden files after one was replaced", len(p.files))
 	}
 	aged()

@@ -80,9 +80,9 @@ func CheckPattern(pattern string) error {
 type Readable struct {
 	roots       *Roots
 	deny, allow ruleSet
-	allows      bool            // there is an allow list
-	fold        bool            // names are compared case-insensitively
-	tops        map[string]view // of the outermost roots
+	allows      bool                   // there is an allow list
+	foldCase    bool                   // names are compared case-insensitively
+	tops        map[string]readVerdict // of the outermost roots
 }
 
 // Reading returns the same roots with rules for reading. All methods that
@@ -117,8 +117,8 @@ func (rules ReadRules) compile(roots *Roots) (*Readable, error) {
 	if len(rules.Deny) == 0 && len(rules.Allow) == 0 {
 		return nil, nil
 	}
-	fold := foldNames || slices.ContainsFunc(roots.dirs, foldsNames)
-	r := &Readable{roots: roots, allows: len(rules.Allow) > 0, fold: fold, tops: map[string]view{}}
+	fold := systemFoldsNames || slices.ContainsFunc(roots.dirs, foldsNames)
+	r := &Readable{roots: roots, allows: len(rules.Allow) > 0, foldCase: fold, tops: map[string]readVerdict{}}
 	for _, pattern := range rules.Deny {
 		if err := r.add(&r.deny, pattern); err != nil {
 			return nil, fmt.Errorf("deny_read: %w", err)
@@ -131,7 +131,7 @@ func (rules ReadRules) compile(roots *Roots) (*Readable, error) {
 	}
 	for _, dir := range roots.dirs {
 		top, _ := roots.root(dir)
-		r.tops[top] = r.rootView(top)
+		r.tops[top] = r.rootVerdict(top)
 	}
 	return r, nil
 }
@@ -153,7 +153,7 @@ func (r *Readable) refuses(abs string, dir bool) (pattern string, refused bool) 
 	if r == nil {
 		return "", false
 	}
-	v := r.view(abs)
+	v := r.verdictOn(abs)
 	return v.pattern, !v.passes(dir)
 }
 
@@ -163,17 +163,17 @@ func (r *Readable) outside(abs string) (dir string, ok bool) {
 	if r == nil || !r.allows {
 		return "", false
 	}
-	v := r.view(abs)
+	v := r.verdictOn(abs)
 	if !v.passes(true) {
 		return "", false
 	}
 	for i := range r.allow.paths {
 		p := &r.allow.paths[i]
-		from := p.from
+		from := p.base
 		if p.literal {
 			from = from[:max(0, strings.LastIndexByte(from, '/'))]
 		}
-		if p.inside || !isBelow(from, v.path) || !v.allowed && !p.leads(v.path) {
+		if p.onlyInside || !isBelow(from, v.path) || !v.allowed && !p.mayMatchBelow(v.path) {
 			continue
 		}
 		dir = abs // in its original spelling; the rule's is folded
@@ -188,12 +188,12 @@ func (r *Readable) outside(abs string) (dir string, ok bool) {
 // allowsOutside reports whether a call may name abs, which is in no root.
 func (r *Readable) allowsOutside(abs string) bool {
 	_, ok := r.outside(abs)
-	return ok && r.view(abs).passes(false)
+	return ok && r.verdictOn(abs).passes(false)
 }
 
-// view is the verdict of the rules on a file or directory. The zero view belongs to
+// readVerdict is the verdict of the rules on a file or directory. The zero view belongs to
 // no rules.
-type view struct {
+type readVerdict struct {
 	read    *Readable
 	path    string // slash-separated, as the rules see it; "" is "/"
 	inside  bool   // it is in a root
@@ -202,8 +202,8 @@ type view struct {
 	allowed bool
 }
 
-// view judges a path by the rules for itself and for the directories above it.
-func (r *Readable) view(abs string) view {
+// verdictOn judges a path by the rules for itself and for the directories above it.
+func (r *Readable) verdictOn(abs string) readVerdict {
 	if top, ok := r.roots.root(abs); ok {
 		v := r.tops[top]
 		rel, _ := within(top, abs)
@@ -215,17 +215,17 @@ func (r *Readable) view(abs string) view {
 		return v
 	}
 	if parent := filepath.Dir(abs); parent != abs {
-		return r.view(parent).enter(filepath.Base(abs), true)
+		return r.verdictOn(parent).enter(filepath.Base(abs), true)
 	}
-	v := view{read: r, path: strings.TrimSuffix(r.slashed(abs), "/")}
+	v := readVerdict{read: r, path: strings.TrimSuffix(r.pathInRules(abs), "/")}
 	v.judge("", v.path, false)
 	return v
 }
 
-// rootView judges a root. Patterns for names below the roots do not apply to it.
-func (r *Readable) rootView(dir string) view {
-	v := view{read: r, inside: true}
-	for i, name := range strings.Split(strings.TrimSuffix(r.slashed(r.roots.name(dir)), "/"), "/") {
+// rootVerdict judges a root. Patterns for names below the roots do not apply to it.
+func (r *Readable) rootVerdict(dir string) readVerdict {
+	v := readVerdict{read: r, inside: true}
+	for i, name := range strings.Split(strings.TrimSuffix(r.pathInRules(r.roots.nameInRules(dir)), "/"), "/") {
 		if i > 0 {
 			v.path += "/"
 		}
@@ -237,11 +237,11 @@ func (r *Readable) rootView(dir string) view {
 
 // enter returns the view of the entry name in a directory. If the entry is not a
 // directory, the path may be omitted.
-func (v view) enter(name string, dir bool) view {
+func (v readVerdict) enter(name string, dir bool) readVerdict {
 	if v.read == nil {
 		return v
 	}
-	name = v.read.name(name)
+	name = v.read.foldName(name)
 	if dir || v.read.deny.needsPath(name, v.path) || v.read.allow.needsPath(name, v.path) {
 		v.path += "/" + name
 	}
@@ -251,7 +251,7 @@ func (v view) enter(name string, dir bool) view {
 
 // judge applies the rules for path, whose last name is name; below reports that it
 // is neither a root nor above one.
-func (v *view) judge(name, path string, below bool) {
+func (v *readVerdict) judge(name, path string, below bool) {
 	r := v.read
 	if !v.denied {
 		v.pattern, v.denied = r.deny.match(name, path, below, true)
@@ -262,21 +262,21 @@ func (v *view) judge(name, path string, below bool) {
 }
 
 // passes reports whether the file may be read or, if dir is set, the directory traversed.
-func (v view) passes(dir bool) bool {
+func (v readVerdict) passes(dir bool) bool {
 	if v.read == nil {
 		return true
 	}
-	return !v.denied && (v.allowed || !v.read.allows || dir && v.leads())
+	return !v.denied && (v.allowed || !v.read.allows || dir && v.mayLeadToAllowed())
 }
 
-// leads reports whether an entry below the directory may be allowed.
-func (v view) leads() bool {
+// mayLeadToAllowed reports whether an entry below the directory may be allowed.
+func (v readVerdict) mayLeadToAllowed() bool {
 	allow := &v.read.allow
 	if v.inside && len(allow.below)+len(allow.anywhere) > 0 {
 		return true
 	}
-	return slices.ContainsFunc(allow.paths, func(p pathRule) bool { return (v.inside || !p.inside) && p.leads(v.path) })
+	return slices.ContainsFunc(allow.paths, func(p pathRule) bool { return (v.inside || !p.onlyInside) && p.mayMatchBelow(v.path) })
 }
 
 // refusal returns the error for a path that does not pass.
-func (v view) refusal(path string) error { return &DeniedError{Path: path, Pattern: v.pattern} }
+func (v readVerdict) refusal(path string) error { return &DeniedError{Path: path, Pattern: v.pattern} }

@@ -155,11 +155,11 @@ func FuzzReadRules(f *testing.F) {
 func TestReadingFolds(t *testing.T) {
 	r, err := New(tree(t, "w/"))
 	must(t, err)
-	read := &Readable{roots: r, fold: true, tops: map[string]view{}}
+	read := &Readable{roots: r, foldCase: true, tops: map[string]readVerdict{}}
 	for _, p := range []string{"**/.env", "Keys/*.PEM", "/Etc/Shadow"} {
 		must(t, read.add(&read.deny, p))
 	}
-	read.tops[r.Cwd()] = read.rootView(r.Cwd())
+	read.tops[r.Cwd()] = read.rootVerdict(r.Cwd())
 	for _, p := range []string{".ENV", ".env. ", ".env::$DATA", "KEYS/a.pem", "keys/A.PEM."} {
 		if _, refused := read.Refuses(filepath.Join(r.Cwd(), p)); !refused {
 			t.Errorf("%q is not refused", p)

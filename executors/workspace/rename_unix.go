@@ -31,7 +31,7 @@ func renameNew(from *Dir, name string, to *Dir, newName string) error {
 	if !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, unix.EINVAL) {
 		return err
 	}
-	if err := to.vacant(newName); err != nil {
+	if err := to.checkVacant(newName); err != nil {
 		return err
 	}
 	return renameAt(a, name, b, newName)

@@ -18,7 +18,7 @@ func renameNew(from *Dir, name string, to *Dir, newName string) error {
 	if from.top != to.top {
 		return windows.ERROR_NOT_SAME_DEVICE
 	}
-	if err := to.vacant(newName); err != nil {
+	if err := to.checkVacant(newName); err != nil {
 		return err
 	}
 	top, err := os.OpenRoot(from.top)

@@ -41,10 +41,10 @@ func (r *Roots) Resolve(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if r.now == nil {
+	if r.moment == nil {
 		r = r.At(&Moment{})
 	}
-	resolved, err := r.now.follow(abs)
+	resolved, err := r.moment.follow(abs)
 	if err != nil {
 		return "", fmt.Errorf("resolve %s: %w", path, err)
 	}

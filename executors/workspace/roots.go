@@ -26,13 +26,13 @@ import (
 // Roots are the directories of one session. They are immutable, so all methods may
 // be called concurrently, except for those of [Roots.At].
 type Roots struct {
-	given []string // as the client wrote them, cleaned
-	dirs  []string // the same without symlinks
-	own   *Own     // hidden files; nil hides nothing
-	read  *Readable
-	known func(string) string // see KnownAs; nil changes nothing
+	given    []string // as the client wrote them, cleaned
+	dirs     []string // the same without symlinks
+	own      *Own     // hidden files; nil hides nothing
+	read     *Readable
+	ruleName func(string) string // see KnownAs; nil changes nothing
 
-	now     *Moment  // of At; else nil
+	moment  *Moment  // of At; else nil
 	private *Private // the snapshot at that moment; nil until it is needed
 }
 
@@ -78,16 +78,16 @@ func (r *Roots) With(dirs ...string) (*Roots, error) {
 // the name for an absolute path. It must be called before Reading.
 func (r *Roots) KnownAs(known func(path string) string) *Roots {
 	out := *r
-	out.known = known
+	out.ruleName = known
 	return &out
 }
 
-// name returns the name that rules use for a path.
-func (r *Roots) name(abs string) string {
-	if r.known == nil {
+// nameInRules returns the name that rules use for a path.
+func (r *Roots) nameInRules(abs string) string {
+	if r.ruleName == nil {
 		return abs
 	}
-	return r.known(abs)
+	return r.ruleName(abs)
 }
 
 // Dirs returns the roots without symlinks; the first is the cwd.

@@ -12,9 +12,9 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// foldNames reports whether names are compared case-insensitively, as the file
+// systemFoldsNames reports whether names are compared case-insensitively, as the file
 // systems of macOS and Windows do by default.
-const foldNames = runtime.GOOS == "darwin" || runtime.GOOS == "ios" || runtime.GOOS == "windows"
+const systemFoldsNames = runtime.GOOS == "darwin" || runtime.GOOS == "ios" || runtime.GOOS == "windows"
 
 // foldsNames reports whether the file system at dir ignores the case of names, such as
 // that of a Windows drive under WSL.
@@ -70,16 +70,16 @@ func (r *Readable) add(set *ruleSet, source string) error {
 	case strings.HasPrefix(pattern, "/") || filepath.VolumeName(pattern) != "":
 		r.addAbsolute(set, source, pattern)
 	case !strings.Contains(name, "/") && anywhere || name == "**":
-		set.anywhere = append(set.anywhere, newNameRule(source, r.folded(name)))
+		set.anywhere = append(set.anywhere, newNameRule(source, r.foldPattern(name)))
 	case !nested:
-		set.below = append(set.below, newNameRule(source, r.folded(name)))
+		set.below = append(set.below, newNameRule(source, r.foldPattern(name)))
 	case anywhere:
-		p := newPathRule(source, r.folded("**/"+name))
-		p.inside = set == &r.allow
+		p := newPathRule(source, r.foldPattern("**/"+name))
+		p.onlyInside = set == &r.allow
 		set.paths = append(set.paths, p)
 	default:
 		for _, dir := range r.roots.dirs {
-			set.paths = append(set.paths, newPathRule(source, r.folded(escaped(r.roots.name(dir))+"/"+pattern)))
+			set.paths = append(set.paths, newPathRule(source, r.foldPattern(escaped(r.roots.nameInRules(dir))+"/"+pattern)))
 		}
 	}
 	return nil
@@ -89,7 +89,7 @@ func (r *Readable) add(set *ruleSet, source string) error {
 // beginning resolved. For an allowed path inside the roots links are not resolved:
 // anyone who works there could make it a link to anywhere.
 func (r *Readable) addAbsolute(set *ruleSet, source, pattern string) {
-	set.paths = append(set.paths, newPathRule(source, r.folded(pattern)))
+	set.paths = append(set.paths, newPathRule(source, r.foldPattern(pattern)))
 	base, rest := splitPattern(pattern)
 	if base == "" || set == &r.allow && r.roots.Contains(filepath.FromSlash(base)) {
 		return
@@ -101,7 +101,7 @@ func (r *Readable) addAbsolute(set *ruleSet, source, pattern string) {
 	if real = escaped(real); rest != "" {
 		real += "/" + rest
 	}
-	set.paths = append(set.paths, newPathRule(source, r.folded(real)))
+	set.paths = append(set.paths, newPathRule(source, r.foldPattern(real)))
 }
 
 // escaped returns a pattern for a path, without a slash at its end.
@@ -172,7 +172,7 @@ func (s *ruleSet) match(name, path string, below, inside bool) (pattern string, 
 		}
 	}
 	for i := range s.paths {
-		if p := &s.paths[i]; (inside || !p.inside) && p.match(name, path) {
+		if p := &s.paths[i]; (inside || !p.onlyInside) && p.match(name, path) {
 			return p.source, true
 		}
 	}
@@ -184,7 +184,7 @@ func (s *ruleSet) match(name, path string, below, inside bool) (pattern string, 
 func (s *ruleSet) needsPath(name, dir string) bool {
 	for i := range s.paths {
 		p := &s.paths[i]
-		if p.mayMatch(name) && (p.literal && strings.HasPrefix(p.from, dir) || isBelow(p.from, dir)) {
+		if p.mayMatch(name) && (p.literal && strings.HasPrefix(p.base, dir) || isBelow(p.base, dir)) {
 			return true
 		}
 	}
@@ -195,31 +195,31 @@ func (s *ruleSet) needsPath(name, dir string) bool {
 type nameRule struct {
 	source string // the original spelling
 	glob   string
-	how    how
+	mode   matchMode
 }
 
-// how selects how a pattern is matched: most need no glob matcher.
-type how uint8
+// matchMode selects how a pattern is matched: most need no glob matcher.
+type matchMode uint8
 
 const (
-	byGlob    how = iota
-	byLiteral     // no wildcard
-	bySuffix      // "*" and a literal
+	byGlob    matchMode = iota
+	byLiteral           // no wildcard
+	bySuffix            // "*" and a literal
 )
 
 func newNameRule(source, glob string) nameRule {
 	n := nameRule{source: source, glob: glob}
 	switch rest := strings.TrimPrefix(glob, "*"); {
 	case !strings.ContainsAny(glob, `*?[{\`):
-		n.how = byLiteral
+		n.mode = byLiteral
 	case len(rest) < len(glob) && !strings.ContainsAny(rest, `*?[{\`):
-		n.how, n.glob = bySuffix, rest
+		n.mode, n.glob = bySuffix, rest
 	}
 	return n
 }
 
 func (n *nameRule) match(name string) bool {
-	switch n.how {
+	switch n.mode {
 	case byLiteral:
 		return name == n.glob
 	case bySuffix:
@@ -230,13 +230,13 @@ func (n *nameRule) match(name string) bool {
 
 // pathRule is a pattern for a whole path.
 type pathRule struct {
-	source  string // the original spelling
-	glob    string
-	from    string    // the leading directories without wildcards
-	literal bool      // from is the whole pattern
-	last    *nameRule // what the last name must match; nil means unknown
-	names   []string  // the patterns after from; nil means unknown
-	inside  bool      // it applies only to paths in the roots
+	source     string // the original spelling
+	glob       string
+	base       string    // the leading directories without wildcards
+	literal    bool      // base is the whole pattern
+	last       *nameRule // what the last name must match; nil means unknown
+	names      []string  // the patterns after base; nil means unknown
+	onlyInside bool      // it applies only to paths in the roots
 }
 
 func newPathRule(source, glob string) pathRule {
@@ -245,9 +245,9 @@ func newPathRule(source, glob string) pathRule {
 	if strings.HasPrefix(glob, "**") {
 		base, rest = "", glob
 	}
-	p.from, p.literal = strings.TrimSuffix(base, "/"), rest == ""
-	if p.literal && p.from != "" {
-		p.last = &nameRule{source: source, glob: path.Base(p.from), how: byLiteral}
+	p.base, p.literal = strings.TrimSuffix(base, "/"), rest == ""
+	if p.literal && p.base != "" {
+		p.last = &nameRule{source: source, glob: path.Base(p.base), mode: byLiteral}
 	}
 	if p.literal {
 		return p
@@ -271,25 +271,25 @@ func (p *pathRule) match(name, path string) bool {
 	case !p.mayMatch(name):
 		return false
 	case p.literal:
-		return path == p.from
-	case !isBelow(p.from, path):
+		return path == p.base
+	case !isBelow(p.base, path):
 		return false
 	}
 	return doublestar.MatchUnvalidated(p.glob, cmp.Or(path, "/")) // "" is the topmost
 }
 
-// leads reports whether a path below the directory path may match.
-func (p *pathRule) leads(path string) bool {
-	if isBelow(path, p.from) {
+// mayMatchBelow reports whether a path below the directory path may match.
+func (p *pathRule) mayMatchBelow(path string) bool {
+	if isBelow(path, p.base) {
 		return true
 	}
-	if p.literal || !isBelow(p.from, path) {
+	if p.literal || !isBelow(p.base, path) {
 		return false
 	}
 	if p.names == nil {
 		return true
 	}
-	rest := strings.Split(path[len(p.from)+1:], "/")
+	rest := strings.Split(path[len(p.base)+1:], "/")
 	for i, name := range rest {
 		switch {
 		case i >= len(p.names):
@@ -309,31 +309,31 @@ func isBelow(dir, path string) bool {
 	return strings.HasPrefix(path, dir) && (len(path) == len(dir) || path[len(dir)] == '/')
 }
 
-// folded returns a pattern with the letter case and separators that the rules use.
-func (r *Readable) folded(pattern string) string {
-	if !r.fold {
+// foldPattern returns a pattern with the letter case and separators that the rules use.
+func (r *Readable) foldPattern(pattern string) string {
+	if !r.foldCase {
 		return pattern
 	}
 	return strings.ToLower(strings.ToUpper(pattern))
 }
 
-// slashed returns an absolute path in the form that the rules use.
-func (r *Readable) slashed(abs string) string {
+// pathInRules returns an absolute path in the form that the rules use.
+func (r *Readable) pathInRules(abs string) string {
 	abs = filepath.ToSlash(abs)
-	if !r.fold {
+	if !r.foldCase {
 		return abs
 	}
 	names := strings.Split(abs, "/")
 	for i, name := range names {
-		names[i] = r.name(name)
+		names[i] = r.foldName(name)
 	}
 	return strings.Join(names, "/")
 }
 
-// name returns a name in the form that the rules use.
-func (r *Readable) name(name string) string {
-	if !r.fold || len(name) == 2 && name[1] == ':' { // a volume
-		return r.folded(name)
+// foldName returns a name in the form that the rules use.
+func (r *Readable) foldName(name string) string {
+	if !r.foldCase || len(name) == 2 && name[1] == ':' { // a volume
+		return r.foldPattern(name)
 	}
 	return fold(name)
 }

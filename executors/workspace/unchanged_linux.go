@@ -14,14 +14,14 @@ const tick = 50 * time.Millisecond
 // compares the time of the inode's last change, which no program can set (inode(7)). A
 // change within a tick after another one may not move that time.
 func unchanged(before, now fs.FileInfo, at time.Time) bool {
-	was, ok := changed(before)
-	is, known := changed(now)
+	was, ok := changeTime(before)
+	is, known := changeTime(now)
 	return ok && known && os.SameFile(before, now) && is.Equal(was) && at.Sub(is) > tick
 }
 
-// changed returns the time of the last change; ok is false where it is kept in
+// changeTime returns the time of the last change; ok is false where it is kept in
 // whole seconds.
-func changed(info fs.FileInfo) (at time.Time, ok bool) {
+func changeTime(info fs.FileInfo) (at time.Time, ok bool) {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
 		return at, false
