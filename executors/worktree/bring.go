@@ -41,7 +41,7 @@ func (c *Copy) Bring(ctx context.Context, s Session) (b Brought, err error) {
 	for _, ch := range changes {
 		why := "the turn ended"
 		if err == nil {
-			why, err = c.bring(ctx, s, ch, &b)
+			why, err = c.applyOne(ctx, s, ch, &b)
 		}
 		switch {
 		case why != "":
@@ -68,8 +68,8 @@ func (c *Copy) Bring(ctx context.Context, s Session) (b Brought, err error) {
 // tries is how often a change is attempted while its file keeps changing.
 const tries = 3
 
-// bring makes one change. It returns why it was not made, "" if it was.
-func (c *Copy) bring(ctx context.Context, s Session, ch Change, b *Brought) (why string, err error) {
+// applyOne makes one change. It returns why it was not made, "" if it was.
+func (c *Copy) applyOne(ctx context.Context, s Session, ch Change, b *Brought) (why string, err error) {
 	if ch.Left != "" {
 		return ch.Left, nil
 	}
@@ -106,7 +106,7 @@ func (c *Copy) bring(ctx context.Context, s Session, ch Change, b *Brought) (why
 		case res.Failed:
 			return executors.OneLine(res.ForPeople()), nil
 		}
-		b.note(ch, path, now, want)
+		b.recordChange(ch, path, now, want)
 		return "", nil
 	}
 	return "it changes all the time", nil
@@ -139,8 +139,8 @@ func same(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b
 // maxDiffs bounds the diffs that are shown, in bytes.
 const maxDiffs = 256 << 10
 
-// note records a change that was made.
-func (b *Brought) note(ch Change, path string, old, new *string) {
+// recordChange records a change that was made.
+func (b *Brought) recordChange(ch Change, path string, old, new *string) {
 	d := executors.Diff{Path: path, Old: old}
 	if new == nil {
 		b.Deleted = append(b.Deleted, ch.Path)
@@ -175,7 +175,7 @@ func sizeOf(d executors.Diff) int {
 func (b Brought) Lines() (lines []string) {
 	add := func(format string, list []string) {
 		if len(list) > 0 {
-			lines = append(lines, "["+fmt.Sprintf(format, executors.OneLine(joined(list)))+"]")
+			lines = append(lines, "["+fmt.Sprintf(format, executors.OneLine(joinNames(list)))+"]")
 		}
 	}
 	add("changed in the project: %s", b.Written)
@@ -204,7 +204,7 @@ func (b Brought) Lines() (lines []string) {
 // maxNamed bounds the names in one line.
 const maxNamed = 30
 
-func joined(list []string) string {
+func joinNames(list []string) string {
 	more := ""
 	if n := len(list) - maxNamed; n > 0 {
 		list, more = list[:maxNamed], fmt.Sprintf(" and %d more", n)

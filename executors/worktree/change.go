@@ -32,7 +32,7 @@ type Change struct {
 
 // Changes returns the changes since the copy was made. Ignored files do not count.
 func (c *Copy) Changes(ctx context.Context) ([]Change, error) {
-	now, err := c.tree(ctx)
+	now, err := c.writeTree(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func (c *Copy) Changes(ctx context.Context) ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := c.meta(ctx, nil, "diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--no-ext-diff", c.base, now)
+	out, err := c.runMeta(ctx, nil, "diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--no-ext-diff", c.base, now)
 	if err != nil {
 		return nil, err
 	}
@@ -56,15 +56,15 @@ func (c *Copy) Changes(ctx context.Context) ([]Change, error) {
 		if facts[0] == modeNone && facts[1] == modeModule {
 			continue // its files are strays
 		}
-		ch := change(facts, fields[i+1], len(all))
+		ch := newChange(facts, fields[i+1], len(all))
 		if ch.Left == "" {
 			names = append(names, facts[2], facts[3])
 		}
 		all, raw = append(all, ch), append(raw, facts)
 	}
-	texts, err := c.blobs(ctx, names)
+	texts, err := c.readTexts(ctx, names)
 	for i := range all {
-		all[i].fill(raw[i], texts)
+		all[i].setTexts(raw[i], texts)
 	}
 	for _, s := range strays {
 		all = append(all, Change{Path: s.path, Left: s.why()})
@@ -81,9 +81,9 @@ const (
 	modeModule     = "160000"
 )
 
-// change returns a change without its texts, by its line of git diff-tree and the number
+// newChange returns a change without its texts, by its line of git diff-tree and the number
 // of changes before it.
-func change(facts []string, path string, before int) (ch Change) {
+func newChange(facts []string, path string, before int) (ch Change) {
 	ch.Path = path
 	modes := facts[:2]
 	switch {
@@ -103,30 +103,30 @@ func change(facts []string, path string, before int) (ch Change) {
 	return ch
 }
 
-// fill adds the texts of the two sides, by the names of their contents.
-func (ch *Change) fill(facts []string, texts map[string]text) {
+// setTexts adds the texts of the two sides, by the names of their contents.
+func (ch *Change) setTexts(facts []string, texts map[string]blobText) {
 	for i, side := range []**string{&ch.Old, &ch.New} {
 		if facts[i] == modeNone || ch.Left != "" {
 			continue
 		}
 		t := texts[facts[2+i]]
-		*side, ch.Left = &t.text, t.left
+		*side, ch.Left = &t.text, t.problem
 	}
 }
 
-// text is the text of an object, or the reason why it cannot be used.
-type text struct{ text, left string }
+// blobText is the text of an object, or the reason why it cannot be used.
+type blobText struct{ text, problem string }
 
-// blobs returns the texts of objects. Names of zeros are left out.
-func (c *Copy) blobs(ctx context.Context, names []string) (map[string]text, error) {
+// readTexts returns the texts of objects. Names of zeros are left out.
+func (c *Copy) readTexts(ctx context.Context, names []string) (map[string]blobText, error) {
 	names = slices.DeleteFunc(names, func(name string) bool { return strings.Trim(name, "0") == "" })
 	slices.Sort(names)
 	names = slices.Compact(names)
-	texts := map[string]text{}
+	texts := map[string]blobText{}
 	if len(names) == 0 {
 		return texts, nil
 	}
-	sizes, err := c.meta(ctx, strings.NewReader(strings.Join(names, "\n")+"\n"), "cat-file", "--batch-check=%(objectsize)")
+	sizes, err := c.runMeta(ctx, strings.NewReader(strings.Join(names, "\n")+"\n"), "cat-file", "--batch-check=%(objectsize)")
 	if err != nil {
 		return nil, err
 	}
@@ -137,13 +137,13 @@ func (c *Copy) blobs(ctx context.Context, names []string) (map[string]text, erro
 			return nil, fmt.Errorf("git cat-file: %q", line)
 		}
 		if n > maxFile || n > room {
-			texts[names[i]] = text{left: "it is too large"}
+			texts[names[i]] = blobText{problem: "it is too large"}
 			continue
 		}
 		room -= n
 		wanted = append(wanted, names[i])
 	}
-	data, err := c.meta(ctx, strings.NewReader(strings.Join(wanted, "\n")+"\n"), "cat-file", "--batch=%(objectsize)")
+	data, err := c.runMeta(ctx, strings.NewReader(strings.Join(wanted, "\n")+"\n"), "cat-file", "--batch=%(objectsize)")
 	for _, name := range wanted {
 		head, rest, _ := bytes.Cut(data, []byte("\n"))
 		n, wrong := strconv.Atoi(string(head))
@@ -152,9 +152,9 @@ func (c *Copy) blobs(ctx context.Context, names []string) (map[string]text, erro
 		}
 		content := rest[:n]
 		data = rest[n+1:] // after the newline
-		texts[name] = text{text: string(content)}
+		texts[name] = blobText{text: string(content)}
 		if !utf8.Valid(content) || bytes.IndexByte(content, 0) >= 0 {
-			texts[name] = text{left: "it is not a text"}
+			texts[name] = blobText{problem: "it is not a text"}
 		}
 	}
 	return texts, nil
@@ -197,25 +197,25 @@ func (c *Copy) Keep(ctx context.Context, paths []string) (k Kept, err error) {
 	if err != nil || len(patch) == 0 {
 		return k, err
 	}
-	k.Patch = filepath.Join(c.o.State, c.o.Name+"-"+c.id+patchEnd)
+	k.Patch = filepath.Join(c.options.State, c.options.Name+"-"+c.id+patchEnd)
 	return k, os.WriteFile(k.Patch, patch, 0o600)
 }
 
 // patch returns the changes of some files, all if there are no paths, for git apply, and
 // those of some strays.
 func (c *Copy) patch(ctx context.Context, paths, strays []string) ([]byte, error) {
-	now, err := c.tree(ctx)
+	now, err := c.writeTree(ctx)
 	if err != nil {
 		return nil, err
 	}
 	args := []string{"--literal-pathspecs", "diff-tree", "-r", "-p", "--binary", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all", c.base, now, "--"}
-	patch, err := c.meta(ctx, nil, append(args, paths...)...)
+	patch, err := c.runMeta(ctx, nil, append(args, paths...)...)
 	if err != nil {
 		return nil, err
 	}
 	for _, path := range strays {
-		more, err := c.meta(ctx, nil, "diff", "--no-index", "--binary", "--full-index", "--no-ext-diff", "--no-textconv", "--", "/dev/null", path)
-		if e := new(exec.ExitError); err != nil && !(errors.As(err, &e) && e.ExitCode() == someDiffer) {
+		more, err := c.runMeta(ctx, nil, "diff", "--no-index", "--binary", "--full-index", "--no-ext-diff", "--no-textconv", "--", "/dev/null", path)
+		if e := new(exec.ExitError); err != nil && !(errors.As(err, &e) && e.ExitCode() == exitFilesDiffer) {
 			return patch, err
 		}
 		patch = append(patch, more...)
@@ -223,8 +223,8 @@ func (c *Copy) patch(ctx context.Context, paths, strays []string) ([]byte, error
 	return patch, nil
 }
 
-// someDiffer is the exit status of git diff --no-index if the files differ.
-const someDiffer = 1
+// exitFilesDiffer is the exit status of git diff --no-index if the files differ.
+const exitFilesDiffer = 1
 
 // merge returns a text with the changes from base to each of two others. ok is false if
 // both changed the same lines.

@@ -45,8 +45,8 @@ func Clean(ctx context.Context, o Options) (kept []Kept, err error) {
 
 // cleanOne removes a copy, unless its process still runs.
 func cleanOne(ctx context.Context, o Options, id string) (k Kept, err error) {
-	c := &Copy{o: o, id: id}
-	lock, free, err := lockLeft(c.path(lockEnd))
+	c := &Copy{options: o, id: id}
+	lock, free, err := lockAbandoned(c.path(lockEnd))
 	if err != nil || !free {
 		return k, err
 	}
@@ -66,8 +66,8 @@ func (c *Copy) rescue(ctx context.Context) (k Kept, err error) {
 		return k, nil
 	}
 	base, name, _ := strings.Cut(strings.TrimSpace(string(note)), "\n")
-	c.base, c.o.Name, c.Root = base, name, filepath.Join(c.path(""), entries[0].Name())
-	if c.git, err = newGit(c.o); err != nil {
+	c.base, c.options.Name, c.Root = base, name, filepath.Join(c.path(""), entries[0].Name())
+	if c.git, err = newGit(c.options); err != nil {
 		return k, err
 	}
 	return c.Keep(ctx, nil)

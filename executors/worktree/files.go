@@ -21,14 +21,14 @@ const (
 	maxBytes = 4 << 30
 )
 
-// listed are the files to copy, with slashes and relative to the top directory.
-type listed struct {
+// fileList are the files to copy, with slashes and relative to the top directory.
+type fileList struct {
 	files   []string
 	modules []string // directories of submodules
 }
 
 // list returns the tracked files, and the new ones that no ignore file names.
-func (g git) list(ctx context.Context, r repository) (l listed, err error) {
+func (g git) list(ctx context.Context, r repository) (l fileList, err error) {
 	tracked, err := g.run(ctx, r.top, nil, nil, "ls-files", "-z", "--stage")
 	if err != nil {
 		return l, err
@@ -61,7 +61,7 @@ func (g git) list(ctx context.Context, r repository) (l listed, err error) {
 }
 
 // copyFiles copies the files as the working directory has them.
-func (c *Copy) copyFiles(ctx context.Context, l listed) error {
+func (c *Copy) copyFiles(ctx context.Context, l fileList) error {
 	from, err := os.OpenRoot(c.Top)
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func (c *Copy) copyFiles(ctx context.Context, l listed) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if c.o.Refuses != nil && c.o.Refuses(filepath.Join(c.Top, filepath.FromSlash(name))) {
+		if c.options.Refuses != nil && c.options.Refuses(filepath.Join(c.Top, filepath.FromSlash(name))) {
 			continue
 		}
 		n, err := copyFile(from, to, filepath.FromSlash(name))

@@ -35,9 +35,9 @@ func newGit(o Options) (git, error) {
 	return git{program, append(env, "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "LC_ALL=C")}, nil
 }
 
-// safe are settings of every command. They override a repository's own settings of the
+// safeSettings are settings of every command. They override a repository's own settings of the
 // same names.
-var safe = []string{
+var safeSettings = []string{
 	"core.hooksPath=" + os.DevNull, "core.fsmonitor=false", "core.untrackedCache=false", "protocol.allow=never", "submodule.recurse=false",
 	"gc.auto=0", "maintenance.auto=false", "core.looseCompression=0", "core.bigFileThreshold=8m",
 	"core.autocrlf=false", "core.safecrlf=false", "core.quotePath=false",
@@ -47,7 +47,7 @@ var safe = []string{
 // git's message.
 func (g git) run(ctx context.Context, dir string, env []string, stdin io.Reader, args ...string) ([]byte, error) {
 	var all []string
-	for _, s := range safe {
+	for _, s := range safeSettings {
 		all = append(all, "-c", s)
 	}
 	cmd := exec.CommandContext(ctx, g.program, append(all, args...)...)
@@ -142,15 +142,15 @@ func (c *Copy) initMeta(ctx context.Context) error {
 		return err
 	}
 	var err error
-	if c.base, err = c.tree(ctx); err != nil {
+	if c.base, err = c.writeTree(ctx); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(c.Meta, baseName), []byte(c.base+"\n"+c.o.Name+"\n"), 0o600)
+	return os.WriteFile(filepath.Join(c.Meta, baseName), []byte(c.base+"\n"+c.options.Name+"\n"), 0o600)
 }
 
-// initOwn makes the repository of the sub-agent: on the project's HEAD, with its branches
+// initAgentRepository makes the repository of the sub-agent: on the project's HEAD, with its branches
 // and tags, and the settings that change contents or name the user.
-func (c *Copy) initOwn(ctx context.Context) error {
+func (c *Copy) initAgentRepository(ctx context.Context) error {
 	own := filepath.Join(c.Root, ".git")
 	if err := c.initRepository(ctx, own); err != nil {
 		return err
@@ -159,8 +159,8 @@ func (c *Copy) initOwn(ctx context.Context) error {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(own, "packed-refs"), append([]byte("# pack-refs with: sorted \n"), refs...), 0o600)
 	}
-	if err == nil && c.from.head != "" {
-		err = os.WriteFile(filepath.Join(own, "HEAD"), []byte(c.from.head+"\n"), 0o600)
+	if err == nil && c.repository.head != "" {
+		err = os.WriteFile(filepath.Join(own, "HEAD"), []byte(c.repository.head+"\n"), 0o600)
 	}
 	if err == nil {
 		err = c.readHead(ctx, own)
@@ -180,7 +180,7 @@ func (c *Copy) initOwn(ctx context.Context) error {
 	return nil
 }
 
-// runPlain runs a command that only reads the user's settings, without those of safe.
+// runPlain runs a command that only reads the user's settings, without safeSettings.
 func (g git) runPlain(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, g.program, args...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, g.env, time.Second
@@ -189,17 +189,17 @@ func (g git) runPlain(ctx context.Context, dir string, args ...string) ([]byte, 
 
 // initRepository makes an empty repository that borrows the objects of the project's.
 func (c *Copy) initRepository(ctx context.Context, dir string) error {
-	objects := filepath.Join(c.from.common, "objects")
+	objects := filepath.Join(c.repository.common, "objects")
 	if strings.ContainsAny(objects, "\n\"") {
 		return refusal("git cannot borrow objects from a directory of this name: %q", objects)
 	}
 	env := []string{"GIT_DIR=" + dir, "GIT_WORK_TREE=" + c.Root}
-	if _, err := c.git.run(ctx, c.Root, env, nil, "init", "--quiet", "--template=", "--object-format="+c.from.format); err != nil {
+	if _, err := c.git.run(ctx, c.Root, env, nil, "init", "--quiet", "--template=", "--object-format="+c.repository.format); err != nil {
 		return err
 	}
 	// An absolute path in its settings would lead the next program to this copy.
 	if _, err := c.git.run(ctx, c.Root, nil, nil, "config", "--file", filepath.Join(dir, "config"), "--unset-all", "core.worktree"); err != nil {
-		if e := new(exec.ExitError); !errors.As(err, &e) || e.ExitCode() != notSet {
+		if e := new(exec.ExitError); !errors.As(err, &e) || e.ExitCode() != exitNotSet {
 			return err
 		}
 	}
@@ -209,7 +209,7 @@ func (c *Copy) initRepository(ctx context.Context, dir string) error {
 	if err := os.WriteFile(filepath.Join(dir, "objects", "info", "alternates"), []byte(filepath.ToSlash(objects)+"\n"), 0o600); err != nil {
 		return err
 	}
-	from, err := os.OpenRoot(c.from.common)
+	from, err := os.OpenRoot(c.repository.common)
 	if err != nil {
 		return err
 	}
@@ -230,8 +230,8 @@ func (c *Copy) initRepository(ctx context.Context, dir string) error {
 	return nil
 }
 
-// notSet is the exit status of git config for a setting that is not there.
-const notSet = 5
+// exitNotSet is the exit status of git config for a setting that is not there.
+const exitNotSet = 5
 
 // Objects returns the directory whose objects the copy borrows. It is empty if that may
 // have objects of another project, as with a .git that leads elsewhere: git commands in
@@ -239,7 +239,7 @@ const notSet = 5
 func (c *Copy) Objects() string {
 	own := filepath.Join(c.Top, ".git")
 	objects := filepath.Join(own, "objects")
-	if c.from.common != own {
+	if c.repository.common != own {
 		return ""
 	}
 	for _, dir := range []string{own, objects, filepath.Join(objects, "info"), filepath.Join(objects, "pack")} {
@@ -255,31 +255,31 @@ func (c *Copy) Objects() string {
 
 // readHead fills the index of a repository from HEAD.
 func (c *Copy) readHead(ctx context.Context, dir string) error {
-	if c.from.head == "" {
+	if c.repository.head == "" {
 		return nil
 	}
-	_, err := c.git.run(ctx, c.Root, []string{"GIT_DIR=" + dir, "GIT_WORK_TREE=" + c.Root}, nil, "read-tree", c.from.head)
+	_, err := c.git.run(ctx, c.Root, []string{"GIT_DIR=" + dir, "GIT_WORK_TREE=" + c.Root}, nil, "read-tree", c.repository.head)
 	return err
 }
 
-// meta runs a command of the repository that computes the changes.
-func (c *Copy) meta(ctx context.Context, stdin io.Reader, args ...string) ([]byte, error) {
+// runMeta runs a command of the repository that computes the changes.
+func (c *Copy) runMeta(ctx context.Context, stdin io.Reader, args ...string) ([]byte, error) {
 	if info, err := os.Lstat(c.Root); err != nil || !info.IsDir() { // a link would lead elsewhere
 		return nil, executors.Failuref(executors.PermanentFailure, "the copy of the project at %s is gone", c.Root)
 	}
 	return c.git.run(ctx, c.Root, []string{"GIT_DIR=" + c.Meta, "GIT_WORK_TREE=" + c.Root}, stdin, args...)
 }
 
-// tree stores the files of the copy and returns the name of their tree.
-func (c *Copy) tree(ctx context.Context) (string, error) {
-	if _, err := c.meta(ctx, nil, "add", "--all", "--ignore-errors", "."); err != nil {
-		if e := new(exec.ExitError); !errors.As(err, &e) || e.ExitCode() != someFailed {
+// writeTree stores the files of the copy and returns the name of their tree.
+func (c *Copy) writeTree(ctx context.Context) (string, error) {
+	if _, err := c.runMeta(ctx, nil, "add", "--all", "--ignore-errors", "."); err != nil {
+		if e := new(exec.ExitError); !errors.As(err, &e) || e.ExitCode() != exitAddFailed {
 			return "", err
 		}
 	}
-	out, err := c.meta(ctx, nil, "write-tree")
+	out, err := c.runMeta(ctx, nil, "write-tree")
 	return strings.TrimSpace(string(out)), err
 }
 
-// someFailed is the exit status of git add if it could not read a file.
-const someFailed = 1
+// exitAddFailed is the exit status of git add if it could not read a file.
+const exitAddFailed = 1

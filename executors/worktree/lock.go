@@ -21,8 +21,8 @@ func lockNew(path string) (*os.File, error) {
 	return nil, f.Close() // another process removed it as a leftover
 }
 
-// lockLeft locks the file of a copy, and reports whether its process has ended.
-func lockLeft(path string) (f *os.File, free bool, err error) {
+// lockAbandoned locks the file of a copy, and reports whether its process has ended.
+func lockAbandoned(path string) (f *os.File, free bool, err error) {
 	if f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
 		return nil, false, err
 	}

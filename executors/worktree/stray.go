@@ -28,11 +28,11 @@ func (s stray) why() string {
 // of submodules, in repositories that the sub-agent made, and with names that git
 // reserves.
 func (c *Copy) strays(ctx context.Context) ([]stray, error) {
-	others, err := c.meta(ctx, nil, "ls-files", "-z", "--others", "--exclude-standard")
+	others, err := c.runMeta(ctx, nil, "ls-files", "-z", "--others", "--exclude-standard")
 	if err != nil {
 		return nil, err
 	}
-	tracked, err := c.meta(ctx, nil, "ls-files", "-z", "--stage")
+	tracked, err := c.runMeta(ctx, nil, "ls-files", "-z", "--stage")
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func (c *Copy) strays(ctx context.Context) ([]stray, error) {
 			places = append(places, name)
 		}
 	}
-	found := walk{root: c.Root, room: maxTotal}
+	found := strayCollector{root: c.Root, room: maxTotal}
 	for _, place := range places {
 		if place != "" && ctx.Err() == nil {
 			found.add(place)
@@ -51,8 +51,8 @@ func (c *Copy) strays(ctx context.Context) ([]stray, error) {
 	return found.strays, ctx.Err()
 }
 
-// walk collects strays.
-type walk struct {
+// strayCollector collects strays.
+type strayCollector struct {
 	root   string
 	room   int64 // bytes that a patch may still hold
 	strays []stray
@@ -60,7 +60,7 @@ type walk struct {
 
 // add adds the files in a place of the copy, without those of git. A directory that cannot
 // be read counts as a file.
-func (w *walk) add(place string) {
+func (w *strayCollector) add(place string) {
 	_ = filepath.WalkDir(filepath.Join(w.root, filepath.FromSlash(place)), func(path string, e fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -81,7 +81,7 @@ func (w *walk) add(place string) {
 }
 
 // noPatch returns why no patch holds a file, by the error of reading it; "" if one does.
-func (w *walk) noPatch(e fs.DirEntry, failed error) string {
+func (w *strayCollector) noPatch(e fs.DirEntry, failed error) string {
 	if failed != nil {
 		return "it cannot be read"
 	}
@@ -106,16 +106,16 @@ func (w *walk) noPatch(e fs.DirEntry, failed error) string {
 // that has them; "" if there are none. Directories of the copy may have become links to
 // other places, which os.Root does not follow.
 func (c *Copy) setAside(strays []stray) (string, error) {
-	root, err := os.OpenRoot(c.o.State)
+	root, err := os.OpenRoot(c.options.State)
 	if err != nil {
 		return "", err
 	}
 	defer root.Close()
-	from, err := filepath.Rel(c.o.State, c.Root)
+	from, err := filepath.Rel(c.options.State, c.Root)
 	if err != nil {
 		return "", err
 	}
-	to := c.o.Name + "-" + c.id + filesEnd
+	to := c.options.Name + "-" + c.id + filesEnd
 	for _, s := range strays {
 		name := filepath.Join(to, filepath.FromSlash(s.path))
 		e := root.MkdirAll(filepath.Dir(name), 0o700)
@@ -124,5 +124,5 @@ func (c *Copy) setAside(strays []stray) (string, error) {
 		}
 		err = errors.Join(err, e)
 	}
-	return filepath.Join(c.o.State, to), err
+	return filepath.Join(c.options.State, to), err
 }

@@ -61,12 +61,12 @@ type Copy struct {
 	Dir  string // the copy of Options.Project
 	Meta string // the repository that computes the changes
 
-	o    Options
-	id   string
-	git  git
-	lock *os.File
-	from repository
-	base string // the tree of the copy as it was made
+	options    Options
+	id         string
+	git        git
+	lock       *os.File
+	repository repository
+	base       string // the tree of the copy as it was made
 }
 
 // Make copies the project. A project that cannot be copied is a [*executors.Failure].
@@ -86,8 +86,8 @@ func Make(ctx context.Context, o Options) (*Copy, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Copy{Top: from.top, o: o, git: g, from: from}
-	if err := c.fill(ctx, list); err != nil {
+	c := &Copy{Top: from.top, options: o, git: g, repository: from}
+	if err := c.create(ctx, list); err != nil {
 		if c.lock != nil { // else nothing was made
 			err = errors.Join(err, c.Close())
 		}
@@ -96,8 +96,8 @@ func Make(ctx context.Context, o Options) (*Copy, error) {
 	return c, nil
 }
 
-// fill makes the copy with the listed files.
-func (c *Copy) fill(ctx context.Context, files listed) error {
+// create makes the copy with the listed files.
+func (c *Copy) create(ctx context.Context, files fileList) error {
 	if err := c.reserve(); err != nil {
 		return err
 	}
@@ -107,17 +107,17 @@ func (c *Copy) fill(ctx context.Context, files listed) error {
 	if err := c.initMeta(ctx); err != nil {
 		return err
 	}
-	return c.initOwn(ctx)
+	return c.initAgentRepository(ctx)
 }
 
 // reserve makes the directories of the copy, and locks them as long as this process
 // lives.
 func (c *Copy) reserve() error {
-	if err := os.MkdirAll(c.o.State, 0o700); err != nil {
+	if err := os.MkdirAll(c.options.State, 0o700); err != nil {
 		return err
 	}
 	var err error
-	if c.o.State, err = filepath.EvalSymlinks(c.o.State); err != nil { // roots have no links
+	if c.options.State, err = filepath.EvalSymlinks(c.options.State); err != nil { // roots have no links
 		return err
 	}
 	for c.lock == nil {
@@ -129,7 +129,7 @@ func (c *Copy) reserve() error {
 		}
 	}
 	c.Root, c.Meta = filepath.Join(c.path(""), filepath.Base(c.Top)), c.path(metaEnd)
-	rel, err := filepath.Rel(c.Top, c.o.Project)
+	rel, err := filepath.Rel(c.Top, c.options.Project)
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ const (
 	baseName = "zeph-base" // in Meta: the base tree and the name, each a line
 )
 
-func (c *Copy) path(end string) string { return filepath.Join(c.o.State, c.id+end) }
+func (c *Copy) path(end string) string { return filepath.Join(c.options.State, c.id+end) }
 
 // Temp makes a directory for temporary files of the sub-agent's own.
 func (c *Copy) Temp() (string, error) { return c.path(tempEnd), os.MkdirAll(c.path(tempEnd), 0o700) }
@@ -201,7 +201,7 @@ func (c *Copy) ToProject(text string) string { return replaceDir(text, c.Root, c
 
 // Elsewhere reports whether a text names files of the project or of its repository.
 func (c *Copy) Elsewhere(text string) bool {
-	return replaceDir(text, c.Top, "\x00") != text || replaceDir(text, c.from.common, "\x00") != text
+	return replaceDir(text, c.Top, "\x00") != text || replaceDir(text, c.repository.common, "\x00") != text
 }
 
 // replaceDir replaces the name of a directory where it is not a part of another name.
@@ -214,7 +214,7 @@ func replaceDir(text, from, to string) string {
 		}
 		rest := text[i+len(from):]
 		b.WriteString(text[:i])
-		if (i > 0 && inName(text[i-1])) || (rest != "" && inName(rest[0]) && !endsSentence(rest)) {
+		if (i > 0 && isNameByte(text[i-1])) || (rest != "" && isNameByte(rest[0]) && !endsSentence(rest)) {
 			b.WriteString(from)
 		} else {
 			b.WriteString(to)
@@ -223,8 +223,8 @@ func replaceDir(text, from, to string) string {
 	}
 }
 
-// inName reports whether a byte can be a part of a name of a file.
-func inName(b byte) bool {
+// isNameByte reports whether a byte can be a part of a name of a file.
+func isNameByte(b byte) bool {
 	return b == '-' || b == '_' || b == '.' || b >= 0x80 || '0' <= b && b <= '9' || 'a' <= b|0x20 && b|0x20 <= 'z'
 }
 
