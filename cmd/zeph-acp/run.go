@@ -252,16 +252,16 @@ func (r *runner) do(ctx context.Context, f *flags, stdinIsPrompt bool) error {
 			defer s.Spin()()
 		}
 	}
-	said := &headless.Said{View: r.turn.View}
+	said := &headless.LastMessage{View: r.turn.View}
 	r.turn.View = said
 	reason, err := r.turn.Run(ctx)
 	if !r.quiet {
 		r.calls.printStopped(os.Stderr, "run")
 	}
 	if err == nil && reason == acp.StopEndTurn && context.Cause(ctx) == nil {
-		err = r.ended(said.Last())
+		err = r.ended(said.Text())
 	} else {
-		err = turnError(reason, err, context.Cause(ctx), r.named(said.Last()))
+		err = turnError(reason, err, context.Cause(ctx), r.named(said.Text()))
 	}
 	if r.json {
 		if failed := r.calls.result(reason, err, r.form).write(r.out); failed != nil {

@@ -46,7 +46,7 @@ func (r *runner) view() headless.View {
 // screen returns a view for the terminal or file f, to which w writes.
 func (r *runner) screen(w io.Writer, f *os.File) *headless.Screen {
 	s := headless.NewScreen(w, colours(f, r.Getenv))
-	if s.Whole, s.Config = !isTerminal(f), r.File; !s.Whole {
+	if s.Full, s.Config = !isTerminal(f), r.File; !s.Full {
 		s.Columns, s.Footer = widthOf(f), r.footer
 	}
 	return s
@@ -55,7 +55,7 @@ func (r *runner) screen(w io.Writer, f *os.File) *headless.Screen {
 // answer returns a view that prints the answer, and passes everything else to rest. An answer
 // that must have a form is printed at the end.
 func (r *runner) answer(rest headless.View) headless.View {
-	a := &headless.Answer{Out: r.out, Rest: rest, Note: r.calls.isNote, Own: r.calls.isOwn, Help: noAnswer}
+	a := &headless.Answer{Out: r.out, Rest: rest, IsNote: r.calls.isNote, IsUserCall: r.calls.isOwn, IsHelp: noAnswer}
 	if r.form != nil {
 		a.Out = io.Discard
 	}

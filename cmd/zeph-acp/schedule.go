@@ -178,7 +178,7 @@ func runTasks(cmd *cobra.Command, f *flags, a *app.App, chosen []store.Task) err
 	ctx, stop := stopOnSignal(cmd.Context(), func() {})
 	defer stop()
 	screen := headless.NewScreen(cmd.OutOrStdout(), colours(os.Stdout, f.getenv))
-	screen.Whole = !isTerminal(os.Stdout)
+	screen.Full = !isTerminal(os.Stdout)
 	a.Reaper = newReaper()
 	a.RunTask = taskRun{app: a, environ: f.environ, view: screen}.run
 	runner := a.Tasks()

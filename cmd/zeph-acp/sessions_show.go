@@ -60,7 +60,7 @@ func showSession(b *bytes.Buffer, s store.Session, events []transcript.Event, co
 	created, updated := s.Created.Local().Format(timeLayout), s.Updated.Local().Format(timeLayout)
 	fmt.Fprintf(b, "%s\n%s, %s to %s\n\n", sessionName(s), oneLine(s.CWD), created, updated)
 	screen := headless.NewScreen(b, coloured)
-	if screen.Whole = !isTerminal(os.Stdout); !screen.Whole {
+	if screen.Full = !isTerminal(os.Stdout); !screen.Full {
 		screen.Columns = widthOf(os.Stdout)
 	}
 	all := turns(events)

@@ -26,11 +26,11 @@ import (
 
 // Chat is a conversation in a terminal. Turn, Screen and Input are required.
 type Chat struct {
-	Turn    *headless.Turn // without a prompt, a view and an approver, which Run sets
-	Screen  func(w io.Writer) *headless.Screen
-	Styled  bool      // the terminal has styles
-	Input   io.Reader // the terminal
-	History History   // of the prompts; the zero value stores nothing
+	Turn    *headless.Turn                     // Run sets its prompt, its view and its approver
+	Screen  func(w io.Writer) *headless.Screen // returns a screen that writes to w
+	Styled  bool                               // the terminal has styles
+	Input   io.Reader                          // the terminal
+	History History                            // of the prompts; the zero value stores nothing
 	// MaxBytes limits a prompt: the agent rejects a longer frame.
 	MaxBytes int
 	// Facts returns a line that is shown at the end of a stored session; may be nil.
@@ -45,49 +45,50 @@ type Chat struct {
 
 	setting sync.Mutex // one change of the prompt at a time
 
-	mu           sync.Mutex
-	queue        []string      // prompts that wait
-	added        chan struct{} // receives after an addition to queue
-	interrupt    chan struct{}
-	running      bool   // a turn runs
-	stored       bool   // the session is in the store, since it had a prompt or a setting
-	begun        bool   // the line has text
-	typedColumns int    // of that text
-	pressed      bool   // Ctrl-C was pressed at the empty prompt
-	prompt       string // of the line
-	wanted       string // the prompt that the line should have
-	steer        headless.Steer
-	work         sync.WaitGroup // the goroutines that typed has started
-	session      session
-	folds        folds
-	choosing     []choice // the user chooses a model
+	enqueued  chan struct{}  // receives after an addition to queue
+	interrupt chan struct{}  // each value cancels the running turn
+	work      sync.WaitGroup // goroutines that onText has started
+	session   session        // has its own lock
+	pasted    pastedTexts    // has its own lock
+
+	mu              sync.Mutex
+	queue           []string // prompts that wait
+	steer           headless.Steer
+	running         bool     // a turn runs
+	stored          bool     // the session is in the store, since it had a prompt or a setting
+	lineHasText     bool     // the user has typed text into the line
+	typedColumns    int      // the width of that text
+	interruptedOnce bool     // Ctrl-C was pressed at the empty prompt
+	shownPrompt     string   // the prompt before the line
+	wantedPrompt    string   // differs from shownPrompt while that cannot be changed
+	offeredModels   []choice // the models that the user chooses from; nil if there is no choice
 }
 
 // Run runs the conversation until the user leaves or ctx ends.
 func (c *Chat) Run(ctx context.Context) error {
-	c.done, c.added, c.interrupt = make(chan struct{}), make(chan struct{}, 1), make(chan struct{}, 1)
+	c.done, c.enqueued, c.interrupt = make(chan struct{}), make(chan struct{}, 1), make(chan struct{}, 1)
 	c.leave = sync.OnceFunc(func() { close(c.done) })
 	if err := c.openLine(); err != nil {
 		return err
 	}
 	defer c.closeLine()
 	c.screen = c.Screen(c.line)
-	c.screen.Below = c.below
+	c.screen.Below = c.showStatus
 	c.screen.Idle("", "")
 	defer c.screen.Spin()()
 
-	keyboard := headless.NewLines(c.read)
+	keyboard := headless.NewLines(c.readText)
 	user := &headless.User{Keyboard: keyboard, Screen: c.screen}
 	t := c.Turn
 	t.View, t.Approver = view{c.screen, c}, user
-	t.Opened, t.Next, t.Interrupt = c.opened, c.next, c.interrupt
+	t.Opened, t.Next, t.Interrupt = c.onOpened, c.nextPrompt, c.interrupt
 	t.Listen = func(steer headless.Steer) func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.steer = steer
 		return c.work.Wait
 	}
-	defer keyboard.Listen(c.typed)()
+	defer keyboard.Listen(c.onText)()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(ctx, c.leave)()
@@ -104,10 +105,10 @@ func (c *Chat) Run(ctx context.Context) error {
 	}
 }
 
-// typed acts on a text that answers no question. It does not block.
-func (c *Chat) typed(text string) {
+// onText acts on a text that answers no question. It does not block.
+func (c *Chat) onText(text string) {
 	text = strings.TrimSpace(text)
-	if c.answersList(text) || text == "" {
+	if c.chooseListed(text) || text == "" {
 		return
 	}
 	if c.MaxBytes > 0 && len(text) > c.MaxBytes {
@@ -116,7 +117,7 @@ func (c *Chat) typed(text string) {
 		})
 		return
 	}
-	_ = c.line.SaveToHistory(c.folds.encode(text))
+	_ = c.line.SaveToHistory(c.pasted.encode(text))
 	c.History.Add(text)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -125,8 +126,8 @@ func (c *Chat) typed(text string) {
 	case text == "/exit" || text == "/quit":
 		c.leave()
 	case text == "/model" && !c.running && len(c.session.models()) > 0:
-		c.choosing = c.session.models()
-		listed := c.choosing
+		c.offeredModels = c.session.models()
+		listed := c.offeredModels
 		c.work.Go(func() { c.listModels(listed) })
 	case c.running && steer != nil && !strings.HasPrefix(text, "/"):
 		c.work.Go(func() { c.steerTurn(steer, text) })
@@ -134,15 +135,15 @@ func (c *Chat) typed(text string) {
 		if c.running {
 			c.work.Go(func() { c.screen.Steered(text, "The next prompt") })
 		}
-		c.add(text)
+		c.enqueue(text)
 	}
 }
 
-// add queues a prompt. The caller holds mu.
-func (c *Chat) add(text string) {
+// enqueue queues a prompt. The caller holds mu.
+func (c *Chat) enqueue(text string) {
 	c.queue = append(c.queue, text)
 	select {
-	case c.added <- struct{}{}:
+	case c.enqueued <- struct{}{}:
 	default:
 	}
 }
@@ -156,15 +157,15 @@ func (c *Chat) steerTurn(steer headless.Steer, text string) {
 	}
 	c.mu.Lock()
 	running := c.running
-	c.add(text)
+	c.enqueue(text)
 	c.mu.Unlock()
 	if running {
 		c.screen.Steered(text, "The next prompt")
 	}
 }
 
-// next waits for the next prompt after a turn.
-func (c *Chat) next(stop acp.StopReason, err error) []acp.ContentBlock {
+// nextPrompt waits for the next prompt after a turn; nil means that there is none.
+func (c *Chat) nextPrompt(stop acp.StopReason, err error) []acp.ContentBlock {
 	c.mu.Lock()
 	c.running = false
 	c.mu.Unlock()
@@ -186,11 +187,11 @@ func (c *Chat) next(stop acp.StopReason, err error) []acp.ContentBlock {
 			}
 			c.mu.Unlock()
 			c.screen.Busy(waited)
-			return c.blocks(text)
+			return c.promptBlocks(text)
 		}
 		c.mu.Unlock()
 		select {
-		case <-c.added:
+		case <-c.enqueued:
 		case <-c.done:
 			return nil
 		}

@@ -28,7 +28,7 @@ func TestPaste(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for how, in := range map[string]io.Reader{"at once": strings.NewReader(tt.in), "byte by byte": iotest.OneByteReader(strings.NewReader(tt.in))} {
-				got, err := io.ReadAll(&pasteReader{in: in, encode: new(folds).encode})
+				got, err := io.ReadAll(&pasteReader{in: in, encode: new(pastedTexts).encode})
 				if string(got) != tt.want || err != nil {
 					t.Errorf("%s: got %q, %v, want %q", how, got, err, tt.want)
 				}
@@ -45,7 +45,7 @@ func TestPasteMark(t *testing.T) {
 		"\x1b[200~a\x1b[201~\r\x1b[200~b\x1b[201~":               "a\rb",
 		"\x1b[200~a\x1b[201~\r" + strings.Repeat("x", 20) + "\r": "a\r" + strings.Repeat("x", 20) + "\r",
 	} {
-		got, err := io.ReadAll(&pasteReader{in: strings.NewReader(in), encode: new(folds).encode})
+		got, err := io.ReadAll(&pasteReader{in: strings.NewReader(in), encode: new(pastedTexts).encode})
 		if string(got) != want || err != nil {
 			t.Errorf("%q: got %q, %v, want %q", in, got, err, want)
 		}
@@ -59,7 +59,7 @@ func FuzzPaste(f *testing.F) {
 		if strings.Contains(text, "\x1b[200~") || len(text) > 4000 && strings.Contains(text, "\x1b[201~") {
 			t.Skip("the terminal itself may have ended the paste")
 		}
-		got, err := io.ReadAll(&pasteReader{in: strings.NewReader("\x1b[200~" + text + "\x1b[201~"), encode: new(folds).encode})
+		got, err := io.ReadAll(&pasteReader{in: strings.NewReader("\x1b[200~" + text + "\x1b[201~"), encode: new(pastedTexts).encode})
 		if err != nil || strings.ContainsFunc(string(got), func(r rune) bool { return r < ' ' || r == 0x7f }) {
 			t.Errorf("got %q, %v", got, err)
 		}
@@ -68,7 +68,7 @@ func FuzzPaste(f *testing.F) {
 
 // A long text is one word in the line, and itself in the prompt.
 func TestFolds(t *testing.T) {
-	var f folds
+	var f pastedTexts
 	for _, text := range []string{"a", "a\nb", strings.Repeat("a\n", 50), strings.Repeat("x", 5000)} {
 		line := f.encode(text)
 		if len(line) > maxShownBytes || strings.Contains(line, "\n") || f.decode("see "+line+"!") != "see "+text+"!" {
@@ -142,7 +142,7 @@ func TestBlocks(t *testing.T) {
 		"@.":                         "[text]",
 	} {
 		var types []string
-		for _, b := range c.blocks(text) {
+		for _, b := range c.promptBlocks(text) {
 			types = append(types, b.Type)
 		}
 		if got := fmt.Sprint(types); got != want {

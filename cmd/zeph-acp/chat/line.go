@@ -12,10 +12,10 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/layout"
 )
 
-// ready is the prompt of the line.
-const ready = "› "
+// readyPrompt is the prompt of the line.
+const readyPrompt = "› "
 
-// dim and undim surround the status in the prompt.
+// dim and undim are the escape sequences before and after the status in the prompt.
 const dim, undim = "\x1b[2m", "\x1b[0m"
 
 // promptColumns returns the number of columns of a prompt.
@@ -23,17 +23,17 @@ func promptColumns(prompt string) int {
 	return layout.Columns(strings.NewReplacer(dim, "", undim, "").Replace(prompt))
 }
 
-// roomForAnswer is the number of columns after a hint.
+// roomForAnswer is the number of columns that a hint leaves for the answer.
 const roomForAnswer = 4
 
 // openLine opens the line editor. Pasted text arrives between marks.
 func (c *Chat) openLine() error {
 	line, err := readline.NewFromConfig(&readline.Config{
-		Prompt: ready, Stdin: &pasteReader{in: c.Input, encode: c.folds.encode}, DisableAutoSaveHistory: true,
+		Prompt: readyPrompt, Stdin: &pasteReader{in: c.Input, encode: c.pasted.encode}, DisableAutoSaveHistory: true,
 		InterruptPrompt: "\n", EOFPrompt: "\n", AutoComplete: completer{c}, Undo: true,
 		Listener: func(line []rune, _ int, _ rune) ([]rune, int, bool) {
 			c.mu.Lock()
-			c.begun, c.typedColumns = len(line) > 0, layout.Columns(string(line))
+			c.lineHasText, c.typedColumns = len(line) > 0, layout.Columns(string(line))
 			c.mu.Unlock()
 			c.setPrompt()
 			return nil, 0, false
@@ -41,11 +41,11 @@ func (c *Chat) openLine() error {
 		FuncFilterInputRune: func(r rune) (rune, bool) {
 			switch r {
 			case readline.CharEnter:
-				c.entering()
+				c.onEnter()
 			case readline.CharEOT:
-				return r, !c.left()
+				return r, !c.onEOF()
 			case readline.CharInterrupt:
-				return r, !c.interrupted()
+				return r, !c.onInterrupt()
 			case readline.CharCtrlZ:
 				c.raw.Stop()
 			}
@@ -65,7 +65,7 @@ func (c *Chat) openLine() error {
 	c.line = line
 	c.mu.Unlock()
 	for _, p := range c.History.Load() {
-		_ = c.line.SaveToHistory(c.folds.encode(p)) // in memory only
+		_ = c.line.SaveToHistory(c.pasted.encode(p)) // in memory only
 	}
 	return nil
 }
@@ -89,8 +89,8 @@ func (c *Chat) Abort() {
 	}
 }
 
-// below shows the status or a hint in front of the typed text.
-func (c *Chat) below(text string, asks bool) {
+// showStatus shows the status or a hint in front of the typed text.
+func (c *Chat) showStatus(text string, asks bool) {
 	switch {
 	case asks:
 		text = "│ " + text
@@ -98,14 +98,14 @@ func (c *Chat) below(text string, asks bool) {
 			text = layout.Cut(text, most) + " "
 		}
 	case text != "" && c.Styled:
-		text = dim + text + undim + " " + ready
+		text = dim + text + undim + " " + readyPrompt
 	case text != "":
-		text += " " + ready
+		text += " " + readyPrompt
 	default:
-		text = ready
+		text = readyPrompt
 	}
 	c.mu.Lock()
-	c.wanted = text
+	c.wantedPrompt = text
 	c.mu.Unlock()
 	c.setPrompt()
 }
@@ -117,13 +117,13 @@ func (c *Chat) setPrompt() {
 	c.setting.Lock()
 	defer c.setting.Unlock()
 	c.mu.Lock()
-	text, was := c.wanted, c.prompt
+	text, was := c.wantedPrompt, c.shownPrompt
 	wraps := func(prompt string) bool {
 		return c.typedColumns > 0 && promptColumns(prompt)+c.typedColumns >= c.screen.Columns()
 	}
 	change := text != was && !wraps(text) && !wraps(was)
 	if change {
-		c.prompt = text
+		c.shownPrompt = text
 	}
 	c.mu.Unlock()
 	if change {
@@ -144,19 +144,19 @@ func (c *Chat) redraw(columns int) {
 	_, _ = io.WriteString(c.line, up+"\x1b[m") // the editor counts no columns up to an "m"
 }
 
-// entering removes the status from the line before it is left on the screen.
-func (c *Chat) entering() {
+// onEnter removes the status from the line before it is left on the screen.
+func (c *Chat) onEnter() {
 	c.mu.Lock()
-	status := strings.HasSuffix(c.prompt, " "+ready)
+	status := strings.HasSuffix(c.shownPrompt, " "+readyPrompt)
 	c.mu.Unlock()
 	if status {
-		c.below("", false)
+		c.showStatus("", false)
 	}
 }
 
-// read returns the next text that the user types. A line that ends in a backslash goes on in
+// readText returns the next text that the user types. A line that ends in a backslash goes on in
 // the next one.
-func (c *Chat) read() (string, error) {
+func (c *Chat) readText() (string, error) {
 	var before string
 	for {
 		line, err := c.line.ReadLine()
@@ -169,9 +169,9 @@ func (c *Chat) read() (string, error) {
 			return "", io.EOF
 		}
 		c.mu.Lock()
-		c.pressed, c.begun, c.typedColumns = false, false, 0
+		c.interruptedOnce, c.lineHasText, c.typedColumns = false, false, 0
 		c.mu.Unlock()
-		text := before + c.folds.decode(line)
+		text := before + c.pasted.decode(line)
 		if rest, goesOn := strings.CutSuffix(text, `\`); goesOn {
 			before = rest + "\n"
 			continue
@@ -180,32 +180,32 @@ func (c *Chat) read() (string, error) {
 	}
 }
 
-// left acts on Ctrl-D: it leaves, and reports whether it does. In a line with a text the
+// onEOF acts on Ctrl-D: it leaves, and reports whether it does. In a line with a text the
 // editor deletes a character. The editor itself would leave the prompt on the screen.
-func (c *Chat) left() bool {
+func (c *Chat) onEOF() bool {
 	c.mu.Lock()
-	begun := c.begun
+	hasText := c.lineHasText
 	c.mu.Unlock()
-	if !begun {
+	if !hasText {
 		c.leave()
 	}
-	return !begun
+	return !hasText
 }
 
-// interrupted acts on Ctrl-C: it cancels the turn, or leaves at the second time. It reports
+// onInterrupt acts on Ctrl-C: it cancels the turn, or leaves at the second time. It reports
 // false if the line has a text, which the editor then clears.
-func (c *Chat) interrupted() bool {
+func (c *Chat) onInterrupt() bool {
 	c.mu.Lock()
-	begun, running, again := c.begun, c.running, c.pressed
-	c.begun, c.choosing = false, nil
-	c.pressed = !begun && !running
-	if running && !begun {
+	hasText, running, again := c.lineHasText, c.running, c.interruptedOnce
+	c.lineHasText, c.offeredModels = false, nil
+	c.interruptedOnce = !hasText && !running
+	if running && !hasText {
 		c.queue = nil
 	}
 	c.mu.Unlock()
 	switch {
-	case begun:
-		c.entering()
+	case hasText:
+		c.onEnter()
 	case running:
 		select {
 		case c.interrupt <- struct{}{}:
@@ -216,5 +216,5 @@ func (c *Chat) interrupted() bool {
 	default:
 		c.screen.Say("Press Ctrl-C again to leave.")
 	}
-	return !begun
+	return !hasText
 }

@@ -8,15 +8,15 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 )
 
-// answersList reports whether a text answers the list of models, and acts on it.
-func (c *Chat) answersList(text string) bool {
+// chooseListed reports whether a text answers the list of models, and acts on it.
+func (c *Chat) chooseListed(text string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	listed := c.choosing
+	listed := c.offeredModels
 	if listed == nil {
 		return false
 	}
-	c.choosing = nil
+	c.offeredModels = nil
 	c.work.Go(func() { c.choose(listed, text) })
 	return true
 }

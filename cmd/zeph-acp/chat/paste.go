@@ -14,21 +14,21 @@ import (
 // newline stands for a line break in the line: the editor has one line only.
 const newline = "⏎"
 
-// A text that is longer is shown as its size: the editor draws the line at each key.
+// Of a longer text the line shows only the size, since the editor draws the line at each key.
 const (
 	maxShownLines = 6
 	maxShownBytes = 400
 )
 
-// folds keeps the texts that the line shows as their sizes. The zero value is ready. Its
-// methods are called concurrently.
-type folds struct {
+// pastedTexts keeps the long texts of which the line shows only the size. The zero value is
+// ready. Its methods are called concurrently.
+type pastedTexts struct {
 	mu    sync.Mutex
 	texts map[string]string // by their short forms in the line
 }
 
-// encode returns a text as the editor's line has it.
-func (f *folds) encode(text string) string {
+// encode returns the form of a text for the editor's line, which has no line breaks.
+func (f *pastedTexts) encode(text string) string {
 	lines := strings.Count(text, "\n") + 1
 	if lines <= maxShownLines && len(text) <= maxShownBytes {
 		return strings.ReplaceAll(text, "\n", newline)
@@ -49,8 +49,8 @@ func (f *folds) encode(text string) string {
 
 var foldPattern = lazyregexp.New(`\[#\d+: \d+ (line|byte)s\]`)
 
-// decode returns the text of a line.
-func (f *folds) decode(line string) string {
+// decode returns the text that a line stands for.
+func (f *pastedTexts) decode(line string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	line = strings.ReplaceAll(line, newline, "\n")
@@ -74,12 +74,12 @@ var (
 // the line. Alt-Enter and Ctrl-J become newline. Control characters in pasted text are
 // dropped: it is text, and never a key.
 type pasteReader struct {
-	in     io.Reader
-	encode func(pasted string) string
-	raw    []byte // read and not yet passed on
-	out    []byte // for the next Read
-	paste  bool   // inside of pasted text
-	pasted strings.Builder
+	in         io.Reader
+	encode     func(pasted string) string
+	raw        []byte // read and not yet passed on
+	out        []byte // for the next Read
+	inPaste    bool   // inside of pasted text
+	pastedText strings.Builder
 }
 
 // Read returns the next input.
@@ -103,16 +103,16 @@ func (p *pasteReader) convert() {
 	for len(p.raw) > 0 {
 		switch {
 		case p.cut(pasteBegin):
-			p.paste = true
-		case p.paste && p.endsLater():
+			p.inPaste = true
+		case p.inPaste && p.endsLater():
 			p.cut(pasteEnd)
 		case p.cut(pasteEnd):
-			p.out = append(p.out, p.encode(p.pasted.String())...)
-			p.paste = false
-			p.pasted.Reset()
+			p.out = append(p.out, p.encode(p.pastedText.String())...)
+			p.inPaste = false
+			p.pastedText.Reset()
 		case p.incomplete():
 			return
-		case p.paste:
+		case p.inPaste:
 			p.pastedByte()
 		case p.cut(altEnter), p.cut([]byte("\n")):
 			p.out = append(p.out, newline...)
@@ -135,14 +135,14 @@ func (p *pasteReader) endsLater() bool {
 // pastedByte moves a byte or a line break to the pasted text.
 func (p *pasteReader) pastedByte() {
 	if p.cut([]byte("\r\n")) || p.cut([]byte("\r")) {
-		p.pasted.WriteByte('\n')
+		p.pastedText.WriteByte('\n')
 		return
 	}
 	switch c := p.raw[0]; {
 	case c == '\t':
-		p.pasted.WriteString("    ")
+		p.pastedText.WriteString("    ")
 	case c == '\n', c >= ' ' && c != 0x7f:
-		p.pasted.WriteByte(c)
+		p.pastedText.WriteByte(c)
 	}
 	p.raw = p.raw[1:]
 }
@@ -160,5 +160,5 @@ func (p *pasteReader) cut(sequence []byte) bool {
 // too, but the editor itself waits for what follows it.
 func (p *pasteReader) incomplete() bool {
 	begins := func(sequence []byte) bool { return len(p.raw) < len(sequence) && bytes.HasPrefix(sequence, p.raw) }
-	return begins(pasteBegin) || begins(pasteEnd) || p.paste && string(p.raw) == "\r"
+	return begins(pasteBegin) || begins(pasteEnd) || p.inPaste && string(p.raw) == "\r"
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 )
 
-// blocks returns the prompt for a text. Each @FILE that exists is also a link to the file.
-func (c *Chat) blocks(text string) []acp.ContentBlock {
+// promptBlocks returns the prompt for a text. Each @FILE that exists is also a link to the file.
+func (c *Chat) promptBlocks(text string) []acp.ContentBlock {
 	all := []acp.ContentBlock{acp.TextBlock(text)}
 	if strings.HasPrefix(text, "/") {
 		return all

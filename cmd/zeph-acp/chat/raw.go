@@ -14,15 +14,17 @@ type rawMode struct {
 	out         io.Writer    // the terminal
 	enter, exit func() error // of the editor
 
-	mu                sync.Mutex
-	on, stops, closed bool
+	mu       sync.Mutex
+	on       bool // the terminal is in raw mode
+	stopping bool // Ctrl-Z was pressed
+	closed   bool
 }
 
 // Enter enters raw mode. The editor calls it before each line, and after a stop.
 func (m *rawMode) Enter() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.stops = false
+	m.stopping = false
 	if m.on || m.closed {
 		return nil
 	}
@@ -38,7 +40,7 @@ func (m *rawMode) Enter() error {
 func (m *rawMode) Exit() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !m.stops {
+	if !m.stopping {
 		return nil
 	}
 	return m.leave()
@@ -48,7 +50,7 @@ func (m *rawMode) Exit() error {
 func (m *rawMode) Stop() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.stops = true
+	m.stopping = true
 }
 
 // Close leaves raw mode for good.

@@ -96,8 +96,8 @@ func (s *session) commands() []string {
 	return all
 }
 
-// opened stores the state of the session.
-func (c *Chat) opened(state json.RawMessage, call headless.Call) {
+// onOpened stores the state of the session.
+func (c *Chat) onOpened(state json.RawMessage, call headless.Call) {
 	c.call = call
 	c.session.update(state)
 	if c.Turn.Resume != "" {

@@ -18,18 +18,18 @@ import (
 type Answer struct {
 	Out  io.Writer // write errors are left to Out
 	Rest View
-	// Note reports whether a message is of the agent itself, not of a model.
-	Note func(messageID string) bool
-	// Own reports whether a tool call is the user's.
-	Own func(toolCallID string) bool
-	// Help reports whether a message only says that there is no answer, or how to get one.
-	Help func(text string) bool
+	// IsNote reports whether a message is from the agent itself, not from a model.
+	IsNote func(messageID string) bool
+	// IsUserCall reports whether the user made a tool call.
+	IsUserCall func(toolCallID string) bool
+	// IsHelp reports whether a message says only that there is no answer, or how to get one.
+	IsHelp func(text string) bool
 
-	mu        sync.Mutex
-	held      *heldMessage
-	own       bool // the user made calls
-	mid       bool // Out is inside a line
-	terminals map[string]*piped
+	mu          sync.Mutex
+	held        *heldMessage
+	hasUserCall bool // the user made calls
+	midLine     bool // Out is inside a line
+	terminals   map[string]*terminalOutput
 }
 
 // heldMessage is a message that may be the answer.
@@ -40,13 +40,13 @@ type heldMessage struct {
 	text    strings.Builder
 }
 
-// piped is the output of a terminal.
-type piped struct {
-	clean cleaner
-	known bool   // an update has named its call
-	own   bool   // the user's call
-	early []byte // output before that update
-	tail  string // the end of the output of an own one
+// terminalOutput is the output of one terminal.
+type terminalOutput struct {
+	clean    cleaner
+	assigned bool   // an update has named the call of the terminal
+	isAnswer bool   // the user made that call, so the output goes to Out
+	pending  []byte // output before that update
+	tail     string // the end of the output that went to Out
 }
 
 // Update writes a session/update where it belongs.
@@ -82,7 +82,7 @@ func (a *Answer) message(params json.RawMessage) {
 		return
 	}
 	if id := p.Update.MessageID; a.held == nil || a.held.id != id {
-		note := a.Note(id)
+		note := a.IsNote(id)
 		if note && a.held != nil && !a.held.note {
 			a.Rest.Update(params)
 			return
@@ -114,14 +114,14 @@ func (a *Answer) toolCall(params json.RawMessage) {
 	if json.Unmarshal(params, &p) != nil {
 		return
 	}
-	own := a.Own(p.Update.ToolCallID)
+	own := a.IsUserCall(p.Update.ToolCallID)
 	for _, c := range p.Update.Content {
 		if c.Type == "terminal" {
 			a.attach(c.TerminalID, own)
 		}
 	}
 	if own {
-		a.own = true
+		a.hasUserCall = true
 		p.Update = a.writeOutput(p.Update)
 		params, _ = json.Marshal(p) // of our own types
 	}
@@ -131,12 +131,12 @@ func (a *Answer) toolCall(params json.RawMessage) {
 // attach decides where the past and future output of a terminal goes.
 func (a *Answer) attach(id string, own bool) {
 	t := a.terminal(id)
-	if t.known {
+	if t.assigned {
 		return
 	}
-	t.known, t.own = true, own
-	a.live(id, t, t.early)
-	t.early = nil
+	t.assigned, t.isAnswer = true, own
+	a.writeTerminal(id, t, t.pending)
+	t.pending = nil
 }
 
 // writeOutput writes the output in an update of a user's call, and returns the rest of the
@@ -144,7 +144,7 @@ func (a *Answer) attach(id string, own bool) {
 func (a *Answer) writeOutput(t acp.ToolCall) acp.ToolCall {
 	var rest []acp.ToolContent
 	var texts []string
-	var terminal *piped
+	var terminal *terminalOutput
 	for _, c := range t.Content {
 		switch {
 		case c.Type == "terminal":
@@ -152,7 +152,7 @@ func (a *Answer) writeOutput(t acp.ToolCall) acp.ToolCall {
 		case c.Type == "diff":
 			rest = append(rest, c)
 		case c.Content != nil:
-			texts = append(texts, inWords(*c.Content))
+			texts = append(texts, blockText(*c.Content))
 		}
 	}
 	text := strings.Join(texts, "\n")
@@ -160,7 +160,7 @@ func (a *Answer) writeOutput(t acp.ToolCall) acp.ToolCall {
 	case terminal != nil:
 		lines := linesOf(text)
 		reason, stopped := reasonOf(lines)
-		if lines = unsaid(lines, terminal.tail); t.Status == acp.ToolFailed && stopped {
+		if lines = unshownNotes(lines, terminal.tail); t.Status == acp.ToolFailed && stopped {
 			lines = append([]string{reason}, lines...)
 		}
 		text = strings.Join(lines, "\n")
@@ -183,17 +183,17 @@ func (a *Answer) Output(id string, text []byte) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	t := a.terminal(id)
-	if !t.known {
-		t.early = append(t.early, text...)
+	if !t.assigned {
+		t.pending = append(t.pending, text...)
 		return
 	}
-	a.live(id, t, text)
+	a.writeTerminal(id, t, text)
 }
 
-func (a *Answer) live(id string, t *piped, text []byte) {
+func (a *Answer) writeTerminal(id string, t *terminalOutput, text []byte) {
 	switch {
 	case len(text) == 0:
-	case t.own:
+	case t.isAnswer:
 		clean := t.clean.clean(string(text))
 		t.tail = tailOf(t.tail + clean)
 		a.print(clean)
@@ -202,12 +202,12 @@ func (a *Answer) live(id string, t *piped, text []byte) {
 	}
 }
 
-func (a *Answer) terminal(id string) *piped {
+func (a *Answer) terminal(id string) *terminalOutput {
 	if a.terminals == nil {
-		a.terminals = map[string]*piped{}
+		a.terminals = map[string]*terminalOutput{}
 	}
 	if a.terminals[id] == nil {
-		a.terminals[id] = &piped{}
+		a.terminals[id] = &terminalOutput{}
 	}
 	return a.terminals[id]
 }
@@ -217,7 +217,7 @@ func (a *Answer) terminal(id string) *piped {
 func (a *Answer) End(stop acp.StopReason, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if h := a.held; h != nil && !a.own && !a.Help(h.text.String()) && !(h.note && (err != nil || stop != acp.StopEndTurn)) {
+	if h := a.held; h != nil && !a.hasUserCall && !a.IsHelp(h.text.String()) && !(h.note && (err != nil || stop != acp.StopEndTurn)) {
 		a.held = nil
 		text := strings.ReplaceAll(new(cleaner).clean(h.text.String()), "\r", "")
 		a.print(strings.Trim(text, "\n"))
@@ -230,14 +230,14 @@ func (a *Answer) End(stop acp.StopReason, err error) {
 // print writes a text to Out.
 func (a *Answer) print(text string) {
 	if text != "" {
-		a.mid = !strings.HasSuffix(text, "\n")
+		a.midLine = !strings.HasSuffix(text, "\n")
 		_, _ = io.WriteString(a.Out, text)
 	}
 }
 
 // breakLine ends an unfinished line of Out.
 func (a *Answer) breakLine() {
-	if a.mid {
+	if a.midLine {
 		a.print("\n")
 	}
 }

@@ -51,8 +51,8 @@ func TestAnswer(t *testing.T) {
 			var out, rest strings.Builder
 			a := &Answer{
 				Out: &out, Rest: NewScreen(&rest, false),
-				Note: func(id string) bool { return id == "note" }, Own: func(id string) bool { return id == "own" },
-				Help: func(text string) bool { return text == "Connect a model." },
+				IsNote: func(id string) bool { return id == "note" }, IsUserCall: func(id string) bool { return id == "own" },
+				IsHelp: func(text string) bool { return text == "Connect a model." },
 			}
 			for _, u := range tt.updates {
 				if u == "term-1" {

@@ -21,26 +21,28 @@ const maxPartial = 64 << 10
 // card shows one tool call: a headline, its output while it runs, and its outcome.
 // Its methods are called with the screen's mutex held.
 type card struct {
-	id     string
-	title  string
-	screen *Screen
+	id        string
+	title     string
+	screen    *Screen
+	isCommand bool // the call runs a command
+	onlyAsked bool // opened only for a question; its call is shown elsewhere
+	ended     bool
+
 	out    bytes.Buffer // output that is not printed yet
 	gutter gutter
-	fold   fold   // of the terminal's output
-	last   string // the incomplete line of the terminal's output
-	diffs  string // as last shown
-	cut    bool   // not all of them were shown
-	spoke  bool   // its terminal wrote something
-	tail   string // the end of its output
-	runs   bool   // its output comes from a command
-	ended  bool
+	fold   fold // of the terminal's output
 
-	onlyAsked bool // opened only for a question; its call is shown elsewhere
+	hasOutput   bool   // the terminal wrote something
+	partialLine string // the last line of the terminal's output, if it is incomplete
+	outputTail  string // the end of the terminal's output, for comparisons
+
+	shownDiffs  string // the diffs that were last shown
+	diffsFolded bool   // a part of them was left out
 }
 
 func newCard(s *Screen, t acp.ToolCall) *card {
 	c := &card{id: t.ToolCallID, title: executors.WholeLine(withoutCodeMarks(t.Title)), screen: s, gutter: s.gutter("│ ", dim)}
-	c.runs, c.fold.extent = t.Kind == "execute", foldCommand
+	c.isCommand, c.fold.extent = t.Kind == "execute", foldCommand
 	spans := []layout.Span{{Text: c.title, Style: bold}}
 	if kind := executors.WholeLine(t.Kind); kind != "" && kind != "other" && kind != "think" { // the title says more
 		spans = append([]layout.Span{{Text: kind, Style: cyan}, {Text: "  "}}, spans...)
@@ -75,13 +77,17 @@ func (c *card) update(t acp.ToolCall) {
 		case content.Type == "diff":
 			diffs = append(diffs, content)
 		case content.Content != nil:
-			texts = append(texts, inWords(*content.Content))
+			texts = append(texts, blockText(*content.Content))
 		}
 	}
-	c.showDiffs(diffs, !c.screen.Whole)
+	c.showDiffs(diffs, !c.screen.Full)
 	switch t.Status {
 	case acp.ToolCompleted:
-		c.preview(linesOf(strings.Join(texts, "\n")), map[bool]style{false: dim}[c.runs])
+		st := plainText
+		if !c.isCommand {
+			st = dim
+		}
+		c.preview(linesOf(strings.Join(texts, "\n")), st)
 		c.end("completed", green)
 	case acp.ToolFailed:
 		c.fail(strings.Join(texts, "\n"))
@@ -90,29 +96,29 @@ func (c *card) update(t acp.ToolCall) {
 
 // attach shows a terminal's past and future output in the card.
 func (c *card) attach(terminal string) {
-	o := c.screen.output(terminal)
+	o := c.screen.terminal(terminal)
 	if o.card == nil {
 		o.card = c
-		c.live(o.early)
-		o.early = ""
+		c.showOutput(o.pending)
+		o.pending = ""
 	}
 }
 
-// live shows output of the call's terminal.
-func (c *card) live(text string) {
-	c.spoke = c.spoke || text != ""
-	c.tail = tailOf(c.tail + text)
-	if c.screen.Whole {
+// showOutput shows a piece of output of the call's terminal.
+func (c *card) showOutput(text string) {
+	c.hasOutput = c.hasOutput || text != ""
+	c.outputTail = tailOf(c.outputTail + text)
+	if c.screen.Full {
 		c.print(plainText, text)
 		return
 	}
-	c.last += text
+	c.partialLine += text
 	for {
-		line, rest, ended := strings.Cut(c.last, "\n")
-		if !ended && len(c.last) < maxPartial {
+		line, rest, ended := strings.Cut(c.partialLine, "\n")
+		if !ended && len(c.partialLine) < maxPartial {
 			return
 		}
-		c.last = rest
+		c.partialLine = rest
 		c.output(line)
 	}
 }
@@ -126,9 +132,9 @@ func (c *card) output(line string) {
 
 // endOutput shows the end of the terminal's output.
 func (c *card) endOutput() {
-	if c.last != "" {
-		c.output(c.last)
-		c.last = ""
+	if c.partialLine != "" {
+		c.output(c.partialLine)
+		c.partialLine = ""
 	}
 	missing, last := c.fold.rest()
 	if missing > 0 {
@@ -140,6 +146,7 @@ func (c *card) endOutput() {
 	c.fold = fold{extent: foldCommand}
 }
 
+// print prints a text as it comes, after the gutter of each line.
 func (c *card) print(st style, text string) {
 	c.gutter.format(&c.out, text, func(t string) string { return c.screen.paint(st, t) })
 }
@@ -148,7 +155,7 @@ func (c *card) print(st style, text string) {
 func (c *card) line(st style, text string) {
 	c.breakLine()
 	for l := range strings.SplitSeq(text, "\n") {
-		if c.screen.Whole {
+		if c.screen.Full {
 			c.print(st, l+"\n")
 		} else {
 			c.spans(layout.Span{Text: layout.ExpandTabs(shortened(overwritten(l))), Style: st})
@@ -162,26 +169,27 @@ func (c *card) spans(line ...layout.Span) {
 	c.out.WriteString(c.screen.rows(c.gutter.edge, c.gutter.edge, line...))
 }
 
+// breakLine ends an unfinished line.
 func (c *card) breakLine() {
-	if c.gutter.mid {
+	if c.gutter.midLine {
 		c.out.WriteByte('\n')
 	}
-	c.gutter.mid, c.gutter.cr = false, false
+	c.gutter.midLine, c.gutter.afterCR = false, false
 }
 
 // preview shows a text, folded in a terminal. It shows output once: if a terminal showed
 // it, only the tool's own notes remain.
 func (c *card) preview(text []string, st style) {
 	switch {
-	case c.spoke:
+	case c.hasOutput:
 		c.endOutput()
-		if text = unsaid(text, c.tail); !c.screen.Whole {
+		if text = unshownNotes(text, c.outputTail); !c.screen.Full {
 			text = forPeople(text)
 		}
-	case !c.screen.Whole:
+	case !c.screen.Full:
 		notes := toolNotes(text)
 		e := foldText
-		if c.runs {
+		if c.isCommand {
 			e = foldCommand
 		}
 		text = append(c.screen.folded(text[:len(text)-len(notes)], e), forPeople(notes)...)
@@ -204,7 +212,7 @@ func (c *card) fail(text string) {
 			break
 		}
 	}
-	if c.spoke && stopped {
+	if c.hasOutput && stopped {
 		c.endOutput()
 		c.line(plainText, reason)
 	}
@@ -222,7 +230,8 @@ func (c *card) explain(lines []string) {
 		c.preview(lines, plainText)
 		return
 	}
-	c.line(red, executors.WholeLine(strings.Replace(lines[0], " to config.toml", " to "+cmp.Or(c.screen.Config, "config.toml"), 1)))
+	file := cmp.Or(c.screen.Config, "config.toml")
+	c.line(red, executors.WholeLine(strings.Replace(lines[0], " to config.toml", " to "+file, 1)))
 	for _, l := range lines[1:] {
 		c.line(plainText, l)
 	}
@@ -232,7 +241,8 @@ func (c *card) explain(lines []string) {
 func (c *card) end(how string, st style) {
 	c.endOutput()
 	c.breakLine()
-	c.out.WriteString(c.screen.rows(layout.Span{Text: "╰ ", Style: dim}, layout.Span{Text: "  "}, layout.Span{Text: executors.WholeLine(how), Style: st}))
+	first, rest := layout.Span{Text: "╰ ", Style: dim}, layout.Span{Text: "  "}
+	c.out.WriteString(c.screen.rows(first, rest, layout.Span{Text: executors.WholeLine(how), Style: st}))
 	c.ended = true
 }
 
@@ -247,15 +257,15 @@ func (c *card) showDiffs(diffs []acp.ToolContent, folded bool) {
 		lines = append(lines, unified(d)...)
 	}
 	all := strings.Join(lines, "\n")
-	if len(lines) == 0 || all == c.diffs && !(c.cut && !folded) {
+	if len(lines) == 0 || all == c.shownDiffs && !(c.diffsFolded && !folded) {
 		return
 	}
-	c.diffs = all
+	c.shownDiffs = all
 	n := len(lines)
 	if folded {
 		lines = c.screen.folded(lines, foldDiff)
 	}
-	c.cut = len(lines) < n
+	c.diffsFolded = len(lines) < n
 	for i, l := range lines {
 		lines[i] = layout.ExpandTabs(l)
 	}

@@ -11,8 +11,8 @@ import (
 // and \r. The zero value is at the beginning of a stream, which may be split
 // anywhere between runes.
 type cleaner struct {
-	state state
-	held  int // runes swallowed by an unfinished string
+	state     state
+	swallowed int // runes of an unfinished control string
 }
 
 // state is the position of the stream in an escape sequence:
@@ -73,7 +73,7 @@ func (c *cleaner) next(r rune) (text bool) {
 		case r == '[':
 			c.state = csi
 		case strings.ContainsRune("]PX^_", r):
-			c.state, c.held = controlText, 0
+			c.state, c.swallowed = controlText, 0
 		case r >= 0x20 && r <= 0x2f: // more to come
 		case r >= 0x30 && r <= 0x7e:
 			c.state = ground
@@ -91,7 +91,7 @@ func (c *cleaner) next(r rune) (text bool) {
 		}
 		return false
 	case controlText, controlText2:
-		c.held++
+		c.swallowed++
 		switch {
 		case c.state == controlText2 && r == '\\', r == '\a', r == '\u009c', r == '\x18', r == '\x1a':
 			c.state = ground
@@ -100,7 +100,7 @@ func (c *cleaner) next(r rune) (text bool) {
 			return c.next(r)
 		case r == '\x1b':
 			c.state = controlText2
-		case r == '\n', c.held > maxControlText:
+		case r == '\n', c.swallowed > maxControlText:
 			return c.restart(r)
 		}
 		return false
@@ -117,7 +117,7 @@ func (c *cleaner) restart(r rune) (text bool) {
 	case '\u009b':
 		c.state = csi
 	case '\u0090', '\u0098', '\u009d', '\u009e', '\u009f':
-		c.state, c.held = controlText, 0
+		c.state, c.swallowed = controlText, 0
 	default:
 		return true
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 )
 
-// lines is the client's ObjectStream: each frame is one line. The length of lines
+// lineStream is the client's ObjectStream: each frame is one line. The length of lines
 // is not limited, since the peer is our own agent.
-type lines struct {
+type lineStream struct {
 	in  *bufio.Reader
 	out io.WriteCloser
 	raw []byte // the line that ReadObject read last; of the read goroutine
@@ -25,7 +25,7 @@ type lines struct {
 
 // ReadObject reads the next frame. It keeps the line, since jsonrpc2 does not
 // preserve the bytes of params.
-func (l *lines) ReadObject(v any) error {
+func (l *lineStream) ReadObject(v any) error {
 	line, err := l.in.ReadBytes('\n')
 	if err != nil {
 		return err
@@ -35,10 +35,10 @@ func (l *lines) ReadObject(v any) error {
 }
 
 // WriteObject writes a frame with its newline in one Write.
-func (l *lines) WriteObject(v any) error { return json.NewEncoder(l.out).Encode(v) }
+func (l *lineStream) WriteObject(v any) error { return json.NewEncoder(l.out).Encode(v) }
 
 // Close closes the connection.
-func (l *lines) Close() error { return l.out.Close() }
+func (l *lineStream) Close() error { return l.out.Close() }
 
 type discard struct{}
 
@@ -47,7 +47,7 @@ func (discard) Printf(string, ...any) {}
 // client answers the agent; it is the jsonrpc2 handler of a turn.
 type client struct {
 	*Turn
-	stream *lines
+	stream *lineStream
 	work   sync.WaitGroup // requests that are being answered
 
 	mu        sync.Mutex

@@ -16,11 +16,11 @@ const maxWords = 200
 func diffSpans(lines []string) [][]layout.Span {
 	all := make([][]layout.Span, len(lines))
 	for i, l := range lines {
-		all[i] = []layout.Span{{Text: l, Style: map[byte]style{'+': green, '-': red, '@': cyan}[(l + " ")[0]]}}
+		all[i] = []layout.Span{{Text: l, Style: lineStyle(l)}}
 	}
 	for i := 0; i < len(lines); {
-		removed := run(lines[i:], '-')
-		added := run(lines[i+removed:], '+')
+		removed := signedLines(lines[i:], '-')
+		added := signedLines(lines[i+removed:], '+')
 		if removed == added {
 			for k := range removed {
 				if was, is, ok := changedWords(lines[i+k], lines[i+removed+k]); ok {
@@ -33,8 +33,21 @@ func diffSpans(lines []string) [][]layout.Span {
 	return all
 }
 
-// run returns the number of lines at the beginning that have a sign.
-func run(lines []string, sign byte) int {
+// lineStyle returns the style of a line of a diff.
+func lineStyle(line string) style {
+	switch {
+	case strings.HasPrefix(line, "+"):
+		return green
+	case strings.HasPrefix(line, "-"):
+		return red
+	case strings.HasPrefix(line, "@"):
+		return cyan
+	}
+	return plainText
+}
+
+// signedLines returns the number of lines at the beginning that start with a sign.
+func signedLines(lines []string, sign byte) int {
 	n := 0
 	for n < len(lines) && lines[n] != "" && lines[n][0] == sign {
 		n++
@@ -49,7 +62,7 @@ func changedWords(before, after string) (was, is []layout.Span, ok bool) {
 	if len(a) > maxWords || len(b) > maxWords {
 		return nil, nil, false
 	}
-	inA, inB := common(a, b)
+	inA, inB := commonWords(a, b)
 	same := 0
 	for i, w := range a {
 		if inA[i] && strings.TrimSpace(w) != "" {
@@ -59,11 +72,11 @@ func changedWords(before, after string) (was, is []layout.Span, ok bool) {
 	if same*3 < max(len(before), len(after))-1 {
 		return nil, nil, false
 	}
-	return marked("-", a, inA, red), marked("+", b, inB, green), true
+	return highlighted("-", a, inA, red), highlighted("+", b, inB, green), true
 }
 
-// marked lays out the words of a line. Those that are not in the other line are reversed.
-func marked(sign string, words []string, same []bool, st style) []layout.Span {
+// highlighted lays out the words of a line. Those that are not in the other line are reversed.
+func highlighted(sign string, words []string, same []bool, st style) []layout.Span {
 	line := []layout.Span{{Text: sign, Style: st}}
 	for i, w := range words {
 		if same[i] {
@@ -101,8 +114,8 @@ func words(line string) []string {
 	return all
 }
 
-// common reports which words of a and b belong to their longest common subsequence.
-func common(a, b []string) (inA, inB []bool) {
+// commonWords reports which words of a and b belong to their longest common subsequence.
+func commonWords(a, b []string) (inA, inB []bool) {
 	length := make([][]int, len(a)+1)
 	for i := range length {
 		length[i] = make([]int, len(b)+1)

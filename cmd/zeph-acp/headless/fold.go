@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Lines of a long text that a terminal shows.
+// The extents of long texts in a terminal.
 var (
 	foldCommand = extent{10, 10} // of a command's output
 	foldText    = extent{7, 3}   // of another result
@@ -17,7 +17,7 @@ var (
 // data, such as minified code.
 const maxLine = 500
 
-// extent is the number of lines at the beginning and the end of a text.
+// extent is the number of lines that are shown of a long text, at its beginning and its end.
 type extent struct{ head, tail int }
 
 // fold shows the beginning of a text whose lines come one by one, and keeps its end.
@@ -64,7 +64,7 @@ func (s *Screen) folded(text []string, e extent) []string {
 	return append(all, last...)
 }
 
-// leftOut returns a line in place of others, with the command that shows them.
+// leftOut returns a line in place of a number of lines, with the command that shows them.
 func (s *Screen) leftOut(lines int) string {
 	all := ""
 	if s.session != "" {

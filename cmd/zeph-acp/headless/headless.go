@@ -118,7 +118,7 @@ func (t *Turn) Run(ctx context.Context) (acp.StopReason, error) {
 		_ = agentOut.CloseWithError(t.Server.Serve(context.WithoutCancel(ctx), agentIn, agentOut))
 	})
 	c := &client{Turn: t, inFlight: map[jsonrpc2.ID]context.CancelFunc{}}
-	stream := &lines{in: bufio.NewReader(fromAgent), out: toAgent}
+	stream := &lineStream{in: bufio.NewReader(fromAgent), out: toAgent}
 	c.stream = stream
 	conn := jsonrpc2.NewConn(context.WithoutCancel(ctx), stream, c, jsonrpc2.SetLogger(discard{}))
 
@@ -128,7 +128,7 @@ func (t *Turn) Run(ctx context.Context) (acp.StopReason, error) {
 	}
 	_ = toAgent.Close() // as an editor ends its agent
 	serving.Wait()
-	<-conn.DisconnectNotify() // all that the agent wrote is read
+	<-conn.DisconnectNotify() // by then all output of the agent is read
 	c.work.Wait()
 	t.terminals.close()
 	t.View.End(stop, err)
@@ -155,33 +155,12 @@ func (c *client) turn(ctx context.Context, conn *jsonrpc2.Conn) (acp.StopReason,
 	}, nil); err != nil {
 		return "", err
 	}
-	method, params := "session/new", map[string]any{"cwd": c.Dir, "mcpServers": []string{}}
-	if len(c.Dirs) > 0 {
-		params["additionalDirectories"] = c.Dirs
-	}
-	var state json.RawMessage
-	if c.Resume != "" {
-		method, params["sessionId"] = "session/resume", c.Resume
-	}
-	if err := call(method, params, &state); err != nil {
+	session, state, err := c.openSession(call)
+	if err != nil {
 		return "", err
 	}
-	session := acp.NewSessionResponse{SessionID: c.Resume}
-	if err := json.Unmarshal(state, &session); err != nil {
+	if err := c.configure(call, session); err != nil {
 		return "", err
-	}
-	if c.Model != "" {
-		if err := call("session/set_model", map[string]any{"sessionId": session.SessionID, "modelId": c.Model}, nil); err != nil {
-			return "", err
-		}
-	}
-	if c.Mode != "" {
-		if err := checkMode(c.Mode, session.Modes.AvailableModes); err != nil {
-			return "", err
-		}
-		if err := call("session/set_mode", map[string]any{"sessionId": session.SessionID, "modeId": c.Mode}, nil); err != nil {
-			return "", err
-		}
 	}
 	if c.Started != nil {
 		if err := c.Started(session.SessionID); err != nil {
@@ -197,9 +176,43 @@ func (c *client) turn(ctx context.Context, conn *jsonrpc2.Conn) (acp.StopReason,
 	return c.prompts(ctx, conn, session.SessionID)
 }
 
+// openSession opens a new session, or the one to resume. state is the result of the request.
+func (c *client) openSession(call Call) (session acp.NewSessionResponse, state json.RawMessage, err error) {
+	method, params := "session/new", map[string]any{"cwd": c.Dir, "mcpServers": []string{}}
+	if len(c.Dirs) > 0 {
+		params["additionalDirectories"] = c.Dirs
+	}
+	if c.Resume != "" {
+		method, params["sessionId"] = "session/resume", c.Resume
+	}
+	if err := call(method, params, &state); err != nil {
+		return session, nil, err
+	}
+	session.SessionID = c.Resume // the result of session/resume has no id
+	err = json.Unmarshal(state, &session)
+	return session, state, err
+}
+
+// configure sets the model and the mode of a session, if the turn names them.
+func (c *client) configure(call Call, session acp.NewSessionResponse) error {
+	if c.Model != "" {
+		params := map[string]any{"sessionId": session.SessionID, "modelId": c.Model}
+		if err := call("session/set_model", params, nil); err != nil {
+			return err
+		}
+	}
+	if c.Mode == "" {
+		return nil
+	}
+	if err := checkMode(c.Mode, session.Modes.AvailableModes); err != nil {
+		return err
+	}
+	return call("session/set_mode", map[string]any{"sessionId": session.SessionID, "modeId": c.Mode}, nil)
+}
+
 // prompts sends the prompt, and then those that Next returns.
 func (c *client) prompts(ctx context.Context, conn *jsonrpc2.Conn, session string) (stop acp.StopReason, err error) {
-	// From here on the turn is the agent's to end.
+	// From here on only the agent ends the turn, so ctx no longer cancels requests.
 	background := context.WithoutCancel(ctx)
 	if c.Listen != nil {
 		defer c.Listen(func(text string) (string, bool) { return steer(background, conn, session, text) })()

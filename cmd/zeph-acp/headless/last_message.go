@@ -9,8 +9,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 )
 
-// Said is a View that also keeps the agent's last message.
-type Said struct {
+// LastMessage is a View that also keeps the agent's last message.
+type LastMessage struct {
 	View
 
 	mu   sync.Mutex
@@ -19,7 +19,7 @@ type Said struct {
 }
 
 // Update keeps a piece of a message, and passes each update on.
-func (s *Said) Update(params json.RawMessage) {
+func (s *LastMessage) Update(params json.RawMessage) {
 	s.View.Update(params)
 	if !bytes.Contains(params, []byte(acp.UpdateAgentMessage)) { // spares the decoding
 		return
@@ -39,8 +39,8 @@ func (s *Said) Update(params json.RawMessage) {
 	s.text.WriteString(*p.Update.Content.Text)
 }
 
-// Last returns the agent's last message.
-func (s *Said) Last() string {
+// Text returns the agent's last message.
+func (s *LastMessage) Text() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.text.String()

@@ -6,7 +6,7 @@ import (
 )
 
 func TestSaid(t *testing.T) {
-	s := &Said{View: &JSON{W: io.Discard}}
+	s := &LastMessage{View: &JSON{W: io.Discard}}
 	for _, u := range []struct{ update, want string }{
 		{`{"sessionUpdate":"agent_thought_chunk","messageId":"1","content":{"type":"text","text":"hm"}}`, ""},
 		{`{"sessionUpdate":"agent_message_chunk","messageId":"2","content":{"type":"text","text":"one "}}`, "one "},
@@ -15,7 +15,7 @@ func TestSaid(t *testing.T) {
 		{`{"sessionUpdate":"agent_message_chunk","messageId":"4","content":{"type":"text","text":"three"}}`, "three"},
 	} {
 		s.Update([]byte(`{"sessionId":"s","update":` + u.update + `}`))
-		if got := s.Last(); got != u.want {
+		if got := s.Text(); got != u.want {
 			t.Errorf("after %s: %q, want %q", u.update, got, u.want)
 		}
 	}

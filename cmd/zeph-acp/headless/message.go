@@ -22,17 +22,17 @@ type message struct {
 	partial string           // of a terminal: the line that is not complete
 	blank   bool             // of a terminal: an empty line comes before the next row
 	started bool             // of a terminal: it has a row
-	laid    *markdown.Stream // lays out the message; nil means that its lines are shown as they are
+	layout  *markdown.Stream // lays out the message; nil means that its lines are shown as they are
 }
 
 // chunk prints a piece of a message or a thought.
 func (s *Screen) chunk(c acp.MessageChunk) {
-	text := inWords(c.Content)
+	text := blockText(c.Content)
 	if s.block != c.Update || c.MessageID != s.message.id {
 		if strings.Trim(text, "\r\n") == "" {
 			return // nothing yet
 		}
-		s.begin(c.Update)
+		s.beginBlock(c.Update)
 		s.message = s.newMessage(c)
 	}
 	m := &s.message
@@ -41,7 +41,7 @@ func (s *Screen) chunk(c acp.MessageChunk) {
 		s.lines(text)
 		return
 	}
-	if !s.mid && m.newline == "" {
+	if !s.midLine && m.newline == "" {
 		text = strings.TrimLeft(text, "\n")
 	}
 	text = m.newline + text
@@ -66,7 +66,7 @@ func (s *Screen) newMessage(c acp.MessageChunk) message {
 		m.gutter, m.style = s.gutter("> ", cyan), bold
 	default:
 		if columns := s.columns(); columns > 0 && s.styled {
-			m.laid = markdown.New(columns)
+			m.layout = markdown.New(columns)
 		}
 	}
 	return m
@@ -90,8 +90,8 @@ func (s *Screen) lines(text string) {
 func (s *Screen) line(line string) {
 	m := &s.message
 	switch {
-	case m.laid != nil:
-		s.laid(m.laid.Line(line))
+	case m.layout != nil:
+		s.printRows(m.layout.Line(line))
 	case strings.TrimSpace(line) == "":
 		m.blank = m.started
 	default:
@@ -103,8 +103,8 @@ func (s *Screen) line(line string) {
 	}
 }
 
-// laid prints rows that are laid out.
-func (s *Screen) laid(rows []markdown.Row) {
+// printRows prints rows of the layout.
+func (s *Screen) printRows(rows []markdown.Row) {
 	for _, row := range rows {
 		s.write(s.paintAll(row) + "\n")
 	}
@@ -116,14 +116,14 @@ func (s *Screen) finish() {
 	if m.partial != "" {
 		s.line(m.partial)
 	}
-	if m.laid != nil {
-		s.laid(m.laid.End())
+	if m.layout != nil {
+		s.printRows(m.layout.End())
 	}
-	m.partial, m.laid, m.id = "", nil, ""
+	m.partial, m.layout, m.id = "", nil, ""
 }
 
-// inWords returns the text for a content block in a line.
-func inWords(c acp.ContentBlock) string {
+// blockText returns the text of a content block, or a name in place of other content.
+func blockText(c acp.ContentBlock) string {
 	switch {
 	case c.Text != nil:
 		return *c.Text

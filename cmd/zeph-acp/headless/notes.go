@@ -56,9 +56,10 @@ func forPeople(notes []string) []string {
 	return all
 }
 
-// unsaid returns the tool's own notes in a text whose output a terminal showed; tail is the
-// end of that output, which may have lines of the same form.
-func unsaid(text []string, tail string) []string {
+// unshownNotes returns the tool's own notes at the end of a text whose output a terminal has
+// shown. tail is the end of that output: it may have lines in the form of notes, which are
+// left out.
+func unshownNotes(text []string, tail string) []string {
 	own := toolNotes(text)
 	shown := linesOf(tail)
 	if len(shown) == 0 {

@@ -21,6 +21,7 @@ const (
 	reversed  style = "7"
 )
 
+// paint returns a text with the escape sequences of a style.
 func (s *Screen) paint(st style, text string) string {
 	if !s.styled || st == plainText || text == "" {
 		return text
@@ -63,10 +64,10 @@ func (s *Screen) rows(first, rest layout.Span, line ...layout.Span) string {
 
 // gutter puts an edge before every line of a stream.
 type gutter struct {
-	edge   layout.Span
-	prefix string // the edge as printed
-	mid    bool   // inside a line
-	cr     bool   // the last rune was \r
+	edge    layout.Span
+	prefix  string // the edge as printed
+	midLine bool   // inside a line
+	afterCR bool   // the last rune was \r
 }
 
 func (s *Screen) gutter(text string, st style) gutter {
@@ -76,18 +77,18 @@ func (s *Screen) gutter(text string, st style) gutter {
 // format writes text with prefixes to b. A line that restarts after \r becomes a new line.
 func (g *gutter) format(b *bytes.Buffer, text string, paint func(string) string) {
 	for text != "" {
-		if g.cr && text[0] != '\n' && g.mid {
+		if g.afterCR && text[0] != '\n' && g.midLine {
 			b.WriteByte('\n')
-			g.mid = false
+			g.midLine = false
 		}
-		g.cr = false
+		g.afterCR = false
 		n := strings.IndexAny(text, "\r\n")
 		if n < 0 {
 			n = len(text)
 		}
-		if !g.mid && (n > 0 || text[0] == '\n') {
+		if !g.midLine && (n > 0 || text[0] == '\n') {
 			b.WriteString(g.prefix)
-			g.mid = true
+			g.midLine = true
 		}
 		b.WriteString(paint(text[:n]))
 		text = text[n:]
@@ -96,9 +97,9 @@ func (g *gutter) format(b *bytes.Buffer, text string, paint func(string) string)
 		}
 		if text[0] == '\n' {
 			b.WriteByte('\n')
-			g.mid = false
+			g.midLine = false
 		} else {
-			g.cr = true
+			g.afterCR = true
 		}
 		text = text[1:]
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// asked returns the card of a call, and opens one if the call is not shown.
-func (s *Screen) asked(t acp.ToolCall) *card {
+// cardFor returns the open card of a call, or opens one for a question alone.
+func (s *Screen) cardFor(t acp.ToolCall) *card {
 	c := s.card(t.ToolCallID)
 	if c == nil {
 		c = s.open(t)
@@ -31,7 +31,7 @@ func (s *Screen) shows(t acp.ToolCall) bool {
 func (s *Screen) note(t acp.ToolCall, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := s.asked(t)
+	c := s.cardFor(t)
 	c.line(yellow, executors.WholeLine(text))
 	if c.onlyAsked {
 		c.end("asked", dim)
@@ -43,7 +43,7 @@ func (s *Screen) note(t acp.ToolCall, text string) {
 func (s *Screen) question(p acp.RequestPermissionRequest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := s.asked(p.ToolCall)
+	c := s.cardFor(p.ToolCall)
 	s.focus(c)
 	var diffs []acp.ToolContent
 	for _, content := range p.ToolCall.Content {
@@ -52,14 +52,14 @@ func (s *Screen) question(p acp.RequestPermissionRequest) {
 			diffs = append(diffs, content)
 		case content.Content != nil && content.Content.Text != nil:
 			if text := unfence(*content.Content.Text); executors.WholeLine(text) != c.title {
-				for l := range strings.SplitSeq(Visible(text), "\n") { // whole: the user decides by it
+				for l := range strings.SplitSeq(Visible(text), "\n") { // not folded: the user decides by it
 					c.spans(layout.Span{Text: layout.ExpandTabs(l)})
 				}
 			}
 		}
 	}
 	c.showDiffs(diffs, false)
-	if !strings.HasSuffix(c.title, "?") { // else it is the question
+	if !strings.HasSuffix(c.title, "?") { // else the title is the question
 		c.line(bold, "Allow this?")
 	}
 	for i, o := range p.Options {
@@ -83,10 +83,10 @@ func unfence(text string) string {
 func (s *Screen) prompt(t acp.ToolCall, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := s.asked(t)
+	c := s.cardFor(t)
 	if s.Below != nil {
 		s.focus(c)
-		s.asks = true
+		s.asking = true
 		s.Below(text, true)
 		return
 	}
@@ -113,10 +113,10 @@ func (s *Screen) answered(t acp.ToolCall, how string) {
 	s.breakLine()
 	s.status.phase = "" // the call begins now
 	if s.Below != nil {
-		s.asks = false
+		s.asking = false
 		s.Below("", false)
 	}
-	if c := s.asked(t); c.onlyAsked {
+	if c := s.cardFor(t); c.onlyAsked {
 		c.end(how, dim)
 		s.flush()
 	}
@@ -126,7 +126,7 @@ func (s *Screen) answered(t acp.ToolCall, how string) {
 func (s *Screen) Steered(line, outcome string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.begin("steered")
+	s.beginBlock("steered")
 	s.write(s.paint(dim, outcome+": "+executors.WholeLine(Visible(line))) + "\n")
 }
 
@@ -142,7 +142,7 @@ func (s *Screen) Interrupted() {
 	case s.status.columns > 0:
 		s.eraseStatus()
 	default:
-		s.mid = true
+		s.midLine = true
 		s.breakLine()
 	}
 	s.interrupted = true

@@ -19,15 +19,16 @@ import (
 type Screen struct {
 	// Whole shows long texts and diffs in full. Otherwise it shows their
 	// beginning and the tool's own notes at the end.
-	Whole bool
+	Full bool
 	// Columns returns the width of the terminal. Nil, or 0 columns, is a stream: text
 	// appears as it comes, and lines are not wrapped.
 	Columns func() int
 	// Config is the file for the user's permission rules; empty means that
 	// hints do not name it.
 	Config string
-	// Below shows a line below the output, where the user types: the status, or the hint of a
-	// question if asks. "" removes it. Nil means that the screen writes it itself.
+	// Below shows a line below the output, where the user types: the hint of a question if
+	// asks is set, else the status. "" removes the line. If Below is nil, the screen itself
+	// writes the line.
 	Below func(text string, asks bool)
 	// Footer returns a line about the turn that ended, shown in place of the stop reason
 	// "end_turn"; nil if there is none.
@@ -39,27 +40,27 @@ type Screen struct {
 	mu          sync.Mutex
 	session     string  // the id of the session
 	block       string  // the kind of the last printed update, or ""
-	mid         bool    // the cursor is inside a line
+	midLine     bool    // the cursor is inside a line
 	interrupted bool    // see Interrupted
-	message     message // the one being streamed: of the user, the agent, or a thought
-	cards       []*card // those still running; the first one prints
-	terminals   map[string]*output
+	message     message // the message or thought that is being streamed
+	cards       []*card // the running calls; the first one prints
+	terminals   map[string]*screenTerminal
 	status      status
 	idle        bool // no turn runs, see Idle
-	asks        bool // Below shows the hint of a question
+	asking      bool // Below shows the hint of a question
 }
 
 // NewScreen returns a Screen that prints to w; a styled one uses escape sequences.
 // Write errors are left to w.
 func NewScreen(w io.Writer, styled bool) *Screen {
-	return &Screen{w: w, styled: styled, terminals: map[string]*output{}}
+	return &Screen{w: w, styled: styled, terminals: map[string]*screenTerminal{}}
 }
 
-// output is the output of a terminal.
-type output struct {
-	clean cleaner
-	card  *card  // nil until an update names its call
-	early string // output before that update
+// screenTerminal is the output of a terminal.
+type screenTerminal struct {
+	clean   cleaner
+	card    *card  // of the terminal's call; nil until an update names that call
+	pending string // output before that update
 }
 
 // Update shows a session/update. It ignores unknown kinds.
@@ -96,14 +97,14 @@ func (s *Screen) Update(params json.RawMessage) {
 	case acp.UpdateCompaction: // the first text reports the compaction, the next is the summary
 		var c acp.CompactionUpdate
 		if json.Unmarshal(p.Update, &c) == nil && c.Status == acp.CompactionCompleted && len(c.Summary) > 0 {
-			s.end(dim, inWords(c.Summary[0]))
+			s.printOutcome(dim, blockText(c.Summary[0]))
 		}
 	}
 }
 
 // plan shows the current plan as a list.
 func (s *Screen) plan(p acp.PlanUpdate) {
-	s.begin(acp.UpdatePlan)
+	s.beginBlock(acp.UpdatePlan)
 	for _, e := range p.Entries {
 		mark, text := layout.Span{Text: "[ ] "}, layout.Span{Text: executors.WholeLine(e.Content)}
 		switch e.Status {
@@ -120,20 +121,21 @@ func (s *Screen) plan(p acp.PlanUpdate) {
 func (s *Screen) Output(terminal string, text []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	o := s.output(terminal)
+	o := s.terminal(terminal)
 	clean := o.clean.clean(string(text))
 	if o.card == nil {
-		o.early += clean
+		o.pending += clean
 		return
 	}
-	o.card.live(clean)
+	o.card.showOutput(clean)
 	s.flush()
 }
 
-func (s *Screen) output(terminal string) *output {
+// terminal returns the output of a terminal.
+func (s *Screen) terminal(terminal string) *screenTerminal {
 	o := s.terminals[terminal]
 	if o == nil {
-		o = &output{}
+		o = &screenTerminal{}
 		s.terminals[terminal] = o
 	}
 	return o
@@ -150,12 +152,12 @@ func (s *Screen) End(stop acp.StopReason, err error) {
 	switch {
 	case err != nil:
 	case s.Footer == nil && stop != acp.StopEndTurn:
-		s.end(dim, string(stop))
+		s.printOutcome(dim, string(stop))
 	case s.Footer != nil:
 		if stop != acp.StopEndTurn {
-			s.end(yellow, string(stop))
+			s.printOutcome(yellow, string(stop))
 		}
-		s.end(dim, s.Footer())
+		s.printOutcome(dim, s.Footer())
 	}
 }
 
@@ -171,9 +173,9 @@ func (s *Screen) Idle(stop acp.StopReason, failure string) {
 	s.finish()
 	switch {
 	case failure != "":
-		s.end(red, failure)
+		s.printOutcome(red, failure)
 	case stop != "" && stop != acp.StopEndTurn:
-		s.end(yellow, string(stop))
+		s.printOutcome(yellow, string(stop))
 	}
 	if s.block != "" {
 		s.write("\n")
@@ -198,7 +200,7 @@ func (s *Screen) Busy(typed bool) {
 func (s *Screen) Say(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.begin("said")
+	s.beginBlock("said")
 	for line := range strings.SplitSeq(text, "\n") {
 		s.write(s.rows(layout.Span{}, layout.Span{}, layout.Span{Text: layout.ExpandTabs(line), Style: dim}))
 	}
@@ -211,12 +213,13 @@ func (s *Screen) Ended(stop acp.StopReason, failure string) {
 	defer s.mu.Unlock()
 	s.endCards()
 	if stop != "" {
-		s.end(dim, string(stop))
+		s.printOutcome(dim, string(stop))
 	} else {
-		s.end(red, failure)
+		s.printOutcome(red, failure)
 	}
 }
 
+// endCards ends the cards of calls that have no result.
 func (s *Screen) endCards() {
 	for len(s.cards) > 0 {
 		s.cards[0].end("not finished", yellow)
@@ -224,8 +227,9 @@ func (s *Screen) endCards() {
 	}
 }
 
-func (s *Screen) end(st style, how string) {
-	s.begin("end")
+// printOutcome prints a line about the end of a turn.
+func (s *Screen) printOutcome(st style, how string) {
+	s.beginBlock("end")
 	s.write(s.rows(layout.Span{}, layout.Span{}, layout.Span{Text: executors.WholeLine(how), Style: st}))
 }
 
@@ -242,6 +246,7 @@ func (s *Screen) toolCall(t acp.ToolCall) {
 	s.flush()
 }
 
+// card returns the open card of a call; nil if there is none.
 func (s *Screen) card(id string) *card {
 	i := slices.IndexFunc(s.cards, func(c *card) bool { return c.id == id })
 	if i < 0 {
@@ -273,7 +278,7 @@ func (s *Screen) flush() {
 		c := s.cards[0]
 		if c.out.Len() > 0 {
 			if s.block != acp.UpdateToolCall {
-				s.begin(acp.UpdateToolCall)
+				s.beginBlock(acp.UpdateToolCall)
 			}
 			s.write(c.out.String())
 			c.out.Reset()
@@ -285,8 +290,8 @@ func (s *Screen) flush() {
 	}
 }
 
-// begin starts a block, with an empty line before it.
-func (s *Screen) begin(block string) {
+// beginBlock starts a block of a kind, with an empty line before it.
+func (s *Screen) beginBlock(block string) {
 	s.finish()
 	s.breakLine()
 	if s.block != "" {
@@ -297,7 +302,7 @@ func (s *Screen) begin(block string) {
 
 // breakLine ends an unfinished line.
 func (s *Screen) breakLine() {
-	if !s.mid {
+	if !s.midLine {
 		return
 	}
 	s.write("\n")
@@ -306,19 +311,20 @@ func (s *Screen) breakLine() {
 
 // lineEnded records that the cursor is at the beginning of a line.
 func (s *Screen) lineEnded() {
-	s.mid = false
-	s.message.newline, s.message.gutter.mid = "", false
+	s.midLine = false
+	s.message.newline, s.message.gutter.midLine = "", false
 	if len(s.cards) > 0 {
-		s.cards[0].gutter.mid = false
+		s.cards[0].gutter.midLine = false
 	}
 }
 
+// write prints a text after erasing the status.
 func (s *Screen) write(text string) {
 	if text == "" {
 		return
 	}
 	s.eraseStatus()
 	s.status.wrote = time.Now()
-	s.mid = !strings.HasSuffix(text, "\n")
+	s.midLine = !strings.HasSuffix(text, "\n")
 	_, _ = io.WriteString(s.w, text)
 }

@@ -194,7 +194,7 @@ func TestForPeople(t *testing.T) {
 func TestScreenWhole(t *testing.T) {
 	var b strings.Builder
 	s := NewScreen(&b, false)
-	s.Whole, s.Config = true, "/c.toml"
+	s.Full, s.Config = true, "/c.toml"
 	update := func(u string) { s.Update(json.RawMessage(`{"sessionId":"s","update":` + u + `}`)) }
 	update(strings.Replace(call("a", "x"), "execute", "read", 1))
 	update(ended("a", "completed", strings.Repeat("l\n", 200)))

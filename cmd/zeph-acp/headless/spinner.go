@@ -68,7 +68,7 @@ func (s *Screen) tick(now time.Time) {
 	if phase != st.phase || st.since.IsZero() {
 		st.phase, st.since = phase, now
 	}
-	if s.mid || s.idle || s.asks || s.interrupted || now.Sub(st.wrote) < quiet && s.Below == nil {
+	if s.midLine || s.idle || s.asking || s.interrupted || now.Sub(st.wrote) < quiet && s.Below == nil {
 		return
 	}
 	if st.frame = (st.frame + 1) % len(frames); s.Below != nil { // an editor draws the line anew
@@ -90,7 +90,7 @@ func (s *Screen) waitsFor() (phase, detail string) {
 		if c.fold.seen > c.fold.head {
 			detail = thousands(c.fold.seen) + " lines"
 		}
-		if line := strings.TrimSpace(overwritten(c.last)); line != "" {
+		if line := strings.TrimSpace(overwritten(c.partialLine)); line != "" {
 			detail = executors.WholeLine(shortened(line))
 		}
 		return c.title, detail

@@ -103,7 +103,11 @@ func (u *User) Listen(steer Steer) (stop func()) {
 // answers returns the answers that a person can type.
 func answers(options []acp.PermissionOption) string {
 	var words []string
-	for _, w := range []struct{ kind, words string }{{"allow_once", "y"}, {"allow_always", "a (always)"}, {"reject_once", "n, n REASON"}} {
+	for _, w := range []struct{ kind, words string }{
+		{"allow_once", "y"},
+		{"allow_always", "a (always)"},
+		{"reject_once", "n, n REASON"},
+	} {
 		if _, ok := firstOfKind(options, w.kind); ok {
 			words = append(words, w.words)
 		}

@@ -16,7 +16,7 @@ const maxDepth = 8
 // inline lays out the text of a block in a style: code, emphasis, links and escapes.
 func inline(text, style string) Row { return inlineAt(0, text, style) }
 
-// inlineAt is inline for a text inside of so many marks.
+// inlineAt is inline for a text inside of depth marks.
 func inlineAt(depth int, text, style string) Row {
 	if depth > maxDepth {
 		return Row{{Text: text, Style: style}}
@@ -53,8 +53,8 @@ type reader struct {
 	noStruck    bool   // no "~~" is left
 }
 
-// at returns the marks of the text.
-func (r *reader) at() *marks {
+// markPlaces returns the places of marks in the text, which are found at the first call.
+func (r *reader) markPlaces() *marks {
 	if r.marks == nil {
 		r.marks = newMarks(r.text)
 	}
@@ -63,7 +63,7 @@ func (r *reader) at() *marks {
 
 // inner lays out a text inside of a mark.
 func (r *reader) inner(text, style string) Row {
-	return inlineAt(r.depth+1, text, with(r.style, style))
+	return inlineAt(r.depth+1, text, addStyle(r.style, style))
 }
 
 // span returns the markup that begins at i, laid out, and its length in bytes. If there is
@@ -90,7 +90,7 @@ func (r *reader) span(i int) (row Row, n int, ok bool) {
 		return r.linkSpan(i)
 	case '<':
 		if end := strings.IndexAny(rest[1:], " <>") + 1; end > 0 && rest[end] == '>' && isAddress(rest[1:end]) {
-			return Row{{Text: rest[1:end], Style: with(r.style, link)}}, end + 1, true
+			return Row{{Text: rest[1:end], Style: addStyle(r.style, link)}}, end + 1, true
 		}
 	}
 	return nil, 0, false
@@ -99,7 +99,7 @@ func (r *reader) span(i int) (row Row, n int, ok bool) {
 // codeSpan lays out `code` between equal runs of backquotes. A run without its end is text.
 func (r *reader) codeSpan(i int) (Row, int, bool) {
 	n := runLength(r.text[i:])
-	end := r.at().nextCode(n, i+n)
+	end := r.markPlaces().nextCode(n, i+n)
 	if end < 0 {
 		return nil, n, false
 	}
@@ -107,7 +107,7 @@ func (r *reader) codeSpan(i int) (Row, int, bool) {
 	if len(inner) > 2 && inner[0] == ' ' && inner[len(inner)-1] == ' ' {
 		inner = inner[1 : len(inner)-1]
 	}
-	return Row{{Text: inner, Style: with(r.style, code)}}, end + n - i, true
+	return Row{{Text: inner, Style: addStyle(r.style, code)}}, end + n - i, true
 }
 
 // emphasis lays out *emphasis*, **strong** and ***both***. A mark next to a space, and an
@@ -119,7 +119,7 @@ func (r *reader) emphasis(i int) (Row, int, bool) {
 	if from == len(r.text) || r.text[from] == ' ' || mark == '_' && insideWord(r.text[:i]) {
 		return nil, n, false
 	}
-	end := r.at().nextClosing(mark, n, from)
+	end := r.markPlaces().nextClosing(mark, n, from)
 	if end < 0 {
 		return nil, n, false
 	}
@@ -148,7 +148,7 @@ func isWord(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) ||
 
 // linkSpan lays out [text](address): both are shown, so that the address is never hidden.
 func (r *reader) linkSpan(i int) (Row, int, bool) {
-	m := r.at()
+	m := r.markPlaces()
 	end, ok := m.brackets[i]
 	if !ok || !strings.HasPrefix(r.text[end+1:], "(") {
 		return nil, 0, false
@@ -161,7 +161,7 @@ func (r *reader) linkSpan(i int) (Row, int, bool) {
 	label := r.text[i+1 : end]
 	row := r.inner(label, link)
 	if address != "" && address != label && "mailto:"+label != address {
-		row = append(row, layout.Span{Text: " (" + address + ")", Style: with(r.style, dim)})
+		row = append(row, layout.Span{Text: " (" + address + ")", Style: addStyle(r.style, dim)})
 	}
 	return row, to + 1 - i, true
 }
@@ -171,8 +171,8 @@ func isAddress(text string) bool {
 	return strings.Contains(text, "://") || strings.HasPrefix(text, "mailto:")
 }
 
-// with adds a style to another.
-func with(style, more string) string {
+// addStyle combines two styles.
+func addStyle(style, more string) string {
 	if style == "" {
 		return more
 	}

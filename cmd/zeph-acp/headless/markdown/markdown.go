@@ -45,14 +45,14 @@ type Stream struct {
 
 // block is the open block; its text is complete when the block ends.
 type block struct {
-	text   []string // lines of a paragraph, or rows of a table
-	size   int      // bytes of a paragraph
-	indent string   // before each row
-	mark   string   // in place of the first indent: of a list item
-	quote  int      // depth of quotes
-	table  bool
-	fence  string // the fence that ends a code block, "" outside of one
-	strip  int    // columns of indentation that its lines lose
+	text       []string // lines of a paragraph, or rows of a table
+	size       int      // bytes of a paragraph
+	indent     string   // before each row
+	mark       string   // in place of the first indent: of a list item
+	quote      int      // depth of quotes
+	table      bool
+	fence      string // the fence that ends a code block, "" outside of one
+	codeIndent int    // columns of the fence's indentation, removed from each line of code
 }
 
 // maxParagraph bounds a paragraph of a terminal, in bytes: it must not wait for an end that
@@ -65,17 +65,18 @@ func New(columns int) *Stream { return &Stream{columns: max(columns, 10)} }
 // Line returns the rows that are complete after one more line of the source.
 func (s *Stream) Line(line string) []Row {
 	s.line(layout.ExpandTabs(strings.TrimRight(line, "\r\n")))
-	return s.done()
+	return s.takeRows()
 }
 
 // End returns the remaining rows.
 func (s *Stream) End() []Row {
 	s.end()
 	s.block = block{}
-	return s.done()
+	return s.takeRows()
 }
 
-func (s *Stream) done() []Row {
+// takeRows returns the rows that are complete, and forgets them.
+func (s *Stream) takeRows() []Row {
 	rows := s.rows
 	s.rows = nil
 	return rows
@@ -205,7 +206,7 @@ func (s *Stream) openFence(line string) {
 	for len(s.lists) > 0 && s.lists[len(s.lists)-1] >= len(m[1]) {
 		s.lists = s.lists[:len(s.lists)-1]
 	}
-	s.block.fence, s.block.strip = m[2], len(m[1])
+	s.block.fence, s.block.codeIndent = m[2], len(m[1])
 	s.block.indent = strings.Repeat("  ", s.depth())
 	if language := strings.TrimSpace(m[3]); language != "" {
 		s.wrap(Row{{Text: "┄ " + language, Style: dim}}, s.block.indent, s.block.indent)
@@ -222,7 +223,7 @@ func (s *Stream) codeLine(line string) {
 		s.block = block{quote: s.block.quote}
 		return
 	}
-	line = line[min(len(line)-len(inner), s.block.strip):]
+	line = line[min(len(line)-len(inner), s.block.codeIndent):]
 	s.wrap(Row{{Text: line, Style: code}}, s.block.indent+"  ", s.block.indent+"  ")
 }
 
@@ -238,7 +239,7 @@ func (s *Stream) end() {
 		if b.mark != "" {
 			first = b.mark
 		}
-		for i, part := range broken(b.text) {
+		for i, part := range paragraphParts(b.text) {
 			if i > 0 {
 				first = b.indent
 			}
@@ -247,8 +248,8 @@ func (s *Stream) end() {
 	}
 }
 
-// broken joins the lines of a paragraph, except after a hard line break.
-func broken(lines []string) []string {
+// paragraphParts joins the lines of a paragraph, except at its hard line breaks.
+func paragraphParts(lines []string) []string {
 	parts := []string{""}
 	for i, l := range lines {
 		last := &parts[len(parts)-1]

@@ -31,8 +31,14 @@ func IsDelimiter(line string) bool {
 func pieces(row Row) (all []Piece) {
 	for _, s := range row {
 		styles := strings.Split(s.Style, ";")
-		has := func(style string) bool { return slices.Contains(styles, style) }
-		all = append(all, Piece{s.Text, has(bold), has(italic), has(code), has(struck), has(link)})
+		all = append(all, Piece{
+			Text:   s.Text,
+			Bold:   slices.Contains(styles, bold),
+			Italic: slices.Contains(styles, italic),
+			Code:   slices.Contains(styles, code),
+			Struck: slices.Contains(styles, struck),
+			Link:   slices.Contains(styles, link),
+		})
 	}
 	return all
 }

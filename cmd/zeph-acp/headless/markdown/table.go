@@ -18,7 +18,11 @@ func (s *Stream) table(b block) {
 	var rows [][]Row
 	for i, line := range b.text {
 		if i != 1 { // the delimiters
-			rows = append(rows, cells(line, map[bool]string{true: bold}[i == 0]))
+			style := ""
+			if i == 0 {
+				style = bold
+			}
+			rows = append(rows, cells(line, style))
 		}
 	}
 	n := len(rows[0])
@@ -134,7 +138,10 @@ func (s *Stream) tableRow(b block, cells []Row, widths []int) {
 func (s *Stream) records(b block, rows [][]Row) {
 	for _, r := range rows[1:] {
 		for i, cell := range r {
-			first := b.indent + map[bool]string{true: "• ", false: "  "}[i == 0]
+			first := b.indent + "  "
+			if i == 0 {
+				first = b.indent + "• "
+			}
 			line := append(slices.Clone(rows[0][i]), layout.Span{Text: ": "})
 			s.wrapIn(b.quote, append(line, cell...), first, b.indent+"  ")
 		}
