@@ -163,8 +163,8 @@ func (a *App) links(cfg config.Config, st *sessionTools, p place) executors.Exec
 	return executors.Chain(a.effects(p.tools), slices.Concat([]executors.Middleware{
 		p.lsp.Around,
 		trace.Calls,
-		audit.Middleware(a.Audit),
 		a.Watch,
+		audit.Middleware(a.Audit),
 		st.quota.Middleware,
 		st.toolset.Middleware,
 		executors.Validate,
