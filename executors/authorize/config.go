@@ -149,7 +149,7 @@ func (r Rule) validate() map[string]string {
 		wrong["args_match"] = text
 	}
 	if slices.ContainsFunc(r.Env, func(name string) bool { return name == "" || strings.ContainsAny(name, "=\x00") }) {
-		wrong["env"] = "has an entry that is no name of a variable"
+		wrong["env"] = "has an entry that is not the name of a variable"
 	}
 	if rank(r.TrustLevel) < 0 {
 		wrong["trust_level"] = fmt.Sprintf("%q is not one of untrusted, provisional, trusted", r.TrustLevel)

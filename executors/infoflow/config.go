@@ -34,7 +34,7 @@ func (c Config) Validate() map[string]string {
 	for key, list := range map[string][]string{"untrusted": c.Untrusted, "private": c.Private} {
 		for _, pattern := range list {
 			if pattern == "" || pattern == mcpPrefix || !doublestar.ValidatePattern(pattern) {
-				wrong[key] = fmt.Sprintf("%q is no glob", pattern)
+				wrong[key] = fmt.Sprintf("%q is not a glob", pattern)
 			}
 		}
 	}

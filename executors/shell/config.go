@@ -88,12 +88,12 @@ func (c Config) Validate() map[string]string {
 	}
 	for _, glob := range c.TransactionScope {
 		if !doublestar.ValidatePattern(glob) || path.IsAbs(glob) {
-			wrong["transaction_scope"] = fmt.Sprintf("%q is no glob relative to the session's directories", glob)
+			wrong["transaction_scope"] = fmt.Sprintf("%q is not a glob relative to the session's directories", glob)
 		}
 	}
 	for _, code := range c.AutoRollbackExitCodes {
 		if code < 1 || code > 255 {
-			wrong["auto_rollback_exit_codes"] = fmt.Sprintf("%d is no exit code of a failure: they are 1 to 255", code)
+			wrong["auto_rollback_exit_codes"] = fmt.Sprintf("%d is not the exit code of a failure: they are 1 to 255", code)
 		}
 	}
 	if c.MaxSnapshotBytes < 0 {

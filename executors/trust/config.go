@@ -35,7 +35,7 @@ func (c Config) Validate() map[string]string {
 	wrong := map[string]string{}
 	for name := range c.Levels {
 		if subject, err := subjectOf(name); err != nil || subject != name {
-			wrong["levels"] = fmt.Sprintf("%q is no subject, such as tool:bash, server:NAME, skill:NAME or content", name)
+			wrong["levels"] = fmt.Sprintf("%q is not a subject, such as tool:bash, server:NAME, skill:NAME or content", name)
 		}
 	}
 	return wrong

@@ -26,7 +26,7 @@ func subjectOf(name string) (string, error) {
 	case name == content:
 		return name, nil
 	case name == "" || ok && rest == "":
-		return "", fmt.Errorf("%q is no subject, such as bash, tool:bash, server:NAME, skill:NAME or content", name)
+		return "", fmt.Errorf("%q is not a subject, such as bash, tool:bash, server:NAME, skill:NAME or content", name)
 	case !ok:
 		return toolPrefix + name, nil
 	case kind+":" == toolPrefix || kind+":" == serverPrefix || kind+":" == skillPrefix:

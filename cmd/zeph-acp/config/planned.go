@@ -1,8 +1,12 @@
 package config
 
 import (
+	"cmp"
+	"fmt"
 	glob "path"
+	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 )
@@ -36,17 +40,30 @@ var plannedKeys = []string{
 // notBuilt is the warning about a key of [plannedKeys].
 const notBuilt = "is not supported by this version and has no effect"
 
-// keysDecoder returns a decoder with hints for renamed keys and warnings for
-// planned ones.
+// keysDecoder returns a decoder with hints for renamed and misplaced keys, and warnings
+// for planned ones.
 func keysDecoder() *toml.Decoder {
 	d := toml.NewDecoder()
 	d.Unknown = func(path string, n *toml.Node) (hint, warning string) {
 		if hint = renamed(path, n); hint == "" && isPlanned(path) {
-			warning = notBuilt
+			return "", notBuilt
 		}
-		return hint, warning
+		return cmp.Or(hint, misplaced(path)), ""
 	}
 	return d
+}
+
+// misplaced returns the hint for a key that exists in one other table; "" if there is no
+// such table, or if there are several.
+func misplaced(path string) string {
+	name := path[strings.LastIndex(path, ".")+1:]
+	found := slices.DeleteFunc(toml.Overridable(reflect.TypeFor[Config](), ""), func(known string) bool {
+		return known != name && !strings.HasSuffix(known, "."+name)
+	})
+	if len(found) != 1 {
+		return ""
+	}
+	return fmt.Sprintf(" (did you mean %q?)", found[0])
 }
 
 // isPlanned reports whether the key at a path matches [plannedKeys].

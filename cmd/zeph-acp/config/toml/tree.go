@@ -13,7 +13,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
@@ -80,6 +82,10 @@ func Parse(data []byte) (*Node, Mistakes) {
 		}
 	}
 	t.current = t.root
+	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
+		t.wrong(1, nil, "the file is UTF-16: save it as UTF-8")
+		return t.root, t.mistakes
+	}
 	var p unstable.Parser
 	for rest := data; len(t.mistakes) < MaxMistakes; {
 		p.Reset(rest)
@@ -361,7 +367,26 @@ func (p *path) String() string {
 	return strings.Join(parts, "")
 }
 
-// errorText returns the text of a library error without its prefix.
+var badStart = lazyregexp.New(`^unexpected character U\+([0-9A-F]+) .*at start of value$`)
+
+// errorText returns the text of a library error without its prefix, with a hint where the
+// text alone names no cause.
 func errorText(err error) string {
-	return strings.TrimPrefix(err.Error(), "toml: ")
+	text := strings.TrimPrefix(err.Error(), "toml: ")
+	if m := badStart.FindStringSubmatch(text); m != nil {
+		char, _ := strconv.ParseInt(m[1], 16, 32)
+		switch {
+		case char == '\n' || char == '\r':
+			return "the value is missing"
+		case unicode.IsLetter(rune(char)):
+			return text + ": put a text in quotes"
+		}
+	}
+	switch {
+	case strings.HasSuffix(text, " strings cannot have new lines"):
+		return "the closing quote is missing"
+	case strings.Contains(text, "escape"):
+		return text + `: write "\\" for a backslash, or put the text in single quotes`
+	}
+	return text
 }
