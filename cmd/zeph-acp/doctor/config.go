@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
@@ -68,6 +69,7 @@ func (e *examination) directories(context.Context) []Finding {
 			out = append(out, Finding{State: Failure, Text: why, Fix: "make it a directory that you can write, or set ZEPH_HOME to another one"})
 		}
 	}
+	out = slices.Compact(out) // they may share the directory above them
 	if len(out) == 0 {
 		out = []Finding{{State: OK, Text: strings.Join(dirs, ", ")}}
 	}
@@ -80,8 +82,8 @@ func unusable(dir string) string {
 	for name := dir; ; name = filepath.Dir(name) {
 		info, err := os.Stat(name)
 		switch {
-		case errors.Is(err, fs.ErrNotExist) && name != filepath.Dir(name):
-			continue // MakeDir would make it
+		case (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) && name != filepath.Dir(name):
+			continue // MakeDir would make it, below a directory
 		case err != nil:
 			return err.Error()
 		case !info.IsDir():
