@@ -40,7 +40,7 @@ func newMCP(f *flags) *cobra.Command {
 func newMCPList(f *flags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "List the servers; starts none",
+		Short: "List the servers, without starting them",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, err := f.load(cmd)
@@ -67,6 +67,9 @@ func newMCPAdd(f *flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add NAME -- COMMAND [ARGUMENT...] | add NAME --url URL",
 		Short: "Add a server to the configuration file",
+		Example: `  zeph-acp mcp add everything -- npx -y @modelcontextprotocol/server-everything
+  zeph-acp mcp add --env LOG_LEVEL=warn --env-from TICKETS_TOKEN tickets -- tickets-server
+  zeph-acp mcp add docs --url https://example.com/mcp`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 || (s.URL == "") == (len(args) == 1) {
 				return usageError("want a name and either a command after -- or --url: try %q", cmd.CommandPath()+" --help")
@@ -85,6 +88,9 @@ func newMCPAdd(f *flags) *cobra.Command {
 			if s.Headers, err = pairs(headers, ":", "--header"); err != nil {
 				return err
 			}
+			if err := wrongServer(s); err != nil {
+				return err
+			}
 			file, err := config.AddServer(config.Options{File: f.config, Environ: f.environ}, s)
 			if err != nil {
 				return err
@@ -93,15 +99,29 @@ func newMCPAdd(f *flags) *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&s.URL, "url", "", "the `URL` of a server on the web")
-	cmd.Flags().StringVar(&s.Transport, "transport", "", "http or sse; default: http, and sse where the server has no http")
-	cmd.Flags().StringArrayVar(&env, "env", nil, "a variable `NAME=VALUE` for the program; repeatable")
-	cmd.Flags().StringArrayVar(&s.EnvFrom, "env-from", nil, "a variable `NAME` that the program gets from the environment; repeatable")
-	cmd.Flags().StringArrayVar(&headers, "header", nil, "a header `NAME:VALUE` for the URL; repeatable")
-	cmd.Flags().StringVar(&s.OAuthClientID, "oauth-client-id", "", "the `ID` of a client registered for logins at the URL, or the https URL of its metadata")
-	cmd.Flags().StringVar(&s.OAuthSecretFrom, "oauth-secret-from", "", "the variable `NAME` with the secret of that client")
-	cmd.Flags().IntVar(&s.OAuthPort, "oauth-port", 0, "the `PORT` to which the browser returns after a login; default: any")
+	cmd.SetFlagErrorFunc(flagErrorBeforeCommand)
+	cmd.Flags().StringVar(&s.URL, "url", "", "connect to the `URL` of a server on the web")
+	cmd.Flags().StringVar(&s.Transport, "transport", "", "connect by `TRANSPORT`: http or sse; default: http, and sse where the server has no http")
+	cmd.Flags().StringArrayVar(&env, "env", nil, "set the variable `NAME=VALUE` for the program; may be repeated")
+	cmd.Flags().StringArrayVar(&s.EnvFrom, "env-from", nil, "pass the variable `NAME` of the environment to the program; may be repeated")
+	cmd.Flags().StringArrayVar(&headers, "header", nil, "send the header `NAME:VALUE` to the URL; may be repeated")
+	cmd.Flags().StringVar(&s.OAuthClientID, "oauth-client-id", "", "log in as the client `ID`, which is registered there, or the https URL of its metadata")
+	cmd.Flags().StringVar(&s.OAuthSecretFrom, "oauth-secret-from", "", "read the secret of that client from the variable `NAME`")
+	cmd.Flags().IntVar(&s.OAuthPort, "oauth-port", 0, "let the browser return to `PORT` after a login; default: any")
 	return cmd
+}
+
+// wrongServer returns the error about a value of the command line that no entry may have.
+func wrongServer(s mcp.Server) error {
+	wrong := s.Validate()
+	for _, value := range []struct{ key, name string }{
+		{"name", "NAME"}, {"url", "--url"}, {"transport", "--transport"}, {"env", "--env"}, {"headers", "--header"}, {"oauth_port", "--oauth-port"},
+	} {
+		if text := wrong[value.key]; text != "" {
+			return usageError("%s: %s", value.name, text)
+		}
+	}
+	return nil
 }
 
 // pairs splits texts of a flag into names and values.

@@ -19,10 +19,10 @@ func newMCPImport(f *flags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "import [FILE]",
 		Short: "Add the servers of another client's JSON file",
-		Long: `Adds the servers of a JSON file that has mcpServers or servers, such as .mcp.json or
-.vscode/mcp.json. Without a FILE it reads the user's own files of Claude Code, Claude Desktop,
-Cursor and VS Code, and prints which it found. Files of a repository are never read without
-being named, since their entries start programs. Servers whose name is taken are left out.`,
+		Long: `Add the servers of a JSON file that has mcpServers or servers, such as .mcp.json or
+.vscode/mcp.json. Without a FILE, your own files of Claude Code, Claude Desktop, Cursor and
+VS Code are read, and their names printed. A file of a repository must be named, since its
+entries start programs. Servers whose name is taken are left out.`,
 		Args: atMostOne("one file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
@@ -37,7 +37,7 @@ being named, since their entries start programs. Servers whose name is taken are
 				found = true
 				fmt.Fprintf(cmd.OutOrStdout(), "reading %s\n", file)
 				if err := f.importServers(cmd, file); err != nil {
-					wrong = errors.Join(wrong, fmt.Errorf("%s: %w", file, err))
+					wrong = errors.Join(wrong, err)
 				}
 			}
 			if !found {
@@ -92,5 +92,8 @@ func (f *flags) importServers(cmd *cobra.Command, name string) error {
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "added %s\t%s\n", s.Name, s.Target())
 	}
-	return wrong
+	if wrong != nil {
+		return fmt.Errorf("%s: %w", oneLine(name), wrong)
+	}
+	return nil
 }

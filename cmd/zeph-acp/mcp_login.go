@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -24,8 +23,8 @@ func newMCPLogin(f *flags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "login NAME|URL",
 		Short: "Log in to a server on the web",
-		Long: `Logs in to a server of the configuration, or to an address that an editor uses. It prints
-the address of a page; open it in a browser on this machine.`,
+		Long: `Log in to a server of the configuration, or to the address of a server that your editor
+uses. The command prints the address of a page; open it in a browser on this machine.`,
 		Args: needsOne("the name of a server, or its address"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l, err := f.load(cmd)
@@ -49,7 +48,7 @@ the address of a page; open it in a browser on this machine.`,
 			ctx, cancel := context.WithTimeoutCause(ctx, loginTime, fmt.Errorf("there was no login within %s", loginTime))
 			defer cancel()
 			if err := a.MCP.Login(ctx, e); err != nil {
-				return errors.New(executors.Shown(err.Error()))
+				return fmt.Errorf("log in to %s: %s", oneLine(args[0]), executors.Shown(err.Error()))
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "Logged in to %s.\n", args[0])
 			return err

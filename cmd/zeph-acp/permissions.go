@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -40,9 +41,9 @@ func newPermissionsCheck(f *flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [flags] [--] TOOL INPUT... | COMMAND...",
 		Short: "Print how a call would be judged, and by which rule",
-		Long: `Print how a call would be judged: allow, ask or deny, the word of each link, and the
-rule with its file and line. The call passes the chain of a session, but it does not
-run, is not recorded, and the user is not asked. Links without a word are left out.
+		Long: `Print how a call would be judged: allow, ask or deny, the verdict of each gate, and the
+rule with its file and line. The call passes the same gates as in a session, but it does
+not run, is not recorded, and you are not asked. Gates without a verdict are left out.
 
 The input is JSON, or the text of the tool's only required parameter, such as a path.
 Arguments that do not begin with the name of a tool are a shell command. Write -- before
@@ -56,9 +57,10 @@ is 0 if the call could be judged, whatever the decision.`,
   zeph-acp permissions check --json fetch https://example.com/`,
 		RunE: func(cmd *cobra.Command, args []string) error { return checkPermission(cmd, f, c, args) },
 	}
+	cmd.SetFlagErrorFunc(flagErrorBeforeCommand)
 	fs := cmd.Flags()
 	fs.StringVar(&c.dir, "cwd", "", "judge for a session in `DIR` instead of the current directory")
-	fs.StringVar(&c.mode, "mode", "", "judge in the session mode `MODE`")
+	fs.StringVar(&c.mode, "mode", "", "judge in the session mode `MODE`: ask, architect, code, auto or auto-judge; default: the configured one")
 	fs.BoolVar(&c.hooks, "hooks", false, "also run hooks, and ask models that judge calls")
 	fs.BoolVar(&c.json, "json", false, "print a JSON object")
 	return cmd
@@ -83,6 +85,9 @@ func checkPermission(cmd *cobra.Command, f *flags, c *checkFlags, args []string)
 		return err
 	}
 	checker, err := app.New(l, log).Checker(dir, c.mode)
+	if mode, ok := errors.AsType[*headless.ModeError](err); ok {
+		return usageError("--mode: %w", mode)
+	}
 	if err != nil {
 		return usageError("%w", err)
 	}

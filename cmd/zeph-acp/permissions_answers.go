@@ -158,6 +158,9 @@ func forgetAnswers(cmd *cobra.Command, f *flags, a answersFlags, texts []string)
 	if err != nil {
 		return err
 	}
+	if len(texts)+len(removed) == 0 {
+		fmt.Fprintln(cmd.ErrOrStderr(), "No answer is remembered.")
+	}
 	for _, e := range removed {
 		fmt.Fprintf(cmd.OutOrStdout(), "forgot: %s %s %s\n", answerName(e), e.Kind, oneLine(e.Covers))
 	}

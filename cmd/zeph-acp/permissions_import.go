@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,7 +45,7 @@ func importPermissions(cmd *cobra.Command, f *flags, flags *importFlags, files [
 	for _, file := range files {
 		i, err := readRules(file)
 		if err != nil {
-			return fmt.Errorf("%s: %w", file, err)
+			return fmt.Errorf("%s: %w", oneLine(file), unnamed(err))
 		}
 		if !flags.everywhere && !f.isUsersOwn(file) {
 			i.OfProject()
@@ -78,6 +80,14 @@ func importPermissions(cmd *cobra.Command, f *flags, flags *importFlags, files [
 		return err
 	}
 	_, err = fmt.Fprintf(out, "added to %s\n", file)
+	return err
+}
+
+// unnamed returns an error about a file without the file's name, which the caller adds.
+func unnamed(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
 	return err
 }
 

@@ -30,9 +30,11 @@ func newSetup(f *flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "setup [EDITOR]",
 		Short: "Connect an editor with zeph-acp",
-		Long: `Shows the change of the editor's settings that lets it start zeph-acp, and writes it
-after a yes. Comments and all other settings stay, and the old file is kept as FILE.bak.
-For Neovim and Emacs it prints the code to add. Without an EDITOR it lists the editors.
+		Long: `Show the change of the editor's settings that lets it start zeph-acp, and write it after
+a yes. Comments and all other settings stay, and the old file is kept as FILE.bak. For
+Neovim and Emacs the code to add is printed. Without an EDITOR the editors are listed.
+
+EDITOR is zed, jetbrains, vscode, neovim or emacs.
 
   zeph-acp setup
   zeph-acp setup zed
@@ -96,6 +98,9 @@ func (s *setupFlags) setup(cmd *cobra.Command, p editors.Places, name string) er
 		if command, err = thisCommand(); err != nil {
 			return err
 		}
+	}
+	if _, err := exec.LookPath(command); err != nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: warning: there is no program %s here\n", oneLine(command))
 	}
 	if e.Needs != "" {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s: this needs %s.\n", e.Title, e.Needs)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -28,6 +29,16 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 	}
 	return usageError("%s: try %q", text, cmd.CommandPath()+" --help")
+}
+
+// flagErrorBeforeCommand is flagError for a command that has another command line as its
+// arguments, whose options come after "--".
+func flagErrorBeforeCommand(cmd *cobra.Command, err error) error {
+	wrong := flagError(cmd, err)
+	if text, ok := strings.CutSuffix(wrong.Error(), fmt.Sprintf(": try %q", cmd.CommandPath()+" --help")); ok {
+		return usageError(`%s: write "--" before a command with options`, text)
+	}
+	return wrong
 }
 
 // noEmptyFlag rejects flags whose value must not be empty, as it is after the name of an

@@ -135,7 +135,7 @@ func (s Server) Validate() map[string]string {
 		wrong["url"] = "a server has a command or a url, not both"
 	case s.URL != "":
 		if u, err := url.Parse(s.URL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			wrong["url"] = fmt.Sprintf("%q is no address such as https://example.com/mcp", s.URL)
+			wrong["url"] = fmt.Sprintf("%q is not an address such as https://example.com/mcp", s.URL)
 		}
 	}
 	if !slices.Contains([]string{"", transportHTTP, transportSSE}, s.Transport) {
@@ -153,7 +153,7 @@ func (s Server) Validate() map[string]string {
 	for key, list := range map[string][]string{"enabled_tools": s.EnabledTools, "disabled_tools": s.DisabledTools} {
 		for _, pattern := range list {
 			if _, err := path.Match(pattern, ""); err != nil {
-				wrong[key] = fmt.Sprintf("%q is no pattern", pattern)
+				wrong[key] = fmt.Sprintf("%q is not a pattern", pattern)
 			}
 		}
 	}

@@ -35,7 +35,7 @@ func (i *instance) page(a *asker, p *sdk.ElicitParams) (Elicitation, error) {
 func pageAddress(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || len(text) > maxPage || stripInvisible(text) != text {
-		return nil, errors.New("the address of the page is no usable http or https URL")
+		return nil, errors.New("the address of the page is not a usable http or https URL")
 	}
 	return u, nil
 }

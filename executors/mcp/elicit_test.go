@@ -89,8 +89,8 @@ func TestElicitReactions(t *testing.T) {
 		"decline":      {answering{Elicited: Elicited{Action: Decline}}, aForm, "decline", "[The user declined a question of the MCP server s]"},
 		"cancel":       {answering{Elicited: Elicited{Action: Cancel}}, page, "cancel", "[The user did not answer a question of the MCP server s]"},
 		"client fails": {answering{err: errors.New("no window")}, aForm, "decline", "could not show: no window"},
-		"a script":     {answering{}, &sdk.ElicitParams{URL: "javascript:alert(1)"}, "decline", "no usable http or https URL"},
-		"hidden":       {answering{}, &sdk.ElicitParams{URL: "https://a.example/\u202eb"}, "decline", "no usable http or https URL"},
+		"a script":     {answering{}, &sdk.ElicitParams{URL: "javascript:alert(1)"}, "decline", "not a usable http or https URL"},
+		"hidden":       {answering{}, &sdk.ElicitParams{URL: "https://a.example/\u202eb"}, "decline", "not a usable http or https URL"},
 		"broken form":  {answering{}, &sdk.ElicitParams{RequestedSchema: map[string]any{"type": 7}}, "decline", "its form is broken"},
 		"endless form": {answering{Elicited: Elicited{Action: Accept}}, &sdk.ElicitParams{RequestedSchema: map[string]any{"$ref": "#"}}, "decline", "the schema of its form refers to itself"},
 	} {

@@ -26,7 +26,7 @@ const (
 func inputSchema(from any) (checked, offered json.RawMessage, err error) {
 	raw, err := json.Marshal(from)
 	if err != nil {
-		return nil, nil, fmt.Errorf("its schema is no JSON: %w", err)
+		return nil, nil, fmt.Errorf("its schema is not JSON: %w", err)
 	}
 	if len(raw) > maxSchema {
 		return nil, nil, fmt.Errorf("its schema has %d bytes, more than %d", len(raw), maxSchema)

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/policy"
 	"github.com/zeph-acp/zeph-acp/executors/quota"
@@ -29,6 +29,7 @@ type Checker struct {
 
 	session func() executors.Executor // begins a session: returns its chain, and sets ready
 	chain   executors.Executor        // of the last session
+	partial bool                      // the input is a path alone
 	ready   func(context.Context)     // reads the hooks of that session
 	policy  *policy.ShellPolicyHandle
 	assumed *assumedTools
@@ -58,7 +59,8 @@ type Check struct {
 const Invalid executors.Decision = "invalid"
 
 // Checker returns a Checker for sessions in a directory. An empty mode means the
-// configured one. The App can no longer serve sessions.
+// configured one; the error about another is a [headless.ModeError]. The App can no longer
+// serve sessions.
 func (a *App) Checker(dir, mode string) (*Checker, error) {
 	c := &Checker{assumed: &assumedTools{}}
 	a.checking, a.Audit, a.Store = c.assumed, nil, nil
@@ -87,8 +89,12 @@ func (a *App) Checker(dir, mode string) (*Checker, error) {
 		return nil, err
 	}
 	c.Mode = cmp.Or(mode, cfg.Agent.Mode)
-	if !slices.ContainsFunc(a.modes(), func(m acp.SessionMode) bool { return m.ID == c.Mode }) {
-		return nil, fmt.Errorf("there is no mode %q", c.Mode)
+	var names []string
+	for _, m := range a.modes() {
+		names = append(names, m.ID)
+	}
+	if !slices.Contains(names, c.Mode) {
+		return nil, &headless.ModeError{Mode: c.Mode, Known: names}
 	}
 	models, modelWarnings := a.helperModels(cfg, s, dirs.home)
 	c.Warnings = slices.Concat(warnings, dirWarnings, modelWarnings)
@@ -133,6 +139,7 @@ func (c *Checker) Input(tool, text string) (json.RawMessage, error) {
 	if !ok {
 		return nil, executors.NotFound(c.chain.Tools(), tool)
 	}
+	c.partial = false
 	input, err := local.Input(llm.Tool{Name: t.Name, Schema: t.Schema}, text)
 	if err == nil {
 		return input, nil
@@ -145,7 +152,7 @@ func (c *Checker) Input(tool, text string) (json.RawMessage, error) {
 	for _, name := range schema.Required {
 		members[name] = ""
 	}
-	members["path"] = text
+	members["path"], c.partial = text, true
 	return json.Marshal(members)
 }
 
@@ -183,6 +190,9 @@ func (c *Checker) Check(ctx context.Context, tool string, input json.RawMessage)
 	}
 	out.Input = call.Input
 	out.judge(call, res)
+	if c.partial && out.Decision != Invalid { // that the rest of the input is missing is no news
+		out.Fails = ""
+	}
 	return out, nil
 }
 

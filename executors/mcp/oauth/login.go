@@ -126,7 +126,7 @@ func (a *Account) loginConfig(page *page) *auth.AuthorizationCodeHandlerConfig {
 		AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
 			u, err := url.Parse(args.URL)
 			if err != nil || u.Scheme != "https" && u.Scheme != "http" {
-				return nil, fmt.Errorf("%q is no address of a page", args.URL)
+				return nil, fmt.Errorf("%q is not the address of a page", args.URL)
 			}
 			resource = u.Query().Get("resource")
 			page.serve(u.Query().Get("state"))
