@@ -23,7 +23,7 @@ func newAuditReport(f *flags) *cobra.Command {
 		Long: `Write a page about the calls on record, which any browser shows without a network: calls
 by tool, result and day, denials with their rules, decisions of people, how long calls
 took without the waiting for people, savings by filter rule, and whether the record is
-intact. Credentials are redacted.`,
+intact. Credentials are masked.`,
 		Example: "  zeph-acp audit report --html --since 7d -o report.html",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -22,7 +22,7 @@ func newAuditStats(f *flags) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "stats",
-		Short: "Count calls by tool: how they ended, how long they took",
+		Short: "Count the calls by tool, with their results and durations",
 		Long: `Count calls by tool: how they ended, how long they took. The times do not include
 the waiting for answers of people.`,
 		Args: noArgs,

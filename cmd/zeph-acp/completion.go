@@ -19,7 +19,7 @@ func newCompletion() *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion SHELL",
 		Short: "Print the completions for bash, zsh, fish or powershell",
-		Long: `Prints a script that completes commands, flags, session ids, models, modes and names.
+		Long: `Print a script that completes commands, flags, session ids, models, modes and names.
 
   bash:        zeph-acp completion bash >~/.local/share/bash-completion/completions/zeph-acp
   zsh:         zeph-acp completion zsh >"${fpath[1]}/_zeph-acp"

@@ -31,7 +31,7 @@ func newConfig(f *flags) *cobra.Command {
 		&cobra.Command{
 			Use:   "check",
 			Short: "Print every mistake with its file, line and key",
-			Long: `Prints every mistake with its file, line and key: in the configuration, in
+			Long: `Print every mistake with its file, line and key: in the configuration, in
 .zeph/config.toml of the current directory, and in the files that both name. The
 exit status is 1 if there is a mistake. A key without effect is a warning on stderr.`,
 			Args: noArgs,

@@ -12,7 +12,10 @@ func newConfigInit(f *flags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "init",
 		Short: "Write a configuration file to start from",
-		Args:  noArgs,
+		Long: `Write a configuration file that has every key with its default, as a comment. Without
+--config the file is config.toml under ZEPH_HOME, or else in ~/.config/zeph-acp. A file that
+exists is not changed.`,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			file, err := config.Init(config.Options{File: f.config, Environ: f.environ})
 			if err != nil {
@@ -29,7 +32,7 @@ func newConfigMigrate(f *flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "migrate",
 		Short: "Rename old keys in the configuration file",
-		Long: `Renames keys that had another name in older versions. Comments and layout stay,
+		Long: `Rename keys that had another name in older versions. Comments and layout stay,
 and the old file is kept as FILE.bak. Nothing is written if the configuration
 would have mistakes afterwards.`,
 		Args: noArgs,

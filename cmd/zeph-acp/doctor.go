@@ -25,10 +25,10 @@ func newDoctor(f *flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Examine whether zeph-acp can work here",
-		Long: `Examines the configuration, the models, the MCP servers, the sandbox, the shell, git,
-the database and the audit log, and prints a line for each: ok, warning or failure, with
-a remedy. It asks each provider for its models and starts the MCP servers. It changes
-nothing and prints no key.
+		Long: `Examine the configuration, the models, the MCP servers, the sandbox, the shell, git, the
+database, the audit log and the editors. A line for each says ok, warning or failure, with
+a remedy. Each provider is asked for its models, and the MCP servers are started. Nothing is
+changed, and no key is printed.
 
   zeph-acp doctor
   zeph-acp doctor --offline --json

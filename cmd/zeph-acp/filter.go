@@ -25,8 +25,8 @@ func newFilter(f *flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "filter --command CMD",
 		Short: "Print a command's output as the output filters leave it",
-		Long: `Reads a command's output from stdin and prints it as a model would get it.
-The amount removed and a warning about credentials go to stderr.
+		Long: `Read a command's output from stdin and print it as a model would get it. The amount that
+was removed, and a warning about credentials, go to stderr.
 
   go test ./... 2>&1 | zeph-acp filter --command "go test ./..." --exit 1 --explain
 

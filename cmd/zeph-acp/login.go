@@ -23,13 +23,15 @@ func newLogin(f *flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "login",
 		Short: "Store the key of a provider",
-		Long: `Asks for a provider and its key and stores the key for this user alone. A
-running agent sees it at the next authenticate, session/new or prompt. Without a
-terminal the key is read from stdin.`,
+		Long: `Ask for a provider and its key, and store the key for you alone. A running agent uses it
+from its next session or prompt on. Without a terminal the key is read from stdin:
+
+  zeph-acp login
+  pass anthropic | zeph-acp login --provider claude`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return login(cmd, f, provider) },
 	}
-	cmd.Flags().StringVar(&provider, "provider", "", "store the key of the provider `NAME`")
+	cmd.Flags().StringVar(&provider, "provider", "", "store the key of the provider `NAME`: claude, openai, gemini, or the name of one in the configuration")
 	return cmd
 }
 
@@ -71,7 +73,7 @@ func login(cmd *cobra.Command, f *flags, name string) error {
 		return err
 	}
 	if err := keys.Save(chosen.env, key); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errNotStored, err)
 	}
 	return printStored(cmd.OutOrStdout(), keys, chosen, l.Getenv(chosen.env) != "")
 }

@@ -16,13 +16,13 @@ func newManifest() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "manifest",
 		Short: "Print the entry of this version for the ACP registry",
-		Long: `Prints agent.json of this version for the ACP registry, from which editors install
-agents. With the archives of a release it has their SHA-256 sums.
+		Long: `Print agent.json of this version for the ACP registry, from which editors install agents.
+With the archives of a release it has their SHA-256 sums.
 
   zeph-acp manifest
   zeph-acp manifest --archives dist --output registry/zeph-acp
 
-With --output it also writes the icon.`,
+With --output the icon is written too.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all := manifest.Archives(app.Version)

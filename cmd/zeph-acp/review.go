@@ -58,7 +58,7 @@ findings: file, line, severity, title, text. The model only reads.
 	fs.BoolVar(&r.json, "json", false, "print one JSON object: the result of run, with the findings in data")
 	fs.BoolVar(&r.github, "github", false, "print the findings as annotations of GitHub Actions")
 	fs.StringVar(&r.dir, "cwd", "", "review the repository of `DIR` instead of the current directory")
-	fs.StringVar(&r.model, "model", "", "use the model `PROVIDER:MODEL`")
+	fs.StringVar(&r.model, "model", "", "use the model `PROVIDER:MODEL`, or the configured one of PROVIDER")
 	fs.StringVar(&r.system, "system-append", "", "add `TEXT` to the system prompt, such as the rules of the project")
 	fs.IntVar(&r.rounds, "max-rounds", reviewRounds, "stop after `N` rounds of tool calls")
 	fs.DurationVar(&r.timeout, "timeout", 0, "stop the review after `DURATION`, such as 90s or 10m")

@@ -42,15 +42,15 @@ func newRun(f *flags) *cobra.Command {
 		Long: `Run one turn in the terminal, without an editor. The prompt is the arguments.
 Without a model it can be a tool call, such as "/bash go version".
 
-A stdin that is not a terminal joins the prompt: below it, or in place of an
-argument "-". Above 64 KiB it is an attachment. A prompt that begins with "/" reads
-stdin only for a "-", and always as an attachment.
+If stdin is not a terminal, its text is added below the prompt, or in place of an
+argument "-". A text over 64 KiB becomes an attachment. A prompt that begins with "/"
+reads stdin only for a "-", and always as an attachment.
 
 In a terminal, a line that is typed while the turn runs is added to it: the model
 sees it after the running tool calls.
 
-A call that needs permission is asked about, if stdin and stdout or stderr are a
-terminal; else it fails, unless --yes allows it.
+You are asked about a call that needs permission, if stdin and also stdout or stderr are
+a terminal. Otherwise the call fails, unless --yes allows it.
 
 A terminal shows the whole turn, with the beginning and the end of a long result. A
 pipe or a file gets the answer, and stderr the rest:
@@ -61,11 +61,14 @@ pipe or a file gets the answer, and stderr the rest:
   zeph-acp run --attach screen.png --timeout 5m "what is wrong here?"
   zeph-acp run --continue "and the tests"
 
-The exit status is 0 if the model ended its turn, also one in which some tool calls
-failed, 1 after a failure or without a model, 2 for a wrong command line, 3 if the
-model refused or reached a limit, or if every tool call was refused, 4 if the answer
-does not fit --output-schema, and 130 after Ctrl-C. After a prompt such as "/bash make"
-it is that of the command.`,
+The exit status of a prompt such as "/bash make" is that of the command. Otherwise:
+
+  0    the model ended its turn, even if some tool calls failed
+  1    a failure, or no model
+  2    a wrong command line
+  3    the model refused or reached a limit, or every tool call was refused
+  4    the answer does not fit --output-schema
+  130  Ctrl-C`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runPrompt(cmd, f, r, args) },
 	}
 	f.policyFile(cmd)
@@ -75,7 +78,7 @@ it is that of the command.`,
 	fs.StringArrayVar(&r.attached, "attach", nil, "attach the text or image in `FILE`; may be repeated")
 	fs.IntVar(&r.rounds, "max-rounds", 0, "stop after `N` rounds of tool calls, without asking whether to go on")
 	fs.DurationVar(&r.timeout, "timeout", 0, "stop the turn after `DURATION`, such as 90s or 10m")
-	fs.StringVar(&r.schema, "output-schema", "", "want an answer in JSON that fits the JSON Schema in `FILE`, and print it alone")
+	fs.StringVar(&r.schema, "output-schema", "", "ask for an answer in JSON that fits the JSON Schema in `FILE`, and print it alone")
 	fs.BoolVar(&r.mcpProject, "mcp-project", false, "ask about the MCP servers of the project's .mcp.json; with --yes, start them")
 	fs.BoolVar(&r.hooksProject, "hooks-project", false, "ask about the hooks of the project's .claude/settings.json and .zeph/hooks.json; with --yes, run them")
 	fs.BoolVar(&r.skillsProject, "skills-project", false, "ask about the skills and commands of the project in .zeph, .claude and .agents; with --yes, use them")
@@ -90,12 +93,12 @@ it is that of the command.`,
 func (r *runFlags) sessionFlags(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.StringVar(&r.dir, "cwd", "", "work in `DIR` instead of the current directory")
-	fs.StringVar(&r.mode, "mode", "", "start in the session mode `MODE`")
-	fs.StringVar(&r.model, "model", "", "use the model `PROVIDER:MODEL`")
+	fs.StringVar(&r.mode, "mode", "", "begin in the session mode `MODE`: ask, architect, code, auto or auto-judge")
+	fs.StringVar(&r.model, "model", "", "use the model `PROVIDER:MODEL`, or the configured one of PROVIDER")
 	fs.StringVar(&r.resume, "resume", "", "continue the stored session `ID`, in its directory")
 	fs.BoolVarP(&r.goOn, "continue", "c", false, "continue the last session of this directory")
 	fs.StringArrayVar(&r.dirs, "add-dir", nil, "also work in `DIR`; may be repeated")
-	fs.StringVar(&r.system, "system-append", "", "add `TEXT` to the system prompt of this run")
+	fs.StringVar(&r.system, "system-append", "", "add `TEXT` to the system prompt, for this time only")
 }
 
 // check checks the flags that need no file, and sets those that are configuration keys.

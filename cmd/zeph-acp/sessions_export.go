@@ -31,7 +31,7 @@ The JSON document is complete: "sessions import" reads it, also on another machi
 --html writes a page that any browser shows without a network: the conversation, the
 tool calls with their changes and outputs, who decided about them, tokens and costs.
 --markdown writes the conversation and the calls as Markdown. In both, credentials are
-redacted, long texts shortened in the middle, and images left out.`,
+masked, long texts shortened in the middle, and images left out.`,
 		Example: `  zeph-acp sessions export 8f3a12c4 -o session.json
   zeph-acp sessions export --html 8f3a12c4 -o session.html`,
 		Args: needsOne("the id of a session"),

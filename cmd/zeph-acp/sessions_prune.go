@@ -27,7 +27,7 @@ func newSessionsPrune(f *flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prune --older-than AGE",
 		Short: "Delete sessions that have not changed for some time",
-		Long: `Lists the sessions that have not changed for some time, and deletes them after a yes. A
+		Long: `List the sessions that have not changed for some time, and delete them after a yes. A
 session with a running turn stays. Without a terminal nothing is deleted, unless --yes is
 set.
 

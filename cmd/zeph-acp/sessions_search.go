@@ -47,7 +47,7 @@ func newSessionsSearch(f *flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "search TEXT...",
 		Short: "Find sessions by words of their titles and messages",
-		Long: `Prints the sessions whose title or one of whose messages has all of the words, the best
+		Long: `Print the sessions whose title or one of whose messages has all of the words, the best
 first, with the messages. A word also matches longer words that begin with it.
 Credentials are masked. The first search reads all sessions, which takes longer.
 
