@@ -2,6 +2,8 @@ package testreport
 
 import (
 	"bytes"
+	"slices"
+	"strings"
 
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
@@ -21,6 +23,8 @@ type pytestTests struct {
 	begun   bool      // the head of the output was seen
 	hanging bool      // a test has begun without a result
 	ended   bool      // the last line of a run was seen
+	instant bool      // failures are shown where they happen, among the progress
+	lists   bool      // the command lists tests instead of running them
 }
 
 // pytestPart is a section of the output.
@@ -37,11 +41,15 @@ const (
 	pytestOther
 )
 
-func newPytest(p *testPass) testRunner { return &pytestTests{testPass: p} }
+func newPytest(p *testPass) testRunner {
+	return &pytestTests{testPass: p, lists: slices.ContainsFunc(strings.Fields(p.run.Command), func(word string) bool {
+		return word == "--co" || word == "--collect-only" || word == "--collectonly"
+	})}
+}
 
 func (p *pytestTests) shape(l []byte) bool {
 	if l[0] == '=' {
-		if title, ok := ruledTitle(l, '='); ok && p.section(title, l) {
+		if title, ok := ruledTitle(l, "="); ok && p.section(title, l) {
 			return true
 		}
 	}
@@ -68,12 +76,12 @@ func (p *pytestTests) section(title, l []byte) bool {
 	switch {
 	case text == "test session starts":
 		p.leave()
-		p.in, p.begun, p.ended = pytestTop, true, false
+		p.in, p.begun, p.ended, p.instant = pytestTop, true, false, false
 		return true
 	case text == "FAILURES", text == "ERRORS":
 		p.leave()
 		p.sums.drop()
-		p.in = pytestFailures
+		p.in, p.instant = pytestFailures, false
 		p.failed(l)
 	case text == "PASSES":
 		p.leave()
@@ -123,19 +131,20 @@ func (p *pytestTests) leave() {
 // inBlocks handles a line about a failed or passed test.
 func (p *pytestTests) inBlocks(l []byte) bool {
 	switch {
-	case l[0] == '_':
-		if title, ok := ruledTitle(l, '_'); ok && len(title) > 0 && !ends(title, " _") {
-			p.block(title, l)
-			return true
-		}
+	case p.header(l):
+		return true
+	case p.instant && (pytestBar(l) || p.progress(l)):
+		p.leave()
+		p.in = pytestProgress
+		return true
 	case l[0] == '!':
-		if _, ok := ruledTitle(l, '!'); ok {
+		if _, ok := ruledTitle(l, "!"); ok {
 			p.leave()
 			p.failed(l)
 			return true
 		}
 	case l[0] == '-' && begins(l, "--------"):
-		if title, ok := ruledTitle(l, '-'); ok && begins(title, "coverage: ") {
+		if title, ok := ruledTitle(l, "-"); ok && begins(title, "coverage: ") {
 			p.leave()
 			p.in = pytestCoverage
 			return true
@@ -156,13 +165,24 @@ func (p *pytestTests) inBlocks(l []byte) bool {
 	return true
 }
 
-// block begins the lines about one test.
-func (p *pytestTests) block(title, l []byte) {
-	if p.in == pytestPasses {
-		p.prints(l)
-		return
+// header begins the lines about one test if l is their header: "____ test_add
+// ____", or the same with horizontal bars from pytest-sugar.
+func (p *pytestTests) header(l []byte) bool {
+	title, ok := ruledTitle(l, "_")
+	if !ok {
+		title, ok = ruledTitle(l, "―")
 	}
-	p.fail(title, l)
+	switch {
+	case !ok || len(title) == 0 || ends(title, " _"):
+		return false
+	case p.in == pytestPasses:
+		p.prints(l)
+	default:
+		p.instant = p.instant || p.in != pytestFailures
+		p.in = pytestFailures
+		p.fail(title, l)
+	}
+	return true
 }
 
 // warning handles a line of the warnings summary and keeps the place of each
@@ -292,6 +312,10 @@ func (p *pytestTests) progress(l []byte) bool {
 		return true
 	}
 	if pytestID(l) {
+		if p.lists {
+			p.keep(l)
+			return true
+		}
 		p.hanging = true
 		p.ids.add(l)
 		return true
@@ -329,11 +353,19 @@ var pytestHeads = newPrefixes(
 	"metadata: ", "timeout: ", "timeout method: ", "timeout func_only: ", "anyio: ",
 )
 
+// sugarStart begins the first line of pytest-sugar.
+const sugarStart = "Test session starts (platform: "
+
 // top handles the lines outside of sections.
 func (p *pytestTests) top(l []byte) bool {
 	switch {
 	case pytestHeads.match(l):
 		return p.begun && p.in == pytestTop
+	case begins(l, sugarStart):
+		p.begun = true
+		return true
+	case p.begun && (p.in == pytestTop || p.in == pytestProgress) && (pytestBar(l) || p.header(l)):
+		return true
 	case begins(l, "collecting"), begins(l, "collected "):
 		return p.collected(l)
 	case begins(l, "[gw") && (contains(l, " linux ") || contains(l, " darwin ") || contains(l, " win32 ") || contains(l, "Python ")):
@@ -354,17 +386,17 @@ func (p *pytestTests) top(l []byte) bool {
 		p.detail.line(l)
 		return true
 	case l[0] == '!':
-		if _, ok := ruledTitle(l, '!'); ok {
+		if _, ok := ruledTitle(l, "!"); ok {
 			p.testPass.failed(l)
 			return true
 		}
 	case l[0] == '-' && begins(l, "--------"):
-		if title, ok := ruledTitle(l, '-'); ok && begins(title, "coverage: ") {
+		if title, ok := ruledTitle(l, "-"); ok && begins(title, "coverage: ") {
 			p.leave()
 			p.in = pytestCoverage
 			return true
 		}
-		if title, ok := ruledTitle(l, '-'); ok && (begins(title, "generated ") || begins(title, "live log ")) {
+		if title, ok := ruledTitle(l, "-"); ok && (begins(title, "generated ") || begins(title, "live log ")) {
 			p.keep(l)
 			return true
 		}
@@ -404,6 +436,8 @@ func (p *pytestTests) collected(l []byte) bool {
 
 func (p *pytestTests) other(l []byte) {
 	switch {
+	case p.lists:
+		p.keep(l)
 	case p.in == pytestProgress || p.in == pytestTop && p.begun:
 		p.hanging = contains(l, ".py::") || p.hanging
 		p.prints(l)

@@ -1,17 +1,27 @@
 package testreport
 
-import "bytes"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 // ruledTitle returns the title in "==== title ====".
-func ruledTitle(l []byte, sign byte) (title []byte, ok bool) {
-	if len(l) < 5 || l[0] != sign || l[len(l)-1] != sign {
+func ruledTitle(l []byte, sign string) (title []byte, ok bool) {
+	if len(l) < 5 || !begins(l, sign) || !ends(l, sign) {
 		return nil, false
 	}
-	title = bytes.Trim(l, string(sign))
+	title = bytes.Trim(l, sign)
 	if len(title) < 3 || title[0] != ' ' || title[len(title)-1] != ' ' {
 		return nil, false
 	}
 	return title[1 : len(title)-1], true
+}
+
+// pytestBar matches " tests/test_x.py ✓✓s  24% ██▍", which pytest-sugar writes.
+func pytestBar(l []byte) bool {
+	bar := bytes.TrimRight(l, " ")
+	r, _ := utf8.DecodeLastRune(bar)
+	return l[0] == ' ' && r >= '█' && r <= '▏' && ends(bytes.TrimRight(bar, " █▉▊▋▌▍▎▏"), "%")
 }
 
 // pytestSum matches "1 failed, 2 passed in 0.12s".
@@ -143,12 +153,12 @@ func pytestID(l []byte) bool {
 
 func claimsPytest(l []byte) bool {
 	if l[0] == '=' {
-		title, ok := ruledTitle(l, '=')
+		title, ok := ruledTitle(l, "=")
 		return ok && (string(title) == "test session starts" || string(title) == "short test summary info" || pytestSum(title))
 	}
 	switch {
-	case l[0] == '-':
-		return begins(l, "---------- coverage: platform ")
+	case begins(l, sugarStart), begins(l, "---------- coverage: platform "):
+		return true
 	case pytestSum(l):
 		return true
 	case ends(l, "%]"):

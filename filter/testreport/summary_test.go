@@ -76,6 +76,22 @@ func TestTestSummary(t *testing.T) {
 			in:   "running 3 tests\ntest a ... ok\ntest b ... ignored\ntest c ... ignored, needs a network\n\ntest result: ok. 1 passed; 0 failed; 2 ignored; 0 measured; 0 filtered out; finished in 0.00s\n",
 			keep: []string{"test c ... ignored, needs a network"}, gone: []string{"test a", "test b"},
 		},
+		"pytest-sugar": {
+			run: strategy.Run{Exit: 1},
+			in: "Test session starts (platform: linux, Python 3.12.1, pytest 8.2.0, pytest-sugar 1.0.0)\nrootdir: /home/dev/project\ncollected 3 items\n\n tests/test_cart.py ✓                        33% ███▍\n\n―――――――――――――――― test_adds ――――――――――――――――\n\n    def test_adds():\n>       assert add(1, 2) == 4\nE       assert 3 == 4\n\ntests/test_cart.py:7: AssertionError\n\n tests/test_cart.py ⨯                        66% ██████▋\n\n" +
+				"―――――――――――――――― test_drops ――――――――――――――――\n\n>       assert drop(1) == 2\nE       assert 0 == 2\n\ntests/test_cart.py:9: AssertionError\n\n tests/test_cart.py ✓✓                      100% ██████████\n\nResults (0.10s):\n       1 passed\n       2 failed\n         - tests/test_cart.py:5 test_adds\n         - tests/test_cart.py:8 test_drops\n",
+			keep: []string{"― test_adds ―", "assert 3 == 4", "― test_drops ―", "assert 0 == 2", "2 failed", "- tests/test_cart.py:8 test_drops"}, gone: []string{"rootdir", "33%", "66%", "100%"},
+		},
+		"pytest, failures at once": {
+			run:  strategy.Run{Exit: 1},
+			in:   "============================= test session starts ==============================\nplatform linux -- Python 3.12.1, pytest-8.2.0, pluggy-1.5.0\ncollected 3 items\n\ntests/test_a.py .F\n\n__________________________________ test_adds ___________________________________\n\n>       assert add(1, 2) == 4\nE       assert 3 == 4\n\ntests/test_a.py:7: AssertionError\n\ntests/test_b.py .                                                        [100%]\n\n=========================== short test summary info ============================\nFAILED tests/test_a.py::test_adds - assert 3 == 4\n========================= 1 failed, 2 passed in 0.10s ==========================\n",
+			keep: []string{"_ test_adds _", "E       assert 3 == 4", "tests/test_a.py:7", "FAILED tests/test_a.py::test_adds", "1 failed, 2 passed"}, gone: []string{"tests/test_b.py", "platform"},
+		},
+		"pytest, a list of tests": {
+			run:  strategy.Run{Command: "pytest --collect-only -q"},
+			in:   "tests/test_a.py::test_adds\ntests/test_a.py::test_drops\ntests/test_b.py::test_sum[1-2]\n\n3 tests collected in 0.01s\n",
+			keep: []string{"tests/test_a.py::test_adds", "tests/test_a.py::test_drops", "tests/test_b.py::test_sum[1-2]", "3 tests collected"},
+		},
 		"pytest, what did not simply pass": {
 			in:   "t.py::test_a PASSED                        [ 20%]\nt.py::test_b SKIPPED (needs a GPU)         [ 40%]\nt.py::test_c XFAIL (a bug)                 [ 50%]\nt.py::test_d XPASS                         [ 60%]\nt.py::test_e RERUN                         [ 80%]\nt.py::test_e PASSED                        [100%]\n\n===== 2 passed, 1 skipped, 1 xfailed, 1 xpassed, 1 rerun in 0.10s =====\n",
 			keep: []string{"SKIPPED (needs a GPU)", "XFAIL (a bug)", "test_d XPASS", "test_e RERUN"}, gone: []string{"test_a", "test_e PASSED"},
