@@ -511,6 +511,14 @@ password=test1234
 ---
 password=MyPassword-2
 ---
+expected password "admin" to be rejected, got password "correct horse"
+---
+parsed version v1.0-rc.1-12-g9f2b6c0d4e7a81530bd2f4961ce8a73d5f0be214
+---
+pat.matcher(input).results().map(MatchResult.group).collect(Collectors.toList())
+---
+fw_update_available fw_version_check_interval_ms
+---
 [REDACTED:github token] and [REDACTED] and ****
 ---
 PASSWORD=[REDACTED:secret]

@@ -199,6 +199,9 @@ func (m *Stream) word(l []byte, i int) {
 	case isQuote(rest[0]):
 		if l[i] == 'W' || len(bytes.TrimSpace(l[:nameFrom(l, end)])) == 0 { // SQL or a setting
 			m.quotedPassword(l, at)
+		} else { // a sentence of a log
+			v := valueFrom(l, at, false)
+			m.likely(l, v.from, v.to)
 		}
 	case rest[0] == '|': // a table
 		cell, _, _ := bytes.Cut(rest[1:], []byte("|"))

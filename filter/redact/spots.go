@@ -123,6 +123,8 @@ var commonSpots = sync.OnceValue(func() *spots {
 		s.put(spot{text: []byte(hash), kind: namedSecret, value: passwordHash})
 	}
 	s.put(spot{text: []byte(".atlasv1."), kind: cloudToken, left: text.AlnumSet, value: atlasToken})
+	s.put(spot{text: []byte("AZDO"), kind: azureKey, left: text.AlnumSet, value: signedKey(76, 4)})
+	s.put(spot{text: []byte("JQQJ99"), kind: azureKey, left: text.AlnumSet, value: signedKey(52, 26)})
 	return s
 })
 
@@ -362,6 +364,19 @@ func atlasToken(l []byte, from, body int) int {
 		return 0
 	}
 	return end
+}
+
+// signedKey returns the end of a key of Azure, which has a signature between a
+// number of letters and digits before and after it.
+func signedKey(before, after int) func(l []byte, from, body int) int {
+	return func(l []byte, from, body int) int {
+		end := text.AlnumSet.Run(l, body)
+		start := from - before
+		if start < 0 || end != body+after || !tokenStart(l, start) || !text.AlnumSet.All(l[start:from]) || isDull(l[start:end]) {
+			return 0
+		}
+		return end
+	}
 }
 
 // mailchimp looks for a key of Mailchimp: 32 hexadecimal digits, -us and the
