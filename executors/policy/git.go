@@ -23,9 +23,9 @@ var gitHarmless = lazyregexp.New(`(?i)^(` +
 	`core\.(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|safecrlf|abbrev|quotepath|longpaths|protectntfs|protecthfs|sharedrepository|whitespace|commentchar|untrackedcache|preloadindex|multipackindex|commitgraph)` +
 	`|extensions\.(objectformat|refstorage|compatobjectformat)` +
 	`|remote\.[^=]+\.(url|pushurl|fetch|push|tagopt|mirror|prune|prunetags|skipdefaultupdate|skipfetchall|followremotehead|gh-resolved)` +
-	`|branch\.[^=]+\.(remote|merge|rebase|pushremote|description|vscode-merge-base|gh-merge-base|base)|branch\.(autosetupmerge|autosetuprebase|sort)` +
+	`|branch\.[^=]+\.(remote|merge|rebase|pushremote|description|vscode-merge-base|gh-merge-base|base)|branch\.(autosetupmerge|autosetuprebase)` +
 	`|user\.(name|email|useconfigonly)|(author|committer)\.(name|email)` +
-	`|(pull|push|fetch|init|rerere|advice|color|column|gc|maintenance|tag|rebase|status|clone|feature|index|pack|transfer|receive|stash|commit|checkout)\.(default|defaultbranch|ff|rebase|prune|prunetags|enabled|auto|autoupdate|autosetupremote|followtags|autosquash|autostash|sort|short|branch|showuntrackedfiles|status|ui|diff|detachedhead|strategy|fsckobjects|updaterefs|verbose|version|threads|gpgsign|guess|manyfiles)` +
+	`|(pull|push|fetch|init|rerere|advice|color|column|gc|maintenance|tag|rebase|status|clone|feature|index|pack|transfer|receive|stash|commit|checkout)\.(default|defaultbranch|ff|rebase|prune|prunetags|enabled|auto|autoupdate|autosetupremote|followtags|autosquash|autostash|short|branch|showuntrackedfiles|status|ui|diff|detachedhead|strategy|fsckobjects|updaterefs|verbose|version|threads|gpgsign|guess|manyfiles)` +
 	`|merge\.(conflictstyle|ff|renames|renamelimit|stat|log)|diff\.(renames|renamelimit|algorithm|colormoved|mnemonicprefix|noprefix|context|wordregex|indentheuristic|statgraphwidth)` +
 	`|log\.(date|decorate|abbrevcommit|follow)|lfs\.[^=]*(repositoryformatversion|access|locksverify)|submodule\.(recurse|fetchjobs)` +
 	`)$`)

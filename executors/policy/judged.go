@@ -53,6 +53,11 @@ func (p ruling) form(call *executors.Call, src parsed, allowed func(key string) 
 				return nil, err
 			}
 		}
+		if c.Program() == "rg" {
+			if err := p.ignoresStay(c, form); err != nil {
+				return nil, err
+			}
+		}
 		for _, name := range append([]string{c.Words[0]}, c.Starts...) {
 			if found := p.ownProgram(name); found != "" {
 				return nil, fmt.Errorf("%s would run %s", name, found)

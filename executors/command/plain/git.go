@@ -180,7 +180,7 @@ func (p *program) placeGitCommand(b *builder, sub string, args []Word, dirs []st
 		operands = operands[1:]
 	}
 	for _, g := range opts.options {
-		if g.has && signs(g.value) {
+		if g.signs() {
 			return nil, errors.New("its format checks signatures")
 		}
 		out.words = append(out.words, gitOption(g))
@@ -192,7 +192,7 @@ func (p *program) placeGitCommand(b *builder, sub string, args []Word, dirs []st
 		if w.mayBegin('-') {
 			return nil, fmt.Errorf("%s is computed at run time", w.source)
 		}
-		if slices.ContainsFunc(w.Values, signs) {
+		if slices.ContainsFunc(w.Values, signature.MatchString) {
 			return nil, errors.New("its format checks signatures")
 		}
 		if err := out.addOperand(w, !hasPattern || i > 0, dirs); err != nil {
@@ -268,9 +268,14 @@ func endsAsValue(p *program, b *builder, words []Word) bool {
 	return err != nil && strings.HasSuffix(err.Error(), "has no value")
 }
 
-// signs reports whether a format makes git run a program that checks signatures.
-func signs(format string) bool {
-	return strings.Contains(format, "%G") || strings.Contains(format, "%(signature") || strings.Contains(format, "%(describe")
+// signature matches a format that makes git check signatures, or describe a commit: "%G?",
+// "%+GG", "%(*signature)".
+var signature = lazyregexp.New(`%[-+ ]?(G|\(\*?(signature|describe))`)
+
+// signs reports whether an option makes git run a program that checks signatures. A key
+// to sort by is a field of a format.
+func (g given) signs() bool {
+	return signature.MatchString(g.value) || g.name == "--sort" && strings.Contains(g.value, "signature")
 }
 
 // appendOutside adds an operand of git that may name a file outside of the

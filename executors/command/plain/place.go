@@ -352,7 +352,7 @@ func (b *builder) place(c *Command) (*placed, error) {
 		name = base
 	}
 	args := c.words[1:]
-	if len(args) == 1 && args[0].literal() && slices.Contains(versions, name) && (args[0].text() == "--version" || args[0].text() == versionOptions[name]) {
+	if len(args) == 1 && args[0].literal() && printsVersion(name, args[0].text()) {
 		out := &placed{words: []string{quoteProgram(c.words[0].text()), args[0].source}}
 		if name == "npm" || name == "tsc" {
 			out.starts = []string{"node"}

@@ -28,6 +28,15 @@ var versionOptions = map[string]string{
 	"php": "-v", "pip": "-V", "pip3": "-V", "python": "-V", "python3": "-V", "rg": "-V", "ruby": "-v", "tsc": "-v", "uv": "-V",
 }
 
+// printsVersion reports whether a program with this one option prints its version.
+func printsVersion(program, option string) bool {
+	if !slices.Contains(versions, program) {
+		return false
+	}
+	own, ok := versionOptions[program]
+	return option == "--version" || ok && option == own
+}
+
 const grepOptions = "-ainvclLoqsHhwxEFGPrzZbUIT -# -e=--regexp -f: -A# -B# -C# -m# -d= -D= --include= --exclude= --exclude-dir= --color? --colour? " +
 	"--line-number --ignore-case --no-ignore-case --invert-match --count --files-with-matches --files-without-match --only-matching --quiet --silent --no-messages " +
 	"--with-filename --no-filename --word-regexp --line-regexp --extended-regexp --fixed-strings --basic-regexp --perl-regexp --recursive --null --null-data --byte-offset --text " +
@@ -93,7 +102,7 @@ var programs = sync.OnceValue(func() map[string]*program {
 			"--color= --heading --no-heading --line-number --no-line-number --column --count --count-matches --files-with-matches --files-without-match --ignore-case --smart-case --case-sensitive " +
 			"--fixed-strings --word-regexp --line-regexp --multiline --multiline-dotall --pcre2 --only-matching --invert-match --json --stats --sort= --sortr= --max-depth# --max-count# --max-columns# " +
 			"--context# --after-context# --before-context# --no-messages --quiet --trim --replace= --vimgrep --type-list --passthru --no-filename --with-filename --null --regexp= --file: --pretty --text --threads# --max-filesize=",
-			operands: pattern, own: true, shows: true, null: "-0", lead: []string{"--no-config"}},
+			operands: pattern, own: true, shows: true, null: "-0", lead: []string{"--no-config", "--no-ignore-messages"}},
 		"jq": {options: "-rcSnesMCaj --raw-output --compact-output --sort-keys --null-input --exit-status --slurp --monochrome-output --color-output --ascii-output --join-output --raw-input -R --tab --indent#",
 			operands: pattern, own: true, noEnd: true, shows: true, check: jqReads},
 		"sed": {options: "-nEruz -e=--expression --expression= --quiet --silent --regexp-extended --posix --unbuffered --null-data", operands: pattern, shows: true, check: sedPrints},
