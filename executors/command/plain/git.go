@@ -290,16 +290,15 @@ func appendOutside(list []File, text string, glob bool, dirs []string) ([]File, 
 	return list, nil
 }
 
-// below returns dir seen from each of dirs.
+// below returns dir seen from each of dirs. A ".." stays, since git follows the links
+// before it.
 func below(dirs []string, dir string) []string {
+	if filepath.IsAbs(dir) {
+		return []string{dir}
+	}
 	var out []string
 	for _, d := range dirs {
-		if filepath.IsAbs(dir) {
-			d = ""
-		}
-		if at := filepath.Join(d, dir); !slices.Contains(out, at) {
-			out = append(out, at)
-		}
+		out = append(out, strings.TrimSuffix(d, "/")+"/"+dir)
 	}
 	return out
 }

@@ -47,6 +47,8 @@ func TestParse(t *testing.T) {
 		"{ ls; pwd; } | head":                       {"{ ls; pwd; } | head", ""},
 		"(cd a; ls)":                                {"(cd ./a; ls)", "a"},
 		`echo "$(git rev-parse HEAD)"`:              {`echo "$(git --no-pager --no-optional-locks -c 'core.hooksPath=/dev/null' -c 'core.fsmonitor=false' -c 'log.showSignature=false' rev-parse HEAD)"`, ""},
+		"cd a/../b && cat ../c":                     {"cd /w/b && cat ../c", "/w/b,../c"},
+		"cd a && cd ../b && ls":                     {"cd ./a && cd /w/b && ls", "a,/w/b"},
 		"( (cd a; ls) )":                            {"( (cd ./a; ls))", "a"},
 		"ls -d */":                                  {"ls -d -- */", "*/"},
 		"du -sh * | sort -h":                        {"du -s -h -- * | sort -h", "*"},

@@ -195,8 +195,16 @@ func (c *Command) splitting(text string) (string, error) {
 
 // change records the directories in which the shell may be after a cd, which may fail.
 func (b *builder) change(dir string) {
+	before := b.dirs
+	b.dirs = after(before, dir)
+	b.moved = b.dirs
+	_ = b.either(before) // if these are too many, the next branch that adds to them fails
+}
+
+// after returns the directories to which a cd leads from each of dirs.
+func after(dirs []string, dir string) []string {
 	var to []string
-	for _, d := range b.dirs {
+	for _, d := range dirs {
 		if filepath.IsAbs(dir) {
 			d = ""
 		}
@@ -204,10 +212,7 @@ func (b *builder) change(dir string) {
 			to = append(to, at)
 		}
 	}
-	before := b.dirs
-	b.dirs = to
-	_ = b.either(before) // if these are too many, the next branch that adds to them fails
-	b.moved = to
+	return to
 }
 
 // locale matches NAME=VALUE of variables that only change how a program prints.

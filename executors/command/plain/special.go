@@ -3,6 +3,7 @@ package plain
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -54,7 +55,8 @@ func printed(c *Command) *placed {
 }
 
 // placeCd accepts "cd DIR". A relative directory is printed with "./", so that
-// CDPATH has no effect.
+// CDPATH has no effect, and one with "..", as an absolute one: bash removes ".."
+// before it follows links, but goes by the links if that directory does not exist.
 func placeCd(b *builder, c *Command, args []Word) (*placed, error) {
 	if len(args) > 0 && args[0].literal() && args[0].text() == "--" {
 		args = args[1:]
@@ -64,7 +66,15 @@ func placeCd(b *builder, c *Command, args []Word) (*placed, error) {
 	}
 	dir := args[0].text()
 	word := dir
-	if !strings.HasPrefix(dir, "/") && !strings.HasPrefix(dir, "./") && !strings.HasPrefix(dir, "../") && dir != "." && dir != ".." {
+	switch {
+	case slices.Contains(strings.Split(filepath.ToSlash(dir), "/"), ".."):
+		to := after(b.dirs, dir)
+		if len(to) > 1 {
+			return nil, errors.New("the directory of a cd depends on whether an earlier cd worked")
+		}
+		dir = strings.Join(to, "")
+		word = dir
+	case !strings.HasPrefix(dir, "/") && !strings.HasPrefix(dir, "./") && dir != ".":
 		word = "./" + dir
 	}
 	return &placed{words: []string{"cd", quote(word)}, cd: dir, files: []File{{Text: dir, Dirs: b.dirs}}}, nil
