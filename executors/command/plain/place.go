@@ -52,7 +52,6 @@ type program struct {
 	//	-n# --name#   likewise, a number
 	//	-U? --color?  a value may follow in the same word
 	//	-#       a number instead of a letter: -20
-	//	-e=--regexp   the plain form spells the option so: --regexp=VALUE
 	options  string
 	operands operandKind
 	most     int  // operands; 0 means any number
@@ -78,8 +77,7 @@ type program struct {
 
 // option is one supported option of a program.
 type option struct {
-	value byte   // one of "=:#?", 0 means none
-	long  string // how the plain form spells it
+	value byte // one of "=:#?", 0 means none
 }
 
 // given is an option of a command.
@@ -123,9 +121,6 @@ func (p *program) table() map[string]option {
 	out := map[string]option{}
 	for s := range strings.FieldsSeq(p.options) {
 		var o option
-		if name, long, ok := strings.Cut(s, "=--"); ok {
-			s, o.long = name+"=", "--"+long
-		}
 		if last := s[len(s)-1]; strings.IndexByte("=:#?", last) >= 0 && s != "-#" {
 			o.value, s = last, s[:len(s)-1]
 		}
@@ -242,15 +237,12 @@ func (s *scanner) set(name string, o option, value string) error {
 	switch {
 	case o.value == '#' && !number.MatchString(value):
 		return fmt.Errorf("the value of the option %s is not a number", name)
-	case o.value != '#' && strings.HasPrefix(value, "-") && (s.program.own && o.long == "" || value == "--" || o.value == ':'):
+	case o.value != '#' && strings.HasPrefix(value, "-") && (s.program.own || value == "--" || o.value == ':'):
 		return fmt.Errorf("the value of the option %s begins with -", name)
 	case o.value == ':' && value == "":
 		return fmt.Errorf("the value of the option %s is empty", name)
 	case o.value == ':':
 		s.files = append(s.files, File{Text: value, Dirs: s.dirs})
-	}
-	if o.long != "" {
-		name = o.long
 	}
 	s.add(given{name: name, value: value, has: true})
 	return nil
@@ -258,14 +250,16 @@ func (s *scanner) set(name string, o option, value string) error {
 
 func (s *scanner) add(g given) { s.out.options = append(s.out.options, g) }
 
-// print returns the option in the plain form.
+// print returns the option in the plain form. A short option stays short, since BSD's
+// programs have no long ones.
 func (p *program) print(g given) []string {
+	long, optional := strings.HasPrefix(g.name, "--"), p.table()[g.name].value == '?'
 	switch {
 	case !g.has:
 		return []string{quote(g.name)}
-	case strings.HasPrefix(g.name, "--"):
+	case long && !p.noEnd, p.single && optional:
 		return []string{quote(g.name + "=" + g.value)}
-	case p.table()[g.name].value == '?':
+	case !p.single && (optional || strings.HasPrefix(g.value, "-")):
 		return []string{quote(g.name + g.value)}
 	}
 	return []string{g.name, quote(g.value)}

@@ -37,7 +37,7 @@ func printsVersion(program, option string) bool {
 	return option == "--version" || ok && option == own
 }
 
-const grepOptions = "-ainvclLoqsHhwxEFGPrzZbUIT -# -e=--regexp -f: -A# -B# -C# -m# -d= -D= --include= --exclude= --exclude-dir= --color? --colour? " +
+const grepOptions = "-ainvclLoqsHhwxEFGPrzZbUIT -# -e= -f: -A# -B# -C# -m# -d= --include= --exclude= --exclude-dir= --color? --colour? " +
 	"--line-number --ignore-case --no-ignore-case --invert-match --count --files-with-matches --files-without-match --only-matching --quiet --silent --no-messages " +
 	"--with-filename --no-filename --word-regexp --line-regexp --extended-regexp --fixed-strings --basic-regexp --perl-regexp --recursive --null --null-data --byte-offset --text " +
 	"--initial-tab --regexp= --file: --after-context# --before-context# --context# --max-count# --binary-files= --directories="
@@ -57,7 +57,7 @@ var programs = sync.OnceValue(func() map[string]*program {
 	other := *grep
 	other.starts = []string{"grep"} // these are scripts
 	sum := &program{options: sumOptions, wild: true}
-	fd := &program{options: fdOptions, operands: pattern, own: true, null: "-0"}
+	fd := &program{options: fdOptions, operands: pattern, null: "-0"}
 	return map[string]*program{
 		"arch": {operands: none}, "basename": {options: "-az -s= --multiple --suffix= --zero", operands: texts}, "dirname": {options: "-z --zero", operands: texts},
 		"base64": {options: "-dD -w# --decode --wrap#", operands: files, most: 1, shows: true}, "cal": {options: "-13y", operands: texts},
@@ -69,7 +69,7 @@ var programs = sync.OnceValue(func() map[string]*program {
 		"wc":   {options: "-clmwL --lines --words --bytes --chars --max-line-length", wild: true},
 		"ls": {options: "-1aAbBcCdfFgGhiklmnNopqQrRsStuUvxXZ --all --almost-all --author --color? --classify? --directory --full-time --group-directories-first --no-group --human-readable " +
 			"--si --inode --size --sort= --time= --time-style= --format= --reverse --recursive --numeric-uid-gid --hide= --ignore= --escape --literal --quote-name --indicator-style= --file-type", wild: true},
-		"cut": {options: "-b=--bytes -sn -z -c=--characters -f=--fields -d=--delimiter --fields= --delimiter= --characters= --bytes= --only-delimited --complement --output-delimiter=", shows: true},
+		"cut": {options: "-b= -sn -z -c= -f= -d= --fields= --delimiter= --characters= --bytes= --only-delimited --complement --output-delimiter=", shows: true},
 		"tr":  {options: "-cCdst --complement --delete --squeeze-repeats --truncate-set1", operands: texts},
 		"sort": {options: "-bdfgiMhnRrVcCmsuz -k= -t= --numeric-sort --reverse --unique --human-numeric-sort --version-sort --key= --field-separator= --ignore-case --general-numeric-sort " +
 			"--stable --check? --month-sort --dictionary-order --ignore-leading-blanks --ignore-nonprinting --random-sort --zero-terminated", shows: true, filters: "-r -u -n -V -f -d -b --reverse --unique", null: "-z"},
@@ -98,14 +98,14 @@ var programs = sync.OnceValue(func() map[string]*program {
 		"shuf": {options: "-n# -z -r --head-count#", most: 1, shows: true},
 		"tree": {options: "-adfishDFCnpugtrvUJX -L# -I= -P= --dirsfirst --noreport --gitignore --du --prune --filelimit# --sort= --charset= --matchdirs --ignore-case --filesfirst", own: true},
 		"grep": grep, "egrep": &other, "fgrep": &other, "fd": fd, "fdfind": fd,
-		"rg": {options: "-.nilcwvosSFPUHINxaqu0p -# -e=--regexp -f: -A# -B# -C# -m# -d# -M# -E= -g= -t= -T= -r= -j# --files --hidden --no-ignore --no-ignore-vcs --unrestricted --type= --type-not= --glob= --iglob= " +
+		"rg": {options: "-.nilcwvosSFPUHINxaqu0p -# -e= -f: -A# -B# -C# -m# -d# -M# -E= -g= -t= -T= -r= -j# --files --hidden --no-ignore --no-ignore-vcs --unrestricted --type= --type-not= --glob= --iglob= " +
 			"--color= --heading --no-heading --line-number --no-line-number --column --count --count-matches --files-with-matches --files-without-match --ignore-case --smart-case --case-sensitive " +
 			"--fixed-strings --word-regexp --line-regexp --multiline --multiline-dotall --pcre2 --only-matching --invert-match --json --stats --sort= --sortr= --max-depth# --max-count# --max-columns# " +
 			"--context# --after-context# --before-context# --no-messages --quiet --trim --replace= --vimgrep --type-list --passthru --no-filename --with-filename --null --regexp= --file: --pretty --text --threads# --max-filesize=",
-			operands: pattern, own: true, shows: true, null: "-0", lead: []string{"--no-config", "--no-ignore-messages"}},
+			operands: pattern, shows: true, null: "-0", lead: []string{"--no-config", "--no-ignore-messages"}},
 		"jq": {options: "-rcSnesMCaj --raw-output --compact-output --sort-keys --null-input --exit-status --slurp --monochrome-output --color-output --ascii-output --join-output --raw-input -R --tab --indent#",
 			operands: pattern, own: true, noEnd: true, shows: true, check: jqReads},
-		"sed": {options: "-nEruz -e=--expression --expression= --quiet --silent --regexp-extended --posix --unbuffered --null-data", operands: pattern, shows: true, check: sedPrints},
+		"sed": {options: "-nEruz -e= --expression= --quiet --silent --regexp-extended --posix --unbuffered --null-data", operands: pattern, shows: true, check: sedPrints},
 		"awk": awk, "gawk": awk, "mawk": awk,
 		"true": {operands: texts, noEnd: true}, "false": {operands: texts, noEnd: true}, ":": {operands: texts, noEnd: true}, "pwd": {options: "-LP", operands: none},
 		"exit": {operands: texts, most: 1, check: numeric}, "break": {operands: texts, most: 1, check: numeric}, "continue": {operands: texts, most: 1, check: numeric},
@@ -176,7 +176,7 @@ var sedReplaces = lazyregexp.Build(func() string {
 func sedPrints(o *parsedOptions) error {
 	var scripts []string
 	for _, g := range o.options {
-		if g.name == "--expression" {
+		if g.name == "-e" || g.name == "--expression" {
 			scripts = append(scripts, g.value)
 		}
 	}
