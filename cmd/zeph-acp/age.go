@@ -18,11 +18,11 @@ func parseAge(text string) (time.Duration, error) {
 	return min(time.Duration(n), time.Duration(1<<62)/units[unit]) * units[unit], nil
 }
 
-// since is a time as a flag. Its zero value is before all calls.
-type since struct{ time.Time }
+// sinceFlag is a time as a flag. Its zero value is before all calls.
+type sinceFlag struct{ time.Time }
 
 // Set parses an age or a date.
-func (s *since) Set(text string) error {
+func (s *sinceFlag) Set(text string) error {
 	if at, err := time.ParseInLocation(time.DateOnly, text, time.Local); err == nil {
 		s.Time = at
 		return nil
@@ -40,7 +40,7 @@ func (s *since) Set(text string) error {
 }
 
 // String returns the time; "" for the zero value.
-func (s *since) String() string {
+func (s *sinceFlag) String() string {
 	if s.IsZero() {
 		return ""
 	}
@@ -48,4 +48,4 @@ func (s *since) String() string {
 }
 
 // Type names the value in usage messages.
-func (s *since) Type() string { return "time" }
+func (s *sinceFlag) Type() string { return "time" }

@@ -53,8 +53,8 @@ func withAudit(cmd *cobra.Command, f *flags, do func(cmd *cobra.Command, l *audi
 	return do(cmd, l)
 }
 
-// noCalls prints to stderr that there are no calls to show.
-func noCalls(cmd *cobra.Command, wanted callFilter) error {
+// printNoCalls prints to stderr that there are no calls to show.
+func printNoCalls(cmd *cobra.Command, wanted callFilter) error {
 	text := "No such call is on record."
 	if wanted == (callFilter{}) {
 		text = "No call is on record yet."
@@ -82,7 +82,7 @@ func verifyAudit(cmd *cobra.Command, l *audit.Log) error {
 		fmt.Fprintf(&b, "Incomplete lines, from crashes of a process or the machine: %s.\n", strings.Join(r.Torn, ", "))
 	}
 	if b.Len() == 0 {
-		return noCalls(cmd, callFilter{})
+		return printNoCalls(cmd, callFilter{})
 	}
 	_, err = fmt.Fprint(cmd.OutOrStdout(), headless.Visible(b.String()))
 	return err

@@ -42,7 +42,7 @@ bounded and credentials masked.
 func exportAudit(cmd *cobra.Command, l *audit.Log, wanted callFilter, otlp bool) error {
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	product := export.Product{Name: "zeph-acp", Version: app.Version}
-	mask := redacted(nil)
+	mask := maskFunc(nil)
 	write, flush := export.CEF{Product: product, Mask: mask}.Write, func(io.Writer) error { return nil }
 	if otlp {
 		o := &export.OTLP{Product: product, Mask: mask}

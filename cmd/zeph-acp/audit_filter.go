@@ -27,7 +27,7 @@ type callFilter struct {
 	phase   string // "" selects all
 	hook    string // part of the command of a hook that ran; "" selects all
 	mcp     string // the MCP server of the tool; "" selects all
-	since   since
+	since   sinceFlag
 }
 
 // register adds the flags that select calls.

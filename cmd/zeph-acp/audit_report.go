@@ -40,7 +40,7 @@ intact. Credentials are masked.`,
 }
 
 func reportAudit(cmd *cobra.Command, l *audit.Log, wanted callFilter, file string) error {
-	r := summary.NewReport(time.Local, redacted(nil))
+	r := summary.NewReport(time.Local, maskFunc(nil))
 	r.Since = wanted.since.Time
 	err := wanted.read(cmd, l, func(line audit.Line) error {
 		r.Add(&line.Entry)
@@ -50,17 +50,17 @@ func reportAudit(cmd *cobra.Command, l *audit.Log, wanted callFilter, file strin
 		return err
 	}
 	if r.All.Calls == 0 {
-		return noCalls(cmd, wanted)
+		return printNoCalls(cmd, wanted)
 	}
 	r.Finish()
-	if r.State, err = stateOf(l); err != nil {
+	if r.State, err = logState(l); err != nil {
 		return err
 	}
 	return writeNew(cmd, file, "the report", func(w io.Writer) error { return r.HTML(w, "zeph-acp "+app.Version) })
 }
 
-// stateOf returns the state of the whole log, also if only some calls were selected.
-func stateOf(l *audit.Log) (summary.State, error) {
+// logState returns the state of the whole log, also if only some calls were selected.
+func logState(l *audit.Log) (summary.State, error) {
 	v, err := l.Verify()
 	if broken, ok := errors.AsType[*audit.BrokenError](err); ok {
 		text := fmt.Sprintf("The log was altered at %s: %s. Lines before it that are intact: %d.", broken.Pos, broken.Why, v.Lines)

@@ -72,7 +72,7 @@ func showAudit(cmd *cobra.Command, l *audit.Log, wanted callFilter, last int, fo
 		return err
 	}
 	if n == 0 {
-		return noCalls(cmd, wanted)
+		return printNoCalls(cmd, wanted)
 	}
 	for _, text := range kept {
 		if _, err := w.WriteString(text); err != nil {

@@ -42,7 +42,7 @@ the waiting for answers of people.`,
 				case asJSON:
 					return writeJSON(out, counts)
 				case counts.All.Calls == 0:
-					return noCalls(cmd, wanted)
+					return printNoCalls(cmd, wanted)
 				case isTerminal(os.Stdout):
 					return writeStats(out, counts, columns())
 				}

@@ -34,7 +34,7 @@ Ctrl-D and /exit leave too.
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runChat(cmd, f, r) },
 	}
-	f.policyFile(cmd)
+	f.addPolicyFlag(cmd)
 	r.sessionFlags(cmd)
 	return cmd
 }
@@ -69,7 +69,7 @@ func runChat(cmd *cobra.Command, f *flags, r *runFlags) error {
 		}
 		scan := run.turn.Scan
 		c := &chat.Chat{
-			Turn: run.turn, Input: os.Stdin, Styled: colours(os.Stdout, run.Getenv), MaxBytes: run.stdin().most,
+			Turn: run.turn, Input: os.Stdin, Styled: colours(os.Stdout, run.Getenv), MaxBytes: run.stdin().maxBytes,
 			Screen: func(w io.Writer) *headless.Screen {
 				s := headless.NewScreen(w, colours(os.Stdout, run.Getenv))
 				s.Columns, s.Config = widthOf(os.Stdout), run.File
@@ -85,8 +85,8 @@ func runChat(cmd *cobra.Command, f *flags, r *runFlags) error {
 		defer stop()
 		err = c.Run(ctx)
 		run.calls.printStopped(os.Stderr, "chat")
-		if got, ok := errors.AsType[signalled](context.Cause(ctx)); ok {
-			return &exit{code: 128 + int(got)}
+		if got, ok := errors.AsType[signalError](context.Cause(ctx)); ok {
+			return &exitError{code: 128 + int(got)}
 		}
 		return err
 	})

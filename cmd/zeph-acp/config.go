@@ -93,7 +93,7 @@ func printMistakes(cmd *cobra.Command, mistakes toml.Mistakes) error {
 	for _, m := range mistakes {
 		fmt.Fprintln(cmd.OutOrStdout(), m.Error())
 	}
-	return &exit{code: exitFailure}
+	return &exitError{code: exitFailure}
 }
 
 func printWarnings(cmd *cobra.Command, l *config.Loaded) {

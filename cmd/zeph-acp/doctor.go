@@ -70,7 +70,7 @@ func printFindings(w io.Writer, found []doctor.Finding, asJSON bool) error {
 	}
 	for _, f := range found {
 		if err == nil && f.State == doctor.Failure {
-			return &exit{code: exitFailure}
+			return &exitError{code: exitFailure}
 		}
 	}
 	return err

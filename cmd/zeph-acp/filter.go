@@ -64,27 +64,27 @@ The rules are the built-in ones and those of your filters.toml.`,
 
 // filterStdin filters stdin, of any length, in little memory.
 func filterStdin(cmd *cobra.Command, f *filter.Filter, command string, code int, explain bool) error {
-	said := bufio.NewWriter(cmd.ErrOrStderr())
-	defer said.Flush()
-	tell := func(filter.Applied, *text.Lines, *text.Lines) {}
+	notes := bufio.NewWriter(cmd.ErrOrStderr())
+	defer notes.Flush()
+	explainRule := func(filter.Applied, *text.Lines, *text.Lines) {}
 	if explain {
-		tell = explainer(said)
-		explainCommand(said, command)
+		explainRule = explainer(notes)
+		explainCommand(notes, command)
 	}
-	o, err := f.Explain(command, code, cmd.InOrStdin(), tell)
+	o, err := f.Explain(command, code, cmd.InOrStdin(), explainRule)
 	if err != nil {
 		return fmt.Errorf("filter the output: %w", err)
 	}
 	defer o.Close()
 	if explain && len(o.Rules) == 0 {
-		fmt.Fprintln(said, "no rule matches: the output is only sanitised and redacted")
+		fmt.Fprintln(notes, "no rule matches: the output is only sanitised and redacted")
 	}
 	if _, err := io.Copy(cmd.OutOrStdout(), o.Text.Spool().Reader()); err != nil {
 		return fmt.Errorf("write the filtered output: %w", err)
 	}
 	for _, line := range []string{o.Stats(), redact.Warning(o.Found)} {
 		if line != "" {
-			fmt.Fprintln(said, line)
+			fmt.Fprintln(notes, line)
 		}
 	}
 	return nil
@@ -104,8 +104,10 @@ func explainCommand(w io.Writer, script string) {
 }
 
 const (
-	maxShown = 200     // lines that a rule removed or wrote
-	maxMemos = 1 << 20 // lines of its output that are compared with its input
+	// maxShown is the number of lines that are shown of those that a rule removed or added.
+	maxShown = 200
+	// maxMemos is the number of lines of a rule's output that are compared with its input.
+	maxMemos = 1 << 20
 )
 
 // explainer returns a function that explains each rule's effect.
@@ -134,47 +136,47 @@ func differences(w io.Writer, before, after *text.Lines) error {
 		_, err := fmt.Fprintln(w, "  (too many lines remain to show the removed ones)")
 		return err
 	}
-	seed, left := maphash.MakeSeed(), map[uint64]int{}
-	if err := after.Each(func(line []byte) { left[maphash.Bytes(seed, line)]++ }); err != nil {
+	seed, remaining := maphash.MakeSeed(), map[uint64]int{} // the lines of after, by hash
+	if err := after.Each(func(line []byte) { remaining[maphash.Bytes(seed, line)]++ }); err != nil {
 		return err
 	}
-	took, wrote := linePrinter{w: w, sign: "-"}, linePrinter{w: w, sign: "+"}
+	removed, added := linePrinter{w: w, sign: "-"}, linePrinter{w: w, sign: "+"}
 	err := before.Each(func(line []byte) {
-		if sum := maphash.Bytes(seed, line); left[sum] > 0 {
-			left[sum]--
+		if sum := maphash.Bytes(seed, line); remaining[sum] > 0 {
+			remaining[sum]--
 		} else {
-			took.line(line)
+			removed.line(line)
 		}
 	})
-	took.end("taken out")
+	removed.end("taken out")
 	if err != nil {
 		return err
 	}
 	err = after.Each(func(line []byte) {
-		if sum := maphash.Bytes(seed, line); left[sum] > 0 {
-			left[sum]--
-			wrote.line(line)
+		if sum := maphash.Bytes(seed, line); remaining[sum] > 0 {
+			remaining[sum]--
+			added.line(line)
 		}
 	})
-	wrote.end("written")
+	added.end("written")
 	return err
 }
 
-// linePrinter prints the first of many lines.
+// linePrinter prints the first lines of many, each after a sign.
 type linePrinter struct {
-	w    io.Writer
-	sign string
-	n    int
+	w     io.Writer
+	sign  string
+	count int
 }
 
 func (l *linePrinter) line(text []byte) {
-	if l.n++; l.n <= maxShown && len(text) > 0 {
+	if l.count++; l.count <= maxShown && len(text) > 0 {
 		fmt.Fprintf(l.w, "%s %s\n", l.sign, headless.Visible(string(text)))
 	}
 }
 
 func (l *linePrinter) end(what string) {
-	if l.n > maxShown {
-		fmt.Fprintf(l.w, "%s … %d more lines %s\n", l.sign, l.n-maxShown, what)
+	if l.count > maxShown {
+		fmt.Fprintf(l.w, "%s … %d more lines %s\n", l.sign, l.count-maxShown, what)
 	}
 }

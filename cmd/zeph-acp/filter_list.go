@@ -12,8 +12,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter"
 )
 
-// strategyWords describes the strategies, as docs/filter-strategies.md does.
-var strategyWords = map[string]string{
+// strategyDescriptions describes the strategies, as docs/filter-strategies.md does.
+var strategyDescriptions = map[string]string{
 	"strip_noise":     "drops matching lines",
 	"truncate":        "keeps head and tail of a long output",
 	"keep_matching":   "keeps only matching lines",
@@ -48,12 +48,12 @@ func listRules(w io.Writer, f *filter.Filter) error {
 	}
 	out := bufio.NewWriter(w)
 	for _, r := range f.Rules() {
-		words, ok := strategyWords[r.Strategy]
+		words, ok := strategyDescriptions[r.Strategy]
 		if !ok {
 			words = r.Strategy
 		}
 		name := oneLine(r.Name)
-		for _, line := range append(wrapText(words, textWidth-width-2), wrapText("for "+commandsOf(r.Match), textWidth-width-4)...) {
+		for _, line := range append(wrapText(words, textWidth-width-2), wrapText("for "+exampleCommands(r.Match), textWidth-width-4)...) {
 			fmt.Fprintf(out, "%-*s  %s\n", width, name, line)
 			name = ""
 		}
@@ -74,8 +74,8 @@ func listPatterns(w io.Writer, f *filter.Filter) error {
 	return out.Flush()
 }
 
-// commandsOf returns examples of the commands that a match covers.
-func commandsOf(match string) string {
+// exampleCommands returns examples of the commands that a match covers.
+func exampleCommands(match string) string {
 	kind, quoted, _ := strings.Cut(match, " ")
 	text, err := strconv.Unquote(quoted)
 	if err != nil {
@@ -103,11 +103,11 @@ func commandsOf(match string) string {
 	return oneLine(strings.Join(names, ", "))
 }
 
-// beginning is the beginning of a text that an expression matches. An open one may go on
-// in many ways.
+// beginning is the literal beginning of a text that an expression matches. An incomplete one
+// is followed by text that is not enumerated.
 type beginning struct {
-	text string
-	open bool
+	text       string
+	incomplete bool
 }
 
 // maxBeginnings limits the texts that are enumerated.
@@ -120,7 +120,7 @@ func beginnings(re *syntax.Regexp) []beginning {
 	case syntax.OpLiteral:
 		return []beginning{{string(re.Rune), false}}
 	case syntax.OpCharClass:
-		return characters(re.Rune)
+		return classBeginnings(re.Rune)
 	case syntax.OpCapture:
 		return beginnings(re.Sub[0])
 	case syntax.OpAlternate:
@@ -130,7 +130,7 @@ func beginnings(re *syntax.Regexp) []beginning {
 		}
 		return all[:min(len(all), maxBeginnings)]
 	case syntax.OpConcat:
-		return joined(re.Sub)
+		return sequenceBeginnings(re.Sub)
 	case syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpBeginText, syntax.OpEndLine, syntax.OpEndText,
 		syntax.OpWordBoundary, syntax.OpNoWordBoundary, syntax.OpQuest, syntax.OpStar:
 		return []beginning{{"", false}}
@@ -141,8 +141,9 @@ func beginnings(re *syntax.Regexp) []beginning {
 // maxClass is the number of characters up to which a class is enumerated.
 const maxClass = 4
 
-// characters returns the characters of a class of pairs. A large class is open.
-func characters(pairs []rune) (all []beginning) {
+// classBeginnings returns the characters of a class, whose ranges are pairs. A large class is
+// not enumerated.
+func classBeginnings(pairs []rune) (all []beginning) {
 	for i := 0; i < len(pairs); i += 2 {
 		for r := pairs[i]; r <= pairs[i+1]; r++ {
 			if len(all) == maxClass {
@@ -154,19 +155,19 @@ func characters(pairs []rune) (all []beginning) {
 	return all
 }
 
-// joined returns the beginnings of a sequence.
-func joined(parts []*syntax.Regexp) []beginning {
+// sequenceBeginnings returns the beginnings of a sequence.
+func sequenceBeginnings(parts []*syntax.Regexp) []beginning {
 	all := []beginning{{}}
 	for _, part := range parts {
 		next, ends := []beginning{}, beginnings(part)
 		for _, b := range all {
-			if b.open {
+			if b.incomplete {
 				next = append(next, b)
 				continue
 			}
 			for _, end := range ends {
 				if len(next) < maxBeginnings {
-					next = append(next, beginning{b.text + end.text, end.open})
+					next = append(next, beginning{b.text + end.text, end.incomplete})
 				}
 			}
 		}

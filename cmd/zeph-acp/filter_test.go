@@ -32,11 +32,11 @@ func TestStrategyWords(t *testing.T) {
 	}
 	documented := map[string]bool{}
 	for _, row := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\| (.*?) \\|").FindAllStringSubmatch(string(page), -1) {
-		if strategyWords[row[1]] != "" {
+		if strategyDescriptions[row[1]] != "" {
 			documented[row[1]] = true
 		}
 	}
-	for name := range strategyWords {
+	for name := range strategyDescriptions {
 		if !documented[name] {
 			t.Errorf("%s is not on the page", name)
 		}
@@ -46,10 +46,10 @@ func TestStrategyWords(t *testing.T) {
 		t.Fatal(warnings)
 	}
 	for _, r := range rules.Rules() {
-		if strategyWords[r.Strategy] == "" {
+		if strategyDescriptions[r.Strategy] == "" {
 			t.Errorf("rule %s: no words for %s", r.Name, r.Strategy)
 		}
-		if got := commandsOf(r.Match); strings.ContainsAny(got, `\^(|`) {
+		if got := exampleCommands(r.Match); strings.ContainsAny(got, `\^(|`) {
 			t.Errorf("rule %s: %s", r.Name, got)
 		}
 	}
@@ -67,7 +67,7 @@ func TestCommandsOf(t *testing.T) {
 		`regex "^(a|b|c|d|e|f|g|h|i|j|k)run$"`:  "the pattern ^(a|b|c|d|e|f|g|h|i|j|k)run$",
 		`regex "^(a1|b2|c3|d4|e5|f6|g7|h8|i9)"`: "a1, b2, c3, d4, e5, f6, g7, h8 and 1 more",
 	} {
-		if got := commandsOf(match); got != want {
+		if got := exampleCommands(match); got != want {
 			t.Errorf("%s: %q, want %q", match, got, want)
 		}
 	}

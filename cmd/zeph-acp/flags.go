@@ -16,14 +16,14 @@ import (
 
 // flags are the global flags.
 type flags struct {
-	config   string // file
-	logLevel string
-	logFile  string
-	record   string // file that serve and run write every frame to
-	policy   string // file of rules for serve and run
+	config   string // --config, a file
+	logLevel string // --log-level
+	logFile  string // --log-file
+	record   string // --record, a file for every frame
+	policy   string // --policy-file
 
-	values  map[string]string // of further keys, by path, which flags of the command set
-	environ []string          // NAME=VALUE; the environment of the process
+	values  map[string]string // of configuration keys, by path, that flags of the command set
+	environ []string          // the environment of the process, NAME=VALUE
 }
 
 // getenv looks up the environment.
@@ -38,7 +38,7 @@ func (f *flags) load(cmd *cobra.Command) (*config.Loaded, error) {
 	}
 	l, err := config.Load(f.options(cmd))
 	if mistakes, ok := errors.AsType[toml.Mistakes](err); ok {
-		return nil, byFlag(mistakes)
+		return nil, withFlagNames(mistakes)
 	}
 	return l, err
 }
@@ -50,8 +50,8 @@ func needDirectory(flag, file string) error {
 	return err
 }
 
-// byFlag returns the mistakes with the names of flags instead of the keys that these set.
-func byFlag(mistakes toml.Mistakes) toml.Mistakes {
+// withFlagNames replaces the keys of mistakes on the command line by the flags that set them.
+func withFlagNames(mistakes toml.Mistakes) toml.Mistakes {
 	names := map[string]string{"log.level": "--log-level", "log.file": "--log-file", "tools.policy.policy_file": "--policy-file"}
 	for i, m := range mistakes {
 		if name := names[m.Key]; name != "" && m.Where == config.CommandLine {
@@ -77,8 +77,8 @@ func (f *flags) options(cmd *cobra.Command) config.Options {
 	return o
 }
 
-// policyFile adds the flag for a file of rules to a command that serves.
-func (f *flags) policyFile(cmd *cobra.Command) {
+// addPolicyFlag adds --policy-file to a command.
+func (f *flags) addPolicyFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.policy, "policy-file", "", "judge every call by the rules in `FILE`; see docs/policy.md")
 }
 
@@ -91,7 +91,7 @@ func managed() config.ManagedFile {
 	return config.ManagedFile{Path: cmp.Or(managedFile, config.ManagedPath()), Owner: managedOwner}
 }
 
-// withApp creates the parts that a command needs and closes them afterwards.
+// withApp calls do with the configuration and a new App, which it closes afterwards.
 func withApp(cmd *cobra.Command, f *flags, do func(*config.Loaded, *app.App) error) error {
 	l, err := f.load(cmd)
 	if err != nil {

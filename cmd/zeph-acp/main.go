@@ -25,7 +25,7 @@ func main() {
 	findHome()
 	f := &flags{environ: os.Environ()}
 	root := newServing(f)
-	if !serving(os.Args[1:]) {
+	if !onlyServes(os.Args[1:]) {
 		addCommands(root, f)
 	}
 	if addManual != nil {
@@ -47,25 +47,25 @@ const (
 	exitUsage   = 2
 )
 
-// exit is an error with an exit status of its own. Without a cause nothing is
+// exitError is an error with an exit status of its own. Without a cause nothing is
 // printed, since the command has already printed its result.
-type exit struct {
+type exitError struct {
 	code  int
 	cause error
 }
 
-func (e *exit) Error() string {
+func (e *exitError) Error() string {
 	if e.cause == nil {
 		return fmt.Sprintf("exit status %d", e.code)
 	}
 	return e.cause.Error()
 }
 
-func (e *exit) Unwrap() error { return e.cause }
+func (e *exitError) Unwrap() error { return e.cause }
 
 // usageError returns an error about the command line, with a hint.
 func usageError(format string, args ...any) error {
-	return &exit{exitUsage, fmt.Errorf(format, args...)}
+	return &exitError{exitUsage, fmt.Errorf(format, args...)}
 }
 
 // exitStatus prints err and returns the exit status.
@@ -73,8 +73,8 @@ func exitStatus(err error, stderr io.Writer) int {
 	if err == nil {
 		return 0
 	}
-	code := codeOf(err)
-	if e, ok := errors.AsType[*exit](err); ok && e.cause == nil {
+	code := exitCode(err)
+	if e, ok := errors.AsType[*exitError](err); ok && e.cause == nil {
 		return code
 	}
 	// A provider's message must not control the terminal either.
@@ -82,16 +82,16 @@ func exitStatus(err error, stderr io.Writer) int {
 	return code
 }
 
-// codeOf returns the exit status for a failure.
-func codeOf(err error) int {
-	if e, ok := errors.AsType[*exit](err); ok {
+// exitCode returns the exit status for a failure.
+func exitCode(err error) int {
+	if e, ok := errors.AsType[*exitError](err); ok {
 		return e.code
 	}
 	return exitFailure
 }
 
-// serving reports whether a command line only serves an editor.
-func serving(args []string) bool { return len(args) == 0 || args[0] == "serve" }
+// onlyServes reports whether a command line starts the server for an editor.
+func onlyServes(args []string) bool { return len(args) == 0 || args[0] == "serve" }
 
 // newRoot builds the whole command tree for an environment, NAME=VALUE.
 func newRoot(environ []string) *cobra.Command {
@@ -122,7 +122,7 @@ func newServing(f *flags) *cobra.Command {
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.Flags().BoolVarP(&version, "version", "v", false, "print version, commit and Go version")
-	f.policyFile(root)
+	f.addPolicyFlag(root)
 	p := root.PersistentFlags()
 	p.StringVar(&f.config, "config", "", "read the configuration from `FILE`")
 	p.StringVar(&f.logLevel, "log-level", "", "log to stderr what has at least the `LEVEL` debug, info, warn or error; default: error")

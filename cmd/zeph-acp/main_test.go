@@ -101,8 +101,8 @@ func TestStatus(t *testing.T) {
 		"failure":   {errors.New("opening x: gone\n"), 1, "zeph-acp: opening x: gone\n"},
 		"two lines": {errors.New("a\nb"), 1, "zeph-acp: a b\n"},
 		"usage":     {usageError("want %s", "x"), 2, "zeph-acp: want x\n"},
-		"said":      {&exit{code: 3}, 3, ""},
-		"wrapped":   {fmt.Errorf("run: %w", &exit{3, errors.New("refused")}), 3, "zeph-acp: run: refused\n"},
+		"said":      {&exitError{code: 3}, 3, ""},
+		"wrapped":   {fmt.Errorf("run: %w", &exitError{3, errors.New("refused")}), 3, "zeph-acp: run: refused\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b strings.Builder
@@ -120,7 +120,7 @@ func TestArguments(t *testing.T) {
 	check = func(cmd *cobra.Command) {
 		for n := range 4 {
 			err := cmd.ValidateArgs(slices.Repeat([]string{"x"}, n))
-			if e, ok := errors.AsType[*exit](err); err != nil && (!ok || e.code != exitUsage || strings.Contains(err.Error(), "arg(s)")) {
+			if e, ok := errors.AsType[*exitError](err); err != nil && (!ok || e.code != exitUsage || strings.Contains(err.Error(), "arg(s)")) {
 				t.Errorf("%s with %d arguments: %v", cmd.CommandPath(), n, err)
 			}
 		}

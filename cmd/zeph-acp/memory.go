@@ -268,7 +268,7 @@ func deleteEntries(cmd *cobra.Command, m *memory.Memory, entries []memory.Entry,
 		}
 		if err != nil {
 			exitStatus(err, cmd.ErrOrStderr())
-			unknown = &exit{code: exitFailure}
+			unknown = &exitError{code: exitFailure}
 			continue
 		}
 		if _, err := fmt.Fprintf(cmd.OutOrStdout(), "Deleted entry %d: %s\n", e.ID, oneLine(e.Text)); err != nil {

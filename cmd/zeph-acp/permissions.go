@@ -109,21 +109,21 @@ func checkPermission(cmd *cobra.Command, f *flags, c *checkFlags, args []string)
 	}
 	for i, v := range check.Links {
 		if v.Rule == "" {
-			check.Links[i].Rule = settingIn(l, v.Reason)
+			check.Links[i].Rule = settingPosition(l, v.Reason)
 		}
 	}
 	if err := printCheck(cmd.OutOrStdout(), check, c.json); err != nil {
 		return err
 	}
 	if check.Decision == app.Invalid {
-		return &exit{code: exitFailure}
+		return &exitError{code: exitFailure}
 	}
 	return nil
 }
 
-// settingIn returns the position of the setting that a reason names, such as
+// settingPosition returns the position of the setting that a reason names, such as
 // tools.shell.blocked_commands; empty if that is not in the file.
-func settingIn(l *config.Loaded, reason string) string {
+func settingPosition(l *config.Loaded, reason string) string {
 	for _, word := range strings.FieldsFunc(reason, func(r rune) bool { return r != '.' && r != '_' && !unicode.IsLower(r) }) {
 		if at := l.Whence(word); strings.HasPrefix(word, "tools.") && at != l.File {
 			return at

@@ -27,8 +27,8 @@ func (a *answersFlags) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&a.allProjects, "all-projects", false, "the answers for all projects")
 }
 
-// wants returns a function that reports whether an answer belongs to the project.
-func (a *answersFlags) wants() (func(answers.Entry) bool, error) {
+// projectFilter returns a function that reports whether an answer belongs to the project.
+func (a *answersFlags) projectFilter() (func(answers.Entry) bool, error) {
 	if a.allProjects {
 		return func(answers.Entry) bool { return true }, nil
 	}
@@ -83,7 +83,7 @@ func listAnswers(cmd *cobra.Command, f *flags, a answersFlags, asJSON bool) erro
 	if err != nil {
 		return err
 	}
-	wants, err := a.wants()
+	wants, err := a.projectFilter()
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func forgetAnswers(cmd *cobra.Command, f *flags, a answersFlags, texts []string)
 	if err != nil {
 		return err
 	}
-	wants, err := a.wants()
+	wants, err := a.projectFilter()
 	if err != nil {
 		return err
 	}

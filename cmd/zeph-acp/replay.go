@@ -32,7 +32,7 @@ func newReplay(*flags) *cobra.Command {
 				fmt.Fprintf(cmd.OutOrStdout(), "ok %s\n", name)
 			}
 			if failed {
-				return &exit{code: exitFailure}
+				return &exitError{code: exitFailure}
 			}
 			return nil
 		},

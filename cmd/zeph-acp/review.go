@@ -18,10 +18,10 @@ import (
 // exitFindings is the exit status if a finding has the level of --fail-on or a worse one.
 const exitFindings = 5
 
-// reviewForm is the JSON Schema of the answer.
+// reviewSchema is the JSON Schema of the answer.
 //
 //go:embed review.schema.json
-var reviewForm []byte
+var reviewSchema []byte
 
 // reviewFlags are the command-line flags of review.
 type reviewFlags struct {
@@ -35,7 +35,7 @@ type reviewFlags struct {
 const reviewRounds = 50
 
 func newReview(f *flags) *cobra.Command {
-	r := &reviewFlags{runFlags: runFlags{rounds: reviewRounds, mode: "ask"}}
+	r := &reviewFlags{runFlags: runFlags{maxRounds: reviewRounds, mode: "ask"}}
 	cmd := &cobra.Command{
 		Use:   "review [flags] [PATH...]",
 		Short: "Review changes, and print the findings",
@@ -51,7 +51,7 @@ findings: file, line, severity, title, text. The model only reads.
 --fail-on or a worse one; the others are those of "zeph-acp run".`,
 		RunE: func(cmd *cobra.Command, args []string) error { return review(cmd, f, r, args) },
 	}
-	f.policyFile(cmd)
+	f.addPolicyFlag(cmd)
 	fs := cmd.Flags()
 	fs.StringVar(&r.base, "base", "", "review all changes since the working tree left the branch or commit `REF`")
 	fs.StringVar(&r.failOn, "fail-on", "", "exit with 5 if there is a finding of `LEVEL` or worse: error, warning or note")
@@ -59,8 +59,8 @@ findings: file, line, severity, title, text. The model only reads.
 	fs.BoolVar(&r.github, "github", false, "print the findings as annotations of GitHub Actions")
 	fs.StringVar(&r.dir, "cwd", "", "review the repository of `DIR` instead of the current directory")
 	fs.StringVar(&r.model, "model", "", "use the model `PROVIDER:MODEL`, or the configured one of PROVIDER")
-	fs.StringVar(&r.system, "system-append", "", "add `TEXT` to the system prompt, such as the rules of the project")
-	fs.IntVar(&r.rounds, "max-rounds", reviewRounds, "stop after `N` rounds of tool calls")
+	fs.StringVar(&r.systemAppend, "system-append", "", "add `TEXT` to the system prompt, such as the rules of the project")
+	fs.IntVar(&r.maxRounds, "max-rounds", reviewRounds, "stop after `N` rounds of tool calls")
 	fs.DurationVar(&r.timeout, "timeout", 0, "stop the review after `DURATION`, such as 90s or 10m")
 	fs.BoolVarP(&r.quiet, "quiet", "q", false, "print only the findings, and errors on stderr")
 	return cmd
@@ -85,10 +85,10 @@ func review(cmd *cobra.Command, f *flags, r *reviewFlags, args []string) error {
 		if change.diff == "" && len(change.untracked) == 0 {
 			return run.unchanged()
 		}
-		if run.form, err = newForm("the form of a review", reviewForm); err != nil {
+		if run.answerSchema, err = newAnswerSchema("the form of a review", reviewSchema); err != nil {
 			return err
 		}
-		run.finish = func(answer []byte) ([]byte, error) { return findingsOf(answer, level, r.github, widthOf(os.Stdout)()) }
+		run.formatAnswer = func(answer []byte) ([]byte, error) { return findingsOf(answer, level, r.github, widthOf(os.Stdout)()) }
 		name, err := pickModel(run.app, r.model)
 		if err != nil {
 			return err
@@ -101,11 +101,11 @@ func review(cmd *cobra.Command, f *flags, r *reviewFlags, args []string) error {
 			return err
 		}
 		diff, _ := run.turn.Scan.Mask(change.diff)
-		if run.turn.Prompt, err = run.complete(reviewPrompt(change, diff)); err != nil {
+		if run.turn.Prompt, err = run.completePrompt(reviewPrompt(change, diff)); err != nil {
 			return err
 		}
-		run.alone = true
-		return run.do(ctx, f, true)
+		run.noUser = true
+		return run.runTurn(ctx, f, true)
 	})
 }
 
@@ -158,16 +158,16 @@ func tooLong(most int) error {
 	return fmt.Errorf("the diff has more than %d bytes (acp.max_attachment_bytes): name paths to review a part of it", most)
 }
 
-// shownPaths is the number of new files that the prompt names.
-const shownPaths = 100
+// maxNamedFiles is the number of new files that the prompt names.
+const maxNamedFiles = 100
 
 // limitNames returns the first names and, in place of the others, their number.
-func named(names []string) []string {
-	if more := len(names) - shownPaths; more > 0 {
-		names = append(names[:shownPaths:shownPaths], fmt.Sprintf("and %d more", more))
+func limitNames(names []string) []string {
+	if more := len(names) - maxNamedFiles; more > 0 {
+		names = append(names[:maxNamedFiles:maxNamedFiles], fmt.Sprintf("and %d more", more))
 	}
 	return names
 }
 
-// baseName returns the name of a base for people; HEAD if none was named.
-func baseName(ref string) string { return cmp.Or(ref, "HEAD") }
+// baseOrHead returns the name of a base for people; HEAD if none was named.
+func baseOrHead(ref string) string { return cmp.Or(ref, "HEAD") }

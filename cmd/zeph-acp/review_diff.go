@@ -59,8 +59,8 @@ func (r *runner) change(ctx context.Context, base string, paths []string) (c cha
 			c.untracked = append(c.untracked, executors.Quoted(executors.WholeLine(name)))
 		}
 	}
-	c.untracked = named(c.untracked)
-	c.dir, c.about = filepath.FromSlash(top), "the changes since "+executors.Quoted(baseName(base))
+	c.untracked = limitNames(c.untracked)
+	c.dir, c.about = filepath.FromSlash(top), "the changes since "+executors.Quoted(baseOrHead(base))
 	return c, nil
 }
 

@@ -50,14 +50,14 @@ func findingsOf(answer []byte, level int, github bool, columns int) (text []byte
 		}
 	}
 	if !github {
-		b.WriteString(tallied(count) + "\n")
+		b.WriteString(countsLine(count) + "\n")
 	}
 	if bad > 0 {
 		words := severities[level]
 		if level > 0 {
 			words += " or worse"
 		}
-		err = &exit{exitFindings, fmt.Errorf("the review has %s of level %s (--fail-on)", executors.Count(bad, "finding"), words)}
+		err = &exitError{exitFindings, fmt.Errorf("the review has %s of level %s (--fail-on)", executors.Count(bad, "finding"), words)}
 	}
 	return b.Bytes(), err
 }
@@ -73,9 +73,9 @@ func findingsIn(answer string) []finding {
 	return slices.Concat([]finding{}, review.Findings)
 }
 
-// listed returns the findings of a model's answer as a list in Markdown. ok is false if the
+// findingsMarkdown returns the findings of a model's answer as a list in Markdown. ok is false if the
 // answer is no list of findings.
-func listed(answer string) (text string, ok bool) {
+func findingsMarkdown(answer string) (text string, ok bool) {
 	all := findingsIn(answer)
 	if all == nil {
 		return "", false
@@ -90,16 +90,16 @@ func listed(answer string) (text string, ok bool) {
 		b.WriteString("\n\n")
 		count[f.Severity]++
 	}
-	return b.String() + tallied(count), true
+	return b.String() + countsLine(count), true
 }
 
 // headline returns the place, the severity and the title in one line.
 func (f finding) headline() string {
-	return fmt.Sprintf("%s: %s: %s", f.place(), oneLine(f.Severity), oneLine(f.Title))
+	return fmt.Sprintf("%s: %s: %s", f.position(), oneLine(f.Severity), oneLine(f.Title))
 }
 
-// place returns the file and the line as compilers print them.
-func (f finding) place() string {
+// position returns the file and the line as compilers print them.
+func (f finding) position() string {
 	if f.Line == 0 {
 		return oneLine(f.File)
 	}
@@ -130,22 +130,22 @@ func (f finding) annotate(b *bytes.Buffer) {
 	if f.Line > 0 {
 		line = fmt.Sprintf(",line=%d", f.Line)
 	}
-	text := data(headless.Visible(strings.TrimSpace(f.Text)))
-	fmt.Fprintf(b, "::%s file=%s%s,title=%s::%s\n", kind, property(f.File), line, property(f.Title), text)
+	text := escapeData(headless.Visible(strings.TrimSpace(f.Text)))
+	fmt.Fprintf(b, "::%s file=%s%s,title=%s::%s\n", kind, escapeProperty(f.File), line, escapeProperty(f.Title), text)
 }
 
 // escapeData escapes the text of a workflow command.
-func data(text string) string {
+func escapeData(text string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(text)
 }
 
 // escapeProperty escapes the value of a property of a workflow command.
-func property(text string) string {
-	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(data(oneLine(text)))
+func escapeProperty(text string) string {
+	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(escapeData(oneLine(text)))
 }
 
 // countsLine returns a line with the number of findings by severity.
-func tallied(count map[string]int) string {
+func countsLine(count map[string]int) string {
 	var parts []string
 	sum := 0
 	for _, s := range severities {

@@ -21,17 +21,26 @@ import (
 
 // runFlags are the command-line flags of run.
 type runFlags struct {
-	dir, mode, model, resume string
-	goOn                     bool // --continue
-	dirs, attached           []string
-	system, schema           string
-	rounds                   int
-	timeout                  time.Duration
-	yes, json, quiet         bool
-	mcpProject, hooksProject bool
-	skillsProject            bool
-	agentsProject            bool
-	failOnDenied             bool
+	dir          string        // --cwd
+	mode         string        // --mode
+	model        string        // --model
+	resume       string        // --resume
+	continueLast bool          // --continue
+	addDirs      []string      // --add-dir
+	attachFiles  []string      // --attach
+	systemAppend string        // --system-append
+	schemaFile   string        // --output-schema
+	maxRounds    int           // --max-rounds; 0 means the configured number
+	timeout      time.Duration // 0 means no limit
+	yes          bool
+	json         bool
+	quiet        bool
+
+	mcpProject    bool
+	hooksProject  bool
+	skillsProject bool
+	agentsProject bool
+	failOnDenied  bool
 }
 
 func newRun(f *flags) *cobra.Command {
@@ -71,14 +80,14 @@ The exit status of a prompt such as "/bash make" is that of the command. Otherwi
   130  Ctrl-C`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runPrompt(cmd, f, r, args) },
 	}
-	f.policyFile(cmd)
+	f.addPolicyFlag(cmd)
 	fs := cmd.Flags()
 	r.sessionFlags(cmd)
 	fs.BoolVar(&r.yes, "yes", false, "allow every tool call that needs permission")
-	fs.StringArrayVar(&r.attached, "attach", nil, "attach the text or image in `FILE`; may be repeated")
-	fs.IntVar(&r.rounds, "max-rounds", 0, "stop after `N` rounds of tool calls, without asking whether to go on")
+	fs.StringArrayVar(&r.attachFiles, "attach", nil, "attach the text or image in `FILE`; may be repeated")
+	fs.IntVar(&r.maxRounds, "max-rounds", 0, "stop after `N` rounds of tool calls, without asking whether to go on")
 	fs.DurationVar(&r.timeout, "timeout", 0, "stop the turn after `DURATION`, such as 90s or 10m")
-	fs.StringVar(&r.schema, "output-schema", "", "ask for an answer in JSON that fits the JSON Schema in `FILE`, and print it alone")
+	fs.StringVar(&r.schemaFile, "output-schema", "", "ask for an answer in JSON that fits the JSON Schema in `FILE`, and print it alone")
 	fs.BoolVar(&r.mcpProject, "mcp-project", false, "ask about the MCP servers of the project's .mcp.json; with --yes, start them")
 	fs.BoolVar(&r.hooksProject, "hooks-project", false, "ask about the hooks of the project's .claude/settings.json and .zeph/hooks.json; with --yes, run them")
 	fs.BoolVar(&r.skillsProject, "skills-project", false, "ask about the skills and commands of the project in .zeph, .claude and .agents; with --yes, use them")
@@ -96,24 +105,24 @@ func (r *runFlags) sessionFlags(cmd *cobra.Command) {
 	fs.StringVar(&r.mode, "mode", "", "begin in the session mode `MODE`: ask, architect, code, auto or auto-judge")
 	fs.StringVar(&r.model, "model", "", "use the model `PROVIDER:MODEL`, or the configured one of PROVIDER")
 	fs.StringVar(&r.resume, "resume", "", "continue the stored session `ID`, in its directory")
-	fs.BoolVarP(&r.goOn, "continue", "c", false, "continue the last session of this directory")
-	fs.StringArrayVar(&r.dirs, "add-dir", nil, "also work in `DIR`; may be repeated")
-	fs.StringVar(&r.system, "system-append", "", "add `TEXT` to the system prompt, for this time only")
+	fs.BoolVarP(&r.continueLast, "continue", "c", false, "continue the last session of this directory")
+	fs.StringArrayVar(&r.addDirs, "add-dir", nil, "also work in `DIR`; may be repeated")
+	fs.StringVar(&r.systemAppend, "system-append", "", "add `TEXT` to the system prompt, for this time only")
 }
 
 // check checks the flags that need no file, and sets those that are configuration keys.
 func (r *runFlags) check(cmd *cobra.Command, f *flags) error {
 	fs := cmd.Flags()
 	switch {
-	case r.goOn && r.resume != "":
+	case r.continueLast && r.resume != "":
 		return usageError("want --continue or --resume, not both")
 	case fs.Changed("timeout") && r.timeout <= 0:
 		return usageError("--timeout: want a duration above 0, such as 90s or 10m")
-	case fs.Changed("max-rounds") && (r.rounds < 1 || r.rounds > mostRounds):
-		return usageError("--max-rounds: want a number from 1 to %d", mostRounds)
+	case fs.Changed("max-rounds") && (r.maxRounds < 1 || r.maxRounds > roundsLimit):
+		return usageError("--max-rounds: want a number from 1 to %d", roundsLimit)
 	}
-	if r.rounds > 0 {
-		n := strconv.Itoa(r.rounds)
+	if r.maxRounds > 0 {
+		n := strconv.Itoa(r.maxRounds)
 		f.values = map[string]string{"agent.max_tool_iterations": n, "agent.max_tool_iterations_hard": n}
 	}
 	if !fs.Changed("fail-on-denied") {
@@ -122,22 +131,23 @@ func (r *runFlags) check(cmd *cobra.Command, f *flags) error {
 	return nil
 }
 
-const mostRounds = 10_000
+// roundsLimit is the highest value of --max-rounds.
+const roundsLimit = 10_000
 
 // runner makes one run.
 type runner struct {
 	*runFlags
 	*config.Loaded
-	app   *app.App
-	out   *output
-	calls *tally
-	form  *form // of the answer; nil means a text
-	turn  *headless.Turn
-	user  *headless.User
-	alone bool // no one is asked
-	// finish returns the text to print for an answer that has the form, and the error with its
-	// exit status; nil prints the answer.
-	finish func(answer []byte) (text []byte, err error)
+	app          *app.App
+	out          *output // stdout
+	calls        *tally
+	answerSchema *answerSchema // of the answer; nil means a text
+	turn         *headless.Turn
+	user         *headless.User
+	noUser       bool // no one is asked
+	// formatAnswer returns the text to print for an answer that fits answerSchema, and an
+	// error with the exit status; nil prints the answer itself.
+	formatAnswer func(answer []byte) (text []byte, err error)
 }
 
 // runPrompt acts as the editor for one turn of its own server.
@@ -160,10 +170,10 @@ func runPrompt(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 		if err != nil {
 			return err
 		}
-		if run.turn.Prompt, err = run.complete(prompt); err != nil {
+		if run.turn.Prompt, err = run.completePrompt(prompt); err != nil {
 			return err
 		}
-		return run.do(ctx, f, in.read)
+		return run.runTurn(ctx, f, in.wasRead)
 	})
 }
 
@@ -171,26 +181,26 @@ func runPrompt(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 // on a line, where a byte may be encoded as six.
 func (r *runner) stdin() *stdin {
 	return &stdin{
-		File: os.Stdin, most: max(r.app.Config.ACP.MaxLineBytes/6-1<<10, 0), quiet: r.quiet,
-		attach: func() bool { return isDirect(r.app, "") },
+		File: os.Stdin, maxBytes: max(r.app.Config.ACP.MaxLineBytes/6-1<<10, 0), quiet: r.quiet,
+		alwaysAttach: func() bool { return isDirect(r.app, "") },
 	}
 }
 
-// complete adds the attachments to a prompt, and the request for the form of the answer. In
-// the text of a command that request would be an argument.
-func (r *runner) complete(prompt []acp.ContentBlock) ([]acp.ContentBlock, error) {
-	files, err := attachments(r.attached, r.app.Config.ACP.MaxAttachmentBytes)
+// completePrompt adds the attachments to a prompt, and the instruction to answer by the schema.
+// In the text of a command the instruction would be an argument, so it goes to the system prompt.
+func (r *runner) completePrompt(prompt []acp.ContentBlock) ([]acp.ContentBlock, error) {
+	files, err := attachments(r.attachFiles, r.app.Config.ACP.MaxAttachmentBytes)
 	switch {
-	case err != nil || r.form == nil:
+	case err != nil || r.answerSchema == nil:
 	case isCommand(transcript.Typed(prompt)):
-		r.app.SystemAppend = paragraphs(r.app.SystemAppend, r.form.request())
+		r.app.SystemAppend = paragraphs(r.app.SystemAppend, r.answerSchema.instruction())
 	default:
-		prompt = append(prompt, acp.TextBlock(r.form.request()))
+		prompt = append(prompt, acp.TextBlock(r.answerSchema.instruction()))
 	}
 	return append(prompt, files...), err
 }
 
-// withRunner makes the parts of a run, and closes them after do.
+// withRunner calls do with a new runner, and closes its parts afterwards.
 func withRunner(cmd *cobra.Command, f *flags, r *runFlags, do func(context.Context, *runner) error) error {
 	if err := r.check(cmd, f); err != nil {
 		return err
@@ -200,8 +210,8 @@ func withRunner(cmd *cobra.Command, f *flags, r *runFlags, do func(context.Conte
 		return err
 	}
 	run := &runner{runFlags: r, Loaded: l, calls: newTally()}
-	if r.schema != "" {
-		if run.form, err = readForm(r.schema); err != nil {
+	if r.schemaFile != "" {
+		if run.answerSchema, err = readAnswerSchema(r.schemaFile); err != nil {
 			return usageError("--output-schema: %w", err)
 		}
 	}
@@ -225,16 +235,21 @@ func withRunner(cmd *cobra.Command, f *flags, r *runFlags, do func(context.Conte
 func (r *runner) newApp(log *slog.Logger) *app.App {
 	a := app.New(r.Loaded, log)
 	a.Warnings = nil // printed before
-	a.Reaper, a.SystemAppend = newReaper(), r.system
-	a.ProjectServers, a.ProjectHooks, a.ProjectSkills, a.ProjectAgents = r.mcpProject, r.hooksProject, r.skillsProject, r.agentsProject
+	a.Reaper, a.SystemAppend = newReaper(), r.systemAppend
+	a.ProjectServers, a.ProjectHooks = r.mcpProject, r.hooksProject
+	a.ProjectSkills, a.ProjectAgents = r.skillsProject, r.agentsProject
 	a.FindServer = exec.LookPath
-	a.Watch, a.Recorded, a.Spent, a.Changed, a.Background = r.calls.watch, r.calls.recorded, r.calls.spent, r.calls.changed, r.calls.background
+	a.Watch = r.calls.middleware
+	a.Recorded = r.calls.recorded
+	a.Spent = r.calls.spent
+	a.Changed = r.calls.changed
+	a.Background = r.calls.background
 	return a
 }
 
-// do runs the turn and returns the error with its exit status.
-func (r *runner) do(ctx context.Context, f *flags, stdinIsPrompt bool) error {
-	r.audience(stdinIsPrompt)
+// runTurn runs the turn and returns its error, which has the exit status.
+func (r *runner) runTurn(ctx context.Context, f *flags, stdinIsPrompt bool) error {
+	r.connectUser(stdinIsPrompt)
 	if f.record != "" {
 		stop, err := recordFrames(r.turn.Server, f.record)
 		if err != nil {
@@ -255,40 +270,41 @@ func (r *runner) do(ctx context.Context, f *flags, stdinIsPrompt bool) error {
 			defer s.Spin()()
 		}
 	}
-	said := &headless.LastMessage{View: r.turn.View}
-	r.turn.View = said
+	lastMessage := &headless.LastMessage{View: r.turn.View}
+	r.turn.View = lastMessage
 	reason, err := r.turn.Run(ctx)
 	if !r.quiet {
 		r.calls.printStopped(os.Stderr, "run")
 	}
 	if err == nil && reason == acp.StopEndTurn && context.Cause(ctx) == nil {
-		err = r.ended(said.Text())
+		err = r.finishTurn(lastMessage.Text())
 	} else {
-		err = turnError(reason, err, context.Cause(ctx), r.named(said.Text()))
+		err = turnError(reason, err, context.Cause(ctx), r.withFlagName(lastMessage.Text()))
 	}
 	if r.json {
-		if failed := r.calls.result(reason, err, r.form).write(r.out); failed != nil {
+		if failed := r.calls.result(reason, err, r.answerSchema).write(r.out); failed != nil {
 			return &outputError{failed}
 		}
 	}
 	return err
 }
 
-// named returns the agent's message on why it stopped, with the flag that set the limit.
-func (r *runner) named(said string) string {
-	if r.rounds == 0 {
-		return said
+// withFlagName replaces the configuration key in the agent's message about a limit by the
+// flag that set the limit.
+func (r *runner) withFlagName(lastMessage string) string {
+	if r.maxRounds == 0 {
+		return lastMessage
 	}
-	return strings.Replace(said, "(agent.max_tool_iterations)", "(--max-rounds)", 1)
+	return strings.Replace(lastMessage, "(agent.max_tool_iterations)", "(--max-rounds)", 1)
 }
 
-// ended returns the exit status of a turn that ended by itself, and prints its answer if
-// that must have a form.
-func (r *runner) ended(said string) error {
-	if err := r.calls.endError(said, r.failOnDenied); err != nil || r.form == nil {
+// finishTurn returns the error of a turn that ended by itself. If the answer must fit a schema,
+// finishTurn prints it.
+func (r *runner) finishTurn(lastMessage string) error {
+	if err := r.calls.endError(lastMessage, r.failOnDenied); err != nil || r.answerSchema == nil {
 		return err
 	}
-	value, err := r.form.end(r.calls)
+	value, err := r.answerSchema.turnAnswer(r.calls)
 	if err != nil {
 		if !r.quiet && !r.json {
 			fmt.Fprintln(os.Stderr, headless.Visible(r.calls.answer(acp.StopEndTurn)))
@@ -296,8 +312,8 @@ func (r *runner) ended(said string) error {
 		return err
 	}
 	text := append(value, '\n')
-	if r.finish != nil {
-		text, err = r.finish(value)
+	if r.formatAnswer != nil {
+		text, err = r.formatAnswer(value)
 	}
 	if r.json {
 		return err

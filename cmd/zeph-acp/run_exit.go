@@ -17,7 +17,7 @@ import (
 // Exit statuses of run beyond those of every command. For a signal it is 128 plus
 // the signal's number, so Ctrl-C is 130.
 const (
-	exitStopped   = 3 // refusal, max_tokens, max_turn_requests; every call was refused
+	exitStopped   = 3 // the model refused or reached a limit, or every call was refused
 	exitCancelled = 130
 )
 
@@ -34,11 +34,11 @@ type agentError struct{ cause *jsonrpc2.Error }
 func (e *agentError) Error() string { return e.cause.Message }
 func (e *agentError) Unwrap() error { return e.cause }
 
-// turnError returns the exit status for a turn that did not end by itself. Cause is why it
-// was cancelled, if it was, and said is the agent's last message.
-func turnError(reason acp.StopReason, err, cause error, said string) error {
+// turnError returns the error of a turn that did not end by itself. cause is the cause
+// of its cancellation, nil if it was not cancelled.
+func turnError(reason acp.StopReason, err, cause error, lastMessage string) error {
 	mode, wrongMode := errors.AsType[*headless.ModeError](err)
-	got, signalled := errors.AsType[signalled](cause)
+	got, signalled := errors.AsType[signalError](cause)
 	unwritten, broken := errors.AsType[*outputError](cause)
 	late, timeout := errors.AsType[timeoutError](cause)
 	refused, answered := errors.AsType[*jsonrpc2.Error](err)
@@ -48,15 +48,15 @@ func turnError(reason acp.StopReason, err, cause error, said string) error {
 	case broken:
 		return unwritten
 	case signalled && reason != acp.StopEndTurn:
-		return &exit{code: 128 + int(got)}
+		return &exitError{code: 128 + int(got)}
 	case timeout && reason != acp.StopEndTurn:
-		return &exit{exitStopped, late}
+		return &exitError{exitStopped, late}
 	case answered:
 		return &agentError{refused}
 	case err != nil:
 		return err
 	}
-	why, stopped := strings.CutPrefix(said, "Stopped")
+	why, stopped := strings.CutPrefix(lastMessage, "Stopped")
 	switch {
 	case reason == acp.StopMaxTokens && !stopped:
 		why = ": the answer was cut off at the model's limit of tokens (max_tokens)"
@@ -67,11 +67,11 @@ func turnError(reason acp.StopReason, err, cause error, said string) error {
 	case acp.StopEndTurn:
 		return nil
 	case acp.StopCancelled:
-		return &exit{code: exitCancelled}
+		return &exitError{code: exitCancelled}
 	case acp.StopRefusal:
-		return &exit{exitStopped, errors.New("the model refused to continue")}
+		return &exitError{exitStopped, errors.New("the model refused to continue")}
 	case acp.StopMaxTokens, acp.StopMaxTurnRequests:
-		return &exit{exitStopped, errors.New("the turn was stopped" + why)}
+		return &exitError{exitStopped, errors.New("the turn was stopped" + why)}
 	}
 	return fmt.Errorf("the turn ended with the unknown stop reason %q", reason)
 }
@@ -80,26 +80,29 @@ var errNoModel = errors.New("no model is connected: start Ollama, run `zeph-acp 
 
 // needsModel reports whether the last message of a turn says only that its prompt needs a
 // model.
-func needsModel(said string) bool { return local.Helps(said) || said == agent.NoModel }
+func needsModel(lastMessage string) bool {
+	return local.Helps(lastMessage) || lastMessage == agent.NoModel
+}
 
 // noAnswer reports whether the last message of a turn says that there is no answer.
-func noAnswer(said string) bool { return needsModel(said) || said == agent.NoAnswer }
+func noAnswer(lastMessage string) bool {
+	return needsModel(lastMessage) || lastMessage == agent.NoAnswer
+}
 
-// endError returns the exit status of a turn that ended by itself, whose last message is
-// said.
-func (t *tally) endError(said string, failOnDenied bool) error {
+// endError returns the error of a turn that ended by itself; nil if it succeeded.
+func (t *tally) endError(lastMessage string, failOnDenied bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	unknown, _, _ := strings.Cut(strings.TrimPrefix(said, "There is no command "), ". ")
+	unknown, _, _ := strings.Cut(strings.TrimPrefix(lastMessage, "There is no command "), ". ")
 	switch {
-	case local.Helps(said) && strings.HasPrefix(unknown, "/"):
+	case local.Helps(lastMessage) && strings.HasPrefix(unknown, "/"):
 		return fmt.Errorf("there is no command %s, and no model is connected", unknown)
-	case needsModel(said):
+	case needsModel(lastMessage):
 		return errNoModel
-	case t.exit != 0:
-		return &exit{t.exit, errors.New("the command failed")}
+	case t.commandExit != 0:
+		return &exitError{t.commandExit, errors.New("the command failed")}
 	case failOnDenied && t.calls > 0 && t.refused == t.calls:
-		return &exit{exitStopped, errors.New("every tool call of the turn was refused (--fail-on-denied)")}
+		return &exitError{exitStopped, errors.New("every tool call of the turn was refused (--fail-on-denied)")}
 	}
 	return nil
 }

@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	maxInline = 64 << 10        // bytes of stdin that become a text of the prompt
-	stdinPart = "-"             // stands for stdin
-	stdinName = "stdin"         // of the attachment
-	longRead  = 3 * time.Second // then the user learns that run reads stdin
+	maxInline = 64 << 10        // bytes of stdin that are put into the text of the prompt
+	stdinPart = "-"             // the argument that stands for stdin
+	stdinName = "stdin"         // the name of stdin as an attachment
+	longRead  = 3 * time.Second // after which a hint says that run reads stdin
 )
 
 // stdin is the standard input of run, as far as it belongs to the prompt.
 type stdin struct {
 	*os.File
-	most   int         // bytes of a prompt
-	attach func() bool // reports whether it is an attachment at any size: direct reads no calls in one
-	quiet  bool        // without a hint on stderr
-	read   bool        // it was read, so the user's answers cannot come from it
+	maxBytes     int         // the limit of a prompt
+	alwaysAttach func() bool // reports whether stdin is attached at any size: direct finds no calls in an attachment
+	quiet        bool        // print no hint to stderr
+	wasRead      bool        // stdin was read, so the user's answers cannot come from it
 }
 
 // promptOf returns the prompt: the arguments, with stdin in the place of "-", or below
@@ -47,25 +47,25 @@ func (in *stdin) promptOf(args []string) ([]acp.ContentBlock, error) {
 			return nil, err
 		}
 	}
-	in.read = asked || !isBlank(piped)
+	in.wasRead = asked || !isBlank(piped)
 	switch {
 	case isBlank(before + piped + after):
 		return nil, usageError(`want a prompt: try "zeph-acp run --help"`)
-	case len(before)+len(piped)+len(after) > in.most:
-		return nil, usageError("the prompt has more than %d bytes (acp.max_line_bytes)", in.most)
+	case len(before)+len(piped)+len(after) > in.maxBytes:
+		return nil, usageError("the prompt has more than %d bytes (acp.max_line_bytes)", in.maxBytes)
 	}
-	return in.joined(before, piped, after), nil
+	return in.assemble(before, piped, after), nil
 }
 
-// joined returns the prompt of its parts. An attachment is never a call of the user, so a
+// assemble joins the parts of a prompt. An attachment is never a call of the user, so a
 // text that could become one is attached.
-func (in *stdin) joined(before, piped, after string) []acp.ContentBlock {
+func (in *stdin) assemble(before, piped, after string) []acp.ContentBlock {
 	switch {
 	case isBlank(before + after):
 		return []acp.ContentBlock{acp.TextBlock(piped)}
 	case isBlank(piped):
 		return []acp.ContentBlock{acp.TextBlock(paragraphs(before, after))}
-	case !isBlank(before) && !isCommand(before) && len(piped) <= maxInline && !in.attach():
+	case !isBlank(before) && !isCommand(before) && len(piped) <= maxInline && !in.alwaysAttach():
 		return []acp.ContentBlock{acp.TextBlock(paragraphs(before, strings.TrimRight(piped, "\r\n"), after))}
 	}
 	attached := acp.ContentBlock{Type: "resource", Resource: &acp.Resource{URI: stdinName, MIMEType: "text/plain", Text: &piped}}
@@ -88,7 +88,7 @@ func (in *stdin) text(asked bool) (string, error) {
 			fmt.Fprintln(os.Stderr, "zeph-acp: reading stdin, which joins the prompt; </dev/null leaves it out")
 		}).Stop()
 	}
-	text, err := io.ReadAll(io.LimitReader(in.File, int64(in.most)+1))
+	text, err := io.ReadAll(io.LimitReader(in.File, int64(in.maxBytes)+1))
 	if err != nil {
 		return "", fmt.Errorf("read the prompt: %w", err)
 	}

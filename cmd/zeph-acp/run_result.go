@@ -55,16 +55,16 @@ type cost struct {
 }
 
 // result returns the result of a turn. failure is the reason for its exit status.
-// The answer is also there as JSON if it fits f, which may be nil.
-func (t *tally) result(reason acp.StopReason, failure error, f *form) runResult {
+// The answer is also there as JSON if it fits the schema, which may be nil.
+func (t *tally) result(reason acp.StopReason, failure error, schema *answerSchema) runResult {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	r := runResult{
 		Type: "result", Session: t.session, Text: t.text(reason), Model: t.model, Rounds: t.rounds, Cost: t.cost(),
-		Files: append([]string{}, t.changes()...), Denied: append([]deniedCall{}, t.denied...), Duration: time.Since(t.begun).Milliseconds(),
+		Files: append([]string{}, t.changedPaths()...), Denied: append([]deniedCall{}, t.denied...), Duration: time.Since(t.begun).Milliseconds(),
 	}
-	if f != nil && t.said != nil {
-		r.Data, _ = f.value(r.Text)
+	if schema != nil && t.lastAnswer != nil {
+		r.Data, _ = schema.parse(r.Text)
 	}
 	if reason != "" {
 		r.StopReason = &reason
@@ -73,7 +73,7 @@ func (t *tally) result(reason acp.StopReason, failure error, f *form) runResult 
 		r.Usage = &usage{u.Input, u.Output, u.CacheRead, u.CacheWrite}
 	}
 	if failure != nil {
-		r.ExitCode, r.Error = codeOf(failure), &runError{Message: failure.Error()}
+		r.ExitCode, r.Error = exitCode(failure), &runError{Message: failure.Error()}
 		if answered, ok := errors.AsType[*jsonrpc2.Error](failure); ok {
 			r.Error.Code = answered.Code
 		}
@@ -92,19 +92,19 @@ func (t *tally) answer(reason acp.StopReason) string {
 func (t *tally) answered() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.said != nil && len(t.own) == 0
+	return t.lastAnswer != nil && len(t.userCalls) == 0
 }
 
 // text returns the answer of the turn, as headless.Answer writes it.
 func (t *tally) text(reason acp.StopReason) string {
 	text := ""
 	switch {
-	case len(t.own) > 0:
-		return strings.Join(t.outputs, "\n")
-	case t.said != nil:
-		text = strings.Trim(t.said.text, "\n")
-	case t.noted != nil && reason == acp.StopEndTurn:
-		text = t.noted.text
+	case len(t.userCalls) > 0:
+		return strings.Join(t.userOutputs, "\n")
+	case t.lastAnswer != nil:
+		text = strings.Trim(t.lastAnswer.text, "\n")
+	case t.lastNote != nil && reason == acp.StopEndTurn:
+		text = t.lastNote.text
 	}
 	if noAnswer(text) {
 		return ""
@@ -131,13 +131,13 @@ func (t *tally) facts() string {
 	for _, n := range []struct {
 		n    int
 		noun string
-	}{{t.rounds, "round"}, {len(t.changes()), "file"}} {
+	}{{t.rounds, "round"}, {len(t.changedPaths()), "file"}} {
 		if n.n > 0 {
 			parts = append(parts, executors.Count(n.n, n.noun))
 		}
 	}
-	if t.saved >= 1000 {
-		parts = append(parts, fmt.Sprintf("%.1f kB saved", float64(t.saved)/1000))
+	if t.savedBytes >= 1000 {
+		parts = append(parts, fmt.Sprintf("%.1f kB saved", float64(t.savedBytes)/1000))
 	}
 	if c := t.cost(); c != nil {
 		parts = append(parts, money(*c))

@@ -52,11 +52,11 @@ func TestFacts(t *testing.T) {
 	}{
 		"a call of the user": {&tally{session: "bd375f81-1"}, "session bd375f81"},
 		"all": {
-			&tally{session: "bd375f81-1", rounds: 5, files: []string{"a", "b", "a"}, compared: true, saved: 12_440, costs: map[string]float64{"USD": 0.034}, currency: "USD"},
+			&tally{session: "bd375f81-1", rounds: 5, changedFiles: []string{"a", "b", "a"}, filesCompared: true, savedBytes: 12_440, costs: map[string]float64{"USD": 0.034}, currency: "USD"},
 			"session bd375f81 · 5 rounds · 2 files · 12.4 kB saved · $0.03",
 		},
 		"little": {
-			&tally{session: "s", rounds: 1, saved: 999, costs: map[string]float64{"EUR": 0.0012}, currency: "EUR"},
+			&tally{session: "s", rounds: 1, savedBytes: 999, costs: map[string]float64{"EUR": 0.0012}, currency: "EUR"},
 			"session s · 1 round · 0.0012 EUR",
 		},
 	} {

@@ -36,8 +36,8 @@ func (r *runner) open(ctx context.Context, f *flags, model string) error {
 	if s.ID != "" {
 		r.turn.Model = model
 	}
-	if r.form != nil {
-		r.turn.Next = r.form.repair(r.calls)
+	if r.answerSchema != nil {
+		r.turn.Next = r.answerSchema.repair(r.calls)
 	}
 	return nil
 }
@@ -45,14 +45,14 @@ func (r *runner) open(ctx context.Context, f *flags, model string) error {
 // session returns the session's cwd, and the session to continue. It keeps its own cwd
 // unless another is named.
 func (r *runner) session(ctx context.Context) (dir string, s store.Session, err error) {
-	if dir, err = directory("--cwd", r.dir); err != nil || r.resume == "" && !r.goOn {
+	if dir, err = directory("--cwd", r.dir); err != nil || r.resume == "" && !r.continueLast {
 		return dir, s, err
 	}
 	all, err := storedSessions(ctx, r.Loaded, r.app)
 	if err != nil {
 		return "", s, err
 	}
-	if r.goOn {
+	if r.continueLast {
 		s, err = r.lastSession(ctx, all, dir)
 		return dir, s, err
 	}
@@ -86,7 +86,7 @@ func (r *runner) lastSession(ctx context.Context, all []store.Session, dir strin
 // moreDirs returns the directories besides the cwd: those of the session and the named ones.
 func (r *runner) moreDirs(s store.Session) ([]string, error) {
 	dirs := slices.Clone(s.Dirs)
-	for _, name := range r.dirs {
+	for _, name := range r.addDirs {
 		dir, err := directory("--add-dir", name)
 		if err != nil {
 			return nil, err

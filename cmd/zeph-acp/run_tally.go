@@ -17,34 +17,43 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// tally collects the facts about a turn: how its calls end, its messages, its tokens, and
-// the files that it changes. Its methods are called concurrently.
+// tally collects facts about a turn: the outcomes of its calls, its messages, its tokens,
+// and the files that it changes. Its methods are called concurrently.
 type tally struct {
 	begun time.Time
 
-	mu             sync.Mutex
-	session, model string
-	calls, refused int
-	denied         []deniedCall
-	exit           int                // status of the first command of the user that failed
-	own            map[string]bool    // ids of the user's calls
-	outputs        []string           // of those
-	notes          map[string]bool    // ids of the messages of the agent itself
-	said, noted    *saidMessage       // the last message of a model, and of the agent; nil if there is none
-	rounds         int                // of tool calls
-	called         bool               // the answer that streams has calls
-	saved          int                // bytes that filters removed before the model read them
-	usage          *llm.Usage         // nil if no model has reported any
-	costs          map[string]float64 // by currency
-	currency       string             // of the last cost
-	touched        map[string]bool    // files that calls changed
-	files          []string           // files that the turn changed
-	compared       bool               // files is known
-	running        []func() []string  // see app.App.Background
-	commands       []string           // in the background at the end of the turn
+	mu      sync.Mutex
+	session string // its id
+	model   string // of the last answer
+
+	calls       int             // of tools
+	refused     int             // calls that were not allowed
+	denied      []deniedCall    // those calls
+	userCalls   map[string]bool // ids of the user's calls
+	userOutputs []string        // the outputs of those calls
+	commandExit int             // exit status of the first command of the user that failed; 0 if none did
+
+	lastAnswer     *shownMessage   // of a model; nil if there is none
+	lastNote       *shownMessage   // of the agent itself; nil if there is none
+	noteIDs        map[string]bool // ids of the messages of the agent itself
+	rounds         int             // of tool calls
+	answerHasCalls bool            // the answer that streams has calls
+
+	savedBytes int                // that filters removed before the model read them
+	usage      *llm.Usage         // nil if no model has reported any
+	costs      map[string]float64 // by currency
+	currency   string             // of the last cost
+
+	editedFiles   map[string]bool // by the calls of tools that change files
+	changedFiles  []string        // by the turn, as a comparison found them
+	filesCompared bool            // changedFiles is known
+
+	listBackground     []func() []string // see app.App.Background
+	backgroundCommands []string          // that ran at the end of the turn
 }
 
-type saidMessage struct{ id, text string }
+// shownMessage is a message of the turn.
+type shownMessage struct{ id, text string }
 
 // deniedCall is a call that was not allowed.
 type deniedCall struct {
@@ -56,19 +65,22 @@ type deniedCall struct {
 
 func newTally() *tally {
 	return &tally{
-		begun: time.Now(), own: map[string]bool{}, notes: map[string]bool{}, costs: map[string]float64{}, touched: map[string]bool{},
+		begun: time.Now(), userCalls: map[string]bool{}, noteIDs: map[string]bool{}, costs: map[string]float64{}, editedFiles: map[string]bool{},
 	}
 }
 
-// watch is a link that counts the calls.
-func (t *tally) watch(next executors.Executor) executors.Executor { return counted{next, t} }
+// middleware is the link of the chain that counts the calls.
+func (t *tally) middleware(next executors.Executor) executors.Executor {
+	return countingExecutor{next, t}
+}
 
-type counted struct {
+// countingExecutor passes each call to a tally.
+type countingExecutor struct {
 	executors.Executor
 	tally *tally
 }
 
-func (c counted) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
+func (c countingExecutor) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
 	c.tally.begin(call)
 	res, err := c.Executor.Execute(ctx, call)
 	if err == nil {
@@ -77,36 +89,38 @@ func (c counted) Execute(ctx context.Context, call *executors.Call) (executors.R
 	return res, err
 }
 
+// begin records whose call it is.
 func (t *tally) begin(call *executors.Call) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if call.Origin == executors.User {
-		t.own[call.ID] = true
+		t.userCalls[call.ID] = true
 	}
 }
 
+// end records the outcome of a call.
 func (t *tally) end(call *executors.Call, res executors.Result) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.calls++
 	if r := call.Record; r != nil && r.Before > 0 {
-		t.saved += max(r.Before-len(res.ForModel()), 0)
+		t.savedBytes += max(r.Before-len(res.ForModel()), 0)
 	}
 	switch {
 	case !res.Failed:
-		t.touch(call)
+		t.recordEdits(call)
 	case res.Category().Denial():
 		t.refused++
 		t.denied = append(t.denied, deniedCall{call.ID, call.Tool, executors.WholeLine(call.Card.Title), reasonOf(res.Failure)})
 		return
-	case call.Origin == executors.User && call.Tool == "bash" && t.exit == 0:
-		t.exit = exitFailure
+	case call.Origin == executors.User && call.Tool == "bash" && t.commandExit == 0:
+		t.commandExit = exitFailure
 		if r := call.Record; r != nil && r.ExitCode != nil && *r.ExitCode != 0 {
-			t.exit = *r.ExitCode
+			t.commandExit = *r.ExitCode
 		}
 	}
 	if call.Origin == executors.User {
-		t.outputs = append(t.outputs, res.ForPeople())
+		t.userOutputs = append(t.userOutputs, res.ForPeople())
 	}
 }
 
@@ -120,16 +134,17 @@ func reasonOf(f *executors.Failure) string {
 	return reason
 }
 
-// touch records the files that a call has changed.
-func (t *tally) touch(call *executors.Call) {
+// recordEdits records the files that a call has changed.
+func (t *tally) recordEdits(call *executors.Call) {
 	switch call.Card.Kind {
 	case executors.KindEdit, executors.KindDelete, executors.KindMove:
 		for _, path := range call.Card.Paths {
-			t.touched[path] = true
+			t.editedFiles[path] = true
 		}
 	}
 }
 
+// started records the session of the turn.
 func (t *tally) started(session string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -146,42 +161,45 @@ func (t *tally) recorded(events ...transcript.Event) {
 		case transcript.Block:
 			t.block(e)
 		case transcript.Note:
-			t.notes[e.MessageID] = true
-			t.noted = &saidMessage{e.MessageID, e.Text}
+			t.noteIDs[e.MessageID] = true
+			t.lastNote = &shownMessage{e.MessageID, e.Text}
 		case transcript.Cut:
-			t.called = false
+			t.answerHasCalls = false
 		case transcript.Answer:
 			t.model = e.Model
-			if t.called {
+			if t.answerHasCalls {
 				t.rounds++
 			}
-			t.called = false
+			t.answerHasCalls = false
 		}
 	}
 }
 
+// block records a piece of an answer.
 func (t *tally) block(b transcript.Block) {
 	switch {
 	case b.Block.Call != nil:
-		t.called, t.said, t.noted = true, nil, nil
+		t.answerHasCalls, t.lastAnswer, t.lastNote = true, nil, nil
 	case b.Block.Text == "":
-	case t.said != nil && t.said.id == b.MessageID:
-		t.said.text += b.Block.Text
+	case t.lastAnswer != nil && t.lastAnswer.id == b.MessageID:
+		t.lastAnswer.text += b.Block.Text
 	default:
-		t.said = &saidMessage{b.MessageID, b.Block.Text}
+		t.lastAnswer = &shownMessage{b.MessageID, b.Block.Text}
 	}
 }
 
+// isNote reports whether a message is from the agent itself.
 func (t *tally) isNote(messageID string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.notes[messageID]
+	return t.noteIDs[messageID]
 }
 
-func (t *tally) isOwn(toolCallID string) bool {
+// isUserCall reports whether the user made a call.
+func (t *tally) isUserCall(toolCallID string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.own[toolCallID]
+	return t.userCalls[toolCallID]
 }
 
 // spent adds the tokens of an answer, of whatever model.
@@ -217,31 +235,31 @@ func (t *tally) cost() *cost {
 func (t *tally) changed(paths []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.files, t.compared = append(t.files, paths...), true
+	t.changedFiles, t.filesCompared = append(t.changedFiles, paths...), true
 }
 
-// changes returns the files that the turn changed, sorted. If they were not compared, it
-// returns those of the tools that change files.
-func (t *tally) changes() []string {
-	if t.compared {
-		return slices.Compact(slices.Sorted(slices.Values(t.files)))
+// changedPaths returns the files that the turn changed, sorted. Without a comparison of files
+// these are the arguments of the tools that change files.
+func (t *tally) changedPaths() []string {
+	if t.filesCompared {
+		return slices.Compact(slices.Sorted(slices.Values(t.changedFiles)))
 	}
-	return slices.Sorted(maps.Keys(t.touched))
+	return slices.Sorted(maps.Keys(t.editedFiles))
 }
 
 // background keeps the function that returns the commands in the background of a session.
 func (t *tally) background(running func() []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.running = append(t.running, running)
+	t.listBackground = append(t.listBackground, running)
 }
 
 // ended records the commands that are in the background at the end of the turn.
 func (t *tally) ended() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, running := range t.running {
-		t.commands = append(t.commands, running()...)
+	for _, running := range t.listBackground {
+		t.backgroundCommands = append(t.backgroundCommands, running()...)
 	}
 }
 
@@ -250,7 +268,7 @@ func (t *tally) ended() {
 func (t *tally) printStopped(w io.Writer, with string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, c := range t.commands {
+	for _, c := range t.backgroundCommands {
 		fmt.Fprintf(w, "zeph-acp: the background command %s was stopped: it ends with the %s\n", headless.Visible(c), with)
 	}
 }

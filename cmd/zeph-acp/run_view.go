@@ -10,11 +10,11 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 )
 
-// audience sets the view and the approver of the turn. A person is asked only with a
+// connectUser sets the view and the approver of the turn. A person is asked only with a
 // terminal for both output and input, never through a pipe.
-func (r *runner) audience(stdinIsPrompt bool) {
+func (r *runner) connectUser(stdinIsPrompt bool) {
 	r.user = &headless.User{Yes: r.yes}
-	if !r.alone {
+	if !r.noUser {
 		r.user.Keyboard = keyboard(r.runFlags, stdinIsPrompt)
 	}
 	r.turn.View = r.view()
@@ -30,12 +30,12 @@ func (r *runner) view() headless.View {
 	}
 	switch {
 	case r.json && r.quiet:
-		return unseen{}
+		return noView{}
 	case r.json:
 		return &headless.JSON{W: r.out}
 	case r.quiet:
-		return r.answer(unseen{})
-	case onStdout && r.form == nil:
+		return r.answer(noView{})
+	case onStdout && r.answerSchema == nil:
 		r.user.Screen = r.screen(r.out, os.Stdout)
 		return r.user.Screen
 	}
@@ -53,10 +53,12 @@ func (r *runner) screen(w io.Writer, f *os.File) *headless.Screen {
 }
 
 // answer returns a view that prints the answer, and passes everything else to rest. An answer
-// that must have a form is printed at the end.
+// that must fit a schema is printed at the end.
 func (r *runner) answer(rest headless.View) headless.View {
-	a := &headless.Answer{Out: r.out, Rest: rest, IsNote: r.calls.isNote, IsUserCall: r.calls.isOwn, IsHelp: noAnswer}
-	if r.form != nil {
+	a := &headless.Answer{
+		Out: r.out, Rest: rest, IsNote: r.calls.isNote, IsUserCall: r.calls.isUserCall, IsHelp: noAnswer,
+	}
+	if r.answerSchema != nil {
 		a.Out = io.Discard
 	}
 	return a

@@ -110,7 +110,7 @@ func newScheduleDelete(f *flags, s *scheduleFlags) *cobra.Command {
 					}
 					if err != nil {
 						exitStatus(err, cmd.ErrOrStderr())
-						unknown = &exit{code: exitFailure}
+						unknown = &exitError{code: exitFailure}
 						continue
 					}
 					if _, err := fmt.Fprintf(cmd.OutOrStdout(), "Deleted %s of %s.\n", oneLine(t.Name), oneLine(t.CWD)); err != nil {
@@ -137,7 +137,7 @@ agent:
 The exit status is 1 if a run failed, or if another process runs the task.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.withTasks(cmd, f, func(a *app.App, all []store.Task) error {
-				chosen, err := toRun(cmd.Context(), a, all, args)
+				chosen, err := tasksToRun(cmd.Context(), a, all, args)
 				if err != nil {
 					return err
 				}
@@ -147,8 +147,8 @@ The exit status is 1 if a run failed, or if another process runs the task.`,
 	}
 }
 
-// toRun returns the named tasks, or those that are due.
-func toRun(ctx context.Context, a *app.App, all []store.Task, names []string) (chosen []store.Task, err error) {
+// tasksToRun returns the named tasks, or those that are due.
+func tasksToRun(ctx context.Context, a *app.App, all []store.Task, names []string) (chosen []store.Task, err error) {
 	for _, name := range names {
 		t, err := findTask(all, name)
 		if err != nil {
@@ -185,8 +185,8 @@ func runTasks(cmd *cobra.Command, f *flags, a *app.App, chosen []store.Task) err
 	var failed error
 	for _, t := range chosen {
 		run, err := runner.RunNow(ctx, t.ID)
-		if got, ok := errors.AsType[signalled](context.Cause(ctx)); ok {
-			return &exit{code: 128 + int(got)}
+		if got, ok := errors.AsType[signalError](context.Cause(ctx)); ok {
+			return &exitError{code: 128 + int(got)}
 		}
 		if _, leased := errors.AsType[*store.LeasedError](err); leased {
 			err = fmt.Errorf("%s runs in another process", oneLine(t.Name))
@@ -199,7 +199,7 @@ func runTasks(cmd *cobra.Command, f *flags, a *app.App, chosen []store.Task) err
 		default:
 			fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: %s: %s: %s\n", oneLine(t.Name), run.Outcome, executors.WholeLine(run.Result))
 		}
-		failed = &exit{code: exitFailure}
+		failed = &exitError{code: exitFailure}
 	}
 	return failed
 }

@@ -28,17 +28,21 @@ type taskRun struct {
 // session of the run has all of it.
 const maxTaskResult = 20_000
 
+// resumePrompt is the prompt of a run that another process began.
+const resumePrompt = "[The process that ran this scheduled task ended before the task was done. Go on with it. " +
+	"The calls above that have a result were made; one without a result may have been made. Repeat nothing that is done.]"
+
 // run makes a run. If another process began it, run goes on where the session's log ends.
 func (r taskRun) run(ctx context.Context, j tasks.Job) tasks.Report {
 	before := r.last(ctx, j.Run.Session)
 	prompt, resume := app.TaskPrompt(j.Task), ""
 	switch {
 	case before.Begun && before.End != nil && before.End.Reason != acp.StopCancelled:
-		return report(j, before) // only its end was not stored
+		return taskReport(j, before) // only its end was not stored
 	case before.Begun && isCall(j):
 		return tasks.Report{Outcome: tasks.Interrupted, Result: "The process ended during this run. A tool call of the user is not repeated."}
 	case before.Begun:
-		prompt, resume = "[The process that ran this scheduled task ended before the task was done. Go on with it. The calls above that have a result were made; one without a result may have been made. Repeat nothing that is done.]", j.Run.Session
+		prompt, resume = resumePrompt, j.Run.Session
 	case !isCall(j) && isDirect(r.app, r.app.TaskModel(j.Task)):
 		return tasks.Report{Outcome: tasks.Failed, Result: "No model is connected."}
 	}
@@ -54,13 +58,13 @@ func (r taskRun) run(ctx context.Context, j tasks.Job) tasks.Report {
 		},
 	}
 	if turn.View == nil {
-		turn.View = unseen{}
+		turn.View = noView{}
 	}
 	_, err := turn.Run(ctx)
 	if last := r.last(context.WithoutCancel(ctx), session); last.Begun && last.End != nil {
-		return report(j, last)
+		return taskReport(j, last)
 	}
-	return tasks.Report{Outcome: tasks.Failed, Result: failure(err)}
+	return tasks.Report{Outcome: tasks.Failed, Result: turnFailure(err)}
 }
 
 // isDirect reports whether a name, which is empty for the default model, selects no model.
@@ -86,9 +90,9 @@ func (r taskRun) last(ctx context.Context, session string) transcript.Last {
 // isCall reports whether the task is a tool call that the user typed.
 func isCall(j tasks.Job) bool { return j.Task.Typed && strings.HasPrefix(j.Task.Prompt, "/") }
 
-// report returns the report about a turn that ended. The result of a call is its output, or
+// taskReport returns the report about a turn that ended. The result of a call is its output, or
 // the last text if it failed without an output.
-func report(j tasks.Job, last transcript.Last) tasks.Report {
+func taskReport(j tasks.Job, last transcript.Last) tasks.Report {
 	r := tasks.Report{Outcome: tasks.Done, Result: last.Text}
 	switch {
 	case last.End.Error != "":
@@ -113,8 +117,8 @@ func report(j tasks.Job, last transcript.Last) tasks.Report {
 	return r
 }
 
-// failure returns the reason why a turn could not begin.
-func failure(err error) string {
+// turnFailure returns the reason why a turn could not begin.
+func turnFailure(err error) string {
 	refused, answered := errors.AsType[*jsonrpc2.Error](err)
 	switch {
 	case answered:
@@ -125,9 +129,9 @@ func failure(err error) string {
 	return "the session has no record of the turn"
 }
 
-// unseen is a view that shows nothing.
-type unseen struct{}
+// noView is a view that shows nothing.
+type noView struct{}
 
-func (unseen) Update(json.RawMessage)    {}
-func (unseen) Output(string, []byte)     {}
-func (unseen) End(acp.StopReason, error) {}
+func (noView) Update(json.RawMessage)    {}
+func (noView) Output(string, []byte)     {}
+func (noView) End(acp.StopReason, error) {}

@@ -25,7 +25,7 @@ func newServe(f *flags) *cobra.Command {
 		Args:  noArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return serve(cmd, f) },
 	}
-	f.policyFile(cmd)
+	f.addPolicyFlag(cmd)
 	return cmd
 }
 
@@ -45,7 +45,8 @@ func serve(cmd *cobra.Command, f *flags) error {
 		log.Warn(w)
 	}
 	a := app.New(l, log)
-	a.Reaper, a.ProjectServers, a.ProjectHooks, a.ProjectSkills, a.ProjectAgents = newReaper(), true, true, true, true
+	a.Reaper = newReaper()
+	a.ProjectServers, a.ProjectHooks, a.ProjectSkills, a.ProjectAgents = true, true, true, true
 	a.FindServer = exec.LookPath
 	a.RunTask = taskRun{app: a, environ: f.environ}.run
 	defer closeApp(a)
@@ -68,8 +69,8 @@ func serve(cmd *cobra.Command, f *flags) error {
 	if err := server.Serve(ctx, in, stdout{}); err != nil && !errors.Is(err, io.ErrClosedPipe) {
 		return fmt.Errorf("write to the client: %w", err)
 	}
-	if got, ok := errors.AsType[signalled](context.Cause(ctx)); ok {
-		return &exit{code: 128 + int(got)}
+	if got, ok := errors.AsType[signalError](context.Cause(ctx)); ok {
+		return &exitError{code: 128 + int(got)}
 	}
 	return nil
 }
@@ -107,10 +108,10 @@ func (stdout) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// signalled is the cause of a context that a signal cancelled.
-type signalled syscall.Signal
+// signalError is the cause of a context that a signal cancelled.
+type signalError syscall.Signal
 
-func (s signalled) Error() string { return "got " + syscall.Signal(s).String() }
+func (s signalError) Error() string { return "got " + syscall.Signal(s).String() }
 
 // commandGrace is how long commands may run after the first signal: 300 ms to end by
 // themselves, and a moment for the kill.
@@ -142,7 +143,7 @@ func stopOnSignal(ctx context.Context, abort func()) (context.Context, func()) {
 					os.Exit(128 + int(n))
 				}
 				first = time.Now()
-				cancel(signalled(n))
+				cancel(signalError(n))
 			case <-done:
 				return
 			}

@@ -130,7 +130,7 @@ func deleteSessions(cmd *cobra.Command, a *app.App, all []store.Session, ids []s
 		s, err := findSession(all, id)
 		if err != nil {
 			exitStatus(err, cmd.ErrOrStderr())
-			unknown = &exit{code: exitFailure}
+			unknown = &exitError{code: exitFailure}
 			continue
 		}
 		if gone[s.ID] {

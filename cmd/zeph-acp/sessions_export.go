@@ -78,7 +78,7 @@ func storyWriter(cmd *cobra.Command, f *flags, a *app.App, id string, asPage boo
 	if len(lost) > 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: warning: %s\n", oneLine(session.Unreadable(lost)))
 	}
-	src := story.Source{Session: s, Events: events, Mask: redacted(a.Scanner(s.CWD))}
+	src := story.Source{Session: s, Events: events, Mask: maskFunc(a.Scanner(s.CWD))}
 	src.Session.Created, src.Session.Updated = s.Created.Local(), s.Updated.Local()
 	for i := range events {
 		events[i].Time = events[i].Time.Local()
@@ -95,7 +95,7 @@ func storyWriter(cmd *cobra.Command, f *flags, a *app.App, id string, asPage boo
 
 // maskFunc returns a function that masks credentials, by the user's patterns if there are
 // some. Pages are passed on, so masking cannot be switched off for them.
-func redacted(scan *redact.Scanner) func(string) string {
+func maskFunc(scan *redact.Scanner) func(string) string {
 	if scan == nil {
 		scan = &redact.Scanner{}
 	}

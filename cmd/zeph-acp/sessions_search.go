@@ -20,21 +20,21 @@ import (
 const (
 	// maxMatches is the number of messages that a search considers.
 	maxMatches = 500
-	// shownMatches is the number of messages of one session that a search prints.
-	shownMatches = 3
+	// maxShownMatches is the number of messages of one session that a search prints.
+	maxShownMatches = 3
 )
 
-// hit is a session that a search has found.
-type hit struct {
-	ID      string    `json:"sessionId"`
-	CWD     string    `json:"cwd"`
-	Title   string    `json:"title,omitempty"`
-	Updated time.Time `json:"updatedAt"`
-	Matches []match   `json:"matches"` // empty if only the title matches
+// foundSession is a session that a search has found.
+type foundSession struct {
+	ID      string         `json:"sessionId"`
+	CWD     string         `json:"cwd"`
+	Title   string         `json:"title,omitempty"`
+	Updated time.Time      `json:"updatedAt"`
+	Matches []foundMessage `json:"matches"` // empty if only the title matches
 }
 
-// match is a message with the words of a search.
-type match struct {
+// foundMessage is a message with the words of a search.
+type foundMessage struct {
 	Role string    `json:"role"` // user or agent
 	Time time.Time `json:"time"`
 	Text string    `json:"text"` // the part around the words, masked
@@ -91,7 +91,7 @@ Credentials are masked. The first search reads all sessions, which takes longer.
 
 // search returns the sessions whose titles have the words, then those whose messages have
 // them.
-func search(cmd *cobra.Command, a *app.App, sessions []store.Session, words []string) ([]hit, error) {
+func search(cmd *cobra.Command, a *app.App, sessions []store.Session, words []string) ([]foundSession, error) {
 	messages, unread, err := a.FindMessages(cmd.Context(), sessions, words, maxMatches)
 	if err != nil {
 		return nil, err
@@ -100,18 +100,21 @@ func search(cmd *cobra.Command, a *app.App, sessions []store.Session, words []st
 		fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: warning: %s not read yet: repeat the search\n", executors.Count(unread, "session"))
 	}
 	mask := a.Masked()
-	byID, found := map[string]store.Session{}, []hit{}
-	at := func(s store.Session) int {
-		i := slices.IndexFunc(found, func(h hit) bool { return h.ID == s.ID })
+	byID, found := map[string]store.Session{}, []foundSession{}
+	indexOf := func(s store.Session) int {
+		i := slices.IndexFunc(found, func(h foundSession) bool { return h.ID == s.ID })
 		if i < 0 {
-			i, found = len(found), append(found, hit{ID: s.ID, CWD: s.CWD, Title: mask(s.Title), Updated: s.Updated, Matches: []match{}})
+			i = len(found)
+			found = append(found, foundSession{
+				ID: s.ID, CWD: s.CWD, Title: mask(s.Title), Updated: s.Updated, Matches: []foundMessage{},
+			})
 		}
 		return i
 	}
 	for _, s := range sessions {
 		byID[s.ID] = s
 		if hasWords(s.Title, words) {
-			at(s)
+			indexOf(s)
 		}
 	}
 	for _, m := range messages {
@@ -119,12 +122,12 @@ func search(cmd *cobra.Command, a *app.App, sessions []store.Session, words []st
 		if !ok {
 			continue // of the same directory under another filter, or new
 		}
-		if i := at(s); len(found[i].Matches) < shownMatches {
+		if i := indexOf(s); len(found[i].Matches) < maxShownMatches {
 			text := m.Text
 			if finding, ok := findingWith(cmd.Context(), a.Store, m, words); ok {
 				text = mask(finding)
 			}
-			found[i].Matches = append(found[i].Matches, match{m.Role, m.Time, strings.Join(strings.Fields(text), " ")})
+			found[i].Matches = append(found[i].Matches, foundMessage{m.Role, m.Time, strings.Join(strings.Fields(text), " ")})
 		}
 	}
 	return found, nil
@@ -172,7 +175,7 @@ func countWords(text string, words []string) (n int) {
 }
 
 // searchText prints each session on a line, and its messages below.
-func searchText(w io.Writer, found []hit, all []store.Session, home string) error {
+func searchText(w io.Writer, found []foundSession, all []store.Session, home string) error {
 	var b strings.Builder
 	n := shortID(all)
 	for _, h := range found {

@@ -65,7 +65,7 @@ func showSession(b *bytes.Buffer, s store.Session, events []transcript.Event, co
 	}
 	all := turns(events)
 	for i, turn := range all {
-		if err := replaySession(screen, s.ID, readable(turn)); err != nil {
+		if err := replaySession(screen, s.ID, withReadableFindings(turn)); err != nil {
 			return err
 		}
 		if _, ok := turn[0].(transcript.Prompt); !ok {
@@ -85,15 +85,15 @@ func showSession(b *bytes.Buffer, s store.Session, events []transcript.Event, co
 	return nil
 }
 
-// readable returns a turn in which the answer of a review is a text for people.
-func readable(turn []transcript.Event) []transcript.Event {
+// withReadableFindings returns a turn in which the answer of a review is a text for people.
+func withReadableFindings(turn []transcript.Event) []transcript.Event {
 	if p, ok := turn[0].(transcript.Prompt); !ok || !strings.HasPrefix(transcript.Typed(p.Content), reviewTitle) {
 		return turn
 	}
 	turn = slices.Clone(turn)
 	for i, e := range turn {
 		if block, ok := e.(transcript.Block); ok {
-			if text, ok := listed(block.Block.Text); ok {
+			if text, ok := findingsMarkdown(block.Block.Text); ok {
 				block.Block.Text = text
 				turn[i] = block
 			}

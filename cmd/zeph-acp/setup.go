@@ -45,9 +45,9 @@ Without a terminal nothing is written, unless --yes is set.`,
 		Args: atMostOne("one editor"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return listEditors(cmd.OutOrStdout(), places(f))
+				return listEditors(cmd.OutOrStdout(), editorPlaces(f))
 			}
-			return s.setup(cmd, places(f), args[0])
+			return s.setup(cmd, editorPlaces(f), args[0])
 		},
 	}
 	fs := cmd.Flags()
@@ -58,7 +58,7 @@ Without a terminal nothing is written, unless --yes is set.`,
 	return cmd
 }
 
-func places(f *flags) editors.Places {
+func editorPlaces(f *flags) editors.Places {
 	return editors.Places{System: runtime.GOOS, Home: config.HomeDir(f.getenv), Getenv: f.getenv}
 }
 
