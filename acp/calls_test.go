@@ -55,3 +55,21 @@ func BenchmarkCall(b *testing.B) {
 		})
 	}
 }
+
+// The reason of a client's error is in its message, in data.details, or nowhere.
+func TestReasonOf(t *testing.T) {
+	for fault, want := range map[string]string{
+		`{"code":-32603,"message":"disk full"}`:                                        "disk full",
+		`{"code":-32603,"message":"Internal error","data":{"details":"EACCES: /w/a"}}`: "Internal error: EACCES: /w/a",
+		`{"code":-32603,"message":"it failed: EACCES","data":{"details":"EACCES"}}`:    "it failed: EACCES",
+		`{"code":-32603,"message":"Internal error","data":{"details":{"errno":13}}}`:   "Internal error",
+		`{"code":-32603,"message":"Internal error","data":"a text"}`:                   "Internal error",
+		`{"code":-32603,"message":"Internal error","data":null}`:                       "Internal error",
+		`{"code":-32000,"data":{"details":"no such terminal"}}`:                        "no such terminal",
+		`{"code":-32000}`: "error -32000",
+	} {
+		if got := reasonOf(answerOf(nil, json.RawMessage(fault)).fault); got != want {
+			t.Errorf("%s: %q, want %q", fault, got, want)
+		}
+	}
+}

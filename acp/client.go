@@ -1,9 +1,11 @@
 package acp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -99,7 +101,7 @@ func (o openCall) await(ctx context.Context, result any) error {
 // decode decodes the result of an answer.
 func (o openCall) decode(a answer, result any) error {
 	if a.fault != nil {
-		return &ClientError{Method: o.method, Code: a.fault.Code, Message: a.fault.Message}
+		return &ClientError{Method: o.method, Code: a.fault.Code, Message: reasonOf(a.fault)}
 	}
 	if string(a.result) == "null" { // documented for results that are empty objects
 		a.result = json.RawMessage("{}")
@@ -108,6 +110,22 @@ func (o openCall) decode(a answer, result any) error {
 		return &ClientError{Method: o.method, Message: "malformed result: " + err.Error()}
 	}
 	return nil
+}
+
+// reasonOf returns the reason of a client's error. Clients of the TypeScript SDK answer
+// each of their exceptions with "Internal error", and name the cause in data.details.
+func reasonOf(fault *jsonrpc2.Error) string {
+	var details string
+	if fault.Data != nil {
+		_ = json.Unmarshal(member(*fault.Data, "details"), &details) // otherwise it stays empty
+	}
+	switch {
+	case fault.Message == "":
+		return cmp.Or(details, fmt.Sprintf("error %d", fault.Code))
+	case details == "" || strings.Contains(fault.Message, details):
+		return fault.Message
+	}
+	return fault.Message + ": " + details
 }
 
 // drop ignores the answer, which may still arrive.

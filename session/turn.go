@@ -79,7 +79,7 @@ func (t *turn) Run(prompt []acp.ContentBlock) (reason acp.StopReason, err error)
 	err = t.hold(func(end func(...transcript.Event)) (err error) {
 		reason, err = t.run(prompt, end)
 		if s.journal.storeError() != nil { // with the lease given up, nothing else may be added to the log
-			s.showWarnings(t.ctx) // the warning that it could not be saved
+			s.showWarnings(t.ctx, "\n\n", "") // the warning that it could not be saved
 		}
 		return err
 	})
@@ -113,7 +113,7 @@ func (t *turn) run(prompt []acp.ContentBlock, end func(...transcript.Event)) (ac
 	s := t.session
 	s.warnOfLoss()
 	s.recoverFiles(t.ctx)
-	s.showWarnings(t.ctx)
+	s.showWarnings(t.ctx, "", "\n\n")
 	reason, err := s.answer(t.ctx, prompt, &t.inbox)
 	if err != nil && t.ctx.Err() != nil { // a failure after a cancel is a consequence of the cancel
 		err = context.Cause(t.ctx)
@@ -121,7 +121,7 @@ func (t *turn) run(prompt []acp.ContentBlock, end func(...transcript.Event)) (ac
 	if _, refused := errors.AsType[*acp.ParamsError](err); refused {
 		return "", err // the prompt was not processed as a turn
 	}
-	s.showWarnings(t.ctx) // before the turn's end, so that a replay shows them in this turn
+	s.showWarnings(t.ctx, "\n\n", "") // before the turn's end, so that a replay shows them in this turn
 	last := transcript.TurnEnd{Reason: reason}
 	switch {
 	case errors.Is(err, acp.ErrTurnCancelled), errors.Is(err, acp.ErrClosed):

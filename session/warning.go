@@ -47,12 +47,13 @@ func (s *Session) warnOfLoss() {
 }
 
 // showWarnings shows the pending warnings to the user: as notices if the client
-// supports them, or as a message if a turn is running.
-func (s *Session) showWarnings(ctx context.Context) {
+// supports them, or as messages if a turn is running. Some clients join the messages of
+// a turn, so before and after separate a message from its neighbours.
+func (s *Session) showWarnings(ctx context.Context, before, after string) {
 	for _, text := range s.takeWarnings() {
 		if s.supportsNotices() {
 			s.notice(ctx, text)
-		} else if err := s.runner().Say(ctx, "Warning: "+text); err != nil {
+		} else if err := s.runner().Say(ctx, before+"Warning: "+text+after); err != nil {
 			s.sessions.Log.Debug("warning", "session", s.id, "err", err)
 		}
 	}

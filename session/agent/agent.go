@@ -246,7 +246,7 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) (_ []
 	news := a.news(ctx, &prompt)
 	a.Record(append(t.addEarlier(in.Earlier, prompt), news.Events...)...)
 	if news.User != "" {
-		if err := a.Say(ctx, news.User); err != nil {
+		if err := a.Aside(ctx, news.User); err != nil {
 			return llm.Repair(t.history), "", err
 		}
 	}
@@ -327,6 +327,10 @@ func (a *Agent) Say(ctx context.Context, text string) error {
 	a.Record(transcript.Note{MessageID: id, Text: text})
 	return a.Send(ctx, acp.MessageChunk{Update: acp.UpdateAgentMessage, Content: acp.TextBlock(text), MessageID: id})
 }
+
+// Aside is Say for a message that others follow. Some clients join the messages of a
+// turn, so it ends a paragraph.
+func (a *Agent) Aside(ctx context.Context, text string) error { return a.Say(ctx, text+"\n\n") }
 
 // system returns the system prompt for a model; the built-in models need none.
 func (a *Agent) system(m llm.Model) string {

@@ -133,7 +133,7 @@ func (a *Agent) showFailure(ctx context.Context, ev llm.Event) error {
 	case a.Notices:
 		return a.Send(ctx, acp.Notice{Update: acp.UpdateNotice, Severity: "warning", Title: text})
 	}
-	return a.Say(ctx, text+"\n\n")
+	return a.Aside(ctx, text)
 }
 
 // spendCut counts the tokens of an answer that broke off.

@@ -56,7 +56,7 @@ func (w *compactionRun) reportFailure(ctx context.Context, err error, format str
 		return nil
 	}
 	w.message.end()
-	return w.Say(ctx, fmt.Sprintf(format, err))
+	return w.Aside(ctx, fmt.Sprintf(format, err))
 }
 
 // apply applies the compaction and shows it to the client.
@@ -98,5 +98,5 @@ func (t *turn) showCompaction(ctx context.Context, c transcript.Compaction) erro
 		return nil
 	}
 	t.message.end()
-	return t.Send(ctx, acp.MessageChunk{Update: acp.UpdateAgentMessage, Content: acp.TextBlock(c.Note()), MessageID: c.MessageID})
+	return t.Send(ctx, acp.MessageChunk{Update: acp.UpdateAgentMessage, Content: acp.TextBlock(c.Note() + "\n\n"), MessageID: c.MessageID})
 }

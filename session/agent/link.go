@@ -117,7 +117,7 @@ func (t *turn) sayLeftOut(ctx context.Context, prompt transcript.Prompt) error {
 		if transcript.Attached(prompt.Content) == 0 {
 			return nil
 		}
-		return t.Say(ctx, CommandTakesNone)
+		return t.Aside(ctx, CommandTakesNone)
 	}
 	audio, images, why := 0, 0, ""
 	for _, c := range prompt.Parts() {
@@ -148,5 +148,5 @@ func (t *turn) sayLeftOut(ctx context.Context, prompt transcript.Prompt) error {
 	if len(lines) == 0 {
 		return nil
 	}
-	return t.Say(ctx, strings.Join(lines, "\n"))
+	return t.Aside(ctx, strings.Join(lines, "\n"))
 }

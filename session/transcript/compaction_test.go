@@ -22,7 +22,7 @@ func TestCompactionReplayed(t *testing.T) {
 		want string
 	}{
 		"compaction_update": {acp.ClientCapabilities{Compaction: true}, "1 completed, 2 completed"},
-		"a message":         {acp.ClientCapabilities{}, "m: Compacted the conversation (triggered): older messages are a summary, and about 9 tokens are now 3."},
+		"a message":         {acp.ClientCapabilities{}, "m: Compacted the conversation (triggered): older messages are a summary, and about 9 tokens are now 3.\n\n"},
 	} {
 		var got []string
 		err := Replay(events, tt.caps, func(u acp.SessionUpdate) error {

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -122,10 +123,15 @@ func embeddedText(r acp.Resource) string {
 }
 
 // Typed returns what the user typed: the text, with the paths or addresses of files
-// that the client inserted.
+// that the client inserted. Links before a command are left out: some clients put the
+// files of their context first.
 func Typed(prompt []acp.ContentBlock) string {
+	first := slices.IndexFunc(prompt, func(p acp.ContentBlock) bool { return p.Type == "text" })
+	if first < 0 || !strings.HasPrefix(strings.TrimSpace(*prompt[first].Text), "/") {
+		first = 0
+	}
 	var b strings.Builder
-	for _, p := range prompt {
+	for _, p := range prompt[first:] {
 		switch p.Type {
 		case "text":
 			b.WriteString(*p.Text)

@@ -138,7 +138,7 @@ func (r *replayer) replay(e Event) {
 		if r.caps.Compaction && e.ID != "" {
 			r.update(e.Update())
 		} else if e.MessageID != "" {
-			r.sendBlock(acp.UpdateAgentMessage, e.MessageID, acp.TextBlock(e.Note()))
+			r.sendBlock(acp.UpdateAgentMessage, e.MessageID, acp.TextBlock(e.Note()+"\n\n"))
 		}
 	case Setting:
 		if e.ID == acp.CategoryMode && r.prompted {

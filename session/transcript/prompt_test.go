@@ -1,0 +1,25 @@
+package transcript
+
+import (
+	"testing"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+)
+
+func TestTyped(t *testing.T) {
+	file := acp.ContentBlock{Type: "resource_link", URI: "file:///w/a.txt"}
+	text := acp.TextBlock
+	for want, prompt := range map[string][]acp.ContentBlock{
+		"look at /w/a.txt, please": {text("look at "), file, text(", please")},
+		"/w/a.txt is it used?":     {file, text(" is it used?")},
+		"/review /w/a.txt":         {text("/review "), file},
+		"/review it":               {file, file, text("/review it")}, // the context of a command
+		" /help":                   {file, text(" /help")},
+		"/w/a.txt":                 {file},
+		"":                         nil,
+	} {
+		if got := Typed(prompt); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
