@@ -30,9 +30,9 @@ func TestStatement082_083_084ModelInput(t *testing.T) {
 		want   []string // for the images
 		notice string
 	}{
-		"yes": {seen, "The audio was left out: audio is not supported."},
+		"yes": {seen, "The audio was left out: audio is not supported.\n\n"},
 		"no": {unseen, "The audio was left out: audio is not supported.\n" +
-			"3 images were left out: claude:claude-sonnet-5-5 takes no images. Pick a model that does, and send them again."},
+			"3 images were left out: claude:claude-sonnet-5-5 takes no images. Pick a model that does, and send them again.\n\n"},
 	} {
 		t.Run(images, func(t *testing.T) {
 			t.Parallel()
