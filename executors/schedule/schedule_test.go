@@ -94,16 +94,16 @@ func TestSet(t *testing.T) {
 		want        Task
 	}{
 		{"schedule_periodic", `{"name":"nightly","cron":" 0  3 * * * ","task":"run the\ntests\u0007"}`, executors.Model,
-			"Schedule nightly `as 0 3 * * *, first at Tue 2026-11-24 03:00:00 +00:00 in mode code` `run the ⏎ tests`",
-			`Set the task "nightly": it runs Tue 2026-11-24 03:00:00 +00:00, then as "0 3 * * *" says, in mode code, while an agent is open.`,
+			"Schedule nightly `0 3 * * *, first at Tue 2026-11-24 03:00:00 +00:00 in mode code` `run the ⏎ tests`",
+			`Set the task "nightly": it runs Tue 2026-11-24 03:00:00 +00:00, then by the cron expression "0 3 * * *", in mode code, while an agent runs.`,
 			Task{CWD: "/w", Name: "nightly", Session: "s", Cron: "0 3 * * *", Prompt: "run the\ntests", Mode: "code", Model: "claude:a", Next: time.Date(2026, 11, 24, 3, 0, 0, 0, time.UTC)}},
 		{"schedule_deferred", `{"name":"once","run_at":"in 5 minutes","task":"/bash ls","mode":"ask"}`, executors.User,
 			"Schedule once `at Mon 2026-11-23 12:35:00 +00:00 in mode ask` `/bash ls`",
-			`Set the task "once": it runs Mon 2026-11-23 12:35:00 +00:00, in mode ask, while an agent is open.`,
+			`Set the task "once": it runs Mon 2026-11-23 12:35:00 +00:00, in mode ask, while an agent runs.`,
 			Task{CWD: "/w", Name: "once", Session: "s", Prompt: "/bash ls", Mode: "ask", Model: "claude:a", Typed: true, Next: monday.Add(5 * time.Minute)}},
 		{"schedule_periodic", `{"name":"once","cron":"@hourly","task":"x"}`, executors.Model,
-			"Schedule once `as @hourly, first at Mon 2026-11-23 13:00:00 +00:00 in mode code` `x`",
-			`Replaced the task "once": it runs Mon 2026-11-23 13:00:00 +00:00, then as "@hourly" says, in mode code, while an agent is open.`,
+			"Schedule once `@hourly, first at Mon 2026-11-23 13:00:00 +00:00 in mode code` `x`",
+			`Replaced the task "once": it runs Mon 2026-11-23 13:00:00 +00:00, then by the cron expression "@hourly", in mode code, while an agent runs.`,
 			Task{CWD: "/w", Name: "once", Session: "s", Cron: "@hourly", Prompt: "x", Mode: "code", Model: "claude:a", Next: monday.Add(30 * time.Minute)}},
 	} {
 		card, res := call(t, e, tt.origin, tt.tool, tt.input)

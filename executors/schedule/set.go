@@ -65,7 +65,7 @@ func (e *Executor) prepare(call *executors.Call, in taskInput) (executors.Card, 
 	}
 	when := "at " + formatTime(t.Next)
 	if t.Cron != "" {
-		when = fmt.Sprintf("as %s, first at %s", t.Cron, formatTime(t.Next))
+		when = fmt.Sprintf("%s, first at %s", t.Cron, formatTime(t.Next))
 	}
 	card.Title += " " + executors.Quoted(when+" in mode "+t.Mode) + " " + executors.Quoted(executors.WholeLine(t.Prompt))
 	return card, nil
@@ -146,10 +146,10 @@ func (e *Executor) set(ctx context.Context, call *executors.Call, in taskInput) 
 	}
 	again := ""
 	if t.Cron != "" {
-		again = fmt.Sprintf(", then as %q says", t.Cron)
+		again = fmt.Sprintf(", then by the cron expression %q", t.Cron)
 	}
 	return executors.Result{
-		Text: fmt.Sprintf("%s the task %q: it runs %s%s, in mode %s, while an agent is open.", verb, t.Name, formatTime(t.Next), again, t.Mode),
+		Text: fmt.Sprintf("%s the task %q: it runs %s%s, in mode %s, while an agent runs.", verb, t.Name, formatTime(t.Next), again, t.Mode),
 		Raw:  map[string]any{"name": t.Name, "next": t.Next.UTC()},
 	}, nil
 }
