@@ -87,7 +87,7 @@ func (s *Set) rank(ctx context.Context, t *turn, m llm.Model, prompt string, res
 		s.failures[m.Name()]++
 		s.log.Debug("tool_filter compares words, since embedding failed", "model", m.Name(), "err", err)
 	}
-	return s.words.rank(prompt, t.all, rest)
+	return s.lexicon.rank(prompt, t.all, rest)
 }
 
 // best returns the top_k of the tools, and all without a score.

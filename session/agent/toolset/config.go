@@ -35,14 +35,14 @@ func (c TAFC) Tighten(_ TAFC, has func(key string) bool) (TAFC, []string) {
 
 // threshold returns the effective threshold, and warnings for the user.
 func (c TAFC) threshold() (float64, []string) {
-	held := min(max(c.ComplexityThreshold, 0), 1)
+	limited := min(max(c.ComplexityThreshold, 0), 1)
 	if math.IsNaN(c.ComplexityThreshold) || math.IsInf(c.ComplexityThreshold, 0) {
-		held = defaultThreshold
+		limited = defaultThreshold
 	}
-	if held == c.ComplexityThreshold || !c.Enabled {
-		return held, nil
+	if limited == c.ComplexityThreshold || !c.Enabled {
+		return limited, nil
 	}
-	return held, []string{fmt.Sprintf("tools.tafc.complexity_threshold = %v is not from 0 to 1: it is treated as %v.", c.ComplexityThreshold, held)}
+	return limited, []string{fmt.Sprintf("tools.tafc.complexity_threshold = %v is not from 0 to 1: it is treated as %v.", c.ComplexityThreshold, limited)}
 }
 
 // Choice is a value of Filter.Enabled.
@@ -89,7 +89,8 @@ type Filter struct {
 // FilterDefaults returns the defaults of the table.
 func FilterDefaults() Filter {
 	return Filter{Enabled: Auto, TopK: 10, MinDescriptionWords: 3, AlwaysOn: []string{
-		"bash", "bash_output", "bash_stop", "read", "write", "edit", "find_path", "list_directory", "grep", "search_code", "read_overflow", "update_plan", "ask_user", "compress_context", "load_skill", "memory_save", "memory_search",
+		"bash", "bash_output", "bash_stop", "read", "write", "edit", "find_path", "list_directory", "grep", "search_code",
+		"read_overflow", "update_plan", "ask_user", "compress_context", "load_skill", "memory_save", "memory_search",
 	}}
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// graph maps each tool to those that it requires, without cycles.
+// graph holds the dependencies of the tools. requires has no cycles.
 type graph struct {
 	requires, prefers map[string][]string
 }
@@ -89,7 +89,7 @@ func (g graph) cycles() [][]string {
 func (s *Set) boost(name string) float64 {
 	n := 0
 	for _, other := range s.graph.prefers[name] {
-		if s.done[other] {
+		if s.completed[other] {
 			n++
 		}
 	}
@@ -101,7 +101,7 @@ func (s *Set) boost(name string) float64 {
 func (s *Set) unmet(name string) []string {
 	var out []string
 	for _, other := range s.graph.requires[name] {
-		if !s.done[other] && !slices.Contains(out, other) {
+		if !s.completed[other] && !slices.Contains(out, other) {
 			out = append(out, other)
 		}
 	}
@@ -112,9 +112,10 @@ func (s *Set) unmet(name string) []string {
 // requires.
 func (s *Set) bypasses(t *turn, name string) bool { return s.alwaysOn[name] || t.mentioned[name] }
 
-// waits reports whether the tool is hidden; the caller holds mu.
-func (s *Set) waits(t *turn, name string) bool {
-	return !t.open && !s.bypasses(t, name) && len(s.unmet(name)) > 0
+// isHidden reports whether the tool must wait for those that it requires; the caller holds
+// mu.
+func (s *Set) isHidden(t *turn, name string) bool {
+	return !t.ignoresRules && !s.bypasses(t, name) && len(s.unmet(name)) > 0
 }
 
 // deadlocked reports whether the rules would leave the model without tools: all
@@ -126,7 +127,7 @@ func (s *Set) deadlocked(t *turn) bool {
 	}
 	waiting, free, offered := 0, 0, 0
 	for _, tool := range t.all {
-		waits := s.waits(t, tool.Name)
+		waits := s.isHidden(t, tool.Name)
 		if _, picked := t.picked[tool.Name]; picked && !waits {
 			offered++
 		}
@@ -152,7 +153,7 @@ func (e Exclusion) String() string {
 	return e.Tool + " (requires " + strings.Join(e.Unmet, ", ") + ")"
 }
 
-// exclusions returns the tools that would wait if the turn were not open; the
+// exclusions returns the tools that would be hidden if the turn followed the rules; the
 // caller holds mu.
 func (s *Set) exclusions(t *turn) []Exclusion {
 	var out []Exclusion
@@ -174,42 +175,43 @@ func (s *Set) Middleware(next executors.Executor) executors.Executor {
 	return gate{next, s}
 }
 
+// gate is the executor that Middleware returns.
 type gate struct {
 	executors.Executor
 	set *Set
 }
 
 func (g gate) Prepare(ctx context.Context, call *executors.Call) (executors.Card, error) {
-	if err := g.set.refuses(call); err != nil {
+	if err := g.set.checkCall(call); err != nil {
 		return executors.Card{}, err
 	}
 	return g.Executor.Prepare(ctx, call)
 }
 
 func (g gate) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
-	if err := g.set.refuses(call); err != nil {
-		g.set.refused(call.Tool)
+	if err := g.set.checkCall(call); err != nil {
+		g.set.countRefused(call.Tool)
 		return executors.FailWith(err), nil
 	}
 	res, err := g.Executor.Execute(ctx, call)
 	if err == nil && !res.Failed {
 		g.set.mu.Lock()
-		g.set.done[call.Tool] = true
+		g.set.completed[call.Tool] = true
 		g.set.mu.Unlock()
 	}
 	return res, err
 }
 
-// refuses returns the failure of a call whose tool is hidden or was left out, or nil if
+// checkCall returns the failure of a call whose tool is hidden or was left out, or nil if
 // it may run. A call that the user typed is the user's decision.
-func (s *Set) refuses(call *executors.Call) error {
+func (s *Set) checkCall(call *executors.Call) error {
 	if call.Origin != executors.Model {
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.waits(&s.turn, call.Tool) {
-		return s.unoffered(call)
+	if !s.isHidden(&s.turn, call.Tool) {
+		return s.checkOffered(call)
 	}
 	first := strings.Join(s.unmet(call.Tool), ", ")
 	return executors.Failuref(executors.ToolNotFound, "%s is not available yet: these tools must complete first: %s", call.Tool, first).

@@ -210,7 +210,7 @@ func TestBoost(t *testing.T) {
 	})
 	for completed, want := range []float64{0, 0.15, 0.2, 0.2} {
 		if completed > 0 {
-			s.done[string(rune('w'+completed))] = true
+			s.completed[string(rune('w'+completed))] = true
 		}
 		if got := s.boost("b"); got != want {
 			t.Errorf("%d completed: %v", completed, got)

@@ -47,7 +47,7 @@ func (v *Vectors) rank(ctx context.Context, model string, e llm.Embedder, prompt
 	if err != nil {
 		return nil, 0, err
 	}
-	vectors := v.of(ctx, model, e, all, rest)
+	vectors := v.vectorsOf(ctx, model, e, all, rest)
 	scores = make([]float64, len(rest))
 	for i, v := range vectors {
 		if scores[i] = math.NaN(); v != nil {
@@ -61,8 +61,8 @@ func (v *Vectors) rank(ctx context.Context, model string, e llm.Embedder, prompt
 	return scores, known, nil
 }
 
-// of returns the vectors of the tools, nil for a tool without one.
-func (v *Vectors) of(ctx context.Context, model string, e llm.Embedder, all []llm.Tool, rest []int) [][]float32 {
+// vectorsOf returns the vectors of the tools, nil for a tool without one.
+func (v *Vectors) vectorsOf(ctx context.Context, model string, e llm.Embedder, all []llm.Tool, rest []int) [][]float32 {
 	out := make([][]float32, len(rest))
 	keys := make([][sha256.Size]byte, len(rest))
 	texts := make([]string, len(rest))
@@ -90,15 +90,15 @@ func (v *Vectors) of(ctx context.Context, model string, e llm.Embedder, all []ll
 		v.mu.Lock()
 		for j, i := range batch {
 			out[i] = vectors[j]
-			v.keep(model, keys[i], vectors[j])
+			v.store(model, keys[i], vectors[j])
 		}
 		v.mu.Unlock()
 	}
 	return out
 }
 
-// keep caches a vector; the caller holds mu.
-func (v *Vectors) keep(model string, key [sha256.Size]byte, vector []float32) {
+// store caches a vector; the caller holds mu.
+func (v *Vectors) store(model string, key [sha256.Size]byte, vector []float32) {
 	if v.byModel == nil {
 		v.byModel = map[string]map[[sha256.Size]byte][]float32{}
 	}

@@ -21,11 +21,11 @@ import (
 // words.txt, so that "remove", "löschen" and "supprime" find tools that delete.
 // An unknown word counts as the one spelt most like it.
 type lexicon struct {
-	tools   []llm.Tool // the indexed tools
-	weights []map[string]float64
-	idf     map[string]float64
-	terms   []string         // of all tools, sorted
-	grams   map[string][]int // three characters -> indexes of terms
+	tools   []llm.Tool           // the indexed tools
+	weights []map[string]float64 // by tool, then by term
+	idf     map[string]float64   // how rare a term is among the tools (inverse document frequency)
+	terms   []string             // of all tools, sorted
+	grams   map[string][]int     // three characters -> indexes of terms
 }
 
 // Weights of a word by its position.
@@ -35,8 +35,8 @@ const (
 	parameterWeight   = 1
 )
 
-// minAlike is the least similarity of an unknown word to a known one.
-const minAlike = 0.55
+// minSimilarity is the least similarity of an unknown word to a known one.
+const minSimilarity = 0.55
 
 // rank scores the tools with these indexes; the best of all scores 1. It
 // returns false if no word of the prompt distinguishes tools.
@@ -54,8 +54,8 @@ func (l *lexicon) rank(prompt string, all []llm.Tool, rest []int) ([]float64, bo
 			}
 		}
 		if !known && len(w) > 3 {
-			if term, alike := l.nearest(stem(w)); alike >= minAlike {
-				query[term] = max(query[term], alike/2)
+			if term, similarity := l.nearest(stem(w)); similarity >= minSimilarity {
+				query[term] = max(query[term], similarity/2)
 			}
 		}
 	}
@@ -104,6 +104,7 @@ func (l *lexicon) index(all []llm.Tool) {
 	}
 }
 
+// add adds the terms of a text to the weights of a tool.
 func (l *lexicon) add(weights map[string]float64, text string, weight float64) {
 	for _, w := range wordsOf(text) {
 		for _, term := range termsOf(w) {
@@ -114,20 +115,20 @@ func (l *lexicon) add(weights map[string]float64, text string, weight float64) {
 
 // nearest returns the term that shares the most trigrams with a word, and the
 // share.
-func (l *lexicon) nearest(word string) (term string, alike float64) {
-	own := trigrams(word)
+func (l *lexicon) nearest(word string) (term string, similarity float64) {
+	wordGrams := trigrams(word)
 	shared := map[int]int{}
-	for _, g := range own {
+	for _, g := range wordGrams {
 		for _, i := range l.grams[g] {
 			shared[i]++
 		}
 	}
 	for _, i := range slices.Sorted(maps.Keys(shared)) {
-		if a := 2 * float64(shared[i]) / float64(len(own)+len(trigrams(l.terms[i]))); a > alike {
-			term, alike = l.terms[i], a
+		if a := 2 * float64(shared[i]) / float64(len(wordGrams)+len(trigrams(l.terms[i]))); a > similarity {
+			term, similarity = l.terms[i], a
 		}
 	}
-	return term, alike
+	return term, similarity
 }
 
 // trigrams returns the distinct sequences of three characters of a word with a
@@ -171,7 +172,7 @@ func wordsOf(text string) []string {
 	var out []string
 	var word []rune
 	end := func() {
-		if w := string(word); len(word) > 1 && !meaningTable().empty[w] {
+		if w := string(word); len(word) > 1 && !meaningTable().stopWords[w] {
 			out = append(out, w)
 		}
 		word = word[:0]
@@ -200,12 +201,21 @@ func wordsOf(text string) []string {
 
 // withoutAccent returns a letter without its accent.
 func withoutAccent(r rune) string {
-	for _, of := range []struct{ letters, plain string }{
-		{"àáâãäå", "a"}, {"ç", "c"}, {"èéêë", "e"}, {"ìíîï", "i"}, {"ñ", "n"}, {"òóôõöø", "o"}, {"ùúûü", "u"}, {"ýÿ", "y"},
-		{"ß", "ss"}, {"æ", "ae"}, {"œ", "oe"},
+	for _, group := range []struct{ letters, plain string }{
+		{"àáâãäå", "a"},
+		{"ç", "c"},
+		{"èéêë", "e"},
+		{"ìíîï", "i"},
+		{"ñ", "n"},
+		{"òóôõöø", "o"},
+		{"ùúûü", "u"},
+		{"ýÿ", "y"},
+		{"ß", "ss"},
+		{"æ", "ae"},
+		{"œ", "oe"},
 	} {
-		if strings.ContainsRune(of.letters, r) {
-			return of.plain
+		if strings.ContainsRune(group.letters, r) {
+			return group.plain
 		}
 	}
 	return string(r)
@@ -216,11 +226,11 @@ func withoutAccent(r rune) string {
 func termsOf(word string) []string {
 	terms := []string{stem(word)}
 	t := meaningTable()
-	for _, meaning := range t.whole[word] {
+	for _, meaning := range t.words[word] {
 		terms = append(terms, "="+meaning)
 	}
 	for n := 3; n <= len(word); n++ {
-		for _, meaning := range t.begins[word[:n]] {
+		for _, meaning := range t.prefixes[word[:n]] {
 			terms = append(terms, "="+meaning)
 		}
 	}
@@ -254,8 +264,8 @@ var wordsText string
 
 // meanings is the parsed words.txt.
 type meanings struct {
-	empty         map[string]bool     // stop words
-	whole, begins map[string][]string // words, and beginnings of words, to their meanings
+	stopWords       map[string]bool     // stop words
+	words, prefixes map[string][]string // words, and beginnings of words, to their meanings
 }
 
 var meaningTable = sync.OnceValue(func() meanings {
@@ -269,11 +279,11 @@ var meaningTable = sync.OnceValue(func() meanings {
 			begin, isBegin := strings.CutSuffix(w, "*")
 			switch {
 			case meaning == "-":
-				m.empty[w] = true
+				m.stopWords[w] = true
 			case isBegin:
-				m.begins[begin] = append(m.begins[begin], meaning)
+				m.prefixes[begin] = append(m.prefixes[begin], meaning)
 			default:
-				m.whole[w] = append(m.whole[w], meaning)
+				m.words[w] = append(m.words[w], meaning)
 			}
 		}
 	}

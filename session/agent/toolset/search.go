@@ -34,9 +34,9 @@ const (
 	maxSummary = 160
 )
 
-// server returns the name of the MCP server that a tool belongs to; "" if it is one of
+// serverOf returns the name of the MCP server that a tool belongs to; "" if it is one of
 // ours.
-func server(tool string) string {
+func serverOf(tool string) string {
 	name, _, ok := strings.Cut(tool, "__")
 	if !ok {
 		return ""
@@ -44,9 +44,9 @@ func server(tool string) string {
 	return name
 }
 
-// defers reports whether the tools of MCP servers are left out: all tools would take
+// shouldDefer reports whether the tools of MCP servers are left out: all tools would take
 // more than a tenth of the window, and the list of their names takes less.
-func (s *Set) defers(m llm.Model, tools []llm.Tool) bool {
+func (s *Set) shouldDefer(m llm.Model, tools []llm.Tool) bool {
 	if s.cfg.Filter.Enabled != Auto {
 		return false
 	}
@@ -56,7 +56,7 @@ func (s *Set) defers(m llm.Model, tools []llm.Tool) bool {
 	}
 	own := 0
 	for i, t := range tools {
-		if server(t.Name) == "" {
+		if serverOf(t.Name) == "" {
 			own += llm.Tokens(llm.Request{Tools: tools[i : i+1]})
 		}
 	}
@@ -70,13 +70,13 @@ func (s *Set) withSearch(tools []llm.Tool) []llm.Tool {
 	own, more := split(tools)
 	var servers []string
 	for _, t := range more {
-		if name := server(t.Name); !slices.Contains(servers, name) {
+		if name := serverOf(t.Name); !slices.Contains(servers, name) {
 			servers = append(servers, name)
 		}
 	}
 	if !slices.Equal(servers, s.searchable) {
 		s.searchable, s.searchTool = servers, s.search().Tools()[0]
-		s.searchTool.Description = strings.TrimSpace(searchText) + "\n" + list(servers, more)
+		s.searchTool.Description = strings.TrimSpace(searchText) + "\n" + listServers(servers, more)
 	}
 	t := s.searchTool
 	return slices.Concat(own, []llm.Tool{{Name: t.Name, Description: t.Description, Schema: t.Schema}}, more)
@@ -86,7 +86,7 @@ func (s *Set) withSearch(tools []llm.Tool) []llm.Tool {
 func split(tools []llm.Tool) (own, more []llm.Tool) {
 	for _, t := range tools {
 		switch {
-		case server(t.Name) != "":
+		case serverOf(t.Name) != "":
 			more = append(more, t)
 		case t.Name != searchName:
 			own = append(own, t)
@@ -95,12 +95,12 @@ func split(tools []llm.Tool) (own, more []llm.Tool) {
 	return own, more
 }
 
-// list returns a line for each server with the names of its tools, as many as fit.
-func list(servers []string, tools []llm.Tool) string {
+// listServers returns a line for each server with the names of its tools, as many as fit.
+func listServers(servers []string, tools []llm.Tool) string {
 	var b strings.Builder
 	each := maxListed / max(len(servers), 1)
 	for i, name := range servers {
-		line := describe(name, tools, each)
+		line := describeServer(name, tools, each)
 		if b.Len()+len(line) > maxListed {
 			fmt.Fprintf(&b, "- and %s\n", executors.Count(len(servers)-i, "more server"))
 			break
@@ -110,8 +110,8 @@ func list(servers []string, tools []llm.Tool) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// describe returns the line of one server, of that many bytes if possible.
-func describe(name string, tools []llm.Tool, size int) string {
+// describeServer returns the line of one server, of that many bytes if possible.
+func describeServer(name string, tools []llm.Tool, size int) string {
 	var names []string
 	for _, t := range tools {
 		if rest, ok := strings.CutPrefix(t.Name, name+"__"); ok {
@@ -142,7 +142,7 @@ func (s *Set) pickDeferred(t *turn, prompt string, used map[string]bool) {
 	prompt = strings.ToLower(prompt[:min(len(prompt), maxPrompt)])
 	for _, tool := range t.all {
 		switch name := tool.Name; {
-		case server(name) == "":
+		case serverOf(name) == "":
 			t.picked[name] = Unfiltered
 		case slices.Contains(s.cfg.Filter.AlwaysOn, name):
 			t.picked[name] = AlwaysOn
@@ -156,14 +156,14 @@ func (s *Set) pickDeferred(t *turn, prompt string, used map[string]bool) {
 	}
 }
 
-// carry begins with the tools of the previous prompt in their order, so that new ones
-// are appended; the caller holds mu.
-func (s *Set) carry(before *turn) {
+// continuePrevious offers the tools of the previous prompt again, in their order. New ones come after
+// them. The caller holds mu.
+func (s *Set) continuePrevious(before *turn) {
 	t := &s.turn
 	now, then := byName(t.all), byName(before.all)
 	for _, tool := range before.offered {
 		current, ok := now[tool.Name]
-		if !ok || s.waits(t, tool.Name) {
+		if !ok || s.isHidden(t, tool.Name) {
 			continue
 		}
 		if !sameTool(current, then[tool.Name]) {
@@ -225,7 +225,7 @@ func (s *Set) find(query string) string {
 	_, tools := split(s.turn.all)
 	best, more := s.fitting(query, tools)
 	if len(best) == 0 {
-		return fmt.Sprintf("No tool fits %q. Try other words, or the name of a server:\n%s", query, list(s.searchable, tools))
+		return fmt.Sprintf("No tool fits %q. Try other words, or the name of a server:\n%s", query, listServers(s.searchable, tools))
 	}
 	var b strings.Builder
 	b.WriteString("These tools are offered from now on:\n")
@@ -246,7 +246,7 @@ func (s *Set) fitting(query string, tools []llm.Tool) (best []llm.Tool, more int
 	for i := range rest {
 		rest[i] = i
 	}
-	scores, ok := s.searched.rank(query, tools, rest)
+	scores, ok := s.searchLexicon.rank(query, tools, rest)
 	if !ok {
 		scores = make([]float64, len(tools))
 	}
@@ -278,10 +278,10 @@ func summary(description string) string {
 	return text
 }
 
-// unoffered returns the failure of a model's call while tools are left out, if the
+// checkOffered returns the failure of a model's call while tools are left out, if the
 // model has not been offered the tool; the caller holds mu. A tool that exists is then
 // offered.
-func (s *Set) unoffered(call *executors.Call) error {
+func (s *Set) checkOffered(call *executors.Call) error {
 	t := &s.turn
 	if _, offered := t.reasons[call.Tool]; !t.deferred || offered {
 		return nil

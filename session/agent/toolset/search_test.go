@@ -21,7 +21,7 @@ func (small) Window() int { return 8000 }
 func offers(s *Set, m llm.Model) string {
 	own, rest := 0, []string{}
 	for _, t := range s.Offer(m) {
-		if server(t.Name) == "" && t.Name != searchName {
+		if serverOf(t.Name) == "" && t.Name != searchName {
 			own++
 			continue
 		}

@@ -24,7 +24,8 @@ func (s *Set) Status() []string {
 	}
 	if t.deferred {
 		_, more := split(t.all)
-		lines = append(lines, fmt.Sprintf("Tool search: %s of MCP servers would take too much of the window, so the model finds them by tool_search", executors.Count(len(more), "tool")))
+		lines = append(lines, fmt.Sprintf("Tool search: %s of MCP servers would take too much of the window, so the model finds them by tool_search",
+			executors.Count(len(more), "tool")))
 	}
 	if t.picked != nil && len(t.offered) > 0 {
 		lines = append(lines, fmt.Sprintf("Tools of the last prompt: %d of %d (%s)", len(t.offered), len(t.all), t.why()))
@@ -44,7 +45,7 @@ func (s *Set) Status() []string {
 	}
 	lines = append(lines, s.tally.status(s.cfg.Filter.Enabled == On || t.deferred)...)
 	if hidden := s.exclusions(t); len(hidden) > 0 {
-		if t.open {
+		if t.ignoresRules {
 			lines = append(lines, "Dependencies: off in the last turn, since all tools would have had to wait")
 		} else {
 			lines = append(lines, "DependencyExclusion: "+joinExclusions(hidden))

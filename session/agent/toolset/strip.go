@@ -39,7 +39,7 @@ func isEmptyObject(object json.RawMessage) bool {
 
 // stripJSON strips valid JSON.
 func stripJSON(in []byte) []byte {
-	s := stripper{in: in}
+	s := stripper{input: in}
 	s.value()
 	if len(s.cuts) == 0 {
 		return in
@@ -54,24 +54,25 @@ func stripJSON(in []byte) []byte {
 
 // stripper scans valid JSON and records the ranges to cut.
 type stripper struct {
-	in   []byte
-	i    int
-	cuts []cut
+	input []byte
+	pos   int // the offset of the next byte
+	cuts  []cut
 }
 
 // cut is a range of bytes.
 type cut struct{ from, to int }
 
+// space skips white space.
 func (s *stripper) space() {
-	for s.i < len(s.in) && (s.in[s.i] == ' ' || s.in[s.i] == '\t' || s.in[s.i] == '\n' || s.in[s.i] == '\r') {
-		s.i++
+	for s.pos < len(s.input) && (s.input[s.pos] == ' ' || s.input[s.pos] == '\t' || s.input[s.pos] == '\n' || s.input[s.pos] == '\r') {
+		s.pos++
 	}
 }
 
 // value skips a value and the space around it.
 func (s *stripper) value() {
 	s.space()
-	switch s.in[s.i] {
+	switch s.input[s.pos] {
 	case '{':
 		s.object()
 	case '[':
@@ -79,48 +80,50 @@ func (s *stripper) value() {
 	case '"':
 		s.text()
 	default:
-		for s.i < len(s.in) && !strings.ContainsRune(",]} \t\r\n", rune(s.in[s.i])) {
-			s.i++
+		for s.pos < len(s.input) && !strings.ContainsRune(",]} \t\r\n", rune(s.input[s.pos])) {
+			s.pos++
 		}
 	}
 	s.space()
 }
 
+// array skips an array.
 func (s *stripper) array() {
-	s.i++
-	for s.space(); s.in[s.i] != ']'; {
-		if s.in[s.i] == ',' {
-			s.i++
+	s.pos++
+	for s.space(); s.input[s.pos] != ']'; {
+		if s.input[s.pos] == ',' {
+			s.pos++
 		}
 		s.value()
 	}
-	s.i++
+	s.pos++
 }
 
 // text skips a string and returns it with its quotes.
 func (s *stripper) text() []byte {
-	from := s.i
-	for s.i++; s.in[s.i] != '"'; s.i++ {
-		if s.in[s.i] == '\\' {
-			s.i++
+	from := s.pos
+	for s.pos++; s.input[s.pos] != '"'; s.pos++ {
+		if s.input[s.pos] == '\\' {
+			s.pos++
 		}
 	}
-	s.i++
-	return s.in[from:s.i]
+	s.pos++
+	return s.input[from:s.pos]
 }
 
+// object skips an object and cuts its members that are thoughts, each with one comma.
 func (s *stripper) object() {
-	s.i++
+	s.pos++
 	s.space()
-	kept, comma := false, 0 // comma is the offset of the comma before the member
-	for s.in[s.i] != '}' {
-		from, cuts := s.i, len(s.cuts)
+	kept, comma := false, 0 // whether a member stays; the offset of the comma before this member
+	for s.input[s.pos] != '}' {
+		from, cuts := s.pos, len(s.cuts)
 		name := s.text()
 		s.space()
-		s.i++ // the colon
+		s.pos++ // the colon
 		s.value()
-		end := s.i
-		more := s.in[s.i] == ','
+		end := s.pos
+		more := s.input[s.pos] == ','
 		next := end
 		if more {
 			next++
@@ -133,10 +136,10 @@ func (s *stripper) object() {
 		default:
 			s.cuts = append(s.cuts[:cuts], cut{from, next})
 		}
-		comma, s.i = end, next
+		comma, s.pos = end, next
 		s.space()
 	}
-	s.i++
+	s.pos++
 }
 
 // isThought reports whether a quoted name begins with Prefix.

@@ -16,24 +16,25 @@ type thinking struct {
 	schemas   map[string]json.RawMessage // by the schema without the parameter
 }
 
-func (t *thinking) all(tools []llm.Tool) []llm.Tool {
+// addToAll returns the tools in the form of tool.
+func (t *thinking) addToAll(tools []llm.Tool) []llm.Tool {
 	out := make([]llm.Tool, len(tools))
 	for i, tool := range tools {
-		out[i] = t.tool(tool)
+		out[i] = t.addTo(tool)
 	}
 	return out
 }
 
-// tool returns the tool in the form for a model that may think in its call. The
+// addTo returns the tool in the form for a model that may think in its call. The
 // same tool always has the same bytes.
-func (t *thinking) tool(tool llm.Tool) llm.Tool {
+func (t *thinking) addTo(tool llm.Tool) llm.Tool {
 	if s, ok := t.schemas[string(tool.Schema)]; ok {
 		tool.Schema = s
 		return tool
 	}
 	schema := tool.Schema
 	if Complexity(schema) >= t.threshold {
-		schema = augmented(schema)
+		schema = withThoughts(schema)
 	}
 	if t.schemas == nil {
 		t.schemas = map[string]json.RawMessage{}
@@ -43,9 +44,9 @@ func (t *thinking) tool(tool llm.Tool) llm.Tool {
 	return tool
 }
 
-// augmented adds the parameter to a schema. It is optional, since a call
+// withThoughts adds the parameter to a schema. It is optional, since a call
 // without thoughts is valid.
-func augmented(schema json.RawMessage) json.RawMessage {
+func withThoughts(schema json.RawMessage) json.RawMessage {
 	var root, properties map[string]json.RawMessage
 	if json.Unmarshal(schema, &root) != nil || root == nil {
 		return schema
@@ -75,11 +76,16 @@ func augmented(schema json.RawMessage) json.RawMessage {
 // and its weight. A flat tool with three parameters scores about 0.2, one with
 // a list of objects or with alternatives more than 0.6.
 const (
-	mostRequired, requiredWeight = 6, 0.30
-	mostDepth, depthWeight       = 3, 0.30
-	mostEnum, enumWeight         = 10, 0.20
-	mostParams, paramsWeight     = 10, 0.20
-	alternativesWeight           = 0.30
+	maxRequired = 6
+	maxDepth    = 3
+	maxEnum     = 10
+	maxParams   = 10
+
+	requiredWeight     = 0.30
+	depthWeight        = 0.30
+	enumWeight         = 0.20
+	paramsWeight       = 0.20
+	alternativesWeight = 0.30
 )
 
 // Complexity scores how hard a JSON Schema is to fill in, from 0 to 1:
@@ -99,9 +105,9 @@ func Complexity(schema json.RawMessage) float64 {
 		return 0
 	}
 	var c counts
-	c.schema(root, 0, 1)
-	score := requiredWeight*ratio(c.required, mostRequired) + depthWeight*ratio(c.depth, mostDepth) +
-		enumWeight*ratio(c.enum, mostEnum) + paramsWeight*ratio(c.params, mostParams)
+	c.add(root, 0, 1)
+	score := requiredWeight*ratio(c.required, maxRequired) + depthWeight*ratio(c.depth, maxDepth) +
+		enumWeight*ratio(c.enum, maxEnum) + paramsWeight*ratio(c.params, maxParams)
 	if c.alternatives {
 		score += alternativesWeight
 	}
@@ -138,9 +144,9 @@ const perElement = 2
 // earlier.
 const maxTimes = 16
 
-// schema counts a schema at a depth of level objects and arrays; its parts
+// add counts a schema at a depth of level objects and arrays; its parts
 // count times.
-func (c *counts) schema(v any, level, times int) {
+func (c *counts) add(v any, level, times int) {
 	s, ok := v.(map[string]any)
 	if !ok || level > maxNesting {
 		return
@@ -155,21 +161,21 @@ func (c *counts) schema(v any, level, times int) {
 	}
 	c.params += times * len(properties)
 	for _, p := range properties {
-		c.schema(p, level+1, times)
+		c.add(p, level+1, times)
 	}
-	c.schema(s["items"], level+1, min(times*perElement, maxTimes))
-	c.schema(s["additionalProperties"], level+1, times)
+	c.add(s["items"], level+1, min(times*perElement, maxTimes))
+	c.add(s["additionalProperties"], level+1, times)
 	for _, key := range []string{"anyOf", "oneOf", "allOf"} {
 		list, _ := s[key].([]any)
 		for _, alternative := range list {
 			c.alternatives = true
-			c.schema(alternative, level, times)
+			c.add(alternative, level, times)
 		}
 	}
 	for _, key := range []string{"$defs", "definitions"} {
 		defs, _ := s[key].(map[string]any)
 		for _, def := range defs {
-			c.schema(def, level+1, times)
+			c.add(def, level+1, times)
 		}
 	}
 }

@@ -45,7 +45,7 @@ func TestComplexity(t *testing.T) {
 func TestThinking(t *testing.T) {
 	th := thinking{threshold: 0.6}
 	for range 2 { // the same bytes each time
-		got := th.all([]llm.Tool{{Name: "flat", Schema: json.RawMessage(flat)}, {Name: "complex", Schema: json.RawMessage(complex)}, {Name: "broken", Schema: json.RawMessage(`[]`)}})
+		got := th.addToAll([]llm.Tool{{Name: "flat", Schema: json.RawMessage(flat)}, {Name: "complex", Schema: json.RawMessage(complex)}, {Name: "broken", Schema: json.RawMessage(`[]`)}})
 		if string(got[0].Schema) != flat || string(got[2].Schema) != `[]` {
 			t.Errorf("%v", got)
 		}
@@ -55,7 +55,7 @@ func TestThinking(t *testing.T) {
 		}
 	}
 	all := thinking{threshold: 0}
-	if got := string(all.tool(llm.Tool{Schema: json.RawMessage(`{"type":"object"}`)}).Schema); len(got) < 100 {
+	if got := string(all.addTo(llm.Tool{Schema: json.RawMessage(`{"type":"object"}`)}).Schema); len(got) < 100 {
 		t.Errorf("a threshold of 0 leaves out %s", got)
 	}
 }

@@ -31,7 +31,7 @@ func (s *Set) count() {
 		reason, kept := t.reasons[tool.Name]
 		picked, ok := t.picked[tool.Name]
 		switch {
-		case s.waits(t, tool.Name):
+		case s.isHidden(t, tool.Name):
 			c.hidden[tool.Name]++
 			s.log.Debug("DependencyExclusion", "tool", tool.Name, "requires", s.unmet(tool.Name))
 		case kept:
@@ -45,8 +45,8 @@ func (s *Set) count() {
 	s.log.Debug("tool_filter", c.attrs()...)
 }
 
-// refused counts a call of a hidden tool.
-func (s *Set) refused(tool string) {
+// countRefused counts a call of a hidden tool.
+func (s *Set) countRefused(tool string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tally.refused[tool]++

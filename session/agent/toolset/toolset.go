@@ -48,32 +48,32 @@ type Set struct {
 	alwaysOn map[string]bool
 
 	thinking thinking
-	words    lexicon
-	failures map[string]int // in a row, of embedders, by model
+	lexicon  lexicon        // of all tools, for the filter
+	failures map[string]int // failures in a row of each model's embedder
 
-	mu   sync.Mutex
-	done map[string]bool // tools that completed in this session
-	turn turn
+	mu        sync.Mutex
+	completed map[string]bool // tools that completed in this session
+	turn      turn
 
-	found      map[string]bool // tools that tool_search has offered
-	searched   lexicon         // of the tools of MCP servers
-	searchable []string        // the servers that searchTool lists
-	searchTool executors.Tool
+	found         map[string]bool // tools that tool_search has offered
+	searchLexicon lexicon         // of the tools of MCP servers, for tool_search
+	searchable    []string        // the servers that searchTool lists
+	searchTool    executors.Tool
 
 	tally tally
 }
 
 // turn is the choice for one prompt.
 type turn struct {
-	all       []llm.Tool
-	picked    map[string]Reason // by the filter; some may have to wait
-	filtered  bool              // not all were picked
-	deferred  bool              // tools of MCP servers are left out
-	begun     bool              // the model was offered tools
-	mentioned map[string]bool
-	called    map[string]bool // by the model
-	open      bool            // no tool has to wait, since otherwise all would
-	embedded  int             // number of tools with a vector
+	all          []llm.Tool
+	picked       map[string]Reason // the tools that the filter picked; some may have to wait
+	filtered     bool              // the filter did not pick all tools
+	deferred     bool              // tools of MCP servers are left out until tool_search finds them
+	begun        bool              // the model was offered tools
+	mentioned    map[string]bool   // the tools that the prompt names
+	called       map[string]bool   // the tools that the model called
+	ignoresRules bool              // no dependency rule applies, since otherwise all tools would have to wait
+	embedded     int               // number of tools with a vector
 
 	offered []llm.Tool        // in the form that the model gets; only ever appended to
 	reasons map[string]Reason // of the offered tools
@@ -81,7 +81,16 @@ type turn struct {
 
 // New returns a Set. Vectors caches embeddings; sessions may share it.
 func New(cfg Config, vectors *Vectors, log *slog.Logger) *Set {
-	s := &Set{cfg: cfg, vectors: vectors, log: log, alwaysOn: map[string]bool{}, failures: map[string]int{}, done: map[string]bool{}, found: map[string]bool{}, tally: newTally()}
+	s := &Set{
+		cfg:       cfg,
+		vectors:   vectors,
+		log:       log,
+		alwaysOn:  map[string]bool{},
+		failures:  map[string]int{},
+		completed: map[string]bool{},
+		found:     map[string]bool{},
+		tally:     newTally(),
+	}
 	s.thinking.threshold, s.notes = cfg.TAFC.threshold()
 	if cfg.Filter.Enabled == On {
 		for _, name := range cfg.Filter.AlwaysOn {
@@ -136,7 +145,7 @@ func (s *Set) Warnings(all func() []executors.Tool) []string {
 func (s *Set) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	clear(s.done)
+	clear(s.completed)
 	clear(s.found)
 	s.turn, s.tally, s.searchable = turn{}, newTally(), nil
 }
@@ -151,7 +160,7 @@ func (s *Set) Begin(ctx context.Context, m llm.Model, prompt string, history []l
 	s.mu.Lock()
 	before := s.turn
 	s.turn = turn{all: tools}
-	deferring := s.defers(m, tools)
+	deferring := s.shouldDefer(m, tools)
 	if s.cfg.Filter.Enabled != On && !s.cfg.Dependencies.Enabled && !deferring {
 		s.mu.Unlock()
 		return
@@ -159,7 +168,7 @@ func (s *Set) Begin(ctx context.Context, m llm.Model, prompt string, history []l
 	if deferring {
 		tools = s.withSearch(tools)
 	}
-	used := s.recall(history)
+	used := s.recordHistory(history)
 	s.mu.Unlock()
 
 	t := turn{all: tools, mentioned: map[string]bool{}, called: map[string]bool{}, reasons: map[string]Reason{}}
@@ -178,24 +187,24 @@ func (s *Set) Begin(ctx context.Context, m llm.Model, prompt string, history []l
 	if deferring {
 		s.pickDeferred(&t, prompt, used)
 	}
-	t.open = s.deadlocked(&t)
-	if t.open {
+	t.ignoresRules = s.deadlocked(&t)
+	if t.ignoresRules {
 		s.log.Warn("tools.dependencies is off for this turn: all tools would have to wait", "waiting", s.exclusions(&t))
 	}
 	s.turn = t
 	switch {
 	case len(history) == 0:
 	case before.deferred && t.deferred:
-		s.carry(&before)
-	case s.keeps(&before, &t):
-		s.keep(&before)
+		s.continuePrevious(&before)
+	case s.canKeep(&before, &t):
+		s.keepPrevious(&before)
 	}
 	s.count()
 }
 
-// recall records the completed tools of the history and returns the tools that
+// recordHistory records the completed tools of the history and returns the tools that
 // the model has used in it; the caller holds mu.
-func (s *Set) recall(history []llm.Message) (used map[string]bool) {
+func (s *Set) recordHistory(history []llm.Message) (used map[string]bool) {
 	used = map[string]bool{}
 	names := map[string]string{} // of the last answer, by id
 	for _, m := range history {
@@ -208,23 +217,23 @@ func (s *Set) recall(history []llm.Message) (used map[string]bool) {
 				names[b.Call.ID] = b.Call.Name
 				used[b.Call.Name] = true
 			case b.Result != nil && !b.Result.Failed && names[b.Result.ID] != "":
-				s.done[names[b.Result.ID]] = true
+				s.completed[names[b.Result.ID]] = true
 			}
 		}
 	}
 	return used
 }
 
-// keeps reports whether the previous turn's tools suffice for this one. They
-// then stay unchanged, and the provider's cache of the conversation holds.
-func (s *Set) keeps(before, t *turn) bool {
+// canKeep reports whether the previous turn's tools suffice for this one. If they stay
+// unchanged, the provider's cache of the conversation holds.
+func (s *Set) canKeep(before, t *turn) bool {
 	if !before.filtered || !t.filtered || !sameTools(before.all, t.all) {
 		return false
 	}
 	for _, tool := range t.all {
 		_, wanted := t.picked[tool.Name]
 		_, offered := before.reasons[tool.Name]
-		waits := s.waits(t, tool.Name)
+		waits := s.isHidden(t, tool.Name)
 		if wanted && !waits && !offered || offered && waits {
 			return false
 		}
@@ -232,8 +241,8 @@ func (s *Set) keeps(before, t *turn) bool {
 	return true
 }
 
-// keep offers the tools of the previous turn; the caller holds mu.
-func (s *Set) keep(before *turn) {
+// keepPrevious offers the tools of the previous turn; the caller holds mu.
+func (s *Set) keepPrevious(before *turn) {
 	s.turn.offered = slices.Clip(before.offered)
 	for name := range before.reasons {
 		reason, picked := s.turn.picked[name]
@@ -260,12 +269,12 @@ func (s *Set) Offer(m llm.Model) []llm.Tool {
 			return t.all
 		}
 		if t.offered == nil {
-			t.offered = s.thinking.all(t.all)
+			t.offered = s.thinking.addToAll(t.all)
 		}
 		return t.offered
 	}
 	if inText && !t.deferred { // its calls are found in text by the names of its tools
-		return slices.DeleteFunc(slices.Clone(t.all), func(tool llm.Tool) bool { return s.waits(t, tool.Name) })
+		return slices.DeleteFunc(slices.Clone(t.all), func(tool llm.Tool) bool { return s.isHidden(t, tool.Name) })
 	}
 	s.extend(t)
 	if inText {
@@ -279,7 +288,7 @@ func (s *Set) extend(t *turn) {
 	first := !t.begun
 	t.begun = true
 	for _, tool := range t.all {
-		if _, offered := t.reasons[tool.Name]; offered || s.waits(t, tool.Name) {
+		if _, offered := t.reasons[tool.Name]; offered || s.isHidden(t, tool.Name) {
 			continue
 		}
 		reason := s.reason(t, tool.Name)
@@ -287,7 +296,7 @@ func (s *Set) extend(t *turn) {
 			continue
 		}
 		_, picked := t.picked[tool.Name]
-		if picked && (!first || s.graph.requires[tool.Name] != nil && !s.bypasses(t, tool.Name) && !t.open) {
+		if picked && (!first || s.graph.requires[tool.Name] != nil && !s.bypasses(t, tool.Name) && !t.ignoresRules) {
 			reason = DependencyMet
 		}
 		t.reasons[tool.Name] = reason
@@ -312,13 +321,13 @@ func (s *Set) reason(t *turn, name string) Reason {
 // shape returns a tool in the form that the model gets.
 func (s *Set) shape(tool llm.Tool) llm.Tool {
 	if s.cfg.TAFC.Enabled {
-		return s.thinking.tool(tool)
+		return s.thinking.addTo(tool)
 	}
 	return tool
 }
 
-// Take returns a model's call without the parameters that begin with [Prefix].
-// Bare reports that there were no others.
+// Take returns a model's call without the parameters that begin with [Prefix], and notes
+// that the model called the tool. Bare reports that there were no other parameters.
 func (s *Set) Take(call llm.ToolCall) (taken llm.ToolCall, bare bool) {
 	call.Input, bare = Strip(call.Input)
 	s.mu.Lock()
