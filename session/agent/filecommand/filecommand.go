@@ -26,7 +26,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/approval"
 	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
-	"github.com/zeph-acp/zeph-acp/session/agent/front"
+	"github.com/zeph-acp/zeph-acp/session/agent/frontmatter"
 	"github.com/zeph-acp/zeph-acp/session/agent/skills"
 )
 
@@ -63,7 +63,7 @@ type file struct {
 
 // Set holds the commands of one session. Its methods may be called concurrently.
 type Set struct {
-	o Options
+	options Options
 
 	mu     sync.Mutex
 	shown  []Command
@@ -71,14 +71,15 @@ type Set struct {
 }
 
 // New returns the commands of a session. It reads no file.
-func New(o Options) *Set { return &Set{o: o, warned: map[string]bool{}} }
+func New(o Options) *Set { return &Set{options: o, warned: map[string]bool{}} }
 
-// Commands returns the commands. One that is not approved has no text of its own.
+// Commands returns the commands. The description of one that is not approved is ours, and
+// not the repository's.
 func (s *Set) Commands() []Command {
 	var out []Command
 	for _, f := range s.read() {
 		c := f.Command
-		if f.project && s.o.Desk.State(f.subject) != approval.Approved {
+		if f.project && s.options.Desk.State(f.subject) != approval.Approved {
 			c.Description, c.Hint = "A command of this project's "+f.subject.File+" that you have not approved", ""
 		}
 		out = append(out, c)
@@ -95,7 +96,7 @@ func (s *Set) Ready() {
 	before := s.shown
 	s.mu.Unlock()
 	if !slices.Equal(before, s.Commands()) {
-		s.o.Announce()
+		s.options.Announce()
 	}
 }
 
@@ -113,7 +114,7 @@ func (s *Set) Expand(ctx context.Context, name, rest string) (p Prompt, reply st
 	if i < 0 {
 		return Prompt{}, "", false, nil
 	}
-	allowed := s.allowed(ctx, all, i)
+	allowed := s.isAllowed(ctx, all, i)
 	if ctx.Err() != nil {
 		return Prompt{}, "", true, context.Cause(ctx)
 	}
@@ -129,10 +130,10 @@ func (s *Set) Expand(ctx context.Context, name, rest string) (p Prompt, reply st
 	return p, "", true, nil
 }
 
-// allowed reports whether a command may be used. It asks about all commands of the
+// isAllowed reports whether a command may be used. It asks about all commands of the
 // repository that wait for an approval, and about this one first.
-func (s *Set) allowed(ctx context.Context, all []file, i int) bool {
-	if !all[i].project || s.o.Desk.State(all[i].subject) == approval.Approved {
+func (s *Set) isAllowed(ctx context.Context, all []file, i int) bool {
+	if !all[i].project || s.options.Desk.State(all[i].subject) == approval.Approved {
 		return true
 	}
 	subjects := []approval.Subject{all[i].subject}
@@ -141,7 +142,7 @@ func (s *Set) allowed(ctx context.Context, all []file, i int) bool {
 			subjects = append(subjects, f.subject)
 		}
 	}
-	return s.o.Desk.AllowedAll(ctx, subjects)[0]
+	return s.options.Desk.AllowedAll(ctx, subjects)[0]
 }
 
 // parse returns the command of a file.
@@ -152,7 +153,7 @@ func (s *Set) parse(source skills.Source, name string, data []byte) (file, error
 		return f, errors.New("its path may only have letters, digits, dashes, underscores and dots")
 	}
 	text := strings.ToValidUTF8(string(data), "\uFFFD")
-	head, body, err := front.Split(text)
+	head, body, err := frontmatter.Split(text)
 	if err != nil {
 		return f, err
 	}
@@ -187,6 +188,6 @@ func (s *Set) subject(f file, name, text string) (approval.Subject, error) {
 		Prompt      string   `json:"prompt"`
 	}{f.Name, f.Description, f.tools, f.body}, "", "  ")
 	return approval.Subject{
-		Verb: "Use", Kind: "commands", What: "the command " + f.Name, File: name, Dir: s.o.Dir, Text: string(shown), Covers: []string{text},
+		Verb: "Use", Kind: "commands", What: "the command " + f.Name, File: name, Dir: s.options.Dir, Text: string(shown), Covers: []string{text},
 	}, err
 }

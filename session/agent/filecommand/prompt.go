@@ -9,7 +9,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
-	"github.com/zeph-acp/zeph-acp/session/agent/front"
+	"github.com/zeph-acp/zeph-acp/session/agent/frontmatter"
 	"github.com/zeph-acp/zeph-acp/session/agent/skills"
 )
 
@@ -115,8 +115,8 @@ func (s *Set) files(body string, args arguments) (parts []Part) {
 		if !filepath.IsLocal(name) {
 			continue
 		}
-		path := filepath.Join(s.o.Dir, name)
-		exists, dir := s.o.Has(path)
+		path := filepath.Join(s.options.Dir, name)
+		exists, dir := s.options.Has(path)
 		if dir {
 			path += string(filepath.Separator)
 		}
@@ -132,7 +132,7 @@ func (s *Set) bounds(f file) func(*executors.Call) *executors.Failure {
 	if f.tools == nil {
 		return nil
 	}
-	allowed := skills.Allow(f.tools, s.o.Dir)
+	allowed := skills.ParseAllowed(f.tools, s.options.Dir)
 	return func(call *executors.Call) *executors.Failure {
 		if allowed.Permits(call) {
 			return nil
@@ -146,9 +146,10 @@ func (s *Set) bounds(f file) func(*executors.Call) *executors.Failure {
 	}
 }
 
-// hint returns the hint for the arguments of a command.
-func hint(own front.Value, body string) string {
-	if text := own.Text(); text != "" || !placeholder.MatchString(body) {
+// hint returns the hint for the arguments of a command: the declared one, or a general
+// one if its text has placeholders.
+func hint(declared frontmatter.Value, body string) string {
+	if text := declared.Text(); text != "" || !placeholder.MatchString(body) {
 		return text
 	}
 	return "[arguments]"

@@ -28,7 +28,7 @@ const extension = ".md"
 // with one name only the first is used.
 func (s *Set) read() []file {
 	var all []file
-	for _, source := range s.o.Sources {
+	for _, source := range s.options.Sources {
 		names, err := list(source.FS)
 		if err != nil {
 			s.warn(fmt.Sprintf("Some commands in %s are left out: %v", source.Name, err))
@@ -66,7 +66,7 @@ func (s *Set) warn(text string) {
 	s.warned[text] = true
 	s.mu.Unlock()
 	if !before {
-		s.o.Warn(executors.Shown(text))
+		s.options.Warn(executors.Shown(text))
 	}
 }
 
@@ -76,7 +76,7 @@ func list(fsys fs.FS) (names []string, err error) {
 	if _, err := fs.Stat(fsys, "."); errors.Is(err, fs.ErrNotExist) { // costs less than opening it
 		return nil, nil
 	}
-	left := func(why error) {
+	skip := func(why error) {
 		if err == nil {
 			err = why
 		}
@@ -86,23 +86,23 @@ func list(fsys fs.FS) (names []string, err error) {
 	visit = func(dir string, depth int) {
 		entries, err := fs.ReadDir(fsys, dir)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			left(err)
+			skip(err)
 		}
 		for _, e := range entries {
 			if found++; found > maxEntries {
-				left(fmt.Errorf("more than %d files and directories", maxEntries))
+				skip(fmt.Errorf("more than %d files and directories", maxEntries))
 				return
 			}
 			name := path.Join(dir, e.Name())
 			switch {
 			case strings.HasPrefix(e.Name(), "."):
 			case e.IsDir() && depth == maxDepth:
-				left(fmt.Errorf("more than %d directories inside one another", maxDepth))
+				skip(fmt.Errorf("more than %d directories inside one another", maxDepth))
 			case e.IsDir():
 				visit(name, depth+1)
 			case path.Ext(name) != extension || strings.EqualFold(e.Name(), "README.md"):
 			case len(names) == maxFiles:
-				left(fmt.Errorf("more than %d commands", maxFiles))
+				skip(fmt.Errorf("more than %d commands", maxFiles))
 			default:
 				names = append(names, name)
 			}

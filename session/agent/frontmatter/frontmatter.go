@@ -1,11 +1,11 @@
-// Package front reads the front matter of Markdown files: the lines between two lines of
+// Package frontmatter reads the front matter of Markdown files: the lines between two lines of
 // "---" at the beginning, in a part of YAML.
 //
 // Start with [Split]. It reads keys at the beginning of a line with a plain, quoted or
 // block value, or a list of these. Anything else, such as a nested table, becomes a part
 // of the value before it or is ignored. No value is an error. [Tools] translates the
 // names of tools in a list.
-package front
+package frontmatter
 
 import (
 	"errors"
@@ -23,12 +23,12 @@ func Split(text string) (head map[string]Value, body string, err error) {
 	}
 	lines := strings.SplitAfter(rest, "\n")
 	head = map[string]Value{}
-	key, written := "", ""
+	key, value := "", ""
 	end := func() {
 		if key != "" {
-			head[key] = Value(written)
+			head[key] = Value(value)
 		}
-		key, written = "", ""
+		key, value = "", ""
 	}
 	for i, line := range lines {
 		trimmed := strings.TrimRight(line, " \t\n")
@@ -37,12 +37,12 @@ func Split(text string) (head map[string]Value, body string, err error) {
 			end()
 			return head, strings.Join(lines[i+1:], ""), nil
 		case line == "" || line[0] == ' ' || line[0] == '\t' || trimmed == "" || strings.HasPrefix(line, "- "):
-			written += "\n" + strings.TrimSpace(trimmed)
+			value += "\n" + strings.TrimSpace(trimmed)
 			continue
 		}
 		end()
 		if name, v, ok := strings.Cut(trimmed, ":"); ok && (v == "" || v[0] == ' ' || v[0] == '\t') {
-			key, written = strings.TrimSpace(name), strings.TrimSpace(v)
+			key, value = strings.TrimSpace(name), strings.TrimSpace(v)
 		}
 	}
 	return nil, "", errors.New("its front matter has no end: a line of --- is missing")
@@ -124,4 +124,5 @@ func divide(text, separators string) []string {
 	})
 }
 
+// words joins the words of a text with single spaces.
 func words(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -1,15 +1,29 @@
-package front
+package frontmatter
 
 import "strings"
 
 // aliases are the names of tools in the format of Claude Code.
 var aliases = map[string][]string{
-	"Bash": {"bash", "bash_output", "bash_stop"}, "BashOutput": {"bash_output"}, "KillShell": {"bash_stop"},
-	"Read": {"read"}, "Write": {"write"}, "Edit": {"edit"}, "MultiEdit": {"edit"},
-	"Grep": {"grep", "search_code"}, "Glob": {"find_path"}, "LS": {"list_directory"},
-	"WebFetch": {"fetch", "web_scrape"}, "WebSearch": {}, "NotebookEdit": {}, "NotebookRead": {},
-	"TodoWrite": {"update_plan"}, "Task": {"sub_agent"}, "Agent": {"sub_agent"}, "Skill": {"load_skill", "invoke_skill"},
-	"AskUserQuestion": {"ask_user"}, "ExitPlanMode": {"exit_plan"},
+	"Agent":           {"sub_agent"},
+	"AskUserQuestion": {"ask_user"},
+	"Bash":            {"bash", "bash_output", "bash_stop"},
+	"BashOutput":      {"bash_output"},
+	"Edit":            {"edit"},
+	"ExitPlanMode":    {"exit_plan"},
+	"Glob":            {"find_path"},
+	"Grep":            {"grep", "search_code"},
+	"KillShell":       {"bash_stop"},
+	"LS":              {"list_directory"},
+	"MultiEdit":       {"edit"},
+	"NotebookEdit":    {}, // known, but we have no such tool
+	"NotebookRead":    {},
+	"Read":            {"read"},
+	"Skill":           {"load_skill", "invoke_skill"},
+	"Task":            {"sub_agent"},
+	"TodoWrite":       {"update_plan"},
+	"WebFetch":        {"fetch", "web_scrape"},
+	"WebSearch":       {},
+	"Write":           {"write"},
 }
 
 // Tools returns our names of a tool, as patterns of path.Match: of one in the format of

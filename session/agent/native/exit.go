@@ -32,9 +32,12 @@ type ExitPlan struct {
 	Ask func(ctx context.Context, call *executors.Call, options []Option) (kind string, err error)
 }
 
-// Option is a choice of the user. Kind is one of the protocol's kinds. It is also the id
-// of the option, since some clients answer with the kind.
-type Option struct{ Kind, Name, mode string }
+// Option is a choice of the user.
+type Option struct {
+	Kind string // one of the protocol's kinds; also the option's id, since some clients answer with the kind
+	Name string // for the user
+	mode string // the mode after this choice; empty means no change
+}
 
 // keepPlanning is the option that leaves the mode as it is.
 var keepPlanning = Option{Kind: "reject_once", Name: "Keep planning"}
@@ -43,8 +46,8 @@ var keepPlanning = Option{Kind: "reject_once", Name: "Keep planning"}
 func (e *ExitPlan) options() []Option {
 	var all []Option
 	for _, o := range []Option{
-		{"allow_once", "Approve, and ask before changes (mode code)", "code"},
-		{"allow_always", "Approve, and change files without asking (mode auto)", "auto"},
+		{Kind: "allow_once", Name: "Approve, and ask before changes (mode code)", mode: "code"},
+		{Kind: "allow_always", Name: "Approve, and change files without asking (mode auto)", mode: "auto"},
 	} {
 		if slices.Contains(e.Modes, o.mode) {
 			all = append(all, o)

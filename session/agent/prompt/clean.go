@@ -29,7 +29,7 @@ func clean(s string) string {
 			return r
 		case r == '\r', r == '\v', r == '\f', r == '\u0085', r == '\u2028', r == '\u2029':
 			return '\n'
-		case unseen(r):
+		case isInvisible(r):
 			return -1
 		}
 		return r
@@ -37,8 +37,8 @@ func clean(s string) string {
 	return markPattern.ReplaceAllString(s, "&lt;$1")
 }
 
-// unseen reports whether a character is invisible by itself.
-func unseen(r rune) bool {
+// isInvisible reports whether a character is invisible by itself.
+func isInvisible(r rune) bool {
 	switch {
 	case unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Co, r):
 		return true

@@ -41,8 +41,8 @@ type Facts struct {
 
 // Dir is a directory of the session.
 type Dir struct {
-	Path string   // absolute
-	Seen []string // files that show its kind, such as "go.mod"
+	Path    string   // absolute
+	Markers []string // the names of files in it that show its kind, such as "go.mod"
 }
 
 // Skill is the entry of a skill in the system prompt.
@@ -82,12 +82,13 @@ func System(f Facts) string {
 	return b.String()
 }
 
+// show describes the directory in one line.
 func (d Dir) show() string {
 	path := oneLine(d.Path, maxPath)
-	if len(d.Seen) == 0 {
+	if len(d.Markers) == 0 {
 		return path
 	}
-	return path + " (" + strings.Join(d.Seen, ", ") + ")"
+	return path + " (" + strings.Join(d.Markers, ", ") + ")"
 }
 
 func writeSkills(b *strings.Builder, skills []Skill) {

@@ -161,7 +161,7 @@ func FuzzRules(f *testing.F) {
 		if len(at) != 1 || strings.Count(got, "</project_file>") != 1 || !strings.HasSuffix(got, "\n</project_file>\n") {
 			t.Fatalf("%d elements in %q", len(at), got)
 		}
-		if inside := got[at[0][1] : len(got)-len("</project_file>\n")]; markPattern.MatchString(inside) || strings.ContainsFunc(inside, func(r rune) bool { return r != '\n' && r != '\t' && unseen(r) }) {
+		if inside := got[at[0][1] : len(got)-len("</project_file>\n")]; markPattern.MatchString(inside) || strings.ContainsFunc(inside, func(r rune) bool { return r != '\n' && r != '\t' && isInvisible(r) }) {
 			t.Errorf("inside of the element: %q", inside)
 		}
 		empty := System(Facts{Dirs: []Dir{{Path: "/w"}}, OS: "linux", Shell: "bash", Rules: []Rule{{}}})

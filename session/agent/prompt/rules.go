@@ -58,31 +58,32 @@ var ErrDenied = errors.New("may not be read")
 // Read reads the instructions in a session's directories. Dirs are absolute;
 // the first is the working directory. Mask redacts every text for the model.
 func Read(files Files, dirs []string, limits Limits, mask func(string) string) Project {
-	r := reader{files: files, cwd: dirs[0], left: limits.Total, mask: mask}
+	r := reader{files: files, cwd: dirs[0], budget: limits.Total, mask: mask}
 	for _, dir := range dirs {
-		r.project.Dirs = append(r.project.Dirs, Dir{Path: dir, Seen: projectFiles(files, dir)})
+		r.project.Dirs = append(r.project.Dirs, Dir{Path: dir, Markers: projectFiles(files, dir)})
 	}
 	if limits.Total > 0 {
 		for _, dir := range dirs {
-			r.dir(dir)
+			r.addDir(dir)
 		}
 	}
-	if n := len(r.nothing); n > 0 {
-		r.project.Warnings = append(r.project.Warnings, fmt.Sprintf("The model gets only the names of %d rule files, and can read them: the others fill agent.max_rules_bytes (%d). The first is %s.", n, limits.Total, r.nothing[0]))
+	if n := len(r.nameOnly); n > 0 {
+		r.warn("The model gets only the names of %d rule files, and can read them: the others fill agent.max_rules_bytes (%d). The first is %s.",
+			n, limits.Total, r.nameOnly[0])
 	}
 	return r.project
 }
 
-// marksOf are files that show the kind of a directory. The names are constants,
-// so they contain no foreign text.
-var marksOf = []string{
+// projectMarkers are the names of files that show the kind of a directory. Only these constants
+// get into the prompt, and no foreign text.
+var projectMarkers = []string{
 	".git", "go.mod", "go.work", "Cargo.toml", "package.json", "tsconfig.json", "deno.json", "pyproject.toml", "setup.py", "requirements.txt",
 	"pom.xml", "build.gradle", "build.gradle.kts", "CMakeLists.txt", "meson.build", "Gemfile", "composer.json", "mix.exs", "Package.swift",
 	"build.zig", "flake.nix", "Makefile", "justfile", "Taskfile.yml", "Dockerfile",
 }
 
 func projectFiles(files Files, dir string) []string {
-	names := files.Has(dir, marksOf)
+	names := files.Has(dir, projectMarkers)
 	if len(names) > 0 && names[0] == ".git" {
 		names[0] = "a git repository"
 	}
@@ -91,73 +92,76 @@ func projectFiles(files Files, dir string) []string {
 
 // reader collects the rules of all directories.
 type reader struct {
-	files   Files
-	cwd     string
-	left    int // bytes
-	mask    func(string) string
-	reals   []string // the files already included
-	nothing []string // the files without room for a single byte
-	project Project
+	files    Files
+	cwd      string
+	budget   int // bytes that more rules may have
+	mask     func(string) string
+	included []string // the files already included, as paths without links
+	nameOnly []string // the files of which there was room for the name alone
+	project  Project
 }
 
-func (r *reader) dir(dir string) {
-	r.file(filepath.Join(dir, "AGENTS.md"))
-	r.file(filepath.Join(dir, "CLAUDE.md"))
+// addDir includes the rules of a directory.
+func (r *reader) addDir(dir string) {
+	r.addFile(filepath.Join(dir, "AGENTS.md"))
+	r.addFile(filepath.Join(dir, "CLAUDE.md"))
 	rules := filepath.Join(dir, ".zeph", "rules")
 	names, err := r.files.List(rules)
 	if err != nil {
-		r.leftOut(rules, err)
+		r.warnLeftOut(rules, err)
 		return
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return filepath.Ext(name) != ".md" })
 	slices.Sort(names)
 	if more := len(names) - maxRuleFiles; more > 0 {
-		r.project.Warnings = append(r.project.Warnings, fmt.Sprintf("%d files of %s are left out of the system prompt: the limit is %d.", more, oneLine(r.rel(rules), maxPath), maxRuleFiles))
+		r.warn("%d files of %s are left out of the system prompt: the limit is %d.", more, oneLine(r.rel(rules), maxPath), maxRuleFiles)
 		names = names[:maxRuleFiles]
 	}
 	for _, name := range names {
-		r.file(filepath.Join(rules, name))
+		r.addFile(filepath.Join(rules, name))
 	}
 }
 
-// file includes a file, unless its text is already included.
-func (r *reader) file(path string) {
+// addFile includes a file, unless its text is already included.
+func (r *reader) addFile(path string) {
 	data, real, size, err := r.read(path)
 	if err != nil {
-		r.leftOut(path, err)
+		r.warnLeftOut(path, err)
 		return
 	}
 	text := string(data)
 	switch {
-	case slices.Contains(r.reals, real):
+	case slices.Contains(r.included, real):
 		return
 	case strings.TrimSpace(text) == "", strings.TrimSpace(text) == "@AGENTS.md": // a form in which some agents include it
 		return
 	}
-	r.reals = append(r.reals, real)
+	r.included = append(r.included, real)
 	rule := Rule{Path: r.rel(path)}
-	if most := min(maxRule, r.left); size > int64(most) || len(text) > most {
+	if most := min(maxRule, r.budget); size > int64(most) || len(text) > most {
 		text = truncate(text, most)
 		size = max(size, int64(len(data)))
 		if text == "" {
 			rule.Rest = fmt.Sprintf("[Its %d bytes do not fit here: read this file if its name concerns the task.]", size)
-			r.nothing = append(r.nothing, oneLine(rule.Path, maxPath))
+			r.nameOnly = append(r.nameOnly, oneLine(rule.Path, maxPath))
 		} else {
 			rule.Rest = fmt.Sprintf("[The first %d of %d bytes; read this file with offset %d for the rest.]", len(text), size, strings.Count(text, "\n"))
-			r.project.Warnings = append(r.project.Warnings, fmt.Sprintf("The model gets the first %d bytes of %s (%d bytes); it can read the rest.", len(text), oneLine(rule.Path, maxPath), size))
+			r.warn("The model gets the first %d bytes of %s (%d bytes); it can read the rest.", len(text), oneLine(rule.Path, maxPath), size)
 		}
 	}
-	r.left -= len(text)
-	if rule.Text = clean(r.mask(text)); !slices.ContainsFunc(r.project.Rules, func(other Rule) bool {
-		return strings.TrimSpace(other.Text) == strings.TrimSpace(rule.Text) && rule.Text != ""
-	}) {
+	r.budget -= len(text)
+	rule.Text = clean(r.mask(text))
+	same := func(other Rule) bool {
+		return rule.Text != "" && strings.TrimSpace(other.Text) == strings.TrimSpace(rule.Text)
+	}
+	if !slices.ContainsFunc(r.project.Rules, same) {
 		r.project.Rules = append(r.project.Rules, rule)
 	}
 }
 
-// errNoRules is the reason that a link is not followed: a repository must not
+// errNotMarkdown is the reason that a link is not followed: a repository must not
 // include a text under a name that looks harmless.
-var errNoRules = errors.New("it is a link to something other than a .md file")
+var errNotMarkdown = errors.New("it is a link to something other than a .md file")
 
 // read returns the usable part of a file, its path without links, and its size.
 func (r *reader) read(path string) (data []byte, real string, size int64, err error) {
@@ -167,7 +171,7 @@ func (r *reader) read(path string) (data []byte, real string, size int64, err er
 	}
 	defer f.Close()
 	if !strings.EqualFold(filepath.Ext(real), ".md") {
-		return nil, "", 0, errNoRules
+		return nil, "", 0, errNotMarkdown
 	}
 	data, err = io.ReadAll(io.LimitReader(f, maxRule+1))
 	if err == nil && bytes.IndexByte(data, 0) >= 0 {
@@ -176,11 +180,16 @@ func (r *reader) read(path string) (data []byte, real string, size int64, err er
 	return data, real, size, err
 }
 
-func (r *reader) leftOut(path string, err error) {
+// warnLeftOut warns of a path that cannot be read.
+func (r *reader) warnLeftOut(path string, err error) {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrDenied) {
 		return
 	}
-	r.project.Warnings = append(r.project.Warnings, fmt.Sprintf("%s is left out of the system prompt: %s", oneLine(r.rel(path), maxPath), oneLine(err.Error(), maxPath)))
+	r.warn("%s is left out of the system prompt: %s", oneLine(r.rel(path), maxPath), oneLine(err.Error(), maxPath))
+}
+
+func (r *reader) warn(format string, args ...any) {
+	r.project.Warnings = append(r.project.Warnings, fmt.Sprintf(format, args...))
 }
 
 // rel returns a path in the form that the read tool accepts, relative if

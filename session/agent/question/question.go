@@ -44,7 +44,7 @@ func New(cfg Config) executors.Registry {
 	if !cfg.Enabled {
 		return nil
 	}
-	a := asking{cfg}
+	a := asker{cfg}
 	return executors.Registry{
 		executors.Bind(executors.Tool{
 			Name: Name, Description: strings.TrimSpace(text), Effect: executors.Internal, Kind: executors.KindOther,
@@ -52,15 +52,15 @@ func New(cfg Config) executors.Registry {
 	}
 }
 
-type asking struct{ cfg Config }
+type asker struct{ cfg Config }
 
-func (a asking) prepare(_ context.Context, _ *executors.Call, in *input) (executors.Card, error) {
+func (a asker) prepare(_ context.Context, _ *executors.Call, in *input) (executors.Card, error) {
 	q, err := in.question()
 	return executors.Card{Title: executors.Titled(strings.Join(strings.Fields(q.Text), " ")), Kind: executors.KindOther}, err
 }
 
 // ask asks the user and returns the reaction for the model.
-func (a asking) ask(ctx context.Context, call *executors.Call, in *input) (executors.Result, error) {
+func (a asker) ask(ctx context.Context, call *executors.Call, in *input) (executors.Result, error) {
 	q, err := in.question()
 	if err != nil {
 		return executors.FailWith(err), nil
@@ -77,11 +77,11 @@ func (a asking) ask(ctx context.Context, call *executors.Call, in *input) (execu
 	if err != nil {
 		return executors.FailWith(err), nil
 	}
-	return executors.Result{Text: said(reply), Raw: map[string]string{"reaction": string(reply.Reaction)}}, nil
+	return executors.Result{Text: replyText(reply), Raw: map[string]string{"reaction": string(reply.Reaction)}}, nil
 }
 
-// said returns a reply as the model reads it.
-func said(r executors.Reply) string {
+// replyText returns a reply as the model reads it.
+func replyText(r executors.Reply) string {
 	const instead = " Go on with what is safe and can be undone, or end the turn and say what is missing."
 	switch r.Reaction {
 	case executors.Answered:
@@ -96,12 +96,12 @@ func said(r executors.Reply) string {
 
 // question returns the input in the form that the user sees.
 func (in input) question() (executors.Question, error) {
-	q := executors.Question{Text: bounded(strings.TrimSpace(visible(in.Question)), maxQuestion)}
+	q := executors.Question{Text: truncated(strings.TrimSpace(visible(in.Question)), maxQuestion)}
 	if q.Text == "" {
 		return q, executors.Failuref(executors.InvalidParameters, "ask_user: the question is empty")
 	}
 	for _, o := range in.Options {
-		o = bounded(strings.Join(strings.Fields(visible(o)), " "), maxOption)
+		o = truncated(strings.Join(strings.Fields(visible(o)), " "), maxOption)
 		if o != "" && !slices.Contains(q.Options, o) && len(q.Options) < maxOptions {
 			q.Options = append(q.Options, o)
 		}
@@ -109,8 +109,8 @@ func (in input) question() (executors.Question, error) {
 	return q, nil
 }
 
-// bounded returns at most most characters of a text.
-func bounded(s string, most int) string {
+// truncated returns at most most characters of a text.
+func truncated(s string, most int) string {
 	if at := executors.RuneOffset(s, most); at < len(s) {
 		return s[:at] + "…"
 	}

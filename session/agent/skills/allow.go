@@ -12,7 +12,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/wildcard"
-	"github.com/zeph-acp/zeph-acp/session/agent/front"
+	"github.com/zeph-acp/zeph-acp/session/agent/frontmatter"
 )
 
 // Allowed holds the calls that a skill or a command may make, parsed from allowed-tools:
@@ -32,22 +32,22 @@ type entry struct {
 // always are tools that every skill has: they read texts that the session stored for it.
 var always = []string{"read_overflow"}
 
-// Allow parses the items of allowed-tools for a session in dir, which is absolute.
-func Allow(items []string, dir string) Allowed {
+// ParseAllowed parses the items of allowed-tools for a session in dir, which is absolute.
+func ParseAllowed(items []string, dir string) Allowed {
 	a := Allowed{dir: dir}
 	for _, item := range items {
 		name, spec, has := strings.Cut(item, "(")
 		if spec = strings.TrimSuffix(spec, ")"); has && spec == "" || spec == "*" {
 			spec = ""
 		}
-		tools, _ := front.Tools(name) // an unknown one permits nothing
+		tools, _ := frontmatter.Tools(name) // an unknown one permits nothing
 		a.entries = append(a.entries, entry{tools, spec})
 	}
 	return a
 }
 
-// has reports whether an entry is about a tool.
-func (e entry) has(tool string) bool {
+// covers reports whether an entry is about a tool.
+func (e entry) covers(tool string) bool {
 	return slices.ContainsFunc(e.tools, func(p string) bool {
 		ok, _ := path.Match(p, tool) // a wrong pattern matches nothing
 		return ok
@@ -56,7 +56,7 @@ func (e entry) has(tool string) bool {
 
 // Offers reports whether a skill may call a tool at all.
 func (a Allowed) Offers(tool executors.Tool) bool {
-	return slices.Contains(always, tool.Name) || slices.ContainsFunc(a.entries, func(e entry) bool { return e.has(tool.Name) })
+	return slices.Contains(always, tool.Name) || slices.ContainsFunc(a.entries, func(e entry) bool { return e.covers(tool.Name) })
 }
 
 // Permits reports whether a skill may make a call. Each simple command and each path of
@@ -67,7 +67,7 @@ func (a Allowed) Permits(call *executors.Call) bool {
 	}
 	var specs []string
 	for _, e := range a.entries {
-		if !e.has(call.Tool) {
+		if !e.covers(call.Tool) {
 			continue
 		}
 		if e.spec == "" {

@@ -15,7 +15,7 @@ import (
 
 // Waiting reports whether Ready will decide about skills of the repository.
 func (s *Set) Waiting() bool {
-	s.look()
+	s.scanProject()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return !s.asked && slices.ContainsFunc(s.all, func(skill Skill) bool { return skill.source.Project })
@@ -25,14 +25,14 @@ func (s *Set) Waiting() bool {
 func (s *Set) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.o.Enabled {
+	if s.options.Enabled {
 		s.all = slices.DeleteFunc(slices.Clone(s.all), func(skill Skill) bool {
 			if skill.source.Project {
 				delete(s.usable, skill.Name)
 			}
 			return skill.source.Project
 		})
-		s.looked, s.asked = false, false
+		s.scanned, s.asked = false, false
 	}
 }
 
@@ -44,8 +44,8 @@ func (s *Set) Ready(ctx context.Context) {
 	if !s.Waiting() {
 		return
 	}
-	skills, subjects := s.projects()
-	allowed := s.o.Desk.AllowedAll(ctx, subjects)
+	skills, subjects := s.projectSkills()
+	allowed := s.options.Desk.AllowedAll(ctx, subjects)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, skill := range skills {
@@ -54,21 +54,21 @@ func (s *Set) Ready(ctx context.Context) {
 	s.asked = ctx.Err() == nil
 }
 
-// look finds the skills of the repository, once in a conversation.
-func (s *Set) look() {
+// scanProject adds the repository's skills to all, once in a conversation.
+func (s *Set) scanProject() {
 	s.mu.Lock()
 	var warnings []string
-	if !s.looked && s.o.Project {
-		for _, source := range s.o.Sources {
+	if !s.scanned && s.options.Project {
+		for _, source := range s.options.Sources {
 			if source.Project {
 				warnings = append(warnings, s.scan(source)...)
 			}
 		}
 	}
-	s.looked = true
+	s.scanned = true
 	s.mu.Unlock()
 	for _, w := range warnings {
-		s.o.Warn(w)
+		s.options.Warn(w)
 	}
 }
 
@@ -76,9 +76,9 @@ func (s *Set) look() {
 // hashes.
 const maxTotal = 64 << 20
 
-// projects returns the skills of the repository, each with the subject of its approval.
+// projectSkills returns the skills of the repository, each with the subject of its approval.
 // A skill whose files cannot be read is left out.
-func (s *Set) projects() (skills []Skill, subjects []approval.Subject) {
+func (s *Set) projectSkills() (skills []Skill, subjects []approval.Subject) {
 	s.mu.Lock()
 	all := slices.Clone(s.all)
 	s.mu.Unlock()
@@ -92,7 +92,7 @@ func (s *Set) projects() (skills []Skill, subjects []approval.Subject) {
 			err = fmt.Errorf("the skills of the project have more than %d MiB", maxTotal>>20)
 		}
 		if err != nil {
-			s.o.Warn(executors.Shown("The skill " + skill.Name + " of " + skill.source.Name + " is left out: " + err.Error()))
+			s.options.Warn(executors.Shown("The skill " + skill.Name + " of " + skill.source.Name + " is left out: " + err.Error()))
 			continue
 		}
 		skills, subjects = append(skills, skill), append(subjects, subject)
@@ -115,14 +115,14 @@ func (s *Set) subject(skill Skill, keep string) (subject approval.Subject, c con
 	}{skill.Name, skill.Description, skill.Tools, skill.Secrets, c.names}, "", "  ")
 	return approval.Subject{
 		Verb: "Use", Kind: "skills", What: "the skill " + skill.Name, File: skill.source.Name,
-		Dir: s.o.Dir, Text: string(text), Covers: c.hashes,
+		Dir: s.options.Dir, Text: string(text), Covers: c.hashes,
 	}, c, err
 }
 
-// current returns a skill as it is now, with the text of one of its files. It fails if
-// the user has not approved the skill in this form; a user who has not decided yet is
-// asked.
-func (s *Set) current(ctx context.Context, name, file string) (skill Skill, text []byte, more bool, err error) {
+// readApproved reads a skill anew, with the text of one of its files; more reports that the file
+// is longer. It asks a user who has not decided about the skill in this form, and returns
+// an error unless the user approves it.
+func (s *Set) readApproved(ctx context.Context, name, file string) (skill Skill, text []byte, more bool, err error) {
 	if skill, err = s.find(name); err != nil {
 		return skill, nil, false, err
 	}
@@ -137,7 +137,7 @@ func (s *Set) current(ctx context.Context, name, file string) (skill Skill, text
 	if err != nil {
 		return skill, nil, false, err
 	}
-	allowed := s.o.Desk.Allowed(ctx, subject)
+	allowed := s.options.Desk.Allowed(ctx, subject)
 	if ctx.Err() != nil {
 		return skill, nil, false, context.Cause(ctx)
 	}
@@ -151,7 +151,7 @@ func (s *Set) current(ctx context.Context, name, file string) (skill Skill, text
 	case c.kept == nil:
 		return skill, nil, false, fs.ErrNotExist
 	}
-	text, more, err = begins(c.kept, maxBody)
+	text, more, err = firstBytes(c.kept, maxBody)
 	return skill, text, more, err
 }
 
@@ -160,10 +160,10 @@ const usage = "`/skill trust NAME` approves a skill as it is now, `/skill block 
 // Command carries out what follows "/skill", and returns the reply to the user. Without
 // a text it lists the skills.
 func (s *Set) Command(rest string) string {
-	if !s.o.Enabled {
+	if !s.options.Enabled {
 		return "Skills are switched off: [tools.skills] enabled is false in the configuration."
 	}
-	s.look()
+	s.scanProject()
 	words := strings.Fields(rest)
 	if len(words) == 0 {
 		return s.list()
@@ -189,16 +189,16 @@ func (s *Set) decide(skill Skill, trusted bool) string {
 			return "Nothing was changed: " + err.Error() + "."
 		}
 		if trusted {
-			s.o.Desk.Approve(subject)
+			s.options.Desk.Approve(subject)
 		} else {
-			s.o.Desk.Reject(subject)
+			s.options.Desk.Reject(subject)
 		}
 		s.mu.Lock()
 		s.usable[skill.Name] = trusted
 		s.mu.Unlock()
 	}
 	if trusted {
-		return s.o.SetLevel(skill.Name, "trusted")
+		return s.options.SetLevel(skill.Name, "trusted")
 	}
-	return s.o.SetLevel(skill.Name, blocked)
+	return s.options.SetLevel(skill.Name, blocked)
 }

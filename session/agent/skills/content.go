@@ -35,11 +35,11 @@ func ReadFile(fsys fs.FS, name string, most int64) (data []byte, more bool, err 
 	if data, err = io.ReadAll(io.LimitReader(f, most+1)); err != nil {
 		return nil, false, err
 	}
-	return begins(data, most)
+	return firstBytes(data, most)
 }
 
-// begins returns at most most bytes of a text; more reports that it is longer.
-func begins(data []byte, most int64) (text []byte, more bool, err error) {
+// firstBytes returns at most most bytes of a text; more reports that it is longer.
+func firstBytes(data []byte, most int64) (text []byte, more bool, err error) {
 	if bytes.IndexByte(data, 0) >= 0 {
 		return nil, false, errors.New("it is not text")
 	}
@@ -76,14 +76,14 @@ type content struct {
 // keeps the text of the file keep, so that the model reads exactly the hashed text.
 func (s Skill) content(keep string) (content, error) {
 	c := content{keep: keep}
-	err := c.dir(s, ".", 0)
+	err := c.addDir(s, ".", 0)
 	slices.Sort(c.names)
 	slices.Sort(c.hashes)
 	return c, err
 }
 
-// dir adds the files of a directory, a path relative to the skill's.
-func (c *content) dir(s Skill, dir string, depth int) error {
+// addDir adds the files of a directory, a path relative to the skill's.
+func (c *content) addDir(s Skill, dir string, depth int) error {
 	entries, err := fs.ReadDir(s.source.FS, path.Join(s.Name, dir))
 	if err != nil {
 		return fmt.Errorf("%s: %w", dir, err)
@@ -97,10 +97,10 @@ func (c *content) dir(s Skill, dir string, depth int) error {
 		}
 		name := path.Join(dir, e.Name())
 		if e.IsDir() {
-			err = c.dir(s, name, depth+1)
+			err = c.addDir(s, name, depth+1)
 		} else {
 			c.names = append(c.names, name)
-			err = c.hash(s, name)
+			err = c.addHash(s, name)
 		}
 		if err != nil {
 			return err
@@ -109,8 +109,8 @@ func (c *content) dir(s Skill, dir string, depth int) error {
 	return nil
 }
 
-// hash adds the hash of a file of a repository's skill.
-func (c *content) hash(s Skill, name string) error {
+// addHash adds the hash of a file of a repository's skill.
+func (c *content) addHash(s Skill, name string) error {
 	if !s.source.Project {
 		return nil
 	}

@@ -32,7 +32,7 @@ func (s *Set) invoke(ctx context.Context, call *executors.Call, in *invokeInput)
 	if call.Delegate == nil {
 		return executors.Failf(executors.PolicyBlocked, "only the session's own turn can run a skill"), nil
 	}
-	skill, data, more, err := s.current(ctx, in.Name, skillFile)
+	skill, data, more, err := s.readApproved(ctx, in.Name, skillFile)
 	if ctx.Err() != nil {
 		return executors.Result{}, context.Cause(ctx)
 	}
@@ -46,21 +46,21 @@ func (s *Set) invoke(ctx context.Context, call *executors.Call, in *invokeInput)
 	if err != nil {
 		return unusable(skill, in.Name, "", err).Result(), nil
 	}
-	if s.o.Read != nil {
-		s.o.Read(skill.Name)
+	if s.options.Read != nil {
+		s.options.Read(skill.Name)
 	}
-	report, err := call.Delegate(ctx, s.delegation(skill, skill.text(valid(data)), in.Task, env))
+	report, err := call.Delegate(ctx, s.delegation(skill, skill.text(toUTF8(data)), in.Task, env))
 	if ctx.Err() != nil {
 		return executors.Result{}, context.Cause(ctx)
 	}
-	return reported(skill, report, err), nil
+	return reportResult(skill, report, err), nil
 }
 
 // env returns the variables of the skill's secrets.
 func (s *Set) env(skill Skill) ([]string, error) {
 	var env []string
 	for _, name := range skill.Secrets {
-		value := s.o.Secret(name)
+		value := s.options.Secret(name)
 		if value == "" {
 			return nil, executors.Failuref(executors.PermanentFailure, "the skill %s needs the secret %s, which is not set", skill.Name, name).
 				Hint("Ask the user to set ZEPH_SECRET_%s in the environment of zeph-acp.", name)
@@ -73,31 +73,31 @@ func (s *Set) env(skill Skill) ([]string, error) {
 // delegation returns the inner turn of a skill.
 func (s *Set) delegation(skill Skill, text, task string, env []string) executors.Delegation {
 	d := executors.Delegation{
-		Name: "skill:" + skill.Name, System: s.o.System(), Rounds: s.o.MaxRounds, Env: env, Internal: []string{loadTool},
+		Name: "skill:" + skill.Name, System: s.options.System(), Rounds: s.options.MaxRounds, Env: env, Internal: []string{loadTool},
 		Task: strings.TrimSpace(taskText) + "\n\nThe skill " + skill.Name + ":\n" + text,
 	}
 	if task = strings.TrimSpace(task); task != "" {
 		d.Task += "\n\nWhat it is to do:\n" + task
 	}
-	allowed := Allow(skill.Tools, s.o.Dir)
+	allowed := ParseAllowed(skill.Tools, s.options.Dir)
 	if skill.Tools != nil {
 		d.Tools = allowed.Offers
 	}
 	d.Bounds = func(call *executors.Call) *executors.Failure {
 		if call.Tool == loadTool {
-			return ofItself(skill, call)
+			return checkLoad(skill, call)
 		}
 		if skill.Tools == nil || allowed.Permits(call) {
 			return nil
 		}
-		return executors.Failuref(executors.PolicyBlocked, "the skill %s does not allow itself this call: its allowed-tools are %s", skill.Name, skill.listed()).
+		return executors.Failuref(executors.PolicyBlocked, "the skill %s does not allow itself this call: its allowed-tools are %s", skill.Name, skill.toolList()).
 			Hint("Do the task with the calls that it allows, or report what is missing.")
 	}
 	return d
 }
 
-// ofItself returns the failure of a call that loads another skill.
-func ofItself(skill Skill, call *executors.Call) *executors.Failure {
+// checkLoad returns the failure of a call that loads another skill.
+func checkLoad(skill Skill, call *executors.Call) *executors.Failure {
 	var in loadInput
 	if json.Unmarshal(call.Input, &in) == nil && in.Name == skill.Name {
 		return nil
@@ -105,8 +105,8 @@ func ofItself(skill Skill, call *executors.Call) *executors.Failure {
 	return executors.Failuref(executors.PolicyBlocked, "the skill %s loads only its own files", skill.Name)
 }
 
-// reported returns the report of a skill as the result of the call.
-func reported(skill Skill, report executors.Report, err error) executors.Result {
+// reportResult returns the report of a skill as the result of the call.
+func reportResult(skill Skill, report executors.Report, err error) executors.Result {
 	res := executors.Result{Text: report.Text}
 	switch {
 	case err != nil:

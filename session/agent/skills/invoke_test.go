@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/session/agent/front"
+	"github.com/zeph-acp/zeph-acp/session/agent/frontmatter"
 )
 
 // TestInvoke checks the inner turn of a skill, and its report.
@@ -136,7 +136,7 @@ func TestAllowed(t *testing.T) {
 		"mcp__db__query":           {[]executors.Call{{Tool: "db__query"}}, []executors.Call{{Tool: "db__drop"}}},
 		"Task Skill":               {[]executors.Call{{Tool: "sub_agent"}, {Tool: "invoke_skill"}}, []executors.Call{{Tool: "exit_plan"}, bash("ls")}},
 	} {
-		a := Allow(front.Value(items).List(), "/w")
+		a := ParseAllowed(frontmatter.Value(items).List(), "/w")
 		for _, c := range tt.permits {
 			if !a.Permits(&c) || !a.Offers(executors.Tool{Name: c.Tool}) {
 				t.Errorf("%s does not permit %s %s", items, c.Tool, cmp.Diff(executors.Card{}, c.Card))

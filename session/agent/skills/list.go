@@ -26,7 +26,7 @@ func (s *Set) list() string {
 		}
 		b.WriteByte('\n')
 		if skill.Tools != nil {
-			fmt.Fprintf(&b, "  - tools: %s\n", executors.Quoted(executors.WholeLine(skill.listed())))
+			fmt.Fprintf(&b, "  - tools: %s\n", executors.Quoted(executors.WholeLine(skill.toolList())))
 		}
 		if len(skill.Secrets) > 0 {
 			fmt.Fprintf(&b, "  - secrets: %s\n", executors.Quoted(strings.Join(skill.Secrets, ", ")))
@@ -35,15 +35,15 @@ func (s *Set) list() string {
 	return b.String() + "\n" + usage
 }
 
-// listed returns the allowed tools of a skill that narrows them.
-func (s Skill) listed() string { return cmp.Or(strings.Join(s.Tools, ", "), "no tool") }
+// toolList returns the allowed tools of a skill that narrows them.
+func (s Skill) toolList() string { return cmp.Or(strings.Join(s.Tools, ", "), "no tool") }
 
 // oneLine returns a text without line breaks.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // state returns the level of trust of a skill, and why it can be used or not.
 func (s *Set) state(skill Skill) (trust, state string) {
-	trust = s.o.level(skill.Name)
+	trust = s.options.level(skill.Name)
 	if trust == blocked {
 		return trust, "not offered"
 	}
@@ -54,7 +54,7 @@ func (s *Set) state(skill Skill) (trust, state string) {
 	if err != nil {
 		return "untrusted", "cannot be used: " + err.Error()
 	}
-	switch s.o.Desk.State(subject) {
+	switch s.options.Desk.State(subject) {
 	case approval.Approved:
 		return trust, "approved"
 	case approval.Changed:

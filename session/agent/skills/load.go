@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/session/agent/front"
+	"github.com/zeph-acp/zeph-acp/session/agent/frontmatter"
 )
 
 var (
@@ -95,14 +95,14 @@ func (s *Set) load(ctx context.Context, _ *executors.Call, in *loadInput) (execu
 		return executors.Failf(executors.InvalidParameters, "load_skill: file must be a path inside of the skill, such as references/api.md"), nil
 	}
 	file := cmp.Or(in.File, skillFile)
-	skill, data, more, err := s.current(ctx, in.Name, file)
+	skill, data, more, err := s.readApproved(ctx, in.Name, file)
 	if ctx.Err() != nil {
 		return executors.Result{}, context.Cause(ctx)
 	}
 	if err != nil {
 		return unusable(skill, in.Name, in.File, err).Result(), nil
 	}
-	text := valid(data)
+	text := toUTF8(data)
 	if file == skillFile {
 		text = skill.text(text)
 		if len(skill.Secrets) > 0 {
@@ -134,7 +134,7 @@ func unusable(skill Skill, name, file string, err error) *executors.Failure {
 // text returns the instructions in the text of the skill's file, and the names of its other
 // files.
 func (s Skill) text(text string) string {
-	if _, body, err := front.Split(text); err == nil {
+	if _, body, err := frontmatter.Split(text); err == nil {
 		text = body
 	}
 	return executors.JoinLines(cmp.Or(strings.TrimSpace(text), "The skill has no text besides its description."), s.files())
@@ -161,4 +161,4 @@ func (s Skill) files() string {
 	return fmt.Sprintf("[Files of the skill; load_skill with file returns one.%s]\n%s%s", where, strings.Join(names, ", "), rest)
 }
 
-func valid(data []byte) string { return strings.ToValidUTF8(string(data), string(utf8.RuneError)) }
+func toUTF8(data []byte) string { return strings.ToValidUTF8(string(data), string(utf8.RuneError)) }

@@ -29,7 +29,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/approval"
 	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
-	"github.com/zeph-acp/zeph-acp/session/agent/front"
+	"github.com/zeph-acp/zeph-acp/session/agent/frontmatter"
 )
 
 // Limits on the files that are read.
@@ -92,23 +92,23 @@ type Options struct {
 type Set struct {
 	Warnings []string // about the user's skills that are left out
 
-	o        Options
-	registry func() executors.Registry // the tools, made at their first use
+	options  Options
+	registry func() executors.Registry // returns the tools, which it makes at its first call
 	reading  sync.Mutex                // held by Ready
 
-	mu     sync.Mutex
-	all    []Skill // by source, then by name; no name occurs twice
-	usable map[string]bool
-	looked bool // all contains the repository's skills
-	asked  bool // the user was asked about the repository's skills
+	mu      sync.Mutex
+	all     []Skill         // by source, then by name; no name occurs twice
+	usable  map[string]bool // whether the model may load the skill of that name
+	scanned bool            // all contains the repository's skills
+	asked   bool            // the user was asked about the repository's skills
 }
 
 // New returns the skills of a session.
 func New(o Options) *Set {
-	s := &Set{o: o, usable: map[string]bool{}}
+	s := &Set{options: o, usable: map[string]bool{}}
 	s.registry = sync.OnceValue(s.bind)
 	if !o.Enabled {
-		s.looked, s.asked = true, true
+		s.scanned, s.asked = true, true
 		return s
 	}
 	for _, source := range o.Sources {
@@ -186,12 +186,12 @@ func (source Source) skill(name string) (Skill, error) {
 	if !skillName.MatchString(name) {
 		return Skill{}, errors.New("a skill's directory has a name of lower case letters, digits, - and _")
 	}
-	head, _, err := front.Split(string(data))
+	head, _, err := frontmatter.Split(string(data))
 	if err != nil {
 		return Skill{}, err
 	}
-	if own := head["name"].Text(); own != "" && own != name {
-		return Skill{}, fmt.Errorf("its name is %q, and that of its directory %q; they must be the same", own, name)
+	if declared := head["name"].Text(); declared != "" && declared != name {
+		return Skill{}, fmt.Errorf("its name is %q, and that of its directory %q; they must be the same", declared, name)
 	}
 	skill := Skill{
 		Name: name, Description: head["description"].Text(), Tools: head["allowed-tools"].List(),
@@ -221,7 +221,7 @@ func (s *Set) Usable() []Skill {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(s.all), func(skill Skill) bool {
-		return !s.usable[skill.Name] || s.o.level(skill.Name) == blocked
+		return !s.usable[skill.Name] || s.options.level(skill.Name) == blocked
 	})
 }
 

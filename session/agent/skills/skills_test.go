@@ -296,12 +296,12 @@ func TestProject(t *testing.T) {
 }
 
 // Desk returns the desk of the set.
-func (p *project) Desk() *approval.Desk { return p.o.Desk }
+func (p *project) Desk() *approval.Desk { return p.options.Desk }
 
 // approvalOf returns the subject of a skill.
 func approvalOf(t *testing.T, s *Set, name string) approval.Subject {
 	t.Helper()
-	s.look()
+	s.scanProject()
 	skill, err := s.find(name)
 	if err != nil {
 		t.Fatal(err)

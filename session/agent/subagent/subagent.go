@@ -81,7 +81,7 @@ type Worktree interface {
 
 // Set holds the types of one session. Its methods may be called concurrently.
 type Set struct {
-	o       Options
+	options Options
 	working *semaphore.Weighted // sub-agents
 	writing *semaphore.Weighted // sub-agents that can change something
 
@@ -89,13 +89,13 @@ type Set struct {
 
 	mu    sync.Mutex
 	types []Type
-	bound executors.Registry // the tool, which describes the types
+	tools executors.Registry // the tool, which describes the types
 	ready bool
 }
 
 // New returns the types of a session. It reads no file.
 func New(o Options) *Set {
-	s := &Set{o: o, working: semaphore.NewWeighted(int64(max(o.MaxParallel, 1))), writing: semaphore.NewWeighted(1)}
+	s := &Set{options: o, working: semaphore.NewWeighted(int64(max(o.MaxParallel, 1))), writing: semaphore.NewWeighted(1)}
 	s.types = slices.Clone(builtIn)
 	for _, t := range o.Types {
 		s.add(t)
@@ -119,7 +119,7 @@ func (s *Set) Reset() {
 // Ready reads the repository's files, once in a conversation, and asks the user about
 // those that are not approved. The types then stay the same, and with them the tool.
 func (s *Set) Ready(ctx context.Context) {
-	if !s.o.Enabled || s.o.Project == nil {
+	if !s.options.Enabled || s.options.Project == nil {
 		return
 	}
 	s.reading.Lock()
@@ -130,9 +130,9 @@ func (s *Set) Ready(ctx context.Context) {
 	if done {
 		return
 	}
-	found, subjects := s.projects()
-	allowed := s.o.Desk.AllowedAll(ctx, subjects)
-	fresh := New(s.o)
+	found, subjects := s.projectTypes()
+	allowed := s.options.Desk.AllowedAll(ctx, subjects)
+	fresh := New(s.options)
 	for i, t := range found {
 		if allowed[i] {
 			fresh.add(t)
@@ -144,32 +144,32 @@ func (s *Set) Ready(ctx context.Context) {
 	s.bind()
 }
 
-// projects returns the types of the repository, with the texts that the user approves.
+// projectTypes returns the types of the repository, with the texts that the user approves.
 // None replaces a type of the user, or a built-in one.
-func (s *Set) projects() (found []Type, subjects []approval.Subject) {
+func (s *Set) projectTypes() (found []Type, subjects []approval.Subject) {
 	for _, dir := range ProjectDirs {
-		for _, name := range s.o.Project(dir) {
+		for _, name := range s.options.Project(dir) {
 			if path.Ext(name) != ".md" || strings.EqualFold(path.Base(name), "README.md") {
 				continue
 			}
 			if len(found) == maxTypes {
-				s.o.Warn("Only the first sub-agents of the project are used.")
+				s.options.Warn("Only the first sub-agents of the project are used.")
 				return found, subjects
 			}
-			t, subject, err := s.project(name, found)
+			t, subject, err := s.readProjectType(name, found)
 			if err == nil {
 				found, subjects = append(found, t), append(subjects, subject)
 			} else if !errors.Is(err, fs.ErrNotExist) {
-				s.o.Warn(executors.Shown("The sub-agent " + name + " is left out: " + err.Error()))
+				s.options.Warn(executors.Shown("The sub-agent " + name + " is left out: " + err.Error()))
 			}
 		}
 	}
 	return found, subjects
 }
 
-// project reads a type of the repository.
-func (s *Set) project(name string, found []Type) (t Type, subject approval.Subject, err error) {
-	data, err := s.o.Read(name)
+// readProjectType reads a type of the repository.
+func (s *Set) readProjectType(name string, found []Type) (t Type, subject approval.Subject, err error) {
+	data, err := s.options.Read(name)
 	if err != nil {
 		return t, subject, err
 	}
@@ -178,11 +178,11 @@ func (s *Set) project(name string, found []Type) (t Type, subject approval.Subje
 		return t, subject, err
 	}
 	same := func(other Type) bool { return other.Name == t.Name }
-	if slices.ContainsFunc(builtIn, same) || slices.ContainsFunc(s.o.Types, same) || slices.ContainsFunc(found, same) {
+	if slices.ContainsFunc(builtIn, same) || slices.ContainsFunc(s.options.Types, same) || slices.ContainsFunc(found, same) {
 		return t, subject, errors.New("there is another sub-agent of its name, " + t.Name)
 	}
 	if t.Model != "" {
-		if full := s.o.Model(t.Model); full == "" {
+		if full := s.options.Model(t.Model); full == "" {
 			warnings = append(warnings, "no configured model is called "+t.Model+", so it has that of the session")
 			t.Model = ""
 		} else {
@@ -190,7 +190,7 @@ func (s *Set) project(name string, found []Type) (t Type, subject approval.Subje
 		}
 	}
 	for _, w := range warnings {
-		s.o.Warn(executors.Shown("The sub-agent " + name + ": " + w))
+		s.options.Warn(executors.Shown("The sub-agent " + name + ": " + w))
 	}
 	text, err := json.MarshalIndent(struct {
 		Name        string   `json:"name"`
@@ -202,7 +202,7 @@ func (s *Set) project(name string, found []Type) (t Type, subject approval.Subje
 		Prompt      string   `json:"prompt"`
 	}{t.Name, t.Description, t.Tools, t.except, t.Model, t.Worktree, t.Prompt}, "", "  ")
 	return t, approval.Subject{
-		Verb: "Use", Kind: "sub-agents", What: "the sub-agent " + t.Name, File: name, Dir: s.o.Dir, Text: string(text), Covers: []string{string(data)},
+		Verb: "Use", Kind: "sub-agents", What: "the sub-agent " + t.Name, File: name, Dir: s.options.Dir, Text: string(text), Covers: []string{string(data)},
 	}, err
 }
 
@@ -211,11 +211,11 @@ func (s *Set) List() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var b strings.Builder
-	if !s.o.Enabled {
+	if !s.options.Enabled {
 		return "Sub-agents are switched off: [tools.sub_agent] enabled is false in the configuration."
 	}
 	for _, t := range s.types {
-		b.WriteString(t.entry() + "\n")
+		b.WriteString(t.markdown() + "\n")
 	}
 	return b.String()
 }

@@ -58,7 +58,7 @@ func TestParse(t *testing.T) {
 			}
 			var has []string
 			for _, tool := range sessionTools() {
-				if typ.has(tool) {
+				if typ.offers(tool) {
 					has = append(has, tool.Name)
 				}
 			}
@@ -99,9 +99,9 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("the name is %q", typ.Name)
 		}
 		for _, tool := range sessionTools() {
-			typ.has(tool)
+			typ.offers(tool)
 		}
-		typ.line()
+		typ.modelLine()
 	})
 }
 

@@ -20,7 +20,7 @@ type input struct {
 
 // Tools returns the tool, unless it is switched off.
 func (s *Set) Tools() []executors.Tool {
-	if !s.o.Enabled {
+	if !s.options.Enabled {
 		return nil
 	}
 	return s.registry().Tools()
@@ -37,12 +37,12 @@ func (s *Set) Execute(ctx context.Context, call *executors.Call) (executors.Resu
 }
 
 // Catalogue returns the tool for listings.
-func Catalogue() executors.Registry { return New(Options{Config: Defaults()}).bound }
+func Catalogue() executors.Registry { return New(Options{Config: Defaults()}).tools }
 
 func (s *Set) registry() executors.Registry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.bound
+	return s.tools
 }
 
 // bind makes the tool. Its description lists the types.
@@ -50,9 +50,9 @@ func (s *Set) bind() {
 	text := strings.TrimSpace(toolText)
 	sort.Slice(s.types, func(i, j int) bool { return s.types[i].Name < s.types[j].Name })
 	for _, t := range s.types {
-		text += "\n" + t.line()
+		text += "\n" + t.modelLine()
 	}
-	s.bound = executors.Registry{executors.Bind(executors.Tool{
+	s.tools = executors.Registry{executors.Bind(executors.Tool{
 		Name: Name, Description: text, Effect: executors.Internal, Kind: executors.KindThink, Concurrent: true,
 	}, s.prepare, s.run)}
 }
@@ -77,17 +77,17 @@ func (s *Set) run(ctx context.Context, call *executors.Call, in *input) (executo
 	if call.Delegate == nil {
 		return executors.Failf(executors.PolicyBlocked, "a sub-agent cannot start others"), nil
 	}
-	writes := t.writes(s.o.Tools())
-	done, err := s.place(ctx, writes && !t.Worktree)
+	writes := t.writes(s.options.Tools())
+	done, err := s.acquire(ctx, writes && !t.Worktree)
 	if err != nil {
 		return executors.Result{}, err
 	}
 	defer done()
 	d := executors.Delegation{
-		Name: t.Name, System: s.system(t), Task: in.Task, Model: t.Model, Rounds: s.o.MaxRounds, Tools: t.has,
+		Name: t.Name, System: s.system(t), Task: in.Task, Model: t.Model, Rounds: s.options.MaxRounds, Tools: t.offers,
 	}
 	if writes && t.Worktree {
-		return s.runApart(ctx, call, t, d)
+		return s.runInWorktree(ctx, call, t, d)
 	}
 	report, err := call.Delegate(ctx, d)
 	if ctx.Err() != nil {
@@ -96,9 +96,9 @@ func (s *Set) run(ctx context.Context, call *executors.Call, in *input) (executo
 	return result(t, report, err), nil
 }
 
-// place waits until a sub-agent may run. Those that can change something in the project
+// acquire waits until a sub-agent may run. Those that can change something in the project
 // wait for each other first, and only then for one of the max_parallel places.
-func (s *Set) place(ctx context.Context, writes bool) (done func(), err error) {
+func (s *Set) acquire(ctx context.Context, writes bool) (done func(), err error) {
 	var taken []*semaphore.Weighted
 	done = func() {
 		for _, sem := range taken {
@@ -121,7 +121,7 @@ func (s *Set) place(ctx context.Context, writes bool) (done func(), err error) {
 // system returns the system prompt of a sub-agent. It begins with that of the session, so
 // that the rules of the project hold.
 func (s *Set) system(t Type) string {
-	parts := []string{s.o.System(), strings.TrimSpace(systemText), t.Prompt}
+	parts := []string{s.options.System(), strings.TrimSpace(systemText), t.Prompt}
 	return strings.TrimSpace(strings.Join(parts, "\n\n"))
 }
 

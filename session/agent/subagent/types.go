@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/session/agent/front"
+	"github.com/zeph-acp/zeph-acp/session/agent/frontmatter"
 )
 
 // builtIn are the types that every session has. An entry of the same name replaces one.
@@ -35,7 +35,7 @@ const (
 
 // parse reads the file of a type. Its warnings name the parts that have no effect.
 func parse(name, text string) (t Type, warnings []string, err error) {
-	head, body, err := front.Split(text)
+	head, body, err := frontmatter.Split(text)
 	switch {
 	case err != nil:
 		return t, nil, err
@@ -56,13 +56,13 @@ func parse(name, text string) (t Type, warnings []string, err error) {
 	}
 	var unknown []string
 	if written, ok := head["tools"]; ok && written.Text() != "*" {
-		t.Tools, unknown = ours(written.List())
+		t.Tools, unknown = translateTools(written.List())
 		if t.Tools == nil {
 			t.Tools = []string{} // no tools, and not all
 		}
 	}
 	var left []string
-	t.except, left = ours(head["disallowedTools"].List())
+	t.except, left = translateTools(head["disallowedTools"].List())
 	if len(left) > 0 { // it would get more than its author meant
 		return t, nil, fmt.Errorf("its disallowedTools name tools that do not exist here: %s", strings.Join(left, ", "))
 	}
@@ -79,10 +79,10 @@ func parse(name, text string) (t Type, warnings []string, err error) {
 	return t, warnings, nil
 }
 
-// ours translates names of tools. Names that cannot be translated are in unknown.
-func ours(names []string) (tools, unknown []string) {
+// translateTools translates names of tools. Names that cannot be translated are in unknown.
+func translateTools(names []string) (tools, unknown []string) {
 	for _, name := range names {
-		if known, ok := front.Tools(name); ok {
+		if known, ok := frontmatter.Tools(name); ok {
 			tools = append(tools, known...)
 		} else {
 			unknown = append(unknown, name)
@@ -95,8 +95,8 @@ func ours(names []string) (tools, unknown []string) {
 // it.
 var always = []string{"read_overflow"}
 
-// has reports whether a sub-agent of the type is offered a tool.
-func (t Type) has(tool executors.Tool) bool {
+// offers reports whether a sub-agent of the type is offered a tool.
+func (t Type) offers(tool executors.Tool) bool {
 	if matches(t.except, tool.Name) {
 		return false
 	}
@@ -113,21 +113,21 @@ func matches(patterns []string, name string) bool {
 // writes reports whether a sub-agent of the type can change anything with these tools.
 func (t Type) writes(tools []executors.Tool) bool {
 	return slices.ContainsFunc(tools, func(tool executors.Tool) bool {
-		return t.has(tool) && !tool.Effect.InternalOnly() && (tool.Effect == 0 || tool.Effect.Has(executors.Mutates))
+		return t.offers(tool) && !tool.Effect.InternalOnly() && (tool.Effect == 0 || tool.Effect.Has(executors.Mutates))
 	})
 }
 
-// line describes the type to the main model.
-func (t Type) line() string {
+// modelLine describes the type to the main model.
+func (t Type) modelLine() string {
 	if t.Description == "" {
 		return "- " + t.Name
 	}
 	return "- " + t.Name + ": " + shortened(executors.Shown(t.Description), maxDescription)
 }
 
-// entry describes the type to people, in Markdown. Texts of the repository are code spans,
+// markdown describes the type to people, in Markdown. Texts of the repository are code spans,
 // so that a link in them is not rendered.
-func (t Type) entry() string {
+func (t Type) markdown() string {
 	span := func(text string) string { return executors.Quoted(executors.WholeLine(executors.Shown(text))) }
 	about, tools := "no description", "all tools"
 	if text := shortened(t.Description, maxDescription); text != "" {

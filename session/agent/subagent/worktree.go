@@ -8,12 +8,12 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// runApart runs a task in a copy of the project, and brings its changes back.
-func (s *Set) runApart(ctx context.Context, call *executors.Call, t Type, d executors.Delegation) (executors.Result, error) {
-	if s.o.Worktree == nil {
+// runInWorktree runs a task in a copy of the project, and brings its changes back.
+func (s *Set) runInWorktree(ctx context.Context, call *executors.Call, t Type, d executors.Delegation) (executors.Result, error) {
+	if s.options.Worktree == nil {
 		return executors.Failf(executors.PermanentFailure, "there is no place for the copy of the project in which a sub-agent %s works", t.Name), nil
 	}
-	w, err := s.o.Worktree(ctx, t.Name)
+	w, err := s.options.Worktree(ctx, t.Name)
 	switch {
 	case ctx.Err() != nil:
 		return executors.Result{}, context.Cause(ctx)
