@@ -60,7 +60,7 @@ func (s *Session) isCommand(typed string) bool {
 	}
 	name := strings.Fields(typed)[0][1:]
 	named := func(c acp.Command) bool { return c.Name == name }
-	return slices.ContainsFunc(s.commands(), named) || local.Spells(typed, s.runner().Tools())
+	return slices.ContainsFunc(s.commands(), named) || local.IsToolCommand(typed, s.runner().Tools())
 }
 
 // closeInbox settles the texts that the turn has not accepted; err is the turn's failure.
@@ -77,7 +77,7 @@ func (t *turn) closeInbox(err error) {
 // addSteering adds the text of the command to steer to the running turn. It returns nil if
 // the prompt needs a turn of its own.
 func (s *Session) addSteering(prompt []acp.ContentBlock) *agent.Addition {
-	name, rest := local.Slash(strings.TrimSpace(transcript.Typed(prompt)))
+	name, rest := local.SplitCommand(strings.TrimSpace(transcript.Typed(prompt)))
 	rest = strings.TrimSpace(rest)
 	if name != steerCommand || rest == "" || transcript.Attached(prompt) > 0 {
 		return nil

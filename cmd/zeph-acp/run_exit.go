@@ -81,7 +81,7 @@ var errNoModel = errors.New("no model is connected: start Ollama, run `zeph-acp 
 // needsModel reports whether the last message of a turn says only that its prompt needs a
 // model.
 func needsModel(lastMessage string) bool {
-	return local.Helps(lastMessage) || lastMessage == agent.NoModel
+	return local.ExplainsConnecting(lastMessage) || lastMessage == agent.NoModel
 }
 
 // noAnswer reports whether the last message of a turn says that there is no answer.
@@ -95,7 +95,7 @@ func (t *tally) endError(lastMessage string, failOnDenied bool) error {
 	defer t.mu.Unlock()
 	unknown, _, _ := strings.Cut(strings.TrimPrefix(lastMessage, "There is no command "), ". ")
 	switch {
-	case local.Helps(lastMessage) && strings.HasPrefix(unknown, "/"):
+	case local.ExplainsConnecting(lastMessage) && strings.HasPrefix(unknown, "/"):
 		return fmt.Errorf("there is no command %s, and no model is connected", unknown)
 	case needsModel(lastMessage):
 		return errNoModel

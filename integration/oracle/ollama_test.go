@@ -136,8 +136,8 @@ func TestOllamaSchemas(t *testing.T) {
 // The adapter reads the properties of models as the SDK writes them.
 func TestOllamaFacts(t *testing.T) {
 	m := ollama.New(ollama.Config{Model: "m", Address: record(t, ollamaShow(t)).URL})
-	if !m.Learn(t.Context()) || m.Window() != 131_072 || !m.Sees() || strings.Join(m.Levels(), " ") != "low medium high" {
-		t.Errorf("window %d, levels %v, sees %v", m.Window(), m.Levels(), m.Sees())
+	if !m.Learn(t.Context()) || m.Window() != 131_072 || !m.AcceptsImages() || strings.Join(m.Levels(), " ") != "low medium high" {
+		t.Errorf("window %d, levels %v, accepts images %v", m.Window(), m.Levels(), m.AcceptsImages())
 	}
 	tags := api.ListResponse{Models: []api.ListModelResponse{
 		{Name: "qwen3:8b", Model: "qwen3:8b", Size: 5_200_000_000, Details: api.ModelDetails{Family: "qwen3", ParameterSize: "8.2B", QuantizationLevel: "Q4_K_M"}},

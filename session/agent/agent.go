@@ -221,7 +221,7 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) (_ []
 		a.Record(prompt)
 		return history, acp.StopEndTurn, a.Say(ctx, reply)
 	}
-	if !in.isCommand() && (isDirect(t.model) || local.Spells(typed, t.offered)) {
+	if !in.isCommand() && (isDirect(t.model) || local.IsToolCommand(typed, t.offered)) {
 		// Only text that the user typed is a call of the user, never that of an
 		// attached file.
 		t.model, t.direct, t.origin = local.Direct{}, true, executors.User
@@ -261,7 +261,7 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) (_ []
 // unanswerable returns the reply to a prompt that neither a tool nor a model can answer,
 // or "".
 func (t *turn) unanswerable(in Input, typed string) string {
-	name, _ := local.Slash(strings.TrimSpace(typed))
+	name, _ := local.SplitCommand(strings.TrimSpace(typed))
 	switch {
 	case !in.isCommand() && slices.Contains(t.Disabled, name):
 		return fmt.Sprintf("/%s does nothing: all tools are switched off. "+
@@ -304,7 +304,7 @@ func (a *Agent) Typed() []llm.Tool {
 	var out []llm.Tool
 	tools := a.Chain.Tools()
 	for i, tool := range forModel(tools) {
-		if !tools[i].Effect.InternalOnly() && local.Short(tool) {
+		if !tools[i].Effect.InternalOnly() && local.NeedsNoJSON(tool) {
 			out = append(out, tool)
 		}
 	}

@@ -43,12 +43,12 @@ func (t *turn) streamAnswer(ctx context.Context) (answer, error) {
 		}
 		switch {
 		case ev.Cut:
-			t.history = llm.GoOn(t.history, received.cut())
+			t.history = llm.AskToContinue(t.history, received.cut())
 			t.Record(transcript.Cut{})
 			t.spendCut(usage)
 			a.calls, usage = nil, nil
-		case ev.Instead != nil:
-			t.model = ev.Instead.Model
+		case ev.Fallback != nil:
+			t.model = ev.Fallback.Model
 		case ev.Call != nil:
 			a.calls = append(a.calls, *ev.Call)
 		case ev.Usage != nil:
@@ -71,7 +71,7 @@ func (t *turn) streamAnswer(ctx context.Context) (answer, error) {
 		}
 	}
 	if len(blocks) == 0 {
-		t.history = llm.NoGoOn(t.history)
+		t.history = llm.WithoutContinueRequest(t.history)
 	} else {
 		t.history = append(t.history, llm.Message{Role: llm.Assistant, Blocks: blocks})
 	}
@@ -110,7 +110,7 @@ func (t *turn) show(ctx context.Context, ev llm.Event) error {
 		return t.sendChunk(ctx, acp.UpdateAgentMessage, ev.Text)
 	case ev.Thought != "":
 		return t.sendChunk(ctx, acp.UpdateAgentThought, ev.Thought)
-	case ev.Wait != nil, ev.Instead != nil:
+	case ev.Wait != nil, ev.Fallback != nil:
 		t.message.end()
 		return t.showFailure(ctx, ev)
 	}
@@ -124,8 +124,8 @@ func (a *Agent) showFailure(ctx context.Context, ev llm.Event) error {
 	switch {
 	case ev.Wait != nil:
 		text = ev.Wait.String()
-	case ev.Instead != nil:
-		text = ev.Instead.String()
+	case ev.Fallback != nil:
+		text = ev.Fallback.String()
 	}
 	switch {
 	case text == "":

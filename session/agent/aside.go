@@ -46,8 +46,8 @@ func askAside(ctx context.Context, m llm.Model, timeout time.Duration, system, q
 		switch {
 		case err != nil:
 			return a, err
-		case ev.Instead != nil:
-			a.model = ev.Instead.Model
+		case ev.Fallback != nil:
+			a.model = ev.Fallback.Model
 		case ev.Cut && a.usage != nil:
 			cut = *a.usage
 		case ev.Usage != nil:

@@ -112,7 +112,7 @@ func TestPromptContent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	blind.Blind = true
+	blind.NoImages = true
 	a.Model = func() llm.Model { return blind }
 	c.lines = nil
 	if _, _, err := a.Turn(t.Context(), nil, Input{Content: in.Content[5:7]}); err != nil || !strings.Contains(c.lines[0], "The image was left out: script:blind takes no images") {

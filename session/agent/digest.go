@@ -96,5 +96,5 @@ func userText(m llm.Message) string {
 // isPrompt reports whether a message is a prompt, rather than tool results, a request to
 // continue a cut answer, or a text of hooks.
 func isPrompt(m llm.Message) bool {
-	return m.Role == llm.User && (len(m.Blocks) == 0 || m.Blocks[0].Result == nil && !strings.HasPrefix(m.Blocks[0].Text, hookMark)) && !llm.IsGoOn(m)
+	return m.Role == llm.User && (len(m.Blocks) == 0 || m.Blocks[0].Result == nil && !strings.HasPrefix(m.Blocks[0].Text, hookMark)) && !llm.IsContinueRequest(m)
 }

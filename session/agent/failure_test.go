@@ -61,7 +61,7 @@ func TestFailures(t *testing.T) {
 	said := func(s string) llm.Message {
 		return llm.Message{Role: llm.Assistant, Blocks: []llm.Block{{Text: s}}}
 	}
-	goOn := llm.GoOn(nil, said("x").Blocks)[1]
+	goOn := llm.AskToContinue(nil, said("x").Blocks)[1]
 	for name, tt := range map[string]struct {
 		scripts []string
 		lines   []string

@@ -13,7 +13,7 @@ import (
 // each that it cannot see. A model without vision gets neither: the text names the images.
 // The client gets them as they are.
 func (t *turn) modelImages(res executors.Result) (images []llm.Image, notes string) {
-	if !llm.Sees(t.model) {
+	if !llm.AcceptsImages(t.model) {
 		return nil, ""
 	}
 	var lines strings.Builder

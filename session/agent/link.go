@@ -124,7 +124,7 @@ func (t *turn) sayLeftOut(ctx context.Context, prompt transcript.Prompt) error {
 		if c.Type == "audio" {
 			audio++
 		} else if _, data, ok := c.Image(); ok {
-			if refused := llm.Refuses(t.model, base64.StdEncoding.DecodedLen(len(data))); refused != "" {
+			if refused := llm.ImageRefusal(t.model, base64.StdEncoding.DecodedLen(len(data))); refused != "" {
 				images++
 				why = refused
 			}
@@ -140,7 +140,7 @@ func (t *turn) sayLeftOut(ctx context.Context, prompt transcript.Prompt) error {
 			what, them = fmt.Sprintf("%d images were", images), "them"
 		}
 		hint := "Pick a model that does, and send " + them + " again."
-		if llm.Sees(t.model) {
+		if llm.AcceptsImages(t.model) {
 			hint = "Send " + them + " smaller."
 		}
 		lines = append(lines, fmt.Sprintf("%s left out: %s %s. %s", what, t.model.Name(), why, hint))

@@ -49,7 +49,7 @@ func (t *turn) compactRefused(ctx context.Context, err error) (again bool, _ err
 func unacceptable(e *llm.Error) bool {
 	switch e.Status {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
-		return !e.Auth && !e.Again
+		return !e.Auth && !e.Retryable
 	}
 	return false
 }

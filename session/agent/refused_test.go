@@ -189,7 +189,7 @@ type standIn struct {
 func (m standIn) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
 	*m.asked++
 	return func(yield func(llm.Event, error) bool) {
-		if !yield(llm.Event{Instead: &llm.Instead{Model: m.other}}, nil) {
+		if !yield(llm.Event{Fallback: &llm.Fallback{Model: m.other}}, nil) {
 			return
 		}
 		for ev, err := range m.other.Stream(ctx, req) {

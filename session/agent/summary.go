@@ -169,8 +169,8 @@ func (t *turn) askSummary(ctx context.Context, model llm.Model, before, piece, f
 		if fault = t.showFailure(ctx, ev); fault != nil {
 			break
 		}
-		if ev.Instead != nil {
-			model = ev.Instead.Model
+		if ev.Fallback != nil {
+			model = ev.Fallback.Model
 		}
 		text.WriteString(ev.Text)
 		if ev.Usage != nil {

@@ -73,8 +73,8 @@ func stream(ctx context.Context, m llm.Model, req llm.Request) iter.Seq2[llm.Eve
 				failure = modelFailure(ctx, err)
 			case ev.Usage != nil:
 				usage = *ev.Usage
-			case ev.Instead != nil:
-				_, name, _ := strings.Cut(ev.Instead.Model.Name(), ":")
+			case ev.Fallback != nil:
+				_, name, _ := strings.Cut(ev.Fallback.Model.Name(), ":")
 				span.Set(slog.String("gen_ai.response.model", name))
 			case ev.Stop != "":
 				failure = ""

@@ -12,7 +12,10 @@ import (
 //
 // Messages and blocks may be replaced between two requests, since a model compares them.
 // Calls, results and images are never changed where they are.
-type Cache struct{ key, form any }
+type Cache struct {
+	key  any // of the form: all else that it depends on
+	form any // a pointer to the model's own type
+}
 
 // Recall returns the T that was kept under the key, which is comparable. Otherwise it
 // returns a new one, which replaces the former. A nil cache keeps nothing.
@@ -28,8 +31,8 @@ func Recall[T any](c *Cache, key any) *T {
 	return form
 }
 
-// Same reports whether a provider is sent the same for both messages: their role and
-// their blocks are equal.
+// Same reports whether both messages have the same role and equal blocks, so that their
+// form for a provider is the same.
 func (m Message) Same(other Message) bool {
 	if m.Role != other.Role || len(m.Blocks) != len(other.Blocks) {
 		return false
@@ -63,7 +66,7 @@ func equalPointers[T any](a, b *T, same func(a, b T) bool) bool {
 	return a == b || a != nil && b != nil && same(*a, *b)
 }
 
-// Same reports whether a provider is sent the same for both tools.
+// Same reports whether both tools have the same form for a provider.
 func (t Tool) Same(other Tool) bool {
 	return t.Name == other.Name && t.Description == other.Description && bytes.Equal(t.Schema, other.Schema)
 }

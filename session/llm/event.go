@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Instead reports that another model answers from here on.
-type Instead struct {
-	Model  Model  // answers; usage counts for it
-	Reason string // whole sentences; empty if the user already got them
+// Fallback reports that another model answers from here on.
+type Fallback struct {
+	Model  Model  // the model that answers now; later usage is its own
+	Reason string // whole sentences; empty if the user has read them already
 }
 
 // String returns one line for the user; it is empty if there is no reason to show.
-func (i Instead) String() string {
+func (i Fallback) String() string {
 	if i.Reason == "" {
 		return ""
 	}
@@ -23,7 +23,7 @@ func (i Instead) String() string {
 type Wait struct {
 	Failure string        // the provider's failure, one sentence without its full stop
 	For     time.Duration // until the next attempt
-	Try, Of int           // number of the next attempt and of all; the first is 1
+	Try, Of int           // the number of the next attempt, from 1, and of all attempts
 }
 
 // String returns one line for the user.
@@ -35,8 +35,9 @@ func (w Wait) String() string {
 	return fmt.Sprintf("%s. Trying again%s (%d of %d).", w.Failure, when, w.Try, w.Of)
 }
 
-// Begins reports whether the event is a piece of the answer itself.
-func (e Event) Begins() bool {
+// IsContent reports whether the event is a piece of the answer itself, and no report about
+// it such as Usage or Wait.
+func (e Event) IsContent() bool {
 	return e.Text != "" || e.Thought != "" || e.Opaque != nil || e.Call != nil || e.Stop != "" || e.Cut
 }
 

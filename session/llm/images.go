@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// Sees reports whether the model accepts images. One that does not gets a line of text
+// AcceptsImages reports whether the model accepts images. One that does not gets a line of text
 // for each image.
-func Sees(m Model) bool {
-	s, ok := As[interface{ Sees() bool }](m)
-	return ok && s.Sees()
+func AcceptsImages(m Model) bool {
+	s, ok := As[interface{ AcceptsImages() bool }](m)
+	return ok && s.AcceptsImages()
 }
 
-// Refuses returns why the model does not accept an image of that many bytes, or "".
-// Such an image is replaced by a line of text: a provider that refused it once would
+// ImageRefusal returns the reason why the model does not accept an image of that many bytes,
+// or "". A line of text replaces such an image: a provider that refused it once would
 // refuse every later request too.
-func Refuses(m Model, bytes int) string {
-	if !Sees(m) {
+func ImageRefusal(m Model, bytes int) string {
+	if !AcceptsImages(m) {
 		return "takes no images"
 	}
 	if l, ok := As[interface{ LargestImage() int }](m); ok && bytes > l.LargestImage() {
@@ -25,13 +25,13 @@ func Refuses(m Model, bytes int) string {
 	return ""
 }
 
-// Shown returns the history without the images that the model refuses. The argument is
-// not changed.
-func Shown(m Model, history []Message) []Message {
+// WithoutRefusedImages returns the history without the images that the model refuses. The
+// argument is not changed.
+func WithoutRefusedImages(m Model, history []Message) []Message {
 	if !hasImages(history) {
 		return history
 	}
-	refuses := func(i Image) bool { return Refuses(m, len(i.Data)) != "" }
+	refuses := func(i Image) bool { return ImageRefusal(m, len(i.Data)) != "" }
 	refused := func(b Block) bool {
 		return b.Image != nil && refuses(*b.Image) || b.Result != nil && slices.ContainsFunc(b.Result.Images, refuses)
 	}
@@ -49,9 +49,9 @@ func Shown(m Model, history []Message) []Message {
 			switch {
 			case !refused(b):
 			case b.Image != nil:
-				blocks[j] = Block{Text: NotShown(b.Image, m)}
+				blocks[j] = Block{Text: ImagePlaceholder(b.Image, m)}
 			default:
-				blocks[j] = Block{Result: b.Result.shownTo(m, refuses)}
+				blocks[j] = Block{Result: b.Result.withoutRefusedImages(m, refuses)}
 			}
 		}
 		history[i].Blocks = blocks
@@ -59,13 +59,13 @@ func Shown(m Model, history []Message) []Message {
 	return history
 }
 
-// shownTo returns the result with a line of text for each refused image.
-func (r *ToolResult) shownTo(m Model, refused func(Image) bool) *ToolResult {
+// withoutRefusedImages returns the result with a line of text for each refused image.
+func (r *ToolResult) withoutRefusedImages(m Model, refused func(Image) bool) *ToolResult {
 	out := *r
 	out.Images = nil
 	for _, i := range r.Images {
 		if refused(i) {
-			out.Text += "\n" + NotShown(&i, m)
+			out.Text += "\n" + ImagePlaceholder(&i, m)
 		} else {
 			out.Images = append(out.Images, i)
 		}
@@ -73,9 +73,10 @@ func (r *ToolResult) shownTo(m Model, refused func(Image) bool) *ToolResult {
 	return &out
 }
 
-// Pictured returns the blocks of a message with the images of results after all results,
-// for providers whose results are text. A line before them says which result has them.
-func Pictured(blocks []Block) []Block {
+// ImagesAfterResults returns the blocks of a message with the images of results moved after all
+// results, for providers whose results are text. A line before the images of a result
+// names the result.
+func ImagesAfterResults(blocks []Block) []Block {
 	if !slices.ContainsFunc(blocks, func(b Block) bool { return b.Result != nil && len(b.Result.Images) > 0 }) {
 		return blocks
 	}
@@ -109,9 +110,9 @@ func hasImages(history []Message) bool {
 	return false
 }
 
-// NotShown returns the text that replaces an image.
-func NotShown(image *Image, m Model) string {
-	return fmt.Sprintf("[%s, %s, not shown: %s %s]", image.MIME, size(len(image.Data)), m.Name(), Refuses(m, len(image.Data)))
+// ImagePlaceholder returns the text that replaces an image.
+func ImagePlaceholder(image *Image, m Model) string {
+	return fmt.Sprintf("[%s, %s, not shown: %s %s]", image.MIME, size(len(image.Data)), m.Name(), ImageRefusal(m, len(image.Data)))
 }
 
 // size formats a number of bytes for people.

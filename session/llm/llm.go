@@ -2,7 +2,7 @@
 //
 // Start with [Model]. Package provider returns models. The adapters are its
 // siblings; wire and textcalls are the code that they share. Functions such as
-// [Sees], [Levels] and [Cost] return the capabilities of a model, also of a wrapped
+// [AcceptsImages], [Levels] and [Cost] return the capabilities of a model, also of a wrapped
 // one: see [As].
 //
 // It promises that a stream ends with a Stop event or with an error, never with
@@ -126,10 +126,10 @@ type Event struct {
 	Stop    StopReason
 
 	// Only models of package failover send these.
-	Wait    *Wait    // a pause before another attempt
-	Instead *Instead // another model answers from here on
+	Wait     *Wait     // a pause before another attempt
+	Fallback *Fallback // another model answers from here on
 	// Cut reports that the answer broke off and that the model was asked to continue,
-	// as GoOn does. Thoughts and calls so far are void; the text continues where it
+	// as AskToContinue does. Thoughts and calls so far are void; the text continues where it
 	// ended.
 	Cut bool
 }
@@ -162,9 +162,10 @@ type Error struct {
 	Auth     bool   // the key is missing or refused
 	TooLong  bool   // the request does not fit into the context window
 
-	// Again reports that the same request may work later, after a failure of the
-	// network or of the provider. RetryAfter is how long the provider asked to wait.
-	Again      bool
+	// Retryable reports that the same request may work later, after a failure of the
+	// network or of the provider. RetryAfter is the wait that the provider asked for; 0
+	// means none.
+	Retryable  bool
 	RetryAfter time.Duration
 }
 

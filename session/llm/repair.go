@@ -24,7 +24,7 @@ const Tombstone = "[cancelled]"
 // since some providers reuse an ID in a later answer. Repairing twice changes nothing.
 // The argument is not changed. It is returned itself if it needs no repair.
 func Repair(history []Message) []Message {
-	n := sound(history)
+	n := soundPrefixLen(history)
 	if n > 0 && n == len(history) {
 		return history
 	}
@@ -66,8 +66,8 @@ func nextAnswer(history []Message) int {
 	return len(history)
 }
 
-// sound returns the number of messages at the beginning that need no repair.
-func sound(history []Message) int {
+// soundPrefixLen returns the number of messages before the first one that needs repair.
+func soundPrefixLen(history []Message) int {
 	for i := 0; i < len(history); i++ {
 		blocks := history[i].Blocks
 		calls, results := count(blocks)

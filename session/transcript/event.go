@@ -99,7 +99,7 @@ type Answer struct {
 }
 
 // Cut reports that the answer broke off after the blocks before it. If they have text,
-// the model was asked to continue, see llm.GoOn; otherwise they are void.
+// the model was asked to continue, see llm.AskToContinue; otherwise they are void.
 type Cut struct{}
 
 // Hooked is a hook's text with which the model continues its turn. The client does not

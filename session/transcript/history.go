@@ -60,7 +60,7 @@ func (h *historian) add(e Event) {
 		h.openAnswer = append(h.openAnswer, e.Block)
 	case Answer:
 		if len(h.openAnswer) == 0 {
-			h.messages = llm.NoGoOn(h.messages)
+			h.messages = llm.WithoutContinueRequest(h.messages)
 		}
 		h.addMessage(llm.Assistant, h.openAnswer)
 		if len(h.openAnswer) > 0 && e.Usage != nil {
@@ -77,7 +77,7 @@ func (h *historian) add(e Event) {
 		m := e.Message()
 		h.addMessage(m.Role, m.Blocks)
 	case Cut:
-		h.messages = llm.GoOn(h.messages, h.openAnswer)
+		h.messages = llm.AskToContinue(h.messages, h.openAnswer)
 		h.openAnswer = nil
 	case Step:
 		h.steps = append(h.steps, e)
@@ -146,7 +146,7 @@ func (h *historian) endBroken() {
 		h.result(&r)
 	}
 	if blocks := TextBlocks(h.openAnswer); len(blocks) == 0 {
-		h.messages = llm.NoGoOn(h.messages)
+		h.messages = llm.WithoutContinueRequest(h.messages)
 	} else {
 		h.addMessage(llm.Assistant, blocks)
 	}

@@ -156,8 +156,8 @@ func (s *Set) pickDeferred(t *turn, prompt string, used map[string]bool) {
 	}
 }
 
-// continuePrevious offers the tools of the previous prompt again, in their order. New ones come after
-// them. The caller holds mu.
+// continuePrevious offers the tools of the previous prompt again, in their order. New ones
+// come after them. The caller holds mu.
 func (s *Set) continuePrevious(before *turn) {
 	t := &s.turn
 	now, then := byName(t.all), byName(before.all)

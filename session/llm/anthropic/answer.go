@@ -54,16 +54,16 @@ type streamUsage struct {
 
 // answerReader turns the events of one stream into llm events.
 type answerReader struct {
-	provider string
-	unsigned bool // other servers than Anthropic want unsigned thoughts back
-	usage    streamUsage
-	stop     string // the API's stop reason
-	made     int    // number of calls emitted
-	ids      wire.CallIDs
+	provider  string
+	unsigned  bool // other servers than Anthropic want unsigned thoughts back
+	usage     streamUsage
+	stop      string // the API's stop reason
+	callCount int    // number of calls emitted
+	ids       wire.CallIDs
 
-	thought thoughtBlock // the thought in progress; Type is empty if there is none
-	think   strings.Builder
-	calls   []*openCall // not emitted yet
+	thought  thoughtBlock // the thought in progress; Type is empty if there is none
+	thinking strings.Builder
+	calls    []*openCall // not emitted yet
 	wire.ArgumentCount
 }
 
@@ -76,8 +76,8 @@ type openCall struct {
 	ended bool
 }
 
-// Take reads one event; see wire.Answer.
-func (a *answerReader) Take(data []byte, emit func(llm.Event) bool) (done bool, err error) {
+// ReadChunk reads one event; see wire.Answer.
+func (a *answerReader) ReadChunk(data []byte, emit func(llm.Event) bool) (done bool, err error) {
 	if string(data) == "[DONE]" { // some gateways end as in Chat Completions
 		return true, a.End(emit)
 	}
@@ -148,7 +148,7 @@ func (a *answerReader) startBlock(index int, b *streamBlock, emit func(llm.Event
 		return b.Text == "" || emit(llm.Event{Text: b.Text})
 	case "thinking", "redacted_thinking":
 		a.thought = b.thoughtBlock
-		a.think.WriteString(b.Thinking)
+		a.thinking.WriteString(b.Thinking)
 		return b.Thinking == "" || emit(llm.Event{Thought: b.Thinking})
 	case "tool_use":
 		a.Add(len(b.Input))
@@ -164,7 +164,7 @@ func (a *answerReader) delta(e *streamEvent, emit func(llm.Event) bool) bool {
 		return emit(llm.Event{Text: d.Text})
 	case d.Thinking != "":
 		a.thought.Type = cmp.Or(a.thought.Type, "thinking")
-		a.think.WriteString(d.Thinking)
+		a.thinking.WriteString(d.Thinking)
 		return emit(llm.Event{Thought: d.Thinking})
 	case d.Signature != "":
 		a.thought.Signature += d.Signature
@@ -190,9 +190,9 @@ func (a *answerReader) call(index int) *openCall {
 // endThought emits the part of a thought that the provider wants back.
 func (a *answerReader) endThought(emit func(llm.Event) bool) bool {
 	t := a.thought
-	t.Thinking = a.think.String()
+	t.Thinking = a.thinking.String()
 	a.thought = thoughtBlock{}
-	a.think.Reset()
+	a.thinking.Reset()
 	if t.Signature == "" && t.Data == "" && (!a.unsigned || t.Thinking == "") {
 		return true // without a signature it would be refused
 	}
@@ -218,7 +218,7 @@ func (a *answerReader) endCalls(all bool, emit func(llm.Event) bool) bool {
 		if !ok {
 			continue
 		}
-		a.made++
+		a.callCount++
 		c.call.ID, c.call.Input = a.ids.Unique(c.call.ID), input
 		if !emit(llm.Event{Call: &c.call}) {
 			return false
@@ -233,7 +233,7 @@ func (a *answerReader) reason() llm.StopReason {
 	if r, ok := wire.StopReasons[a.stop]; ok {
 		return r
 	}
-	if a.made > 0 { // calls need results, whatever the reason
+	if a.callCount > 0 { // calls need results, whatever the reason
 		return llm.StopTools
 	}
 	return llm.StopEnd

@@ -45,7 +45,7 @@ type Config struct {
 
 	MaxTokens int       // of one answer; 0 means 32,000, 64,000 at the levels xhigh and max, or less where the model allows less
 	Window    int       // tokens; 0 means the known window of the model, else 200,000
-	Blind     bool      // takes no images
+	NoImages  bool      // takes no images
 	Price     llm.Price // the zero value means unknown
 }
 
@@ -58,12 +58,12 @@ type Config struct {
 // is possible. Older models, which get a budget, have "off", "low", "medium" and
 // "high".
 type Model struct {
-	endpoint wire.Endpoint
-	cfg      Config
-	knows    modelFacts
-	client   wire.Client
-	leftOut  wire.LeftOut
-	fills    atomic.Bool // add a thought to calls without one, since the server has refused them
+	endpoint      wire.Endpoint
+	cfg           Config
+	facts         modelFacts
+	client        wire.Client
+	leftOut       wire.LeftOut
+	fillsThoughts atomic.Bool // adds a thought to calls without one, which the server has refused
 }
 
 // KeyEnv is the environment variable that holds the key of Anthropic's API.
@@ -72,9 +72,16 @@ const KeyEnv = "ANTHROPIC_API_KEY"
 // statusOfKind is the HTTP status of each kind of error in a stream.
 // https://platform.claude.com/docs/en/api/errors
 var statusOfKind = map[string]int{
-	"invalid_request_error": 400, "authentication_error": 401, "billing_error": 402, "permission_error": 403,
-	"not_found_error": 404, "request_too_large": 413, "rate_limit_error": 429, "api_error": 500, "timeout_error": 504,
-	"overloaded_error": 529,
+	"invalid_request_error": 400,
+	"authentication_error":  401,
+	"billing_error":         402,
+	"permission_error":      403,
+	"not_found_error":       404,
+	"request_too_large":     413,
+	"rate_limit_error":      429,
+	"api_error":             500,
+	"timeout_error":         504,
+	"overloaded_error":      529,
 }
 
 // New returns a model. It does not connect yet.
@@ -82,7 +89,7 @@ func New(cfg Config) *Model {
 	cfg.Name = cmp.Or(cfg.Name, "claude")
 	cfg.Model = cmp.Or(cfg.Model, DefaultModel)
 	cfg.KeyEnv = cmp.Or(cfg.KeyEnv, KeyEnv)
-	return &Model{cfg: cfg, knows: factsOf(cfg.Model), client: wire.NewClient(cfg.BaseURL),
+	return &Model{cfg: cfg, facts: factsOf(cfg.Model), client: wire.NewClient(cfg.BaseURL),
 		endpoint: wire.Endpoint{Provider: cfg.Name, Model: cfg.Model, APIKey: cfg.APIKey, KeyEnv: cfg.KeyEnv, Address: cfg.BaseURL, Kinds: statusOfKind}}
 }
 
@@ -97,14 +104,14 @@ func (c *Model) Window() int {
 	if c.cfg.Window > 0 {
 		return c.cfg.Window
 	}
-	return c.knows.window
+	return c.facts.window
 }
 
 // Levels returns the thought levels that the model is known to accept.
-func (c *Model) Levels() []string { return c.knows.offers() }
+func (c *Model) Levels() []string { return c.facts.selectableLevels() }
 
-// Sees returns true unless the configuration says that the endpoint accepts no images.
-func (c *Model) Sees() bool { return !c.cfg.Blind }
+// AcceptsImages returns true unless the configuration says that the endpoint accepts no images.
+func (c *Model) AcceptsImages() bool { return !c.cfg.NoImages }
 
 // LargestImage returns a size in bytes: the API accepts 5 MiB of base64.
 func (c *Model) LargestImage() int { return (5 << 20) / 4 * 3 }
@@ -147,8 +154,8 @@ func (c *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 
 // open sends the request and returns the response with its stream of events.
 func (c *Model) open(ctx context.Context, req llm.Request) (*http.Response, error) {
-	filled := c.fills.Load() // a concurrent request may change it
-	messages := llm.Repair(llm.Shown(c, req.Messages))
+	filled := c.fillsThoughts.Load() // a concurrent request may change it
+	messages := llm.Repair(llm.WithoutRefusedImages(c, req.Messages))
 	res, err := c.post(ctx, req, messages)
 	// A signed thought is refused when anything before it has changed, such as
 	// the system prompt, or when the key belongs to another account. The
@@ -163,7 +170,7 @@ func (c *Model) open(ctx context.Context, req llm.Request) (*http.Response, erro
 	// DeepSeek and Kimi refuse calls without the thoughts that led to them, which calls
 	// of other models lack.
 	if !AtAnthropic(c.cfg.BaseURL) && wantsThoughts(err) && !filled {
-		c.fills.Store(true)
+		c.fillsThoughts.Store(true)
 		return c.post(ctx, req, messages)
 	}
 	return res, err

@@ -76,25 +76,25 @@ func TestClaudeFailure(t *testing.T) {
 		"400": {llmtest.Status(400, apiError("invalid_request_error", "prompt is too long")),
 			llm.Error{Status: 400, Message: "prompt is too long", TooLong: true, Hint: "the conversation is too large: type /compact, or begin a new session"}, 1},
 		"429": {llmtest.Status(429, apiError("rate_limit_error", "too many")),
-			llm.Error{Status: 429, Message: "too many", Hint: "wait a minute, then try again", Again: true}, 1},
+			llm.Error{Status: 429, Message: "too many", Hint: "wait a minute, then try again", Retryable: true}, 1},
 		"429 for long": {llmtest.Status(429, apiError("rate_limit_error", "too many"), "Retry-After", "3600"),
-			llm.Error{Status: 429, Message: "too many", Hint: "wait 60 min, then try again", Again: true, RetryAfter: time.Hour}, 1},
+			llm.Error{Status: 429, Message: "too many", Hint: "wait 60 min, then try again", Retryable: true, RetryAfter: time.Hour}, 1},
 		"529": {llmtest.Status(529, apiError("overloaded_error", "Overloaded")),
-			llm.Error{Status: 529, Message: "Overloaded", Hint: "try again later", Again: true}, 1},
+			llm.Error{Status: 529, Message: "Overloaded", Hint: "try again later", Retryable: true}, 1},
 		"a long text": {llmtest.Status(502, "Bad\nGateway"+strings.Repeat("ä", 1000)),
-			llm.Error{Status: 502, Message: "Bad Gateway" + strings.Repeat("ä", 194) + "…", Hint: "try again later", Again: true}, 1},
+			llm.Error{Status: 502, Message: "Bad Gateway" + strings.Repeat("ä", 194) + "…", Hint: "try again later", Retryable: true}, 1},
 		"a page of HTML": {llmtest.Status(502, "<html>\n<title>502 Bad\nGateway &amp; more</title><h1>Oh</h1>"),
-			llm.Error{Status: 502, Message: "Bad Gateway & more", Hint: "try again later", Again: true}, 1},
+			llm.Error{Status: 502, Message: "Bad Gateway & more", Hint: "try again later", Retryable: true}, 1},
 		"a page without a title": {llmtest.Status(502, "<html><h1>502 Oh</h1>"),
-			llm.Error{Status: 502, Message: "Oh", Hint: "try again later", Again: true}, 1},
+			llm.Error{Status: 502, Message: "Oh", Hint: "try again later", Retryable: true}, 1},
 		"a page that says nothing": {llmtest.Status(502, "<html>"),
-			llm.Error{Status: 502, Message: "Bad Gateway", Hint: "try again later", Again: true}, 1},
+			llm.Error{Status: 502, Message: "Bad Gateway", Hint: "try again later", Retryable: true}, 1},
 		"a proxy": {llmtest.Status(407, "<html>"),
 			llm.Error{Status: 407, Message: "Proxy Authentication Required", Hint: "check the proxy that HTTPS_PROXY or HTTP_PROXY names"}, 1},
-		"no body":            {llmtest.Status(500, ""), llm.Error{Status: 500, Message: "Internal Server Error", Hint: "try again later", Again: true}, 1},
-		"error in stream":    {llmtest.SSE(t, "testdata/overloaded.sse"), llm.Error{Status: 529, Message: "Overloaded", Hint: "try again later", Again: true}, 1},
-		"stream breaks off":  {llmtest.SSE(t, "testdata/broken.sse"), llm.Error{Message: "the answer broke off before its end", Hint: "try again", Again: true}, 1},
-		"connection is lost": {lost, llm.Error{Message: "unexpected EOF", Hint: "try again", Again: true}, 1},
+		"no body":            {llmtest.Status(500, ""), llm.Error{Status: 500, Message: "Internal Server Error", Hint: "try again later", Retryable: true}, 1},
+		"error in stream":    {llmtest.SSE(t, "testdata/overloaded.sse"), llm.Error{Status: 529, Message: "Overloaded", Hint: "try again later", Retryable: true}, 1},
+		"stream breaks off":  {llmtest.SSE(t, "testdata/broken.sse"), llm.Error{Message: "the answer broke off before its end", Hint: "try again", Retryable: true}, 1},
+		"connection is lost": {lost, llm.Error{Message: "unexpected EOF", Hint: "try again", Retryable: true}, 1},
 		"not a stream": {llmtest.Status(200, `{"content":[]}`),
 			llm.Error{Status: 200, Message: `it sent "application/json" instead of a stream of events`, Hint: "check base_url"}, 1},
 		"redirect": {llmtest.Status(307, "", "Location", "https://elsewhere.example/"),
@@ -129,7 +129,7 @@ func TestClaudeNetwork(t *testing.T) {
 	s.Close()
 	_, err := llmtest.Collect(m, t.Context(), llmtest.Hello())
 	got, ok := errors.AsType[*llm.Error](err)
-	if !ok || got.Status != 0 || got.Hint != "check the network and base_url" || !got.Again || !strings.HasPrefix(got.Message, "dial tcp") {
+	if !ok || got.Status != 0 || got.Hint != "check the network and base_url" || !got.Retryable || !strings.HasPrefix(got.Message, "dial tcp") {
 		t.Errorf("Stream: %v", err)
 	}
 }
@@ -178,7 +178,7 @@ func TestClaudeSilence(t *testing.T) {
 	m := modelAt(llmtest.ServeAnthropic(t, stalled(nil)).URL)
 	m.endpoint.Silence = time.Millisecond
 	_, err := llmtest.Collect(m, t.Context(), llmtest.Hello())
-	if e, ok := errors.AsType[*llm.Error](err); !ok || e.Message != "sent nothing for 1ms" || !e.Again {
+	if e, ok := errors.AsType[*llm.Error](err); !ok || e.Message != "sent nothing for 1ms" || !e.Retryable {
 		t.Errorf("Stream: %v", err)
 	}
 }
@@ -250,9 +250,9 @@ func TestClaudeRefusedThought(t *testing.T) {
 		llmtest.SSE(t, "testdata/text.sse"))
 	m := modelAt(s.URL)
 	req := llm.Request{Cache: new(llm.Cache), Messages: []llm.Message{
-		llmtest.Said("a"),
+		llmtest.UserText("a"),
 		{Role: llm.Assistant, Blocks: []llm.Block{{Opaque: &llm.Opaque{Provider: m.Name(), Data: json.RawMessage(`{"type":"thinking","signature":"x"}`)}}, {Text: "b"}}},
-		llmtest.Said("c"),
+		llmtest.UserText("c"),
 	}}
 	for range 2 {
 		if _, err := llmtest.Collect(m, t.Context(), req); err != nil {
@@ -280,7 +280,7 @@ func TestClaudeMissingThought(t *testing.T) {
 		m := modelAt(s.URL)
 		for range 2 {
 			if _, err := llmtest.Collect(m, t.Context(), llm.Request{Messages: []llm.Message{
-				llmtest.Said("a"), {Role: llm.Assistant, Blocks: []llm.Block{{Text: "b"}, {Call: &llm.ToolCall{ID: "c", Name: "list", Input: json.RawMessage(`{}`)}}}},
+				llmtest.UserText("a"), {Role: llm.Assistant, Blocks: []llm.Block{{Text: "b"}, {Call: &llm.ToolCall{ID: "c", Name: "list", Input: json.RawMessage(`{}`)}}}},
 			}}); err != nil {
 				t.Fatal(err)
 			}
@@ -329,7 +329,7 @@ func FuzzClaudeAnswer(f *testing.F) {
 			if !ok {
 				continue
 			}
-			done, err := a.Take([]byte(data), func(e llm.Event) bool {
+			done, err := a.ReadChunk([]byte(data), func(e llm.Event) bool {
 				if stopped {
 					t.Errorf("%+v after the stop", e)
 				}
@@ -355,7 +355,7 @@ func BenchmarkClaudeChunk(b *testing.B) {
 	var a answerReader
 	b.ReportAllocs()
 	for b.Loop() {
-		if done, err := a.Take(chunk, func(llm.Event) bool { return true }); done || err != nil {
+		if done, err := a.ReadChunk(chunk, func(llm.Event) bool { return true }); done || err != nil {
 			b.Fatal(done, err)
 		}
 	}

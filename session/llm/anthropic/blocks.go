@@ -109,7 +109,7 @@ func userBlocks(blocks []llm.Block, ids *wire.IDs) []block {
 	for _, b := range blocks {
 		switch {
 		case b.Result != nil:
-			r := resultBlock{typeResult, ids.Result(b.Result.ID), b.Result.Failed, []any{textBlock{Type: typeText, Text: wire.Filled(b.Result.Text)}}}
+			r := resultBlock{typeResult, ids.Result(b.Result.ID), b.Result.Failed, []any{textBlock{Type: typeText, Text: wire.NonEmptyResult(b.Result.Text)}}}
 			for _, i := range b.Result.Images {
 				r.Content = append(r.Content, newImage(i))
 			}
@@ -150,7 +150,7 @@ func (d dialect) assistantBlocks(blocks []llm.Block, ids *wire.IDs) []block {
 	}
 	out = out[:end]
 	thinks := slices.ContainsFunc(out, func(b block) bool { return b.kind.isThought() })
-	if d.fills && calls && !thinks {
+	if d.fillsThoughts && calls && !thinks {
 		filler := sentThought{Type: typeThought, Thinking: " "} // an empty one does not count
 		out = slices.Insert(out, 0, block{typeThought, wire.Encode(filler)})
 	}

@@ -93,8 +93,8 @@ func factsOf(name string) modelFacts {
 	return modelFacts{}
 }
 
-// offers returns the levels to choose from, off included.
-func (m modelFacts) offers() []string {
+// selectableLevels returns the levels to choose from, off included.
+func (m modelFacts) selectableLevels() []string {
 	if m.levels == nil || m.thinks == thinkAlways {
 		return slices.Clone(m.levels)
 	}

@@ -44,8 +44,8 @@ var (
 
 // dialect holds everything that the form of a message depends on.
 type dialect struct {
-	model *Model
-	fills bool // add a thought to calls without one
+	model         *Model
+	fillsThoughts bool // adds a thought to calls without one
 }
 
 // encoding is a conversation as it is kept from one request to the next.
@@ -53,7 +53,7 @@ type encoding = wire.Encoding[wire.IDs, form]
 
 // body returns a request for repaired messages, in parts.
 func (c *Model) body(req llm.Request, messages []llm.Message) wire.Body {
-	d := dialect{c, c.fills.Load()} // a concurrent request may change it
+	d := dialect{c, c.fillsThoughts.Load()} // a concurrent request may change it
 	kept := llm.Recall[encoding](req.Cache, d)
 	forms := kept.Messages(messages, func() wire.IDs { return wire.IDs{} }, d.encode)
 	body := wire.Body{bytes.TrimSuffix(wire.Encode(c.head(req, forms)), []byte("}"))}
@@ -66,7 +66,7 @@ func (c *Model) body(req llm.Request, messages []llm.Message) wire.Body {
 // head returns the request without its tools and messages.
 func (c *Model) head(req llm.Request, forms []form) request {
 	r := request{Model: c.cfg.Model, MaxTokens: c.maxTokens(req.Thought), Stream: true}
-	r.Thinking, r.OutputConfig = c.knows.think(req.Thought, r.MaxTokens, forms)
+	r.Thinking, r.OutputConfig = c.facts.think(req.Thought, r.MaxTokens, forms)
 	if strings.TrimSpace(req.System) != "" {
 		r.System = []textBlock{{Type: typeText, Text: req.System, CacheControl: breakpoint}}
 	}

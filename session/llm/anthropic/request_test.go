@@ -15,7 +15,7 @@ func BenchmarkRequest(b *testing.B) {
 	for _, n := range []int{10, 300} {
 		history := llmtest.Conversation(n + 1)
 		write := func(b *testing.B, c *Model, req llm.Request) {
-			body := c.body(req, llm.Repair(llm.Shown(c, req.Messages)))
+			body := c.body(req, llm.Repair(llm.WithoutRefusedImages(c, req.Messages)))
 			if _, err := io.Copy(io.Discard, body.Reader()); err != nil {
 				b.Fatal(err)
 			}

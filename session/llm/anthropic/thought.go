@@ -22,7 +22,7 @@ type outputConfig struct {
 // https://platform.claude.com/docs/en/build-with-claude/thinking
 func (m modelFacts) think(level string, maxTokens int, messages []form) (*thinkingConfig, *outputConfig) {
 	var output *outputConfig
-	known := slices.Contains(m.offers(), level)
+	known := slices.Contains(m.selectableLevels(), level)
 	switch {
 	case m.thinks == thinkBudget:
 		budget := min(thinkBudgets[level], maxTokens/4*3)
@@ -48,10 +48,10 @@ func (c *Model) maxTokens(level string) int {
 	switch {
 	case c.cfg.MaxTokens > 0:
 		return c.cfg.MaxTokens
-	case slices.Contains(c.knows.levels, level) && (level == "xhigh" || level == "max"):
-		return min(deepMaxTokens, c.knows.output)
+	case slices.Contains(c.facts.levels, level) && (level == "xhigh" || level == "max"):
+		return min(deepMaxTokens, c.facts.output)
 	}
-	return min(defaultMaxTokens, c.knows.output)
+	return min(defaultMaxTokens, c.facts.output)
 }
 
 // thoughtless reports whether the answers before the last results began without a

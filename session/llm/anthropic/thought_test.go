@@ -153,15 +153,15 @@ func TestClaudeThoughtChanged(t *testing.T) {
 		history []llm.Message
 		thinks  bool
 	}{
-		"a prompt":                {[]llm.Message{llmtest.Said("a")}, true},
-		"a prompt after a turn":   {[]llm.Message{llmtest.Said("a"), call(), result(), answer, llmtest.Said("b")}, true},
-		"thought before the call": {[]llm.Message{llmtest.Said("a"), call(thought), result()}, true},
+		"a prompt":                {[]llm.Message{llmtest.UserText("a")}, true},
+		"a prompt after a turn":   {[]llm.Message{llmtest.UserText("a"), call(), result(), answer, llmtest.UserText("b")}, true},
+		"thought before the call": {[]llm.Message{llmtest.UserText("a"), call(thought), result()}, true},
 		"thought before the first call": {
-			[]llm.Message{llmtest.Said("a"), call(thought), result(), call(), result()}, true},
-		"no thought":                 {[]llm.Message{llmtest.Said("a"), call(), result()}, false},
-		"no thought since":           {[]llm.Message{llmtest.Said("a"), call(thought), result(), answer, llmtest.Said("b"), call(), result()}, false},
-		"none, and a prompt":         {[]llm.Message{llmtest.Said("a"), call(), result(llm.Block{Text: "go on"})}, false},
-		"none since a second prompt": {[]llm.Message{llmtest.Said("a"), call(thought), result(llm.Block{Text: "go on"}), call(), result()}, false},
+			[]llm.Message{llmtest.UserText("a"), call(thought), result(), call(), result()}, true},
+		"no thought":                 {[]llm.Message{llmtest.UserText("a"), call(), result()}, false},
+		"no thought since":           {[]llm.Message{llmtest.UserText("a"), call(thought), result(), answer, llmtest.UserText("b"), call(), result()}, false},
+		"none, and a prompt":         {[]llm.Message{llmtest.UserText("a"), call(), result(llm.Block{Text: "go on"})}, false},
+		"none since a second prompt": {[]llm.Message{llmtest.UserText("a"), call(thought), result(llm.Block{Text: "go on"}), call(), result()}, false},
 		"empty":                      {nil, true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -64,7 +64,7 @@ func (f *fallback) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Ev
 				}
 			}
 			if i > 0 || m != f.Model {
-				if !yield(llm.Event{Instead: &llm.Instead{Model: m, Reason: strings.Join(notices, " ")}}, nil) {
+				if !yield(llm.Event{Fallback: &llm.Fallback{Model: m, Reason: strings.Join(notices, " ")}}, nil) {
 					return
 				}
 				notices = nil
@@ -118,7 +118,7 @@ func mayFallBack(e *llm.Error) bool {
 	case e.Status == http.StatusPaymentRequired, e.Status == http.StatusNotFound:
 		return true
 	}
-	return e.Auth || e.Again || e.Status < http.StatusBadRequest
+	return e.Auth || e.Retryable || e.Status < http.StatusBadRequest
 }
 
 // whyUnable returns why a model cannot answer the request, or nil.
@@ -147,7 +147,7 @@ func joinFailures(failed []*llm.Error) *llm.Error {
 // failureNotice describes a failure after which another model answers. It has the hint
 // only if waiting will not help.
 func failureNotice(e *llm.Error) string {
-	if e.Again {
+	if e.Retryable {
 		return sentence(e)
 	}
 	return e.Error()

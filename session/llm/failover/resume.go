@@ -23,7 +23,7 @@ func (r *resumer) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Eve
 		cut := false
 		for ev, err := range r.Model.Stream(ctx, req) {
 			if err != nil && ctx.Err() == nil && said.begun {
-				if e, ok := errors.AsType[*llm.Error](err); ok && e.Again {
+				if e, ok := errors.AsType[*llm.Error](err); ok && e.Retryable {
 					cut = true
 					break
 				}
@@ -34,7 +34,7 @@ func (r *resumer) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Eve
 			}
 		}
 		if cut && yield(llm.Event{Cut: true}, nil) {
-			req.Messages = llm.GoOn(req.Messages, said.end())
+			req.Messages = llm.AskToContinue(req.Messages, said.end())
 			r.resume(ctx, req, &said, yield)
 		}
 	}
@@ -52,16 +52,16 @@ func (r *resumer) resume(ctx context.Context, req llm.Request, said *partial, yi
 		return held == "" || yield(llm.Event{Text: held}, nil)
 	}
 	for ev, err := range r.Model.Stream(ctx, req) {
-		if (err != nil || ev.Begins()) && !flush(ev) {
+		if (err != nil || ev.IsContent()) && !flush(ev) {
 			return
 		}
 		switch {
 		case err != nil && len(said.blocks) > 0:
 			err = withKeptHint(err)
 		case ev.Text != "":
-			ev.Text = text.take(ev.Text)
+			ev.Text = text.trim(ev.Text)
 		case ev.Thought != "":
-			ev.Thought = thought.take(ev.Thought)
+			ev.Thought = thought.trim(ev.Thought)
 		}
 		if (ev != (llm.Event{}) || err != nil) && !yield(ev, err) {
 			return
@@ -90,7 +90,7 @@ type partial struct {
 }
 
 func (p *partial) add(ev llm.Event) {
-	p.begun = p.begun || ev.Begins()
+	p.begun = p.begun || ev.IsContent()
 	switch {
 	case ev.Text != "":
 		p.piece.WriteString(ev.Text)
@@ -132,31 +132,31 @@ const (
 // trimmer removes repeated text from the beginning of a continued answer: models that
 // are asked to continue repeat their last words, or begin anew.
 type trimmer struct {
-	said string // empty once the new text is found
-	held string // text received before that
+	earlier string // the text before the break; empty once the new text is found
+	held    string // text received so far, which may repeat it
 }
 
-func newTrimmer(said string) *trimmer {
-	for len(said) > maxCompared {
-		_, n := utf8.DecodeRuneInString(said[len(said)-maxCompared:])
-		said = said[len(said)-maxCompared+n:]
+func newTrimmer(earlier string) *trimmer {
+	for len(earlier) > maxCompared {
+		_, n := utf8.DecodeRuneInString(earlier[len(earlier)-maxCompared:])
+		earlier = earlier[len(earlier)-maxCompared+n:]
 	}
-	return &trimmer{said: said}
+	return &trimmer{earlier: earlier}
 }
 
-// take returns the new text in a piece.
-func (t *trimmer) take(text string) string {
-	if len(t.said) < minRestart {
+// trim returns the new text in a piece.
+func (t *trimmer) trim(text string) string {
+	if len(t.earlier) < minRestart {
 		return text
 	}
 	t.held += text
-	for i := range t.said {
-		end := t.said[i:]
+	for i := range t.earlier {
+		end := t.earlier[i:]
 		switch {
 		case i > 0 && len(end) < minRepeated:
 			return t.flush()
 		case strings.HasPrefix(t.held, end):
-			t.held, t.said = t.held[len(end):], ""
+			t.held, t.earlier = t.held[len(end):], ""
 			return t.flush()
 		case strings.HasPrefix(end, t.held):
 			return "" // the next pieces decide
@@ -176,9 +176,9 @@ func (t *trimmer) flushed(ended bool) string {
 // flush returns the text that was held back, unless it repeats the beginning.
 func (t *trimmer) flush() string {
 	held := t.held
-	if len(held) >= minRestart && t.said != "" && strings.HasPrefix(t.said, held) {
+	if len(held) >= minRestart && t.earlier != "" && strings.HasPrefix(t.earlier, held) {
 		held = ""
 	}
-	t.held, t.said = "", ""
+	t.held, t.earlier = "", ""
 	return held
 }

@@ -64,7 +64,7 @@ func FuzzTrimmer(f *testing.F) {
 		var out strings.Builder
 		for size = min(max(size, 1), 64); rest != ""; {
 			n := min(size, len(rest))
-			out.WriteString(tr.take(rest[:n]))
+			out.WriteString(tr.trim(rest[:n]))
 			rest = rest[n:]
 		}
 		out.WriteString(tr.flushed(true))

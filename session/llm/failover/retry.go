@@ -31,7 +31,7 @@ func (r *retrier) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Eve
 	return func(yield func(llm.Event, error) bool) {
 		var schedule *backoff.Schedule
 		for try := 1; ; try++ {
-			e := relayAnswer(ctx, r.Model, req, yield, func(e *llm.Error) bool { return e.Again })
+			e := relayAnswer(ctx, r.Model, req, yield, func(e *llm.Error) bool { return e.Retryable })
 			if e == nil {
 				return
 			}
@@ -65,7 +65,7 @@ func relayAnswer(ctx context.Context, m llm.Model, req llm.Request, yield func(l
 				return e
 			}
 		}
-		begun = begun || ev.Begins()
+		begun = begun || ev.IsContent()
 		if !yield(ev, err) {
 			return nil
 		}

@@ -75,9 +75,9 @@ func describeEvents(events []llm.Event, err error) string {
 			words = append(words, ev.Call.Name+"()")
 		case ev.Wait != nil:
 			words = append(words, "["+ev.Wait.String()+"]")
-		case ev.Instead != nil:
-			provider, _, _ := strings.Cut(ev.Instead.Model.Name(), ":")
-			words = append(words, fmt.Sprintf("[%s %s:]", ev.Instead.Reason, provider))
+		case ev.Fallback != nil:
+			provider, _, _ := strings.Cut(ev.Fallback.Model.Name(), ":")
+			words = append(words, fmt.Sprintf("[%s %s:]", ev.Fallback.Reason, provider))
 		case ev.Cut:
 			words = append(words, "[cut]")
 		case ev.Stop != "":

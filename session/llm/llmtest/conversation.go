@@ -12,7 +12,7 @@ import (
 // their results of 2 KB in turn.
 func Conversation(n int) []llm.Message {
 	result := strings.Repeat("\tif err != nil {\n\t\treturn fmt.Errorf(\"read %q: %w\", path, err)\n\t}\n", 28)
-	history := []llm.Message{Said("Find the bug.")}
+	history := []llm.Message{UserText("Find the bug.")}
 	for i := 1; i < n; i++ {
 		id := fmt.Sprintf("call_%d", (i+1)/2)
 		if i%2 == 1 {

@@ -47,10 +47,10 @@ func Collect(m llm.Model, ctx context.Context, req llm.Request) (events []llm.Ev
 }
 
 // Hello returns the simplest request.
-func Hello() llm.Request { return llm.Request{Messages: []llm.Message{Said("hello")}} }
+func Hello() llm.Request { return llm.Request{Messages: []llm.Message{UserText("hello")}} }
 
-// Said returns a message of the user.
-func Said(text string) llm.Message {
+// UserText returns a message of the user.
+func UserText(text string) llm.Message {
 	return llm.Message{Role: llm.User, Blocks: []llm.Block{{Text: text}}}
 }
 
@@ -75,8 +75,8 @@ func Tools() []llm.Tool {
 	}
 }
 
-// Pictured returns a message of the user with these blocks.
-func Pictured(blocks ...llm.Block) llm.Message { return llm.Message{Role: llm.User, Blocks: blocks} }
+// UserBlocks returns a message of the user with these blocks.
+func UserBlocks(blocks ...llm.Block) llm.Message { return llm.Message{Role: llm.User, Blocks: blocks} }
 
 // Picture returns an image of that many bytes.
 func Picture(size int) llm.Block {

@@ -1,7 +1,7 @@
 // Package local has the models that need no network: [Direct], which runs the tool
 // calls that a user types, and [Script], which replays answers from a file.
 //
-// [Slash], [Spells] and [Hint] read commands of the form "/TOOL …". The package
+// [SplitCommand], [IsToolCommand] and [Hint] read commands of the form "/TOOL …". The package
 // promises that a call with a mistake is never run. It does not depend on sessions or
 // permissions.
 package local
@@ -23,9 +23,9 @@ import (
 //go:embed direct.md
 var connectHelp string
 
-// Helps reports whether an answer of [Direct] explains how to connect a model, since the
-// prompt needs one.
-func Helps(answer string) bool {
+// ExplainsConnecting reports whether an answer of [Direct] explains how to connect a
+// model, since the prompt needs one.
+func ExplainsConnecting(answer string) bool {
 	return strings.HasSuffix(strings.TrimSpace(answer), strings.TrimSpace(connectHelp))
 }
 
@@ -52,8 +52,8 @@ func (d Direct) Name() string {
 // Window returns 0, for unknown: only the last prompt is read.
 func (Direct) Window() int { return 0 }
 
-// Sees returns false.
-func (Direct) Sees() bool { return false }
+// AcceptsImages returns false.
+func (Direct) AcceptsImages() bool { return false }
 
 // Stream makes the next call of the last prompt, or sums up.
 func (d Direct) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
@@ -76,7 +76,7 @@ func (d Direct) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 			answer = summarizeCalls(calls, results)
 		}
 		for _, image := range images { // after the answer: the prompt itself may be a command to its end
-			answer += "\n\n" + llm.NotShown(image, d)
+			answer += "\n\n" + llm.ImagePlaceholder(image, d)
 		}
 		if yield(llm.Event{Text: answer}, nil) {
 			yield(llm.Event{Stop: llm.StopEnd}, nil)
@@ -125,7 +125,7 @@ func textOf(m llm.Message) string {
 
 // planCalls returns the calls that a prompt asks for, or the answer.
 func planCalls(prompt string, tools []llm.Tool) (calls []textcalls.Call, answer string) {
-	if Spells(prompt, tools) {
+	if IsToolCommand(prompt, tools) {
 		calls = slashCalls(prompt, tools)
 	} else {
 		calls = textcalls.Find(prompt, tools)
@@ -149,7 +149,7 @@ func planCalls(prompt string, tools []llm.Tool) (calls []textcalls.Call, answer 
 		return calls, ""
 	}
 	answer = strings.TrimSpace(connectHelp)
-	if name, _ := Slash(strings.TrimSpace(prompt)); name != "" {
+	if name, _ := SplitCommand(strings.TrimSpace(prompt)); name != "" {
 		answer = fmt.Sprintf("There is no command /%s. %s Type /help for the commands.\n\n%s", name, toolNames(tools), answer)
 	}
 	return nil, answer

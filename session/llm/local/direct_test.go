@@ -72,7 +72,7 @@ func TestDirect(t *testing.T) {
 		"unknown command": {"/foo bar", nil, "There is no command /foo. The tools are /bash, /read, /write, /sleep, /list, /web_scrape. Type /help for the commands.\n\n" + help},
 	} {
 		t.Run(name, func(t *testing.T) {
-			calls, answer := converse(t, []llm.Message{llmtest.Said(tt.prompt)})
+			calls, answer := converse(t, []llm.Message{llmtest.UserText(tt.prompt)})
 			if diff := cmp.Diff(tt.calls, calls); diff != "" || answer != tt.answer {
 				t.Errorf("answer %q, want %q; calls (-want +got)\n%s", answer, tt.answer, diff)
 			}
@@ -85,7 +85,7 @@ func TestDirect(t *testing.T) {
 
 // Only the calls of the last prompt run, whatever came before it.
 func TestDirectLastPrompt(t *testing.T) {
-	old := []llm.Message{llmtest.Said("/bash old"),
+	old := []llm.Message{llmtest.UserText("/bash old"),
 		{Role: llm.Assistant, Blocks: []llm.Block{{Call: &llm.ToolCall{ID: "direct_1", Name: "bash", Input: json.RawMessage(`{}`)}}}}}
 	for name, last := range map[string]llm.Message{
 		"after a cancelled turn": {Role: llm.User, Blocks: []llm.Block{{Result: &llm.ToolResult{ID: "direct_1", Text: llm.Tombstone}}, {Text: "/read a.go"}}},
@@ -108,7 +108,7 @@ func TestDirectCancelled(t *testing.T) {
 	cause := errors.New("stopped")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(cause)
-	if events, err := llmtest.Collect(Direct{}, ctx, llm.Request{Messages: []llm.Message{llmtest.Said("/list")}, Tools: llmtest.Tools()}); err != cause || events != nil {
+	if events, err := llmtest.Collect(Direct{}, ctx, llm.Request{Messages: []llm.Message{llmtest.UserText("/list")}, Tools: llmtest.Tools()}); err != cause || events != nil {
 		t.Errorf("Stream: %v, %v", events, err)
 	}
 }
@@ -146,7 +146,7 @@ func TestSpells(t *testing.T) {
 		"/bash": true, "/bash ls": true, "\n /bash\tls": true, "/list\n": true,
 		"": false, "/": false, "/ bash": false, "/bash/x": false, "/bashful": false, "bash ls": false, "//bash": false, "say /bash ls": false, "/help": false,
 	} {
-		if got := Spells(prompt, llmtest.Tools()); got != want {
+		if got := IsToolCommand(prompt, llmtest.Tools()); got != want {
 			t.Errorf("Spells(%q) = %t", prompt, got)
 		}
 	}

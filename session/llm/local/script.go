@@ -40,7 +40,7 @@ type Script struct {
 	// As configured; Provider is "script" by default.
 	Provider      string
 	ContextWindow int
-	Blind         bool      // takes no images
+	NoImages      bool      // takes no images
 	Price         llm.Price // the zero value means unknown
 	// Sleep waits for a delay; nil means to wait in real time.
 	Sleep func(ctx context.Context, d time.Duration) error
@@ -183,7 +183,7 @@ func parseStep(text []byte, tools *int) (step, error) {
 	case l.Error != "":
 		st.fail = &llm.Error{
 			Status: l.Status, Message: l.Error, Auth: wire.IsAuth(l.Status), TooLong: wire.IsTooLong(l.Status, "", l.Error),
-			Again: l.Again, RetryAfter: time.Duration(l.AfterMS) * time.Millisecond,
+			Retryable: l.Again, RetryAfter: time.Duration(l.AfterMS) * time.Millisecond,
 		}
 	}
 	return st, nil
@@ -248,8 +248,8 @@ func (s *Script) Name() string { return s.provider() + ":" + s.name }
 // Window returns the configured window.
 func (s *Script) Window() int { return s.ContextWindow }
 
-// Sees is true unless the script was made Blind.
-func (s *Script) Sees() bool { return !s.Blind }
+// AcceptsImages is true unless NoImages is set.
+func (s *Script) AcceptsImages() bool { return !s.NoImages }
 
 // Prices returns the configured prices.
 func (s *Script) Prices() llm.Price { return s.Price }

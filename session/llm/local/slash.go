@@ -12,16 +12,16 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/textcalls"
 )
 
-// Spells reports whether a prompt is a command of the form "/TOOL …" for one of the
+// IsToolCommand reports whether a prompt is a command of the form "/TOOL …" for one of the
 // tools. [Direct] answers it whatever model the session has.
-func Spells(prompt string, tools []llm.Tool) bool {
-	name, _ := Slash(strings.TrimSpace(prompt))
+func IsToolCommand(prompt string, tools []llm.Tool) bool {
+	name, _ := SplitCommand(strings.TrimSpace(prompt))
 	_, ok := llm.FindTool(tools, name)
 	return ok
 }
 
-// Slash splits "/NAME rest"; name is empty if the line has another form.
-func Slash(line string) (name, rest string) {
+// SplitCommand splits "/NAME rest"; name is empty if the line has another form.
+func SplitCommand(line string) (name, rest string) {
 	line, ok := strings.CutPrefix(line, "/")
 	if !ok {
 		return "", ""
@@ -38,7 +38,7 @@ func Slash(line string) (name, rest string) {
 	return name, rest
 }
 
-// slashCalls parses a prompt that Spells accepts. Each line that begins with the name
+// slashCalls parses a prompt that IsToolCommand accepts. Each line that begins with the name
 // of a tool begins a call, which extends to the next such line. So a command or a JSON
 // object may span several lines.
 func slashCalls(prompt string, tools []llm.Tool) []textcalls.Call {
@@ -53,7 +53,7 @@ func slashCalls(prompt string, tools []llm.Tool) []textcalls.Call {
 	}
 	for line := range strings.Lines(strings.ReplaceAll(prompt, "\r\n", "\n")) {
 		n++
-		name, after := Slash(strings.TrimLeftFunc(line, unicode.IsSpace))
+		name, after := SplitCommand(strings.TrimLeftFunc(line, unicode.IsSpace))
 		if t, ok := llm.FindTool(tools, name); ok {
 			flush()
 			tool, begin = t, n
@@ -154,9 +154,9 @@ func Hint(t llm.Tool) string {
 	return textcalls.ExampleInput(required)
 }
 
-// Short reports whether a person can call a tool without JSON: it needs nothing, or
+// NeedsNoJSON reports whether a person can call a tool without JSON: it needs nothing, or
 // one text that is no id.
-func Short(t llm.Tool) bool {
+func NeedsNoJSON(t llm.Tool) bool {
 	params := textcalls.Params(t)
 	short := shortParam(params)
 	return len(textcalls.Required(params)) == 0 || short != "" && short != "id"
@@ -166,15 +166,15 @@ func Short(t llm.Tool) bool {
 // only required one; where no parameter is required, a first one named path, or the
 // only string.
 func shortParam(params []textcalls.Param) string {
-	among := textcalls.Required(params)
+	candidates := textcalls.Required(params)
 	switch {
-	case len(among) == 0 && len(params) > 0 && params[0].Name == "path":
-		among = params[:1]
-	case len(among) == 0:
-		among = slices.DeleteFunc(slices.Clone(params), func(p textcalls.Param) bool { return p.Type != "string" })
+	case len(candidates) == 0 && len(params) > 0 && params[0].Name == "path":
+		candidates = params[:1]
+	case len(candidates) == 0:
+		candidates = slices.DeleteFunc(slices.Clone(params), func(p textcalls.Param) bool { return p.Type != "string" })
 	}
-	if len(among) == 1 && among[0].Type == "string" {
-		return among[0].Name
+	if len(candidates) == 1 && candidates[0].Type == "string" {
+		return candidates[0].Name
 	}
 	return ""
 }

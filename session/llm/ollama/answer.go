@@ -44,19 +44,19 @@ type answerReader struct {
 	provider string
 	estimate func() int // returns the tokens of the request
 
-	tagged  textcalls.ThoughtSplitter // older servers, and models not known to think, leave the tags in the text
-	thought strings.Builder
-	calls   int
-	ids     wire.CallIDs
-	spoken  bool
+	tagged   textcalls.ThoughtSplitter // older servers, and models not known to think, leave the tags in the text
+	thought  strings.Builder
+	calls    int
+	ids      wire.CallIDs
+	answered bool
 	wire.ArgumentCount
 }
 
 // errNothing is the answer to a request that only loaded or unloaded the model.
 var errNothing = errors.New("it gave no answer, but loaded or unloaded the model")
 
-// Take reads one line; see wire.Answer.
-func (a *answerReader) Take(line []byte, emit func(llm.Event) bool) (done bool, err error) {
+// ReadChunk reads one line; see wire.Answer.
+func (a *answerReader) ReadChunk(line []byte, emit func(llm.Event) bool) (done bool, err error) {
 	var l streamLine
 	if err := wire.Decode(line, &l); err != nil {
 		return true, fmt.Errorf("reading its stream: %w", err)
@@ -66,7 +66,7 @@ func (a *answerReader) Take(line []byte, emit func(llm.Event) bool) (done bool, 
 		return true, wire.StreamError{Kind: kind, Message: cmp.Or(message, "an error without a message")}
 	}
 	m := &l.Message
-	thought, text := a.tagged.Take(m.Content)
+	thought, text := a.tagged.ReadText(m.Content)
 	if l.Done || len(m.ToolCalls) > 0 {
 		heldThought, heldText := a.tagged.End()
 		thought, text = thought+heldThought, text+heldText
@@ -93,7 +93,7 @@ func (a *answerReader) Take(line []byte, emit func(llm.Event) bool) (done bool, 
 			return true, nil
 		}
 	}
-	a.spoken = a.spoken || m.Content != "" || m.Thinking != "" || len(m.ToolCalls) > 0
+	a.answered = a.answered || m.Content != "" || m.Thinking != "" || len(m.ToolCalls) > 0
 	if !l.Done {
 		return false, nil
 	}
@@ -115,7 +115,7 @@ func (a *answerReader) endThought(emit func(llm.Event) bool) bool {
 
 // finish reads the members of the last line.
 func (a *answerReader) finish(l *streamLine, emit func(llm.Event) bool) error {
-	if !a.spoken && (l.DoneReason == "load" || l.DoneReason == "unload") {
+	if !a.answered && (l.DoneReason == "load" || l.DoneReason == "unload") {
 		return errNothing
 	}
 	u := llm.Usage{Input: int(l.Input), Output: int(l.Output), CacheRead: int(min(l.Cached, l.Input))}

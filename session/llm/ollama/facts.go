@@ -27,15 +27,15 @@ const (
 // modelFacts are a server's facts about a model. The zero value applies until the
 // server was asked.
 type modelFacts struct {
-	window int      // of the model's training, in tokens; 0 means unknown
-	numCtx int      // window in its Modelfile; 0 means there is none
-	remote bool     // runs elsewhere, with its whole window
-	levels []string // see Levels
-	blind  bool     // takes no images
+	window   int      // of the model's training, in tokens; 0 means unknown
+	numCtx   int      // window in its Modelfile; 0 means there is none
+	remote   bool     // runs elsewhere, with its whole window
+	levels   []string // see Levels
+	noImages bool     // takes no images
 }
 
-// use returns the window to use if want is configured; 0 means that it is not.
-func (f modelFacts) use(want int) int {
+// windowFor returns the window to request. want is the configured one; 0 means none.
+func (f modelFacts) windowFor(want int) int {
 	switch {
 	case want > 0:
 	case f.remote && f.window > 0:
@@ -68,9 +68,9 @@ func (o *Model) memory(name string) *serverFacts {
 	return k
 }
 
-// known returns the facts about the model so far.
-func (o *Model) known() (f modelFacts, asked bool) {
-	name := o.picked()
+// facts returns the facts about the model so far.
+func (o *Model) facts() (f modelFacts, asked bool) {
+	name := o.modelName()
 	if name == "" {
 		return modelFacts{remote: IsHosted(o.base)}, false
 	}
@@ -139,10 +139,10 @@ type showResponse struct {
 // capabilities; then images are sent, and thinking is not configured.
 func factsOf(show showResponse) modelFacts {
 	f := modelFacts{
-		window: contextLength(show.ModelInfo),
-		numCtx: numCtx(show.Parameters),
-		remote: show.RemoteHost != "",
-		blind:  len(show.Capabilities) > 0 && !slices.Contains(show.Capabilities, "vision"),
+		window:   contextLength(show.ModelInfo),
+		numCtx:   numCtx(show.Parameters),
+		remote:   show.RemoteHost != "",
+		noImages: len(show.Capabilities) > 0 && !slices.Contains(show.Capabilities, "vision"),
 	}
 	if !slices.Contains(show.Capabilities, "thinking") {
 		return f

@@ -18,23 +18,23 @@ var errNoModels = errors.New("it has no model to chat with")
 // hintFor adds hints for failures that are Ollama's own.
 // https://docs.ollama.com/api/errors
 func (o *Model) hintFor(f *llm.Error, err error) {
-	model := o.picked()
+	model := o.modelName()
 	u, network := errors.AsType[*url.Error](err)
 	message := strings.ToLower(f.Message)
 	switch {
 	case errors.Is(err, errNoModels):
-		f.Hint, f.Again = "pull one, such as: ollama pull qwen3", false
+		f.Hint, f.Retryable = "pull one, such as: ollama pull qwen3", false
 	case network && wire.AnotherProtocol(u):
 	case network && !IsHosted(o.base):
 		// A server that is not running on this machine will not start by itself.
 		op, dialling := errors.AsType[*net.OpError](err)
-		f.Again = f.Again && !(dialling && op.Op == "dial" && isLoopback(o.base.Hostname()))
+		f.Retryable = f.Retryable && !(dialling && op.Op == "dial" && isLoopback(o.base.Hostname()))
 		f.Hint = fmt.Sprintf("is Ollama running at %s? Else start it with: ollama serve", o.base.Host)
 	case network:
 	case f.TooLong:
-		f.Hint, f.Again = fmt.Sprintf("the window is %d tokens: type /compact, or set a larger context_window", o.Window()), false
+		f.Hint, f.Retryable = fmt.Sprintf("the window is %d tokens: type /compact, or set a larger context_window", o.Window()), false
 	case strings.Contains(message, "requires more system memory"), strings.Contains(message, "out of memory"):
-		f.Hint, f.Again = "pick a smaller model, or set a smaller context_window", false
+		f.Hint, f.Retryable = "pick a smaller model, or set a smaller context_window", false
 	case f.Status == http.StatusNotFound && model != "" && strings.Contains(message, "not found") && strings.Contains(message, "model") && !IsHosted(o.base):
 		f.Hint = "run: ollama pull " + model
 	case wire.IsAuth(f.Status) && o.endpoint.KeyEnv == "":

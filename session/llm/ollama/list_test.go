@@ -52,7 +52,7 @@ func TestOllamaPick(t *testing.T) {
 		t.Errorf("%s asked %s: %s", m.Name(), paths, s.Chats[1])
 	}
 	_, err := llmtest.Collect(modelAt(llmtest.ServeOllama(t, "", `{"models":[]}`).URL, ""), t.Context(), llmtest.Hello())
-	if e, ok := errors.AsType[*llm.Error](err); !ok || e.Hint != "pull one, such as: ollama pull qwen3" || e.Again {
+	if e, ok := errors.AsType[*llm.Error](err); !ok || e.Hint != "pull one, such as: ollama pull qwen3" || e.Retryable {
 		t.Errorf("no models: %#v", err)
 	}
 }

@@ -85,25 +85,25 @@ func (o *Model) Ready() error { return o.endpoint.Ready() }
 
 // Window returns the window that the server is asked for, at most the model's own.
 func (o *Model) Window() int {
-	f, _ := o.known()
-	return f.use(o.cfg.Window)
+	f, _ := o.facts()
+	return f.windowFor(o.cfg.Window)
 }
 
 // Levels returns "off" and "on" for a model that thinks, or "low", "medium" and "high"
 // for one whose thinking cannot be turned off.
 func (o *Model) Levels() []string {
-	f, _ := o.known()
+	f, _ := o.facts()
 	return slices.Clone(f.levels)
 }
 
-// Sees returns the configured value, else the server's; true until the server was
+// AcceptsImages returns the configured value, else the server's; true until the server was
 // asked.
-func (o *Model) Sees() bool {
+func (o *Model) AcceptsImages() bool {
 	if o.cfg.Images == "yes" || o.cfg.Images == "no" {
 		return o.cfg.Images == "yes"
 	}
-	f, _ := o.known()
-	return !f.blind
+	f, _ := o.facts()
+	return !f.noImages
 }
 
 // LeftOut returns why tools are left out, by name: the server refuses their schemas.
@@ -143,7 +143,7 @@ func (o *Model) pick(ctx context.Context) (string, error) {
 	if o.cfg.Model != "" {
 		return o.cfg.Model, nil
 	}
-	if first := o.picked(); first != "" {
+	if first := o.modelName(); first != "" {
 		return first, nil
 	}
 	list, err := o.tags(ctx)
@@ -159,8 +159,8 @@ func (o *Model) pick(ctx context.Context) (string, error) {
 	return o.first, nil
 }
 
-// picked returns the model that is asked; it is empty if still unknown.
-func (o *Model) picked() string {
+// modelName returns the model that is asked; it is empty if still unknown.
+func (o *Model) modelName() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return cmp.Or(o.cfg.Model, o.first)

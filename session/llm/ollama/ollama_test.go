@@ -86,25 +86,25 @@ func TestOllamaFailure(t *testing.T) {
 		"no memory": {llmtest.Status(500, `{"error":"model requires more system memory (9.0 GiB) than is available (3.1 GiB)"}`),
 			llm.Error{Status: 500, Message: "model requires more system memory (9.0 GiB) than is available (3.1 GiB)", Hint: "pick a smaller model, or set a smaller context_window"}},
 		"crashed": {llmtest.Status(500, `{"error":"llama runner process has terminated: exit status 2"}`),
-			llm.Error{Status: 500, Message: "llama runner process has terminated: exit status 2", Hint: "try again later", Again: true}},
+			llm.Error{Status: 500, Message: "llama runner process has terminated: exit status 2", Hint: "try again later", Retryable: true}},
 		"busy": {llmtest.Status(503, `{"error":"server busy, please try again.  maximum pending requests exceeded"}`, "Retry-After", "2"),
-			llm.Error{Status: 503, Message: "server busy, please try again. maximum pending requests exceeded", Hint: "try again later", Again: true, RetryAfter: 2 * time.Second}},
+			llm.Error{Status: 503, Message: "server busy, please try again. maximum pending requests exceeded", Hint: "try again later", Retryable: true, RetryAfter: 2 * time.Second}},
 		"not signed in": {llmtest.Status(401, `{"error":"unauthorized","signin_url":"https://ollama.com/connect?key=k"}`),
 			llm.Error{Status: 401, Message: "unauthorized", Auth: true, Hint: "run: ollama signin, or name the variable of a key with api_key_env"}},
 		"in the middle": {llmtest.NDJSONLines(llmtest.OllamaSays(`"content":"a"`), `{"error":"an error was encountered while running the model"}`),
-			llm.Error{Message: "an error was encountered while running the model", Hint: "try again later", Again: true}},
+			llm.Error{Message: "an error was encountered while running the model", Hint: "try again later", Retryable: true}},
 		"an object in the middle": {llmtest.NDJSONLines(`{"error":{"message":"oops"}}`),
-			llm.Error{Message: "oops", Hint: "try again later", Again: true}},
+			llm.Error{Message: "oops", Hint: "try again later", Retryable: true}},
 		"cut off": {llmtest.NDJSONLines(llmtest.OllamaSays(`"content":"a"`)),
-			llm.Error{Message: "the answer broke off before its end", Hint: "try again", Again: true}},
+			llm.Error{Message: "the answer broke off before its end", Hint: "try again", Retryable: true}},
 		"cut off in a line": {func(w http.ResponseWriter, _ *http.Request) {
 			io.WriteString(w, llmtest.OllamaSays(`"content":"a"`)+"\n"+`{"model":"m","mess`)
 		},
-			llm.Error{Message: "the answer broke off before its end", Hint: "try again", Again: true}},
+			llm.Error{Message: "the answer broke off before its end", Hint: "try again", Retryable: true}},
 		"no JSON": {llmtest.NDJSONLines(`oops`, ``),
-			llm.Error{Message: "reading its stream: invalid character 'o' looking for beginning of value", Hint: "try again", Again: true}},
+			llm.Error{Message: "reading its stream: invalid character 'o' looking for beginning of value", Hint: "try again", Retryable: true}},
 		"only loaded": {llmtest.NDJSONLines(`{"model":"m","message":{"role":"assistant","content":""},"done":true,"done_reason":"load"}`),
-			llm.Error{Message: "it gave no answer, but loaded or unloaded the model", Hint: "try again", Again: true}},
+			llm.Error{Message: "it gave no answer, but loaded or unloaded the model", Hint: "try again", Retryable: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := llmtest.Collect(modelAt(llmtest.ServeOllama(t, "", "", tt.answer).URL, "m"), t.Context(), llmtest.Hello())
@@ -130,7 +130,7 @@ func TestOllamaNobodyThere(t *testing.T) {
 	for _, model := range []string{"m", ""} {
 		_, err := llmtest.Collect(New(Config{Model: model, Address: address}), t.Context(), llmtest.Hello())
 		e, ok := errors.AsType[*llm.Error](err)
-		if want := "is Ollama running at " + address + "? Else start it with: ollama serve"; !ok || e.Hint != want || e.Again {
+		if want := "is Ollama running at " + address + "? Else start it with: ollama serve"; !ok || e.Hint != want || e.Retryable {
 			t.Errorf("Stream: %#v", err)
 		}
 	}
@@ -214,7 +214,7 @@ func readOllama(data []byte, cut int) (events []llm.Event, err error) {
 		if err != nil {
 			return events, err
 		}
-		if done, err := a.Take(line, emit); done || err != nil {
+		if done, err := a.ReadChunk(line, emit); done || err != nil {
 			return events, err
 		}
 	}
@@ -227,7 +227,7 @@ func BenchmarkOllamaChunk(b *testing.B) {
 	b.ReportAllocs()
 	b.SetBytes(int64(len(line)))
 	for b.Loop() {
-		if done, err := a.Take(line, func(llm.Event) bool { return true }); done || err != nil {
+		if done, err := a.ReadChunk(line, func(llm.Event) bool { return true }); done || err != nil {
 			b.Fatal(err)
 		}
 	}

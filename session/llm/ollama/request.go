@@ -69,23 +69,23 @@ type callNames struct {
 func (o *Model) body(name string, req llm.Request) wire.Body {
 	kept := llm.Recall[forms](req.Cache, o)
 	begin := func() callNames { return callNames{tools: map[string]string{}} }
-	messages := kept.Messages(llm.Merge(llm.Repair(llm.Shown(o, req.Messages))), begin, o.message)
+	messages := kept.Messages(llm.Merge(llm.Repair(llm.WithoutRefusedImages(o, req.Messages))), begin, o.message)
 	var system [][]byte
 	if strings.TrimSpace(req.System) != "" {
 		system = [][]byte{wire.Encode(chatMessage{Role: "system", Content: req.System})}
 	}
 	tools := kept.Tools(req.Tools, func(tools []llm.Tool) []byte {
-		return wire.Recall[wire.Last[[]byte]](o.cfg.Memory, o.base.String(), name).Of("", tools, chatTools)
+		return wire.Recall[wire.ToolCache[[]byte]](o.cfg.Memory, o.base.String(), name).Get("", tools, chatTools)
 	})
 	return wire.NewBody(o.head(name, req), tools, "messages", system, messages)
 }
 
 // head returns the request without its tools and messages.
 func (o *Model) head(name string, req llm.Request) chatRequest {
-	f, _ := o.known()
+	f, _ := o.facts()
 	r := chatRequest{Model: name, Stream: true, Think: f.think(req.Thought), Options: chatOptions{NumPredict: o.cfg.MaxTokens}}
 	if !f.remote || o.cfg.Window > 0 {
-		r.Options.NumCtx = f.use(o.cfg.Window)
+		r.Options.NumCtx = f.windowFor(o.cfg.Window)
 	}
 	return r
 }
@@ -116,60 +116,60 @@ func chatTools(tools []llm.Tool) []byte {
 // message encodes a message as one or more messages of the API.
 func (o *Model) message(calls *callNames, m llm.Message) []byte {
 	if m.Role == llm.Assistant {
-		return wire.Elements(o.assistant(m.Blocks, calls))
+		return wire.Elements(o.assistantMessages(m.Blocks, calls))
 	}
-	return wire.Elements(user(m.Blocks, calls))
+	return wire.Elements(userMessages(m.Blocks, calls))
 }
 
-// user encodes a user's message. Each result of a tool is a message of its own.
-func user(blocks []llm.Block, calls *callNames) (out []chatMessage) {
-	said := chatMessage{Role: "user"}
-	for _, b := range llm.Pictured(blocks) {
+// userMessages encodes a user's message. Each result of a tool is a message of its own.
+func userMessages(blocks []llm.Block, calls *callNames) (out []chatMessage) {
+	message := chatMessage{Role: "user"}
+	for _, b := range llm.ImagesAfterResults(blocks) {
 		switch {
 		case b.Result != nil:
 			id := calls.Result(b.Result.ID)
 			out = append(out, chatMessage{Role: "tool", Content: b.Result.Text, ToolName: calls.tools[id], ToolCallID: id})
 		case b.Image != nil:
-			said.Images = append(said.Images, b.Image.Data)
+			message.Images = append(message.Images, b.Image.Data)
 		case strings.TrimSpace(b.Text) != "":
-			said.Content = paragraph(said.Content, b.Text)
+			message.Content = paragraph(message.Content, b.Text)
 		}
 	}
-	if said.Content != "" || len(said.Images) > 0 {
-		out = append(out, said)
+	if message.Content != "" || len(message.Images) > 0 {
+		out = append(out, message)
 	}
 	return out
 }
 
-// assistant encodes an answer, which may be empty. Its thoughts go back with its calls, as
-// models that think between calls require, and only to the model that had them.
-func (o *Model) assistant(blocks []llm.Block, calls *callNames) []chatMessage {
-	said := chatMessage{Role: "assistant"}
+// assistantMessages encodes an answer, which may be empty. Its thoughts go back with its
+// calls, as models that think between calls require, and only to the model that had them.
+func (o *Model) assistantMessages(blocks []llm.Block, calls *callNames) []chatMessage {
+	message := chatMessage{Role: "assistant"}
 	calls.StartAnswer()
 	for _, b := range blocks {
 		switch {
 		case b.Opaque != nil:
 			var t sentThought
 			if b.Opaque.Provider == o.Name() && json.Unmarshal(b.Opaque.Data, &t) == nil {
-				said.Thinking = paragraph(said.Thinking, t.Thinking)
+				message.Thinking = paragraph(message.Thinking, t.Thinking)
 			}
 		case b.Call != nil:
 			call := chatCall{ID: calls.Call(b.Call.ID)}
-			call.Function.Index = len(said.ToolCalls)
+			call.Function.Index = len(message.ToolCalls)
 			call.Function.Name, call.Function.Arguments = llm.SafeName(b.Call.Name), llm.InputObject(b.Call.Input)
 			calls.tools[call.ID] = call.Function.Name
-			said.ToolCalls = append(said.ToolCalls, call)
+			message.ToolCalls = append(message.ToolCalls, call)
 		case strings.TrimSpace(b.Text) != "":
-			said.Content = paragraph(said.Content, b.Text)
+			message.Content = paragraph(message.Content, b.Text)
 		}
 	}
-	if len(said.ToolCalls) == 0 {
-		said.Thinking = ""
+	if len(message.ToolCalls) == 0 {
+		message.Thinking = ""
 	}
-	if said.Content == "" && len(said.ToolCalls) == 0 {
+	if message.Content == "" && len(message.ToolCalls) == 0 {
 		return nil
 	}
-	return []chatMessage{said}
+	return []chatMessage{message}
 }
 
 // paragraph appends a text after a blank line.

@@ -50,7 +50,7 @@ func TestOllamaFacts(t *testing.T) {
 				Levels        []string
 				Sees          bool
 			}
-			if diff := cmp.Diff(facts{tt.before, tt.after, tt.levels, tt.sees}, facts{before, m.Window(), llm.Levels(m), llm.Sees(m)}); diff != "" {
+			if diff := cmp.Diff(facts{tt.before, tt.after, tt.levels, tt.sees}, facts{before, m.Window(), llm.Levels(m), llm.AcceptsImages(m)}); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 			if other := New(Config{Model: "m", Address: s.URL, Memory: memory}); tt.window == 0 && other.Window() != m.Window() {
@@ -98,7 +98,7 @@ func TestOllamaRequest(t *testing.T) {
 // request.
 func TestOllamaPrefix(t *testing.T) {
 	s := llmtest.ServeOllama(t, llmtest.QwenShow, "", llmtest.NDJSONLines(llmtest.OllamaDone))
-	req := llm.Request{System: "s", Tools: []llm.Tool{{Name: "read", Schema: json.RawMessage(`{"type":"object","properties":{}}`)}}, Messages: []llm.Message{llmtest.Said("a")}}
+	req := llm.Request{System: "s", Tools: []llm.Tool{{Name: "read", Schema: json.RawMessage(`{"type":"object","properties":{}}`)}}, Messages: []llm.Message{llmtest.UserText("a")}}
 	m := modelAt(s.URL, "m")
 	for range 2 {
 		if _, err := llmtest.Collect(m, t.Context(), req); err != nil {
@@ -162,7 +162,7 @@ func BenchmarkRequest(b *testing.B) {
 // TestImagesOfResult checks that the images of a tool's result are in the message after
 // it: the templates of models show those of users alone.
 func TestImagesOfResult(t *testing.T) {
-	got := user([]llm.Block{{Result: &llm.ToolResult{ID: "a", Text: "seen", Images: []llm.Image{{MIME: "image/png", Data: []byte("img")}}}}}, &callNames{tools: map[string]string{}})
+	got := userMessages([]llm.Block{{Result: &llm.ToolResult{ID: "a", Text: "seen", Images: []llm.Image{{MIME: "image/png", Data: []byte("img")}}}}}, &callNames{tools: map[string]string{}})
 	if len(got) != 2 || got[0].Role != "tool" || got[1].Role != "user" || len(got[1].Images) != 1 || got[1].Content != "[images of tool result 1 above: 1]" {
 		t.Errorf("%+v", got)
 	}

@@ -134,12 +134,12 @@ type openDetails struct {
 	text, summary  strings.Builder
 }
 
-// Take reads one chunk; see wire.Answer.
-func (a *chatReader) Take(data []byte, emit func(llm.Event) bool) (done bool, err error) {
+// ReadChunk reads one chunk; see wire.Answer.
+func (a *chatReader) ReadChunk(data []byte, emit func(llm.Event) bool) (done bool, err error) {
 	data = bytes.TrimSpace(data)
 	if string(data) == "[DONE]" {
 		a.finish = cmp.Or(a.finish, "stop") // some servers name no reason
-		return true, a.stop(emit)
+		return true, a.complete(emit)
 	}
 	var c chatChunk
 	if err := wire.Decode(data, &c); err != nil {
@@ -157,7 +157,7 @@ func (a *chatReader) Take(data []byte, emit func(llm.Event) bool) (done bool, er
 		if choice.Message != nil {
 			d = choice.Message
 		}
-		if !a.delta(d, emit) {
+		if !a.readDelta(d, emit) {
 			return true, nil
 		}
 		a.finish = cmp.Or(choice.FinishReason, a.finish)
@@ -173,10 +173,10 @@ func (a *chatReader) End(emit func(llm.Event) bool) error {
 	if a.finish == "" {
 		return wire.ErrBrokenOff
 	}
-	return a.stop(emit)
+	return a.complete(emit)
 }
 
-func (a *chatReader) delta(d *chatDelta, emit func(llm.Event) bool) bool {
+func (a *chatReader) readDelta(d *chatDelta, emit func(llm.Event) bool) bool {
 	details := ""
 	for _, t := range d.ReasoningDetails {
 		details += t.Text + t.Summary
@@ -188,9 +188,9 @@ func (a *chatReader) delta(d *chatDelta, emit func(llm.Event) bool) bool {
 	if content == "" {
 		a.reasoning.WriteString(reasoning)
 	}
-	part := a.tagged.Take
+	part := a.tagged.ReadText
 	if d.ExtraContent.Google.Thought {
-		part = a.tagged.Thought
+		part = a.tagged.ReadThought
 	}
 	tagThought, text := part(d.Content.text)
 	thought += tagThought
@@ -231,7 +231,7 @@ func (a *chatReader) reason() string {
 // and vLLM's.
 var chatFailures = []string{"error", "network_error", "insufficient_system_resource", "abort"}
 
-func (a *chatReader) stop(emit func(llm.Event) bool) error {
+func (a *chatReader) complete(emit func(llm.Event) bool) error {
 	word := a.reason()
 	if slices.Contains(chatFailures, word) {
 		return wire.StreamError{Kind: "error", Message: "the provider failed in the middle of the answer"}

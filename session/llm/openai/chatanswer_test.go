@@ -43,7 +43,7 @@ func TestLongThoughts(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			for range n {
-				if _, err := a.Take(chunk, func(llm.Event) bool { return true }); err != nil {
+				if _, err := a.ReadChunk(chunk, func(llm.Event) bool { return true }); err != nil {
 					t.Fatal(err)
 				}
 			}

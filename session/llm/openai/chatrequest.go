@@ -90,7 +90,7 @@ func (d dialect) chat(req llm.Request, messages []llm.Message) wire.Body {
 	var system [][]byte
 	switch {
 	case strings.TrimSpace(req.System) == "":
-	case d.has(withSystem):
+	case d.supports(withSystem):
 		system = [][]byte{wire.Encode(chatMessage{Role: "system", Content: req.System})}
 	default:
 		messages = llm.Merge(slices.Concat([]llm.Message{{Role: llm.User, Blocks: []llm.Block{{Text: req.System}}}}, messages))
@@ -104,12 +104,12 @@ func (d dialect) chat(req llm.Request, messages []llm.Message) wire.Body {
 // chatHead returns the request without its tools and messages.
 func (d dialect) chatHead(req llm.Request) *chatRequest {
 	r := &chatRequest{Model: d.endpoint.Model, Stream: true, PromptCacheKey: d.cacheKey(req)}
-	if d.has(withUsage) {
+	if d.supports(withUsage) {
 		r.StreamOptions = &streamOptions{IncludeUsage: true}
 	}
 	// OpenAI's thinking models refuse max_tokens; most other servers do not
 	// support max_completion_tokens.
-	if (d.cfg.Type == ServerOpenAI) == d.has(withMaxTokens) {
+	if (d.cfg.Type == ServerOpenAI) == d.supports(withMaxTokens) {
 		r.MaxCompletionTokens = d.cfg.MaxTokens
 	} else {
 		r.MaxTokens = d.cfg.MaxTokens
@@ -139,7 +139,7 @@ func (d dialect) function(t llm.Tool) function {
 
 // effort returns the level if the model has it, else "".
 func (o *Model) effort(level string) string {
-	for _, l := range o.knows.levels {
+	for _, l := range o.facts.levels {
 		if l == level {
 			return l
 		}
@@ -151,7 +151,7 @@ func (o *Model) effort(level string) string {
 // cache. It is derived from the beginning of the conversation.
 // https://developers.openai.com/api/docs/guides/prompt-caching
 func (d dialect) cacheKey(req llm.Request) string {
-	if d.cfg.Type != ServerOpenAI || !d.has(withCacheKey) {
+	if d.cfg.Type != ServerOpenAI || !d.supports(withCacheKey) {
 		return ""
 	}
 	sum := sha256.New()
@@ -176,7 +176,7 @@ func objectSchema(raw json.RawMessage) json.RawMessage {
 }
 
 func (d dialect) chatIDs() wire.IDs {
-	return wire.IDs{MaxLen: maxChatID, AsIs: d.cfg.Type != ServerOpenAI, Short: !d.has(withForeignIDs)}
+	return wire.IDs{MaxLen: maxChatID, AsIs: d.cfg.Type != ServerOpenAI, Short: !d.supports(withForeignIDs)}
 }
 
 // chatMessage encodes a message as one or more messages of the API.
@@ -197,7 +197,7 @@ func (d dialect) userMessages(blocks []llm.Block, ids *wire.IDs) []chatMessage {
 	var out []chatMessage
 	var parts []chatPart
 	images := false
-	for _, b := range llm.Pictured(blocks) {
+	for _, b := range llm.ImagesAfterResults(blocks) {
 		switch {
 		case b.Result != nil:
 			out = append(out, chatMessage{Role: "tool", ToolCallID: ids.Result(b.Result.ID), Content: resultText(*b.Result)})
@@ -208,7 +208,7 @@ func (d dialect) userMessages(blocks []llm.Block, ids *wire.IDs) []chatMessage {
 			parts = append(parts, chatPart{Type: "text", Text: b.Text})
 		}
 	}
-	if len(out) > 0 && len(parts) > 0 && !d.has(withUserNext) {
+	if len(out) > 0 && len(parts) > 0 && !d.supports(withUserNext) {
 		out = append(out, chatMessage{Role: string(llm.Assistant), Content: noAnswer})
 	}
 	switch {
@@ -230,7 +230,7 @@ func joined(parts []chatPart) string {
 
 // resultText returns a result for an API without a flag for failures.
 func resultText(r llm.ToolResult) string {
-	text := wire.Filled(r.Text)
+	text := wire.NonEmptyResult(r.Text)
 	if r.Failed {
 		text = "[failed] " + text
 	}
@@ -279,14 +279,14 @@ func (d dialect) assistantMessage(blocks []llm.Block, ids *wire.IDs) []chatMessa
 	if len(text) == 0 && len(msg.ToolCalls) == 0 {
 		return nil
 	}
-	if len(text) > 0 || !d.has(withNull) {
+	if len(text) > 0 || !d.supports(withNull) {
 		msg.Content = joined(text)
 	}
 	if len(msg.ToolCalls) > 0 {
 		msg.chatThoughts = thoughts
 		d.sign(msg.ToolCalls)
 	}
-	if !d.has(withGaps) && msg.Reasoning == "" && msg.ReasoningDetails == nil {
+	if !d.supports(withGaps) && msg.Reasoning == "" && msg.ReasoningDetails == nil {
 		msg.ReasoningContent = cmp.Or(msg.ReasoningContent, " ") // an empty one would be refused
 	}
 	return []chatMessage{msg}

@@ -8,43 +8,43 @@ import (
 // dialect is the form of one request to the model.
 type dialect struct {
 	*Model
-	names wire.ToolNames
-	lacks feature // a copy, since a concurrent request may change the model's
+	names           wire.ToolNames
+	refusedFeatures feature // a copy, since a concurrent request may change the model's
 }
 
 func (o *Model) dialect(names wire.ToolNames) dialect {
-	return dialect{o, names, feature(o.lacks.Load())}
+	return dialect{o, names, feature(o.refusedFeatures.Load())}
 }
 
-// has is Model.has as of the beginning of the request.
-func (d dialect) has(f feature) bool { return d.lacks&f == 0 }
+// supports is Model.has at the beginning of the request.
+func (d dialect) supports(f feature) bool { return d.refusedFeatures&f == 0 }
 
 // forms are the cached forms of a conversation's messages.
 type forms = wire.Encoding[wire.IDs, []byte]
 
-// kept returns the forms in a cache, which depend on all of the dialect.
+// kept returns the forms in a cache. They depend on all parts of the dialect.
 func (d dialect) kept(cache *llm.Cache) *forms {
 	return llm.Recall[forms](cache, struct {
 		model   *Model
 		renamed string
 		lacks   feature
-	}{d.Model, d.names.Renamed(), d.lacks})
+	}{d.Model, d.names.Renamed(), d.refusedFeatures})
 }
 
-// offered are the forms of the tools that a model was offered last. All sessions share
+// offeredForms are the forms of the tools that a model was offered last. All sessions share
 // them.
-type offered struct {
-	names wire.Last[wire.ToolNames]
-	tools wire.Last[[]byte] // encoded
+type offeredForms struct {
+	names wire.ToolCache[wire.ToolNames]
+	tools wire.ToolCache[[]byte] // encoded
 }
 
-func (o *Model) offered() *offered {
-	return wire.Recall[offered](o.cfg.Memory, o.base, o.cfg.API+" "+o.endpoint.Model)
+func (o *Model) offered() *offeredForms {
+	return wire.Recall[offeredForms](o.cfg.Memory, o.base, o.cfg.API+" "+o.endpoint.Model)
 }
 
 // tools returns the encoded tools of a conversation.
 func (d dialect) tools(kept *forms, tools []llm.Tool, encode func([]llm.Tool) []byte) []byte {
-	return kept.Tools(tools, func(tools []llm.Tool) []byte { return d.offered().tools.Of(d.names.Renamed(), tools, encode) })
+	return kept.Tools(tools, func(tools []llm.Tool) []byte { return d.offered().tools.Get(d.names.Renamed(), tools, encode) })
 }
 
 // body encodes a request of repaired messages.

@@ -32,8 +32,8 @@ const (
 	withSystem                         // a role for the system prompt
 )
 
-// has reports whether the server is not known to refuse a feature.
-func (o *Model) has(f feature) bool { return o.lacks.Load()&uint32(f) == 0 }
+// supports reports whether a feature may be used: the server has not refused it.
+func (o *Model) supports(f feature) bool { return o.refusedFeatures.Load()&uint32(f) == 0 }
 
 // refusals match the messages of servers, in lower case. The first match whose feature
 // the request has counts.
@@ -79,32 +79,32 @@ func (f feature) refusedBy(err error) bool {
 		!wire.IsTooLong(e.Status, e.Kind, e.Message) && refusalWords()[f].MatchString(e.Kind+" "+strings.ToLower(e.Message))
 }
 
-// refusedOf returns the feature that a request failed for, or 0. Without are the
-// features that it did not have, and those whose removal did not help.
-func refusedOf(err error, messages []llm.Message, without feature) feature {
+// refusedFeature returns the feature because of which a request failed, or 0. It ignores the
+// features in without, which the request did not have or whose removal did not help.
+func refusedFeature(err error, messages []llm.Message, without feature) feature {
 	if err == nil {
 		return 0
 	}
 	for _, r := range refusals {
-		if without&r.feature == 0 && sends(r.feature, messages) && r.refusedBy(err) {
+		if without&r.feature == 0 && uses(r.feature, messages) && r.refusedBy(err) {
 			return r.feature
 		}
 	}
 	return 0
 }
 
-// sends reports whether a history uses a feature.
-func sends(f feature, messages []llm.Message) bool {
-	has := func(is func(b llm.Block) bool) bool {
-		return slices.ContainsFunc(messages, func(m llm.Message) bool { return slices.ContainsFunc(m.Blocks, is) })
+// uses reports whether a history uses a feature.
+func uses(f feature, messages []llm.Message) bool {
+	anyBlock := func(matches func(b llm.Block) bool) bool {
+		return slices.ContainsFunc(messages, func(m llm.Message) bool { return slices.ContainsFunc(m.Blocks, matches) })
 	}
 	switch f {
 	case withImages:
-		return has(func(b llm.Block) bool { return b.Image != nil || b.Result != nil && len(b.Result.Images) > 0 })
+		return anyBlock(func(b llm.Block) bool { return b.Image != nil || b.Result != nil && len(b.Result.Images) > 0 })
 	case withForeignIDs, withUserNext, withNull, withGaps:
-		return has(func(b llm.Block) bool { return b.Call != nil })
+		return anyBlock(func(b llm.Block) bool { return b.Call != nil })
 	case withThoughts:
-		return has(func(b llm.Block) bool { return b.Opaque != nil })
+		return anyBlock(func(b llm.Block) bool { return b.Opaque != nil })
 	}
 	return true
 }

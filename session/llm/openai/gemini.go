@@ -28,14 +28,14 @@ var geminiBudgets = map[string]int{"none": 0, "low": 1_024, "medium": 8_192, "hi
 // It is nil for a model that does not think, which would refuse it. The level is in
 // here because an effort next to it is refused.
 func (o *Model) thinkingConfig(level string) *geminiBody {
-	if o.knows.plain || o.knows.prefix == "" {
+	if o.facts.noThoughts || o.facts.prefix == "" {
 		return nil
 	}
 	var b geminiBody
 	c := &b.Google.ThinkingConfig
 	c.IncludeThoughts = level != "none"
-	if slices.Contains(o.knows.levels, level) {
-		if budget, ok := geminiBudgets[level]; ok && strings.HasPrefix(o.knows.prefix, "gemini-2") {
+	if slices.Contains(o.facts.levels, level) {
+		if budget, ok := geminiBudgets[level]; ok && strings.HasPrefix(o.facts.prefix, "gemini-2") {
 			c.ThinkingBudget = &budget
 		} else {
 			c.ThinkingLevel = level
@@ -51,7 +51,7 @@ const unsigned = `{"google":{"thought_signature":"skip_thought_signature_validat
 
 // sign marks calls of other models, so that Gemini accepts them.
 func (o *Model) sign(calls []chatCall) {
-	if o.cfg.Type != ServerGemini || strings.HasPrefix(o.knows.prefix, "gemini-2") {
+	if o.cfg.Type != ServerGemini || strings.HasPrefix(o.facts.prefix, "gemini-2") {
 		return
 	}
 	if !slices.ContainsFunc(calls, func(c chatCall) bool { return c.ExtraContent != nil }) {

@@ -30,10 +30,10 @@ var (
 
 // modelFacts are the properties of a model that shape a request.
 type modelFacts struct {
-	prefix string
-	window int      // tokens; 0 if unknown
-	levels []string // nil if unknown
-	plain  bool     // does not think
+	prefix     string
+	window     int      // tokens; 0 if unknown
+	levels     []string // nil if unknown
+	noThoughts bool     // does not think
 }
 
 // openAIModels is searched from the top; the first matching prefix counts. A model
@@ -115,7 +115,7 @@ var pinned = lazyregexp.New(`^(-20[0-9]{2}-[0-9]{2}-[0-9]{2}|-preview(-[0-9-]+)?
 // compatible server has none, since its efforts are unknown.
 func factsOf(kind, name string) modelFacts {
 	if kind == ServerCompatible {
-		return modelFacts{plain: true}
+		return modelFacts{noThoughts: true}
 	}
 	models := openAIModels
 	if kind == ServerGemini {

@@ -35,7 +35,7 @@ type Config struct {
 
 	MaxTokens int       // of one answer; 0 leaves it to the server
 	Window    int       // tokens; 0 means the known window of the model, if any
-	Blind     bool      // takes no images
+	NoImages  bool      // takes no images
 	Price     llm.Price // the zero value means unknown
 
 	// UsualWindow is the window of the model at its own provider, in tokens. It applies
@@ -69,13 +69,13 @@ const (
 // Nothing is stored at the provider: thoughts to send back arrive encrypted. The levels
 // are the API's efforts, where the model's are known.
 type Model struct {
-	endpoint wire.Endpoint
-	cfg      Config
-	base     string // see baseOf
-	knows    modelFacts
-	client   wire.Client
-	leftOut  wire.LeftOut
-	lacks    atomic.Uint32 // the features that the server has refused
+	endpoint        wire.Endpoint
+	cfg             Config
+	base            string // the address below which the paths of requests are, with a slash at its end
+	facts           modelFacts
+	client          wire.Client
+	leftOut         wire.LeftOut
+	refusedFeatures atomic.Uint32 // the features that the server has refused
 }
 
 // New returns a model. It does not connect yet.
@@ -90,18 +90,30 @@ func New(cfg Config) *Model {
 			cfg.API = APIResponses
 		}
 	}
-	return &Model{cfg: cfg, base: baseOf(cfg), knows: factsOf(cfg.Type, cfg.Model), client: wire.NewClient(cfg.BaseURL),
+	return &Model{cfg: cfg, base: baseOf(cfg), facts: factsOf(cfg.Type, cfg.Model), client: wire.NewClient(cfg.BaseURL),
 		endpoint: wire.Endpoint{Provider: cfg.Name, Model: cfg.Model, APIKey: cfg.APIKey, KeyEnv: cfg.KeyEnv, Address: cfg.BaseURL, Kinds: statusOfKind}}
 }
 
 // statusOfKind is the HTTP status of each kind of error in a stream.
 // https://developers.openai.com/api/docs/guides/error-codes
 var statusOfKind = map[string]int{
-	"invalid_request_error": 400, "invalid_prompt": 400, "context_length_exceeded": 400, "BadRequestError": 400,
-	"invalid_api_key": 401, "authentication_error": 401, "permission_error": 403, "model_not_found": 404,
-	"insufficient_quota": 429, "rate_limit_exceeded": 429, "rate_limit_error": 429,
-	"server_error": 500, "internal_error": 500, "InternalServerError": 500,
-	"slow_down": 503, "server_is_overloaded": 503, "overloaded": 503,
+	"invalid_request_error":   400,
+	"invalid_prompt":          400,
+	"context_length_exceeded": 400,
+	"BadRequestError":         400,
+	"invalid_api_key":         401,
+	"authentication_error":    401,
+	"permission_error":        403,
+	"model_not_found":         404,
+	"insufficient_quota":      429,
+	"rate_limit_exceeded":     429,
+	"rate_limit_error":        429,
+	"server_error":            500,
+	"internal_error":          500,
+	"InternalServerError":     500,
+	"slow_down":               503,
+	"server_is_overloaded":    503,
+	"overloaded":              503,
 }
 
 // Name returns "provider:model".
@@ -117,15 +129,15 @@ func (o *Model) Window() int {
 		return o.cfg.Window
 	}
 	served, _ := o.served()
-	return cmp.Or(served, o.knows.window, o.cfg.UsualWindow)
+	return cmp.Or(served, o.facts.window, o.cfg.UsualWindow)
 }
 
 // Levels returns the thought levels that the model is known to accept.
-func (o *Model) Levels() []string { return slices.Clone(o.knows.levels) }
+func (o *Model) Levels() []string { return slices.Clone(o.facts.levels) }
 
-// Sees returns true unless the configuration or the server says that the model accepts
+// AcceptsImages returns true unless the configuration or the server says that the model accepts
 // no images.
-func (o *Model) Sees() bool { return !o.cfg.Blind && o.has(withImages) }
+func (o *Model) AcceptsImages() bool { return !o.cfg.NoImages && o.supports(withImages) }
 
 // LargestImage returns a size in bytes: a request to Gemini may have 20 MB in base64,
 // and no server accepts more.
@@ -162,7 +174,7 @@ func baseOf(cfg Config) string {
 // model's text as a JSON string, which no tool accepts. A call that StopMaxTokens cut
 // off is dropped.
 func (o *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
-	names := o.offered().names.Of("", req.Tools, wire.NewToolNames)
+	names := o.offered().names.Get("", req.Tools, wire.NewToolNames)
 	open := func(ctx context.Context) (*http.Response, error) {
 		return o.leftOut.Open(&o.endpoint, req, func(req llm.Request) (*http.Response, error) { return o.open(ctx, req, names) })
 	}
@@ -177,7 +189,7 @@ func (o *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 
 // Prepare implements [llm.Prepare].
 func (o *Model) Prepare(req llm.Request) {
-	o.dialect(o.offered().names.Of("", req.Tools, wire.NewToolNames)).body(req, req.Messages)
+	o.dialect(o.offered().names.Get("", req.Tools, wire.NewToolNames)).body(req, req.Messages)
 	if o.cfg.API == APIChat {
 		_ = json.Unmarshal([]byte("{}"), new(chatChunk))
 	}
@@ -187,23 +199,23 @@ func (o *Model) Prepare(req llm.Request) {
 // that the server refuses are left out from then on.
 func (o *Model) open(ctx context.Context, req llm.Request, names wire.ToolNames) (*http.Response, error) {
 	thoughtless := false
-	var last, tried feature // features left out: first in this attempt, and in any
+	var last, tried feature // the feature that only this attempt leaves out; all that any attempt left out
 	for {
 		d := o.dialect(names)
-		messages := llm.Merge(llm.Repair(llm.Shown(o, req.Messages)))
-		if thoughtless || !d.has(withThoughts) {
+		messages := llm.Merge(llm.Repair(llm.WithoutRefusedImages(o, req.Messages)))
+		if thoughtless || !d.supports(withThoughts) {
 			messages, _ = llm.WithoutOpaque(messages)
 		}
 		res, err := o.post(ctx, d.body(req, messages))
 		if last != 0 && last.refusedBy(err) { // refused without it too: the feature was not the reason
-			o.lacks.And(^uint32(last))
+			o.refusedFeatures.And(^uint32(last))
 		}
 		last = 0
-		switch refused := refusedOf(err, messages, d.lacks|tried); {
+		switch refused := refusedFeature(err, messages, d.refusedFeatures|tried); {
 		case refused == withThoughts && o.cfg.Type != ServerCompatible && !thoughtless:
 			thoughtless = true // thoughts of another key or after a changed prefix; later ones may be accepted
 		case refused != 0:
-			o.lacks.Or(uint32(refused))
+			o.refusedFeatures.Or(uint32(refused))
 			last, tried = refused, tried|refused
 		default:
 			return res, err

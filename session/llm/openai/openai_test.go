@@ -211,7 +211,7 @@ func BenchmarkOpenAIChunk(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if done, err := tt.answer.Take([]byte(tt.chunk), func(llm.Event) bool { return true }); done || err != nil {
+				if done, err := tt.answer.ReadChunk([]byte(tt.chunk), func(llm.Event) bool { return true }); done || err != nil {
 					b.Fatal(done, err)
 				}
 			}

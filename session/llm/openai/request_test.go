@@ -41,7 +41,7 @@ func BenchmarkRequest(b *testing.B) {
 }
 
 func write(b *testing.B, o *Model, req llm.Request) {
-	messages := llm.Merge(llm.Repair(llm.Shown(o, req.Messages)))
+	messages := llm.Merge(llm.Repair(llm.WithoutRefusedImages(o, req.Messages)))
 	body := o.dialect(wire.NewToolNames(req.Tools)).body(req, messages)
 	if _, err := io.Copy(io.Discard, body.Reader()); err != nil {
 		b.Fatal(err)

@@ -72,11 +72,13 @@ type responsesReader struct {
 	names   wire.ToolNames
 	ids     wire.CallIDs
 	calls   []*responsesCall // not emitted yet
-	made    map[string]bool  // IDs of the emitted calls
+	emitted map[string]bool  // IDs of the emitted calls
 	refused bool
 
-	itemText, anyText       bool // text of the current message, or of any, was emitted
-	itemThought, anyThought bool // likewise for thoughts
+	itemText    bool // text of the current message was emitted
+	anyText     bool // text of any message was emitted
+	itemThought bool // text of the current thought was emitted
+	anyThought  bool // text of any thought was emitted
 	wire.ArgumentCount
 }
 
@@ -87,8 +89,8 @@ type responsesCall struct {
 	args  strings.Builder
 }
 
-// Take reads one event; see wire.Answer.
-func (a *responsesReader) Take(data []byte, emit func(llm.Event) bool) (done bool, err error) {
+// ReadChunk reads one event; see wire.Answer.
+func (a *responsesReader) ReadChunk(data []byte, emit func(llm.Event) bool) (done bool, err error) {
 	if string(bytes.TrimSpace(data)) == "[DONE]" { // some servers end as in Chat Completions
 		return true, wire.ErrBrokenOff
 	}
@@ -98,13 +100,13 @@ func (a *responsesReader) Take(data []byte, emit func(llm.Event) bool) (done boo
 	}
 	switch e.Type {
 	case "response.output_text.delta":
-		return !a.say(textPart{Text: e.Delta}, emit), nil
+		return !a.emitText(textPart{Text: e.Delta}, emit), nil
 	case "response.refusal.delta":
-		return !a.say(textPart{Refusal: e.Delta}, emit), nil
+		return !a.emitText(textPart{Refusal: e.Delta}, emit), nil
 	case "response.output_text.done", "response.refusal.done":
-		return !a.itemText && !a.say(textPart{e.Text, e.Refusal}, emit), nil
+		return !a.itemText && !a.emitText(textPart{e.Text, e.Refusal}, emit), nil
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
-		return !a.think(e.Delta, emit), nil
+		return !a.emitThought(e.Delta, emit), nil
 	case "response.reasoning_summary_part.added":
 		return e.SummaryIndex > 0 && !emit(llm.Event{Thought: "\n\n"}), nil
 	case "response.output_item.added":
@@ -112,33 +114,34 @@ func (a *responsesReader) Take(data []byte, emit func(llm.Event) bool) (done boo
 			a.calls = append(a.calls, &responsesCall{index: e.OutputIndex, item: e.Item})
 		}
 	case "response.function_call_arguments.delta":
-		if i := a.call(e.ItemID, e.OutputIndex); i >= 0 {
+		if i := a.findCall(e.ItemID, e.OutputIndex); i >= 0 {
 			a.calls[i].args.WriteString(e.Delta)
 			a.Add(len(e.Delta))
 		}
 	case "response.function_call_arguments.done":
-		if i := a.call(e.ItemID, e.OutputIndex); i >= 0 && e.Arguments != "" {
+		if i := a.findCall(e.ItemID, e.OutputIndex); i >= 0 && e.Arguments != "" {
 			a.Add(len(e.Arguments) - a.calls[i].args.Len())
 			a.calls[i].args.Reset()
 			a.calls[i].args.WriteString(e.Arguments)
 		}
 	case "response.output_item.done":
-		return !a.item(e.OutputIndex, e.Item, emit), nil
+		return !a.readItem(e.OutputIndex, e.Item, emit), nil
 	case "response.completed", "response.incomplete", "response.done":
 		if wire.IsFault(e.Response.Error) {
 			return true, responsesFault(data, e.Response.Error)
 		}
-		a.stop(e.Response, emit)
+		a.finish(e.Response, emit)
 		return true, nil
 	case "response.failed", "error":
 		return true, responsesFault(data, e.Response.Error)
 	case "":
-		return a.whole(data, emit)
+		return a.readWhole(data, emit)
 	}
 	return false, nil // beginnings of items, and future events
 }
 
-func (a *responsesReader) say(p textPart, emit func(llm.Event) bool) bool {
+// emitText emits a text; like all emitting methods, it returns false if the consumer has stopped.
+func (a *responsesReader) emitText(p textPart, emit func(llm.Event) bool) bool {
 	a.refused = a.refused || p.Refusal != ""
 	text := p.Text + p.Refusal
 	if text == "" {
@@ -148,7 +151,7 @@ func (a *responsesReader) say(p textPart, emit func(llm.Event) bool) bool {
 	return emit(llm.Event{Text: text})
 }
 
-func (a *responsesReader) think(text string, emit func(llm.Event) bool) bool {
+func (a *responsesReader) emitThought(text string, emit func(llm.Event) bool) bool {
 	if text == "" {
 		return true
 	}
@@ -156,8 +159,8 @@ func (a *responsesReader) think(text string, emit func(llm.Event) bool) bool {
 	return emit(llm.Event{Thought: text})
 }
 
-// whole reads the response of a server that does not stream, or an error.
-func (a *responsesReader) whole(data []byte, emit func(llm.Event) bool) (bool, error) {
+// readWhole reads the response of a server that does not stream, or an error.
+func (a *responsesReader) readWhole(data []byte, emit func(llm.Event) bool) (bool, error) {
 	var r response
 	if err := wire.Decode(data, &r); err != nil {
 		return true, fmt.Errorf("reading its stream: %w", err)
@@ -168,7 +171,7 @@ func (a *responsesReader) whole(data []byte, emit func(llm.Event) bool) (bool, e
 	if r.Status == "" && r.Output == nil {
 		return false, nil
 	}
-	a.stop(r, emit)
+	a.finish(r, emit)
 	return true, nil
 }
 
@@ -182,25 +185,25 @@ func responsesFault(data []byte, inner json.RawMessage) error {
 	return wire.ParseFault(data)
 }
 
-// call returns the index of an open call, or -1. Copilot uses another item ID in each
+// findCall returns the index of an open call, or -1. Copilot uses another item ID in each
 // event.
-func (a *responsesReader) call(id string, index int) int {
+func (a *responsesReader) findCall(id string, index int) int {
 	if i := slices.IndexFunc(a.calls, func(c *responsesCall) bool { return id != "" && c.item.ID == id }); i >= 0 {
 		return i
 	}
 	return slices.IndexFunc(a.calls, func(c *responsesCall) bool { return c.index == index })
 }
 
-// item reads a complete item; it returns false if the consumer has stopped.
-func (a *responsesReader) item(index int, item responsesItem, emit func(llm.Event) bool) bool {
+// readItem reads a complete item; it returns false if the consumer has stopped.
+func (a *responsesReader) readItem(index int, item responsesItem, emit func(llm.Event) bool) bool {
 	switch item.Type {
 	case "message":
-		ok := a.itemText || a.sayAll(item, emit)
+		ok := a.itemText || a.emitAllText(item, emit)
 		a.itemText = false
 		return ok
 	case "function_call":
 		a.Add(len(item.Arguments))
-		if i := a.call(item.ID, index); i >= 0 {
+		if i := a.findCall(item.ID, index); i >= 0 {
 			a.Add(-min(len(item.Arguments), a.calls[i].args.Len())) // counted before
 			item.Arguments = cmp.Or(item.Arguments, a.calls[i].args.String())
 			item.Name = cmp.Or(item.Name, a.calls[i].item.Name)
@@ -208,28 +211,28 @@ func (a *responsesReader) item(index int, item responsesItem, emit func(llm.Even
 		}
 		return a.emitCall(item, item.Status == "incomplete", emit)
 	case "reasoning":
-		ok := a.itemThought || a.thinkAll(item, emit)
+		ok := a.itemThought || a.emitAllThoughts(item, emit)
 		a.itemThought = false
 		return ok && a.sendBack(item, emit)
 	}
 	return true
 }
 
-func (a *responsesReader) sayAll(item responsesItem, emit func(llm.Event) bool) bool {
+func (a *responsesReader) emitAllText(item responsesItem, emit func(llm.Event) bool) bool {
 	for _, p := range partsOf(item.Content) {
-		if !a.say(p, emit) {
+		if !a.emitText(p, emit) {
 			return false
 		}
 	}
 	return true
 }
 
-func (a *responsesReader) thinkAll(item responsesItem, emit func(llm.Event) bool) bool {
+func (a *responsesReader) emitAllThoughts(item responsesItem, emit func(llm.Event) bool) bool {
 	var texts []string
 	for _, p := range slices.Concat(partsOf(item.Summary), partsOf(item.Content)) {
 		texts = append(texts, p.Text)
 	}
-	return a.think(strings.Join(texts, "\n\n"), emit)
+	return a.emitThought(strings.Join(texts, "\n\n"), emit)
 }
 
 func partsOf(raw json.RawMessage) (parts []textPart) {
@@ -256,15 +259,15 @@ func (a *responsesReader) emitCall(item responsesItem, cutOff bool, emit func(ll
 	if !ok || item.Name+item.CallID+item.Arguments == "" {
 		return true
 	}
-	if a.made == nil {
-		a.made = map[string]bool{}
+	if a.emitted == nil {
+		a.emitted = map[string]bool{}
 	}
-	a.made[item.CallID] = true
+	a.emitted[item.CallID] = true
 	return emit(llm.Event{Call: &llm.ToolCall{ID: a.ids.Unique(item.CallID), Name: a.names.FromWire(item.Name), Input: input}})
 }
 
-// stop completes the answer.
-func (a *responsesReader) stop(r response, emit func(llm.Event) bool) {
+// finish completes the answer.
+func (a *responsesReader) finish(r response, emit func(llm.Event) bool) {
 	reason := llm.StopReason("")
 	switch r.Incomplete.Reason {
 	case "content_filter":
@@ -276,7 +279,7 @@ func (a *responsesReader) stop(r response, emit func(llm.Event) bool) {
 			reason = llm.StopMaxTokens
 		}
 	}
-	if !a.rest(r, reason == llm.StopMaxTokens, emit) {
+	if !a.emitRest(r, reason == llm.StopMaxTokens, emit) {
 		return
 	}
 	if u := r.Usage; u != nil && !emit(llm.Event{Usage: &llm.Usage{Input: int(u.Input), Output: int(u.Output),
@@ -287,7 +290,7 @@ func (a *responsesReader) stop(r response, emit func(llm.Event) bool) {
 	case reason != "":
 	case a.refused:
 		reason = llm.StopRefusal
-	case len(a.made) > 0:
+	case len(a.emitted) > 0:
 		reason = llm.StopTools
 	default:
 		reason = llm.StopEnd
@@ -295,9 +298,9 @@ func (a *responsesReader) stop(r response, emit func(llm.Event) bool) {
 	emit(llm.Event{Stop: reason})
 }
 
-// rest emits content that did not arrive as complete items: calls in progress, and
+// emitRest emits content that did not arrive as complete items: calls in progress, and
 // items that only the response has.
-func (a *responsesReader) rest(r response, cutOff bool, emit func(llm.Event) bool) bool {
+func (a *responsesReader) emitRest(r response, cutOff bool, emit func(llm.Event) bool) bool {
 	items := map[string]bool{} // IDs of the calls in the response
 	for _, item := range r.Output {
 		items[item.CallID] = item.Type == "function_call" && item.Arguments != ""
@@ -309,12 +312,12 @@ func (a *responsesReader) rest(r response, cutOff bool, emit func(llm.Event) boo
 		}
 	}
 	a.calls = nil
-	anyText, anyThought, made := a.anyText, a.anyThought, maps.Clone(a.made) // copied first, since two of these may lack an ID
+	anyText, anyThought, made := a.anyText, a.anyThought, maps.Clone(a.emitted) // copied first, since two of these may lack an ID
 	for i, item := range r.Output {
 		if item.Type == "message" && anyText || item.Type == "reasoning" && anyThought || item.Type == "function_call" && made[item.CallID] {
 			continue
 		}
-		if !a.item(i, item, emit) {
+		if !a.readItem(i, item, emit) {
 			return false
 		}
 	}

@@ -79,14 +79,14 @@ func (d dialect) responses(req llm.Request, messages []llm.Message) wire.Body {
 func (d dialect) responsesHead(req llm.Request) *responsesRequest {
 	r := &responsesRequest{Model: d.endpoint.Model, Instructions: req.System, Stream: true,
 		MaxOutputTokens: d.cfg.MaxTokens, PromptCacheKey: d.cacheKey(req)}
-	if d.knows.plain {
+	if d.facts.noThoughts {
 		return r
 	}
-	if d.has(withEncrypted) {
+	if d.supports(withEncrypted) {
 		r.Include = []string{"reasoning.encrypted_content"}
 	}
 	think := reasoning{Effort: d.effort(req.Thought)}
-	if d.has(withSummaries) {
+	if d.supports(withSummaries) {
 		think.Summary = "auto"
 	}
 	if think != (reasoning{}) {
@@ -117,7 +117,7 @@ func (d dialect) inputItems(ids *wire.IDs, m llm.Message) []byte {
 func replyItems(blocks []llm.Block, ids *wire.IDs) []inputItem {
 	var items []inputItem
 	var parts []inputPart
-	for _, b := range llm.Pictured(blocks) {
+	for _, b := range llm.ImagesAfterResults(blocks) {
 		switch {
 		case b.Result != nil:
 			text := resultText(*b.Result)

@@ -21,7 +21,7 @@ import (
 const (
 	// listFresh is how long a list counts as new.
 	listFresh = 24 * time.Hour
-	// listAgain is how long a provider is not asked after it failed to list.
+	// listAgain is the time between two requests for a list that fails.
 	listAgain = 5 * time.Minute
 	// listTimeout bounds the request of one list, with all its pages.
 	listTimeout = 5 * time.Second
@@ -46,7 +46,7 @@ type Catalogue struct {
 	mu      sync.Mutex
 	loaded  bool
 	lists   map[string]modelList // by listKey
-	asked   map[string]time.Time // last request for a list by this process
+	asked   map[string]time.Time // the time of this process's last request for a list, by listKey
 	closed  bool
 	ctx     context.Context // of background requests; Close ends it
 	cancel  context.CancelFunc
@@ -127,12 +127,12 @@ func (c *Catalogue) ask(p Provider, key string, l modelLister) {
 		ctx, cancel := context.WithTimeout(ctx, listTimeout)
 		defer cancel()
 		choices, err := l.List(ctx)
-		return c.take(p, key, choices, err)
+		return c.storeList(p, key, choices, err)
 	})
 }
 
-// take keeps a new list, and reports whether it differs from the one before.
-func (c *Catalogue) take(p Provider, key string, choices []llm.Choice, err error) (changed bool) {
+// storeList keeps a new list, and reports whether it differs from the one before.
+func (c *Catalogue) storeList(p Provider, key string, choices []llm.Choice, err error) (changed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err != nil {
@@ -201,13 +201,13 @@ func (c *Catalogue) load() {
 	}
 	c.loaded = true
 	c.lists, c.asked = map[string]modelList{}, map[string]time.Time{}
-	for key, list := range c.kept() {
+	for key, list := range c.readSaved() {
 		c.lists[key] = list
 	}
 }
 
-// kept returns the lists that any process has kept.
-func (c *Catalogue) kept() map[string]modelList {
+// readSaved returns the lists that any process has kept.
+func (c *Catalogue) readSaved() map[string]modelList {
 	if c.Load == nil {
 		return nil
 	}
@@ -242,8 +242,8 @@ func (c *Catalogue) save() {
 	if c.Save == nil {
 		return
 	}
-	for key, list := range c.kept() {
-		if mine, ok := c.lists[key]; !ok || list.At.After(mine.At) && !list.At.After(c.Now()) {
+	for key, list := range c.readSaved() {
+		if known, ok := c.lists[key]; !ok || list.At.After(known.At) && !list.At.After(c.Now()) {
 			c.lists[key] = list
 		}
 	}

@@ -52,7 +52,7 @@ func listChoices(cfg Config, getenv func(string) string, listed func(Provider) [
 			}
 		}
 	}
-	tellApart(choices)
+	distinguishTitles(choices)
 	return choices
 }
 
@@ -69,8 +69,8 @@ func builtIn(p Provider, getenv func(string) string) []llm.Choice {
 	return list
 }
 
-// tellApart makes equal titles differ, by the provider or else by the whole name.
-func tellApart(choices []llm.Choice) {
+// distinguishTitles makes equal titles differ, by the provider or else by the whole name.
+func distinguishTitles(choices []llm.Choice) {
 	count := func(title func(llm.Choice) string) map[string]int {
 		n := map[string]int{}
 		for _, c := range choices {

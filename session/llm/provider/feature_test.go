@@ -24,8 +24,8 @@ func TestTooLongLosesNoImages(t *testing.T) {
 	})
 	m := openai.New(openai.Config{Type: openai.ServerCompatible, Model: "m", BaseURL: s.URL})
 	_, err := llmtest.Collect(m, t.Context(), llm.Request{Messages: []llm.Message{{Role: llm.User, Blocks: []llm.Block{{Image: &llm.Image{MIME: "image/png", Data: []byte("hi")}}}}}})
-	if e, ok := err.(*llm.Error); !ok || !e.TooLong || requests != 1 || !m.Sees() {
-		t.Errorf("%v after %d requests, sees %v", err, requests, m.Sees())
+	if e, ok := err.(*llm.Error); !ok || !e.TooLong || requests != 1 || !m.AcceptsImages() {
+		t.Errorf("%v after %d requests, sees %v", err, requests, m.AcceptsImages())
 	}
 }
 
@@ -44,11 +44,11 @@ func TestFeatureLeftOutInVain(t *testing.T) {
 		io.WriteString(w, eventsOf(saysText("Hi")+"\n"+chatEnd))
 	})
 	m := openai.New(openai.Config{Type: openai.ServerCompatible, Model: "m", BaseURL: s.URL})
-	history := []llm.Message{llmtest.Said("a"),
+	history := []llm.Message{llmtest.UserText("a"),
 		{Role: llm.Assistant, Blocks: []llm.Block{{Call: &llm.ToolCall{ID: "a", Name: "list", Input: json.RawMessage(`{}`)}}}},
 		{Role: llm.User, Blocks: []llm.Block{{Result: &llm.ToolResult{ID: "a", Text: "c"}}, {Text: "d"}, {Image: &llm.Image{MIME: "image/png", Data: []byte("hi")}}}}}
-	if _, err := llmtest.Collect(m, t.Context(), llm.Request{Messages: history}); err != nil || !m.Sees() {
-		t.Errorf("%v, sees %v", err, m.Sees())
+	if _, err := llmtest.Collect(m, t.Context(), llm.Request{Messages: history}); err != nil || !m.AcceptsImages() {
+		t.Errorf("%v, sees %v", err, m.AcceptsImages())
 	}
 }
 
@@ -80,7 +80,7 @@ func TestFeatureRefusedTwiceAtOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		history := []llm.Message{llmtest.Said("a"), {Role: llm.Assistant, Blocks: []llm.Block{{Call: &llm.ToolCall{ID: "a", Name: "list", Input: json.RawMessage(`{}`)}}}}}
+		history := []llm.Message{llmtest.UserText("a"), {Role: llm.Assistant, Blocks: []llm.Block{{Call: &llm.ToolCall{ID: "a", Name: "list", Input: json.RawMessage(`{}`)}}}}}
 		var asking sync.WaitGroup
 		for range 2 {
 			asking.Go(func() {

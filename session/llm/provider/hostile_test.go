@@ -70,7 +70,7 @@ func TestEndless(t *testing.T) {
 			for _, err := range e.Stream(t.Context(), open, wire.JSONOrSSE, func() wire.Answer { return anthropic.NewAnswer("") }) {
 				last = err
 			}
-			if f, ok := errors.AsType[*llm.Error](last); !ok || f.Again {
+			if f, ok := errors.AsType[*llm.Error](last); !ok || f.Retryable {
 				t.Errorf("error %v, want one that tells not to try again", last)
 			}
 			if body.read > tt.most+1<<20 {
@@ -166,7 +166,7 @@ func TestKeptAlive(t *testing.T) {
 					}
 					return []byte(d.alive)
 				})
-				if failed == nil || !failed.Again || !strings.Contains(failed.Message, "sent nothing of an answer for 1h0m0s") || minutes < 59 || minutes > 62 {
+				if failed == nil || !failed.Retryable || !strings.Contains(failed.Message, "sent nothing of an answer for 1h0m0s") || minutes < 59 || minutes > 62 {
 					t.Errorf("after %d minutes: %v", minutes, failed)
 				}
 				failed, minutes = streamed(t, d.begin, func(minute int) []byte {
@@ -203,7 +203,7 @@ func TestEndlessArguments(t *testing.T) {
 					}
 					return []byte(strings.ReplaceAll(d.args, "xxxxxxx", long))
 				})
-				if failed == nil || failed.Again || !strings.Contains(failed.Message, "more than 16 MiB of arguments") || n > 18 {
+				if failed == nil || failed.Retryable || !strings.Contains(failed.Message, "more than 16 MiB of arguments") || n > 18 {
 					t.Errorf("after %d chunks: %v", n, failed)
 				}
 			})

@@ -26,14 +26,14 @@ func TestSees(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, err := Select(Config{Providers: []Provider{tt.p}}, func(string) string { return "" }, nil, "")
-			if err != nil || llm.Sees(m) != tt.want {
-				t.Errorf("Sees: %v", err)
+			if err != nil || llm.AcceptsImages(m) != tt.want {
+				t.Errorf("AcceptsImages: %v", err)
 			}
 		})
 	}
 	// If an endpoint refuses images for one model, it does so for the others too.
 	m, err := Select(Config{Providers: []Provider{{Type: "claude", Images: "no"}}}, func(string) string { return "" }, nil, "claude:other")
-	if err != nil || llm.Sees(m) {
+	if err != nil || llm.AcceptsImages(m) {
 		t.Errorf("another model sees: %v", err)
 	}
 }
@@ -43,14 +43,14 @@ func TestSees(t *testing.T) {
 func TestTooLargeImage(t *testing.T) {
 	c := newAnthropic(Provider{Type: TypeClaude}, func(string) string { return "key" })
 	most := c.LargestImage()
-	if why := llm.Refuses(c, most); why != "" {
+	if why := llm.ImageRefusal(c, most); why != "" {
 		t.Error(why)
 	}
-	if why := llm.Refuses(c, most+1); why != "takes images up to 3.8 MiB" {
+	if why := llm.ImageRefusal(c, most+1); why != "takes images up to 3.8 MiB" {
 		t.Error(why)
 	}
 	history := []llm.Message{{Role: llm.User, Blocks: []llm.Block{{Image: &llm.Image{MIME: "image/png", Data: make([]byte, most+1)}}, {Image: &llm.Image{MIME: "image/png", Data: []byte("x")}}}}}
-	got := llm.Shown(c, history)[0].Blocks
+	got := llm.WithoutRefusedImages(c, history)[0].Blocks
 	if got[0].Image != nil || !strings.Contains(got[0].Text, "takes images up to") || got[1].Image == nil || history[0].Blocks[0].Image == nil {
 		t.Errorf("%+v", got)
 	}
@@ -84,7 +84,7 @@ func TestImagesOfResults(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			history := []llm.Message{llmtest.Said("a"),
+			history := []llm.Message{llmtest.UserText("a"),
 				{Role: llm.Assistant, Blocks: []llm.Block{{Call: &llm.ToolCall{ID: "a", Name: "look", Input: json.RawMessage(`{}`)}}}},
 				{Role: llm.User, Blocks: []llm.Block{{Result: &llm.ToolResult{ID: "a", Text: "seen", Images: []llm.Image{{MIME: "image/png", Data: []byte("img")}}}}, {Text: "and?"}}}}
 			if _, err := llmtest.Collect(m, t.Context(), llm.Request{Messages: history}); err != nil {

@@ -24,15 +24,15 @@ func TestKeptMessages(t *testing.T) {
 	result := func(id string) llm.Block { return llm.Block{Result: &llm.ToolResult{ID: id, Text: "R & D"}} }
 	long := strings.Repeat("x", 70)
 	history := []llm.Message{
-		llmtest.Said("hello"),
+		llmtest.UserText("hello"),
 		{Role: llm.Assistant, Blocks: []llm.Block{{Thought: "Hm."}, {Text: "I look."}, call("a", "read"), call("b", long+"y")}},
 		{Role: llm.User, Blocks: []llm.Block{result("a"), result("b")}},
 		{Role: llm.Assistant, Blocks: []llm.Block{call("a", long+"z")}},
 		{Role: llm.User, Blocks: []llm.Block{result("a"), {Text: "Look at this."}, llmtest.Picture(3)}},
 		{Role: llm.Assistant, Blocks: []llm.Block{{Text: " "}}},
-		llmtest.Said("still there?"),
+		llmtest.UserText("still there?"),
 		{Role: llm.Assistant, Blocks: []llm.Block{{Text: "Yes."}}},
-		llmtest.Said("again"),
+		llmtest.UserText("again"),
 	}
 	tools := llmtest.Tools()
 	renamed := []llm.Tool{{Name: long + "z", Schema: json.RawMessage(`{}`)}, {Name: long + "y", Schema: json.RawMessage(`{}`)}}
@@ -40,7 +40,7 @@ func TestKeptMessages(t *testing.T) {
 	for n := 1; n <= len(history); n += 2 {
 		reqs = append(reqs, llm.Request{System: "Be brief.", Messages: history[:n], Tools: tools})
 	}
-	summed := slices.Concat([]llm.Message{llmtest.Said("A summary.")}, history[3:])
+	summed := slices.Concat([]llm.Message{llmtest.UserText("A summary.")}, history[3:])
 	reqs = append(reqs,
 		llm.Request{System: "Be brief.", Messages: history, Tools: renamed},
 		llm.Request{System: "Be brief.", Messages: history, Tools: slices.Concat(renamed, tools)},

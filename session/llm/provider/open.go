@@ -15,7 +15,7 @@ import (
 
 func newAnthropic(p Provider, getenv func(string) string) *anthropic.Model {
 	cfg := anthropic.Config{Name: p.name(), Model: p.model(), BaseURL: p.BaseURL, KeyEnv: p.keyEnv(),
-		MaxTokens: p.MaxTokens, Window: p.ContextWindow, Blind: p.Images == imagesNo, Price: p.Price}
+		MaxTokens: p.MaxTokens, Window: p.ContextWindow, NoImages: p.Images == imagesNo, Price: p.Price}
 	if cfg.BaseURL == "" {
 		cfg.BaseURL = getenv(anthropicURL)
 	}
@@ -25,7 +25,7 @@ func newAnthropic(p Provider, getenv func(string) string) *anthropic.Model {
 
 func newOpenAI(p Provider, getenv func(string) string, memory *wire.Memory) *openai.Model {
 	cfg := openai.Config{Type: p.Type, Name: p.name(), Model: p.model(), API: p.API, BaseURL: p.BaseURL, KeyEnv: p.keyEnv(),
-		Embedding: p.EmbeddingModel, MaxTokens: p.MaxTokens, Window: p.ContextWindow, Blind: p.Images == imagesNo, Price: p.Price, Memory: memory}
+		Embedding: p.EmbeddingModel, MaxTokens: p.MaxTokens, Window: p.ContextWindow, NoImages: p.Images == imagesNo, Price: p.Price, Memory: memory}
 	if p.Type == TypeCompatible {
 		cfg.UsualWindow = usualWindow(cfg.Model)
 	}

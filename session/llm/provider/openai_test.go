@@ -19,15 +19,15 @@ func TestOddAnswers(t *testing.T) {
 		want  []llm.Event
 		fails *llm.Error
 	}{
-		"responses/failed":      {fails: &llm.Error{Status: 429, Message: "Rate limit reached for gpt-6.1-sol.", Hint: "wait a minute, then try again", Again: true}},
-		"responses/error":       {fails: &llm.Error{Status: 500, Message: "The server had an error.", Hint: "try again later", Again: true}},
+		"responses/failed":      {fails: &llm.Error{Status: 429, Message: "Rate limit reached for gpt-6.1-sol.", Hint: "wait a minute, then try again", Retryable: true}},
+		"responses/error":       {fails: &llm.Error{Status: 500, Message: "The server had an error.", Hint: "try again later", Retryable: true}},
 		"responses/whole":       {want: []llm.Event{{Text: "Hello!"}, wireCall("list", `{}`), {Stop: llm.StopTools}}},
 		"chat/filtered":         {want: []llm.Event{{Text: "I can"}, {Stop: llm.StopRefusal}}},
-		"chat/error":            {fails: &llm.Error{Status: 500, Message: "The server had an error.", Hint: "try again later", Again: true}},
-		"gemini/malformed_call": {want: []llm.Event{{Text: "I look."}}, fails: &llm.Error{Message: "the model wrote a tool call that cannot be read", Hint: "try again later", Again: true}},
+		"chat/error":            {fails: &llm.Error{Status: 500, Message: "The server had an error.", Hint: "try again later", Retryable: true}},
+		"gemini/malformed_call": {want: []llm.Event{{Text: "I look."}}, fails: &llm.Error{Message: "the model wrote a tool call that cannot be read", Hint: "try again later", Retryable: true}},
 		"gemini/badkey":         {fails: &llm.Error{Status: 400, Message: "API key not valid. Please pass a valid API key.", Hint: key, Auth: true}},
 		"local/whole":           {want: []llm.Event{{Thought: "Hm."}, {Text: "Hello!"}, wireCall("list", `{}`), {Stop: llm.StopTools}}},
-		"local/error":           {want: []llm.Event{{Text: "Hel"}}, fails: &llm.Error{Status: 502, Message: "Provider disconnected", Hint: "try again later", Again: true}},
+		"local/error":           {want: []llm.Event{{Text: "Hel"}}, fails: &llm.Error{Status: 502, Message: "Provider disconnected", Hint: "try again later", Retryable: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dialect, file, _ := strings.Cut(name, "/")
@@ -137,7 +137,7 @@ func TestCallsGoBackWithWhatBelongsToThem(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			history := []llm.Message{llmtest.Said("hello"), {Role: llm.Assistant, Blocks: blocksOf(got)}}
+			history := []llm.Message{llmtest.UserText("hello"), {Role: llm.Assistant, Blocks: blocksOf(got)}}
 			raw, err := json.Marshal(history)
 			if err != nil || json.Unmarshal(raw, &history) != nil {
 				t.Fatal(err)
@@ -175,7 +175,7 @@ func TestCallIDsGoBack(t *testing.T) {
 		{"chat", "functions.list:0", "functions_list_0"}, {"chat", long, llm.SafeName(long)[:40]},
 	} {
 		s := newWireServer(t, tt.dialect, dialects[tt.dialect], "text")
-		history := []llm.Message{llmtest.Said("a"), {Role: llm.Assistant, Blocks: []llm.Block{{Call: &llm.ToolCall{ID: tt.id, Name: "list", Input: json.RawMessage(`{}`)}}}}}
+		history := []llm.Message{llmtest.UserText("a"), {Role: llm.Assistant, Blocks: []llm.Block{{Call: &llm.ToolCall{ID: tt.id, Name: "list", Input: json.RawMessage(`{}`)}}}}}
 		if _, err := llmtest.Collect(bareModel(t, s), t.Context(), llm.Request{Messages: history}); err != nil || strings.Count(s.bodies[0], inJSON(tt.want)) != 2 {
 			t.Errorf("%s: %v, not %s in\n%s", tt.dialect, err, tt.want, s.bodies[0])
 		}
@@ -225,7 +225,7 @@ func TestOpenAIGivesWay(t *testing.T) {
 				t.Fatal(err)
 			}
 			req := llm.Request{System: "s", Messages: []llm.Message{
-				llmtest.Said("a"),
+				llmtest.UserText("a"),
 				{Role: llm.Assistant, Blocks: []llm.Block{
 					{Opaque: &llm.Opaque{Provider: m.Name(), Data: json.RawMessage(`{"id":"rs_1","summary":[],"encrypted_content":"mine","reasoning_content":"mine"}`)}},
 					{Text: "b"}, {Call: &llm.ToolCall{ID: "toolu_01A", Name: "list", Input: json.RawMessage(`{}`)}}}},

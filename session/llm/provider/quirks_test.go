@@ -52,18 +52,19 @@ var quirks = map[string]quirk{
 	"chat/no more resources":     {stream: saysText("H") + "\n" + stopsFor("insufficient_system_resource"), want: []llm.Event{{Text: "H"}}, fails: brokeOff()},
 	"chat/the network behind it": {stream: saysText("H") + "\n" + stopsFor("network_error"), want: []llm.Event{{Text: "H"}}, fails: brokeOff()},
 	"chat/an error of vLLM": {stream: saysText("H") + "\n" + `{"object":"error","message":"EngineCore died","type":"InternalServerError","param":null,"code":500}` + "\ndata: [DONE]\n\n",
-		want: []llm.Event{{Text: "H"}}, fails: &llm.Error{Status: 500, Message: "EngineCore died", Hint: "try again later", Again: true}},
+		want: []llm.Event{{Text: "H"}}, fails: &llm.Error{Status: 500, Message: "EngineCore died", Hint: "try again later", Retryable: true}},
 	"chat/an error of LiteLLM": {stream: saysText("H") + "\n" + `{"error":{"message":"litellm.APIError: gone","type":null,"param":null,"code":"503"}}`,
-		want: []llm.Event{{Text: "H"}}, fails: &llm.Error{Status: 503, Message: "litellm.APIError: gone", Hint: "try again later", Again: true}},
+		want: []llm.Event{{Text: "H"}}, fails: &llm.Error{Status: 503, Message: "litellm.APIError: gone", Hint: "try again later", Retryable: true}},
 	"chat/an error that names the wait": {stream: `{"error":{"message":"Rate limit reached. Please try again in 2.5s.","code":"rate_limit_exceeded"}}`,
-		fails: &llm.Error{Status: 429, Message: "Rate limit reached. Please try again in 2.5s.", Hint: "wait 3 s, then try again", Again: true, RetryAfter: 2500 * time.Millisecond}},
+		fails: &llm.Error{Status: 429, Message: "Rate limit reached. Please try again in 2.5s.", Hint: "wait 3 s, then try again", Retryable: true, RetryAfter: 2500 * time.Millisecond}},
 	"chat/an error that is a text": {stream: "event: error\n" + `data: {"error":"The model has crashed"}` + "\n\n",
-		fails: &llm.Error{Message: "The model has crashed", Hint: "try again later", Again: true}},
+		fails: &llm.Error{Message: "The model has crashed", Hint: "try again later", Retryable: true}},
 	"chat/errors that are none": {stream: `{"error":{},"choices":[]}` + "\n" + `{"error":"","choices":[]}` + "\n" + saysText("Hi") + "\n" + chatEnd, want: helloEvents},
 	"chat/a list with an error": {kind: "application/json", stream: `[{"error":{"code":503,"message":"overloaded","status":"UNAVAILABLE"}}]`,
-		fails: &llm.Error{Status: 503, Message: "overloaded", Hint: "try again later", Again: true}},
+		fails: &llm.Error{Status: 503, Message: "overloaded", Hint: "try again later", Retryable: true}},
 
-	// Gemini's thoughts, as of https://discuss.ai.google.dev/t/openai-compatibility-bug-in-response-object/58484
+	// Gemini's thoughts, as of
+	// https://discuss.ai.google.dev/t/openai-compatibility-bug-in-response-object/58484
 	"gemini/thoughts in one piece": {kind: "application/json",
 		stream: `{"choices":[{"message":{"content":"<thought>Hm.</thought>Hi","extra_content":{"google":{"thought":true}}},"finish_reason":"stop"}]}`,
 		want:   []llm.Event{{Thought: "Hm."}, {Text: "Hi"}, {Stop: llm.StopEnd}}},
@@ -97,7 +98,7 @@ var quirks = map[string]quirk{
 	"responses/cut off for no reason": {stream: `{"type":"response.output_text.delta","delta":"H"}` + "\n" + `{"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":null,"output":[]}}`,
 		want: []llm.Event{{Text: "H"}, {Stop: llm.StopMaxTokens}}},
 	"responses/an end with an error": {stream: `{"type":"response.completed","response":{"status":"failed","error":{"code":"server_error","message":"gone"},"output":[]}}`,
-		fails: &llm.Error{Status: 500, Message: "gone", Hint: "try again later", Again: true}},
+		fails: &llm.Error{Status: 500, Message: "gone", Hint: "try again later", Retryable: true}},
 	"responses/an error in an error": {stream: `{"type":"error","sequence_number":2,"error":{"type":"invalid_request_error","code":"context_length_exceeded","message":"Your input exceeds the context window of this model.","param":"input"}}`,
 		fails: &llm.Error{Status: 400, Message: "Your input exceeds the context window of this model.", Hint: "the conversation is too large: type /compact, or begin a new session", TooLong: true}},
 	"responses/the future": {stream: `{"type":"response.queued","response":{}}` + "\n" + `{"type":"keepalive","sequence_number":1}` + "\n" + itemDone(0, `{"type":"web_search_call","content":"x","status":"completed"}`) + "\n" +
@@ -111,11 +112,11 @@ var quirks = map[string]quirk{
 	"claude/one index for all":     {stream: claudeCallOf(0, "a") + "\n" + claudeArgs(0, `{"k":1}`) + "\n" + claudeCallOf(0, "b") + "\n" + claudeArgs(0, `{"k":2}`) + "\n" + `{"type":"message_stop"}`, want: []llm.Event{wireCall("a", `{"k":1}`), wireCall("b", `{"k":2}`), {Stop: llm.StopTools}}},
 	"claude/a block of the future": {stream: `{"type":"content_block_start","index":0,"content_block":{"type":"server_tool_use","id":"s","name":"web_search","input":{}}}` + "\n" + claudeArgs(0, `{"q":1}`) + "\n" + `{"type":"ping"}` + "\n" + `{"type":"new_event","index":"x"}` + "\n" + claudeText("Hi") + "\n" + `{"type":"message_stop"}`, want: helloEvents},
 	"claude/an error of a gateway": {stream: claudeText("H") + "\n" + `{"error":{"message":"gone","type":"None","param":"None","code":"500"}}`, want: []llm.Event{{Text: "H"}},
-		fails: &llm.Error{Status: 500, Message: "gone", Hint: "try again later", Again: true}},
+		fails: &llm.Error{Status: 500, Message: "gone", Hint: "try again later", Retryable: true}},
 	"claude/an error before anything": {stream: "event: error\n" + `data: {"type":"error","error":{"details":null,"type":"overloaded_error","message":"Overloaded"},"request_id":"req_1"}` + "\n\n",
-		fails: &llm.Error{Status: 529, Message: "Overloaded", Hint: "try again later", Again: true}},
+		fails: &llm.Error{Status: 529, Message: "Overloaded", Hint: "try again later", Retryable: true}},
 	"claude/an error as JSON": {kind: "application/json", stream: `{"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}`,
-		fails: &llm.Error{Status: 429, Message: "slow down", Hint: "wait a minute, then try again", Again: true}},
+		fails: &llm.Error{Status: 429, Message: "slow down", Hint: "wait a minute, then try again", Retryable: true}},
 	"claude/one piece": {kind: "application/json", stream: `{"type":"message","role":"assistant","content":[{"type":"thinking","thinking":"Hm.","signature":"s"},{"type":"text","text":"Hi"},{"type":"tool_use","id":"t","name":"list","input":{"k":1}}],"stop_reason":"tool_use","usage":{"input_tokens":3,"output_tokens":2}}`,
 		want: []llm.Event{{Thought: "Hm."}, {Text: "Hi"}, wireCall("list", `{"k":1}`), {Stop: llm.StopTools}}},
 
@@ -128,7 +129,7 @@ var quirks = map[string]quirk{
 		want: []llm.Event{{Thought: "Hm."}, wireCall("list", `{}`), {Stop: llm.StopTools}}},
 	"ollama/other types": {stream: ollamaSays(`"content":"Hi","thinking":null,"images":{},"tool_calls":[]`, `"done":false,"error":null`) + ollamaSays(`"content":[]`, `"done":true,"done_reason":7,"eval_count":"x"`), want: helloEvents},
 	"ollama/an error in the middle": {stream: ollamaSays(`"content":"H"`, `"done":false`) + `{"error":"error parsing tool call: raw='{', err=unexpected end of JSON input"}` + "\n",
-		want: []llm.Event{{Text: "H"}}, fails: &llm.Error{Message: "error parsing tool call: raw='{', err=unexpected end of JSON input", Hint: "try again later", Again: true}},
+		want: []llm.Event{{Text: "H"}}, fails: &llm.Error{Message: "error parsing tool call: raw='{', err=unexpected end of JSON input", Hint: "try again later", Retryable: true}},
 }
 
 func ollamaSays(message, rest string) string {
@@ -190,7 +191,7 @@ func claudeArgs(index int, args string) string {
 }
 
 func brokeOff() *llm.Error {
-	return &llm.Error{Message: "the provider failed in the middle of the answer", Hint: "try again later", Again: true}
+	return &llm.Error{Message: "the provider failed in the middle of the answer", Hint: "try again later", Retryable: true}
 }
 
 // TestQuirks reads the dialects as real servers write them.

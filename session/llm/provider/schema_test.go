@@ -94,7 +94,7 @@ func TestRefusedSchema(t *testing.T) {
 				t.Fatal(err)
 			}
 			for range 2 {
-				req := llm.Request{Messages: []llm.Message{llmtest.Said("a")}, Tools: offered("a", "bad", "c", "d")}
+				req := llm.Request{Messages: []llm.Message{llmtest.UserText("a")}, Tools: offered("a", "bad", "c", "d")}
 				if _, err := llmtest.Collect(m, t.Context(), req); err != nil {
 					t.Fatal(err)
 				}
@@ -129,7 +129,7 @@ func TestRefusedSchemaOfMany(t *testing.T) {
 		names = append(names, name)
 	}
 	for range 12 {
-		if _, err := llmtest.Collect(m, t.Context(), llm.Request{Messages: []llm.Message{llmtest.Said("a")}, Tools: offered(names...)}); err != nil {
+		if _, err := llmtest.Collect(m, t.Context(), llm.Request{Messages: []llm.Message{llmtest.UserText("a")}, Tools: offered(names...)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -156,7 +156,7 @@ func TestRefusedForAnotherReason(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = llmtest.Collect(m, t.Context(), llm.Request{Messages: []llm.Message{llmtest.Said("a")}, Tools: offered("a", "b", "c")})
+		_, err = llmtest.Collect(m, t.Context(), llm.Request{Messages: []llm.Message{llmtest.UserText("a")}, Tools: offered("a", "b", "c")})
 		if err == nil || !strings.Contains(err.Error(), message) || p.requests > requests+2 || len(llm.LeftOut(m)) > 0 {
 			t.Errorf("%s: %v after %d requests, left out %v", message, err, p.requests, llm.LeftOut(m))
 		}

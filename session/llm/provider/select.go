@@ -94,7 +94,7 @@ func (p Provider) open(getenv func(string) string, memory *wire.Memory) (llm.Mod
 			return nil, err
 		}
 		s.Provider, s.ContextWindow = p.name(), p.ContextWindow
-		s.Blind, s.Price = p.Images == imagesNo, p.Price
+		s.NoImages, s.Price = p.Images == imagesNo, p.Price
 		return p.withTools(s, memory), nil
 	case TypeDirect:
 		return local.Direct{Provider: p.name()}, nil

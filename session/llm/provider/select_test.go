@@ -25,8 +25,8 @@ func TestCapabilitiesShow(t *testing.T) {
 	}
 	_, _, priced := llm.Cost(m, llm.Usage{Input: 1})
 	e, ok := errors.AsType[*llm.Error](llm.Ready(m))
-	if !ok || e.Provider != "a" || len(llm.Levels(m)) == 0 || !llm.Sees(m) || !priced || !llm.CallsInText(m) || m.Name() != "a:claude-opus-5-5" || m.Window() == 0 {
-		t.Errorf("ready %v, levels %v, sees %v, priced %v, text %v, %s, window %d", llm.Ready(m), llm.Levels(m), llm.Sees(m), priced, llm.CallsInText(m), m.Name(), m.Window())
+	if !ok || e.Provider != "a" || len(llm.Levels(m)) == 0 || !llm.AcceptsImages(m) || !priced || !llm.CallsInText(m) || m.Name() != "a:claude-opus-5-5" || m.Window() == 0 {
+		t.Errorf("ready %v, levels %v, sees %v, priced %v, text %v, %s, window %d", llm.Ready(m), llm.Levels(m), llm.AcceptsImages(m), priced, llm.CallsInText(m), m.Name(), m.Window())
 	}
 }
 

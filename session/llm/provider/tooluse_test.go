@@ -27,7 +27,7 @@ func TestOrText(t *testing.T) {
 {"text": "`+"```bash\\nid\\n```"+`"}
 `)
 	m := textcalls.Auto(s, refused)
-	req := llm.Request{Messages: []llm.Message{llmtest.Said("hi")}, Tools: llmtest.Tools()}
+	req := llm.Request{Messages: []llm.Message{llmtest.UserText("hi")}, Tools: llmtest.Tools()}
 	if llm.CallsInText(m) {
 		t.Error("calls in text before it refused")
 	}
@@ -57,7 +57,7 @@ func TestOrTextFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := textcalls.Auto(scriptOf(t, tt.script), new(atomic.Bool))
-			got, err := llmtest.Collect(m, t.Context(), llm.Request{Messages: []llm.Message{llmtest.Said("hi")}, Tools: tt.tools})
+			got, err := llmtest.Collect(m, t.Context(), llm.Request{Messages: []llm.Message{llmtest.UserText("hi")}, Tools: tt.tools})
 			if s := llmtest.Transcript(got, err); s != tt.want || llm.CallsInText(m) {
 				t.Errorf("%s; in text: %t", s, llm.CallsInText(m))
 			}
@@ -78,15 +78,15 @@ func TestSelectToolUse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := llmtest.Collect(m, t.Context(), llm.Request{Messages: []llm.Message{llmtest.Said("hi")}, Tools: llmtest.Tools()})
+		got, err := llmtest.Collect(m, t.Context(), llm.Request{Messages: []llm.Message{llmtest.UserText("hi")}, Tools: llmtest.Tools()})
 		if s := llmtest.Transcript(got, err); s != want || llm.CallsInText(m) != (use == "text") {
 			t.Errorf("%q: %s", use, s)
 		}
-		if _, _, priced := llm.Cost(m, llm.Usage{Input: 1}); !priced || !llm.Sees(m) || m.Name() != "script:"+file {
+		if _, _, priced := llm.Cost(m, llm.Usage{Input: 1}); !priced || !llm.AcceptsImages(m) || m.Name() != "script:"+file {
 			t.Errorf("%q: a capability is lost", use)
 		}
 		c, err := Select(cfg, func(string) string { return "" }, nil, "claude")
-		if err != nil || llm.Levels(c) == nil || llm.Ready(c) == nil || llm.Refuses(c, 50<<20) == "" {
+		if err != nil || llm.Levels(c) == nil || llm.Ready(c) == nil || llm.ImageRefusal(c, 50<<20) == "" {
 			t.Errorf("%q: a capability of Claude is lost: %v", use, err)
 		}
 	}

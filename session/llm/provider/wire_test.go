@@ -114,12 +114,12 @@ var behaviours = map[string]behaviour{
 		want: []llm.Event{wireWait(2, 10*time.Millisecond), wireWait(3, 20*time.Millisecond), {Text: "Hello! 日本語 🙂"}, {Stop: llm.StopEnd}}},
 	"500 for good": {answers: []string{"500"},
 		want:  []llm.Event{wireWait(2, 10*time.Millisecond), wireWait(3, 20*time.Millisecond)},
-		fails: &llm.Error{Status: 500, Hint: "tried 3 times; try again later", Again: true}},
+		fails: &llm.Error{Status: 500, Hint: "tried 3 times; try again later", Retryable: true}},
 	"cut stream": {answers: []string{"cut", "text"}, want: []llm.Event{{Text: "I was ab"}, {Cut: true}, {Text: "Hello! 日本語 🙂"}, {Stop: llm.StopEnd}}},
 	"cut stream, begun anew": {answers: []string{"cut", "max_tokens"}, // as if the model had not been asked to continue
 		want: []llm.Event{{Text: "I was ab"}, {Cut: true}, {Text: "out"}, {Stop: llm.StopMaxTokens}}},
 	"cut twice": {answers: []string{"cut"}, want: []llm.Event{{Text: "I was ab"}, {Cut: true}},
-		fails: &llm.Error{Hint: "the answer so far is kept: send another prompt to continue", Again: true}},
+		fails: &llm.Error{Hint: "the answer so far is kept: send another prompt to continue", Retryable: true}},
 }
 
 // wireRetry limits the attempts and pauses of the models of wireServer.
@@ -239,7 +239,7 @@ func TestWireThoughtsGoBack(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		history := []llm.Message{llmtest.Said("hello"), {Role: llm.Assistant, Blocks: blocksOf(got)}, llmtest.Said("again")}
+		history := []llm.Message{llmtest.UserText("hello"), {Role: llm.Assistant, Blocks: blocksOf(got)}, llmtest.UserText("again")}
 		raw, err := json.Marshal(history) // the form in the store
 		if err == nil {
 			history = nil

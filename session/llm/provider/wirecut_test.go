@@ -120,7 +120,7 @@ func (d dialect) events(res *http.Response, cut func(io.Reader) io.Reader) (even
 		if err != nil {
 			return events, err
 		}
-		if done, err := a.Take(chunk, emit); done || err != nil {
+		if done, err := a.ReadChunk(chunk, emit); done || err != nil {
 			return events, err
 		}
 	}

@@ -158,7 +158,7 @@ func TestWireEncoding(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = llmtest.Collect(m, t.Context(), llmtest.Hello())
-		if e, ok := errors.AsType[*llm.Error](err); !ok || e.Again || asked != 1 || !strings.Contains(e.Message, "in the encoding br") {
+		if e, ok := errors.AsType[*llm.Error](err); !ok || e.Retryable || asked != 1 || !strings.Contains(e.Message, "in the encoding br") {
 			t.Errorf("%s: %v after %d requests", name, err, asked)
 		}
 	}
@@ -203,7 +203,7 @@ func TestWireMistaken(t *testing.T) {
 		}
 		events, err := llmtest.Collect(m, t.Context(), llmtest.Hello())
 		e, ok := errors.AsType[*llm.Error](err)
-		if !ok || e.Again || e.Hint != tt.hint || len(events) > 0 {
+		if !ok || e.Retryable || e.Hint != tt.hint || len(events) > 0 {
 			t.Errorf("%s: %s", name, llmtest.Transcript(events, err))
 		}
 	}

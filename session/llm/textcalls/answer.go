@@ -22,23 +22,23 @@ type answerReader struct {
 	scan    scanner
 	id      string // prefix of the IDs of its calls
 	calls   int
-	usage   *llm.Usage // the latest
-	bytes   int        // of text received
-	events  []llm.Event
-	said    strings.Builder // text that follows events
+	usage   *llm.Usage      // the latest
+	bytes   int             // of text received
+	events  []llm.Event     // to be sent
+	text    strings.Builder // text to be sent after events
 	cutOff  bool            // the model did not end the answer itself
 	stopped bool            // the answer is complete
 
-	begun    bool   // past the blank lines at the beginning
-	thinking bool   // inside of thinkOpen
-	thought  bool   // thinkClose was read
-	lead     string // held back: blank lines, or a possible tag
+	begun    bool   // the blank lines and thoughts at the beginning are over
+	thinking bool   // lead is the text after thinkOpen
+	thought  bool   // thinkOpen was read
+	start    string // text at the beginning that is held back: blank lines, or a possible tag
 
 	// Text after a call is held back until another call follows, or the answer ends.
-	line    string // incomplete
-	held    strings.Builder
-	open    fence // of the block around the line
-	invents bool  // the rest of the answer is dropped
+	line    string          // the incomplete line at the end
+	held    strings.Builder // the complete lines
+	fence   fence           // of the block around the line
+	invents bool            // the rest of the answer is dropped, since it begins with an invented result
 }
 
 func newAnswerReader(req llm.Request) *answerReader {
@@ -60,7 +60,7 @@ func (a *answerReader) send(yield func(llm.Event, error) bool) bool {
 	return true
 }
 
-func (a *answerReader) take(ev llm.Event) {
+func (a *answerReader) read(ev llm.Event) {
 	switch {
 	case ev.Text != "":
 		a.bytes += len(ev.Text)
@@ -87,25 +87,25 @@ func (a *answerReader) takeText(text string) {
 		a.readText(text)
 		return
 	}
-	a.lead += text
+	a.start += text
 	if a.thinking {
-		text, rest, found := strings.Cut(a.lead, thinkClose)
+		text, rest, found := strings.Cut(a.start, thinkClose)
 		if !found {
-			text, rest = cutPartial(a.lead, thinkClose)
+			text, rest = cutPartial(a.start, thinkClose)
 		}
 		if text != "" {
 			a.add(llm.Event{Thought: text})
 		}
-		a.lead = rest
+		a.start = rest
 		if !found {
 			return
 		}
 		a.thinking = false
 	}
-	rest := strings.TrimLeft(a.lead, " \t\r\n")
+	rest := strings.TrimLeft(a.start, " \t\r\n")
 	switch {
 	case !a.thought && strings.HasPrefix(rest, thinkOpen):
-		a.thinking, a.thought, a.lead = true, true, ""
+		a.thinking, a.thought, a.start = true, true, ""
 		a.takeText(rest[len(thinkOpen):])
 	case rest == "" || !a.thought && strings.HasPrefix(thinkOpen, rest):
 	default:
@@ -115,16 +115,16 @@ func (a *answerReader) takeText(text string) {
 
 // begin continues with the text after the blank lines.
 func (a *answerReader) begin() {
-	blank := len(a.lead) - len(strings.TrimLeft(a.lead, " \t\r\n"))
-	text := a.lead[strings.LastIndexByte(a.lead[:blank], '\n')+1:]
-	a.begun, a.lead = true, ""
+	blank := len(a.start) - len(strings.TrimLeft(a.start, " \t\r\n"))
+	text := a.start[strings.LastIndexByte(a.start[:blank], '\n')+1:]
+	a.begun, a.start = true, ""
 	a.readText(text)
 }
 
 // readText looks for calls if there are tools.
 func (a *answerReader) readText(text string) {
 	if len(a.tools) == 0 {
-		a.said.WriteString(text)
+		a.text.WriteString(text)
 		return
 	}
 	a.scan.feed(text)
@@ -143,10 +143,10 @@ func cutPartial(text, tag string) (before, partial string) {
 // finish reads the text that was held back.
 func (a *answerReader) finish() {
 	switch {
-	case a.thinking && a.lead != "":
-		a.add(llm.Event{Thought: a.lead})
-		a.lead = ""
-	case !a.thinking && strings.TrimSpace(a.lead) != "":
+	case a.thinking && a.start != "":
+		a.add(llm.Event{Thought: a.start})
+		a.start = ""
+	case !a.thinking && strings.TrimSpace(a.start) != "":
 		a.begin()
 	}
 	a.scan.finish()
@@ -182,8 +182,8 @@ func (a *answerReader) stopEarly() {
 	a.stopped = true
 }
 
-// broken ends an answer that broke off; its text stays.
-func (a *answerReader) broken() {
+// breakOff ends an answer that broke off; its text stays.
+func (a *answerReader) breakOff() {
 	a.cutOff = true
 	a.finish()
 }
@@ -194,16 +194,16 @@ func (a *answerReader) add(ev llm.Event) {
 }
 
 func (a *answerReader) endText() {
-	if a.said.Len() > 0 {
-		a.events = append(a.events, llm.Event{Text: a.said.String()})
-		a.said.Reset()
+	if a.text.Len() > 0 {
+		a.events = append(a.events, llm.Event{Text: a.text.String()})
+		a.text.Reset()
 	}
 }
 
 // addText adds text outside of calls.
 func (a *answerReader) addText(text string) {
 	if a.calls == 0 {
-		a.said.WriteString(text)
+		a.text.WriteString(text)
 		return
 	}
 	for piece := range strings.Lines(text) {
@@ -222,13 +222,13 @@ func (a *answerReader) endLine() {
 	switch {
 	case a.invents:
 		return
-	case a.open.size > 0:
-		if a.open.closedBy(bare) {
-			a.open = fence{}
+	case a.fence.size > 0:
+		if a.fence.closedBy(bare) {
+			a.fence = fence{}
 		}
 	default:
-		a.open = openFence(bare)
-		if a.open.size > 0 && slices.Contains(outputLanguages, a.open.lang) || inventedResult.MatchString(bare) {
+		a.fence = openFence(bare)
+		if a.fence.size > 0 && slices.Contains(outputLanguages, a.fence.lang) || inventedResult.MatchString(bare) {
 			a.invents = true
 			a.held.Reset()
 			return
@@ -240,7 +240,7 @@ func (a *answerReader) endLine() {
 // releaseHeld emits the text that followed a call.
 func (a *answerReader) releaseHeld() {
 	if held := a.held.String(); strings.TrimSpace(held) != "" {
-		a.said.WriteString(held)
+		a.text.WriteString(held)
 	}
 	a.held.Reset()
 }
@@ -264,7 +264,7 @@ func (a *answerReader) addBlock(b block) bool {
 	if a.invents || !b.closed && a.cutOff {
 		return a.isCall(b.lang)
 	}
-	tool, input, err := a.read(b)
+	tool, input, err := a.parseBlock(b)
 	if err != nil && input == nil {
 		input, _ = json.Marshal(strings.TrimSpace(b.body))
 		if tool == "" {

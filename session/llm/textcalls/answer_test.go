@@ -55,7 +55,7 @@ func inChunks(t testing.TB, answer string, n int, stop llm.StopReason) (string, 
 		answer = answer[end:]
 	}
 	m := &answers{events: append(events, llm.Event{Stop: stop})}
-	got, err := llmtest.Collect(Wrap(m), t.Context(), llm.Request{Messages: []llm.Message{llmtest.Said("hi")}, Tools: llmtest.Tools()})
+	got, err := llmtest.Collect(Wrap(m), t.Context(), llm.Request{Messages: []llm.Message{llmtest.UserText("hi")}, Tools: llmtest.Tools()})
 	return llmtest.Transcript(got, err), got
 }
 
@@ -150,7 +150,7 @@ func TestTextAnswerIsRelayed(t *testing.T) {
 	} {
 		a := newAnswerReader(llm.Request{Tools: llmtest.Tools()})
 		for _, c := range chunks {
-			a.take(llm.Event{Text: c})
+			a.read(llm.Event{Text: c})
 		}
 		a.endText()
 		if got := llmtest.Transcript(a.events, nil); got != strings.Join(chunks, "") {

@@ -66,7 +66,7 @@ func (g grammar) tagged(lang string) (llm.Tool, bool) {
 func (g grammar) textCall(b block) Call {
 	call := Call{Line: b.line}
 	var err error
-	call.Tool, call.Input, err = g.read(b)
+	call.Tool, call.Input, err = g.parseBlock(b)
 	switch {
 	case !b.closed:
 		call.Problem = fmt.Sprintf("the %s block that begins in line %d is never closed", b.lang, b.line)
@@ -79,9 +79,9 @@ func (g grammar) textCall(b block) Call {
 	return call
 }
 
-// read returns the call in a block. After an error, which is for people, it returns the
+// parseBlock returns the call in a block. After an error, which is for people, it returns the
 // parts that are known.
-func (g grammar) read(b block) (tool string, input json.RawMessage, err error) {
+func (g grammar) parseBlock(b block) (tool string, input json.RawMessage, err error) {
 	t, ok := g.tagged(b.lang)
 	switch {
 	case !ok:

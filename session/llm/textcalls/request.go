@@ -66,11 +66,11 @@ func messagesInText(history []llm.Message, g grammar) []llm.Message {
 			calls = nil
 		}
 		var blocks []llm.Block
-		for _, b := range llm.Pictured(m.Blocks) {
+		for _, b := range llm.ImagesAfterResults(m.Blocks) {
 			switch {
 			case b.Call != nil:
 				calls = append(calls, b.Call)
-				blocks = appendText(blocks, g.spell(*b.Call))
+				blocks = appendText(blocks, g.writeCall(*b.Call))
 			case b.Result != nil:
 				blocks = appendText(blocks, resultInText(*b.Result, calls))
 			case m.Role == llm.Assistant && b.Text != "":
@@ -102,9 +102,9 @@ func appendText(blocks []llm.Block, text string) []llm.Block {
 	return append(blocks, llm.Block{Text: text})
 }
 
-// spell writes a call as its block.
-func (g grammar) spell(c llm.ToolCall) string {
-	if text, ok := unreadText(c); ok {
+// writeCall writes a call as its block.
+func (g grammar) writeCall(c llm.ToolCall) string {
+	if text, ok := textInput(c); ok {
 		return fenced(toolCallTag, text)
 	}
 	if t, ok := llm.FindTool(g.tools, c.Name); ok && t.Invocation.Tag != "" {
@@ -115,8 +115,8 @@ func (g grammar) spell(c llm.ToolCall) string {
 	return fenced(toolCallTag, fmt.Sprintf(`{"tool_id": %s, "params": %s}`, jsonString(c.Name), llm.InputObject(c.Input)))
 }
 
-// unreadText returns the text that the model wrote in place of an object.
-func unreadText(c llm.ToolCall) (text string, ok bool) {
+// textInput returns the text that the model wrote in place of an object.
+func textInput(c llm.ToolCall) (text string, ok bool) {
 	ok = bytes.HasPrefix(c.Input, []byte(`"`)) && json.Unmarshal(c.Input, &text) == nil
 	return text, ok
 }
@@ -142,7 +142,7 @@ func resultInText(r llm.ToolResult, calls []*llm.ToolCall) string {
 			continue
 		}
 		head += fmt.Sprintf(" %d: %s", i+1, llm.SafeName(c.Name))
-		if text, ok := unreadText(*c); ok {
+		if text, ok := textInput(*c); ok {
 			_, _, err := parseToolCall(text)
 			unreadable = fmt.Sprintf("\nThe block could not be read: %v.", err)
 		}

@@ -32,14 +32,14 @@ type scanner struct {
 	// to text.
 	block func(block) bool
 
-	n     int    // number of complete lines
-	line  []byte // the current line so far; empty while plain
-	sent  int    // bytes of line that were passed to text
-	plain bool   // the rest of the current line cannot begin a block
-	open  fence  // of the block around the current line; size 0 if there is none
-	held  bool   // that block may be a call
-	xml   bool   // inside of xmlOpen
-	body  strings.Builder
+	n     int             // number of complete lines
+	line  []byte          // the current line so far; empty while plain
+	sent  int             // bytes of line that were passed to text
+	plain bool            // the rest of the current line cannot begin a block
+	open  fence           // of the block around the current line; size 0 if there is none
+	held  bool            // that block may be a call
+	xml   bool            // inside of a block of xmlOpen
+	body  strings.Builder // of the held block, or the text after xmlOpen
 	raw   strings.Builder // text of a held block, in case it is not a call
 }
 

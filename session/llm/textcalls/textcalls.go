@@ -57,13 +57,13 @@ func (t *wrapped) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Eve
 		a := newAnswerReader(req)
 		for ev, err := range t.Model.Stream(ctx, requestInText(req)) {
 			if err != nil {
-				a.broken()
+				a.breakOff()
 				if a.send(yield) {
 					yield(llm.Event{}, err)
 				}
 				return
 			}
-			a.take(ev)
+			a.read(ev)
 			if !a.send(yield) || a.stopped {
 				return
 			}

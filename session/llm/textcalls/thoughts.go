@@ -12,50 +12,50 @@ var thinkTags = [][2]string{{thinkOpen, thinkClose}, {"<thought>", "</thought>"}
 // Tags further on are text: the answer may be about them. The zero value is ready for
 // use.
 type ThoughtSplitter struct {
-	held  string // possible beginning of a tag
-	close string // closing tag to look for; empty outside of a tag
-	past  bool   // the text has begun
-	gap   bool   // only line breaks followed the tag so far
-	told  bool   // the server itself marked the piece as reasoning
+	held   string // the end of the text so far, which may begin a tag
+	close  string // closing tag to look for; empty before a tag
+	inText bool   // the reasoning is over, and the text has begun
+	gap    bool   // only line breaks followed the tag so far
+	marked bool   // the server itself marked the reasoning; it may lack its closing tag
 }
 
-// Thought reads a piece that the server itself marks as reasoning. It may come at any
+// ReadThought reads a piece that the server itself marks as reasoning. It may come at any
 // time: Gemini writes the opening tag before it, and the closing tag before the text
 // that follows.
-func (t *ThoughtSplitter) Thought(piece string) (thought, text string) {
-	if t.close == "" || t.past {
-		*t = ThoughtSplitter{close: thinkTags[1][1], told: true}
+func (t *ThoughtSplitter) ReadThought(piece string) (thought, text string) {
+	if t.close == "" || t.inText {
+		*t = ThoughtSplitter{close: thinkTags[1][1], marked: true}
 		piece = strings.TrimPrefix(piece, thinkTags[1][0])
 	}
 	return t.part(piece)
 }
 
-// Take reads a piece of text and returns the thought and text that are certain.
-func (t *ThoughtSplitter) Take(piece string) (thought, text string) {
-	if rest := t.held + piece; t.told && piece != "" && !strings.HasPrefix(rest, t.close) && !strings.HasPrefix(t.close, rest) {
-		t.held, t.past = "", true // the closing tag is missing
+// ReadText reads a piece of text and returns the thought and text that are certain.
+func (t *ThoughtSplitter) ReadText(piece string) (thought, text string) {
+	if rest := t.held + piece; t.marked && piece != "" && !strings.HasPrefix(rest, t.close) && !strings.HasPrefix(t.close, rest) {
+		t.held, t.inText = "", true // the closing tag is missing
 		return "", rest
 	}
 	return t.part(piece)
 }
 
 func (t *ThoughtSplitter) part(piece string) (thought, text string) {
-	if t.past {
+	if t.inText {
 		return "", t.text(piece)
 	}
 	t.held += piece
 	if t.close == "" {
 		rest := strings.TrimLeft(t.held, " \t\r\n")
-		may := rest == ""
+		undecided := rest == ""
 		for _, tag := range thinkTags {
 			if after, ok := strings.CutPrefix(rest, tag[0]); ok {
 				t.close, t.held = tag[1], after
 				break
 			}
-			may = may || strings.HasPrefix(tag[0], rest)
+			undecided = undecided || strings.HasPrefix(tag[0], rest)
 		}
 		if t.close == "" {
-			if may {
+			if undecided {
 				return "", ""
 			}
 			return t.End()
@@ -66,7 +66,7 @@ func (t *ThoughtSplitter) part(piece string) (thought, text string) {
 		thought, t.held = cutPartial(t.held, t.close)
 		return thought, ""
 	}
-	t.held, t.past, t.gap, t.told = "", true, true, false
+	t.held, t.inText, t.gap, t.marked = "", true, true, false
 	return thought, t.text(rest)
 }
 
@@ -86,6 +86,6 @@ func (t *ThoughtSplitter) End() (thought, text string) {
 	if t.close != "" {
 		return held, ""
 	}
-	t.past = true
+	t.inText = true
 	return "", held
 }

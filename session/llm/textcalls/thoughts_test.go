@@ -21,8 +21,8 @@ func TestTagged(t *testing.T) {
 			var g ThoughtSplitter
 			thought, rest := "", ""
 			take := func(a, b string) { thought, rest = thought+a, rest+b }
-			take(g.Take(text[:cut]))
-			take(g.Take(text[cut:]))
+			take(g.ReadText(text[:cut]))
+			take(g.ReadText(text[cut:]))
 			take(g.End())
 			if diff := cmp.Diff(want, [2]string{thought, rest}); diff != "" {
 				t.Errorf("%q cut at %d (-want +got)\n%s", text, cut, diff)

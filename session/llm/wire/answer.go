@@ -9,10 +9,10 @@ import (
 
 // Answer reads one answer from a server's chunks and emits its events.
 type Answer interface {
-	// Take reads one chunk. Done means that reading ends: the answer is complete, or
+	// ReadChunk reads one chunk. Done means that reading ends: the answer is complete, or
 	// emit returned false.
-	Take(chunk []byte, emit func(llm.Event) bool) (done bool, err error)
-	// End is called when the server ends the stream before Take is done. It completes
+	ReadChunk(chunk []byte, emit func(llm.Event) bool) (done bool, err error)
+	// End is called when the server ends the stream before ReadChunk is done. It completes
 	// the answer, or returns ErrBrokenOff.
 	End(emit func(llm.Event) bool) error
 	// Arguments returns the number of bytes of call arguments read so far. They are
@@ -28,23 +28,23 @@ func (n *ArgumentCount) Arguments() int { return int(*n) }
 // Add counts a piece.
 func (n *ArgumentCount) Add(bytes int) { *n += ArgumentCount(bytes) }
 
-// readAnswer reads chunks to the end of an answer. It calls grew when arguments of a
-// call arrive, since no event shows them before the call is complete.
-func readAnswer(chunks iter.Seq2[[]byte, error], a Answer, emit func(llm.Event) bool, grew func()) error {
+// readAnswer reads chunks to the end of an answer. It calls onArguments when arguments of
+// a call arrive, since no event shows them before the call is complete.
+func readAnswer(chunks iter.Seq2[[]byte, error], a Answer, emit func(llm.Event) bool, onArguments func()) error {
 	before := 0
 	for chunk, err := range chunks {
 		if err != nil {
 			return err
 		}
-		done, err := a.Take(chunk, emit)
+		done, err := a.ReadChunk(chunk, emit)
 		switch n := a.Arguments(); {
 		case n > maxArguments:
-			return tooMuch{maxArguments, " of arguments for its tool calls"}
+			return tooLarge{maxArguments, " of arguments for its tool calls"}
 		case done || err != nil:
 			return err
 		case n > before:
 			before = n
-			grew()
+			onArguments()
 		}
 	}
 	return a.End(emit)
@@ -55,17 +55,17 @@ func readAnswer(chunks iter.Seq2[[]byte, error], a Answer, emit func(llm.Event) 
 const maxArguments = 16 << 20
 
 // TokenCount is a number of tokens that a server reports. Impossible values become 0 or
-// mostCounted, since an answer is worth more than its count.
+// maxTokenCount, since an answer is worth more than its count.
 type TokenCount int
 
-// mostCounted is more than any window, and leaves room for sums.
-const mostCounted = 1 << 40
+// maxTokenCount is more than any window, and leaves room for sums.
+const maxTokenCount = 1 << 40
 
 // UnmarshalJSON accepts any number; other values become 0.
 func (n *TokenCount) UnmarshalJSON(data []byte) error {
 	*n = 0
 	if f, _ := strconv.ParseFloat(string(data), 64); f > 0 { // infinite if it is too large
-		*n = TokenCount(min(f, mostCounted))
+		*n = TokenCount(min(f, maxTokenCount))
 	}
 	return nil
 }
@@ -73,7 +73,13 @@ func (n *TokenCount) UnmarshalJSON(data []byte) error {
 // StopReasons translates the reasons of servers for the end of an answer, in lower
 // case. Others mean StopEnd, or StopTools after calls.
 var StopReasons = map[string]llm.StopReason{
-	"length": llm.StopMaxTokens, "max_tokens": llm.StopMaxTokens, "max_output_tokens": llm.StopMaxTokens, "model_length": llm.StopMaxTokens,
+	"length":                        llm.StopMaxTokens,
+	"max_tokens":                    llm.StopMaxTokens,
+	"max_output_tokens":             llm.StopMaxTokens,
+	"model_length":                  llm.StopMaxTokens,
 	"model_context_window_exceeded": llm.StopMaxTokens,
-	"refusal":                       llm.StopRefusal, "content_filter": llm.StopRefusal, "safety": llm.StopRefusal, "sensitive": llm.StopRefusal,
+	"refusal":                       llm.StopRefusal,
+	"content_filter":                llm.StopRefusal,
+	"safety":                        llm.StopRefusal,
+	"sensitive":                     llm.StopRefusal,
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// Filled returns the text of a result, or a placeholder for APIs that refuse empty
+// NonEmptyResult returns the text of a result, or a placeholder for APIs that refuse empty
 // ones.
-func Filled(text string) string {
+func NonEmptyResult(text string) string {
 	if strings.TrimSpace(text) == "" {
 		return "[no output]"
 	}
@@ -30,7 +30,7 @@ func ParseInput(args string, cutOff bool) (input json.RawMessage, ok bool) {
 	case json.Valid([]byte(args)) && llm.IsObject([]byte(args)):
 		return json.RawMessage(args), true
 	}
-	if last := repeated(args); last != nil {
+	if last := repeatedObject(args); last != nil {
 		return last, true
 	}
 	if !json.Valid([]byte(args)) && cutOff {
@@ -53,9 +53,9 @@ func ParseInput(args string, cutOff bool) (input json.RawMessage, ok bool) {
 	return input, true
 }
 
-// repeated returns the object in arguments that are written twice, or that follow an
+// repeatedObject returns the object in arguments that are written twice, or that follow an
 // empty object, as some gateways send them; otherwise nil.
-func repeated(args string) json.RawMessage {
+func repeatedObject(args string) json.RawMessage {
 	values := json.NewDecoder(strings.NewReader(args))
 	var first, last json.RawMessage
 	for values.More() {

@@ -96,18 +96,19 @@ func (c Client) Do(req *http.Request) (*http.Response, error) {
 	}
 	res, err := c.Client.Do(req)
 	if err != nil && c.proxies(req) {
-		return nil, proxied{err}
+		return nil, proxyError{err}
 	}
 	if err != nil {
 		return nil, err
 	}
-	if encoding := res.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" { // the transport reads gzip, the only one that it asks for
+	// The transport decodes gzip, the only encoding that it asks for.
+	if encoding := res.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 		res.Body.Close()
 		return nil, notAStream{res.Header.Get("Content-Type") + " in the encoding " + encoding}
 	}
 	if res.StatusCode == http.StatusOK || res.StatusCode == http.StatusCreated { // 201 is some gateways' answer to any POST
 		if req.Method == http.MethodGet { // a list, which is read to its end
-			res.Body = &bounded{ReadCloser: res.Body, left: maxAnswer, all: maxAnswer}
+			res.Body = &limitedBody{ReadCloser: res.Body, left: maxAnswer, limit: maxAnswer}
 		}
 		return res, nil
 	}
@@ -119,10 +120,10 @@ func (c Client) Do(req *http.Request) (*http.Response, error) {
 	return nil, newStatusError(res, body)
 }
 
-// proxied is the failure of a request through a proxy.
-type proxied struct{ error }
+// proxyError is the failure of a request through a proxy.
+type proxyError struct{ error }
 
-func (p proxied) Unwrap() error { return p.error }
+func (p proxyError) Unwrap() error { return p.error }
 
 // proxies reports whether a request goes through a proxy.
 func (c Client) proxies(req *http.Request) bool {
@@ -134,42 +135,43 @@ func (c Client) proxies(req *http.Request) bool {
 	return proxy != nil || err != nil
 }
 
-// watched calls heard whenever something was read.
-type watched struct {
+// activityReader calls heard whenever something was read.
+type activityReader struct {
 	io.ReadCloser
-	heard func()
+	onRead func()
 }
 
-func (w *watched) Read(p []byte) (int, error) {
+func (w *activityReader) Read(p []byte) (int, error) {
 	n, err := w.ReadCloser.Read(p)
 	if n > 0 {
-		w.heard()
+		w.onRead()
 	}
 	return n, err
 }
 
-// bounded is a body that fails beyond a number of bytes, since its content is kept in
+// limitedBody is a body that fails beyond a number of bytes, since its content is kept in
 // memory.
-type bounded struct {
+type limitedBody struct {
 	io.ReadCloser
-	left, all int
+	left  int // bytes that may still be read
+	limit int // for the error
 }
 
-func (b *bounded) Read(p []byte) (int, error) {
+func (b *limitedBody) Read(p []byte) (int, error) {
 	if b.left <= 0 {
-		return 0, tooMuch{b.all, " without an end"}
+		return 0, tooLarge{b.limit, " without an end"}
 	}
 	n, err := b.ReadCloser.Read(p[:min(len(p), b.left)])
 	b.left -= n
 	return n, err
 }
 
-// tooMuch is a response longer than any sensible one.
-type tooMuch struct {
+// tooLarge is a response longer than any sensible one.
+type tooLarge struct {
 	bytes int
-	what  string // what follows the size in the message
+	what  string // the part of the message after the size
 }
 
-func (e tooMuch) Error() string {
+func (e tooLarge) Error() string {
 	return fmt.Sprintf("it sent more than %d MiB%s", e.bytes>>20, e.what)
 }

@@ -13,9 +13,9 @@ import (
 
 // Embedder is the embedder of an endpoint. Its adapter sends the requests.
 type Embedder struct {
-	Endpoint *Endpoint
-	Most     int    // texts of a request; 0 means that any number fits
-	Missing  string // the hint where the server does not have the model
+	Endpoint  *Endpoint
+	BatchSize int    // texts of a request; 0 means that any number fits
+	Missing   string // the hint where the server does not have the model
 
 	// Request sends one request for the vectors of the texts, in their order.
 	Request func(ctx context.Context, texts []string) ([][]float32, error)
@@ -42,7 +42,7 @@ func (e Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error
 // all sends as many requests as the texts need.
 func (e Embedder) all(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors := make([][]float32, 0, len(texts))
-	for batch := range slices.Chunk(texts, cmp.Or(e.Most, len(texts))) {
+	for batch := range slices.Chunk(texts, cmp.Or(e.BatchSize, len(texts))) {
 		got, err := e.Request(ctx, batch)
 		if err != nil {
 			return nil, err

@@ -8,8 +8,8 @@ import (
 
 // Encoding is a conversation in an adapter's form, in which each message is encoded
 // once. F is the form of one message. S is the adapter's state from one message to the
-// next, such as its [IDs]. An Encoding is kept in the [llm.Cache] of the request, under
-// a key with all else that the forms depend on.
+// next, such as its [IDs]. An Encoding is kept in the [llm.Cache] of the request. Its key
+// there has all else that the forms depend on.
 //
 // Forms are not changed once they are made, so that a body that is still being sent
 // stays whole. A marker that moves with the conversation is added when the parts of the
@@ -19,12 +19,12 @@ import (
 // answers that broke off replace messages in many places. A comparison costs less than 10
 // µs at 300 messages, and none of these places can forget it.
 type Encoding[S, F any] struct {
-	seen  []llm.Message // that forms were made of
-	forms []F
+	seen  []llm.Message // the messages that have a form
+	forms []F           // one for each message of seen
 	state S
 
-	tools     []llm.Tool // that catalogue was made of
-	catalogue []byte
+	tools     []llm.Tool // the tools in catalogue
+	catalogue []byte     // nil before the first call of Tools
 }
 
 // Messages returns the form of each message. If the messages begin with those of the

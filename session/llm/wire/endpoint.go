@@ -120,7 +120,7 @@ func (e *Endpoint) Stream(ctx context.Context, open func(context.Context) (*http
 		listening := true
 		emit := func(ev llm.Event) bool {
 			listening = listening && yield(ev, nil)
-			if ev.Begins() {
+			if ev.IsContent() {
 				progress.Reset(maxKeptAlive)
 			}
 			return listening
@@ -132,8 +132,8 @@ func (e *Endpoint) Stream(ctx context.Context, open func(context.Context) (*http
 			}
 			defer res.Body.Close()
 			// Keep-alive data is not an event, so bytes are counted.
-			res.Body = &watched{res.Body, func() { watch.Reset(silence) }}
-			res.Body = &bounded{ReadCloser: res.Body, left: maxStream, all: maxStream}
+			res.Body = &activityReader{res.Body, func() { watch.Reset(silence) }}
+			res.Body = &limitedBody{ReadCloser: res.Body, left: maxStream, limit: maxStream}
 			return readAnswer(chunks(res), begin(), emit, func() { progress.Reset(maxKeptAlive) })
 		}()
 		switch {
@@ -142,9 +142,10 @@ func (e *Endpoint) Stream(ctx context.Context, open func(context.Context) (*http
 		case ctx.Err() != nil:
 			err = context.Cause(ctx)
 		case context.Cause(callCtx) == errSilence:
-			err = &llm.Error{Provider: e.Provider, Message: "sent nothing for " + silence.String(), Hint: "try again", Again: true}
+			err = &llm.Error{Provider: e.Provider, Message: "sent nothing for " + silence.String(), Hint: "try again", Retryable: true}
 		case context.Cause(callCtx) == errKeptAlive:
-			err = &llm.Error{Provider: e.Provider, Message: "sent nothing of an answer for " + maxKeptAlive.String() + ", but kept the connection alive", Hint: "try again", Again: true}
+			message := "sent nothing of an answer for " + maxKeptAlive.String() + ", but kept the connection alive"
+			err = &llm.Error{Provider: e.Provider, Message: message, Hint: "try again", Retryable: true}
 		default:
 			err = e.Failure(err)
 		}

@@ -98,37 +98,37 @@ func (e *Endpoint) Failure(err error) error {
 	kind := ""
 	if s, ok := errors.AsType[*StatusError](err); ok {
 		f.Status, f.Message, f.RetryAfter, kind = s.Status, s.Message, s.wait, s.Kind
-		f.Again = again(s.Status) && s.retry != "false" || s.retry == "true"
+		f.Retryable = isRetryable(s.Status) && s.retry != "false" || s.retry == "true"
 		if s.Status >= 300 && s.Status < 400 {
 			f.Message, f.Hint = "it redirects to another address", "check base_url"
 		}
 	} else if s, ok := errors.AsType[StreamError](err); ok {
 		f.Status, kind = cmp.Or(s.status, e.Kinds[s.Kind]), s.Kind
-		f.Again = f.Status == 0 || again(f.Status)
+		f.Retryable = f.Status == 0 || isRetryable(f.Status)
 	} else if _, ok := errors.AsType[notAStream](err); ok {
 		f.Status, f.Hint = http.StatusOK, "check base_url"
-	} else if _, ok := errors.AsType[tooMuch](err); ok {
+	} else if _, ok := errors.AsType[tooLarge](err); ok {
 		f.Hint = "check base_url and the model"
 	} else if u, ok := errors.AsType[*url.Error](err); ok {
 		f.Message = u.Err.Error() // the address may hold a password
-		f.Hint, f.Again = "check the network and base_url", !mistaken(u)
+		f.Hint, f.Retryable = "check the network and base_url", !isMisconfigured(u)
 		if AnotherProtocol(u) {
 			f.Hint = "the server does not speak https there: check base_url, which may have to begin with http://"
 		}
-		if _, ok := errors.AsType[proxied](err); ok && !AnotherProtocol(u) {
+		if _, ok := errors.AsType[proxyError](err); ok && !AnotherProtocol(u) {
 			f.Hint = "check the network, base_url and the proxy that HTTPS_PROXY or HTTP_PROXY names"
 		}
 	} else {
-		f.Hint, f.Again = "try again", true
+		f.Hint, f.Retryable = "try again", true
 	}
 	if outOfCredit(kind) {
-		f.Hint, f.Again = "check the credit of the account", false
+		f.Hint, f.Retryable = "check the credit of the account", false
 	}
 	// Google answers 400 to an invalid key.
 	badKey := strings.HasPrefix(f.Message, "API key not valid")
 	f.Auth, f.TooLong = IsAuth(f.Status) || badKey, IsTooLong(f.Status, kind, f.Message)
-	f.Again = f.Again && !f.TooLong // whatever its status
-	if f.Again && f.RetryAfter == 0 {
+	f.Retryable = f.Retryable && !f.TooLong // whatever its status
+	if f.Retryable && f.RetryAfter == 0 {
 		f.RetryAfter = retryIn(f.Message)
 	}
 	if f.Hint == "" {
@@ -144,9 +144,9 @@ func (e *Endpoint) Failure(err error) error {
 	return f
 }
 
-// mistaken reports whether an address will never work: its certificate is not trusted,
+// isMisconfigured reports whether an address will never work: its certificate is not trusted,
 // or it speaks another protocol.
-func mistaken(u *url.Error) bool {
+func isMisconfigured(u *url.Error) bool {
 	_, untrusted := errors.AsType[*tls.CertificateVerificationError](u)
 	return untrusted || AnotherProtocol(u)
 }
@@ -161,8 +161,8 @@ func AnotherProtocol(u *url.Error) bool {
 // and nginx.
 var wantsTLS = lazyregexp.New(`(?i)HTTP request (?:was sent )?to (?:an )?HTTPS (?:server|port)`)
 
-// again reports whether a request that failed with the status may work later.
-func again(status int) bool {
+// isRetryable reports whether a request that failed with the status may work later.
+func isRetryable(status int) bool {
 	return status >= 500 && status != http.StatusNotImplemented ||
 		slices.Contains([]int{http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly, http.StatusTooManyRequests}, status)
 }

@@ -13,15 +13,16 @@ import (
 // They have only allowed characters, and no two are equal. Calls that another provider
 // made may lack both.
 type IDs struct {
-	used   map[string]bool
-	MaxLen int                 // characters; 0 means 128
-	AsIs   bool                // keep any characters and any length: some models read them
-	Short  bool                // nine letters and digits, as Mistral requires
-	open   map[string][]string // ID of a call of the last answer -> the IDs written for it
+	MaxLen int  // characters; 0 means 128
+	AsIs   bool // keep any characters and any length: some models read them
+	Short  bool // nine letters and digits, as Mistral requires
+
+	used    map[string]bool     // all IDs written so far
+	pending map[string][]string // ID of a call of the last answer -> the IDs written for it whose results are missing
 }
 
 // StartAnswer begins an assistant message.
-func (w *IDs) StartAnswer() { w.open = map[string][]string{} }
+func (w *IDs) StartAnswer() { w.pending = map[string][]string{} }
 
 // Call returns the ID to send for a call.
 func (w *IDs) Call(id string) string {
@@ -33,7 +34,7 @@ func (w *IDs) Call(id string) string {
 		wire = w.write(id, fmt.Sprintf("_%d", n))
 	}
 	w.used[wire] = true
-	w.open[id] = append(w.open[id], wire)
+	w.pending[id] = append(w.pending[id], wire)
 	return wire
 }
 
@@ -53,8 +54,8 @@ func (w *IDs) write(id, end string) string {
 // Result returns the ID of the call that a result answers. llm.Repair ensures that
 // there is one.
 func (w *IDs) Result(id string) string {
-	if open := w.open[id]; len(open) > 0 {
-		w.open[id] = open[1:]
+	if open := w.pending[id]; len(open) > 0 {
+		w.pending[id] = open[1:]
 		return open[0]
 	}
 	return llm.SafeName(id)

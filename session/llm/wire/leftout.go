@@ -75,12 +75,13 @@ func (l *LeftOut) Open(e *Endpoint, req llm.Request, open func(llm.Request) (*ht
 // search looks for the tools that make the server refuse one request.
 type search struct {
 	*LeftOut
-	first   error
-	blamed  []string        // tools that were left out in this search
-	waiting map[string]bool // tools that may be innocent, but are not sent now
-	halved  int
+	first   error           // of the first attempt
+	blamed  []string        // tools that this search added to the refused ones
+	waiting map[string]bool // suspected tools that are not sent while the others are tried
+	halved  int             // refusals so far that named no tool
 }
 
+// leavesOut reports whether the next attempt is made without the tool.
 func (s *search) leavesOut(t llm.Tool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,10 +105,12 @@ func (s *search) accepted(sent []llm.Tool) {
 }
 
 // refused changes which tools are left out after a failure. It reports whether the
-// request should be sent again. After last, it has no suspected tools.
+// request should be sent again. If that will be the last attempt, all suspected tools are
+// left out.
 func (s *search) refused(err error, sent []llm.Tool, reason string, last bool) bool {
 	e, ok := errors.AsType[*StatusError](err)
-	if !ok || !slices.Contains([]int{http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError}, e.Status) || IsTooLong(e.Status, e.Kind, e.Message) {
+	statuses := []int{http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError}
+	if !ok || !slices.Contains(statuses, e.Status) || IsTooLong(e.Status, e.Kind, e.Message) {
 		return false
 	}
 	if t, ok := named(e.Message, sent); ok && !last {
@@ -140,6 +143,7 @@ func (s *search) refused(err error, sent []llm.Tool, reason string, last bool) b
 	return true
 }
 
+// isProved reports whether a server accepted the tool in this form.
 func (s *search) isProved(t llm.Tool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,6 +151,7 @@ func (s *search) isProved(t llm.Tool) bool {
 	return ok && p.Same(t)
 }
 
+// blame leaves the tool out from now on.
 func (s *search) blame(t llm.Tool, reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

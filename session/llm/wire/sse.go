@@ -84,12 +84,12 @@ func wholeAnswer(r io.Reader, kind string) ([]byte, error) {
 // https://html.spec.whatwg.org/multipage/server-sent-events.html
 func sseEvents(res *http.Response) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		body := &bounded{ReadCloser: res.Body, left: maxEvent, all: maxEvent}
+		body := &limitedBody{ReadCloser: res.Body, left: maxEvent, limit: maxEvent}
 		lines := bufio.NewScanner(body)
 		lines.Buffer(nil, maxEvent)
 		lines.Split(sseLine)
 		var data []byte
-		rows := 0 // of the event's data
+		rows := 0 // lines of the event's data so far
 		// emit passes the event on; it returns false if the consumer has stopped.
 		emit := func() bool {
 			ok := true
@@ -120,7 +120,7 @@ func sseEvents(res *http.Response) iter.Seq2[[]byte, error] {
 		}
 		err := lines.Err()
 		if errors.Is(err, bufio.ErrTooLong) {
-			err = tooMuch{maxEvent, " without an end"}
+			err = tooLarge{maxEvent, " without an end"}
 		}
 		if err != nil {
 			yield(nil, err)

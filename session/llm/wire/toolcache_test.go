@@ -8,7 +8,7 @@ import (
 )
 
 func TestLast(t *testing.T) {
-	var last Last[ToolNames]
+	var last ToolCache[ToolNames]
 	made := 0
 	newNames := func(tools []llm.Tool) ToolNames { made++; return NewToolNames(tools) }
 	for i, step := range []struct {
@@ -28,7 +28,7 @@ func TestLast(t *testing.T) {
 		for _, name := range step.names {
 			tools = append(tools, llm.Tool{Name: name})
 		}
-		got := last.Of(step.key, tools, newNames)
+		got := last.Get(step.key, tools, newNames)
 		if want := NewToolNames(tools); !reflect.DeepEqual(got, want) || made != step.made {
 			t.Errorf("step %d: %v, made %d times, want %v and %d", i, got, made, want, step.made)
 		}
