@@ -57,7 +57,7 @@ type listingPass struct {
 const listNote = "(listing: "
 
 func (p *listingPass) Line(l []byte) {
-	if bytes.HasPrefix(l, []byte(listNote)) {
+	if bytes.HasPrefix(l, []byte(listNote)) || text.IsOmission(l) {
 		p.again = true
 	}
 	p.all.Write(l)
