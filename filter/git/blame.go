@@ -18,21 +18,21 @@ type gitBlame struct{}
 func (gitBlame) Begin(_ strategy.Run, out *text.Lines) strategy.Pass { return &blamePass{out: out} }
 
 type blamePass struct {
-	out     *text.Lines
-	of      []byte // the commit of the last line, up to the line number
-	changed bool
+	out        *text.Lines
+	lastCommit []byte // the commit of the last line, up to the line number
+	shortened  bool
 }
 
 func (b *blamePass) Line(l []byte) {
 	number := blameNumberAt(l)
 	switch {
 	case number == 0:
-		b.of = b.of[:0]
-	case bytes.Equal(b.of, bytes.TrimRight(l[:number], " ")):
-		b.changed = true
+		b.lastCommit = b.lastCommit[:0]
+	case bytes.Equal(b.lastCommit, bytes.TrimRight(l[:number], " ")):
+		b.shortened = true
 		l = l[number:]
 	default:
-		b.of = append(b.of[:0], bytes.TrimRight(l[:number], " ")...)
+		b.lastCommit = append(b.lastCommit[:0], bytes.TrimRight(l[:number], " ")...)
 	}
 	b.out.Write(l)
 }
@@ -63,7 +63,7 @@ func blameNumberAt(l []byte) int {
 }
 
 func (b *blamePass) End() strategy.Confidence {
-	if !b.changed {
+	if !b.shortened {
 		return strategy.Fallback
 	}
 	return strategy.Full

@@ -4,35 +4,38 @@ import "bytes"
 
 // commitHead is the head of a commit in the long format of a log.
 type commitHead struct {
-	open   bool
-	graph  bool // the log has a graph
-	bodies bool // keep messages
-	hash   []byte
-	whole  []byte // the hash as written, with the text after it
-	refs   []byte
-	author []byte
-	date   []byte
-	merge  []byte
-
-	committer, committed []byte // the same of the committer
-
-	subject []byte
+	open       bool   // its line is not written yet
+	graph      bool   // the log has a graph
+	keepBodies bool   // keep the lines of messages after the subject
+	hash       []byte // shortened
+	fullHash   []byte // the hash as written, with the text after it
+	refs       []byte // "(HEAD -> main, tag: v1)"
+	author     []byte
+	date       []byte // of the author
+	committer  []byte // empty if the log does not show the committer
+	commitDate []byte
+	parents    []byte // of a merge
+	subject    []byte
 }
 
-// shortHash is the length of a hash that is almost certainly unique.
-const shortHash = 12
+// shortHashLength is the length of a hash that is almost certainly unique.
+const shortHashLength = 12
 
-// commitLine returns the hash and the rest of a line that begins a commit.
+// commitLine returns the hash, and the text after it, of a line that begins a
+// commit. graph reports that the line is part of a graph.
 func commitLine(l []byte) (graph bool, hash []byte) {
 	rest := l
 	if !bytes.HasPrefix(l, []byte("commit ")) {
-		if rest = withoutGraph(l); len(rest) == len(l) || !bytes.HasPrefix(rest, []byte("commit ")) || bytes.IndexByte(l[:len(l)-len(rest)], '*') < 0 {
+		if rest = withoutGraph(l); len(rest) == len(l) ||
+			!bytes.HasPrefix(rest, []byte("commit ")) ||
+			bytes.IndexByte(l[:len(l)-len(rest)], '*') < 0 {
 			return false, nil
 		}
 		graph = true
 	}
 	hash = rest[len("commit "):]
-	if len(hash) > 1 && (hash[0] == '-' || hash[0] == '<' || hash[0] == '>' || hash[0] == '^') && hash[1] != ' ' { // signs of --left-right and --boundary
+	// signs of --left-right and --boundary
+	if len(hash) > 1 && (hash[0] == '-' || hash[0] == '<' || hash[0] == '>' || hash[0] == '^') && hash[1] != ' ' {
 		hash = hash[1:]
 	}
 	if leadingHexDigits(hash) < 40 {
@@ -56,14 +59,14 @@ func withoutGraph(l []byte) []byte { return bytes.TrimLeft(l, "*|\\/_ .-") }
 func (c *commitHead) begin(graph bool, hash []byte) {
 	n := leadingHexDigits(hash)
 	c.open, c.graph = true, graph
-	c.hash = append(c.hash[:0], hash[:min(n, shortHash)]...)
-	c.whole = append(c.whole[:0], hash...)
+	c.hash = append(c.hash[:0], hash[:min(n, shortHashLength)]...)
+	c.fullHash = append(c.fullHash[:0], hash...)
 	c.refs = append(c.refs[:0], bytes.TrimSpace(hash[n:])...)
-	c.author, c.date, c.merge, c.subject = c.author[:0], c.date[:0], c.merge[:0], c.subject[:0]
-	c.committer, c.committed = c.committer[:0], c.committed[:0]
+	c.author, c.date, c.parents, c.subject = c.author[:0], c.date[:0], c.parents[:0], c.subject[:0]
+	c.committer, c.commitDate = c.committer[:0], c.commitDate[:0]
 }
 
-// append appends the line that replaces the commit.
+// append appends the line that replaces the commit to dst.
 func (c *commitHead) append(dst []byte) []byte {
 	if c.graph {
 		dst = append(dst, "* "...)
@@ -74,13 +77,13 @@ func (c *commitHead) append(dst []byte) []byte {
 			dst = append(append(dst, ' '), part...)
 		}
 	}
-	if by, on := c.committer, c.committed; !bytes.Equal(by, c.author) || !bytes.Equal(on, c.date) {
+	if by, on := c.committer, c.commitDate; !bytes.Equal(by, c.author) || !bytes.Equal(on, c.date) {
 		if len(by)+len(on) > 0 {
 			dst = append(append(append(append(append(dst, " (committed "...), on...), ' '), by...), ')')
 		}
 	}
-	if len(c.merge) > 0 {
-		dst = append(append(append(dst, " (merge of "...), c.merge...), ')')
+	if len(c.parents) > 0 {
+		dst = append(append(append(dst, " (merge of "...), c.parents...), ')')
 	}
 	if len(c.refs) > 0 {
 		dst = append(append(dst, ' '), c.refs...)

@@ -15,8 +15,8 @@ import (
 
 // gitDiff shortens diffs.
 type gitDiff struct {
-	max, context int
-	generated    []string
+	maxLines, context int
+	generated         []string
 }
 
 // newGitDiff makes the strategy "git_diff". It keeps max_diff_lines lines of
@@ -46,24 +46,34 @@ func newGitDiff(p strategy.Params) (strategy.Strategy, error) {
 
 // generatedFiles are names of files that no person writes.
 var generatedFiles = []string{
-	"package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "Cargo.lock", "go.sum", "go.work.sum", "poetry.lock", "uv.lock", "pdm.lock", "Pipfile.lock", "composer.lock",
-	"Gemfile.lock", "mix.lock", "pubspec.lock", "Podfile.lock", "Package.resolved", "flake.lock", "packages.lock.json", "gradle.lockfile", ".terraform.lock.hcl", "*.min.js", "*.min.css", "*.js.map", "*.css.map", "*.snap",
+	"package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "Cargo.lock",
+	"go.sum", "go.work.sum", "poetry.lock", "uv.lock", "pdm.lock", "Pipfile.lock", "composer.lock",
+	"Gemfile.lock", "mix.lock", "pubspec.lock", "Podfile.lock", "Package.resolved", "flake.lock",
+	"packages.lock.json", "gradle.lockfile", ".terraform.lock.hcl", "*.min.js", "*.min.css", "*.js.map",
+	"*.css.map", "*.snap",
 	"*.pb.go", "*_pb2.py", "*.pb.cc", "*.pb.h", "*.svg",
 }
 
 // maxGenerated limits the changed lines that are kept of a generated file.
 const maxGenerated = 12
 
-// vendored are directories of other people's code.
-var vendored = []string{"vendor/", "node_modules/", "third_party/", "dist/"}
+// vendorDirs are directories of other people's code.
+var vendorDirs = []string{"vendor/", "node_modules/", "third_party/", "dist/"}
 
 func (g gitDiff) Begin(run strategy.Run, out *text.Lines) strategy.Pass { return g.begin(run, out) }
 
 func (g gitDiff) begin(run strategy.Run, out *text.Lines) *diffPass {
-	d := &diffPass{gitDiff: g, run: run, out: out, body: text.NewLines(), trims: true}
+	d := &diffPass{gitDiff: g, run: run, out: out, body: text.NewLines(), trimContext: true}
 	for _, word := range strings.Fields(run.Command) {
-		if strings.HasPrefix(word, "-U") || strings.HasPrefix(word, "--unified") || word == "-W" || word == "--function-context" || strings.HasPrefix(word, "--inter-hunk-context") || strings.Contains(word, "-diff=") || strings.Contains(word, "-words") || word == "--word-diff" {
-			d.trims = false
+		if strings.HasPrefix(word, "-U") ||
+			strings.HasPrefix(word, "--unified") ||
+			word == "-W" ||
+			word == "--function-context" ||
+			strings.HasPrefix(word, "--inter-hunk-context") ||
+			strings.Contains(word, "-diff=") ||
+			strings.Contains(word, "-words") ||
+			word == "--word-diff" {
+			d.trimContext = false
 		}
 	}
 	return d
@@ -73,24 +83,23 @@ func (g gitDiff) begin(run strategy.Run, out *text.Lines) *diffPass {
 // there is room for.
 type diffPass struct {
 	gitDiff
-	run   strategy.Run
-	out   *text.Lines
-	body  *text.Lines
-	trims bool // shorten the context
-	at    diffPlace
-	hunk  hunk
-	files []diffFile
-	short []byte
-	known bool
-	cut   bool
+	run         strategy.Run
+	out         *text.Lines
+	body        *text.Lines
+	trimContext bool
+	position    diffPosition
+	hunk        hunk // the current hunk, if its context is trimmed
+	files       []diffFile
+	lineBuffer  []byte
+	recognised  bool // a line of a diff or of its statistics was seen
 }
 
 // diffFile describes the changes of one file.
 type diffFile struct {
-	lines      int // lines of its hunks
-	added, del int
-	generated  bool
-	binary     int // lines of a binary patch
+	hunkLines      int
+	added, deleted int // lines
+	generated      bool
+	binaryLines    int // lines of a binary patch that are not reported yet
 }
 
 // maxDiffFiles limits the files that are counted separately.
@@ -100,12 +109,12 @@ const maxDiffFiles = 100_000
 // code.
 const maxDiffLine = 2000
 
-// diffPlace tracks the position in a diff.
-type diffPlace struct {
-	header, binary bool // within the header or the binary patch of a file
-	combined       bool // lines have several signs
-	old, new       int  // lines left in the current hunk
-	inHunk         bool
+// diffPosition tracks the position in a diff.
+type diffPosition struct {
+	inHeader, inBinary bool // within the header or the binary patch of a file
+	combined           bool // a diff with several old files: lines have several signs
+	oldLeft, newLeft   int  // lines left in the current hunk
+	inHunk             bool
 }
 
 // diffKind is the kind of a line in a diff.
@@ -121,55 +130,58 @@ const (
 	dataLine                   // within a binary patch
 )
 
-// next returns the kind of the next line.
-func (p *diffPlace) next(l []byte) diffKind {
+// advance moves past the next line and returns its kind.
+func (p *diffPosition) advance(l []byte) diffKind {
 	switch {
-	case len(l) > 8 && l[0] == 'd' && (bytes.HasPrefix(l, []byte("diff --git ")) || bytes.HasPrefix(l, []byte("diff --cc ")) || bytes.HasPrefix(l, []byte("diff --combined "))):
-		*p = diffPlace{header: true, combined: l[7] == 'c'}
+	case len(l) > 8 && l[0] == 'd' &&
+		(bytes.HasPrefix(l, []byte("diff --git ")) || bytes.HasPrefix(l, []byte("diff --cc ")) ||
+			bytes.HasPrefix(l, []byte("diff --combined "))):
+		*p = diffPosition{inHeader: true, combined: l[7] == 'c'}
 		return fileLine
-	case p.inHunk && p.code(l):
+	case p.inHunk && p.continuesHunk(l):
 		return codeLine
 	}
 	p.inHunk = false
 	switch {
 	case len(l) > 3 && l[0] == '@' && l[1] == '@':
 		if old, new, ok := hunkCounts(l); ok {
-			p.header, p.inHunk, p.old, p.new = false, true, old, new
+			p.inHeader, p.inHunk, p.oldLeft, p.newLeft = false, true, old, new
 			return hunkLine
 		}
-	case p.binary && len(l) > 0 && l[0] != ' ' && bytes.IndexByte(l, ' ') < 0, p.binary && (bytes.HasPrefix(l, []byte("literal ")) || bytes.HasPrefix(l, []byte("delta "))):
+	case p.inBinary && len(l) > 0 && l[0] != ' ' && bytes.IndexByte(l, ' ') < 0,
+		p.inBinary && (bytes.HasPrefix(l, []byte("literal ")) || bytes.HasPrefix(l, []byte("delta "))):
 		return dataLine
-	case p.header && bytes.HasPrefix(l, []byte("index ")):
+	case p.inHeader && bytes.HasPrefix(l, []byte("index ")):
 		return indexLine
-	case p.header && isDiffHeader(l):
-		p.binary = bytes.Equal(l, []byte("GIT binary patch"))
+	case p.inHeader && isDiffHeader(l):
+		p.inBinary = bytes.Equal(l, []byte("GIT binary patch"))
 		return headerLine
 	}
 	if len(l) > 0 {
-		p.header, p.binary = false, false
+		p.inHeader, p.inBinary = false, false
 	}
 	return otherLine
 }
 
-// code reports whether a line belongs to the current hunk, by the number of
-// lines that its header announces. A run of blank lines may have become one.
-func (p *diffPlace) code(l []byte) bool {
+// continuesHunk reports whether a line belongs to the current hunk, and counts it. The
+// hunk's header announces the number of lines. A run of blank lines may have become one.
+func (p *diffPosition) continuesHunk(l []byte) bool {
 	if len(l) > 0 && l[0] == '\\' {
 		return true
 	}
 	if p.combined {
 		return len(l) == 0 || l[0] == ' ' || l[0] == '+' || l[0] == '-'
 	}
-	if p.old <= 0 && p.new <= 0 {
+	if p.oldLeft <= 0 && p.newLeft <= 0 {
 		return false
 	}
 	switch {
 	case len(l) == 0, l[0] == ' ':
-		p.old, p.new = p.old-1, p.new-1
+		p.oldLeft, p.newLeft = p.oldLeft-1, p.newLeft-1
 	case l[0] == '+':
-		p.new--
+		p.newLeft--
 	case l[0] == '-':
-		p.old--
+		p.oldLeft--
 	default:
 		return false
 	}
@@ -187,7 +199,11 @@ func hunkCounts(l []byte) (old, new int, ok bool) {
 }
 
 func isDiffHeader(l []byte) bool {
-	for _, begin := range [...]string{"--- ", "+++ ", "old mode ", "new mode ", "new file mode ", "deleted file mode ", "mode ", "similarity index ", "dissimilarity index ", "rename ", "copy ", "Binary files ", "GIT binary patch", "Submodule "} {
+	for _, begin := range [...]string{
+		"--- ", "+++ ", "old mode ", "new mode ", "new file mode ", "deleted file mode ", "mode ",
+		"similarity index ", "dissimilarity index ", "rename ", "copy ", "Binary files ", "GIT binary patch",
+		"Submodule ",
+	} {
 		if len(l) >= len(begin) && string(l[:len(begin)]) == begin {
 			return true
 		}
@@ -196,51 +212,50 @@ func isDiffHeader(l []byte) bool {
 }
 
 func (d *diffPass) Line(l []byte) {
-	kind := d.at.next(l)
+	kind := d.position.advance(l)
 	if kind != codeLine {
 		d.endHunk()
 	}
-	if f := d.file(); f != nil && f.binary > 0 && kind != dataLine && len(l) > 0 {
-		d.binary(f)
+	if f := d.currentFile(); f != nil && f.binaryLines > 0 && kind != dataLine && len(l) > 0 {
+		d.writeBinaryOmission(f)
 	}
 	switch kind {
 	case fileLine:
-		d.known = true
+		d.recognised = true
 		if len(d.files) < maxDiffFiles {
 			d.files = append(d.files, diffFile{generated: d.isGenerated(l)})
 		}
 		d.body.Write(l)
-	case indexLine:
-		d.cut = true
+	case indexLine: // dropped
 	case hunkLine:
-		d.begins(l)
+		d.beginHunk(l)
 	case codeLine:
-		d.code(l)
+		d.addHunkLine(l)
 	case dataLine:
-		if f := d.file(); f != nil {
-			f.binary++
+		if f := d.currentFile(); f != nil {
+			f.binaryLines++
 		}
 	default:
-		if short, ok := text.ShortStat(d.short[:0], l); ok {
-			d.short, d.known, l = short, true, short
+		if short, ok := text.ShortStat(d.lineBuffer[:0], l); ok {
+			d.lineBuffer, d.recognised, l = short, true, short
 		} else if text.IsStatSum(l) {
-			d.known = true
+			d.recognised = true
 		}
 		d.body.Write(l)
 	}
 }
 
-func (d *diffPass) file() *diffFile {
+func (d *diffPass) currentFile() *diffFile {
 	if len(d.files) == 0 {
 		return nil
 	}
 	return &d.files[len(d.files)-1]
 }
 
-// binary writes how many lines of a binary patch are left out.
-func (d *diffPass) binary(f *diffFile) {
-	d.body.Write(text.Omission(f.binary))
-	f.binary = 0
+// writeBinaryOmission writes how many lines of a binary patch are left out.
+func (d *diffPass) writeBinaryOmission(f *diffFile) {
+	d.body.Write(text.Omission(f.binaryLines))
+	f.binaryLines = 0
 }
 
 // isGenerated reports whether a file is generated and not named by the command.
@@ -251,14 +266,14 @@ func (d *diffPass) isGenerated(l []byte) bool {
 	if strings.Contains(d.run.Command, base) {
 		return false
 	}
-	if slices.ContainsFunc(vendored, func(dir string) bool { return strings.HasPrefix(whole, dir) || strings.Contains(whole, "/"+dir) }) {
+	if slices.ContainsFunc(vendorDirs, func(dir string) bool { return strings.HasPrefix(whole, dir) || strings.Contains(whole, "/"+dir) }) {
 		return true
 	}
-	return slices.ContainsFunc(d.generated, func(pattern string) bool { return matchesName(pattern, base) })
+	return slices.ContainsFunc(d.generated, func(pattern string) bool { return matchesPattern(pattern, base) })
 }
 
-// matchesName is path.Match, with a fast path for plain names and suffixes.
-func matchesName(pattern, name string) bool {
+// matchesPattern is path.Match, with a fast path for plain names and suffixes.
+func matchesPattern(pattern, name string) bool {
 	if end, ok := strings.CutPrefix(pattern, "*"); ok && !strings.ContainsAny(end, `*?[\`) {
 		return strings.HasSuffix(name, end)
 	}
@@ -272,61 +287,61 @@ func matchesName(pattern, name string) bool {
 	return ok
 }
 
-// begins begins a hunk.
-func (d *diffPass) begins(l []byte) {
-	d.known = true
-	if h, ok := parseHunk(l); ok && d.trims && !d.at.combined {
+// beginHunk handles the header of a hunk.
+func (d *diffPass) beginHunk(l []byte) {
+	d.recognised = true
+	if h, ok := parseHunk(l); ok && d.trimContext && !d.position.combined {
 		h.open, h.text, h.ends = true, d.hunk.text[:0], d.hunk.ends[:0]
 		d.hunk = h
 		return
 	}
-	d.codeOut(l)
+	d.writeHunkLine(l)
 }
 
-// code handles a line of a hunk.
-func (d *diffPass) code(l []byte) {
-	if f := d.file(); f != nil && len(l) > 0 {
+// addHunkLine handles a line of a hunk.
+func (d *diffPass) addHunkLine(l []byte) {
+	if f := d.currentFile(); f != nil && len(l) > 0 {
 		sign := l[0]
-		if d.at.combined && len(l) > 1 && sign == ' ' {
+		if d.position.combined && len(l) > 1 && sign == ' ' {
 			sign = l[1]
 		}
 		switch sign {
 		case '+':
 			f.added++
 		case '-':
-			f.del++
+			f.deleted++
 		}
 	}
 	if !d.hunk.open {
-		d.codeOut(l)
+		d.writeHunkLine(l)
 		return
 	}
 	if !d.hunk.add(l) { // too long to process as a whole
-		d.hunk.whole(d.codeOut)
+		d.hunk.writeWhole(d.writeHunkLine)
 		d.hunk.open = false
 	}
 }
 
 func (d *diffPass) endHunk() {
 	if d.hunk.open {
-		d.hunk.trim(d.context, d.codeOut)
+		d.hunk.writeTrimmed(d.context, d.writeHunkLine)
 		d.hunk.open = false
 	}
 }
 
-// codeOut writes a line of a hunk, including its first one.
-func (d *diffPass) codeOut(l []byte) {
-	if f := d.file(); f != nil {
-		f.lines++
+// writeHunkLine writes a line of a hunk, or its header.
+func (d *diffPass) writeHunkLine(l []byte) {
+	if f := d.currentFile(); f != nil {
+		f.hunkLines++
 	}
 	if len(l) > maxDiffLine {
 		n := maxDiffLine - 100
 		for n > 0 && l[n]&0xc0 == 0x80 {
 			n--
 		}
-		d.short = append(append(d.short[:0], l[:n]...), " ... ("...)
-		d.short = append(strconv.AppendInt(d.short, int64(len(l)-n), 10), " bytes omitted) ..."...)
-		l = d.short
+		d.lineBuffer = append(append(d.lineBuffer[:0], l[:n]...), " ... ("...)
+		d.lineBuffer = append(strconv.AppendInt(d.lineBuffer, int64(len(l)-n), 10), " bytes omitted) ..."...)
+		l = d.lineBuffer
 	}
 	d.body.Write(l)
 }
@@ -334,11 +349,11 @@ func (d *diffPass) codeOut(l []byte) {
 func (d *diffPass) End() strategy.Confidence {
 	defer d.body.Close()
 	d.endHunk()
-	if f := d.file(); f != nil && f.binary > 0 {
-		d.binary(f)
+	if f := d.currentFile(); f != nil && f.binaryLines > 0 {
+		d.writeBinaryOmission(f)
 	}
-	if !d.known {
+	if !d.recognised {
 		return strategy.Fallback
 	}
-	return d.divide()
+	return d.writeShares()
 }

@@ -3,16 +3,19 @@ package git
 import (
 	"bytes"
 	"strconv"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // hunk is a hunk of a diff, held until it is complete.
 type hunk struct {
-	open                                   bool
-	oldStart, oldCount, newStart, newCount int
-	head                                   []byte // its first line
-	heading                                []byte // the text after the numbers of head
-	text                                   []byte
-	ends                                   []int // end of each line in text
+	open               bool // lines may be added
+	oldStart, oldCount int  // first line, 1-based, and number of lines
+	newStart, newCount int
+	header             []byte // its first line
+	heading            []byte // the text after the numbers of header
+	text               []byte // its other lines, without line feeds
+	ends               []int  // end of each line in text
 }
 
 // maxHunk is the largest hunk that is processed as a whole, in bytes.
@@ -36,8 +39,8 @@ func parseHunk(l []byte) (h hunk, ok bool) {
 	if rest, ok = bytes.CutPrefix(rest, []byte(" @@")); !ok {
 		return h, false
 	}
-	h.head = bytes.Clone(l)
-	h.heading = h.head[len(l)-len(rest):]
+	h.header = bytes.Clone(l)
+	h.heading = h.header[len(l)-len(rest):]
 	return h, true
 }
 
@@ -74,19 +77,19 @@ func (h *hunk) line(i int) []byte {
 	return h.text[h.ends[i-1]:h.ends[i]]
 }
 
-// whole writes the hunk as it is.
-func (h *hunk) whole(write func([]byte)) {
-	write(h.head)
+// writeWhole writes the hunk as it is.
+func (h *hunk) writeWhole(write func([]byte)) {
+	write(h.header)
 	for i := range h.ends {
 		write(h.line(i))
 	}
 }
 
-// trim writes the hunk with less context, as git would with a smaller
+// writeTrimmed writes the hunk with less context, as git would with a smaller
 // --unified. If lines between two changes are left out, they become two hunks.
 // An incomplete hunk stays as it is, since the numbers of its lines are
 // uncertain.
-func (h *hunk) trim(context int, write func([]byte)) {
+func (h *hunk) writeTrimmed(context int, write func([]byte)) {
 	old, new := 0, 0
 	for i := range h.ends {
 		switch lineSign(h.line(i)) {
@@ -98,25 +101,23 @@ func (h *hunk) trim(context int, write func([]byte)) {
 			old++
 		}
 	}
-	if old != h.oldCount || new != h.newCount || old == 0 || new == 0 || h.change(0) == len(h.ends) {
-		h.whole(write)
+	if old != h.oldCount || new != h.newCount || old == 0 || new == 0 || h.nextChange(0) == len(h.ends) {
+		h.writeWhole(write)
 		return
 	}
 	oldAt, newAt := h.oldStart, h.newStart // numbers of the next line
 	heading := h.heading
 	for i := 0; i < len(h.ends); {
-		first := h.change(i)
+		first := h.nextChange(i)
 		if first == len(h.ends) {
 			break
 		}
 		from := max(i, first-context)
 		for ; i < from; i++ { // context
-			if l := h.line(i); len(l) > 1 && beginsHeading(l[1]) {
-				heading = append([]byte(" "), bytes.TrimRight(l[1:min(len(l), 81)], " ")...)
-			}
+			heading = headingAfter(h.line(i), heading)
 			oldAt, newAt = oldAt+1, newAt+1
 		}
-		to := h.until(first, context)
+		to := h.contextEnd(first, context)
 		part := hunk{oldStart: oldAt, newStart: newAt}
 		last := heading
 		for j := from; j < to; j++ {
@@ -124,19 +125,17 @@ func (h *hunk) trim(context int, write func([]byte)) {
 			s := lineSign(l)
 			if s == ' ' || s == '-' {
 				part.oldCount++
-				if len(l) > 1 && beginsHeading(l[1]) {
-					last = append([]byte(" "), bytes.TrimRight(l[1:min(len(l), 81)], " ")...)
-				}
+				last = headingAfter(l, last)
 			}
 			if s == ' ' || s == '+' {
 				part.newCount++
 			}
 		}
 		if from == 0 && to == len(h.ends) {
-			h.whole(write)
+			h.writeWhole(write)
 			return
 		}
-		write(part.begin(heading))
+		write(part.newHeader(heading))
 		for j := from; j < to; j++ {
 			write(h.line(j))
 		}
@@ -145,22 +144,22 @@ func (h *hunk) trim(context int, write func([]byte)) {
 	}
 }
 
-// change returns the index of the first changed line from i on.
-func (h *hunk) change(i int) int {
+// nextChange returns the index of the first changed line from i on.
+func (h *hunk) nextChange(i int) int {
 	for i < len(h.ends) && h.sign(i) == ' ' {
 		i++
 	}
 	return i
 }
 
-// until returns the end of the context after a change. It ends before the
+// contextEnd returns the end of the context after a change. It ends before the
 // context of the next change.
-func (h *hunk) until(i, context int) int {
+func (h *hunk) contextEnd(i, context int) int {
 	for {
 		for i < len(h.ends) && h.sign(i) != ' ' {
 			i++
 		}
-		next := h.change(i)
+		next := h.nextChange(i)
 		if next == len(h.ends) || next-i > 2*context {
 			i = min(i+context, next)
 			if i < len(h.ends) && lineSign(h.line(i)) == '\\' {
@@ -182,8 +181,8 @@ func (h *hunk) sign(i int) byte {
 	return s
 }
 
-// begin returns the first line of the hunk.
-func (h *hunk) begin(heading []byte) []byte {
+// newHeader returns the first line of the hunk.
+func (h *hunk) newHeader(heading []byte) []byte {
 	// A side without lines in the hunk is numbered by the line before.
 	start := func(at, count int) int {
 		if count == 0 {
@@ -212,8 +211,12 @@ func lineSign(l []byte) byte {
 	return l[0]
 }
 
-// beginsHeading reports whether git accepts a line that begins with c as a
-// heading.
-func beginsHeading(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '$'
+// headingAfter returns the heading of a hunk that begins after a line, as git
+// chooses it: the line, if it begins with a letter, or else the heading before.
+func headingAfter(l, before []byte) []byte {
+	const maxHeading = 80 // bytes
+	if len(l) < 2 || !text.IsLetter(l[1]) && l[1] != '_' && l[1] != '$' {
+		return before
+	}
+	return append([]byte(" "), bytes.TrimRight(l[1:min(len(l), 1+maxHeading)], " ")...)
 }

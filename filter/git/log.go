@@ -13,16 +13,18 @@ import (
 
 // gitLog shortens logs.
 type gitLog struct {
-	max, bodies int
-	diff        gitDiff
+	maxCommits, maxBodies int
+	diff                  gitDiff
 }
 
-// newGitLog makes the strategy "git_log". Each commit becomes a line of its
-// hash, date, author and subject, and of its committer if that is another
-// person or day. Up to max_bodies commits keep the rest of their messages, and
-// more commits the lines on reverts and breaking changes. Diffs are shortened as with git_diff. Commits after
-// max_commits become a hash and the beginning of a subject; after ten times as
-// many they are only counted.
+// newGitLog makes the strategy "git_log". Each commit becomes a line with its
+// hash, date, author and subject, and with its committer if that is another
+// person or day.
+//
+// If there are at most max_bodies commits, the rest of their messages stays.
+// Otherwise only the lines about reverts and breaking changes stay. Diffs are
+// shortened as with git_diff. Commits after max_commits become a hash and the
+// beginning of a subject; after ten times as many they are only counted.
 func newGitLog(p strategy.Params) (strategy.Strategy, error) {
 	c := struct {
 		MaxCommits int `toml:"max_commits"`
@@ -34,11 +36,11 @@ func newGitLog(p strategy.Params) (strategy.Strategy, error) {
 	if c.MaxCommits <= 0 || c.MaxBodies < 0 {
 		return nil, errors.New("max_commits and max_bodies must be numbers of commits")
 	}
-	return gitLog{c.MaxCommits, c.MaxBodies, gitDiff{max: 500, context: 1, generated: generatedFiles}}, nil
+	return gitLog{c.MaxCommits, c.MaxBodies, gitDiff{maxLines: 500, context: 1, generated: generatedFiles}}, nil
 }
 
 func (g gitLog) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
-	return &logPass{gitLog: g, run: run, diff: g.diff.begin(run, out), few: true, blob: showsFile(run.Command)}
+	return &logPass{gitLog: g, run: run, diff: g.diff.begin(run, out), deciding: true, showsFile: showsFile(run.Command)}
 }
 
 // showsFile reports whether a command shows the contents of a file: "git show
@@ -56,27 +58,27 @@ func showsFile(command string) bool {
 // logPass shortens commits and passes all other lines to a pass for diffs.
 type logPass struct {
 	gitLog
-	run      strategy.Run
-	diff     *diffPass
-	blob     bool
-	few      bool   // few enough commits to keep messages
-	pending  []byte // lines that wait until few is known
-	waiting  int    // commits in pending
-	at       logPlace
-	commit   commitHead
-	commits  int // commits in the long format
-	oneliner int // commits in the short format
-	others   int // other lines
-	bodies   int // omitted lines of messages
-	omitted  int // commits that are only counted
-	line     []byte
+	run              strategy.Run
+	diff             *diffPass
+	showsFile        bool
+	deciding         bool   // lines wait in pending until it is known whether messages stay
+	pending          []byte // lines with their line feeds
+	pendingCommits   int    // commits in pending
+	position         logPosition
+	commit           commitHead
+	commits          int // commits in the long format
+	onelineCommits   int // commits in the short format
+	otherLines       int // lines before the first commit that are in no format of commits
+	omittedBodyLines int // lines of messages
+	omittedCommits   int // commits that are not written at all
+	lineBuffer       []byte
 }
 
-// logPlace is a position in a commit.
-type logPlace uint8
+// logPosition is a position in a commit.
+type logPosition uint8
 
 const (
-	logOutside logPlace = iota // before a commit or after its message: in statistics and diffs
+	logOutside logPosition = iota // before a commit or after its message: in statistics and diffs
 	logHeader
 	logSubject
 	logBody
@@ -86,37 +88,37 @@ const (
 const maxPending = 256 << 10
 
 func (g *logPass) Line(l []byte) {
-	if !g.few {
-		g.next(l)
+	if !g.deciding {
+		g.handle(l)
 		return
 	}
 	if _, hash := commitLine(l); hash != nil {
-		g.waiting++
+		g.pendingCommits++
 	}
 	g.pending = append(append(g.pending, l...), '\n')
-	if g.waiting > g.gitLog.bodies || len(g.pending) > maxPending {
-		g.decide(g.waiting <= g.gitLog.bodies)
+	if g.pendingCommits > g.gitLog.maxBodies || len(g.pending) > maxPending {
+		g.decideBodies(g.pendingCommits <= g.gitLog.maxBodies)
 	}
 }
 
-// decide sets whether messages stay, and processes the lines that waited for
-// it.
-func (g *logPass) decide(few bool) {
-	g.few = false
-	g.commit.bodies = few
+// decideBodies sets whether messages stay, and handles the lines that waited for
+// that.
+func (g *logPass) decideBodies(keep bool) {
+	g.deciding = false
+	g.commit.keepBodies = keep
 	for rest := g.pending; len(rest) > 0; {
 		end := bytes.IndexByte(rest, '\n')
-		g.next(rest[:end])
+		g.handle(rest[:end])
 		rest = rest[end+1:]
 	}
 	g.pending = nil
 }
 
-func (g *logPass) next(l []byte) {
+func (g *logPass) handle(l []byte) {
 	if graph, hash := commitLine(l); hash != nil {
-		g.flush()
+		g.flushCommit()
 		g.commits++
-		g.at = logHeader
+		g.position = logHeader
 		g.commit.begin(graph, hash)
 		return
 	}
@@ -124,117 +126,119 @@ func (g *logPass) next(l []byte) {
 	if g.commit.graph {
 		text = withoutGraph(l)
 	}
-	if g.commits > g.max {
-		g.late(text)
+	if g.commits > g.maxCommits {
+		g.handleLate(text)
 		return
 	}
-	switch g.at {
+	switch g.position {
 	case logHeader:
-		g.header(text)
+		g.handleHeader(text)
 	case logSubject:
-		g.subject(text)
+		g.handleSubject(text)
 	case logBody:
-		g.body(l, text)
+		g.handleBody(l, text)
 	default:
-		g.other(l)
+		g.handleOther(l)
 	}
 }
 
-// Commits after max_commits: how many are shown for each of max_commits, and
-// how long their lines are.
+// Limits of the commits after max_commits.
 const (
-	lateCommits = 10
-	lateLine    = 64 // bytes
+	lateCommits = 10 // times max_commits: commits after that are only counted
+	maxLateLine = 64 // bytes
 )
 
-// late handles a line of a commit after max_commits and keeps the subject.
-func (g *logPass) late(text []byte) {
+// handleLate handles a line of a commit after max_commits and keeps the subject.
+func (g *logPass) handleLate(text []byte) {
 	switch {
-	case g.at == logHeader && len(text) == 0:
-		g.at = logSubject
-	case g.at == logSubject && len(text) > 0:
+	case g.position == logHeader && len(text) == 0:
+		g.position = logSubject
+	case g.position == logSubject && len(text) > 0:
 		g.commit.subject = append(g.commit.subject[:0], bytes.TrimSpace(text)...)
-		g.flush()
-		g.at = logBody
+		g.flushCommit()
+		g.position = logBody
 	}
 }
 
-// brief writes a line of a commit after max_commits.
-func (g *logPass) brief(l []byte) {
-	if len(l) > lateLine {
-		l = slices.Concat(text.Prefix(l, lateLine-len(" …")), []byte(" …"))
+// writeBrief writes a line of a commit after max_commits.
+func (g *logPass) writeBrief(l []byte) {
+	if len(l) > maxLateLine {
+		l = slices.Concat(text.Prefix(l, maxLateLine-len(" …")), []byte(" …"))
 	}
 	g.diff.Line(l)
 }
 
-// header handles a line of a commit before its message.
-func (g *logPass) header(text []byte) {
+// handleHeader handles a line of a commit before its message.
+func (g *logPass) handleHeader(text []byte) {
 	switch {
 	case len(text) == 0:
-		g.at = logSubject
+		g.position = logSubject
 	case bytes.HasPrefix(text, []byte("tree ")): // --format=raw stays as it is
-		g.commit.open, g.at = false, logOutside
-		g.diff.Line(slices.Concat([]byte("commit "), g.commit.whole))
+		g.commit.open, g.position = false, logOutside
+		g.diff.Line(slices.Concat([]byte("commit "), g.commit.fullHash))
 		g.diff.Line(text)
 	case bytes.HasPrefix(text, []byte("Author:")):
 		g.commit.author = append(g.commit.author[:0], personName(text[len("Author:"):])...)
 	case bytes.HasPrefix(text, []byte("Date:")), bytes.HasPrefix(text, []byte("AuthorDate:")):
 		g.commit.date = append(g.commit.date[:0], shortDay(bytes.TrimSpace(text[bytes.IndexByte(text, ':')+1:]))...)
 	case bytes.HasPrefix(text, []byte("Merge: ")):
-		g.commit.merge = append(g.commit.merge[:0], text[len("Merge: "):]...)
+		g.commit.parents = append(g.commit.parents[:0], text[len("Merge: "):]...)
 	case bytes.HasPrefix(text, []byte("Commit:")):
 		g.commit.committer = append(g.commit.committer[:0], personName(text[len("Commit:"):])...)
 	case bytes.HasPrefix(text, []byte("CommitDate:")):
-		g.commit.committed = append(g.commit.committed[:0], shortDay(bytes.TrimSpace(text[len("CommitDate:"):]))...)
+		g.commit.commitDate = append(g.commit.commitDate[:0], shortDay(bytes.TrimSpace(text[len("CommitDate:"):]))...)
 	case bytes.HasPrefix(text, []byte("TaggerDate:")):
 	case bytes.HasPrefix(text, []byte("    ")):
-		g.subject(text)
+		g.handleSubject(text)
 	default: // such as "Reflog:"
 		g.diff.Line(text)
 	}
 }
 
-// subject handles the first line of a message.
-func (g *logPass) subject(text []byte) {
+// handleSubject handles the first line of a message.
+func (g *logPass) handleSubject(text []byte) {
 	if len(text) == 0 {
 		return
 	}
 	if !bytes.HasPrefix(text, []byte("    ")) && !g.commit.graph { // no message
-		g.flush()
-		g.at = logOutside
-		g.other(text)
+		g.flushCommit()
+		g.position = logOutside
+		g.handleOther(text)
 		return
 	}
 	g.commit.subject = append(g.commit.subject[:0], bytes.TrimSpace(text)...)
-	g.flush()
-	g.at = logBody
+	g.flushCommit()
+	g.position = logBody
 }
 
-// body handles a line of a message after the subject.
-func (g *logPass) body(l, text []byte) {
+// handleBody handles a line of a message after the subject.
+func (g *logPass) handleBody(l, text []byte) {
 	switch {
 	case len(text) == 0:
-		if g.commit.bodies {
+		if g.commit.keepBodies {
 			g.diff.Line(nil)
 		}
 	case bytes.HasPrefix(l, []byte("    ")) || g.commit.graph && !isGraphStat(text):
-		if g.commit.bodies || isConsequence(bytes.TrimSpace(text)) {
+		if g.commit.keepBodies || isConsequence(bytes.TrimSpace(text)) {
 			g.diff.Line(l)
 		} else {
-			g.bodies++
+			g.omittedBodyLines++
 		}
 	default:
-		g.at = logOutside
-		g.other(l)
+		g.position = logOutside
+		g.handleOther(l)
 	}
 }
 
-// consequences begin the lines of messages that change the meaning of a commit.
-var consequences = [][]byte{[]byte("BREAKING CHANGE"), []byte("BREAKING-CHANGE"), []byte("This reverts commit "), []byte("(cherry picked from commit ")}
+// consequencePrefixes begin the lines of messages that change the meaning of a commit.
+var consequencePrefixes = [][]byte{
+	[]byte("BREAKING CHANGE"), []byte("BREAKING-CHANGE"), []byte("This reverts commit "),
+	[]byte("(cherry picked from commit "),
+}
 
 // isConsequence reports whether a line of a message stays in a long log.
 func isConsequence(l []byte) bool {
-	return slices.ContainsFunc(consequences, func(begin []byte) bool { return bytes.HasPrefix(l, begin) })
+	return slices.ContainsFunc(consequencePrefixes, func(begin []byte) bool { return bytes.HasPrefix(l, begin) })
 }
 
 // isGraphStat reports whether a line after a graph belongs to statistics.
@@ -242,76 +246,76 @@ func isGraphStat(body []byte) bool {
 	return bytes.Contains(body, []byte(" | ")) || text.IsStatSum(body)
 }
 
-// other handles a line outside heads and messages.
-func (g *logPass) other(l []byte) {
+// handleOther handles a line outside heads and messages.
+func (g *logPass) handleOther(l []byte) {
 	if g.commits == 0 && len(l) > 0 {
 		if isOneline(l) {
-			g.oneliner++
+			g.onelineCommits++
 		} else {
-			g.others++
+			g.otherLines++
 		}
 		switch {
 		case text.IsOmission(l):
-		case g.oneliner > lateCommits*g.max:
-			g.omitted++
+		case g.onelineCommits > lateCommits*g.maxCommits:
+			g.omittedCommits++
 			return
-		case g.oneliner > g.max:
-			g.brief(l)
+		case g.onelineCommits > g.maxCommits:
+			g.writeBrief(l)
 			return
 		}
 	}
 	g.diff.Line(l)
 }
 
-// flush writes the line of the current commit.
-func (g *logPass) flush() {
+// flushCommit writes the line of the current commit, unless it was written.
+func (g *logPass) flushCommit() {
 	if !g.commit.open {
 		return
 	}
 	g.commit.open = false
 	switch {
-	case g.commits > lateCommits*g.max:
-		g.omitted++
+	case g.commits > lateCommits*g.maxCommits:
+		g.omittedCommits++
 		return
-	case g.commits > g.max:
-		g.line = append(append(append(g.line[:0], g.commit.hash...), ' '), g.commit.subject...)
-		g.brief(g.line)
+	case g.commits > g.maxCommits:
+		g.lineBuffer = append(append(append(g.lineBuffer[:0], g.commit.hash...), ' '), g.commit.subject...)
+		g.writeBrief(g.lineBuffer)
 		return
 	}
-	g.line = g.commit.append(g.line[:0])
-	g.diff.Line(g.line)
+	g.lineBuffer = g.commit.append(g.lineBuffer[:0])
+	g.diff.Line(g.lineBuffer)
 }
 
 func (g *logPass) End() strategy.Confidence {
-	if g.few {
-		g.decide(true)
+	if g.deciding {
+		g.decideBodies(true)
 	}
-	g.flush()
-	if g.bodies > 0 {
-		g.omission(g.bodies, "line of commit messages", "lines of commit messages")
+	g.flushCommit()
+	if g.omittedBodyLines > 0 {
+		g.writeOmission(g.omittedBodyLines, "line of commit messages", "lines of commit messages")
 	}
-	if g.omitted > 0 {
-		g.omission(g.omitted, "commit", "commits")
+	if g.omittedCommits > 0 {
+		g.writeOmission(g.omittedCommits, "commit", "commits")
 	}
-	diffs := g.diff.known
-	if !g.blob && (g.commits > 0 || g.oneliner > g.others) {
-		g.diff.known = true
+	hasDiff := g.diff.recognised
+	if !g.showsFile && (g.commits > 0 || g.onelineCommits > g.otherLines) {
+		g.diff.recognised = true
 	}
-	if g.blob {
-		g.diff.known = false
+	if g.showsFile {
+		g.diff.recognised = false
 	}
 	confidence := g.diff.End()
 	switch {
-	case confidence == strategy.Fallback && g.omitted > 0 && !g.blob && !diffs:
+	case confidence == strategy.Fallback && g.omittedCommits > 0 && !g.showsFile && !hasDiff:
 		return strategy.Fallback
-	case confidence == strategy.Full && g.omitted > 0:
+	case confidence == strategy.Full && g.omittedCommits > 0:
 		return strategy.Partial
 	}
 	return confidence
 }
 
-// omission writes how many things are left out.
-func (g *logPass) omission(n int, one, many string) {
+// writeOmission writes how many things are left out.
+func (g *logPass) writeOmission(n int, one, many string) {
 	if n == 1 {
 		many = one
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // gitStatus shortens the status of a working tree.
-type gitStatus struct{ changed, untracked int }
+type gitStatus struct{ maxChanged, maxUntracked int }
 
 // newGitStatus makes the strategy "git_status": hints are dropped. If a section
 // has more than max_changed entries, or more than max_untracked untracked
@@ -29,98 +29,105 @@ func newGitStatus(p strategy.Params) (strategy.Strategy, error) {
 }
 
 func (s gitStatus) Begin(_ strategy.Run, out *text.Lines) strategy.Pass {
-	return &treeStatus{gitStatus: s, out: out, heads: statusHeads(), sections: statusSections()}
+	return &statusPass{gitStatus: s, out: out, heads: statusHeads(), sections: statusSections()}
 }
 
-type treeStatus struct {
+type statusPass struct {
 	gitStatus
 	out             *text.Lines
 	heads, sections *text.Patterns
-	known           bool // a line of git was seen
-	short           bool // within entries of the short format
-	files           *statusEntries
+	recognised      bool // a line of git was seen
+	inShortFormat   bool // within entries of the short format
+	section         *statusEntries
 }
 
 // statusHeads match lines of the long format outside of sections.
 var statusHeads = text.CompileOnce(
-	`^On branch `, `^HEAD detached (at|from) `, `^Not currently on any branch`, `^nothing to commit`, `^(interactive )?rebase in progress`, `^You are currently `, `^No commits yet$`,
-	`^Initial commit$`, `^Your branch `, `^nothing added to commit`, `^no changes added to commit`, `^You have unmerged paths`, `^All conflicts fixed`, `^Untracked files not listed`, `^You are in the middle of an am session`,
+	`^On branch `, `^HEAD detached (at|from) `, `^Not currently on any branch`, `^nothing to commit`,
+	`^(interactive )?rebase in progress`, `^You are currently `, `^No commits yet$`,
+	`^Initial commit$`, `^Your branch `, `^nothing added to commit`, `^no changes added to commit`,
+	`^You have unmerged paths`, `^All conflicts fixed`, `^Untracked files not listed`,
+	`^You are in the middle of an am session`,
 )
 
 // statusSections match the headings of lists of files.
-var statusSections = text.CompileOnce(`^Changes to be committed:$`, `^Changes not staged for commit:$`, `^Changed but not updated:$`, `^Unmerged paths:$`, `^Untracked files:$`, `^Ignored files:$`)
+var statusSections = text.CompileOnce(
+	`^Changes to be committed:$`, `^Changes not staged for commit:$`, `^Changed but not updated:$`,
+	`^Unmerged paths:$`, `^Untracked files:$`, `^Ignored files:$`,
+)
 
-func (t *treeStatus) Line(l []byte) {
+func (t *statusPass) Line(l []byte) {
 	switch {
 	case len(l) == 0:
-		if t.files == nil { // the blank lines around sections, which their headings separate too
+		if t.section == nil { // headings separate sections without blank lines
 			t.out.Write(nil)
 		}
-	case t.files != nil && l[0] == '\t':
-		t.entry(l)
+	case t.section != nil && l[0] == '\t':
+		t.longFormatEntry(l)
 	case isHint(l):
 	case t.sections.Match(l):
-		t.close()
-		t.known = true
+		t.endSection()
+		t.recognised = true
 		t.out.Write(l)
-		t.files = newEntries(t.limit(l[0] == 'U' && l[2] == 't' || l[0] == 'I'))
+		t.section = newEntries(t.sectionLimit(l))
 	case t.heads.Match(l):
-		t.close()
-		t.known = true
+		t.endSection()
+		t.recognised = true
 		t.out.Write(withoutHint(l))
-	case isShortEntry(l):
-		t.shortEntry(l)
-	case isLongEntry(l):
-		t.close()
-		t.known = true
-		t.out.Write(withoutObjects(l))
-	case t.files != nil && (text.IsOmission(l) || text.IsFolded(l)):
-		t.files.add(l, 0)
+	case isShortFormat(l):
+		t.shortFormatEntry(l)
+	case isPorcelainV2(l):
+		t.endSection()
+		t.recognised = true
+		t.out.Write(withoutModesAndHashes(l))
+	case t.section != nil && (text.IsOmission(l) || text.IsFolded(l)):
+		t.section.add(l, 0)
 	default:
-		t.close()
+		t.endSection()
 		t.out.Write(l)
 	}
 }
 
-func (t *treeStatus) limit(untracked bool) int {
-	if untracked {
-		return t.untracked
+// sectionLimit returns the number of entries to name in a section.
+func (t *statusPass) sectionLimit(heading []byte) int {
+	if text.HasAnyPrefix(heading, "Untracked ", "Ignored ") {
+		return t.maxUntracked
 	}
-	return t.changed
+	return t.maxChanged
 }
 
-// entry handles a file of the long format: a tab, a state, and blanks up to a
+// longFormatEntry handles a file of the long format: a tab, a state, and blanks up to a
 // column.
-func (t *treeStatus) entry(l []byte) {
+func (t *statusPass) longFormatEntry(l []byte) {
 	name := 1
 	if colon := bytes.Index(l, []byte(":  ")); colon > 0 && colon < 24 {
 		for name = colon + 1; name < len(l) && l[name] == ' '; name++ {
 		}
 	}
-	t.files.add(l, name)
+	t.section.add(l, name)
 }
 
-// shortEntry handles a line of the short format.
-func (t *treeStatus) shortEntry(l []byte) {
-	if t.files == nil || !t.short {
-		t.close()
-		t.files, t.short = newEntries(t.changed), true
-		t.files.others = t.untracked
+// shortFormatEntry handles a line of the short format.
+func (t *statusPass) shortFormatEntry(l []byte) {
+	if t.section == nil || !t.inShortFormat {
+		t.endSection()
+		t.section, t.inShortFormat = newEntries(t.maxChanged), true
+		t.section.maxNamedUntracked = t.maxUntracked
 	}
-	t.known = true
-	t.files.add(l, 3)
+	t.recognised = true
+	t.section.add(l, 3)
 }
 
-func (t *treeStatus) close() {
-	if t.files != nil {
-		t.files.write(t.out)
+func (t *statusPass) endSection() {
+	if t.section != nil {
+		t.section.write(t.out)
 	}
-	t.files, t.short = nil, false
+	t.section, t.inShortFormat = nil, false
 }
 
-func (t *treeStatus) End() strategy.Confidence {
-	t.close()
-	if !t.known {
+func (t *statusPass) End() strategy.Confidence {
+	t.endSection()
+	if !t.recognised {
 		return strategy.Fallback
 	}
 	return strategy.Full
@@ -128,7 +135,11 @@ func (t *treeStatus) End() strategy.Confidence {
 
 // isHint reports whether a line is a hint of git.
 func isHint(l []byte) bool {
-	return bytes.HasPrefix(l, []byte("  (")) && (bytes.HasPrefix(l[3:], []byte("use \"git ")) || bytes.HasPrefix(l[3:], []byte("fix conflicts and ")) || bytes.HasPrefix(l[3:], []byte("all conflicts fixed: ")) || bytes.HasPrefix(l[3:], []byte("commit or discard the untracked")))
+	return bytes.HasPrefix(l, []byte("  (")) &&
+		(bytes.HasPrefix(l[3:], []byte("use \"git ")) ||
+			bytes.HasPrefix(l[3:], []byte("fix conflicts and ")) ||
+			bytes.HasPrefix(l[3:], []byte("all conflicts fixed: ")) ||
+			bytes.HasPrefix(l[3:], []byte("commit or discard the untracked")))
 }
 
 // withoutHint cuts off a hint.
@@ -139,25 +150,33 @@ func withoutHint(l []byte) []byte {
 	return l
 }
 
-// isShortEntry reports whether a line is in the short format: two letters and a
+// isShortFormat reports whether a line is in the short format: two letters and a
 // name.
-func isShortEntry(l []byte) bool {
-	return len(l) > 3 && l[2] == ' ' && l[3] > ' ' && bytes.IndexByte(shortStates, l[0]) >= 0 && bytes.IndexByte(shortStates, l[1]) >= 0 && (l[0] != ' ' || l[1] != ' ') || bytes.HasPrefix(l, []byte("## "))
+func isShortFormat(l []byte) bool {
+	return len(l) > 3 && l[2] == ' ' && l[3] > ' ' && bytes.IndexByte(shortStates, l[0]) >= 0 &&
+		bytes.IndexByte(shortStates, l[1]) >= 0 && (l[0] != ' ' || l[1] != ' ') ||
+		bytes.HasPrefix(l, []byte("## "))
 }
 
 var shortStates = []byte(" MTADRCU?!")
 
-// isLongEntry reports whether a line is in version 2 of the format for
+// isPorcelainV2 reports whether a line is in version 2 of the format for
 // programs: "1 .M N... 100644 100644 100644 <hash> <hash> name".
-func isLongEntry(l []byte) bool {
-	return len(l) > 2 && l[1] == ' ' && (l[0] == '1' || l[0] == '2' || l[0] == 'u') && bytes.Count(l[:min(len(l), 64)], []byte(" ")) >= 5 && l[4] == ' ' || bytes.HasPrefix(l, []byte("# branch."))
+func isPorcelainV2(l []byte) bool {
+	return len(l) > 2 && l[1] == ' ' && (l[0] == '1' || l[0] == '2' || l[0] == 'u') &&
+		bytes.Count(l[:min(len(l), 64)], []byte(" ")) >= 5 && l[4] == ' ' ||
+		bytes.HasPrefix(l, []byte("# branch."))
 }
 
-// withoutObjects removes modes and hashes from an entry for programs, unless
+// withoutModesAndHashes removes modes and hashes from an entry for programs, unless
 // the mode changed or the entry is a submodule.
-func withoutObjects(l []byte) []byte {
+func withoutModesAndHashes(l []byte) []byte {
 	fields := bytes.SplitN(l, []byte(" "), 9)
-	if l[0] != '1' || len(fields) < 9 || string(fields[2]) != "N..." || !bytes.Equal(fields[3], fields[4]) || !bytes.Equal(fields[4], fields[5]) {
+	if l[0] != '1' ||
+		len(fields) < 9 ||
+		string(fields[2]) != "N..." ||
+		!bytes.Equal(fields[3], fields[4]) ||
+		!bytes.Equal(fields[4], fields[5]) {
 		return l
 	}
 	return bytes.Join([][]byte{fields[0], fields[1], fields[8]}, []byte(" "))

@@ -11,46 +11,50 @@ import (
 // statusEntries are the files of one section. If there are too many, those of a
 // directory are joined.
 type statusEntries struct {
-	most, others int // limits of named entries; others is for untracked files of the short format, 0 means most
-	lines        []string
-	names        []int // where the name begins in each line
-	size         int
-	written      bool // an earlier pass joined them
-	groups       map[string]int
-	order        []string // keys of groups in order
-	n, nOthers   int
+	maxNamed          int // limit of named entries
+	maxNamedUntracked int // the same for the untracked files of the short format
+	lines             []string
+	nameStarts        []int          // where the name begins in each line; 0 if an earlier pass wrote the line
+	size              int            // memory of lines, in bytes
+	grouped           bool           // an earlier pass joined them
+	groups            map[string]int // number of files by key, for entries that are not in lines
+	order             []string       // keys of groups in order
+	tracked           int            // entries, also those that are not in lines
+	untracked         int            // the same, untracked or ignored in the short format
 }
 
-// maxEntries limits the text of entries, in bytes. Beyond it they are counted
+// maxEntryBytes limits the text of entries, in bytes. Beyond it they are counted
 // by directory at once.
-const maxEntries = 4 << 20
+const maxEntryBytes = 4 << 20
 
 // maxGroups limits the directories.
 const maxGroups = 5000
 
-func newEntries(most int) *statusEntries { return &statusEntries{most: most, others: most} }
+func newEntries(most int) *statusEntries {
+	return &statusEntries{maxNamed: most, maxNamedUntracked: most}
+}
 
-// add adds a line whose name begins at a byte. 0 means that an earlier pass
+// add adds a line whose name begins at byte name. 0 means that an earlier pass
 // wrote the line.
 func (e *statusEntries) add(l []byte, name int) {
-	if name == 0 || groupedLine(l) {
-		e.written = true
+	if name == 0 || isGroupLine(l) {
+		e.grouped = true
 	}
 	if bytes.HasPrefix(l, []byte("??")) || bytes.HasPrefix(l, []byte("!!")) {
-		e.nOthers++
+		e.untracked++
 	} else {
-		e.n++
+		e.tracked++
 	}
-	if e.size > maxEntries && !e.written {
-		e.group(string(l), name, 1)
+	if e.size > maxEntryBytes && !e.grouped {
+		e.countInGroup(string(l), name, 1)
 		return
 	}
-	e.lines, e.names = append(e.lines, string(l)), append(e.names, name)
+	e.lines, e.nameStarts = append(e.lines, string(l)), append(e.nameStarts, name)
 	e.size += len(l) + 16
 }
 
-// groupedLine reports whether a line already replaces many files.
-func groupedLine(l []byte) bool {
+// isGroupLine reports whether a line already replaces many files.
+func isGroupLine(l []byte) bool {
 	if !bytes.HasSuffix(l, []byte(" files)")) {
 		return false
 	}
@@ -59,31 +63,31 @@ func groupedLine(l []byte) bool {
 }
 
 func (e *statusEntries) write(out *text.Lines) {
-	many, manyOthers := e.n > e.most, e.nOthers > e.others
-	if e.written || !many && !manyOthers {
+	many, manyOthers := e.tracked > e.maxNamed, e.untracked > e.maxNamedUntracked
+	if e.grouped || !many && !manyOthers {
 		for _, l := range e.lines {
 			out.WriteString(l)
 		}
 		e.writeGroups(out)
 		return
 	}
-	e.divide(out, many, manyOthers)
+	e.writeGrouped(out, many, manyOthers)
 }
 
 // minGrouped is the smallest number of files of a directory that are joined.
 const minGrouped = 4
 
-// divide writes the entries and joins those of large directories.
-func (e *statusEntries) divide(out *text.Lines, many, manyOthers bool) {
+// writeGrouped writes the entries and joins those of large directories.
+func (e *statusEntries) writeGrouped(out *text.Lines, many, manyOthers bool) {
 	counts := map[string]int{}
 	for i, l := range e.lines {
-		if key, ok := e.key(l, e.names[i], many, manyOthers); ok {
+		if key, ok := e.groupKey(l, e.nameStarts[i], many, manyOthers); ok {
 			counts[key]++
 		}
 	}
 	// So many directories would be a long list: use the ones above them.
-	up := 0
-	for ; len(counts) > e.most && up < 8; up++ {
+	levels := 0
+	for ; len(counts) > e.maxNamed && levels < 8; levels++ {
 		above := map[string]int{}
 		for key, n := range counts {
 			above[parentKey(key)] += n
@@ -94,10 +98,10 @@ func (e *statusEntries) divide(out *text.Lines, many, manyOthers bool) {
 		counts = above
 	}
 	done := map[string]bool{}
-	alone, omitted := 0, 0
+	named, omitted := 0, 0
 	for i, l := range e.lines {
-		key, ok := e.key(l, e.names[i], many, manyOthers)
-		for range up {
+		key, ok := e.groupKey(l, e.nameStarts[i], many, manyOthers)
+		for range levels {
 			key = parentKey(key)
 		}
 		switch {
@@ -109,8 +113,8 @@ func (e *statusEntries) divide(out *text.Lines, many, manyOthers bool) {
 				out.WriteString(fmt.Sprintf("%s (%d files)", key, counts[key]+e.groups[key]))
 				delete(e.groups, key)
 			}
-		case alone < e.most:
-			alone++
+		case named < e.maxNamed:
+			named++
 			out.WriteString(l)
 		default:
 			omitted++
@@ -122,8 +126,8 @@ func (e *statusEntries) divide(out *text.Lines, many, manyOthers bool) {
 	}
 }
 
-// key returns the group of an entry: its state and its directory.
-func (e *statusEntries) key(l string, name int, many, manyOthers bool) (string, bool) {
+// groupKey returns the group of an entry: its state and its directory.
+func (e *statusEntries) groupKey(l string, name int, many, manyOthers bool) (string, bool) {
 	others := strings.HasPrefix(l, "??") || strings.HasPrefix(l, "!!")
 	if others && !manyOthers || !others && !many || name == 0 || strings.HasPrefix(l, "## ") || isConflicted(l) {
 		return "", false
@@ -162,8 +166,8 @@ func parentKey(key string) string {
 	return key[:i+1]
 }
 
-// group counts an entry in its directory, or in the top one.
-func (e *statusEntries) group(l string, name, n int) {
+// countInGroup counts an entry in its directory, or in the top one.
+func (e *statusEntries) countInGroup(l string, name, n int) {
 	key := directoryOf(l, name)
 	if e.groups == nil {
 		e.groups = map[string]int{}

@@ -1,0 +1,130 @@
+package git
+
+import (
+	"fmt"
+
+	"github.com/zeph-acp/zeph-acp/filter/strategy"
+)
+
+// maxNamedFiles limits the files that are named.
+const maxNamedFiles = 1000
+
+// minShown is the least number of lines worth showing of a file.
+const minShown = 10
+
+// omission counts lines of a file that are not written.
+type omission struct{ lines, added, deleted int }
+
+func (o *omission) count(kind diffKind, l []byte) {
+	o.lines++
+	switch {
+	case kind == hunkLine || len(l) == 0:
+	case l[0] == '+':
+		o.added++
+	case l[0] == '-':
+		o.deleted++
+	}
+}
+
+// share returns how many lines of a file are written. It is at most room, the limit for
+// one file, and at most left, the lines left for all files.
+func (f *diffFile) share(room, left int) int {
+	lines := min(f.hunkLines, room)
+	if f.generated && f.added+f.deleted > maxGenerated || lines > left && left < minShown {
+		return 0
+	}
+	return min(lines, left)
+}
+
+// writeShares writes as many lines of each file as there is room for.
+func (d *diffPass) writeShares() strategy.Confidence {
+	room := d.roomPerFile()
+	left := d.maxLines
+	file, lines := -1, 0 // the current file and its lines so far
+	share := 0           // lines of the file that may be written
+	var omitted omission
+	unnamed := 0 // files after maxNamedFiles
+	confidence := strategy.Full
+	var position diffPosition
+	end := func() {
+		if omitted.lines > 0 {
+			confidence = strategy.Partial
+			d.out.WriteString(fmt.Sprintf("... (+%d -%d, %d lines omitted) ...", omitted.added, omitted.deleted, omitted.lines))
+		}
+		omitted, lines = omission{}, 0
+	}
+	err := d.body.Each(func(l []byte) {
+		kind := position.advance(l)
+		if kind != hunkLine && kind != codeLine {
+			end()
+		}
+		if kind == fileLine {
+			file++
+			share = 0
+			if file < len(d.files) {
+				share = d.files[file].share(room, left)
+				left -= share
+			}
+		}
+		if file >= maxNamedFiles && (kind == fileLine || kind == headerLine || kind == hunkLine || kind == codeLine) {
+			if kind == fileLine {
+				unnamed++
+			}
+			return
+		}
+		switch kind {
+		case hunkLine, codeLine:
+			if file < 0 { // the beginning of the diff is cut off
+				break
+			}
+			if lines++; lines > share {
+				omitted.count(kind, l)
+				return
+			}
+		case headerLine:
+			if file < len(d.files) && file >= 0 && share == 0 && d.files[file].hunkLines > 0 && (l[0] == '-' || l[0] == '+') {
+				return // "--- a/x" or "+++ b/x": the line that begins the file names it
+			}
+		}
+		d.out.Write(l)
+	})
+	end()
+	if unnamed > 0 {
+		confidence = strategy.Partial
+		d.out.WriteString(fmt.Sprintf("... (%d more files omitted) ...", unnamed))
+	}
+	if err != nil {
+		return strategy.Fallback
+	}
+	return confidence
+}
+
+// roomPerFile returns the largest number of lines of one file for which all files fit,
+// so that small files stay whole.
+func (d *diffPass) roomPerFile() int {
+	lines := make([]int, 0, len(d.files))
+	total := 0
+	for _, f := range d.files {
+		if !f.generated || f.added+f.deleted <= maxGenerated {
+			lines = append(lines, f.hunkLines)
+			total += f.hunkLines
+		}
+	}
+	if total <= d.maxLines {
+		return d.maxLines
+	}
+	low, high := minShown, d.maxLines
+	for low < high { // find the largest number that fits
+		mid := (low + high + 1) / 2
+		sum := 0
+		for _, n := range lines {
+			sum += min(n, mid)
+		}
+		if sum <= d.maxLines {
+			low = mid
+		} else {
+			high = mid - 1
+		}
+	}
+	return low
+}
