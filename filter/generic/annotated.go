@@ -11,9 +11,9 @@ import (
 
 // stripAnnotated drops matching lines, counts them, and cuts a long rest.
 type stripAnnotated struct {
-	noise   *text.Patterns
-	summary *text.Pattern // may be nil
-	longer  int           // the rest is cut if it has more lines
+	noise    *text.Patterns
+	summary  *text.Pattern // may be nil
+	maxLines int           // the rest is cut if it has more lines
 	text.Excerpt
 }
 
@@ -33,7 +33,7 @@ func newStripAnnotated(p strategy.Params) (strategy.Strategy, error) {
 	if err := p.Decode(&c); err != nil {
 		return nil, err
 	}
-	noise, _, err := compileBoth(c.Patterns, nil)
+	noise, _, err := compilePatterns(c.Patterns, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func newStripAnnotated(p strategy.Params) (strategy.Strategy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("keep_head and keep_tail %w (long_output_threshold)", err)
 	}
-	s := stripAnnotated{noise: noise, longer: c.Threshold, Excerpt: text.Excerpt{Head: head, Tail: tail, Context: 2}}
+	s := stripAnnotated{noise: noise, maxLines: c.Threshold, Excerpt: text.Excerpt{Head: head, Tail: tail, Context: 2}}
 	if c.SummaryPattern != "" {
 		if s.summary, err = text.Compile(c.SummaryPattern); err != nil {
 			return nil, fmt.Errorf("summary_pattern: %w", err)
@@ -59,19 +59,19 @@ func (s stripAnnotated) Begin(_ strategy.Run, out *text.Lines) strategy.Pass {
 
 type annotatedPass struct {
 	stripAnnotated
-	out     *text.Lines
-	rest    *text.Lines // the lines that were not dropped
-	summed  []byte
-	dropped int
-	again   bool // the input is the result of an earlier pass
+	out            *text.Lines
+	rest           *text.Lines // the lines that were not dropped
+	summaryLine    []byte
+	dropped        int
+	filteredBefore bool // the input is the result of an earlier pass
 }
 
 func (a *annotatedPass) Line(l []byte) {
 	switch {
 	case text.IsNoiseCount(l):
-		a.again = true
+		a.filteredBefore = true
 	case a.summary != nil && a.summary.Match(l):
-		a.summed = append(a.summed[:0], bytes.TrimSpace(l)...)
+		a.summaryLine = append(a.summaryLine[:0], bytes.TrimSpace(l)...)
 		a.dropped++
 	case a.noise.Match(l):
 		a.dropped++
@@ -82,12 +82,12 @@ func (a *annotatedPass) Line(l []byte) {
 
 func (a *annotatedPass) End() strategy.Confidence {
 	defer a.rest.Close()
-	long := a.rest.Count() > a.longer
-	if a.again || a.dropped == 0 {
+	long := a.rest.Count() > a.maxLines
+	if a.filteredBefore || a.dropped == 0 {
 		return strategy.Fallback
 	}
-	if a.summed != nil {
-		a.out.Write(a.summed)
+	if a.summaryLine != nil {
+		a.out.Write(a.summaryLine)
 	}
 	a.out.Write(text.NoiseCount(a.dropped))
 	if a.rest.Count() > 0 {

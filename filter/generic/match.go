@@ -21,16 +21,16 @@ func newStripNoise(p strategy.Params) (strategy.Strategy, error) {
 	if err := p.Decode(&c); err != nil {
 		return nil, err
 	}
-	noise, keep, err := compileBoth(c.Patterns, c.Keep)
+	noise, keep, err := compilePatterns(c.Patterns, c.Keep)
 	return stripNoise{noise, keep}, err
 }
 
-// compileBoth compiles two sets of patterns.
-func compileBoth(noise, keep []string) (*text.Patterns, *text.Patterns, error) {
-	if len(noise) == 0 {
+// compilePatterns compiles the parameters patterns, which must not be empty, and keep.
+func compilePatterns(patterns, keep []string) (*text.Patterns, *text.Patterns, error) {
+	if len(patterns) == 0 {
 		return nil, nil, errors.New("patterns is empty")
 	}
-	n, err := text.CompileAll(noise)
+	p, err := text.CompileAll(patterns)
 	if err != nil {
 		return nil, nil, fmt.Errorf("patterns: %w", err)
 	}
@@ -38,7 +38,7 @@ func compileBoth(noise, keep []string) (*text.Patterns, *text.Patterns, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("keep: %w", err)
 	}
-	return n, k, nil
+	return p, k, nil
 }
 
 func (s stripNoise) Begin(_ strategy.Run, out *text.Lines) strategy.Pass {
@@ -78,7 +78,7 @@ func newKeepMatching(p strategy.Params) (strategy.Strategy, error) {
 	if err := p.Decode(&c); err != nil {
 		return nil, err
 	}
-	wanted, _, err := compileBoth(c.Patterns, nil)
+	wanted, _, err := compilePatterns(c.Patterns, nil)
 	return keepMatching{wanted}, err
 }
 

@@ -11,7 +11,7 @@ import (
 // truncate cuts long outputs.
 type truncate struct {
 	text.Excerpt
-	max int
+	maxLines int
 }
 
 // newTruncate makes the strategy "truncate". If an output has more than
@@ -47,22 +47,22 @@ func newTruncate(p strategy.Params) (strategy.Strategy, error) {
 }
 
 func (t truncate) Begin(_ strategy.Run, out *text.Lines) strategy.Pass {
-	return &truncatePass{max: t.max, cut: t.Cut(out)}
+	return &truncatePass{maxLines: t.maxLines, cutter: t.Cut(out)}
 }
 
 type truncatePass struct {
-	max int
-	n   int
-	cut *text.Cutter
+	maxLines int
+	n        int
+	cutter   *text.Cutter
 }
 
 func (t *truncatePass) Line(l []byte) {
 	t.n++
-	t.cut.Line(l)
+	t.cutter.Line(l)
 }
 
 func (t *truncatePass) End() strategy.Confidence {
-	if t.n <= t.max || !t.cut.End() {
+	if t.n <= t.maxLines || !t.cutter.End() {
 		return strategy.Fallback
 	}
 	return strategy.Partial
