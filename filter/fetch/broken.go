@@ -20,43 +20,43 @@ func foldBrokenJSON(body []byte) (short []byte, ok bool) {
 	if len(items) < minItems {
 		return nil, false
 	}
-	values := map[string]map[string]bool{} // values of a key, as long as there are few
+	values := map[string]map[string]bool{} // different values by key, at most one more than maxEnumValues
 	for _, item := range items {
 		for _, l := range lines[item.from:item.to] {
 			key, value := jsonMember(l)
 			if values[string(key)] == nil {
 				values[string(key)] = map[string]bool{}
 			}
-			if len(values[string(key)]) <= maxEnum {
+			if len(values[string(key)]) <= maxEnumValues {
 				values[string(key)][string(value)] = true
 			}
 		}
 	}
-	seen := map[string]bool{}
+	seen := map[string]bool{} // key and value, which becomes its kind if a key has many values
 	at, omitted, kept := 0, 0, 0
 	for i, item := range items {
-		fresh := i == 0 || i == len(items)-1
+		novel := i == 0 || i == len(items)-1
 		for _, l := range lines[item.from:item.to] {
 			key, value := jsonMember(l)
-			if few := values[string(key)]; len(few) > maxEnum || len(few)*3 > len(items) {
+			if few := values[string(key)]; len(few) > maxEnumValues || len(few)*3 > len(items) {
 				value = value[:min(len(value), 1)]
 				if len(value) > 0 && text.Class[value[0]] == text.Digit {
 					value = []byte{'0'}
 				}
 			}
-			if what := string(key) + "\x00" + string(value); !seen[what] {
-				seen[what] = true
-				fresh = fresh || kept < maxNovel
+			if member := string(key) + "\x00" + string(value); !seen[member] {
+				seen[member] = true
+				novel = novel || kept < maxNovelItems
 			}
 		}
-		if !fresh {
+		if !novel {
 			omitted++
 			at = item.to
 			continue
 		}
 		kept++
 		if omitted > 0 {
-			short = append(short, similarItems(omitted)...)
+			short = append(short, similarItemsMark(omitted)...)
 			short = append(short, '\n')
 			ok, omitted = true, 0
 		}
@@ -73,7 +73,7 @@ func appendLines(dst []byte, lines [][]byte) []byte {
 	return dst
 }
 
-// lineRange is a range of lines, without the last.
+// lineRange is a range of lines: from is its first line, to the one after its last.
 type lineRange struct{ from, to int }
 
 // brokenItems finds the items of a list.
@@ -96,7 +96,8 @@ func brokenItems(lines [][]byte) (items []lineRange) {
 	return items
 }
 
-// jsonMember splits a line of an object. Another line is all value.
+// jsonMember splits a line of an object. For other lines key is nil and value the
+// whole line.
 func jsonMember(l []byte) (key, value []byte) {
 	l = bytes.TrimSuffix(bytes.TrimLeft(l, " \t"), []byte{','})
 	if i := bytes.Index(l, []byte(`":`)); i > 0 && l[0] == '"' {

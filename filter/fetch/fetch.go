@@ -11,8 +11,8 @@ import (
 
 // fetch shortens the output of an HTTP client.
 type fetch struct {
-	lines int // lines of a body other than JSON
-	bytes int // bytes of a body
+	maxLines int // lines of a body other than JSON
+	maxBytes int // bytes of a body
 }
 
 // newFetch makes the strategy "fetch". The progress of curl and wget is
@@ -34,45 +34,45 @@ func newFetch(p strategy.Params) (strategy.Strategy, error) {
 }
 
 func (f fetch) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
-	return &fetching{fetch: f, run: run, out: out, asked: asksForHeaders(run.Command)}
+	return &fetchPass{fetch: f, run: run, out: out, headersRequested: requestsHeaders(run.Command)}
 }
 
-type fetching struct {
+type fetchPass struct {
 	fetch
-	run      strategy.Run
-	out      *text.Lines
-	progress []byte // the last row
-	final    bool   // progress is at 100 %
-	headers  bool   // within the headers of a response, outside of -v
-	refused  bool   // the status is an error
-	asked    bool   // the command asks for headers alone
-	body     []byte
-	rest     *text.Cutter // the rest of a body that is too large to hold
-	long     *text.Lines
-	again    bool // the input is the result of an earlier pass
-	changed  bool
-	lossy    bool
+	run              strategy.Run
+	out              *text.Lines
+	progress         []byte       // the last row of curl's progress; nil means no row is pending
+	progressDone     bool         // progress is at 100 %
+	inHeaders        bool         // within the headers of a response, outside of -v
+	failedStatus     bool         // the status is an error
+	headersRequested bool         // the command asks for headers alone
+	body             []byte       // the current body, while it is not too large to hold
+	restCutter       *text.Cutter // makes an excerpt of a larger body; nil otherwise
+	restLines        *text.Lines  // that excerpt
+	filteredBefore   bool         // the input is the result of an earlier pass
+	changed          bool         // lines were dropped
+	lossy            bool         // a body was shortened
 }
 
-// maxBody limits the part of a body that is held, in bytes.
-const maxBody = 2 << 20
+// maxHeldBody limits the part of a body that is held, in bytes.
+const maxHeldBody = 2 << 20
 
-func (f *fetching) Line(l []byte) {
+func (f *fetchPass) Line(l []byte) {
 	if row, after, ok := curlProgress(l); ok {
-		f.row(row, after)
+		f.handleRow(row, after)
 		return
 	}
 	kind, keep := f.classify(l)
 	switch {
-	case kind == ofBody:
-		if len(f.body) == 0 && f.rest == nil {
+	case kind == bodyLine:
+		if len(f.body) == 0 && f.restCutter == nil {
 			f.flushRow()
 		}
-		f.add(l)
+		f.addBodyLine(l)
 		return
-	case len(l) == 0 && kind == ofHeaders:
-		f.headers = false
-		f.flush()
+	case len(l) == 0 && kind == headerLine:
+		f.inHeaders = false
+		f.flushBody()
 		f.out.Write(nil)
 		return
 	}
@@ -80,22 +80,22 @@ func (f *fetching) Line(l []byte) {
 		f.changed = true
 		return
 	}
-	f.flush()
+	f.flushBody()
 	f.flushRow()
 	f.out.Write(l)
 }
 
-// row takes a row of curl's progress, and the part of a body after it.
-func (f *fetching) row(row, after []byte) {
+// handleRow handles a row of curl's progress, and the part of a body after it.
+func (f *fetchPass) handleRow(row, after []byte) {
 	if f.progress != nil {
-		if f.final {
+		if f.progressDone {
 			f.flushRow()
 		} else {
 			f.changed = true
 		}
 	}
 	f.progress = append(f.progress[:0], row...)
-	f.final = bytes.HasPrefix(bytes.TrimLeft(row, " "), []byte("100 "))
+	f.progressDone = bytes.HasPrefix(bytes.TrimLeft(row, " "), []byte("100 "))
 	if bytes.HasPrefix(bytes.TrimLeft(row, " "), []byte("0     0    0     0 ")) { // nothing received
 		f.progress, f.changed = nil, true
 	}
@@ -104,9 +104,9 @@ func (f *fetching) row(row, after []byte) {
 	}
 }
 
-func (f *fetching) flushRow() {
+func (f *fetchPass) flushRow() {
 	if f.progress != nil {
-		f.flush()
+		f.flushBody()
 		f.out.Write(f.progress)
 		f.progress = nil
 	}
@@ -114,74 +114,84 @@ func (f *fetching) flushRow() {
 
 // The kinds of lines.
 const (
-	ofBody = iota
-	ofHeaders
-	ofTool
+	bodyLine = iota
+	headerLine
+	toolLine
 )
 
 // classify returns the kind of a line and whether it stays.
-func (f *fetching) classify(l []byte) (kind int, keep bool) {
+func (f *fetchPass) classify(l []byte) (kind int, keep bool) {
 	switch {
-	case f.headers && len(l) == 0:
-		return ofHeaders, true
-	case f.headers && isHeader(l):
-		return ofHeaders, f.header(l)
+	case f.inHeaders && len(l) == 0:
+		return headerLine, true
+	case f.inHeaders && isHeader(l):
+		return headerLine, f.keepsHeader(l)
 	case bytes.HasPrefix(l, []byte("HTTP/")) && len(l) > 8 && text.Class[l[5]] == text.Digit:
-		f.headers = true
-		f.status(l)
-		return ofHeaders, true
+		f.inHeaders = true
+		f.setStatus(l)
+		return headerLine, true
 	}
-	f.headers = false
+	f.inHeaders = false
 	if len(l) == 0 {
-		return ofBody, true
+		return bodyLine, true
 	}
 	switch rest := l[min(2, len(l)):]; {
 	case bytes.HasPrefix(l, []byte("  % Total")), bytes.HasPrefix(l, []byte("                                 Dload")):
-		return ofTool, false
+		return toolLine, false
 	case bytes.HasPrefix(l, []byte("* ")):
-		return ofTool, f.connection(rest)
+		return toolLine, f.keepsConnectionLine(rest)
 	case bytes.HasPrefix(l, []byte("< ")) && (isHeader(rest) || bytes.HasPrefix(rest, []byte("HTTP/"))):
 		if bytes.HasPrefix(rest, []byte("HTTP/")) {
-			f.status(rest)
-			return ofTool, true
+			f.setStatus(rest)
+			return toolLine, true
 		}
-		return ofTool, f.header(rest)
-	case bytes.HasPrefix(l, []byte("> ")) && (isHeader(rest) || bytes.HasSuffix(l, []byte("HTTP/1.1")) || bytes.HasSuffix(l, []byte("HTTP/2")) || bytes.HasSuffix(l, []byte("HTTP/1.0")) || bytes.HasSuffix(l, []byte("HTTP/3"))):
-		return ofTool, !isHeader(rest) || !quietRequest.Find(headerName(rest))
+		return toolLine, f.keepsHeader(rest)
+	case bytes.HasPrefix(l, []byte("> ")) &&
+		(isHeader(rest) || bytes.HasSuffix(l, []byte("HTTP/1.1")) || bytes.HasSuffix(l, []byte("HTTP/2")) ||
+			bytes.HasSuffix(l, []byte("HTTP/1.0")) || bytes.HasSuffix(l, []byte("HTTP/3"))):
+		return toolLine, !isHeader(rest) || !routineRequestHeaders.Find(headerName(rest))
 	case string(l) == ">" || string(l) == "<" || string(l) == "> " || string(l) == "< ":
-		return ofTool, false
+		return toolLine, false
 	case (l[0] == '{' || l[0] == '}') && bytes.HasSuffix(l, []byte("bytes data]")):
-		return ofTool, false
+		return toolLine, false
 	case bytes.HasPrefix(l, []byte("curl: (")), bytes.HasPrefix(l, []byte("curl: ")), bytes.HasPrefix(l, []byte("wget: ")):
-		return ofTool, true
+		return toolLine, true
 	}
-	return f.wget(l)
+	return f.classifyWget(l)
 }
 
-// wget classifies a line of wget.
-func (f *fetching) wget(l []byte) (kind int, keep bool) {
+// classifyWget classifies a line of wget.
+func (f *fetchPass) classifyWget(l []byte) (kind int, keep bool) {
 	switch {
-	case bytes.HasPrefix(l, []byte("--20")) && bytes.Contains(l[:min(len(l), 30)], []byte("--  ")), bytes.HasPrefix(l, []byte("HTTP request sent, ")), bytes.HasPrefix(l, []byte("Saving to: ")), bytes.HasPrefix(l, []byte("Length: ")):
-		return ofTool, true
-	case bytes.HasPrefix(l, []byte("Resolving ")), bytes.HasPrefix(l, []byte("Connecting to ")), bytes.HasPrefix(l, []byte("Reusing existing connection to ")), bytes.HasPrefix(l, []byte("Loaded CA certificate")):
-		return ofTool, text.Important(l)
-	case wgetDots(l):
-		return ofTool, false
+	case bytes.HasPrefix(l, []byte("--20")) && bytes.Contains(l[:min(len(l), 30)], []byte("--  ")),
+		bytes.HasPrefix(l, []byte("HTTP request sent, ")),
+		bytes.HasPrefix(l, []byte("Saving to: ")),
+		bytes.HasPrefix(l, []byte("Length: ")):
+		return toolLine, true
+	case bytes.HasPrefix(l, []byte("Resolving ")),
+		bytes.HasPrefix(l, []byte("Connecting to ")),
+		bytes.HasPrefix(l, []byte("Reusing existing connection to ")),
+		bytes.HasPrefix(l, []byte("Loaded CA certificate")):
+		return toolLine, text.Important(l)
+	case isWgetProgress(l):
+		return toolLine, false
 	}
-	return ofBody, true
+	return bodyLine, true
 }
 
-// wgetDots reports whether a line is wget's progress: 50K .......... 12% 1.2M
+// isWgetProgress reports whether a line is wget's progress: 50K .......... 12% 1.2M
 // 3s.
-func wgetDots(l []byte) bool {
+func isWgetProgress(l []byte) bool {
 	l = bytes.TrimLeft(l, " ")
 	end := text.DigitsEnd(l, 0)
-	return end > 0 && end+8 < len(l) && (l[end] == 'K' || l[end] == 'M') && l[end+1] == ' ' && (l[end+2] == '.' || l[end+2] == ',' || l[end+2] == ' ') && bytes.Contains(l, []byte(".....")) && (bytes.IndexByte(l, '%') > 0 || bytes.HasSuffix(l, []byte(".")))
+	return end > 0 && end+8 < len(l) && (l[end] == 'K' || l[end] == 'M') && l[end+1] == ' ' &&
+		(l[end+2] == '.' || l[end+2] == ',' || l[end+2] == ' ') && bytes.Contains(l, []byte(".....")) &&
+		(bytes.IndexByte(l, '%') > 0 || bytes.HasSuffix(l, []byte(".")))
 }
 
-func (f *fetching) status(l []byte) {
+func (f *fetchPass) setStatus(l []byte) {
 	i := bytes.IndexByte(l, ' ')
-	f.refused = i > 0 && i+1 < len(l) && l[i+1] >= '4'
+	f.failedStatus = i > 0 && i+1 < len(l) && l[i+1] >= '4'
 }
 
 // isHeader reports whether a line is a header: a name, a colon and a value.
@@ -202,19 +212,31 @@ func isHeader(l []byte) bool {
 func headerName(l []byte) []byte { return l[:bytes.IndexByte(l, ':')+1] }
 
 var (
-	quietRequest  = text.NewWords("host:", "user-agent:", "accept:", "accept-encoding:", "connection:")
-	quietResponse = text.NewWords("date:", "server:", "via:", "connection:", "keep-alive:", "vary:", "age:", "x-cache", "x-served-by:", "x-timer:", "cf-", "strict-transport-security:", "security-policy", "report-to:", "nel:", "alt-svc:", "expect-ct:", "permissions-policy:", "referrer-policy:", "x-content-type-options:", "x-frame-options:", "x-xss-protection:", "x-permitted-cross-domain-policies:", "x-download-options:", "x-dns-prefetch-control:", "x-powered-by:", "etag:", "last-modified:", "accept-ranges:", "expires:", "p3p:", "server-timing:", "x-envoy", "transfer-encoding:", "cross-origin-", "origin-agent-cluster:", "reporting-endpoints:", "x-runtime:", "pragma:", "cache-control:", "x-fastly", "x-github-media-type:", "x-varnish:", "priority:")
-	connectWords  = text.NewWords("certificate", "verify", "ssl cert", "connected to", "redirect", "resolve", "issue another", "proxy", "expire", "closing", "timed out", "bad ", "empty reply", "reset", "unexpected", "alert", "tls fatal")
+	routineRequestHeaders  = text.NewWords("host:", "user-agent:", "accept:", "accept-encoding:", "connection:")
+	routineResponseHeaders = text.NewWords(
+		"date:", "server:", "via:", "connection:", "keep-alive:", "vary:", "age:", "x-cache", "x-served-by:",
+		"x-timer:", "cf-", "strict-transport-security:", "security-policy", "report-to:", "nel:", "alt-svc:",
+		"expect-ct:", "permissions-policy:", "referrer-policy:", "x-content-type-options:",
+		"x-frame-options:", "x-xss-protection:", "x-permitted-cross-domain-policies:", "x-download-options:",
+		"x-dns-prefetch-control:", "x-powered-by:", "etag:", "last-modified:", "accept-ranges:", "expires:",
+		"p3p:", "server-timing:", "x-envoy", "transfer-encoding:", "cross-origin-", "origin-agent-cluster:",
+		"reporting-endpoints:", "x-runtime:", "pragma:", "cache-control:", "x-fastly", "x-github-media-type:",
+		"x-varnish:", "priority:",
+	)
+	connectionNews = text.NewWords(
+		"certificate", "verify", "ssl cert", "connected to", "redirect", "resolve", "issue another", "proxy",
+		"expire", "closing", "timed out", "bad ", "empty reply", "reset", "unexpected", "alert", "tls fatal",
+	)
 )
 
-// header reports whether a header of a response stays.
-func (f *fetching) header(l []byte) bool {
-	return f.refused || f.asked || !quietResponse.Find(headerName(l))
+// keepsHeader reports whether a header of a response stays.
+func (f *fetchPass) keepsHeader(l []byte) bool {
+	return f.failedStatus || f.headersRequested || !routineResponseHeaders.Find(headerName(l))
 }
 
-// asksForHeaders reports whether a command requests headers without a body: curl
+// requestsHeaders reports whether a command requests headers without a body: curl
 // -sI, http HEAD, wget --spider -S.
-func asksForHeaders(command string) bool {
+func requestsHeaders(command string) bool {
 	words := strings.Fields(command)
 	for i, w := range words {
 		switch {
@@ -227,18 +249,26 @@ func asksForHeaders(command string) bool {
 	return false
 }
 
-// connection reports whether a line of curl about its connection stays.
-func (f *fetching) connection(l []byte) bool {
+// keepsConnectionLine reports whether a line of curl about its connection stays.
+func (f *fetchPass) keepsConnectionLine(l []byte) bool {
 	l = bytes.TrimLeft(l, " ")
-	for _, noise := range connectNoise {
+	for _, noise := range connectionNoise {
 		if bytes.HasPrefix(l, noise) && !text.Important(l) {
 			return false
 		}
 	}
-	return text.Important(l) || connectWords.Find(l) || f.run.Exit != 0
+	return text.Important(l) || connectionNews.Find(l) || f.run.Exit != 0
 }
 
-var connectNoise = text.ByteTexts("Trying ", "ALPN", "TLSv", "TLS ", "CAfile", "CApath", "successfully set certificate", "Server certificate", "SSL connection using", "subject", "start date", "expire date", "issuer", "SSL certificate verify ok", "Using HTTP", "using HTTP", "Mark bundle", "Connection #", "old SSL session", "Connection state changed", "Copying HTTP/2", "h2h3", "[HTTP/2]", "Using Stream", "Request completely sent off", "upload completely", "We are completely uploaded", "Expire in", "TCP_NODELAY", "Host ", "IPv", "Re-using existing", "Found bundle", "Certificate level", "Closing connection", "HTTP 1.", "schannel", "Cipher selection", "no chunk", "Excess found")
+var connectionNoise = text.ByteTexts(
+	"Trying ", "ALPN", "TLSv", "TLS ", "CAfile", "CApath", "successfully set certificate",
+	"Server certificate", "SSL connection using", "subject", "start date", "expire date", "issuer",
+	"SSL certificate verify ok", "Using HTTP", "using HTTP", "Mark bundle", "Connection #", "old SSL session",
+	"Connection state changed", "Copying HTTP/2", "h2h3", "[HTTP/2]", "Using Stream",
+	"Request completely sent off", "upload completely", "We are completely uploaded", "Expire in",
+	"TCP_NODELAY", "Host ", "IPv", "Re-using existing", "Found bundle", "Certificate level",
+	"Closing connection", "HTTP 1.", "schannel", "Cipher selection", "no chunk", "Excess found",
+)
 
 // curlProgress splits a line after a row of curl's progress: percent, size,
 // percent, size, percent, size, two speeds, three times, and the current speed.
@@ -253,7 +283,8 @@ func curlProgress(l []byte) (row, after []byte, ok bool) {
 			b := l[at]
 			if text.Class[b] == text.Digit {
 				digits++
-			} else if !(b == '.' && column < 8 || b == '.' && column == 11 || (column >= 8 && column < 11) && (b == ':' || b == '-' || b == 'd' || b == 'h' || b == 'm')) {
+			} else if !(b == '.' && column < 8 || b == '.' && column == 11 || (column >= 8 && column < 11) &&
+				(b == ':' || b == '-' || b == 'd' || b == 'h' || b == 'm')) {
 				break
 			}
 			at++
@@ -264,85 +295,86 @@ func curlProgress(l []byte) (row, after []byte, ok bool) {
 		if at < len(l) && digits > 0 && bytes.IndexByte([]byte("kMGTPb"), l[at]) >= 0 && column != 0 && (column < 8 || column == 11) {
 			at++
 		}
-		if column < 11 && (at >= len(l) || l[at] != ' ') || column >= 8 && column < 11 && bytes.Count(l[from:at], []byte(":")) != 2 && bytes.IndexByte(l[from:at], 'd') < 0 {
+		if column < 11 && (at >= len(l) || l[at] != ' ') ||
+			column >= 8 && column < 11 && bytes.Count(l[from:at], []byte(":")) != 2 && bytes.IndexByte(l[from:at], 'd') < 0 {
 			return nil, nil, false
 		}
 	}
 	return l[:at], bytes.TrimLeft(l[at:], " "), true
 }
 
-// add adds a line of a body.
-func (f *fetching) add(l []byte) {
+// addBodyLine adds a line of a body to the part in memory, or to its excerpt.
+func (f *fetchPass) addBodyLine(l []byte) {
 	if bytes.Contains(l, []byte(similarTail)) {
-		f.again = true
+		f.filteredBefore = true
 	}
-	if f.rest == nil && len(f.body)+len(l) < maxBody {
+	if f.restCutter == nil && len(f.body)+len(l) < maxHeldBody {
 		f.body = append(append(f.body, l...), '\n')
 		return
 	}
-	if f.rest == nil {
-		f.long = text.NewLines()
-		f.rest = f.excerpt().Cut(f.long)
+	if f.restCutter == nil {
+		f.restLines = text.NewLines()
+		f.restCutter = f.excerpt().Cut(f.restLines)
 		for line := range bytes.SplitSeq(bytes.TrimSuffix(f.body, []byte{'\n'}), []byte{'\n'}) {
-			f.rest.Line(f.narrow(line))
+			f.restCutter.Line(f.shortenLine(line))
 		}
 		f.body = f.body[:0]
 	}
-	f.rest.Line(f.narrow(l))
+	f.restCutter.Line(f.shortenLine(l))
 }
 
-func (f *fetching) excerpt() text.Excerpt {
-	return text.Excerpt{Head: f.lines * 2 / 3, Tail: f.lines / 6, Context: 1}
+func (f *fetchPass) excerpt() text.Excerpt {
+	return text.Excerpt{Head: f.maxLines * 2 / 3, Tail: f.maxLines / 6, Context: 1}
 }
 
-// narrow shortens a long line of a body.
-func (f *fetching) narrow(l []byte) []byte {
-	if width := f.bytes / 4; len(l) > width+200 {
+// shortenLine shortens a long line of a body.
+func (f *fetchPass) shortenLine(l []byte) []byte {
+	if width := f.maxBytes / 4; len(l) > width+200 {
 		f.lossy = true
 		return text.Shorten(l, width)
 	}
 	return l
 }
 
-// flush writes a body.
-func (f *fetching) flush() {
+// flushBody writes the body that was collected.
+func (f *fetchPass) flushBody() {
 	switch {
-	case f.rest != nil:
-		if f.rest.End() {
+	case f.restCutter != nil:
+		if f.restCutter.End() {
 			f.lossy = true
 		}
-		_ = f.long.Each(f.out.Write) // out reports the same full disk
-		f.long.Close()
-		f.rest, f.long = nil, nil
+		_ = f.restLines.Each(f.out.Write) // out reports the same full disk
+		f.restLines.Close()
+		f.restCutter, f.restLines = nil, nil
 		return
 	case len(f.body) == 0:
 		return
 	}
-	body, most := bytes.TrimSuffix(f.body, []byte{'\n'}), f.lines
-	if short, ok := foldJSON(body, false); ok {
+	body, maxLines := bytes.TrimSuffix(f.body, []byte{'\n'}), f.maxLines
+	if short, ok := foldJSON(body); ok {
 		f.lossy = f.lossy || len(short) < len(body)
 		body = short
 	} else if short, ok := foldBrokenJSON(body); ok {
 		f.lossy = true
 		body = short
-	} else if short, ok := foldHTML(body, f.bytes/4+200); ok {
+	} else if short, ok := foldHTML(body, f.maxBytes/4+200); ok {
 		f.lossy = true
 		body = short
-	} else if len(body) <= f.bytes { // a text, possibly source code
-		most = 4 * f.lines
+	} else if len(body) <= f.maxBytes { // a text, possibly source code
+		maxLines = 4 * f.maxLines
 	}
 	lines := bytes.Split(body, []byte{'\n'})
 	cut := f.excerpt().Cut(f.out)
-	whole := len(lines) <= most
+	whole := len(lines) <= maxLines
 	if bytes.Contains(body, []byte(similarTail)) {
-		whole = len(lines) <= 4*f.lines
-		cut.Head, cut.Tail = 3*f.lines, f.lines/2
+		whole = len(lines) <= 4*f.maxLines
+		cut.Head, cut.Tail = 3*f.maxLines, f.maxLines/2
 	}
 	for _, l := range lines {
 		whole = whole || text.IsOmission(l)
 	}
 	for _, l := range lines {
-		l = f.narrow(l)
+		l = f.shortenLine(l)
 		if whole {
 			f.out.Write(l)
 		} else {
@@ -355,11 +387,11 @@ func (f *fetching) flush() {
 	f.body = f.body[:0]
 }
 
-func (f *fetching) End() strategy.Confidence {
-	f.flush()
+func (f *fetchPass) End() strategy.Confidence {
+	f.flushBody()
 	f.flushRow()
 	switch {
-	case f.again || !f.changed && !f.lossy:
+	case f.filteredBefore || !f.changed && !f.lossy:
 		return strategy.Fallback
 	case f.lossy:
 		return strategy.Partial

@@ -159,7 +159,7 @@ func FuzzFoldJSON(f *testing.F) {
 	f.Add([]byte(strings.Repeat("{\"a\": {\"b\": 1}}\n", 40)))
 	f.Add([]byte(`{"a":[` + strings.Repeat(`{"k":"v","n":[1,2,{"x":null}]},`, 30) + `{}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		short, ok := foldJSON(text, false)
+		short, ok := foldJSON(text)
 		if ok && len(short) > len(text)+100 {
 			t.Errorf("%q of %q", short, text)
 		}

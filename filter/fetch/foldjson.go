@@ -10,25 +10,31 @@ import (
 
 // Limits of folding JSON.
 const (
-	minItems   = 8    // items of an array
-	minMembers = 30   // members of an object whose values are objects
-	maxEnum    = 8    // different values of a field that distinguishes items
-	maxNovel   = 60   // items kept of one array for their texts, and as many for other reasons
-	maxText    = 2000 // bytes of a string
-	maxNesting = 200
-	maxFields  = 64 // fields of an object that are distinguished
-	minPlain   = 100
+	minItems        = 8    // items of an array
+	minMembers      = 30   // members of an object whose values are objects
+	maxEnumValues   = 8    // different values of a field that distinguishes items
+	maxNovelItems   = 60   // items kept of one array for their texts, and as many for other reasons
+	maxStringLength = 2000 // bytes of a string
+	maxNesting      = 200
+	maxFields       = 64 // fields of an object that are distinguished
+	minPlainValues  = 100
 )
 
+// similarTail ends the mark that replaces removed items.
 const similarTail = " similar items omitted) ..."
 
-func similarItems(n int) []byte { return fmt.Appendf(nil, "... (%d%s", n, similarTail) }
+func similarItemsMark(n int) []byte { return fmt.Appendf(nil, "... (%d%s", n, similarTail) }
 
 // foldJSON removes the items of arrays that resemble others: those without a
 // new field, and without a new value of a field that has few values. The rest
-// stays as it is written. If lists is set, items beside removed ones are whole, and
-// of the arrays within items only long ones lose items.
-func foldJSON(body []byte, lists bool) (short []byte, ok bool) {
+// stays as it is written.
+func foldJSON(body []byte) (short []byte, ok bool) { return foldItems(body, false) }
+
+// foldLists is foldJSON for lists whose items matter as wholes: the arrays within
+// items lose items only if they are long.
+func foldLists(body []byte) (short []byte, ok bool) { return foldItems(body, true) }
+
+func foldItems(body []byte, wholeItems bool) (short []byte, ok bool) {
 	trimmed := bytes.TrimSpace(body)
 	if len(trimmed) < 400 || trimmed[0] != '[' && trimmed[0] != '{' {
 		return nil, false
@@ -36,10 +42,10 @@ func foldJSON(body []byte, lists bool) (short []byte, ok bool) {
 	if bytes.Contains(trimmed, []byte(text.ShortenedMark)) { // the missing part may have been invalid
 		return nil, false
 	}
-	j := jsonFold{text: body, lists: lists, fields: make([]jsonField, 1, 64)}
-	end, ok := j.parse(j.blank(0), 0, 0)
-	if ok && j.blank(end) < len(body) {
-		j, ok = jsonSequence(body, lists)
+	j := jsonFold{text: body, wholeItems: wholeItems, fields: make([]jsonField, 1, 64)}
+	end, ok := j.parse(j.skipBlanks(0), 0, 0)
+	if ok && j.skipBlanks(end) < len(body) {
+		j, ok = jsonSequence(body, wholeItems)
 	}
 	if !ok {
 		return nil, false
@@ -48,7 +54,7 @@ func foldJSON(body []byte, lists bool) (short []byte, ok bool) {
 	out := make([]byte, 0, len(body))
 	last := len(j.text) - len(body) // the bracket of a sequence
 	for _, e := range j.edits {
-		out = append(append(out, j.text[last:e.from]...), e.by...)
+		out = append(append(out, j.text[last:e.from]...), e.replacement...)
 		last = e.to
 	}
 	return append(out, j.text[last:]...), len(j.edits) > 0
@@ -56,11 +62,11 @@ func foldJSON(body []byte, lists bool) (short []byte, ok bool) {
 
 // jsonSequence parses consecutive objects and arrays, one a line or as jq
 // writes them. They become the items of an array.
-func jsonSequence(text []byte, lists bool) (jsonFold, bool) {
-	j := jsonFold{text: slices.Concat([]byte{'['}, text), lists: lists, fields: make([]jsonField, 1, 64)}
+func jsonSequence(text []byte, wholeItems bool) (jsonFold, bool) {
+	j := jsonFold{text: slices.Concat([]byte{'['}, text), wholeItems: wholeItems, fields: make([]jsonField, 1, 64)}
 	j.values = append(j.values, jsonValue{to: len(j.text)})
 	item := j.field(0, nil, 0)
-	for at := j.blank(1); at < len(j.text); at = j.blank(at) {
+	for at := j.skipBlanks(1); at < len(j.text); at = j.skipBlanks(at) {
 		ok := j.text[at] == '{' || j.text[at] == '['
 		if ok {
 			at, ok = j.parse(at, item, 1)
@@ -75,38 +81,39 @@ func jsonSequence(text []byte, lists bool) (jsonFold, bool) {
 
 // jsonFold is a JSON text and the parts to remove.
 type jsonFold struct {
-	text   []byte
-	lists  bool // items stay whole
-	values []jsonValue
-	fields []jsonField
-	edits  []jsonEdit
-	array  int // number of the array that is folded
+	text        []byte
+	wholeItems  bool // see foldLists
+	values      []jsonValue
+	fields      []jsonField
+	edits       []jsonEdit // in the order of the text
+	arrayNumber int        // counts the arrays that were folded, with the current one
 }
 
-// jsonValue is a value of the text. Its contents follow it, up to next.
+// jsonValue is a value of the text. Its contents follow it in jsonFold.values.
 type jsonValue struct {
-	key, from, to int // key is the start of its key, or from
-	next          int
-	field         int
+	key      int // where its key begins in the text; from if it has no key
+	from, to int // where it begins and ends
+	next     int // index of the value after its contents
+	field    int // index of its field
 }
 
-// jsonField is a place of values, shared by all items of an array.
+// jsonField is a place of values, such as a key. All items of an array share it.
 type jsonField struct {
-	key    []byte
-	fields []int // fields within it
-	values [][]byte
-	array  int
-	shown  [][]byte // values in the items of that array that stay
+	key     []byte
+	fields  []int    // indices of the fields within it
+	values  [][]byte // different values, at most one more than maxEnumValues
+	shownIn int      // number of the array to which shown belongs
+	shown   [][]byte // values in the items that stay
 }
 
 // jsonEdit replaces a part of the text.
 type jsonEdit struct {
-	from, to int
-	by       []byte
+	from, to    int
+	replacement []byte
 }
 
-// blank returns the end of blanks.
-func (j *jsonFold) blank(at int) int {
+// skipBlanks returns the end of the blanks that begin at at.
+func (j *jsonFold) skipBlanks(at int) int {
 	for at < len(j.text) && (j.text[at] == ' ' || j.text[at] == '\n' || j.text[at] == '\t' || j.text[at] == '\r') {
 		at++
 	}
@@ -122,9 +129,9 @@ func (j *jsonFold) parse(at, field, depth int) (end int, ok bool) {
 	j.values = append(j.values, jsonValue{key: at, from: at, field: field})
 	switch b := j.text[at]; b {
 	case '"':
-		end, ok = j.string(at)
+		end, ok = j.stringEnd(at)
 	case '{', '[':
-		end, ok = j.members(at, field, depth)
+		end, ok = j.parseMembers(at, field, depth)
 	default:
 		end = at
 		for end < len(j.text) && (text.Class[j.text[end]] != 0 || j.text[end] == '-' || j.text[end] == '+' || j.text[end] == '.') {
@@ -136,20 +143,21 @@ func (j *jsonFold) parse(at, field, depth int) (end int, ok bool) {
 		return 0, false
 	}
 	j.values[n].to, j.values[n].next = end, len(j.values)
-	j.count(n)
+	j.countValue(n)
 	return end, true
 }
 
-// count counts a value of its field.
-func (j *jsonFold) count(n int) {
+// countValue adds a value to the different values of its field.
+func (j *jsonFold) countValue(n int) {
 	v := j.values[n]
 	f, value := &j.fields[v.field], j.text[v.from:v.to]
-	if value[0] != '{' && value[0] != '[' && len(f.values) <= maxEnum && !has(f.values, value) {
+	if value[0] != '{' && value[0] != '[' && len(f.values) <= maxEnumValues && !containsValue(f.values, value) {
 		f.values = append(f.values, value)
 	}
 }
 
-func has(list [][]byte, text []byte) bool {
+// containsValue is slices.Contains for byte slices.
+func containsValue(list [][]byte, text []byte) bool {
 	for _, t := range list {
 		if bytes.Equal(t, text) {
 			return true
@@ -158,7 +166,8 @@ func has(list [][]byte, text []byte) bool {
 	return false
 }
 
-func (j *jsonFold) string(at int) (end int, ok bool) {
+// stringEnd returns the end of the string that begins at at.
+func (j *jsonFold) stringEnd(at int) (end int, ok bool) {
 	for end = at + 1; end < len(j.text); end++ {
 		switch j.text[end] {
 		case '\\':
@@ -170,14 +179,14 @@ func (j *jsonFold) string(at int) (end int, ok bool) {
 	return 0, false
 }
 
-// members parses the contents of the array or object that begins at at.
-func (j *jsonFold) members(at, field, depth int) (end int, ok bool) {
+// parseMembers parses the contents of the array or object that begins at at.
+func (j *jsonFold) parseMembers(at, field, depth int) (end int, ok bool) {
 	object := j.text[at] == '{'
 	closing := byte(']')
 	if object {
 		closing = '}'
 	}
-	if at = j.blank(at + 1); at < len(j.text) && j.text[at] == closing {
+	if at = j.skipBlanks(at + 1); at < len(j.text) && j.text[at] == closing {
 		return at + 1, true
 	}
 	for turn := 0; ; turn++ {
@@ -186,14 +195,14 @@ func (j *jsonFold) members(at, field, depth int) (end int, ok bool) {
 			if at >= len(j.text) || j.text[at] != '"' {
 				return 0, false
 			}
-			if at, ok = j.string(at); !ok {
+			if at, ok = j.stringEnd(at); !ok {
 				return 0, false
 			}
 			in = j.field(field, j.text[key+1:at-1], turn)
-			if at = j.blank(at); at >= len(j.text) || j.text[at] != ':' {
+			if at = j.skipBlanks(at); at >= len(j.text) || j.text[at] != ':' {
 				return 0, false
 			}
-			at = j.blank(at + 1)
+			at = j.skipBlanks(at + 1)
 		} else {
 			in = j.field(field, nil, 0)
 		}
@@ -201,7 +210,7 @@ func (j *jsonFold) members(at, field, depth int) (end int, ok bool) {
 			return 0, false
 		}
 		j.values[value].key = key
-		switch at = j.blank(at); {
+		switch at = j.skipBlanks(at); {
 		case at >= len(j.text):
 			return 0, false
 		case j.text[at] == closing:
@@ -209,14 +218,14 @@ func (j *jsonFold) members(at, field, depth int) (end int, ok bool) {
 		case j.text[at] != ',':
 			return 0, false
 		}
-		at = j.blank(at + 1)
+		at = j.skipBlanks(at + 1)
 	}
 }
 
-// field returns the field of a key within another. turn is its likely index.
-// Beyond maxFields the keys share one.
-func (j *jsonFold) field(of int, key []byte, turn int) int {
-	in := j.fields[of].fields
+// field returns the index of the field of a key within a parent field. turn is its
+// likely place there. Keys after maxFields share the last field.
+func (j *jsonFold) field(parent int, key []byte, turn int) int {
+	in := j.fields[parent].fields
 	if turn < len(in) && bytes.Equal(j.fields[in[turn]].key, key) {
 		return in[turn]
 	}
@@ -229,17 +238,17 @@ func (j *jsonFold) field(of int, key []byte, turn int) int {
 		return in[maxFields-1]
 	}
 	j.fields = append(j.fields, jsonField{key: key})
-	j.fields[of].fields = append(in, len(j.fields)-1)
+	j.fields[parent].fields = append(in, len(j.fields)-1)
 	return len(j.fields) - 1
 }
 
-// fold folds a value. within reports that it belongs to an item of an array.
-func (j *jsonFold) fold(n int, within bool) {
+// fold folds value n. inItem reports that it is within an item of an array.
+func (j *jsonFold) fold(n int, inItem bool) {
 	v := j.values[n]
 	switch j.text[v.from] {
 	case '"':
-		if v.to-v.from > maxText && !j.lists {
-			head := v.from + len(text.Prefix(j.text[v.from:], maxText/2))
+		if v.to-v.from > maxStringLength && !j.wholeItems {
+			head := v.from + len(text.Prefix(j.text[v.from:], maxStringLength/2))
 			for j.text[head-1] == '\\' {
 				head--
 			}
@@ -251,25 +260,25 @@ func (j *jsonFold) fold(n int, within bool) {
 		return
 	}
 	var keep []bool
-	if !j.lists || !within || v.to-v.from >= minList {
-		keep = j.novel(n)
+	if !j.wholeItems || !inItem || v.to-v.from >= minList {
+		keep = j.keptItems(n)
 	}
 	i, omitted, from, to := 0, 0, 0, 0
 	cut := func() {
 		if omitted == 0 {
 			return
 		}
-		if next := j.blank(to); next < len(j.text) && j.text[next] == ',' {
+		if next := j.skipBlanks(to); next < len(j.text) && j.text[next] == ',' {
 			to = next + 1
 		}
-		j.edits = append(j.edits, jsonEdit{from, to, similarItems(omitted)})
+		j.edits = append(j.edits, jsonEdit{from, to, similarItemsMark(omitted)})
 		omitted = 0
 	}
 	for c := n + 1; c < v.next; c = j.values[c].next {
 		if keep == nil || keep[i] {
 			cut()
-			if keep == nil || !j.lists {
-				j.fold(c, within || j.text[v.from] == '[')
+			if keep == nil || !j.wholeItems {
+				j.fold(c, inItem || j.text[v.from] == '[')
 			}
 		} else {
 			if omitted == 0 {
@@ -283,8 +292,8 @@ func (j *jsonFold) fold(n int, within bool) {
 	cut()
 }
 
-// novel returns which items of a value stay, or nil if all do.
-func (j *jsonFold) novel(n int) []bool {
+// keptItems reports for each item of value n whether it stays. nil means that all do.
+func (j *jsonFold) keptItems(n int) []bool {
 	v := j.values[n]
 	count, nested := 0, 0
 	for c := n + 1; c < v.next; c = j.values[c].next {
@@ -297,12 +306,12 @@ func (j *jsonFold) novel(n int) []bool {
 	switch {
 	case count < minItems || object && count < minMembers:
 		return nil
-	case nested*2 < count && (object || count < minPlain):
+	case nested*2 < count && (object || count < minPlainValues):
 		return nil
 	case nested*2 < count: // plain values
 		keep := make([]bool, count)
 		for i := range keep {
-			keep[i] = i < minPlain/2 || i >= count-5
+			keep[i] = i < minPlainValues/2 || i >= count-5
 		}
 		return keep
 	}
@@ -310,15 +319,15 @@ func (j *jsonFold) novel(n int) []bool {
 		j.fields = append(j.fields, jsonField{})
 		field := len(j.fields) - 1
 		for c := n + 1; c < v.next; c = j.values[c].next {
-			j.move(c, field)
+			j.assignField(c, field)
 		}
 	}
-	j.array++
+	j.arrayNumber++
 	keep := make([]bool, count)
 	i, kept := 0, 0
 	for c := n + 1; c < v.next; c = j.values[c].next {
-		fresh := j.fresh(c, count, kept) || i == 0 || object && i < maxNovel
-		if fresh && kept < 2*maxNovel || i == count-1 {
+		novel := j.isNovel(c, count, kept) || i == 0 || object && i < maxNovelItems
+		if novel && kept < 2*maxNovelItems || i == count-1 {
 			keep[i] = true
 			kept++
 		}
@@ -330,30 +339,31 @@ func (j *jsonFold) novel(n int) []bool {
 	return keep
 }
 
-// move assigns a value and its contents to another field.
-func (j *jsonFold) move(n, field int) {
+// assignField assigns a value and its contents to another field.
+func (j *jsonFold) assignField(n, field int) {
 	v := &j.values[n]
 	v.field = field
-	j.count(n)
+	j.countValue(n)
 	object := j.text[v.from] == '{'
 	for c, turn := n+1, 0; c < v.next; c, turn = j.values[c].next, turn+1 {
 		var key []byte
 		if object {
 			from := j.values[c].key
-			end, _ := j.string(from)
+			end, _ := j.stringEnd(from)
 			key = j.text[from+1 : end-1]
 		}
-		j.move(c, j.field(field, key, turn))
+		j.assignField(c, j.field(field, key, turn))
 	}
 }
 
-// fresh reports whether an item has something that the items before lack.
-func (j *jsonFold) fresh(item, count, kept int) (fresh bool) {
+// isNovel reports whether an item has something that the items before lack. The
+// array has count items, and kept of those before this one stay.
+func (j *jsonFold) isNovel(item, count, kept int) (novel bool) {
 	for n := item; n < j.values[item].next; n++ {
 		v := j.values[n]
 		f := &j.fields[v.field]
-		if f.array != j.array {
-			f.array, f.shown = j.array, f.shown[:0]
+		if f.shownIn != j.arrayNumber {
+			f.shownIn, f.shown = j.arrayNumber, f.shown[:0]
 		}
 		value := j.text[v.from:v.to]
 		switch b := value[0]; {
@@ -362,18 +372,18 @@ func (j *jsonFold) fresh(item, count, kept int) (fresh bool) {
 			if v.next == n+1 { // empty
 				value = []byte{b, b}
 			}
-		case len(f.values) <= maxEnum && len(f.values)*3 <= count:
-		case b == '"' && len(value) > 2 && kept < maxNovel && text.Important(value):
+		case len(f.values) <= maxEnumValues && len(f.values)*3 <= count:
+		case b == '"' && len(value) > 2 && kept < maxNovelItems && text.Important(value):
 			value = text.Normalize(nil, value, false)
 		case b == '-':
 			value = value[:1]
 		case b == '"' && len(value) > 2, text.Class[b] == text.Digit && string(value) != "0":
 			value = []byte{'*'}
 		}
-		if !has(f.shown, value) {
+		if !containsValue(f.shown, value) {
 			f.shown = append(f.shown, value)
-			fresh = true
+			novel = true
 		}
 	}
-	return fresh
+	return novel
 }

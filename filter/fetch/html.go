@@ -7,11 +7,11 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// quietElements are elements with contents that readers do not see.
-var quietElements = [...]string{"style", "script", "svg"}
+// hiddenElements are elements whose contents are not text of the page.
+var hiddenElements = [...]string{"style", "script", "svg"}
 
-// minQuiet is the least size of such contents to remove, in bytes.
-const minQuiet = 80
+// minHidden is the least size of such contents to remove, in bytes.
+const minHidden = 80
 
 // maxTag is the longest start tag of such an element, in bytes.
 const maxTag = 2 << 10
@@ -20,19 +20,20 @@ const maxTag = 2 << 10
 // lines, so that its text can be found. ok is false if the text is not a page
 // or has nothing to remove.
 func foldHTML(body []byte, width int) (short []byte, ok bool) {
-	if start := bytes.TrimSpace(body[:min(len(body), 300)]); !bytes.HasPrefix(start, []byte{'<'}) || !text.HasPrefixFold(start, []byte("<!doctype html")) && !text.HasPrefixFold(start, []byte("<html")) {
+	if start := bytes.TrimSpace(body[:min(len(body), 300)]); !bytes.HasPrefix(start, []byte{'<'}) ||
+		!text.HasPrefixFold(start, []byte("<!doctype html")) && !text.HasPrefixFold(start, []byte("<html")) {
 		return body, false
 	}
 	at := 0
-	var endless [len(quietElements)]bool
+	var endless [len(hiddenElements)]bool
 	for at < len(body) {
 		open := bytes.IndexByte(body[at:], '<')
 		if open < 0 {
 			break
 		}
 		open += at
-		from, to := quietContents(body, open, &endless)
-		if to-from < minQuiet {
+		from, to := hiddenContents(body, open, &endless)
+		if to-from < minHidden {
 			short = append(short, body[at:open+1]...)
 			at = open + 1
 			continue
@@ -52,12 +53,12 @@ func foldHTML(body []byte, width int) (short []byte, ok bool) {
 	return short, len(short) != len(body)
 }
 
-// quietContents returns the contents of the element that begins at open. It
+// hiddenContents returns the contents of the element that begins at open. It
 // returns an empty range if they matter, or if the element does not end;
 // endless records such elements by name.
-func quietContents(body []byte, open int, endless *[len(quietElements)]bool) (from, to int) {
+func hiddenContents(body []byte, open int, endless *[len(hiddenElements)]bool) (from, to int) {
 	rest := body[open+1:]
-	for i, name := range quietElements {
+	for i, name := range hiddenElements {
 		if endless[i] || !text.HasPrefixFold(rest, []byte(name)) || len(rest) == len(name) || text.AlnumSet[rest[len(name)]] {
 			continue
 		}

@@ -20,30 +20,30 @@ type jsonList struct{}
 func (jsonList) Begin(_ strategy.Run, out *text.Lines) strategy.Pass { return &jsonPass{out: out} }
 
 type jsonPass struct {
-	out   *text.Lines
-	text  []byte
-	other bool // the output is not JSON, or too large
+	out     *text.Lines
+	text    []byte
+	notJSON bool // the output is not JSON, or too large
 }
 
 func (p *jsonPass) Line(l []byte) {
-	if p.other || len(l) == 0 {
+	if p.notJSON || len(l) == 0 {
 		return
 	}
-	if p.other = len(p.text) == 0 && l[0] != '{' && l[0] != '[' || len(p.text)+len(l) > maxBody; !p.other {
+	if p.notJSON = len(p.text) == 0 && l[0] != '{' && l[0] != '[' || len(p.text)+len(l) > maxHeldBody; !p.notJSON {
 		p.text = append(append(p.text, l...), '\n')
 	}
 }
 
 func (p *jsonPass) End() strategy.Confidence {
-	again := bytes.Contains(p.text, []byte(similarTail)) // the input is the result of an earlier pass
-	if p.other || len(p.text) < minList && !again {
+	filteredBefore := bytes.Contains(p.text, []byte(similarTail)) // the input is the result of an earlier pass
+	if p.notJSON || len(p.text) < minList && !filteredBefore {
 		return strategy.Fallback
 	}
 	text := bytes.TrimSuffix(p.text, []byte{'\n'})
-	short, ok := foldJSON(text, true)
+	short, ok := foldLists(text)
 	switch {
 	case ok:
-	case again || json.Valid(text): // nothing to remove, and other rules must not cut it
+	case filteredBefore || json.Valid(text): // nothing to remove, and other rules must not cut it
 		short = text
 	default:
 		return strategy.Fallback
