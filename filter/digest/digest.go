@@ -23,7 +23,7 @@ type digest struct {
 	blockBegins *text.Patterns // matches the begin of any of blocks
 	others      *text.Patterns // matches any pattern but noise and keep
 	diffstat    bool
-	max         int
+	maxLines    int
 	text.Excerpt
 }
 
@@ -32,7 +32,7 @@ type digest struct {
 type block struct {
 	begin, end *text.Pattern
 	whole      bool // no line of it stays
-	max        int  // limit of lines, for a block whose end never comes
+	maxLines   int  // limit of lines, for a block whose end never comes
 }
 
 // newDigest makes the strategy "digest". It drops these lines:
@@ -111,12 +111,18 @@ func (c digestParams) compile() (*digest, error) {
 	if err != nil {
 		return nil, fmt.Errorf("head and tail %w (max_lines)", err)
 	}
-	d := &digest{diffstat: c.Diffstat, max: c.MaxLines, Excerpt: text.Excerpt{Head: head, Tail: tail, Context: 2}}
+	d := &digest{diffstat: c.Diffstat, maxLines: c.MaxLines, Excerpt: text.Excerpt{Head: head, Tail: tail, Context: 2}}
 	for _, set := range []struct {
 		name  string
 		exprs []string
 		into  **text.Patterns
-	}{{"patterns", c.Patterns, &d.noise}, {"keep", c.Keep, &d.keep}, {"last", c.Last, &d.last}, {"lead", c.Lead, &d.lead}, {"heads", c.Heads, &d.heads}} {
+	}{
+		{"patterns", c.Patterns, &d.noise},
+		{"keep", c.Keep, &d.keep},
+		{"last", c.Last, &d.last},
+		{"lead", c.Lead, &d.lead},
+		{"heads", c.Heads, &d.heads},
+	} {
 		if *set.into, err = text.CompileAll(set.exprs); err != nil {
 			return nil, fmt.Errorf("%s: %w", set.name, err)
 		}
@@ -197,69 +203,69 @@ func (d *digest) begin(run strategy.Run, out *text.Lines) *digestPass {
 
 type digestPass struct {
 	*digest
-	run     strategy.Run
-	out     *text.Lines
-	rest    *text.Lines // the lines that stay
-	in      *block      // the block that is being dropped
-	inLines int
-	held    []byte // the last of consecutive matches of last
-	holds   bool
-	leader  []byte // the last match of lead
-	leads   bool
-	head    []byte // the last match of heads
-	headed  bool   // head is pending
-	folded  []foldedNames
-	again   [][]byte // folds of an earlier pass
-	changed bool
-	cut     bool   // an earlier pass omitted lines, so the rest may lack the context of a failure
-	gone    []byte // the last dropped line while no line stayed, which is better than an empty result
-	shown   bool   // a kept line shows the outcome
-	short   []byte
+	run          strategy.Run
+	out          *text.Lines
+	rest         *text.Lines // the lines that stay
+	block        *block      // the block that is being dropped, or nil
+	blockLines   int         // lines since its begin
+	lastMatch    []byte      // the last of consecutive matches of last
+	lastPending  bool        // lastMatch is not written yet; the same holds for the next two
+	leadMatch    []byte      // the last match of lead
+	leadPending  bool
+	headMatch    []byte // the last match of heads
+	headPending  bool
+	folded       []foldedNames // by the index in folds
+	earlierFolds [][]byte      // further lines of folds, such as those of an earlier pass
+	changed      bool
+	cutBefore    bool   // an earlier pass omitted lines, so the rest may lack the context of a failure
+	lastDropped  []byte // the last dropped line while no line stayed, which is better than an empty result
+	outcomeShown bool   // a line that stays shows the outcome of a failed command
+	lineBuffer   []byte
 }
 
 func (g *digestPass) Line(l []byte) {
 	if len(l) == 0 {
-		if g.in != nil && !g.in.end.Match(l) {
+		if g.block != nil && !g.block.end.Match(l) {
 			return
 		}
-		g.in = nil
+		g.block = nil
 		g.rest.Write(nil)
 		return
 	}
-	if g.in != nil && g.inBlock(l) {
+	if g.block != nil && g.inBlock(l) {
 		return
 	}
 	switch {
 	case g.noise.Match(l) && !g.keep.Match(l):
 		g.changed = true
 		if g.rest.Count() == 0 {
-			g.gone = append(g.gone[:0], l...)
+			g.lastDropped = append(g.lastDropped[:0], l...)
 		}
 	case text.IsFolded(l):
-		g.again = append(g.again, bytes.Clone(l))
-	case g.others.Match(l) && g.other(l):
+		g.earlierFolds = append(g.earlierFolds, bytes.Clone(l))
+	case g.others.Match(l) && g.handleOther(l):
 	default:
-		g.cut = g.cut || text.IsOmission(l)
+		g.cutBefore = g.cutBefore || text.IsOmission(l)
 		g.write(l)
 	}
 }
 
-// other handles a line that matches anything but noise and keep. It reports
+// handleOther handles a line that matches anything but noise and keep. It reports
 // false if the line stays.
-func (g *digestPass) other(l []byte) bool {
+func (g *digestPass) handleOther(l []byte) bool {
 	switch {
 	case g.blockBegins.Match(l) && !g.keep.Match(l):
-		g.begins(l)
+		g.beginBlock(l)
 	case g.last.Match(l):
-		g.changed = g.changed || g.holds
-		g.held, g.holds = append(g.held[:0], l...), true
+		g.changed = g.changed || g.lastPending
+		g.lastMatch, g.lastPending = append(g.lastMatch[:0], l...), true
 	case g.lead.Match(l):
-		g.changed = g.changed || g.leads || g.headed
-		g.leader, g.leads = append(g.leader[:0], l...), true
+		g.changed = g.changed || g.leadPending || g.headPending
+		g.leadMatch, g.leadPending = append(g.leadMatch[:0], l...), true
 	case g.heads.Match(l):
-		g.release()
-		g.changed = g.changed || g.headed
-		g.head, g.headed = append(g.head[:0], l...), true
+		g.writeLastMatch()
+		g.changed = g.changed || g.headPending
+		g.headMatch, g.headPending = append(g.headMatch[:0], l...), true
 	case g.foldable.Match(l) && g.fold(l):
 		g.changed = true
 	default:
@@ -270,10 +276,10 @@ func (g *digestPass) other(l []byte) bool {
 
 // write keeps a line.
 func (g *digestPass) write(l []byte) {
-	g.release()
+	g.writeLastMatch()
 	if g.diffstat {
-		if short, ok := text.ShortStat(g.short[:0], l); ok {
-			g.short = short
+		if short, ok := text.ShortStat(g.lineBuffer[:0], l); ok {
+			g.lineBuffer = short
 			g.changed = g.changed || len(short) < len(l)
 			l = short
 		}
@@ -282,33 +288,33 @@ func (g *digestPass) write(l []byte) {
 }
 
 func (g *digestPass) keepLine(l []byte) {
-	if g.headed {
-		g.headed = false
-		g.rest.Write(g.head)
+	if g.headPending {
+		g.headPending = false
+		g.rest.Write(g.headMatch)
 	}
-	if g.leads || g.run.Exit != 0 && !g.shown {
+	if g.leadPending || g.run.Exit != 0 && !g.outcomeShown {
 		matters := text.Important(l)
-		g.shown = g.shown || matters || g.keep.Match(l)
-		if g.leads && matters {
-			g.leads = false
-			g.rest.Write(g.leader)
+		g.outcomeShown = g.outcomeShown || matters || g.keep.Match(l)
+		if g.leadPending && matters {
+			g.leadPending = false
+			g.rest.Write(g.leadMatch)
 		}
 	}
 	g.rest.Write(l)
 }
 
-func (g *digestPass) release() {
-	if g.holds {
-		g.holds = false
-		g.keepLine(g.held)
+func (g *digestPass) writeLastMatch() {
+	if g.lastPending {
+		g.lastPending = false
+		g.keepLine(g.lastMatch)
 	}
 }
 
-// begins starts a block.
-func (g *digestPass) begins(l []byte) {
+// beginBlock starts a block.
+func (g *digestPass) beginBlock(l []byte) {
 	for i := range g.blocks {
 		if g.blocks[i].begin.Match(l) {
-			g.in, g.inLines, g.changed = &g.blocks[i], 0, true
+			g.block, g.blockLines, g.changed = &g.blocks[i], 0, true
 			return
 		}
 	}
@@ -317,17 +323,19 @@ func (g *digestPass) begins(l []byte) {
 // inBlock reports whether a line belongs to the block. It keeps the line if it
 // has to stay.
 func (g *digestPass) inBlock(l []byte) bool {
-	g.inLines++
-	if g.in.begin.Match(l) { // before the end, which may match too
-		g.inLines = 0
+	g.blockLines++
+	if g.block.begin.Match(l) { // before the end, which may match too
+		g.blockLines = 0
 		return true
 	}
-	if g.inLines > g.in.max || g.in.end.Match(l) {
-		g.in = nil
+	if g.blockLines > g.block.maxLines || g.block.end.Match(l) {
+		g.block = nil
 		return false
 	}
-	if !g.in.whole && (text.Important(l) || g.keep.Match(l)) {
-		if g.noise.Match(l) || g.blockBegins.Match(l) || g.last.Match(l) || g.lead.Match(l) || g.heads.Match(l) || g.foldable.Match(l) || text.IsFolded(l) { // as outside of blocks
+	if !g.block.whole && (text.Important(l) || g.keep.Match(l)) {
+		// as outside of blocks
+		if g.noise.Match(l) || g.blockBegins.Match(l) || g.last.Match(l) || g.lead.Match(l) ||
+			g.heads.Match(l) || g.foldable.Match(l) || text.IsFolded(l) {
 			return false
 		}
 		g.write(l)
@@ -337,18 +345,18 @@ func (g *digestPass) inBlock(l []byte) bool {
 
 func (g *digestPass) End() strategy.Confidence {
 	defer g.rest.Close()
-	g.release()
-	g.changed = g.changed || g.leads || g.headed
-	folded := g.unfold()
-	long := g.max > 0 && g.rest.Count() > g.max
+	g.writeLastMatch()
+	g.changed = g.changed || g.leadPending || g.headPending
+	folded := g.foldedLines()
+	long := g.maxLines > 0 && g.rest.Count() > g.maxLines
 	switch {
-	case g.cut, !g.changed && !long:
+	case g.cutBefore, !g.changed && !long:
 		return strategy.Fallback
-	case g.run.Exit != 0 && !g.shown: // the rest would not show the failure
+	case g.run.Exit != 0 && !g.outcomeShown: // the rest would not show the failure
 		return strategy.Fallback
 	}
 	if g.rest.Count() == 0 && len(folded) == 0 {
-		g.rest.Write(g.gone)
+		g.rest.Write(g.lastDropped)
 	}
 	confidence := strategy.Full
 	if !long {

@@ -9,25 +9,25 @@ import (
 
 // fold joins lines that report the same about different things.
 type fold struct {
-	pattern *text.Pattern
-	as      string // the state of the things; empty if the second group of the pattern is the state, and the third more about each
-	first   int    // number of lines to keep
+	pattern   *text.Pattern
+	state     string // the state of all names; "" means that the second group of the pattern is the state
+	keepFirst int    // number of matches that stay as they are
 }
 
-// Limits of the names of a fold: held in all, and written for each state.
+// Limits of the names of a fold.
 const (
-	maxNames    = 20_000
-	shownNames  = 60
-	shownLength = 2000 // bytes
+	maxFoldedNames = 20_000 // names in memory
+	maxShownNames  = 60     // names written for each state
+	maxFoldedLine  = 2000   // bytes of the line that lists them
 )
 
 // foldedNames collects the names of one fold.
 type foldedNames struct {
-	seen   int
-	order  []string
-	states map[string]string
-	more   map[string]string // text after a name
-	beyond int               // names beyond the limit
+	seen        int               // matches
+	order       []string          // names in the order of their first match
+	states      map[string]string // by name
+	details     map[string]string // text after a name, by name
+	uncollected int               // matches after maxFoldedNames names
 }
 
 // fold adds a line to its fold. It reports false for a line that stays.
@@ -39,18 +39,17 @@ func (g *digestPass) fold(l []byte) bool {
 		}
 		s := &g.folded[i]
 		s.seen++
-		if s.seen <= f.first {
+		if s.seen <= f.keepFirst {
 			return false
 		}
-		s.add(m, f.as)
+		s.add(m, f.state)
 		return true
 	}
 	return false
 }
 
-func (s *foldedNames) add(groups [][]byte, as string) {
-	state := as
-	if as == "" {
+func (s *foldedNames) add(groups [][]byte, state string) {
+	if state == "" {
 		state = string(bytes.TrimSpace(groups[2]))
 	}
 	old, known := s.states[string(groups[1])]
@@ -58,16 +57,16 @@ func (s *foldedNames) add(groups [][]byte, as string) {
 	case known && old == state:
 	case known:
 		s.states[string(groups[1])] = state
-	case len(s.order) >= maxNames:
-		s.beyond++
+	case len(s.order) >= maxFoldedNames:
+		s.uncollected++
 	default:
 		s.insert(string(groups[1]), state)
 	}
-	if len(groups) > 3 && len(groups[3]) > 0 && len(s.order) < maxNames {
-		if s.more == nil {
-			s.more = map[string]string{}
+	if len(groups) > 3 && len(groups[3]) > 0 && len(s.order) < maxFoldedNames {
+		if s.details == nil {
+			s.details = map[string]string{}
 		}
-		s.more[string(groups[1])] = string(groups[3])
+		s.details[string(groups[1])] = string(groups[3])
 	}
 }
 
@@ -79,10 +78,10 @@ func (s *foldedNames) insert(name, state string) {
 	s.states[name] = state
 }
 
-// unfold returns the lines that replace folded ones, after those of an earlier
+// foldedLines returns the lines that replace folded ones, after those of an earlier
 // pass.
-func (g *digestPass) unfold() [][]byte {
-	lines := g.again
+func (g *digestPass) foldedLines() [][]byte {
+	lines := g.earlierFolds
 	for i := range g.folded {
 		lines = append(lines, g.folded[i].lines()...)
 	}
@@ -98,7 +97,7 @@ func (s *foldedNames) lines() (lines [][]byte) {
 		if names[state] == nil {
 			kinds = append(kinds, state)
 		}
-		if more := s.more[n]; more != "" {
+		if more := s.details[n]; more != "" {
 			n += " " + more
 		}
 		names[state] = append(names[state], n)
@@ -106,20 +105,20 @@ func (s *foldedNames) lines() (lines [][]byte) {
 	for i, kind := range kinds {
 		n := len(names[kind])
 		if i == 0 {
-			n += s.beyond
+			n += s.uncollected
 		}
-		lines = append(lines, foldedLine(n, kind, names[kind], shownNames))
+		lines = append(lines, foldedLine(n, kind, names[kind], maxShownNames))
 	}
 	return lines
 }
 
 // foldedLine returns the line that replaces n lines with a state, with as many
 // names as fit.
-func foldedLine(n int, kind string, names []string, most int) []byte {
+func foldedLine(n int, kind string, names []string, maxNames int) []byte {
 	l := strconv.AppendInt([]byte("... ("), int64(n), 10)
 	l = append(append(l, ' '), kind...)
 	for i, name := range names {
-		if i == most || len(l)+len(name) > shownLength {
+		if i == maxNames || len(l)+len(name) > maxFoldedLine {
 			l = append(l, ", and more"...)
 			break
 		}

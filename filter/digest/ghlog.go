@@ -27,38 +27,38 @@ func (g ghLog) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 
 type runLogPass struct {
 	*digestPass
-	place []byte // job and step of the current lines
-	group bool   // within a collapsed group
+	jobAndStep []byte // job and step of the current lines
+	inGroup    bool   // within a collapsed group
 }
 
 func (r *runLogPass) Line(l []byte) {
-	place, body, ok := runLine(l)
+	place, body, ok := splitRunLine(l)
 	if !ok {
 		r.digestPass.Line(l)
 		return
 	}
 	r.changed = true
-	if !bytes.Equal(place, r.place) {
-		r.place = append(r.place[:0], place...)
-		r.group = false
+	if !bytes.Equal(place, r.jobAndStep) {
+		r.jobAndStep = append(r.jobAndStep[:0], place...)
+		r.inGroup = false
 		r.write(bytes.ReplaceAll(place, []byte("\t"), []byte(" / ")))
 	}
 	switch {
 	case bytes.HasPrefix(body, []byte("##[group]")):
-		r.group = true
+		r.inGroup = true
 		r.write(body)
 		return
 	case bytes.HasPrefix(body, []byte("##[endgroup]")):
-		r.group = false
+		r.inGroup = false
 		return
-	case r.group && !text.Important(body):
+	case r.inGroup && !text.Important(body):
 		return
 	}
 	r.Line(body) // which may be the line of another log, if a step shows one
 }
 
-// runLine splits a line of a log: job, tab, step, tab, time, text.
-func runLine(l []byte) (place, text []byte, ok bool) {
+// splitRunLine splits a line of a log: job, tab, step, tab, time, text.
+func splitRunLine(l []byte) (place, text []byte, ok bool) {
 	first := bytes.IndexByte(l, '\t')
 	if first <= 0 {
 		return nil, nil, false

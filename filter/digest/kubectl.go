@@ -13,7 +13,7 @@ import (
 // kubectl keeps unhealthy rows of tables and status fields of descriptions.
 type kubectl struct {
 	*digest
-	rows int
+	maxRows int
 }
 
 // newKubectl makes the strategy "kubectl": a digest that also shortens tables,
@@ -38,62 +38,70 @@ func newKubectl(p strategy.Params) (strategy.Strategy, error) {
 }
 
 func (k kubectl) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
-	return &clusterPass{rows: k.rows, keys: clusterKeys(), digestPass: k.begin(run, out), describes: strings.Contains(run.Command, "describe")}
+	return &clusterPass{
+		maxRows: k.maxRows, droppedFields: clusterFields(), digestPass: k.begin(run, out),
+		describes: strings.Contains(run.Command, "describe"),
+	}
 }
 
 type clusterPass struct {
 	*digestPass
-	rows      int
-	describes bool
-	keys      *text.Patterns
-	header    [][]byte // of the current table; nil outside of tables
-	cells     [][]byte
-	well      int // healthy rows
-	more      []healthyRows
-	skips     bool // dropping lines that are indented deeper than indent
-	indent    int
-	line      []byte
+	maxRows       int
+	describes     bool           // the command is "kubectl describe"
+	droppedFields *text.Patterns // clusterFields
+	header        [][]byte       // column names of the current table; nil outside of tables
+	cells         [][]byte       // of the current row
+	healthy       int            // rows of the current table that are not known to be unhealthy
+	omitted       []healthyRows
+	skipping      bool // dropping lines that are indented deeper than indent
+	indent        int
+	lineBuffer    []byte
 }
 
-// clusterKeys are fields that only the cluster needs.
-var clusterKeys = text.CompileOnce(`^\s*managedFields:$`, `^\s*kubectl\.kubernetes\.io/last-applied-configuration:`, `^\s*Node-Selectors:\s+<none>`, `^\s*Container ID:`, `^\s*Image ID:`, `^\s*QoS Class:`, `^\s*IPs:`, `^\s*kube-api-access-`, `^\s*pod-template-hash=`, `^\s*Host Ports?:\s+0/`, `^\s*/var/run/secrets/kubernetes\.io/serviceaccount`)
+// clusterFields are fields that only the cluster needs.
+var clusterFields = text.CompileOnce(
+	`^\s*managedFields:$`, `^\s*kubectl\.kubernetes\.io/last-applied-configuration:`,
+	`^\s*Node-Selectors:\s+<none>`, `^\s*Container ID:`, `^\s*Image ID:`, `^\s*QoS Class:`, `^\s*IPs:`,
+	`^\s*kube-api-access-`, `^\s*pod-template-hash=`, `^\s*Host Ports?:\s+0/`,
+	`^\s*/var/run/secrets/kubernetes\.io/serviceaccount`,
+)
 
 func (c *clusterPass) Line(l []byte) {
-	if c.skips {
+	if c.skipping {
 		if in := len(l) - len(bytes.TrimLeft(l, " ")); len(l) > 0 && (in > c.indent || in == c.indent && l[in] == '-') {
 			c.changed = true
 			return
 		}
-		c.skips = false
+		c.skipping = false
 	}
 	switch {
 	case len(l) == 0:
 		c.header = nil
-	case c.keys.Match(l):
-		c.skips, c.changed = true, true
+	case c.droppedFields.Match(l):
+		c.skipping, c.changed = true, true
 		c.indent = len(l) - len(bytes.TrimLeft(l, " "))
 		return
 	case !c.describes && isTableHeader(l):
 		c.header = nil
-		for _, cell := range c.split(l) {
+		for _, cell := range c.splitCells(l) {
 			c.header = append(c.header, bytes.Clone(cell))
 		}
-		c.well = 0
-		c.write(c.joined(l))
+		c.healthy = 0
+		c.write(c.joinCells(l))
 		return
-	case c.header != nil && !text.IsFolded(l) && c.row(l):
+	case c.header != nil && !text.IsFolded(l) && c.handleRow(l):
 		return
 	case c.describes:
-		c.line = text.Squeeze(c.line[:0], l)
-		c.changed = c.changed || len(c.line) < len(l)
-		c.digestPass.Line(c.line)
+		c.lineBuffer = text.Squeeze(c.lineBuffer[:0], l)
+		c.changed = c.changed || len(c.lineBuffer) < len(l)
+		c.digestPass.Line(c.lineBuffer)
 		return
 	}
 	c.digestPass.Line(l)
 }
 
-// split splits a row at two or more blanks or a tab.
-func (c *clusterPass) split(l []byte) [][]byte {
+// splitCells splits a row at two or more blanks or a tab.
+func (c *clusterPass) splitCells(l []byte) [][]byte {
 	c.cells = c.cells[:0]
 	for l = bytes.TrimSpace(l); len(l) > 0; {
 		i := bytes.Index(l, []byte("  "))
@@ -109,17 +117,17 @@ func (c *clusterPass) split(l []byte) [][]byte {
 	return c.cells
 }
 
-// joined returns the split row without padding.
-func (c *clusterPass) joined(l []byte) []byte {
-	c.line = c.line[:0]
+// joinCells returns the split row without padding.
+func (c *clusterPass) joinCells(l []byte) []byte {
+	c.lineBuffer = c.lineBuffer[:0]
 	for i, cell := range c.cells {
 		if i > 0 {
-			c.line = append(c.line, "  "...)
+			c.lineBuffer = append(c.lineBuffer, "  "...)
 		}
-		c.line = append(c.line, cell...)
+		c.lineBuffer = append(c.lineBuffer, cell...)
 	}
-	c.changed = c.changed || len(c.line) < len(l)
-	return c.line
+	c.changed = c.changed || len(c.lineBuffer) < len(l)
+	return c.lineBuffer
 }
 
 // isTableHeader reports whether a line consists of column names in upper case.
@@ -142,25 +150,25 @@ func isTableHeader(l []byte) bool {
 	return true
 }
 
-// row handles a row of a table. It reports false for other lines.
-func (c *clusterPass) row(l []byte) bool {
-	if len(c.split(l)) != len(c.header) {
+// handleRow handles a row of a table. It reports false for other lines.
+func (c *clusterPass) handleRow(l []byte) bool {
+	if len(c.splitCells(l)) != len(c.header) {
 		return false
 	}
-	well, known := c.isWell()
-	most := c.rows
+	healthy, known := c.isHealthy()
+	limit := c.maxRows
 	switch {
 	case !known:
-		most = 3 * c.rows
-	case !well:
-		c.write(c.joined(l))
+		limit = 3 * c.maxRows
+	case !healthy:
+		c.write(c.joinCells(l))
 		return true
 	}
-	if c.well++; c.well <= most {
-		c.write(c.joined(l))
+	if c.healthy++; c.healthy <= limit {
+		c.write(c.joinCells(l))
 		return true
 	}
-	c.add(l)
+	c.countRow(l)
 	return true
 }
 
@@ -173,41 +181,47 @@ type healthyRows struct {
 
 // Limits of states, and of names of one state.
 const (
-	maxHealthy  = 200
-	stateNames  = 10
-	otherStates = "more"
+	maxStates       = 200
+	maxStateNames   = 10
+	otherStatesName = "more"
 )
 
-// add counts the current row l.
-func (c *clusterPass) add(l []byte) {
-	state := append(c.line[:0], "more"...)
-	for _, part := range [...]struct{ word, column string }{{" ", "STATUS"}, {" ", "TYPE"}, {" ", "REASON"}, {" ", "VERSION"}, {" in ", "NAMESPACE"}} {
-		if s := c.column(part.column); s != nil {
+// countRow counts the current row l.
+func (c *clusterPass) countRow(l []byte) {
+	state := append(c.lineBuffer[:0], "more"...)
+	for _, part := range [...]struct{ word, column string }{
+		{" ", "STATUS"},
+		{" ", "TYPE"},
+		{" ", "REASON"},
+		{" ", "VERSION"},
+		{" in ", "NAMESPACE"},
+	} {
+		if s := c.cell(part.column); s != nil {
 			state = append(append(state, part.word...), s...)
 		}
 	}
-	c.line = state
-	i := slices.IndexFunc(c.more, func(h healthyRows) bool { return h.state == string(state) })
-	if i < 0 && len(c.more) == maxHealthy {
-		state = state[:len(otherStates)]
-		i = slices.IndexFunc(c.more, func(h healthyRows) bool { return h.state == string(state) })
+	c.lineBuffer = state
+	i := slices.IndexFunc(c.omitted, func(h healthyRows) bool { return h.state == string(state) })
+	if i < 0 && len(c.omitted) == maxStates {
+		state = state[:len(otherStatesName)]
+		i = slices.IndexFunc(c.omitted, func(h healthyRows) bool { return h.state == string(state) })
 	}
 	if i < 0 {
-		i = len(c.more)
-		c.more = append(c.more, healthyRows{state: string(state)})
-		if c.column("REASON") != nil { // an event that happened once may matter, even a healthy one
-			c.write(c.joined(l))
+		i = len(c.omitted)
+		c.omitted = append(c.omitted, healthyRows{state: string(state)})
+		if c.cell("REASON") != nil { // an event that happened once may matter, even a healthy one
+			c.write(c.joinCells(l))
 			return
 		}
 	}
 	c.changed = true
-	h := &c.more[i]
-	if h.n++; len(h.names) > stateNames {
+	h := &c.omitted[i]
+	if h.n++; len(h.names) > maxStateNames {
 		return
 	}
 	name := c.cells[0]
 	for _, column := range [...]string{"NAME", "NAMES", "OBJECT"} {
-		if s := c.column(column); s != nil {
+		if s := c.cell(column); s != nil {
 			name = s
 			break
 		}
@@ -215,7 +229,7 @@ func (c *clusterPass) add(l []byte) {
 	h.names = append(h.names, string(name))
 }
 
-func (c *clusterPass) column(name string) []byte {
+func (c *clusterPass) cell(name string) []byte {
 	i := slices.IndexFunc(c.header, func(h []byte) bool { return string(h) == name })
 	if i < 0 {
 		return nil
@@ -223,51 +237,52 @@ func (c *clusterPass) column(name string) []byte {
 	return c.cells[i]
 }
 
-// isWell reports whether a row is healthy. known is false if the row does not
+// isHealthy reports whether a row is healthy. known is false if the row does not
 // say.
-func (c *clusterPass) isWell() (well, known bool) {
-	well = true
-	judge := func(ok bool) { well, known = well && ok, true }
+func (c *clusterPass) isHealthy() (healthy, known bool) {
+	healthy = true
+	check := func(ok bool) { healthy, known = healthy && ok, true }
 	status := ""
-	if s := c.column("STATUS"); s != nil {
+	if s := c.cell("STATUS"); s != nil {
 		status = string(s)
 		switch status {
-		case "Running", "Completed", "Succeeded", "Active", "Bound", "Ready", "Available", "Complete", "Healthy", "True", "deployed", "Normal":
-			judge(true)
+		case "Running", "Completed", "Succeeded", "Active", "Bound", "Ready", "Available", "Complete",
+			"Healthy", "True", "deployed", "Normal":
+			check(true)
 		default:
 			if !strings.HasPrefix(status, "Up ") || strings.HasSuffix(status, ")") && !strings.HasSuffix(status, "(healthy)") {
-				judge(false)
+				check(false)
 			}
 		}
 	}
 	for _, column := range [...]string{"READY", "COMPLETIONS"} {
-		s := c.column(column)
+		s := c.cell(column)
 		if s == nil || status == "Completed" || status == "Succeeded" {
 			continue
 		}
 		if have, want, ok := bytes.Cut(s, []byte("/")); ok {
-			judge(bytes.Equal(have, want))
-		} else if d := c.column("DESIRED"); d != nil {
-			judge(bytes.Equal(s, d))
+			check(bytes.Equal(have, want))
+		} else if d := c.cell("DESIRED"); d != nil {
+			check(bytes.Equal(s, d))
 		} else {
-			judge(string(s) == "True")
+			check(string(s) == "True")
 		}
 	}
-	if s := c.column("RESTARTS"); s != nil {
-		judge(string(s) == "0")
+	if s := c.cell("RESTARTS"); s != nil {
+		check(string(s) == "0")
 	}
-	if s := c.column("TYPE"); s != nil && c.column("REASON") != nil {
-		judge(string(s) == "Normal")
+	if s := c.cell("TYPE"); s != nil && c.cell("REASON") != nil {
+		check(string(s) == "Normal")
 	}
-	return well, known
+	return healthy, known
 }
 
 func (c *clusterPass) End() strategy.Confidence {
-	for _, h := range c.more {
+	for _, h := range c.omitted {
 		if h.n == 0 {
 			continue
 		}
-		c.again = append(c.again, foldedLine(h.n, h.state, h.names, stateNames))
+		c.earlierFolds = append(c.earlierFolds, foldedLine(h.n, h.state, h.names, maxStateNames))
 	}
 	return c.digestPass.End()
 }

@@ -26,12 +26,15 @@ func (b buildSteps) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 	return &buildPass{digestPass: b.begin(run, out)}
 }
 
-// stepOutput cuts the output of a step that did not succeed.
-var stepOutput = text.Excerpt{Head: 5, Tail: 40, Context: 6}
+// failedStepExcerpt cuts the output of a step that did not succeed.
+var failedStepExcerpt = text.Excerpt{Head: 5, Tail: 40, Context: 6}
 
-// stepTests match the lines in which tests report a failure, other than its
+// testFailureLines match the lines in which tests report a failure, other than its
 // name.
-var stepTests = text.CompileOnce(`^\s*● `, `^E\s{2,}\S`, `^\s*(?i:expected|received|actual|got|want|left|right)\b`, `^\s+\d+\) \S`, `^\s*[✕✗✘×] `, `^\s*[-+] {2,}\S`, `^\s+at \S.*:\d+:\d+\)?$`)
+var testFailureLines = text.CompileOnce(
+	`^\s*● `, `^E\s{2,}\S`, `^\s*(?i:expected|received|actual|got|want|left|right)\b`, `^\s+\d+\) \S`,
+	`^\s*[✕✗✘×] `, `^\s*[-+] {2,}\S`, `^\s+at \S.*:\d+:\d+\)?$`,
+)
 
 // maxSteps limits the steps that run at once. maxStepWarnings limits the lines
 // kept of a step that succeeded.
@@ -40,32 +43,32 @@ const (
 	maxStepWarnings = 20
 )
 
-// stepWarnings select the lines kept of a step that succeeded.
-var stepWarnings = text.NewWords("warning:", "warning[", "error:", "error[", "vulnerabilit", "fatal", "panic:", "npm err")
+// stepWarningWords select the lines kept of a step that succeeded.
+var stepWarningWords = text.NewWords("warning:", "warning[", "error:", "error[", "vulnerabilit", "fatal", "panic:", "npm err")
 
 type buildPass struct {
 	*digestPass
-	steps   []*step // the running steps in the order of their begins
-	legacy  *step   // the step of the classic builder, whose lines do not name their step
-	excerpt bool    // within BuildKit's excerpt of the failed step
-	failed  [][]byte
+	steps        []*step  // the running steps in the order of their begins
+	classicStep  *step    // the step of the classic builder, whose lines do not name their step
+	inExcerpt    bool     // within BuildKit's excerpt of the failed step
+	failedOutput [][]byte // lines that failed steps wrote
 }
 
 // step is a running step.
 type step struct {
-	id       []byte // "#8"; empty with the classic builder
-	name     []byte // empty if its begin is cut off
-	output   *text.Lines
-	cut      *text.Cutter
-	warnings [][]byte
-	leader   []byte // the last match of lead
+	id        []byte       // "#8"; empty with the classic builder
+	name      []byte       // empty if its begin is cut off
+	output    *text.Lines  // an excerpt of its output
+	cutter    *text.Cutter // makes the excerpt
+	warnings  [][]byte     // lines that stay if the step succeeds
+	leadMatch []byte       // the last match of lead
 }
 
 func newStep(id, name []byte) *step {
 	s := &step{id: bytes.Clone(id), name: bytes.Clone(name), output: text.NewLines()}
-	e := stepOutput
-	e.Keep = stepTests()
-	s.cut = e.Cut(s.output)
+	e := failedStepExcerpt
+	e.Keep = testFailureLines()
+	s.cutter = e.Cut(s.output)
 	return s
 }
 
@@ -75,23 +78,23 @@ func (b *buildPass) Line(l []byte) {
 		return
 	}
 	if len(l) > 1 && l[0] == '#' {
-		if id, text, ok := stepLine(l); ok {
-			b.ofStep(id, text, l)
+		if id, text, ok := splitStepLine(l); ok {
+			b.handleStepLine(id, text, l)
 			return
 		}
 	}
-	if b.legacy == nil && b.excerpted(l) {
+	if b.classicStep == nil && b.repeatsFailedOutput(l) {
 		b.changed = true
 		return
 	}
-	if b.classic(l) {
+	if b.handleClassic(l) {
 		return
 	}
 	b.digestPass.Line(l)
 }
 
-// stepLine splits a line of BuildKit's plain progress.
-func stepLine(l []byte) (id, text []byte, ok bool) {
+// splitStepLine splits a line of BuildKit's plain progress.
+func splitStepLine(l []byte) (id, text []byte, ok bool) {
 	n := 1
 	for n < len(l) && l[n] >= '0' && l[n] <= '9' {
 		n++
@@ -102,23 +105,23 @@ func stepLine(l []byte) (id, text []byte, ok bool) {
 	return l[:n], l[min(n+1, len(l)):], true
 }
 
-// ofStep handles a line of a step.
-func (b *buildPass) ofStep(id, text, l []byte) {
-	s := b.find(id)
+// handleStepLine handles a line of a step.
+func (b *buildPass) handleStepLine(id, text, l []byte) {
+	s := b.findStep(id)
 	switch {
 	case len(text) == 0:
 		b.changed = true
 	case isStepEnd(text):
 		b.changed = true
 		if s != nil {
-			b.succeeded(s, l)
+			b.endSucceeded(s, l)
 		}
 	case bytes.HasPrefix(text, []byte("ERROR")) || bytes.HasPrefix(text, []byte("CANCELED")):
 		if s != nil {
-			b.broken(s, text[0] == 'E')
+			b.endFailed(s, text[0] == 'E')
 		}
 		b.write(l)
-	case isStepNews(text):
+	case isStepResult(text):
 		b.write(l)
 	case isStepNoise(text):
 		b.changed = true
@@ -127,19 +130,19 @@ func (b *buildPass) ofStep(id, text, l []byte) {
 	case s == nil && timingLength(text) > 0: // the begin is cut off
 		s = newStep(id, nil)
 		b.steps = append(b.steps, s)
-		b.output(s, text)
+		b.addOutput(s, text)
 	case s == nil:
 		b.steps = append(b.steps, newStep(id, text))
 	case bytes.Equal(s.name, text): // it continues after another step
 		b.changed = true
 	case len(s.name) == 0:
-		b.output(s, text)
+		b.addOutput(s, text)
 	default:
-		b.output(s, withoutTiming(text))
+		b.addOutput(s, withoutTiming(text))
 	}
 }
 
-func (b *buildPass) find(id []byte) *step {
+func (b *buildPass) findStep(id []byte) *step {
 	for _, s := range b.steps {
 		if bytes.Equal(s.id, id) {
 			return s
@@ -148,64 +151,64 @@ func (b *buildPass) find(id []byte) *step {
 	return nil
 }
 
-// output handles a line that the command of a step wrote.
-func (b *buildPass) output(s *step, body []byte) {
+// addOutput handles a line that the command of a step wrote.
+func (b *buildPass) addOutput(s *step, body []byte) {
 	switch {
 	case len(bytes.TrimSpace(body)) == 0, b.noise.Match(body) && !b.keep.Match(body):
 		b.changed = true
 		return
 	case b.lead.Match(body):
 		b.changed = true
-		s.leader = append(s.leader[:0], body...)
+		s.leadMatch = append(s.leadMatch[:0], body...)
 		return
 	}
-	if len(s.leader) > 0 && text.Important(body) {
-		s.cut.Line(s.leader)
-		s.leader = s.leader[:0]
+	if len(s.leadMatch) > 0 && text.Important(body) {
+		s.cutter.Line(s.leadMatch)
+		s.leadMatch = s.leadMatch[:0]
 	}
-	if len(s.warnings) < maxStepWarnings && stepWarnings.Find(body) {
+	if len(s.warnings) < maxStepWarnings && stepWarningWords.Find(body) {
 		s.warnings = append(s.warnings, bytes.Clone(body))
 	}
-	s.cut.Line(body)
+	s.cutter.Line(body)
 }
 
-func (b *buildPass) forget(s *step) {
+func (b *buildPass) removeStep(s *step) {
 	b.steps = slices.DeleteFunc(b.steps, func(o *step) bool { return o == s })
 	s.output.Close()
 }
 
-// succeeded keeps only the warnings of a step, and after them the line that
+// endSucceeded keeps only the warnings of a step, and after them the line that
 // ends it.
-func (b *buildPass) succeeded(s *step, end []byte) {
+func (b *buildPass) endSucceeded(s *step, end []byte) {
 	if len(s.warnings) > 0 {
-		b.name(s)
+		b.writeStepName(s)
 		for _, w := range s.warnings {
-			b.line(s, w)
+			b.writeOutputLine(s, w)
 		}
 		if end != nil {
 			b.write(end)
 		}
 	}
 	b.changed = true
-	b.forget(s)
+	b.removeStep(s)
 }
 
-// broken writes a step that failed or did not end.
-func (b *buildPass) broken(s *step, failed bool) {
-	b.name(s)
-	if s.cut.End() {
+// endFailed writes a step that failed or did not end.
+func (b *buildPass) endFailed(s *step, failed bool) {
+	b.writeStepName(s)
+	if s.cutter.End() {
 		b.changed = true
 	}
 	_ = s.output.Each(func(l []byte) { // out reports the same full disk
-		if failed && len(b.failed) < stepOutput.Tail+text.MaxKept && len(l) > 0 {
-			b.failed = append(b.failed, bytes.Clone(l))
+		if failed && len(b.failedOutput) < failedStepExcerpt.Tail+text.MaxKept && len(l) > 0 {
+			b.failedOutput = append(b.failedOutput, bytes.Clone(l))
 		}
-		b.line(s, l)
+		b.writeOutputLine(s, l)
 	})
-	b.forget(s)
+	b.removeStep(s)
 }
 
-func (b *buildPass) name(s *step) {
+func (b *buildPass) writeStepName(s *step) {
 	switch {
 	case len(s.name) == 0:
 	case len(s.id) == 0:
@@ -215,14 +218,14 @@ func (b *buildPass) name(s *step) {
 	}
 }
 
-// line writes a line of a step's output.
-func (b *buildPass) line(s *step, l []byte) {
+// writeOutputLine writes a line of a step's output.
+func (b *buildPass) writeOutputLine(s *step, l []byte) {
 	if len(s.id) == 0 {
 		b.write(l)
 		return
 	}
-	b.short = append(append(append(b.short[:0], s.id...), ' '), l...)
-	b.keepLine(b.short)
+	b.lineBuffer = append(append(append(b.lineBuffer[:0], s.id...), ' '), l...)
+	b.keepLine(b.lineBuffer)
 }
 
 // withoutTiming removes the seconds since the step began, unless the rest would look
@@ -232,7 +235,9 @@ func withoutTiming(text []byte) []byte {
 	if n == 0 {
 		return text
 	}
-	if rest := text[n:]; !isStepEnd(rest) && !isStepNoise(rest) && !isStepNews(rest) && timingLength(rest) == 0 && !bytes.HasPrefix(rest, []byte("ERROR")) && !bytes.HasPrefix(rest, []byte("CANCELED")) {
+	if rest := text[n:]; !isStepEnd(rest) && !isStepNoise(rest) && !isStepResult(rest) &&
+		timingLength(rest) == 0 && !bytes.HasPrefix(rest, []byte("ERROR")) &&
+		!bytes.HasPrefix(rest, []byte("CANCELED")) {
 		return rest
 	}
 	return text
@@ -264,7 +269,12 @@ func isStepNoise(text []byte) bool {
 	if bytes.Equal(text, []byte("...")) {
 		return true
 	}
-	for _, begin := range [...]string{"building with ", "sha256:", "extracting sha256:", "transferring ", "resolve ", "exporting layers", "exporting manifest", "exporting config", "exporting attestation", "preparing layers", "unpacking to ", "pushing layers", "pushing manifest", "auth ", "merging ", "importing cache", "inferred cache", "loading layer", "sending tarball", "[auth]"} {
+	for _, begin := range [...]string{
+		"building with ", "sha256:", "extracting sha256:", "transferring ", "resolve ", "exporting layers",
+		"exporting manifest", "exporting config", "exporting attestation", "preparing layers",
+		"unpacking to ", "pushing layers", "pushing manifest", "auth ", "merging ", "importing cache",
+		"inferred cache", "loading layer", "sending tarball", "[auth]",
+	} {
 		if len(text) >= len(begin) && text[0] == begin[0] && string(text[:len(begin)]) == begin {
 			return true
 		}
@@ -272,66 +282,75 @@ func isStepNoise(text []byte) bool {
 	return false
 }
 
-// isStepNews reports whether a line of BuildKit reports a result.
-func isStepNews(text []byte) bool {
-	return bytes.HasPrefix(text, []byte("naming to ")) || bytes.HasPrefix(text, []byte("writing image ")) || bytes.HasPrefix(text, []byte("WARN"))
+// isStepResult reports whether a line of BuildKit reports a result.
+func isStepResult(text []byte) bool {
+	return bytes.HasPrefix(text, []byte("naming to ")) ||
+		bytes.HasPrefix(text, []byte("writing image ")) ||
+		bytes.HasPrefix(text, []byte("WARN"))
 }
 
-// excerpted reports whether a line belongs to BuildKit's excerpt of the failed
+// repeatsFailedOutput reports whether a line belongs to BuildKit's excerpt of the failed
 // step and was kept before.
-func (b *buildPass) excerpted(l []byte) bool {
+func (b *buildPass) repeatsFailedOutput(l []byte) bool {
 	switch {
 	case bytes.HasPrefix(l, []byte(" > ")) && bytes.HasSuffix(l, []byte(":")):
-		b.excerpt = true
+		b.inExcerpt = true
 	case bytes.Equal(l, []byte("------")):
-		b.excerpt = false
-	case b.excerpt:
+		b.inExcerpt = false
+	case b.inExcerpt:
 		text := l[timingLength(l):]
-		return len(bytes.TrimSpace(text)) == 0 || b.noise.Match(text) || len(b.failed) > 0 && b.lead.Match(text) || slices.ContainsFunc(b.failed, func(o []byte) bool { return bytes.Equal(o, text) })
+		return len(bytes.TrimSpace(text)) == 0 ||
+			b.noise.Match(text) ||
+			len(b.failedOutput) > 0 && b.lead.Match(text) ||
+			slices.ContainsFunc(b.failedOutput, func(o []byte) bool { return bytes.Equal(o, text) })
 	}
 	return false
 }
 
-// classic handles a line of the classic builder. It reports false for lines
+// handleClassic handles a line of the classic builder. It reports false for lines
 // outside of steps.
-func (b *buildPass) classic(l []byte) bool {
+func (b *buildPass) handleClassic(l []byte) bool {
 	switch {
 	case bytes.HasPrefix(l, []byte("Step ")) && bytes.Contains(l, []byte(" : ")), bytes.HasPrefix(l, []byte("STEP ")):
-		if b.legacy != nil {
-			b.succeeded(b.legacy, nil)
+		if b.classicStep != nil {
+			b.endSucceeded(b.classicStep, nil)
 		}
-		b.legacy, b.excerpt = newStep(nil, l), false
+		b.classicStep, b.inExcerpt = newStep(nil, l), false
 		return true
-	case b.legacy == nil:
+	case b.classicStep == nil:
 		return false
-	case bytes.HasPrefix(l, []byte(" ---> ")), bytes.HasPrefix(l, []byte("Removing intermediate container ")), bytes.HasPrefix(l, []byte(" ---> Removed intermediate container")):
+	case bytes.HasPrefix(l, []byte(" ---> ")),
+		bytes.HasPrefix(l, []byte("Removing intermediate container ")),
+		bytes.HasPrefix(l, []byte(" ---> Removed intermediate container")):
 		b.changed = true
 		return true
 	case bytes.HasPrefix(l, []byte("Successfully built ")), bytes.HasPrefix(l, []byte("COMMIT ")):
-		b.succeeded(b.legacy, nil)
-		b.legacy = nil
+		b.endSucceeded(b.classicStep, nil)
+		b.classicStep = nil
 		return false
-	case bytes.Contains(l, []byte("returned a non-zero code: ")), bytes.HasPrefix(l, []byte("Error: building at STEP")), bytes.HasPrefix(l, []byte("Error response from daemon")):
-		b.broken(b.legacy, true)
-		b.legacy = nil
+	case bytes.Contains(l, []byte("returned a non-zero code: ")),
+		bytes.HasPrefix(l, []byte("Error: building at STEP")),
+		bytes.HasPrefix(l, []byte("Error response from daemon")):
+		b.endFailed(b.classicStep, true)
+		b.classicStep = nil
 		return false
 	}
-	b.digestPass.cut = b.digestPass.cut || text.IsOmission(l)
-	b.output(b.legacy, l)
+	b.digestPass.cutBefore = b.digestPass.cutBefore || text.IsOmission(l)
+	b.addOutput(b.classicStep, l)
 	return true
 }
 
 func (b *buildPass) End() strategy.Confidence {
-	if b.legacy != nil {
-		b.broken(b.legacy, true)
+	if b.classicStep != nil {
+		b.endFailed(b.classicStep, true)
 	}
 	for len(b.steps) > 0 {
 		s := b.steps[0]
-		if s.cut.N == 0 && b.run.Exit == 0 { // such as "exporting to image"
-			b.forget(s)
+		if s.cutter.N == 0 && b.run.Exit == 0 { // such as "exporting to image"
+			b.removeStep(s)
 			continue
 		}
-		b.broken(s, true)
+		b.endFailed(s, true)
 	}
 	return b.digestPass.End()
 }

@@ -27,55 +27,55 @@ func (t terraform) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 
 type planPass struct {
 	*digestPass
-	block   resource // the action of the current block
-	around  resource // the action of an unfinished block around it
-	blank   bool     // a blank line is pending
-	heredoc []byte   // the word that ends the current here-document, or nil
+	action       blockAction // of the current block
+	outerAction  blockAction // of the unfinished block that a destroyed resource interrupts
+	blankPending bool
+	heredocEnd   []byte // the word that ends the current here-document, or nil
 }
 
-// resource is the action of a plan on a resource.
-type resource uint8
+// blockAction is the action of a plan on the resource of a block.
+type blockAction uint8
 
 const (
-	noResource resource = iota
-	resourceCreated
-	resourceDestroyed
-	resourceUpdated // or replaced
+	outsideBlocks blockAction = iota // the line is in no block
+	createdBlock
+	destroyedBlock
+	updatedBlock // or replaced
 )
 
 func (p *planPass) Line(l []byte) {
 	switch {
-	case p.block == noResource:
-		p.outside(l)
+	case p.action == outsideBlocks:
+		p.handleOutside(l)
 	case len(l) == 0:
-		p.blank = true
+		p.blankPending = true
 	case bytes.Equal(l, []byte("    }")):
-		if p.block == resourceDestroyed {
+		if p.action == destroyedBlock {
 			p.changed = true
-			p.leave()
-			p.block, p.around = p.around, noResource
+			p.leaveBlock()
+			p.action, p.outerAction = p.outerAction, outsideBlocks
 		} else {
 			p.write(l)
-			p.leave()
+			p.leaveBlock()
 		}
 	case l[0] != ' ' && (p.noise.Match(l) || p.foldable.Match(l) || text.IsFolded(l)): // a line of another resource in between
 		p.digestPass.Line(l)
-	case resourceLine(l) == resourceDestroyed:
+	case blockActionOf(l) == destroyedBlock:
 		p.changed = true
-		if p.block != resourceDestroyed {
-			p.around, p.block = p.block, resourceDestroyed
+		if p.action != destroyedBlock {
+			p.outerAction, p.action = p.action, destroyedBlock
 		}
-	case l[0] != ' ' || bytes.HasPrefix(l, []byte("  # ")) || resourceLine(l) != noResource:
-		blank := p.blank
-		p.leave()
+	case l[0] != ' ' || bytes.HasPrefix(l, []byte("  # ")) || blockActionOf(l) != outsideBlocks:
+		blank := p.blankPending
+		p.leaveBlock()
 		if blank {
 			p.digestPass.Line(nil)
 		}
-		p.outside(l)
+		p.handleOutside(l)
 	default:
-		p.changed = p.changed || p.blank // a blank line in a block only separates
-		p.blank = false
-		if p.drops(l) {
+		p.changed = p.changed || p.blankPending // a blank line in a block only separates
+		p.blankPending = false
+		if p.isDropped(l) {
 			p.changed = true
 		} else {
 			p.write(l)
@@ -83,22 +83,22 @@ func (p *planPass) Line(l []byte) {
 	}
 }
 
-// outside handles a line outside of blocks, or one that begins a block.
-func (p *planPass) outside(l []byte) {
-	p.block = resourceLine(l)
-	if p.block == resourceDestroyed {
+// handleOutside handles a line outside of blocks, or one that begins a block.
+func (p *planPass) handleOutside(l []byte) {
+	p.action = blockActionOf(l)
+	if p.action == destroyedBlock {
 		p.changed = true
 		return
 	}
 	p.digestPass.Line(l)
 }
 
-func (p *planPass) leave() { p.block, p.heredoc, p.blank = noResource, nil, false }
+func (p *planPass) leaveBlock() { p.action, p.heredocEnd, p.blankPending = outsideBlocks, nil, false }
 
-// resourceLine returns the action of the block that a line begins.
-func resourceLine(l []byte) resource {
+// blockActionOf returns the action of the block that a line begins.
+func blockActionOf(l []byte) blockAction {
 	if len(l) < 14 || l[len(l)-1] != '{' {
-		return noResource
+		return outsideBlocks
 	}
 	rest := bytes.TrimLeft(l[:6], " ")
 	sign := len(rest)
@@ -107,36 +107,36 @@ func resourceLine(l []byte) resource {
 	}
 	switch kind := l[4:]; {
 	case !bytes.HasPrefix(kind, []byte("resource \"")) && !bytes.HasPrefix(kind, []byte("data \"")):
-		return noResource
+		return outsideBlocks
 	case string(rest[:sign]) == "+", string(rest[:sign]) == "<=":
-		return resourceCreated
+		return createdBlock
 	case string(rest[:sign]) == "-":
-		return resourceDestroyed
+		return destroyedBlock
 	case string(rest[:sign]) == "~", string(rest[:sign]) == "-/+", string(rest[:sign]) == "+/-":
-		return resourceUpdated
+		return updatedBlock
 	}
-	return noResource
+	return outsideBlocks
 }
 
-// drops reports whether a line of a block is dropped.
-func (p *planPass) drops(l []byte) bool {
-	if p.block == resourceDestroyed {
+// isDropped reports whether a line of a block is dropped.
+func (p *planPass) isDropped(l []byte) bool {
+	if p.action == destroyedBlock {
 		return true
 	}
 	text := bytes.TrimLeft(l, " ")
-	if p.heredoc != nil {
-		if bytes.HasPrefix(text, p.heredoc) { // also "EOT -> (known after apply)"
-			p.heredoc = nil
+	if p.heredocEnd != nil {
+		if bytes.HasPrefix(text, p.heredocEnd) { // also "EOT -> (known after apply)"
+			p.heredocEnd = nil
 		}
 		return false
 	}
 	if i := bytes.IndexByte(text, '<'); i >= 0 && bytes.HasPrefix(text[i:], []byte("<<-")) && len(text)-i < 20 {
-		p.heredoc = bytes.Clone(text[i+3:])
+		p.heredocEnd = bytes.Clone(text[i+3:])
 		return false
 	}
 	signed := len(text) > 1 && text[1] == ' ' && (text[0] == '+' || text[0] == '-' || text[0] == '~')
 	switch {
-	case p.block == resourceCreated || signed && text[0] == '+':
+	case p.action == createdBlock || signed && text[0] == '+':
 		return bytes.HasSuffix(text, []byte("(known after apply)")) && !bytes.Contains(text, []byte(" -> "))
 	case signed, len(text) == 0:
 		return false
@@ -145,5 +145,6 @@ func (p *planPass) drops(l []byte) bool {
 	}
 	// Unchanged, and it neither opens nor closes a part with changes.
 	last := text[len(text)-1]
-	return bytes.Contains(text, []byte(" = ")) && last != '{' && last != '[' && last != '(' && bytes.IndexByte([]byte("}])"), text[0]) < 0 && !bytes.Contains(text, []byte("# forces replacement"))
+	return bytes.Contains(text, []byte(" = ")) && last != '{' && last != '[' && last != '(' &&
+		bytes.IndexByte([]byte("}])"), text[0]) < 0 && !bytes.Contains(text, []byte("# forces replacement"))
 }
