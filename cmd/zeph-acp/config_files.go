@@ -77,7 +77,7 @@ func migrateConfig(cmd *cobra.Command, f *flags, dryRun bool) error {
 
 // warnLeft prints the mistakes that remain in the file.
 func warnLeft(cmd *cobra.Command, m *config.Migration) {
-	for _, w := range m.Left {
+	for _, w := range m.Remaining {
 		fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: warning: %s\n", w)
 	}
 }

@@ -125,7 +125,7 @@ func checkPermission(cmd *cobra.Command, f *flags, c *checkFlags, args []string)
 // tools.shell.blocked_commands; empty if that is not in the file.
 func settingPosition(l *config.Loaded, reason string) string {
 	for _, word := range strings.FieldsFunc(reason, func(r rune) bool { return r != '.' && r != '_' && !unicode.IsLower(r) }) {
-		if at := l.Whence(word); strings.HasPrefix(word, "tools.") && at != l.File {
+		if at := l.Origin(word); strings.HasPrefix(word, "tools.") && at != l.File {
 			return at
 		}
 	}

@@ -143,8 +143,8 @@ func New(l *config.Loaded, log *slog.Logger) *App {
 		Overflow: overflow.NewMemory(overflowMemory),
 		NewID:    uuid.NewString, Now: time.Now, Settle: settle, Log: log,
 	}
-	a.Warnings, a.envModel, a.environ, a.origin = l.Warnings, a.Model, l.Getenv, l.Whence
-	a.isManaged, a.permits = l.Final, l.Permits
+	a.Warnings, a.envModel, a.environ, a.origin = l.Warnings, a.Model, l.Getenv, l.Origin
+	a.isManaged, a.permits = l.IsManaged, l.Permits
 	tracer, mistakes := trace.New(l.Getenv, trace.Product{Name: "zeph-acp", Version: Version}, log)
 	a.tracer, a.Warnings = tracer, slices.Concat(a.Warnings, mistakes)
 	a.home, a.configDir, a.dataDir = config.HomeDir(l.Getenv), l.Paths.Config, l.Paths.Data

@@ -85,7 +85,7 @@ func (w *rulesFile) current() rules {
 		return w.rules
 	}
 	w.loadedStamp = stamp
-	if err == nil && stamp.None() {
+	if err == nil && stamp.Missing() {
 		err = fmt.Errorf("%s is gone", toml.Printable(w.file))
 	}
 	if err != nil {
@@ -111,7 +111,7 @@ func (w *rulesFile) settled(stamp config.Stamp) bool {
 	if now.Sub(w.newSince) >= settleTime {
 		return true
 	}
-	if stamp.None() { // its directory changed when it disappeared, or disappeared too
+	if stamp.Missing() { // its directory changed when it disappeared, or disappeared too
 		dir, err := os.Stat(filepath.Dir(w.file))
 		return err != nil || now.Sub(dir.ModTime()) >= settleTime
 	}

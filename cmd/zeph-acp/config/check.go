@@ -38,7 +38,7 @@ func (l *Loaded) Check(dir, model string, tools []executors.Tool) Findings {
 	l.checkTools(&f, tools)
 	l.checkScripts(&f)
 	l.checkHelpers(&f)
-	l.checkIdle(&f)
+	l.checkIneffective(&f)
 	l.checkToolset(&f, tools)
 	l.checkAllowedPaths(&f)
 	f.Warnings = append(f.Warnings, l.checkFilters()...)
@@ -58,7 +58,7 @@ func (l *Loaded) Check(dir, model string, tools []executors.Tool) Findings {
 // be parsed is a mistake here.
 func (l *Loaded) checkWorkspace(f *Findings, dir string) {
 	file := filepath.Join(dir, filepath.FromSlash(WorkspaceFile))
-	if l.isUsers(file) {
+	if l.isUserConfig(file) {
 		return
 	}
 	data, err := readWorkspaceFile(dir)
@@ -78,9 +78,9 @@ func (l *Loaded) checkWorkspace(f *Findings, dir string) {
 	}
 }
 
-// isUsers reports whether the file is the user's own configuration, as with
+// isUserConfig reports whether the file is the user's own configuration, as with
 // ZEPH_HOME in a project.
-func (l *Loaded) isUsers(file string) bool {
+func (l *Loaded) isUserConfig(file string) bool {
 	this, err := os.Stat(file)
 	if err != nil {
 		return false
@@ -98,7 +98,7 @@ func (l *Loaded) checkTools(f *Findings, tools []executors.Tool) {
 		names = append(names, t.Name)
 	}
 	for _, tool := range slices.Sorted(maps.Keys(l.Config.Tools.Permissions)) {
-		if slices.Contains(names, tool) || strings.Contains(tool, "__") { // of an MCP server, or unknown until it runs
+		if slices.Contains(names, tool) || strings.Contains(tool, "__") { // tools of an MCP server are unknown until it runs
 			continue
 		}
 		if re, err := wildcard.Compile(tool); err == nil && strings.Contains(tool, "*") && slices.ContainsFunc(names, re.MatchString) {
@@ -106,13 +106,13 @@ func (l *Loaded) checkTools(f *Findings, tools []executors.Tool) {
 		}
 		key, hint := "tools.permissions."+tool, ""
 		if now := slices.IndexFunc(renames, func(r toml.Rename) bool { return r.Old == key }); now >= 0 {
-			f.Warnings = append(f.Warnings, toml.Mistake{Where: l.Whence(key), Key: key, Text: strings.TrimPrefix(renameHint(renames[now]), ": ")}.Error())
+			l.warn(f, key, strings.TrimPrefix(renameHint(renames[now]), ": "))
 			continue
 		}
 		if near := toml.Nearest(tool, names); near != "" {
 			hint = fmt.Sprintf(" (did you mean %q?)", near)
 		}
-		f.Warnings = append(f.Warnings, toml.Mistake{Where: l.Whence(key), Key: key, Text: "there is no such tool" + hint}.Error())
+		l.warn(f, key, "there is no such tool"+hint)
 	}
 }
 
@@ -128,7 +128,7 @@ func (l *Loaded) checkScripts(f *Findings) {
 		}
 		if err != nil {
 			key := fmt.Sprintf("llm.providers[%d].model", i)
-			f.Mistakes = append(f.Mistakes, toml.Mistake{Where: l.Whence(key), Key: key, Text: err.Error()})
+			f.Mistakes = append(f.Mistakes, toml.Mistake{Where: l.Origin(key), Key: key, Text: err.Error()})
 		}
 	}
 }
@@ -151,19 +151,19 @@ func (l *Loaded) checkHelpers(f *Findings) {
 			continue
 		}
 		if _, err := provider.Select(l.Config.LLM, l.Keys().Getenv, nil, name); err != nil {
-			f.Mistakes = append(f.Mistakes, toml.Mistake{Where: l.Whence(key), Key: key, Text: err.Error()})
+			f.Mistakes = append(f.Mistakes, toml.Mistake{Where: l.Origin(key), Key: key, Text: err.Error()})
 		}
 	}
 }
 
-// checkIdle warns of keys that have no effect without others.
-func (l *Loaded) checkIdle(f *Findings) {
+// checkIneffective warns of keys that have no effect without other keys.
+func (l *Loaded) checkIneffective(f *Findings) {
 	tools := l.Config.Tools
 	shell, box := tools.Shell, tools.Sandbox
-	for _, idle := range []struct {
+	for _, rule := range []struct {
 		table string
 		keys  []string
-		needs string // the missing setting; empty if there is one
+		needs string // the setting without which keys have no effect; empty if it is set
 	}{
 		{"tools", []string{"summarize_provider"}, textIf(!l.Config.Tools.SummarizeOutput, "summarize_output = true")},
 		{"tools.shell", []string{"transactional"}, textIf(shell.Transactional && !shell.AutoRollback, "auto_rollback = true")},
@@ -182,10 +182,10 @@ func (l *Loaded) checkIdle(f *Findings) {
 		},
 		{"agent.tool_filter", []string{"always_on"}, textIf(l.Config.Agent.ToolFilter.Enabled == toolset.Off, "enabled = true")},
 	} {
-		for _, name := range idle.keys {
-			key := toml.Dotted(idle.table, name)
-			if _, set := l.origin[key]; set && idle.needs != "" {
-				f.Warnings = append(f.Warnings, toml.Mistake{Where: l.Whence(key), Key: key, Text: "has no effect without " + idle.needs}.Error())
+		for _, name := range rule.keys {
+			key := toml.Dotted(rule.table, name)
+			if _, set := l.origins[key]; set && rule.needs != "" {
+				l.warn(f, key, "has no effect without "+rule.needs)
 			}
 		}
 	}
@@ -204,9 +204,10 @@ func (l *Loaded) checkToolset(f *Findings, known []executors.Tool) {
 	}
 }
 
-func textIf(is bool, what string) string {
-	if is {
-		return what
+// textIf returns a text if the condition holds, else "".
+func textIf(condition bool, text string) string {
+	if condition {
+		return text
 	}
 	return ""
 }
@@ -214,39 +215,51 @@ func textIf(is bool, what string) string {
 // checkAllowedPaths warns of directories that do not exist.
 func (l *Loaded) checkAllowedPaths(f *Findings) {
 	home := HomeDir(l.Getenv)
-	all := map[string][]string{
-		"tools.file.allowed_paths": l.Config.Tools.File.AllowedPaths, "tools.shell.allowed_paths": l.Config.Tools.Shell.AllowedPaths,
-	}
-	for _, key := range slices.Sorted(maps.Keys(all)) {
-		dirs := all[key]
-		for _, dir := range dirs {
+	for _, list := range []struct {
+		key  string
+		dirs []string
+	}{
+		{"tools.file.allowed_paths", l.Config.Tools.File.AllowedPaths},
+		{"tools.shell.allowed_paths", l.Config.Tools.Shell.AllowedPaths},
+	} {
+		for _, dir := range list.dirs {
 			abs := dir
 			if rest, ok := strings.CutPrefix(dir, "~"); ok {
 				abs = filepath.Join(home, rest)
 			}
-			info, err := os.Stat(abs)
-			why := ""
-			switch {
-			case errors.Is(err, fs.ErrNotExist):
-				why = "it does not exist"
-			case err != nil:
-				why = "it cannot be read"
-			case !info.IsDir():
-				why = "it is not a directory"
-			}
-			if why != "" {
-				f.Warnings = append(f.Warnings, toml.Mistake{Where: l.Whence(key), Key: key, Text: fmt.Sprintf("%q has no effect: %s", dir, why)}.Error())
+			if why := unusableDir(abs); why != "" {
+				l.warn(f, list.key, fmt.Sprintf("%q has no effect: %s", dir, why))
 			}
 		}
 	}
 }
 
-// Whence returns where a key, or the first one below it, was set.
-func (l *Loaded) Whence(key string) string {
-	where := l.origin[key]
-	for _, k := range slices.Sorted(maps.Keys(l.origin)) {
+// unusableDir returns the reason why a path is no directory that can be used; "" if it is one.
+func unusableDir(path string) string {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "it does not exist"
+	case err != nil:
+		return "it cannot be read"
+	case !info.IsDir():
+		return "it is not a directory"
+	}
+	return ""
+}
+
+// warn adds a warning about a key, with the place where the key was set.
+func (l *Loaded) warn(f *Findings, key, text string) {
+	f.Warnings = append(f.Warnings, toml.Mistake{Where: l.Origin(key), Key: key, Text: text}.Error())
+}
+
+// Origin returns the place where a key, or the first element of its list, was set; the file
+// for a key that was not set.
+func (l *Loaded) Origin(key string) string {
+	where := l.origins[key]
+	for _, k := range slices.Sorted(maps.Keys(l.origins)) {
 		if where == "" && strings.HasPrefix(k, key+"[") {
-			where = l.origin[k]
+			where = l.origins[k]
 		}
 	}
 	return cmp.Or(where, l.File)

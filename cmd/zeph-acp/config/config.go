@@ -153,9 +153,12 @@ func Defaults() Config {
 
 // section is the part of the configuration that one package owns.
 type section struct {
-	path     string // of its table; empty for the whole file
+	path string // of its table; empty for the whole file
+	// validate returns the mistakes, by key.
 	validate func(*Config) map[string]string
-	tighten  func(c, repo *Config, has func(key string) bool) (ignored []string)
+	// tighten applies the keys of a repository's file for which has returns true to c. It
+	// returns the keys that it ignores, since they would allow more.
+	tighten func(c, repo *Config, has func(key string) bool) (ignored []string)
 }
 
 // sections returns the parts of Config. If a section's tighten does not ask for

@@ -49,7 +49,7 @@ func TestDocs(t *testing.T) {
 		t.Errorf("defaults (-code +docs)\n%s", diff)
 	}
 	for _, path := range toml.Overridable(reflect.TypeFor[Config](), "") {
-		if l.origin[path] == "" {
+		if l.origins[path] == "" {
 			t.Errorf("%s is not among the keys", path)
 		}
 	}

@@ -43,7 +43,7 @@ func (l *Loaded) FilterRules() (*filter.Filter, []string) {
 	file := l.FiltersFile()
 	rules, warnings := filter.New(file)
 	if _, err := os.Stat(file); l.Config.Tools.Filters.FiltersPath != "" && errors.Is(err, fs.ErrNotExist) {
-		where := toml.Mistake{Where: l.Whence("tools.filters.filters_path"), Key: "tools.filters.filters_path", Text: "there is no " + file}
+		where := toml.Mistake{Where: l.Origin("tools.filters.filters_path"), Key: "tools.filters.filters_path", Text: "there is no " + file}
 		warnings = append(warnings, where.Error())
 	}
 	return rules, warnings

@@ -31,7 +31,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add([]byte("\ufeff[log]\r\nlevel='info'\r\n"))
 	f.Add([]byte("[a]\nb.c=1\n[a.b]\nd=1\n[[a.e]]\n[a.e.f]\n[[a.e.f]]\nx={y.z=1,y={}}"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		l := &Loaded{Config: Defaults(), File: "f", origin: map[string]string{}}
+		l := &Loaded{Config: Defaults(), File: "f", origins: map[string]string{}}
 		mistakes := l.applyFile(data)
 		for _, m := range mistakes {
 			if m.Line < 1 || m.Line > 1+strings.Count(string(data), "\n") || strings.Contains(m.Error(), "\n") {

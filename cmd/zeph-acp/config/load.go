@@ -35,8 +35,8 @@ type Loaded struct {
 	// Getenv looks up the environment that the configuration was loaded from.
 	Getenv func(name string) string
 
-	managed managed
-	origin  map[string]string // of every key that differs from Defaults, by path
+	managed managed           // the administrator's file
+	origins map[string]string // of every key that differs from Defaults, by path
 	options Options           // for Reload
 	Stamp   Stamp             // of File as it was read
 }
@@ -53,7 +53,7 @@ const CommandLine = "command line"
 func Load(o Options) (*Loaded, error) {
 	env := environment(o.Environ)
 	getenv := func(name string) string { return env[name] }
-	l := &Loaded{Config: Defaults(), Paths: FindPaths(getenv), Getenv: getenv, origin: map[string]string{}, options: o}
+	l := &Loaded{Config: Defaults(), Paths: FindPaths(getenv), Getenv: getenv, origins: map[string]string{}, options: o}
 
 	var mistakes toml.Mistakes
 	data, err := l.read(o.File, env["ZEPH_CONFIG"])
@@ -67,11 +67,11 @@ func Load(o Options) (*Loaded, error) {
 	for _, path := range slices.Sorted(maps.Keys(o.Flags)) {
 		mistakes = append(mistakes, l.override(path, o.Flags[path], CommandLine)...)
 	}
-	final, err := l.applyManaged(o.Managed)
+	managedMistakes, err := l.applyManaged(o.Managed)
 	if err != nil {
 		return nil, err
 	}
-	mistakes = append(mistakes, final...)
+	mistakes = append(mistakes, managedMistakes...)
 	mistakes = append(mistakes, l.validate(mistakes)...)
 	if len(mistakes) == 0 {
 		mistakes = l.loadPolicy()
@@ -161,15 +161,15 @@ func locate(flag, variable string, paths Paths) (file, by string) {
 // mistakes of the file even where an override replaces them.
 func (l *Loaded) applyFile(data []byte) toml.Mistakes {
 	root, mistakes := toml.Parse(data)
-	understood := len(mistakes) == 0
-	d := keysDecoder()
+	complete := len(mistakes) == 0
+	d := newDecoder()
 	d.File = l.File
 	d.Decode(root, reflect.ValueOf(&l.Config).Elem(), "")
-	d.Validate(l.Config.validate(), understood)
+	d.Validate(l.Config.validate(), complete)
 	mistakes = append(mistakes, d.Mistakes...)
 	l.Warnings = append(l.Warnings, warnings(d.Warnings.In(l.File))...)
 	for key := range d.Set {
-		l.origin[key] = fmt.Sprintf("%s:%d", l.File, d.Lines[key])
+		l.origins[key] = fmt.Sprintf("%s:%d", l.File, d.Lines[key])
 	}
 	return mistakes.In(l.File)
 }
@@ -184,27 +184,27 @@ func (l *Loaded) override(path, text, where string) toml.Mistakes {
 	if !ok {
 		return toml.Mistakes{{Where: where, Key: path, Text: "want " + toml.Want(v.Type()).Name}}
 	}
-	d := keysDecoder()
+	d := newDecoder()
 	d.Decode(n, v, path)
-	maps.DeleteFunc(l.origin, func(key, _ string) bool { return strings.HasPrefix(key, path+"[") }) // elements of the replaced list
-	l.origin[path] = where
+	maps.DeleteFunc(l.origins, func(key, _ string) bool { return strings.HasPrefix(key, path+"[") }) // elements of the replaced list
+	l.origins[path] = where
 	return d.Mistakes.In(where)
 }
 
-// validate returns wrong values that are not among the mistakes already reported.
-func (l *Loaded) validate(told toml.Mistakes) toml.Mistakes {
+// validate returns the wrong values that were not reported yet.
+func (l *Loaded) validate(reported toml.Mistakes) toml.Mistakes {
 	var mistakes toml.Mistakes
 	wrong := l.Config.validate()
 	for _, key := range slices.Sorted(maps.Keys(wrong)) {
-		where, ok := l.origin[key]
+		where, ok := l.origins[key]
 		if list, _, element := strings.Cut(key, "["); element && !ok && strings.HasSuffix(key, "]") {
-			where, ok = l.origin[list]
+			where, ok = l.origins[list]
 		}
 		switch {
-		case ok && l.managed.file != "" && strings.HasPrefix(where, l.managed.file+":"): // reported
+		case ok && l.managed.file != "" && strings.HasPrefix(where, l.managed.file+":"): // applyManaged reported it
 		case ok && !strings.HasPrefix(where, l.File+":"):
 			mistakes = append(mistakes, toml.Mistake{Where: where, Key: key, Text: wrong[key]})
-		case len(told) == 0 && len(mistakes) == 0:
+		case len(reported) == 0 && len(mistakes) == 0:
 			// The value is wrong only together with an override.
 			mistakes = append(mistakes, toml.Mistake{Where: cmp.Or(where, "defaults"), Key: key, Text: wrong[key]})
 		}

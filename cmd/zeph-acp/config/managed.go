@@ -49,9 +49,9 @@ type AllowedServer struct {
 // managed is the managed file as it was read.
 type managed struct {
 	Managed
-	file  string // empty if there is none
-	final []string
-	// overruled are the places of values that it replaces, by key.
+	file string   // empty if there is none
+	keys []string // the keys that it sets, sorted
+	// overruled are the places of the values that it replaces, by key.
 	overruled map[string]string
 }
 
@@ -81,11 +81,11 @@ func (l *Loaded) applyManaged(m ManagedFile) (toml.Mistakes, error) {
 	l.managed = managed{file: m.Path, overruled: map[string]string{}}
 	for _, table := range ruleTables {
 		if hasTable(root, table) {
-			l.clear(table)
+			l.resetTable(table)
 		}
 	}
 	doc := managedDocument{Config: l.Config}
-	d := keysDecoder()
+	d := newDecoder()
 	d.File = m.Path
 	d.Decode(root, reflect.ValueOf(&doc).Elem(), "")
 	wrong := doc.validate()
@@ -94,34 +94,34 @@ func (l *Loaded) applyManaged(m ManagedFile) (toml.Mistakes, error) {
 	d.Validate(wrong, true)
 	l.Config, l.managed.Managed = doc.Config, doc.Managed
 	l.Warnings = append(l.Warnings, warnings(d.Warnings.In(m.Path))...)
-	l.adopt(d)
+	l.recordManaged(d)
 	return append(mistakes, d.Mistakes...).In(m.Path), nil
 }
 
-// adopt records the origins of the keys that the managed file set.
-func (l *Loaded) adopt(d *toml.Decoder) {
-	l.managed.final = slices.Sorted(maps.Keys(d.Set))
-	for _, key := range l.managed.final {
-		maps.DeleteFunc(l.origin, func(old, where string) bool {
+// recordManaged records the keys that the managed file set, and the values that they replace.
+func (l *Loaded) recordManaged(d *toml.Decoder) {
+	l.managed.keys = slices.Sorted(maps.Keys(d.Set))
+	for _, key := range l.managed.keys {
+		maps.DeleteFunc(l.origins, func(old, where string) bool {
 			if !toml.Within(old, key) || strings.HasPrefix(where, l.managed.file+":") {
 				return false
 			}
 			l.managed.overruled[old] = where
 			return true
 		})
-		l.origin[key] = fmt.Sprintf("%s:%d", l.managed.file, d.Lines[key])
+		l.origins[key] = fmt.Sprintf("%s:%d", l.managed.file, d.Lines[key])
 	}
 }
 
-// clear resets a table to its defaults.
-func (l *Loaded) clear(table string) {
+// resetTable resets a table to its defaults.
+func (l *Loaded) resetTable(table string) {
 	switch table {
 	case "tools.policy":
 		l.Config.Tools.Policy = authorize.Defaults()
 	case "tools.authorization":
 		l.Config.Tools.Authorization = authorize.AuthorizationDefaults()
 	}
-	maps.DeleteFunc(l.origin, func(key, where string) bool {
+	maps.DeleteFunc(l.origins, func(key, where string) bool {
 		if toml.Within(key, table) {
 			l.managed.overruled[key] = where
 		}
@@ -146,25 +146,25 @@ func beforeIndex(key string) string {
 	return list
 }
 
-// Final reports whether the managed file sets a key, or a key below it.
-func (l *Loaded) Final(key string) bool {
-	return slices.ContainsFunc(l.managed.final, func(set string) bool { return toml.Within(set, key) })
+// IsManaged reports whether the managed file sets a key, or a key below it.
+func (l *Loaded) IsManaged(key string) bool {
+	return slices.ContainsFunc(l.managed.keys, func(set string) bool { return toml.Within(set, key) })
 }
 
 // ManagedFile returns the path of the managed file, "" if there is none.
 func (l *Loaded) ManagedFile() string { return l.managed.file }
 
-// Permits returns why a server may not start, "" if it may. own means that the entry
-// is from the configuration.
-func (l *Loaded) Permits(s mcp.Server, own bool) string {
-	final := l.Final("mcp.servers")
-	if final && own {
+// Permits returns the reason why an MCP server may not start, "" if it may. inConfig means
+// that the entry is from the configuration.
+func (l *Loaded) Permits(s mcp.Server, inConfig bool) string {
+	final := l.IsManaged("mcp.servers")
+	if final && inConfig {
 		return ""
 	}
 	if final && slices.ContainsFunc(l.Config.MCP.Servers, func(o mcp.Server) bool { return o.Name == s.Name }) {
 		return fmt.Sprintf("%s has a server of that name", toml.Printable(l.managed.file))
 	}
-	if !l.Final("managed.mcp_servers") {
+	if !l.IsManaged("managed.mcp_servers") {
 		return ""
 	}
 	why := fmt.Sprintf("%s does not list it", toml.Printable(l.managed.file))
@@ -208,10 +208,11 @@ func (m Managed) validate() map[string]string {
 	return wrong
 }
 
-// checkManaged names the managed file and warns of settings that it replaces.
+// checkManaged warns of settings that the managed file replaces.
 func (l *Loaded) checkManaged(f *Findings) {
 	for _, key := range slices.Sorted(maps.Keys(l.managed.overruled)) {
-		f.Warnings = append(f.Warnings, toml.Mistake{Where: l.managed.overruled[key], Key: key, Text: "has no effect: " + l.managed.file + " decides"}.Error())
+		m := toml.Mistake{Where: l.managed.overruled[key], Key: key, Text: "has no effect: " + l.managed.file + " decides"}
+		f.Warnings = append(f.Warnings, m.Error())
 	}
 }
 

@@ -26,7 +26,7 @@ func protected(f *os.File, owner string) error {
 	if err != nil {
 		return err
 	}
-	return rootsOwn("it", info, owner, false)
+	return checkOwner("it", info, owner, false)
 }
 
 // protectedDir is protected for a directory. In one with the sticky bit others cannot
@@ -36,10 +36,12 @@ func protectedDir(dir, owner string) error {
 	if err != nil {
 		return err
 	}
-	return rootsOwn("its directory "+dir, info, owner, info.Mode()&fs.ModeSticky != 0)
+	return checkOwner("its directory "+dir, info, owner, info.Mode()&fs.ModeSticky != 0)
 }
 
-func rootsOwn(name string, info fs.FileInfo, owner string, shared bool) error {
+// checkOwner returns an error if another user than root, or owner, owns the file or can write
+// it. shared means that others may write, as in a directory with the sticky bit.
+func checkOwner(name string, info fs.FileInfo, owner string, shared bool) error {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
 		return fmt.Errorf("the owner of %s is unknown", info.Name())

@@ -64,7 +64,7 @@ action = "allow"
 	if bash := c.Tools.Permissions["bash"]; len(bash) != 1 || bash[0].Action != policy.Deny || len(c.Tools.Permissions["fetch"]) != 1 {
 		t.Errorf("permissions %+v", c.Tools.Permissions)
 	}
-	if !l.Final("agent.mode") || !l.Final("log") || l.Final("tools.shell.timeout") {
+	if !l.IsManaged("agent.mode") || !l.IsManaged("log") || l.IsManaged("tools.shell.timeout") {
 		t.Error("the final keys are wrong")
 	}
 	var shown strings.Builder

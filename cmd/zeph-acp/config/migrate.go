@@ -48,11 +48,11 @@ func renamed(path string, n *toml.Node) string {
 
 // Migration is the plan to rename the old keys of a configuration file.
 type Migration struct {
-	File    string   // absolute; may be empty
-	Found   bool     // File exists
-	Changes []string // one line each, FILE:LINE first; empty if no key needs renaming
-	Left    []string // mistakes that remain, one line each
-	Refused bool     // the file is left alone, since it would not load after the Changes
+	File      string   // absolute; may be empty
+	Found     bool     // File exists
+	Changes   []string // one line each, FILE:LINE first; empty if no key needs renaming
+	Remaining []string // mistakes that remain, one line each
+	Refused   bool     // the file is left alone, since it would not load after the Changes
 
 	result []byte
 }
@@ -98,10 +98,10 @@ func (m *Migration) plan(data []byte, env map[string]string) error {
 		if i := slices.IndexFunc(before, func(b toml.Mistake) bool { return b.Key == mistake.Key && b.Text == mistake.Text }); i >= 0 {
 			mistake = before[i]
 		}
-		m.Left = append(m.Left, mistake.Error())
+		m.Remaining = append(m.Remaining, mistake.Error())
 	}
-	for _, text := range slices.Compact(e.Stays) {
-		m.Left = append(m.Left, toml.Printable(m.File)+": "+text)
+	for _, text := range slices.Compact(e.NotRenamed) {
+		m.Remaining = append(m.Remaining, toml.Printable(m.File)+": "+text)
 	}
 	if len(m.Changes) > 0 && len(after) > 0 {
 		m.Refused, m.result = true, data
@@ -113,7 +113,7 @@ func (m *Migration) plan(data []byte, env map[string]string) error {
 // that only [Loaded.Check] finds.
 func mistakesIn(file string, data []byte, env map[string]string) toml.Mistakes {
 	getenv := func(name string) string { return env[name] }
-	l := &Loaded{Config: Defaults(), Paths: FindPaths(getenv), Getenv: getenv, File: file, origin: map[string]string{}}
+	l := &Loaded{Config: Defaults(), Paths: FindPaths(getenv), Getenv: getenv, File: file, origins: map[string]string{}}
 	if mistakes := l.applyFile(data); len(mistakes) > 0 {
 		return mistakes
 	}

@@ -64,7 +64,7 @@ func migrated(t *testing.T, text, want, told string) {
 		}
 		return
 	}
-	got := strings.Join(append(m.Changes, m.Left...), "\n") + "\n"
+	got := strings.Join(append(m.Changes, m.Remaining...), "\n") + "\n"
 	if diff := cmp.Diff(told, strings.ReplaceAll(got, filepath.Dir(file)+string(filepath.Separator), "")); diff != "" {
 		t.Errorf("told (-want +got)\n%s", diff)
 	}

@@ -37,16 +37,16 @@ var plannedKeys = []string{
 	"acp.model_config",
 }
 
-// notBuilt is the warning about a key of [plannedKeys].
-const notBuilt = "is not supported by this version and has no effect"
+// plannedWarning is the warning about a key of [plannedKeys].
+const plannedWarning = "is not supported by this version and has no effect"
 
-// keysDecoder returns a decoder with hints for renamed and misplaced keys, and warnings
+// newDecoder returns a decoder with hints for renamed and misplaced keys, and warnings
 // for planned ones.
-func keysDecoder() *toml.Decoder {
+func newDecoder() *toml.Decoder {
 	d := toml.NewDecoder()
 	d.Unknown = func(path string, n *toml.Node) (hint, warning string) {
 		if hint = renamed(path, n); hint == "" && isPlanned(path) {
-			return "", notBuilt
+			return "", plannedWarning
 		}
 		return cmp.Or(hint, misplaced(path)), ""
 	}

@@ -15,7 +15,7 @@ func TestPlanned(t *testing.T) {
 			text = "[[" + array + ".bash]]\npattern = \"x\"\naction = \"ask\"\n" + key + " = [\"x\"]\n"
 		}
 		l, err := load(t, text)
-		if err != nil || len(l.Warnings) != 1 || !strings.HasSuffix(l.Warnings[0], notBuilt) {
+		if err != nil || len(l.Warnings) != 1 || !strings.HasSuffix(l.Warnings[0], plannedWarning) {
 			t.Errorf("%s\n%v %+v", text, err, l)
 		}
 	}
@@ -54,7 +54,7 @@ risk_chain_threshold = 0.7
 			t.Fatalf("%q", warnings)
 		}
 		for i, w := range warnings {
-			if !strings.HasSuffix(w, want[i]+notBuilt) {
+			if !strings.HasSuffix(w, want[i]+plannedWarning) {
 				t.Errorf("%s, want %s", w, want[i])
 			}
 		}

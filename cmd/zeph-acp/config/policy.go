@@ -39,19 +39,20 @@ type policyRules struct {
 	Rules []authorize.Rule `toml:"rules"`
 }
 
+// loadRules reads the policy_file.
 func (l *Loaded) loadRules(c *authorize.Config) toml.Mistakes {
 	const key = "tools.policy.policy_file"
 	file, data, err := l.readPolicy(key, c.PolicyFile)
 	if err != nil {
-		return toml.Mistakes{{Where: l.Whence(key), Key: key, Text: err.Error()}}
+		return toml.Mistakes{{Where: l.Origin(key), Key: key, Text: err.Error()}}
 	}
 	root, mistakes := toml.Parse(data)
-	understood := len(mistakes) == 0
+	complete := len(mistakes) == 0
 	var rules policyRules
 	d := toml.NewDecoder()
 	d.File = file
 	d.Decode(root, reflect.ValueOf(&rules).Elem(), "")
-	d.Validate(authorize.Authorization{Rules: rules.Rules}.Validate(), understood)
+	d.Validate(authorize.Authorization{Rules: rules.Rules}.Validate(), complete)
 	if mistakes = append(mistakes, d.Mistakes...); len(mistakes) > 0 {
 		return mistakes.In(file)
 	}
@@ -59,11 +60,12 @@ func (l *Loaded) loadRules(c *authorize.Config) toml.Mistakes {
 	return nil
 }
 
+// loadCedar reads the file of Cedar policies.
 func (l *Loaded) loadCedar(c *authorize.Config) toml.Mistakes {
 	const key = "tools.policy.cedar"
 	file, data, err := l.readPolicy(key, c.Cedar)
 	if err != nil {
-		return toml.Mistakes{{Where: l.Whence(key), Key: key, Text: err.Error()}}
+		return toml.Mistakes{{Where: l.Origin(key), Key: key, Text: err.Error()}}
 	}
 	policies, err := cedarpolicy.Parse(file, data)
 	if wrong, ok := errors.AsType[*cedarpolicy.ParseError](err); ok {
@@ -84,7 +86,7 @@ func (l *Loaded) readPolicy(key, path string) (file string, data []byte, err err
 	}
 	if !filepath.IsAbs(file) {
 		dir := "."
-		if where := l.origin[key]; filepath.IsAbs(where) { // FILE:LINE
+		if where := l.origins[key]; filepath.IsAbs(where) { // FILE:LINE
 			dir = filepath.Dir(where[:max(0, strings.LastIndexByte(where, ':'))])
 		}
 		if file, err = filepath.Abs(filepath.Join(dir, file)); err != nil {
@@ -92,11 +94,11 @@ func (l *Loaded) readPolicy(key, path string) (file string, data []byte, err err
 		}
 	}
 	if file, err = filepath.EvalSymlinks(file); err != nil {
-		return "", nil, bare(err)
+		return "", nil, withoutOperation(err)
 	}
 	f, err := os.OpenFile(file, os.O_RDONLY|keys.Nonblock, 0)
 	if err != nil {
-		return "", nil, bare(err)
+		return "", nil, withoutOperation(err)
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
@@ -109,8 +111,8 @@ func (l *Loaded) readPolicy(key, path string) (file string, data []byte, err err
 	return file, data, err
 }
 
-// bare returns a file error without the operation.
-func bare(err error) error {
+// withoutOperation returns a file error without the name of the operation.
+func withoutOperation(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return fmt.Errorf("%s: %w", toml.Printable(e.Path), e.Err)
 	}

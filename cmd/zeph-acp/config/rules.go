@@ -20,7 +20,7 @@ func AddRules(o Options, rules string, denyRead string) (file string, err error)
 		if rules == "" {
 			return data, nil
 		}
-		return below(data, rules), nil
+		return appendTable(data, rules), nil
 	})
 }
 
@@ -34,7 +34,7 @@ func withDenyRead(data []byte, list string) ([]byte, error) {
 		table = table.Child("file")
 	}
 	if table == nil {
-		return below(data, "[tools.file]\n"+line), nil
+		return appendTable(data, "[tools.file]\n"+line), nil
 	}
 	if table.Child("deny_read") != nil {
 		return nil, errors.New("it has tools.file.deny_read already: add the patterns above to it, and use --without-deny-read")

@@ -26,12 +26,12 @@ func AddServer(o Options, s mcp.Server) (file string, err error) {
 		if _, found := findServer(data, s.Name); found {
 			return nil, fmt.Errorf("there is already a server %q", s.Name)
 		}
-		return below(data, entryText(s)), nil
+		return appendTable(data, entryText(s)), nil
 	})
 }
 
-// below returns data with a table below it.
-func below(data []byte, table string) []byte {
+// appendTable appends the text of a table to a document, after an empty line.
+func appendTable(data []byte, table string) []byte {
 	if len(data) > 0 && !bytes.HasSuffix(data, []byte("\n")) {
 		data = append(data, '\n')
 	}

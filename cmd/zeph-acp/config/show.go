@@ -17,23 +17,24 @@ import (
 // FILE:LINE, the name of an environment variable, or command line. It redacts
 // the parts of a URL that may be secret; a configuration has no other secrets.
 func (l *Loaded) Show(w io.Writer) error {
-	s := &shower{Loaded: l}
+	s := &configPrinter{Loaded: l}
 	s.table(reflect.ValueOf(l.Config), "", "")
 	if l.managed.file != "" {
-		s.below(reflect.ValueOf(l.managed.Managed), "managed", "managed")
+		s.section(reflect.ValueOf(l.managed.Managed), "managed", "managed")
 	}
 	_, err := io.WriteString(w, strings.TrimPrefix(s.b.String(), "\n"))
 	return err
 }
 
-type shower struct {
+// configPrinter writes a configuration as TOML.
+type configPrinter struct {
 	*Loaded
 	b strings.Builder
 }
 
 // table writes the keys of a table and then the tables in it, the order that
-// TOML requires. All tables are structs. See below for header and path.
-func (s *shower) table(v reflect.Value, header, path string) {
+// TOML requires. All tables are structs. See section for header and path.
+func (s *configPrinter) table(v reflect.Value, header, path string) {
 	for _, f := range toml.Fields(v.Type()) {
 		if toml.IsLeaf(f.Type) {
 			s.key(f.Key, v.FieldByIndex(f.Index), toml.Dotted(path, f.Key))
@@ -41,14 +42,14 @@ func (s *shower) table(v reflect.Value, header, path string) {
 	}
 	for _, f := range toml.Fields(v.Type()) {
 		if !toml.IsLeaf(f.Type) {
-			s.below(v.FieldByIndex(f.Index), toml.Dotted(header, f.Key), toml.Dotted(path, f.Key))
+			s.section(v.FieldByIndex(f.Index), toml.Dotted(header, f.Key), toml.Dotted(path, f.Key))
 		}
 	}
 }
 
-// below writes a table, an array of tables, or a map of tables or of named values. header
-// is the text of its header. path, which has indexes, is the path of its keys.
-func (s *shower) below(v reflect.Value, header, path string) {
+// section writes a table, an array of tables, or a map of tables or of named values. header
+// is the text between the brackets; path is the path of its keys, with indexes.
+func (s *configPrinter) section(v reflect.Value, header, path string) {
 	switch v.Kind() {
 	case reflect.Struct:
 		if slices.ContainsFunc(toml.Fields(v.Type()), func(f toml.Field) bool { return toml.IsLeaf(f.Type) }) {
@@ -61,7 +62,7 @@ func (s *shower) below(v reflect.Value, header, path string) {
 			s.table(v.Index(i), header, fmt.Sprintf("%s[%d]", path, i))
 		}
 		if v.Len() == 0 {
-			fmt.Fprintf(&s.b, "\n# [[%s]]: none # %s\n", header, s.from(path))
+			fmt.Fprintf(&s.b, "\n# [[%s]]: none # %s\n", header, s.originOf(path))
 		}
 	case reflect.Map:
 		keys := v.MapKeys()
@@ -75,21 +76,22 @@ func (s *shower) below(v reflect.Value, header, path string) {
 				s.key(key.String(), v.MapIndex(key), toml.Dotted(path, key.String()))
 				continue
 			}
-			s.below(v.MapIndex(key), header+"."+toml.FormatKey(key.String()), toml.Dotted(path, key.String()))
+			s.section(v.MapIndex(key), header+"."+toml.FormatKey(key.String()), toml.Dotted(path, key.String()))
 		}
 		if len(keys) == 0 {
-			fmt.Fprintf(&s.b, "\n# [%s]: none # %s\n", header, s.from(path))
+			fmt.Fprintf(&s.b, "\n# [%s]: none # %s\n", header, s.originOf(path))
 		}
 	}
 }
 
 // key writes the line of one key.
-func (s *shower) key(key string, v reflect.Value, path string) {
-	fmt.Fprintf(&s.b, "%s = %s # %s\n", toml.FormatKey(key), literal(v), s.from(path))
+func (s *configPrinter) key(key string, v reflect.Value, path string) {
+	fmt.Fprintf(&s.b, "%s = %s # %s\n", toml.FormatKey(key), literal(v), s.originOf(path))
 }
 
-func (s *shower) from(path string) string {
-	if origin, ok := s.origin[path]; ok {
+// originOf returns the place where a key was set.
+func (s *configPrinter) originOf(path string) string {
+	if origin, ok := s.origins[path]; ok {
 		return toml.Printable(origin)
 	}
 	return "default"
@@ -106,7 +108,7 @@ func literal(v reflect.Value) string {
 	}
 	switch v.Kind() {
 	case reflect.String:
-		return toml.FormatString(masked(v.String()))
+		return toml.FormatString(maskURL(v.String()))
 	case reflect.Slice:
 		items := make([]string, v.Len())
 		for i := range items {
@@ -124,8 +126,8 @@ func literal(v reflect.Value) string {
 	return fmt.Sprint(v.Interface())
 }
 
-// masked redacts the parts of a URL that may be secret: user info and query.
-func masked(text string) string {
+// maskURL redacts the parts of a URL that may be secret: user info and query.
+func maskURL(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
 		return text

@@ -17,13 +17,13 @@ func StampOf(file string) Stamp {
 	return Stamp{info}
 }
 
-// None reports whether there was no file.
-func (s Stamp) None() bool { return s.FileInfo == nil }
+// Missing reports whether there was no file.
+func (s Stamp) Missing() bool { return s.FileInfo == nil }
 
 // Same reports whether both are the same state of the same file.
 func (s Stamp) Same(o Stamp) bool {
-	if s.None() || o.None() {
-		return s.None() == o.None()
+	if s.Missing() || o.Missing() {
+		return s.Missing() == o.Missing()
 	}
 	return os.SameFile(s.FileInfo, o.FileInfo) && s.ModTime().Equal(o.ModTime()) && s.Size() == o.Size()
 }

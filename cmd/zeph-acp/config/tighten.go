@@ -39,7 +39,7 @@ func Tighten(cfg Config, workspaceDir string) (Config, []string) {
 		return cfg, []string{mistakes.In(file)[0].Error() + "; the whole file is ignored"}
 	}
 
-	repo, d := Defaults(), keysDecoder()
+	repo, d := Defaults(), newDecoder()
 	d.File = file
 	v := reflect.ValueOf(&repo).Elem()
 	d.Decode(root, v, "")

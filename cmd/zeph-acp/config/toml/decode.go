@@ -20,7 +20,7 @@ type Decoder struct {
 	Set      map[string]bool // paths of the keys that were set
 	Lines    map[string]int  // lines of these and of the tables around them
 	Mistakes Mistakes
-	Warnings Mistakes // keys that unknown has a warning for
+	Warnings Mistakes // about the keys for which Unknown returns a warning
 	// File, if not empty, names the document for the elements of arrays that have
 	// a method SetPosition.
 	File string
@@ -30,9 +30,11 @@ type Decoder struct {
 	Unknown func(path string, n *Node) (hint, warning string)
 }
 
+// NewDecoder returns a Decoder that has decoded nothing.
 func NewDecoder() *Decoder { return &Decoder{Set: map[string]bool{}, Lines: map[string]int{}} }
 
-func (d *Decoder) wrong(n *Node, path, format string, args ...any) {
+// addMistake records a mistake about the value n.
+func (d *Decoder) addMistake(n *Node, path, format string, args ...any) {
 	if len(d.Mistakes) < MaxMistakes {
 		d.Mistakes = append(d.Mistakes, Mistake{Line: n.Line, Key: path, Text: fmt.Sprintf(format, args...)})
 	}
@@ -43,13 +45,13 @@ func (d *Decoder) wrong(n *Node, path, format string, args ...any) {
 func (d *Decoder) Decode(n *Node, v reflect.Value, path string) bool {
 	d.Lines[path] = n.Line
 	if kind := Want(v.Type()); !kind.Fits(n.Kind) {
-		d.wrong(n, path, "want %s, got %s%s", kind.Name, KindName(n.Kind), kind.hint(n, path))
+		d.addMistake(n, path, "want %s, got %s%s", kind.Name, KindName(n.Kind), kind.hint(n, path))
 		return false
 	}
 	switch {
 	case IsText(v.Type()) || isScalar(v.Type()):
 		if err := setScalar(v, n.Text); err != nil {
-			d.wrong(n, path, "%v", err)
+			d.addMistake(n, path, "%v", err)
 			return false
 		}
 		d.Set[path] = true
@@ -80,7 +82,7 @@ func (d *Decoder) decodeStruct(n *Node, v reflect.Value, path string) bool {
 				d.Warnings = append(d.Warnings, Mistake{Line: c.Line, Key: at, Text: warning})
 				continue
 			}
-			d.wrong(c, at, UnknownKey+"%s", cmp.Or(hint, didYouMean(key, known)))
+			d.addMistake(c, at, UnknownKey+"%s", cmp.Or(hint, didYouMean(key, known)))
 			right = false
 			continue
 		}
@@ -134,9 +136,10 @@ type Expectation struct {
 	kinds []unstable.Kind
 }
 
+// Fits reports whether a value of the kind fits.
 func (e Expectation) Fits(k unstable.Kind) bool { return slices.Contains(e.kinds, k) }
 
-// hint returns how to write the probably intended value.
+// hint returns advice on how to write the value that was probably intended.
 func (e Expectation) hint(n *Node, path string) string {
 	switch {
 	case e.Fits(unstable.ArrayTable) && (n.Kind == unstable.Table || n.Kind == unstable.InlineTable):
@@ -182,6 +185,7 @@ func Want(t reflect.Type) Expectation {
 	return Expectation{"a whole number", []unstable.Kind{unstable.Integer}}
 }
 
+// plural returns the name of several values of a type.
 func plural(t reflect.Type) string {
 	if e := Want(t); e.Fits(unstable.String) {
 		return "strings"
@@ -294,9 +298,10 @@ func Within(key, above string) bool {
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// Validate adds mistakes about decoded values, by path. If the document was not
-// understood completely, it skips missing keys, since they may be in the rest.
-func (d *Decoder) Validate(wrong map[string]string, understood bool) {
+// Validate adds mistakes about decoded values, by path. complete means that the whole
+// document was parsed; otherwise mistakes about missing keys are skipped, since the keys may
+// be in the rest.
+func (d *Decoder) Validate(wrong map[string]string, complete bool) {
 	var found Mistakes
 	for key, text := range wrong {
 		// A mistake that follows from another one in the same array element is
@@ -305,15 +310,15 @@ func (d *Decoder) Validate(wrong map[string]string, understood bool) {
 		if i := strings.LastIndexByte(key, ']'); i >= 0 {
 			element = key[:i+1]
 		}
-		if (understood || d.Set[key]) && !d.mistaken(element) {
+		if (complete || d.Set[key]) && !d.hasMistake(element) {
 			found = append(found, Mistake{Line: d.LineOf(key), Key: key, Text: text})
 		}
 	}
 	d.Mistakes = append(d.Mistakes, found...)
 }
 
-// mistaken reports whether there is a mistake at or below path.
-func (d *Decoder) mistaken(path string) bool {
+// hasMistake reports whether there is a mistake at or below path.
+func (d *Decoder) hasMistake(path string) bool {
 	return slices.ContainsFunc(d.Mistakes, func(m Mistake) bool { return Within(m.Key, path) })
 }
 
@@ -336,7 +341,7 @@ func (d *Decoder) Drop(v reflect.Value, path string, moved map[string]string) {
 		kept := reflect.MakeSlice(v.Type(), 0, v.Len())
 		for i := range v.Len() {
 			old := fmt.Sprintf("%s[%d]", path, i)
-			if d.mistaken(old) {
+			if d.hasMistake(old) {
 				continue
 			}
 			if kept.Len() < i {

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2/unstable"
@@ -19,23 +18,24 @@ type Rename struct {
 
 // Of reports whether the rename applies to the value n at its old path.
 func (r Rename) Of(n *Node) bool {
-	return n != nil && r.Table == slices.Contains([]unstable.Kind{unstable.Table, unstable.InlineTable, unstable.ArrayTable}, n.Kind)
+	tables := []unstable.Kind{unstable.Table, unstable.InlineTable, unstable.ArrayTable}
+	return n != nil && r.Table == slices.Contains(tables, n.Kind)
 }
 
 // Editor changes the text of a document at its keys, so that comments, order
 // and layout stay.
 type Editor struct {
-	renames []Rename
-	data    []byte // without a byte order mark
-	bom     []byte
-	eol     string
-	root    *Node
-	exprs   []expr
-	edits   []edit
-	moved   map[string][]string // texts of keys by their new table, which may end in []
-	order   []string            // of moved
-	Changes []Change
-	Stays   []string // keys that could not be renamed, with the reasons
+	renames    []Rename
+	data       []byte // without a byte order mark
+	bom        []byte
+	eol        string
+	root       *Node
+	exprs      []expr
+	edits      []edit
+	moved      map[string][]string // texts of keys by their new table, which may end in []
+	order      []string            // of moved
+	Changes    []Change
+	NotRenamed []string // keys that could not be renamed, with the reasons
 }
 
 // expr is a key with its value, or the header of a table.
@@ -61,6 +61,7 @@ type Change struct {
 	Text string
 }
 
+// NewEditor returns an Editor for a document and the keys to rename.
 func NewEditor(data []byte, renames []Rename) *Editor {
 	e := &Editor{renames: renames, data: bytes.TrimPrefix(data, []byte("\ufeff")), eol: "\n", moved: map[string][]string{}}
 	e.bom = data[:len(data)-len(e.data)]
@@ -83,6 +84,7 @@ func NewEditor(data []byte, renames []Rename) *Editor {
 	return e
 }
 
+// add appends an expression of the parser. header is the index of its header in e.exprs.
 func (e *Editor) add(n *unstable.Node, header int) {
 	x := expr{kind: n.Kind, header: header, keyFrom: -1}
 	for it := n.Key(); it.Next(); {
@@ -117,13 +119,13 @@ func (e *Editor) add(n *unstable.Node, header int) {
 
 // Migrate returns the document with the old keys renamed.
 func (e *Editor) Migrate() []byte {
-	e.dropDoubled()
+	e.dropDuplicateTables()
 	for i := range e.exprs {
 		if e.exprs[i].moved {
 			continue
 		}
 		for _, r := range e.renames {
-			if old := strings.Split(r.Old, "."); r.Of(e.find(old)) {
+			if old := strings.Split(r.Old, "."); r.Of(e.valueAt(old)) {
 				e.rename(&e.exprs[i], old, strings.Split(r.New, "."))
 			}
 		}
@@ -157,24 +159,24 @@ func (e *Editor) rename(x *expr, old, to []string) {
 	}
 	to = slices.Concat(to, path[len(old):])
 	table, key := to[:len(to)-1], to[len(to)-1]
-	there := e.find(table)
-	here := hasPrefix(to, above) && !isArray(table) && // the key can stay in its table
-		(len(table) == len(above) || there == nil || there.Kind == unstable.Table && there.made == byDots)
+	target := e.valueAt(table)
+	staysInTable := hasPrefix(to, above) && !isArray(table) && // the key can stay in its table
+		(len(table) == len(above) || target == nil || target.Kind == unstable.Table && target.origin == byDots)
 	switch {
-	case e.find(to) != nil || isArray(table) && there != nil:
-		e.Stays = append(e.Stays, fmt.Sprintf("%s stays: %s already exists", join(path), join(to)))
+	case e.valueAt(to) != nil || isArray(table) && target != nil:
+		e.NotRenamed = append(e.NotRenamed, fmt.Sprintf("%s stays: %s already exists", join(path), join(to)))
 		return
 	case x.kind != unstable.KeyValue:
 		e.edits = append(e.edits, edit{x.keyFrom, x.keyTo, join(to)})
-	case here:
+	case staysInTable:
 		e.edits = append(e.edits, edit{x.keyFrom, x.keyTo, join(to[len(above):])})
-	case there != nil && (there.Kind != unstable.Table || there.made == byDots):
-		e.Stays = append(e.Stays, fmt.Sprintf("%s stays: move it to %s by hand", join(path), join(to)))
+	case target != nil && (target.Kind != unstable.Table || target.origin == byDots):
+		e.NotRenamed = append(e.NotRenamed, fmt.Sprintf("%s stays: move it to %s by hand", join(path), join(to)))
 		return
 	default:
 		e.move(x, join(table), FormatKey(key))
 	}
-	e.note(x, "%s is now %s", join(path), join(to))
+	e.recordChange(x, "%s is now %s", join(path), join(to))
 }
 
 // move removes the lines of x and adds them to the table, under that key.
@@ -191,14 +193,14 @@ func (e *Editor) move(x *expr, table, key string) {
 	x.moved = true
 }
 
-// dropDoubled removes each empty [table] that is an array of tables elsewhere,
+// dropDuplicateTables removes each empty [table] that is an array of tables elsewhere,
 // since TOML forbids the combination.
-func (e *Editor) dropDoubled() {
+func (e *Editor) dropDuplicateTables() {
 	for i := range e.exprs {
 		x := &e.exprs[i]
 		if keys, _ := e.below(i); x.kind == unstable.Table && keys == 0 && e.isArrayElsewhere(x.keys) {
-			e.note(x, "[%s] is removed: TOML does not allow it next to [[%[1]s]]", join(x.keys))
-			e.drop(x)
+			e.recordChange(x, "[%s] is removed: TOML does not allow it next to [[%[1]s]]", join(x.keys))
+			e.dropHeader(x)
 		}
 	}
 }
@@ -210,7 +212,7 @@ func (e *Editor) dropHeaders() {
 		x := &e.exprs[i]
 		keys, moved := e.below(i)
 		if x.kind == unstable.Table && moved > 0 && moved == keys && e.moved[join(x.keys)] == nil {
-			e.drop(x)
+			e.dropHeader(x)
 		}
 	}
 }
@@ -233,8 +235,8 @@ func (e *Editor) isArrayElsewhere(keys []string) bool {
 	return slices.ContainsFunc(e.exprs, func(x expr) bool { return x.kind == unstable.ArrayTable && slices.Equal(x.keys, keys) })
 }
 
-// drop removes a header's line and keeps its comment.
-func (e *Editor) drop(x *expr) {
+// dropHeader removes a header's line and keeps its comment.
+func (e *Editor) dropHeader(x *expr) {
 	comment := ""
 	if i := bytes.IndexByte(e.data[x.keyTo:x.to], '#'); i >= 0 {
 		comment = string(e.data[x.keyTo+i : x.to])
@@ -272,10 +274,8 @@ func (e *Editor) insertBelow(table, text string) {
 
 // apply returns the edited document. No two edits overlap.
 func (e *Editor) apply() []byte {
-	sort.SliceStable(e.edits, func(i, j int) bool {
-		return cmp.Or(e.edits[i].from-e.edits[j].from, e.edits[i].to-e.edits[j].to) < 0
-	})
-	sort.SliceStable(e.Changes, func(i, j int) bool { return e.Changes[i].Line < e.Changes[j].Line })
+	slices.SortStableFunc(e.edits, func(a, b edit) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
+	slices.SortStableFunc(e.Changes, func(a, b Change) int { return cmp.Compare(a.Line, b.Line) })
 	out := slices.Clone(e.bom)
 	at := 0
 	for _, d := range e.edits {
@@ -293,13 +293,13 @@ func (e *Editor) apply() []byte {
 	return out
 }
 
-func (e *Editor) note(x *expr, format string, args ...any) {
+func (e *Editor) recordChange(x *expr, format string, args ...any) {
 	line := bytes.Count(e.data[:x.keyFrom], []byte("\n")) + 1
 	e.Changes = append(e.Changes, Change{line, fmt.Sprintf(format, args...)})
 }
 
-// find returns the value at a path, nil if there is no such value.
-func (e *Editor) find(path []string) *Node {
+// valueAt returns the value at a path, nil if there is no such value.
+func (e *Editor) valueAt(path []string) *Node {
 	n := e.root
 	for _, key := range path {
 		if n = n.Child(strings.TrimSuffix(key, "[]")); n == nil {
@@ -315,7 +315,7 @@ func (e *Editor) LineBefore(key string) int {
 	key = Unindexed(key, "[]")
 	for _, r := range e.renames {
 		if rest, ok := strings.CutPrefix(key, r.New); ok {
-			if n := e.find(strings.Split(r.Old+rest, ".")); n != nil {
+			if n := e.valueAt(strings.Split(r.Old+rest, ".")); n != nil {
 				return n.Line
 			}
 		}

@@ -26,13 +26,13 @@ import (
 // Node is a value of a TOML document, with its line. The library's decoder
 // stops at the first mistake and has no lines of valid values.
 type Node struct {
-	Line  int // 1-based; 0 means that it is from no file
-	Kind  unstable.Kind
-	made  tableOrigin
-	Text  string           // of a scalar, unquoted
-	Items []*Node          // of Array and ArrayTable
-	Keys  []string         // of Table and InlineTable, in order of appearance
-	Table map[string]*Node // of Table and InlineTable
+	Line   int // 1-based; 0 means that it is from no file
+	Kind   unstable.Kind
+	origin tableOrigin      // of Table
+	Text   string           // of a scalar, unquoted
+	Items  []*Node          // of Array and ArrayTable
+	Keys   []string         // of Table and InlineTable, in order of appearance
+	Table  map[string]*Node // of Table and InlineTable
 }
 
 // tableOrigin records how a table was created, which decides what may be added to it.
@@ -75,7 +75,7 @@ type tree struct {
 // valid TOML.
 func Parse(data []byte) (*Node, Mistakes) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	t := &tree{data: data, root: &Node{Line: 1, Kind: unstable.Table, made: byHeader}, lines: []int{0}}
+	t := &tree{data: data, root: &Node{Line: 1, Kind: unstable.Table, origin: byHeader}, lines: []int{0}}
 	for i, c := range data {
 		if c == '\n' {
 			t.lines = append(t.lines, i+1)
@@ -83,7 +83,7 @@ func Parse(data []byte) (*Node, Mistakes) {
 	}
 	t.current = t.root
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
-		t.wrong(1, nil, "the file is UTF-16: save it as UTF-8")
+		t.addMistake(1, nil, "the file is UTF-16: save it as UTF-8")
 		return t.root, t.mistakes
 	}
 	var p unstable.Parser
@@ -105,13 +105,14 @@ func Parse(data []byte) (*Node, Mistakes) {
 			if e, ok := errors.AsType[*toml.DecodeError](err); ok {
 				line, _ = e.Position()
 			}
-			t.wrong(line, nil, "%s", errorText(err))
+			t.addMistake(line, nil, "%s", errorText(err))
 		}
 	}
 	return t.root, t.mistakes
 }
 
-func (t *tree) wrong(line int, key *path, format string, args ...any) {
+// addMistake records a mistake; key may be nil.
+func (t *tree) addMistake(line int, key *path, format string, args ...any) {
 	if len(t.mistakes) < MaxMistakes {
 		t.mistakes = append(t.mistakes, Mistake{Line: line, Key: key.String(), Text: fmt.Sprintf(format, args...)})
 	}
@@ -151,15 +152,15 @@ func (t *tree) recover(err error) int {
 	first = min(first, failed)
 	switch atEnd := at >= len(t.data)-1; {
 	case first == failed || atEnd: // at the end, something was not closed
-		t.wrong(first, nil, "%s", errorText(err))
+		t.addMistake(first, nil, "%s", errorText(err))
 		failed = first + 1
 	default:
-		t.wrong(failed, nil, "%s, in the expression that begins on line %d", errorText(err), first)
+		t.addMistake(failed, nil, "%s, in the expression that begins on line %d", errorText(err), first)
 	}
 	if strings.HasPrefix(strings.TrimSpace(t.text(first)), "[") {
 		// The table of the following keys is unknown: they are parsed but
 		// ignored.
-		t.current, t.path = &Node{Kind: unstable.Table, made: byHeader}, nil
+		t.current, t.path = &Node{Kind: unstable.Table, origin: byHeader}, nil
 	}
 	for ; failed <= len(t.lines); failed++ {
 		if expressionStart.MatchString(t.text(failed)) {
@@ -204,11 +205,11 @@ func (t *tree) expression(e *unstable.Node, base int) {
 
 // header makes the table of [keys] or a new element of [[keys]] current.
 func (t *tree) header(keys []string, line int, array bool) {
-	path := (*path)(nil).to(keys...)
-	t.current, t.path = &Node{Line: line, Kind: unstable.Table, made: byHeader}, path
+	path := (*path)(nil).child(keys...)
+	t.current, t.path = &Node{Line: line, Kind: unstable.Table, origin: byHeader}, path
 	if len(keys) > maxParts {
 		t.path = nil
-		t.wrong(line, nil, "a key of %d parts", len(keys))
+		t.addMistake(line, nil, "a key of %d parts", len(keys))
 		return
 	}
 	parent := t.descend(t.root, nil, keys[:len(keys)-1], line, byChild)
@@ -222,30 +223,30 @@ func (t *tree) header(keys []string, line int, array bool) {
 		parent.add(last, &Node{Line: line, Kind: unstable.ArrayTable, Items: []*Node{t.current}})
 	case array && old.Kind == unstable.ArrayTable:
 		old.Items = append(old.Items, t.current)
-	case array && old.Kind == unstable.Table && old.made == byHeader:
-		t.wrong(old.Line, path, "is a table here and an array of tables on line %d: use [[%s]] alone", line, path)
+	case array && old.Kind == unstable.Table && old.origin == byHeader:
+		t.addMistake(old.Line, path, "is a table here and an array of tables on line %d: use [[%s]] alone", line, path)
 		*old = Node{Line: line, Kind: unstable.ArrayTable, Items: []*Node{t.current}}
 	case array:
-		t.wrong(line, path, "is an array of tables here and %s on line %d", KindName(old.Kind), old.Line)
+		t.addMistake(line, path, "is an array of tables here and %s on line %d", KindName(old.Kind), old.Line)
 	case old == nil:
 		parent.add(last, t.current)
 	case old.Kind == unstable.ArrayTable:
-		t.wrong(line, path, "is a table here and an array of tables on line %d: use [[%s]] alone", old.Line, path)
+		t.addMistake(line, path, "is a table here and an array of tables on line %d: use [[%s]] alone", old.Line, path)
 	case old.Kind == unstable.Table:
-		if old.made != byChild {
-			t.wrong(line, path, "duplicate table, first on line %d", old.Line)
+		if old.origin != byChild {
+			t.addMistake(line, path, "duplicate table, first on line %d", old.Line)
 		}
-		old.made, old.Line = byHeader, line
+		old.origin, old.Line = byHeader, line
 		t.current = old
 	default:
-		t.wrong(line, path, "is a table here and %s on line %d", KindName(old.Kind), old.Line)
+		t.addMistake(line, path, "is a table here and %s on line %d", KindName(old.Kind), old.Line)
 	}
 }
 
 // keyValue sets the dotted keys below table to value.
 func (t *tree) keyValue(table *Node, path *path, keys []string, line int, value *unstable.Node, base int) {
 	if len(keys) > maxParts {
-		t.wrong(line, nil, "a key of %d parts", len(keys))
+		t.addMistake(line, nil, "a key of %d parts", len(keys))
 		return
 	}
 	last := len(keys) - 1
@@ -254,10 +255,10 @@ func (t *tree) keyValue(table *Node, path *path, keys []string, line int, value 
 		return
 	}
 	if old := parent.Child(keys[last]); old != nil {
-		t.wrong(line, path.to(keys...), "duplicate key, first on line %d", old.Line)
+		t.addMistake(line, path.child(keys...), "duplicate key, first on line %d", old.Line)
 		return
 	}
-	parent.add(keys[last], t.value(value, path.to(keys...), line, base))
+	parent.add(keys[last], t.value(value, path.child(keys...), line, base))
 }
 
 // descend walks from table along keys and creates missing tables. It returns
@@ -268,11 +269,11 @@ func (t *tree) descend(table *Node, path *path, keys []string, line int, how tab
 		next := table.Child(key)
 		switch {
 		case next == nil:
-			next = table.add(key, &Node{Line: line, Kind: unstable.Table, made: how})
+			next = table.add(key, &Node{Line: line, Kind: unstable.Table, origin: how})
 		case next.Kind == unstable.ArrayTable && how == byChild:
 			next = next.Items[len(next.Items)-1]
-		case next.Kind != unstable.Table, how == byDots && next.made == byHeader:
-			t.wrong(line, path.to(keys[:i+1]...), "is already %s, on line %d", KindName(next.Kind), next.Line)
+		case next.Kind != unstable.Table, how == byDots && next.origin == byHeader:
+			t.addMistake(line, path.child(keys[:i+1]...), "is already %s, on line %d", KindName(next.Kind), next.Line)
 			return nil
 		}
 		table = next
@@ -289,7 +290,7 @@ func (t *tree) value(v *unstable.Node, path *path, line, base int) *Node {
 	switch v.Kind {
 	case unstable.Array:
 		for it := v.Children(); it.Next(); {
-			n.Items = append(n.Items, t.value(it.Node(), path.at(len(n.Items)), line, base))
+			n.Items = append(n.Items, t.value(it.Node(), path.element(len(n.Items)), line, base))
 		}
 	case unstable.InlineTable:
 		// It counts as a table while it is built, so that dotted keys can be
@@ -335,26 +336,26 @@ func KindName(k unstable.Kind) string {
 // path is the path of a value in a document. It is a linked list, since most
 // paths are never printed, and a hostile file could make them long.
 type path struct {
-	up    *path // nil for a key of the root
-	key   string
-	index int // of an element of an array, where key is empty
-	elem  bool
+	up        *path // nil for a key of the root
+	key       string
+	index     int // of an element of an array; key is then empty
+	isElement bool
 }
 
-func (p *path) to(keys ...string) *path {
+func (p *path) child(keys ...string) *path {
 	for _, key := range keys {
 		p = &path{up: p, key: key}
 	}
 	return p
 }
 
-func (p *path) at(index int) *path { return &path{up: p, index: index, elem: true} }
+func (p *path) element(index int) *path { return &path{up: p, index: index, isElement: true} }
 
 // String formats the path as a dotted key with indexes.
 func (p *path) String() string {
 	var parts []string
 	for ; p != nil; p = p.up {
-		if p.elem {
+		if p.isElement {
 			parts = append(parts, fmt.Sprintf("[%d]", p.index))
 			continue
 		}
