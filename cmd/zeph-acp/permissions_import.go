@@ -48,12 +48,12 @@ func importPermissions(cmd *cobra.Command, f *flags, flags *importFlags, files [
 			return fmt.Errorf("%s: %w", oneLine(file), unnamed(err))
 		}
 		if !flags.everywhere && !f.isUsersOwn(file) {
-			i.OfProject()
+			i.DropAllows()
 		}
 		imports = append(imports, i)
 	}
 	all := permissions.Merge(imports)
-	for _, l := range all.Left {
+	for _, l := range all.Untranslated {
 		fmt.Fprintf(cmd.ErrOrStderr(), "not translated: %s: %s\n", oneLine(l.Rule), oneLine(l.Reason))
 	}
 	text, deny := all.Text(), ""

@@ -35,13 +35,13 @@ func Claude(data []byte) (*Import, error) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(file.Permissions)) {
 		if lists[key] == "" {
-			c.leave(key+" = "+string(file.Permissions[key]), "%s", claudeSettings(key))
+			c.leaveOut(key+" = "+string(file.Permissions[key]), "%s", claudeSettings(key))
 		}
 	}
-	return c.done(), nil
+	return c.finish(), nil
 }
 
-// claudeSettings returns what to do about a member that is not a list of rules.
+// claudeSettings returns advice about a member that is not a list of rules.
 func claudeSettings(key string) string {
 	switch key {
 	case "defaultMode":
@@ -57,8 +57,15 @@ type claude struct{ Import }
 
 // claudeTools are the tools of the same name or duty.
 var claudeTools = map[string][]string{
-	"Bash": {"bash"}, "Glob": {"find_path"}, "Grep": {"grep", "search_code"}, "LS": {"list_directory"},
-	"Read": readers, "Edit": writers, "Write": writers, "MultiEdit": writers, "WebFetch": {"fetch", "web_scrape"},
+	"Bash":      {"bash"},
+	"Glob":      {"find_path"},
+	"Grep":      {"grep", "search_code"},
+	"LS":        {"list_directory"},
+	"Read":      readers,
+	"Edit":      writers,
+	"Write":     writers,
+	"MultiEdit": writers,
+	"WebFetch":  {"fetch", "web_scrape"},
 }
 
 var (
@@ -70,8 +77,8 @@ var (
 
 // rule translates "Tool" or "Tool(specifier)".
 func (c *claude) rule(rule string, action executors.Decision) {
-	name, spec, has := strings.Cut(rule, "(")
-	if has {
+	name, spec, hasSpec := strings.Cut(rule, "(")
+	if hasSpec {
 		spec = strings.TrimSuffix(spec, ")")
 	}
 	if server, ok := strings.CutPrefix(name, "mcp__"); ok {
@@ -84,10 +91,10 @@ func (c *claude) rule(rule string, action executors.Decision) {
 	}
 	switch {
 	case tools == nil:
-		c.leave(rule, "there is no such tool")
+		c.leaveOut(rule, "there is no such tool")
 	case name == "Read" && action == executors.Allow:
-		c.leave(rule, "reading in the session's directories needs no rule; tools.file.allow_read opens files elsewhere")
-	case !has || spec == "" || spec == "*":
+		c.leaveOut(rule, "reading in the session's directories needs no rule; tools.file.allow_read opens files elsewhere")
+	case !hasSpec || spec == "" || spec == "*":
 		for _, t := range tools {
 			c.add(rule, action, t, "*")
 		}
@@ -98,15 +105,16 @@ func (c *claude) rule(rule string, action executors.Decision) {
 	case name == "Read" || slices.Equal(claudeTools[name], writers):
 		c.paths(rule, name, spec, action, tools)
 	default:
-		c.cannot(rule, action, tools, errors.New("the tool has no rules for parts of its calls"))
+		c.leaveOutRestricting(rule, action, tools, errors.New("the tool has no rules for parts of its calls"))
 	}
 }
 
-// cannot leaves a rule out. If it denies or asks, no rule allows these tools.
-func (c *claude) cannot(rule string, action executors.Decision, tools []string, err error) {
-	c.leave(rule, "%v", err)
+// leaveOutRestricting leaves out a rule about tools. If it denies or asks, the rules that allow
+// calls of these tools are left out, too.
+func (c *claude) leaveOutRestricting(rule string, action executors.Decision, tools []string, err error) {
+	c.leaveOut(rule, "%v", err)
 	if action != executors.Allow {
-		c.lost = append(c.lost, tools...)
+		c.restricted = append(c.restricted, tools...)
 	}
 }
 
@@ -124,7 +132,7 @@ func (c *claude) mcp(rule, name string, action executors.Decision) {
 func (c *claude) web(rule, spec string, action executors.Decision) {
 	host, ok := strings.CutPrefix(spec, "domain:")
 	if !ok || strings.ContainsAny(host, "/?[") || host == "" {
-		c.cannot(rule, action, claudeTools["WebFetch"], errors.New("it names no domain"))
+		c.leaveOutRestricting(rule, action, claudeTools["WebFetch"], errors.New("it names no domain"))
 		return
 	}
 	for _, t := range claudeTools["WebFetch"] {
@@ -139,10 +147,10 @@ func (c *claude) bash(rule, spec string, action executors.Decision) {
 	}
 	switch {
 	case strings.ContainsAny(spec, `"'\$`+"`"):
-		c.cannot(rule, action, claudeTools["Bash"], errors.New("commands are matched without quotes and escapes"))
+		c.leaveOutRestricting(rule, action, claudeTools["Bash"], errors.New("commands are matched without quotes and escapes"))
 		return
 	case strings.ContainsAny(spec, "|&;<>()\n"):
-		c.cannot(rule, action, claudeTools["Bash"], errors.New("each simple command is matched on its own"))
+		c.leaveOutRestricting(rule, action, claudeTools["Bash"], errors.New("each simple command is matched on its own"))
 		return
 	}
 	spec = strings.NewReplacer("?", "[?]", "[", "[[]").Replace(spec)
@@ -156,13 +164,13 @@ func (c *claude) bash(rule, spec string, action executors.Decision) {
 func (c *claude) paths(rule, name, spec string, action executors.Decision, tools []string) {
 	p, err := parseIgnore(spec)
 	if err != nil {
-		c.cannot(rule, action, tools, err)
+		c.leaveOutRestricting(rule, action, tools, err)
 		return
 	}
 	if action == executors.Allow {
-		patterns, err := p.fewer()
+		patterns, err := p.subset()
 		if err != nil {
-			c.leave(rule, "%v", err)
+			c.leaveOut(rule, "%v", err)
 			return
 		}
 		for _, t := range tools {
@@ -175,6 +183,6 @@ func (c *claude) paths(rule, name, spec string, action executors.Decision, tools
 		tools = writers
 	}
 	for _, t := range tools {
-		c.add(rule, action, t, p.more()...)
+		c.add(rule, action, t, p.superset()...)
 	}
 }

@@ -26,7 +26,7 @@ func TestClaudeCalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, l := range i.Left {
+	for _, l := range i.Untranslated {
 		t.Logf("left out %s: %s", l.Rule, l.Reason)
 	}
 	check := checker(t, i)

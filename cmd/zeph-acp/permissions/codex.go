@@ -25,17 +25,17 @@ func Codex(name string, data []byte) (*Import, error) {
 		switch {
 		case fn == "prefix_rule":
 			if err := c.prefixRule(source, call); err != nil {
-				c.leave(source, "%v", err)
-				c.lost = []string{"bash"}
+				c.leaveOut(source, "%v", err)
+				c.restricted = []string{"bash"}
 			}
 		case fn == "host_executable" || fn == "network_rule":
-			c.leave(source, "it has no equivalent")
+			c.leaveOut(source, "it has no equivalent")
 		default:
-			c.leave(source, "only calls of prefix_rule are translated")
-			c.lost = []string{"bash"}
+			c.leaveOut(source, "only calls of prefix_rule are translated")
+			c.restricted = []string{"bash"}
 		}
 	}
-	return c.done(), nil
+	return c.finish(), nil
 }
 
 // codex is the translation of one file.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -30,9 +29,17 @@ type geminiRule struct {
 
 // geminiTools are the tools of the same duty.
 var geminiTools = map[string][]string{
-	"run_shell_command": {"bash"}, "read_file": {"read"}, "read_many_files": {"read"}, "write_file": {"write"}, "replace": {"edit"},
-	"list_directory": {"list_directory"}, "glob": {"find_path"}, "grep_search": {"grep", "search_code"}, "search_file_content": {"grep", "search_code"}, "web_fetch": {"fetch", "web_scrape"},
-	"*": {"*"},
+	"run_shell_command":   {"bash"},
+	"read_file":           {"read"},
+	"read_many_files":     {"read"},
+	"write_file":          {"write"},
+	"replace":             {"edit"},
+	"list_directory":      {"list_directory"},
+	"glob":                {"find_path"},
+	"grep_search":         {"grep", "search_code"},
+	"search_file_content": {"grep", "search_code"},
+	"web_fetch":           {"fetch", "web_scrape"},
+	"*":                   {"*"},
 }
 
 // geminiDecisions are the decisions of a rule.
@@ -48,17 +55,16 @@ func Gemini(data []byte) (*Import, error) {
 		return nil, err
 	}
 	rank := map[string]int{"deny": 0, "ask_user": 1, "allow": 2}
-	sort.SliceStable(file.Rule, func(i, j int) bool {
-		a, b := &file.Rule[i], &file.Rule[j]
-		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(rank[a.Decision], rank[b.Decision])) < 0
+	slices.SortStableFunc(file.Rule, func(a, b geminiRule) int {
+		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(rank[a.Decision], rank[b.Decision]))
 	})
 	out := &Import{}
 	for _, r := range file.Rule {
 		tools, err := r.translate(out)
 		if err != nil {
-			out.leave(r.source(), "%v", err)
+			out.leaveOut(r.source(), "%v", err)
 			if geminiDecisions[r.Decision] != executors.Allow {
-				out.lost = append(out.lost, tools...)
+				out.restricted = append(out.restricted, tools...)
 			}
 		}
 	}
@@ -140,8 +146,13 @@ func (r geminiRule) source() string {
 		key   string
 		value any
 	}{
-		{"toolName", r.ToolName}, {"mcpName", r.MCPName}, {"commandPrefix", r.CommandPrefix}, {"commandRegex", r.CommandRegex},
-		{"argsPattern", r.ArgsPattern}, {"decision", r.Decision}, {"priority", r.Priority},
+		{"toolName", r.ToolName},
+		{"mcpName", r.MCPName},
+		{"commandPrefix", r.CommandPrefix},
+		{"commandRegex", r.CommandRegex},
+		{"argsPattern", r.ArgsPattern},
+		{"decision", r.Decision},
+		{"priority", r.Priority},
 	} {
 		if part.value != nil && part.value != "" {
 			parts = append(parts, fmt.Sprintf("%s = %v", part.key, part.value))

@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// ignore is a pattern in the syntax of gitignore, with the beginnings that Claude Code
+// ignorePattern is a pattern in the syntax of gitignore, with the beginnings that Claude Code
 // adds: "//" for the root of the file system, "~/" for the home directory, and "/" or
 // "./" for the project.
-type ignore struct {
+type ignorePattern struct {
 	anchor string // "/", "~/", "./" or empty for any depth below the project
 	rest   string // without a leading slash
 }
 
-func parseIgnore(spec string) (ignore, error) {
+func parseIgnore(spec string) (ignorePattern, error) {
 	if strings.HasPrefix(spec, "!") || strings.Contains(spec, `\`) {
-		return ignore{}, errors.New("it has an exception or an escape")
+		return ignorePattern{}, errors.New("it has an exception or an escape")
 	}
-	p := ignore{rest: spec}
+	p := ignorePattern{rest: spec}
 	for _, begin := range []struct{ text, anchor string }{{"//", "/"}, {"~/", "~/"}, {"./", "./"}, {"/", "./"}} {
 		if rest, ok := strings.CutPrefix(spec, begin.text); ok {
-			p = ignore{begin.anchor, rest}
+			p = ignorePattern{begin.anchor, rest}
 			break
 		}
 	}
@@ -28,7 +28,7 @@ func parseIgnore(spec string) (ignore, error) {
 		p.anchor = "./"
 	}
 	if rest, ok := strings.CutPrefix(p.rest, "**/"); ok && p.anchor == "./" && !strings.Contains(rest, "/") {
-		p = ignore{"", rest}
+		p = ignorePattern{"", rest}
 	}
 	if strings.Trim(p.rest, "/") == "" {
 		return p, errors.New("it names no file")
@@ -37,10 +37,10 @@ func parseIgnore(spec string) (ignore, error) {
 }
 
 // denyRead returns the pattern in the syntax of tools.file.deny_read.
-func (p ignore) denyRead() string { return p.anchor + p.rest }
+func (p ignorePattern) denyRead() string { return p.anchor + p.rest }
 
-// more returns patterns of rules that match at least the same files.
-func (p ignore) more() []string {
+// superset returns patterns of rules that match at least the same files.
+func (p ignorePattern) superset() []string {
 	var out []string
 	for _, text := range variants(strings.TrimSuffix(strings.TrimSuffix(p.rest, "/"), "/**")) {
 		begins := []string{p.anchor}
@@ -74,9 +74,9 @@ func variants(text string) []string {
 	return out
 }
 
-// fewer returns patterns of rules that match no other files. In rules "*" also matches
+// subset returns patterns of rules that match no other files. In rules "*" also matches
 // slashes, so that only some patterns have such a translation.
-func (p ignore) fewer() ([]string, error) {
+func (p ignorePattern) subset() ([]string, error) {
 	begin, text := p.anchor, p.rest
 	if strings.HasSuffix(text, "/") {
 		text += "**"

@@ -5,17 +5,17 @@
 // It promises that nothing becomes looser. A rule that denies or asks may cover more
 // than the original. A rule that allows covers the same calls or fewer, and is left out
 // if that is impossible, or if a stricter rule about the same tool could not be
-// translated. Each rule that is left out is in [Import.Left] with a reason.
+// translated. Each rule that is left out is in [Import.Untranslated] with a reason.
 //
 // Why are allow rules of a project left out? The configuration applies to all projects,
-// so such a rule would allow calls in others. [Import.OfProject] removes them.
+// so such a rule would allow calls in others. [Import.DropAllows] removes them.
 package permissions
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
@@ -28,10 +28,10 @@ type Import struct {
 	// Rules are in the order in which the configuration must have them.
 	Rules []Rule
 	// DenyRead are patterns of tools.file.deny_read.
-	DenyRead []string
-	Left     []Left
+	DenyRead     []string
+	Untranslated []Untranslated
 
-	lost []string // tools that an untranslated rule restricts; "*" stands for all
+	restricted []string // the tools that an untranslated rule restricts; "*" stands for all
 }
 
 // Rule is a rule of [[tools.permissions.TOOL]].
@@ -41,8 +41,8 @@ type Rule struct {
 	source string
 }
 
-// Left is a rule that was not translated.
-type Left struct {
+// Untranslated is a rule that was not translated.
+type Untranslated struct {
 	Rule   string // as the file has it
 	Reason string
 }
@@ -57,38 +57,40 @@ func (i *Import) add(source string, action executors.Decision, tool string, patt
 	}
 }
 
-// leave records a rule that cannot be translated.
-func (i *Import) leave(source, format string, args ...any) {
-	l := Left{source, fmt.Sprintf(format, args...)}
-	if !slices.Contains(i.Left, l) {
-		i.Left = append(i.Left, l)
+// leaveOut records a rule that cannot be translated.
+func (i *Import) leaveOut(source, format string, args ...any) {
+	l := Untranslated{source, fmt.Sprintf(format, args...)}
+	if !slices.Contains(i.Untranslated, l) {
+		i.Untranslated = append(i.Untranslated, l)
 	}
 }
 
 // tighten leaves out the rules that allow calls of a tool which a stricter rule covers
 // that could not be translated.
 func (i *Import) tighten() {
-	i.drop("a stricter rule about the same tool was not translated", func(r Rule) bool {
-		return slices.ContainsFunc(i.lost, func(t string) bool { return t == "*" || t == r.Tool || covers(t, r.Tool) || covers(r.Tool, t) })
+	i.dropAllows("a stricter rule about the same tool was not translated", func(r Rule) bool {
+		return slices.ContainsFunc(i.restricted, func(t string) bool {
+			return t == "*" || t == r.Tool || covers(t, r.Tool) || covers(r.Tool, t)
+		})
 	})
-	i.drop("a stricter rule covers all of these tools, and would come later", func(r Rule) bool {
+	i.dropAllows("a stricter rule covers all of these tools, and would come later", func(r Rule) bool {
 		return slices.ContainsFunc(i.Rules, func(o Rule) bool {
 			return o.Action != executors.Allow && o.Tool != r.Tool && covers(o.Tool, r.Tool)
 		})
 	})
 }
 
-// OfProject leaves out the rules that allow calls, since the file belongs to one project.
-func (i *Import) OfProject() {
-	i.drop("it belongs to one project, and the configuration applies to all", func(Rule) bool { return true })
+// DropAllows leaves out the rules that allow calls, since the file belongs to one project.
+func (i *Import) DropAllows() {
+	i.dropAllows("it belongs to one project, and the configuration applies to all", func(Rule) bool { return true })
 }
 
-// drop leaves out the rules that allow and that match.
-func (i *Import) drop(reason string, match func(Rule) bool) {
+// dropAllows leaves out the rules that allow and that match.
+func (i *Import) dropAllows(reason string, match func(Rule) bool) {
 	var kept []Rule
 	for _, r := range i.Rules {
 		if r.Action == executors.Allow && match(r) {
-			i.leave(r.source, "%s", reason)
+			i.leaveOut(r.source, "%s", reason)
 			continue
 		}
 		kept = append(kept, r)
@@ -105,11 +107,11 @@ func covers(key, tool string) bool {
 	return ok
 }
 
-// done orders the rules so that the strictest that matches is the first, and leaves out
+// finish orders the rules so that the strictest that matches is the first, and leaves out
 // those that would be looser.
-func (i *Import) done() *Import {
+func (i *Import) finish() *Import {
 	rank := map[executors.Decision]int{executors.Deny: 0, executors.Ask: 1, executors.Allow: 2}
-	sort.SliceStable(i.Rules, func(a, b int) bool { return rank[i.Rules[a].Action] < rank[i.Rules[b].Action] })
+	slices.SortStableFunc(i.Rules, func(a, b Rule) int { return cmp.Compare(rank[a.Action], rank[b.Action]) })
 	i.tighten()
 	return i
 }
@@ -120,10 +122,10 @@ func Merge(files []*Import) *Import {
 	all := &Import{}
 	for _, i := range files {
 		all.Rules, all.DenyRead = append(all.Rules, i.Rules...), append(all.DenyRead, i.DenyRead...)
-		all.Left, all.lost = append(all.Left, i.Left...), append(all.lost, i.lost...)
+		all.Untranslated, all.restricted = append(all.Untranslated, i.Untranslated...), append(all.restricted, i.restricted...)
 	}
 	if len(files) > 1 {
-		all.done()
+		all.finish()
 	}
 	return all
 }

@@ -44,7 +44,7 @@ func TestTranslate(t *testing.T) {
 			if len(i.DenyRead) > 0 {
 				text = "deny_read = " + permissions.List(i.DenyRead) + "\n\n" + text
 			}
-			for _, l := range i.Left {
+			for _, l := range i.Untranslated {
 				left += l.Rule + ": " + l.Reason + "\n"
 			}
 			got := append(archive.Files[:1:1], txtar.File{Name: "rules", Data: []byte(text)}, txtar.File{Name: "left", Data: []byte(left)})
@@ -67,9 +67,9 @@ func TestOfProject(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i.OfProject()
-	if text := i.Text(); strings.Contains(text, "allow") || !strings.Contains(text, "curl") || len(i.Left) != 1 {
-		t.Errorf("left %v\n%s", i.Left, text)
+	i.DropAllows()
+	if text := i.Text(); strings.Contains(text, "allow") || !strings.Contains(text, "curl") || len(i.Untranslated) != 1 {
+		t.Errorf("left %v\n%s", i.Untranslated, text)
 	}
 }
 
