@@ -36,7 +36,7 @@ const maxBars = 100
 // Node returns the chart with its legend, and with the same numbers as a table. If the bars
 // are too many, each stands for several labels. A chart of zeros is nil.
 func (c Chart) Node() *html.Node {
-	c = c.joined()
+	c = c.grouped()
 	largest := slices.Max(append([]float64{0}, c.sums()...))
 	if largest == 0 || math.IsInf(largest, 1) {
 		return nil
@@ -50,8 +50,8 @@ func (c Chart) Node() *html.Node {
 	)
 }
 
-// joined returns the chart with at most maxBars bars.
-func (c Chart) joined() Chart {
+// grouped returns the chart with at most maxBars bars.
+func (c Chart) grouped() Chart {
 	each := (len(c.Labels) + maxBars - 1) / maxBars
 	if each < 2 {
 		return c
@@ -76,6 +76,7 @@ func (c Chart) joined() Chart {
 	return c
 }
 
+// lastLabel returns the label at the end of the axis; "" for a single bar.
 func lastLabel(labels []string) string {
 	if len(labels) == 1 {
 		return ""
@@ -83,6 +84,7 @@ func lastLabel(labels []string) string {
 	return labels[len(labels)-1]
 }
 
+// sums returns the heights of the bars.
 func (c Chart) sums() []float64 {
 	sums := make([]float64, len(c.Labels))
 	for _, s := range c.Series {
@@ -93,6 +95,7 @@ func (c Chart) sums() []float64 {
 	return sums
 }
 
+// legend returns the names of the series; nil for a single series.
 func (c Chart) legend() *html.Node {
 	if len(c.Series) < 2 {
 		return nil
@@ -104,9 +107,13 @@ func (c Chart) legend() *html.Node {
 	return legend
 }
 
+// bars returns the drawing, in which a bar of the largest sum fills the height.
 func (c Chart) bars(largest float64) *html.Node {
-	svg := With(With(El("svg", ""), "viewBox", fmt.Sprintf("0 0 %g %g", chartWidth, chartHeight)), "preserveAspectRatio", "none")
-	With(With(svg, "role", "img"), "aria-label", c.Title+": a bar for each of "+fmt.Sprint(len(c.Labels))+"; the numbers are below")
+	svg := El("svg", "")
+	With(svg, "viewBox", fmt.Sprintf("0 0 %g %g", chartWidth, chartHeight))
+	With(svg, "preserveAspectRatio", "none")
+	With(svg, "role", "img")
+	With(svg, "aria-label", c.Title+": a bar for each of "+fmt.Sprint(len(c.Labels))+"; the numbers are below")
 	step := chartWidth / float64(len(c.Labels))
 	width := min(step*0.72, 48)
 	for i := range c.Labels {
@@ -124,14 +131,17 @@ func (c Chart) bars(largest float64) *html.Node {
 	return svg
 }
 
+// rect returns a rectangle of a drawing.
 func rect(x, y, width, height float64, class string) *html.Node {
 	n := El("rect", class)
-	for i, v := range []float64{x, y, width, height} {
-		With(n, []string{"x", "y", "width", "height"}[i], fmt.Sprintf("%.2f", v))
-	}
+	With(n, "x", fmt.Sprintf("%.2f", x))
+	With(n, "y", fmt.Sprintf("%.2f", y))
+	With(n, "width", fmt.Sprintf("%.2f", width))
+	With(n, "height", fmt.Sprintf("%.2f", height))
 	return n
 }
 
+// table returns the numbers as a table.
 func (c Chart) table() *html.Node {
 	columns := []Column{{Title: c.Bar}}
 	for _, s := range c.Series {

@@ -82,7 +82,7 @@ func Figures(all ...Figure) *html.Node {
 	return list
 }
 
-// Nav returns a list of links to ids of the page.
+// Nav returns a list of links within the page. A link has an id and a text.
 func Nav(label string, links ...[2]string) *html.Node {
 	list := El("ul", "")
 	for _, l := range links {
@@ -101,7 +101,11 @@ type Column struct {
 // written out: some browsers drop those of tables that are displayed as blocks.
 func Table(caption string, columns []Column, rows [][]*html.Node) *html.Node {
 	cell := func(tag, role string, c Column, kid *html.Node) *html.Node {
-		n := With(El(tag, map[bool]string{true: "number"}[c.Number], kid), "role", role)
+		class := ""
+		if c.Number {
+			class = "number"
+		}
+		n := With(El(tag, class, kid), "role", role)
 		if tag == "th" {
 			return With(n, "scope", "col")
 		}

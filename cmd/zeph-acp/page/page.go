@@ -46,17 +46,17 @@ func (d Document) Write(w io.Writer) error {
 		El("head", "",
 			With(El("meta", ""), "charset", "utf-8"),
 			With(With(El("meta", ""), "http-equiv", "Content-Security-Policy"), "content", policy),
-			named("viewport", "width=device-width, initial-scale=1"),
-			named("color-scheme", "light dark"),
-			named("referrer", "no-referrer"),
-			named("robots", "noindex"),
+			namedMeta("viewport", "width=device-width, initial-scale=1"),
+			namedMeta("color-scheme", "light dark"),
+			namedMeta("referrer", "no-referrer"),
+			namedMeta("robots", "noindex"),
 			El("title", "", Text(d.Title)),
 			El("style", "", Text(style)),
 		),
-		El("body", map[bool]string{true: "wide"}[d.Nav != nil], d.body()...),
+		El("body", d.bodyClass(), d.body()...),
 	)
 	With(root, "lang", "en")
-	harmless(root)
+	escapeControls(root)
 	out := bufio.NewWriter(w)
 	if _, err := out.WriteString("<!DOCTYPE html>\n"); err != nil {
 		return err
@@ -70,6 +70,15 @@ func (d Document) Write(w io.Writer) error {
 	return out.Flush()
 }
 
+// bodyClass returns the class of a page with navigation; "" for another page.
+func (d Document) bodyClass() string {
+	if d.Nav == nil {
+		return ""
+	}
+	return "wide"
+}
+
+// body returns the parts of the page.
 func (d Document) body() []*html.Node {
 	skip := With(El("a", "skip", Text("Skip to the content")), "href", "#main")
 	parts := []*html.Node{skip, El("header", "masthead", d.Head...)}
@@ -81,12 +90,13 @@ func (d Document) body() []*html.Node {
 		El("footer", "", El("p", "", Text(d.Foot))))
 }
 
-func named(name, content string) *html.Node {
+// namedMeta returns a meta element.
+func namedMeta(name, content string) *html.Node {
 	return With(With(El("meta", ""), "name", name), "content", content)
 }
 
-// harmless replaces control characters in all texts of a tree.
-func harmless(n *html.Node) {
+// escapeControls replaces control characters in all texts of a tree.
+func escapeControls(n *html.Node) {
 	if n.Type == html.TextNode {
 		n.Data = headless.Visible(n.Data)
 	}
@@ -94,6 +104,6 @@ func harmless(n *html.Node) {
 		n.Attr[i].Val = headless.Visible(a.Val)
 	}
 	for c := range n.ChildNodes() {
-		harmless(c)
+		escapeControls(c)
 	}
 }

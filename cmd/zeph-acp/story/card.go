@@ -21,7 +21,7 @@ func (t *builder) announce(u acp.ToolCall) {
 		c.Record = t.record(*c.Record)
 	}
 	t.cards[c.ID] = c
-	t.waiting = append(t.waiting, c)
+	t.openCards = append(t.openCards, c)
 	t.fill(c, u)
 	t.add(Item{Card: c})
 }
@@ -40,7 +40,7 @@ func (t *builder) end(u acp.ToolCall) {
 	}
 	t.announce(u) // a question showed it, or its announcement cannot be read
 	t.update(u)
-	t.waiting = slices.DeleteFunc(t.waiting, func(c *Card) bool { return c.ID == u.ToolCallID })
+	t.openCards = slices.DeleteFunc(t.openCards, func(c *Card) bool { return c.ID == u.ToolCallID })
 }
 
 // fill sets the members of an update that are not empty.
@@ -104,7 +104,7 @@ func (t *builder) diff(c acp.ToolContent) Diff {
 	}
 	if len(out) > 0 {
 		text := t.limit().shortened(strings.TrimSuffix(string(out), "\n"))
-		t.total += len(text)
+		t.textBytes += len(text)
 		d.Lines = strings.Split(text, "\n")
 	}
 	return d
@@ -137,8 +137,8 @@ func (t *builder) record(e audit.Entry) *audit.Entry {
 	return &e
 }
 
-// sum computes the numbers of the turns and of the whole session.
-func (t *builder) sum(calls []audit.Entry) {
+// sumUp computes the numbers of the turns and of the whole session.
+func (t *builder) sumUp(calls []audit.Entry) {
 	s := t.story
 	files := map[string]bool{}
 	for _, turn := range s.Turns {

@@ -17,11 +17,11 @@ import (
 
 // node returns a call, folded.
 func (c *Card) node() *html.Node {
-	title := page.Text(cmp.Or(c.firstTitle(), "Tool call"))
+	title := page.Text(cmp.Or(c.titleLine(), "Tool call"))
 	if c.Kind == "execute" {
-		title = page.El("code", "", page.Text(c.firstTitle()))
+		title = page.El("code", "", page.Text(c.titleLine()))
 	}
-	head := []*html.Node{page.El("span", "what", c.named(title)...), page.El("span", "state", c.facts()...)}
+	head := []*html.Node{page.El("span", "what", c.titleNodes(title)...), page.El("span", "state", c.facts()...)}
 	body := page.El("div", "body")
 	if c.Command != "" && strings.TrimSpace(c.Command) != c.Title {
 		body.AppendChild(page.El("pre", "", page.El("code", "", page.Text(c.Command))))
@@ -44,8 +44,8 @@ func (c *Card) node() *html.Node {
 	return page.Fold("card", head, body)
 }
 
-// named returns a title after the verb of its call.
-func (c *Card) named(title *html.Node) []*html.Node {
+// titleNodes returns a title after the verb of its call.
+func (c *Card) titleNodes(title *html.Node) []*html.Node {
 	if c.verb() == "" {
 		return []*html.Node{title}
 	}
@@ -64,11 +64,11 @@ func (c *Card) verb() string {
 	return ""
 }
 
-// firstTitle returns the title on one line.
-func (c *Card) firstTitle() string { return short(strings.Join(strings.Fields(c.Title), " ")) }
+// titleLine returns the title on one line.
+func (c *Card) titleLine() string { return shortLine(strings.Join(strings.Fields(c.Title), " ")) }
 
-// short bounds a text for a line.
-func short(s string) string {
+// shortLine bounds a text for a line.
+func shortLine(s string) string {
 	const limit = 160
 	if at := executors.RuneOffset(s, limit); at < len(s) {
 		return s[:at] + "…"
@@ -113,7 +113,7 @@ func state(c *Card) *html.Node {
 	return page.Span("badge bad", "failed")
 }
 
-// decided returns who allowed the call, by which rule, after how long.
+// decided returns who or which rule decided about the call, after how long, and the filters.
 func decided(e *audit.Entry) string {
 	text := summary.Decision(e)
 	if e.WaitedMS > 0 {
@@ -125,7 +125,7 @@ func decided(e *audit.Entry) string {
 	return text
 }
 
-// subject returns what a call on record was about.
+// subject returns the command, the URL, the paths or the caller of a call on record.
 func subject(e *audit.Entry) string {
 	return cmp.Or(e.Command, e.URL, strings.Join(e.Paths, ", "), e.Caller)
 }

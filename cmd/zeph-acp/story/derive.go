@@ -33,46 +33,48 @@ func New(src Source) *Story {
 			t.records[e.ID] = &src.Calls[i]
 		}
 	}
-	t.standing(src.Events)
+	t.findCounted(src.Events)
 	for _, e := range src.Events {
 		t.event(e)
 	}
 	t.endTurn("Not ended: the turn still runs, or its agent was killed.")
 	if t.turn != nil {
-		t.turn.Items = append(t.turn.Items, t.early...)
+		t.turn.Items = append(t.turn.Items, t.pendingItems...)
 	}
-	t.sum(src.Calls)
+	t.sumUp(src.Calls)
 	return t.story
 }
 
+// builder derives a story from events.
 type builder struct {
-	mask    func(string) string
-	story   *Story
-	records map[string]*audit.Entry // by the id of the call
-	counted map[string]bool         // turns that a rewind did not undo
-	turn    *Turn                   // nil before the first prompt
-	open    bool                    // the turn has not ended
-	early   []Item                  // notices before the prompt of their turn
-	cards   map[string]*Card        // by id
-	waiting []*Card                 // that have not ended
-	steps   map[string]string       // of those cards
-	spent   float64                 // of the session so far
-	number  int
-	total   int // bytes of texts so far
+	mask         func(string) string
+	story        *Story
+	records      map[string]*audit.Entry // by the id of the call
+	countedTurns map[string]bool         // turns that a rewind did not undo
+	turn         *Turn                   // nil before the first prompt
+	turnOpen     bool                    // the turn has not ended
+	pendingItems []Item                  // notices before the prompt of their turn
+	cards        map[string]*Card        // by id
+	openCards    []*Card                 // that have not ended
+	steps        map[string]string       // of those cards
+	costSoFar    float64                 // of the session so far
+	turnNumber   int
+	textBytes    int // bytes of texts so far
 }
 
-// standing finds the turns that count.
-func (t *builder) standing(dated []session.Dated) {
+// findCounted finds the turns that no rewind has undone.
+func (t *builder) findCounted(dated []session.Dated) {
 	events := make([]transcript.Event, len(dated))
 	for i, e := range dated {
 		events[i] = e.Event
 	}
-	t.counted = map[string]bool{}
+	t.countedTurns = map[string]bool{}
 	for _, turn := range transcript.Turns(events) {
-		t.counted[turn.MessageID] = true
+		t.countedTurns[turn.MessageID] = true
 	}
 }
 
+// event adds an event to the story.
 func (t *builder) event(d session.Dated) {
 	switch e := d.Event.(type) {
 	case transcript.Prompt:
@@ -135,6 +137,7 @@ func (t *builder) change(e transcript.Event) {
 	}
 }
 
+// ending returns a sentence about an unusual end of a turn; "" for the usual one.
 func ending(e transcript.TurnEnd) string {
 	if e.Error != "" {
 		return "Ended by an error: " + e.Error
@@ -147,21 +150,22 @@ func ending(e transcript.TurnEnd) string {
 	}[e.Reason]
 }
 
+// prompt begins a turn.
 func (t *builder) prompt(d session.Dated, p transcript.Prompt) {
 	t.endTurn("Not ended: its agent was killed.")
-	t.turn, t.open = &Turn{ID: p.MessageID, At: d.Time}, true
+	t.turn, t.turnOpen = &Turn{ID: p.MessageID, Begun: d.Time}, true
 	if !p.Local {
-		t.number++
-		t.turn.Number = t.number
-		t.turn.Rewound = !t.counted[p.MessageID]
+		t.turnNumber++
+		t.turn.Number = t.turnNumber
+		t.turn.Rewound = !t.countedTurns[p.MessageID]
 	}
 	t.story.Turns = append(t.story.Turns, t.turn)
 	t.turn.anchor = fmt.Sprintf("turn-%d", len(t.story.Turns))
-	t.turn.Items = append([]Item{t.message(p.Content)}, t.early...)
-	t.early = nil
+	t.turn.Items = append([]Item{t.message(p.Content)}, t.pendingItems...)
+	t.pendingItems = nil
 }
 
-// message returns what the user typed.
+// message returns the text and the attachments of a prompt.
 func (t *builder) message(content []acp.ContentBlock) Item {
 	item := Item{Speaker: User}
 	var texts []string
@@ -193,13 +197,14 @@ func (t *builder) say(by Speaker, words string) {
 // add adds an item to the turn. Before the first prompt and between turns it waits for
 // the next one.
 func (t *builder) add(i Item) {
-	if t.turn == nil || !t.open {
-		t.early = append(t.early, i)
+	if t.turn == nil || !t.turnOpen {
+		t.pendingItems = append(t.pendingItems, i)
 		return
 	}
 	t.turn.Items = append(t.turn.Items, i)
 }
 
+// plan adds a plan in place of the earlier ones of the turn.
 func (t *builder) plan(entries []acp.PlanEntry) {
 	item := Item{Plan: []acp.PlanEntry{}}
 	for _, e := range entries {
@@ -212,6 +217,7 @@ func (t *builder) plan(entries []acp.PlanEntry) {
 	t.add(item)
 }
 
+// answer adds the model, the tokens and the cost of an answer.
 func (t *builder) answer(a transcript.Answer) {
 	if name := t.clean(a.Model); name != "" && !slices.Contains(t.story.Models, name) {
 		t.story.Models = append(t.story.Models, name)
@@ -223,21 +229,21 @@ func (t *builder) answer(a transcript.Answer) {
 		t.turn.add(Numbers{Usage: *a.Usage})
 	}
 	if a.Shown != nil && a.Shown.Cost != nil {
-		t.turn.add(Numbers{Cost: max(a.Shown.Cost.Amount-t.spent, 0), Currency: t.clean(a.Shown.Cost.Currency)})
-		t.spent = a.Shown.Cost.Amount
+		t.turn.add(Numbers{Cost: max(a.Shown.Cost.Amount-t.costSoFar, 0), Currency: t.clean(a.Shown.Cost.Currency)})
+		t.costSoFar = a.Shown.Cost.Amount
 	}
 }
 
 // endTurn closes the open turn and its cards.
 func (t *builder) endTurn(how string) {
-	if !t.open {
+	if !t.turnOpen {
 		return
 	}
-	for _, c := range t.waiting {
+	for _, c := range t.openCards {
 		c.Status = acp.ToolFailed
 		c.Outputs = append(c.Outputs, t.output(t.steps[c.ID]+"[not ended]"))
 	}
-	t.waiting, t.open = nil, false
+	t.openCards, t.turnOpen = nil, false
 	t.turn.Ending = t.clean(how)
 }
 
@@ -253,8 +259,8 @@ func (t *builder) clean(s string) string {
 // limit bounds a text.
 type limit struct{ lines, bytes int }
 
-// Most sessions keep within whole. After maxTotal bytes of texts the others are brief, so
-// that a browser can still open the page.
+// The limit of a text is whole until the story has maxTotal bytes, and then brief, so that a
+// browser can still open the page.
 var (
 	whole = limit{400, 64 << 10}
 	brief = limit{20, 2 << 10}
@@ -264,7 +270,7 @@ const maxTotal = 4 << 20
 
 // limit returns the limit of the next text.
 func (t *builder) limit() limit {
-	if t.total > maxTotal {
+	if t.textBytes > maxTotal {
 		return brief
 	}
 	return whole
@@ -273,7 +279,7 @@ func (t *builder) limit() limit {
 // output returns a text of limited length.
 func (t *builder) output(s string) string {
 	s = t.limit().shortened(t.clean(s))
-	t.total += len(s)
+	t.textBytes += len(s)
 	return s
 }
 

@@ -24,10 +24,11 @@ func (s *Story) HTML(w io.Writer, by string) error {
 	for _, t := range s.Turns {
 		d.Main = append(d.Main, t.article())
 	}
-	d.Main = append(d.Main, s.decisions(), s.others())
+	d.Main = append(d.Main, s.decisions(), s.otherCalls())
 	return d.Write(w)
 }
 
+// heading returns the title of the session.
 func (s *Story) heading() string {
 	if s.Title == "" {
 		return "Session " + s.Session.ID
@@ -35,6 +36,7 @@ func (s *Story) heading() string {
 	return s.Title
 }
 
+// when is the layout of dates.
 const when = "2 January 2006, 15:04"
 
 // zone returns the offset of the times on the page, such as "UTC+01:00".
@@ -45,6 +47,7 @@ func zone(t time.Time) string {
 	return "UTC" + t.Format("-07:00")
 }
 
+// masthead returns the title and the facts above the story.
 func (s *Story) masthead() []*html.Node {
 	facts := page.El("dl", "facts")
 	fact := func(label string, value ...*html.Node) {
@@ -80,6 +83,7 @@ func (t *Turn) name() string {
 	return fmt.Sprintf("Turn %d", t.Number)
 }
 
+// firstLine returns the beginning of the first text of the user.
 func firstLine(items []Item) string {
 	for _, i := range items {
 		if i.Speaker == User {
@@ -90,6 +94,7 @@ func firstLine(items []Item) string {
 	return ""
 }
 
+// numbers returns the section with the figures and charts.
 func (s *Story) numbers() *html.Node {
 	n, turns, took := s.Total, 0, time.Duration(0)
 	for _, t := range s.Turns {
@@ -117,6 +122,7 @@ func (s *Story) numbers() *html.Node {
 		page.El("div", "charts", s.tokenChart(), s.costChart()), s.files())
 }
 
+// cached returns the share of input tokens from the provider's cache.
 func cached(n Numbers) string {
 	if n.Input == 0 || n.CacheRead == 0 {
 		return ""
@@ -124,6 +130,7 @@ func cached(n Numbers) string {
 	return fmt.Sprintf("%d %% from the cache", n.CacheRead*100/n.Input)
 }
 
+// troubles returns the numbers of failed and denied calls.
 func (s *Story) troubles() string {
 	var parts []string
 	if s.Total.Failed > 0 {
@@ -147,7 +154,10 @@ func (s *Story) files() *html.Node {
 }
 
 func (s *Story) tokenChart() *html.Node {
-	c := page.Chart{Title: "Tokens by turn", Bar: "Turn", Format: page.Short, Series: []page.Series{{Name: "input"}, {Name: "input from the cache"}, {Name: "output"}}}
+	c := page.Chart{
+		Title: "Tokens by turn", Bar: "Turn", Format: page.Short,
+		Series: []page.Series{{Name: "input"}, {Name: "input from the cache"}, {Name: "output"}},
+	}
 	for _, t := range s.Turns {
 		if t.Number == 0 {
 			continue
@@ -176,7 +186,7 @@ func (t *Turn) took() time.Duration {
 	if t.End.IsZero() {
 		return 0
 	}
-	return max(t.End.Sub(t.At), 0)
+	return max(t.End.Sub(t.Begun), 0)
 }
 
 // article returns a turn.
@@ -202,7 +212,7 @@ func (t *Turn) article() *html.Node {
 
 // facts returns time, duration, tokens and cost of the turn.
 func (t *Turn) facts() []*html.Node {
-	facts := []*html.Node{page.Time(t.At, "15:04:05")}
+	facts := []*html.Node{page.Time(t.Begun, "15:04:05")}
 	add := func(text string) { facts = append(facts, page.Text(" · "+text)) }
 	if t.took() > 0 {
 		add(page.Took(t.took()))
@@ -271,16 +281,17 @@ func planNode(entries []acp.PlanEntry) *html.Node {
 // decisions lists the calls that a person, a gate or a rule stopped or a person decided.
 func (s *Story) decisions() *html.Node {
 	var rows [][]*html.Node
-	quiet := 0
+	undecided := 0 // calls that no one was asked about
 	for _, t := range s.Turns {
 		for _, i := range t.Items {
 			switch {
 			case i.Card == nil || i.Card.Record == nil:
 			case summary.Notable(i.Card.Record):
 				link := page.With(page.El("a", "", page.Text(t.name())), "href", "#"+t.anchor)
-				rows = append(rows, []*html.Node{link, page.El("span", "", i.Card.named(page.Text(i.Card.Title))...), page.Text(summary.Decision(i.Card.Record)), state(i.Card)})
+				title := page.El("span", "", i.Card.titleNodes(page.Text(i.Card.Title))...)
+				rows = append(rows, []*html.Node{link, title, page.Text(summary.Decision(i.Card.Record)), state(i.Card)})
 			default:
-				quiet++
+				undecided++
 			}
 		}
 	}
@@ -289,34 +300,41 @@ func (s *Story) decisions() *html.Node {
 		section.AppendChild(page.Table("Calls that the user decided, or that were denied",
 			[]page.Column{{Title: "Turn"}, {Title: "Call"}, {Title: "Decision"}, {Title: "Outcome"}}, rows))
 	}
-	section.AppendChild(page.El("p", "facts", page.Text(s.rest(quiet, len(rows) == 0))))
+	section.AppendChild(page.El("p", "facts", page.Text(s.undecidedSentence(undecided, len(rows) == 0))))
 	return section
 }
 
-// rest returns a sentence about the calls without a question.
-func (s *Story) rest(quiet int, alone bool) string {
+// undecidedSentence returns a sentence about the calls that no one was asked about. noRows means
+// that there are no other calls.
+func (s *Story) undecidedSentence(undecided int, noRows bool) string {
 	switch {
 	case !s.Audited:
 		return "The audit log has no line of this session, so it is unknown which rules decided."
-	case alone && quiet == 0:
+	case noRows && undecided == 0:
 		return "No call needed a decision."
-	case alone:
-		return fmt.Sprintf("Rules and mode decided all calls without a question: %d.", quiet)
+	case noRows:
+		return fmt.Sprintf("Rules and mode decided all calls without a question: %d.", undecided)
 	}
-	return fmt.Sprintf("Rules and mode decided %s without a question. Each card names its rule.", executors.Count(quiet, "other call"))
+	return fmt.Sprintf("Rules and mode decided %s without a question. Each card names its rule.", executors.Count(undecided, "other call"))
 }
 
-// others lists the calls that have no card: those of sub-agents, hooks and links.
-func (s *Story) others() *html.Node {
+// otherCalls lists the calls that have no card: those of sub-agents, hooks and links.
+func (s *Story) otherCalls() *html.Node {
 	if len(s.Others) == 0 {
 		return nil
 	}
 	var rows [][]*html.Node
 	for i := range s.Others[:min(len(s.Others), whole.lines)] {
 		e := &s.Others[i]
-		rows = append(rows, []*html.Node{page.Word(e.When().In(s.Session.Updated.Location()).Format("15:04:05")), page.Word(e.Tool),
-			page.Text(short(subject(e))), page.Text(summary.Decision(e)), page.Word(string(e.Result))})
+		rows = append(rows, []*html.Node{
+			page.Word(e.When().In(s.Session.Updated.Location()).Format("15:04:05")),
+			page.Word(e.Tool),
+			page.Text(shortLine(subject(e))),
+			page.Text(summary.Decision(e)),
+			page.Word(string(e.Result)),
+		})
 	}
-	return page.Fold("more", []*html.Node{page.Text(executors.Count(len(s.Others), "further call") + " on record, by sub-agents, hooks and links")}, page.El("div", "body",
-		page.Table("Calls without a card", []page.Column{{Title: "Time"}, {Title: "Tool"}, {Title: "Call"}, {Title: "Decision"}, {Title: "Outcome"}}, rows)))
+	columns := []page.Column{{Title: "Time"}, {Title: "Tool"}, {Title: "Call"}, {Title: "Decision"}, {Title: "Outcome"}}
+	heading := page.Text(executors.Count(len(s.Others), "further call") + " on record, by sub-agents, hooks and links")
+	return page.Fold("more", []*html.Node{heading}, page.El("div", "body", page.Table("Calls without a card", columns, rows)))
 }

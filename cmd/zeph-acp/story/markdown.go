@@ -25,15 +25,15 @@ func (s *Story) Markdown(w io.Writer) error {
 	if len(s.Models) > 0 {
 		m.line("- Model: %s", code(strings.Join(s.Models, ", ")))
 	}
-	m.line("- %s\n", s.inShort())
+	m.line("- %s\n", s.numbersLine())
 	for _, t := range s.Turns {
 		m.turn(t)
 	}
 	return m.out.Flush()
 }
 
-// inShort returns the numbers of the session on one line.
-func (s *Story) inShort() string {
+// numbersLine returns the numbers of the session on one line.
+func (s *Story) numbersLine() string {
 	parts := []string{fmt.Sprintf("Turns: %d", len(s.Turns)), fmt.Sprintf("tool calls: %d", s.Total.Calls)}
 	add := func(format string, n int, text string) {
 		if n > 0 {
@@ -79,23 +79,27 @@ func (m *document) item(i Item) {
 		return
 	case i.Plan != nil:
 		for _, e := range i.Plan {
-			m.line("- [%s] %s", map[bool]string{true: "x", false: " "}[e.Status == "completed"], plain(firstLineOf(e.Content)))
+			mark := " "
+			if e.Status == "completed" {
+				mark = "x"
+			}
+			m.line("- [%s] %s", mark, plain(firstLineOf(e.Content)))
 		}
 		m.line("")
 		return
 	}
 	switch i.Speaker {
 	case User:
-		m.line("**User:**\n\n%s", quoted(words(i.Text)))
+		m.line("**User:**\n\n%s", quoted(refenced(i.Text)))
 		for _, a := range i.Attachments {
 			m.line("> Attached: %s\n", code(a.Name))
 		}
 	case Thought:
-		m.fold("Thought", words(i.Text))
+		m.fold("Thought", refenced(i.Text))
 	case Notice:
 		m.line("*%s*\n", plain(strings.Join(strings.Fields(i.Text), " ")))
 	default:
-		m.line("%s", words(i.Text))
+		m.line("%s", refenced(i.Text))
 	}
 }
 
@@ -122,23 +126,23 @@ func (m *document) card(c *Card) {
 	for _, out := range c.Outputs {
 		b.WriteString(fenced(out, ""))
 	}
-	title := c.firstTitle()
+	title := c.titleLine()
 	if verb := c.verb(); verb != "" {
 		title = verb + ": " + title
 	}
 	m.fold(title+" · "+outcome, b.String())
 }
 
-// words returns a text with its code in new fences. Outside of code no character begins an
+// refenced returns a text with new fences around its code. Outside of code no character begins an
 // element of HTML.
-func words(text string) string {
+func refenced(text string) string {
 	var b strings.Builder
 	for _, p := range blocks(text) {
 		if p.code {
 			b.WriteString(fenced(p.text, language.FindString(p.info)))
 			continue
 		}
-		b.WriteString(inlineWords(p.text) + "\n\n")
+		b.WriteString(refencedParagraph(p.text) + "\n\n")
 	}
 	return b.String()
 }
@@ -146,10 +150,10 @@ func words(text string) string {
 // backquotes are runs of them, which begin and end code spans.
 var backquotes = lazyregexp.New("`+")
 
-// inlineWords returns a paragraph. A code span ends on its line, at a run as long as the one
+// refencedParagraph returns a paragraph. A code span ends on its line, at a run as long as the one
 // that begins it. Other backquotes become character references, so that they begin neither
 // a span nor a fence.
-func inlineWords(text string) string {
+func refencedParagraph(text string) string {
 	var b strings.Builder
 	for {
 		m := backquotes.FindStringIndex(text)
@@ -160,8 +164,8 @@ func inlineWords(text string) string {
 		b.WriteString(markup(text[:m[0]]))
 		run := text[m[0]:m[1]]
 		text = text[m[1]:]
-		if inner, rest, ok := closed(text, run); ok {
-			b.WriteString(span(inner))
+		if inner, rest, ok := codeSpanEnd(text, run); ok {
+			b.WriteString(codeSpan(inner))
 			text = rest
 		} else {
 			b.WriteString(strings.Repeat("&#96;", len(run)))
@@ -169,8 +173,8 @@ func inlineWords(text string) string {
 	}
 }
 
-// closed returns the text before and after a run of backquotes on the same line.
-func closed(text, run string) (inner, rest string, ok bool) {
+// codeSpanEnd returns the text before and after a run of backquotes on the same line.
+func codeSpanEnd(text, run string) (inner, rest string, ok bool) {
 	line, _, _ := strings.Cut(text, "\n")
 	for _, m := range backquotes.FindAllStringIndex(line, -1) {
 		if m[1]-m[0] == len(run) && strings.TrimSpace(line[:m[0]]) != "" {
@@ -185,9 +189,9 @@ func markup(text string) string {
 	return visible(strings.NewReplacer("![", "&#33;[", "~~~", `\~\~\~`).Replace(escapeHTML(text)))
 }
 
-// span returns a code span. In one with characters of HTML they show only as an element: a
+// codeSpan returns a code span. In one with characters of HTML they show only as an element: a
 // viewer that does not see the span would take them for tags.
-func span(text string) string {
+func codeSpan(text string) string {
 	if escapeHTML(text) == text && !strings.Contains(text, "![") && !strings.Contains(text, "`") {
 		return "`" + visible(text) + "`"
 	}
@@ -218,7 +222,7 @@ func plain(text string) string {
 }
 
 // code returns the first line of a text as a code span.
-func code(text string) string { return span(firstLineOf(text)) }
+func code(text string) string { return codeSpan(firstLineOf(text)) }
 
 // fenced returns a block of code. Its fence is longer than any in the text.
 func fenced(text, info string) string {

@@ -34,13 +34,13 @@ type Story struct {
 
 // Turn is a prompt with everything up to the next one.
 type Turn struct {
-	Number  int // from 1; 0 for a command that no model saw
-	ID      string
-	At, End time.Time
-	Items   []Item
-	Rewound bool   // it no longer counts
-	Ending  string // how it ended, if not as usual
-	anchor  string // its id in the page
+	Number     int // from 1; 0 for a command that no model saw
+	ID         string
+	Begun, End time.Time
+	Items      []Item
+	Rewound    bool   // a rewind has undone it
+	Ending     string // a sentence about an unusual end; empty for the usual one
+	anchor     string // its id in the page
 	Numbers
 }
 

@@ -20,7 +20,7 @@ func TestWords(t *testing.T) {
 		"~~~\n```\nb\n~~~\n<i>": "````\n```\nb\n````\n\n&lt;i>",
 		"a\x1b[1m\u202e":        "a<U+001B>[1m<U+202E>",
 	} {
-		if got := words(text); got != want+"\n\n" && got != want {
+		if got := refenced(text); got != want+"\n\n" && got != want {
 			t.Errorf("%q\n%q, want\n%q", text, got, want)
 		}
 	}

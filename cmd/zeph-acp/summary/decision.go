@@ -11,7 +11,7 @@ import (
 // Decision returns in words who decided about a call, and why: the user, a gate, a rule
 // or a mode. It is empty for a call about which nothing decided.
 func Decision(e *audit.Entry) string {
-	text := byWhom(e)
+	text := decider(e)
 	switch {
 	case text == "":
 		return e.Rule
@@ -21,19 +21,21 @@ func Decision(e *audit.Entry) string {
 	return text + ": " + e.Rule
 }
 
-func byWhom(e *audit.Entry) string {
+// decider returns in words who decided, or the decision of the rules.
+func decider(e *audit.Entry) string {
 	if e.Answer != "" {
 		return cmp.Or(answered(e.Answer), "The user answered "+e.Answer)
 	}
 	for _, v := range e.Gates {
 		if v.Decision == executors.Deny {
-			return "Denied by the gate " + v.Gate + because(v)
+			return "Denied by the gate " + v.Gate + reasonInParentheses(v)
 		}
 	}
 	return decided(e.Decision)
 }
 
-func because(v executors.Verdict) string {
+// reasonInParentheses returns the reason or the rule of a verdict; "" if it has neither.
+func reasonInParentheses(v executors.Verdict) string {
 	if why := cmp.Or(v.Reason, v.Rule); why != "" {
 		return " (" + why + ")"
 	}
@@ -57,6 +59,7 @@ func answered(answer string) string {
 	return ""
 }
 
+// decided describes the decision of rules and mode.
 func decided(decision string) string {
 	switch decision {
 	case "allow":

@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -24,13 +25,16 @@ func (r *Report) HTML(w io.Writer, by string) error {
 		id, title string
 		body      *html.Node
 	}{
-		{"denials", "Denials", r.denialTable()}, {"answers", "Decisions of people", r.answerTable()},
-		{"failures", "Failures", r.failureTable()}, {"filters", "Savings", r.filterTable()},
+		{"denials", "Denials", r.denialTable()},
+		{"answers", "Decisions of people", r.answerTable()},
+		{"failures", "Failures", r.failureTable()},
+		{"filters", "Savings", r.filterTable()},
 	} {
 		nav = append(nav, [2]string{s.id, s.title})
 		d.Main = append(d.Main, page.Section(s.id, "", s.title, s.body))
 	}
-	d.Main = append(d.Main, page.Section("record", "", "The record", page.El("p", "", page.Span(r.badge(), r.stateName()), page.Text(" "+r.State.Text))))
+	state := page.El("p", "", page.Span(r.badge(), r.stateName()), page.Text(" "+r.State.Text))
+	d.Main = append(d.Main, page.Section("record", "", "The record", state))
 	d.Nav = page.Nav("On this page", append(nav, [2]string{"record", "The record"})...)
 	d.Foot = fmt.Sprintf("Written by %s. Credentials are redacted. Durations do not include the waiting for people.", by)
 	return d.Write(w)
@@ -51,9 +55,12 @@ func (r *Report) stateName() string {
 }
 
 func (r *Report) masthead() []*html.Node {
-	facts := page.El("dl", "facts", page.El("div", "", page.El("dt", "", page.Text("Calls")), page.El("dd", "", page.Text(r.period()))))
+	fact := func(label, value string) *html.Node {
+		return page.El("div", "", page.El("dt", "", page.Text(label)), page.El("dd", "", page.Text(value)))
+	}
+	facts := page.El("dl", "facts", fact("Calls", r.period()))
 	if !r.Since.IsZero() {
-		facts.AppendChild(page.El("div", "", page.El("dt", "", page.Text("Since")), page.El("dd", "", page.Text(r.Since.In(r.zone).Format("2 January 2006, 15:04")))))
+		facts.AppendChild(fact("Since", r.Since.In(r.zone).Format("2 January 2006, 15:04")))
 	}
 	return []*html.Node{page.El("p", "label", page.Text("Audit log")), page.El("h1", "", page.Text("Report of tool calls")), facts}
 }
@@ -69,27 +76,31 @@ func (r *Report) numbers() *html.Node {
 			page.Figure{Label: "Denied", Value: page.Count(all.Sum(audit.Denied)), Note: share(all.Sum(audit.Denied))},
 			page.Figure{Label: "Stopped", Value: page.Count(all.Sum(audit.Cancelled, audit.Interrupted)), Note: "cancelled or interrupted"},
 			page.Figure{Label: "Time of calls", Value: took(all.Total), Note: "median " + took(all.Median)},
-			page.Figure{Label: "Waiting for people", Value: positive(all.Waited), Note: plural(sum(r.answers), "answer")},
-			page.Figure{Label: "Saved by filters", Value: positiveBytes(saved), Note: "of " + executors.Bytes(r.before)},
+			page.Figure{Label: "Waiting for people", Value: tookOrEmpty(all.Waited), Note: plural(sum(r.answers), "answer")},
+			page.Figure{Label: "Saved by filters", Value: bytesOrEmpty(saved), Note: "of " + executors.Bytes(r.before)},
 		), r.chart())
 }
 
+// took formats milliseconds.
 func took(ms int64) string { return page.Took(time.Duration(ms) * time.Millisecond) }
 
-func positive(ms int64) string {
+// tookOrEmpty formats milliseconds; "" for 0.
+func tookOrEmpty(ms int64) string {
 	if ms == 0 {
 		return ""
 	}
 	return took(ms)
 }
 
-func positiveBytes(n int64) string {
+// bytesOrEmpty formats a number of bytes; "" for 0.
+func bytesOrEmpty(n int64) string {
 	if n == 0 {
 		return ""
 	}
 	return executors.Bytes(n)
 }
 
+// plural returns a number with its noun.
 func plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -97,6 +108,7 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
+// sum returns the number of calls of all groups.
 func sum(groups map[string]*Group) (n int) {
 	for _, g := range groups {
 		n += g.Calls
@@ -106,19 +118,30 @@ func sum(groups map[string]*Group) (n int) {
 
 func (r *Report) chart() *html.Node {
 	labels, calls, bar := r.byTime()
-	c := page.Chart{Title: "Calls by " + strings.ToLower(bar), Bar: bar, Labels: labels, Format: page.Short,
-		Series: []page.Series{{Name: "success"}, {Name: "stopped"}, {Name: "failed"}, {Name: "denied"}}}
-	for _, n := range calls {
-		for i, v := range []int{n.Sum(audit.Success), n.Sum(audit.Cancelled, audit.Interrupted), n.Sum(audit.Failed, audit.RolledBack, audit.TimedOut), n.Sum(audit.Denied)} {
-			c.Series[i].Values = append(c.Series[i].Values, float64(v))
+	c := page.Chart{Title: "Calls by " + strings.ToLower(bar), Bar: bar, Labels: labels, Format: page.Short}
+	for _, series := range []struct {
+		name     string
+		outcomes []audit.Outcome
+	}{
+		{"success", []audit.Outcome{audit.Success}},
+		{"stopped", []audit.Outcome{audit.Cancelled, audit.Interrupted}},
+		{"failed", []audit.Outcome{audit.Failed, audit.RolledBack, audit.TimedOut}},
+		{"denied", []audit.Outcome{audit.Denied}},
+	} {
+		s := page.Series{Name: series.name}
+		for _, n := range calls {
+			s.Values = append(s.Values, float64(n.Sum(series.outcomes...)))
 		}
+		c.Series = append(c.Series, s)
 	}
 	return c.Node()
 }
 
 // tools is a table of the tools, the one with the most calls first.
 func (r *Report) tools() *html.Node {
-	names := slices.SortedStableFunc(slices.Values(slices.Sorted(maps.Keys(r.Tools))), func(a, b string) int { return r.Tools[b].Calls - r.Tools[a].Calls })
+	names := slices.SortedFunc(maps.Keys(r.Tools), func(a, b string) int {
+		return cmp.Or(cmp.Compare(r.Tools[b].Calls, r.Tools[a].Calls), cmp.Compare(a, b))
+	})
 	number := func(n int) *html.Node {
 		if n == 0 {
 			return page.Text("–")
@@ -128,11 +151,21 @@ func (r *Report) tools() *html.Node {
 	var rows [][]*html.Node
 	for _, name := range names {
 		t := r.Tools[name]
-		rows = append(rows, []*html.Node{page.El("code", "", page.Text(r.mask(name))), number(t.Calls), number(t.Sum(audit.Success)), number(t.Sum(audit.Failed, audit.RolledBack, audit.TimedOut)),
-			number(t.Sum(audit.Denied)), number(t.Sum(audit.Cancelled, audit.Interrupted)), page.Text(took(t.Median)), page.Text(took(t.Max))})
+		rows = append(rows, []*html.Node{
+			page.El("code", "", page.Text(r.mask(name))),
+			number(t.Calls),
+			number(t.Sum(audit.Success)),
+			number(t.Sum(audit.Failed, audit.RolledBack, audit.TimedOut)),
+			number(t.Sum(audit.Denied)),
+			number(t.Sum(audit.Cancelled, audit.Interrupted)),
+			page.Text(took(t.Median)),
+			page.Text(took(t.Max)),
+		})
 	}
-	columns := []page.Column{{Title: "Tool"}, {Title: "Calls", Number: true}, {Title: "Success", Number: true}, {Title: "Failed", Number: true},
-		{Title: "Denied", Number: true}, {Title: "Stopped", Number: true}, {Title: "Median", Number: true}, {Title: "Longest", Number: true}}
+	columns := []page.Column{{Title: "Tool"}}
+	for _, title := range []string{"Calls", "Success", "Failed", "Denied", "Stopped", "Median", "Longest"} {
+		columns = append(columns, page.Column{Title: title, Number: true})
+	}
 	return page.Section("tools", "", "Tools", page.Table("Calls by tool and result", columns, rows))
 }
 
@@ -155,43 +188,55 @@ func table(caption string, columns []page.Column, groups []*Group, row func(*Gro
 	return page.Table(caption, columns, rows)
 }
 
+// tools returns the names of the tools of a group.
+func (g *Group) tools() *html.Node { return page.Word(strings.Join(g.Tools, ", ")) }
+
 func (r *Report) denialTable() *html.Node {
 	if len(r.denials) == 0 {
 		return none("No call was denied.")
 	}
-	return table("Denied calls by rule", []page.Column{{Title: "Decision and rule"}, {Title: "Tools"}, {Title: "Calls", Number: true}, {Title: "Last", Number: true}}, most(r.denials),
-		func(g *Group) []*html.Node {
-			return []*html.Node{page.Text(g.Name), page.Word(strings.Join(g.Tools, ", ")), page.Text(page.Count(g.Calls)), page.Time(g.Last.In(r.zone), "2 Jan 15:04")}
-		})
+	columns := []page.Column{{Title: "Decision and rule"}, {Title: "Tools"}, {Title: "Calls", Number: true}, {Title: "Last", Number: true}}
+	return table("Denied calls by rule", columns, byCalls(r.denials), func(g *Group) []*html.Node {
+		return []*html.Node{page.Text(g.Name), g.tools(), page.Text(page.Count(g.Calls)), page.Time(g.Last.In(r.zone), "2 Jan 15:04")}
+	})
 }
 
 func (r *Report) answerTable() *html.Node {
 	if len(r.answers) == 0 {
 		return none("No one was asked.")
 	}
-	return table("Answers to questions", []page.Column{{Title: "Answer"}, {Title: "Tools"}, {Title: "Calls", Number: true}, {Title: "Waited", Number: true}}, most(r.answers),
-		func(g *Group) []*html.Node {
-			return []*html.Node{page.Text(g.Name), page.Word(strings.Join(g.Tools, ", ")), page.Text(page.Count(g.Calls)), page.Text(page.Took(g.Waited))}
-		})
+	columns := []page.Column{{Title: "Answer"}, {Title: "Tools"}, {Title: "Calls", Number: true}, {Title: "Waited", Number: true}}
+	return table("Answers to questions", columns, byCalls(r.answers), func(g *Group) []*html.Node {
+		return []*html.Node{page.Text(g.Name), g.tools(), page.Text(page.Count(g.Calls)), page.Text(page.Took(g.Waited))}
+	})
 }
 
 func (r *Report) failureTable() *html.Node {
 	if len(r.failures) == 0 {
 		return none("No call failed.")
 	}
-	return table("Calls without success by category", []page.Column{{Title: "Category"}, {Title: "Tools"}, {Title: "Calls", Number: true}, {Title: "Last", Number: true}}, most(r.failures),
-		func(g *Group) []*html.Node {
-			return []*html.Node{page.El("code", "", page.Text(g.Name)), page.Word(strings.Join(g.Tools, ", ")), page.Text(page.Count(g.Calls)), page.Time(g.Last.In(r.zone), "2 Jan 15:04")}
-		})
+	columns := []page.Column{{Title: "Category"}, {Title: "Tools"}, {Title: "Calls", Number: true}, {Title: "Last", Number: true}}
+	return table("Calls without success by category", columns, byCalls(r.failures), func(g *Group) []*html.Node {
+		category, last := page.El("code", "", page.Text(g.Name)), page.Time(g.Last.In(r.zone), "2 Jan 15:04")
+		return []*html.Node{category, g.tools(), page.Text(page.Count(g.Calls)), last}
+	})
 }
 
 func (r *Report) filterTable() *html.Node {
 	if len(r.filters) == 0 {
 		return none("No rule shortened an output.")
 	}
-	columns := []page.Column{{Title: "Rule"}, {Title: "Calls", Number: true}, {Title: "Before", Number: true}, {Title: "After", Number: true}, {Title: "Saved", Number: true}}
-	return table("Outputs of commands by filter rule", columns, savings(r.filters), func(g *Group) []*html.Node {
-		return []*html.Node{page.El("code", "", page.Text(g.Name)), page.Text(page.Count(g.Calls)), page.Text(executors.Bytes(g.Before)), page.Text(executors.Bytes(g.After)),
-			page.Text(fmt.Sprintf("%s (%d %%)", executors.Bytes(g.Saved()), g.Saved()*100/max(g.Before, 1)))}
+	columns := []page.Column{{Title: "Rule"}}
+	for _, title := range []string{"Calls", "Before", "After", "Saved"} {
+		columns = append(columns, page.Column{Title: title, Number: true})
+	}
+	return table("Outputs of commands by filter rule", columns, bySavings(r.filters), func(g *Group) []*html.Node {
+		return []*html.Node{
+			page.El("code", "", page.Text(g.Name)),
+			page.Text(page.Count(g.Calls)),
+			page.Text(executors.Bytes(g.Before)),
+			page.Text(executors.Bytes(g.After)),
+			page.Text(fmt.Sprintf("%s (%d %%)", executors.Bytes(g.Saved()), g.Saved()*100/max(g.Before, 1))),
+		}
 	})
 }

@@ -24,8 +24,8 @@ type Report struct {
 	failures map[string]*Group
 	answers  map[string]*Group
 	filters  map[string]*Group
-	days     map[string]*Calls
-	before   int64
+	days     map[string]*Calls // by date
+	before   int64             // bytes of output, before and after the filters
 	after    int64
 }
 
@@ -74,7 +74,7 @@ func (r *Report) Add(e *audit.Entry) {
 		r.group(r.failures, cmp.Or(string(e.Category), string(e.Result)), e)
 	}
 	if e.Answer != "" {
-		r.group(r.answers, byWhom(e), e)
+		r.group(r.answers, decider(e), e)
 	}
 	for _, rule := range e.Filters {
 		r.group(r.filters, rule, e)
@@ -102,15 +102,15 @@ func (r *Report) group(groups map[string]*Group, name string, e *audit.Entry) {
 // Saved returns the bytes that no model had to read.
 func (g *Group) Saved() int64 { return max(g.Before-g.After, 0) }
 
-// most returns the groups, the one with the most calls first.
-func most(groups map[string]*Group) []*Group {
+// byCalls returns the groups, the one with the most calls first.
+func byCalls(groups map[string]*Group) []*Group {
 	return slices.SortedFunc(maps.Values(groups), func(a, b *Group) int {
 		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
 	})
 }
 
-// savings returns the groups of filter rules, the one that saved most first.
-func savings(groups map[string]*Group) []*Group {
+// bySavings returns the groups of filter rules, the one that saved most first.
+func bySavings(groups map[string]*Group) []*Group {
 	return slices.SortedFunc(maps.Values(groups), func(a, b *Group) int {
 		return cmp.Or(cmp.Compare(b.Saved(), a.Saved()), cmp.Compare(a.Name, b.Name))
 	})
