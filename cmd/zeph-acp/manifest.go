@@ -28,7 +28,7 @@ With --output the icon is written too.`,
 			all := manifest.Archives(app.Version)
 			if archives != "" {
 				var err error
-				if all, err = manifest.Summed(app.Version, archives); err != nil {
+				if all, err = manifest.WithSums(app.Version, archives); err != nil {
 					return fmt.Errorf("--archives: %w", err)
 				}
 			}

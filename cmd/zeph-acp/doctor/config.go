@@ -17,15 +17,15 @@ import (
 
 // configuration reports what "config check" prints.
 func (e *examination) configuration(context.Context) []Finding {
-	if e.wrong != nil {
-		if mistakes, ok := errors.AsType[toml.Mistakes](e.wrong); ok {
-			return mistaken(mistakes)
+	if e.loadErr != nil {
+		if mistakes, ok := errors.AsType[toml.Mistakes](e.loadErr); ok {
+			return mistakeFindings(mistakes)
 		}
-		return []Finding{{State: Failure, Text: e.wrong.Error(), Fix: "make the file readable, or name another one with --config"}}
+		return []Finding{{State: Failure, Text: e.loadErr.Error(), Fix: "make the file readable, or name another one with --config"}}
 	}
 	l := e.loaded
 	found := l.Check(e.Dir, l.Getenv("ZEPH_MODEL"), app.Catalogue())
-	out := mistaken(found.Mistakes)
+	out := mistakeFindings(found.Mistakes)
 	for _, w := range slices.Concat(l.Warnings, found.Warnings) {
 		out = append(out, Finding{State: Warning, Text: w, Fix: `"zeph-acp config check" lists all of them`})
 	}
@@ -41,8 +41,8 @@ func (e *examination) configuration(context.Context) []Finding {
 	return []Finding{{State: OK, Text: l.File + " does not exist: the defaults apply"}}
 }
 
-// mistaken returns a failure for each mistake.
-func mistaken(mistakes toml.Mistakes) (out []Finding) {
+// mistakeFindings returns a failure for each mistake.
+func mistakeFindings(mistakes toml.Mistakes) (out []Finding) {
 	for _, m := range mistakes {
 		fix := "correct the line; docs/configuration.md lists the pages with every key"
 		if m.Line == 0 {

@@ -65,26 +65,37 @@ func (d *Doctor) Examine(ctx context.Context) []Finding {
 	defer cancel()
 	getenv := config.Getenv(d.Options.Environ)
 	e := &examination{Doctor: d, paths: config.FindPaths(getenv), getenv: getenv}
-	e.loaded, e.wrong = config.Load(d.Options)
+	e.loaded, e.loadErr = config.Load(d.Options)
 	checks := []check{{"configuration", e.configuration}, {"directories", e.directories}}
 	if e.loaded != nil {
 		a, closeApp := d.NewApp(e.loaded)
 		defer closeApp()
 		e.app = a
-		checks = append(checks, check{"model", e.models}, check{"mcp", e.servers}, check{"lsp", e.languages}, check{"sandbox", e.sandbox})
+		checks = append(checks,
+			check{"model", e.models},
+			check{"mcp", e.servers},
+			check{"lsp", e.languages},
+			check{"sandbox", e.sandbox},
+		)
 	}
-	checks = append(checks, check{"shell", shellProgram}, check{"git", gitProgram}, check{"database", e.database}, check{"audit", e.audit}, check{"editor", e.editors})
+	checks = append(checks,
+		check{"shell", shellProgram},
+		check{"git", gitProgram},
+		check{"database", e.database},
+		check{"audit", e.audit},
+		check{"editor", e.editors},
+	)
 	return e.clean(e.all(ctx, checks))
 }
 
 // examination is the state of one Examine.
 type examination struct {
 	*Doctor
-	paths  config.Paths
-	getenv func(string) string // looks up the environment
-	loaded *config.Loaded      // nil if the configuration has mistakes
-	wrong  error               // the mistakes
-	app    *app.App            // nil without loaded
+	paths   config.Paths
+	getenv  func(string) string // looks up the environment
+	loaded  *config.Loaded      // nil if the configuration has mistakes
+	loadErr error               // the mistakes
+	app     *app.App            // nil without loaded
 }
 
 // all runs the checks. One that does not end in time is a warning, and goes on in the
@@ -101,13 +112,13 @@ func (e *examination) all(ctx context.Context, checks []check) []Finding {
 	for i, c := range checks {
 		select {
 		case f := <-results[i]:
-			found = append(found, named(c.name, f)...)
+			found = append(found, withCheckName(c.name, f)...)
 			continue
 		default:
 		}
 		select {
 		case f := <-results[i]:
-			found = append(found, named(c.name, f)...)
+			found = append(found, withCheckName(c.name, f)...)
 		case <-late.C:
 			late.Reset(0)
 			found = append(found, Finding{c.name, Warning, fmt.Sprintf("the check did not end within %s", e.Timeout), "try again when the machine has less to do"})
@@ -119,8 +130,8 @@ func (e *examination) all(ctx context.Context, checks []check) []Finding {
 // grace is the time that a check has to report that its context has ended.
 const grace = time.Second
 
-// named sets the name of the check in each finding without one.
-func named(name string, found []Finding) []Finding {
+// withCheckName sets the name of the check in each finding without one.
+func withCheckName(name string, found []Finding) []Finding {
 	for i := range found {
 		if found[i].Check == "" {
 			found[i].Check = name
@@ -161,10 +172,10 @@ func (e *examination) scanner() *redact.Scanner {
 	}
 	for _, server := range cfg.MCP.Servers {
 		for _, value := range slices.Concat(slices.Collect(maps.Values(server.Env)), slices.Collect(maps.Values(server.Headers))) {
-			s.Learn(long(os.Expand(value, e.getenv))...)
+			s.Learn(secretWords(os.Expand(value, e.getenv))...)
 		}
 		for _, name := range slices.Concat(server.EnvFrom, []string{server.OAuthSecretFrom}) {
-			s.Learn(long(e.getenv(name))...)
+			s.Learn(secretWords(e.getenv(name))...)
 		}
 	}
 	return s
@@ -173,7 +184,8 @@ func (e *examination) scanner() *redact.Scanner {
 // shortSecret is the length, in bytes, below which a value is no secret.
 const shortSecret = 8
 
-// long returns the words of a value that may be secrets, such as that after "Bearer".
-func long(value string) []string {
+// secretWords returns the words of a value that may be secrets, such as the token after
+// "Bearer".
+func secretWords(value string) []string {
 	return slices.DeleteFunc(strings.Fields(value), func(word string) bool { return len(word) < shortSecret })
 }

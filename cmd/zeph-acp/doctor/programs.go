@@ -63,14 +63,14 @@ func (e *examination) sandbox(ctx context.Context) []Finding {
 		}
 		return []Finding{f}
 	}
-	if err := tried(ctx, box); err != nil {
+	if err := runInSandbox(ctx, box); err != nil {
 		return []Finding{{State: Failure, Text: fmt.Sprintf("a command does not run in the sandbox: %v", err), Fix: "change [tools.sandbox]; docs/sandbox.md lists the limits"}}
 	}
 	return []Finding{{State: OK, Text: strings.TrimPrefix(box.State(), "Sandbox: ")}}
 }
 
-// tried runs a shell without a command in the sandbox.
-func tried(ctx context.Context, box *sandbox.Sandbox) error {
+// runInSandbox runs a shell in the sandbox, with a command that does nothing.
+func runInSandbox(ctx context.Context, box *sandbox.Sandbox) error {
 	path, err := shell.Look()
 	if err != nil {
 		return err

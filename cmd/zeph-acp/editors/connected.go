@@ -17,7 +17,7 @@ func (e Editor) Connected(p Places) (string, error) {
 		return "", nil
 	}
 	if !e.HasFile() {
-		return mention(e.File(p)), nil
+		return fileNaming(e.File(p)), nil
 	}
 	data, err := readFile(e.File(p))
 	if err != nil {
@@ -45,7 +45,7 @@ func (e Editor) command(data []byte) string {
 	if !ok {
 		return ""
 	}
-	known, err := entryOf(table, Entry{Name: DefaultName})
+	known, err := findEntry(table, Entry{Name: DefaultName})
 	if err != nil || known == nil {
 		return ""
 	}
@@ -57,9 +57,9 @@ const (
 	maxMentionDepth = 4
 )
 
-// mention returns the file below a path that names zeph-acp; "" if no file does. It reads
-// only a few files.
-func mention(place string) (found string) {
+// fileNaming returns the file below a path whose text has the name zeph-acp; "" if there is
+// none. It reads only a few files.
+func fileNaming(place string) (found string) {
 	left := maxMentionFiles
 	_ = filepath.WalkDir(place, func(path string, d fs.DirEntry, err error) error { // unreadable entries are skipped
 		rel, _ := filepath.Rel(place, path)

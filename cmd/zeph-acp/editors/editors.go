@@ -34,11 +34,11 @@ type Editor struct {
 	kind  string              // the member "type" of an entry; empty means that entries have no type
 
 	// Of editors that are configured by a program.
-	snippet string              // with COMMAND in the place of the quoted command
-	init    func(Places) string // the directory or file that the snippet belongs into
+	snippet      string              // with COMMAND in the place of the quoted command
+	snippetPlace func(Places) string // the directory or file that the snippet belongs into
 
-	programs []string
-	traces   func(Places) []string // files and directories that show that it is installed
+	programs       []string
+	installedPaths func(Places) []string // files and directories that show that it is installed
 }
 
 // Places are the user's directories, as the editors look for them.
@@ -80,29 +80,32 @@ func (p Places) in(names ...string) string {
 	return filepath.Join(append([]string{p.Home}, names...)...)
 }
 
-// below returns a path below a directory; empty if that is empty.
-func below(dir string, names ...string) string {
+// join returns a path below a directory; empty if the directory is empty.
+func join(dir string, names ...string) string {
 	if dir == "" {
 		return ""
 	}
 	return filepath.Join(append([]string{dir}, names...)...)
 }
 
+// zedDir returns the directory of Zed's settings.
 func zedDir(p Places) string {
 	if p.System == "windows" {
-		return below(p.settings(), "Zed")
+		return join(p.settings(), "Zed")
 	}
-	return below(p.xdg(), "zed")
+	return join(p.xdg(), "zed")
 }
 
+// nvimDir returns the directory of Neovim's configuration.
 func nvimDir(p Places) string {
 	if p.System == "windows" {
 		return p.in("AppData", "Local", "nvim")
 	}
-	return below(p.xdg(), "nvim")
+	return join(p.xdg(), "nvim")
 }
 
-func codeDir(p Places) string { return below(p.settings(), "Code", "User") }
+// codeDir returns the directory of VS Code's settings.
+func codeDir(p Places) string { return join(p.settings(), "Code", "User") }
 
 //go:embed neovim.lua
 var lua string
@@ -116,32 +119,32 @@ func All() []Editor {
 		{
 			Name: "zed", Title: "Zed", Start: "open the agent panel, and select the agent under the plus sign",
 			programs: []string{"zed", "zeditor"}, table: "agent_servers", kind: "custom",
-			file:   func(p Places) string { return below(zedDir(p), "settings.json") },
-			traces: func(p Places) []string { return []string{zedDir(p)} },
+			file:           func(p Places) string { return join(zedDir(p), "settings.json") },
+			installedPaths: func(p Places) []string { return []string{zedDir(p)} },
 		},
 		{
 			Name: "jetbrains", Title: "JetBrains IDEs", Needs: "AI Assistant", Start: "select the agent in AI Chat", table: "agent_servers",
-			programs: []string{"idea", "goland", "pycharm", "webstorm", "clion", "rider", "phpstorm", "rubymine"},
-			file:     func(p Places) string { return p.in(".jetbrains", "acp.json") },
-			traces:   func(p Places) []string { return []string{p.in(".jetbrains"), below(p.settings(), "JetBrains")} },
+			programs:       []string{"idea", "goland", "pycharm", "webstorm", "clion", "rider", "phpstorm", "rubymine"},
+			file:           func(p Places) string { return p.in(".jetbrains", "acp.json") },
+			installedPaths: func(p Places) []string { return []string{p.in(".jetbrains"), join(p.settings(), "JetBrains")} },
 		},
 		{
 			Name: "vscode", Title: "VS Code", Needs: "the extension ACP Client", Start: "select the agent in the view of ACP Client",
 			programs: []string{"code"}, table: "acp.agents",
-			file:   func(p Places) string { return below(codeDir(p), "settings.json") },
-			traces: func(p Places) []string { return []string{codeDir(p)} },
+			file:           func(p Places) string { return join(codeDir(p), "settings.json") },
+			installedPaths: func(p Places) []string { return []string{codeDir(p)} },
 		},
 		{
 			Name: "neovim", Title: "Neovim", Needs: "Neovim 0.11 with the plugin CodeCompanion or avante", Start: "restart Neovim, and enter :CodeCompanionChat or :AvanteChat",
 			programs: []string{"nvim"}, snippet: lua,
-			init:   nvimDir,
-			traces: func(p Places) []string { return []string{nvimDir(p)} },
+			snippetPlace:   nvimDir,
+			installedPaths: func(p Places) []string { return []string{nvimDir(p)} },
 		},
 		{
 			Name: "emacs", Title: "Emacs", Needs: "Emacs 29.1 with the package agent-shell", Start: "restart Emacs, and enter M-x zeph",
 			programs: []string{"emacs"}, snippet: lisp,
-			init:   emacsInit,
-			traces: func(p Places) []string { return []string{p.in(".emacs.d"), p.in(".emacs"), below(p.xdg(), "emacs")} },
+			snippetPlace:   emacsInit,
+			installedPaths: func(p Places) []string { return []string{p.in(".emacs.d"), p.in(".emacs"), join(p.xdg(), "emacs")} },
 		},
 	}
 }
@@ -149,7 +152,7 @@ func All() []Editor {
 // emacsInit returns the first existing init file of Emacs, in its order, or the usual one.
 // https://www.gnu.org/software/emacs/manual/html_node/emacs/Find-Init.html
 func emacsInit(p Places) string {
-	for _, file := range []string{p.in(".emacs"), p.in(".emacs.el"), p.in(".emacs.d", "init.el"), below(p.xdg(), "emacs", "init.el")} {
+	for _, file := range []string{p.in(".emacs"), p.in(".emacs.el"), p.in(".emacs.d", "init.el"), join(p.xdg(), "emacs", "init.el")} {
 		if _, err := os.Stat(file); file != "" && err == nil {
 			return file
 		}
@@ -165,7 +168,7 @@ func (e Editor) Installed(p Places) bool {
 			return true
 		}
 	}
-	for _, trace := range e.traces(p) {
+	for _, trace := range e.installedPaths(p) {
 		if _, err := os.Stat(trace); trace != "" && err == nil {
 			return true
 		}
@@ -182,7 +185,7 @@ func (e Editor) File(p Places) string {
 	if e.HasFile() {
 		return e.file(p)
 	}
-	return e.init(p)
+	return e.snippetPlace(p)
 }
 
 // Snippet returns the code that connects the editor with a command; "" for an editor with

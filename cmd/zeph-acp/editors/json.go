@@ -28,7 +28,7 @@ func (e Editor) edit(data []byte, entry Entry) ([]byte, error) {
 	if !ok {
 		return nil, errors.New("it is not a JSON object")
 	}
-	w := writer{newline: newline(text), unit: unit(settings)}
+	w := writer{newline: newline(text), unit: indentOf(settings)}
 	agents, found := member(settings, e.table)
 	if !found {
 		w.add(settings, e.table, "", object{{entry.Name, e.members(entry)}})
@@ -38,7 +38,7 @@ func (e Editor) edit(data []byte, entry Entry) ([]byte, error) {
 	if !ok {
 		return nil, fmt.Errorf("%q is not a JSON object", e.table)
 	}
-	known, err := entryOf(table, entry)
+	known, err := findEntry(table, entry)
 	switch {
 	case err != nil:
 		return nil, err
@@ -94,9 +94,9 @@ func (e Editor) members(entry Entry) object {
 	return o
 }
 
-// entryOf returns the entry of a table that starts zeph-acp: the one of that name, else
+// findEntry returns the entry of a table that starts zeph-acp: the one of that name, else
 // the one with such a command; nil if there is no such entry.
-func entryOf(table *hujson.Object, entry Entry) (*hujson.Object, error) {
+func findEntry(table *hujson.Object, entry Entry) (*hujson.Object, error) {
 	if v, found := member(table, entry.Name); found {
 		o, ok := v.Value.(*hujson.Object)
 		if !ok {
@@ -147,9 +147,9 @@ func newline(text []byte) string {
 	return "\n"
 }
 
-// unit returns the indentation of the first member of an object that has a line of its
+// indentOf returns the indentation of the first member of an object that has a line of its
 // own; two spaces if no member has one.
-func unit(o *hujson.Object) string {
+func indentOf(o *hujson.Object) string {
 	for _, m := range o.Members {
 		extra := m.Name.BeforeExtra
 		if i := bytes.LastIndexByte(extra, '\n'); i >= 0 {

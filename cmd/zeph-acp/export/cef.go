@@ -44,7 +44,7 @@ func (c CEF) Write(w io.Writer, e *audit.Entry) error {
 			b.WriteByte(' ')
 		}
 		first = false
-		b.WriteString(key + "=" + extension.Replace(visible(t.of(s, limit))))
+		b.WriteString(key + "=" + extension.Replace(visible(t.bounded(s, limit))))
 	}
 	custom := func(n, label, s string) {
 		if s != "" {

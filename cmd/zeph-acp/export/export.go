@@ -63,8 +63,8 @@ func hooks(e *audit.Entry) string {
 // texts redacts and bounds texts.
 type texts struct{ mask func(string) string }
 
-// of returns a text of at most limit runes.
-func (t texts) of(s string, limit int) string {
+// bounded returns a text of at most limit runes.
+func (t texts) bounded(s string, limit int) string {
 	if t.mask != nil {
 		s = t.mask(s)
 	}
@@ -74,4 +74,5 @@ func (t texts) of(s string, limit int) string {
 	return s
 }
 
+// number formats an integer.
 func number(n int64) string { return fmt.Sprint(n) }

@@ -83,11 +83,11 @@ func (o *OTLP) record(e *audit.Entry) record {
 	s := severityOf(e)
 	r := record{
 		TimeUnixNano: at, ObservedTimeUnixNano: at, SeverityNumber: s.number, SeverityText: s.text,
-		EventName: "zeph.tool_call", Body: otlp.String(t.of(e.Tool+": "+subject(e), maxAttribute)),
+		EventName: "zeph.tool_call", Body: otlp.String(t.bounded(e.Tool+": "+subject(e), maxAttribute)),
 	}
 	add := func(key, s string) {
 		if s != "" {
-			r.Attributes = append(r.Attributes, otlp.Attribute{Key: key, Value: otlp.String(t.of(s, maxAttribute))})
+			r.Attributes = append(r.Attributes, otlp.Attribute{Key: key, Value: otlp.String(t.bounded(s, maxAttribute))})
 		}
 	}
 	count := func(key string, n int64) {

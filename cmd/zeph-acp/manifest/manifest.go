@@ -89,9 +89,9 @@ func Archives(version string) (all []Archive) {
 	return all
 }
 
-// Summed returns the archives of a version with the sums of the files in a directory,
+// WithSums returns the archives of a version with the sums of the files in a directory,
 // which must hold all of them.
-func Summed(version, dir string) ([]Archive, error) {
+func WithSums(version, dir string) ([]Archive, error) {
 	all := Archives(version)
 	for i, a := range all {
 		f, err := os.Open(filepath.Join(dir, a.Name))

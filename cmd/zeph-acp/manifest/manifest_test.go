@@ -62,7 +62,7 @@ func TestSummed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	all, err := Summed("1.2.3", dir)
+	all, err := WithSums("1.2.3", dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestSummed(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "zeph-acp_1.2.3_linux_arm64.tar.gz")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Summed("1.2.3", dir); err == nil || !strings.Contains(err.Error(), "linux_arm64") {
+	if _, err := WithSums("1.2.3", dir); err == nil || !strings.Contains(err.Error(), "linux_arm64") {
 		t.Errorf("without an archive: %v", err)
 	}
 }

@@ -18,41 +18,41 @@ import (
 )
 
 // make builds one target, and writes its archive and its bill of materials.
-func (r *release) make(ctx context.Context, work string, t target) (built, error) {
+func (r *release) make(ctx context.Context, work string, t target) (builtTarget, error) {
 	binary := filepath.Join(work, t.os+"-"+t.arch, t.program())
 	if err := r.build(ctx, t, binary); err != nil {
-		return built{}, err
+		return builtTarget{}, err
 	}
 	content, err := os.ReadFile(binary)
 	if err != nil {
-		return built{}, err
+		return builtTarget{}, err
 	}
 	info, err := buildinfo.ReadFile(binary)
 	if err != nil {
-		return built{}, err
+		return builtTarget{}, err
 	}
 	if !r.snapshot && !slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "vcs.revision" }) {
-		return built{}, errors.New("the binary does not name its commit: make the release in a clone, not in a further work tree of git")
+		return builtTarget{}, errors.New("the binary does not name its commit: make the release in a clone, not in a further work tree of git")
 	}
 	notices, err := notices(ctx, r.root, info)
 	if err != nil {
-		return built{}, err
+		return builtTarget{}, err
 	}
 	bill, err := billOfMaterials(r.source, t, info, content)
 	if err != nil {
-		return built{}, err
+		return builtTarget{}, err
 	}
 	name := fmt.Sprintf("zeph-acp_%s_%s_%s", r.version, t.os, t.arch)
 	files := append([]file{{t.program(), content, 0o755}, {"THIRD_PARTY_NOTICES.txt", notices, 0o644}, {"sbom.cdx.json", []byte(bill), 0o644}}, r.files...)
 	archive, err := writeArchive(t, manifest.Dir, r.time, files)
 	if err != nil {
-		return built{}, err
+		return builtTarget{}, err
 	}
-	b := built{target: t, archive: name + archiveSuffix(t)}
+	b := builtTarget{target: t, archive: name + archiveSuffix(t)}
 	sum := sha256.Sum256(archive)
 	b.sum = hex.EncodeToString(sum[:])
 	if err := os.WriteFile(filepath.Join(r.out, name+".cdx.json"), []byte(bill), 0o644); err != nil {
-		return built{}, err
+		return builtTarget{}, err
 	}
 	return b, os.WriteFile(filepath.Join(r.out, b.archive), archive, 0o644)
 }

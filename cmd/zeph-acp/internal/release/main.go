@@ -69,8 +69,8 @@ func (t target) program() string {
 	return "zeph-acp"
 }
 
-// built is the result for one target.
-type built struct {
+// builtTarget is the result for one target.
+type builtTarget struct {
 	target
 	archive string // its name
 	sum     string // SHA-256 of the archive, in hexadecimal digits
@@ -86,7 +86,7 @@ func (r *release) run(ctx context.Context, w io.Writer, targets []string) error 
 		return err
 	}
 	defer os.RemoveAll(work)
-	if r.source, err = look(ctx, work, r.snapshot); err != nil {
+	if r.source, err = readSource(ctx, work, r.snapshot); err != nil {
 		return err
 	}
 	if r.url == "" {
@@ -95,7 +95,7 @@ func (r *release) run(ctx context.Context, w io.Writer, targets []string) error 
 	if r.files, err = r.common(); err != nil {
 		return err
 	}
-	var all []built
+	var all []builtTarget
 	for _, name := range targets {
 		system, arch, ok := strings.Cut(name, "/")
 		if !ok {
@@ -111,7 +111,7 @@ func (r *release) run(ctx context.Context, w io.Writer, targets []string) error 
 }
 
 // finish writes the files that name all archives.
-func (r *release) finish(w io.Writer, all []built) error {
+func (r *release) finish(w io.Writer, all []builtTarget) error {
 	var sums strings.Builder
 	for _, b := range all {
 		fmt.Fprintf(&sums, "%s  %s\n", b.sum, b.archive)

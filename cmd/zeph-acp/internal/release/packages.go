@@ -10,7 +10,7 @@ import (
 
 // formula returns a Homebrew formula, https://docs.brew.sh/Formula-Cookbook; empty
 // without an archive for macOS or Linux.
-func formula(version, url string, all []built) string {
+func formula(version, url string, all []builtTarget) string {
 	var systems strings.Builder
 	for _, system := range []struct{ os, block string }{{"darwin", "on_macos"}, {"linux", "on_linux"}} {
 		var inner strings.Builder
@@ -52,7 +52,7 @@ end
 // scoopManifest returns a manifest for Scoop,
 // https://github.com/ScoopInstaller/Scoop/wiki/App-Manifests; empty without an archive for
 // Windows.
-func scoopManifest(version, url string, all []built) (string, error) {
+func scoopManifest(version, url string, all []builtTarget) (string, error) {
 	type download struct {
 		URL  string `json:"url"`
 		Hash string `json:"hash"`
@@ -81,7 +81,7 @@ func scoopManifest(version, url string, all []built) (string, error) {
 }
 
 // registryEntry returns agent.json for the ACP registry.
-func registryEntry(version, url string, all []built) (string, error) {
+func registryEntry(version, url string, all []builtTarget) (string, error) {
 	var archives []manifest.Archive
 	for _, b := range all {
 		archives = append(archives, manifest.Archive{OS: b.os, Arch: b.arch, Name: b.archive, SHA256: b.sum})

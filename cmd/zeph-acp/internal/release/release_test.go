@@ -175,10 +175,10 @@ func unpack(t *testing.T, name string, archive []byte) map[string][]byte {
 
 // TestPackages checks the files for package managers, with every target.
 func TestPackages(t *testing.T) {
-	var all []built
+	var all []builtTarget
 	for name := range strings.SplitSeq(allTargets, ",") {
 		system, arch, _ := strings.Cut(name, "/")
-		b := built{target: target{system, arch}, sum: strings.Repeat("0", 60) + system[:2] + arch[:2]}
+		b := builtTarget{target: target{system, arch}, sum: strings.Repeat("0", 60) + system[:2] + arch[:2]}
 		b.archive = "zeph-acp_1.2.3_" + system + "_" + arch + archiveSuffix(b.target)
 		all = append(all, b)
 	}

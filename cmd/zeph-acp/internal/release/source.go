@@ -20,8 +20,8 @@ type source struct {
 	manual  string // directory with man/man1 and completions
 }
 
-// look reads the facts of the commit. It writes the manual below work.
-func look(ctx context.Context, work string, snapshot bool) (source, error) {
+// readSource reads the facts of the commit. It writes the manual below work.
+func readSource(ctx context.Context, work string, snapshot bool) (source, error) {
 	root, err := output(ctx, "", nil, "git", "rev-parse", "--show-toplevel")
 	if err != nil {
 		return source{}, err
