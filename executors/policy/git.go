@@ -198,7 +198,12 @@ func exists(path string) bool {
 	return err == nil
 }
 
+// readConfig returns the text of a small regular file, "" if there is no such file.
 func readConfig(path string, private *workspace.Private) (string, bool) {
+	return readAtMost(path, 256<<10, private)
+}
+
+func readAtMost(path string, limit int64, private *workspace.Private) (string, bool) {
 	f, err := private.Open(path)
 	if os.IsNotExist(err) {
 		return "", true
@@ -207,7 +212,6 @@ func readConfig(path string, private *workspace.Private) (string, bool) {
 		return "", false
 	}
 	defer f.Close()
-	const limit = 256 << 10
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	return string(data), err == nil && len(data) <= limit
+	return string(data), err == nil && int64(len(data)) <= limit
 }

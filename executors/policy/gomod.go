@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,37 +18,48 @@ var goLocal = lazyregexp.New("(?m)(?:=>|^\\s*use|^)[\\s(]*[\"`]?((?:\\.|/)[^\\s\
 var goEscape = lazyregexp.New(`"[^"\n]*\\`)
 
 // goStays returns an error if a read-only go command in one of these
-// directories may read sources outside the roots: a module file there names a
-// directory elsewhere.
+// directories may read files outside the roots: a module file there names a
+// directory elsewhere, or a link leads there. Go shows the text of all its files, if only
+// in messages about mistakes.
 func goStays(dirs []string, roots Workspace, private *workspace.Private) error {
+	var local []string // directories with packages
 	for _, dir := range dirs {
-		for dir := range upwards(dir) {
-			for _, name := range []string{"go.work", "go.mod", "vendor"} {
-				if err := goFileStays(filepath.Join(dir, name), roots, private); err != nil {
+		module := ""
+		for up := range upwards(dir) {
+			for _, name := range []string{"go.work", "go.work.sum", "go.mod", "vendor"} {
+				named, err := goFileStays(filepath.Join(up, name), roots, private)
+				if err != nil {
 					return err
 				}
+				local = append(local, named...)
+			}
+			if _, err := roots.Resolve(up); err == nil && module == "" && exists(filepath.Join(up, "go.mod")) {
+				module = up
 			}
 		}
+		local = append(local, cmp.Or(module, dir))
 	}
-	return nil
+	return linksStay(local, roots)
 }
 
-func goFileStays(path string, roots Workspace, private *workspace.Private) error {
-	if !exists(path) {
-		return nil
+// goFileStays returns the directories that a file of a module or a workspace names.
+func goFileStays(path string, roots Workspace, private *workspace.Private) (named []string, err error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, nil
 	}
-	if filepath.Base(path) == "vendor" {
-		if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
-			return fmt.Errorf("%s is a symbolic link", path)
-		}
-		return nil
+	if info.Mode()&os.ModeSymlink != 0 {
+		return nil, fmt.Errorf("%s is a symbolic link", path)
+	}
+	if info.IsDir() || filepath.Ext(path) == ".sum" {
+		return nil, nil
 	}
 	text, ok := readConfig(path, private)
 	if !ok {
-		return fmt.Errorf("%s cannot be read", path)
+		return nil, fmt.Errorf("%s cannot be read", path)
 	}
 	if goEscape.MatchString(text) {
-		return fmt.Errorf("%s has a name with an escape in it", path)
+		return nil, fmt.Errorf("%s has a name with an escape in it", path)
 	}
 	for _, m := range goLocal.FindAllStringSubmatch(text, -1) {
 		if strings.HasPrefix(m[1], "//") { // a comment
@@ -58,13 +70,16 @@ func goFileStays(path string, roots Workspace, private *workspace.Private) error
 			target = filepath.Join(filepath.Dir(path), target)
 		}
 		if _, err := roots.Resolve(target); err != nil {
-			return fmt.Errorf("%s names %s, outside the session's directories", filepath.Base(path), m[1])
+			return nil, fmt.Errorf("%s names %s, outside the session's directories", filepath.Base(path), m[1])
 		}
+		named = append(named, target)
 		if filepath.Base(path) == "go.work" { // the replacements of its modules count too
-			if err := goFileStays(filepath.Join(target, "go.mod"), roots, private); err != nil {
-				return err
+			more, err := goFileStays(filepath.Join(target, "go.mod"), roots, private)
+			if err != nil {
+				return nil, err
 			}
+			named = append(named, more...)
 		}
 	}
-	return nil
+	return named, nil
 }

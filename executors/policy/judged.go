@@ -47,6 +47,11 @@ func (p ruling) form(call *executors.Call, src parsed, allowed func(key string) 
 			if err := gitRunsNothing(c.Dirs, p.Objects, p.private()); err != nil {
 				return nil, fmt.Errorf("the repository may make git run a program or read other files (%w)", err)
 			}
+			if slices.Contains(c.Words, "grep") {
+				if err := trackedStays(c.Dirs, p.private()); err != nil {
+					return nil, err
+				}
+			}
 		}
 		if c.Program() == "go" && !slices.Contains([]string{"version", "env", "help"}, c.Words[1]) {
 			if err := goStays(c.Dirs, p.Roots, p.private()); err != nil {
@@ -192,8 +197,13 @@ func (g judge) named(form *plain.Form) (blocked *executors.Failure, ask []string
 				ask = append(ask, fmt.Sprintf("%s may be a file outside the session's directories", f.Text))
 			}
 		}
-		if f.NotDir && slices.ContainsFunc(path.Abs, isDir) {
-			ask = append(ask, fmt.Sprintf("%s is a directory, and symbolic links in it may lead elsewhere", f.Text))
+		if dirs := slices.DeleteFunc(slices.Clone(path.Abs), isNotDir); f.Follows && len(dirs) > 0 {
+			if err := linksStay(dirs, g.Roots); err != nil {
+				ask = append(ask, fmt.Sprintf("a symbolic link in %s may lead elsewhere: %v", f.Text, err))
+			}
+		}
+		if f.Opens && g.endless(path) {
+			ask = append(ask, f.Text+" is not a file, and may never end")
 		}
 	}
 	if private.named != "" {
@@ -210,7 +220,23 @@ func (g judge) named(form *plain.Form) (blocked *executors.Failure, ask []string
 	return nil, ask
 }
 
-func isDir(path string) bool {
+func isNotDir(path string) bool {
 	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
+	return err != nil || !info.IsDir()
+}
+
+// endless reports whether a path leads to a device, a named pipe or the like, from which
+// a program may read without an end. The standard input ends with the command.
+func (g judge) endless(p command.Path) bool {
+	t := follow.Trail{Lstat: g.now.Lstat}
+	return slices.ContainsFunc(p.Abs, func(abs string) bool {
+		if slices.Contains([]string{"/dev/null", "/dev/stdin", "/dev/fd/0"}, abs) {
+			return false
+		}
+		places, err := follow.Files(abs, p.Glob, &t)
+		return err != nil || slices.ContainsFunc(places, func(place string) bool {
+			info, err := g.now.Lstat(place)
+			return err == nil && !info.IsDir() && !info.Mode().IsRegular()
+		})
+	})
 }

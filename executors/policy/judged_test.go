@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
@@ -172,6 +173,31 @@ func TestTempDirs(t *testing.T) {
 		}
 		if got := (judge{now: &workspace.Moment{}}).tempDirs(); strings.Join(got, " ") != strings.Join(want, " ") {
 			t.Errorf("%s: %v, want %v", temp, got, want)
+		}
+	}
+}
+
+// A device may be read without an end.
+func TestEndless(t *testing.T) {
+	if _, err := os.Stat("/dev/zero"); err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	for name, to := range map[string]string{"zero": "/dev/zero", "dir": ".", "none": "gone"} {
+		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	g := judge{now: &workspace.Moment{}}
+	for path, want := range map[string]bool{
+		"/dev/zero": true, "/dev/../dev/zero": true, "/dev/null": false, "/dev/stdin": false, "/dev/stdout": true,
+		dir + "/zero": true, dir + "/z*": true, dir + "/*": true, dir + "/f*": false, dir + "/file": false, dir: false, dir + "/dir": false, dir + "/none": false,
+	} {
+		if got := g.endless(command.Path{Text: path, Abs: []string{path}, Glob: strings.Contains(path, "*")}); got != want {
+			t.Errorf("%s: %v", path, got)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 
@@ -35,6 +36,47 @@ func (p ruling) ignoresStay(c *plain.Command, form *plain.Form) error {
 					}
 				}
 			}
+		}
+	}
+	return nil
+}
+
+// mostFiles is how many files are searched for links.
+const mostFiles = 1 << 17
+
+// linksStay returns an error if a link in one of the directories, or further below it,
+// leads outside of the roots. The directories that links name are searched too.
+func linksStay(dirs []string, roots Workspace) error {
+	n := 0
+	var all []string
+	add := func(path string) error {
+		real, err := roots.Resolve(path)
+		if err == nil && !slices.ContainsFunc(all, func(dir string) bool { return inside(real, dir) }) {
+			all = append(all, real)
+		}
+		return err
+	}
+	for _, dir := range dirs {
+		if err := add(dir); err != nil {
+			return err
+		}
+	}
+	for i := 0; i < len(all); i++ {
+		err := filepath.WalkDir(all[i], func(path string, e fs.DirEntry, err error) error {
+			switch n++; {
+			case err != nil: // other programs cannot read it either
+				return nil
+			case n > mostFiles:
+				return fmt.Errorf("%s has too many files to search for symbolic links", all[i])
+			case e.Type()&fs.ModeSymlink != 0:
+				return add(path)
+			case e.Name() == ".git" && e.IsDir():
+				return fs.SkipDir
+			}
+			return nil
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil

@@ -35,7 +35,7 @@ type operandKind int
 
 const (
 	files   operandKind = iota // files to read
-	plains                     // files to read that must not be directories
+	plains                     // files to read, and directories in which it follows links
 	texts                      // texts that open no file
 	pattern                    // a text, then files
 	none                       // no operands
@@ -63,6 +63,7 @@ type program struct {
 	// wild means that a pattern may begin with a wildcard. No option of the
 	// program changes or runs anything, and "--" precedes the operands.
 	wild    bool
+	looks   bool // it opens none of its operands
 	shows   bool // it shows the contents of the files that it reads
 	expands bool // it replaces a word "@FILE" by the words in that file
 	// filters are the options with which it passes on input lines unchanged,
@@ -242,7 +243,7 @@ func (s *scanner) set(name string, o option, value string) error {
 	case o.value == ':' && value == "":
 		return fmt.Errorf("the value of the option %s is empty", name)
 	case o.value == ':':
-		s.files = append(s.files, File{Text: value, Dirs: s.dirs})
+		s.files = append(s.files, File{Text: value, Dirs: s.dirs, Opens: !s.program.looks})
 	}
 	s.add(given{name: name, value: value, has: true})
 	return nil
@@ -330,7 +331,7 @@ func (p *program) operandFiles(b *builder, w Word) ([]File, error) {
 		case strings.HasPrefix(v, "@"): // some programs read more names from such a file
 			return nil, fmt.Errorf("%s may be a list of other files", v)
 		case v != "-":
-			out = append(out, File{Text: v, Dirs: b.dirs, Glob: w.Glob, NotDir: p.operands == plains})
+			out = append(out, File{Text: v, Dirs: b.dirs, Glob: w.Glob, Opens: !p.looks, Follows: p.operands == plains})
 		}
 	}
 	return out, nil

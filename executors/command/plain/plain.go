@@ -54,12 +54,12 @@ type Form struct {
 
 // File is a file that a command names.
 type File struct {
-	Text string
-	Dirs []string // absolute directories that a relative Text may be seen from
-	Glob bool     // Text is a pattern of file names
-	// NotDir means that the file must not be a directory, because the program
-	// would follow links in it.
-	NotDir bool
+	Text  string
+	Dirs  []string // absolute directories that a relative Text may be seen from
+	Glob  bool     // Text is a pattern of file names
+	Opens bool     // the program reads it
+	// Follows means that the program follows links in it if it is a directory.
+	Follows bool
 }
 
 // Command is one simple command.

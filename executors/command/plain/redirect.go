@@ -55,7 +55,7 @@ func (b *builder) redirect(out *redirected, r *syntax.Redirect) error {
 			return fmt.Errorf("it redirects the descriptor %s", fd)
 		}
 	}
-	file := File{Text: target, Dirs: b.dirs}
+	file := File{Text: target, Dirs: b.dirs, Opens: true}
 	switch {
 	case op == ">&":
 		if target != "1" && target != "2" {

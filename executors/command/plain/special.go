@@ -39,8 +39,6 @@ func specialPlace(name string) func(*builder, *Command, []Word) (*placed, error)
 		return placeGit
 	case "go":
 		return placeGo
-	case "gofmt":
-		return placeGofmt
 	}
 	return nil
 }
@@ -249,19 +247,6 @@ func placePs(b *builder, c *Command, args []Word) (*placed, error) {
 		}
 	}
 	return printed(c), nil
-}
-
-// placeGofmt accepts a directory only where gofmt lists names: it also shows the files
-// outside to which links in the directory lead.
-func placeGofmt(b *builder, c *Command, args []Word) (*placed, error) {
-	p := *programs()["gofmt"]
-	has := func(option string) bool {
-		return slices.ContainsFunc(args, func(w Word) bool { return w.literal() && w.text() == option })
-	}
-	if !has("-l") || has("-d") {
-		p.operands = plains
-	}
-	return p.place(b, quoteProgram(c.words[0].text()), args)
 }
 
 // inner places a command that another program runs. The command must be a program: a

@@ -57,7 +57,7 @@ var programs = sync.OnceValue(func() map[string]*program {
 	other := *grep
 	other.starts = []string{"grep"} // these are scripts
 	sum := &program{options: sumOptions, wild: true}
-	fd := &program{options: fdOptions, operands: pattern, null: "-0"}
+	fd := &program{looks: true, options: fdOptions, operands: pattern, null: "-0"}
 	return map[string]*program{
 		"arch": {operands: none}, "basename": {options: "-az -s= --multiple --suffix= --zero", operands: texts}, "dirname": {options: "-z --zero", operands: texts},
 		"base64": {options: "-dD -w# --decode --wrap#", operands: files, most: 1, shows: true}, "cal": {options: "-13y", operands: texts},
@@ -67,7 +67,7 @@ var programs = sync.OnceValue(func() map[string]*program {
 		"head": {options: "-qvz -# -n# -c# --lines# --bytes# --quiet --silent --verbose", wild: true, shows: true, filters: "-n --lines -# -q", null: "-z"},
 		"tail": {options: "-qvzfFr -# -n# -c# -s# --lines# --bytes# --quiet --silent --verbose --follow?", wild: true, shows: true, filters: "-n --lines -# -q", null: "-z"},
 		"wc":   {options: "-clmwL --lines --words --bytes --chars --max-line-length", wild: true},
-		"ls": {options: "-1aAbBcCdfFgGhiklmnNopqQrRsStuUvxXZ --all --almost-all --author --color? --classify? --directory --full-time --group-directories-first --no-group --human-readable " +
+		"ls": {looks: true, options: "-1aAbBcCdfFgGhiklmnNopqQrRsStuUvxXZ --all --almost-all --author --color? --classify? --directory --full-time --group-directories-first --no-group --human-readable " +
 			"--si --inode --size --sort= --time= --time-style= --format= --reverse --recursive --numeric-uid-gid --hide= --ignore= --escape --literal --quote-name --indicator-style= --file-type", wild: true},
 		"cut": {options: "-b= -sn -z -c= -f= -d= --fields= --delimiter= --characters= --bytes= --only-delimited --complement --output-delimiter=", shows: true},
 		"tr":  {options: "-cCdst --complement --delete --squeeze-repeats --truncate-set1", operands: texts},
@@ -81,22 +81,22 @@ var programs = sync.OnceValue(func() map[string]*program {
 		"diff": {options: "-abBcdeEinNpqstTuwyZ -U# -C# -W# --unified? --context? --color? --brief --side-by-side --ignore-all-space --ignore-case --ignore-space-change --ignore-trailing-space " +
 			"--ignore-blank-lines --suppress-common-lines --strip-trailing-cr --width# --text --new-file --report-identical-files --label= --minimal --normal --left-column", operands: plains, most: 2, shows: true},
 		"cmp":   {options: "-bls -i# -n# --print-bytes --verbose --silent --quiet --bytes#", operands: plains, most: 2},
-		"stat":  {options: "-Lx -c= --format= --printf= --terse --dereference", wild: true},
-		"file":  {options: "-bihkNrI0 --brief --mime --mime-type --mime-encoding --extension --keep-going --no-pad --raw --no-dereference", wild: true},
-		"du":    {options: "-0abchkmsSx -d# --max-depth# --human-readable --summarize --all --total --apparent-size --bytes --exclude= --si --one-file-system --inodes", wild: true},
-		"df":    {options: "-ahHiklmPT -t= -x= --human-readable --total --all --inodes --portability --print-type --type= --output?"},
+		"stat":  {looks: true, options: "-Lx -c= --format= --printf= --terse --dereference", wild: true},
+		"file":  {looks: true, options: "-bihkNrI0 --brief --mime --mime-type --mime-encoding --extension --keep-going --no-pad --raw --no-dereference", wild: true},
+		"du":    {looks: true, options: "-0abchkmsSx -d# --max-depth# --human-readable --summarize --all --total --apparent-size --bytes --exclude= --si --one-file-system --inodes", wild: true},
+		"df":    {looks: true, options: "-ahHiklmPT -t= -x= --human-readable --total --all --inodes --portability --print-type --type= --output?"},
 		"b2sum": sum, "md5sum": sum, "sha1sum": sum, "sha224sum": sum, "sha256sum": sum, "sha384sum": sum, "sha512sum": sum, "cksum": {wild: true}, "sum": {options: "-rs", wild: true},
 		"od":      {options: "-acdbxvos -A= -t= -j# -N# -w? --address-radix= --format= --skip-bytes# --read-bytes#", shows: true},
 		"hexdump": {options: "-bcCdovx -n# -s# --canonical --length# --skip#", shows: true}, "xxd": {options: "-b -u -p -i -E -l# -s# -c# -g#", most: 1, shows: true, single: true},
 		"strings":  {options: "-ao -n# -t= -e= -# --all --bytes# --radix= --encoding=", shows: true, expands: true},
-		"readlink": {options: "-femnqsvz --canonicalize --canonicalize-existing --canonicalize-missing --no-newline", wild: true}, "realpath": {options: "-emqsLPz --relative-to: --relative-base: --canonicalize-existing --canonicalize-missing --no-symlinks", wild: true},
+		"readlink": {looks: true, options: "-femnqsvz --canonicalize --canonicalize-existing --canonicalize-missing --no-newline", wild: true}, "realpath": {looks: true, options: "-emqsLPz --relative-to: --relative-base: --canonicalize-existing --canonicalize-missing --no-symlinks", wild: true},
 		"uname": {options: "-asnrvmpio --all --kernel-name --kernel-release --machine --operating-system", operands: none}, "nproc": {options: "--all --ignore#", operands: none}, "whoami": {operands: none},
 		"id": {options: "-unGgrz --user --name --groups --group", operands: texts}, "groups": {operands: texts}, "uptime": {options: "-ps --pretty --since", operands: none}, "tty": {options: "-s", operands: none},
 		"hostname": {options: "-sI", operands: none}, "getconf": {operands: texts}, "free": {options: "-bkmghtw --human", operands: none}, "lscpu": {operands: none},
 		"seq": {options: "-w -f= -s= --equal-width --separator= --format=", operands: texts}, "sleep": {operands: texts, most: 1},
 		"which": {options: "-a", operands: texts}, "type": {options: "-atpPf", operands: texts}, "command": {options: "-vV", operands: texts, check: names},
 		"shuf": {options: "-n# -z -r --head-count#", most: 1, shows: true},
-		"tree": {options: "-adfishDFCnpugtrvUJX -L# -I= -P= --dirsfirst --noreport --gitignore --du --prune --filelimit# --sort= --charset= --matchdirs --ignore-case --filesfirst", own: true},
+		"tree": {looks: true, options: "-adfishDFCnpugtrvUJX -L# -I= -P= --dirsfirst --noreport --gitignore --du --prune --filelimit# --sort= --charset= --matchdirs --ignore-case --filesfirst", own: true},
 		"grep": grep, "egrep": &other, "fgrep": &other, "fd": fd, "fdfind": fd,
 		"rg": {options: "-.nilcwvosSFPUHINxaqu0p -# -e= -f: -A# -B# -C# -m# -d# -M# -E= -g= -t= -T= -r= -j# --files --hidden --no-ignore --no-ignore-vcs --unrestricted --type= --type-not= --glob= --iglob= " +
 			"--color= --heading --no-heading --line-number --no-line-number --column --count --count-matches --files-with-matches --files-without-match --ignore-case --smart-case --case-sensitive " +
@@ -109,7 +109,7 @@ var programs = sync.OnceValue(func() map[string]*program {
 		"awk": awk, "gawk": awk, "mawk": awk,
 		"true": {operands: texts, noEnd: true}, "false": {operands: texts, noEnd: true}, ":": {operands: texts, noEnd: true}, "pwd": {options: "-LP", operands: none},
 		"exit": {operands: texts, most: 1, check: numeric}, "break": {operands: texts, most: 1, check: numeric}, "continue": {operands: texts, most: 1, check: numeric},
-		"gofmt": {options: "-l -d -s -e", single: true, noEnd: true, shows: true},
+		"gofmt": {options: "-l -d -s -e", operands: plains, single: true, noEnd: true, shows: true},
 	}
 })
 

@@ -1,0 +1,83 @@
+package policy
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The paths of an index are those that git lists, in each version that is known.
+func TestIndexed(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip(err)
+	}
+	for name, tt := range map[string]struct {
+		init, make []string
+		fails      bool
+	}{
+		"version 2": {nil, []string{"update-index", "--index-version=2"}, false},
+		"version 3": {nil, []string{"update-index", "--skip-worktree", "a/b"}, false},
+		"version 4": {nil, []string{"update-index", "--index-version=4"}, false},
+		"split":     {nil, []string{"update-index", "--split-index"}, true},
+		"SHA-256":   {[]string{"--object-format=sha256"}, []string{"update-index", "--index-version=2"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			git := func(args ...string) string {
+				t.Helper()
+				cmd := exec.Command("git", args...)
+				cmd.Dir = dir
+				out, err := cmd.CombinedOutput()
+				if err != nil {
+					t.Fatalf("git %s: %v\n%s", args, err, out)
+				}
+				return string(out)
+			}
+			git(append([]string{"init", "-q", "."}, tt.init...)...)
+			for _, path := range []string{"a/b", "a/bc/d", "a/" + strings.Repeat("long", 50), "x", strings.Repeat("y/", 200) + "z"} {
+				path = filepath.Join(dir, path)
+				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(path, []byte(path), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			git("add", ".")
+			git(tt.make...)
+			data, err := os.ReadFile(filepath.Join(dir, ".git", "index"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			names, err := indexed(data)
+			if tt.fails {
+				if err == nil {
+					t.Errorf("got %q", names)
+				}
+				return
+			}
+			if want := git("ls-files"); err != nil || strings.Join(names, "\n")+"\n" != want {
+				t.Errorf("%v, got %q, want %q", err, names, want)
+			}
+		})
+	}
+}
+
+// FuzzIndexed reads indexes that may be damaged.
+func FuzzIndexed(f *testing.F) {
+	entry := bytes.Repeat([]byte{0}, 62)
+	entry[61] = 3
+	for _, version := range []byte{2, 4} {
+		head := append([]byte("DIRC\x00\x00\x00"), version, 0, 0, 0, 1)
+		f.Add(append(append(head, entry...), append([]byte("a/b\x00"), make([]byte, 40)...)...))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		names, err := indexed(data)
+		if err == nil && len(names) > len(data)/62 {
+			t.Errorf("%d names in %d bytes", len(names), len(data))
+		}
+	})
+}
