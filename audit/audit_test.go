@@ -121,7 +121,7 @@ func TestMiddleware(t *testing.T) {
 		want  Entry
 	}{
 		"success": {do: func(_ context.Context, call *executors.Call) (executors.Result, error) {
-			call.Record.ExitCode, call.Record.Before, call.Record.ClaimSource = ptr(0), 99, "mcp"
+			call.Record.ExitCode, call.Record.OutputBytes, call.Record.ClaimSource = ptr(0), 99, "mcp"
 			call.Record.Truncated, call.Record.Waited, call.Record.Filters = true, 5*time.Millisecond, []string{"go-test"}
 			return executors.Result{Text: "ok\n"}, nil
 		}, want: base(func(e *Entry) {

@@ -159,7 +159,7 @@ func (l *Log) addOutcome(ctx context.Context, e *Entry, call *executors.Call, re
 	e.Suspect = l.text(r.Suspect, maxText)
 	e.Truncated, e.Cached = r.Truncated, r.Cached
 	e.BytesAfter = len(res.ForModel())
-	e.BytesBefore = cmp.Or(r.Before, e.BytesAfter)
+	e.BytesBefore = cmp.Or(r.OutputBytes, e.BytesAfter)
 	e.WaitedMS, e.Filters = r.Waited.Milliseconds(), r.Filters[:min(len(r.Filters), maxGates)]
 	e.Result, e.Category = outcome(ctx, r, res, err)
 	if err == nil && res.Failure != nil {

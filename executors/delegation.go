@@ -30,7 +30,7 @@ type Delegation struct {
 	After func(ctx context.Context, call DelegatedCall) error
 }
 
-// DelegatedCall makes a call; see [Call.Still]. An error ends the turn.
+// DelegatedCall makes a call; see [Call.Precondition]. An error ends the turn.
 type DelegatedCall func(ctx context.Context, tool string, input any, still func(context.Context) *Failure) (Result, error)
 
 // Report is the outcome of an inner turn.
@@ -53,14 +53,15 @@ func DelegationGate(next Executor) Executor {
 	})(next)}
 }
 
-// Still is the link that fails a call whose condition no longer holds; see [Call.Still].
-func Still(next Executor) Executor { return preconditionCheck{next} }
+// CheckPrecondition is the link that fails a call whose condition no longer holds; see
+// [Call.Precondition].
+func CheckPrecondition(next Executor) Executor { return preconditionCheck{next} }
 
 type preconditionCheck struct{ Executor }
 
 func (s preconditionCheck) Execute(ctx context.Context, call *Call) (Result, error) {
-	if call.Still != nil {
-		if failure := call.Still(ctx); failure != nil {
+	if call.Precondition != nil {
+		if failure := call.Precondition(ctx); failure != nil {
 			return failure.Result(), nil
 		}
 	}

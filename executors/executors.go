@@ -75,9 +75,9 @@ type Tool struct {
 	Concurrent bool
 	// Server is the MCP server that the tool belongs to; empty for our own tools.
 	Server string
-	// Shown is the schema as models get it; nil means Schema without the keywords
+	// ModelSchema is the schema as models get it; nil means Schema without the keywords
 	// that only the validator needs.
-	Shown json.RawMessage
+	ModelSchema json.RawMessage
 }
 
 // Effect is a set of effects that a tool can have. Modes, the cache, the retry
@@ -137,25 +137,25 @@ func (p Phase) String() string {
 
 // Call is one request to run a tool, with all the data that the links need.
 type Call struct {
-	ID      string          // UUID; the toolCallId of the protocol
-	Tool    string          // tool name
-	Spec    Tool            // the tool of that name, set by Chain; zero if the session does not offer it
-	Input   json.RawMessage // a JSON object; Prepare corrects it by the tool's schema
-	Session string          // the ACP session id
-	Caller  string          // the session id; a sub-agent appends its own
-	Origin  Origin
-	Phase   Phase
-	Words   string // what the user typed in the prompt of this turn; "" if that is unknown
-	Attempt int    // 1 is the first
-	Slot    int64  // the call's number in its session, from 1; set by the quota link
+	ID        string          // UUID; the toolCallId of the protocol
+	Tool      string          // tool name
+	Spec      Tool            // the tool of that name, set by Chain; zero if the session does not offer it
+	Input     json.RawMessage // a JSON object; Prepare corrects it by the tool's schema
+	Session   string          // the ACP session id
+	Caller    string          // the session id; a sub-agent appends its own
+	Origin    Origin
+	Phase     Phase
+	UserWords string // what the user typed in the prompt of this turn; "" if that is unknown
+	Attempt   int    // 1 is the first
+	Slot      int64  // the call's number in its session, from 1; set by the quota link
 
 	// Card is the result of Prepare. The permission link and the client's user
 	// judge the call by it.
 	Card Card
-	// Unfit is the error of Prepare. Such a call cannot run. The permission
+	// PrepareErr is the error of Prepare. Such a call cannot run. The permission
 	// link fails it with this error, after the gates that may deny it without
 	// revealing the contents of files.
-	Unfit error
+	PrepareErr error
 	// Ask holds reasons to ask the user, added by gates. The permission link
 	// asks if there are any, even where it would remember an "always".
 	Ask []string
@@ -184,10 +184,10 @@ type Call struct {
 	// links that judge calls set it; nil admits nothing. At most one goroutine
 	// calls it at a time.
 	Admit func(ctx context.Context, card Card) error
-	// Still returns a failure if a condition of the call no longer holds, such as the old
+	// Precondition returns a failure if a condition of the call no longer holds, such as the old
 	// text of a file that changed while the user was asked. It is called right before the
 	// effect. Nil means that the call has no condition.
-	Still func(ctx context.Context) *Failure
+	Precondition func(ctx context.Context) *Failure
 	// Skipped, if not nil, means that the call is only checked. A gate that would run
 	// a program or ask a model does not. It calls Skipped with a description of the
 	// skipped work, such as "the hook lint.sh", and returns an empty verdict.
@@ -208,8 +208,8 @@ type Call struct {
 	// Bounds returns the failure of a call that the inner turn may not make, or nil. It
 	// is nil for calls of the session's own turn. The gate "delegation" enforces it.
 	Bounds func(call *Call) *Failure
-	// Apart reports that the call acts in a copy of the project, and not in the project.
-	Apart bool
+	// InCopy reports that the call acts in a copy of the project, and not in the project.
+	InCopy bool
 	// Env are secrets for the command of the call, as NAME=value. Only the shell on this
 	// machine gets them; they are neither shown nor recorded.
 	Env []string
@@ -250,7 +250,7 @@ type Card struct {
 	Kind      Kind   // empty means KindOther
 	Locations []Location
 	Paths     []string // absolute, cleaned, symlinks resolved: rules are matched against these; both ends of a move
-	Entries   bool     // Paths are of entries of directories: a symlink stands for itself, not for its target
+	NoFollow  bool     // Paths are of entries of directories: a symlink stands for itself, not for its target
 	Diffs     []Diff   // the changes of a write or an edit
 	Text      string   // Markdown that the client shows with the call, such as a plan; may be empty
 	Command   string   // the script a shell would run; empty for other tools
@@ -261,7 +261,7 @@ type Card struct {
 	FullAccess bool
 	URL        string // the address of a web request, normalised; empty for other tools
 	Server     string // the MCP server that is asked, if the tool itself belongs to no server
-	Later      bool   // it acts later, while no user watches: no "always" covers it
+	Deferred   bool   // it acts later, while no user watches: no "always" covers it
 }
 
 // Location is a place in a file that the client may follow.

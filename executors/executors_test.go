@@ -40,7 +40,7 @@ func TestSchemaOf(t *testing.T) {
 func run(t *testing.T, e Executor, call *Call) (Card, Result) {
 	t.Helper()
 	card, err := e.Prepare(t.Context(), call)
-	call.Card, call.Unfit = card, err
+	call.Card, call.PrepareErr = card, err
 	res, err := e.Execute(t.Context(), call)
 	if err != nil {
 		t.Fatal(err)

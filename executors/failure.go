@@ -79,7 +79,7 @@ type Failure struct {
 	Category   Category
 	Message    string // what happened, one sentence, for the model
 	Suggestion string // what to do next; empty means the category's advice
-	Said       string // what people read; empty means Message as a sentence
+	UserText   string // what people read; empty means Message as a sentence
 	// RetryAfter is how long the other side asks to wait before the call is made
 	// again; 0 means that it did not ask.
 	RetryAfter time.Duration
@@ -104,9 +104,9 @@ func (f *Failure) Hint(format string, args ...any) *Failure {
 	return f
 }
 
-// People sets the sentence that people read, and returns f.
-func (f *Failure) People(format string, args ...any) *Failure {
-	f.Said = fmt.Sprintf(format, args...)
+// ForUser sets the sentence that people read, and returns f.
+func (f *Failure) ForUser(format string, args ...any) *Failure {
+	f.UserText = fmt.Sprintf(format, args...)
 	return f
 }
 

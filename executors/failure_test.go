@@ -4,10 +4,10 @@ import "testing"
 
 // People see a sentence; the block is for models.
 func TestForPeople(t *testing.T) {
-	rejected := Failuref(PolicyBlocked, "not allowed: the user rejected it").People("You rejected this.").Result()
+	rejected := Failuref(PolicyBlocked, "not allowed: the user rejected it").ForUser("You rejected this.").Result()
 	late := Failuref(Timeout, "stopped after %s", "1s").Result()
 	late.Text, late.Notes = "so far\n", []string{"[exit 1]"}
-	rules := Failuref(ConfirmationRequired, "it needs permission").People("This needs your permission:").Result()
+	rules := Failuref(ConfirmationRequired, "it needs permission").ForUser("This needs your permission:").Result()
 	rules.Below("\n[[rule]]")
 	for name, tt := range map[string]struct {
 		result Result

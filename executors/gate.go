@@ -71,7 +71,7 @@ func (g gate) Execute(ctx context.Context, call *Call) (Result, error) {
 			}
 		}
 		further := *call
-		further.Card, further.Ask, further.Unfit = card, nil, nil
+		further.Card, further.Ask, further.PrepareErr = card, nil, nil
 		switch v, err := g.verdict(ctx, &further, call.Record); {
 		case err != nil:
 			return err
@@ -110,5 +110,5 @@ func (v Verdict) failure() *Failure {
 	if v.Failure != nil {
 		return v.Failure
 	}
-	return Failuref(PolicyBlocked, "tool call denied by policy").People("Denied by %s.", v.reason())
+	return Failuref(PolicyBlocked, "tool call denied by policy").ForUser("Denied by %s.", v.reason())
 }

@@ -81,7 +81,7 @@ func TestGate(t *testing.T) {
 			}
 			text, said := res.Text, ""
 			if res.Failure != nil {
-				text, said = res.Failure.Message, res.Failure.Said
+				text, said = res.Failure.Message, res.Failure.UserText
 			}
 			var decisions []executors.Decision
 			for _, v := range call.Record.Verdicts {

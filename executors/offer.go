@@ -11,8 +11,8 @@ var offeredSchemas sync.Map // schema as text -> json.RawMessage
 // Offered returns the schema for models: Shown, or Schema without the keywords
 // that only the validator needs. Each keyword costs tokens in every request.
 func (t Tool) Offered() json.RawMessage {
-	if t.Shown != nil {
-		return t.Shown
+	if t.ModelSchema != nil {
+		return t.ModelSchema
 	}
 	if s, ok := offeredSchemas.Load(string(t.Schema)); ok {
 		return s.(json.RawMessage)

@@ -4,7 +4,7 @@ package executors
 type Question struct {
 	Text    string
 	Options []string // answers to pick from; the user may give another one
-	Most    int      // questions that one turn may ask
+	Limit   int      // questions that one turn may ask
 }
 
 // Reply is the user's reaction to a Question.

@@ -31,14 +31,14 @@ type Record struct {
 	Masked      int64     // credentials that the filter masked in the result
 	Filters     []string  // the rules that recognised the output of the command
 	Cached      bool      // the call did not run: an earlier result is still valid
-	Before      int       // bytes of the output before it was filtered and cut; 0 means the same as after
+	OutputBytes int       // bytes of the output before it was filtered and cut; 0 means the same as after
 	Suspect     string    // parts of the call that a reasoning model may have made up; only a warning
 	Rollback    *Rollback // a failed command was undone
 }
 
-// Waits begins a wait for the user. The function that it returns ends the wait and adds
+// BeginWait begins a wait for the user. The function that it returns ends the wait and adds
 // it to Waited.
-func (r *Record) Waits() func() {
+func (r *Record) BeginWait() func() {
 	began := time.Now()
 	return func() { r.Waited += time.Since(began) }
 }

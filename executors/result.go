@@ -40,7 +40,7 @@ func (r Result) ForPeople() string {
 	if r.Failure == nil {
 		return r.below("")
 	}
-	return r.below(cmp.Or(r.Failure.Said, sentence(r.Failure.Message)))
+	return r.below(cmp.Or(r.Failure.UserText, sentence(r.Failure.Message)))
 }
 
 // below returns a heading with the text and the notes below it.

@@ -249,7 +249,7 @@ func (l link) maskAround(res *executors.Result) (found []redact.Finding) {
 	if res.Failure != nil {
 		f := *res.Failure
 		f.Message, f.Suggestion = mask(f.Message), mask(f.Suggestion)
-		f.Said, _ = l.Filter.scan.Visible(f.Said) // repeats the message
+		f.UserText, _ = l.Filter.scan.Visible(f.UserText) // repeats the message
 		res.Failure = &f
 	}
 	notes := res.Notes

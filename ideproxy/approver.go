@@ -125,9 +125,9 @@ func by(call *executors.Call, name string) string {
 	switch {
 	case isSkill:
 		return "Called by the skill " + skill + "."
-	case call.Apart:
+	case call.InCopy:
 		return "Called by the sub-agent " + name + ", in its copy of the project."
-	case call.Still != nil:
+	case call.Precondition != nil:
 		return "Brings a change of the sub-agent " + name + " into the project."
 	}
 	return "Called by the sub-agent " + name + "."

@@ -103,8 +103,8 @@ func (t *tally) end(call *executors.Call, res executors.Result) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.calls++
-	if r := call.Record; r != nil && r.Before > 0 {
-		t.savedBytes += max(r.Before-len(res.ForModel()), 0)
+	if r := call.Record; r != nil && r.OutputBytes > 0 {
+		t.savedBytes += max(r.OutputBytes-len(res.ForModel()), 0)
 	}
 	switch {
 	case !res.Failed:

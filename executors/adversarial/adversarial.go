@@ -37,9 +37,9 @@ type Gate struct {
 	// Model returns the model that judges; nil means that there is none.
 	Model func() judge.Model
 	Mask  func(string) string // redacts secrets; nil redacts none
-	// Broken is why the policies could not be read; each call is then treated
+	// LoadErr is why the policies could not be read; each call is then treated
 	// like one that the model did not judge.
-	Broken error
+	LoadErr error
 }
 
 // Link returns the link of the chain. The link of a nil gate does nothing.
@@ -72,7 +72,7 @@ func (g *Gate) Judge(ctx context.Context, call *executors.Call) (executors.Verdi
 		return executors.Verdict{
 			Decision: executors.Deny, Rule: "fail_open = false", Reason: err.Error(),
 			Failure: executors.Failuref(executors.PolicyBlocked, "[adversarial] Tool call denied: policy check failed").
-				People("The policy check failed, so this was not run: %v. Try it again, or see tools.adversarial_policy in the configuration.", err),
+				ForUser("The policy check failed, so this was not run: %v. Try it again, or see tools.adversarial_policy in the configuration.", err),
 		}, nil
 	case word == allow:
 		call.Record.Adversarial = "allow"
@@ -85,7 +85,7 @@ func (g *Gate) Judge(ctx context.Context, call *executors.Call) (executors.Verdi
 	}
 	return executors.Verdict{
 		Decision: executors.Deny, Reason: why,
-		Failure: executors.Failuref(executors.PolicyBlocked, "[adversarial] Tool call denied by policy").People("Denied: %s.", why),
+		Failure: executors.Failuref(executors.PolicyBlocked, "[adversarial] Tool call denied by policy").ForUser("Denied: %s.", why),
 	}, nil
 }
 
@@ -97,8 +97,8 @@ const (
 
 // ask returns the model's word and its reason for people.
 func (g *Gate) ask(ctx context.Context, call *executors.Call) (word, reason string, err error) {
-	if g.Broken != nil {
-		return "", "", g.Broken
+	if g.LoadErr != nil {
+		return "", "", g.LoadErr
 	}
 	m := g.Model()
 	if m == nil {

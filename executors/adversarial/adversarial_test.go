@@ -51,7 +51,7 @@ func TestJudge(t *testing.T) {
 		{name: "a timeout", model: answers{hang: true}, decision: executors.Deny, audit: "error:context deadline exceeded", message: "[adversarial] Tool call denied: policy check failed", reason: "context deadline exceeded"},
 		{name: "an error with fail_open", model: answers{err: errors.New("status 500")}, change: func(g *Gate) { g.Config.FailOpen = true }, decision: executors.Allow, audit: "error:status 500", reason: "status 500"},
 		{name: "no model", change: func(g *Gate) { g.Model = func() judge.Model { return nil } }, decision: executors.Deny, audit: "error:no model can check the policies", message: "[adversarial] Tool call denied: policy check failed", reason: "no model can check the policies"},
-		{name: "policies that cannot be read", model: answers{text: "ALLOW"}, change: func(g *Gate) { g.Broken = os.ErrNotExist }, decision: executors.Deny, audit: "error:file does not exist", message: "[adversarial] Tool call denied: policy check failed", reason: "file does not exist"},
+		{name: "policies that cannot be read", model: answers{text: "ALLOW"}, change: func(g *Gate) { g.LoadErr = os.ErrNotExist }, decision: executors.Deny, audit: "error:file does not exist", message: "[adversarial] Tool call denied: policy check failed", reason: "file does not exist"},
 		{name: "an exempt tool", change: func(g *Gate) { g.Config.ExemptTools = []string{"bash"} }},
 	}
 	for _, tt := range tests {
@@ -64,7 +64,7 @@ func TestJudge(t *testing.T) {
 			if tt.change != nil {
 				tt.change(g)
 			}
-			call := &executors.Call{Tool: "bash", Card: executors.Card{Command: "deploy"}, Words: "ship it", Record: &executors.Record{}}
+			call := &executors.Call{Tool: "bash", Card: executors.Card{Command: "deploy"}, UserWords: "ship it", Record: &executors.Record{}}
 			v, err := g.Judge(t.Context(), call)
 			if err != nil {
 				t.Fatal(err)

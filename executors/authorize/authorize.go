@@ -44,9 +44,9 @@ type Options struct {
 	Roots  []string                          // the workspace, absolute and without links; the first is the cwd
 	Getenv func(name string) string          // nil means that no variable is set
 	Level  func(call *executors.Call) string // the trust level of a call; nil means trusted
-	// Known returns the name that rules use for an absolute path, also in a text; nil
-	// changes no name.
-	Known func(text string) string
+	// MapPaths replaces each absolute path of a text by its name in the rules; nil changes
+	// no text.
+	MapPaths func(text string) string
 }
 
 // Authorizer is the gate of one table of rules. A nil one is off.

@@ -61,13 +61,13 @@ func newSubject(call *executors.Call, o Options, stopped func() bool) *subject {
 
 // mapPaths replaces the names of the targets by those that rules use.
 func (o Options) mapPaths(t *target.Targets) {
-	if o.Known == nil {
+	if o.MapPaths == nil {
 		return
 	}
 	known := func(list []string) []string {
 		out := make([]string, len(list))
 		for i, text := range list {
-			out[i] = o.Known(text)
+			out[i] = o.MapPaths(text)
 		}
 		return out
 	}

@@ -145,7 +145,7 @@ func (l *link) recall(ctx context.Context, call *executors.Call, effect executor
 // copyFacts copies the facts of a result from its record, but not the permission
 // decision.
 func copyFacts(to *executors.Record, from executors.Record) {
-	to.ClaimSource, to.ExitCode, to.Truncated, to.Before = from.ClaimSource, from.ExitCode, from.Truncated, from.Before
+	to.ClaimSource, to.ExitCode, to.Truncated, to.OutputBytes = from.ClaimSource, from.ExitCode, from.Truncated, from.OutputBytes
 }
 
 // storable reports whether a result may be cached at all.

@@ -208,7 +208,7 @@ func TestSameAgain(t *testing.T) {
 		want.Valid = res.Valid
 		*res = want
 		want.Valid = nil
-		call.Record.Truncated, call.Record.Before, call.Record.Rule = true, 99, "of the first"
+		call.Record.Truncated, call.Record.OutputBytes, call.Record.Rule = true, 99, "of the first"
 		return nil
 	}
 	s.run("read /w/a")
@@ -219,7 +219,7 @@ func TestSameAgain(t *testing.T) {
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got)\n%s", err, diff)
 	}
-	if diff := cmp.Diff(&executors.Record{Decision: "allow", Rule: "of the second", Truncated: true, Before: 99, Cached: true}, call.Record); diff != "" {
+	if diff := cmp.Diff(&executors.Record{Decision: "allow", Rule: "of the second", Truncated: true, OutputBytes: 99, Cached: true}, call.Record); diff != "" {
 		t.Errorf("record (-want +got)\n%s", diff)
 	}
 }

@@ -79,7 +79,7 @@ func TestJudgedAsCommands(t *testing.T) {
 			chain := executors.Chain(diagnostics.New(shell.Local{}, roots, diagnostics.Defaults()), executors.Validate, guard.Middleware, permission.Middleware)
 			for range 2 { // the second time an "always" holds
 				call := &executors.Call{Tool: diagnostics.Tool, Input: json.RawMessage(`{}`), Record: &executors.Record{}, Notify: func(executors.Event) {}}
-				call.Card, call.Unfit = chain.Prepare(t.Context(), call)
+				call.Card, call.PrepareErr = chain.Prepare(t.Context(), call)
 				res, err := chain.Execute(t.Context(), call)
 				if err != nil || res.Category() != tt.category || !strings.Contains(res.ForModel(), tt.says) {
 					t.Errorf("%v, %+v: %s", err, call.Record, res.ForModel())

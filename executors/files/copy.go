@@ -244,7 +244,7 @@ func (c *copier) staysInside(at, to string) bool {
 	if !filepath.IsAbs(to) {
 		to = filepath.Dir(at) + string(filepath.Separator) + to // not cleaned: the meaning of ".." depends on links
 	}
-	return c.tools.roots.Leads(to)
+	return c.tools.roots.LeadsInside(to)
 }
 
 // omit records an entry that was skipped.

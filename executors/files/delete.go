@@ -45,7 +45,7 @@ func (t *tools) prepareDelete(ctx context.Context, _ *executors.Call, in *delete
 	if tg.abs == "" {
 		return refusedCard(executors.KindDelete, in.Path), err
 	}
-	card := executors.Card{Title: tg.title(), Kind: executors.KindDelete, Paths: []string{tg.abs}, Entries: true}
+	card := executors.Card{Title: tg.title(), Kind: executors.KindDelete, Paths: []string{tg.abs}, NoFollow: true}
 	if ctx.Err() != nil {
 		return card, context.Cause(ctx)
 	}

@@ -159,7 +159,7 @@ func (tg target) directoryTitle() string {
 func refused(err error) *executors.Failure {
 	if outside, ok := errors.AsType[*workspace.OutsideError](err); ok {
 		return executors.Failuref(executors.PolicyBlocked, "%v", outside).
-			People("%v. The key tools.file.allowed_paths can allow it.", outside).
+			ForUser("%v. The key tools.file.allowed_paths can allow it.", outside).
 			Hint("Use a path inside them, or ask the user to open that directory too (tools.file.allowed_paths).")
 	}
 	if private, ok := errors.AsType[*workspace.PrivateError](err); ok {

@@ -32,11 +32,11 @@ func (r relocation) card(verb string, kind executors.Kind, in *relocateInput) ex
 			card.Title = verb + card.Title + " → " + titled(in.Destination)
 		}
 		if r.from.abs != "" {
-			card.Paths, card.Entries = []string{r.from.abs}, true
+			card.Paths, card.NoFollow = []string{r.from.abs}, true
 		}
 		return card
 	}
-	card := executors.Card{Title: verb + r.from.title(), Kind: kind, Paths: []string{r.from.abs}, Entries: true}
+	card := executors.Card{Title: verb + r.from.title(), Kind: kind, Paths: []string{r.from.abs}, NoFollow: true}
 	if r.to.abs != "" {
 		card.Title += " → " + r.to.title()
 		card.Paths = append(card.Paths, r.to.abs)

@@ -19,7 +19,7 @@ func (t *tools) resolveEntry(parameter, path string, roots *workspace.Roots) (ta
 // directories, the directories above them, and .git. verb is the intended
 // action, in messages.
 func (t *tools) checkFixed(tg target, verb string) error {
-	if t.roots.Holds(tg.abs) {
+	if t.roots.ContainsRoot(tg.abs) {
 		return executors.Failuref(executors.PolicyBlocked, "%s is or contains a directory of the session and can't be %s", tg.display, verb).
 			Hint("Name the entries in it one by one.")
 	}

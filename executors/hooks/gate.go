@@ -163,7 +163,7 @@ func (s *Session) denyVerdict(a answer, reason string) executors.Verdict {
 	return executors.Verdict{
 		Decision: executors.Deny, Rule: a.rule(), Reason: reason,
 		Failure: executors.Failuref(executors.PolicyBlocked, "a hook of the user denied this call: %s", reason).
-			People("Denied by the hook %s: %s", a.name(), reason),
+			ForUser("Denied by the hook %s: %s", a.name(), reason),
 	}
 }
 

@@ -70,8 +70,8 @@ func (f *Flow) fileLabels(paths []string) label {
 		}
 		targets, _ := follow.Path(p, false, trail) // with an error, it counts as written
 		for _, form := range append(targets, p) {
-			if f.Known != nil {
-				form = f.Known(form)
+			if f.MapPath != nil {
+				form = f.MapPath(form)
 			}
 			if matchesAny(f.private, form) {
 				found.private = "the file " + filepath.Base(p)

@@ -37,9 +37,9 @@ const Name = "information_flow"
 type Flow struct {
 	// Trusted reports whether an MCP server is trusted; nil means that no server is.
 	Trusted func(server string) bool
-	// Known returns the name that the lists of files use for an absolute path; nil
+	// MapPath returns the name that the lists of files use for an absolute path; nil
 	// changes no name.
-	Known func(path string) string
+	MapPath func(path string) string
 	// Save stores the labels for [Flow.Restore]; nil does not store them.
 	Save func(state json.RawMessage)
 

@@ -77,7 +77,7 @@ func Question(call *executors.Call, because string, mask func(string) string) (q
 	s := callView{
 		Tool: call.Tool, Server: call.Server(), Phase: call.Phase.String(), AskedBy: call.Origin.String(),
 		Command: mask(card.Command), Dir: card.Dir, URL: mask(card.URL), Because: because,
-		Words: executors.ReplaceMiddle(mask(call.Words), maxWords/2, " … "),
+		Words: executors.ReplaceMiddle(mask(call.UserWords), maxWords/2, " … "),
 	}
 	for _, p := range card.Paths {
 		s.Paths = append(s.Paths, mask(p))

@@ -92,7 +92,7 @@ func (l openLink) Execute(ctx context.Context, call *executors.Call) (executors.
 	e, _ := ctx.Value(editKey{}).(*edit)
 	if e == nil {
 		if mayChange(call) {
-			l.session.Foreign(ctx)
+			l.session.ExpectChanges(ctx)
 		}
 		return l.Executor.Execute(ctx, call)
 	}
@@ -219,11 +219,11 @@ func (s *Session) checkEdit(ctx context.Context, of *executors.Call, e *edit) st
 	}
 	call := &executors.Call{
 		ID: s.options.NewID(), Tool: diagnostics.Tool, Input: input, Session: of.Session, Caller: of.Caller,
-		Origin: executors.Agent, Phase: executors.PhaseVerifier, Attempt: 1, Words: of.Words,
+		Origin: executors.Agent, Phase: executors.PhaseVerifier, Attempt: 1, UserWords: of.UserWords,
 		Record: &executors.Record{}, Notify: func(executors.Event) {},
 	}
 	ctx = context.WithValue(ctx, editKey{}, e)
-	call.Card, call.Unfit = s.Check.Prepare(ctx, call)
+	call.Card, call.PrepareErr = s.Check.Prepare(ctx, call)
 	res, err := s.Check.Execute(ctx, call)
 	if err != nil || res.Failed {
 		return ""
@@ -245,6 +245,6 @@ func (s *Session) announce(e *edit) {
 		}
 	}
 	for _, running := range s.running() {
-		running.Watched(changes)
+		running.FilesChanged(changes)
 	}
 }

@@ -129,8 +129,8 @@ func (w *world) result(ctx context.Context, tool string, input map[string]any) e
 		w.t.Fatal(err)
 	}
 	call := &executors.Call{ID: "c", Tool: tool, Input: raw, Session: "s", Caller: "s/sub", Record: &executors.Record{}, Notify: func(executors.Event) {}}
-	if call.Card, call.Unfit = w.tools.Prepare(ctx, call); call.Unfit != nil {
-		w.t.Fatal(call.Unfit)
+	if call.Card, call.PrepareErr = w.tools.Prepare(ctx, call); call.PrepareErr != nil {
+		w.t.Fatal(call.PrepareErr)
 	}
 	res, err := w.tools.Execute(ctx, call)
 	if err != nil || res.Failed {
@@ -468,8 +468,8 @@ func BenchmarkEdit(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				call := &executors.Call{Tool: "write", Input: input, Record: &executors.Record{}, Notify: func(executors.Event) {}}
-				if call.Card, call.Unfit = tools.Prepare(b.Context(), call); call.Unfit != nil {
-					b.Fatal(call.Unfit)
+				if call.Card, call.PrepareErr = tools.Prepare(b.Context(), call); call.PrepareErr != nil {
+					b.Fatal(call.PrepareErr)
 				}
 				if res, err := tools.Execute(b.Context(), call); err != nil || res.Failed {
 					b.Fatal(err, res.Failure)

@@ -90,7 +90,7 @@ func (s *Session) checkFiles(ctx context.Context, e *edit) []newDiagnostics {
 	var out []newDiagnostics
 	for _, srv := range order {
 		if running := srv.client(); running != nil {
-			own, others := running.Fresh(paths[srv])
+			own, others := running.NewDiagnostics(paths[srv])
 			out = append(out, newDiagnostics{srv.entry.Name, own, s.readable(others)})
 		}
 	}

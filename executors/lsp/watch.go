@@ -29,10 +29,10 @@ func mayChange(call *executors.Call) bool {
 	return call.Judged == nil || !call.Judged.ReadOnly
 }
 
-// Foreign records that files of the project may change other than by an edit, such as by a
+// ExpectChanges records that files of the project may change other than by an edit, such as by a
 // command. It must be called before they change. The next edit reports the changes to the
 // servers.
-func (s *Session) Foreign(ctx context.Context) {
+func (s *Session) ExpectChanges(ctx context.Context) {
 	if s == nil {
 		return
 	}
@@ -62,7 +62,7 @@ func (s *Session) catchUp(ctx context.Context, e *edit) {
 		}
 		if srv.changesExpected {
 			now := s.stampFiles(ctx, srv)
-			running.Watched(srv.files.changes(now))
+			running.FilesChanged(srv.files.changes(now))
 			srv.files, srv.changesExpected = now, s.options.Busy != nil && s.options.Busy()
 		}
 		for path, was := range srv.open {
@@ -71,7 +71,7 @@ func (s *Session) catchUp(ctx context.Context, e *edit) {
 			}
 			text, err := s.sourceText(ctx, path)
 			if err != nil {
-				running.Watched([]client.Change{{Path: path, Kind: client.Deleted}})
+				running.FilesChanged([]client.Change{{Path: path, Kind: client.Deleted}})
 				delete(srv.open, path)
 				continue
 			}

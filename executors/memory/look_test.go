@@ -23,12 +23,12 @@ func (s *slowStore) CountMemories(context.Context, string, string, string) (own,
 func TestLookWaits(t *testing.T) {
 	s := &slowStore{counting: make(chan struct{}), end: make(chan error)}
 	m := &Memory{Store: s, Config: Defaults()}
-	go m.Look(t.Context())
+	go m.Refresh(t.Context())
 	<-s.counting
 	begun, line := make(chan struct{}), make(chan string)
 	go func() {
 		close(begun)
-		m.Look(t.Context())
+		m.Refresh(t.Context())
 		line <- m.Line()
 	}()
 	<-begun

@@ -117,22 +117,22 @@ type Memory struct {
 	// Secret describes the credentials in a text; "" means that it has none. Nil finds
 	// none.
 	Secret func(text string) string
-	// Labels returns the labels of the session, and Label adds those of another one,
+	// Labels returns the labels of the session, and AddLabels adds those of another one,
 	// which may be nil. Nil functions mean that there are no labels.
-	Labels func() json.RawMessage
-	Label  func(labels json.RawMessage)
-	Now    func() time.Time // nil means time.Now
-	Log    *slog.Logger
-	// Alone reports that no user sees the saved facts, so a fact for all projects needs a
+	Labels    func() json.RawMessage
+	AddLabels func(labels json.RawMessage)
+	Now       func() time.Time // nil means time.Now
+	Log       *slog.Logger
+	// Unattended reports that no user sees the saved facts, so a fact for all projects needs a
 	// permission.
-	Alone bool
-	// Judged reports that calls are only judged, not run: both tools are offered without a
+	Unattended bool
+	// DryRun reports that calls are only judged, not run: both tools are offered without a
 	// look at the store.
-	Judged bool
+	DryRun bool
 
 	counts      atomic.Pointer[counts]
 	refreshing  sync.Mutex   // held while the entries are counted
-	refreshedAt atomic.Int64 // when, as Unix nanoseconds; 0 means that the next Look must read
+	refreshedAt atomic.Int64 // when, as Unix nanoseconds; 0 means that the next Refresh must read
 	failures    atomic.Int32 // of the embedder, in a row
 }
 
@@ -146,9 +146,9 @@ type counts struct {
 // again, unless it saves an entry itself. A query costs a twentieth of a short turn.
 const refreshInterval = time.Minute
 
-// Look reads the number of entries, unless it was read in the last minute. The tools and
-// the line of a turn depend on it, so a turn waits for a Look that has begun before it.
-func (m *Memory) Look(ctx context.Context) {
+// Refresh reads the number of entries, unless it was read in the last minute. The tools and
+// the line of a turn depend on it, so a turn waits for a Refresh that has begun before it.
+func (m *Memory) Refresh(ctx context.Context) {
 	m.refreshing.Lock()
 	defer m.refreshing.Unlock()
 	if now := m.now().UnixNano(); m.refreshedAt.Load() == 0 || time.Duration(now-m.refreshedAt.Load()).Abs() >= refreshInterval {
@@ -156,7 +156,7 @@ func (m *Memory) Look(ctx context.Context) {
 	}
 }
 
-// Reset makes the next Look read, for a new conversation.
+// Reset makes the next Refresh read, for a new conversation.
 func (m *Memory) Reset() { m.refreshedAt.Store(0) }
 
 // refreshNow reads the number of entries now.
@@ -166,8 +166,8 @@ func (m *Memory) refreshNow(ctx context.Context) {
 	m.loadCounts(ctx)
 }
 
-// loadCounts reads the number of entries; m.refreshing is held. After a failure the next Look tries
-// again.
+// loadCounts reads the number of entries; m.refreshing is held. After a failure the next
+// Refresh tries again.
 func (m *Memory) loadCounts(ctx context.Context) {
 	if m.Store == nil || !m.Config.Enabled {
 		return

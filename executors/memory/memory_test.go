@@ -210,7 +210,7 @@ func TestTighten(t *testing.T) {
 // The model reads the labels of a hit's session, also if only a message is found.
 func TestLabels(t *testing.T) {
 	var got []string
-	m := &Memory{Label: func(labels json.RawMessage) { got = append(got, string(labels)) }}
+	m := &Memory{AddLabels: func(labels json.RawMessage) { got = append(got, string(labels)) }}
 	m.addLabelsOf([]Hit{{Entry: Entry{Labels: json.RawMessage(`1`)}}}, []Message{{Labels: json.RawMessage(`2`)}, {}})
 	if !slices.Equal(got, []string{"1", "2", ""}) {
 		t.Errorf("%q", got)

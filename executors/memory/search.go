@@ -66,14 +66,14 @@ func (m *Memory) search(ctx context.Context, call *executors.Call, in *searchInp
 
 // addLabelsOf adds the labels of the sessions whose texts the model reads now.
 func (m *Memory) addLabelsOf(hits []Hit, earlier []Message) {
-	if m.Label == nil {
+	if m.AddLabels == nil {
 		return
 	}
 	for _, h := range hits {
-		m.Label(h.Labels)
+		m.AddLabels(h.Labels)
 	}
 	for _, msg := range earlier {
-		m.Label(msg.Labels)
+		m.AddLabels(msg.Labels)
 	}
 }
 

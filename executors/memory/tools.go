@@ -33,7 +33,7 @@ func (t tools) Tools() []executors.Tool {
 	k := t.memory.counts.Load()
 	all := t.Registry.Tools()
 	switch {
-	case t.memory.Judged && t.memory.Config.Enabled:
+	case t.memory.DryRun && t.memory.Config.Enabled:
 		return all
 	case k == nil:
 		return nil
@@ -76,7 +76,7 @@ func (m *Memory) prepareSave(_ context.Context, call *executors.Call, in *saveIn
 	}
 	if in.Global {
 		card.Title = "Save to the memory of all projects"
-		card.Later = m.Alone && call.Origin != executors.User
+		card.Deferred = m.Unattended && call.Origin != executors.User
 	}
 	if in.Replaces != 0 {
 		card.Title += fmt.Sprintf(" instead of entry %d", in.Replaces)

@@ -99,7 +99,7 @@ func (o *Overflow) shorten(ctx context.Context, call *executors.Call, res *execu
 	}
 	addReference(res, o.store(ctx, call.Session, source, size))
 	if r := call.Record; r != nil {
-		r.Truncated, r.Before = true, cmp.Or(r.Before, int(size))
+		r.Truncated, r.OutputBytes = true, cmp.Or(r.OutputBytes, int(size))
 	}
 }
 

@@ -146,7 +146,7 @@ func TestMiddleware(t *testing.T) {
 			if !regexp.MustCompile(tt.want).MatchString(got.ForModel()) {
 				t.Errorf("%q does not match %s", got.ForModel(), tt.want)
 			}
-			if !call.Record.Truncated || call.Record.Before != max(len(tt.full), len(tt.text)) && tt.full == "" {
+			if !call.Record.Truncated || call.Record.OutputBytes != max(len(tt.full), len(tt.text)) && tt.full == "" {
 				t.Errorf("%+v", *call.Record)
 			}
 			if n := utf8.RuneCountInString(got.Text); n > 1000 && len(tt.paged) == 0 {
@@ -172,10 +172,10 @@ func TestErrorClosesTheSpool(t *testing.T) {
 
 func TestRawAndRecord(t *testing.T) {
 	long := numbered(2000)
-	call := &executors.Call{Record: &executors.Record{Before: 77}}
+	call := &executors.Call{Record: &executors.Record{OutputBytes: 77}}
 	o := small()
 	got, err := o.Middleware(fixedTool{res: executors.Result{Text: long, Raw: long}}).Execute(t.Context(), call)
-	if raw, _ := got.Raw.(string); err != nil || utf8.RuneCountInString(raw) > 1000 || !strings.HasPrefix(raw, "line 1\n") || call.Record.Before != 77 {
+	if raw, _ := got.Raw.(string); err != nil || utf8.RuneCountInString(raw) > 1000 || !strings.HasPrefix(raw, "line 1\n") || call.Record.OutputBytes != 77 {
 		t.Errorf("%q, %+v, %v", raw, *call.Record, err)
 	}
 	if _, err := o.Middleware(fixedTool{res: executors.Result{Text: long}}).Execute(t.Context(), &executors.Call{}); err != nil { // without a record

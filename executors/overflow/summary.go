@@ -13,9 +13,9 @@ import (
 
 // Summarizer summarises long texts. It may be used concurrently.
 type Summarizer interface {
-	// Most returns how many bytes of a text it can use now; 0 means that it is not
+	// MaxBytes returns how many bytes of a text it can use now; 0 means that it is not
 	// available.
-	Most() int
+	MaxBytes() int
 	// Summarize summarises the text of a result; cut means that its middle is
 	// missing. An error means that there is no summary.
 	Summarize(ctx context.Context, tool string, input json.RawMessage, output string, cut bool) (string, error)
@@ -38,7 +38,7 @@ func (o *Overflow) summarize(ctx context.Context, call *executors.Call, text str
 	if o.Summarizer == nil || slices.Contains(o.Paged, call.Tool) || size <= int64(o.Config.Threshold) || utf8.RuneCountInString(text) <= 2*room {
 		return "", false
 	}
-	output, missing, err := headAndTail(source, size, o.Summarizer.Most())
+	output, missing, err := headAndTail(source, size, o.Summarizer.MaxBytes())
 	if err != nil || output == "" {
 		return "", false
 	}

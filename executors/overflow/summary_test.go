@@ -22,7 +22,7 @@ type teller struct {
 	times int
 }
 
-func (s *teller) Most() int { return s.most }
+func (s *teller) MaxBytes() int { return s.most }
 
 func (s *teller) Summarize(_ context.Context, tool string, input json.RawMessage, output string, cut bool) (string, error) {
 	s.asked, s.cut = tool+" "+string(input)+" "+output, cut

@@ -13,7 +13,7 @@ import (
 // judged on its own.
 func further(call *executors.Call, card executors.Card) *executors.Call {
 	next := *call
-	next.Card, next.Ask, next.Unfit = card, nil, nil
+	next.Card, next.Ask, next.PrepareErr = card, nil, nil
 	next.Record = &executors.Record{}
 	return &next
 }

@@ -56,7 +56,7 @@ func (p ruling) decide(call *executors.Call, tool executors.Tool) decision {
 
 // internal is the default for tools that only change the session's own state.
 func internal(call *executors.Call) verdict {
-	if call.Card.Later {
+	if call.Card.Deferred {
 		return verdict{action: Ask, why: "default: it acts later and elsewhere, and no user sees it now"}
 	}
 	return verdict{action: Allow, why: "default: it only changes the session's own state"}
@@ -95,7 +95,7 @@ func (p ruling) decideFiles(call *executors.Call, byDefault verdict) decision {
 		// them.
 		d.verdict, d.keys = verdict{action: Ask, why: "default: changes in .git and .zeph always need permission"}, nil
 	}
-	if call.Card.Kind == executors.KindDelete || call.Card.Later {
+	if call.Card.Kind == executors.KindDelete || call.Card.Deferred {
 		d.keys = nil // ask each time, unless a rule decides: the change cannot be undone, or acts unwatched
 	}
 	return d

@@ -45,7 +45,7 @@ func (g guarded) Execute(ctx context.Context, call *executors.Call) (executors.R
 	policy, end := g.Policy.begin(call)
 	defer end()
 	blocked, ask := g.judge(policy).call(call, call.Spec.Effect.ReadOnly())
-	if f, ok := errors.AsType[*executors.Failure](call.Unfit); ok && f.Category == executors.PolicyBlocked && blocked == nil {
+	if f, ok := errors.AsType[*executors.Failure](call.PrepareErr); ok && f.Category == executors.PolicyBlocked && blocked == nil {
 		blocked = f // the tool itself refuses the path
 	}
 	if blocked != nil {
@@ -170,7 +170,7 @@ func (g judge) each(script *command.Script) (blocked *executors.Failure, ask []s
 			or := ""
 			if key != "" {
 				or = fmt.Sprintf(" (the user can allow it: %s)", key)
-				f = f.People("%s is blocked: %s. The key %s can allow it.", quote(c.Text()), why, key)
+				f = f.ForUser("%s is blocked: %s. The key %s can allow it.", quote(c.Text()), why, key)
 			}
 			return f.Hint("Do it another way, or ask the user to run it in a terminal of their own%s.", or), nil
 		}
@@ -188,7 +188,7 @@ func (g judge) each(script *command.Script) (blocked *executors.Failure, ask []s
 // directories.
 func (g judge) isOutside(path string) *executors.Failure {
 	return executors.Failuref(executors.PolicyBlocked, "the command names %s, which is outside the session's directories", path).
-		People("The command names %s, which is outside the session's directories. The key tools.shell.allowed_paths can allow it.", path).
+		ForUser("The command names %s, which is outside the session's directories. The key tools.shell.allowed_paths can allow it.", path).
 		Hint("Stay inside %s, or ask the user to open that directory too (tools.shell.allowed_paths, or outside_paths = \"ask\").", strings.Join(g.dirs(), ", "))
 }
 
@@ -199,7 +199,7 @@ func (g judge) places(card executors.Card, reads bool) (blocked *executors.Failu
 		roots = g.Roots
 	}
 	resolve := roots.Resolve
-	if card.Entries {
+	if card.NoFollow {
 		resolve = roots.ResolveEntry
 	}
 	for _, p := range card.Paths {
@@ -212,7 +212,7 @@ func (g judge) places(card executors.Card, reads bool) (blocked *executors.Failu
 		}
 		if err != nil {
 			return executors.Failuref(executors.PolicyBlocked, "%s is outside the session's directories", p).
-				People("%s is outside the session's directories. The key tools.file.allowed_paths can allow it.", p).
+				ForUser("%s is outside the session's directories. The key tools.file.allowed_paths can allow it.", p).
 				Hint("Use a path inside them, or ask the user to open that directory too (tools.file.allowed_paths).")
 		}
 	}

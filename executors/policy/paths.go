@@ -83,7 +83,7 @@ func (g judge) elsewhere(text, dir string, s *command.Script) *executors.Failure
 		return nil
 	}
 	return executors.Failuref(executors.PolicyBlocked, "the command names files of the project itself, and you work in a copy of it").
-		People("The command names files of the project itself, and the sub-agent works in a copy of it.").
+		ForUser("The command names files of the project itself, and the sub-agent works in a copy of it.").
 		Hint("Work in the copy, %s. Your changes are brought back when you end.", dir)
 }
 

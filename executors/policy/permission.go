@@ -125,7 +125,7 @@ func (p permitted) Execute(ctx context.Context, call *executors.Call) (executors
 	tool := call.Spec
 	r := ruling{Permission: p.Permission, ShellPolicy: policy}
 	d := r.decide(call, tool)
-	if d.action == Ask && call.Unfit == nil {
+	if d.action == Ask && call.PrepareErr == nil {
 		var err error
 		if d, err = r.settle(ctx, call, tool); err != nil {
 			return executors.Result{}, err
@@ -137,13 +137,13 @@ func (p permitted) Execute(ctx context.Context, call *executors.Call) (executors
 		f := executors.Failuref(executors.PolicyBlocked, "not allowed: %s", d.why)
 		switch {
 		case d.said != "":
-			f.Said = d.said
+			f.UserText = d.said
 		case d.byMode:
-			f = f.People("Not allowed: %s. The command /mode switches the mode.", d.why).Hint("Do not retry this call; say what you would do. The user can switch the mode: /mode code, or --mode code headless.")
+			f = f.ForUser("Not allowed: %s. The command /mode switches the mode.", d.why).Hint("Do not retry this call; say what you would do. The user can switch the mode: /mode code, or --mode code headless.")
 		}
 		return f.Result(), nil
-	case call.Unfit != nil: // it could not run, so no question was asked
-		return executors.FailWith(call.Unfit), nil
+	case call.PrepareErr != nil: // it could not run, so no question was asked
+		return executors.FailWith(call.PrepareErr), nil
 	case d.action == Ask:
 		return r.unanswered(call, tool, d), nil
 	}
@@ -156,7 +156,7 @@ func (p permitted) Execute(ctx context.Context, call *executors.Call) (executors
 // settle asks the user, unless an earlier answer settles the question. Its
 // decision is Allow or Deny; it is Ask if there was no answer.
 func (p ruling) settle(ctx context.Context, call *executors.Call, tool executors.Tool) (decision, error) {
-	waited := call.Record.Waits() // for the answer to another question
+	waited := call.Record.BeginWait() // for the answer to another question
 	err := p.asking.Acquire(ctx, 1)
 	waited()
 	if err != nil {
@@ -253,7 +253,7 @@ func (p ruling) ask(ctx context.Context, call *executors.Call, d decision) (stri
 			}
 		})
 	}
-	defer call.Record.Waits()()
+	defer call.Record.BeginWait()()
 	answer, err := p.Approver.Approve(asking, call, options(call, d))
 	if ctx.Err() == nil && err != nil && errors.Is(context.Cause(asking), errSettled) {
 		err = errSettled
@@ -334,21 +334,21 @@ func (p ruling) unanswered(call *executors.Call, tool executors.Tool, d decision
 	if d.dismissed {
 		return executors.Failuref(executors.ConfirmationRequired, "it needs the user's permission (%s), and the user dismissed the question", whyForModel(call, d)).
 			Hint("Do not retry this call; ask the user what to do instead.").
-			People("You dismissed the question, so this was not run.").Result()
+			ForUser("You dismissed the question, so this was not run.").Result()
 	}
 	f := executors.Failuref(executors.ConfirmationRequired, "it needs the user's permission (%s), and the question was not answered", whyForModel(call, d))
 	const unasked = "This needs your permission (%s), and the question was not answered. "
 	rules, first := p.suggestRules(call, tool)
 	if rules == "" {
 		people, hint := p.onceAllowed()
-		return f.People(unasked+people, d.why).Hint("%s", hint).Result()
+		return f.ForUser(unasked+people, d.why).Hint("%s", hint).Result()
 	}
 	where := "to config.toml, as they are"
 	if first {
 		where = fmt.Sprintf("to config.toml above the other rules of tools.permissions.%s, since the first that matches counts", call.Tool)
 	}
 	people, hint := p.laterAllowed()
-	f = f.People(unasked+people+" %s:", d.why, strings.TrimSuffix(where, ", as they are"))
+	f = f.ForUser(unasked+people+" %s:", d.why, strings.TrimSuffix(where, ", as they are"))
 	res := f.Hint("%s %s.", hint, where).Result()
 	res.Below("\n" + rules) // the rules span several lines, which TOML needs
 	return res

@@ -394,12 +394,12 @@ func TestUnfit(t *testing.T) {
 	s.cfg.Permissions = map[string][]Rule{"edit": {{Pattern: "*.env", Action: Deny}}}
 	s.build()
 	unfit := file("edit", root+"/a")
-	unfit.Unfit = executors.Failuref(executors.PermanentFailure, "old_string is not there; near it: KEY=secret")
+	unfit.PrepareErr = executors.Failuref(executors.PermanentFailure, "old_string is not there; near it: KEY=secret")
 	if res := s.do(t, unfit); len(s.user.asked) > 0 || res.Category() != executors.PermanentFailure {
 		t.Error(s.user.asked, res)
 	}
 	denied := file("edit", root+"/.env")
-	denied.Unfit = unfit.Unfit
+	denied.PrepareErr = unfit.PrepareErr
 	if res := s.do(t, denied); res.Category() != executors.PolicyBlocked || strings.Contains(res.ForModel(), "secret") {
 		t.Error(res.ForModel())
 	}
@@ -511,7 +511,7 @@ func TestReach(t *testing.T) {
 // changes the session's own state. No "always" covers it.
 func TestInternalLater(t *testing.T) {
 	later := func() *executors.Call {
-		return &executors.Call{Tool: "plan", Input: json.RawMessage(`{"global":true}`), Card: executors.Card{Later: true}}
+		return &executors.Call{Tool: "plan", Input: json.RawMessage(`{"global":true}`), Card: executors.Card{Deferred: true}}
 	}
 	for want, rules := range map[string][]Rule{"ask": nil, "allow": {{Pattern: `*"global":true*`, Action: Allow}}, "block": {{Pattern: "*global*", Action: Deny}}} {
 		s := newSetup()

@@ -154,7 +154,7 @@ func TestPrivateWhateverElseSays(t *testing.T) {
 	}
 	// A call without a valid path is denied and recorded, too.
 	call := file("read")
-	call.Unfit = executors.Failuref(executors.PolicyBlocked, "out of reach")
+	call.PrepareErr = executors.Failuref(executors.PolicyBlocked, "out of reach")
 	if got := do(call); got != "block" || call.Record.Decision != string(Deny) {
 		t.Errorf("%s, %s on record", got, call.Record.Decision)
 	}

@@ -47,9 +47,9 @@ func (p *Plan) Apply(ctx context.Context, force bool, mark []byte) (Outcome, err
 	for _, step := range p.Steps {
 		rel := p.Rel(step)
 		switch {
-		case step.Lost != "":
-			out.Failed = append(out.Failed, fmt.Sprintf("%s: %s", rel, step.Lost))
-		case step.Foreign != "" && !force:
+		case step.Unrestorable != "":
+			out.Failed = append(out.Failed, fmt.Sprintf("%s: %s", rel, step.Unrestorable))
+		case step.Conflict != "" && !force:
 			out.Kept = append(out.Kept, rel)
 		default:
 			if now := s.current(ctx, step.Path); differs(now, step.From) && !(now.isDir() && step.From.isDir()) { // changed during the question
@@ -278,7 +278,7 @@ func (s *Session) recoverTurns(ctx context.Context) {
 				s.foundBySurvey = map[string]bool{}
 				s.compare(p, before, now, true)
 			} else {
-				p.Left = append(p.Left, err.Error())
+				p.Gaps = append(p.Gaps, err.Error())
 			}
 			os.Remove(s.openFile(p.Seq))
 		}

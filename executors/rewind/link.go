@@ -155,7 +155,7 @@ func (s *Session) stateOf(path string) State {
 		if missing(err) {
 			return State{}
 		}
-		return State{Mode: present, Left: "it cannot be read: " + workspace.Cause(err).Error()}
+		return State{Mode: present, NotKept: "it cannot be read: " + workspace.Cause(err).Error()}
 	}
 	return state
 }
@@ -180,12 +180,12 @@ func (s *Session) readState(path string) (State, error) {
 	}
 	state.Size = info.Size()
 	if state.Size > s.Config.MaxFileBytes {
-		state.Left = tooLarge(s.Config.MaxFileBytes)
+		state.NotKept = tooLarge(s.Config.MaxFileBytes)
 		return state, nil
 	}
 	f, _, err := s.Roots.Open(path) // by the rules for reading
 	if denied, ok := errors.AsType[*workspace.DeniedError](err); ok {
-		state.Left = fmt.Sprintf("it may not be read (%s)", denied.Key())
+		state.NotKept = fmt.Sprintf("it may not be read (%s)", denied.Key())
 		return state, nil
 	}
 	if err != nil {
@@ -203,9 +203,9 @@ func (s *Session) readState(path string) (State, error) {
 // that cannot be kept can still be compared.
 func (s *Session) withContent(state State, data []byte) State {
 	hash, err := s.contents.put(data)
-	state.Hash, state.Size, state.Left = hash, int64(len(data)), ""
+	state.Hash, state.Size, state.NotKept = hash, int64(len(data)), ""
 	if err != nil {
-		state.Left = "its content could not be kept: " + workspace.Cause(err).Error()
+		state.NotKept = "its content could not be kept: " + workspace.Cause(err).Error()
 	}
 	return state
 }
@@ -291,8 +291,8 @@ func (s *Session) surveyBefore(ctx context.Context, p *Point) {
 			s.surveyErr = err // another attempt would take as long
 		}
 	}
-	if err != nil && !slices.Contains(p.Left, err.Error()) {
-		p.Left = append(p.Left, err.Error())
+	if err != nil && !slices.Contains(p.Gaps, err.Error()) {
+		p.Gaps = append(p.Gaps, err.Error())
 	}
 }
 
@@ -304,7 +304,7 @@ func (s *Session) recordCommands(ctx context.Context) {
 	s.commandRan = false
 	now, err := s.survey(ctx, s.before)
 	if err != nil {
-		s.point.Left = append(s.point.Left, err.Error())
+		s.point.Gaps = append(s.point.Gaps, err.Error())
 		return
 	}
 	if err := s.keepIndex(now, ""); err != nil {

@@ -16,7 +16,7 @@ import (
 type Plan struct {
 	ID      string   // of the rewind
 	Steps   []Step   // by path; without the files that need no change
-	Left    []string // why changes may be missing
+	Gaps    []string // why changes may be missing
 	session *Session
 	record  journal
 }
@@ -25,10 +25,10 @@ type Plan struct {
 type Step struct {
 	Path     string // absolute
 	From, To State
-	// Foreign says why the present state is not the agent's; empty if it is.
-	Foreign string
-	// Lost says why the entry cannot be restored; empty if it can.
-	Lost string
+	// Conflict says why the present state is not the agent's; empty if it is.
+	Conflict string
+	// Unrestorable says why the entry cannot be restored; empty if it can.
+	Unrestorable string
 }
 
 // Verb is the change of the entry: "restore", "remove" or "create".
@@ -98,8 +98,8 @@ func (s *Session) appliedAndRewound() (applied, left []*Point, err error) {
 	return applied, left, err
 }
 
-// Before plans the way back to the files before a turn. id names the rewind.
-func (s *Session) Before(ctx context.Context, turn int, id string) (*Plan, error) {
+// PlanRewind plans the way back to the files before a turn. id names the rewind.
+func (s *Session) PlanRewind(ctx context.Context, turn int, id string) (*Plan, error) {
 	if s == nil {
 		return nil, errors.New("no files are kept (tools.rewind.enabled)")
 	}
@@ -125,8 +125,8 @@ func (s *Session) Before(ctx context.Context, turn int, id string) (*Plan, error
 			continue
 		}
 		p.record.Points = append(p.record.Points, at.Seq)
-		for _, why := range at.Left {
-			p.Left = append(p.Left, fmt.Sprintf("turn %d: the changes of its commands are not covered: %s", at.Turn, why))
+		for _, why := range at.Gaps {
+			p.Gaps = append(p.Gaps, fmt.Sprintf("turn %d: the changes of its commands are not covered: %s", at.Turn, why))
 		}
 	}
 	p.setSteps(ctx, ways)
@@ -158,16 +158,16 @@ func (w *combinedChange) add(c Change) *combinedChange {
 func (p *Plan) setSteps(ctx context.Context, ways map[string]*combinedChange) {
 	for _, path := range slices.Sorted(maps.Keys(ways)) {
 		w := ways[path]
-		step := Step{Path: path, From: p.session.current(ctx, path), To: w.first, Lost: w.first.unrestorable()}
+		step := Step{Path: path, From: p.session.current(ctx, path), To: w.first, Unrestorable: w.first.unrestorable()}
 		if !differs(step.From, step.To) {
 			continue
 		}
 		if step.From.isDir() && step.To.isDir() && step.From.Mode == step.To.Mode {
 			continue
 		}
-		step.Foreign = w.conflict
+		step.Conflict = w.conflict
 		if differs(step.From, w.last) && !(step.From.isDir() && (w.last.isDir() || step.To.isDir())) {
-			step.Foreign = "it is not as the agent left it"
+			step.Conflict = "it is not as the agent left it"
 		}
 		p.Steps = append(p.Steps, step)
 	}
@@ -195,8 +195,8 @@ func isText(data []byte) bool {
 	return utf8.Valid(data) && !slices.Contains(data, 0)
 }
 
-// Again plans the way forward to the files before a rewind.
-func (s *Session) Again(ctx context.Context, id string) (*Plan, error) {
+// PlanRedo plans the way forward to the files before a rewind.
+func (s *Session) PlanRedo(ctx context.Context, id string) (*Plan, error) {
 	if s == nil {
 		return nil, errors.New("no files are kept (tools.rewind.enabled)")
 	}
@@ -216,18 +216,20 @@ func (s *Session) Again(ctx context.Context, id string) (*Plan, error) {
 	return p, nil
 }
 
-// Foreign returns the steps for files that are not as the agent left them.
-func (p *Plan) Foreign() []Step {
-	return p.filter(func(s Step) bool { return s.Foreign != "" && s.Lost == "" })
+// Conflicts returns the steps for files that are not as the agent left them.
+func (p *Plan) Conflicts() []Step {
+	return p.filter(func(s Step) bool { return s.Conflict != "" && s.Unrestorable == "" })
 }
 
-// Own returns the steps that Apply makes without force.
-func (p *Plan) Own() []Step {
-	return p.filter(func(s Step) bool { return s.Foreign == "" && s.Lost == "" })
+// WithoutConflict returns the steps that Apply makes without force.
+func (p *Plan) WithoutConflict() []Step {
+	return p.filter(func(s Step) bool { return s.Conflict == "" && s.Unrestorable == "" })
 }
 
-// Lost returns the steps that cannot be made.
-func (p *Plan) Lost() []Step { return p.filter(func(s Step) bool { return s.Lost != "" }) }
+// Unrestorable returns the steps that cannot be made.
+func (p *Plan) Unrestorable() []Step {
+	return p.filter(func(s Step) bool { return s.Unrestorable != "" })
+}
 
 func (p *Plan) filter(is func(Step) bool) []Step {
 	if p == nil {

@@ -17,8 +17,8 @@ type Point struct {
 	Turn      int               `json:"turn"`
 	MessageID string            `json:"messageId"`
 	Files     map[string]Change `json:"files,omitempty"` // by absolute path
-	// Left are reasons why changes of commands may be missing.
-	Left []string `json:"left,omitempty"`
+	// Gaps are reasons why changes of commands may be missing.
+	Gaps []string `json:"left,omitempty"`
 	// Open is set while the turn runs. The survey before its commands is then kept
 	// too.
 	Open string `json:"open,omitempty"`

@@ -3,8 +3,8 @@
 //
 // Start with [New]. [Session.Middleware] is the link of the chain that records
 // the changes of calls, and [Session.Editor] the FS that records the texts of the
-// editor. [Session.Before] plans the restoration of the state before a turn, and
-// [Session.Again] undoes a rewind. [Plan.Apply] carries a plan out.
+// editor. [Session.PlanRewind] plans the restoration of the state before a turn, and
+// [Session.PlanRedo] undoes a rewind. [Plan.Apply] carries a plan out.
 //
 // It promises that a turn that changes nothing opens no file and costs nothing.
 // Contents are kept exactly, below the data directory, in files that only the
@@ -157,7 +157,7 @@ func (s *Session) End(ctx context.Context) {
 	s.point.Open = ""
 	maps.DeleteFunc(s.point.Files, func(_ string, c Change) bool { return !differs(c.Before, c.After) })
 	s.ended(s.point)
-	if len(s.point.Files) == 0 && len(s.point.Left) == 0 {
+	if len(s.point.Files) == 0 && len(s.point.Gaps) == 0 {
 		s.drop(s.point)
 	} else {
 		s.save(s.point)

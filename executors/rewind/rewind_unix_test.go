@@ -81,13 +81,13 @@ func TestFilesOfTheUser(t *testing.T) {
 	w.put("between.txt", "user")
 	w.turn(func() { w.write("between.txt", "3") })
 	w.put("after.txt", "user")
-	p, err := w.kept.Before(t.Context(), first, "r")
+	p, err := w.kept.PlanRewind(t.Context(), first, "r")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var foreign []string
-	for _, s := range p.Foreign() {
-		foreign = append(foreign, p.Rel(s)+": "+s.Foreign)
+	for _, s := range p.Conflicts() {
+		foreign = append(foreign, p.Rel(s)+": "+s.Conflict)
 	}
 	want := []string{"after.txt: it is not as the agent left it", "between.txt: it was changed between the turns"}
 	if !slices.Equal(foreign, want) {
@@ -125,11 +125,11 @@ func TestNoRoomForATurn(t *testing.T) {
 		if changed, err := w.kept.Changed(); err != nil || changed[turn] != 2 {
 			t.Errorf("got %v, %v", changed, err)
 		}
-		p, err := w.kept.Before(t.Context(), turn, "r")
+		p, err := w.kept.PlanRewind(t.Context(), turn, "r")
 		if err != nil || len(p.Steps) != 2 {
 			t.Fatalf("got %+v, %v", p, err)
 		}
-		if lost, removed := p.Steps[0].Lost, p.Steps[1]; !strings.Contains(lost, "could not be kept") || removed.Verb() != "remove" || removed.Foreign != "" {
+		if lost, removed := p.Steps[0].Unrestorable, p.Steps[1]; !strings.Contains(lost, "could not be kept") || removed.Verb() != "remove" || removed.Conflict != "" {
 			t.Errorf("got %+v", p.Steps)
 		}
 	}
@@ -162,11 +162,11 @@ func TestDirectoryInThePlaceOfAFile(t *testing.T) {
 	turn := w.turn(func() { w.write("a.txt", "2"); w.write("b.txt", "2") })
 	os.Remove(filepath.Join(w.dir, "a.txt"))
 	w.put("a.txt/mine", "mine")
-	p, err := w.kept.Before(t.Context(), turn, "r1")
+	p, err := w.kept.PlanRewind(t.Context(), turn, "r1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if foreign := p.Foreign(); len(foreign) != 1 || p.Rel(foreign[0]) != "a.txt" {
+	if foreign := p.Conflicts(); len(foreign) != 1 || p.Rel(foreign[0]) != "a.txt" {
 		t.Errorf("not as the agent left it: %+v", foreign)
 	}
 	if out := w.apply(p, true); len(out.Changed) != 1 || !slices.Equal(out.Failed, []string{"a.txt: the directory is not empty"}) {
@@ -212,13 +212,13 @@ func TestFilesThatAreNotKept(t *testing.T) {
 			t.Errorf("%s: %s", name, data)
 		}
 	}
-	p, err := w.kept.Before(t.Context(), turn, "r")
+	p, err := w.kept.PlanRewind(t.Context(), turn, "r")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var lost []string
-	for _, s := range p.Lost() {
-		lost = append(lost, p.Rel(s)+": "+s.Lost)
+	for _, s := range p.Unrestorable() {
+		lost = append(lost, p.Rel(s)+": "+s.Unrestorable)
 	}
 	if want := []string{"a.key: it may not be read (deny_read)", "large: it is larger than 100 bytes (tools.rewind.max_file_bytes)"}; !slices.Equal(lost, want) {
 		t.Errorf("got %q, want %q", lost, want)
@@ -241,13 +241,13 @@ func TestBounds(t *testing.T) {
 		w.put(name, "1")
 	}
 	turn := w.turn(func() { w.write("a", "2"); w.bash("x=1; echo 2 > b"); w.bash("echo 2 > c") })
-	p, err := w.kept.Before(t.Context(), turn, "r")
-	if err != nil || len(p.Left) != 1 || !strings.Contains(p.Left[0], "more than 3 files (tools.rewind.max_files)") || len(p.Steps) != 2 {
+	p, err := w.kept.PlanRewind(t.Context(), turn, "r")
+	if err != nil || len(p.Gaps) != 1 || !strings.Contains(p.Gaps[0], "more than 3 files (tools.rewind.max_files)") || len(p.Steps) != 2 {
 		t.Errorf("got %+v, %v", p, err)
 	}
 	w.turn(func() { w.write("a", "3") })
 	w.turn(func() { w.write("a", "4") })
-	if _, err := w.kept.Before(t.Context(), turn, "r"); !errors.Is(err, rewind.ErrDropped) {
+	if _, err := w.kept.PlanRewind(t.Context(), turn, "r"); !errors.Is(err, rewind.ErrDropped) {
 		t.Errorf("got %v", err)
 	}
 	if changed, _ := w.kept.Changed(); changed[turn] != -1 || changed[turn+1] != 1 {
@@ -269,7 +269,7 @@ func TestKilledRewind(t *testing.T) {
 			w.write("b", "2")
 		})
 		after := w.tree()
-		p, err := w.kept.Before(t.Context(), turn, "r")
+		p, err := w.kept.PlanRewind(t.Context(), turn, "r")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -322,8 +322,8 @@ func TestKilledTurn(t *testing.T) {
 	if _, message, err := w.kept.Recover(t.Context()); message != "" || err != nil {
 		t.Errorf("got %q, %v", message, err)
 	}
-	p, err := w.kept.Before(t.Context(), turn, "r")
-	if err != nil || len(p.Own()) != 1 || len(p.Foreign()) != 2 {
+	p, err := w.kept.PlanRewind(t.Context(), turn, "r")
+	if err != nil || len(p.WithoutConflict()) != 1 || len(p.Conflicts()) != 2 {
 		t.Errorf("got %+v, %v", p, err)
 	}
 	w.apply(p, true)
@@ -370,14 +370,14 @@ func TestUnsavedBuffers(t *testing.T) {
 		w.bash("rm b.bin")
 	})
 	editor.texts[path] = "typed"
-	p, err := w.kept.Before(t.Context(), turn, "r")
-	if err != nil || len(p.Foreign()) != 1 {
+	p, err := w.kept.PlanRewind(t.Context(), turn, "r")
+	if err != nil || len(p.Conflicts()) != 1 {
 		t.Errorf("got %+v, %v", p, err)
 	}
 	delete(editor.texts, path)
 	editor.wrote = nil
-	if p := w.back(turn, "r"); len(p.Foreign()) != 0 {
-		t.Errorf("got %+v", p.Foreign())
+	if p := w.back(turn, "r"); len(p.Conflicts()) != 0 {
+		t.Errorf("got %+v", p.Conflicts())
 	}
 	if got, _ := os.ReadFile(path); string(got) != "unsaved\r\n" || !slices.Equal(editor.wrote, []string{"a.txt"}) {
 		t.Errorf("it holds %q, the editor wrote %q", got, editor.wrote)
@@ -412,7 +412,7 @@ func TestClean(t *testing.T) {
 	if total != 3 {
 		t.Errorf("%d contents are kept, want 3", total)
 	}
-	if _, err := w.kept.Before(t.Context(), 1, "r"); !errors.Is(err, rewind.ErrDropped) {
+	if _, err := w.kept.PlanRewind(t.Context(), 1, "r"); !errors.Is(err, rewind.ErrDropped) {
 		t.Errorf("got %v", err)
 	}
 	w.back(5, "r")
@@ -454,7 +454,7 @@ func TestKilledRewindOfAnotherSession(t *testing.T) {
 	w.put("a", "1")
 	turn := w.turn(func() { w.write("a", "2"); w.write("b", "2") })
 	after := w.tree()
-	p, err := w.kept.Before(t.Context(), turn, "r")
+	p, err := w.kept.PlanRewind(t.Context(), turn, "r")
 	if err != nil {
 		t.Fatal(err)
 	}

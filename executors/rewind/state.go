@@ -16,8 +16,8 @@ type State struct {
 	Hash   string      `json:"hash,omitempty"` // of a file's content; empty if that was not read
 	Size   int64       `json:"size,omitempty"`
 	Target string      `json:"target,omitempty"` // of a link
-	// Left says why the content of a file is not kept; empty if it is.
-	Left string `json:"left,omitempty"`
+	// NotKept says why the content of a file is not kept; empty if it is.
+	NotKept string `json:"left,omitempty"`
 }
 
 // exists reports whether there is an entry. Every entry has a type or a
@@ -58,8 +58,8 @@ func (s State) same(o State) bool {
 // unrestorable returns why the state cannot be restored, "" if it can.
 func (s State) unrestorable() string {
 	switch {
-	case s.Left != "":
-		return s.Left
+	case s.NotKept != "":
+		return s.NotKept
 	case s.exists() && !s.isFile() && !s.isDir() && !s.isLink():
 		return fmt.Sprintf("it was %s", workspace.Describe(s.Mode.Type()))
 	}

@@ -27,9 +27,9 @@ type entry struct {
 	State
 	Changed int64 `json:"m,omitempty"` // modification time in nanoseconds
 	Stamped int64 `json:"c,omitempty"` // time of the last change of the inode, 0 where it is unknown
-	// Fresh says that the file changed so shortly before the survey that its next
+	// Recent says that the file changed so shortly before the survey that its next
 	// change may leave the same times.
-	Fresh bool `json:"f,omitempty"`
+	Recent bool `json:"f,omitempty"`
 }
 
 // stableAge is the age from which a further change of a file shows in its times.
@@ -69,11 +69,11 @@ func (s *Session) readContents(ctx context.Context, old, found index) error {
 			continue
 		}
 		if e.Size > s.Config.MaxFileBytes {
-			e.Left = tooLarge(s.Config.MaxFileBytes)
+			e.NotKept = tooLarge(s.Config.MaxFileBytes)
 		} else if total += e.Size; total > s.Config.MaxBytes {
 			return fmt.Errorf("the workspace has more than %s bytes (tools.rewind.max_bytes)", executors.Grouped(s.Config.MaxBytes))
 		} else if was := old[path]; was.unchanged(e) {
-			e.Hash, e.Left = was.Hash, was.Left
+			e.Hash, e.NotKept = was.Hash, was.NotKept
 		} else {
 			unread = append(unread, path)
 			continue
@@ -137,7 +137,7 @@ func visitor(dir string, began time.Time) walk.Visit[surveyedEntry] {
 		}
 		found := surveyedEntry{path: abs}
 		found.Mode, found.Changed, found.Stamped = modeOf(info), info.ModTime().UnixNano(), inodeChanged(info)
-		found.Fresh = began.UnixNano()-max(found.Changed, found.Stamped) < int64(stableAge)
+		found.Recent = began.UnixNano()-max(found.Changed, found.Stamped) < int64(stableAge)
 		if info.Mode().IsRegular() {
 			found.Size = info.Size()
 		} else if info.Mode()&fs.ModeSymlink != 0 {
@@ -155,8 +155,8 @@ func tooLarge(limit int64) string {
 
 // unchanged reports whether the stamps of a file show no change since.
 func (e entry) unchanged(now entry) bool {
-	return !e.Fresh && e.Mode.IsRegular() && e.Size == now.Size && e.Changed == now.Changed && e.Stamped == now.Stamped &&
-		(e.Hash != "") != (e.Left != "") // with both, the content could not be kept
+	return !e.Recent && e.Mode.IsRegular() && e.Size == now.Size && e.Changed == now.Changed && e.Stamped == now.Stamped &&
+		(e.Hash != "") != (e.NotKept != "") // with both, the content could not be kept
 }
 
 // changes returns the paths whose state differs between two surveys.

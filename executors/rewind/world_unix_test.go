@@ -127,12 +127,12 @@ func (w *world) turn(do func()) int {
 // back goes back to before a turn, with force, and returns the plan.
 func (w *world) back(turn int, id string) *rewind.Plan {
 	w.t.Helper()
-	p, err := w.kept.Before(context.Background(), turn, id)
+	p, err := w.kept.PlanRewind(context.Background(), turn, id)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if out := w.apply(p, true); len(out.Failed)+len(out.Kept)+len(p.Left) > 0 {
-		w.t.Errorf("back to before turn %d: %+v, left %q", turn, out, p.Left)
+	if out := w.apply(p, true); len(out.Failed)+len(out.Kept)+len(p.Gaps) > 0 {
+		w.t.Errorf("back to before turn %d: %+v, left %q", turn, out, p.Gaps)
 	}
 	return p
 }
@@ -151,7 +151,7 @@ func (w *world) apply(p *rewind.Plan, force bool) rewind.Outcome {
 
 func (w *world) again(id string) {
 	w.t.Helper()
-	p, err := w.kept.Again(context.Background(), id)
+	p, err := w.kept.PlanRedo(context.Background(), id)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -303,7 +303,7 @@ func TestRandomTurns(t *testing.T) {
 		to, end := standing[at], w.tree()
 		id := fmt.Sprint("r", n)
 		p := w.back(to, id)
-		if f := p.Foreign(); len(f) > 0 {
+		if f := p.Conflicts(); len(f) > 0 {
 			t.Errorf("turn %d: only the agent changed %+v", to, f)
 		}
 		w.wantTree(fmt.Sprintf("turn %d: back to before turn %d", n, to), before[to])

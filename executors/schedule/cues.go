@@ -30,8 +30,8 @@ const (
 	cueTail = 1 << 10
 )
 
-// Heed offers the tools if a prompt seems to be about a later time.
-func (e *Executor) Heed(prompt string) {
+// OfferFor offers the tools if a prompt seems to be about a later time.
+func (e *Executor) OfferFor(prompt string) {
 	if e.offered.Load() {
 		return
 	}

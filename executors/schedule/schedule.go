@@ -7,7 +7,7 @@
 // looser than that of the session which sets it. Package session/tasks runs the tasks.
 //
 // Why are the tools offered only after certain words? They would take a part of every
-// prompt, and few conversations need them. [Executor.Heed] looks for words about times,
+// prompt, and few conversations need them. [Executor.OfferFor] looks for words about times,
 // in the languages of cues.txt. Once offered, the tools stay until the session ends.
 package schedule
 
@@ -54,11 +54,11 @@ type Task struct {
 type Outcome struct {
 	Started time.Time
 	Ended   time.Time // zero while it runs
-	Word    string    // such as "done"
+	Result  string    // such as "done"
 }
 
-// ErrMany reports that no more tasks may be set.
-var ErrMany = errors.New("too many tasks")
+// ErrTooMany reports that no more tasks may be set.
+var ErrTooMany = errors.New("too many tasks")
 
 // Store keeps the tasks.
 type Store interface {
@@ -176,7 +176,7 @@ func (e *Executor) describe(t Task) string {
 	case t.Last.Ended.IsZero():
 		when += "; runs since " + formatTime(t.Last.Started.In(loc))
 	default:
-		when += fmt.Sprintf("; last %s %s", t.Last.Word, formatTime(t.Last.Ended.In(loc)))
+		when += fmt.Sprintf("; last %s %s", t.Last.Result, formatTime(t.Last.Ended.In(loc)))
 	}
 	prompt := executors.WholeLine(t.Prompt)
 	if at := executors.RuneOffset(prompt, 200); at < len(prompt) {

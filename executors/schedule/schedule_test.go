@@ -29,7 +29,7 @@ func (m *memory) Put(_ context.Context, t Task, most int) (bool, error) {
 		return true, nil
 	}
 	if len(m.tasks) >= most {
-		return false, ErrMany
+		return false, ErrTooMany
 	}
 	m.tasks = append(m.tasks, t)
 	return false, nil
@@ -74,9 +74,9 @@ func call(t *testing.T, e *Executor, origin executors.Origin, tool, input string
 	t.Helper()
 	chain := executors.Chain(e, executors.Validate)
 	c := &executors.Call{Tool: tool, Input: json.RawMessage(input), Origin: origin, Record: &executors.Record{}, Notify: func(executors.Event) {}}
-	c.Card, c.Unfit = chain.Prepare(t.Context(), c)
-	if c.Unfit != nil {
-		return c.Card, executors.FailWith(c.Unfit)
+	c.Card, c.PrepareErr = chain.Prepare(t.Context(), c)
+	if c.PrepareErr != nil {
+		return c.Card, executors.FailWith(c.PrepareErr)
 	}
 	res, err := chain.Execute(t.Context(), c)
 	if err != nil {
@@ -107,7 +107,7 @@ func TestSet(t *testing.T) {
 			Task{CWD: "/w", Name: "once", Session: "s", Cron: "@hourly", Prompt: "x", Mode: "code", Model: "claude:a", Next: monday.Add(30 * time.Minute)}},
 	} {
 		card, res := call(t, e, tt.origin, tt.tool, tt.input)
-		if card.Title != tt.title || !card.Later || res.ForModel() != tt.text {
+		if card.Title != tt.title || !card.Deferred || res.ForModel() != tt.text {
 			t.Errorf("%s:\n%+v\n%s", tt.input, card, res.ForModel())
 		}
 		if diff := cmp.Diff(tt.want, m.tasks[m.find("/w", tt.want.Name)]); diff != "" {
@@ -180,7 +180,7 @@ func TestList(t *testing.T) {
 		t.Error(res.ForModel())
 	}
 	m.tasks = []Task{
-		{Name: "a", Cron: "@daily", Prompt: strings.Repeat("é", 201), Mode: "code", Next: monday, Last: Outcome{Started: monday, Ended: monday, Word: "done"}},
+		{Name: "a", Cron: "@daily", Prompt: strings.Repeat("é", 201), Mode: "code", Next: monday, Last: Outcome{Started: monday, Ended: monday, Result: "done"}},
 		{Name: "b", Prompt: "x", Mode: "ask", Last: Outcome{Started: monday}},
 	}
 	want := "Now: Mon 2026-11-23 12:30:00 +00:00\n" +
@@ -233,12 +233,12 @@ func TestHeed(t *testing.T) {
 		"":                                 false,
 	} {
 		e := New(&Executor{})
-		e.Heed(prompt)
+		e.OfferFor(prompt)
 		if e.Offered() != offered || (len(e.Tools()) == 4) != offered {
 			t.Errorf("%q: offered %v", prompt, e.Offered())
 		}
 		if offered {
-			e.Heed("fix the bug")
+			e.OfferFor("fix the bug")
 			if !e.Offered() {
 				t.Errorf("%q: the tools are withdrawn", prompt)
 			}
@@ -274,6 +274,6 @@ func BenchmarkHeed(b *testing.B) {
 	b.ReportAllocs()
 	e := New(&Executor{})
 	for b.Loop() {
-		e.Heed(prompt)
+		e.OfferFor(prompt)
 	}
 }

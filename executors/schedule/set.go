@@ -58,7 +58,7 @@ func (e *Executor) deferred(ctx context.Context, call *executors.Call, in *defer
 
 // prepare returns the card of a task, with all that the user has to judge.
 func (e *Executor) prepare(call *executors.Call, in taskInput) (executors.Card, error) {
-	card := executors.Card{Title: "Schedule " + executors.Titled(executors.WholeLine(in.name)), Kind: executors.KindOther, Later: true}
+	card := executors.Card{Title: "Schedule " + executors.Titled(executors.WholeLine(in.name)), Kind: executors.KindOther, Deferred: true}
 	t, err := e.task(call, in)
 	if err != nil {
 		return card, err
@@ -133,7 +133,7 @@ func (e *Executor) set(ctx context.Context, call *executors.Call, in taskInput) 
 	}
 	replaced, err := e.Store.Put(ctx, t, e.Config.MaxTasks)
 	switch {
-	case errors.Is(err, ErrMany):
+	case errors.Is(err, ErrTooMany):
 		return executors.Failuref(executors.PolicyBlocked, "%d tasks are set already (tools.scheduler.max_tasks)", e.Config.MaxTasks).
 			Hint("Ask the user which task to remove.").Result(), nil
 	case err != nil:

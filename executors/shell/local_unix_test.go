@@ -160,7 +160,7 @@ func TestHugeOutputStaysFlat(t *testing.T) {
 	if heard > kept+100 || len(got.Raw.(Envelope).Stdout) > 50_000 {
 		t.Errorf("live %d bytes", heard)
 	}
-	if rec := call.Record; !rec.Truncated || *rec.ExitCode != 3 || rec.Before < 110<<20 {
+	if rec := call.Record; !rec.Truncated || *rec.ExitCode != 3 || rec.OutputBytes < 110<<20 {
 		t.Errorf("record %+v", rec)
 	}
 	if grown := int64(after.Sys) - int64(before.Sys); grown > 32<<20 {

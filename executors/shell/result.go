@@ -96,9 +96,9 @@ func (o Output) note(rec *executors.Record, res executors.Result) {
 	if rec == nil {
 		return
 	}
-	rec.ExitCode, rec.Truncated, rec.Before = o.ExitCode, res.Raw.(Envelope).Truncated, len(res.ForModel())
+	rec.ExitCode, rec.Truncated, rec.OutputBytes = o.ExitCode, res.Raw.(Envelope).Truncated, len(res.ForModel())
 	if res.Full != nil {
-		rec.Before += int(res.Full.Size()+o.Lost) - len(res.Text)
+		rec.OutputBytes += int(res.Full.Size()+o.Lost) - len(res.Text)
 	}
 }
 

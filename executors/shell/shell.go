@@ -281,7 +281,7 @@ func (e *Executor) late(in *bashInput, timeout time.Duration) *executors.Failure
 	f := executors.Failuref(executors.Timeout, "stopped after %s, before the command ended", timeout).
 		Hint("%sLet the command do less at once; run servers and watchers with background.", e.longer(timeout))
 	if in.Timeout == 0 {
-		f.Said = fmt.Sprintf("Stopped after %s (%s), before the command ended.", timeout, e.Key)
+		f.UserText = fmt.Sprintf("Stopped after %s (%s), before the command ended.", timeout, e.Key)
 	}
 	return f
 }

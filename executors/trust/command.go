@@ -59,7 +59,7 @@ func (t *Trust) reset(name string) string {
 		return fmt.Sprintf("Nothing was changed: %v. %s", err, usage)
 	}
 	t.Reset(subject)
-	return fmt.Sprintf("`%s` is now %s again.", subject, t.Of(subject))
+	return fmt.Sprintf("`%s` is now %s again.", subject, t.LevelOf(subject))
 }
 
 // disabledNote returns a sentence if the levels have no effect.

@@ -20,7 +20,7 @@ func (t *Trust) levelOf(subject string) (Level, string) {
 }
 
 // tooHigh reports whether the user may not set a level.
-func (t *Trust) tooHigh(level, configured Level) bool { return t.Final && level > configured }
+func (t *Trust) tooHigh(level, configured Level) bool { return t.LowerOnly && level > configured }
 
 // configured returns the level that the configuration gives a subject.
 func (t *Trust) configured(subject string) Level {
@@ -41,7 +41,7 @@ func (t *Trust) configured(subject string) Level {
 }
 
 // Skill returns the level of a skill.
-func (t *Trust) Skill(name string) Level { return t.Of(skillPrefix + name) }
+func (t *Trust) Skill(name string) Level { return t.LevelOf(skillPrefix + name) }
 
 // explain returns the level of a subject, and its reason as the end of a sentence.
 func (t *Trust) explain(subject string) (Level, string) {

@@ -39,8 +39,8 @@ type Trust struct {
 	// Entry reports whether the configuration of an MCP server calls it trusted; nil
 	// means that none is.
 	Entry func(server string) bool
-	// Final reports that an administrator has set levels, which the user can only lower.
-	Final bool
+	// LowerOnly reports that an administrator has set levels, which the user can only lower.
+	LowerOnly bool
 	// Forget is called with the name of a tool whose level the user set; nil ignores
 	// it.
 	Forget func(tool string)
@@ -86,13 +86,13 @@ func (t *Trust) Begin() {
 func (t *Trust) Level(call *executors.Call) Level {
 	level, _ := t.leastRead()
 	for _, subject := range subjects(call) {
-		level = min(level, t.Of(subject))
+		level = min(level, t.LevelOf(subject))
 	}
 	return level
 }
 
-// Of returns the level of a subject.
-func (t *Trust) Of(subject string) Level {
+// LevelOf returns the level of a subject.
+func (t *Trust) LevelOf(subject string) Level {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	level, _ := t.levelOf(subject)
@@ -167,7 +167,7 @@ func (o observer) Execute(ctx context.Context, call *executors.Call) (executors.
 
 // Refuses reports whether an MCP server is blocked, for its texts that no call returns.
 func (t *Trust) Refuses(server string) bool {
-	return t.cfg.Enabled && t.Of(Server(server)) == Blocked
+	return t.cfg.Enabled && t.LevelOf(Server(server)) == Blocked
 }
 
 // ReadServer records that the turn has text of an MCP server that no call returned, such

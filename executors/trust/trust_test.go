@@ -205,11 +205,11 @@ func TestCommand(t *testing.T) {
 	if diff := cmp.Diff(want, next.Status()); diff != "" {
 		t.Error(diff)
 	}
-	next.Final = true
+	next.LowerOnly = true
 	if got := next.Command("set server:crm trusted", []string{"crm"}, nil); !strings.Contains(got, "cannot be more than provisional") {
 		t.Errorf("an administrator's level was raised: %s", got)
 	}
-	if got := next.Of("server:crm"); got != Provisional {
+	if got := next.LevelOf("server:crm"); got != Provisional {
 		t.Errorf("a stored level above an administrator's: %s", got)
 	}
 	if got := next.Command("set server:crm blocked", []string{"crm"}, nil); got != "`server:crm` is now blocked." {

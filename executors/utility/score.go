@@ -89,11 +89,11 @@ func userAsked(call *executors.Call) bool {
 	if call.Origin == executors.User {
 		return true
 	}
-	words := strings.ToLower(call.Words)
+	words := strings.ToLower(call.UserWords)
 	for _, verb := range []string{"call", "use", "run", "invoke", "execute"} {
 		if strings.Contains(words, verb+" the "+call.Tool+" tool") || strings.Contains(words, verb+" the tool "+call.Tool) {
 			return true
 		}
 	}
-	return requestPattern.MatchString(call.Words)
+	return requestPattern.MatchString(call.UserWords)
 }

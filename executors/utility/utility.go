@@ -100,7 +100,7 @@ func (g *Gate) judge(_ context.Context, call *executors.Call) (executors.Verdict
 	case math.IsNaN(total) || math.IsInf(total, 0):
 		v.Decision, v.Reason = executors.Deny, "the score cannot be computed"
 		v.Failure = executors.Failuref(executors.PolicyBlocked, "%s was not run: its use cannot be judged", call.Tool).
-			People("Not run: the score of this call cannot be computed. The key tools.utility has its weights.")
+			ForUser("Not run: the score of this call cannot be computed. The key tools.utility has its weights.")
 	case total < g.cfg.Threshold && !hasEffects(call):
 		v.Decision, v.Reason = executors.Deny, fmt.Sprintf("the score %.2f is below the threshold %.2f", total, g.cfg.Threshold)
 		v.Failure = skippedFailure(call, s)
@@ -123,7 +123,7 @@ func skippedFailure(call *executors.Call, s score) *executors.Failure {
 		f = executors.Failuref(executors.PolicyBlocked, "%s was skipped: this turn has made the same call before", call.Tool).
 			Hint("Use the earlier result.")
 	}
-	return f.People("Skipped by utility: the call would add little.")
+	return f.ForUser("Skipped by utility: the call would add little.")
 }
 
 // observer remembers the calls that ran.

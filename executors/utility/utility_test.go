@@ -73,11 +73,11 @@ func TestNeverSkipped(t *testing.T) {
 		"a skill, other form": {executors.Call{Tool: "Invoke:Skill"}, false},
 		"the user's call":     {executors.Call{Tool: "read", Origin: executors.User}, false},
 		"the agent's call":    {executors.Call{Tool: "read", Origin: executors.Agent}, true},
-		"the user's words":    {executors.Call{Tool: "read", Words: "Please use the read tool on a.txt"}, false},
-		"other words":         {executors.Call{Tool: "read", Words: "Please use the grep tool on a.txt"}, true},
-		"an order":            {executors.Call{Tool: "read", Words: "Run: cat a.txt"}, false},
-		"a span of code":      {executors.Call{Tool: "grep", Words: "What is in `ls | head`?"}, false},
-		"a plain span":        {executors.Call{Tool: "grep", Words: "What is in `main.go`?"}, true},
+		"the user's words":    {executors.Call{Tool: "read", UserWords: "Please use the read tool on a.txt"}, false},
+		"other words":         {executors.Call{Tool: "read", UserWords: "Please use the grep tool on a.txt"}, true},
+		"an order":            {executors.Call{Tool: "read", UserWords: "Run: cat a.txt"}, false},
+		"a span of code":      {executors.Call{Tool: "grep", UserWords: "What is in `ls | head`?"}, false},
+		"a plain span":        {executors.Call{Tool: "grep", UserWords: "What is in `main.go`?"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := enabled(100)

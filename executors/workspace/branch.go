@@ -12,8 +12,8 @@ type Entry struct {
 	Type fs.FileMode // type bits alone
 }
 
-// Left counts the entries that a listing left out.
-type Left struct {
+// Omitted counts the entries that a listing left out.
+type Omitted struct {
 	Hidden int // zeph-acp's own files
 	Denied int // files that may not be read
 }

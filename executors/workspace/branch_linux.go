@@ -189,20 +189,20 @@ var listings = sync.Pool{New: func() any { return new(listing) }}
 // List returns all entries in no particular order. It leaves out and counts
 // zeph-acp's own files and those that may not be read. It does not detect a hidden
 // directory; only Sub does.
-func (b *Branch) List(ctx context.Context) (entries []Entry, left Left, err error) {
+func (b *Branch) List(ctx context.Context) (entries []Entry, omitted Omitted, err error) {
 	l := listings.Get().(*listing)
 	defer listings.Put(l)
 	l.names, l.ends = l.names[:0], l.ends[:0]
 	for {
 		if ctx.Err() != nil {
-			return nil, left, context.Cause(ctx)
+			return nil, omitted, context.Cause(ctx)
 		}
 		n, err := unix.Getdents(b.fd, l.buf[:])
 		if errors.Is(err, unix.EINTR) {
 			continue
 		}
 		if err != nil {
-			return nil, left, &fs.PathError{Op: "getdents", Path: b.rel, Err: err}
+			return nil, omitted, &fs.PathError{Op: "getdents", Path: b.rel, Err: err}
 		}
 		if n <= 0 {
 			break
@@ -217,14 +217,14 @@ func (b *Branch) List(ctx context.Context) (entries []Entry, left Left, err erro
 		from = at.end
 		switch dir := at.typ.IsDir(); {
 		case b.rules.hides(name):
-			left.Hidden++
+			omitted.Hidden++
 		case b.verdict.read != nil && !b.verdict.enter(name, dir).passes(dir):
-			left.Denied++
+			omitted.Denied++
 		default:
 			entries = append(entries, Entry{Name: name, Type: at.typ})
 		}
 	}
-	return entries, left, nil
+	return entries, omitted, nil
 }
 
 // parse adds the entries in a buffer that getdents64(2) filled.

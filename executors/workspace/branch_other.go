@@ -63,21 +63,21 @@ func (b *Branch) Read(name string, buf []byte, most int) (data []byte, size int6
 // List returns all entries in no particular order. It leaves out and counts
 // zeph-acp's own files and those that may not be read. It does not detect a hidden
 // directory; only Sub does.
-func (b *Branch) List(ctx context.Context) (entries []Entry, left Left, err error) {
+func (b *Branch) List(ctx context.Context) (entries []Entry, omitted Omitted, err error) {
 	if ctx.Err() != nil {
-		return nil, left, context.Cause(ctx)
+		return nil, omitted, context.Cause(ctx)
 	}
 	found, hidden, err := b.dir.ReadDir(-1)
 	if err != nil {
-		return nil, left, err
+		return nil, omitted, err
 	}
 	if hidden {
-		left.Hidden = 1
+		omitted.Hidden = 1
 	}
-	left.Denied = b.dir.Denied()
+	omitted.Denied = b.dir.Denied()
 	entries = make([]Entry, len(found))
 	for i, e := range found {
 		entries[i] = Entry{Name: e.Name(), Type: e.Type()}
 	}
-	return entries, left, nil
+	return entries, omitted, nil
 }

@@ -45,9 +45,9 @@ func namesDirectory(path string) bool {
 	return strings.HasSuffix(path, "/") || strings.HasSuffix(path, "/.")
 }
 
-// Holds reports whether the directory abs is a root, under any name, or contains
+// ContainsRoot reports whether the directory abs is a root, under any name, or contains
 // one.
-func (r *Roots) Holds(abs string) bool {
+func (r *Roots) ContainsRoot(abs string) bool {
 	info, err := os.Lstat(abs)
 	if err != nil {
 		return false
@@ -213,9 +213,9 @@ func linkError(err error, name string) error {
 	return &fs.PathError{Op: "rename", Path: name, Err: Cause(err)}
 }
 
-// Leads reports whether the absolute path, which may contain symlinks and "..",
+// LeadsInside reports whether the absolute path, which may contain symlinks and "..",
 // leads to an allowed place in a root. It need not exist.
-func (r *Roots) Leads(path string) bool {
+func (r *Roots) LeadsInside(path string) bool {
 	resolved, err := r.moment.follow(path)
 	return err == nil && r.Contains(resolved) && r.judge(resolved, path) == nil
 }

@@ -30,7 +30,7 @@ type Roots struct {
 	dirs     []string // the same without symlinks
 	own      *Own     // hidden files; nil hides nothing
 	read     *Readable
-	ruleName func(string) string // see KnownAs; nil changes nothing
+	ruleName func(string) string // see WithRuleNames; nil changes nothing
 
 	moment  *Moment  // of At; else nil
 	private *Private // the snapshot at that moment; nil until it is needed
@@ -74,11 +74,11 @@ func (r *Roots) With(dirs ...string) (*Roots, error) {
 	return &Roots{given: append(slices.Clone(r.given), more.given[1:]...), dirs: append(slices.Clone(r.dirs), more.dirs[1:]...), own: r.own}, nil
 }
 
-// KnownAs returns the same roots for rules of Reading that use other names: known returns
-// the name for an absolute path. It must be called before Reading.
-func (r *Roots) KnownAs(known func(path string) string) *Roots {
+// WithRuleNames returns the same roots for rules of Reading that use other names: ruleName
+// returns the name for an absolute path. It must be called before Reading.
+func (r *Roots) WithRuleNames(ruleName func(path string) string) *Roots {
 	out := *r
-	out.ruleName = known
+	out.ruleName = ruleName
 	return &out
 }
 

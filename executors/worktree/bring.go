@@ -20,23 +20,23 @@ type Session struct {
 	Call func(ctx context.Context, tool string, input any, still func(context.Context) *executors.Failure) (executors.Result, error)
 }
 
-// Brought are the outcomes of the changes. Paths are relative to the top directory, with
+// Outcome is what became of each change. Paths are relative to the top directory, with
 // slashes.
-type Brought struct {
+type Outcome struct {
 	Written, Deleted, Merged []string
-	Left                     []Left
-	Notes                    []Left
+	NotMade                  []PathNote
+	Notes                    []PathNote
 	Kept                     Kept             // the changes of Left
 	Diffs                    []executors.Diff // of all that was written or deleted
 }
 
-// Left is a change that was not made, or a note about one that was.
-type Left struct{ Path, Why string }
+// PathNote is a change that was not made, or a note about one that was.
+type PathNote struct{ Path, Why string }
 
-// Bring makes the changes of the copy in the project. A file that changed in the project
+// Apply makes the changes of the copy in the project. A file that changed in the project
 // meanwhile gets both changes, or stays as it is if both changed the same lines. The
 // changes that were not made are kept, also if an error ends the turn.
-func (c *Copy) Bring(ctx context.Context, s Session) (b Brought, err error) {
+func (c *Copy) Apply(ctx context.Context, s Session) (b Outcome, err error) {
 	changes, err := c.Changes(ctx)
 	for _, ch := range changes {
 		why := "the turn ended"
@@ -45,16 +45,16 @@ func (c *Copy) Bring(ctx context.Context, s Session) (b Brought, err error) {
 		}
 		switch {
 		case why != "":
-			b.Left = append(b.Left, Left{ch.Path, why})
+			b.NotMade = append(b.NotMade, PathNote{ch.Path, why})
 		case ch.Note != "":
-			b.Notes = append(b.Notes, Left{ch.Path, ch.Note})
+			b.Notes = append(b.Notes, PathNote{ch.Path, ch.Note})
 		}
 	}
-	if len(b.Left) == 0 && err == nil {
+	if len(b.NotMade) == 0 && err == nil {
 		return b, nil
 	}
-	paths := make([]string, len(b.Left))
-	for i, l := range b.Left {
+	paths := make([]string, len(b.NotMade))
+	for i, l := range b.NotMade {
 		paths[i] = l.Path
 	}
 	var lost error
@@ -69,9 +69,9 @@ func (c *Copy) Bring(ctx context.Context, s Session) (b Brought, err error) {
 const tries = 3
 
 // applyOne makes one change. It returns why it was not made, "" if it was.
-func (c *Copy) applyOne(ctx context.Context, s Session, ch Change, b *Brought) (why string, err error) {
-	if ch.Left != "" {
-		return ch.Left, nil
+func (c *Copy) applyOne(ctx context.Context, s Session, ch Change, b *Outcome) (why string, err error) {
+	if ch.Unwritable != "" {
+		return ch.Unwritable, nil
 	}
 	path := filepath.Join(c.Top, filepath.FromSlash(ch.Path))
 	for range tries {
@@ -140,7 +140,7 @@ func same(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b
 const maxDiffs = 256 << 10
 
 // recordChange records a change that was made.
-func (b *Brought) recordChange(ch Change, path string, old, new *string) {
+func (b *Outcome) recordChange(ch Change, path string, old, new *string) {
 	d := executors.Diff{Path: path, Old: old}
 	if new == nil {
 		b.Deleted = append(b.Deleted, ch.Path)
@@ -156,7 +156,7 @@ func (b *Brought) recordChange(ch Change, path string, old, new *string) {
 	}
 }
 
-func (b *Brought) size() (n int) {
+func (b *Outcome) size() (n int) {
 	for d := range slices.Values(b.Diffs) {
 		n += sizeOf(d)
 	}
@@ -172,7 +172,7 @@ func sizeOf(d executors.Diff) int {
 }
 
 // Lines describes the outcomes, each in brackets.
-func (b Brought) Lines() (lines []string) {
+func (b Outcome) Lines() (lines []string) {
 	add := func(format string, list []string) {
 		if len(list) > 0 {
 			lines = append(lines, "["+fmt.Sprintf(format, executors.OneLine(joinNames(list)))+"]")
@@ -185,7 +185,7 @@ func (b Brought) Lines() (lines []string) {
 		add("%s", []string{n.Path + " " + n.Why})
 	}
 	var left []string
-	for _, l := range b.Left {
+	for _, l := range b.NotMade {
 		left = append(left, l.Path+": "+l.Why)
 	}
 	add("not changed in the project: %s", left)

@@ -24,10 +24,10 @@ const (
 
 // Change is a change of one file.
 type Change struct {
-	Path     string  // relative to the top directory, with slashes
-	Old, New *string // nil means that there was, or is, no file
-	Left     string  // why it cannot be written by a call; empty if it can
-	Note     string  // a part of it that is not written; empty if there is no such part
+	Path       string  // relative to the top directory, with slashes
+	Old, New   *string // nil means that there was, or is, no file
+	Unwritable string  // why it cannot be written by a call; empty if it can
+	Note       string  // a part of it that is not written; empty if there is no such part
 }
 
 // Changes returns the changes since the copy was made. Ignored files do not count.
@@ -57,7 +57,7 @@ func (c *Copy) Changes(ctx context.Context) ([]Change, error) {
 			continue // its files are strays
 		}
 		ch := newChange(facts, fields[i+1], len(all))
-		if ch.Left == "" {
+		if ch.Unwritable == "" {
 			names = append(names, facts[2], facts[3])
 		}
 		all, raw = append(all, ch), append(raw, facts)
@@ -67,7 +67,7 @@ func (c *Copy) Changes(ctx context.Context) ([]Change, error) {
 		all[i].setTexts(raw[i], texts)
 	}
 	for _, s := range strays {
-		all = append(all, Change{Path: s.path, Left: s.why()})
+		all = append(all, Change{Path: s.path, Unwritable: s.why()})
 	}
 	return all, err
 }
@@ -88,13 +88,13 @@ func newChange(facts []string, path string, before int) (ch Change) {
 	modes := facts[:2]
 	switch {
 	case before >= maxChanges:
-		ch.Left = "there are too many changes"
+		ch.Unwritable = "there are too many changes"
 	case !utf8.ValidString(path):
-		ch.Left = "its name is not UTF-8"
+		ch.Unwritable = "its name is not UTF-8"
 	case modes[0] == modeModule || modes[1] == modeModule:
-		ch.Left = "it is a repository of its own"
+		ch.Unwritable = "it is a repository of its own"
 	case modes[0] == modeLink || modes[1] == modeLink:
-		ch.Left = "it is a symbolic link"
+		ch.Unwritable = "it is a symbolic link"
 	case modes[1] == modeExecutable && modes[0] != modeExecutable:
 		ch.Note = "is executable in the copy only"
 	case modes[0] == modeExecutable && modes[1] == modeFile:
@@ -106,11 +106,11 @@ func newChange(facts []string, path string, before int) (ch Change) {
 // setTexts adds the texts of the two sides, by the names of their contents.
 func (ch *Change) setTexts(facts []string, texts map[string]blobText) {
 	for i, side := range []**string{&ch.Old, &ch.New} {
-		if facts[i] == modeNone || ch.Left != "" {
+		if facts[i] == modeNone || ch.Unwritable != "" {
 			continue
 		}
 		t := texts[facts[2+i]]
-		*side, ch.Left = &t.text, t.problem
+		*side, ch.Unwritable = &t.text, t.problem
 	}
 }
 

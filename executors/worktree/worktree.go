@@ -3,7 +3,7 @@
 //
 // Start with [Make]. A [Copy] has the files that git lists, with their contents in the
 // working directory: tracked files with the user's uncommitted changes, and new files that
-// no ignore file names. [Copy.Bring] writes its changes into the project through calls of the
+// no ignore file names. [Copy.Apply] writes its changes into the project through calls of the
 // session, and [Copy.Close] removes it. [Clean] removes the copies of processes that were
 // killed.
 //
@@ -199,8 +199,8 @@ func (c *Copy) ToCopy(text string) string { return replaceDir(text, c.Top, c.Roo
 // ToProject is the inverse of ToCopy.
 func (c *Copy) ToProject(text string) string { return replaceDir(text, c.Root, c.Top) }
 
-// Elsewhere reports whether a text names files of the project or of its repository.
-func (c *Copy) Elsewhere(text string) bool {
+// NamesProject reports whether a text names files of the project or of its repository.
+func (c *Copy) NamesProject(text string) bool {
 	return replaceDir(text, c.Top, "\x00") != text || replaceDir(text, c.repository.common, "\x00") != text
 }
 

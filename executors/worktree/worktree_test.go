@@ -329,8 +329,8 @@ func TestSubmodules(t *testing.T) {
 	p.write(c.Dir, map[string]string{"own/x.txt": "x\n"})
 	p.gitIn(filepath.Join(c.Dir, "own"), "add", "-A")
 	p.gitIn(filepath.Join(c.Dir, "own"), "commit", "-q", "-m", "x")
-	b, err := c.Bring(t.Context(), p.session(nil))
-	if err != nil || len(b.Written) > 0 || len(b.Left) != 1 || b.Left[0].Path != "own/x.txt" || b.Kept.Patch == "" {
+	b, err := c.Apply(t.Context(), p.session(nil))
+	if err != nil || len(b.Written) > 0 || len(b.NotMade) != 1 || b.NotMade[0].Path != "own/x.txt" || b.Kept.Patch == "" {
 		t.Errorf("%+v, %v", b, err)
 	}
 }
@@ -345,12 +345,12 @@ func TestStrays(t *testing.T) {
 	c := p.make(p.options())
 	p.gitIn(c.Dir, "init", "-q", "own")
 	p.write(c.Dir, map[string]string{"own/x.txt": "x\n", "mod/y.txt": "y\n", "git~1": "z\n"})
-	b, err := c.Bring(t.Context(), p.session(nil))
+	b, err := c.Apply(t.Context(), p.session(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var left []string
-	for _, l := range b.Left {
+	for _, l := range b.NotMade {
 		left = append(left, l.Path)
 	}
 	p.wants("left", []string{"git~1", "own/x.txt", "mod/y.txt"}, left)
@@ -380,12 +380,12 @@ func TestSetAside(t *testing.T) {
 	if err := os.Symlink("../a.txt", filepath.Join(c.Dir, "own", "link")); err != nil {
 		t.Skip("no symbolic links: ", err)
 	}
-	b, err := c.Bring(t.Context(), p.session(nil))
+	b, err := c.Apply(t.Context(), p.session(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Left{{"own/d/large", "it is too large"}, {"own/link", "it is a symbolic link"}, {"own/x.txt", "git cannot store it in this repository"}}
-	p.wants("left", want, b.Left)
+	want := []PathNote{{"own/d/large", "it is too large"}, {"own/link", "it is a symbolic link"}, {"own/x.txt", "git cannot store it in this repository"}}
+	p.wants("left", want, b.NotMade)
 	if lines := strings.Join(b.Lines(), "\n"); !strings.Contains(lines, "[the files that no patch holds are kept for the user: "+b.Kept.Files+"]") {
 		t.Error(lines)
 	}
@@ -491,13 +491,13 @@ func TestBring(t *testing.T) {
 			c := p.make(p.options())
 			p.write(c.Dir, tt.copy)
 			p.write(p.dir, tt.project)
-			b, err := c.Bring(t.Context(), p.session(nil))
+			b, err := c.Apply(t.Context(), p.session(nil))
 			if err != nil {
 				t.Fatal(err)
 			}
 			p.wants("the project", tt.want, p.files(p.dir))
 			var left []string
-			for _, l := range b.Left {
+			for _, l := range b.NotMade {
 				left = append(left, l.Path)
 			}
 			p.wants("left", tt.left, left)
@@ -536,7 +536,7 @@ func TestChangesLimits(t *testing.T) {
 	}
 	left := map[string]int{}
 	for _, ch := range changes {
-		left[ch.Left]++
+		left[ch.Unwritable]++
 	}
 	p.wants("left", map[string]int{"": maxChanges - 1, "it is too large": 1, "there are too many changes": 2}, left)
 	if kept, err := c.Keep(t.Context(), nil); err != nil || kept.Patch == "" || kept.Files != "" {
@@ -551,7 +551,7 @@ func TestBringWhileItChanges(t *testing.T) {
 	c := p.make(p.options())
 	p.write(c.Dir, map[string]string{"a.txt": "one\n2\n3\n4\n5\n", "b.txt": ""})
 	n := 0
-	b, err := c.Bring(t.Context(), p.session(func(path string) {
+	b, err := c.Apply(t.Context(), p.session(func(path string) {
 		switch n++; {
 		case n == 1:
 			p.write(p.dir, map[string]string{"a.txt": "1\n2\n3\n4\nfive\n"})
@@ -565,7 +565,7 @@ func TestBringWhileItChanges(t *testing.T) {
 	if got := p.files(p.dir); got["a.txt"] != "one\n2\n3\n4\nfive\n" || got["b.txt"] == "" {
 		t.Errorf("%v", got)
 	}
-	if len(b.Merged) != 1 || len(b.Left) != 1 || b.Left[0].Path != "b.txt" {
+	if len(b.Merged) != 1 || len(b.NotMade) != 1 || b.NotMade[0].Path != "b.txt" {
 		t.Errorf("%+v", b)
 	}
 }
@@ -586,8 +586,8 @@ func TestBringCancelled(t *testing.T) {
 		}
 		return call(ctx, tool, input, still)
 	}
-	b, err := c.Bring(ctx, s)
-	if !errors.Is(err, context.Canceled) || len(b.Written) != 1 || len(b.Left) != 1 {
+	b, err := c.Apply(ctx, s)
+	if !errors.Is(err, context.Canceled) || len(b.Written) != 1 || len(b.NotMade) != 1 {
 		t.Fatalf("%+v, %v", b, err)
 	}
 	if patch, err := os.ReadFile(b.Kept.Patch); err != nil || !bytes.Contains(patch, []byte("+B")) || bytes.Contains(patch, []byte("+A")) {
@@ -609,7 +609,7 @@ func TestHostileCopy(t *testing.T) {
 		os.Symlink(filepath.Join(p.dir, "a.txt"), filepath.Join(c.Dir, "b.txt"))); err != nil {
 		t.Skip(err)
 	}
-	b, err := c.Bring(t.Context(), p.session(nil))
+	b, err := c.Apply(t.Context(), p.session(nil))
 	if err != nil {
 		t.Fatal(err)
 	}

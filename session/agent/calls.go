@@ -121,7 +121,7 @@ func (t *turn) announce(ctx context.Context, c llm.ToolCall) (*runningCall, erro
 	tool, _ := executors.Find(t.tools, c.Name)
 	call := &executors.Call{
 		ID: t.NewID(), Tool: c.Name, Input: c.Input,
-		Session: t.Session, Caller: t.caller(), Origin: t.origin, Phase: cmp.Or(tool.Phase, t.phase), Words: t.typed, Attempt: 1,
+		Session: t.Session, Caller: t.caller(), Origin: t.origin, Phase: cmp.Or(tool.Phase, t.phase), UserWords: t.typed, Attempt: 1,
 		Record: &executors.Record{}, Steered: t.inbox.Arrived(),
 	}
 	r := &runningCall{turn: t, call: call, id: c.ID, original: c}
@@ -154,8 +154,8 @@ func (t *turn) announce(ctx context.Context, c llm.ToolCall) (*runningCall, erro
 
 // prepare fills in the card of the call.
 func (t *turn) prepare(ctx context.Context, call *executors.Call) error {
-	call.Card, call.Unfit = t.Chain.Prepare(ctx, call)
-	if cancelled(ctx, call.Unfit) {
+	call.Card, call.PrepareErr = t.Chain.Prepare(ctx, call)
+	if cancelled(ctx, call.PrepareErr) {
 		return context.Cause(ctx)
 	}
 	call.Card.Title = executors.Shown(cmp.Or(call.Card.Title, call.Tool, "Tool call without a name"))

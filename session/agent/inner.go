@@ -59,7 +59,7 @@ func (t *turn) hidden() bool { return t.inner != nil && t.inner.parent.SendAs ==
 func (t *turn) setDelegation(r *runningCall) {
 	if t.inner != nil {
 		t.inner.calls.Add(1)
-		r.call.Bounds, r.call.Env, r.call.Apart = t.inner.bounds, t.inner.env, t.inner.inCopy
+		r.call.Bounds, r.call.Env, r.call.InCopy = t.inner.bounds, t.inner.env, t.inner.inCopy
 		return
 	}
 	if t.origin != executors.User {
@@ -172,7 +172,7 @@ func (t *turn) callAfterwards(ctx context.Context, tool string, input any, still
 	if err != nil {
 		return executors.Result{}, err
 	}
-	r.call.Still = still
+	r.call.Precondition = still
 	res, err := r.Chain.Execute(ctx, r.call)
 	_, err = r.finish(ctx, res, err)
 	return res, err

@@ -18,13 +18,13 @@ type questions struct {
 
 // question asks the user. Where the client has no form for it, the question ends the turn.
 func (r *runningCall) question(ctx context.Context, q executors.Question) (executors.Reply, error) {
-	if r.questions.asked >= q.Most {
-		return executors.Reply{}, executors.Failuref(executors.PermanentFailure, "this turn has asked the user %s already", executors.Count(q.Most, "question")).
+	if r.questions.asked >= q.Limit {
+		return executors.Reply{}, executors.Failuref(executors.PermanentFailure, "this turn has asked the user %s already", executors.Count(q.Limit, "question")).
 			Hint("Decide yourself, or end the turn and ask in your answer.")
 	}
 	r.questions.asked++
 	if r.Elicit != nil {
-		waited := r.call.Record.Waits()
+		waited := r.call.Record.BeginWait()
 		form, err := r.Elicit(ctx, acp.ElicitRequest{SessionID: r.Session, ToolCallID: r.call.ID, Message: "The agent asks:\n\n" + q.Text, Schema: formOf(q)})
 		waited()
 		if ctx.Err() != nil {

@@ -24,7 +24,7 @@ func (e asks) Execute(ctx context.Context, call *executors.Call) (executors.Resu
 	if call.Question == nil {
 		return executors.Failf(executors.PermanentFailure, "nobody to ask"), nil
 	}
-	reply, err := call.Question(ctx, executors.Question{Text: "Which?", Options: []string{"a", "b"}, Most: 2})
+	reply, err := call.Question(ctx, executors.Question{Text: "Which?", Options: []string{"a", "b"}, Limit: 2})
 	if ctx.Err() != nil {
 		return executors.Result{}, context.Cause(ctx)
 	}

@@ -88,7 +88,7 @@ func (r *runningCall) canReformat(res executors.Result) bool {
 	switch {
 	case r.Reformat == nil, isDirect(r.Reformat.Model), r.call.Origin != executors.Model:
 		return false
-	case !res.Failed, r.call.Unfit == nil, r.hasStarted():
+	case !res.Failed, r.call.PrepareErr == nil, r.hasStarted():
 		return false
 	case r.bare[r.id]: // the input does not show the intent
 		return false
@@ -124,7 +124,7 @@ func (r *runningCall) repeatReformatted(ctx context.Context, failed executors.Re
 	if err := r.prepare(ctx, &again); err != nil {
 		return failed, err
 	}
-	if f, ok := errors.AsType[*executors.Failure](again.Unfit); ok && f.Category.Quality() {
+	if f, ok := errors.AsType[*executors.Failure](again.PrepareErr); ok && f.Category.Quality() {
 		return failed, nil
 	}
 	if err := r.showCorrection(ctx, &again); err != nil {

@@ -67,8 +67,8 @@ func (g gates) Execute(ctx context.Context, call *executors.Call) (executors.Res
 		return executors.Failf(executors.PolicyBlocked, "not allowed"), nil
 	case slices.Contains(call.Card.Paths, "/w/waits"):
 		return executors.Failf(executors.ToolNotFound, "not yet"), nil
-	case call.Unfit != nil:
-		return executors.FailWith(call.Unfit), nil
+	case call.PrepareErr != nil:
+		return executors.FailWith(call.PrepareErr), nil
 	}
 	call.Notify(executors.Event{Status: executors.InProgress})
 	return g.Executor.Execute(ctx, call)

@@ -35,9 +35,9 @@ const (
 	bytesPerToken = 2
 )
 
-// Most returns the number of bytes of an output that Summarize can use now; 0
+// MaxBytes returns the number of bytes of an output that Summarize can use now; 0
 // means that there is no model for it.
-func (s *OutputSummarizer) Most() int {
+func (s *OutputSummarizer) MaxBytes() int {
 	m := s.Model()
 	if isDirect(m) {
 		return 0

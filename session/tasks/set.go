@@ -17,7 +17,7 @@ func (s ToolStore) Put(ctx context.Context, t schedule.Task, most int) (replaced
 		CWD: t.CWD, Name: t.Name, Session: t.Session, Cron: t.Cron, Prompt: t.Prompt, Mode: t.Mode, Model: t.Model, Typed: t.Typed, Next: t.Next,
 	}, most)
 	if errors.Is(err, store.ErrManyTasks) {
-		err = schedule.ErrMany
+		err = schedule.ErrTooMany
 	}
 	return replaced, err
 }
@@ -29,7 +29,7 @@ func (s ToolStore) List(ctx context.Context, cwd string) ([]schedule.Task, error
 	for _, t := range stored {
 		all = append(all, schedule.Task{
 			CWD: t.CWD, Name: t.Name, Session: t.Session, Cron: t.Cron, Prompt: t.Prompt, Mode: t.Mode, Model: t.Model, Typed: t.Typed, Next: t.Next,
-			Last: schedule.Outcome{Started: t.Last.Started, Ended: t.Last.Ended, Word: t.Last.Outcome},
+			Last: schedule.Outcome{Started: t.Last.Started, Ended: t.Last.Ended, Result: t.Last.Outcome},
 		})
 	}
 	return all, err

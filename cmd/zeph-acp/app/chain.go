@@ -80,7 +80,7 @@ func (a *App) chain(
 		}, &a.vectors, a.Log),
 	}
 	st.gates = a.newGates(cfg, s, dirs.home, st.mcp)
-	st.gates.flow.Known = st.copies.toProject
+	st.gates.flow.MapPath = st.copies.toProject
 	st.copies.report = func() { a.worktrees.showLeftovers(s.Warn) }
 	st.hooks = a.hooks(cfg, s, dirs, st)
 	st.tasks = a.newSessionTasks(cfg, s, st.gates.flow)
@@ -171,7 +171,7 @@ func (a *App) links(cfg config.Config, st *sessionTools, p place) executors.Exec
 		p.guard.Middleware,
 		executors.DelegationGate,
 	}, gates, []executors.Middleware{
-		executors.Still,
+		executors.CheckPrecondition,
 		p.lsp.Within,
 		p.rewind.Middleware,
 		p.cache.Middleware,

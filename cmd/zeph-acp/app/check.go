@@ -177,12 +177,12 @@ func (c *Checker) Check(ctx context.Context, tool string, input json.RawMessage)
 	}
 	c.chain = c.session()
 	c.ready(ctx)
-	call.Card, call.Unfit = c.chain.Prepare(ctx, call)
+	call.Card, call.PrepareErr = c.chain.Prepare(ctx, call)
 	res, err := c.chain.Execute(ctx, call)
 	for err == nil && call.Rewrite != nil { // a hook changed the input
 		call.Input, call.Rewrite, call.Rewrites = call.Rewrite, nil, call.Rewrites+1
 		call.Ask, call.Notes, call.Admit, call.Record = nil, nil, nil, &executors.Record{}
-		call.Card, call.Unfit = c.chain.Prepare(ctx, call)
+		call.Card, call.PrepareErr = c.chain.Prepare(ctx, call)
 		res, err = c.chain.Execute(ctx, call)
 	}
 	if err != nil {
@@ -204,8 +204,8 @@ func (out *Check) judge(call *executors.Call, res executors.Result) {
 	r := call.Record
 	out.Links = r.Verdicts
 	out.Decision, out.Rule = executors.Decision(r.Decision), r.Rule
-	if call.Unfit != nil {
-		out.Fails = call.Unfit.Error()
+	if call.PrepareErr != nil {
+		out.Fails = call.PrepareErr.Error()
 	}
 	if out.Decision == "" {
 		out.Decision = Invalid

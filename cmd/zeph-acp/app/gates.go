@@ -28,10 +28,10 @@ func (a *App) newGates(cfg config.Config, s session.Setup, home string, servers 
 		trust: trust.New(cfg.Tools.Trust), flow: infoflow.New(cfg.Tools.InformationFlow, home),
 		anomaly: anomaly.New(cfg.Tools.Anomaly), utility: utility.New(cfg.Tools.Utility),
 	}
-	g.trust.Entry, g.trust.Final = servers.Trusted, a.isManaged("tools.trust")
+	g.trust.Entry, g.trust.LowerOnly = servers.Trusted, a.isManaged("tools.trust")
 	g.trust.Forget = g.anomaly.Forget
 	g.trust.Save = stateSaver(s, trust.Name)
-	g.flow.Trusted = func(server string) bool { return g.trust.Of(trust.Server(server)) == trust.Trusted }
+	g.flow.Trusted = func(server string) bool { return g.trust.LevelOf(trust.Server(server)) == trust.Trusted }
 	g.flow.Save = stateSaver(s, infoflow.Name)
 	g.anomaly.Block = g.trust.BlockTool
 	g.anomaly.Blocked = g.trust.BlockedTool

@@ -61,7 +61,7 @@ func BenchmarkGates(b *testing.B) {
 					ID: "c", Tool: tt.tool, Input: json.RawMessage(tt.input), Session: "s", Caller: "s", Attempt: 1,
 					Record: &executors.Record{}, Notify: func(executors.Event) {},
 				}
-				call.Card, call.Unfit = c.chain.Prepare(b.Context(), call)
+				call.Card, call.PrepareErr = c.chain.Prepare(b.Context(), call)
 				if _, err := c.chain.Execute(b.Context(), call); err != nil {
 					b.Fatal(err)
 				}

@@ -106,6 +106,6 @@ func (a *App) beforePrompt(s session.Setup, st *sessionTools, of *agent.Agent) {
 				_, _ = transcript.Encode(e) // every event can be encoded
 			}
 		},
-		func() { st.memory.Look(context.Background()) },
+		func() { st.memory.Refresh(context.Background()) },
 	)
 }

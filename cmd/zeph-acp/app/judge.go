@@ -27,9 +27,9 @@ func (a *App) adversarialGate(cfg config.Config, s session.Setup, home string) (
 		return nil, nil
 	}
 	g := &adversarial.Gate{Config: c, Mask: a.filters.mask(cfg.Tools.Filters.Security)}
-	if g.Policies, g.Broken = c.Load(home); g.Broken != nil {
+	if g.Policies, g.LoadErr = c.Load(home); g.LoadErr != nil {
 		g.Model = func() judge.Model { return nil }
-		return g, g.Broken
+		return g, g.LoadErr
 	}
 	var err error
 	g.Model, err = a.judgeModel(cfg, s, "tools.adversarial_policy.policy_provider", c.PolicyProvider)

@@ -21,9 +21,9 @@ import (
 // memory returns the memory of a session.
 func (a *App) memory(cfg config.Config, s session.Setup, dirs sessionDirs, flow *infoflow.Flow) *memory.Memory {
 	m := a.Memory(cfg, dirs.files)
-	m.Session, m.CWD, m.Log, m.Judged = s.ID, s.CWD, a.Log, a.checking != nil
-	m.Alone = a.noUser(s)
-	m.Labels, m.Label = flow.State, flow.Add
+	m.Session, m.CWD, m.Log, m.DryRun = s.ID, s.CWD, a.Log, a.checking != nil
+	m.Unattended = a.noUser(s)
+	m.Labels, m.AddLabels = flow.State, flow.Add
 	if a.Store == nil {
 		return m
 	}

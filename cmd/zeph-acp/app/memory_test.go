@@ -314,7 +314,7 @@ func BenchmarkMemoryLook(b *testing.B) {
 					if !again {
 						m.Reset()
 					}
-					if m.Look(b.Context()); (m.Line() == "") != (n == 0) {
+					if m.Refresh(b.Context()); (m.Line() == "") != (n == 0) {
 						b.Fatal(m.Line())
 					}
 				}
@@ -349,8 +349,8 @@ func TestLook(t *testing.T) {
 	step := func(name string, do func(), want int, line string) {
 		t.Helper()
 		do()
-		m.Look(t.Context())
-		m.Look(t.Context())
+		m.Refresh(t.Context())
+		m.Refresh(t.Context())
 		if got := m.Line(); c.n != want || !strings.Contains(got, line) || (line == "") != (got == "") {
 			t.Errorf("%s: %d queries, and the line %q", name, c.n, got)
 		}

@@ -57,12 +57,12 @@ type rewindFiles struct {
 }
 
 func (f rewindFiles) Before(ctx context.Context, turn int, id string) (session.FilesPlan, error) {
-	p, err := f.Session.Before(ctx, turn, id)
+	p, err := f.Session.PlanRewind(ctx, turn, id)
 	return f.plan(p, err)
 }
 
 func (f rewindFiles) Again(ctx context.Context, id string) (session.FilesPlan, error) {
-	p, err := f.Session.Again(ctx, id)
+	p, err := f.Session.PlanRedo(ctx, id)
 	return f.plan(p, err)
 }
 
@@ -70,15 +70,15 @@ func (f rewindFiles) plan(p *rewind.Plan, err error) (session.FilesPlan, error) 
 	if err != nil {
 		return session.FilesPlan{}, err
 	}
-	out := session.FilesPlan{Notes: p.Left, Apply: func(ctx context.Context, force bool, mark []byte) (session.FilesOutcome, error) {
-		f.tools.lsp.Foreign(ctx)
+	out := session.FilesPlan{Notes: p.Gaps, Apply: func(ctx context.Context, force bool, mark []byte) (session.FilesOutcome, error) {
+		f.tools.lsp.ExpectChanges(ctx)
 		done, err := p.Apply(ctx, force, mark)
 		f.tools.cache.Clear()
 		return session.FilesOutcome(done), err
 	}}
 	for _, step := range p.Steps {
 		out.Files = append(out.Files, session.PlannedFile{
-			Path: step.Path, Name: executors.OneLine(p.Rel(step)), Change: step.Verb(), Differs: step.Foreign, Lost: step.Lost,
+			Path: step.Path, Name: executors.OneLine(p.Rel(step)), Change: step.Verb(), Differs: step.Conflict, Lost: step.Unrestorable,
 		})
 	}
 	if n := f.tools.shell.Running(); n > 0 {

@@ -73,7 +73,7 @@ func (a *App) newAgent(s session.Setup, terminals *ideproxy.Terminals) (session.
 			if !st.skills.Waiting() { // else the user is asked about some of them first
 				st.system.ready(s.Model())
 			}
-			st.memory.Look(context.Background()) // also for /tools, which is no turn of the agent
+			st.memory.Refresh(context.Background()) // also for /tools, which is no turn of the agent
 		},
 		Agent: turns,
 	}, nil

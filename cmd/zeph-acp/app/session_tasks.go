@@ -75,7 +75,7 @@ func (t *sessionTasks) Tools() []executors.Tool {
 // offerFor offers the tools if a prompt seems to be about a later time.
 func (t *sessionTasks) offerFor(prompt string) {
 	if t.Executor != nil {
-		t.Heed(prompt)
+		t.OfferFor(prompt)
 	}
 }
 

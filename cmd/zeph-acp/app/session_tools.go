@@ -143,5 +143,5 @@ func (st *sessionTools) ready(ctx context.Context, typed string) {
 	st.readySkills(ctx)
 	st.commandFiles.Ready()
 	st.subagents.Ready(ctx)
-	st.memory.Look(ctx)
+	st.memory.Refresh(ctx)
 }

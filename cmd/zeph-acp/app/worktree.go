@@ -65,12 +65,12 @@ func (a *App) copyPlace(cfg config.Config, st *sessionTools, of place, c *worktr
 		sessionDirs: sessionDirs{home: of.home, known: c.ToProject, private: privateFilesBeside(a.PrivateFiles, c), copyTop: c.Top},
 		cache:       cache.New(cfg.Tools.ResultCache),
 	}
-	p.roots = roots.Without(p.private).KnownAs(p.known)
+	p.roots = roots.Without(p.private).WithRuleNames(p.known)
 	if p.files, _, err = cfg.Tools.File.Roots(p.roots); err != nil {
 		return place{}, nil, err
 	}
 	p.guard = &policy.Guard{
-		Policy: of.guard.Policy, Roots: p.files, Commands: p.roots, Home: p.home, Private: p.roots.PrivateAt, Elsewhere: c.Elsewhere,
+		Policy: of.guard.Policy, Roots: p.files, Commands: p.roots, Home: p.home, Private: p.roots.PrivateAt, Elsewhere: c.NamesProject,
 	}
 	permission := *of.permission
 	p.permission = &permission
@@ -120,8 +120,8 @@ func (w *subagentCopy) Dir() string { return w.Copy.Dir }
 
 // Bring makes the changes in the project.
 func (w *subagentCopy) Bring(ctx context.Context, call executors.DelegatedCall, res *executors.Result) error {
-	w.st.lsp.Foreign(ctx)
-	b, err := w.Copy.Bring(ctx, worktree.Session{Current: w.current, Call: call})
+	w.st.lsp.ExpectChanges(ctx)
+	b, err := w.Copy.Apply(ctx, worktree.Session{Current: w.current, Call: call})
 	for i := range b.Diffs {
 		res.Content = append(res.Content, executors.Content{Diff: &b.Diffs[i]})
 	}

@@ -1,7 +1,7 @@
 // Package client runs one language server and collects its diagnostics.
 //
 // Start a server with [Start], then report the texts of files with [Server.Before] and
-// [Server.After]. [Server.Fresh] returns the diagnostics that a change brought.
+// [Server.After]. [Server.NewDiagnostics] returns the diagnostics that a change brought.
 //
 // It promises that no method waits for the server, except [Server.Close]; the caller waits
 // for a channel as long as it wants to. A server that hangs, floods, dies or writes
@@ -42,7 +42,7 @@ type Options struct {
 	// the configuration; both are JSON objects, or empty.
 	Init, Settings json.RawMessage
 	Version        string            // of this program
-	Mute           bool              // the server does not report on files without diagnostics
+	QuietOnClean   bool              // the server does not report on files without diagnostics
 	Log            func(line string) // receives the first lines of stderr
 	Patience       Patience
 }
@@ -103,7 +103,7 @@ func Start(o Options) (*Server, error) {
 	s := &Server{
 		options: o, piped: piped, ready: make(chan struct{}), ended: make(chan struct{}), changed: make(chan struct{}),
 		posted: make(chan struct{}, 1), answers: make(chan struct{}, maxAnswers), readEnded: make(chan struct{}), stderrDone: make(chan struct{}),
-		quietOnClean: o.Mute, documents: map[string]*document{}, reported: map[string]*report{}, progress: map[string]time.Time{},
+		quietOnClean: o.QuietOnClean, documents: map[string]*document{}, reported: map[string]*report{}, progress: map[string]time.Time{},
 	}
 	stream := &failingStream{jsonrpc2.NewBufferedStream(pipes{piped.Stdin, piped.Stdout}, codec{unasked: &s.unaskedBytes}), s}
 	s.conn = jsonrpc2.NewConn(context.Background(), stream, handler{s}, jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))

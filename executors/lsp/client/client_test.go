@@ -60,7 +60,7 @@ func (s *Server) news() (own, others []string) {
 		}
 		return out
 	}
-	a, b := s.Fresh([]string{"/w/a"})
+	a, b := s.NewDiagnostics([]string{"/w/a"})
 	return show(a), show(b)
 }
 

@@ -40,7 +40,7 @@ func (s *Step) Took() (d time.Duration, ok bool) {
 func (s *Step) Done() <-chan struct{} { return s.done }
 
 // Before opens a file with the text that it has before a change. Diagnostics that the
-// server reports for this text count as known: [Server.Fresh] does not return them. A file
+// server reports for this text count as known: [Server.NewDiagnostics] does not return them. A file
 // that is already open with the text is not sent again. A file that does not exist yet is
 // not opened: the step ends when the server has loaded the project.
 func (s *Server) Before(path, language, text string, exists bool) *Step {
@@ -229,8 +229,8 @@ const (
 	Deleted = 3
 )
 
-// Watched reports changes of files, whether they are open or not.
-func (s *Server) Watched(changes []Change) {
+// FilesChanged reports changes of files, whether they are open or not.
+func (s *Server) FilesChanged(changes []Change) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err != nil || !isClosed(s.ready) || len(changes) == 0 {

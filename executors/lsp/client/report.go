@@ -166,10 +166,10 @@ func (s *Server) currentDiagnostics(uri string) []Diagnostic {
 	return out
 }
 
-// Fresh returns the diagnostics that are not known yet: those of the named files, and
+// NewDiagnostics returns the diagnostics that are not known yet: those of the named files, and
 // those of other files. They are known from then on. A file whose report is still
 // missing is left for the next call.
-func (s *Server) Fresh(paths []string) (own, others []Diagnostic) {
+func (s *Server) NewDiagnostics(paths []string) (own, others []Diagnostic) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.loaded {

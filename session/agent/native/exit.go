@@ -100,7 +100,7 @@ func (e *ExitPlan) prepare(_ context.Context, _ *executors.Call, in *exitInput) 
 
 func (e *ExitPlan) execute(ctx context.Context, call *executors.Call, _ *exitInput) (executors.Result, error) {
 	options := e.options()
-	waited := call.Record.Waits()
+	waited := call.Record.BeginWait()
 	kind, err := e.Ask(ctx, call, options)
 	waited()
 	switch {

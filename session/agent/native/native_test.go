@@ -49,7 +49,7 @@ func run(t *testing.T, e executors.Executor, input string) (executors.Card, []ex
 		Tool: "update_plan", Input: json.RawMessage(input), Record: &executors.Record{},
 		Notify: func(ev executors.Event) { events = append(events, ev) },
 	}
-	call.Card, call.Unfit = e.Prepare(t.Context(), call)
+	call.Card, call.PrepareErr = e.Prepare(t.Context(), call)
 	res, err := e.Execute(t.Context(), call)
 	if err != nil {
 		t.Fatal(err)
@@ -212,7 +212,7 @@ func TestCompress(t *testing.T) {
 				Notify: func(executors.Event) {}, Compress: tt.compress,
 			}
 			e := chain("ask", nil)
-			call.Card, call.Unfit = e.Prepare(t.Context(), call)
+			call.Card, call.PrepareErr = e.Prepare(t.Context(), call)
 			res, err := e.Execute(t.Context(), call)
 			if err != nil || res.Failed != tt.failed || !strings.Contains(res.ForModel(), tt.want) || tt.failed && !strings.Contains(res.ForModel(), "Nothing was lost") {
 				t.Errorf("%v: %+v", err, res)

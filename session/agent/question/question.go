@@ -68,7 +68,7 @@ func (a asker) ask(ctx context.Context, call *executors.Call, in *input) (execut
 	if call.Question == nil {
 		return executors.Failuref(executors.PermanentFailure, "ask_user: only a model asks the user").Result(), nil
 	}
-	q.Most = a.cfg.MaxPerTurn
+	q.Limit = a.cfg.MaxPerTurn
 	call.Notify(executors.Event{Status: executors.InProgress})
 	reply, err := call.Question(ctx, q)
 	if ctx.Err() != nil {

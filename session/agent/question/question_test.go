@@ -29,9 +29,9 @@ func run(t *testing.T, ask func(context.Context, executors.Question) (executors.
 	t.Helper()
 	e := executors.Chain(executors.NewDynExecutor(question.New(question.Defaults())), executors.Validate)
 	call := &executors.Call{Tool: question.Name, Input: json.RawMessage(input), Record: &executors.Record{}, Notify: func(executors.Event) {}, Question: ask}
-	call.Card, call.Unfit = e.Prepare(t.Context(), call)
-	if call.Unfit != nil {
-		return call.Card, executors.FailWith(call.Unfit)
+	call.Card, call.PrepareErr = e.Prepare(t.Context(), call)
+	if call.PrepareErr != nil {
+		return call.Card, executors.FailWith(call.PrepareErr)
 	}
 	res, err := e.Execute(t.Context(), call)
 	if err != nil {
@@ -55,7 +55,7 @@ func TestReactions(t *testing.T) {
 		if !strings.Contains(res.ForModel(), tt.want) || res.Failed != (tt.user.err != nil) || card.Title != "Which port? Say." {
 			t.Errorf("%s: %q, %+v", name, res.ForModel(), card)
 		}
-		want := executors.Question{Text: "Which port?\nSay.", Options: []string{"80", "8080"}, Most: 3}
+		want := executors.Question{Text: "Which port?\nSay.", Options: []string{"80", "8080"}, Limit: 3}
 		if !reflect.DeepEqual(tt.user.asked, want) {
 			t.Errorf("%s: asked %+v", name, tt.user.asked)
 		}
