@@ -40,7 +40,7 @@ func (r *runner) change(ctx context.Context, base string, paths []string) (c cha
 	g := git{ctx: ctx, dir: c.dir, env: r.gitEnv()}
 	top, err := g.line("rev-parse", "--show-toplevel")
 	if err != nil {
-		return c, fmt.Errorf("%s is in no git repository (%w): pipe a diff to \"zeph-acp review -\"", c.dir, err)
+		return c, fmt.Errorf("%s is not in a git repository (%w): pipe a diff to \"zeph-acp review -\"", c.dir, err)
 	}
 	since, err := g.since(base)
 	if err != nil {

@@ -92,7 +92,7 @@ func (t *tally) answer(reason acp.StopReason) string {
 func (t *tally) answered() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.lastAnswer != nil && len(t.userCalls) == 0
+	return t.lastAnswer != nil && len(t.userCalls) == 0 && !needsModel(strings.Trim(t.lastAnswer.text, "\n"))
 }
 
 // text returns the answer of the turn, as headless.Answer writes it.
