@@ -206,7 +206,7 @@ func TestChatShrinks(t *testing.T) {
 	s.await(`s waiting for the model ›$`)
 	s.tmux("resize-window", "-x", "14")
 	s.await(`s…+ ›$`)
-	if !strings.Contains(s.last, "200\n› go\n") || strings.Contains(s.last, "waiting") {
+	if !strings.Contains(s.last, "leaves.\n\n› go\n") || strings.Contains(s.last, "waiting") {
 		t.Errorf("the terminal has\n%s", s.last)
 	}
 	s.key("C-c")

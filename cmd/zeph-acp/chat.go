@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -75,6 +76,7 @@ func runChat(cmd *cobra.Command, f *flags, r *runFlags) error {
 				s.Columns, s.Config = widthOf(os.Stdout), run.File
 				return s
 			},
+			Hint: chatHint(run, name),
 			History: chat.History{
 				Path: chat.HistoryPath(run.Paths.State, run.turn.Dir),
 				Mask: func(text string) string { masked, _ := scan.Mask(text); return masked },
@@ -90,6 +92,18 @@ func runChat(cmd *cobra.Command, f *flags, r *runFlags) error {
 		}
 		return err
 	})
+}
+
+// chatHint returns the line that says how to begin a new conversation. An old one shows its
+// turns instead.
+func chatHint(r *runner, model string) string {
+	switch {
+	case r.turn.Resume != "":
+		return ""
+	case isDirect(r.app, model):
+		return "No model" + strings.TrimPrefix(errNoModel.Error(), "no model") + "."
+	}
+	return "Type a prompt. /help lists the commands, Ctrl-D leaves."
 }
 
 // showSession shows the turns of the stored session that the chat continues.

@@ -31,6 +31,7 @@ type Chat struct {
 	Styled  bool                               // the terminal has styles
 	Input   io.Reader                          // the terminal
 	History History                            // of the prompts; the zero value stores nothing
+	Hint    string                             // how to begin, shown at the start; empty shows nothing
 	// MaxBytes limits a prompt: the agent rejects a longer frame.
 	MaxBytes int
 	// Facts returns a line that is shown at the end of a stored session; may be nil.
@@ -74,6 +75,9 @@ func (c *Chat) Run(ctx context.Context) error {
 	defer c.closeLine()
 	c.screen = c.Screen(c.line)
 	c.screen.Below = c.showStatus
+	if c.Hint != "" {
+		c.screen.Say(c.Hint)
+	}
 	c.screen.Idle("", "")
 	defer c.screen.Spin()()
 
