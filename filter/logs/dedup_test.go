@@ -43,6 +43,7 @@ func TestNormal(t *testing.T) {
 		"word with letters": {false, false, "added face", "added bead"},
 		"none":              {false, false, "errors: 0", "errors: 3"},
 		"status":            {false, false, `"GET /x HTTP/1.1" 200 12`, `"GET /x HTTP/1.1" 500 12`},
+		"size as a status":  {false, true, `"GET /x HTTP/1.1" 200 523 "-"`, `"GET /x HTTP/1.1" 200 187 "-"`},
 		"status, json":      {false, false, `{"statusCode":200}`, `{"statusCode":503}`},
 		"level, json":       {false, false, `{"level":30}`, `{"level":50}`},
 		"exit code":         {false, false, "exited with code 1", "exited with code 137"},

@@ -187,7 +187,7 @@ func (n *normalising) isResult(end int) bool {
 	if end-start == 1 && line[start] == '0' {
 		return true
 	}
-	if end-start == 3 && (line[start] == '4' || line[start] == '5') && failedStatus[(int(line[start]-'0')*10+int(line[start+1]-'0'))*10+int(line[start+2]-'0')-400] {
+	if end-start == 3 && (line[start] == '4' || line[start] == '5') && !isSize(line, start) && failedStatus[(int(line[start]-'0')*10+int(line[start+1]-'0'))*10+int(line[start+2]-'0')-400] {
 		if before := line[:start]; bytes.Contains(before, []byte("HTTP")) || bytes.Contains(before, []byte("http")) || bytes.Contains(before, []byte("GET ")) || bytes.Contains(before, []byte("POST")) || bytes.Contains(line[end:], []byte("GET ")) || bytes.Contains(line[end:], []byte("POST ")) {
 			return true
 		}
@@ -207,6 +207,13 @@ func (n *normalising) isResult(end int) bool {
 		}
 	}
 	return false
+}
+
+// isSize reports whether the number at start is the size of an answer, which an
+// access log has after the status: "GET / HTTP/1.1" 200 512.
+func isSize(line []byte, start int) bool {
+	status := start - len("200 ")
+	return status >= len(`" `) && line[start-1] == ' ' && DigitsEnd(line, status) == start-1 && line[status-1] == ' ' && line[status-2] == '"'
 }
 
 var resultWords = [][]byte{[]byte("status"), []byte("code"), []byte("exit"), []byte("level"), []byte("severity"), []byte("errno"), []byte("signal"), []byte("lvl"), []byte("rc"), []byte("priority")}
