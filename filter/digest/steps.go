@@ -32,9 +32,13 @@ var failedStepExcerpt = text.Excerpt{Head: 5, Tail: 40, Context: 6}
 // testFailureLines match the lines in which tests report a failure, other than its
 // name.
 var testFailureLines = text.CompileOnce(
-	`^\s*● `, `^E\s{2,}\S`, `^\s*(?i:expected|received|actual|got|want|left|right)\b`, `^\s+\d+\) \S`,
-	`^\s*[✕✗✘×] `, `^\s*[-+] {2,}\S`, `^\s+at \S.*:\d+:\d+\)?$`,
+	stepTime+`\s*● `, stepTime+`E\s{2,}\S`, stepTime+`\s*(?i:expected|received|actual|got|want|left|right)\b`, stepTime+`\s+\d+\) \S`,
+	stepTime+`\s*[✕✗✘×] `, stepTime+`\s*[-+] {2,}\S`, stepTime+`\s+at \S.*:\d+:\d+\)?$`,
 )
+
+// stepTime matches the time before a line, which stays if the begin of the step is
+// cut off.
+const stepTime = `^(?:\d+\.\d+ )?`
 
 // maxSteps limits the steps that run at once. maxStepWarnings limits the lines
 // kept of a step that succeeded.

@@ -2,6 +2,7 @@ package testreport
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
@@ -9,11 +10,23 @@ import (
 // dotnetTests recognises dotnet test.
 type dotnetTests struct {
 	*testPass
-	in      bool   // within the lines of a failed test
-	skipped []byte // the line of xUnit.net about a skipped test, whose reason may follow
-	noted   int    // such lines that stayed
+	in      bool           // within the lines of a failed test
+	skipped []byte         // the line of xUnit.net about a skipped test, whose reason may follow
+	noted   int            // such lines that stayed
+	early   []earlyFailure // failures that dotnet has not shown yet
+	failing bool           // the next lines of xUnit.net belong to the last of early
 	seen    map[string]bool
 }
+
+// earlyFailure is a failed test as xUnit.net reports it when it fails. dotnet
+// shows it again, unless it is stopped before.
+type earlyFailure struct {
+	name  string
+	lines [][]byte
+}
+
+// maxEarly limits the early failures and the lines of each.
+const maxEarly = 50
 
 func newDotnetTests(p *testPass) testRunner {
 	return &dotnetTests{testPass: p, seen: map[string]bool{}}
@@ -33,6 +46,7 @@ func (d *dotnetTests) shape(l []byte) bool {
 		d.leave()
 		return true
 	case indent == 2 && begins(inner, "Failed ") && ends(inner, "]"):
+		d.shown(inner[len("Failed "):])
 		d.fail(inner[len("Failed "):], l)
 		d.in = true
 		return true
@@ -76,6 +90,11 @@ func (d *dotnetTests) shape(l []byte) bool {
 	return false
 }
 
+// shown forgets the early report of a failed test.
+func (d *dotnetTests) shown(test []byte) {
+	d.early = slices.DeleteFunc(d.early, func(f earlyFailure) bool { return begins(test, f.name+" [") })
+}
+
 // xunit handles a line of xUnit.net's runner. Failed tests come again, but not the
 // reasons of skipped ones and the failures of the runner itself.
 func (d *dotnetTests) xunit(l []byte) {
@@ -89,11 +108,21 @@ func (d *dotnetTests) xunit(l []byte) {
 		d.keep(l)
 	}
 	d.skipped = d.skipped[:0]
+	failing := d.failing && !runner
+	d.failing = false
 	switch {
 	case ends(inner, "[FAIL]"):
 		d.bad = true
+		if d.failing = len(d.early) < maxEarly; d.failing {
+			d.early = append(d.early, earlyFailure{string(bytes.TrimSuffix(inner, []byte(" [FAIL]"))), [][]byte{bytes.Clone(l)}})
+		}
 	case ends(inner, "[SKIP]"):
 		d.skipped = append(d.skipped, l...)
+	case failing:
+		last := &d.early[len(d.early)-1]
+		if d.failing = len(last.lines) < maxEarly; d.failing {
+			last.lines = append(last.lines, bytes.Clone(l))
+		}
 	case runner && !reason && text.Important(inner):
 		d.bad = true
 		d.keep(l)
@@ -109,4 +138,14 @@ func (d *dotnetTests) leave() {
 }
 
 func (d *dotnetTests) other(l []byte) { d.loose(l) }
-func (d *dotnetTests) end()           { d.leave() }
+
+func (d *dotnetTests) end() {
+	d.leave()
+	for _, f := range d.early {
+		d.fail([]byte(f.name), f.lines[0])
+		for _, l := range f.lines[1:] {
+			d.failureLine(l, true)
+		}
+		d.leave()
+	}
+}
