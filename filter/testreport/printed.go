@@ -107,25 +107,6 @@ func leadingNumber(l []byte) (value, n int) {
 	return value, n
 }
 
-// lastLines holds the last few of many lines.
-type lastLines struct {
-	lines [4][]byte
-	n     int
-}
-
-func (r *lastLines) add(l []byte) {
-	i := r.n % len(r.lines)
-	r.lines[i] = append(r.lines[i][:0], l...)
-	r.n++
-}
-
-func (r *lastLines) write(write func([]byte)) {
-	for i := max(0, r.n-len(r.lines)); i < r.n; i++ {
-		write(r.lines[i%len(r.lines)])
-	}
-	r.n = 0
-}
-
 // heldLines are lines that stay unless a better line replaces them.
 type heldLines struct {
 	text []byte

@@ -18,13 +18,13 @@ type pytestTests struct {
 	skips   int
 	names   int
 	warns   int
-	id      []byte    // the test of a warning, until written
-	ids     lastLines // tests that began, whose results are elsewhere or missing
-	begun   bool      // the head of the output was seen
-	hanging bool      // a test has begun without a result
-	ended   bool      // the last line of a run was seen
-	instant bool      // failures are shown where they happen, among the progress
-	lists   bool      // the command lists tests instead of running them
+	id      []byte   // the test of a warning, until written
+	running []string // tests that began and have no result yet, the newest last
+	begun   bool     // the head of the output was seen
+	hanging bool     // a test has begun without a result
+	ended   bool     // the last line of a run was seen
+	instant bool     // failures are shown where they happen, among the progress
+	lists   bool     // the command lists tests instead of running them
 }
 
 // pytestPart is a section of the output.
@@ -115,7 +115,7 @@ func (p *pytestTests) sum(l []byte) {
 	p.leave()
 	p.failing.write(p.testPass.failed)
 	p.sums.drop()
-	p.in, p.hanging, p.ended, p.ids.n = pytestOther, false, true, 0
+	p.in, p.hanging, p.ended, p.running = pytestOther, false, true, nil
 	p.keep(l)
 	if contains(l, " failed") || contains(l, " error") || begins(bytes.Trim(l, "= "), "no tests ran") {
 		p.bad = true
@@ -288,9 +288,8 @@ func (p *pytestTests) coverage(l []byte) bool {
 // progress handles the results of running tests.
 func (p *pytestTests) progress(l []byte) bool {
 	if name, word, ok := pytestResult(l); ok {
-		if p.in, p.hanging = pytestProgress, false; l[0] != '[' {
-			p.ids.n = 0
-		}
+		p.in, p.hanging = pytestProgress, false
+		p.finish(l, name)
 		switch word[0] {
 		case 'F', 'E':
 			p.bad = true
@@ -317,17 +316,39 @@ func (p *pytestTests) progress(l []byte) bool {
 			return true
 		}
 		p.hanging = true
-		p.ids.add(l)
+		p.start(l)
 		return true
 	}
 	if p.hanging && pytestWord(l) {
 		p.hanging = false
+		p.running = p.running[:max(0, len(p.running)-1)]
 		if l[0] == 'F' || l[0] == 'E' {
 			p.testPass.failed(l)
 		}
 		return true
 	}
 	return false
+}
+
+// maxRunning limits the tests that run at once, which is the number of workers.
+const maxRunning = 64
+
+// start adds a test that began.
+func (p *pytestTests) start(name []byte) {
+	if len(p.running) == maxRunning {
+		p.running = slices.Delete(p.running, 0, 1)
+	}
+	p.running = append(p.running, string(bytes.TrimRight(name, " ")))
+}
+
+// finish removes a test that has a result. Without workers, a result ends all
+// tests before it.
+func (p *pytestTests) finish(l, name []byte) {
+	if l[0] != '[' {
+		p.running = p.running[:0]
+		return
+	}
+	p.running = slices.DeleteFunc(p.running, func(test string) bool { return test == string(name) })
 }
 
 // note keeps the line of a test that was skipped for a reason, passed
@@ -450,8 +471,8 @@ func (p *pytestTests) end() {
 	p.close()
 	p.failing.write(p.testPass.failed)
 	p.sums.write(p.testPass.failed)
-	p.ids.write(p.keep)
-	if p.hanging {
-		p.bad = true
+	p.bad = p.bad || p.hanging || len(p.running) > 0
+	for _, test := range p.running {
+		p.keep([]byte(test))
 	}
 }

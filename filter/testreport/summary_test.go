@@ -87,6 +87,11 @@ func TestTestSummary(t *testing.T) {
 			in:   "============================= test session starts ==============================\nplatform linux -- Python 3.12.1, pytest-8.2.0, pluggy-1.5.0\ncollected 3 items\n\ntests/test_a.py .F\n\n__________________________________ test_adds ___________________________________\n\n>       assert add(1, 2) == 4\nE       assert 3 == 4\n\ntests/test_a.py:7: AssertionError\n\ntests/test_b.py .                                                        [100%]\n\n=========================== short test summary info ============================\nFAILED tests/test_a.py::test_adds - assert 3 == 4\n========================= 1 failed, 2 passed in 0.10s ==========================\n",
 			keep: []string{"_ test_adds _", "E       assert 3 == 4", "tests/test_a.py:7", "FAILED tests/test_a.py::test_adds", "1 failed, 2 passed"}, gone: []string{"tests/test_b.py", "platform"},
 		},
+		"pytest, a worker hangs": {
+			run:  strategy.Run{Exit: 124},
+			in:   "============================= test session starts ==============================\nplatform linux -- Python 3.12.1, pytest-8.2.0, pluggy-1.5.0\n2 workers [9 items]\n\ntests/test_a.py::test_hangs \ntests/test_a.py::test_1 \n[gw1] [ 11%] PASSED tests/test_a.py::test_1 \ntests/test_a.py::test_2 \n[gw1] [ 12%] PASSED tests/test_a.py::test_2 \ntests/test_a.py::test_3 \n[gw1] [ 13%] PASSED tests/test_a.py::test_3 \ntests/test_a.py::test_4 \n[gw1] [ 14%] PASSED tests/test_a.py::test_4 \ntests/test_a.py::test_5 \n[gw1] [ 15%] PASSED tests/test_a.py::test_5 \ntests/test_a.py::test_6 \n[gw1] [ 16%] PASSED tests/test_a.py::test_6 \ntests/test_a.py::test_7 \n[gw1] [ 17%] PASSED tests/test_a.py::test_7 \ntests/test_a.py::test_8 \n[gw1] [ 18%] PASSED tests/test_a.py::test_8 \n",
+			keep: []string{"tests/test_a.py::test_hangs"}, gone: []string{"test_1", "test_8"},
+		},
 		"pytest, a list of tests": {
 			run:  strategy.Run{Command: "pytest --collect-only -q"},
 			in:   "tests/test_a.py::test_adds\ntests/test_a.py::test_drops\ntests/test_b.py::test_sum[1-2]\n\n3 tests collected in 0.01s\n",
