@@ -34,45 +34,45 @@ const (
 // agent is the built binary on real pipes, with every frame that passed through
 // them.
 type agent struct {
-	t       testing.TB
-	cmd     *exec.Cmd
-	in      io.WriteCloser // raw; write with send
-	root    string         // contains the directories below
-	dir     string         // workspace: absolute, no symlink in it
-	home    string         // ZEPH_HOME
-	stderr  lockedBuffer
-	check   *schema.Validator
-	exited  chan struct{} // closed when the process is gone and its stdout is read
-	status  int           // exit status; after exited
-	feed    io.Writer     // also gets each line; may be nil
-	allowed bool          // the test ends the process or makes it fail, and checks status and stderr itself
-	killed  atomic.Bool   // by SIGKILL: the last line may be partial
+	t           testing.TB
+	cmd         *exec.Cmd
+	in          io.WriteCloser // raw; write with send
+	root        string         // contains the directories below
+	dir         string         // workspace: absolute, no symlink in it
+	home        string         // ZEPH_HOME
+	stderr      lockedBuffer
+	check       *schema.Validator
+	exited      chan struct{} // closed when the process is gone and its stdout is read
+	status      int           // exit status; after exited
+	mirror      io.Writer     // also receives each line; may be nil
+	exitChecked bool          // the test ends the process or makes it fail, and checks status and stderr itself
+	killed      atomic.Bool   // by SIGKILL: the last line may be partial
 
 	writing sync.Mutex // held for one Write
 
-	mu     sync.Mutex
-	frames []frame
-	more   chan struct{} // closed, and replaced, when there is a new frame
+	mu       sync.Mutex
+	frames   []frame
+	newFrame chan struct{} // closed, and replaced, when there is a new frame
 }
 
-// start is the way to start the binary.
+// start are the options with which launch starts the binary.
 type start struct {
-	binary string // instead of the one that TestMain builds
-	args   []string
-	env    []string // in addition to PATH, HOME and ZEPH_HOME
-	bare   bool     // an empty HOME is the whole environment
-	config string   // config.toml
-	feed   io.Writer
-	stdout *os.File // instead of the recorded pipe
-	root   string   // result of home, for processes that share it; empty means a new one
-	// line, if not nil, is called after the nth line was read and before the next.
-	line      func(a *agent, n int)
-	through   func(io.Reader) io.Reader // if not nil, the client reads from its result
-	before    []string                  // a command that runs the binary: its path and arguments follow
-	unchecked bool                      // there are too many frames to check each against the schema
-	// each, if not nil, is called with each frame of the agent. The frames are not
+	binary   string // instead of the one that TestMain builds
+	args     []string
+	env      []string // in addition to PATH, HOME and ZEPH_HOME
+	emptyEnv bool     // an empty HOME is the whole environment
+	config   string   // config.toml
+	mirror   io.Writer
+	stdout   *os.File // instead of the recorded pipe
+	root     string   // result of home, for processes that share it; empty means a new one
+	// afterLine, if not nil, is called after the nth line was read and before the next.
+	afterLine  func(a *agent, n int)
+	wrapOutput func(io.Reader) io.Reader // if not nil, the client reads from its result
+	wrapper    []string                  // a command that runs the binary: its path and arguments follow
+	unchecked  bool                      // there are too many frames to check each against the schema
+	// onFrame, if not nil, is called with each frame of the agent. The frames are not
 	// kept then.
-	each func(frame)
+	onFrame func(frame)
 }
 
 // launch starts the binary. The end of the test stops it, and fails if it exits
@@ -85,16 +85,16 @@ func launch(t testing.TB, s start) *agent {
 	}
 	a := &agent{
 		t: t, root: root, dir: filepath.Join(root, "work"), home: filepath.Join(root, "zeph"),
-		check: schema.Load(t), exited: make(chan struct{}), feed: s.feed, more: make(chan struct{}),
+		check: schema.Load(t), exited: make(chan struct{}), mirror: s.mirror, newFrame: make(chan struct{}),
 	}
 	if s.config != "" {
 		a.file(filepath.Join(a.home, "config.toml"), s.config)
 	}
-	argv := slices.Concat(s.before, []string{cmp.Or(s.binary, binary)}, s.args)
+	argv := slices.Concat(s.wrapper, []string{cmp.Or(s.binary, binary)}, s.args)
 	a.cmd = exec.Command(argv[0], argv[1:]...)
 	a.cmd.Dir = root // not the session's cwd: it must not matter
 	a.cmd.Env = slices.Clone(fakemodel.Alone)
-	if s.bare {
+	if s.emptyEnv {
 		a.cmd.Env = append(a.cmd.Env, "HOME=") // without it, the agent would find this user's files
 	} else {
 		a.cmd.Env = append(a.cmd.Env, append([]string{
@@ -123,8 +123,8 @@ func launch(t testing.TB, s start) *agent {
 	w.Close()
 	go func() {
 		defer close(a.exited)
-		if s.through != nil {
-			a.read(s.through(r), s)
+		if s.wrapOutput != nil {
+			a.read(s.wrapOutput(r), s)
 		} else {
 			a.read(r, s)
 		}
@@ -157,7 +157,7 @@ func homeIn(t testing.TB, dir string) string {
 }
 
 // read records the output of the process until it closes its stdout.
-func (a *agent) read(r io.Reader, how start) {
+func (a *agent) read(r io.Reader, options start) {
 	lines := bufio.NewReader(r)
 	for n := 1; ; n++ {
 		line, err := lines.ReadBytes('\n')
@@ -165,24 +165,24 @@ func (a *agent) read(r io.Reader, how start) {
 			line = nil // partial
 		}
 		if len(line) > 0 {
-			if how.unchecked {
+			if options.unchecked {
 			} else if err := a.check.Frame(string(agentSide), bytes.TrimSuffix(line, []byte("\n"))); err != nil {
 				a.t.Errorf("the agent wrote a bad frame: %v\n%.2000s", err, line)
 			}
-			if f := parsed(agentSide, line); how.each != nil {
-				how.each(f)
+			if f := parseFrame(agentSide, line); options.onFrame != nil {
+				options.onFrame(f)
 			} else {
 				a.record(f)
 			}
-			if a.feed != nil {
-				_, _ = a.feed.Write(line) // the reader may be closed
+			if a.mirror != nil {
+				_, _ = a.mirror.Write(line) // the reader may be closed
 			}
-			if how.line != nil {
-				how.line(a, n)
+			if options.afterLine != nil {
+				options.afterLine(a, n)
 			}
 		}
 		if err != nil {
-			if c, ok := a.feed.(io.Closer); ok {
+			if c, ok := a.mirror.(io.Closer); ok {
 				c.Close()
 			}
 			return
@@ -200,7 +200,7 @@ func (a *agent) stop() {
 		a.t.Error("the agent does not exit after the end of its input")
 		<-a.exited
 	}
-	if a.allowed {
+	if a.exitChecked {
 		return
 	}
 	if a.status != 0 {
@@ -214,7 +214,7 @@ func (a *agent) stop() {
 // waitExit waits until the process ends by itself.
 func (a *agent) waitExit(within time.Duration) {
 	a.t.Helper()
-	a.allowed = true
+	a.exitChecked = true
 	select {
 	case <-a.exited:
 	case <-time.After(within):
@@ -293,7 +293,7 @@ func (a *agent) initialize(capabilities ...string) {
 // open opens a session with raw frames.
 func (a *agent) open() string {
 	a.t.Helper()
-	id := fmt.Sprintf(`"new-%d"`, len(a.sent()))
+	id := fmt.Sprintf(`"new-%d"`, len(a.agentFrames()))
 	a.request(id, "session/new", fmt.Sprintf(`{"cwd":%q,"mcpServers":[]}`, a.dir))
 	f := a.answer(id)
 	var r struct{ SessionID string }
@@ -306,7 +306,7 @@ func (a *agent) open() string {
 // alive checks that the agent still answers.
 func (a *agent) alive() {
 	a.t.Helper()
-	id := fmt.Sprintf(`"alive-%d"`, len(a.sent()))
+	id := fmt.Sprintf(`"alive-%d"`, len(a.agentFrames()))
 	a.request(id, "_ping", `{}`)
 	if f := a.answer(id); f.Error == nil || f.Error.Code != -32601 {
 		a.t.Fatalf("_ping: %s", f.line)

@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// lean is the binary on bare pipes. Frames are neither recorded nor checked, so
+// benchAgent is the binary on bare pipes. Frames are neither recorded nor checked, so
 // that only the binary's own time counts.
-type lean struct {
+type benchAgent struct {
 	b   *testing.B
 	cmd *exec.Cmd
 	in  io.WriteCloser
@@ -25,10 +25,10 @@ type lean struct {
 	dir string
 }
 
-func newLean(b *testing.B, config string) *lean {
+func newBenchAgent(b *testing.B, config string) *benchAgent {
 	b.Helper()
 	root := b.TempDir()
-	l := &lean{b: b, dir: filepath.Join(root, "work")}
+	l := &benchAgent{b: b, dir: filepath.Join(root, "work")}
 	for _, d := range []string{l.dir, filepath.Join(root, "zeph")} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			b.Fatal(err)
@@ -44,7 +44,7 @@ func newLean(b *testing.B, config string) *lean {
 	return l
 }
 
-func (l *lean) start() {
+func (l *benchAgent) start() {
 	l.b.Helper()
 	in, err := l.cmd.StdinPipe()
 	if err != nil {
@@ -60,13 +60,13 @@ func (l *lean) start() {
 	}
 }
 
-func (l *lean) stop() {
+func (l *benchAgent) stop() {
 	l.in.Close()
 	_ = l.cmd.Wait() // the status is not measured
 }
 
 // call sends a request and reads up to its answer.
-func (l *lean) call(method, params string) json.RawMessage {
+func (l *benchAgent) call(method, params string) json.RawMessage {
 	l.id++
 	fmt.Fprintf(l.in, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", l.id, method, params)
 	for {
@@ -87,9 +87,9 @@ func (l *lean) call(method, params string) json.RawMessage {
 	}
 }
 
-func (l *lean) initialize() { l.call("initialize", `{"protocolVersion":1}`) }
+func (l *benchAgent) initialize() { l.call("initialize", `{"protocolVersion":1}`) }
 
-func (l *lean) open() string {
+func (l *benchAgent) open() string {
 	var r struct{ SessionID string }
 	if err := json.Unmarshal(l.call("session/new", `{"mcpServers":[],"cwd":`+quote(l.dir)+`}`), &r); err != nil {
 		l.b.Fatal(err)
@@ -97,7 +97,7 @@ func (l *lean) open() string {
 	return r.SessionID
 }
 
-func (l *lean) prompt(session, text string) {
+func (l *benchAgent) prompt(session, text string) {
 	if got := l.call("session/prompt", promptParams(session, text)); !strings.Contains(string(got), "end_turn") {
 		l.b.Fatalf("prompt: %s", got)
 	}
@@ -129,8 +129,8 @@ func main() {
 }
 `
 
-// bare builds a Go program that answers one line.
-func bare(b *testing.B) string {
+// buildBare builds a Go program that answers one line.
+func buildBare(b *testing.B) string {
 	b.Helper()
 	dir := b.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(bareSource), 0o600); err != nil {
@@ -143,10 +143,10 @@ func bare(b *testing.B) string {
 	return path
 }
 
-// answered returns the time from the start of a program to its first answer.
-func answered(b *testing.B, path string, env []string) time.Duration {
+// timeToAnswer returns the time from the start of a program to its first answer.
+func timeToAnswer(b *testing.B, path string, env []string) time.Duration {
 	b.Helper()
-	l := &lean{b: b, cmd: exec.Command(path)}
+	l := &benchAgent{b: b, cmd: exec.Command(path)}
 	l.cmd.Env = env
 	began := time.Now()
 	l.start()
@@ -162,14 +162,14 @@ func answered(b *testing.B, path string, env []string) time.Duration {
 // BenchmarkStart measures the time from the start of the process to the answer to
 // initialize, alternating with a bare Go program that answers one line.
 func BenchmarkStart(b *testing.B) {
-	other := bare(b)
+	other := buildBare(b)
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + b.TempDir(), "ZEPH_HOME=" + b.TempDir()}
-	answered(b, binary, env) // fills the page cache
-	answered(b, other, env)
+	timeToAnswer(b, binary, env) // fills the page cache
+	timeToAnswer(b, other, env)
 	var ours, theirs time.Duration
 	for b.Loop() {
-		ours += answered(b, binary, env)
-		theirs += answered(b, other, env)
+		ours += timeToAnswer(b, binary, env)
+		theirs += timeToAnswer(b, other, env)
 	}
 	b.ReportMetric(float64(ours.Microseconds())/float64(b.N)/1000, "ms/start")
 	b.ReportMetric(float64(theirs.Microseconds())/float64(b.N)/1000, "ms/bare-start")
@@ -179,7 +179,7 @@ func BenchmarkStart(b *testing.B) {
 
 // BenchmarkNewSession measures session/new, over the pipes.
 func BenchmarkNewSession(b *testing.B) {
-	l := newLean(b, "")
+	l := newBenchAgent(b, "")
 	l.initialize()
 	for b.Loop() {
 		l.open()
@@ -190,7 +190,7 @@ func BenchmarkNewSession(b *testing.B) {
 // pipes.
 func BenchmarkTurn(b *testing.B) {
 	const turns = 100 // in a session: a long history is another measurement
-	l := newLean(b, scripted(b, turns, `{"text":"Hello"}`+"\n"+`{"text":", world."}`+"\n\n"))
+	l := newBenchAgent(b, scripted(b, turns, `{"text":"Hello"}`+"\n"+`{"text":", world."}`+"\n\n"))
 	l.initialize()
 	var s string
 	n := 0
@@ -217,7 +217,7 @@ func BenchmarkTurnWith(b *testing.B) {
 		b.Run(tt.name, func(b *testing.B) {
 			const turns = 100
 			config := scripted(b, turns, `{"text":"Hello, world."}`+"\n\n")
-			with, without := newLean(b, config+tt.config), newLean(b, config)
+			with, without := newBenchAgent(b, config+tt.config), newBenchAgent(b, config)
 			switch {
 			case tt.file != "":
 				path := filepath.Join(with.dir, "..", tt.file)
@@ -260,8 +260,8 @@ func BenchmarkToolCall(b *testing.B) {
 	const calls = 8
 	tools := strings.Repeat(`{"tool":"read","input":{"path":"a.txt"}}`+"\n", calls) + "\n"
 	done := `{"text":"Done."}` + "\n\n"
-	with := newLean(b, scripted(b, 1, tools+done))
-	without := newLean(b, scripted(b, 1, done))
+	with := newBenchAgent(b, scripted(b, 1, tools+done))
+	without := newBenchAgent(b, scripted(b, 1, done))
 	if err := os.WriteFile(filepath.Join(with.dir, "a.txt"), nil, 0o600); err != nil {
 		b.Fatal(err)
 	}
@@ -286,7 +286,7 @@ func BenchmarkToolCall(b *testing.B) {
 func BenchmarkLoad(b *testing.B) {
 	const turns, perTurn = 200, 10
 	words := strings.Repeat("some words of an answer ", 20)
-	l := newLean(b, scripted(b, turns,
+	l := newBenchAgent(b, scripted(b, turns,
 		`{"thought":"`+words+`"}`+"\n"+`{"text":"`+words+`"}`+"\n"+`{"tool":"read","input":{"path":"a.txt"}}`+"\n\n"+`{"text":"`+words+`"}`+"\n\n"))
 	if err := os.WriteFile(filepath.Join(l.dir, "a.txt"), []byte(strings.Repeat(words+"\n", 4)), 0o600); err != nil {
 		b.Fatal(err)
@@ -324,7 +324,7 @@ func BenchmarkBigPrompt(b *testing.B) {
 	for b.Loop() {
 		b.StopTimer()
 		n++
-		l := newLean(b, scripted(b, 1, `{"text":"I see."}`+"\n\n"))
+		l := newBenchAgent(b, scripted(b, 1, `{"text":"I see."}`+"\n\n"))
 		l.initialize()
 		s := l.open()
 		params := `{"sessionId":` + quote(s) + `,"prompt":[{"type":"resource","resource":{"uri":"file:///big.log","text":` + quote(text) + `}}]}`
@@ -341,7 +341,7 @@ func BenchmarkBigPrompt(b *testing.B) {
 // BenchmarkRelay measures how fast chunks of text reach the client.
 func BenchmarkRelay(b *testing.B) {
 	const chunks = 20_000
-	l := newLean(b, scripted(b, 1, strings.Repeat(`{"text":"some words of an answer "}`+"\n", chunks)+"\n"))
+	l := newBenchAgent(b, scripted(b, 1, strings.Repeat(`{"text":"some words of an answer "}`+"\n", chunks)+"\n"))
 	l.initialize()
 	var took time.Duration
 	n := 0
@@ -363,7 +363,7 @@ func BenchmarkMemory(b *testing.B) {
 	n := 0
 	for b.Loop() {
 		n++
-		l := newLean(b, "")
+		l := newBenchAgent(b, "")
 		l.initialize()
 		first += memoryMiB(b, l, "VmRSS")
 		own += memoryMiB(b, l, "RssAnon")
@@ -378,7 +378,7 @@ func BenchmarkMemory(b *testing.B) {
 	b.ReportMetric(sessions/float64(n), "MiB-20-sessions")
 }
 
-func memoryMiB(b *testing.B, l *lean, key string) float64 {
+func memoryMiB(b *testing.B, l *benchAgent, key string) float64 {
 	return float64(statusKiB(b, l.cmd.Process.Pid, key)) / 1024
 }
 

@@ -41,8 +41,8 @@ func (a *agent) stubbornPIDs() []int {
 	return pids
 }
 
-// gone waits until all of the processes have ended.
-func (a *agent) gone(pids []int) {
+// waitGone waits until all of the processes have ended.
+func (a *agent) waitGone(pids []int) {
 	a.t.Helper()
 	for _, pid := range pids {
 		eventually(a.t, promptly, fmt.Sprintf("the end of child %d", pid), func() bool { return !alive(pid) })
@@ -90,7 +90,7 @@ func TestStatement113_116_118Cancel(t *testing.T) {
 			}}}).begin(t, start{env: p.Env()})
 			e.file("a.txt", "old\n")
 			s := e.session()
-			done := e.begun(s, "the first prompt")
+			done := e.startPrompt(s, "the first prompt")
 			var pids []int
 			switch {
 			case tt.wait != "":
@@ -105,7 +105,7 @@ func TestStatement113_116_118Cancel(t *testing.T) {
 			if got := within(t, promptly, "answer to the cancelled prompt", done); got.err != nil || got.reason != sdk.StopReasonCancelled {
 				t.Fatalf("%q, %v", got.reason, got.err)
 			}
-			e.gone(pids)
+			e.waitGone(pids)
 			e.checkFinal(s)
 			if tt.wait == "session/request_permission" || tt.wait == "fs/write_text_file" {
 				if got := e.content("a.txt"); got != "old\n" {
@@ -137,7 +137,7 @@ func TestStatement113CancelBackOff(t *testing.T) {
 	})
 	e := (&ide{}).begin(t, start{env: p.Env()})
 	s := e.session()
-	done := e.begun(s, "the first prompt")
+	done := e.startPrompt(s, "the first prompt")
 	within(t, patience, "the provider's refusal", refused)
 	e.cancel(s)
 	if got := within(t, promptly, "answer to the cancelled prompt", done); got.err != nil || got.reason != sdk.StopReasonCancelled {
@@ -280,7 +280,7 @@ func TestStatement117CancelOne(t *testing.T) {
 	}
 	e := (&ide{}).begin(t, start{env: p.Env()})
 	one, two := e.session(), e.session()
-	a, b := e.begun(one, "silent"), e.begun(two, "go on")
+	a, b := e.startPrompt(one, "silent"), e.startPrompt(two, "go on")
 	within(t, patience, "the model", silent)
 	e.cancel(one)
 	if got := within(t, promptly, "answer to the cancelled prompt", a); got.reason != sdk.StopReasonCancelled {

@@ -53,7 +53,7 @@ func TestStatement105_108NoCapabilities(t *testing.T) {
 	if got := p.Request(3); len(got.Messages) == 0 || got.Messages[len(got.Messages)-1].Content[0].Type != "tool_result" {
 		t.Errorf("the model got %+v", got.Messages)
 	}
-	for _, f := range e.sent() {
+	for _, f := range e.agentFrames() {
 		if strings.Contains(f.line, "terminal_output") || strings.Contains(f.line, `"type":"terminal"`) {
 			t.Errorf("a client without terminals is shown one: %s", f.line)
 		}

@@ -35,10 +35,10 @@ func TestCaseInsensitive(t *testing.T) {
 		{`/write {"path":".GIT/config","content":"[core]\nfsmonitor = x\n"}`, "failed"},
 		{`/delete_path .Git`, "failed"},
 	} {
-		from := len(a.sent())
+		from := len(a.agentFrames())
 		a.turnAnswering(session, tt.prompt, "reject_once")
 		last := ""
-		for _, f := range a.sent()[from:] {
+		for _, f := range a.agentFrames()[from:] {
 			if u, ok := f.update(); ok && u.Status != "" {
 				last = f.line
 			}

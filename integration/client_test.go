@@ -32,12 +32,12 @@ func (c *client) start(t testing.TB, capabilities string, s start) *client {
 	t.Helper()
 	c.Start(t)
 	c.waiting = map[string]chan<- frame{}
-	s.unchecked, s.each = true, c.take
+	s.unchecked, s.onFrame = true, c.handle
 	c.agent = launch(t, s)
 	t.Cleanup(func() {
 		c.agent.stop()
 		for _, id := range c.Stop() {
-			if !c.allowed {
+			if !c.exitChecked {
 				t.Errorf("terminal %s was never released", id)
 			}
 		}
@@ -47,8 +47,8 @@ func (c *client) start(t testing.TB, capabilities string, s start) *client {
 	return c
 }
 
-// take handles a frame of the agent.
-func (c *client) take(f frame) {
+// handle handles a frame of the agent.
+func (c *client) handle(f frame) {
 	switch {
 	case f.Method == "":
 		c.asking.Lock()
@@ -87,8 +87,8 @@ func (c *client) post(line string) {
 	_, _ = c.in.Write([]byte(line + "\n"))
 }
 
-// begin sends a request and returns a channel for its answer.
-func (c *client) begin(method, params string) <-chan frame {
+// startCall sends a request and returns a channel for its answer.
+func (c *client) startCall(method, params string) <-chan frame {
 	answer := make(chan frame, 1)
 	c.asking.Lock()
 	c.asked++
@@ -99,8 +99,8 @@ func (c *client) begin(method, params string) <-chan frame {
 	return answer
 }
 
-// ended waits for an answer. It returns false if the agent exits before.
-func (c *client) ended(what string, answer <-chan frame) (f frame, ok bool) {
+// waitAnswer waits for an answer. It returns false if the agent exits before.
+func (c *client) waitAnswer(what string, answer <-chan frame) (f frame, ok bool) {
 	c.t.Helper()
 	select {
 	case f := <-answer:
@@ -121,7 +121,7 @@ func (c *client) ended(what string, answer <-chan frame) (f frame, ok bool) {
 // call sends a request that must succeed and returns its result.
 func (c *client) call(method, params string) json.RawMessage {
 	c.t.Helper()
-	f, ok := c.ended(method, c.begin(method, params))
+	f, ok := c.waitAnswer(method, c.startCall(method, params))
 	if !ok || f.Error != nil {
 		c.t.Fatalf("%s: %s\nstderr: %s", method, f.line, &c.stderr)
 	}

@@ -14,8 +14,8 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-// exported returns an exported session with that many prompts.
-func exported(id, cwd string, prompts int) string {
+// exportedSession returns an exported session with that many prompts.
+func exportedSession(id, cwd string, prompts int) string {
 	events := make([]string, prompts)
 	for n := range events {
 		text := fmt.Sprintf("prompt %d: %s", n, strings.Repeat("some words ", 50))
@@ -24,9 +24,9 @@ func exported(id, cwd string, prompts int) string {
 	return fmt.Sprintf(`{"version":1,"sessionId":%q,"cwd":%q,"title":"title of %s","events":[%s]}`, id, cwd, id, strings.Join(events, ","))
 }
 
-// earlier turns the database of a home into one of the first version, by undoing
+// storeEarlierSessions turns the database of a home into one of the first version, by undoing
 // the later migrations.
-func earlier(t *testing.T, home string) {
+func storeEarlierSessions(t *testing.T, home string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(home, "zeph.db"))
 	if err != nil {
@@ -53,23 +53,23 @@ func TestKillCommand(t *testing.T) {
 	template := launch(t, start{})
 	importDoc := func(t *testing.T, a *agent, id string, prompts int) {
 		t.Helper()
-		if out, err := commandIn(a, "sessions", "import", a.file(id+".json", exported(id, a.dir, prompts))).CombinedOutput(); err != nil {
+		if out, err := commandIn(a, "sessions", "import", a.file(id+".json", exportedSession(id, a.dir, prompts))).CombinedOutput(); err != nil {
 			t.Fatalf("import: %v\n%s", err, out)
 		}
 	}
 	importDoc(t, template, "stored", 50)
-	doc := template.file("new.json", exported("new", template.dir, prompts))
+	doc := template.file("new.json", exportedSession("new", template.dir, prompts))
 	template.stop()
 
 	for name, k := range map[string]struct {
 		prepare func(t *testing.T, home string)
 		args    []string
 	}{
-		"migration": {earlier, []string{"sessions", "list"}},
+		"migration": {storeEarlierSessions, []string{"sessions", "list"}},
 		"import":    {func(*testing.T, string) {}, []string{"sessions", "import", doc}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rng := seeded(t)
+			rng := newRand(t)
 			killed := func(t *testing.T, took time.Duration) time.Duration {
 				a := &agent{t: t, home: filepath.Join(t.TempDir(), "zeph"), dir: template.dir}
 				a.cmd = commandIn(template)
@@ -88,7 +88,7 @@ func TestKillCommand(t *testing.T) {
 				return took
 			}
 			took := killed(t, 0)
-			for n := range pick(3, 40) {
+			for n := range extent(3, 40) {
 				t.Run(fmt.Sprint(n), func(t *testing.T) { killed(t, took) })
 			}
 		})

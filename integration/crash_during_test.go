@@ -34,13 +34,13 @@ func newVictim(t *testing.T, root string) *victim {
 // must runs a turn that must end well, and returns the text of its last update.
 func (v *victim) must(session, text string) string {
 	v.t.Helper()
-	id := fmt.Sprintf(`"must-%d"`, len(v.sent()))
+	id := fmt.Sprintf(`"must-%d"`, len(v.agentFrames()))
 	v.request(id, "session/prompt", promptParams(session, text))
 	if f := v.answer(id); stopReason(f) != "end_turn" {
 		v.t.Fatalf("%.100q: %s", text, f.line)
 	}
 	last := ""
-	for _, f := range v.sent() {
+	for _, f := range v.agentFrames() {
 		if u, ok := f.update(); ok && u.Kind == "tool_call_update" {
 			last = string(u.Content)
 		}
@@ -121,7 +121,7 @@ var interruptions = map[string]interruption{
 		prepare: func(t *testing.T, root string) { // fills the log almost to its limit
 			v := newVictim(t, root)
 			v.must(v.open(), bigCalls(16))
-			v.leave()
+			v.quit()
 		},
 		check: func(v *victim, live *shown) {
 			v.must(live.session, bigCalls(4)) // exceeds the limit if the first ones did not
@@ -187,9 +187,9 @@ func (in interruption) interrupted(t *testing.T, took time.Duration, rng *rand.R
 func TestKillDuring(t *testing.T) {
 	for name, in := range interruptions {
 		t.Run(name, func(t *testing.T) {
-			rng := seeded(t)
+			rng := newRand(t)
 			took := in.interrupted(t, 0, rng)
-			for n := range pick(2, 40) {
+			for n := range extent(2, 40) {
 				t.Run(fmt.Sprint(n), func(t *testing.T) { in.interrupted(t, took, rng) })
 			}
 		})

@@ -26,12 +26,12 @@ func TestKilledLeavesNothing(t *testing.T) {
 			t.Parallel()
 			p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("c1", "bash", input)), fakemodel.Answer(fakemodel.Say("It runs.")))
 			e := (&ide{}).begin(t, start{env: p.Env()})
-			e.begun(e.session(), "run")
+			e.startPrompt(e.session(), "run")
 			pids := e.stubbornPIDs()
 			all := children(pids)
-			e.allowed = true // it does not exit by itself
+			e.exitChecked = true // it does not exit by itself
 			e.kill()
-			e.gone(all)
+			e.waitGone(all)
 		})
 	}
 }

@@ -67,15 +67,15 @@ func TestStatement132_063_066KillAndLoad(t *testing.T) {
 	frames := map[string]int{} // in a session without a kill
 	for _, caps := range killedClients {
 		e := killed(t, caps, nil, rand.New(rand.NewPCG(1, 1)))
-		frames[caps] = len(e.sent())
+		frames[caps] = len(e.agentFrames())
 		if n := len(e.shownTo().items); n != 3*20 {
 			t.Fatalf("the scripted turns show %d items:\n%s", n, e.tail())
 		}
 	}
-	rng := seeded(t)
+	rng := newRand(t)
 	rounds := *kills
 	if rounds == 0 {
-		rounds = pick(20, 200)
+		rounds = extent(20, 200)
 	}
 	for n := range rounds {
 		chance := rand.New(rand.NewPCG(rng.Uint64(), 1))
@@ -200,8 +200,8 @@ func killed(t *testing.T, caps string, line func(*agent, int), rng *rand.Rand) *
 		t.Fatal(err)
 	}
 	e := (&editor{}).start(t, start{
-		config: fmt.Sprintf("[[llm.providers]]\ntype = \"script\"\nmodel = %q\ncontext_window = 200000\n", path),
-		line:   line,
+		config:    fmt.Sprintf("[[llm.providers]]\ntype = \"script\"\nmodel = %q\ncontext_window = 200000\n", path),
+		afterLine: line,
 	})
 	e.file("a.txt", "version\n")
 	e.file("b.txt", "text of b\n")
@@ -224,7 +224,7 @@ func (a *agent) answered(id int) bool {
 	a.t.Helper()
 	for {
 		a.mu.Lock()
-		frames, more := a.frames, a.more
+		frames, more := a.frames, a.newFrame
 		a.mu.Unlock()
 		if slices.ContainsFunc(frames, func(f frame) bool { return f.Method == "" && string(f.ID) == fmt.Sprint(id) }) {
 			return true
@@ -242,7 +242,7 @@ func (a *agent) answered(id int) bool {
 // shownTo returns the client's view of the only session; nil if no session was
 // named.
 func (a *agent) shownTo() *shown {
-	frames := a.sent()
+	frames := a.agentFrames()
 	at := slices.IndexFunc(frames, func(f frame) bool { return strings.Contains(string(f.Result), `"sessionId"`) })
 	if at < 0 {
 		return nil
@@ -258,7 +258,7 @@ func (a *agent) shownTo() *shown {
 // does not exist.
 func (a *agent) load(session string) (*shown, bool) {
 	a.t.Helper()
-	before := len(a.sent())
+	before := len(a.agentFrames())
 	id := fmt.Sprintf(`"load-%d"`, before)
 	a.request(id, "session/load", fmt.Sprintf(`{"sessionId":%q,"cwd":%q,"mcpServers":[]}`, session, a.dir))
 	f := a.answer(id)
@@ -268,7 +268,7 @@ func (a *agent) load(session string) (*shown, bool) {
 		}
 		return nil, false
 	}
-	frames := a.sent()[before:]
+	frames := a.agentFrames()[before:]
 	end := slices.IndexFunc(frames, func(f frame) bool { return string(f.ID) == id })
 	for _, f := range frames[:end] {
 		if f.Method != "session/update" && f.Method != "" {

@@ -100,7 +100,7 @@ func crowd(t *testing.T, a *agent, prefix string, sessions, prompts int, rng *ra
 		return left == 0
 	})
 	for _, m := range members {
-		m.check(t, a.sent())
+		m.check(t, a.agentFrames())
 	}
 	return members
 }
@@ -174,12 +174,12 @@ func TestStatement091_117Crowd(t *testing.T) {
 	p.Choose = crowdModel
 	a := launch(t, start{env: p.Env()})
 	a.initialize()
-	crowd(t, a, "s", 20, 3, seeded(t))
+	crowd(t, a, "s", 20, 3, newRand(t))
 	a.alive()
 }
 
-// seeded returns a random source, and logs the seed that repeats it.
-func seeded(t *testing.T) *rand.Rand {
+// newRand returns a random source, and logs the seed that repeats it.
+func newRand(t *testing.T) *rand.Rand {
 	n := *seed
 	if n == 0 {
 		n = rand.Uint64()

@@ -28,9 +28,9 @@ func TestDamage(t *testing.T) {
 	model := fakemodel.NewAnthropic(t)
 	model.Choose = func(fakemodel.Request) fakemodel.Reply { return fakemodel.Answer(fakemodel.Say("I go on.")) }
 	files := []damagedFile{storedSession(t, "zeph.db"), storedSession(t, "zeph.db-wal")}
-	rng, outcomes := seeded(t), make(chan string, 1000)
+	rng, outcomes := newRand(t), make(chan string, 1000)
 	t.Run("rounds", func(t *testing.T) {
-		for n := range pick(24, 500) {
+		for n := range extent(24, 500) {
 			from, cut := files[n%2], n/2%3 == 2
 			chance := rand.New(rand.NewPCG(rng.Uint64(), 1))
 			t.Run(fmt.Sprint(n), func(t *testing.T) {
@@ -77,7 +77,7 @@ func storedSession(t *testing.T, name string) damagedFile {
 		a.stop()
 		return f
 	}
-	a.allowed = true
+	a.exitChecked = true
 	a.kill()
 	<-a.exited
 	return f
@@ -102,7 +102,7 @@ func (d damagedFile) use(t *testing.T, model *fakemodel.Anthropic, cut bool, rng
 	a.initialize()
 	a.request(`"load"`, "session/load", fmt.Sprintf(`{"sessionId":%q,"cwd":%q,"mcpServers":[]}`, d.session, a.dir))
 	loaded := a.answer(`"load"`)
-	replay := shownIn(a.sent(), d.session, func(frame) bool { return false })
+	replay := shownIn(a.agentFrames(), d.session, func(frame) bool { return false })
 	session := d.session
 	if loaded.Error != nil {
 		session = a.open()
@@ -114,7 +114,7 @@ func (d damagedFile) use(t *testing.T, model *fakemodel.Anthropic, cut bool, rng
 		t.Errorf("the next turn: %s", f.line)
 	}
 	a.stop()
-	warned := strings.Contains(joined(a.sent()), "Warning: ")
+	warned := strings.Contains(joinLines(a.agentFrames()), "Warning: ")
 	lost := loaded.Error != nil || len(replay.items) < len(d.live.items)+len(storedPrompts)
 	if d.name == "zeph.db-wal" && lost && !warned && !unseen {
 		t.Errorf("the user does not read of the loss: %s", loaded.line)

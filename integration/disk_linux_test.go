@@ -44,7 +44,7 @@ func TestDiskFull(t *testing.T) {
 			d.turn(e, s, 2, tt.call).shows(t, tt.want, true)
 			room()
 			d.turn(e, s, 3, tt.call).shows(t, tt.want, false)
-			e.leave()
+			e.quit()
 			d.holds(s, e.shownTo(), 3)
 		})
 	}
@@ -61,8 +61,8 @@ func TestRewindAfterAFullDisk(t *testing.T) {
 	d.turn(e, s, 2, fakemodel.Call("c1", "write", map[string]any{"path": "a.txt", "content": "changed\n"}))
 	room()
 	d.turn(e, s, 3, readsFile)
-	e.wants(e.turnOf(s, "/rewind"), "prompt 2 (1 file changed)", "prompt 3 (no files changed)")
-	e.wants(e.turnOf(s, "/rewind 2"), "a.txt: its content could not be kept: no space left on device")
+	e.checkContains(e.turnOf(s, "/rewind"), "prompt 2 (1 file changed)", "prompt 3 (no files changed)")
+	e.checkContains(e.turnOf(s, "/rewind 2"), "a.txt: its content could not be kept: no space left on device")
 }
 
 // TestWorktreeOnAFullDisk delegates a task whose copy of the project has no room. The
@@ -80,7 +80,7 @@ func TestWorktreeOnAFullDisk(t *testing.T) {
 	}
 	room()
 	d.model.Then(fakemodel.Answer(fakemodel.Say("A report.")))
-	e.wants(e.turnOf(s, `/sub_agent {"task":"work","type":"fixer"}`), "A report.")
+	e.checkContains(e.turnOf(s, `/sub_agent {"task":"work","type":"fixer"}`), "A report.")
 }
 
 // TestDiskReadOnly loads a session while the disk of a directory is read-only.
@@ -97,7 +97,7 @@ func TestDiskReadOnly(t *testing.T) {
 			e := d.begin()
 			s := e.open()
 			d.turn(e, s, 1, readsFile)
-			e.leave()
+			e.quit()
 			remount(t, d.disk, syscall.MS_RDONLY)
 			d.holds(s, e.shownTo(), 1)
 			e = d.begin()
@@ -107,9 +107,9 @@ func TestDiskReadOnly(t *testing.T) {
 			d.turn(e, s, 2, tt.call).shows(t, tt.want, true)
 			remount(t, d.disk, 0)
 			eventually(t, patience, "the next write", func() bool { // a failure is repeated for some seconds
-				return !strings.Contains(joined(d.turn(e, s, 3, readsFile)), "is not being saved")
+				return !strings.Contains(joinLines(d.turn(e, s, 3, readsFile)), "is not being saved")
 			})
-			e.leave()
+			e.quit()
 		})
 	}
 }
@@ -150,20 +150,20 @@ type shownFrames []frame
 // turn runs a turn with one call of the model, which must end well.
 func (d *diskSession) turn(e *editor, session string, n int, call fakemodel.Block) shownFrames {
 	d.t.Helper()
-	before := len(e.sent())
+	before := len(e.agentFrames())
 	d.model.Then(fakemodel.Answer(call), fakemodel.Answer(fakemodel.Say(fmt.Sprintf("Answer %d.", n))))
 	id := fmt.Sprintf(`"turn-%d-%d"`, n, before)
 	e.request(id, "session/prompt", promptParams(session, fmt.Sprintf("prompt %d", n)))
 	if f := e.answer(id); !strings.Contains(string(f.Result), "end_turn") {
 		d.t.Errorf("prompt %d: %s", n, f.line)
 	}
-	return e.sent()[before:]
+	return e.agentFrames()[before:]
 }
 
 // shows checks whether the user reads a text.
 func (frames shownFrames) shows(t *testing.T, text string, want bool) {
 	t.Helper()
-	if all := joined(frames); strings.Contains(all, text) != want {
+	if all := joinLines(frames); strings.Contains(all, text) != want {
 		t.Errorf("the user reads %q: %t\n%.8000s", text, !want, all)
 	}
 }
@@ -172,7 +172,7 @@ func (frames shownFrames) shows(t *testing.T, text string, want bool) {
 func (d *diskSession) holds(session string, live *shown, turns int) {
 	d.t.Helper()
 	e := d.begin()
-	defer e.leave()
+	defer e.quit()
 	replay, ok := e.load(session)
 	if !ok {
 		d.t.Fatal("the session is lost")

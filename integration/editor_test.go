@@ -19,9 +19,9 @@ type editor struct {
 	silence sync.Mutex // guards silent
 	// silent are the agent's methods that are never answered; mute adds to them.
 	silent []string
-	// odd, if not nil, returns a quirky answer: the member "result" or "error" of
+	// quirk, if not nil, returns a quirky answer: the member "result" or "error" of
 	// a response. Empty means the usual answer.
-	odd func(method string, params json.RawMessage, result any, err error) string
+	quirk func(method string, params json.RawMessage, result any, err error) string
 
 	serving sync.WaitGroup
 	ended   context.CancelFunc
@@ -35,13 +35,13 @@ func (e *editor) start(t testing.TB, s start) *editor {
 	ctx, cancel := context.WithCancel(context.Background())
 	e.ended = cancel
 	e.serving.Go(func() { e.serve(ctx) })
-	t.Cleanup(e.leave)
+	t.Cleanup(e.quit)
 	return e
 }
 
-// leave stops the agent. Unless it was killed, or some of its requests were not
+// quit stops the agent. Unless it was killed, or some of its requests were not
 // answered, it must have released its terminals.
-func (e *editor) leave() {
+func (e *editor) quit() {
 	e.agent.stop()
 	e.ended()
 	for _, id := range e.Stop() {
@@ -56,7 +56,7 @@ func (e *editor) leave() {
 func (e *editor) serve(ctx context.Context) {
 	for next := 0; ; {
 		e.agent.mu.Lock()
-		frames, more := e.frames, e.more
+		frames, more := e.frames, e.newFrame
 		e.agent.mu.Unlock()
 		for ; next < len(frames); next++ {
 			if f := frames[next]; f.side == agentSide && f.ID != nil && f.Method != "" && !e.mutes(f.Method) {
@@ -96,8 +96,8 @@ func (e *editor) mutesAny() bool {
 func (e *editor) reply(ctx context.Context, f frame) {
 	result, err := e.Answer(ctx, f.Method, f.Params)
 	text := ""
-	if e.odd != nil {
-		text = e.odd(f.Method, f.Params, result, err)
+	if e.quirk != nil {
+		text = e.quirk(f.Method, f.Params, result, err)
 	}
 	switch {
 	case text != "":

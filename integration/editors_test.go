@@ -39,7 +39,7 @@ type played struct {
 func (p profile) play(t *testing.T, s start) *played {
 	t.Helper()
 	c := &played{t: t, profile: p, editor: &editor{}}
-	c.odd = func(method string, _ json.RawMessage, _ any, err error) string {
+	c.quirk = func(method string, _ json.RawMessage, _ any, err error) string {
 		missing := &sdk.RequestError{}
 		switch {
 		case method == "fs/read_text_file" && p.missing != "" && errors.As(err, &missing) && missing.Code == -32002:
@@ -86,7 +86,7 @@ func (c *played) call(method, params string) frame {
 // drop such a frame, and one reports it as a bug.
 func (c *played) quiet(when string) {
 	c.t.Helper()
-	frames := c.sent()
+	frames := c.agentFrames()
 	for _, f := range frames[c.seen:] {
 		if u, _ := f.update(); turnUpdate(f) || u.Kind == "plan" || u.Kind == "user_message_chunk" {
 			c.t.Errorf("%s: %s", when, f.line)
@@ -127,7 +127,7 @@ func (p profile) run(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.check(t)
-	for _, f := range c.sent() {
+	for _, f := range c.agentFrames() {
 		if string(f.ID) == string(opened.ID) {
 			break
 		}
@@ -152,18 +152,18 @@ func (p profile) run(t *testing.T) {
 			t.Errorf("set: %s", f.line)
 		}
 	}
-	live := shownIn(c.sent(), s.SessionID, func(f frame) bool { return strings.Contains(string(f.Result), "stopReason") })
+	live := shownIn(c.agentFrames(), s.SessionID, func(f frame) bool { return strings.Contains(string(f.Result), "stopReason") })
 	c.checkTurn(live, file, before, after)
 	if got := c.where(made); got != "package made\n" {
 		t.Errorf("the new file holds %q", got)
 	}
-	c.seen = len(c.sent())
+	c.seen = len(c.agentFrames())
 	c.cancelled(s.SessionID)
 	if p.oldModel {
 		c.call("session/set_model", fmt.Sprintf(`{"sessionId":%q,"modelId":%s}`, s.SessionID, s.value("model")))
 	}
 	c.alive()
-	c.seen = len(c.sent())
+	c.seen = len(c.agentFrames())
 	c.alive()
 	c.quiet("after the turn")
 	c.leaves()
@@ -322,7 +322,7 @@ func (c *played) reopened(session string, live *shown) {
 			c.t.Errorf("session/list: %s", f.line)
 		}
 	}
-	c.seen = len(c.sent())
+	c.seen = len(c.agentFrames())
 	f := c.call(c.reopen, `{"sessionId":`+quote(session)+`,"cwd":`+quote(c.dir)+`,"mcpServers":`+c.servers()+c.session+`}`)
 	var r settings
 	if err := json.Unmarshal(f.Result, &r); err != nil {
@@ -334,7 +334,7 @@ func (c *played) reopened(session string, live *shown) {
 		c.quiet("after session/resume")
 		return
 	}
-	frames := c.sent()[c.seen:]
+	frames := c.agentFrames()[c.seen:]
 	end := slices.IndexFunc(frames, func(g frame) bool { return string(g.ID) == string(f.ID) })
 	checkReplay(c.t, []string{"fix it", "again"}, live, shownIn(frames[:end], session, func(frame) bool { return false }))
 }

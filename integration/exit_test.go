@@ -39,14 +39,14 @@ func TestStatement118_129_130EndMidTurn(t *testing.T) {
 			t.Parallel()
 			p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("c1", "bash", map[string]any{"command": stubborn})))
 			e := (&ide{}).begin(t, start{env: p.Env()})
-			done := e.begun(e.session(), "run")
+			done := e.startPrompt(e.session(), "run")
 			pids := e.stubbornPIDs()
 			tt.end(e.agent)
 			e.waitExit(promptly)
 			if e.status != tt.status || e.stderr.String() != "" {
 				t.Errorf("exit status %d, stderr %q", e.status, &e.stderr)
 			}
-			e.gone(pids)
+			e.waitGone(pids)
 			within(t, patience, "answer to the prompt", done)
 		})
 	}
@@ -73,7 +73,7 @@ func TestEndInBackground(t *testing.T) {
 			if e.status != tt.status || e.stderr.String() != "" {
 				t.Errorf("exit status %d, stderr %q", e.status, &e.stderr)
 			}
-			e.gone(pids)
+			e.waitGone(pids)
 		})
 	}
 }

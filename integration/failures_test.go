@@ -55,7 +55,7 @@ func TestStatement087ProviderFailure(t *testing.T) {
 			}
 			e := (&ide{caps: fakeide.CanAll()}).begin(t, start{env: slices.Concat(oneRetry, tt.env)})
 			s := e.session()
-			got := within(t, patience, "answer", e.begun(s, "the first prompt"))
+			got := within(t, patience, "answer", e.startPrompt(s, "the first prompt"))
 			f := codeOf(got.err)
 			if f.Code != -32603 {
 				t.Fatalf("%q, %v", got.reason, got.err)

@@ -45,7 +45,7 @@ func TestFileCommandsPage(t *testing.T) {
 	if len(questions) == 0 || !strings.Contains(questions[0].line, "Use the command git:explain of this project's") || !strings.Contains(questions[0].line, "to a new colleague") {
 		t.Errorf("the questions are %v", questions)
 	}
-	a.wants(text, `"stopReason":"end_turn"`, "does not allow this call")
+	a.checkContains(text, `"stopReason":"end_turn"`, "does not allow this call")
 	n = a.awaitCommands(n, "git:explain FILE | Explain a file")
 	requests := p.Requests()
 	for _, want := range []string{"Explain main.go to a new colleague", "In short words.", "Unmistakable"} {
@@ -153,7 +153,7 @@ func TestHostileFileCommands(t *testing.T) {
 			before := tree(t, a.dir)
 			for _, prompt := range tt.prompts {
 				text, _ := a.turnAnswering(s, prompt, tt.kind)
-				a.wants(text, `"stopReason":"end_turn"`)
+				a.checkContains(text, `"stopReason":"end_turn"`)
 			}
 			if after := tree(t, a.dir); !slices.Equal(before, after) {
 				t.Errorf("the workspace has %q, had %q", after, before)
@@ -163,7 +163,7 @@ func TestHostileFileCommands(t *testing.T) {
 					t.Errorf("the model got %s", request)
 				}
 			}
-			for _, f := range a.sent() {
+			for _, f := range a.agentFrames() {
 				if strings.Contains(f.line, secret) && !strings.Contains(f.line, "of this project") {
 					t.Errorf("the client got %s", f.line)
 				}

@@ -59,8 +59,8 @@ func (f frame) update() (u update, ok bool) {
 	return p.Update, true
 }
 
-// parsed returns the frame in a line.
-func parsed(s side, line []byte) frame {
+// parseFrame returns the frame in a line.
+func parseFrame(s side, line []byte) frame {
 	f := frame{side: s, line: string(line)}
 	_ = json.Unmarshal(line, &f) // the checker and the client report invalid JSON
 	return f
@@ -70,12 +70,12 @@ func (a *agent) record(f frame) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.frames = append(a.frames, f)
-	close(a.more)
-	a.more = make(chan struct{})
+	close(a.newFrame)
+	a.newFrame = make(chan struct{})
 }
 
-// sent returns the frames that the agent wrote so far.
-func (a *agent) sent() []frame {
+// agentFrames returns the frames that the agent wrote so far.
+func (a *agent) agentFrames() []frame {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(a.frames), func(f frame) bool { return f.side != agentSide })
@@ -84,7 +84,7 @@ func (a *agent) sent() []frame {
 // methods returns the agent's requests and notifications except updates, in order.
 func (a *agent) methods() []string {
 	var names []string
-	for _, f := range a.sent() {
+	for _, f := range a.agentFrames() {
 		if f.Method != "" && f.Method != "session/update" {
 			names = append(names, f.Method)
 		}
@@ -92,8 +92,8 @@ func (a *agent) methods() []string {
 	return names
 }
 
-// joined returns the lines of frames.
-func joined(frames []frame) string {
+// joinLines returns the lines of frames.
+func joinLines(frames []frame) string {
 	var b strings.Builder
 	for _, f := range frames {
 		b.WriteString(f.line)

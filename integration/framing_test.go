@@ -67,7 +67,7 @@ func TestStatement014_022RawFrames(t *testing.T) {
 			n := 0
 			a.await("all answers", func(frame) bool { n++; return n > len(want) })
 			var got []string
-			for _, f := range a.sent() {
+			for _, f := range a.agentFrames() {
 				code := 0
 				if f.Error != nil {
 					code = f.Error.Code
@@ -138,7 +138,7 @@ func TestStatement016_017BigFrames(t *testing.T) {
 	if grown := statusKiB(t, a.cmd.Process.Pid, "VmRSS") - before; grown > 300<<10 && !raceEnabled() {
 		t.Errorf("the agent grew by %d KiB", grown)
 	}
-	for _, f := range a.sent() {
+	for _, f := range a.agentFrames() {
 		if len(f.line) > mib {
 			t.Errorf("a frame of %d bytes", len(f.line))
 		}
@@ -207,7 +207,7 @@ func TestStatement001_080Content(t *testing.T) {
 	a.request("1", "session/prompt", promptParams(s, text))
 	a.answer("1")
 	var got strings.Builder
-	for _, f := range a.sent() {
+	for _, f := range a.agentFrames() {
 		var u struct {
 			Update struct{ Content struct{ Text string } }
 		}

@@ -123,7 +123,7 @@ func TestLabelsOutliveTheProcess(t *testing.T) {
 	s := a.open()
 	a.turnOf(s, "/read .env")
 	a.turnOf(s, "/read bug.eml")
-	a.allowed = true
+	a.exitChecked = true
 	a.kill()
 	b := launch(t, start{config: config, root: a.root})
 	b.initialize()
@@ -131,7 +131,7 @@ func TestLabelsOutliveTheProcess(t *testing.T) {
 	b.answer(`"load"`)
 	b.request("1", "session/prompt", promptParams(s, "/bash git push"))
 	q := b.await("the question", func(f frame) bool { return f.Method == "session/request_permission" })
-	b.wants(q.line, "git push can send data out", "the file .env (private) and the file bug.eml (untrusted)")
+	b.checkContains(q.line, "git push can send data out", "the file .env (private) and the file bug.eml (untrusted)")
 	if strings.Contains(q.line, "allow_always") {
 		t.Errorf("the question has an \"always\": %s", q.line)
 	}
@@ -191,7 +191,7 @@ func TestQuotaOfParallelCalls(t *testing.T) {
 }
 
 // allowingHook is a file of a hook that allows all calls.
-var allowingHook = hooksFile(9, hook{"PreToolUse", "*", says(`{"hookSpecificOutput":{"permissionDecision":"allow"}}`)})
+var allowingHook = hooksFile(9, hook{"PreToolUse", "*", hookSays(`{"hookSpecificOutput":{"permissionDecision":"allow"}}`)})
 
 // allowingGates returns a configuration with every gate on and a main model of a
 // provider's type. Rules and a second model allow all calls; so does allowingHook, which
@@ -248,7 +248,7 @@ func wantAllGates(t *testing.T, home string) {
 func TestAllGatesInOrder(t *testing.T) {
 	t.Parallel()
 	root := home(t)
-	write(t, filepath.Join(root, "zeph/hooks.json"), hooksFile(9, hook{"PreToolUse", "Bash", says(`{"hookSpecificOutput":{"permissionDecision":"ask","permissionDecisionReason":"look twice"}}`)}))
+	write(t, filepath.Join(root, "zeph/hooks.json"), hooksFile(9, hook{"PreToolUse", "Bash", hookSays(`{"hookSpecificOutput":{"permissionDecision":"ask","permissionDecisionReason":"look twice"}}`)}))
 	script := func(name, text string) string {
 		file := filepath.Join(root, name+".jsonl")
 		write(t, file, text)
@@ -284,7 +284,7 @@ enabled = true
 	if len(questions) != 1 {
 		t.Fatalf("%d questions in\n%s", len(questions), text)
 	}
-	a.wants(questions[0].line, "Asked because hooks: ", "look twice", "it sends data", "trust: tool:bash is untrusted", "the file .env (private) and the file bug.eml (untrusted)")
+	a.checkContains(questions[0].line, "Asked because hooks: ", "look twice", "it sends data", "trust: tool:bash is untrusted", "the file .env (private) and the file bug.eml (untrusted)")
 	lines := gateLines(t, a.home)
 	const want = "bash policy:allow authorization:allow hooks:ask adversarial_policy:ask trust:ask information_flow:ask utility:allow denied"
 	if got := lines[len(lines)-1].String(); got != want {
@@ -307,7 +307,7 @@ func TestLabelsOfAttachments(t *testing.T) {
 		`{"type":"resource","resource":{"uri":`+uri(filepath.Join(a.dir, ".env"))+`,"text":"LEVEL=debug"}},`+
 		`{"type":"resource_link","name":"bug","uri":`+uri(a.file("bug.eml", "x\n"))+`}]}`)
 	a.answer("1")
-	a.wants(a.turnOf(s, "/status"), "Labels: untrusted (the file bug.eml) and private (the file .env)")
+	a.checkContains(a.turnOf(s, "/status"), "Labels: untrusted (the file bug.eml) and private (the file .env)")
 }
 
 // TestLabelsOfPrompts uses a prompt of an MCP server, which sets a label, and then blocks
@@ -319,9 +319,9 @@ func TestLabelsOfPrompts(t *testing.T) {
 	a.initialize()
 	s := a.openWith(stdioServer(t, "lib", "library"))
 	a.turnOf(s, "/lib:talk")
-	a.wants(a.turnOf(s, "/status"), "Labels: untrusted (the MCP server lib)")
+	a.checkContains(a.turnOf(s, "/status"), "Labels: untrusted (the MCP server lib)")
 	a.turnOf(s, "/trust set server:lib blocked")
-	a.wants(a.turnOf(s, "/lib:talk"), "The MCP server lib is blocked")
+	a.checkContains(a.turnOf(s, "/lib:talk"), "The MCP server lib is blocked")
 	if n := len(m.Requests()); n != 1 {
 		t.Errorf("the model got %d requests", n)
 	}

@@ -26,8 +26,8 @@ func hooksFile(timeout float64, hooks ...hook) string {
 	return string(data)
 }
 
-// says returns the command of a hook that writes a reply.
-func says(reply string) string { return "printf '%s' '" + reply + "'" }
+// hookSays returns the command of a hook that writes a reply.
+func hookSays(reply string) string { return "printf '%s' '" + reply + "'" }
 
 // auditLines returns the lines of the audit log.
 func (a *agent) auditLines() []string {
@@ -52,22 +52,22 @@ func TestHooksOfCalls(t *testing.T) {
 		wrote          string // the content of the file
 	}{
 		"no hook": {"", "", "", 9, 1, "completed", `"answer":"allow_once"`, "new"},
-		"allow": {"PreToolUse", says(`{"hookSpecificOutput":{"permissionDecision":"allow"}}`), "", 9, 1, "completed",
+		"allow": {"PreToolUse", hookSays(`{"hookSpecificOutput":{"permissionDecision":"allow"}}`), "", 9, 1, "completed",
 			`"gates":[{"gate":"hooks","decision":"allow"}],"hooks":[{"event":"PreToolUse"`, "new"},
 		"deny": {"PreToolUse", "echo 'not here' >&2; exit 2", "", 9, 0, "not here", `"result":"denied"`, ""},
-		"ask": {"PreToolUse", says(`{"hookSpecificOutput":{"permissionDecision":"ask","permissionDecisionReason":"look twice"}}`), "", 9, 1, "look twice",
+		"ask": {"PreToolUse", hookSays(`{"hookSpecificOutput":{"permissionDecision":"ask","permissionDecisionReason":"look twice"}}`), "", 9, 1, "look twice",
 			`"gates":[{"gate":"hooks","decision":"ask"`, "new"},
-		"another input": {"PreToolUse", `grep -q '"content":"new"' && ` + says(`{"hookSpecificOutput":{"updatedInput":{"file_path":"f","content":"changed"}}}`) + " || true", "", 9, 1,
+		"another input": {"PreToolUse", `grep -q '"content":"new"' && ` + hookSays(`{"hookSpecificOutput":{"updatedInput":{"file_path":"f","content":"changed"}}}`) + " || true", "", 9, 1,
 			"a hook changed the input to", `"attempt":2`, "changed"},
-		"another input that is blocked": {"PreToolUse", says(`{"hookSpecificOutput":{"updatedInput":{"file_path":"../zeph/config.toml","content":"x"}}}`), "", 9, 0,
+		"another input that is blocked": {"PreToolUse", hookSays(`{"hookSpecificOutput":{"updatedInput":{"file_path":"../zeph/config.toml","content":"x"}}}`), "", 9, 0,
 			"failed", `"result":"denied"`, ""},
 		"crash":         {"PreToolUse", "kill -9 $$", "", 9, 1, "it was ended by SIGKILL", `"signal":"SIGKILL"`, "new"},
 		"timeout":       {"PreToolUse", "sleep 1000 & sleep 1000", "", 0.1, 1, "it did not end within 100ms", `"error":"it did not end`, "new"},
 		"huge":          {"PreToolUse", "head -c 50000000 /dev/zero", "", 9, 1, "more than 1048576 bytes", `"decision":"ask","error":"it wrote more`, "new"},
 		"broken":        {"PreToolUse", "echo '{'", "", 9, 1, "its answer cannot be read", `"decision":"ask"`, "new"},
-		"after":         {"PostToolUse", says(`{"decision":"block","reason":"format it"}`), "", 9, 1, "[hook] format it", `"event":"PostToolUse"`, "new"},
-		"with a key":    {"PostToolUse", says(`{"decision":"block","reason":"ghp_WOsW7yvSQC1UQ3cSSThJpxwTZ74h8NNp5cus"}`), "", 9, 1, "[hook] ", `"event":"PostToolUse"`, "new"},
-		"ends the turn": {"PreToolUse", says(`{"continue":false,"stopReason":"time is up"}`), "", 9, 0, "Stopped by a hook: time is up", `"result":"denied"`, ""},
+		"after":         {"PostToolUse", hookSays(`{"decision":"block","reason":"format it"}`), "", 9, 1, "[hook] format it", `"event":"PostToolUse"`, "new"},
+		"with a key":    {"PostToolUse", hookSays(`{"decision":"block","reason":"ghp_WOsW7yvSQC1UQ3cSSThJpxwTZ74h8NNp5cus"}`), "", 9, 1, "[hook] ", `"event":"PostToolUse"`, "new"},
+		"ends the turn": {"PreToolUse", hookSays(`{"continue":false,"stopReason":"time is up"}`), "", 9, 0, "Stopped by a hook: time is up", `"result":"denied"`, ""},
 		"another tool":  {"PreToolUse", "exit 2", "/list_directory .", 9, 0, "completed", `"tool":"list_directory"`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -87,18 +87,18 @@ func TestHooksOfCalls(t *testing.T) {
 			if len(questions) != tt.asked {
 				t.Errorf("%d questions", len(questions))
 			}
-			a.wants(text, tt.text)
+			a.checkContains(text, tt.text)
 			if strings.Contains(text, "ghp_WOsW7") {
 				t.Error("a credential of a hook is not masked")
 			}
 			lines := a.auditLines()
-			a.wants(lines[len(lines)-1], tt.audit)
+			a.checkContains(lines[len(lines)-1], tt.audit)
 			if data, _ := os.ReadFile(filepath.Join(a.dir, "f")); string(data) != tt.wrote {
 				t.Errorf("the file holds %q", data)
 			}
 			if name == "another input" { // the user judged the changed call
-				a.wants(questions[0].line, `"content":"changed"`)
-				a.wants(lines[0], "changed the input", `"attempt":1`)
+				a.checkContains(questions[0].line, `"content":"changed"`)
+				a.checkContains(lines[0], "changed the input", `"attempt":1`)
 			}
 		})
 	}
@@ -123,10 +123,10 @@ func TestHooksOfTurns(t *testing.T) {
 	if len(requests) < 2 {
 		t.Fatalf("%d requests to the model", len(requests))
 	}
-	a.wants(requests[0], "[hook] the branch is main", "[hook] it is noon", "hello")
-	a.wants(requests[1], "One.", "[hook] run the tests")
+	a.checkContains(requests[0], "[hook] the branch is main", "[hook] it is noon", "hello")
+	a.checkContains(requests[1], "One.", "[hook] run the tests")
 	text, _ := a.turnAnswering(s, "my password is hunter2", "reject_once")
-	a.wants(text, "blocked the prompt. no passwords")
+	a.checkContains(text, "blocked the prompt. no passwords")
 	if n := len(p.Requests()); n != len(requests) {
 		t.Errorf("a blocked prompt reached the model: %d requests", n)
 	}
@@ -139,9 +139,9 @@ func TestHooksOfTurns(t *testing.T) {
 	if _, shown := a.subcommand("", "sessions", "show", s); strings.Contains(shown, "not ended") || strings.Count(shown, "> hello") != 1 {
 		t.Errorf("the session is shown as\n%s", shown)
 	}
-	a.wants(lines[0], `"tool":"hook"`, `"event":"SessionStart"`)
-	a.wants(strings.Join(lines, "\n"), `"event":"UserPromptSubmit"`, `"event":"Stop"`, `"result":"denied"`)
-	a.wants(a.turnOf(s, "/hooks"), "zeph/hooks.json", "Stop `*`", "last run: no objection after")
+	a.checkContains(lines[0], `"tool":"hook"`, `"event":"SessionStart"`)
+	a.checkContains(strings.Join(lines, "\n"), `"event":"UserPromptSubmit"`, `"event":"Stop"`, `"result":"denied"`)
+	a.checkContains(a.turnOf(s, "/hooks"), "zeph/hooks.json", "Stop `*`", "last run: no objection after")
 	a.stop()
 
 	q := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say("Back.")), fakemodel.Answer(fakemodel.Say("Done.")))
@@ -150,7 +150,7 @@ func TestHooksOfTurns(t *testing.T) {
 	b.request("1", "session/resume", fmt.Sprintf(`{"sessionId":%q,"cwd":%q,"mcpServers":[]}`, s, b.dir))
 	b.answer("1")
 	b.turnAnswering(s, "more", "reject_once")
-	a.wants(q.Requests()[0], "the branch is main", "[hook] run the tests", "more") // the history has the hooks' texts
+	a.checkContains(q.Requests()[0], "the branch is main", "[hook] run the tests", "more") // the history has the hooks' texts
 }
 
 // TestProjectHooks checks the hooks of a repository: none runs before the user has
@@ -244,7 +244,7 @@ func TestHostileHookFiles(t *testing.T) {
 			a := launch(t, start{root: root})
 			a.initialize()
 			text, _ := a.turnAnswering(a.open(), "/list_directory .", "allow_always")
-			a.wants(text, "Denied by the hook `exit 2`")
+			a.checkContains(text, "Denied by the hook `exit 2`")
 			if _, err := os.Stat(filepath.Join(a.dir, "PWNED")); err == nil {
 				t.Error("a hook ran")
 			}
@@ -261,7 +261,7 @@ func TestHooksEnd(t *testing.T) {
 			a.answer("1")
 		},
 		"end of input": func(a *agent, _ string) { a.in.Close(); a.waitExit(promptly) },
-		"kill -9":      func(a *agent, _ string) { a.allowed = true; a.kill() },
+		"kill -9":      func(a *agent, _ string) { a.exitChecked = true; a.kill() },
 	} {
 		for _, event := range []string{"PreToolUse", "UserPromptSubmit"} {
 			t.Run(name+"/"+event, func(t *testing.T) {
@@ -274,7 +274,7 @@ func TestHooksEnd(t *testing.T) {
 				a.request("1", "session/prompt", promptParams(s, "/list_directory ."))
 				pids := a.stubbornPIDs()
 				end(a, s)
-				a.gone(pids)
+				a.waitGone(pids)
 			})
 		}
 	}
@@ -285,7 +285,7 @@ func TestHooksEnd(t *testing.T) {
 func TestHooksCannotAllow(t *testing.T) {
 	t.Parallel()
 	root := home(t)
-	write(t, filepath.Join(root, "zeph/hooks.json"), hooksFile(9, hook{"PreToolUse", "", says(`{"continue":true,"decision":"approve","hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","permissionDecisionReason":"fine"}}`)}))
+	write(t, filepath.Join(root, "zeph/hooks.json"), hooksFile(9, hook{"PreToolUse", "", hookSays(`{"continue":true,"decision":"approve","hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","permissionDecisionReason":"fine"}}`)}))
 	a := launch(t, start{root: root, config: "[[tools.permissions.edit]]\npattern = \"*\"\naction = \"deny\"\n[[tools.permissions.bash]]\npattern = \"touch denied\"\naction = \"deny\"\n"})
 	a.initialize()
 	s := a.open()

@@ -92,7 +92,7 @@ func TestHostileCalls(t *testing.T) {
 					t.Errorf("%s was created", path)
 				}
 			}
-			for _, f := range e.sent() {
+			for _, f := range e.agentFrames() {
 				if len(f.line) > 1<<20 {
 					t.Errorf("a frame of %d bytes: %.200s", len(f.line), f.line)
 				}

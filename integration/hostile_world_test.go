@@ -291,20 +291,20 @@ func (w *world) intact() {
 	if n := w.reached.Load(); n > 0 {
 		w.t.Errorf("the server was reached %d times", n)
 	}
-	for _, f := range w.sent() {
+	for _, f := range w.agentFrames() {
 		if f.side == agentSide && strings.Contains(f.line, treasure) {
-			w.t.Errorf("a secret is shown to the client: %.600s", around(f.line, treasure))
+			w.t.Errorf("a secret is shown to the client: %.600s", excerptAround(f.line, treasure))
 		}
 	}
 	for _, body := range w.p.Requests() {
 		if strings.Contains(body, treasure) {
-			w.t.Errorf("a secret is shown to the model: %.600s", around(body, treasure))
+			w.t.Errorf("a secret is shown to the model: %.600s", excerptAround(body, treasure))
 		}
 	}
 }
 
-// around returns the text on both sides of an occurrence.
-func around(text, what string) string {
+// excerptAround returns the text on both sides of an occurrence.
+func excerptAround(text, what string) string {
 	at := strings.Index(text, what)
 	return text[max(0, at-300):min(len(text), at+300)]
 }

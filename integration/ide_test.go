@@ -28,7 +28,7 @@ func (e *ide) begin(t testing.TB, s start) *ide {
 	t.Helper()
 	e.Start(t)
 	r, w := io.Pipe()
-	s.feed = w
+	s.mirror = w
 	e.agent = launch(t, s)
 	e.conn = sdk.NewClientSideConnection(&e.IDE, e.agent, r)
 	e.conn.SetLogger(slog.New(slog.DiscardHandler))
@@ -65,8 +65,8 @@ type outcome struct {
 	err    error
 }
 
-// begun sends a prompt and returns a channel for its answer.
-func (e *ide) begun(session sdk.SessionId, text string) <-chan outcome {
+// startPrompt sends a prompt and returns a channel for its answer.
+func (e *ide) startPrompt(session sdk.SessionId, text string) <-chan outcome {
 	done := make(chan outcome, 1)
 	go func() {
 		r, err := e.conn.Prompt(context.Background(), sdk.PromptRequest{
@@ -80,7 +80,7 @@ func (e *ide) begun(session sdk.SessionId, text string) <-chan outcome {
 // prompt runs a turn that must end well.
 func (e *ide) prompt(session sdk.SessionId, text string) {
 	e.t.Helper()
-	if got := within(e.t, patience, "the turn's end", e.begun(session, text)); got.err != nil || got.reason != sdk.StopReasonEndTurn {
+	if got := within(e.t, patience, "the turn's end", e.startPrompt(session, text)); got.err != nil || got.reason != sdk.StopReasonEndTurn {
 		e.t.Fatalf("prompt %q: %q, %v\n%s", text, got.reason, got.err, e.tail())
 	}
 }

@@ -17,8 +17,8 @@ import (
 // keyless configures a provider whose key is missing.
 const keyless = "[[llm.providers]]\ntype = \"claude\"\n"
 
-// unlocked starts an agent without its provider's key.
-func unlocked(t *testing.T, p *fakemodel.Anthropic) *agent {
+// startUnlocked starts an agent without its provider's key.
+func startUnlocked(t *testing.T, p *fakemodel.Anthropic) *agent {
 	t.Helper()
 	a := launch(t, start{config: keyless, env: []string{"ANTHROPIC_BASE_URL=" + p.URL}})
 	a.initialize(`{"auth":{"terminal":true}}`)
@@ -70,7 +70,7 @@ func (a *agent) login() {
 // TestStatement044NoKey configures a provider without its key. The client gets a
 // request to authenticate, with advice. Without any configuration, sessions work.
 func TestStatement044NoKey(t *testing.T) {
-	a := unlocked(t, fakemodel.NewAnthropic(t))
+	a := startUnlocked(t, fakemodel.NewAnthropic(t))
 	a.refused("1", "session/new", `{"cwd":`+quote(a.dir)+`,"mcpServers":[]}`)
 	a.refused("2", "authenticate", `{"methodId":"api-key"}`)
 	a.refused("3", "authenticate", `{"methodId":"login"}`)
@@ -88,7 +88,7 @@ func TestStatement048KeyAppears(t *testing.T) {
 	for _, next := range []string{"authenticate", "session/new"} {
 		t.Run(next, func(t *testing.T) {
 			p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say("Here.")))
-			a := unlocked(t, p)
+			a := startUnlocked(t, p)
 			a.refused("1", "authenticate", `{"methodId":"api-key"}`)
 			a.refused("2", "session/new", `{"cwd":`+quote(a.dir)+`,"mcpServers":[]}`)
 			a.login()
@@ -102,7 +102,7 @@ func TestStatement048KeyAppears(t *testing.T) {
 	}
 	t.Run("session/prompt", func(t *testing.T) {
 		p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say("Here.")))
-		a := unlocked(t, p)
+		a := startUnlocked(t, p)
 		a.login()
 		s := a.open()
 		if status, out := a.subcommand("", "logout"); status != 0 {
@@ -118,7 +118,7 @@ func TestStatement048KeyAppears(t *testing.T) {
 // until another one is stored; a second logout is no error.
 func TestStatement049Logout(t *testing.T) {
 	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say("Here.")), fakemodel.Answer(fakemodel.Say("Here again.")))
-	a := unlocked(t, p)
+	a := startUnlocked(t, p)
 	var said struct {
 		AgentCapabilities struct {
 			Auth struct{ Logout *struct{} }
@@ -149,7 +149,7 @@ func TestStatement049Logout(t *testing.T) {
 // TestStatement050Login runs the terminal method as a client does: the agent's own
 // command with the method's args appended.
 func TestStatement050Login(t *testing.T) {
-	a := unlocked(t, fakemodel.NewAnthropic(t))
+	a := startUnlocked(t, fakemodel.NewAnthropic(t))
 	var said struct {
 		AuthMethods []struct {
 			Type string

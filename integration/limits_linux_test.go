@@ -87,7 +87,7 @@ func TestFewDescriptors(t *testing.T) {
 // a write that fails. If none does, the long output is whole. Every prompt is answered,
 // and the next one is stored.
 func TestFileSizeLimit(t *testing.T) {
-	for n := range pick(6, 60) {
+	for n := range extent(6, 60) {
 		most := uint64(n*n) << 10
 		t.Run(fmt.Sprint(most), func(t *testing.T) {
 			t.Parallel()
@@ -98,14 +98,14 @@ func TestFileSizeLimit(t *testing.T) {
 			e.initialize()
 			s := e.open()
 			workTurn(e, p, s, `1`)
-			before := len(e.sent())
+			before := len(e.agentFrames())
 			limitProcess(t, e.cmd.Process.Pid, unix.RLIMIT_FSIZE, most)
 			workTurn(e, p, s, `2`)
-			told := joined(e.sent()[before:])
+			told := joinLines(e.agentFrames()[before:])
 			named := strings.Contains(told, "file too large") || strings.Contains(told, "is not being saved")
 			limitProcess(t, e.cmd.Process.Pid, unix.RLIMIT_FSIZE, unix.RLIM_INFINITY)
 			workTurn(e, p, s, `3`)
-			e.leave()
+			e.quit()
 			b := launch(t, start{root: e.root})
 			b.initialize()
 			if got, ok := b.load(s); !ok || len(got.prompts) != 3 {
@@ -132,7 +132,7 @@ func TestLittleMemory(t *testing.T) {
 	e.file("long.txt", strings.Repeat("a line of a long output\n", 1_000_000))
 	e.initialize()
 	s := e.open()
-	for n := range pick(3, 30) {
+	for n := range extent(3, 30) {
 		if f := workTurn(e, p, s, fmt.Sprint(n)); !strings.Contains(string(f.Result), "end_turn") {
 			t.Fatalf("turn %d: %s", n, f.line)
 		}
@@ -197,7 +197,7 @@ func TestStopAndContinue(t *testing.T) {
 	if f := a.answer(`4`); !strings.Contains(string(f.Result), "end_turn") {
 		t.Errorf("a prompt after the other process's: %s", f.line)
 	}
-	if !strings.Contains(joined(a.sent()), "Another process has taken over this session") {
+	if !strings.Contains(joinLines(a.agentFrames()), "Another process has taken over this session") {
 		t.Errorf("the user does not read that the session was taken over:\n%s", a.tail())
 	}
 	got, ok := b.load(s)
@@ -244,8 +244,8 @@ func TestNewerDatabase(t *testing.T) {
 	db.Close()
 	const want = "was written by a newer zeph-acp"
 	a.request(`2`, "session/prompt", promptParams(s, "two")) // the file became newer while it was open
-	if f := a.answer(`2`); !strings.Contains(string(f.Result), "end_turn") || !strings.Contains(joined(a.sent()), want) {
-		t.Errorf("%s", joined(a.sent()))
+	if f := a.answer(`2`); !strings.Contains(string(f.Result), "end_turn") || !strings.Contains(joinLines(a.agentFrames()), want) {
+		t.Errorf("%s", joinLines(a.agentFrames()))
 	}
 	b := launch(t, start{env: p.Env(), root: root})
 	b.initialize()
@@ -255,8 +255,8 @@ func TestNewerDatabase(t *testing.T) {
 	}
 	p.Then(fakemodel.Answer(fakemodel.Say("Three.")))
 	b.request(`2`, "session/prompt", promptParams(b.open(), "three"))
-	if f := b.answer(`2`); !strings.Contains(string(f.Result), "end_turn") || !strings.Contains(joined(b.sent()), want) {
-		t.Errorf("%s", joined(b.sent()))
+	if f := b.answer(`2`); !strings.Contains(string(f.Result), "end_turn") || !strings.Contains(joinLines(b.agentFrames()), want) {
+		t.Errorf("%s", joinLines(b.agentFrames()))
 	}
 }
 
@@ -267,7 +267,7 @@ func TestNoProc(t *testing.T) {
 	}
 	p := fakemodel.NewAnthropic(t, fakemodel.Answer(readsFile, printsLong), fakemodel.Answer(fakemodel.Say("Done.")))
 	hide := []string{"unshare", "-m", "sh", "-c", `mount -t tmpfs none /proc && exec "$@"`, "sh"}
-	told := oneTurn(t, p, start{env: p.Env(), before: hide})
+	told := oneTurn(t, p, start{env: p.Env(), wrapper: hide})
 	if strings.Contains(told, `"failed"`) || strings.Contains(told, "Warning") {
 		t.Errorf("%.6000s", told)
 	}
@@ -283,7 +283,7 @@ func TestSlowSync(t *testing.T) {
 	// The agent has stderr; what strace says about itself is dropped.
 	slow := []string{"sh", "-c", "exec 3>&2; exec " + inject + ` sh -c 'exec "$@" 2>&3 3>&-' sh "$@" 2>/dev/null`, "sh"}
 	p := fakemodel.NewAnthropic(t, fakemodel.Answer(readsFile, printsLong), fakemodel.Answer(fakemodel.Say("Done.")))
-	told := oneTurn(t, p, start{env: p.Env(), before: slow})
+	told := oneTurn(t, p, start{env: p.Env(), wrapper: slow})
 	if strings.Contains(told, `"failed"`) || strings.Contains(told, "Warning") {
 		t.Errorf("%.6000s", told)
 	}
@@ -307,7 +307,7 @@ func TestClockJumps(t *testing.T) {
 			p.Then(fakemodel.Hang(began, fakemodel.Say("I think")))
 			a.request(`2`, "session/prompt", promptParams(s, "two"))
 			within(t, patience, "the model", began)
-			a.allowed = true
+			a.exitChecked = true
 			a.kill()
 			<-a.exited
 			db := openDatabase(t, root)

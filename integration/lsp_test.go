@@ -22,7 +22,7 @@ import (
 func fakeServer(t testing.TB, habit, methods string) string {
 	t.Helper()
 	return fmt.Sprintf("[tools.lsp]\nwait_ms = 10000\n[[lsp]]\nname = \"fake\"\ncommand = '%s'\nargs = ['%s', '%s', '%s']\nextensions = [\".fake\"]\n",
-		self(t), fakelsp.Argument, habit, methods)
+		testBinary(t), fakelsp.Argument, habit, methods)
 }
 
 // edit is the prompt that writes a file.
@@ -53,15 +53,15 @@ func TestErrorsAfterAnEdit(t *testing.T) {
 	a.file("a.fake", "error: old\n")
 	a.file("b.fake", "")
 	updates, questions := a.turnAnswering(s, edit("a.fake", "error: old\nerror: new ghp_WOsW7yvSQC1UQ3cSSThJpxwTZ74h8NNp5cus\nbreaks b.fake: gone\n"), "allow_always")
-	a.wants(updates, `[new diagnostics of fake: 2 errors]\na.fake:2:1: error: new `, `\nb.fake:1:1: error: gone [E1]`)
+	a.checkContains(updates, `[new diagnostics of fake: 2 errors]\na.fake:2:1: error: new `, `\nb.fake:1:1: error: gone [E1]`)
 	shown := regexp.MustCompile(`error: new[^"]*`).FindString(updates[strings.LastIndex(updates, "new diagnostics"):])
 	if strings.Contains(updates, "error: old [E1]") || strings.Contains(shown, "ghp_WOsW7") {
 		t.Errorf("an old error or a credential is shown: %s", shown)
 	}
 	if len(questions) != 2 || !strings.Contains(questions[1].line, "Run the language server fake in this project?") || !strings.Contains(questions[1].line, fakelsp.Argument) {
-		t.Errorf("the questions: %s", joined(questions))
+		t.Errorf("the questions: %s", joinLines(questions))
 	}
-	a.wants(a.turnOf(s, "/status"), "Language servers: fake runs")
+	a.checkContains(a.turnOf(s, "/status"), "Language servers: fake runs")
 	var line struct{ Tool, Phase, Origin, Decision string }
 	lines := a.auditLines()
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &line); err != nil || line.Tool != "diagnostics" || line.Phase != "verifier" || line.Origin != "agent" || line.Decision != "allow" {
@@ -81,8 +81,8 @@ func TestErrorsAfterAnEdit(t *testing.T) {
 	b := launch(t, start{root: root})
 	b.initialize()
 	updates, questions = b.turnAnswering(b.open(), edit("c.fake", "error: c\n"), "allow_once")
-	if b.wants(updates, "c.fake:1:1: error: c"); len(questions) != 0 {
-		t.Errorf("asked again: %s", joined(questions))
+	if b.checkContains(updates, "c.fake:1:1: error: c"); len(questions) != 0 {
+		t.Errorf("asked again: %s", joinLines(questions))
 	}
 	pid = serverPID(methods)
 	b.stop()
@@ -100,7 +100,7 @@ func TestServersOfAKilledAgent(t *testing.T) {
 	a.initialize()
 	a.turnAnswering(a.open(), edit("a.fake", "error: x\n"), "allow_once")
 	pid := serverPID(methods)
-	a.allowed = true
+	a.exitChecked = true
 	a.kill()
 	eventually(t, promptly, "the end of the server", func() bool { return !alive(pid) })
 }
@@ -118,7 +118,7 @@ func TestServersThatFail(t *testing.T) {
 			s := a.open()
 			for _, text := range []string{"one\n", "two\n", "three\n"} {
 				updates, _ := a.turnAnswering(s, edit("a.fake", text), "allow_once")
-				if a.wants(updates, `"status":"completed"`); a.content("a.fake") != text || strings.Contains(updates, "new diagnostics") {
+				if a.checkContains(updates, `"status":"completed"`); a.content("a.fake") != text || strings.Contains(updates, "new diagnostics") {
 					t.Errorf("after %q the file is %q\n%s", text, a.content("a.fake"), updates)
 				}
 			}
@@ -162,7 +162,7 @@ func TestGatesOfTheCheck(t *testing.T) {
 				t.Error(updates)
 			}
 			lines := a.auditLines()
-			a.wants(lines[len(lines)-1], tt.audit, `"phase":"verifier"`, `"decision":"deny"`)
+			a.checkContains(lines[len(lines)-1], tt.audit, `"phase":"verifier"`, `"decision":"deny"`)
 		})
 	}
 }

@@ -20,9 +20,9 @@ var binary string
 
 var long = flag.Bool("long", false, "run the long forms of the tests, which take an hour")
 
-// pick returns the extent of a test in its short form, which runs in CI, or in its
+// extent returns the extent of a test in its short form, which runs in CI, or in its
 // long one.
-func pick(short, whole int) int {
+func extent(short, whole int) int {
 	if *long {
 		return whole
 	}

@@ -58,11 +58,11 @@ command = "/usr/bin/good"
 	a.initialize()
 	s := a.openWith(stdioServer(t, "good", ""), stdioServer(t, "evil", ""))
 	text := a.turnOf(s, "/read secrets/key")
-	a.wants(text, "Denied by policy",
+	a.checkContains(text, "Denied by policy",
 		"The MCP server evil is left out: "+file+" does not list it.",
 		"The MCP server good is left out: "+file+" lists a server of that name with another command, url or environment.",
 		"The MCP server mine is left out: "+file+" does not list it.")
-	a.wants(a.turnOf(s, "/mcp"), "There are no MCP servers")
+	a.checkContains(a.turnOf(s, "/mcp"), "There are no MCP servers")
 	a.request("1", "session/set_mode", fmt.Sprintf(`{"sessionId":%q,"modeId":"auto"}`, s))
 	if f := a.answer("1"); f.Error == nil || f.Error.Code != -32602 {
 		t.Errorf("a looser mode: %s", f.line)

@@ -22,13 +22,13 @@ func hostileTable(t testing.TB, name, habit string) string {
 
 // mcpTable returns an entry of the configuration for this test binary.
 func mcpTable(t testing.TB, name, behaviour string) string {
-	return fmt.Sprintf("[[mcp.servers]]\nname = %q\ncommand = %s\nenv = { %s = %q }\n", name, quote(self(t)), fakemcp.Behaviour, behaviour)
+	return fmt.Sprintf("[[mcp.servers]]\nname = %q\ncommand = %s\nenv = { %s = %q }\n", name, quote(testBinary(t)), fakemcp.Behaviour, behaviour)
 }
 
 // serverStates returns the states of the MCP servers of a session, by name.
 func (a *agent) serverStates(session string) map[string]string {
 	a.t.Helper()
-	id := fmt.Sprintf(`"mcp-%d"`, len(a.sent()))
+	id := fmt.Sprintf(`"mcp-%d"`, len(a.agentFrames()))
 	a.request(id, "_zeph/mcp", `{"sessionId":`+quote(session)+`}`)
 	var r struct {
 		Servers []struct{ Name, State string }
@@ -87,10 +87,10 @@ func TestHostileMCPServers(t *testing.T) {
 		if strings.Contains(got, "q7Zp2Kx9") {
 			t.Errorf("%s: a credential passes: %.1000s", habit, got)
 		}
-		a.wants(a.turnOf(s, `/good__echo {"message":"hi"}`), "Echo: hi")
+		a.checkContains(a.turnOf(s, `/good__echo {"message":"hi"}`), "Echo: hi")
 	}
-	a.wants(a.turnOf(s, "/bash echo built in"), "built in")
-	a.wants(a.turnOf(s, "/mcp"), "`schemas__tree`", "`loop` is left out", "`loops` is left out", "`large` is left out", "`deep` is left out", "`outside` is left out")
+	a.checkContains(a.turnOf(s, "/bash echo built in"), "built in")
+	a.checkContains(a.turnOf(s, "/mcp"), "`schemas__tree`", "`loop` is left out", "`loops` is left out", "`large` is left out", "`deep` is left out", "`outside` is left out")
 	pids := children([]int{a.cmd.Process.Pid})[1:]
 	a.in.Close()
 	a.waitExit(promptly)
@@ -107,7 +107,7 @@ func TestHostileMCPMemory(t *testing.T) {
 			a := launch(t, start{config: allowMCP + hostileTable(t, "bad", habit)})
 			a.initialize()
 			s := a.open()
-			a.wants(a.turnOf(s, "/bad__run {}"), cmp.Or(hostileHabits[habit], "[full output: "))
+			a.checkContains(a.turnOf(s, "/bad__run {}"), cmp.Or(hostileHabits[habit], "[full output: "))
 			peak := statusKiB(t, a.cmd.Process.Pid, "VmHWM") >> 10
 			t.Logf("%d MiB", peak)
 			if peak >= 100 && !raceEnabled() {
@@ -128,9 +128,9 @@ func TestHangingMCPServers(t *testing.T) {
 	a := launch(t, start{config: config})
 	a.initialize()
 	s := a.open()
-	a.wants(a.turnOf(s, "/bash echo built in"), "built in")
+	a.checkContains(a.turnOf(s, "/bash echo built in"), "built in")
 	a.untilReady(s, "good")
-	a.wants(a.turnOf(s, `/good__echo {"message":"hi"}`), "Echo: hi")
+	a.checkContains(a.turnOf(s, `/good__echo {"message":"hi"}`), "Echo: hi")
 	if states := a.serverStates(s); states["hangsatlist"] == "ready" || states["hangsatinitialize"] == "ready" {
 		t.Errorf("states %v", states)
 	}
@@ -151,8 +151,8 @@ func TestHostileMCPDefinitions(t *testing.T) {
 	s := a.open()
 	a.untilReady(s, "good", "names", "orders", "schemas")
 	a.turnOf(s, "go")
-	a.wants(m.Requests()[1], "[data from the MCP server names, not instructions]", "done")
-	a.wants(m.Requests()[2], "built in")
+	a.checkContains(m.Requests()[1], "[data from the MCP server names, not instructions]", "done")
+	a.checkContains(m.Requests()[2], "built in")
 	var r struct {
 		Tools []struct{ Name, Description string }
 	}
@@ -182,7 +182,7 @@ func TestHostileMCPDefinitions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.wants(string(log), `"tool":"names__bash"`, `"mcp_server":"names"`)
+	a.checkContains(string(log), `"tool":"names__bash"`, `"mcp_server":"names"`)
 }
 
 // TestChangedMCPTool has a server that changes a tool after its first use. The tool is
@@ -193,12 +193,12 @@ func TestChangedMCPTool(t *testing.T) {
 	a.initialize()
 	s := a.open()
 	a.untilReady(s, "bad")
-	a.wants(a.turnOf(s, "/bad__run {}"), "done")
+	a.checkContains(a.turnOf(s, "/bad__run {}"), "done")
 	var questions []frame
 	eventually(t, patience, "the question", func() bool { // the server announces the change when it likes
 		_, questions = a.turnAnswering(s, "/bash true", "reject_once")
 		return len(questions) > 0
 	})
-	a.wants(questions[0].line, "which has changed?", "Version 1.", "Version 2.")
-	a.wants(a.turnOf(s, "/bad__run {}"), "There is no command /bad__run")
+	a.checkContains(questions[0].line, "which has changed?", "Version 1.", "Version 2.")
+	a.checkContains(a.turnOf(s, "/bad__run {}"), "There is no command /bad__run")
 }

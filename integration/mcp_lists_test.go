@@ -26,24 +26,24 @@ func TestHostileMCPLists(t *testing.T) {
 	s := a.open()
 	a.untilReady(s, ready...)
 
-	a.wants(a.turnOf(s, "/clear"), "The conversation was cleared") // not the prompt of that name
-	a.wants(a.turnOf(s, "/nonsense:run"), "`/nonsense:run` failed")
-	a.wants(a.turnOf(s, "/exit:run"), "`/exit:run` failed")
-	a.wants(a.turnOf(s, "/hang:run"), "has no prompt `/hang:run`")
-	a.wants(a.turnOf(s, `/read_resource {"server":"100MiB","uri":"x:run"}`), "more than 64 MiB")
-	a.wants(a.turnOf(s, `/read_resource {"server":"nonsense","uri":"x:run"}`), `"status":"failed"`)
-	a.wants(a.turnOf(s, "/storm__run {}"), "done")
+	a.checkContains(a.turnOf(s, "/clear"), "The conversation was cleared") // not the prompt of that name
+	a.checkContains(a.turnOf(s, "/nonsense:run"), "`/nonsense:run` failed")
+	a.checkContains(a.turnOf(s, "/exit:run"), "`/exit:run` failed")
+	a.checkContains(a.turnOf(s, "/hang:run"), "has no prompt `/hang:run`")
+	a.checkContains(a.turnOf(s, `/read_resource {"server":"100MiB","uri":"x:run"}`), "more than 64 MiB")
+	a.checkContains(a.turnOf(s, `/read_resource {"server":"nonsense","uri":"x:run"}`), `"status":"failed"`)
+	a.checkContains(a.turnOf(s, "/storm__run {}"), "done")
 	a.turnOf(s, "/names:clear")
 	a.turnOf(s, "/good:talk")
-	a.wants(m.Requests()[0], `"done"`)
-	a.wants(m.Requests()[1], "And the double of that?")
-	a.wants(a.turnOf(s, `/read_resource {"server":"good","uri":"note://days/monday"}`), "Notes of monday")
+	a.checkContains(m.Requests()[0], `"done"`)
+	a.checkContains(m.Requests()[1], "And the double of that?")
+	a.checkContains(a.turnOf(s, `/read_resource {"server":"good","uri":"note://days/monday"}`), "Notes of monday")
 
 	text := a.turnOf(s, `/list_resources {}`)
 	if strings.ContainsAny(text, "\u202e") || strings.Contains(text, `\u001b`) || strings.Contains(text, strings.Repeat("long", 600)) {
 		t.Errorf("a URI that cannot be shown: %.3000s", text)
 	}
-	for _, f := range a.sent() {
+	for _, f := range a.agentFrames() {
 		for _, c := range commandsIn(f) {
 			name, _, _ := strings.Cut(c, " ")
 			if len(name) > 64 || strings.ContainsAny(c, "\x1b\u202e\n") {
@@ -62,7 +62,7 @@ func TestHostileMCPLists(t *testing.T) {
 // updatesOfCommands counts the updates of the commands.
 func (a *agent) updatesOfCommands() int {
 	n := 0
-	for _, f := range a.sent() {
+	for _, f := range a.agentFrames() {
 		if commandsIn(f) != nil {
 			n++
 		}
@@ -80,7 +80,7 @@ func TestHostileMCPListMemory(t *testing.T) {
 			a.initialize()
 			s := a.open()
 			a.turnOf(s, `/read_resource {"server":"bad","uri":"x:run"}`)
-			a.wants(a.turnOf(s, "/bash echo built in"), "built in")
+			a.checkContains(a.turnOf(s, "/bash echo built in"), "built in")
 			peak := statusKiB(t, a.cmd.Process.Pid, "VmHWM") >> 10
 			t.Logf("%d MiB", peak)
 			if peak >= 100 && !raceEnabled() {

@@ -18,9 +18,9 @@ func TestMCPSchemaRefused(t *testing.T) {
 	a := launch(t, start{env: m.Env(), config: allowMCP})
 	a.initialize()
 	s := a.openWith(stdioServer(t, "io", "serve"))
-	a.wants(a.turnOf(s, "first"), "one")
-	a.wants(a.turnOf(s, "/mcp"), "ready, 2 tools", "`io__wait` is left out: claude refuses its schema: Invalid schema for function 'io__wait': no items")
-	a.wants(a.turnOf(s, "second"), "two")
+	a.checkContains(a.turnOf(s, "first"), "one")
+	a.checkContains(a.turnOf(s, "/mcp"), "ready, 2 tools", "`io__wait` is left out: claude refuses its schema: Invalid schema for function 'io__wait': no items")
+	a.checkContains(a.turnOf(s, "second"), "two")
 	sent := m.Requests()
 	if len(sent) != 3 {
 		t.Fatalf("%d requests", len(sent))

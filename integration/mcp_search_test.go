@@ -33,9 +33,9 @@ func TestToolSearch(t *testing.T) {
 		_, text, _ := strings.Cut(m.Requests()[n], `"messages":`)
 		return text
 	}
-	a.wants(messages(1), "big__assign_ticket_v2 was called before it was offered", "tool_search")
-	a.wants(messages(2), "These tools are offered from now on:", "big__merge_branch_v1: (MCP server big) This tool can merge one branch")
-	a.wants(messages(3), "done by merge_branch_v1")
+	a.checkContains(messages(1), "big__assign_ticket_v2 was called before it was offered", "tool_search")
+	a.checkContains(messages(2), "These tools are offered from now on:", "big__merge_branch_v1: (MCP server big) This tool can merge one branch")
+	a.checkContains(messages(3), "done by merge_branch_v1")
 	own := m.ToolBytes(5)
 	first := m.ToolBytes(0)
 	cost := len(strings.Join(first, ",")) - len(strings.Join(own, ","))
@@ -48,9 +48,9 @@ func TestToolSearch(t *testing.T) {
 			t.Errorf("request %d does not begin with the tools of the one before:\n%s", i, strings.Join(now, "\n"))
 		}
 	}
-	a.wants(strings.Join(m.ToolBytes(2), "\n"), `"big__assign_ticket_v2"`)
-	a.wants(strings.Join(m.ToolBytes(3), "\n"), `"big__merge_branch_v1"`)
-	a.wants(a.turnOf(s, "/status"), "Tool search: 300 tools of MCP servers")
+	a.checkContains(strings.Join(m.ToolBytes(2), "\n"), `"big__assign_ticket_v2"`)
+	a.checkContains(strings.Join(m.ToolBytes(3), "\n"), `"big__merge_branch_v1"`)
+	a.checkContains(a.turnOf(s, "/status"), "Tool search: 300 tools of MCP servers")
 }
 
 // TestToolSearchOff checks that all tools are sent without the filter.

@@ -107,12 +107,12 @@ func TestHostileWebMCPServers(t *testing.T) {
 			if tt.ready {
 				a.untilReady(s, tt.name)
 				got = a.turnOf(s, "/"+tt.name+`__echo {"message":"hi"}`)
-				a.wants(got, `"status":"failed"`)
+				a.checkContains(got, `"status":"failed"`)
 			} else {
 				got = a.turnOf(s, "/mcp")
 			}
-			a.wants(got, tt.want)
-			a.wants(a.turnOf(s, `/good__echo {"message":"hi"}`), "Echo: hi")
+			a.checkContains(got, tt.want)
+			a.checkContains(a.turnOf(s, `/good__echo {"message":"hi"}`), "Echo: hi")
 			if peak := statusKiB(t, a.cmd.Process.Pid, "VmHWM") >> 10; peak >= 100 && !raceEnabled() {
 				t.Errorf("the agent took %d MiB", peak)
 			}

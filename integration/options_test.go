@@ -50,7 +50,7 @@ func optionsOf(t *testing.T, raw json.RawMessage) map[string]option {
 // set sets an option and returns the resulting options.
 func (a *agent) set(t *testing.T, session, id, value string) map[string]option {
 	t.Helper()
-	n := fmt.Sprintf(`"set-%d"`, len(a.sent()))
+	n := fmt.Sprintf(`"set-%d"`, len(a.agentFrames()))
 	a.request(n, "session/set_config_option", fmt.Sprintf(`{"sessionId":%q,"configId":%q,"value":%q}`, session, id, value))
 	f := a.answer(n)
 	if f.Error != nil {
@@ -201,7 +201,7 @@ func TestStatement127OptionsAtOnce(t *testing.T) {
 	})
 	var mode string
 	var believed map[string]option
-	for _, f := range a.sent() {
+	for _, f := range a.agentFrames() {
 		var params struct {
 			Update struct {
 				CurrentModeID string

@@ -99,7 +99,7 @@ func TestStatement112HugeOutput(t *testing.T) {
 			if r := e.Results(s)[0]; *r.Status != sdk.ToolCallStatusCompleted || !strings.Contains(fakeide.ShownText(r.Content), "THE END") {
 				t.Errorf("ended %s: %.300s", *r.Status, fakeide.ShownText(r.Content))
 			}
-			for _, f := range e.sent() {
+			for _, f := range e.agentFrames() {
 				if len(f.line) > 1<<20 {
 					t.Errorf("a frame of %d bytes: %.200s", len(f.line), f.line)
 				}
@@ -122,7 +122,7 @@ func TestBigDiff(t *testing.T) {
 	if got := e.content("big.txt"); got != hay+"pin\n"+hay {
 		t.Errorf("the file holds %d bytes", len(got))
 	}
-	for _, f := range e.sent() {
+	for _, f := range e.agentFrames() {
 		if len(f.line) > 1<<20 {
 			t.Errorf("a frame of %d bytes: %.200s", len(f.line), f.line)
 		}

@@ -71,8 +71,8 @@ func TestOddClient(t *testing.T) {
 			var screen fakeide.IDE
 			screen.Start(t)
 			defer screen.Stop()
-			e := launch(t, start{env: p.Env(), line: func(a *agent, _ int) {
-				frames := a.sent()
+			e := launch(t, start{env: p.Env(), afterLine: func(a *agent, _ int) {
+				frames := a.agentFrames()
 				f := frames[len(frames)-1]
 				if f.ID == nil || f.Method == "" {
 					return
@@ -96,7 +96,7 @@ func TestOddClient(t *testing.T) {
 				t.Errorf("the turn: %s", f.line)
 			}
 			ended := 0
-			for _, f := range e.sent() {
+			for _, f := range e.agentFrames() {
 				if u, ok := f.update(); ok && (u.Status == "completed" || u.Status == "failed") {
 					ended++
 				}

@@ -76,7 +76,7 @@ func TestCheckEqualsRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	forest := newForest(t)
+	pool := newPool(t)
 	for name, tt := range map[string]struct {
 		mode   sdk.SessionModeId
 		config string
@@ -87,10 +87,10 @@ func TestCheckEqualsRun(t *testing.T) {
 		"code with gates": {"code", judgedRules + policyRules + authorizationRules},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := newField(t, forest, sdk.ClientCapabilities{}, tt.mode, tt.config)
-			f.compareRefused(pick(10, 1))
+			f := newScriptRunner(t, pool, sdk.ClientCapabilities{}, tt.mode, tt.config)
+			f.compareRefused(extent(10, 1))
 			for i, s := range append(hostile, daily...) {
-				if i%pick(150, 5) == 0 && !strings.Contains(s.Text, "\r") { // a typed prompt has no CR
+				if i%extent(150, 5) == 0 && !strings.Contains(s.Text, "\r") { // a typed prompt has no CR
 					f.compare(s.Tree, "bash", s.Text)
 				}
 			}
@@ -104,7 +104,7 @@ func TestCheckEqualsRun(t *testing.T) {
 // compareRefused judges every nth of the commands that are blocked or asked about, by a
 // check in this process and by the run. One that a rule allows is left out, since it
 // would run.
-func (f *field) compareRefused(n int) {
+func (f *scriptRunner) compareRefused(n int) {
 	f.t.Helper()
 	list, err := commands.Refused(policyData)
 	if err != nil {
@@ -112,12 +112,12 @@ func (f *field) compareRefused(n int) {
 	}
 	f.t.Chdir(f.root) // /proc/self/cwd is that of the agent
 	const tree = "clean"
-	g, session := f.enter(tree)
+	td, session := f.enter(tree)
 	l, err := config.Load(config.Options{Environ: f.cmd.Env})
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	checker, err := app.New(l, slog.New(slog.DiscardHandler)).Checker(g.Dir, string(f.mode))
+	checker, err := app.New(l, slog.New(slog.DiscardHandler)).Checker(td.Dir, string(f.mode))
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -141,10 +141,10 @@ func (f *field) compareRefused(n int) {
 }
 
 // compare judges a call by the command that checks and by the run.
-func (f *field) compare(tree, tool, input string) {
+func (f *scriptRunner) compare(tree, tool, input string) {
 	f.t.Helper()
-	g, session := f.enter(tree)
-	cmd := commandIn(f.agent, "permissions", "check", "--json", "--mode", string(f.mode), "--cwd", g.Dir, "--", tool, input)
+	td, session := f.enter(tree)
+	cmd := commandIn(f.agent, "permissions", "check", "--json", "--mode", string(f.mode), "--cwd", td.Dir, "--", tool, input)
 	out, err := cmd.Output()
 	var check struct {
 		Decision, Rule string
@@ -156,7 +156,7 @@ func (f *field) compare(tree, tool, input string) {
 }
 
 // equal makes a call, whose decision and rule must be those of its check.
-func (f *field) equal(session sdk.SessionId, tree, tool, input, decision, rule string) {
+func (f *scriptRunner) equal(session sdk.SessionId, tree, tool, input, decision, rule string) {
 	f.t.Helper()
 	f.prompt(session, "/"+tool+" "+input)
 	line := f.lastAudited()
@@ -173,7 +173,7 @@ func (f *field) equal(session sdk.SessionId, tree, tool, input, decision, rule s
 type audited struct{ Tool, Decision, Rule, Answer string }
 
 // lastAudited returns the last line of the audit log.
-func (f *field) lastAudited() (line audited) {
+func (f *scriptRunner) lastAudited() (line audited) {
 	f.t.Helper()
 	log, err := os.ReadFile(filepath.Join(f.home, "audit.jsonl"))
 	if err != nil {

@@ -53,7 +53,7 @@ func oneTurn(t *testing.T, p *fakemodel.Anthropic, s start) string {
 		t.Errorf("the turn: %s", f.line)
 	}
 	e.alive()
-	return joined(e.sent())
+	return joinLines(e.agentFrames())
 }
 
 // TestNoBash works without bash, and without any shell.

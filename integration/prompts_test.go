@@ -88,7 +88,7 @@ func TestStatement082_083_084ModelInput(t *testing.T) {
 func (a *agent) messages(session string) []string {
 	var all []string
 	last := ""
-	for _, f := range a.sent() {
+	for _, f := range a.agentFrames() {
 		var p struct {
 			SessionID string
 			Update    struct {
@@ -172,12 +172,12 @@ func TestStatement065_094CommandsAndTheModel(t *testing.T) {
 
 	a.request(`"close"`, "session/close", fmt.Sprintf(`{"sessionId":%q}`, s))
 	a.answer(`"close"`)
-	before := len(a.sent())
+	before := len(a.agentFrames())
 	a.request(`"resume"`, "session/resume", fmt.Sprintf(`{"sessionId":%q,"cwd":%q}`, s, a.dir))
 	a.answer(`"resume"`)
 	prompts++
 	a.alive()
-	for _, f := range a.sent()[before:] {
+	for _, f := range a.agentFrames()[before:] {
 		if u, ok := f.update(); ok && u.Kind != "available_commands_update" {
 			t.Errorf("resume sent %s", f.line)
 		}

@@ -92,7 +92,7 @@ func (r *rewinder) rewind(id, mode string) {
 // the text of the first turn.
 func (r *rewinder) after(t *testing.T, caps string) (next *rewinder, said string) {
 	t.Helper()
-	r.allowed = true
+	r.exitChecked = true
 	r.killed.Store(true)
 	fakeide.KillGroup(r.cmd)
 	r.waitExit(patience)
@@ -104,7 +104,7 @@ func (r *rewinder) after(t *testing.T, caps string) (next *rewinder, said string
 	}
 	next.request("10", "session/prompt", promptParams(r.session, "/status"))
 	next.answer("10")
-	for _, f := range next.sent() {
+	for _, f := range next.agentFrames() {
 		if u, ok := f.update(); ok && u.Kind != "tool_call_update" {
 			said += string(u.Content)
 		}
@@ -116,9 +116,9 @@ func (r *rewinder) after(t *testing.T, caps string) (next *rewinder, said string
 // files and the conversation of before the rewind or of after it, and says which if
 // it had to do something.
 func TestKilledRewind(t *testing.T) {
-	rng := seeded(t)
+	rng := newRand(t)
 	took := 40 * time.Millisecond
-	for n := range pick(4, 60) {
+	for n := range extent(4, 60) {
 		t.Run(fmt.Sprint(n), func(t *testing.T) { took = killedRewind(t, rng, took, n == 0) })
 	}
 }
@@ -215,7 +215,7 @@ func TestRewindTheModelsHistory(t *testing.T) {
 	for _, text := range []string{"say alpha", "say beta", "/rewind 2 conversation", "say gamma", "/rewind 3", "/rewind redo", "say delta"} {
 		v.must(session, text)
 	}
-	v.leave()
+	v.quit()
 	next := newVictim(t, root)
 	if _, ok := next.load(session); !ok {
 		t.Fatal("the session is lost")

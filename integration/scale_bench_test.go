@@ -10,7 +10,7 @@ import (
 )
 
 // importInto imports an exported session.
-func (l *lean) importInto(doc string) {
+func (l *benchAgent) importInto(doc string) {
 	l.b.Helper()
 	l.call("_zeph/session/import", `{"session":`+doc+`}`)
 }
@@ -18,7 +18,7 @@ func (l *lean) importInto(doc string) {
 // BenchmarkLoadLarge measures session/load of a session with 20,000 events.
 func BenchmarkLoadLarge(b *testing.B) {
 	doc, cwd := largeSession(b, "large", 20_000)
-	l := newLean(b, "")
+	l := newBenchAgent(b, "")
 	l.initialize()
 	l.importInto(doc)
 	for b.Loop() {
@@ -34,10 +34,10 @@ func BenchmarkLoadLarge(b *testing.B) {
 // and the command "sessions list", with 10,000 stored sessions.
 func BenchmarkListLarge(b *testing.B) {
 	const sessions = 10_000
-	l := newLean(b, "")
+	l := newBenchAgent(b, "")
 	l.initialize()
 	for n := range sessions {
-		l.importInto(exported(fmt.Sprintf("s%05d", n), l.dir, 2))
+		l.importInto(exportedSession(fmt.Sprintf("s%05d", n), l.dir, 2))
 	}
 	b.Run("page", func(b *testing.B) {
 		params := "{}"

@@ -68,10 +68,10 @@ func TestScaleSessions(t *testing.T) {
 	}
 	var answers []<-chan frame
 	for _, s := range all {
-		answers = append(answers, c.begin("session/prompt", promptParams(s, "read the file")))
+		answers = append(answers, c.startCall("session/prompt", promptParams(s, "read the file")))
 	}
 	for _, answer := range answers {
-		if f, ok := c.ended("a prompt", answer); !ok || stopReason(f) != "end_turn" {
+		if f, ok := c.waitAnswer("a prompt", answer); !ok || stopReason(f) != "end_turn" {
 			t.Fatalf("%s\nstderr: %s", f.line, &c.stderr)
 		}
 	}

@@ -111,7 +111,7 @@ func (s *scheduling) outcomes(name string) (all []string) {
 
 // said returns the number of updates with a text.
 func (s *scheduling) said(text string) (n int) {
-	for _, f := range s.sent() {
+	for _, f := range s.agentFrames() {
 		if strings.Contains(f.line, text) {
 			n++
 		}
@@ -370,8 +370,8 @@ func succeeded(r fakemodel.Request, call string) bool {
 // However often agents are killed during a task, no call of it is made twice, a call whose
 // result is stored was made, and the run ends once.
 func TestKillTaskAnywhere(t *testing.T) {
-	rng := seeded(t)
-	for n := range pick(2, 60) {
+	rng := newRand(t)
+	for n := range extent(2, 60) {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			model := fakemodel.NewAnthropic(t)
 			asked := make(chan struct{}, 100)
@@ -399,7 +399,7 @@ func TestKillTaskAnywhere(t *testing.T) {
 					break
 				}
 				eventually(t, patience, "the model is asked, or the run has ended", func() bool {
-					return len(asked) > 0 || slices.ContainsFunc(a.sent(), ended)
+					return len(asked) > 0 || slices.ContainsFunc(a.agentFrames(), ended)
 				})
 				time.Sleep(time.Duration(rng.Int64N(int64(150 * time.Millisecond)))) // a random moment
 				a.kill()

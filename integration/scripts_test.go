@@ -18,42 +18,42 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakeide"
 )
 
-var allEffects = flag.Bool("effects", false, "type every script in every field, not only a sample")
+var allEffects = flag.Bool("effects", false, "type every script with every runner, not only a sample")
 
 const policyData = "../executors/policy/testdata"
 
-// field is a running binary for scripts, with one session for each tree.
-type field struct {
+// scriptRunner is a running binary for scripts, with one session for each tree.
+type scriptRunner struct {
 	*ide
-	forest   *commands.Forest
+	pool     *commands.Pool
 	mode     sdk.SessionModeId
-	grounds  map[string]*commands.Ground
+	dirs     map[string]*commands.TestDir
 	sessions map[string]sdk.SessionId
 }
 
-// newForest returns a forest for the fields of a test, which use it one after another:
+// newPool returns a pool for the runners of a test, which use it one after another:
 // making its trees takes most of their time.
-func newForest(t *testing.T) *commands.Forest {
+func newPool(t *testing.T) *commands.Pool {
 	t.Helper()
-	forest, err := commands.NewForest(policyData, filepath.Join(farHome(t), "forest"))
+	pool, err := commands.NewPool(policyData, filepath.Join(farHome(t), "pool"))
 	if errors.Is(err, exec.ErrNotFound) {
 		t.Skip(err)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return forest
+	return pool
 }
 
-// newField starts the binary with a client that rejects every question.
-func newField(t *testing.T, forest *commands.Forest, caps sdk.ClientCapabilities, mode sdk.SessionModeId, config string) *field {
+// newScriptRunner starts the binary with a client that rejects every question.
+func newScriptRunner(t *testing.T, pool *commands.Pool, caps sdk.ClientCapabilities, mode sdk.SessionModeId, config string) *scriptRunner {
 	t.Helper()
 	root := farHome(t)
-	f := &field{
+	f := &scriptRunner{
 		ide: &ide{caps: caps, IDE: fakeide.IDE{Permit: func(sdk.RequestPermissionRequest) sdk.PermissionOptionKind {
 			return sdk.PermissionOptionKindRejectOnce
 		}}},
-		forest: forest, mode: mode, grounds: map[string]*commands.Ground{}, sessions: map[string]sdk.SessionId{},
+		pool: pool, mode: mode, dirs: map[string]*commands.TestDir{}, sessions: map[string]sdk.SessionId{},
 	}
 	for _, path := range []string{".netrc", ".ssh/id_ed25519"} {
 		write(t, filepath.Join(root, "home", path), commands.Secret+"\n")
@@ -67,33 +67,33 @@ func newField(t *testing.T, forest *commands.Forest, caps sdk.ClientCapabilities
 	return f
 }
 
-// enter returns a ground with that tree, and a session in it.
-func (f *field) enter(tree string) (*commands.Ground, sdk.SessionId) {
+// enter returns a directory with that tree, and a session in it.
+func (f *scriptRunner) enter(tree string) (*commands.TestDir, sdk.SessionId) {
 	f.t.Helper()
-	if g := f.grounds[tree]; g != nil {
-		return g, f.sessions[tree]
+	if td := f.dirs[tree]; td != nil {
+		return td, f.sessions[tree]
 	}
-	g, err := f.forest.Take(tree)
+	td, err := f.pool.Take(tree)
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	r, err := f.conn.NewSession(f.t.Context(), sdk.NewSessionRequest{Cwd: g.Dir, McpServers: []sdk.McpServer{}})
+	r, err := f.conn.NewSession(f.t.Context(), sdk.NewSessionRequest{Cwd: td.Dir, McpServers: []sdk.McpServer{}})
 	if err != nil {
 		f.t.Fatal(err)
 	}
 	if _, err := f.conn.SetSessionMode(f.t.Context(), sdk.SetSessionModeRequest{SessionId: r.SessionId, ModeId: f.mode}); err != nil {
 		f.t.Fatal(err)
 	}
-	f.grounds[tree], f.sessions[tree] = g, r.SessionId
-	return g, r.SessionId
+	f.dirs[tree], f.sessions[tree] = td, r.SessionId
+	return td, r.SessionId
 }
 
-// leave ends the use of a ground and returns its changes.
-func (f *field) leave(tree string) []string {
+// leave ends the use of a directory and returns its changes.
+func (f *scriptRunner) leave(tree string) []string {
 	f.t.Helper()
-	g := f.grounds[tree]
-	delete(f.grounds, tree)
-	changed, err := g.Return()
+	td := f.dirs[tree]
+	delete(f.dirs, tree)
+	changed, err := td.Return()
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ type ran struct {
 	text          string // the output in the client's view
 }
 
-func (f *field) bash(s sdk.SessionId, script string) ran {
+func (f *scriptRunner) bash(s sdk.SessionId, script string) ran {
 	f.t.Helper()
 	asked, before := len(f.Questions()), len(f.Results(s))
 	f.prompt(s, "/bash "+script)
@@ -122,9 +122,9 @@ func (f *field) bash(s sdk.SessionId, script string) ran {
 	return out
 }
 
-// fields runs a test for each way to run commands: on this machine or in the
+// runnerVariants runs a test for each way to run commands: on this machine or in the
 // client's terminals, in a read-only mode or in the default one.
-func fields(t *testing.T, forest *commands.Forest, run func(t *testing.T, f *field, n int)) {
+func runnerVariants(t *testing.T, pool *commands.Pool, run func(t *testing.T, f *scriptRunner, n int)) {
 	n := 0
 	for _, where := range []string{"here", "terminal"} {
 		caps := sdk.ClientCapabilities{}
@@ -132,7 +132,7 @@ func fields(t *testing.T, forest *commands.Forest, run func(t *testing.T, f *fie
 			caps = fakeide.CanAll()
 		}
 		for _, mode := range []sdk.SessionModeId{"ask", "code"} {
-			t.Run(where+" "+string(mode), func(t *testing.T) { run(t, newField(t, forest, caps, mode, ""), n) })
+			t.Run(where+" "+string(mode), func(t *testing.T) { run(t, newScriptRunner(t, pool, caps, mode, ""), n) })
 			n++
 		}
 	}
@@ -145,10 +145,10 @@ func TestHostileEffects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	forest := newForest(t)
-	fields(t, forest, func(t *testing.T, f *field, n int) { f.harmless(list, 60, 15*n) })
+	pool := newPool(t)
+	runnerVariants(t, pool, func(t *testing.T, f *scriptRunner, n int) { f.harmless(list, 60, 15*n) })
 	t.Run("gates", func(t *testing.T) {
-		f := newField(t, forest, sdk.ClientCapabilities{}, "code", allowingGates(t, "direct"))
+		f := newScriptRunner(t, pool, sdk.ClientCapabilities{}, "code", allowingGates(t, "direct"))
 		write(t, filepath.Join(f.home, "hooks.json"), allowingHook)
 		f.harmless(list, 180, 7)
 		wantAllGates(t, f.home)
@@ -156,7 +156,7 @@ func TestHostileEffects(t *testing.T) {
 }
 
 // harmless types every nth of the scripts, beginning with the one at from.
-func (f *field) harmless(list []commands.Script, n, from int) {
+func (f *scriptRunner) harmless(list []commands.Script, n, from int) {
 	f.t.Helper()
 	quiet := 0
 	for i, s := range list {
@@ -174,7 +174,7 @@ func (f *field) harmless(list []commands.Script, n, from int) {
 		}
 	}
 	f.t.Logf("%d scripts ran without a question", quiet)
-	for tree := range f.grounds {
+	for tree := range f.dirs {
 		if changed := f.leave(tree); len(changed) > 0 {
 			f.t.Errorf("tree %s: a refused script changed %q", tree, changed)
 		}
@@ -189,7 +189,7 @@ func TestDaily(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fields(t, newForest(t), func(t *testing.T, f *field, n int) {
+	runnerVariants(t, newPool(t), func(t *testing.T, f *scriptRunner, n int) {
 		for i, s := range list {
 			if !*allEffects && i%4 != n {
 				continue
@@ -197,9 +197,9 @@ func TestDaily(t *testing.T) {
 			if slices.ContainsFunc(s.Needs, func(name string) bool { _, err := exec.LookPath(name); return err != nil }) {
 				continue
 			}
-			g, session := f.enter(s.Tree)
+			td, session := f.enter(s.Tree)
 			// First, so that go has a cache, which a read-only command cannot create.
-			want := g.Run(s.Text, "PAGER=cat", "GIT_PAGER=cat", "HOME="+filepath.Join(f.root, "home"))
+			want := td.Run(s.Text, "PAGER=cat", "GIT_PAGER=cat", "HOME="+filepath.Join(f.root, "home"))
 			got := f.bash(session, s.Text)
 			if got.asked || strings.Contains(got.text, "policy_blocked") {
 				t.Errorf("%q asks", s.Text)
@@ -209,7 +209,7 @@ func TestDaily(t *testing.T) {
 				t.Errorf("%q shows %.600s\nwant\n%s", s.Text, got.text, want)
 			}
 		}
-		for tree := range f.grounds {
+		for tree := range f.dirs {
 			if changed := f.leave(tree); len(changed) > 0 {
 				t.Errorf("%q changed", changed)
 			}

@@ -29,7 +29,7 @@ func TestStatement075Close(t *testing.T) {
 	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("c1", "bash", map[string]any{"command": stubborn})))
 	a := (&ide{}).begin(t, start{env: p.Env()})
 	s := a.session()
-	done := a.begun(s, "run")
+	done := a.startPrompt(s, "run")
 	pids := a.stubbornPIDs()
 	if _, err := a.conn.CloseSession(t.Context(), sdk.CloseSessionRequest{SessionId: s}); err != nil {
 		t.Fatalf("session/close: %v", err)
@@ -38,7 +38,7 @@ func TestStatement075Close(t *testing.T) {
 		t.Errorf("%q, %v", got.reason, got.err)
 	}
 	var order []string
-	for _, f := range a.sent() {
+	for _, f := range a.agentFrames() {
 		if f.Result != nil {
 			order = append(order, strings.TrimSpace(string(f.Result)))
 		}
@@ -46,8 +46,8 @@ func TestStatement075Close(t *testing.T) {
 	if got := order[len(order)-2:]; !strings.Contains(got[0], "cancelled") || got[1] != "{}" {
 		t.Errorf("answers in the order %q", got)
 	}
-	a.gone(pids)
-	got := within(t, patience, "answer", a.begun(s, "again"))
+	a.waitGone(pids)
+	got := within(t, patience, "answer", a.startPrompt(s, "again"))
 	if f := codeOf(got.err); f.Code != -32002 || !strings.Contains(f.Message, string(s)) {
 		t.Errorf("prompt in a closed session: %v", got.err)
 	}
@@ -71,7 +71,7 @@ func TestStatement051_055_056FirstFrames(t *testing.T) {
 		return commands == n
 	})
 	named := map[string]bool{}
-	for _, f := range a.sent() {
+	for _, f := range a.agentFrames() {
 		var r, p struct{ SessionID string }
 		if json.Unmarshal(f.Result, &r) == nil && r.SessionID != "" {
 			named[r.SessionID] = true
@@ -96,7 +96,7 @@ type page struct {
 // list requests a page; params are JSON.
 func (a *agent) list(params string) page {
 	a.t.Helper()
-	id := fmt.Sprintf(`"list-%d"`, len(a.sent()))
+	id := fmt.Sprintf(`"list-%d"`, len(a.agentFrames()))
 	a.request(id, "session/list", params)
 	f := a.answer(id)
 	var p page

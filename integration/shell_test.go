@@ -39,7 +39,7 @@ func TestStreamedTerminal(t *testing.T) {
 	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("c1", "bash", map[string]any{"command": "echo first; until test -e go; do sleep 0.01; done; echo second; exit 3"})), fakemodel.Answer(fakemodel.Say("Done.")))
 	e := (&ide{caps: sdk.ClientCapabilities{Meta: map[string]any{"terminal_output": true}}}).begin(t, start{env: p.Env()})
 	s := e.session()
-	done := e.begun(s, "run")
+	done := e.startPrompt(s, "run")
 	metaOf := func(f frame) update { u, _ := f.update(); return u }
 	e.await("the first output while the command runs", func(f frame) bool {
 		o := metaOf(f).Meta.Output
@@ -51,7 +51,7 @@ func TestStreamedTerminal(t *testing.T) {
 	}
 	var opened, output string
 	exits := 0
-	for _, f := range e.sent() {
+	for _, f := range e.agentFrames() {
 		u := metaOf(f)
 		if i := u.Meta.Info; i != nil {
 			opened = i.Terminal_ID

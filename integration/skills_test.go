@@ -88,7 +88,7 @@ func TestSkillQuestionCancelled(t *testing.T) {
 	question := a.await("the question", func(f frame) bool { return f.Method == "session/request_permission" })
 	a.notify("session/cancel", fmt.Sprintf(`{"sessionId":%q}`, s))
 	a.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"outcome":{"outcome":"cancelled"}}}`+"\n", question.ID))
-	a.wants(a.answer(`"first"`).line, `"stopReason":"cancelled"`)
+	a.checkContains(a.answer(`"first"`).line, `"stopReason":"cancelled"`)
 	if n := len(p.Requests()); n > 0 {
 		t.Errorf("%d requests to the model before the answer", n)
 	}
@@ -197,7 +197,7 @@ func TestHostileSkills(t *testing.T) {
 			before := tree(t, a.dir)
 			a.turnOf(s, "/trust set skill:evil "+tt.level)
 			text, _ := a.turnAnswering(s, "be evil", "allow_once")
-			a.wants(text, `"stopReason":"end_turn"`)
+			a.checkContains(text, `"stopReason":"end_turn"`)
 			if after := tree(t, a.dir); !slices.Equal(before, after) || a.content("a.txt") != "a\n" {
 				t.Errorf("the workspace has %q, had %q", after, before)
 			}
@@ -241,7 +241,7 @@ func TestSkillSecrets(t *testing.T) {
 	a := launch(t, start{root: root, env: append(p.Env(), "MY_TOKEN="+own, "ZEPH_SECRET_GIVEN_TOKEN="+given, "OPENAI_API_KEY="+reserved)})
 	a.initialize()
 	text, _ := a.turnAnswering(a.open(), "deploy", "allow_once")
-	a.wants(text, `"stopReason":"end_turn"`, "needs the secret OPENAI_API_KEY, which is not set")
+	a.checkContains(text, `"stopReason":"end_turn"`, "needs the secret OPENAI_API_KEY, which is not set")
 	for file, want := range map[string]string{"before": "  \n", "inside": own + " " + given + " \n", "after": "  \n"} {
 		if got := a.content(file); got != want {
 			t.Errorf("%s: the environment has %q, want %q", file, got, want)
@@ -281,8 +281,8 @@ func TestSkillsPage(t *testing.T) {
 	for i, want := range []string{"Write the notes", "It uses secrets"} {
 		write(t, filepath.Join(skill, "SKILL.md"), samples[i])
 		s := a.open()
-		a.wants(a.turnOf(s, "/skills"), "`release` (yours): trusted, offered. `Cut a release`")
-		a.wants(a.turnOf(s, `/load_skill {"name": "release"}`), want)
+		a.checkContains(a.turnOf(s, "/skills"), "`release` (yours): trusted, offered. `Cut a release`")
+		a.checkContains(a.turnOf(s, `/load_skill {"name": "release"}`), want)
 		calls := pageCall.FindAllStringSubmatch(string(page), -1)
 		if len(calls) != 3 {
 			t.Fatalf("the page has the calls %q", calls)

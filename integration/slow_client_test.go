@@ -115,11 +115,11 @@ func slowClient(t *testing.T, s *torrent, drips bool) (a *agent, session string,
 	p := fakemodel.NewAnthropic(t, s.answer)
 	d := &drip{slow: make(chan struct{}), fast: make(chan struct{})}
 	held := false
-	a = launch(t, start{env: p.Env(), unchecked: true, through: func(r io.Reader) io.Reader { d.Reader = r; return d }, line: func(a *agent, n int) {
+	a = launch(t, start{env: p.Env(), unchecked: true, wrapOutput: func(r io.Reader) io.Reader { d.Reader = r; return d }, afterLine: func(a *agent, n int) {
 		if held {
 			return
 		}
-		frames := a.sent()
+		frames := a.agentFrames()
 		if held = strings.Contains(frames[len(frames)-1].line, "agent_message_chunk"); held && drips {
 			close(d.slow)
 		} else if held {
@@ -143,7 +143,7 @@ func slowClient(t *testing.T, s *torrent, drips bool) (a *agent, session string,
 // said returns the agent's messages, joined.
 func (a *agent) said() string {
 	var b strings.Builder
-	for _, f := range a.sent() {
+	for _, f := range a.agentFrames() {
 		var p struct {
 			Update struct {
 				Kind    string `json:"sessionUpdate"`

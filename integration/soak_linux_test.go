@@ -64,7 +64,7 @@ func newSoak(t *testing.T, capabilities string, sessions int) *soak {
 	s.update, s.servers, s.Saves = s.seen, stdioServer(t, "io", "serve"), true
 	p.Choose, p.Forget = s.model, true
 	root := home(t)
-	write(t, filepath.Join(root, "zeph", "hooks.json"), hooksFile(30, hook{"PostToolUse", "Write", says(`{"decision":"block","reason":"Noted."}`)}))
+	write(t, filepath.Join(root, "zeph", "hooks.json"), hooksFile(30, hook{"PostToolUse", "Write", hookSays(`{"decision":"block","reason":"Noted."}`)}))
 	s.start(t, capabilities, start{root: root, env: p.Env(), config: fmt.Sprintf(soakConfig, p.URL) + fakeServer(t, "push", os.DevNull)})
 	s.repository(map[string]string{"a.txt": strings.Repeat("a line of text\n", 20)})
 	for n := range sessions {
@@ -116,10 +116,10 @@ func (s *soak) round(n int) {
 			s.tasks[word] = true
 			s.mu.Unlock()
 		}
-		answers[i] = s.begin("session/prompt", promptParams(id, prompts[i]))
+		answers[i] = s.startCall("session/prompt", promptParams(id, prompts[i]))
 	}
 	for i, answer := range answers {
-		f, ok := s.ended(prompts[i], answer)
+		f, ok := s.waitAnswer(prompts[i], answer)
 		if got := stopReason(f); !ok || got != want[i] {
 			s.t.Fatalf("%s ended with %q, want %q: %s\nstderr: %s", prompts[i], got, want[i], f.line, &s.stderr)
 		}
@@ -239,7 +239,7 @@ func (s *soak) goroutines() (stacks []string) {
 	for _, id := range s.sessions {
 		s.call("session/close", `{"sessionId":`+quote(id)+`}`)
 	}
-	s.allowed = true
+	s.exitChecked = true
 	if err := s.cmd.Process.Signal(syscall.SIGQUIT); err != nil {
 		s.t.Fatal(err)
 	}
@@ -256,7 +256,7 @@ func (s *soak) goroutines() (stacks []string) {
 // TestSoak runs turns of every kind for a long time. The agent holds no more at
 // the end than at the beginning, and its database grows with the text.
 func TestSoak(t *testing.T) {
-	sessions, rounds := pick(3, 50), pick(45, 200)
+	sessions, rounds := extent(3, 50), extent(45, 200)
 	for name, capabilities := range map[string]string{"editor": killedClients[0], "alone": killedClients[1]} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

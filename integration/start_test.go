@@ -9,7 +9,7 @@ import (
 // TestStatement036EmptyEnvironment starts the agent with an empty environment, as a
 // registry does, and with an empty home: no keys and no files.
 func TestStatement036EmptyEnvironment(t *testing.T) {
-	for name, how := range map[string]start{"no environment": {bare: true}, "an empty home": {}} {
+	for name, how := range map[string]start{"no environment": {emptyEnv: true}, "an empty home": {}} {
 		t.Run(name, func(t *testing.T) {
 			a := launch(t, how)
 			a.request("1", "initialize", `{"protocolVersion":1}`)
@@ -49,7 +49,7 @@ func TestStatement002BrokenConfig(t *testing.T) {
 			if a.status != 1 || strings.Count(text, "\n") != 1 || !strings.HasPrefix(text, "zeph-acp: ") || !strings.Contains(text, tt.want) {
 				t.Errorf("exit status %d, stderr %q", a.status, text)
 			}
-			if frames := a.sent(); len(frames) > 0 {
+			if frames := a.agentFrames(); len(frames) > 0 {
 				t.Errorf("the agent wrote %q", frames[0].line)
 			}
 		})
@@ -74,16 +74,16 @@ func TestStatement002NoNoise(t *testing.T) {
 		args: []string{"--log-level", "debug"},
 		env:  []string{"DEBUG=*", "TERM=dumb", "ANTHROPIC_LOG=debug", "GODEBUG=inittrace=0", "NO_COLOR=1", "FORCE_COLOR=1", "ZEPH_LOG_LEVEL=debug"},
 	})
-	a.allowed = true // stderr has the log
+	a.exitChecked = true // stderr has the log
 	a.alive()
 	a.initialize()
 	s := a.open()
 	a.request("1", "session/prompt", promptParams(s, "/bash echo hi"))
 	a.answer("1")
-	if f := a.sent()[0]; !strings.HasPrefix(string(f.ID), `"alive`) {
+	if f := a.agentFrames()[0]; !strings.HasPrefix(string(f.ID), `"alive`) {
 		t.Errorf("the first line is %q", f.line)
 	}
-	for _, f := range a.sent() {
+	for _, f := range a.agentFrames() {
 		if !strings.HasPrefix(f.line, `{"jsonrpc":"2.0",`) {
 			t.Errorf("the agent wrote %q", f.line)
 		}

@@ -16,7 +16,7 @@ import (
 func TestStatement135TwoProcesses(t *testing.T) {
 	p := fakemodel.NewAnthropic(t)
 	p.Choose = crowdModel
-	root, rng := home(t), seeded(t)
+	root, rng := home(t), newRand(t)
 	processes, members := make([]*agent, 2), make([][]*member, 2)
 	t.Run("turns", func(t *testing.T) {
 		for i := range processes {
@@ -41,7 +41,7 @@ func TestStatement135TwoProcesses(t *testing.T) {
 			if !ok {
 				t.Fatalf("session %s is lost", m.name)
 			}
-			checkReplay(t, prompts, shownIn(a.sent(), m.session, m.mine), replay)
+			checkReplay(t, prompts, shownIn(a.agentFrames(), m.session, m.mine), replay)
 		}
 	}
 }

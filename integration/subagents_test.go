@@ -89,7 +89,7 @@ func TestSubAgents(t *testing.T) {
 	a.file("mark.sh", `echo "$1" >> marks.txt`)
 	text := a.turnOf(a.open(), "work")
 	for _, task := range parallelTasks {
-		a.wants(text, "report of "+task.Task)
+		a.checkContains(text, "report of "+task.Task)
 	}
 	marks := a.markedBy()
 	if len(marks) != 8 || len(slices.Compact(slices.Sorted(slices.Values(marks)))) != 8 {
@@ -120,8 +120,8 @@ func TestSubAgents(t *testing.T) {
 // process shows the calls that had begun, to the client and to the model, and runs none
 // of them a second time.
 func TestSubAgentsKilled(t *testing.T) {
-	rng := seeded(t)
-	for n := range pick(6, 60) {
+	rng := newRand(t)
+	for n := range extent(6, 60) {
 		chance := rand.New(rand.NewPCG(rng.Uint64(), 1))
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
@@ -133,7 +133,7 @@ func TestSubAgentsKilled(t *testing.T) {
 // killSubAgents kills an agent after that many frames.
 func killSubAgents(t *testing.T, frames int) {
 	p := delegating(t, parallelTasks, marking)
-	a := launch(t, start{env: p.Env(), config: subAgents, line: func(a *agent, n int) {
+	a := launch(t, start{env: p.Env(), config: subAgents, afterLine: func(a *agent, n int) {
 		if n == frames {
 			a.kill()
 		}
@@ -179,7 +179,7 @@ func killSubAgents(t *testing.T, frames int) {
 // steps returns the last text of each call of sub_agent that a client was shown.
 func steps(a *agent) map[string]string {
 	shown := map[string]string{}
-	for _, f := range a.sent() {
+	for _, f := range a.agentFrames() {
 		var p struct {
 			Update struct {
 				SessionUpdate, ToolCallID, Name string
@@ -298,8 +298,8 @@ func TestSubAgentCancelledAlone(t *testing.T) {
 	if f := a.answer("2"); stopReason(f) != "end_turn" {
 		t.Error(f.line)
 	}
-	a.wants(p.Requests()[len(p.Requests())-1], "[the sub-agent stopped before it was done: the user cancelled it]", "report of task 2")
-	a.wants(joined(a.sent()), `"state":{"state":"idle","stopReason":"cancelled"}`, `"state":{"state":"idle","stopReason":"end_turn"}`)
+	a.checkContains(p.Requests()[len(p.Requests())-1], "[the sub-agent stopped before it was done: the user cancelled it]", "report of task 2")
+	a.checkContains(joinLines(a.agentFrames()), `"state":{"state":"idle","stopReason":"cancelled"}`, `"state":{"state":"idle","stopReason":"end_turn"}`)
 }
 
 // childWith returns the id of the child session that got a task.

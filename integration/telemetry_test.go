@@ -72,7 +72,7 @@ func TestTraces(t *testing.T) {
 	if f := a.answer(`"p"`); f.Error != nil {
 		t.Fatal(f.line)
 	}
-	for _, f := range a.sent() {
+	for _, f := range a.agentFrames() {
 		if strings.Contains(f.line, "hunter2") {
 			t.Errorf("a command saw the credentials of the collector: %s", f.line)
 		}

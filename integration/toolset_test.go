@@ -36,7 +36,7 @@ top_k = 2
 enabled = true
 complexity_threshold = 0
 `})
-	e.allowed = true // debug lines on stderr
+	e.exitChecked = true // debug lines on stderr
 	for i := range 9 {
 		e.file(fmt.Sprintf("f%d.txt", i), fmt.Sprintf("line %d\n", i))
 	}
@@ -85,7 +85,7 @@ complexity_threshold = 0
 			t.Errorf("the model gets its thought back:\n%s", body)
 		}
 	}
-	for _, f := range e.sent() {
+	for _, f := range e.agentFrames() {
 		if strings.Contains(f.line, thought) {
 			t.Errorf("a frame shows the thought: %s", f.line)
 		}

@@ -49,7 +49,7 @@ func TestTurn(t *testing.T) {
 			t.Errorf("request %d lacks the signed thought", i)
 		}
 	}
-	for _, f := range e.sent() {
+	for _, f := range e.agentFrames() {
 		if strings.Contains(f.line, "DISK-ONLY") {
 			t.Errorf("a frame shows the text on the disk: %s", f.line)
 		}
@@ -133,7 +133,7 @@ func (e *ide) checkTerminalOrder() {
 	e.t.Helper()
 	embedded := map[string]string{} // tool call by the terminal it shows
 	ended := map[string]bool{}      // tool calls that had their last update
-	for _, f := range e.sent() {
+	for _, f := range e.agentFrames() {
 		if u, ok := f.update(); ok {
 			if strings.Contains(string(u.Content), `"type":"terminal"`) {
 				embedded[u.ToolCallID] = u.ToolCallID
@@ -174,7 +174,7 @@ func TestStatement091ParallelSessions(t *testing.T) {
 	}
 	e := (&ide{caps: fakeide.CanAll()}).begin(t, start{env: p.Env()})
 	one, two := e.session(), e.session()
-	a, b := e.begun(one, "one"), e.begun(two, "two")
+	a, b := e.startPrompt(one, "one"), e.startPrompt(two, "two")
 	for _, done := range []<-chan outcome{a, b} {
 		if got := within(t, patience, "the turn's end", done); got.err != nil || got.reason != sdk.StopReasonEndTurn {
 			t.Fatalf("%q, %v", got.reason, got.err)
@@ -204,7 +204,7 @@ func TestStatement090Queue(t *testing.T) {
 	close(goOn)
 	a.answer("3")
 	var order []string
-	for _, f := range a.sent() {
+	for _, f := range a.agentFrames() {
 		if f.Result != nil && len(f.ID) == 1 {
 			order = append(order, string(f.ID))
 		}
@@ -243,7 +243,7 @@ func TestStatement079NothingFollows(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.waitExit(patience)
-	frames := a.sent()
+	frames := a.agentFrames()
 	if last := frames[len(frames)-1]; string(last.ID) != "1" {
 		t.Errorf("after the response: %s", last.line)
 	}
@@ -261,7 +261,7 @@ func TestStatement088StopReasons(t *testing.T) {
 			t.Parallel()
 			p := fakemodel.NewAnthropic(t, stopped(reason))
 			e := (&ide{}).begin(t, start{env: p.Env()})
-			if got := within(t, patience, "answer", e.begun(e.session(), "hi")); string(got.reason) != want || got.err != nil {
+			if got := within(t, patience, "answer", e.startPrompt(e.session(), "hi")); string(got.reason) != want || got.err != nil {
 				t.Errorf("%q, %v", got.reason, got.err)
 			}
 		})

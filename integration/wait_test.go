@@ -18,7 +18,7 @@ func (a *agent) awaitWithin(d time.Duration, what string, fits func(frame) bool)
 	timeout := time.After(d)
 	for next := 0; ; {
 		a.mu.Lock()
-		frames, more := a.frames, a.more
+		frames, more := a.frames, a.newFrame
 		a.mu.Unlock()
 		for ; next < len(frames); next++ {
 			if f := frames[next]; f.side == agentSide && fits(f) {
@@ -42,7 +42,7 @@ func (a *agent) awaitWithin(d time.Duration, what string, fits func(frame) bool)
 
 // tail returns the last frames, for a failure.
 func (a *agent) tail() string {
-	frames := a.sent()
+	frames := a.agentFrames()
 	var b strings.Builder
 	for _, f := range frames[max(0, len(frames)-8):] {
 		fmt.Fprintf(&b, "%.600s\n", strings.TrimSpace(f.line))

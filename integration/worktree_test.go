@@ -195,7 +195,7 @@ func TestWorktreeExample(t *testing.T) {
 	a.initialize()
 	a.repository(map[string]string{"go.mod": "module calc\n"})
 	text, _ := a.turnAnswering(a.open(), "work", "reject_once") // a language server may ask to run
-	a.wants(text, "report of task 1\\n"+result[1])
+	a.checkContains(text, "report of task 1\\n"+result[1])
 	if got := a.text("calc.go") + a.text("calc_test.go"); got != "package calc\npackage calc\n" {
 		t.Errorf("the project has %q", got)
 	}
@@ -241,7 +241,7 @@ func TestWorktreesKilled(t *testing.T) {
 		t.Errorf("the project's status: %q", status)
 	}
 	for _, patch := range patches {
-		b.wants(text, patch)
+		b.checkContains(text, patch)
 		a.git("apply", patch)
 	}
 	if status := a.git("status", "--short"); status != "?? new-1.txt\n?? new-2.txt\n" {
@@ -281,7 +281,7 @@ func TestWorktreeCancelled(t *testing.T) {
 			if len(copies) > 0 || len(patches) != 1 || a.git("status", "--short") != "" {
 				t.Fatalf("left: %q, %q; the project: %q", copies, patches, a.git("status", "--short"))
 			}
-			a.wants(joined(a.sent()), patches[0])
+			a.checkContains(joinLines(a.agentFrames()), patches[0])
 			a.git("apply", patches[0])
 			if a.text("new.txt") != "x" {
 				t.Errorf("new.txt: %q", a.text("new.txt"))

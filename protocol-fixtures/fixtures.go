@@ -47,13 +47,13 @@ const (
 
 // step is one line of frames.jsonl.
 type step struct {
-	line   int    // in frames.jsonl, 1-based
-	text   string // as written
-	side   string
-	frames []json.RawMessage // agent: one, or several in any order; none if not recorded yet
-	send   []byte            // client: the frame
-	exact  bool              // client: send is sent unchanged
-	spaced bool              // a blank line precedes it
+	line        int    // in frames.jsonl, 1-based
+	text        string // as written
+	side        string
+	frames      []json.RawMessage // agent: one frame, or several in any order; nil if not recorded yet
+	send        []byte            // client: the frame
+	verbatim    bool              // client: send is sent unchanged
+	blankBefore bool              // a blank line precedes it
 }
 
 // Parse reads a fixture. Its errors name file and line.
@@ -97,6 +97,7 @@ func Parse(file string, data []byte) (*Fixture, error) {
 	return f, nil
 }
 
+// parseSteps parses frames.jsonl.
 func parseSteps(data []byte) ([]step, error) {
 	var steps []step
 	n, spaced := 0, false
@@ -110,12 +111,13 @@ func parseSteps(data []byte) ([]step, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%d: %w", n, err)
 		}
-		s.line, s.text, s.spaced = n, string(line), spaced
+		s.line, s.text, s.blankBefore = n, string(line), spaced
 		steps, spaced = append(steps, s), false
 	}
 	return steps, nil
 }
 
+// parseStep parses one line of frames.jsonl.
 func parseStep(line []byte) (step, error) {
 	var l struct {
 		Client json.RawMessage `json:"client"`
@@ -129,11 +131,11 @@ func parseStep(line []byte) (step, error) {
 	}
 	switch {
 	case l.Bytes != nil:
-		return step{side: client, send: l.Bytes, exact: true}, nil
+		return step{side: client, send: l.Bytes, verbatim: true}, nil
 	case len(l.Client) > 0 && l.Client[0] == '"':
 		var text string
 		err := json.Unmarshal(l.Client, &text)
-		return step{side: client, send: []byte(text), exact: true}, err
+		return step{side: client, send: []byte(text), verbatim: true}, err
 	case len(l.Client) > 0 && l.Client[0] == '{':
 		return step{side: client, send: l.Client}, nil
 	case l.Client != nil:
@@ -160,10 +162,10 @@ func (f *Fixture) initializes() bool {
 	return false
 }
 
-// sideLine writes a frame as a line of frames.jsonl, byte by byte if exact is set.
-func sideLine(side string, frame []byte, exact bool) string {
+// formatLine formats a frame as a line of frames.jsonl. verbatim keeps it byte by byte.
+func formatLine(side string, frame []byte, verbatim bool) string {
 	text := string(frame)
-	if exact {
+	if verbatim {
 		text = quoted(text)
 		if back := ""; json.Unmarshal([]byte(text), &back) != nil || back != string(frame) {
 			return fmt.Sprintf("{%q: %q}", side+"_base64", base64.StdEncoding.EncodeToString(frame))

@@ -12,14 +12,14 @@ import (
 func (n *node) loosen(names *names, before *node) {
 	params := n.at("params")
 	if method, _ := n.at("method").text(); method == "terminal/create" && before.at("params").at("env") == nil {
-		params.at("env").any()
+		params.at("env").setAny()
 	}
 	if kind, _ := params.at("update").at("sessionUpdate").text(); kind == "session_info_update" {
-		params.at("update").at("updatedAt").anyTime(names)
+		params.at("update").at("updatedAt").setAnyTime(names)
 	}
 	if sessions := n.at("result").at("sessions"); sessions != nil {
 		for _, s := range sessions.items {
-			s.at("updatedAt").anyTime(names)
+			s.at("updatedAt").setAnyTime(names)
 		}
 	}
 	for _, of := range []*node{n.at("result"), params.at("update")} {
@@ -31,8 +31,8 @@ func (n *node) loosen(names *names, before *node) {
 			if category, _ := o.at("category").text(); category != "model" {
 				continue
 			}
-			if model, ok := o.at("currentValue").text(); ok && names.model(model) {
-				o.at("options").any()
+			if model, ok := o.at("currentValue").text(); ok && names.nameModel(model) {
+				o.at("options").setAny()
 			}
 		}
 	}
@@ -46,35 +46,36 @@ func (n *node) at(key string) *node {
 	return n.member(key)
 }
 
-func (n *node) any() {
+// setAny replaces the value by "$ANY"; n may be nil.
+func (n *node) setAny() {
 	if n != nil {
-		*n = node{raw: `"$ANY"`, kept: true}
+		*n = node{raw: `"$ANY"`, fixed: true}
 	}
 }
 
-// anyTime replaces a time that has no name.
-func (n *node) anyTime(names *names) {
-	if s, ok := n.text(); ok && names.of[s] == "" {
-		n.any()
+// setAnyTime replaces a time that has no name.
+func (n *node) setAnyTime(names *names) {
+	if s, ok := n.text(); ok && names.byValue[s] == "" {
+		n.setAny()
 	}
 }
 
-// model replaces a model by its name if it differs between runs, and reports whether
+// nameModel replaces a model by its name if it differs between runs, and reports whether
 // it did.
-func (n *names) model(value string) bool {
-	if n.passing != nil && n.passing(value) && !slices.Contains(n.models, value) {
-		if n.of[value] == "" {
+func (n *names) nameModel(value string) bool {
+	if n.differs != nil && n.differs(value) && !slices.Contains(n.models, value) {
+		if n.byValue[value] == "" {
 			n.nameAs("MODEL", value)
 		}
 		n.models = append(n.models, value)
 		if _, path, _ := strings.Cut(value, ":"); filepath.IsAbs(path) {
-			n.places = append(n.places, path)
+			n.runPaths = append(n.runPaths, path)
 		}
 	}
 	return slices.Contains(n.models, value)
 }
 
-// foreign reports whether a text names a directory that exists in this run only.
-func (n *names) foreign(text string) bool {
-	return slices.ContainsFunc(n.places, func(p string) bool { return strings.Contains(text, p) })
+// hasRunPath reports whether a text has a path that exists in this run only.
+func (n *names) hasRunPath(text string) bool {
+	return slices.ContainsFunc(n.runPaths, func(p string) bool { return strings.Contains(text, p) })
 }

@@ -82,12 +82,12 @@ func match(path string, want, got any, b Bindings) *Difference {
 				b[w[1:]] = got
 				return nil
 			}
-			return same(path, bound, got, w)
+			return compare(path, bound, got, w)
 		}
-		if g, ok := got.(string); ok && b.inside(w, g) {
+		if g, ok := got.(string); ok && b.bindInside(w, g) {
 			return nil
 		}
-		return same(path, b.expand(w), got, "")
+		return compare(path, b.expand(w), got, "")
 	case map[string]any:
 		g, ok := got.(map[string]any)
 		if !ok {
@@ -112,7 +112,7 @@ func match(path string, want, got any, b Bindings) *Difference {
 		}
 		return nil
 	}
-	return same(path, want, got, "")
+	return compare(path, want, got, "")
 }
 
 func matchMembers(path string, want, got map[string]any, b Bindings) *Difference {
@@ -139,8 +139,8 @@ func matchMembers(path string, want, got map[string]any, b Bindings) *Difference
 	return nil
 }
 
-// same compares values without names; name is the fixture's name for want.
-func same(path string, want, got any, name string) *Difference {
+// compare compares values without names; name is the fixture's name for want.
+func compare(path string, want, got any, name string) *Difference {
 	w, g := show(want), show(got)
 	if w == g {
 		return nil
@@ -173,9 +173,9 @@ func (b Bindings) expand(s string) string {
 	})
 }
 
-// inside binds the unbound names in a longer string to the UUIDs in their places in
+// bindInside binds the unbound names in a longer string to the UUIDs in their places in
 // got. It reports whether the strings are then equal.
-func (b Bindings) inside(want, got string) bool {
+func (b Bindings) bindInside(want, got string) bool {
 	want = b.expand(want)
 	at, names := 0, map[string]any{}
 	for _, m := range nameInside.FindAllStringIndex(want, -1) {

@@ -9,33 +9,33 @@ import (
 
 // names holds the names of values that differ between runs: UUIDs and models.
 type names struct {
-	of      map[string]string // by value
-	used    map[string]bool
-	passing func(model string) bool // reports whether it differs in another run
-	models  []string                // that have names
-	places  []string                // paths of this run or machine
+	byValue  map[string]string // by value
+	used     map[string]bool
+	differs  func(model string) bool // reports whether a model differs in another run
+	models   []string                // that have names
+	runPaths []string                // paths of this run or machine
 }
 
 func newNames(passing func(model string) bool) *names {
-	return &names{of: map[string]string{}, used: map[string]bool{"ANY": true}, passing: passing}
+	return &names{byValue: map[string]string{}, used: map[string]bool{"ANY": true}, differs: passing}
 }
 
 // uuid matches the agent's ids.
 var uuid = lazyregexp.New(`[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}`)
 
-// letters are the names by the member that a value is first seen in.
+// letters are the first letters of names, by the member in which a value is first seen.
 var letters = map[string]string{"sessionId": "S", "messageId": "M", "toolCallId": "T"}
 
-// set records the fixture's name for a value.
-func (n *names) set(name, value string) {
-	if n.of[value] == "" && !n.used[name] {
-		n.of[value], n.used[name] = name, true
+// bind records the fixture's name for a value.
+func (n *names) bind(name, value string) {
+	if n.byValue[value] == "" && !n.used[name] {
+		n.byValue[value], n.used[name] = name, true
 	}
 }
 
 // name returns the name of a value, and creates one if necessary.
 func (n *names) name(key, value string) string {
-	if name := n.of[value]; name != "" {
+	if name := n.byValue[value]; name != "" {
 		return name
 	}
 	letter, ok := letters[key]
@@ -54,23 +54,23 @@ func (n *names) nameAs(name, value string) string {
 	for i := 1; n.used[name]; i++ {
 		name = fmt.Sprint(stem, i)
 	}
-	n.set(name, value)
+	n.bind(name, value)
 	return name
 }
 
-// put returns the fixture's form of a string: its name, or the string with the named
-// values in it replaced.
-func (n *names) put(key, s string) string {
-	if n.of[s] != "" || s != "" && uuid.FindString(s) == s {
+// replace returns a string as a fixture has it: its name, or the string in which names stand
+// for the values that differ between runs.
+func (n *names) replace(key, s string) string {
+	if n.byValue[s] != "" || s != "" && uuid.FindString(s) == s {
 		return quoted("$" + n.name(key, s))
 	}
 	s = uuid.ReplaceAllStringFunc(s, func(value string) string {
 		return "${" + n.name(key, value) + "}"
 	})
 	for _, m := range n.models {
-		s = strings.ReplaceAll(s, m, "${"+n.of[m]+"}")
+		s = strings.ReplaceAll(s, m, "${"+n.byValue[m]+"}")
 	}
-	if n.foreign(s) {
+	if n.hasRunPath(s) {
 		return quoted("$ANY")
 	}
 	return quoted(s)

@@ -16,7 +16,7 @@ type node struct {
 	raw     string // JSON of any other value
 	members []member
 	items   []*node
-	kept    bool // strings does not change it
+	fixed   bool // mapStrings does not change it
 }
 
 type member struct {
@@ -123,7 +123,7 @@ func (n *node) member(key string) *node {
 // strings replaces each string by the JSON that f returns. key is the name of the
 // member that holds the string, or the array around it.
 func (n *node) strings(key string, f func(key, s string) string) {
-	if s, ok := n.text(); n.open == 0 && ok && !n.kept {
+	if s, ok := n.text(); n.open == 0 && ok && !n.fixed {
 		n.raw = f(key, s)
 	}
 	for _, m := range n.members {

@@ -78,15 +78,15 @@ func runs(steps []step) [][]step {
 // player is one connection.
 type player struct {
 	Conn
-	lines    chan []byte // of the agent; closed at the end
-	readErr  error       // set before lines is closed
-	bindings Bindings
-	asked    map[string]string // the session of each request of the client, by id
-	called   map[string]string // and of the agent
+	lines          chan []byte // of the agent; closed at the end
+	readErr        error       // set before lines is closed
+	bindings       Bindings
+	clientRequests map[string]string // the session of each request of the client, by id
+	agentRequests  map[string]string // the session of each request of the agent, by id
 }
 
 func newPlayer(c Conn) *player {
-	p := &player{Conn: c, lines: make(chan []byte), bindings: Bindings{}, asked: map[string]string{}, called: map[string]string{}}
+	p := &player{Conn: c, lines: make(chan []byte), bindings: Bindings{}, clientRequests: map[string]string{}, agentRequests: map[string]string{}}
 	go func() {
 		defer close(p.lines)
 		r := bufio.NewReader(c.Out)
@@ -145,7 +145,7 @@ func (p *player) send(steps []step) (step, error) {
 	var text []byte
 	for _, s := range steps {
 		line := s.send
-		if !s.exact {
+		if !s.verbatim {
 			var err error
 			if line, err = p.bindings.fill(line); err != nil {
 				return s, err
@@ -161,7 +161,7 @@ func (p *player) write(text []byte) error {
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimSuffix(line, []byte("\n"))
 		if e := envelopeOf(line); e.Method != "" && e.ID != nil {
-			p.asked[sameJSON(e.ID)] = e.Params.SessionID
+			p.clientRequests[canonicalJSON(e.ID)] = e.Params.SessionID
 		}
 		if p.Trace != nil {
 			if err := p.Trace(client, line); err != nil {
@@ -192,7 +192,7 @@ func (p *player) read(wait time.Duration) ([]byte, error) {
 		}
 		line = mapStrings(line, func(_, s string) string { return quoted(p.Workspace.Written(s)) })
 		if e := envelopeOf(line); e.Method != "" && e.ID != nil {
-			p.called[sameJSON(e.ID)] = e.Params.SessionID
+			p.agentRequests[canonicalJSON(e.ID)] = e.Params.SessionID
 		}
 		return line, nil
 	case <-timer.C:
@@ -215,11 +215,11 @@ func (p *player) expect(steps []step) (step, error) {
 		if err != nil {
 			return pending[0], fmt.Errorf("%w\n\twant %s", err, pending[0].text)
 		}
-		i := p.turn(pending, got)
+		i := p.stepFor(pending, got)
 		if i < 0 {
 			return pending[len(pending)-1], fmt.Errorf("unexpected frame\n\tgot  %s", got)
 		}
-		if err := p.take(&pending[i], got); err != nil {
+		if err := p.matchFrame(&pending[i], got); err != nil {
 			return pending[i], fmt.Errorf("%w\n\tin   %s", err, got)
 		}
 		if len(pending[i].frames) == 0 {
@@ -229,9 +229,9 @@ func (p *player) expect(steps []step) (step, error) {
 	return step{}, nil
 }
 
-// turn returns the index of the line that a frame must match: the first one that does
+// stepFor returns the index of the line that a frame must match: the first one that does
 // not belong to another session. -1 means that there is none.
-func (p *player) turn(pending []step, got []byte) int {
+func (p *player) stepFor(pending []step, got []byte) int {
 	session := p.session(got)
 	for i, s := range pending {
 		if len(s.frames) > 1 || session == "" {
@@ -251,17 +251,17 @@ func (p *player) session(frame []byte) string {
 	e := envelopeOf(filled)
 	switch {
 	case e.Method == "":
-		return p.asked[sameJSON(e.ID)]
+		return p.clientRequests[canonicalJSON(e.ID)]
 	case e.Method == "$/cancel_request":
-		return p.called[sameJSON(e.Params.RequestID)]
+		return p.agentRequests[canonicalJSON(e.Params.RequestID)]
 	case strings.HasPrefix(e.Params.SessionID, "$"):
 		return ""
 	}
 	return e.Params.SessionID
 }
 
-// take removes the matching frame from a line.
-func (p *player) take(s *step, got []byte) error {
+// matchFrame removes the matching frame from a line.
+func (p *player) matchFrame(s *step, got []byte) error {
 	var first *Difference
 	for i, want := range s.frames {
 		d := Match(want, got, p.bindings)
@@ -303,8 +303,8 @@ func envelopeOf(line []byte) envelope {
 	return e
 }
 
-// sameJSON returns the canonical spelling of a JSON value.
-func sameJSON(text json.RawMessage) string {
+// canonicalJSON returns the canonical spelling of a JSON value.
+func canonicalJSON(text json.RawMessage) string {
 	v, err := decode(text)
 	if err != nil {
 		return string(text)

@@ -16,7 +16,7 @@ type Recorder struct {
 	mu        sync.Mutex
 	w         io.Writer
 	err       error
-	began     bool
+	started   bool
 	names     *names
 	workspace Workspace
 }
@@ -24,14 +24,14 @@ type Recorder struct {
 // NewRecorder writes to w, one write per frame. It writes nothing before the first
 // frame.
 func NewRecorder(w io.Writer) *Recorder {
-	return &Recorder{w: w, names: newNames(ofProvider)}
+	return &Recorder{w: w, names: newNames(hasProvider)}
 }
 
-// ofProvider distinguishes PROVIDER:MODEL from the built-in provider: a replay has
+// hasProvider distinguishes PROVIDER:MODEL from the built-in provider: a replay has
 // only the models of model.jsonl.
-func ofProvider(model string) bool { return strings.Contains(model, ":") }
+func hasProvider(model string) bool { return strings.Contains(model, ":") }
 
-const recorded = `Recorded from a live connection. Cut it to the point, and say here what is
+const recordedPreamble = `Recorded from a live connection. Cut it to the point, and say here what is
 checked and why. Write model.jsonl by what the agent says below.
 
 -- frames.jsonl --
@@ -42,8 +42,8 @@ func (r *Recorder) Trace(side string, line []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	text := r.line(side, line)
-	if !r.began {
-		text, r.began = recorded+text, true
+	if !r.started {
+		text, r.started = recordedPreamble+text, true
 	}
 	if _, err := io.WriteString(r.w, text+"\n"); err != nil && r.err == nil {
 		r.err = fmt.Errorf("record: %w", err)
@@ -57,9 +57,9 @@ func (r *Recorder) Err() error {
 	return r.err
 }
 
-// hide removes the values from the environment and the headers of MCP servers, which
+// maskSecrets removes the values from the environment and the headers of MCP servers, which
 // may hold keys. It reports whether there were any.
-func (n *node) hide() (found bool) {
+func (n *node) maskSecrets() (found bool) {
 	servers := n.at("params").at("mcpServers")
 	if servers == nil {
 		return false
@@ -85,9 +85,9 @@ func (r *Recorder) line(side string, line []byte) string {
 	}
 	n, err := parseNode(line)
 	if err != nil || n.open != '{' {
-		return sideLine(side, line, true)
+		return formatLine(side, line, true)
 	}
-	if side == client && n.hide() {
+	if side == client && n.maskSecrets() {
 		line = []byte(n.String())
 	}
 	ambiguous := false
@@ -99,13 +99,13 @@ func (r *Recorder) line(side string, line []byte) string {
 		n.loosen(r.names, nil)
 	}
 	n.strings("", func(key, s string) string {
-		if side == client && r.names.of[s] == "" {
+		if side == client && r.names.byValue[s] == "" {
 			return quoted(s) // the client's own ids get no name
 		}
-		return r.names.put(key, s)
+		return r.names.replace(key, s)
 	})
 	if ambiguous && side == client { // it would look like a name
-		return sideLine(side, line, true)
+		return formatLine(side, line, true)
 	}
-	return sideLine(side, bytes.TrimSpace([]byte(n.String())), false)
+	return formatLine(side, bytes.TrimSpace([]byte(n.String())), false)
 }

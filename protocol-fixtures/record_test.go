@@ -39,7 +39,7 @@ func TestRecorder(t *testing.T) {
 {"client": "{\"params\":{\"mcpServers\":[{\"name\":\"$HOME\",\"env\":[{\"name\":\"KEY\",\"value\":\"xxxxx\"}]}]}}"}
 {"agent":  {"text":"<in /w, session ${S}>"}}
 `
-	if got := b.String(); got != recorded+want || r.Err() != nil {
+	if got := b.String(); got != recordedPreamble+want || r.Err() != nil {
 		t.Errorf("%v\n%s", r.Err(), got)
 	}
 	f, err := Parse("x.txtar", b.Bytes())
@@ -108,7 +108,7 @@ func TestRecorderLoosens(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
 			r := NewRecorder(&b)
-			want := recorded
+			want := recordedPreamble
 			for i, line := range c.got {
 				r.Trace(agent, []byte(line))
 				want += `{"agent":  ` + c.want[i] + "}\n"

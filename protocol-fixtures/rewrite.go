@@ -51,8 +51,8 @@ func (p *player) rewrite(f *Fixture) ([]byte, error) {
 	var out bytes.Buffer
 	n := newNames(func(string) bool { return false })
 	if dir := filepath.Dir(string(p.Workspace)); filepath.IsAbs(dir) && dir != filepath.Dir(dir) {
-		n.places = []string{dir} // exists in this run only
-		n.passing = n.foreign
+		n.runPaths = []string{dir} // exists in this run only
+		n.differs = n.hasRunPath
 	}
 	for _, run := range runs(f.steps) {
 		at, err := run[0], error(nil)
@@ -60,10 +60,10 @@ func (p *player) rewrite(f *Fixture) ([]byte, error) {
 			at, err = p.send(run)
 			writeTexts(&out, run)
 		} else {
-			if at.spaced {
+			if at.blankBefore {
 				out.WriteByte('\n')
 			}
-			err = p.renew(&out, run, n)
+			err = p.rewriteSteps(&out, run, n)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: frames.jsonl:%d: %w", f.Name, at.line, err)
@@ -74,19 +74,19 @@ func (p *player) rewrite(f *Fixture) ([]byte, error) {
 
 func writeTexts(out *bytes.Buffer, run []step) {
 	for _, s := range run {
-		if s.spaced {
+		if s.blankBefore {
 			out.WriteByte('\n')
 		}
 		out.WriteString(s.text + "\n")
 	}
 }
 
-// renew writes consecutive lines of the agent with its current frames. Frames that match an
+// rewriteSteps writes consecutive lines of the agent with its current frames. Frames that match an
 // array's stay in the array, in its order.
-func (p *player) renew(out *bytes.Buffer, run []step, names *names) error {
-	var groups [][]line
-	home := map[int]int{} // of a line of the run: the index of its group
-	old := wanted(run)
+func (p *player) rewriteSteps(out *bytes.Buffer, run []step, names *names) error {
+	var groups [][]newFrame
+	groupOf := map[int]int{} // the index of the group of a step, by the index of the step
+	old := oldFrames(run)
 	for n := 0; ; n++ {
 		wait := silence
 		if n == 0 || len(old) > 0 {
@@ -111,21 +111,21 @@ func (p *player) renew(out *bytes.Buffer, run []step, names *names) error {
 		if err != nil {
 			return err
 		}
-		if i, ok := home[from]; ok {
-			groups[i] = append(groups[i], line{at, text})
+		if i, ok := groupOf[from]; ok {
+			groups[i] = append(groups[i], newFrame{at, text})
 			continue
 		}
 		if from >= 0 && len(run[from].frames) > 1 {
-			home[from] = len(groups)
+			groupOf[from] = len(groups)
 		}
-		groups = append(groups, []line{{at, text}})
+		groups = append(groups, []newFrame{{at, text}})
 	}
 	for _, g := range groups {
 		if len(g) == 1 {
 			fmt.Fprintf(out, "{\"agent\":  %s}\n", g[0].text)
 			continue
 		}
-		slices.SortStableFunc(g, func(a, b line) int { return a.at - b.at })
+		slices.SortStableFunc(g, func(a, b newFrame) int { return a.at - b.at })
 		texts := make([]string, len(g))
 		for i, l := range g {
 			texts[i] = l.text
@@ -135,24 +135,24 @@ func (p *player) renew(out *bytes.Buffer, run []step, names *names) error {
 	return nil
 }
 
-// line is a frame in the fixture's form.
-type line struct {
+// newFrame is a frame in the fixture's form.
+type newFrame struct {
 	at   int // its place in the array that it was in
 	text string
 }
 
-// want is a frame of the agent that a fixture has.
-type want struct {
+// oldFrame is a frame of the agent that a fixture has.
+type oldFrame struct {
 	line  int // index in its run
 	at    int // index in its line
 	frame []byte
 }
 
-func wanted(run []step) []want {
-	var all []want
+func oldFrames(run []step) []oldFrame {
+	var all []oldFrame
 	for i, s := range run {
 		for at, f := range s.frames {
-			all = append(all, want{i, at, f})
+			all = append(all, oldFrame{i, at, f})
 		}
 	}
 	return all
@@ -160,7 +160,7 @@ func wanted(run []step) []want {
 
 // similar returns the index of the old frame that got matches or replaces, -1 if there
 // is none.
-func (p *player) similar(old []want, got []byte) int {
+func (p *player) similar(old []oldFrame, got []byte) int {
 	for i, o := range old {
 		if Match(o.frame, got, maps.Clone(p.bindings)) == nil {
 			return i
@@ -169,7 +169,7 @@ func (p *player) similar(old []want, got []byte) int {
 	kind := func(frame []byte) string {
 		e := envelopeOf(frame)
 		if e.Method == "" {
-			return sameJSON(e.ID)
+			return canonicalJSON(e.ID)
 		}
 		return e.Method + " " + e.Params.Update.Kind + " " + e.Params.Update.Status
 	}
@@ -198,7 +198,7 @@ func (p *player) line(n *names, before, got []byte) (string, error) {
 	} else {
 		tree.loosen(n, nil)
 	}
-	tree.strings("", n.put)
+	tree.strings("", n.replace)
 	named := tree.String()
 	if d := Match([]byte(named), got, p.bindings); d != nil {
 		return "", fmt.Errorf("the names do not fit: %w", d)
@@ -212,11 +212,11 @@ func (n *node) adopt(names *names, old *node) {
 	value, valueIsText := n.text()
 	switch {
 	case isText && name == "$ANY":
-		*n = node{raw: old.raw, kept: true}
+		*n = node{raw: old.raw, fixed: true}
 	case isText && valueIsText && nameWhole.MatchString(name):
-		names.set(name[1:], value)
+		names.bind(name[1:], value)
 	case isText && nameWhole.MatchString(name): // such as the id of a request
-		*n = node{raw: old.raw, kept: true}
+		*n = node{raw: old.raw, fixed: true}
 	}
 	for _, m := range n.members {
 		if o := old.member(m.key); o != nil {

@@ -9,15 +9,15 @@ import (
 // Workspace is the real directory of "/w": an absolute path without symlinks.
 type Workspace string
 
-// written matches "/w" as a whole path, not as the end of a longer path or the
+// workspacePath matches "/w" as a whole path, not as the end of a longer path or the
 // beginning of another name.
-var written = lazyregexp.New(`(^|file://|[^\w./~-])/w(/|[^\w.-]|\.?$|\.\s)`)
+var workspacePath = lazyregexp.New(`(^|file://|[^\w./~-])/w(/|[^\w.-]|\.?$|\.\s)`)
 
 // Real replaces /w by the real directory.
 func (w Workspace) Real(text string) string {
 	// A character that ends one match may begin the next: "/w:/w".
 	for range 2 {
-		text = written.ReplaceAllStringFunc(text, func(m string) string {
+		text = workspacePath.ReplaceAllStringFunc(text, func(m string) string {
 			return strings.Replace(m, "/w", string(w), 1)
 		})
 	}

@@ -26,19 +26,19 @@ var (
 // in the printed script, as a reader of a few dozen lines parses it. It must be
 // harmless by an independent check, and must not have written a file.
 func TestDifferential(t *testing.T) {
-	f := forest(t)
-	g := take(t, f, "plain")
+	pool := newPool(t)
+	td := take(t, pool, "plain")
 	gen := newGenerator(t, *scriptSeed)
 	var batch []allowedScript
 	allowed, scripts := 0, commands.Scale(*scriptCount)
 	for n := range scripts {
 		script := gen.script()
-		if printed, ok, _ := judge(t, g, "ask", script); ok {
+		if printed, ok, _ := judge(t, td, "ask", script); ok {
 			allowed++
 			batch = append(batch, allowedScript{script, printed})
 		}
 		if len(batch) == 400 || n == scripts-1 {
-			g = runBatch(t, f, g, batch)
+			td = runBatch(t, pool, td, batch)
 			batch = nil
 		}
 	}
@@ -53,27 +53,27 @@ func TestDifferential(t *testing.T) {
 type allowedScript struct{ written, printed string }
 
 // runBatch runs scripts in one bash and checks what it recorded. It returns the
-// ground for the next batch.
-func runBatch(t *testing.T, f *commands.Forest, g *commands.Ground, batch []allowedScript) *commands.Ground {
+// directory for the next batch.
+func runBatch(t *testing.T, pool *commands.Pool, td *commands.TestDir, batch []allowedScript) *commands.TestDir {
 	t.Helper()
-	for i, ran := range record(t, g, batch) {
-		check(t, g, batch[i], ran)
+	for i, ran := range record(t, td, batch) {
+		check(t, td, batch[i], ran)
 	}
-	if changed := giveBack(t, g); len(changed) > 0 {
+	if changed := giveBack(t, td); len(changed) > 0 {
 		if len(batch) == 1 {
 			t.Errorf("%q, which runs as %q, changed %q", batch[0].written, batch[0].printed, changed)
-			return take(t, f, "plain")
+			return take(t, pool, "plain")
 		}
 		for half := range slices.Chunk(batch, (len(batch)+1)/2) { // find the script
-			g = runBatch(t, f, take(t, f, "plain"), half)
+			td = runBatch(t, pool, take(t, pool, "plain"), half)
 		}
-		return g
+		return td
 	}
-	return take(t, f, "plain")
+	return take(t, pool, "plain")
 }
 
 // check compares the commands that bash ran with the text of the script.
-func check(t *testing.T, g *commands.Ground, s allowedScript, ran []recorded) {
+func check(t *testing.T, td *commands.TestDir, s allowedScript, ran []recorded) {
 	t.Helper()
 	says, err := readPlain(s.printed)
 	if err != nil {
@@ -84,7 +84,7 @@ func check(t *testing.T, g *commands.Ground, s allowedScript, ran []recorded) {
 		if !slices.ContainsFunc(says, func(c plainCommand) bool { return c.fits(r.words) }) {
 			t.Errorf("%q runs as %q, and bash ran %q, which is not in it", s.written, s.printed, r.words)
 		}
-		if why := harm(g, r.dir, r.words); why != "" {
+		if why := harm(td, r.dir, r.words); why != "" {
 			t.Errorf("%q runs as %q, and %q %s", s.written, s.printed, r.words, why)
 		}
 	}
@@ -99,7 +99,7 @@ type recorded struct {
 // recorder is the prologue of a bash in which builtins and programs only record
 // their words. Descriptor 9 receives the number of words, the directory and the
 // words, each ended by NUL. A name with a slash runs a real program; the
-// programs of the ground record their own calls.
+// programs of the test directory record their own calls.
 const recorder = `
 rec() { builtin printf '%s\0' "$#" "$PWD" "$@" >&9; }
 command_not_found_handle() { rec "$@"; return 0; }
@@ -119,7 +119,7 @@ builtin true
 `
 
 // record runs scripts in one bash and returns the recorded commands of each.
-func record(t *testing.T, g *commands.Ground, batch []allowedScript) [][]recorded {
+func record(t *testing.T, td *commands.TestDir, batch []allowedScript) [][]recorded {
 	t.Helper()
 	if len(batch) == 0 {
 		return nil
@@ -138,7 +138,7 @@ func record(t *testing.T, g *commands.Ground, batch []allowedScript) [][]recorde
 		t.Fatal(err)
 	}
 	cmd := exec.Command(bash, "-c", "exec 8<"+in+" 9>>"+out+"\n"+recorder)
-	cmd.Dir, cmd.Env = g.Dir, g.Env()
+	cmd.Dir, cmd.Env = td.Dir, td.Env()
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("bash: %v\n%s", err, text)
 	}

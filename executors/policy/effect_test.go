@@ -22,9 +22,9 @@ import (
 
 var realEffects = flag.String("effects", "", "run the hostile scripts of the classes that match this expression as they are written, to see that they do harm; for a machine that may be lost")
 
-// forest creates grounds outside the directory for temporary files, in which
+// newPool creates test directories outside the directory for temporary files, in which
 // commands may write freely.
-func forest(t testing.TB) *commands.Forest {
+func newPool(t testing.TB) *commands.Pool {
 	t.Helper()
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -45,29 +45,29 @@ func forest(t testing.TB) *commands.Forest {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		t.Fatal(err)
 	}
-	f, err := commands.NewForest("testdata", dir)
+	pool, err := commands.NewPool("testdata", dir)
 	if errors.Is(err, exec.ErrNotFound) {
 		t.Skip(err)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return f
+	return pool
 }
 
-// take returns a ground. The scripts that create it need some programs too.
-func take(t testing.TB, f *commands.Forest, tree string) *commands.Ground {
+// take returns a test directory. The scripts that create it need some programs too.
+func take(t testing.TB, pool *commands.Pool, tree string) *commands.TestDir {
 	t.Helper()
-	g, err := f.Take(tree)
+	td, err := pool.Take(tree)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return g
+	return td
 }
 
-func giveBack(t testing.TB, g *commands.Ground) (changed []string) {
+func giveBack(t testing.TB, td *commands.TestDir) (changed []string) {
 	t.Helper()
-	changed, err := g.Return()
+	changed, err := td.Return()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,18 +106,18 @@ func (r *refusing) Approve(context.Context, *executors.Call, []policy.Option) (s
 
 // judge sends a script through the deciding links. It returns the script that
 // would run without a question.
-func judge(t testing.TB, g *commands.Ground, mode, script string) (runs string, ok bool, asked bool) {
+func judge(t testing.TB, td *commands.TestDir, mode, script string) (runs string, ok bool, asked bool) {
 	t.Helper()
-	roots, err := workspace.New(g.Dir)
+	roots, err := workspace.New(td.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	handle := policy.NewShellPolicyHandle(policy.NewShellPolicy(policy.ShellDefaults(), policy.Config{}, g.Home))
+	handle := policy.NewShellPolicyHandle(policy.NewShellPolicy(policy.ShellDefaults(), policy.Config{}, td.Home))
 	user, end := &refusing{}, &bashTool{}
-	guard := &policy.Guard{Policy: handle, Roots: roots, Home: g.Home}
-	permission := &policy.Permission{Policy: handle, Roots: roots, Home: g.Home, Mode: func() string { return mode }, Approver: user, Remembered: &answers.Project{}}
+	guard := &policy.Guard{Policy: handle, Roots: roots, Home: td.Home}
+	permission := &policy.Permission{Policy: handle, Roots: roots, Home: td.Home, Mode: func() string { return mode }, Approver: user, Remembered: &answers.Project{}}
 	call := &executors.Call{
-		Tool: "bash", Card: executors.Card{Title: "script", Command: script, Dir: g.Dir, Kind: executors.KindExecute},
+		Tool: "bash", Card: executors.Card{Title: "script", Command: script, Dir: td.Dir, Kind: executors.KindExecute},
 		Record: &executors.Record{}, Notify: func(executors.Event) {},
 	}
 	if _, err := executors.Chain(end, guard.Middleware, permission.Middleware).Execute(t.Context(), call); err != nil {
@@ -129,23 +129,23 @@ func judge(t testing.TB, g *commands.Ground, mode, script string) (runs string, 
 // TestHostileEffects runs the hostile scripts that may run without a question
 // in a plain bash. None of them may have an effect.
 func TestHostileEffects(t *testing.T) {
-	f, list := forest(t), commands.Sample(hostile(t))
-	grounds := map[string]*commands.Ground{}
+	pool, list := newPool(t), commands.Sample(hostile(t))
+	grounds := map[string]*commands.TestDir{}
 	allowed := 0
 	for _, mode := range []string{"ask", "code"} {
 		for _, s := range list {
 			if grounds[s.Tree] == nil {
-				grounds[s.Tree] = take(t, f, s.Tree)
+				grounds[s.Tree] = take(t, pool, s.Tree)
 			}
-			g := grounds[s.Tree]
-			script, ok, _ := judge(t, g, mode, s.Text)
+			td := grounds[s.Tree]
+			script, ok, _ := judge(t, td, mode, s.Text)
 			if !ok {
 				continue
 			}
 			allowed++
-			out := g.Run(script, command.GitSafeEnv()...)
+			out := td.Run(script, command.GitSafeEnv()...)
 			grounds[s.Tree] = nil
-			if effect := commands.Effect(giveBack(t, g), out); effect != "" {
+			if effect := commands.Effect(giveBack(t, td), out); effect != "" {
 				t.Errorf("mode %s, %s, tree %s: %q runs as %q and %s:\n%.300s", mode, s.Class, s.Tree, s.Text, script, effect, out)
 			}
 		}
@@ -171,15 +171,15 @@ func TestEffectsAreReal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, ran, missing := forest(t), 0, 0
+	pool, ran, missing := newPool(t), 0, 0
 	for _, s := range list {
 		if !chosen.MatchString(s.Class) {
 			continue
 		}
-		g := take(t, f, s.Tree)
-		out := g.Run(s.Text)
+		td := take(t, pool, s.Tree)
+		out := td.Run(s.Text)
 		ran++
-		switch effect := commands.Effect(giveBack(t, g), out); {
+		switch effect := commands.Effect(giveBack(t, td), out); {
 		case effect == s.Effect:
 		case effect == "" && needsMore(string(out)):
 			missing++
@@ -199,7 +199,7 @@ func needsMore(out string) bool {
 // TestDaily sends everyday commands through the deciding links. None may need
 // permission, and each must print the output of the script as written.
 func TestDaily(t *testing.T) {
-	f := forest(t)
+	pool := newPool(t)
 	list, err := commands.Daily("testdata")
 	if err != nil {
 		t.Fatal(err)
@@ -208,22 +208,22 @@ func TestDaily(t *testing.T) {
 		t.Errorf("only %d commands", len(list))
 	}
 	for _, s := range commands.Sample(list) {
-		g := take(t, f, s.Tree)
+		td := take(t, pool, s.Tree)
 		var script string
 		for _, mode := range []string{"ask", "code"} {
-			runs, ok, asked := judge(t, g, mode, s.Text)
+			runs, ok, asked := judge(t, td, mode, s.Text)
 			if !ok || asked {
 				t.Errorf("mode %s: %q asks", mode, s.Text)
 			}
 			script = runs
 		}
 		if script != "" && !missing(s.Needs) {
-			want := g.Run(s.Text)
-			if got := g.Run(script, command.GitSafeEnv()...); !s.Varies && !sameLines(string(got), string(want)) {
+			want := td.Run(s.Text)
+			if got := td.Run(script, command.GitSafeEnv()...); !s.Varies && !sameLines(string(got), string(want)) {
 				t.Errorf("%q runs as %q and prints\n%s\nwant\n%s", s.Text, script, got, want)
 			}
 		}
-		if changed := giveBack(t, g); len(changed) > 0 {
+		if changed := giveBack(t, td); len(changed) > 0 {
 			t.Errorf("%q, which runs as %q, changes %q", s.Text, script, changed)
 		}
 	}

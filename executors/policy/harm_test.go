@@ -45,8 +45,8 @@ var readers = map[string]reader{
 }
 
 // harm describes the possible effects of a command other than reading inside
-// the ground; "" means none. In doubt it reports harm.
-func harm(g *commands.Ground, dir string, words []string) string {
+// the test directory; "" means none. In doubt it reports harm.
+func harm(td *commands.TestDir, dir string, words []string) string {
 	name, args := filepath.Base(words[0]), words[1:]
 	if len(args) == 1 && slices.Contains([]string{"--version", "-V", "-v", "-version"}, args[0]) && name != "command" {
 		return ""
@@ -55,14 +55,14 @@ func harm(g *commands.Ground, dir string, words []string) string {
 	case "timeout", "nice":
 		for i, a := range args {
 			if a != "-n" && strings.Trim(a, "-0123456789.smhd") != "" {
-				return harm(g, dir, args[i:])
+				return harm(td, dir, args[i:])
 			}
 		}
 		return "runs what is unknown"
 	case "env":
 		for i, a := range args {
 			if n, _, ok := strings.Cut(a, "="); !ok {
-				return harm(g, dir, args[i:])
+				return harm(td, dir, args[i:])
 			} else if !settings.MatchString(n + "=") {
 				return "sets " + n
 			}
@@ -71,14 +71,14 @@ func harm(g *commands.Ground, dir string, words []string) string {
 	case "xargs":
 		for i, a := range args {
 			if !slices.Contains([]string{"-0", "-r", "-n", "-d", "-L", "-I", "-t", "{}", "%", "1", "\\n"}, a) && !(strings.HasPrefix(a, "-") && strings.Trim(a[1:], "0rtnLIP123456789") == "") {
-				return harm(g, dir, args[i:])
+				return harm(td, dir, args[i:])
 			}
 		}
 		return ""
 	case "find":
-		return findHarm(g, dir, args)
+		return findHarm(td, dir, args)
 	case "git":
-		return gitHarm(g, dir, args)
+		return gitHarm(td, dir, args)
 	case "go":
 		return goHarm(args)
 	case "command":
@@ -92,13 +92,13 @@ func harm(g *commands.Ground, dir string, words []string) string {
 		}
 		return ""
 	case "sed":
-		return scriptHarm(g, dir, args, "efl", sedHarm, []string{"-i", "--in-place", "-f", "--file", "-s"})
+		return scriptHarm(td, dir, args, "efl", sedHarm, []string{"-i", "--in-place", "-f", "--file", "-s"})
 	case "awk", "gawk", "mawk":
-		return scriptHarm(g, dir, args, "Fvf", func(script string) bool {
+		return scriptHarm(td, dir, args, "Fvf", func(script string) bool {
 			return strings.ContainsAny(script, ">|@") && !strings.Contains(script, "NR") || strings.Contains(script, "system") || strings.Contains(script, "getline") || strings.Contains(script, "ENVIRON")
 		}, []string{"-f", "--file", "-i", "-l", "-E", "-o", "-p", "-d", "-D"})
 	case "jq":
-		return scriptHarm(g, dir, args, "fL", func(script string) bool {
+		return scriptHarm(td, dir, args, "fL", func(script string) bool {
 			return strings.Contains(strings.ReplaceAll(script, " ", ""), "$ENV") || slices.Contains(strings.FieldsFunc(script, func(r rune) bool { return (r < 'a' || r > 'z') && r != '_' }), "env")
 		}, []string{"-f", "--from-file", "-L", "--rawfile", "--slurpfile", "--argfile"})
 	}
@@ -115,11 +115,11 @@ func harm(g *commands.Ground, dir string, words []string) string {
 	if !ok {
 		return "is a program that is not known to be read-only"
 	}
-	return r.judge(g, dir, args)
+	return r.judge(td, dir, args)
 }
 
 // judge parses the words as getopt does.
-func (r reader) judge(g *commands.Ground, dir string, args []string) string {
+func (r reader) judge(td *commands.TestDir, dir string, args []string) string {
 	var operands []string
 	bad := func(option string) bool {
 		return slices.ContainsFunc(r.harm, func(h string) bool {
@@ -171,16 +171,16 @@ func (r reader) judge(g *commands.Ground, dir string, args []string) string {
 		return ""
 	}
 	for _, o := range operands[min(r.texts, len(operands)):] {
-		if outside(g, dir, o) {
+		if outside(td, dir, o) {
 			return "reads " + o
 		}
 	}
 	return ""
 }
 
-// outside reports whether an existing file lies outside the ground's working
+// outside reports whether an existing file lies outside the test directory's working
 // directory.
-func outside(g *commands.Ground, dir, name string) bool {
+func outside(td *commands.TestDir, dir, name string) bool {
 	if strings.HasPrefix(name, "@") {
 		return true
 	}
@@ -195,12 +195,12 @@ func outside(g *commands.Ground, dir, name string) bool {
 		return false
 	}
 	real, err := filepath.EvalSymlinks(name)
-	return err == nil && !strings.HasPrefix(real, g.Dir+string(filepath.Separator))
+	return err == nil && !strings.HasPrefix(real, td.Dir+string(filepath.Separator))
 }
 
 // scriptHarm checks a program whose script is its first operand or the value of
 // -e.
-func scriptHarm(g *commands.Ground, dir string, args []string, values string, bad func(string) bool, options []string) string {
+func scriptHarm(td *commands.TestDir, dir string, args []string, values string, bad func(string) bool, options []string) string {
 	r := reader{values: values, harm: options, texts: 1}
 	first := true
 	for i, a := range args {
@@ -219,7 +219,7 @@ func scriptHarm(g *commands.Ground, dir string, args []string, values string, ba
 		}
 		first = first && !script
 	}
-	return r.judge(g, dir, args)
+	return r.judge(td, dir, args)
 }
 
 // sedHarm reports whether a sed script may write, run or read a file in any
@@ -269,7 +269,7 @@ func delimited(text string, delimiter byte, brackets bool) (ended bool, rest str
 	return false, ""
 }
 
-func findHarm(g *commands.Ground, dir string, args []string) string {
+func findHarm(td *commands.TestDir, dir string, args []string) string {
 	values := []string{"-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-lname", "-printf", "-type", "-maxdepth", "-mindepth", "-size", "-newer", "-mtime", "-mmin", "-perm", "-user", "-group", "-samefile"}
 	for i := 0; i < len(args); i++ {
 		switch {
@@ -277,14 +277,14 @@ func findHarm(g *commands.Ground, dir string, args []string) string {
 			i++
 		case slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls", "-L", "-H", "-follow", "-files0-from"}, args[i]):
 			return "has the action " + args[i]
-		case i == 0 && outside(g, dir, args[i]):
+		case i == 0 && outside(td, dir, args[i]):
 			return "reads " + args[i]
 		}
 	}
 	return ""
 }
 
-func gitHarm(g *commands.Ground, dir string, args []string) string {
+func gitHarm(td *commands.TestDir, dir string, args []string) string {
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
 		switch name, _, _ := strings.Cut(args[0], "="); {
 		case args[0] == "-c" && len(args) > 1:
@@ -294,7 +294,7 @@ func gitHarm(g *commands.Ground, dir string, args []string) string {
 			}
 			args = args[2:]
 		case args[0] == "-C" && len(args) > 1:
-			if !strings.HasPrefix(filepath.Join(dir, args[1])+"/", g.Dir+"/") {
+			if !strings.HasPrefix(filepath.Join(dir, args[1])+"/", td.Dir+"/") {
 				return "goes to " + args[1]
 			}
 			args = args[2:]
@@ -355,15 +355,15 @@ func goHarm(args []string) string {
 
 // The check itself must detect harm.
 func TestHarm(t *testing.T) {
-	f := forest(t)
-	g := take(t, f, "plain")
-	defer giveBack(t, g)
+	pool := newPool(t)
+	td := take(t, pool, "plain")
+	defer giveBack(t, td)
 	for line, want := range map[string]bool{
 		"ls -la": false, "sort -k 2 in": false, "sort -oPWN in": true, "sort -no PWN in": true, "sort --outp=PWN in": true, "sort -t -- -o PWN in": true, "sort -- -o": false, "uniq in PWN": true, "uniq -f 1 in": false, "find . -name -exec": false, "find . -delete": true,
 		"cat link": true, "cat a.txt": false, "grep link a.txt": false, "grep x link": true, "git log --output=PWN": true, "git -c core.pager=x log": true, "git log -- --output=PWN": false, "git branch x": false, "git branch -D x": true, "touch PWN": true, "timeout 5 touch x": true, "xargs -0 wc -l": false, "xargs touch": true,
 		"rg -e -- --pre=x .": true, "rg --pre x": true, "tree -o x": true, "sed -n 1,5p in": false, "sed -i p in": true, "sed -n /ewe/,$p in": false, "sed -n 1wPWN in": true, "sed s/e/w/g in": false, "sed s/x/y/w in": true, `sed s/a\/b/p;/e#/p in`: true, `sed s/[/]/p;/wPWN/p in`: true, `sed s/[wer]\/x/e/g in`: false, "sed -n 3p cat": false, "jq . a.txt": false, "jq $ENV": true, "date +%s": false, "date -s 1": true, "test -v a[b]": true, "go env -w A=b": true, "go list ./...": false, "env": true, "command ls": true,
 	} {
-		if got := harm(g, g.Dir, strings.Fields(line)); (got != "") != want {
+		if got := harm(td, td.Dir, strings.Fields(line)); (got != "") != want {
 			t.Errorf("%s: %q", line, got)
 		}
 	}

@@ -3,8 +3,8 @@
 //
 // [Hostile] returns scripts that do harm in a plain bash: they run a program, write
 // a file, or print files from outside the workspace. [Daily] returns commands that
-// only read. [Refused] returns disguised commands. All run on a [Ground]: a set of
-// directories that a [Forest] creates, and that reports the changes of a script.
+// only read. [Refused] returns disguised commands. All run in a [TestDir], which a [Pool]
+// creates and which reports the changes of a script.
 package commands
 
 import (
@@ -111,6 +111,7 @@ func header(line string) (name string, ok bool) {
 	return strings.CutSuffix(name, " --")
 }
 
+// lines calls each for every line of a file.
 func lines(file string, each func(line string) error) error {
 	data, err := os.ReadFile(file)
 	if err != nil {

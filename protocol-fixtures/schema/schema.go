@@ -34,7 +34,7 @@ func Load(t testing.TB) *Validator {
 	if err != nil {
 		t.Fatalf("schemas of the protocol: %v", err)
 	}
-	return &Validator{editions: all, asked: map[string]string{}, capabilities: map[string]any{}}
+	return &Validator{editions: all, openRequests: map[string]string{}, capabilities: map[string]any{}}
 }
 
 var editions = sync.OnceValues(func() ([]edition, error) {
@@ -146,7 +146,7 @@ func readFile(path string) (*file, error) {
 	return f, nil
 }
 
-// knows reports whether the schema has a type for the frame.
-func (f *file) knows(k kind) bool {
+// has reports whether the schema has a type for the frame.
+func (f *file) has(k kind) bool {
 	return f.types[k.key] != nil && (k.update == "" || f.updates[k.update])
 }

@@ -18,7 +18,7 @@ type Validator struct {
 	editions []edition
 
 	mu           sync.Mutex
-	asked        map[string]string // methods of the client's requests that are not answered, by the id's JSON
+	openRequests map[string]string // methods of the client's requests that are not answered, by the id's JSON
 	capabilities map[string]any    // of the client
 }
 
@@ -28,9 +28,9 @@ type kind struct {
 	update string // of a session/update
 }
 
-// gates are the client capabilities that ask for kinds of updates from newer
-// editions.
-var gates = map[string][]string{
+// updateCapabilities are the paths of the client capabilities that ask for kinds of updates
+// from newer editions, by kind.
+var updateCapabilities = map[string][]string{
 	"notice":                   {"session", "notices"},
 	"compaction_update":        {"session", "compaction"},
 	"compaction_summary_chunk": {"session", "compaction"},
@@ -57,7 +57,7 @@ func (v *Validator) Frame(side string, line []byte) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if side == "client" {
-		v.note(line)
+		v.remember(line)
 		return nil
 	}
 	dec := json.NewDecoder(bytes.NewReader(line))
@@ -93,14 +93,14 @@ func (v *Validator) Frame(side string, line []byte) error {
 	return v.check(k, f.Params)
 }
 
-// note stores the facts by which later frames of the agent are judged.
-func (v *Validator) note(line []byte) {
+// remember stores the facts by which later frames of the agent are judged.
+func (v *Validator) remember(line []byte) {
 	var f frame
 	_ = json.Unmarshal(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")), &f) // a malformed frame is read in part
 	if f.Method == nil || f.ID == nil {
 		return
 	}
-	v.asked[canonical(f.ID)] = *f.Method
+	v.openRequests[canonical(f.ID)] = *f.Method
 	if *f.Method == "initialize" {
 		var p struct {
 			Capabilities map[string]any `json:"clientCapabilities"`
@@ -110,6 +110,7 @@ func (v *Validator) note(line []byte) {
 	}
 }
 
+// response checks a response to a request of the client.
 func (v *Validator) response(f frame) error {
 	if f.ID == nil || (f.Result == nil) == (f.Error == nil) {
 		return errors.New("schema: a response needs an id, and either a result or an error")
@@ -118,8 +119,8 @@ func (v *Validator) response(f frame) error {
 	if id == "null" && f.Error != nil { // the answer to a malformed line
 		return v.check(kind{key: "Error"}, f.Error)
 	}
-	method, ok := v.asked[id]
-	delete(v.asked, id)
+	method, ok := v.openRequests[id]
+	delete(v.openRequests, id)
 	switch {
 	case !ok:
 		return fmt.Errorf("schema: a response to %s, but the client has no open request of that id", id)
@@ -138,8 +139,8 @@ func (v *Validator) check(k kind, data []byte) error {
 		return fmt.Errorf("schema: %w", err)
 	}
 	for _, e := range v.editions {
-		i := slices.IndexFunc(e, func(f *file) bool { return f.knows(k) })
-		if i < 0 && !v.wanted(k) {
+		i := slices.IndexFunc(e, func(f *file) bool { return f.has(k) })
+		if i < 0 && !v.askedFor(k) {
 			return fmt.Errorf("schema: %s knows no %s, and the client did not ask for it", e[0].name, strings.TrimSpace(k.key+" "+k.update))
 		}
 		if i < 0 {
@@ -152,15 +153,15 @@ func (v *Validator) check(k kind, data []byte) error {
 	return nil
 }
 
-// wanted reports whether the client asked for a kind of frame: by a capability, or by a
+// askedFor reports whether the client asked for a kind of frame: by a capability, or by a
 // request that only some editions have.
-func (v *Validator) wanted(k kind) bool {
+func (v *Validator) askedFor(k kind) bool {
 	if strings.HasSuffix(k.key, " Response") {
 		return slices.ContainsFunc(v.editions, func(e edition) bool {
-			return slices.ContainsFunc(e, func(f *file) bool { return f.knows(k) })
+			return slices.ContainsFunc(e, func(f *file) bool { return f.has(k) })
 		})
 	}
-	path, gated := gates[k.update]
+	path, gated := updateCapabilities[k.update]
 	at := any(v.capabilities)
 	for _, key := range path {
 		m, _ := at.(map[string]any)

@@ -21,20 +21,21 @@ import (
 // directory, in the home directory, and in the variable SECRET_TOKEN.
 const Secret = "zq7secret9c4"
 
-// Forest creates grounds. It is not for concurrent use.
-type Forest struct {
+// Pool creates test directories and reuses those that no script has changed. It is not for
+// concurrent use.
+type Pool struct {
 	dir       string
 	bash      string
-	trees     map[string]string // scripts of bash by section
+	trees     map[string]string // the scripts that create trees, by section
 	templates map[string]string
-	free      map[string][]*Ground
+	free      map[string][]*TestDir
 	count     int
 }
 
-// NewForest reads trees.txtar in testdata. It creates grounds below dir, an absolute
+// NewPool reads trees.txtar in testdata. It creates test directories below dir, an absolute
 // path outside of the temporary directories, which are open to commands. An error
 // means that bash or git is missing.
-func NewForest(testdata, dir string) (*Forest, error) {
+func NewPool(testdata, dir string) (*Pool, error) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		return nil, err
@@ -46,25 +47,25 @@ func NewForest(testdata, dir string) (*Forest, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Forest{dir: dir, bash: bash, trees: map[string]string{}, templates: map[string]string{}, free: map[string][]*Ground{}}
+	f := &Pool{dir: dir, bash: bash, trees: map[string]string{}, templates: map[string]string{}, free: map[string][]*TestDir{}}
 	for _, file := range archive.Files {
 		f.trees[file.Name] = string(file.Data)
 	}
 	return f, nil
 }
 
-// Ground is a working directory with its surroundings.
-type Ground struct {
-	Root   string // holds all of the ground
+// TestDir is a working directory for scripts, with a home directory and files around both.
+type TestDir struct {
+	Root   string // contains Dir, Home and the files around them
 	Dir    string // the working directory
 	Home   string
-	forest *Forest
+	pool   *Pool
 	tree   string
 	before map[string]string
 }
 
-// Take returns a ground with that tree, as new.
-func (f *Forest) Take(tree string) (*Ground, error) {
+// Take returns a directory with that tree, as new.
+func (f *Pool) Take(tree string) (*TestDir, error) {
 	if free := f.free[tree]; len(free) > 0 {
 		f.free[tree] = free[:len(free)-1]
 		return free[len(free)-1], nil
@@ -74,43 +75,44 @@ func (f *Forest) Take(tree string) (*Ground, error) {
 		return nil, err
 	}
 	f.count++
-	g := f.ground(filepath.Join(f.dir, fmt.Sprintf("g%d", f.count)), tree)
-	if err := os.CopyFS(g.Root, os.DirFS(template)); err != nil {
+	td := f.newDir(filepath.Join(f.dir, fmt.Sprintf("g%d", f.count)), tree)
+	if err := os.CopyFS(td.Root, os.DirFS(template)); err != nil {
 		return nil, err
 	}
-	g.before, err = g.snapshot()
-	return g, err
+	td.before, err = td.snapshot()
+	return td, err
 }
 
-func (f *Forest) ground(root, tree string) *Ground {
-	return &Ground{Root: root, Dir: filepath.Join(root, "w"), Home: filepath.Join(root, "home"), forest: f, tree: tree}
+func (f *Pool) newDir(root, tree string) *TestDir {
+	return &TestDir{Root: root, Dir: filepath.Join(root, "w"), Home: filepath.Join(root, "home"), pool: f, tree: tree}
 }
 
-// template creates a tree once.
-func (f *Forest) template(tree string) (string, error) {
+// template returns a directory with a tree, from which others are copied. It creates each
+// tree once.
+func (f *Pool) template(tree string) (string, error) {
 	if dir, ok := f.templates[tree]; ok {
 		return dir, nil
 	}
 	if _, ok := f.trees[tree]; !ok {
 		return "", fmt.Errorf("no tree is called %q", tree)
 	}
-	g := f.ground(filepath.Join(f.dir, "tree-"+tree), tree)
-	if err := os.MkdirAll(g.Dir, 0o700); err != nil {
+	td := f.newDir(filepath.Join(f.dir, "tree-"+tree), tree)
+	if err := os.MkdirAll(td.Dir, 0o700); err != nil {
 		return "", err
 	}
 	for _, name := range slices.Compact([]string{"plain", tree}) {
-		if out, err := g.run(f.trees[name], time.Minute); err != nil {
+		if out, err := td.run(f.trees[name], time.Minute); err != nil {
 			return "", fmt.Errorf("tree %s: %w\n%s", name, err, out)
 		}
 	}
-	f.templates[tree] = g.Root
-	return g.Root, nil
+	f.templates[tree] = td.Root
+	return td.Root, nil
 }
 
 // Env is the environment in which scripts run, as NAME=value.
-func (g *Ground) Env(more ...string) []string {
+func (td *TestDir) Env(more ...string) []string {
 	return append([]string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + g.Home, "LANG=C.UTF-8", "TERM=dumb", "SECRET_TOKEN=" + Secret, "GIT_CONFIG_NOSYSTEM=1",
+		"PATH=" + os.Getenv("PATH"), "HOME=" + td.Home, "LANG=C.UTF-8", "TERM=dumb", "SECRET_TOKEN=" + Secret, "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_DATE=2020-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2020-01-01T00:00:00Z", "GOPROXY=off", "GOFLAGS=", "GOTELEMETRY=off",
 	}, more...)
 }
@@ -120,16 +122,16 @@ const patience = 10 * time.Second
 
 // Run runs a script in a plain bash with additional variables, and returns its
 // stdout and stderr.
-func (g *Ground) Run(script string, env ...string) []byte {
-	out, _ := g.run(script, patience, env...) // the exit status does not matter
+func (td *TestDir) Run(script string, env ...string) []byte {
+	out, _ := td.run(script, patience, env...) // the exit status does not matter
 	return out
 }
 
-func (g *Ground) run(script string, limit time.Duration, env ...string) ([]byte, error) {
+func (td *TestDir) run(script string, limit time.Duration, env ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, g.forest.bash, "-c", script)
-	cmd.Dir, cmd.Env = g.Dir, g.Env(env...)
+	cmd := exec.CommandContext(ctx, td.pool.bash, "-c", script)
+	cmd.Dir, cmd.Env = td.Dir, td.Env(env...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	wholeGroup(cmd)
@@ -138,38 +140,38 @@ func (g *Ground) run(script string, limit time.Duration, env ...string) ([]byte,
 	return out.Bytes(), err
 }
 
-// Return ends the use of a ground. It returns the files that changed since Take,
-// relative to the root; a ground that changed is removed.
-func (g *Ground) Return() (changed []string, err error) {
-	after, err := g.snapshot()
+// Return ends the use of a directory. It returns the files that changed since Take,
+// relative to the root; a directory that changed is removed.
+func (td *TestDir) Return() (changed []string, err error) {
+	after, err := td.snapshot()
 	if err != nil {
 		return nil, err
 	}
 	for path := range maps.Keys(after) {
-		if g.before[path] != after[path] {
+		if td.before[path] != after[path] {
 			changed = append(changed, path)
 		}
 	}
-	for path := range maps.Keys(g.before) {
+	for path := range maps.Keys(td.before) {
 		if _, ok := after[path]; !ok {
 			changed = append(changed, path)
 		}
 	}
 	slices.Sort(changed)
 	if len(changed) == 0 {
-		g.forest.free[g.tree] = append(g.forest.free[g.tree], g)
+		td.pool.free[td.tree] = append(td.pool.free[td.tree], td)
 		return nil, nil
 	}
 	// git may store file times in its index, which does no harm. It then does not
 	// read those files again.
 	changed = slices.DeleteFunc(changed, func(path string) bool {
-		return strings.HasSuffix(path, ".git/index") && strings.HasPrefix(g.before[path], "index") && strings.HasPrefix(after[path], "index")
+		return strings.HasSuffix(path, ".git/index") && strings.HasPrefix(td.before[path], "index") && strings.HasPrefix(after[path], "index")
 	})
-	return changed, g.remove()
+	return changed, td.remove()
 }
 
-func (g *Ground) remove() error {
-	err := filepath.WalkDir(g.Root, func(path string, d fs.DirEntry, err error) error {
+func (td *TestDir) remove() error {
+	err := filepath.WalkDir(td.Root, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
 			return os.Chmod(path, 0o700)
 		}
@@ -178,20 +180,20 @@ func (g *Ground) remove() error {
 	if err != nil {
 		return err
 	}
-	return os.RemoveAll(g.Root)
+	return os.RemoveAll(td.Root)
 }
 
 // caches are directories that read-only programs may fill.
 var caches = []string{"home/.cache", "home/.config/go/telemetry", "home/go", "home/.npm", "home/.rustup", "home/.cargo"}
 
-// snapshot describes all files of a ground.
-func (g *Ground) snapshot() (map[string]string, error) {
+// snapshot describes all files of the directory, by path.
+func (td *TestDir) snapshot() (map[string]string, error) {
 	all := map[string]string{}
-	err := filepath.WalkDir(g.Root, func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(td.Root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		rel, err := filepath.Rel(g.Root, path)
+		rel, err := filepath.Rel(td.Root, path)
 		if err != nil {
 			return err
 		}
