@@ -2,6 +2,7 @@ package listing
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"path"
 
@@ -13,8 +14,8 @@ type longRow struct {
 	mode, owner, size, date, name []byte
 }
 
-// minLong is the least number of rows of a listing that is shortened.
-const minLong = 8
+// minLongRows is the least number of rows of a listing that is shortened.
+const minLongRows = 8
 
 // parseLong parses a row: -rw-r--r-- 1 root root 1341 Nov 20 19:02 name.
 func parseLong(l []byte) (r longRow, ok bool) {
@@ -71,36 +72,36 @@ func parseLong(l []byte) (r longRow, ok bool) {
 
 // textCounts counts texts; equal texts are mostly consecutive.
 type textCounts struct {
-	count map[string]int
-	last  []byte
-	n     int // occurrences of last that are not in count yet
+	count   map[string]int
+	last    []byte
+	pending int // occurrences of last that are not in count yet
 }
 
 func (c *textCounts) add(text []byte) {
 	if !bytes.Equal(text, c.last) {
-		c.all()
+		c.counts()
 		c.last = append(c.last[:0], text...)
 	}
-	c.n++
+	c.pending++
 }
 
-// all returns the counts. If there are very many texts, some are missing.
-func (c *textCounts) all() map[string]int {
-	if c.n > 0 {
+// counts returns the counts. If there are very many texts, some are missing.
+func (c *textCounts) counts() map[string]int {
+	if c.pending > 0 {
 		if c.count == nil {
 			c.count = map[string]int{}
 		}
 		if len(c.count) < maxDirs || c.count[string(c.last)] > 0 {
-			c.count[string(c.last)] += c.n
+			c.count[string(c.last)] += c.pending
 		}
-		c.n, c.last = 0, c.last[:0]
+		c.pending, c.last = 0, c.last[:0]
 	}
 	return c.count
 }
 
-// most returns the most frequent text, and whether it is the only one.
-func (c *textCounts) most() (text string, only bool) {
-	for t, n := range c.all() {
+// mostFrequent returns the most frequent text, and whether it is the only one.
+func (c *textCounts) mostFrequent() (text string, only bool) {
+	for t, n := range c.counts() {
 		if n > c.count[text] || n == c.count[text] && t < text {
 			text = t
 		}
@@ -108,34 +109,34 @@ func (c *textCounts) most() (text string, only bool) {
 	return text, len(c.count) == 1
 }
 
-// longUsual holds the usual values of the rows of a long listing.
-type longUsual struct {
-	file, dir         string // usual modes
-	owner, date       string
-	oneOwner, oneDate bool           // all rows share it
-	kinds             map[string]int // files by extension
+// usualValues holds the usual values of the rows of a long listing.
+type usualValues struct {
+	fileMode, dirMode   string
+	owner, date         string
+	sameOwner, sameDate bool           // all rows have that owner, or that date
+	extensions          map[string]int // files by extension
 }
 
-// rare reports whether a row is unlike most rows.
-func (u longUsual) rare(r longRow) bool {
-	return r.mode[0] != '-' || string(r.mode) != u.file || string(r.owner) != u.owner || u.kinds[nameKind(r.name)] <= 2
+// isUnusual reports whether a row is unlike most rows.
+func (u usualValues) isUnusual(r longRow) bool {
+	return r.mode[0] != '-' || string(r.mode) != u.fileMode || string(r.owner) != u.owner || u.extensions[extension(r.name)] <= 2
 }
 
-// nameKind returns the extension of a name.
-func nameKind(name []byte) string { return path.Ext(string(name)) }
+// extension returns the extension of a name.
+func extension(name []byte) string { return path.Ext(string(name)) }
 
-// usual finds the usual values of the listing. ok is false if too few lines are
+// usualValues finds the usual values of the listing. ok is false if too few lines are
 // rows.
-func (p *listingPass) usual() (u longUsual, ok bool, err error) {
+func (p *listingPass) usualValues() (u usualValues, ok bool, err error) {
 	var files, dirs, owners, dates, names textCounts
 	rows := 0
-	err = p.all.Each(func(l []byte) {
+	err = p.input.Each(func(l []byte) {
 		r, ok := parseLong(l)
 		if !ok {
 			return
 		}
 		rows++
-		if dotName(r.name) {
+		if isDotName(r.name) {
 			return
 		}
 		owners.add(r.owner)
@@ -145,43 +146,46 @@ func (p *listingPass) usual() (u longUsual, ok bool, err error) {
 			dirs.add(r.mode)
 		case '-':
 			files.add(r.mode)
-			names.add([]byte(nameKind(r.name)))
+			names.add([]byte(extension(r.name)))
 		}
 	})
-	u.file, _ = files.most()
-	u.dir, _ = dirs.most()
-	u.owner, u.oneOwner = owners.most()
-	u.date, u.oneDate = dates.most()
-	u.kinds = names.all()
-	return u, rows >= minLong && rows*10 >= p.all.Count()*4, err
+	u.fileMode, _ = files.mostFrequent()
+	u.dirMode, _ = dirs.mostFrequent()
+	u.owner, u.sameOwner = owners.mostFrequent()
+	u.date, u.sameDate = dates.mostFrequent()
+	u.extensions = names.counts()
+	return u, rows >= minLongRows && rows*10 >= p.input.Count()*4, err
 }
 
 // note describes the columns that the rows omit.
-func (u longUsual) note() string {
-	note := fmt.Sprintf("%ssize date name; where not said otherwise files are %s, directories %s, of %s", listNote, or(u.file, "-"), or(u.dir, "-"), u.owner)
-	if u.oneDate {
+func (u usualValues) note() string {
+	note := fmt.Sprintf(
+		"%ssize date name; where not said otherwise files are %s, directories %s, of %s",
+		listNotePrefix, cmp.Or(u.fileMode, "-"), cmp.Or(u.dirMode, "-"), u.owner,
+	)
+	if u.sameDate {
 		note += ", of " + u.date
 	}
 	return note + ")"
 }
 
-// row appends a row to line, without the usual values.
-func (u longUsual) row(line []byte, r longRow) []byte {
+// appendRow appends a row to line, without the usual values.
+func (u usualValues) appendRow(line []byte, r longRow) []byte {
 	line = line[:0]
-	mode := u.file
+	mode := u.fileMode
 	if r.mode[0] == 'd' {
-		mode = u.dir
+		mode = u.dirMode
 	}
 	if m := string(r.mode); m != mode && m != "lrwxrwxrwx" && m != "lrwxr-xr-x" {
 		line = append(append(line, m...), ' ')
 	}
-	if !u.oneOwner && string(r.owner) != u.owner {
+	if !u.sameOwner && string(r.owner) != u.owner {
 		line = append(append(line, r.owner...), ' ')
 	}
 	if r.mode[0] != 'd' && r.mode[0] != 'l' {
 		line = append(append(line, r.size...), ' ')
 	}
-	if !u.oneDate {
+	if !u.sameDate {
 		line = append(append(line, r.date...), ' ')
 	}
 	line = append(line, r.name...)
@@ -191,54 +195,47 @@ func (u longUsual) row(line []byte, r longRow) []byte {
 	return line
 }
 
-// long shortens a long listing: it writes the usual values once.
-func (p *listingPass) long() (bool, error) {
-	usual, ok, err := p.usual()
+// writeLong shortens a long listing: it writes the usual values once.
+func (p *listingPass) writeLong() (bool, error) {
+	usual, ok, err := p.usualValues()
 	if err != nil || !ok {
 		return false, err
 	}
 	p.out.WriteString(usual.note())
-	runs := nameRuns{out: p.out, max: p.names}
+	runs := nameRuns{out: p.out, maxNames: p.maxNames}
 	skip := false // within a directory of noise
 	var line []byte
-	err = p.all.Each(func(l []byte) {
+	err = p.input.Each(func(l []byte) {
 		r, ok := parseLong(l)
 		switch {
 		case !ok && isComplaint(l):
-			runs.end()
-			p.complain(l)
+			runs.endDirectory()
+			p.addComplaint(l)
 		case !ok && len(l) > 0 && l[len(l)-1] == ':':
 			path := append(bytes.Clone(l[:len(l)-1]), '/')
-			end := p.noisePath(path, false)
+			end := p.noisePath(path)
 			if skip = end > 0 && end < len(path); !skip {
-				runs.end()
-				runs.plain(l)
+				runs.endDirectory()
+				runs.otherLine(l)
 			}
 		case !ok && bytes.HasPrefix(l, []byte("total ")), skip:
 		case !ok:
-			runs.end()
-			runs.plain(l)
-		case !dotName(r.name):
-			line = usual.row(line, r)
-			if usual.rare(r) {
-				runs.rare(line)
+			runs.endDirectory()
+			runs.otherLine(l)
+		case !isDotName(r.name):
+			line = usual.appendRow(line, r)
+			if usual.isUnusual(r) {
+				runs.addUnusual(line)
 			} else {
-				runs.line(line)
+				runs.writeName(line)
 			}
 		}
 	})
-	runs.end()
-	p.complained()
+	runs.endDirectory()
+	p.endComplaints()
 	return true, err
 }
 
-func dotName(name []byte) bool {
+func isDotName(name []byte) bool {
 	return string(name) == "." || string(name) == ".." || string(name) == "./" || string(name) == "../"
-}
-
-func or(text, other string) string {
-	if text == "" {
-		return other
-	}
-	return text
 }

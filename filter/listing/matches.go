@@ -13,9 +13,9 @@ import (
 
 // groupMatches shortens search results.
 type groupMatches struct {
-	max     int // matches to keep
-	perFile int
-	width   int // bytes of a line to keep
+	maxMatches int // matches to keep
+	maxPerFile int // matches to keep of one file
+	maxWidth   int // bytes of a line to keep
 }
 
 // newGroupMatches makes the strategy "group_matches". The matches of a file
@@ -43,10 +43,13 @@ func (g groupMatches) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 	for i, w := range strings.Fields(run.Command) {
 		switch {
 		case i == 0:
-		case w == "-c" || w == "--count" || w == "--count-matches" || strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") && strings.HasSuffix(w, "c"):
-			m.counts = true
+		case w == "-c" ||
+			w == "--count" ||
+			w == "--count-matches" ||
+			strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") && strings.HasSuffix(w, "c"):
+			m.onlyCounts = true
 		case !strings.HasPrefix(w, "-") && len(w) > 2:
-			m.wanted = append(m.wanted, []byte(strings.Trim(w, `\b^$()"'`)))
+			m.commandWords = append(m.commandWords, []byte(strings.Trim(w, `\b^$()"'`)))
 		}
 	}
 	return m
@@ -54,58 +57,58 @@ func (g groupMatches) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 
 type matchesPass struct {
 	groupMatches
-	out     *text.Lines
-	wanted  [][]byte // words of the command that may be the search pattern
-	counts  bool     // the command prints only counts
-	path    []byte   // the current file
-	n       int      // matches of that file
-	shown   int      // matches kept of that file
-	total   int      // lines kept
-	rest    int      // omitted lines without a path
-	zeros   int      // files without a match
-	others  int      // complaints
-	again   bool
-	changed bool
-	lossy   bool
-	line    []byte
+	out             *text.Lines
+	commandWords    [][]byte // words of the command that may be the search pattern
+	onlyCounts      bool     // the command prints only counts
+	path            []byte   // the current file
+	fileMatches     int      // matches of that file
+	fileShown       int      // matches kept of that file
+	written         int      // lines kept
+	omittedMessages int      // omitted lines without a path
+	emptyFiles      int      // files without a match
+	complaints      int
+	filteredBefore  bool // the input is the result of an earlier pass
+	changed         bool // a path was dropped
+	lossy           bool // a match was dropped or cut
+	lineBuffer      []byte
 }
 
 const (
-	matchesTail  = " more matches in this file) ..."
-	fileTail     = " matches)"
-	cutTail      = " bytes omitted)"
-	maxZeros     = 20
-	maxComplains = 10
+	matchesTail   = " more matches in this file) ..."
+	fileTail      = " matches)"
+	cutTail       = " bytes omitted)"
+	maxEmptyFiles = 20
+	maxComplaints = 10
 )
 
 func (m *matchesPass) Line(l []byte) {
 	if bytes.HasSuffix(l, []byte(matchesTail)) || bytes.HasSuffix(l, []byte(fileTail)) || text.IsOmission(l) {
-		m.again = true
+		m.filteredBefore = true
 	}
-	path, rest := m.parse(l)
+	path, rest := m.splitMatch(l)
 	switch {
 	case path == nil:
-		m.other(l)
+		m.handleOther(l)
 		return
-	case m.counts && string(rest) == "0":
-		if m.zeros++; m.zeros > maxZeros {
+	case m.onlyCounts && string(rest) == "0":
+		if m.emptyFiles++; m.emptyFiles > maxEmptyFiles {
 			m.lossy = true
 			return
 		}
 	case bytes.Equal(path, m.path):
-		m.n++
-		if m.total >= m.max || m.shown >= m.perFile || m.total > m.max/2 && m.shown >= 8 {
+		m.fileMatches++
+		if m.written >= m.maxMatches || m.fileShown >= m.maxPerFile || m.written > m.maxMatches/2 && m.fileShown >= 8 {
 			m.lossy = true
 			return
 		}
-		m.line = append(append(m.line[:0], ' '), rest...)
-		m.write(m.line, 1)
+		m.lineBuffer = append(append(m.lineBuffer[:0], ' '), rest...)
+		m.write(m.lineBuffer, 1)
 		m.changed = true
 		return
 	}
-	m.file()
-	m.path, m.n, m.shown = append(m.path[:0], path...), 1, 0
-	if m.total >= m.max && !m.counts {
+	m.endFile()
+	m.path, m.fileMatches, m.fileShown = append(m.path[:0], path...), 1, 0
+	if m.written >= m.maxMatches && !m.onlyCounts {
 		m.lossy = true
 		return
 	}
@@ -114,46 +117,46 @@ func (m *matchesPass) Line(l []byte) {
 
 // write writes a match whose text begins at rest.
 func (m *matchesPass) write(l []byte, rest int) {
-	m.shown++
-	m.total++
-	if len(l) > m.width {
-		l = m.around(l, rest)
+	m.fileShown++
+	m.written++
+	if len(l) > m.maxWidth {
+		l = m.cutAround(l, rest)
 		m.lossy = true
 	}
 	m.out.Write(l)
 }
 
-// file ends the matches of a file.
-func (m *matchesPass) file() {
-	switch more := m.n - m.shown; {
+// endFile ends the matches of a file.
+func (m *matchesPass) endFile() {
+	switch more := m.fileMatches - m.fileShown; {
 	case len(m.path) == 0 || more == 0:
-	case m.shown == 0:
-		m.out.Write(fmt.Appendf(nil, "%s (%d%s", m.path, m.n, fileTail))
+	case m.fileShown == 0:
+		m.out.Write(fmt.Appendf(nil, "%s (%d%s", m.path, m.fileMatches, fileTail))
 	default:
 		m.out.Write(fmt.Appendf(nil, " ... (%d%s", more, matchesTail))
 	}
-	m.path, m.n, m.shown = m.path[:0], 0, 0
+	m.path, m.fileMatches, m.fileShown = m.path[:0], 0, 0
 }
 
-// other handles a line without a path.
-func (m *matchesPass) other(l []byte) {
+// handleOther handles a line without a path.
+func (m *matchesPass) handleOther(l []byte) {
 	switch {
 	case len(l) == 0:
-		m.file()
+		m.endFile()
 		m.out.Write(nil)
 	case string(l) == "--":
-		if m.n == m.shown {
+		if m.fileMatches == m.fileShown {
 			m.out.Write(l)
 		}
 	case isComplaint(l) && !bytes.Contains(l, []byte("inary file")):
-		m.file()
-		if m.others++; m.others <= maxComplains {
+		m.endFile()
+		if m.complaints++; m.complaints <= maxComplaints {
 			m.out.Write(l)
 		}
 	default:
-		m.file()
-		if m.total >= m.max && isMessage(l) {
-			m.rest++
+		m.endFile()
+		if m.written >= m.maxMatches && isMessage(l) {
+			m.omittedMessages++
 			m.lossy = true
 			return
 		}
@@ -164,11 +167,12 @@ func (m *matchesPass) other(l []byte) {
 // isMessage reports whether a line without a path is neither a name of a file nor a
 // line that stays. The mark of a line that an earlier pass cut has spaces itself.
 func isMessage(l []byte) bool {
-	return bytes.IndexByte(l, ' ') > 0 && !text.IsPatternCount(l) && !bytes.HasSuffix(l, []byte(cutTail)) && !bytes.Contains(l, []byte("inary file"))
+	return bytes.IndexByte(l, ' ') > 0 && !text.IsPatternCount(l) && !bytes.HasSuffix(l, []byte(cutTail)) &&
+		!bytes.Contains(l, []byte("inary file"))
 }
 
-// parse splits a match into path and rest. path is nil if there is none.
-func (m *matchesPass) parse(l []byte) (path, rest []byte) {
+// splitMatch splits a match into path and rest. path is nil if there is none.
+func (m *matchesPass) splitMatch(l []byte) (path, rest []byte) {
 	if len(l) == 0 || l[0] == ' ' || l[0] == '\t' {
 		return nil, nil
 	}
@@ -193,7 +197,7 @@ func (m *matchesPass) parse(l []byte) (path, rest []byte) {
 			at++
 			continue
 		}
-		if !pathLike(l[:at]) {
+		if !isPathLike(l[:at]) {
 			break
 		}
 		return l[:at], l[at+1:]
@@ -202,7 +206,7 @@ func (m *matchesPass) parse(l []byte) (path, rest []byte) {
 	if dot := bytes.IndexByte(l[:limit], '.'); dot >= 0 {
 		for at := dot + 1; at < limit; at++ {
 			if l[at] == '-' {
-				if end := text.DigitsEnd(l, at+1); end > at+1 && end < len(l) && l[end] == '-' && pathLike(l[:at]) {
+				if end := text.DigitsEnd(l, at+1); end > at+1 && end < len(l) && l[end] == '-' && isPathLike(l[:at]) {
 					return l[:at], l[at+1:]
 				}
 			}
@@ -214,8 +218,8 @@ func (m *matchesPass) parse(l []byte) (path, rest []byte) {
 	return nil, nil
 }
 
-// pathLike reports whether a text may be a path.
-func pathLike(p []byte) bool {
+// isPathLike reports whether a text may be a path.
+func isPathLike(p []byte) bool {
 	if len(p) == 0 || text.DigitsEnd(p, 0) == len(p) {
 		return false
 	}
@@ -231,12 +235,12 @@ func pathLike(p []byte) bool {
 	return named || bytes.HasSuffix(p, []byte("file"))
 }
 
-// around shortens a long line to its beginning and the text near the match.
-func (m *matchesPass) around(l []byte, from int) []byte {
-	part := (m.width - 100) / 2
-	head := min(from+part/2, m.width/2)
+// cutAround shortens a long line to its beginning and the text near the match.
+func (m *matchesPass) cutAround(l []byte, from int) []byte {
+	part := (m.maxWidth - 100) / 2
+	head := min(from+part/2, m.maxWidth/2)
 	at := -1
-	for _, w := range m.wanted {
+	for _, w := range m.commandWords {
 		if len(w) > 2 {
 			if i := bytes.Index(l[min(from, len(l)):], w); i >= 0 {
 				at = from + i
@@ -245,7 +249,10 @@ func (m *matchesPass) around(l []byte, from int) []byte {
 		}
 	}
 	if at < head+part/2 { // in the beginning, or not found
-		return append(bytes.Clone(text.Prefix(l, head+part)), fmt.Appendf(nil, " ... (%d%s", len(l)-len(text.Prefix(l, head+part)), cutTail)...)
+		return append(
+			bytes.Clone(text.Prefix(l, head+part)),
+			fmt.Appendf(nil, " ... (%d%s", len(l)-len(text.Prefix(l, head+part)), cutTail)...,
+		)
 	}
 	start, end := at-part/2, min(len(l), at+part/2)
 	for start < len(l) && !utf8.RuneStart(l[start]) {
@@ -260,17 +267,17 @@ func (m *matchesPass) around(l []byte, from int) []byte {
 }
 
 func (m *matchesPass) End() strategy.Confidence {
-	m.file()
-	if m.again || !m.changed && !m.lossy && m.others <= maxComplains {
+	m.endFile()
+	if m.filteredBefore || !m.changed && !m.lossy && m.complaints <= maxComplaints {
 		return strategy.Fallback
 	}
-	if m.rest > 0 {
-		m.out.Write(text.Omission(m.rest))
+	if m.omittedMessages > 0 {
+		m.out.Write(text.Omission(m.omittedMessages))
 	}
-	if n := m.zeros - maxZeros; n > 0 {
+	if n := m.emptyFiles - maxEmptyFiles; n > 0 {
 		m.out.Write(fmt.Appendf(nil, "... (%d more files with 0%s", n, fileTail))
 	}
-	if n := m.others - maxComplains; n > 0 {
+	if n := m.complaints - maxComplaints; n > 0 {
 		m.out.Write(fmt.Appendf(nil, "... (%d more complaints%s", n, fileTail))
 		return strategy.Partial
 	}

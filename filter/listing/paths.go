@@ -8,14 +8,14 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// pathDir is a directory of a list of paths, possibly of noise.
+// pathDir is a directory of a list of paths.
 type pathDir struct {
-	path  string
-	names [][]byte // names in the directory, in order
-	noise bool
-	packs []string // packages in a directory of noise, in order
-	count map[string]int
-	total int
+	path          string
+	names         [][]byte       // names in the directory, in order
+	isNoise       bool           // a directory of noise: its paths are only counted
+	paths         int            // number of paths in a directory of noise
+	packages      []string       // packages in it, in order
+	packageCounts map[string]int // number of paths by package
 }
 
 // Limits of the stored part of a list of paths.
@@ -27,8 +27,8 @@ const (
 // The least number of paths at which a directory of noise, or of build output,
 // is counted.
 const (
-	fewNoise = 5
-	fewBuilt = 60
+	minNoisePaths = 5
+	minBuildPaths = 60
 )
 
 func pathBase(dir string) string {
@@ -36,70 +36,71 @@ func pathBase(dir string) string {
 	return dir[strings.LastIndexByte(dir, '/')+1:]
 }
 
-// pathCount counts the lines of a list of paths.
+// pathCount holds the numbers of lines of a list of paths, by kind.
 type pathCount struct {
-	paths, strange, complaints int
+	paths, otherLines, complaints int
 
-	in    *textCounts // paths in each directory of noise that is counted
-	quiet int         // paths in all of them
+	inNoise    *textCounts // paths in each directory of noise that is counted
+	noisePaths int         // paths in all of them
 }
 
 // countPaths counts the lines.
 func (p *listingPass) countPaths() (c pathCount, err error) {
-	c.in = &textCounts{}
-	err = p.all.Each(func(l []byte) {
+	c.inNoise = &textCounts{}
+	err = p.input.Each(func(l []byte) {
 		switch {
 		case len(l) == 0:
 		case isComplaint(l):
 			c.complaints++
-		case bytes.IndexByte(l, '\t') >= 0 || bytes.IndexByte(l, ' ') >= 0 && (bytes.IndexByte(l, '/') < 0 || bytes.Contains(l, []byte(": "))):
-			c.strange++
+		case bytes.IndexByte(l, '\t') >= 0 ||
+			bytes.IndexByte(l, ' ') >= 0 && (bytes.IndexByte(l, '/') < 0 || bytes.Contains(l, []byte(": "))):
+			c.otherLines++
 		default:
 			c.paths++
-			if end := p.noisePath(l, true); end > 0 {
-				c.in.add(l[:end])
+			if end := p.noisePath(l); end > 0 {
+				c.inNoise.add(l[:end])
 			}
 		}
 	})
-	for path, n := range c.in.all() {
-		if n < fewNoise || n < fewBuilt && builtDirs[pathBase(path)] {
-			delete(c.in.count, path)
+	for path, n := range c.inNoise.counts() {
+		if n < minNoisePaths || n < minBuildPaths && buildDirs[pathBase(path)] {
+			delete(c.inNoise.count, path)
 			continue
 		}
-		c.quiet += n
+		c.noisePaths += n
 	}
 	return c, err
 }
 
 // pathDirs groups paths by directory, in their order.
 type pathDirs struct {
-	known  map[string]*pathDir
-	latest *pathDir
-	order  []*pathDir
-	names  arena
-	held   int // bytes of names
-	lost   int // paths beyond the limits
+	byPath    map[string]*pathDir
+	latest    *pathDir // the last result of find
+	order     []*pathDir
+	names     arena // holds the names of all directories
+	nameBytes int
+	lost      int // paths after maxDirs directories or maxPathBytes of names
 }
 
-// dir returns the directory of a path, or nil if there are too many.
-func (g *pathDirs) dir(path []byte) *pathDir {
+// find returns the directory of a path, or nil if there are too many.
+func (g *pathDirs) find(path []byte) *pathDir {
 	if g.latest != nil && g.latest.path == string(path) {
 		return g.latest
 	}
-	d := g.known[string(path)]
+	d := g.byPath[string(path)]
 	if d == nil && len(g.order) < maxDirs {
 		d = &pathDir{path: string(path)}
-		g.known[d.path] = d
+		g.byPath[d.path] = d
 		g.order = append(g.order, d)
 	}
 	g.latest = d
 	return d
 }
 
-// pack counts a path in the directory of noise path[:end].
-func (g *pathDirs) pack(path []byte, end int) {
-	if d := g.dir(path[:end]); d != nil {
-		d.pack(path[end:])
+// addNoise counts a path in the directory of noise path[:end].
+func (g *pathDirs) addNoise(path []byte, end int) {
+	if d := g.find(path[:end]); d != nil {
+		d.addPackage(path[end:])
 	} else {
 		g.lost++
 	}
@@ -108,63 +109,66 @@ func (g *pathDirs) pack(path []byte, end int) {
 // add adds a path to its directory.
 func (g *pathDirs) add(path []byte) {
 	at := bytes.LastIndexByte(bytes.TrimSuffix(path, []byte("/")), '/') + 1
-	d := g.dir(path[:at])
-	if g.held += len(path); d == nil || g.held > maxPathBytes {
+	d := g.find(path[:at])
+	if g.nameBytes += len(path); d == nil || g.nameBytes > maxPathBytes {
 		g.lost++
 		return
 	}
 	d.names = append(d.names, g.names.clone(path[at:]))
 }
 
-// alone adds a path that stays on a line of its own.
-func (g *pathDirs) alone(path []byte) {
+// addSingle adds a path that stays on a line of its own.
+func (g *pathDirs) addSingle(path []byte) {
 	g.order = append(g.order, &pathDir{names: [][]byte{g.names.clone(path)}})
 }
 
-// paths shortens a list of paths. It counts the contents of directories of
+// writePaths shortens a list of paths. It counts the contents of directories of
 // noise and, if there are many paths, joins those of one directory.
-func (p *listingPass) paths() (bool, error) {
+func (p *listingPass) writePaths() (bool, error) {
+	p.buildIsNoise = true
 	c, err := p.countPaths()
-	if err != nil || c.strange*20 > c.paths || c.complaints <= maxComplains && (c.paths < 8 || c.quiet == 0 && c.paths <= p.group) {
+	if err != nil ||
+		c.otherLines*20 > c.paths ||
+		c.complaints <= maxComplaints && (c.paths < 8 || c.noisePaths == 0 && c.paths <= p.groupAbove) {
 		return false, err
 	}
-	g := &pathDirs{known: map[string]*pathDir{}}
-	single := c.paths-c.quiet <= p.group
-	err = p.all.Each(func(l []byte) {
+	g := &pathDirs{byPath: map[string]*pathDir{}}
+	single := c.paths-c.noisePaths <= p.groupAbove
+	err = p.input.Each(func(l []byte) {
 		switch {
 		case len(l) == 0:
 			return
 		case isComplaint(l):
-			p.complain(l)
+			p.addComplaint(l)
 			return
 		}
-		if end := p.noisePath(l, true); end > 0 && c.in.count[string(l[:end])] > 0 {
-			g.pack(l, end)
+		if end := p.noisePath(l); end > 0 && c.inNoise.count[string(l[:end])] > 0 {
+			g.addNoise(l, end)
 		} else if single {
-			g.alone(l)
+			g.addSingle(l)
 		} else {
 			g.add(l)
 		}
 	})
-	p.complained()
+	p.endComplaints()
 	for i, d := range g.order {
-		if i >= p.lines {
-			g.lost += len(d.names) + d.total
+		if i >= p.maxLines {
+			g.lost += len(d.names) + d.paths
 			continue
 		}
-		p.dir(d)
+		p.writeDir(d)
 	}
 	if g.lost > 0 {
 		p.out.Write(fmt.Appendf(nil, "... (%d more paths) ...", g.lost))
 	}
-	p.out.Write(fmt.Appendf(nil, "%s%d paths)", listNote, c.paths))
+	p.out.Write(fmt.Appendf(nil, "%s%d paths)", listNotePrefix, c.paths))
 	return true, err
 }
 
-// pack counts a path in a directory of noise by its package.
-func (d *pathDir) pack(rest []byte) {
-	d.noise = true
-	d.total++
+// addPackage counts a path in a directory of noise by its package.
+func (d *pathDir) addPackage(rest []byte) {
+	d.isNoise = true
+	d.paths++
 	if !strings.HasSuffix(d.path, "node_modules/") && !strings.HasSuffix(d.path, "site-packages/") && !strings.HasSuffix(d.path, "Pods/") {
 		return
 	}
@@ -177,25 +181,25 @@ func (d *pathDir) pack(rest []byte) {
 	if end < 0 {
 		end = len(rest)
 	}
-	if d.count == nil {
-		d.count = map[string]int{}
+	if d.packageCounts == nil {
+		d.packageCounts = map[string]int{}
 	}
 	name := string(rest[:end])
-	if d.count[name] == 0 && len(d.packs) < 2000 {
-		d.packs = append(d.packs, name)
+	if d.packageCounts[name] == 0 && len(d.packages) < 2000 {
+		d.packages = append(d.packages, name)
 	}
-	d.count[name]++
+	d.packageCounts[name]++
 }
 
-// dir writes the contents of a directory.
-func (p *listingPass) dir(d *pathDir) {
+// writeDir writes the contents of a directory.
+func (p *listingPass) writeDir(d *pathDir) {
 	var b []byte
 	switch {
-	case d.noise:
-		b = fmt.Appendf(b, "%s (%d paths", d.path, d.total)
-		for i, name := range d.packs {
-			if i == p.names {
-				b = fmt.Appendf(b, ", %d more directories", len(d.packs)-i)
+	case d.isNoise:
+		b = fmt.Appendf(b, "%s (%d paths", d.path, d.paths)
+		for i, name := range d.packages {
+			if i == p.maxNames {
+				b = fmt.Appendf(b, ", %d more directories", len(d.packages)-i)
 				break
 			}
 			sep := ", "
@@ -203,7 +207,7 @@ func (p *listingPass) dir(d *pathDir) {
 				sep = ": "
 			}
 			b = append(append(b, sep...), name...)
-			if n := d.count[name]; n > 1 {
+			if n := d.packageCounts[name]; n > 1 {
 				b = fmt.Appendf(b, " %d", n)
 			}
 		}
@@ -216,8 +220,8 @@ func (p *listingPass) dir(d *pathDir) {
 	b = append(append(b, d.path...), '{')
 	shown, omitted := 0, 0
 	for i := 0; i < len(d.names); {
-		n := sameNumbered(d.names[i:])
-		if shown == p.names {
+		n := leadingRun(d.names[i:])
+		if shown == p.maxNames {
 			omitted += n
 			i += n
 			continue
@@ -227,7 +231,7 @@ func (p *listingPass) dir(d *pathDir) {
 		}
 		b = append(b, d.names[i]...)
 		if n > 1 {
-			b = fmt.Appendf(b, "%s%s (%d%s", runBetween, d.names[i+n-1], n, runTail)
+			b = fmt.Appendf(b, "%s%s (%d%s", runSeparator, d.names[i+n-1], n, runTail)
 		}
 		shown++
 		i += n
@@ -238,9 +242,9 @@ func (p *listingPass) dir(d *pathDir) {
 	p.out.Write(append(b, '}'))
 }
 
-// sameNumbered returns how many of the first names are joined: 1, or at least
+// leadingRun returns how many of the first names are joined: 1, or at least
 // minRun that differ only by a number.
-func sameNumbered(names [][]byte) int {
+func leadingRun(names [][]byte) int {
 	first := appendNumberless(nil, names[0])
 	if bytes.IndexByte(first, text.VaryingMark) < 0 {
 		return 1

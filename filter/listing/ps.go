@@ -14,11 +14,11 @@ import (
 
 // processRow is a row of ps.
 type processRow struct {
-	line     []byte
-	command  int // where its command line begins
-	cpu, mem float64
-	stuck    bool
-	keep     bool
+	line      []byte
+	commandAt int // where its command line begins
+	cpu, mem  float64
+	stuck     bool // see isStuck
+	keep      bool // the row is written
 }
 
 // maxProcesses limits the rows that are held.
@@ -50,7 +50,7 @@ func (t *tablePass) ps() string {
 			lost++
 			return
 		}
-		p := processRow{line: bytes.Clone(l), command: at}
+		p := processRow{line: bytes.Clone(l), commandAt: at}
 		for i, f := range bytes.Fields(l) {
 			switch n, err := strconv.ParseFloat(string(f), 64); {
 			case i == state:
@@ -67,7 +67,7 @@ func (t *tablePass) ps() string {
 	if !ok || command < 0 || lost > 0 {
 		return ""
 	}
-	more := t.choose(rows)
+	more := t.markKept(rows)
 	for _, l := range before {
 		t.out.Write(l)
 	}
@@ -91,18 +91,21 @@ func (t *tablePass) writeProcesses(rows []processRow) (cut int) {
 		if !p.keep {
 			continue
 		}
-		if width := p.command + t.width; len(p.line) > width+40 {
+		if width := p.commandAt + t.maxWidth; len(p.line) > width+40 {
 			cut++
-			p.line = append(bytes.Clone(text.Prefix(p.line, width)), fmt.Sprintf(" ... (%d bytes)", len(p.line)-len(text.Prefix(p.line, width)))...)
+			p.line = append(
+				bytes.Clone(text.Prefix(p.line, width)),
+				fmt.Sprintf(" ... (%d bytes)", len(p.line)-len(text.Prefix(p.line, width)))...,
+			)
 		}
 		t.out.Write(p.line)
 	}
 	return cut
 }
 
-// choose marks the rows to keep and names the others.
-func (t *tablePass) choose(rows []processRow) string {
-	if len(rows) <= 2*t.rows {
+// markKept marks the rows to keep and names the others.
+func (t *tablePass) markKept(rows []processRow) string {
+	if len(rows) <= 2*t.maxRows {
 		for i := range rows {
 			rows[i].keep = true
 		}
@@ -114,7 +117,7 @@ func (t *tablePass) choose(rows []processRow) string {
 	}
 	mark := func(by func(processRow) float64) {
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(by(rows[b]), by(rows[a])) })
-		for _, i := range order[:t.rows/2] {
+		for _, i := range order[:t.maxRows/2] {
 			rows[i].keep = rows[i].keep || by(rows[i]) > 0
 		}
 	}
@@ -127,16 +130,16 @@ func (t *tablePass) choose(rows []processRow) string {
 		}
 	}
 	names := map[string]int{}
-	gone := 0
+	leftOut := 0
 	for i := range rows {
 		p := &rows[i]
-		if !p.keep && (kept < t.rows || p.stuck || bytes.Contains(p.line, []byte("<defunct>"))) {
+		if !p.keep && (kept < t.maxRows || p.stuck || bytes.Contains(p.line, []byte("<defunct>"))) {
 			p.keep = true
 			kept++
 		}
 		if !p.keep {
-			names[programOf(p.line[p.command:])]++
-			gone++
+			names[programOf(p.line[p.commandAt:])]++
+			leftOut++
 		}
 	}
 	var list []string
@@ -152,7 +155,7 @@ func (t *tablePass) choose(rows []processRow) string {
 		}
 		list = append(list, name)
 	}
-	return fmt.Sprintf("%d more processes: %s", gone, strings.Join(list, ", "))
+	return fmt.Sprintf("%d more processes: %s", leftOut, strings.Join(list, ", "))
 }
 
 // withoutTree returns a command line without the tree that ps draws before it.

@@ -16,8 +16,8 @@ import (
 
 // table shortens tables about the system.
 type table struct {
-	rows  int // rows to keep
-	width int // bytes of a command line to keep
+	maxRows  int // rows to keep
+	maxWidth int // bytes of a command line to keep
 }
 
 // newTable makes the strategy "table" for df, du, ps, top, lsof, ss and
@@ -41,16 +41,16 @@ func newTable(p strategy.Params) (strategy.Strategy, error) {
 
 func (t table) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 	program, _, _ := strings.Cut(run.Command, " ")
-	return &tablePass{table: t, program: program, run: run, out: out, all: text.NewLines()}
+	return &tablePass{table: t, program: program, run: run, out: out, input: text.NewLines()}
 }
 
 type tablePass struct {
 	table
-	program string
-	run     strategy.Run
-	out     *text.Lines
-	all     *text.Lines
-	again   bool
+	program        string
+	run            strategy.Run
+	out            *text.Lines
+	input          *text.Lines
+	filteredBefore bool
 }
 
 // tableTail ends the line that reports omitted rows.
@@ -58,14 +58,14 @@ const tableTail = " left out)"
 
 func (t *tablePass) Line(l []byte) {
 	if len(l) > 1 && l[0] == '(' && bytes.HasSuffix(l, []byte(tableTail)) {
-		t.again = true
+		t.filteredBefore = true
 	}
-	t.all.Write(l)
+	t.input.Write(l)
 }
 
 func (t *tablePass) End() strategy.Confidence {
-	defer t.all.Close()
-	if t.again || t.all.Count() < 5 {
+	defer t.input.Close()
+	if t.filteredBefore || t.input.Count() < 5 {
 		return strategy.Fallback
 	}
 	gone := ""
@@ -83,7 +83,7 @@ func (t *tablePass) End() strategy.Confidence {
 	case "ss", "netstat":
 		gone = t.sockets()
 	default:
-		return t.columns()
+		return t.squeezeColumns()
 	}
 	if gone == "" {
 		return strategy.Fallback
@@ -92,14 +92,14 @@ func (t *tablePass) End() strategy.Confidence {
 	return strategy.Partial
 }
 
-// columns removes the padding of a table.
-func (t *tablePass) columns() strategy.Confidence {
+// squeezeColumns removes the padding of a table.
+func (t *tablePass) squeezeColumns() strategy.Confidence {
 	padded := 0
 	if !t.each(func(l []byte) {
 		if bytes.Contains(bytes.TrimLeft(l, " "), []byte("   ")) {
 			padded++
 		}
-	}) || padded*3 < t.all.Count()*2 {
+	}) || padded*3 < t.input.Count()*2 {
 		return strategy.Fallback
 	}
 	var line []byte
@@ -114,10 +114,14 @@ func (t *tablePass) columns() strategy.Confidence {
 
 // each calls do with each line. An error of reading leaves the text incomplete,
 // so nothing is left out then.
-func (t *tablePass) each(do func(l []byte)) bool { return t.all.Each(do) == nil }
+func (t *tablePass) each(do func(l []byte)) bool { return t.input.Each(do) == nil }
 
 // pseudoFileSystems are types of file systems without a device.
-var pseudoFileSystems = map[string]bool{"tmpfs": true, "devtmpfs": true, "udev": true, "overlay": true, "shm": true, "none": true, "efivarfs": true, "squashfs": true, "ramfs": true, "proc": true, "sysfs": true, "devfs": true, "map": true, "cgroup": true, "cgroup2": true, "fuse.portal": true, "fuse.snapfuse": true, "autofs": true, "fusectl": true, "run": true, "dev": true, "nsfs": true, "portal": true}
+var pseudoFileSystems = setOf(
+	"tmpfs", "devtmpfs", "udev", "overlay", "shm", "none", "efivarfs", "squashfs", "ramfs", "proc",
+	"sysfs", "devfs", "map", "cgroup", "cgroup2", "fuse.portal", "fuse.snapfuse", "autofs", "fusectl",
+	"run", "dev", "nsfs", "portal",
+)
 
 func (t *tablePass) df() string {
 	gone, rows := 0, 0
@@ -146,8 +150,15 @@ func (t *tablePass) df() string {
 				full = used >= 90
 			}
 		}
-		inside := bytes.Contains(mount, []byte("/docker/")) || bytes.Contains(mount, []byte("/containers/")) || bytes.Contains(mount, []byte("/kubelet/")) || bytes.Contains(mount, []byte("/containerd/")) || bytes.Contains(mount, []byte("/io.containerd")) || bytes.HasPrefix(mount, []byte("/snap/"))
-		if loop && inside || loop && bytes.HasPrefix(mount, []byte("/var/lib/snapd")) || pseudoFileSystems[kind] && string(mount) != "/" && (inside || !full || loop) {
+		inContainer := bytes.Contains(mount, []byte("/docker/")) ||
+			bytes.Contains(mount, []byte("/containers/")) ||
+			bytes.Contains(mount, []byte("/kubelet/")) ||
+			bytes.Contains(mount, []byte("/containerd/")) ||
+			bytes.Contains(mount, []byte("/io.containerd")) ||
+			bytes.HasPrefix(mount, []byte("/snap/"))
+		if loop && inContainer ||
+			loop && bytes.HasPrefix(mount, []byte("/var/lib/snapd")) ||
+			pseudoFileSystems[kind] && string(mount) != "/" && (inContainer || !full || loop) {
 			gone++
 			return
 		}
@@ -185,7 +196,7 @@ func parseAmount(body []byte) (n float64, ok bool) {
 
 func (t *tablePass) du() string {
 	var sizes []float64
-	strange := 0
+	unparsed := 0
 	size := func(l []byte) (float64, bool) {
 		i := bytes.IndexAny(l, "\t ")
 		if i <= 0 {
@@ -198,15 +209,15 @@ func (t *tablePass) du() string {
 		case ok && len(sizes) < 1<<20:
 			sizes = append(sizes, n)
 		case !ok && !isComplaint(l):
-			strange++
+			unparsed++
 		}
 	})
-	if len(sizes) <= t.rows+t.rows/2 || strange*10 > len(sizes) {
+	if len(sizes) <= t.maxRows+t.maxRows/2 || unparsed*10 > len(sizes) {
 		return ""
 	}
 	slices.SortFunc(sizes, func(a, b float64) int { return cmp.Compare(b, a) })
-	least := sizes[t.rows-1]
-	as := t.rows - slices.Index(sizes, least) // rows to keep of those as small as the least
+	least := sizes[t.maxRows-1]
+	left := t.maxRows - slices.Index(sizes, least) // rows to keep of those as small as the least
 	gone, complaints := 0, 0
 	var last []byte
 	ok := t.each(func(l []byte) {
@@ -219,9 +230,9 @@ func (t *tablePass) du() string {
 				gone++
 			}
 			last = nil
-		case n > least || n == least && as > 0:
+		case n > least || n == least && left > 0:
 			if n == least {
-				as--
+				left--
 			}
 			t.out.Write(l)
 			last = nil
@@ -251,7 +262,8 @@ func (t *tablePass) top() string {
 			mem = slices.IndexFunc(fields, func(f []byte) bool { return string(f) == "%MEM" })
 			state = slices.IndexFunc(fields, func(f []byte) bool { return string(f) == "S" })
 		case rows >= 0 && len(fields) > 6 && text.DigitsEnd(fields[0], 0) == len(fields[0]):
-			if rows++; rows > t.rows/2 && !(mem >= 0 && mem < len(fields) && isMuchMemory(fields[mem])) && !(state >= 0 && state < len(fields) && isStuck(fields[state])) {
+			if rows++; rows > t.maxRows/2 && !(mem >= 0 && mem < len(fields) && isMuchMemory(fields[mem])) &&
+				!(state >= 0 && state < len(fields) && isStuck(fields[state])) {
 				gone++
 				return
 			}
@@ -279,10 +291,10 @@ func isMuchMemory(share []byte) bool {
 }
 
 func (t *tablePass) lsof() string {
-	if t.all.Count() < t.rows {
+	if t.input.Count() < t.maxRows {
 		return ""
 	}
-	mapped, more, shown := 0, 0, 0
+	mapped, others, shown := 0, 0, 0
 	column := -1
 	ok := t.each(func(l []byte) {
 		fields := bytes.Fields(l)
@@ -296,25 +308,27 @@ func (t *tablePass) lsof() string {
 			return
 		}
 		for i, f := range fields {
-			if i > 1 && i < 6 && (string(f) == "mem" || string(f) == "txt" || string(f) == "rtd" || string(f) == "DEL") && !bytes.Contains(l, []byte("(deleted)")) {
+			if i > 1 && i < 6 &&
+				(string(f) == "mem" || string(f) == "txt" || string(f) == "rtd" || string(f) == "DEL") &&
+				!bytes.Contains(l, []byte("(deleted)")) {
 				mapped++
 				return
 			}
 		}
-		if shown++; shown > 2*t.rows && !bytes.Contains(l, []byte("LISTEN")) && !bytes.Contains(l, []byte("(deleted)")) {
-			more++
+		if shown++; shown > 2*t.maxRows && !bytes.Contains(l, []byte("LISTEN")) && !bytes.Contains(l, []byte("(deleted)")) {
+			others++
 			return
 		}
 		t.out.Write(l)
 	})
-	if !ok || mapped+more == 0 {
+	if !ok || mapped+others == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d rows of mapped files, %d others", mapped, more)
+	return fmt.Sprintf("%d rows of mapped files, %d others", mapped, others)
 }
 
-// perState is how many sockets of a state stay in a long table.
-const perState = 4
+// keptPerState is how many sockets of a state stay in a long table.
+const keptPerState = 4
 
 // sockets keeps listening sockets, the first others and some of each state. It
 // counts the rest by state.
@@ -327,7 +341,7 @@ func (t *tablePass) sockets() string {
 			t.out.Write(l)
 			return
 		}
-		if shown++; shown > t.rows/2 && kept[state] >= perState {
+		if shown++; shown > t.maxRows/2 && kept[state] >= keptPerState {
 			states[state]++
 			gone++
 			return
@@ -354,7 +368,9 @@ func socketState(l []byte) string {
 		switch s := string(f); s {
 		case "LISTEN", "UNCONN", "LISTENING":
 			return ""
-		case "ESTAB", "ESTABLISHED", "TIME-WAIT", "TIME_WAIT", "CLOSE-WAIT", "CLOSE_WAIT", "FIN-WAIT-1", "FIN-WAIT-2", "FIN_WAIT1", "FIN_WAIT2", "SYN-SENT", "SYN_SENT", "SYN-RECV", "SYN_RECV", "LAST-ACK", "LAST_ACK", "CLOSING", "CONNECTED", "CLOSED", "STREAM":
+		case "ESTAB", "ESTABLISHED", "TIME-WAIT", "TIME_WAIT", "CLOSE-WAIT", "CLOSE_WAIT", "FIN-WAIT-1",
+			"FIN-WAIT-2", "FIN_WAIT1", "FIN_WAIT2", "SYN-SENT", "SYN_SENT", "SYN-RECV", "SYN_RECV", "LAST-ACK",
+			"LAST_ACK", "CLOSING", "CONNECTED", "CLOSED", "STREAM":
 			return s
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// treeUnits are the prefixes that tree draws before a name, one for each level.
+// treeIndents are the prefixes that tree draws before a name, one for each level.
 var (
-	treeUnits    = text.ByteTexts("│   ", "│\u00a0\u00a0 ", "    ", "|   ", "\u00a0\u00a0\u00a0 ")
+	treeIndents  = text.ByteTexts("│   ", "│\u00a0\u00a0 ", "    ", "|   ", "\u00a0\u00a0\u00a0 ")
 	treeBranches = text.ByteTexts("├── ", "└── ", "|-- ", "`-- ", "├─ ", "└─ ", "+-- ", "\\-- ")
 )
 
@@ -19,7 +19,7 @@ func treeBranch(l []byte) (level int, name []byte) {
 	rest, depth, branched := l, 0, false
 next:
 	for {
-		for _, u := range treeUnits {
+		for _, u := range treeIndents {
 			if bytes.HasPrefix(rest, u) {
 				rest, depth = rest[len(u):], depth+1
 				continue next
@@ -39,13 +39,13 @@ next:
 	return depth, bytes.TrimLeft(rest, " ")
 }
 
-// tree replaces the drawing by indentation. It counts the contents of
+// writeTree replaces the drawing by indentation. It counts the contents of
 // directories of noise, and those below the level to which a large tree is
 // shown.
-func (p *listingPass) tree() (bool, error) {
+func (p *listingPass) writeTree() (bool, error) {
 	var perLevel [64]int
 	lines := 0
-	err := p.all.Each(func(l []byte) {
+	err := p.input.Each(func(l []byte) {
 		if level, _ := treeBranch(l); level > 0 {
 			perLevel[min(level, len(perLevel)-1)]++
 			lines++
@@ -55,62 +55,56 @@ func (p *listingPass) tree() (bool, error) {
 		return false, err
 	}
 	deepest, shown := 1, perLevel[1]
-	for deepest+1 < len(perLevel) && shown+perLevel[deepest+1] <= p.lines {
+	for deepest+1 < len(perLevel) && shown+perLevel[deepest+1] <= p.maxLines {
 		deepest++
 		shown += perLevel[deepest]
 	}
-	t := treeCut{runs: nameRuns{out: p.out}, deepest: deepest, p: p}
-	err = p.all.Each(t.line)
+	t := treeWriter{runs: nameRuns{out: p.out}, deepest: deepest, pass: p}
+	err = p.input.Each(t.line)
 	t.end()
-	p.complained()
+	p.endComplaints()
 	return true, err
 }
 
-type treeCut struct {
-	p       *listingPass
-	runs    nameRuns
-	deepest int
-	under   int    // level of the directory whose contents are counted
-	head    []byte // that directory
-	count   int
-	level   int // level of the last line
+// treeWriter writes the lines of a tree.
+type treeWriter struct {
+	pass        *listingPass
+	runs        nameRuns
+	deepest     int    // level from which on contents are counted
+	foldedLevel int    // level of the directory whose contents are counted; 0 means none
+	foldedDir   []byte // that directory
+	folded      int    // its entries so far
+	level       int    // level of the last line
 }
 
-func (t *treeCut) line(l []byte) {
+func (t *treeWriter) line(l []byte) {
 	level, name := treeBranch(l)
 	switch {
 	case level == 0:
 		t.end()
 		switch {
 		case isComplaint(l):
-			t.p.complain(l)
+			t.pass.addComplaint(l)
 		default:
-			t.p.out.Write(l)
+			t.pass.out.Write(l)
 		}
 		return
-	case t.under > 0 && level > t.under:
-		t.count++
+	case t.foldedLevel > 0 && level > t.foldedLevel:
+		t.folded++
 		return
 	}
-	t.counted()
+	t.endFolded()
 	if level != t.level {
-		t.runs.end()
+		t.runs.endDirectory()
 		t.level = level
 	}
 	text := append(bytes.Repeat([]byte{' '}, level), name...)
 	if base := treeName(name); level >= t.deepest || noiseDirs[base] {
-		t.runs.flushIfOther(text)
-		t.under, t.head = level, text
+		t.runs.flushUnlessContinued(text)
+		t.foldedLevel, t.foldedDir = level, text
 		return
 	}
-	t.runs.name(text)
-}
-
-// flushIfOther writes the held names if a line does not continue them.
-func (r *nameRuns) flushIfOther(l []byte) {
-	if r.next = appendNumberless(r.next[:0], l); !bytes.Equal(r.next, r.key) {
-		r.flush()
-	}
+	t.runs.addName(text)
 }
 
 // treeName returns a name without tree's remarks.
@@ -123,21 +117,21 @@ func treeName(name []byte) string {
 	return string(bytes.TrimRight(name, "/"))
 }
 
-// counted writes the directory whose contents were counted.
-func (t *treeCut) counted() {
-	if t.under == 0 {
+// endFolded writes the directory whose contents were counted.
+func (t *treeWriter) endFolded() {
+	if t.foldedLevel == 0 {
 		return
 	}
-	if t.count > 0 {
-		t.runs.plain(fmt.Appendf(t.head, " (%d entries)", t.count))
+	if t.folded > 0 {
+		t.runs.otherLine(fmt.Appendf(t.foldedDir, " (%d entries)", t.folded))
 	} else {
-		t.runs.name(t.head)
+		t.runs.addName(t.foldedDir)
 	}
-	t.under, t.count = 0, 0
+	t.foldedLevel, t.folded = 0, 0
 }
 
-func (t *treeCut) end() {
-	t.counted()
-	t.runs.end()
+func (t *treeWriter) end() {
+	t.endFolded()
+	t.runs.endDirectory()
 	t.level = 0
 }
