@@ -39,7 +39,7 @@ func commandOf(l []byte) commandKind {
 	rest := l
 	if l[0] == '[' { // a numbered step
 		at := bytes.IndexByte(l, ']')
-		if at < 4 || at+2 >= len(l) || digitRun(l[1:]) == 0 || l[1+digitRun(l[1:])] != '/' {
+		if at < 4 || at+2 >= len(l) || text.DigitsEnd(l[1:], 0) == 0 || l[1+text.DigitsEnd(l[1:], 0)] != '/' {
 			return noCommand
 		}
 		rest = l[at+2:]
@@ -50,24 +50,28 @@ func commandOf(l []byte) commandKind {
 		if end <= 0 {
 			return noCommand
 		}
-		word, behind := rest[:end], rest[end+1:]
+		word, args := rest[:end], rest[end+1:]
 		name := word[bytes.LastIndexByte(word, '/')+1:]
 		switch {
 		case isCompilerName(name):
-			behind = text.Unindent(behind)
+			args = text.Unindent(args)
 			if string(name) == "ranlib" {
 				return otherCommand
 			}
-			if len(behind) == 0 || behind[0] != '-' && !bytes.Contains(behind, []byte(" -")) && !bytes.HasPrefix(behind, []byte("rc")) && !bytes.HasPrefix(behind, []byte("cr")) && !bytes.HasPrefix(behind, []byte("qc")) && !bytes.HasPrefix(behind, []byte("cq")) {
+			if len(args) == 0 || args[0] != '-' && !bytes.Contains(args, []byte(" -")) &&
+				!bytes.HasPrefix(args, []byte("rc")) && !bytes.HasPrefix(args, []byte("cr")) &&
+				!bytes.HasPrefix(args, []byte("qc")) && !bytes.HasPrefix(args, []byte("cq")) {
 				return noCommand
 			}
 			if string(name) == "libtool" {
 				return otherCommand
 			}
-			return linksOrNot(name, behind)
-		case string(name) == "ccache", string(name) == "distcc", string(name) == "sccache", string(name) == "sh", string(name) == "bash", bytes.IndexByte(word, '=') > 0 && word[0] >= 'A' && word[0] <= 'Z',
+			return compilerCommand(name, args)
+		case string(name) == "ccache", string(name) == "distcc", string(name) == "sccache",
+			string(name) == "sh", string(name) == "bash",
+			bytes.IndexByte(word, '=') > 0 && word[0] >= 'A' && word[0] <= 'Z',
 			bytes.HasPrefix(l, []byte("libtool: ")):
-			rest = bytes.TrimLeft(behind, " ")
+			rest = bytes.TrimLeft(args, " ")
 		default:
 			return noCommand
 		}
@@ -91,12 +95,17 @@ func isCompilerName(name []byte) bool {
 	return isCompiler(name)
 }
 
-// linksOrNot distinguishes linking from compiling.
-func linksOrNot(name, args []byte) commandKind {
+// compilerCommand distinguishes linking from compiling.
+func compilerCommand(name, args []byte) commandKind {
 	switch {
 	case string(name) == "ar" || bytes.HasSuffix(name, []byte("-ar")):
 		return linkCommand
-	case bytes.HasPrefix(args, []byte("-c ")), bytes.Contains(args, []byte(" -c ")), bytes.Contains(args, []byte(" -E ")), bytes.Contains(args, []byte(" -S ")), bytes.Contains(args, []byte(" -M")), bytes.HasSuffix(args, []byte(" -c")):
+	case bytes.HasPrefix(args, []byte("-c ")),
+		bytes.Contains(args, []byte(" -c ")),
+		bytes.Contains(args, []byte(" -E ")),
+		bytes.Contains(args, []byte(" -S ")),
+		bytes.Contains(args, []byte(" -M")),
+		bytes.HasSuffix(args, []byte(" -c")):
 		return otherCommand
 	case bytes.HasPrefix(args, []byte("-o ")), bytes.Contains(args, []byte(" -o ")):
 		return linkCommand
@@ -117,7 +126,8 @@ func shortCommand(l []byte) commandKind {
 	word := in[:n]
 	rest := text.Unindent(in[n:])
 	switch string(word) {
-	case "PASS", "FAIL", "ERROR", "WARN", "WARNING", "SKIP", "XFAIL", "XPASS", "INFO", "NOTE", "FATAL", "TODO", "OK", "NOT", "TOTAL", "FAILED", "PASSED", "SKIPPED", "TEST":
+	case "PASS", "FAIL", "ERROR", "WARN", "WARNING", "SKIP", "XFAIL", "XPASS", "INFO", "NOTE", "FATAL",
+		"TODO", "OK", "NOT", "TOTAL", "FAILED", "PASSED", "SKIPPED", "TEST":
 		return noCommand
 	case "LD", "LINK", "CCLD", "CXXLD", "FCLD", "OBJCLD", "BUILD", "MKELF", "DLL":
 		if !bytes.HasPrefix(rest, []byte("[M]")) && bytes.IndexByte(rest, ' ') < 0 && !bytes.HasSuffix(rest, []byte(".o")) {
@@ -132,13 +142,13 @@ func shortCommand(l []byte) commandKind {
 	return otherCommand
 }
 
-// longCommand is the length in bytes beyond which a command is shortened to its
+// maxCommand is the length in bytes beyond which a command is shortened to its
 // product.
-const longCommand = 160
+const maxCommand = 160
 
 // commandProduct shortens a command to the program or library that it makes.
 func commandProduct(l []byte) []byte {
-	if len(l) <= longCommand {
+	if len(l) <= maxCommand {
 		return l
 	}
 	program, args, _ := bytes.Cut(l, []byte(" "))
@@ -146,9 +156,9 @@ func commandProduct(l []byte) []byte {
 	if at < 0 {
 		words := bytes.Fields(l)
 		head := bytes.Join(words[:min(3, len(words))], []byte(" "))
-		return append(head[:runeEnd(head, longCommand)], " ..."...)
+		return append(head[:runeEnd(head, maxCommand)], " ..."...)
 	}
 	out, _, _ := bytes.Cut(args[at+3:], []byte(" "))
-	short := append(append([]byte{}, program[:runeEnd(program, longCommand)]...), " ... -o "...)
+	short := append(append([]byte{}, program[:runeEnd(program, maxCommand)]...), " ... -o "...)
 	return append(append(short, out[:runeEnd(out, maxEcho)]...), " ..."...)
 }

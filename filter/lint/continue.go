@@ -1,171 +1,179 @@
 package lint
 
-import "bytes"
+import (
+	"bytes"
 
-// continues handles a line that belongs to the diagnostic before it.
-func (g *grouping) continues(l []byte) bool {
-	switch d := &g.cur; d.kind {
+	"github.com/zeph-acp/zeph-acp/filter/text"
+)
+
+// continueDiagnostic handles a line that belongs to the diagnostic before it.
+func (g *groupingPass) continueDiagnostic(l []byte) bool {
+	switch d := &g.current; d.layout {
 	case paragraphLayout:
-		if !belongsToParagraph(l) && !(d.at.linter && bytes.HasPrefix(l, hunkRule)) {
+		if !belongsToParagraph(l) && !(d.parsed.fromLinter && bytes.HasPrefix(l, hunkRule)) {
 			return false
 		}
-		if d.absorb(l) {
+		if d.addParagraphLine(l) {
 			g.dropped++
 		} else {
-			d.keep(l)
+			d.addLine(l)
 		}
 		return true
 	case sectionsLayout:
 		if len(l) > 0 && l[0] != ' ' && l[0] != '\t' {
 			return false
 		}
-		d.keep(l)
-		d.section(l)
+		d.addLine(l)
+		d.addSectionLine(l)
 		return true
 	}
-	return g.continuesLine(l)
+	return g.continueLine(l)
 }
 
 // hunkRule begins the line between two hunks of "ruff format".
 var hunkRule = []byte("--------------------")
 
 // lineMarks begin further lines of a diagnostic.
-var lineMarks = [][]byte{[]byte("[ERROR]   "), []byte("[WARNING]   "), []byte("[error]  "), []byte("[warn]  "), []byte("[error]   "), []byte("[warn]   ")}
+var lineMarks = text.ByteTexts("[ERROR]   ", "[WARNING]   ", "[error]  ", "[warn]  ", "[error]   ", "[warn]   ")
 
-// continuesLine handles a line that belongs to a diagnostic of oneLineLayout.
-func (g *grouping) continuesLine(l []byte) bool {
-	d := &g.cur
-	twice := string(d.rule) == "R0801" // pylint shows duplicate code
+// continueLine handles a line that belongs to a diagnostic of oneLineLayout.
+func (g *groupingPass) continueLine(l []byte) bool {
+	d := &g.current
+	duplicateCode := string(d.rule) == "R0801" // pylint shows duplicate code
 	if len(l) == 0 {
-		return d.continuesBlank(twice)
+		return d.continueBlank(duplicateCode)
 	}
-	if d.at.pretty && d.gap && isPlace(l) {
-		d.related, d.gap = true, false
-		d.keep(l)
+	if d.parsed.pretty && d.afterBlank && isPlace(l) {
+		d.inRelated, d.afterBlank = true, false
+		d.addLine(l)
 		d.addNote(l)
 		return true
 	}
-	if showsCode(l) || d.at.pretty && (d.gap || d.related) && isCodeLine(l) {
-		if d.hasSource && len(d.source) > 0 && d.source[0] != ' ' && d.source[0] != '\t' { // it was code
-			d.keep(d.source)
+	if showsCode(l) || d.parsed.pretty && (d.afterBlank || d.inRelated) && isCodeLine(l) {
+		if d.holdsUnindented() { // it was code
+			d.addLine(d.lastLine)
 		}
-		d.hasSource = false
-		d.framed, d.shown, d.gap = true, true, false
-		d.keep(l)
+		d.holdsLastLine = false
+		d.hasFrame, d.placeHasCode, d.afterBlank = true, true, false
+		d.addLine(l)
 		return true
 	}
-	if d.hasSource && len(d.source) > 0 && d.source[0] != ' ' && d.source[0] != '\t' {
+	if d.holdsUnindented() {
 		return false
 	}
 	indented := l[0] == ' ' || l[0] == '\t'
 	if p, ok := g.locate(l); ok {
-		return g.continuesPlace(p, l, indented)
+		return g.continuePlace(p, l, indented)
 	}
-	if d.gap {
+	if d.afterBlank {
 		return false
 	}
-	if twice && l[0] != '*' && l[0] != '-' {
-		d.keep(l)
-		d.gap = bytes.HasSuffix(l, []byte(" (duplicate-code)"))
+	if duplicateCode && l[0] != '*' && l[0] != '-' {
+		d.addLine(l)
+		d.afterBlank = bytes.HasSuffix(l, []byte(" (duplicate-code)"))
 		if bytes.HasPrefix(l, []byte("==")) {
 			d.addNote(l)
 		}
 		return true
 	}
-	if _, ok := tableRow(l); ok && d.split {
+	if _, ok := tableRow(l); ok && d.fileAbove {
 		return false
 	}
-	if d.continuesMark(l) {
+	if d.continueMark(l) {
 		return true
 	}
-	if d.split || d.alone() || isLeadIn(l) || isDiagnosticCount(l) || g.noise.Match(l) || g.echo.Match(l) || commandOf(l) != noCommand {
+	if d.fileAbove || d.isOneLine() || isLeadIn(l) || isDiagnosticCount(l) || g.noise.Match(l) ||
+		g.echo.Match(l) || commandOf(l) != noCommand {
 		return false
 	}
 	if !indented {
-		if d.joins(l) {
+		if d.joinWrapped(l) {
 			return true
 		}
-		if _, ok := arrowPlace(l); ok || d.hasSource || d.shown {
+		if _, ok := arrowPlace(l); ok || d.holdsLastLine || d.placeHasCode {
 			return false
 		}
 	}
-	d.unhold()
-	d.source = append(d.source[:0], l...)
-	d.hasSource = true
+	d.releaseLastLine()
+	d.lastLine = append(d.lastLine[:0], l...)
+	d.holdsLastLine = true
 	if indented {
-		d.keep(l)
+		d.addLine(l)
 	}
 	return true
 }
 
-// continuesPlace handles a line that begins with a place. It reports false if the line
+// continuePlace handles a line that begins with a place. It reports false if the line
 // begins another diagnostic.
-func (g *grouping) continuesPlace(p position, l []byte, indented bool) bool {
-	d := &g.cur
-	note := p.known && p.sev == isNote && len(p.rule) == 0 && (d.compiles() || bytes.Count(p.pos, []byte(":")) > 1 || bytes.Equal(p.file, d.file) && bytes.Equal(p.pos, d.pos))
-	if !note && !(p.relation && indented && d.at.pretty) {
+func (g *groupingPass) continuePlace(p position, l []byte, indented bool) bool {
+	d := &g.current
+	note := p.hasSeverity && p.sev == isNote && len(p.rule) == 0 &&
+		(d.fromCompiler() || bytes.Count(p.pos, []byte(":")) > 1 || bytes.Equal(p.file, d.file) && bytes.Equal(p.pos, d.pos))
+	if !note && !(p.isRelated && indented && d.parsed.pretty) {
 		return false
 	}
-	d.unhold()
-	d.gap, d.shown = false, false
-	d.muted = (d.follows || d.at.sev == isError && d.compiles()) && g.tooMany(p.file)
-	d.keep(l)
+	d.releaseLastLine()
+	d.afterBlank, d.placeHasCode = false, false
+	d.muted = (d.isNote || d.parsed.sev == isError && d.fromCompiler()) && g.isSurplusNote(p.file)
+	d.addLine(l)
 	d.addNote(g.noteText(p, l))
 	return true
 }
 
-// continuesBlank handles a blank line. twice reports that the diagnostic shows
+// continueBlank handles a blank line. duplicateCode reports that the diagnostic shows
 // duplicate code, which may have blank lines.
-func (d *diagnostic) continuesBlank(twice bool) bool {
-	if twice && !d.gap {
-		d.keep(nil)
+func (d *diagnostic) continueBlank(duplicateCode bool) bool {
+	if duplicateCode && !d.afterBlank {
+		d.addLine(nil)
 		return true
 	}
-	if !d.at.pretty || d.gap {
+	if !d.parsed.pretty || d.afterBlank {
 		return false
 	}
-	d.unhold()
-	d.gap = true
-	d.keep(nil)
+	d.releaseLastLine()
+	d.afterBlank = true
+	d.addLine(nil)
 	return true
 }
 
-// continuesMark handles a line that one of lineMarks begins.
-func (d *diagnostic) continuesMark(l []byte) bool {
+// continueMark handles a line that one of lineMarks begins.
+func (d *diagnostic) continueMark(l []byte) bool {
 	for _, mark := range lineMarks {
 		inner, ok := bytes.CutPrefix(l, mark)
 		if !ok {
 			continue
 		}
-		d.keep(l)
+		d.addLine(l)
 		if showsCode(inner) {
-			d.hasSource, d.framed, d.shown = false, true, true
+			d.holdsLastLine, d.hasFrame, d.placeHasCode = false, true, true
 			return true
 		}
-		d.unhold()
-		d.source, d.hasSource = append(append(d.source[:0], ' '), inner...), true
+		d.releaseLastLine()
+		d.lastLine, d.holdsLastLine = append(append(d.lastLine[:0], ' '), inner...), true
 		return true
 	}
 	return false
 }
 
-// alone reports whether the diagnostic has only one line.
-func (d *diagnostic) alone() bool {
+// isOneLine reports whether the diagnostic has only one line.
+func (d *diagnostic) isOneLine() bool {
 	return len(d.pos) > 0 && d.pos[0] == '(' && len(d.rule) > 0 && !bytes.HasPrefix(d.rule, []byte("TS"))
 }
 
 // noteText returns a note without the place that it shares with its diagnostic.
-func (g *grouping) noteText(p position, l []byte) []byte {
-	d := &g.cur
+func (g *groupingPass) noteText(p position, l []byte) []byte {
+	d := &g.current
 	if bytes.Equal(p.file, d.file) && bytes.Equal(p.pos, d.pos) {
 		return append([]byte("  note: "), p.msg...)
 	}
 	return l
 }
 
-// joins handles the end of a wrapped message with its rule.
-func (d *diagnostic) joins(l []byte) bool {
-	if len(d.first) == 0 || len(d.rule) > 0 || !d.at.known || d.framed || d.hasSource || len(l) == 0 || l[len(l)-1] != ']' { // the note of an error that stayed has no first line
+// joinWrapped handles the end of a wrapped message with its rule.
+func (d *diagnostic) joinWrapped(l []byte) bool {
+	// the note of an error that stayed has no first line
+	if len(d.firstLines) == 0 || len(d.rule) > 0 || !d.parsed.hasSeverity || d.hasFrame || d.holdsLastLine ||
+		len(l) == 0 || l[len(l)-1] != ']' {
 		return false
 	}
 	text, rule := splitTrailingRule(l)
@@ -173,10 +181,10 @@ func (d *diagnostic) joins(l []byte) bool {
 		return false
 	}
 	d.rule = append(d.rule, rule...)
-	d.first = append(append(append(d.first[:len(d.first)-1], ' '), l...), '\n')
+	d.firstLines = append(append(append(d.firstLines[:len(d.firstLines)-1], ' '), l...), '\n')
 	if len(text) > 0 {
 		d.msg = append(append(d.msg, ' '), text...)
 	}
-	d.keep(l)
+	d.addLine(l)
 	return true
 }

@@ -7,42 +7,42 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// customGrouping groups diagnostics whose place and rule are found by patterns.
+// customPass groups diagnostics whose place and rule are found by patterns.
 // A place holds for the rules after it. A diagnostic ends at a blank line, or
 // at the next place if it has a place and a rule. Lines without either stay as
 // they are.
-type customGrouping struct {
-	*grouping
-	para        []byte // lines with their line feeds
+type customPass struct {
+	*groupingPass
+	lines       []byte // the lines of the current diagnostic, with line feeds
 	place, rule []byte
 	firstLine   []byte
 	isError     bool
 }
 
-func (c *customGrouping) Line(l []byte) {
-	if c.again || isTotal(l) || text.IsNoiseCount(l) || text.IsOmission(l) {
-		c.again = true
+func (c *customPass) Line(l []byte) {
+	if c.unchanged || isTotalLine(l) || text.IsNoiseCount(l) || text.IsOmission(l) {
+		c.unchanged = true
 		return
 	}
-	if len(l) == 0 || len(c.para) > maxRawBytes {
-		c.endPara()
-		c.body.text(l)
+	if len(l) == 0 || len(c.lines) > maxLineBytes {
+		c.endLines()
+		c.body.add(l)
 		return
 	}
 	place, rule := c.location.Submatch(l), c.groupByRule.rule.Submatch(l)
-	if len(c.para) > 0 && len(c.place) > 0 && len(c.rule) > 0 && place != nil {
-		c.endPara()
+	if len(c.lines) > 0 && len(c.place) > 0 && len(c.rule) > 0 && place != nil {
+		c.endLines()
 	}
 	if place == nil && rule == nil && c.noise.Match(l) {
-		c.endPara()
+		c.endLines()
 		c.dropped++
 		return
 	}
-	if len(c.para) == 0 {
+	if len(c.lines) == 0 {
 		c.firstLine = append(c.firstLine[:0], l...)
 		c.isError = bytes.HasPrefix(l, []byte("error[")) || bytes.HasPrefix(l, []byte("error:"))
 	}
-	c.para = append(append(c.para, l...), '\n')
+	c.lines = append(append(c.lines, l...), '\n')
 	if place != nil && len(c.place) == 0 {
 		c.place = append(c.place, place[1]...)
 	}
@@ -51,27 +51,27 @@ func (c *customGrouping) Line(l []byte) {
 	}
 }
 
-// endPara ends the lines of one diagnostic.
-func (c *customGrouping) endPara() {
-	if len(c.para) == 0 {
+// endLines ends the lines of one diagnostic.
+func (c *customPass) endLines() {
+	if len(c.lines) == 0 {
 		return
 	}
 	if c.isError || text.Important(c.firstLine) {
-		c.failed = true
+		c.failureShown = true
 	}
 	if len(c.place) == 0 || len(c.rule) == 0 || c.isError && c.run.Exit != 0 {
-		writeAll(&c.body, c.para)
+		addLines(&c.body, c.lines)
 	} else {
-		c.body.settle()
+		c.body.flush()
 		msg := bytes.Replace(c.firstLine, c.place, nil, 1)
-		c.store.add(&finding{sev: isWarning, rule: c.rule, msg: msg, file: c.place, first: c.para, unnamed: true})
+		c.store.add(&finding{sev: isWarning, rule: c.rule, msg: msg, file: c.place, firstLines: c.lines, ruleNotShown: true})
 	}
-	c.para, c.place, c.rule = c.para[:0], c.place[:0], c.rule[:0]
+	c.lines, c.place, c.rule = c.lines[:0], c.place[:0], c.rule[:0]
 }
 
-func (c *customGrouping) End() strategy.Confidence {
-	if !c.again {
-		c.endPara()
+func (c *customPass) End() strategy.Confidence {
+	if !c.unchanged {
+		c.endLines()
 	}
-	return c.grouping.End()
+	return c.groupingPass.End()
 }

@@ -7,186 +7,193 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// layout is how the lines of a diagnostic are arranged.
+// layout is the arrangement of a diagnostic's lines.
 type layout uint8
 
 const (
-	closed          layout = iota
-	oneLineLayout          // place and message on one line; code and notes may follow
-	paragraphLayout        // a message, "--> place", and the lines up to a blank one
-	sectionsLayout         // a heading, and all indented lines, even after blank lines
+	closed          layout = iota // no diagnostic is open
+	oneLineLayout                 // place and message on one line; code and notes may follow
+	paragraphLayout               // a message, "--> place", and the lines up to a blank one
+	sectionsLayout                // a heading, and all indented lines, even after blank lines
 )
 
 // diagnostic is the current diagnostic. Its buffers are reused.
 type diagnostic struct {
-	kind    layout
-	at      position // without slices of the line
-	file    []byte
-	pos     []byte
-	rule    []byte
-	msg     []byte
-	split   bool
-	hidden  bool // the first lines do not name the rule
-	rust    bool
-	follows bool // a note whose error stayed
-	muted   bool // a note of little use, and its code
+	layout       layout
+	parsed       position // its slices are the next four fields
+	file         []byte
+	pos          []byte
+	rule         []byte
+	msg          []byte
+	fileAbove    bool // a line above names the file
+	ruleNotShown bool // firstLines do not name the rule
+	fromRust     bool // from a tool of Rust, whose lints have names
+	isNote       bool // a note of an error that stays in the body
+	muted        bool // within a note of little use, or its code
 
-	raw       []byte // all lines with their line feeds
-	rawLines  int
-	cut       int // lines since the last one in raw
-	first     []byte
-	hints     []byte
-	notes     []byte
-	labels    []byte // texts about marked code, see label
-	pointed   bool   // labels are those of carets
-	advice    []byte // the last advice, which may point into code
-	suggests  bool   // the frames that follow show suggestions
-	source    []byte // the last line, which may be code
-	hasSource bool
-	framed    bool
-	shown     bool // the code of the last place came
-	gap       bool // the last line was blank
-	noteOpen  bool // notes ends in a note whose place may follow
-	related   bool // its related places came
+	lines         []byte // the lines that stay in the body, with line feeds
+	lineCount     int    // also those that are cut
+	cutLines      int    // omitted since the last one in lines
+	firstLines    []byte // see finding
+	hints         []byte // see finding
+	notes         []byte // see finding
+	labels        []byte // texts about marked code, see parseLabel
+	caretLabels   bool   // labels are those of carets
+	advice        []byte // the last advice, which may point into code
+	inSuggestion  bool   // the frames that follow show suggestions
+	lastLine      []byte // if holdsLastLine, the last line, which may be code
+	holdsLastLine bool
+	hasFrame      bool // its code is shown
+	placeHasCode  bool // the code of its last place came
+	afterBlank    bool // the last line was blank
+	noteOpen      bool // notes ends in a note whose place may follow
+	inRelated     bool // a related place came
 }
 
-// Limits of a diagnostic that stays as it is: its lines, those lines if they
-// are notes, and its bytes.
+// Limits of a diagnostic that stays as it is.
 const (
-	maxRaw      = 60
-	maxRawNotes = 140
-	maxRawBytes = 64 << 10
+	maxLines     = 60       // lines, from which on only notes and problems stay
+	maxNoteLines = 140      // lines in all
+	maxLineBytes = 64 << 10 // bytes in all
 )
 
-func (d *diagnostic) open(k layout, l []byte) {
-	*d = diagnostic{kind: k, file: d.file[:0], pos: d.pos[:0], rule: d.rule[:0], msg: d.msg[:0], raw: d.raw[:0], first: d.first[:0], hints: d.hints[:0], notes: d.notes[:0], labels: d.labels[:0], advice: d.advice[:0], source: d.source[:0]}
-	d.keep(l)
+func (d *diagnostic) begin(k layout, l []byte) {
+	*d = diagnostic{
+		layout: k, file: d.file[:0], pos: d.pos[:0], rule: d.rule[:0], msg: d.msg[:0], lines: d.lines[:0],
+		firstLines: d.firstLines[:0], hints: d.hints[:0], notes: d.notes[:0], labels: d.labels[:0],
+		advice: d.advice[:0], lastLine: d.lastLine[:0],
+	}
+	d.addLine(l)
 }
 
-// keep adds a line to all lines.
-func (d *diagnostic) keep(l []byte) {
-	d.rawLines++
+// addLine adds a line to lines, or counts it as cut.
+func (d *diagnostic) addLine(l []byte) {
+	d.lineCount++
 	if d.muted {
-		d.cut++
+		d.cutLines++
 		return
 	}
-	if len(d.raw)+len(l) > maxRawBytes || d.rawLines > maxRawNotes || d.rawLines > maxRaw && !text.Important(l) && !bytes.Contains(l, []byte("note:")) && !bytes.Contains(l, []byte("help:")) {
-		d.cut++
+	if len(d.lines)+len(l) > maxLineBytes ||
+		d.lineCount > maxNoteLines ||
+		d.lineCount > maxLines && !text.Important(l) && !bytes.Contains(l, []byte("note:")) && !bytes.Contains(l, []byte("help:")) {
+		d.cutLines++
 		return
 	}
-	d.endCut()
-	d.raw = append(append(d.raw, l...), '\n')
+	d.writeCut()
+	d.lines = append(append(d.lines, l...), '\n')
 }
 
-func (d *diagnostic) endCut() {
-	if d.cut > 0 {
-		d.raw = append(append(d.raw, text.Omission(d.cut)...), '\n')
-		d.cut = 0
+// writeCut adds the mark of the lines cut so far.
+func (d *diagnostic) writeCut() {
+	if d.cutLines > 0 {
+		d.lines = append(append(d.lines, text.Omission(d.cutLines)...), '\n')
+		d.cutLines = 0
 	}
 }
 
-func (d *diagnostic) set(p position) {
+func (d *diagnostic) setPosition(p position) {
 	d.file, d.pos, d.rule, d.msg = append(d.file, p.file...), append(d.pos, p.pos...), append(d.rule, p.rule...), append(d.msg, p.msg...)
 	p.file, p.pos, p.rule, p.msg = nil, nil, nil, nil
-	d.at = p
+	d.parsed = p
 }
 
-// begins handles a line that begins a diagnostic or leads to one.
-func (g *grouping) begins(l []byte) bool {
+// beginDiagnostic handles a line that begins a diagnostic or leads to one.
+func (g *groupingPass) beginDiagnostic(l []byte) bool {
 	if place, ok := arrowPlace(l); ok {
-		return g.beginsParagraph(l, place)
+		return g.beginParagraph(l, place)
 	}
 	if isLeadIn(l) {
-		g.leads(l)
+		g.addLeadIn(l)
 		return true
 	}
-	if (l[0] == ' ' || l[0] == '\t' || l[0] >= '0' && l[0] <= '9') && g.beginsRow(l) {
+	if (l[0] == ' ' || l[0] == '\t' || l[0] >= '0' && l[0] <= '9') && g.beginRow(l) {
 		return true
 	}
-	g.text.inFile = false
-	if bytes.HasPrefix(l, []byte("In ")) && g.beginsShell(l) {
+	g.held.inFile = false
+	if bytes.HasPrefix(l, []byte("In ")) && g.beginShell(l) {
 		return true
 	}
 	if bytes.HasSuffix(l, []byte("━")) {
-		if at := bytes.Index(l, []byte(" ━━")); at > 0 && g.beginsSections(l, l[:at]) {
+		if at := bytes.Index(l, []byte(" ━━")); at > 0 && g.beginSections(l, l[:at]) {
 			return true
 		}
 	}
 	p, ok := g.locate(l)
 	if !ok {
-		if bytes.Count(p.pos, []byte(":")) > 1 && p.named() {
-			g.failed = true
+		if bytes.Count(p.pos, []byte(":")) > 1 && p.hasFileName() {
+			g.failureShown = true
 		}
 		return false
 	}
-	if p.lead {
-		g.leads(l)
+	if p.leadsIn {
+		g.addLeadIn(l)
 		return true
 	}
-	if p.relation {
+	if p.isRelated {
 		return false
 	}
-	g.beginsPlace(l, p)
+	g.beginPlace(l, p)
 	return true
 }
 
-// beginsRow begins a diagnostic with a row of a table below the name of its file.
-func (g *grouping) beginsRow(l []byte) bool {
-	t, d := &g.text, &g.cur
+// beginRow begins a diagnostic with a row of a table below the name of its file.
+func (g *groupingPass) beginRow(l []byte) bool {
+	t, d := &g.held, &g.current
 	p, ok := tableRow(l)
-	if !ok || !t.inFile && !isFileName(t.held) {
+	if !ok || !t.inFile && !isFileName(t.lastLine) {
 		return false
 	}
 	if !t.inFile {
-		t.file = append(t.file[:0], t.held...)
-		t.held = t.held[:0]
+		t.fileName = append(t.fileName[:0], t.lastLine...)
+		t.lastLine = t.lastLine[:0]
 	}
-	g.flushHeld()
-	d.open(oneLineLayout, l)
-	d.set(p)
-	d.file = append(d.file, t.file...)
+	g.flushLastLine()
+	d.begin(oneLineLayout, l)
+	d.setPosition(p)
+	d.file = append(d.file, t.fileName...)
 	d.pos = append([]byte{':'}, d.pos...)
-	d.split, d.at.linter = true, true
+	d.fileAbove, d.parsed.fromLinter = true, true
 	t.inFile = true
-	d.first = append(append(append(append(d.first, d.file...), ':'), narrowBlanks(text.Unindent(l))...), '\n')
+	d.firstLines = append(append(append(append(d.firstLines, d.file...), ':'), narrowBlanks(text.Unindent(l))...), '\n')
 	return true
 }
 
-// beginsPlace begins a diagnostic, or a note of the error before it, with a line that
+// beginPlace begins a diagnostic, or a note of the error before it, with a line that
 // names its place.
-func (g *grouping) beginsPlace(l []byte, p position) {
-	t, d := &g.text, &g.cur
-	if p.sev == isNote && len(p.rule) == 0 && g.stayed { // a note of an error, even after other lines
-		g.flushHeld()
-		d.open(oneLineLayout, l)
-		d.set(p)
-		d.follows = true
-		if d.muted = g.tooMany(p.file); d.muted {
-			d.raw, d.cut = d.raw[:0], 1
+func (g *groupingPass) beginPlace(l []byte, p position) {
+	t, d := &g.held, &g.current
+	if p.sev == isNote && len(p.rule) == 0 && g.lastInBody { // a note of an error, even after other lines
+		g.flushLastLine()
+		d.begin(oneLineLayout, l)
+		d.setPosition(p)
+		d.isNote = true
+		if d.muted = g.isSurplusNote(p.file); d.muted {
+			d.lines, d.cutLines = d.lines[:0], 1
 		}
 		return
 	}
-	if bytes.Equal(t.held, p.file) { // a heading that says less
-		t.held = t.held[:0]
+	if bytes.Equal(t.lastLine, p.file) { // a heading that says less
+		t.lastLine = t.lastLine[:0]
 		g.dropped++
 	}
-	g.flushHeld()
-	g.notes = 0
-	if p.sev == isError && len(p.rule) == 0 && g.store.seenBefore(&finding{rule: []byte("notes"), msg: p.msg}) { // its notes would repeat others
-		g.notes = maxNotesFull
+	g.flushLastLine()
+	g.noteCount = 0
+	// its notes would repeat others
+	if p.sev == isError && len(p.rule) == 0 && g.store.seenBefore(&finding{rule: []byte("notes"), msg: p.msg}) {
+		g.noteCount = maxNotesFull
 	}
-	d.open(oneLineLayout, l)
-	d.set(p)
-	d.first = append(append(d.first, bytes.TrimSpace(l)...), '\n')
+	d.begin(oneLineLayout, l)
+	d.setPosition(p)
+	d.firstLines = append(append(d.firstLines, bytes.TrimSpace(l)...), '\n')
 }
 
 // locate calls locate once for each line.
-func (g *grouping) locate(l []byte) (position, bool) {
-	if !g.located {
-		g.place, g.placed = locate(l)
-		g.located = true
+func (g *groupingPass) locate(l []byte) (position, bool) {
+	if !g.lookedUp {
+		g.place, g.hasPlace = locate(l)
+		g.lookedUp = true
 	}
-	return g.place, g.placed
+	return g.place, g.hasPlace
 }
 
 // isLeadIn reports whether a line names the source of the next diagnostics.
@@ -226,12 +233,18 @@ func narrowBlanks(l []byte) []byte {
 	return out
 }
 
-// unhold adds a line that turned out not to be code to the notes.
-func (d *diagnostic) unhold() {
-	if d.hasSource && len(d.source) > 0 && (d.source[0] == ' ' || d.source[0] == '\t') {
-		d.addNote(d.source)
+// holdsUnindented reports whether lastLine is held and not indented.
+func (d *diagnostic) holdsUnindented() bool {
+	return d.holdsLastLine && len(d.lastLine) > 0 && d.lastLine[0] != ' ' && d.lastLine[0] != '\t'
+}
+
+// releaseLastLine adds a held line to the notes if it is indented, since it turned
+// out not to be code.
+func (d *diagnostic) releaseLastLine() {
+	if d.holdsLastLine && len(d.lastLine) > 0 && (d.lastLine[0] == ' ' || d.lastLine[0] == '\t') {
+		d.addNote(d.lastLine)
 	}
-	d.hasSource = false
+	d.holdsLastLine = false
 }
 
 func (d *diagnostic) addNote(l []byte) {
@@ -240,7 +253,7 @@ func (d *diagnostic) addNote(l []byte) {
 		d.hints = append(append(append(d.hints, "  "...), bytes.TrimPrefix(in, []byte("= "))...), '\n')
 		return
 	}
-	if len(d.rule) == 0 && d.at.pretty {
+	if len(d.rule) == 0 && d.parsed.pretty {
 		if _, rule := splitTrailingRule(l); bytes.HasPrefix(rule, []byte("report")) {
 			d.rule = append(d.rule, rule...)
 		}
@@ -257,7 +270,7 @@ func showsCode(l []byte) bool {
 	if in[0] == '>' && len(in) > 1 && in[1] == ' ' {
 		in = text.Unindent(in[1:])
 	}
-	n := digitRun(in)
+	n := text.DigitsEnd(in, 0)
 	rest := text.Unindent(in[n:])
 	if bytes.HasPrefix(rest, []byte("| ")) || len(rest) == 1 && rest[0] == '|' || bytes.HasPrefix(rest, []byte("│")) {
 		return true
@@ -294,7 +307,7 @@ func isPlace(l []byte) bool {
 // isCodeLine reports whether a line is "12 code".
 func isCodeLine(l []byte) bool {
 	in := text.Unindent(l)
-	n := digitRun(in)
+	n := text.DigitsEnd(in, 0)
 	return n > 0 && (n == len(in) || in[n] == ' ') || len(in) > 2 && in[0] == '.' && in[1] == '.'
 }
 

@@ -10,90 +10,93 @@ import (
 // them are mostly attempts of the compiler.
 const maxNotesFull = 3
 
-// tooMany counts the notes of an error and reports whether another note about
+// isSurplusNote counts the notes of an error and reports whether another note about
 // this file would be of little use.
-func (g *grouping) tooMany(file []byte) bool {
-	g.notes++
-	return g.notes > maxNotesFull && foreignFile(file)
+func (g *groupingPass) isSurplusNote(file []byte) bool {
+	g.noteCount++
+	return g.noteCount > maxNotesFull && isLibraryFile(file)
 }
 
-// foreignFile reports whether a file belongs to the system or a library.
-func foreignFile(file []byte) bool {
-	for _, dir := range foreignDirs {
+// isLibraryFile reports whether a file belongs to the system or a library.
+func isLibraryFile(file []byte) bool {
+	for _, dir := range libraryDirs {
 		if bytes.HasPrefix(file, dir) {
 			return true
 		}
 	}
-	return bytes.Contains(file, []byte("/.cargo/")) || bytes.Contains(file, []byte("/node_modules/")) || bytes.Contains(file, []byte("/.conan"))
+	return bytes.Contains(file, []byte("/.cargo/")) ||
+		bytes.Contains(file, []byte("/node_modules/")) ||
+		bytes.Contains(file, []byte("/.conan"))
 }
 
-var foreignDirs = [][]byte{[]byte("/usr/"), []byte("/opt/"), []byte("/Library/"), []byte("/Applications/"), []byte("/nix/"), []byte("/lib/"), []byte("C:\\Program")}
+var libraryDirs = text.ByteTexts("/usr/", "/opt/", "/Library/", "/Applications/", "/nix/", "/lib/", "C:\\Program")
 
-// maxLinted is how many errors of linters are shown with their code.
-const maxLinted = 8
+// maxLinterErrors is how many errors of linters are shown with their code.
+const maxLinterErrors = 8
 
-// close ends a diagnostic: it goes to the body or to the store.
-func (g *grouping) close() {
-	d := &g.cur
-	if d.kind == closed {
+// endDiagnostic ends a diagnostic: it goes to the body or to the store.
+func (g *groupingPass) endDiagnostic() {
+	d := &g.current
+	if d.layout == closed {
 		return
 	}
-	var text []byte // a line that turned out not to be part of it
-	if d.hasSource && len(d.source) > 0 && d.source[0] != ' ' && d.source[0] != '\t' {
-		text = d.source
-		d.hasSource = false
+	var after []byte // a line that turned out not to be part of it
+	if d.holdsUnindented() {
+		after = d.lastLine
+		d.holdsLastLine = false
 	}
-	d.unhold()
-	g.body.settle()
-	if d.gap {
-		d.raw = bytes.TrimRight(d.raw, "\n")
-		d.raw = append(d.raw, '\n')
+	d.releaseLastLine()
+	g.body.flush()
+	if d.afterBlank {
+		d.lines = bytes.TrimRight(d.lines, "\n")
+		d.lines = append(d.lines, '\n')
 	}
-	if d.rust {
-		d.rule = g.store.nameOf(d.rule, d.msg)
+	if d.fromRust {
+		d.rule = g.store.ruleOf(d.rule, d.msg)
 	}
-	if g.stayed = g.stays(); g.stayed {
-		g.write()
+	if g.lastInBody = g.staysInBody(); g.lastInBody {
+		g.writeToBody()
 	} else {
-		g.endMuted()
-		g.body.settle()
-		g.group()
+		g.writeMutedCount()
+		g.body.flush()
+		g.addToStore()
 	}
-	d.kind = closed
-	g.text.spent = len(g.text.lead) > 0
-	if text != nil {
-		g.plain(text)
+	d.layout = closed
+	g.held.leadInUsed = len(g.held.leadIn) > 0
+	if after != nil {
+		g.addText(after)
 	}
 }
 
-// stays reports whether the diagnostic goes to the body, with its code.
-func (g *grouping) stays() bool {
-	d := &g.cur
+// staysInBody reports whether the diagnostic goes to the body, with its code.
+func (g *groupingPass) staysInBody() bool {
+	d := &g.current
 	switch {
-	case d.follows, d.kind == paragraphLayout && d.at.sev == isIssue && len(d.rule) == 0: // unknown severity
+	case d.isNote, d.layout == paragraphLayout && d.parsed.sev == isIssue && len(d.rule) == 0: // unknown severity
 		return true
-	case d.at.sev != isError || d.split:
+	case d.parsed.sev != isError || d.fileAbove:
 		return false
-	case d.compiles():
-		if len(g.text.lead) == 0 && g.store.seenBefore(&finding{rule: []byte("stays"), msg: withoutMarks(d.raw)}) { // repeated by a summary
-			d.raw, d.cut = d.raw[:0], 0
-			g.dropped += d.rawLines
+	case d.fromCompiler():
+		// repeated by a summary
+		if len(g.held.leadIn) == 0 && g.store.seenBefore(&finding{rule: []byte("stays"), msg: withoutMarks(d.lines)}) {
+			d.lines, d.cutLines = d.lines[:0], 0
+			g.dropped += d.lineCount
 			return true
 		}
-		if g.fulls < g.maxErrors {
-			g.fulls++
+		if g.errorsInBody < g.maxErrors {
+			g.errorsInBody++
 			return true
 		}
 		return false
-	case d.kind == sectionsLayout:
+	case d.layout == sectionsLayout:
 		return bytes.Equal(d.rule, []byte("parse"))
-	case d.framed && g.linted < maxLinted:
-		f := g.finding()
+	case d.hasFrame && g.linterErrorsInBody < maxLinterErrors:
+		f := g.currentFinding()
 		if g.store.seenBefore(&finding{sev: f.sev, rule: f.rule, msg: f.msg}) {
 			return false
 		}
-		g.linted++
-		f.above, f.unnamed = true, true
+		g.linterErrorsInBody++
+		f.inBody, f.ruleNotShown = true, true
 		g.store.add(&f)
 		return true
 	}
@@ -114,45 +117,46 @@ func withoutMarks(raw []byte) []byte {
 	return out
 }
 
-// compiles reports whether the diagnostic is a compiler's and not a linter's.
-func (d *diagnostic) compiles() bool {
-	if d.rust { // its lints have names
+// fromCompiler reports whether the diagnostic is a compiler's and not a linter's.
+func (d *diagnostic) fromCompiler() bool {
+	if d.fromRust { // its lints have names
 		return len(d.rule) == 0
 	}
-	return !d.at.linter && d.kind == oneLineLayout && (len(d.rule) == 0 || bytes.HasPrefix(d.rule, []byte("-W")) || bytes.HasPrefix(d.rule, []byte("clang-diagnostic")))
+	return !d.parsed.fromLinter && d.layout == oneLineLayout &&
+		(len(d.rule) == 0 || bytes.HasPrefix(d.rule, []byte("-W")) || bytes.HasPrefix(d.rule, []byte("clang-diagnostic")))
 }
 
-// write writes a diagnostic to the body.
-func (g *grouping) write() {
-	g.failed = true
-	d, t := &g.cur, &g.text
-	if t.spent && !bytes.Contains(t.lead, d.file) { // it led to another diagnostic
-		t.lead = t.lead[:0]
+// writeToBody writes the diagnostic, with the lines that led to it, to the body.
+func (g *groupingPass) writeToBody() {
+	g.failureShown = true
+	d, t := &g.current, &g.held
+	if t.leadInUsed && !bytes.Contains(t.leadIn, d.file) { // it led to another diagnostic
+		t.leadIn = t.leadIn[:0]
 	}
-	if len(d.raw) > 0 {
-		g.endMuted()
+	if len(d.lines) > 0 {
+		g.writeMutedCount()
 		if g.run.Exit != 0 {
-			g.writeHeld()
+			g.writeHeldCommands()
 		}
-		writeAll(&g.body, condenseChain(t.lead))
+		addLines(&g.body, condenseChain(t.leadIn))
 	}
-	t.lead = t.lead[:0]
-	writeAll(&g.body, d.raw)
-	g.muted += d.cut
-	d.cut = 0
-	if g.cur.gap {
-		g.body.text(nil)
+	t.leadIn = t.leadIn[:0]
+	addLines(&g.body, d.lines)
+	g.mutedLines += d.cutLines
+	d.cutLines = 0
+	if g.current.afterBlank {
+		g.body.add(nil)
 	}
-	g.body.settle()
+	g.body.flush()
 }
 
-// endMuted writes how many lines of notes are left out.
-func (g *grouping) endMuted() {
-	if g.muted > 0 {
-		g.body.text(text.Omission(g.muted))
-		g.dropped += g.muted
-		g.muted = 0
-		g.body.settle()
+// writeMutedCount writes how many lines of notes are left out.
+func (g *groupingPass) writeMutedCount() {
+	if g.mutedLines > 0 {
+		g.body.add(text.Omission(g.mutedLines))
+		g.dropped += g.mutedLines
+		g.mutedLines = 0
+		g.body.flush()
 	}
 }
 
@@ -190,21 +194,25 @@ func condenseChain(lead []byte) []byte {
 	return out
 }
 
-func writeAll(to *bodyText, text []byte) {
+func addLines(to *bodyText, text []byte) {
 	for len(text) > 0 {
 		end := bytes.IndexByte(text, '\n')
-		to.text(text[:end])
+		to.add(text[:end])
 		text = text[end+1:]
 	}
 }
 
-func (g *grouping) finding() finding {
-	d := &g.cur
-	return finding{sev: d.at.sev, rule: d.rule, msg: d.msg, file: d.file, pos: d.pos, split: d.split, first: d.first, hints: d.hints, notes: d.notes, labels: d.labels, unnamed: d.hidden, line: d.kind == oneLineLayout}
+func (g *groupingPass) currentFinding() finding {
+	d := &g.current
+	return finding{
+		sev: d.parsed.sev, rule: d.rule, msg: d.msg, file: d.file, pos: d.pos, fileAbove: d.fileAbove,
+		firstLines: d.firstLines, hints: d.hints, notes: d.notes, labels: d.labels,
+		ruleNotShown: d.ruleNotShown, oneLine: d.layout == oneLineLayout,
+	}
 }
 
-// group adds a diagnostic to the store.
-func (g *grouping) group() {
-	f := g.finding()
+// addToStore adds a diagnostic to the store.
+func (g *groupingPass) addToStore() {
+	f := g.currentFinding()
 	g.store.add(&f)
 }

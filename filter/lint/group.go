@@ -15,7 +15,7 @@ type groupByRule struct {
 	location, rule *text.Pattern // patterns of a custom format; nil for the known formats
 	noise, echo    *text.Patterns
 	table          *text.Patterns
-	rows           int
+	tableRows      int
 	program        *text.Pattern
 	except         *text.Patterns
 	maxErrors      int
@@ -54,12 +54,16 @@ func newGroupByRule(p strategy.Params) (strategy.Strategy, error) {
 	if c.Rows < 2 || c.MaxErrors < 0 {
 		return nil, errors.New("table_rows must be 2 at least, and max_errors not negative")
 	}
-	s := &groupByRule{rows: c.Rows, maxErrors: c.MaxErrors}
+	s := &groupByRule{tableRows: c.Rows, maxErrors: c.MaxErrors}
 	for _, one := range []struct {
 		name, expr string
 		groups     int
 		to         **text.Pattern
-	}{{"location_pattern", c.Location, 1, &s.location}, {"rule_pattern", c.Rule, 1, &s.rule}, {"program_pattern", c.Program, 0, &s.program}} {
+	}{
+		{"location_pattern", c.Location, 1, &s.location},
+		{"rule_pattern", c.Rule, 1, &s.rule},
+		{"program_pattern", c.Program, 0, &s.program},
+	} {
 		if one.expr == "" {
 			continue
 		}
@@ -90,73 +94,75 @@ func newGroupByRule(p strategy.Params) (strategy.Strategy, error) {
 }
 
 func (s *groupByRule) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
-	g := &grouping{groupByRule: s, run: run, out: out}
+	g := &groupingPass{groupByRule: s, run: run, out: out}
 	g.body.lines = out
-	g.again = s.except.Match([]byte(run.Command))
+	g.unchanged = s.except.Match([]byte(run.Command))
 	if s.location != nil {
-		return &customGrouping{grouping: g}
+		return &customPass{groupingPass: g}
 	}
 	return g
 }
 
-// grouping filters the lines of one output. Diagnostics of several lines are
+// groupingPass filters the lines of one output. Diagnostics of several lines are
 // collected in cur. Errors of compilers go to the body as they are, other
 // diagnostics to the store. Noise is dropped, and other lines stay where they
 // are among the errors.
-type grouping struct {
+type groupingPass struct {
 	*groupByRule
 	run strategy.Run
 	out *text.Lines
 
-	body  bodyText
-	store findingStore
-	cur   diagnostic
-	text  textState
+	body    bodyText
+	store   findingStore
+	current diagnostic
+	held    heldText
 
-	echoed  [2][]byte // the last command and directory that were not written
-	tabled  tableRun
-	shell   shellState
-	dropped int
-	fulls   int // errors in the body with their code
-	linted  int // errors of linters among them
-	failed  bool
-	stayed  bool // the last diagnostic went to the body
-	notes   int  // notes of the last error
-	muted   int  // omitted lines of these notes
-	again   bool // the input stays as it is, mostly as the result of an earlier pass
-	raw     bool // the built program is writing
+	heldCommands       [2][]byte // lines not written yet, by heldCommand and heldDirectory
+	tableRun           tableRun
+	shell              shellcheckState
+	dropped            int  // lines
+	errorsInBody       int  // errors of compilers, with their code
+	linterErrorsInBody int  // errors of linters, with their code
+	failureShown       bool // a line that stays reports a problem
+	lastInBody         bool // the last diagnostic went to the body
+	noteCount          int  // notes of the last error
+	mutedLines         int  // omitted lines of these notes
+	unchanged          bool // the input stays as it is, mostly as the result of an earlier pass
+	inProgram          bool // the built program is writing
 
-	counted map[string]bool // see countedBefore
+	seenCounts map[string]bool // see countedBefore
 
-	place           position // the place at the start of the line, if placed, once located
-	located, placed bool
+	// The result of locate for the current line; place is set if hasPlace.
+	place    position
+	hasPlace bool
+	lookedUp bool // locate was called
 }
 
-// bodyText is text in order. Its last part may come after the groups: the lines
-// after the last diagnostic, which are mostly summaries.
+// bodyText is the text before the groups, and the pending text after the last
+// diagnostic. The latter is mostly a summary, which comes after the groups.
 type bodyText struct {
-	lines *text.Lines
-	after []byte // lines with their line feeds
+	lines   *text.Lines
+	pending []byte // lines with their line feeds
 }
 
-// maxAfter limits the text that waits for the groups, in bytes.
-const maxAfter = 256 << 10
+// maxPending limits the text that waits for the groups, in bytes.
+const maxPending = 256 << 10
 
-func (s *bodyText) text(l []byte) {
-	if len(s.after)+len(l) > maxAfter {
-		s.settle()
+func (s *bodyText) add(l []byte) {
+	if len(s.pending)+len(l) > maxPending {
+		s.flush()
 	}
-	s.after = append(append(s.after, l...), '\n')
+	s.pending = append(append(s.pending, l...), '\n')
 }
 
-// settle moves the last part before the groups.
-func (s *bodyText) settle() {
-	s.write(s.lines)
-	s.after = s.after[:0]
+// flush writes the pending text before the groups, since a diagnostic follows.
+func (s *bodyText) flush() {
+	s.writePending(s.lines)
+	s.pending = s.pending[:0]
 }
 
-// write writes the last part.
-func (s *bodyText) write(to *text.Lines) { writeLines(to, s.after) }
+// writePending writes the pending text.
+func (s *bodyText) writePending(to *text.Lines) { writeLines(to, s.pending) }
 
 // writeLines writes lines with line feeds.
 func writeLines(to *text.Lines, text []byte) {
@@ -170,41 +176,41 @@ func writeLines(to *text.Lines, text []byte) {
 	}
 }
 
-func (g *grouping) Line(l []byte) {
+func (g *groupingPass) Line(l []byte) {
 	switch {
-	case g.again:
-	case isTotal(l) || text.IsOmission(l) || text.IsNoiseCount(l):
-		g.again = true
-	case g.raw:
-		g.body.text(l)
+	case g.unchanged:
+	case isTotalLine(l) || text.IsOmission(l) || text.IsNoiseCount(l):
+		g.unchanged = true
+	case g.inProgram:
+		g.body.add(l)
 	default:
-		g.line(l)
+		g.handle(l)
 	}
 }
 
-func (g *grouping) line(l []byte) {
-	g.located = false
-	if g.cur.kind != closed {
-		if g.continues(l) {
+func (g *groupingPass) handle(l []byte) {
+	g.lookedUp = false
+	if g.current.layout != closed {
+		if g.continueDiagnostic(l) {
 			return
 		}
-		g.close()
+		g.endDiagnostic()
 	}
-	if g.shell.on && g.shellcheck(l) {
+	if g.shell.active && g.addShellcheckLine(l) {
 		return
 	}
 	if len(l) == 0 {
 		g.endTable()
-		g.plain(nil)
+		g.addText(nil)
 		return
 	}
-	if !g.tabular(l) && !g.silenced(l) && !g.begins(l) {
-		g.plain(l)
+	if !g.addTableRow(l) && !g.dropOrHold(l) && !g.beginDiagnostic(l) {
+		g.addText(l)
 	}
 }
 
-// silenced drops noise and holds commands back.
-func (g *grouping) silenced(l []byte) bool {
+// dropOrHold drops noise and holds commands back.
+func (g *groupingPass) dropOrHold(l []byte) bool {
 	if g.noise.Match(l) || g.countedBefore(l) {
 		g.dropped++
 		return true
@@ -226,13 +232,13 @@ func (g *grouping) silenced(l []byte) bool {
 	case noCommand:
 		return false
 	case enterCommand:
-		g.keepBack(1, l)
+		g.holdCommand(heldDirectory, l)
 	default:
-		g.keepBack(0, l)
+		g.holdCommand(heldCommand, l)
 		if command == linkCommand {
 			g.flushText()
-			g.body.text(commandProduct(l))
-			g.echoed[0] = g.echoed[0][:0]
+			g.body.add(commandProduct(l))
+			g.heldCommands[heldCommand] = g.heldCommands[heldCommand][:0]
 			if len(commandProduct(l)) == len(l) {
 				return true
 			}
@@ -245,20 +251,20 @@ func (g *grouping) silenced(l []byte) bool {
 // isDiagnosticCount reports whether a line counts the diagnostics of one file: clang's "6
 // warnings generated.".
 func isDiagnosticCount(l []byte) bool {
-	return bytes.HasSuffix(l, []byte(" generated.")) && digitRun(l) > 0
+	return bytes.HasSuffix(l, []byte(" generated.")) && text.DigitsEnd(l, 0) > 0
 }
 
 // countedBefore reports whether another file had the same count.
-func (g *grouping) countedBefore(l []byte) bool {
+func (g *groupingPass) countedBefore(l []byte) bool {
 	if !isDiagnosticCount(l) {
 		return false
 	}
-	if g.counted == nil {
-		g.counted = map[string]bool{}
+	if g.seenCounts == nil {
+		g.seenCounts = map[string]bool{}
 	}
-	before := g.counted[string(l)]
-	if len(g.counted) < maxCounted {
-		g.counted[string(l)] = true
+	before := g.seenCounts[string(l)]
+	if len(g.seenCounts) < maxCounted {
+		g.seenCounts[string(l)] = true
 	}
 	return before
 }
@@ -269,103 +275,113 @@ const maxCounted = 1000
 // maxEcho limits the part of a command that is shown, in bytes.
 const maxEcho = 1000
 
-func (g *grouping) keepBack(which int, l []byte) {
+// The indices of heldCommands.
+const (
+	heldCommand   = iota // the last command
+	heldDirectory        // the line about the last directory that was entered
+)
+
+// holdCommand holds a line back until a problem follows. An entered directory drops
+// the command before it.
+func (g *groupingPass) holdCommand(which int, l []byte) {
 	g.flushText()
-	g.echoed[which] = append(g.echoed[which][:0], l[:runeEnd(l, maxEcho)]...)
-	if which == 1 {
-		g.echoed[0] = g.echoed[0][:0]
+	g.heldCommands[which] = append(g.heldCommands[which][:0], l[:runeEnd(l, maxEcho)]...)
+	if which == heldDirectory {
+		g.heldCommands[heldCommand] = g.heldCommands[heldCommand][:0]
 	}
 }
 
-// writeHeld writes the held commands before their result.
-func (g *grouping) writeHeld() {
-	for _, which := range []int{1, 0} {
-		if e := g.echoed[which]; len(e) > 0 {
-			g.body.text(e)
-			g.echoed[which] = e[:0]
+// writeHeldCommands writes the held commands before their result.
+func (g *groupingPass) writeHeldCommands() {
+	for _, which := range []int{heldDirectory, heldCommand} {
+		if e := g.heldCommands[which]; len(e) > 0 {
+			g.body.add(e)
+			g.heldCommands[which] = e[:0]
 			g.dropped--
 		}
 	}
 }
 
-// plain handles a line outside of diagnostics.
-func (g *grouping) plain(l []byte) {
+// addText handles a line outside of diagnostics. It holds the line back, since the
+// line may be the heading of a diagnostic.
+func (g *groupingPass) addText(l []byte) {
 	g.flushText()
-	g.endMuted()
+	g.writeMutedCount()
 	if g.program != nil && g.program.Match(l) {
-		g.raw = true
+		g.inProgram = true
 	}
-	if len(l) == 0 || g.raw {
-		g.body.text(l)
+	if len(l) == 0 || g.inProgram {
+		g.body.add(l)
 		return
 	}
-	g.text.held = append(g.text.held[:0], l...)
+	g.held.lastLine = append(g.held.lastLine[:0], l...)
 }
 
-// textState holds lines that may turn out to be text.
-type textState struct {
-	held   []byte // the last line, which may be a heading
-	lead   []byte // lines that lead to a diagnostic, with line feeds
-	spent  bool   // a diagnostic followed lead
-	file   []byte // a file name above diagnostics that name only their lines
-	inFile bool
+// heldText holds lines that may turn out to be text.
+type heldText struct {
+	lastLine   []byte // the last line, which may be a heading
+	leadIn     []byte // lines that lead to a diagnostic, with line feeds
+	leadInUsed bool   // a diagnostic followed leadIn
+	fileName   []byte // a file name above diagnostics that name only their lines
+	inFile     bool   // such diagnostics may follow
 }
 
 // maxLead limits the lines that lead to one diagnostic, in bytes.
 const maxLead = 4 << 10
 
 // flushText writes lines that turned out to be text.
-func (g *grouping) flushText() {
-	g.flushHeld()
-	if t := &g.text; !t.spent {
-		writeAll(&g.body, t.lead)
-		t.lead = t.lead[:0]
+func (g *groupingPass) flushText() {
+	g.flushLastLine()
+	if t := &g.held; !t.leadInUsed {
+		addLines(&g.body, t.leadIn)
+		t.leadIn = t.leadIn[:0]
 	}
 }
 
-// flushHeld writes the last line, which is not a heading. It comes before the
+// flushLastLine writes the last line, which is not a heading. It comes before the
 // lines that lead to a diagnostic.
-func (g *grouping) flushHeld() {
-	t := &g.text
-	if len(t.held) == 0 {
+func (g *groupingPass) flushLastLine() {
+	t := &g.held
+	if len(t.lastLine) == 0 {
 		return
 	}
-	if bytes.HasSuffix(t.held, []byte("':")) && bytes.Contains(t.held, []byte(": in function `")) { // a linker's heading
-		g.writeHeld()
+	if bytes.HasSuffix(t.lastLine, []byte("':")) && bytes.Contains(t.lastLine, []byte(": in function `")) { // a linker's heading
+		g.writeHeldCommands()
 	}
 	// Looking at all words is expensive, so it is done only if needed.
-	kept := g.run.Exit != 0 && len(g.echoed[0])+len(g.echoed[1]) > 0
-	if (kept || !g.failed) && text.Important(t.held) {
-		g.failed = true
-		if g.run.Exit != 0 && t.held[0] != '>' && (!bytes.HasPrefix(t.held, []byte("make")) || bytes.Contains(t.held, []byte("*** "))) {
-			g.writeHeld()
+	holdsCommands := g.run.Exit != 0 && len(g.heldCommands[heldCommand])+len(g.heldCommands[heldDirectory]) > 0
+	if (holdsCommands || !g.failureShown) && text.Important(t.lastLine) {
+		g.failureShown = true
+		if g.run.Exit != 0 && t.lastLine[0] != '>' &&
+			(!bytes.HasPrefix(t.lastLine, []byte("make")) || bytes.Contains(t.lastLine, []byte("*** "))) {
+			g.writeHeldCommands()
 		}
 	}
-	g.body.text(t.held)
-	t.held = t.held[:0]
+	g.body.add(t.lastLine)
+	t.lastLine = t.lastLine[:0]
 }
 
-// leads handles a line that names the source of the next diagnostics.
-func (g *grouping) leads(l []byte) {
-	t := &g.text
-	g.flushHeld()
-	if t.spent {
-		t.lead, t.spent = t.lead[:0], false
+// addLeadIn handles a line that names the source of the next diagnostics.
+func (g *groupingPass) addLeadIn(l []byte) {
+	t := &g.held
+	g.flushLastLine()
+	if t.leadInUsed {
+		t.leadIn, t.leadInUsed = t.leadIn[:0], false
 	}
-	if len(t.lead)+len(l) > maxLead {
+	if len(t.leadIn)+len(l) > maxLead {
 		g.flushText()
 	}
-	t.lead = append(append(t.lead, l...), '\n')
+	t.leadIn = append(append(t.leadIn, l...), '\n')
 }
 
 // tableRun is a run of rows of a table.
 type tableRun struct {
 	n    int
-	ring [][]byte
+	ring [][]byte // the last rows, at most half of those that stay
 }
 
-// tabular handles rows of tables and drops those in the middle.
-func (g *grouping) tabular(l []byte) bool {
+// addTableRow handles rows of tables and drops those in the middle.
+func (g *groupingPass) addTableRow(l []byte) bool {
 	if g.table == nil {
 		return false
 	}
@@ -373,13 +389,13 @@ func (g *grouping) tabular(l []byte) bool {
 		g.endTable()
 		return false
 	}
-	t, keep := &g.tabled, g.rows/2
+	t, keep := &g.tableRun, g.tableRows/2
 	t.n++
 	switch {
 	case t.n <= keep:
 		g.flushText()
-		g.body.text(l)
-	case len(t.ring) < g.rows-keep:
+		g.body.add(l)
+	case len(t.ring) < g.tableRows-keep:
 		t.ring = append(t.ring, bytes.Clone(l))
 	default:
 		first := t.ring[0]
@@ -389,41 +405,42 @@ func (g *grouping) tabular(l []byte) bool {
 	return true
 }
 
-func (g *grouping) endTable() {
-	t := &g.tabled
-	if omitted := t.n - g.rows; omitted > 0 {
-		g.body.text(text.Omission(omitted))
+func (g *groupingPass) endTable() {
+	t := &g.tableRun
+	if omitted := t.n - g.tableRows; omitted > 0 {
+		g.body.add(text.Omission(omitted))
 		g.dropped += omitted
 	}
 	for _, row := range t.ring {
-		g.body.text(row)
+		g.body.add(row)
 	}
 	t.n, t.ring = 0, t.ring[:0]
 }
 
-func (g *grouping) End() strategy.Confidence {
+func (g *groupingPass) End() strategy.Confidence {
 	defer g.store.close()
-	if g.again {
+	if g.unchanged {
 		return strategy.Fallback
 	}
-	g.close()
+	g.endDiagnostic()
 	g.endShell()
 	g.flushText()
-	g.endMuted()
+	g.writeMutedCount()
 	g.endTable()
-	if g.run.Exit == 0 && len(g.echoed[0]) > 0 && commandOf(g.echoed[0]) != noCommand { // the last product
-		if last := commandProduct(g.echoed[0]); len(last) <= 200 {
-			g.body.text(last)
-			if len(last) == len(g.echoed[0]) {
+	// After a success the last command shows the product.
+	if command := g.heldCommands[heldCommand]; g.run.Exit == 0 && len(command) > 0 && commandOf(command) != noCommand {
+		if product := commandProduct(command); len(product) <= 200 {
+			g.body.add(product)
+			if len(product) == len(command) {
 				g.dropped--
 			}
 		}
 	}
 	s := &g.store
 	if s.total() > 0 {
-		g.failed = true
+		g.failureShown = true
 	}
-	if g.dropped == 0 && s.total() == 0 || g.run.Exit != 0 && !g.failed {
+	if g.dropped == 0 && s.total() == 0 || g.run.Exit != 0 && !g.failureShown {
 		return strategy.Fallback
 	}
 	if s.total() > 0 {
@@ -432,7 +449,7 @@ func (g *grouping) End() strategy.Confidence {
 	if s.write(g.out) != nil {
 		return strategy.Fallback
 	}
-	g.body.write(g.out)
+	g.body.writePending(g.out)
 	if g.dropped > 0 {
 		g.out.Write(text.NoiseCount(g.dropped))
 	}
@@ -442,7 +459,7 @@ func (g *grouping) End() strategy.Confidence {
 // totalLine returns the line that reports how much was grouped.
 func (s *findingStore) totalLine() []byte {
 	var b []byte
-	for sev, n := range s.count {
+	for sev, n := range s.counts {
 		if n > 0 {
 			if len(b) > 0 {
 				b = append(b, ", "...)
@@ -459,6 +476,6 @@ func (s *findingStore) totalLine() []byte {
 	return append(b, " rules)"...)
 }
 
-func isTotal(l []byte) bool {
+func isTotalLine(l []byte) bool {
 	return len(l) > 0 && l[0] >= '0' && l[0] <= '9' && l[len(l)-1] == ')' && bytes.Contains(l, []byte(" grouped ("))
 }

@@ -157,7 +157,7 @@ func TestLocate(t *testing.T) {
 	} {
 		p, ok := locate([]byte(line))
 		got := ""
-		if ok && !p.lead {
+		if ok && !p.leadsIn {
 			got = fmt.Sprintf("%s|%s|%s|%s|%s", p.sev.plural(1), p.file, p.pos, p.rule, p.msg)
 		}
 		if got != want {

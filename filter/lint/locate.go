@@ -8,16 +8,16 @@ import (
 
 // position is a place in a file, and the rest of the line about it.
 type position struct {
-	sev      severity
-	known    bool   // the line names its severity
-	linter   bool   // of a form that only linters write
-	lead     bool   // leads to a diagnostic
-	file     []byte // the file; pos follows it
-	pos      []byte
-	rule     []byte
-	msg      []byte
-	pretty   bool // "file:1:2 - error": its code is separate
-	relation bool // "file:1:2 - text": a place of the last diagnostic
+	sev         severity
+	hasSeverity bool   // the line names its severity
+	fromLinter  bool   // only linters write lines of this form
+	leadsIn     bool   // the line leads to a diagnostic
+	file        []byte // the name of the file
+	pos         []byte // the text after file: ":1:2"
+	rule        []byte // empty if the line names no rule
+	msg         []byte
+	pretty      bool // "file:1:2 - error": blank lines separate its code
+	isRelated   bool // "file:1:2 - text": a further place of the last diagnostic
 }
 
 // maxFileName limits the text before a position, in bytes.
@@ -26,7 +26,7 @@ const maxFileName = 400
 // locate parses a line that begins with a place in a file.
 func locate(l []byte) (p position, ok bool) {
 	l = bytes.TrimRight(text.Unindent(l), " ")
-	l = p.prefix(l)
+	l = p.parsePrefix(l)
 	head := l[:min(len(l), maxFileName)]
 	colon, paren := indexAfter(head, 0, ':'), indexAfter(head, 0, '(')
 	for colon < len(head) || paren < len(head) {
@@ -45,7 +45,7 @@ func locate(l []byte) (p position, ok bool) {
 		if b == ':' && i == 1 || bytes.HasSuffix(p.file, []byte("://localhost")) {
 			continue
 		}
-		return p, p.message(rest)
+		return p, p.parseMessage(rest)
 	}
 	return p, false
 }
@@ -60,8 +60,8 @@ func indexAfter(l []byte, at int, b byte) int {
 	return len(l)
 }
 
-// prefix removes the text before the file.
-func (p *position) prefix(l []byte) []byte {
+// parsePrefix parses the text before the file, and returns the rest.
+func (p *position) parsePrefix(l []byte) []byte {
 	if len(l) < 3 {
 		return l
 	}
@@ -72,32 +72,24 @@ func (p *position) prefix(l []byte) []byte {
 			sev  severity
 		}{{"[ERROR] ", isError}, {"[WARNING] ", isWarning}, {"[error] ", isError}, {"[warn] ", isWarning}} {
 			if bytes.HasPrefix(l, []byte(mark.text)) {
-				p.sev, p.known = mark.sev, true
+				p.sev, p.hasSeverity = mark.sev, true
 				return l[len(mark.text):]
 			}
 		}
 	case 'e', 'w':
 		if l[1] == ':' && l[2] == ' ' {
-			p.sev, p.known = isError, true
+			p.sev, p.hasSeverity = isError, true
 			if l[0] == 'w' {
 				p.sev = isWarning
 			}
 			return bytes.TrimPrefix(l[3:], []byte("file://"))
 		}
 	case '0', '1', '2', '3', '4', '5', '6', '7', '8', '9': // the number of a build node
-		if n := digitRun(l); n < len(l) && l[n] == '>' {
+		if n := text.DigitsEnd(l, 0); n < len(l) && l[n] == '>' {
 			return l[n+1:]
 		}
 	}
 	return l
-}
-
-func digitRun(l []byte) int {
-	n := 0
-	for n < len(l) && l[n] >= '0' && l[n] <= '9' {
-		n++
-	}
-	return n
 }
 
 // positionAt returns the length of a position at the start of l, and the rest:
@@ -121,9 +113,9 @@ func positionAt(l []byte) (n int, rest []byte) {
 	}
 	switch c := l[1]; {
 	case c >= '0' && c <= '9':
-		n = 1 + digitRun(l[1:])
+		n = 1 + text.DigitsEnd(l[1:], 0)
 		for n+1 < len(l) && (l[n] == ':' || l[n] == '-') {
-			d := digitRun(l[n+1:])
+			d := text.DigitsEnd(l[n+1:], 0)
 			if d == 0 {
 				break
 			}
@@ -141,11 +133,11 @@ func positionAt(l []byte) (n int, rest []byte) {
 		}
 	case bytes.HasPrefix(l, []byte(": line ")):
 		const skip = len(": line ")
-		d := digitRun(l[skip:])
+		d := text.DigitsEnd(l[skip:], 0)
 		n = skip + d
 		if d > 0 && bytes.HasPrefix(l[n:], []byte(", col ")) {
 			n += len(", col ")
-			n += digitRun(l[n:])
+			n += text.DigitsEnd(l[n:], 0)
 			if n < len(l) && l[n] == ',' {
 				return n, l[n+1:]
 			}
@@ -160,13 +152,13 @@ func positionAt(l []byte) (n int, rest []byte) {
 
 // numberListEnd returns the length of numbers separated by commas.
 func numberListEnd(l []byte) int {
-	n := digitRun(l)
+	n := text.DigitsEnd(l, 0)
 	for n > 0 && n < len(l) && l[n] == ',' {
 		skip := n + 1
 		for skip < len(l) && l[skip] == ' ' {
 			skip++
 		}
-		d := digitRun(l[skip:])
+		d := text.DigitsEnd(l[skip:], 0)
 		if d == 0 {
 			break
 		}
@@ -181,22 +173,38 @@ var severities = []struct {
 	word string
 	sev  severity
 }{
-
-	{"error", isError}, {"warning", isWarning}, {"note", isNote}, {"fatal error", isError}, {"fatal", isError}, {"information", isIssue}, {"info", isIssue},
-	{"hint", isIssue}, {"remark", isNote}, {"style", isIssue}, {"refactor", isIssue}, {"convention", isIssue}, {"Error", isError}, {"Warning", isWarning},
-	{"internal compiler error", isError}, {"sorry, unimplemented", isError}, {"warn", isWarning}, {"suggestion", isIssue}, {"performance", isWarning}, {"portability", isWarning},
+	{"error", isError},
+	{"warning", isWarning},
+	{"note", isNote},
+	{"fatal error", isError},
+	{"fatal", isError},
+	{"information", isIssue},
+	{"info", isIssue},
+	{"hint", isIssue},
+	{"remark", isNote},
+	{"style", isIssue},
+	{"refactor", isIssue},
+	{"convention", isIssue},
+	{"Error", isError},
+	{"Warning", isWarning},
+	{"internal compiler error", isError},
+	{"sorry, unimplemented", isError},
+	{"warn", isWarning},
+	{"suggestion", isIssue},
+	{"performance", isWarning},
+	{"portability", isWarning},
 }
 
-// word parses a severity and returns the rest.
-func (p *position) word(l []byte) (rest []byte, ok bool) {
-	if len(l) == 0 || !severityBegins[l[0]] {
+// parseSeverity parses a severity and returns the rest.
+func (p *position) parseSeverity(l []byte) (rest []byte, ok bool) {
+	if len(l) == 0 || !severityInitials[l[0]] {
 		return l, false
 	}
 	for _, s := range severities {
 		if bytes.HasPrefix(l, []byte(s.word)) {
 			rest = l[len(s.word):]
 			if len(rest) > 0 && (rest[0] == ':' || rest[0] == ' ' || rest[0] == '[' || rest[0] == ']' || rest[0] == '/') {
-				p.sev, p.known = s.sev, true
+				p.sev, p.hasSeverity = s.sev, true
 				return rest, true
 			}
 		}
@@ -204,22 +212,22 @@ func (p *position) word(l []byte) (rest []byte, ok bool) {
 	return l, false
 }
 
-var severityBegins = func() (table [256]bool) {
+var severityInitials = func() (table [256]bool) {
 	for _, s := range severities {
 		table[s.word[0]] = true
 	}
 	return table
 }()
 
-// message parses the text after the place. It reports false if the text has neither
+// parseMessage parses the text after the place. It reports false if the text has neither
 // a severity nor a rule.
-func (p *position) message(rest []byte) bool {
-	if !p.named() || len(rest) == 0 {
+func (p *position) parseMessage(rest []byte) bool {
+	if !p.hasFileName() || len(rest) == 0 {
 		return false
 	}
 	rest = bytes.TrimPrefix(rest, []byte(":"))
 	if len(rest) > 1 && rest[1] == ' ' && rest[0] == ' ' && bytes.Contains(rest, []byte("required ")) { // an instantiation
-		p.lead = true
+		p.leadsIn = true
 		return true
 	}
 	rest = text.Unindent(rest)
@@ -227,30 +235,30 @@ func (p *position) message(rest []byte) bool {
 		rest = rest[2:]
 		p.pretty = true
 	}
-	known := p.known
+	known := p.hasSeverity
 	if !known {
-		if inner, ok := p.word(rest); ok && (inner[0] != ' ' || p.spaced(inner)) {
+		if inner, ok := p.parseSeverity(rest); ok && (inner[0] != ' ' || p.standsAlone(inner)) {
 			rest, known = inner, true
-		} else if p.known = false; len(rest) > 2 && rest[0] == '[' {
-			if inner, ok := p.word(rest[1:]); ok && inner[0] == ']' {
-				rest, known, p.linter = inner[1:], true, true
+		} else if p.hasSeverity = false; len(rest) > 2 && rest[0] == '[' {
+			if inner, ok := p.parseSeverity(rest[1:]); ok && inner[0] == ']' {
+				rest, known, p.fromLinter = inner[1:], true, true
 			}
 		}
 	}
 	switch {
 	case !known:
-		rest = p.coded(rest)
+		rest = p.parseLinterCode(rest)
 	case len(rest) > 0 && rest[0] == '[': // error[CODE]: message
 		if end := bytes.IndexByte(rest, ']'); end > 0 {
 			p.rule, rest = rest[1:end], rest[end+1:]
 		}
 	case len(rest) > 0 && rest[0] == ' ':
-		rest = p.code(text.Unindent(rest))
+		rest = p.parseCode(text.Unindent(rest))
 	}
 	rest = text.Unindent(bytes.TrimPrefix(rest, []byte(":")))
 	if bytes.HasPrefix(rest, []byte("- ")) {
 		rest = rest[2:]
-		p.linter = true
+		p.fromLinter = true
 	}
 	if len(p.rule) == 0 && known && len(rest) > 0 && rest[0] == '[' { // [rule] message
 		if end := bytes.IndexByte(rest, ']'); end > 0 && isRule(rest[1:end]) && end+2 < len(rest) {
@@ -258,29 +266,34 @@ func (p *position) message(rest []byte) bool {
 		}
 	}
 	if len(p.rule) == 0 && known {
-		rest = p.leading(rest)
+		rest = p.parseLeadingCode(rest)
 	}
 	p.msg = rest
-	p.ending(rest, known)
-	if bytes.IndexByte(p.file, ' ') >= 0 && !p.known {
+	p.parseTrailingRule(rest, known)
+	if bytes.IndexByte(p.file, ' ') >= 0 && !p.hasSeverity {
 		return false
 	}
-	if len(p.rule) == 0 && !p.known {
-		p.relation = p.pretty
+	if len(p.rule) == 0 && !p.hasSeverity {
+		p.isRelated = p.pretty
 		return p.pretty
 	}
 	return len(p.msg) > 0
 }
 
-// named reports whether the file can be a file name.
-func (p *position) named() bool {
+// hasFileName reports whether the file can be a file name.
+func (p *position) hasFileName() bool {
 	f := p.file
 	if len(f) == 0 || f[0] == '-' && len(f) > 1 && f[1] == '-' || f[0] == '"' || f[0] == '\'' || f[0] == '(' || f[0] == '{' {
 		return false
 	}
 	letters := false
 	for i, b := range f {
-		if b < ' ' || b == '|' || b == '=' || b == '`' || b == '"' || b == ':' && i+1 < len(f) && (f[i+1] == ' ' || f[i+1] == '/' && i+2 < len(f) && f[i+2] == '/') {
+		if b < ' ' ||
+			b == '|' ||
+			b == '=' ||
+			b == '`' ||
+			b == '"' ||
+			b == ':' && i+1 < len(f) && (f[i+1] == ' ' || f[i+1] == '/' && i+2 < len(f) && f[i+2] == '/') {
 			return false
 		}
 		letters = letters || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= 0x80

@@ -15,7 +15,8 @@ func arrowPlace(l []byte) (place []byte, ok bool) {
 	for _, mark := range arrows {
 		if bytes.HasPrefix(in, mark) {
 			place = bytes.Trim(in[len(mark):], " []")
-			if at := bytes.IndexByte(place, ':'); at > 0 && digitRun(place[at+1:]) > 0 || bytes.IndexByte(place, '.') > 0 && bytes.IndexByte(place, ' ') < 0 {
+			if at := bytes.IndexByte(place, ':'); at > 0 && text.DigitsEnd(place[at+1:], 0) > 0 ||
+				bytes.IndexByte(place, '.') > 0 && bytes.IndexByte(place, ' ') < 0 {
 				return place, true
 			}
 		}
@@ -25,37 +26,37 @@ func arrowPlace(l []byte) (place []byte, ok bool) {
 
 var arrows = [][]byte{[]byte("--> "), []byte("╭─["), []byte(",-["), []byte("┌─ "), []byte("╭▸ ")}
 
-// beginsParagraph begins a diagnostic whose first line was the last one.
-func (g *grouping) beginsParagraph(l, place []byte) bool {
-	t, d := &g.text, &g.cur
-	if len(t.held) == 0 {
+// beginParagraph begins a diagnostic whose first line was the last one.
+func (g *groupingPass) beginParagraph(l, place []byte) bool {
+	t, d := &g.held, &g.current
+	if len(t.lastLine) == 0 {
 		return false
 	}
-	head := append([]byte(nil), t.held...)
-	t.held = t.held[:0]
+	head := append([]byte(nil), t.lastLine...)
+	t.lastLine = t.lastLine[:0]
 	g.flushText()
 	t.inFile = false
-	d.open(paragraphLayout, head)
-	d.keep(l)
+	d.begin(paragraphLayout, head)
+	d.addLine(l)
 	var p position
 	p.file, p.pos = place, nil
 	if at := bytes.IndexByte(place, ':'); at > 0 {
 		p.file, p.pos = place[:at], place[at:]
 	}
-	p.headed(bytes.TrimSpace(head))
-	d.set(p)
-	d.rust = p.known
-	d.hidden = len(p.rule) == 0 && p.known
-	d.framed = true
-	d.first = append(append(append(append(d.first, head...), "\n  --> "...), place...), '\n')
+	p.parseHeading(bytes.TrimSpace(head))
+	d.setPosition(p)
+	d.fromRust = p.hasSeverity
+	d.ruleNotShown = len(p.rule) == 0 && p.hasSeverity
+	d.hasFrame = true
+	d.firstLines = append(append(append(append(d.firstLines, head...), "\n  --> "...), place...), '\n')
 	return true
 }
 
-// headed parses the message above a place.
-func (p *position) headed(head []byte) {
+// parseHeading parses the message above a place.
+func (p *position) parseHeading(head []byte) {
 	p.sev = isIssue
 	p.msg = head
-	if rest, ok := p.word(head); ok && (rest[0] == ':' || rest[0] == '[') {
+	if rest, ok := p.parseSeverity(head); ok && (rest[0] == ':' || rest[0] == '[') {
 		if rest[0] == '[' {
 			if end := bytes.IndexByte(rest, ']'); end > 0 {
 				if p.sev != isError || !isErrorCode(rest[1:end]) {
@@ -67,7 +68,7 @@ func (p *position) headed(head []byte) {
 		p.msg = text.Unindent(bytes.TrimPrefix(rest, []byte(":")))
 		return
 	}
-	p.known = false
+	p.hasSeverity = false
 	rest := head
 	for _, glyph := range []struct {
 		text string
@@ -78,7 +79,7 @@ func (p *position) headed(head []byte) {
 			break
 		}
 	}
-	p.linter = true
+	p.fromLinter = true
 	p.msg = rest
 	end := bytes.IndexAny(rest, ": ")
 	if end <= 0 {
@@ -94,30 +95,31 @@ func (p *position) headed(head []byte) {
 }
 
 // isErrorCode reports whether a code is one of rustc's errors.
-func isErrorCode(l []byte) bool { return len(l) == 5 && l[0] == 'E' && digitRun(l[1:]) == 4 }
+func isErrorCode(l []byte) bool { return len(l) == 5 && l[0] == 'E' && text.DigitsEnd(l[1:], 0) == 4 }
 
-// beginsSections begins a diagnostic with a heading.
-func (g *grouping) beginsSections(l, head []byte) bool {
+// beginSections begins a diagnostic with a heading.
+func (g *groupingPass) beginSections(l, head []byte) bool {
 	fields := bytes.Fields(head)
 	if len(fields) < 2 || l[0] == ' ' || len(fields) > 4 {
 		return false
 	}
-	if rule := fields[1]; bytes.IndexByte(rule, '/') < 0 && string(rule) != "parse" && string(rule) != "format" && string(rule) != "organizeImports" && string(rule) != "configuration" {
+	if rule := fields[1]; bytes.IndexByte(rule, '/') < 0 && string(rule) != "parse" &&
+		string(rule) != "format" && string(rule) != "organizeImports" && string(rule) != "configuration" {
 		return false
 	}
 	g.flushText()
-	d := &g.cur
-	d.open(sectionsLayout, bytes.TrimRight(head, " "))
-	p := position{file: fields[0], rule: fields[1], sev: isIssue, linter: true, known: true}
+	d := &g.current
+	d.begin(sectionsLayout, bytes.TrimRight(head, " "))
+	p := position{file: fields[0], rule: fields[1], sev: isIssue, fromLinter: true, hasSeverity: true}
 	for i := 1; i < len(p.file); i++ {
 		if n, _ := positionAt(p.file[i:]); n == len(p.file)-i && p.file[i] == ':' {
 			p.file, p.pos = p.file[:i], p.file[i:]
 			break
 		}
 	}
-	d.set(p)
-	d.framed = true
-	d.first = append(append(append(append(d.first, fields[0]...), ' '), fields[1]...), '\n')
+	d.setPosition(p)
+	d.hasFrame = true
+	d.firstLines = append(append(append(append(d.firstLines, fields[0]...), ' '), fields[1]...), '\n')
 	return true
 }
 
@@ -133,9 +135,9 @@ func belongsToParagraph(l []byte) bool {
 	return bytes.HasPrefix(l, []byte("note: ")) || bytes.HasPrefix(l, []byte("help: ")) || bytes.HasPrefix(l, []byte("LL "))
 }
 
-// absorb handles a line of a paragraph other than code. hint reports that the
+// addParagraphLine handles a line of a paragraph other than code. hint reports that the
 // line only refers to documentation.
-func (d *diagnostic) absorb(l []byte) (hint bool) {
+func (d *diagnostic) addParagraphLine(l []byte) (hint bool) {
 	in := text.Unindent(l)
 	if len(in) == 0 {
 		return false
@@ -150,33 +152,33 @@ func (d *diagnostic) absorb(l []byte) (hint bool) {
 	d.noteOpen = false
 	var marked bool
 	if in, marked = bytes.CutPrefix(in, []byte("= ")); !marked && in[0] != 'n' && in[0] != 'h' && in[0] != 'H' {
-		d.label(in)
+		d.parseLabel(in)
 		return false
 	}
 	switch {
 	case bytes.HasPrefix(in, []byte("note: ")):
-		if d.lint(in) {
+		if d.parseLintName(in) {
 			return false
 		}
 		d.notes = append(append(append(d.notes, "  "...), in...), '\n')
 		d.noteOpen = true
 	case bytes.HasPrefix(in, []byte("help: ")), bytes.HasPrefix(in, []byte("Help: ")):
-		if d.lint(in) {
+		if d.parseLintName(in) {
 			return true
 		}
 		d.hints = append(append(append(d.hints, "  "...), in...), '\n')
-		d.suggests = true
+		d.inSuggestion = true
 	case marked:
 		d.notes = append(append(append(d.notes, "  "...), in...), '\n')
 	}
 	return false
 }
 
-// label handles a line of a frame that may end in a label, a text about marked
+// parseLabel handles a line of a frame that may end in a label, a text about marked
 // code. The first label of carets is also a hint. Other labels count only if
 // carets have none.
-func (d *diagnostic) label(in []byte) {
-	if d.suggests || !isFrameMark(in) {
+func (d *diagnostic) parseLabel(in []byte) {
+	if d.inSuggestion || !isFrameMark(in) {
 		return
 	}
 	label := bytes.TrimSpace(bytes.TrimLeft(in, frameMarks))
@@ -188,13 +190,13 @@ func (d *diagnostic) label(in []byte) {
 	if pointed && len(d.hints) == 0 {
 		d.hints = append(append(append(d.hints, "  "...), label...), '\n')
 	}
-	if bytes.HasPrefix(label, []byte("help: ")) || d.pointed && !pointed {
+	if bytes.HasPrefix(label, []byte("help: ")) || d.caretLabels && !pointed {
 		return
 	}
-	if pointed && !d.pointed {
-		d.labels, d.pointed = d.labels[:0], true
+	if pointed && !d.caretLabels {
+		d.labels, d.caretLabels = d.labels[:0], true
 	}
-	d.labelled(label)
+	d.addLabel(label)
 }
 
 // maxLabels limits the labels of a diagnostic, in bytes.
@@ -208,12 +210,12 @@ func isFrameMark(in []byte) bool {
 	return in[0] == '|' || bytes.HasPrefix(in, []byte("│")) || bytes.HasPrefix(in, []byte("·"))
 }
 
-// lint parses the name of the rule in a note about its level. It reports
+// parseLintName parses the name of the rule in a note about its level. It reports
 // whether the line says nothing else.
-func (d *diagnostic) lint(in []byte) bool {
+func (d *diagnostic) parseLintName(in []byte) bool {
 	if at := bytes.Index(in, []byte("for further information visit ")); at >= 0 {
 		if hash := bytes.LastIndexByte(in, '#'); hash > at {
-			d.named([]byte("clippy::"), in[hash+1:])
+			d.setRule([]byte("clippy::"), in[hash+1:])
 		}
 		return true
 	}
@@ -221,8 +223,10 @@ func (d *diagnostic) lint(in []byte) bool {
 		if at := bytes.Index(in, []byte(mark)); at >= 0 {
 			rest := in[at+len(mark):]
 			if end := bytes.IndexByte(rest, ')'); end > 0 {
-				d.named(nil, rest[:end])
-				return bytes.Contains(in, []byte("on by default")) || bytes.Contains(in, []byte("implied by")) || bytes.Contains(in, []byte("to override"))
+				d.setRule(nil, rest[:end])
+				return bytes.Contains(in, []byte("on by default")) ||
+					bytes.Contains(in, []byte("implied by")) ||
+					bytes.Contains(in, []byte("to override"))
 			}
 		}
 	}
@@ -230,7 +234,7 @@ func (d *diagnostic) lint(in []byte) bool {
 		if at := bytes.Index(in, []byte(mark)); at >= 0 {
 			rest := in[at+len(mark):]
 			if end := bytes.IndexByte(rest, '`'); end > 0 {
-				d.named(nil, bytes.ReplaceAll(rest[:end], []byte("-"), []byte("_")))
+				d.setRule(nil, bytes.ReplaceAll(rest[:end], []byte("-"), []byte("_")))
 				return true
 			}
 		}
@@ -238,15 +242,15 @@ func (d *diagnostic) lint(in []byte) bool {
 	return bytes.HasPrefix(in, []byte("note: the lint level is defined here"))
 }
 
-func (d *diagnostic) named(prefix, name []byte) {
-	if !d.rust || len(d.rule) > 0 || bytes.Equal(name, []byte("warnings")) || !isRule(name) {
+func (d *diagnostic) setRule(prefix, name []byte) {
+	if !d.fromRust || len(d.rule) > 0 || bytes.Equal(name, []byte("warnings")) || !isRule(name) {
 		return
 	}
 	d.rule = append(append(d.rule, prefix...), name...)
 }
 
-// section handles a line below a heading: the message, then advice.
-func (d *diagnostic) section(l []byte) {
+// addSectionLine handles a line below a heading: the message, then advice.
+func (d *diagnostic) addSectionLine(l []byte) {
 	in := text.Unindent(l)
 	for _, glyph := range []struct {
 		text string
@@ -257,24 +261,24 @@ func (d *diagnostic) section(l []byte) {
 		case !ok:
 			continue
 		case len(d.msg) > 0:
-			d.advise(rest)
+			d.addAdvice(rest)
 		default:
-			d.at.sev = glyph.sev
+			d.parsed.sev = glyph.sev
 			d.msg = append(d.msg, rest...)
-			d.first = append(append(append(d.first, "  "...), in...), '\n')
+			d.firstLines = append(append(append(d.firstLines, "  "...), in...), '\n')
 		}
 		return
 	}
 	if len(d.advice) > 0 && bytes.IndexByte(in, '^') >= 0 && showsCode(l) {
 		d.hints = append(append(append(d.hints, "  "...), d.advice...), '\n')
-		d.labelled(d.advice)
+		d.addLabel(d.advice)
 		d.advice = d.advice[:0]
 	}
 }
 
-// advise handles advice. Fixes are hints, and advice that points into code is a
+// addAdvice handles advice. Fixes are hints, and advice that points into code is a
 // label. The rest only explains the rule.
-func (d *diagnostic) advise(advice []byte) {
+func (d *diagnostic) addAdvice(advice []byte) {
 	d.advice = d.advice[:0]
 	if bytes.HasPrefix(advice, []byte("Safe fix: ")) || bytes.HasPrefix(advice, []byte("Unsafe fix: ")) {
 		d.hints = append(append(append(d.hints, "  "...), advice...), '\n')
@@ -283,8 +287,8 @@ func (d *diagnostic) advise(advice []byte) {
 	d.advice = append(d.advice, advice...)
 }
 
-// labelled adds a label.
-func (d *diagnostic) labelled(label []byte) {
+// addLabel adds a label.
+func (d *diagnostic) addLabel(label []byte) {
 	if len(d.labels)+len(label) > maxLabels {
 		return
 	}

@@ -6,20 +6,20 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// spaced reports whether a severity with a blank after it is not the first word
+// standsAlone reports whether a severity with a blank after it is not the first word
 // of a message.
-func (p *position) spaced(rest []byte) bool {
+func (p *position) standsAlone(rest []byte) bool {
 	rest = text.Unindent(rest)
 	if bytes.HasPrefix(rest, []byte("- ")) || bytes.HasPrefix(rest, []byte(": ")) {
 		return true
 	}
 	var q position
-	q.code(rest)
+	q.parseCode(rest)
 	return len(q.rule) > 0
 }
 
-// code parses a code between severity and message.
-func (p *position) code(l []byte) []byte {
+// parseCode parses a code between severity and message.
+func (p *position) parseCode(l []byte) []byte {
 	end := bytes.IndexAny(l, ": ")
 	if end <= 0 {
 		return l
@@ -32,8 +32,8 @@ func (p *position) code(l []byte) []byte {
 	return l
 }
 
-// leading parses a code at the start of a message.
-func (p *position) leading(l []byte) []byte {
+// parseLeadingCode parses a code at the start of a message.
+func (p *position) parseLeadingCode(l []byte) []byte {
 	if end := bytes.IndexByte(l, ':'); end > 0 && end < 12 && isCode(l[:end]) && end+1 < len(l) && l[end+1] == ' ' {
 		p.rule = l[:end]
 		return l[end+2:]
@@ -41,10 +41,10 @@ func (p *position) leading(l []byte) []byte {
 	return l
 }
 
-// coded parses lines of linters that begin with a code: "E501 message", "C0114:
+// parseLinterCode parses lines of linters that begin with a code: "E501 message", "C0114:
 // message", "C: [Correctable] Cop/Name: message", "DL3008 warning: message",
 // "MD013/line-length message", "lint/style/useConst FIXABLE".
-func (p *position) coded(l []byte) []byte {
+func (p *position) parseLinterCode(l []byte) []byte {
 	end := bytes.IndexAny(l, ": ")
 	if end <= 0 {
 		return l
@@ -52,14 +52,14 @@ func (p *position) coded(l []byte) []byte {
 	token := l[:end]
 	switch {
 	case end == 1 && l[1] == ':' && bytes.IndexByte([]byte("CWEFRI"), token[0]) >= 0:
-		p.linter = true
+		p.fromLinter = true
 		switch token[0] {
 		case 'E', 'F':
-			p.sev, p.known = isError, true
+			p.sev, p.hasSeverity = isError, true
 		case 'W':
-			p.sev, p.known = isWarning, true
+			p.sev, p.hasSeverity = isWarning, true
 		default:
-			p.sev, p.known = isIssue, true
+			p.sev, p.hasSeverity = isIssue, true
 		}
 		rest := text.Unindent(l[2:])
 		for _, mark := range []string{"[Correctable] ", "[Corrected] ", "[Todo] "} {
@@ -70,7 +70,7 @@ func (p *position) coded(l []byte) []byte {
 		}
 		return rest
 	case isCode(token):
-		p.linter = true
+		p.fromLinter = true
 		p.rule = token
 		p.sev = isIssue
 		rest := text.Unindent(bytes.TrimPrefix(l[end:], []byte(":")))
@@ -82,12 +82,12 @@ func (p *position) coded(l []byte) []byte {
 				p.sev = isWarning
 			}
 		}
-		if inner, ok := p.word(rest); ok && inner[0] == ':' {
+		if inner, ok := p.parseSeverity(rest); ok && inner[0] == ':' {
 			rest = text.Unindent(inner[1:])
 		}
 		return rest
 	case bytes.IndexByte(token, '/') > 0 && isRule(token) && l[end] == ' ' && len(token) < 60:
-		p.linter = true
+		p.fromLinter = true
 		p.rule = token
 		p.sev = isIssue
 		return text.Unindent(l[end:])
@@ -96,9 +96,9 @@ func (p *position) coded(l []byte) []byte {
 	return l
 }
 
-// ending parses a rule at the end: "(rule)", "[rule]" or "[Error/rule]",
+// parseTrailingRule parses a rule at the end: "(rule)", "[rule]" or "[Error/rule]",
 // possibly with a project after it.
-func (p *position) ending(l []byte, known bool) {
+func (p *position) parseTrailingRule(l []byte, known bool) {
 	text, rule := splitTrailingRule(l)
 	if len(rule) > 4 && rule[len(rule)-4] == 'p' && bytes.HasSuffix(rule, []byte("proj")) || bytes.Contains(rule, []byte("proj::")) {
 		p.msg = text
@@ -110,18 +110,18 @@ func (p *position) ending(l []byte, known bool) {
 	paren := l[len(l)-1] == ')'
 	if at := bytes.IndexByte(rule, '/'); at > 0 && !paren { // eslint's
 		var q position
-		if _, ok := q.word(rule[:at+1]); ok {
-			p.sev, p.known, p.linter = q.sev, true, true
+		if _, ok := q.parseSeverity(rule[:at+1]); ok {
+			p.sev, p.hasSeverity, p.fromLinter = q.sev, true, true
 			p.rule, p.msg = rule[at+1:], text
 			return
 		}
 	}
 	if bytes.Equal(rule, []byte("Error")) && !paren {
-		p.sev, p.known, p.linter = isError, true, true
+		p.sev, p.hasSeverity, p.fromLinter = isError, true, true
 		p.msg = text
 		return
 	}
-	if known && paren && !bytes.ContainsAny(rule, "-_/:") && !bytes.HasPrefix(rule, []byte("report")) && !p.linter {
+	if known && paren && !bytes.ContainsAny(rule, "-_/:") && !bytes.HasPrefix(rule, []byte("report")) && !p.fromLinter {
 		return // part of the message
 	}
 	if !known && !paren && bytes.IndexByte(rule, '/') >= 0 && bytes.IndexByte(rule, '.') >= 0 {
@@ -129,7 +129,7 @@ func (p *position) ending(l []byte, known bool) {
 	}
 	p.rule, p.msg = rule, text
 	if !known {
-		p.linter = true
+		p.fromLinter = true
 	}
 }
 
@@ -169,7 +169,8 @@ func isRule(l []byte) bool {
 		switch {
 		case b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z':
 			letters = true
-		case b >= '0' && b <= '9' || b == '-' || b == '_' || b == '/' || b == '.' || b == ':' || b == '@' || b == ',' || b == '=' || b == '+':
+		case b >= '0' && b <= '9' || b == '-' || b == '_' || b == '/' || b == '.' || b == ':' || b == '@' ||
+			b == ',' || b == '=' || b == '+':
 		default:
 			return false
 		}
@@ -186,32 +187,32 @@ func isCode(l []byte) bool {
 	if n == 0 || n > 6 || len(l)-n < 2 || len(l)-n > 6 {
 		return false
 	}
-	return digitRun(l[n:]) == len(l)-n
+	return text.DigitsEnd(l[n:], 0) == len(l)-n
 }
 
 // tableRow parses a row of a table of diagnostics below the name of their file:
 // " 1:2 error message rule", "1:2 Error: message rule".
 func tableRow(l []byte) (p position, ok bool) {
 	in := text.Unindent(l)
-	n := digitRun(in)
+	n := text.DigitsEnd(in, 0)
 	if n == 0 || n >= len(in) || in[n] != ':' {
 		return p, false
 	}
-	d := digitRun(in[n+1:])
+	d := text.DigitsEnd(in[n+1:], 0)
 	n += 1 + d
 	if d == 0 || n >= len(in) || in[n] != ' ' {
 		return p, false
 	}
 	p.pos = in[:n]
 	rest := text.Unindent(in[n:])
-	inner, ok := p.word(rest)
+	inner, ok := p.parseSeverity(rest)
 	if !ok {
 		for _, glyph := range []struct {
 			text string
 			sev  severity
 		}{{"✖", isError}, {"×", isError}, {"⚠", isWarning}, {"ℹ", isIssue}} {
 			if bytes.HasPrefix(rest, []byte(glyph.text)) {
-				p.sev, p.known, ok = glyph.sev, true, true
+				p.sev, p.hasSeverity, ok = glyph.sev, true, true
 				inner = rest[len(glyph.text):]
 			}
 		}

@@ -17,10 +17,10 @@ func appendShape(to, msg []byte) []byte {
 // shapeDifference returns the quoted texts and numbers of msg that differ from those
 // of base. Both have the same shape.
 func shapeDifference(base, msg []byte) []byte {
-	var of [][]byte
+	var baseParts [][]byte
 	eachPart(base, func(text []byte, varies bool) {
 		if varies {
-			of = append(of, text)
+			baseParts = append(baseParts, text)
 		}
 	})
 	var out []byte
@@ -29,7 +29,7 @@ func shapeDifference(base, msg []byte) []byte {
 		if !varies {
 			return
 		}
-		if i < len(of) && !bytes.Equal(of[i], text) {
+		if i < len(baseParts) && !bytes.Equal(baseParts[i], text) {
 			if len(out) > 0 {
 				out = append(out, ' ')
 			}
@@ -42,21 +42,29 @@ func shapeDifference(base, msg []byte) []byte {
 
 // withLabel adds a label to the differences of its message, if it says more than
 // the label of the first message: its quoted texts alone differ as those do.
-func withLabel(differs []byte, first string, label []byte) []byte {
+func withLabel(differences []byte, first string, label []byte) []byte {
 	switch {
 	case len(label) == 0 || string(label) == first:
-		return differs
-	case len(differs) == 0:
+		return differences
+	case len(differences) == 0:
 		return label
 	case bytes.Equal(appendShape(nil, []byte(first)), appendShape(nil, label)):
-		return differs
+		return differences
 	default:
-		return append(append(differs, "; "...), label...)
+		return append(append(differences, "; "...), label...)
 	}
 }
 
-// quotePairs are pairs of quotes.
-var quotePairs = []struct{ open, shut string }{{"`", "`'"}, {"'", "'"}, {"\"", "\""}, {"‘", "’"}, {"“", "”"}, {"«", "»"}}
+// quotePairs are pairs of quotes. If shut has several ASCII characters, any of them
+// ends the quoted text.
+var quotePairs = []struct{ open, shut string }{
+	{"`", "`'"},
+	{"'", "'"},
+	{"\"", "\""},
+	{"‘", "’"},
+	{"“", "”"},
+	{"«", "»"},
+}
 
 // eachPart splits a message into quoted texts, numbers, and the text between
 // them.
@@ -71,9 +79,9 @@ func eachPart(msg []byte, do func(text []byte, varies bool)) {
 	}
 	for i := 0; i < len(msg); {
 		switch b := msg[i]; {
-		case b >= '0' && b <= '9' && (i == 0 || !wordByte(msg[i-1])):
+		case b >= '0' && b <= '9' && (i == 0 || !isWordByte(msg[i-1])):
 			end := i + 1
-			for end < len(msg) && (wordByte(msg[end]) || msg[end] == '.' && end+1 < len(msg) && wordByte(msg[end+1])) {
+			for end < len(msg) && (isWordByte(msg[end]) || msg[end] == '.' && end+1 < len(msg) && isWordByte(msg[end+1])) {
 				end++
 			}
 			part(i, end)
@@ -94,13 +102,13 @@ func eachPart(msg []byte, do func(text []byte, varies bool)) {
 	}
 }
 
-func wordByte(b byte) bool {
+func isWordByte(b byte) bool {
 	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '_'
 }
 
 // quotedEnd returns the end of the quoted text that begins at i, or 0.
 func quotedEnd(msg []byte, i int) int {
-	if i > 0 && wordByte(msg[i-1]) {
+	if i > 0 && isWordByte(msg[i-1]) {
 		return 0
 	}
 	for _, q := range quotePairs {

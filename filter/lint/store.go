@@ -28,77 +28,78 @@ func (s severity) plural(n int) string {
 
 // finding is a diagnostic for the store. It refers to memory of the caller.
 type finding struct {
-	sev       severity
-	rule, msg []byte
-	file      []byte
-	pos       []byte // the text after file, with its separator
-	split     bool   // file and pos were separate
-	first     []byte // lines to show for the first diagnostic of a message
-	hints     []byte // further lines that only the first one shows
-	notes     []byte // further lines, each different one shown once
-	labels    []byte // texts about the code, shown where they differ
-	above     bool   // the body has the first diagnostic of the message
-	unnamed   bool   // first does not name the rule
-	line      bool   // first is the line of the tool
+	sev          severity
+	rule, msg    []byte
+	file         []byte
+	pos          []byte // the text after file, with its separator: ":1:2"
+	fileAbove    bool   // a line above names the file
+	firstLines   []byte // lines to show for the first diagnostic of a message
+	hints        []byte // further lines that only the first one shows
+	notes        []byte // further lines, each different one shown once
+	labels       []byte // texts about the code, shown where they differ
+	inBody       bool   // the body has the first diagnostic of the message
+	ruleNotShown bool   // firstLines do not name the rule
+	oneLine      bool   // firstLines is the line that the tool wrote
 }
 
 // findingStore groups diagnostics. If there are too many for memory, it writes the
 // groups so far and starts new ones.
 type findingStore struct {
-	groups map[string]*ruleGroup
-	order  []*ruleGroup
-	seen   map[uint64]struct{}
-	seed   maphash.Seed
-	size   int
-	count  [4]int
-	rules  int
-	key    []byte
-	names  map[string]string   // rules by the shape of a message
-	files  map[string]struct{} // file names that stood above places
-	root   []byte              // the directory of all files
+	groups     map[string]*ruleGroup // by severity and rule
+	order      []*ruleGroup          // groups in the order of their first diagnostic
+	seen       map[uint64]struct{}   // see seenBefore
+	seed       maphash.Seed
+	size       int    // memory of the groups, about, in bytes
+	counts     [4]int // diagnostics by severity
+	rules      int    // groups in all, also written ones
+	keyBuffer  []byte
+	ruleNames  map[string]string   // rules by the shape of a message
+	knownFiles map[string]struct{} // file names that stood above places
+	commonDir  []byte              // the directory of all those files
 
-	errors, rest *text.Lines // written groups
+	errorText, otherText *text.Lines // written groups
 }
 
 // maxStore is the size at which groups are written, in bytes.
 const maxStore = 4 << 20
 
+// ruleGroup holds the diagnostics of one severity and rule.
 type ruleGroup struct {
-	sev     severity
-	rule    string
-	n       int
-	unnamed bool
-	entries []*messageEntry
-	byMsg   map[string]*messageEntry
-	byShape map[string]*messageEntry // nil while there are few messages
+	sev          severity
+	rule         string
+	count        int  // diagnostics, without those in the body
+	ruleNotShown bool // see finding
+	entries      []*messageEntry
+	byMsg        map[string]*messageEntry
+	byShape      map[string]*messageEntry // nil while there are few messages
 }
 
 // messageEntry is a message of a rule.
 type messageEntry struct {
-	msg   string
-	label string // of the first diagnostic
-	lines []byte
-	notes []noteLine
-	also  []byte // lines of further places
-	file  []byte // file of the last place in also
-	col   int    // length of the last line of also
-	item  []byte // a buffer for the last place
-	n     int
+	msg            string
+	label          string // of the first diagnostic
+	lines          []byte // with line feeds
+	notes          []noteLine
+	places         []byte // lines of further places
+	lastFile       []byte // the file of the last place
+	lastLineLength int    // length of the last line of places, in bytes
+	placeBuffer    []byte // for the last place
+	count          int    // diagnostics, without those in the body
 }
 
 // noteLine is a further line of a message.
 type noteLine struct {
-	line []byte // with its line feed
-	also []byte // lines of further places with the same note
-	col  int    // length of the last line of also
+	line           []byte // with its line feed
+	places         []byte // lines of further places with the same note
+	lastLineLength int    // length of the last line of places, in bytes
 }
 
-// maxMessages is how many messages of a rule are shown in full. Beyond it, of
-// similar messages only the differences are shown.
+// maxMessages is how many messages of a rule are shown in full. After that, only the
+// differences of similar messages are shown.
 const maxMessages = 12
 
 func (s *findingStore) total() int {
-	return s.count[isError] + s.count[isWarning] + s.count[isIssue] + s.count[isNote]
+	return s.counts[isError] + s.counts[isWarning] + s.counts[isIssue] + s.counts[isNote]
 }
 
 // seenBefore remembers a place of a message and reports whether it is known.
@@ -106,9 +107,9 @@ func (s *findingStore) seenBefore(f *finding) bool {
 	if s.seen == nil {
 		s.seen, s.seed = map[uint64]struct{}{}, maphash.MakeSeed()
 	}
-	k := append(append(append(append(s.key[:0], byte(f.sev)), f.rule...), 0), f.msg...)
+	k := append(append(append(append(s.keyBuffer[:0], byte(f.sev)), f.rule...), 0), f.msg...)
 	k = append(append(append(k, 0), f.file...), f.pos...)
-	s.key = k
+	s.keyBuffer = k
 	h := maphash.Bytes(s.seed, k)
 	if _, ok := s.seen[h]; ok {
 		return true
@@ -120,26 +121,26 @@ func (s *findingStore) seenBefore(f *finding) bool {
 
 // add adds a diagnostic. A known place counts once.
 func (s *findingStore) add(f *finding) {
-	g := s.group(f)
+	g := s.groupOf(f)
 	e := g.byMsg[string(f.msg)]
-	if !f.above && s.seenBefore(f) {
+	if !f.inBody && s.seenBefore(f) {
 		if e != nil {
-			s.notes(e, f.notes)
+			s.addNotes(e, f.notes)
 		}
 		return
 	}
-	var differs []byte
-	if e == nil && !f.above {
-		e, differs = g.alike(f.msg)
+	var differences []byte
+	if e == nil && !f.inBody {
+		e, differences = g.similarEntry(f.msg)
 	}
-	if !f.above {
-		g.n++
-		s.count[f.sev]++
+	if !f.inBody {
+		g.count++
+		s.counts[f.sev]++
 	}
-	known := f.split && s.fileKnown(f.file)
+	fileKnown := f.fileAbove && s.isKnownFile(f.file)
 	if e == nil {
-		e = &messageEntry{msg: string(f.msg), label: string(f.labels), lines: append(bytes.Clone(f.first), f.hints...)}
-		if f.above {
+		e = &messageEntry{msg: string(f.msg), label: string(f.labels), lines: append(bytes.Clone(f.firstLines), f.hints...)}
+		if f.inBody {
 			e.lines = append(append(e.lines[:0], f.msg...), '\n')
 		}
 		g.entries = append(g.entries, e)
@@ -148,37 +149,37 @@ func (s *findingStore) add(f *finding) {
 			g.byShape[string(appendShape(nil, f.msg))] = e
 		}
 		s.size += 2*len(f.msg) + len(e.lines) + 200
-	} else if f.line && f.sev == isError && s.count[isError] <= maxVerbatim {
-		if e.n == 0 { // the first line has the message
+	} else if f.oneLine && f.sev == isError && s.counts[isError] <= maxVerbatim {
+		if e.count == 0 { // the first line has the message
 			e.lines = e.lines[:0]
 		}
-		e.lines = append(e.lines, f.first...)
-		s.size += len(f.first)
+		e.lines = append(e.lines, f.firstLines...)
+		s.size += len(f.firstLines)
 	} else {
-		before := len(e.also)
-		e.place(f, known, withLabel(differs, e.label, f.labels))
-		s.size += len(e.also) - before
+		before := len(e.places)
+		e.addPlace(f, fileKnown, withLabel(differences, e.label, f.labels))
+		s.size += len(e.places) - before
 	}
-	if !f.above {
-		e.n++
+	if !f.inBody {
+		e.count++
 	}
-	s.notes(e, f.notes)
+	s.addNotes(e, f.notes)
 	if s.size > maxStore {
 		s.flush()
 	}
 }
 
-// notes adds the lines that an entry does not have.
-func (s *findingStore) notes(e *messageEntry, lines []byte) {
+// addNotes adds the lines that an entry does not have.
+func (s *findingStore) addNotes(e *messageEntry, lines []byte) {
 	for l := range bytes.Lines(lines) {
-		if !s.noteAlso(e, l) {
-			s.size += e.note(l)
+		if !s.addNotePlace(e, l) {
+			s.size += e.addNote(l)
 		}
 	}
 }
 
-// noteAlso adds the place of a note whose text is known from another place.
-func (s *findingStore) noteAlso(e *messageEntry, l []byte) bool {
+// addNotePlace adds the place of a note whose text is known from another place.
+func (s *findingStore) addNotePlace(e *messageEntry, l []byte) bool {
 	at := bytes.Index(l, []byte(": note: "))
 	if at < 0 {
 		return false
@@ -193,46 +194,47 @@ func (s *findingStore) noteAlso(e *messageEntry, l []byte) bool {
 			continue
 		}
 		if !bytes.Equal(n.line, l) && !s.seenBefore(&finding{sev: isNote, rule: []byte(e.msg), msg: text, file: place}) {
-			before := len(n.also)
-			n.also, n.col = appendPlace(n.also, n.col, "  "+alsoHead, place)
-			s.size += len(n.also) - before
+			before := len(n.places)
+			n.places, n.lastLineLength = appendPlace(n.places, n.lastLineLength, "  "+placesPrefix, place)
+			s.size += len(n.places) - before
 		}
 		return true
 	}
 	return false
 }
 
-// appendPlace adds a place to lines of places. The last line is col bytes long.
-func appendPlace(lines []byte, col int, head string, place []byte) ([]byte, int) {
-	if col == 0 || col >= wrapAt {
-		if col > 0 {
+// appendPlace adds a place to lines of places, and returns the lines and the length of
+// the last one. length is that of the last line so far. A new line begins with head.
+func appendPlace(lines []byte, length int, head string, place []byte) ([]byte, int) {
+	if length == 0 || length >= wrapAt {
+		if length > 0 {
 			lines = append(lines, '\n')
 		}
 		lines = append(lines, head...)
-		col = len(head)
+		length = len(head)
 	}
-	return append(append(lines, ' '), place...), col + 1 + len(place)
+	return append(append(lines, ' '), place...), length + 1 + len(place)
 }
 
-func (s *findingStore) group(f *finding) *ruleGroup {
-	s.key = append(append(s.key[:0], byte(f.sev)), f.rule...)
-	if g := s.groups[string(s.key)]; g != nil {
+func (s *findingStore) groupOf(f *finding) *ruleGroup {
+	s.keyBuffer = append(append(s.keyBuffer[:0], byte(f.sev)), f.rule...)
+	if g := s.groups[string(s.keyBuffer)]; g != nil {
 		return g
 	}
-	g := &ruleGroup{sev: f.sev, rule: string(f.rule), unnamed: f.unnamed, byMsg: map[string]*messageEntry{}}
+	g := &ruleGroup{sev: f.sev, rule: string(f.rule), ruleNotShown: f.ruleNotShown, byMsg: map[string]*messageEntry{}}
 	if s.groups == nil {
 		s.groups = map[string]*ruleGroup{}
 	}
-	s.groups[string(s.key)] = g
+	s.groups[string(s.keyBuffer)] = g
 	s.order = append(s.order, g)
 	s.rules++
 	s.size += 300
 	return g
 }
 
-// alike returns an entry whose message differs only in quoted texts and
-// numbers, and those of msg.
-func (g *ruleGroup) alike(msg []byte) (*messageEntry, []byte) {
+// similarEntry returns an entry whose message differs only in quoted texts and
+// numbers, and the differing texts of msg.
+func (g *ruleGroup) similarEntry(msg []byte) (e *messageEntry, differences []byte) {
 	if len(g.entries) < maxMessages {
 		return nil, nil
 	}
@@ -244,8 +246,7 @@ func (g *ruleGroup) alike(msg []byte) (*messageEntry, []byte) {
 			}
 		}
 	}
-	e := g.byShape[string(appendShape(nil, msg))]
-	if e == nil {
+	if e = g.byShape[string(appendShape(nil, msg))]; e == nil {
 		return nil, nil
 	}
 	return e, shapeDifference([]byte(e.msg), msg)
@@ -258,74 +259,75 @@ const maxVerbatim = 16
 // wrapAt is the length of a line of places, in bytes.
 const wrapAt = 200
 
-// place adds a further place. It marks a file name that was written before, so
+// addPlace adds a further place. It marks a file name that was written before, so
 // that it can be shortened.
-func (e *messageEntry) place(f *finding, known bool, differs []byte) {
-	item := e.item[:0]
-	follows := f.split && bytes.Equal(e.file, f.file)
-	if follows && e.col < wrapAt {
+func (e *messageEntry) addPlace(f *finding, fileKnown bool, differences []byte) {
+	item := e.placeBuffer[:0]
+	follows := f.fileAbove && bytes.Equal(e.lastFile, f.file)
+	if follows && e.lastLineLength < wrapAt {
 		item = append(item, f.pos[1:]...) // without the separator
 	} else {
-		if f.split && (known || follows) {
+		if f.fileAbove && (fileKnown || follows) {
 			item = append(item, shortMark)
 		}
 		item = append(append(item, f.file...), f.pos...)
-		e.file = append(e.file[:0], f.file...)
+		e.lastFile = append(e.lastFile[:0], f.file...)
 	}
-	if len(differs) > 0 {
-		item = append(append(append(item, " ("...), differs...), ')')
+	if len(differences) > 0 {
+		item = append(append(append(item, " ("...), differences...), ')')
 	}
-	e.also, e.col = appendPlace(e.also, e.col, alsoHead, item)
-	e.item = item
+	e.places, e.lastLineLength = appendPlace(e.places, e.lastLineLength, placesPrefix, item)
+	e.placeBuffer = item
 }
 
 // shortMark precedes a file name that may be shortened. It is a control
 // character, so no line has it.
 const shortMark = 1
 
-// shorten removes the common directory from marked file names, except its last
+// shortenFileNames removes the common directory from marked file names, except its last
 // part.
-func (s *findingStore) shorten(text []byte) []byte {
+func (s *findingStore) shortenFileNames(text []byte) []byte {
 	if bytes.IndexByte(text, shortMark) < 0 {
 		return text
 	}
-	root := bytes.TrimRight(s.root, "/")
-	root = s.root[:bytes.LastIndexByte(root, '/')+1]
+	root := bytes.TrimRight(s.commonDir, "/")
+	root = s.commonDir[:bytes.LastIndexByte(root, '/')+1]
 	if len(root) > 1 {
 		text = bytes.ReplaceAll(text, append([]byte{shortMark}, root...), nil)
 	}
 	return bytes.ReplaceAll(text, []byte{shortMark}, nil)
 }
 
-// fileKnown remembers a file name above places and reports whether it is known.
-func (s *findingStore) fileKnown(name []byte) bool {
-	if _, ok := s.files[string(name)]; ok {
+// isKnownFile remembers a file name above places and reports whether it is known.
+func (s *findingStore) isKnownFile(name []byte) bool {
+	if _, ok := s.knownFiles[string(name)]; ok {
 		return true
 	}
-	if s.files == nil {
-		s.files = map[string]struct{}{}
-		s.root = append(s.root[:0], name...)
+	if s.knownFiles == nil {
+		s.knownFiles = map[string]struct{}{}
+		s.commonDir = append(s.commonDir[:0], name...)
 	}
 	n := 0
-	for n < len(s.root) && n < len(name) && s.root[n] == name[n] {
+	for n < len(s.commonDir) && n < len(name) && s.commonDir[n] == name[n] {
 		n++
 	}
-	s.root = s.root[:bytes.LastIndexByte(s.root[:n], '/')+1]
-	s.files[string(name)] = struct{}{}
+	s.commonDir = s.commonDir[:bytes.LastIndexByte(s.commonDir[:n], '/')+1]
+	s.knownFiles[string(name)] = struct{}{}
 	s.size += len(name) + 50
 	return false
 }
 
-const alsoHead = "  also"
+// placesPrefix begins a line of further places.
+const placesPrefix = "  also"
 
-// note adds a new line and returns its size.
-func (e *messageEntry) note(l []byte) int {
+// addNote adds a new line and returns its size.
+func (e *messageEntry) addNote(l []byte) int {
 	for i := range e.notes {
 		if bytes.Equal(e.notes[i].line, l) {
 			return 0
 		}
 	}
-	if len(e.notes) == maxNotes { // limits the comparisons
+	if len(e.notes) == maxComparedNotes { // limits the comparisons
 		e.lines = append(e.lines, l...)
 		return len(l)
 	}
@@ -333,47 +335,47 @@ func (e *messageEntry) note(l []byte) int {
 	return len(l) + 24
 }
 
-// maxNotes is how many notes of one message are compared.
-const maxNotes = 50
+// maxComparedNotes is how many notes of one message are compared.
+const maxComparedNotes = 50
 
 // flush writes the groups so far.
 func (s *findingStore) flush() {
-	if s.errors == nil {
-		s.errors, s.rest = text.NewLines(), text.NewLines()
+	if s.errorText == nil {
+		s.errorText, s.otherText = text.NewLines(), text.NewLines()
 	}
 	for _, g := range s.order {
 		if g.sev == isError {
-			g.write(s.errors, s)
+			g.write(s.errorText, s)
 		} else {
-			g.write(s.rest, s)
+			g.write(s.otherText, s)
 		}
 	}
-	s.groups, s.order, s.seen, s.files, s.size = nil, nil, nil, nil, 0
+	s.groups, s.order, s.seen, s.knownFiles, s.size = nil, nil, nil, nil, 0
 }
 
 func (g *ruleGroup) write(to *text.Lines, s *findingStore) {
-	if g.n == 0 {
+	if g.count == 0 {
 		return
 	}
-	if g.rule != "" && (g.unnamed || g.n >= 10 || g.n >= 4 && len(g.entries) > 1) {
+	if g.rule != "" && (g.ruleNotShown || g.count >= 10 || g.count >= 4 && len(g.entries) > 1) {
 		head := append([]byte(g.rule), " ("...)
-		head = strconv.AppendInt(head, int64(g.n), 10)
-		head = append(append(head, ' '), g.sev.plural(g.n)...)
+		head = strconv.AppendInt(head, int64(g.count), 10)
+		head = append(append(head, ' '), g.sev.plural(g.count)...)
 		to.Write(append(head, "):"...))
 	}
 	for _, e := range g.entries {
-		if e.n == 0 {
+		if e.count == 0 {
 			continue
 		}
 		writeLines(to, e.lines)
 		for _, n := range e.notes {
 			to.Write(n.line[:len(n.line)-1])
-			if len(n.also) > 0 {
-				writeLines(to, append(n.also, '\n'))
+			if len(n.places) > 0 {
+				writeLines(to, append(n.places, '\n'))
 			}
 		}
-		if len(e.also) > 0 {
-			writeLines(to, append(s.shorten(e.also), '\n'))
+		if len(e.places) > 0 {
+			writeLines(to, append(s.shortenFileNames(e.places), '\n'))
 		}
 	}
 }
@@ -384,10 +386,10 @@ func (s *findingStore) write(to *text.Lines) error {
 		return nil
 	}
 	s.flush()
-	if err := s.errors.Each(to.Write); err != nil {
+	if err := s.errorText.Each(to.Write); err != nil {
 		return err
 	}
-	if err := s.rest.Each(to.Write); err != nil {
+	if err := s.otherText.Each(to.Write); err != nil {
 		return err
 	}
 	to.Write(s.totalLine())
@@ -395,27 +397,27 @@ func (s *findingStore) write(to *text.Lines) error {
 }
 
 func (s *findingStore) close() {
-	if s.errors != nil {
-		s.errors.Close()
-		s.rest.Close()
+	if s.errorText != nil {
+		s.errorText.Close()
+		s.otherText.Close()
 	}
 }
 
-// nameOf returns the rule of a message whose tool names it only once: the rule
+// ruleOf returns the rule of a message whose tool names it only once: the rule
 // of a message of the same shape.
-func (s *findingStore) nameOf(rule, msg []byte) []byte {
-	s.key = appendShape(s.key[:0], msg)
+func (s *findingStore) ruleOf(rule, msg []byte) []byte {
+	s.keyBuffer = appendShape(s.keyBuffer[:0], msg)
 	if len(rule) > 0 {
-		if _, ok := s.names[string(s.key)]; !ok && len(s.names) < maxNamed {
-			if s.names == nil {
-				s.names = map[string]string{}
+		if _, ok := s.ruleNames[string(s.keyBuffer)]; !ok && len(s.ruleNames) < maxRuleNames {
+			if s.ruleNames == nil {
+				s.ruleNames = map[string]string{}
 			}
-			s.names[string(s.key)] = string(rule)
+			s.ruleNames[string(s.keyBuffer)] = string(rule)
 		}
 		return rule
 	}
-	return append(rule, s.names[string(s.key)]...)
+	return append(rule, s.ruleNames[string(s.keyBuffer)]...)
 }
 
-// maxNamed limits the rules that are known by their messages.
-const maxNamed = 4096
+// maxRuleNames limits the rules that are known by their messages.
+const maxRuleNames = 4096
