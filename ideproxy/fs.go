@@ -31,12 +31,16 @@ type FS struct {
 	// layouts holds what the client's text lacks of a file, by path, where it lacks
 	// something.
 	layouts map[string]layout
+	// endless means that the client's texts have no newline at the end. Otherwise one
+	// that is missing is an unsaved change.
+	endless bool
 	// behind holds the old text of buffers whose file was written on the disk,
 	// because the client cannot write. The client may not have noticed the change.
 	behind map[string]string
 }
 
-// ReadFile returns the editor's text of the file, in the editor's layout.
+// ReadFile returns the editor's text of the file, in the editor's layout but for the
+// newline at the end.
 func (f *FS) ReadFile(ctx context.Context, path string) (string, error) {
 	if !f.Read {
 		return f.Disk.ReadFile(ctx, path)
@@ -96,6 +100,12 @@ func (f *FS) compared(ctx context.Context, path, text string) string {
 	lacks := lacking(text, file)
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if unended(text, file) {
+		f.endless = f.endless || sameLines(text, file)
+		if f.endless {
+			text += "\n"
+		}
+	}
 	if lacks == (layout{}) {
 		delete(f.layouts, path)
 		return text

@@ -18,7 +18,6 @@ import (
 type layout struct {
 	mark    bool // the byte order mark
 	returns bool // the carriage returns
-	end     bool // the newline at the end
 }
 
 // lacking compares the client's text with the file.
@@ -26,15 +25,16 @@ func lacking(text, file string) layout {
 	return layout{
 		mark:    strings.HasPrefix(file, executors.ByteOrderMark) && !strings.HasPrefix(text, executors.ByteOrderMark),
 		returns: strings.Contains(file, "\r\n") && !strings.Contains(text, "\r"),
-		end:     strings.HasSuffix(file, "\n") && text != "" && !strings.HasSuffix(text, "\n"),
 	}
+}
+
+// unended reports whether the client's text lacks the newline at the end of the file.
+func unended(text, file string) bool {
+	return text != "" && strings.HasSuffix(file, "\n") && !strings.HasSuffix(text, "\n")
 }
 
 // restore returns a new text of the client in the layout of the file.
 func (l layout) restore(text, file string) string {
-	if l.end && text != "" && !strings.HasSuffix(text, "\n") {
-		text += "\n"
-	}
 	if l.returns {
 		text = files.KeepLayout(file, text)
 	}

@@ -30,8 +30,11 @@ func TestEditKeepsTheLayout(t *testing.T) {
 	}{
 		"exact":                            {func(file string) string { return file }, raw, 1},
 		"lines of a buffer, written as is": {func(file string) string { return strings.TrimSuffix(unix(file), "\n") }, raw, 2},
-		"unix text, written as is":         {unix, raw, 2},
-		"without mark, written as is":      {func(file string) string { return strings.TrimPrefix(file, "\ufeff") }, raw, 2},
+		"lines of a buffer, saved as lines": {func(file string) string { return strings.TrimSuffix(unix(file), "\n") }, func(text, file string) string {
+			return strings.ReplaceAll(text, "\n", lineEnd(file)) + lineEnd(file)
+		}, 2},
+		"unix text, written as is":    {unix, raw, 2},
+		"without mark, written as is": {func(file string) string { return strings.TrimPrefix(file, "\ufeff") }, raw, 2},
 		"unix text, saved with the endings": {unix, func(text, file string) string {
 			return strings.ReplaceAll(text, "\n", lineEnd(file))
 		}, 1},
