@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/acp"
@@ -21,5 +22,20 @@ func TestTyped(t *testing.T) {
 		if got := Typed(prompt); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// An empty text of a prompt is not replayed.
+func TestReplayLeavesOutEmptyText(t *testing.T) {
+	content := []acp.ContentBlock{acp.TextBlock(""), acp.TextBlock("hi")}
+	var got []string
+	err := Replay([]Event{Prompt{MessageID: "m", Content: content}}, acp.ClientCapabilities{}, func(u acp.SessionUpdate) error {
+		if c, ok := u.(acp.MessageChunk); ok {
+			got = append(got, *c.Content.Text)
+		}
+		return nil
+	})
+	if err != nil || !slices.Equal(got, []string{"hi"}) {
+		t.Errorf("%q, %v", got, err)
 	}
 }

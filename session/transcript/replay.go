@@ -198,6 +198,9 @@ func (r *replayer) failOpenCalls() {
 
 // sendBlock sends one block of a message, a long text in pieces.
 func (r *replayer) sendBlock(kind, messageID string, b acp.ContentBlock) {
+	if b.Type == "text" && *b.Text == "" { // of a prompt; some clients show no more updates after it
+		return
+	}
 	for b.Type == "text" {
 		n := PieceLen(*b.Text)
 		if n == len(*b.Text) {
