@@ -77,7 +77,7 @@ func TestChatInTerminal(t *testing.T) {
 			s.await(`› remove it$`)
 			s.key("C-u")
 			s.key("C-d")
-			s.await(`^\$$`) // there is no session to go on with
+			s.await(`leaves\.\n+\$$`) // there is no session to go on with
 		})
 	}
 }
