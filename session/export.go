@@ -134,7 +134,7 @@ func (s *Sessions) Import(ctx context.Context, e Export) (id string, err error) 
 	} else if !errors.Is(err, store.ErrUnknown) {
 		return "", err
 	}
-	if _, err := s.Store.Append(ctx, row, true, "", rows); err != nil {
+	if _, err := s.Store.Append(ctx, store.Batch{Session: row, Create: true, Events: rows}); err != nil {
 		return "", fmt.Errorf("import: %w", err)
 	}
 	return row.ID, nil

@@ -94,7 +94,7 @@ func (s *Sessions) storeCopy(ctx context.Context, source store.Session, rows []s
 			kept = append(kept, later)
 		}
 	}
-	if _, err := s.Store.Append(ctx, row, true, "", kept); err != nil {
+	if _, err := s.Store.Append(ctx, store.Batch{Session: row, Create: true, Events: kept}); err != nil {
 		return "", fmt.Errorf("store the fork: %w", err)
 	}
 	return row.ID, nil

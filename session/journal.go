@@ -44,7 +44,7 @@ type journal struct {
 func (j *journal) record(events ...transcript.Event) {
 	j.note(events...)
 	j.storing.Lock()
-	_, err := j.flush((*store.DB).Append)
+	_, err := j.flush(keepLease)
 	j.storing.Unlock()
 	if err != nil {
 		j.fail(err)
@@ -93,36 +93,39 @@ func (j *journal) add(events []transcript.Event) {
 	}
 }
 
-// flush stores the pending events by store.DB.Append or AppendLast, and reports
-// whether there were any to store; the caller holds storing. A cancel of the turn
-// does not interrupt the commit, since the events have happened.
-func (j *journal) flush(add appender) (stored bool, err error) {
+// The arguments of flush.
+const (
+	keepLease    = false
+	releaseLease = true
+)
+
+// flush stores the pending events, and reports whether there were any. If so, and if
+// release is set, the same commit releases the lease. A cancel of the turn does not
+// interrupt the commit, since the events have happened. The caller holds storing.
+func (j *journal) flush(release bool) (stored bool, err error) {
 	j.mu.Lock()
-	session, create, events, holder := j.session, !j.stored, j.pending, ""
+	batch := store.Batch{Session: j.session, Create: !j.stored, Events: j.pending, Release: release}
 	if j.leased {
-		holder = j.holder
+		batch.Holder = j.holder
 	}
-	idle := j.db == nil || !j.begun || j.broken != nil || len(events) == 0
+	idle := j.db == nil || !j.begun || j.broken != nil || len(batch.Events) == 0
 	j.mu.Unlock()
 	if idle {
 		return false, nil
 	}
-	last, err := add(j.db, context.Background(), session, create, holder, events)
+	last, err := j.db.Append(context.Background(), batch)
 	if err != nil {
 		return false, err
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.last+int64(len(events)) == last { // otherwise another process has added events that this one has not seen
+	if j.last+int64(len(batch.Events)) == last { // otherwise another process has added events that this one has not seen
 		j.last = last
 	}
 	j.stored = true
-	j.pending = slices.Clone(j.pending[len(events):])
+	j.pending = slices.Clone(j.pending[len(batch.Events):])
 	return true, nil
 }
-
-// appender is store.DB.Append or AppendLast.
-type appender func(*store.DB, context.Context, store.Session, bool, string, []store.Event) (int64, error)
 
 // fail records that storing failed, and warns the user once.
 func (j *journal) fail(err error) {
@@ -220,7 +223,7 @@ func (j *journal) acquire(ctx context.Context) (leased, moved bool, err error) {
 // endLease stores the pending events and releases the lease; the caller holds
 // storing.
 func (j *journal) endLease() error {
-	released, err := j.flush((*store.DB).AppendLast)
+	released, err := j.flush(releaseLease)
 	j.mu.Lock()
 	j.leased = false
 	j.mu.Unlock()

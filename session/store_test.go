@@ -302,7 +302,7 @@ func TestOlderCopy(t *testing.T) {
 		t.Fatal(err)
 	}
 	old := store.New(older, store.Options{})
-	if _, err := old.Append(t.Context(), store.Session{ID: id, CWD: dir}, true, "", events); err != nil {
+	if _, err := old.Append(t.Context(), store.Batch{Session: store.Session{ID: id, CWD: dir}, Create: true, Events: events}); err != nil {
 		t.Fatal(err)
 	}
 	if err := old.Close(); err != nil {
@@ -348,7 +348,7 @@ func TestKilledTurn(t *testing.T) {
 		}
 		rows = append(rows, store.Event{Time: time.Now(), Kind: e.Kind(), Data: data})
 	}
-	if _, err := db.Append(t.Context(), store.Session{ID: "k", CWD: dir}, true, "", rows); err != nil {
+	if _, err := db.Append(t.Context(), store.Batch{Session: store.Session{ID: "k", CWD: dir}, Create: true, Events: rows}); err != nil {
 		t.Fatal(err)
 	}
 	w := connect(t, path, `{"text":"b"}`, `{}`)

@@ -155,7 +155,7 @@ func TestLoadUnsound(t *testing.T) {
 	rows[8].Data = []byte(`{`)
 	db := store.New(path, store.Options{})
 	defer db.Close()
-	if _, err := db.Append(t.Context(), store.Session{ID: "k", CWD: dir}, true, "", rows); err != nil {
+	if _, err := db.Append(t.Context(), store.Batch{Session: store.Session{ID: "k", CWD: dir}, Create: true, Events: rows}); err != nil {
 		t.Fatal(err)
 	}
 	const warning = `2 events of this session cannot be read and are left out, the first: event 8: event of kind tool_call: shown: unknown status "" or kind "levitate".`

@@ -293,7 +293,7 @@ func database(t testing.TB) *store.DB {
 	db := store.New(filepath.Join(t.TempDir(), "zeph.db"), store.Options{})
 	t.Cleanup(func() { _ = db.Close() })
 	for _, id := range []string{"s", "t"} {
-		if _, err := db.Append(context.Background(), store.Session{ID: id, CWD: "/w"}, true, "", nil); err != nil {
+		if _, err := db.Append(context.Background(), store.Batch{Session: store.Session{ID: id, CWD: "/w"}, Create: true}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -16,7 +16,7 @@ func filled(b *testing.B, n int) string {
 	for i := range events {
 		events[i] = Event{Kind: "tool_call", Data: data}
 	}
-	if _, err := db.Append(b.Context(), Session{ID: "s", CWD: "/w"}, true, "", events); err != nil {
+	if _, err := db.Append(b.Context(), Batch{Session: Session{ID: "s", CWD: "/w"}, Create: true, Events: events}); err != nil {
 		b.Fatal(err)
 	}
 	if err := db.Close(); err != nil {
@@ -34,7 +34,7 @@ func BenchmarkAppend(b *testing.B) {
 	s, events := Session{ID: "s", CWD: "/w", Title: "title"}, []Event{{Kind: "agent_message", Data: bytes.Repeat([]byte("x"), 200)}}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := db.Append(b.Context(), s, false, "me", events); err != nil {
+		if _, err := db.Append(b.Context(), Batch{Session: s, Holder: "me", Events: events}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -46,7 +46,7 @@ func BenchmarkAppend20MiB(b *testing.B) {
 	s, events := Session{ID: "s", CWD: "/w"}, []Event{{Kind: "prompt", Data: bytes.Repeat([]byte("x"), 20<<20)}}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := db.Append(b.Context(), s, false, "", events); err != nil {
+		if _, err := db.Append(b.Context(), Batch{Session: s, Events: events}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -67,7 +67,7 @@ func BenchmarkList(b *testing.B) {
 	db := New(filled(b, 1), Options{})
 	defer db.Close()
 	for i := range 1000 {
-		if _, err := db.Append(b.Context(), Session{ID: fmt.Sprint(i), CWD: "/w"}, true, "", nil); err != nil {
+		if _, err := db.Append(b.Context(), Batch{Session: Session{ID: fmt.Sprint(i), CWD: "/w"}, Create: true}); err != nil {
 			b.Fatal(err)
 		}
 	}

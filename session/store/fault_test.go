@@ -75,7 +75,7 @@ func contents(t *testing.T, dir string) map[string]string {
 // callAll calls every method of a DB and returns their errors.
 func callAll(t *testing.T, db *DB) map[string]error {
 	ctx := t.Context()
-	_, appended := db.Append(ctx, Session{ID: "s"}, false, "", []Event{event("x")})
+	_, appended := db.Append(ctx, Batch{Session: Session{ID: "s"}, Events: []Event{event("x")}})
 	_, session := db.Session(ctx, "s")
 	_, events := db.Events(ctx, "s", 0)
 	_, _, list := db.List(ctx, Query{})
@@ -295,7 +295,7 @@ func TestLocked(t *testing.T) {
 	must(t, db, "s", false, "before")
 	other := raw(t, path)
 	run(t, other, "BEGIN IMMEDIATE")
-	_, err := db.Append(t.Context(), Session{ID: "s"}, false, "", []Event{event("x")})
+	_, err := db.Append(t.Context(), Batch{Session: Session{ID: "s"}, Events: []Event{event("x")}})
 	if u, ok := errors.AsType[*UnusableError](err); !ok || !strings.Contains(err.Error(), "locked by another program; find it with") {
 		t.Fatalf("%v, %+v", err, u)
 	}
@@ -340,7 +340,7 @@ func TestNewerWhileOpen(t *testing.T) {
 	must(t, db, "s", false, "x")
 	run(t, raw(t, path), "PRAGMA user_version=7")
 	for range 2 {
-		_, err := db.Append(t.Context(), Session{ID: "s"}, false, "", []Event{event("y")})
+		_, err := db.Append(t.Context(), Batch{Session: Session{ID: "s"}, Events: []Event{event("y")}})
 		if newer, ok := errors.AsType[*NewerError](err); !ok || newer.Version != 7 {
 			t.Errorf("%v", err)
 		}
@@ -355,7 +355,7 @@ func TestDiskFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	big := []Event{event("y"), {Data: make([]byte, 1<<20)}}
-	_, err := db.Append(t.Context(), Session{ID: "s"}, false, "", big)
+	_, err := db.Append(t.Context(), Batch{Session: Session{ID: "s"}, Events: big})
 	if _, ok := errors.AsType[*UnusableError](err); !ok || !strings.Contains(err.Error(), "no space left") {
 		t.Errorf("%v", err)
 	}
@@ -365,7 +365,7 @@ func TestDiskFull(t *testing.T) {
 	if err := db.h.one([]any{&unused}, "PRAGMA max_page_count=100000"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.Append(t.Context(), Session{ID: "s"}, false, "", big); err != nil {
+	if _, err := db.Append(t.Context(), Batch{Session: Session{ID: "s"}, Events: big}); err != nil {
 		t.Errorf("with space again: %v", err)
 	}
 }
@@ -460,7 +460,7 @@ func TestReadOnly(t *testing.T) {
 			})
 			chmod(0o666, 0o777)
 			unprivileged(t, dir, func() {
-				if _, err := db.Append(t.Context(), Session{ID: "s"}, false, "", []Event{event("x")}); err != nil {
+				if _, err := db.Append(t.Context(), Batch{Session: Session{ID: "s"}, Events: []Event{event("x")}}); err != nil {
 					t.Errorf("writable again: %v", err)
 				}
 			})

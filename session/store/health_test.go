@@ -17,7 +17,7 @@ func TestCheck(t *testing.T) {
 		t.Error("Check created a file")
 	}
 	db := New(path, Options{})
-	if _, err := db.Append(t.Context(), Session{ID: "s", CWD: "/w"}, true, "", []Event{event("hi")}); err != nil {
+	if _, err := db.Append(t.Context(), Batch{Session: Session{ID: "s", CWD: "/w"}, Create: true, Events: []Event{event("hi")}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Close(); err != nil {
@@ -56,7 +56,7 @@ func TestCheck(t *testing.T) {
 // write-ahead log count.
 func TestCheckInUse(t *testing.T) {
 	db, _ := openAt(t, newPath(t))
-	if _, err := db.Append(t.Context(), Session{ID: "s", CWD: "/w"}, true, "", []Event{event("hi")}); err != nil {
+	if _, err := db.Append(t.Context(), Batch{Session: Session{ID: "s", CWD: "/w"}, Create: true, Events: []Event{event("hi")}}); err != nil {
 		t.Fatal(err)
 	}
 	copied := filepath.Join(t.TempDir(), "zeph.db") // this process must not open the file itself

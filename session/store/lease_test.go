@@ -95,7 +95,7 @@ func TestClockSetAcrossTheLease(t *testing.T) {
 				t.Fatalf("Heartbeat of %s while %s holds the lease: %v", name, holder, err)
 			}
 		default:
-			_, err := db.Append(t.Context(), Session{ID: "s", CWD: "/w"}, false, name, []Event{event(fmt.Sprint(events))})
+			_, err := db.Append(t.Context(), Batch{Session: Session{ID: "s", CWD: "/w"}, Holder: name, Events: []Event{event(fmt.Sprint(events))}})
 			if (err == nil) != (holder == name) {
 				t.Fatalf("Append of %s while %s holds the lease: %v", name, holder, err)
 			}
@@ -171,7 +171,7 @@ func TestAcquireRace(t *testing.T) {
 	}
 }
 
-func TestAppendLast(t *testing.T) {
+func TestAppendAndRelease(t *testing.T) {
 	db, _ := openAt(t, newPath(t))
 	acquire := func(holder string, want bool) {
 		t.Helper()
@@ -182,8 +182,8 @@ func TestAppendLast(t *testing.T) {
 	s, events := Session{ID: "s", CWD: "/w"}, []Event{{Kind: "prompt", Data: []byte("1")}}
 	add := func(create bool, holder string, want int64, wantErr error) {
 		t.Helper()
-		if last, err := db.AppendLast(t.Context(), s, create, holder, events); last != want || !errors.Is(err, wantErr) {
-			t.Errorf("AppendLast for %s: %d, %v; want %d, %v", holder, last, err, want, wantErr)
+		if last, err := db.Append(t.Context(), Batch{Session: s, Create: create, Holder: holder, Events: events, Release: true}); last != want || !errors.Is(err, wantErr) {
+			t.Errorf("Append for %s: %d, %v; want %d, %v", holder, last, err, want, wantErr)
 		}
 	}
 

@@ -37,7 +37,7 @@ func put(t *testing.T, db *DB, id, cwd string, at time.Duration) {
 	t.Helper()
 	e := event("x")
 	e.Time = start.Add(at)
-	if _, err := db.Append(t.Context(), Session{ID: id, CWD: cwd}, true, "", []Event{e}); err != nil {
+	if _, err := db.Append(t.Context(), Batch{Session: Session{ID: id, CWD: cwd}, Create: true, Events: []Event{e}}); err != nil {
 		t.Fatal(err)
 	}
 }

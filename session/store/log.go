@@ -32,64 +32,47 @@ const readAtOnce = 256
 // partSize is the largest part of a payload in one row, in bytes.
 const partSize = 256 << 10
 
-// Append commits events to the log of s in one transaction and returns the Seq
-// of the last one. It ignores their Seq fields. After Append has returned, a
-// kill of the process loses no event; before, the log has all of them or none.
+// Batch is a number of events that are appended to the log of a session together.
+type Batch struct {
+	// Session names the session by its ID. The stored session gets its Title and Dirs.
+	Session Session
+	Create  bool    // the session must be new; otherwise it must exist
+	Holder  string  // must have the lease; empty means that anyone may append
+	Events  []Event // without regard to their Seq
+	Release bool    // also releases the lease of Holder
+}
+
+// Append commits a batch in one transaction and returns the Seq of the last event. After
+// Append has returned, a kill of the process loses no event; before, the log has all of
+// them or none. After an error the lease is as before.
 //
-// If create is set, the session must be new, or the error is ErrExists.
-// Otherwise it must exist, or the error is ErrUnknown, and it gets the Title
-// and Dirs of s. If holder is not empty, it must have the lease, or the error
-// is ErrLeaseLost.
-func (db *DB) Append(ctx context.Context, s Session, create bool, holder string, events []Event) (last int64, err error) {
-	return db.append(ctx, s, create, holder, events, nil)
-}
-
-// AppendLast is like Append, and releases the lease in the same transaction.
-// After an error, holder still has its lease.
-func (db *DB) AppendLast(ctx context.Context, s Session, create bool, holder string, events []Event) (last int64, err error) {
-	return db.append(ctx, s, create, holder, events, func(h *handle) error { return h.release(s.ID, holder) })
-}
-
-// append is Append, and calls then before the commit; nil means nothing.
-func (db *DB) append(ctx context.Context, s Session, create bool, holder string, events []Event, then func(*handle) error) (last int64, err error) {
-	dirs, err := json.Marshal(append([]string{}, s.Dirs...)) // never null
+// The error is ErrExists if a session to be created exists, ErrUnknown if another one does
+// not exist, and ErrLeaseLost if Holder does not have the lease.
+func (db *DB) Append(ctx context.Context, b Batch) (last int64, err error) {
+	dirs, err := json.Marshal(append([]string{}, b.Session.Dirs...)) // never null
 	if err != nil {
 		return 0, err
 	}
-	now, n := db.now(), int64(len(events))
-	var created, updated int64
-	for i, e := range events {
-		at := micros(e.Time, now)
-		if i == 0 {
-			created = at
-		}
-		updated = max(updated, at)
-	}
-	if create && n == 0 {
-		created, updated = micros(now, now), micros(now, now)
-	}
+	now := db.now()
 	err = db.write(ctx, func(h *handle) error {
 		var key int64
 		var err error
-		if create {
-			err = replaceNoRows(ErrExists, h.one([]any{&key, &last}, insertSession, s.ID, s.CWD, string(dirs), s.Title, created, updated, n))
-			if err == nil && holder != "" {
-				err = h.checkLease(s.ID, holder)
-			}
+		if b.Create {
+			key, last, err = h.create(b, string(dirs), now)
 		} else {
-			key, last, err = h.extend(s, string(dirs), holder, n, updated, holder == "" || then != nil)
+			key, last, err = h.extend(b, string(dirs), now)
 		}
 		if err != nil {
 			return err
 		}
-		for _, e := range events {
+		for _, e := range b.Events {
 			last++
 			if err := h.insert(key, last, micros(e.Time, now), e.Kind, e.Data); err != nil {
 				return err
 			}
 		}
-		if then != nil {
-			return then(h)
+		if b.Release {
+			return h.release(b.Session.ID, b.Holder)
 		}
 		return nil
 	})
@@ -99,16 +82,40 @@ func (db *DB) append(ctx context.Context, s Session, create bool, holder string,
 	return last, nil
 }
 
-// extend adds n to the number of a session's events. It returns the session's key and its
-// last Seq before that. It also stores updated as the time of the newest event; unless
-// atOnce is set, it may leave the stored time behind by up to touchEvery.
-func (h *handle) extend(s Session, dirs, holder string, n, updated int64, atOnce bool) (key, last int64, err error) {
-	var before int64
-	err = h.one([]any{&key, &last, &before}, updateSession, dirs, s.Title, n, s.ID, holder, holder, n)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = h.refusal(s.ID)
+// newest returns the time of the newest event in stored form, or 0 without events.
+func (b Batch) newest(now time.Time) (updated int64) {
+	for _, e := range b.Events {
+		updated = max(updated, micros(e.Time, now))
 	}
-	if err == nil && updated > before && (atOnce || updated-before >= touchEvery.Microseconds()) {
+	return updated
+}
+
+// create stores the session of a batch. It returns the session's key and its last Seq, 0.
+func (h *handle) create(b Batch, dirs string, now time.Time) (key, last int64, err error) {
+	s := b.Session
+	created, updated := micros(now, now), micros(now, now)
+	if len(b.Events) > 0 {
+		created, updated = micros(b.Events[0].Time, now), b.newest(now)
+	}
+	err = h.one([]any{&key, &last}, insertSession, s.ID, s.CWD, dirs, s.Title, created, updated, len(b.Events))
+	if err = replaceNoRows(ErrExists, err); err == nil && b.Holder != "" {
+		err = h.checkLease(s.ID, b.Holder)
+	}
+	return key, last, err
+}
+
+// extend adds the number of a batch's events to that of the session. It returns the
+// session's key and its last Seq before that. It also stores the time of the newest event,
+// but may leave it behind by up to touchEvery until the lease is released.
+func (h *handle) extend(b Batch, dirs string, now time.Time) (key, last int64, err error) {
+	var before int64
+	n, id := len(b.Events), b.Session.ID
+	err = h.one([]any{&key, &last, &before}, updateSession, dirs, b.Session.Title, n, id, b.Holder, b.Holder, n)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = h.refusal(id)
+	}
+	atOnce := b.Holder == "" || b.Release
+	if updated := b.newest(now); err == nil && updated > before && (atOnce || updated-before >= touchEvery.Microseconds()) {
 		_, err = h.exec(touchSession, updated, key)
 	}
 	return key, last, err

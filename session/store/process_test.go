@@ -60,7 +60,7 @@ func child(what string, args []string) error {
 				e.Data = fmt.Appendf(nil, "%q", strings.Repeat("x", partSize+i))
 			}
 			err := patiently(c, func() error {
-				last, err := db.Append(ctx, Session{ID: id, CWD: "/w"}, i == 0, "", []Event{e})
+				last, err := db.Append(ctx, Batch{Session: Session{ID: id, CWD: "/w"}, Create: i == 0, Events: []Event{e}})
 				if err == nil {
 					fmt.Println(last)
 				}
@@ -71,7 +71,7 @@ func child(what string, args []string) error {
 			}
 		}
 	case "overflow": // stores texts that take several transactions each, until it is killed
-		if _, err := db.Append(ctx, Session{ID: id, CWD: "/w"}, true, "", nil); err != nil {
+		if _, err := db.Append(ctx, Batch{Session: Session{ID: id, CWD: "/w"}, Create: true}); err != nil {
 			return err
 		}
 		for i := 0; ; i++ {
@@ -223,7 +223,7 @@ func TestManyHandles(t *testing.T) {
 			defer db.Close()
 			add := func(id string, create bool) error {
 				return patiently(c, func() error {
-					_, err := db.Append(t.Context(), Session{ID: id}, create, "", []Event{event("x")})
+					_, err := db.Append(t.Context(), Batch{Session: Session{ID: id}, Create: create, Events: []Event{event("x")}})
 					return err
 				})
 			}

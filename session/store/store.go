@@ -7,7 +7,7 @@
 //
 //	db := store.New(filepath.Join(home, "zeph.db"), store.Options{})
 //	defer db.Close()
-//	last, err := db.Append(ctx, store.Session{ID: id, CWD: cwd}, true, "", events)
+//	last, err := db.Append(ctx, Batch{Session: store.Session{ID: id, CWD: cwd}, Create: true, Events: events})
 //
 // Several processes may use one file concurrently. Once Append has returned,
 // its events survive the death of the process. A crash of the machine may lose

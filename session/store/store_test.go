@@ -66,7 +66,7 @@ func must(t *testing.T, db *DB, id string, create bool, texts ...string) int64 {
 	for _, text := range texts {
 		events = append(events, event(text))
 	}
-	last, err := db.Append(t.Context(), Session{ID: id, CWD: "/w"}, create, "", events)
+	last, err := db.Append(t.Context(), Batch{Session: Session{ID: id, CWD: "/w"}, Create: create, Events: events})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,11 +103,11 @@ func TestRoundTrip(t *testing.T) {
 		{Time: start.Add(time.Hour).In(time.FixedZone("x", 3600)), Kind: "", Data: json.RawMessage("not \x00 json \xff")},
 		{Kind: "empty"},
 	}
-	if last, err := db.Append(t.Context(), s, true, "", events); last != 3 || err != nil {
+	if last, err := db.Append(t.Context(), Batch{Session: s, Create: true, Events: events}); last != 3 || err != nil {
 		t.Fatalf("Append: %d, %v", last, err)
 	}
 	s.Title, s.Dirs = "changed", nil
-	if last, err := db.Append(t.Context(), s, false, "", nil); last != 3 || err != nil {
+	if last, err := db.Append(t.Context(), Batch{Session: s}); last != 3 || err != nil {
 		t.Fatalf("Append of nothing: %d, %v", last, err)
 	}
 	again, _ := openAt(t, path)
@@ -200,7 +200,7 @@ func TestAppendRefuses(t *testing.T) {
 		"with the lease":              {"old", false, "me", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := db.Append(t.Context(), Session{ID: tt.id}, tt.create, tt.holder, []Event{event("y")})
+			_, err := db.Append(t.Context(), Batch{Session: Session{ID: tt.id}, Create: tt.create, Holder: tt.holder, Events: []Event{event("y")}})
 			if !errors.Is(err, tt.want) {
 				t.Errorf("%v, want %v", err, tt.want)
 			}
@@ -219,22 +219,23 @@ func TestAppendRefuses(t *testing.T) {
 func TestUpdatedDuringTurn(t *testing.T) {
 	db, _ := openAt(t, newPath(t))
 	at := func(after time.Duration) []Event { return []Event{{Time: start.Add(after), Kind: "k"}} }
-	if _, err := db.Append(t.Context(), Session{ID: "s", CWD: "/w"}, true, "", at(0)); err != nil {
+	if _, err := db.Append(t.Context(), Batch{Session: Session{ID: "s", CWD: "/w"}, Create: true, Events: at(0)}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := db.Acquire(t.Context(), "s", "me"); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
-		add         func(context.Context, Session, bool, string, []Event) (int64, error)
 		after, want time.Duration
+		release     bool
 	}{
-		{db.Append, time.Millisecond, 0},
-		{db.Append, time.Second, time.Second},
-		{db.Append, 1999 * time.Millisecond, time.Second},
-		{db.AppendLast, 1999 * time.Millisecond, 1999 * time.Millisecond},
+		{time.Millisecond, 0, false},
+		{time.Second, time.Second, false},
+		{1999 * time.Millisecond, time.Second, false},
+		{1999 * time.Millisecond, 1999 * time.Millisecond, true},
 	} {
-		if _, err := tt.add(t.Context(), Session{ID: "s", CWD: "/w"}, false, "me", at(tt.after)); err != nil {
+		batch := Batch{Session: Session{ID: "s", CWD: "/w"}, Holder: "me", Events: at(tt.after), Release: tt.release}
+		if _, err := db.Append(t.Context(), batch); err != nil {
 			t.Fatal(err)
 		}
 		if s, err := db.Session(t.Context(), "s"); err != nil || s.Updated.Sub(start) != tt.want {
@@ -246,7 +247,7 @@ func TestUpdatedDuringTurn(t *testing.T) {
 func TestUpdatedNeverGoesBack(t *testing.T) {
 	db, _ := openAt(t, newPath(t))
 	must(t, db, "s", true, "x")
-	if _, err := db.Append(t.Context(), Session{ID: "s"}, false, "", []Event{{Time: start.Add(-time.Hour)}}); err != nil {
+	if _, err := db.Append(t.Context(), Batch{Session: Session{ID: "s"}, Events: []Event{{Time: start.Add(-time.Hour)}}}); err != nil {
 		t.Fatal(err)
 	}
 	if s, err := db.Session(t.Context(), "s"); err != nil || !s.Updated.Equal(start) || s.Events != 2 || s.CWD != "/w" {
@@ -268,7 +269,7 @@ func TestDelete(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := db.Append(t.Context(), Session{ID: "s"}, false, "me", []Event{event("late")}); !errors.Is(err, ErrUnknown) {
+	if _, err := db.Append(t.Context(), Batch{Session: Session{ID: "s"}, Holder: "me", Events: []Event{event("late")}}); !errors.Is(err, ErrUnknown) {
 		t.Errorf("Append: %v", err)
 	}
 	if _, err := db.Events(t.Context(), "s", 0); !errors.Is(err, ErrUnknown) {
@@ -304,7 +305,7 @@ func TestLargePayloads(t *testing.T) {
 		data := bytes.Repeat(fmt.Appendf(nil, "%d, ", i), size/3+1)[:size]
 		want = append(want, Event{Seq: int64(i) + 2, Time: start, Kind: "k", Data: data})
 	}
-	if _, err := db.Append(t.Context(), Session{ID: "s"}, false, "", want); err != nil {
+	if _, err := db.Append(t.Context(), Batch{Session: Session{ID: "s"}, Events: want}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := db.Events(t.Context(), "s", 1)
@@ -401,7 +402,7 @@ func TestContext(t *testing.T) {
 	}
 	done := make(chan error)
 	go func() {
-		_, err := db.Append(ctx, Session{ID: "s"}, false, "", []Event{event("y")})
+		_, err := db.Append(ctx, Batch{Session: Session{ID: "s"}, Events: []Event{event("y")}})
 		done <- err
 	}()
 	cancel(cause)
@@ -429,7 +430,7 @@ func TestFileReplaced(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := db.Append(t.Context(), Session{ID: "s"}, false, "", nil); !errors.Is(err, ErrUnknown) {
+	if _, err := db.Append(t.Context(), Batch{Session: Session{ID: "s"}}); !errors.Is(err, ErrUnknown) {
 		t.Errorf("Append to what was removed: %v", err)
 	}
 	must(t, db, "t", true, "y")

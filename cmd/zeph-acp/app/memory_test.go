@@ -220,7 +220,7 @@ func TestEarlierMessages(t *testing.T) {
 		events = append(events, store.Event{Kind: e.Kind(), Data: data})
 	}
 	events = append(events, store.Event{Kind: transcript.Prompt{}.Kind(), Data: []byte("{")})
-	if _, err := db.Append(t.Context(), store.Session{ID: "s", CWD: "/w", Title: "alpha"}, true, "", events); err != nil {
+	if _, err := db.Append(t.Context(), store.Batch{Session: store.Session{ID: "s", CWD: "/w", Title: "alpha"}, Create: true, Events: events}); err != nil {
 		t.Fatal(err)
 	}
 	e := earlierSessions{store: db, session: "now", dirs: []string{"/w"}, mask: func(s string) string { return strings.ReplaceAll(s, "hidden", "[masked]") }}
