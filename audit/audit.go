@@ -165,6 +165,7 @@ type recorder struct {
 	log                *Log
 }
 
+// Execute records a call before and after it runs.
 func (r recorder) Execute(ctx context.Context, call *executors.Call) (res executors.Result, err error) {
 	if call.Record == nil {
 		call.Record = &executors.Record{}

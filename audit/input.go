@@ -41,6 +41,7 @@ func noteString(what string, size int) json.RawMessage {
 	return fmt.Appendf(nil, `"… (%s, %d bytes)"`, what, size)
 }
 
+// clean returns a JSON value without thoughts, redacted and with short strings.
 func (l *Log) clean(v any) any {
 	switch v := v.(type) {
 	case string:

@@ -78,6 +78,7 @@ func (l *Log) openFiles() (files []*os.File, err error) {
 	return files, nil
 }
 
+// readLines calls each with every line of the file called name.
 func readLines(r io.Reader, name string, each func(Line) error) error {
 	n := 0
 	return eachLine(r, func(text []byte, ended bool) error {

@@ -60,18 +60,20 @@ func commands() []command {
 		{name: "status", description: "Show the session's state", run: (*Session).status},
 		{name: "sessions", description: "Show the sessions of this directory", run: (*Session).listSessions},
 		{name: "fork", description: "Copy the conversation so far to a new session", run: (*Session).fork},
-		{name: "review", description: "Review the changes in the working tree", hint: "[what to look at]", prompt: func(rest string) string { return withArguments(reviewPrompt, rest) }},
-		{name: "init", description: "Write AGENTS.md, a guide to this project for agents", hint: "[what matters most]", prompt: func(rest string) string { return withArguments(initPrompt, rest) }},
+		{name: "review", description: "Review the changes in the working tree", hint: "[what to look at]", prompt: promptText(reviewPrompt)},
+		{name: "init", description: "Write AGENTS.md, a guide to this project for agents", hint: "[what matters most]", prompt: promptText(initPrompt)},
 	}
 }
 
-// withArguments appends the user's words to a built-in prompt.
-func withArguments(prompt, rest string) string {
-	prompt = strings.TrimSpace(prompt)
-	if rest == "" {
-		return prompt
+// promptText returns the function prompt of a command with a built-in text, to which it
+// appends the user's words.
+func promptText(text string) func(rest string) string {
+	return func(rest string) string {
+		if rest == "" {
+			return strings.TrimSpace(text)
+		}
+		return strings.TrimSpace(text) + "\n\nThe user adds: " + rest
 	}
-	return prompt + "\n\nThe user adds: " + rest
 }
 
 // commandOf returns the command that a prompt consists of, if any.
@@ -129,6 +131,7 @@ func summary(description string) string {
 	return text
 }
 
+// help lists the commands.
 func (s *Session) help(context.Context, string) (string, error) {
 	var b strings.Builder
 	for _, c := range s.commands() {
@@ -144,6 +147,7 @@ func (s *Session) help(context.Context, string) (string, error) {
 	return b.String(), nil
 }
 
+// clear carries out the command /clear. The log keeps the conversation.
 func (s *Session) clear(ctx context.Context, _ string) (string, error) {
 	s.history = nil
 	s.mu.Lock()
@@ -162,6 +166,7 @@ func (s *Session) clear(ctx context.Context, _ string) (string, error) {
 	return "The conversation was cleared; the session continues.", nil
 }
 
+// compact carries out the command /compact; focus is the text after it.
 func (s *Session) compact(ctx context.Context, focus string) (string, error) {
 	if len(s.history) == 0 {
 		return "There is no conversation to compact yet.", nil
@@ -264,6 +269,7 @@ func optionValues(o acp.ConfigOption) string {
 	return b.String()
 }
 
+// listTools lists the tools that the model has.
 func (s *Session) listTools(context.Context, string) (string, error) {
 	var b strings.Builder
 	if len(s.runner().Tools()) == 0 {

@@ -142,6 +142,7 @@ func (s *Sessions) Resume(ctx context.Context, client *acp.Client, p acp.LoadSes
 	return s.load(ctx, client, p, false)
 }
 
+// load opens a session, and sends its history if replay is set.
 func (s *Sessions) load(ctx context.Context, client *acp.Client, p acp.LoadSessionRequest, replay bool) (acp.Session, error) {
 	sess, t, events, err := s.findOrRestore(ctx, client, p)
 	if err != nil {

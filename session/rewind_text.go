@@ -27,6 +27,7 @@ func turnList(points []RewindPoint) string {
 	return b.String()
 }
 
+// filesChanged describes a number of changed files; -1 means that they are no longer kept.
 func filesChanged(n int) string {
 	switch {
 	case n < 0:
@@ -80,6 +81,8 @@ func (r *rewindRun) preview() string {
 // mostShown bounds the files of one list.
 const mostShown = 20
 
+// previewFiles writes lists of the files: those that are restored, those that differ and
+// those that are lost.
 func (r *rewindRun) previewFiles(b *strings.Builder) {
 	list := func(title string, line func(PlannedFile) string) {
 		n := 0

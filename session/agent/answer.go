@@ -195,6 +195,7 @@ type answerBlocks struct {
 	pieces strings.Builder // appending to the block would take quadratic time
 }
 
+// add adds an event of the stream.
 func (s *answerBlocks) add(ev llm.Event) {
 	switch {
 	case ev.Text != "":

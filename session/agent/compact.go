@@ -163,7 +163,8 @@ func (w *compactionRun) shortenLatest(ctx context.Context, c transcript.Compacti
 // continues.
 func (w *compactionRun) withoutSummary(ctx context.Context, c transcript.Compaction, failure error) (transcript.Compaction, error) {
 	short, err := c, ErrNothingToCompact
-	if w.strategy == transcript.Triggered && !w.needsSummary && ctx.Err() == nil && (w.force || w.tokensAfter(c)*100 > w.contextSize()*budgetPercent) {
+	mayReplace := w.strategy == transcript.Triggered && !w.needsSummary && ctx.Err() == nil
+	if mayReplace && (w.force || w.tokensAfter(c)*100 > w.contextSize()*budgetPercent) {
 		short, err = w.replaceOlder(ctx, c, w.outline)
 	}
 	if err != nil {

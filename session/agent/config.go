@@ -74,7 +74,12 @@ const maxRulesBytes = 1 << 20
 // Defaults returns the defaults of the configuration.
 func Defaults() Config {
 	return Config{
-		MaxToolIterations: 10, MaxToolIterationsHard: defaultHardCap, CompactAt: defaultCompactAt, Mode: "code", MaxRulesBytes: 32 << 10, ReasoningModelDetection: reasoningAuto,
+		MaxToolIterations:       10,
+		MaxToolIterationsHard:   defaultHardCap,
+		CompactAt:               defaultCompactAt,
+		Mode:                    "code",
+		MaxRulesBytes:           32 << 10,
+		ReasoningModelDetection: reasoningAuto,
 	}
 }
 

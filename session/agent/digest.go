@@ -57,6 +57,7 @@ func promptsLen(said []string, bound int) int {
 	return n
 }
 
+// truncateAll truncates each prompt to bound bytes. It keeps the line promptGap.
 func truncateAll(said []string, bound int) []string {
 	out := make([]string, len(said))
 	for i, s := range said {
@@ -96,5 +97,8 @@ func userText(m llm.Message) string {
 // isPrompt reports whether a message is a prompt, rather than tool results, a request to
 // continue a cut answer, or a text of hooks.
 func isPrompt(m llm.Message) bool {
-	return m.Role == llm.User && (len(m.Blocks) == 0 || m.Blocks[0].Result == nil && !strings.HasPrefix(m.Blocks[0].Text, hookMark)) && !llm.IsContinueRequest(m)
+	if m.Role != llm.User || llm.IsContinueRequest(m) {
+		return false
+	}
+	return len(m.Blocks) == 0 || m.Blocks[0].Result == nil && !strings.HasPrefix(m.Blocks[0].Text, hookMark)
 }

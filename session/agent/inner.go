@@ -93,7 +93,13 @@ func (r *runningCall) delegate(ctx context.Context, d executors.Delegation) (exe
 		reason, err = acp.StopCancelled, nil
 	}
 	t.showIdle(ctx, reason)
-	report := executors.Report{Caller: t.caller(), Text: t.lastText(), Ended: endReason(reason, d.Rounds), Model: t.model.Name(), Calls: int(t.inner.calls.Load())}
+	report := executors.Report{
+		Caller: t.caller(),
+		Text:   t.lastText(),
+		Ended:  endReason(reason, d.Rounds),
+		Model:  t.model.Name(),
+		Calls:  int(t.inner.calls.Load()),
+	}
 	if ctx.Err() != nil {
 		return report, context.Cause(ctx)
 	}
@@ -266,7 +272,9 @@ func (t *turn) showIdle(ctx context.Context, reason acp.StopReason) {
 	if ctx.Err() != nil {
 		reason = acp.StopCancelled
 	}
-	parent.sendProgress(acp.SubagentUpdate{Update: acp.UpdateSubagent, SessionID: t.caller(), State: &acp.SubagentState{State: acp.SubagentIdle, StopReason: reason}})
+	parent.sendProgress(acp.SubagentUpdate{
+		Update: acp.UpdateSubagent, SessionID: t.caller(), State: &acp.SubagentState{State: acp.SubagentIdle, StopReason: reason},
+	})
 }
 
 // send returns the Send of the child session. If the client shows no child sessions, it

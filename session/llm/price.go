@@ -29,6 +29,7 @@ type Price struct {
 // currency matches the currencies that the client protocol accepts.
 var currency = lazyregexp.New(`^([A-Z]{3}|[a-z][a-z0-9_-]{3,15})$`)
 
+// Validate returns a message for each invalid value, by key.
 func (p Price) Validate() map[string]string {
 	wrong := map[string]string{}
 	for key, price := range map[string]float64{

@@ -27,6 +27,7 @@ func Tokens(req Request) int {
 // EstimateTokens estimates the tokens of a text of that many bytes.
 func EstimateTokens(bytes int) int { return (2*bytes + 6) / 7 }
 
+// blockBytes returns the number of bytes of a block that are sent, without images.
 func blockBytes(b *Block) int {
 	n := len(b.Text)
 	switch {
@@ -41,6 +42,7 @@ func blockBytes(b *Block) int {
 	return n
 }
 
+// blockImages returns the number of images of a block.
 func blockImages(b *Block) int {
 	switch {
 	case b.Image != nil:

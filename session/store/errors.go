@@ -126,6 +126,7 @@ func damageAdvice() (problem, advice string) {
 	return "is damaged", "move the file away, with its -wal and -shm, to start anew; it is left as it is"
 }
 
+// diagnose returns the Problem and the Advice of an UnusableError with this cause.
 func diagnose(err error) (problem, advice string) {
 	const elsewhere = "set ZEPH_HOME to another directory"
 	if _, ok := errors.AsType[*NewerError](err); ok {

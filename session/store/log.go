@@ -187,6 +187,7 @@ func (r *row) dest() []any {
 	return []any{&r.s.ID, &r.s.CWD, &r.dirs, &r.s.Title, &r.created, &r.updated, &r.s.Events}
 }
 
+// session returns the row as a Session.
 func (r *row) session() (Session, error) {
 	s := r.s
 	s.Created, s.Updated = time.UnixMicro(r.created).UTC(), time.UnixMicro(r.updated).UTC()
@@ -266,6 +267,7 @@ type gatherer struct {
 	left   int64 // missing rows of the last event
 }
 
+// add adds the current row, which begins an event or continues the last one.
 func (g *gatherer) add() error {
 	damaged := int64(crc32.ChecksumIEEE(g.data)) != g.crc
 	if g.left > 0 {

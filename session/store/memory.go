@@ -88,6 +88,7 @@ func (db *DB) PutMemory(ctx context.Context, m Memory, key, parts string, most i
 // ErrFull means that a project has as many memories as it may have.
 var ErrFull = errors.New("there are too many memories")
 
+// newMemory adds a memory, within the limit most, and sets its id.
 func (h *handle) newMemory(id *int64, m Memory, hash []byte, files, parts string, now int64, most int) error {
 	var count int
 	if err := h.one([]any{&count}, "SELECT count(*) FROM memories WHERE project = ?", m.Project); err != nil {
@@ -194,6 +195,7 @@ func (r *memoryRow) dest() []any {
 	return []any{&r.m.ID, &r.m.Project, &r.m.Text, &r.m.Session, &r.files, &r.labels, &r.created, &r.updated, &r.m.Model, &r.vector}
 }
 
+// memory returns the row as a Memory.
 func (r *memoryRow) memory() (Memory, error) {
 	m := r.m
 	m.Created, m.Updated = time.UnixMicro(r.created).UTC(), time.UnixMicro(r.updated).UTC()

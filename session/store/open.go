@@ -221,6 +221,7 @@ func inspect(path string, suspect bool) error {
 	return inspectMode(path, "mode=ro", suspect)
 }
 
+// inspectMode is inspect with these parameters of the DSN.
 func inspectMode(path, mode string, suspect bool) error {
 	h, err := connect(path, mode)
 	if err != nil {

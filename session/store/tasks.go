@@ -61,6 +61,9 @@ const (
 	allTasks    = "SELECT " + taskColumns + ", coalesce(r.n, 0), coalesce(r.due, 0), coalesce(r.started, 0), coalesce(r.ended, 0), coalesce(r.session, ''), " +
 		"coalesce(r.attempts, 0), coalesce(r.outcome, ''), coalesce(r.result, ''), coalesce(r.position, 0) FROM tasks t " +
 		"LEFT JOIN task_runs r ON r.n = (SELECT max(n) FROM task_runs WHERE task = t.n)"
+	upsertTask = "INSERT INTO tasks (cwd, name, session, cron, prompt, mode, model, typed, next, created, updated) " +
+		"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?10, ?10) ON CONFLICT (cwd, name) DO UPDATE SET session = excluded.session, cron = excluded.cron, " +
+		"prompt = excluded.prompt, mode = excluded.mode, model = excluded.model, typed = excluded.typed, next = excluded.next, updated = excluded.updated"
 	nextTask = "SELECT coalesce((SELECT min(next) FROM tasks WHERE next > 0), 0)"
 	dueTasks = "SELECT n FROM (SELECT n, next FROM tasks WHERE next > 0 AND next <= ?1 " +
 		"UNION SELECT task, 0 FROM task_runs WHERE ended = 0) GROUP BY n ORDER BY min(next), n"
@@ -137,9 +140,7 @@ func (db *DB) PutTask(ctx context.Context, t Task, most int) (replaced bool, err
 			return ErrManyTasks
 		}
 		now := unixMicro(db.now())
-		_, err := h.exec("INSERT INTO tasks (cwd, name, session, cron, prompt, mode, model, typed, next, created, updated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?10, ?10) "+
-			"ON CONFLICT (cwd, name) DO UPDATE SET session = excluded.session, cron = excluded.cron, prompt = excluded.prompt, mode = excluded.mode, model = excluded.model, "+
-			"typed = excluded.typed, next = excluded.next, updated = excluded.updated",
+		_, err := h.exec(upsertTask,
 			t.CWD, t.Name, t.Session, t.Cron, t.Prompt, t.Mode, t.Model, t.Typed, unixMicro(t.Next), now)
 		return err
 	})
@@ -212,7 +213,8 @@ func (db *DB) Due(ctx context.Context, now time.Time) (tasks []int64, next time.
 func (db *DB) BeginRun(ctx context.Context, t Task, next time.Time) (r Run, err error) {
 	now := db.now()
 	err = db.write(ctx, func(h *handle) error {
-		n, err := h.exec("UPDATE tasks SET next = ? WHERE n = ? AND next = ? AND updated = ?", unixMicro(next), t.ID, unixMicro(t.Next), unixMicro(t.Updated))
+		n, err := h.exec("UPDATE tasks SET next = ? WHERE n = ? AND next = ? AND updated = ?",
+			unixMicro(next), t.ID, unixMicro(t.Next), unixMicro(t.Updated))
 		if err == nil && n == 0 {
 			err = ErrNoTask
 		}
@@ -239,6 +241,7 @@ func (db *DB) SetRunSession(ctx context.Context, run int64, session string) erro
 	return db.changeRun(ctx, "UPDATE task_runs SET session = ? WHERE n = ? AND ended = 0", session, run)
 }
 
+// changeRun changes a run that has not ended, or returns ErrNoTask.
 func (db *DB) changeRun(ctx context.Context, query string, args ...any) error {
 	return db.write(ctx, func(h *handle) error {
 		n, err := h.exec(query, args...)

@@ -76,6 +76,7 @@ type walReader struct {
 	tail               lostTail
 }
 
+// read reads the whole WAL.
 func (w *walReader) read() error {
 	header := make([]byte, walHeaderSize)
 	n, err := io.ReadFull(w.r, header)

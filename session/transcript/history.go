@@ -42,6 +42,7 @@ type historian struct {
 	steps      []Step         // of the calls without a result
 }
 
+// add adds the messages of an event, or changes the earlier ones.
 func (h *historian) add(e Event) {
 	switch e := e.(type) {
 	case Prompt:
@@ -59,15 +60,7 @@ func (h *historian) add(e Event) {
 	case Block:
 		h.openAnswer = append(h.openAnswer, e.Block)
 	case Answer:
-		if len(h.openAnswer) == 0 {
-			h.messages = llm.WithoutContinueRequest(h.messages)
-		}
-		h.addMessage(llm.Assistant, h.openAnswer)
-		if len(h.openAnswer) > 0 && e.Usage != nil {
-			estimate := h.meter.Sum(e.Model, h.messages)
-			h.messages[len(h.messages)-1].Count = llm.CountOf(e.Model, *e.Usage, h.openAnswer, estimate)
-		}
-		h.openAnswer = nil
+		h.completeAnswer(e)
 	case Hooked:
 		h.endBroken()
 		h.addMessage(llm.User, []llm.Block{{Text: e.Text}})
@@ -82,27 +75,9 @@ func (h *historian) add(e Event) {
 	case Step:
 		h.steps = append(h.steps, e)
 	case Result:
-		h.steps = slices.DeleteFunc(h.steps, func(s Step) bool { return s.ID == e.Result.ID })
-		if e.Link > 0 {
-			if !e.Result.Failed {
-				h.replacePart(e.Link, e.Result.Text)
-			}
-			return
-		}
-		if len(h.openAnswer) > 0 { // the event that completed it could not be read
-			h.addMessage(llm.Assistant, h.openAnswer)
-			h.openAnswer = nil
-		}
-		h.result(&e.Result)
+		h.endCall(e)
 	case TurnEnd:
-		h.endBroken()
-		if e.Reason == acp.StopRefusal {
-			h.messages = h.messages[:h.turnStart]
-		}
-		// Messages before this turn are repaired already.
-		h.messages = append(h.messages[:h.turnStart], llm.Repair(h.messages[h.turnStart:])...)
-		h.meter.Forget(h.turnStart)
-		h.turnStart = len(h.messages) // a refusal cannot drop messages that were dropped or replaced
+		h.endTurn(e)
 	case Cleared:
 		h.endBroken()
 		h.messages, h.turnStart, h.meter = nil, 0, llm.Meter{}
@@ -113,8 +88,49 @@ func (h *historian) add(e Event) {
 	}
 }
 
-// result adds a result. All results of an answer are one message.
-func (h *historian) result(r *llm.ToolResult) {
+// completeAnswer adds the open answer, with the tokens that the provider counted.
+func (h *historian) completeAnswer(e Answer) {
+	if len(h.openAnswer) == 0 {
+		h.messages = llm.WithoutContinueRequest(h.messages)
+	}
+	h.addMessage(llm.Assistant, h.openAnswer)
+	if len(h.openAnswer) > 0 && e.Usage != nil {
+		estimate := h.meter.Sum(e.Model, h.messages)
+		h.messages[len(h.messages)-1].Count = llm.CountOf(e.Model, *e.Usage, h.openAnswer, estimate)
+	}
+	h.openAnswer = nil
+}
+
+// endCall adds the result of a call to the messages or, for a link, to the prompt.
+func (h *historian) endCall(e Result) {
+	h.steps = slices.DeleteFunc(h.steps, func(s Step) bool { return s.ID == e.Result.ID })
+	if e.Link > 0 {
+		if !e.Result.Failed {
+			h.replacePart(e.Link, e.Result.Text)
+		}
+		return
+	}
+	if len(h.openAnswer) > 0 { // the event that completed it could not be read
+		h.addMessage(llm.Assistant, h.openAnswer)
+		h.openAnswer = nil
+	}
+	h.addResult(&e.Result)
+}
+
+// endTurn repairs the messages of the turn, and drops them after a refusal.
+func (h *historian) endTurn(e TurnEnd) {
+	h.endBroken()
+	if e.Reason == acp.StopRefusal {
+		h.messages = h.messages[:h.turnStart]
+	}
+	// Messages before this turn are repaired already.
+	h.messages = append(h.messages[:h.turnStart], llm.Repair(h.messages[h.turnStart:])...)
+	h.meter.Forget(h.turnStart)
+	h.turnStart = len(h.messages) // a refusal cannot drop messages that were dropped or replaced
+}
+
+// addResult adds a result. All results of an answer are one message.
+func (h *historian) addResult(r *llm.ToolResult) {
 	b := llm.Block{Result: r}
 	if n := len(h.messages); n > 0 && h.messages[n-1].Role == llm.User && h.messages[n-1].Blocks[0].Result != nil {
 		h.messages[n-1].Blocks = append(h.messages[n-1].Blocks, b)
@@ -143,7 +159,7 @@ func (h *historian) endBroken() {
 			return s.ID == r.ID
 		})
 		r.Text += interrupted
-		h.result(&r)
+		h.addResult(&r)
 	}
 	if blocks := TextBlocks(h.openAnswer); len(blocks) == 0 {
 		h.messages = llm.WithoutContinueRequest(h.messages)

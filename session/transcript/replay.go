@@ -77,20 +77,17 @@ func (r *replayer) update(u acp.SessionUpdate) {
 	}
 }
 
+// replay sends the updates for one event.
 func (r *replayer) replay(e Event) {
 	switch e := e.(type) {
 	case Prompt:
 		r.failOpenCalls()
 		r.prompted, r.inTurn = true, true
-		for _, b := range e.Content {
-			r.sendBlock(acp.UpdateUserMessage, e.MessageID, b)
-		}
+		r.sendUserMessage(e.MessageID, e.Content)
 		r.sendNotes(r.earlyNotes...)
 		r.earlyNotes = nil
 	case Steer:
-		for _, b := range e.Content {
-			r.sendBlock(acp.UpdateUserMessage, e.MessageID, b)
-		}
+		r.sendUserMessage(e.MessageID, e.Content)
 	case Block:
 		if e.Block.Text != "" {
 			r.sendBlock(acp.UpdateAgentMessage, e.MessageID, acp.TextBlock(e.Block.Text))
@@ -106,11 +103,7 @@ func (r *replayer) replay(e Event) {
 	case Call:
 		r.announce(e.Shown)
 	case Question:
-		if e.Shown.Update == acp.UpdateToolCall {
-			r.announce(e.Shown)
-		} else {
-			r.endCall(e.Shown, nil)
-		}
+		r.replayQuestion(e)
 	case Correction:
 		if u := e.Shown; r.open[u.ToolCallID] { // false in a log from elsewhere
 			u.Meta, u.Content = nil, slices.DeleteFunc(slices.Clone(u.Content), isTerminal)
@@ -135,11 +128,7 @@ func (r *replayer) replay(e Event) {
 			r.update(*e.Shown)
 		}
 	case Compaction:
-		if r.caps.Compaction && e.ID != "" {
-			r.update(e.Update())
-		} else if e.MessageID != "" {
-			r.sendBlock(acp.UpdateAgentMessage, e.MessageID, acp.TextBlock(e.Note()+"\n\n"))
-		}
+		r.replayCompaction(e)
 	case Setting:
 		if e.ID == acp.CategoryMode && r.prompted {
 			r.update(acp.ModeUpdate{Update: acp.UpdateMode, CurrentModeID: e.Value})
@@ -149,6 +138,29 @@ func (r *replayer) replay(e Event) {
 	}
 }
 
+func (r *replayer) sendUserMessage(id string, content []acp.ContentBlock) {
+	for _, b := range content {
+		r.sendBlock(acp.UpdateUserMessage, id, b)
+	}
+}
+
+func (r *replayer) replayQuestion(e Question) {
+	if e.Shown.Update == acp.UpdateToolCall {
+		r.announce(e.Shown)
+	} else {
+		r.endCall(e.Shown, nil)
+	}
+}
+
+func (r *replayer) replayCompaction(e Compaction) {
+	if r.caps.Compaction && e.ID != "" {
+		r.update(e.Update())
+	} else if e.MessageID != "" {
+		r.sendBlock(acp.UpdateAgentMessage, e.MessageID, acp.TextBlock(e.Note()+"\n\n"))
+	}
+}
+
+// announce sends the announcement of a call.
 func (r *replayer) announce(u acp.ToolCall) {
 	r.calls = append(r.calls, u.ToolCallID)
 	r.open[u.ToolCallID] = true

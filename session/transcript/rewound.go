@@ -64,6 +64,7 @@ type undone struct {
 	events []Event
 }
 
+// add adds an event, and applies it if it is a rewind.
 func (s *effective) add(e Event) {
 	switch e := e.(type) {
 	case Rewound:

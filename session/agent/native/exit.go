@@ -87,6 +87,7 @@ type exitInput struct {
 	Plan string `json:"plan"`
 }
 
+// prepare returns the card with the whole plan, which the user approves.
 func (e *ExitPlan) prepare(_ context.Context, _ *executors.Call, in *exitInput) (executors.Card, error) {
 	if strings.TrimSpace(in.Plan) == "" {
 		return executors.Card{}, executors.Failuref(executors.InvalidParameters, "exit_plan: plan is empty").Hint("Write the whole plan into it: the user sees nothing else.")
@@ -98,6 +99,7 @@ func (e *ExitPlan) prepare(_ context.Context, _ *executors.Call, in *exitInput) 
 	return executors.Card{Title: "Carry out this plan?", Kind: executors.KindSwitchMode, Text: in.Plan}, nil
 }
 
+// execute asks the user, and changes the mode after an approval.
 func (e *ExitPlan) execute(ctx context.Context, call *executors.Call, _ *exitInput) (executors.Result, error) {
 	options := e.options()
 	waited := call.Record.BeginWait()

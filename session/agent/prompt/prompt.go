@@ -91,6 +91,7 @@ func (d Dir) show() string {
 	return path + " (" + strings.Join(d.Markers, ", ") + ")"
 }
 
+// writeSkills writes the list of skills within its limits.
 func writeSkills(b *strings.Builder, skills []Skill) {
 	if len(skills) == 0 {
 		return

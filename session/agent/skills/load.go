@@ -90,6 +90,7 @@ func (s *Set) prepareLoad(_ context.Context, _ *executors.Call, in *loadInput) (
 	return card, nil
 }
 
+// load executes load_skill.
 func (s *Set) load(ctx context.Context, _ *executors.Call, in *loadInput) (executors.Result, error) {
 	if in.File != "" && (!fs.ValidPath(in.File) || in.File == ".") {
 		return executors.Failf(executors.InvalidParameters, "load_skill: file must be a path inside of the skill, such as references/api.md"), nil

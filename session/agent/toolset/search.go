@@ -205,6 +205,7 @@ type searchInput struct {
 	Query string `json:"query" jsonschema:"description=the task in a few words"`
 }
 
+// search returns tool_search, whose description withSearch completes.
 func (s *Set) search() executors.Registry {
 	return executors.Registry{executors.Bind(
 		executors.Tool{Name: searchName, Effect: executors.Internal | executors.Idempotent, Kind: executors.KindSearch},

@@ -142,6 +142,7 @@ func (a *answerReader) message(e *streamEvent, emit func(llm.Event) bool) error 
 	return a.End(emit)
 }
 
+// startBlock begins a block of the answer, and emits the text that it begins with.
 func (a *answerReader) startBlock(index int, b *streamBlock, emit func(llm.Event) bool) bool {
 	switch b.Type {
 	case "text":
@@ -157,6 +158,7 @@ func (a *answerReader) startBlock(index int, b *streamBlock, emit func(llm.Event
 	return true
 }
 
+// delta adds a piece to the block in progress.
 func (a *answerReader) delta(e *streamEvent, emit func(llm.Event) bool) bool {
 	d := &e.Delta
 	switch {

@@ -89,6 +89,7 @@ type partial struct {
 	thoughts strings.Builder
 }
 
+// add adds an event of the answer.
 func (p *partial) add(ev llm.Event) {
 	p.begun = p.begun || ev.IsContent()
 	switch {

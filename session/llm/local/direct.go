@@ -215,6 +215,7 @@ func upperFirst(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
+// imagesOf returns the images of a message.
 func imagesOf(m llm.Message) []*llm.Image {
 	var images []*llm.Image
 	for _, b := range m.Blocks {

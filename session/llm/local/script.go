@@ -214,9 +214,12 @@ func flatten(text []byte) ([]byte, error) {
 	return text, nil
 }
 
+// check returns an error unless the line is one event with the members that belong to it.
 func (l scriptLine) check() error {
 	kinds := 0
-	for _, set := range []bool{l.Text != "", l.Thought != "", l.Tool != "", l.Usage != nil, l.DelayMS != nil, l.Wait != "", l.Error != "", l.Stop != ""} {
+	for _, set := range []bool{
+		l.Text != "", l.Thought != "", l.Tool != "", l.Usage != nil, l.DelayMS != nil, l.Wait != "", l.Error != "", l.Stop != "",
+	} {
 		if set {
 			kinds++
 		}
@@ -285,6 +288,7 @@ func (s *Script) Stream(ctx context.Context, _ llm.Request) iter.Seq2[llm.Event,
 	}
 }
 
+// take returns the next model call.
 func (s *Script) take() ([]step, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

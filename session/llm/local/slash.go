@@ -76,6 +76,7 @@ func Input(t llm.Tool, rest string) (json.RawMessage, error) {
 	return call.Input, nil
 }
 
+// slashCall parses the text after "/TOOL" as the input of a call.
 func slashCall(t llm.Tool, rest string, line int) textcalls.Call {
 	call := textcalls.Call{Line: line, Tool: t.Name}
 	params := textcalls.Params(t)

@@ -101,6 +101,7 @@ func (f modelFacts) think(level string) any {
 	return level
 }
 
+// chatTools encodes the tools.
 func chatTools(tools []llm.Tool) []byte {
 	if len(tools) == 0 {
 		return nil

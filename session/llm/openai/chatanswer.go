@@ -176,6 +176,7 @@ func (a *chatReader) End(emit func(llm.Event) bool) error {
 	return a.complete(emit)
 }
 
+// readDelta reads a piece of the answer, and emits its texts and thoughts.
 func (a *chatReader) readDelta(d *chatDelta, emit func(llm.Event) bool) bool {
 	details := ""
 	for _, t := range d.ReasoningDetails {
@@ -231,12 +232,14 @@ func (a *chatReader) reason() string {
 // and vLLM's.
 var chatFailures = []string{"error", "network_error", "insufficient_system_resource", "abort"}
 
+// complete emits the rest of an answer: held back texts, the calls and the stop reason.
 func (a *chatReader) complete(emit func(llm.Event) bool) error {
 	word := a.reason()
 	if slices.Contains(chatFailures, word) {
 		return wire.StreamError{Kind: "error", Message: "the provider failed in the middle of the answer"}
 	}
-	if finish := strings.ToLower(a.finish); strings.Contains(finish, "malformed_function_call") || strings.Contains(finish, "unexpected_tool_call") { // Gemini
+	finish := strings.ToLower(a.finish)
+	if strings.Contains(finish, "malformed_function_call") || strings.Contains(finish, "unexpected_tool_call") { // Gemini
 		return wire.StreamError{Kind: word, Message: "the model wrote a tool call that cannot be read"}
 	}
 	thought, text := a.tagged.End()

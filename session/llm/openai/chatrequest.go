@@ -122,6 +122,7 @@ func (d dialect) chatHead(req llm.Request) *chatRequest {
 	return r
 }
 
+// chatTools encodes the tools.
 func (d dialect) chatTools(tools []llm.Tool) []byte {
 	if len(tools) == 0 {
 		return nil

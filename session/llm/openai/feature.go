@@ -75,7 +75,8 @@ func (f feature) refusedBy(err error) bool {
 	// Some servers answer 404 to features that no model has, and local ones 500 where a
 	// template fails. A request that is too long must become shorter, whatever else the
 	// message says.
-	return ok && slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusInternalServerError}, e.Status) &&
+	statuses := []int{http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusInternalServerError}
+	return ok && slices.Contains(statuses, e.Status) &&
 		!wire.IsTooLong(e.Status, e.Kind, e.Message) && refusalWords()[f].MatchString(e.Kind+" "+strings.ToLower(e.Message))
 }
 

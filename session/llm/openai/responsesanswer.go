@@ -254,6 +254,7 @@ func (a *responsesReader) sendBack(item responsesItem, emit func(llm.Event) bool
 	return emit(llm.Event{Opaque: &llm.Opaque{Provider: a.model, Data: wire.Encode(item.thoughtItem)}})
 }
 
+// emitCall emits a call, unless the end of the answer cut it off.
 func (a *responsesReader) emitCall(item responsesItem, cutOff bool, emit func(llm.Event) bool) bool {
 	input, ok := wire.ParseInput(item.Arguments, cutOff)
 	if !ok || item.Name+item.CallID+item.Arguments == "" {

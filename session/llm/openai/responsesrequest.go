@@ -95,6 +95,7 @@ func (d dialect) responsesHead(req llm.Request) *responsesRequest {
 	return r
 }
 
+// responsesTools encodes the tools.
 func (d dialect) responsesTools(tools []llm.Tool) []byte {
 	if len(tools) == 0 {
 		return nil
@@ -114,6 +115,7 @@ func (d dialect) inputItems(ids *wire.IDs, m llm.Message) []byte {
 	return wire.Elements(replyItems(m.Blocks, ids))
 }
 
+// replyItems encodes a user's message: each result is an item of its own.
 func replyItems(blocks []llm.Block, ids *wire.IDs) []inputItem {
 	var items []inputItem
 	var parts []inputPart

@@ -80,6 +80,7 @@ func (c *Catalogue) Models(cfg Config, getenv func(string) string) []llm.Choice 
 	return listChoices(cfg, getenv, func(p Provider) []llm.Choice { return c.listed(p, getenv) })
 }
 
+// listed returns the models in the last list of a provider.
 func (c *Catalogue) listed(p Provider, getenv func(string) string) []llm.Choice {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -21,6 +21,7 @@ func Models(cfg Config, getenv func(string) string) []llm.Choice {
 	return listChoices(cfg, getenv, func(Provider) []llm.Choice { return nil })
 }
 
+// listChoices is Models with the lists of the providers.
 func listChoices(cfg Config, getenv func(string) string, listed func(Provider) []llm.Choice) []llm.Choice {
 	ps := available(cfg, getenv)
 	var choices []llm.Choice

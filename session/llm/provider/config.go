@@ -173,6 +173,7 @@ func (c Config) Validate() map[string]string {
 	return wrong
 }
 
+// validate returns a message for each invalid value, by key.
 func (p Provider) validate() map[string]string {
 	wrong := map[string]string{}
 	check := func(ok bool, key, format string, args ...any) {

@@ -13,6 +13,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
+// newAnthropic returns the model of a provider of the type claude.
 func newAnthropic(p Provider, getenv func(string) string) *anthropic.Model {
 	cfg := anthropic.Config{Name: p.name(), Model: p.model(), BaseURL: p.BaseURL, KeyEnv: p.keyEnv(),
 		MaxTokens: p.MaxTokens, Window: p.ContextWindow, NoImages: p.Images == imagesNo, Price: p.Price}
@@ -23,6 +24,7 @@ func newAnthropic(p Provider, getenv func(string) string) *anthropic.Model {
 	return anthropic.New(cfg)
 }
 
+// newOpenAI returns the model of a provider of the types openai, gemini and compatible.
 func newOpenAI(p Provider, getenv func(string) string, memory *wire.Memory) *openai.Model {
 	cfg := openai.Config{Type: p.Type, Name: p.name(), Model: p.model(), API: p.API, BaseURL: p.BaseURL, KeyEnv: p.keyEnv(),
 		Embedding: p.EmbeddingModel, MaxTokens: p.MaxTokens, Window: p.ContextWindow, NoImages: p.Images == imagesNo, Price: p.Price, Memory: memory}
@@ -38,6 +40,7 @@ func newOpenAI(p Provider, getenv func(string) string, memory *wire.Memory) *ope
 	return openai.New(cfg)
 }
 
+// newOllama returns the model of a provider of the type ollama.
 func newOllama(p Provider, getenv func(string) string, memory *wire.Memory) *ollama.Model {
 	cfg := ollama.Config{Name: p.name(), Model: p.Model, Address: cmp.Or(p.BaseURL, getenv(ollamaHost)), KeyEnv: p.APIKeyEnv,
 		Embedding: p.EmbeddingModel, MaxTokens: p.MaxTokens, Window: p.ContextWindow, Images: p.Images, Price: p.Price, Memory: memory}

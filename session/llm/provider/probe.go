@@ -43,6 +43,7 @@ func Probes(ctx context.Context, cfg Config, getenv func(string) string, want st
 	return probes, nil
 }
 
+// probe checks one provider.
 func (p Provider) probe(ctx context.Context, getenv func(string) string, ask bool) Probe {
 	out := Probe{Name: p.id(), Type: p.Type, Address: p.address(getenv), Key: p.keyEnv()}
 	m, err := p.open(getenv, new(wire.Memory))

@@ -45,6 +45,7 @@ func Select(cfg Config, getenv func(string) string, memory *wire.Memory, want st
 	return selectWith(cfg, getenv, memory, want, backoff.SystemClock())
 }
 
+// selectWith is Select with a clock.
 func selectWith(cfg Config, getenv func(string) string, memory *wire.Memory, want string, c backoff.Clock) (llm.Model, error) {
 	ps := available(cfg, getenv)
 	p, err := choose(ps, want)

@@ -60,6 +60,7 @@ func (a *answerReader) send(yield func(llm.Event, error) bool) bool {
 	return true
 }
 
+// read reads an event of the model. The resulting events wait for send.
 func (a *answerReader) read(ev llm.Event) {
 	switch {
 	case ev.Text != "":

@@ -63,6 +63,7 @@ func (g grammar) tagged(lang string) (llm.Tool, bool) {
 	return g.tools[i], true
 }
 
+// textCall returns the call in a block of the user's text, or the problem with it.
 func (g grammar) textCall(b block) Call {
 	call := Call{Line: b.line}
 	var err error
@@ -124,6 +125,7 @@ func (c callObject) params() json.RawMessage {
 	return nil
 }
 
+// parseToolCall parses the JSON of a tool_call block.
 func parseToolCall(body string) (tool string, input json.RawMessage, err error) {
 	raw, err := ParseObject(body)
 	if err != nil {
@@ -186,6 +188,7 @@ func ParseObject(text string) (json.RawMessage, error) {
 	return raw, err
 }
 
+// strictObject is ParseObject for JSON as the standard has it.
 func strictObject(text string) (json.RawMessage, error) {
 	dec := json.NewDecoder(strings.NewReader(text))
 	var raw json.RawMessage

@@ -13,6 +13,7 @@ type fence struct {
 	line         int    // 1-based
 }
 
+// openFence returns the fence that a line is; its size is 0 if the line is no fence.
 func openFence(line string) fence {
 	f := fence{indent: len(line) - len(strings.TrimLeft(line, " "))}
 	rest := line[f.indent:]

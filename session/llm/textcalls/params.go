@@ -38,6 +38,7 @@ func Params(t llm.Tool) []Param {
 	return params
 }
 
+// paramsOf is Params without the cache.
 func paramsOf(schema json.RawMessage) []Param {
 	var in struct {
 		Properties json.RawMessage `json:"properties"`

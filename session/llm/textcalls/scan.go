@@ -43,6 +43,7 @@ type scanner struct {
 	raw   strings.Builder // text of a held block, in case it is not a call
 }
 
+// feed reads the next piece of the text.
 func (s *scanner) feed(text string) {
 	for text != "" {
 		if s.xml {
@@ -103,6 +104,7 @@ func (s *scanner) midLine() {
 	}
 }
 
+// endLine reads the complete current line.
 func (s *scanner) endLine() {
 	line := string(s.line)
 	bare := strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")

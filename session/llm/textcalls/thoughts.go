@@ -39,6 +39,7 @@ func (t *ThoughtSplitter) ReadText(piece string) (thought, text string) {
 	return t.part(piece)
 }
 
+// part reads a piece of either kind.
 func (t *ThoughtSplitter) part(piece string) (thought, text string) {
 	if t.inText {
 		return "", t.text(piece)

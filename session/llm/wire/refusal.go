@@ -27,6 +27,7 @@ type StatusError struct {
 
 func (e *StatusError) Error() string { return e.Message }
 
+// newStatusError returns the error of a response with this body.
 func newStatusError(res *http.Response, body []byte) *StatusError {
 	e := &StatusError{Status: res.StatusCode, retry: res.Header.Get("X-Should-Retry"), wait: backoff.RetryAfter(res.Header, time.Now())}
 	e.Kind, e.Message = ParseRefusal(body)
