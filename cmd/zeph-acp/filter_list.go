@@ -40,7 +40,7 @@ var strategyDescriptions = map[string]string{
 // maxCommands is the number of commands that the list names for each rule.
 const maxCommands = 8
 
-// listRules describes each rule: what it does, and for which commands.
+// listRules describes each rule: its effect, and the commands that it is for.
 func listRules(w io.Writer, f *filter.Filter) error {
 	width := 0
 	for _, r := range f.Rules() {

@@ -25,7 +25,7 @@ func TestExplainPanic(t *testing.T) {
 }
 
 // The list has words for each strategy, and these are those of the documentation.
-func TestStrategyWords(t *testing.T) {
+func TestStrategyDescriptions(t *testing.T) {
 	page, err := os.ReadFile("../../docs/filter-strategies.md")
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +55,7 @@ func TestStrategyWords(t *testing.T) {
 	}
 }
 
-func TestCommandsOf(t *testing.T) {
+func TestExampleCommands(t *testing.T) {
 	for match, want := range map[string]string{
 		`exact "make all"`:                      "make all",
 		`prefix "git status"`:                   "git status",

@@ -119,22 +119,27 @@ of the last change, project ("*" for all), text.`,
 				if asJSON {
 					return writeExport(cmd.OutOrStdout(), memoriesJSON(entries))
 				}
-				if len(entries) == 0 {
-					fmt.Fprintln(cmd.ErrOrStderr(), "Nothing is saved.")
-				}
-				for _, e := range entries {
-					at, project := e.Updated.Format(time.RFC3339), cmp.Or(oneLine(e.Project), "*")
-					if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%d\t%s\t%s\t%s\n", e.ID, at, project, oneLine(e.Text)); err != nil {
-						return err
-					}
-				}
-				return nil
+				return listEntries(cmd, entries)
 			})
 		},
 	}
 	in.register(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	return cmd
+}
+
+// listEntries prints a line for each entry.
+func listEntries(cmd *cobra.Command, entries []memory.Entry) error {
+	if len(entries) == 0 {
+		fmt.Fprintln(cmd.ErrOrStderr(), "Nothing is saved.")
+	}
+	for _, e := range entries {
+		at, project := e.Updated.Format(time.RFC3339), cmp.Or(oneLine(e.Project), "*")
+		if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%d\t%s\t%s\t%s\n", e.ID, at, project, oneLine(e.Text)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func newMemoryShow(f *flags) *cobra.Command {

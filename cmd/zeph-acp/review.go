@@ -146,16 +146,16 @@ func reviewPrompt(c change, diff string) []acp.ContentBlock {
 }
 
 // readDiff reads a diff, of at most that many bytes.
-func readDiff(in io.Reader, most int) (string, error) {
-	data, err := io.ReadAll(io.LimitReader(in, int64(most)+1))
-	if err == nil && len(data) > most {
-		err = tooLong(most)
+func readDiff(in io.Reader, limit int) (string, error) {
+	data, err := io.ReadAll(io.LimitReader(in, int64(limit)+1))
+	if err == nil && len(data) > limit {
+		err = tooLong(limit)
 	}
 	return strings.ToValidUTF8(string(data), "\uFFFD"), err
 }
 
-func tooLong(most int) error {
-	return fmt.Errorf("the diff has more than %d bytes (acp.max_attachment_bytes): name paths to review a part of it", most)
+func tooLong(limit int) error {
+	return fmt.Errorf("the diff has more than %d bytes (acp.max_attachment_bytes): name paths to review a part of it", limit)
 }
 
 // maxNamedFiles is the number of new files that the prompt names.

@@ -25,7 +25,7 @@ type change struct {
 
 // change returns the change that the user names: by a base, by paths, or as a diff on stdin.
 func (r *runner) change(ctx context.Context, base string, paths []string) (c change, err error) {
-	most := r.app.Config.ACP.MaxAttachmentBytes
+	limit := r.app.Config.ACP.MaxAttachmentBytes
 	if c.dir, err = directory("--cwd", r.dir); err != nil {
 		return c, err
 	}
@@ -34,7 +34,7 @@ func (r *runner) change(ctx context.Context, base string, paths []string) (c cha
 			return c, usageError(`"-" reads the diff from stdin, and takes neither paths nor --base`)
 		}
 		c.about = "a diff of the user"
-		c.diff, err = readDiff(os.Stdin, most)
+		c.diff, err = readDiff(os.Stdin, limit)
 		return c, err
 	}
 	g := git{ctx: ctx, dir: c.dir, env: r.gitEnv()}
@@ -47,10 +47,10 @@ func (r *runner) change(ctx context.Context, base string, paths []string) (c cha
 		return c, usageError("--base: %w", err)
 	}
 	args := append([]string{"diff", "--no-ext-diff", "--no-textconv", "--no-color", since, "--"}, paths...)
-	if c.diff, err = g.text(most, args...); err != nil {
+	if c.diff, err = g.text(limit, args...); err != nil {
 		return c, err
 	}
-	names, err := g.text(most, append([]string{"ls-files", "-z", "--others", "--exclude-standard", "--full-name", "--"}, paths...)...)
+	names, err := g.text(limit, append([]string{"ls-files", "-z", "--others", "--exclude-standard", "--full-name", "--"}, paths...)...)
 	if err != nil {
 		return c, err
 	}
@@ -105,7 +105,7 @@ func (g git) line(args ...string) (string, error) {
 }
 
 // text returns the output of git, of at most that many bytes.
-func (g git) text(most int, args ...string) (string, error) {
+func (g git) text(limit int, args ...string) (string, error) {
 	cmd := exec.CommandContext(g.ctx, "git", args...)
 	cmd.Dir, cmd.Env = g.dir, g.env
 	var stderr bytes.Buffer
@@ -117,7 +117,7 @@ func (g git) text(most int, args ...string) (string, error) {
 	if err := cmd.Start(); err != nil {
 		return "", err
 	}
-	text, err := readDiff(out, most)
+	text, err := readDiff(out, limit)
 	if err != nil {
 		_ = cmd.Process.Kill() // it would wait for a reader
 		_ = cmd.Wait()

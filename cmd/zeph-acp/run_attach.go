@@ -21,10 +21,10 @@ import (
 var images = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
 // attachments returns the blocks for the files of --attach. Each may have most bytes.
-func attachments(files []string, most int) ([]acp.ContentBlock, error) {
+func attachments(files []string, limit int) ([]acp.ContentBlock, error) {
 	var blocks []acp.ContentBlock
 	for _, name := range files {
-		b, err := attachment(name, most)
+		b, err := attachment(name, limit)
 		if tooLong, ok := errors.AsType[*lengthError](err); ok {
 			return nil, usageError("--attach: %w (acp.max_attachment_bytes)", tooLong)
 		}
@@ -37,12 +37,12 @@ func attachments(files []string, most int) ([]acp.ContentBlock, error) {
 }
 
 // attachment returns the block for a file. Its content decides on its type, not its name.
-func attachment(name string, most int) (b acp.ContentBlock, err error) {
+func attachment(name string, limit int) (b acp.ContentBlock, err error) {
 	abs, err := filepath.Abs(name)
 	if err != nil {
 		return b, err
 	}
-	data, err := readBounded(name, most)
+	data, err := readBounded(name, limit)
 	if err != nil {
 		return b, err
 	}
@@ -63,16 +63,16 @@ func attachment(name string, most int) (b acp.ContentBlock, err error) {
 
 // lengthError reports that a file has more bytes than may be read.
 type lengthError struct {
-	name string
-	most int
+	name  string
+	limit int
 }
 
 func (e *lengthError) Error() string {
-	return fmt.Sprintf("%s has more than %d bytes", e.name, e.most)
+	return fmt.Sprintf("%s has more than %d bytes", e.name, e.limit)
 }
 
 // readBounded reads a regular file of at most that many bytes.
-func readBounded(name string, most int) ([]byte, error) {
+func readBounded(name string, limit int) ([]byte, error) {
 	info, err := os.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there is no file %s", oneLine(name))
@@ -88,9 +88,9 @@ func readBounded(name string, most int) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, int64(most)+1))
-	if err == nil && len(data) > most {
-		err = &lengthError{name, most}
+	data, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
+	if err == nil && len(data) > limit {
+		err = &lengthError{name, limit}
 	}
 	return data, err
 }

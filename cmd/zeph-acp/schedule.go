@@ -101,26 +101,29 @@ func newScheduleDelete(f *flags, s *scheduleFlags) *cobra.Command {
 		Short: "Delete tasks and their results, without asking",
 		Args:  needsSome("the name of a task"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.withTasks(cmd, f, func(a *app.App, all []store.Task) error {
-				var unknown error
-				for _, name := range args {
-					t, err := findTask(all, name)
-					if err == nil {
-						err = a.Store.DeleteTask(cmd.Context(), t.ID)
-					}
-					if err != nil {
-						exitStatus(err, cmd.ErrOrStderr())
-						unknown = &exitError{code: exitFailure}
-						continue
-					}
-					if _, err := fmt.Fprintf(cmd.OutOrStdout(), "Deleted %s of %s.\n", oneLine(t.Name), oneLine(t.CWD)); err != nil {
-						return err
-					}
-				}
-				return unknown
-			})
+			return s.withTasks(cmd, f, func(a *app.App, all []store.Task) error { return deleteTasks(cmd, a, all, args) })
 		},
 	}
+}
+
+// deleteTasks deletes the tasks that exist and reports the others.
+func deleteTasks(cmd *cobra.Command, a *app.App, all []store.Task, names []string) error {
+	var unknown error
+	for _, name := range names {
+		t, err := findTask(all, name)
+		if err == nil {
+			err = a.Store.DeleteTask(cmd.Context(), t.ID)
+		}
+		if err != nil {
+			exitStatus(err, cmd.ErrOrStderr())
+			unknown = &exitError{code: exitFailure}
+			continue
+		}
+		if _, err := fmt.Fprintf(cmd.OutOrStdout(), "Deleted %s of %s.\n", oneLine(t.Name), oneLine(t.CWD)); err != nil {
+			return err
+		}
+	}
+	return unknown
 }
 
 func newScheduleRun(f *flags, s *scheduleFlags) *cobra.Command {

@@ -136,9 +136,9 @@ func tasksScreen(w io.Writer, all []store.Task, zone *time.Location, home string
 	var b strings.Builder
 	for _, row := range rows {
 		left := width
-		for i, most := range widest {
-			b.WriteString(padded(fitWidth(row[i], most), most) + "  ")
-			left -= most + 2
+		for i, columnWidth := range widest {
+			b.WriteString(padded(fitWidth(row[i], columnWidth), columnWidth) + "  ")
+			left -= columnWidth + 2
 		}
 		b.WriteString(fitEnd(row[4], max(left, 20)) + "\n")
 	}

@@ -140,7 +140,7 @@ func writeExport(w io.Writer, doc any) error {
 	return nil
 }
 
-// exportTo writes a file that only the user can read, since it contains what
+// exportTo writes a file that only the user can read, since it contains texts that
 // tools have read. It does not overwrite a file with content. An empty file may
 // have been readable by others, so its mode is changed.
 func exportTo(file string, write func(io.Writer) error) error {

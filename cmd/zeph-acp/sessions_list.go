@@ -19,7 +19,7 @@ import (
 func newSessionsList(f *flags) *cobra.Command {
 	var dir string
 	var asJSON bool
-	var most int
+	var limit int
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the stored sessions, the newest first",
@@ -30,16 +30,16 @@ In a terminal ids and directories are shortened to fit a line. Elsewhere each li
 holds the four in full, with a tab between them and the time in UTC.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if most < 0 {
-				return usageError("-n %d: want a number of sessions, or 0 for all", most)
+			if limit < 0 {
+				return usageError("-n %d: want a number of sessions, or 0 for all", limit)
 			}
 			return withSessions(cmd, f, func(_ *app.App, all []store.Session) error {
 				shown, err := inDirectory(all, dir)
 				if err != nil {
 					return err
 				}
-				if most > 0 {
-					shown = shown[:min(most, len(shown))]
+				if limit > 0 {
+					shown = shown[:min(limit, len(shown))]
 				}
 				out := cmd.OutOrStdout()
 				switch {
@@ -57,7 +57,7 @@ holds the four in full, with a tab between them and the time in UTC.`,
 		},
 	}
 	cmd.Flags().StringVar(&dir, "cwd", "", "list only the sessions of the directory `DIR`")
-	cmd.Flags().IntVarP(&most, "number", "n", 0, "list at most `N` sessions; default: all")
+	cmd.Flags().IntVarP(&limit, "number", "n", 0, "list at most `N` sessions; default: all")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	return cmd
 }

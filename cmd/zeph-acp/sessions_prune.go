@@ -87,7 +87,7 @@ func (p *pruneFlags) prune(cmd *cobra.Command, l *config.Loaded, a *app.App, bef
 	return deleteOld(cmd, l, a, old, before)
 }
 
-// deleteOld deletes sessions and prints what that freed.
+// deleteOld deletes sessions and prints the space that this freed.
 func deleteOld(cmd *cobra.Command, l *config.Loaded, a *app.App, old []store.Session, before time.Time) error {
 	ctx, kept := cmd.Context(), filepath.Join(l.Paths.Data, rewind.DirName)
 	free, err := a.Store.Free(ctx)

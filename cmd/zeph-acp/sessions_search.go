@@ -43,7 +43,7 @@ type foundMessage struct {
 func newSessionsSearch(f *flags) *cobra.Command {
 	var dir string
 	var asJSON bool
-	most := 20
+	limit := 20
 	cmd := &cobra.Command{
 		Use:   "search TEXT...",
 		Short: "Find sessions by words of their titles and messages",
@@ -54,8 +54,8 @@ Credentials are masked. The first search reads all sessions, which takes longer.
   zeph-acp sessions search token refresh
   zeph-acp sessions search --cwd . --json flaky`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if most < 1 {
-				return usageError("-n %d: want a number of sessions", most)
+			if limit < 1 {
+				return usageError("-n %d: want a number of sessions", limit)
 			}
 			words := app.SearchWords(strings.Join(args, " "))
 			if len(words) == 0 {
@@ -70,7 +70,7 @@ Credentials are masked. The first search reads all sessions, which takes longer.
 				if err != nil {
 					return err
 				}
-				found = found[:min(len(found), most)]
+				found = found[:min(len(found), limit)]
 				switch out := cmd.OutOrStdout(); {
 				case asJSON:
 					return writeJSON(out, found)
@@ -84,7 +84,7 @@ Credentials are masked. The first search reads all sessions, which takes longer.
 		},
 	}
 	cmd.Flags().StringVar(&dir, "cwd", "", "search only the sessions of the directory `DIR`")
-	cmd.Flags().IntVarP(&most, "number", "n", most, "print at most `N` sessions")
+	cmd.Flags().IntVarP(&limit, "number", "n", limit, "print at most `N` sessions")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	return cmd
 }
@@ -143,7 +143,7 @@ func findingWith(ctx context.Context, db *store.DB, m store.Message, words []str
 	if err != nil {
 		return "", false // the message itself is shown
 	}
-	most := 0
+	bestCount := 0
 	for _, e := range events {
 		decoded, _ := transcript.Decode(e.Kind, e.Data)
 		block, isBlock := decoded.(transcript.Block)
@@ -152,8 +152,8 @@ func findingWith(ctx context.Context, db *store.DB, m store.Message, words []str
 		}
 		for _, f := range findingsIn(block.Block.Text) {
 			line := f.headline() + ": " + f.Text
-			if n := countWords(line, words); n > most {
-				most, text, ok = n, line, true
+			if n := countWords(line, words); n > bestCount {
+				bestCount, text, ok = n, line, true
 			}
 		}
 	}

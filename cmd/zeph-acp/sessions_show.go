@@ -114,7 +114,7 @@ func turns(events []transcript.Event) (out [][]transcript.Event) {
 	return out
 }
 
-// replaySession sends a view what session/load sends to a client without terminals:
+// replaySession sends a view the updates that session/load sends to a client without terminals:
 // the output of terminals is then text. For a compaction it reports who requested it.
 func replaySession(view headless.View, id string, events []transcript.Event) error {
 	return transcript.Replay(events, acp.ClientCapabilities{Compaction: true}, func(u acp.SessionUpdate) error {

@@ -2,7 +2,7 @@ package app
 
 import "testing"
 
-func TestReadable(t *testing.T) {
+func TestJSONBlock(t *testing.T) {
 	for document, want := range map[string]string{
 		`{}`:                       "```json\n{}\n```",
 		"{\n  \"a\": \"b\\tc\"\n}": "```json\n{\n  \"a\": \"b\\tc\"\n}\n```",

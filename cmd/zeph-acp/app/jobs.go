@@ -37,11 +37,11 @@ func (st *sessionTools) Jobs(ctx context.Context, rest string) string {
 	return b.String()
 }
 
-// news returns what happened since the last turn: results of scheduled tasks, and
+// news returns the events since the last turn: results of scheduled tasks, and
 // commands in the background that have ended.
 func (st *sessionTools) news(ctx context.Context, direct bool) agent.News {
 	n := st.tasks.news(ctx, direct)
-	if direct { // the model is told at the next prompt that it sees
+	if direct { // the model learns of ended commands at the next prompt that it sees
 		return n
 	}
 	for _, f := range st.shell.Finished() {

@@ -67,8 +67,8 @@ func (a *App) Memory(cfg config.Config, roots *workspace.Roots) *memory.Memory {
 // memories is the database in the form that package memory uses.
 type memories struct{ *store.DB }
 
-func (s memories) PutMemory(ctx context.Context, e memory.Entry, key, parts string, most int) (int64, bool, error) {
-	id, existed, err := s.DB.PutMemory(ctx, store.Memory(e), key, parts, most)
+func (s memories) PutMemory(ctx context.Context, e memory.Entry, key, parts string, limit int) (int64, bool, error) {
+	id, existed, err := s.DB.PutMemory(ctx, store.Memory(e), key, parts, limit)
 	if errors.Is(err, store.ErrFull) {
 		err = memory.ErrFull
 	}

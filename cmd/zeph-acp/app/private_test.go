@@ -12,7 +12,7 @@ import (
 )
 
 // Every file that zeph-acp creates is hidden, wherever it is.
-func TestOwn(t *testing.T) {
+func TestPrivateFiles(t *testing.T) {
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func TestOwn(t *testing.T) {
 }
 
 // All files that the store and the keys really create are hidden.
-func TestOwnIsComplete(t *testing.T) {
+func TestPrivateFilesAreComplete(t *testing.T) {
 	home := t.TempDir()
 	l, err := config.Load(config.Options{Environ: []string{"ZEPH_HOME=" + home}})
 	if err != nil {

@@ -18,32 +18,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/agent/prompt"
 )
 
-// openProjectFile opens a file of the repository, which is not trusted: it may be a link
-// to somewhere else, a pipe without a writer, or endless.
-func openProjectFile(dir, name string) (*os.File, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, fs.ErrNotExist
-	}
-	defer root.Close()
-	f, err := root.OpenFile(name, os.O_RDONLY|keys.Nonblock, 0)
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("not a regular file")
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
-}
-
 // readProjectFile reads a file of the repository.
 func readProjectFile(dir, name string) ([]byte, error) {
-	f, err := openProjectFile(dir, name)
+	f, err := keys.OpenBelow(dir, name)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +30,7 @@ func readProjectFile(dir, name string) ([]byte, error) {
 
 // hashProjectFile returns the hash of a file of the repository.
 func hashProjectFile(dir, name string) (string, error) {
-	f, err := openProjectFile(dir, name)
+	f, err := keys.OpenBelow(dir, name)
 	if err != nil {
 		return "", err
 	}

@@ -129,13 +129,13 @@ func (w *rulesFile) note(text string) {
 
 // restartNotice returns the notice about changed keys that apply only after a restart.
 func restartNotice(file string, keys []string) string {
-	const most = 5
+	const maxKeys = 5
 	if len(keys) == 0 {
 		return ""
 	}
 	more := ""
-	if len(keys) > most {
-		keys, more = keys[:most], fmt.Sprintf(" and %d more", len(keys)-most)
+	if len(keys) > maxKeys {
+		keys, more = keys[:maxKeys], fmt.Sprintf(" and %d more", len(keys)-maxKeys)
 	}
 	was := "was"
 	if len(keys) > 1 {

@@ -204,7 +204,7 @@ func TestSessionFollowsTheRules(t *testing.T) {
 }
 
 // A missing file is reported at the first look, unless it may come back.
-func TestGoneRulesAreTold(t *testing.T) {
+func TestMissingRulesFile(t *testing.T) {
 	for name, gone := range map[string]func(string) error{
 		"the file":      os.Remove,
 		"the directory": func(path string) error { return os.RemoveAll(filepath.Dir(path)) },

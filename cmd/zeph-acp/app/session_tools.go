@@ -87,8 +87,8 @@ func (st *sessionTools) Reset() {
 // Status returns the lines about tools for /status.
 func (st *sessionTools) Status() []string {
 	var lines []string
-	if most := st.quota.Limits.MaxToolCallsPerSession; most > 0 {
-		lines = append(lines, fmt.Sprintf("Tool calls: %d of %d", min(st.quota.Used(), most), most))
+	if limit := st.quota.Limits.MaxToolCallsPerSession; limit > 0 {
+		lines = append(lines, fmt.Sprintf("Tool calls: %d of %d", min(st.quota.Used(), limit), limit))
 	}
 	if s := st.cache.Stats(); s.Hits > 0 {
 		lines = append(lines, fmt.Sprintf("Result cache: %d of %d lookups were hits", s.Hits, s.Hits+s.Misses))

@@ -52,7 +52,7 @@ func (a *App) newWorktree(ctx context.Context, name string, cfg config.Config, d
 	return &subagentCopy{c, a, st, a.links(cfg, st, p), bash}, nil
 }
 
-// copyPlace returns the place of a copy: the tools of the session, of which those that touch
+// copyPlace returns the place of a copy. It has the tools of the session, but those that touch
 // files or run commands work in the copy. The rules of the project apply to the copy. Only
 // the copy can be changed, and commands run in a sandbox where the system has one.
 func (a *App) copyPlace(cfg config.Config, st *sessionTools, of place, c *worktree.Copy) (place, *shell.Executor, error) {

@@ -67,7 +67,7 @@ func FuzzPaste(f *testing.F) {
 }
 
 // A long text is one word in the line, and itself in the prompt.
-func TestFolds(t *testing.T) {
+func TestPastedTexts(t *testing.T) {
 	var f pastedTexts
 	for _, text := range []string{"a", "a\nb", strings.Repeat("a\n", 50), strings.Repeat("x", 5000)} {
 		line := f.encode(text)
@@ -126,7 +126,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-func TestBlocks(t *testing.T) {
+func TestPromptBlocks(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "a b.go"), nil, 0o644); err != nil {
 		t.Fatal(err)

@@ -94,8 +94,8 @@ func (c *Chat) showStatus(text string, asks bool) {
 	switch {
 	case asks:
 		text = "│ " + text
-		if most := c.screen.Columns() - roomForAnswer; layout.Columns(text) > most {
-			text = layout.Cut(text, most) + " "
+		if limit := c.screen.Columns() - roomForAnswer; layout.Columns(text) > limit {
+			text = layout.Cut(text, limit) + " "
 		}
 	case text != "" && c.Styled:
 		text = dim + text + undim + " " + readyPrompt

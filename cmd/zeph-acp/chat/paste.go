@@ -20,8 +20,8 @@ const (
 	maxShownBytes = 400
 )
 
-// pastedTexts keeps the long texts of which the line shows only the size. The zero value is
-// ready. Its methods are called concurrently.
+// pastedTexts keeps the long texts that the line shows as their size. The zero value is ready.
+// Its methods are called concurrently.
 type pastedTexts struct {
 	mu    sync.Mutex
 	texts map[string]string // by their short forms in the line

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -101,28 +100,15 @@ func warnings(mistakes toml.Mistakes) []string {
 	return lines
 }
 
-// readWorkspaceFile reads the workspace's file. The file is not trusted: it may be
-// a link to somewhere else, a pipe without a writer, or endless.
+// readWorkspaceFile reads the workspace's file, which is not trusted.
 func readWorkspaceFile(dir string) ([]byte, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, fs.ErrNotExist // a workspace that cannot be opened has no such file
+	f, err := keys.OpenBelow(dir, WorkspaceFile)
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+		err = pathErr.Err // without the path, which the caller adds
 	}
-	defer root.Close()
-	f, err := root.OpenFile(WorkspaceFile, os.O_RDONLY|keys.Nonblock, 0)
 	if err != nil {
-		if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
-			err = pathErr.Err
-		}
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("not a regular file")
-	}
 	return keys.ReadBounded(f)
 }

@@ -37,7 +37,7 @@ func severityOf(e *audit.Entry) severity {
 	return severity{"WARN", 13, 7}
 }
 
-// subject returns what was called.
+// subject returns the command, the URL, the paths or the input of a call.
 func subject(e *audit.Entry) string {
 	return cmp.Or(e.Command, e.URL, strings.Join(e.Paths, ", "), string(e.Input))
 }

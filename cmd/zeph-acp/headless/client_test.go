@@ -148,7 +148,7 @@ func TestReason(t *testing.T) {
 }
 
 // A question that the agent withdraws is closed.
-func TestQuestionTakenBack(t *testing.T) {
+func TestQuestionWithdrawn(t *testing.T) {
 	asked := make(chan struct{})
 	turn, _ := turnOf(t, func(ctx context.Context, c *acp.Client) (acp.StopReason, error) {
 		ctx, cancel := context.WithCancel(ctx)

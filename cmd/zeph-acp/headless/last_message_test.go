@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestSaid(t *testing.T) {
+func TestLastMessage(t *testing.T) {
 	s := &LastMessage{View: &JSON{W: io.Discard}}
 	for _, u := range []struct{ update, want string }{
 		{`{"sessionUpdate":"agent_thought_chunk","messageId":"1","content":{"type":"text","text":"hm"}}`, ""},

@@ -191,7 +191,7 @@ func TestForPeople(t *testing.T) {
 	}
 }
 
-func TestScreenWhole(t *testing.T) {
+func TestScreenFull(t *testing.T) {
 	var b strings.Builder
 	s := NewScreen(&b, false)
 	s.Full, s.Config = true, "/c.toml"

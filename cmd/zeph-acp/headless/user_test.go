@@ -127,7 +127,7 @@ func TestKeyboardForgets(t *testing.T) {
 	}
 }
 
-func TestApproveAlone(t *testing.T) {
+func TestApproveWithoutUser(t *testing.T) {
 	var b strings.Builder
 	for name, tt := range map[string]struct {
 		user    *User

@@ -40,6 +40,30 @@ func ReadPrivate(file string) ([]byte, error) {
 	return ReadBounded(f)
 }
 
+// OpenBelow opens a regular file below a directory that is not trusted: the file may be a
+// link to somewhere else, a pipe without a writer, or endless. A directory that cannot be
+// opened has no file, so that error is fs.ErrNotExist.
+func OpenBelow(dir, name string) (*os.File, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fs.ErrNotExist
+	}
+	defer root.Close()
+	f, err := root.OpenFile(name, os.O_RDONLY|Nonblock, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
 // Temporary returns the pattern of the temporary names that ReplaceFile uses.
 func Temporary(name string) string { return "." + name + ".tmp-*" }
 
@@ -141,6 +165,7 @@ func CreateFile(file string, data []byte, mode fs.FileMode) (err error) {
 // MaxBytes is the largest size of a configuration file.
 const MaxBytes = 1 << 20
 
+// ReadBounded reads at most MaxBytes; a longer text is an error.
 func ReadBounded(r io.Reader) ([]byte, error) {
 	var b bytes.Buffer
 	if _, err := io.Copy(&b, io.LimitReader(r, MaxBytes+1)); err != nil {

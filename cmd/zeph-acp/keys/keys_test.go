@@ -88,7 +88,7 @@ func TestKeysAnswersKnown(t *testing.T) {
 	}
 }
 
-func TestKeysNowhere(t *testing.T) {
+func TestKeysWithoutDirectory(t *testing.T) {
 	k := keysIn("", "KEY_A=a")
 	if a, b := k.Getenv("KEY_A"), k.Getenv("KEY_B"); a != "a" || b != "" || k.Err() != nil {
 		t.Errorf("KEY_A %q, KEY_B %q, %v", a, b, k.Err())

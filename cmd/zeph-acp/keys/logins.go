@@ -46,7 +46,7 @@ func (l *Logins) Load(server string) ([]byte, error) {
 	if err == nil {
 		saved, err = l.parse(data)
 	}
-	return saved[server], l.named(err)
+	return saved[server], l.withFileName(err)
 }
 
 // Change replaces the login at a server by the result of edit, under a lock; nil
@@ -58,7 +58,7 @@ func (l *Logins) Change(server string, edit func(old []byte) ([]byte, error)) er
 	return EditFile(l.file(), func(old []byte) ([]byte, error) {
 		saved, err := l.parse(old)
 		if err != nil {
-			return nil, l.named(err)
+			return nil, l.withFileName(err)
 		}
 		login, err := edit(saved[server])
 		if err != nil {
@@ -75,8 +75,8 @@ func (l *Logins) Change(server string, edit func(old []byte) ([]byte, error)) er
 	})
 }
 
-// named adds the file's name to an error.
-func (l *Logins) named(err error) error {
+// withFileName adds the file's name to an error.
+func (l *Logins) withFileName(err error) error {
 	if err == nil {
 		return nil
 	}

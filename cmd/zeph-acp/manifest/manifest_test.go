@@ -55,7 +55,7 @@ func TestEntry(t *testing.T) {
 	}
 }
 
-func TestSummed(t *testing.T) {
+func TestWithSums(t *testing.T) {
 	dir := t.TempDir()
 	for _, a := range Archives("1.2.3") {
 		if err := os.WriteFile(filepath.Join(dir, a.Name), []byte(a.Name), 0o600); err != nil {

@@ -61,8 +61,8 @@ func TestTranslate(t *testing.T) {
 	}
 }
 
-// TestOfProject checks that no rule of a project allows calls in others.
-func TestOfProject(t *testing.T) {
+// TestDropAllows checks that no rule of a project allows calls in others.
+func TestDropAllows(t *testing.T) {
 	i, err := permissions.Claude([]byte(`{"permissions":{"allow":["Bash(make)"],"deny":["Bash(curl *)"]}}`))
 	if err != nil {
 		t.Fatal(err)

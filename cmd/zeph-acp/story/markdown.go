@@ -231,15 +231,15 @@ func fenced(text, info string) string {
 }
 
 // longest returns the length of the longest run of a character.
-func longest(text string, of rune) (most int) {
+func longest(text string, of rune) (length int) {
 	n := 0
 	for _, r := range text {
 		if n++; r != of {
 			n = 0
 		}
-		most = max(most, n)
+		length = max(length, n)
 	}
-	return most
+	return length
 }
 
 func quoted(text string) string {

@@ -78,7 +78,7 @@ func outline(s *story.Story) (lines []string) {
 	return lines
 }
 
-func TestTell(t *testing.T) {
+func TestStory(t *testing.T) {
 	for name, tt := range map[string]struct {
 		events []transcript.Event
 		want   []string
@@ -119,8 +119,8 @@ func TestTell(t *testing.T) {
 	}
 }
 
-// TestTellNumbers checks the sums, and that a cost is that of its turn.
-func TestTellNumbers(t *testing.T) {
+// TestStoryNumbers checks the sums, and that a cost is that of its turn.
+func TestStoryNumbers(t *testing.T) {
 	before, after := "a\n", "b\n"
 	s := tell([]audit.Entry{
 		{ID: "c1", Tool: "bash", Result: audit.Success, BytesBefore: 1000, BytesAfter: 100, Rule: "rule hunter2"},
@@ -162,8 +162,8 @@ func TestCardVerb(t *testing.T) {
 	}
 }
 
-// TestTellShortens checks that huge texts do not make a huge page.
-func TestTellShortens(t *testing.T) {
+// TestStoryShortens checks that huge texts do not make a huge page.
+func TestStoryShortens(t *testing.T) {
 	none, lines := "", strings.Repeat("line\n", 100_000)
 	s := tell(nil, prompt("p1", strings.Repeat("é", 1<<20)), announced("c1", "x"), ended("c1", acp.ToolCompleted, text(lines),
 		acp.ToolContent{Type: "diff", Path: "/w/a", OldText: &none, NewText: &lines}), done)
@@ -180,8 +180,8 @@ func TestTellShortens(t *testing.T) {
 	}
 }
 
-// TestTellBounds checks that many long texts do not make a huge page either.
-func TestTellBounds(t *testing.T) {
+// TestStoryBounds checks that many long texts do not make a huge page either.
+func TestStoryBounds(t *testing.T) {
 	events := []transcript.Event{prompt("p1", "hi")}
 	for i := range 200 {
 		id := fmt.Sprint("c", i)

@@ -2,9 +2,9 @@ package story
 
 import "testing"
 
-// TestWords checks the Markdown of a text. What it does in viewers was tried with 8,000
+// TestRefenced checks the Markdown of a text. What it does in viewers was tried with 8,000
 // random documents in commonmark.js, markdown-it and marked.
-func TestWords(t *testing.T) {
+func TestRefenced(t *testing.T) {
 	for text, want := range map[string]string{
 		"a **b** <i> &lt; > c":  "a **b** &lt;i> &amp;lt; > c",
 		"> a\n- b":              "> a\n- b",
