@@ -20,16 +20,15 @@ func (t *Terminal) Background(ctx context.Context, cmd shell.Command) (shell.Job
 		return nil, err
 	}
 	waiting, end := context.WithCancel(context.WithoutCancel(ctx))
-	j := &job{term: term, shared: t.Shared, done: make(chan struct{}), end: end}
+	j := &job{term: term, done: make(chan struct{}), end: end}
 	go j.await(waiting)
 	return j, nil
 }
 
 // job is a command in a terminal of the client.
 type job struct {
-	term   *acp.Terminal
-	shared *Terminals
-	end    context.CancelFunc // of the wait for its end
+	term *acp.Terminal
+	end  context.CancelFunc // of the wait for its end
 
 	done   chan struct{}
 	status acp.ExitStatus // set before done is closed
@@ -47,13 +46,13 @@ const (
 func (j *job) await(ctx context.Context) {
 	defer close(j.done)
 	var err error
-	if j.status, err = j.term.Wait(ctx); err != nil || !j.shared.final(j.status) {
+	if j.status, err = j.term.Wait(ctx); err != nil {
 		j.status = poll(ctx, j.term, aliveEvery)
 	}
 }
 
-// poll waits for the exit of a command if the client cannot wait for it, or answers at
-// once. A terminal that no longer answers counts as ended, with an unknown status.
+// poll waits for the exit of a command if the client cannot wait for it. A
+// terminal that no longer answers counts as ended, with an unknown status.
 func poll(ctx context.Context, term *acp.Terminal, every time.Duration) acp.ExitStatus {
 	for {
 		shown, err := term.Output(ctx)

@@ -23,7 +23,6 @@ type Terminals struct {
 	mu      sync.Mutex
 	decided arguments
 	why     string        // why commands run here, for /status; "" if they do not
-	mute    bool          // the client never reports how a command ended
 	probing chan struct{} // closed when the running probe ends; nil without one
 }
 
@@ -77,27 +76,6 @@ func (s *Terminals) usable(ctx context.Context, client acp.Implementation, probe
 	}
 }
 
-// final reports whether status is how a command ended. An empty status of a client that
-// reports others means that the command still runs.
-func (s *Terminals) final(status acp.ExitStatus) bool {
-	if status != (acp.ExitStatus{}) {
-		return true
-	}
-	if s == nil {
-		return false
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.mute
-}
-
-// setMute records that the client never reports how a command ended.
-func (s *Terminals) setMute() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.mute = true
-}
-
 // settle runs the probe and stores its decision.
 func (s *Terminals) settle(ctx context.Context, probe func(context.Context) (arguments, string)) {
 	got, why := probe(ctx)
@@ -138,32 +116,23 @@ func (t *Terminal) probe(ctx context.Context, cmd shell.Command) (arguments, str
 		return lost, undecided + reason(err)
 	}
 	defer term.Release()
-	status, waitErr := term.Wait(ctx)
-	ended := waitErr == nil && status != (acp.ExitStatus{})
-	over, seen := time.After(probeAfter), false
+	_, waitErr := term.Wait(ctx)
+	over := time.After(probeAfter)
 	for {
 		shown, err := term.Output(ctx)
-		ended = ended || shown.ExitStatus != nil
 		switch {
 		case err == nil && strings.Contains(shown.Output, probeKept):
-			if ended || waitErr != nil {
-				return kept, ""
-			}
-			seen = true // how it ended may follow
+			return kept, ""
 		case err == nil && strings.Contains(shown.Output, probeLost):
 			return lost, apart
 		case err != nil:
 			return lost, undecided + reason(err)
-		case !ended: // it cannot wait, or not yet
+		case waitErr != nil && shown.ExitStatus == nil: // it cannot wait, or not yet
 			over = time.After(probeAfter)
 		}
 		select {
 		case <-time.After(probeEvery):
 		case <-over:
-			if seen {
-				t.Shared.setMute()
-				return kept, ""
-			}
 			return lost, apart
 		case <-ctx.Done():
 			return lost, undecided + reason(context.Cause(ctx))

@@ -215,45 +215,6 @@ func TestParallelProbes(t *testing.T) {
 	}
 }
 
-// A client that answers terminal/wait_for_exit at once with {} is asked for the output
-// until the command has ended, unless the probe showed that it never reports an end.
-func TestEmptyExitStatus(t *testing.T) {
-	for name, tt := range map[string]struct {
-		probed, ended string // the exit status in the output
-		looks         int    // at the output of the command
-		code          *int
-	}{
-		"in the output": {`,"exitStatus":{"exitCode":0}`, `,"exitStatus":{"exitCode":3}`, 4, new(3)},
-		"never":         {"", "", 1, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				created, looks := 0, 0
-				wire := &editor{answer: func(m string, p json.RawMessage) string {
-					switch {
-					case m == "terminal/create":
-						created++
-						return fmt.Sprintf(`{"terminalId":"t%d"}`, created)
-					case m != "terminal/output":
-						return `{}`
-					case created == 1:
-						return `{"output":"` + probeKept + `","truncated":false` + tt.probed + `}`
-					}
-					if looks++; looks < 3 {
-						return `{"output":"","truncated":false}`
-					}
-					return `{"output":"x","truncated":false` + tt.ended + `}`
-				}}
-				term := &Terminal{Client: connect(t, wire), Shared: &Terminals{}, Local: &local{}}
-				out, err := term.Run(t.Context(), shell.Command{Line: "x", Dir: "/", Session: "s1"})
-				if err != nil || looks != tt.looks || (out.ExitCode == nil) != (tt.code == nil) || tt.code != nil && *out.ExitCode != *tt.code {
-					t.Errorf("%+v, %v, after %d looks", out, err, looks)
-				}
-			})
-		})
-	}
-}
-
 func TestQuirks(t *testing.T) {
 	for client, want := range map[acp.Implementation]quirks{
 		{Name: "vscode-acp-client", Version: "0.2.0"}: {arguments: lost},

@@ -58,7 +58,7 @@ func (t *Terminal) Run(ctx context.Context, cmd shell.Command) (shell.Output, er
 	}
 	out := shell.Output{Terminal: term.ID, Release: term.Release, ReadOnly: t.holds(cmd)}
 	status, err := term.Wait(ctx)
-	if refused, ok := errors.AsType[*acp.ClientError](err); ok && refused.Unsupported() || err == nil && !t.Shared.final(status) {
+	if refused, ok := errors.AsType[*acp.ClientError](err); ok && refused.Unsupported() {
 		status = poll(ctx, term, lookEvery)
 	}
 	switch {
