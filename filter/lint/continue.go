@@ -114,7 +114,7 @@ func (g *groupingPass) continuePlace(p position, l []byte, indented bool) bool {
 	}
 	d.releaseLastLine()
 	d.afterBlank, d.placeHasCode = false, false
-	d.muted = (d.isNote || d.parsed.sev == isError && d.fromCompiler()) && g.isSurplusNote(p.file)
+	d.muted = (d.isNote || d.parsed.sev == isError && d.fromCompiler()) && g.notes.isSurplus(p)
 	d.addLine(l)
 	d.addNote(g.noteText(p, l))
 	return true

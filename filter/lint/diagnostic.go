@@ -167,7 +167,7 @@ func (g *groupingPass) beginPlace(l []byte, p position) {
 		d.begin(oneLineLayout, l)
 		d.setPosition(p)
 		d.isNote = true
-		if d.muted = g.isSurplusNote(p.file); d.muted {
+		if d.muted = g.notes.isSurplus(p); d.muted {
 			d.lines, d.cutLines = d.lines[:0], 1
 		}
 		return
@@ -177,10 +177,10 @@ func (g *groupingPass) beginPlace(l []byte, p position) {
 		g.dropped++
 	}
 	g.flushLastLine()
-	g.noteCount = 0
+	g.notes.reset()
 	// its notes would repeat others
 	if p.sev == isError && len(p.rule) == 0 && g.store.seenBefore(&finding{rule: []byte("notes"), msg: p.msg}) {
-		g.noteCount = maxNotesFull
+		g.notes.count = maxNotesFull
 	}
 	d.begin(oneLineLayout, l)
 	d.setPosition(p)

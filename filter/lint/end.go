@@ -6,31 +6,6 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// maxNotesFull is how many notes of an error show other people's code. More of
-// them are mostly attempts of the compiler.
-const maxNotesFull = 3
-
-// isSurplusNote counts the notes of an error and reports whether another note about
-// this file would be of little use.
-func (g *groupingPass) isSurplusNote(file []byte) bool {
-	g.noteCount++
-	return g.noteCount > maxNotesFull && isLibraryFile(file)
-}
-
-// isLibraryFile reports whether a file belongs to the system or a library.
-func isLibraryFile(file []byte) bool {
-	for _, dir := range libraryDirs {
-		if bytes.HasPrefix(file, dir) {
-			return true
-		}
-	}
-	return bytes.Contains(file, []byte("/.cargo/")) ||
-		bytes.Contains(file, []byte("/node_modules/")) ||
-		bytes.Contains(file, []byte("/.conan"))
-}
-
-var libraryDirs = text.ByteTexts("/usr/", "/opt/", "/Library/", "/Applications/", "/nix/", "/lib/", "C:\\Program")
-
 // maxLinterErrors is how many errors of linters are shown with their code.
 const maxLinterErrors = 8
 
@@ -141,7 +116,13 @@ func (g *groupingPass) writeToBody() {
 		addLines(&g.body, condenseChain(t.leadIn))
 	}
 	t.leadIn = t.leadIn[:0]
-	addLines(&g.body, d.lines)
+	if d.layout == oneLineLayout {
+		lines, removed := g.notes.withoutShownCode(d.lines)
+		addLines(&g.body, lines)
+		g.dropped += removed
+	} else {
+		addLines(&g.body, d.lines)
+	}
 	g.mutedLines += d.cutLines
 	d.cutLines = 0
 	if g.current.afterBlank {

@@ -120,15 +120,15 @@ type groupingPass struct {
 	heldCommands       [2][]byte // lines not written yet, by heldCommand and heldDirectory
 	tableRun           tableRun
 	shell              shellcheckState
-	dropped            int  // lines
-	errorsInBody       int  // errors of compilers, with their code
-	linterErrorsInBody int  // errors of linters, with their code
-	failureShown       bool // a line that stays reports a problem
-	lastInBody         bool // the last diagnostic went to the body
-	noteCount          int  // notes of the last error
-	mutedLines         int  // omitted lines of these notes
-	unchanged          bool // the input stays as it is, mostly as the result of an earlier pass
-	inProgram          bool // the built program is writing
+	dropped            int        // lines
+	errorsInBody       int        // errors of compilers, with their code
+	linterErrorsInBody int        // errors of linters, with their code
+	failureShown       bool       // a line that stays reports a problem
+	lastInBody         bool       // the last diagnostic went to the body
+	notes              shownNotes // of the last error
+	mutedLines         int        // omitted lines of these notes
+	unchanged          bool       // the input stays as it is, mostly as the result of an earlier pass
+	inProgram          bool       // the built program is writing
 
 	seenCounts map[string]bool // see countedBefore
 
