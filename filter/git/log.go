@@ -40,7 +40,7 @@ func newGitLog(p strategy.Params) (strategy.Strategy, error) {
 }
 
 func (g gitLog) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
-	return &logPass{gitLog: g, run: run, diff: g.diff.begin(run, out), deciding: true, showsFile: showsFile(run.Command)}
+	return &logPass{gitLog: g, diff: g.diff.begin(run, out), deciding: true, showsFile: showsFile(run.Command)}
 }
 
 // showsFile reports whether a command shows the contents of a file: "git show
@@ -58,7 +58,6 @@ func showsFile(command string) bool {
 // logPass shortens commits and passes all other lines to a pass for diffs.
 type logPass struct {
 	gitLog
-	run              strategy.Run
 	diff             *diffPass
 	showsFile        bool
 	deciding         bool   // lines wait in pending until it is known whether messages stay
