@@ -1,25 +1,28 @@
 package testreport
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
+)
 
 // cargoTests recognises cargo test and cargo nextest.
 type cargoTests struct {
 	*testPass
-	in       cargoPart
-	header   []byte    // "Running unittests ..." of the binary, until written
-	count    []byte    // "running 3 tests", until the binary ends
-	dotted   []byte    // the last line of dots with a failure, until its block
-	running  []byte    // the running test of nextest
-	failing  heldLines // lines that name a failed test, until its block
-	named    map[string]bool
-	heading  bool // "failures:" came, and no name was written
-	hanging  bool // a test has begun without a result
-	nextest  bool
-	warnings int
-	errors   int
-	ignored  int
-	brief    bool // keep only the message and place of a diagnostic
-	sums     cargoSums
+	part            cargoPart
+	binaryLine      []byte          // "Running unittests ..." of the binary, until written
+	countLine       []byte          // "running 3 tests", until the binary ends
+	failedDots      []byte          // the last line of dots with a failure, until its block
+	running         []byte          // the test of nextest whose output follows
+	unshownFailures heldLines       // lines that name a failed test, until its block
+	shownTests      map[string]bool // tests whose output was shown, by testKey; nextest's have the prefix "="
+	headingPending  bool            // "failures:" came, and no name was written
+	awaitsResult    bool            // a test has begun without a result
+	warnings        int
+	errors          int
+	ignored         int
+	briefDiagnostic bool // keep only the message and place of a diagnostic
+	totals          cargoTotals
 }
 
 // cargoPart is a part of the output.
@@ -35,121 +38,121 @@ const (
 )
 
 func newCargoTests(p *testPass) testRunner {
-	return &cargoTests{testPass: p, named: map[string]bool{}}
+	return &cargoTests{testPass: p, shownTests: map[string]bool{}}
 }
 
-func (c *cargoTests) shape(l []byte) bool {
-	switch c.in {
+func (c *cargoTests) handle(l []byte) bool {
+	switch c.part {
 	case cargoNextest:
-		if !c.nextestEnds(l) {
-			c.nextestWrote(l)
+		if !c.endsNextestOutput(l) {
+			c.handleNextestOutput(l)
 			return true
 		}
-		c.leave()
+		c.leavePart()
 	case cargoBlocks:
-		return c.inBlocks(l)
+		return c.handleBlockLine(l)
 	}
-	if c.keyword(l) || begins(l, "all doctests ran in ") {
+	if c.handleKeyword(l) || begins(l, "all doctests ran in ") {
 		return true
 	}
-	if c.hanging && (string(l) == "ok" || string(l) == "ignored") {
-		c.hanging = false
+	if c.awaitsResult && (string(l) == "ok" || string(l) == "ignored") {
+		c.awaitsResult = false
 		return true
 	}
-	if name, ok := bytes.CutSuffix(l, []byte(" --- FAILED")); ok && len(c.count) > 0 {
-		c.bad = true
-		c.failing.add(append(append([]byte("test "), name...), " ... FAILED"...), c.failedLine)
+	if name, ok := bytes.CutSuffix(l, []byte(" --- FAILED")); ok && len(c.countLine) > 0 {
+		c.problemSeen = true
+		c.unshownFailures.add(append(append([]byte("test "), name...), " ... FAILED"...), c.keepFailedName)
 		return true
 	}
-	if c.in != cargoDiagnostic && isTestDots(l) || len(c.count) > 0 && len(l) == 1 && (l[0] == '.' || l[0] == 'i' || l[0] == 'F') {
-		c.dots(l)
+	if c.part != cargoDiagnostic && isTestDots(l) || len(c.countLine) > 0 && len(l) == 1 && (l[0] == '.' || l[0] == 'i' || l[0] == 'F') {
+		c.handleDots(l)
 		return true
 	}
-	return c.inside(l)
+	return c.handlePartLine(l)
 }
 
-// keyword handles a line that begins with a word of the runner's own format.
-func (c *cargoTests) keyword(l []byte) bool {
+// handleKeyword handles a line that begins with a word of the runner's own format.
+func (c *cargoTests) handleKeyword(l []byte) bool {
 	switch l[0] {
 	case 't':
-		return begins(l, "test ") && c.test(l)
+		return begins(l, "test ") && c.handleTest(l)
 	case 'r':
-		if runningTests(l) {
-			c.leave()
-			c.count = append(c.count[:0], l...)
+		if isRunningTests(l) {
+			c.leavePart()
+			c.countLine = append(c.countLine[:0], l...)
 			return true
 		}
 	case 'f':
 		if string(l) == "failures:" {
-			c.failures()
+			c.handleFailures()
 			return true
 		}
 	case 's':
 		if string(l) == "successes:" {
-			if c.in != cargoSuccesses {
-				c.leave()
-				c.prints(l)
-				c.in = cargoSuccesses
+			if c.part != cargoSuccesses {
+				c.leavePart()
+				c.addPrinted(l)
+				c.part = cargoSuccesses
 			}
 			return true
 		}
 	case '-':
-		return c.block(l)
+		return c.beginBlock(l)
 	case ' ':
-		return c.indented(l)
+		return c.handleIndented(l)
 	case 'e', 'w':
-		return c.diagnostic(l)
+		return c.beginDiagnostic(l)
 	case 'S', 'F':
 		if begins(l, "Some errors have detailed explanations: ") || begins(l, "For more information about ") {
-			c.leave()
+			c.leavePart()
 			return true
 		}
 	case 0xe2:
 		if begins(l, "────") {
-			c.leave()
-			c.nextest = true
+			c.leavePart()
 			return true
 		}
 	}
 	return false
 }
 
-// inBlocks handles a line of the output of failed tests.
-func (c *cargoTests) inBlocks(l []byte) bool {
+// handleBlockLine handles a line of the output of failed tests.
+func (c *cargoTests) handleBlockLine(l []byte) bool {
 	switch {
 	case string(l) == "failures:":
-		c.failures()
+		c.handleFailures()
 	case begins(l, "test result: "):
-		c.result(l)
-	case begins(l, "---- ") && c.block(l):
-	case beginsAny(l, "error: test failed", "error: doctest failed") || begins(l, "error: ") && ends(l, " failed:") && contains(l, " target"):
-		c.leave()
-		return c.diagnostic(l)
+		c.handleTotal(l)
+	case begins(l, "---- ") && c.beginBlock(l):
+	case text.HasAnyPrefix(l, "error: test failed", "error: doctest failed") ||
+		begins(l, "error: ") && ends(l, " failed:") && contains(l, " target"):
+		c.leavePart()
+		return c.beginDiagnostic(l)
 	case begins(l, "     Running ") && ends(l, ")"):
-		return c.indented(l)
+		return c.handleIndented(l)
 	case begins(l, "note: run with `RUST_BACKTRACE=") || begins(l, "note: Some details are omitted, run with"):
 	default:
-		c.failureLine(l, begins(l, "thread '") || begins(l, "Error: ") || begins(l, "error") || contains(l, "panicked at"))
+		c.addFailureLine(l, begins(l, "thread '") || begins(l, "Error: ") || begins(l, "error") || contains(l, "panicked at"))
 	}
 	return true
 }
 
-// inside handles a line of the current part.
-func (c *cargoTests) inside(l []byte) bool {
-	switch c.in {
+// handlePartLine handles a line of the current part.
+func (c *cargoTests) handlePartLine(l []byte) bool {
+	switch c.part {
 	case cargoNames:
 		if begins(l, "    ") {
-			c.name(bytes.TrimSpace(l), l)
+			c.handleName(bytes.TrimSpace(l), l)
 			return true
 		}
 	case cargoSuccesses:
 		if !begins(l, "    ") || bytes.IndexByte(bytes.TrimSpace(l), ' ') >= 0 {
-			c.prints(l)
+			c.addPrinted(l)
 		}
 		return true
 	case cargoDiagnostic:
 		switch {
-		case !c.brief:
+		case !c.briefDiagnostic:
 			c.keep(shortenLinkerCommand(l))
 		case begins(bytes.TrimLeft(l, " "), "--> "):
 			c.keep(l)
@@ -159,253 +162,255 @@ func (c *cargoTests) inside(l []byte) bool {
 	return false
 }
 
-// leave ends the current part.
-func (c *cargoTests) leave() {
-	if c.in == cargoBlocks || c.in == cargoNextest {
-		c.close()
+// leavePart ends the current part.
+func (c *cargoTests) leavePart() {
+	if c.part == cargoBlocks || c.part == cargoNextest {
+		c.endFailure()
 	}
-	c.in = cargoTop
+	c.part = cargoTop
 }
 
 func (c *cargoTests) blank() bool {
-	if c.in == cargoDiagnostic {
-		c.leave()
+	if c.part == cargoDiagnostic {
+		c.leavePart()
 	}
 	return false
 }
 
-// test handles "test name ... ok" and "test result: ...".
-func (c *cargoTests) test(l []byte) bool {
+// handleTest handles "test name ... ok" and "test result: ...".
+func (c *cargoTests) handleTest(l []byte) bool {
 	if begins(l, "test result: ") {
-		c.result(l)
+		c.handleTotal(l)
 		return true
 	}
 	at := bytes.LastIndex(l, []byte(" ..."))
 	switch {
 	case contains(l, " has been running for over "):
-		c.leave()
+		c.leavePart()
 		c.keep(l)
 		return true
 	case at < 0:
 		return false
 	}
-	c.leave()
+	c.leavePart()
 	switch result := bytes.TrimSpace(l[at+len(" ..."):]); {
 	case string(result) == "ok", begins(result, "ok ("), begins(result, "ok <"), string(result) == "ignored":
 	case begins(result, "ignored, "): // with a reason
-		if c.ignored++; c.ignored <= notedTests {
+		if c.ignored++; c.ignored <= maxNotedTests {
 			c.keep(l)
 		}
 	case begins(result, "FAILED"):
-		c.bad = true
-		c.failing.add(l, c.failedLine)
+		c.problemSeen = true
+		c.unshownFailures.add(l, c.keepFailedName)
 	case begins(result, "bench:"):
 		c.keep(l)
 	default:
-		c.hanging = true
-		if len(result) == 0 && len(c.count) > 0 {
-			c.binary()
-			c.keep(c.count)
-			c.count = c.count[:0]
+		c.awaitsResult = true
+		if len(result) == 0 && len(c.countLine) > 0 {
+			c.writeBinaryLine()
+			c.keep(c.countLine)
+			c.countLine = c.countLine[:0]
 		}
-		c.prints(l)
+		c.addPrinted(l)
 	}
 	return true
 }
 
-// failedLine keeps a line that names a failed test.
-func (c *cargoTests) failedLine(l []byte) {
-	c.binary()
-	c.failed(l)
+// keepFailedName keeps a line that names a failed test.
+func (c *cargoTests) keepFailedName(l []byte) {
+	c.writeBinaryLine()
+	c.keepFailure(l)
 }
 
-// binary keeps the line that names the current binary.
-func (c *cargoTests) binary() {
-	if len(c.header) > 0 {
-		c.keep(c.header)
-		c.header = c.header[:0]
+// writeBinaryLine keeps the line that names the current binary.
+func (c *cargoTests) writeBinaryLine() {
+	if len(c.binaryLine) > 0 {
+		c.keep(c.binaryLine)
+		c.binaryLine = c.binaryLine[:0]
 	}
 }
 
-// failures begins the blocks of failed tests, or the list of their names.
-func (c *cargoTests) failures() {
-	c.leave()
-	c.in, c.heading, c.bad = cargoNames, true, true
-	c.dotted = c.dotted[:0]
+// handleFailures begins the blocks of failed tests, or the list of their names.
+func (c *cargoTests) handleFailures() {
+	c.leavePart()
+	c.part, c.headingPending, c.problemSeen = cargoNames, true, true
+	c.failedDots = c.failedDots[:0]
 }
 
-// block handles "---- name stdout ----".
-func (c *cargoTests) block(l []byte) bool {
+// beginBlock handles "---- name stdout ----".
+func (c *cargoTests) beginBlock(l []byte) bool {
 	if !begins(l, "---- ") || !ends(l, " stdout ----") && !ends(l, " stderr ----") || len(l) <= len("----  stdout ----") {
 		return false
 	}
-	if c.in == cargoSuccesses {
-		c.prints(l)
+	if c.part == cargoSuccesses {
+		c.addPrinted(l)
 		return true
 	}
 	name := l[len("---- ") : len(l)-len(" stdout ----")]
-	c.leave()
-	c.in = cargoBlocks
-	c.failing.forget(append(append([]byte("test "), name...), ' '))
-	if len(c.named) < 20*toldFailures {
-		c.named[testKey(name)] = true
+	c.leavePart()
+	c.part = cargoBlocks
+	c.unshownFailures.dropContaining(append(append([]byte("test "), name...), ' '))
+	if len(c.shownTests) < 20*maxNamedFailures {
+		c.shownTests[testKey(name)] = true
 	}
-	if c.fails < c.max {
-		c.binary()
+	if c.failureCount < c.maxFailures {
+		c.writeBinaryLine()
 	}
-	c.fail(name, l)
+	c.beginFailure(name, l)
 	return true
 }
 
-// name handles a name in the list of failed tests. It stays if the test has no
+// handleName handles a name in the list of failed tests. It stays if the test has no
 // other line.
-func (c *cargoTests) name(name, l []byte) {
-	if c.named[testKey(name)] {
+func (c *cargoTests) handleName(name, l []byte) {
+	if c.shownTests[testKey(name)] {
 		return
 	}
-	c.failing.forget(append(append([]byte("test "), name...), ' '))
-	c.binary()
-	if c.heading {
-		c.failed([]byte("failures:"))
-		c.heading = false
+	c.unshownFailures.dropContaining(append(append([]byte("test "), name...), ' '))
+	c.writeBinaryLine()
+	if c.headingPending {
+		c.keepFailure([]byte("failures:"))
+		c.headingPending = false
 	}
-	c.failed(l)
+	c.keepFailure(l)
 }
 
-// dots handles the quiet form: "....F.. 7/9".
-func (c *cargoTests) dots(l []byte) {
-	c.leave()
+// handleDots handles the quiet form: "....F.. 7/9".
+func (c *cargoTests) handleDots(l []byte) {
+	c.leavePart()
 	if bytes.IndexByte(l, 'F') >= 0 {
-		c.bad = true
-		c.dotted = append(c.dotted[:0], l...)
+		c.problemSeen = true
+		c.failedDots = append(c.failedDots[:0], l...)
 	}
 }
 
-// result handles the total of one binary.
-func (c *cargoTests) result(l []byte) {
-	c.leave()
-	c.failing.write(c.failedLine)
+// handleTotal handles the total of one binary.
+func (c *cargoTests) handleTotal(l []byte) {
+	c.leavePart()
+	c.unshownFailures.write(c.keepFailedName)
 	if begins(l, "test result: ok. ") {
-		if !c.waits {
-			c.sums = cargoSums{}
+		if !c.hasPending {
+			c.totals = cargoTotals{}
 		}
-		if c.sums.add(l); c.sums.n == 1 {
-			c.wait(l)
+		if c.totals.add(l); c.totals.n == 1 {
+			c.keepReplaceable(l)
 		} else {
-			c.wait(c.sums.line())
+			c.keepReplaceable(c.totals.line())
 		}
 	} else {
-		c.binary()
-		c.failed(l)
+		c.writeBinaryLine()
+		c.keepFailure(l)
 	}
-	c.begin(nil)
+	c.beginBinary(nil)
 }
 
-// begin begins the tests of another binary.
-func (c *cargoTests) begin(header []byte) {
-	c.header = append(c.header[:0], header...)
-	c.count = c.count[:0]
-	c.hanging, c.heading = false, false
-	clear(c.named)
+// beginBinary begins the tests of another binary.
+func (c *cargoTests) beginBinary(header []byte) {
+	c.binaryLine = append(c.binaryLine[:0], header...)
+	c.countLine = c.countLine[:0]
+	c.awaitsResult, c.headingPending = false, false
+	clear(c.shownTests)
 }
 
-// unfinished keeps the lines of a binary whose tests did not end.
-func (c *cargoTests) unfinished() {
-	c.failing.write(c.failedLine)
-	if len(c.dotted) > 0 {
-		c.failedLine(c.dotted)
-		c.dotted = c.dotted[:0]
+// endBinary keeps the lines of a binary whose tests did not end.
+func (c *cargoTests) endBinary() {
+	c.unshownFailures.write(c.keepFailedName)
+	if len(c.failedDots) > 0 {
+		c.keepFailedName(c.failedDots)
+		c.failedDots = c.failedDots[:0]
 	}
-	c.bad = c.bad || c.hanging
-	if len(c.count) > 0 {
-		c.binary()
-		c.keep(c.count)
+	c.problemSeen = c.problemSeen || c.awaitsResult
+	if len(c.countLine) > 0 {
+		c.writeBinaryLine()
+		c.keep(c.countLine)
 	}
 }
 
-// indented handles the indented lines of cargo and nextest.
-func (c *cargoTests) indented(l []byte) bool {
-	if status := nextestStatus(l); status != "" {
-		c.nextest = true
-		c.leave()
+// handleIndented handles the indented lines of cargo and nextest.
+func (c *cargoTests) handleIndented(l []byte) bool {
+	if status := parseNextestStatus(l); status != "" {
+		c.leavePart()
 		switch status {
 		case "Summary":
 			c.keep(l)
-			c.in = cargoTop
+			c.part = cargoTop
 		case "FAIL":
-			c.nextestFailed(l)
+			c.handleNextestResult(l)
 		}
 		return true
 	}
-	if cargoStatus(l) {
+	if isCargoStatus(l) {
 		inner := bytes.TrimLeft(l, " ")
 		switch {
 		case begins(inner, "Running ") || begins(inner, "Doc-tests "):
-			c.leave()
-			c.unfinished()
-			c.begin(l)
+			c.leavePart()
+			c.endBinary()
+			c.beginBinary(l)
 		case begins(inner, "Blocking "):
 			c.keep(l)
 		default:
-			if c.in != cargoDiagnostic {
-				c.leave()
+			if c.part != cargoDiagnostic {
+				c.leavePart()
 			}
 		}
 		return true
 	}
-	if c.in == cargoTop {
+	if c.part == cargoTop {
 		inner := bytes.TrimLeft(l, " ")
 		switch {
-		case begins(inner, "Nextest run ID "), begins(inner, "Starting ") && contains(inner, " tests across "), begins(inner, "Starting ") && contains(inner, " test across "):
-			c.nextest = true
+		case begins(inner, "Nextest run ID "),
+			begins(inner, "Starting ") && contains(inner, " tests across "),
+			begins(inner, "Starting ") && contains(inner, " test across "):
 			return true
 		case begins(inner, "Cancelling due to"), begins(inner, "Canceling due to"), begins(inner, "Killing"):
-			c.nextest = true
-			c.failed(l)
+			c.keepFailure(l)
 			return true
 		}
 	}
 	return false
 }
 
-// diagnostic handles the first line of an error or a warning.
-func (c *cargoTests) diagnostic(l []byte) bool {
+// beginDiagnostic handles the first line of an error or a warning.
+func (c *cargoTests) beginDiagnostic(l []byte) bool {
 	switch {
 	case begins(l, "warning: "), begins(l, "warning["):
 		c.warnings++
-		c.brief = c.warnings > 3 && !contains(l, " generated ") && !contains(l, "build failed")
+		c.briefDiagnostic = c.warnings > 3 && !contains(l, " generated ") && !contains(l, "build failed")
 	case begins(l, "error: "), begins(l, "error["):
-		c.bad = true
+		c.problemSeen = true
 		c.errors++
-		c.brief = c.errors > 2*c.max
-		if begins(l, "error: test failed") || begins(l, "error: doctest failed") || begins(l, "error: could not") || begins(l, "error: test run failed") {
-			c.failing.write(c.failedLine)
-			if len(c.count) > 0 && (begins(l, "error: test failed") || begins(l, "error: doctest failed")) {
-				c.unfinished()
+		c.briefDiagnostic = c.errors > 2*c.maxFailures
+		if begins(l, "error: test failed") ||
+			begins(l, "error: doctest failed") ||
+			begins(l, "error: could not") ||
+			begins(l, "error: test run failed") {
+			c.unshownFailures.write(c.keepFailedName)
+			if len(c.countLine) > 0 && (begins(l, "error: test failed") || begins(l, "error: doctest failed")) {
+				c.endBinary()
 			}
-			c.begin(nil)
+			c.beginBinary(nil)
 		}
 	default:
 		return false
 	}
-	c.leave()
-	c.in = cargoDiagnostic
+	c.leavePart()
+	c.part = cargoDiagnostic
 	c.keep(shortenLinkerCommand(l))
 	return true
 }
 
-func (c *cargoTests) other(l []byte) {
+func (c *cargoTests) handleOther(l []byte) {
 	if (begins(l, "thread '") || begins(l, "Caused by:")) && c.run.Exit != 0 {
-		c.bad = true
+		c.problemSeen = true
 	}
-	if len(c.count) > 0 {
-		c.prints(l) // between the results of tests
+	if len(c.countLine) > 0 {
+		c.addPrinted(l) // between the results of tests
 		return
 	}
-	c.loose(l)
+	c.addOutside(l)
 }
 
 func (c *cargoTests) end() {
-	c.leave()
-	c.unfinished()
+	c.leavePart()
+	c.endBinary()
 }

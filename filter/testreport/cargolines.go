@@ -15,15 +15,15 @@ func shortenLinkerCommand(l []byte) []byte {
 	return fmt.Appendf(nil, "%s ... (%d bytes omitted) ... %s", head, len(l)-2*side, tail)
 }
 
-// cargoSums adds up the totals of binaries whose tests all passed.
-type cargoSums struct {
+// cargoTotals adds up the totals of binaries whose tests all passed.
+type cargoTotals struct {
 	n      int // binaries
 	counts [5]int
 }
 
 var cargoCounts = [5]string{" passed", " failed", " ignored", " measured", " filtered out"}
 
-func (s *cargoSums) add(l []byte) {
+func (s *cargoTotals) add(l []byte) {
 	s.n++
 	for _, part := range bytes.Split(l[len("test result: ok. "):], []byte("; ")) {
 		v, n := leadingNumber(part)
@@ -35,7 +35,7 @@ func (s *cargoSums) add(l []byte) {
 	}
 }
 
-func (s *cargoSums) line() []byte {
+func (s *cargoTotals) line() []byte {
 	b := []byte("test result: ok. ")
 	for i, what := range cargoCounts {
 		if i > 0 {
@@ -75,17 +75,17 @@ func claimsCargo(l []byte) bool {
 	case 't':
 		return begins(l, "test ") && (ends(l, " ... ok") || ends(l, " ... FAILED") || ends(l, " ... ignored")) || begins(l, "test result: ")
 	case 'r':
-		return runningTests(l)
+		return isRunningTests(l)
 	case ' ':
-		return cargoStatus(l) || nextestStatus(l) != ""
+		return isCargoStatus(l) || parseNextestStatus(l) != ""
 	case 'e':
 		return begins(l, "error: could not compile ") || begins(l, "error: test failed, to rerun pass")
 	}
 	return false
 }
 
-// runningTests matches "running 12 tests".
-func runningTests(l []byte) bool {
+// isRunningTests matches "running 12 tests".
+func isRunningTests(l []byte) bool {
 	if !begins(l, "running ") {
 		return false
 	}
@@ -93,11 +93,16 @@ func runningTests(l []byte) bool {
 	return n > 0 && (ends(l, " tests") || ends(l, " test"))
 }
 
-var cargoVerbs = newPrefixes("Compiling ", "Downloading ", "Downloaded ", "Updating ", "Fetching ", "Fresh ", "Packaging ", "Verifying ", "Archiving ", "Locking ", "Adding ", "Removing ", "Checking ", "Documenting ",
-	"Running ", "Doc-tests ", "Loaded ", "Blocking ", "Unpacking ", "Finished ", "Building ", "Dirty ", "Scraping ", "Executable ", "Migrating ", "Installing ", "Installed ", "Ignored ", "Upgrading ", "Downgrading ", "Patching ", "Waiting ", "Credential ")
+var cargoVerbs = newPrefixes(
+	"Compiling ", "Downloading ", "Downloaded ", "Updating ", "Fetching ", "Fresh ", "Packaging ",
+	"Verifying ", "Archiving ", "Locking ", "Adding ", "Removing ", "Checking ", "Documenting ",
+	"Running ", "Doc-tests ", "Loaded ", "Blocking ", "Unpacking ", "Finished ", "Building ", "Dirty ",
+	"Scraping ", "Executable ", "Migrating ", "Installing ", "Installed ", "Ignored ", "Upgrading ",
+	"Downgrading ", "Patching ", "Waiting ", "Credential ",
+)
 
-// cargoStatus matches " Compiling x v1.0.0".
-func cargoStatus(l []byte) bool {
+// isCargoStatus matches " Compiling x v1.0.0".
+func isCargoStatus(l []byte) bool {
 	inner := bytes.TrimLeft(l, " ")
 	verb := bytes.IndexByte(inner, ' ')
 	return verb > 0 && len(l)-len(inner)+verb == 12 && cargoVerbs.match(inner)

@@ -1,6 +1,6 @@
 // Package testreport holds the strategy test_summary, which keeps the failures,
 // warnings and totals of a test run. Each kind of runner has files of its name:
-// go, pytest, unittest, cargo, nextest, web, jvm, native and tap.
+// go, pytest, unittest, cargo, nextest, js, jvm, dotnet, native and tap.
 //
 // Lines that no runner recognises stay within limits.
 package testreport

@@ -12,89 +12,89 @@ import (
 // of a package's tests waits until their results are known.
 type goTests struct {
 	*testPass
-	pkg    *goPackage
-	others map[string]*goPackage // packages of JSON by name
-	build  bool                  // "# package": messages of the compiler
-	oks    int
-	more   int    // omitted oks
-	none   int    // packages without tests that the command named
-	empty  int    // packages without tests
-	first  []byte // the line of the first of them
-	noted  int    // lines about skipped tests
-	failed int    // tests with lines of their own
-	json   goEvent
+	pkg             *goPackage            // the package of the current line
+	packages        map[string]*goPackage // packages of JSON by name
+	inBuild         bool                  // "# package": messages of the compiler
+	passedPackages  int
+	omittedPackages int    // packages in the pending mark of omitted lines
+	namedEmpty      int    // packages in which the command selects no tests
+	emptyPackages   int    // packages without test files
+	firstEmpty      []byte // the line of the first of them
+	skippedTests    int    // lines about skipped tests
+	failedTests     int    // failed tests that wrote lines
+	current         goEvent
 }
 
 // goPackage is the package whose tests run.
 type goPackage struct {
-	text   *text.Lines // lines that may stay; nil means none
-	owner  []byte      // the test that is writing
-	mark   []byte      // the line that named it
-	marked bool        // mark is in text or not needed
-	last   []byte      // the "=== RUN" line of the last test that has not ended
-	tests  map[string]*goTest
-	part   []byte // JSON: a line that has not ended
+	output       *text.Lines        // lines that may stay; nil means none
+	currentTest  []byte             // the test that is writing
+	testLine     []byte             // the line that named it
+	testLineDone bool               // testLine is in output or not needed
+	lastRun      []byte             // the "=== RUN" line of the last test that has not ended
+	tests        map[string]*goTest // by testKey
+	partialLine  []byte             // JSON: a line that has not ended
 }
 
 // goTest is a test that failed or wrote something.
 type goTest struct {
-	state goState
-	left  int // lines that may still stay
+	state     goState
+	linesLeft int // lines that may still stay; 0 means not set, -1 means none
 }
 
 type goState uint8
 
 const (
-	goRuns goState = iota
+	goRunning goState = iota
 	goPassed
 	goFailed
 )
 
 const (
 	maxTests   = 50000 // tests of a package that are distinguished
-	maxOKs     = 20
-	maxSkipped = 20
+	maxOKs     = 20    // lines about passed packages
+	maxSkipped = 20    // lines about skipped tests
 )
 
 func newGoTests(p *testPass) testRunner {
 	return &goTests{testPass: p, pkg: &goPackage{}}
 }
 
-func (g *goTests) shape(l []byte) bool {
+func (g *goTests) handle(l []byte) bool {
 	switch l[0] {
 	case '{':
-		if goJSON(l) {
-			return g.event(l)
+		if isGoJSON(l) {
+			return g.handleEvent(l)
 		}
 	case '=':
-		if g.marker(l) {
+		if g.handleMarker(l) {
 			return true
 		}
 	case '-', ' ':
-		if kind, name, _ := goResult(l); kind != 0 {
-			g.result(kind, name, l)
+		if kind, name, _ := parseGoResult(l); kind != 0 {
+			g.handleResult(kind, name, l)
 			return true
 		}
 	case 'o':
 		if begins(l, "ok  \t") {
 			g.endPackage(goPassed)
-			g.ok(l)
+			g.handlePassedPackage(l)
 			return true
 		}
 	case 'F':
 		if begins(l, "FAIL\t") {
 			g.endPackage(goFailed)
-			g.testPass.failed(l)
+			g.testPass.keepFailure(l)
 			return true
 		}
 		if string(l) == "FAIL" {
-			g.store(l)
-			g.pkg.owner = g.pkg.owner[:0]
+			g.storeLine(l)
+			g.pkg.currentTest = g.pkg.currentTest[:0]
 			return true
 		}
 	case 'P':
 		if string(l) == "PASS" {
-			g.pkg.owner = g.pkg.owner[:0]
+			g.pkg.currentTest = g.pkg.currentTest[:0]
 			return true
 		}
 		if begins(l, "PASS ") && ends(l, "s)") { // gotestsum --format testname
@@ -103,7 +103,7 @@ func (g *goTests) shape(l []byte) bool {
 	case '?':
 		if begins(l, "?   \t") {
 			g.endPackage(goPassed)
-			g.noTests(l)
+			g.handleEmptyPackage(l)
 			return true
 		}
 	case '\t':
@@ -113,41 +113,41 @@ func (g *goTests) shape(l []byte) bool {
 			return true
 		}
 	}
-	return g.rareShape(l)
+	return g.handleRare(l)
 }
 
-// rareShape handles the lines of a runner that are less frequent.
-func (g *goTests) rareShape(l []byte) bool {
+// handleRare handles the lines of a runner that are less frequent.
+func (g *goTests) handleRare(l []byte) bool {
 	switch l[0] {
 	case ' ':
 		if begins(l, " ✓ ") && ends(l, "s)") { // gotestsum --format testdox
 			return true
 		}
 	case '#':
-		if goBuild(l) {
-			g.endPackage(goRuns)
-			g.build = true
-			g.testPass.failed(l)
+		if isGoBuild(l) {
+			g.endPackage(goRunning)
+			g.inBuild = true
+			g.testPass.keepFailure(l)
 			return true
 		}
 	case 'B':
 		if begins(l, "Benchmark") {
-			g.pkg.last = g.pkg.last[:0]
-			g.endPackage(goRuns)
+			g.pkg.lastRun = g.pkg.lastRun[:0]
+			g.endPackage(goRunning)
 			g.keep(l)
 			return true
 		}
 	case 'g':
 		switch {
-		case beginsAny(l, "go: downloading ", "go: finding ", "go: extracting "):
+		case text.HasAnyPrefix(l, "go: downloading ", "go: finding ", "go: extracting "):
 			return true
 		case begins(l, "goos: "), begins(l, "goarch: "):
 			return true
 		}
 	case 'f':
 		if begins(l, "fuzz: elapsed: ") {
-			if g.pkg.text == nil {
-				g.wait(l)
+			if g.pkg.output == nil {
+				g.keepReplaceable(l)
 			}
 			return true
 		}
@@ -157,96 +157,96 @@ func (g *goTests) rareShape(l []byte) bool {
 			return true
 		case begins(l, "✖  "):
 			g.endPackage(goFailed)
-			g.testPass.failed(l)
+			g.testPass.keepFailure(l)
 			return true
 		}
 	case 'c', 't', 'e':
 		if string(l) == "testing: warning: no tests to run" { // the total says so too
 			return true
 		}
-		if beginsAny(l, "coverage: ", "testing: warning: ", "exit status ") {
-			g.store(l)
+		if text.HasAnyPrefix(l, "coverage: ", "testing: warning: ", "exit status ") {
+			g.storeLine(l)
 			return true
 		}
 	}
-	if g.build {
+	if g.inBuild {
 		if begins(l, "\t") || beginsWithPlace(l) || begins(l, "vet: ") || begins(l, "too many errors") {
 			g.keep(l)
 			return true
 		}
-		g.build = false
+		g.inBuild = false
 	}
 	return false
 }
 
-// marker handles "=== RUN TestX" and similar lines.
-func (g *goTests) marker(l []byte) bool {
+// handleMarker handles "=== RUN TestX" and similar lines.
+func (g *goTests) handleMarker(l []byte) bool {
 	if len(l) < 11 || l[3] != ' ' {
 		return false
 	}
 	name := bytes.TrimLeft(l[8:], " ")
 	switch string(l[4:8]) {
 	case "RUN ":
-		g.pkg.last = append(g.pkg.last[:0], l...)
+		g.pkg.lastRun = append(g.pkg.lastRun[:0], l...)
 	case "CONT", "NAME":
 	case "PAUS":
-		g.pkg.owner = g.pkg.owner[:0]
-		if p := g.pkg; begins(p.last, "=== RUN   ") && bytes.Equal(bytes.TrimLeft(p.last[8:], " "), name) {
-			p.last = p.last[:0]
+		g.pkg.currentTest = g.pkg.currentTest[:0]
+		if p := g.pkg; begins(p.lastRun, "=== RUN   ") && bytes.Equal(bytes.TrimLeft(p.lastRun[8:], " "), name) {
+			p.lastRun = p.lastRun[:0]
 		}
 		return true
 	default:
 		return false
 	}
-	g.build = false
-	g.pkg.own(name, l)
+	g.inBuild = false
+	g.pkg.setCurrentTest(name, l)
 	return true
 }
 
-// own makes a test the owner of the next lines.
-func (p *goPackage) own(name, mark []byte) {
-	p.owner = append(p.owner[:0], name...)
-	p.mark = append(p.mark[:0], mark...)
-	p.marked = false
+// setCurrentTest makes a test the owner of the next lines.
+func (p *goPackage) setCurrentTest(name, mark []byte) {
+	p.currentTest = append(p.currentTest[:0], name...)
+	p.testLine = append(p.testLine[:0], mark...)
+	p.testLineDone = false
 }
 
-// result handles "--- PASS: TestX (0.00s)" and similar lines. The lines after
+// handleResult handles "--- PASS: TestX (0.00s)" and similar lines. The lines after
 // it may belong to the test too.
-func (g *goTests) result(kind byte, name, l []byte) {
+func (g *goTests) handleResult(kind byte, name, l []byte) {
 	p := g.pkg
-	if kind != 'B' && begins(p.last, "=== RUN   ") && bytes.Equal(bytes.TrimLeft(p.last[8:], " "), name) {
-		p.last = p.last[:0]
+	if kind != 'B' && begins(p.lastRun, "=== RUN   ") && bytes.Equal(bytes.TrimLeft(p.lastRun[8:], " "), name) {
+		p.lastRun = p.lastRun[:0]
 	}
-	g.build = false
+	g.inBuild = false
 	switch kind {
 	case 'F':
-		g.bad = true
-		g.test(name).state = goFailed
-		p.text.Write(l)
+		g.problemSeen = true
+		g.testNamed(name).state = goFailed
+		p.output.Write(l)
 	case 'S':
-		g.test(name).state = goPassed
-		if g.noted++; g.noted <= maxSkipped {
-			g.store(l)
+		g.testNamed(name).state = goPassed
+		if g.skippedTests++; g.skippedTests <= maxSkipped {
+			g.storeLine(l)
 		}
 	case 'B':
-		g.store(l)
+		g.storeLine(l)
 	default:
 		if t := p.tests[testKey(name)]; t != nil && t.state != goFailed {
 			t.state = goPassed
 		}
 	}
-	p.own(name, l)
-	p.marked = kind != 'P'
-	if kind == 'S' && g.noted > maxSkipped {
-		p.marked = false
+	p.setCurrentTest(name, l)
+	p.testLineDone = kind != 'P'
+	if kind == 'S' && g.skippedTests > maxSkipped {
+		p.testLineDone = false
 	}
 }
 
-// test returns the record of a test, which may be new.
-func (g *goTests) test(name []byte) *goTest {
+// testNamed returns the record of a test, which may be new.
+func (g *goTests) testNamed(name []byte) *goTest {
 	p := g.pkg
-	if p.text == nil {
-		p.text = text.NewLines()
+	if p.output == nil {
+		p.output = text.NewLines()
 	}
 	if p.tests == nil {
 		p.tests = map[string]*goTest{}
@@ -261,130 +261,130 @@ func (g *goTests) test(name []byte) *goTest {
 	return t
 }
 
-// store keeps a line among those of the package.
-func (g *goTests) store(l []byte) {
-	if g.pkg.text == nil {
-		g.pkg.text = text.NewLines()
+// storeLine keeps a line among those of the package.
+func (g *goTests) storeLine(l []byte) {
+	if g.pkg.output == nil {
+		g.pkg.output = text.NewLines()
 	}
-	g.pkg.text.Write(l)
+	g.pkg.output.Write(l)
 }
 
-// other handles the output of a test or of an unknown writer.
-func (g *goTests) other(l []byte) {
+// handleOther handles the output of a test or of an unknown writer.
+func (g *goTests) handleOther(l []byte) {
 	p := g.pkg
-	if len(p.owner) > 0 {
+	if len(p.currentTest) > 0 {
 		if at := bytes.Index(l, []byte("--- ")); at > 0 && ends(l, "s)") { // a result after a text without a line feed
-			if kind, name, _ := goResult(l[at:]); kind == 'P' || kind == 'F' {
+			if kind, name, _ := parseGoResult(l[at:]); kind == 'P' || kind == 'F' {
 				if kind == 'F' {
-					g.result(kind, name, l)
+					g.handleResult(kind, name, l)
 					return
 				}
-				if t := g.test(name); t.state != goFailed {
+				if t := g.testNamed(name); t.state != goFailed {
 					t.state = goPassed
 				}
-				p.last = p.last[:0]
+				p.lastRun = p.lastRun[:0]
 			}
 		}
-		if !p.marked {
-			t := g.test(p.owner)
-			if kind, _, _ := goResult(p.mark); kind == 'P' {
+		if !p.testLineDone {
+			t := g.testNamed(p.currentTest)
+			if kind, _, _ := parseGoResult(p.testLine); kind == 'P' {
 				if l[0] != ' ' && l[0] != '\t' { // output after a test, not of it
-					p.owner = p.owner[:0]
-				} else if t.state == goRuns {
+					p.currentTest = p.currentTest[:0]
+				} else if t.state == goRunning {
 					t.state = goPassed
 				}
 			}
-			if len(p.owner) > 0 {
-				p.text.Write(p.mark)
+			if len(p.currentTest) > 0 {
+				p.output.Write(p.testLine)
 			}
-			p.marked = true
+			p.testLineDone = true
 		}
 	}
-	g.store(l)
+	g.storeLine(l)
 }
 
 func (g *goTests) blank() bool {
-	g.build = false
-	if g.pkg.text == nil {
+	g.inBuild = false
+	if g.pkg.output == nil {
 		return false
 	}
-	g.pkg.text.Write(nil)
+	g.pkg.output.Write(nil)
 	return true
 }
 
 // endPackage writes the lines of the package that stay.
 func (g *goTests) endPackage(state goState) {
 	p := g.pkg
-	if state != goPassed && len(p.last) > 0 { // it hung or crashed the others
-		if t := p.tests[testKey(bytes.TrimLeft(p.last[8:], " "))]; t == nil {
-			g.bad = true
-			g.insertLast()
+	if state != goPassed && len(p.lastRun) > 0 { // it hung or crashed the others
+		if t := p.tests[testKey(bytes.TrimLeft(p.lastRun[8:], " "))]; t == nil {
+			g.problemSeen = true
+			g.storeLastRun()
 		}
 	}
-	if p.text != nil {
-		w := goWriter{goTests: g, pkg: state}
-		if p.text.Each(w.line) != nil {
-			g.bad = false
-			g.seen = false
+	if p.output != nil {
+		w := goWriter{goTests: g, state: state}
+		if p.output.Each(w.line) != nil {
+			g.problemSeen = false
+			g.recognised = false
 		}
-		w.to(nil)
-		p.text.Close()
+		w.switchTest(nil)
+		p.output.Close()
 	}
-	part := p.part
-	*p = goPackage{owner: p.owner[:0], mark: p.mark[:0], last: p.last[:0], part: part[:0]}
-	g.build = false
+	part := p.partialLine
+	*p = goPackage{currentTest: p.currentTest[:0], testLine: p.testLine[:0], lastRun: p.lastRun[:0], partialLine: part[:0]}
+	g.inBuild = false
 }
 
-// insertLast stores the line of a test that did not end and wrote nothing.
-func (g *goTests) insertLast() {
-	g.test(bytes.TrimLeft(g.pkg.last[8:], " "))
-	g.store(g.pkg.last)
+// storeLastRun stores the line of a test that did not end and wrote nothing.
+func (g *goTests) storeLastRun() {
+	g.testNamed(bytes.TrimLeft(g.pkg.lastRun[8:], " "))
+	g.storeLine(g.pkg.lastRun)
 }
 
-// ok handles the result of a package that passed.
-func (g *goTests) ok(l []byte) {
+// handlePassedPackage handles the result of a package that passed.
+func (g *goTests) handlePassedPackage(l []byte) {
 	if ends(l, "[no tests to run]") {
-		if g.none++; g.none > 3 {
-			if !g.waits {
-				g.more = 0
+		if g.namedEmpty++; g.namedEmpty > 3 {
+			if !g.hasPending {
+				g.omittedPackages = 0
 			}
-			g.more++
-			g.wait(text.Omission(g.more))
+			g.omittedPackages++
+			g.keepReplaceable(text.Omission(g.omittedPackages))
 			return
 		}
 		g.keep(l)
 		return
 	}
-	if g.oks++; g.oks <= maxOKs || contains(l, "coverage: ") && g.oks <= 10*maxOKs {
+	if g.passedPackages++; g.passedPackages <= maxOKs || contains(l, "coverage: ") && g.passedPackages <= 10*maxOKs {
 		g.keep(l)
 		return
 	}
-	if !g.waits {
-		g.more = 0
+	if !g.hasPending {
+		g.omittedPackages = 0
 	}
-	g.more++
-	g.wait(text.Omission(g.more))
+	g.omittedPackages++
+	g.keepReplaceable(text.Omission(g.omittedPackages))
 }
 
-// noTests handles a package without tests.
-func (g *goTests) noTests(l []byte) {
-	if g.empty++; g.empty == 1 {
-		g.first = append(g.first, l...)
+// handleEmptyPackage handles a package without tests.
+func (g *goTests) handleEmptyPackage(l []byte) {
+	if g.emptyPackages++; g.emptyPackages == 1 {
+		g.firstEmpty = append(g.firstEmpty, l...)
 	}
 }
 
 func (g *goTests) end() {
-	for _, name := range slices.Sorted(maps.Keys(g.others)) { // sorted, so that the result is always the same
-		g.pkg = g.others[name]
-		g.flushPart()
-		g.endPackage(goRuns)
+	for _, name := range slices.Sorted(maps.Keys(g.packages)) { // sorted, so that the result is always the same
+		g.pkg = g.packages[name]
+		g.flushPartialLine()
+		g.endPackage(goRunning)
 	}
-	g.others = nil
-	g.endPackage(goRuns)
-	if g.empty > 0 && g.oks == 0 && !g.bad {
-		g.keep(g.first)
-		if g.empty > 1 {
-			g.keep(text.Omission(g.empty - 1))
+	g.packages = nil
+	g.endPackage(goRunning)
+	if g.emptyPackages > 0 && g.passedPackages == 0 && !g.problemSeen {
+		g.keep(g.firstEmpty)
+		if g.emptyPackages > 1 {
+			g.keep(text.Omission(g.emptyPackages - 1))
 		}
 	}
 }

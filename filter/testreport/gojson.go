@@ -10,9 +10,9 @@ import (
 // goEvent is an event of go test -json. Its texts are valid until the next
 // event.
 type goEvent struct {
-	action, pkg, importPath, test []byte
-	output                        []byte // still encoded, without quotes
-	text                          []byte // decoded output
+	action, pkg, test []byte
+	output            []byte // still encoded, without quotes
+	text              []byte // decoded output
 }
 
 // parse parses a line with a flat JSON object.
@@ -21,14 +21,14 @@ func (e *goEvent) parse(l []byte) bool {
 	*e = goEvent{text: text[:0]}
 	rest := l[1:]
 	for {
-		key, more, ok := jsonText(rest)
+		key, more, ok := cutJSONString(rest)
 		if !ok || len(more) == 0 || more[0] != ':' {
 			return false
 		}
 		rest = more[1:]
 		var value []byte
 		if len(rest) > 0 && rest[0] == '"' {
-			if value, rest, ok = jsonText(rest); !ok {
+			if value, rest, ok = cutJSONString(rest); !ok {
 				return false
 			}
 		} else {
@@ -43,8 +43,6 @@ func (e *goEvent) parse(l []byte) bool {
 			e.action = value
 		case "Package":
 			e.pkg = value
-		case "ImportPath":
-			e.importPath = value
 		case "Test":
 			e.test = value
 		case "Output":
@@ -60,8 +58,8 @@ func (e *goEvent) parse(l []byte) bool {
 	}
 }
 
-// jsonText returns a JSON string, still encoded.
-func jsonText(l []byte) (text, rest []byte, ok bool) {
+// cutJSONString returns a JSON string, still encoded.
+func cutJSONString(l []byte) (text, rest []byte, ok bool) {
 	if len(l) == 0 || l[0] != '"' {
 		return nil, nil, false
 	}
@@ -101,7 +99,7 @@ func (e *goEvent) decode() ([]byte, bool) {
 				c = '\r'
 			case '"', '\\', '/':
 			default:
-				return e.slow()
+				return e.decodeSlowly()
 			}
 		}
 		e.text = append(e.text, c)
@@ -109,33 +107,33 @@ func (e *goEvent) decode() ([]byte, bool) {
 	return e.text, true
 }
 
-func (e *goEvent) slow() ([]byte, bool) {
+func (e *goEvent) decodeSlowly() ([]byte, bool) {
 	var text string
 	err := json.Unmarshal(append(append([]byte{'"'}, e.output...), '"'), &text)
 	return []byte(text), err == nil
 }
 
-// event handles a line of JSON. Its output is handled like text.
-func (g *goTests) event(l []byte) bool {
-	e := &g.json
+// handleEvent handles a line of JSON. Its output is handled like text.
+func (g *goTests) handleEvent(l []byte) bool {
+	e := &g.current
 	if !e.parse(l) || len(e.action) == 0 {
 		return false
 	}
 	switch string(e.action) {
 	case "output":
-		g.inPackage(e.pkg)
-		return g.write(e)
+		g.switchPackage(e.pkg)
+		return g.handleOutput(e)
 	case "build-output":
-		g.inPackage(nil)
-		return g.write(e)
+		g.switchPackage(nil)
+		return g.handleOutput(e)
 	case "pass", "skip":
 		if len(e.test) == 0 {
-			g.leavePackage(e.pkg, goPassed)
+			g.endNamedPackage(e.pkg, goPassed)
 		}
 	case "fail":
 		if len(e.test) == 0 {
-			g.bad = true
-			g.leavePackage(e.pkg, goFailed)
+			g.problemSeen = true
+			g.endNamedPackage(e.pkg, goFailed)
 		}
 	case "start", "run", "pause", "cont", "bench", "build-fail", "attr", "artifacts":
 	default:
@@ -147,36 +145,36 @@ func (g *goTests) event(l []byte) bool {
 // maxPackages limits the packages whose lines are interleaved.
 const maxPackages = 64
 
-// inPackage switches to a package.
-func (g *goTests) inPackage(name []byte) {
-	if g.others == nil {
-		g.others = map[string]*goPackage{"": g.pkg}
+// switchPackage switches to a package.
+func (g *goTests) switchPackage(name []byte) {
+	if g.packages == nil {
+		g.packages = map[string]*goPackage{"": g.pkg}
 	}
-	p := g.others[string(name)]
+	p := g.packages[string(name)]
 	if p == nil {
-		if len(g.others) >= maxPackages {
-			p = g.others[""]
+		if len(g.packages) >= maxPackages {
+			p = g.packages[""]
 		} else {
 			p = &goPackage{}
-			g.others[string(name)] = p
+			g.packages[string(name)] = p
 		}
 	}
 	g.pkg = p
 }
 
-// leavePackage ends a package.
-func (g *goTests) leavePackage(name []byte, state goState) {
-	g.inPackage(name)
-	g.flushPart()
+// endNamedPackage ends a package.
+func (g *goTests) endNamedPackage(name []byte, state goState) {
+	g.switchPackage(name)
+	g.flushPartialLine()
 	g.endPackage(state)
 	if len(name) > 0 {
-		delete(g.others, string(name))
-		g.pkg = g.others[""]
+		delete(g.packages, string(name))
+		g.pkg = g.packages[""]
 	}
 }
 
-// write handles the output of an event: a line or a part of one.
-func (g *goTests) write(e *goEvent) bool {
+// handleOutput handles the output of an event: a line or a part of one.
+func (g *goTests) handleOutput(e *goEvent) bool {
 	body, ok := e.decode()
 	if !ok {
 		return false
@@ -186,50 +184,50 @@ func (g *goTests) write(e *goEvent) bool {
 		end := bytes.IndexByte(body, '\n')
 		switch {
 		case end < 0:
-			p.part = append(p.part, body...)
-			if len(p.part) > text.MaxLine {
-				g.flushPart()
+			p.partialLine = append(p.partialLine, body...)
+			if len(p.partialLine) > text.MaxLine {
+				g.flushPartialLine()
 			}
 			return true
-		case len(p.part) > 0:
-			p.part = append(p.part, body[:end]...)
-			g.flushPart()
+		case len(p.partialLine) > 0:
+			p.partialLine = append(p.partialLine, body[:end]...)
+			g.flushPartialLine()
 		default:
-			g.text(body[:end])
+			g.handleText(body[:end])
 		}
 		body = body[end+1:]
 	}
 	return true
 }
 
-func (g *goTests) flushPart() {
+func (g *goTests) flushPartialLine() {
 	p := g.pkg
-	part := p.part
-	p.part = nil
+	part := p.partialLine
+	p.partialLine = nil
 	if len(part) > 0 {
-		g.text(part)
+		g.handleText(part)
 	}
-	p.part = part[:0]
+	p.partialLine = part[:0]
 }
 
-// text handles a line of text, which may need the lines before it.
-func (g *goTests) text(l []byte) {
+// handleText handles a line of text, which may need the lines before it.
+func (g *goTests) handleText(l []byte) {
 	for _, b := range l {
 		if !text.PlainByte[b] || b == 0xc2 {
 			for line := range bytes.Lines(text.Sanitize(l)) {
-				g.clean(bytes.TrimSuffix(line, []byte("\n")))
+				g.handleCleanLine(bytes.TrimSuffix(line, []byte("\n")))
 			}
 			return
 		}
 	}
-	g.clean(l)
+	g.handleCleanLine(l)
 }
 
-func (g *goTests) clean(l []byte) {
+func (g *goTests) handleCleanLine(l []byte) {
 	switch {
 	case len(bytes.TrimSpace(l)) == 0:
 		g.blank()
-	case l[0] == '{' || !g.shape(l):
-		g.other(l)
+	case l[0] == '{' || !g.handle(l):
+		g.handleOther(l)
 	}
 }

@@ -1,13 +1,17 @@
 package testreport
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
+)
 
 func claimsGo(l []byte) bool {
 	switch l[0] {
 	case '=':
-		return beginsAny(l, "=== RUN   ", "=== CONT  ", "=== PAUSE ", "=== NAME  ")
+		return text.HasAnyPrefix(l, "=== RUN   ", "=== CONT  ", "=== PAUSE ", "=== NAME  ")
 	case '-', ' ':
-		r, _, _ := goResult(l)
+		r, _, _ := parseGoResult(l)
 		return r != 0
 	case 'o':
 		return begins(l, "ok  \t")
@@ -16,18 +20,18 @@ func claimsGo(l []byte) bool {
 	case '?':
 		return begins(l, "?   \t") && ends(l, "[no test files]")
 	case '{':
-		return goJSON(l)
+		return isGoJSON(l)
 	}
 	return false
 }
 
-func goJSON(l []byte) bool {
+func isGoJSON(l []byte) bool {
 	return ends(l, "}") && (begins(l, `{"Time":"`) || begins(l, `{"ImportPath":"`) || begins(l, `{"Action":"`)) && contains(l, `"Action":"`)
 }
 
-// goResult parses " --- FAIL: TestX/y (0.00s)". kind is 'P', 'F', 'S', 'B' or
+// parseGoResult parses " --- FAIL: TestX/y (0.00s)". kind is 'P', 'F', 'S', 'B' or
 // 0.
-func goResult(l []byte) (kind byte, name []byte, indent int) {
+func parseGoResult(l []byte) (kind byte, name []byte, indent int) {
 	for indent < len(l) && l[indent] == ' ' {
 		indent++
 	}
@@ -54,8 +58,8 @@ func goResult(l []byte) (kind byte, name []byte, indent int) {
 	return kind, rest, indent
 }
 
-// goBuild matches "# example.test/pkg [example.test/pkg.test]".
-func goBuild(l []byte) bool {
+// isGoBuild matches "# example.test/pkg [example.test/pkg.test]".
+func isGoBuild(l []byte) bool {
 	rest, ok := bytes.CutPrefix(l, []byte("# "))
 	if !ok || len(rest) == 0 {
 		return false

@@ -9,32 +9,32 @@ import (
 // goWriter writes the lines of a package whose results are known.
 type goWriter struct {
 	*goTests
-	pkg   goState
-	test  *goTest // the test that is writing; nil means unknown
-	mark  []byte  // the line that named it, until written
-	crash bool    // within a panic or a race
-	skip  bool    // after "--- SKIP" of a passed test
-	lines int
+	state     goState // of the package
+	test      *goTest // the test that is writing; nil means unknown
+	testLine  []byte  // the line that named it, until written
+	inCrash   bool    // within a panic or a race
+	inSkip    bool    // after "--- SKIP" of a passed test
+	testLines int     // lines of the current test
 }
 
 func (w *goWriter) line(l []byte) {
 	if len(l) == 0 {
-		w.gap()
+		w.keepBlank()
 		return
 	}
-	if kind, name, _ := goResult(l); kind != 0 {
-		w.to(w.goTests.pkg.tests[testKey(name)])
+	if kind, name, _ := parseGoResult(l); kind != 0 {
+		w.switchTest(w.goTests.pkg.tests[testKey(name)])
 		switch kind {
 		case 'F':
-			if w.named++; w.named > toldFailures {
+			if w.namedFailures++; w.namedFailures > maxNamedFailures {
 				w.lossy = true
 				return
 			}
-			w.testPass.failed(l)
+			w.testPass.keepFailure(l)
 		case 'P':
-			w.mark = append(w.mark[:0], l...)
+			w.testLine = append(w.testLine[:0], l...)
 		case 'S':
-			w.skip = true
+			w.inSkip = true
 			w.keep(l)
 		default:
 			w.keep(l)
@@ -42,109 +42,112 @@ func (w *goWriter) line(l []byte) {
 		return
 	}
 	if begins(l, "=== ") && len(l) > 10 && (begins(l[4:], "RUN ") || begins(l[4:], "CONT") || begins(l[4:], "NAME")) {
-		w.to(w.goTests.pkg.tests[testKey(bytes.TrimLeft(l[8:], " "))])
-		w.mark = append(w.mark[:0], l...)
-		if w.test != nil && w.test.state == goRuns && w.pkg != goPassed {
-			w.unfinished()
+		w.switchTest(w.goTests.pkg.tests[testKey(bytes.TrimLeft(l[8:], " "))])
+		w.testLine = append(w.testLine[:0], l...)
+		if w.test != nil && w.test.state == goRunning && w.state != goPassed {
+			w.markUnfinished()
 		}
 		return
 	}
 	switch {
-	case string(l) == "FAIL", beginsAny(l, "exit status ", "coverage: ", "testing: warning: "):
-		w.to(nil)
+	case string(l) == "FAIL", text.HasAnyPrefix(l, "exit status ", "coverage: ", "testing: warning: "):
+		w.switchTest(nil)
 		w.keep(l)
 		return
-	case beginsAny(l, "panic: ", "fatal error: ", "WARNING: DATA RACE", "SIGQUIT: ", "SIGSEGV", "unexpected fault address", "runtime: "):
-		if w.test != nil && w.test.state == goPassed && w.pkg == goPassed {
+	case text.HasAnyPrefix(
+		l, "panic: ", "fatal error: ", "WARNING: DATA RACE", "SIGQUIT: ", "SIGSEGV",
+		"unexpected fault address", "runtime: ",
+	):
+		if w.test != nil && w.test.state == goPassed && w.state == goPassed {
 			break
 		}
-		if !w.crash {
-			w.flushMark()
-			w.crash = true
-			w.close()
+		if !w.inCrash {
+			w.writeTestLine()
+			w.inCrash = true
+			w.endFailure()
 			w.flush()
-			w.bad = true
-			w.limit(4 * w.trace)
+			w.problemSeen = true
+			w.beginDetail(4 * w.maxTraceLines)
 		}
 	}
-	w.wrote(l)
+	w.handleTestLine(l)
 }
 
-// wrote handles a line of a test.
-func (w *goWriter) wrote(l []byte) {
+// handleTestLine handles a line of a test.
+func (w *goWriter) handleTestLine(l []byte) {
 	switch t := w.test; {
-	case w.crash:
-		w.failureLine(l, false)
-	case t == nil && w.pkg == goPassed:
-		w.prints(l)
+	case w.inCrash:
+		w.addFailureLine(l, false)
+	case t == nil && w.state == goPassed:
+		w.addPrinted(l)
 	case t == nil:
-		w.loose(l)
-	case t.state == goPassed || t.state == goRuns && w.pkg == goPassed:
-		if w.skip || w.pkg == goPassed {
-			w.passed(l)
+		w.addOutside(l)
+	case t.state == goPassed || t.state == goRunning && w.state == goPassed:
+		if w.inSkip || w.state == goPassed {
+			w.passedLine(l)
 		}
 	default:
-		w.owned(l)
+		w.failedLine(l)
 	}
 }
 
-// passed handles a line of a passed test.
-func (w *goWriter) passed(l []byte) {
-	if len(w.mark) > 0 {
-		w.prints(w.mark)
-		w.mark = w.mark[:0]
+// passedLine handles a line of a passed test.
+func (w *goWriter) passedLine(l []byte) {
+	if len(w.testLine) > 0 {
+		w.addPrinted(w.testLine)
+		w.testLine = w.testLine[:0]
 	}
-	w.prints(l)
+	w.addPrinted(l)
 }
 
-// owned handles a line of a test that failed or did not end.
-func (w *goWriter) owned(l []byte) {
+// failedLine handles a line of a test that failed or did not end.
+func (w *goWriter) failedLine(l []byte) {
 	t := w.test
-	if t.left == 0 {
-		w.goTests.failed++
-		t.left = w.room(w.goTests.failed)
-		if w.goTests.failed > briefFailures*w.max {
-			t.left = 1
+	if t.linesLeft == 0 {
+		w.goTests.failedTests++
+		t.linesLeft = w.failureLines(w.goTests.failedTests)
+		if w.goTests.failedTests > briefFactor*w.maxFailures {
+			t.linesLeft = 1
 		}
 	}
-	w.flushMark()
+	w.writeTestLine()
 	switch {
-	case w.open:
-		w.lines++
-		w.failureLine(l, false)
-	case t.left > 1:
+	case w.failureOpen:
+		w.testLines++
+		w.addFailureLine(l, false)
+	case t.linesLeft > 1:
 		w.flush()
-		w.limit(t.left)
-		w.lines = 1
-		w.failureLine(l, false)
-	case t.left == 1:
+		w.beginDetail(t.linesLeft)
+		w.testLines = 1
+		w.addFailureLine(l, false)
+	case t.linesLeft == 1:
 		w.keep(l)
-		t.left = -1
+		t.linesLeft = -1
 	default:
-		w.lines++
+		w.testLines++
 	}
 }
 
-func (w *goWriter) flushMark() {
-	if len(w.mark) > 0 {
-		w.keep(w.mark)
-		w.mark = w.mark[:0]
+func (w *goWriter) writeTestLine() {
+	if len(w.testLine) > 0 {
+		w.keep(w.testLine)
+		w.testLine = w.testLine[:0]
 	}
 }
 
-// unfinished keeps the line of a test that did not end.
-func (w *goWriter) unfinished() { w.flushMark(); w.bad = true }
+// markUnfinished keeps the line of a test that did not end.
+func (w *goWriter) markUnfinished() { w.writeTestLine(); w.problemSeen = true }
 
-// to switches to the lines of another test.
-func (w *goWriter) to(t *goTest) {
+// switchTest switches to the lines of another test.
+func (w *goWriter) switchTest(t *goTest) {
 	switch old := w.test; {
-	case w.open && w.crash:
-		w.close()
-	case w.open:
-		w.close()
-		old.left = max(5, old.left-w.lines)
-	case old != nil && old.left == -1 && w.lines > 0:
-		w.keep(text.Omission(w.lines))
+	case w.failureOpen && w.inCrash:
+		w.endFailure()
+	case w.failureOpen:
+		w.endFailure()
+		old.linesLeft = max(5, old.linesLeft-w.testLines)
+	case old != nil && old.linesLeft == -1 && w.testLines > 0:
+		w.keep(text.Omission(w.testLines))
 	}
-	w.test, w.mark, w.crash, w.skip, w.lines = t, w.mark[:0], false, false, 0
+	w.test, w.testLine, w.inCrash, w.inSkip, w.testLines = t, w.testLine[:0], false, false, 0
 }

@@ -10,22 +10,21 @@ import (
 // others that mark tests by signs.
 type jsTests struct {
 	*testPass
-	in       jsPart
-	titles   jsTitles
-	test     []byte          // the last failed test
-	file     []byte          // the last "FAIL x.test.js"
-	reported map[string]bool // failures that were reported
-	table    bool            // within a coverage table
-	files    [][]byte        // files of failures, as they were first written
-	names    [][]byte        // ava: failed tests with reasons
-	again    bool            // jest repeats all failures
-	tests    bool            // the result of a test was seen
-	begun    bool            // after mocha's "2 failing"
-	context  []byte          // a line of a code frame
-	deep     int             // indentation of the failed test in jsTree
-	hints    bool            // jest's advice about code that it cannot parse
-	quiet    bool            // after a file that passed: its output follows
-	noted    int             // lines about skipped or repeated tests
+	part         jsPart
+	titles       jsTitles
+	failedName   []byte          // the last failed test
+	currentFile  []byte          // the last "FAIL x.test.js"
+	reported     map[string]bool // failures that were shown, by testKey; jest's begin with their file
+	inTable      bool            // within a coverage table
+	failedFiles  [][]byte        // files of failures, as they were first written
+	avaFailures  [][]byte        // ava: failed tests with reasons
+	inRepeats    bool            // jest repeats all failures
+	testSeen     bool            // the result of a test was seen
+	inReasons    bool            // after mocha's "2 failing"
+	frameLine    []byte          // the last unmarked line of a code frame
+	failedIndent int             // indentation of the failed test in jsTree
+	inHints      bool            // jest's advice about code that it cannot parse
+	notedTests   int             // lines about skipped or repeated tests
 }
 
 // jsPart is a part of the output.
@@ -51,18 +50,18 @@ func newJSTests(p *testPass) testRunner {
 func claimsJS(l []byte) bool {
 	switch l[0] {
 	case 'P', 'F':
-		return jsFile(l)
+		return isJSFile(l)
 	case 'T':
 		return begins(l, "Test Suites: ") || begins(l, "Tests:       ")
 	case ' ':
-		if jsSign(bytes.TrimLeft(l, " ")) != noSign {
+		if signOf(bytes.TrimLeft(l, " ")) != noSign {
 			return true
 		}
-		return begins(l, " RUN  v") || begins(l, " Test Files  ") || begins(l, " FAIL  ") || jsCount(l)
+		return begins(l, " RUN  v") || begins(l, " Test Files  ") || begins(l, " FAIL  ") || isJSCount(l)
 	case 0xe2:
-		return jsSign(l) != noSign || begins(l, "▶ ") || begins(l, "ℹ tests ")
+		return signOf(l) != noSign || begins(l, "▶ ") || begins(l, "ℹ tests ")
 	case '(':
-		return beginsAny(l, "(pass) ", "(fail) ")
+		return text.HasAnyPrefix(l, "(pass) ", "(fail) ")
 	case 'R':
 		return begins(l, "Running ") && contains(l, " using ") && contains(l, " worker")
 	}
@@ -76,46 +75,46 @@ const (
 	skipSign
 )
 
-func (j *jsTests) shape(l []byte) bool {
-	if jestFile(l) { // coloured output has a space before it
+func (j *jsTests) handle(l []byte) bool {
+	if isColouredJestFile(l) { // coloured output has a space before it
 		l = l[1:]
 	}
 	inner := bytes.TrimLeft(l, " ")
 	indent := len(l) - len(inner)
-	if j.inBlock(l, inner, indent) {
+	if j.handleBlockLine(l, inner, indent) {
 		return true
 	}
-	switch s := jsSign(inner); s {
+	switch s := signOf(inner); s {
 	case passSign, skipSign:
-		j.tests = true
-		j.leave()
-		j.titles.sign(indent, false, j.testPass)
+		j.testSeen = true
+		j.leavePart()
+		j.titles.handleResult(indent, false, j.testPass)
 		if contains(l, "(retry x") || s == skipSign && contains(l, ") # ") { // with the reason for skipping
-			if j.noted++; j.noted <= notedTests {
+			if j.notedTests++; j.notedTests <= maxNotedTests {
 				j.keep(l)
 			}
 		}
 		return true
 	case failSign:
-		return j.failedTest(l, inner, indent)
+		return j.handleFailedTest(l, inner, indent)
 	}
 	switch l[0] {
 	case ' ':
-		return j.indented(l, inner, indent)
+		return j.handleIndented(l, inner, indent)
 	case 'P', 'F':
-		if jsFile(l) {
-			j.leave()
+		if isJSFile(l) {
+			j.leavePart()
 			j.titles.end(j.testPass)
-			j.tests = true
-			if j.quiet = l[0] == 'P'; !j.quiet {
-				j.bad = true
+			j.testSeen = true
+			if l[0] == 'F' {
+				j.problemSeen = true
 				file := j.firstName(bytes.TrimLeft(l[len("FAIL"):], " "))
-				if bytes.Equal(j.file, file) {
+				if bytes.Equal(j.currentFile, file) {
 					return true
 				}
-				j.file = append(j.file[:0], file...)
-				if !j.again {
-					j.failed(l)
+				j.currentFile = append(j.currentFile[:0], file...)
+				if !j.inRepeats {
+					j.keepFailure(l)
 				}
 			}
 			return true
@@ -125,16 +124,16 @@ func (j *jsTests) shape(l []byte) bool {
 		case begins(l, "(pass) "):
 			return true
 		case begins(l, "(fail) "):
-			j.failed(l)
+			j.keepFailure(l)
 			return true
 		}
 	}
-	return j.summary(l)
+	return j.handleSummary(l)
 }
 
 // markReported records that a failure was reported.
 func (j *jsTests) markReported(id string) {
-	if len(j.reported) < 20*toldFailures {
+	if len(j.reported) < 20*maxNamedFailures {
 		j.reported[id] = true
 	}
 }
@@ -143,15 +142,15 @@ func (j *jsTests) markReported(id string) {
 // to rootDir.
 func (j *jsTests) firstName(file []byte) []byte {
 	file, _, _ = bytes.Cut(file, []byte(" ("))
-	if !j.again {
-		if len(j.files) < toldFailures {
-			j.files = append(j.files, bytes.Clone(file))
+	if !j.inRepeats {
+		if len(j.failedFiles) < maxNamedFailures {
+			j.failedFiles = append(j.failedFiles, bytes.Clone(file))
 		}
 		return file
 	}
 	below := append([]byte("/"), bytes.TrimPrefix(file, []byte("./"))...)
 	var first []byte
-	for _, f := range j.files {
+	for _, f := range j.failedFiles {
 		switch {
 		case bytes.Equal(f, file):
 			return file
@@ -168,188 +167,188 @@ func (j *jsTests) firstName(file []byte) []byte {
 	return file
 }
 
-// leave ends the block.
-func (j *jsTests) leave() {
-	if j.open {
-		j.close()
+// leavePart ends the block.
+func (j *jsTests) leavePart() {
+	if j.failureOpen {
+		j.endFailure()
 	}
-	j.in = jsTop
+	j.part = jsTop
 }
 
 func (j *jsTests) blank() bool {
-	if j.in == jsStdout {
-		j.in = jsTop
+	if j.part == jsStdout {
+		j.part = jsTop
 	}
 	n := len(j.titles.list)
-	for n > 0 && !j.titles.list[n-1].sure {
+	for n > 0 && !j.titles.list[n-1].isTitle {
 		n--
 	}
 	j.titles.write(n, j.testPass)
 	return false
 }
 
-// failedTest handles a line of a failed test.
-func (j *jsTests) failedTest(l, inner []byte, indent int) bool {
-	j.bad = true
+// handleFailedTest handles a line of a failed test.
+func (j *jsTests) handleFailedTest(l, inner []byte, indent int) bool {
+	j.problemSeen = true
 	if begins(inner, "✖ failing tests:") {
-		j.leave()
+		j.leavePart()
 		j.titles.end(j.testPass)
-		j.begun = true
-		j.failed(l)
+		j.inReasons = true
+		j.keepFailure(l)
 		return true
 	}
-	if j.begun && indent == 0 { // node repeats it with the reason
-		name := jsName(inner)
-		j.leave()
+	if j.inReasons && indent == 0 { // node repeats it with the reason
+		name := withoutTime(inner)
+		j.leavePart()
 		if j.reported[testKey(name)] {
-			j.failed(l)
-			j.in = jsRepeat
+			j.keepFailure(l)
+			j.part = jsRepeat
 			return true
 		}
-		j.fail(name, l)
-		j.in = jsCause
+		j.beginFailure(name, l)
+		j.part = jsCause
 		return true
 	}
-	j.leave()
-	j.tests = true
-	j.titles.sign(indent, true, j.testPass)
-	if j.named++; j.named > toldFailures {
+	j.leavePart()
+	j.testSeen = true
+	j.titles.handleResult(indent, true, j.testPass)
+	if j.namedFailures++; j.namedFailures > maxNamedFailures {
 		j.lossy = true
 		return true
 	}
-	j.failed(l)
-	j.in, j.deep = jsTree, indent
-	j.test = append(j.test[:0], jsName(inner)...)
+	j.keepFailure(l)
+	j.part, j.failedIndent = jsTree, indent
+	j.failedName = append(j.failedName[:0], withoutTime(inner)...)
 	if _, name, ok := bytes.Cut(inner, []byte("]: ")); ok && begins(inner, "✘ [") {
-		j.names = append(j.names, bytes.Clone(name))
+		j.avaFailures = append(j.avaFailures, bytes.Clone(name))
 	}
 	return true
 }
 
-// indented handles an indented line outside of failures.
-func (j *jsTests) indented(l, inner []byte, indent int) bool {
+// handleIndented handles an indented line outside of failures.
+func (j *jsTests) handleIndented(l, inner []byte, indent int) bool {
 	switch {
 	case begins(inner, "● "):
-		return j.bullet(l, inner)
+		return j.handleBullet(l, inner)
 	case begins(inner, "❯ "):
-		j.leave()
+		j.leavePart()
 		j.titles.end(j.testPass)
 		if contains(inner, "failed") || indent > 2 {
-			j.bad = true
-			j.failed(l)
+			j.problemSeen = true
+			j.keepFailure(l)
 		}
 		return true
 	case begins(l, " FAIL  "):
-		return j.vitestFailed(l)
-	case len(j.names) > 0 && string(l) == "  ─":
-		j.leave()
+		return j.handleVitestFailure(l)
+	case len(j.avaFailures) > 0 && string(l) == "  ─":
+		j.leavePart()
 		j.titles.end(j.testPass)
 		j.keep(l)
-		j.in = jsAva
+		j.part = jsAva
 		return true
-	case jsNumbered(l, inner):
-		j.titles.sign(indent, true, j.testPass)
-		j.number(l, inner)
+	case isNumbered(l, inner):
+		j.titles.handleResult(indent, true, j.testPass)
+		j.handleNumber(l, inner)
 		return true
 	case begins(l, " RUN  v"), begins(l, "   Start at  "), begins(l, "  Start at  "), begins(inner, "RUNS "):
 		return true
-	case beginsAny(inner, "Test Files  ", "Tests  ", "Snapshots  ", "Errors  ", "Type Errors  ", "Duration  ") && indent <= 6:
-		j.leave()
+	case text.HasAnyPrefix(inner, "Test Files  ", "Tests  ", "Snapshots  ", "Errors  ", "Type Errors  ", "Duration  ") && indent <= 6:
+		j.leavePart()
 		j.titles.end(j.testPass)
 		j.keep(l)
 		return true
-	case jsCount(l):
-		j.leave()
+	case isJSCount(l):
+		j.leavePart()
 		j.titles.end(j.testPass)
 		if contains(inner, " failing") || contains(inner, " failed") {
-			j.bad, j.begun = true, true
+			j.problemSeen, j.inReasons = true, true
 		}
 		j.keep(l)
 		return true
 	case begins(inner, "→ "):
-		j.failureLine(l, true)
+		j.addFailureLine(l, true)
 		return true
-	case begins(inner, "- ") && j.tests && !j.begun: // mocha: pending
-		j.titles.sign(indent, false, j.testPass)
-		return true
-	}
-	if j.coverage(l, inner) {
+	case begins(inner, "- ") && j.testSeen && !j.inReasons: // mocha: pending
+		j.titles.handleResult(indent, false, j.testPass)
 		return true
 	}
-	if indent >= 2 && indent <= 20 && indent%2 == 0 && !j.begun && inner[0] != '|' && inner[0] != '>' {
-		j.titles.title(l, indent, j.testPass)
+	if j.handleCoverage(l, inner) {
+		return true
+	}
+	if indent >= 2 && indent <= 20 && indent%2 == 0 && !j.inReasons && inner[0] != '|' && inner[0] != '>' {
+		j.titles.add(l, indent, j.testPass)
 		return true
 	}
 	return false
 }
 
-// bullet handles jest's " ● suite › test".
-func (j *jsTests) bullet(l, inner []byte) bool {
-	j.leave()
+// handleBullet handles jest's " ● suite › test".
+func (j *jsTests) handleBullet(l, inner []byte) bool {
+	j.leavePart()
 	j.titles.end(j.testPass)
 	name := inner[len("● "):]
 	if string(name) == "Console" {
-		j.prints(l)
-		j.in = jsConsole
+		j.addPrinted(l)
+		j.part = jsConsole
 		return true
 	}
-	j.bad = true
-	id := testKey(j.file) + "\n" + testKey(name)
-	if j.again && j.reported[id] {
-		j.in = jsRepeat
+	j.problemSeen = true
+	id := testKey(j.currentFile) + "\n" + testKey(name)
+	if j.inRepeats && j.reported[id] {
+		j.part = jsRepeat
 		return true
 	}
 	j.markReported(id)
-	j.fail(name, l)
-	j.in = jsBullet
+	j.beginFailure(name, l)
+	j.part = jsBullet
 	return true
 }
 
-// console handles the output of a file's tests, with its places.
-func (j *jsTests) console(l, inner []byte) {
-	if beginsAny(inner, "at ") {
+// handleConsole handles the output of a file's tests, with its places.
+func (j *jsTests) handleConsole(l, inner []byte) {
+	if text.HasAnyPrefix(inner, "at ") {
 		if isLibraryLine(l, atFrame) {
 			return
 		}
 	}
-	j.prints(l)
+	j.addPrinted(l)
 }
 
-// vitestFailed handles " FAIL file > test".
-func (j *jsTests) vitestFailed(l []byte) bool {
-	j.leave()
+// handleVitestFailure handles " FAIL file > test".
+func (j *jsTests) handleVitestFailure(l []byte) bool {
+	j.leavePart()
 	j.titles.end(j.testPass)
-	j.bad = true
+	j.problemSeen = true
 	name := bytes.TrimSpace(l[len(" FAIL  "):])
-	j.fail(name, l)
-	j.in = jsBlock
+	j.beginFailure(name, l)
+	j.part = jsBlock
 	return true
 }
 
-// number handles " 1) suite" of mocha and playwright, in the tree of tests or
+// handleNumber handles " 1) suite" of mocha and playwright, in the tree of tests or
 // above a reason.
-func (j *jsTests) number(l, inner []byte) {
-	j.leave()
-	j.bad = true
-	if j.tests && !j.begun && !contains(inner, " › ") {
-		j.failed(l)
+func (j *jsTests) handleNumber(l, inner []byte) {
+	j.leavePart()
+	j.problemSeen = true
+	if j.testSeen && !j.inReasons && !contains(inner, " › ") {
+		j.keepFailure(l)
 		return
 	}
 	_, name, _ := bytes.Cut(inner, []byte(") "))
-	j.fail(bytes.TrimRight(name, " ─"), l)
-	j.in = jsNumber
+	j.beginFailure(bytes.TrimRight(name, " ─"), l)
+	j.part = jsNumber
 }
 
-func (j *jsTests) other(l []byte) {
+func (j *jsTests) handleOther(l []byte) {
 	j.titles.end(j.testPass)
-	if j.tests && !j.begun && j.in == jsTop && (j.run.Exit == 0 || j.bad) && !text.Important(l) {
-		j.prints(l)
+	if j.testSeen && !j.inReasons && j.part == jsTop && (j.run.Exit == 0 || j.problemSeen) && !text.Important(l) {
+		j.addPrinted(l)
 		return
 	}
-	j.loose(l)
+	j.addOutside(l)
 }
 
 func (j *jsTests) end() {
-	j.leave()
+	j.leavePart()
 	j.titles.end(j.testPass)
 }

@@ -9,14 +9,15 @@ import (
 // jvmTests recognises Maven's surefire and Gradle.
 type jvmTests struct {
 	*testPass
-	in       jvmPart
-	maven    bool
-	warnings int
-	installs int
-	skipped  int
-	classes  []byte // "Running x.FooTest", until its total
+	part         jvmPart
+	maven        bool   // a line of Maven was seen
+	warnings     int    // of Maven
+	installs     int    // installed files
+	omitted      int    // lines in the pending mark of omitted lines
+	runningClass []byte // "Running x.FooTest", until its total
 }
 
+// jvmPart is a part of the output.
 type jvmPart uint8
 
 const (
@@ -32,17 +33,20 @@ func newJVMTests(p *testPass) testRunner { return &jvmTests{testPass: p} }
 func claimsJVM(l []byte) bool {
 	switch l[0] {
 	case '[':
-		return beginsAny(l, "[INFO] Scanning for projects...", "[INFO] -----", "[INFO] Running ", "[INFO] Tests run: ", "[ERROR] Tests run: ", "[INFO] BUILD ", "[ERROR] Failed to execute goal ", "[INFO]  T E S T S")
+		return text.HasAnyPrefix(
+			l, "[INFO] Scanning for projects...", "[INFO] -----", "[INFO] Running ", "[INFO] Tests run: ",
+			"[ERROR] Tests run: ", "[INFO] BUILD ", "[ERROR] Failed to execute goal ", "[INFO]  T E S T S",
+		)
 	case '>':
 		return begins(l, "> Task :")
 	case 'B':
 		return begins(l, "BUILD SUCCESSFUL in ") || begins(l, "BUILD FAILED in ")
 	}
-	return gradleResult(l) != 0
+	return parseGradleResult(l) != 0
 }
 
-// gradleResult matches "FooTest > bar() FAILED".
-func gradleResult(l []byte) byte {
+// parseGradleResult matches "FooTest > bar() FAILED".
+func parseGradleResult(l []byte) byte {
 	var result byte
 	switch { // cheap checks first
 	case ends(l, " PASSED"):
@@ -62,60 +66,68 @@ func gradleResult(l []byte) byte {
 
 var mavenDownloads = newPrefixes("Downloading from ", "Downloaded from ", "Progress (", "Downloading: ", "Downloaded: ", "Download http")
 
-func (j *jvmTests) shape(l []byte) bool {
+func (j *jvmTests) handle(l []byte) bool {
 	switch {
 	case begins(l, "[INFO]"):
 		j.maven = true
-		j.leave()
-		j.info(l)
+		j.leavePart()
+		j.handleInfo(l)
 		return true
 	case begins(l, "[WARNING]"):
-		j.leave()
-		return j.warning(l)
+		j.leavePart()
+		return j.handleWarning(l)
 	case begins(l, "[ERROR]"):
-		return j.failure(l)
+		return j.handleError(l)
 	case mavenDownloads.match(l):
 		return true
 	}
 	if l[0] == ' ' || l[0] == '\t' {
-		switch j.in {
+		switch j.part {
 		case jvmTrace:
-			j.failureLine(l, true)
+			j.addFailureLine(l, true)
 			return true
 		case jvmPrinted:
-			j.prints(l)
+			j.addPrinted(l)
 			return true
 		}
 	}
-	return j.gradle(l)
+	return j.handleGradle(l)
 }
 
-func (j *jvmTests) leave() {
-	j.close()
-	j.in = jvmTop
+func (j *jvmTests) leavePart() {
+	j.endFailure()
+	j.part = jvmTop
 }
 
-// info handles an information of Maven.
-func (j *jvmTests) info(l []byte) {
+// handleInfo handles an information of Maven.
+func (j *jvmTests) handleInfo(l []byte) {
 	rest := bytes.Trim(l[len("[INFO]"):], " ") // "2 errors "
 	switch {
 	case begins(rest, "Tests run: "):
-		j.classes = j.classes[:0]
+		j.runningClass = j.runningClass[:0]
 		if !contains(rest, "Time elapsed: ") {
 			j.keep(l)
 		}
 	case begins(rest, "Running "):
-		j.classes = append(j.classes[:0], l...)
+		j.runningClass = append(j.runningClass[:0], l...)
 	case begins(rest, "BUILD "):
 		j.keep(l)
 	case begins(rest, "Installing "):
 		if j.installs++; j.installs <= maxInstalls {
 			j.keep(l)
 		}
-	case ends(rest, "]") && (contains(rest, " FAILURE [") || contains(rest, " SKIPPED")), contains(rest, " FAILURE ["), ends(rest, " SKIPPED"):
-		j.bad = true
+	case ends(rest, "]") && (contains(rest, " FAILURE [") || contains(rest, " SKIPPED")),
+		contains(rest, " FAILURE ["),
+		ends(rest, " SKIPPED"):
+		j.problemSeen = true
 		j.keep(l)
-	case begins(rest, "No tests to run"), begins(rest, "Tests are skipped"), begins(rest, "Total time: "), begins(rest, "Building jar: "), begins(rest, "Building war: "), ends(rest, " errors"), ends(rest, " error"):
+	case begins(rest, "No tests to run"),
+		begins(rest, "Tests are skipped"),
+		begins(rest, "Total time: "),
+		begins(rest, "Building jar: "),
+		begins(rest, "Building war: "),
+		ends(rest, " errors"),
+		ends(rest, " error"):
 		j.keep(l)
 	}
 }
@@ -123,14 +135,14 @@ func (j *jvmTests) info(l []byte) {
 // maxInstalls is how many installed files are listed.
 const maxInstalls = 8
 
-// warning handles a warning of Maven. The first ones stay.
-func (j *jvmTests) warning(l []byte) bool {
+// handleWarning handles a warning of Maven. The first ones stay.
+func (j *jvmTests) handleWarning(l []byte) bool {
 	rest := bytes.TrimLeft(l[len("[WARNING]"):], " ")
 	if len(rest) == 0 {
 		return true
 	}
 	if begins(rest, "Tests run: ") {
-		j.classes = j.classes[:0]
+		j.runningClass = j.runningClass[:0]
 		if !contains(rest, "Time elapsed: ") {
 			j.keep(l)
 		}
@@ -138,139 +150,149 @@ func (j *jvmTests) warning(l []byte) bool {
 	}
 	const most = 15
 	if j.warnings++; j.warnings > most {
-		j.count()
+		j.countOmitted()
 		return true
 	}
 	j.keep(l)
 	return true
 }
 
-// count counts a line that is dropped because there were many.
-func (j *jvmTests) count() {
-	if !j.waits {
-		j.skipped = 0
+// countOmitted counts a line that is dropped because there were many.
+func (j *jvmTests) countOmitted() {
+	if !j.hasPending {
+		j.omitted = 0
 	}
-	j.skipped++
-	j.wait(text.Omission(j.skipped))
+	j.omitted++
+	j.keepReplaceable(text.Omission(j.omitted))
 }
 
-var mavenHints = newPrefixes("To see the full stack trace", "Re-run Maven using", "For more information about the errors", "[Help ", "-> [Help ", "See dump files", "Please refer to dump files", "After correcting the problems")
+var mavenHints = newPrefixes(
+	"To see the full stack trace", "Re-run Maven using", "For more information about the errors", "[Help ",
+	"-> [Help ", "See dump files", "Please refer to dump files", "After correcting the problems",
+)
 
-// failure handles an error line of Maven.
-func (j *jvmTests) failure(l []byte) bool {
+// handleError handles an error line of Maven.
+func (j *jvmTests) handleError(l []byte) bool {
 	rest := bytes.TrimLeft(l[len("[ERROR]"):], " ")
-	j.bad = true
+	j.problemSeen = true
 	switch {
 	case len(rest) == 0:
-		j.leave()
+		j.leavePart()
 		return true
 	case mavenHints.match(rest):
-		j.leave()
+		j.leavePart()
 		return true
 	case begins(rest, "Tests run: "):
-		j.leave()
-		j.classes = j.classes[:0]
-		j.failed(l)
+		j.leavePart()
+		j.runningClass = j.runningClass[:0]
+		j.keepFailure(l)
 	case contains(rest, " <<< FAILURE!"), contains(rest, " <<< ERROR!"):
-		j.fail(rest, l)
-		j.in = jvmTrace
+		j.beginFailure(rest, l)
+		j.part = jvmTrace
 	default:
-		j.leave()
-		if j.named++; j.named > toldFailures {
-			j.count()
+		j.leavePart()
+		if j.namedFailures++; j.namedFailures > maxNamedFailures {
+			j.countOmitted()
 			return true
 		}
-		j.failed(l)
+		j.keepFailure(l)
 	}
 	return true
 }
 
 var gradleHints = newPrefixes(
-	"Starting a Gradle Daemon", "Deprecated Gradle features", "You can use '--warning-mode", "For more on this, please refer to", "To honour the JVM settings", "Daemon will be stopped", "Welcome to Gradle", "Here are the highlights",
-	"For more details see https://docs.gradle", "Calculating task graph", "Configuration cache entry", "Reusing configuration cache", "See the profiling report at:", "Unzipping ", "Set executable permissions",
+	"Starting a Gradle Daemon", "Deprecated Gradle features", "You can use '--warning-mode",
+	"For more on this, please refer to", "To honour the JVM settings", "Daemon will be stopped",
+	"Welcome to Gradle", "Here are the highlights",
+	"For more details see https://docs.gradle", "Calculating task graph", "Configuration cache entry",
+	"Reusing configuration cache", "See the profiling report at:", "Unzipping ", "Set executable permissions",
 )
 
-// gradle handles lines of Gradle and all others.
-func (j *jvmTests) gradle(l []byte) bool {
-	switch gradleResult(l) {
+// handleGradle handles lines of Gradle and all others.
+func (j *jvmTests) handleGradle(l []byte) bool {
+	switch parseGradleResult(l) {
 	case 'P', 'S':
-		j.leave()
+		j.leavePart()
 		return true
 	case 'F':
 		if !begins(l, "> Task ") {
-			j.fail(l, l)
-			j.in = jvmTrace
+			j.beginFailure(l, l)
+			j.part = jvmTrace
 			return true
 		}
 	case 'O':
-		j.leave()
-		j.in = jvmPrinted
-		j.prints(l)
+		j.leavePart()
+		j.part = jvmPrinted
+		j.addPrinted(l)
 		return true
 	}
 	switch {
 	case begins(l, "> Task "), begins(l, "> Configure project"), begins(l, "> Transform "):
-		j.leave()
+		j.leavePart()
 		if ends(l, " FAILED") {
-			j.failed(l)
+			j.keepFailure(l)
 		}
 		return true
-	case l[0] == '<' && contains(l, "% ") && contains(l, "-"), begins(l, "> :") && contains(l, " > "), begins(l, "> IDLE"), begins(l, "> Resolve "), begins(l, "> Starting "):
+	case l[0] == '<' && contains(l, "% ") && contains(l, "-"),
+		begins(l, "> :") && contains(l, " > "),
+		begins(l, "> IDLE"),
+		begins(l, "> Resolve "),
+		begins(l, "> Starting "):
 		return true
 	case begins(l, "FAILURE: "), begins(l, "BUILD "), begins(l, "Execution failed for task"):
-		j.leave()
+		j.leavePart()
 		if !begins(l, "BUILD SUCC") {
-			j.bad = true
+			j.problemSeen = true
 		}
 		j.keep(l)
 		return true
 	case begins(l, "* Try:"):
-		j.leave()
-		j.in = jvmTry
+		j.leavePart()
+		j.part = jvmTry
 		return true
 	case begins(l, "* "):
-		j.leave()
-		j.in = jvmWrong
-		j.failed(l)
+		j.leavePart()
+		j.part = jvmWrong
+		j.keepFailure(l)
 		return true
-	case j.in == jvmTry && (l[0] == '>' || begins(l, "Run with ") || begins(l, "Get more help")):
+	case j.part == jvmTry && (l[0] == '>' || begins(l, "Run with ") || begins(l, "Get more help")):
 		return true
 	case gradleHints.match(l):
 		return true
 	case l[0] >= '0' && l[0] <= '9' && contains(l, " actionable task"):
 		return true
 	case contains(l, " completed") && (contains(l, " tests completed") || contains(l, " test completed")):
-		j.leave()
+		j.leavePart()
 		j.keep(l)
 		return true
-	case j.in == jvmTrace && j.open: // the exception, which Maven does not indent
-		j.failureLine(l, true)
+	case j.part == jvmTrace && j.failureOpen: // the exception, which Maven does not indent
+		j.addFailureLine(l, true)
 		return true
-	case j.in == jvmWrong:
-		j.failed(l)
+	case j.part == jvmWrong:
+		j.keepFailure(l)
 		return true
 	}
 	return false
 }
 
 func (j *jvmTests) blank() bool {
-	if j.in == jvmTrace && j.maven {
-		j.leave()
+	if j.part == jvmTrace && j.maven {
+		j.leavePart()
 	}
 	return false
 }
 
-func (j *jvmTests) other(l []byte) {
-	if len(j.classes) > 0 || j.in == jvmPrinted {
-		j.prints(l)
+func (j *jvmTests) handleOther(l []byte) {
+	if len(j.runningClass) > 0 || j.part == jvmPrinted {
+		j.addPrinted(l)
 		return
 	}
-	j.loose(l)
+	j.addOutside(l)
 }
 
 func (j *jvmTests) end() {
-	j.leave()
-	if len(j.classes) > 0 { // it did not end
-		j.failed(j.classes)
+	j.leavePart()
+	if len(j.runningClass) > 0 { // it did not end
+		j.keepFailure(j.runningClass)
 	}
 }

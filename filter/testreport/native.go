@@ -9,12 +9,13 @@ import (
 // nativeTests recognises googletest, ctest, automake, phpunit and rspec.
 type nativeTests struct {
 	*testPass
-	text    *text.Lines // the output of the running test
-	runLine []byte      // "[ RUN      ] A.b"
-	starts  []byte      // start lines of ctest
-	in      nativePart
+	output    *text.Lines // the output of the running test
+	runLine   []byte      // "[ RUN      ] A.b"
+	startLine []byte      // the line of ctest about a test without a result
+	part      nativePart
 }
 
+// nativePart is a part of the output.
 type nativePart uint8
 
 const (
@@ -28,33 +29,35 @@ func newNativeTests(p *testPass) testRunner { return &nativeTests{testPass: p} }
 func claimsNative(l []byte) bool {
 	switch l[0] {
 	case '[':
-		return beginsAny(l, "[==========]", "[----------]", "[ RUN      ]", "[  FAILED  ]", "[  PASSED  ]")
+		return text.HasAnyPrefix(l, "[==========]", "[----------]", "[ RUN      ]", "[  FAILED  ]", "[  PASSED  ]")
 	case ' ':
-		_, ok := ctestResult(l)
+		_, ok := parseCTestResult(l)
 		return ok
 	case 'P':
 		return begins(l, "PHPUnit ") || begins(l, "PASS: ")
 	case 'T':
 		return begins(l, "Test project /")
 	case 'F':
-		return string(l) == "FAILURES!" || begins(l, "Failures:") && len(l) == 9 || begins(l, "FAIL: ") && contains(l, "test") && !contains(l, "(")
+		return string(l) == "FAILURES!" ||
+			begins(l, "Failures:") && len(l) == 9 ||
+			begins(l, "FAIL: ") && contains(l, "test") && !contains(l, "(")
 	case 'O':
 		return begins(l, "OK (") && contains(l, " assertion")
 	}
-	if _, ok := ctestResult(l); ok {
+	if _, ok := parseCTestResult(l); ok {
 		return true
 	}
-	return rspecSum(l)
+	return isRSpecTotal(l)
 }
 
-// rspecSum matches "12 examples, 1 failure".
-func rspecSum(l []byte) bool {
+// isRSpecTotal matches "12 examples, 1 failure".
+func isRSpecTotal(l []byte) bool {
 	_, n := leadingNumber(l)
-	return n > 0 && beginsAny(l[n:], " examples, ", " example, ")
+	return n > 0 && text.HasAnyPrefix(l[n:], " examples, ", " example, ")
 }
 
-// ctestResult parses " 1/12 Test #1: foo .... Passed 0.01 sec".
-func ctestResult(l []byte) (passed, ok bool) {
+// parseCTestResult parses " 1/12 Test #1: foo .... Passed 0.01 sec".
+func parseCTestResult(l []byte) (passed, ok bool) {
 	inner := bytes.TrimLeft(l, " ")
 	_, n := leadingNumber(inner)
 	if n == 0 || n >= len(inner) || inner[n] != '/' {
@@ -67,86 +70,89 @@ func ctestResult(l []byte) (passed, ok bool) {
 	return contains(inner, "   Passed  ") || contains(inner, ". Passed "), true
 }
 
-// ctestVerbose matches the lines that "ctest -V" writes before each test and
+// isCTestVerbose matches the lines that "ctest -V" writes before each test and
 // for all.
-func ctestVerbose(l []byte) bool {
+func isCTestVerbose(l []byte) bool {
 	_, signs := leadingNumber(l)
 	if signs > 0 && begins(l[signs:], ": ") {
-		return beginsAny(l[signs+2:], "Test command: ", "Working Directory: ", "Test timeout computed to be: ")
+		return text.HasAnyPrefix(l[signs+2:], "Test command: ", "Working Directory: ", "Test timeout computed to be: ")
 	}
 	if begins(l, "test ") {
 		_, signs = leadingNumber(l[len("test "):])
 		return signs > 0 && len("test ")+signs == len(l)
 	}
-	return beginsAny(l, "UpdateCTestConfiguration ", "Constructing a list of tests", "Done constructing a list of tests", "Updating test list for fixtures", "Added 0 tests to meet ", "Checking test dependency graph")
+	return text.HasAnyPrefix(
+		l, "UpdateCTestConfiguration ", "Constructing a list of tests", "Done constructing a list of tests",
+		"Updating test list for fixtures", "Added 0 tests to meet ", "Checking test dependency graph",
+	)
 }
 
-func (n *nativeTests) shape(l []byte) bool {
+func (n *nativeTests) handle(l []byte) bool {
 	switch l[0] {
 	case '[':
 		if len(l) > 11 && l[11] == ']' {
-			return n.google(l)
+			return n.handleGoogletest(l)
 		}
 	case 'P', 'F', 'X', 'S', 'E':
-		if beginsAny(l, "PASS: ", "SKIP: ", "XFAIL: ") {
+		if text.HasAnyPrefix(l, "PASS: ", "SKIP: ", "XFAIL: ") {
 			return true
 		}
-		if beginsAny(l, "FAIL: ", "XPASS: ", "ERROR: ") {
-			n.failed(l)
+		if text.HasAnyPrefix(l, "FAIL: ", "XPASS: ", "ERROR: ") {
+			n.keepFailure(l)
 			return true
 		}
 	}
-	if n.in == nativeRuns {
-		n.store(l)
+	if n.part == nativeRuns {
+		n.storeLine(l)
 		return true
 	}
-	if passed, ok := ctestResult(l); ok {
-		n.starts = n.starts[:0]
-		n.in = nativeTop
+	if passed, ok := parseCTestResult(l); ok {
+		n.startLine = n.startLine[:0]
+		n.part = nativeTop
 		if !passed {
-			n.failed(l)
+			n.keepFailure(l)
 		}
 		return true
 	}
 	inner := bytes.TrimLeft(l, " ")
 	if len(inner) < len(l) && begins(inner, "Start ") && contains(inner, ": ") {
-		n.starts = append(n.starts[:0], l...)
+		n.startLine = append(n.startLine[:0], l...)
 		return true
 	}
-	return n.numbered(l, inner)
+	return n.handleNumbered(l, inner)
 }
 
-// google handles a line of googletest.
-func (n *nativeTests) google(l []byte) bool {
+// handleGoogletest handles a line of googletest.
+func (n *nativeTests) handleGoogletest(l []byte) bool {
 	switch {
 	case begins(l, "[ RUN      ]"):
-		n.unfinished()
+		n.keepUnfinished()
 		n.runLine = append(n.runLine[:0], l...)
-		n.in = nativeRuns
-	case begins(l, "[       OK ]"), begins(l, "[  SKIPPED ]") && n.in == nativeRuns:
-		n.drop()
+		n.part = nativeRuns
+	case begins(l, "[       OK ]"), begins(l, "[  SKIPPED ]") && n.part == nativeRuns:
+		n.dropTest()
 	case begins(l, "[  FAILED  ]"):
-		if n.in == nativeRuns {
-			n.fail(l[len("[  FAILED  ]"):], n.runLine)
-			if n.text != nil {
-				_ = n.text.Each(func(line []byte) {
+		if n.part == nativeRuns {
+			n.beginFailure(l[len("[  FAILED  ]"):], n.runLine)
+			if n.output != nil {
+				_ = n.output.Each(func(line []byte) {
 					if len(line) > 0 {
-						n.failureLine(line, true)
+						n.addFailureLine(line, true)
 					}
 				})
 			}
-			n.close()
-			n.drop()
+			n.endFailure()
+			n.dropTest()
 		}
-		n.failed(l)
+		n.keepFailure(l)
 	case begins(l, "[==========]"):
 		if contains(l, " ran.") {
-			n.unfinished()
+			n.keepUnfinished()
 			n.keep(l)
 		}
 	case begins(l, "[----------]"), begins(l, "[ DISABLED ]"):
 	case begins(l, "[  PASSED  ]"), begins(l, "[  SKIPPED ]"):
-		n.unfinished()
+		n.keepUnfinished()
 		n.keep(l)
 	default:
 		return false
@@ -154,91 +160,97 @@ func (n *nativeTests) google(l []byte) bool {
 	return true
 }
 
-func (n *nativeTests) store(l []byte) {
-	if n.text == nil {
-		n.text = text.NewLines()
+func (n *nativeTests) storeLine(l []byte) {
+	if n.output == nil {
+		n.output = text.NewLines()
 	}
-	n.text.Write(l)
+	n.output.Write(l)
 }
 
-// drop drops the output of the test.
-func (n *nativeTests) drop() {
-	if n.text != nil {
-		n.text.Close()
-		n.text = nil
+// dropTest drops the output of the test.
+func (n *nativeTests) dropTest() {
+	if n.output != nil {
+		n.output.Close()
+		n.output = nil
 	}
-	n.in = nativeTop
+	n.part = nativeTop
 	n.runLine = n.runLine[:0]
 }
 
-// unfinished keeps a test without a result.
-func (n *nativeTests) unfinished() {
-	if n.in == nativeRuns {
-		n.failed(n.runLine)
-		if n.text != nil {
-			n.limit(n.trace)
-			_ = n.text.Each(n.detail.line)
-			n.close()
+// keepUnfinished keeps a test without a result.
+func (n *nativeTests) keepUnfinished() {
+	if n.part == nativeRuns {
+		n.keepFailure(n.runLine)
+		if n.output != nil {
+			n.beginDetail(n.maxTraceLines)
+			_ = n.output.Each(n.detail.line)
+			n.endFailure()
 		}
 	}
-	n.drop()
+	n.dropTest()
 }
 
-// numbered handles a line of phpunit and rspec.
-func (n *nativeTests) numbered(l, inner []byte) bool {
+// handleNumbered handles a line of phpunit and rspec.
+func (n *nativeTests) handleNumbered(l, inner []byte) bool {
 	_, signs := leadingNumber(inner)
 	switch {
-	case signs > 0 && begins(inner[signs:], ") ") && (n.in == nativeBlocks):
-		n.fail(inner[signs+2:], l)
+	case signs > 0 && begins(inner[signs:], ") ") && (n.part == nativeBlocks):
+		n.beginFailure(inner[signs+2:], l)
 		return true
-	case begins(l, "There was 1 ") || begins(l, "There were ") || string(l) == "Failures:" || string(l) == "Pending: (Failures listed here are expected and do not affect your suite's status)":
-		n.close()
-		n.in = nativeBlocks
+	case begins(l, "There was 1 ") ||
+		begins(l, "There were ") ||
+		string(l) == "Failures:" ||
+		string(l) == "Pending: (Failures listed here are expected and do not affect your suite's status)":
+		n.endFailure()
+		n.part = nativeBlocks
 		if l[0] != 'P' {
-			n.bad = true
+			n.problemSeen = true
 		}
 		if l[0] == 'T' { // the number of failures
 			n.keep(l)
 		}
 		return true
 	case begins(l, "Failed examples:"), string(l) == "FAILURES!", string(l) == "ERRORS!", begins(l, "The following tests FAILED:"):
-		n.leave()
-		n.failed(l)
+		n.leavePart()
+		n.keepFailure(l)
 		return true
-	case begins(l, "Tests: ") && contains(l, "Assertions: "), begins(l, "OK ("), rspecSum(l), contains(l, "% tests passed, "):
-		n.leave()
+	case begins(l, "Tests: ") && contains(l, "Assertions: "), begins(l, "OK ("), isRSpecTotal(l), contains(l, "% tests passed, "):
+		n.leavePart()
 		if contains(l, "ailure") && !contains(l, " 0 failures") || contains(l, "Errors: ") {
-			n.bad = true
+			n.problemSeen = true
 		}
 		n.keep(l)
 		return true
 	case begins(l, "rspec ./"):
-		n.leave()
-		n.failed(l)
+		n.leavePart()
+		n.keepFailure(l)
 		return true
-	case beginsAny(l, "Finished in ", "Time: ", "Total Test time", "# TOTAL: ", "# PASS: ", "# FAIL: ", "# SKIP: ", "# ERROR: "):
-		n.leave()
+	case text.HasAnyPrefix(l, "Finished in ", "Time: ", "Total Test time", "# TOTAL: ", "# PASS: ", "# FAIL: ", "# SKIP: ", "# ERROR: "):
+		n.leavePart()
 		n.keep(l)
 		return true
-	case beginsAny(l, "PHPUnit ", "Runtime: ", "Configuration: ", "Randomized with seed ", "Test project ", "# XFAIL: ", "# XPASS: ", "Run options: "):
+	case text.HasAnyPrefix(
+		l, "PHPUnit ", "Runtime: ", "Configuration: ", "Randomized with seed ", "Test project ", "# XFAIL: ",
+		"# XPASS: ", "Run options: ",
+	):
 		return true
-	case ctestVerbose(l):
+	case isCTestVerbose(l):
 		return true
-	case n.in == nativeBlocks && n.open:
-		n.failureLine(l, begins(inner, "Failure/Error: ") || text.Important(l))
+	case n.part == nativeBlocks && n.failureOpen:
+		n.addFailureLine(l, begins(inner, "Failure/Error: ") || text.Important(l))
 		return true
 	}
-	if failed, ok := nativeSigns(l); ok {
+	if failed, ok := parseNativeSigns(l); ok {
 		if failed {
-			n.bad = true
+			n.problemSeen = true
 		}
 		return true
 	}
 	return false
 }
 
-// nativeSigns matches "....F..S 63 / 120 ( 52%)".
-func nativeSigns(l []byte) (failed, ok bool) {
+// parseNativeSigns matches "....F..S 63 / 120 ( 52%)".
+func parseNativeSigns(l []byte) (failed, ok bool) {
 	signs, rest, _ := bytes.Cut(l, []byte(" "))
 	dots := 0
 	for _, c := range signs {
@@ -256,19 +268,19 @@ func nativeSigns(l []byte) (failed, ok bool) {
 	return failed, dots > 0 && (len(rest) == 0 || ends(rest, "%)"))
 }
 
-func (n *nativeTests) leave() {
-	n.close()
-	n.in = nativeTop
+func (n *nativeTests) leavePart() {
+	n.endFailure()
+	n.part = nativeTop
 }
 
-func (n *nativeTests) blank() bool { return n.in == nativeRuns }
+func (n *nativeTests) blank() bool { return n.part == nativeRuns }
 
-func (n *nativeTests) other(l []byte) { n.loose(l) }
+func (n *nativeTests) handleOther(l []byte) { n.addOutside(l) }
 
 func (n *nativeTests) end() {
-	n.unfinished()
-	n.leave()
-	if len(n.starts) > 0 {
-		n.failed(n.starts)
+	n.keepUnfinished()
+	n.leavePart()
+	if len(n.startLine) > 0 {
+		n.keepFailure(n.startLine)
 	}
 }

@@ -1,9 +1,13 @@
 package testreport
 
-import "bytes"
+import (
+	"bytes"
 
-// nextestStatus returns the status in " PASS [ 0.010s] crate test".
-func nextestStatus(l []byte) string {
+	"github.com/zeph-acp/zeph-acp/filter/text"
+)
+
+// parseNextestStatus returns the status in " PASS [ 0.010s] crate test".
+func parseNextestStatus(l []byte) string {
 	inner := bytes.TrimLeft(l, " ")
 	if len(inner) == len(l) {
 		return ""
@@ -12,13 +16,20 @@ func nextestStatus(l []byte) string {
 	if at < 2 || at > 24 {
 		return ""
 	}
-	if rest := bytes.TrimLeft(inner[at+2:], " >"); len(rest) == 0 || rest[0] < '0' || rest[0] > '9' || !contains(rest, "s] ") && !ends(rest, "s]") && !contains(rest, "s]─") {
+	if rest := bytes.TrimLeft(inner[at+2:], " >"); len(rest) == 0 ||
+		rest[0] < '0' ||
+		rest[0] > '9' ||
+		!contains(rest, "s] ") && !ends(rest, "s]") && !contains(rest, "s]─") {
 		return ""
 	}
 	switch status := inner[:at]; {
 	case string(status) == "PASS":
 		return "PASS"
-	case string(status) == "SLOW", string(status) == "START", string(status) == "RETRY", string(status) == "DELAY", string(status) == "SETUP PASS":
+	case string(status) == "SLOW",
+		string(status) == "START",
+		string(status) == "RETRY",
+		string(status) == "DELAY",
+		string(status) == "SETUP PASS":
 		return "SLOW"
 	case string(status) == "Summary":
 		return "Summary"
@@ -28,30 +39,31 @@ func nextestStatus(l []byte) string {
 	return ""
 }
 
-// nextestEnds reports whether a line ends the output of a test of nextest.
-func (c *cargoTests) nextestEnds(l []byte) bool {
+// endsNextestOutput reports whether a line ends the output of a test of nextest.
+func (c *cargoTests) endsNextestOutput(l []byte) bool {
 	switch {
-	case l[0] == ' ' && nextestStatus(l) != "", begins(l, "────"), begins(l, "error: test run failed"), begins(l, "warning: "):
+	case l[0] == ' ' && parseNextestStatus(l) != "", begins(l, "────"), begins(l, "error: test run failed"), begins(l, "warning: "):
 		return true
 	}
 	inner := bytes.TrimLeft(l, " ")
-	return len(inner) < len(l) && beginsAny(inner, "Cancelling due to", "Canceling due to", "Killing ")
+	return len(inner) < len(l) && text.HasAnyPrefix(inner, "Cancelling due to", "Canceling due to", "Killing ")
 }
 
-// nextestWrote handles the output of a failed test of nextest. It drops
+// handleNextestOutput handles the output of a failed test of nextest. It drops
 // libtest's lines about the single test.
-func (c *cargoTests) nextestWrote(l []byte) {
+func (c *cargoTests) handleNextestOutput(l []byte) {
 	switch inner := bytes.TrimLeft(l, " "); {
-	case runningTests(inner), string(inner) == "failures:", begins(inner, "test result: "), begins(inner, "test ") && (ends(inner, " ... FAILED") || ends(inner, " ... ok")),
+	case isRunningTests(inner), string(inner) == "failures:", begins(inner, "test result: "),
+		begins(inner, "test ") && (ends(inner, " ... FAILED") || ends(inner, " ... ok")),
 		len(inner) < len(l) && bytes.HasSuffix(c.running, inner) && bytes.IndexByte(inner, ' ') < 0:
 	default:
-		c.failureLine(l, contains(l, "panicked at") || begins(inner, "Error: "))
+		c.addFailureLine(l, contains(l, "panicked at") || begins(inner, "Error: "))
 	}
 }
 
-// nextestFailed handles a line of nextest that names a test which did not
+// handleNextestResult handles a line of nextest that names a test which did not
 // simply pass. After the total nextest names each of them again.
-func (c *cargoTests) nextestFailed(l []byte) {
+func (c *cargoTests) handleNextestResult(l []byte) {
 	at := bytes.Index(l, []byte("] "))
 	name := bytes.TrimLeft(l[at+1:], " ")
 	if begins(name, "(") {
@@ -59,27 +71,27 @@ func (c *cargoTests) nextestFailed(l []byte) {
 			name = bytes.TrimLeft(name[end+1:], " ")
 		}
 	}
-	if inner := bytes.TrimLeft(l, " "); beginsAny(inner, "LEAK [", "FLAKY ", "XPASS ", "SKIP ", "LEAK-PASS") {
+	if inner := bytes.TrimLeft(l, " "); text.HasAnyPrefix(inner, "LEAK [", "FLAKY ", "XPASS ", "SKIP ", "LEAK-PASS") {
 		if begins(inner, "SKIP ") {
 			return
 		}
-		if !c.named["="+testKey(name)] {
+		if !c.shownTests["="+testKey(name)] {
 			c.keep(l)
 		}
-		c.mark(name)
+		c.markShown(name)
 		return
 	}
-	if c.named["="+testKey(name)] {
+	if c.shownTests["="+testKey(name)] {
 		return
 	}
-	c.mark(name)
+	c.markShown(name)
 	c.running = append(c.running[:0], name...)
-	c.fail(name, l)
-	c.in = cargoNextest
+	c.beginFailure(name, l)
+	c.part = cargoNextest
 }
 
-func (c *cargoTests) mark(name []byte) {
-	if len(c.named) < 20*toldFailures {
-		c.named["="+testKey(name)] = true
+func (c *cargoTests) markShown(name []byte) {
+	if len(c.shownTests) < 20*maxNamedFailures {
+		c.shownTests["="+testKey(name)] = true
 	}
 }

@@ -3,6 +3,8 @@ package testreport
 import (
 	"bytes"
 	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // ruledTitle returns the title in "==== title ====".
@@ -17,15 +19,15 @@ func ruledTitle(l []byte, sign string) (title []byte, ok bool) {
 	return title[1 : len(title)-1], true
 }
 
-// pytestBar matches " tests/test_x.py ✓✓s  24% ██▍", which pytest-sugar writes.
-func pytestBar(l []byte) bool {
+// isPytestBar matches " tests/test_x.py ✓✓s  24% ██▍", which pytest-sugar writes.
+func isPytestBar(l []byte) bool {
 	bar := bytes.TrimRight(l, " ")
 	r, _ := utf8.DecodeLastRune(bar)
 	return l[0] == ' ' && r >= '█' && r <= '▏' && ends(bytes.TrimRight(bar, " █▉▊▋▌▍▎▏"), "%")
 }
 
-// pytestSum matches "1 failed, 2 passed in 0.12s".
-func pytestSum(l []byte) bool {
+// isPytestTotal matches "1 failed, 2 passed in 0.12s".
+func isPytestTotal(l []byte) bool {
 	if len(l) == 0 || l[0] != 'n' && (l[0] < '0' || l[0] > '9') {
 		return false
 	}
@@ -37,14 +39,20 @@ func pytestSum(l []byte) bool {
 		return true
 	}
 	_, n := leadingNumber(l)
-	return n > 0 && beginsAny(l[n:], " passed", " failed", " error", " skipped", " xfailed", " xpassed", " warning", " deselected", " rerun", " subtest")
+	return n > 0 && text.HasAnyPrefix(
+		l[n:], " passed", " failed", " error", " skipped", " xfailed", " xpassed", " warning", " deselected",
+		" rerun", " subtest",
+	)
 }
 
-var pytestWords = []string{"PASSED", "FAILED", "ERROR", "SKIPPED", "XFAIL", "XPASS", "RERUN", "SUBPASS", "SUBFAIL", "SUBPASSED", "SUBFAILED", "SUBSKIPPED"}
+var pytestWords = []string{
+	"PASSED", "FAILED", "ERROR", "SKIPPED", "XFAIL", "XPASS", "RERUN", "SUBPASS", "SUBFAIL", "SUBPASSED",
+	"SUBFAILED", "SUBSKIPPED",
+}
 
-// pytestResult parses "x.py::test PASSED [ 10%]" and "[gw0] [ 10%] PASSED
+// parsePytestResult parses "x.py::test PASSED [ 10%]" and "[gw0] [ 10%] PASSED
 // x.py::test".
-func pytestResult(l []byte) (name, word []byte, ok bool) {
+func parsePytestResult(l []byte) (name, word []byte, ok bool) {
 	if begins(l, "[gw") {
 		at := bytes.Index(l, []byte("] "))
 		if at < 0 {
@@ -59,7 +67,7 @@ func pytestResult(l []byte) (name, word []byte, ok bool) {
 		}
 		word, name, _ = bytes.Cut(rest, []byte(" "))
 		name = bytes.TrimSpace(name)
-		return name, word, pytestWord(word) && len(name) > 0
+		return name, word, isPytestWord(word) && len(name) > 0
 	}
 	if len(l) == 0 || l[0] <= ' ' {
 		return nil, nil, false
@@ -86,10 +94,10 @@ func pytestResult(l []byte) (name, word []byte, ok bool) {
 		return nil, nil, false
 	}
 	name, word = bytes.TrimRight(rest[:at], " "), rest[at+1:]
-	return name, word, pytestWord(word) && (contains(name, "::") || ends(name, ".py"))
+	return name, word, isPytestWord(word) && (contains(name, "::") || ends(name, ".py"))
 }
 
-func pytestWord(w []byte) bool {
+func isPytestWord(w []byte) bool {
 	if begins(w, "SUB") {
 		if at := bytes.IndexAny(w, "(["); at > 0 {
 			w = w[:at]
@@ -106,8 +114,8 @@ func pytestWord(w []byte) bool {
 	return false
 }
 
-// pytestSigns matches "tests/test_x.py ..F.s [ 10%]" and "..F.s".
-func pytestSigns(l []byte) (failed, ok bool) {
+// parsePytestSigns matches "tests/test_x.py ..F.s [ 10%]" and "..F.s".
+func parsePytestSigns(l []byte) (failed, ok bool) {
 	if ends(l, "%]") {
 		if at := bytes.LastIndexByte(l, '['); at > 0 {
 			l = bytes.TrimRight(l[:at], " ")
@@ -138,8 +146,8 @@ func pytestSigns(l []byte) (failed, ok bool) {
 	return failed, ok || two || plain > 0 && bytes.IndexByte(signs, '.') >= 0 || failed && len(signs) == 1
 }
 
-// pytestID matches "tests/test_x.py::test[1]", a test that begins.
-func pytestID(l []byte) bool {
+// isPytestID matches "tests/test_x.py::test[1]", a test that begins.
+func isPytestID(l []byte) bool {
 	at := bytes.Index(l, []byte(".py::"))
 	if at < 1 || l[0] <= ' ' {
 		return false
@@ -154,18 +162,18 @@ func pytestID(l []byte) bool {
 func claimsPytest(l []byte) bool {
 	if l[0] == '=' {
 		title, ok := ruledTitle(l, "=")
-		return ok && (string(title) == "test session starts" || string(title) == "short test summary info" || pytestSum(title))
+		return ok && (string(title) == "test session starts" || string(title) == "short test summary info" || isPytestTotal(title))
 	}
 	switch {
 	case begins(l, sugarStart), begins(l, "---------- coverage: platform "):
 		return true
-	case pytestSum(l):
+	case isPytestTotal(l):
 		return true
 	case ends(l, "%]"):
-		if _, ok := pytestSigns(l); ok {
+		if _, ok := parsePytestSigns(l); ok {
 			return true
 		}
 	}
-	_, _, ok := pytestResult(l)
+	_, _, ok := parsePytestResult(l)
 	return ok
 }

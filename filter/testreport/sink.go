@@ -11,17 +11,17 @@ import (
 // traces are dropped before.
 type lineSink struct {
 	traceFilter
-	cut    bool // a line was left out
-	active bool // within a run of lines
-	left   int  // first lines that may still stay
-	tail   int
-	emit   func([]byte)
-	ring   [][]byte
-	first  int
-	n      int // number of lines in ring
-	kept   int // lines kept between the first and last
-	behind int
-	omits  int
+	omittedAny  bool // a line was left out
+	open        bool // within a run of lines
+	headLeft    int  // first lines that may still stay
+	tailSize    int  // last lines that stay
+	emit        func([]byte)
+	ring        [][]byte // the last lines
+	oldest      int      // index in ring
+	ringCount   int      // lines in ring
+	keptBetween int      // lines kept between the first and last
+	contextLeft int      // lines that still stay after a kept one
+	omitted     int      // lines omitted since the last kept one
 }
 
 // maxBetween limits the lines kept between the first and last.
@@ -29,88 +29,88 @@ const maxBetween = 150
 
 func (s *lineSink) begin(emit func([]byte), head, tail int) {
 	ring := s.ring
-	*s = lineSink{traceFilter: s.traceFilter, cut: s.cut, emit: emit, left: head, tail: tail, ring: ring}
-	s.traceFilter.emit = s.take
+	*s = lineSink{traceFilter: s.traceFilter, omittedAny: s.omittedAny, emit: emit, headLeft: head, tailSize: tail, ring: ring}
+	s.traceFilter.emit = s.handle
 }
 
 // line handles a line.
 func (s *lineSink) line(l []byte) {
-	s.active = true
+	s.open = true
 	s.traceFilter.line(l)
 }
 
-// take handles a line after stack traces were shortened.
-func (s *lineSink) take(l []byte) {
+// handle handles a line after stack traces were shortened.
+func (s *lineSink) handle(l []byte) {
 	switch {
-	case s.left > 0:
-		s.left--
+	case s.headLeft > 0:
+		s.headLeft--
 		s.emit(l)
-	case s.tail == 0:
-		s.between(l)
-	case s.n < s.tail:
-		s.put(s.n, l)
-		s.n++
+	case s.tailSize == 0:
+		s.handleBetween(l)
+	case s.ringCount < s.tailSize:
+		s.setRing(s.ringCount, l)
+		s.ringCount++
 	default:
-		s.between(s.ring[s.first])
-		s.put(0, l)
-		s.first = (s.first + 1) % s.tail
+		s.handleBetween(s.ring[s.oldest])
+		s.setRing(0, l)
+		s.oldest = (s.oldest + 1) % s.tailSize
 	}
 }
 
-// put adds a line to the ring.
-func (s *lineSink) put(i int, l []byte) {
-	i = (s.first + i) % s.tail
+// setRing adds a line to the ring.
+func (s *lineSink) setRing(i int, l []byte) {
+	i = (s.oldest + i) % s.tailSize
 	for len(s.ring) <= i {
 		s.ring = append(s.ring, nil)
 	}
 	s.ring[i] = append(s.ring[i][:0], l...)
 }
 
-// between handles a line between the first and last.
-func (s *lineSink) between(l []byte) {
+// handleBetween handles a line between the first and last.
+func (s *lineSink) handleBetween(l []byte) {
 	switch {
-	case s.kept >= maxBetween:
+	case s.keptBetween >= maxBetween:
 		s.omit()
 		return
-	case saysWhy(l):
-		s.kept++
-		s.behind = 1
-	case s.behind > 0 && len(l) > 0:
-		s.behind--
+	case showsReason(l):
+		s.keptBetween++
+		s.contextLeft = 1
+	case s.contextLeft > 0 && len(l) > 0:
+		s.contextLeft--
 	default:
-		s.behind = 0
+		s.contextLeft = 0
 		s.omit()
 		return
 	}
-	s.mark()
+	s.writeOmission()
 	s.emit(l)
 }
 
-func (s *lineSink) omit() { s.omits, s.cut = s.omits+1, true }
+func (s *lineSink) omit() { s.omitted, s.omittedAny = s.omitted+1, true }
 
-func (s *lineSink) mark() {
-	if s.omits > 0 {
-		s.emit(text.Omission(s.omits))
-		s.omits = 0
+func (s *lineSink) writeOmission() {
+	if s.omitted > 0 {
+		s.emit(text.Omission(s.omitted))
+		s.omitted = 0
 	}
 }
 
 // end ends a run of lines.
 func (s *lineSink) end() {
-	if !s.active {
+	if !s.open {
 		return
 	}
 	s.traceFilter.end()
-	s.active = false
-	s.mark()
-	for i := range s.n {
-		s.emit(s.ring[(s.first+i)%s.tail])
+	s.open = false
+	s.writeOmission()
+	for i := range s.ringCount {
+		s.emit(s.ring[(s.oldest+i)%s.tailSize])
 	}
-	s.n, s.first, s.behind = 0, 0, 0
+	s.ringCount, s.oldest, s.contextLeft = 0, 0, 0
 }
 
-// saysWhy reports whether a line of a failure says why or where.
-func saysWhy(l []byte) bool {
+// showsReason reports whether a line of a failure says why or where.
+func showsReason(l []byte) bool {
 	if len(l) == 0 {
 		return false
 	}
@@ -120,10 +120,13 @@ func saysWhy(l []byte) bool {
 			return true
 		}
 	}
-	return text.Important(l) || expectations.Find(l) || beginsWithPlace(l)
+	return text.Important(l) || reasonWords.Find(l) || beginsWithPlace(l)
 }
 
-var expectations = text.NewWords("expected", "received", "actual", "want ", "want:", "got ", "got:", "left:", "right:", "caused by", "reason:", "--> ")
+var reasonWords = text.NewWords(
+	"expected", "received", "actual", "want ", "want:", "got ", "got:", "left:", "right:", "caused by",
+	"reason:", "--> ",
+)
 
 // beginsWithPlace reports whether a line begins with a file and a line number:
 // "x_test.go:12: ", or vitest's " ❯ f x.js:1:2".

@@ -10,9 +10,9 @@ import (
 
 // testSummary removes passed tests from the output of test runs.
 type testSummary struct {
-	format string // one of testFormats; empty means any
-	max    int    // failures that stay in full
-	trace  int    // lines kept of each
+	format        string // one of testFormats; empty means any
+	maxFailures   int    // failures that stay in full
+	maxTraceLines int    // lines kept of each
 }
 
 // newTestSummary makes the strategy "test_summary". Failures, warnings and
@@ -44,16 +44,16 @@ func newTestSummary(p strategy.Params) (strategy.Strategy, error) {
 	case testFormatNamed(c.Format) == nil:
 		return nil, fmt.Errorf("unknown format %q (known: auto, %s)", c.Format, strings.Join(testFormatNames(), ", "))
 	}
-	return testSummary{format: c.Format, max: c.MaxFailures, trace: c.Trace}, nil
+	return testSummary{format: c.Format, maxFailures: c.MaxFailures, maxTraceLines: c.Trace}, nil
 }
 
 // testRunner recognises the lines of one kind of test runner.
 type testRunner interface {
-	// shape handles a line of the runner's own format, or of a failure that the
+	// handle handles a line of the runner's own format, or of a failure that the
 	// runner reports. It reports false for other lines.
-	shape(l []byte) bool
-	// other handles a line that no runner recognises.
-	other(l []byte)
+	handle(l []byte) bool
+	// handleOther handles a line that no runner recognises.
+	handleOther(l []byte)
 	// end handles the end of the output.
 	end()
 }
@@ -95,16 +95,16 @@ func testFormatNames() (names []string) {
 
 func (s testSummary) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 	p := &testPass{testSummary: s, run: run, out: out}
-	left := outsideLines
+	left := outsideHead
 	if run.Mixed {
-		left = mixedLines
+		left = mixedHead
 	}
-	p.outside.begin(p.emit, left, outsideTail)
-	p.printed.begin(p.emit, printedLines, printedTail)
-	p.detail.begin(p.emit, 0, 0)
+	p.outside.begin(p.writeLine, left, outsideTail)
+	p.printed.begin(p.writeLine, printedHead, printedTail)
+	p.detail.begin(p.writeLine, 0, 0)
 	if s.format != "" {
-		p.kind = testFormatNamed(s.format)
-		p.runner = p.kind.begin(p)
+		p.runnerFormat = testFormatNamed(s.format)
+		p.runner = p.runnerFormat.begin(p)
 	}
 	return p
 }
@@ -113,73 +113,73 @@ func (s testSummary) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 // than Line and End.
 type testPass struct {
 	testSummary
-	run     strategy.Run
-	out     *text.Lines
-	runner  testRunner
-	kind    *testFormat
-	outside lineSink // lines outside of tests
-	printed lineSink // output of passed tests
-	detail  lineSink // lines of a failure
-	pending []byte
-	waits   bool // pending waits to be written or replaced
-	seen    bool // a line had a runner's format
-	bad     bool // a problem was reported
-	lossy   bool // unrecognised lines were dropped
-	short   shortFailures
-	fails   int  // number of failures
-	open    bool // detail belongs to a failure
-	drops   bool // only the reason of that failure stays
-	again   bool // the input is the result of an earlier pass
-	lines   int  // number of lines
-	size    int64
-	named   int
+	run            strategy.Run
+	out            *text.Lines
+	runner         testRunner
+	runnerFormat   *testFormat // the format of runner
+	outside        lineSink    // lines outside of tests
+	printed        lineSink    // output of passed tests
+	detail         lineSink    // lines of a failure
+	pending        []byte      // if hasPending, a line that is written unless another one replaces it
+	hasPending     bool
+	recognised     bool // a line had a runner's format
+	problemSeen    bool // a problem was reported
+	lossy          bool // unrecognised lines were dropped
+	brief          briefFailures
+	failureCount   int
+	failureOpen    bool // the next lines belong to a failure
+	reasonOnly     bool // only the reason of that failure stays, in brief
+	filteredBefore bool // the input is the result of an earlier pass
+	lineCount      int  // of the input
+	byteCount      int64
+	namedFailures  int // lines that name a failed test
 }
 
-// Limits on how many unrecognised lines are kept.
+// Limits of a summary.
 const (
-	outsideLines  = 200
-	outsideTail   = 30
-	printedLines  = 40
-	printedTail   = 10
-	mixedLines    = 2000 // if other commands wrote too
-	toldFailures  = 500  // failures that are reported with more than a number
-	briefFailures = 5    // times max_failures: failures that keep more than the reason
-	briefLines    = 16   // lines kept of these, besides their reasons
-	notedTests    = 10   // skipped or repeated tests that are reported
+	outsideHead      = 200  // first lines outside of tests
+	outsideTail      = 30   // last lines of each run of them
+	mixedHead        = 2000 // outsideHead if other commands wrote too
+	printedHead      = 40   // first lines of passed tests
+	printedTail      = 10   // last lines of each run of them
+	maxNamedFailures = 500  // failures that are reported with more than a number
+	briefFactor      = 5    // times max_failures: failures that keep more than the reason
+	maxBriefLines    = 16   // lines kept of these, besides their reasons
+	maxNotedTests    = 10   // skipped or repeated tests that are reported
 )
 
 func (p *testPass) Line(l []byte) {
-	p.lines++
-	p.size += int64(len(l)) + 1
+	p.lineCount++
+	p.byteCount += int64(len(l)) + 1
 	switch {
 	case len(l) == 0:
 		p.blank()
 		return
 	case text.IsNoiseCount(l):
-		p.again = true
+		p.filteredBefore = true
 	}
-	if p.runner != nil && p.runner.shape(l) {
-		p.seen = true
+	if p.runner != nil && p.runner.handle(l) {
+		p.recognised = true
 		return
 	}
 	if p.format == "" {
-		if kind := p.detect(l); kind != nil && kind != p.kind {
+		if kind := p.detect(l); kind != nil && kind != p.runnerFormat {
 			if p.runner != nil {
 				p.runner.end()
-				p.close()
+				p.endFailure()
 			}
-			p.kind, p.runner = kind, kind.begin(p)
-			if p.runner.shape(l) {
-				p.seen = true
+			p.runnerFormat, p.runner = kind, kind.begin(p)
+			if p.runner.handle(l) {
+				p.recognised = true
 				return
 			}
 		}
 	}
 	if p.runner != nil {
-		p.runner.other(l)
+		p.runner.handleOther(l)
 		return
 	}
-	p.loose(l)
+	p.addOutside(l)
 }
 
 // detect returns the kind of test runner that alone writes such a line.
@@ -196,13 +196,13 @@ func (p *testPass) End() strategy.Confidence {
 	if p.runner != nil {
 		p.runner.end()
 	}
-	p.close()
+	p.endFailure()
 	p.flush()
-	p.out.Write(text.NoiseCount(max(1, p.lines-p.out.Count())))
+	p.out.Write(text.NoiseCount(max(1, p.lineCount-p.out.Count())))
 	switch {
-	case p.again, !p.seen, p.run.Exit != 0 && !p.bad, p.out.Size() >= p.size:
+	case p.filteredBefore, !p.recognised, p.run.Exit != 0 && !p.problemSeen, p.out.Size() >= p.byteCount:
 		return strategy.Fallback
-	case p.lossy || p.outside.cut || p.printed.cut:
+	case p.lossy || p.outside.omittedAny || p.printed.omittedAny:
 		return strategy.Partial
 	}
 	return strategy.Full
@@ -210,37 +210,37 @@ func (p *testPass) End() strategy.Confidence {
 
 // keep keeps a line.
 func (p *testPass) keep(l []byte) {
-	p.close()
+	p.endFailure()
 	p.flush()
 	p.out.Write(l)
 }
 
-// failed keeps a line that reports a failure.
-func (p *testPass) failed(l []byte) {
-	p.bad = true
+// keepFailure keeps a line that reports a failure.
+func (p *testPass) keepFailure(l []byte) {
+	p.problemSeen = true
 	p.keep(l)
 }
 
-// wait keeps a line unless another waiting line replaces it before other lines
+// keepReplaceable keeps a line unless another waiting line replaces it before other lines
 // are kept.
-func (p *testPass) wait(l []byte) {
-	p.close()
+func (p *testPass) keepReplaceable(l []byte) {
+	p.endFailure()
 	p.flushSinks()
 	p.pending = append(p.pending[:0], l...)
-	p.waits = true
+	p.hasPending = true
 }
 
-// emit writes a line of a sink.
-func (p *testPass) emit(l []byte) { p.out.Write(l) }
+// writeLine writes a line of a sink.
+func (p *testPass) writeLine(l []byte) { p.out.Write(l) }
 
 // flush writes the kept lines so far.
 func (p *testPass) flush() {
 	p.outside.end()
 	p.printed.end()
 	p.detail.end()
-	p.short.write(p.out)
-	if p.waits {
-		p.waits = false
+	p.brief.write(p.out)
+	if p.hasPending {
+		p.hasPending = false
 		p.out.Write(p.pending)
 	}
 }
@@ -248,69 +248,69 @@ func (p *testPass) flush() {
 // blank handles a blank line.
 func (p *testPass) blank() {
 	if s, ok := p.runner.(interface{ blank() bool }); !ok || !s.blank() {
-		p.gap()
+		p.keepBlank()
 	}
 }
 
-// gap keeps a blank line after the line before it.
-func (p *testPass) gap() {
+// keepBlank keeps a blank line after the line before it.
+func (p *testPass) keepBlank() {
 	switch {
-	case p.open:
-		if !p.drops {
+	case p.failureOpen:
+		if !p.reasonOnly {
 			p.detail.line(nil)
 		}
-	case p.outside.active:
+	case p.outside.open:
 		p.outside.line(nil)
-	case p.printed.active:
+	case p.printed.open:
 		p.printed.line(nil)
-	case !p.waits && p.short.n == 0:
+	case !p.hasPending && p.brief.count == 0:
 		p.out.Write(nil)
 	}
 }
 
-// loose keeps a line outside of tests, within the limits.
-func (p *testPass) loose(l []byte) {
-	if p.run.Exit != 0 && !p.bad {
-		p.bad = text.Important(l)
+// addOutside keeps a line outside of tests, within the limits.
+func (p *testPass) addOutside(l []byte) {
+	if p.run.Exit != 0 && !p.problemSeen {
+		p.problemSeen = text.Important(l)
 	}
-	p.into(&p.outside, l)
+	p.addTo(&p.outside, l)
 }
 
-// prints keeps a line of a passed test, within the limits.
-func (p *testPass) prints(l []byte) { p.into(&p.printed, l) }
+// addPrinted keeps a line of a passed test, within the limits.
+func (p *testPass) addPrinted(l []byte) { p.addTo(&p.printed, l) }
 
-func (p *testPass) into(s *lineSink, l []byte) {
-	if !s.active {
-		p.close()
+func (p *testPass) addTo(s *lineSink, l []byte) {
+	if !s.open {
+		p.endFailure()
 		p.flush()
 	}
 	s.line(l)
 }
 
-// fail begins a failure, to which the next lines belong.
-func (p *testPass) fail(name, header []byte) {
-	p.close()
-	p.bad = true
-	p.fails++
-	p.open, p.drops = true, p.fails > briefFailures*p.max
-	if p.drops {
+// beginFailure begins a failure, to which the next lines belong.
+func (p *testPass) beginFailure(name, header []byte) {
+	p.endFailure()
+	p.problemSeen = true
+	p.failureCount++
+	p.failureOpen, p.reasonOnly = true, p.failureCount > briefFactor*p.maxFailures
+	if p.reasonOnly {
 		p.flushSinks()
-		p.short.begin(name)
+		p.brief.begin(name)
 		return
 	}
 	p.flush()
 	if header != nil {
 		p.out.Write(header)
 	}
-	p.limit(p.room(p.fails))
+	p.beginDetail(p.failureLines(p.failureCount))
 }
 
-// room returns how many lines of failure n stay.
-func (p *testPass) room(n int) int {
-	if n > p.max {
-		return min(p.trace, briefLines)
+// failureLines returns how many lines of failure n stay.
+func (p *testPass) failureLines(n int) int {
+	if n > p.maxFailures {
+		return min(p.maxTraceLines, maxBriefLines)
 	}
-	return p.trace
+	return p.maxTraceLines
 }
 
 func (p *testPass) flushSinks() {
@@ -319,32 +319,32 @@ func (p *testPass) flushSinks() {
 	p.detail.end()
 }
 
-// limit begins the lines of a failure; n of them stay.
-func (p *testPass) limit(n int) {
-	p.open, p.drops = true, false
-	p.detail.begin(p.emit, n-n/5, n/5)
+// beginDetail begins the lines of a failure; n of them stay.
+func (p *testPass) beginDetail(n int) {
+	p.failureOpen, p.reasonOnly = true, false
+	p.detail.begin(p.writeLine, n-n/5, n/5)
 }
 
-// failureLine handles a line of the last failure. reason marks the line that says why.
-func (p *testPass) failureLine(l []byte, reason bool) {
+// addFailureLine handles a line of the last failure. reason marks the line that says why.
+func (p *testPass) addFailureLine(l []byte, reason bool) {
 	switch {
-	case !p.open:
-		p.loose(l)
-	case p.drops:
-		p.short.line(l, reason)
+	case !p.failureOpen:
+		p.addOutside(l)
+	case p.reasonOnly:
+		p.brief.line(l, reason)
 	default:
 		p.detail.line(l)
 	}
 }
 
-// close ends a failure.
-func (p *testPass) close() {
-	if !p.open {
+// endFailure ends a failure.
+func (p *testPass) endFailure() {
+	if !p.failureOpen {
 		return
 	}
-	p.open = false
-	if p.drops {
-		p.short.end()
+	p.failureOpen = false
+	if p.reasonOnly {
+		p.brief.end()
 	} else {
 		p.detail.end()
 	}

@@ -1,16 +1,21 @@
 package testreport
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
+)
 
 // tapTests recognises the Test Anything Protocol, as node --test, prove, tape,
 // bats and others write it.
 type tapTests struct {
 	*testPass
-	in      tapPart
-	indent  int
-	skipped int
+	part    tapPart
+	indent  int // of the last result
+	skipped int // lines about skipped tests
 }
 
+// tapPart is the part of the output after a result.
 type tapPart uint8
 
 const (
@@ -25,12 +30,12 @@ func claimsTAP(l []byte) bool {
 	if begins(l, "TAP version ") {
 		return true
 	}
-	ok, _, _, numbered := tapResult(bytes.TrimLeft(l, " "))
+	ok, _, _, numbered := parseTAPResult(bytes.TrimLeft(l, " "))
 	return ok && numbered
 }
 
-// tapResult parses "not ok 2 - name".
-func tapResult(l []byte) (ok, failed bool, name []byte, numbered bool) {
+// parseTAPResult parses "not ok 2 - name".
+func parseTAPResult(l []byte) (ok, failed bool, name []byte, numbered bool) {
 	rest, not := bytes.CutPrefix(l, []byte("not "))
 	if !begins(rest, "ok") || len(rest) > 2 && rest[2] != ' ' {
 		return false, false, nil, false
@@ -43,20 +48,20 @@ func tapResult(l []byte) (ok, failed bool, name []byte, numbered bool) {
 	return not || n > 0, not, bytes.TrimLeft(rest[n:], " -"), n > 0
 }
 
-func (t *tapTests) shape(l []byte) bool {
+func (t *tapTests) handle(l []byte) bool {
 	inner := bytes.TrimLeft(l, " ")
 	indent := len(l) - len(inner)
-	if ok, failed, name, _ := tapResult(inner); ok && !(t.in == tapFailed && indent > t.indent+1) {
-		t.close()
+	if ok, failed, name, _ := parseTAPResult(inner); ok && !(t.part == tapFailed && indent > t.indent+1) {
+		t.endFailure()
 		t.indent = indent
 		switch {
 		case failed && (contains(name, "# TODO") || contains(name, "# todo")):
-			t.in = tapPassed
+			t.part = tapPassed
 		case failed:
-			t.in = tapFailed
-			t.fail(name, l)
+			t.part = tapFailed
+			t.beginFailure(name, l)
 		default:
-			t.in = tapPassed
+			t.part = tapPassed
 			if (contains(name, "# SKIP ") || contains(name, "# skip ")) && t.skipped < 10 {
 				t.skipped++
 				t.keep(l)
@@ -65,70 +70,72 @@ func (t *tapTests) shape(l []byte) bool {
 		return true
 	}
 	switch {
-	case t.in == tapPassed && indent > t.indent && (string(inner) == "---" || string(inner) == "..." || tapYAML(inner)):
+	case t.part == tapPassed && indent > t.indent && (string(inner) == "---" || string(inner) == "..." || isTAPYAML(inner)):
 		return true
 	case begins(inner, "# Subtest: "), begins(l, "TAP version "):
-		t.leave()
+		t.leavePart()
 		return true
-	case t.in == tapFailed && indent > t.indent:
+	case t.part == tapFailed && indent > t.indent:
 		switch {
-		case beginsAny(inner, "duration_ms: ", "type: 'test'", "type: 'suite'"), string(inner) == "---", string(inner) == "...":
+		case text.HasAnyPrefix(inner, "duration_ms: ", "type: 'test'", "type: 'suite'"), string(inner) == "---", string(inner) == "...":
 		case contains(inner, "node:internal/") || contains(inner, "(node:"):
 		default:
-			t.failureLine(l, beginsAny(inner, "error: ", "message: "))
+			t.addFailureLine(l, text.HasAnyPrefix(inner, "error: ", "message: "))
 		}
 		return true
 	case begins(inner, "1..") && len(inner) < 12, begins(inner, "1..0 # "):
-		t.leave()
+		t.leavePart()
 		if begins(inner, "1..0") {
 			t.keep(l)
 		}
 		return true
 	case begins(l, "# "):
-		return t.comment(l)
+		return t.handleComment(l)
 	case begins(l, "Bail out!"):
-		t.leave()
-		t.failed(l)
+		t.leavePart()
+		t.keepFailure(l)
 		return true
 	}
-	t.leave()
+	t.leavePart()
 	return false
 }
 
-// tapYAML matches a line of the YAML of a passed test.
-func tapYAML(l []byte) bool { return beginsAny(l, "duration_ms: ", "type: '", "at: ", "started_at: ") }
-
-func (t *tapTests) leave() {
-	t.close()
-	t.in = tapTop
+// isTAPYAML matches a line of the YAML of a passed test.
+func isTAPYAML(l []byte) bool {
+	return text.HasAnyPrefix(l, "duration_ms: ", "type: '", "at: ", "started_at: ")
 }
 
-// comment handles "# pass 4" and explanations of a failed test.
-func (t *tapTests) comment(l []byte) bool {
+func (t *tapTests) leavePart() {
+	t.endFailure()
+	t.part = tapTop
+}
+
+// handleComment handles "# pass 4" and explanations of a failed test.
+func (t *tapTests) handleComment(l []byte) bool {
 	rest := l[2:]
 	switch {
-	case beginsAny(rest, "tests ", "pass ", "fail ", "ok", "failed "):
-		t.leave()
+	case text.HasAnyPrefix(rest, "tests ", "pass ", "fail ", "ok", "failed "):
+		t.leavePart()
 		t.keep(l)
-	case beginsAny(rest, "suites ", "cancelled 0", "skipped 0", "todo 0", "duration_ms "):
-		t.leave()
-	case beginsAny(rest, "cancelled ", "skipped ", "todo "):
-		t.leave()
+	case text.HasAnyPrefix(rest, "suites ", "cancelled 0", "skipped 0", "todo 0", "duration_ms "):
+		t.leavePart()
+	case text.HasAnyPrefix(rest, "cancelled ", "skipped ", "todo "):
+		t.leavePart()
 		t.keep(l)
-	case t.in == tapFailed:
-		t.failureLine(l, true)
+	case t.part == tapFailed:
+		t.addFailureLine(l, true)
 	default:
 		return false
 	}
 	return true
 }
 
-func (t *tapTests) other(l []byte) {
-	if t.in != tapTop || begins(l, "# ") {
-		t.prints(l)
+func (t *tapTests) handleOther(l []byte) {
+	if t.part != tapTop || begins(l, "# ") {
+		t.addPrinted(l)
 		return
 	}
-	t.loose(l)
+	t.addOutside(l)
 }
 
-func (t *tapTests) end() { t.leave() }
+func (t *tapTests) end() { t.leavePart() }

@@ -10,18 +10,18 @@ import (
 // traceFilter removes the frames of libraries from stack traces. Short traces stay
 // whole, and each trace keeps its first frame.
 type traceFilter struct {
-	emit   func([]byte)
-	style  frameStyle // style of the frames in buf
-	buf    []byte     // lines of pending frames with their line feeds
-	frames []traceFrame
-	rust   bool   // "stack backtrace:" was seen
-	last   []byte // a line that may begin a Go frame
-	waits  bool   // last is set
+	emit        func([]byte)
+	style       frameStyle // style of the pending frames
+	lines       []byte     // lines of pending frames with their line feeds
+	frames      []traceFrame
+	inRustTrace bool   // "stack backtrace:" was seen
+	heldLine    []byte // if holdsLine, a line that may begin a Go frame
+	holdsLine   bool
 }
 
 // traceFrame is a frame of a stack trace: one or more lines.
 type traceFrame struct {
-	start   int // index in buf
+	start   int // index in lines
 	library bool
 }
 
@@ -39,46 +39,46 @@ const (
 
 // Limits of traces.
 const (
-	shortTrace  = 4
-	maxTrace    = 256 << 10 // bytes of a trace
-	longTrace   = 400       // frames after which a trace is split in two
-	loneFrames  = 3         // frames kept of a trace of libraries only
-	projectMost = 40
+	shortTrace       = 4         // frames up to which a trace is short
+	maxTraceBytes    = 256 << 10 // bytes of a trace
+	maxFrames        = 400       // frames after which the rest counts as another trace
+	maxLoneFrames    = 3         // frames kept of a trace of libraries only
+	maxProjectFrames = 40        // frames kept of the project itself
 )
 
 func (t *traceFilter) line(l []byte) {
-	if t.waits {
-		if goLocation(l) {
-			t.add(goFrame, t.last)
-			t.join(l)
-			t.waits = false
+	if t.holdsLine {
+		if isGoLocation(l) {
+			t.beginFrame(goFrame, t.heldLine)
+			t.addToFrame(l)
+			t.holdsLine = false
 			return
 		}
-		t.waits = false
-		t.pass(t.last)
+		t.holdsLine = false
+		t.handle(t.heldLine)
 	}
-	if goSymbol(l) {
-		t.last = append(t.last[:0], l...)
-		t.waits = true
+	if isGoSymbol(l) {
+		t.heldLine = append(t.heldLine[:0], l...)
+		t.holdsLine = true
 		return
 	}
-	t.pass(l)
+	t.handle(l)
 }
 
-// pass handles a line that is not part of a Go frame.
-func (t *traceFilter) pass(l []byte) {
+// handle handles a line that is not part of a Go frame.
+func (t *traceFilter) handle(l []byte) {
 	inner := bytes.TrimLeft(l, " \t")
 	style := t.styleOf(l, inner)
 	switch {
 	case style != noFrame:
-		t.add(style, l)
-	case len(t.buf) < maxTrace && (t.style == rustFrame && begins(inner, "at ") || t.style == pythonFrame && pythonCode(l)):
-		t.join(l)
+		t.beginFrame(style, l)
+	case len(t.lines) < maxTraceBytes && (t.style == rustFrame && begins(inner, "at ") || t.style == pythonFrame && isPythonCode(l)):
+		t.addToFrame(l)
 	case t.style == goFrame && begins(l, "created by "):
-		t.add(goFrame, l)
+		t.beginFrame(goFrame, l)
 	default:
 		t.flush()
-		t.rust = begins(l, "stack backtrace:") || ends(l, "stack backtrace:")
+		t.inRustTrace = begins(l, "stack backtrace:") || ends(l, "stack backtrace:")
 		t.emit(l)
 	}
 }
@@ -95,20 +95,21 @@ func (t *traceFilter) styleOf(l, inner []byte) frameStyle {
 		return atFrame
 	case c == 'F' && begins(inner, `File "`) && contains(inner, ", line "):
 		return pythonFrame
-	case c == '#' && len(inner) > 2 && (inner[1] == ' ' && len(inner) < len(l) || inner[1] >= '0' && inner[1] <= '9') && contains(inner, ":"):
+	case c == '#' && len(inner) > 2 &&
+		(inner[1] == ' ' && len(inner) < len(l) || inner[1] >= '0' && inner[1] <= '9') && contains(inner, ":"):
 		return numberFrame
-	case c >= '0' && c <= '9' && (t.rust || t.style == rustFrame):
+	case c >= '0' && c <= '9' && (t.inRustTrace || t.style == rustFrame):
 		if _, n := leadingNumber(inner); begins(inner[n:], ": ") {
 			return rustFrame
 		}
-	case len(inner) == len(l) && contains(l, ": in ") && pytestFrame(l):
+	case len(inner) == len(l) && contains(l, ": in ") && isPytestFrame(l):
 		return pythonFrame
 	}
 	return noFrame
 }
 
-// pytestFrame matches "tests/test_x.py:3: in f".
-func pytestFrame(l []byte) bool {
+// isPytestFrame matches "tests/test_x.py:3: in f".
+func isPytestFrame(l []byte) bool {
 	at := bytes.Index(l, []byte(": in "))
 	colon := bytes.LastIndexByte(l[:at], ':')
 	if colon < 1 {
@@ -118,11 +119,11 @@ func pytestFrame(l []byte) bool {
 	return n > 0 && colon+1+n == at
 }
 
-// pythonCode matches a line of code in a traceback.
-func pythonCode(l []byte) bool { return begins(l, "    ") }
+// isPythonCode matches a line of code in a traceback.
+func isPythonCode(l []byte) bool { return begins(l, "    ") }
 
-// goSymbol matches a line that may begin a Go frame.
-func goSymbol(l []byte) bool {
+// isGoSymbol matches a line that may begin a Go frame.
+func isGoSymbol(l []byte) bool {
 	if len(l) < 4 {
 		return false
 	}
@@ -139,8 +140,8 @@ func goSymbol(l []byte) bool {
 	return bytes.IndexByte(name, ' ') < 0 && (bytes.IndexByte(name, '.') > 0 || string(name) == "panic")
 }
 
-// goLocation matches "\t/home/x/y.go:12 +0x1d".
-func goLocation(l []byte) bool {
+// isGoLocation matches "\t/home/x/y.go:12 +0x1d".
+func isGoLocation(l []byte) bool {
 	if len(l) < 8 || l[0] != '\t' && l[0] != ' ' {
 		return false
 	}
@@ -151,33 +152,33 @@ func goLocation(l []byte) bool {
 	return at > 0 && bytes.IndexByte(l[:at], ' ') < 0 || at > 0 && begins(bytes.TrimLeft(l, " "), "/")
 }
 
-// add begins a frame.
-func (t *traceFilter) add(style frameStyle, l []byte) {
-	if t.style != style || len(t.frames) >= longTrace || len(t.buf) >= maxTrace {
+// beginFrame begins a frame.
+func (t *traceFilter) beginFrame(style frameStyle, l []byte) {
+	if t.style != style || len(t.frames) >= maxFrames || len(t.lines) >= maxTraceBytes {
 		t.flush()
 		t.style = style
 	}
-	t.frames = append(t.frames, traceFrame{start: len(t.buf)})
-	t.join(l)
+	t.frames = append(t.frames, traceFrame{start: len(t.lines)})
+	t.addToFrame(l)
 }
 
-// join adds a line to the last frame.
-func (t *traceFilter) join(l []byte) {
+// addToFrame adds a line to the last frame.
+func (t *traceFilter) addToFrame(l []byte) {
 	f := &t.frames[len(t.frames)-1]
 	f.library = f.library || isLibraryLine(l, t.style)
-	if t.style == goFrame && !f.library && len(t.buf) > f.start {
-		f.library = isStandardFrame(bytes.TrimLeft(t.buf[f.start:], " "), l)
+	if t.style == goFrame && !f.library && len(t.lines) > f.start {
+		f.library = isStandardFrame(bytes.TrimLeft(t.lines[f.start:], " "), l)
 	}
-	t.buf = append(append(t.buf, l...), '\n')
+	t.lines = append(append(t.lines, l...), '\n')
 }
 
 func (t *traceFilter) end() {
-	if t.waits {
-		t.waits = false
-		t.pass(t.last)
+	if t.holdsLine {
+		t.holdsLine = false
+		t.handle(t.heldLine)
 	}
 	t.flush()
-	t.rust = false
+	t.inRustTrace = false
 }
 
 // flush writes the frames that stay.
@@ -186,78 +187,78 @@ func (t *traceFilter) flush() {
 	if n == 0 {
 		return
 	}
-	own := 0
+	projectFrames := 0
 	for _, f := range t.frames {
 		if !f.library {
-			own++
+			projectFrames++
 		}
 	}
-	project, gap := 0, 0
+	keptFrames, next := 0, 0
 	for i, f := range t.frames {
-		stays := t.outer(i, n, own)
+		stays := t.staysForPlace(i, n, projectFrames)
 		switch {
-		case own == 0 && t.style == goFrame: // frames of the runtime or of package testing
+		case projectFrames == 0 && t.style == goFrame: // frames of the runtime or of package testing
 			stays = i == 0
-		case own == 0:
-			stays = stays || i < loneFrames || i == n-1
+		case projectFrames == 0:
+			stays = stays || i < maxLoneFrames || i == n-1
 		case !f.library:
-			project++
-			stays = stays || project <= projectMost || i >= n-2
+			keptFrames++
+			stays = stays || keptFrames <= maxProjectFrames || i >= n-2
 		}
 		if !stays {
 			continue
 		}
-		t.write(gap, i, i+1)
-		gap = i + 1
+		t.writeFrames(next, i, i+1)
+		next = i + 1
 	}
-	t.write(gap, n, n)
-	t.buf, t.frames, t.style = t.buf[:0], t.frames[:0], noFrame
+	t.writeFrames(next, n, n)
+	t.lines, t.frames, t.style = t.lines[:0], t.frames[:0], noFrame
 }
 
-// outer reports whether a frame stays only for its place.
-func (t *traceFilter) outer(i, n, own int) bool {
+// staysForPlace reports whether a frame stays only for its place.
+func (t *traceFilter) staysForPlace(i, n, projectFrames int) bool {
 	switch t.style {
 	case goFrame, rustFrame: // they begin with the frames of the panic
-		return n <= shortTrace && own == 0 || n == 1
+		return n <= shortTrace && projectFrames == 0 || n == 1
 	case pythonFrame: // it ends where the error happened
 		return n <= shortTrace || i == 0 || i == n-1
 	}
-	return n <= shortTrace || i == 0 && !(own > 0 && t.asserts())
+	return n <= shortTrace || i == 0 && !(projectFrames > 0 && t.beginsWithAssertion())
 }
 
-// asserts reports whether the trace begins with an assertion.
-func (t *traceFilter) asserts() bool {
-	first := t.text(0, 1)
+// beginsWithAssertion reports whether the trace begins with an assertion.
+func (t *traceFilter) beginsWithAssertion() bool {
+	first := t.frameLines(0, 1)
 	return contains(first, "ssert") || contains(first, "junit")
 }
 
-// write writes the frames up to end without frames from to to-1. It keeps
+// writeFrames writes the frames up to end without frames from to to-1. It keeps
 // frames that are not longer than the mark for their omission.
-func (t *traceFilter) write(from, to, end int) {
-	gone := t.text(from, to)
+func (t *traceFilter) writeFrames(from, to, end int) {
+	gone := t.frameLines(from, to)
 	if lines := bytes.Count(gone, []byte("\n")); lines > 0 {
 		mark := text.Omission(lines)
 		if len(gone) > len(mark)+len(mark)/2 {
 			t.emit(mark)
 		} else {
-			t.each(gone)
+			t.emitLines(gone)
 		}
 	}
-	t.each(t.text(to, end))
+	t.emitLines(t.frameLines(to, end))
 }
 
-// text returns the lines of frames.
-func (t *traceFilter) text(from, to int) []byte {
+// frameLines returns the lines of frames.
+func (t *traceFilter) frameLines(from, to int) []byte {
 	if from >= to {
 		return nil
 	}
 	if to == len(t.frames) {
-		return t.buf[t.frames[from].start:]
+		return t.lines[t.frames[from].start:]
 	}
-	return t.buf[t.frames[from].start:t.frames[to].start]
+	return t.lines[t.frames[from].start:t.frames[to].start]
 }
 
-func (t *traceFilter) each(text []byte) {
+func (t *traceFilter) emitLines(text []byte) {
 	for len(text) > 0 {
 		end := bytes.IndexByte(text, '\n')
 		t.emit(text[:end])
@@ -267,9 +268,13 @@ func (t *traceFilter) each(text []byte) {
 
 // libraryPlaces occur in frames of other people's code.
 var libraryPlaces = [...][]string{
-	atFrame: {"node_modules/", "node_modules\\", "node:", "Promise.all (index", "(internal/", "at internal/", "<anonymous>)", "(native)", "/.pnpm/", "ext:", "deno_std", "https://deno.land/std"},
+	atFrame: {
+		"node_modules/", "node_modules\\", "node:", "Promise.all (index", "(internal/", "at internal/",
+		"<anonymous>)", "(native)", "/.pnpm/", "ext:", "deno_std", "https://deno.land/std",
+	},
 	rustFrame: {"/rustc/", "/.cargo/registry/", "/.cargo/git/", "/.rustup/", "/library/std/", "/library/core/", "/library/test/",
-		"std::panicking", "core::panicking", "__rust_begin_short_backtrace", "__rustc::", "rust_begin_unwind", "__libc_start", "start_thread", "clone3", "_start"},
+		"std::panicking", "core::panicking", "__rust_begin_short_backtrace", "__rustc::", "rust_begin_unwind",
+		"__libc_start", "start_thread", "clone3", "_start"},
 	goFrame:     {"/pkg/mod/", "/vendor/", "_testmain.go", "testing.tRunner"},
 	pythonFrame: {"/site-packages/", "/dist-packages/", "/lib/python", "\\Lib\\", "<frozen ", "/usr/lib/", "importlib/"},
 	numberFrame: {"/vendor/", "/gems/", "/lib/ruby/", "[internal function]", "{main}", "phpunit.phar", "/libc.so", "libstdc++"},
@@ -277,9 +282,13 @@ var libraryPlaces = [...][]string{
 
 // libraryNames begin the functions of such frames.
 var libraryNames = newPrefixes(
-	"java.", "javax.", "jdk.", "sun.", "com.sun.", "java.base/", "jdk.internal", "jakarta.", "org.junit.", "junit.", "org.testng.", "org.apache.maven.", "org.gradle.", "worker.org.gradle.", "kotlin.", "kotlinx.",
-	"scala.", "groovy.", "org.codehaus.groovy.", "org.springframework.", "org.mockito.", "org.hamcrest.", "org.assertj.", "net.bytebuddy.", "org.hibernate.", "io.netty.", "reactor.", "org.apache.catalina.", "org.apache.tomcat.",
-	"com.intellij.", "com.fasterxml.", "app//org.junit", "System.", "Microsoft.", "Xunit.", "NUnit.", "FluentAssertions.", "Shouldly.", "Moq.", "Newtonsoft.", "lambda_method",
+	"java.", "javax.", "jdk.", "sun.", "com.sun.", "java.base/", "jdk.internal", "jakarta.", "org.junit.",
+	"junit.", "org.testng.", "org.apache.maven.", "org.gradle.", "worker.org.gradle.", "kotlin.", "kotlinx.",
+	"scala.", "groovy.", "org.codehaus.groovy.", "org.springframework.", "org.mockito.", "org.hamcrest.",
+	"org.assertj.", "net.bytebuddy.", "org.hibernate.", "io.netty.", "reactor.", "org.apache.catalina.",
+	"org.apache.tomcat.",
+	"com.intellij.", "com.fasterxml.", "app//org.junit", "System.", "Microsoft.", "Xunit.", "NUnit.",
+	"FluentAssertions.", "Shouldly.", "Moq.", "Newtonsoft.", "lambda_method",
 )
 
 // isLibraryLine reports whether a line belongs to a frame of a library.
@@ -293,7 +302,8 @@ func isLibraryLine(l []byte, style frameStyle) bool {
 		return false
 	}
 	name := bytes.TrimPrefix(bytes.TrimLeft(l, " \t"), []byte("at "))
-	if slash := bytes.IndexByte(name, '/'); slash > 0 && bytes.IndexByte(name[:slash], '(') < 0 && bytes.IndexByte(name[:slash], ' ') < 0 { // a Java module
+	// a Java module
+	if slash := bytes.IndexByte(name, '/'); slash > 0 && bytes.IndexByte(name[:slash], '(') < 0 && bytes.IndexByte(name[:slash], ' ') < 0 {
 		if begins(name, "java.") || begins(name, "jdk.") {
 			return true
 		}
@@ -323,7 +333,8 @@ func isStandardFrame(symbol, location []byte) bool {
 		first = name[:i]
 	}
 	at := bytes.Index(location, name)
-	return bytes.IndexByte(first, '.') < 0 && at > 5 && string(location[at-5:at]) == "/src/" && at+len(name) < len(location) && location[at+len(name)] == '/'
+	return bytes.IndexByte(first, '.') < 0 && at > 5 && string(location[at-5:at]) == "/src/" &&
+		at+len(name) < len(location) && location[at+len(name)] == '/'
 }
 
 // prefixes finds which of many texts a line begins with. Its table, by the first byte, is

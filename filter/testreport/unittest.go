@@ -9,10 +9,10 @@ import (
 // unittestTests recognises python -m unittest and Django's tests.
 type unittestTests struct {
 	*testPass
-	failing heldLines
-	in      bool // within the lines of failed tests
-	rule    bool // after "=====", which begins a failure
-	noted   int  // lines about skipped tests
+	unshownFailures heldLines // lines that name a failed test, until its lines
+	inFailures      bool      // within the lines of failed tests
+	afterRule       bool      // after "=====", which begins a failure
+	notedTests      int       // tests that were skipped or unexpectedly passed
 }
 
 func newUnittest(p *testPass) testRunner { return &unittestTests{testPass: p} }
@@ -20,7 +20,7 @@ func newUnittest(p *testPass) testRunner { return &unittestTests{testPass: p} }
 func claimsUnittest(l []byte) bool {
 	switch l[0] {
 	case 'R':
-		return ranTests(l)
+		return isUnittestTotal(l)
 	case '=':
 		return len(l) == 70 && bytes.Trim(l, "=") == nil
 	case 't':
@@ -29,8 +29,8 @@ func claimsUnittest(l []byte) bool {
 	return false
 }
 
-// ranTests matches "Ran 12 tests in 0.001s".
-func ranTests(l []byte) bool {
+// isUnittestTotal matches "Ran 12 tests in 0.001s".
+func isUnittestTotal(l []byte) bool {
 	if !begins(l, "Ran ") {
 		return false
 	}
@@ -38,76 +38,79 @@ func ranTests(l []byte) bool {
 	return n > 0 && (begins(l[4+n:], " tests in ") || begins(l[4+n:], " test in "))
 }
 
-func (u *unittestTests) shape(l []byte) bool {
-	rule := u.rule
-	u.rule = false
+func (u *unittestTests) handle(l []byte) bool {
+	rule := u.afterRule
+	u.afterRule = false
 	switch {
 	case l[0] == '=' && len(l) == 70 && bytes.Trim(l, "=") == nil:
-		u.close()
-		u.rule, u.in = true, true
+		u.endFailure()
+		u.afterRule, u.inFailures = true, true
 		return true
-	case beginsAny(l, "FAIL: ", "ERROR: ", "UNEXPECTED SUCCESS: ") && (rule || contains(l, " (") && l[len(l)-1] == ')'):
-		u.failing.drop()
-		u.in = true
+	case text.HasAnyPrefix(l, "FAIL: ", "ERROR: ", "UNEXPECTED SUCCESS: ") && (rule || contains(l, " (") && l[len(l)-1] == ')'):
+		u.unshownFailures.drop()
+		u.inFailures = true
 		_, name, _ := bytes.Cut(l, []byte(": "))
-		u.fail(name, l)
+		u.beginFailure(name, l)
 		return true
 	case l[0] == '-' && len(l) == 70 && bytes.Trim(l, "-") == nil:
 		return true
-	case ranTests(l):
-		u.close()
-		u.in = false
+	case isUnittestTotal(l):
+		u.endFailure()
+		u.inFailures = false
 		u.keep(l)
 		return true
-	case !u.in && (begins(l, "OK") && (len(l) == 2 || begins(l, "OK (")) || begins(l, "FAILED (") || begins(l, "NO TESTS RAN")):
-		u.failing.write(u.failed)
+	case !u.inFailures && (begins(l, "OK") && (len(l) == 2 || begins(l, "OK (")) || begins(l, "FAILED (") || begins(l, "NO TESTS RAN")):
+		u.unshownFailures.write(u.keepFailure)
 		if l[0] != 'O' {
-			u.bad = true
+			u.problemSeen = true
 		}
 		u.keep(l)
 		return true
-	case u.in && u.open:
-		u.failureLine(l, l[0] > ' ' && text.Important(l) && !begins(l, "Traceback"))
+	case u.inFailures && u.failureOpen:
+		u.addFailureLine(l, l[0] > ' ' && text.Important(l) && !begins(l, "Traceback"))
 		return true
 	}
-	return u.progress(l)
+	return u.handleProgress(l)
 }
 
-func (u *unittestTests) progress(l []byte) bool {
+func (u *unittestTests) handleProgress(l []byte) bool {
 	at := bytes.LastIndex(l, []byte(" ... "))
 	if at > 0 {
 		switch result := l[at+5:]; {
 		case string(result) == "ok", string(result) == "expected failure":
 			return true
 		case begins(result, "skipped "), string(result) == "unexpected success":
-			if u.noted++; u.noted <= notedTests {
+			if u.notedTests++; u.notedTests <= maxNotedTests {
 				u.keep(l)
 			}
 			return true
 		case string(result) == "FAIL", string(result) == "ERROR":
-			u.bad = true
-			u.failing.add(l, u.failed)
+			u.problemSeen = true
+			u.unshownFailures.add(l, u.keepFailure)
 			return true
 		}
 	}
-	if failed, ok := pytestSigns(l); ok && bytes.IndexByte(l, ' ') < 0 {
+	if failed, ok := parsePytestSigns(l); ok && bytes.IndexByte(l, ' ') < 0 {
 		if failed {
-			u.bad = true
-			u.failing.add(l, u.failed)
+			u.problemSeen = true
+			u.unshownFailures.add(l, u.keepFailure)
 		}
 		return true
 	}
-	return beginsAny(l, "Creating test database for alias", "Destroying test database for alias", "System check identified no issues") || begins(l, "Found ") && contains(l, " test(s)")
+	return text.HasAnyPrefix(
+		l, "Creating test database for alias", "Destroying test database for alias",
+		"System check identified no issues",
+	) || begins(l, "Found ") && contains(l, " test(s)")
 }
 
-func (u *unittestTests) other(l []byte) {
+func (u *unittestTests) handleOther(l []byte) {
 	if begins(l, "test") && ends(l, ")") { // the doc string follows, with the result
 		return
 	}
-	u.loose(l)
+	u.addOutside(l)
 }
 
 func (u *unittestTests) end() {
-	u.close()
-	u.failing.write(u.failed)
+	u.endFailure()
+	u.unshownFailures.write(u.keepFailure)
 }
