@@ -70,6 +70,7 @@ func decode(text []byte) (any, error) {
 	return v, err
 }
 
+// match compares the values at a path, and binds names in b.
 func match(path string, want, got any, b Bindings) *Difference {
 	switch w := want.(type) {
 	case string:
@@ -115,6 +116,7 @@ func match(path string, want, got any, b Bindings) *Difference {
 	return compare(path, want, got, "")
 }
 
+// matchMembers compares the members of two objects: first the wanted ones, then the others.
 func matchMembers(path string, want, got map[string]any, b Bindings) *Difference {
 	keys := slices.Sorted(maps.Keys(want))
 	for _, k := range slices.Sorted(maps.Keys(got)) {

@@ -38,6 +38,7 @@ func parseNode(text []byte) (*node, error) {
 	return n, nil
 }
 
+// readNode reads the next value of a decoder.
 func readNode(dec *json.Decoder) (*node, error) {
 	t, err := dec.Token()
 	if err != nil {

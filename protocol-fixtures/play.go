@@ -44,6 +44,7 @@ func Play(f *Fixture, c Conn) error {
 	return errors.Join(err, p.end(err == nil))
 }
 
+// play sends and expects the lines of a fixture.
 func (p *player) play(f *Fixture) error {
 	if !f.initializes() {
 		if err := p.initialize(); err != nil {
@@ -85,6 +86,7 @@ type player struct {
 	agentRequests  map[string]string // the session of each request of the agent, by id
 }
 
+// newPlayer returns a player that reads the agent's lines in the background.
 func newPlayer(c Conn) *player {
 	p := &player{Conn: c, lines: make(chan []byte), bindings: Bindings{}, clientRequests: map[string]string{}, agentRequests: map[string]string{}}
 	go func() {
@@ -126,6 +128,7 @@ func (p *player) end(well bool) error {
 	return errors.Join(err, p.readErr)
 }
 
+// initialize sends initialize, for a fixture that does not send it itself.
 func (p *player) initialize() error {
 	if err := p.write([]byte(initialize + "\n")); err != nil {
 		return err
@@ -157,6 +160,7 @@ func (p *player) send(steps []step) (step, error) {
 	return steps[0], p.write(text)
 }
 
+// write sends lines, and remembers the sessions of the requests in them.
 func (p *player) write(text []byte) error {
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimSuffix(line, []byte("\n"))

@@ -79,6 +79,7 @@ func (n *node) maskSecrets() (found bool) {
 	return found
 }
 
+// line returns a line of the wire in the form of a fixture.
 func (r *Recorder) line(side string, line []byte) string {
 	if side == client && r.workspace == "" {
 		r.workspace = Workspace(envelopeOf(line).Params.CWD)

@@ -42,6 +42,7 @@ func Rewrite(f *Fixture, c Conn) ([]byte, error) {
 	return txtar.Format(&out), nil
 }
 
+// rewrite plays the client's lines and returns frames.jsonl with the agent's current lines.
 func (p *player) rewrite(f *Fixture) ([]byte, error) {
 	if !f.initializes() {
 		if err := p.initialize(); err != nil {
@@ -148,6 +149,7 @@ type oldFrame struct {
 	frame []byte
 }
 
+// oldFrames returns the frames of consecutive lines of the agent.
 func oldFrames(run []step) []oldFrame {
 	var all []oldFrame
 	for i, s := range run {

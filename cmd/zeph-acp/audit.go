@@ -63,6 +63,7 @@ func printNoCalls(cmd *cobra.Command, wanted callFilter) error {
 	return err
 }
 
+// verifyAudit prints whether the record is intact.
 func verifyAudit(cmd *cobra.Command, l *audit.Log) error {
 	r, err := l.Verify()
 	if broken, ok := errors.AsType[*audit.BrokenError](err); ok {

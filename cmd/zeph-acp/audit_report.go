@@ -39,6 +39,7 @@ intact. Credentials are masked.`,
 	return cmd
 }
 
+// reportAudit writes the page about the selected calls.
 func reportAudit(cmd *cobra.Command, l *audit.Log, wanted callFilter, file string) error {
 	r := summary.NewReport(time.Local, maskFunc(nil))
 	r.Since = wanted.since.Time

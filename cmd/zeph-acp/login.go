@@ -48,6 +48,7 @@ func withLogin(serve *cobra.Command, f *flags) *cobra.Command {
 // errNotStored reports that login ended without storing a key.
 var errNotStored = errors.New("no key was stored")
 
+// login asks for a key and stores it.
 func login(cmd *cobra.Command, f *flags, name string) error {
 	l, err := f.load(cmd)
 	if err != nil {
@@ -130,6 +131,7 @@ type choice struct {
 
 func (c *choice) String() string { return strings.Join(c.providers, ", ") }
 
+// choicesOf groups keys by their variable.
 func choicesOf(keys []provider.Key) []*choice {
 	var choices []*choice
 	for _, k := range keys {
@@ -209,6 +211,7 @@ func onTerminal(out io.Writer) (read asker, restore func() error, err error) {
 	return read, func() error { return term.Restore(fd, before) }, nil
 }
 
+// askOnTerminal asks for a provider, unless it is chosen, and for its key.
 func askOnTerminal(t *term.Terminal, choices []*choice, chosen *choice) (*choice, string, error) {
 	switch {
 	case chosen != nil:

@@ -66,6 +66,7 @@ is 0 if the call could be judged, whatever the decision.`,
 	return cmd
 }
 
+// checkPermission judges the call that the arguments name.
 func checkPermission(cmd *cobra.Command, f *flags, c *checkFlags, args []string) error {
 	if len(args) == 0 {
 		return usageError("want a tool with its input, or a command: try %q", cmd.CommandPath()+" --help")
@@ -132,6 +133,7 @@ func settingPosition(l *config.Loaded, reason string) string {
 	return ""
 }
 
+// printCheck prints the decision, the verdicts, and the reasons why a run could differ.
 func printCheck(out io.Writer, check app.Check, asJSON bool) error {
 	if asJSON {
 		return writeJSON(out, check)

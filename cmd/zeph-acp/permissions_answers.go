@@ -78,6 +78,7 @@ type listedAnswer struct {
 	At      string `json:"at"` // FILE:LINE
 }
 
+// listAnswers prints the remembered answers of a project, or of all.
 func listAnswers(cmd *cobra.Command, f *flags, a answersFlags, asJSON bool) error {
 	store, err := f.answersStore()
 	if err != nil {

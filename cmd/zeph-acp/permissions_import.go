@@ -40,6 +40,7 @@ calls are left out, since the configuration applies to all projects; --everywher
 	return cmd
 }
 
+// importPermissions translates files of rules, and prints or writes the result.
 func importPermissions(cmd *cobra.Command, f *flags, flags *importFlags, files []string) error {
 	var imports []*permissions.Import
 	for _, file := range files {

@@ -39,6 +39,7 @@ func newReplay(*flags) *cobra.Command {
 	}
 }
 
+// replay plays one fixture and returns its name.
 func replay(cmd *cobra.Command, file string) (name string, err error) {
 	data, err := os.ReadFile(file)
 	if err != nil {

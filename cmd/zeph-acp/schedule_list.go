@@ -180,6 +180,7 @@ func newScheduleShow(f *flags, s *scheduleFlags) *cobra.Command {
 	return cmd
 }
 
+// showTask prints a task and its runs.
 func showTask(w io.Writer, t store.Task, model string, runs []store.Run, zone *time.Location) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", oneLine(t.Name))

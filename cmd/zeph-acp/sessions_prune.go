@@ -52,6 +52,7 @@ set.
 	return cmd
 }
 
+// prune deletes the sessions without a change since before, after a yes.
 func (p *pruneFlags) prune(cmd *cobra.Command, l *config.Loaded, a *app.App, before time.Time) error {
 	all, err := storedSessions(cmd.Context(), l, a)
 	if err != nil {

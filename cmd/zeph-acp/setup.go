@@ -86,6 +86,7 @@ func editorState(e editors.Editor, p editors.Places) string {
 	return "found, not connected (" + file + ")"
 }
 
+// setup connects one editor: it changes the settings file, or prints the code to add.
 func (s *setupFlags) setup(cmd *cobra.Command, p editors.Places, name string) error {
 	all := editors.All()
 	i := slices.IndexFunc(all, func(e editors.Editor) bool { return e.Name == strings.ToLower(name) })

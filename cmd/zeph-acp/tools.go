@@ -60,6 +60,7 @@ func effectNames(e executors.Effect) []string {
 	return names
 }
 
+// toolsText prints the tools with their summaries and parameters.
 func toolsText(w io.Writer, tools []executors.Tool) error {
 	width := 0
 	for _, t := range tools {
@@ -114,6 +115,7 @@ func parameters(t executors.Tool) ([]string, error) {
 	return lines, nil
 }
 
+// toolsJSON prints the tools as a JSON array.
 func toolsJSON(w io.Writer, tools []executors.Tool) error {
 	type entry struct {
 		Name        string          `json:"name"`
@@ -137,6 +139,7 @@ func invocation(i executors.Invocation) string {
 	return "a fenced block `" + i.Tag + "`"
 }
 
+// toolsMarkdown prints the tools with their whole descriptions and schemas.
 func toolsMarkdown(w io.Writer, tools []executors.Tool) error {
 	var b bytes.Buffer
 	for i, t := range tools {

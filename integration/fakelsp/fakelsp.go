@@ -81,6 +81,7 @@ func Serve(args []string) {
 	}
 }
 
+// read reads one message.
 func (s *server) read() (m message, err error) {
 	length := 0
 	for {
@@ -123,6 +124,7 @@ func (s *server) request(id, method string, params any) {
 	write(object{"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }
 
+// handle acts on a message of the client.
 func (s *server) handle(m message) {
 	if s.pending != nil {
 		s.pending()
@@ -217,6 +219,7 @@ func (endless) WriteTo(w io.Writer) (int64, error) {
 	}
 }
 
+// answered counts an answer of the client, and continues after the last one.
 func (s *server) answered() {
 	if s.answers--; s.answers > 0 {
 		return

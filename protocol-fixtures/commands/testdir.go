@@ -127,6 +127,7 @@ func (td *TestDir) Run(script string, env ...string) []byte {
 	return out
 }
 
+// run runs a script in a plain bash.
 func (td *TestDir) run(script string, limit time.Duration, env ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
@@ -170,6 +171,7 @@ func (td *TestDir) Return() (changed []string, err error) {
 	return changed, td.remove()
 }
 
+// remove deletes the directory, also parts that scripts have made unwritable.
 func (td *TestDir) remove() error {
 	err := filepath.WalkDir(td.Root, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {

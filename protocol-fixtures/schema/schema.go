@@ -78,6 +78,7 @@ type file struct {
 	updates map[string]bool               // kinds of session/update
 }
 
+// readEdition reads the files of an edition, in the order in which they judge.
 func readEdition(paths ...string) (edition, error) {
 	var e edition
 	for _, path := range paths {
@@ -90,6 +91,7 @@ func readEdition(paths ...string) (edition, error) {
 	return e, nil
 }
 
+// readFile compiles the types of a schema.
 func readFile(path string) (*file, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -230,6 +230,7 @@ func (a *App) Close() error {
 // Server returns a server with no sessions. It serves one connection.
 func (a *App) Server() *acp.Server { return a.server(a.Sessions()) }
 
+// server returns a server for sessions, and remembers them for CloseTools and Close.
 func (a *App) server(sessions *session.Sessions) *acp.Server {
 	a.mu.Lock()
 	a.served = append(a.served, sessions)

@@ -114,6 +114,7 @@ func (c *Checker) Tool(name string) bool {
 	return ok
 }
 
+// find returns a tool, also one that a rule hides or that an MCP server would have.
 func (c *Checker) find(name string) (executors.Tool, bool) {
 	if t, ok := executors.Find(c.chain.Tools(), name); ok {
 		return t, true

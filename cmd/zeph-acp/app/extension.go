@@ -43,6 +43,7 @@ type toolEntry struct {
 	Kind        string          `json:"kind"`
 }
 
+// tools answers _zeph/tools.
 func tools() any {
 	out := []toolEntry{}
 	for _, t := range Catalogue() {
@@ -55,6 +56,7 @@ type sessionParams struct {
 	SessionID *string `json:"sessionId"`
 }
 
+// export answers _zeph/session/export.
 func export(ctx context.Context, sessions *session.Sessions, p sessionParams) (any, error) {
 	if p.SessionID == nil {
 		return nil, &acp.ParamsError{Field: "sessionId", Reason: "is required"}
@@ -67,6 +69,7 @@ type importParams struct {
 	Session *session.Export `json:"session"`
 }
 
+// store answers _zeph/session/import.
 func (p importParams) store(ctx context.Context, sessions *session.Sessions) (any, error) {
 	if p.Session == nil {
 		return nil, &acp.ParamsError{Field: "session", Reason: "is required"}

@@ -23,6 +23,7 @@ type gates struct {
 	utility *utility.Gate
 }
 
+// newGates makes the gates of a session and connects those that depend on each other.
 func (a *App) newGates(cfg config.Config, s session.Setup, home string, servers *mcp.Session) gates {
 	g := gates{
 		trust: trust.New(cfg.Tools.Trust), flow: infoflow.New(cfg.Tools.InformationFlow, home),

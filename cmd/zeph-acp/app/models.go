@@ -25,6 +25,7 @@ func (a *App) model(name string) (llm.Model, error) {
 	return a.modelOf(a.Config.LLM, name)
 }
 
+// modelOf opens a model by name with the providers of cfg; see model.
 func (a *App) modelOf(cfg provider.Config, name string) (llm.Model, error) {
 	m, err := provider.Select(cfg, a.Getenv, &a.servers, name)
 	if err != nil {

@@ -66,6 +66,7 @@ func (f rewindFiles) Again(ctx context.Context, id string) (session.FilesPlan, e
 	return f.plan(p, err)
 }
 
+// plan converts a plan, and adds a note if commands still run.
 func (f rewindFiles) plan(p *rewind.Plan, err error) (session.FilesPlan, error) {
 	if err != nil {
 		return session.FilesPlan{}, err
@@ -114,6 +115,7 @@ type rewindPoint struct {
 	Files     *int   `json:"files"` // changed by the turn; null if they are no longer kept
 }
 
+// rewindPoints answers _session/rewind_points.
 func rewindPoints(ctx context.Context, sessions *session.Sessions, p sessionParams) (any, error) {
 	if p.SessionID == nil {
 		return nil, &acp.ParamsError{Field: "sessionId", Reason: "is required"}

@@ -9,6 +9,7 @@ import (
 // Changed returns the keys whose values differ, by path. A list counts as one key.
 func Changed(a, b Config) []string { return changedKeys(reflect.ValueOf(a), reflect.ValueOf(b), "") }
 
+// changedKeys returns the keys at or below path whose values differ.
 func changedKeys(a, b reflect.Value, path string) []string {
 	if a.Kind() == reflect.Slice && a.Type().Elem().Kind() == reflect.Struct && a.Len() == b.Len() {
 		for i := range a.Len() {

@@ -89,6 +89,7 @@ func merge(cfg, repo Config, d *toml.Decoder) (Config, []string) {
 	return cfg, slices.Compact(ignored)
 }
 
+// warnings returns mistakes as lines: at most maxWarnings, and one with the number of the rest.
 func warnings(mistakes toml.Mistakes) []string {
 	var lines []string
 	for i, m := range mistakes {

@@ -25,6 +25,7 @@ func (e *examination) editors(context.Context) []Finding {
 	return out
 }
 
+// editorFinding returns the finding about one installed editor.
 func editorFinding(e editors.Editor, p editors.Places) Finding {
 	setup := fmt.Sprintf("%q shows what it needs", "zeph-acp setup "+e.Name)
 	command, err := e.Connected(p)

@@ -29,6 +29,7 @@ func (e *examination) models(ctx context.Context) []Finding {
 	return out
 }
 
+// modelFinding returns the finding about one model.
 func (e *examination) modelFinding(ctx context.Context, p provider.Probe) Finding {
 	switch {
 	case p.Err != nil:

@@ -41,6 +41,7 @@ func (e *examination) servers(ctx context.Context) []Finding {
 	return out
 }
 
+// serverFinding returns the finding about one MCP server.
 func serverFinding(s mcp.Status) Finding {
 	switch {
 	case s.State == mcp.Ready:

@@ -77,6 +77,7 @@ func (o *OTLP) Flush(w io.Writer) error {
 	return enc.Encode(r)
 }
 
+// record returns the log record of an entry.
 func (o *OTLP) record(e *audit.Entry) record {
 	t := texts{o.Mask}
 	at := otlp.Time(e.When())

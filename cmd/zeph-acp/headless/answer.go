@@ -190,6 +190,7 @@ func (a *Answer) Output(id string, text []byte) {
 	a.writeTerminal(id, t, text)
 }
 
+// writeTerminal writes output of a terminal whose call is known.
 func (a *Answer) writeTerminal(id string, t *terminalOutput, text []byte) {
 	switch {
 	case len(text) == 0:
@@ -202,6 +203,7 @@ func (a *Answer) writeTerminal(id string, t *terminalOutput, text []byte) {
 	}
 }
 
+// terminal returns the output of a terminal.
 func (a *Answer) terminal(id string) *terminalOutput {
 	if a.terminals == nil {
 		a.terminals = map[string]*terminalOutput{}

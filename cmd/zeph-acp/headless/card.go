@@ -40,6 +40,7 @@ type card struct {
 	diffsFolded bool   // a part of them was left out
 }
 
+// newCard returns a card with the headline of a call.
 func newCard(s *Screen, t acp.ToolCall) *card {
 	c := &card{id: t.ToolCallID, title: executors.WholeLine(withoutCodeMarks(t.Title)), screen: s, gutter: s.gutter("│ ", dim)}
 	c.isCommand, c.fold.extent = t.Kind == "execute", foldCommand

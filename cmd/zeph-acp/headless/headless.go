@@ -278,6 +278,7 @@ func steer(ctx context.Context, conn *jsonrpc2.Conn, session, text string) (outc
 	return fmt.Sprintf("Not added (%s)", r.Reason), false
 }
 
+// checkMode returns a *ModeError for an unknown mode.
 func checkMode(mode string, modes []acp.SessionMode) error {
 	var ids []string
 	for _, m := range modes {

@@ -102,6 +102,7 @@ func (t *terminals) close() {
 	all.Wait()
 }
 
+// createTerminal runs a program; without a cwd in the directory of the session.
 func (c *client) createTerminal(_ context.Context, p acp.CreateTerminalRequest) (any, error) {
 	if p.CWD == "" {
 		p.CWD = c.Dir
@@ -138,6 +139,7 @@ type terminalRequest struct {
 	TerminalID string `json:"terminalId"`
 }
 
+// terminalOutput returns the output so far, and the exit status if the program has ended.
 func (c *client) terminalOutput(_ context.Context, p terminalRequest) (any, error) {
 	t, err := c.terminals.find(p.TerminalID)
 	if err != nil {

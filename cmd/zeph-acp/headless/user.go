@@ -57,6 +57,7 @@ func (u *User) note(p acp.RequestPermissionRequest, text string) {
 	}
 }
 
+// ask shows the question and repeats it until the person chooses an option.
 func (u *User) ask(ctx context.Context, p acp.RequestPermissionRequest) (Choice, error) {
 	question := u.Keyboard.begin()
 	defer u.Keyboard.end()

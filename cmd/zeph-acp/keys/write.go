@@ -37,6 +37,7 @@ func (k *Keys) RemoveAll() (removed []string, err error) {
 	return k.remove(func(string) bool { return true })
 }
 
+// remove deletes the keys that which selects, and returns their names.
 func (k *Keys) remove(which func(name string) bool) (removed []string, err error) {
 	if _, err := os.Stat(k.dir); k.dir == "" || errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // nothing was ever saved: create no directory

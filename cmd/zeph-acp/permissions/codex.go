@@ -74,6 +74,7 @@ var codexDecisions = map[string]executors.Decision{
 // maxAlternatives bounds the rules that one prefix_rule becomes.
 const maxAlternatives = 64
 
+// prefixRule translates a call of prefix_rule.
 func (c *codex) prefixRule(source string, call *syntax.CallExpr) error {
 	args := map[string]syntax.Expr{}
 	for _, a := range call.Args {

@@ -13,6 +13,7 @@ type ignorePattern struct {
 	rest   string // without a leading slash
 }
 
+// parseIgnore parses a pattern. Exceptions and escapes are errors.
 func parseIgnore(spec string) (ignorePattern, error) {
 	if strings.HasPrefix(spec, "!") || strings.Contains(spec, `\`) {
 		return ignorePattern{}, errors.New("it has an exception or an escape")

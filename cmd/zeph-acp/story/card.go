@@ -164,6 +164,7 @@ func (t *builder) sumUp(calls []audit.Entry) {
 	}
 }
 
+// numbers returns the numbers of one call.
 func (c *Card) numbers() Numbers {
 	n := Numbers{Calls: 1}
 	if c.Record != nil && c.Record.Result == audit.Denied {

@@ -226,6 +226,7 @@ func (t *Turn) facts() []*html.Node {
 	return facts
 }
 
+// node returns an item as an element.
 func (i Item) node() *html.Node {
 	switch {
 	case i.Card != nil:
@@ -267,6 +268,7 @@ func planMark(status string) (mark, state string) {
 	return "○", "open"
 }
 
+// planNode returns a plan as a list.
 func planNode(entries []acp.PlanEntry) *html.Node {
 	list := page.With(page.El("ul", "plan"), "aria-label", "Plan")
 	for _, e := range entries {

@@ -81,6 +81,7 @@ func (r *Report) Add(e *audit.Entry) {
 	}
 }
 
+// group adds a call to the group of a name.
 func (r *Report) group(groups map[string]*Group, name string, e *audit.Entry) {
 	name = r.mask(name)
 	g := groups[name]

@@ -67,6 +67,7 @@ func (d *Decoder) Decode(n *Node, v reflect.Value, path string) bool {
 // UnknownKey begins the text of a mistake about a key that does not exist.
 const UnknownKey = "unknown key"
 
+// decodeStruct decodes the known keys of a table, and reports the unknown ones.
 func (d *Decoder) decodeStruct(n *Node, v reflect.Value, path string) bool {
 	known := Fields(v.Type())
 	right := true

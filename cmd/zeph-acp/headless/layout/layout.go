@@ -30,6 +30,7 @@ func Columns(text string) int {
 // lastNarrow is the last code point before which all printable ones have one column.
 const lastNarrow = 0x2ff
 
+// runeColumns returns the width of a character.
 func runeColumns(r rune) int {
 	switch {
 	case r < ' ', r == 0x7f:
@@ -108,6 +109,7 @@ type wrapper struct {
 	at      int // columns of line
 }
 
+// add appends a word, on a new line where it does not fit.
 func (w *wrapper) add(next word) {
 	switch {
 	case w.at+next.before+next.length <= w.columns:
@@ -132,6 +134,7 @@ func (w *wrapper) add(next word) {
 	w.append(next.text, next.length)
 }
 
+// append adds spans to the line, joined with the last one if the style is the same.
 func (w *wrapper) append(spans []Span, columns int) {
 	for _, s := range spans {
 		if n := len(w.line); n > 0 && w.line[n-1].Style == s.Style {

@@ -269,6 +269,7 @@ func paragraphParts(lines []string) []string {
 // wrap prints a line in rows, the first after first and the others after rest.
 func (s *Stream) wrap(line Row, first, rest string) { s.wrapIn(s.block.quote, line, first, rest) }
 
+// wrapIn is wrap for a line in quotes of a depth.
 func (s *Stream) wrapIn(quote int, line Row, first, rest string) {
 	for i, row := range layout.Wrap(line, max(s.columns-2*quote-layout.Columns(first), 4)) {
 		indent := rest
@@ -285,6 +286,7 @@ func (s *Stream) wrapIn(quote int, line Row, first, rest string) {
 // print appends one row, with the empty line before it if there is one.
 func (s *Stream) print(row Row) { s.printIn(s.block.quote, row) }
 
+// printIn is print for a row in quotes of a depth.
 func (s *Stream) printIn(quote int, row Row) {
 	if s.blank {
 		s.rows = append(s.rows, nil)

@@ -19,6 +19,7 @@ type closing struct {
 	odd  bool
 }
 
+// newMarks finds the places in one pass.
 func newMarks(text string) *marks {
 	m := &marks{code: map[int][]int{}, closing: map[closing][]int{}, brackets: map[int]int{}, odd: make([]bool, len(text)+1)}
 	var square, round []int // brackets that are open

@@ -28,6 +28,7 @@ func IsDelimiter(line string) bool {
 	return strings.Contains(line, "|") && delimiters.MatchString(line)
 }
 
+// pieces returns the markup of a row by the styles of its spans.
 func pieces(row Row) (all []Piece) {
 	for _, s := range row {
 		styles := strings.Split(s.Style, ";")
