@@ -13,16 +13,16 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
-// victim is an agent that is killed, or the one after it.
-type victim struct {
+// killedAgent is an agent that is killed, or the one after it.
+type killedAgent struct {
 	editor
 	model *fakemodel.Anthropic
 }
 
-// newVictim starts an agent whose model repeats the prompt.
-func newVictim(t *testing.T, root string) *victim {
+// newKilledAgent starts an agent whose model repeats the prompt.
+func newKilledAgent(t *testing.T, root string) *killedAgent {
 	t.Helper()
-	v := &victim{model: fakemodel.NewAnthropic(t)}
+	v := &killedAgent{model: fakemodel.NewAnthropic(t)}
 	v.model.Choose = func(r fakemodel.Request) fakemodel.Reply {
 		return fakemodel.Answer(fakemodel.Say(strings.Repeat("You asked me to "+r.Last()+".\n", 50)))
 	}
@@ -32,7 +32,7 @@ func newVictim(t *testing.T, root string) *victim {
 }
 
 // must runs a turn that must end well, and returns the text of its last update.
-func (v *victim) must(session, text string) string {
+func (v *killedAgent) must(session, text string) string {
 	v.t.Helper()
 	id := fmt.Sprintf(`"must-%d"`, len(v.agentFrames()))
 	v.request(id, "session/prompt", promptParams(session, text))
@@ -54,7 +54,7 @@ type interruption struct {
 	prompts []string // the agent is killed during the last one
 	prepare func(t *testing.T, root string)
 	// check inspects the next agent, which has loaded the session.
-	check func(v *victim, live *shown)
+	check func(v *killedAgent, live *shownSession)
 }
 
 // bigCalls are calls with a long line in the audit log.
@@ -76,7 +76,7 @@ var overflowID = regexp.MustCompile(`overflow:[0-9a-f-]{36}`)
 var interruptions = map[string]interruption{
 	"compaction": {
 		prompts: []string{"say alpha", "say beta", "say gamma", "/compact"},
-		check: func(v *victim, live *shown) {
+		check: func(v *killedAgent, live *shownSession) {
 			v.must(live.session, "say delta")
 			all := v.model.Requests()
 			for _, text := range []string{"say alpha", "say beta", "say gamma"} { // as messages or in the summary
@@ -88,7 +88,7 @@ var interruptions = map[string]interruption{
 	},
 	"overflow": {
 		prompts: []string{"/bash echo first", "/bash seq 1 400000"},
-		check: func(v *victim, live *shown) {
+		check: func(v *killedAgent, live *shownSession) {
 			again := v.must(live.session, "/bash seq 1 400000")
 			for _, it := range live.items {
 				again += it.Final
@@ -102,7 +102,7 @@ var interruptions = map[string]interruption{
 	},
 	"memory": {
 		prompts: []string{"/bash echo first", savePorts(15)},
-		check: func(v *victim, live *shown) {
+		check: func(v *killedAgent, live *shownSession) {
 			found := v.must(live.session, `/memory_search {"query":"service listens port","limit":20}`)
 			saved := 0
 			for _, it := range live.items {
@@ -119,11 +119,11 @@ var interruptions = map[string]interruption{
 	"rotation of the audit log": {
 		prompts: []string{"/bash echo first", bigCalls(4)},
 		prepare: func(t *testing.T, root string) { // fills the log almost to its limit
-			v := newVictim(t, root)
+			v := newKilledAgent(t, root)
 			v.must(v.open(), bigCalls(16))
 			v.quit()
 		},
-		check: func(v *victim, live *shown) {
+		check: func(v *killedAgent, live *shownSession) {
 			v.must(live.session, bigCalls(4)) // exceeds the limit if the first ones did not
 			out, err := commandIn(v.agent, "audit", "verify").CombinedOutput()
 			if err != nil {
@@ -154,7 +154,7 @@ func (in interruption) interrupted(t *testing.T, took time.Duration, rng *rand.R
 	if in.prepare != nil {
 		in.prepare(t, root)
 	}
-	v := newVictim(t, root)
+	v := newKilledAgent(t, root)
 	session := v.open()
 	last := len(in.prompts) - 1
 	for _, text := range in.prompts[:last] {
@@ -172,7 +172,7 @@ func (in interruption) interrupted(t *testing.T, took time.Duration, rng *rand.R
 	v.waitExit(patience)
 	live := v.shownTo()
 
-	next := newVictim(t, root)
+	next := newKilledAgent(t, root)
 	replay, ok := next.load(live.session)
 	if !ok {
 		t.Fatal("the session is lost")

@@ -137,7 +137,7 @@ func (a *agent) kill() {
 
 // checkHistory checks that the model gets every event that the client had seen, in
 // a valid request.
-func checkHistory(t *testing.T, p *fakemodel.Anthropic, live *shown) {
+func checkHistory(t *testing.T, p *fakemodel.Anthropic, live *shownSession) {
 	t.Helper()
 	r, body := p.Request(0), p.Requests()[0]
 	open := map[string]bool{}
@@ -241,7 +241,7 @@ func (a *agent) answered(id int) bool {
 
 // shownTo returns the client's view of the only session; nil if no session was
 // named.
-func (a *agent) shownTo() *shown {
+func (a *agent) shownTo() *shownSession {
 	frames := a.agentFrames()
 	at := slices.IndexFunc(frames, func(f frame) bool { return strings.Contains(string(f.Result), `"sessionId"`) })
 	if at < 0 {
@@ -256,7 +256,7 @@ func (a *agent) shownTo() *shown {
 
 // load loads a session and returns the client's view of it; false if the session
 // does not exist.
-func (a *agent) load(session string) (*shown, bool) {
+func (a *agent) load(session string) (*shownSession, bool) {
 	a.t.Helper()
 	before := len(a.agentFrames())
 	id := fmt.Sprintf(`"load-%d"`, before)

@@ -12,9 +12,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
-// member is one session of a crowd. Its prompts are distinct words, which its texts
+// crowdSession is one session of a crowd. Its prompts are distinct words, which its texts
 // and tools repeat.
-type member struct {
+type crowdSession struct {
 	name    string
 	session string
 	prompts []crowdPrompt
@@ -51,12 +51,12 @@ func crowdModel(r fakemodel.Request) fakemodel.Reply {
 
 // crowd opens sessions on one connection and runs their turns at once. Some are
 // cancelled at random. It returns when all prompts are answered.
-func crowd(t *testing.T, a *agent, prefix string, sessions, prompts int, rng *rand.Rand) []*member {
+func crowd(t *testing.T, a *agent, prefix string, sessions, prompts int, rng *rand.Rand) []*crowdSession {
 	t.Helper()
-	all := map[string]*member{}
-	var members []*member
+	all := map[string]*crowdSession{}
+	var members []*crowdSession
 	for n := range sessions {
-		m := &member{name: fmt.Sprintf("%s%02d", prefix, n)}
+		m := &crowdSession{name: fmt.Sprintf("%s%02d", prefix, n)}
 		a.file(m.name+".txt", "text of "+m.name+"\n")
 		m.session = a.open()
 		for p := range prompts {
@@ -69,7 +69,7 @@ func crowd(t *testing.T, a *agent, prefix string, sessions, prompts int, rng *ra
 		}
 		members, all[m.session] = append(members, m), m
 	}
-	begin := func(m *member) {
+	begin := func(m *crowdSession) {
 		a.request(quote(m.session+"/"+fmt.Sprint(m.next)), "session/prompt", promptParams(m.session, m.prompts[m.next].text))
 	}
 	for _, m := range members {
@@ -112,7 +112,7 @@ func turnUpdate(f frame) bool {
 }
 
 // mine reports whether the frame answers one of the member's prompts.
-func (m *member) mine(f frame) bool {
+func (m *crowdSession) mine(f frame) bool {
 	return strings.HasPrefix(string(f.ID), `"`+m.session+"/")
 }
 
@@ -121,7 +121,7 @@ var tags = regexp.MustCompile(`\b[a-z]\d\d\b`)
 
 // check compares the frames of a session with its prompts: each has one answer with
 // the expected reason, and no frame has another session's text.
-func (m *member) check(t *testing.T, frames []frame) {
+func (m *crowdSession) check(t *testing.T, frames []frame) {
 	t.Helper()
 	var reasons []string
 	for _, f := range frames {

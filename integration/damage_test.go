@@ -54,7 +54,7 @@ func TestDamage(t *testing.T) {
 // in it.
 type damagedFile struct {
 	root, name, session string
-	live                *shown
+	live                *shownSession
 }
 
 // storedPrompts are the prompts of a stored session.

@@ -169,7 +169,7 @@ func (frames shownFrames) shows(t *testing.T, text string, want bool) {
 }
 
 // holds loads the session in another process and compares it with its live view.
-func (d *diskSession) holds(session string, live *shown, turns int) {
+func (d *diskSession) holds(session string, live *shownSession, turns int) {
 	d.t.Helper()
 	e := d.begin()
 	defer e.quit()

@@ -26,8 +26,8 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-// played is one connection of a profile.
-type played struct {
+// profileConn is one connection of a profile.
+type profileConn struct {
 	*editor
 	profile
 	t    *testing.T
@@ -36,9 +36,9 @@ type played struct {
 }
 
 // play starts the binary in the editor's way.
-func (p profile) play(t *testing.T, s start) *played {
+func (p profile) play(t *testing.T, s start) *profileConn {
 	t.Helper()
-	c := &played{t: t, profile: p, editor: &editor{}}
+	c := &profileConn{t: t, profile: p, editor: &editor{}}
 	c.quirk = func(method string, _ json.RawMessage, _ any, err error) string {
 		missing := &sdk.RequestError{}
 		switch {
@@ -64,7 +64,7 @@ func (p profile) play(t *testing.T, s start) *played {
 }
 
 // ask sends a request and returns its id.
-func (c *played) ask(method, params string) string {
+func (c *profileConn) ask(method, params string) string {
 	c.t.Helper()
 	id := c.id(c.next)
 	c.next++
@@ -73,7 +73,7 @@ func (c *played) ask(method, params string) string {
 }
 
 // call sends a request that must succeed.
-func (c *played) call(method, params string) frame {
+func (c *profileConn) call(method, params string) frame {
 	c.t.Helper()
 	f := c.answer(c.ask(method, params))
 	if f.Error != nil {
@@ -84,7 +84,7 @@ func (c *played) call(method, params string) frame {
 
 // quiet checks that no frame of a turn arrived since its last call. Some clients
 // drop such a frame, and one reports it as a bug.
-func (c *played) quiet(when string) {
+func (c *profileConn) quiet(when string) {
 	c.t.Helper()
 	frames := c.agentFrames()
 	for _, f := range frames[c.seen:] {
@@ -216,10 +216,10 @@ func (s settings) check(t *testing.T) {
 }
 
 // can reports whether the editor has the capability.
-func (c *played) can(what string) bool { return strings.Contains(c.initialize, what+`":true`) }
+func (c *profileConn) can(what string) bool { return strings.Contains(c.initialize, what+`":true`) }
 
 // where returns the text of a file in this editor, from its buffer or the disk.
-func (c *played) where(path string) string {
+func (c *profileConn) where(path string) string {
 	if c.can("writeTextFile") {
 		return c.Buffer(path)
 	}
@@ -227,7 +227,7 @@ func (c *played) where(path string) string {
 }
 
 // checkTurn compares the turn with the editor's capabilities.
-func (c *played) checkTurn(live *shown, file, before, after string) {
+func (c *profileConn) checkTurn(live *shownSession, file, before, after string) {
 	c.t.Helper()
 	for _, f := range live.faults {
 		c.t.Error(f)
@@ -279,7 +279,7 @@ func (c *played) checkTurn(live *shown, file, before, after string) {
 }
 
 // cancelled cancels a turn that waits for permission.
-func (c *played) cancelled(session string) {
+func (c *profileConn) cancelled(session string) {
 	c.t.Helper()
 	c.mute("session/request_permission") // the dialog stays open
 	asked := len(c.Questions())
@@ -296,7 +296,7 @@ func (c *played) cancelled(session string) {
 }
 
 // leaves ends the agent in the editor's way.
-func (c *played) leaves() {
+func (c *profileConn) leaves() {
 	c.t.Helper()
 	if !c.signal {
 		c.in.Close()
@@ -311,7 +311,7 @@ func (c *played) leaves() {
 }
 
 // reopened opens the session in a new process in the editor's way.
-func (c *played) reopened(session string, live *shown) {
+func (c *profileConn) reopened(session string, live *shownSession) {
 	c.t.Helper()
 	if c.list != "" {
 		f := c.call("session/list", strings.ReplaceAll(c.list, "CWD", c.dir))

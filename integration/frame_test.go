@@ -22,11 +22,11 @@ type frame struct {
 	Method string          `json:"method"`
 	Params json.RawMessage `json:"params"`
 	Result json.RawMessage `json:"result"`
-	Error  *fault          `json:"error"`
+	Error  *rpcError       `json:"error"`
 }
 
-// fault is a JSON-RPC error.
-type fault struct {
+// rpcError is a JSON-RPC error.
+type rpcError struct {
 	Code    int             `json:"code"`
 	Message string          `json:"message"`
 	Data    json.RawMessage `json:"data"`

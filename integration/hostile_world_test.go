@@ -40,8 +40,8 @@ type modelCall struct {
 	input any // $WORK, $OUT, $HOMEDIR, $ZEPH and $PORT are replaced by the world's values
 }
 
-// ended is the outcome of a model's call.
-type ended struct {
+// callOutcome is the outcome of a model's call.
+type callOutcome struct {
 	modelCall
 	asked  bool   // the user was asked
 	failed bool   // the client saw it fail
@@ -49,10 +49,10 @@ type ended struct {
 }
 
 // String names a call in a failure.
-func (e ended) String() string { return fmt.Sprintf("%s %.300v", e.tool, e.input) }
+func (e callOutcome) String() string { return fmt.Sprintf("%s %.300v", e.tool, e.input) }
 
 // blocked reports whether the call was refused and not run.
-func (e ended) blocked() bool { return strings.Contains(e.result, "category: policy_blocked") }
+func (e callOutcome) blocked() bool { return strings.Contains(e.result, "category: policy_blocked") }
 
 // newWorld creates a world whose user answers questions with that kind of option.
 func newWorld(t *testing.T, config string, permit sdk.PermissionOptionKind, caps sdk.ClientCapabilities) *world {
@@ -205,13 +205,13 @@ func (w *world) fill(v any) any {
 // run lets the model make all calls in one answer and returns their outcomes. It
 // checks that no file around the workspace was shown or changed, and that the
 // server was not reached.
-func (w *world) run(calls []modelCall) []ended {
+func (w *world) run(calls []modelCall) []callOutcome {
 	w.t.Helper()
 	return w.runIn(w.session(), calls)
 }
 
 // runIn is run in an existing session.
-func (w *world) runIn(s sdk.SessionId, calls []modelCall) []ended {
+func (w *world) runIn(s sdk.SessionId, calls []modelCall) []callOutcome {
 	w.t.Helper()
 	before := len(w.p.Requests())
 	var blocks []fakemodel.Block
@@ -226,7 +226,7 @@ func (w *world) runIn(s sdk.SessionId, calls []modelCall) []ended {
 	for _, q := range w.Questions() {
 		asked[q.ToolCall.ToolCallId] = true
 	}
-	var out []ended
+	var out []callOutcome
 	failed := map[sdk.ToolCallId]bool{}
 	for _, u := range w.Results(s) {
 		failed[u.ToolCallId] = *u.Status == sdk.ToolCallStatusFailed
@@ -240,7 +240,7 @@ func (w *world) runIn(s sdk.SessionId, calls []modelCall) []ended {
 			w.t.Fatalf("an unexpected call: %+v", u.ToolCall)
 		}
 		id := u.ToolCall.ToolCallId
-		out = append(out, ended{modelCall{calls[i].tool, w.fill(calls[i].input)}, asked[id], failed[id], results[fmt.Sprintf("c%d-%d", before, i)]})
+		out = append(out, callOutcome{modelCall{calls[i].tool, w.fill(calls[i].input)}, asked[id], failed[id], results[fmt.Sprintf("c%d-%d", before, i)]})
 	}
 	if len(out) != len(calls) {
 		w.t.Fatalf("%d calls were announced of %d", len(out), len(calls))

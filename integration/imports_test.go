@@ -124,14 +124,14 @@ func fits(pattern, pkg string) bool {
 	return ok
 }
 
-// listed is a package of go list. Imports omits the imports of its tests.
-type listed struct {
+// goPackage is a package of go list. Imports omits the imports of its tests.
+type goPackage struct {
 	ImportPath string
 	Imports    []string
 	Deps       []string
 }
 
-func list(t *testing.T, args ...string) []listed {
+func list(t *testing.T, args ...string) []goPackage {
 	t.Helper()
 	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Imports,Deps"}, args...)...)
 	cmd.Dir = ".."
@@ -141,9 +141,9 @@ func list(t *testing.T, args ...string) []listed {
 	if err != nil {
 		t.Fatalf("go list: %v\n%s", err, &stderr)
 	}
-	var all []listed
+	var all []goPackage
 	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
-		var p listed
+		var p goPackage
 		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
 			return all
 		} else if err != nil {

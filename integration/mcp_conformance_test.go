@@ -75,7 +75,7 @@ func conformanceClient(url string) error {
 	if given.ClientID == "" {
 		given.ClientID = "https://conformance-test.local/client-metadata.json"
 	}
-	c := &conformance{home: home, env: append(os.Environ(), append(fakemodel.Alone, "ZEPH_HOME="+home, "OAUTH_SECRET="+given.ClientSecret)...)}
+	c := &conformanceCommand{home: home, env: append(os.Environ(), append(fakemodel.Alone, "ZEPH_HOME="+home, "OAUTH_SECRET="+given.ClientSecret)...)}
 	settings := fmt.Sprintf("[[mcp.servers]]\nname = \"s\"\nurl = %q\noauth_client_id = %q\noauth_secret_from = \"OAUTH_SECRET\"\n", url, given.ClientID)
 	if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(settings+allowMCP), 0o600); err != nil {
 		return err
@@ -114,20 +114,20 @@ func conformanceClient(url string) error {
 	return nil
 }
 
-// conformance is the built command with its configuration.
-type conformance struct {
+// conformanceCommand is the built command with its configuration.
+type conformanceCommand struct {
 	home string
 	env  []string
 }
 
-func (c *conformance) command(args ...string) *exec.Cmd {
+func (c *conformanceCommand) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(os.Getenv(conformanceBinary), args...)
 	cmd.Env, cmd.Dir, cmd.Stderr = c.env, c.home, os.Stderr
 	return cmd
 }
 
 // ask calls a tool whose server asks the user, through an editor that fills in forms.
-func (c *conformance) ask(tool string) error {
+func (c *conformanceCommand) ask(tool string) error {
 	cmd := c.command()
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -191,7 +191,7 @@ func filledIn(schema json.RawMessage) []byte {
 }
 
 // call calls a tool, written NAME INPUT.
-func (c *conformance) call(tool string) error {
+func (c *conformanceCommand) call(tool string) error {
 	cmd := c.command("run", "--yes", "/s__"+tool)
 	cmd.Stderr = nil // the reason of a failure is there, as in every pipe
 	out, err := cmd.CombinedOutput()
@@ -203,7 +203,7 @@ func (c *conformance) call(tool string) error {
 }
 
 // each calls every tool that is offered.
-func (c *conformance) each() error {
+func (c *conformanceCommand) each() error {
 	out, err := c.command("mcp", "tools", "s", "--json").Output()
 	if err != nil {
 		return err
@@ -222,7 +222,7 @@ func (c *conformance) each() error {
 
 // authorized logs in and calls a tool. Where the call wants another login, it logs in
 // once more.
-func (c *conformance) authorized() error {
+func (c *conformanceCommand) authorized() error {
 	if err := c.login(); err != nil {
 		return err
 	}
@@ -238,7 +238,7 @@ func (c *conformance) authorized() error {
 }
 
 // login logs in, as a user whose browser opens the printed page.
-func (c *conformance) login() error {
+func (c *conformanceCommand) login() error {
 	cmd := c.command("mcp", "login", "s")
 	out, err := cmd.StdoutPipe()
 	if err != nil {

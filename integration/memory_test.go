@@ -43,7 +43,7 @@ func TestMemoryLine(t *testing.T) {
 	e.prompt(s, "remember it")
 	e.prompt(s, "which colour?")
 	e.prompt(s, "and now?")
-	var all []sent
+	var all []cachedRequest
 	for _, body := range p.Requests() {
 		all = append(all, sentOf(t, body))
 	}

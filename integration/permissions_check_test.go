@@ -169,11 +169,11 @@ func (f *scriptRunner) equal(session sdk.SessionId, tree, tool, input, decision,
 	}
 }
 
-// audited is a line of the audit log.
-type audited struct{ Tool, Decision, Rule, Answer string }
+// auditedDecision is a line of the audit log.
+type auditedDecision struct{ Tool, Decision, Rule, Answer string }
 
 // lastAudited returns the last line of the audit log.
-func (f *scriptRunner) lastAudited() (line audited) {
+func (f *scriptRunner) lastAudited() (line auditedDecision) {
 	f.t.Helper()
 	log, err := os.ReadFile(filepath.Join(f.home, "audit.jsonl"))
 	if err != nil {

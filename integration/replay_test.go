@@ -22,9 +22,9 @@ type item struct {
 	Done bool
 }
 
-// shown is the client's view of one session, in the order of first frames, with the
+// shownSession is the client's view of one session, in the order of first frames, with the
 // user's messages.
-type shown struct {
+type shownSession struct {
 	session string
 	title   string // the last one; it is not an item
 	prompts []string
@@ -36,8 +36,8 @@ type shown struct {
 
 // shownIn returns the client's view. It counts the responses for which mine returns
 // true. The user's messages are only in a replay.
-func shownIn(frames []frame, session string, mine func(frame) bool) *shown {
-	s := &shown{session: session, turn: 1}
+func shownIn(frames []frame, session string, mine func(frame) bool) *shownSession {
+	s := &shownSession{session: session, turn: 1}
 	for _, f := range frames {
 		var p struct {
 			SessionID string
@@ -55,7 +55,7 @@ func shownIn(frames []frame, session string, mine func(frame) bool) *shown {
 }
 
 // close marks the messages among the first n items as done.
-func (s *shown) close(n int) {
+func (s *shownSession) close(n int) {
 	for _, it := range s.items[:n] {
 		if it.Kind != "tool_call" {
 			it.Done = true
@@ -63,12 +63,12 @@ func (s *shown) close(n int) {
 	}
 }
 
-func (s *shown) fault(format string, args ...any) {
+func (s *shownSession) fault(format string, args ...any) {
 	s.faults = append(s.faults, fmt.Sprintf(format, args...))
 }
 
 // find returns the item with that id.
-func (s *shown) find(id string) *item {
+func (s *shownSession) find(id string) *item {
 	for _, it := range s.items {
 		if it.ID == id {
 			return it
@@ -77,7 +77,7 @@ func (s *shown) find(id string) *item {
 	return nil
 }
 
-func (s *shown) add(raw json.RawMessage) {
+func (s *shownSession) add(raw json.RawMessage) {
 	var u struct {
 		Kind       string `json:"sessionUpdate"`
 		MessageID  string
@@ -137,7 +137,7 @@ func (s *shown) add(raw json.RawMessage) {
 	}
 }
 
-func (s *shown) new(kind, id, text string) *item {
+func (s *shownSession) new(kind, id, text string) *item {
 	s.close(len(s.items))
 	it := &item{Kind: kind, ID: id, Turn: s.turn, Text: text}
 	s.items = append(s.items, it)
@@ -168,7 +168,7 @@ func members(raw json.RawMessage) map[string]any {
 // checkReplay compares the replay of a session with the client's live view of it.
 // Completed items occur once, in order and unchanged. Only the end may differ, in
 // items that were not completed. Each call has ended.
-func checkReplay(t *testing.T, prompts []string, live, replay *shown) {
+func checkReplay(t *testing.T, prompts []string, live, replay *shownSession) {
 	t.Helper()
 	for _, f := range append(live.faults, replay.faults...) {
 		t.Error(f)

@@ -17,22 +17,22 @@ import (
 // maxSystemAndTools limits the system prompt and the tools of a request, in bytes.
 const maxSystemAndTools = 10 << 10
 
-// errand is a usual prompt with a model's answers.
-type errand struct {
+// samplePrompt is a usual prompt with a model's answers.
+type samplePrompt struct {
 	name, prompt string
 	rounds       [][]fakemodel.Block // the calls of each answer; the last answer is text
 	last         string
 }
 
 // errands are ten usual prompts on the project of newProject.
-func errands() []errand {
+func errands() []samplePrompt {
 	one := func(name string, input map[string]any) []fakemodel.Block {
 		return []fakemodel.Block{fakemodel.Call("c", name, input)}
 	}
 	type in = map[string]any
 	edit := in{"path": "shop/cart.go", "old_string": "sum += i.Price\n", "new_string": "sum += i.Price * i.Count\n"}
 	test := one("bash", in{"command": "go test ./..."})
-	return []errand{
+	return []samplePrompt{
 		{"hello", "hello", nil, "Hello! What are we working on?"},
 		{"explain a file", "What does shop/cart.go do?", [][]fakemodel.Block{one("read", in{"path": "shop/cart.go"})}, strings.Repeat("It adds up the prices of a cart. ", 10)},
 		{"find a function", "Where is Total defined, and who calls it?", [][]fakemodel.Block{one("grep", in{"pattern": `\bTotal\(`}), {fakemodel.Call("c1", "read", in{"path": "shop/cart.go"}), fakemodel.Call("c2", "read", in{"path": "main.go"})}}, "In shop/cart.go; main calls it."},
@@ -73,13 +73,13 @@ func newProject(t *testing.T, root string) {
 	}
 }
 
-// sent is a request in the provider's cache order.
-type sent struct {
+// cachedRequest is a request in the provider's cache order.
+type cachedRequest struct {
 	tools, system, messages []byte
 }
 
 // sentOf removes the cache marks, which move and are not text.
-func sentOf(t *testing.T, body string) sent {
+func sentOf(t *testing.T, body string) cachedRequest {
 	t.Helper()
 	var r struct{ Tools, System, Messages any }
 	if err := json.Unmarshal([]byte(body), &r); err != nil {
@@ -92,7 +92,7 @@ func sentOf(t *testing.T, body string) sent {
 		}
 		return bytes.TrimSuffix(b, []byte("]"))
 	}
-	return sent{text(r.Tools), text(r.System), text(r.Messages)}
+	return cachedRequest{text(r.Tools), text(r.System), text(r.Messages)}
 }
 
 func unmarked(v any) any {
@@ -111,7 +111,7 @@ func unmarked(v any) any {
 }
 
 // all returns the text in the order in which the provider reads it.
-func (s sent) all() []byte { return bytes.Join([][]byte{s.tools, s.system, s.messages}, nil) }
+func (s cachedRequest) all() []byte { return bytes.Join([][]byte{s.tools, s.system, s.messages}, nil) }
 
 // TestBytesSent logs the table of docs/benchmarks.md: the bytes sent for ten usual
 // prompts, and the part that the provider had read before. Each request begins with
@@ -133,7 +133,7 @@ func TestBytesSent(t *testing.T) {
 		c := (&ide{caps: fakeide.CanAll()}).begin(t, start{root: root, config: "[agent]\nmode = \"auto\"\n", env: append(p.Env(), "PATH="+filepath.Join(root, "home", "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))})
 		c.prompt(c.session(), e.prompt)
 
-		var requests []sent
+		var requests []cachedRequest
 		total, cached := 0, 0
 		for i, body := range p.Requests() {
 			s := sentOf(t, body)

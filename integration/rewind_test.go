@@ -17,8 +17,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakeide"
 )
 
-// rewinder is an agent with the built-in model, in a workspace of many files.
-type rewinder struct {
+// rewindAgent is an agent with the built-in model, in a workspace of many files.
+type rewindAgent struct {
 	editor
 	session string
 	point   string // the id of the prompt of the only turn
@@ -26,9 +26,9 @@ type rewinder struct {
 
 // newRewinder starts an agent that has changed every file in one turn. It returns the
 // files before and after that turn.
-func newRewinder(t *testing.T, root, caps string) (r *rewinder, before, after map[string]string) {
+func newRewinder(t *testing.T, root, caps string) (r *rewindAgent, before, after map[string]string) {
 	t.Helper()
-	r = &rewinder{}
+	r = &rewindAgent{}
 	r.start(t, start{root: root})
 	r.initialize(caps)
 	for i := range 60 {
@@ -46,7 +46,7 @@ func newRewinder(t *testing.T, root, caps string) (r *rewinder, before, after ma
 }
 
 // files returns the files and links of the workspace.
-func (r *rewinder) files() map[string]string {
+func (r *rewindAgent) files() map[string]string {
 	r.t.Helper()
 	found := map[string]string{}
 	err := fs.WalkDir(os.DirFS(r.dir), ".", func(path string, d fs.DirEntry, err error) error {
@@ -69,7 +69,7 @@ func (r *rewinder) files() map[string]string {
 }
 
 // points returns the ids of the turns to go back to.
-func (r *rewinder) points(id string) (ids []string) {
+func (r *rewindAgent) points(id string) (ids []string) {
 	r.t.Helper()
 	r.request(id, "_session/rewind_points", fmt.Sprintf(`{"sessionId":%q}`, r.session))
 	f := r.answer(id)
@@ -83,20 +83,20 @@ func (r *rewinder) points(id string) (ids []string) {
 	return ids
 }
 
-func (r *rewinder) rewind(id, mode string) {
+func (r *rewindAgent) rewind(id, mode string) {
 	r.t.Helper()
 	r.request(id, "_session/rewind", fmt.Sprintf(`{"sessionId":%q,"messageId":%q,"mode":%q}`, r.session, r.point, mode))
 }
 
 // after kills the agent, starts the next one, and loads the session there. It returns
 // the text of the first turn.
-func (r *rewinder) after(t *testing.T, caps string) (next *rewinder, said string) {
+func (r *rewindAgent) after(t *testing.T, caps string) (next *rewindAgent, said string) {
 	t.Helper()
 	r.exitChecked = true
 	r.killed.Store(true)
 	fakeide.KillGroup(r.cmd)
 	r.waitExit(patience)
-	next = &rewinder{session: r.session, point: r.point}
+	next = &rewindAgent{session: r.session, point: r.point}
 	next.start(t, start{root: r.root})
 	next.initialize(caps)
 	if _, ok := next.load(r.session); !ok {
@@ -210,13 +210,13 @@ func TestRewindDocumented(t *testing.T) {
 // the conversation, in this process and in the next, and after a redo.
 func TestRewindTheModelsHistory(t *testing.T) {
 	root := home(t)
-	v := newVictim(t, root)
+	v := newKilledAgent(t, root)
 	session := v.open()
 	for _, text := range []string{"say alpha", "say beta", "/rewind 2 conversation", "say gamma", "/rewind 3", "/rewind redo", "say delta"} {
 		v.must(session, text)
 	}
 	v.quit()
-	next := newVictim(t, root)
+	next := newKilledAgent(t, root)
 	if _, ok := next.load(session); !ok {
 		t.Fatal("the session is lost")
 	}

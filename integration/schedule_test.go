@@ -28,8 +28,8 @@ pattern = "*"
 action = "allow"
 `
 
-// scheduling is an agent whose tasks run in one home.
-type scheduling struct {
+// schedulingAgent is an agent whose tasks run in one home.
+type schedulingAgent struct {
 	*agent
 	model   *fakemodel.Anthropic
 	session string
@@ -37,9 +37,9 @@ type scheduling struct {
 }
 
 // newScheduling starts an agent, in the home of an earlier one if root is not empty.
-func newScheduling(t *testing.T, model *fakemodel.Anthropic, root, capabilities string) *scheduling {
+func newScheduling(t *testing.T, model *fakemodel.Anthropic, root, capabilities string) *schedulingAgent {
 	t.Helper()
-	s := &scheduling{model: model}
+	s := &schedulingAgent{model: model}
 	s.agent = launch(t, start{root: root, env: model.Env(), config: scheduleRules})
 	s.script("append", "echo line >> out.txt")
 	s.initialize(capabilities)
@@ -47,7 +47,7 @@ func newScheduling(t *testing.T, model *fakemodel.Anthropic, root, capabilities 
 }
 
 // turn runs a turn that must end well.
-func (s *scheduling) turn(text string) {
+func (s *schedulingAgent) turn(text string) {
 	s.t.Helper()
 	s.prompts++
 	id := fmt.Sprintf(`"turn-%d"`, s.prompts)
@@ -58,7 +58,7 @@ func (s *scheduling) turn(text string) {
 }
 
 // load loads the session of another agent.
-func (s *scheduling) load(session string) {
+func (s *schedulingAgent) load(session string) {
 	s.t.Helper()
 	s.session = session
 	s.request(`"load"`, "session/load", fmt.Sprintf(`{"sessionId":%q,"cwd":%q,"mcpServers":[]}`, session, s.dir))
@@ -68,13 +68,13 @@ func (s *scheduling) load(session string) {
 }
 
 // later sets a task that appends a line to out.txt.
-func (s *scheduling) later(at string) {
+func (s *schedulingAgent) later(at string) {
 	s.t.Helper()
 	s.turn(`/schedule_deferred {"name":"line","run_at":"` + at + `","task":"Append a line to out.txt."}`)
 }
 
 // lines returns the lines that tasks have appended.
-func (s *scheduling) lines() int {
+func (s *schedulingAgent) lines() int {
 	s.t.Helper()
 	b, err := os.ReadFile(filepath.Join(s.dir, "out.txt"))
 	if err != nil && !os.IsNotExist(err) {
@@ -87,7 +87,7 @@ func (s *scheduling) lines() int {
 type taskRun struct{ Outcome, SessionID string }
 
 // runs returns the runs of a task, the newest first.
-func (s *scheduling) runs(name string) []taskRun {
+func (s *schedulingAgent) runs(name string) []taskRun {
 	s.t.Helper()
 	out, err := commandIn(s.agent, "schedule", "show", "--json", name).Output()
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *scheduling) runs(name string) []taskRun {
 }
 
 // outcomes returns the outcomes of a task's runs, the newest first.
-func (s *scheduling) outcomes(name string) (all []string) {
+func (s *schedulingAgent) outcomes(name string) (all []string) {
 	s.t.Helper()
 	for _, r := range s.runs(name) {
 		all = append(all, r.Outcome)
@@ -110,7 +110,7 @@ func (s *scheduling) outcomes(name string) (all []string) {
 }
 
 // said returns the number of updates with a text.
-func (s *scheduling) said(text string) (n int) {
+func (s *schedulingAgent) said(text string) (n int) {
 	for _, f := range s.agentFrames() {
 		if strings.Contains(f.line, text) {
 			n++
@@ -233,7 +233,7 @@ func TestTaskWithoutUser(t *testing.T) {
 		fakemodel.Answer(fakemodel.Say("That is all.")),
 	)
 	e := (&editor{}).start(t, start{env: model.Env()})
-	s := &scheduling{agent: e.agent, model: model}
+	s := &schedulingAgent{agent: e.agent, model: model}
 	e.initialize(withNotices)
 	s.session = e.open()
 	s.turn("schedule this: push it in a second")
@@ -268,7 +268,7 @@ func TestTaskWithoutUser(t *testing.T) {
 // default model takes the place of one that is no longer configured.
 func TestTaskModel(t *testing.T) {
 	model := fakemodel.NewAnthropic(t)
-	a := &scheduling{model: model, agent: launch(t, start{env: model.Env(), config: scheduleRules})}
+	a := &schedulingAgent{model: model, agent: launch(t, start{env: model.Env(), config: scheduleRules})}
 	a.initialize()
 	a.session = a.open()
 	a.turn("/model claude:claude-haiku-4-5")
@@ -311,7 +311,7 @@ func TestLabelsOfTask(t *testing.T) {
 		fakemodel.Answer(fakemodel.Say("The settings are fine.")),
 		fakemodel.Answer(fakemodel.Say("Good.")),
 	)
-	a := &scheduling{model: model, agent: launch(t, start{env: model.Env(), config: scheduleRules + "[tools.information_flow]\nuntrusted = [\"*.eml\"]\n"})}
+	a := &schedulingAgent{model: model, agent: launch(t, start{env: model.Env(), config: scheduleRules + "[tools.information_flow]\nuntrusted = [\"*.eml\"]\n"})}
 	a.file("bug.eml", "text of others")
 	a.file(".env", "KEY=1")
 	a.initialize(withNotices)

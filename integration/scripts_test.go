@@ -100,17 +100,17 @@ func (f *scriptRunner) leave(tree string) []string {
 	return changed
 }
 
-// ran is the outcome of a script that was typed as "/bash SCRIPT".
-type ran struct {
+// scriptOutcome is the outcome of a script that was typed as "/bash SCRIPT".
+type scriptOutcome struct {
 	asked, failed bool
 	text          string // the output in the client's view
 }
 
-func (f *scriptRunner) bash(s sdk.SessionId, script string) ran {
+func (f *scriptRunner) bash(s sdk.SessionId, script string) scriptOutcome {
 	f.t.Helper()
 	asked, before := len(f.Questions()), len(f.Results(s))
 	f.prompt(s, "/bash "+script)
-	out := ran{asked: len(f.Questions()) > asked}
+	out := scriptOutcome{asked: len(f.Questions()) > asked}
 	for _, u := range f.Results(s)[before:] {
 		raw, err := json.Marshal(u.RawOutput)
 		if err != nil {

@@ -14,9 +14,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
-// torrent streams an answer in very many small pieces, whose frames are many times
+// longStream streams an answer in very many small pieces, whose frames are many times
 // their size.
-type torrent struct {
+type longStream struct {
 	pieces int
 	format string        // of a piece
 	sent   atomic.Int64  // bytes that the agent or the network has accepted
@@ -24,15 +24,15 @@ type torrent struct {
 	gone   chan struct{} // closed when the agent abandoned the answer
 }
 
-func newTorrent() *torrent {
-	s := &torrent{pieces: 150_000, format: "%06d ", all: make(chan struct{}), gone: make(chan struct{})}
+func newTorrent() *longStream {
+	s := &longStream{pieces: 150_000, format: "%06d ", all: make(chan struct{}), gone: make(chan struct{})}
 	if raceEnabled() { // each piece costs ten times as much
 		s.pieces, s.format = 15_000, "%0700d "
 	}
 	return s
 }
 
-func (s *torrent) text() string {
+func (s *longStream) text() string {
 	var b strings.Builder
 	for n := range s.pieces {
 		fmt.Fprintf(&b, s.format, n)
@@ -40,7 +40,7 @@ func (s *torrent) text() string {
 	return b.String()
 }
 
-func (s *torrent) answer(w http.ResponseWriter, r *http.Request) {
+func (s *longStream) answer(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	whole := fakemodel.Events([]fakemodel.Block{fakemodel.Say("")})
 	end := strings.Index(whole, "event: content_block_stop")
@@ -71,7 +71,7 @@ func (s *torrent) answer(w http.ResponseWriter, r *http.Request) {
 
 // stalled waits until the agent stops reading the answer. An agent that reads all of
 // it while the client does not read would keep it in memory.
-func (s *torrent) stalled(t *testing.T) {
+func (s *longStream) stalled(t *testing.T) {
 	t.Helper()
 	last, quiet := int64(-1), 0
 	eventually(t, patience, "the agent to wait for its client", func() bool {
@@ -88,13 +88,13 @@ func (s *torrent) stalled(t *testing.T) {
 	})
 }
 
-// drip is a reader that can be slowed down to a byte a second.
-type drip struct {
+// slowReader is a reader that can be slowed down to a byte a second.
+type slowReader struct {
 	io.Reader
 	slow, fast chan struct{} // closed when that begins
 }
 
-func (d *drip) Read(p []byte) (int, error) {
+func (d *slowReader) Read(p []byte) (int, error) {
 	select {
 	case <-d.slow:
 	default:
@@ -110,10 +110,10 @@ func (d *drip) Read(p []byte) (int, error) {
 
 // slowClient starts an agent whose client stops reading at the first piece of the
 // answer, or reads a byte a second from then on, until goOn is called.
-func slowClient(t *testing.T, s *torrent, drips bool) (a *agent, session string, goOn func()) {
+func slowClient(t *testing.T, s *longStream, drips bool) (a *agent, session string, goOn func()) {
 	t.Helper()
 	p := fakemodel.NewAnthropic(t, s.answer)
-	d := &drip{slow: make(chan struct{}), fast: make(chan struct{})}
+	d := &slowReader{slow: make(chan struct{}), fast: make(chan struct{})}
 	held := false
 	a = launch(t, start{env: p.Env(), unchecked: true, wrapOutput: func(r io.Reader) io.Reader { d.Reader = r; return d }, afterLine: func(a *agent, n int) {
 		if held {

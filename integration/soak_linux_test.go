@@ -20,8 +20,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
-// soak is an agent with sessions that run turns of every kind in rounds.
-type soak struct {
+// soakAgent is an agent with sessions that run turns of every kind in rounds.
+type soakAgent struct {
 	*client
 	sessions []string
 
@@ -47,7 +47,7 @@ context_window = 20000
 `
 
 // model answers a request, and notes the scheduled tasks that run.
-func (s *soak) model(r fakemodel.Request) fakemodel.Reply {
+func (s *soakAgent) model(r fakemodel.Request) fakemodel.Reply {
 	if _, task, ok := strings.Cut(soakPrompt(r), `[Scheduled task "`); ok {
 		name, _, _ := strings.Cut(task, `"`)
 		s.mu.Lock()
@@ -58,9 +58,9 @@ func (s *soak) model(r fakemodel.Request) fakemodel.Reply {
 }
 
 // newSoak starts an agent.
-func newSoak(t *testing.T, capabilities string, sessions int) *soak {
+func newSoak(t *testing.T, capabilities string, sessions int) *soakAgent {
 	p := fakemodel.NewAnthropic(t)
-	s := &soak{client: &client{}, cancels: map[string]string{}, missing: soakMarks, tasks: map[string]bool{}}
+	s := &soakAgent{client: &client{}, cancels: map[string]string{}, missing: soakMarks, tasks: map[string]bool{}}
 	s.update, s.servers, s.Saves = s.seen, stdioServer(t, "io", "serve"), true
 	p.Choose, p.Forget = s.model, true
 	root := home(t)
@@ -76,7 +76,7 @@ func newSoak(t *testing.T, capabilities string, sessions int) *soak {
 }
 
 // seen counts an update, looks for marks in it, and cancels the turns that wait for it.
-func (s *soak) seen(session string, f frame) {
+func (s *soakAgent) seen(session string, f frame) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.loading || !turnUpdate(f) {
@@ -92,7 +92,7 @@ func (s *soak) seen(session string, f frame) {
 }
 
 // round runs one turn in each session, all at once.
-func (s *soak) round(n int) {
+func (s *soakAgent) round(n int) {
 	s.t.Helper()
 	answers, prompts, want := make([]<-chan frame, len(s.sessions)), make([]string, len(s.sessions)), make([]string, len(s.sessions))
 	kindOf := func(i int) string { return soakKinds[(i+n)%len(soakKinds)] }
@@ -132,7 +132,7 @@ func (s *soak) round(n int) {
 }
 
 // undo takes the last turn of a session back, which has changed one file.
-func (s *soak) undo(session string) {
+func (s *soakAgent) undo(session string) {
 	s.t.Helper()
 	var all struct {
 		Points []struct {
@@ -151,21 +151,21 @@ func (s *soak) undo(session string) {
 }
 
 // reopen closes a session, with its background commands, and loads it.
-func (s *soak) reopen(session string) {
+func (s *soakAgent) reopen(session string) {
 	s.call("session/close", `{"sessionId":`+quote(session)+`}`)
 	s.replaying(true)
 	s.load(session)
 	s.replaying(false)
 }
 
-func (s *soak) replaying(on bool) {
+func (s *soakAgent) replaying(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.loading = on
 }
 
-// held are the resources that an agent holds between two rounds.
-type held struct {
+// heldResources are the resources that an agent holds between two rounds.
+type heldResources struct {
 	memory      int // KiB, resident
 	descriptors int
 	processes   int
@@ -174,14 +174,14 @@ type held struct {
 	text        int // bytes of all updates so far
 }
 
-func (s *soak) holds() held {
+func (s *soakAgent) holds() heldResources {
 	s.t.Helper()
 	pid := s.cmd.Process.Pid
 	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	h := held{memory: statusKiB(s.t, pid, "VmRSS"), descriptors: len(open), processes: len(children([]int{pid})), stored: stored(s.t, s.home)}
+	h := heldResources{memory: statusKiB(s.t, pid, "VmRSS"), descriptors: len(open), processes: len(children([]int{pid})), stored: stored(s.t, s.home)}
 	for _, dir := range []string{s.home, filepath.Join(s.root, "tmp"), filepath.Join(s.root, "home")} {
 		err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 			if d != nil && d.Name() == "zeph-rewind" { // grows up to a limit of turns, which its package tests
@@ -222,7 +222,7 @@ func stored(t testing.TB, home string) int {
 // model, whose number the transport limits, and those of the Go runtime, which starts
 // some of them late. The scheduler's stack, "goroutine 0", is in the dump only if the
 // signal reaches an idle thread.
-func (s *soak) goroutines() (stacks []string) {
+func (s *soakAgent) goroutines() (stacks []string) {
 	s.t.Helper()
 	left, since := -1, time.Now() // the number of tasks that have not run
 	for ; left != 0; time.Sleep(10 * time.Millisecond) {
@@ -270,7 +270,7 @@ func TestSoak(t *testing.T) {
 			}
 
 			s := newSoak(t, capabilities, sessions)
-			var all []held
+			var all []heldResources
 			for n := range rounds {
 				s.round(n)
 				all = append(all, s.holds())
@@ -279,12 +279,12 @@ func TestSoak(t *testing.T) {
 			t.Logf("%d turns in %d sessions; at the end %+v", sessions*rounds, sessions, all[rounds-1])
 			for _, f := range []struct {
 				name string
-				of   func(held) int
+				of   func(heldResources) int
 			}{
-				{"KiB of resident memory", func(h held) int { return h.memory }},
-				{"descriptors", func(h held) int { return h.descriptors }},
-				{"processes", func(h held) int { return h.processes }},
-				{"files", func(h held) int { return h.files }},
+				{"KiB of resident memory", func(h heldResources) int { return h.memory }},
+				{"descriptors", func(h heldResources) int { return h.descriptors }},
+				{"processes", func(h heldResources) int { return h.processes }},
+				{"files", func(h heldResources) int { return h.files }},
 			} {
 				early, late := mean(all[tenth:2*tenth], f.of), mean(all[rounds-tenth:], f.of)
 				t.Logf("mean %s: %.1f in the second tenth, %.1f in the last", f.name, early, late)
@@ -306,7 +306,7 @@ func TestSoak(t *testing.T) {
 }
 
 // mean returns the mean of one figure of samples.
-func mean(all []held, of func(held) int) float64 {
+func mean(all []heldResources, of func(heldResources) int) float64 {
 	sum := 0
 	for _, h := range all {
 		sum += of(h)
@@ -315,6 +315,6 @@ func mean(all []held, of func(held) int) float64 {
 }
 
 // growth returns by how many bytes the database grew for each byte shown.
-func growth(from, to held) float64 {
+func growth(from, to heldResources) float64 {
 	return float64(to.stored-from.stored) / float64(to.text-from.text)
 }

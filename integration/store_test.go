@@ -17,7 +17,7 @@ func TestStatement135TwoProcesses(t *testing.T) {
 	p := fakemodel.NewAnthropic(t)
 	p.Choose = crowdModel
 	root, rng := home(t), newRand(t)
-	processes, members := make([]*agent, 2), make([][]*member, 2)
+	processes, members := make([]*agent, 2), make([][]*crowdSession, 2)
 	t.Run("turns", func(t *testing.T) {
 		for i := range processes {
 			chance := rand.New(rand.NewPCG(rng.Uint64(), 1))

@@ -24,12 +24,12 @@ func configured(of map[string]*fakemodel.Recorded, order ...string) start {
 	return s
 }
 
-// called is a call and its result, as a model sees them.
-type called struct{ id, name, input, result string }
+// toolCall is a call and its result, as a model sees them.
+type toolCall struct{ id, name, input, result string }
 
 // callsIn returns the calls of a request, of any of the protocols. Only other calls
 // and results may come between a call and its result.
-func callsIn(t testing.TB, body string) []called {
+func callsIn(t testing.TB, body string) []toolCall {
 	t.Helper()
 	type part struct {
 		Type, ID, Name, Text string
@@ -54,14 +54,14 @@ func callsIn(t testing.TB, body string) []called {
 	if err := json.Unmarshal([]byte(body), &r); err != nil {
 		t.Fatalf("%v: %s", err, body)
 	}
-	var all []called
+	var all []toolCall
 	open := map[string]int{} // calls without a result
 	call := func(id, name, input string) {
-		if id == "" || slices.ContainsFunc(all, func(c called) bool { return c.id == id }) {
+		if id == "" || slices.ContainsFunc(all, func(c toolCall) bool { return c.id == id }) {
 			t.Errorf("the call ID %q is empty or not unique:\n%s", id, ending(body))
 		}
 		open[id] = len(all)
-		all = append(all, called{id, name, strings.ReplaceAll(input, " ", ""), ""})
+		all = append(all, toolCall{id, name, strings.ReplaceAll(input, " ", ""), ""})
 	}
 	result := func(id string, text json.RawMessage) {
 		at, ok := open[id]

@@ -100,8 +100,8 @@ func Refuse(status int, kind, message string) Reply {
 // Events returns the events of an answer up to the end of its blocks.
 func Events(blocks []Block) string { return counted(promptTokens, blocks) }
 
-// counted returns the events of an answer to a request of tokens, up to the end of its
-// blocks.
+// counted returns the events of an answer up to the end of its blocks. tokens is the
+// provider's count of the request's tokens.
 func counted(tokens int, blocks []Block) string {
 	var b strings.Builder
 	b.WriteString(Event("message_start", `{"message":{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":%d,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":1}}}`, tokens))
