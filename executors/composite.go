@@ -2,7 +2,6 @@ package executors
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"sync/atomic"
 )
@@ -33,7 +32,7 @@ func appendTools(list []Tool, e Executor) []Tool {
 			list = append(list, *t)
 		}
 	}
-	if r, ok := e.(Registry); ok { // without a list of its own
+	if r, ok := e.(Registry); ok { // Tools would copy all of them
 		for i := range r {
 			add(&r[i].Tool)
 		}
@@ -75,7 +74,7 @@ func (c CompositeExecutor) owner(tool string) (Executor, error) {
 
 // owns reports whether the executor has the tool.
 func owns(e Executor, tool string) bool {
-	if r, ok := e.(Registry); ok { // without a list of its tools
+	if r, ok := e.(Registry); ok { // Tools would copy all of them
 		return r.index(tool) >= 0
 	}
 	_, ok := Find(e.Tools(), tool)
@@ -146,5 +145,3 @@ func (d *DynExecutor) Prepare(ctx context.Context, call *Call) (Card, error) {
 func (d *DynExecutor) Execute(ctx context.Context, call *Call) (Result, error) {
 	return d.current.Load().Execute(ctx, call)
 }
-
-func asFailure(err error) (*Failure, bool) { return errors.AsType[*Failure](err) }

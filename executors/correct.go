@@ -136,19 +136,17 @@ func (c *corrector) members(s *jsonschema.Schema, at string, members map[string]
 // convert returns v as a value of one of the types, if it can be parsed as one,
 // else v. done reports that its parts are corrected too.
 func (c *corrector) convert(s *jsonschema.Schema, types []string, at string, v any) (got any, done bool) {
-	text, isText := v.(string)
-	for _, t := range types {
-		if !isText {
-			break
-		}
-		got, ok := parseAs(t, text)
-		if ok && t == "array" { // the string may be the only item
-			got, done = c.try(s, at, got)
-			ok = done
-		}
-		if ok {
-			c.changed = true
-			return got, done
+	if text, ok := v.(string); ok {
+		for _, t := range types {
+			got, ok := parseAs(t, text)
+			if ok && t == "array" { // the string may be the only item
+				got, done = c.try(s, at, got)
+				ok = done
+			}
+			if ok {
+				c.changed = true
+				return got, done
+			}
 		}
 	}
 	if v != nil && slices.Contains(types, "array") {
@@ -277,7 +275,7 @@ func describeUnknown(s *jsonschema.Schema, at, name string) string {
 	return text
 }
 
-// ignoredNote is the note about dropped members.
+// ignoredNote returns the note about dropped members, if there are any.
 func ignoredNote(names []string) []string {
 	if len(names) == 0 {
 		return nil

@@ -31,7 +31,7 @@ type Delegation struct {
 }
 
 // DelegatedCall makes a call; see [Call.Precondition]. An error ends the turn.
-type DelegatedCall func(ctx context.Context, tool string, input any, still func(context.Context) *Failure) (Result, error)
+type DelegatedCall func(ctx context.Context, tool string, input any, precondition func(context.Context) *Failure) (Result, error)
 
 // Report is the outcome of an inner turn.
 type Report struct {
@@ -53,6 +53,18 @@ func DelegationGate(next Executor) Executor {
 	})(next)}
 }
 
+type delegationGate struct {
+	Executor
+	gate Executor
+}
+
+func (g delegationGate) Execute(ctx context.Context, call *Call) (Result, error) {
+	if call.Bounds == nil {
+		return g.Executor.Execute(ctx, call)
+	}
+	return g.gate.Execute(ctx, call)
+}
+
 // CheckPrecondition is the link that fails a call whose condition no longer holds; see
 // [Call.Precondition].
 func CheckPrecondition(next Executor) Executor { return preconditionCheck{next} }
@@ -66,16 +78,4 @@ func (s preconditionCheck) Execute(ctx context.Context, call *Call) (Result, err
 		}
 	}
 	return s.Executor.Execute(ctx, call)
-}
-
-type delegationGate struct {
-	Executor
-	gate Executor
-}
-
-func (g delegationGate) Execute(ctx context.Context, call *Call) (Result, error) {
-	if call.Bounds == nil {
-		return g.Executor.Execute(ctx, call)
-	}
-	return g.gate.Execute(ctx, call)
 }

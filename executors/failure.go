@@ -2,6 +2,7 @@ package executors
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -147,7 +148,7 @@ func Failf(c Category, format string, args ...any) Result {
 // FailWith converts any error to a Result. It keeps a *Failure and classifies
 // any other error with ClassifyIO.
 func FailWith(err error) Result {
-	if f, ok := asFailure(err); ok {
+	if f, ok := errors.AsType[*Failure](err); ok {
 		return f.Result()
 	}
 	return Failf(ClassifyIO(err), "%v", err)

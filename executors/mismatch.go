@@ -239,31 +239,36 @@ func similarName(wrong string, names []string) string {
 		return ""
 	}
 	w := strings.ToLower(plain.Replace(wrong))
-	best, at := min(2, len(w)/3)+1, ""
+	distance, meant := min(2, len(w)/3)+1, ""
 	for _, n := range names {
-		if d := Distance(w, strings.ToLower(plain.Replace(n)), best); d < best {
-			best, at = d, n
+		if d := Distance(w, strings.ToLower(plain.Replace(n)), distance); d < distance {
+			distance, meant = d, n
 		}
 	}
-	return at
+	return meant
 }
 
 // Closest returns at most three tools that a wrong name may mean, the most
 // similar first. It returns nil if no name shares a word with it.
 func Closest(tools []Tool, wrong string) []string {
 	wrong = wrong[:min(len(wrong), 64)]
-	parts := nameWords(wrong)
+	words := nameWords(wrong)
 	var found []string
 	for _, t := range tools {
 		if t.Name == similarName(wrong, []string{t.Name}) {
 			found = slices.Insert(found, 0, t.Name)
-		} else if slices.ContainsFunc(nameWords(t.Name), func(w string) bool {
-			return slices.ContainsFunc(parts, func(p string) bool { return strings.HasPrefix(w, p) || strings.HasPrefix(p, w) })
-		}) {
+		} else if shareWord(words, nameWords(t.Name)) {
 			found = append(found, t.Name)
 		}
 	}
 	return found[:min(len(found), 3)]
+}
+
+// shareWord reports whether a word of a is the beginning of a word of b, or the reverse.
+func shareWord(a, b []string) bool {
+	return slices.ContainsFunc(a, func(x string) bool {
+		return slices.ContainsFunc(b, func(y string) bool { return strings.HasPrefix(x, y) || strings.HasPrefix(y, x) })
+	})
 }
 
 // nameWords returns the significant words of a name, in lower case.

@@ -123,8 +123,9 @@ func schemaOf(t reflect.Type) json.RawMessage {
 	return raw
 }
 
-// encodeSchema returns the JSON of a schema, and keeps its form for models for [Tool.Offered].
-// A schema with a keyword that objectOf does not know is left to the library.
+// encodeSchema returns the JSON of a schema, and stores its form for models, which
+// [Tool.Offered] returns. The library encodes a schema with a keyword that objectOf does not
+// know.
 func encodeSchema(s *jsonschema.Schema) json.RawMessage {
 	if o, ok := objectOf(s); ok {
 		raw := o.append(nil)

@@ -59,13 +59,14 @@ func (o object) offered() object {
 // objectOf returns a schema as the library encodes it. It returns false if the schema has a
 // keyword that no tool needs so far.
 func objectOf(s *jsonschema.Schema) (o object, ok bool) {
-	add := func(name string, is bool, value any) {
-		if _, whole := value.(object); is && !whole {
+	add := func(name string, present bool, value any) {
+		if !present {
+			return
+		}
+		if _, isObject := value.(object); !isObject {
 			value = encode(value)
 		}
-		if is {
-			o = append(o, member{name, value})
-		}
+		o = append(o, member{name, value})
 	}
 	items, properties, ok := subschemas(s)
 	add("items", s.Items != nil, items)

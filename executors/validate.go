@@ -109,7 +109,8 @@ func (v *validator) fit(tool Tool, raw json.RawMessage) (json.RawMessage, []stri
 	}
 	if schema.branching != nil {
 		if err := endless.CheckValue(schema.branching, input); err != nil {
-			return raw, nil, Failuref(InvalidParameters, "%s: the input %v", tool.Name, err).Hint("Split it into several calls, or nest it less.")
+			return raw, nil, Failuref(InvalidParameters, "%s: the input %v", tool.Name, err).
+				Hint("Split it into several calls, or nest it less.")
 		}
 	}
 	if err := schema.Validate(input); err != nil {
@@ -142,12 +143,14 @@ var branchingKeywords = [][]byte{
 	[]byte(`"if"`), []byte(`"dependentSchemas"`), []byte(`"dependencies"`), []byte(`"patternProperties"`),
 }
 
+// resolve prepares a schema for checks of values. It refuses one whose check may not end.
 func resolve(raw json.RawMessage) (r resolved, err error) {
 	var s jsonschema.Schema
 	if err := json.Unmarshal(raw, &s); err != nil {
 		return r, err
 	}
-	if slices.ContainsFunc(branchingKeywords, func(key []byte) bool { return bytes.Contains(raw, key) }) && json.Unmarshal(raw, &r.branching) == nil {
+	branches := slices.ContainsFunc(branchingKeywords, func(key []byte) bool { return bytes.Contains(raw, key) })
+	if branches && json.Unmarshal(raw, &r.branching) == nil {
 		if err := endless.Check(r.branching); err != nil {
 			return r, fmt.Errorf("it %w", err)
 		}
