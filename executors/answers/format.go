@@ -151,16 +151,24 @@ func (p part) checkSpelling() error {
 			return unknownKey(top)
 		}
 		for _, lists := range projects {
-			for answer, list := range lists {
-				if answer != "allow" && answer != "reject" {
-					return unknownKey(answer)
-				}
-				for _, entry := range list {
-					for key := range entry {
-						if key != "dirs" && !slices.Contains(kinds, Kind(key)) {
-							return unknownKey(key)
-						}
-					}
+			if err := checkLists(lists); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkLists is checkSpelling for the lists of answers of a project.
+func checkLists(lists map[string][]map[string]any) error {
+	for answer, list := range lists {
+		if answer != "allow" && answer != "reject" {
+			return unknownKey(answer)
+		}
+		for _, entry := range list {
+			for key := range entry {
+				if key != "dirs" && !slices.Contains(kinds, Kind(key)) {
+					return unknownKey(key)
 				}
 			}
 		}
