@@ -145,8 +145,11 @@ const maxTime = time.Second
 func (a *Authorizer) Judge(ctx context.Context, call *executors.Call) executors.Verdict {
 	begin := time.Now()
 	s := newSubject(call, a.options, func() bool { return ctx.Err() != nil || time.Since(begin) > maxTime })
-	if own := s.changedFile(a.guarded); own != "" {
-		return executors.Verdict{Decision: executors.Deny, Rule: "the rules' own file: " + own, Reason: "the call may change the rules in " + own}
+	if file := s.changedFile(a.guarded); file != "" {
+		return executors.Verdict{
+			Decision: executors.Deny,
+			Rule:     "the rules' own file: " + file, Reason: "the call may change the rules in " + file,
+		}
 	}
 	var total executors.Verdict
 	for _, l := range a.lists {
@@ -156,7 +159,10 @@ func (a *Authorizer) Judge(ctx context.Context, call *executors.Call) executors.
 		total = stronger(total, a.cedar.Judge(ctx, call, s.Targets, Subject{Cwd: a.options.Cwd, Roots: a.options.Roots, Level: s.level}))
 	}
 	if s.stopped() {
-		return executors.Verdict{Decision: executors.Deny, Rule: "limit: the rules took too long", Reason: "the rules took longer than " + maxTime.String()}
+		return executors.Verdict{
+			Decision: executors.Deny,
+			Rule:     "limit: the rules took too long", Reason: "the rules took longer than " + maxTime.String(),
+		}
 	}
 	return total
 }

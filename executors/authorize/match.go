@@ -55,7 +55,10 @@ func newSubject(call *executors.Call, o Options, stopped func() bool) *subject {
 		}
 		s.parts = append(s.parts, next)
 	}
-	s.names = map[executors.Decision][]string{executors.Allow: toolNames(call.Tool, executors.Allow), executors.Deny: toolNames(call.Tool, executors.Deny)}
+	s.names = map[executors.Decision][]string{
+		executors.Allow: toolNames(call.Tool, executors.Allow),
+		executors.Deny:  toolNames(call.Tool, executors.Deny),
+	}
 	return s
 }
 
@@ -244,7 +247,8 @@ func (s *subject) changedFile(files []string) string {
 		}
 		for _, f := range p.Files {
 			for _, file := range files {
-				if slices.ContainsFunc(slices.Concat(f.Names, f.Places), func(place string) bool { return place == file || f.Below && inside(file, place) }) {
+				isTarget := func(place string) bool { return place == file || f.Below && inside(file, place) }
+				if slices.ContainsFunc(f.Names, isTarget) || slices.ContainsFunc(f.Places, isTarget) {
 					return file
 				}
 			}

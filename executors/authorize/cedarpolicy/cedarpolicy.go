@@ -102,7 +102,7 @@ func (p *Policies) String() string {
 	for range p.set.All() {
 		n++
 	}
-	return fmt.Sprintf("%s of %s", strings.Replace(executors.Count(n, "policy"), "policys", "policies", 1), p.file)
+	return executors.Count(n, "policy") + " of " + p.file
 }
 
 // Judge decides about a call.
@@ -123,34 +123,36 @@ func (p *Policies) Judge(ctx context.Context, call *executors.Call, t target.Tar
 // request decides about one resource.
 func (p *Policies) request(r request) executors.Verdict {
 	decision, why := cedar.Authorize(p.set, r.entities, r.Request)
-	deny := func(rule, reason string) executors.Verdict {
-		return executors.Verdict{Decision: executors.Deny, Rule: fmt.Sprintf("cedar: %s: %s", rule, r.Resource), Reason: reason}
+	verdict := func(d executors.Decision, rule, reason string) executors.Verdict {
+		return executors.Verdict{Decision: d, Rule: fmt.Sprintf("cedar: %s: %s", rule, r.Resource), Reason: reason}
 	}
 	switch {
 	case len(why.Errors) > 0:
 		e := why.Errors[0]
-		return deny("error in "+p.name(e.PolicyID)+": "+e.Message, "a policy cannot be evaluated ("+p.name(e.PolicyID)+")")
+		name := p.name(e.PolicyID)
+		return verdict(executors.Deny, "error in "+name+": "+e.Message, "a policy cannot be evaluated ("+name+")")
 	case decision == cedar.Deny && len(why.Reasons) > 0:
-		id := why.Reasons[0].PolicyID
-		return deny("forbid "+p.name(id), "a policy forbids it ("+p.name(id)+")")
+		name := p.name(why.Reasons[0].PolicyID)
+		return verdict(executors.Deny, "forbid "+name, "a policy forbids it ("+name+")")
 	case decision == cedar.Deny && !r.forbidOnly:
-		return deny("no permit", "no policy permits it")
+		return verdict(executors.Deny, "no permit", "no policy permits it")
 	}
 	if r.tree {
 		if name := p.mayForbidBelow(r); name != "" {
-			return executors.Verdict{Decision: executors.Ask, Rule: fmt.Sprintf("cedar: forbid %s: below %s", name, r.Resource), Reason: fmt.Sprintf("%s may contain files that a policy forbids (%s)", r.Resource.ID, name)}
+			return verdict(executors.Ask, fmt.Sprintf("forbid %s: below %s", name, r.Resource),
+				fmt.Sprintf("%s may contain files that a policy forbids (%s)", r.Resource.ID, name))
 		}
 	}
 	for _, reason := range why.Reasons {
 		if p.set.Get(reason.PolicyID).Annotations()["decision"] == "ask" {
 			name := p.name(reason.PolicyID)
-			return executors.Verdict{Decision: executors.Ask, Rule: fmt.Sprintf("cedar: ask %s: %s", name, r.Resource), Reason: "a policy asks (" + name + ")"}
+			return verdict(executors.Ask, "ask "+name, "a policy asks ("+name+")")
 		}
 	}
 	if decision == cedar.Deny {
 		return executors.Verdict{Decision: executors.Allow}
 	}
-	return executors.Verdict{Decision: executors.Allow, Rule: fmt.Sprintf("cedar: permit %s: %s", p.name(why.Reasons[0].PolicyID), r.Resource)}
+	return verdict(executors.Allow, "permit "+p.name(why.Reasons[0].PolicyID), "")
 }
 
 // name returns a policy's id with its file and line.

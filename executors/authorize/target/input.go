@@ -59,9 +59,10 @@ func looksLikePath(text string) bool {
 	if len(text) > 4096 || strings.ContainsAny(text, "\n\x00") {
 		return false
 	}
-	return filepath.IsAbs(text) || strings.Contains(text, "://") || slices.ContainsFunc([]string{"~/", "./", "../", "file:"}, func(prefix string) bool {
-		return strings.HasPrefix(strings.ToLower(text), prefix)
-	})
+	return filepath.IsAbs(text) || strings.Contains(text, "://") ||
+		slices.ContainsFunc([]string{"~/", "./", "../", "file:"}, func(prefix string) bool {
+			return strings.HasPrefix(strings.ToLower(text), prefix)
+		})
 }
 
 // absolute returns the path that a text names, not cleaned.

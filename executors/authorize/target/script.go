@@ -123,7 +123,8 @@ func (f *finder) mention(files []File, p command.Path) []File {
 
 // device reports whether any command may use the device.
 func device(abs string) bool {
-	return slices.Contains([]string{"/dev/null", "/dev/zero", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd/0", "/dev/fd/1", "/dev/fd/2"}, abs)
+	return slices.Contains([]string{"/dev/null", "/dev/zero", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty",
+		"/dev/fd/0", "/dev/fd/1", "/dev/fd/2"}, abs)
 }
 
 // onlyEnters reports whether a command only changes to a directory that it names, or
@@ -145,7 +146,8 @@ func searchesHere(c *command.Command) bool {
 		return open || slices.Contains([]string{"archive", "bundle", "diff", "grep"}, name)
 	case "egrep", "fgrep", "grep", "ls":
 		return slices.ContainsFunc(c.Args(), func(w command.Word) bool {
-			return strings.HasPrefix(w.Text, "--r") || strings.HasPrefix(w.Text, "--dir") || strings.HasPrefix(w.Text, "-") && !strings.HasPrefix(w.Text, "--") && strings.ContainsAny(w.Text, "rRd")
+			return strings.HasPrefix(w.Text, "--r") || strings.HasPrefix(w.Text, "--dir") ||
+				strings.HasPrefix(w.Text, "-") && !strings.HasPrefix(w.Text, "--") && strings.ContainsAny(w.Text, "rRd")
 		})
 	}
 	return false
