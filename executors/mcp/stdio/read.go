@@ -27,7 +27,7 @@ var errTooLong = fmt.Errorf("the server sent a message of more than %d MiB", Max
 func (s *Server) readFrames() {
 	defer close(s.messages)
 	noise := 0
-	err := lines(s.piped.Stdout, MaxFrame, func(line []byte) bool {
+	err := lines(s.piped.Stdout, lineLimit{bytes: MaxFrame}, func(line []byte) bool {
 		large := len(line) > largeMessage
 		messages := decode(line)
 		if len(messages) == 0 && len(line) > 0 {
@@ -62,7 +62,7 @@ func (s *Server) readFrames() {
 // readStderr logs the first lines of stderr and keeps the last one.
 func (s *Server) readStderr() {
 	n := 0
-	_ = lines(s.piped.Stderr, -maxLine, func(line []byte) bool {
+	_ = lines(s.piped.Stderr, lineLimit{bytes: maxLine, cut: true}, func(line []byte) bool {
 		text := logText(line)
 		if text == "" {
 			return true
@@ -132,18 +132,22 @@ func decodeOne(raw []byte) jsonrpc.Message {
 	if wrong != nil || !id.IsValid() {
 		return nil
 	}
-	return &jsonrpc.Response{ID: id, Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the response cannot be read: " + err.Error()}}
+	return &jsonrpc.Response{ID: id, Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError,
+		Message: "the response cannot be read: " + err.Error()}}
+}
+
+// lineLimit is the length of the longest line. A longer line is an error, or is cut there.
+type lineLimit struct {
+	bytes int
+	cut   bool
 }
 
 // lines calls each with every line of r, without its end, until each returns false.
-// A line over limit bytes is an error; if limit is negative, the line is cut
-// there instead. The end of r is no error. each may keep the line.
-func lines(r io.Reader, limit int, each func(line []byte) bool) error {
-	cut := limit < 0
-	limit = max(limit, -limit)
+// The end of r is no error. each may keep the line.
+func lines(r io.Reader, limit lineLimit, each func(line []byte) bool) error {
 	in := bufio.NewReaderSize(r, 64<<10)
 	for {
-		line, end, err := readLine(in, limit, cut)
+		line, end, err := readLine(in, limit)
 		if err != nil {
 			return err
 		}
@@ -155,16 +159,16 @@ func lines(r io.Reader, limit int, each func(line []byte) bool) error {
 
 // readLine returns the next line in memory of its own. end reports that nothing
 // follows.
-func readLine(in *bufio.Reader, limit int, cut bool) (line []byte, end bool, err error) {
+func readLine(in *bufio.Reader, limit lineLimit) (line []byte, end bool, err error) {
 	var full [][]byte // pieces before line: to grow one slice would need twice the memory
 	var long *longLine
 	size := 0
 	for {
 		part, err := in.ReadSlice('\n')
-		if size += len(part); size > limit+1 && !cut {
+		if size += len(part); size > limit.bytes+1 && !limit.cut {
 			return nil, true, errTooLong
 		}
-		if size > maxMessage && !cut {
+		if size > maxMessage && !limit.cut {
 			if long == nil {
 				long = newLongLine(append(full, line)[0])
 				full, line = nil, nil
@@ -175,7 +179,7 @@ func readLine(in *bufio.Reader, limit int, cut bool) (line []byte, end bool, err
 			}
 			return long.errorResponse(size), err != nil, nil
 		}
-		if keep := limit - (size - len(part)); keep < len(part) {
+		if keep := limit.bytes - (size - len(part)); keep < len(part) {
 			part = part[:max(keep, 0)]
 		}
 		if len(line)+len(part) > chunk && len(line) > 0 {

@@ -64,7 +64,8 @@ func Start(prog process.Program, log func(stream, line string)) (*Server, error)
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", prog.Path, err)
 	}
-	s := &Server{log: log, piped: piped, messages: make(chan jsonrpc.Message), closed: make(chan struct{}), writing: semaphore.NewWeighted(1)}
+	s := &Server{log: log, piped: piped, messages: make(chan jsonrpc.Message), closed: make(chan struct{}),
+		writing: semaphore.NewWeighted(1)}
 	s.readers.Go(s.readFrames)
 	s.readers.Go(s.readStderr)
 	return s, nil

@@ -246,17 +246,17 @@ func TestLines(t *testing.T) {
 	long := strings.Repeat("y", 3*chunk)
 	for name, tt := range map[string]struct {
 		in    string
-		limit int
+		limit lineLimit
 		want  []string
 		fails bool
 	}{
-		"none":              {"", 10, nil, false},
-		"without an end":    {"a\n\nb", 10, []string{"a", "", "b"}, false},
-		"as long as may be": {"12345\n", 5, []string{"12345"}, false},
-		"too long":          {"ok\n123456\n", 5, []string{"ok"}, true},
-		"cut":               {"1234567\nab\n", -5, []string{"12345", "ab"}, false},
-		"in pieces":         {long + "\nz\n", 4 * chunk, []string{long, "z"}, false},
-		"pieces, cut":       {long + "\nz\n", -2 * chunk, []string{long[:2*chunk], "z"}, false},
+		"none":              {"", lineLimit{bytes: 10}, nil, false},
+		"without an end":    {"a\n\nb", lineLimit{bytes: 10}, []string{"a", "", "b"}, false},
+		"as long as may be": {"12345\n", lineLimit{bytes: 5}, []string{"12345"}, false},
+		"too long":          {"ok\n123456\n", lineLimit{bytes: 5}, []string{"ok"}, true},
+		"cut":               {"1234567\nab\n", lineLimit{bytes: 5, cut: true}, []string{"12345", "ab"}, false},
+		"in pieces":         {long + "\nz\n", lineLimit{bytes: 4 * chunk}, []string{long, "z"}, false},
+		"pieces, cut":       {long + "\nz\n", lineLimit{bytes: 2 * chunk, cut: true}, []string{long[:2*chunk], "z"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
@@ -272,12 +272,12 @@ func TestLines(t *testing.T) {
 }
 
 func FuzzLines(f *testing.F) {
-	f.Add("a\nb", 3)
-	f.Add(`{"jsonrpc":"2.0","method":"x"}`+"\n", 100)
-	f.Fuzz(func(t *testing.T, in string, limit int) {
-		limit = min(max(limit, -1000), 1000)
-		_ = lines(strings.NewReader(in), limit, func(line []byte) bool {
-			if len(line) > max(limit, -limit)+1 {
+	f.Add("a\nb", uint16(3), true)
+	f.Add(`{"jsonrpc":"2.0","method":"x"}`+"\n", uint16(100), false)
+	f.Fuzz(func(t *testing.T, in string, limit uint16, cut bool) {
+		limit = min(limit, 1000)
+		_ = lines(strings.NewReader(in), lineLimit{bytes: int(limit), cut: cut}, func(line []byte) bool {
+			if len(line) > int(limit)+1 {
 				t.Errorf("a line of %d bytes, limit %d", len(line), limit)
 			}
 			decode(line)
@@ -298,7 +298,10 @@ func TestLongMessages(t *testing.T) {
 		"no JSON":  {text + "x", "xxx"},
 	} {
 		var got []string
-		err := lines(strings.NewReader(tt.line+"\nnext\n"), MaxFrame, func(line []byte) bool { got = append(got, string(line)); return true })
+		err := lines(strings.NewReader(tt.line+"\nnext\n"), lineLimit{bytes: MaxFrame}, func(line []byte) bool {
+			got = append(got, string(line))
+			return true
+		})
 		if err != nil || len(got) != 2 || !strings.HasPrefix(got[0], tt.want) || len(got[0]) > keptBytes || got[1] != "next" {
 			t.Errorf("%s: %d lines, %.200q, %v", name, len(got), got, err)
 		}
