@@ -94,7 +94,7 @@ func (a *Account) authorize(ctx context.Context, req *http.Request, res *http.Re
 	}
 	page, err := listen(a.Client.Port)
 	if err != nil {
-		return &Error{false, err}
+		return &Error{Err: err}
 	}
 	defer page.close()
 	handler, err := auth.NewAuthorizationCodeHandler(a.loginConfig(page))
@@ -109,7 +109,7 @@ func (a *Account) authorize(ctx context.Context, req *http.Request, res *http.Re
 	} else {
 		err = fmt.Errorf("log in: %w", err)
 	}
-	a.refused = &Error{true, err}
+	a.refused = &Error{Login: true, Err: err}
 	return a.refused
 }
 

@@ -75,7 +75,7 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // loginRequired returns the error of a request that needs a login.
 func (a *Account) loginRequired(why string) error {
-	return &Error{true, fmt.Errorf("%s: run %q", why, "zeph-acp mcp login "+a.Name)}
+	return &Error{Login: true, Err: fmt.Errorf("%s: run %q", why, "zeph-acp mcp login "+a.Name)}
 }
 
 // login is one entry of the store.
@@ -130,7 +130,7 @@ func (a *Account) change(edit func(l *login) error) error {
 func (a *Account) token(ctx context.Context) (string, error) {
 	data, err := a.Store.Load(a.Server)
 	if err != nil {
-		return "", &Error{false, fmt.Errorf("the saved login: %w", err)}
+		return "", &Error{Err: fmt.Errorf("the saved login: %w", err)}
 	}
 	l, err := a.parse(data)
 	if err != nil {
@@ -225,7 +225,7 @@ func (a *Account) reauthorize(ctx context.Context, req *http.Request, res *http.
 		return "", a.loginRequired("it wants a login (" + res.Status + ")")
 	}
 	if err := a.storeWantedScopes(res); err != nil {
-		return "", &Error{false, err}
+		return "", &Error{Err: err}
 	}
 	return "", a.loginRequired("the login lacks a right that this request needs")
 }

@@ -40,7 +40,7 @@ func (a *Account) renew(ctx context.Context, old string) (access string, err err
 		return nil
 	})
 	if _, ok := errors.AsType[*Error](err); err != nil && !ok {
-		err = &Error{false, fmt.Errorf("the saved login: %w", err)}
+		err = &Error{Err: fmt.Errorf("the saved login: %w", err)}
 	}
 	return access, err
 }
@@ -72,11 +72,11 @@ func (l *login) requestToken(ctx context.Context) (oauth2.Token, error) {
 func (a *Account) renewFailure(err error) error {
 	e, ok := errors.AsType[*oauth2.RetrieveError](err)
 	if !ok {
-		return &Error{false, fmt.Errorf("renew the login: %w", err)}
+		return &Error{Err: fmt.Errorf("renew the login: %w", err)}
 	}
 	status := e.Response.StatusCode
 	if status >= http.StatusInternalServerError || status == http.StatusTooManyRequests {
-		return &Error{false, &refusal{"renew the login", e}}
+		return &Error{Err: &refusal{"renew the login", e}}
 	}
 	return a.loginRequired((&refusal{"the login is kept, but could not be renewed", e}).Error())
 }

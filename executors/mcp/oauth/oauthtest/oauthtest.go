@@ -75,7 +75,8 @@ func New(t testing.TB, serve http.Handler) *Authorizer {
 		if a.Elsewhere != "" {
 			issuer = a.Elsewhere
 		}
-		answer(w, 200, map[string]any{"resource": a.Web.URL + "/mcp", "authorization_servers": []string{issuer}, "scopes_supported": []string{"read"}})
+		answer(w, 200, map[string]any{"resource": a.Web.URL + "/mcp", "authorization_servers": []string{issuer},
+			"scopes_supported": []string{"read"}})
 	})
 	mux.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -155,7 +156,8 @@ func (a *Authorizer) token(r *http.Request) (int, any) {
 	access := fmt.Sprint("access-", a.Issued)
 	a.Refresh = fmt.Sprint("refresh-", a.Issued)
 	a.Tokens = map[string]string{access: scope}
-	return 200, map[string]any{"access_token": access, "token_type": "Bearer", "expires_in": a.Lifetime, "refresh_token": a.Refresh, "scope": scope}
+	return 200, map[string]any{"access_token": access, "token_type": "Bearer", "expires_in": a.Lifetime,
+		"refresh_token": a.Refresh, "scope": scope}
 }
 
 // Set changes how the servers behave.
