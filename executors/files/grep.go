@@ -63,7 +63,9 @@ func (t *tools) newSearcher(in *grepInput) (*search.Searcher, error) {
 	if _, err := pattern.Compile(in.Pattern); err != nil { // without the flags, which an error would quote
 		return nil, patternFailure(err)
 	}
-	s, err := search.New(flags+in.Pattern, min(in.Context, maxContext), t.cfg.MaxMatches, t.cfg.MaxReadChars-noteRoom)
+	s, err := search.New(flags+in.Pattern, search.Limits{
+		Context: min(in.Context, maxContext), Matches: t.cfg.MaxMatches, Bytes: t.cfg.MaxReadChars - noteRoom,
+	})
 	if err != nil {
 		return nil, patternFailure(err)
 	}
@@ -77,7 +79,8 @@ func includeMatcher(glob string) (func(walk.Entry) bool, error) {
 	case glob == "":
 		return func(walk.Entry) bool { return true }, nil
 	case len(glob) > maxPattern || strings.Count(glob, "{") > maxBraces:
-		return nil, executors.Failuref(executors.InvalidParameters, "include is too large: at most %d bytes and %d braces", maxPattern, maxBraces)
+		return nil, executors.Failuref(executors.InvalidParameters, "include is too large: at most %d bytes and %d braces",
+			maxPattern, maxBraces)
 	case !doublestar.ValidatePattern(glob):
 		return nil, executors.Failuref(executors.InvalidParameters, "include: %q is not a valid glob", glob)
 	case !strings.Contains(glob, "/"):
@@ -215,7 +218,8 @@ func (t *tools) grepTree(ctx context.Context, tg target, in *grepInput, out *gre
 	}
 	text := n.String()
 	if out.large > 0 {
-		text += fmt.Sprintf("\n[%s larger than %d bytes not searched; use bash for those]", executors.Count(out.large, "file"), t.cfg.MaxFileBytes)
+		text += fmt.Sprintf("\n[%s larger than %d bytes not searched; use bash for those]", executors.Count(out.large, "file"),
+			t.cfg.MaxFileBytes)
 	}
 	return text, nil
 }

@@ -58,7 +58,9 @@ func TestSameAsInOrder(t *testing.T) {
 			cut = walk.Unseen{Cut: true}.String()
 		}
 		context := r.IntN(3)
-		s, err := search.New("hit", context, disk.cfg.MaxMatches, disk.cfg.MaxReadChars-noteRoom)
+		s, err := search.New("hit", search.Limits{
+			Context: context, Matches: disk.cfg.MaxMatches, Bytes: disk.cfg.MaxReadChars - noteRoom,
+		})
 		must(t, err)
 		inOrder := search.Matches{Searcher: s}
 		for _, name := range seen {

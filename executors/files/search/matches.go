@@ -45,7 +45,8 @@ func (m *Matches) Text(pattern string) string {
 	}
 	text := strings.TrimSuffix(m.out.String(), "\n")
 	if m.More {
-		text += fmt.Sprintf("\n[the first %s; there are more: narrow the pattern, or set path or include]", executors.Count(m.Hits, "match"))
+		text += fmt.Sprintf("\n[the first %s; there are more: narrow the pattern, or set path or include]",
+			executors.Count(m.Hits, "match"))
 	}
 	return text
 }

@@ -35,19 +35,26 @@ type Searcher struct {
 	maxBytes   int     // bytes shown
 }
 
-// New compiles a regex. A search shows at most most matches, each with context
-// lines before and after it, and no further match after room bytes. The errors are
-// those of [pattern.Compile].
-func New(expr string, context, most, room int) (*Searcher, error) {
+// Limits bound what a search shows.
+type Limits struct {
+	Context int // lines before and after each match
+	Matches int
+	Bytes   int // no further match is shown after these
+}
+
+// New compiles a regex. The errors are those of [pattern.Compile].
+func New(expr string, l Limits) (*Searcher, error) {
 	re, err := pattern.Compile(expr)
 	if err != nil {
 		return nil, err
 	}
 	return &Searcher{
-		re:        re,
-		needles:   needlesOf(expr),
-		blockwise: !anchoredToText(expr),
-		context:   context, maxMatches: most, maxBytes: room,
+		re:         re,
+		needles:    needlesOf(expr),
+		blockwise:  !anchoredToText(expr),
+		context:    l.Context,
+		maxMatches: l.Matches,
+		maxBytes:   l.Bytes,
 	}, nil
 }
 

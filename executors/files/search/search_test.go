@@ -108,7 +108,7 @@ func FuzzGrep(f *testing.F) {
 		if err != nil {
 			return
 		}
-		s, err := New(flags+pattern, int(lines%5), 1+int(most%9), 300)
+		s, err := New(flags+pattern, Limits{Context: int(lines % 5), Matches: 1 + int(most%9), Bytes: 300})
 		if err != nil {
 			return
 		}
@@ -140,7 +140,7 @@ func FuzzGrep(f *testing.F) {
 // A regex that takes minutes on a long line stops soon after the cancel. Its states
 // are too many for an automaton.
 func TestGrepIsStopped(t *testing.T) {
-	s, err := New(`(?s)[ab].{900}[YZ]`, 0, 10, 1000)
+	s, err := New(`(?s)[ab].{900}[YZ]`, Limits{Matches: 10, Bytes: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func BenchmarkNoLiteral(b *testing.B) {
 		"class": `[a-z]{4}[A-Z]`, "words": `\b\w{14,}\b`, "anchor": `^\s*[A-Z]`, "case": `(?i)[x-z][x-z]`, "frequent": `[a-z]_[a-z]`,
 	} {
 		b.Run(name, func(b *testing.B) {
-			s, err := New(expr, 0, 1<<30, 1<<30)
+			s, err := New(expr, Limits{Matches: 1 << 30, Bytes: 1 << 30})
 			if err != nil {
 				b.Fatal(err)
 			}
