@@ -46,7 +46,8 @@ func (h Hit) Size() int { return 64 + len(h.Path) + len(h.Name) + len(h.Signatur
 
 // compare orders hits by their rank, the best first.
 func (h *Hit) compare(other *Hit) int {
-	return cmp.Or(cmp.Compare(other.score, h.score), cmp.Compare(h.Path, other.Path), cmp.Compare(h.Line, other.Line), cmp.Compare(h.Name, other.Name))
+	return cmp.Or(cmp.Compare(other.score, h.score), cmp.Compare(h.Path, other.Path), cmp.Compare(h.Line, other.Line),
+		cmp.Compare(h.Name, other.Name))
 }
 
 // Search collects the best hits for a query. Its methods may be called concurrently.

@@ -96,7 +96,8 @@ var kinds = sync.OnceValue(func() map[string]string {
 // neverBeforeName are words that stand before a use of a name, and not before its
 // definition.
 var neverBeforeName = sync.OnceValue(func() map[string]bool {
-	return setOf("return new throw await yield in of not and or if else case import from as is typeof instanceof delete go defer echo print raise when while do goto sizeof require include assert then elif match with")
+	return setOf("and as assert await case defer delete do echo elif else from go goto if import in include instanceof is " +
+		"match new not of or print raise require return sizeof then throw typeof when while with yield")
 })
 
 func setOf(words string) map[string]bool {
@@ -153,7 +154,16 @@ func languageOf(file string, data []byte) *language {
 }
 
 // interpreters are the extensions of scripts without one, by the programs that run them.
-var interpreters = [...][2]string{{"python", ".py"}, {"ruby", ".rb"}, {"perl", ".pl"}, {"node", ".js"}, {"lua", ".lua"}, {"php", ".php"}, {"elixir", ".ex"}, {"sh", ".sh"}}
+var interpreters = [...][2]string{
+	{"python", ".py"},
+	{"ruby", ".rb"},
+	{"perl", ".pl"},
+	{"node", ".js"},
+	{"lua", ".lua"},
+	{"php", ".php"},
+	{"elixir", ".ex"},
+	{"sh", ".sh"},
+}
 
 func (l *language) isGo() bool { return l != nil && strings.HasPrefix(l.names, ".go") }
 

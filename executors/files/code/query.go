@@ -58,7 +58,8 @@ var kindWords = sync.OnceValue(func() map[string][]string {
 })
 
 // fillers are words of a question that its answer need not contain.
-const fillers = "a all an and are at be by code defined definition do does find for from get how in into is it its of on or that the this to used what when where which who why with"
+const fillers = "a all an and are at be by code defined definition do does find for from get how in into is it its " +
+	"of on or that the this to used what when where which who why with"
 
 // ParseQuery parses a query: a symbol, which may be qualified, or several words.
 // "func Name" prefers a kind of definition.

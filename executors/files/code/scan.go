@@ -166,7 +166,8 @@ func (sc *Scanner) addDefinition(d definition, from int, line []byte) bool {
 	case (kind == "var" || kind == "const") && indentOf(line) > 0 && !method && sc.language.indentedLocals:
 		kind = "local"
 	}
-	h := Hit{Path: sc.path, Line: sc.lineAt(from), Kind: kind, Name: d.name, score: sc.query.definitionScore(&sc.place, rankKind(kind, d, line), container, d.name)}
+	h := Hit{Path: sc.path, Line: sc.lineAt(from), Kind: kind, Name: d.name,
+		score: sc.query.definitionScore(&sc.place, rankKind(kind, d, line), container, d.name)}
 	if h.score == 0 {
 		return false
 	}
