@@ -56,7 +56,8 @@ func (m *Memory) cite(f Fact, global bool) (map[string]string, error) {
 	}
 	for _, name := range f.Files {
 		if err := add(name); err != nil {
-			return nil, refusedf("Leave the file out, or correct its path.", "the file %s cannot be cited: %v", executors.OneLine(name), workspace.Cause(err))
+			return nil, refusedf("Leave the file out, or correct its path.", "the file %s cannot be cited: %v",
+				executors.OneLine(name), workspace.Cause(err))
 		}
 	}
 	if m.Roots != nil {

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"time"
@@ -214,13 +215,14 @@ func (m *Memory) vectors(ctx context.Context, model string, embedder Embedder, a
 	return nil
 }
 
+// embed returns a vector for each text.
 func embed(ctx context.Context, e Embedder, texts []string) ([][]float32, error) {
 	vectors, err := e.Embed(ctx, texts)
-	if err == nil && len(vectors) != len(texts) {
-		err = errVectors
-	}
 	if err != nil {
 		return nil, err
+	}
+	if len(vectors) != len(texts) {
+		return nil, errors.New("the number of vectors differs from that of the texts")
 	}
 	return vectors, nil
 }

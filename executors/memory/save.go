@@ -100,17 +100,20 @@ func (m *Memory) check(f *Fact) error {
 	case f.Text == "":
 		return refusedf("Write the fact as a sentence.", "the text is empty")
 	case len(f.Text) > maxText:
-		return refusedf("Save the facts one by one, each in a sentence.", "the text has %d bytes, and an entry at most %d", len(f.Text), maxText)
+		return refusedf("Save the facts one by one, each in a sentence.", "the text has %d bytes, and an entry at most %d",
+			len(f.Text), maxText)
 	case f.Replaces < 0:
 		return noEntry(f.Replaces)
 	}
 	if m.Secret != nil {
 		if found := m.Secret(f.Text); found != "" {
-			return &RefusedError{Reason: "the text has a credential, and memory keeps none (" + found + ")", Advice: "Save where the credential is kept, without its value.", Never: true}
+			return &RefusedError{Reason: "the text has a credential, and memory keeps none (" + found + ")",
+				Advice: "Save where the credential is kept, without its value.", Never: true}
 		}
 	}
 	if m.Session != "" && (isRefusal(f.Text) || isToolPolicy(f.Text)) {
-		return &RefusedError{Reason: "a refusal or a permission holds for this session alone, and is no fact about the project", Advice: "Do not save it.", Never: true}
+		return &RefusedError{Reason: "a refusal or a permission holds for this session alone, and is no fact about the project",
+			Advice: "Do not save it.", Never: true}
 	}
 	return nil
 }

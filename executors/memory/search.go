@@ -3,7 +3,6 @@ package memory
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"sort"
 	"strings"
@@ -181,7 +180,11 @@ func (m *Memory) report(hits []Hit, earlier []Message, behind int) string {
 		fmt.Fprintf(&b, "%s:\n", executors.Count(len(hits), "saved entry"))
 	}
 	for _, h := range hits {
-		fmt.Fprintf(&b, "- entry %d, %s%s: %s\n", h.ID, m.age(h.Updated), map[bool]string{true: ", for all projects"}[h.Project == ""], indented(h.Text))
+		extent := ""
+		if h.Project == "" {
+			extent = ", for all projects"
+		}
+		fmt.Fprintf(&b, "- entry %d, %s%s: %s\n", h.ID, m.age(h.Updated), extent, indented(h.Text))
 		for _, note := range h.notes() {
 			fmt.Fprintf(&b, "  [%s]\n", note)
 		}
@@ -229,5 +232,3 @@ func (h Hit) notes() (notes []string) {
 // indented returns a text whose further lines are indented, so that none of them looks
 // like a line of the report.
 func indented(text string) string { return strings.ReplaceAll(text, "\n", "\n    ") }
-
-var errVectors = errors.New("the number of vectors differs from that of the texts")
