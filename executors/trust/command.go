@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-const usage = "`/trust set SUBJECT LEVEL` sets a level, `/trust reset SUBJECT` returns to the configured one. A subject is a tool, `server:NAME`, `skill:NAME`, or `content` " +
-	"(web pages). The levels are blocked, untrusted, provisional and trusted."
+const usage = "`/trust set SUBJECT LEVEL` sets a level, `/trust reset SUBJECT` returns to the configured one. " +
+	"A subject is a tool, `server:NAME`, `skill:NAME`, or `content` (web pages). " +
+	"The levels are blocked, untrusted, provisional and trusted."
 
 // Command runs the user's command "/trust REST" and returns the reply. servers and tools are
 // the names of the session's MCP servers and of its tools.
@@ -92,10 +93,14 @@ func (t *Trust) subjectsToList(servers []string) []string {
 	for _, name := range servers {
 		all[Server(name)] = true
 	}
-	for _, keys := range [][]string{slices.Collect(maps.Keys(t.cfg.Levels)), slices.Collect(maps.Keys(t.overrides.Set)), slices.Collect(maps.Keys(t.overrides.Blocked))} {
-		for _, subject := range keys {
-			all[subject] = true
-		}
+	for subject := range t.cfg.Levels {
+		all[subject] = true
+	}
+	for subject := range t.overrides.Set {
+		all[subject] = true
+	}
+	for subject := range t.overrides.Blocked {
+		all[subject] = true
 	}
 	return slices.Sorted(maps.Keys(all))
 }
