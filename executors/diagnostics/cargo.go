@@ -59,7 +59,8 @@ func parseCargo(stdout, _ string) []Diagnostic {
 
 // rustSummary reports whether a message without a location only counts other ones.
 func rustSummary(level, message string) bool {
-	return message == "" || level == "failure-note" || strings.HasPrefix(message, "aborting due to ") || strings.HasSuffix(message, " emitted")
+	return message == "" || level == "failure-note" || strings.HasPrefix(message, "aborting due to ") ||
+		strings.HasSuffix(message, " emitted")
 }
 
 // primary returns the location of a message. If that lies in a macro of the

@@ -93,7 +93,8 @@ func (t *checker) execute(ctx context.Context, call *executors.Call, in *checkIn
 	case err != nil:
 		return executors.FailWith(err), nil
 	case t.script(p) != call.Card.Command:
-		return executors.Failuref(executors.PermanentFailure, "the project changed since this call was allowed: other programs would be run now").
+		return executors.Failuref(executors.PermanentFailure,
+			"the project changed since this call was allowed: other programs would be run now").
 			Hint("Call diagnostics again.").Result(), nil
 	}
 	return t.run(ctx, p, in.MaxDiagnostics)
@@ -135,7 +136,8 @@ func (t *checker) target(path string) (abs string, isDir bool, err error) {
 			Hint("Name a file or directory of the project, or leave path out.")
 	}
 	if !info.IsDir() && !info.Mode().IsRegular() {
-		return "", false, executors.Failuref(executors.InvalidParameters, "path: %s is %s, neither a file nor a directory", t.roots.Rel(abs), workspace.Describe(info.Mode()))
+		return "", false, executors.Failuref(executors.InvalidParameters, "path: %s is %s, neither a file nor a directory",
+			t.roots.Rel(abs), workspace.Describe(info.Mode()))
 	}
 	return abs, info.IsDir(), nil
 }

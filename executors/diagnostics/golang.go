@@ -37,7 +37,8 @@ func parseGo(stdout, stderr string) []Diagnostic {
 			if m == nil || strings.HasPrefix(line, "#") || strings.Contains(m[1], ": ") || strings.Contains(m[1], "://") {
 				continue
 			}
-			found = append(found, Diagnostic{File: m[1], Line: number(m[2]), Column: number(m[3]), Severity: goSeverity(m[4]), Message: m[4]})
+			found = append(found, Diagnostic{File: m[1], Line: number(m[2]), Column: number(m[3]), Severity: goSeverity(m[4]),
+				Message: m[4]})
 		}
 	}
 	return found

@@ -133,7 +133,8 @@ var mypyArgs = []string{
 
 func (t *checker) addPython(p *runPlan, s programStep, part string) {
 	read := func(name string) string { return readMarker(t.roots, s.dir, name) }
-	mypy := section(read("pyproject.toml"), "[tool.mypy]") + section(read("setup.cfg"), "[mypy]") + section(read("mypy.ini"), "[mypy]") + section(read(".mypy.ini"), "[mypy]")
+	mypy := section(read("pyproject.toml"), "[tool.mypy]") + section(read("setup.cfg"), "[mypy]") +
+		section(read("mypy.ini"), "[mypy]") + section(read(".mypy.ini"), "[mypy]")
 	ruff := section(read("pyproject.toml"), "[tool.ruff]") + read("ruff.toml") + read(".ruff.toml")
 	args := slices.Clone(mypyArgs)
 	if part != "." || !namesFiles(mypy) {

@@ -174,7 +174,8 @@ func (f *finder) isProject(k projectKind, dir string, names []string) bool {
 		}
 		return has("package.json") && esLintInPackage(readMarker(f.roots, dir, "package.json"))
 	default:
-		return has("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "Pipfile", "ruff.toml", ".ruff.toml", "mypy.ini", ".mypy.ini") ||
+		return has("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "Pipfile", "ruff.toml", ".ruff.toml",
+			"mypy.ini", ".mypy.ini") ||
 			dir == f.start && slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix(name, ".py") })
 	}
 }

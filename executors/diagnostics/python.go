@@ -20,7 +20,8 @@ func parseRuff(stdout, _ string) []Diagnostic {
 	}
 	var found []Diagnostic
 	eachElement(stdout, func(v violation) {
-		d := Diagnostic{File: v.Filename, Line: v.Location.Row, Column: v.Location.Column, Severity: Error, Code: v.Code, Message: v.Message}
+		d := Diagnostic{File: v.Filename, Line: v.Location.Row, Column: v.Location.Column, Severity: Error, Code: v.Code,
+			Message: v.Message}
 		if v.Severity != "" {
 			d.Severity = severity(v.Severity)
 		}
@@ -39,7 +40,8 @@ func parseMypy(stdout, stderr string) []Diagnostic {
 		if m == nil || m[1] == "mypy" { // a usage message
 			continue
 		}
-		found = append(found, Diagnostic{File: m[1], Line: number(m[2]), Column: number(m[3]), Severity: severity(m[4]), Code: m[6], Message: m[5]})
+		found = append(found, Diagnostic{File: m[1], Line: number(m[2]), Column: number(m[3]), Severity: severity(m[4]),
+			Code: m[6], Message: m[5]})
 	}
 	return found
 }

@@ -40,7 +40,8 @@ func (t *checker) run(ctx context.Context, p runPlan, most int) (executors.Resul
 		case ctx.Err() != nil:
 			return executors.Result{}, context.Cause(ctx)
 		case errors.Is(err, context.DeadlineExceeded):
-			rep.addTimeout(fmt.Sprintf("%s was stopped: the call reached its time limit of %d s (tools.diagnostics.timeout)", s.name, t.cfg.Timeout))
+			rep.addTimeout(fmt.Sprintf("%s was stopped: the call reached its time limit of %d s (tools.diagnostics.timeout)",
+				s.name, t.cfg.Timeout))
 		case errors.Is(err, errNoPackages):
 			rep.addFailure("there are no Go packages to check in " + t.roots.Rel(p.target))
 		case err != nil:

@@ -18,7 +18,8 @@ func parseTSC(stdout, stderr string) []Diagnostic {
 	for line := range strings.Lines(stdout + "\n" + stderr) {
 		line = strings.TrimRight(line, "\r\n")
 		if m := tscPlace.FindStringSubmatch(line); m != nil {
-			found = append(found, Diagnostic{File: m[1], Line: number(m[2]), Column: number(m[3]), Severity: severity(m[4]), Code: m[5], Message: m[6]})
+			found = append(found, Diagnostic{File: m[1], Line: number(m[2]), Column: number(m[3]), Severity: severity(m[4]),
+				Code: m[5], Message: m[6]})
 		} else if m := tscLine.FindStringSubmatch(line); m != nil {
 			found = append(found, Diagnostic{Severity: severity(m[1]), Code: m[2], Message: m[3]})
 		} else if strings.HasPrefix(line, "  ") {

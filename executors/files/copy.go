@@ -82,10 +82,12 @@ func (t *tools) copyTo(ctx context.Context, c *copier) error {
 	temp := ".zeph-" + rand.Text() + ".tmp"
 	err = c.entry(ctx, src, name, stage, temp, "")
 	if err == nil && c.forMove && (len(c.omitted) > 0 || c.denied > 0 || c.hidden) {
-		err = executors.Failuref(executors.PermanentFailure, "%s can't be moved to another device completely:%s", c.from.display, strings.ReplaceAll(c.notes(), "\n", " "))
+		err = executors.Failuref(executors.PermanentFailure, "%s can't be moved to another device completely:%s",
+			c.from.display, strings.ReplaceAll(c.notes(), "\n", " "))
 	}
 	if err == nil && c.files+c.dirs == 0 {
-		err = executors.Failuref(executors.PolicyBlocked, "no part of %s can be copied:%s", c.from.display, strings.ReplaceAll(c.notes(), "\n", " "))
+		err = executors.Failuref(executors.PolicyBlocked, "no part of %s can be copied:%s", c.from.display,
+			strings.ReplaceAll(c.notes(), "\n", " "))
 	}
 	if err == nil {
 		if err = t.renameTo(stage, temp, c.to); err == nil {
@@ -114,7 +116,8 @@ func (c *copier) entry(ctx context.Context, src *workspace.Dir, name string, dst
 		return nil
 	}
 	if c.entries++; c.entries > c.tools.cfg.MaxCopyEntries {
-		return executors.Failuref(executors.PermanentFailure, "%s has more than %d entries, the limit of max_copy_entries", c.from.display, c.tools.cfg.MaxCopyEntries).
+		return executors.Failuref(executors.PermanentFailure, "%s has more than %d entries, the limit of max_copy_entries",
+			c.from.display, c.tools.cfg.MaxCopyEntries).
 			Hint("Copy parts of it, or ask the user.")
 	}
 	switch mode := info.Mode(); {
@@ -198,7 +201,8 @@ func (c *copier) file(ctx context.Context, src *workspace.Dir, name string, dst 
 		}
 		n, err := io.CopyN(to, from, chunk) // in the kernel, if it can
 		if c.bytes += n; c.bytes > int64(c.tools.cfg.MaxCopyBytes) {
-			return executors.Failuref(executors.PermanentFailure, "%s has more than %d bytes, the limit of max_copy_bytes", c.from.display, c.tools.cfg.MaxCopyBytes).
+			return executors.Failuref(executors.PermanentFailure, "%s has more than %d bytes, the limit of max_copy_bytes",
+				c.from.display, c.tools.cfg.MaxCopyBytes).
 				Hint("Copy parts of it, or ask the user.")
 		}
 		if err == io.EOF {

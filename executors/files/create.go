@@ -27,7 +27,8 @@ func (t *tools) planCreate(in *createInput) (tg target, exists bool, err error) 
 	case err != nil:
 		return tg, false, t.explain(err, "create", tg)
 	case !info.IsDir():
-		return tg, false, executors.Failuref(executors.PermanentFailure, "%s already exists: it is %s", tg.display, workspace.Describe(info.Mode())).
+		return tg, false, executors.Failuref(executors.PermanentFailure, "%s already exists: it is %s", tg.display,
+			workspace.Describe(info.Mode())).
 			Hint("Choose another name.")
 	}
 	return tg, true, nil

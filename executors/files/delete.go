@@ -74,7 +74,8 @@ func (t *tools) delete(ctx context.Context, call *executors.Call, in *deleteInpu
 	defer dir.Close()
 	gone, err := remove(ctx, dir, name)
 	if err != nil && ctx.Err() == nil && gone > 0 {
-		return executors.Failuref(executors.PermanentFailure, "delete %s: %v (%s already deleted)", tg.display, workspace.Cause(err), executors.Count(gone, "entry")).
+		return executors.Failuref(executors.PermanentFailure, "delete %s: %v (%s already deleted)", tg.display,
+			workspace.Cause(err), executors.Count(gone, "entry")).
 			Hint("Use list_directory to see the remaining entries.").Result(), nil
 	}
 	if err != nil {

@@ -43,7 +43,8 @@ func (t *tools) planEdit(ctx context.Context, in *editInput) (change, error) {
 		return c, err
 	}
 	if len(text) > t.cfg.MaxFileBytes {
-		return c, executors.Failuref(executors.InvalidParameters, "%s would grow to %d bytes, over the limit of %d", c.display, len(text), t.cfg.MaxFileBytes)
+		return c, executors.Failuref(executors.InvalidParameters, "%s would grow to %d bytes, over the limit of %d", c.display,
+			len(text), t.cfg.MaxFileBytes)
 	}
 	c.text, c.line = text, lines[0]
 	switch {
@@ -67,7 +68,8 @@ func (t *tools) checkGrowth(raw string, in *editInput, name string) error {
 		n = strings.Count(unixLines(raw), unixLines(in.OldString))
 	}
 	if size := len(raw) + n*max(0, len(in.NewString)-len(in.OldString)); size > t.cfg.MaxFileBytes {
-		return executors.Failuref(executors.InvalidParameters, "%s would grow to about %d bytes, over the limit of %d", name, size, t.cfg.MaxFileBytes)
+		return executors.Failuref(executors.InvalidParameters, "%s would grow to about %d bytes, over the limit of %d", name,
+			size, t.cfg.MaxFileBytes)
 	}
 	return nil
 }
@@ -93,10 +95,12 @@ func applyEdit(raw string, in *editInput, name string) (text string, lines []int
 	case !in.ReplaceAll && ambiguous(d.text, from, offsets):
 		where := lineNumbers(d.text, offsets)
 		if len(where) == 1 { // it overlaps itself
-			return "", nil, executors.Failuref(executors.InvalidParameters, "old_string matches in several ways from line %d of %s on", where[0], name).
+			return "", nil, executors.Failuref(executors.InvalidParameters,
+				"old_string matches in several ways from line %d of %s on", where[0], name).
 				Hint("Add surrounding text to old_string until it is unique.")
 		}
-		return "", nil, executors.Failuref(executors.InvalidParameters, "old_string occurs %d times in %s: %s", len(offsets), name, lineList(where)).
+		return "", nil, executors.Failuref(executors.InvalidParameters, "old_string occurs %d times in %s: %s", len(offsets),
+			name, lineList(where)).
 			Hint("Add surrounding lines to old_string until it is unique, or set replace_all to change every one.")
 	}
 	return d.replace(offsets, len(from), to).String(), lineNumbers(d.text, offsets), nil

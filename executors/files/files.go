@@ -215,7 +215,8 @@ func checkText(tg target, content string) error {
 		return executors.Failuref(executors.PermanentFailure, "%s is a binary file (%d bytes)", tg.display, len(content)).
 			Hint("Use a program that knows its format.")
 	case !utf8.ValidString(content):
-		return executors.Failuref(executors.PermanentFailure, "%s is a binary file or text that is not UTF-8 (%d bytes)", tg.display, len(content)).
+		return executors.Failuref(executors.PermanentFailure, "%s is a binary file or text that is not UTF-8 (%d bytes)",
+			tg.display, len(content)).
 			Hint("If it is text in another encoding, convert it in bash with iconv.")
 	}
 	return nil

@@ -80,7 +80,8 @@ const (
 func checkPattern(in, pattern string) error {
 	switch {
 	case len(in) > maxPattern || strings.Count(in, "{") > maxBraces:
-		return executors.Failuref(executors.InvalidParameters, "the pattern is too large: at most %d bytes and %d braces", maxPattern, maxBraces)
+		return executors.Failuref(executors.InvalidParameters, "the pattern is too large: at most %d bytes and %d braces",
+			maxPattern, maxBraces)
 	case strings.Trim(in, "/") == "":
 		return executors.Failuref(executors.InvalidParameters, "the pattern is empty").
 			Hint("Use a glob such as *.go or src/**/*.ts.")

@@ -34,7 +34,8 @@ func (t *tools) planMove(ctx context.Context, in *relocateInput) (relocation, er
 		return r, t.explain(err, "look at what is in", r.from)
 	}
 	if c.denied > 0 {
-		return r, executors.Failuref(executors.PolicyBlocked, "%s can't be moved: %s may not be read ([tools.file] deny_read or allow_read)", r.from.display, executors.Count(c.denied, "entry")).
+		return r, executors.Failuref(executors.PolicyBlocked,
+			"%s can't be moved: %s may not be read ([tools.file] deny_read or allow_read)", r.from.display, executors.Count(c.denied, "entry")).
 			Hint("Move the other entries, or ask the user.")
 	}
 	return r, nil
@@ -101,7 +102,8 @@ func (t *tools) moveAcrossDevices(ctx context.Context, r relocation, dir *worksp
 	}
 	// A cancel from here on would leave a part in each place.
 	if _, err := remove(context.WithoutCancel(ctx), dir, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return executors.Failuref(executors.PermanentFailure, "%s was copied to %s on another device, but the source could not be deleted completely: %v", r.from.display, r.to.display, workspace.Cause(err)).
+		return executors.Failuref(executors.PermanentFailure,
+			"%s was copied to %s on another device, but the source could not be deleted completely: %v", r.from.display, r.to.display, workspace.Cause(err)).
 			Hint("Delete the rest of %s.", r.from.display).Result(), nil
 	}
 	return r.result(done + " (to another device)"), nil

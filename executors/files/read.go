@@ -35,7 +35,8 @@ func (t *tools) planRead(in *readInput) (at stattedTarget, card executors.Card, 
 		card.Locations = []executors.Location{{Path: at.client, Line: max(0, in.Offset) + 1}}
 	}
 	if in.Offset < 0 || in.Limit < 0 {
-		return at, card, executors.Failuref(executors.InvalidParameters, "offset and limit must not be negative, got %d and %d", in.Offset, in.Limit)
+		return at, card, executors.Failuref(executors.InvalidParameters, "offset and limit must not be negative, got %d and %d",
+			in.Offset, in.Limit)
 	}
 	return at, card, nil
 }

@@ -228,7 +228,8 @@ func (s *codeSearch) writeResult(query string, res *executors.Result) {
 	}
 	res.Text += s.note
 	if s.large > 0 {
-		res.Text += fmt.Sprintf("\n[%s larger than %d bytes not searched; use bash for those]", executors.Count(s.large, "file"), s.cfg.MaxFileBytes)
+		res.Text += fmt.Sprintf("\n[%s larger than %d bytes not searched; use bash for those]",
+			executors.Count(s.large, "file"), s.cfg.MaxFileBytes)
 	}
 	res.Locations = places.locations
 	res.Raw = rawCode{Definitions: definitions, Texts: len(hits) - definitions, Places: places.raw(), More: more}

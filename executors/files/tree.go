@@ -20,7 +20,8 @@ func (t *tools) resolveEntry(parameter, path string, roots *workspace.Roots) (ta
 // action, in messages.
 func (t *tools) checkFixed(tg target, verb string) error {
 	if t.roots.ContainsRoot(tg.abs) {
-		return executors.Failuref(executors.PolicyBlocked, "%s is or contains a directory of the session and can't be %s", tg.display, verb).
+		return executors.Failuref(executors.PolicyBlocked, "%s is or contains a directory of the session and can't be %s",
+			tg.display, verb).
 			Hint("Name the entries in it one by one.")
 	}
 	if t.roots.InGit(tg.abs) {

@@ -24,7 +24,8 @@ func (t *tools) planWrite(ctx context.Context, in *writeInput) (change, error) {
 		return c, err
 	}
 	if len(in.Content) > t.cfg.MaxFileBytes {
-		return c, executors.Failuref(executors.InvalidParameters, "content has %d bytes, over the limit of %d", len(in.Content), t.cfg.MaxFileBytes).
+		return c, executors.Failuref(executors.InvalidParameters, "content has %d bytes, over the limit of %d", len(in.Content),
+			t.cfg.MaxFileBytes).
 			Hint("Write it in several files.")
 	}
 	if c.old, err = t.overwritten(ctx, c.target); err != nil {

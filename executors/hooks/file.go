@@ -153,7 +153,8 @@ func (s *Session) checkWords(f *file) error {
 // changes to.
 func (s *Session) candidatePaths(text string) []string {
 	for _, name := range projectVariables {
-		text = strings.NewReplacer("$"+name, s.options.Dir, "${"+name+"}", s.options.Dir).Replace(strings.ReplaceAll(text, `"$`+name+`"`, "$"+name))
+		text = strings.ReplaceAll(text, `"$`+name+`"`, "$"+name)
+		text = strings.NewReplacer("$"+name, s.options.Dir, "${"+name+"}", s.options.Dir).Replace(text)
 	}
 	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n\"'`;|&<>()=", r) })
 	bases := []string{s.options.Dir}

@@ -201,7 +201,8 @@ func (p afterLink) Execute(ctx context.Context, call *executors.Call) (executors
 	}
 	for _, a := range answers {
 		if a.failure != "" {
-			p.session.options.Warn(executors.Shown(fmt.Sprintf("The hook %s failed: %s", a.name(), p.session.shorten(a.failure, maxReason))))
+			p.session.options.Warn(executors.Shown(fmt.Sprintf("The hook %s failed: %s", a.name(),
+				p.session.shorten(a.failure, maxReason))))
 		}
 		if a.decision == executors.Deny && a.reason != "" {
 			res.Below(p.session.framed(a.reason))

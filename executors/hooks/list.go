@@ -27,7 +27,8 @@ func (s *Session) List() string {
 		}
 		fmt.Fprintf(&b, "%s%s:\n", executors.Quoted(executors.WholeLine(f.Name)), state)
 		for _, h := range f.hooks {
-			fmt.Fprintf(&b, "- %s %s: %s%s\n", h.event, executors.Quoted(cmp.Or(h.match.text, "*")), executors.Quoted(executors.WholeLine(h.command)), h.state())
+			fmt.Fprintf(&b, "- %s %s: %s%s\n", h.event, executors.Quoted(cmp.Or(h.match.text, "*")),
+				executors.Quoted(executors.WholeLine(h.command)), h.state())
 		}
 		if f.note != "" {
 			fmt.Fprintf(&b, "- %s\n", executors.WholeLine(f.note))

@@ -25,7 +25,8 @@ func newMatcher(event Event, text string) matcher {
 		return m
 	}
 	plain := func(r rune) bool {
-		return r == '_' || r == '|' || r == ',' || r == '-' || r == ' ' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		return r == '_' || r == '|' || r == ',' || r == '-' || r == ' ' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' ||
+			r >= 'A' && r <= 'Z'
 	}
 	if strings.TrimFunc(text, plain) == "" {
 		m.names = strings.FieldsFunc(text, func(r rune) bool { return r == '|' || r == ',' || r == ' ' })

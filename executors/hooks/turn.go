@@ -130,7 +130,8 @@ func (s *Session) stopTurn(why string) {
 
 func (s *Session) warnFailed(a answer) {
 	if a.failure != "" {
-		s.options.Warn(executors.Shown(fmt.Sprintf("The hook %s of %s failed: %s", a.name(), a.hook.event, s.shorten(a.failure, maxReason))))
+		s.options.Warn(executors.Shown(fmt.Sprintf("The hook %s of %s failed: %s", a.name(), a.hook.event,
+			s.shorten(a.failure, maxReason))))
 	}
 }
 

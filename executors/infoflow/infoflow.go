@@ -83,7 +83,8 @@ func (f *Flow) judge(_ context.Context, call *executors.Call) (executors.Verdict
 	}
 	return executors.Verdict{
 		Decision: executors.Ask, Rule: "untrusted and private: " + how,
-		Reason: fmt.Sprintf("%s can send data out, and the session has read %s (private) and %s (untrusted)", how, now.private, now.untrusted),
+		Reason: fmt.Sprintf("%s can send data out, and the session has read %s (private) and %s (untrusted)", how,
+			now.private, now.untrusted),
 	}, nil
 }
 

@@ -138,7 +138,8 @@ func hasCode(c *command.Command) bool {
 	operands := false
 	for _, w := range c.Args() {
 		name, _, _ := strings.Cut(w.Text, "=")
-		if !w.Literal || !operands && name == "eval" || slices.Contains(codeFlags, name) || len(name) > 2 && name[0] == '-' && name[1] != '-' && strings.ContainsAny(name, "ce") {
+		if !w.Literal || !operands && name == "eval" || slices.Contains(codeFlags, name) ||
+			len(name) > 2 && name[0] == '-' && name[1] != '-' && strings.ContainsAny(name, "ce") {
 			return true
 		}
 		operands = operands || !strings.HasPrefix(w.Text, "-")

@@ -93,7 +93,8 @@ type Entries []Entry
 // builtin are the servers without an entry. The first one that is installed serves a
 // file.
 var builtin = Entries{
-	{Name: "gopls", Command: "gopls", Extensions: []string{".go"}, Markers: []string{"go.mod", "go.work"}, InitOptions: `{"diagnosticsDelay":"50ms"}`, needsWatch: true},
+	{Name: "gopls", Command: "gopls", Extensions: []string{".go"}, Markers: []string{"go.mod", "go.work"},
+		InitOptions: `{"diagnosticsDelay":"50ms"}`, needsWatch: true},
 	{Name: "rust-analyzer", Command: "rust-analyzer", Extensions: []string{".rs"}, Markers: []string{"Cargo.toml"}},
 	{Name: "basedpyright", Command: "basedpyright-langserver", Args: []string{"--stdio"}, Extensions: []string{".py", ".pyi"}},
 	{Name: "pyright", Command: "pyright-langserver", Args: []string{"--stdio"}, Extensions: []string{".py", ".pyi"}},

@@ -105,7 +105,8 @@ func (s *Session) start(ctx context.Context, srv *server) {
 		s.options.Log.Warn("language server", "server", name, "err", s.options.Mask(fmt.Sprint(err)))
 		if srv.starts >= maxStarts || !srv.running.Loaded() {
 			s.disable(srv, fmt.Sprint(err))
-			s.options.Warn(executors.Shown(fmt.Sprintf("The language server %s is not used in this session: %s.", name, strings.TrimSuffix(srv.offReason, "."))))
+			s.options.Warn(executors.Shown(fmt.Sprintf("The language server %s is not used in this session: %s.", name,
+				strings.TrimSuffix(srv.offReason, "."))))
 			return
 		}
 	}

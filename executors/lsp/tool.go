@@ -121,7 +121,8 @@ func (s *Session) lines(own, others []client.Diagnostic, names []string) string 
 	most := s.options.MaxLines - 2 // the first line, and the one about those left out
 	first, left := diagnostics.Lines(s.inToolForm(own), most)
 	rest, more := diagnostics.Lines(s.inToolForm(others), min(most-len(first), maxElsewhere))
-	lines := []string{fmt.Sprintf("[new diagnostics of %s: %s]", strings.Join(names, ", "), diagnostics.Counts(s.inToolForm(append(own, others...))))}
+	lines := []string{fmt.Sprintf("[new diagnostics of %s: %s]", strings.Join(names, ", "),
+		diagnostics.Counts(s.inToolForm(append(own, others...))))}
 	lines = append(append(lines, first...), rest...)
 	if left += more; left > 0 {
 		lines = append(lines, fmt.Sprintf("[%d more left out]", left))

@@ -57,7 +57,8 @@ func traceMeta(ctx context.Context) sdk.Meta {
 // exchange sends a request to a server. It returns the answer of send, and the notes and
 // the error of [instance.call]. Meanwhile the server may report progress by the token, and
 // ask the user.
-func exchange[T any](ctx context.Context, i *instance, c request, send func(ctx context.Context, session *sdk.ClientSession, token string) (T, error)) (T, []string, error) {
+func exchange[T any](ctx context.Context, i *instance, c request,
+	send func(ctx context.Context, session *sdk.ClientSession, token string) (T, error)) (T, []string, error) {
 	session, err := i.readySession()
 	if err != nil {
 		return *new(T), nil, err
@@ -91,7 +92,9 @@ func (i *instance) failure(ctx, calling context.Context, session *sdk.ClientSess
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.Is(context.Cause(calling), errTimeout):
-		return &Error{Code: Transient, Category: executors.Timeout, Err: fmt.Errorf("the MCP server %s did not answer in time (timeout_secs = %d)", i.entry.Name, int(i.entry.timeout()/time.Second))}
+		return &Error{Code: Transient, Category: executors.Timeout,
+			Err: fmt.Errorf("the MCP server %s did not answer in time (timeout_secs = %d)", i.entry.Name,
+				int(i.entry.timeout()/time.Second))}
 	case errors.Is(err, sdk.ErrConnectionClosed), errors.Is(err, sdk.ErrSessionMissing):
 		i.spawn(func() { _ = session.Close() }) // so that run starts it again
 	}

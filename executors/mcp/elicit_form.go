@@ -113,7 +113,8 @@ func choices(values []any, titled []*jsonschema.Schema, names any) ([]any, []*js
 	if len(out) > 0 {
 		values = nil
 	}
-	if slices.ContainsFunc(values, isInvisible) || slices.ContainsFunc(out, func(s *jsonschema.Schema) bool { return isInvisible(*s.Const) }) {
+	if slices.ContainsFunc(values, isInvisible) ||
+		slices.ContainsFunc(out, func(s *jsonschema.Schema) bool { return isInvisible(*s.Const) }) {
 		return nil, nil, errHidden
 	}
 	return values, out, nil

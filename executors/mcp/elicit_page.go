@@ -26,7 +26,8 @@ func (i *instance) page(a *asker, p *sdk.ElicitParams) (Elicitation, error) {
 	if err != nil {
 		return Elicitation{}, err
 	}
-	e := Elicitation{Message: questionText(i.entry.Name, "asks you to open a page of "+u.Host, p.Message), Page: u.String(), ID: rand.Text()}
+	e := Elicitation{Message: questionText(i.entry.Name, "asks you to open a page of "+u.Host, p.Message),
+		Page: u.String(), ID: rand.Text()}
 	i.rememberVisit(p.ElicitationID, &pageVisit{user: a.user, id: e.ID, ended: make(chan struct{})})
 	return e, nil
 }

@@ -311,7 +311,9 @@ func (i *instance) readySession() (*sdk.ClientSession, error) {
 	case i.session != nil && i.state == Ready:
 		return i.session, nil
 	case i.err != nil:
-		return nil, &Error{Code: Transient, Category: executors.ServerError, Err: fmt.Errorf("the MCP server %s does not run: %w", i.entry.Name, i.err)}
+		return nil, &Error{Code: Transient, Category: executors.ServerError,
+			Err: fmt.Errorf("the MCP server %s does not run: %w", i.entry.Name, i.err)}
 	}
-	return nil, &Error{Code: Transient, Category: executors.ServerError, Err: fmt.Errorf("the MCP server %s does not run now (%s)", i.entry.Name, i.state)}
+	return nil, &Error{Code: Transient, Category: executors.ServerError,
+		Err: fmt.Errorf("the MCP server %s does not run now (%s)", i.entry.Name, i.state)}
 }

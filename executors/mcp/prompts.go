@@ -163,11 +163,12 @@ func (s *Session) Prompt(ctx context.Context, command, rest string) (messages []
 	if !fits {
 		return nil, p.usage(command), true, nil
 	}
-	r, notes, err := exchange(ctx, server.instance, request{user: s.user}, func(ctx context.Context, session *sdk.ClientSession, token string) (*sdk.GetPromptResult, error) {
-		params := &sdk.GetPromptParams{Name: p.name, Arguments: values}
-		params.SetProgressToken(token)
-		return session.GetPrompt(ctx, params)
-	})
+	r, notes, err := exchange(ctx, server.instance, request{user: s.user},
+		func(ctx context.Context, session *sdk.ClientSession, token string) (*sdk.GetPromptResult, error) {
+			params := &sdk.GetPromptParams{Name: p.name, Arguments: values}
+			params.SetProgressToken(token)
+			return session.GetPrompt(ctx, params)
+		})
 	if ctx.Err() != nil {
 		return nil, "", true, context.Cause(ctx)
 	}

@@ -59,7 +59,8 @@ func (a *answerParts) add(c sdk.Content) {
 	case *sdk.AudioContent:
 		a.texts = append(a.texts, fmt.Sprintf("[audio, %s, %d bytes: it cannot be heard here]", oneLine(c.MIMEType), len(c.Data)))
 	case *sdk.ResourceLink:
-		a.texts = append(a.texts, strings.TrimSpace(fmt.Sprintf("[resource %s: %s] %s", oneLine(c.Name), oneLine(c.URI), oneLine(c.Description))))
+		a.texts = append(a.texts, strings.TrimSpace(fmt.Sprintf("[resource %s: %s] %s", oneLine(c.Name), oneLine(c.URI),
+			oneLine(c.Description))))
 	case *sdk.EmbeddedResource:
 		a.resource(c.Resource)
 	default:
@@ -93,7 +94,8 @@ func (a *answerParts) resource(r *sdk.ResourceContents) {
 	case strings.HasPrefix(r.MIMEType, "image/"):
 		a.image(r.MIMEType, r.Blob)
 	default:
-		a.texts = append(a.texts, fmt.Sprintf("[resource %s, %s, %d bytes: it is not text]", oneLine(r.URI), oneLine(r.MIMEType), len(r.Blob)))
+		a.texts = append(a.texts, fmt.Sprintf("[resource %s, %s, %d bytes: it is not text]", oneLine(r.URI),
+			oneLine(r.MIMEType), len(r.Blob)))
 	}
 }
 

@@ -94,7 +94,8 @@ type offer struct {
 
 // Session starts the servers of a session in the background.
 func (p *Servers) Session(o Options) *Session {
-	s := &Session{pool: p, warn: o.Warn, wait: o.Wait, desk: &approval.Desk{Store: p.Approvals, Ask: o.Ask, Unasked: o.Unasked}, user: newQueue(o.User), answers: map[string]approval.Answer{}, checked: map[*sessionServer]map[string]string{}}
+	s := &Session{pool: p, warn: o.Warn, wait: o.Wait, desk: &approval.Desk{Store: p.Approvals, Ask: o.Ask, Unasked: o.Unasked},
+		user: newQueue(o.User), answers: map[string]approval.Answer{}, checked: map[*sessionServer]map[string]string{}}
 	if s.warn == nil {
 		s.warn = func(string) {}
 	}
@@ -131,7 +132,8 @@ func (s *Session) add(p unapproved) {
 
 // warnFailed warns the user that a server does not run.
 func (s *Session) warnFailed(i *instance, err error) {
-	s.warn(fmt.Sprintf("The MCP server %s does not run: %s. It is started again after a while; /mcp shows its state.", i.entry.Name, strings.TrimSuffix(s.pool.mask(oneLine(err.Error())), ".")))
+	s.warn(fmt.Sprintf("The MCP server %s does not run: %s. It is started again after a while; /mcp shows its state.",
+		i.entry.Name, strings.TrimSuffix(s.pool.mask(oneLine(err.Error())), ".")))
 }
 
 // Ready brings the offered tools up to date. The first time it waits for servers

@@ -113,7 +113,8 @@ func (s *Session) invite(ctx context.Context, server *sessionServer) bool {
 	declined := action != "" && action != Accept
 	if err != nil && !declined && context.Cause(ctx) != errClosed {
 		why := strings.TrimSuffix(s.pool.mask(oneLine(err.Error())), ".")
-		s.warn(fmt.Sprintf("The login at the MCP server %s failed: %s. To try again, run %q.", name, why, "zeph-acp mcp login "+server.entry.account()))
+		s.warn(fmt.Sprintf("The login at the MCP server %s failed: %s. To try again, run %q.", name, why,
+			"zeph-acp mcp login "+server.entry.account()))
 	}
 	return err == nil
 }

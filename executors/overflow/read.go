@@ -62,7 +62,8 @@ func (o *Overflow) parse(in *readInput, stopped func() bool) (id string, v view,
 	}
 	id = u.String()
 	if in.Offset < 0 || in.Limit < 0 {
-		return id, nil, executors.Failuref(executors.InvalidParameters, "offset and limit must not be negative, got %d and %d", in.Offset, in.Limit)
+		return id, nil, executors.Failuref(executors.InvalidParameters, "offset and limit must not be negative, got %d and %d",
+			in.Offset, in.Limit)
 	}
 	if in.Pattern == "" {
 		return id, &page{offset: in.Offset, limit: in.Limit, room: o.Config.pageChars(), width: o.Config.rowWidth()}, nil
@@ -79,7 +80,8 @@ func (o *Overflow) parse(in *readInput, stopped func() bool) (id string, v view,
 		return id, nil, executors.Failuref(executors.InvalidParameters, "the pattern is not a valid regex: %v", err).
 			Hint(`Use RE2 syntax: no lookaround or backreferences; write \( \[ \. for these characters themselves.`)
 	}
-	return id, &search{re: re, stopped: stopped, offset: in.Offset, limit: in.Limit, room: o.Config.pageChars(), width: o.Config.rowWidth()}, nil
+	return id, &search{re: re, stopped: stopped, offset: in.Offset, limit: in.Limit, room: o.Config.pageChars(),
+		width: o.Config.rowWidth()}, nil
 }
 
 func (o *Overflow) execute(ctx context.Context, call *executors.Call, in *readInput) (executors.Result, error) {

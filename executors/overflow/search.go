@@ -129,9 +129,11 @@ func (s *search) String() string {
 	}
 	switch {
 	case s.nextHit > 0:
-		return fmt.Sprintf("%s[%s%s; there are more: go on with offset %d]", s.out.String(), executors.CountGrouped(s.hits, "matching line"), from, s.nextHit-1)
+		return fmt.Sprintf("%s[%s%s; there are more: go on with offset %d]", s.out.String(),
+			executors.CountGrouped(s.hits, "matching line"), from, s.nextHit-1)
 	case s.hits > 0:
-		return fmt.Sprintf("%s[%s%s; the text ends at line %d]", s.out.String(), executors.CountGrouped(s.hits, "matching line"), from, s.row)
+		return fmt.Sprintf("%s[%s%s; the text ends at line %d]", s.out.String(),
+			executors.CountGrouped(s.hits, "matching line"), from, s.row)
 	}
 	return fmt.Sprintf("[no line matches%s; the text ends at line %d]", from, s.row)
 }

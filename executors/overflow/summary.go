@@ -33,9 +33,11 @@ const (
 // summarize returns a text with a summary in place of its middle; ok reports
 // whether there is a summary. text is the text without a summary, source the full
 // text.
-func (o *Overflow) summarize(ctx context.Context, call *executors.Call, text string, source io.ReaderAt, size int64) (short string, ok bool) {
+func (o *Overflow) summarize(ctx context.Context, call *executors.Call, text string, source io.ReaderAt,
+	size int64) (short string, ok bool) {
 	room := o.Config.Threshold / summaryShare
-	if o.Summarizer == nil || slices.Contains(o.Paged, call.Tool) || size <= int64(o.Config.Threshold) || utf8.RuneCountInString(text) <= 2*room {
+	if o.Summarizer == nil || slices.Contains(o.Paged, call.Tool) || size <= int64(o.Config.Threshold) ||
+		utf8.RuneCountInString(text) <= 2*room {
 		return "", false
 	}
 	output, missing, err := headAndTail(source, size, o.Summarizer.MaxBytes())

@@ -59,7 +59,8 @@ func (c counter) Execute(ctx context.Context, call *executors.Call) (executors.R
 			call.Record.Decision = "deny"
 			call.Record.Rule = fmt.Sprintf("quota: tools.max_tool_calls_per_session = %d", most)
 		}
-		return executors.Failuref(executors.QuotaBlocked, "the session's quota of %d tool calls is used up; %s was not run", most, call.Tool).
+		return executors.Failuref(executors.QuotaBlocked,
+			"the session's quota of %d tool calls is used up; %s was not run", most, call.Tool).
 			Hint("Call no more tools; answer with what you know, and tell the user that /clear resets the quota and that tools.max_tool_calls_per_session sets it.").
 			Result(), nil
 	}

@@ -54,7 +54,8 @@ func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []strin
 	keys.Adopt("budget_secs",
 		repo.BudgetSecs == c.BudgetSecs || repo.BudgetSecs > 0 && (c.BudgetSecs == 0 || repo.BudgetSecs < c.BudgetSecs),
 		func() { c.BudgetSecs = repo.BudgetSecs })
-	keys.Adopt("parameter_reformat_provider", repo.ParameterReformatProvider == "" || repo.ParameterReformatProvider == c.ParameterReformatProvider,
+	keys.Adopt("parameter_reformat_provider",
+		repo.ParameterReformatProvider == "" || repo.ParameterReformatProvider == c.ParameterReformatProvider,
 		func() { c.ParameterReformatProvider = repo.ParameterReformatProvider })
 	return c, keys.Ignored()
 }

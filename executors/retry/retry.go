@@ -52,7 +52,8 @@ func repeatable(effect executors.Effect) bool {
 
 // retry runs a call that failed with res until it succeeds or the limits are
 // reached. before is the record before the first run.
-func (r *retrier) retry(ctx context.Context, call *executors.Call, before executors.Record, res executors.Result) (executors.Result, error) {
+func (r *retrier) retry(ctx context.Context, call *executors.Call, before executors.Record,
+	res executors.Result) (executors.Result, error) {
 	schedule := r.config.limits().Begin(r.clock)
 	for tries := 1; ; tries++ {
 		if tries > r.config.MaxAttempts {

@@ -44,17 +44,19 @@ func (s *Session) survey(ctx context.Context, old index) (index, error) {
 	found := make(index, len(old))
 	for _, dir := range s.topDirs() {
 		tree := walk.Tree{Roots: s.Roots, Dir: dir, Ignore: true, Budget: s.Config.MaxFiles - len(found)}
-		unseen, err := walk.Do(ctx, tree, func() walk.Visit[surveyedEntry] { return visitor(dir, began) }, surveyedEntry.size, func(e surveyedEntry) bool {
-			found[e.path] = e.entry
-			return true
-		})
+		unseen, err := walk.Do(ctx, tree, func() walk.Visit[surveyedEntry] { return visitor(dir, began) }, surveyedEntry.size,
+			func(e surveyedEntry) bool {
+				found[e.path] = e.entry
+				return true
+			})
 		switch {
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return nil, err
 		case unseen.Cut:
-			return nil, fmt.Errorf("the workspace has more than %s files (tools.rewind.max_files)", executors.Grouped(int64(s.Config.MaxFiles)))
+			return nil, fmt.Errorf("the workspace has more than %s files (tools.rewind.max_files)",
+				executors.Grouped(int64(s.Config.MaxFiles)))
 		}
 	}
 	return found, s.readContents(ctx, old, found)

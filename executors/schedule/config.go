@@ -65,7 +65,8 @@ func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []strin
 	k := tighten.New(has)
 	k.Adopt("enabled", !repo.Enabled || c.Enabled, func() { c.Enabled = repo.Enabled })
 	tighten.Lower(k, "max_tasks", &c.MaxTasks, repo.MaxTasks)
-	k.Adopt("min_interval_minutes", repo.MinIntervalMinutes >= c.MinIntervalMinutes, func() { c.MinIntervalMinutes = repo.MinIntervalMinutes })
+	k.Adopt("min_interval_minutes", repo.MinIntervalMinutes >= c.MinIntervalMinutes,
+		func() { c.MinIntervalMinutes = repo.MinIntervalMinutes })
 	return c, k.Ignored()
 }
 

@@ -103,7 +103,8 @@ func (e *Executor) registry() executors.Registry {
 		executors.Bind(tool("schedule_periodic", periodicText, executors.Mutates), e.preparePeriodic, e.periodic),
 		executors.Bind(tool("schedule_deferred", deferredText, executors.Mutates), e.prepareDeferred, e.deferred),
 		executors.Bind(executors.Tool{
-			Name: "list_tasks", Description: strings.TrimSpace(listText), Effect: executors.Reads | executors.Idempotent, Kind: executors.KindRead,
+			Name: "list_tasks", Description: strings.TrimSpace(listText),
+			Effect: executors.Reads | executors.Idempotent, Kind: executors.KindRead,
 		}, prepareList, e.list),
 		executors.Bind(tool("cancel_task", cancelText, executors.Mutates), e.prepareCancel, e.cancel),
 	}
@@ -199,7 +200,8 @@ func (e *Executor) prepareCancel(ctx context.Context, _ *executors.Call, in *can
 }
 
 func noTask(name string) *executors.Failure {
-	return executors.Failuref(executors.InvalidParameters, "there is no task %q in this project", name).Hint("list_tasks returns the names.")
+	return executors.Failuref(executors.InvalidParameters, "there is no task %q in this project", name).
+		Hint("list_tasks returns the names.")
 }
 
 func (e *Executor) cancel(ctx context.Context, _ *executors.Call, in *cancelInput) (executors.Result, error) {

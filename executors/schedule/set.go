@@ -119,7 +119,8 @@ func (e *Executor) firstRun(expression string) (time.Time, error) {
 			break
 		}
 		if d := next.Sub(t); d < least {
-			return first, fmt.Errorf("cron %q: runs would be %d seconds apart, and tools.scheduler.min_interval_minutes = %d", expression, int(d.Seconds()), e.Config.MinIntervalMinutes)
+			return first, fmt.Errorf("cron %q: runs would be %d seconds apart, and tools.scheduler.min_interval_minutes = %d",
+				expression, int(d.Seconds()), e.Config.MinIntervalMinutes)
 		}
 		t = next
 	}
@@ -149,8 +150,9 @@ func (e *Executor) set(ctx context.Context, call *executors.Call, in taskInput) 
 		again = fmt.Sprintf(", then by the cron expression %q", t.Cron)
 	}
 	return executors.Result{
-		Text: fmt.Sprintf("%s the task %q: it runs %s%s, in mode %s, while an agent runs.", verb, t.Name, formatTime(t.Next), again, t.Mode),
-		Raw:  map[string]any{"name": t.Name, "next": t.Next.UTC()},
+		Text: fmt.Sprintf("%s the task %q: it runs %s%s, in mode %s, while an agent runs.", verb, t.Name,
+			formatTime(t.Next), again, t.Mode),
+		Raw: map[string]any{"name": t.Name, "next": t.Next.UTC()},
 	}, nil
 }
 

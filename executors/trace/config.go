@@ -132,7 +132,8 @@ func headersOf(text string) (http.Header, error) {
 
 // resourceOf returns the attributes of this process.
 func resourceOf(getenv func(string) string, product Product) []slog.Attr {
-	attrs := []slog.Attr{slog.String("service.name", cmp.Or(getenv("OTEL_SERVICE_NAME"), product.Name)), slog.String("service.version", product.Version)}
+	attrs := []slog.Attr{slog.String("service.name", cmp.Or(getenv("OTEL_SERVICE_NAME"), product.Name)),
+		slog.String("service.version", product.Version)}
 	for pair := range strings.SplitSeq(getenv("OTEL_RESOURCE_ATTRIBUTES"), ",") {
 		key, value, ok := strings.Cut(pair, "=")
 		key = strings.TrimSpace(key)

@@ -85,7 +85,8 @@ func (s *Span) child(ctx context.Context, name string, kind Kind, attrs []slog.A
 	return s.tracer.begin(ctx, s.id, s.id.span, name, kind, attrs)
 }
 
-func (t *Tracer) begin(ctx context.Context, id identity, parent [8]byte, name string, kind Kind, attrs []slog.Attr) (context.Context, *Span) {
+func (t *Tracer) begin(ctx context.Context, id identity, parent [8]byte, name string, kind Kind,
+	attrs []slog.Attr) (context.Context, *Span) {
 	t.random(id.span[:])
 	s := &Span{tracer: t, id: id, parent: parent, name: name, kind: kind, began: t.now(), attrs: attrs}
 	return context.WithValue(ctx, spanKey{}, s), s

@@ -125,7 +125,8 @@ func redirectFailure(from *url.URL, err error) error {
 		return f
 	}
 	if ok {
-		return &executors.Failure{Category: executors.PolicyBlocked, Message: fmt.Sprintf("%s redirects: %s", from, f.Message), Suggestion: "Do not follow it; use another page."}
+		return &executors.Failure{Category: executors.PolicyBlocked, Message: fmt.Sprintf("%s redirects: %s", from, f.Message),
+			Suggestion: "Do not follow it; use another page."}
 	}
 	return err
 }
@@ -186,7 +187,8 @@ func isRedirect(status int) bool {
 
 // statusFailure returns the failure for a status other than success.
 func statusFailure(u *url.URL, res *http.Response) *executors.Failure {
-	f := executors.Failuref(executors.ClassifyHTTPStatus(res.StatusCode), "%s answered with status %d %s", u, res.StatusCode, http.StatusText(res.StatusCode))
+	f := executors.Failuref(executors.ClassifyHTTPStatus(res.StatusCode), "%s answered with status %d %s", u, res.StatusCode,
+		http.StatusText(res.StatusCode))
 	switch res.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		f.Hint("The page requires a login or refuses programs; use another source.")

@@ -35,8 +35,10 @@ func markdown(ctx context.Context, page Page) (string, error) {
 	// escaping takes time quadratic in the length of a text.
 	conv := converter.NewConverter(converter.WithEscapeMode(converter.EscapeModeDisabled), converter.WithPlugins(
 		base.NewBasePlugin(),
-		commonmark.NewCommonmarkPlugin(commonmark.WithListEndComment(false), commonmark.WithLinkEmptyHrefBehavior(commonmark.LinkBehaviorSkip)),
-		table.NewTablePlugin(table.WithCellPaddingBehavior(table.CellPaddingBehaviorMinimal), table.WithNewlineBehavior(table.NewlineBehaviorPreserve)),
+		commonmark.NewCommonmarkPlugin(commonmark.WithListEndComment(false),
+			commonmark.WithLinkEmptyHrefBehavior(commonmark.LinkBehaviorSkip)),
+		table.NewTablePlugin(table.WithCellPaddingBehavior(table.CellPaddingBehaviorMinimal),
+			table.WithNewlineBehavior(table.NewlineBehaviorPreserve)),
 	))
 	out, err := conv.ConvertNode(body)
 	if err != nil { // impossible for our own plugins: the nodes stay readable

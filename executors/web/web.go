@@ -206,7 +206,8 @@ func stoppedNote(after, all int) string {
 
 // run requests a page and returns the result of extract for it, within the
 // configured timeout. Time in which the user is asked does not count.
-func (c *Client) run(ctx context.Context, call *executors.Call, raw string, extract func(context.Context, Page) (string, error)) (executors.Result, error) {
+func (c *Client) run(ctx context.Context, call *executors.Call, raw string,
+	extract func(context.Context, Page) (string, error)) (executors.Result, error) {
 	left, crossed, text := c.timeout(), false, ""
 	page, err := c.follow(ctx, &left, raw, func(from, to *url.URL) error {
 		crossed = crossed || !sameHost(from.Host, to.Host)
@@ -270,7 +271,8 @@ func (c *Client) bounded(text string) executors.Result {
 		end = line
 	}
 	left := total - utf8.RuneCountInString(text[:end])
-	res := executors.Result{Text: fmt.Sprintf("%s\n[… %s of %s characters cut …]", text[:end], executors.Grouped(int64(left)), executors.Grouped(int64(total)))}
+	res := executors.Result{Text: fmt.Sprintf("%s\n[… %s of %s characters cut …]", text[:end], executors.Grouped(int64(left)),
+		executors.Grouped(int64(total)))}
 	full, err := executors.NewSpool(text)
 	if err != nil {
 		res.Below("[the rest could not be stored: the disk is full]")

@@ -69,7 +69,8 @@ func checkPlainName(name string) error {
 
 // Sub opens the directory name. The caller closes it.
 func (b *Branch) Sub(name string) (*Branch, error) {
-	sub := &Branch{abs: filepath.Join(b.abs, name), rel: path.Join(b.rel, name), private: b.private, linked: b.linked, verdict: b.verdict.enter(name, true)}
+	sub := &Branch{abs: filepath.Join(b.abs, name), rel: path.Join(b.rel, name), private: b.private, linked: b.linked,
+		verdict: b.verdict.enter(name, true)}
 	switch err := checkPlainName(name); {
 	case err != nil:
 		return nil, err

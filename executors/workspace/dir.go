@@ -174,7 +174,8 @@ func (d *Dir) Lstat(name string) (fs.FileInfo, error) {
 		}
 	}
 	if err == nil && d.private != nil {
-		if info.IsDir() && d.private.rulesAt(filepath.Join(d.abs, name), info, nil).hidden || !info.IsDir() && d.private.isHiddenFile(info) {
+		if info.IsDir() && d.private.rulesAt(filepath.Join(d.abs, name), info, nil).hidden ||
+			!info.IsDir() && d.private.isHiddenFile(info) {
 			return nil, &PrivateError{Path: name}
 		}
 	}

@@ -71,7 +71,8 @@ func (r *Roots) With(dirs ...string) (*Roots, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Roots{given: append(slices.Clone(r.given), more.given[1:]...), dirs: append(slices.Clone(r.dirs), more.dirs[1:]...), own: r.own}, nil
+	return &Roots{given: append(slices.Clone(r.given), more.given[1:]...),
+		dirs: append(slices.Clone(r.dirs), more.dirs[1:]...), own: r.own}, nil
 }
 
 // WithRuleNames returns the same roots for rules of Reading that use other names: ruleName

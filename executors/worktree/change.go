@@ -208,13 +208,15 @@ func (c *Copy) patch(ctx context.Context, paths, strays []string) ([]byte, error
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"--literal-pathspecs", "diff-tree", "-r", "-p", "--binary", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all", c.base, now, "--"}
+	args := []string{"--literal-pathspecs", "diff-tree", "-r", "-p", "--binary", "--full-index", "--no-renames",
+		"--no-ext-diff", "--no-textconv", "--ignore-submodules=all", c.base, now, "--"}
 	patch, err := c.runMeta(ctx, nil, append(args, paths...)...)
 	if err != nil {
 		return nil, err
 	}
 	for _, path := range strays {
-		more, err := c.runMeta(ctx, nil, "diff", "--no-index", "--binary", "--full-index", "--no-ext-diff", "--no-textconv", "--", "/dev/null", path)
+		more, err := c.runMeta(ctx, nil, "diff", "--no-index", "--binary", "--full-index", "--no-ext-diff", "--no-textconv",
+			"--", "/dev/null", path)
 		if e := new(exec.ExitError); err != nil && !(errors.As(err, &e) && e.ExitCode() == exitFilesDiffer) {
 			return patch, err
 		}

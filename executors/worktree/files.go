@@ -55,7 +55,8 @@ func (g git) list(ctx context.Context, r repository) (l fileList, err error) {
 	slices.Sort(l.files)
 	l.files = slices.Compact(l.files) // a file with conflicts is listed for each side
 	if len(l.files) > maxFiles {
-		return l, refusal("the project has %s files, and a copy for a sub-agent has %s at most", executors.Grouped(int64(len(l.files))), executors.Grouped(maxFiles))
+		return l, refusal("the project has %s files, and a copy for a sub-agent has %s at most",
+			executors.Grouped(int64(len(l.files))), executors.Grouped(maxFiles))
 	}
 	return l, nil
 }

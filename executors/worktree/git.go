@@ -155,7 +155,8 @@ func (c *Copy) initAgentRepository(ctx context.Context) error {
 	if err := c.initRepository(ctx, own); err != nil {
 		return err
 	}
-	refs, err := c.git.run(ctx, c.Top, nil, nil, "for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/tags", "refs/remotes")
+	refs, err := c.git.run(ctx, c.Top, nil, nil, "for-each-ref", "--format=%(objectname) %(refname)", "refs/heads",
+		"refs/tags", "refs/remotes")
 	if err == nil {
 		err = os.WriteFile(filepath.Join(own, "packed-refs"), append([]byte("# pack-refs with: sorted \n"), refs...), 0o600)
 	}
@@ -168,12 +169,14 @@ func (c *Copy) initAgentRepository(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, key := range []string{"core.autocrlf", "core.eol", "core.filemode", "core.ignorecase", "core.precomposeunicode", "user.name", "user.email"} {
+	for _, key := range []string{"core.autocrlf", "core.eol", "core.filemode", "core.ignorecase", "core.precomposeunicode",
+		"user.name", "user.email"} {
 		value, err := c.git.runPlain(ctx, c.Top, "config", "--get", key)
 		if err != nil {
 			continue // it is not set
 		}
-		if _, err := c.git.run(ctx, c.Root, nil, nil, "config", "--file", filepath.Join(own, "config"), key, strings.TrimSuffix(string(value), "\n")); err != nil {
+		if _, err := c.git.run(ctx, c.Root, nil, nil, "config", "--file", filepath.Join(own, "config"), key,
+			strings.TrimSuffix(string(value), "\n")); err != nil {
 			return err
 		}
 	}
@@ -198,7 +201,8 @@ func (c *Copy) initRepository(ctx context.Context, dir string) error {
 		return err
 	}
 	// An absolute path in its settings would lead the next program to this copy.
-	if _, err := c.git.run(ctx, c.Root, nil, nil, "config", "--file", filepath.Join(dir, "config"), "--unset-all", "core.worktree"); err != nil {
+	if _, err := c.git.run(ctx, c.Root, nil, nil, "config", "--file", filepath.Join(dir, "config"), "--unset-all",
+		"core.worktree"); err != nil {
 		if e := new(exec.ExitError); !errors.As(err, &e) || e.ExitCode() != exitNotSet {
 			return err
 		}

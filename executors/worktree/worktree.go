@@ -42,7 +42,8 @@ const DirName = "worktrees"
 
 // Variables are the environment variables that lead git to another repository. Commands in
 // a copy must not inherit them.
-var Variables = []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE"}
+var Variables = []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY",
+	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE"}
 
 // Options describe a copy. All are required, unless stated otherwise.
 type Options struct {

@@ -207,7 +207,8 @@ func (w *walker) runJob(ctx context.Context, j *job, look visit) (opened *folder
 		}
 		return nil, w.visitEntries(j, j.folder, at, j.entries, look)
 	}
-	f := &folder{up: j.folder, name: j.dir.Name, rel: j.folder.rel + j.dir.Name + "/", full: j.folder.full + j.dir.Name + "/", ignore: j.folder.ignore}
+	f := &folder{up: j.folder, name: j.dir.Name, rel: j.folder.rel + j.dir.Name + "/", full: j.folder.full + j.dir.Name + "/",
+		ignore: j.folder.ignore}
 	switch {
 	case err != nil:
 	case len(f.full) > maxPath:

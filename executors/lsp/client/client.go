@@ -101,9 +101,11 @@ func Start(o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		options: o, piped: piped, ready: make(chan struct{}), ended: make(chan struct{}), changed: make(chan struct{}),
-		posted: make(chan struct{}, 1), answers: make(chan struct{}, maxAnswers), readEnded: make(chan struct{}), stderrDone: make(chan struct{}),
-		quietOnClean: o.QuietOnClean, documents: map[string]*document{}, reported: map[string]*report{}, progress: map[string]time.Time{},
+		options: o, piped: piped, quietOnClean: o.QuietOnClean,
+		ready: make(chan struct{}), ended: make(chan struct{}), changed: make(chan struct{}),
+		readEnded: make(chan struct{}), stderrDone: make(chan struct{}),
+		posted: make(chan struct{}, 1), answers: make(chan struct{}, maxAnswers),
+		documents: map[string]*document{}, reported: map[string]*report{}, progress: map[string]time.Time{},
 	}
 	stream := &failingStream{jsonrpc2.NewBufferedStream(pipes{piped.Stdin, piped.Stdout}, codec{unasked: &s.unaskedBytes}), s}
 	s.conn = jsonrpc2.NewConn(context.Background(), stream, handler{s}, jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))

@@ -144,9 +144,11 @@ func (s *Server) send(uri string, d *document, language, text string) bool {
 	version := d.version
 	var sent <-chan struct{}
 	if version == 1 {
-		sent = s.post("textDocument/didOpen", documentParams{TextDocument: textDocument{URI: uri, LanguageID: language, Version: version, Text: &text}})
+		sent = s.post("textDocument/didOpen",
+			documentParams{TextDocument: textDocument{URI: uri, LanguageID: language, Version: version, Text: &text}})
 	} else {
-		s.post("textDocument/didChange", documentParams{TextDocument: textDocument{URI: uri, Version: version}, Changes: []textChange{{text}}})
+		s.post("textDocument/didChange", documentParams{TextDocument: textDocument{URI: uri, Version: version},
+			Changes: []textChange{{text}}})
 		sent = s.post("textDocument/didSave", documentParams{TextDocument: textDocument{URI: uri}})
 	}
 	s.mu.Unlock()

@@ -77,9 +77,10 @@ type object map[string]any
 // that can do so watch them themselves.
 func capabilities() object {
 	return object{
-		"general":   object{"positionEncodings": []string{"utf-16"}},
-		"window":    object{"workDoneProgress": true},
-		"workspace": object{"configuration": true, "workspaceFolders": true, "applyEdit": false, "didChangeConfiguration": object{"dynamicRegistration": true}},
+		"general": object{"positionEncodings": []string{"utf-16"}},
+		"window":  object{"workDoneProgress": true},
+		"workspace": object{"configuration": true, "workspaceFolders": true, "applyEdit": false,
+			"didChangeConfiguration": object{"dynamicRegistration": true}},
 		"textDocument": object{
 			"synchronization":    object{"didSave": true},
 			"publishDiagnostics": object{"versionSupport": true},
