@@ -228,7 +228,7 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-func TestOff(t *testing.T) {
+func TestLogOff(t *testing.T) {
 	off := Defaults()
 	off.Enabled = false
 	for _, l := range []*Log{New("", Defaults(), nil), New(t.TempDir(), off, nil)} {

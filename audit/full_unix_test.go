@@ -13,7 +13,7 @@ import (
 
 // A full disk leaves no partial line. Nothing runs until there is room, and no
 // line is lost.
-func TestFull(t *testing.T) {
+func TestDiskFull(t *testing.T) {
 	l := newLog(t)
 	record(t, l, "a")
 	info, err := os.Stat(l.file)

@@ -157,7 +157,7 @@ func TestNotRecorded(t *testing.T) {
 }
 
 // A line that could not be written is written before the next call runs.
-func TestOwed(t *testing.T) {
+func TestUnwrittenLineComesFirst(t *testing.T) {
 	l := newLog(t)
 	record(t, l, "a")
 	away := l.file + ".away"

@@ -11,8 +11,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/store"
 )
 
-// TestBeat checks that a long turn keeps its lease until it stops, and notices its loss.
-func TestBeat(t *testing.T) {
+// TestRenewLease checks that a long turn keeps its lease until it stops, and notices its loss.
+func TestRenewLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := slog.New(slog.DiscardHandler)
 		db := store.New(filepath.Join(t.TempDir(), "zeph.db"), store.Options{Log: log})

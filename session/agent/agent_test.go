@@ -62,7 +62,7 @@ func TestTurn(t *testing.T) {
 
 // The protocol requires a title, even if a model names no tool or writes an
 // endless name.
-func TestOddName(t *testing.T) {
+func TestTitleOfOddCalls(t *testing.T) {
 	a := newAgent(t, "", &client{})
 	var sent acp.SessionUpdate
 	a.Send = func(_ context.Context, u acp.SessionUpdate) error { sent = u; return nil }
@@ -74,7 +74,7 @@ func TestOddName(t *testing.T) {
 	}
 }
 
-func TestSpoken(t *testing.T) {
+func TestAnswerBlocks(t *testing.T) {
 	one, two := &llm.Opaque{Provider: "p", Data: []byte("1")}, &llm.Opaque{Provider: "p", Data: []byte("2")}
 	call := &llm.ToolCall{ID: "c1"}
 	var kept []llm.Block
@@ -236,7 +236,7 @@ func TestParallelReads(t *testing.T) {
 
 // Only some of thousands of calls in one answer run at a time, and each gets
 // its result.
-func TestCrowdOfReads(t *testing.T) {
+func TestThousandsOfReads(t *testing.T) {
 	const calls = 3*maxParallel + 1
 	c := &client{}
 	a := newAgent(t, strings.Repeat(`{"tool":"say","input":{"text":"a"}}`+"\n", calls)+"\n"+`{"text":"ok"}`, c)

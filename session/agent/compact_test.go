@@ -448,7 +448,7 @@ func TestForgedInSummary(t *testing.T) {
 	}
 }
 
-func TestBounded(t *testing.T) {
+func TestBoundPrompts(t *testing.T) {
 	long := strings.Repeat("x", 10_000)
 	many := make([]string, 100)
 	for i := range many {
@@ -476,8 +476,8 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-// TestSaidGap has a user who wrote the line that stands for omitted prompts.
-func TestSaidGap(t *testing.T) {
+// TestUserWritesPromptGap has a user who wrote the line that stands for omitted prompts.
+func TestUserWritesPromptGap(t *testing.T) {
 	if got := boundPrompts([]string{promptGap}, 1000); cmp.Diff([]string{promptGap}, got) != "" {
 		t.Errorf("%q", got)
 	}

@@ -223,7 +223,7 @@ func TestDelegateWithoutModel(t *testing.T) {
 }
 
 // Neighbouring tasks run at the same time: "meet" waits for another one.
-func TestDelegateSideBySide(t *testing.T) {
+func TestDelegateConcurrently(t *testing.T) {
 	c := &client{}
 	const meet, end = `{"tool":"meet"}` + "\n\n", `{"text":"end"}` + "\n\n"
 	a, d := delegating(t, c, `{"tool":"delegate"}`+"\n"+delegate+meet+meet+end+end+`{"text":"done"}`)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestPatience(t *testing.T) {
+func TestLazyTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &lazyTimeout{Context: context.Background()}
 		time.Sleep(2 * slowClient)

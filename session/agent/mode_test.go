@@ -26,7 +26,7 @@ func (l *listener) Stream(_ context.Context, req llm.Request) iter.Seq2[llm.Even
 
 // The first prompt states the mode, and so does each prompt after a change. The
 // system prompt and earlier messages stay unchanged.
-func TestModeIsTold(t *testing.T) {
+func TestModeIsStated(t *testing.T) {
 	c, m, mode := &client{}, &listener{}, "code"
 	a := newAgent(t, "", c)
 	a.Model = func() llm.Model { return m }

@@ -130,7 +130,7 @@ func TestCompactionCountsCallsAnew(t *testing.T) {
 
 // If the ids of a provider's calls restart with each answer, its newest results
 // are still truncated when older ones are already references.
-func TestCutWithIDsThatComeAgain(t *testing.T) {
+func TestTruncatesResultsWithRepeatedIDs(t *testing.T) {
 	m := &fakeModel{window: 16_000}
 	a, _ := compacting(t, m, &client{})
 	round := []llm.Message{
@@ -202,7 +202,7 @@ func (m standIn) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Even
 
 // A request that a fallback refused is repeated with the selected model, which
 // decides who answers.
-func TestRefusedByAnother(t *testing.T) {
+func TestRefusedByFallback(t *testing.T) {
 	c := &client{}
 	m := &fakeModel{window: 100_000, output: 3000}
 	a, _ := compacting(t, m, c)

@@ -72,7 +72,7 @@ func TestOutputSummarizerAsks(t *testing.T) {
 }
 
 // The cost of a summary is counted for the model that wrote it.
-func TestOutputSummarizerInstead(t *testing.T) {
+func TestOutputSummarizerFallback(t *testing.T) {
 	var c client
 	a, _ := selected(t, &c, backoff.Limits{}, `{"error": "gone", "status": 404}`, `{"text": "All is well."}`+"\n"+`{"usage": {"output": 5}}`)
 	counted := ""

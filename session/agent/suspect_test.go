@@ -8,7 +8,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-func TestReasoningName(t *testing.T) {
+func TestIsReasoningName(t *testing.T) {
 	for name, want := range map[string]bool{
 		"openai:o3-mini": true, "openai:o1": true, "x:o4": true, "compatible:qwen/QwQ-32b": true, "ollama:deepseek-r1:8b": true, "claude:claude-sonnet-thinking": true,
 		"openai:gpt-5": false, "claude:claude-sonnet-5": false, "x:o10": false, "x:solo1": false, "direct": false,

@@ -128,7 +128,7 @@ func TestEmpty(t *testing.T) {
 // A file system without hard links leaves an empty file, as does a process that was
 // killed in an earlier version. A WAL without its database is never applied to a new
 // one.
-func TestCreateElsewise(t *testing.T) {
+func TestCreateFromLeftovers(t *testing.T) {
 	for name, prepare := range map[string]func(path string) error{
 		"empty file": func(path string) error { return os.WriteFile(path, nil, 0o600) },
 		"empty file and WAL": func(path string) error {
@@ -207,9 +207,9 @@ func TestKillCreate(t *testing.T) {
 	t.Logf("%d new files left", left)
 }
 
-// TestStale checks that a new database removes the files of killed processes, and that a
+// TestStaleNewFiles checks that a new database removes the files of killed processes, and that a
 // process whose file is removed meanwhile creates the database all the same.
-func TestStale(t *testing.T) {
+func TestStaleNewFiles(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "zeph.db")
 	old, fresh := path+newSuffix+"1", path+newSuffix+"2"

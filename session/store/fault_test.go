@@ -370,7 +370,7 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-func TestNoFile(t *testing.T) {
+func TestPathIsNoFile(t *testing.T) {
 	dir := t.TempDir()
 	for _, sub := range []string{"d", "d/zeph.db"} {
 		if err := os.Mkdir(filepath.Join(dir, sub), 0o700); err != nil {

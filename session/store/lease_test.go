@@ -114,7 +114,7 @@ func TestClockSetAcrossTheLease(t *testing.T) {
 	}
 }
 
-func TestAcquireGivesTheLastSeq(t *testing.T) {
+func TestAcquireReturnsLastSeq(t *testing.T) {
 	db, _ := openAt(t, newPath(t))
 	if last, err := db.Acquire(t.Context(), "s", "me"); last != 0 || err != nil {
 		t.Errorf("not stored yet: %d, %v", last, err)

@@ -124,7 +124,7 @@ func TestOverflowInPieces(t *testing.T) {
 	}
 }
 
-func TestOverflowIsWholeOrNotThere(t *testing.T) {
+func TestOverflowIsWholeOrMissing(t *testing.T) {
 	long := strings.Repeat("x", 3*batchParts*partSize)
 	for name, tt := range map[string]struct {
 		meanwhile func(*testing.T, *DB, context.CancelCauseFunc) error // called when half of the text is written

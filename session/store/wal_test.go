@@ -108,7 +108,7 @@ func TestLoss(t *testing.T) {
 }
 
 // A second DB that opens the file while the first one uses it reports no loss.
-func TestNoLossBesideAWriter(t *testing.T) {
+func TestNoLossDuringWrite(t *testing.T) {
 	path := newPath(t)
 	cmd, lines := spawn(t, "append", path, "s", "100000")
 	<-lines

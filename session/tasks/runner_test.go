@@ -111,7 +111,7 @@ func inMachine(t *testing.T, test func(t *testing.T, m *machine)) {
 
 func in(d time.Duration) time.Time { return time.Now().Add(d) }
 
-func TestOnce(t *testing.T) {
+func TestTaskRunsOnce(t *testing.T) {
 	inMachine(t, func(t *testing.T, m *machine) {
 		p := m.start("a")
 		defer p.end()
@@ -147,7 +147,7 @@ func TestPeriodic(t *testing.T) {
 }
 
 // Times that passed while no process lived are made up for once.
-func TestMissed(t *testing.T) {
+func TestMissedTimes(t *testing.T) {
 	inMachine(t, func(t *testing.T, m *machine) {
 		p := m.start("a")
 		m.put(p, store.Task{Name: "hourly", Cron: "0 * * * *", Next: in(time.Hour)})
@@ -212,7 +212,7 @@ func TestNoTasks(t *testing.T) {
 }
 
 // Of several processes one runs a task, and each time once.
-func TestOneOfSeveral(t *testing.T) {
+func TestOneProcessRunsATask(t *testing.T) {
 	inMachine(t, func(t *testing.T, m *machine) {
 		var all []*process
 		for n := range 4 {
@@ -241,7 +241,7 @@ func TestOneOfSeveral(t *testing.T) {
 }
 
 // Another process goes on with the run of a process that died.
-func TestDeath(t *testing.T) {
+func TestRunOfDeadProcess(t *testing.T) {
 	inMachine(t, func(t *testing.T, m *machine) {
 		m.hang = true
 		p := m.start("a")

@@ -130,8 +130,8 @@ func TestSystem(t *testing.T) {
 	}
 }
 
-// TestMany checks that a directory full of rules is limited.
-func TestMany(t *testing.T) {
+// TestManyRules checks that a directory full of rules is limited.
+func TestManyRules(t *testing.T) {
 	p := project{files: map[string]string{}}
 	for i := range 500 {
 		p.files["/w/.zeph/rules/"+strings.Repeat("x", i)+".md"] = strings.Repeat("y", i) + strings.Repeat(" more", 1000)

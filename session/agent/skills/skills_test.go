@@ -48,7 +48,7 @@ func load(t *testing.T, s *Set, in loadInput) executors.Result {
 	return res
 }
 
-func TestOwn(t *testing.T) {
+func TestUsersSkills(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "plain", "---\nname: plain\ndescription: Does it. # well\n---\n\nHow.\n")
 	write(t, dir, "quoted", "---\r\nname: \"quoted\"\r\ndescription: 'It''s: this'\r\nallowed-tools:\r\n  - bash\r\n---\r\nHow.")
@@ -119,7 +119,7 @@ func TestListSpellsControlCharacters(t *testing.T) {
 	}
 }
 
-func TestNone(t *testing.T) {
+func TestNoSkills(t *testing.T) {
 	off := New(Options{Sources: []Source{{FS: fstest.MapFS{"a/SKILL.md": {}}}}})
 	for _, set := range []*Set{New(Options{Config: Defaults()}), own(filepath.Join(t.TempDir(), "missing")), off} {
 		if set.Waiting() || len(set.Tools()) > 0 || set.Warnings != nil || len(set.Usable()) > 0 {
@@ -131,7 +131,7 @@ func TestNone(t *testing.T) {
 	}
 }
 
-func TestTooMany(t *testing.T) {
+func TestTooManySkills(t *testing.T) {
 	dir := t.TempDir()
 	for i := range maxSkills + 2 {
 		write(t, dir, "s"+string(rune('a'+i/26))+string(rune('a'+i%26)), "x")

@@ -297,7 +297,7 @@ func TestRun(t *testing.T) {
 
 // Sub-agents that can write wait for each other, and a cancel ends the wait; those that
 // only read do not wait.
-func TestPlaces(t *testing.T) {
+func TestWritersWaitForEachOther(t *testing.T) {
 	s := New((&project{}).options())
 	started, finish := make(chan struct{}), make(chan struct{})
 	ended := make(chan error)

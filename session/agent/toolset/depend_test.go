@@ -113,7 +113,7 @@ func (c *chain) Execute(_ context.Context, call *executors.Call) (executors.Resu
 	return executors.Result{Text: "done"}, nil
 }
 
-func TestGate(t *testing.T) {
+func TestHiddenToolIsRefused(t *testing.T) {
 	s := waiting("deploy: build test; test: build; x: broken; y: cancelled")
 	inner := &chain{}
 	gated := s.Middleware(inner)
@@ -164,7 +164,7 @@ func TestGate(t *testing.T) {
 	}
 }
 
-func TestGateOpen(t *testing.T) {
+func TestDeadlockIgnoresRules(t *testing.T) {
 	for name, tt := range map[string]struct {
 		rules, prompt string
 		history       []llm.Message
@@ -229,7 +229,7 @@ func TestBoost(t *testing.T) {
 	}
 }
 
-func TestNoGate(t *testing.T) {
+func TestNoMiddlewareWithoutRules(t *testing.T) {
 	inner := &chain{}
 	if got := set(func(c *Config) { c.Filter.Enabled = Off }).Middleware(inner); got != executors.Executor(inner) {
 		t.Errorf("%T stands in the chain", got)

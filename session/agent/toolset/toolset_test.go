@@ -60,7 +60,7 @@ func calls(tools ...string) []llm.Message {
 	return h
 }
 
-func TestOff(t *testing.T) {
+func TestEverythingOff(t *testing.T) {
 	s, tools := set(func(*Config) {}), catalogue(t)
 	if s.Offer(model{}) != nil {
 		t.Error("there are tools before the first turn")
@@ -138,7 +138,7 @@ func inOrder(tools []llm.Tool, got string) bool {
 }
 
 // A called tool is offered from then on, after the others, whose bytes stay.
-func TestGrows(t *testing.T) {
+func TestCalledToolStays(t *testing.T) {
 	s, tools := set(filtering), catalogue(t)
 	s.cfg.TAFC.Enabled, s.thinking.threshold = true, 0
 	s.Begin(t.Context(), model{}, "delete the folder build", nil, tools)
@@ -169,7 +169,7 @@ func TestGrows(t *testing.T) {
 
 // The previous turn's tools stay if they suffice, so that the provider's cache
 // of the conversation holds.
-func TestKept(t *testing.T) {
+func TestPreviousToolsSuffice(t *testing.T) {
 	s, tools := set(filtering), catalogue(t)
 	offered := func(prompt string, history []llm.Message) string {
 		s.Begin(t.Context(), model{}, prompt, history, tools)

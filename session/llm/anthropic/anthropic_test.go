@@ -183,7 +183,7 @@ func TestClaudeSilence(t *testing.T) {
 	}
 }
 
-func TestClaudeStopsWhenNobodyListens(t *testing.T) {
+func TestClaudeConsumerStops(t *testing.T) {
 	gone := make(chan struct{})
 	s := llmtest.ServeAnthropic(t, func(w http.ResponseWriter, r *http.Request) {
 		stalled(nil)(w, r)

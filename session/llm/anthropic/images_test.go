@@ -10,7 +10,7 @@ import (
 )
 
 // A conversation with images continues with a model that accepts no images.
-func TestBlindClaude(t *testing.T) {
+func TestNoImages(t *testing.T) {
 	s := llmtest.ServeAnthropic(t, llmtest.SSE(t, "testdata/text.sse"))
 	m := modelAt(s.URL)
 	m.cfg.NoImages = true

@@ -61,7 +61,7 @@ func TestFallback(t *testing.T) {
 
 // After a failure, and a notice to the user, a model is not asked for a while.
 // Then it is the first again.
-func TestFallbackRests(t *testing.T) {
+func TestFallbackCooldown(t *testing.T) {
 	c := llmtest.IdleClock{At: time.Unix(0, 0)}
 	bad, good := `{"error": "x"}`+"\n\n", `{"text": "hi"}`+"\n\n"
 	m := scripts(t, idleClock(&c), backoff.Limits{}, bad+good+bad+good, good+good+good+bad)

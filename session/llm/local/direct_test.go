@@ -113,8 +113,8 @@ func TestDirectCancelled(t *testing.T) {
 	}
 }
 
-// TestShort tests the short form, "/TOOL" followed by text that is not JSON.
-func TestShort(t *testing.T) {
+// TestSlashWithText tests the short form, "/TOOL" followed by text that is not JSON.
+func TestSlashWithText(t *testing.T) {
 	for name, c := range map[string]struct {
 		schema      string
 		input, hint string // an empty input means that the usage is shown
@@ -141,7 +141,7 @@ func TestShort(t *testing.T) {
 	}
 }
 
-func TestSpells(t *testing.T) {
+func TestIsToolCommand(t *testing.T) {
 	for prompt, want := range map[string]bool{
 		"/bash": true, "/bash ls": true, "\n /bash\tls": true, "/list\n": true,
 		"": false, "/": false, "/ bash": false, "/bash/x": false, "/bashful": false, "bash ls": false, "//bash": false, "say /bash ls": false, "/help": false,

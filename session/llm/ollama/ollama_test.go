@@ -120,7 +120,7 @@ func TestOllamaFailure(t *testing.T) {
 	}
 }
 
-func TestOllamaNobodyThere(t *testing.T) {
+func TestOllamaNotRunning(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

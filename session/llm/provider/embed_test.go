@@ -147,7 +147,7 @@ func TestOpenAIEmbedMany(t *testing.T) {
 }
 
 // All requests must return vectors of the same dimension.
-func TestOpenAIEmbedUneven(t *testing.T) {
+func TestOpenAIEmbedLengths(t *testing.T) {
 	n := 0
 	s := llmtest.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		n++
@@ -160,7 +160,7 @@ func TestOpenAIEmbedUneven(t *testing.T) {
 	}
 }
 
-func TestOpenAIEmbedNot(t *testing.T) {
+func TestOpenAINoEmbeddings(t *testing.T) {
 	for _, p := range []Provider{{Type: TypeOpenAI}, {Type: TypeGemini}, {Type: TypeCompatible, Model: "m"}} {
 		if _, ok := llm.EmbedderOf(newOpenAI(p, func(string) string { return "" }, nil)); ok {
 			t.Errorf("%s embeds without an embedding_model", p.Type)

@@ -30,7 +30,7 @@ func TestTooLongLosesNoImages(t *testing.T) {
 }
 
 // A feature whose removal did not help is sent again.
-func TestFeatureLeftOutInVain(t *testing.T) {
+func TestFeatureWasNotTheReason(t *testing.T) {
 	s := llmtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		body := bodyOf(r)
 		if strings.Contains(body, `"content":null`) {

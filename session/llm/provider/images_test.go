@@ -11,7 +11,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/llmtest"
 )
 
-func TestSees(t *testing.T) {
+func TestAcceptsImages(t *testing.T) {
 	for name, tt := range map[string]struct {
 		p    Provider
 		want bool

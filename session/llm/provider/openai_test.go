@@ -93,7 +93,7 @@ func TestHistoryOfClaude(t *testing.T) {
 
 // Server data on calls, and on the thoughts before them, is returned unchanged
 // to the same model, also after the store, and to no other model.
-func TestCallsGoBackWithWhatBelongsToThem(t *testing.T) {
+func TestCallsKeepServerData(t *testing.T) {
 	thoughts := func(delta string) string {
 		return `data: {"choices":[{"index":0,"delta":` + delta + "}]}\n\n" +
 			`data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c1","function":{"name":"list","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}` + "\n\ndata: [DONE]\n\n"
@@ -168,7 +168,7 @@ func bodyOf(r *http.Request) string {
 
 // IDs are returned unchanged: Kimi's name the tool, and LiteLLM's contain
 // Gemini's signature. Only OpenAI restricts their characters.
-func TestCallIDsGoBack(t *testing.T) {
+func TestCallIDsUnchanged(t *testing.T) {
 	long := "call_7__thought__" + strings.Repeat("AbC/+=", 30)
 	for _, tt := range []struct{ dialect, id, want string }{
 		{"local", "functions.list:0", "functions.list:0"}, {"local", long, long}, {"gemini", "a.b", "a.b"},
@@ -183,7 +183,7 @@ func TestCallIDsGoBack(t *testing.T) {
 }
 
 // A refused feature is omitted and not sent again.
-func TestOpenAIGivesWay(t *testing.T) {
+func TestOpenAIRefusedFeature(t *testing.T) {
 	for name, tt := range map[string]struct {
 		dialect, word, message string // the dialect of a refused request, a word in it, and the reason; ! precedes a required word
 	}{

@@ -15,7 +15,7 @@ import (
 
 // After a model has refused tools, the same request is sent once more in text,
 // and later requests are in text from the start.
-func TestOrText(t *testing.T) {
+func TestAutoToolUse(t *testing.T) {
 	refused := new(atomic.Bool)
 	s := scriptOf(t, `
 {"error": "m does not support tools", "status": 400}
@@ -43,7 +43,7 @@ func TestOrText(t *testing.T) {
 	}
 }
 
-func TestOrTextFails(t *testing.T) {
+func TestAutoToolUseFails(t *testing.T) {
 	const refusal = `{"error": "m does not support tools", "status": 400}` + "\n"
 	for name, tt := range map[string]struct {
 		script, want string

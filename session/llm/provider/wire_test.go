@@ -195,9 +195,9 @@ func TestWireCancel(t *testing.T) {
 	}
 }
 
-// TestWireGoesOn checks the request after a cut stream: it begins like the
+// TestWireContinues checks the request after a cut stream: it begins like the
 // first one, and has the received text as the model's own.
-func TestWireGoesOn(t *testing.T) {
+func TestWireContinues(t *testing.T) {
 	for name, d := range dialects {
 		s := newWireServer(t, name, d, "cut", "text")
 		if _, err := llmtest.Collect(s.model(), t.Context(), llmtest.Hello()); err != nil || len(s.bodies) != 2 {

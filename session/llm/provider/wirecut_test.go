@@ -87,9 +87,9 @@ func FuzzWire(f *testing.F) {
 	})
 }
 
-// TestWireEnds ends streams after each byte: the events are the beginning of
+// TestWireCutAnywhere ends streams after each byte: the events are the beginning of
 // those of the whole stream, followed by a stop or an error.
-func TestWireEnds(t *testing.T) {
+func TestWireCutAnywhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("thousands of streams on one goroutine: nothing for the race detector")
 	}

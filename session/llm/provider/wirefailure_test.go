@@ -165,7 +165,7 @@ func TestWireEncoding(t *testing.T) {
 }
 
 // A wrong address is not tried again.
-func TestWireMistaken(t *testing.T) {
+func TestWireWrongAddress(t *testing.T) {
 	answer := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("was asked") })
 	plain, secret := httptest.NewServer(answer), httptest.NewUnstartedServer(answer)
 	secret.Config.ErrorLog = log.New(io.Discard, "", 0) // discards failed handshakes

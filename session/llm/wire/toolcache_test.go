@@ -7,7 +7,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-func TestLast(t *testing.T) {
+func TestToolCache(t *testing.T) {
 	var last ToolCache[ToolNames]
 	made := 0
 	newNames := func(tools []llm.Tool) ToolNames { made++; return NewToolNames(tools) }
