@@ -24,8 +24,8 @@ func (s *Session) announce(ctx context.Context) {
 	s.announcing.Lock()
 	defer s.announcing.Unlock()
 	s.mu.Lock()
-	first := !s.opened
-	s.opened = true
+	first := !s.announced
+	s.announced = true
 	s.mu.Unlock()
 	if first {
 		s.sendCommands(ctx, s.commands())

@@ -81,7 +81,7 @@ func TestCostIsRounded(t *testing.T) {
 	s := &Session{costs: map[string]float64{}}
 	var c *acp.Cost
 	for range 7 {
-		c = s.spend(priced{}, llm.Usage{Input: 1, Output: 2})
+		c = s.addCost(priced{}, llm.Usage{Input: 1, Output: 2})
 	}
 	if c == nil || c.Amount != math.Round(7*(0.123+1.4))/1e6 {
 		t.Errorf("%+v", c)

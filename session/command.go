@@ -185,20 +185,20 @@ func (s *Session) compact(ctx context.Context, focus string) (string, error) {
 }
 
 func (s *Session) pickModel(ctx context.Context, name string) (string, error) {
-	return s.pick(ctx, optionModel, name, s.setModel, func() string { return s.model().Name() })
+	return s.pickOption(ctx, optionModel, name, s.setModel, func() string { return s.model().Name() })
 }
 
 func (s *Session) pickMode(ctx context.Context, id string) (string, error) {
-	return s.pick(ctx, optionMode, id, s.SetMode, s.Mode)
+	return s.pickOption(ctx, optionMode, id, s.SetMode, s.Mode)
 }
 
-// pick sets an option to the typed value. Without a value it asks the user, by
+// pickOption sets an option to the typed value. Without a value it asks the user, by
 // a form if the client supports forms, else by a list.
-func (s *Session) pick(ctx context.Context, id, value string, set func(string) error, now func() string) (string, error) {
+func (s *Session) pickOption(ctx context.Context, id, value string, set func(string) error, now func() string) (string, error) {
 	o, _ := s.option(id) // the options of commands always exist
 	if value == "" {
 		var err error
-		if value, err = s.ask(ctx, o); err != nil {
+		if value, err = s.askForValue(ctx, o); err != nil {
 			return "", err
 		}
 	}
@@ -216,9 +216,9 @@ func (s *Session) pick(ctx context.Context, id, value string, set func(string) e
 	return fmt.Sprintf("The %s is now %s.", id, now()), nil
 }
 
-// ask lets the user choose a value in a form. It returns "" if none was chosen,
+// askForValue lets the user choose a value in a form. It returns "" if none was chosen,
 // or if the client has no forms.
-func (s *Session) ask(ctx context.Context, o acp.ConfigOption) (string, error) {
+func (s *Session) askForValue(ctx context.Context, o acp.ConfigOption) (string, error) {
 	s.mu.Lock()
 	client := s.client
 	s.mu.Unlock()

@@ -29,7 +29,7 @@ type journal struct {
 
 	storing sync.Mutex // held during writes to the store; locked before mu
 
-	mu      sync.Mutex // held only briefly, since the read goroutine calls note
+	mu      sync.Mutex // held only briefly, since the read goroutine calls queue
 	session store.Session
 	stored  bool          // the store has the session
 	begun   bool          // there was a prompt or a change of a setting
@@ -42,7 +42,7 @@ type journal struct {
 
 // record stores events. It warns the user of a failure once.
 func (j *journal) record(events ...transcript.Event) {
-	j.note(events...)
+	j.queue(events...)
 	j.storing.Lock()
 	_, err := j.flush(keepLease)
 	j.storing.Unlock()
@@ -51,8 +51,8 @@ func (j *journal) record(events ...transcript.Event) {
 	}
 }
 
-// note queues events to be stored later; it does not block.
-func (j *journal) note(events ...transcript.Event) {
+// queue queues events to be stored later; it does not block.
+func (j *journal) queue(events ...transcript.Event) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.add(events)
@@ -174,7 +174,7 @@ func (j *journal) begin(ctx context.Context, lost func(error)) (end func(...tran
 		}
 		ended = true
 		stop()
-		j.note(events...)
+		j.queue(events...)
 		j.storing.Lock()
 		err := j.endLease()
 		j.storing.Unlock()

@@ -58,7 +58,7 @@ func (s *Session) setUp(client *acp.Client, p acp.NewSessionRequest, want settin
 		Thought:    s.thought,
 		Record:     s.record,
 		State:      s.state,
-		Spend:      s.spend,
+		Spend:      s.addCost,
 		Warn:       s.warn,
 		Withdraw:   s.withdraw,
 		Announce:   s.renewCommands,
@@ -70,7 +70,7 @@ func (s *Session) setUp(client *acp.Client, p acp.NewSessionRequest, want settin
 	s.closeTools() // those for an earlier client or other directories
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.client, s.dirs, s.agent, s.tools, s.opened = client, p.AdditionalDirectories, o.Agent, o.Tools, false
+	s.client, s.dirs, s.agent, s.tools, s.announced = client, p.AdditionalDirectories, o.Agent, o.Tools, false
 	s.settings = settings{mode: o.Mode, modelName: model.Name(), model: model}
 	if s.hasMode(want.mode) {
 		s.settings.mode = want.mode

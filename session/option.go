@@ -69,7 +69,7 @@ func (s *Session) option(id string) (acp.ConfigOption, bool) {
 // OptionsChanged sends the current config options to the clients of open
 // sessions, if they differ from the last ones sent.
 func (s *Sessions) OptionsChanged() {
-	for _, sess := range s.opened() {
+	for _, sess := range s.openSessions() {
 		sess.showOptions(context.Background())
 	}
 }
@@ -81,7 +81,7 @@ func (s *Session) showOptions(ctx context.Context) {
 	defer s.sending.Unlock()
 	s.mu.Lock()
 	now := s.options()
-	same := !s.opened || reflect.DeepEqual(s.sentOptions, now)
+	same := !s.announced || reflect.DeepEqual(s.sentOptions, now)
 	if !same {
 		s.sentOptions = now
 	}
@@ -156,7 +156,7 @@ func (s *Session) SetMode(id string) error {
 	if !s.hasMode(id) {
 		return &acp.ParamsError{Field: "modeId", Reason: fmt.Sprintf("unknown mode %q", id)}
 	}
-	s.change(optionMode, id, func() { s.settings.mode = id })
+	s.changeSetting(optionMode, id, func() { s.settings.mode = id })
 	return nil
 }
 
@@ -190,7 +190,7 @@ func (s *Session) SetOption(id string, value acp.OptionValue) error {
 		if level == defaultThought {
 			level = ""
 		}
-		s.change(id, level, func() { s.settings.thought = level })
+		s.changeSetting(id, level, func() { s.settings.thought = level })
 	default:
 		return s.SetMode(value.Text)
 	}
@@ -208,7 +208,7 @@ func (s *Session) setModel(name string) error {
 		return &acp.ParamsError{Field: "value", Reason: err.Error()}
 	}
 	s.sessions.notifySelected(m)
-	s.change(optionModel, m.Name(), func() {
+	s.changeSetting(optionModel, m.Name(), func() {
 		level := s.settings.thought
 		s.settings.modelName, s.settings.model, s.settings.thought = m.Name(), m, ""
 		s.settings.setThought(level)
@@ -216,16 +216,16 @@ func (s *Session) setModel(name string) error {
 	return nil
 }
 
-// change makes a change and records it. From the first change on the session is
+// changeSetting makes a change and records it. From the first change on the session is
 // stored, since another process may continue it.
-func (s *Session) change(id, value string, set func()) {
+func (s *Session) changeSetting(id, value string, set func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.journal.hasBegun() {
-		s.journal.note(s.initial()...)
+		s.journal.queue(s.initialEvents()...)
 	}
 	set()
-	s.journal.note(transcript.Setting{ID: id, Value: value})
+	s.journal.queue(transcript.Setting{ID: id, Value: value})
 }
 
 // Sync stores the changes and sends the current settings to the client, in both

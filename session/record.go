@@ -19,7 +19,7 @@ func (s *Session) record(events ...transcript.Event) {
 		case transcript.Prompt:
 			if !s.journal.hasBegun() {
 				s.mu.Lock()
-				events = append(s.initial(), events...)
+				events = append(s.initialEvents(), events...)
 				s.mu.Unlock()
 			}
 			if !e.Local {
@@ -42,7 +42,7 @@ func (s *Session) record(events ...transcript.Event) {
 	if slices.ContainsFunc(events, isRevealedNext) {
 		s.journal.record(events...)
 	} else {
-		s.journal.note(events...)
+		s.journal.queue(events...)
 	}
 }
 
@@ -78,9 +78,9 @@ func (s *Session) state(name string) json.RawMessage {
 	return s.states[name]
 }
 
-// initial returns the first events of a new session: its settings, and whether it has a
+// initialEvents returns the first events of a new session: its settings, and whether it has a
 // user. The caller holds s.mu.
-func (s *Session) initial() []transcript.Event {
+func (s *Session) initialEvents() []transcript.Event {
 	events := []transcript.Event{
 		transcript.Setting{ID: optionMode, Value: s.settings.mode},
 		transcript.Setting{ID: optionModel, Value: s.settings.modelName},
@@ -104,9 +104,9 @@ func IsUnattended(events []transcript.Event) bool {
 	})
 }
 
-// spend adds the cost of an answer and returns the total in its currency,
+// addCost adds the cost of an answer and returns the total in its currency,
 // rounded to six decimals.
-func (s *Session) spend(m llm.Model, u llm.Usage) *acp.Cost {
+func (s *Session) addCost(m llm.Model, u llm.Usage) *acp.Cost {
 	amount, currency, ok := llm.Cost(m, u)
 	if !ok {
 		return nil

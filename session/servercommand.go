@@ -35,7 +35,7 @@ func (s *Session) renewCommands() {
 	time.AfterFunc(renewWait, func() {
 		s.mu.Lock()
 		s.renewPlanned = false
-		send := s.opened && !s.closed // else announce sends them
+		send := s.announced && !s.closed // else announce sends them
 		s.mu.Unlock()
 		if send {
 			s.sendChangedCommands(context.Background())

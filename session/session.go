@@ -50,7 +50,7 @@ type Session struct {
 	warnings      []string                   // not yet shown to the user
 	shownWarnings []string                   // the last warnings shown to the user, for /status
 	beforeTurn    func()                     // the BeforeTurn of the Opening; may be nil
-	opened        bool                       // the session was announced to the client
+	announced     bool                       // the session was announced to the client
 	renewPlanned  bool                       // a timer will send the commands again
 	usageUnsent   bool                       // the session was opened without a replay, so the client has no usage yet
 	lastTurn      *turn                      // the end of the queue; nil before the first turn
@@ -103,7 +103,7 @@ func (s *Session) Close() (wait func(context.Context) error) {
 		return wait
 	}
 	s.mu.Lock()
-	s.opened = true // nothing needs announcing any more
+	s.announced = true // nothing needs announcing any more
 	s.closed = true
 	last := s.lastTurn
 	for t := range s.turns {

@@ -102,7 +102,7 @@ func (s *Sessions) leaseHolder() string {
 // them. No turn may be running.
 func (s *Sessions) CloseTools() {
 	var tools sync.WaitGroup
-	for _, sess := range s.opened() {
+	for _, sess := range s.openSessions() {
 		tools.Go(sess.closeTools)
 	}
 	tools.Wait()
@@ -111,12 +111,12 @@ func (s *Sessions) CloseTools() {
 // Finish makes the last attempt to store the pending events of all open
 // sessions.
 func (s *Sessions) Finish() {
-	for _, sess := range s.opened() {
+	for _, sess := range s.openSessions() {
 		sess.journal.finish()
 	}
 }
 
-func (s *Sessions) opened() []*Session {
+func (s *Sessions) openSessions() []*Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Collect(maps.Values(s.open))

@@ -240,7 +240,7 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) (_ []
 	} else if blocked != "" {
 		return history, acp.StopEndTurn, a.Say(ctx, blocked)
 	}
-	if err := t.fits(prompt.Blocks(nil)); err != nil {
+	if err := t.checkFits(prompt.Blocks(nil)); err != nil {
 		return history, "", err
 	}
 	news := a.news(ctx, &prompt)
@@ -311,8 +311,8 @@ func (a *Agent) Typed() []llm.Tool {
 	return out
 }
 
-// offers returns the tools for the model's next call.
-func (a *Agent) offers(m llm.Model) []llm.Tool {
+// offeredTools returns the tools for the model's next call.
+func (a *Agent) offeredTools(m llm.Model) []llm.Tool {
 	if a.Toolset != nil {
 		if tools := a.Toolset.Offer(m); tools != nil {
 			return tools

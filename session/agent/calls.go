@@ -138,7 +138,7 @@ func (t *turn) announce(ctx context.Context, c llm.ToolCall) (*runningCall, erro
 	}
 	t.recordSuspects(call)
 	t.addStep(call)
-	if r.silent = c.Name == planTool || t.hidden(); r.silent { // the plan itself is shown
+	if r.silent = c.Name == planTool || t.shownAsSteps(); r.silent { // the plan itself is shown
 		return r, nil
 	}
 	u := r.card(acp.UpdateToolCall)
@@ -213,7 +213,7 @@ func (r *runningCall) finish(ctx context.Context, res executors.Result, err erro
 		shown.Status = acp.ToolFailed
 		r.failStep(r.call)
 	}
-	if r.hidden() { // the client may have seen the call in a question, without an announcement
+	if r.shownAsSteps() { // the client may have seen the call in a question, without an announcement
 		card := r.card("")
 		shown.Title, shown.Kind = card.Title, card.Kind
 	}

@@ -56,7 +56,7 @@ func (t *turn) makeRoom(ctx context.Context) error {
 // and returns the history that replaces it. Focus, if not empty, names the most
 // important topic. With an error it returns the old history.
 func (a *Agent) Compact(ctx context.Context, history []llm.Message, focus string) ([]llm.Message, error) {
-	t := &turn{Agent: a, model: a.Model(), offered: a.offers(a.Model()), history: history}
+	t := &turn{Agent: a, model: a.Model(), offered: a.offeredTools(a.Model()), history: history}
 	size := t.contextSize()
 	if size == 0 {
 		size = max(t.tokens(), unknownWindow)

@@ -140,7 +140,7 @@ func isQuiet(text string, tool executors.Tool, failed bool) bool {
 // outcomeOf returns the outcome of a call: its output without the volatile
 // parts. The call itself counts only if there is hardly any output.
 func outcomeOf(c llm.ToolCall, tool executors.Tool, res executors.Result) outcome {
-	o := outcome{call: c.Name + "\x00" + canonical(c.Input)}
+	o := outcome{call: c.Name + "\x00" + canonicalJSON(c.Input)}
 	o.text = withoutVolatile(res.ForModel()) + "\x00"
 	if isQuiet(o.text, tool, res.Failed) {
 		o.text = o.call + "\x00" + o.text
@@ -155,9 +155,9 @@ func outcomeOf(c llm.ToolCall, tool executors.Tool, res executors.Result) outcom
 	return o
 }
 
-// canonical returns equal texts for equal inputs: without spaces, with sorted
+// canonicalJSON returns equal texts for equal inputs: without spaces, with sorted
 // members, and with numbers as written.
-func canonical(input json.RawMessage) string {
+func canonicalJSON(input json.RawMessage) string {
 	dec := json.NewDecoder(strings.NewReader(string(input)))
 	dec.UseNumber()
 	var v any

@@ -57,7 +57,7 @@ type halt struct {
 
 // hookStopped reports whether a hook has ended the turn, and why.
 func (t *turn) hookStopped() (why string, stopped bool) {
-	t = t.root()
+	t = t.sessionTurn()
 	if t.Hooks == nil {
 		return "", false
 	}

@@ -35,8 +35,8 @@ type inner struct {
 	lines  map[string]int                           // the index of a call's line in parent.steps, by the call's id; guarded by parent.mu
 }
 
-// root returns the turn of the session that t belongs to.
-func (t *turn) root() *turn {
+// sessionTurn returns the turn of the session that t belongs to.
+func (t *turn) sessionTurn() *turn {
 	if t.inner != nil {
 		return t.inner.parent.turn
 	}
@@ -51,8 +51,8 @@ func (t *turn) caller() string {
 	return t.Session
 }
 
-// hidden reports whether the client is shown the turn's calls only as steps.
-func (t *turn) hidden() bool { return t.inner != nil && t.inner.parent.SendAs == nil }
+// shownAsSteps reports whether the client is shown the turn's calls only as steps.
+func (t *turn) shownAsSteps() bool { return t.inner != nil && t.inner.parent.SendAs == nil }
 
 // setDelegation sets the bounds of a call that an inner turn makes. In a turn of the
 // session, it lets the call delegate tasks.
@@ -196,11 +196,11 @@ func endReason(reason acp.StopReason, rounds int) string {
 	case acp.StopCancelled:
 		return "the user cancelled it"
 	}
-	return fmt.Sprintf("it came to its limit of %s, or repeated itself", numberOf(rounds))
+	return fmt.Sprintf("it came to its limit of %s, or repeated itself", executors.Count(rounds, "round"))
 }
 
-// offered reports whether a task is offered a tool.
-func offered(d executors.Delegation, tool executors.Tool) bool {
+// isOffered reports whether a task is offered a tool.
+func isOffered(d executors.Delegation, tool executors.Tool) bool {
 	if tool.Effect.InternalOnly() {
 		return slices.Contains(d.Internal, tool.Name)
 	}
@@ -212,7 +212,7 @@ func outOfBounds(d executors.Delegation, call *executors.Call) *executors.Failur
 	if call.Spec.Name == "" { // the tools themselves say so
 		return nil
 	}
-	if !offered(d, call.Spec) {
+	if !isOffered(d, call.Spec) {
 		return executors.Failuref(executors.PolicyBlocked, "%s may not use the tool %q", d.Name, call.Tool).
 			Hint("Do the task with the tools that you have, or say what is missing.")
 	}
@@ -230,7 +230,7 @@ type toolSubset struct {
 }
 
 func (o toolSubset) Tools() []executors.Tool {
-	return slices.DeleteFunc(slices.Clone(o.Executor.Tools()), func(t executors.Tool) bool { return !offered(o.task, t) })
+	return slices.DeleteFunc(slices.Clone(o.Executor.Tools()), func(t executors.Tool) bool { return !isOffered(o.task, t) })
 }
 
 // record returns a Record that passes on only the costs: the other events of an inner
@@ -316,7 +316,7 @@ func (t *turn) addStep(call *executors.Call) {
 		Update: acp.UpdateToolCall, ToolCallID: call.ID, Title: call.Card.Title, Name: executors.Shown(call.Tool), Status: acp.ToolPending,
 		Kind: string(cmp.Or(call.Card.Kind, call.Spec.Kind, executors.KindOther)), Locations: locations(call.Card.Locations),
 	}})
-	if !t.hidden() {
+	if !t.shownAsSteps() {
 		return
 	}
 	parent.mu.Lock()
@@ -335,7 +335,7 @@ func (t *turn) failStep(call *executors.Call) {
 	parent.Record(transcript.Step{ToolCallID: parent.call.ID, ID: parent.id, Caller: t.inner.caller, Shown: &acp.ToolCall{
 		Update: acp.UpdateToolCallPatch, ToolCallID: call.ID, Status: acp.ToolFailed,
 	}})
-	if !t.hidden() {
+	if !t.shownAsSteps() {
 		return
 	}
 	parent.mu.Lock()

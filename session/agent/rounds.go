@@ -17,10 +17,10 @@ const (
 	stopHere    = "reject_once"
 )
 
-// overRounds returns why the turn ends after this many rounds of tool calls, or
+// roundLimitReason returns why the turn ends after this many rounds of tool calls, or
 // "" if it continues. Every max_tool_iterations rounds it asks the user, unless
 // there is no user or the user has allowed further rounds in advance.
-func (t *turn) overRounds(ctx context.Context, rounds int) (why string, err error) {
+func (t *turn) roundLimitReason(ctx context.Context, rounds int) (why string, err error) {
 	limit := t.Config.MaxToolIterations
 	switch {
 	case t.origin != executors.Model || rounds < max(limit, t.allowedRounds):
@@ -49,7 +49,7 @@ func (t *turn) askToContinue(ctx context.Context, rounds int) (why string, err e
 	t.message.end()
 	question := acp.ToolCall{
 		Update: acp.UpdateToolCall, ToolCallID: t.NewID(), Status: acp.ToolPending, Kind: string(executors.KindOther),
-		Title: fmt.Sprintf("%s of tools so far. Go on?", numberOf(rounds)),
+		Title: fmt.Sprintf("%s of tools so far. Go on?", executors.Count(rounds, "round")),
 	}
 	t.Record(transcript.Question{Shown: question})
 	if err := t.Send(ctx, question); err != nil {
@@ -79,13 +79,6 @@ func (t *turn) askToContinue(ctx context.Context, rounds int) (why string, err e
 		text, why = "Stopped.", ", as you asked"
 	}
 	return why, t.endQuestion(ctx, question.ToolCallID, status, text, err)
-}
-
-func numberOf(rounds int) string {
-	if rounds == 1 {
-		return "1 round"
-	}
-	return fmt.Sprintf("%d rounds", rounds)
 }
 
 // endQuestion shows the outcome of a question, also after a cancel, and returns

@@ -52,16 +52,16 @@ func (t *turn) shortenIn(ctx context.Context, out []transcript.Shortened, at int
 			out = append(out, transcript.Shortened{Message: at, ID: b.Result.ID, Text: b.Result.Text + "\n[images left out to make room]"})
 			continue
 		}
-		if line, ok := t.reference(ctx, b.Result.Text); ok {
+		if line, ok := t.overflowLine(ctx, b.Result.Text); ok {
 			out = append(out, transcript.Shortened{Message: at, ID: b.Result.ID, Text: truncated(b.Result.Text, shown) + "\n[shortened to make room] " + line})
 		}
 	}
 	return out
 }
 
-// reference returns the line with which the model finds the whole text: the
+// overflowLine returns the line with which the model finds the whole text: the
 // text's own line if it has one.
-func (t *turn) reference(ctx context.Context, text string) (line string, ok bool) {
+func (t *turn) overflowLine(ctx context.Context, text string) (line string, ok bool) {
 	last := text[strings.LastIndexByte(strings.TrimRight(text, "\n"), '\n')+1:]
 	if i := strings.LastIndex(last, "[full output: "); i >= 0 && strings.Contains(last[i:], "overflow:") {
 		return strings.TrimSpace(last[i:]), true

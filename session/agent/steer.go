@@ -50,7 +50,7 @@ func (t *turn) addSteer(ctx context.Context, content []acp.ContentBlock) (refuse
 		}
 		s.Context = text
 	}
-	if err := t.fits(s.Message().Blocks); err != nil {
+	if err := t.checkFits(s.Message().Blocks); err != nil {
 		return err, nil
 	}
 	s.Attachments = t.shortForms(ctx, content)

@@ -29,8 +29,8 @@ const (
 	maxPieces      = 64
 )
 
-// compactor returns the model that summarizes.
-func (t *turn) compactor() llm.Model {
+// summaryModel returns the model that summarizes.
+func (t *turn) summaryModel() llm.Model {
 	if t.Compactor != nil {
 		return t.Compactor
 	}
@@ -60,7 +60,7 @@ func (w *compactionRun) outline(ctx context.Context, before string, messages []l
 	if w.Keep == nil {
 		return "", ErrNothingToCompact
 	}
-	line, ok := w.Keep(ctx, strings.Join(transcribed(messages, maxReferred, maxReferred), ""))
+	line, ok := w.Keep(ctx, strings.Join(formatMessages(messages, maxReferred, maxReferred), ""))
 	if !ok {
 		return "", ErrNothingToCompact
 	}
@@ -69,7 +69,7 @@ func (w *compactionRun) outline(ctx context.Context, before string, messages []l
 	if before != "" {
 		text = truncated(before, most/3) + "\n\n" + text
 	}
-	return text + withoutMarks(lastFitting(transcribed(messages, outlined, outlined), most-len(text))), nil
+	return text + withoutMarks(lastFitting(formatMessages(messages, outlined, outlined), most-len(text))), nil
 }
 
 // lastFitting joins the last parts that fit into max bytes.
@@ -86,17 +86,17 @@ func lastFitting(parts []string, max int) string {
 // do not fit into its window, it gets them in pieces, each with the summary of
 // the earlier ones.
 func (t *turn) summarizePieces(ctx context.Context, summary string, messages []llm.Message, focus string) (string, error) {
-	model := t.compactor()
+	model := t.summaryModel()
 	if isDirect(model) {
 		return "", ErrNoModel
 	}
-	parts := transcribed(messages, maxTranscribed, maxTranscript)
+	parts := formatMessages(messages, maxTranscribed, maxTranscript)
 	size := t.pieceBytes(model)
 	for n := 0; len(parts) > 0; n++ {
 		if n == maxPieces {
 			return "", fmt.Errorf("%s would need more than %d requests to summarize the conversation", model.Name(), maxPieces)
 		}
-		fit := fitting(parts, size)
+		fit := countFitting(parts, size)
 		summary = truncated(summary, size/2) // however long it is, room remains for the piece
 		text, err := t.askSummary(ctx, model, summary, strings.Join(parts[:fit], ""), focus)
 		var failed *llm.Error
@@ -123,8 +123,8 @@ func (t *turn) pieceBytes(model llm.Model) int {
 	return max(tokens*7/2*1000/unit, maxTranscribed)
 }
 
-// fitting returns how many of the parts fit into size bytes, at least one.
-func fitting(parts []string, size int) int {
+// countFitting returns how many of the parts fit into size bytes, at least one.
+func countFitting(parts []string, size int) int {
 	n := 0
 	for i, p := range parts {
 		if n += len(p); n > size && i > 0 {
@@ -208,10 +208,10 @@ func withoutMarks(s string) string {
 // begin at the margin.
 func indented(s string) string { return strings.ReplaceAll(s, "\n", "\n  ") }
 
-// transcribed formats messages as text, one part each, whose blocks begin at
+// formatMessages formats messages as text, one part each, whose blocks begin at
 // the margin. It truncates texts and results to these lengths and omits
 // thoughts, since the text has their results.
-func transcribed(messages []llm.Message, text, result int) []string {
+func formatMessages(messages []llm.Message, text, result int) []string {
 	var parts []string
 	for _, m := range messages {
 		var b strings.Builder

@@ -133,9 +133,9 @@ func (t *turn) pathsFrom(call *executors.Call, known string) []string {
 	return found
 }
 
-// entity matches names that cannot be guessed: an address, a UUID, a hash, a
+// entityPattern matches names that cannot be guessed: an address, a UUID, a hash, a
 // mail address.
-var entity = lazyregexp.New(`(?i)https?://[^\s"'<>()]+` +
+var entityPattern = lazyregexp.New(`(?i)https?://[^\s"'<>()]+` +
 	`|\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b` +
 	`|\b(?:[0-9]+[a-f]|[a-f]+[0-9])[0-9a-f]{10,62}\b` +
 	`|\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b`)
@@ -159,7 +159,7 @@ func entitiesFrom(call *executors.Call, known string) []string {
 		if !ok || len(text) > maxEntityText {
 			continue
 		}
-		for _, name := range entity.FindAllString(text, 20) {
+		for _, name := range entityPattern.FindAllString(text, 20) {
 			if !strings.Contains(known, strings.ToLower(mentionedPart(name))) {
 				found = append(found, fmt.Sprintf("%.100s", name))
 			}

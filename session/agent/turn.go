@@ -115,7 +115,7 @@ func (t *turn) refresh() {
 	}
 	t.model = t.Model()
 	if t.Toolset != nil {
-		t.offered = t.offers(t.model)
+		t.offered = t.offeredTools(t.model)
 	}
 }
 
@@ -130,11 +130,11 @@ func (t *turn) atLimit(ctx context.Context, iteration int) (acp.StopReason, erro
 		return t.stop(ctx, acp.StopMaxTokens, "Stopped: the conversation takes about %d of %d tokens of context. "+
 			"Type /compact to make room, start a new session, or %s.", full, size, more)
 	}
-	why, err := t.overRounds(ctx, iteration)
+	why, err := t.roundLimitReason(ctx, iteration)
 	if err != nil || why == "" {
 		return "", err
 	}
-	return t.stop(ctx, acp.StopMaxTurnRequests, "Stopped after %s of tool calls%s. Send another prompt to go on.", numberOf(iteration), why)
+	return t.stop(ctx, acp.StopMaxTurnRequests, "Stopped after %s of tool calls%s. Send another prompt to go on.", executors.Count(iteration, "round"), why)
 }
 
 // answerWithRetry asks the model, and once more after a rejected request if that can help.
@@ -230,8 +230,8 @@ func (t *turn) overBudget() (full, size int) {
 	return 0, size
 }
 
-// fits returns an error for a prompt that is larger than the model's window.
-func (t *turn) fits(blocks []llm.Block) error {
+// checkFits returns an error for a prompt that is larger than the model's window.
+func (t *turn) checkFits(blocks []llm.Block) error {
 	window := t.model.Window()
 	n := llm.Tokens(llm.Request{Messages: []llm.Message{{Role: llm.User, Blocks: blocks}}})
 	if window > 0 && n > window {

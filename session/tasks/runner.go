@@ -102,9 +102,9 @@ func (r *Runner) Poll() {
 	case r.closed:
 	case !r.polled:
 		r.polled = true
-		r.plan(startDelay)
+		r.planPass(startDelay)
 	case r.timer == nil && !r.busy && r.Now().Sub(r.lastPass).Abs() >= tick:
-		r.begin()
+		r.beginPass()
 	}
 }
 
@@ -116,7 +116,7 @@ func (r *Runner) Changed() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.polled = true
-	r.begin()
+	r.beginPass()
 }
 
 // Close ends the current run and waits for it, at most for the given time.
@@ -141,20 +141,20 @@ func (r *Runner) Close(wait time.Duration) {
 	}
 }
 
-// plan plans the next pass; the caller holds mu.
-func (r *Runner) plan(after time.Duration) {
+// planPass plans the next pass; the caller holds mu.
+func (r *Runner) planPass(after time.Duration) {
 	if r.timer != nil {
 		r.timer.Stop()
 	}
 	r.timer = time.AfterFunc(after, func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.begin()
+		r.beginPass()
 	})
 }
 
-// begin begins a pass; the caller holds mu.
-func (r *Runner) begin() {
+// beginPass begins a pass; the caller holds mu.
+func (r *Runner) beginPass() {
 	if r.closed {
 		return
 	}
@@ -185,7 +185,7 @@ func (r *Runner) pass(ctx context.Context) {
 		r.busy = false
 		r.stop(nil)
 		if more && !r.closed {
-			r.plan(after)
+			r.planPass(after)
 		}
 		r.mu.Unlock()
 		return
@@ -260,7 +260,7 @@ func (r *Runner) run(ctx context.Context, id int64, forced bool) (store.Run, err
 	j := Job{Task: t, Run: t.Last, Resumed: t.Last.ID != 0 && t.Last.Ended.IsZero()}
 	switch {
 	case j.Resumed && j.Run.Attempts >= maxAttempts:
-		return r.end(j, Report{Interrupted, fmt.Sprintf("%d processes ended during this run. It is not tried again.", maxAttempts)})
+		return r.endRun(j, Report{Interrupted, fmt.Sprintf("%d processes ended during this run. It is not tried again.", maxAttempts)})
 	case j.Resumed:
 		j.Run.Attempts++
 		err = r.Store.ContinueRun(ctx, j.Run.ID)
@@ -279,7 +279,7 @@ func (r *Runner) run(ctx context.Context, id int64, forced bool) (store.Run, err
 	if err != nil {
 		return store.Run{}, err
 	}
-	return r.end(j, report)
+	return r.endRun(j, report)
 }
 
 // nextTime returns when a task is due after the run that begins now.
@@ -311,7 +311,7 @@ func (r *Runner) runWithLease(ctx context.Context, j Job) (Report, error) {
 	limit := time.AfterFunc(time.Duration(r.Config.MaxRunMinutes)*time.Minute, func() { cancel(errTooLong) })
 	defer limit.Stop()
 	var beating sync.WaitGroup
-	beating.Go(func() { r.beat(running, j, cancel) })
+	beating.Go(func() { r.renewLease(running, j, cancel) })
 	report := r.Run(running, j)
 	cause := context.Cause(running)
 	cancel(nil)
@@ -325,9 +325,9 @@ func (r *Runner) runWithLease(ctx context.Context, j Job) (Report, error) {
 	return report, nil
 }
 
-// beat renews the lease until ctx is done. If the lease is lost or the task was removed,
+// renewLease renews the lease until ctx is done. If the lease is lost or the task was removed,
 // it calls cancel.
-func (r *Runner) beat(ctx context.Context, j Job, cancel context.CancelCauseFunc) {
+func (r *Runner) renewLease(ctx context.Context, j Job, cancel context.CancelCauseFunc) {
 	beats := time.NewTicker(heartbeat)
 	defer beats.Stop()
 	for {
@@ -347,8 +347,8 @@ func (r *Runner) beat(ctx context.Context, j Job, cancel context.CancelCauseFunc
 	}
 }
 
-// end stores the end of a run. It does so even when the process ends: the run is over.
-func (r *Runner) end(j Job, report Report) (store.Run, error) {
+// endRun stores the end of a run. It does so even when the process ends: the run is over.
+func (r *Runner) endRun(j Job, report Report) (store.Run, error) {
 	run, err := r.Store.EndRun(context.Background(), j.Task.ID, j.Run.ID, r.Holder, report.Outcome, report.Result)
 	if err == nil {
 		r.Ended(j.Task, run)

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
 )
 
 // tally counts the effects of the rules on the tools of a conversation: one
@@ -82,13 +84,13 @@ func (c *tally) status(filter bool) []string {
 			}
 		}
 		parts = append(parts, fmt.Sprintf("left out %d", c.leftOut))
-		lines = append(lines, fmt.Sprintf("Filter rules in %s: %s", countNoun(c.prompts, "prompt"), strings.Join(parts, ", ")))
+		lines = append(lines, fmt.Sprintf("Filter rules in %s: %s", executors.Count(c.prompts, "prompt"), strings.Join(parts, ", ")))
 	}
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(c.hidden)) {
-		part := fmt.Sprintf("%s hidden in %s", name, countNoun(c.hidden[name], "prompt"))
+		part := fmt.Sprintf("%s hidden in %s", name, executors.Count(c.hidden[name], "prompt"))
 		if n := c.refused[name]; n > 0 {
-			part += fmt.Sprintf(", %s refused", countNoun(n, "call"))
+			part += fmt.Sprintf(", %s refused", executors.Count(n, "call"))
 		}
 		parts = append(parts, part)
 	}
@@ -96,13 +98,6 @@ func (c *tally) status(filter bool) []string {
 		lines = append(lines, "Dependency rules: "+strings.Join(parts, "; "))
 	}
 	return lines
-}
-
-func countNoun(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func sumCounts(counts map[string]int) (total int) {
