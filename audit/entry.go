@@ -106,13 +106,13 @@ const (
 func (l *Log) newEntry(call *executors.Call, kind executors.Kind, now time.Time) *Entry {
 	e := &Entry{
 		Timestamp: now.UTC().Format(timeFormat),
-		ID:        cut(call.ID, maxName), Tool: cut(call.Tool, maxName),
-		Session: cut(call.Session, maxName), Caller: cut(call.Caller, maxName),
+		ID:        truncate(call.ID, maxName), Tool: truncate(call.Tool, maxName),
+		Session: truncate(call.Session, maxName), Caller: truncate(call.Caller, maxName),
 		Origin: call.Origin.String(), Phase: call.Phase.String(), Attempt: call.Attempt,
 		Command: l.text(call.Card.Command, maxCommand), URL: l.text(call.Card.URL, maxText),
 		Input:       l.input(call.Input),
 		ClaimSource: claimSource(call.Card, kind),
-		MCPServer:   cut(call.Server(), maxName),
+		MCPServer:   truncate(call.Server(), maxName),
 	}
 	if e.MCPServer != "" {
 		e.ClaimSource = "mcp"
@@ -147,14 +147,14 @@ func claimSource(card executors.Card, kind executors.Kind) string {
 func (l *Log) addOutcome(ctx context.Context, e *Entry, call *executors.Call, res executors.Result, err error) {
 	r := call.Record
 	e.Attempt = call.Attempt
-	e.Decision, e.Rule, e.Answer = cut(r.Decision, maxName), l.text(r.Rule, maxText), cut(r.Answer, maxName)
+	e.Decision, e.Rule, e.Answer = truncate(r.Decision, maxName), l.text(r.Rule, maxText), truncate(r.Answer, maxName)
 	e.Reason = l.text(r.Reason, maxText)
 	e.Adversarial = l.text(r.Adversarial, maxText)
 	e.Gates, e.Hooks = l.gates(r.Verdicts), l.hooks(r.Hooks)
 	e.PolicyMatch = policyMatch(e.Gates)
 	e.Trust = r.Trust
-	e.ClaimSource = cmp.Or(cut(r.ClaimSource, maxName), e.ClaimSource)
-	e.MCPCode = cut(r.Code, maxName)
+	e.ClaimSource = cmp.Or(truncate(r.ClaimSource, maxName), e.ClaimSource)
+	e.MCPCode = truncate(r.Code, maxName)
 	e.ExitCode, e.Rollback = r.ExitCode, r.Rollback
 	e.Suspect = l.text(r.Suspect, maxText)
 	e.Truncated, e.Cached = r.Truncated, r.Cached
@@ -210,7 +210,7 @@ func policyMatch(verdicts []executors.Verdict) string {
 			rules = append(rules, v.Rule)
 		}
 	}
-	return cut(strings.Join(rules, "; "), maxText)
+	return truncate(strings.Join(rules, "; "), maxText)
 }
 
 // outcome classifies how a call ended.
@@ -244,7 +244,7 @@ func (e *Entry) body() ([]byte, error) {
 		return body, err
 	}
 	short := *e // the limits of the texts do not count escapes, which take up to six bytes for one
-	short.Input, short.Paths, short.Gates, short.Hooks, short.Command = nil, nil, nil, nil, cut(e.Command, 16*maxText)
+	short.Input, short.Paths, short.Gates, short.Hooks, short.Command = nil, nil, nil, nil, truncate(e.Command, 16*maxText)
 	return encode(&short)
 }
 

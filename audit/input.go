@@ -80,14 +80,15 @@ func (l *Log) text(s string, limit int) string {
 		s = l.mask(s[:maxMasked])
 		s = s[:max(len(s)-maxSecret, 0)]
 	}
-	return bounded(s, limit, size)
+	return truncateTo(s, limit, size)
 }
 
-// cut truncates a text.
-func cut(s string, limit int) string { return bounded(s, limit, len(s)) }
+// truncate truncates a text.
+func truncate(s string, limit int) string { return truncateTo(s, limit, len(s)) }
 
-// bounded truncates a text that is the rest of size bytes, and marks the cut.
-func bounded(s string, limit, size int) string {
+// truncateTo truncates a text to limit bytes and marks the cut. size is the length of the
+// whole text, of which s may be only the beginning.
+func truncateTo(s string, limit, size int) string {
 	limit = min(limit, len(s))
 	if limit == size {
 		return s

@@ -67,7 +67,7 @@ func (s *Set) pick(ctx context.Context, t *turn, m llm.Model, prompt string, use
 			all()
 			return
 		}
-		top = s.best(t, rest, scores)
+		top = s.topScored(t, rest, scores)
 		t.filtered = true
 	}
 	for _, i := range top {
@@ -90,8 +90,8 @@ func (s *Set) rank(ctx context.Context, t *turn, m llm.Model, prompt string, res
 	return s.lexicon.rank(prompt, t.all, rest)
 }
 
-// best returns the top_k of the tools, and all without a score.
-func (s *Set) best(t *turn, rest []int, scores []float64) []int {
+// topScored returns the top_k of the tools, and all without a score.
+func (s *Set) topScored(t *turn, rest []int, scores []float64) []int {
 	type scored struct {
 		tool  int
 		score float64

@@ -67,7 +67,7 @@ func (s *Set) shouldDefer(m llm.Model, tools []llm.Tool) bool {
 // holds mu. Its description changes only if a server joins or leaves, so that the
 // provider's cache holds.
 func (s *Set) withSearch(tools []llm.Tool) []llm.Tool {
-	own, more := split(tools)
+	own, more := splitByServer(tools)
 	var servers []string
 	for _, t := range more {
 		if name := serverOf(t.Name); !slices.Contains(servers, name) {
@@ -75,15 +75,15 @@ func (s *Set) withSearch(tools []llm.Tool) []llm.Tool {
 		}
 	}
 	if !slices.Equal(servers, s.searchable) {
-		s.searchable, s.searchTool = servers, s.search().Tools()[0]
+		s.searchable, s.searchTool = servers, s.searchRegistry().Tools()[0]
 		s.searchTool.Description = strings.TrimSpace(searchText) + "\n" + listServers(servers, more)
 	}
 	t := s.searchTool
 	return slices.Concat(own, []llm.Tool{{Name: t.Name, Description: t.Description, Schema: t.Schema}}, more)
 }
 
-// split divides tools into our own, without tool_search, and those of MCP servers.
-func split(tools []llm.Tool) (own, more []llm.Tool) {
+// splitByServer divides tools into our own, without tool_search, and those of MCP servers.
+func splitByServer(tools []llm.Tool) (own, more []llm.Tool) {
 	for _, t := range tools {
 		switch {
 		case serverOf(t.Name) != "":
@@ -167,7 +167,7 @@ func (s *Set) continuePrevious(before *turn) {
 			continue
 		}
 		if !sameTool(current, then[tool.Name]) {
-			tool = s.shape(current)
+			tool = s.forModel(current)
 		}
 		t.offered = append(t.offered, tool)
 		t.reasons[tool.Name] = cmp.Or(t.picked[tool.Name], Kept)
@@ -184,7 +184,7 @@ func byName(tools []llm.Tool) map[string]llm.Tool {
 
 // Search returns the executor of tool_search. The tool exists only while the tools of
 // MCP servers are left out.
-func (s *Set) Search() executors.Executor { return searcher{s.search(), s} }
+func (s *Set) Search() executors.Executor { return searcher{s.searchRegistry(), s} }
 
 type searcher struct {
 	executors.Registry
@@ -205,26 +205,26 @@ type searchInput struct {
 	Query string `json:"query" jsonschema:"description=the task in a few words"`
 }
 
-// search returns tool_search, whose description withSearch completes.
-func (s *Set) search() executors.Registry {
+// searchRegistry returns tool_search, whose description withSearch completes.
+func (s *Set) searchRegistry() executors.Registry {
 	return executors.Registry{executors.Bind(
 		executors.Tool{Name: searchName, Effect: executors.Internal | executors.Idempotent, Kind: executors.KindSearch},
 		func(_ context.Context, _ *executors.Call, in *searchInput) (executors.Card, error) {
 			return executors.Card{Title: fmt.Sprintf("Search the tools for %q", in.Query), Kind: executors.KindSearch}, nil
 		},
 		func(_ context.Context, _ *executors.Call, in *searchInput) (executors.Result, error) {
-			return executors.Result{Text: s.find(in.Query)}, nil
+			return executors.Result{Text: s.searchTools(in.Query)}, nil
 		},
 	)}
 }
 
-// find offers the tools that fit a query from the next call of the model on, and
+// searchTools offers the tools that fit a query from the next call of the model on, and
 // returns a line for each.
-func (s *Set) find(query string) string {
+func (s *Set) searchTools(query string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, tools := split(s.turn.all)
-	best, more := s.fitting(query, tools)
+	_, tools := splitByServer(s.turn.all)
+	best, more := s.bestMatches(query, tools)
 	if len(best) == 0 {
 		return fmt.Sprintf("No tool fits %q. Try other words, or the name of a server:\n%s", query, listServers(s.searchable, tools))
 	}
@@ -240,9 +240,9 @@ func (s *Set) find(query string) string {
 	return b.String()
 }
 
-// fitting returns the tools that fit a query best, and the number of others that fit;
+// bestMatches returns the tools that fit a query best, and the number of others that fit;
 // the caller holds mu.
-func (s *Set) fitting(query string, tools []llm.Tool) (best []llm.Tool, more int) {
+func (s *Set) bestMatches(query string, tools []llm.Tool) (best []llm.Tool, more int) {
 	rest := make([]int, len(tools))
 	for i := range rest {
 		rest[i] = i

@@ -38,7 +38,7 @@ func TestSearch(t *testing.T) {
 		t.Fatalf("first: %s", got)
 	}
 	first := s.Offer(small{})
-	text := s.find("open an issue about the crash")
+	text := s.searchTools("open an issue about the crash")
 	for _, want := range []string{"These tools are offered from now on:\n- ", "\n- github__create_issue: Create a new issue in a GitHub repository\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -139,7 +139,7 @@ func TestSearchStays(t *testing.T) {
 	if got := description(another); got != first {
 		t.Errorf("another tool of a server: %s", got)
 	}
-	if text := s.find("star the repository"); !strings.Contains(text, "github__star") {
+	if text := s.searchTools("star the repository"); !strings.Contains(text, "github__star") {
 		t.Errorf("%s", text)
 	}
 	joined := append(slices.Clone(another), llm.Tool{Name: "new__thing", Description: "Something new", Schema: json.RawMessage(`{"type":"object"}`)})
@@ -161,7 +161,7 @@ func TestFind(t *testing.T) {
 		"":                             "No tool fits \"\"",
 		strings.Repeat("issue ", 9999): "- github__create_issue: ",
 	} {
-		if got := s.find(query); !strings.Contains(got, want) {
+		if got := s.searchTools(query); !strings.Contains(got, want) {
 			t.Errorf("find(%.40q): no %q in\n%s", query, want, got)
 		}
 	}
@@ -207,7 +207,7 @@ func TestFindMany(t *testing.T) {
 	s := set(func(*Config) {})
 	s.Begin(t.Context(), small{}, "hi", nil, many(t, 300))
 	before := len(s.Offer(small{}))
-	if text := s.find("list issues"); !strings.Contains(text, " tools would fit too; narrow the query") || len(s.Offer(small{})) != before+maxFound {
+	if text := s.searchTools("list issues"); !strings.Contains(text, " tools would fit too; narrow the query") || len(s.Offer(small{})) != before+maxFound {
 		t.Errorf("%d tools more:\n%s", len(s.Offer(small{}))-before, text)
 	}
 }
@@ -218,6 +218,6 @@ func BenchmarkFind(b *testing.B) {
 	s.Offer(small{})
 	b.ReportAllocs()
 	for b.Loop() {
-		s.find("open an issue about the crash")
+		s.searchTools("open an issue about the crash")
 	}
 }

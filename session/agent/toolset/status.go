@@ -23,12 +23,12 @@ func (s *Set) Status() []string {
 		lines = append(lines, fmt.Sprintf("Filter: top_k=%d, always_on=%d, embeddings=%d", f.TopK, len(f.AlwaysOn), t.embedded))
 	}
 	if t.deferred {
-		_, more := split(t.all)
+		_, more := splitByServer(t.all)
 		lines = append(lines, fmt.Sprintf("Tool search: %s of MCP servers would take too much of the window, so the model finds them by tool_search",
 			executors.Count(len(more), "tool")))
 	}
 	if t.picked != nil && len(t.offered) > 0 {
-		lines = append(lines, fmt.Sprintf("Tools of the last prompt: %d of %d (%s)", len(t.offered), len(t.all), t.why()))
+		lines = append(lines, fmt.Sprintf("Tools of the last prompt: %d of %d (%s)", len(t.offered), len(t.all), t.toolsByReason()))
 	}
 	if s.cfg.TAFC.Enabled {
 		line := fmt.Sprintf("TAFC: from a complexity of %v on", s.thinking.threshold)
@@ -54,8 +54,8 @@ func (s *Set) Status() []string {
 	return lines
 }
 
-// why groups the offered tools by reason.
-func (t *turn) why() string {
+// toolsByReason groups the offered tools by reason.
+func (t *turn) toolsByReason() string {
 	var parts []string
 	for _, reason := range reasonOrder {
 		var names []string

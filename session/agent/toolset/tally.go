@@ -24,9 +24,9 @@ func newTally() tally {
 	return tally{offered: map[Reason]int{}, hidden: map[string]int{}, refused: map[string]int{}}
 }
 
-// count counts the tools of the new prompt and logs the counts; the caller
+// countTools counts the tools of the new prompt and logs the counts; the caller
 // holds mu.
-func (s *Set) count() {
+func (s *Set) countTools() {
 	t, c := &s.turn, &s.tally
 	c.prompts++
 	for _, tool := range t.all {

@@ -199,7 +199,7 @@ func (s *Set) Begin(ctx context.Context, m llm.Model, prompt string, history []l
 	case s.canKeep(&before, &t):
 		s.keepPrevious(&before)
 	}
-	s.count()
+	s.countTools()
 }
 
 // recordHistory records the completed tools of the history and returns the tools that
@@ -276,15 +276,15 @@ func (s *Set) Offer(m llm.Model) []llm.Tool {
 	if inText && !t.deferred { // its calls are found in text by the names of its tools
 		return slices.DeleteFunc(slices.Clone(t.all), func(tool llm.Tool) bool { return s.isHidden(t, tool.Name) })
 	}
-	s.extend(t)
+	s.offerAvailable(t)
 	if inText {
 		return slices.DeleteFunc(slices.Clone(t.all), func(tool llm.Tool) bool { return t.reasons[tool.Name] == "" })
 	}
 	return slices.Clip(t.offered)
 }
 
-// extend appends the tools that have become available.
-func (s *Set) extend(t *turn) {
+// offerAvailable appends the tools that have become available.
+func (s *Set) offerAvailable(t *turn) {
 	first := !t.begun
 	t.begun = true
 	for _, tool := range t.all {
@@ -300,7 +300,7 @@ func (s *Set) extend(t *turn) {
 			reason = DependencyMet
 		}
 		t.reasons[tool.Name] = reason
-		t.offered = append(t.offered, s.shape(tool))
+		t.offered = append(t.offered, s.forModel(tool))
 	}
 }
 
@@ -318,8 +318,8 @@ func (s *Set) reason(t *turn, name string) Reason {
 	return ""
 }
 
-// shape returns a tool in the form that the model gets.
-func (s *Set) shape(tool llm.Tool) llm.Tool {
+// forModel returns a tool in the form that the model gets.
+func (s *Set) forModel(tool llm.Tool) llm.Tool {
 	if s.cfg.TAFC.Enabled {
 		return s.thinking.addTo(tool)
 	}

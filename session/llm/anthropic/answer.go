@@ -86,19 +86,19 @@ func (a *answerReader) ReadChunk(data []byte, emit func(llm.Event) bool) (done b
 		return true, fmt.Errorf("reading its stream: %w", err)
 	}
 	switch {
-	case e.Type == "error", wire.IsFault(e.Error):
-		return true, wire.ParseFault(data)
+	case e.Type == "error", wire.HasError(e.Error):
+		return true, wire.ParseStreamError(data)
 	case e.Type == "message":
-		return true, a.message(&e, emit)
+		return true, a.readMessage(&e, emit)
 	case e.Type == "message_start":
 		a.usage = e.Message.Usage
 		return !emit(a.usageEvent()), nil
 	case e.Type == "content_block_start":
 		return !a.endThought(emit) || !a.endCalls(false, emit) || !a.startBlock(e.Index, &e.ContentBlock, emit), nil
 	case e.Type == "content_block_delta":
-		return !a.delta(&e, emit), nil
+		return !a.readDelta(&e, emit), nil
 	case e.Type == "content_block_stop":
-		if c := a.call(e.Index); c != nil {
+		if c := a.findCall(e.Index); c != nil {
 			c.ended = true
 		}
 		return !a.endThought(emit), nil
@@ -124,12 +124,12 @@ func (a *answerReader) End(emit func(llm.Event) bool) error {
 
 func (a *answerReader) finish(emit func(llm.Event) bool) {
 	if a.endThought(emit) && a.endCalls(true, emit) {
-		emit(llm.Event{Stop: a.reason()})
+		emit(llm.Event{Stop: a.stopReason()})
 	}
 }
 
-// message reads an answer that is not streamed.
-func (a *answerReader) message(e *streamEvent, emit func(llm.Event) bool) error {
+// readMessage reads an answer that is not streamed.
+func (a *answerReader) readMessage(e *streamEvent, emit func(llm.Event) bool) error {
 	a.usage, a.stop = e.Usage, e.StopReason
 	for i := range e.Content {
 		if !a.startBlock(i, &e.Content[i], emit) || !a.endThought(emit) {
@@ -158,8 +158,8 @@ func (a *answerReader) startBlock(index int, b *streamBlock, emit func(llm.Event
 	return true
 }
 
-// delta adds a piece to the block in progress.
-func (a *answerReader) delta(e *streamEvent, emit func(llm.Event) bool) bool {
+// readDelta adds a piece to the block in progress.
+func (a *answerReader) readDelta(e *streamEvent, emit func(llm.Event) bool) bool {
 	d := &e.Delta
 	switch {
 	case d.Text != "":
@@ -171,7 +171,7 @@ func (a *answerReader) delta(e *streamEvent, emit func(llm.Event) bool) bool {
 	case d.Signature != "":
 		a.thought.Signature += d.Signature
 	case d.PartialJSON != "":
-		if c := a.call(e.Index); c != nil {
+		if c := a.findCall(e.Index); c != nil {
 			c.args.WriteString(d.PartialJSON)
 			a.Add(len(d.PartialJSON))
 		}
@@ -179,8 +179,8 @@ func (a *answerReader) delta(e *streamEvent, emit func(llm.Event) bool) bool {
 	return true
 }
 
-// call returns the open call of a block, or nil.
-func (a *answerReader) call(index int) *openCall {
+// findCall returns the open call of a block, or nil.
+func (a *answerReader) findCall(index int) *openCall {
 	for _, c := range slices.Backward(a.calls) {
 		if c.index == index && !c.ended {
 			return c
@@ -216,7 +216,7 @@ func (a *answerReader) endCalls(all bool, emit func(llm.Event) bool) bool {
 		if strings.TrimSpace(args) == "" {
 			args = string(c.whole)
 		}
-		input, ok := wire.ParseInput(args, len(a.calls) == 0 && a.reason() == llm.StopMaxTokens)
+		input, ok := wire.ParseInput(args, len(a.calls) == 0 && a.stopReason() == llm.StopMaxTokens)
 		if !ok {
 			continue
 		}
@@ -229,9 +229,9 @@ func (a *answerReader) endCalls(all bool, emit func(llm.Event) bool) bool {
 	return true
 }
 
-// reason translates the API's stop reason. A pause_turn ends the answer: it comes only
+// stopReason translates the API's stop reason. A pause_turn ends the answer: it comes only
 // with tools that run at the provider, which are never offered.
-func (a *answerReader) reason() llm.StopReason {
+func (a *answerReader) stopReason() llm.StopReason {
 	if r, ok := wire.StopReasons[a.stop]; ok {
 		return r
 	}

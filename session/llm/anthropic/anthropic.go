@@ -62,7 +62,7 @@ type Model struct {
 	cfg           Config
 	facts         modelFacts
 	client        wire.Client
-	leftOut       wire.LeftOut
+	leftOut       wire.RefusedTools
 	fillsThoughts atomic.Bool // adds a thought to calls without one, which the server has refused
 }
 

@@ -60,13 +60,13 @@ func (c *Model) body(req llm.Request, messages []llm.Message) wire.Body {
 	if len(req.Tools) > 0 {
 		body = append(body, []byte(`,"tools":`), kept.Tools(req.Tools, catalogue))
 	}
-	return append(joined(append(body, []byte(`,"messages":[`)), forms), end)
+	return append(appendMessages(append(body, []byte(`,"messages":[`)), forms), end)
 }
 
 // head returns the request without its tools and messages.
 func (c *Model) head(req llm.Request, forms []form) request {
 	r := request{Model: c.cfg.Model, MaxTokens: c.maxTokens(req.Thought), Stream: true}
-	r.Thinking, r.OutputConfig = c.facts.think(req.Thought, r.MaxTokens, forms)
+	r.Thinking, r.OutputConfig = c.facts.thinkingConfig(req.Thought, r.MaxTokens, forms)
 	if strings.TrimSpace(req.System) != "" {
 		r.System = []textBlock{{Type: typeText, Text: req.System, CacheControl: breakpoint}}
 	}
@@ -85,7 +85,7 @@ func catalogue(tools []llm.Tool) []byte {
 
 // The parts between the messages of a request, and between their blocks.
 var (
-	begins = map[llm.Role][]byte{
+	messageStarts = map[llm.Role][]byte{
 		llm.User:      []byte(`{"role":"user","content":[`),
 		llm.Assistant: []byte(`{"role":"assistant","content":[`),
 	}
@@ -94,22 +94,22 @@ var (
 	end   = []byte("]}")
 )
 
-// joined appends the messages to a body. Adjacent messages of one role become one, and
+// appendMessages appends the messages to a body. Adjacent messages of one role become one, and
 // empty ones are left out. The last block of the last user message is marked.
-func joined(body wire.Body, forms []form) wire.Body {
+func appendMessages(body wire.Body, forms []form) wire.Body {
 	body = slices.Grow(body, 3*len(forms)+4)
-	marked := lastOf(forms, llm.User)
+	marked := lastIndexOf(forms, llm.User)
 	var role llm.Role
 	for i, f := range forms {
 		switch {
 		case len(f.blocks) == 0:
 			continue
 		case role == "":
-			body = append(body, begins[f.role])
+			body = append(body, messageStarts[f.role])
 		case f.role == role:
 			body = append(body, comma)
 		default:
-			body = append(body, next, begins[f.role])
+			body = append(body, next, messageStarts[f.role])
 		}
 		role = f.role
 		if i == marked {
@@ -125,8 +125,8 @@ func joined(body wire.Body, forms []form) wire.Body {
 	return body
 }
 
-// lastOf returns the index of the last message of a role that is not empty, or -1.
-func lastOf(forms []form, role llm.Role) int {
+// lastIndexOf returns the index of the last message of a role that is not empty, or -1.
+func lastIndexOf(forms []form, role llm.Role) int {
 	for i := len(forms) - 1; i >= 0; i-- {
 		if forms[i].role == role && len(forms[i].blocks) > 0 {
 			return i

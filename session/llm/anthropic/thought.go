@@ -17,10 +17,10 @@ type outputConfig struct {
 	Effort string `json:"effort"`
 }
 
-// think asks for a thought level that the model has, within its limits; any other
+// thinkingConfig asks for a thought level that the model has, within its limits; any other
 // level means the default. Nil leaves a part out.
 // https://platform.claude.com/docs/en/build-with-claude/thinking
-func (m modelFacts) think(level string, maxTokens int, messages []form) (*thinkingConfig, *outputConfig) {
+func (m modelFacts) thinkingConfig(level string, maxTokens int, messages []form) (*thinkingConfig, *outputConfig) {
 	var output *outputConfig
 	known := slices.Contains(m.selectableLevels(), level)
 	switch {
@@ -58,7 +58,7 @@ func (c *Model) maxTokens(level string) int {
 // thought, as after a change of the level between them. The API then refuses a budget
 // until the next prompt.
 func thoughtless(forms []form) bool {
-	messages := merged(forms)
+	messages := mergedForms(forms)
 	for i := len(messages) - 1; i > 0 && messages[i].first == typeResult; i -= 2 {
 		if messages[i-1].first.isThought() {
 			return false
@@ -70,8 +70,8 @@ func thoughtless(forms []form) bool {
 	return false
 }
 
-// merged returns the messages as they are sent, without their blocks; see joined.
-func merged(forms []form) []form {
+// mergedForms returns the messages as they are sent, without their blocks; see appendMessages.
+func mergedForms(forms []form) []form {
 	var out []form
 	for _, f := range forms {
 		switch n := len(out); {

@@ -45,10 +45,10 @@ func (r *resumer) resume(ctx context.Context, req llm.Request, said *partial, yi
 	text, thought := newTrimmer(said.text()), newTrimmer(said.thoughts.String())
 	// Text that was held back is emitted before an event of another kind.
 	flush := func(ev llm.Event) bool {
-		if held := thought.flushed(ev.Thought == ""); held != "" && !yield(llm.Event{Thought: held}, nil) {
+		if held := thought.flushIfEnded(ev.Thought == ""); held != "" && !yield(llm.Event{Thought: held}, nil) {
 			return false
 		}
-		held := text.flushed(ev.Text == "")
+		held := text.flushIfEnded(ev.Text == "")
 		return held == "" || yield(llm.Event{Text: held}, nil)
 	}
 	for ev, err := range r.Model.Stream(ctx, req) {
@@ -166,8 +166,8 @@ func (t *trimmer) trim(text string) string {
 	return t.flush()
 }
 
-// flushed returns the text that was held back, if the text has ended.
-func (t *trimmer) flushed(ended bool) string {
+// flushIfEnded returns the text that was held back, if the text has ended.
+func (t *trimmer) flushIfEnded(ended bool) string {
 	if !ended || t.held == "" {
 		return ""
 	}

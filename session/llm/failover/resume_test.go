@@ -67,7 +67,7 @@ func FuzzTrimmer(f *testing.F) {
 			out.WriteString(tr.trim(rest[:n]))
 			rest = rest[n:]
 		}
-		out.WriteString(tr.flushed(true))
+		out.WriteString(tr.flushIfEnded(true))
 		if got := said + out.String(); back == 0 && cut >= minRestart && cut <= maxCompared && got != answer {
 			t.Errorf("begun anew: %q after %q", out.String(), said)
 		} else if len(got) > len(answer)+cut-back {

@@ -40,7 +40,7 @@ func (r *retrier) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Eve
 			}
 			wait, ok := schedule.Next(e.RetryAfter)
 			if try > r.limits.MaxAttempts || !ok {
-				yield(llm.Event{}, gaveUp(e, try))
+				yield(llm.Event{}, exhausted(e, try))
 				return
 			}
 			if !yield(llm.Event{Wait: &llm.Wait{Failure: sentence(e), For: wait, Try: try + 1, Of: r.limits.MaxAttempts + 1}}, nil) {
@@ -73,9 +73,9 @@ func relayAnswer(ctx context.Context, m llm.Model, req llm.Request, yield func(l
 	return nil
 }
 
-// gaveUp returns the failure of the last attempt, with the number of attempts in its
+// exhausted returns the failure of the last attempt, with the number of attempts in its
 // hint.
-func gaveUp(e *llm.Error, tries int) *llm.Error {
+func exhausted(e *llm.Error, tries int) *llm.Error {
 	last := *e
 	if e.RetryAfter > 0 {
 		last.Hint = fmt.Sprintf("wait %s, then try again", llm.Span(e.RetryAfter))

@@ -271,7 +271,7 @@ func (s *Script) Stream(ctx context.Context, _ llm.Request) iter.Seq2[llm.Event,
 			yield(llm.Event{}, context.Cause(ctx))
 			return
 		}
-		steps, err := s.take()
+		steps, err := s.nextCall()
 		if err != nil {
 			yield(llm.Event{}, err)
 			return
@@ -288,8 +288,8 @@ func (s *Script) Stream(ctx context.Context, _ llm.Request) iter.Seq2[llm.Event,
 	}
 }
 
-// take returns the next model call.
-func (s *Script) take() ([]step, error) {
+// nextCall returns the next model call.
+func (s *Script) nextCall() ([]step, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.next == len(s.calls) {

@@ -94,13 +94,13 @@ func slashCall(t llm.Tool, rest string, line int) textcalls.Call {
 	case rest != "" && short != "":
 		call.Input = llm.ObjectOf(short, rest)
 	default:
-		call.Problem = lacksInput(t, rest) + "\n" + callUsage(t)
+		call.Problem = missingInput(t, rest) + "\n" + callUsage(t)
 	}
 	return call
 }
 
-// lacksInput describes the mistake in a call that is not JSON and has no short form.
-func lacksInput(t llm.Tool, rest string) string {
+// missingInput describes the mistake in a call that is not JSON and has no short form.
+func missingInput(t llm.Tool, rest string) string {
 	params := textcalls.Params(t)
 	var names []string
 	for _, p := range textcalls.Required(params) {

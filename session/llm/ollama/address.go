@@ -49,7 +49,7 @@ func ParseAddress(text string) *url.URL {
 			port = p
 		}
 	}
-	u := &url.URL{Scheme: scheme, User: user, Host: net.JoinHostPort(reachable(host), port)}
+	u := &url.URL{Scheme: scheme, User: user, Host: net.JoinHostPort(reachableHost(host), port)}
 	path = strings.Trim(path, "/")
 	for _, api := range []string{"v1/chat/completions", "api/chat", "v1", "api"} {
 		if path == api {
@@ -63,8 +63,8 @@ func ParseAddress(text string) *url.URL {
 	return u
 }
 
-// reachable returns the host to ask for a server that listens on host.
-func reachable(host string) string {
+// reachableHost returns the host to ask for a server that listens on host.
+func reachableHost(host string) string {
 	ip := net.ParseIP(host)
 	switch {
 	case host == "", ip != nil && ip.IsUnspecified() && ip.To4() != nil:

@@ -61,7 +61,7 @@ func (a *answerReader) ReadChunk(line []byte, emit func(llm.Event) bool) (done b
 	if err := wire.Decode(line, &l); err != nil {
 		return true, fmt.Errorf("reading its stream: %w", err)
 	}
-	if wire.IsFault(l.Error) {
+	if wire.HasError(l.Error) {
 		kind, message := wire.ParseRefusal(line)
 		return true, wire.StreamError{Kind: kind, Message: cmp.Or(message, "an error without a message")}
 	}

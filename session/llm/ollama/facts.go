@@ -61,8 +61,8 @@ type serverFacts struct {
 	asked  bool
 }
 
-// memory returns the shared facts about the model of that name.
-func (o *Model) memory(name string) *serverFacts {
+// sharedFacts returns the shared facts about the model of that name.
+func (o *Model) sharedFacts(name string) *serverFacts {
 	k := wire.Recall[serverFacts](o.cfg.Memory, o.base.String(), name)
 	k.begin.Do(func() { k.asking = make(chan struct{}, 1) })
 	return k
@@ -74,10 +74,10 @@ func (o *Model) facts() (f modelFacts, asked bool) {
 	if name == "" {
 		return modelFacts{remote: IsHosted(o.base)}, false
 	}
-	return o.memory(name).get(IsHosted(o.base))
+	return o.sharedFacts(name).known(IsHosted(o.base))
 }
 
-func (k *serverFacts) get(remote bool) (modelFacts, bool) {
+func (k *serverFacts) known(remote bool) (modelFacts, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	f := k.facts
@@ -91,20 +91,20 @@ func (o *Model) Learn(ctx context.Context) bool {
 	if o.Ready() != nil {
 		return false
 	}
-	name, err := o.pick(ctx)
+	name, err := o.resolveModel(ctx)
 	return err == nil && o.learn(ctx, name)
 }
 
 // learn asks once. A server that does not answer is asked again the next time.
 func (o *Model) learn(ctx context.Context, name string) bool {
-	k := o.memory(name)
+	k := o.sharedFacts(name)
 	select {
 	case k.asking <- struct{}{}:
 		defer func() { <-k.asking }()
 	case <-ctx.Done():
 		return false
 	}
-	if _, asked := k.get(false); asked {
+	if _, asked := k.known(false); asked {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(ctx, showTimeout)

@@ -34,7 +34,7 @@ func (o *Model) List(ctx context.Context) ([]llm.Choice, error) {
 	if err := o.Ready(); err != nil {
 		return nil, err
 	}
-	models, err := o.tags(ctx)
+	models, err := o.fetchModels(ctx)
 	if err != nil {
 		return nil, o.endpoint.Outcome(ctx, err)
 	}
@@ -51,12 +51,12 @@ func (o *Model) List(ctx context.Context) ([]llm.Choice, error) {
 // Find reports whether an Ollama with a model that can chat answers at DefaultAddress
 // before ctx is done.
 func Find(ctx context.Context) bool {
-	models, err := New(Config{Address: DefaultAddress}).tags(ctx)
+	models, err := New(Config{Address: DefaultAddress}).fetchModels(ctx)
 	return err == nil && len(models) > 0
 }
 
-// tags returns the models that can chat.
-func (o *Model) tags(ctx context.Context) ([]servedModel, error) {
+// fetchModels returns the models that can chat.
+func (o *Model) fetchModels(ctx context.Context) ([]servedModel, error) {
 	var list modelList
 	if err := o.call(ctx, http.MethodGet, "api/tags", nil, &list); err != nil {
 		return nil, err

@@ -54,7 +54,7 @@ type Model struct {
 	cfg      Config
 	base     *url.URL
 	client   wire.Client
-	leftOut  wire.LeftOut
+	leftOut  wire.RefusedTools
 
 	mu    sync.Mutex
 	first string // the model, where none is configured; empty until it is known
@@ -119,7 +119,7 @@ func (o *Model) Prepare(req llm.Request) { o.body(o.cfg.Model, req) }
 // one that is unique in the answer.
 func (o *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
 	open := func(ctx context.Context) (*http.Response, error) {
-		model, err := o.pick(ctx)
+		model, err := o.resolveModel(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -137,16 +137,16 @@ func (o *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 	})
 }
 
-// pick returns the model to ask: the configured one, else the first of the server's
+// resolveModel returns the model to ask: the configured one, else the first of the server's
 // list that can chat.
-func (o *Model) pick(ctx context.Context) (string, error) {
+func (o *Model) resolveModel(ctx context.Context) (string, error) {
 	if o.cfg.Model != "" {
 		return o.cfg.Model, nil
 	}
 	if first := o.modelName(); first != "" {
 		return first, nil
 	}
-	list, err := o.tags(ctx)
+	list, err := o.fetchModels(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -171,7 +171,7 @@ func TestOllamaCancel(t *testing.T) {
 // cancel.
 func TestOllamaCancelWhileAnotherAsks(t *testing.T) {
 	m := modelAt(llmtest.ServeOllama(t, "", "").URL, "m")
-	m.memory("m").asking <- struct{}{} // the other one
+	m.sharedFacts("m").asking <- struct{}{} // the other one
 	stop := errors.New("stop")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(stop)

@@ -83,15 +83,15 @@ func (o *Model) body(name string, req llm.Request) wire.Body {
 // head returns the request without its tools and messages.
 func (o *Model) head(name string, req llm.Request) chatRequest {
 	f, _ := o.facts()
-	r := chatRequest{Model: name, Stream: true, Think: f.think(req.Thought), Options: chatOptions{NumPredict: o.cfg.MaxTokens}}
+	r := chatRequest{Model: name, Stream: true, Think: f.thinkValue(req.Thought), Options: chatOptions{NumPredict: o.cfg.MaxTokens}}
 	if !f.remote || o.cfg.Window > 0 {
 		r.Options.NumCtx = f.windowFor(o.cfg.Window)
 	}
 	return r
 }
 
-// think returns the value for a level; nil leaves the choice to the server.
-func (f modelFacts) think(level string) any {
+// thinkValue returns the value for a level; nil leaves the choice to the server.
+func (f modelFacts) thinkValue(level string) any {
 	switch {
 	case !slices.Contains(f.levels, level):
 		return nil

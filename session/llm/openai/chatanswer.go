@@ -145,8 +145,8 @@ func (a *chatReader) ReadChunk(data []byte, emit func(llm.Event) bool) (done boo
 	if err := wire.Decode(data, &c); err != nil {
 		return true, fmt.Errorf("reading its stream: %w", err)
 	}
-	if c.Object == "error" || wire.IsFault(c.Error) {
-		return true, wire.ParseFault(data)
+	if c.Object == "error" || wire.HasError(c.Error) {
+		return true, wire.ParseStreamError(data)
 	}
 	for i := range c.Choices {
 		choice := &c.Choices[i]
@@ -251,7 +251,7 @@ func (a *chatReader) complete(emit func(llm.Event) bool) error {
 		reason, ok = llm.StopRefusal, true
 	}
 	calls := a.calls.end(a.names, reason == llm.StopMaxTokens)
-	if len(calls) > 0 && !a.sendBack(emit) {
+	if len(calls) > 0 && !a.emitReturned(emit) {
 		return nil
 	}
 	for _, c := range calls {
@@ -270,8 +270,8 @@ func (a *chatReader) complete(emit func(llm.Event) bool) error {
 	return nil
 }
 
-// sendBack emits the thoughts that the server wants back with the calls.
-func (a *chatReader) sendBack(emit func(llm.Event) bool) bool {
+// emitReturned emits the thoughts that the server wants back with the calls.
+func (a *chatReader) emitReturned(emit func(llm.Event) bool) bool {
 	t := chatThoughts{Reasoning: a.reasoning.String(), ReasoningContent: a.content.String()}
 	for _, d := range a.details {
 		d.Text, d.Summary = d.text.String(), d.summary.String()

@@ -52,7 +52,7 @@ func TestLongThoughts(t *testing.T) {
 				t.Errorf("%d MiB for %d MiB of thoughts", mib, n*len(piece)>>20)
 			}
 			var kept string
-			a.sendBack(func(ev llm.Event) bool { kept = string(ev.Opaque.Data); return true })
+			a.emitReturned(func(ev llm.Event) bool { kept = string(ev.Opaque.Data); return true })
 			if strings.Count(kept, "x") < n*len(piece) {
 				t.Errorf("%d bytes are kept", len(kept))
 			}

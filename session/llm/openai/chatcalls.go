@@ -31,8 +31,8 @@ type openCall struct {
 	extra    json.RawMessage
 }
 
-// whole reports whether the arguments are complete.
-func (c *openCall) whole() bool {
+// isWhole reports whether the arguments are complete.
+func (c *openCall) isWhole() bool {
 	text := strings.TrimSpace(c.args.String())
 	if !strings.HasSuffix(text, "}") { // parsing everything for each piece would be slow
 		return false
@@ -43,7 +43,7 @@ func (c *openCall) whole() bool {
 
 // mustContinue reports whether a piece of arguments can only belong to c.
 func (c *openCall) mustContinue(name, args string) bool {
-	return c.name == name && c.args.Len() > 0 && args != "" && !c.whole() && !strings.HasPrefix(strings.TrimSpace(args), "{")
+	return c.name == name && c.args.Len() > 0 && args != "" && !c.isWhole() && !strings.HasPrefix(strings.TrimSpace(args), "{")
 }
 
 // add reads a piece. Names are those of the offered tools.
@@ -101,7 +101,7 @@ func (cs *chatCalls) find(d *chatCallDelta, args string) *openCall {
 // c is complete. The name of a call can follow its arguments.
 func (c *openCall) unlessComplete(d *chatCallDelta, args string) *openCall {
 	follows := c.name == "" && (args == "" || d.ID != "")
-	if d.Function.Name != "" && !follows && c.whole() && (args != "" || d.Function.Name != c.name) {
+	if d.Function.Name != "" && !follows && c.isWhole() && (args != "" || d.Function.Name != c.name) {
 		return nil
 	}
 	return c

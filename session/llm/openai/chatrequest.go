@@ -85,8 +85,8 @@ type chatCall struct {
 // "Expected a string with maximum length 40".
 const maxChatID = 40
 
-// chat encodes a request of repaired messages.
-func (d dialect) chat(req llm.Request, messages []llm.Message) wire.Body {
+// chatBody encodes a request of repaired messages.
+func (d dialect) chatBody(req llm.Request, messages []llm.Message) wire.Body {
 	var system [][]byte
 	switch {
 	case strings.TrimSpace(req.System) == "":
@@ -95,7 +95,7 @@ func (d dialect) chat(req llm.Request, messages []llm.Message) wire.Body {
 	default:
 		messages = llm.Merge(slices.Concat([]llm.Message{{Role: llm.User, Blocks: []llm.Block{{Text: req.System}}}}, messages))
 	}
-	kept := d.kept(req.Cache)
+	kept := d.cachedForms(req.Cache)
 	tools := d.tools(kept, req.Tools, d.chatTools)
 	encoded := kept.Messages(messages, d.chatIDs, d.chatMessage)
 	return wire.NewBody(d.chatHead(req), tools, "messages", system, encoded)
@@ -216,12 +216,12 @@ func (d dialect) userMessages(blocks []llm.Block, ids *wire.IDs) []chatMessage {
 	case images:
 		out = append(out, chatMessage{Role: "user", Content: parts})
 	case len(parts) > 0: // some servers accept no list
-		out = append(out, chatMessage{Role: "user", Content: joined(parts)})
+		out = append(out, chatMessage{Role: "user", Content: joinTexts(parts)})
 	}
 	return out
 }
 
-func joined(parts []chatPart) string {
+func joinTexts(parts []chatPart) string {
 	texts := make([]string, len(parts))
 	for i, p := range parts {
 		texts[i] = p.Text
@@ -281,11 +281,11 @@ func (d dialect) assistantMessage(blocks []llm.Block, ids *wire.IDs) []chatMessa
 		return nil
 	}
 	if len(text) > 0 || !d.supports(withNull) {
-		msg.Content = joined(text)
+		msg.Content = joinTexts(text)
 	}
 	if len(msg.ToolCalls) > 0 {
 		msg.chatThoughts = thoughts
-		d.sign(msg.ToolCalls)
+		d.addSignature(msg.ToolCalls)
 	}
 	if !d.supports(withGaps) && msg.Reasoning == "" && msg.ReasoningDetails == nil {
 		msg.ReasoningContent = cmp.Or(msg.ReasoningContent, " ") // an empty one would be refused

@@ -22,8 +22,8 @@ func (d dialect) supports(f feature) bool { return d.refusedFeatures&f == 0 }
 // forms are the cached forms of a conversation's messages.
 type forms = wire.Encoding[wire.IDs, []byte]
 
-// kept returns the forms in a cache. They depend on all parts of the dialect.
-func (d dialect) kept(cache *llm.Cache) *forms {
+// cachedForms returns the forms in a cache. They depend on all parts of the dialect.
+func (d dialect) cachedForms(cache *llm.Cache) *forms {
 	return llm.Recall[forms](cache, struct {
 		model   *Model
 		renamed string
@@ -50,7 +50,7 @@ func (d dialect) tools(kept *forms, tools []llm.Tool, encode func([]llm.Tool) []
 // body encodes a request of repaired messages.
 func (d dialect) body(req llm.Request, messages []llm.Message) wire.Body {
 	if d.cfg.API == APIResponses {
-		return d.responses(req, messages)
+		return d.responsesBody(req, messages)
 	}
-	return d.chat(req, messages)
+	return d.chatBody(req, messages)
 }

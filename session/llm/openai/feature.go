@@ -87,15 +87,15 @@ func refusedFeature(err error, messages []llm.Message, without feature) feature 
 		return 0
 	}
 	for _, r := range refusals {
-		if without&r.feature == 0 && uses(r.feature, messages) && r.refusedBy(err) {
+		if without&r.feature == 0 && usesFeature(r.feature, messages) && r.refusedBy(err) {
 			return r.feature
 		}
 	}
 	return 0
 }
 
-// uses reports whether a history uses a feature.
-func uses(f feature, messages []llm.Message) bool {
+// usesFeature reports whether a history uses a feature.
+func usesFeature(f feature, messages []llm.Message) bool {
 	anyBlock := func(matches func(b llm.Block) bool) bool {
 		return slices.ContainsFunc(messages, func(m llm.Message) bool { return slices.ContainsFunc(m.Blocks, matches) })
 	}

@@ -49,8 +49,8 @@ func (o *Model) thinkingConfig(level string) *geminiBody {
 // https://ai.google.dev/gemini-api/docs/thought-signatures
 const unsigned = `{"google":{"thought_signature":"skip_thought_signature_validator"}}`
 
-// sign marks calls of other models, so that Gemini accepts them.
-func (o *Model) sign(calls []chatCall) {
+// addSignature marks calls of other models, so that Gemini accepts them.
+func (o *Model) addSignature(calls []chatCall) {
 	if o.cfg.Type != ServerGemini || strings.HasPrefix(o.facts.prefix, "gemini-2") {
 		return
 	}

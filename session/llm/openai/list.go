@@ -24,7 +24,7 @@ func (o *Model) List(ctx context.Context) ([]llm.Choice, error) {
 	if err := o.Ready(); err != nil {
 		return nil, err
 	}
-	list, err := o.models(ctx)
+	list, err := o.fetchModels(ctx)
 	if err != nil {
 		return nil, o.endpoint.Outcome(ctx, err)
 	}
@@ -73,8 +73,8 @@ func (l *modelList) UnmarshalJSON(data []byte) error {
 	return wire.Decode(data, (*object)(l))
 }
 
-// models asks for the list of models, and remembers their windows.
-func (o *Model) models(ctx context.Context) ([]servedModel, error) {
+// fetchModels asks for the list of models, and remembers their windows.
+func (o *Model) fetchModels(ctx context.Context) ([]servedModel, error) {
 	res, err := o.send(ctx, http.MethodGet, "models")
 	if err != nil {
 		return nil, err
@@ -101,19 +101,19 @@ func (w *servedWindow) Store(tokens int) {
 	w.asked.Store(true)
 }
 
-// served returns the window that the server reports for the model; ok is false if the
+// reportedWindow returns the window that the server reports for the model; ok is false if the
 // server was not asked yet.
-func (o *Model) served() (window int, ok bool) {
+func (o *Model) reportedWindow() (window int, ok bool) {
 	w := wire.Recall[servedWindow](o.cfg.Memory, o.base, o.endpoint.Model)
 	return int(w.tokens.Load()), w.asked.Load()
 }
 
 // Learn asks a server for the window of a model where it is unknown.
 func (o *Model) Learn(ctx context.Context) bool {
-	if _, asked := o.served(); asked || o.Window() > 0 || o.cfg.Type != ServerCompatible || o.Ready() != nil {
+	if _, asked := o.reportedWindow(); asked || o.Window() > 0 || o.cfg.Type != ServerCompatible || o.Ready() != nil {
 		return false
 	}
-	if _, err := o.models(ctx); err != nil {
+	if _, err := o.fetchModels(ctx); err != nil {
 		return false // the request itself will report the failure
 	}
 	return o.Window() > 0

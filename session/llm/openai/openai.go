@@ -74,7 +74,7 @@ type Model struct {
 	base            string // the address below which the paths of requests are, with a slash at its end
 	facts           modelFacts
 	client          wire.Client
-	leftOut         wire.LeftOut
+	leftOut         wire.RefusedTools
 	refusedFeatures atomic.Uint32 // the features that the server has refused
 }
 
@@ -128,7 +128,7 @@ func (o *Model) Window() int {
 	if o.cfg.Window > 0 {
 		return o.cfg.Window
 	}
-	served, _ := o.served()
+	served, _ := o.reportedWindow()
 	return cmp.Or(served, o.facts.window, o.cfg.UsualWindow)
 }
 

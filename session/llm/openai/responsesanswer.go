@@ -127,13 +127,13 @@ func (a *responsesReader) ReadChunk(data []byte, emit func(llm.Event) bool) (don
 	case "response.output_item.done":
 		return !a.readItem(e.OutputIndex, e.Item, emit), nil
 	case "response.completed", "response.incomplete", "response.done":
-		if wire.IsFault(e.Response.Error) {
-			return true, responsesFault(data, e.Response.Error)
+		if wire.HasError(e.Response.Error) {
+			return true, streamError(data, e.Response.Error)
 		}
 		a.finish(e.Response, emit)
 		return true, nil
 	case "response.failed", "error":
-		return true, responsesFault(data, e.Response.Error)
+		return true, streamError(data, e.Response.Error)
 	case "":
 		return a.readWhole(data, emit)
 	}
@@ -165,8 +165,8 @@ func (a *responsesReader) readWhole(data []byte, emit func(llm.Event) bool) (boo
 	if err := wire.Decode(data, &r); err != nil {
 		return true, fmt.Errorf("reading its stream: %w", err)
 	}
-	if wire.IsFault(r.Error) {
-		return true, wire.ParseFault(data)
+	if wire.HasError(r.Error) {
+		return true, wire.ParseStreamError(data)
 	}
 	if r.Status == "" && r.Output == nil {
 		return false, nil
@@ -178,11 +178,11 @@ func (a *responsesReader) readWhole(data []byte, emit func(llm.Event) bool) (boo
 // End returns an error: a stream that gets here ended too early.
 func (a *responsesReader) End(func(llm.Event) bool) error { return wire.ErrBrokenOff }
 
-func responsesFault(data []byte, inner json.RawMessage) error {
-	if wire.IsFault(inner) {
+func streamError(data []byte, inner json.RawMessage) error {
+	if wire.HasError(inner) {
 		data = []byte(`{"error":` + string(inner) + `}`)
 	}
-	return wire.ParseFault(data)
+	return wire.ParseStreamError(data)
 }
 
 // findCall returns the index of an open call, or -1. Copilot uses another item ID in each
@@ -213,7 +213,7 @@ func (a *responsesReader) readItem(index int, item responsesItem, emit func(llm.
 	case "reasoning":
 		ok := a.itemThought || a.emitAllThoughts(item, emit)
 		a.itemThought = false
-		return ok && a.sendBack(item, emit)
+		return ok && a.emitReturned(item, emit)
 	}
 	return true
 }
@@ -240,8 +240,8 @@ func partsOf(raw json.RawMessage) (parts []textPart) {
 	return parts
 }
 
-// sendBack emits the thoughts that the model wants back.
-func (a *responsesReader) sendBack(item responsesItem, emit func(llm.Event) bool) bool {
+// emitReturned emits the thoughts that the model wants back.
+func (a *responsesReader) emitReturned(item responsesItem, emit func(llm.Event) bool) bool {
 	switch {
 	case item.EncryptedContent != "":
 		item.Content = nil

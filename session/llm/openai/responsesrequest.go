@@ -67,9 +67,9 @@ type thoughtItem struct {
 // maxCallID is the longest ID of a call, in characters.
 const maxCallID = 64
 
-// responses encodes a request of repaired messages.
-func (d dialect) responses(req llm.Request, messages []llm.Message) wire.Body {
-	kept := d.kept(req.Cache)
+// responsesBody encodes a request of repaired messages.
+func (d dialect) responsesBody(req llm.Request, messages []llm.Message) wire.Body {
+	kept := d.cachedForms(req.Cache)
 	tools := d.tools(kept, req.Tools, d.responsesTools)
 	encoded := kept.Messages(messages, func() wire.IDs { return wire.IDs{MaxLen: maxCallID} }, d.inputItems)
 	return wire.NewBody(d.responsesHead(req), tools, "input", encoded)

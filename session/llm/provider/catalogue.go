@@ -98,7 +98,7 @@ func (c *Catalogue) Refresh(cfg Config, getenv func(string) string) {
 	if c == nil {
 		return
 	}
-	for _, p := range available(cfg, getenv) {
+	for _, p := range availableProviders(cfg, getenv) {
 		if p.Type == TypeDirect || p.Type == TypeScript {
 			continue
 		}
@@ -141,7 +141,7 @@ func (c *Catalogue) storeList(p Provider, key string, choices []llm.Choice, err 
 		return false
 	}
 	_, address, _ := strings.Cut(key, " ")
-	list := modelList{Provider: p.name(), Address: address, At: c.Now().UTC(), Models: listedOf(p, choices)}
+	list := modelList{Provider: p.name(), Address: address, At: c.Now().UTC(), Models: listedModels(p, choices)}
 	changed = !slices.Equal(list.Models, c.lists[key].Models)
 	c.lists[key] = list
 	c.save()
@@ -230,7 +230,7 @@ func parseLists(data []byte) (map[string]modelList, error) {
 	}
 	byKey := map[string]modelList{}
 	for _, l := range lists {
-		l.Models = slices.DeleteFunc(l.Models, func(m listedModel) bool { return !m.ok() })
+		l.Models = slices.DeleteFunc(l.Models, func(m listedModel) bool { return !m.isShowable() })
 		l.Models = l.Models[:min(len(l.Models), llm.MaxListed)]
 		byKey[l.Provider+" "+l.Address] = l
 	}
@@ -269,21 +269,21 @@ func (c *Catalogue) log(err error) {
 	}
 }
 
-// listedOf returns a provider's list in the form in which it is kept.
-func listedOf(p Provider, choices []llm.Choice) []listedModel {
+// listedModels returns a provider's list in the form in which it is kept.
+func listedModels(p Provider, choices []llm.Choice) []listedModel {
 	var out []listedModel
 	for _, choice := range choices {
 		name, ok := strings.CutPrefix(choice.Name, p.name()+":")
 		m := listedModel{Name: name, Title: choice.Title, About: choice.Description}
-		if ok && m.ok() && len(out) < llm.MaxListed {
+		if ok && m.isShowable() && len(out) < llm.MaxListed {
 			out = append(out, m)
 		}
 	}
 	return out
 }
 
-// ok reports whether a model from a server or a file can be shown.
-func (m listedModel) ok() bool {
+// isShowable reports whether a model from a server or a file can be shown.
+func (m listedModel) isShowable() bool {
 	for _, text := range []string{m.Name, m.Title, m.About} {
 		if len(text) > 500 || strings.ContainsFunc(text, unicode.IsControl) {
 			return false

@@ -251,7 +251,7 @@ func FuzzParseLists(f *testing.F) {
 		}
 		for _, l := range lists {
 			for _, m := range l.Models {
-				if !m.ok() {
+				if !m.isShowable() {
 					t.Errorf("%+v", m)
 				}
 			}

@@ -23,7 +23,7 @@ func Models(cfg Config, getenv func(string) string) []llm.Choice {
 
 // listChoices is Models with the lists of the providers.
 func listChoices(cfg Config, getenv func(string) string, listed func(Provider) []llm.Choice) []llm.Choice {
-	ps := available(cfg, getenv)
+	ps := availableProviders(cfg, getenv)
 	var choices []llm.Choice
 	add := func(c llm.Choice) bool {
 		if slices.ContainsFunc(choices, func(other llm.Choice) bool { return other.Name == c.Name }) {
@@ -130,7 +130,7 @@ type Key struct {
 // Keys returns the providers that need a key: the configured ones, the default first,
 // then the types that need no configuration, in the order of Select.
 func Keys(cfg Config) []Key {
-	ps := available(cfg, func(string) string { return "" })
+	ps := availableProviders(cfg, func(string) string { return "" })
 	var keys []Key
 	for _, p := range ps {
 		if p.keyEnv() != "" && p.Type != TypeDirect && p.Type != TypeScript {
@@ -139,7 +139,7 @@ func Keys(cfg Config) []Key {
 	}
 	for _, public := range publicTypes {
 		named := func(k Key) bool { return k.Provider == public.Provider }
-		if p, err := choose(ps, public.Provider); err == nil && p.Type == public.Provider && !slices.ContainsFunc(keys, named) {
+		if p, err := chooseProvider(ps, public.Provider); err == nil && p.Type == public.Provider && !slices.ContainsFunc(keys, named) {
 			keys = append(keys, Key{public.Provider, p.keyEnv()})
 		}
 	}

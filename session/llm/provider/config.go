@@ -160,7 +160,7 @@ func (c Config) Validate() map[string]string {
 			wrong[key] = "must be PROVIDER or PROVIDER:MODEL, is empty"
 			continue
 		}
-		switch p, err := choose(c.Providers, name); {
+		switch p, err := chooseProvider(c.Providers, name); {
 		case err != nil:
 			wrong[key] = err.Error()
 		case p.Type == TypeDirect:

@@ -27,8 +27,8 @@ type Probe struct {
 // Probes checks all providers concurrently. The first result is about the model that
 // Select returns; want is as for Select. If ask is false, no connection is made.
 func Probes(ctx context.Context, cfg Config, getenv func(string) string, want string, ask bool) ([]Probe, error) {
-	ps := available(cfg, getenv)
-	first, err := choose(ps, want)
+	ps := availableProviders(cfg, getenv)
+	first, err := chooseProvider(ps, want)
 	if err != nil {
 		return nil, err
 	}

@@ -47,8 +47,8 @@ func Select(cfg Config, getenv func(string) string, memory *wire.Memory, want st
 
 // selectWith is Select with a clock.
 func selectWith(cfg Config, getenv func(string) string, memory *wire.Memory, want string, c backoff.Clock) (llm.Model, error) {
-	ps := available(cfg, getenv)
-	p, err := choose(ps, want)
+	ps := availableProviders(cfg, getenv)
+	p, err := chooseProvider(ps, want)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func selectWith(cfg Config, getenv func(string) string, memory *wire.Memory, wan
 	}
 	models := []llm.Model{m}
 	for _, name := range cfg.Fallback {
-		other, err := choose(ps, name)
+		other, err := chooseProvider(ps, name)
 		if err != nil {
 			return nil, fmt.Errorf("llm.fallback: %w", err)
 		}
@@ -103,9 +103,9 @@ func (p Provider) open(getenv func(string) string, memory *wire.Memory) (llm.Mod
 	return nil, fmt.Errorf("provider %q: type %q is not known; the types are %s", p.name(), p.Type, strings.Join(providerTypes, ", "))
 }
 
-// available returns the configured providers, the default first, or those of the
+// availableProviders returns the configured providers, the default first, or those of the
 // environment.
-func available(cfg Config, getenv func(string) string) []Provider {
+func availableProviders(cfg Config, getenv func(string) string) []Provider {
 	ps := slices.Clone(cfg.Providers)
 	sort.SliceStable(ps, func(i, j int) bool { return ps[i].Default && !ps[j].Default })
 	if len(ps) > 0 {
@@ -125,9 +125,9 @@ func available(cfg Config, getenv func(string) string) []Provider {
 	return []Provider{{Type: TypeDirect}}
 }
 
-// choose returns the provider that want names: by its name, else by its type, else as a
+// chooseProvider returns the provider that want names: by its name, else by its type, else as a
 // type that needs no configuration.
-func choose(ps []Provider, want string) (Provider, error) {
+func chooseProvider(ps []Provider, want string) (Provider, error) {
 	if want == "" {
 		return ps[0], nil
 	}

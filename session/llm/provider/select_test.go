@@ -180,7 +180,7 @@ func TestTighten(t *testing.T) {
 // modelNames returns the Name of each available model, the default first.
 func modelNames(cfg Config, getenv func(string) string) []string {
 	var names []string
-	for _, p := range available(cfg, getenv) {
+	for _, p := range availableProviders(cfg, getenv) {
 		names = append(names, p.id())
 	}
 	return names

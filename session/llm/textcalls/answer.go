@@ -65,7 +65,7 @@ func (a *answerReader) read(ev llm.Event) {
 	switch {
 	case ev.Text != "":
 		a.bytes += len(ev.Text)
-		a.takeText(ev.Text)
+		a.readStart(ev.Text)
 		if a.invents {
 			a.stopEarly()
 		}
@@ -82,8 +82,8 @@ func (a *answerReader) read(ev llm.Event) {
 	}
 }
 
-// takeText separates the thought at the beginning from the rest.
-func (a *answerReader) takeText(text string) {
+// readStart separates the thought at the beginning from the rest.
+func (a *answerReader) readStart(text string) {
 	if a.begun {
 		a.readText(text)
 		return
@@ -92,7 +92,7 @@ func (a *answerReader) takeText(text string) {
 	if a.thinking {
 		text, rest, found := strings.Cut(a.start, thinkClose)
 		if !found {
-			text, rest = cutPartial(a.start, thinkClose)
+			text, rest = splitPartialTag(a.start, thinkClose)
 		}
 		if text != "" {
 			a.add(llm.Event{Thought: text})
@@ -107,15 +107,15 @@ func (a *answerReader) takeText(text string) {
 	switch {
 	case !a.thought && strings.HasPrefix(rest, thinkOpen):
 		a.thinking, a.thought, a.start = true, true, ""
-		a.takeText(rest[len(thinkOpen):])
+		a.readStart(rest[len(thinkOpen):])
 	case rest == "" || !a.thought && strings.HasPrefix(thinkOpen, rest):
 	default:
-		a.begin()
+		a.beginText()
 	}
 }
 
-// begin continues with the text after the blank lines.
-func (a *answerReader) begin() {
+// beginText continues with the text after the blank lines.
+func (a *answerReader) beginText() {
 	blank := len(a.start) - len(strings.TrimLeft(a.start, " \t\r\n"))
 	text := a.start[strings.LastIndexByte(a.start[:blank], '\n')+1:]
 	a.begun, a.start = true, ""
@@ -131,8 +131,8 @@ func (a *answerReader) readText(text string) {
 	a.scan.feed(text)
 }
 
-// cutPartial splits text where its end may be the beginning of a tag.
-func cutPartial(text, tag string) (before, partial string) {
+// splitPartialTag splits text where its end may be the beginning of a tag.
+func splitPartialTag(text, tag string) (before, partial string) {
 	for n := min(len(text), len(tag)-1); n > 0; n-- {
 		if strings.HasSuffix(text, tag[:n]) {
 			return text[:len(text)-n], text[len(text)-n:]
@@ -148,7 +148,7 @@ func (a *answerReader) finish() {
 		a.add(llm.Event{Thought: a.start})
 		a.start = ""
 	case !a.thinking && strings.TrimSpace(a.start) != "":
-		a.begin()
+		a.beginText()
 	}
 	a.scan.finish()
 	if a.line != "" {
@@ -269,7 +269,7 @@ func (a *answerReader) addBlock(b block) bool {
 	if err != nil && input == nil {
 		input, _ = json.Marshal(strings.TrimSpace(b.body))
 		if tool == "" {
-			tool = toolNamed(b.body)
+			tool = toolNameIn(b.body)
 		}
 	}
 	a.releaseHeld()

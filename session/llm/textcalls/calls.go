@@ -166,9 +166,9 @@ func (g grammar) looksLikeCall(body string) bool {
 
 var namesTool = lazyregexp.New(`"(?:tool_id|name)"\s*:\s*"([^"\\]*)"`)
 
-// toolNamed returns the tool that an unreadable block names, or the language of the
+// toolNameIn returns the tool that an unreadable block names, or the language of the
 // block.
-func toolNamed(body string) string {
+func toolNameIn(body string) string {
 	if m := namesTool.FindStringSubmatch(body); m != nil && m[1] != "" {
 		return m[1]
 	}

@@ -64,7 +64,7 @@ func (t *ThoughtSplitter) part(piece string) (thought, text string) {
 	}
 	thought, rest, found := strings.Cut(t.held, t.close)
 	if !found {
-		thought, t.held = cutPartial(t.held, t.close)
+		thought, t.held = splitPartialTag(t.held, t.close)
 		return thought, ""
 	}
 	t.held, t.inText, t.gap, t.marked = "", true, true, false

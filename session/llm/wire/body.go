@@ -19,8 +19,8 @@ type bodyReader struct{ net.Buffers }
 
 func (*bodyReader) Close() error { return nil }
 
-// left returns the number of bytes not yet read.
-func (r *bodyReader) left() int64 { return int64(Body(r.Buffers).Len()) }
+// remaining returns the number of bytes not yet read.
+func (r *bodyReader) remaining() int64 { return int64(Body(r.Buffers).Len()) }
 
 // Len returns the number of bytes of the whole body.
 func (b Body) Len() (n int) {

@@ -70,7 +70,7 @@ type partsConn struct{ *net.TCPConn }
 // since the transport limits a body to its announced length.
 func (c partsConn) ReadFrom(r io.Reader) (int64, error) {
 	if limited, ok := r.(*io.LimitedReader); ok {
-		if parts, ok := limited.R.(*bodyReader); ok && parts.left() <= limited.N {
+		if parts, ok := limited.R.(*bodyReader); ok && parts.remaining() <= limited.N {
 			n, err := parts.WriteTo(c.TCPConn)
 			limited.N -= n
 			return n, err
@@ -95,7 +95,7 @@ func (c Client) Do(req *http.Request) (*http.Response, error) {
 		req.URL.RawQuery = strings.TrimSuffix(c.query+"&"+req.URL.RawQuery, "&")
 	}
 	res, err := c.Client.Do(req)
-	if err != nil && c.proxies(req) {
+	if err != nil && c.usesProxy(req) {
 		return nil, proxyError{err}
 	}
 	if err != nil {
@@ -108,7 +108,7 @@ func (c Client) Do(req *http.Request) (*http.Response, error) {
 	}
 	if res.StatusCode == http.StatusOK || res.StatusCode == http.StatusCreated { // 201 is some gateways' answer to any POST
 		if req.Method == http.MethodGet { // a list, which is read to its end
-			res.Body = &limitedBody{ReadCloser: res.Body, left: maxAnswer, limit: maxAnswer}
+			res.Body = &limitedBody{ReadCloser: res.Body, remaining: maxAnswer, limit: maxAnswer}
 		}
 		return res, nil
 	}
@@ -125,8 +125,8 @@ type proxyError struct{ error }
 
 func (p proxyError) Unwrap() error { return p.error }
 
-// proxies reports whether a request goes through a proxy.
-func (c Client) proxies(req *http.Request) bool {
+// usesProxy reports whether a request goes through a proxy.
+func (c Client) usesProxy(req *http.Request) bool {
 	t, ok := c.Transport.(*http.Transport)
 	if !ok || t.Proxy == nil {
 		return false
@@ -153,16 +153,16 @@ func (w *activityReader) Read(p []byte) (int, error) {
 // memory.
 type limitedBody struct {
 	io.ReadCloser
-	left  int // bytes that may still be read
-	limit int // for the error
+	remaining int // bytes that may still be read
+	limit     int // for the error
 }
 
 func (b *limitedBody) Read(p []byte) (int, error) {
-	if b.left <= 0 {
+	if b.remaining <= 0 {
 		return 0, tooLarge{b.limit, " without an end"}
 	}
-	n, err := b.ReadCloser.Read(p[:min(len(p), b.left)])
-	b.left -= n
+	n, err := b.ReadCloser.Read(p[:min(len(p), b.remaining)])
+	b.remaining -= n
 	return n, err
 }
 

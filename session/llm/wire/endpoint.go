@@ -133,7 +133,7 @@ func (e *Endpoint) Stream(ctx context.Context, open func(context.Context) (*http
 			defer res.Body.Close()
 			// Keep-alive data is not an event, so bytes are counted.
 			res.Body = &activityReader{res.Body, func() { watch.Reset(silence) }}
-			res.Body = &limitedBody{ReadCloser: res.Body, left: maxStream, limit: maxStream}
+			res.Body = &limitedBody{ReadCloser: res.Body, remaining: maxStream, limit: maxStream}
 			return readAnswer(chunks(res), begin(), emit, func() { progress.Reset(maxKeptAlive) })
 		}()
 		switch {

@@ -49,13 +49,13 @@ func (e StreamError) Error() string {
 	return e.Message
 }
 
-// IsFault reports whether a member "error" holds an error.
-func IsFault(raw json.RawMessage) bool {
+// HasError reports whether a member "error" holds an error.
+func HasError(raw json.RawMessage) bool {
 	return !slices.Contains([]string{"", "null", "false", `""`, "{}"}, string(bytes.TrimSpace(raw)))
 }
 
-// ParseFault returns the error in a chunk of a stream as a StreamError.
-func ParseFault(data []byte) error {
+// ParseStreamError returns the error in a chunk of a stream as a StreamError.
+func ParseStreamError(data []byte) error {
 	f := StreamError{}
 	f.Kind, f.Message = ParseRefusal(data)
 	type codes struct {

@@ -25,7 +25,7 @@ func TestFailureIsClean(t *testing.T) {
 		}
 		for kind, err := range map[string]error{
 			"a body that is no JSON": newStatusError(&http.Response{StatusCode: 400}, []byte(message)),
-			"a fault in a stream":    ParseFault([]byte(message)),
+			"a fault in a stream":    ParseStreamError([]byte(message)),
 		} {
 			if f, _ := errors.AsType[*llm.Error](e.Failure(err)); f.Message != want {
 				t.Errorf("%s, %q: %q, want %q", kind, message, f.Message, want)

@@ -84,7 +84,7 @@ func wholeAnswer(r io.Reader, kind string) ([]byte, error) {
 // https://html.spec.whatwg.org/multipage/server-sent-events.html
 func sseEvents(res *http.Response) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		body := &limitedBody{ReadCloser: res.Body, left: maxEvent, limit: maxEvent}
+		body := &limitedBody{ReadCloser: res.Body, remaining: maxEvent, limit: maxEvent}
 		lines := bufio.NewScanner(body)
 		lines.Buffer(nil, maxEvent)
 		lines.Split(sseLine)
@@ -94,7 +94,7 @@ func sseEvents(res *http.Response) iter.Seq2[[]byte, error] {
 		emit := func() bool {
 			ok := true
 			if len(data) > 0 { // keep-alive data alone does not reset the bound
-				body.left = maxEvent
+				body.remaining = maxEvent
 				ok = yield(data, nil)
 			}
 			data, rows = data[:0], 0

@@ -12,12 +12,12 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// LeftOut are the foreign tools that a server refuses because of their schemas. They are
+// RefusedTools are the foreign tools that a server refuses because of their schemas. They are
 // left out of later requests. The zero value works, and may be used concurrently.
 //
 // Why no list of forbidden keywords? Each server and each model has its own, and they
 // change; a list would take parameters away from tools that work.
-type LeftOut struct {
+type RefusedTools struct {
 	mu      sync.Mutex
 	refused map[string]refusedTool // by name
 	proved  map[string]llm.Tool    // suspected tools that a server accepted, by name
@@ -35,7 +35,7 @@ const (
 )
 
 // Tools returns the reasons for which tools are left out, by name.
-func (l *LeftOut) Tools() map[string]string {
+func (l *RefusedTools) Tools() map[string]string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	out := map[string]string{}
@@ -48,23 +48,23 @@ func (l *LeftOut) Tools() map[string]string {
 // Open sends a request without the tools that the server refuses. If it refuses the
 // request because of a schema, Open sends it again without the tool that the server
 // names. If it names no tool, Open halves the tools until the culprit is found.
-func (l *LeftOut) Open(e *Endpoint, req llm.Request, open func(llm.Request) (*http.Response, error)) (*http.Response, error) {
+func (l *RefusedTools) Open(e *Endpoint, req llm.Request, open func(llm.Request) (*http.Response, error)) (*http.Response, error) {
 	if !slices.ContainsFunc(req.Tools, func(t llm.Tool) bool { return t.Foreign }) {
 		return open(req)
 	}
 	all := req.Tools
-	s := search{LeftOut: l}
+	s := toolSearch{RefusedTools: l}
 	for trial := range maxTrials {
 		req.Tools = slices.DeleteFunc(slices.Clone(all), s.leavesOut)
 		res, err := open(req)
 		if err == nil {
-			s.accepted(req.Tools)
+			s.noteAccepted(req.Tools)
 			return res, nil
 		}
 		if s.first == nil {
 			s.first = err
 		}
-		if !s.refused(err, req.Tools, reasonOf(e, err), trial == maxTrials-2) {
+		if !s.leaveOut(err, req.Tools, reasonOf(e, err), trial == maxTrials-2) {
 			break
 		}
 	}
@@ -72,9 +72,9 @@ func (l *LeftOut) Open(e *Endpoint, req llm.Request, open func(llm.Request) (*ht
 	return nil, s.first
 }
 
-// search looks for the tools that make the server refuse one request.
-type search struct {
-	*LeftOut
+// toolSearch looks for the tools that make the server refuse one request.
+type toolSearch struct {
+	*RefusedTools
 	first   error           // of the first attempt
 	blamed  []string        // tools that this search added to the refused ones
 	waiting map[string]bool // suspected tools that are not sent while the others are tried
@@ -82,15 +82,15 @@ type search struct {
 }
 
 // leavesOut reports whether the next attempt is made without the tool.
-func (s *search) leavesOut(t llm.Tool) bool {
+func (s *toolSearch) leavesOut(t llm.Tool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r, refused := s.LeftOut.refused[t.Name]
+	r, refused := s.RefusedTools.refused[t.Name]
 	return s.waiting[t.Name] || refused && r.tool.Same(t)
 }
 
-// accepted notes that the server accepts these tools.
-func (s *search) accepted(sent []llm.Tool) {
+// noteAccepted notes that the server accepts these tools.
+func (s *toolSearch) noteAccepted(sent []llm.Tool) {
 	if s.halved == 0 {
 		return
 	}
@@ -104,16 +104,16 @@ func (s *search) accepted(sent []llm.Tool) {
 	}
 }
 
-// refused changes which tools are left out after a failure. It reports whether the
+// leaveOut changes which tools are left out after a failure. It reports whether the
 // request should be sent again. If that will be the last attempt, all suspected tools are
 // left out.
-func (s *search) refused(err error, sent []llm.Tool, reason string, last bool) bool {
+func (s *toolSearch) leaveOut(err error, sent []llm.Tool, reason string, last bool) bool {
 	e, ok := errors.AsType[*StatusError](err)
 	statuses := []int{http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError}
 	if !ok || !slices.Contains(statuses, e.Status) || IsTooLong(e.Status, e.Kind, e.Message) {
 		return false
 	}
-	if t, ok := named(e.Message, sent); ok && !last {
+	if t, ok := namedTool(e.Message, sent); ok && !last {
 		s.blame(t, reason)
 		return true
 	}
@@ -144,7 +144,7 @@ func (s *search) refused(err error, sent []llm.Tool, reason string, last bool) b
 }
 
 // isProved reports whether a server accepted the tool in this form.
-func (s *search) isProved(t llm.Tool) bool {
+func (s *toolSearch) isProved(t llm.Tool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p, ok := s.proved[t.Name]
@@ -152,22 +152,22 @@ func (s *search) isProved(t llm.Tool) bool {
 }
 
 // blame leaves the tool out from now on.
-func (s *search) blame(t llm.Tool, reason string) {
+func (s *toolSearch) blame(t llm.Tool, reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.LeftOut.refused == nil {
-		s.LeftOut.refused = map[string]refusedTool{}
+	if s.RefusedTools.refused == nil {
+		s.RefusedTools.refused = map[string]refusedTool{}
 	}
-	s.LeftOut.refused[t.Name] = refusedTool{t, reason}
+	s.RefusedTools.refused[t.Name] = refusedTool{t, reason}
 	s.blamed = append(s.blamed, t.Name)
 }
 
 // undo offers the tools again that were left out without success.
-func (s *search) undo() {
+func (s *toolSearch) undo() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, name := range s.blamed {
-		delete(s.LeftOut.refused, name)
+		delete(s.RefusedTools.refused, name)
 	}
 }
 
@@ -178,8 +178,8 @@ var (
 		`(tool|function)s?\b.{0,80}(schema|parameters)|schema.{0,80}\b(tool|function)|parse grammar`)
 )
 
-// named returns the foreign tool that a message names, by its name or its place.
-func named(message string, sent []llm.Tool) (llm.Tool, bool) {
+// namedTool returns the foreign tool that a message names, by its name or its place.
+func namedTool(message string, sent []llm.Tool) (llm.Tool, bool) {
 	var found llm.Tool
 	for _, t := range sent {
 		name := shorten(llm.SafeName(t.Name), maxToolName)
