@@ -12,8 +12,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// trackedStays returns an error if a tracked directory of the repository is a link.
-// "git grep" reads the files of its index through such a link, other commands do not.
+// trackedStays returns an error if a tracked directory of the repository is a link, or
+// another repository. "git grep" reads files through such a link, and "git describe
+// --dirty" uses the settings of such a repository. Other commands do neither.
 func trackedStays(dirs []string, private *workspace.Private) error {
 	for _, dir := range dirs {
 		real, err := filepath.EvalSymlinks(dir)
@@ -22,7 +23,7 @@ func trackedStays(dirs []string, private *workspace.Private) error {
 		}
 		for top := range upwards(real) {
 			if exists(filepath.Join(top, ".git")) {
-				if err := noLinks(top, private); err != nil {
+				if err := indexStays(top, private); err != nil {
 					return err
 				}
 				break
@@ -32,8 +33,8 @@ func trackedStays(dirs []string, private *workspace.Private) error {
 	return nil
 }
 
-// noLinks returns an error if a directory of a repository's index is a link.
-func noLinks(top string, private *workspace.Private) error {
+// indexStays checks the directories of the index of the repository in top.
+func indexStays(top string, private *workspace.Private) error {
 	const limit = 64 << 20
 	index, ok := readAtMost(filepath.Join(top, ".git", "index"), limit, private)
 	if !ok {
@@ -42,13 +43,16 @@ func noLinks(top string, private *workspace.Private) error {
 	if index == "" {
 		return nil
 	}
-	names, err := indexed([]byte(index))
+	entries, err := indexed([]byte(index))
 	if err != nil {
 		return err
 	}
 	seen := map[string]bool{}
-	for _, name := range names {
-		for dir := range upwards(filepath.Dir(filepath.FromSlash(name))) {
+	for _, e := range entries {
+		if e.repository {
+			return fmt.Errorf("%s is a repository of its own", e.name)
+		}
+		for dir := range upwards(filepath.Dir(filepath.FromSlash(e.name))) {
 			if dir == "." || seen[dir] {
 				break
 			}
@@ -63,10 +67,16 @@ func noLinks(top string, private *workspace.Private) error {
 
 var errIndex = errors.New("its index has a form that is not known")
 
+// indexEntry is a path of a repository's index.
+type indexEntry struct {
+	name       string
+	repository bool // the path is another repository, a submodule
+}
+
 // indexed returns the paths of a repository's index. It knows the versions 2 to 4 with
 // hashes of SHA-1, in one file: https://git-scm.com/docs/index-format
-func indexed(data []byte) (names []string, err error) {
-	const header, stat, trailer = 12, 62, 20
+func indexed(data []byte) (entries []indexEntry, err error) {
+	const header, mode, stat, trailer, repository = 12, 24, 62, 20, 0o160000
 	if len(data) < header || string(data[:4]) != "DIRC" {
 		return nil, errIndex
 	}
@@ -77,6 +87,7 @@ func indexed(data []byte) (names []string, err error) {
 		if len(data) < stat+trailer {
 			return nil, errIndex
 		}
+		sub := binary.BigEndian.Uint32(data[mode:]) == repository
 		size, flags := stat, binary.BigEndian.Uint16(data[stat-2:])
 		if flags&0x4000 != 0 {
 			size += 2
@@ -103,12 +114,12 @@ func indexed(data []byte) (names []string, err error) {
 		if size > len(data) {
 			return nil, errIndex
 		}
-		data, names = data[size:], append(names, last)
+		data, entries = data[size:], append(entries, indexEntry{last, sub})
 	}
 	if bytes.HasPrefix(data, []byte("link")) || version < 2 || version > 4 { // most of the paths are in another file
 		return nil, errIndex
 	}
-	return names, nil
+	return entries, nil
 }
 
 // indexNumber returns a number of version 4 and its length: seven bits a byte, the

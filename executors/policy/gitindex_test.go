@@ -52,12 +52,16 @@ func TestIndexed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			names, err := indexed(data)
+			entries, err := indexed(data)
 			if tt.fails {
 				if err == nil {
-					t.Errorf("got %q", names)
+					t.Errorf("got %v", entries)
 				}
 				return
+			}
+			var names []string
+			for _, e := range entries {
+				names = append(names, e.name)
 			}
 			if want := git("ls-files"); err != nil || strings.Join(names, "\n")+"\n" != want {
 				t.Errorf("%v, got %q, want %q", err, names, want)
@@ -75,9 +79,9 @@ func FuzzIndexed(f *testing.F) {
 		f.Add(append(append(head, entry...), append([]byte("a/b\x00"), make([]byte, 40)...)...))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		names, err := indexed(data)
-		if err == nil && len(names) > len(data)/62 {
-			t.Errorf("%d names in %d bytes", len(names), len(data))
+		entries, err := indexed(data)
+		if err == nil && len(entries) > len(data)/62 {
+			t.Errorf("%d entries in %d bytes", len(entries), len(data))
 		}
 	})
 }

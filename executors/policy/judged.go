@@ -47,7 +47,7 @@ func (p ruling) form(call *executors.Call, src parsed, allowed func(key string) 
 			if err := gitRunsNothing(c.Dirs, p.Objects, p.private()); err != nil {
 				return nil, fmt.Errorf("the repository may make git run a program or read other files (%w)", err)
 			}
-			if slices.Contains(c.Words, "grep") {
+			if slices.Contains(c.Words, "grep") || slices.Contains(c.Words, "describe") {
 				if err := trackedStays(c.Dirs, p.private()); err != nil {
 					return nil, err
 				}
@@ -197,8 +197,8 @@ func (g judge) named(form *plain.Form) (blocked *executors.Failure, ask []string
 				ask = append(ask, fmt.Sprintf("%s may be a file outside the session's directories", f.Text))
 			}
 		}
-		if dirs := slices.DeleteFunc(slices.Clone(path.Abs), isNotDir); f.Follows && len(dirs) > 0 {
-			if err := linksStay(dirs, g.Roots); err != nil {
+		if f.Follows || f.Below && !gnuGrep() {
+			if err := g.linksOf(path); err != nil {
 				ask = append(ask, fmt.Sprintf("a symbolic link in %s may lead elsewhere: %v", f.Text, err))
 			}
 		}
@@ -220,9 +220,25 @@ func (g judge) named(form *plain.Form) (blocked *executors.Failure, ask []string
 	return nil, ask
 }
 
-func isNotDir(path string) bool {
-	info, err := os.Stat(path)
-	return err != nil || !info.IsDir()
+// linksOf returns an error if a link in one of the directories that a path names, or
+// further below it, leads outside of the roots.
+func (g judge) linksOf(p command.Path) error {
+	t := follow.Trail{Lstat: g.now.Lstat}
+	for _, abs := range p.Abs {
+		places, err := follow.Files(abs, p.Glob, &t)
+		if err != nil {
+			return err
+		}
+		for _, place := range places {
+			if info, err := g.now.Lstat(place); err != nil || !info.IsDir() {
+				continue
+			}
+			if err := linksStay([]string{place}, g.Roots); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // endless reports whether a path leads to a device, a named pipe or the like, from which

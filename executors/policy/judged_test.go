@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/executors/command/plain"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
@@ -90,6 +91,9 @@ func TestOwnVersion(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("programs have an extension on Windows")
 	}
+	if !holdsShims("/home/u/.volta/bin") || holdsShims("/usr/bin") {
+		t.Error("the directories of shims")
+	}
 	for name, tt := range map[string]struct {
 		file, text string
 		asks       bool
@@ -111,6 +115,9 @@ func TestOwnVersion(t *testing.T) {
 		"versions of proto":        {".prototools", "node = '20'\n", false},
 		"a plugin of proto":        {".prototools", "node = '20'\n[plugins.tools]\nnode = 'file://./x.wasm'\n", true},
 		"a directory":              {".nvmrc/x", "", true},
+		"hooks of Volta":           {".volta/hooks.json", `{"events": {"publish": {"bin": "./x"}}}`, true},
+		"versions of Volta":        {"package.json", `{"name": "a/b", "volta": {"node": "20.1.0"}}`, false},
+		"a package for Volta":      {"package.json", `{"volta": {"extends": "../c/package.json"}}`, true},
 		"the user's own":           {"../../.tool-versions", "nodejs path:/opt/node\n", false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -198,6 +205,49 @@ func TestEndless(t *testing.T) {
 	} {
 		if got := g.endless(command.Path{Text: path, Abs: []string{path}, Glob: strings.Contains(path, "*")}); got != want {
 			t.Errorf("%s: %v", path, got)
+		}
+	}
+}
+
+// A grep that is not GNU's reads files outside through links below a directory.
+func TestLinksBelow(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("grep is GNU's on Windows")
+	}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	project, busybox := filepath.Join(dir, "project"), filepath.Join(dir, "busybox")
+	for _, path := range []string{filepath.Join(project, "src", "a.go"), filepath.Join(project, "docs", "a.md"), busybox} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, to := range map[string]string{filepath.Join(project, "src", "out"): "/etc/passwd", filepath.Join(project, "docs", "in"): "../docs", filepath.Join(dir, "grep"): busybox} {
+		if err := os.Symlink(to, name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", dir)
+	own, err := workspace.New(project)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for script, asks := range map[string]bool{
+		"grep -r x": true, "grep -rn x .": true, "grep -r x src": true, "grep --recursive x src/": true, "grep -d recurse x src": true, "egrep -r x s*": true, "cd src && grep -r x": true,
+		"grep -r x docs": false, "grep x src/a.go": false, "grep -r x src/a.go": false, "diff src docs": true, "diff docs docs": false, "gofmt -l .": true, "gofmt -d s*": true, "gofmt -d docs": false,
+	} {
+		form, err := plain.Parse(script, plain.Shell{Dir: project}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := judge{&Guard{Roots: own}, NewShellPolicy(ShellDefaults(), Config{}, ""), &workspace.Moment{}}
+		if _, ask := g.named(form); (len(ask) > 0) != asks {
+			t.Errorf("%s: %q", script, ask)
 		}
 	}
 }

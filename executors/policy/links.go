@@ -3,7 +3,9 @@ package policy
 import (
 	"fmt"
 	"io/fs"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 
 	"github.com/zeph-acp/zeph-acp/executors/command/follow"
@@ -39,6 +41,17 @@ func (p ruling) ignoresStay(c *plain.Command, form *plain.Form) error {
 		}
 	}
 	return nil
+}
+
+// gnuGrep reports whether grep is GNU's, which follows no links below a directory. Those
+// of macOS and of busybox do.
+func gnuGrep() bool {
+	path, err := exec.LookPath("grep")
+	if err != nil || runtime.GOOS != "linux" && runtime.GOOS != "windows" {
+		return false
+	}
+	real, err := filepath.EvalSymlinks(path)
+	return err == nil && !slices.Contains([]string{"busybox", "toybox"}, filepath.Base(real))
 }
 
 // mostFiles is how many files are searched for links.

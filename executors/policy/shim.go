@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -13,18 +14,19 @@ import (
 )
 
 // versionFiles are patterns of the files in which a directory tells a version
-// manager the versions of its programs: asdf, mise, proto, and rbenv and those
+// manager the versions of its programs: asdf, mise, proto, Volta, and rbenv and those
 // made after it, such as pyenv and goenv.
 var versionFiles = []string{
 	".tool-versions", ".*-version", ".nvmrc", ".prototools", "mise*.toml", ".mise*.toml", "mise/config*.toml", ".mise/config*.toml",
 	".config/mise*.toml", ".config/mise/*.toml", ".config/mise/conf.d/*.toml",
+	".volta/hooks.json", "package.json",
 }
 
 // ownVersion returns an error if a file in one of the directories, or above it, may
 // choose the program that runs by this name.
 //
 // A version manager puts a small program for each tool, a shim, into a
-// directory "shims" of PATH. The shim looks for a file such as .tool-versions,
+// directory of PATH. The shim looks for a file such as .tool-versions,
 // and that may name a directory instead of a version: "nodejs path:./tools".
 func (p ruling) ownVersion(name string, dirs []string) error {
 	if !inPath(name) || !slices.ContainsFunc(filepath.SplitList(os.Getenv("PATH")), holdsShims) {
@@ -47,7 +49,12 @@ func (p ruling) ownVersion(name string, dirs []string) error {
 	return nil
 }
 
-func holdsShims(dir string) bool { return strings.EqualFold(filepath.Base(dir), "shims") }
+// holdsShims reports whether a directory has the name of one with shims: "shims", or that
+// of Volta, with or without VOLTA_HOME.
+func holdsShims(dir string) bool {
+	name, above := strings.ToLower(filepath.Base(dir)), strings.ToLower(filepath.Base(filepath.Dir(dir)))
+	return name == "shims" || name == "bin" && strings.Contains(above, "volta")
+}
 
 // choosesProgram returns the first version file in dir or above it that is not
 // known to contain only versions. Those in the home directory are the user's own.
@@ -70,8 +77,15 @@ func (p ruling) choosesProgram(dir string) string {
 }
 
 // onlyVersions reports whether a version file contains versions alone. The
-// tasks of mise run only by its own command.
+// tasks of mise run only by its own command. A package.json names versions for Volta, or
+// another package that has them, and that may have hooks.
 func onlyVersions(name, text string) bool {
+	if name == "package.json" {
+		var file struct {
+			Volta struct{ Extends any }
+		}
+		return json.Unmarshal([]byte(text), &file) == nil && file.Volta.Extends == nil
+	}
 	if !strings.HasSuffix(name, ".toml") && name != ".prototools" {
 		for line := range strings.Lines(text) {
 			if line, _, _ = strings.Cut(line, "#"); slices.ContainsFunc(strings.Fields(line), func(word string) bool { return !isVersion(word) }) {

@@ -31,7 +31,7 @@ const (
 // "branch -l NAME" creates a branch in old versions. Where the system does not confine
 // them, "diff" and "describe --dirty" may store the times of files in the index.
 var gitCommands = sync.OnceValue(func() map[string]*program {
-	own := []string{"--no-ext-diff", "--no-textconv"}
+	own := []string{"--no-ext-diff", "--no-textconv", "--submodule=short"}
 	log := &program{options: gitFormat + gitDiffs + gitRevs, lead: own}
 	return map[string]*program{
 		"log": log, "show": log,
@@ -54,8 +54,8 @@ var gitCommands = sync.OnceValue(func() map[string]*program {
 		"symbolic-ref": {options: "-q --quiet --short", most: 1, check: gitOne},
 		"branch":       {options: "-arvil --all --remotes --verbose --list --show-current --no-color --color? --sort= --format= --contains? --no-contains? --merged? --no-merged? --points-at= --column? --no-column --ignore-case --abbrev?", check: gitLists("--list", "--contains", "--merged", "--no-merged", "--no-contains")},
 		"tag":          {options: "-lin? --list --sort= --format= --contains? --no-contains? --merged? --no-merged? --points-at= --column? --no-column --ignore-case", check: gitLists("-l", "--list", "--contains", "--merged", "--no-merged")},
-		"remote":       {options: "-v --verbose", check: gitFirst("", "get-url")}, "stash": {options: gitFormat + gitDiffs, check: gitFirst("list", "show")}, "worktree": {options: "--porcelain -z -v", most: 1, check: gitFirst("list")},
-		"reflog": {options: gitFormat + gitRevs, check: gitFirst("", "show", "HEAD")}, "config": {options: "-z --get --get-all --show-origin --show-scope --name-only --local --global --system --bool --int --path --type= --default=", check: gitReadsConfig},
+		"remote":       {options: "-v --verbose", check: gitFirst("", "get-url")}, "stash": {options: gitFormat + gitDiffs, check: gitFirst("list", "show"), lead: own}, "worktree": {options: "--porcelain -z -v", most: 1, check: gitFirst("list")},
+		"reflog": {options: gitFormat + gitRevs, check: gitFirst("", "show", "HEAD"), lead: own}, "config": {options: "-z --get --get-all --show-origin --show-scope --name-only --local --global --system --bool --int --path --type= --default=", check: gitReadsConfig},
 	}
 })
 
@@ -173,10 +173,7 @@ func (p *program) placeGitCommand(b *builder, sub string, args []Word, dirs []st
 	out := &placed{words: append([]string{sub}, quoted(p.lead)...), files: named}
 	operands := opts.operands
 	if (sub == "stash" || sub == "worktree" || sub == "reflog" || sub == "remote") && len(operands) > 0 {
-		out.words = []string{sub, operands[0].source}
-		if sub == "stash" {
-			out.words = append(out.words, "--no-ext-diff", "--no-textconv")
-		}
+		out.words = slices.Concat([]string{sub, operands[0].source}, quoted(p.lead))
 		operands = operands[1:]
 	}
 	for _, g := range opts.options {
@@ -254,6 +251,8 @@ func (out *placed) addOperand(w Word, path bool, dirs []string) (err error) {
 // of some options as a revision if it were the next word.
 func gitOption(g given) string {
 	switch {
+	case g.name == "--git-path": // of rev-parse, which has no such options otherwise
+		return g.name + " " + quote(g.value)
 	case strings.HasPrefix(g.name, "--") && g.has:
 		return quote(g.name + "=" + g.value)
 	case g.has && g.value == "":

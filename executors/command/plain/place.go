@@ -63,9 +63,10 @@ type program struct {
 	// wild means that a pattern may begin with a wildcard. No option of the
 	// program changes or runs anything, and "--" precedes the operands.
 	wild    bool
-	looks   bool // it opens none of its operands
-	shows   bool // it shows the contents of the files that it reads
-	expands bool // it replaces a word "@FILE" by the words in that file
+	looks   bool     // it opens none of its operands
+	shows   bool     // it shows the contents of the files that it reads
+	below   []string // options with which it reads the files below a directory
+	expands bool     // it replaces a word "@FILE" by the words in that file
 	// filters are the options with which it passes on input lines unchanged,
 	// and null separates them by NUL. Empty means that it does not pass lines
 	// on.
@@ -313,6 +314,14 @@ func (p *program) place(b *builder, name string, words []Word) (*placed, error) 
 			return nil, err
 		}
 		out.files = append(out.files, fs...)
+	}
+	if opts.has(p.below...) {
+		if len(read) == 0 {
+			out.files = append(out.files, File{Text: ".", Dirs: b.dirs})
+		}
+		for i := range out.files {
+			out.files[i].Below = true
+		}
 	}
 	out.feeds = p.feeder(opts, len(read) == 0, out)
 	return out, nil

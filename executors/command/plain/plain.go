@@ -58,8 +58,9 @@ type File struct {
 	Dirs  []string // absolute directories that a relative Text may be seen from
 	Glob  bool     // Text is a pattern of file names
 	Opens bool     // the program reads it
-	// Follows means that the program follows links in it if it is a directory.
-	Follows bool
+	// Follows means that the program follows links in it if it is a directory. Below
+	// means that it reads the files below, and that only GNU's version follows no links.
+	Follows, Below bool
 }
 
 // Command is one simple command.

@@ -25,7 +25,7 @@ func TestParse(t *testing.T) {
 		"wc -l <f 2>&1":                    {"wc -l 0<f 2>&1", "f"},
 		"echo 2 >/dev/null":                {"echo 2 1>/dev/null", ""},
 		"! grep -q x f":                    {"! grep -q x f", "f"},
-		"grep -rn \"it's\" --include=*.go": {`grep -r -n '--include=*.go' 'it'\''s'`, ""},
+		"grep -rn \"it's\" --include=*.go": {`grep -r -n '--include=*.go' 'it'\''s'`, "."},
 		"grep -e '->x' f":                  {"grep '-e->x' f", "f"},
 		"cut -d, -f -2 f | sed -e 1p -e 's/a/b/'":   {"cut -d , -f-2 f | sed -e 1p -e s/a/b/", "f"},
 		"jq --indent 1 . f":                         {"jq --indent 1 . f", "f"},

@@ -12,10 +12,10 @@ import (
 )
 
 // versions are programs whose version may be queried. The list omits programs
-// that first load code of the directory: the tools of rustup, yarn, gradle and
-// the like.
+// that first load code of the directory, or another version of themselves: the tools of
+// rustup, juliaup, yarn, gradle and the like.
 var versions = []string{
-	"bash", "bun", "clang", "cmake", "cc", "curl", "deno", "docker", "fd", "fdfind", "g++", "gcc", "git", "gofmt", "grep", "java", "javac", "jq", "julia",
+	"bash", "bun", "clang", "cmake", "cc", "curl", "deno", "docker", "fd", "fdfind", "g++", "gcc", "git", "gofmt", "grep", "java", "javac", "jq",
 	"kubectl", "lua", "make", "ninja", "node", "npm", "perl", "php", "pip", "pip3", "podman", "python", "python3",
 	"rg", "ruby", "sed", "sqlite3", "tar", "tree", "tsc", "uv", "zig", "zsh",
 }
@@ -53,7 +53,7 @@ const fdOptions = "-HIuaisgFp01 -e= -t= -d# -E= -S= --extension= --type= --max-d
 // here. Neither GNU's nor a BSD's version of them writes, runs a program, shows
 // the environment or uses the network by these options.
 var programs = sync.OnceValue(func() map[string]*program {
-	grep := &program{options: grepOptions, operands: pattern, wild: true, shows: true, filters: grepFilters, null: "-z"}
+	grep := &program{options: grepOptions, operands: pattern, wild: true, shows: true, below: []string{"-r", "--recursive", "-d", "--directories"}, filters: grepFilters, null: "-z"}
 	other := *grep
 	other.starts = []string{"grep"} // these are scripts
 	sum := &program{options: sumOptions, wild: true}
