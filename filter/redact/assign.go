@@ -16,9 +16,10 @@ func nameBefore(l []byte, at int) (from, to int) {
 	for to > 0 && (l[to-1] == '"' || l[to-1] == '\'' || l[to-1] == ']' || l[to-1] == '\\' || l[to-1] == '`') {
 		to--
 	}
-	from = nameFrom(l, to)
-	for i := 0; i < 3 && from > 1 && l[from-1] == ' ' && (isKey(l[from:to]) || text.DigitSet.All(l[from:to]) && to-from < 3 && to > from); i++ {
-		start := nameFrom(l, from-1)
+	from = nameStart(l, to)
+	for i := 0; i < 3 && from > 1 && l[from-1] == ' ' &&
+		(isKeyPhrase(l[from:to]) || text.DigitSet.All(l[from:to]) && to-from < 3 && to > from); i++ {
+		start := nameStart(l, from-1)
 		if start == from-1 {
 			break
 		}
@@ -27,25 +28,28 @@ func nameBefore(l []byte, at int) (from, to int) {
 	return from, to
 }
 
-func nameFrom(l []byte, to int) int {
+func nameStart(l []byte, to int) int {
 	from := to
 	for from > 0 && to-from < maxName && text.NameSet[l[from-1]] {
 		from--
 	}
-	if from > 0 && from < to && l[from-1] == '\\' && (l[from] == 'n' || l[from] == 't' || l[from] == 'r') { // an escape of a string, not a letter of the name
+	// an escape of a string, not a letter of the name
+	if from > 0 && from < to && l[from-1] == '\\' && (l[from] == 'n' || l[from] == 't' || l[from] == 'r') {
 		from++
 	}
 	return from
 }
 
-// isKey reports whether a name is "key", begins with "key " or "access", or is
+// isKeyPhrase reports whether a name is "key", begins with "key " or "access", or is
 // "access key".
-func isKey(name []byte) bool {
+func isKeyPhrase(name []byte) bool {
 	const word = "key"
 	if len(name) < len(word) || !text.HasPrefixFold(name, []byte(word)) && !text.HasPrefixFold(name, []byte("access")) {
 		return false
 	}
-	return len(name) == len(word) || text.HasPrefixFold(name, []byte("access key")) || text.HasPrefixFold(name, []byte("key ")) && len(name) < len("key 00")
+	return len(name) == len(word) ||
+		text.HasPrefixFold(name, []byte("access key")) ||
+		text.HasPrefixFold(name, []byte("key ")) && len(name) < len("key 00")
 }
 
 // assignedValue is the value after a separator.
@@ -54,9 +58,15 @@ type assignedValue struct {
 	quoted   bool
 }
 
-// valueFrom returns the value at at. If tight, only a blank or a separator with
-// the next name ends it.
-func valueFrom(l []byte, at int, tight bool) assignedValue {
+// valueFrom returns the value at at. Without quotes it ends at a blank or at
+// punctuation.
+func valueFrom(l []byte, at int) assignedValue { return parseValue(l, at, false) }
+
+// tightValueFrom is valueFrom for a value that may contain punctuation. It ends at
+// a blank, or at a separator with the next name.
+func tightValueFrom(l []byte, at int) assignedValue { return parseValue(l, at, true) }
+
+func parseValue(l []byte, at int, tight bool) assignedValue {
 	for n := 0; n < 64 && at < len(l) && text.SpaceSet[l[at]]; n++ {
 		at++
 	}
@@ -128,32 +138,32 @@ func closingQuote(l []byte, at int, mark byte, escaped bool) int {
 	return min(at, len(l))
 }
 
-// colon looks for a value around a colon.
-func (m *Stream) colon(l []byte, i int) {
+// scanColon looks for a value around a colon.
+func (m *Stream) scanColon(l []byte, i int) {
 	rest := l[i+1:]
 	switch {
 	case len(rest) == 0:
 		if bytes.Contains(l, []byte("following password")) {
-			m.below = belowName{m.n + 1, passwordName, false}
+			m.below = belowName{m.lineNumber + 1, passwordName, false}
 		}
 	case rest[0] == '=':
 		return
 	case len(rest) > 1 && rest[0] == '/' && rest[1] == '/':
-		m.url(l, i+3)
+		m.scanURL(l, i+3)
 		return
 	case rest[0] == 'A':
-		m.telegram(l, i)
+		m.scanTelegramToken(l, i)
 	case rest[0] == '*' || rest[0] == '5' || rest[0] == '6':
-		m.pgpass(l, i)
+		m.scanPgpass(l, i)
 	}
 	from, to := nameBefore(l, i)
 	if string(l[from:to]) == "thin" { // Oracle: user/password@host
-		m.thin(l, i+1)
+		m.scanOracleLogin(l, i+1)
 	}
 	if to-from < 3 {
 		switch {
 		case to-from == 1 && isQuote(l[to]):
-			m.webKey(l, from, i)
+			m.scanWebKey(l, from, i)
 			return
 		case string(l[from:to]) != "is": // "your token is:"
 			return
@@ -162,32 +172,32 @@ func (m *Stream) colon(l []byte, i int) {
 			return
 		}
 	}
-	m.pair(l, from, to, i+1, ':')
+	m.scanPair(l, from, to, i+1, ':')
 }
 
-// thin looks for the password in user/password@host.
-func (m *Stream) thin(l []byte, at int) {
+// scanOracleLogin looks for the password in user/password@host.
+func (m *Stream) scanOracleLogin(l []byte, at int) {
 	rest := l[at:min(len(l), at+maxUser)]
 	slash, sign := bytes.IndexByte(rest, '/'), bytes.IndexByte(rest, '@')
-	if slash > 0 && sign-slash > minValue && believable(rest[slash+1:sign], passwordName, true, true) {
-		m.hit(at+slash+1, at+sign, urlPassword)
+	if slash > 0 && sign-slash > minValue && isBelievable(rest[slash+1:sign], passwordName, true, true) {
+		m.addHit(at+slash+1, at+sign, urlPassword)
 	}
 }
 
-// address looks for the password in user:password@tcp(host). sign is the index
+// scanDatabaseLogin looks for the password in user:password@tcp(host). sign is the index
 // of the @.
-func (m *Stream) address(l []byte, sign int) {
+func (m *Stream) scanDatabaseLogin(l []byte, sign int) {
 	from := sign
 	for from > 0 && sign-from < maxUser && l[from-1] > ' ' && !isQuote(l[from-1]) {
 		from--
 	}
-	if colon := bytes.IndexByte(l[from:sign], ':'); colon > 0 && believable(l[from+colon+1:sign], passwordName, true, true) {
-		m.hit(from+colon+1, sign, urlPassword)
+	if colon := bytes.IndexByte(l[from:sign], ':'); colon > 0 && isBelievable(l[from+colon+1:sign], passwordName, true, true) {
+		m.addHit(from+colon+1, sign, urlPassword)
 	}
 }
 
-// equals looks for a value around an equals sign.
-func (m *Stream) equals(l []byte, i int) {
+// scanEquals looks for a value around an equals sign.
+func (m *Stream) scanEquals(l []byte, i int) {
 	at, value := i, i+1
 	if at > 0 {
 		switch l[at-1] {
@@ -208,19 +218,19 @@ func (m *Stream) equals(l []byte, i int) {
 		}
 	}
 	from, to := nameBefore(l, at)
-	if typeName(l[from:to]) { // password string = "..."
+	if isTypeName(l[from:to]) { // password string = "..."
 		end := from
 		for end > 0 && bytes.IndexByte([]byte(" :*&[]"), l[end-1]) >= 0 {
 			end--
 		}
-		from, to = nameFrom(l, end), end
+		from, to = nameStart(l, end), end
 	}
 	if to-from >= 3 {
-		m.pair(l, from, to, value, '=')
+		m.scanPair(l, from, to, value, '=')
 	}
 }
 
-func typeName(name []byte) bool {
+func isTypeName(name []byte) bool {
 	switch string(name) {
 	case "string", "String", "str", "byte", "char", "SecretStr", "std.string", "auto", "static":
 		return true
@@ -228,55 +238,55 @@ func typeName(name []byte) bool {
 	return false
 }
 
-// pair looks for the value of a name after its separator.
-func (m *Stream) pair(l []byte, from, to, at int, separator byte) {
-	if at < m.judged {
+// scanPair looks for the value of a name after its separator.
+func (m *Stream) scanPair(l []byte, from, to, at int, separator byte) {
+	if at < m.judgedTo {
 		return
 	}
 	name := l[from:to]
 	n := classifyName(name)
 	if n == otherName {
-		m.special(l, from, to, at, separator)
+		m.scanSpecialName(l, from, to, at, separator)
 		return
 	}
 	tight := to == at-1
 	switch {
 	case separator == ':' && from > 0 && l[from-1] == ':' && at < len(l) && text.AlnumSet[l[at]]: // arn:...:secret:name
 		return
-	case from > 1 && l[from-1] == ' ' && voidsName(l[nameFrom(l, from-1):from-1]):
+	case from > 1 && l[from-1] == ' ' && voidsName(l[nameStart(l, from-1):from-1]):
 		return
 	case (string(name) == "PWD" || string(name) == "OLDPWD") && (from == 0 || l[from-1] != ';'): // a working directory
 		return
 	case tight && from > 0 && at < len(l) && isQuote(l[at]) && l[at] == l[from-1]: // "PASSWORD=" + x
 		return
 	case separator == ':' && at < len(l) && l[at] == '[' && !isMask(l[at:]): // X-Api-Key:[...], as Go prints headers
-		m.listed(l, at+1)
+		m.scanListed(l, at+1)
 		return
 	}
 	start := from == 0 || text.SpaceSet[l[from-1]]
-	connection := tight && separator == '=' && ofConnection(l, from)
-	shout := connection || tight && inCapitals(name) && (separator == '=' || start && endsLine(l, at))
-	v := valueFrom(l, at, shout && start)
+	connection := tight && separator == '=' && isInConnection(l, from)
+	asData := connection || tight && inCapitals(name) && (separator == '=' || start && isRestOfLine(l, at))
+	v := parseValue(l, at, asData && start)
 	if connection && l[from-1] == ';' && !v.quoted {
 		v.to = v.from + connectionSet.Run(l[v.from:min(len(l), v.from+maxValue)], 0)
 	}
 	value := l[v.from:v.to]
-	shout = shout || v.quoted && n == passwordName && accountPassword(name)
-	if n == tokenName && isUUID(value) && (shout || kindOf(name) == npmToken) {
+	asData = asData || v.quoted && n == passwordName && isAccountPassword(name)
+	if n == tokenName && isUUID(value) && (asData || kindOfName(name) == npmToken) {
 		n = secretName
 	}
 	switch {
 	case !v.quoted && separator == '=' && tight && v.from > at: // name= has no value
-	case !believable(value, n, v.quoted, shout):
+	case !isBelievable(value, n, v.quoted, asData):
 		if !v.quoted {
-			m.elsewhere(l, v, n, separator)
+			m.scanElsewhere(l, v, n, separator)
 		}
 	case bytes.Equal(value, name), bytes.Contains(l[:from], []byte("badge.")): // tokens of badges are public
 	default:
-		m.hit(v.from, v.to, kindOf(name))
+		m.addHit(v.from, v.to, kindOfName(name))
 		if arrow := `" -> "`; v.quoted && text.HasAnyPrefix(l[v.to:], arrow) { // a Terraform plan
-			if v = valueFrom(l, v.to+len(arrow)-1, false); believable(l[v.from:v.to], n, true, shout) {
-				m.hit(v.from, v.to, kindOf(name))
+			if v = valueFrom(l, v.to+len(arrow)-1); isBelievable(l[v.from:v.to], n, true, asData) {
+				m.addHit(v.from, v.to, kindOfName(name))
 			}
 		}
 	}
@@ -291,66 +301,67 @@ var connectionSet = func() *text.ByteSet {
 	return c
 }()
 
-// listed looks for the only value of a list.
-func (m *Stream) listed(l []byte, at int) {
+// scanListed looks for the only value of a list.
+func (m *Stream) scanListed(l []byte, at int) {
 	end := base64OrDotSet.Run(l, at)
 	if end == len(l) || l[end] != ']' || end+1 < len(l) && l[end+1] != ']' && l[end+1] != ' ' {
 		return
 	}
-	if v := l[at:end]; believable(v, secretName, false, false) {
-		m.hit(at, end, namedSecret)
+	if v := l[at:end]; isBelievable(v, secretName, false, false) {
+		m.addHit(at, end, namedSecret)
 	}
 }
 
-// elsewhere looks for the value of a name without a value next to it.
-func (m *Stream) elsewhere(l []byte, v assignedValue, n naming, separator byte) {
+// scanElsewhere looks for the value of a name without a value next to it.
+func (m *Stream) scanElsewhere(l []byte, v assignedValue, n nameClass, separator byte) {
 	const long = 512
 	switch value := l[v.from:v.to]; {
 	case len(value) > long:
-		m.judged = v.to - long/2
+		m.judgedTo = v.to - long/2
 	case len(value) == 0 || text.HasAnyPrefix(value, "|", ">", "Some("):
 		block := text.HasAnyPrefix(l[v.from:], "|", ">") // of YAML
-		m.below = belowName{m.n + 1, n, len(value) > 0 || separator == '=' || block}
+		m.below = belowName{m.lineNumber + 1, n, len(value) > 0 || separator == '=' || block}
 	case value[0] == '{': // "password": {"value": "..."}
-		m.valueAt, m.valueIs = m.n+3, n
+		m.valueUntil, m.valueClass = m.lineNumber+3, n
 	default:
-		m.fallback(l, v.to, n)
+		m.scanFallback(l, v.to, n)
 	}
 }
 
 // belowName is the name of a credential whose value is on a line of its own.
 type belowName struct {
-	at   int // number of that line
-	is   naming
-	sure bool // the line can only be the value
+	line    int       // number of that line
+	class   nameClass // of the name
+	certain bool      // the line can only be the value
 }
 
-// belowIt looks for a value on the line below such a name: a block of YAML, a
+// scanBelow looks for a value on the line below such a name: a block of YAML, a
 // dump of PHP or Rust, or a password printed for a person.
-func (m *Stream) belowIt(l []byte) {
+func (m *Stream) scanBelow(l []byte) {
 	from := len(l) - len(text.Unindent(l))
 	if from == len(l) { // a blank line between
-		if !m.below.sure {
-			m.below.at++
+		if !m.below.certain {
+			m.below.line++
 		}
 		return
 	}
 	if text.HasAnyPrefix(l[from:], "string(") {
 		from += bytes.IndexByte(l[from:], ' ') + 1
 	}
-	v := valueFrom(l, from, true)
+	v := tightValueFrom(l, from)
 	value := l[v.from:v.to]
 	if rest := bytes.TrimRight(l[v.to:], "\"'`,;) \r"); len(rest) > 0 {
 		return
 	}
-	if believable(value, m.below.is, v.quoted, false) && (m.below.sure || text.HasDigit(value) && (randomText(value) || mixedWords(value))) {
-		m.hit(v.from, v.to, namedSecret)
+	if isBelievable(value, m.below.class, v.quoted, false) &&
+		(m.below.certain || text.HasDigit(value) && (isRandom(value) || isMixedWords(value))) {
+		m.addHit(v.from, v.to, namedSecret)
 	}
 }
 
-// endsLine reports whether the text after a colon and a blank is the rest of
+// isRestOfLine reports whether the text after a colon and a blank is the rest of
 // the line, as in YAML, and not a member of a list.
-func endsLine(l []byte, at int) bool {
+func isRestOfLine(l []byte, at int) bool {
 	if len(l)-at > maxValue {
 		return false
 	}
@@ -358,9 +369,9 @@ func endsLine(l []byte, at int) bool {
 	return at+1 < len(l) && l[at] == ' ' && bytes.IndexByte([]byte(",;({["), l[len(l)-1]) < 0
 }
 
-// ofConnection reports whether a name belongs to a connection string or a
+// isInConnection reports whether a name belongs to a connection string or a
 // query.
-func ofConnection(l []byte, from int) bool {
+func isInConnection(l []byte, from int) bool {
 	if from < 2 {
 		return false
 	}
@@ -375,27 +386,30 @@ func ofConnection(l []byte, from int) bool {
 	return false
 }
 
-// fallback looks for the default of an expression: password:
+// scanFallback looks for the default of an expression: password:
 // process.env.DB_PASSWORD || "...".
-func (m *Stream) fallback(l []byte, at int, n naming) {
+func (m *Stream) scanFallback(l []byte, at int, n nameClass) {
 	rest := l[at:]
 	if !text.HasAnyPrefix(rest, " || ", " ?? ", " or ") {
 		return
 	}
-	v := valueFrom(l, at+bytes.IndexByte(rest[1:], ' ')+2, false)
-	if v.quoted && believable(l[v.from:v.to], n, true, false) {
-		m.hit(v.from, v.to, namedSecret)
+	v := valueFrom(l, at+bytes.IndexByte(rest[1:], ' ')+2)
+	if v.quoted && isBelievable(l[v.from:v.to], n, true, false) {
+		m.addHit(v.from, v.to, namedSecret)
 	}
 }
 
-// kindOf returns the kind of a value by its name.
-func kindOf(name []byte) credKind {
+// kindOfName returns the kind of a value by its name.
+func kindOfName(name []byte) credKind {
 	var buf [maxName]byte
 	low := text.AppendLower(buf[:0], name[max(0, len(name)-maxName):])
 	switch {
 	case bytes.HasSuffix(low, []byte("_authtoken")):
 		return npmToken
-	case bytes.HasSuffix(low, []byte("secret_access_key")), bytes.HasSuffix(low, []byte("secretaccesskey")), bytes.HasSuffix(low, []byte("secret access key")), bytes.Contains(low, []byte("aws")):
+	case bytes.HasSuffix(low, []byte("secret_access_key")),
+		bytes.HasSuffix(low, []byte("secretaccesskey")),
+		bytes.HasSuffix(low, []byte("secret access key")),
+		bytes.Contains(low, []byte("aws")):
 		return awsKey
 	case bytes.HasSuffix(low, []byte("accountkey")), bytes.HasSuffix(low, []byte("sharedaccesskey")), bytes.HasPrefix(low, []byte("azure")):
 		return azureKey

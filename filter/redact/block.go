@@ -9,15 +9,15 @@ import (
 
 // keyBlock is the state of a PEM private key that began on an earlier line.
 type keyBlock struct {
-	open    bool
-	counted bool // it was counted as found
-	width   int  // bytes of a full line of the body; 0 before the first
-	short   bool // a line of the body was shorter, so it was the last
-	sep     byte // the byte before the body on each line; 0 means none
+	open       bool
+	counted    bool // the key was counted as found
+	width      int  // bytes of a full line of the body; 0 before the first
+	lastSeen   bool // a shorter line of the body came, so it was the last
+	prefixByte byte // the byte before the body on each line; 0 means none
 }
 
-// marker looks for the begin or the end of a private key after dashes.
-func (m *Stream) marker(l []byte, at int) {
+// scanKeyMarker looks for the begin or the end of a private key after dashes.
+func (m *Stream) scanKeyMarker(l []byte, at int) {
 	for at < len(l) && l[at] == ' ' {
 		at++
 	}
@@ -35,7 +35,7 @@ func (m *Stream) marker(l []byte, at int) {
 		return
 	}
 	if !open {
-		m.ended(l, at)
+		m.endKey(l, at)
 		return
 	}
 	at += dashes
@@ -45,7 +45,7 @@ func (m *Stream) marker(l []byte, at int) {
 	m.Release()
 	m.block = keyBlock{open: true}
 	const most = 16 // a line with more of them holds no keys
-	if m.begins++; m.begins > most {
+	if m.keyBegins++; m.keyBegins > most {
 		return
 	}
 	rest := l[at:]
@@ -58,14 +58,14 @@ func (m *Stream) marker(l []byte, at int) {
 	} else if stop := bytes.IndexAny(rest, "\"'`<"); stop >= 0 {
 		rest = rest[:stop]
 	}
-	if isBulky(rest) && !isMask(rest) {
-		m.hit(at, at+len(rest), privateKey)
+	if isMostlyBase64(rest) && !isMask(rest) {
+		m.addHit(at, at+len(rest), privateKey)
 	}
-	m.block.counted = isBulky(rest)
+	m.block.counted = isMostlyBase64(rest)
 }
 
-// isBulky reports whether a text has enough Base64 to be part of a key.
-func isBulky(body []byte) bool {
+// isMostlyBase64 reports whether a text has enough Base64 to be part of a key.
+func isMostlyBase64(body []byte) bool {
 	const least = 16
 	n := 0
 	for _, b := range body {
@@ -76,24 +76,25 @@ func isBulky(body []byte) bool {
 	return n >= least && 4*n >= 3*len(body)
 }
 
-// ended masks the text before the end of a private key whose begin is missing.
+// endKey masks the text before the end of a private key whose begin is missing.
 // at is the index of the marker.
-func (m *Stream) ended(l []byte, at int) {
+func (m *Stream) endKey(l []byte, at int) {
 	from := at
 	for from > 0 && (l[from-1] == '-' || l[from-1] == ' ') {
 		from--
 	}
-	if start := escapedFrom(l[:from]); !m.block.open && isBulky(l[start:from]) && !bytes.Contains(l[start:from], []byte(maskBegin)) && bytes.IndexByte(l[start:from], '-') < 0 {
-		m.hit(start, from, privateKey)
+	if start := base64Start(l[:from]); !m.block.open && isMostlyBase64(l[start:from]) &&
+		!bytes.Contains(l[start:from], []byte(maskBegin)) && bytes.IndexByte(l[start:from], '-') < 0 {
+		m.addHit(start, from, privateKey)
 	} else {
 		m.maskHeld()
 	}
 	m.block = keyBlock{}
 }
 
-// escapedFrom returns the start of the Base64 at the end of a text. Its line
+// base64Start returns the start of the Base64 at the end of a text. Its line
 // ends may be escaped.
-func escapedFrom(body []byte) int {
+func base64Start(body []byte) int {
 	from := len(body)
 	for from > 0 && (text.Base64Set[body[from-1]] || body[from-1] == '\\') {
 		from--
@@ -101,53 +102,53 @@ func escapedFrom(body []byte) int {
 	return from
 }
 
-// inBlock looks for the body of a private key on a line after its begin.
-func (m *Stream) inBlock(l []byte) {
+// scanKeyLine looks for the body of a private key on a line after its begin.
+func (m *Stream) scanKeyLine(l []byte) {
 	b := &m.block
 	from, to := keyBody(l)
 	run := l[from:to]
 	switch prefix := l[:from]; {
 	case bytes.Contains(l, []byte("---- END")), bytes.Contains(l, []byte("-----END")): // handled by marker
 		end := bytes.Index(l, []byte("----"))
-		if text := bytes.TrimLeft(l[:end], " \t"); isBulky(text) && !isMask(text) {
-			m.hit(end-len(text), end, privateKey)
-			m.again()
+		if text := bytes.TrimLeft(l[:end], " \t"); isMostlyBase64(text) && !isMask(text) {
+			m.addHit(end-len(text), end, privateKey)
+			m.countKeyOnce()
 		}
 		return
-	case endsMasked(l):
+	case endsInMask(l):
 		return
-	case b.width == 0 && keyHeader(l):
+	case b.width == 0 && isKeyHeader(l):
 		return
-	case len(run) == 0, b.short && run[0] != '=':
+	case len(run) == 0, b.lastSeen && run[0] != '=':
 	case b.width == 0:
 		if len(run) >= 16 && (len(run) >= 40 || len(bytes.TrimSpace(prefix)) == 0) && len(prefix) <= 120 {
 			b.width = len(run)
-			b.sep = lastByte(prefix)
-			m.hit(from, to, privateKey)
-			m.again()
+			b.prefixByte = lastByte(prefix)
+			m.addHit(from, to, privateKey)
+			m.countKeyOnce()
 			return
 		}
-	case len(run) <= b.width+2 && (len(run) >= b.width && len(prefix) <= 120 || lastByte(prefix) == b.sep):
-		b.short = len(run) < b.width
+	case len(run) <= b.width+2 && (len(run) >= b.width && len(prefix) <= 120 || lastByte(prefix) == b.prefixByte):
+		b.lastSeen = len(run) < b.width
 		if len(run) >= minValue {
-			m.hit(from, to, privateKey)
-			m.again()
+			m.addHit(from, to, privateKey)
+			m.countKeyOnce()
 		}
 		return
-	case bulkyLine(l): // the whole body on one line
-		m.hit(0, len(l), privateKey)
-		m.again()
+	case isBase64Line(l): // the whole body on one line
+		m.addHit(0, len(l), privateKey)
+		m.countKeyOnce()
 		return
 	}
 	b.open = false
 }
 
-func bulkyLine(l []byte) bool {
-	return len(l) > 100 && isBulky(l) && bytes.IndexByte(l, ' ') < 0
+func isBase64Line(l []byte) bool {
+	return len(l) > 100 && isMostlyBase64(l) && bytes.IndexByte(l, ' ') < 0
 }
 
-// again counts the lines of one key once.
-func (m *Stream) again() {
+// countKeyOnce counts the lines of one key once.
+func (m *Stream) countKeyOnce() {
 	if m.block.counted {
 		m.found[privateKey]--
 	}
@@ -164,25 +165,25 @@ func lastByte(prefix []byte) byte {
 	return ' '
 }
 
-// endsMasked reports whether a line ends in a mask.
-func endsMasked(l []byte) bool {
-	l = untrailed(l)
+// endsInMask reports whether a line ends in a mask.
+func endsInMask(l []byte) bool {
+	l = trimTrailingMarks(l)
 	if i := bytes.LastIndex(l, []byte(maskBegin)); i >= 0 {
 		return bytes.IndexByte(l[i:], ']') == len(l)-i-1
 	}
 	return len(l) > 0 && l[len(l)-1] == '*'
 }
 
-// keyHeader reports whether a line can stand between the begin of a key and its
+// isKeyHeader reports whether a line can stand between the begin of a key and its
 // body.
-func keyHeader(l []byte) bool {
+func isKeyHeader(l []byte) bool {
 	i := bytes.Index(l, []byte(": "))
 	return len(bytes.TrimSpace(l)) == 0 || i > 0 && i < 40 && bytes.IndexByte(bytes.TrimSpace(l[:i]), ' ') < 0
 }
 
-// untrailed removes the marks that a program prints after a line of a text,
+// trimTrailingMarks removes the marks that a program prints after a line of a text,
 // such as quotes.
-func untrailed(l []byte) []byte {
+func trimTrailingMarks(l []byte) []byte {
 	for len(l) > 0 {
 		n := len(l)
 		switch b := l[n-1]; {
@@ -201,7 +202,7 @@ func untrailed(l []byte) []byte {
 
 // keyBody returns the bounds of the Base64 at the end of a line.
 func keyBody(l []byte) (from, to int) {
-	l = untrailed(l)
+	l = trimTrailingMarks(l)
 	from = len(l)
 	for from > 0 && text.Base64Set[l[from-1]] {
 		from--
@@ -222,10 +223,10 @@ type heldLines struct {
 // maxHeldKey limits the held lines, in bytes. The largest keys are smaller.
 const maxHeldKey = 32 << 10
 
-// holds reports whether it holds a line back. If not, it passes on the held
+// holdLine reports whether it holds a line back. If not, it passes on the held
 // lines.
-func (m *Stream) holds(l []byte) bool {
-	if !mayBeBody(l, len(m.held.ends) > 0) || m.block.open {
+func (m *Stream) holdLine(l []byte) bool {
+	if !mayBeKeyBody(l, len(m.held.ends) > 0) || m.block.open {
 		if len(m.held.ends) > 0 {
 			m.Release()
 		}
@@ -239,9 +240,9 @@ func (m *Stream) holds(l []byte) bool {
 	return true
 }
 
-// mayBeBody reports whether a line may belong to the body of a key. If more, it
+// mayBeKeyBody reports whether a line may belong to the body of a key. If more, it
 // follows such a line and may be short.
-func mayBeBody(l []byte, more bool) bool {
+func mayBeKeyBody(l []byte, more bool) bool {
 	const long = 40
 	n := len(l)
 	switch {
@@ -263,7 +264,7 @@ func (m *Stream) Release() {
 	from := 0
 	for _, end := range m.held.ends {
 		l := m.held.text[from:end:end]
-		m.pass(l, m.seen.hash(l))
+		m.emit(l, m.seen.hash(l))
 		from = end
 	}
 	m.held.text, m.held.ends = m.held.text[:0], m.held.ends[:0]
@@ -275,24 +276,24 @@ func (m *Stream) maskHeld() {
 	for _, end := range m.held.ends {
 		l := m.held.text[from:end]
 		from = end
-		if at, to := keyBody(l); to-at >= minValue && !endsMasked(l) {
-			m.spare = append(m.spare[:0], l[:at]...)
-			m.spare = appendMask(m.spare, privateKey, to-at)
-			l = append(m.spare, l[to:]...)
-			m.spare = l
+		if at, to := keyBody(l); to-at >= minValue && !endsInMask(l) {
+			m.spareBuffer = append(m.spareBuffer[:0], l[:at]...)
+			m.spareBuffer = appendMask(m.spareBuffer, privateKey, to-at)
+			l = append(m.spareBuffer, l[to:]...)
+			m.spareBuffer = l
 			if !counted {
 				counted = true
 				m.found[privateKey]++
 			}
 		}
-		m.pass(l, m.seen.hash(l))
+		m.emit(l, m.seen.hash(l))
 	}
 	m.held.text, m.held.ends = m.held.text[:0], m.held.ends[:0]
 }
 
 // encodedKey returns the end of a PEM private key that is encoded in Base64.
 func encodedKey(l []byte, from, body int) int {
-	if !tokenStart(l, from) {
+	if !canBeginToken(l, from) {
 		return 0
 	}
 	head := l[from:text.Base64Set.Run(l[:min(len(l), from+64)], body)]

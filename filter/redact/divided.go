@@ -17,14 +17,14 @@ func (s *Scanner) Divided(text string) (kinds []string) {
 	if s.hasLearned(bytes.Join(words, nil)) {
 		kinds = append(kinds, Credentials[namedSecret].Kind)
 	}
-	m := Stream{spots: commonSpots(), n: 1}
+	m := Stream{anchors: commonAnchors(), lineNumber: 1}
 	for i := range words {
 		joined := slices.Clone(words[i])
 		for _, w := range words[i+1:] { // a value may end with any word, and those after it are not random
 			if joined = append(joined, w...); len(joined) > maxDivided {
 				break
 			}
-			if k, ok := m.across(joined, len(words[i])); ok && !slices.Contains(kinds, Credentials[k].Kind) {
+			if k, ok := m.findAcross(joined, len(words[i])); ok && !slices.Contains(kinds, Credentials[k].Kind) {
 				kinds = append(kinds, Credentials[k].Kind)
 			}
 		}
@@ -32,8 +32,8 @@ func (s *Scanner) Divided(text string) (kinds []string) {
 	return kinds
 }
 
-// across returns the kind of a value that begins before the byte at and ends after it.
-func (m *Stream) across(joined []byte, at int) (kind credKind, ok bool) {
+// findAcross returns the kind of a value that begins before the byte at and ends after it.
+func (m *Stream) findAcross(joined []byte, at int) (kind credKind, ok bool) {
 	m.hits = m.hits[:0]
 	m.scan(joined)
 	for _, h := range m.hits {
@@ -41,7 +41,7 @@ func (m *Stream) across(joined []byte, at int) (kind credKind, ok bool) {
 		case authorization, urlPassword, namedSecret, userPattern: // recognised by the text around them
 			continue
 		}
-		if h.from < at && h.to > at && randomText(joined[h.from:h.to]) {
+		if h.from < at && h.to > at && isRandom(joined[h.from:h.to]) {
 			return h.kind, true
 		}
 	}

@@ -10,18 +10,18 @@ import (
 // JSON, as \u0026 in the password of a URL, \u003d after a name or \/ before a
 // host, and those of a URL, as password%3D.
 type unescapedLine struct {
-	text []byte
-	at   []int // the index in the line of each byte of text, and of its end
+	text    []byte
+	indices []int // the index in the line of each byte of text, and of its end
 }
 
-// read removes the escapes from a line. It reports false if there are no
+// parse removes the escapes from a line. It reports false if there are no
 // escapes.
-func (u *unescapedLine) read(l []byte) bool {
+func (u *unescapedLine) parse(l []byte) bool {
 	percent := bytes.Contains(l, []byte("%3"))
 	if !percent && !bytes.Contains(l, []byte(`\u00`)) && !bytes.Contains(l, []byte(`\/`)) {
 		return false
 	}
-	u.text, u.at = u.text[:0], u.at[:0]
+	u.text, u.indices = u.text[:0], u.indices[:0]
 	for i := 0; i < len(l); {
 		b, n := l[i], 1
 		if percent && b == '%' && i+2 < len(l) && text.HexDigit(l[i+1]) && text.HexDigit(l[i+2]) {
@@ -35,14 +35,14 @@ func (u *unescapedLine) read(l []byte) bool {
 			case ok:
 				b, n = code, len(`\u0000`)
 			case l[i+1] == '\\': // the next backslash is not an escape
-				u.text, u.at = append(u.text, b), append(u.at, i)
+				u.text, u.indices = append(u.text, b), append(u.indices, i)
 				i++
 			}
 		}
-		u.text, u.at = append(u.text, b), append(u.at, i)
+		u.text, u.indices = append(u.text, b), append(u.indices, i)
 		i += n
 	}
-	u.at = append(u.at, len(l))
+	u.indices = append(u.indices, len(l))
 	return true
 }
 
@@ -65,13 +65,13 @@ func nibble(b byte) byte {
 
 // scanEscaped finds credentials that escapes hide.
 func (m *Stream) scanEscaped(l []byte) {
-	if !m.plain.read(l) {
+	if !m.unescaped.parse(l) {
 		return
 	}
 	n := len(m.hits)
-	m.look(m.plain.text)
+	m.scanPlain(m.unescaped.text)
 	for i := n; i < len(m.hits); i++ {
 		h := &m.hits[i]
-		h.from, h.to = m.plain.at[h.from], m.plain.at[h.to]
+		h.from, h.to = m.unescaped.indices[h.from], m.unescaped.indices[h.to]
 	}
 }

@@ -25,12 +25,12 @@ const (
 	urlPassword
 	namedSecret
 	userPattern
-	secretKinds
+	credKindCount
 )
 
-// named reports whether values of the kind are recognised by the text around
+// foundByContext reports whether values of the kind are recognised by the text around
 // them.
-func (k credKind) named() bool {
+func (k credKind) foundByContext() bool {
 	switch k {
 	case awsKey, azureKey, npmToken, authorization, urlPassword, namedSecret:
 		return true
@@ -45,25 +45,61 @@ type Credential struct {
 }
 
 // Credentials are 17 kinds in 6 categories, and the user's own patterns.
-var Credentials = [secretKinds]Credential{
-	privateKey:    {"private keys", "private key", "PEM blocks, also with \\n for line ends, in Base64, or truncated; PuTTY, PGP, age and JWK keys"},
-	awsKey:        {"cloud", "aws key", "AKIA..., ASIA..., the secret of 40 characters near one, X-Amz-Signature="},
-	googleKey:     {"cloud", "google key", "AIza..., GOCSPX-..., ya29...."},
-	azureKey:      {"cloud", "azure key", "AccountKey=, SharedAccessKey=, the sig= of a shared access URL, client secrets with Q~, keys with AZDO or JQQJ99"},
-	cloudToken:    {"cloud", "cloud token", "DigitalOcean, Vault, Terraform Cloud, Doppler, Tailscale, Fly, Pulumi, Supabase, Netlify, PlanetScale, Heroku, Vercel, Render, Neon, Cloudflare"},
-	githubToken:   {"forges and registries", "github token", "ghp_, gho_, ghu_, ghs_, ghr_, github_pat_"},
-	gitlabToken:   {"forges and registries", "gitlab token", "glpat-, gldt-, glrt-, glcbt-, glptt-, glft-, glsoat-, glagent-"},
-	npmToken:      {"forges and registries", "npm token", "npm_..., _authToken="},
-	registryToken: {"forges and registries", "registry token", "pypi-, dckr_pat_, rubygems_, CircleCI, Buildkite, Atlassian, Bitbucket, JFrog; Docker logins in Base64"},
-	aiKey:         {"services", "ai key", "sk-..., sk-proj-, sk-ant-, sk-or-, hf_, gsk_, xai-, r8_, pplx-, nvapi-, tvly-, csk-, fw_, lsv2_, ElevenLabs"},
-	chatToken:     {"services", "chat token", "Slack xoxb- and similar, xapp-; webhooks of Slack, Discord and Teams; Discord and Telegram bots"},
-	paymentKey:    {"services", "payment key", "Stripe sk_live_, rk_live_, whsec_; Shopify, Square"},
-	serviceKey:    {"services", "service key", "SendGrid, Mailgun, Mailchimp, Brevo, Twilio, Sentry, Grafana, New Relic, Linear, Notion, Figma, Postman, HubSpot, Airtable, PostHog, Sourcegraph, Snyk, Contentful, Typeform, Prefect, dbt, 1Password, Harness"},
+var Credentials = [credKindCount]Credential{
+	privateKey: {
+		"private keys",
+		"private key",
+		"PEM blocks, also with \\n for line ends, in Base64, or truncated; PuTTY, PGP, age and JWK keys",
+	},
+	awsKey:    {"cloud", "aws key", "AKIA..., ASIA..., the secret of 40 characters near one, X-Amz-Signature="},
+	googleKey: {"cloud", "google key", "AIza..., GOCSPX-..., ya29...."},
+	azureKey: {
+		"cloud",
+		"azure key",
+		"AccountKey=, SharedAccessKey=, the sig= of a shared access URL, client secrets with Q~, keys with AZDO or JQQJ99",
+	},
+	cloudToken: {
+		"cloud",
+		"cloud token",
+		"DigitalOcean, Vault, Terraform Cloud, Doppler, Tailscale, Fly, Pulumi, Supabase, Netlify, " +
+			"PlanetScale, Heroku, Vercel, Render, Neon, Cloudflare",
+	},
+	githubToken: {"forges and registries", "github token", "ghp_, gho_, ghu_, ghs_, ghr_, github_pat_"},
+	gitlabToken: {"forges and registries", "gitlab token", "glpat-, gldt-, glrt-, glcbt-, glptt-, glft-, glsoat-, glagent-"},
+	npmToken:    {"forges and registries", "npm token", "npm_..., _authToken="},
+	registryToken: {
+		"forges and registries",
+		"registry token",
+		"pypi-, dckr_pat_, rubygems_, CircleCI, Buildkite, Atlassian, Bitbucket, JFrog; Docker logins in Base64",
+	},
+	aiKey: {
+		"services",
+		"ai key",
+		"sk-..., sk-proj-, sk-ant-, sk-or-, hf_, gsk_, xai-, r8_, pplx-, nvapi-, tvly-, csk-, fw_, lsv2_, ElevenLabs",
+	},
+	chatToken: {
+		"services",
+		"chat token",
+		"Slack xoxb- and similar, xapp-; webhooks of Slack, Discord and Teams; Discord and Telegram bots",
+	},
+	paymentKey: {"services", "payment key", "Stripe sk_live_, rk_live_, whsec_; Shopify, Square"},
+	serviceKey: {
+		"services",
+		"service key",
+		"SendGrid, Mailgun, Mailchimp, Brevo, Twilio, Sentry, Grafana, New Relic, Linear, Notion, Figma, " +
+			"Postman, HubSpot, Airtable, PostHog, Sourcegraph, Snyk, Contentful, Typeform, Prefect, dbt, " +
+			"1Password, Harness",
+	},
 	sessionToken:  {"sessions", "session token", "JSON web tokens, session cookies"},
 	authorization: {"sessions", "authorization", "Authorization: Bearer, Basic and others"},
 	urlPassword:   {"passwords", "url password", "scheme://user:password@host, also encoded in Base64"},
-	namedSecret:   {"passwords", "secret", "values of names such as password, secret, token or key: password=, \"apiKey\": \"...\", --token ..., X-Api-Key:, <password>; connection strings, .netrc, .pgpass, curl -u; password hashes"},
-	userPattern:   {"of the user's own", "extra pattern", "extra_patterns"},
+	namedSecret: {
+		"passwords",
+		"secret",
+		"values of names such as password, secret, token or key: password=, \"apiKey\": \"...\", --token " +
+			"..., X-Api-Key:, <password>; connection strings, .netrc, .pgpass, curl -u; password hashes",
+	},
+	userPattern: {"of the user's own", "extra pattern", "extra_patterns"},
 }
 
 // prefixedTokens are the tokens that are recognised by their first bytes.

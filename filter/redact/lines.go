@@ -23,8 +23,8 @@ func (s *Scanner) Visible(body string) (masked string, found []Finding) {
 	return shown, more
 }
 
-// count adds values that were found separately.
-func (m *Stream) count(found []Finding) {
+// addFound adds values that were found separately.
+func (m *Stream) addFound(found []Finding) {
 	for k := range m.found {
 		for _, f := range found {
 			if f.Kind == Credentials[k].Kind {
@@ -44,28 +44,28 @@ func Count(found []Finding) (n int64) {
 
 // LineWriter masks lines and writes them with the ends that they had.
 type LineWriter struct {
-	scan     *Scanner
-	w        io.Writer // keeps its error
-	mask     *Stream
-	ends     []string // of the lines that mask holds
-	returned bool     // the last end was a carriage return
+	scanner   *Scanner
+	w         io.Writer // keeps its error
+	stream    *Stream
+	ends      []string // ends of the lines that stream holds
+	endedInCR bool     // the last end was a carriage return
 }
 
 // LineWriter returns a writer of masked lines to w.
 func (s *Scanner) LineWriter(w io.Writer) *LineWriter {
-	l := &LineWriter{scan: s, w: w}
-	l.mask = s.Stream(l.pass, nil)
+	l := &LineWriter{scanner: s, w: w}
+	l.stream = s.Stream(l.writeLine, nil)
 	return l
 }
 
 // Release writes lines that wait for the lines after them.
-func (l *LineWriter) Release() { l.mask.Release() }
+func (l *LineWriter) Release() { l.stream.Release() }
 
 // End writes all lines and returns the findings.
-func (l *LineWriter) End() []Finding { return l.mask.End() }
+func (l *LineWriter) End() []Finding { return l.stream.End() }
 
-// pass writes a masked line.
-func (l *LineWriter) pass(line []byte) {
+// writeLine writes a masked line.
+func (l *LineWriter) writeLine(line []byte) {
 	_, _ = l.w.Write(line)
 	_, _ = io.WriteString(l.w, l.ends[0])
 	l.ends = l.ends[1:]
@@ -83,21 +83,21 @@ func (l *LineWriter) Line(line []byte) {
 		if end == "\r" && bytes.HasPrefix(line[n:], []byte("\r\n")) {
 			end = "\r\n"
 		}
-		l.state(line[:n], end)
+		l.handlePiece(line[:n], end)
 		line = line[n+len(end):]
 	}
 }
 
-// state handles a line, or a text drawn over one.
-func (l *LineWriter) state(line []byte, end string) {
-	rest := len(line) == 0 && l.returned // the rest of an end
-	if l.returned && !rest {
-		l.mask.redraw()
+// handlePiece handles a line, or a text drawn over one.
+func (l *LineWriter) handlePiece(line []byte, end string) {
+	rest := len(line) == 0 && l.endedInCR // the rest of an end
+	if l.endedInCR && !rest {
+		l.stream.expectDrawnOver()
 	}
-	l.returned = end == "\r"
+	l.endedInCR = end == "\r"
 	controls := text.HasControls(line)
 	if controls {
-		line = l.drawn(line)
+		line = l.maskDrawn(line)
 	}
 	switch {
 	case rest && len(l.ends) > 0:
@@ -107,29 +107,29 @@ func (l *LineWriter) state(line []byte, end string) {
 		_, _ = io.WriteString(l.w, end)
 	default:
 		l.ends = append(l.ends, end)
-		l.mask.Line(line)
+		l.stream.Line(line)
 	}
 }
 
-// drawn masks a line that a terminal shows differently. The visible text
+// maskDrawn masks a line that a terminal shows differently. The visible text
 // continues the lines before. It replaces the line if the masked line would
 // show more.
-func (l *LineWriter) drawn(line []byte) []byte {
-	l.mask.Release()
+func (l *LineWriter) maskDrawn(line []byte) []byte {
+	l.stream.Release()
 	var shown []byte
-	l.mask.next = func(line []byte) { shown = append(append(shown, line...), '\n') }
+	l.stream.next = func(line []byte) { shown = append(append(shown, line...), '\n') }
 	clean := text.Sanitize(line)
 	for part := range bytes.Lines(clean) {
-		l.mask.Line(bytes.TrimSuffix(part, []byte("\n")))
+		l.stream.Line(bytes.TrimSuffix(part, []byte("\n")))
 	}
-	l.mask.Release()
-	l.mask.next = l.pass
-	masked, found := l.scan.Mask(string(line))
+	l.stream.Release()
+	l.stream.next = l.writeLine
+	masked, found := l.scanner.Mask(string(line))
 	switch {
 	case !bytes.Equal(shown, clean) && !bytes.Equal(shown, text.Sanitize([]byte(masked))):
 		return bytes.TrimSuffix(shown, []byte("\n"))
 	case bytes.Equal(shown, clean):
-		l.mask.count(found)
+		l.stream.addFound(found)
 	}
 	return []byte(masked)
 }

@@ -6,9 +6,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// authorize looks for a scheme and a credential in the value of a header.
-func (m *Stream) authorize(l []byte, at int) {
-	v := valueFrom(l, at, true)
+// scanAuthorization looks for a scheme and a credential in the value of a header.
+func (m *Stream) scanAuthorization(l []byte, at int) {
+	v := tightValueFrom(l, at)
 	from, to := v.from, v.to
 	if scheme := l[from:to]; v.quoted {
 		if i := bytes.IndexByte(scheme, ' '); i > 0 {
@@ -25,60 +25,65 @@ func (m *Stream) authorize(l []byte, at int) {
 		to++
 	}
 	value := l[from:to]
-	if len(value) < 8 || isPlaceholder(value) || codeLike(value) || refersTo(value) || bytes.IndexByte(bytes.TrimRight(value, "="), '=') >= 0 {
+	if len(value) < 8 ||
+		isPlaceholder(value) ||
+		isCodeLike(value) ||
+		isReference(value) ||
+		bytes.IndexByte(bytes.TrimRight(value, "="), '=') >= 0 {
 		return
 	}
-	if randomText(value) || from > v.from && mixedText(value) {
-		m.hit(from, to, authorization)
+	if isRandom(value) || from > v.from && isMixedText(value) {
+		m.addHit(from, to, authorization)
 	}
 }
 
 var base64OrDotSet = text.SetOf("A-Za-z0-9_+/=.~-")
 
-// after looks for "Bearer TOKEN" and "IDENTIFIED BY 'PASSWORD'", from the B on.
-func (m *Stream) after(l []byte, i int) {
+// scanBearerAndBy looks for "Bearer TOKEN" and "IDENTIFIED BY 'PASSWORD'", from the B on.
+func (m *Stream) scanBearerAndBy(l []byte, i int) {
 	const bearer, by = "Bearer ", "BY '"
 	switch rest := l[i:]; {
 	case len(rest) > len(bearer) && string(rest[:len(bearer)]) == bearer:
 		from := i + len(bearer)
 		to := base64OrDotSet.Run(l, from)
-		if v := l[from:to]; len(v) >= 16 && !isPlaceholder(v) && randomText(v) {
-			m.hit(from, to, authorization)
+		if v := l[from:to]; len(v) >= 16 && !isPlaceholder(v) && isRandom(v) {
+			m.addHit(from, to, authorization)
 		}
 	case len(rest) > len(by) && string(rest[:len(by)]) == by && bytes.HasSuffix(l[:i], []byte("IDENTIFIED ")):
-		m.quotedPassword(l, i+len(by)-1)
+		m.scanQuotedPassword(l, i+len(by)-1)
 	}
 }
 
-func (m *Stream) quotedPassword(l []byte, at int) {
-	v := valueFrom(l, at, false)
-	if v.quoted && believable(l[v.from:v.to], passwordName, true, true) {
-		m.hit(v.from, v.to, namedSecret)
+func (m *Stream) scanQuotedPassword(l []byte, at int) {
+	v := valueFrom(l, at)
+	if v.quoted && isBelievable(l[v.from:v.to], passwordName, true, true) {
+		m.addHit(v.from, v.to, namedSecret)
 	}
 }
 
-// cookie looks for the cookie of a session.
-func (m *Stream) cookie(l []byte, from, to, at int) {
+// scanCookie looks for the cookie of a session.
+func (m *Stream) scanCookie(l []byte, from, to, at int) {
 	var buf [maxName]byte
 	low := text.AppendLower(buf[:0], l[from:to])
-	if !bytes.Contains(low, []byte("sess")) && !bytes.HasSuffix(low, []byte("sid")) && !bytes.Contains(low, []byte("auth")) && !bytes.Contains(low, []byte("remember")) {
+	if !bytes.Contains(low, []byte("sess")) && !bytes.HasSuffix(low, []byte("sid")) &&
+		!bytes.Contains(low, []byte("auth")) && !bytes.Contains(low, []byte("remember")) {
 		return
 	}
 	end := at
 	for end < len(l) && end-at < maxValue && l[end] > ' ' && l[end] != ';' && !isQuote(l[end]) && l[end] != ',' {
 		end++
 	}
-	if v := l[at:end]; len(v) >= 12 && !isPlaceholder(v) && randomText(v) {
-		m.hit(at, end, sessionToken)
+	if v := l[at:end]; len(v) >= 12 && !isPlaceholder(v) && isRandom(v) {
+		m.addHit(at, end, sessionToken)
 	}
 }
 
 // maxUser is the longest user and password in a URL, in bytes.
 const maxUser = 512
 
-// url looks for a password before the host of a URL. at is the index of its
+// scanURL looks for a password before the host of a URL. at is the index of its
 // authority.
-func (m *Stream) url(l []byte, at int) {
+func (m *Stream) scanURL(l []byte, at int) {
 	if at < len(l) && l[at] == '[' { // an IPv6 address
 		return
 	}
@@ -113,66 +118,67 @@ func (m *Stream) url(l []byte, at int) {
 	case sign < 0:
 	case colon < 0 || colon > sign:
 		user := l[at:sign]
-		if tokenUser(user) && !bytes.Contains(l[sign:], []byte("sentry")) {
-			m.hit(at, sign, urlPassword)
+		if isTokenUser(user) && !bytes.Contains(l[sign:], []byte("sentry")) {
+			m.addHit(at, sign, urlPassword)
 		}
 	default:
 		user, password := l[at:colon], l[colon+1:sign]
-		if len(password) < minValue || isWordy(password) && tokenUser(user) { // https://TOKEN:x-oauth-basic@
-			if tokenUser(user) {
-				m.hit(at, colon, urlPassword)
+		if len(password) < minValue || isWordy(password) && isTokenUser(user) { // https://TOKEN:x-oauth-basic@
+			if isTokenUser(user) {
+				m.addHit(at, colon, urlPassword)
 			}
 			return
 		}
 		if !isPlaceholder(password) && !bytes.Equal(user, password) {
-			m.hit(colon+1, sign, urlPassword)
+			m.addHit(colon+1, sign, urlPassword)
 		}
 	}
 }
 
-// tokenUser reports whether the user of a URL is a token.
-func tokenUser(user []byte) bool {
-	return len(user) >= 20 && text.TokenSet.All(user) && !isPlaceholder(user) && randomText(user)
+// isTokenUser reports whether the user of a URL is a token.
+func isTokenUser(user []byte) bool {
+	return len(user) >= 20 && text.TokenSet.All(user) && !isPlaceholder(user) && isRandom(user)
 }
 
-// telegram looks for the token of a bot: a number, a colon, AA and 33 more
+// scanTelegramToken looks for the token of a bot: a number, a colon, AA and 33 more
 // bytes.
-func (m *Stream) telegram(l []byte, i int) {
+func (m *Stream) scanTelegramToken(l []byte, i int) {
 	from := i
 	for from > 0 && text.DigitSet[l[from-1]] {
 		from--
 	}
 	end := text.TokenSet.Run(l, i+1)
-	if n := i - from; n < 8 || n > 10 || end-i != 36 || !text.HasAnyPrefix(l[i+1:], "AA") || isDull(l[i+1:end]) {
+	if n := i - from; n < 8 || n > 10 || end-i != 36 || !text.HasAnyPrefix(l[i+1:], "AA") || isLowEntropy(l[i+1:end]) {
 		return
 	}
-	m.hit(from, end, chatToken)
+	m.addHit(from, end, chatToken)
 }
 
-// pgpass looks for a line host:port:database:user:password.
-func (m *Stream) pgpass(l []byte, i int) {
+// scanPgpass looks for a line host:port:database:user:password.
+func (m *Stream) scanPgpass(l []byte, i int) {
 	if bytes.IndexByte(l, ' ') >= 0 || bytes.Count(l, []byte(":")) != 4 || bytes.IndexByte(l[:i], ':') >= 0 {
 		return
 	}
 	port, _, _ := bytes.Cut(l[i+1:], []byte(":"))
-	if at := bytes.LastIndexByte(l, ':') + 1; (string(port) == "*" || text.DigitSet.All(port) && len(port) == 4) && believable(l[at:], passwordName, true, true) {
-		m.hit(at, len(l), namedSecret)
+	if at := bytes.LastIndexByte(l, ':') + 1; (string(port) == "*" || text.DigitSet.All(port) && len(port) == 4) &&
+		isBelievable(l[at:], passwordName, true, true) {
+		m.addHit(at, len(l), namedSecret)
 	}
 }
 
-// webKey looks for the private part of a JSON web key.
-func (m *Stream) webKey(l []byte, from, i int) {
+// scanWebKey looks for the private part of a JSON web key.
+func (m *Stream) scanWebKey(l []byte, from, i int) {
 	if bytes.IndexByte([]byte("dpqk"), l[from]) < 0 || !occursNear(l, i, `"kty"`) {
 		return
 	}
-	if v := valueFrom(l, i+1, false); v.quoted && v.to-v.from >= 20 && text.TokenSet.All(l[v.from:v.to]) && randomText(l[v.from:v.to]) {
-		m.hit(v.from, v.to, privateKey)
+	if v := valueFrom(l, i+1); v.quoted && v.to-v.from >= 20 && text.TokenSet.All(l[v.from:v.to]) && isRandom(l[v.from:v.to]) {
+		m.addHit(v.from, v.to, privateKey)
 	}
 }
 
-// word looks for a value after "password" and a blank: in a .netrc, in SQL, in
+// scanPasswordWord looks for a value after "password" and a blank: in a .netrc, in SQL, in
 // a table, or in the output of an installer.
-func (m *Stream) word(l []byte, i int) {
+func (m *Stream) scanPasswordWord(l []byte, i int) {
 	end := i + len("word")
 	if end > len(l) && i+1 == len(l) || i < 4 || !text.HasPrefixFold(l[i-4:], []byte("passw")) {
 		return
@@ -183,7 +189,7 @@ func (m *Stream) word(l []byte, i int) {
 		end = i + len("wd")
 	}
 	if text.HasAnyPrefix(l[min(end, len(l)):], `" {`) { // a Terraform variable
-		m.valueAt, m.valueIs = m.n+4, passwordName
+		m.valueUntil, m.valueClass = m.lineNumber+4, passwordName
 		return
 	}
 	if end >= len(l) || l[end] != ' ' && l[end] != '\t' || len(l)-end > maxValue {
@@ -197,77 +203,79 @@ func (m *Stream) word(l []byte, i int) {
 	switch one := bytes.IndexByte(rest, ' ') < 0; {
 	case len(rest) == 0:
 	case isQuote(rest[0]):
-		if l[i] == 'W' || len(bytes.TrimSpace(l[:nameFrom(l, end)])) == 0 { // SQL or a setting
-			m.quotedPassword(l, at)
+		if l[i] == 'W' || len(bytes.TrimSpace(l[:nameStart(l, end)])) == 0 { // SQL or a setting
+			m.scanQuotedPassword(l, at)
 		} else { // a sentence of a log
-			v := valueFrom(l, at, false)
-			m.likely(l, v.from, v.to)
+			v := valueFrom(l, at)
+			m.addIfLikely(l, v.from, v.to)
 		}
 	case rest[0] == '|': // a table
 		cell, _, _ := bytes.Cut(rest[1:], []byte("|"))
 		from := at + 1 + len(cell) - len(bytes.TrimLeft(cell, " "))
 		if cell = bytes.TrimSpace(cell); len(cell) > 0 && bytes.IndexByte(cell, ' ') < 0 {
-			m.likely(l, from, from+len(cell))
+			m.addIfLikely(l, from, from+len(cell))
 		}
-	case one && m.loggingIn(l[:i-len("pass")]):
+	case one && m.isNetrcLogin(l[:i-len("pass")]):
 		if !isPlaceholder(rest) {
-			m.hit(at, at+len(rest), namedSecret)
+			m.addHit(at, at+len(rest), namedSecret)
 		}
 	case one && (at-end > 1 || l[end] == '\t' || i > 4 && l[i] == 'W' && l[i-5] == '_'): // the last case is ENV DB_PASSWORD value
-		m.likely(l, at, at+len(rest))
+		m.addIfLikely(l, at, at+len(rest))
 	case text.HasAnyPrefix(rest, "is ", "for ", "is: ", "set to "):
 		from := at + bytes.LastIndexByte(rest, ' ') + 1
-		m.likely(l, from, at+len(bytes.TrimRight(rest, ".")))
+		m.addIfLikely(l, from, at+len(bytes.TrimRight(rest, ".")))
 	}
 }
 
-// likely adds a value to the hits if its bytes alone show that it is a password.
-func (m *Stream) likely(l []byte, from, to int) {
+// addIfLikely adds a value to the hits if its bytes alone show that it is a password.
+func (m *Stream) addIfLikely(l []byte, from, to int) {
 	for from < to && isQuote(l[from]) && isQuote(l[to-1]) {
 		from, to = from+1, to-1
 	}
-	if v := l[from:to]; len(v) >= 8 && text.HasDigit(v) && !isPlaceholder(v) && !isWordy(v) && !refersTo(v) && (randomText(v) || believable(v, passwordName, false, false)) {
-		m.hit(from, to, namedSecret)
+	if v := l[from:to]; len(v) >= 8 && text.HasDigit(v) && !isPlaceholder(v) && !isWordy(v) &&
+		!isReference(v) && (isRandom(v) || isBelievable(v, passwordName, false, false)) {
+		m.addHit(from, to, namedSecret)
 	}
 }
 
-// netrc recognises a line of a .netrc that has pairs of words and no password: the
+// checkNetrc recognises a line of a .netrc that has pairs of words and no password: the
 // password may be on the next line.
-func (m *Stream) netrc(l []byte) {
+func (m *Stream) checkNetrc(l []byte) {
 	if len(l) == 0 || l[0] != 'm' && l[0] != 'l' && !text.SpaceSet[l[0]] {
 		return
 	}
 	if l = text.Unindent(l); text.HasAnyPrefix(l, "machine ", "login ") && bytes.Count(l, []byte(" "))%2 == 1 && len(l) < 200 {
-		m.loginAt = m.n + 2
+		m.loginUntil = m.lineNumber + 2
 	}
 }
 
-// loggingIn reports whether the words before a password belong to a .netrc.
-func (m *Stream) loggingIn(before []byte) bool {
+// isNetrcLogin reports whether the words before a password belong to a .netrc.
+func (m *Stream) isNetrcLogin(before []byte) bool {
 	before = bytes.TrimSpace(before)
 	if len(before) == 0 {
-		return m.n <= m.loginAt
+		return m.lineNumber <= m.loginUntil
 	}
-	return text.HasAnyPrefix(before, "machine ", "login ", "default ") && bytes.Contains(before, []byte("login ")) && bytes.Count(before, []byte(" "))%2 == 1
+	return text.HasAnyPrefix(before, "machine ", "login ", "default ") &&
+		bytes.Contains(before, []byte("login ")) && bytes.Count(before, []byte(" "))%2 == 1
 }
 
-// tilde looks for a client secret of Azure: three bytes, a digit, Q~ and more.
-func (m *Stream) tilde(l []byte, i int) {
-	if i < 5 || l[i-1] != 'Q' || !text.DigitSet[l[i-2]] || !tokenStart(l, i-5) {
+// scanTilde looks for a client secret of Azure: three bytes, a digit, Q~ and more.
+func (m *Stream) scanTilde(l []byte, i int) {
+	if i < 5 || l[i-1] != 'Q' || !text.DigitSet[l[i-2]] || !canBeginToken(l, i-5) {
 		return
 	}
 	end := i + 1
 	for end < len(l) && (text.DottedSet[l[end]] || l[end] == '~') {
 		end++
 	}
-	if n := end - i; n >= 32 && n <= 36 && !isDull(l[i:end]) {
-		m.hit(i-5, end, azureKey)
+	if n := end - i; n >= 32 && n <= 36 && !isLowEntropy(l[i:end]) {
+		m.addHit(i-5, end, azureKey)
 	}
 }
 
-// dot looks for the token of a Discord bot: three parts of 24 to 28, six, and
+// scanDot looks for the token of a Discord bot: three parts of 24 to 28, six, and
 // at least 27 bytes.
-func (m *Stream) dot(l []byte, i int) {
+func (m *Stream) scanDot(l []byte, i int) {
 	if i < 24 || i+8 >= len(l) {
 		return
 	}
@@ -276,14 +284,20 @@ func (m *Stream) dot(l []byte, i int) {
 		from--
 	}
 	end := text.TokenSet.Run(l, i+8)
-	if n := i - from; n < 24 || n > 28 || text.TokenSet.Run(l, i+1) != i+7 || end-i < 8+27 || end-i > 8+40 || !randomText(l[i+8:end]) || !randomText(l[from:i]) {
+	if n := i - from; n < 24 ||
+		n > 28 ||
+		text.TokenSet.Run(l, i+1) != i+7 ||
+		end-i < 8+27 ||
+		end-i > 8+40 ||
+		!isRandom(l[i+8:end]) ||
+		!isRandom(l[from:i]) {
 		return
 	}
-	m.hit(from, end, chatToken)
+	m.addHit(from, end, chatToken)
 }
 
-// awsSecrets looks for AWS secrets without a name: 40 bytes of all classes.
-func (m *Stream) awsSecrets(l []byte) {
+// scanAWSSecrets looks for AWS secrets without a name: 40 bytes of all classes.
+func (m *Stream) scanAWSSecrets(l []byte) {
 	const size = 40
 	for at := 0; at+size <= len(l); at++ {
 		if !text.Base64Set[l[at]] || l[at] == '=' {
@@ -293,15 +307,15 @@ func (m *Stream) awsSecrets(l []byte) {
 		for end < len(l) && text.Base64Set[l[end]] && l[end] != '=' {
 			end++
 		}
-		if v := l[at:end]; len(v) == size && (at == 0 || l[at-1] != '=' || true) && allKinds(v) && !isDull(v) {
-			m.hit(at, end, awsKey)
+		if v := l[at:end]; len(v) == size && hasAllClasses(v) && !isLowEntropy(v) {
+			m.addHit(at, end, awsKey)
 		}
 		at = end
 	}
 }
 
-// allKinds reports whether a value has capitals, small letters and digits.
-func allKinds(v []byte) bool {
+// hasAllClasses reports whether a value has capitals, small letters and digits.
+func hasAllClasses(v []byte) bool {
 	upper, lower, digit := false, false, false
 	for _, b := range v {
 		switch {
@@ -313,5 +327,5 @@ func allKinds(v []byte) bool {
 			lower = true
 		}
 	}
-	return upper && lower && digit && !isMask(v) && randomText(v)
+	return upper && lower && digit && !isMask(v) && isRandom(v)
 }

@@ -2,34 +2,35 @@ package redact
 
 import "github.com/zeph-acp/zeph-acp/filter/text"
 
-// naming is the meaning of a name for its value.
-type naming uint8
+// nameClass is the probability that the value of a name is a credential, and the
+// evidence that the value must show.
+type nameClass uint8
 
 const (
-	otherName    naming = iota
-	weakName            // maybe a secret: the value must look random and be long
-	tokenName           // the value must look random
-	secretName          // the same, but the value may be shorter
-	passwordName        // any value but a plain word
+	otherName    nameClass = iota
+	weakName               // maybe a secret: the value must look random and be long
+	tokenName              // the value must look random
+	secretName             // the same, but the value may be shorter
+	passwordName           // any value but a plain word
 )
 
 // maxName is the part of a name that is examined, in bytes.
 const maxName = 80
 
-// classifyName returns the meaning of a name. Its last word counts, as in
+// classifyName returns the class of a name. Its last word counts, as in
 // DB_PASSWORD, apiKey and client-secret. Words before it can void that, as in
 // publicKey.
-func classifyName(name []byte) naming {
+func classifyName(name []byte) nameClass {
 	if len(name) > maxName {
 		name = name[len(name)-maxName:]
 	}
-	if !promisingName(name) {
+	if !mayBeClassified(name) {
 		return otherName
 	}
 	var w nameWords
 	text.AppendLower(w.text[:0], name)
 	w.split(name)
-	for w.n > 1 && qualifiesName(w.word(w.n-1)) {
+	for w.n > 1 && isQualifier(w.word(w.n-1)) {
 		w.n--
 	}
 	if w.n == 0 {
@@ -42,39 +43,39 @@ func classifyName(name []byte) naming {
 			return otherName
 		}
 	}
-	shout := inCapitals(name)
-	switch n := nounNaming(last); {
+	capitals := inCapitals(name)
+	switch n := classifyNoun(last); {
 	case n != otherName:
 		return n
-	case string(last) == "pass", string(last) == "pw" && !shout:
-		for before > 1 && qualifiesName(w.word(before-1)) { // RABBITMQ_DEFAULT_PASS
+	case string(last) == "pass", string(last) == "pw" && !capitals:
+		for before > 1 && isQualifier(w.word(before-1)) { // RABBITMQ_DEFAULT_PASS
 			before--
 		}
 		switch {
-		case before == 0 && !shout: // also the result of a test
+		case before == 0 && !capitals: // also the result of a test
 			return secretName
-		case before > 0 && ofAccount(w.word(before-1)):
+		case before > 0 && isAccountWord(w.word(before-1)):
 			return passwordName
 		}
 		return otherName
-	case string(last) == "pat" && before > 0 && isForge(w.word(before-1)):
+	case string(last) == "pat" && before > 0 && isForgeWord(w.word(before-1)):
 		return tokenName
 	case string(last) == "pw" && before > 0:
 		return passwordName
 	case string(last) == "key":
 		for i := range before {
-			if keepsKey(w.word(i)) {
+			if makesKeySecret(w.word(i)) {
 				return secretName
 			}
 		}
-		if before > 0 && (shout || string(w.word(before-1)) == "primary" || string(w.word(before-1)) == "secondary") {
+		if before > 0 && (capitals || string(w.word(before-1)) == "primary" || string(w.word(before-1)) == "secondary") {
 			return weakName
 		}
 		return otherName
 	}
-	if shout && !harmlessName(last) {
+	if capitals && !isHarmlessNoun(last) {
 		for i := range before {
-			if nounNaming(w.word(i)) > weakName {
+			if classifyNoun(w.word(i)) > weakName {
 				return weakName
 			}
 		}
@@ -82,9 +83,9 @@ func classifyName(name []byte) naming {
 	return otherName
 }
 
-// promisingName reports whether a name may have a word that classifyName
+// mayBeClassified reports whether a name may have a word that classifyName
 // recognises. Most names have none.
-func promisingName(name []byte) bool {
+func mayBeClassified(name []byte) bool {
 	for i := 1; i < len(name); i++ {
 		var third byte
 		if i+1 < len(name) {
@@ -145,7 +146,7 @@ func (w *nameWords) split(name []byte) {
 	from := 0
 	for i := 0; i <= len(name); i++ {
 		ends := i == len(name) || !text.AlnumSet[name[i]]
-		if !ends && (i == from || !wordBegins(name, i)) {
+		if !ends && (i == from || !beginsWord(name, i)) {
 			continue
 		}
 		if i > from {
@@ -163,11 +164,12 @@ func (w *nameWords) split(name []byte) {
 	}
 }
 
-// wordBegins reports whether a byte of a name begins a word, as the K of apiKey
+// beginsWord reports whether a byte of a name begins a word, as the K of apiKey
 // and APIKey does.
-func wordBegins(name []byte, i int) bool {
+func beginsWord(name []byte, i int) bool {
 	b, before := name[i], name[i-1]
-	return text.DigitSet[b] != text.DigitSet[before] || text.IsUpper(b) && (!text.IsUpper(before) || i+1 < len(name) && name[i+1] >= 'a' && name[i+1] <= 'z')
+	return text.DigitSet[b] != text.DigitSet[before] ||
+		text.IsUpper(b) && (!text.IsUpper(before) || i+1 < len(name) && name[i+1] >= 'a' && name[i+1] <= 'z')
 }
 
 // inCapitals reports whether a name is in capitals, as in an environment.
@@ -184,10 +186,11 @@ func inCapitals(name []byte) bool {
 	return letters >= 2
 }
 
-// nounNaming returns the meaning of a last word by itself.
-func nounNaming(w []byte) naming {
+// classifyNoun returns the class of a name that ends in a word, by that word alone.
+func classifyNoun(w []byte) nameClass {
 	switch string(w) {
-	case "password", "passwd", "passphrase", "passcode", "pwd", "passwort", "kennwort", "senha", "contrasena", "userpass", "dbpass", "bindpw", "psk":
+	case "password", "passwd", "passphrase", "passcode", "pwd", "passwort", "kennwort", "senha", "contrasena",
+		"userpass", "dbpass", "bindpw", "psk":
 		return passwordName
 	case "secret", "secrets", "credential", "credentials", "creds", "apikey", "appkey":
 		return secretName
@@ -197,7 +200,12 @@ func nounNaming(w []byte) naming {
 	switch {
 	case hasLongerSuffix(w, "password"), hasLongerSuffix(w, "passwd"), hasLongerSuffix(w, "passphrase"):
 		return passwordName
-	case hasLongerSuffix(w, "secret"), hasLongerSuffix(w, "apikey"), hasLongerSuffix(w, "secretkey"), hasLongerSuffix(w, "privatekey"), hasLongerSuffix(w, "accesskey"), hasLongerSuffix(w, "authkey"):
+	case hasLongerSuffix(w, "secret"),
+		hasLongerSuffix(w, "apikey"),
+		hasLongerSuffix(w, "secretkey"),
+		hasLongerSuffix(w, "privatekey"),
+		hasLongerSuffix(w, "accesskey"),
+		hasLongerSuffix(w, "authkey"):
 		return secretName
 	case hasLongerSuffix(w, "token"):
 		return tokenName
@@ -209,13 +217,14 @@ func hasLongerSuffix(w []byte, end string) bool {
 	return len(w) > len(end) && string(w[len(w)-len(end):]) == end
 }
 
-// qualifiesName reports whether a last word only qualifies the name before it.
-func qualifiesName(w []byte) bool {
+// isQualifier reports whether a last word only qualifies the name before it.
+func isQualifier(w []byte) bool {
 	if text.DigitSet.All(w) {
 		return true
 	}
 	switch string(w) {
-	case "base", "value", "val", "str", "string", "prod", "production", "dev", "development", "staging", "live", "test", "default", "old", "new", "main",
+	case "base", "value", "val", "str", "string", "prod", "production", "dev", "development", "staging",
+		"live", "test", "default", "old", "new", "main",
 		"primary", "secondary", "plain", "plaintext", "b", "base64", "raw", "readonly", "rw", "ro":
 		return true
 	}
@@ -225,50 +234,58 @@ func qualifiesName(w []byte) bool {
 // voidsName reports whether a word makes a name harmless, such as "public".
 func voidsName(w []byte) bool {
 	switch string(w) {
-	case "public", "publishable", "next", "page", "paging", "continuation", "cursor", "idempotency", "pagination", "num", "max", "min", "total", "input", "output",
-		"prompt", "completion", "cached", "bos", "eos", "pad", "stop", "special", "unk", "sep", "cls", "invalid", "unexpected", "parse", "cache", "foreign", "partition",
-		"sort", "unrecognized", "unknown", "bad", "illegal", "gpg", "has", "is", "needs", "requires", "show", "hide", "cancellation", "cancel", "sync", "client_request", "fencing", "lookup", "syntax", "site",
+	case "public", "publishable", "next", "page", "paging", "continuation", "cursor", "idempotency",
+		"pagination", "num", "max", "min", "total", "input", "output",
+		"prompt", "completion", "cached", "bos", "eos", "pad", "stop", "special", "unk", "sep", "cls",
+		"invalid", "unexpected", "parse", "cache", "foreign", "partition",
+		"sort", "unrecognized", "unknown", "bad", "illegal", "gpg", "has", "is", "needs", "requires", "show",
+		"hide", "cancellation", "cancel", "sync", "client_request", "fencing", "lookup", "syntax", "site",
 		"hash", "ssm", "no", "fingerprint", "index", "unique", "cryptographic":
 		return true
 	}
 	return false
 }
 
-// keepsKey reports whether a key of this kind is a secret.
-func keepsKey(w []byte) bool {
+// makesKeySecret reports whether a key of this kind is a secret.
+func makesKeySecret(w []byte) bool {
 	switch string(w) {
-	case "api", "secret", "private", "access", "auth", "encryption", "encrypt", "signing", "sign", "master", "shared", "account", "client", "service", "webhook", "jwt", "app",
-		"application", "deploy", "storage", "admin", "session", "cookie", "crypt", "cipher", "hmac", "license", "subscription", "function", "functions", "ingest", "write",
-		"unseal", "recovery", "consumer", "developer", "integration", "server", "user", "preshared", "psk", "aes", "wg", "openai", "anthropic", "stripe", "sendgrid", "mailgun",
+	case "api", "secret", "private", "access", "auth", "encryption", "encrypt", "signing", "sign", "master",
+		"shared", "account", "client", "service", "webhook", "jwt", "app",
+		"application", "deploy", "storage", "admin", "session", "cookie", "crypt", "cipher", "hmac",
+		"license", "subscription", "function", "functions", "ingest", "write",
+		"unseal", "recovery", "consumer", "developer", "integration", "server", "user", "preshared", "psk",
+		"aes", "wg", "openai", "anthropic", "stripe", "sendgrid", "mailgun",
 		"google", "github", "aws", "azure", "datadog", "dd", "sentry", "algolia", "twilio", "secretkey", "rapidapi":
 		return true
 	}
 	return false
 }
 
-// ofAccount reports whether "pass" after this word is a password and not the
+// isAccountWord reports whether "pass" after this word is a password and not the
 // result of a test.
-func ofAccount(w []byte) bool {
+func isAccountWord(w []byte) bool {
 	switch string(w) {
-	case "db", "database", "user", "smtp", "mail", "email", "mysql", "pg", "postgres", "redis", "mongo", "mongodb", "ftp", "sftp", "admin", "root", "http", "proxy", "imap", "ldap", "bind",
-		"rabbitmq", "amqp", "become", "auth", "login", "basic", "my", "service", "app", "ssh", "sudo", "registry", "keystore", "key", "store", "sql", "git", "docker", "deploy", "api", "jenkins", "es":
+	case "db", "database", "user", "smtp", "mail", "email", "mysql", "pg", "postgres", "redis", "mongo",
+		"mongodb", "ftp", "sftp", "admin", "root", "http", "proxy", "imap", "ldap", "bind",
+		"rabbitmq", "amqp", "become", "auth", "login", "basic", "my", "service", "app", "ssh", "sudo",
+		"registry", "keystore", "key", "store", "sql", "git", "docker", "deploy", "api", "jenkins", "es":
 		return true
 	}
 	return false
 }
 
-// accountPassword reports whether a name is the password of an account and not
+// isAccountPassword reports whether a name is the password of an account and not
 // the label of a form.
-func accountPassword(name []byte) bool {
+func isAccountPassword(name []byte) bool {
 	var w nameWords
 	text.AppendLower(w.text[:0], name)
 	w.split(name)
-	return w.n > 1 && ofAccount(w.word(w.n-2))
+	return w.n > 1 && isAccountWord(w.word(w.n-2))
 }
 
-// isForge reports whether "pat" after this word is a personal access token and
+// isForgeWord reports whether "pat" after this word is a personal access token and
 // not a pattern.
-func isForge(w []byte) bool {
+func isForgeWord(w []byte) bool {
 	switch string(w) {
 	case "github", "gh", "gitlab", "gl", "git", "azure", "ado", "devops", "bitbucket", "docker":
 		return true
@@ -276,14 +293,18 @@ func isForge(w []byte) bool {
 	return false
 }
 
-// harmlessName reports whether a last word is a property of a secret, such as
+// isHarmlessNoun reports whether a last word is a property of a secret, such as
 // its path.
-func harmlessName(w []byte) bool {
+func isHarmlessNoun(w []byte) bool {
 	switch string(w) {
-	case "id", "ids", "name", "names", "url", "uri", "file", "files", "path", "dir", "type", "ttl", "expires", "expiry", "expiration", "expire", "length", "len", "size", "count", "limit",
-		"policy", "timeout", "age", "header", "format", "prefix", "suffix", "regex", "pattern", "version", "algorithm", "algo", "alg", "endpoint", "issuer", "audience", "scope", "scopes",
-		"region", "enabled", "required", "rotation", "env", "arn", "ref", "mode", "method", "hint", "field", "label", "status", "usage", "attempts", "retries", "provider", "store", "manager",
-		"server", "sock", "socket", "domain", "host", "hash", "digest", "checksum", "fingerprint", "public", "pub", "kind", "user", "username", "owner", "realm", "resource", "sha", "sum":
+	case "id", "ids", "name", "names", "url", "uri", "file", "files", "path", "dir", "type", "ttl", "expires",
+		"expiry", "expiration", "expire", "length", "len", "size", "count", "limit",
+		"policy", "timeout", "age", "header", "format", "prefix", "suffix", "regex", "pattern", "version",
+		"algorithm", "algo", "alg", "endpoint", "issuer", "audience", "scope", "scopes",
+		"region", "enabled", "required", "rotation", "env", "arn", "ref", "mode", "method", "hint", "field",
+		"label", "status", "usage", "attempts", "retries", "provider", "store", "manager",
+		"server", "sock", "socket", "domain", "host", "hash", "digest", "checksum", "fingerprint", "public",
+		"pub", "kind", "user", "username", "owner", "realm", "resource", "sha", "sum":
 		return true
 	}
 	return false

@@ -6,30 +6,30 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// dash looks for an option or the marker of a key.
-func (m *Stream) dash(l []byte, i int) int {
+// scanDash looks for an option or the marker of a key.
+func (m *Stream) scanDash(l []byte, i int) int {
 	end := i + 1
 	for end < len(l) && l[end] == '-' {
 		end++
 	}
 	switch n := end - i; {
 	case n >= 4:
-		m.marker(l, end)
+		m.scanKeyMarker(l, end)
 	case end == len(l):
 	case i > 0 && text.AlnumSet[l[i-1]]:
 		if n == 1 && text.HasAnyPrefix(l[end:], "us") {
-			m.mailchimp(l, i)
+			m.scanMailchimpKey(l, i)
 		}
 	case n == 2:
-		m.option(l, end)
+		m.scanOption(l, end)
 	case n == 1 && (i == 0 || !text.AlnumSet[l[i-1]]):
-		m.letter(l, i)
+		m.scanShortOption(l, i)
 	}
 	return end - 1
 }
 
-// option looks for the value of a long option.
-func (m *Stream) option(l []byte, from int) {
+// scanOption looks for the value of a long option.
+func (m *Stream) scanOption(l []byte, from int) {
 	to := text.NameSet.Run(l, from)
 	if to == len(l) || l[to] != ' ' && !isQuote(l[to]) {
 		return
@@ -45,18 +45,18 @@ func (m *Stream) option(l []byte, from int) {
 			at++
 		}
 	}
-	v := valueFrom(l, at, false)
+	v := valueFrom(l, at)
 	if n == otherName {
-		m.userPassword(l, v)
+		m.scanUserPassword(l, v)
 		return
 	}
-	if value := l[v.from:v.to]; len(value) > 0 && value[0] != '-' && believable(value, n, v.quoted, false) {
-		m.hit(v.from, v.to, kindOf(l[from:to]))
+	if value := l[v.from:v.to]; len(value) > 0 && value[0] != '-' && isBelievable(value, n, v.quoted, false) {
+		m.addHit(v.from, v.to, kindOfName(l[from:to]))
 	}
 }
 
-// letter looks for a password after a short option, by the command.
-func (m *Stream) letter(l []byte, i int) {
+// scanShortOption looks for a password after a short option, by the command.
+func (m *Stream) scanShortOption(l []byte, i int) {
 	if i+2 >= len(l) {
 		return
 	}
@@ -66,10 +66,11 @@ func (m *Stream) letter(l []byte, i int) {
 		if l[at] != ' ' || !runsCommand(line, "curl") {
 			return
 		}
-		m.userPassword(l, valueFrom(l, at, false))
+		m.scanUserPassword(l, valueFrom(l, at))
 		return
 	case 'p':
-		if !runsCommand(line, "sshpass") && (l[at] == ' ' && !runsCommand(line, "docker login") || l[at] != ' ' && !runsCommand(line, "mysql")) {
+		if !runsCommand(line, "sshpass") &&
+			(l[at] == ' ' && !runsCommand(line, "docker login") || l[at] != ' ' && !runsCommand(line, "mysql")) {
 			return
 		}
 	case 'a':
@@ -79,16 +80,16 @@ func (m *Stream) letter(l []byte, i int) {
 	default:
 		return
 	}
-	if v := valueFrom(l, at, false); believable(l[v.from:v.to], passwordName, true, false) {
-		m.hit(v.from, v.to, namedSecret)
+	if v := valueFrom(l, at); isBelievable(l[v.from:v.to], passwordName, true, false) {
+		m.addHit(v.from, v.to, namedSecret)
 	}
 }
 
-// userPassword looks for the password in user:password.
-func (m *Stream) userPassword(l []byte, v assignedValue) {
+// scanUserPassword looks for the password in user:password.
+func (m *Stream) scanUserPassword(l []byte, v assignedValue) {
 	colon := bytes.IndexByte(l[v.from:v.to], ':')
-	if at := v.from + colon + 1; colon > 0 && believable(l[at:v.to], passwordName, true, true) {
-		m.hit(at, v.to, namedSecret)
+	if at := v.from + colon + 1; colon > 0 && isBelievable(l[at:v.to], passwordName, true, true) {
+		m.addHit(at, v.to, namedSecret)
 	}
 }
 

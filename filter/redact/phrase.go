@@ -13,7 +13,7 @@ func isPassphrase(v []byte) bool {
 	for i := 0; i <= len(v); i++ {
 		switch {
 		case i < len(v) && v[i] >= 'a' && v[i] <= 'z':
-		case i < len(v) && v[i] != ' ' && v[i] != '-', i-from < 3, i-from > 10, ofSentence(v[from:i]):
+		case i < len(v) && v[i] != ' ' && v[i] != '-', i-from < 3, i-from > 10, isSentenceWord(v[from:i]):
 			return false
 		default:
 			words++
@@ -25,7 +25,7 @@ func isPassphrase(v []byte) bool {
 
 // isPhrase reports whether a quoted value with blanks is a password and not a
 // text about one.
-func isPhrase(v []byte, shout bool) bool {
+func isPhrase(v []byte, asData bool) bool {
 	if len(v) > 80 || bytes.IndexByte([]byte(".?:"), v[len(v)-1]) >= 0 {
 		return false
 	}
@@ -34,7 +34,7 @@ func isPhrase(v []byte, shout bool) bool {
 	}
 	digits, inside := false, false
 	for word := range bytes.FieldsSeq(v) {
-		if ofSentence(word) {
+		if isSentenceWord(word) {
 			return false
 		}
 		for i, b := range word {
@@ -42,18 +42,23 @@ func isPhrase(v []byte, shout bool) bool {
 			inside = inside || i > 0 && i+1 < len(word) && text.DigitSet[b] && text.IsLetter(word[i-1]) && text.IsLetter(word[i+1])
 		}
 	}
-	return inside || shout && digits
+	return inside || asData && digits
 }
 
-// ofSentence reports whether a word is one that sentences need.
-func ofSentence(w []byte) bool {
+// isSentenceWord reports whether a word is one that sentences need.
+func isSentenceWord(w []byte) bool {
 	var buf [8]byte
 	if len(w) > len(buf) {
 		return false
 	}
 	switch string(text.AppendLower(buf[:0], w)) {
-	case "a", "an", "the", "your", "you", "is", "are", "be", "was", "has", "have", "must", "should", "can", "may", "will", "to", "of", "in", "on", "at", "or", "and", "not", "no", "for", "from", "with", "by", "if", "as", "it",
-		"this", "that", "than", "more", "least", "new", "old", "enter", "please", "use", "only", "any", "all", "too", "reset", "change", "forgot", "invalid", "wrong", "missing", "required", "field", "user", "login", "token", "key", "value", "set", "der", "die", "das", "ist", "und", "muss", "nicht", "ein", "eine", "mit", "mot", "est", "les", "une", "para", "una", "por":
+	case "a", "an", "the", "your", "you", "is", "are", "be", "was", "has", "have", "must", "should", "can",
+		"may", "will", "to", "of", "in", "on", "at", "or", "and", "not", "no", "for", "from", "with", "by", "if",
+		"as", "it",
+		"this", "that", "than", "more", "least", "new", "old", "enter", "please", "use", "only", "any", "all",
+		"too", "reset", "change", "forgot", "invalid", "wrong", "missing", "required", "field", "user",
+		"login", "token", "key", "value", "set", "der", "die", "das", "ist", "und", "muss", "nicht", "ein",
+		"eine", "mit", "mot", "est", "les", "une", "para", "una", "por":
 		return true
 	}
 	return false

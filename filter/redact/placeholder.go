@@ -10,16 +10,16 @@ import (
 // isPlaceholder reports whether a value only stands for a credential: a variable,
 // a template, an example or a mask.
 func isPlaceholder(v []byte) bool {
-	if len(v) == 0 || isMask(v) || isDull(v) {
+	if len(v) == 0 || isMask(v) || isLowEntropy(v) {
 		return true
 	}
 	switch b := v[0]; b {
 	case '<', '{', '[', '`':
-		if !randomText(v) || bytes.IndexByte(v[1:], closingMark(b)) >= 0 {
+		if !isRandom(v) || bytes.IndexByte(v[1:], closingMark(b)) >= 0 {
 			return true
 		}
 	case '$':
-		if len(v) > 1 && (v[1] == '{' || v[1] == '(' || !hashedPassword(v) && dollarName(v)) {
+		if len(v) > 1 && (v[1] == '{' || v[1] == '(' || !isPasswordHash(v) && isShellVariable(v)) {
 			return true
 		}
 	case '%':
@@ -31,10 +31,14 @@ func isPlaceholder(v []byte) bool {
 			return true
 		}
 	}
-	if bytes.Contains(v, []byte("${")) || bytes.Contains(v, []byte("{{")) || bytes.Contains(v, []byte("...")) || bytes.Contains(v, []byte("…")) || bytes.Contains(v, []byte("•")) {
+	if bytes.Contains(v, []byte("${")) ||
+		bytes.Contains(v, []byte("{{")) ||
+		bytes.Contains(v, []byte("...")) ||
+		bytes.Contains(v, []byte("…")) ||
+		bytes.Contains(v, []byte("•")) {
 		return true
 	}
-	return examples.Find(v) || dummies.Find(v) && !(randomWhole(v) && len(v) >= 40) && !isDisguised(v) || isDummy(v)
+	return exampleWords.Find(v) || dummyWordSet.Find(v) && !(isWhollyRandom(v) && len(v) >= 40) && !isDisguised(v) || isDummy(v)
 }
 
 // isDisguised reports whether a value with words of placeholders has enough other
@@ -53,7 +57,7 @@ func isDisguised(v []byte) bool {
 			rest = slices.Delete(rest, i, i+len(word))
 		}
 	}
-	if mixedWords(rest) {
+	if isMixedWords(rest) {
 		return true
 	}
 	letters := 0
@@ -77,23 +81,27 @@ func closingMark(b byte) byte {
 	return b
 }
 
-// dollarName reports whether a value is a shell variable.
-func dollarName(v []byte) bool {
+// isShellVariable reports whether a value is a shell variable.
+func isShellVariable(v []byte) bool {
 	end := text.NameSet.Run(v, 1)
 	return end == len(v) && (inCapitals(v[1:]) || isIdentifier(v[1:]) || len(v) == 2) || len(v) < 3
 }
 
-// examples occur in values that call themselves examples.
-var examples = text.NewWords("example", "placeholder", "redacted", "xxxxxx", "dummy", "sample", "your-", "your_")
+// exampleWords occur in values that call themselves examples.
+var exampleWords = text.NewWords("example", "placeholder", "redacted", "xxxxxx", "dummy", "sample", "your-", "your_")
 
-// dummies occur in made-up values.
-var dummies = text.NewWords(dummyWords...)
+// dummyWordSet occur in made-up values.
+var dummyWordSet = text.NewWords(dummyWords...)
 
 var dummyWords = []string{
 	"p@ssw0rd", "p@ssword", "passw0rd", "passwort", "kennwort", "contrase", "wachtwoord",
-	"changeme", "changeit", "change-me", "change_me", "change-this", "change_this", "your-", "your_", "yourpass", "yoursecret", "yourtoken", "yourkey", "masked",
-	"insert", "replace", "fake", "mock", "foobar", "hidden", "filtered", "password", "passwd", "passphrase", "mysecret", "my-secret", "my_secret", "supersecret", "super-secret", "super_secret", "topsecret", "notsecret", "not-a-secret", "token_here", "goes-here", "goes_here",
-	"some-", "some_", "test", "qwerty", "letmein", "xxx", "p@ss", "undefined", "omitted", "removed", "invalid", "abcdef", "abc123", "123456",
+	"changeme", "changeit", "change-me", "change_me", "change-this", "change_this", "your-", "your_",
+	"yourpass", "yoursecret", "yourtoken", "yourkey", "masked",
+	"insert", "replace", "fake", "mock", "foobar", "hidden", "filtered", "password", "passwd", "passphrase",
+	"mysecret", "my-secret", "my_secret", "supersecret", "super-secret", "super_secret", "topsecret",
+	"notsecret", "not-a-secret", "token_here", "goes-here", "goes_here",
+	"some-", "some_", "test", "qwerty", "letmein", "xxx", "p@ss", "undefined", "omitted", "removed",
+	"invalid", "abcdef", "abc123", "123456",
 }
 
 // isDummy reports whether the letters of a value are a common stand-in.
@@ -110,17 +118,22 @@ func isDummy(v []byte) bool {
 		low = text.AppendLower(low, []byte{b})
 	}
 	switch string(low) {
-	case "pass", "secret", "token", "key", "apikey", "foo", "bar", "baz", "admin", "demo", "user", "root", "guest", "none", "null", "nil", "true", "false", "unset", "empty", "default", "local", "localhost", "dev",
-		"postgres", "mysql", "mongo", "redis", "rabbitmq", "minio", "minioadmin", "sa", "todo", "tbd", "string", "str", "int", "bool", "value", "abc", "abcd", "yes", "no", "required", "optional", "pw", "pwd", "mypass", "mypwd", "mytoken", "mykey",
-		"secretkey", "accesskey", "privatekey", "username", "hello", "helloworld", "any", "anything", "something", "whatever", "blah", "xyz", "utf", "unknown", "never", "enabled", "disabled", "asdf", "asdfgh", "asdfghjkl":
+	case "pass", "secret", "token", "key", "apikey", "foo", "bar", "baz", "admin", "demo", "user", "root",
+		"guest", "none", "null", "nil", "true", "false", "unset", "empty", "default", "local", "localhost", "dev",
+		"postgres", "mysql", "mongo", "redis", "rabbitmq", "minio", "minioadmin", "sa", "todo", "tbd",
+		"string", "str", "int", "bool", "value", "abc", "abcd", "yes", "no", "required", "optional", "pw",
+		"pwd", "mypass", "mypwd", "mytoken", "mykey",
+		"secretkey", "accesskey", "privatekey", "username", "hello", "helloworld", "any", "anything",
+		"something", "whatever", "blah", "xyz", "utf", "unknown", "never", "enabled", "disabled", "asdf",
+		"asdfgh", "asdfghjkl":
 		return true
 	}
 	return false
 }
 
-// isDull reports whether a value has too few different characters, or mostly
+// isLowEntropy reports whether a value has too few different characters, or mostly
 // characters in alphabetical order.
-func isDull(v []byte) bool {
+func isLowEntropy(v []byte) bool {
 	if len(v) == 0 {
 		return true
 	}

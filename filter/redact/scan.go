@@ -29,8 +29,8 @@ import (
 // the rest of a filter. One pass over a line stops only at the few bytes that a
 // credential must have, and examines their surroundings.
 type Scanner struct {
-	spots atomic.Pointer[spots] // nil means those of every scanner
-	extra []*text.Pattern
+	anchors      atomic.Pointer[anchors] // nil means those of every scanner
+	userPatterns []*text.Pattern
 
 	learning sync.Mutex
 	learned  [][]byte // without white space
@@ -45,7 +45,7 @@ func NewScanner(patterns []string) (*Scanner, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.extra = append(s.extra, p)
+		s.userPatterns = append(s.userPatterns, p)
 	}
 	return s, nil
 }
@@ -71,23 +71,23 @@ const minLearned = 8
 func (s *Scanner) Learn(values ...string) {
 	s.learning.Lock()
 	defer s.learning.Unlock()
-	own := s.spots.Load()
+	anchors := s.anchors.Load()
 	for _, v := range values {
 		v = strings.TrimSpace(v)
 		if len(v) >= minLearned && !strings.ContainsAny(v, "\r\n") {
-			own = own.clone()
-			own.add(wholeSpot([]byte(v), namedSecret))
+			anchors = anchors.clone()
+			anchors.add(wholeAnchor([]byte(v), namedSecret))
 			s.learned = append(s.learned, bytes.Join(bytes.Fields([]byte(v)), nil))
 		}
 	}
-	s.spots.Store(own)
+	s.anchors.Store(anchors)
 }
 
 // Environment returns the values of an environment, as returned by
 // [os.Environ], that are credentials. They are meant for [Scanner.Learn].
 func Environment(environ []string) (values []string) {
 	for _, entry := range environ {
-		m := Stream{spots: commonSpots()}
+		m := Stream{anchors: commonAnchors()}
 		m.scan([]byte(entry))
 		for _, h := range joinHits(m.hits) {
 			values = append(values, entry[h.from:h.to])
@@ -130,7 +130,7 @@ func (s *Scanner) Mask(text string) (masked string, found []Finding) {
 		return text, nil
 	}
 	w := maskBufferPool.Get().(*maskBuffers)
-	defer w.done()
+	defer w.release()
 	w.out = w.out[:0]
 	w.reset(s)
 	for rest := text; ; {
@@ -154,9 +154,9 @@ func withReturns(masked, text string) string {
 	if !strings.Contains(text, "\r\n") && !strings.HasSuffix(text, "\r") {
 		return masked
 	}
-	lines, of := strings.Split(masked, "\n"), strings.Split(text, "\n")
+	lines, original := strings.Split(masked, "\n"), strings.Split(text, "\n")
 	for i := range lines {
-		if strings.HasSuffix(of[i], "\r") {
+		if strings.HasSuffix(original[i], "\r") {
 			lines[i] += "\r"
 		}
 	}
@@ -175,7 +175,7 @@ var maskBufferPool = sync.Pool{New: func() any {
 	return w
 }}
 
-func (w *maskBuffers) done() {
+func (w *maskBuffers) release() {
 	const large = 1 << 20
 	if cap(w.in)+cap(w.out) < large {
 		maskBufferPool.Put(w)
@@ -199,7 +199,7 @@ func appendMask(out []byte, k credKind, n int) []byte {
 	return append(out, maskStars[:n]...)
 }
 
-var masks = func() (all [secretKinds]string) {
+var masks = func() (all [credKindCount]string) {
 	for k, c := range Credentials {
 		all[k] = maskBegin + ":" + c.Kind + "]"
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// special looks for values of names that are not those of credentials by
+// scanSpecialName looks for values of names that are not those of credentials by
 // themselves.
-func (m *Stream) special(l []byte, from, to, at int, separator byte) {
+func (m *Stream) scanSpecialName(l []byte, from, to, at int, separator byte) {
 	if space := bytes.LastIndexByte(l[from:to], ' '); space >= 0 { // see nameBefore
 		from += space + 1
 	}
@@ -18,66 +18,67 @@ func (m *Stream) special(l []byte, from, to, at int, separator byte) {
 	case len("key"), len("name"), len("value"), len("keyName"), len("response"):
 		switch {
 		case equalFold(name, "name"), equalFold(name, "key"):
-			v := valueFrom(l, at, false)
+			v := valueFrom(l, at)
 			n := classifyName(l[v.from:v.to])
 			if n < tokenName {
 				return
 			}
-			m.valueAt, m.valueIs = m.n+2, n
+			m.valueUntil, m.valueClass = m.lineNumber+2, n
 			if rest := l[v.to:]; text.HasAnyPrefix(rest, `">`, "'>") { // <property name="...">value</property>
-				m.content(l, v.to+len(`">`), n, l[v.from:v.to])
+				m.scanElementText(l, v.to+len(`">`), n, l[v.from:v.to])
 			}
 			return
-		case equalFold(name, "default") && m.n <= m.valueAt: // a Terraform variable
-			m.valueAt = 0
-			if v := valueFrom(l, at, false); v.quoted && believable(l[v.from:v.to], m.valueIs, true, false) {
-				m.hit(v.from, v.to, namedSecret)
+		case equalFold(name, "default") && m.lineNumber <= m.valueUntil: // a Terraform variable
+			m.valueUntil = 0
+			if v := valueFrom(l, at); v.quoted && isBelievable(l[v.from:v.to], m.valueClass, true, false) {
+				m.addHit(v.from, v.to, namedSecret)
 			}
 			return
 		case equalFold(name, "keyName"): // an Azure account
-			m.valueAt, m.valueIs = m.n+2, weakName
+			m.valueUntil, m.valueClass = m.lineNumber+2, weakName
 			return
 		case equalFold(name, "response") && occursNear(l, at, "Digest "):
-			if v := valueFrom(l, at, false); v.quoted && isFingerprint(l[v.from:v.to]) {
-				m.hit(v.from, v.to, authorization)
+			if v := valueFrom(l, at); v.quoted && isFingerprint(l[v.from:v.to]) {
+				m.addHit(v.from, v.to, authorization)
 			}
 			return
 		case equalFold(name, "value"):
-			if m.n <= m.valueAt {
-				m.valueAt = 0
-				if v := valueFrom(l, at, false); believable(l[v.from:v.to], m.valueIs, v.quoted, false) {
-					m.hit(v.from, v.to, namedSecret)
+			if m.lineNumber <= m.valueUntil {
+				m.valueUntil = 0
+				if v := valueFrom(l, at); isBelievable(l[v.from:v.to], m.valueClass, v.quoted, false) {
+					m.addHit(v.from, v.to, namedSecret)
 				}
 			}
 			return
 		case equalFold(name, "sig") && occursNear(l, at, "se=") && occursNear(l, at, "sv="):
-			m.signature(l, at, azureKey)
+			m.scanSignature(l, at, azureKey)
 			return
 		}
 	}
 	switch b := name[0] | 0x20; {
-	case separator == '=' && len(name) >= len("signature") && (b == 's' || b == 'x') && equalFold(name[len(name)-len("signature"):], "signature"):
+	case separator == '=' && len(name) >= len("signature") && (b == 's' || b == 'x') &&
+		equalFold(name[len(name)-len("signature"):], "signature"):
 		switch {
 		case b == 'x' && bytes.Contains(name, []byte("mz")), occursNear(l, at, "AWSAccessKeyId="), occursNear(l, at, "AWS4-HMAC-"):
-			m.signature(l, at, awsKey)
+			m.scanSignature(l, at, awsKey)
 		case b == 'x', occursNear(l, at, "GoogleAccessId="):
-			m.signature(l, at, googleKey)
+			m.scanSignature(l, at, googleKey)
 		}
 	case len(name) >= len("authorization") && equalFold(name[len(name)-len("authorization"):], "authorization"):
 		if separator == ':' || at < len(l) && isQuote(l[at]) {
-			m.authorize(l, at)
+			m.scanAuthorization(l, at)
 		}
-	case separator == '=' && m.ofCookies(l):
-		m.cookie(l, from, to, at)
-	case separator == ':' && m.encodedURL(l, at):
+	case separator == '=' && m.isAboutCookies(l):
+		m.scanCookie(l, from, to, at)
+	case separator == ':' && m.scanEncodedURL(l, at):
 	case separator == ':' && equalFold(name, "private-lines"):
 		m.block = keyBlock{open: true}
 	}
 }
 
-// encodedURL looks for a URL with a password that is encoded in Base64, as in
+// scanEncodedURL looks for a URL with a password that is encoded in Base64, as in
 // the secrets of a cluster.
-func (m *Stream) encodedURL(l []byte, at int) bool {
+func (m *Stream) scanEncodedURL(l []byte, at int) bool {
 	const least, most = 24, 1 << 10
 	from := at
 	for n := 0; n < 64 && from < len(l) && text.SpaceSet[l[from]]; n++ {
@@ -87,12 +88,13 @@ func (m *Stream) encodedURL(l []byte, at int) bool {
 	if text.Base64Set.Run(l, from+before) < from+least {
 		return false
 	}
-	v := valueFrom(l, at, false)
+	v := valueFrom(l, at)
 	value := l[v.from:v.to]
 	if n := len(value); n < least || n > most || n%4 != 0 || !text.Base64Set.All(value) {
 		return false
 	}
-	if !bytes.Contains(value, []byte("Oi8v")) && !bytes.Contains(value, []byte("ovL")) && !bytes.Contains(value, []byte("6Ly")) { // "://" at each alignment
+	// "://" at each alignment
+	if !bytes.Contains(value, []byte("Oi8v")) && !bytes.Contains(value, []byte("ovL")) && !bytes.Contains(value, []byte("6Ly")) {
 		return false
 	}
 	text := make([]byte, base64.StdEncoding.DecodedLen(len(value)))
@@ -102,11 +104,11 @@ func (m *Stream) encodedURL(l []byte, at int) bool {
 		return false
 	}
 	inside := Stream{}
-	inside.url(text[:n], host+len("://"))
+	inside.scanURL(text[:n], host+len("://"))
 	if len(inside.hits) == 0 {
 		return false
 	}
-	m.hit(v.from, v.to, urlPassword)
+	m.addHit(v.from, v.to, urlPassword)
 	return true
 }
 
@@ -114,15 +116,15 @@ func equalFold(name []byte, low string) bool {
 	return len(name) == len(low) && text.HasPrefixFold(name, []byte(low))
 }
 
-// ofCookies reports whether a line is about cookies.
-func (m *Stream) ofCookies(l []byte) bool {
-	if m.cookies == 0 {
-		m.cookies = -1
+// isAboutCookies reports whether a line is about cookies.
+func (m *Stream) isAboutCookies(l []byte) bool {
+	if m.cookieState == 0 {
+		m.cookieState = -1
 		if bytes.Contains(l, []byte("ookie")) {
-			m.cookies = 1
+			m.cookieState = 1
 		}
 	}
-	return m.cookies > 0
+	return m.cookieState > 0
 }
 
 // occursNear reports whether a text occurs near at.
@@ -131,10 +133,10 @@ func occursNear(l []byte, at int, text string) bool {
 	return bytes.Contains(l[max(0, at-around):min(len(l), at+around)], []byte(text))
 }
 
-// signature masks the signature of a URL, which grants access.
-func (m *Stream) signature(l []byte, at int, k credKind) {
+// scanSignature masks the signature of a URL, which grants access.
+func (m *Stream) scanSignature(l []byte, at int, k credKind) {
 	end := text.URLSet.Run(l, at)
 	if v := l[at:end]; len(v) >= 20 && !isPlaceholder(v) {
-		m.hit(at, end, k)
+		m.addHit(at, end, k)
 	}
 }

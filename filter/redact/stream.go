@@ -9,36 +9,36 @@ import (
 
 // Stream masks the lines of one output.
 type Stream struct {
-	next  func([]byte)
-	seen  *Seen  // lines passed to next; nil for short texts
-	spots *spots // nil finds nothing
-	extra []*text.Pattern
-	hits  []hit
-	found [secretKinds]int
-	n     int // number of the line
+	next         func([]byte)
+	seen         *Seen    // lines passed to next; nil for short texts
+	anchors      *anchors // nil finds nothing
+	userPatterns []*text.Pattern
+	hits         []hit              // values in the current line
+	found        [credKindCount]int // masked values by kind
+	lineNumber   int                // 1-based
 
-	known   int // values learned from this output
-	clean   []byte
-	spare   []byte
-	plain   unescapedLine
-	held    heldLines
-	judged  int  // the line is too long a value up to here
-	begins  int  // begins of private keys in the line
-	escapes bool // the line may have escapes
-	cookies int8 // 1: the line is about cookies; -1: it is not; 0: not known yet
+	learned        int // values learned from this output
+	cleanBuffer    []byte
+	spareBuffer    []byte
+	unescaped      unescapedLine
+	held           heldLines
+	judgedTo       int  // the bytes of the line before this one are in a value that is too long
+	keyBegins      int  // begins of private keys in the line
+	mayHaveEscapes bool // the line has a byte that begins escapes
+	cookieState    int8 // 1: the line is about cookies; -1: it is not; 0: not known yet
 	lineContext
-	before  lineContext // the state at the beginning of the line
-	redrawn bool        // the next text is drawn over this line
+	contextBefore lineContext // the state at the beginning of the line
+	drawnOver     bool        // the next text is drawn over this line
 }
 
 // lineContext is the effect of the lines so far on the next ones.
 type lineContext struct {
-	block   keyBlock // the private key that is open
-	awsAt   int      // the last line that may have an AWS secret without a name
-	loginAt int      // the last line that may have the password of a .netrc
-	valueAt int      // the last line that may have a "value" for the name of a credential
-	valueIs naming   // the meaning of that name
-	below   belowName
+	block      keyBlock  // the private key that is open
+	awsUntil   int       // the last line that may have an AWS secret without a name
+	loginUntil int       // the last line that may have the password of a .netrc
+	valueUntil int       // the last line that may have a "value" for the name of a credential
+	valueClass nameClass // the class of that name
+	below      belowName
 }
 
 // hit is a value in the current line.
@@ -58,96 +58,103 @@ func (s *Scanner) Stream(next func([]byte), seen *Seen) *Stream {
 }
 
 func (m *Stream) reset(s *Scanner) {
-	*m = Stream{next: m.next, hits: m.hits[:0], clean: m.clean, spare: m.spare, plain: m.plain, held: heldLines{text: m.held.text[:0], ends: m.held.ends[:0]}}
+	*m = Stream{
+		next:        m.next,
+		hits:        m.hits[:0],
+		cleanBuffer: m.cleanBuffer,
+		spareBuffer: m.spareBuffer,
+		unescaped:   m.unescaped,
+		held:        heldLines{text: m.held.text[:0], ends: m.held.ends[:0]},
+	}
 	if s == nil {
 		return
 	}
-	m.spots, m.extra = cmp.Or(s.spots.Load(), commonSpots()), s.extra
+	m.anchors, m.userPatterns = cmp.Or(s.anchors.Load(), commonAnchors()), s.userPatterns
 }
 
 // Line masks the next line and passes it on, possibly later.
 func (m *Stream) Line(l []byte) {
-	if m.spots == nil {
+	if m.anchors == nil {
 		m.next(l)
 		return
 	}
-	hash, alone := m.seen.hash(l), !m.underWay()
-	m.number()
+	hash, alone := m.seen.hash(l), !m.hasContext()
+	m.countLine()
 	if alone && m.seen.isHarmless(hash) {
 		m.next(l)
 		return
 	}
 	m.hits = m.hits[:0]
-	m.netrc(l)
+	m.checkNetrc(l)
 	if m.block.open {
-		m.inBlock(l)
+		m.scanKeyLine(l)
 	}
-	if m.n == m.below.at {
-		m.belowIt(l)
+	if m.lineNumber == m.below.line {
+		m.scanBelow(l)
 	}
 	m.scan(l)
 	if len(m.hits) > 0 {
-		l, alone = m.masked(l), false
+		l, alone = m.maskLine(l), false
 		hash = m.seen.hash(l)
 	}
-	if m.holds(l) {
+	if m.holdLine(l) {
 		return
 	}
-	if alone && !m.underWay() {
+	if alone && !m.hasContext() {
 		hash |= harmlessBit
 	}
-	m.pass(l, hash)
+	m.emit(l, hash)
 }
 
-// pass passes on a line with this hash.
-func (m *Stream) pass(l []byte, hash uint64) {
+// emit passes on a line with this hash.
+func (m *Stream) emit(l []byte, hash uint64) {
 	m.seen.add(hash)
 	m.next(l)
 }
 
-// underWay reports whether earlier lines imply something for the next one.
-func (m *Stream) underWay() bool {
-	return m.block.open || len(m.held.ends) > 0 || m.n < max(m.valueAt, m.awsAt, m.loginAt, m.below.at)
+// hasContext reports whether earlier lines imply something for the next one.
+func (m *Stream) hasContext() bool {
+	return m.block.open || len(m.held.ends) > 0 || m.lineNumber < max(m.valueUntil, m.awsUntil, m.loginUntil, m.below.line)
 }
 
 // LineSeen passes on a line that was masked before. It scans the line again only
 // if earlier lines imply something for it.
 func (m *Stream) LineSeen(l []byte) {
-	if m.spots == nil || m.underWay() {
+	if m.anchors == nil || m.hasContext() {
 		m.Line(l)
 		return
 	}
-	m.number()
+	m.countLine()
 	m.next(l)
 }
 
-// number counts a line. A text drawn over a line has the same number and
+// countLine counts a line. A text drawn over a line has the same number and
 // follows the same lines.
-func (m *Stream) number() {
-	if !m.redrawn {
-		m.n++
-		m.before = m.lineContext
+func (m *Stream) countLine() {
+	if !m.drawnOver {
+		m.lineNumber++
+		m.contextBefore = m.lineContext
 		return
 	}
-	m.redrawn = false
+	m.drawnOver = false
 	over := m.lineContext // the text drawn over counts too
-	m.lineContext = m.before
-	if over.below.at == m.n+1 && m.below.at != m.n {
+	m.lineContext = m.contextBefore
+	if over.below.line == m.lineNumber+1 && m.below.line != m.lineNumber {
 		m.below = over.below
-		m.below.at = m.n
+		m.below.line = m.lineNumber
 	}
 	if !m.block.open {
 		m.block = over.block
 	}
-	m.awsAt, m.loginAt = max(m.awsAt, over.awsAt), max(m.loginAt, over.loginAt)
-	if over.valueAt > m.valueAt {
-		m.valueAt, m.valueIs = over.valueAt, over.valueIs
+	m.awsUntil, m.loginUntil = max(m.awsUntil, over.awsUntil), max(m.loginUntil, over.loginUntil)
+	if over.valueUntil > m.valueUntil {
+		m.valueUntil, m.valueClass = over.valueUntil, over.valueClass
 	}
 }
 
-// redraw announces that the next text is drawn over this line, as after a bare
+// expectDrawnOver announces that the next text is drawn over this line, as after a bare
 // carriage return.
-func (m *Stream) redraw() { m.redrawn = m.n > 0 }
+func (m *Stream) expectDrawnOver() { m.drawnOver = m.lineNumber > 0 }
 
 // End passes on the held lines and returns the findings.
 func (m *Stream) End() []Finding {
@@ -164,21 +171,21 @@ func (m *Stream) End() []Finding {
 // maxRounds limits how often a line is masked again.
 const maxRounds = 8
 
-// masked masks the hits in a line. It scans the result again, since a mask can
+// maskLine masks the hits in a line. It scans the result again, since a mask can
 // turn the text next to it into a value.
-func (m *Stream) masked(l []byte) []byte {
+func (m *Stream) maskLine(l []byte) []byte {
 	for round := 0; len(m.hits) > 0 && round < maxRounds; round++ {
-		m.spare = m.replaced(m.spare[:0], l, round == 0)
-		m.spare, m.clean = m.clean, m.spare
-		l = m.clean
+		m.spareBuffer = m.appendMasked(m.spareBuffer[:0], l, round == 0)
+		m.spareBuffer, m.cleanBuffer = m.cleanBuffer, m.spareBuffer
+		l = m.cleanBuffer
 		m.hits = m.hits[:0]
 		m.scan(l)
 	}
 	return l
 }
 
-// replaced appends the line with its hits masked.
-func (m *Stream) replaced(out, l []byte, count bool) []byte {
+// appendMasked appends the line with its hits masked.
+func (m *Stream) appendMasked(out, l []byte, count bool) []byte {
 	at := 0
 	for _, h := range joinHits(m.hits) {
 		if count {
@@ -219,16 +226,21 @@ const maxKnown = 64
 // where it has no name.
 func (m *Stream) learn(value []byte, k credKind) {
 	const longest = 512
-	if !k.named() || m.known == maxKnown || len(value) < minLearned || len(value) > longest || !randomText(value) && !mixedText(value) || m.spots.has(value) {
+	if !k.foundByContext() ||
+		m.learned == maxKnown ||
+		len(value) < minLearned ||
+		len(value) > longest ||
+		!isRandom(value) && !isMixedText(value) ||
+		m.anchors.contains(value) {
 		return
 	}
-	if m.known == 0 {
-		m.spots = m.spots.clone()
+	if m.learned == 0 {
+		m.anchors = m.anchors.clone()
 	}
-	m.known++
-	m.spots.add(wholeSpot(bytes.Clone(value), k))
-	m.seen.doubt()
+	m.learned++
+	m.anchors.add(wholeAnchor(bytes.Clone(value), k))
+	m.seen.forgetHarmless()
 }
 
-// hit adds a value of the current line to hits.
-func (m *Stream) hit(from, to int, k credKind) { m.hits = append(m.hits, hit{from, to, k}) }
+// addHit adds a value of the current line to hits.
+func (m *Stream) addHit(from, to int, k credKind) { m.hits = append(m.hits, hit{from, to, k}) }

@@ -13,40 +13,40 @@ const (
 	maxValue = 2 << 10
 )
 
-// believable reports whether a value can be the credential that its name
-// implies. quoted and shout say how it was written: NAME=value is data, name =
-// value may be code.
-func believable(v []byte, n naming, quoted, shout bool) bool {
+// isBelievable reports whether a value can be the credential that its name
+// implies. quoted and asData report how it was written: NAME=value is data, and
+// name = value may be code.
+func isBelievable(v []byte, n nameClass, quoted, asData bool) bool {
 	if len(v) < minValue || len(v) > maxValue || isPlaceholder(v) {
 		return false
 	}
 	if bytes.IndexByte(v, ' ') >= 0 {
-		return n >= secretName && quoted && isPhrase(v, shout)
+		return n >= secretName && quoted && isPhrase(v, asData)
 	}
-	if !quoted && (!shout && (codeLike(v) || v[0] == ':' || isCompoundName(v)) || isHexNumber(v)) {
+	if !quoted && (!asData && (isCodeLike(v) || v[0] == ':' || isCompoundName(v)) || isHexNumber(v)) {
 		return false
 	}
-	sure := quoted || shout
+	sure := quoted || asData
 	switch n {
 	case passwordName:
-		return believablePassword(v, sure, shout)
+		return isBelievablePassword(v, sure, asData)
 	case secretName:
-		if shout && len(v) >= 12 && text.HasDigit(v) && believablePassword(v, true, false) && !bytes.Contains(v, []byte("secret")) {
+		if asData && len(v) >= 12 && text.HasDigit(v) && isBelievablePassword(v, true, false) && !bytes.Contains(v, []byte("secret")) {
 			return true
 		}
 		if len(v) == len("0x")+64 && text.HasAnyPrefix(v, "0x") { // the key of a wallet; 40 digits are an address
 			v = v[len("0x"):]
 		}
-		return len(v) >= 8 && !refersTo(v) && !isPath(v) && (randomText(v) || mixedWords(v))
+		return len(v) >= 8 && !isReference(v) && !isPath(v) && (isRandom(v) || isMixedWords(v))
 	case tokenName:
-		return len(v) >= 10 && !refersTo(v) && !isUUID(v) && !isAddress(v) && !isPath(v) && (randomText(v) || mixedWords(v))
+		return len(v) >= 10 && !isReference(v) && !isUUID(v) && !isAddress(v) && !isPath(v) && (isRandom(v) || isMixedWords(v))
 	case weakName:
-		return len(v) >= 16 && !refersTo(v) && !isUUID(v) && !isFingerprint(v) && !isPath(v) && randomText(v)
+		return len(v) >= 16 && !isReference(v) && !isUUID(v) && !isFingerprint(v) && !isPath(v) && isRandom(v)
 	}
 	return false
 }
 
-func believablePassword(v []byte, sure, shout bool) bool {
+func isBelievablePassword(v []byte, sure, asData bool) bool {
 	letters, numbers, others := 0, 0, 0
 	for _, b := range v {
 		switch {
@@ -59,33 +59,38 @@ func believablePassword(v []byte, sure, shout bool) bool {
 		}
 	}
 	switch {
-	case refersTo(v):
+	case isReference(v):
 		return false
-	case hashedPassword(v):
+	case isPasswordHash(v):
 		return true
 	case isPath(v):
 		return false
 	case letters == 0:
-		return sure && others == 0 && numbers >= 6 || shout && numbers+others >= 8 && others > 0 && numbers > 0
+		return sure && others == 0 && numbers >= 6 || asData && numbers+others >= 8 && others > 0 && numbers > 0
 	case isWordy(v):
-		return shout && len(v) >= 8 || randomText(v) || isPassphrase(v)
+		return asData && len(v) >= 8 || isRandom(v) || isPassphrase(v)
 	}
 	return len(v) >= 6 && (numbers > 0 || others > 0)
 }
 
-// hashedPassword reports whether a value is the hash of a password.
-func hashedPassword(v []byte) bool {
-	return len(v) >= 20 && v[0] == '$' && text.HasAnyPrefix(v, "$1$", "$2a$", "$2b$", "$2y$", "$5$", "$6$", "$7$", "$y$", "$apr1$", "$argon2", "$scrypt", "$pbkdf2")
+// isPasswordHash reports whether a value is the hash of a password.
+func isPasswordHash(v []byte) bool {
+	return len(v) >= 20 && v[0] == '$' &&
+		text.HasAnyPrefix(v, "$1$", "$2a$", "$2b$", "$2y$", "$5$", "$6$", "$7$", "$y$", "$apr1$", "$argon2", "$scrypt", "$pbkdf2")
 }
 
-// refersTo reports whether a value is a reference to a secret.
-func refersTo(v []byte) bool {
-	return text.HasAnyPrefix(v, "arn:", "op://", "vault:", "env:", "file:", "http:", "https:", "ref+", "ENC[", "sha256:", "sha512:", "sha256-", "sha384-", "sha512-", "sha1-", "SHA256:", "MD5:", "md5:", "ssh-", "age1", "urn:", "gs://", "s3://", "projects/", "kms:")
+// isReference reports whether a value is a reference to a secret.
+func isReference(v []byte) bool {
+	return text.HasAnyPrefix(
+		v, "arn:", "op://", "vault:", "env:", "file:", "http:", "https:", "ref+", "ENC[", "sha256:",
+		"sha512:", "sha256-", "sha384-", "sha512-", "sha1-", "SHA256:", "MD5:", "md5:", "ssh-", "age1",
+		"urn:", "gs://", "s3://", "projects/", "kms:",
+	)
 }
 
 // isPath reports whether a value is a path.
 func isPath(v []byte) bool {
-	return v[0] == '/' && bytes.Count(v, []byte("/")) > 1 && (!text.HasDigit(v) || !randomText(v))
+	return v[0] == '/' && bytes.Count(v, []byte("/")) > 1 && (!text.HasDigit(v) || !isRandom(v))
 }
 
 // isWordy reports whether a value consists of words: letters separated by single
@@ -109,8 +114,8 @@ func isWordy(v []byte) bool {
 	return true
 }
 
-// codeLike reports whether a bare value is an expression of a program.
-func codeLike(v []byte) bool {
+// isCodeLike reports whether a bare value is an expression of a program.
+func isCodeLike(v []byte) bool {
 	for i, b := range v {
 		switch b {
 		case '(', ')', '[', ']', '{', '}', '<', '>', '`', '"', '\'', '|':
@@ -121,7 +126,8 @@ func codeLike(v []byte) bool {
 			}
 		case '.':
 			// A member of an object; its name does not begin with a digit.
-			if i > 0 && !(i+1 < len(v) && text.DigitSet[v[i+1]]) && !hyphenated(v) && i+1 < len(v) && isIdentifier(v[:i]) && !(len(v)-i > 16 && text.AlnumSet.All(v[i+1:]) && randomText(v[i+1:])) {
+			if i > 0 && !(i+1 < len(v) && text.DigitSet[v[i+1]]) && !isHyphenated(v) && i+1 < len(v) &&
+				isIdentifier(v[:i]) && !(len(v)-i > 16 && text.AlnumSet.All(v[i+1:]) && isRandom(v[i+1:])) {
 				return true
 			}
 		case ':', '-':
@@ -133,9 +139,9 @@ func codeLike(v []byte) bool {
 	return false
 }
 
-// hyphenated reports whether a hyphen joins a number to a word. Programs write
+// isHyphenated reports whether a hyphen joins a number to a word. Programs write
 // a subtraction with blanks.
-func hyphenated(v []byte) bool {
+func isHyphenated(v []byte) bool {
 	i := bytes.IndexByte(v, '-')
 	return i > 0 && i+1 < len(v) && text.AlnumSet[v[i-1]] && text.AlnumSet[v[i+1]] && text.HasDigit(v)
 }
@@ -157,7 +163,7 @@ func isHexNumber(v []byte) bool {
 // isIdentifier reports whether a value can be a name in a program and does not
 // look random.
 func isIdentifier(v []byte) bool {
-	return len(v) > 0 && !text.DigitSet[v[0]] && text.TokenSet.All(v) && !randomText(v)
+	return len(v) > 0 && !text.DigitSet[v[0]] && text.TokenSet.All(v) && !isRandom(v)
 }
 
 // isCompoundName reports whether a value is a name of several words: WIN32_ERROR,
@@ -166,7 +172,7 @@ func isCompoundName(v []byte) bool {
 	if inCapitals(v) && text.TokenSet.All(v) && bytes.IndexByte(v, '_') > 0 || len(v) < 12 && isWordy(v) {
 		return true
 	}
-	if !isIdentifier(v) || bytes.IndexByte(v, '-') >= 0 || mixedWords(v) {
+	if !isIdentifier(v) || bytes.IndexByte(v, '-') >= 0 || isMixedWords(v) {
 		return false
 	}
 	parts := 0
@@ -178,10 +184,10 @@ func isCompoundName(v []byte) bool {
 	return parts > 0 && !endsInNumber(v)
 }
 
-// mixedWords reports whether a value mixes words and numbers more than names
+// isMixedWords reports whether a value mixes words and numbers more than names
 // do, as Tr0ub4dor-9Kx and hunter2_Zeta_9Kx. It has capitals, small letters and
 // at least two numbers, one of them at the beginning of a word or inside it.
-func mixedWords(v []byte) bool {
+func isMixedWords(v []byte) bool {
 	upper, lower, numbers, odd := false, false, 0, false
 	for i := 0; i < len(v); {
 		b := v[i]
@@ -260,8 +266,8 @@ func isFingerprint(v []byte) bool {
 	return true
 }
 
-// mixedText reports whether a value has letters and other characters.
-func mixedText(v []byte) bool {
+// isMixedText reports whether a value has letters and other characters.
+func isMixedText(v []byte) bool {
 	letters, others := false, false
 	for _, b := range v {
 		if text.AlnumSet[b] && !text.DigitSet[b] || b >= 0x80 {

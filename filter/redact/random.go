@@ -7,10 +7,10 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// randomText reports whether a value looks random: by its pairs of letters it
+// isRandom reports whether a value looks random: by its pairs of letters it
 // is more likely drawn from an alphabet than a name or word of a program.
-func randomText(v []byte) bool {
-	if randomWhole(v) {
+func isRandom(v []byte) bool {
+	if isWhollyRandom(v) {
 		return true
 	}
 	const long, name = 16, 40 // of a prefix: sqp_..., sk-or-v1-...
@@ -23,34 +23,34 @@ func randomText(v []byte) bool {
 			from--
 		}
 	}
-	return len(v)-from >= long && from > 0 && from < name && randomWhole(v[from:])
+	return len(v)-from >= long && from > 0 && from < name && isWhollyRandom(v[from:])
 }
 
-// randomWhole reports whether the whole value looks random.
-func randomWhole(v []byte) bool {
+// isWhollyRandom reports whether the whole value looks random.
+func isWhollyRandom(v []byte) bool {
 	if len(v) < 8 {
 		return false
 	}
-	least, odd := 4*chanceUnit, 0 // evidence needed; each separator needs more
+	least, odd := 4*evidenceUnit, 0 // evidence needed; each separator needs more
 	for _, b := range v {
 		if text.AlnumSet[b] {
 			continue
 		}
-		least += 2 * chanceUnit
+		least += 2 * evidenceUnit
 		if bytes.IndexByte([]byte("!#$%^&*?~|+=@"), b) >= 0 {
 			odd++
 		}
 	}
-	return chance(v) >= least || odd >= 3 && len(v) >= 12 && text.HasDigit(v)
+	return evidence(v) >= least || odd >= 3 && len(v) >= 12 && text.HasDigit(v)
 }
 
-// chanceUnit is the unit of chance and letterCosts.
-const chanceUnit = 8
+// evidenceUnit is the unit of chance and letterCosts.
+const evidenceUnit = 8
 
-// chance returns the evidence that a value was drawn from an alphabet and is
+// evidence returns the evidence that a value was drawn from an alphabet and is
 // not a name, in eighths of a bit.
-func chance(v []byte) int {
-	size := alphabet(v)
+func evidence(v []byte) int {
+	size := alphabetSize(v)
 	letter, digit := uniformCosts[size], uniformCosts[size]-uniformCosts[10]
 	sum, before := 0, uint8(startSign)
 	for i := 0; i < len(v); i++ {
@@ -73,8 +73,8 @@ func chance(v []byte) int {
 	return sum
 }
 
-// alphabet returns the size of the smallest alphabet that contains a value.
-func alphabet(v []byte) int {
+// alphabetSize returns the size of the smallest alphabet that contains a value.
+func alphabetSize(v []byte) int {
 	upper, lower, digit, hex := 0, 0, 0, true
 	for _, b := range v {
 		switch {
@@ -97,7 +97,7 @@ func alphabet(v []byte) int {
 // uniformCosts is the cost of a letter in an alphabet of each size.
 var uniformCosts = func() (all [63]int) {
 	for n := range all {
-		all[n] = int(math.Round(math.Log2(float64(max(n, 1))) * chanceUnit))
+		all[n] = int(math.Round(math.Log2(float64(max(n, 1))) * evidenceUnit))
 	}
 	return all
 }()

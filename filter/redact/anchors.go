@@ -1,0 +1,408 @@
+package redact
+
+import (
+	"bytes"
+	"slices"
+	"sync"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
+)
+
+// anchor is a fixed text in a value, mostly at its beginning. It is found by one of
+// its bytes that is rare in most texts.
+type anchor struct {
+	text      []byte
+	rareIndex int // index of that byte, at least 1, since the byte before it is compared first
+	kind      credKind
+	leftSet   *text.ByteSet // bytes of the value that may precede the text; nil means none
+
+	// valueEnd returns the end of the value whose text begins at from and ends at
+	// body. It returns 0 if there is no value.
+	valueEnd func(l []byte, from, body int) (end int)
+}
+
+// anchors are the bytes at which the scan of a line stops: bytes with a meaning,
+// and rare bytes of known texts.
+type anchors struct {
+	stopBits   [256]uint32         // a bit for each byte that texts are found by, and around
+	beforeBits [256]uint32         // bits of the bytes that follow this one in texts
+	texts      [256]*[256][]anchor // texts by their rare byte and the byte before it
+	bitCount   int                 // number of bits in use
+}
+
+// meaningBit is the bit of bytes at which the scan stops because of their meaning,
+// such as a colon.
+const meaningBit = 1 << 31
+
+// rareBytes are the bytes that texts are found by, the best first: those with a
+// meaning, then rare ones.
+const rareBytes = "_-.=:<~$QZJXKYzVWGHjUBqFSxMPDERNLCTOIAwvkfb9876543210ygphumdcl"
+
+// rarestByte returns the index of the byte that a text is found by.
+func rarestByte(text []byte) (at int) {
+	at = 1
+	best := len(rareBytes)
+	for i, b := range text[:min(len(text), 64)] {
+		if n := bytes.IndexByte([]byte(rareBytes), b); i > 0 && n >= 0 && n < best {
+			at, best = i, n
+		}
+	}
+	return at
+}
+
+// add adds a text of at least two bytes. The table that it changes is copied
+// first, since clones share it.
+func (s *anchors) add(p anchor) {
+	if b := p.text[rarestByte(p.text)]; s.texts[b] != nil {
+		table := *s.texts[b]
+		s.texts[b] = &table
+	}
+	s.insert(p)
+}
+
+// insert is add for anchors without clones.
+func (s *anchors) insert(p anchor) {
+	p.rareIndex = rarestByte(p.text)
+	b := p.text[p.rareIndex]
+	if s.stopBits[b]&^meaningBit == 0 {
+		s.stopBits[b] |= 1 << (s.bitCount % 31)
+		s.bitCount++
+	}
+	if s.texts[b] == nil {
+		s.texts[b] = &[256][]anchor{}
+	}
+	table, before := s.texts[b], p.text[p.rareIndex-1]
+	s.beforeBits[before] |= s.stopBits[b] &^ meaningBit
+	table[before] = append(table[before][:len(table[before]):len(table[before])], p)
+}
+
+// contains reports whether a text was added.
+func (s *anchors) contains(text []byte) bool {
+	at := rarestByte(text)
+	table := s.texts[text[at]]
+	return table != nil && slices.ContainsFunc(table[text[at-1]], func(p anchor) bool { return bytes.Equal(p.text, text) })
+}
+
+// clone returns a copy that can be extended.
+func (s *anchors) clone() *anchors {
+	if s == nil {
+		s = commonAnchors()
+	}
+	c := *s
+	return &c
+}
+
+// commonAnchors are the anchors of every scan. The first scan makes them, so that a
+// start without a scan does not pay for them.
+var commonAnchors = sync.OnceValue(func() *anchors {
+	s := &anchors{}
+	for _, b := range []byte("=:-<(wWB~\\%") {
+		s.stopBits[b] = meaningBit
+	}
+	for _, p := range prefixedTokens {
+		s.insert(anchor{text: []byte(p.begin), kind: p.kind, valueEnd: func(l []byte, from, body int) int {
+			if !canBeginToken(l, from) || p.random && endsInHash(l[:from]) {
+				return 0
+			}
+			end := p.body.Run(l[:min(len(l), body+maxValue)], body)
+			if n := end - body; n < p.shortest || p.longest > 0 && n > p.longest {
+				return 0
+			}
+			for p.body != text.CapitalSet && end > body && (l[end-1] == '.' || l[end-1] == '-') { // punctuation of the sentence
+				end--
+			}
+			if v := l[body:min(end, body+256)]; isLowEntropy(v) || exampleWords.Find(v) || p.random && !isRandom(v) {
+				return 0
+			}
+			return end
+		}})
+	}
+	s.insert(anchor{text: []byte("eyJ"), kind: sessionToken, valueEnd: webToken})
+	s.insert(anchor{text: []byte("LS0tLS1CRUdJTi"), kind: privateKey, valueEnd: encodedKey})
+	s.insert(anchor{text: []byte("eyJhdXRocyI6"), kind: registryToken, valueEnd: encodedLogin})
+	for _, hook := range []string{
+		"hooks.slack.com/services/", "discord.com/api/webhooks/", "discordapp.com/api/webhooks/",
+		"office.com/webhook/", "office.com/webhookb2/",
+	} {
+		s.insert(anchor{text: []byte(hook), kind: chatToken, valueEnd: webhook})
+	}
+	for _, hash := range []string{
+		"$2a$", "$2b$", "$2y$", "$argon2id$", "$argon2i$", "$argon2d$", "$apr1$", "$y$", "$1$", "$5$", "$6$",
+		"$7$", "$scrypt$", "pbkdf2_sha256$", "$pbkdf2-sha256$", "$pbkdf2-sha512$",
+	} {
+		s.insert(anchor{text: []byte(hash), kind: namedSecret, valueEnd: passwordHash})
+	}
+	s.insert(anchor{text: []byte(".atlasv1."), kind: cloudToken, leftSet: text.AlnumSet, valueEnd: atlasToken})
+	s.insert(anchor{text: []byte("AZDO"), kind: azureKey, leftSet: text.AlnumSet, valueEnd: signedKey(76, 4)})
+	s.insert(anchor{text: []byte("JQQJ99"), kind: azureKey, leftSet: text.AlnumSet, valueEnd: signedKey(52, 26)})
+	return s
+})
+
+// wholeAnchor returns the anchor of a known value.
+func wholeAnchor(value []byte, k credKind) anchor {
+	return anchor{text: value, kind: k, valueEnd: func(_ []byte, _, body int) int { return body }}
+}
+
+// scan finds the hits in a line.
+func (m *Stream) scan(l []byte) {
+	m.mayHaveEscapes = false
+	m.scanPlain(l)
+	if m.mayHaveEscapes {
+		m.scanEscaped(l)
+	}
+}
+
+// scanPlain finds the hits in a line, without undoing escapes.
+func (m *Stream) scanPlain(l []byte) {
+	m.judgedTo, m.keyBegins, m.cookieState = 0, 0, 0
+	anchors := m.anchors
+	for i := 0; i < len(l); i++ {
+		bits := anchors.stopBits[l[i]]
+		if bits == 0 {
+			continue
+		}
+		if i > 0 && bits&anchors.beforeBits[l[i-1]] != 0 {
+			m.scanAnchors(l, i)
+		}
+		if bits&meaningBit != 0 {
+			i = m.scanStop(l, i)
+		} else if i+7 < len(l) && l[i] == '.' && l[i+7] == '.' {
+			m.scanDot(l, i)
+		}
+	}
+	if m.awsUntil >= m.lineNumber {
+		m.scanAWSSecrets(l)
+	}
+	for _, p := range m.userPatterns {
+		m.scanUserPattern(l, p)
+	}
+}
+
+// scanAnchors looks for the texts found by the byte at i and the one before it.
+func (m *Stream) scanAnchors(l []byte, i int) {
+	table := m.anchors.texts[l[i]]
+	if table == nil {
+		return
+	}
+	for _, s := range table[l[i-1]] {
+		m.scanAnchor(l, i-s.rareIndex, s)
+	}
+}
+
+// scanStop looks around a byte with a meaning. It returns the index of the last
+// byte that needs no further scan.
+func (m *Stream) scanStop(l []byte, i int) int {
+	switch b := l[i]; b {
+	case '-':
+		return m.scanDash(l, i)
+	case '=', ':':
+		if i+1 < len(l) && l[i+1] == b { // a rule, a comparison, a qualified name
+			for i+1 < len(l) && l[i+1] == b {
+				i++
+			}
+			return i
+		}
+		if b == ':' {
+			m.scanColon(l, i)
+		} else {
+			m.scanEquals(l, i)
+		}
+	case '<':
+		m.scanElement(l, i)
+	case '(':
+		m.scanArgument(l, i)
+	case 'w', 'W':
+		m.scanPasswordWord(l, i)
+	case 'B':
+		m.scanBearerAndBy(l, i)
+	case '~':
+		m.scanTilde(l, i)
+	case '\\', '%':
+		m.mayHaveEscapes = true
+	}
+	return i
+}
+
+// scanAnchor adds the value with an anchor at from to the hits, if there is one.
+func (m *Stream) scanAnchor(l []byte, from int, s anchor) {
+	if from < 0 || !bytes.HasPrefix(l[from:], s.text) {
+		return
+	}
+	if end := s.valueEnd(l, from, from+len(s.text)); end > 0 {
+		for s.leftSet != nil && from > 0 && s.leftSet[l[from-1]] {
+			from--
+		}
+		m.addHit(from, end, s.kind)
+		if s.kind == awsKey && len(s.text) == len("AKIA") {
+			m.awsUntil = m.lineNumber + 3
+		}
+	}
+}
+
+// scanUserPattern looks for a pattern of the user.
+func (m *Stream) scanUserPattern(l []byte, p *text.Pattern) {
+	if !p.Match(l) {
+		return
+	}
+	for _, at := range p.Regexp.FindAllSubmatchIndex(l, -1) {
+		from, to := at[0], at[1]
+		if len(at) > 3 && at[2] >= 0 {
+			from, to = at[2], at[3]
+		}
+		if to > from && !touchesMask(l, from, to) {
+			m.addHit(from, to, userPattern)
+		}
+	}
+}
+
+// touchesMask reports whether a part of a line overlaps a mask.
+func touchesMask(l []byte, from, to int) bool {
+	if isMask(l[from:to]) {
+		return true
+	}
+	for at := 0; ; {
+		i := bytes.Index(l[at:], []byte(maskBegin))
+		if i < 0 || at+i >= to {
+			return false
+		}
+		at += i
+		end := bytes.IndexByte(l[at:], ']')
+		if end < 0 {
+			return to > at
+		}
+		if at+end+1 > from {
+			return true
+		}
+		at += end
+	}
+}
+
+// canBeginToken reports whether a token can begin at at: not within a word, but
+// after an escape of a terminal, a string or a URL.
+func canBeginToken(l []byte, at int) bool {
+	if at == 0 || !text.AlnumSet[l[at-1]] {
+		return true
+	}
+	switch b := l[at-1]; {
+	case at > 1 && l[at-2] == '\\':
+		return b == 'n' || b == 'r' || b == 't'
+	case at > 2 && l[at-3] == '%':
+		return text.HexDigit(l[at-2]) && text.HexDigit(b)
+	case b == 'm': // a colour
+		i := at - 2
+		for i >= 0 && at-i < 24 && (text.DigitSet[l[i]] || l[i] == ';' || l[i] == ':') {
+			i--
+		}
+		return i > 0 && l[i] == '['
+	}
+	return false
+}
+
+// endsInHash reports whether the next bytes belong to a hash or another run of
+// Base64.
+func endsInHash(before []byte) bool {
+	n := len(before)
+	return n > 0 && bytes.IndexByte([]byte("_-+/"), before[n-1]) >= 0 ||
+		n > 6 && (before[n-1] == '=' || before[n-1] == ':') && text.HasAnyPrefix(before[n-7:], "sha256", "sha512", "sha384")
+}
+
+// webToken returns the end of a JSON web token of three or five parts. A
+// truncated one may have less of the second.
+func webToken(l []byte, from, body int) int {
+	if !canBeginToken(l, from) {
+		return 0
+	}
+	end := text.TokenSet.Run(l, body)
+	if end-body < 10 || end == len(l) || l[end] != '.' {
+		return 0
+	}
+	parts := 1
+	for end < len(l) && l[end] == '.' && parts < 5 {
+		next := text.TokenSet.Run(l, end+1)
+		if parts == 1 && next-end < 12 && l[min(end+1, len(l)-1)] != '.' {
+			return 0
+		}
+		end = next
+		parts++
+	}
+	if isLowEntropy(l[body:end]) {
+		return 0
+	}
+	return end
+}
+
+// webhook returns the end of a URL whose path is the secret.
+func webhook(l []byte, _, body int) int {
+	end := body
+	for end < len(l) && end-body < maxUser && (text.TokenSet[l[end]] || l[end] == '/' || l[end] == '@') {
+		end++
+	}
+	if v := l[body:end]; len(v) < 30 || isLowEntropy(v) || !isRandom(v) && !(len(v) > 36 && isUUID(v[:36])) {
+		return 0
+	}
+	return end
+}
+
+// encodedLogin returns the end of registry logins in Base64, as Docker stores
+// them.
+func encodedLogin(l []byte, from, body int) int {
+	const longest = 4 << 10
+	if !canBeginToken(l, from) {
+		return 0
+	}
+	return text.Base64Set.Run(l[:min(len(l), body+longest)], body)
+}
+
+// passwordHash returns the end of the hash of a password.
+func passwordHash(l []byte, _, body int) int {
+	const least = 30
+	end := body
+	for end < len(l) && end-body < maxUser && (base64OrDotSet[l[end]] || l[end] == '$' || l[end] == ',') {
+		end++
+	}
+	if v := l[body:end]; len(v) < least || isLowEntropy(v) || !isRandom(v) {
+		return 0
+	}
+	return end
+}
+
+// atlasToken returns the end of a token of Terraform Cloud: 14 bytes, .atlasv1.
+// and at least 60 more.
+func atlasToken(l []byte, from, body int) int {
+	end := text.Base64OrTokenSet.Run(l, body)
+	if end-body < 60 || from < 14 || !text.AlnumSet.All(l[from-14:from]) || isLowEntropy(l[body:end]) {
+		return 0
+	}
+	return end
+}
+
+// signedKey returns the end of a key of Azure, which has a signature between a
+// number of letters and digits before and after it.
+func signedKey(before, after int) func(l []byte, from, body int) int {
+	return func(l []byte, from, body int) int {
+		end := text.AlnumSet.Run(l, body)
+		start := from - before
+		if start < 0 || end != body+after || !canBeginToken(l, start) || !text.AlnumSet.All(l[start:from]) || isLowEntropy(l[start:end]) {
+			return 0
+		}
+		return end
+	}
+}
+
+// scanMailchimpKey looks for a key of Mailchimp: 32 hexadecimal digits, -us and the
+// number of a data center.
+func (m *Stream) scanMailchimpKey(l []byte, i int) {
+	const size, most = 32, 2
+	from, at := i-size, i+len("-us")
+	end := text.DigitSet.Run(l, at)
+	if from < 0 ||
+		end == at ||
+		end > at+most ||
+		end < len(l) && text.TokenSet[l[end]] ||
+		!canBeginToken(l, from) ||
+		!text.HexSet.All(l[from:i]) ||
+		isLowEntropy(l[from:i]) {
+		return
+	}
+	m.addHit(from, end, serviceKey)
+}
