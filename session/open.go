@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -279,30 +278,17 @@ func (s *Session) rebuild(events []transcript.Event) (want settings) {
 	return want
 }
 
-// sameDir returns an error if a client names another directory than the
-// session's.
-func sameDir(stored, named string) error {
-	if stored == filepath.Clean(named) {
-		return nil
-	}
-	if a, err := os.Stat(stored); err == nil {
-		if b, err := os.Stat(named); err == nil && os.SameFile(a, b) {
-			return nil
-		}
-	}
-	return &acp.ParamsError{Field: "cwd", Reason: fmt.Sprintf("the session's directory is %s", stored)}
-}
-
 // List returns a page of the stored sessions.
 func (s *Sessions) List(ctx context.Context, p acp.ListSessionsRequest) (acp.ListSessionsResponse, error) {
 	r := acp.ListSessionsResponse{Sessions: []acp.SessionInfo{}}
 	if s.Store == nil {
 		return r, nil
 	}
-	q := store.Query{Cursor: p.Cursor, Kind: transcript.Prompt{}.Kind()}
-	if p.CWD != "" {
-		q.CWD = filepath.Clean(p.CWD)
+	q, err := s.query(ctx, p.CWD)
+	if err != nil {
+		return r, fmt.Errorf("list the sessions: %w", err)
 	}
+	q.Cursor = p.Cursor
 	rows, next, err := s.Store.List(ctx, q)
 	if errors.Is(err, store.ErrCursor) {
 		return r, &acp.ParamsError{Field: "cursor", Reason: "was not returned with an earlier page"}

@@ -53,6 +53,7 @@ type Sessions struct {
 	open    map[string]*Session
 	closing map[string]*Session // closed sessions whose turns have not ended yet
 	loading sync.Mutex          // serializes loading, so that no session is opened twice
+	looking sync.Mutex          // serializes otherPaths
 }
 
 // Find returns an open session, or acp.ErrUnknownSession.

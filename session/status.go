@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
-	"github.com/zeph-acp/zeph-acp/session/store"
-	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 // status answers the command /status.
@@ -74,7 +72,12 @@ func (s *Session) listSessions(ctx context.Context, _ string) (string, error) {
 	if s.sessions.Store == nil {
 		return "Sessions are not saved here.", nil
 	}
-	rows, next, err := s.sessions.Store.List(ctx, store.Query{CWD: s.cwd, Limit: maxListed, Kind: transcript.Prompt{}.Kind()})
+	q, err := s.sessions.query(ctx, s.cwd)
+	if err != nil {
+		return "", fmt.Errorf("list the sessions: %w", err)
+	}
+	q.Limit = maxListed
+	rows, next, err := s.sessions.Store.List(ctx, q)
 	if err != nil {
 		return "", fmt.Errorf("list the sessions: %w", err)
 	}

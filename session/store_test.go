@@ -235,6 +235,15 @@ func TestListAndDelete(t *testing.T) {
 	w.prompt(id, "/help")
 	w.want("a command is a prompt", w.call("session/list", params("cwd", filepath.Join(dir, "x", "..")+"/")), id)
 	w.want("elsewhere", w.call("session/list", params("cwd", t.TempDir())), `"sessions":[]`)
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err == nil {
+		w.want("by a link", w.call("session/list", params("cwd", link)), id)
+		linked := w.open(link)
+		w.prompt(linked, "/help")
+		w.want("opened by a link", w.call("session/list", params("cwd", dir)), linked)
+		w.want("both", w.call("session/list", params("cwd", dir)), id)
+		w.want("delete it", w.call("session/delete", params("sessionId", linked)), "{}")
+	}
 	w.want("cursor", w.call("session/list", `{"cursor":"nope"}`), "cursor")
 	w.want("delete", w.call("session/delete", params("sessionId", id)), "{}")
 	w.want("again", w.call("session/delete", params("sessionId", id)), "{}")

@@ -10,10 +10,11 @@ import (
 
 // Query selects what List returns.
 type Query struct {
-	CWD    string // only sessions of this directory; "" means any
-	Cursor string // returned as next by the previous List; "" means the start
-	Limit  int    // maximum number of sessions; 0 means 100
-	Kind   string // only sessions with an event of this kind; "" means any
+	CWD    string   // only sessions of this directory; "" means any
+	Also   []string // other paths of CWD
+	Cursor string   // returned as next by the previous List; "" means the start
+	Limit  int      // maximum number of sessions; 0 means 100
+	Kind   string   // only sessions with an event of this kind; "" means any
 }
 
 // List returns stored sessions, the last updated first and ordered by id within
@@ -37,7 +38,10 @@ func (db *DB) List(ctx context.Context, q Query) (sessions []Session, next strin
 		query, args = query+"EXISTS (SELECT 1 FROM events WHERE session = n AND kind = ?) AND ", append(args, q.Kind)
 	}
 	if q.CWD != "" {
-		query, args = query+"cwd = ? AND ", append(args, q.CWD)
+		query, args = query+"cwd IN (?"+strings.Repeat(", ?", len(q.Also))+") AND ", append(args, q.CWD)
+		for _, cwd := range q.Also {
+			args = append(args, cwd)
+		}
 	}
 	query += "updated <= ? AND (updated < ? OR id > ?) ORDER BY updated DESC, id LIMIT ?"
 	args = append(args, from.updated, from.updated, from.id, limit+1) // one more shows whether another page follows
@@ -58,6 +62,18 @@ func (db *DB) List(ctx context.Context, q Query) (sessions []Session, next strin
 		next = cursor{end.Updated.UnixMicro(), end.ID}.String()
 	}
 	return sessions, next, nil
+}
+
+// Directories returns the directories of all sessions.
+func (db *DB) Directories(ctx context.Context) (dirs []string, err error) {
+	var dir string
+	err = db.read(ctx, func(h *handle) error {
+		return h.each(ctx, func() error {
+			dirs = append(dirs, dir)
+			return nil
+		}, []any{&dir}, "SELECT DISTINCT cwd FROM sessions")
+	})
+	return dirs, err
 }
 
 // cursor is a position in the list: after the session with that id.
