@@ -29,13 +29,14 @@ type Findings struct {
 
 // Check looks for problems that Load defers until a value is used: in the
 // workspace dir's file, the models that environment and keys name, script
-// files, the file of saved keys, the tools in permission rules, directories,
+// files, the file of saved keys, the tools in permission rules and of sub-agents, directories,
 // and keys that have no effect without others. It opens no connection.
 func (l *Loaded) Check(dir, model string, tools []executors.Tool) Findings {
 	var f Findings
 	l.checkManaged(&f)
 	l.checkWorkspace(&f, dir)
 	l.checkTools(&f, tools)
+	l.checkAgents(&f, tools)
 	l.checkScripts(&f)
 	l.checkHelpers(&f)
 	l.checkIneffective(&f)
@@ -93,10 +94,7 @@ func (l *Loaded) isUserConfig(file string) bool {
 
 // checkTools warns of rules about tools that do not exist.
 func (l *Loaded) checkTools(f *Findings, tools []executors.Tool) {
-	var names []string
-	for _, t := range tools {
-		names = append(names, t.Name)
-	}
+	names := namesOf(tools)
 	for _, tool := range slices.Sorted(maps.Keys(l.Config.Tools.Permissions)) {
 		if slices.Contains(names, tool) || strings.Contains(tool, "__") { // tools of an MCP server are unknown until it runs
 			continue
@@ -104,16 +102,41 @@ func (l *Loaded) checkTools(f *Findings, tools []executors.Tool) {
 		if re, err := wildcard.Compile(tool); err == nil && strings.Contains(tool, "*") && slices.ContainsFunc(names, re.MatchString) {
 			continue
 		}
-		key, hint := "tools.permissions."+tool, ""
+		key := "tools.permissions." + tool
 		if now := slices.IndexFunc(renames, func(r toml.Rename) bool { return r.Old == key }); now >= 0 {
 			l.warn(f, key, strings.TrimPrefix(renameHint(renames[now]), ": "))
 			continue
 		}
-		if near := toml.Nearest(tool, names); near != "" {
-			hint = fmt.Sprintf(" (did you mean %q?)", near)
-		}
-		l.warn(f, key, "there is no such tool"+hint)
+		l.warn(f, key, "there is no such tool"+nearHint(tool, names))
 	}
+}
+
+// checkAgents warns of tools of the user's types of sub-agents that do not exist.
+func (l *Loaded) checkAgents(f *Findings, tools []executors.Tool) {
+	names := namesOf(tools)
+	for i, agent := range l.Config.Agents {
+		for _, tool := range agent.Tools {
+			if !slices.Contains(names, tool) && !strings.Contains(tool, "__") && !strings.ContainsAny(tool, "*?[") {
+				l.warn(f, fmt.Sprintf("agents[%d].tools", i), fmt.Sprintf("there is no tool %q%s", tool, nearHint(tool, names)))
+			}
+		}
+	}
+}
+
+func namesOf(tools []executors.Tool) (names []string) {
+	for _, t := range tools {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// nearHint returns the hint for an unknown name: the most similar known one; "" if no name is
+// similar.
+func nearHint(name string, known []string) string {
+	if near := toml.Nearest(name, known); near != "" {
+		return fmt.Sprintf(" (did you mean %q?)", near)
+	}
+	return ""
 }
 
 // checkScripts reads the scripts of all providers.
@@ -144,6 +167,9 @@ func (l *Loaded) checkHelpers(f *Findings) {
 	}
 	if gate := l.Config.Tools.Adversarial; gate.Enabled {
 		helpers["tools.adversarial_policy.policy_provider"] = gate.PolicyProvider
+	}
+	for i, agent := range l.Config.Agents {
+		helpers[fmt.Sprintf("agents[%d].model", i)] = agent.Model
 	}
 	for _, key := range slices.Sorted(maps.Keys(helpers)) {
 		name := helpers[key]
