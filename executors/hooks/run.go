@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -120,7 +121,7 @@ type output struct {
 func (s *Session) start(ctx context.Context, h *hook, input []byte, run *executors.HookRun) (output, error) {
 	switch {
 	case h.broken != "":
-		return output{}, fmt.Errorf("it cannot be run: %s", h.broken)
+		return output{}, errors.New(h.broken)
 	case h.file.Project && s.options.Desk.State(s.subject(h.file)) != approval.Approved:
 		return output{}, fmt.Errorf("a script that it names has changed since your approval")
 	}

@@ -338,17 +338,21 @@ func (p ruling) unanswered(call *executors.Call, tool executors.Tool, d decision
 	}
 	f := executors.Failuref(executors.ConfirmationRequired, "it needs the user's permission (%s), and the question was not answered", whyForModel(call, d))
 	const unasked = "This needs your permission (%s), and the question was not answered. "
+	why := d.why
+	if _, err := p.Remembered.Answer(d.keys); err != nil { // a reason to ask, too
+		why += "; " + err.Error()
+	}
 	rules, first := p.suggestRules(call, tool)
 	if rules == "" {
 		people, hint := p.onceAllowed()
-		return f.ForUser(unasked+people, d.why).Hint("%s", hint).Result()
+		return f.ForUser(unasked+people, why).Hint("%s", hint).Result()
 	}
 	where := "to config.toml, as they are"
 	if first {
 		where = fmt.Sprintf("to config.toml above the other rules of tools.permissions.%s, since the first that matches counts", call.Tool)
 	}
 	people, hint := p.laterAllowed()
-	f = f.ForUser(unasked+people+" %s:", d.why, strings.TrimSuffix(where, ", as they are"))
+	f = f.ForUser(unasked+people+" %s:", why, strings.TrimSuffix(where, ", as they are"))
 	res := f.Hint("%s %s.", hint, where).Result()
 	res.Below("\n" + rules) // the rules span several lines, which TOML needs
 	return res
