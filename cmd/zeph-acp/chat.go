@@ -81,12 +81,12 @@ func runChat(cmd *cobra.Command, f *flags, r *runFlags) error {
 				Path: chat.HistoryPath(run.Paths.State, run.turn.Dir),
 				Mask: func(text string) string { masked, _ := scan.Mask(text); return masked },
 			},
-			Facts: func(string) string { return run.calls.facts() + " · go on with: zeph-acp chat --continue" },
+			Facts: func(string) string { return run.tally.facts() + " · go on with: zeph-acp chat --continue" },
 		}
 		ctx, stop := stopOnSignal(ctx, c.Abort)
 		defer stop()
 		err = c.Run(ctx)
-		run.calls.printStopped(os.Stderr, "chat")
+		run.tally.printStopped(os.Stderr, "chat")
 		if got, ok := errors.AsType[signalError](context.Cause(ctx)); ok {
 			return &exitError{code: 128 + int(got)}
 		}

@@ -115,7 +115,7 @@ func (r *runner) unchanged() error {
 		fmt.Fprintln(os.Stderr, "zeph-acp: there are no changes to review")
 	}
 	if r.json {
-		result := r.calls.result(acp.StopEndTurn, nil, nil)
+		result := r.tally.result(acp.StopEndTurn, nil, nil)
 		result.Data = []byte(`{"findings":[]}`)
 		return result.write(r.out)
 	}

@@ -140,7 +140,7 @@ type runner struct {
 	*config.Loaded
 	app          *app.App
 	out          *output // stdout
-	calls        *tally
+	tally        *tally
 	answerSchema *answerSchema // of the answer; nil means a text
 	turn         *headless.Turn
 	user         *headless.User
@@ -209,7 +209,7 @@ func withRunner(cmd *cobra.Command, f *flags, r *runFlags, do func(context.Conte
 	if err != nil {
 		return err
 	}
-	run := &runner{runFlags: r, Loaded: l, calls: newTally()}
+	run := &runner{runFlags: r, Loaded: l, tally: newTally()}
 	if r.schemaFile != "" {
 		if run.answerSchema, err = readAnswerSchema(r.schemaFile); err != nil {
 			return usageError("--output-schema: %w", err)
@@ -239,11 +239,11 @@ func (r *runner) newApp(log *slog.Logger) *app.App {
 	a.ProjectServers, a.ProjectHooks = r.mcpProject, r.hooksProject
 	a.ProjectSkills, a.ProjectAgents = r.skillsProject, r.agentsProject
 	a.FindServer = exec.LookPath
-	a.Watch = r.calls.middleware
-	a.Recorded = r.calls.recorded
-	a.Spent = r.calls.spent
-	a.Changed = r.calls.changed
-	a.Background = r.calls.background
+	a.Watch = r.tally.middleware
+	a.Recorded = r.tally.recorded
+	a.Spent = r.tally.spent
+	a.Changed = r.tally.changed
+	a.Background = r.tally.background
 	return a
 }
 
@@ -274,7 +274,7 @@ func (r *runner) runTurn(ctx context.Context, f *flags, stdinIsPrompt bool) erro
 	r.turn.View = lastMessage
 	reason, err := r.turn.Run(ctx)
 	if !r.quiet {
-		r.calls.printStopped(os.Stderr, "run")
+		r.tally.printStopped(os.Stderr, "run")
 	}
 	if err == nil && reason == acp.StopEndTurn && context.Cause(ctx) == nil {
 		err = r.finishTurn(lastMessage.Text())
@@ -282,7 +282,7 @@ func (r *runner) runTurn(ctx context.Context, f *flags, stdinIsPrompt bool) erro
 		err = turnError(reason, err, context.Cause(ctx), r.withFlagName(lastMessage.Text()))
 	}
 	if r.json {
-		if failed := r.calls.result(reason, err, r.answerSchema).write(r.out); failed != nil {
+		if failed := r.tally.result(reason, err, r.answerSchema).write(r.out); failed != nil {
 			return &outputError{failed}
 		}
 	}
@@ -301,13 +301,13 @@ func (r *runner) withFlagName(lastMessage string) string {
 // finishTurn returns the error of a turn that ended by itself. If the answer must fit a schema,
 // finishTurn prints it.
 func (r *runner) finishTurn(lastMessage string) error {
-	if err := r.calls.endError(lastMessage, r.failOnDenied); err != nil || r.answerSchema == nil {
+	if err := r.tally.endError(lastMessage, r.failOnDenied); err != nil || r.answerSchema == nil {
 		return err
 	}
-	value, err := r.answerSchema.turnAnswer(r.calls)
+	value, err := r.answerSchema.turnAnswer(r.tally)
 	if err != nil {
 		if !r.quiet && !r.json {
-			fmt.Fprintln(os.Stderr, headless.Visible(r.calls.answer(acp.StopEndTurn)))
+			fmt.Fprintln(os.Stderr, headless.Visible(r.tally.answer(acp.StopEndTurn)))
 		}
 		return err
 	}

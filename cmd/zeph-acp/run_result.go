@@ -116,9 +116,9 @@ func (t *tally) text(reason acp.StopReason) string {
 func (r *runner) footer() string {
 	next := "--continue"
 	if dir, err := os.Getwd(); err != nil || dir != r.turn.Dir {
-		next = "--resume " + r.calls.shortID()
+		next = "--resume " + r.tally.shortID()
 	}
-	return r.calls.facts() + " · go on with: zeph-acp run " + next
+	return r.tally.facts() + " · go on with: zeph-acp run " + next
 }
 
 func (t *tally) shortID() string { return t.session[:min(8, len(t.session))] }

@@ -31,13 +31,13 @@ func (r *runner) open(ctx context.Context, f *flags, model string) error {
 	}
 	r.turn = &headless.Turn{
 		Server: r.app.Server(), Dir: dir, Dirs: dirs, Resume: s.ID, Mode: r.mode,
-		Reaper: r.app.Reaper, Env: f.environ, Started: r.calls.started, Ended: r.calls.ended, Scan: r.app.Scanner(dir),
+		Reaper: r.app.Reaper, Env: f.environ, Started: r.tally.started, Ended: r.tally.ended, Scan: r.app.Scanner(dir),
 	}
 	if s.ID != "" {
 		r.turn.Model = model
 	}
 	if r.answerSchema != nil {
-		r.turn.Next = r.answerSchema.repair(r.calls)
+		r.turn.Next = r.answerSchema.repair(r.tally)
 	}
 	return nil
 }

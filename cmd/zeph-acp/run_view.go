@@ -56,7 +56,7 @@ func (r *runner) screen(w io.Writer, f *os.File) *headless.Screen {
 // that must fit a schema is printed at the end.
 func (r *runner) answer(rest headless.View) headless.View {
 	a := &headless.Answer{
-		Out: r.out, Rest: rest, IsNote: r.calls.isNote, IsUserCall: r.calls.isUserCall, IsHelp: noAnswer,
+		Out: r.out, Rest: rest, IsNote: r.tally.isNote, IsUserCall: r.tally.isUserCall, IsHelp: noAnswer,
 	}
 	if r.answerSchema != nil {
 		a.Out = io.Discard

@@ -49,24 +49,44 @@ const Version = "0.1.0"
 // App makes servers and holds the state that their sessions share. Close it
 // when no server is in use.
 type App struct {
-	Config config.Config
+	Config   config.Config
+	Warnings []string // about the configuration; shown in every session
+	Log      *slog.Logger
+	NewID    func() string // returns a new UUID
+	Now      func() time.Time
+	Settle   time.Duration // see session.Sessions
+
+	// The models.
 	Model  string              // the model that the user chose, "provider:model"; empty means the configured one
 	Getenv func(string) string // looks up the environment, then the saved keys
-	Store  *store.DB           // stores sessions; nil stores nothing
-	Audit  *audit.Log          // records tool calls; nil records nothing
+	Logout func() error        // removes the saved keys
+	Locked func() error        // returns the reason why the saved keys cannot be used, or nil
+	// SystemAppend is a text of the user at the end of the system prompt; empty adds nothing.
+	SystemAppend string
+
+	// The stored data.
+	Store *store.DB  // stores sessions; nil stores nothing
+	Audit *audit.Log // records tool calls; nil records nothing
 	// Overflow keeps texts that are too long for the model where Store cannot;
 	// nil discards them.
 	Overflow     *overflow.Memory
-	Logout       func() error   // removes the saved keys
-	Locked       func() error   // returns the reason why the saved keys cannot be used, or nil
-	PrivateFiles *workspace.Own // the private files, which no tool may touch; nil means no such files
 	Answers      *answers.Store // the user's "always" answers
+	PrivateFiles *workspace.Own // the private files, which no tool may touch; nil means no such files
 	Skills       string         // the directory of the user's skills; empty means no skills
 	Commands     string         // the directory of the user's commands; empty means no commands
-	// SystemAppend is a text of the user at the end of the system prompt; empty adds nothing.
-	SystemAppend string
-	Yes          bool // the user allows every call that the agent would ask about
-	NoUser       bool // no user can be asked
+
+	// The programs that this process starts.
+	MCP    *mcp.Servers    // runs the MCP servers of all sessions
+	Reaper *process.Reaper // ends running commands if this process is killed; nil ends nothing
+	// FindServer returns the absolute path of a language server's program. Nil means that
+	// no language server starts.
+	FindServer func(name string) (string, error)
+	// RunTask runs a scheduled task; nil means that this process runs no tasks.
+	RunTask func(context.Context, tasks.Job) tasks.Report
+
+	// The user.
+	Yes    bool // the user allows every call that the agent would ask about
+	NoUser bool // no user can be asked
 	// ProjectServers asks the user about the MCP servers of the repository, and starts
 	// those that the user approves.
 	ProjectServers bool
@@ -79,56 +99,43 @@ type App struct {
 	// ProjectAgents asks the user about the sub-agents of the repository, and offers
 	// those that the user approves.
 	ProjectAgents bool
-	// FindServer returns the absolute path of a language server's program. Nil means that
-	// no language server starts.
-	FindServer func(name string) (string, error)
-	Watch      executors.Middleware // sees every call of every session; nil sees nothing
+
+	// The observers of every session; nil observes nothing.
+	Watch    executors.Middleware       // sees every call
+	Recorded func(...transcript.Event)  // sees every event before the client does
+	Spent    func(llm.Model, llm.Usage) // sees the tokens of every answer of a model
+	Changed  func(paths []string)       // sees the files that a turn changed, at its end
 	// Background is called for each session with a function that returns its commands that
-	// run in the background; nil is not called.
+	// run in the background.
 	Background func(running func() []string)
-	// Recorded sees every event of every session before the client does, Spent the tokens
-	// of every answer of a model, and Changed the files that a turn changed, at its end.
-	// Nil sees nothing.
-	Recorded func(...transcript.Event)
-	Spent    func(llm.Model, llm.Usage)
-	Changed  func(paths []string)
-	NewID    func() string // returns a new UUID
-	Now      func() time.Time
-	Settle   time.Duration // see session.Sessions
-	Log      *slog.Logger
-	Warnings []string        // about the configuration; shown in every session
-	MCP      *mcp.Servers    // runs the MCP servers of all sessions
-	Reaper   *process.Reaper // ends running commands if this process is killed; nil ends nothing
-	// RunTask runs a scheduled task; nil means that this process runs no tasks.
-	RunTask func(context.Context, tasks.Job) tasks.Report
 
-	envModel  string                              // the model that the environment selects
-	configDir string                              // the directory of the user's files; empty means no directory
-	dataDir   string                              // the directory of the database; empty means no directory
-	home      string                              // the user's home directory; empty means unknown
-	environ   func(string) string                 // looks up the environment of the process, without the saved keys
-	origin    func(string) string                 // returns the place where a key was set; nil means unknown
-	isManaged func(string) bool                   // reports whether the managed file sets a key
-	permits   func(s mcp.Server, own bool) string // see config.Loaded.Permits
-	rules     *rulesFile                          // the permission rules that follow their file; nil means those of Config
-	filters   *filters                            // the output filters of all sessions
-	vectors   toolset.Vectors                     // the embeddings of tools, shared by all sessions
-	tracer    *trace.Tracer                       // traces turns; nil unless the environment asks for traces
+	// Facts of the configuration.
+	envModel  string                                   // the model that the environment selects
+	configDir string                                   // the directory of the user's files; empty means no directory
+	dataDir   string                                   // the directory of the database; empty means no directory
+	home      string                                   // the user's home directory; empty means unknown
+	environ   func(string) string                      // looks up the environment of the process, without the saved keys
+	origin    func(string) string                      // returns the place where a key was set; nil means unknown
+	isManaged func(string) bool                        // reports whether the managed file sets a key
+	permits   func(s mcp.Server, inConfig bool) string // see config.Loaded.Permits
 
-	servers   provider.Memory     // facts learned about the models' servers, shared by all sessions
+	// The state that sessions share.
+	rules     *rulesFile          // the permission rules that follow their file; nil means those of Config
+	filters   *filters            // the output filters
+	vectors   toolset.Vectors     // the embeddings of tools
+	tracer    *trace.Tracer       // traces turns; nil unless the environment asks for traces
+	servers   provider.Memory     // facts learned about the models' servers
 	catalogue *provider.Catalogue // the providers' models; nil asks no provider
-
-	checking *assumedTools // not nil if calls are only judged; see Checker
+	worktrees worktrees
+	checking  *assumedTools // not nil if calls are only judged; see Checker
 
 	opening  sync.WaitGroup // goroutines that open the store
 	idle     idle           // work for the pauses of the client
 	prepared sync.Once      // plans the work of beforePrompt
 
-	worktrees worktrees
-
-	mu     sync.Mutex
-	served []*session.Sessions // one per server
-	tasks  *tasks.Runner       // nil until the first session, and if this process runs no tasks
+	mu       sync.Mutex
+	sessions []*session.Sessions // one per server
+	tasks    *tasks.Runner       // nil until the first session, and if this process runs no tasks
 }
 
 // settle is long enough for an editor's event loop to process a response.
@@ -137,17 +144,30 @@ const settle = 50 * time.Millisecond
 // New makes an App from a loaded configuration and its environment.
 func New(l *config.Loaded, log *slog.Logger) *App {
 	saved := l.Keys()
+	tracer, traceWarnings := trace.New(l.Getenv, trace.Product{Name: "zeph-acp", Version: Version}, log)
 	a := &App{
-		Config: l.Config, Model: l.Getenv("ZEPH_MODEL"),
-		Logout: func() error { _, err := saved.RemoveAll(); return err }, Locked: saved.Err, PrivateFiles: privateFiles(l.Paths),
-		Overflow: overflow.NewMemory(overflowMemory),
-		NewID:    uuid.NewString, Now: time.Now, Settle: settle, Log: log,
+		Config:       l.Config,
+		Warnings:     slices.Concat(l.Warnings, traceWarnings),
+		Log:          log,
+		NewID:        uuid.NewString,
+		Now:          time.Now,
+		Settle:       settle,
+		Model:        l.Getenv("ZEPH_MODEL"),
+		Logout:       func() error { _, err := saved.RemoveAll(); return err },
+		Locked:       saved.Err,
+		Overflow:     overflow.NewMemory(overflowMemory),
+		PrivateFiles: privateFiles(l.Paths),
+
+		envModel:  l.Getenv("ZEPH_MODEL"),
+		configDir: l.Paths.Config,
+		dataDir:   l.Paths.Data,
+		home:      config.HomeDir(l.Getenv),
+		environ:   l.Getenv,
+		origin:    l.Origin,
+		isManaged: l.IsManaged,
+		permits:   l.Permits,
+		tracer:    tracer,
 	}
-	a.Warnings, a.envModel, a.environ, a.origin = l.Warnings, a.Model, l.Getenv, l.Origin
-	a.isManaged, a.permits = l.IsManaged, l.Permits
-	tracer, mistakes := trace.New(l.Getenv, trace.Product{Name: "zeph-acp", Version: Version}, log)
-	a.tracer, a.Warnings = tracer, slices.Concat(a.Warnings, mistakes)
-	a.home, a.configDir, a.dataDir = config.HomeDir(l.Getenv), l.Paths.Config, l.Paths.Data
 	if l.Paths.State != "" {
 		a.worktrees.dir = filepath.Join(l.Paths.State, worktree.DirName)
 	}
@@ -193,7 +213,7 @@ func (a *App) CloseTools() {
 func (a *App) allSessions() []*session.Sessions {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return slices.Clone(a.served)
+	return slices.Clone(a.sessions)
 }
 
 // openStore opens the database in the background, before the first prompt needs it. If
@@ -233,7 +253,7 @@ func (a *App) Server() *acp.Server { return a.server(a.Sessions()) }
 // server returns a server for sessions, and remembers them for CloseTools and Close.
 func (a *App) server(sessions *session.Sessions) *acp.Server {
 	a.mu.Lock()
-	a.served = append(a.served, sessions)
+	a.sessions = append(a.sessions, sessions)
 	a.mu.Unlock()
 	program, err := os.Executable()
 	if err != nil {

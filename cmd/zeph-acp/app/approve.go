@@ -34,8 +34,8 @@ func (a *App) approvals(l *config.Loaded) *approval.Store {
 	}
 }
 
-// desk returns the approvals for a session's repository.
-func (a *App) desk(s session.Setup) *approval.Desk {
+// approvalDesk returns the approvals for a session's repository.
+func (a *App) approvalDesk(s session.Setup) *approval.Desk {
 	return &approval.Desk{Store: a.MCP.Approvals, Ask: a.askApproval(s), Unasked: a.unasked(s)}
 }
 

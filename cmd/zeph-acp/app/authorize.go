@@ -24,12 +24,12 @@ type rulesGates struct {
 // rulesGates returns the gates of rules for the tools of one session.
 func (a *App) rulesGates(cfg config.Config, dirs sessionDirs, tools executors.Executor, levels *trust.Trust) *rulesGates {
 	o := authorize.Options{
-		Session: target.Session{Cwd: dirs.roots.Cwd(), Home: dirs.home}, Roots: dirs.roots.Dirs(), Getenv: a.environ, MapPaths: dirs.known,
+		Session: target.Session{Cwd: dirs.roots.Cwd(), Home: dirs.home}, Roots: dirs.roots.Dirs(), Getenv: a.environ, MapPaths: dirs.toRuleNames,
 		Level: func(call *executors.Call) string { return levels.Level(call).String() },
 	}
-	if dirs.known != nil {
+	if dirs.toRuleNames != nil {
 		for i := range o.Roots {
-			o.Roots[i] = dirs.known(o.Roots[i])
+			o.Roots[i] = dirs.toRuleNames(o.Roots[i])
 		}
 	}
 	return &rulesGates{

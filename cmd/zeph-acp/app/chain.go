@@ -100,7 +100,9 @@ func (a *App) chain(
 }
 
 // tools returns the tools of a session. If they are off, it only records their names in st.
-func (a *App) tools(cfg config.Config, s session.Setup, dirs sessionDirs, st *sessionTools, local shell.Local, fs files.FS) *executors.DynExecutor {
+func (a *App) tools(
+	cfg config.Config, s session.Setup, dirs sessionDirs, st *sessionTools, local shell.Local, fs files.FS,
+) *executors.DynExecutor {
 	tools := executors.NewDynExecutor(
 		st.skills,
 		st.sandbox.Middleware(st.shell),

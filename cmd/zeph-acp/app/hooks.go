@@ -22,7 +22,7 @@ func (a *App) hooks(cfg config.Config, s session.Setup, dirs sessionDirs, st *se
 	dir := dirs.roots.Cwd()
 	o := hooks.Options{
 		Config: cfg.Tools.Hooks, Session: s.ID, Dir: dir, Resumed: s.Resumed, Sources: a.hookSources(dir),
-		Desk: a.desk(s),
+		Desk: a.approvalDesk(s),
 		Env:  func() []string { return shell.Env(os.Environ(), localShell(cfg, nil).Block) },
 		Shell: func(command string) (string, []string, error) {
 			program, err := shell.Look()

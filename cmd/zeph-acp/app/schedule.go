@@ -61,7 +61,7 @@ func (a *App) TaskServer(task store.Task) (server *acp.Server, end func()) {
 		sessions.Finish()
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		a.served = slices.DeleteFunc(a.served, func(s *session.Sessions) bool { return s == sessions })
+		a.sessions = slices.DeleteFunc(a.sessions, func(s *session.Sessions) bool { return s == sessions })
 	}
 }
 

@@ -110,14 +110,15 @@ func (a *App) roots(s session.Setup) (*workspace.Roots, error) {
 
 // sessionDirs are the directories of one session.
 type sessionDirs struct {
-	roots   *workspace.Roots // the client's, where commands run
-	files   *workspace.Roots // the same and those that the file tools may use in addition
+	roots   *workspace.Roots // the directories of the client, where commands run
+	files   *workspace.Roots // these and the directories that only the file tools may use
 	home    string           // absolute; empty means unknown
 	private *workspace.Own   // the private files, hidden in both
 	temp    string           // for temporary files; empty means the system's directories
 	copyTop string           // the directory of a copy, which no setting opens to commands; empty if this is no copy
-	// known replaces the names of files in a text by those that rules use; nil changes no name.
-	known func(text string) string
+	// toRuleNames replaces the names of files in a text by those that rules use; nil changes no
+	// name.
+	toRuleNames func(text string) string
 }
 
 // sessionDirs finds the directories of a session. It returns warnings for the user.
@@ -138,7 +139,9 @@ func (a *App) keyWarnings() (warnings []string) {
 }
 
 // agent returns the agent that runs the turns of a session with these tools.
-func (a *App) agent(cfg config.Config, s session.Setup, dirs sessionDirs, tools executors.Executor, st *sessionTools, models helperModels) *agent.Agent {
+func (a *App) agent(
+	cfg config.Config, s session.Setup, dirs sessionDirs, tools executors.Executor, st *sessionTools, models helperModels,
+) *agent.Agent {
 	return &agent.Agent{
 		Config: cfg.Agent.Config, Session: s.ID, Chain: tools, NewID: a.NewID, Log: a.Log,
 		Client: a.client(s, st),
@@ -164,9 +167,14 @@ func (a *App) agent(cfg config.Config, s session.Setup, dirs sessionDirs, tools 
 			Shorten: func(ctx context.Context, text string) string { return st.overflow.Shorten(ctx, s.ID, text) },
 			Keep:    func(ctx context.Context, text string) (string, bool) { return st.overflow.Keep(ctx, s.ID, text) },
 		},
-		Helpers: agent.Helpers{Reformat: models.reformatter, Compactor: models.compaction, OpenModel: a.model},
-		System:  st.system.text, Toolset: st.toolset, Disabled: st.disabled, Hooks: st.hooks, Ready: st.ready, News: st.news,
-		Tracer: a.tracer,
+		Helpers:  agent.Helpers{Reformat: models.reformatter, Compactor: models.compaction, OpenModel: a.model},
+		System:   st.system.text,
+		Toolset:  st.toolset,
+		Disabled: st.disabled,
+		Hooks:    st.hooks,
+		Ready:    st.ready,
+		News:     st.news,
+		Tracer:   a.tracer,
 	}
 }
 

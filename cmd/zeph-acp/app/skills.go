@@ -18,7 +18,7 @@ import (
 func (a *App) skills(cfg config.Config, s session.Setup, dirs sessionDirs, st *sessionTools) *skills.Set {
 	o := skills.Options{
 		Config: cfg.Tools.Skills, Dir: dirs.roots.Cwd(), Warn: s.Warn,
-		Desk:  a.desk(s),
+		Desk:  a.approvalDesk(s),
 		Level: func(name string) string { return st.gates.trust.Skill(name).String() },
 		SetLevel: func(name, level string) string {
 			return st.Trust("set skill:" + name + " " + level)

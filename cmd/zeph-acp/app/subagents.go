@@ -16,7 +16,7 @@ func (a *App) subAgents(cfg config.Config, s session.Setup, dirs sessionDirs, st
 	o := subagent.Options{
 		Config: cfg.Tools.SubAgent, Types: cfg.Agents, Dir: dir,
 		Read:   func(name string) ([]byte, error) { return readProjectFile(dir, name) },
-		Desk:   a.desk(s),
+		Desk:   a.approvalDesk(s),
 		System: func() string { return st.system.text() },
 		Tools:  func() []executors.Tool { return st.tools.Tools() },
 		Model:  a.modelLike, Warn: s.Warn,

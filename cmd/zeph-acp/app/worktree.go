@@ -55,27 +55,27 @@ func (a *App) newWorktree(ctx context.Context, name string, cfg config.Config, d
 // copyPlace returns the place of a copy. It has the tools of the session, but those that touch
 // files or run commands work in the copy. The rules of the project apply to the copy. Only
 // the copy can be changed, and commands run in a sandbox where the system has one.
-func (a *App) copyPlace(cfg config.Config, st *sessionTools, of place, c *worktree.Copy) (place, *shell.Executor, error) {
+func (a *App) copyPlace(cfg config.Config, st *sessionTools, sessionPlace place, c *worktree.Copy) (place, *shell.Executor, error) {
 	cfg.Tools.File.AllowedPaths, cfg.Tools.Sandbox.Enabled = nil, true
 	roots, err := workspace.New(c.Dir)
 	if err != nil {
 		return place{}, nil, err
 	}
 	p := place{
-		sessionDirs: sessionDirs{home: of.home, known: c.ToProject, private: privateFilesBeside(a.PrivateFiles, c), copyTop: c.Top},
+		sessionDirs: sessionDirs{home: sessionPlace.home, toRuleNames: c.ToProject, private: privateFilesBeside(a.PrivateFiles, c), copyTop: c.Top},
 		cache:       cache.New(cfg.Tools.ResultCache),
 	}
-	p.roots = roots.Without(p.private).WithRuleNames(p.known)
+	p.roots = roots.Without(p.private).WithRuleNames(p.toRuleNames)
 	if p.files, _, err = cfg.Tools.File.Roots(p.roots); err != nil {
 		return place{}, nil, err
 	}
 	p.guard = &policy.Guard{
-		Policy: of.guard.Policy, Roots: p.files, Commands: p.roots, Home: p.home, Private: p.roots.PrivateAt, Elsewhere: c.NamesProject,
+		Policy: sessionPlace.guard.Policy, Roots: p.files, Commands: p.roots, Home: p.home, Private: p.roots.PrivateAt, Elsewhere: c.NamesProject,
 	}
-	permission := *of.permission
+	permission := *sessionPlace.permission
 	p.permission = &permission
 	p.permission.Roots, p.permission.Private = p.files, p.roots.PrivateAt
-	p.permission.Known, p.permission.Objects = p.known, c.Objects()
+	p.permission.Known, p.permission.Objects = p.toRuleNames, c.Objects()
 	if slices.ContainsFunc(sandbox.Temporary(), func(dir string) bool { return isBelow(dir, c.Top) }) {
 		if p.temp, err = c.Temp(); err != nil { // else commands could write the project
 			return place{}, nil, err
@@ -96,7 +96,7 @@ func (a *App) copyPlace(cfg config.Config, st *sessionTools, of place, c *worktr
 		box.Middleware(bash),
 		files.New(p.fs, p.files, cfg.Tools.File),
 		diagnostics.New(local, p.roots, cfg.Tools.Diagnostics),
-		of.tools, // the others
+		sessionPlace.tools, // the others
 	}
 	p.rules = a.rulesGates(cfg, p.sessionDirs, p.tools, st.gates.trust)
 	return p, bash, nil
