@@ -67,10 +67,11 @@ func (r *runner) session(ctx context.Context) (dir string, s store.Session, err 
 
 // lastSession returns the newest session of a directory that a person began.
 func (r *runner) lastSession(ctx context.Context, all []store.Session, dir string) (store.Session, error) {
+	all, err := inDirectory(all, dir)
+	if err != nil {
+		return store.Session{}, err
+	}
 	for _, s := range all {
-		if s.CWD != dir {
-			continue
-		}
 		_, events, _, err := r.app.Sessions().Stored(ctx, s.ID)
 		switch {
 		case errors.Is(err, acp.ErrUnknownSession): // deleted since it was listed
