@@ -66,6 +66,7 @@ var flagChoices = map[string]choices{
 	"mcp":       serverChoices,
 	"log-level": fixedChoices("debug", "info", "warn", "error"),
 	"phase":     fixedChoices("planner", "executor", "verifier", "autonomous"),
+	"fail-on":   fixedChoices(severities...),
 	"transport": fixedChoices("http", "sse"),
 }
 
@@ -87,7 +88,7 @@ var argChoices = map[string]choices{
 }
 
 // fileArgs are the commands whose arguments are files or text.
-var fileArgs = []string{"replay", "run", "sessions import", "mcp import", "mcp add", "permissions import"}
+var fileArgs = []string{"replay", "review", "run", "sessions import", "mcp import", "mcp add", "permissions import"}
 
 // addCompletions adds the choices to all commands.
 func addCompletions(root *cobra.Command, f *flags) {
@@ -103,6 +104,7 @@ func addCompletions(root *cobra.Command, f *flags) {
 			if c := flagChoices[flag.Name]; c != nil {
 				_ = cmd.RegisterFlagCompletionFunc(flag.Name, c.complete(f)) // the flag exists
 			}
+			_, flag.Usage = pflag.UnquoteUsage(flag) // the marks around the name of the value are for --help
 			if flag.Name == "cwd" {
 				_ = cmd.MarkFlagDirname(flag.Name)
 			}

@@ -125,7 +125,7 @@ func newServing(f *flags) *cobra.Command {
 	f.addPolicyFlag(root)
 	p := root.PersistentFlags()
 	p.StringVar(&f.config, "config", "", "read the configuration from `FILE`")
-	p.StringVar(&f.logLevel, "log-level", "", "log to stderr what has at least the `LEVEL` debug, info, warn or error; default: error")
+	p.StringVar(&f.logLevel, "log-level", "", "log messages of `LEVEL` and above to stderr: debug, info, warn or error (default: error)")
 	p.StringVar(&f.logFile, "log-file", "", "also log to `FILE`, with all warnings")
 	p.StringVar(&f.record, "record", "", "with serve, run and chat: write every frame to `FILE`")
 	root.AddCommand(withLogin(newServe(f), f))
