@@ -519,6 +519,11 @@ pat.matcher(input).results().map(MatchResult.group).collect(Collectors.toList())
 ---
 fw_update_available fw_version_check_interval_ms
 ---
+"type": "random_pet",
+"result": "wEv6ANaUzNSuYYpQ"
+---
+"result": "wEv6ANaUzNSuYYpQ"
+---
 [REDACTED:github token] and [REDACTED] and ****
 ---
 PASSWORD=[REDACTED:secret]

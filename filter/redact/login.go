@@ -39,6 +39,10 @@ func (m *Stream) scanAuthorization(l []byte, at int) {
 
 var base64OrDotSet = text.SetOf("A-Za-z0-9_+/=.~-")
 
+// maxPlugin is the part of a line in which IDENTIFIED WITH may name a plugin, in
+// bytes.
+const maxPlugin = 60
+
 // scanBearerAndBy looks for "Bearer TOKEN" and "IDENTIFIED BY 'PASSWORD'", from the B on.
 func (m *Stream) scanBearerAndBy(l []byte, i int) {
 	const bearer, by = "Bearer ", "BY '"
@@ -49,7 +53,7 @@ func (m *Stream) scanBearerAndBy(l []byte, i int) {
 		if v := l[from:to]; len(v) >= 16 && !isPlaceholder(v) && isRandom(v) {
 			m.addHit(from, to, authorization)
 		}
-	case len(rest) > len(by) && string(rest[:len(by)]) == by && bytes.HasSuffix(l[:i], []byte("IDENTIFIED ")):
+	case len(rest) > len(by) && string(rest[:len(by)]) == by && bytes.Contains(l[max(0, i-maxPlugin):i], []byte("IDENTIFIED ")):
 		m.scanQuotedPassword(l, i+len(by)-1)
 	}
 }

@@ -70,11 +70,15 @@ func (m *Stream) scanShortOption(l []byte, i int) {
 		return
 	case 'p':
 		if !runsCommand(line, "sshpass") &&
-			(l[at] == ' ' && !runsCommand(line, "docker login") || l[at] != ' ' && !runsCommand(line, "mysql")) {
+			(l[at] == ' ' && !runsCommand(line, "docker login") && !runsCommand(line, "az login") || l[at] != ' ' && !runsCommand(line, "mysql")) {
 			return
 		}
 	case 'a':
 		if l[at] != ' ' || !runsCommand(line, "redis-cli") {
+			return
+		}
+	case 'w':
+		if l[at] != ' ' || !runsCommand(line, "ldap") {
 			return
 		}
 	default:

@@ -15,8 +15,18 @@ func (m *Stream) scanSpecialName(l []byte, from, to, at int, separator byte) {
 	}
 	name := l[from:to]
 	switch len(name) {
-	case len("key"), len("name"), len("value"), len("keyName"), len("response"):
+	case len("key"), len("name"), len("value"), len("result"), len("keyName"), len("response"):
 		switch {
+		case equalFold(name, "type"):
+			if v := valueFrom(l, at); string(l[v.from:v.to]) == "random_password" { // in a state of Terraform
+				m.resultUntil = m.lineNumber + maxStateLines
+			}
+			return
+		case equalFold(name, "result"):
+			if v := valueFrom(l, at); m.lineNumber <= m.resultUntil && v.quoted && isBelievable(l[v.from:v.to], passwordName, true, false) {
+				m.addHit(v.from, v.to, namedSecret)
+			}
+			return
 		case equalFold(name, "name"), equalFold(name, "key"):
 			v := valueFrom(l, at)
 			n := classifyName(l[v.from:v.to])
@@ -75,6 +85,10 @@ func (m *Stream) scanSpecialName(l []byte, from, to, at int, separator byte) {
 		m.block = keyBlock{open: true}
 	}
 }
+
+// maxStateLines is how far the result of a resource is from its type in a state of
+// Terraform.
+const maxStateLines = 40
 
 // scanEncodedURL looks for a URL with a password that is encoded in Base64, as in
 // the secrets of a cluster.

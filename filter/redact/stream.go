@@ -33,12 +33,13 @@ type Stream struct {
 
 // lineContext is the effect of the lines so far on the next ones.
 type lineContext struct {
-	block      keyBlock  // the private key that is open
-	awsUntil   int       // the last line that may have an AWS secret without a name
-	loginUntil int       // the last line that may have the password of a .netrc
-	valueUntil int       // the last line that may have a "value" for the name of a credential
-	valueClass nameClass // the class of that name
-	below      belowName
+	block       keyBlock  // the private key that is open
+	awsUntil    int       // the last line that may have an AWS secret without a name
+	loginUntil  int       // the last line that may have the password of a .netrc
+	valueUntil  int       // the last line that may have a "value" for the name of a credential
+	resultUntil int       // the last line that may have the "result" of a random password
+	valueClass  nameClass // the class of that name
+	below       belowName
 }
 
 // hit is a value in the current line.
@@ -114,7 +115,7 @@ func (m *Stream) emit(l []byte, hash uint64) {
 
 // hasContext reports whether earlier lines imply something for the next one.
 func (m *Stream) hasContext() bool {
-	return m.block.open || len(m.held.ends) > 0 || m.lineNumber < max(m.valueUntil, m.awsUntil, m.loginUntil, m.below.line)
+	return m.block.open || len(m.held.ends) > 0 || m.lineNumber < max(m.valueUntil, m.resultUntil, m.awsUntil, m.loginUntil, m.below.line)
 }
 
 // LineSeen passes on a line that was masked before. It scans the line again only
@@ -147,6 +148,7 @@ func (m *Stream) countLine() {
 		m.block = over.block
 	}
 	m.awsUntil, m.loginUntil = max(m.awsUntil, over.awsUntil), max(m.loginUntil, over.loginUntil)
+	m.resultUntil = max(m.resultUntil, over.resultUntil)
 	if over.valueUntil > m.valueUntil {
 		m.valueUntil, m.valueClass = over.valueUntil, over.valueClass
 	}
