@@ -15,10 +15,11 @@ func catalogue() *mcp.Server {
 		for _, verb := range []string{"create", "list", "delete", "update", "archive", "assign", "export", "import", "watch", "merge"} {
 			for i := 1; i <= 3; i++ {
 				name := fmt.Sprintf("%s_%s_v%d", verb, thing, i)
-				s.AddTool(&mcp.Tool{
-					Name: name, Description: fmt.Sprintf("This tool can %s one %s by the interface of version %d. It returns the %s with all of its fields.", verb, thing, i, thing),
-					InputSchema: json.RawMessage(`{"type":"object","properties":{"id":{"type":"string","description":"the id of the ` + thing + `"},"note":{"type":"string","description":"a note for those who look at it later"}},"required":["id"]}`),
-				}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				description := fmt.Sprintf("This tool can %s one %s by the interface of version %d. "+
+					"It returns the %s with all of its fields.", verb, thing, i, thing)
+				schema := `{"type":"object","properties":{"id":{"type":"string","description":"the id of the ` + thing + `"},` +
+					`"note":{"type":"string","description":"a note for those who look at it later"}},"required":["id"]}`
+				s.AddTool(&mcp.Tool{Name: name, Description: description, InputSchema: json.RawMessage(schema)}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 					return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "done by " + name}}}, nil
 				})
 			}

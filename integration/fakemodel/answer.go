@@ -104,7 +104,9 @@ func Events(blocks []Block) string { return counted(promptTokens, blocks) }
 // provider's count of the request's tokens.
 func counted(tokens int, blocks []Block) string {
 	var b strings.Builder
-	b.WriteString(Event("message_start", `{"message":{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":%d,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":1}}}`, tokens))
+	b.WriteString(Event("message_start", `{"message":{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[],`+
+		`"stop_reason":null,"stop_sequence":null,`+
+		`"usage":{"input_tokens":%d,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":1}}}`, tokens))
 	b.WriteString(Event("ping", `{}`))
 	for i, bl := range blocks {
 		start, delta, member := `{"type":"text","text":""}`, "text_delta", "text"

@@ -37,18 +37,59 @@ const openAIList = `{"object":"list","data":[{"id":"gpt-6-luna","object":"model"
 
 // Wires are the kinds of providers by name.
 var Wires = map[string]Wire{
-	"claude": {recorded: "claude", Settings: `type = "claude"`, Model: "claude:claude-sonnet-5-5", KeyEnv: "ANTHROPIC_API_KEY", base: "/v1/", path: "messages",
-		models: `{"data":[{"type":"model","id":"claude-wire-1","display_name":"Claude Wire 1","created_at":"2026-02-17T00:00:00Z"}],"has_more":false,"first_id":"claude-wire-1","last_id":"claude-wire-1"}`,
-		Listed: []string{"claude:claude-wire-1"}, Thoughts: "EqQBCgIYAhIM1gbcDa9GJwZA2b3h"},
-	"openai": {recorded: "responses", Settings: `type = "openai"`, Model: "openai:gpt-6.1-sol", KeyEnv: "OPENAI_API_KEY", base: "/v1/", path: "responses",
-		models: openAIList, Listed: []string{"openai:gpt-6-luna"}, Thoughts: "gAAAAABor0Az7dWcV5qk3m"},
-	"chat": {recorded: "chat", Settings: `type = "openai"` + "\n" + `api = "chat"` + "\n" + `model = "gpt-4.1"` + "\n" + `api_key_env = "CHAT_KEY"`, Model: "chat:gpt-4.1", KeyEnv: "CHAT_KEY",
-		base: "/v1/", path: "chat/completions", models: openAIList, Listed: []string{"chat:gpt-6-luna"}},
-	"lab": {recorded: "local", Settings: `type = "compatible"` + "\n" + `model = "qwen3-8b"`, Model: "lab:qwen3-8b", base: "/v1/", path: "chat/completions",
-		models: `{"data":[{"id":"qwen3-8b"},{"id":"devstral"}],"object":"list"}`, Listed: []string{"lab:devstral"}},
-	"gemini": {recorded: "gemini", Settings: `type = "gemini"`, Model: "gemini:gemini-3.8-flash", KeyEnv: "GEMINI_API_KEY", base: "/v1beta/openai/", path: "chat/completions",
-		models: `{"object":"list","data":[{"id":"models/gemini-3-pro-preview","object":"model","owned_by":"google"},{"id":"models/gemini-embedding-001","object":"model","owned_by":"google"}]}`,
-		Listed: []string{"gemini:gemini-3-pro-preview"}},
+	"claude": {
+		recorded: "claude",
+		Settings: `type = "claude"`,
+		Model:    "claude:claude-sonnet-5-5",
+		KeyEnv:   "ANTHROPIC_API_KEY",
+		base:     "/v1/",
+		path:     "messages",
+		models: `{"data":[{"type":"model","id":"claude-wire-1","display_name":"Claude Wire 1","created_at":"2026-02-17T00:00:00Z"}],` +
+			`"has_more":false,"first_id":"claude-wire-1","last_id":"claude-wire-1"}`,
+		Listed:   []string{"claude:claude-wire-1"},
+		Thoughts: "EqQBCgIYAhIM1gbcDa9GJwZA2b3h",
+	},
+	"openai": {
+		recorded: "responses",
+		Settings: `type = "openai"`,
+		Model:    "openai:gpt-6.1-sol",
+		KeyEnv:   "OPENAI_API_KEY",
+		base:     "/v1/",
+		path:     "responses",
+		models:   openAIList,
+		Listed:   []string{"openai:gpt-6-luna"},
+		Thoughts: "gAAAAABor0Az7dWcV5qk3m",
+	},
+	"chat": {
+		recorded: "chat",
+		Settings: `type = "openai"` + "\n" + `api = "chat"` + "\n" + `model = "gpt-4.1"` + "\n" + `api_key_env = "CHAT_KEY"`,
+		Model:    "chat:gpt-4.1",
+		KeyEnv:   "CHAT_KEY",
+		base:     "/v1/",
+		path:     "chat/completions",
+		models:   openAIList,
+		Listed:   []string{"chat:gpt-6-luna"},
+	},
+	"lab": {
+		recorded: "local",
+		Settings: `type = "compatible"` + "\n" + `model = "qwen3-8b"`,
+		Model:    "lab:qwen3-8b",
+		base:     "/v1/",
+		path:     "chat/completions",
+		models:   `{"data":[{"id":"qwen3-8b"},{"id":"devstral"}],"object":"list"}`,
+		Listed:   []string{"lab:devstral"},
+	},
+	"gemini": {
+		recorded: "gemini",
+		Settings: `type = "gemini"`,
+		Model:    "gemini:gemini-3.8-flash",
+		KeyEnv:   "GEMINI_API_KEY",
+		base:     "/v1beta/openai/",
+		path:     "chat/completions",
+		models: `{"object":"list","data":[{"id":"models/gemini-3-pro-preview","object":"model","owned_by":"google"},` +
+			`{"id":"models/gemini-embedding-001","object":"model","owned_by":"google"}]}`,
+		Listed: []string{"gemini:gemini-3-pro-preview"},
+	},
 }
 
 // Recorded plays such a provider: it answers requests with its recordings in

@@ -28,5 +28,6 @@ func (st *sessionTools) Permissions() string {
 	if b.Len() == 0 {
 		return "No answer is remembered for this project."
 	}
-	return executors.Shown(b.String()) + "\nThe lines are those of permissions.toml. Remove an entry there, or run `zeph-acp permissions forget`, and you are asked again."
+	return executors.Shown(b.String()) + "\nThe lines are those of permissions.toml. " +
+		"Remove an entry there, or run `zeph-acp permissions forget`, and you are asked again."
 }

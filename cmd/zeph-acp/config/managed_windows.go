@@ -25,7 +25,9 @@ func ManagedPath() string {
 var administrators = []string{"S-1-5-18", "S-1-5-32-544", "S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464"}
 
 // writeRights are the rights with which an account can change or replace a file.
-const writeRights = windows.GENERIC_ALL | windows.GENERIC_WRITE | windows.FILE_WRITE_DATA | windows.FILE_APPEND_DATA | windows.DELETE | windows.WRITE_DAC | windows.WRITE_OWNER
+const writeRights = windows.GENERIC_ALL | windows.GENERIC_WRITE |
+	windows.FILE_WRITE_DATA | windows.FILE_APPEND_DATA |
+	windows.DELETE | windows.WRITE_DAC | windows.WRITE_OWNER
 
 // rights are the parts of a security descriptor that protected looks at.
 const rights = windows.OWNER_SECURITY_INFORMATION | windows.DACL_SECURITY_INFORMATION

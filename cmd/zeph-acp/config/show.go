@@ -22,14 +22,14 @@ func (l *Loaded) Show(w io.Writer) error {
 	if l.managed.file != "" {
 		s.section(reflect.ValueOf(l.managed.Managed), "managed", "managed")
 	}
-	_, err := io.WriteString(w, strings.TrimPrefix(s.b.String(), "\n"))
+	_, err := io.WriteString(w, strings.TrimPrefix(s.out.String(), "\n"))
 	return err
 }
 
 // configPrinter writes a configuration as TOML.
 type configPrinter struct {
 	*Loaded
-	b strings.Builder
+	out strings.Builder
 }
 
 // table writes the keys of a table and then the tables in it, the order that
@@ -53,23 +53,23 @@ func (s *configPrinter) section(v reflect.Value, header, path string) {
 	switch v.Kind() {
 	case reflect.Struct:
 		if slices.ContainsFunc(toml.Fields(v.Type()), func(f toml.Field) bool { return toml.IsLeaf(f.Type) }) {
-			fmt.Fprintf(&s.b, "\n[%s]\n", header)
+			fmt.Fprintf(&s.out, "\n[%s]\n", header)
 		}
 		s.table(v, header, path)
 	case reflect.Slice:
 		for i := range v.Len() {
-			fmt.Fprintf(&s.b, "\n[[%s]]\n", header)
+			fmt.Fprintf(&s.out, "\n[[%s]]\n", header)
 			s.table(v.Index(i), header, fmt.Sprintf("%s[%d]", path, i))
 		}
 		if v.Len() == 0 {
-			fmt.Fprintf(&s.b, "\n# [[%s]]: none # %s\n", header, s.originOf(path))
+			fmt.Fprintf(&s.out, "\n# [[%s]]: none # %s\n", header, s.originOf(path))
 		}
 	case reflect.Map:
 		keys := v.MapKeys()
 		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
 		named := v.Type().Elem().Implements(reflect.TypeFor[encoding.TextMarshaler]()) // other leaves of maps may be secret
 		if named && len(keys) > 0 {
-			fmt.Fprintf(&s.b, "\n[%s]\n", header)
+			fmt.Fprintf(&s.out, "\n[%s]\n", header)
 		}
 		for _, key := range keys {
 			if named {
@@ -79,14 +79,14 @@ func (s *configPrinter) section(v reflect.Value, header, path string) {
 			s.section(v.MapIndex(key), header+"."+toml.FormatKey(key.String()), toml.Dotted(path, key.String()))
 		}
 		if len(keys) == 0 {
-			fmt.Fprintf(&s.b, "\n# [%s]: none # %s\n", header, s.originOf(path))
+			fmt.Fprintf(&s.out, "\n# [%s]: none # %s\n", header, s.originOf(path))
 		}
 	}
 }
 
 // key writes the line of one key.
 func (s *configPrinter) key(key string, v reflect.Value, path string) {
-	fmt.Fprintf(&s.b, "%s = %s # %s\n", toml.FormatKey(key), literal(v), s.originOf(path))
+	fmt.Fprintf(&s.out, "%s = %s # %s\n", toml.FormatKey(key), literal(v), s.originOf(path))
 }
 
 // originOf returns the place where a key was set.

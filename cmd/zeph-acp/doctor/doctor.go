@@ -121,7 +121,12 @@ func (e *examination) all(ctx context.Context, checks []check) []Finding {
 			found = append(found, withCheckName(c.name, f)...)
 		case <-late.C:
 			late.Reset(0)
-			found = append(found, Finding{c.name, Warning, fmt.Sprintf("the check did not end within %s", e.Timeout), "try again when the machine has less to do"})
+			found = append(found, Finding{
+				Check: c.name,
+				State: Warning,
+				Text:  fmt.Sprintf("the check did not end within %s", e.Timeout),
+				Fix:   "try again when the machine has less to do",
+			})
 		}
 	}
 	return found

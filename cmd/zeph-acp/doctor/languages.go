@@ -23,7 +23,11 @@ func (e *examination) languages(context.Context) []Finding {
 		case err == nil:
 			installed = append(installed, s.Name)
 		case i < len(cfg.LSP): // an entry of the user
-			out = append(out, Finding{State: Warning, Text: fmt.Sprintf("%s: there is no program %s", s.Name, s.Command), Fix: "install it, or correct [[lsp]]"})
+			out = append(out, Finding{
+				State: Warning,
+				Text:  fmt.Sprintf("%s: there is no program %s", s.Name, s.Command),
+				Fix:   "install it, or correct [[lsp]]",
+			})
 		}
 	}
 	if len(installed) > 0 {

@@ -35,13 +35,29 @@ func (e *examination) modelFinding(ctx context.Context, p provider.Probe) Findin
 	case p.Err != nil:
 		return unusableModel(ctx, p)
 	case p.Type == provider.TypeDirect && len(e.app.Config.LLM.Providers) == 0:
-		return Finding{State: Warning, Text: "no model is connected: only the calls that a prompt spells out work", Fix: `"zeph-acp login" stores a key; docs/models.md lists the providers`}
+		return Finding{
+			State: Warning,
+			Text:  "no model is connected: only the calls that a prompt spells out work",
+			Fix:   `"zeph-acp login" stores a key; docs/models.md lists the providers`,
+		}
 	case p.Asked && !p.Listed && p.Type == provider.TypeOllama:
-		return Finding{State: Failure, Text: p.Name + ": the server at " + p.Address + " does not have this model", Fix: `fetch it with "ollama pull MODEL", or name another one in [[llm.providers]]`}
+		return Finding{
+			State: Failure,
+			Text:  p.Name + ": the server at " + p.Address + " does not have this model",
+			Fix:   `fetch it with "ollama pull MODEL", or name another one in [[llm.providers]]`,
+		}
 	case p.Asked && !p.Listed:
-		return Finding{State: Warning, Text: p.Name + ": the server lists no such model", Fix: "check the model in [[llm.providers]]; some servers accept names that they do not list"}
+		return Finding{
+			State: Warning,
+			Text:  p.Name + ": the server lists no such model",
+			Fix:   "check the model in [[llm.providers]]; some servers accept names that they do not list",
+		}
 	case p.Window > 0 && p.Window < smallWindow:
-		return Finding{State: Warning, Text: fmt.Sprintf("%s: a context window of %s is small for an agent", p.Name, executors.CountGrouped(p.Window, "token")), Fix: "raise context_window of the provider, or pick another model"}
+		return Finding{
+			State: Warning,
+			Text:  fmt.Sprintf("%s: a context window of %s is small for an agent", p.Name, executors.CountGrouped(p.Window, "token")),
+			Fix:   "raise context_window of the provider, or pick another model",
+		}
 	}
 	text := p.Name
 	if p.Type == provider.TypeDirect {

@@ -17,10 +17,19 @@ import (
 func shellProgram(ctx context.Context) []Finding {
 	path, err := shell.Look()
 	if err != nil {
-		return []Finding{{State: Failure, Text: "neither bash nor sh is in PATH, so no command runs", Fix: "install bash (on Windows: Git for Windows)"}}
+		return []Finding{{
+			State: Failure,
+			Text:  "neither bash nor sh is in PATH, so no command runs",
+			Fix:   "install bash (on Windows: Git for Windows)",
+		}}
 	}
-	if out, err := exec.CommandContext(ctx, path, "-c", "echo it runs").CombinedOutput(); err != nil || strings.TrimSpace(string(out)) != "it runs" {
-		return []Finding{{State: Failure, Text: fmt.Sprintf("%s does not run commands: %v %s", path, err, out), Fix: "put another bash before it in PATH"}}
+	out, err := exec.CommandContext(ctx, path, "-c", "echo it runs").CombinedOutput()
+	if err != nil || strings.TrimSpace(string(out)) != "it runs" {
+		return []Finding{{
+			State: Failure,
+			Text:  fmt.Sprintf("%s does not run commands: %v %s", path, err, out),
+			Fix:   "put another bash before it in PATH",
+		}}
 	}
 	if !shell.HasBash() {
 		return []Finding{{State: Warning, Text: path + " runs commands: bash is not in PATH", Fix: "install bash: models write for it"}}
@@ -36,7 +45,11 @@ func gitProgram(ctx context.Context) []Finding {
 	}
 	out, err := exec.CommandContext(ctx, path, "--version").Output()
 	if err != nil {
-		return []Finding{{State: Warning, Text: fmt.Sprintf("%s does not run: %v", path, err), Fix: "repair it: /review and many commands of models need it"}}
+		return []Finding{{
+			State: Warning,
+			Text:  fmt.Sprintf("%s does not run: %v", path, err),
+			Fix:   "repair it: /review and many commands of models need it",
+		}}
 	}
 	return []Finding{{State: OK, Text: fmt.Sprintf("%s (%s)", strings.TrimSpace(string(out)), path)}}
 }
@@ -64,7 +77,11 @@ func (e *examination) sandbox(ctx context.Context) []Finding {
 		return []Finding{f}
 	}
 	if err := runInSandbox(ctx, box); err != nil {
-		return []Finding{{State: Failure, Text: fmt.Sprintf("a command does not run in the sandbox: %v", err), Fix: "change [tools.sandbox]; docs/sandbox.md lists the limits"}}
+		return []Finding{{
+			State: Failure,
+			Text:  fmt.Sprintf("a command does not run in the sandbox: %v", err),
+			Fix:   "change [tools.sandbox]; docs/sandbox.md lists the limits",
+		}}
 	}
 	return []Finding{{State: OK, Text: strings.TrimPrefix(box.State(), "Sandbox: ")}}
 }

@@ -51,5 +51,9 @@ func serverFinding(s mcp.Status) Finding {
 	case strings.Contains(s.Error, "mcp login"):
 		return Finding{State: Warning, Text: s.Name + " wants a login", Fix: fmt.Sprintf("run %q", "zeph-acp mcp login "+s.Name)}
 	}
-	return Finding{State: Failure, Text: fmt.Sprintf("%s does not run: %s", s.Name, s.Error), Fix: fmt.Sprintf("correct [[mcp.servers]]; %q shows more", "zeph-acp mcp test "+s.Name)}
+	return Finding{
+		State: Failure,
+		Text:  fmt.Sprintf("%s does not run: %s", s.Name, s.Error),
+		Fix:   fmt.Sprintf("correct [[mcp.servers]]; %q shows more", "zeph-acp mcp test "+s.Name),
+	}
 }

@@ -49,10 +49,18 @@ func (e *examination) audit(context.Context) []Finding {
 	}
 	r, err := log.Verify()
 	if _, ok := errors.AsType[*audit.BrokenError](err); ok {
-		return []Finding{{State: Failure, Text: fmt.Sprintf("the audit log was altered: %v", err), Fix: "keep the file as evidence and move it away; the next call begins a new one"}}
+		return []Finding{{
+			State: Failure,
+			Text:  fmt.Sprintf("the audit log was altered: %v", err),
+			Fix:   "keep the file as evidence and move it away; the next call begins a new one",
+		}}
 	}
 	if err != nil {
-		return []Finding{{State: Failure, Text: fmt.Sprintf("the audit log cannot be read, so no tool runs: %v", err), Fix: "make audit.jsonl a file that you can read and write"}}
+		return []Finding{{
+			State: Failure,
+			Text:  fmt.Sprintf("the audit log cannot be read, so no tool runs: %v", err),
+			Fix:   "make audit.jsonl a file that you can read and write",
+		}}
 	}
 	text := fmt.Sprintf("%s, intact", executors.CountGrouped(r.Lines, "call"))
 	if r.Lines == 0 {

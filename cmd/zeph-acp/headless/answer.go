@@ -35,7 +35,7 @@ type Answer struct {
 // heldMessage is a message that may be the answer.
 type heldMessage struct {
 	id      string
-	note    bool
+	isNote  bool
 	updates []json.RawMessage // for Rest
 	text    strings.Builder
 }
@@ -83,12 +83,12 @@ func (a *Answer) message(params json.RawMessage) {
 	}
 	if id := p.Update.MessageID; a.held == nil || a.held.id != id {
 		note := a.IsNote(id)
-		if note && a.held != nil && !a.held.note {
+		if note && a.held != nil && !a.held.isNote {
 			a.Rest.Update(params)
 			return
 		}
 		a.drop()
-		a.held = &heldMessage{id: id, note: note}
+		a.held = &heldMessage{id: id, isNote: note}
 	}
 	a.held.updates = append(a.held.updates, slices.Clone(params))
 	a.held.text.WriteString(*p.Update.Content.Text)
@@ -219,7 +219,7 @@ func (a *Answer) terminal(id string) *terminalOutput {
 func (a *Answer) End(stop acp.StopReason, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if h := a.held; h != nil && !a.hasUserCall && !a.IsHelp(h.text.String()) && !(h.note && (err != nil || stop != acp.StopEndTurn)) {
+	if h := a.held; h != nil && !a.hasUserCall && !a.IsHelp(h.text.String()) && !(h.isNote && (err != nil || stop != acp.StopEndTurn)) {
 		a.held = nil
 		text := strings.ReplaceAll(new(cleaner).clean(h.text.String()), "\r", "")
 		a.print(strings.Trim(text, "\n"))

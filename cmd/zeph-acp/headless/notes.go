@@ -45,7 +45,8 @@ func toolNotes(text []string) []string {
 }
 
 // forModels matches the parts of notes that advise a model how to go on.
-var forModels = lazyregexp.New(`: read_overflow overflow:[0-9a-f-]+|; (go on with offset \d+|if it has to, call it again|if you need it, call for less at once)[^\]]*`)
+var forModels = lazyregexp.New(`: read_overflow overflow:[0-9a-f-]+|` +
+	`; (go on with offset \d+|if it has to, call it again|if you need it, call for less at once)[^\]]*`)
 
 // forPeople returns a tool's own notes without advice for the model.
 func forPeople(notes []string) []string {

@@ -138,7 +138,7 @@ func (m *document) card(c *Card) {
 func refenced(text string) string {
 	var b strings.Builder
 	for _, p := range blocks(text) {
-		if p.code {
+		if p.isCode {
 			b.WriteString(fenced(p.text, language.FindString(p.info)))
 			continue
 		}

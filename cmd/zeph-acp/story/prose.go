@@ -12,9 +12,9 @@ import (
 
 // block is a paragraph or a fenced piece of code.
 type block struct {
-	text string
-	code bool
-	info string // of the fence, such as "go"
+	text   string
+	isCode bool
+	info   string // of the fence, such as "go"
 }
 
 var (
@@ -49,7 +49,7 @@ func blocks(text string) (out []block) {
 			out[len(out)-1].text, begun = code, true
 		case m != nil:
 			indent, open, begun = m[1], m[2], false
-			out = append(out, block{code: true, info: strings.TrimSpace(m[3])})
+			out = append(out, block{isCode: true, info: strings.TrimSpace(m[3])})
 		case strings.TrimSpace(line) == "":
 			begun = false
 		default:
@@ -64,7 +64,7 @@ func blocks(text string) (out []block) {
 func prose(text string) *html.Node {
 	words := page.El("div", "words")
 	for _, b := range blocks(text) {
-		if b.code {
+		if b.isCode {
 			words.AppendChild(page.El("pre", "", page.El("code", "", page.Text(b.text))))
 			continue
 		}

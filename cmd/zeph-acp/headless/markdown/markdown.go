@@ -50,7 +50,7 @@ type block struct {
 	indent     string   // before each row
 	mark       string   // in place of the first indent: of a list item
 	quote      int      // depth of quotes
-	table      bool
+	isTable    bool
 	fence      string // the fence that ends a code block, "" outside of one
 	codeIndent int    // columns of the fence's indentation, removed from each line of code
 }
@@ -116,10 +116,10 @@ func (s *Stream) line(line string) {
 		s.openFence(text)
 	case headingPattern.MatchString(text):
 		s.heading(text)
-	case len(s.block.text) == 1 && !s.block.table && strings.Contains(s.block.text[0], "|") && delimiters.MatchString(text):
-		s.block.table = true
+	case len(s.block.text) == 1 && !s.block.isTable && strings.Contains(s.block.text[0], "|") && delimiters.MatchString(text):
+		s.block.isTable = true
 		s.block.text = append(s.block.text, text)
-	case s.block.table && strings.Contains(text, "|"):
+	case s.block.isTable && strings.Contains(text, "|"):
 		s.block.text = append(s.block.text, text)
 	case rulePattern.MatchString(text):
 		s.end()
@@ -179,7 +179,7 @@ func (s *Stream) depth() int { return min(len(s.lists), s.columns/8) }
 // paragraph adds a line to the open paragraph or list item, or opens a paragraph.
 func (s *Stream) paragraph(line string) {
 	text := strings.TrimLeft(line, " ")
-	if s.block.table {
+	if s.block.isTable {
 		s.end()
 	}
 	if len(s.block.text) == 0 && s.block.mark == "" {
@@ -232,7 +232,7 @@ func (s *Stream) end() {
 	b := s.block
 	s.block = block{quote: b.quote}
 	switch {
-	case b.table:
+	case b.isTable:
 		s.table(b)
 	case len(b.text) > 0 || b.mark != "":
 		first := b.indent

@@ -5,28 +5,28 @@ import "unicode/utf8"
 // marks are the places in a text where a mark may end. They are found in one pass, since a
 // search from each mark that is open would take time that grows with the square of the length.
 type marks struct {
-	code     map[int][]int     // the runs of backquotes by their length
-	closing  map[closing][]int // the ends of emphasis
-	brackets map[int]int       // from each [ and ( to the bracket that closes it
-	odd      []bool            // by index: the text before it has an odd number of backquotes
+	code          map[int][]int     // the runs of backquotes by their length
+	closing       map[closing][]int // the ends of emphasis
+	brackets      map[int]int       // from each [ and ( to the bracket that closes it
+	oddBackquotes []bool            // by index: the text before it has an odd number of backquotes
 }
 
 // closing is a kind of end: the character and number of its marks, and whether an odd number
 // of backquotes precedes it.
 type closing struct {
-	mark byte
-	n    int
-	odd  bool
+	mark          byte
+	count         int
+	oddBackquotes bool
 }
 
 // newMarks finds the places in one pass.
 func newMarks(text string) *marks {
-	m := &marks{code: map[int][]int{}, closing: map[closing][]int{}, brackets: map[int]int{}, odd: make([]bool, len(text)+1)}
+	m := &marks{code: map[int][]int{}, closing: map[closing][]int{}, brackets: map[int]int{}, oddBackquotes: make([]bool, len(text)+1)}
 	var square, round []int // brackets that are open
 	escaped := false
 	for i := 0; i < len(text); i++ {
 		c := text[i]
-		m.odd[i+1] = m.odd[i] != (c == '`')
+		m.oddBackquotes[i+1] = m.oddBackquotes[i] != (c == '`')
 		if first := i == 0 || text[i-1] != c; first && c == '`' {
 			n := runLength(text[i:])
 			m.code[n] = append(m.code[n], i)
@@ -72,7 +72,7 @@ func (m *marks) addRun(text string, i int) {
 		if at == 0 || text[at-1] == ' ' || text[at-1] == '\\' || n == 1 && length > 1 {
 			continue
 		}
-		k := closing{mark, n, m.odd[i]}
+		k := closing{mark, n, m.oddBackquotes[i]}
 		m.closing[k] = append(m.closing[k], at)
 	}
 }
@@ -87,7 +87,7 @@ func (m *marks) nextCode(n, from int) int {
 // nextClosing returns the end of an emphasis whose text begins at from, or -1. That text is
 // not empty, and has no open code. From may only grow.
 func (m *marks) nextClosing(mark byte, n, from int) int {
-	k := closing{mark, n, m.odd[from]}
+	k := closing{mark, n, m.oddBackquotes[from]}
 	at, rest := next(m.closing[k], from+1)
 	m.closing[k] = rest
 	return at
