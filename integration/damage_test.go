@@ -121,7 +121,7 @@ func (d damagedFile) use(t *testing.T, model *fakemodel.Anthropic, cut bool, rng
 	}
 	switch {
 	case loaded.Error != nil:
-		for _, cause := range []string{"damaged", "unknown session", "newer zeph-acp", "another program", "can't be used", "the session's directory is"} {
+		for _, cause := range []string{"damaged", "unknown session", "newer zeph-acp", "another program", "cannot be used", "the session's directory is"} {
 			if strings.Contains(loaded.Error.Message, cause) {
 				return "refused: " + cause
 			}

@@ -41,7 +41,7 @@ type NewerError struct {
 }
 
 func (e *NewerError) Error() string {
-	return fmt.Sprintf("schema version %d, this program knows %d", e.Version, e.Known)
+	return fmt.Sprintf("schema version %d, this program supports %d", e.Version, e.Known)
 }
 
 // UnusableError means that the database as a whole cannot be used now. A
@@ -144,21 +144,21 @@ func diagnose(err error) (problem, advice string) {
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return damageAdvice()
 	case sqlite3.SQLITE_READONLY:
-		return "can't be written", "make the file and its directory writable, or " + elsewhere
+		return "cannot be written", "make the file and its directory writable, or " + elsewhere
 	case sqlite3.SQLITE_FULL:
 		return "has no space left on its disk", "free some"
 	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
-		return "can't be opened", "make the file and its directory readable and writable, or " + elsewhere
+		return "cannot be opened", "make the file and its directory readable and writable, or " + elsewhere
 	}
 	switch {
 	case errors.Is(err, errAltered):
-		return "is damaged", "this session can't be read; the file is left as it is"
+		return "is damaged", "this session cannot be read; the file is left as it is"
 	case errors.Is(err, errDamaged):
 		return damageAdvice()
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return "can't be opened", "make the file and its directory writable, or " + elsewhere
+		return "cannot be opened", "make the file and its directory writable, or " + elsewhere
 	case errors.Is(err, syscall.ENOSPC):
 		return "has no space left on its disk", "free some"
 	}
-	return "can't be used", "look at the file and its directory, or " + elsewhere
+	return "cannot be used", "look at the file and its directory, or " + elsewhere
 }

@@ -124,7 +124,7 @@ func TestUnusableFileStaysAsItIs(t *testing.T) {
 		make func(*testing.T) string
 		want []string // part of the message
 	}{
-		"newer": {changed(func(b []byte) []byte { b[63] = 99; return b }), []string{"newer zeph-acp", fmt.Sprint("schema version 99, this program knows ", knownVersion()), "install", "ZEPH_HOME"}},
+		"newer": {changed(func(b []byte) []byte { b[63] = 99; return b }), []string{"newer zeph-acp", fmt.Sprint("schema version 99, this program supports ", knownVersion()), "install", "ZEPH_HOME"}},
 		"newer, all in the WAL": {func(t *testing.T) string {
 			from := makeClosed(t)
 			run(t, raw(t, from), "PRAGMA user_version=7")
@@ -380,7 +380,7 @@ func TestPathIsNoFile(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "f"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]string{"d/zeph.db": "is not a file", "f/zeph.db": "can't be used", "f/sub/zeph.db": "can't be used"} {
+	for path, want := range map[string]string{"d/zeph.db": "is not a file", "f/zeph.db": "cannot be used", "f/sub/zeph.db": "cannot be used"} {
 		if runtime.GOOS == "windows" && path != "d/zeph.db" {
 			continue // Windows reports "not found" for a path through a file
 		}
