@@ -350,7 +350,7 @@ func (b *buildPass) End() strategy.Confidence {
 	}
 	for len(b.steps) > 0 {
 		s := b.steps[0]
-		if s.cutter.N == 0 && b.run.Exit == 0 { // such as "exporting to image"
+		if s.cutter.Count == 0 && b.run.Exit == 0 { // such as "exporting to image"
 			b.removeStep(s)
 			continue
 		}

@@ -14,16 +14,16 @@ import (
 
 // dedup folds the repeated records of a log.
 type dedup struct {
-	replace []substitute
-	only    *text.Pattern // matches the lines of the log; nil matches all
-	max     int           // limit of different records
+	substitutes []substitute
+	only        *text.Pattern // matches the lines of the log; nil matches all
+	maxEntries  int           // limit of different records
 }
 
 // substitute replaces the matches of a user's pattern before a line is
 // compared.
 type substitute struct {
-	pattern *text.Pattern
-	by      []byte
+	pattern     *text.Pattern
+	replacement []byte
 }
 
 // newDedup makes the strategy "dedup". A record is a line with the lines that
@@ -48,7 +48,7 @@ func newDedup(p strategy.Params) (strategy.Strategy, error) {
 	if c.Max <= 0 {
 		return nil, errors.New("max_unique_patterns must be a number of patterns")
 	}
-	d := dedup{max: c.Max}
+	d := dedup{maxEntries: c.Max}
 	if c.Only != "" {
 		var err error
 		if d.only, err = text.Compile(c.Only); err != nil {
@@ -60,7 +60,7 @@ func newDedup(p strategy.Params) (strategy.Strategy, error) {
 		if err != nil {
 			return nil, fmt.Errorf("normalize_patterns: %w", err)
 		}
-		d.replace = append(d.replace, r)
+		d.substitutes = append(d.substitutes, r)
 	}
 	return d, nil
 }
@@ -88,271 +88,271 @@ func newSubstitute(v any) (r substitute, err error) {
 	if strings.Contains(strings.ReplaceAll(by, "$$", ""), "$") {
 		return r, fmt.Errorf("the replacement %q refers to a group; write $$ for a dollar", by)
 	}
-	r.by = []byte(strings.ReplaceAll(by, "$$", "$"))
+	r.replacement = []byte(strings.ReplaceAll(by, "$$", "$"))
 	r.pattern, err = text.Compile(expr)
 	return r, err
 }
 
 func (d dedup) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
-	return &deduping{dedup: d, out: out, seed: maphash.MakeSeed(), seen: map[uint64]*logEntry{}}
+	return &dedupPass{dedup: d, out: out, seed: maphash.MakeSeed(), seen: map[uint64]*logEntry{}}
 }
 
 // Limits of the stored part of a log.
 const (
-	maxHeld     = 24 << 20 // bytes of different records
-	maxRecord   = 64 << 10 // bytes of one record
-	maxVariants = 8        // variants of an error by their numbers
-	nearError   = 5        // lines without a time kept after an error
+	maxHeldBytes = 24 << 20 // bytes of different records
+	maxRecord    = 64 << 10 // bytes of one record
+	maxVariants  = 8        // variants of an error by their numbers
+	maxNearError = 5        // lines without a time kept after an error
 )
 
-type deduping struct {
+type dedupPass struct {
 	dedup
-	out     *text.Lines
-	lines   int
-	record  logRecord // the current record
-	exact   int       // plain lines left near a new error
-	seed    maphash.Seed
-	seen    map[uint64]*logEntry // by the hash of the normalised text
-	entries []*logEntry
-	held    int
-	asides  int         // entries that do not belong to the log
-	again   bool        // the last line is the result of an earlier pass
-	beyond  *text.Lines // lines after the limit of different records
-	cut     *text.Cutter
-	key     []byte
+	out            *text.Lines
+	lines          int
+	current        logRecord
+	exactLeft      int // lines without a time, near a new error, that still count as different
+	seed           maphash.Seed
+	seen           map[uint64]*logEntry // by the hash of the normalised text
+	entries        []*logEntry          // in the order of their first record
+	heldBytes      int                  // memory of entries, about
+	asides         int                  // entries that do not belong to the log
+	filteredBefore bool                 // the last line shows that the input is the result of an earlier pass
+	beyond         *text.Lines          // lines after the limit of different records
+	cutter         *text.Cutter         // makes beyond; nil before the limit
+	keyBuffer      []byte
 }
 
 // logEntry is one of the different records.
 type logEntry struct {
-	text      []byte
-	key       string
-	latest    []byte // the last similar record, cut at maxRoutine
-	at        int    // line number of the last record
-	n         int    // number of records
-	lines     int    // lines of all records
-	important bool
-	varies    bool // records with other numbers are different
-	similar   bool // the records differ in words
-	moved     bool // the last record is worth showing
+	text                 []byte
+	key                  string
+	latest               []byte // the last similar record, cut at maxRoutine
+	lastLine             int    // line number of the last record
+	records              int
+	lines                int  // lines of all records
+	important            bool // reports a problem, or does not belong to the log
+	distinguishesNumbers bool // records with other numbers are different
+	differInWords        bool // the records differ in words
+	showsLatest          bool // the last record is worth showing
 
-	variants int       // for an error: number of variants in entries
-	variant  *logEntry // the last variant
-	more     int       // records after the last variant
+	variants  int       // for an error: number of variants in entries
+	variant   *logEntry // the last variant
+	uncounted int       // records after the last variant
 }
 
-func (d *deduping) Line(l []byte) {
+func (d *dedupPass) Line(l []byte) {
 	switch {
 	case d.only != nil && !d.only.Match(l):
-		d.flush()
-		d.aside(l)
+		d.endRecord()
+		d.handleAside(l)
 		return
 	case len(l) == 0:
-		d.record.blank()
+		d.current.blank()
 		return
 	}
 	d.lines++
-	if len(d.record.text) > 0 && d.record.continues(l) && len(d.record.text)+len(l) < maxRecord {
-		d.record.add(l)
+	if len(d.current.text) > 0 && d.current.continues(l) && len(d.current.text)+len(l) < maxRecord {
+		d.current.add(l)
 	} else {
-		d.flush()
-		d.record.begin(l)
+		d.endRecord()
+		d.current.begin(l)
 	}
 }
 
-// aside handles a line that does not belong to the log.
-func (d *deduping) aside(l []byte) {
-	d.again = text.IsPatternCount(l)
+// handleAside handles a line that does not belong to the log.
+func (d *dedupPass) handleAside(l []byte) {
+	d.filteredBefore = text.IsPatternCount(l)
 	switch {
 	case d.lines == 0:
 		d.out.Write(l)
 	case len(l) == 0:
-	case len(d.entries) < d.max && d.held < maxHeld:
-		d.held += len(l) + 200
-		d.entries = append(d.entries, &logEntry{text: bytes.Clone(l), key: "\n", n: 1, lines: 1, important: true})
+	case len(d.entries) < d.maxEntries && d.heldBytes < maxHeldBytes:
+		d.heldBytes += len(l) + 200
+		d.entries = append(d.entries, &logEntry{text: bytes.Clone(l), key: "\n", records: 1, lines: 1, important: true})
 		d.asides++
 	default:
-		d.tooMany(l)
+		d.handleBeyond(l)
 	}
 }
 
-// tooMany handles a text after the limit of different records.
-func (d *deduping) tooMany(body []byte) {
-	if d.cut == nil {
+// handleBeyond handles a text after the limit of different records.
+func (d *dedupPass) handleBeyond(body []byte) {
+	if d.cutter == nil {
 		d.beyond = text.NewLines()
-		d.cut = text.Excerpt{Head: 100, Tail: 100, Context: 2}.Cut(d.beyond)
+		d.cutter = text.Excerpt{Head: 100, Tail: 100, Context: 2}.Cut(d.beyond)
 	}
 	for line := range bytes.SplitSeq(body, []byte{'\n'}) {
-		d.cut.Line(line)
+		d.cutter.Line(line)
 	}
 }
 
-// flush counts the current record.
-func (d *deduping) flush() {
-	r := &d.record
+// endRecord counts the current record.
+func (d *dedupPass) endRecord() {
+	r := &d.current
 	if len(r.text) == 0 {
 		return
 	}
-	exact := d.exact > 0 && !r.stamped && !r.dump
+	exact := d.exactLeft > 0 && !r.stamped && !r.inDump
 	if r.stamped {
-		d.exact = 0
+		d.exactLeft = 0
 	} else if exact {
-		d.exact--
+		d.exactLeft--
 	}
-	e := d.find(r, exact)
+	e := d.findEntry(r, exact)
 	if e == nil {
-		d.tooMany(r.text)
+		d.handleBeyond(r.text)
 		r.text = r.text[:0]
 		return
 	}
 	e.lines += r.lines
-	e.at = d.lines
+	e.lastLine = d.lines
 	e.latest = append(e.latest[:0], r.text[:min(len(r.text), maxRoutine)]...)
 	r.text = r.text[:0]
 }
 
-// find returns the entry of a record, which may be new. It returns nil if there
+// findEntry returns the entry of a record, which may be new. It returns nil if there
 // is no room for it.
-func (d *deduping) find(r *logRecord, exact bool) *logEntry {
+func (d *dedupPass) findEntry(r *logRecord, exact bool) *logEntry {
 	if exact {
-		d.key = append(append(d.key[:0], 0), r.text...)
+		d.keyBuffer = append(append(d.keyBuffer[:0], 0), r.text...)
 	} else {
-		d.normal(r.text, false)
+		d.normalize(r.text, false)
 	}
 	e := d.seen[d.hash()]
 	if e == nil {
-		if e = d.add(r, exact); e != nil && e.varies {
+		if e = d.add(r, exact); e != nil && e.distinguishesNumbers {
 			e.variants, e.variant = 1, e
-			d.normal(r.text, true)
+			d.normalize(r.text, true)
 			d.seen[d.hash()] = e
 			if e.important && !r.stamped && !exact {
-				d.exact = nearError
+				d.exactLeft = maxNearError
 			}
 		}
 		return e
 	}
-	if !e.varies || exact {
-		e.n++
+	if !e.distinguishesNumbers || exact {
+		e.records++
 		return e
 	}
-	d.normal(r.text, true)
+	d.normalize(r.text, true)
 	v := d.seen[d.hash()]
 	switch {
 	case v != nil:
-		v.n++
+		v.records++
 		return v
 	case e.variants < maxVariants:
 		if v = d.add(r, true); v != nil {
-			v.important, v.varies = e.important, true
+			v.important, v.distinguishesNumbers = e.important, true
 			e.variants++
 			e.variant = v
 		}
 		return v
 	}
-	e.variant.more++
+	e.variant.uncounted++
 	return e.variant
 }
 
-// normal returns the normalised text of a record, in d.key.
-func (d *deduping) normal(body []byte, strict bool) []byte {
-	for _, r := range d.replace {
+// normalize returns the normalised text of a record, in d.keyBuffer.
+func (d *dedupPass) normalize(body []byte, strict bool) []byte {
+	for _, r := range d.substitutes {
 		if r.pattern.Match(body) {
-			body = r.pattern.Regexp.ReplaceAllLiteral(body, r.by)
+			body = r.pattern.Regexp.ReplaceAllLiteral(body, r.replacement)
 		}
 	}
-	d.key = d.key[:0]
+	d.keyBuffer = d.keyBuffer[:0]
 	if strict {
-		d.key = append(d.key, 0) // occurs in no line
+		d.keyBuffer = append(d.keyBuffer, 0) // occurs in no line
 	}
-	d.key = text.Normalize(d.key, body, strict)
-	return d.key
+	d.keyBuffer = text.Normalize(d.keyBuffer, body, strict)
+	return d.keyBuffer
 }
 
-// hash returns the hash of d.key.
-func (d *deduping) hash() uint64 { return maphash.Bytes(d.seed, d.key) }
+// hash returns the hash of d.keyBuffer.
+func (d *dedupPass) hash() uint64 { return maphash.Bytes(d.seed, d.keyBuffer) }
 
-// add makes an entry for a new record with the key in d.key.
-func (d *deduping) add(r *logRecord, exact bool) *logEntry {
-	if len(d.entries) >= d.max || d.held > maxHeld {
+// add makes an entry for a new record with the key in d.keyBuffer.
+func (d *dedupPass) add(r *logRecord, exact bool) *logEntry {
+	if len(d.entries) >= d.maxEntries || d.heldBytes > maxHeldBytes {
 		return nil
 	}
-	e := &logEntry{text: bytes.Clone(r.text), key: string(d.key), n: 1, important: exact || r.reportsProblem()}
-	e.varies = e.important || text.FailedRequest(e.text)
-	d.held += len(e.text) + len(e.key) + 200
+	e := &logEntry{text: bytes.Clone(r.text), key: string(d.keyBuffer), records: 1, important: exact || r.reportsProblem()}
+	e.distinguishesNumbers = e.important || text.FailedRequest(e.text)
+	d.heldBytes += len(e.text) + len(e.key) + 200
 	d.seen[d.hash()] = e
 	d.entries = append(d.entries, e)
 	return e
 }
 
-func (d *deduping) End() strategy.Confidence {
-	d.again = d.again || text.IsPatternCount(d.record.text[bytes.LastIndexByte(d.record.text, '\n')+1:])
-	d.flush()
-	if d.cut != nil {
+func (d *dedupPass) End() strategy.Confidence {
+	d.filteredBefore = d.filteredBefore || text.IsPatternCount(d.current.text[bytes.LastIndexByte(d.current.text, '\n')+1:])
+	d.endRecord()
+	if d.cutter != nil {
 		defer d.beyond.Close()
 	}
 	switch {
 	case d.only != nil && d.lines == 0: // another rule filters all of it
 		return strategy.Full
-	case d.lines < 3 || d.again:
+	case d.lines < 3 || d.filteredBefore:
 		return strategy.Fallback
 	}
 	unique := len(d.entries) - d.asides
-	d.follow()
+	d.markMoved()
 	f := logFold{entries: d.entries}
 	f.fold()
-	if d.cut == nil && unique == d.lines && !f.lossy {
+	if d.cutter == nil && unique == d.lines && !f.lossy {
 		return strategy.Fallback
 	}
 	f.write(d.out)
-	if d.cut != nil {
-		d.cut.End()
+	if d.cutter != nil {
+		d.cutter.End()
 		if d.beyond.Each(d.out.Write) != nil {
 			return strategy.Fallback
 		}
 	}
 	d.out.Write(d.patternCount(unique))
-	if f.lossy || d.cut != nil {
+	if f.lossy || d.cutter != nil {
 		return strategy.Partial
 	}
 	return strategy.Full
 }
 
 // patternCount returns the last line of a folded log.
-func (d *deduping) patternCount(unique int) []byte {
-	l := fmt.Appendf(nil, "%d unique patterns (%d%s", unique, d.lines, text.PatternsTail)
-	if d.cut != nil {
-		l = fmt.Appendf(l, " (capped at %d)", d.max)
+func (d *dedupPass) patternCount(unique int) []byte {
+	l := fmt.Appendf(nil, "%d unique patterns (%d%s", unique, d.lines, text.PatternsSuffix)
+	if d.cutter != nil {
+		l = fmt.Appendf(l, " (capped at %d)", d.maxEntries)
 	}
 	return l
 }
 
 // suffix returns how often an entry occurred, and its last time.
 func (e *logEntry) suffix() []byte {
-	if e.n == 1 {
+	if e.records == 1 {
 		return nil
 	}
-	s := strconv.AppendInt([]byte(" (x"), int64(e.n), 10)
-	if e.similar {
+	s := strconv.AppendInt([]byte(" (x"), int64(e.records), 10)
+	if e.differInWords {
 		s = append(s, " similar"...)
 	}
 	s = append(s, ')')
-	if until := lastTime(e.text, e.latest); until != nil && e.more == 0 && !e.moved {
+	if until := lastTime(e.text, e.latest); until != nil && e.uncounted == 0 && !e.showsLatest {
 		s = append(append(s, " … "...), until...)
 	}
 	return s
 }
 
-// follow marks entries whose last record adds something beyond a later time,
+// markMoved sets showsLatest of entries whose last record adds something beyond a later time,
 // such as how far something came.
-func (d *deduping) follow() {
+func (d *dedupPass) markMoved() {
 	var first []byte
 	for _, e := range d.entries {
-		if e.n < 3 || len(e.latest) == maxRoutine || bytes.Count(e.text, []byte{'\n'}) > 3 {
+		if e.records < 3 || len(e.latest) == maxRoutine || bytes.Count(e.text, []byte{'\n'}) > 3 {
 			continue
 		}
 		if bytes.Equal(e.text, e.latest) {
 			continue
 		}
-		first = append(first[:0], d.normal(e.text, true)...)
-		e.moved = !bytes.Equal(first, d.normal(e.latest, true))
+		first = append(first[:0], d.normalize(e.text, true)...)
+		e.showsLatest = !bytes.Equal(first, d.normalize(e.latest, true))
 	}
 }

@@ -12,13 +12,13 @@ import (
 // If many different records are left, similar ones are folded. Then the middle
 // is cut.
 const (
-	foldOver     = 40       // entries beyond which similar ones are folded
-	minAlike     = 4        // entries that differ in names, paths and numbers
-	minAlikeWord = 8        // entries that differ in one word
-	cutOver      = 120      // entries beyond which the middle is cut
-	cutBytes     = 12 << 10 // bytes beyond which the middle is cut
-	cutEnds      = 25       // entries kept at each end
-	maxTelling   = 300      // entries that report problems
+	foldOver       = 40       // entries beyond which similar ones are folded
+	minFoldByNames = 4        // entries to fold that differ in names, paths and numbers
+	minFoldByWord  = 8        // entries to fold that differ in one word
+	cutOver        = 120      // entries beyond which the middle is cut
+	cutBytes       = 12 << 10 // bytes beyond which the middle is cut
+	cutEnds        = 25       // entries kept at each end
+	maxProblems    = 300      // entries kept that report problems
 )
 
 // logFold reduces the number of entries.
@@ -29,26 +29,25 @@ type logFold struct {
 
 func (f *logFold) fold() {
 	if len(f.entries) > foldOver {
-		f.merge(func(e *logEntry) bool { return !e.important }, minAlike, minAlikeWord)
+		f.foldSimilar(func(e *logEntry) bool { return !e.important }, minFoldByNames, minFoldByWord)
 	}
-	telling := 0
+	problems := 0
 	for _, e := range f.entries {
 		if e.important {
-			telling++
+			problems++
 		}
 	}
-	if telling > maxTelling {
-		f.merge(func(e *logEntry) bool { return e.important }, minAlikeWord, minAlikeWord)
+	if problems > maxProblems {
+		f.foldSimilar(func(e *logEntry) bool { return e.important }, minFoldByWord, minFoldByWord)
 	}
 }
 
-// merge folds the entries that may accepts. It needs at least alike entries
-// that differ only in names and paths, or at least word entries that differ in
-// one word.
-func (f *logFold) merge(may func(*logEntry) bool, alike, word int) {
+// foldSimilar folds eligible entries: at least minByNames entries that differ only in
+// names and paths, or at least minByWord entries that differ in one word.
+func (f *logFold) foldSimilar(eligible func(*logEntry) bool, minByNames, minByWord int) {
 	var h maphash.Hash
-	f.group(func(e *logEntry, keys []uint64) []uint64 {
-		if !may(e) || strings.Contains(e.key, "\n") {
+	f.foldByKey(func(e *logEntry, keys []uint64) []uint64 {
+		if !eligible(e) || strings.Contains(e.key, "\n") {
 			return keys
 		}
 		h.Reset()
@@ -60,9 +59,9 @@ func (f *logFold) merge(may func(*logEntry) bool, alike, word int) {
 			h.WriteByte(' ')
 		}
 		return append(keys, h.Sum64())
-	}, alike)
-	f.group(func(e *logEntry, keys []uint64) []uint64 {
-		if !may(e) || strings.Contains(e.key, "\n") || len(e.key) > 1000 {
+	}, minByNames)
+	f.foldByKey(func(e *logEntry, keys []uint64) []uint64 {
+		if !eligible(e) || strings.Contains(e.key, "\n") || len(e.key) > 1000 {
 			return keys
 		}
 		for from := 0; from < len(e.key); {
@@ -82,12 +81,12 @@ func (f *logFold) merge(may func(*logEntry) bool, alike, word int) {
 			from = to + 1
 		}
 		return keys
-	}, word)
+	}, minByWord)
 }
 
-// group folds entries that share a key with enough others into the first of
-// them.
-func (f *logFold) group(keysOf func(*logEntry, []uint64) []uint64, enough int) {
+// foldByKey folds entries that share a key with others, at least minimum in all, into the
+// first of them. keysOf appends the hashes of the keys of an entry.
+func (f *logFold) foldByKey(keysOf func(*logEntry, []uint64) []uint64, minimum int) {
 	var all []uint64 // hashes of the keys of all entries
 	ends := make([]int, len(f.entries))
 	count := make(map[uint64]int, len(f.entries))
@@ -104,13 +103,13 @@ func (f *logFold) group(keysOf func(*logEntry, []uint64) []uint64, enough int) {
 	for i, e := range f.entries {
 		keys := all[from:ends[i]]
 		from = ends[i]
-		best, most := uint64(0), enough-1
+		best, most := uint64(0), minimum-1
 		for _, k := range keys {
 			if n := count[k]; n > most {
 				best, most = k, n
 			}
 		}
-		if most < enough {
+		if most < minimum {
 			kept = append(kept, e)
 			continue
 		}
@@ -120,13 +119,13 @@ func (f *logFold) group(keysOf func(*logEntry, []uint64) []uint64, enough int) {
 			kept = append(kept, e)
 			continue
 		}
-		into.n += e.n + e.more
+		into.records += e.records + e.uncounted
 		into.lines += e.lines
-		if e.at > into.at {
-			into.at, into.latest = e.at, e.latest
+		if e.lastLine > into.lastLine {
+			into.lastLine, into.latest = e.lastLine, e.latest
 		}
-		into.moved = len(into.latest) < maxRoutine && into.n > 2
-		into.similar, f.lossy = true, true
+		into.showsLatest = len(into.latest) < maxRoutine && into.records > 2
+		into.differInWords, f.lossy = true, true
 	}
 	f.entries = kept
 }
@@ -144,7 +143,7 @@ func (f *logFold) write(out *text.Lines) {
 			out.Write(text.Omission(omitted))
 			omitted = 0
 		}
-		f.entry(out, e)
+		f.writeEntry(out, e)
 	}
 	if omitted > 0 {
 		out.Write(text.Omission(omitted))
@@ -153,11 +152,11 @@ func (f *logFold) write(out *text.Lines) {
 
 // kept returns which entries stay, or nil if all do.
 func (f *logFold) kept() []bool {
-	size, telling := 0, 0
+	size, problems := 0, 0
 	for _, e := range f.entries {
 		size += min(len(e.text), maxRoutine)
 		if e.important {
-			telling++
+			problems++
 		}
 	}
 	if n := len(f.entries); n <= cutOver && (n <= 2*foldOver || size <= cutBytes) {
@@ -172,7 +171,7 @@ func (f *logFold) kept() []bool {
 			continue
 		}
 		seen++
-		if seen > maxTelling-100 && seen <= telling-100 && !ends {
+		if seen > maxProblems-100 && seen <= problems-100 && !ends {
 			continue
 		}
 		for near := max(0, i-2); near <= min(len(keep)-1, i+1); near++ {
@@ -190,13 +189,13 @@ func (f *logFold) kept() []bool {
 
 // Limits of one written record.
 const (
-	maxRoutine = 1000 // bytes of a line that reports no problem
-	maxFrames  = 16   // frames of a stack trace
-	maxFollow  = 12   // further lines of a record that reports no problem
+	maxRoutine   = 1000 // bytes of a line that reports no problem
+	maxFrames    = 16   // frames of a stack trace
+	maxMoreLines = 12   // further lines of a record that reports no problem
 )
 
-// entry writes one entry.
-func (f *logFold) entry(out *text.Lines, e *logEntry) {
+// writeEntry writes one entry.
+func (f *logFold) writeEntry(out *text.Lines, e *logEntry) {
 	body := e.text
 	if bytes.IndexByte(body, '\n') < 0 {
 		if !e.important && len(body) > maxRoutine+200 {
@@ -205,9 +204,9 @@ func (f *logFold) entry(out *text.Lines, e *logEntry) {
 		}
 		out.Write(append(body[:len(body):len(body)], e.suffix()...))
 	} else {
-		f.lines(out, e)
+		f.writeLines(out, e)
 	}
-	if e.moved {
+	if e.showsLatest {
 		first, rest, more := bytes.Cut(e.latest, []byte{'\n'})
 		out.Write(append([]byte("... "), first...))
 		for more {
@@ -215,8 +214,8 @@ func (f *logFold) entry(out *text.Lines, e *logEntry) {
 			out.Write(first)
 		}
 	}
-	if e.more > 0 {
-		l := fmt.Appendf(nil, "... (%d more like it, with other numbers) ...", e.more)
+	if e.uncounted > 0 {
+		l := fmt.Appendf(nil, "... (%d more like it, with other numbers) ...", e.uncounted)
 		if until := lastTime(e.text, e.latest); until != nil {
 			l = append(append(l, ' '), until...)
 		}
@@ -224,23 +223,23 @@ func (f *logFold) entry(out *text.Lines, e *logEntry) {
 	}
 }
 
-// lines writes an entry of several lines, with some of the frames of a stack
+// writeLines writes an entry of several lines, with some of the frames of a stack
 // trace.
-func (f *logFold) lines(out *text.Lines, e *logEntry) {
+func (f *logFold) writeLines(out *text.Lines, e *logEntry) {
 	lines := bytes.Split(e.text, []byte{'\n'})
 	lines[0] = append(lines[0][:len(lines[0]):len(lines[0])], e.suffix()...)
-	if !e.important && len(lines) > maxFollow+4 {
-		for _, l := range lines[:maxFollow] {
+	if !e.important && len(lines) > maxMoreLines+4 {
+		for _, l := range lines[:maxMoreLines] {
 			out.Write(l)
 		}
-		out.Write(text.Omission(len(lines) - maxFollow - 1))
+		out.Write(text.Omission(len(lines) - maxMoreLines - 1))
 		out.Write(lines[len(lines)-1])
 		f.lossy = true
 		return
 	}
 	for i := 0; i < len(lines); {
 		n := 0
-		for i+n < len(lines) && stackFrame(lines[i+n]) {
+		for i+n < len(lines) && isStackFrame(lines[i+n]) {
 			n++
 		}
 		if n <= maxFrames {
@@ -254,8 +253,8 @@ func (f *logFold) lines(out *text.Lines, e *logEntry) {
 		f.lossy = true
 		omitted, left := 0, maxFrames-6
 		for j, l := range lines[i : i+n] {
-			own := !isLibraryFrame(l)
-			if j >= 4 && j < n-2 && (!own || left == 0) {
+			ownCode := !isLibraryFrame(l)
+			if j >= 4 && j < n-2 && (!ownCode || left == 0) {
 				omitted++
 				continue
 			}
@@ -272,20 +271,20 @@ func (f *logFold) lines(out *text.Lines, e *logEntry) {
 	}
 }
 
-// stackFrame reports whether a line is a frame of a stack trace.
-func stackFrame(l []byte) bool {
+// isStackFrame reports whether a line is a frame of a stack trace.
+func isStackFrame(l []byte) bool {
 	return len(l) > 0 && (l[0] == ' ' || l[0] == '\t') && !text.Important(l)
 }
 
 // isLibraryFrame reports whether a frame is in a library.
 func isLibraryFrame(l []byte) bool {
 	l = bytes.TrimPrefix(bytes.TrimLeft(l, " \t"), []byte("at "))
-	for _, p := range foreignFrames {
+	for _, p := range libraryPackages {
 		if bytes.HasPrefix(l, p) {
 			return true
 		}
 	}
-	for _, p := range foreignPaths {
+	for _, p := range libraryPaths {
 		if bytes.Contains(l, p) {
 			return true
 		}
@@ -294,6 +293,15 @@ func isLibraryFrame(l []byte) bool {
 }
 
 var (
-	foreignFrames = text.ByteTexts("java.", "javax.", "jakarta.", "jdk.", "sun.", "com.sun.", "org.springframework.", "org.apache.", "org.hibernate.", "io.netty.", "reactor.", "kotlin.", "kotlinx.", "scala.", "akka.", "org.eclipse.", "org.junit.", "com.fasterxml.", "System.", "Microsoft.", "java.base/", "app//org.", "net.sf.cglib.", "io.undertow.", "com.zaxxer.")
-	foreignPaths  = text.ByteTexts("node:internal", "node_modules", "site-packages", "dist-packages", "/usr/lib/python", "/usr/local/lib/python", "/rustc/", ".cargo/registry", "/usr/local/go/src/", "/go/pkg/mod/", "(internal/", "/gems/", "vendor/")
+	libraryPackages = text.ByteTexts(
+		"java.", "javax.", "jakarta.", "jdk.", "sun.", "com.sun.", "org.springframework.", "org.apache.",
+		"org.hibernate.", "io.netty.", "reactor.", "kotlin.", "kotlinx.", "scala.", "akka.", "org.eclipse.",
+		"org.junit.", "com.fasterxml.", "System.", "Microsoft.", "java.base/", "app//org.", "net.sf.cglib.",
+		"io.undertow.", "com.zaxxer.",
+	)
+	libraryPaths = text.ByteTexts(
+		"node:internal", "node_modules", "site-packages", "dist-packages", "/usr/lib/python",
+		"/usr/local/lib/python", "/rustc/", ".cargo/registry", "/usr/local/go/src/", "/go/pkg/mod/",
+		"(internal/", "/gems/", "vendor/",
+	)
 )

@@ -8,95 +8,109 @@ import (
 
 // logRecord is a line of a log with the lines that belong to it.
 type logRecord struct {
-	text    []byte // lines separated by line feeds
-	lines   int
-	stamped bool // it begins with a time
-	judged  bool // fails is set
-	fails   bool
-	plain   int  // lines without a sign of belonging to the record
-	trace   bool // a traceback whose last line has not come
-	dump    bool // a goroutine dump, up to a blank line
-	gap     bool // a blank line came
+	text         []byte // lines separated by line feeds
+	lines        int
+	stamped      bool // it begins with a time
+	problemKnown bool // isProblem is set
+	isProblem    bool
+	unmarked     int  // lines without a sign that they belong to the record
+	inTraceback  bool // the last line of a traceback has not come
+	inDump       bool // within a goroutine dump
+	afterBlank   bool // the last line was blank
 }
 
 func (r *logRecord) begin(l []byte) {
 	*r = logRecord{text: append(r.text[:0], l...), lines: 1, stamped: beginsWithTime(l)}
-	r.follow(l)
+	r.noteKind(l)
 }
 
 func (r *logRecord) add(l []byte) {
-	if r.gap {
+	if r.afterBlank {
 		r.text = append(r.text, '\n')
-		r.gap = false
+		r.afterBlank = false
 	}
 	r.text = append(append(r.text, '\n'), l...)
 	r.lines++
-	r.follow(l)
+	r.noteKind(l)
 }
 
-func (r *logRecord) blank() { r.gap = true }
+func (r *logRecord) blank() { r.afterBlank = true }
 
-// follow sets which kinds of lines may follow this one.
-func (r *logRecord) follow(l []byte) {
+// noteKind records that a line begins a traceback or a goroutine dump.
+func (r *logRecord) noteKind(l []byte) {
 	switch {
 	case bytes.HasPrefix(l, []byte("Traceback (most")) || bytes.HasSuffix(l, []byte("Traceback (most recent call last):")):
-		r.trace = true
+		r.inTraceback = true
 	case bytes.HasPrefix(l, []byte("goroutine ")) && l[len(l)-1] == ':':
-		r.dump = true
+		r.inDump = true
 	}
 }
 
-// maxPlain is how many lines without a sign may follow the first of an error.
-const maxPlain = 4
+// maxUnmarked is how many lines without a sign may follow the first of an error.
+const maxUnmarked = 4
 
 // continues reports whether a line belongs to the record.
 func (r *logRecord) continues(l []byte) bool {
-	if r.gap { // two tracebacks of one error
-		return r.fails && !beginsWithTime(l) && (bytes.HasPrefix(l, []byte("During handling of the above")) || bytes.HasPrefix(l, []byte("The above exception was")) || bytes.HasPrefix(l, []byte("Traceback (most")) && r.plain == 0)
+	if r.afterBlank { // two tracebacks of one error
+		return r.isProblem && !beginsWithTime(l) &&
+			(bytes.HasPrefix(l, []byte("During handling of the above")) || bytes.HasPrefix(l, []byte("The above exception was")) || bytes.HasPrefix(l, []byte("Traceback (most")) && r.unmarked == 0)
 	}
 	switch {
 	case l[0] == ' ' || l[0] == '\t':
 		return !(l[0] == ' ' && beginsWithTime(l) && r.stamped)
-	case r.dump:
+	case r.inDump:
 		return !bytes.HasPrefix(l, []byte("goroutine ")) && !beginsWithTime(l)
-	case r.trace && r.lines > 1:
-		r.trace, r.fails, r.judged = false, true, true
+	case r.inTraceback && r.lines > 1:
+		r.inTraceback, r.isProblem, r.problemKnown = false, true, true
 		return !beginsWithTime(l)
 	case l[0] == '}', l[0] == ']' && len(l) < 4, l[0] == ')' && len(l) < 4:
 		return r.lines > 1
-	case bytes.HasPrefix(l, []byte("Caused by: ")), bytes.HasPrefix(l, []byte("... ")) && bytes.HasSuffix(l, []byte(" more")), bytes.HasPrefix(l, []byte("at ")):
+	case bytes.HasPrefix(l, []byte("Caused by: ")),
+		bytes.HasPrefix(l, []byte("... ")) && bytes.HasSuffix(l, []byte(" more")),
+		bytes.HasPrefix(l, []byte("at ")):
 		return true
 	}
-	if !r.stamped || r.plain >= maxPlain || beginsWithTime(l) {
+	if !r.stamped || r.unmarked >= maxUnmarked || beginsWithTime(l) {
 		return false
 	}
-	if !r.judged {
-		r.judged, r.fails = true, reportsProblem(r.text)
+	if !r.problemKnown {
+		r.problemKnown, r.isProblem = true, reportsProblem(r.text)
 	}
-	r.plain++
-	return r.fails
+	r.unmarked++
+	return r.isProblem
 }
 
 // reportsProblem reports whether the record reports a problem, so that it must neither
 // be merged with other numbers nor be truncated.
 func (r *logRecord) reportsProblem() bool {
-	if r.dump { // of all goroutines one failed
+	if r.inDump { // of all goroutines one failed
 		return bytes.Contains(r.text, []byte(" [running"))
 	}
 	return reportsProblem(r.text) || isFrameLine(r.text)
 }
 
-// logWords report problems in logs, in addition to [text.Important].
-var logWords = text.NewWords("warn", "crit", "alert", "emerg", "severe", "crash", "lost", "reject", "corrupt", "unhealthy", "unreachable", "unavailable", "disconnect", "expired", "overflow", "broken pipe", "reset by", "sigkill", "sigsegv", "sigterm", "sigabrt", "deadlock", "exceed", "backtrace", "stack trace", "kill", "evict", "backoff", "back-off", "restarting", "violation", "degraded", "insufficient", "rollback", "rolled back", "throttl", "stuck", "hung task", "slow ", "is full", "no space", "leak", "skipp", "missing", "bad ", "bug:", "caused by", "call trace", "i/o err", "err=", "level=err", " e/", "unknown", "detail:", "hint:", "fehler", "warnung", "erreur", "ошибка", "错误", "失败", "失敗", "エラー", "警告")
+// problemWords report problems in logs, in addition to [text.Important].
+var problemWords = text.NewWords(
+	"warn", "crit", "alert", "emerg", "severe", "crash", "lost", "reject", "corrupt", "unhealthy",
+	"unreachable", "unavailable", "disconnect", "expired", "overflow", "broken pipe", "reset by", "sigkill",
+	"sigsegv", "sigterm", "sigabrt", "deadlock", "exceed", "backtrace", "stack trace", "kill", "evict",
+	"backoff", "back-off", "restarting", "violation", "degraded", "insufficient", "rollback", "rolled back",
+	"throttl", "stuck", "hung task", "slow ", "is full", "no space", "leak", "skipp", "missing", "bad ",
+	"bug:", "caused by", "call trace", "i/o err", "err=", "level=err", " e/", "unknown", "detail:", "hint:",
+	"fehler", "warnung", "erreur", "ошибка", "错误", "失败", "失敗", "エラー", "警告",
+)
 
-// logMarks report problems in logs, with their case.
-var logMarks = text.ByteTexts(`" 50`, " 500 ", " 502 ", " 503 ", " 504 ", `"level":40`, `"level":50`, `"level":60`, `statusCode":5`, " E ", " F ", " W ")
+// problemMarks report problems in logs, with their case.
+var problemMarks = text.ByteTexts(
+	`" 50`, " 500 ", " 502 ", " 503 ", " 504 ", `"level":40`, `"level":50`, `"level":60`, `statusCode":5`,
+	" E ", " F ", " W ",
+)
 
 func reportsProblem(body []byte) bool {
-	if text.Important(body) || logWords.Find(body) {
+	if text.Important(body) || problemWords.Find(body) {
 		return true
 	}
-	for _, m := range logMarks {
+	for _, m := range problemMarks {
 		if bytes.Contains(body, m) {
 			return true
 		}
@@ -107,18 +121,20 @@ func reportsProblem(body []byte) bool {
 // isFrameLine reports whether a line with its own time is a frame of a stack trace,
 // by the text after the name of the process.
 func isFrameLine(l []byte) bool {
-	for _, end := range frameHeads {
+	for _, end := range processMarks {
 		i := bytes.Index(l[:min(len(l), 100)], end)
 		if i < 0 {
 			continue
 		}
 		text := bytes.TrimLeft(l[i+len(end):], " \t")
-		return bytes.HasPrefix(text, []byte("at ")) || bytes.HasPrefix(text, []byte("File \"")) || len(text) > 0 && text[0] == '/' && (bytes.Contains(text, []byte(".go:")) || bytes.Contains(text, []byte(".rs:")))
+		return bytes.HasPrefix(text, []byte("at ")) ||
+			bytes.HasPrefix(text, []byte("File \"")) ||
+			len(text) > 0 && text[0] == '/' && (bytes.Contains(text, []byte(".go:")) || bytes.Contains(text, []byte(".rs:")))
 	}
 	return false
 }
 
-var frameHeads = text.ByteTexts("]: ", " | ", "] ")
+var processMarks = text.ByteTexts("]: ", " | ", "] ")
 
 // beginsWithTime reports whether a line begins with a time or is a JSON object.
 func beginsWithTime(l []byte) bool {
@@ -129,7 +145,8 @@ func beginsWithTime(l []byte) bool {
 	case b == '{':
 		return l[len(l)-1] == '}'
 	case b == '[': // time since boot
-		if at := bytes.IndexByte(l[:min(len(l), 24)], '.'); at > 1 && at+1 < len(l) && text.Class[l[at-1]] == text.Digit && text.Class[l[at+1]] == text.Digit {
+		if at := bytes.IndexByte(l[:min(len(l), 24)], '.'); at > 1 && at+1 < len(l) &&
+			text.Class[l[at-1]] == text.Digit && text.Class[l[at+1]] == text.Digit {
 			return true
 		}
 	case text.Class[b] == text.Digit && text.DigitsEnd(l, 0) >= 10:
@@ -149,7 +166,9 @@ func clockBounds(l []byte) (from, to int) {
 			return -1, -1
 		}
 		at += i
-		if at > 0 && at+5 < len(l) && l[at+3] == ':' && text.Class[l[at-1]] == text.Digit && text.Class[l[at+1]] == text.Digit && text.Class[l[at+2]] == text.Digit && text.Class[l[at+4]] == text.Digit && text.Class[l[at+5]] == text.Digit {
+		if at > 0 && at+5 < len(l) && l[at+3] == ':' && text.Class[l[at-1]] == text.Digit &&
+			text.Class[l[at+1]] == text.Digit && text.Class[l[at+2]] == text.Digit &&
+			text.Class[l[at+4]] == text.Digit && text.Class[l[at+5]] == text.Digit {
 			from = at - 1
 			if from > 0 && text.Class[l[from-1]] == text.Digit {
 				from--
@@ -177,7 +196,9 @@ func lastTime(first, last []byte) []byte {
 		return nil
 	}
 	if date := last[:from]; len(first) < from || !bytes.Equal(first[:from], date) {
-		for from > 0 && (text.Class[last[from-1]] != 0 || last[from-1] == '-' || last[from-1] == '/' || last[from-1] == ':' || last[from-1] == ' ') && to-from < 20 {
+		for from > 0 &&
+			(text.Class[last[from-1]] != 0 || last[from-1] == '-' || last[from-1] == '/' || last[from-1] == ':' || last[from-1] == ' ') &&
+			to-from < 20 {
 			from--
 		}
 	}

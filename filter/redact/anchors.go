@@ -104,7 +104,7 @@ var commonAnchors = sync.OnceValue(func() *anchors {
 			if !canBeginToken(l, from) || p.random && endsInHash(l[:from]) {
 				return 0
 			}
-			end := p.body.Run(l[:min(len(l), body+maxValue)], body)
+			end := p.body.RunEnd(l[:min(len(l), body+maxValue)], body)
 			if n := end - body; n < p.shortest || p.longest > 0 && n > p.longest {
 				return 0
 			}
@@ -287,7 +287,7 @@ func canBeginToken(l []byte, at int) bool {
 	case at > 1 && l[at-2] == '\\':
 		return b == 'n' || b == 'r' || b == 't'
 	case at > 2 && l[at-3] == '%':
-		return text.HexDigit(l[at-2]) && text.HexDigit(b)
+		return text.IsHexDigit(l[at-2]) && text.IsHexDigit(b)
 	case b == 'm': // a colour
 		i := at - 2
 		for i >= 0 && at-i < 24 && (text.DigitSet[l[i]] || l[i] == ';' || l[i] == ':') {
@@ -312,13 +312,13 @@ func webToken(l []byte, from, body int) int {
 	if !canBeginToken(l, from) {
 		return 0
 	}
-	end := text.TokenSet.Run(l, body)
+	end := text.TokenSet.RunEnd(l, body)
 	if end-body < 10 || end == len(l) || l[end] != '.' {
 		return 0
 	}
 	parts := 1
 	for end < len(l) && l[end] == '.' && parts < 5 {
-		next := text.TokenSet.Run(l, end+1)
+		next := text.TokenSet.RunEnd(l, end+1)
 		if parts == 1 && next-end < 12 && l[min(end+1, len(l)-1)] != '.' {
 			return 0
 		}
@@ -350,7 +350,7 @@ func encodedLogin(l []byte, from, body int) int {
 	if !canBeginToken(l, from) {
 		return 0
 	}
-	return text.Base64Set.Run(l[:min(len(l), body+longest)], body)
+	return text.Base64Set.RunEnd(l[:min(len(l), body+longest)], body)
 }
 
 // passwordHash returns the end of the hash of a password.
@@ -369,7 +369,7 @@ func passwordHash(l []byte, _, body int) int {
 // atlasToken returns the end of a token of Terraform Cloud: 14 bytes, .atlasv1.
 // and at least 60 more.
 func atlasToken(l []byte, from, body int) int {
-	end := text.Base64OrTokenSet.Run(l, body)
+	end := text.Base64OrTokenSet.RunEnd(l, body)
 	if end-body < 60 || from < 14 || !text.AlnumSet.All(l[from-14:from]) || isLowEntropy(l[body:end]) {
 		return 0
 	}
@@ -380,7 +380,7 @@ func atlasToken(l []byte, from, body int) int {
 // number of letters and digits before and after it.
 func signedKey(before, after int) func(l []byte, from, body int) int {
 	return func(l []byte, from, body int) int {
-		end := text.AlnumSet.Run(l, body)
+		end := text.AlnumSet.RunEnd(l, body)
 		start := from - before
 		if start < 0 || end != body+after || !canBeginToken(l, start) || !text.AlnumSet.All(l[start:from]) || isLowEntropy(l[start:end]) {
 			return 0
@@ -394,7 +394,7 @@ func signedKey(before, after int) func(l []byte, from, body int) int {
 func (m *Stream) scanMailchimpKey(l []byte, i int) {
 	const size, most = 32, 2
 	from, at := i-size, i+len("-us")
-	end := text.DigitSet.Run(l, at)
+	end := text.DigitSet.RunEnd(l, at)
 	if from < 0 ||
 		end == at ||
 		end > at+most ||

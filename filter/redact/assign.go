@@ -74,7 +74,7 @@ func parseValue(l []byte, at int, tight bool) assignedValue {
 		if rest := l[at:]; text.HasAnyPrefix(rest, dump) {
 			at += len(dump)
 			if dump[0] == '(' {
-				at = text.DigitSet.Run(l, at) + len(") ")
+				at = text.DigitSet.RunEnd(l, at) + len(") ")
 			}
 			at = min(at, len(l))
 		}
@@ -104,7 +104,7 @@ func parseValue(l []byte, at int, tight bool) assignedValue {
 			break
 		}
 		if b == ',' || b == ';' || b == '&' || b == ')' || b == '}' || b == ']' || b == '>' || b == '<' || b == '|' {
-			if next := text.NameSet.Run(l, end+1); !tight && b != '&' || next > end+1 && next < len(l) && l[next] == '=' {
+			if next := text.NameSet.RunEnd(l, end+1); !tight && b != '&' || next > end+1 && next < len(l) && l[next] == '=' {
 				break
 			}
 		}
@@ -268,7 +268,7 @@ func (m *Stream) scanPair(l []byte, from, to, at int, separator byte) {
 	asData := connection || tight && inCapitals(name) && (separator == '=' || start && isRestOfLine(l, at))
 	v := parseValue(l, at, asData && start)
 	if connection && l[from-1] == ';' && !v.quoted {
-		v.to = v.from + connectionSet.Run(l[v.from:min(len(l), v.from+maxValue)], 0)
+		v.to = v.from + connectionSet.RunEnd(l[v.from:min(len(l), v.from+maxValue)], 0)
 	}
 	value := l[v.from:v.to]
 	asData = asData || v.quoted && n == passwordName && isAccountPassword(name)
@@ -303,7 +303,7 @@ var connectionSet = func() *text.ByteSet {
 
 // scanListed looks for the only value of a list.
 func (m *Stream) scanListed(l []byte, at int) {
-	end := base64OrDotSet.Run(l, at)
+	end := base64OrDotSet.RunEnd(l, at)
 	if end == len(l) || l[end] != ']' || end+1 < len(l) && l[end+1] != ']' && l[end+1] != ' ' {
 		return
 	}

@@ -296,11 +296,11 @@ func encodedKey(l []byte, from, body int) int {
 	if !canBeginToken(l, from) {
 		return 0
 	}
-	head := l[from:text.Base64Set.Run(l[:min(len(l), from+64)], body)]
+	head := l[from:text.Base64Set.RunEnd(l[:min(len(l), from+64)], body)]
 	var plain [48]byte
 	n, _ := base64.StdEncoding.Decode(plain[:], head[:len(head)/4*4])
 	if !bytes.Contains(plain[:n], []byte("PRIVATE KEY")) {
 		return 0
 	}
-	return text.Base64Set.Run(l, body)
+	return text.Base64Set.RunEnd(l, body)
 }

@@ -9,7 +9,7 @@ import (
 // scanElement looks for a value in an XML element that is named, or holds the name,
 // of a credential.
 func (m *Stream) scanElement(l []byte, i int) {
-	end := text.NameSet.Run(l, i+1)
+	end := text.NameSet.RunEnd(l, i+1)
 	if end == i+1 || end >= len(l) || l[end] != '>' {
 		return
 	}
@@ -66,7 +66,7 @@ func (m *Stream) scanArgument(l []byte, i int) {
 	}
 	n := classifyName(name)
 	if n == otherName {
-		end := text.NameSet.Run(l, at+1)
+		end := text.NameSet.RunEnd(l, at+1)
 		if end+1 >= len(l) || l[end] != l[at] || l[end+1] != ',' {
 			return
 		}

@@ -24,7 +24,7 @@ func (u *unescapedLine) parse(l []byte) bool {
 	u.text, u.indices = u.text[:0], u.indices[:0]
 	for i := 0; i < len(l); {
 		b, n := l[i], 1
-		if percent && b == '%' && i+2 < len(l) && text.HexDigit(l[i+1]) && text.HexDigit(l[i+2]) {
+		if percent && b == '%' && i+2 < len(l) && text.IsHexDigit(l[i+1]) && text.IsHexDigit(l[i+2]) {
 			if code := nibble(l[i+1])<<4 | nibble(l[i+2]); code > ' ' && code < 0x7f {
 				b, n = code, len("%00")
 			}
@@ -48,7 +48,7 @@ func (u *unescapedLine) parse(l []byte) bool {
 
 // decodeEscape decodes the escape of a printable ASCII byte.
 func decodeEscape(l []byte) (b byte, ok bool) {
-	if len(l) < len(`\u0000`) || !bytes.HasPrefix(l, []byte(`\u00`)) || !text.HexDigit(l[4]) || !text.HexDigit(l[5]) {
+	if len(l) < len(`\u0000`) || !bytes.HasPrefix(l, []byte(`\u00`)) || !text.IsHexDigit(l[4]) || !text.IsHexDigit(l[5]) {
 		return 0, false
 	}
 	b = nibble(l[4])<<4 | nibble(l[5])

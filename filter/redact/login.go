@@ -49,7 +49,7 @@ func (m *Stream) scanBearerAndBy(l []byte, i int) {
 	switch rest := l[i:]; {
 	case len(rest) > len(bearer) && string(rest[:len(bearer)]) == bearer:
 		from := i + len(bearer)
-		to := base64OrDotSet.Run(l, from)
+		to := base64OrDotSet.RunEnd(l, from)
 		if v := l[from:to]; len(v) >= 16 && !isPlaceholder(v) && isRandom(v) {
 			m.addHit(from, to, authorization)
 		}
@@ -110,7 +110,7 @@ func (m *Stream) scanURL(l []byte, at int) {
 				colon = end
 			}
 		case '@':
-			if slash < 0 || sign < 0 && colon > 0 && (text.DigitSet.Run(l, colon+1) < slash || slash == colon+1) {
+			if slash < 0 || sign < 0 && colon > 0 && (text.DigitSet.RunEnd(l, colon+1) < slash || slash == colon+1) {
 				sign = end
 			}
 		}
@@ -151,7 +151,7 @@ func (m *Stream) scanTelegramToken(l []byte, i int) {
 	for from > 0 && text.DigitSet[l[from-1]] {
 		from--
 	}
-	end := text.TokenSet.Run(l, i+1)
+	end := text.TokenSet.RunEnd(l, i+1)
 	if n := i - from; n < 8 || n > 10 || end-i != 36 || !text.HasAnyPrefix(l[i+1:], "AA") || isLowEntropy(l[i+1:end]) {
 		return
 	}
@@ -287,10 +287,10 @@ func (m *Stream) scanDot(l []byte, i int) {
 	for from > 0 && text.TokenSet[l[from-1]] {
 		from--
 	}
-	end := text.TokenSet.Run(l, i+8)
+	end := text.TokenSet.RunEnd(l, i+8)
 	if n := i - from; n < 24 ||
 		n > 28 ||
-		text.TokenSet.Run(l, i+1) != i+7 ||
+		text.TokenSet.RunEnd(l, i+1) != i+7 ||
 		end-i < 8+27 ||
 		end-i > 8+40 ||
 		!isRandom(l[i+8:end]) ||

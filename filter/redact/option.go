@@ -30,7 +30,7 @@ func (m *Stream) scanDash(l []byte, i int) int {
 
 // scanOption looks for the value of a long option.
 func (m *Stream) scanOption(l []byte, from int) {
-	to := text.NameSet.Run(l, from)
+	to := text.NameSet.RunEnd(l, from)
 	if to == len(l) || l[to] != ' ' && !isQuote(l[to]) {
 		return
 	}

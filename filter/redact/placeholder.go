@@ -83,7 +83,7 @@ func closingMark(b byte) byte {
 
 // isShellVariable reports whether a value is a shell variable.
 func isShellVariable(v []byte) bool {
-	end := text.NameSet.Run(v, 1)
+	end := text.NameSet.RunEnd(v, 1)
 	return end == len(v) && (inCapitals(v[1:]) || isIdentifier(v[1:]) || len(v) == 2) || len(v) < 3
 }
 

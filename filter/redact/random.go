@@ -55,7 +55,7 @@ func evidence(v []byte) int {
 	sum, before := 0, uint8(startSign)
 	for i := 0; i < len(v); i++ {
 		if before == startSign { // a number is no evidence
-			i = text.DigitSet.Skip(v, i)
+			i = text.DigitSet.SkipRun(v, i)
 			if i == len(v) {
 				break
 			}

@@ -99,7 +99,7 @@ func (m *Stream) scanEncodedURL(l []byte, at int) bool {
 		from++
 	}
 	const before = 4 // at most, for quotes and the like; most values are too short after them
-	if text.Base64Set.Run(l, from+before) < from+least {
+	if text.Base64Set.RunEnd(l, from+before) < from+least {
 		return false
 	}
 	v := valueFrom(l, at)
@@ -149,7 +149,7 @@ func occursNear(l []byte, at int, text string) bool {
 
 // scanSignature masks the signature of a URL, which grants access.
 func (m *Stream) scanSignature(l []byte, at int, k credKind) {
-	end := text.URLSet.Run(l, at)
+	end := text.URLSet.RunEnd(l, at)
 	if v := l[at:end]; len(v) >= 20 && !isPlaceholder(v) {
 		m.addHit(at, end, k)
 	}

@@ -153,7 +153,7 @@ func isHexNumber(v []byte) bool {
 		return false
 	}
 	for _, b := range v[2:] {
-		if !text.HexDigit(b) && b != '_' {
+		if !text.IsHexDigit(b) && b != '_' {
 			return false
 		}
 	}
@@ -203,7 +203,7 @@ func isMixedWords(v []byte) bool {
 			i++
 			continue
 		}
-		end := text.DigitSet.Run(v, i)
+		end := text.DigitSet.RunEnd(v, i)
 		numbers++
 		begins := i == 0 || !text.AlnumSet[v[i-1]]
 		if end < len(v) && (v[end] >= 'a' && v[end] <= 'z' || begins && text.IsUpper(v[end])) {
@@ -243,7 +243,7 @@ func isUUID(v []byte) bool {
 				return false
 			}
 		default:
-			if !text.HexDigit(b) {
+			if !text.IsHexDigit(b) {
 				return false
 			}
 		}
@@ -259,7 +259,7 @@ func isFingerprint(v []byte) bool {
 		return false
 	}
 	for _, b := range v {
-		if !text.HexDigit(b) {
+		if !text.IsHexDigit(b) {
 			return false
 		}
 	}

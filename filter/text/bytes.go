@@ -35,8 +35,8 @@ func SetOf(in string) *ByteSet {
 	return c
 }
 
-// Run returns the end of the run of bytes of the set that begins at at.
-func (c *ByteSet) Run(l []byte, at int) int {
+// RunEnd returns the end of the run of bytes of the set that begins at at.
+func (c *ByteSet) RunEnd(l []byte, at int) int {
 	for at < len(l) && c[l[at]] {
 		at++
 	}
@@ -44,11 +44,11 @@ func (c *ByteSet) Run(l []byte, at int) int {
 }
 
 // All reports whether all bytes of v are in the set.
-func (c *ByteSet) All(v []byte) bool { return c.Run(v, 0) == len(v) }
+func (c *ByteSet) All(v []byte) bool { return c.RunEnd(v, 0) == len(v) }
 
-// Skip returns the end of a run that only punctuation follows, and otherwise at.
-func (c *ByteSet) Skip(v []byte, at int) int {
-	if end := c.Run(v, at); end == len(v) || !AlnumSet[v[end]] {
+// SkipRun returns the end of a run that only punctuation follows, and otherwise at.
+func (c *ByteSet) SkipRun(v []byte, at int) int {
+	if end := c.RunEnd(v, at); end == len(v) || !AlnumSet[v[end]] {
 		return end
 	}
 	return at
@@ -87,7 +87,8 @@ func DigitsEnd(line []byte, start int) int {
 // IsCalendarWord reports whether a word is the short name of a month or weekday.
 func IsCalendarWord(word []byte) bool {
 	switch string(word) {
-	case "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun":
+	case "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec", "Mon", "Tue",
+		"Wed", "Thu", "Fri", "Sat", "Sun":
 		return true
 	}
 	return false
@@ -99,8 +100,8 @@ func IsUpper(b byte) bool { return b >= 'A' && b <= 'Z' }
 // IsLetter reports whether b is an ASCII letter.
 func IsLetter(b byte) bool { return AlnumSet[b] && !DigitSet[b] }
 
-// HexDigit reports whether b is a hexadecimal digit.
-func HexDigit(b byte) bool {
+// IsHexDigit reports whether b is a hexadecimal digit.
+func IsHexDigit(b byte) bool {
 	return b >= '0' && b <= '9' || b >= 'a' && b <= 'f' || b >= 'A' && b <= 'F'
 }
 

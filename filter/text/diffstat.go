@@ -19,10 +19,7 @@ func ShortStat(dst, l []byte) ([]byte, bool) {
 	if bytes.HasPrefix(rest, []byte("Bin")) {
 		return append(dst, bytes.TrimRight(rest, " ")...), true
 	}
-	digits := 0
-	for digits < len(rest) && rest[digits] >= '0' && rest[digits] <= '9' {
-		digits++
-	}
+	digits := DigitsEnd(rest, 0)
 	if digits == 0 {
 		return dst, false
 	}
@@ -47,9 +44,6 @@ func ShortStat(dst, l []byte) ([]byte, bool) {
 // IsStatSum reports whether a line sums up the statistics of changed files.
 func IsStatSum(l []byte) bool {
 	l = bytes.TrimLeft(l, " ")
-	n := 0
-	for n < len(l) && l[n] >= '0' && l[n] <= '9' {
-		n++
-	}
+	n := DigitsEnd(l, 0)
 	return n > 0 && (bytes.HasPrefix(l[n:], []byte(" file changed")) || bytes.HasPrefix(l[n:], []byte(" files changed")))
 }

@@ -25,7 +25,7 @@ type Ends struct {
 	Head, Tail *int // nil means not set
 }
 
-// Fit returns the lines to keep, given the usual ones.
+// Fit returns the lines to keep at both ends. head and tail are the usual ones.
 func (b Ends) Fit(head, tail int) (int, int, error) {
 	switch room := b.Max - head - tail; {
 	case b.Head != nil && b.Tail != nil:
@@ -52,14 +52,14 @@ func (b Ends) Fit(head, tail int) (int, int, error) {
 // Cutter makes an excerpt of the lines of one text.
 type Cutter struct {
 	Excerpt
-	out     *Lines
-	N       int
-	ring    [][]byte // the last lines, which may be the tail
-	first   int      // index of the oldest line in ring
-	behind  int      // lines still to keep as context
-	kept    int
-	omitted int  // lines omitted since the last kept one
-	cut     bool // whether any line was omitted
+	Count       int // lines so far
+	out         *Lines
+	ring        [][]byte // the last lines, which may be the tail
+	oldest      int      // index of the oldest line in ring
+	contextLeft int      // lines still to keep as context
+	keptBetween int      // lines kept between head and tail
+	omitted     int      // lines omitted since the last kept one
+	omittedAny  bool
 }
 
 // Cut starts an excerpt of one text, which goes to out.
@@ -67,49 +67,49 @@ func (e Excerpt) Cut(out *Lines) *Cutter { return &Cutter{Excerpt: e, out: out} 
 
 // Line handles the next line. It does not keep it.
 func (c *Cutter) Line(l []byte) {
-	c.N++
+	c.Count++
 	switch {
-	case c.N <= c.Head:
+	case c.Count <= c.Head:
 		c.out.Write(l)
 	case c.Tail == 0:
-		c.middle(l)
+		c.handleMiddle(l)
 	case len(c.ring) < c.Tail:
 		c.ring = append(c.ring, bytes.Clone(l))
 	default:
-		oldest := c.ring[c.first]
-		c.middle(oldest)
-		c.ring[c.first] = append(oldest[:0], l...)
-		c.first = (c.first + 1) % c.Tail
+		oldest := c.ring[c.oldest]
+		c.handleMiddle(oldest)
+		c.ring[c.oldest] = append(oldest[:0], l...)
+		c.oldest = (c.oldest + 1) % c.Tail
 	}
 }
 
-// middle decides about a line between head and tail. It keeps the marks of an
-// earlier cut.
-func (c *Cutter) middle(l []byte) {
+// handleMiddle keeps or omits a line between head and tail. It keeps the marks of an
+// earlier excerpt.
+func (c *Cutter) handleMiddle(l []byte) {
 	switch {
 	case IsOmission(l):
-		c.behind = 0
-	case c.kept == MaxKept:
+		c.contextLeft = 0
+	case c.keptBetween == MaxKept:
 		c.omit()
 		return
 	case Important(l), c.Keep.Match(l):
-		c.kept++
-		c.behind = c.Context
-	case c.behind > 0 && len(l) > 0:
-		c.behind--
+		c.keptBetween++
+		c.contextLeft = c.Context
+	case c.contextLeft > 0 && len(l) > 0:
+		c.contextLeft--
 	default:
-		c.behind = 0
+		c.contextLeft = 0
 		c.omit()
 		return
 	}
-	c.mark()
+	c.writeOmission()
 	c.out.Write(l)
 }
 
-func (c *Cutter) omit() { c.omitted, c.cut = c.omitted+1, true }
+func (c *Cutter) omit() { c.omitted, c.omittedAny = c.omitted+1, true }
 
-// mark writes how many lines were omitted here.
-func (c *Cutter) mark() {
+// writeOmission writes how many lines were omitted here.
+func (c *Cutter) writeOmission() {
 	if c.omitted > 0 {
 		c.out.Write(Omission(c.omitted))
 		c.omitted = 0
@@ -118,9 +118,9 @@ func (c *Cutter) mark() {
 
 // End writes the tail. It reports whether any line was omitted.
 func (c *Cutter) End() bool {
-	c.mark()
+	c.writeOmission()
 	for i := range c.ring {
-		c.out.Write(c.ring[(c.first+i)%len(c.ring)])
+		c.out.Write(c.ring[(c.oldest+i)%len(c.ring)])
 	}
-	return c.cut
+	return c.omittedAny
 }

@@ -6,17 +6,17 @@ import "bytes"
 // the text does not fit into one buffer, since a strategy takes about as long
 // as all the work before it.
 type feed struct {
-	lines  func(text []byte)
-	chunks chan []byte // whole lines; nil before the first
-	spare  chan []byte // buffers for reuse
-	done   chan struct{}
+	read   func(text []byte) // the reader; it must not keep text
+	chunks chan []byte       // whole lines; nil before the first
+	spare  chan []byte       // buffers for reuse
+	done   chan struct{}     // closed when the reader has read all chunks
 }
 
 // feedAhead is the number of buffers that may wait for the reader.
 const feedAhead = 3
 
-// take passes whole lines on and returns an empty buffer for more.
-func (f *feed) take(text []byte) []byte {
+// send passes whole lines on and returns an empty buffer for more.
+func (f *feed) send(text []byte) []byte {
 	if f.chunks == nil {
 		f.chunks, f.spare, f.done = make(chan []byte, feedAhead), make(chan []byte, feedAhead), make(chan struct{})
 		go f.run()
@@ -33,7 +33,7 @@ func (f *feed) take(text []byte) []byte {
 func (f *feed) run() {
 	defer close(f.done)
 	for text := range f.chunks {
-		f.lines(text)
+		f.read(text)
 		select {
 		case f.spare <- text:
 		default:
@@ -44,7 +44,7 @@ func (f *feed) run() {
 // end passes the last lines on and waits until all were read.
 func (f *feed) end(text []byte) {
 	if f.chunks == nil {
-		f.lines(text)
+		f.read(text)
 		return
 	}
 	f.chunks <- text

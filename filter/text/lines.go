@@ -14,13 +14,13 @@ import (
 // removing lines brings blank ones together. It keeps the first error and
 // ignores later writes. It is not safe for concurrent use.
 type Lines struct {
-	spool *executors.Spool
-	buf   []byte // not yet in spool
-	n     int    // lines
-	size  int64  // bytes
-	blank bool   // a blank line is pending
-	err   error
-	also  *feed // also reads the lines; may be nil
+	spool        *executors.Spool
+	buf          []byte // not yet in spool
+	count        int    // lines
+	size         int64  // bytes
+	blankPending bool   // a blank line is written if another line follows
+	err          error  // the first error of spool
+	feed         *feed  // also gets the lines; nil means none
 }
 
 // BufferSize is the number of bytes that are collected before they are written.
@@ -32,11 +32,11 @@ func NewLines() *Lines { return &Lines{spool: &executors.Spool{}} }
 // Write adds a line without a line feed.
 func (l *Lines) Write(line []byte) {
 	if len(line) == 0 || line[0] <= ' ' && len(bytes.TrimSpace(line)) == 0 {
-		l.blank = l.n > 0
+		l.blankPending = l.count > 0
 		return
 	}
-	l.buf = append(append(l.endBlank(), line...), '\n')
-	l.added(len(line))
+	l.buf = append(append(l.writeBlank(), line...), '\n')
+	l.countLine(len(line))
 }
 
 // WriteString is Write for a string.
@@ -45,23 +45,23 @@ func (l *Lines) WriteString(line string) {
 		l.Write(nil)
 		return
 	}
-	l.buf = append(append(l.endBlank(), line...), '\n')
-	l.added(len(line))
+	l.buf = append(append(l.writeBlank(), line...), '\n')
+	l.countLine(len(line))
 }
 
-// endBlank writes the pending blank line and returns the buffer to append to.
-func (l *Lines) endBlank() []byte {
-	if l.blank {
-		l.blank = false
+// writeBlank writes the pending blank line and returns the buffer to append to.
+func (l *Lines) writeBlank() []byte {
+	if l.blankPending {
+		l.blankPending = false
 		l.buf = append(l.buf, '\n')
-		l.added(0)
+		l.countLine(0)
 	}
 	return l.buf
 }
 
-// added counts a line of n bytes.
-func (l *Lines) added(n int) {
-	l.n++
+// countLine counts a line of n bytes.
+func (l *Lines) countLine(n int) {
+	l.count++
 	l.size += int64(n) + 1
 	if len(l.buf) >= BufferSize {
 		l.flush()
@@ -72,8 +72,8 @@ func (l *Lines) flush() {
 	if l.err == nil && len(l.buf) > 0 {
 		_, l.err = l.spool.Write(l.buf)
 	}
-	if l.also != nil && len(l.buf) > 0 {
-		l.buf = l.also.take(l.buf)
+	if l.feed != nil && len(l.buf) > 0 {
+		l.buf = l.feed.send(l.buf)
 	}
 	l.buf = l.buf[:0]
 }
@@ -83,14 +83,14 @@ func (l *Lines) flush() {
 // [Lines.EndFeed] end the feed and wait for do; both may be called. do must not
 // keep text.
 func (l *Lines) Feed(do func(text []byte)) (stop func()) {
-	l.also = &feed{lines: do}
-	return l.also.stop
+	l.feed = &feed{read: do}
+	return l.feed.stop
 }
 
 // EndFeed passes the last lines to the function given to Feed and waits for it.
 func (l *Lines) EndFeed() {
-	f := l.also
-	l.also = nil
+	f := l.feed
+	l.feed = nil
 	if f != nil {
 		f.end(l.buf)
 		l.flush()
@@ -98,7 +98,7 @@ func (l *Lines) EndFeed() {
 }
 
 // Count returns the number of lines.
-func (l *Lines) Count() int { return l.n }
+func (l *Lines) Count() int { return l.count }
 
 // Size returns the number of bytes.
 func (l *Lines) Size() int64 { return l.size }

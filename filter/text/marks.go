@@ -7,26 +7,26 @@ import (
 	"unicode/utf8"
 )
 
-// noiseTail ends the line that NoiseCount makes.
-const noiseTail = " noise lines removed)"
+// noiseSuffix ends the line that NoiseCount makes.
+const noiseSuffix = " noise lines removed)"
 
 // NoiseCount returns the line that replaces n lines of noise.
 func NoiseCount(n int) []byte {
-	return append(strconv.AppendInt([]byte("("), int64(n), 10), noiseTail...)
+	return append(strconv.AppendInt([]byte("("), int64(n), 10), noiseSuffix...)
 }
 
 // IsNoiseCount reports whether a line was made by NoiseCount.
 func IsNoiseCount(l []byte) bool {
-	return len(l) > 1 && l[0] == '(' && l[1] >= '0' && l[1] <= '9' && bytes.HasSuffix(l, []byte(noiseTail))
+	return len(l) > 1 && l[0] == '(' && l[1] >= '0' && l[1] <= '9' && bytes.HasSuffix(l, []byte(noiseSuffix))
 }
 
-// PatternsTail occurs in the last line of a deduplicated log.
-const PatternsTail = " total lines)"
+// PatternsSuffix occurs in the last line of a deduplicated log.
+const PatternsSuffix = " total lines)"
 
 // IsPatternCount reports whether a line is the last one of a deduplicated log.
 func IsPatternCount(l []byte) bool {
 	rest := l[DigitsEnd(l, 0):]
-	return len(rest) < len(l) && bytes.HasPrefix(rest, []byte(" unique patterns (")) && bytes.Contains(rest, []byte(PatternsTail))
+	return len(rest) < len(l) && bytes.HasPrefix(rest, []byte(" unique patterns (")) && bytes.Contains(rest, []byte(PatternsSuffix))
 }
 
 // ShortenedMark occurs in each line that Shorten made.
@@ -46,7 +46,8 @@ func Shorten(l []byte, size int) []byte {
 
 // IsFolded reports whether a line replaces lines that a digest folded.
 func IsFolded(l []byte) bool {
-	return len(l) > 10 && bytes.HasPrefix(l, []byte("... (")) && l[5] >= '0' && l[5] <= '9' && bytes.HasSuffix(l, []byte(") ...")) && !IsOmission(l)
+	return len(l) > 10 && bytes.HasPrefix(l, []byte("... (")) && l[5] >= '0' && l[5] <= '9' &&
+		bytes.HasSuffix(l, []byte(") ...")) && !IsOmission(l)
 }
 
 // Squeeze appends a line with at most two blanks in a row.

@@ -10,24 +10,24 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/automaton"
 )
 
-// maxPattern is the longest regular expression, in characters.
-const maxPattern = 512
+// maxPatternLength is the longest regular expression, in characters.
+const maxPatternLength = 512
 
-// maxProgram is the largest regular expression, in instructions of its compiled
+// maxInstructions is the largest regular expression, in instructions of its compiled
 // form. Matching a line takes its length times that.
-const maxProgram = 5000
+const maxInstructions = 5000
 
 // Pattern is a regular expression that is matched against one line.
 type Pattern struct {
-	Regexp *regexp.Regexp
-	tree   *syntax.Regexp
-	auto   func() *automaton.Automaton // of this expression alone
+	Regexp    *regexp.Regexp
+	tree      *syntax.Regexp
+	automaton func() *automaton.Automaton // of this expression alone
 }
 
 // Compile compiles an expression. The error says what is wrong with it.
 func Compile(expr string) (*Pattern, error) {
-	if n := len([]rune(expr)); n > maxPattern {
-		return nil, fmt.Errorf("the pattern has %d characters; the limit is %d", n, maxPattern)
+	if n := len([]rune(expr)); n > maxPatternLength {
+		return nil, fmt.Errorf("the pattern has %d characters; the limit is %d", n, maxPatternLength)
 	}
 	re, err := regexp.Compile(expr)
 	if err != nil {
@@ -39,17 +39,21 @@ func Compile(expr string) (*Pattern, error) {
 	}
 	p := &Pattern{Regexp: re, tree: tree.Simplify()}
 	if strings.Contains(expr, "{") { // only repetitions are larger than they look
-		if prog, err := syntax.Compile(p.tree); err != nil || len(prog.Inst) > maxProgram {
-			return nil, fmt.Errorf("the pattern %q is too large: counted with its repetitions it has more than %d steps", expr, maxProgram)
+		if prog, err := syntax.Compile(p.tree); err != nil || len(prog.Inst) > maxInstructions {
+			return nil, fmt.Errorf(
+				"the pattern %q is too large: counted with its repetitions it has more than %d steps",
+				expr,
+				maxInstructions,
+			)
 		}
 	}
-	p.auto = sync.OnceValue(func() *automaton.Automaton { return automaton.New(p.tree) })
+	p.automaton = sync.OnceValue(func() *automaton.Automaton { return automaton.New(p.tree) })
 	return p, nil
 }
 
 // Match reports whether the expression occurs in the line.
 func (p *Pattern) Match(line []byte) bool {
-	if a := p.auto(); a != nil {
+	if a := p.automaton(); a != nil {
 		if found, known := a.Match(line); known {
 			return found
 		}
@@ -67,8 +71,8 @@ func (p *Pattern) Submatch(line []byte) [][]byte {
 
 // Patterns is a set of patterns.
 type Patterns struct {
-	list []*Pattern
-	auto func() *automaton.Automaton
+	list      []*Pattern
+	automaton func() *automaton.Automaton
 }
 
 // CompileAll compiles a set. The error is that of the first invalid expression.
@@ -87,7 +91,7 @@ func CompileAll(exprs []string) (*Patterns, error) {
 // Add adds a pattern to the set, which must not be in use yet.
 func (s *Patterns) Add(p *Pattern) {
 	s.list = append(s.list, p)
-	s.auto = sync.OnceValue(func() *automaton.Automaton {
+	s.automaton = sync.OnceValue(func() *automaton.Automaton {
 		trees := make([]*syntax.Regexp, len(s.list))
 		for i, p := range s.list {
 			trees[i] = p.tree
@@ -101,7 +105,7 @@ func (s *Patterns) Match(line []byte) bool {
 	if s == nil || len(s.list) == 0 {
 		return false
 	}
-	if a := s.auto(); a != nil {
+	if a := s.automaton(); a != nil {
 		if found, known := a.Match(line); known {
 			return found
 		}

@@ -60,7 +60,7 @@ func TestPattern(t *testing.T) {
 // The patterns of the built-in rules fit into one automaton.
 func TestPatternsHaveAutomatons(t *testing.T) {
 	set, err := CompileAll(patternExprs)
-	if err != nil || set.auto() == nil {
+	if err != nil || set.automaton() == nil {
 		t.Error("none", err)
 	}
 }

@@ -23,11 +23,11 @@ type Sanitizer struct {
 	// Emit returns.
 	Emit func(line []byte)
 
-	raw   []byte // the beginning of a line that has not ended
-	clean []byte // the current state of the line
-	long  bool   // raw continues a line whose beginning was emitted
-	begun bool   // a line was emitted
-	blank bool   // a blank line is pending
+	raw          []byte // the beginning of a line that has not ended
+	state        []byte // the visible text of a line with control characters
+	continued    bool   // raw continues a line whose beginning was emitted
+	emitted      bool   // a line was emitted
+	blankPending bool   // a blank line is emitted if another line follows
 }
 
 // Write sanitises more output. It never fails.
@@ -37,17 +37,17 @@ func (s *Sanitizer) Write(p []byte) (int, error) {
 		end := bytes.IndexByte(p, '\n')
 		switch {
 		case end >= 0 && len(s.raw) == 0:
-			s.lines(p[:end])
+			s.endLine(p[:end])
 		case end >= 0:
 			s.raw = append(s.raw, p[:end]...)
-			s.lines(s.raw)
+			s.endLine(s.raw)
 			s.raw = s.raw[:0]
 		default:
 			s.raw = append(s.raw, p...)
-			s.pieces()
+			s.emitPieces()
 			return n, nil
 		}
-		s.long = false
+		s.continued = false
 		p = p[end+1:]
 	}
 	return n, nil
@@ -56,31 +56,31 @@ func (s *Sanitizer) Write(p []byte) (int, error) {
 // End sanitises the last line.
 func (s *Sanitizer) End() {
 	if len(s.raw) > 0 {
-		s.lines(s.raw)
+		s.endLine(s.raw)
 		s.raw = s.raw[:0]
 	}
-	s.long = false
+	s.continued = false
 }
 
-// pieces emits the beginning of a line that is too long to wait for its end.
-func (s *Sanitizer) pieces() {
+// emitPieces emits the beginning of a line that is too long to wait for its end.
+func (s *Sanitizer) emitPieces() {
 	for len(s.raw) > MaxLine {
-		n := s.piece(s.raw[:MaxLine])
+		n := s.pieceLength(s.raw[:MaxLine])
 		s.line(s.raw[:n])
-		s.long = true
+		s.continued = true
 		s.raw = append(s.raw[:0], s.raw[n:]...)
 	}
 }
 
-// lines sanitises a line, or the last piece of one.
-func (s *Sanitizer) lines(line []byte) {
+// endLine sanitises a line that has ended, or the last piece of it.
+func (s *Sanitizer) endLine(line []byte) {
 	for len(line) > MaxLine {
-		n := s.piece(line[:MaxLine])
+		n := s.pieceLength(line[:MaxLine])
 		s.line(line[:n])
-		s.long = true
+		s.continued = true
 		line = line[n:]
 	}
-	if s.long && len(line) == 0 {
+	if s.continued && len(line) == 0 {
 		return
 	}
 	s.line(line)
@@ -105,9 +105,9 @@ func SafeCut(line []byte) int {
 	return len(line)
 }
 
-// piece returns how much of a long line can be cut off without cutting a rune
+// pieceLength returns how much of a long line can be cut off without cutting a rune
 // or an escape sequence.
-func (s *Sanitizer) piece(line []byte) int {
+func (s *Sanitizer) pieceLength(line []byte) int {
 	const longest = 256 // bytes; no meaningful sequence is longer
 	n := SafeCut(line)
 	if esc := bytes.LastIndexByte(line[n-longest:n], escape); esc >= 0 {
@@ -135,10 +135,10 @@ var PlainByte = func() (table [256]bool) {
 	return table
 }()
 
-// line sanitises a whole line.
+// line sanitises a line, or a piece of one.
 func (s *Sanitizer) line(line []byte) {
 	line = bytes.TrimSuffix(line, []byte("\r"))
-	if printable(line) {
+	if isPlainASCII(line) {
 		s.emit(line)
 		return
 	}
@@ -147,16 +147,16 @@ func (s *Sanitizer) line(line []byte) {
 	}
 	for i, b := range line {
 		if !PlainByte[b] || b == 0xc2 && i+1 < len(line) && line[i+1] < 0xa0 {
-			s.controlled(line, i)
+			s.lineWithControls(line, i)
 			return
 		}
 	}
 	s.emit(line)
 }
 
-// printable reports whether a line is ASCII without control characters other
+// isPlainASCII reports whether a line is ASCII without control characters other
 // than tabs.
-func printable(line []byte) bool {
+func isPlainASCII(line []byte) bool {
 	const each, high = 0x0101010101010101, 0x8080808080808080
 	i := 0
 	for ; i+8 <= len(line); i += 8 {
@@ -187,15 +187,15 @@ const (
 	bell   = 0x07
 )
 
-// controlled sanitises a line whose first control character is at first.
-func (s *Sanitizer) controlled(line []byte, first int) {
-	s.clean = append(s.clean[:0], line[:first]...)
+// lineWithControls sanitises a line whose first control character is at first.
+func (s *Sanitizer) lineWithControls(line []byte, first int) {
+	s.state = append(s.state[:0], line[:first]...)
 	for i := first; i < len(line); {
 		b := line[i]
 		switch {
 		case b == escape:
 			n, _ := sequenceLength(line[i:])
-			if restarts(line[i : i+n]) {
+			if returnsToStart(line[i : i+n]) {
 				s.overwrite()
 			}
 			i += n
@@ -203,8 +203,8 @@ func (s *Sanitizer) controlled(line []byte, first int) {
 		case b == '\r':
 			s.overwrite()
 		case b == '\b':
-			_, n := utf8.DecodeLastRune(s.clean)
-			s.clean = s.clean[:len(s.clean)-n]
+			_, n := utf8.DecodeLastRune(s.state)
+			s.state = s.state[:len(s.state)-n]
 		case b == 0xc2 && i+1 < len(line) && line[i+1] >= 0x80 && line[i+1] < 0xa0: // a control character of Latin-1
 			if line[i+1] == 0x9b {
 				i += 2 + parametersLength(line[i+2:])
@@ -216,35 +216,35 @@ func (s *Sanitizer) controlled(line []byte, first int) {
 			for end < len(line) && PlainByte[line[end]] && line[end] != 0xc2 {
 				end++
 			}
-			s.clean = append(s.clean, line[i:end]...)
+			s.state = append(s.state, line[i:end]...)
 			i = end
 			continue
 		}
 		i++
 	}
-	s.emit(s.clean)
+	s.emit(s.state)
 }
 
 // overwrite returns to the start of the line. It drops the current state unless
 // that reports a problem.
 func (s *Sanitizer) overwrite() {
-	if Important(s.clean) {
-		s.emit(s.clean)
+	if Important(s.state) {
+		s.emit(s.state)
 	}
-	s.clean = s.clean[:0]
+	s.state = s.state[:0]
 }
 
-// emit passes a line on.
+// emit emits a sanitised line. Blank lines wait for the next line.
 func (s *Sanitizer) emit(line []byte) {
 	if len(line) == 0 || (line[0] <= ' ' || line[0] >= utf8.RuneSelf) && len(bytes.TrimSpace(line)) == 0 {
-		s.blank = s.begun
+		s.blankPending = s.emitted
 		return
 	}
-	if s.blank {
+	if s.blankPending {
 		s.Emit(nil)
-		s.blank = false
+		s.blankPending = false
 	}
-	s.begun = true
+	s.emitted = true
 	s.Emit(line)
 }
 
@@ -300,9 +300,9 @@ func parametersLength(line []byte) int {
 	return len(line)
 }
 
-// restarts reports whether an escape sequence returns to the start of the line
+// returnsToStart reports whether an escape sequence returns to the start of the line
 // or erases it.
-func restarts(seq []byte) bool {
+func returnsToStart(seq []byte) bool {
 	if len(seq) < 3 || seq[1] != '[' {
 		return false
 	}

@@ -10,8 +10,11 @@ import (
 func Important(line []byte) bool { return importantWords.Find(line) }
 
 var importantWords = NewWords(
-	"error", "fail", "fatal", "panic", "exception", "traceback", "warn", "denied", "refused", "cannot", "can't", "could not", "unable to", "not found", "no such", "undefined", "unresolved",
-	"segmentation fault", "core dumped", "assert", "abort", "killed", "timed out", "timeout", "conflict", "unauthorized", "forbidden", "out of memory", "oom", "invalid", "unexpected", "mismatch", "deprecated", "vulnerab",
+	"error", "fail", "fatal", "panic", "exception", "traceback", "warn", "denied", "refused", "cannot",
+	"can't", "could not", "unable to", "not found", "no such", "undefined", "unresolved",
+	"segmentation fault", "core dumped", "assert", "abort", "killed", "timed out", "timeout", "conflict",
+	"unauthorized", "forbidden", "out of memory", "oom", "invalid", "unexpected", "mismatch", "deprecated",
+	"vulnerab",
 )
 
 // Words finds any of several words in a line, ignoring the case of ASCII
@@ -23,8 +26,8 @@ type Words struct {
 // wordTable indexes the words by their first three bytes, five bits each, which
 // are the same for both cases of a letter.
 type wordTable struct {
-	third [1 << 10]uint32   // bits of the third byte, by the first two
-	words [1 << 10][][]byte // in lower case, by the same
+	thirdBytes [1 << 10]uint32   // a bit for each third byte, by pairIndex of the first two
+	words      [1 << 10][][]byte // in lower case, by the same index
 }
 
 func pairIndex(a, b byte) int { return int(a&31)<<5 | int(b&31) }
@@ -37,7 +40,7 @@ func NewWords(list ...string) *Words {
 		for _, text := range list {
 			lower := bytes.ToLower([]byte(text))
 			at := pairIndex(lower[0], lower[1])
-			t.third[at] |= 1 << (lower[2] & 31)
+			t.thirdBytes[at] |= 1 << (lower[2] & 31)
 			t.words[at] = append(t.words[at], lower)
 		}
 		return t
@@ -53,7 +56,7 @@ func (w *Words) Find(line []byte) bool {
 	a, b := line[0], line[1]
 	for i, c := range line[2:] {
 		at := pairIndex(a, b)
-		if t.third[at]>>(c&31)&1 != 0 && t.begins(line[i:], at) {
+		if t.thirdBytes[at]>>(c&31)&1 != 0 && t.beginsWithWord(line[i:], at) {
 			return true
 		}
 		a, b = b, c
@@ -61,8 +64,8 @@ func (w *Words) Find(line []byte) bool {
 	return false
 }
 
-// begins reports whether a line begins with any of the words at an index.
-func (t *wordTable) begins(line []byte, at int) bool {
+// beginsWithWord reports whether a line begins with any of the words at an index.
+func (t *wordTable) beginsWithWord(line []byte, at int) bool {
 	for _, word := range t.words[at] {
 		if HasPrefixFold(line, word) {
 			return true

@@ -13,7 +13,7 @@ const VaryingMark = '#'
 // about different things stay different: only times, addresses, long ids,
 // sizes, durations, processes and ports vary then, and plain numbers do not.
 func Normalize(dst, line []byte, strict bool) []byte {
-	n := normalising{dst: dst, line: line, strict: strict}
+	n := normalizer{dst: dst, line: line, strict: strict}
 	same := 0 // line[same:at] is unchanged and not copied yet
 	for at := 0; at < len(line); {
 		start, kind := at, Class[line[at]]
@@ -22,7 +22,9 @@ func Normalize(dst, line []byte, strict bool) []byte {
 			for at++; at < len(line) && Class[line[at]] != 0; at++ {
 				kind |= Class[line[at]]
 			}
-			if kind&Digit != 0 || at-start == 3 && IsCalendarWord(line[start:at]) || kind == HexLetter && (at-start >= 8 || joinsNext(line, at)) {
+			if kind&Digit != 0 ||
+				at-start == 3 && IsCalendarWord(line[start:at]) ||
+				kind == HexLetter && (at-start >= 8 || joinsNext(line, at)) {
 				n.dst, n.at = append(n.dst, line[same:start]...), start
 				n.word(at, kind)
 				at, same = n.at, n.at
@@ -55,33 +57,39 @@ func joinsNext(line []byte, end int) bool {
 	return end < len(line) && (line[end] == ':' || line[end] == '-' || line[end] == '/')
 }
 
-type normalising struct {
+// normalizer appends the normalised text of line to dst.
+type normalizer struct {
 	dst, line []byte
-	at        int
+	at        int // index in line of the text that is not appended yet
 	strict    bool
 }
 
-// word normalises the letters and digits up to end, which are of these classes.
-func (n *normalising) word(end int, kind uint8) {
+// word normalises the letters and digits from n.at to end. kind has the bits of their
+// classes.
+func (n *normalizer) word(end int, kind uint8) {
 	line, start := n.line, n.at
 	if kind&Letter == 0 && joinsNext(line, end) {
 		if to := linkedEnd(line, start, end); to > 0 {
-			n.mark(to)
+			n.writeMark(to)
 			return
 		}
 	}
 	word := line[start:end]
 	switch {
 	case kind&Digit == 0 && !(kind == HexLetter && len(word) >= 8) && !(len(word) == 3 && IsCalendarWord(word)):
-		n.literal(end)
+		n.copy(end)
 	case kind == Digit && n.strict && n.identifiesSubject(end):
-		n.literal(n.fraction(end))
+		n.copy(n.fractionEnd(end))
 	case kind == Digit && !n.strict && n.isResult(end):
-		n.literal(end)
-	case kind == Digit || kind&Digit == 0 || alternations(word) > 1 && (!n.strict || len(word) >= 8) || kind == Digit|HexLetter && len(word) >= 7 || isMeasure(word):
-		n.mark(end)
+		n.copy(end)
+	case kind == Digit ||
+		kind&Digit == 0 ||
+		countAlternations(word) > 1 && (!n.strict || len(word) >= 8) ||
+		kind == Digit|HexLetter && len(word) >= 7 ||
+		isMeasure(word):
+		n.writeMark(end)
 	case n.strict:
-		n.literal(end)
+		n.copy(end)
 	default:
 		for _, b := range word {
 			if Class[b] != Digit {
@@ -94,14 +102,14 @@ func (n *normalising) word(end int, kind uint8) {
 	}
 }
 
-func (n *normalising) literal(end int) {
+func (n *normalizer) copy(end int) {
 	n.dst = append(n.dst, n.line[n.at:end]...)
 	n.at = end
 }
 
-// mark writes VaryingMark for the text up to end, a fraction and a unit
+// writeMark writes VaryingMark for the text up to end, a fraction and a unit
 // included.
-func (n *normalising) mark(end int) {
+func (n *normalizer) writeMark(end int) {
 	line := n.line
 	for {
 		switch {
@@ -109,7 +117,8 @@ func (n *normalising) mark(end int) {
 			for end++; end < len(line) && Class[line[end]] != 0; end++ {
 			}
 			continue
-		case end+2 < len(line) && line[end+2] == 's' && (line[end] == 0xc2 && line[end+1] == 0xb5 || line[end] == 0xce && line[end+1] == 0xbc): // µs
+		case end+2 < len(line) && line[end+2] == 's' && // µs with the micro sign or the Greek letter
+			(line[end] == 0xc2 && line[end+1] == 0xb5 || line[end] == 0xce && line[end+1] == 0xbc):
 			end += 3
 		}
 		break
@@ -118,8 +127,8 @@ func (n *normalising) mark(end int) {
 	n.at = end
 }
 
-// fraction returns the end of a number with its fraction.
-func (n *normalising) fraction(end int) int {
+// fractionEnd returns the end of a number with its fraction.
+func (n *normalizer) fractionEnd(end int) int {
 	for end+1 < len(n.line) && n.line[end] == '.' && Class[n.line[end+1]] == Digit {
 		for end++; end < len(n.line) && Class[n.line[end]] == Digit; end++ {
 		}
@@ -129,12 +138,12 @@ func (n *normalising) fraction(end int) int {
 
 // identifiesSubject reports whether the number up to end identifies the subject of a
 // record, so that errors with different numbers differ.
-func (n *normalising) identifiesSubject(end int) bool {
+func (n *normalizer) identifiesSubject(end int) bool {
 	line, start := n.line, n.at
 	if end-start >= 10 { // an epoch, an id
 		return false
 	}
-	to := n.fraction(end)
+	to := n.fractionEnd(end)
 	if to < len(line) && to > end && Class[line[to]] != 0 || to+1 < len(line) && (line[to] == 0xc2 || line[to] == 0xce) { // a duration
 		return false
 	}
@@ -165,7 +174,9 @@ func (n *normalising) identifiesSubject(end int) bool {
 		case "pid", "PID", "Pid", "tid", "port", "PORT", "Port", "ppid":
 			return false
 		}
-		if d := bytes.TrimSuffix(n.dst, []byte(":")); before == ':' && (bytes.HasSuffix(d, []byte("#")) || bytes.HasSuffix(d, []byte("#]"))) { // port of an address
+		// port of an address
+		if d := bytes.TrimSuffix(n.dst, []byte(":")); before == ':' &&
+			(bytes.HasSuffix(d, []byte("#")) || bytes.HasSuffix(d, []byte("#]"))) {
 			return false
 		}
 	}
@@ -174,7 +185,7 @@ func (n *normalising) identifiesSubject(end int) bool {
 
 // isResult reports whether the number up to end is a result: a status, an exit
 // code, a level, or zero.
-func (n *normalising) isResult(end int) bool {
+func (n *normalizer) isResult(end int) bool {
 	line, start := n.line, n.at
 	if end-start > 3 || start == 0 || end < len(line) && (line[end] == ':' || line[end] == '.' || line[end] == '-' || line[end] == '/') {
 		return false
@@ -187,8 +198,14 @@ func (n *normalising) isResult(end int) bool {
 	if end-start == 1 && line[start] == '0' {
 		return true
 	}
-	if end-start == 3 && (line[start] == '4' || line[start] == '5') && !isSize(line, start) && failedStatus[(int(line[start]-'0')*10+int(line[start+1]-'0'))*10+int(line[start+2]-'0')-400] {
-		if before := line[:start]; bytes.Contains(before, []byte("HTTP")) || bytes.Contains(before, []byte("http")) || bytes.Contains(before, []byte("GET ")) || bytes.Contains(before, []byte("POST")) || bytes.Contains(line[end:], []byte("GET ")) || bytes.Contains(line[end:], []byte("POST ")) {
+	if end-start == 3 && (line[start] == '4' || line[start] == '5') && !isSize(line, start) &&
+		failedStatus[(int(line[start]-'0')*10+int(line[start+1]-'0'))*10+int(line[start+2]-'0')-400] {
+		if before := line[:start]; bytes.Contains(before, []byte("HTTP")) ||
+			bytes.Contains(before, []byte("http")) ||
+			bytes.Contains(before, []byte("GET ")) ||
+			bytes.Contains(before, []byte("POST")) ||
+			bytes.Contains(line[end:], []byte("GET ")) ||
+			bytes.Contains(line[end:], []byte("POST ")) {
 			return true
 		}
 	}
@@ -213,14 +230,22 @@ func (n *normalising) isResult(end int) bool {
 // access log has after the status: "GET / HTTP/1.1" 200 512.
 func isSize(line []byte, start int) bool {
 	status := start - len("200 ")
-	return status >= len(`" `) && line[start-1] == ' ' && DigitsEnd(line, status) == start-1 && line[status-1] == ' ' && line[status-2] == '"'
+	return status >= len(`" `) && line[start-1] == ' ' && DigitsEnd(line, status) == start-1 &&
+		line[status-1] == ' ' && line[status-2] == '"'
 }
 
-var resultWords = [][]byte{[]byte("status"), []byte("code"), []byte("exit"), []byte("level"), []byte("severity"), []byte("errno"), []byte("signal"), []byte("lvl"), []byte("rc"), []byte("priority")}
+var resultWords = [][]byte{
+	[]byte("status"), []byte("code"), []byte("exit"), []byte("level"), []byte("severity"), []byte("errno"),
+	[]byte("signal"), []byte("lvl"), []byte("rc"), []byte("priority"),
+}
 
 // failedStatus holds the HTTP statuses of failures, from 400 on.
 var failedStatus = func() (table [200]bool) {
-	for _, status := range []int{400, 401, 402, 403, 404, 405, 406, 408, 409, 410, 411, 412, 413, 414, 415, 416, 421, 422, 423, 424, 425, 426, 428, 429, 431, 444, 451, 499, 500, 501, 502, 503, 504, 505, 507, 508, 511, 520, 521, 522, 523, 524, 525, 526, 530} {
+	for _, status := range []int{
+		400, 401, 402, 403, 404, 405, 406, 408, 409, 410, 411, 412, 413, 414, 415, 416, 421, 422, 423, 424,
+		425, 426, 428, 429, 431, 444, 451, 499, 500, 501, 502, 503, 504, 505, 507, 508, 511, 520, 521, 522,
+		523, 524, 525, 526, 530,
+	} {
 		table[status-400] = true
 	}
 	return table
@@ -230,7 +255,8 @@ var failedStatus = func() (table [200]bool) {
 // level=30, "level": 30 and exit code 1.
 func wordBefore(line []byte, start int) []byte {
 	end := start
-	for end > 0 && start-end < 5 && (line[end-1] == ' ' || line[end-1] == '=' || line[end-1] == ':' || line[end-1] == '"' || line[end-1] == '\'') {
+	for end > 0 && start-end < 5 &&
+		(line[end-1] == ' ' || line[end-1] == '=' || line[end-1] == ':' || line[end-1] == '"' || line[end-1] == '\'') {
 		end--
 	}
 	from := end
@@ -240,8 +266,8 @@ func wordBefore(line []byte, start int) []byte {
 	return line[from:end]
 }
 
-// alternations counts the changes between letters and digits.
-func alternations(word []byte) (n int) {
+// countAlternations counts the changes between letters and digits.
+func countAlternations(word []byte) (n int) {
 	for i := 1; i < len(word); i++ {
 		if (Class[word[i]] == Digit) != (Class[word[i-1]] == Digit) {
 			n++
@@ -278,7 +304,8 @@ func linkedEnd(line []byte, start, end int) int {
 	}
 	switch line[end] {
 	case '-':
-		if end-start == 8 && len(line) >= start+36 && line[start+13] == '-' && line[start+18] == '-' && line[start+23] == '-' && hexadecimal(line[start+24:start+36]) {
+		if end-start == 8 && len(line) >= start+36 && line[start+13] == '-' && line[start+18] == '-' &&
+			line[start+23] == '-' && isHexadecimal(line[start+24:start+36]) {
 			return start + 36
 		}
 		return dateEnd(line, start, end)
@@ -355,7 +382,7 @@ func dateEnd(line []byte, start, end int) int {
 	return third
 }
 
-func hexadecimal(b []byte) bool {
+func isHexadecimal(b []byte) bool {
 	for _, c := range b {
 		if Class[c]&(Digit|HexLetter) == 0 {
 			return false
@@ -373,7 +400,7 @@ func FailedRequest(text []byte) bool {
 			return false
 		}
 		at += i + 1
-		if n := (normalising{line: text, at: at}); DigitsEnd(text, at) == at+3 && n.isResult(at+3) && (text[at] == '4' || text[at] == '5') {
+		if n := (normalizer{line: text, at: at}); DigitsEnd(text, at) == at+3 && n.isResult(at+3) && (text[at] == '4' || text[at] == '5') {
 			return true
 		}
 	}
