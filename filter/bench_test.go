@@ -55,9 +55,9 @@ func BenchmarkFilter(b *testing.B) {
 	}
 	mix := repeated(all, benchSize)
 	var slowest speed
-	for _, r := range f.all() {
+	for _, r := range f.allRules() {
 		command, _ := command.Output(cmp.Or(commands[r.name], r.name))
-		one := &Filter{rules: made(rule{name: r.name, match: matcher{exact: command}, strategy: r.strategy, kind: r.kind}), scan: f.scan}
+		one := &Filter{rules: compiledRules(rule{name: r.name, match: matcher{exact: command}, strategy: r.strategy, strategyType: r.strategyType}), scan: f.scan}
 		b.Run("mix/"+r.name, func(b *testing.B) { slowest.note(r.name, benchFilter(b, one, command, mix)) })
 		if len(outputs[r.name]) > 0 {
 			own := repeated(outputs[r.name], benchSize)
@@ -323,8 +323,8 @@ func BenchmarkGroupByRule(b *testing.B) {
 		}
 		seg, _ := command.Output(string(cmd))
 		var s strategy.Strategy
-		for _, r := range f.all() {
-			if r.match.matches(seg) && r.kind == "group_by_rule" {
+		for _, r := range f.allRules() {
+			if r.match.matches(seg) && r.strategyType == "group_by_rule" {
 				s = r.strategy
 			}
 		}

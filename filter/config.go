@@ -31,8 +31,8 @@ type Security struct {
 	ExtraPatterns []string `toml:"extra_patterns"`
 }
 
-// maxExtra limits the patterns: each is tried on every line.
-const maxExtra = 64
+// maxExtraPatterns limits the patterns: each is tried on every line.
+const maxExtraPatterns = 64
 
 // Defaults returns the default settings.
 func Defaults() Config {
@@ -42,8 +42,8 @@ func Defaults() Config {
 // Validate returns a message for each invalid key.
 func (c Config) Validate() map[string]string {
 	wrong := map[string]string{}
-	if n := len(c.Security.ExtraPatterns); n > maxExtra {
-		wrong["security.extra_patterns"] = fmt.Sprintf("has %d patterns; the limit is %d", n, maxExtra)
+	if n := len(c.Security.ExtraPatterns); n > maxExtraPatterns {
+		wrong["security.extra_patterns"] = fmt.Sprintf("has %d patterns; the limit is %d", n, maxExtraPatterns)
 	}
 	for i, expr := range c.Security.ExtraPatterns {
 		if _, err := redact.CheckPattern(expr); err != nil {
@@ -56,28 +56,28 @@ func (c Config) Validate() map[string]string {
 // Tighten adopts a repository's settings that show more of the output or fewer
 // credentials. It returns the keys that the repository set and that were
 // ignored.
-func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
+func (c Config) Tighten(repo Config, isSet func(key string) bool) (Config, []string) {
 	var ignored []string
 	switch {
-	case !has("enabled"):
+	case !isSet("enabled"):
 	case repo.Enabled && !c.Enabled:
 		ignored = append(ignored, "enabled")
 	default:
 		c.Enabled = repo.Enabled
 	}
-	if has("filters_path") {
+	if isSet("filters_path") {
 		ignored = append(ignored, "filters_path")
 	}
 	switch {
-	case !has("security.enabled"):
+	case !isSet("security.enabled"):
 	case !repo.Security.Enabled && c.Security.Enabled:
 		ignored = append(ignored, "security.enabled")
 	default:
 		c.Security.Enabled = repo.Security.Enabled
 	}
-	if has("security.extra_patterns") {
+	if isSet("security.extra_patterns") {
 		more := slices.Concat(c.Security.ExtraPatterns, repo.Security.ExtraPatterns)
-		if len(more) > maxExtra {
+		if len(more) > maxExtraPatterns {
 			ignored = append(ignored, "security.extra_patterns")
 		} else {
 			c.Security.ExtraPatterns = more

@@ -20,7 +20,7 @@ func TestConfig(t *testing.T) {
 			t.Errorf("%s: %q, want %q", key, got, want)
 		}
 	}
-	c.Security.ExtraPatterns = make([]string, maxExtra+1)
+	c.Security.ExtraPatterns = make([]string, maxExtraPatterns+1)
 	if got := c.Validate()["security.extra_patterns"]; got == "" {
 		t.Error("there may be any number of patterns")
 	}
@@ -42,7 +42,7 @@ func TestTighten(t *testing.T) {
 		"its rules":    {user: on, repo: Config{FiltersPath: "x"}, has: []string{"filters_path"}, want: on, ignored: []string{"filters_path"}},
 		"more patterns": {user: own, repo: Config{Security: Security{ExtraPatterns: []string{"b"}}}, has: []string{"security.extra_patterns"},
 			want: Config{Enabled: true, Security: Security{Enabled: true, ExtraPatterns: []string{"a", "b"}}}},
-		"too many patterns": {user: own, repo: Config{Security: Security{ExtraPatterns: make([]string, maxExtra)}}, has: []string{"security.extra_patterns"},
+		"too many patterns": {user: own, repo: Config{Security: Security{ExtraPatterns: make([]string, maxExtraPatterns)}}, has: []string{"security.extra_patterns"},
 			want: own, ignored: []string{"security.extra_patterns"}},
 		"nothing": {user: on, repo: off, want: on},
 	} {

@@ -33,7 +33,7 @@ func (p *listening) End() strategy.Confidence {
 }
 
 func (p *listening) filter() *Filter {
-	return &Filter{rules: made(rule{name: "listening", match: matcher{exact: "listen"}, strategy: p})}
+	return &Filter{rules: compiledRules(rule{name: "listening", match: matcher{exact: "listen"}, strategy: p})}
 }
 
 func manyLines(lines int) string {

@@ -72,24 +72,24 @@ func (f *Filter) Apply(script string, exit int, raw io.Reader) (*Outcome, error)
 // that matches. The two are the same if the rule changed nothing. explain must not
 // keep them.
 func (f *Filter) Explain(script string, exit int, raw io.Reader, explain func(by Applied, before, after *text.Lines)) (*Outcome, error) {
-	return f.apply(f.choose(script), exit, raw, explain)
+	return f.apply(f.chooseRules(script), exit, raw, explain)
 }
 
-// choice is the rules for the output of a script.
-type choice struct {
-	command string // that wrote most of the output
-	mixed   bool   // others may have written too
+// chosenRules are the rules for the output of a script.
+type chosenRules struct {
+	command string // the command that wrote most of the output
+	mixed   bool   // other commands may have written too
 	rules   []rule
 }
 
-// choose returns the rules for a script.
-func (f *Filter) choose(script string) (c choice) {
+// chooseRules returns the rules for a script.
+func (f *Filter) chooseRules(script string) (c chosenRules) {
 	c.command, c.mixed = command.Output(script)
-	c.rules = f.matching(c.command)
+	c.rules = f.matchingRules(c.command)
 	return c
 }
 
-func (f *Filter) apply(c choice, exit int, raw io.Reader, explain func(by Applied, before, after *text.Lines)) (*Outcome, error) {
+func (f *Filter) apply(c chosenRules, exit int, raw io.Reader, explain func(by Applied, before, after *text.Lines)) (*Outcome, error) {
 	run, rules := strategy.Run{Command: c.command, Mixed: c.mixed, Exit: exit}, c.rules
 	full := text.NewLines()
 	var first *rulePass
@@ -99,7 +99,7 @@ func (f *Filter) apply(c choice, exit int, raw io.Reader, explain func(by Applie
 	}
 	if len(rules) > 0 { // the first rule reads the lines as they are written, which saves reading them again
 		first = rules[0].begin(run)
-		defer full.Feed(first.lines)()
+		defer full.Feed(first.passLines)()
 	}
 	o, err := f.sanitize(raw, full, seen)
 	full.EndFeed()
@@ -111,20 +111,20 @@ func (f *Filter) apply(c choice, exit int, raw io.Reader, explain func(by Applie
 		return nil, err
 	}
 	for i, r := range rules {
-		if o.recognised(r.unless) {
+		if o.recognisedBy(r.unless) {
 			continue
 		}
 		p := first
 		if i > 0 {
 			p = r.begin(run)
-			p.all(o.Text)
+			p.passText(o.Text)
 		}
 		out, err := p.end(o.Text, nil)
 		if err != nil {
 			o.Close()
 			return nil, err
 		}
-		by := Applied{r.name, r.kind, p.confidence, p.failed}
+		by := Applied{r.name, r.strategyType, p.confidence, p.panicErr}
 		if explain != nil {
 			explain(by, o.Text, out)
 		}
@@ -142,17 +142,17 @@ func (f *Filter) apply(c choice, exit int, raw io.Reader, explain func(by Applie
 	return o, nil
 }
 
-// recognised reports whether the rule of that name recognised the output.
-func (o *Outcome) recognised(name string) bool {
+// recognisedBy reports whether the rule of that name recognised the output.
+func (o *Outcome) recognisedBy(name string) bool {
 	return name != "" && slices.ContainsFunc(o.Rules, func(a Applied) bool { return a.Rule == name && a.Confidence != strategy.Fallback })
 }
 
-// matching returns the rules for a command.
-func (f *Filter) matching(command string) (rules []rule) {
+// matchingRules returns the rules for a command.
+func (f *Filter) matchingRules(command string) (rules []rule) {
 	if command == "" {
 		return nil
 	}
-	for _, r := range f.all() {
+	for _, r := range f.allRules() {
 		if r.match.matches(command) {
 			rules = append(rules, r)
 		}
@@ -167,7 +167,7 @@ func (f *Filter) remask(o *Outcome, seen *redact.Seen) error {
 	if seen == nil || o.Text == o.Full {
 		return nil
 	}
-	look := func(next func([]byte)) ([]redact.Finding, error) {
+	maskInto := func(next func([]byte)) ([]redact.Finding, error) {
 		mask := f.scan.Stream(next, nil)
 		err := o.Text.Each(func(l []byte) {
 			if seen.Has(l) {
@@ -178,12 +178,12 @@ func (f *Filter) remask(o *Outcome, seen *redact.Seen) error {
 		})
 		return mask.End(), err
 	}
-	found, err := look(func([]byte) {})
+	found, err := maskInto(func([]byte) {})
 	if err != nil || len(found) == 0 {
 		return err
 	}
 	text := text.NewLines() // rarely needed
-	_, err = look(text.Write)
+	_, err = maskInto(text.Write)
 	if err == nil {
 		err = text.Err()
 	}
@@ -221,10 +221,10 @@ func (f *Filter) sanitize(raw io.Reader, full *text.Lines, seen *redact.Seen) (*
 // rulePass is a text on its way through a rule. If the rule panics, the text
 // stays as it is.
 type rulePass struct {
-	pass         strategy.Pass
-	out          *text.Lines
-	confidence   strategy.Confidence
-	read, failed error // errors of reading the text and of the rule
+	pass              strategy.Pass
+	out               *text.Lines
+	confidence        strategy.Confidence
+	readErr, panicErr error // of reading the text; of the rule, with its stack
 }
 
 func (r rule) begin(run strategy.Run) *rulePass {
@@ -233,24 +233,24 @@ func (r rule) begin(run strategy.Run) *rulePass {
 	return p
 }
 
-// lines sends whole lines, with their line feeds, through the rule.
-func (p *rulePass) lines(body []byte) {
+// passLines sends whole lines, with their line feeds, through the rule.
+func (p *rulePass) passLines(body []byte) {
 	p.try(func() { text.EachLine(body, p.pass.Line) })
 }
 
-// all sends a whole text through the rule.
-func (p *rulePass) all(text *text.Lines) {
-	p.try(func() { p.read = text.Each(p.pass.Line) })
+// passText sends a whole text through the rule.
+func (p *rulePass) passText(text *text.Lines) {
+	p.try(func() { p.readErr = text.Each(p.pass.Line) })
 }
 
 // try runs a part of the rule's work, unless the rule panicked before.
 func (p *rulePass) try(do func()) {
-	if p.failed != nil {
+	if p.panicErr != nil {
 		return
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			p.failed = fmt.Errorf("%v\n%s", r, debug.Stack())
+			p.panicErr = fmt.Errorf("%v\n%s", r, debug.Stack())
 		}
 	}()
 	do()
@@ -260,10 +260,10 @@ func (p *rulePass) try(do func()) {
 // is an error of reading the text, which end returns.
 func (p *rulePass) end(text *text.Lines, err error) (*text.Lines, error) {
 	p.try(func() { p.confidence = p.pass.End() })
-	if p.failed != nil {
+	if p.panicErr != nil {
 		p.confidence = strategy.Fallback
 	}
-	if err = cmp.Or(err, p.read, p.out.Err()); err != nil || p.confidence == strategy.Fallback || p.out.Size() >= text.Size() {
+	if err = cmp.Or(err, p.readErr, p.out.Err()); err != nil || p.confidence == strategy.Fallback || p.out.Size() >= text.Size() {
 		p.out.Close()
 		return text, err
 	}

@@ -9,23 +9,23 @@ import (
 
 // lazyStrategy makes the strategy of a built-in rule at its first output. A session
 // uses few of the rules, and making all of them would delay its start.
-type lazyStrategy struct{ get func() strategy.Strategy }
+type lazyStrategy struct{ build func() strategy.Strategy }
 
 func (l lazyStrategy) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
-	return l.get().Begin(run, out)
+	return l.build().Begin(run, out)
 }
 
-// later is compile for a rule that is known to be valid.
-func (w writtenRule) later() (rule, error) {
+// compileLazily is compile for a rule that is known to be valid.
+func (w writtenRule) compileLazily() (rule, error) {
 	m, err := compileMatch(w.Match)
-	kind, _ := w.Strategy["type"].(string)
+	strategyType, _ := w.Strategy["type"].(string)
 	return rule{w.Name, m, lazyStrategy{sync.OnceValue(func() strategy.Strategy {
 		r, err := w.compile()
 		if err != nil {
 			return unusableStrategy{} // a test checks that this never happens
 		}
 		return r.strategy
-	})}, kind, w.Unless}, err
+	})}, strategyType, w.Unless}, err
 }
 
 // unusableStrategy recognises no output.

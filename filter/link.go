@@ -38,26 +38,27 @@ type link struct {
 }
 
 func (l link) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
-	chosen := l.ahead(call.Card.Command)
-	res, err := l.run(ctx, call)
+	chosen := l.chooseEarly(call.Card.Command)
+	res, err := l.runMaskingLive(ctx, call)
 	switch {
 	case err != nil: // the output of a cancelled command is shown unfiltered
-		l.mask(call, &res)
+		l.maskResult(call, &res)
 		return res, err
 	case res.Output == nil:
-		l.mask(call, &res)
+		l.maskResult(call, &res)
 		return res, nil
 	}
-	if err := l.command(ctx, call, &res, chosen); err != nil {
+	if err := l.filterCommand(ctx, call, &res, chosen); err != nil {
 		res.Full.Close()
 		return executors.Result{Done: res.Done}, err
 	}
 	return res, nil
 }
 
-// ahead chooses the rules for a script, and compiles all rules, while the script runs.
-func (l link) ahead(script string) (chosen func() choice) {
-	chosen = sync.OnceValue(func() choice { return l.Filter.choose(script) })
+// chooseEarly chooses the rules for a script while the script runs, since the first choice
+// compiles all rules. chosen waits for the choice.
+func (l link) chooseEarly(script string) (chosen func() chosenRules) {
+	chosen = sync.OnceValue(func() chosenRules { return l.Filter.chooseRules(script) })
 	if script != "" {
 		go func() {
 			defer func() { _ = recover() }() // a panic shows where the choice is needed
@@ -67,12 +68,12 @@ func (l link) ahead(script string) (chosen func() choice) {
 	return chosen
 }
 
-// run executes the call and masks its live output.
-func (l link) run(ctx context.Context, call *executors.Call) (executors.Result, error) {
+// runMaskingLive executes the call and masks its live output.
+func (l link) runMaskingLive(ctx context.Context, call *executors.Call) (executors.Result, error) {
 	if l.Filter.scan == nil || call.Notify == nil {
 		return l.Executor.Execute(ctx, call)
 	}
-	m := &liveMask{scan: l.Filter.scan, next: call.Notify}
+	m := &liveMask{scanner: l.Filter.scan, next: call.Notify}
 	call.Notify = m.notify
 	defer func() {
 		m.flush()
@@ -81,10 +82,10 @@ func (l link) run(ctx context.Context, call *executors.Call) (executors.Result, 
 	return l.Executor.Execute(ctx, call)
 }
 
-// command filters the output of a command. The error is the cause of ctx.
-func (l link) command(ctx context.Context, call *executors.Call, res *executors.Result, chosen func() choice) error {
-	res.Raw = l.raw(res.Raw)
-	rules, exit := choice{}, -1
+// filterCommand filters the output of a command. The only error is the cause of ctx.
+func (l link) filterCommand(ctx context.Context, call *executors.Call, res *executors.Result, chosen func() chosenRules) error {
+	res.Raw = l.maskRaw(res.Raw)
+	rules, exit := chosenRules{}, -1
 	if !res.Output.Partial { // a rule that needs the whole output would mistake a part for it
 		rules = chosen()
 	}
@@ -92,23 +93,26 @@ func (l link) command(ctx context.Context, call *executors.Call, res *executors.
 		exit = *call.Record.ExitCode
 	}
 	raw, open := commandOutput(res)
-	o, err := l.Filter.apply(rules, exit, untilDone{ctx, raw}, nil)
+	o, err := l.Filter.apply(rules, exit, contextReader{ctx, raw}, nil)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil: // no room for the full text: keep the part in memory
-		l.unfiltered(call, res, err)
+		l.maskUnfiltered(call, res, err)
 		return nil
 	}
 	for _, by := range o.Rules {
 		if by.Failed != nil && l.Log != nil {
-			l.Log.Warn("a filter rule panicked: the output stays as it was before the rule", "session", call.Session, "call", call.ID, "rule", by.Rule, "panic", by.Failed)
+			l.Log.Warn(
+				"a filter rule panicked: the output stays as it was before the rule",
+				"session", call.Session, "call", call.ID, "rule", by.Rule, "panic", by.Failed,
+			)
 		}
 	}
-	record(call, o)
+	recordRules(call, o)
 	c := newCounts(o)
 	partial := res.Output.Partial
-	l.result(res, o, &c, open)
+	l.setResult(res, o, &c, open)
 	if partial {
 		c = Counts{Masked: c.Masked}
 	}
@@ -124,8 +128,8 @@ func (l link) count(call *executors.Call, c Counts) {
 	}
 }
 
-// record names the rules that recognised the output.
-func record(call *executors.Call, o *Outcome) {
+// recordRules names the rules that recognised the output.
+func recordRules(call *executors.Call, o *Outcome) {
 	for _, by := range o.Rules {
 		if call.Record != nil && by.Confidence != strategy.Fallback {
 			call.Record.Filters = append(call.Record.Filters, by.Rule)
@@ -137,13 +141,13 @@ func record(call *executors.Call, o *Outcome) {
 // removal are that long.
 const minRemoved = 160
 
-// result turns an outcome into the result for the model, and closes it.
-func (l link) result(res *executors.Result, o *Outcome, c *Counts, open bool) {
+// setResult turns an outcome into the result for the model, and closes it.
+func (l link) setResult(res *executors.Result, o *Outcome, c *Counts, open bool) {
 	out, text := res.Output, o.Text
 	if o.Full.Size()-text.Size() < minRemoved {
 		text = o.Full
 	}
-	c.kept(text)
+	c.countAfter(text)
 	l.maskAround(res)
 	res.Text = ""
 	res.Below(redact.Warning(o.Found))
@@ -201,8 +205,8 @@ func commandOutput(res *executors.Result) (raw io.Reader, open bool) {
 	return strings.NewReader(res.Text), !strings.HasSuffix(res.Text, "\n")
 }
 
-// unfiltered masks the text of a result whose full text could not be kept.
-func (l link) unfiltered(call *executors.Call, res *executors.Result, err error) {
+// maskUnfiltered masks the text of a result whose full text could not be kept.
+func (l link) maskUnfiltered(call *executors.Call, res *executors.Result, err error) {
 	l.maskAround(res)
 	text, found := l.Filter.scan.Mask(string(text.Sanitize([]byte(res.Text))))
 	res.Full.Close()
@@ -212,10 +216,10 @@ func (l link) unfiltered(call *executors.Call, res *executors.Result, err error)
 	l.count(call, Counts{Masked: redact.Count(found)})
 }
 
-// mask masks a result that is not the output of a command.
-func (l link) mask(call *executors.Call, res *executors.Result) {
+// maskResult masks a result that is not the output of a command.
+func (l link) maskResult(call *executors.Call, res *executors.Result) {
 	scan := l.Filter.scan
-	res.Raw = l.raw(res.Raw)
+	res.Raw = l.maskRaw(res.Raw)
 	if scan == nil {
 		return
 	}
@@ -260,8 +264,8 @@ func (l link) maskAround(res *executors.Result) (found []redact.Finding) {
 	return found
 }
 
-// raw sanitises and masks the texts of a rawOutput.
-func (l link) raw(v any) any {
+// maskRaw sanitises and masks the texts of a rawOutput.
+func (l link) maskRaw(v any) any {
 	if v == nil {
 		return v
 	}
@@ -307,13 +311,13 @@ func eachText(v any, change func(string) string) any {
 	return v
 }
 
-// untilDone reads until ctx ends.
-type untilDone struct {
+// contextReader is r until ctx ends.
+type contextReader struct {
 	ctx context.Context
 	r   io.Reader
 }
 
-func (r untilDone) Read(p []byte) (int, error) {
+func (r contextReader) Read(p []byte) (int, error) {
 	if r.ctx.Err() != nil {
 		return 0, context.Cause(r.ctx)
 	}

@@ -234,7 +234,7 @@ func TestLinkMasksEveryTool(t *testing.T) {
 			}
 			off := Link{Filter: &Filter{}}
 			got, err = off.Middleware(tool{res: tt.in}).Execute(t.Context(), &executors.Call{})
-			tt.in.Raw = off.Middleware(nil).(link).raw(tt.in.Raw) // still sanitised
+			tt.in.Raw = off.Middleware(nil).(link).maskRaw(tt.in.Raw) // still sanitised
 			if diff := cmp.Diff(tt.in, got); err != nil || diff != "" {
 				t.Errorf("without the scan: %v, (-want +got)\n%s", err, diff)
 			}
@@ -333,7 +333,7 @@ func TestEndsAndColoursHideNothing(t *testing.T) {
 		whole := ""
 		for size := len(tt.text); size > 0; size-- {
 			var live strings.Builder
-			mask := &liveMask{scan: scan, next: func(ev executors.Event) { live.Write(ev.Output) }}
+			mask := &liveMask{scanner: scan, next: func(ev executors.Event) { live.Write(ev.Output) }}
 			for piece := range slices.Chunk([]byte(tt.text), size) {
 				mask.notify(executors.Event{Output: piece})
 			}
@@ -358,7 +358,7 @@ func TestLongLinesHideNothing(t *testing.T) {
 	for at := text.MaxLine - 100; at < text.MaxLine+100; at += 3 {
 		line := strings.Repeat(item, at/len(item)) + strings.Repeat(" ", at%len(item)) + secret + strings.Repeat(item, 2*text.MaxLine/len(item))
 		var live strings.Builder
-		mask := &liveMask{scan: scan, next: func(ev executors.Event) { live.Write(ev.Output) }}
+		mask := &liveMask{scanner: scan, next: func(ev executors.Event) { live.Write(ev.Output) }}
 		for piece := range slices.Chunk([]byte(line), 1000+at%1000) {
 			mask.notify(executors.Event{Output: piece})
 		}

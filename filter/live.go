@@ -9,26 +9,26 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// maxUnended is the longest line without an end, in bytes, that waits for its
+// maxUnendedLine is the longest line without an end, in bytes, that waits for its
 // end.
-const maxUnended = 4 << 10
+const maxUnendedLine = 4 << 10
 
 // liveMask masks the output of a command while it runs. A line that has not
 // ended waits for its end.
 type liveMask struct {
-	scan *redact.Scanner
-	next func(executors.Event)
+	scanner *redact.Scanner
+	next    func(executors.Event)
 
-	mu    sync.Mutex
-	rest  []byte
-	lines *redact.LineWriter
-	out   bytes.Buffer
+	mu      sync.Mutex
+	pending []byte             // the text after the last end of a line
+	writer  *redact.LineWriter // nil before the first line
+	out     bytes.Buffer       // masked text that is not passed on yet
 }
 
 // LiveMask returns a function that masks the pieces of a running program's output and
 // passes them to next. end passes on an unfinished last line.
 func LiveMask(scan *redact.Scanner, next func([]byte)) (write func([]byte), end func()) {
-	l := &liveMask{scan: scan, next: func(ev executors.Event) { next(ev.Output) }}
+	l := &liveMask{scanner: scan, next: func(ev executors.Event) { next(ev.Output) }}
 	return func(text []byte) { l.notify(executors.Event{Output: text}) }, l.flush
 }
 
@@ -42,16 +42,16 @@ func (l *liveMask) notify(ev executors.Event) {
 		l.next(ev)
 		return
 	}
-	l.rest = append(l.rest, ev.Output...)
-	n := bytes.LastIndexAny(l.rest, "\r\n") + 1
-	if n == 0 && len(l.rest) > maxUnended {
-		n = text.SafeCut(l.rest)
+	l.pending = append(l.pending, ev.Output...)
+	n := bytes.LastIndexAny(l.pending, "\r\n") + 1
+	if n == 0 && len(l.pending) > maxUnendedLine {
+		n = text.SafeCut(l.pending)
 	}
-	l.take(n)
-	l.emit()
+	l.maskPending(n)
+	l.passOn()
 }
 
-// flush passes on all that waits.
+// flush passes on the pending text.
 func (l *liveMask) flush() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -59,25 +59,25 @@ func (l *liveMask) flush() {
 }
 
 func (l *liveMask) end() {
-	l.take(len(l.rest))
-	if l.lines != nil {
-		l.lines.End()
-		l.emit()
+	l.maskPending(len(l.pending))
+	if l.writer != nil {
+		l.writer.End()
+		l.passOn()
 	}
 }
 
-// take masks the first n waiting bytes.
-func (l *liveMask) take(n int) {
-	if l.lines == nil {
-		l.lines = l.scan.LineWriter(&l.out)
+// maskPending masks the first n pending bytes.
+func (l *liveMask) maskPending(n int) {
+	if l.writer == nil {
+		l.writer = l.scanner.LineWriter(&l.out)
 	}
-	l.lines.Line(l.rest[:n])
-	l.lines.Release() // a person is waiting: held lines go out even if the end of a key may follow
-	l.rest = append(l.rest[:0], l.rest[n:]...)
+	l.writer.Line(l.pending[:n])
+	l.writer.Release() // a person is waiting: held lines go out even if the end of a key may follow
+	l.pending = append(l.pending[:0], l.pending[n:]...)
 }
 
-// emit passes on the masked output.
-func (l *liveMask) emit() {
+// passOn passes on the masked output.
+func (l *liveMask) passOn() {
 	if l.out.Len() == 0 {
 		return
 	}

@@ -29,8 +29,8 @@ func newCounts(o *Outcome) Counts {
 	return c
 }
 
-// kept counts the lines and bytes that were kept.
-func (c *Counts) kept(l *text.Lines) {
+// countAfter counts the lines and bytes that were kept.
+func (c *Counts) countAfter(l *text.Lines) {
 	c.BytesAfter, c.LinesAfter = l.Size(), int64(l.Count())
 	if c.LinesAfter < c.LinesBefore {
 		c.Filtered = 1
@@ -62,14 +62,16 @@ func (c *Counts) add(more Counts) {
 
 // String returns the counts on one line, or "" if there are none.
 func (c Counts) String() string {
+	grouped := executors.Grouped
 	var parts []string
 	if c.Commands > 0 {
-		gone := max(c.BytesBefore-c.BytesAfter, 0)
+		removed := max(c.BytesBefore-c.BytesAfter, 0)
 		parts = append(parts, fmt.Sprintf("%s of %s filtered, %d %% of %s removed, about %s tokens saved",
-			executors.Grouped(c.Filtered), plural(c.Commands, "command"), gone*100/max(c.BytesBefore, 1), executors.Bytes(c.BytesBefore), executors.Grouped(roundedEstimate(c.TokensSaved()))))
+			grouped(c.Filtered), plural(c.Commands, "command"),
+			removed*100/max(c.BytesBefore, 1), executors.Bytes(c.BytesBefore), grouped(roundedEstimate(c.TokensSaved()))))
 	}
 	if c.Full+c.Partial+c.Fallback > 0 {
-		parts = append(parts, fmt.Sprintf("%s full, %s partial, %s fallback", executors.Grouped(c.Full), executors.Grouped(c.Partial), executors.Grouped(c.Fallback)))
+		parts = append(parts, fmt.Sprintf("%s full, %s partial, %s fallback", grouped(c.Full), grouped(c.Partial), grouped(c.Fallback)))
 	}
 	if c.Masked > 0 {
 		parts = append(parts, plural(c.Masked, "credential")+" masked")
@@ -109,7 +111,7 @@ type Metrics struct {
 	Totals Totals // also stores the counts; nil stores nothing
 
 	mu      sync.Mutex
-	own     Counts
+	session Counts // of this session
 	unsaved Counts // not yet in Totals
 	calls   int    // the calls in unsaved
 }
@@ -123,7 +125,7 @@ func (m *Metrics) add(c Counts) {
 		return
 	}
 	m.mu.Lock()
-	m.own.add(c)
+	m.session.add(c)
 	m.unsaved.add(c)
 	m.calls++
 	full := m.calls >= countBatch
@@ -163,7 +165,7 @@ func (m *Metrics) Flush() {
 func (m *Metrics) Session() Counts {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.own
+	return m.session
 }
 
 // Status returns the lines of /status: the counts of this session and of all
@@ -174,14 +176,14 @@ func (m *Metrics) Status(ctx context.Context) []string {
 	if own != (Counts{}) {
 		lines = append(lines, "Filters: "+own.String())
 	}
-	if all, err := m.all(ctx); err == nil && all != own && all != (Counts{}) {
+	if all, err := m.allSessions(ctx); err == nil && all != own && all != (Counts{}) {
 		lines = append(lines, "Filters, in all sessions: "+all.String())
 	}
 	return lines
 }
 
-// all returns the counts of all sessions, or zeros if they are unknown.
-func (m *Metrics) all(ctx context.Context) (c Counts, err error) {
+// allSessions returns the counts of all sessions, or zeros if they are unknown.
+func (m *Metrics) allSessions(ctx context.Context) (c Counts, err error) {
 	if m.Totals == nil {
 		return c, nil
 	}

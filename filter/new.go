@@ -22,7 +22,7 @@ func New(path string) (*Filter, []string) {
 		return &Filter{rules: sync.OnceValue(builtins), scan: &redact.Scanner{}}, nil
 	}
 	rules, warnings := loadRules(path)
-	return &Filter{rules: made(rules...), scan: &redact.Scanner{}}, warnings
+	return &Filter{rules: compiledRules(rules...), scan: &redact.Scanner{}}, warnings
 }
 
 // builtins compiles the built-in rules, which takes some milliseconds. A test makes
@@ -32,11 +32,11 @@ func builtins() []rule {
 	return rules
 }
 
-// made returns rules that are compiled already.
-func made(rules ...rule) func() []rule { return func() []rule { return rules } }
+// compiledRules returns rules that are compiled already.
+func compiledRules(rules ...rule) func() []rule { return func() []rule { return rules } }
 
-// all returns the rules, which the first call compiles.
-func (f *Filter) all() []rule {
+// allRules returns the rules, which the first call compiles.
+func (f *Filter) allRules() []rule {
 	if f.rules == nil {
 		return nil
 	}
@@ -60,8 +60,8 @@ type Rule struct {
 // Rules lists the rules in the order in which they are applied.
 func (f *Filter) Rules() []Rule {
 	var list []Rule
-	for _, r := range f.all() {
-		list = append(list, Rule{r.name, r.match.String(), r.kind})
+	for _, r := range f.allRules() {
+		list = append(list, Rule{r.name, r.match.String(), r.strategyType})
 	}
 	return list
 }

@@ -50,17 +50,17 @@ func (p *panickingPass) End() strategy.Confidence {
 func TestPanicOfARule(t *testing.T) {
 	long := manyLines(5000) + "key " + fakeKey + "\n"
 	masked := strings.ReplaceAll(long, fakeKey, "[REDACTED:aws key]")
-	drops := testLink(t).Filter.all()
+	drops := testLink(t).Filter.allRules()
 	for name, bug := range map[string]panicking{
 		"begin": {begin: true}, "first line": {line: 1}, "early": {line: 2000}, "last line": {line: 5001}, "end": {end: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bad := rule{name: "bad", match: matcher{prefix: "tool"}, strategy: bug, kind: "buggy"}
+			bad := rule{name: "bad", match: matcher{prefix: "tool"}, strategy: bug, strategyType: "buggy"}
 			for order, rules := range map[string][]rule{
 				"alone": {bad}, "first": append([]rule{bad}, drops[len(drops)-1]), "last": {drops[len(drops)-1], bad},
 			} {
 				var log bytes.Buffer
-				l := &Link{Filter: &Filter{rules: made(rules...), scan: &redact.Scanner{}}, Metrics: &Metrics{}, MaxChars: 1 << 30, Log: slog.New(slog.NewTextHandler(&log, nil))}
+				l := &Link{Filter: &Filter{rules: compiledRules(rules...), scan: &redact.Scanner{}}, Metrics: &Metrics{}, MaxChars: 1 << 30, Log: slog.New(slog.NewTextHandler(&log, nil))}
 				full := spoolOf(t, noise(9)+long)
 				res := executors.Result{Text: "cut", Full: full, Output: &executors.Output{}}
 				got, err := l.Middleware(tool{res: res}).Execute(t.Context(), &executors.Call{Card: executors.Card{Command: "tool"}})

@@ -25,21 +25,19 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// the built-in rules
-
-// maxFile is the largest file of rules, in bytes.
-const maxFile = 1 << 20
+// maxRulesFile is the largest file of rules, in bytes.
+const maxRulesFile = 1 << 20
 
 //go:embed filters.toml
 var builtinRules []byte
 
 // rule is an entry of a file of rules, ready for use.
 type rule struct {
-	name     string
-	match    matcher
-	strategy strategy.Strategy
-	kind     string // the type of strategy
-	unless   string // an earlier rule: if it recognised the output, this one is skipped
+	name         string
+	match        matcher
+	strategy     strategy.Strategy
+	strategyType string // the type of strategy
+	unless       string // an earlier rule: if it recognised the output, this one is skipped
 }
 
 // matcher selects commands: exactly one of its fields is set.
@@ -65,7 +63,8 @@ func (m matcher) matches(segment string) bool {
 var strategies = func() map[string]strategy.Constructor {
 	all := map[string]strategy.Constructor{}
 	for _, family := range []map[string]strategy.Constructor{
-		generic.Strategies, testreport.Strategies, lint.Strategies, logs.Strategies, git.Strategies, listing.Strategies, fetch.Strategies, digest.Strategies,
+		generic.Strategies, testreport.Strategies, lint.Strategies, logs.Strategies, git.Strategies,
+		listing.Strategies, fetch.Strategies, digest.Strategies,
 	} {
 		maps.Copy(all, family)
 	}
@@ -87,13 +86,13 @@ type writtenRule struct {
 // missing file is not an error.
 func loadRules(path string) (rules []rule, warnings []string) {
 	all, warnings := readRules("built in", builtinRules)
-	ready := map[string]bool{} // names of rules in the user's file
+	inUserFile := map[string]bool{} // by name of the rule
 	if path != "" {
-		own, wrong := readFile(path)
+		userRules, wrong := readFile(path)
 		warnings = append(warnings, wrong...)
-		for _, w := range own {
+		for _, w := range userRules {
 			i := slices.IndexFunc(all, func(b writtenRule) bool { return b.Name == w.Name })
-			ready[w.Name] = true
+			inUserFile[w.Name] = true
 			if i < 0 {
 				all = append(all, w)
 				continue
@@ -111,8 +110,8 @@ func loadRules(path string) (rules []rule, warnings []string) {
 		if w.Enabled != nil && !*w.Enabled {
 			continue
 		}
-		compile := w.later
-		if ready[w.Name] {
+		compile := w.compileLazily
+		if inUserFile[w.Name] {
 			compile = w.compile
 		}
 		r, err := compile()
@@ -152,8 +151,8 @@ func readFile(path string) ([]writtenRule, []string) {
 	case err != nil:
 	case !info.Mode().IsRegular():
 		err = errors.New("it is not a regular file")
-	case info.Size() > maxFile:
-		err = fmt.Errorf("it has %d bytes; the limit is %d", info.Size(), maxFile)
+	case info.Size() > maxRulesFile:
+		err = fmt.Errorf("it has %d bytes; the limit is %d", info.Size(), maxRulesFile)
 	default:
 		text, err = os.ReadFile(path)
 	}
@@ -223,18 +222,21 @@ func (w writtenRule) compile() (rule, error) {
 	if err != nil {
 		return rule{}, err
 	}
-	kind, _ := w.Strategy["type"].(string)
-	build, ok := strategies[kind]
+	strategyType, _ := w.Strategy["type"].(string)
+	build, ok := strategies[strategyType]
 	if !ok {
-		return rule{}, fmt.Errorf("strategy: unknown type %q (known: %s)", kind, strings.Join(slices.Sorted(maps.Keys(strategies)), ", "))
+		return rule{}, fmt.Errorf(
+			"strategy: unknown type %q (known: %s)", strategyType,
+			strings.Join(slices.Sorted(maps.Keys(strategies)), ", "),
+		)
 	}
 	parameters := maps.Clone(w.Strategy)
 	delete(parameters, "type")
 	s, err := build(parameters)
 	if err != nil {
-		return rule{}, fmt.Errorf("strategy %s: %w", kind, err)
+		return rule{}, fmt.Errorf("strategy %s: %w", strategyType, err)
 	}
-	return rule{w.Name, m, s, kind, w.Unless}, nil
+	return rule{w.Name, m, s, strategyType, w.Unless}, nil
 }
 
 func compileMatch(table map[string]any) (matcher, error) {

@@ -72,8 +72,8 @@ func TestLoad(t *testing.T) {
 		"a key twice":            {"[[rules]]\nname = \"x\"\nname = \"y\"\n", "only the built-in filter rules", nil, ""},
 		"no UTF-8":               {"# \xff\xfe\n" + okRule, "only the built-in filter rules", nil, ""},
 		"a zero byte":            {"\x00", "only the built-in filter rules", nil, ""},
-		"too large":              {okRule + strings.Repeat("#", maxFile), "the limit is 1048576", nil, ""},
-		"as large as it may be":  {okRule + strings.Repeat("#", maxFile-len(okRule)), "", []string{"ok"}, ""},
+		"too large":              {okRule + strings.Repeat("#", maxRulesFile), "the limit is 1048576", nil, ""},
+		"as large as it may be":  {okRule + strings.Repeat("#", maxRulesFile-len(okRule)), "", []string{"ok"}, ""},
 		"the right ones of many": {okRule + rule("") + "[[rules]]\nname = \"also\"\n" + match + strategy, `rule "x" is left out`, []string{"ok", "also"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -114,10 +114,10 @@ func TestLoadOverride(t *testing.T) {
 		}
 		return byName
 	}
-	if r := write("[[rules]]\nname = \"grep\"\nmatch = { exact = \"zz\" }\n")["grep"]; r.kind != "group_matches" || !r.match.matches("zz") || r.match.matches("grep x") {
+	if r := write("[[rules]]\nname = \"grep\"\nmatch = { exact = \"zz\" }\n")["grep"]; r.strategyType != "group_matches" || !r.match.matches("zz") || r.match.matches("grep x") {
 		t.Errorf("another match: %+v", r)
 	}
-	if r := write("[[rules]]\nname = \"grep\"\nstrategy = { type = \"truncate\", max_lines = 50 }\n")["grep"]; r.kind != "truncate" || !r.match.matches("grep x") {
+	if r := write("[[rules]]\nname = \"grep\"\nstrategy = { type = \"truncate\", max_lines = 50 }\n")["grep"]; r.strategyType != "truncate" || !r.match.matches("grep x") {
 		t.Errorf("another strategy: %+v", r)
 	}
 }
