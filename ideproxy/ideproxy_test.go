@@ -360,7 +360,7 @@ func TestTerminalThatDropsTheEnd(t *testing.T) {
 		}[m]
 	}}
 	out, err := (&Terminal{Client: connect(t, e)}).Run(t.Context(), shell.Command{Line: "x", Dir: "/w", Limit: 9, Session: "s1"})
-	if err != nil || out.Text != "first"+endCut || !out.Truncated || limit != "16777216}" {
+	if err != nil || out.Text != "first"+endCut || !out.Truncated || limit != "8388608}" {
 		t.Errorf("%+v, %v, limit %q", out, err, limit)
 	}
 }

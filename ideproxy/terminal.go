@@ -91,7 +91,7 @@ const maxTerminal = 1 << 20
 
 // maxWhole is the output limit of a terminal that drops the end, which often has the
 // error: few outputs should reach it.
-const maxWhole = 16 << 20
+const maxWhole = 8 << 20
 
 // create starts the command in a terminal, and reports the terminal as an event.
 func (t *Terminal) create(ctx context.Context, cmd shell.Command) (*acp.Terminal, error) {
