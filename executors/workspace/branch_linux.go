@@ -69,14 +69,16 @@ func checkPlainName(name string) error {
 
 // Sub opens the directory name. The caller closes it.
 func (b *Branch) Sub(name string) (*Branch, error) {
-	sub := &Branch{abs: filepath.Join(b.abs, name), rel: path.Join(b.rel, name), private: b.private, linked: b.linked,
-		verdict: b.verdict.enter(name, true)}
+	sub := &Branch{
+		abs: filepath.Join(b.abs, name), rel: path.Join(b.rel, name),
+		private: b.private, linked: b.linked, verdict: b.verdict.enter(name),
+	}
 	switch err := checkPlainName(name); {
 	case err != nil:
 		return nil, err
 	case b.rules.hides(name):
 		return nil, &PrivateError{Path: name}
-	case !sub.verdict.passes(true):
+	case !sub.verdict.mayTraverse():
 		return nil, sub.verdict.refusal(name)
 	}
 	var err error
@@ -157,7 +159,7 @@ func (b *Branch) mayRead(name string) error {
 	if b.rules.hides(name) {
 		return &PrivateError{Path: name}
 	}
-	if v := b.verdict.enter(name, true); !v.passes(false) {
+	if v := b.verdict.enter(name); !v.mayRead() {
 		return v.refusal(name)
 	}
 	if !b.linked {
@@ -219,7 +221,7 @@ func (b *Branch) List(ctx context.Context) (entries []Entry, omitted Omitted, er
 		switch dir := at.typ.IsDir(); {
 		case b.rules.hides(name):
 			omitted.Hidden++
-		case b.verdict.read != nil && !b.verdict.enter(name, dir).passes(dir):
+		case !b.verdict.lists(name, dir):
 			omitted.Denied++
 		default:
 			entries = append(entries, Entry{Name: name, Type: at.typ})

@@ -112,7 +112,7 @@ func newDir(root *os.Root, d Dir) (*Dir, error) {
 }
 
 func (d *Dir) admit() error {
-	if !d.verdict.passes(true) {
+	if !d.verdict.mayTraverse() {
 		return d.verdict.refusal(d.abs)
 	}
 	if d.private == nil {
@@ -157,7 +157,8 @@ func (d *Dir) Sub(name string) (*Dir, error) {
 		return nil, err
 	}
 	return newDir(root, Dir{
-		abs: filepath.Join(d.abs, name), rel: path.Join(d.rel, name), top: d.top, private: d.private, verdict: d.verdict.enter(name, true),
+		abs: filepath.Join(d.abs, name), rel: path.Join(d.rel, name), top: d.top,
+		private: d.private, verdict: d.verdict.enter(name),
 	})
 }
 
@@ -169,7 +170,7 @@ func (d *Dir) Lstat(name string) (fs.FileInfo, error) {
 	}
 	info, err := d.root.Lstat(name)
 	if d.verdict.read != nil && name != "." {
-		if v := d.verdict.enter(name, true); !v.passes(err == nil && info.IsDir()) {
+		if v := d.verdict.enter(name); !v.passes(err == nil && info.IsDir()) {
 			return nil, v.refusal(name)
 		}
 	}
@@ -195,7 +196,7 @@ func (d *Dir) ReadDir(n int) (entries []fs.DirEntry, hidden bool, err error) {
 	if d.verdict.read != nil {
 		all := len(entries)
 		entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
-			return !d.verdict.enter(e.Name(), e.IsDir()).passes(e.IsDir())
+			return !d.verdict.lists(e.Name(), e.IsDir())
 		})
 		d.denied = all - len(entries)
 	}

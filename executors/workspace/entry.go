@@ -162,7 +162,7 @@ func (d *Dir) mayCreate(name string) error {
 	if d.rules.hides(name) {
 		return &PrivateError{Path: name}
 	}
-	if v := d.verdict.enter(name, true); !v.passes(false) {
+	if v := d.verdict.enter(name); !v.mayRead() {
 		return v.refusal(name)
 	}
 	return nil

@@ -164,7 +164,7 @@ func (r *Readable) outside(abs string) (dir string, ok bool) {
 		return "", false
 	}
 	v := r.verdictOn(abs)
-	if !v.passes(true) {
+	if !v.mayTraverse() {
 		return "", false
 	}
 	for i := range r.allow.paths {
@@ -188,11 +188,11 @@ func (r *Readable) outside(abs string) (dir string, ok bool) {
 // allowsOutside reports whether a call may name abs, which is in no root.
 func (r *Readable) allowsOutside(abs string) bool {
 	_, ok := r.outside(abs)
-	return ok && r.verdictOn(abs).passes(false)
+	return ok && r.verdictOn(abs).mayRead()
 }
 
-// readVerdict is the verdict of the rules on a file or directory. The zero view belongs to
-// no rules.
+// readVerdict is the verdict of the rules on a file or directory. The zero verdict is that of
+// no rules: all may be read.
 type readVerdict struct {
 	read    *Readable
 	path    string // slash-separated, as the rules see it; "" is "/"
@@ -209,13 +209,13 @@ func (r *Readable) verdictOn(abs string) readVerdict {
 		rel, _ := within(top, abs)
 		for name := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
 			if name != "." {
-				v = v.enter(name, true)
+				v = v.enter(name)
 			}
 		}
 		return v
 	}
 	if parent := filepath.Dir(abs); parent != abs {
-		return r.verdictOn(parent).enter(filepath.Base(abs), true)
+		return r.verdictOn(parent).enter(filepath.Base(abs))
 	}
 	v := readVerdict{read: r, path: strings.TrimSuffix(r.pathInRules(abs), "/")}
 	v.judge("", v.path, false)
@@ -235,18 +235,29 @@ func (r *Readable) rootVerdict(dir string) readVerdict {
 	return v
 }
 
-// enter returns the view of the entry name in a directory. If the entry is not a
-// directory, the path may be omitted.
-func (v readVerdict) enter(name string, dir bool) readVerdict {
+// enter returns the verdict on the entry name of a directory.
+func (v readVerdict) enter(name string) readVerdict {
 	if v.read == nil {
 		return v
+	}
+	name = v.read.foldName(name)
+	v.path += "/" + name
+	v.judge(name, v.path, true)
+	return v
+}
+
+// lists reports whether a listing of the directory may show the entry name. It spares the
+// path of a file if no rule depends on it.
+func (v readVerdict) lists(name string, dir bool) bool {
+	if v.read == nil {
+		return true
 	}
 	name = v.read.foldName(name)
 	if dir || v.read.deny.needsPath(name, v.path) || v.read.allow.needsPath(name, v.path) {
 		v.path += "/" + name
 	}
 	v.judge(name, v.path, true)
-	return v
+	return v.passes(dir)
 }
 
 // judge applies the rules for path, whose last name is name; below reports that it
@@ -261,12 +272,22 @@ func (v *readVerdict) judge(name, path string, below bool) {
 	}
 }
 
-// passes reports whether the file may be read or, if dir is set, the directory traversed.
+// mayRead reports whether the file may be read.
+func (v readVerdict) mayRead() bool {
+	return v.read == nil || !v.denied && (v.allowed || !v.read.allows)
+}
+
+// mayTraverse reports whether the directory may be traversed.
+func (v readVerdict) mayTraverse() bool {
+	return v.mayRead() || !v.denied && v.mayLeadToAllowed()
+}
+
+// passes is mayTraverse for a directory, and mayRead for a file.
 func (v readVerdict) passes(dir bool) bool {
-	if v.read == nil {
-		return true
+	if dir {
+		return v.mayTraverse()
 	}
-	return !v.denied && (v.allowed || !v.read.allows || dir && v.mayLeadToAllowed())
+	return v.mayRead()
 }
 
 // mayLeadToAllowed reports whether an entry below the directory may be allowed.
