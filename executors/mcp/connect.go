@@ -24,17 +24,21 @@ const legacyRevision = "2025-11-25"
 // exitGrace is the wait for a program to end after its connection broke.
 const exitGrace = 100 * time.Millisecond
 
-// withExit adds the program's exit and its last line of stderr to an error.
-func withExit(err error, program *stdio.Server, ended bool) error {
-	if ended {
-		select {
-		case <-program.Over():
-			err = fmt.Errorf("%w (%s)", err, exitText(program.Exit()))
-		case <-time.After(exitGrace):
-		}
+// withExit adds the program's exit and its last line of stderr to an error. It waits for the
+// exit.
+func withExit(err error, program *stdio.Server) error {
+	select {
+	case <-program.Over():
+		err = fmt.Errorf("%w (%s)", err, exitText(program.Exit()))
+	case <-time.After(exitGrace):
 	}
+	return withLastLine(err, program)
+}
+
+// withLastLine adds the program's last line of stderr to an error.
+func withLastLine(err error, program *stdio.Server) error {
 	if last := program.LastLine(); last != "" {
-		err = fmt.Errorf("%w: %s", err, last)
+		return fmt.Errorf("%w: %s", err, last)
 	}
 	return err
 }

@@ -169,7 +169,11 @@ func (i *instance) attempt() error {
 			case <-time.After(exitGrace):
 			}
 			program.End(shutdownStep)
-			err = withExit(err, program, ended)
+			if ended {
+				err = withExit(err, program)
+			} else {
+				err = withLastLine(err, program)
+			}
 		}
 		return &connectError{classify(err, note.status()), ended}
 	}
@@ -180,7 +184,7 @@ func (i *instance) attempt() error {
 	}
 	if err := i.readTools(ctx, session, i.readOtherLists(session)); err != nil {
 		if program != nil {
-			err = withExit(err, program, false)
+			err = withLastLine(err, program)
 		}
 		return classify(err, note.status())
 	}
@@ -196,7 +200,7 @@ func (i *instance) attempt() error {
 		err = sdk.ErrConnectionClosed
 	}
 	if program != nil {
-		err = withExit(err, program, true)
+		err = withExit(err, program)
 	}
 	return classify(err, status{})
 }
