@@ -60,7 +60,7 @@ func (p *Plan) Apply(ctx context.Context, force bool, mark []byte) (Outcome, err
 			j.Files[step.Path] = Change{Before: step.From, After: step.To}
 		}
 	}
-	if err := writeJSON(s.runningFile(), j, true); err != nil {
+	if err := writeJSONDurably(s.runningFile(), j); err != nil {
 		return out, fmt.Errorf("keep a journal of the rewind: %w", err)
 	}
 	failed := s.restore(ctx, j.ID, steps)
@@ -72,7 +72,7 @@ func (p *Plan) Apply(ctx context.Context, force bool, mark []byte) (Outcome, err
 			out.Changed = append(out.Changed, step.Path)
 		}
 	}
-	if err := writeJSON(s.runningFile(), j, true); err != nil {
+	if err := writeJSONDurably(s.runningFile(), j); err != nil {
 		return out, err
 	}
 	return out, os.Rename(s.runningFile(), s.doneFile())

@@ -30,7 +30,7 @@ func (s *Session) clean() {
 		if info, err := os.Stat(stamp); err == nil && s.Now().Sub(info.ModTime()) < cleanEvery {
 			continue
 		}
-		if err := writePrivate(stamp, nil, false); err != nil {
+		if err := writePrivate(stamp, nil); err != nil {
 			continue
 		}
 		c := cleaner{base: base, now: s.Now(), maxBytes: s.Config.MaxBytes}

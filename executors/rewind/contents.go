@@ -31,7 +31,7 @@ func (c contents) put(data []byte) (hash string, err error) {
 		c.renew(name, info)
 		return hash, nil
 	}
-	return hash, writePrivate(name, data, false)
+	return hash, writePrivate(name, data)
 }
 
 // get returns the content with that hash, exactly as it was put.
@@ -51,9 +51,11 @@ func (c contents) get(hash string) ([]byte, error) {
 	return data, nil
 }
 
-// writePrivate replaces a file of this package in one step. sync also makes it
-// last through a crash of the system.
-func writePrivate(name string, data []byte, sync bool) error {
+// writePrivate replaces a file of this package in one step.
+func writePrivate(name string, data []byte) error { return replaceFile(name, data, false) }
+
+// replaceFile is writePrivate. sync also makes the file last through a crash of the system.
+func replaceFile(name string, data []byte, sync bool) error {
 	dir := filepath.Dir(name)
 	temp := filepath.Join(dir, ".new-"+rand.Text())
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -79,12 +81,21 @@ func writePrivate(name string, data []byte, sync bool) error {
 }
 
 // writeJSON is writePrivate for a value.
-func writeJSON(name string, value any, sync bool) error {
+func writeJSON(name string, value any) error {
 	data, err := json.Marshal(value)
 	if err != nil {
 		return err
 	}
-	return writePrivate(name, data, sync)
+	return writePrivate(name, data)
+}
+
+// writeJSONDurably is writeJSON for a file that lasts through a crash of the system.
+func writeJSONDurably(name string, value any) error {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return replaceFile(name, data, true)
 }
 
 // readJSON reads a value; ok is false if there is no such file.

@@ -108,7 +108,7 @@ func (s *Session) ensurePoint() (*Point, error) {
 
 // save stores a point. If that fails, the point stays in memory.
 func (s *Session) save(p *Point) {
-	err := writeJSON(s.pointFile(p.Seq), p, false)
+	err := writeJSON(s.pointFile(p.Seq), p)
 	if err == nil {
 		delete(s.unsaved, p.Seq)
 		return
@@ -156,7 +156,7 @@ func dropPoint(name string) error {
 	if _, err := readJSON(name, &p); err != nil {
 		return err
 	}
-	if err := writeJSON(droppedFile(filepath.Dir(name)), droppedMark{p.Turn}, false); err != nil {
+	if err := writeJSON(droppedFile(filepath.Dir(name)), droppedMark{p.Turn}); err != nil {
 		return err
 	}
 	return os.Remove(name)

@@ -219,7 +219,7 @@ func (s *Session) loadIndex() index {
 func (s *Session) keepIndex(found index, also string) error {
 	was := s.loadIndex()
 	if s.latest.file == nil || was == nil || !maps.Equal(was, found) {
-		if err := writeJSON(s.indexFile(), found, false); err != nil {
+		if err := writeJSON(s.indexFile(), found); err != nil {
 			return err
 		}
 		info, err := os.Stat(s.indexFile())
@@ -231,5 +231,5 @@ func (s *Session) keepIndex(found index, also string) error {
 	if also == "" {
 		return nil
 	}
-	return writeJSON(also, found, false)
+	return writeJSON(also, found)
 }
