@@ -74,8 +74,8 @@ func execute[In any](t *tools, p changePlan[In]) func(context.Context, *executor
 
 // sameAsJudged fails if the call's paths no longer lead to the paths of its card.
 func sameAsJudged(call *executors.Call, now ...target) error {
-	for i, shown := range call.Card.Paths {
-		if i < len(now) && shown != now[i].abs {
+	for i, judged := range call.Card.Paths {
+		if i < len(now) && judged != now[i].abs {
 			return executors.Failuref(executors.PolicyBlocked, "%s now leads to another file than when the call was judged", now[i].display)
 		}
 	}

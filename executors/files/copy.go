@@ -80,7 +80,7 @@ func (t *tools) copyTo(ctx context.Context, c *copier) error {
 	}
 	defer stage.Close()
 	temp := ".zeph-" + rand.Text() + ".tmp"
-	err = c.entry(ctx, src, name, stage, temp, "")
+	err = c.entry(ctx, place{src, name}, place{stage, temp}, "")
 	if err == nil && c.forMove && (len(c.omitted) > 0 || c.denied > 0 || c.hidden) {
 		err = executors.Failuref(executors.PermanentFailure, "%s can't be moved to another device completely:%s",
 			c.from.display, strings.ReplaceAll(c.notes(), "\n", " "))
@@ -99,13 +99,18 @@ func (t *tools) copyTo(ctx context.Context, c *copier) error {
 	return t.explain(err, "copy", c.from)
 }
 
-// entry copies name in src to the new entry as in dst. rel is its path below the
-// source, for messages.
-func (c *copier) entry(ctx context.Context, src *workspace.Dir, name string, dst *workspace.Dir, as, rel string) error {
+// place is an entry of a directory.
+type place struct {
+	dir  *workspace.Dir
+	name string
+}
+
+// entry copies an entry to a new one. rel is its path below the source, for messages.
+func (c *copier) entry(ctx context.Context, src, dst place, rel string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	info, err := src.Lstat(name)
+	info, err := src.dir.Lstat(src.name)
 	if err != nil {
 		if err := c.skip(err); err != nil {
 			return c.withPath(err, rel)
@@ -122,11 +127,11 @@ func (c *copier) entry(ctx context.Context, src *workspace.Dir, name string, dst
 	}
 	switch mode := info.Mode(); {
 	case mode.IsDir():
-		err = c.directory(ctx, src, name, dst, as, rel)
+		err = c.directory(ctx, src, dst, rel)
 	case mode.IsRegular():
-		err = c.file(ctx, src, name, dst, as)
+		err = c.file(ctx, src, dst)
 	case mode&fs.ModeSymlink != 0:
-		err = c.link(src, name, dst, as, rel)
+		err = c.link(src, dst, rel)
 	default:
 		c.omit("no file or directory", rel)
 	}
@@ -144,22 +149,22 @@ func (c *copier) withPath(err error, rel string) error {
 	return fmt.Errorf("%s: %w", executors.OneLine(rel), workspace.Cause(err))
 }
 
-func (c *copier) directory(ctx context.Context, src *workspace.Dir, name string, dst *workspace.Dir, as, rel string) error {
-	from, err := src.Sub(name)
+func (c *copier) directory(ctx context.Context, src, dst place, rel string) error {
+	from, err := src.dir.Sub(src.name)
 	if err != nil {
 		return err
 	}
 	defer from.Close()
-	if err := dst.Mkdir(as, 0o700); err != nil {
+	if err := dst.dir.Mkdir(dst.name, 0o700); err != nil {
 		return err
 	}
-	to, err := dst.Sub(as)
+	to, err := dst.dir.Sub(dst.name)
 	if err != nil {
 		return err
 	}
 	defer to.Close()
 	if c.temp == nil {
-		if c.temp, err = dst.Lstat(as); err != nil {
+		if c.temp, err = dst.dir.Lstat(dst.name); err != nil {
 			return err
 		}
 	}
@@ -174,23 +179,23 @@ func (c *copier) directory(ctx context.Context, src *workspace.Dir, name string,
 	c.dirs++
 	c.hidden, c.denied = c.hidden || hidden, c.denied+from.Denied()
 	for _, e := range entries {
-		if err := c.entry(ctx, from, e.Name(), to, e.Name(), path.Join(rel, e.Name())); err != nil {
+		if err := c.entry(ctx, place{from, e.Name()}, place{to, e.Name()}, path.Join(rel, e.Name())); err != nil {
 			return err
 		}
 	}
-	return dst.Chmod(as, info.Mode().Perm()) // last, since it may forbid writing
+	return dst.dir.Chmod(dst.name, info.Mode().Perm()) // last, since it may forbid writing
 }
 
 // chunk is how many bytes are copied before the context is checked again.
 const chunk = 16 << 20
 
-func (c *copier) file(ctx context.Context, src *workspace.Dir, name string, dst *workspace.Dir, as string) error {
-	from, info, err := src.Open(name, os.O_RDONLY)
+func (c *copier) file(ctx context.Context, src, dst place) error {
+	from, info, err := src.dir.Open(src.name, os.O_RDONLY)
 	if err != nil {
 		return err
 	}
 	defer from.Close()
-	to, err := dst.Create(as, 0o600)
+	to, err := dst.dir.Create(dst.name, 0o600)
 	if err != nil {
 		return err
 	}
@@ -226,8 +231,8 @@ func (c *copier) file(ctx context.Context, src *workspace.Dir, name string, dst 
 
 // link copies a symlink unchanged, if its target is in the session's
 // directories from both the old and the new place.
-func (c *copier) link(src *workspace.Dir, name string, dst *workspace.Dir, as, rel string) error {
-	to, err := src.Readlink(name)
+func (c *copier) link(src, dst place, rel string) error {
+	to, err := src.dir.Readlink(src.name)
 	if err != nil {
 		return err
 	}
@@ -235,7 +240,7 @@ func (c *copier) link(src *workspace.Dir, name string, dst *workspace.Dir, as, r
 		c.omit("symlinks that lead outside", rel)
 		return nil
 	}
-	if err := dst.Symlink(to, as); err != nil {
+	if err := dst.dir.Symlink(to, dst.name); err != nil {
 		return err
 	}
 	c.files++

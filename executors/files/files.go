@@ -77,23 +77,26 @@ var (
 // New returns the file tools of one session. The roots are the result of
 // [Config.Roots]; fsys must have the same roots.
 func New(fsys FS, roots *workspace.Roots, cfg Config) executors.Registry {
-	const look, change = executors.Reads | executors.Idempotent, executors.Reads | executors.Mutates
+	const (
+		reads   = executors.Reads | executors.Idempotent
+		changes = executors.Reads | executors.Mutates
+	)
 	t := &tools{fs: fsys, roots: roots, cfg: cfg, budget: walk.MaxEntries}
 	tool := func(name, text string, effect executors.Effect, kind executors.Kind) executors.Tool {
 		return executors.Tool{Name: name, Description: strings.TrimSpace(text), Effect: effect, Kind: kind}
 	}
 	return executors.Registry{
-		executors.Bind(tool("read", readText, look, executors.KindRead), t.prepareRead, t.read),
-		executors.Bind(tool("write", writeText, change, executors.KindEdit), prepare(t.planWrite), execute(t, t.planWrite)),
-		executors.Bind(tool("edit", editText, change, executors.KindEdit), prepare(t.planEdit), execute(t, t.planEdit)),
-		executors.Bind(tool("find_path", findText, look, executors.KindSearch), t.prepareFind, t.find),
-		executors.Bind(tool("list_directory", listText, look, executors.KindRead), t.prepareList, t.list),
-		executors.Bind(tool("create_directory", createText, change|executors.Idempotent, executors.KindEdit), t.prepareCreate, t.create),
-		executors.Bind(tool("delete_path", deleteText, change, executors.KindDelete), t.prepareDelete, t.delete),
-		executors.Bind(tool("move_path", moveText, change, executors.KindMove), t.prepareMove, t.move),
-		executors.Bind(tool("copy_path", copyText, change, executors.KindEdit), t.prepareCopy, t.copy),
-		executors.Bind(tool("grep", grepText, look, executors.KindSearch), t.prepareGrep, t.grep),
-		executors.Bind(tool("search_code", codeText, look, executors.KindSearch), t.prepareSearchCode, t.searchCode),
+		executors.Bind(tool("read", readText, reads, executors.KindRead), t.prepareRead, t.read),
+		executors.Bind(tool("write", writeText, changes, executors.KindEdit), prepare(t.planWrite), execute(t, t.planWrite)),
+		executors.Bind(tool("edit", editText, changes, executors.KindEdit), prepare(t.planEdit), execute(t, t.planEdit)),
+		executors.Bind(tool("find_path", findText, reads, executors.KindSearch), t.prepareFind, t.find),
+		executors.Bind(tool("list_directory", listText, reads, executors.KindRead), t.prepareList, t.list),
+		executors.Bind(tool("create_directory", createText, changes|executors.Idempotent, executors.KindEdit), t.prepareCreate, t.create),
+		executors.Bind(tool("delete_path", deleteText, changes, executors.KindDelete), t.prepareDelete, t.delete),
+		executors.Bind(tool("move_path", moveText, changes, executors.KindMove), t.prepareMove, t.move),
+		executors.Bind(tool("copy_path", copyText, changes, executors.KindEdit), t.prepareCopy, t.copy),
+		executors.Bind(tool("grep", grepText, reads, executors.KindSearch), t.prepareGrep, t.grep),
+		executors.Bind(tool("search_code", codeText, reads, executors.KindSearch), t.prepareSearchCode, t.searchCode),
 	}
 }
 

@@ -156,12 +156,12 @@ type foundPath struct {
 func (t *tools) findIn(ctx context.Context, s findPlan, in *findInput, watch *watch) (found foundPaths, notes string, err error) {
 	dirsOnly := strings.HasSuffix(in.Pattern, "/")
 	matches := walk.PathMatcher(s.pattern)
-	look := func(e walk.Entry, _ func() bool) (f foundPath, ok bool, err error) {
-		dir := e.Type.IsDir()
-		if dir {
+	visit := func(e walk.Entry, _ func() bool) (f foundPath, ok bool, err error) {
+		isDir := e.Type.IsDir()
+		if isDir {
 			watch.entry(e)
 		}
-		if dirsOnly && !dir || !matches(e) {
+		if dirsOnly && !isDir || !matches(e) {
 			return foundPath{}, false, nil
 		}
 		if e.Type&fs.ModeSymlink != 0 {
@@ -171,12 +171,12 @@ func (t *tools) findIn(ctx context.Context, s findPlan, in *findInput, watch *wa
 			return foundPath{}, false, nil
 		}
 		f = foundPath{e.Path(), e.Type.IsRegular()}
-		if dir {
+		if isDir {
 			f.path += "/"
 		}
 		return f, true, nil
 	}
-	take := func(f foundPath) bool {
+	collect := func(f foundPath) bool {
 		if len(found.shown) < t.cfg.MaxResults {
 			found.shown = append(found.shown, executors.OneLine(t.displayPath(s.target, f.path)))
 			if f.file {
@@ -189,9 +189,9 @@ func (t *tools) findIn(ctx context.Context, s findPlan, in *findInput, watch *wa
 		found.total++
 		return true
 	}
-	n, err := walk.Do(ctx, t.tree(s.target, in.IncludeIgnored), func() walk.Visit[foundPath] { return look },
-		func(f foundPath) int { return len(f.path) }, take)
-	return found, n.String(), err
+	unseen, err := walk.Do(ctx, t.tree(s.target, in.IncludeIgnored), func() walk.Visit[foundPath] { return visit },
+		func(f foundPath) int { return len(f.path) }, collect)
+	return found, unseen.String(), err
 }
 
 // tree is the part of the file system that a search below tg visits.
