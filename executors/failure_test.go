@@ -3,7 +3,7 @@ package executors
 import "testing"
 
 // People see a sentence; the block is for models.
-func TestForPeople(t *testing.T) {
+func TestForUser(t *testing.T) {
 	rejected := Failuref(PolicyBlocked, "not allowed: the user rejected it").ForUser("You rejected this.").Result()
 	late := Failuref(Timeout, "stopped after %s", "1s").Result()
 	late.Text, late.Notes = "so far\n", []string{"[exit 1]"}

@@ -15,7 +15,7 @@ func (s schemaOnly) Tools() []Tool                                { return []Too
 func (schemaOnly) Prepare(context.Context, *Call) (Card, error)   { return Card{}, nil }
 func (schemaOnly) Execute(context.Context, *Call) (Result, error) { return Result{}, nil }
 
-func TestUnfit(t *testing.T) {
+func TestMismatch(t *testing.T) {
 	const schema = `{"type":"object","additionalProperties":false,"required":["path","old_string","new_string"],"properties":{
 		"path":{"type":"string","minLength":1},"old_string":{"type":"string"},"new_string":{"type":"string"},"limit":{"type":"integer","minimum":1,"maximum":9},
 		"any":{"type":["string","null"]},"choice":{"anyOf":[{"type":"string"},{"type":"boolean"}]},

@@ -8,7 +8,7 @@ import (
 // offeredSchemas caches the results of Offered.
 var offeredSchemas sync.Map // schema as text -> json.RawMessage
 
-// Offered returns the schema for models: Shown, or Schema without the keywords
+// Offered returns the schema for models: ModelSchema, or Schema without the keywords
 // that only the validator needs. Each keyword costs tokens in every request.
 func (t Tool) Offered() json.RawMessage {
 	if t.ModelSchema != nil {

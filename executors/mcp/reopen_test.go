@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// TestStanding reads streams that end: idle ones are opened again, and the others reach
+// TestReopen reads streams that end: idle ones are opened again, and the others reach
 // the SDK, which resumes them.
-func TestStanding(t *testing.T) {
+func TestReopen(t *testing.T) {
 	const event = "data: {}\n\n"
 	for name, tt := range map[string]struct {
 		streams []string      // the text of each; after the last none can be opened

@@ -214,7 +214,7 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-func TestHeed(t *testing.T) {
+func TestOfferFor(t *testing.T) {
 	for prompt, offered := range map[string]bool{
 		"Run the tests every day at three": true,
 		"please REMIND me":                 true,
@@ -269,7 +269,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-func BenchmarkHeed(b *testing.B) {
+func BenchmarkOfferFor(b *testing.B) {
 	prompt := strings.Repeat("fix the bug in main.go and run all tests again ", 20)
 	b.ReportAllocs()
 	e := New(&Executor{})

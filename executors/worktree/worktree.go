@@ -7,7 +7,7 @@
 // session, and [Copy.Close] removes it. [Clean] removes the copies of processes that were
 // killed.
 //
-// It promises that the project and its repository stay as they are until Bring. A copy
+// It promises that the project and its repository stay as they are until Apply. A copy
 // has a git repository of its own, which only borrows the objects of the project's, so
 // no git command in it changes settings, branches or hooks of the project. No hook and no
 // filter runs. Changes are never lost: those that do not fit are kept as a patch.

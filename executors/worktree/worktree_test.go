@@ -465,7 +465,7 @@ func TestLinkedRepository(t *testing.T) {
 	}
 }
 
-func TestBring(t *testing.T) {
+func TestApply(t *testing.T) {
 	const base = "1\n2\n3\n4\n5\n6\n7\n8\n9\n"
 	for name, tt := range map[string]struct {
 		copy, project map[string]string // changes there
@@ -545,7 +545,7 @@ func TestChangesLimits(t *testing.T) {
 }
 
 // A file that changes while the user is asked is merged again, and never overwritten.
-func TestBringWhileItChanges(t *testing.T) {
+func TestApplyWhileItChanges(t *testing.T) {
 	p := newProject(t)
 	p.commit(map[string]string{"a.txt": "1\n2\n3\n4\n5\n", "b.txt": "b\n"})
 	c := p.make(p.options())
@@ -571,7 +571,7 @@ func TestBringWhileItChanges(t *testing.T) {
 }
 
 // A cancelled turn leaves the rest of the changes as a patch.
-func TestBringCancelled(t *testing.T) {
+func TestApplyCancelled(t *testing.T) {
 	p := newProject(t)
 	p.commit(map[string]string{"a.txt": "a\n", "b.txt": "b\n"})
 	c := p.make(p.options())

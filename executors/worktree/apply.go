@@ -26,7 +26,7 @@ type Outcome struct {
 	Written, Deleted, Merged []string
 	NotMade                  []PathNote
 	Notes                    []PathNote
-	Kept                     Kept             // the changes of Left
+	Kept                     Kept             // the changes of NotMade
 	Diffs                    []executors.Diff // of all that was written or deleted
 }
 

@@ -20,7 +20,7 @@ func (s *slowStore) CountMemories(context.Context, string, string, string) (own,
 
 // A turn that begins while the pause before it still counts the entries has the tools. A
 // store that could not be read is read again.
-func TestLookWaits(t *testing.T) {
+func TestRefreshWaits(t *testing.T) {
 	s := &slowStore{counting: make(chan struct{}), end: make(chan error)}
 	m := &Memory{Store: s, Config: Defaults()}
 	go m.Refresh(t.Context())
