@@ -26,7 +26,7 @@ func placeFind(b *builder, c *Command, args []Word) (*placed, error) {
 		if w.mayBegin('-') || w.mayBegin('(') || w.mayBegin('!') || w.mayBegin(',') {
 			break
 		}
-		fs, err := (&program{looks: true}).operandFiles(b, w)
+		fs, err := (&program{opensNothing: true}).operandFiles(b, w)
 		if err != nil {
 			return nil, fmt.Errorf("find: %w", err)
 		}

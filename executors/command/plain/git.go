@@ -17,13 +17,25 @@ import (
 var gitLead = []string{"--no-pager", "--no-optional-locks", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "log.showSignature=false"}
 
 const (
-	gitFormat = "--oneline --pretty? --format= --abbrev-commit --no-abbrev-commit --abbrev? --date= --relative-date --decorate? --no-decorate --graph --no-color --color? "
-	gitDiffs  = "-puswbRaz -U# --unified# --patch --no-patch --stat? --numstat --shortstat --dirstat? --summary --name-only --name-status --raw --minimal --patience --histogram --diff-algorithm= " +
-		"--word-diff? --word-diff-regex= --color-words? --color-moved? --check --full-index --binary -M? -C? -B? --find-renames? --find-copies? --no-renames --find-copies-harder --diff-filter= -l# -S= -G= --pickaxe-all --pickaxe-regex " +
-		"--ignore-all-space --ignore-space-change --ignore-space-at-eol --ignore-blank-lines --ignore-cr-at-eol --function-context -W --inter-hunk-context# --text --exit-code --quiet --relative? --no-prefix --src-prefix= --dst-prefix= --compact-summary " +
+	// Each ends with a space, so that they can be joined.
+	gitFormat = "--oneline --pretty? --format= --abbrev-commit --no-abbrev-commit --abbrev? --date= --relative-date " +
+		"--decorate? --no-decorate --graph --no-color --color? "
+	gitDiffs = "-puswbRaz -U# --unified# --patch --no-patch --stat? --numstat --shortstat --dirstat? --summary " +
+		"--name-only --name-status --raw --minimal --patience --histogram --diff-algorithm= --word-diff? " +
+		"--word-diff-regex= --color-words? --color-moved? --check --full-index --binary -M? -C? -B? " +
+		"--find-renames? --find-copies? --no-renames --find-copies-harder --diff-filter= -l# -S= -G= " +
+		"--pickaxe-all --pickaxe-regex --ignore-all-space --ignore-space-change --ignore-space-at-eol " +
+		"--ignore-blank-lines --ignore-cr-at-eol --function-context -W --inter-hunk-context# --text " +
+		"--exit-code --quiet --relative? --no-prefix --src-prefix= --dst-prefix= --compact-summary " +
 		"--no-ext-diff --no-textconv --no-color --color? --abbrev? "
-	gitRevs = "-# -n# --max-count# --skip# --since= --after= --until= --before= --author= --committer= --grep= --all-match --invert-grep -i -E -F -P --regexp-ignore-case --extended-regexp --fixed-strings --perl-regexp --merges --no-merges --min-parents# --max-parents# " +
-		"--first-parent --all --branches? --tags? --remotes? --glob= --exclude= --not --reverse --topo-order --date-order --author-date-order --ancestry-path --simplify-by-decoration --full-history --dense --sparse --left-right --left-only --right-only --cherry-pick --cherry-mark --cherry --boundary --count --parents --children --follow --source --no-walk? --walk-reflogs -g --notes? --no-notes --use-mailmap --mailmap --merge --full-diff --encoding= -c --cc -m --no-diff-merges -L= "
+	gitRevs = "-# -n# --max-count# --skip# --since= --after= --until= --before= --author= --committer= --grep= " +
+		"--all-match --invert-grep -i -E -F -P --regexp-ignore-case --extended-regexp --fixed-strings " +
+		"--perl-regexp --merges --no-merges --min-parents# --max-parents# --first-parent --all --branches? " +
+		"--tags? --remotes? --glob= --exclude= --not --reverse --topo-order --date-order --author-date-order " +
+		"--ancestry-path --simplify-by-decoration --full-history --dense --sparse --left-right --left-only " +
+		"--right-only --cherry-pick --cherry-mark --cherry --boundary --count --parents --children --follow " +
+		"--source --no-walk? --walk-reflogs -g --notes? --no-notes --use-mailmap --mailmap --merge " +
+		"--full-diff --encoding= -c --cc -m --no-diff-merges -L= "
 )
 
 // gitCommands are the subcommands of git that only read. Two options are left out
@@ -32,30 +44,88 @@ const (
 // them, "diff" and "describe --dirty" may store the times of files in the index.
 var gitCommands = sync.OnceValue(func() map[string]*program {
 	own := []string{"--no-ext-diff", "--no-textconv", "--submodule=short"}
-	log := &program{options: gitFormat + gitDiffs + gitRevs, lead: own}
+	log := &program{options: gitFormat + gitDiffs + gitRevs, insertedWords: own}
 	return map[string]*program{
-		"log": log, "show": log,
-		"diff":      {options: gitFormat + gitDiffs + "--cached --staged --merge-base --cc --base --ours --theirs -0", lead: slices.Concat(own, []string{"--ignore-submodules=dirty"})},
-		"diff-tree": {options: gitFormat + gitDiffs + "-r -t --root --no-commit-id --always -m -c --cc", lead: own},
-		"status":    {options: "-sbz -u? --short --branch --show-stash --porcelain? --long --untracked-files? --ignored? --column? --no-column --ahead-behind --no-ahead-behind --renames --no-renames --find-renames?", lead: []string{"--ignore-submodules=dirty"}},
-		"blame":     {options: "-bltfnsewcCM -L= --porcelain --line-porcelain --root --since= --abbrev# --date= --show-email --show-name --show-number --reverse --first-parent --color-lines --color-by-age --incremental", lead: []string{"--no-textconv"}},
-		"shortlog":  {options: "-nse --numbered --summary --email --no-merges --all --since= --until= --group= --format= --author="},
-		"grep": {options: "-nilLcwvhHEFGPopWqzIa -# -e= -A# -B# -C# -m# --line-number --ignore-case --files-with-matches --name-only --files-without-match --count --word-regexp --invert-match --cached --untracked " +
-			"--extended-regexp --fixed-strings --perl-regexp --heading --break --show-function --function-context --after-context# --before-context# --context# --max-depth# --color? --no-color --and --or --not --all-match --column --only-matching --null", lead: []string{"--no-textconv"}},
-		"ls-files":  {options: "-cdmoskutvz -x= --cached --deleted --modified --others --stage --killed --unmerged --exclude-standard --directory --no-empty-directory --exclude= --error-unmatch --full-name --abbrev? --eol --deduplicate --format="},
-		"ls-tree":   {options: "-drtlz --long --name-only --name-status --full-name --full-tree --abbrev? --object-only --format="},
-		"rev-list":  {options: gitFormat + gitRevs + "--objects --header --timestamp --disk-usage"},
-		"rev-parse": {options: "--abbrev-ref? --short? --verify --quiet -q --symbolic --symbolic-full-name --show-toplevel --show-prefix --show-cdup --git-dir --absolute-git-dir --git-common-dir --is-inside-work-tree --is-inside-git-dir --is-bare-repository --is-shallow-repository --all --branches? --tags? --remotes? --not --revs-only --no-revs --show-object-format? --show-superproject-working-tree --git-path="},
-		"describe":  {options: "--tags --all --always --long --abbrev# --dirty? --broken? --exact-match --match= --exclude= --contains --candidates# --first-parent"},
-		"cat-file":  {options: "-tspe", most: 2}, "merge-base": {options: "-a --all --is-ancestor --fork-point --octopus --independent"}, "name-rev": {options: "--name-only --tags --refs= --always --no-undefined"},
-		"for-each-ref": {options: "--count# --sort= --format= --points-at= --merged? --no-merged? --contains? --no-contains? --ignore-case"}, "show-ref": {options: "-dsq --head --heads --branches --tags --verify --hash? --abbrev? --dereference --quiet"},
-		"show-branch": {options: "-ar --all --remotes --list --topo-order --sha1-name --no-name"}, "cherry": {options: "-v --abbrev?"}, "count-objects": {options: "-vH --verbose --human-readable", operands: none},
-		"check-ignore": {options: "-vqnz --verbose --quiet --non-matching --no-index"}, "check-attr": {options: "-az --all --cached"}, "version": {operands: none},
-		"symbolic-ref": {options: "-q --quiet --short", most: 1, check: gitOne},
-		"branch":       {options: "-arvil --all --remotes --verbose --list --show-current --no-color --color? --sort= --format= --contains? --no-contains? --merged? --no-merged? --points-at= --column? --no-column --ignore-case --abbrev?", check: gitLists("--list", "--contains", "--merged", "--no-merged", "--no-contains")},
-		"tag":          {options: "-lin? --list --sort= --format= --contains? --no-contains? --merged? --no-merged? --points-at= --column? --no-column --ignore-case", check: gitLists("-l", "--list", "--contains", "--merged", "--no-merged")},
-		"remote":       {options: "-v --verbose", check: gitFirst("", "get-url")}, "stash": {options: gitFormat + gitDiffs, check: gitFirst("list", "show"), lead: own}, "worktree": {options: "--porcelain -z -v", most: 1, check: gitFirst("list")},
-		"reflog": {options: gitFormat + gitRevs, check: gitFirst("", "show", "HEAD"), lead: own}, "config": {options: "-z --get --get-all --show-origin --show-scope --name-only --local --global --system --bool --int --path --type= --default=", check: gitReadsConfig},
+		"log":  log,
+		"show": log,
+		"diff": {
+			options: gitFormat + gitDiffs +
+				"--cached --staged --merge-base --cc --base --ours --theirs -0",
+			insertedWords: slices.Concat(own, []string{"--ignore-submodules=dirty"}),
+		},
+		"diff-tree": {options: gitFormat + gitDiffs + "-r -t --root --no-commit-id --always -m -c --cc", insertedWords: own},
+		"status": {
+			options: "-sbz -u? --short --branch --show-stash --porcelain? --long --untracked-files? --ignored? --column? " +
+				"--no-column --ahead-behind --no-ahead-behind --renames --no-renames --find-renames?",
+			insertedWords: []string{"--ignore-submodules=dirty"},
+		},
+		"blame": {
+			options: "-bltfnsewcCM -L= --porcelain --line-porcelain --root --since= --abbrev# --date= --show-email " +
+				"--show-name --show-number --reverse --first-parent --color-lines --color-by-age --incremental",
+			insertedWords: []string{"--no-textconv"},
+		},
+		"shortlog": {options: "-nse --numbered --summary --email --no-merges --all --since= --until= --group= --format= --author="},
+		"grep": {
+			options: "-nilLcwvhHEFGPopWqzIa -# -e= -A# -B# -C# -m# --line-number --ignore-case --files-with-matches " +
+				"--name-only --files-without-match --count --word-regexp --invert-match --cached --untracked " +
+				"--extended-regexp --fixed-strings --perl-regexp --heading --break --show-function --function-context " +
+				"--after-context# --before-context# --context# --max-depth# --color? --no-color --and --or --not " +
+				"--all-match --column --only-matching --null",
+			insertedWords: []string{"--no-textconv"},
+		},
+		"ls-files": {
+			options: "-cdmoskutvz -x= --cached --deleted --modified --others --stage --killed --unmerged " +
+				"--exclude-standard --directory --no-empty-directory --exclude= --error-unmatch --full-name --abbrev? " +
+				"--eol --deduplicate --format=",
+		},
+		"ls-tree":  {options: "-drtlz --long --name-only --name-status --full-name --full-tree --abbrev? --object-only --format="},
+		"rev-list": {options: gitFormat + gitRevs + "--objects --header --timestamp --disk-usage"},
+		"rev-parse": {
+			options: "--abbrev-ref? --short? --verify --quiet -q --symbolic --symbolic-full-name --show-toplevel " +
+				"--show-prefix --show-cdup --git-dir --absolute-git-dir --git-common-dir --is-inside-work-tree " +
+				"--is-inside-git-dir --is-bare-repository --is-shallow-repository --all --branches? --tags? " +
+				"--remotes? --not --revs-only --no-revs --show-object-format? --show-superproject-working-tree " +
+				"--git-path=",
+		},
+		"describe": {
+			options: "--tags --all --always --long --abbrev# --dirty? --broken? --exact-match --match= --exclude= " +
+				"--contains --candidates# --first-parent",
+		},
+		"cat-file":   {options: "-tspe", maxOperands: 2},
+		"merge-base": {options: "-a --all --is-ancestor --fork-point --octopus --independent"},
+		"name-rev":   {options: "--name-only --tags --refs= --always --no-undefined"},
+		"for-each-ref": {
+			options: "--count# --sort= --format= --points-at= --merged? --no-merged? --contains? --no-contains? " +
+				"--ignore-case",
+		},
+		"show-ref":      {options: "-dsq --head --heads --branches --tags --verify --hash? --abbrev? --dereference --quiet"},
+		"show-branch":   {options: "-ar --all --remotes --list --topo-order --sha1-name --no-name"},
+		"cherry":        {options: "-v --abbrev?"},
+		"count-objects": {options: "-vH --verbose --human-readable", operands: noOperands},
+		"check-ignore":  {options: "-vqnz --verbose --quiet --non-matching --no-index"},
+		"check-attr":    {options: "-az --all --cached"},
+		"version":       {operands: noOperands},
+		"symbolic-ref":  {options: "-q --quiet --short", maxOperands: 1, check: gitOne},
+		"branch": {
+			options: "-arvil --all --remotes --verbose --list --show-current --no-color --color? --sort= --format= " +
+				"--contains? --no-contains? --merged? --no-merged? --points-at= --column? --no-column --ignore-case " +
+				"--abbrev?",
+			check: gitLists("--list", "--contains", "--merged", "--no-merged", "--no-contains"),
+		},
+		"tag": {
+			options: "-lin? --list --sort= --format= --contains? --no-contains? --merged? --no-merged? --points-at= " +
+				"--column? --no-column --ignore-case",
+			check: gitLists("-l", "--list", "--contains", "--merged", "--no-merged"),
+		},
+		"remote":   {options: "-v --verbose", check: gitFirst("", "get-url")},
+		"stash":    {options: gitFormat + gitDiffs, check: gitFirst("list", "show"), insertedWords: own},
+		"worktree": {options: "--porcelain -z -v", maxOperands: 1, check: gitFirst("list")},
+		"reflog":   {options: gitFormat + gitRevs, check: gitFirst("", "show", "HEAD"), insertedWords: own},
+		"config": {
+			options: "-z --get --get-all --show-origin --show-scope --name-only --local --global --system --bool --int " +
+				"--path --type= --default=",
+			check: gitReadsConfig,
+		},
 	}
 })
 
@@ -167,13 +237,13 @@ func (p *program) placeGitCommand(b *builder, sub string, args []Word, dirs []st
 			return nil, err
 		}
 	}
-	if p.operands == none && len(opts.operands)+len(paths) > 0 || p.most > 0 && len(opts.operands) > p.most {
+	if p.operands == noOperands && len(opts.operands)+len(paths) > 0 || p.maxOperands > 0 && len(opts.operands) > p.maxOperands {
 		return nil, errors.New("it has too many operands")
 	}
-	out := &placed{words: append([]string{sub}, quoted(p.lead)...), files: named}
+	out := &placed{words: append([]string{sub}, quoted(p.insertedWords)...), files: named}
 	operands := opts.operands
 	if (sub == "stash" || sub == "worktree" || sub == "reflog" || sub == "remote") && len(operands) > 0 {
-		out.words = slices.Concat([]string{sub, operands[0].source}, quoted(p.lead))
+		out.words = slices.Concat([]string{sub, operands[0].source}, quoted(p.insertedWords))
 		operands = operands[1:]
 	}
 	for _, g := range opts.options {

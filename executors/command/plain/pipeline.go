@@ -114,7 +114,7 @@ func (p *program) feeder(o *parsedOptions, stdin bool, out *placed) *feeder {
 	add := func(option string) func() error {
 		return func() error {
 			if !slices.Contains(out.words, option) {
-				at := 1 + len(p.lead)
+				at := 1 + len(p.insertedWords)
 				out.words = slices.Insert(out.words, at, option)
 			}
 			return nil
@@ -134,7 +134,7 @@ func (p *program) feeder(o *parsedOptions, stdin bool, out *placed) *feeder {
 	case "fd", "fdfind":
 		return &feeder{null: add("-0"), links: true}
 	}
-	if p.filters == "" || !stdin || runtime.GOOS != "linux" {
+	if p.lineFilters == "" || !stdin || runtime.GOOS != "linux" {
 		return nil
 	}
 	for _, g := range o.options {
@@ -142,11 +142,11 @@ func (p *program) feeder(o *parsedOptions, stdin bool, out *placed) *feeder {
 		if strings.Trim(name, "-0123456789") == "" {
 			name = "-#"
 		}
-		if !slices.Contains(strings.Fields(p.filters), name) {
+		if !slices.Contains(strings.Fields(p.lineFilters), name) {
 			return nil
 		}
 	}
-	return &feeder{null: add(p.null), filter: true}
+	return &feeder{null: add(p.nullOption), filter: true}
 }
 
 // placeXargs accepts a read-only command for which xargs reads the operands. They
@@ -177,7 +177,7 @@ func placeXargs(b *builder, c *Command, args []Word) (*placed, error) {
 		return nil, fmt.Errorf("xargs: %w", err)
 	}
 	how, ok := programs()[inner.Words[0]]
-	if !ok || how.noEnd || how.single || how.expands || how.most > 0 || how.operands == none {
+	if !ok || how.noDoubleDash || how.singleDash || how.expandsAtFiles || how.maxOperands > 0 || how.operands == noOperands {
 		return nil, fmt.Errorf("xargs: %s does not read a list of files", inner.Words[0])
 	}
 	for _, e := range p.env {
@@ -190,7 +190,7 @@ func placeXargs(b *builder, c *Command, args []Word) (*placed, error) {
 		words = slices.Insert(slices.Clone(words), n, "--")
 	}
 	out.words, out.files = append(out.words, words...), p.files
-	out.xargs = &consumer{shows: how.shows || listsLinks(p.words)}
+	out.xargs = &consumer{shows: how.showsContents || listsLinks(p.words)}
 	return out, nil
 }
 

@@ -11,13 +11,14 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
-// placed is a read-only command whose words all have a place.
+// placed is a command that is known to be read-only: each of its words has a place in
+// the table of its program.
 type placed struct {
 	env   []string // assignments before the program
 	words []string // in the plain form
 	files []File
 	cd    string // the directory that a cd changes to
-	opens bool   // a git that opens the files of its operands
+	opens bool   // it is a git that opens the files of its operands
 	// starts are the programs that the program itself looks for in PATH.
 	starts []string
 
@@ -34,11 +35,11 @@ func (p *placed) print() string { return strings.Join(slices.Concat(p.env, p.wor
 type operandKind int
 
 const (
-	files   operandKind = iota // files to read
-	plains                     // files to read, and directories in which it follows links
-	texts                      // texts that open no file
-	pattern                    // a text, then files
-	none                       // no operands
+	fileOperands       operandKind = iota // files to read
+	linkedFileOperands                    // files to read, and directories in which it follows links
+	textOperands                          // texts that open no file
+	patternThenFiles                      // a text, then files
+	noOperands                            // no operands
 )
 
 // program declares the words of a read-only program.
@@ -52,41 +53,45 @@ type program struct {
 	//	-n# --name#   likewise, a number
 	//	-U? --color?  a value may follow in the same word
 	//	-#       a number instead of a letter: -20
-	options  string
-	operands operandKind
-	most     int  // operands; 0 means any number
-	single   bool // options have one dash and do not stand together
-	noEnd    bool // "--" does not end the options
-	// own means that option values must not begin with a dash, because the
-	// program does not parse its options as getopt does.
-	own bool
-	// wild means that a pattern may begin with a wildcard. No option of the
+	options string
+
+	operands     operandKind
+	maxOperands  int  // 0 means any number
+	singleDash   bool // long options have one dash, and short ones do not stand together
+	noDoubleDash bool // "--" does not end the options
+	// ownParser means that the program does not parse its options as getopt does: a value
+	// must not begin with a dash.
+	ownParser bool
+	// leadingWildcard means that an operand may begin with a wildcard: no option of the
 	// program changes or runs anything, and "--" precedes the operands.
-	wild    bool
-	looks   bool     // it opens none of its operands
-	shows   bool     // it shows the contents of the files that it reads
-	below   []string // options with which it reads the files below a directory
-	expands bool     // it replaces a word "@FILE" by the words in that file
-	// filters are the options with which it passes on input lines unchanged,
-	// and null separates them by NUL. Empty means that it does not pass lines
-	// on.
-	filters, null string
-	lead          []string // words of the plain form after the program
-	env           []string
-	starts        []string // see placed
-	check         func(*parsedOptions) error
+	leadingWildcard bool
+
+	opensNothing     bool     // it looks at its operands without opening them
+	showsContents    bool     // it shows the contents of the files that it reads
+	recursiveOptions []string // options with which it reads the files below a directory
+	expandsAtFiles   bool     // it replaces a word "@FILE" by the words in that file
+
+	// lineFilters are the options with which it writes a part of its input lines,
+	// unchanged. Empty means that it changes lines.
+	lineFilters string
+	nullOption  string // with it, lines end with NUL instead of a newline
+
+	insertedWords   []string                   // added in the plain form, after the program
+	env             []string                   // assignments in the plain form, before the program
+	startedPrograms []string                   // see placed
+	check           func(*parsedOptions) error // refuses what the fields above allow
 }
 
 // option is one supported option of a program.
 type option struct {
-	value byte // one of "=:#?", 0 means none
+	value byte // the mark after its name, one of "=:#?"; 0 means that it has no value
 }
 
 // given is an option of a command.
 type given struct {
 	name  string
 	value string
-	has   bool // value
+	has   bool // it has a value, which may be empty
 }
 
 // parsedOptions are the words of a command after the program.
@@ -116,7 +121,7 @@ type tableKey struct {
 
 // table returns the options of the program by their names.
 func (p *program) table() map[string]option {
-	key := tableKey{p.options, p.single}
+	key := tableKey{p.options, p.singleDash}
 	if t, ok := tables.Load(key); ok {
 		return t.(map[string]option)
 	}
@@ -126,7 +131,7 @@ func (p *program) table() map[string]option {
 		if last := s[len(s)-1]; strings.IndexByte("=:#?", last) >= 0 && s != "-#" {
 			o.value, s = last, s[:len(s)-1]
 		}
-		if p.single || strings.HasPrefix(s, "--") || len(s) == 2 {
+		if p.singleDash || strings.HasPrefix(s, "--") || len(s) == 2 {
 			out[s] = o
 			continue
 		}
@@ -149,7 +154,7 @@ func (p *program) parse(b *builder, words []Word) (*parsedOptions, []File, error
 		switch {
 		case s.ended || !w.mayBegin('-') || w.literal() && w.text() == "-":
 			s.out.operands = append(s.out.operands, w)
-		case w.Glob && p.wild && !strings.HasPrefix(w.Values[0], "-"), w.varies && !p.noEnd:
+		case w.Glob && p.leadingWildcard && !strings.HasPrefix(w.Values[0], "-"), w.varies && !p.noDoubleDash:
 			s.out.operands = append(s.out.operands, w) // "--" stands before it
 		case w.Glob && !w.varies && len(w.Values) == 1 && optionValue.MatchString(w.Values[0]):
 			if err := s.option(w.Values[0]); err != nil { // --include=*.go matches no file
@@ -157,7 +162,7 @@ func (p *program) parse(b *builder, words []Word) (*parsedOptions, []File, error
 			}
 		case !w.literal():
 			return nil, nil, fmt.Errorf("%s may be an option", w.source)
-		case w.text() == "--" && !p.noEnd:
+		case w.text() == "--" && !p.noDoubleDash:
 			s.ended = true
 		default:
 			if err := s.option(w.text()); err != nil {
@@ -184,7 +189,7 @@ type scanner struct {
 
 // option places one word that begins with a dash.
 func (s *scanner) option(text string) error {
-	if strings.HasPrefix(text, "--") || s.program.single {
+	if strings.HasPrefix(text, "--") || s.program.singleDash {
 		name, value, glued := strings.Cut(text, "=")
 		o, ok := s.options[name]
 		switch {
@@ -239,12 +244,12 @@ func (s *scanner) set(name string, o option, value string) error {
 	switch {
 	case o.value == '#' && !number.MatchString(value):
 		return fmt.Errorf("the value of the option %s is not a number", name)
-	case o.value != '#' && strings.HasPrefix(value, "-") && (s.program.own || value == "--" || o.value == ':'):
+	case o.value != '#' && strings.HasPrefix(value, "-") && (s.program.ownParser || value == "--" || o.value == ':'):
 		return fmt.Errorf("the value of the option %s begins with -", name)
 	case o.value == ':' && value == "":
 		return fmt.Errorf("the value of the option %s is empty", name)
 	case o.value == ':':
-		s.files = append(s.files, File{Text: value, Dirs: s.dirs, Opens: !s.program.looks})
+		s.files = append(s.files, File{Text: value, Dirs: s.dirs, Opens: !s.program.opensNothing})
 	}
 	s.add(given{name: name, value: value, has: true})
 	return nil
@@ -259,9 +264,9 @@ func (p *program) print(g given) []string {
 	switch {
 	case !g.has:
 		return []string{quote(g.name)}
-	case long && !p.noEnd, p.single && optional:
+	case long && !p.noDoubleDash, p.singleDash && optional:
 		return []string{quote(g.name + "=" + g.value)}
-	case !p.single && (optional || strings.HasPrefix(g.value, "-")):
+	case !p.singleDash && (optional || strings.HasPrefix(g.value, "-")):
 		return []string{quote(g.name + g.value)}
 	}
 	return []string{g.name, quote(g.value)}
@@ -278,33 +283,33 @@ func (p *program) place(b *builder, name string, words []Word) (*placed, error) 
 			return nil, err
 		}
 	}
-	if p.expands && opts.mayExpand() {
+	if p.expandsAtFiles && opts.mayExpand() {
 		return nil, errors.New("it would read its words from a file")
 	}
-	if p.operands == none && len(opts.operands) > 0 || p.most > 0 && len(opts.operands) > p.most {
+	if p.operands == noOperands && len(opts.operands) > 0 || p.maxOperands > 0 && len(opts.operands) > p.maxOperands {
 		return nil, fmt.Errorf("it has more operands than %s reads", name)
 	}
-	out := &placed{env: slices.Clone(p.env), words: append([]string{name}, quoted(p.lead)...), files: named, starts: p.starts}
+	out := &placed{env: slices.Clone(p.env), words: append([]string{name}, quoted(p.insertedWords)...), files: named, starts: p.startedPrograms}
 	for _, g := range opts.options {
 		out.words = append(out.words, p.print(g)...)
 	}
-	if !p.noEnd && slices.ContainsFunc(opts.operands, func(w Word) bool { return w.mayBegin('-') && !(w.literal() && w.text() == "-") }) {
+	if !p.noDoubleDash && slices.ContainsFunc(opts.operands, func(w Word) bool { return w.mayBegin('-') && !(w.literal() && w.text() == "-") }) {
 		out.words = append(out.words, "--")
 	}
 	read := opts.operands
-	if p.operands == pattern && !opts.has("-e", "-f", "--regexp", "--expression", "--file", "--files") && len(read) > 0 {
+	if p.operands == patternThenFiles && !opts.has("-e", "-f", "--regexp", "--expression", "--file", "--files") && len(read) > 0 {
 		if !read[0].literal() {
 			return nil, fmt.Errorf("%s is a pattern of %s that is computed at run time", read[0].source, name)
 		}
 		read = read[1:]
 	}
 	for _, w := range opts.operands {
-		if w.Glob && p.most > 0 { // the second file may be one that is written
+		if w.Glob && p.maxOperands > 0 { // the second file may be one that is written
 			return nil, fmt.Errorf("%s may be more files than %s reads", w.source, name)
 		}
 		out.words = append(out.words, w.source)
 	}
-	if p.operands == texts {
+	if p.operands == textOperands {
 		out.files = append(out.files, patterns(b, opts.operands)...)
 		return out, nil
 	}
@@ -315,7 +320,7 @@ func (p *program) place(b *builder, name string, words []Word) (*placed, error) 
 		}
 		out.files = append(out.files, fs...)
 	}
-	if opts.has(p.below...) {
+	if opts.has(p.recursiveOptions...) {
 		if len(read) == 0 {
 			out.files = append(out.files, File{Text: ".", Dirs: b.dirs})
 		}
@@ -340,7 +345,7 @@ func (p *program) operandFiles(b *builder, w Word) ([]File, error) {
 		case strings.HasPrefix(v, "@"): // some programs read more names from such a file
 			return nil, fmt.Errorf("%s may be a list of other files", v)
 		case v != "-":
-			out = append(out, File{Text: v, Dirs: b.dirs, Glob: w.Glob, Opens: !p.looks, Follows: p.operands == plains})
+			out = append(out, File{Text: v, Dirs: b.dirs, Glob: w.Glob, Opens: !p.opensNothing, Follows: p.operands == linkedFileOperands})
 		}
 	}
 	return out, nil
@@ -388,5 +393,5 @@ func PrintsOnly(name string) bool {
 		return true
 	}
 	p, ok := programs()[name]
-	return ok && p.operands == texts
+	return ok && p.operands == textOperands
 }

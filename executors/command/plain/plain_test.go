@@ -179,7 +179,7 @@ func TestAllow(t *testing.T) {
 func TestTable(t *testing.T) {
 	check := func(name string, p *program) {
 		for option := range p.table() {
-			if p.single || strings.HasPrefix(option, "--") || option == "-#" {
+			if p.singleDash || strings.HasPrefix(option, "--") || option == "-#" {
 				continue
 			}
 			if len(option) != 2 || !strings.Contains("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.", option[1:]) {

@@ -217,7 +217,7 @@ func namesZone(date string) bool { return strings.Contains(date, "TZ=") }
 
 // placeDate refuses the operand that sets the clock, and files.
 func placeDate(b *builder, c *Command, args []Word) (*placed, error) {
-	p := program{options: "-uRj -d= -I? --utc --universal --date= --iso-8601? --rfc-3339= --rfc-email", operands: texts, most: 1, check: func(o *parsedOptions) error {
+	p := program{options: "-uRj -d= -I? --utc --universal --date= --iso-8601? --rfc-3339= --rfc-email", operands: textOperands, maxOperands: 1, check: func(o *parsedOptions) error {
 		if len(o.operands) > 0 && (!o.operands[0].literal() || !strings.HasPrefix(o.operands[0].text(), "+")) {
 			return errors.New("it may set the clock")
 		}
@@ -285,9 +285,9 @@ func placeGo(b *builder, c *Command, args []Word) (*placed, error) {
 		return nil, fmt.Errorf("go %s is not known to be read-only", sub)
 	}
 	one := *p
-	one.lead = append(strings.Fields(sub), p.lead...)
+	one.insertedWords = append(strings.Fields(sub), p.insertedWords...)
 	one.env = append([]string{"GOTOOLCHAIN=local"}, p.env...)
-	one.starts = goStarts
+	one.startedPrograms = goStarts
 	out, err := one.place(b, quoteProgram(c.words[0].text()), rest)
 	if err != nil {
 		return nil, fmt.Errorf("go %s: %w", sub, err)
@@ -309,10 +309,10 @@ var goCommands = sync.OnceValue(func() map[string]*program {
 	// Without goindex=0, list writes an index of changed packages and fails where it cannot.
 	offline := []string{"GOPROXY=off", "GONOPROXY=none", "GOVCS='*:off'", "GOFLAGS=-buildvcs=false", "GODEBUG=goindex=0"}
 	return map[string]*program{
-		"version": {operands: none}, "env": {options: "-json -changed", operands: texts, single: true, noEnd: true, check: goNames},
-		"list": {options: "-deps -e -f= -find -json? -m -test -versions -tags=", operands: texts, single: true, noEnd: true, env: offline, check: goNames},
-		"doc":  {options: "-all -c -cmd -short -src -u", operands: texts, single: true, noEnd: true, env: offline, check: goNames},
-		"help": {operands: texts, noEnd: true, check: goNames}, "mod graph": {operands: none, env: offline}, "mod why": {options: "-m", operands: texts, single: true, noEnd: true, env: offline, check: goNames},
+		"version": {operands: noOperands}, "env": {options: "-json -changed", operands: textOperands, singleDash: true, noDoubleDash: true, check: goNames},
+		"list": {options: "-deps -e -f= -find -json? -m -test -versions -tags=", operands: textOperands, singleDash: true, noDoubleDash: true, env: offline, check: goNames},
+		"doc":  {options: "-all -c -cmd -short -src -u", operands: textOperands, singleDash: true, noDoubleDash: true, env: offline, check: goNames},
+		"help": {operands: textOperands, noDoubleDash: true, check: goNames}, "mod graph": {operands: noOperands, env: offline}, "mod why": {options: "-m", operands: textOperands, singleDash: true, noDoubleDash: true, env: offline, check: goNames},
 	}
 })
 
