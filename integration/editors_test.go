@@ -98,7 +98,12 @@ func (c *profileConn) quiet(when string) {
 func (p profile) run(t *testing.T) {
 	const before, after = "package old\n", "package new\n"
 	model := fakemodel.NewAnthropic(t,
-		fakemodel.Answer(fakemodel.Think("I look.", "c2ln"), fakemodel.Say("Let me see."), fakemodel.Call("c1", "read", map[string]any{"path": "main.go"}), fakemodel.Call("c2", "read", map[string]any{"path": "gone.go"})),
+		fakemodel.Answer(
+			fakemodel.Think("I look.", "c2ln"),
+			fakemodel.Say("Let me see."),
+			fakemodel.Call("c1", "read", map[string]any{"path": "main.go"}),
+			fakemodel.Call("c2", "read", map[string]any{"path": "gone.go"}),
+		),
 		fakemodel.Answer(fakemodel.Call("c3", "edit", map[string]any{"path": "main.go", "old_string": "old", "new_string": "new"})),
 		fakemodel.Answer(fakemodel.Call("c4", "write", map[string]any{"path": "made.go", "content": "package made\n"})),
 		fakemodel.Answer(fakemodel.Call("c5", "bash", map[string]any{"command": "./check.sh"})),

@@ -30,13 +30,33 @@ func TestStatement087ProviderFailure(t *testing.T) {
 		env    []string
 		want   []string // parts of the message
 	}{
-		"bad key":             {repeat(1, fakemodel.Refuse(401, "authentication_error", "invalid x-api-key")), nil, []string{"claude", "401", "invalid x-api-key", "ANTHROPIC_API_KEY"}},
-		"rate limit":          {repeat(2, fakemodel.Refuse(429, "rate_limit_error", "slow down")), nil, []string{"claude", "429", "slow down", "try again"}},
-		"overloaded":          {repeat(2, fakemodel.Refuse(529, "overloaded_error", "Overloaded")), nil, []string{"claude", "529", "Overloaded", "try again"}},
-		"bad request":         {repeat(1, fakemodel.Refuse(400, "invalid_request_error", "max_tokens: too large")), nil, []string{"claude", "400", "max_tokens: too large"}},
-		"no such model":       {repeat(1, fakemodel.Refuse(404, "not_found_error", "model: gone")), nil, []string{"claude", "404", "model"}},
-		"broken stream":       {repeat(2, fakemodel.BreakOff(fakemodel.Say("I was about"))), nil, []string{"claude", "send another prompt"}},
-		"error in the stream": {repeat(2, fakemodel.Overload(fakemodel.Say("I was about"))), nil, []string{"claude", "529", "Overloaded", "try again"}},
+		"bad key": {
+			repeat(1, fakemodel.Refuse(401, "authentication_error", "invalid x-api-key")),
+			nil,
+			[]string{"claude", "401", "invalid x-api-key", "ANTHROPIC_API_KEY"},
+		},
+		"rate limit": {
+			repeat(2, fakemodel.Refuse(429, "rate_limit_error", "slow down")),
+			nil,
+			[]string{"claude", "429", "slow down", "try again"},
+		},
+		"overloaded": {
+			repeat(2, fakemodel.Refuse(529, "overloaded_error", "Overloaded")),
+			nil,
+			[]string{"claude", "529", "Overloaded", "try again"},
+		},
+		"bad request": {
+			repeat(1, fakemodel.Refuse(400, "invalid_request_error", "max_tokens: too large")),
+			nil,
+			[]string{"claude", "400", "max_tokens: too large"},
+		},
+		"no such model": {repeat(1, fakemodel.Refuse(404, "not_found_error", "model: gone")), nil, []string{"claude", "404", "model"}},
+		"broken stream": {repeat(2, fakemodel.BreakOff(fakemodel.Say("I was about"))), nil, []string{"claude", "send another prompt"}},
+		"error in the stream": {
+			repeat(2, fakemodel.Overload(fakemodel.Say("I was about"))),
+			nil,
+			[]string{"claude", "529", "Overloaded", "try again"},
+		},
 		"a web page": {repeat(1, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
 			_, _ = w.Write([]byte("<html>Log in</html>"))
@@ -45,7 +65,11 @@ func TestStatement087ProviderFailure(t *testing.T) {
 			w.Header().Set("Location", "http://127.0.0.1:1/")
 			w.WriteHeader(http.StatusTemporaryRedirect)
 		}), nil, []string{"claude", "redirects", "base_url"}},
-		"no server": {nil, []string{"ANTHROPIC_API_KEY=test", "ANTHROPIC_BASE_URL=http://" + closed.Addr().String()}, []string{"claude", "refused", "network"}},
+		"no server": {
+			nil,
+			[]string{"ANTHROPIC_API_KEY=test", "ANTHROPIC_BASE_URL=http://" + closed.Addr().String()},
+			[]string{"claude", "refused", "network"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -21,39 +21,91 @@ func TestStatement014_022RawFrames(t *testing.T) {
 		send string
 		want string
 	}{
-		"not JSON":                    {"{nope\n", "null -32700"},
-		"half a frame":                {`{"jsonrpc":"2.0","id":1` + "\n", "null -32700"},
-		"batch":                       {"[" + ok("1") + "]\n", "null -32600"},
-		"empty batch":                 {"[]\n", "null -32600"},
-		"scalars":                     {"42\n\"x\"\nnull\ntrue\n", "null -32600, null -32600, null -32600, null -32600"},
-		"nothing but an id":           {`{"jsonrpc":"2.0","id":5}` + "\n", "null -32600"},
-		"method of another type":      {`{"jsonrpc":"2.0","id":5,"method":7}` + "\n", "null -32600"},
-		"no jsonrpc":                  {`{"id":5,` + init + "\n", "null -32600"},
-		"id null":                     {ok("null") + "\n", "null 0"},
-		"ids of every kind":           {ok(`"a"`) + "\n" + ok(`""`) + "\n" + ok("0") + "\n" + ok("-1") + "\n" + ok("9007199254740993") + "\n" + ok(`"1"`) + "\n" + ok("1") + "\n", `"a" 0, "" 0, 0 0, -1 0, 9007199254740993 0, "1" 0, 1 0`},
-		"ids that are none":           {ok("1.5") + "\n" + ok("true") + "\n" + ok("{}") + "\n" + ok("[]") + "\n", "null -32600, null -32600, null -32600, null -32600"},
-		"blank lines":                 {"\n  \n\r\n" + ok("1") + "\r\n", "1 0"},
-		"byte order mark":             {"\ufeff" + ok("1") + "\n", "1 0"},
-		"invalid UTF-8":               {`{"jsonrpc":"2.0","id":1,"method":"foo","params":{"x":"` + "\xff" + `"}}` + "\n", "1 -32601"},
-		"unknown method":              {`{"jsonrpc":"2.0","id":1,"method":"foo/bar"}` + "\n", "1 -32601"},
-		"extension":                   {`{"jsonrpc":"2.0","id":1,"method":"_vendor/x","params":[]}` + "\n", "1 -32601"},
-		"unknown notifications":       {`{"jsonrpc":"2.0","method":"_vendor/x"}` + "\n" + `{"jsonrpc":"2.0","method":"foo/x"}` + "\n", ""},
-		"bad notifications":           {`{"jsonrpc":"2.0","method":"session/cancel"}` + "\n" + `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"gone"}}` + "\n" + `{"jsonrpc":"2.0","method":"session/cancel","params":7}` + "\n" + `{"jsonrpc":"2.0","method":"session/prompt","params":{}}` + "\n" + `{"jsonrpc":"2.0","method":"$/cancel_request"}` + "\n", ""},
-		"params of another type":      {`{"jsonrpc":"2.0","id":1,"method":"initialize","params":[]}` + "\n" + `{"jsonrpc":"2.0","id":2,"method":"session/new","params":"x"}` + "\n" + `{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":5}` + "\n", "1 -32602, 2 -32602, 3 -32602"},
-		"no params":                   {`{"jsonrpc":"2.0","id":1,"method":"initialize"}` + "\n" + `{"jsonrpc":"2.0","id":2,"method":"session/new"}` + "\n" + `{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":null}` + "\n", "1 -32602, 2 -32602, 3 -32602"},
-		"a relative cwd":              {`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"x","mcpServers":[]}}` + "\n", "1 -32602"},
-		"a cwd that is not there":     {`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/nonexistent/x","mcpServers":[]}}` + "\n", "1 -32602"},
-		"a relative additional one":   {`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/","additionalDirectories":["x"],"mcpServers":[]}}` + "\n", "1 -32602"},
-		"unknown session":             {`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":` + promptParams("gone", "hi") + "}\n", "1 -32002"},
-		"unknown members":             {`{"jsonrpc":"2.0","id":1,"x":1,"method":"initialize","params":{"protocolVersion":1,"_meta":{"a":1},"y":[],"clientCapabilities":{"fs":"yes","terminal":1,"session":null,"elicitation":true,"_meta":7},"clientInfo":8}}` + "\n", "1 0"},
-		"duplicate members":           {`{"jsonrpc":"2.0","id":1,"id":2,"method":"foo","method":"initialize","params":{"protocolVersion":1}}` + "\n", "2 0"},
-		"responses to nothing":        {`{"jsonrpc":"2.0","id":77,"result":{}}` + "\n" + `{"jsonrpc":"2.0","id":78,"result":1,"error":{}}` + "\n" + `{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}` + "\n" + `{"jsonrpc":"2.0","id":{},"result":{}}` + "\n", ""},
-		"deep nesting":                {`{"jsonrpc":"2.0","id":1,"method":"_x","params":` + deep(10_000) + "}\n", "null -32700"},
-		"deep enough":                 {`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1,"_meta":` + deep(9_000) + "}}\n", "1 0"},
+		"not JSON":               {"{nope\n", "null -32700"},
+		"half a frame":           {`{"jsonrpc":"2.0","id":1` + "\n", "null -32700"},
+		"batch":                  {"[" + ok("1") + "]\n", "null -32600"},
+		"empty batch":            {"[]\n", "null -32600"},
+		"scalars":                {"42\n\"x\"\nnull\ntrue\n", "null -32600, null -32600, null -32600, null -32600"},
+		"nothing but an id":      {`{"jsonrpc":"2.0","id":5}` + "\n", "null -32600"},
+		"method of another type": {`{"jsonrpc":"2.0","id":5,"method":7}` + "\n", "null -32600"},
+		"no jsonrpc":             {`{"id":5,` + init + "\n", "null -32600"},
+		"id null":                {ok("null") + "\n", "null 0"},
+		"ids of every kind": {
+			ok(`"a"`) + "\n" + ok(`""`) + "\n" + ok("0") + "\n" + ok("-1") + "\n" + ok("9007199254740993") + "\n" + ok(`"1"`) + "\n" + ok("1") + "\n",
+			`"a" 0, "" 0, 0 0, -1 0, 9007199254740993 0, "1" 0, 1 0`,
+		},
+		"ids that are none": {
+			ok("1.5") + "\n" + ok("true") + "\n" + ok("{}") + "\n" + ok("[]") + "\n",
+			"null -32600, null -32600, null -32600, null -32600",
+		},
+		"blank lines":           {"\n  \n\r\n" + ok("1") + "\r\n", "1 0"},
+		"byte order mark":       {"\ufeff" + ok("1") + "\n", "1 0"},
+		"invalid UTF-8":         {`{"jsonrpc":"2.0","id":1,"method":"foo","params":{"x":"` + "\xff" + `"}}` + "\n", "1 -32601"},
+		"unknown method":        {`{"jsonrpc":"2.0","id":1,"method":"foo/bar"}` + "\n", "1 -32601"},
+		"extension":             {`{"jsonrpc":"2.0","id":1,"method":"_vendor/x","params":[]}` + "\n", "1 -32601"},
+		"unknown notifications": {`{"jsonrpc":"2.0","method":"_vendor/x"}` + "\n" + `{"jsonrpc":"2.0","method":"foo/x"}` + "\n", ""},
+		"bad notifications": {
+			`{"jsonrpc":"2.0","method":"session/cancel"}` + "\n" +
+				`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"gone"}}` + "\n" +
+				`{"jsonrpc":"2.0","method":"session/cancel","params":7}` + "\n" +
+				`{"jsonrpc":"2.0","method":"session/prompt","params":{}}` + "\n" +
+				`{"jsonrpc":"2.0","method":"$/cancel_request"}` + "\n",
+			"",
+		},
+		"params of another type": {
+			`{"jsonrpc":"2.0","id":1,"method":"initialize","params":[]}` + "\n" +
+				`{"jsonrpc":"2.0","id":2,"method":"session/new","params":"x"}` + "\n" +
+				`{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":5}` + "\n",
+			"1 -32602, 2 -32602, 3 -32602",
+		},
+		"no params": {
+			`{"jsonrpc":"2.0","id":1,"method":"initialize"}` + "\n" +
+				`{"jsonrpc":"2.0","id":2,"method":"session/new"}` + "\n" +
+				`{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":null}` + "\n",
+			"1 -32602, 2 -32602, 3 -32602",
+		},
+		"a relative cwd": {`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"x","mcpServers":[]}}` + "\n", "1 -32602"},
+		"a cwd that is not there": {
+			`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/nonexistent/x","mcpServers":[]}}` + "\n",
+			"1 -32602",
+		},
+		"a relative additional one": {
+			`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/","additionalDirectories":["x"],"mcpServers":[]}}` + "\n",
+			"1 -32602",
+		},
+		"unknown session": {
+			`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":` + promptParams("gone", "hi") + "}\n",
+			"1 -32002",
+		},
+		"unknown members": {
+			`{"jsonrpc":"2.0","id":1,"x":1,"method":"initialize","params":{"protocolVersion":1,"_meta":{"a":1},"y":[],"clientCapabilities":{"fs":"yes","terminal":1,"session":null,"elicitation":true,"_meta":7},"clientInfo":8}}` + "\n",
+			"1 0",
+		},
+		"duplicate members": {
+			`{"jsonrpc":"2.0","id":1,"id":2,"method":"foo","method":"initialize","params":{"protocolVersion":1}}` + "\n",
+			"2 0",
+		},
+		"responses to nothing": {
+			`{"jsonrpc":"2.0","id":77,"result":{}}` + "\n" +
+				`{"jsonrpc":"2.0","id":78,"result":1,"error":{}}` + "\n" +
+				`{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}` + "\n" +
+				`{"jsonrpc":"2.0","id":{},"result":{}}` + "\n",
+			"",
+		},
+		"deep nesting": {`{"jsonrpc":"2.0","id":1,"method":"_x","params":` + deep(10_000) + "}\n", "null -32700"},
+		"deep enough": {
+			`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1,"_meta":` + deep(9_000) + "}}\n",
+			"1 0",
+		},
 		"a deep id":                   {`{"jsonrpc":"2.0","id":` + deep(9_000) + `,"method":"_x"}` + "\n", "null -32600"},
 		"deep objects":                {strings.Repeat(`{"a":`, 10_001) + "1" + strings.Repeat("}", 10_001) + "\n", "null -32700"},
 		"deep nesting beyond measure": {strings.Repeat("[", 1_000_000) + "\n", "null -32700"},
-		"versions":                    {`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":65535}}` + "\n" + `{"jsonrpc":"2.0","id":2,"method":"initialize","params":{"protocolVersion":"1"}}` + "\n" + `{"jsonrpc":"2.0","id":3,"method":"initialize","params":{"protocolVersion":1.5}}` + "\n", "1 0, 2 -32602, 3 -32602"},
+		"versions": {
+			`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":65535}}` + "\n" +
+				`{"jsonrpc":"2.0","id":2,"method":"initialize","params":{"protocolVersion":"1"}}` + "\n" +
+				`{"jsonrpc":"2.0","id":3,"method":"initialize","params":{"protocolVersion":1.5}}` + "\n",
+			"1 0, 2 -32602, 3 -32602",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

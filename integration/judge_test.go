@@ -25,7 +25,11 @@ func TestJudges(t *testing.T) {
 		want                []string
 	}{
 		{name: "off", want: []string{"deny ", "deny "}},
-		{name: "auto-judge", judge: `{"text": "ALLOW"}` + "\n\n" + `{"text": "DENY: no"}`, want: []string{"allow auto_judge=allow", "deny auto_judge=deny"}},
+		{
+			name:  "auto-judge",
+			judge: `{"text": "ALLOW"}` + "\n\n" + `{"text": "DENY: no"}`,
+			want:  []string{"allow auto_judge=allow", "deny auto_judge=deny"},
+		},
 		{
 			name: "both", judge: `{"text": "ALLOW"}`, policy: `{"text": "ALLOW"}` + "\n\n" + `{"text": "DENY: no"}`,
 			want: []string{"allow allow adversarial_policy=allow auto_judge=allow", "deny deny:no adversarial_policy=deny"},

@@ -43,7 +43,9 @@ func workTurn(e *editor, p *fakemodel.Anthropic, session, id string) frame {
 		return fakemodel.Call(fmt.Sprint("c", n), "bash", input)
 	}
 	p.Then(fakemodel.Answer(
-		readsFile, fakemodel.Call("c2", "grep", map[string]any{"pattern": "line"}), fakemodel.Call("c3", "find_path", map[string]any{"pattern": "**/*.txt"}),
+		readsFile,
+		fakemodel.Call("c2", "grep", map[string]any{"pattern": "line"}),
+		fakemodel.Call("c3", "find_path", map[string]any{"pattern": "**/*.txt"}),
 		fakemodel.Call("c4", "write", map[string]any{"path": "new.txt", "content": "new\n"}),
 		run(5, "cat long.txt long.txt long.txt"), run(6, "echo one | cat | cat"), run(7, "sleep 0.01; echo end", true),
 	), fakemodel.Answer(fakemodel.Say("Done.")))

@@ -149,8 +149,11 @@ func TestErrorsOfABuffer(t *testing.T) {
 func TestGatesOfTheCheck(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ config, audit string }{
-		"rule":   {"[[tools.permissions.diagnostics]]\npattern = \"*.fake\"\naction = \"deny\"\n", `"tool":"diagnostics"`},
-		"policy": {"[tools.policy]\nenabled = true\ndefault_effect = \"allow\"\n[[tools.policy.rules]]\ntool = \"diagnostics\"\neffect = \"deny\"\n", `"gates":[{"gate":"policy","decision":"deny"`},
+		"rule": {"[[tools.permissions.diagnostics]]\npattern = \"*.fake\"\naction = \"deny\"\n", `"tool":"diagnostics"`},
+		"policy": {
+			"[tools.policy]\nenabled = true\ndefault_effect = \"allow\"\n[[tools.policy.rules]]\ntool = \"diagnostics\"\neffect = \"deny\"\n",
+			`"gates":[{"gate":"policy","decision":"deny"`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -86,7 +86,12 @@ func conformanceClient(url string) error {
 	}
 	asking := map[string][]string{
 		"elicitation-sep1034-client-defaults": {"test_client_elicitation_defaults {}"},
-		"sep-2322-client-request-state":       {"test_mrtr_echo_state {}", "test_mrtr_no_state {}", "test_mrtr_unrelated {}", "test_mrtr_no_result_type {}"},
+		"sep-2322-client-request-state": {
+			"test_mrtr_echo_state {}",
+			"test_mrtr_no_state {}",
+			"test_mrtr_unrelated {}",
+			"test_mrtr_no_result_type {}",
+		},
 	}[scenario]
 	for _, call := range asking {
 		if err := c.ask(call); err != nil {

@@ -40,12 +40,32 @@ func TestMCPElicitation(t *testing.T) {
 			answers    []string
 			want       []string // in the updates
 		}{
-			"accepted":      {`{"form":{}}`, "form", []string{`{"action":"accept","content":{"name":"Zoe"}}`}, []string{`\"action\":\"accept\"`, `\"name\":\"Zoe\"`, `\"color\":\"blue\"`}},
-			"declined":      {`{"form":{}}`, "form", []string{`{"action":"decline"}`}, []string{`\"action\":\"decline\"`, "The user declined a question of the MCP server io"}},
-			"no answer":     {`{"form":{}}`, "form", []string{`{"action":"cancel"}`}, []string{`\"action\":\"cancel\"`, "The user did not answer a question of the MCP server io"}},
-			"two questions": {`{"form":{}}`, "two", []string{`{"action":"accept","content":{"name":"A"}}`, `{"action":"accept","content":{"name":"B"}}`}, []string{`\"name\":\"A\"`, `\"name\":\"B\"`}},
-			"a page":        {`{"url":{}}`, "page", []string{`{"action":"accept"}`}, []string{`\"action\":\"accept\"`}},
-			"no questions":  {`null`, "form", nil, []string{"client does not support elicitation", `"status":"failed"`}},
+			"accepted": {
+				`{"form":{}}`,
+				"form",
+				[]string{`{"action":"accept","content":{"name":"Zoe"}}`},
+				[]string{`\"action\":\"accept\"`, `\"name\":\"Zoe\"`, `\"color\":\"blue\"`},
+			},
+			"declined": {
+				`{"form":{}}`,
+				"form",
+				[]string{`{"action":"decline"}`},
+				[]string{`\"action\":\"decline\"`, "The user declined a question of the MCP server io"},
+			},
+			"no answer": {
+				`{"form":{}}`,
+				"form",
+				[]string{`{"action":"cancel"}`},
+				[]string{`\"action\":\"cancel\"`, "The user did not answer a question of the MCP server io"},
+			},
+			"two questions": {
+				`{"form":{}}`,
+				"two",
+				[]string{`{"action":"accept","content":{"name":"A"}}`, `{"action":"accept","content":{"name":"B"}}`},
+				[]string{`\"name\":\"A\"`, `\"name\":\"B\"`},
+			},
+			"a page":       {`{"url":{}}`, "page", []string{`{"action":"accept"}`}, []string{`\"action\":\"accept\"`}},
+			"no questions": {`null`, "form", nil, []string{"client does not support elicitation", `"status":"failed"`}},
 		} {
 			t.Run(revision+" "+name, func(t *testing.T) {
 				t.Parallel()

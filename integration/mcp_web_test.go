@@ -84,12 +84,24 @@ func TestHostileWebMCPServers(t *testing.T) {
 		{"hang", "http", hang, "starting", false},
 		{"stall", "sse", func(w http.ResponseWriter, r *http.Request) { stall(w, r, "text/event-stream", ": hello\n\n") }, "starting", false},
 		{"hangcall", "http", onCall(hang), "did not answer in time", true},
-		{"stallcall", "http", onCall(func(w http.ResponseWriter, r *http.Request) { stall(w, r, "text/event-stream", ": hello\n\n") }), "did not answer in time", true},
+		{
+			"stallcall",
+			"http",
+			onCall(func(w http.ResponseWriter, r *http.Request) { stall(w, r, "text/event-stream", ": hello\n\n") }),
+			"did not answer in time",
+			true,
+		},
 		{"halfcall", "http", onCall(func(w http.ResponseWriter, r *http.Request) {
 			stall(w, r, "application/json", `{"jsonrpc":"2.0","id":`)
 		}), "did not answer in time", true},
 		{"flood", "http", func(w http.ResponseWriter, _ *http.Request) { flood(w, "application/json", `{"jsonrpc":"`) }, "more than 8 MiB", false},
-		{"floodcall", "http", onCall(func(w http.ResponseWriter, _ *http.Request) { flood(w, "application/json", `{"jsonrpc":"`) }), "more than 8 MiB", true},
+		{
+			"floodcall",
+			"http",
+			onCall(func(w http.ResponseWriter, _ *http.Request) { flood(w, "application/json", `{"jsonrpc":"`) }),
+			"more than 8 MiB",
+			true,
+		},
 		{"floodevent", "http", onCall(func(w http.ResponseWriter, _ *http.Request) { flood(w, "text/event-stream", "data: ") }), "", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -52,10 +52,16 @@ func TestOddModel(t *testing.T) {
 		script []fakemodel.Reply
 		want   string // the answer, or a part of the error
 	}{
-		"byte by byte":           {[]fakemodel.Reply{inPieces(wholeAnswer, 1, 0)}, text},
-		"seven bytes at once":    {[]fakemodel.Reply{inPieces(wholeAnswer, 7, time.Millisecond)}, text},
-		"CRLF":                   {[]fakemodel.Reply{inPieces(strings.ReplaceAll(wholeAnswer, "\n", "\r\n"), 64, 0)}, text},
-		"no end":                 {[]fakemodel.Reply{sends("text/event-stream", fakemodel.Events([]fakemodel.Block{fakemodel.Say("I was")})), sends("text/event-stream", wholeAnswer)}, text},
+		"byte by byte":        {[]fakemodel.Reply{inPieces(wholeAnswer, 1, 0)}, text},
+		"seven bytes at once": {[]fakemodel.Reply{inPieces(wholeAnswer, 7, time.Millisecond)}, text},
+		"CRLF":                {[]fakemodel.Reply{inPieces(strings.ReplaceAll(wholeAnswer, "\n", "\r\n"), 64, 0)}, text},
+		"no end": {
+			[]fakemodel.Reply{
+				sends("text/event-stream", fakemodel.Events([]fakemodel.Block{fakemodel.Say("I was")})),
+				sends("text/event-stream", wholeAnswer),
+			},
+			text,
+		},
 		"never an end":           {slices.Repeat([]fakemodel.Reply{sends("text/event-stream", fakemodel.Events(nil))}, 2), "claude"},
 		"nothing":                {slices.Repeat([]fakemodel.Reply{sends("text/event-stream", "")}, 2), "claude"},
 		"gzip":                   {[]fakemodel.Reply{zipped(len(wholeAnswer))}, text},
@@ -67,7 +73,10 @@ func TestOddModel(t *testing.T) {
 		"redirects to a file":    {slices.Repeat([]fakemodel.Reply{redirects("file:///etc/passwd")}, 2), "redirects"},
 		"an error with status 0": {slices.Repeat([]fakemodel.Reply{hijacked("HTTP/1.1 000 \r\n\r\n")}, 2), "claude"},
 		"no HTTP":                {slices.Repeat([]fakemodel.Reply{hijacked("SSH-2.0-OpenSSH_9\r\n")}, 2), "claude"},
-		"a wrong length":         {slices.Repeat([]fakemodel.Reply{hijacked("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 9\r\n\r\ndata: {}")}, 2), "claude"},
+		"a wrong length": {
+			slices.Repeat([]fakemodel.Reply{hijacked("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 9\r\n\r\ndata: {}")}, 2),
+			"claude",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -16,8 +16,14 @@ import (
 // frames. Only a valid answer counts, and only an offered option allows.
 func TestStatement021_102OddAnswers(t *testing.T) {
 	for name, tt := range map[string]struct{ before, answer string }{
-		"an error with id null": {`{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"x"}}`, `"result":{"outcome":{"outcome":"selected","optionId":"$ALLOW"}}`},
-		"another id":            {`{"jsonrpc":"2.0","id":"$ID","result":{"outcome":{"outcome":"cancelled"}}}`, `"result":{"outcome":{"outcome":"selected","optionId":"$ALLOW"}}`},
+		"an error with id null": {
+			`{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"x"}}`,
+			`"result":{"outcome":{"outcome":"selected","optionId":"$ALLOW"}}`,
+		},
+		"another id": {
+			`{"jsonrpc":"2.0","id":"$ID","result":{"outcome":{"outcome":"cancelled"}}}`,
+			`"result":{"outcome":{"outcome":"selected","optionId":"$ALLOW"}}`,
+		},
 		"an option that is not": {"", `"result":{"outcome":{"outcome":"selected","optionId":"yes"}}`},
 		"no outcome":            {"", `"result":{}`},
 		"null":                  {"", `"result":null`},

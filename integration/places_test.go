@@ -22,7 +22,10 @@ func TestNoPlaceToWrite(t *testing.T) {
 		env  []string
 		want []string // the user reads these
 	}{
-		"no home":        {[]string{"ZEPH_HOME=", "HOME=" + gone}, []string{"Warning: This session is not being saved", "cannot be recorded in the audit log"}},
+		"no home": {
+			[]string{"ZEPH_HOME=", "HOME=" + gone},
+			[]string{"Warning: This session is not being saved", "cannot be recorded in the audit log"},
+		},
 		"no HOME at all": {[]string{"ZEPH_HOME=", "HOME="}, []string{"Warning: no home directory", `"completed"`}},
 		"no TMPDIR":      {[]string{"TMPDIR=" + gone}, []string{"no such file or directory", `"completed"`}},
 		"neither":        {[]string{"ZEPH_HOME=" + gone, "HOME=" + gone, "TMPDIR=" + gone}, []string{"Warning: This session is not being saved"}},

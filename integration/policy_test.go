@@ -43,21 +43,47 @@ forbid (principal, action == Action::"write", resource is File) when { resource.
 func TestRulesGates(t *testing.T) {
 	const denied = "denied"
 	calls := []string{
-		"/read secrets/key", "/bash cat sec*/key", "/bash git push", `/bash /bin/git -C . push`, `/write {"path":"a.lock","content":"x"}`, "/read notes", "/list_directory .",
+		"/read secrets/key",
+		"/bash cat sec*/key",
+		"/bash git push",
+		`/bash /bin/git -C . push`,
+		`/write {"path":"a.lock","content":"x"}`,
+		"/read notes",
+		"/list_directory .",
 	}
 	for name, tt := range map[string]struct {
 		config string
 		// of each call: the gates with a verdict, and the result
 		want []string
 	}{
-		"off":           {"", []string{"", "", "", "", "", "", ""}},
-		"policy":        {policyRules, []string{"policy deny", "policy deny", "policy allow", "policy allow", "policy allow", "policy allow", "policy allow"}},
-		"authorization": {authorizationRules, []string{"authorization allow", "authorization allow", "authorization deny", "authorization deny", "authorization allow", "authorization allow", "authorization deny"}},
+		"off": {"", []string{"", "", "", "", "", "", ""}},
+		"policy": {
+			policyRules,
+			[]string{"policy deny", "policy deny", "policy allow", "policy allow", "policy allow", "policy allow", "policy allow"},
+		},
+		"authorization": {
+			authorizationRules,
+			[]string{
+				"authorization allow",
+				"authorization allow",
+				"authorization deny",
+				"authorization deny",
+				"authorization allow",
+				"authorization allow",
+				"authorization deny",
+			},
+		},
 		"cedar": {"[tools.policy]\nenabled = true\ncedar = \"p.cedar\"\n", []string{
 			"policy allow", "policy allow", "policy allow", "policy allow", "policy deny", "policy ask", "policy allow",
 		}},
 		"all": {strings.Replace(policyRules, "enabled = true", "enabled = true\ncedar = \"p.cedar\"", 1) + authorizationRules, []string{
-			"policy deny", "policy deny", "policy allow, authorization deny", "policy allow, authorization deny", "policy deny", "policy ask, authorization allow", "policy allow, authorization deny",
+			"policy deny",
+			"policy deny",
+			"policy allow, authorization deny",
+			"policy allow, authorization deny",
+			"policy deny",
+			"policy ask, authorization allow",
+			"policy allow, authorization deny",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

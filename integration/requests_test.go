@@ -34,17 +34,58 @@ func errands() []samplePrompt {
 	test := one("bash", in{"command": "go test ./..."})
 	return []samplePrompt{
 		{"hello", "hello", nil, "Hello! What are we working on?"},
-		{"explain a file", "What does shop/cart.go do?", [][]fakemodel.Block{one("read", in{"path": "shop/cart.go"})}, strings.Repeat("It adds up the prices of a cart. ", 10)},
-		{"find a function", "Where is Total defined, and who calls it?", [][]fakemodel.Block{one("grep", in{"pattern": `\bTotal\(`}), {fakemodel.Call("c1", "read", in{"path": "shop/cart.go"}), fakemodel.Call("c2", "read", in{"path": "main.go"})}}, "In shop/cart.go; main calls it."},
-		{"fix a failing test", "The tests fail. Fix that.", [][]fakemodel.Block{test, one("read", in{"path": "shop/cart.go"}), one("edit", edit), test}, "Total forgot the counts; the tests pass."},
+		{
+			"explain a file",
+			"What does shop/cart.go do?",
+			[][]fakemodel.Block{one("read", in{"path": "shop/cart.go"})},
+			strings.Repeat("It adds up the prices of a cart. ", 10),
+		},
+		{
+			"find a function",
+			"Where is Total defined, and who calls it?",
+			[][]fakemodel.Block{
+				one("grep", in{"pattern": `\bTotal\(`}),
+				{fakemodel.Call("c1", "read", in{"path": "shop/cart.go"}), fakemodel.Call("c2", "read", in{"path": "main.go"})},
+			},
+			"In shop/cart.go; main calls it.",
+		},
+		{
+			"fix a failing test",
+			"The tests fail. Fix that.",
+			[][]fakemodel.Block{test, one("read", in{"path": "shop/cart.go"}), one("edit", edit), test},
+			"Total forgot the counts; the tests pass.",
+		},
 		{"rename", "Rename Total to Sum.", [][]fakemodel.Block{one("grep", in{"pattern": "Total"}),
-			{fakemodel.Call("c1", "edit", in{"path": "shop/cart.go", "old_string": "Total(", "new_string": "Sum("}), fakemodel.Call("c2", "edit", in{"path": "main.go", "old_string": "Total(", "new_string": "Sum("})}, test}, "Renamed in two files."},
-		{"review", "Review shop/.", [][]fakemodel.Block{one("list_directory", in{"path": "shop"}), {fakemodel.Call("c1", "read", in{"path": "shop/cart.go"}), fakemodel.Call("c2", "read", in{"path": "shop/cart_test.go"})}}, strings.Repeat("- cart.go: a finding, with its reason and what to do about it.\n", 8)},
+			{
+				fakemodel.Call("c1", "edit", in{"path": "shop/cart.go", "old_string": "Total(", "new_string": "Sum("}),
+				fakemodel.Call("c2", "edit", in{"path": "main.go", "old_string": "Total(", "new_string": "Sum("}),
+			},
+			test}, "Renamed in two files."},
+		{
+			"review",
+			"Review shop/.",
+			[][]fakemodel.Block{
+				one("list_directory", in{"path": "shop"}),
+				{fakemodel.Call("c1", "read", in{"path": "shop/cart.go"}), fakemodel.Call("c2", "read", in{"path": "shop/cart_test.go"})},
+			},
+			strings.Repeat("- cart.go: a finding, with its reason and what to do about it.\n", 8),
+		},
 		{"run the tests", "Run the tests.", [][]fakemodel.Block{test}, "Two tests fail: TestTotal and TestEmpty."},
-		{"write a file", "Write a LICENSE file, MIT.", [][]fakemodel.Block{one("write", in{"path": "LICENSE", "content": strings.Repeat("Permission is hereby granted, free of charge, to any person.\n", 17)})}, "Written."},
+		{
+			"write a file",
+			"Write a LICENSE file, MIT.",
+			[][]fakemodel.Block{one("write", in{"path": "LICENSE", "content": strings.Repeat("Permission is hereby granted, free of charge, to any person.\n", 17)})},
+			"Written.",
+		},
 		{"five steps", "Add a discount of 10 % from 100 on, with a test.", [][]fakemodel.Block{one("update_plan", in{"entries": []in{{"content": "look"}, {"content": "change"}, {"content": "test"}}}), one("read", in{"path": "shop/cart.go"}), one("edit", edit),
-			one("write", in{"path": "shop/discount_test.go", "content": strings.Repeat("func TestDiscount(t *testing.T) {}\n", 20)}), test}, "Done, with a test."},
-		{"long output", "Show me all of the log.", [][]fakemodel.Block{one("bash", in{"command": "cat server.log"})}, "A long log; nothing stands out."},
+			one("write", in{"path": "shop/discount_test.go", "content": strings.Repeat("func TestDiscount(t *testing.T) {}\n", 20)}),
+			test}, "Done, with a test."},
+		{
+			"long output",
+			"Show me all of the log.",
+			[][]fakemodel.Block{one("bash", in{"command": "cat server.log"})},
+			"A long log; nothing stands out.",
+		},
 	}
 }
 

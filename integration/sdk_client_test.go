@@ -50,7 +50,16 @@ func TestSDKClient(t *testing.T) {
 	}{
 		"rewind": {
 			[]fakemodel.Reply{change, said("Done."), said("Again.")},
-			[]sdkStep{{Prompt: "change a.txt"}, {Prompt: "/rewind"}, {Prompt: "/rewind 1"}, {Prompt: "/rewind"}, {Prompt: "/rewind redo"}, {Answer: "reject_once", Prompt: "/rewind 1 files"}, {Rewind: 1}, {Prompt: "next"}},
+			[]sdkStep{
+				{Prompt: "change a.txt"},
+				{Prompt: "/rewind"},
+				{Prompt: "/rewind 1"},
+				{Prompt: "/rewind"},
+				{Prompt: "/rewind redo"},
+				{Answer: "reject_once", Prompt: "/rewind 1 files"},
+				{Rewind: 1},
+				{Prompt: "next"},
+			},
 			[]string{"next"},
 		},
 		"steering": {

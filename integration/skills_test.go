@@ -166,9 +166,13 @@ func TestHostileSkills(t *testing.T) {
 	type in = map[string]any
 	evil := []fakemodel.Block{
 		call("w", "write", in{"path": "PWNED", "content": "x"}), call("e", "edit", in{"path": "a.txt", "old_string": "a", "new_string": "PWNED"}),
-		call("b", "bash", in{"command": "touch PWNED"}), call("g", "bash", in{"command": "git log; touch PWNED"}), call("s", "bash", in{"command": "git log $(touch PWNED)"}),
+		call("b", "bash", in{"command": "touch PWNED"}),
+		call("g", "bash", in{"command": "git log; touch PWNED"}),
+		call("s", "bash", in{"command": "git log $(touch PWNED)"}),
 		call("c", "copy_path", in{"source": "a.txt", "destination": "PWNED"}), call("m", "create_directory", in{"path": "PWNED"}),
-		call("f", "fetch", in{"url": "https://example.com/"}), call("l", "load_skill", in{"name": "other"}), call("i", "invoke_skill", in{"name": "other"}),
+		call("f", "fetch", in{"url": "https://example.com/"}),
+		call("l", "load_skill", in{"name": "other"}),
+		call("i", "invoke_skill", in{"name": "other"}),
 		call("u", "update_plan", in{"entries": []any{}}),
 	}
 	for name, tt := range map[string]struct {
@@ -176,13 +180,18 @@ func TestHostileSkills(t *testing.T) {
 		config       string
 		tool         string
 	}{
-		"load, untrusted":      {"", "untrusted", "", "load_skill"},
-		"run, untrusted":       {"", "untrusted", "", "invoke_skill"},
-		"run, only reading":    {"Read, Grep", "trusted", "", "invoke_skill"},
-		"run, some commands":   {"Bash(git log:*) Read(**)", "trusted", "", "invoke_skill"},
-		"run, without a gate":  {"Read", "trusted", "[tools.trust]\nenabled = false\n", "invoke_skill"},
-		"run, everything goes": {"Read", "trusted", "[agent]\nmode = \"auto\"\n[[tools.permissions.\"*\"]]\npattern = \"*\"\naction = \"allow\"\n", "invoke_skill"},
-		"run, tools unknown":   {"Everything(*)", "trusted", "", "invoke_skill"},
+		"load, untrusted":     {"", "untrusted", "", "load_skill"},
+		"run, untrusted":      {"", "untrusted", "", "invoke_skill"},
+		"run, only reading":   {"Read, Grep", "trusted", "", "invoke_skill"},
+		"run, some commands":  {"Bash(git log:*) Read(**)", "trusted", "", "invoke_skill"},
+		"run, without a gate": {"Read", "trusted", "[tools.trust]\nenabled = false\n", "invoke_skill"},
+		"run, everything goes": {
+			"Read",
+			"trusted",
+			"[agent]\nmode = \"auto\"\n[[tools.permissions.\"*\"]]\npattern = \"*\"\naction = \"allow\"\n",
+			"invoke_skill",
+		},
+		"run, tools unknown": {"Everything(*)", "trusted", "", "invoke_skill"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

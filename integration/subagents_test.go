@@ -215,8 +215,20 @@ func TestSubAgentBounds(t *testing.T) {
 		input     any
 		want      string // part of the audit line
 	}{
-		"another tool":          {"auto", "reader", "bash", map[string]string{"command": "touch made"}, `"gates":[{"gate":"delegation","decision":"deny"`},
-		"a tool of the session": {"auto", "general", "update_plan", map[string]any{"entries": []any{}}, `"gates":[{"gate":"delegation","decision":"deny"`},
+		"another tool": {
+			"auto",
+			"reader",
+			"bash",
+			map[string]string{"command": "touch made"},
+			`"gates":[{"gate":"delegation","decision":"deny"`,
+		},
+		"a tool of the session": {
+			"auto",
+			"general",
+			"update_plan",
+			map[string]any{"entries": []any{}},
+			`"gates":[{"gate":"delegation","decision":"deny"`,
+		},
 		"a further sub-agent":   {"auto", "general", "sub_agent", task{Task: "task more"}, `"gates":[{"gate":"delegation","decision":"deny"`},
 		"outside of the roots":  {"auto", "general", "write", map[string]string{"path": "../made", "content": "x"}, `"result":"denied"`},
 		"a read-only mode":      {"ask", "general", "write", map[string]string{"path": "made", "content": "x"}, `"result":"denied"`},

@@ -20,7 +20,11 @@ import (
 func TestTurn(t *testing.T) {
 	const onDisk = "package old // DISK-ONLY\n"
 	p := fakemodel.NewAnthropic(t,
-		fakemodel.Answer(fakemodel.Think("I should look first. ☂", "c2lnbmVk"), fakemodel.Say("Let me look – zuerst lesen…"), fakemodel.Call("toolu_1", "read", map[string]any{"path": "main.go"})),
+		fakemodel.Answer(
+			fakemodel.Think("I should look first. ☂", "c2lnbmVk"),
+			fakemodel.Say("Let me look – zuerst lesen…"),
+			fakemodel.Call("toolu_1", "read", map[string]any{"path": "main.go"}),
+		),
 		fakemodel.Answer(fakemodel.Call("toolu_2", "edit", map[string]any{"path": "main.go", "old_string": "unsaved", "new_string": "edited <&>"})),
 		fakemodel.Answer(fakemodel.Say("Now the tests."), fakemodel.Call("toolu_3", "bash", map[string]any{"command": "./check.sh"})),
 		fakemodel.Answer(fakemodel.Say("All done: 🎉 größer.")),

@@ -32,11 +32,21 @@ func TestMatch(t *testing.T) {
 		"bound before":              {`"$A"`, `"y"`, Bindings{"A": "x"}, `: "x", which is $A | "y"`},
 		"inside of text":            {`"session ${A}: gone"`, `"session x: gone"`, Bindings{"A": "x"}, ""},
 		"inside of text, not bound": {`"echo ${HOME}"`, `"echo ${HOME}"`, nil, ""},
-		"a UUID inside of text":     {`["see ${A}, ${B}","$A"]`, `["see 0bd61a94-f204-8a02-9659-956ec88be680, 176409ed-5821-8549-ba3d-999928e9ad12","0bd61a94-f204-8a02-9659-956ec88be680"]`, nil, ""},
-		"two UUIDs of one name":     {`"${A} ${A}"`, `"0bd61a94-f204-8a02-9659-956ec88be680 176409ed-5821-8549-ba3d-999928e9ad12"`, nil, `: "${A} ${A}" | "0bd61a94-f204-8a02-9659-956ec88be680 176409ed-5821-8549-ba3d-999928e9ad12"`},
-		"no UUID inside of text":    {`"see ${A}"`, `"see it"`, nil, `: "see ${A}" | "see it"`},
-		"a dollar in text":          {`"cost: $A"`, `"cost: $A"`, Bindings{"A": "x"}, ""},
-		"not JSON":                  {`{}`, `nope`, nil, `the frame: JSON | "nope"`},
+		"a UUID inside of text": {
+			`["see ${A}, ${B}","$A"]`,
+			`["see 0bd61a94-f204-8a02-9659-956ec88be680, 176409ed-5821-8549-ba3d-999928e9ad12","0bd61a94-f204-8a02-9659-956ec88be680"]`,
+			nil,
+			"",
+		},
+		"two UUIDs of one name": {
+			`"${A} ${A}"`,
+			`"0bd61a94-f204-8a02-9659-956ec88be680 176409ed-5821-8549-ba3d-999928e9ad12"`,
+			nil,
+			`: "${A} ${A}" | "0bd61a94-f204-8a02-9659-956ec88be680 176409ed-5821-8549-ba3d-999928e9ad12"`,
+		},
+		"no UUID inside of text": {`"see ${A}"`, `"see it"`, nil, `: "see ${A}" | "see it"`},
+		"a dollar in text":       {`"cost: $A"`, `"cost: $A"`, Bindings{"A": "x"}, ""},
+		"not JSON":               {`{}`, `nope`, nil, `the frame: JSON | "nope"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := ""

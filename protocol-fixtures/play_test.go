@@ -85,13 +85,21 @@ func TestPlay(t *testing.T) {
 		"any order, but these":        {say(a2, a2) + want("["+a1+","+a2+"]"), nil, "frames.jsonl:2"},
 		"one too many":                {say(a1, a2) + want(a1), nil, "after the last line the agent wrote"},
 		"one at the end":              {say(a1) + want(a1), []string{a2}, "after the last line the agent wrote"},
-		"names":                       {say(update("s-1", "x")) + want(update("$S", "x")) + `{"client": {"say":[` + update("$S", "to ${S}") + "]}}\n" + want(update("$S", "to s-1")), nil, ""},
-		"an unbound name":             {`{"client": {"id":"$X"}}`, nil, "$X is not bound"},
-		"the workspace":               {say(update("a", "/w/x")) + want(update("a", "/w/x")), nil, ""},
-		"sent as it is":               {`{"client": "{\"say\":[{\"a\":\"/real/w\",\"b\":\"$X\"}]}"}` + "\n" + want(`{"a":"/w","b":"$ANY"}`), nil, ""},
-		"base64":                      {`{"client_base64": "eyJzYXkiOlt7fV19"}` + "\n" + want("{}"), nil, ""},
-		"nothing recorded":            {say(a1) + want("null"), nil, "run with -update"},
-		"no initialize of its own":    {`{"client": {"id":"initialize","method":"initialize"}}` + "\n" + want(`{"jsonrpc":"2.0","id":"initialize","result":{}}`), nil, ""},
+		"names": {
+			say(update("s-1", "x")) + want(update("$S", "x")) + `{"client": {"say":[` + update("$S", "to ${S}") + "]}}\n" + want(update("$S", "to s-1")),
+			nil,
+			"",
+		},
+		"an unbound name":  {`{"client": {"id":"$X"}}`, nil, "$X is not bound"},
+		"the workspace":    {say(update("a", "/w/x")) + want(update("a", "/w/x")), nil, ""},
+		"sent as it is":    {`{"client": "{\"say\":[{\"a\":\"/real/w\",\"b\":\"$X\"}]}"}` + "\n" + want(`{"a":"/w","b":"$ANY"}`), nil, ""},
+		"base64":           {`{"client_base64": "eyJzYXkiOlt7fV19"}` + "\n" + want("{}"), nil, ""},
+		"nothing recorded": {say(a1) + want("null"), nil, "run with -update"},
+		"no initialize of its own": {
+			`{"client": {"id":"initialize","method":"initialize"}}` + "\n" + want(`{"jsonrpc":"2.0","id":"initialize","result":{}}`),
+			nil,
+			"",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := Play(fixture(t, tt.frames), serve(t, agentOf, tt.last...))
@@ -172,13 +180,33 @@ func TestRewriteKeepsTheOrderOfAnArray(t *testing.T) {
 // that the file's other values stay.
 func TestRewriteLoosens(t *testing.T) {
 	for name, c := range map[string]struct{ said, was, want string }{
-		"a model of the run":       {`{"result":{"configOptions":[{"category":"model","currentValue":"script:/real/m","options":[1]}]}}`, "null", `{"result":{"configOptions":[{"category":"model","currentValue":"$MODEL","options":"$ANY"}]}}`},
-		"a model with a name":      {`{"result":{"configOptions":[{"category":"model","currentValue":"script:/real/m","options":[1]}]}}`, `{"result":{"configOptions":[{"category":"model","currentValue":"$X","options":"$ANY"}]}}`, `{"result":{"configOptions":[{"category":"model","currentValue":"$X","options":"$ANY"}]}}`},
-		"a model of the file":      {`{"result":{"configOptions":[{"category":"model","currentValue":"c:a","options":[]}]}}`, "null", `{"result":{"configOptions":[{"category":"model","currentValue":"c:a","options":[]}]}}`},
-		"a text of the run":        {`{"text":"Replays the answers in /real/m"}`, "null", `{"text":"$ANY"}`},
-		"the workspace":            {`{"text":"in /real/w/m"}`, "null", `{"text":"in /w/m"}`},
-		"an environment":           {`{"method":"terminal/create","params":{"env":[1]}}`, "null", `{"method":"terminal/create","params":{"env":"$ANY"}}`},
-		"an environment spelt out": {`{"method":"terminal/create","params":{"env":[2]}}`, `{"method":"terminal/create","params":{"env":[1]}}`, `{"method":"terminal/create","params":{"env":[2]}}`},
+		"a model of the run": {
+			`{"result":{"configOptions":[{"category":"model","currentValue":"script:/real/m","options":[1]}]}}`,
+			"null",
+			`{"result":{"configOptions":[{"category":"model","currentValue":"$MODEL","options":"$ANY"}]}}`,
+		},
+		"a model with a name": {
+			`{"result":{"configOptions":[{"category":"model","currentValue":"script:/real/m","options":[1]}]}}`,
+			`{"result":{"configOptions":[{"category":"model","currentValue":"$X","options":"$ANY"}]}}`,
+			`{"result":{"configOptions":[{"category":"model","currentValue":"$X","options":"$ANY"}]}}`,
+		},
+		"a model of the file": {
+			`{"result":{"configOptions":[{"category":"model","currentValue":"c:a","options":[]}]}}`,
+			"null",
+			`{"result":{"configOptions":[{"category":"model","currentValue":"c:a","options":[]}]}}`,
+		},
+		"a text of the run": {`{"text":"Replays the answers in /real/m"}`, "null", `{"text":"$ANY"}`},
+		"the workspace":     {`{"text":"in /real/w/m"}`, "null", `{"text":"in /w/m"}`},
+		"an environment": {
+			`{"method":"terminal/create","params":{"env":[1]}}`,
+			"null",
+			`{"method":"terminal/create","params":{"env":"$ANY"}}`,
+		},
+		"an environment spelt out": {
+			`{"method":"terminal/create","params":{"env":[2]}}`,
+			`{"method":"terminal/create","params":{"env":[1]}}`,
+			`{"method":"terminal/create","params":{"env":[2]}}`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := fixture(t, `{"client": {"say":[`+c.said+"]}}\n"+`{"agent":  `+c.was+"}\n")

@@ -21,7 +21,10 @@ func TestRecorder(t *testing.T) {
 		{client, `[1]`},
 		{client, "bad \xff bytes"},
 		{client, `{"text":"$HOME"}`},
-		{client, `{"params":{"mcpServers":[{"name":"m","env":[{"name":"KEY","value":"secret"}]},{"headers":[{"name":"Authorization","value":"Bearer secret"}]},{"env":null}]}}`},
+		{
+			client,
+			`{"params":{"mcpServers":[{"name":"m","env":[{"name":"KEY","value":"secret"}]},{"headers":[{"name":"Authorization","value":"Bearer secret"}]},{"env":null}]}}`,
+		},
 		{client, `{"params":{"mcpServers":[{"name":"$HOME","env":[{"name":"KEY","value":"secret"}]}]}}`},
 		{agent, `{"text":"<in /home/x/proj, session ` + id + `>"}`},
 	} {
@@ -85,20 +88,45 @@ func TestRecorderError(t *testing.T) {
 func TestRecorderLoosens(t *testing.T) {
 	for name, c := range map[string]struct{ got, want []string }{
 		"times": {
-			[]string{`{"params":{"update":{"sessionUpdate":"session_info_update","title":"x","updatedAt":"2026-01-01T00:00:00Z"}}}`, `{"result":{"sessions":[{"updatedAt":"2026-01-01T00:00:00Z"},{"updatedAt":null}]}}`, `{"params":{"update":{"sessionUpdate":"tool_call","updatedAt":"x"}}}`},
-			[]string{`{"params":{"update":{"sessionUpdate":"session_info_update","title":"x","updatedAt":"$ANY"}}}`, `{"result":{"sessions":[{"updatedAt":"$ANY"},{"updatedAt":null}]}}`, `{"params":{"update":{"sessionUpdate":"tool_call","updatedAt":"x"}}}`},
+			[]string{
+				`{"params":{"update":{"sessionUpdate":"session_info_update","title":"x","updatedAt":"2026-01-01T00:00:00Z"}}}`,
+				`{"result":{"sessions":[{"updatedAt":"2026-01-01T00:00:00Z"},{"updatedAt":null}]}}`,
+				`{"params":{"update":{"sessionUpdate":"tool_call","updatedAt":"x"}}}`,
+			},
+			[]string{
+				`{"params":{"update":{"sessionUpdate":"session_info_update","title":"x","updatedAt":"$ANY"}}}`,
+				`{"result":{"sessions":[{"updatedAt":"$ANY"},{"updatedAt":null}]}}`,
+				`{"params":{"update":{"sessionUpdate":"tool_call","updatedAt":"x"}}}`,
+			},
 		},
 		"the environment": {
-			[]string{`{"method":"terminal/create","params":{"command":"ls","env":[{"name":"A","value":""}]}}`, `{"method":"other","params":{"env":[]}}`},
+			[]string{
+				`{"method":"terminal/create","params":{"command":"ls","env":[{"name":"A","value":""}]}}`,
+				`{"method":"other","params":{"env":[]}}`,
+			},
 			[]string{`{"method":"terminal/create","params":{"command":"ls","env":"$ANY"}}`, `{"method":"other","params":{"env":[]}}`},
 		},
 		"models": {
-			[]string{`{"result":{"configOptions":[{"category":"mode","currentValue":"a:b"},{"category":"model","currentValue":"script:/m/x.jsonl","options":[{"value":"script:/m/x.jsonl"}]}]}}`, `{"text":"it is script:/m/x.jsonl"}`, `{"text":"the answers of /m/x.jsonl"}`},
-			[]string{`{"result":{"configOptions":[{"category":"mode","currentValue":"a:b"},{"category":"model","currentValue":"$MODEL","options":"$ANY"}]}}`, `{"text":"it is ${MODEL}"}`, `{"text":"$ANY"}`},
+			[]string{
+				`{"result":{"configOptions":[{"category":"mode","currentValue":"a:b"},{"category":"model","currentValue":"script:/m/x.jsonl","options":[{"value":"script:/m/x.jsonl"}]}]}}`,
+				`{"text":"it is script:/m/x.jsonl"}`,
+				`{"text":"the answers of /m/x.jsonl"}`,
+			},
+			[]string{
+				`{"result":{"configOptions":[{"category":"mode","currentValue":"a:b"},{"category":"model","currentValue":"$MODEL","options":"$ANY"}]}}`,
+				`{"text":"it is ${MODEL}"}`,
+				`{"text":"$ANY"}`,
+			},
 		},
 		"two models": {
-			[]string{`{"result":{"configOptions":[{"category":"model","currentValue":"c:a","options":[]}]}}`, `{"params":{"update":{"configOptions":[{"category":"model","currentValue":"c:b","options":[]}]}}}`},
-			[]string{`{"result":{"configOptions":[{"category":"model","currentValue":"$MODEL","options":"$ANY"}]}}`, `{"params":{"update":{"configOptions":[{"category":"model","currentValue":"$MODEL1","options":"$ANY"}]}}}`},
+			[]string{
+				`{"result":{"configOptions":[{"category":"model","currentValue":"c:a","options":[]}]}}`,
+				`{"params":{"update":{"configOptions":[{"category":"model","currentValue":"c:b","options":[]}]}}}`,
+			},
+			[]string{
+				`{"result":{"configOptions":[{"category":"model","currentValue":"$MODEL","options":"$ANY"}]}}`,
+				`{"params":{"update":{"configOptions":[{"category":"model","currentValue":"$MODEL1","options":"$ANY"}]}}}`,
+			},
 		},
 		"the built-in model": {
 			[]string{`{"result":{"configOptions":[{"category":"model","currentValue":"direct","options":[]}]}}`, `{"text":"direct"}`},

@@ -24,8 +24,13 @@ func TestReplay(t *testing.T) {
 		stdout []string // parts of it, in order
 		stderr string
 	}{
-		"one":           {[]string{good}, 0, []string{"ok 078-079-080-turn\n"}, ""},
-		"a difference":  {[]string{bad, good}, 1, []string{"bad: frames.jsonl:", "at result.stopReason\n\twant \"refusal\"\n\tgot  \"end_turn\"\n", "ok 078-079-080-turn\n"}, ""},
+		"one": {[]string{good}, 0, []string{"ok 078-079-080-turn\n"}, ""},
+		"a difference": {
+			[]string{bad, good},
+			1,
+			[]string{"bad: frames.jsonl:", "at result.stopReason\n\twant \"refusal\"\n\tgot  \"end_turn\"\n", "ok 078-079-080-turn\n"},
+			"",
+		},
 		"no fixture":    {nil, 2, nil, "zeph-acp: want a fixture: try \"zeph-acp replay --help\"\n"},
 		"no such file":  {[]string{"gone.txtar"}, 1, []string{"gone.txtar"}, ""},
 		"not a fixture": {[]string{"replay.go"}, 1, []string{"replay.go: no frames.jsonl"}, ""},

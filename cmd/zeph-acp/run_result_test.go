@@ -52,7 +52,15 @@ func TestFacts(t *testing.T) {
 	}{
 		"a call of the user": {&tally{session: "bd375f81-1"}, "session bd375f81"},
 		"all": {
-			&tally{session: "bd375f81-1", rounds: 5, changedFiles: []string{"a", "b", "a"}, filesCompared: true, savedBytes: 12_440, costs: map[string]float64{"USD": 0.034}, currency: "USD"},
+			&tally{
+				session:       "bd375f81-1",
+				rounds:        5,
+				changedFiles:  []string{"a", "b", "a"},
+				filesCompared: true,
+				savedBytes:    12_440,
+				costs:         map[string]float64{"USD": 0.034},
+				currency:      "USD",
+			},
 			"session bd375f81 · 5 rounds · 2 files · 12.4 kB saved · $0.03",
 		},
 		"little": {

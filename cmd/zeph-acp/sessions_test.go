@@ -103,9 +103,15 @@ func TestTurns(t *testing.T) {
 		events []transcript.Event
 		want   string
 	}{
-		"none":     {nil, ""},
-		"settings": {[]transcript.Event{transcript.Setting{}, transcript.Prompt{}, transcript.TurnEnd{}, transcript.Title{}}, "[setting] [prompt turn_end title]"},
-		"killed":   {[]transcript.Event{transcript.Prompt{}, transcript.Call{}, transcript.Prompt{}, transcript.Note{}}, "[prompt tool_call] [prompt note]"},
+		"none": {nil, ""},
+		"settings": {
+			[]transcript.Event{transcript.Setting{}, transcript.Prompt{}, transcript.TurnEnd{}, transcript.Title{}},
+			"[setting] [prompt turn_end title]",
+		},
+		"killed": {
+			[]transcript.Event{transcript.Prompt{}, transcript.Call{}, transcript.Prompt{}, transcript.Note{}},
+			"[prompt tool_call] [prompt note]",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
@@ -129,8 +135,11 @@ func TestShowKilled(t *testing.T) {
 		events []transcript.Event
 		want   []string // in order
 	}{
-		"the last":    {[]transcript.Event{transcript.Prompt{}, transcript.TurnEnd{Error: "e1"}, transcript.Prompt{}}, []string{"e1", "still runs"}},
-		"one before":  {[]transcript.Event{transcript.Prompt{}, transcript.Prompt{}, transcript.TurnEnd{Error: "e2"}}, []string{"not ended: the agent was killed", "e2"}},
+		"the last": {[]transcript.Event{transcript.Prompt{}, transcript.TurnEnd{Error: "e1"}, transcript.Prompt{}}, []string{"e1", "still runs"}},
+		"one before": {
+			[]transcript.Event{transcript.Prompt{}, transcript.Prompt{}, transcript.TurnEnd{Error: "e2"}},
+			[]string{"not ended: the agent was killed", "e2"},
+		},
 		"both":        {[]transcript.Event{transcript.Prompt{}, transcript.Prompt{}}, []string{"not ended: the agent was killed", "still runs"}},
 		"after a set": {[]transcript.Event{transcript.Setting{}, transcript.Prompt{}}, []string{"still runs"}},
 	} {

@@ -12,9 +12,20 @@ import (
 func TestTools(t *testing.T) {
 	catalogue := func() []executors.Tool {
 		return []executors.Tool{
-			{Name: "read", Description: "Reads a file.\n\nMore.", Schema: json.RawMessage(`{"type":"object"}`), Effect: executors.Reads | executors.Idempotent},
+			{
+				Name:        "read",
+				Description: "Reads a file.\n\nMore.",
+				Schema:      json.RawMessage(`{"type":"object"}`),
+				Effect:      executors.Reads | executors.Idempotent,
+			},
 			{Name: "update_plan", Description: "Plans.", Schema: json.RawMessage(`{}`), Effect: executors.Internal},
-			{Name: "find_path", Description: "Finds <paths>.", Schema: json.RawMessage(`{}`), Effect: executors.Reads, Invocation: executors.FencedBlock("find", "")},
+			{
+				Name:        "find_path",
+				Description: "Finds <paths>.",
+				Schema:      json.RawMessage(`{}`),
+				Effect:      executors.Reads,
+				Invocation:  executors.FencedBlock("find", ""),
+			},
 		}
 	}
 	if got, err := parameters(executors.Tool{Schema: json.RawMessage(`{"properties":{"b":{"type":"string"},"a":{"type":"integer"},"z":true,"y":{"type":"array"}},"required":["y","b"]}`)}); err != nil || strings.Join(got, "") != "  y (array)  b (string)  a (integer, optional)  z (any, optional)" {

@@ -205,7 +205,10 @@ func TestEarlierMessages(t *testing.T) {
 		transcript.Prompt{MessageID: "1", Content: typed},
 		transcript.Prompt{MessageID: "2", Content: []acp.ContentBlock{acp.TextBlock("/alpha local")}, Local: true},
 		transcript.Prompt{MessageID: "5", Content: []acp.ContentBlock{acp.TextBlock(TaskPrompt(store.Task{Name: "a", Prompt: "push alpha"}))}},
-		transcript.Prompt{MessageID: "6", Content: []acp.ContentBlock{acp.TextBlock(TaskPrompt(store.Task{Name: "b", Prompt: "test alpha", Typed: true}))}},
+		transcript.Prompt{
+			MessageID: "6",
+			Content:   []acp.ContentBlock{acp.TextBlock(TaskPrompt(store.Task{Name: "b", Prompt: "test alpha", Typed: true}))},
+		},
 		transcript.Block{Block: llm.Block{Thought: "alpha thought"}},
 		transcript.Block{Block: llm.Block{Call: &llm.ToolCall{Name: "alpha", Input: []byte("{}")}}},
 		transcript.Steer{MessageID: "3", Content: []acp.ContentBlock{acp.TextBlock("and alpha's tests")}},

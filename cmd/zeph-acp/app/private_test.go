@@ -18,9 +18,19 @@ func TestPrivateFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := map[string][]string{
-		"config": {"config.toml", "config.toml.bak", "config.toml.bak.1", "filters.toml", "permissions.toml", "keys.toml", "keys.toml.lock", ".keys.toml.tmp-123", ".config.toml.tmp-9"},
-		"data":   {"zeph.db", "zeph.db-wal", "zeph.db-shm", "zeph.db-journal"},
-		"state":  {"audit.jsonl", "audit.jsonl.1"},
+		"config": {
+			"config.toml",
+			"config.toml.bak",
+			"config.toml.bak.1",
+			"filters.toml",
+			"permissions.toml",
+			"keys.toml",
+			"keys.toml.lock",
+			".keys.toml.tmp-123",
+			".config.toml.tmp-9",
+		},
+		"data":  {"zeph.db", "zeph.db-wal", "zeph.db-shm", "zeph.db-journal"},
+		"state": {"audit.jsonl", "audit.jsonl.1"},
 	}
 	for name, tt := range map[string]struct {
 		env           map[string]string
@@ -39,11 +49,15 @@ func TestPrivateFiles(t *testing.T) {
 		},
 		"ZEPH_HOME in the project": {
 			map[string]string{"ZEPH_HOME": filepath.Join(home, ".zeph-home")}, home,
-			map[string]string{"config": ".zeph-home", "data": ".zeph-home", "state": ".zeph-home"}, []string{".zeph-home/skills"}, []string{"config.toml"},
+			map[string]string{"config": ".zeph-home", "data": ".zeph-home", "state": ".zeph-home"},
+			[]string{".zeph-home/skills"},
+			[]string{"config.toml"},
 		},
 		"ZEPH_HOME is the project": {
 			map[string]string{"ZEPH_HOME": home}, home,
-			map[string]string{"config": ".", "data": ".", "state": "."}, nil, []string{".", "main.go", "sub/config.toml", "keys.go", "config.toml.example", "skills/x"},
+			map[string]string{"config": ".", "data": ".", "state": "."},
+			nil,
+			[]string{".", "main.go", "sub/config.toml", "keys.go", "config.toml.example", "skills/x"},
 		},
 		"ZEPH_HOME is above the project": {
 			map[string]string{"ZEPH_HOME": home}, filepath.Join(home, "p"), nil, []string{"../keys.toml"}, []string{".", "keys.toml", "a/b"},

@@ -193,11 +193,23 @@ func TestManagedProtected(t *testing.T) {
 		owner   string
 		want    string // in the error
 	}{
-		"good":                           {func(*testing.T, string) {}, me, ""},
-		"missing":                        {func(t *testing.T, file string) { remove(t, file) }, me, ""},
-		"writable by others":             {func(t *testing.T, file string) { chmod(t, file, 0o666) }, me, "it is writable by other users than root (mode 0666)"},
-		"writable by the group":          {func(t *testing.T, file string) { chmod(t, file, 0o664) }, me, "it is writable by other users than root (mode 0664)"},
-		"a directory writable by others": {func(t *testing.T, file string) { chmod(t, filepath.Dir(file), 0o777) }, me, "is writable by other users than root (mode 0777)"},
+		"good":    {func(*testing.T, string) {}, me, ""},
+		"missing": {func(t *testing.T, file string) { remove(t, file) }, me, ""},
+		"writable by others": {
+			func(t *testing.T, file string) { chmod(t, file, 0o666) },
+			me,
+			"it is writable by other users than root (mode 0666)",
+		},
+		"writable by the group": {
+			func(t *testing.T, file string) { chmod(t, file, 0o664) },
+			me,
+			"it is writable by other users than root (mode 0664)",
+		},
+		"a directory writable by others": {
+			func(t *testing.T, file string) { chmod(t, filepath.Dir(file), 0o777) },
+			me,
+			"is writable by other users than root (mode 0777)",
+		},
 		"a link to another place": {func(t *testing.T, file string) {
 			open := filepath.Join(t.TempDir(), "open")
 			mkdir(t, open)

@@ -46,7 +46,11 @@ timeout = 7
 risk_chain_threshold = 0.7
 `
 	want := []string{
-		`:3: key "tools.egress": `, `:5: key "hooks": `, `:9: key "tools.mcp": `, `:11: key "memory": `, `:15: key "tools.shell.risk_chain_threshold": `,
+		`:3: key "tools.egress": `,
+		`:5: key "hooks": `,
+		`:9: key "tools.mcp": `,
+		`:11: key "memory": `,
+		`:15: key "tools.shell.risk_chain_threshold": `,
 	}
 	warned := func(t *testing.T, warnings []string) {
 		t.Helper()

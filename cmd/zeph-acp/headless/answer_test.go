@@ -32,20 +32,45 @@ func TestAnswer(t *testing.T) {
 		stop      acp.StopReason
 		out, rest string
 	}{
-		"in pieces":           {[]string{saying("1", "\nIt is"), saying("1", " 4.\r\n\n")}, "end_turn", "It is 4.\n", ""},
-		"after a call":        {[]string{saying("1", "First."), readCall, readEnd, saying("2", "Last.")}, "end_turn", "Last.\n", "First.\n\n╭ read  a.txt\n│ 1 line\n╰ completed\n"},
+		"in pieces": {[]string{saying("1", "\nIt is"), saying("1", " 4.\r\n\n")}, "end_turn", "It is 4.\n", ""},
+		"after a call": {
+			[]string{saying("1", "First."), readCall, readEnd, saying("2", "Last.")},
+			"end_turn",
+			"Last.\n",
+			"First.\n\n╭ read  a.txt\n│ 1 line\n╰ completed\n",
+		},
 		"the last message":    {[]string{saying("1", "First."), saying("2", "Last.")}, "end_turn", "Last.\n", "First.\n"},
 		"a warning before it": {[]string{saying("note", "Warning."), saying("2", "Last.")}, "end_turn", "Last.\n", "Warning.\n"},
 		"a warning after it":  {[]string{saying("2", "Last."), saying("note", "Warning.")}, "end_turn", "Last.\n", "Warning.\n"},
 		"a reply":             {[]string{saying("note", "- Mode: code")}, "end_turn", "- Mode: code\n", ""},
-		"a question":          {[]string{saying("1", "I ask."), readCall, readEnd, saying("note", "1. A\n2. B")}, "end_turn", "1. A\n2. B\n", "I ask.\n\n╭ read  a.txt\n│ 1 line\n╰ completed\n"},
-		"a limit":             {[]string{readCall, readEnd, saying("note", "Stopped.")}, "max_turn_requests", "", "╭ read  a.txt\n│ 1 line\n╰ completed\n\nStopped.\n\nmax_turn_requests\n"},
-		"cut off":             {[]string{saying("1", "and so on")}, "max_tokens", "and so on\n", "max_tokens\n"},
-		"help":                {[]string{saying("1", "Connect a model.")}, "end_turn", "", "Connect a model.\n"},
-		"no answer":           {nil, "end_turn", "", ""},
-		"a call of the user":  {[]string{ownCall, ownEnd, saying("1", "ls: done.")}, "end_turn", "ab\n", "╭ execute  ls\n╰ completed\n\nls: done.\n"},
-		"one that failed":     {[]string{ownCall, ownFailed, saying("1", "ls: failed.")}, "end_turn", "", "╭ execute  ls\n│ No such file.\n╰ failed\n\nls: failed.\n"},
-		"its terminal":        {[]string{ownCall, "term-1", ownRuns, "term-1", ownExits}, "end_turn", "[exit 1]\n[exit 1]\n", "╭ execute  ls\n╰ failed · exit 3\n"},
+		"a question": {
+			[]string{saying("1", "I ask."), readCall, readEnd, saying("note", "1. A\n2. B")},
+			"end_turn",
+			"1. A\n2. B\n",
+			"I ask.\n\n╭ read  a.txt\n│ 1 line\n╰ completed\n",
+		},
+		"a limit": {
+			[]string{readCall, readEnd, saying("note", "Stopped.")},
+			"max_turn_requests",
+			"",
+			"╭ read  a.txt\n│ 1 line\n╰ completed\n\nStopped.\n\nmax_turn_requests\n",
+		},
+		"cut off":            {[]string{saying("1", "and so on")}, "max_tokens", "and so on\n", "max_tokens\n"},
+		"help":               {[]string{saying("1", "Connect a model.")}, "end_turn", "", "Connect a model.\n"},
+		"no answer":          {nil, "end_turn", "", ""},
+		"a call of the user": {[]string{ownCall, ownEnd, saying("1", "ls: done.")}, "end_turn", "ab\n", "╭ execute  ls\n╰ completed\n\nls: done.\n"},
+		"one that failed": {
+			[]string{ownCall, ownFailed, saying("1", "ls: failed.")},
+			"end_turn",
+			"",
+			"╭ execute  ls\n│ No such file.\n╰ failed\n\nls: failed.\n",
+		},
+		"its terminal": {
+			[]string{ownCall, "term-1", ownRuns, "term-1", ownExits},
+			"end_turn",
+			"[exit 1]\n[exit 1]\n",
+			"╭ execute  ls\n╰ failed · exit 3\n",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out, rest strings.Builder

@@ -111,27 +111,50 @@ func TestScreen(t *testing.T) {
 			[]string{call("a", "x"), ended("a", "failed", "It may not be executed.\nsome: output\n[exit 126]")},
 			"╭ execute  x\n│ It may not be executed.\n│ some: output\n╰ failed · exit 126\n",
 		},
-		"not ended": {[]string{call("a", "x"), call("b", "y"), "=cancelled"}, "╭ execute  x\n╰ not finished\n╭ execute  y\n╰ not finished\n\ncancelled\n"},
-		"sub-agent": {[]string{`{"sessionUpdate":"tool_call","toolCallId":"a","title":"fixer: mend it","kind":"think","status":"completed"}`}, "╭ fixer: mend it\n╰ completed\n"},
-		"no kind":   {[]string{`{"sessionUpdate":"tool_call","toolCallId":"a","title":"t","status":"completed"}`}, "╭ t\n╰ completed\n"},
+		"not ended": {
+			[]string{call("a", "x"), call("b", "y"), "=cancelled"},
+			"╭ execute  x\n╰ not finished\n╭ execute  y\n╰ not finished\n\ncancelled\n",
+		},
+		"sub-agent": {
+			[]string{`{"sessionUpdate":"tool_call","toolCallId":"a","title":"fixer: mend it","kind":"think","status":"completed"}`},
+			"╭ fixer: mend it\n╰ completed\n",
+		},
+		"no kind": {[]string{`{"sessionUpdate":"tool_call","toolCallId":"a","title":"t","status":"completed"}`}, "╭ t\n╰ completed\n"},
 		"long text": {
 			[]string{strings.Replace(call("a", "x"), "execute", "read", 1), ended("a", "completed", strings.Repeat("l\n", 20))},
 			"╭ read  x\n" + strings.Repeat("│ l\n", 7) + "│ … 10 more lines: zeph-acp sessions show s | less\n" + strings.Repeat("│ l\n", 3) + "╰ completed\n",
 		},
 		"long text with what the tool says itself": {
-			[]string{strings.Replace(call("a", "x"), "execute", "read", 1), ended("a", "completed", strings.Repeat("l\n", 20)+"[lines 1-20; go on with offset 20]\n[security] 1 credential masked: aws")},
+			[]string{
+				strings.Replace(call("a", "x"), "execute", "read", 1),
+				ended("a", "completed", strings.Repeat("l\n", 20)+"[lines 1-20; go on with offset 20]\n[security] 1 credential masked: aws"),
+			},
 			"╭ read  x\n" + strings.Repeat("│ l\n", 7) + "│ … 10 more lines: zeph-acp sessions show s | less\n" + strings.Repeat("│ l\n", 3) + "│ [lines 1-20]\n│ [security] 1 credential masked: aws\n╰ completed\n",
 		},
 		"what the tool says itself of a terminal's output": {
-			[]string{call("a", "x"), embed("a", "term-1"), "term-1:[1]\r\n[", "term-1:2]\n", ended("a", "completed", "[1]\n[2]\n[bg1 runs in the background]")},
+			[]string{
+				call("a", "x"),
+				embed("a", "term-1"),
+				"term-1:[1]\r\n[",
+				"term-1:2]\n",
+				ended("a", "completed", "[1]\n[2]\n[bg1 runs in the background]"),
+			},
 			"╭ execute  x\n│ [1]\n│ [2]\n│ [bg1 runs in the background]\n╰ completed\n",
 		},
 		"a hint before how it ended": {
-			[]string{call("a", "x"), embed("a", "term-1"), "term-1:o\n", ended("a", "failed", "o\n[sandbox: a long hint]\n[exit 1]\n[full output: 3 lines]")},
+			[]string{
+				call("a", "x"),
+				embed("a", "term-1"),
+				"term-1:o\n",
+				ended("a", "failed", "o\n[sandbox: a long hint]\n[exit 1]\n[full output: 3 lines]"),
+			},
 			"╭ execute  x\n│ o\n│ [sandbox: a long hint]\n│ [full output: 3 lines]\n╰ failed · exit 1\n",
 		},
 		"rules that would allow it": {
-			[]string{call("a", "x"), ended("a", "failed", "This needs your permission (w), and nobody answered. Add this:\n\n[[tools.permissions.bash]]\npattern = \"x\"")},
+			[]string{
+				call("a", "x"),
+				ended("a", "failed", "This needs your permission (w), and nobody answered. Add this:\n\n[[tools.permissions.bash]]\npattern = \"x\""),
+			},
 			"╭ execute  x\n│ This needs your permission (w), and nobody answered. Add this:\n│ \n│ [[tools.permissions.bash]]\n│ pattern = \"x\"\n╰ failed\n",
 		},
 		"lines that end in CR LF": {
@@ -154,14 +177,27 @@ func TestScreen(t *testing.T) {
 			"> a\n> b @file:///w/f c\n> (image)\n\nd\n\nno key\n\n> @file:///w/g\n\n╭ execute  x\n╰ not finished\n\nkilled\n",
 		},
 		"hostile": {
-			[]string{call("a", `x\u001b[2J`), embed("a", "term-1"), "term-1:a\x1b", "term-1:[2Jb", ended("a", "failed", "\x1b]x\a[\x1b[2J]"), text("1", "a\x1b[2"), text("1", "Jb\rc")},
+			[]string{
+				call("a", `x\u001b[2J`),
+				embed("a", "term-1"),
+				"term-1:a\x1b",
+				"term-1:[2Jb",
+				ended("a", "failed", "\x1b]x\a[\x1b[2J]"),
+				text("1", "a\x1b[2"),
+				text("1", "Jb\rc"),
+			},
 			"╭ execute  x<U+001B>[2J\n│ ab\n╰ failed\n\nabc",
 		},
 		"interrupt": {[]string{call("a", "x"), embed("a", "term-1"), "term-1:a", "^C", "^C", ended("a", "failed", "[cancelled]")},
 			"╭ execute  x\n\n│ a\n╰ failed · cancelled\n"},
 		"diffs": {
 			[]string{
-				strings.Replace(call("a", "Edit f"), `"pending"`, `"pending","content":[{"type":"diff","path":"/w/f","oldText":"a\n","newText":"b\n"}]`, 1),
+				strings.Replace(
+					call("a", "Edit f"),
+					`"pending"`,
+					`"pending","content":[{"type":"diff","path":"/w/f","oldText":"a\n","newText":"b\n"}]`,
+					1,
+				),
 				patch("a", `"status":"completed","content":[{"type":"diff","path":"/w/f","oldText":"a\n","newText":"b\n"}]`),
 				call("b", "Move"),
 				patch("b", `"status":"completed","content":[{"type":"diff","path":"/w/g","newText":"\u001bn\n"}]`),

@@ -11,12 +11,13 @@ import (
 // TestProse checks the elements of the Markdown that models write.
 func TestProse(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                           ``,
-		"a\nb\n\nc":                  "<p>a\nb</p><p>c</p>",
-		"## Head\ntext":              `<p class="heading">Head</p><p>text</p>`,
-		"**a** <b> `<c>`":            "<p><strong>a</strong> &lt;b&gt; <code>&lt;c&gt;</code></p>",
-		"[a](javascript:b)":          "<p><u>a</u> (javascript:b)</p>",
-		"- a\n  more\n  - b\n\n- c":  `<ul class="list"><li><span class="mark">•</span><span>a` + "\n" + `more</span></li><li class="deep"><span class="mark">•</span><span>b</span></li><li><span class="mark">•</span><span>c</span></li></ul>`,
+		"":                  ``,
+		"a\nb\n\nc":         "<p>a\nb</p><p>c</p>",
+		"## Head\ntext":     `<p class="heading">Head</p><p>text</p>`,
+		"**a** <b> `<c>`":   "<p><strong>a</strong> &lt;b&gt; <code>&lt;c&gt;</code></p>",
+		"[a](javascript:b)": "<p><u>a</u> (javascript:b)</p>",
+		"- a\n  more\n  - b\n\n- c": `<ul class="list"><li><span class="mark">•</span><span>a` + "\n" +
+			`more</span></li><li class="deep"><span class="mark">•</span><span>b</span></li><li><span class="mark">•</span><span>c</span></li></ul>`,
 		"2. a":                       `<ul class="list"><li><span class="mark">2.</span><span>a</span></li></ul>`,
 		"> a\n> b\nc":                "<blockquote><p>a\nb</p></blockquote><p>c</p>",
 		"```go\nx := 1\n\ny\n```\nz": "<pre><code>x := 1\n\ny</code></pre><p>z</p>",

@@ -127,7 +127,10 @@ func TestStoryNumbers(t *testing.T) {
 		{ID: "c2", Tool: "bash", Result: audit.Denied}, {ID: "c9", Tool: "read", Result: audit.Success}, {ID: "c1", Tool: "hook"},
 	},
 		prompt("p1", "hi"), answer(100, 40, 10, 0.5), announced("c1", "x"),
-		ended("c1", acp.ToolCompleted, acp.ToolContent{Type: "diff", Path: "/w/a.txt", OldText: &before, NewText: &after}), announced("c2", "y"), ended("c2", acp.ToolFailed), done,
+		ended("c1", acp.ToolCompleted, acp.ToolContent{Type: "diff", Path: "/w/a.txt", OldText: &before, NewText: &after}),
+		announced("c2", "y"),
+		ended("c2", acp.ToolFailed),
+		done,
 		prompt("p2", "hi"), answer(200, 0, 20, 0.75), done)
 	want := story.Numbers{Usage: llm.Usage{Input: 300, CacheRead: 40, Output: 30}, Cost: 0.75, Currency: "USD", Calls: 2, Denied: 1, Before: 1000, After: 100}
 	if diff := cmp.Diff(want, s.Total); diff != "" {

@@ -38,8 +38,27 @@ func TestDecision(t *testing.T) {
 // calls are some of two days.
 func calls() []audit.Entry {
 	return []audit.Entry{
-		{Timestamp: "2026-11-20T22:30:00.000Z", Session: "a", Tool: "bash", Result: audit.Success, DurationMS: 5_000, BytesBefore: 10_000, BytesAfter: 1_000, Filters: []string{"go-test"}},
-		{Timestamp: "2026-11-20T23:30:00.000Z", Session: "a", Tool: "edit", Result: audit.Success, DurationMS: 61_000, WaitedMS: 60_000, Decision: "allow", Answer: "allow_once", Rule: "the user allowed it"},
+		{
+			Timestamp:   "2026-11-20T22:30:00.000Z",
+			Session:     "a",
+			Tool:        "bash",
+			Result:      audit.Success,
+			DurationMS:  5_000,
+			BytesBefore: 10_000,
+			BytesAfter:  1_000,
+			Filters:     []string{"go-test"},
+		},
+		{
+			Timestamp:  "2026-11-20T23:30:00.000Z",
+			Session:    "a",
+			Tool:       "edit",
+			Result:     audit.Success,
+			DurationMS: 61_000,
+			WaitedMS:   60_000,
+			Decision:   "allow",
+			Answer:     "allow_once",
+			Rule:       "the user allowed it",
+		},
 		{Timestamp: "2026-11-22T10:00:00.000Z", Session: "b", Tool: "bash", Result: audit.Denied, Decision: "deny", Rule: "guard: hunter2"},
 		{Timestamp: "2026-11-22T11:00:00.000Z", Session: "b", Tool: "read", Result: audit.Denied, Decision: "deny", Rule: "guard: hunter2"},
 		{Timestamp: "2026-11-22T12:00:00.000Z", Session: "b", Tool: "bash", Result: audit.TimedOut, Category: executors.Timeout, DurationMS: 1_000},

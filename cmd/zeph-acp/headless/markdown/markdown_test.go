@@ -65,15 +65,18 @@ func TestWidths(t *testing.T) {
 
 func TestStyles(t *testing.T) {
 	for name, tt := range map[string]struct{ source, want string }{
-		"emphasis":           {"a *b* **c** ***d*** _e_ __f__", "a <3:b> <1:c> <1;3:d> <3:e> <1:f>"},
-		"nested":             {"**a `b` *c***", "<1:a ><1;36:b><1: ><1;3:c>"},
-		"no emphasis":        {"a_b_c 2 * 3 * 4 **open *x", "a_b_c 2 * 3 * 4 **open *x"},
-		"a run of marks":     {"*****a***** **b*c** *****", "<1;3;1:a> <1:b*c> *****"},
-		"brackets in links":  {"[a [b](c) d](e(f)) [[g](h)", "<4:a ><4;4:b><4;2: (c)><4: d><2: (e(f))> [<4:g><2: (h)>"},
-		"code in emphasis":   {"*a `*` b* *c `d*", "<3:a ><3;36:*><3: b> *c `d*"},
-		"escapes":            {`\*a\* \q`, `*a* \q`},
-		"code":               {"`` a`b `` `*c*` `open", "<36:a`b> <36:*c*> `open"},
-		"link":               {"[the *docs*](https://a.b/c_d \"t\") [https://x.y](https://x.y)", "<4:the ><4;3:docs><2: (https://a.b/c_d)> <4:https://x.y>"},
+		"emphasis":          {"a *b* **c** ***d*** _e_ __f__", "a <3:b> <1:c> <1;3:d> <3:e> <1:f>"},
+		"nested":            {"**a `b` *c***", "<1:a ><1;36:b><1: ><1;3:c>"},
+		"no emphasis":       {"a_b_c 2 * 3 * 4 **open *x", "a_b_c 2 * 3 * 4 **open *x"},
+		"a run of marks":    {"*****a***** **b*c** *****", "<1;3;1:a> <1:b*c> *****"},
+		"brackets in links": {"[a [b](c) d](e(f)) [[g](h)", "<4:a ><4;4:b><4;2: (c)><4: d><2: (e(f))> [<4:g><2: (h)>"},
+		"code in emphasis":  {"*a `*` b* *c `d*", "<3:a ><3;36:*><3: b> *c `d*"},
+		"escapes":           {`\*a\* \q`, `*a* \q`},
+		"code":              {"`` a`b `` `*c*` `open", "<36:a`b> <36:*c*> `open"},
+		"link": {
+			"[the *docs*](https://a.b/c_d \"t\") [https://x.y](https://x.y)",
+			"<4:the ><4;3:docs><2: (https://a.b/c_d)> <4:https://x.y>",
+		},
 		"no link":            {"[a] (b) [c", "[a] (b) [c"},
 		"headings":           {"# a\n### b `c`\n#d", "<1;36:a>\n\n<1:b ><1;36:c>\n\n#d"},
 		"an open code block": {"```\na\n# b", "  <36:a>\n  <36:# b>"},
