@@ -3,9 +3,9 @@ package executors
 import "context"
 
 // Delegation is a task for an inner turn: a model works on it in a separate
-// conversation. Its calls pass the same chain as those of the session, with the same mode
-// and the same user, and count towards the session's cost. An inner turn cannot delegate.
-// It gets a tool that acts on the session alone only if Internal names the tool.
+// conversation. The calls of the inner turn pass the session's chain, with the same mode and
+// the same user, and count towards the session's cost. An inner turn cannot delegate. It
+// gets a tool that acts on the session alone only if Internal names the tool.
 type Delegation struct {
 	Name   string // of the worker; a part of the caller id, and shown to people
 	System string // the system prompt
@@ -21,8 +21,8 @@ type Delegation struct {
 	// Bounds returns the failure of a prepared call that the task does not permit, or
 	// nil; nil permits every call of an offered tool.
 	Bounds func(*Call) *Failure
-	// Chain replaces the chain of the session by one whose tools work in a copy of the
-	// project; nil means that of the session.
+	// Chain is used instead of the session's chain. Its tools work in a copy of the
+	// project. Nil means the session's chain.
 	Chain Executor
 	// After is called when the task has ended, unless the turn has ended too. Its
 	// parameter call makes calls through the session's own chain, in the worker's name and

@@ -260,8 +260,8 @@ func (d *Desk) Allowed(ctx context.Context, s Subject) bool {
 	return d.AllowedAll(ctx, []Subject{s})[0]
 }
 
-// AllowedAll reports for each subject whether it may be used. It asks about those of the
-// same Kind together, as far as a question has room for their texts.
+// AllowedAll reports for each subject whether it may be used. One question covers the
+// subjects of a Kind, as far as it has room for their texts.
 func (d *Desk) AllowedAll(ctx context.Context, subjects []Subject) []bool {
 	d.asking.Lock()
 	defer d.asking.Unlock()

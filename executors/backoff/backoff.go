@@ -93,8 +93,8 @@ func (l Limits) Begin(c Clock) *Schedule {
 	return s
 }
 
-// Next returns the wait before the next attempt, at least the one that the server
-// asked for. Ok is false if it exceeds the budget.
+// Next returns the wait before the next attempt: at least as long as the server asked for.
+// Ok is false if the wait exceeds the budget.
 func (s *Schedule) Next(asked time.Duration) (wait time.Duration, ok bool) {
 	// Subtract up to half, so that clients that failed together do not return together.
 	wait = s.intervals.NextBackOff()

@@ -24,8 +24,8 @@ func keyOf(call *executors.Call) (key, bool) {
 	return sha256.Sum256(fmt.Appendf(nil, "%q %s", call.Tool, canonical)), true
 }
 
-// canonical writes a JSON object with sorted members. Numbers stay as they are
-// written: not every tool accepts 1.0 for 1.
+// canonical writes a JSON object with sorted members. It does not rewrite numbers: not
+// every tool accepts 1.0 for 1.
 func canonical(input json.RawMessage) ([]byte, bool) {
 	if !json.Valid(input) { // there may be text after the object
 		return nil, false

@@ -138,8 +138,8 @@ func (r relocation) result(text string) executors.Result {
 	return res
 }
 
-// checkRelocation checks a move or a copy before it starts. The plan, computed again,
-// must be the one that was judged.
+// checkRelocation checks a move or a copy before it starts. The plan is computed again; it
+// must still lead to the judged paths.
 func checkRelocation(ctx context.Context, call *executors.Call, r relocation, err error) error {
 	switch {
 	case ctx.Err() != nil:

@@ -65,7 +65,7 @@ var formatNames = map[string]string{
 	"invoke_skill":   "Skill",
 }
 
-// namesOf returns the names of a tool: the one that a hook's input has comes first.
+// namesOf returns the names of a tool. The first is the name in the input of a hook.
 func namesOf(call *executors.Call) []string {
 	if server := call.Spec.Server; server != "" {
 		if prefix, tool, ok := strings.Cut(call.Tool, "__"); ok {
@@ -81,8 +81,8 @@ func namesOf(call *executors.Call) []string {
 // fileTools are tools whose "path" is called file_path in the format of hooks.
 var fileTools = []string{"read", "write", "edit"}
 
-// hookInput returns the input of a call in the format of hooks. The file of a file tool
-// is its absolute path, and the address of a web tool is the one that is requested now.
+// hookInput returns the input of a call in the format of hooks. A file tool has an absolute
+// path. A web tool has the address that is requested now, which may be a redirect's.
 func hookInput(call *executors.Call) map[string]any {
 	input := map[string]any{}
 	_ = json.Unmarshal(call.Input, &input) // a call with another input does not run

@@ -9,9 +9,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// Prompt runs the hooks of a prompt, and those of the session's start before the first
-// one. It returns a text for the model, which may be empty. If blocked is not empty, the
-// prompt must not reach the model; blocked says why, for people.
+// Prompt runs the hooks of a prompt. Before the first prompt it runs the hooks of the
+// session's start. It returns a text for the model, which may be empty. If blocked is not
+// empty, the prompt must not reach the model; blocked says why, for people.
 func (s *Session) Prompt(ctx context.Context, prompt string) (text, blocked string, err error) {
 	if !s.hasHooks() {
 		return "", "", nil

@@ -147,7 +147,7 @@ func (e Entry) serves(path string) bool {
 	})
 }
 
-// All returns the entries in order of precedence: those of the configuration, then the
+// All returns the entries in order of precedence: first the configuration's, then the
 // built-in ones.
 func (all Entries) All() Entries {
 	out := slices.Clone(all)

@@ -76,7 +76,7 @@ type asker struct {
 // queue passes on one question at a time.
 type queue struct {
 	User
-	turn chan struct{} // has room for the one that asks
+	turn chan struct{} // has room for one value, which the asking call puts in
 }
 
 func newQueue(u User) *queue {

@@ -19,8 +19,8 @@ type Status struct {
 	Tools     []string          `json:"tools"`               // their names in the session
 	LeftOut   map[string]string `json:"leftOut,omitempty"`   // the reason for not offering a tool, by its name at the server
 	Prompts   []string          `json:"prompts,omitempty"`   // their commands
-	Resources int               `json:"resources,omitempty"` // their number, with that of the templates
-	Error     string            `json:"error,omitempty"`     // the last one
+	Resources int               `json:"resources,omitempty"` // the number of resources and templates
+	Error     string            `json:"error,omitempty"`     // the last error
 
 	Connect, List time.Duration `json:"-"` // duration of the last start, and of the last listing of tools
 }

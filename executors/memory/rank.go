@@ -142,8 +142,8 @@ const (
 	meaningWeight = 0.4
 )
 
-// byMeaning adds the scores of the entries whose embeddings stand out as similar to the
-// query's. Entries without an embedding get one. A failure leaves the scores as they are.
+// byMeaning raises the scores of the entries whose embeddings are unusually similar to the
+// query's. It first makes the embeddings that are missing. A failure changes no score.
 func (m *Memory) byMeaning(ctx context.Context, query string, all []Entry, read time.Time, scores []float64) {
 	if m.Embedder == nil {
 		return

@@ -43,10 +43,14 @@ func refusedf(advice, format string, args ...any) *RefusedError {
 	return &RefusedError{Reason: fmt.Sprintf(format, args...), Advice: advice}
 }
 
-// Save saves a fact. It returns a *RefusedError for an empty or too long text, for one with
-// credentials, for an agent's refusal or an account of its permissions, for files that do
-// not exist, for an agent's replacement of an entry for all projects that is not Global,
-// and if there are too many entries. Any other error is that of the store.
+// Save saves a fact. It returns a *RefusedError if
+//   - the text is empty or too long, or has credentials,
+//   - it is an agent's refusal, or an account of its permissions,
+//   - a cited file does not exist,
+//   - an agent would replace an entry for all projects by one that is not Global, or
+//   - there are too many entries.
+//
+// Any other error is the store's.
 func (m *Memory) Save(ctx context.Context, f Fact) (Saved, error) {
 	if err := m.check(&f); err != nil {
 		return Saved{}, err

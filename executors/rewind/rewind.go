@@ -52,7 +52,7 @@ type Options struct {
 	Config  Config
 	Data    string           // the data directory; empty keeps nothing
 	Session string           // the ACP session id
-	Roots   *workspace.Roots // those of the file tools
+	Roots   *workspace.Roots // as the file tools have them
 	Dirs    []string         // the session's directories, without links
 	// Writes returns the paths that a script may write, or that it may write any
 	// file.
@@ -84,8 +84,8 @@ type Session struct {
 	surveyErr     error // why this workspace cannot be surveyed
 }
 
-// New returns the keeper of a session's files, nil if nothing is to be kept. It
-// opens no file.
+// New returns the Session that keeps the files of a session, or nil if nothing is to be
+// kept. It opens no file.
 func New(o Options) *Session {
 	if !o.Config.Enabled || o.Data == "" {
 		return nil

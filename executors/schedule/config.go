@@ -23,7 +23,7 @@ type Config struct {
 	// empty: for each task, the model of the session that set it.
 	Provider string `toml:"provider"`
 	// Timezone is the IANA name of the time zone in which times are read, such as
-	// Europe/Berlin. Default empty: that of the machine.
+	// Europe/Berlin. Default empty: the machine's time zone.
 	Timezone string `toml:"timezone"`
 }
 

@@ -3,8 +3,8 @@
 //
 // Start with an [Executor]. A task belongs to the directory of its session, where its name
 // is unique: setting it again replaces it. The user is asked about each task with its whole
-// text, since it acts while no one watches; no "always" covers that. A task's mode is never
-// looser than that of the session which sets it. Package session/tasks runs the tasks.
+// text, since it acts while no one watches; no "always" covers that. The mode of a task is
+// never looser than the mode of its session. Package session/tasks runs the tasks.
 //
 // Why are the tools offered only after certain words? They would take a part of every
 // prompt, and few conversations need them. [Executor.OfferFor] looks for words about times,

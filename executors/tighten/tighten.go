@@ -8,12 +8,12 @@ type Keys struct {
 	ignored []string
 }
 
-// New returns the keys of a table; has reports whether the repository's file sets a
+// New returns the keys of a table; isSet reports whether the repository's file sets a
 // key.
-func New(has func(key string) bool) *Keys { return &Keys{isSet: has} }
+func New(isSet func(key string) bool) *Keys { return &Keys{isSet: isSet} }
 
-// Adopt calls set if the file sets the key to a value that is at least as strict as the
-// user's. A looser value is ignored.
+// Adopt calls set if the file sets the key, and strict reports that its value is at least
+// as strict as the user's. It ignores a looser value.
 func (k *Keys) Adopt(key string, strict bool, set func()) {
 	switch {
 	case !k.isSet(key):

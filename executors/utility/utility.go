@@ -6,8 +6,8 @@
 // not used lately. A call below the threshold is not run, and the model is told that
 // it was not worth it.
 //
-// It promises that these calls are never skipped for their score: those that the user
-// asked for, those of tools that change something, and those of the exempt tools. A
+// It promises that these calls are never skipped for their score: a call that the user
+// asked for, a call of a tool that changes something, and a call of an exempt tool. A
 // score that cannot be computed denies the call.
 //
 // Why is it off by default? It saves tokens only with models that repeat themselves,

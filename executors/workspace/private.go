@@ -209,7 +209,8 @@ func (p *Private) Hides(abs string) bool {
 	return p.rulesFor(abs).hidden
 }
 
-// rulesFor returns the rules for a directory, including those of the directories above.
+// rulesFor returns the rules for a directory. The rules of the directories above it are
+// included.
 func (p *Private) rulesFor(dir string) dirRules {
 	if found, ok := p.dirs[dir]; ok {
 		return found

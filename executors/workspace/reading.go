@@ -198,7 +198,7 @@ type readVerdict struct {
 	path    string // slash-separated, as the rules see it; "" is "/"
 	inside  bool   // it is in a root
 	denied  bool
-	pattern string // the one that denies it or a directory above it
+	pattern string // of the rule that denies it or a directory above it
 	allowed bool
 }
 

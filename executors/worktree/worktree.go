@@ -194,7 +194,7 @@ func removeAll(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// ToCopy replaces the names of the project's top directory in a text by those of the copy.
+// ToCopy replaces the paths of the project's top directory in a text by the copy's.
 func (c *Copy) ToCopy(text string) string { return replaceDir(text, c.Top, c.Root) }
 
 // ToProject is the inverse of ToCopy.

@@ -77,7 +77,7 @@ func Of(call *executors.Call, s Session) Targets {
 	default:
 		t.Parts = []Part{t.inputPart(call, values, s)}
 	}
-	if v := values.duplicate; v != "" && t.Unknown == "" { // programs differ in the one that they use
+	if v := values.duplicate; v != "" && t.Unknown == "" { // programs differ in which of the two they use
 		t.Unknown = "the input has " + v + " twice"
 	}
 	count := 0

@@ -54,7 +54,7 @@ func (f *Finder) Has(i int) bool {
 }
 
 // Lines yields the beginning and the end of each line that contains one of the
-// texts. The end is that of the line without its line break.
+// texts, without its line break.
 func (f Finder) Lines() iter.Seq2[int, int] {
 	return func(yield func(from, end int) bool) {
 		for at := 0; ; {

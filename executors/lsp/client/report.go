@@ -166,9 +166,9 @@ func (s *Server) currentDiagnostics(uri string) []Diagnostic {
 	return out
 }
 
-// NewDiagnostics returns the diagnostics that are not known yet: those of the named files, and
-// those of other files. They are known from then on. A file whose report is still
-// missing is left for the next call.
+// NewDiagnostics returns the diagnostics that are not known yet: own are of the named files,
+// others of other files. They are known from then on. A file whose report is still missing
+// is left for the next call.
 func (s *Server) NewDiagnostics(paths []string) (own, others []Diagnostic) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -85,9 +85,9 @@ func (p *page) answer(conn net.Conn, state string) {
 	}
 }
 
-// reply returns the answer to a request, and what it brings from the authorization
-// server. A request without the state of the login is not that server's, and brings
-// nothing.
+// reply returns the status and the text for the browser. answer is what the authorization
+// server says in the request's parameters. It is nil for a request without the state of the
+// login, since such a request does not come from that server.
 func reply(req *http.Request, state string) (status int, text string, answer url.Values) {
 	q := req.URL.Query()
 	switch {
