@@ -13,11 +13,11 @@ func turnList(points []RewindPoint) string {
 	if len(points) == 0 {
 		return "There is no turn to go back to."
 	}
-	const most = 30
+	const maxTurns = 30
 	var b strings.Builder
 	b.WriteString("The turns of this conversation, the newest first:\n")
 	for i, p := range slices.Backward(points) {
-		if i < len(points)-most {
+		if i < len(points)-maxTurns {
 			fmt.Fprintf(&b, "- and %d older ones\n", i+1)
 			break
 		}
@@ -78,8 +78,8 @@ func (r *rewindRun) preview() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// mostShown bounds the files of one list.
-const mostShown = 20
+// maxShownFiles bounds the files of one list.
+const maxShownFiles = 20
 
 // previewFiles writes lists of the files: those that are restored, those that differ and
 // those that are lost.
@@ -94,12 +94,12 @@ func (r *rewindRun) previewFiles(b *strings.Builder) {
 			if n == 0 {
 				b.WriteString(title + "\n")
 			}
-			if n++; n <= mostShown {
+			if n++; n <= maxShownFiles {
 				b.WriteString("- " + text + "\n")
 			}
 		}
-		if n > mostShown {
-			fmt.Fprintf(b, "- and %d more\n", n-mostShown)
+		if n > maxShownFiles {
+			fmt.Fprintf(b, "- and %d more\n", n-maxShownFiles)
 		}
 		if n > 0 {
 			b.WriteString("\n")

@@ -153,8 +153,8 @@ func (w *compactionRun) shortenLatest(ctx context.Context, c transcript.Compacti
 	if results == 0 {
 		return nil
 	}
-	most := w.bytesFor(w.room.messages/3) / results
-	rest := w.shortenNew(ctx, w.history, most)
+	maxBytes := w.bytesFor(w.room.messages/3) / results
+	rest := w.shortenNew(ctx, w.history, maxBytes)
 	return slices.DeleteFunc(rest, func(s transcript.Shortened) bool { return s.Message < c.Replaced || c.Shortens(s.Message, s.ID) })
 }
 
@@ -193,11 +193,11 @@ func (w *compactionRun) replaceOlder(ctx context.Context, c transcript.Compactio
 	case w.strategy == transcript.Autonomous && tokensOf(d.Knowledge) > w.room.messages/12:
 		return c, fmt.Errorf("no room is left for more knowledge, which already has %d tokens; continue without it", tokensOf(d.Knowledge))
 	}
-	before, most := d.Summary, w.bytesFor(w.room.messages/8)
+	before, maxBytes := d.Summary, w.bytesFor(w.room.messages/8)
 	if w.strategy == transcript.Autonomous { // existing knowledge stays
-		before, most = "", w.bytesFor(w.room.messages/12)
+		before, maxBytes = "", w.bytesFor(w.room.messages/12)
 	}
-	text, err := replace(ctx, before, old, most)
+	text, err := replace(ctx, before, old, maxBytes)
 	if err != nil {
 		return c, err
 	}

@@ -69,15 +69,15 @@ func (t *turn) overflowLine(ctx context.Context, text string) (line string, ok b
 	return t.Keep(ctx, text)
 }
 
-// shortenNew truncates the results of the last rounds to most bytes each, since
+// shortenNew truncates the results of the last rounds to maxBytes each, since
 // the next request would not fit otherwise.
-func (t *turn) shortenNew(ctx context.Context, history []llm.Message, most int) []transcript.Shortened {
+func (t *turn) shortenNew(ctx context.Context, history []llm.Message, maxBytes int) []transcript.Shortened {
 	if t.Keep == nil {
 		return nil
 	}
 	var out []transcript.Shortened
 	for i, m := range history {
-		out = t.shortenIn(ctx, out, i, m, max(most, minShown)+shownOfOld, max(most, minShown))
+		out = t.shortenIn(ctx, out, i, m, max(maxBytes, minShown)+shownOfOld, max(maxBytes, minShown))
 	}
 	return out
 }

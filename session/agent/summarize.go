@@ -42,11 +42,11 @@ func (s *OutputSummarizer) MaxBytes() int {
 	if isDirect(m) {
 		return 0
 	}
-	most := maxSummarized
+	limit := maxSummarized
 	if w := m.Window(); w > 0 { // half of it, since the answer needs room and the count is an estimate
-		most = min(most, w/2*bytesPerToken)
+		limit = min(limit, w/2*bytesPerToken)
 	}
-	return most
+	return limit
 }
 
 // Summarize summarizes an output; cut reports that its middle is missing. An

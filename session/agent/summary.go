@@ -38,11 +38,11 @@ func (t *turn) summaryModel() llm.Model {
 }
 
 // replacement returns a text that replaces messages, and before, the text that replaced
-// earlier ones. most is its greatest length, in bytes.
-type replacement func(ctx context.Context, before string, messages []llm.Message, most int) (string, error)
+// earlier ones. maxBytes bounds its length.
+type replacement func(ctx context.Context, before string, messages []llm.Message, maxBytes int) (string, error)
 
 // summarize lets a model summarize the messages.
-func (w *compactionRun) summarize(ctx context.Context, before string, messages []llm.Message, most int) (string, error) {
+func (w *compactionRun) summarize(ctx context.Context, before string, messages []llm.Message, maxBytes int) (string, error) {
 	if !w.force && (w.summaries == maxSummaries || w.gaveUp) {
 		return "", ErrNothingToCompact
 	}
@@ -51,12 +51,12 @@ func (w *compactionRun) summarize(ctx context.Context, before string, messages [
 	}
 	w.summaries++
 	text, err := w.summarizePieces(ctx, before, messages, w.focus)
-	return truncated(text, most), err
+	return truncated(text, maxBytes), err
 }
 
 // outline stores the messages for read_overflow and returns an outline of them
 // with that reference. It needs no model.
-func (w *compactionRun) outline(ctx context.Context, before string, messages []llm.Message, most int) (string, error) {
+func (w *compactionRun) outline(ctx context.Context, before string, messages []llm.Message, maxBytes int) (string, error) {
 	if w.Keep == nil {
 		return "", ErrNothingToCompact
 	}
@@ -67,9 +67,9 @@ func (w *compactionRun) outline(ctx context.Context, before string, messages []l
 	const head = "There is no summary of the messages here, only their beginnings; "
 	text := head + "the messages are kept: " + line + "\n"
 	if before != "" {
-		text = truncated(before, most/3) + "\n\n" + text
+		text = truncated(before, maxBytes/3) + "\n\n" + text
 	}
-	return text + withoutMarks(lastFitting(formatMessages(messages, outlined, outlined), most-len(text))), nil
+	return text + withoutMarks(lastFitting(formatMessages(messages, outlined, outlined), maxBytes-len(text))), nil
 }
 
 // lastFitting joins the last parts that fit into max bytes.

@@ -45,9 +45,9 @@ const (
 // PutMemory saves a memory and returns its ID. Parts are further words by which it is
 // found. Texts with the same key are equal: a memory of the project with that key is
 // replaced, and existed reports that. If m.ID is not 0, the text of that memory is
-// replaced instead, or the error is ErrNoMemory. If the project would
-// have more than most memories, the error is ErrFull; 0 means no limit.
-func (db *DB) PutMemory(ctx context.Context, m Memory, key, parts string, most int) (id int64, existed bool, err error) {
+// replaced instead, or the error is ErrNoMemory. If the project has
+// limit memories already, the error is ErrFull; 0 means no limit.
+func (db *DB) PutMemory(ctx context.Context, m Memory, key, parts string, limit int) (id int64, existed bool, err error) {
 	files, err := json.Marshal(m.Files)
 	if err != nil {
 		return 0, false, err
@@ -68,7 +68,7 @@ func (db *DB) PutMemory(ctx context.Context, m Memory, key, parts string, most i
 		case m.ID == 0 && same != 0:
 			id = same
 		case m.ID == 0:
-			return h.newMemory(&id, m, hash[:], string(files), parts, now, most)
+			return h.newMemory(&id, m, hash[:], string(files), parts, now, limit)
 		}
 		n, err := h.exec(updateMemory, hash[:], m.Text, m.Session, string(files), string(m.Labels), now, id)
 		if err == nil && n == 0 {
@@ -88,13 +88,13 @@ func (db *DB) PutMemory(ctx context.Context, m Memory, key, parts string, most i
 // ErrFull means that a project has as many memories as it may have.
 var ErrFull = errors.New("there are too many memories")
 
-// newMemory adds a memory, within the limit most, and sets its id.
-func (h *handle) newMemory(id *int64, m Memory, hash []byte, files, parts string, now int64, most int) error {
+// newMemory adds a memory, within the limit, and sets its id.
+func (h *handle) newMemory(id *int64, m Memory, hash []byte, files, parts string, now int64, limit int) error {
 	var count int
 	if err := h.one([]any{&count}, "SELECT count(*) FROM memories WHERE project = ?", m.Project); err != nil {
 		return err
 	}
-	if most > 0 && count >= most {
+	if limit > 0 && count >= limit {
 		return ErrFull
 	}
 	if err := h.one([]any{id}, insertMemory, m.Project, hash, m.Text, m.Session, files, string(m.Labels), now, now); err != nil {

@@ -121,8 +121,8 @@ func (db *DB) ReleaseTask(ctx context.Context, id int64, holder string) error {
 }
 
 // PutTask stores a task, in the place of the one with its name and directory. It returns
-// ErrManyTasks if the task is new and already most tasks will be due.
-func (db *DB) PutTask(ctx context.Context, t Task, most int) (replaced bool, err error) {
+// ErrManyTasks if the task is new and limit tasks will be due already.
+func (db *DB) PutTask(ctx context.Context, t Task, limit int) (replaced bool, err error) {
 	err = db.write(ctx, func(h *handle) error {
 		var id int64
 		switch err := h.one([]any{&id}, "SELECT n FROM tasks WHERE cwd = ? AND name = ?", t.CWD, t.Name); {
@@ -136,7 +136,7 @@ func (db *DB) PutTask(ctx context.Context, t Task, most int) (replaced bool, err
 		if err := h.one([]any{&due}, "SELECT count(*) FROM tasks WHERE next > 0"); err != nil {
 			return err
 		}
-		if !replaced && due >= most {
+		if !replaced && due >= limit {
 			return ErrManyTasks
 		}
 		now := unixMicro(db.now())

@@ -12,10 +12,10 @@ import (
 type ToolStore struct{ DB *store.DB }
 
 // Put implements schedule.Store.
-func (s ToolStore) Put(ctx context.Context, t schedule.Task, most int) (replaced bool, err error) {
+func (s ToolStore) Put(ctx context.Context, t schedule.Task, limit int) (replaced bool, err error) {
 	replaced, err = s.DB.PutTask(ctx, store.Task{
 		CWD: t.CWD, Name: t.Name, Session: t.Session, Cron: t.Cron, Prompt: t.Prompt, Mode: t.Mode, Model: t.Model, Typed: t.Typed, Next: t.Next,
-	}, most)
+	}, limit)
 	if errors.Is(err, store.ErrManyTasks) {
 		err = schedule.ErrTooMany
 	}

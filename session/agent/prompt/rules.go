@@ -138,8 +138,8 @@ func (r *reader) addFile(path string) {
 	}
 	r.included = append(r.included, real)
 	rule := Rule{Path: r.rel(path)}
-	if most := min(maxRule, r.budget); size > int64(most) || len(text) > most {
-		text = truncate(text, most)
+	if limit := min(maxRule, r.budget); size > int64(limit) || len(text) > limit {
+		text = truncate(text, limit)
 		size = max(size, int64(len(data)))
 		if text == "" {
 			rule.Rest = fmt.Sprintf("[Its %d bytes do not fit here: read this file if its name concerns the task.]", size)

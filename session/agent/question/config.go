@@ -14,15 +14,15 @@ type Config struct {
 	MaxPerTurn int `toml:"max_per_turn"`
 }
 
-const mostPerTurn = 20
+const maxPerTurn = 20
 
 // Defaults returns the default settings.
 func Defaults() Config { return Config{Enabled: true, MaxPerTurn: 3} }
 
 // Validate returns a message for each wrong key.
 func (c Config) Validate() map[string]string {
-	if c.MaxPerTurn < 1 || c.MaxPerTurn > mostPerTurn {
-		return map[string]string{"max_per_turn": fmt.Sprintf("must be from 1 to %d, is %d", mostPerTurn, c.MaxPerTurn)}
+	if c.MaxPerTurn < 1 || c.MaxPerTurn > maxPerTurn {
+		return map[string]string{"max_per_turn": fmt.Sprintf("must be from 1 to %d, is %d", maxPerTurn, c.MaxPerTurn)}
 	}
 	return nil
 }

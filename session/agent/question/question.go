@@ -109,9 +109,9 @@ func (in input) question() (executors.Question, error) {
 	return q, nil
 }
 
-// truncated returns at most most characters of a text.
-func truncated(s string, most int) string {
-	if at := executors.RuneOffset(s, most); at < len(s) {
+// truncated returns at most limit characters of a text.
+func truncated(s string, limit int) string {
+	if at := executors.RuneOffset(s, limit); at < len(s) {
 		return s[:at] + "…"
 	}
 	return s

@@ -18,7 +18,7 @@ type Config struct {
 	MaxRounds int `toml:"max_rounds"`
 }
 
-const mostRounds = 200
+const maxRounds = 200
 
 // Defaults returns the default settings.
 func Defaults() Config { return Config{Enabled: true, Project: true, MaxRounds: 30} }
@@ -26,8 +26,8 @@ func Defaults() Config { return Config{Enabled: true, Project: true, MaxRounds: 
 // Validate returns a message for each wrong key.
 func (c Config) Validate() map[string]string {
 	wrong := map[string]string{}
-	if c.MaxRounds < 1 || c.MaxRounds > mostRounds {
-		wrong["max_rounds"] = fmt.Sprintf("must be from 1 to %d, is %d", mostRounds, c.MaxRounds)
+	if c.MaxRounds < 1 || c.MaxRounds > maxRounds {
+		wrong["max_rounds"] = fmt.Sprintf("must be from 1 to %d, is %d", maxRounds, c.MaxRounds)
 	}
 	return wrong
 }

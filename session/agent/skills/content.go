@@ -23,7 +23,7 @@ var errNoDir = errors.New("not a directory")
 
 // ReadFile returns the beginning of a text in a regular file; more reports that the file
 // is longer.
-func ReadFile(fsys fs.FS, name string, most int64) (data []byte, more bool, err error) {
+func ReadFile(fsys fs.FS, name string, limit int64) (data []byte, more bool, err error) {
 	if info, err := fs.Stat(fsys, path.Dir(name)); err == nil && !info.IsDir() {
 		return nil, false, errNoDir
 	}
@@ -32,19 +32,19 @@ func ReadFile(fsys fs.FS, name string, most int64) (data []byte, more bool, err 
 		return nil, false, err
 	}
 	defer f.Close()
-	if data, err = io.ReadAll(io.LimitReader(f, most+1)); err != nil {
+	if data, err = io.ReadAll(io.LimitReader(f, limit+1)); err != nil {
 		return nil, false, err
 	}
-	return firstBytes(data, most)
+	return firstBytes(data, limit)
 }
 
-// firstBytes returns at most most bytes of a text; more reports that it is longer.
-func firstBytes(data []byte, most int64) (text []byte, more bool, err error) {
+// firstBytes returns at most limit bytes of a text; more reports that it is longer.
+func firstBytes(data []byte, limit int64) (text []byte, more bool, err error) {
 	if bytes.IndexByte(data, 0) >= 0 {
 		return nil, false, errors.New("it is not text")
 	}
-	if int64(len(data)) > most {
-		return data[:most], true, nil
+	if int64(len(data)) > limit {
+		return data[:limit], true, nil
 	}
 	return data, false, nil
 }

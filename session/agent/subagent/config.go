@@ -22,8 +22,8 @@ type Config struct {
 }
 
 const (
-	mostParallel = 16
-	mostRounds   = 200
+	maxParallel = 16
+	maxRounds   = 200
 )
 
 // Defaults returns the default settings.
@@ -32,11 +32,11 @@ func Defaults() Config { return Config{Enabled: true, MaxParallel: 4, MaxRounds:
 // Validate returns a message for each wrong key.
 func (c Config) Validate() map[string]string {
 	wrong := map[string]string{}
-	if c.MaxParallel < 1 || c.MaxParallel > mostParallel {
-		wrong["max_parallel"] = fmt.Sprintf("must be from 1 to %d, is %d", mostParallel, c.MaxParallel)
+	if c.MaxParallel < 1 || c.MaxParallel > maxParallel {
+		wrong["max_parallel"] = fmt.Sprintf("must be from 1 to %d, is %d", maxParallel, c.MaxParallel)
 	}
-	if c.MaxRounds < 1 || c.MaxRounds > mostRounds {
-		wrong["max_rounds"] = fmt.Sprintf("must be from 1 to %d, is %d", mostRounds, c.MaxRounds)
+	if c.MaxRounds < 1 || c.MaxRounds > maxRounds {
+		wrong["max_rounds"] = fmt.Sprintf("must be from 1 to %d, is %d", maxRounds, c.MaxRounds)
 	}
 	return wrong
 }

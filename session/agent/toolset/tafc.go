@@ -124,7 +124,7 @@ func mostComplex(tools []executors.Tool) (name string, score float64) {
 	return name, score
 }
 
-func ratio(n, most int) float64 { return float64(min(n, most)) / float64(most) }
+func ratio(n, limit int) float64 { return float64(min(n, limit)) / float64(limit) }
 
 // counts are the parts of a schema.
 type counts struct {

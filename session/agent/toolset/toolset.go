@@ -114,8 +114,9 @@ func (s *Set) Warnings(all func() []executors.Tool) []string {
 	}
 	tools := all()
 	if s.cfg.TAFC.Enabled {
-		if most, score := mostComplex(tools); score < s.thinking.threshold {
-			notes = append(notes, fmt.Sprintf("tools.tafc has no effect: no tool reaches complexity_threshold = %v (%s has the most, %.2f).", s.thinking.threshold, most, score))
+		if name, score := mostComplex(tools); score < s.thinking.threshold {
+			notes = append(notes, fmt.Sprintf("tools.tafc has no effect: no tool reaches complexity_threshold = %v (%s has the most, %.2f).",
+				s.thinking.threshold, name, score))
 		}
 	}
 	known := func(name string) bool {

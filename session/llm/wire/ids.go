@@ -40,14 +40,14 @@ func (w *IDs) Call(id string) string {
 
 // write returns the ID with an ending that makes it unique.
 func (w *IDs) write(id, end string) string {
-	switch most := cmp.Or(w.MaxLen, 128); {
+	switch maxLen := cmp.Or(w.MaxLen, 128); {
 	case w.Short:
 		sum := sha256.Sum256([]byte(id + end))
 		return hex.EncodeToString(sum[:])[:9]
 	case w.AsIs && id != "":
 		return id + end
 	default:
-		return shorten(llm.SafeName(id), most-len(end)) + end
+		return shorten(llm.SafeName(id), maxLen-len(end)) + end
 	}
 }
 
