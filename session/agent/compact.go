@@ -22,6 +22,16 @@ const (
 	minRoom = 2000
 )
 
+// Divisors of room.messages: the parts of it that each use may take.
+const (
+	latestShare    = 3  // the results of the last rounds, if they are truncated
+	keptShare      = 5  // the messages that stay as they are
+	promptsShare   = 5  // the user's prompts in the digest
+	summaryShare   = 8  // the summary in the digest
+	knowledgeShare = 12 // one entry of knowledge in the digest; no entry is added to more
+	worthShare     = 10 // fewer older messages are not worth a summary
+)
+
 // room divides the context among its uses, in tokens.
 type room struct {
 	trigger  int // the size of a request that triggers a compaction
@@ -153,7 +163,7 @@ func (w *compactionRun) shortenLatest(ctx context.Context, c transcript.Compacti
 	if results == 0 {
 		return nil
 	}
-	maxBytes := w.bytesFor(w.room.messages/3) / results
+	maxBytes := w.bytesFor(w.room.messages/latestShare) / results
 	rest := w.shortenNew(ctx, w.history, maxBytes)
 	return slices.DeleteFunc(rest, func(s transcript.Shortened) bool { return s.Message < c.Replaced || c.Shortens(s.Message, s.ID) })
 }
@@ -174,8 +184,8 @@ func (w *compactionRun) withoutSummary(ctx context.Context, c transcript.Compact
 	return short, w.reportFailure(ctx, failure, "The conversation could not be summarized (%v). It continues without its older messages, which the model can look up.")
 }
 
-// replaceOlder replaces older messages by a text from replace. It returns ErrNothingToCompact if
-// no messages are worth replacing.
+// replaceOlder replaces older messages by a text from replace. It returns
+// ErrNothingToCompact if no messages are worth replacing.
 func (w *compactionRun) replaceOlder(ctx context.Context, c transcript.Compaction, replace replacement) (transcript.Compaction, error) {
 	d, digested := transcript.ReadDigest(w.history)
 	first := 0
@@ -185,28 +195,15 @@ func (w *compactionRun) replaceOlder(ctx context.Context, c transcript.Compactio
 	prompt := w.promptAt()
 	cut := w.firstKept(c, first, prompt)
 	old := w.history[first:cut]
-	switch tokens := new(llm.Meter).Sum(w.model.Name(), old); {
-	case len(old) == 0, len(old) == 1 && prompt == first && w.strategy != transcript.Manual:
+	onlyPrompt := len(old) == 1 && prompt == first && w.strategy != transcript.Manual
+	if len(old) == 0 || onlyPrompt || !w.force && new(llm.Meter).Sum(w.model.Name(), old) < w.room.messages/worthShare {
 		return c, ErrNothingToCompact
-	case !w.force && tokens < w.room.messages/10:
-		return c, ErrNothingToCompact
-	case w.strategy == transcript.Autonomous && tokensOf(d.Knowledge) > w.room.messages/12:
-		return c, fmt.Errorf("no room is left for more knowledge, which already has %d tokens; continue without it", tokensOf(d.Knowledge))
 	}
-	before, maxBytes := d.Summary, w.bytesFor(w.room.messages/8)
-	if w.strategy == transcript.Autonomous { // existing knowledge stays
-		before, maxBytes = "", w.bytesFor(w.room.messages/12)
-	}
-	text, err := replace(ctx, before, old, maxBytes)
-	if err != nil {
+	var err error
+	if c.Summary, err = w.addToDigest(ctx, &d, old, replace); err != nil {
 		return c, err
 	}
-	if w.strategy == transcript.Autonomous {
-		d.Knowledge = append(slices.Clone(d.Knowledge), text)
-	} else {
-		d.Summary = text
-	}
-	c.Summary, c.Replaced = text, cut
+	c.Replaced = cut
 	if prompt >= first && prompt < cut && w.strategy != transcript.Manual {
 		c.Prompt = prompt + 1
 	}
@@ -218,7 +215,7 @@ func (w *compactionRun) replaceOlder(ctx context.Context, c transcript.Compactio
 		}
 	}
 	if len(d.Prompts) > 0 {
-		d.Prompts = boundPrompts(d.Prompts, w.bytesFor(w.room.messages/5))
+		d.Prompts = boundPrompts(d.Prompts, w.bytesFor(w.room.messages/promptsShare))
 	}
 	d.Mode = statedMode(w.history[:cut])
 	d.Plan = openPlan(w.history[first:], cut-first, d.Plan)
@@ -227,6 +224,21 @@ func (w *compactionRun) replaceOlder(ctx context.Context, c transcript.Compactio
 	c.Head = &head
 	c.Shortened = slices.DeleteFunc(c.Shortened, func(s transcript.Shortened) bool { return s.Message < cut && s.Message != c.Prompt-1 })
 	return c, nil
+}
+
+// addToDigest puts a text that replaces messages into the digest, and returns it. The
+// model's own compaction adds an entry of knowledge; any other extends the summary.
+func (w *compactionRun) addToDigest(ctx context.Context, d *transcript.Digest, old []llm.Message, replace replacement) (text string, err error) {
+	if w.strategy != transcript.Autonomous {
+		d.Summary, err = replace(ctx, d.Summary, old, w.bytesFor(w.room.messages/summaryShare))
+		return d.Summary, err
+	}
+	if n := tokensOf(d.Knowledge); n > w.room.messages/knowledgeShare {
+		return "", fmt.Errorf("no room is left for more knowledge, which already has %d tokens; continue without it", n)
+	}
+	text, err = replace(ctx, "", old, w.bytesFor(w.room.messages/knowledgeShare))
+	d.Knowledge = append(slices.Clone(d.Knowledge), text)
+	return text, err
 }
 
 // bytesFor returns the length of a text with this many tokens, 3.5 bytes for an estimated one.
@@ -263,7 +275,7 @@ func (w *compactionRun) firstKept(c transcript.Compaction, first, prompt int) in
 	best, tail := end, 0
 	for i := end - 1; i >= first; i-- {
 		tail += llm.MessageTokens(short[i], w.model.Name())
-		fits := tail*unit/1000 <= w.room.messages/5
+		fits := tail*unit/1000 <= w.room.messages/keptShare
 		if !fits && (best < end || w.strategy == transcript.Manual) {
 			break
 		}
