@@ -78,7 +78,7 @@ func promptText(text string) func(rest string) string {
 
 // commandOf returns the command that a prompt consists of, if any.
 func commandOf(prompt []acp.ContentBlock) (c command, rest string, ok bool) {
-	name, rest := local.SplitCommand(strings.TrimSpace(transcript.Typed(prompt)))
+	name, rest := local.SplitCommand(strings.TrimSpace(transcript.TypedText(prompt)))
 	all := commands()
 	i := slices.IndexFunc(all, func(c command) bool { return c.name == name })
 	if i < 0 {

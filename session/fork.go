@@ -116,7 +116,7 @@ func eventsAfterCopy(events []transcript.Event) []transcript.Event {
 
 // copiedTurns returns the number of the last turn that was copied; 0 if there is none.
 func copiedTurns(events []transcript.Event) int {
-	return transcript.LastNumber(events[:len(events)-len(eventsAfterCopy(events))])
+	return transcript.LastTurnNumber(events[:len(events)-len(eventsAfterCopy(events))])
 }
 
 // afterMessage returns the number of events up to the end of a message of the agent, or up

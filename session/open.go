@@ -252,7 +252,7 @@ func (s *Sessions) restore(ctx context.Context, client *acp.Client, p acp.LoadSe
 
 // rebuild rebuilds the session from its log and returns its last settings.
 func (s *Session) rebuild(events []transcript.Event) (want settings) {
-	s.history, s.sentTitle, s.turnNumber = transcript.History(events), s.journal.title(), transcript.LastNumber(events)
+	s.history, s.sentTitle, s.turnNumber = transcript.History(events), s.journal.title(), transcript.LastTurnNumber(events)
 	for _, e := range events {
 		if e, ok := e.(transcript.State); ok {
 			s.setState(e)

@@ -144,7 +144,7 @@ func (s *Session) listTurns(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("list the turns: %w", err)
 	}
 	list := turnList(points)
-	if _, ok := transcript.Redoable(eventsAfterCopy(events)); ok {
+	if _, ok := transcript.LastRedoable(eventsAfterCopy(events)); ok {
 		list += " `/rewind redo` takes the last rewind back."
 	}
 	return list, nil
@@ -180,7 +180,7 @@ func (s *Session) planRedo(ctx context.Context) (*rewindRun, error) {
 	if err != nil {
 		return nil, err
 	}
-	last, ok := transcript.Redoable(eventsAfterCopy(events))
+	last, ok := transcript.LastRedoable(eventsAfterCopy(events))
 	if !ok {
 		return nil, errors.New("there is no rewind to take back: the last one was taken back, or the conversation has gone on since")
 	}

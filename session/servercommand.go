@@ -61,7 +61,7 @@ func (s *Session) sendCommands(ctx context.Context, commands []acp.Command) {
 // expand returns the prompt that a command of an MCP server or of a file stands for. It
 // returns false if the prompt is no such command.
 func (s *Session) expand(ctx context.Context, prompt []acp.ContentBlock) (Expansion, bool, error) {
-	name, ok := strings.CutPrefix(strings.TrimSpace(transcript.Typed(prompt)), "/")
+	name, ok := strings.CutPrefix(strings.TrimSpace(transcript.TypedText(prompt)), "/")
 	rest := ""
 	if i := strings.IndexFunc(name, unicode.IsSpace); i >= 0 {
 		name, rest = name[:i], strings.TrimSpace(name[i:])

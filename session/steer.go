@@ -19,7 +19,7 @@ const steerCommand = "steer"
 // Steer adds a text to the running turn, or to the one that runs next.
 func (s *Session) Steer(prompt []acp.ContentBlock) (acp.Steering, bool) {
 	t := s.currentTurn()
-	if t == nil || s.isCommand(transcript.Typed(prompt)) {
+	if t == nil || s.isCommand(transcript.TypedText(prompt)) {
 		return nil, false
 	}
 	added := t.inbox.Add(prompt)
@@ -77,9 +77,9 @@ func (t *turn) closeInbox(err error) {
 // addSteering adds the text of the command to steer to the running turn. It returns nil if
 // the prompt needs a turn of its own.
 func (s *Session) addSteering(prompt []acp.ContentBlock) *agent.Addition {
-	name, rest := local.SplitCommand(strings.TrimSpace(transcript.Typed(prompt)))
+	name, rest := local.SplitCommand(strings.TrimSpace(transcript.TypedText(prompt)))
 	rest = strings.TrimSpace(rest)
-	if name != steerCommand || rest == "" || transcript.Attached(prompt) > 0 {
+	if name != steerCommand || rest == "" || transcript.CountAttachments(prompt) > 0 {
 		return nil
 	}
 	if running := s.currentTurn(); running != nil {

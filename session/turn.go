@@ -178,7 +178,7 @@ func (s *Session) runCommand(ctx context.Context, c command, rest string, prompt
 	if rest != "" && c.hint == "" {
 		reply += fmt.Sprintf("\n\nThe text after /%s was ignored: the command takes no argument. Send it as a prompt of its own.", c.name)
 	}
-	if transcript.Attached(prompt) > 0 {
+	if transcript.CountAttachments(prompt) > 0 {
 		reply += "\n\n" + agent.CommandTakesNone
 	}
 	return acp.StopEndTurn, s.runner().Say(ctx, reply)

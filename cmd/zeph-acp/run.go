@@ -192,7 +192,7 @@ func (r *runner) completePrompt(prompt []acp.ContentBlock) ([]acp.ContentBlock, 
 	files, err := attachments(r.attachFiles, r.app.Config.ACP.MaxAttachmentBytes)
 	switch {
 	case err != nil || r.answerSchema == nil:
-	case isCommand(transcript.Typed(prompt)):
+	case isCommand(transcript.TypedText(prompt)):
 		r.app.SystemAppend = paragraphs(r.app.SystemAppend, r.answerSchema.instruction())
 	default:
 		prompt = append(prompt, acp.TextBlock(r.answerSchema.instruction()))

@@ -91,7 +91,7 @@ func (p *pruneFlags) prune(cmd *cobra.Command, l *config.Loaded, a *app.App, bef
 // deleteOld deletes sessions and prints the space that this freed.
 func deleteOld(cmd *cobra.Command, l *config.Loaded, a *app.App, old []store.Session, before time.Time) error {
 	ctx, kept := cmd.Context(), filepath.Join(l.Paths.Data, rewind.DirName)
-	free, err := a.Store.Free(ctx)
+	free, err := a.Store.FreeBytes(ctx)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func deleteOld(cmd *cobra.Command, l *config.Loaded, a *app.App, old []store.Ses
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s is in use and stays.\n", sessionName(s))
 	}
-	now, err := a.Store.Free(ctx)
+	now, err := a.Store.FreeBytes(ctx)
 	if err != nil {
 		return err
 	}

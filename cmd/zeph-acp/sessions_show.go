@@ -87,7 +87,7 @@ func showSession(b *bytes.Buffer, s store.Session, events []transcript.Event, co
 
 // withReadableFindings returns a turn in which the answer of a review is a text for people.
 func withReadableFindings(turn []transcript.Event) []transcript.Event {
-	if p, ok := turn[0].(transcript.Prompt); !ok || !strings.HasPrefix(transcript.Typed(p.Content), reviewTitle) {
+	if p, ok := turn[0].(transcript.Prompt); !ok || !strings.HasPrefix(transcript.TypedText(p.Content), reviewTitle) {
 		return turn
 	}
 	turn = slices.Clone(turn)

@@ -79,11 +79,11 @@ type Client struct {
 	// Elicit shows the user a form. Nil means that the client shows no forms, or that
 	// there is no user.
 	Elicit func(context.Context, acp.ElicitRequest) (acp.ElicitResult, error)
-	// Unasked reports whether a turn continues after max_tool_iterations rounds
+	// ContinueUnasked reports whether a turn continues after max_tool_iterations rounds
 	// without a question; nil means that it asks. StopAsking is called when the
 	// user wants no more of these questions in this session.
-	Unasked    func() bool
-	StopAsking func()
+	ContinueUnasked func() bool
+	StopAsking      func()
 	// SendAs sends an update of a child session; nil means that the client shows none, and
 	// inner turns are shown as steps of the call that began them.
 	SendAs func(ctx context.Context, session string, u acp.SessionUpdate) error
@@ -207,7 +207,7 @@ const NoAnswer = "The model ended its turn without an answer."
 func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) (_ []llm.Message, reason acp.StopReason, err error) {
 	ctx, span := a.startSpan(ctx)
 	defer func() { endTurn(ctx, span, reason, err) }()
-	typed := transcript.Typed(in.Content)
+	typed := transcript.TypedText(in.Content)
 	if a.Ready != nil {
 		a.Ready(ctx, typed)
 	}

@@ -178,7 +178,7 @@ func (t *turn) sendChunk(ctx context.Context, kind, text string) error {
 		t.message = message{kind, t.NewID()}
 	}
 	for {
-		n := transcript.PieceLen(text)
+		n := transcript.FittingLen(text)
 		err := t.Send(ctx, acp.MessageChunk{Update: kind, Content: acp.TextBlock(text[:n]), MessageID: t.message.id})
 		if text = text[n:]; err != nil || text == "" {
 			return err

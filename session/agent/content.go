@@ -12,7 +12,7 @@ import (
 // statedMode returns the mode that the history last stated to the model.
 func statedMode(history []llm.Message) string {
 	for _, m := range slices.Backward(history) {
-		if transcript.StatesMode(m) {
+		if transcript.HasModeLine(m) {
 			return m.Blocks[0].Text
 		}
 	}
@@ -21,7 +21,7 @@ func statedMode(history []llm.Message) string {
 
 // newMemoryLine returns the line on saved memories, or "" if the history has one.
 func newMemoryLine(history []llm.Message, line string) string {
-	if line == "" || slices.ContainsFunc(history, func(m llm.Message) bool { return transcript.MemoryLine(m) >= 0 }) {
+	if line == "" || slices.ContainsFunc(history, func(m llm.Message) bool { return transcript.MemoryLineIndex(m) >= 0 }) {
 		return ""
 	}
 	return line

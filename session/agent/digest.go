@@ -75,10 +75,10 @@ const backgroundMark = "[background] "
 // their names.
 func userText(m llm.Message) string {
 	var parts []string
-	memory := transcript.MemoryLine(m)
+	memory := transcript.MemoryLineIndex(m)
 	for i, b := range m.Blocks {
 		text := b.Text
-		if i == 0 && transcript.StatesMode(m) || i == memory || strings.HasPrefix(text, hookMark) || strings.HasPrefix(text, backgroundMark) {
+		if i == 0 && transcript.HasModeLine(m) || i == memory || strings.HasPrefix(text, hookMark) || strings.HasPrefix(text, backgroundMark) {
 			continue
 		}
 		if strings.HasPrefix(text, "[The user attached ") || strings.HasPrefix(text, "[The user refers to ") {

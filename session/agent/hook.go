@@ -36,7 +36,7 @@ func (a *Agent) runPromptHooks(ctx context.Context, prompt *transcript.Prompt) (
 	if a.Hooks == nil {
 		return "", nil
 	}
-	text, blocked, err := a.Hooks.Prompt(ctx, transcript.Typed(prompt.Content))
+	text, blocked, err := a.Hooks.Prompt(ctx, transcript.TypedText(prompt.Content))
 	if blocked == "" && err == nil {
 		prompt.Context = text
 		return "", nil
@@ -81,7 +81,7 @@ func (t *turn) continuedByHook(ctx context.Context) (bool, error) {
 	}
 	t.stops++
 	t.message.end()
-	t.Record(transcript.Hooked{Text: more})
+	t.Record(transcript.HookText{Text: more})
 	t.history = append(t.history, llm.Message{Role: llm.User, Blocks: []llm.Block{{Text: more}}})
 	return true, nil
 }

@@ -114,7 +114,7 @@ const CommandTakesNone = "The attachments were ignored: a command takes only tex
 // get.
 func (t *turn) sayLeftOut(ctx context.Context, prompt transcript.Prompt) error {
 	if t.direct && !isDirect(t.Model()) {
-		if transcript.Attached(prompt.Content) == 0 {
+		if transcript.CountAttachments(prompt.Content) == 0 {
 			return nil
 		}
 		return t.Aside(ctx, CommandTakesNone)

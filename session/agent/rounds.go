@@ -30,7 +30,7 @@ func (t *turn) roundLimitReason(ctx context.Context, rounds int) (why string, er
 	case rounds >= t.Config.hardCap():
 		return " (agent.max_tool_iterations)", nil
 	}
-	if t.Unasked == nil || !t.Unasked() {
+	if t.ContinueUnasked == nil || !t.ContinueUnasked() {
 		if why, err := t.askToContinue(ctx, rounds); err != nil || why != "" {
 			return why, err
 		}

@@ -55,7 +55,7 @@ func TestRounds(t *testing.T) {
 			a := newAgent(t, manyRounds(tt.rounds), c)
 			a.Config.MaxToolIterations, a.Config.MaxToolIterationsHard = tt.soft, tt.hard
 			var leave bool
-			a.Unasked, a.StopAsking = func() bool { return tt.unasked || leave }, func() { leave = true }
+			a.ContinueUnasked, a.StopAsking = func() bool { return tt.unasked || leave }, func() { leave = true }
 			var questions []string
 			if tt.answers != nil {
 				a.Ask = func(_ context.Context, u acp.ToolCall, options []acp.PermissionOption) (string, error) {

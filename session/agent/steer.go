@@ -39,7 +39,7 @@ func (t *turn) addSteered(ctx context.Context) (bool, error) {
 // addSteer adds one text to the history. refused is the reason if the model may not see it.
 func (t *turn) addSteer(ctx context.Context, content []acp.ContentBlock) (refused, err error) {
 	s := transcript.Steer{MessageID: t.NewID(), Content: content}
-	typed := transcript.Typed(content)
+	typed := transcript.TypedText(content)
 	if t.Hooks != nil {
 		text, blocked, err := t.Hooks.Prompt(ctx, typed)
 		if err != nil {

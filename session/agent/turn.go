@@ -61,7 +61,7 @@ func (t *turn) start(ctx context.Context, prompt transcript.Prompt, commands map
 		return "", err
 	}
 	if a := t.Toolset; a != nil && !t.direct {
-		a.Begin(ctx, t.model, cmp.Or(prompt.Instead, transcript.Typed(prompt.Parts())), t.history[:at], t.offered)
+		a.Begin(ctx, t.model, cmp.Or(prompt.Instead, transcript.TypedText(prompt.Parts())), t.history[:at], t.offered)
 	}
 	if !prompt.Alone {
 		instead := t.shortenAttachments(ctx, prompt.Parts())

@@ -80,11 +80,11 @@ func CallsInText(m Model) bool {
 	return ok && t.CallsInText()
 }
 
-// LeftOut returns the reasons for which the model is not offered some of its tools, by
+// RefusedTools returns the reasons for which the model is not offered some of its tools, by
 // name: the provider has refused their schemas.
-func LeftOut(m Model) map[string]string {
-	if l, ok := As[interface{ LeftOut() map[string]string }](m); ok {
-		return l.LeftOut()
+func RefusedTools(m Model) map[string]string {
+	if l, ok := As[interface{ RefusedTools() map[string]string }](m); ok {
+		return l.RefusedTools()
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ type Wait struct {
 func (w Wait) String() string {
 	when := ""
 	if w.For > 0 {
-		when = " in " + Span(w.For)
+		when = " in " + FormatDuration(w.For)
 	}
 	return fmt.Sprintf("%s. Trying again%s (%d of %d).", w.Failure, when, w.Try, w.Of)
 }
@@ -41,8 +41,8 @@ func (e Event) IsContent() bool {
 	return e.Text != "" || e.Thought != "" || e.Opaque != nil || e.Call != nil || e.Stop != "" || e.Cut
 }
 
-// Span formats a duration for people, rounded up: "90 s", "3 min".
-func Span(d time.Duration) string {
+// FormatDuration formats a duration for people, rounded up: "90 s", "3 min".
+func FormatDuration(d time.Duration) string {
 	ceil := func(unit time.Duration) int64 { return int64((d + unit - 1) / unit) }
 	switch {
 	case d < time.Second:

@@ -10,7 +10,7 @@ import (
 type Health struct {
 	Bytes    int64 // of the file and its write-ahead log
 	Sessions int
-	Old      bool // the schema is of an older version; the next use migrates it
+	Outdated bool // the schema is of an older version; the next use migrates it
 }
 
 // Check examines every page of the database at path and changes nothing. Without a file
@@ -54,6 +54,6 @@ func (s *Health) count(path string) error {
 	if err != nil || v == 0 { // an empty file
 		return err
 	}
-	s.Old = v < knownVersion()
+	s.Outdated = v < knownVersion()
 	return h.one([]any{&s.Sessions}, "SELECT count(*) FROM sessions")
 }

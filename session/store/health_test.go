@@ -24,7 +24,7 @@ func TestCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	h, err := Check(path)
-	if err != nil || h.Sessions != 1 || h.Old || h.Bytes < 4096 {
+	if err != nil || h.Sessions != 1 || h.Outdated || h.Bytes < 4096 {
 		t.Errorf("Check: %+v, %v", h, err)
 	}
 	files, err := filepath.Glob(path + "*")

@@ -7,7 +7,8 @@
 //
 //	db := store.New(filepath.Join(home, "zeph.db"), store.Options{})
 //	defer db.Close()
-//	last, err := db.Append(ctx, Batch{Session: store.Session{ID: id, CWD: cwd}, Create: true, Events: events})
+//	session := store.Session{ID: id, CWD: cwd}
+//	last, err := db.Append(ctx, store.Batch{Session: session, Create: true, Events: events})
 //
 // Several processes may use one file concurrently. Once Append has returned,
 // its events survive the death of the process. A crash of the machine may lose

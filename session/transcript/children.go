@@ -72,7 +72,7 @@ func (r *replayer) sendChild(call, report string) {
 	if report == "" {
 		reason = acp.StopCancelled
 	} else {
-		send(acp.MessageChunk{Update: acp.UpdateAgentMessage, MessageID: call + "-report", Content: acp.TextBlock(report[:PieceLen(report)])})
+		send(acp.MessageChunk{Update: acp.UpdateAgentMessage, MessageID: call + "-report", Content: acp.TextBlock(report[:FittingLen(report)])})
 	}
 	r.update(acp.SubagentUpdate{Update: acp.UpdateSubagent, SessionID: id, State: &acp.SubagentState{State: acp.SubagentIdle, StopReason: reason}})
 }

@@ -102,9 +102,9 @@ type Answer struct {
 // the model was asked to continue, see llm.AskToContinue; otherwise they are void.
 type Cut struct{}
 
-// Hooked is a hook's text with which the model continues its turn. The client does not
+// HookText is a hook's text with which the model continues its turn. The client does not
 // see it.
-type Hooked struct {
+type HookText struct {
 	Text string `json:"text"`
 }
 
@@ -229,7 +229,7 @@ func (Answer) Kind() string { return "answer" }
 
 func (Cut) Kind() string { return "cut" }
 
-func (Hooked) Kind() string { return "hook" }
+func (HookText) Kind() string { return "hook" }
 
 func (Note) Kind() string { return "note" }
 
@@ -259,7 +259,7 @@ func (Cleared) Kind() string { return "cleared" }
 var kinds = func() map[string]reflect.Type {
 	types := map[string]reflect.Type{}
 	for _, e := range []Event{
-		Prompt{}, Earlier{}, Block{}, Answer{}, Cut{}, Hooked{}, Steer{}, Note{},
+		Prompt{}, Earlier{}, Block{}, Answer{}, Cut{}, HookText{}, Steer{}, Note{},
 		Call{}, Attachment{}, Correction{}, Result{}, Step{}, Question{}, Plan{}, TurnEnd{},
 		Setting{}, Title{}, State{}, Cleared{}, Compaction{}, Rewound{},
 	} {

@@ -61,7 +61,7 @@ func (h *historian) add(e Event) {
 		h.openAnswer = append(h.openAnswer, e.Block)
 	case Answer:
 		h.completeAnswer(e)
-	case Hooked:
+	case HookText:
 		h.endBroken()
 		h.addMessage(llm.User, []llm.Block{{Text: e.Text}})
 	case Steer: // a refusal drops only the messages from here on

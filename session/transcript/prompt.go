@@ -51,18 +51,18 @@ func (p Prompt) Blocks(instead map[int]string) []llm.Block {
 // modeMark begins the line on the mode.
 const modeMark = "[mode: "
 
-// StatesMode reports whether the first block of a message is the line on the mode. The
+// HasModeLine reports whether the first block of a message is the line on the mode. The
 // line precedes a prompt; a block that stands alone is the user's.
-func StatesMode(m llm.Message) bool {
+func HasModeLine(m llm.Message) bool {
 	return m.Role == llm.User && len(m.Blocks) > 1 && strings.HasPrefix(m.Blocks[0].Text, modeMark)
 }
 
 // memoryMark begins the line on saved entries.
 const memoryMark = "[memory: "
 
-// MemoryLine returns the index of the block with the line on saved entries, or -1. The
+// MemoryLineIndex returns the index of the block with the line on saved entries, or -1. The
 // line precedes a prompt, after the line on the mode.
-func MemoryLine(m llm.Message) int {
+func MemoryLineIndex(m llm.Message) int {
 	if m.Role != llm.User {
 		return -1
 	}
@@ -122,10 +122,10 @@ func embeddedText(r acp.Resource) string {
 		shownTarget(r.URI), len(text), text[:n], len(text)-n)
 }
 
-// Typed returns what the user typed: the text, with the paths or addresses of files
+// TypedText returns what the user typed: the text, with the paths or addresses of files
 // that the client inserted. Links before a command are left out: some clients put the
 // files of their context first.
-func Typed(prompt []acp.ContentBlock) string {
+func TypedText(prompt []acp.ContentBlock) string {
 	first := slices.IndexFunc(prompt, func(p acp.ContentBlock) bool { return p.Type == "text" })
 	if first < 0 || !strings.HasPrefix(strings.TrimSpace(*prompt[first].Text), "/") {
 		first = 0
@@ -142,8 +142,8 @@ func Typed(prompt []acp.ContentBlock) string {
 	return b.String()
 }
 
-// Attached counts the parts of a prompt other than text and links.
-func Attached(prompt []acp.ContentBlock) int {
+// CountAttachments counts the parts of a prompt other than text and links.
+func CountAttachments(prompt []acp.ContentBlock) int {
 	n := 0
 	for _, b := range prompt {
 		if b.Type != "text" && b.Type != "resource_link" {

@@ -19,7 +19,7 @@ func TestTyped(t *testing.T) {
 		"/w/a.txt":                 {file},
 		"":                         nil,
 	} {
-		if got := Typed(prompt); got != want {
+		if got := TypedText(prompt); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -214,7 +214,7 @@ func (r *replayer) sendBlock(kind, messageID string, b acp.ContentBlock) {
 		return
 	}
 	for b.Type == "text" {
-		n := PieceLen(*b.Text)
+		n := FittingLen(*b.Text)
 		if n == len(*b.Text) {
 			break
 		}
@@ -224,8 +224,8 @@ func (r *replayer) sendBlock(kind, messageID string, b acp.ContentBlock) {
 	r.update(acp.MessageChunk{Update: kind, MessageID: messageID, Content: fitAttachment(b)})
 }
 
-// PieceLen returns how many bytes of a text fit into one frame, in whole characters.
-func PieceLen(text string) int {
+// FittingLen returns how many bytes of a text fit into one frame, in whole characters.
+func FittingLen(text string) int {
 	n, sent := 0, 0
 	for n < len(text) && sent+escapedLen(text[n]) <= maxReplayed {
 		sent += escapedLen(text[n])

@@ -165,14 +165,14 @@ func Turns(events []Event) []Turn {
 	var turns []Turn
 	for _, e := range Effective(events) {
 		if p, ok := e.(Prompt); ok && !p.Local {
-			turns = append(turns, Turn{numbers[p.MessageID], p.MessageID, Typed(p.Content)})
+			turns = append(turns, Turn{numbers[p.MessageID], p.MessageID, TypedText(p.Content)})
 		}
 	}
 	return turns
 }
 
-// LastNumber returns the number of the last turn; 0 before the first one.
-func LastNumber(events []Event) int {
+// LastTurnNumber returns the number of the last turn; 0 before the first one.
+func LastTurnNumber(events []Event) int {
 	seen := map[string]bool{}
 	for _, e := range events {
 		if p, ok := e.(Prompt); ok && !p.Local {
@@ -182,8 +182,8 @@ func LastNumber(events []Event) int {
 	return len(seen)
 }
 
-// Redoable returns the last rewind that can be taken back; false if there is none.
-func Redoable(events []Event) (Rewound, bool) {
+// LastRedoable returns the last rewind that can be taken back; false if there is none.
+func LastRedoable(events []Event) (Rewound, bool) {
 	var stack []Rewound
 	for _, e := range events {
 		switch e := e.(type) {

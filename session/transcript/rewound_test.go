@@ -85,10 +85,10 @@ func TestRandomRewinds(t *testing.T) {
 				t.Fatalf("step %d: rewind to before turn %d (-want +got)\n%s", i, to.Number, diff)
 			}
 		}
-		if got := transcript.LastNumber(log); got != last {
+		if got := transcript.LastTurnNumber(log); got != last {
 			t.Fatalf("step %d: the last turn is %d, want %d", i, got, last)
 		}
-		if got, ok := transcript.Redoable(log); ok != (len(undone) > 0) || ok && got.ID != undone[len(undone)-1].id {
+		if got, ok := transcript.LastRedoable(log); ok != (len(undone) > 0) || ok && got.ID != undone[len(undone)-1].id {
 			t.Fatalf("step %d: redoable is %v %v, want %v", i, got, ok, undone)
 		}
 	}

@@ -20,7 +20,7 @@ func (a *App) filesOfCommands(s session.Setup, dirs sessionDirs) *filecommand.Se
 	o := filecommand.Options{
 		Dir: dirs.roots.Cwd(), Warn: s.Warn, Announce: s.Announce,
 		Desk: &approval.Desk{Store: a.MCP.Approvals, Ask: a.askApproval(s)}, // a reply says if one is not used
-		Has: func(path string) (exists, dir bool) {
+		Stat: func(path string) (exists, dir bool) {
 			real, err := dirs.files.Resolve(path)
 			if err != nil {
 				return false, false

@@ -132,7 +132,7 @@ func servers(_ context.Context, sessions *session.Sessions, p sessionParams) (an
 // are left out.
 func (st *sessionTools) servers() []mcp.Status {
 	all := st.mcp.Status()
-	refused := llm.LeftOut(llm.Answering(st.model()))
+	refused := llm.RefusedTools(llm.Answering(st.model()))
 	for i := range all {
 		all[i].Refuse(refused)
 	}

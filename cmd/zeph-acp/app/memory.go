@@ -171,13 +171,13 @@ func (e earlierSessions) messages(events []store.Event) (messages []store.Messag
 		switch d := decoded.(type) {
 		case transcript.Prompt:
 			if m.Role = "user"; !d.Local {
-				m.Text = transcript.Typed(d.Content)
+				m.Text = transcript.TypedText(d.Content)
 			}
 			if strings.HasPrefix(m.Text, modelTaskPrefix) {
 				m.Role = "agent"
 			}
 		case transcript.Steer:
-			m.Role, m.Text = "user", transcript.Typed(d.Content)
+			m.Role, m.Text = "user", transcript.TypedText(d.Content)
 		case transcript.Block:
 			m.Role, m.Text = "agent", d.Block.Text
 		}

@@ -185,7 +185,7 @@ func (a *App) client(s session.Setup, st *sessionTools) agent.Client {
 		Send: func(ctx context.Context, u acp.SessionUpdate) error {
 			return s.Client.Update(ctx, s.ID, u)
 		},
-		Unasked: func() bool {
+		ContinueUnasked: func() bool {
 			return a.Yes || s.Mode() == agent.ModeAuto || s.Mode() == agent.ModeAutoJudge || st.unlimitedRounds.Load()
 		},
 		StopAsking:      func() { st.unlimitedRounds.Store(true) },

@@ -23,7 +23,7 @@ func (a *App) skills(cfg config.Config, s session.Setup, dirs sessionDirs, st *s
 		SetLevel: func(name, level string) string {
 			return st.Trust("set skill:" + name + " " + level)
 		},
-		Read:   st.gates.trust.ReadSkill,
+		OnRead: st.gates.trust.ReadSkill,
 		System: func() string { return st.system.text() },
 		Secret: func(name string) string { return a.skillSecret(cfg, name) },
 	}

@@ -31,7 +31,7 @@ func (e *examination) database(context.Context) []Finding {
 		return []Finding{{State: Failure, Text: err.Error(), Fix: "make the file and its directory readable"}}
 	}
 	text := fmt.Sprintf("%s: %s, %.1f MB, intact", file, executors.CountGrouped(h.Sessions, "session"), float64(h.Bytes)/1e6)
-	if h.Old {
+	if h.Outdated {
 		text += "; of an older version, which the next session converts"
 	}
 	return []Finding{{State: OK, Text: text}}

@@ -39,9 +39,9 @@ type Options struct {
 	Sources []skills.Source
 	Dir     string // the session's working directory, absolute
 	Desk    *approval.Desk
-	// Has reports whether a path in the session's directory exists, and whether it is a
+	// Stat reports whether a path in the session's directory exists, and whether it is a
 	// directory.
-	Has      func(path string) (exists, dir bool)
+	Stat     func(path string) (exists, dir bool)
 	Warn     func(string) // queues a line for the user
 	Announce func()       // sends the commands again soon, if they have changed
 }

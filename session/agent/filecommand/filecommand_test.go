@@ -41,7 +41,7 @@ func newWorld(dir string, project bool, files map[string]string) *world {
 			w.asked = append(w.asked, q)
 			return w.answer
 		}},
-		Has: func(path string) (exists, dir bool) {
+		Stat: func(path string) (exists, dir bool) {
 			rel, _ := filepath.Rel(w.options.Dir, path)
 			rel = filepath.ToSlash(rel)
 			return rel == "docs" || rel == "docs/style.md", rel == "docs"
@@ -216,7 +216,7 @@ func FuzzExpand(f *testing.F) {
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, text, rest string) {
 		w := newWorld(dir, true, map[string]string{"x.md": text})
-		w.options.Has = func(string) (bool, bool) { return true, false }
+		w.options.Stat = func(string) (bool, bool) { return true, false }
 		p, _, ok, err := w.Expand(t.Context(), "x", rest)
 		if err != nil || !ok && len(p.Parts) > 0 {
 			t.Fatal(ok, err)

@@ -116,7 +116,7 @@ func (s *Set) files(body string, args arguments) (parts []Part) {
 			continue
 		}
 		path := filepath.Join(s.options.Dir, name)
-		exists, dir := s.options.Has(path)
+		exists, dir := s.options.Stat(path)
 		if dir {
 			path += string(filepath.Separator)
 		}

@@ -46,8 +46,8 @@ func (s *Set) invoke(ctx context.Context, call *executors.Call, in *invokeInput)
 	if err != nil {
 		return unusable(skill, in.Name, "", err).Result(), nil
 	}
-	if s.options.Read != nil {
-		s.options.Read(skill.Name)
+	if s.options.OnRead != nil {
+		s.options.OnRead(skill.Name)
 	}
 	report, err := call.Delegate(ctx, s.delegation(skill, skill.text(toUTF8(data)), in.Task, env))
 	if ctx.Err() != nil {

@@ -27,7 +27,7 @@ func TestInvoke(t *testing.T) {
 			"missing/SKILL.md": {Data: []byte("---\nx-requires-secrets: [TOKEN, OTHER]\n---\nNo.")},
 			"long/SKILL.md":    {Data: make([]byte, 0)},
 		}}},
-		Read:   func(skill string) { read = append(read, skill) },
+		OnRead: func(skill string) { read = append(read, skill) },
 		Secret: func(name string) string { return map[string]string{"TOKEN": "t0ken"}[name] },
 	})
 	var got executors.Delegation

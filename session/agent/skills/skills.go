@@ -78,9 +78,9 @@ type Options struct {
 	// the user.
 	Level    func(skill string) string
 	SetLevel func(skill, level string) string
-	// Read is called when a turn reads the text of a skill, before the skill makes calls;
+	// OnRead is called when a turn reads the text of a skill, before the skill makes calls;
 	// may be nil.
-	Read func(skill string)
+	OnRead func(skill string)
 	// Secret returns the value of a variable for the commands of an invoked skill, or "".
 	Secret func(name string) string
 	// System returns the system prompt of the session. An invoked skill has the same.

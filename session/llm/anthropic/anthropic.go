@@ -62,7 +62,7 @@ type Model struct {
 	cfg           Config
 	facts         modelFacts
 	client        wire.Client
-	leftOut       wire.RefusedTools
+	refusedTools  wire.RefusedTools
 	fillsThoughts atomic.Bool // adds a thought to calls without one, which the server has refused
 }
 
@@ -116,8 +116,8 @@ func (c *Model) AcceptsImages() bool { return !c.cfg.NoImages }
 // LargestImage returns a size in bytes: the API accepts 5 MiB of base64.
 func (c *Model) LargestImage() int { return (5 << 20) / 4 * 3 }
 
-// LeftOut returns why tools are left out, by name: the server refuses their schemas.
-func (c *Model) LeftOut() map[string]string { return c.leftOut.Tools() }
+// RefusedTools returns why tools are left out, by name: the server refuses their schemas.
+func (c *Model) RefusedTools() map[string]string { return c.refusedTools.Tools() }
 
 // Prices returns the configured prices.
 func (c *Model) Prices() llm.Price { return c.cfg.Price }
@@ -145,7 +145,7 @@ func (c *Model) base() string {
 // off is dropped.
 func (c *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
 	open := func(ctx context.Context) (*http.Response, error) {
-		return c.leftOut.Open(&c.endpoint, req, func(req llm.Request) (*http.Response, error) { return c.open(ctx, req) })
+		return c.refusedTools.Open(&c.endpoint, req, func(req llm.Request) (*http.Response, error) { return c.open(ctx, req) })
 	}
 	return c.endpoint.Stream(ctx, open, wire.JSONOrSSE, func() wire.Answer {
 		return &answerReader{provider: c.Name(), unsigned: !AtAnthropic(c.cfg.BaseURL)}

@@ -78,7 +78,7 @@ func relayAnswer(ctx context.Context, m llm.Model, req llm.Request, yield func(l
 func exhausted(e *llm.Error, tries int) *llm.Error {
 	last := *e
 	if e.RetryAfter > 0 {
-		last.Hint = fmt.Sprintf("wait %s, then try again", llm.Span(e.RetryAfter))
+		last.Hint = fmt.Sprintf("wait %s, then try again", llm.FormatDuration(e.RetryAfter))
 	}
 	if tries > 1 {
 		last.Hint = joinHints(fmt.Sprintf("tried %d times", tries), last.Hint)

@@ -50,11 +50,11 @@ type Config struct {
 // whatever key is configured. Its types drop unknown members of a schema, and round
 // long numbers in arguments. Its module is a download of 23 MB.
 type Model struct {
-	endpoint wire.Endpoint
-	cfg      Config
-	base     *url.URL
-	client   wire.Client
-	leftOut  wire.RefusedTools
+	endpoint     wire.Endpoint
+	cfg          Config
+	base         *url.URL
+	client       wire.Client
+	refusedTools wire.RefusedTools
 
 	mu    sync.Mutex
 	first string // the model, where none is configured; empty until it is known
@@ -106,8 +106,8 @@ func (o *Model) AcceptsImages() bool {
 	return !f.noImages
 }
 
-// LeftOut returns why tools are left out, by name: the server refuses their schemas.
-func (o *Model) LeftOut() map[string]string { return o.leftOut.Tools() }
+// RefusedTools returns why tools are left out, by name: the server refuses their schemas.
+func (o *Model) RefusedTools() map[string]string { return o.refusedTools.Tools() }
 
 // Prices returns the configured prices.
 func (o *Model) Prices() llm.Price { return o.cfg.Price }
@@ -124,7 +124,7 @@ func (o *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 			return nil, err
 		}
 		o.learn(ctx, model)
-		res, err := o.leftOut.Open(&o.endpoint, req, func(req llm.Request) (*http.Response, error) {
+		res, err := o.refusedTools.Open(&o.endpoint, req, func(req llm.Request) (*http.Response, error) {
 			return o.send(ctx, http.MethodPost, "api/chat", "application/x-ndjson", o.body(model, req)...)
 		})
 		if err != nil {

@@ -74,7 +74,7 @@ type Model struct {
 	base            string // the address below which the paths of requests are, with a slash at its end
 	facts           modelFacts
 	client          wire.Client
-	leftOut         wire.RefusedTools
+	refusedTools    wire.RefusedTools
 	refusedFeatures atomic.Uint32 // the features that the server has refused
 }
 
@@ -144,8 +144,8 @@ func (o *Model) AcceptsImages() bool { return !o.cfg.NoImages && o.supports(with
 // https://ai.google.dev/gemini-api/docs/image-understanding
 func (o *Model) LargestImage() int { return 14 << 20 }
 
-// LeftOut returns why tools are left out, by name: the server refuses their schemas.
-func (o *Model) LeftOut() map[string]string { return o.leftOut.Tools() }
+// RefusedTools returns why tools are left out, by name: the server refuses their schemas.
+func (o *Model) RefusedTools() map[string]string { return o.refusedTools.Tools() }
 
 // Prices returns the configured prices.
 func (o *Model) Prices() llm.Price { return o.cfg.Price }
@@ -176,7 +176,7 @@ func baseOf(cfg Config) string {
 func (o *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
 	names := o.offered().names.Get("", req.Tools, wire.NewToolNames)
 	open := func(ctx context.Context) (*http.Response, error) {
-		return o.leftOut.Open(&o.endpoint, req, func(req llm.Request) (*http.Response, error) { return o.open(ctx, req, names) })
+		return o.refusedTools.Open(&o.endpoint, req, func(req llm.Request) (*http.Response, error) { return o.open(ctx, req, names) })
 	}
 	begin := func() wire.Answer {
 		if o.cfg.API == APIResponses {

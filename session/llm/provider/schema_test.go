@@ -102,7 +102,7 @@ func TestRefusedSchema(t *testing.T) {
 			if diff := cmp.Diff([]string{"read", "io__a", "io__c", "io__d"}, p.tools); diff != "" || p.requests > tt.requests+2 {
 				t.Errorf("after %d requests (-want +got)\n%s", p.requests, diff)
 			}
-			if why := llm.LeftOut(m); len(why) != 1 || !strings.Contains(why["io__bad"], "refuses its schema: ") {
+			if why := llm.RefusedTools(m); len(why) != 1 || !strings.Contains(why["io__bad"], "refuses its schema: ") {
 				t.Errorf("left out: %v", why)
 			}
 		})
@@ -133,7 +133,7 @@ func TestRefusedSchemaOfMany(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if why := llm.LeftOut(m); len(why) != 2 || why["io__badtool40"] == "" || why["io__badtool222"] == "" || len(p.tools) != 299 || p.requests > 80 {
+	if why := llm.RefusedTools(m); len(why) != 2 || why["io__badtool40"] == "" || why["io__badtool222"] == "" || len(p.tools) != 299 || p.requests > 80 {
 		t.Errorf("%d tools after %d requests, left out %v", len(p.tools), p.requests, why)
 	}
 }
@@ -157,8 +157,8 @@ func TestRefusedForAnotherReason(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = llmtest.Collect(m, t.Context(), llm.Request{Messages: []llm.Message{llmtest.UserText("a")}, Tools: offered("a", "b", "c")})
-		if err == nil || !strings.Contains(err.Error(), message) || p.requests > requests+2 || len(llm.LeftOut(m)) > 0 {
-			t.Errorf("%s: %v after %d requests, left out %v", message, err, p.requests, llm.LeftOut(m))
+		if err == nil || !strings.Contains(err.Error(), message) || p.requests > requests+2 || len(llm.RefusedTools(m)) > 0 {
+			t.Errorf("%s: %v after %d requests, left out %v", message, err, p.requests, llm.RefusedTools(m))
 		}
 	}
 }

@@ -195,7 +195,7 @@ func (e *Endpoint) hint(f *llm.Error) string {
 	case f.TooLong:
 		return "the conversation is too large: type /compact, or begin a new session"
 	case status == http.StatusTooManyRequests && f.RetryAfter >= time.Second:
-		return fmt.Sprintf("wait %s, then try again", llm.Span(f.RetryAfter))
+		return fmt.Sprintf("wait %s, then try again", llm.FormatDuration(f.RetryAfter))
 	case status == http.StatusTooManyRequests:
 		return "wait a minute, then try again"
 	case status >= 500, status == 0:
