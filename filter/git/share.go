@@ -66,23 +66,19 @@ func (d *diffPass) writeShares() strategy.Confidence {
 				left -= share
 			}
 		}
-		if file >= maxNamedFiles && (kind == fileLine || kind == headerLine || kind == hunkLine || kind == codeLine) {
-			if kind == fileLine {
-				unnamed++
-			}
+		switch {
+		case file >= maxNamedFiles && kind == fileLine:
+			unnamed++
 			return
-		}
-		switch kind {
-		case hunkLine, codeLine:
-			if file < 0 { // the beginning of the diff is cut off
-				break
-			}
+		case file >= maxNamedFiles && (kind == headerLine || kind == hunkLine || kind == codeLine):
+			return
+		case file >= 0 && (kind == hunkLine || kind == codeLine): // file is -1 if the beginning of the diff is cut off
 			if lines++; lines > share {
 				omitted.count(kind, l)
 				return
 			}
-		case headerLine:
-			if file < len(d.files) && file >= 0 && share == 0 && d.files[file].hunkLines > 0 && (l[0] == '-' || l[0] == '+') {
+		case kind == headerLine && (l[0] == '-' || l[0] == '+'):
+			if file >= 0 && file < len(d.files) && share == 0 && d.files[file].hunkLines > 0 {
 				return // "--- a/x" or "+++ b/x": the line that begins the file names it
 			}
 		}

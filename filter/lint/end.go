@@ -175,14 +175,6 @@ func condenseChain(lead []byte) []byte {
 	return out
 }
 
-func addLines(to *bodyText, text []byte) {
-	for len(text) > 0 {
-		end := bytes.IndexByte(text, '\n')
-		to.add(text[:end])
-		text = text[end+1:]
-	}
-}
-
 func (g *groupingPass) currentFinding() finding {
 	d := &g.current
 	return finding{

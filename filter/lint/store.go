@@ -3,7 +3,6 @@ package lint
 import (
 	"bytes"
 	"hash/maphash"
-	"strconv"
 
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
@@ -280,24 +279,6 @@ func (e *messageEntry) addPlace(f *finding, fileKnown bool, differences []byte) 
 	e.placeBuffer = item
 }
 
-// shortMark precedes a file name that may be shortened. It is a control
-// character, so no line has it.
-const shortMark = 1
-
-// shortenFileNames removes the common directory from marked file names, except its last
-// part.
-func (s *findingStore) shortenFileNames(text []byte) []byte {
-	if bytes.IndexByte(text, shortMark) < 0 {
-		return text
-	}
-	root := bytes.TrimRight(s.commonDir, "/")
-	root = s.commonDir[:bytes.LastIndexByte(root, '/')+1]
-	if len(root) > 1 {
-		text = bytes.ReplaceAll(text, append([]byte{shortMark}, root...), nil)
-	}
-	return bytes.ReplaceAll(text, []byte{shortMark}, nil)
-}
-
 // isKnownFile remembers a file name above places and reports whether it is known.
 func (s *findingStore) isKnownFile(name []byte) bool {
 	if _, ok := s.knownFiles[string(name)]; ok {
@@ -337,71 +318,6 @@ func (e *messageEntry) addNote(l []byte) int {
 
 // maxComparedNotes is how many notes of one message are compared.
 const maxComparedNotes = 50
-
-// flush writes the groups so far.
-func (s *findingStore) flush() {
-	if s.errorText == nil {
-		s.errorText, s.otherText = text.NewLines(), text.NewLines()
-	}
-	for _, g := range s.order {
-		if g.sev == isError {
-			g.write(s.errorText, s)
-		} else {
-			g.write(s.otherText, s)
-		}
-	}
-	s.groups, s.order, s.seen, s.knownFiles, s.size = nil, nil, nil, nil, 0
-}
-
-func (g *ruleGroup) write(to *text.Lines, s *findingStore) {
-	if g.count == 0 {
-		return
-	}
-	if g.rule != "" && (g.ruleNotShown || g.count >= 10 || g.count >= 4 && len(g.entries) > 1) {
-		head := append([]byte(g.rule), " ("...)
-		head = strconv.AppendInt(head, int64(g.count), 10)
-		head = append(append(head, ' '), g.sev.plural(g.count)...)
-		to.Write(append(head, "):"...))
-	}
-	for _, e := range g.entries {
-		if e.count == 0 {
-			continue
-		}
-		writeLines(to, e.lines)
-		for _, n := range e.notes {
-			to.Write(n.line[:len(n.line)-1])
-			if len(n.places) > 0 {
-				writeLines(to, append(n.places, '\n'))
-			}
-		}
-		if len(e.places) > 0 {
-			writeLines(to, append(s.shortenFileNames(e.places), '\n'))
-		}
-	}
-}
-
-// write writes all groups and their totals.
-func (s *findingStore) write(to *text.Lines) error {
-	if s.total() == 0 {
-		return nil
-	}
-	s.flush()
-	if err := s.errorText.Each(to.Write); err != nil {
-		return err
-	}
-	if err := s.otherText.Each(to.Write); err != nil {
-		return err
-	}
-	to.Write(s.totalLine())
-	return nil
-}
-
-func (s *findingStore) close() {
-	if s.errorText != nil {
-		s.errorText.Close()
-		s.otherText.Close()
-	}
-}
 
 // ruleOf returns the rule of a message whose tool names it only once: the rule
 // of a message of the same shape.

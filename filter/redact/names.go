@@ -48,30 +48,13 @@ func classifyName(name []byte) nameClass {
 	case n != otherName:
 		return n
 	case string(last) == "pass", string(last) == "pw" && !capitals:
-		for before > 1 && isQualifier(w.word(before-1)) { // RABBITMQ_DEFAULT_PASS
-			before--
-		}
-		switch {
-		case before == 0 && !capitals: // also the result of a test
-			return secretName
-		case before > 0 && isAccountWord(w.word(before-1)):
-			return passwordName
-		}
-		return otherName
+		return w.classifyPass(before, capitals)
 	case string(last) == "pat" && before > 0 && isForgeWord(w.word(before-1)):
 		return tokenName
 	case string(last) == "pw" && before > 0:
 		return passwordName
 	case string(last) == "key":
-		for i := range before {
-			if makesKeySecret(w.word(i)) {
-				return secretName
-			}
-		}
-		if before > 0 && (capitals || string(w.word(before-1)) == "primary" || string(w.word(before-1)) == "secondary") {
-			return weakName
-		}
-		return otherName
+		return w.classifyKey(before, capitals)
 	}
 	if capitals && !isHarmlessNoun(last) {
 		for i := range before {
@@ -79,6 +62,35 @@ func classifyName(name []byte) nameClass {
 				return weakName
 			}
 		}
+	}
+	return otherName
+}
+
+// classifyPass returns the class of a name that ends in "pass" or "pw", by the
+// number of words before that.
+func (w *nameWords) classifyPass(before int, capitals bool) nameClass {
+	for before > 1 && isQualifier(w.word(before-1)) { // RABBITMQ_DEFAULT_PASS
+		before--
+	}
+	switch {
+	case before == 0 && !capitals: // also the result of a test
+		return secretName
+	case before > 0 && isAccountWord(w.word(before-1)):
+		return passwordName
+	}
+	return otherName
+}
+
+// classifyKey returns the class of a name that ends in "key", by the number of words
+// before that.
+func (w *nameWords) classifyKey(before int, capitals bool) nameClass {
+	for i := range before {
+		if makesKeySecret(w.word(i)) {
+			return secretName
+		}
+	}
+	if before > 0 && (capitals || string(w.word(before-1)) == "primary" || string(w.word(before-1)) == "secondary") {
+		return weakName
 	}
 	return otherName
 }

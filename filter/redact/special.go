@@ -16,52 +16,7 @@ func (m *Stream) scanSpecialName(l []byte, from, to, at int, separator byte) {
 	name := l[from:to]
 	switch len(name) {
 	case len("key"), len("name"), len("value"), len("result"), len("keyName"), len("response"):
-		switch {
-		case equalFold(name, "type"):
-			if v := valueFrom(l, at); string(l[v.from:v.to]) == "random_password" { // in a state of Terraform
-				m.resultUntil = m.lineNumber + maxStateLines
-			}
-			return
-		case equalFold(name, "result"):
-			if v := valueFrom(l, at); m.lineNumber <= m.resultUntil && v.quoted && isBelievable(l[v.from:v.to], passwordName, true, false) {
-				m.addHit(v.from, v.to, namedSecret)
-			}
-			return
-		case equalFold(name, "name"), equalFold(name, "key"):
-			v := valueFrom(l, at)
-			n := classifyName(l[v.from:v.to])
-			if n < tokenName {
-				return
-			}
-			m.valueUntil, m.valueClass = m.lineNumber+2, n
-			if rest := l[v.to:]; text.HasAnyPrefix(rest, `">`, "'>") { // <property name="...">value</property>
-				m.scanElementText(l, v.to+len(`">`), n, l[v.from:v.to])
-			}
-			return
-		case equalFold(name, "default") && m.lineNumber <= m.valueUntil: // a Terraform variable
-			m.valueUntil = 0
-			if v := valueFrom(l, at); v.quoted && isBelievable(l[v.from:v.to], m.valueClass, true, false) {
-				m.addHit(v.from, v.to, namedSecret)
-			}
-			return
-		case equalFold(name, "keyName"): // an Azure account
-			m.valueUntil, m.valueClass = m.lineNumber+2, weakName
-			return
-		case equalFold(name, "response") && occursNear(l, at, "Digest "):
-			if v := valueFrom(l, at); v.quoted && isFingerprint(l[v.from:v.to]) {
-				m.addHit(v.from, v.to, authorization)
-			}
-			return
-		case equalFold(name, "value"):
-			if m.lineNumber <= m.valueUntil {
-				m.valueUntil = 0
-				if v := valueFrom(l, at); isBelievable(l[v.from:v.to], m.valueClass, v.quoted, false) {
-					m.addHit(v.from, v.to, namedSecret)
-				}
-			}
-			return
-		case equalFold(name, "sig") && occursNear(l, at, "se=") && occursNear(l, at, "sv="):
-			m.scanSignature(l, at, azureKey)
+		if m.scanFieldName(l, name, at) {
 			return
 		}
 	}
@@ -84,6 +39,54 @@ func (m *Stream) scanSpecialName(l []byte, from, to, at int, separator byte) {
 	case separator == ':' && equalFold(name, "private-lines"):
 		m.block = keyBlock{open: true}
 	}
+}
+
+// scanFieldName looks for values of names that many formats use for parts of a record,
+// such as "value". It reports false for other names.
+func (m *Stream) scanFieldName(l, name []byte, at int) bool {
+	switch {
+	case equalFold(name, "type"):
+		if v := valueFrom(l, at); string(l[v.from:v.to]) == "random_password" { // in a state of Terraform
+			m.resultUntil = m.lineNumber + maxStateLines
+		}
+	case equalFold(name, "result"):
+		if v := valueFrom(l, at); m.lineNumber <= m.resultUntil && v.quoted && isBelievable(l[v.from:v.to], passwordName, true, false) {
+			m.addHit(v.from, v.to, namedSecret)
+		}
+	case equalFold(name, "name"), equalFold(name, "key"):
+		v := valueFrom(l, at)
+		n := classifyName(l[v.from:v.to])
+		if n < tokenName {
+			return true
+		}
+		m.valueUntil, m.valueClass = m.lineNumber+2, n
+		if rest := l[v.to:]; text.HasAnyPrefix(rest, `">`, "'>") { // <property name="...">value</property>
+			m.scanElementText(l, v.to+len(`">`), n, l[v.from:v.to])
+		}
+	case equalFold(name, "default") && m.lineNumber <= m.valueUntil: // a Terraform variable
+		m.valueUntil = 0
+		if v := valueFrom(l, at); v.quoted && isBelievable(l[v.from:v.to], m.valueClass, true, false) {
+			m.addHit(v.from, v.to, namedSecret)
+		}
+	case equalFold(name, "keyName"): // an Azure account
+		m.valueUntil, m.valueClass = m.lineNumber+2, weakName
+	case equalFold(name, "response") && occursNear(l, at, "Digest "):
+		if v := valueFrom(l, at); v.quoted && isFingerprint(l[v.from:v.to]) {
+			m.addHit(v.from, v.to, authorization)
+		}
+	case equalFold(name, "value"):
+		if m.lineNumber <= m.valueUntil {
+			m.valueUntil = 0
+			if v := valueFrom(l, at); isBelievable(l[v.from:v.to], m.valueClass, v.quoted, false) {
+				m.addHit(v.from, v.to, namedSecret)
+			}
+		}
+	case equalFold(name, "sig") && occursNear(l, at, "se=") && occursNear(l, at, "sv="):
+		m.scanSignature(l, at, azureKey)
+	default:
+		return false
+	}
+	return true
 }
 
 // maxStateLines is how far the result of a resource is from its type in a state of

@@ -84,7 +84,7 @@ func (g *goTests) handle(l []byte) bool {
 	case 'F':
 		if begins(l, "FAIL\t") {
 			g.endPackage(goFailed)
-			g.testPass.keepFailure(l)
+			g.keepFailure(l)
 			return true
 		}
 		if string(l) == "FAIL" {
@@ -119,15 +119,11 @@ func (g *goTests) handle(l []byte) bool {
 // handleRare handles the lines of a runner that are less frequent.
 func (g *goTests) handleRare(l []byte) bool {
 	switch l[0] {
-	case ' ':
-		if begins(l, " ✓ ") && ends(l, "s)") { // gotestsum --format testdox
-			return true
-		}
 	case '#':
 		if isGoBuild(l) {
 			g.endPackage(goRunning)
 			g.inBuild = true
-			g.testPass.keepFailure(l)
+			g.keepFailure(l)
 			return true
 		}
 	case 'B':
@@ -151,13 +147,8 @@ func (g *goTests) handleRare(l []byte) bool {
 			}
 			return true
 		}
-	case 0xe2: // gotestsum
-		switch {
-		case begins(l, "✓  ") && ends(l, ")"), begins(l, "∅  "):
-			return true
-		case begins(l, "✖  "):
-			g.endPackage(goFailed)
-			g.testPass.keepFailure(l)
+	case ' ', 0xe2:
+		if g.handleGotestsum(l) {
 			return true
 		}
 	case 'c', 't', 'e':
@@ -177,6 +168,20 @@ func (g *goTests) handleRare(l []byte) bool {
 		g.inBuild = false
 	}
 	return false
+}
+
+// handleGotestsum handles the lines of gotestsum that begin with a sign.
+func (g *goTests) handleGotestsum(l []byte) bool {
+	switch {
+	case begins(l, " ✓ ") && ends(l, "s)"): // --format testdox
+	case begins(l, "✓  ") && ends(l, ")"), begins(l, "∅  "):
+	case begins(l, "✖  "):
+		g.endPackage(goFailed)
+		g.keepFailure(l)
+	default:
+		return false
+	}
+	return true
 }
 
 // handleMarker handles "=== RUN TestX" and similar lines.

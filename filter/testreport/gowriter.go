@@ -30,7 +30,7 @@ func (w *goWriter) line(l []byte) {
 				w.lossy = true
 				return
 			}
-			w.testPass.keepFailure(l)
+			w.keepFailure(l)
 		case 'P':
 			w.testLine = append(w.testLine[:0], l...)
 		case 'S':

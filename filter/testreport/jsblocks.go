@@ -53,19 +53,23 @@ func (j *jsTests) handleBlockLine(l, inner []byte, indent int) bool {
 		}
 		j.leavePart()
 	case jsAva:
-		switch {
-		case string(inner) == "─":
-			j.leavePart()
-			j.keep(l)
-			return true
-		case indent == 2 && j.isAvaName(inner):
-			j.beginFailure(inner, l)
-		default:
-			j.addFailureLine(l, isJSReason(inner))
-		}
+		j.handleAvaLine(l, inner, indent)
 		return true
 	}
 	return false
+}
+
+// handleAvaLine handles a line between ava's two lines of "─", or the second of them.
+func (j *jsTests) handleAvaLine(l, inner []byte, indent int) {
+	switch {
+	case string(inner) == "─":
+		j.leavePart()
+		j.keep(l)
+	case indent == 2 && j.isAvaName(inner):
+		j.beginFailure(inner, l)
+	default:
+		j.addFailureLine(l, isJSReason(inner))
+	}
 }
 
 // jestParseAdvice is the line before jest's general advice about code that it cannot parse.

@@ -233,11 +233,7 @@ func (j *jvmTests) handleGradle(l []byte) bool {
 			j.keepFailure(l)
 		}
 		return true
-	case l[0] == '<' && contains(l, "% ") && contains(l, "-"),
-		begins(l, "> :") && contains(l, " > "),
-		begins(l, "> IDLE"),
-		begins(l, "> Resolve "),
-		begins(l, "> Starting "):
+	case isGradleNoise(l):
 		return true
 	case begins(l, "FAILURE: "), begins(l, "BUILD "), begins(l, "Execution failed for task"):
 		j.leavePart()
@@ -257,10 +253,6 @@ func (j *jvmTests) handleGradle(l []byte) bool {
 		return true
 	case j.part == jvmTry && (l[0] == '>' || begins(l, "Run with ") || begins(l, "Get more help")):
 		return true
-	case gradleHints.match(l):
-		return true
-	case l[0] >= '0' && l[0] <= '9' && contains(l, " actionable task"):
-		return true
 	case contains(l, " completed") && (contains(l, " tests completed") || contains(l, " test completed")):
 		j.leavePart()
 		j.keep(l)
@@ -273,6 +265,15 @@ func (j *jvmTests) handleGradle(l []byte) bool {
 		return true
 	}
 	return false
+}
+
+// isGradleNoise reports whether a line of Gradle is progress or a hint.
+func isGradleNoise(l []byte) bool {
+	return l[0] == '<' && contains(l, "% ") && contains(l, "-") ||
+		begins(l, "> :") && contains(l, " > ") ||
+		text.HasAnyPrefix(l, "> IDLE", "> Resolve ", "> Starting ") ||
+		l[0] >= '0' && l[0] <= '9' && contains(l, " actionable task") ||
+		gradleHints.match(l)
 }
 
 func (j *jvmTests) blank() bool {
