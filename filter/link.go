@@ -160,6 +160,11 @@ func (l link) setResult(res *executors.Result, o *Outcome, c *Counts, open bool)
 	}
 	limit -= utf8.RuneCountInString(res.ForModel()) + 1
 	body, cut := text.Spool().Bound(max(limit, 0), out.Lost)
+	if cut && !out.Lost {
+		if shown, ok := keepProblems(text, limit); ok {
+			body = shown
+		}
+	}
 	if open {
 		body = strings.TrimSuffix(body, "\n")
 	}
