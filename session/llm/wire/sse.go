@@ -90,12 +90,13 @@ func sseEvents(res *http.Response) iter.Seq2[[]byte, error] {
 		lines.Split(sseLine)
 		var data []byte
 		rows := 0 // lines of the event's data so far
+		var halves surrogates
 		// emit passes the event on; it returns false if the consumer has stopped.
 		emit := func() bool {
 			ok := true
 			if len(data) > 0 { // keep-alive data alone does not reset the bound
 				body.remaining = maxEvent
-				ok = yield(data, nil)
+				ok = yield(halves.join(data), nil)
 			}
 			data, rows = data[:0], 0
 			return ok

@@ -1,0 +1,42 @@
+package wire
+
+import (
+	"bytes"
+	"regexp"
+	"sync"
+)
+
+// JSON may write a character beyond U+FFFF as two escapes, its surrogates. A server that
+// cuts a text by UTF-16 units puts one at the end of an event and the other at the start
+// of the next event. Decoded apart, each is an invalid character.
+var (
+	highAtEnd  = compiled(`(?i)(?:^|[^\\])(?:\\\\)*(\\ud[89ab][0-9a-f]{2})"`)
+	lowAtStart = compiled(`(?i):\s*"(\\ud[c-f][0-9a-f]{2})`)
+)
+
+// compiled returns a function that compiles a pattern at its first use.
+func compiled(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
+
+// surrogates joins the halves of characters. The zero value is ready.
+type surrogates struct {
+	high []byte // the escape that waits for its other half
+}
+
+// join returns the data of an event, with a half character moved to the next event.
+func (s *surrogates) join(data []byte) []byte {
+	if !bytes.Contains(data, []byte(`\ud`)) && !bytes.Contains(data, []byte(`\uD`)) {
+		s.high = nil
+		return data
+	}
+	if at := lowAtStart().FindSubmatchIndex(data); at != nil && s.high != nil {
+		data = append(append(bytes.Clone(data[:at[2]]), s.high...), data[at[2]:]...)
+	}
+	s.high = nil
+	if at := highAtEnd().FindSubmatchIndex(data); at != nil {
+		s.high = bytes.Clone(data[at[2]:at[3]])
+		data = append(bytes.Clone(data[:at[2]]), data[at[3]:]...)
+	}
+	return data
+}
