@@ -52,18 +52,20 @@ func remedy(text, want, file string) (again string, ok bool) {
 		return "", false
 	case file == text: // written as it was sent
 		return want, true
-	case strings.HasSuffix(want, "\n") && (file == want+"\n" || file == want+"\r\n"):
+	case strings.HasSuffix(want, "\n") && bare(file) == bare(want)+"\n":
 		return strings.TrimSuffix(text, "\n"), true // the editor counts a line after the last newline
 	}
 	return "", false // not saved, or formatted
 }
 
 // sameLines compares texts without their layout.
-func sameLines(a, b string) bool { return a == b || lines(a) == lines(b) }
+func sameLines(a, b string) bool {
+	return a == b || strings.TrimSuffix(bare(a), "\n") == strings.TrimSuffix(bare(b), "\n")
+}
 
-func lines(text string) string {
-	text = strings.TrimPrefix(text, executors.ByteOrderMark)
-	return strings.TrimSuffix(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+// bare returns a text without byte order mark and carriage returns.
+func bare(text string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(text, executors.ByteOrderMark), "\r\n", "\n")
 }
 
 // garbled reports whether text is that of a file that is not UTF-8, with the invalid

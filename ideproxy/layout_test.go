@@ -87,6 +87,7 @@ func TestRemedy(t *testing.T) {
 		"as it was sent":        {"a\n", "a\r\n", "a\n", "a\r\n"},
 		"one line more":         {"a\n", "a\n", "a\n\n", "a"},
 		"one line more, CRLF":   {"a\n", "a\r\n", "a\r\n\r\n", "a"},
+		"one line more, mixed":  {"a\nb\n", "a\nb\r\n", "a\r\nb\r\n\r\n", "a\nb"},
 		"two lines more, edits": {"a\n", "a\n", "a\n\n\n", ""},
 	} {
 		if again, ok := remedy(tt.text, tt.want, tt.file); again != tt.again || ok != (again != "") {
