@@ -307,6 +307,7 @@ func decodeStrict(raw []byte) (any, error) {
 	return decodeValue(dec)
 }
 
+// decodeValue decodes the next value.
 func decodeValue(dec *json.Decoder) (any, error) {
 	token, err := dec.Token()
 	if err != nil {

@@ -43,12 +43,15 @@ func Gate(name string, judge func(ctx context.Context, call *Call) (Verdict, err
 	return func(next Executor) Executor { return gate{next, name, judge} }
 }
 
+// gate is the link of [Gate].
 type gate struct {
 	Executor
 	name  string
 	judge func(context.Context, *Call) (Verdict, error)
 }
 
+// Execute judges the call, and then each further card that the running call submits to
+// [Call.Admit]. The call is already running then: a gate that asks refuses the card.
 func (g gate) Execute(ctx context.Context, call *Call) (Result, error) {
 	if call.Record == nil {
 		call.Record = &Record{}

@@ -133,18 +133,14 @@ func closed(s *jsonschema.Schema) bool {
 	return other != nil && other.Not != nil && len(s.PatternProperties) == 0
 }
 
+// sizeFault says why a value with n units does not fit its limits, which may be nil; "" if it
+// fits.
 func sizeFault(at, unit string, n int, least, most *int) string {
-	plural := func(n int) string {
-		if n == 1 {
-			return "1 " + unit
-		}
-		return fmt.Sprintf("%d %ss", n, unit)
-	}
 	switch {
 	case least != nil && n < *least:
-		return fmt.Sprintf("%s must have at least %s, got %d", paramName(at), plural(*least), n)
+		return fmt.Sprintf("%s must have at least %s, got %d", paramName(at), Count(*least, unit), n)
 	case most != nil && n > *most:
-		return fmt.Sprintf("%s must have at most %s, got %d", paramName(at), plural(*most), n)
+		return fmt.Sprintf("%s must have at most %s, got %d", paramName(at), Count(*most, unit), n)
 	}
 	return ""
 }
@@ -167,6 +163,7 @@ func hasAnyType(v any, types []string) bool {
 	return slices.ContainsFunc(types, func(t string) bool { return hasType(v, t) })
 }
 
+// hasType reports whether a JSON value has a type of JSON Schema.
 func hasType(v any, t string) bool {
 	switch v := v.(type) {
 	case json.Number:

@@ -15,6 +15,7 @@ import (
 // that models get.
 type object []member
 
+// member is a member of an object.
 type member struct {
 	name  string
 	value any // an object, or a value's JSON as a string

@@ -36,6 +36,8 @@ type file struct {
 	paths []string
 }
 
+// newSubject prepares a call for many rules: it finds the call's targets, and sorts the names
+// that rules are compared with.
 func newSubject(call *executors.Call, o Options, stopped func() bool) *subject {
 	s := &subject{Targets: target.Of(call, o.Session), call: call, options: o, level: trusted, stopped: stopped}
 	o.mapPaths(&s.Targets)

@@ -131,6 +131,7 @@ var mypyArgs = []string{
 	"--show-column-numbers", "--show-error-codes", "--hide-error-context", "--no-error-summary", "--no-pretty", "--no-color-output",
 }
 
+// addPython adds ruff and mypy, if they are installed or the project configures them.
 func (t *checker) addPython(p *runPlan, s programStep, part string) {
 	read := func(name string) string { return readMarker(t.roots, s.dir, name) }
 	mypy := section(read("pyproject.toml"), "[tool.mypy]") + section(read("setup.cfg"), "[mypy]") +

@@ -149,6 +149,7 @@ func (c *copier) withPath(err error, rel string) error {
 	return fmt.Errorf("%s: %w", executors.OneLine(rel), workspace.Cause(err))
 }
 
+// directory copies a directory with its entries.
 func (c *copier) directory(ctx context.Context, src, dst place, rel string) error {
 	from, err := src.dir.Sub(src.name)
 	if err != nil {
@@ -189,6 +190,7 @@ func (c *copier) directory(ctx context.Context, src, dst place, rel string) erro
 // chunk is how many bytes are copied before the context is checked again.
 const chunk = 16 << 20
 
+// file copies a regular file with its mode.
 func (c *copier) file(ctx context.Context, src, dst place) error {
 	from, info, err := src.dir.Open(src.name, os.O_RDONLY)
 	if err != nil {

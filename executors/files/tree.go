@@ -71,6 +71,7 @@ func (c *census) countEntry(ctx context.Context, dir *workspace.Dir, name string
 	return c.countBelow(ctx, dir, name)
 }
 
+// countBelow counts the entries of the directory name in dir.
 func (c *census) countBelow(ctx context.Context, dir *workspace.Dir, name string) error {
 	sub, err := dir.Sub(name)
 	if err != nil {

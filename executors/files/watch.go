@@ -125,6 +125,7 @@ func (w *watch) valid() (unchanged func() bool, size int) {
 	return func() bool { return w.unchanged(states) }, size
 }
 
+// unchanged reports whether all paths, and the user's excludes, are as the walk saw them.
 func (w *watch) unchanged(states []pathState) bool {
 	if w.ignoring && walk.UserExcludes(w.tools.roots) != w.excludes {
 		return false

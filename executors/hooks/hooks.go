@@ -230,6 +230,8 @@ func (s *Session) hooksForCall(event Event, call *executors.Call) []*hook {
 	})
 }
 
+// matching returns the hooks of an event whose matcher fits, each command once, in the order
+// of the files.
 func (s *Session) matching(event Event, fits func(matcher) bool) []*hook {
 	s.mu.Lock()
 	defer s.mu.Unlock()

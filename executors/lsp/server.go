@@ -201,6 +201,7 @@ func (s *Session) subject(srv *server) approval.Subject {
 	return subject
 }
 
+// state says in words, for the user, whether the server runs.
 func (srv *server) state() string {
 	running := srv.client()
 	srv.mu.Lock()

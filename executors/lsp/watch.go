@@ -18,6 +18,7 @@ const maxWatched = 50000
 // stamps are the sizes and times of a project's files, by absolute path.
 type stamps map[string]stamp
 
+// stamp is the size of a file in bytes, and the time of its last change.
 type stamp struct{ size, changed int64 }
 
 // mayChange reports whether a call may change files that it does not name, as a command

@@ -38,6 +38,7 @@ func ParseFile(data []byte) ([]Server, error) {
 	return servers, errors.Join(wrong...)
 }
 
+// parseEntry returns the server that an entry of the file describes.
 func parseEntry(name string, raw json.RawMessage) (Server, error) {
 	var in struct {
 		Type     string            `json:"type"`

@@ -31,6 +31,8 @@ const (
 	maxShort = 5
 )
 
+// Read reads from the stream that is open. If the stream ends between two events, and the SDK
+// cannot resume it, Read opens the next one.
 func (s *reopeningStream) Read(p []byte) (int, error) {
 	for {
 		n, err := s.ReadCloser.Read(p)

@@ -59,6 +59,8 @@ func (i *instance) readToolsNow(ctx context.Context, session *sdk.ClientSession,
 	return nil
 }
 
+// requestTools asks the server for all pages of its tools, and returns the tools that the
+// entry offers, sorted by name. Repeated pages, names and cursors end or shorten the list.
 func (i *instance) requestTools(ctx context.Context, session *sdk.ClientSession) ([]tool, error) {
 	if res := session.InitializeResult(); res != nil && (res.Capabilities == nil || res.Capabilities.Tools == nil) {
 		return nil, nil

@@ -84,6 +84,7 @@ func (o *Overflow) parse(in *readInput, stopped func() bool) (id string, v view,
 		width: o.Config.rowWidth()}, nil
 }
 
+// execute reads a stored text piece by piece, up to the end of the page or of the search.
 func (o *Overflow) execute(ctx context.Context, call *executors.Call, in *readInput) (executors.Result, error) {
 	id, v, err := o.parse(in, func() bool { return ctx.Err() != nil })
 	if err != nil {
@@ -132,6 +133,8 @@ type page struct {
 	more bool
 }
 
+// add adds a line of the text, and reports whether the page has room for more. A long line
+// is shown in several rows.
 func (p *page) add(line []byte) bool {
 	if n := rows(line, p.width); p.row+n <= p.offset {
 		p.row += n

@@ -47,6 +47,8 @@ type cleaner struct {
 	maxBytes int64 // bytes of contents
 }
 
+// run removes contents that no point names. While too many bytes are left, it drops the
+// oldest point and repeats.
 func (c cleaner) run() error {
 	survey := filepath.Join(c.base, "index.json")
 	if info, err := os.Stat(survey); err == nil && c.now.Sub(info.ModTime()) > unusedAfter {

@@ -160,6 +160,8 @@ func (s *Session) stateOf(path string) State {
 	return state
 }
 
+// readState returns the present state of a path, and keeps the content of a file that may be
+// read and is not too large.
 func (s *Session) readState(path string) (State, error) {
 	info, err := s.Roots.Writing().Lstat(path)
 	if err != nil {

@@ -89,6 +89,8 @@ func endpoint(base, traces string) (string, error) {
 	return u.String(), nil
 }
 
+// samplerOf returns the sampler that the environment names. With an error the sampler is
+// valid too: it samples all traces.
 func samplerOf(getenv func(string) string) (sampler, error) {
 	name := cmp.Or(getenv("OTEL_TRACES_SAMPLER"), "parentbased_always_on")
 	s, ok := samplerNamed(name)

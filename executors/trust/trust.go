@@ -113,6 +113,8 @@ func (t *Trust) leastRead() (least Level, read string) {
 	return least, read
 }
 
+// judge denies a call of a blocked subject, and asks about an untrusted one. What the turn has
+// read counts as well.
 func (t *Trust) judge(_ context.Context, call *executors.Call) (executors.Verdict, error) {
 	if call.Record != nil {
 		call.Record.Trust = t.Level(call).String()

@@ -89,6 +89,7 @@ func (g *Gate) Reset() {
 	g.recent = nil
 }
 
+// judge denies a call whose score is below the threshold, unless the call is exempt.
 func (g *Gate) judge(_ context.Context, call *executors.Call) (executors.Verdict, error) {
 	if g.exempt[plainName(call.Tool)] || userAsked(call) {
 		return executors.Verdict{}, nil

@@ -25,6 +25,7 @@ type network struct {
 	roots         *x509.CertPool // nil means the system's
 }
 
+// system returns the network of this machine. It connects to no blocked address.
 func system() network {
 	n := network{
 		lookup: func(ctx context.Context, name string) ([]netip.Addr, error) {

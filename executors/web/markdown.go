@@ -145,6 +145,8 @@ func (p *pruner) prune(n *html.Node, blocks int) {
 	}
 }
 
+// pruneElement prunes an element that is kept. blocks counts the blocks around it. A block
+// nested deeper than maxBlocks becomes a plain element.
 func (p *pruner) pruneElement(n *html.Node, blocks int) {
 	switch n.Data {
 	case "blockquote", "ul", "ol", "dl", "pre", "table":

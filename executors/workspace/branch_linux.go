@@ -266,6 +266,7 @@ func entryType(kind byte) (typ fs.FileMode, ok bool) {
 	return typeOf(uint32(kind) << 12), true // the type is S_IFMT >> 12
 }
 
+// typeOf returns the type bits of a mode of stat(2).
 func typeOf(mode uint32) fs.FileMode {
 	switch mode & unix.S_IFMT {
 	case unix.S_IFREG:

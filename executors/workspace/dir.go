@@ -60,6 +60,8 @@ func (r *Roots) Parent(abs string) (dir *Dir, name string, err error) {
 	return dir, name, err
 }
 
+// descend opens the directory abs, one name after the other, from its root. each, which may be
+// nil, is called before every step. step opens the next directory.
 func (r *Roots) descend(abs string, each func(*Dir, string), step func(*Dir, string) (*Dir, error)) (*Dir, error) {
 	top, ok := r.top(abs)
 	if !ok {
@@ -111,6 +113,7 @@ func newDir(root *os.Root, d Dir) (*Dir, error) {
 	return &d, nil
 }
 
+// admit returns an error if the directory may not be used, and sets its rules.
 func (d *Dir) admit() error {
 	if !d.verdict.mayTraverse() {
 		return d.verdict.refusal(d.abs)

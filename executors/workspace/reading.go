@@ -113,6 +113,8 @@ func (r *Roots) Writing() *Roots {
 // Readable returns the rules for reading, nil if there are none.
 func (r *Roots) Readable() *Readable { return r.read }
 
+// compile prepares the rules for a session with these roots. It returns nil if there are no
+// rules.
 func (rules ReadRules) compile(roots *Roots) (*Readable, error) {
 	if len(rules.Deny) == 0 && len(rules.Allow) == 0 {
 		return nil, nil

@@ -184,6 +184,8 @@ func (g glob) match(path string) bool {
 	return at == len(g) // else the path is too short, and a longer "**" leaves even less
 }
 
+// match reports whether a name matches the segment. After a mismatch only the last star takes
+// one byte more, so the time is at most the product of both lengths.
 func (s segment) match(name string) bool {
 	at, star, starName := 0, -1, 0
 	i := 0

@@ -223,14 +223,16 @@ func parseRules(text string) *rules {
 	return r
 }
 
+// add adds the pattern of a line, if there is a valid one. A pattern without wildcards, or
+// one for an extension, goes into an index of its own.
 func (r *rules) add(line string) {
 	line = trimSpaces(line)
 	if line == "" || line[0] == '#' {
 		return
 	}
 	rule := rule{verdict: excluded}
-	line, again := strings.CutPrefix(line, "!")
-	if again {
+	line, negated := strings.CutPrefix(line, "!")
+	if negated {
 		rule.verdict = included
 	}
 	line, rule.dirOnly = strings.CutSuffix(line, "/")

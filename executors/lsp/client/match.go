@@ -132,6 +132,7 @@ func (k key) at(place string) key {
 	return k
 }
 
+// withoutNumbers replaces each number in a text by 0.
 func withoutNumbers(text string) string {
 	if strings.IndexFunc(text, isDigit) < 0 {
 		return text
