@@ -122,7 +122,7 @@ func embeddedText(r acp.Resource) string {
 		shownTarget(r.URI), len(text), text[:n], len(text)-n)
 }
 
-// TypedText returns what the user typed: the text, with the paths or addresses of files
+// TypedText returns the text that the user typed, with the paths or addresses of files
 // that the client inserted. Links before a command are left out: some clients put the
 // files of their context first.
 func TypedText(prompt []acp.ContentBlock) string {

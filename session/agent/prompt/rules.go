@@ -97,7 +97,7 @@ type reader struct {
 	budget   int // bytes that more rules may have
 	mask     func(string) string
 	included []string // the files already included, as paths without links
-	nameOnly []string // the files of which there was room for the name alone
+	nameOnly []string // the files that had room for their name alone
 	project  Project
 }
 

@@ -89,7 +89,7 @@ func (a Allowed) Permits(call *executors.Call) bool {
 }
 
 // commandFits reports whether every simple command of a script matches a pattern. A script
-// that sets variables matches no pattern, since they can change what a program does.
+// that sets variables matches no pattern, since they can change the effect of a program.
 func commandFits(card executors.Card, specs []string) bool {
 	script, err := command.Parse(card.Command, command.Shell{Dir: card.Dir})
 	if err != nil || len(script.Commands) == 0 || len(script.Assigns) > 0 {

@@ -63,9 +63,9 @@ type responsesUsage struct {
 	} `json:"input_tokens_details"`
 }
 
-// responsesReader turns the events of one stream into llm events. Servers differ in
-// what they stream and what they send only with an item or with the response; each text
-// and call is emitted once.
+// responsesReader turns the events of one stream into llm events. Some servers stream a
+// text or a call that others send only with an item or with the response. Each text and
+// call is emitted once.
 type responsesReader struct {
 	model   string // Name of the model
 	plain   bool   // the server wants plain thoughts back

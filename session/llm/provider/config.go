@@ -201,7 +201,7 @@ func (p Provider) validate() map[string]string {
 	if p.BaseURL != "" {
 		address := p.BaseURL
 		if p.Type == TypeOllama && !strings.Contains(address, "://") {
-			address = "http://" + address // as ollamaAddress reads it
+			address = "http://" + address // as ollama.ParseAddress reads it
 		}
 		check(isWebAddress(address), "base_url", "must be an address such as %s", p.exampleURL())
 	}
