@@ -88,7 +88,10 @@ type player struct {
 
 // newPlayer returns a player that reads the agent's lines in the background.
 func newPlayer(c Conn) *player {
-	p := &player{Conn: c, lines: make(chan []byte), bindings: Bindings{}, clientRequests: map[string]string{}, agentRequests: map[string]string{}}
+	p := &player{
+		Conn: c, lines: make(chan []byte), bindings: Bindings{},
+		clientRequests: map[string]string{}, agentRequests: map[string]string{},
+	}
 	go func() {
 		defer close(p.lines)
 		r := bufio.NewReader(c.Out)

@@ -121,11 +121,22 @@ func (h *hostile) list() string {
 	case "schemas":
 		tools = append(tools,
 			define("loop", "", `{"type":"object","$ref":"#"}`),
-			define("loops", "", `{"type":"object","properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"allOf":[{"$ref":"#/$defs/b"}]},"b":{"$ref":"#/$defs/a"}}}`),
-			define("tree", "A schema that refers to itself within the value.", `{"type":"object","properties":{"children":{"type":"array","items":{"$ref":"#"}}}}`),
+			define(
+				"loops",
+				"",
+				`{"type":"object","properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"allOf":[{"$ref":"#/$defs/b"}]},"b":{"$ref":"#/$defs/a"}}}`,
+			),
+			define(
+				"tree",
+				"A schema that refers to itself within the value.",
+				`{"type":"object","properties":{"children":{"type":"array","items":{"$ref":"#"}}}}`,
+			),
 			define("large", "", `{"type":"object","description":"`+strings.Repeat("x", 1<<20)+`"}`),
 			define("deep", "", strings.Repeat(`{"type":"object","properties":{"a":`, 200)+"{}"+strings.Repeat("}}", 200)),
-			define("list", "", `[]`), define("null", "", `null`), define("", "", anything), define("outside", "", `{"type":"object","$ref":"https://127.0.0.1/schema"}`),
+			define("list", "", `[]`),
+			define("null", "", `null`),
+			define("", "", anything),
+			define("outside", "", `{"type":"object","$ref":"https://127.0.0.1/schema"}`),
 		)
 	case "names":
 		for _, name := range []string{"bash", "read", "twin", "TWIN", "tw in", "tw/in", "../bash", "good__echo", "Bash\u202e", strings.Repeat("long", 40)} {

@@ -77,7 +77,10 @@ func addPrompts(s *mcp.Server) {
 		return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{
 			{Role: "user", Content: &mcp.TextContent{Text: "Describe this\x1b[31m."}},
 			{Role: "user", Content: &mcp.ImageContent{MIMEType: "image/png", Data: pixel}},
-			{Role: "user", Content: &mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "note://frame", MIMEType: "text/plain", Text: "a golden frame"}}},
+			{
+				Role:    "user",
+				Content: &mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "note://frame", MIMEType: "text/plain", Text: "a golden frame"}},
+			},
 			{Role: "user", Content: &mcp.ResourceLink{URI: "note://days/monday", Name: "monday"}},
 		}}, nil
 	})

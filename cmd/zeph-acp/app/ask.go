@@ -48,7 +48,9 @@ func (a *App) askUser(ctx context.Context, s session.Setup, q approval.Question,
 	}
 	if q.After != "" {
 		before, after := executors.Shown(q.Before), executors.Shown(q.After)
-		shown.Content = append(shown.Content, acp.ToolContent{Type: "diff", Path: filepath.Join(s.CWD, "definition.json"), OldText: &before, NewText: &after})
+		shown.Content = append(shown.Content, acp.ToolContent{
+			Type: "diff", Path: filepath.Join(s.CWD, "definition.json"), OldText: &before, NewText: &after,
+		})
 	}
 	return a.askWithCard(ctx, s, shown, options)
 }

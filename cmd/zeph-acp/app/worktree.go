@@ -62,8 +62,10 @@ func (a *App) copyPlace(cfg config.Config, st *sessionTools, sessionPlace place,
 		return place{}, nil, err
 	}
 	p := place{
-		sessionDirs: sessionDirs{home: sessionPlace.home, toRuleNames: c.ToProject, private: privateFilesBeside(a.PrivateFiles, c), copyTop: c.Top},
-		cache:       cache.New(cfg.Tools.ResultCache),
+		sessionDirs: sessionDirs{
+			home: sessionPlace.home, toRuleNames: c.ToProject, private: privateFilesBeside(a.PrivateFiles, c), copyTop: c.Top,
+		},
+		cache: cache.New(cfg.Tools.ResultCache),
 	}
 	p.roots = roots.Without(p.private).WithRuleNames(p.toRuleNames)
 	if p.files, _, err = cfg.Tools.File.Roots(p.roots); err != nil {

@@ -55,7 +55,9 @@ func Tighten(cfg Config, workspaceDir string) (Config, []string) {
 	result, ignored := merge(cfg, repo, d)
 	for _, key := range ignored {
 		key = cmp.Or(moved[key], key)
-		d.Mistakes = append(d.Mistakes, toml.Mistake{Line: d.LineOf(key), Key: key, Text: "ignored: a workspace may only tighten the configuration"})
+		d.Mistakes = append(d.Mistakes, toml.Mistake{
+			Line: d.LineOf(key), Key: key, Text: "ignored: a workspace may only tighten the configuration",
+		})
 	}
 	if len(result.validate()) > 0 {
 		return cfg, []string{toml.Printable(file) + " is ignored: it makes the configuration invalid"}

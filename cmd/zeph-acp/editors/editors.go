@@ -117,8 +117,12 @@ var lisp string
 func All() []Editor {
 	return []Editor{
 		{
-			Name: "zed", Title: "Zed", Start: "open the agent panel, and select the agent under the plus sign",
-			programs: []string{"zed", "zeditor"}, table: "agent_servers", kind: "custom",
+			Name:           "zed",
+			Title:          "Zed",
+			Start:          "open the agent panel, and select the agent under the plus sign",
+			programs:       []string{"zed", "zeditor"},
+			table:          "agent_servers",
+			kind:           "custom",
 			file:           func(p Places) string { return join(zedDir(p), "settings.json") },
 			installedPaths: func(p Places) []string { return []string{zedDir(p)} },
 		},

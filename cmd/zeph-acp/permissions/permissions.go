@@ -140,7 +140,8 @@ func (i *Import) Text() string {
 			source = r.source
 			fmt.Fprintf(&b, "# %s\n", comment(source))
 		}
-		fmt.Fprintf(&b, "[[tools.permissions.%s]]\npattern = %s\naction = %q\n", toml.FormatKey(r.Tool), toml.FormatString(r.Pattern), string(r.Action))
+		fmt.Fprintf(&b, "[[tools.permissions.%s]]\n", toml.FormatKey(r.Tool))
+		fmt.Fprintf(&b, "pattern = %s\naction = %q\n", toml.FormatString(r.Pattern), string(r.Action))
 		if len(r.Match) > 0 {
 			fmt.Fprintf(&b, "match = %s\n", List(r.Match))
 		}

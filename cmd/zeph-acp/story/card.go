@@ -121,7 +121,9 @@ func (t *builder) relative(path string) string {
 
 // record returns a line of the log with redacted texts.
 func (t *builder) record(e audit.Entry) *audit.Entry {
-	for _, s := range []*string{&e.Tool, &e.Command, &e.URL, &e.Rule, &e.Answer, &e.Decision, &e.Error, &e.PolicyMatch, &e.Caller, &e.MCPServer} {
+	for _, s := range []*string{
+		&e.Tool, &e.Command, &e.URL, &e.Rule, &e.Answer, &e.Decision, &e.Error, &e.PolicyMatch, &e.Caller, &e.MCPServer,
+	} {
 		*s = t.clean(*s)
 	}
 	e.Gates, e.Paths, e.Filters = slices.Clone(e.Gates), slices.Clone(e.Paths), slices.Clone(e.Filters)

@@ -120,7 +120,8 @@ func decided(e *audit.Entry) string {
 		text += fmt.Sprintf(" (after %s)", page.Took(time.Duration(e.WaitedMS)*time.Millisecond))
 	}
 	if len(e.Filters) > 0 && e.BytesBefore > e.BytesAfter {
-		text += fmt.Sprintf(" · filtered by %s: %s of %s", strings.Join(e.Filters, ", "), executors.Bytes(int64(e.BytesAfter)), executors.Bytes(int64(e.BytesBefore)))
+		before, after := executors.Bytes(int64(e.BytesBefore)), executors.Bytes(int64(e.BytesAfter))
+		text += fmt.Sprintf(" · filtered by %s: %s of %s", strings.Join(e.Filters, ", "), after, before)
 	}
 	return text
 }

@@ -19,7 +19,8 @@ func (s *Story) HTML(w io.Writer, by string) error {
 	d := page.Document{
 		Title: s.heading(), Head: s.masthead(), Nav: s.links(),
 		Main: []*html.Node{s.numbers()},
-		Foot: "Written by " + by + ". Credentials are redacted, long texts are shortened, images are left out. Times are in " + zone(s.Session.Updated) + ".",
+		Foot: "Written by " + by + ". Credentials are redacted, long texts are shortened, images are left out. " +
+			"Times are in " + zone(s.Session.Updated) + ".",
 	}
 	for _, t := range s.Turns {
 		d.Main = append(d.Main, t.article())

@@ -46,8 +46,30 @@ var (
 
 // rows are the rows in the order of the table.
 var rows = []*row{
-	rowStart, rowStartCPU, rowNew, rowNewCPU, rowNewRested, rowFirst, rowFirstCPU, rowFirstAgain, rowFirstRested, rowPrompt, rowPromptCPU,
-	rowRead, rowReadCPU, rowLate, rowLateCPU, rowBash, rowBashCPU, rowOpen20, rowOpen20CPU, rowPrompt20, rowPrompt20CPU, rowIdle, rowWorked, rowBinary,
+	rowStart,
+	rowStartCPU,
+	rowNew,
+	rowNewCPU,
+	rowNewRested,
+	rowFirst,
+	rowFirstCPU,
+	rowFirstAgain,
+	rowFirstRested,
+	rowPrompt,
+	rowPromptCPU,
+	rowRead,
+	rowReadCPU,
+	rowLate,
+	rowLateCPU,
+	rowBash,
+	rowBashCPU,
+	rowOpen20,
+	rowOpen20CPU,
+	rowPrompt20,
+	rowPrompt20CPU,
+	rowIdle,
+	rowWorked,
+	rowBinary,
 }
 
 const (

@@ -43,7 +43,11 @@ func (r *release) make(ctx context.Context, work string, t target) (builtTarget,
 		return builtTarget{}, err
 	}
 	name := fmt.Sprintf("zeph-acp_%s_%s_%s", r.version, t.os, t.arch)
-	files := append([]file{{t.program(), content, 0o755}, {"THIRD_PARTY_NOTICES.txt", notices, 0o644}, {"sbom.cdx.json", []byte(bill), 0o644}}, r.files...)
+	files := append([]file{
+		{t.program(), content, 0o755},
+		{"THIRD_PARTY_NOTICES.txt", notices, 0o644},
+		{"sbom.cdx.json", []byte(bill), 0o644},
+	}, r.files...)
 	archive, err := writeArchive(t, manifest.Dir, r.time, files)
 	if err != nil {
 		return builtTarget{}, err
@@ -61,7 +65,15 @@ func (r *release) make(ctx context.Context, work string, t target) (builtTarget,
 // caller's environment does not matter.
 func (r *release) build(ctx context.Context, t target, to string) error {
 	_, err := output(ctx, r.root, []string{
-		"CGO_ENABLED=0", "GOOS=" + t.os, "GOARCH=" + t.arch, "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=", "GOEXPERIMENT=", "GOWORK=off", "GOFIPS140=off",
+		"CGO_ENABLED=0",
+		"GOOS=" + t.os,
+		"GOARCH=" + t.arch,
+		"GOAMD64=v1",
+		"GOARM64=v8.0",
+		"GOFLAGS=",
+		"GOEXPERIMENT=",
+		"GOWORK=off",
+		"GOFIPS140=off",
 	}, "go", "build", "-trimpath", "-ldflags", "-s -w -buildid=", "-o", to, "./cmd/zeph-acp")
 	return err
 }
