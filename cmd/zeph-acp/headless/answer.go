@@ -221,6 +221,9 @@ func (a *Answer) End(stop acp.StopReason, err error) {
 	defer a.mu.Unlock()
 	if h := a.held; h != nil && !a.hasUserCall && !a.IsHelp(h.text.String()) && !(h.isNote && (err != nil || stop != acp.StopEndTurn)) {
 		a.held = nil
+		if s, ok := a.Rest.(*Screen); ok { // both may be shown in one terminal
+			s.EndLine()
+		}
 		text := strings.ReplaceAll(new(cleaner).clean(h.text.String()), "\r", "")
 		a.print(strings.Trim(text, "\n"))
 		a.breakLine()

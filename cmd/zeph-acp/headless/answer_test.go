@@ -24,6 +24,23 @@ const (
 	ownExits  = `{"sessionUpdate":"tool_call_update","toolCallId":"own","status":"failed","content":[{"type":"terminal","terminalId":"term-1"},{"type":"content","content":{"type":"text","text":"[exit 1]\n[exit 3]"}}]}`
 )
 
+// TestAnswerInOneTerminal writes both parts of a turn to one place: each begins on a line of
+// its own.
+func TestAnswerInOneTerminal(t *testing.T) {
+	var both strings.Builder
+	a := &Answer{
+		Out: &both, Rest: NewScreen(&both, false), IsNote: func(id string) bool { return id == "note" },
+		IsUserCall: func(string) bool { return false }, IsHelp: func(string) bool { return false },
+	}
+	for _, u := range []string{saying("note", "Warning."), saying("2", "Last.")} {
+		a.Update(json.RawMessage(`{"sessionId":"s","update":` + u + `}`))
+	}
+	a.End(acp.StopEndTurn, nil)
+	if want := "Warning.\nLast.\n"; both.String() != want {
+		t.Errorf("got %q, want %q", both.String(), want)
+	}
+}
+
 // TestAnswer shows which text of a turn is its answer. An update that begins with "term-1"
 // is output of that terminal.
 func TestAnswer(t *testing.T) {

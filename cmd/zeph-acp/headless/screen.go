@@ -161,6 +161,16 @@ func (s *Screen) End(stop acp.StopReason, err error) {
 	}
 }
 
+// EndLine ends an unfinished line, so that another writer may begin one.
+func (s *Screen) EndLine() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.cards) == 0 {
+		s.finish()
+		s.breakLine()
+	}
+}
+
 // Idle shows that a turn has ended and that the next prompt is awaited. The reason is shown
 // unless the model ended the turn by itself.
 func (s *Screen) Idle(stop acp.StopReason, failure string) {
