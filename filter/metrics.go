@@ -172,11 +172,11 @@ func (m *Metrics) Session() Counts {
 // sessions.
 func (m *Metrics) Status(ctx context.Context) []string {
 	var lines []string
-	own := m.Session()
-	if own != (Counts{}) {
-		lines = append(lines, "Filters: "+own.String())
+	session := m.Session()
+	if session != (Counts{}) {
+		lines = append(lines, "Filters: "+session.String())
 	}
-	if all, err := m.allSessions(ctx); err == nil && all != own && all != (Counts{}) {
+	if all, err := m.allSessions(ctx); err == nil && all != session && all != (Counts{}) {
 		lines = append(lines, "Filters, in all sessions: "+all.String())
 	}
 	return lines

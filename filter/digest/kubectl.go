@@ -172,10 +172,10 @@ func (c *clusterPass) handleRow(l []byte) bool {
 	return true
 }
 
-// healthyRows are rows of one state that are counted, with the names of the first.
+// healthyRows are the omitted rows of one state, with the names of the first ones.
 type healthyRows struct {
 	state string
-	n     int
+	count int
 	names []string
 }
 
@@ -216,7 +216,7 @@ func (c *clusterPass) countRow(l []byte) {
 	}
 	c.changed = true
 	h := &c.omitted[i]
-	if h.n++; len(h.names) > maxStateNames {
+	if h.count++; len(h.names) > maxStateNames {
 		return
 	}
 	name := c.cells[0]
@@ -279,10 +279,10 @@ func (c *clusterPass) isHealthy() (healthy, known bool) {
 
 func (c *clusterPass) End() strategy.Confidence {
 	for _, h := range c.omitted {
-		if h.n == 0 {
+		if h.count == 0 {
 			continue
 		}
-		c.earlierFolds = append(c.earlierFolds, foldedLine(h.n, h.state, h.names, maxStateNames))
+		c.earlierFolds = append(c.earlierFolds, foldedLine(h.count, h.state, h.names, maxStateNames))
 	}
 	return c.digestPass.End()
 }

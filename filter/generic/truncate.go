@@ -52,17 +52,17 @@ func (t truncate) Begin(_ strategy.Run, out *text.Lines) strategy.Pass {
 
 type truncatePass struct {
 	maxLines int
-	n        int
+	lines    int
 	cutter   *text.Cutter
 }
 
 func (t *truncatePass) Line(l []byte) {
-	t.n++
+	t.lines++
 	t.cutter.Line(l)
 }
 
 func (t *truncatePass) End() strategy.Confidence {
-	if t.n <= t.maxLines || !t.cutter.End() {
+	if t.lines <= t.maxLines || !t.cutter.End() {
 		return strategy.Fallback
 	}
 	return strategy.Partial

@@ -280,7 +280,7 @@ func (g *groupingPass) addText(l []byte) {
 
 // tableRun is a run of rows of a table.
 type tableRun struct {
-	n    int
+	rows int
 	ring [][]byte // the last rows, at most half of those that stay
 }
 
@@ -294,9 +294,9 @@ func (g *groupingPass) addTableRow(l []byte) bool {
 		return false
 	}
 	t, keep := &g.tableRun, g.tableRows/2
-	t.n++
+	t.rows++
 	switch {
-	case t.n <= keep:
+	case t.rows <= keep:
 		g.flushText()
 		g.body.add(l)
 	case len(t.ring) < g.tableRows-keep:
@@ -311,14 +311,14 @@ func (g *groupingPass) addTableRow(l []byte) bool {
 
 func (g *groupingPass) endTable() {
 	t := &g.tableRun
-	if omitted := t.n - g.tableRows; omitted > 0 {
+	if omitted := t.rows - g.tableRows; omitted > 0 {
 		g.body.add(text.Omission(omitted))
 		g.dropped += omitted
 	}
 	for _, row := range t.ring {
 		g.body.add(row)
 	}
-	t.n, t.ring = 0, t.ring[:0]
+	t.rows, t.ring = 0, t.ring[:0]
 }
 
 func (g *groupingPass) End() strategy.Confidence {

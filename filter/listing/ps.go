@@ -72,17 +72,17 @@ func (t *tablePass) ps() string {
 		t.out.Write(l)
 	}
 	cut := t.writeProcesses(rows)
-	var gone []string
+	var omitted []string
 	if kernel > 0 {
-		gone = append(gone, fmt.Sprintf("%d kernel threads", kernel))
+		omitted = append(omitted, fmt.Sprintf("%d kernel threads", kernel))
 	}
 	if more != "" {
-		gone = append(gone, more)
+		omitted = append(omitted, more)
 	}
 	if cut > 0 {
-		gone = append(gone, fmt.Sprintf("the ends of %d command lines", cut))
+		omitted = append(omitted, fmt.Sprintf("the ends of %d command lines", cut))
 	}
-	return strings.Join(gone, ", ")
+	return strings.Join(omitted, ", ")
 }
 
 // writeProcesses writes the rows to keep. It returns how many command lines it cut.

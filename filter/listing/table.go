@@ -68,27 +68,27 @@ func (t *tablePass) End() strategy.Confidence {
 	if t.filteredBefore || t.input.Count() < 5 {
 		return strategy.Fallback
 	}
-	gone := ""
+	omitted := ""
 	switch t.program {
 	case "df", "gdf":
-		gone = t.df()
+		omitted = t.df()
 	case "du", "gdu", "ncdu", "dust":
-		gone = t.du()
+		omitted = t.du()
 	case "ps", "pgrep":
-		gone = t.ps()
+		omitted = t.ps()
 	case "top":
-		gone = t.top()
+		omitted = t.top()
 	case "lsof":
-		gone = t.lsof()
+		omitted = t.lsof()
 	case "ss", "netstat":
-		gone = t.sockets()
+		omitted = t.sockets()
 	default:
 		return t.squeezeColumns()
 	}
-	if gone == "" {
+	if omitted == "" {
 		return strategy.Fallback
 	}
-	t.out.WriteString("(" + gone + tableTail)
+	t.out.WriteString("(" + omitted + tableTail)
 	return strategy.Partial
 }
 
@@ -124,7 +124,7 @@ var pseudoFileSystems = setOf(
 )
 
 func (t *tablePass) df() string {
-	gone, rows := 0, 0
+	omitted, rows := 0, 0
 	var fields [][]byte
 	ok := t.each(func(l []byte) {
 		if bytes.IndexByte(l, '%') < 0 { // first, since it is quick
@@ -159,15 +159,15 @@ func (t *tablePass) df() string {
 		if loop && inContainer ||
 			loop && bytes.HasPrefix(mount, []byte("/var/lib/snapd")) ||
 			pseudoFileSystems[kind] && string(mount) != "/" && (inContainer || !full || loop) {
-			gone++
+			omitted++
 			return
 		}
 		t.out.Write(l)
 	})
-	if !ok || gone == 0 || gone == rows {
+	if !ok || omitted == 0 || omitted == rows {
 		return ""
 	}
-	return fmt.Sprintf("%d pseudo file systems", gone)
+	return fmt.Sprintf("%d pseudo file systems", omitted)
 }
 
 // parseAmount parses a number with a unit.
@@ -218,7 +218,7 @@ func (t *tablePass) du() string {
 	slices.SortFunc(sizes, func(a, b float64) int { return cmp.Compare(b, a) })
 	least := sizes[t.maxRows-1]
 	left := t.maxRows - slices.Index(sizes, least) // rows to keep of those as small as the least
-	gone, complaints := 0, 0
+	omitted, complaints := 0, 0
 	var last []byte
 	ok := t.each(func(l []byte) {
 		n, ok := size(l)
@@ -227,7 +227,7 @@ func (t *tablePass) du() string {
 			if complaints++; complaints <= 10 || !isComplaint(l) {
 				t.out.Write(l)
 			} else {
-				gone++
+				omitted++
 			}
 			last = nil
 		case n > least || n == least && left > 0:
@@ -237,7 +237,7 @@ func (t *tablePass) du() string {
 			t.out.Write(l)
 			last = nil
 		default:
-			gone++
+			omitted++
 			last = append(last[:0], l...)
 		}
 	})
@@ -245,15 +245,15 @@ func (t *tablePass) du() string {
 		return ""
 	}
 	if last != nil && !strings.Contains(t.run.Command, "sort") { // the total comes last
-		gone--
+		omitted--
 		t.out.Write(last)
 	}
-	return fmt.Sprintf("%d smaller entries", gone)
+	return fmt.Sprintf("%d smaller entries", omitted)
 }
 
 // top keeps the first processes, those with much memory and those that hang.
 func (t *tablePass) top() string {
-	gone, rows, mem, state := 0, -1, -1, -1
+	omitted, rows, mem, state := 0, -1, -1, -1
 	ok := t.each(func(l []byte) {
 		fields := bytes.Fields(l)
 		switch {
@@ -264,7 +264,7 @@ func (t *tablePass) top() string {
 		case rows >= 0 && len(fields) > 6 && text.DigitsEnd(fields[0], 0) == len(fields[0]):
 			if rows++; rows > t.maxRows/2 && !(mem >= 0 && mem < len(fields) && isMuchMemory(fields[mem])) &&
 				!(state >= 0 && state < len(fields) && isStuck(fields[state])) {
-				gone++
+				omitted++
 				return
 			}
 		default:
@@ -272,10 +272,10 @@ func (t *tablePass) top() string {
 		}
 		t.out.Write(l)
 	})
-	if !ok || gone == 0 {
+	if !ok || omitted == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d processes", gone)
+	return fmt.Sprintf("%d processes", omitted)
 }
 
 // isStuck reports whether the state of a process is one of a problem: waiting
@@ -334,7 +334,7 @@ const keptPerState = 4
 // counts the rest by state.
 func (t *tablePass) sockets() string {
 	states, kept := map[string]int{}, map[string]int{}
-	shown, gone := 0, 0
+	shown, omitted := 0, 0
 	ok := t.each(func(l []byte) {
 		state := socketState(l)
 		if state == "" {
@@ -343,20 +343,20 @@ func (t *tablePass) sockets() string {
 		}
 		if shown++; shown > t.maxRows/2 && kept[state] >= keptPerState {
 			states[state]++
-			gone++
+			omitted++
 			return
 		}
 		kept[state]++
 		t.out.Write(l)
 	})
-	if !ok || gone == 0 {
+	if !ok || omitted == 0 {
 		return ""
 	}
 	var all []string
 	for _, s := range slices.Sorted(maps.Keys(states)) {
 		all = append(all, fmt.Sprintf("%d %s", states[s], s))
 	}
-	return fmt.Sprintf("%d more sockets: %s", gone, strings.Join(all, ", "))
+	return fmt.Sprintf("%d more sockets: %s", omitted, strings.Join(all, ", "))
 }
 
 // socketState returns the state of a socket that does not listen, or "".

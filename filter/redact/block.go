@@ -44,8 +44,8 @@ func (m *Stream) scanKeyMarker(l []byte, at int) {
 	}
 	m.Release()
 	m.block = keyBlock{open: true}
-	const most = 16 // a line with more of them holds no keys
-	if m.keyBegins++; m.keyBegins > most {
+	const maxBegins = 16 // a line with more of them holds no keys
+	if m.keyBegins++; m.keyBegins > maxBegins {
 		return
 	}
 	rest := l[at:]

@@ -30,13 +30,13 @@ func classifyName(name []byte) nameClass {
 	var w nameWords
 	text.AppendLower(w.text[:0], name)
 	w.split(name)
-	for w.n > 1 && isQualifier(w.word(w.n-1)) {
-		w.n--
+	for w.count > 1 && isQualifier(w.word(w.count-1)) {
+		w.count--
 	}
-	if w.n == 0 {
+	if w.count == 0 {
 		return otherName
 	}
-	before := w.n - 1 // number of words before the last
+	before := w.count - 1 // number of words before the last
 	last := w.word(before)
 	for i := range before {
 		if word := w.word(i); voidsName(word) || string(word) == "host" && string(last) == "key" {
@@ -143,9 +143,9 @@ func mayBeClassified(name []byte) bool {
 
 // nameWords are the words of a name, in lower case.
 type nameWords struct {
-	text [maxName]byte
-	ends [maxWords][2]uint8 // bounds of each word in text
-	n    int
+	text  [maxName]byte
+	ends  [maxWords][2]uint8 // bounds of each word in text
+	count int                // words
 }
 
 // maxWords limits the words of a name. The last ones count.
@@ -162,12 +162,12 @@ func (w *nameWords) split(name []byte) {
 			continue
 		}
 		if i > from {
-			if w.n == maxWords {
+			if w.count == maxWords {
 				copy(w.ends[:], w.ends[1:])
-				w.n--
+				w.count--
 			}
-			w.ends[w.n] = [2]uint8{uint8(from), uint8(i)}
-			w.n++
+			w.ends[w.count] = [2]uint8{uint8(from), uint8(i)}
+			w.count++
 		}
 		from = i
 		if ends {
@@ -292,7 +292,7 @@ func isAccountPassword(name []byte) bool {
 	var w nameWords
 	text.AppendLower(w.text[:0], name)
 	w.split(name)
-	return w.n > 1 && isAccountWord(w.word(w.n-2))
+	return w.count > 1 && isAccountWord(w.word(w.count-2))
 }
 
 // isForgeWord reports whether "pat" after this word is a personal access token and

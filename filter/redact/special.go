@@ -96,18 +96,18 @@ const maxStateLines = 40
 // scanEncodedURL looks for a URL with a password that is encoded in Base64, as in
 // the secrets of a cluster.
 func (m *Stream) scanEncodedURL(l []byte, at int) bool {
-	const least, most = 24, 1 << 10
+	const minLength, maxLength = 24, 1 << 10
 	from := at
 	for n := 0; n < 64 && from < len(l) && text.SpaceSet[l[from]]; n++ {
 		from++
 	}
-	const before = 4 // at most, for quotes and the like; most values are too short after them
-	if text.Base64Set.RunEnd(l, from+before) < from+least {
+	const maxBefore = 4 // for quotes and the like; most values are too short after them
+	if text.Base64Set.RunEnd(l, from+maxBefore) < from+minLength {
 		return false
 	}
 	v := valueFrom(l, at)
 	value := l[v.from:v.to]
-	if n := len(value); n < least || n > most || n%4 != 0 || !text.Base64Set.All(value) {
+	if n := len(value); n < minLength || n > maxLength || n%4 != 0 || !text.Base64Set.All(value) {
 		return false
 	}
 	// "://" at each alignment

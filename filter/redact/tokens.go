@@ -121,12 +121,12 @@ func signedKey(before, after int) func(l []byte, from, body int) int {
 // scanMailchimpKey looks for a key of Mailchimp: 32 hexadecimal digits, -us and the
 // number of a data center.
 func (m *Stream) scanMailchimpKey(l []byte, i int) {
-	const size, most = 32, 2
+	const size, maxDigits = 32, 2
 	from, at := i-size, i+len("-us")
 	end := text.DigitSet.RunEnd(l, at)
 	if from < 0 ||
 		end == at ||
-		end > at+most ||
+		end > at+maxDigits ||
 		end < len(l) && text.TokenSet[l[end]] ||
 		!canBeginToken(l, from) ||
 		!text.HexSet.All(l[from:i]) ||

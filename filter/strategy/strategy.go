@@ -27,7 +27,7 @@ type Confidence uint8
 // which is the largest.
 const (
 	Full     Confidence = iota // the output was recognised
-	Partial                    // a heuristic: useful lines may be gone
+	Partial                    // a heuristic: useful lines may be missing
 	Fallback                   // the output was not recognised and stays as it is
 )
 

@@ -199,7 +199,7 @@ func (c *cargoTests) handleTotal(l []byte) {
 		if !c.hasPending {
 			c.totals = cargoTotals{}
 		}
-		if c.totals.add(l); c.totals.n == 1 {
+		if c.totals.add(l); c.totals.binaries == 1 {
 			c.keepReplaceable(l)
 		} else {
 			c.keepReplaceable(c.totals.line())

@@ -17,18 +17,19 @@ func shortenLinkerCommand(l []byte) []byte {
 
 // cargoTotals adds up the totals of binaries whose tests all passed.
 type cargoTotals struct {
-	n      int // binaries
-	counts [5]int
+	binaries int
+	counts   [5]int // tests, in the order of cargoCountSuffixes
 }
 
-var cargoCounts = [5]string{" passed", " failed", " ignored", " measured", " filtered out"}
+// cargoCountSuffixes follow the numbers in the total of a binary.
+var cargoCountSuffixes = [5]string{" passed", " failed", " ignored", " measured", " filtered out"}
 
 func (s *cargoTotals) add(l []byte) {
-	s.n++
+	s.binaries++
 	for _, part := range bytes.Split(l[len("test result: ok. "):], []byte("; ")) {
 		v, n := leadingNumber(part)
-		for i, what := range cargoCounts {
-			if n > 0 && begins(part[n:], what) {
+		for i, suffix := range cargoCountSuffixes {
+			if n > 0 && begins(part[n:], suffix) {
 				s.counts[i] += v
 			}
 		}
@@ -37,13 +38,13 @@ func (s *cargoTotals) add(l []byte) {
 
 func (s *cargoTotals) line() []byte {
 	b := []byte("test result: ok. ")
-	for i, what := range cargoCounts {
+	for i, suffix := range cargoCountSuffixes {
 		if i > 0 {
 			b = append(b, "; "...)
 		}
-		b = fmt.Appendf(b, "%d%s", s.counts[i], what)
+		b = fmt.Appendf(b, "%d%s", s.counts[i], suffix)
 	}
-	return fmt.Appendf(b, " (%d runs)", s.n)
+	return fmt.Appendf(b, " (%d runs)", s.binaries)
 }
 
 // isTestDots reports whether a line consists of signs for tests: "..F. 88/240".

@@ -148,8 +148,8 @@ func (j *jvmTests) handleWarning(l []byte) bool {
 		}
 		return true
 	}
-	const most = 15
-	if j.warnings++; j.warnings > most {
+	const maxWarnings = 15
+	if j.warnings++; j.warnings > maxWarnings {
 		j.countOmitted()
 		return true
 	}

@@ -139,7 +139,7 @@ func (p *pytestTests) handleWarning(l []byte) bool {
 		p.section = pytestCoverage
 		return p.handleCoverage(l)
 	}
-	const most = 15
+	const maxWarnings = 15
 	switch {
 	case l[0] != ' ' && !contains(l, "::") && !contains(l, ".py"):
 		p.leaveSection()
@@ -147,8 +147,8 @@ func (p *pytestTests) handleWarning(l []byte) bool {
 	case l[0] != ' ':
 		p.warningTest = append(p.warningTest[:0], l...)
 	case begins(l, "  ") && len(l) > 2 && l[2] != ' ':
-		if p.warnings++; p.warnings > most {
-			p.keepReplaceable(text.Omission(p.warnings - most))
+		if p.warnings++; p.warnings > maxWarnings {
+			p.keepReplaceable(text.Omission(p.warnings - maxWarnings))
 			return true
 		}
 		if len(p.warningTest) > 0 {

@@ -235,13 +235,13 @@ func (t *traceFilter) beginsWithAssertion() bool {
 // writeFrames writes the frames up to end without frames from to to-1. It keeps
 // frames that are not longer than the mark for their omission.
 func (t *traceFilter) writeFrames(from, to, end int) {
-	gone := t.frameLines(from, to)
-	if lines := bytes.Count(gone, []byte("\n")); lines > 0 {
+	omitted := t.frameLines(from, to)
+	if lines := bytes.Count(omitted, []byte("\n")); lines > 0 {
 		mark := text.Omission(lines)
-		if len(gone) > len(mark)+len(mark)/2 {
+		if len(omitted) > len(mark)+len(mark)/2 {
 			t.emit(mark)
 		} else {
-			t.emitLines(gone)
+			t.emitLines(omitted)
 		}
 	}
 	t.emitLines(t.frameLines(to, end))

@@ -87,7 +87,7 @@ func (l *Lines) Feed(do func(text []byte)) (stop func()) {
 	return l.feed.stop
 }
 
-// EndFeed passes the last lines to the function given to Feed and waits for it.
+// EndFeed passes the last lines to the function of [Lines.Feed] and waits for it.
 func (l *Lines) EndFeed() {
 	f := l.feed
 	l.feed = nil

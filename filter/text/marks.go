@@ -79,11 +79,11 @@ func Prefix(l []byte, n int) []byte {
 
 // Omission returns the line that replaces n omitted lines.
 func Omission(n int) []byte {
-	what := " lines"
+	noun := " lines"
 	if n == 1 {
-		what = " line"
+		noun = " line"
 	}
-	return append(strconv.AppendInt([]byte("... ("), int64(n), 10), what+" omitted) ..."...)
+	return append(strconv.AppendInt([]byte("... ("), int64(n), 10), noun+" omitted) ..."...)
 }
 
 // IsOmission reports whether a line was made by Omission.

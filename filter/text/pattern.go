@@ -24,7 +24,7 @@ type Pattern struct {
 	automaton func() *automaton.Automaton // of this expression alone
 }
 
-// Compile compiles an expression. The error says what is wrong with it.
+// Compile compiles an expression. The error names its fault.
 func Compile(expr string) (*Pattern, error) {
 	if n := len([]rune(expr)); n > maxPatternLength {
 		return nil, fmt.Errorf("the pattern has %d characters; the limit is %d", n, maxPatternLength)

@@ -71,10 +71,10 @@ func Benchmark(b *testing.B, s strategy.Strategy, run strategy.Run, body []byte)
 	b.ReportMetric(float64(len(lines)), "lines/op")
 }
 
-// SampleDirs returns the directories of samples: own, and the one that
+// SampleDirs returns the directories of samples: dir, and the one that
 // FILTER_SAMPLES_DIR names.
-func SampleDirs(own string) []string {
-	dirs := []string{own}
+func SampleDirs(dir string) []string {
+	dirs := []string{dir}
 	if more := os.Getenv("FILTER_SAMPLES_DIR"); more != "" {
 		dirs = append(dirs, more)
 	}
@@ -91,6 +91,7 @@ func Text(t testing.TB, l *text.Lines) string {
 	return string(b)
 }
 
+// Difference describes the first difference between two texts.
 func Difference(a, b string) string {
 	i := 0
 	for i < min(len(a), len(b)) && a[i] == b[i] {
