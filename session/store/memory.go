@@ -45,62 +45,78 @@ const (
 // PutMemory saves a memory and returns its ID. Parts are further words by which it is
 // found. Texts with the same key are equal: a memory of the project with that key is
 // replaced, and existed reports that. If m.ID is not 0, the text of that memory is
-// replaced instead, or the error is ErrNoMemory. If the project has
-// limit memories already, the error is ErrFull; 0 means no limit.
+// replaced instead, or the error is ErrNoMemory. If the project has limit memories
+// already, the error is ErrFull; 0 means no limit.
 func (db *DB) PutMemory(ctx context.Context, m Memory, key, parts string, limit int) (id int64, existed bool, err error) {
 	files, err := json.Marshal(m.Files)
 	if err != nil {
 		return 0, false, err
 	}
-	hash, now := sha256.Sum256([]byte(key)), db.now().UnixMicro()
+	hash := sha256.Sum256([]byte(key))
+	in := memoryInput{Memory: m, hash: hash[:], files: string(files), parts: parts, now: db.now().UnixMicro()}
 	err = db.write(ctx, func(h *handle) error {
 		var same int64
-		err := h.one([]any{&same}, "SELECT coalesce(max(n), 0) FROM memories WHERE project = ? AND hash = ?", m.Project, hash[:])
+		err := h.one([]any{&same}, "SELECT coalesce(max(n), 0) FROM memories WHERE project = ? AND hash = ?", m.Project, in.hash)
 		if err != nil {
 			return err
 		}
 		id, existed = m.ID, m.ID != 0 || same != 0
 		switch {
-		case m.ID != 0 && same != 0 && same != m.ID: // the new text exists already: both become one
+		case m.ID == 0 && same == 0:
+			id, err = h.addMemory(in, limit)
+			return err
+		case m.ID == 0:
+			id = same
+		case same != 0 && same != m.ID: // the new text exists already: both become one
 			if _, err := h.exec("DELETE FROM memories WHERE n = ?", same); err != nil {
 				return err
 			}
-		case m.ID == 0 && same != 0:
-			id = same
-		case m.ID == 0:
-			return h.newMemory(&id, m, hash[:], string(files), parts, now, limit)
 		}
-		n, err := h.exec(updateMemory, hash[:], m.Text, m.Session, string(files), string(m.Labels), now, id)
-		if err == nil && n == 0 {
-			return ErrNoMemory
-		}
-		if err == nil {
-			_, err = h.exec(deleteWords, -id)
-		}
-		if err == nil {
-			_, err = h.exec(insertWords, -id, m.Text, parts)
-		}
-		return err
+		return h.replaceMemory(in, id)
 	})
 	return id, existed, err
+}
+
+// memoryInput is a memory with its other columns.
+type memoryInput struct {
+	Memory
+	hash  []byte // of its key
+	files string // JSON
+	parts string // further words by which it is found
+	now   int64
 }
 
 // ErrFull means that a project has as many memories as it may have.
 var ErrFull = errors.New("there are too many memories")
 
-// newMemory adds a memory, within the limit, and sets its id.
-func (h *handle) newMemory(id *int64, m Memory, hash []byte, files, parts string, now int64, limit int) error {
+// addMemory adds a memory, within the limit, and returns its id.
+func (h *handle) addMemory(in memoryInput, limit int) (id int64, err error) {
 	var count int
-	if err := h.one([]any{&count}, "SELECT count(*) FROM memories WHERE project = ?", m.Project); err != nil {
-		return err
+	if err := h.one([]any{&count}, "SELECT count(*) FROM memories WHERE project = ?", in.Project); err != nil {
+		return 0, err
 	}
 	if limit > 0 && count >= limit {
-		return ErrFull
+		return 0, ErrFull
 	}
-	if err := h.one([]any{id}, insertMemory, m.Project, hash, m.Text, m.Session, files, string(m.Labels), now, now); err != nil {
-		return err
+	err = h.one([]any{&id}, insertMemory, in.Project, in.hash, in.Text, in.Session, in.files, string(in.Labels), in.now, in.now)
+	if err == nil {
+		_, err = h.exec(insertWords, -id, in.Text, in.parts)
 	}
-	_, err := h.exec(insertWords, -*id, m.Text, parts)
+	return id, err
+}
+
+// replaceMemory replaces the text of a memory, or returns ErrNoMemory.
+func (h *handle) replaceMemory(in memoryInput, id int64) error {
+	n, err := h.exec(updateMemory, in.hash, in.Text, in.Session, in.files, string(in.Labels), in.now, id)
+	if err == nil && n == 0 {
+		return ErrNoMemory
+	}
+	if err == nil {
+		_, err = h.exec(deleteWords, -id)
+	}
+	if err == nil {
+		_, err = h.exec(insertWords, -id, in.Text, in.parts)
+	}
 	return err
 }
 
