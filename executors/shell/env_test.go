@@ -41,6 +41,19 @@ func TestEnv(t *testing.T) {
 	}
 }
 
+// A read-only command inherits no variable that makes a program load code, such as
+// PYTHONPATH for "pip -V".
+func TestReadOnlyEnv(t *testing.T) {
+	block, extra := Command{ReadOnly: true}.Env(nil, nil)
+	got := Env([]string{"BASH_FUNC_ls%%=() { x; }", "PYTHONPATH=.", "PYTHONHOME=.", "LUA_INIT_5_4=@x", "PHPRC=.", "NODE_OPTIONS=-r x", "GIT_DIR=x", "PATH=/bin"}, block)
+	if len(got) != 1 || got[0] != "PATH=/bin" {
+		t.Errorf("it inherits %q", got)
+	}
+	if !slices.Contains(extra, "PYTHONDONTWRITEBYTECODE=1") {
+		t.Errorf("it has %q", extra)
+	}
+}
+
 func FuzzEnv(f *testing.F) {
 	f.Add("API_KEY=x", "CORP_")
 	f.Add("=", "")

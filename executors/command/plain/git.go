@@ -20,7 +20,7 @@ const (
 	// Each ends with a space, so that they can be joined.
 	gitFormat = "--oneline --pretty? --format= --abbrev-commit --no-abbrev-commit --abbrev? --date= --relative-date " +
 		"--decorate? --no-decorate --graph --no-color --color? "
-	gitDiffs = "-puswbRaz -U# --unified# --patch --no-patch --stat? --numstat --shortstat --dirstat? --summary " +
+	gitDiffs = "-puswbRaz -U? --unified? --patch --no-patch --stat? --numstat --shortstat --dirstat? --summary " +
 		"--name-only --name-status --raw --minimal --patience --histogram --diff-algorithm= --word-diff? " +
 		"--word-diff-regex= --color-words? --color-moved? --check --full-index --binary -M? -C? -B? " +
 		"--find-renames? --find-copies? --no-renames --find-copies-harder --diff-filter= -l# -S= -G= " +
@@ -60,7 +60,7 @@ var gitCommands = sync.OnceValue(func() map[string]*program {
 			insertedWords: []string{"--ignore-submodules=dirty"},
 		},
 		"blame": {
-			options: "-bltfnsewcCM -L= --porcelain --line-porcelain --root --since= --abbrev# --date= --show-email " +
+			options: "-bltfnsewcCM -L= --porcelain --line-porcelain --root --since= --abbrev? --date= --show-email " +
 				"--show-name --show-number --reverse --first-parent --color-lines --color-by-age --incremental",
 			insertedWords: []string{"--no-textconv"},
 		},
@@ -88,7 +88,7 @@ var gitCommands = sync.OnceValue(func() map[string]*program {
 				"--git-path=",
 		},
 		"describe": {
-			options: "--tags --all --always --long --abbrev# --dirty? --broken? --exact-match --match= --exclude= " +
+			options: "--tags --all --always --long --abbrev? --dirty? --broken? --exact-match --match= --exclude= " +
 				"--contains --candidates# --first-parent",
 		},
 		"cat-file":   {options: "-tspe", maxOperands: 2},
@@ -240,18 +240,11 @@ func (p *program) placeGitCommand(b *builder, sub string, args []Word, dirs []st
 	if p.operands == noOperands && len(opts.operands)+len(paths) > 0 || p.maxOperands > 0 && len(opts.operands) > p.maxOperands {
 		return nil, errors.New("it has too many operands")
 	}
-	out := &placed{words: append([]string{sub}, quoted(p.insertedWords)...), files: named}
-	operands := opts.operands
-	if (sub == "stash" || sub == "worktree" || sub == "reflog" || sub == "remote") && len(operands) > 0 {
-		out.words = slices.Concat([]string{sub, operands[0].source}, quoted(p.insertedWords))
-		operands = operands[1:]
+	words, operands, err := p.subcommand(sub, opts)
+	if err != nil {
+		return nil, err
 	}
-	for _, g := range opts.options {
-		if g.signs() {
-			return nil, errors.New("its format checks signatures")
-		}
-		out.words = append(out.words, gitOption(g))
-	}
+	out := &placed{words: words, files: named}
 	hasPattern := sub == "grep" && !opts.has("-e")
 	out.starts = []string{"git-lfs"} // the usual converter of files
 	out.opens = slices.Contains([]string{"blame", "diff", "grep"}, sub)
@@ -274,7 +267,7 @@ func (p *program) placeGitCommand(b *builder, sub string, args []Word, dirs []st
 			return nil, err
 		}
 	}
-	if sub == "ls-files" && !opts.has("-s", "--stage", "-t", "-v", "-u", "--unmerged", "--eol", "--format", "-k", "--killed") || sub == "diff" && opts.has("--name-only") || sub == "grep" && opts.has("-l", "--files-with-matches", "--name-only") {
+	if listsNames(sub, opts) {
 		after := len(out.words) - 1 // words after the subcommand
 		out.feeds = &feeder{links: true, null: func() error {
 			out.words = slices.Insert(out.words, len(out.words)-after, "-z")
@@ -282,6 +275,37 @@ func (p *program) placeGitCommand(b *builder, sub string, args []Word, dirs []st
 		}}
 	}
 	return out, nil
+}
+
+// subcommand returns the words of a subcommand before its operands, and the operands.
+func (p *program) subcommand(sub string, opts *parsedOptions) (words []string, operands []Word, err error) {
+	words, operands = append([]string{sub}, quoted(p.insertedWords)...), opts.operands
+	if slices.Contains([]string{"stash", "worktree", "reflog", "remote"}, sub) && len(operands) > 0 {
+		words, operands = slices.Insert(words, 1, operands[0].source), operands[1:]
+	}
+	for _, g := range opts.options {
+		if g.signs() {
+			return nil, nil, errors.New("its format checks signatures")
+		}
+		words = append(words, gitOption(g))
+	}
+	if sub == "stash" && words[1] == "show" && len(opts.options) == 0 {
+		words = append(words, "--stat") // the default, if no other option is given
+	}
+	return words, operands, nil
+}
+
+// listsNames reports whether a subcommand prints names of files alone.
+func listsNames(sub string, opts *parsedOptions) bool {
+	switch sub {
+	case "ls-files":
+		return !opts.has("-s", "--stage", "-t", "-v", "-u", "--unmerged", "--eol", "--format", "-k", "--killed")
+	case "diff":
+		return opts.has("--name-only") // git then leaves out patches and summaries
+	case "grep":
+		return opts.has("-l", "--files-with-matches", "--name-only")
+	}
+	return false
 }
 
 // splitPaths splits the words after a subcommand at the "--" before its paths. ended

@@ -266,7 +266,7 @@ func (p *program) print(g given) []string {
 		return []string{quote(g.name)}
 	case long && !p.noDoubleDash, p.singleDash && optional:
 		return []string{quote(g.name + "=" + g.value)}
-	case !p.singleDash && (optional || strings.HasPrefix(g.value, "-")):
+	case !p.singleDash && !p.noDoubleDash && (optional || strings.HasPrefix(g.value, "-")):
 		return []string{quote(g.name + g.value)}
 	}
 	return []string{g.name, quote(g.value)}

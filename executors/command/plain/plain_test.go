@@ -43,6 +43,8 @@ func TestParse(t *testing.T) {
 		"timeout 5 ls":                              {"timeout 5 ls", ""},
 		"go list ./...":                             {"GOTOOLCHAIN=local GOPROXY=off GONOPROXY=none GOVCS='*:off' GOFLAGS=-buildvcs=false GODEBUG=goindex=0 go list ./...", "./"},
 		"gofmt -l . a.go":                           {"gofmt -l . a.go", ".,a.go"},
+		"git stash show stash@{0}":                  {"git --no-pager --no-optional-locks -c 'core.hooksPath=/dev/null' -c 'core.fsmonitor=false' -c 'log.showSignature=false' stash show --no-ext-diff --no-textconv '--submodule=short' --stat 'stash@{0}'", ""},
+		"git rev-parse --git-path hooks":            {"git --no-pager --no-optional-locks -c 'core.hooksPath=/dev/null' -c 'core.fsmonitor=false' -c 'log.showSignature=false' rev-parse --git-path hooks", ""},
 		"xxd -p -c 8 f":                             {"xxd -p -c 8 f", "f"},
 		"printf '%-5s|%05.1f%%' a 1":                {`printf '%-5s|%05.1f%%' a 1`, ""},
 		"echo $(pwd) \"$(ls *.go)\"":                {`(set -f; echo $(pwd) "$(ls -- *.go)")`, "*.go"},
