@@ -39,7 +39,7 @@ func goStays(dirs []string, roots Workspace, private *workspace.Private) error {
 		}
 		local = append(local, cmp.Or(module, dir))
 	}
-	return linksStay(local, roots)
+	return linksStay(local, roots, "*.go", "go.*", "modules.txt", "*/")
 }
 
 // goFileStays returns the directories that a file of a module or a workspace names.

@@ -43,25 +43,8 @@ func (p ruling) form(call *executors.Call, src parsed, allowed func(key string) 
 		if !c.ReadOnly {
 			continue
 		}
-		if c.Program() == "git" {
-			if err := gitRunsNothing(c.Dirs, p.Objects, p.private()); err != nil {
-				return nil, fmt.Errorf("the repository may make git run a program or read other files (%w)", err)
-			}
-			if slices.Contains(c.Words, "grep") || slices.Contains(c.Words, "describe") {
-				if err := trackedStays(c.Dirs, p.private()); err != nil {
-					return nil, err
-				}
-			}
-		}
-		if c.Program() == "go" && !slices.Contains([]string{"version", "env", "help"}, c.Words[1]) {
-			if err := goStays(c.Dirs, p.Roots, p.private()); err != nil {
-				return nil, err
-			}
-		}
-		if c.Program() == "rg" {
-			if err := p.ignoresStay(c, form); err != nil {
-				return nil, err
-			}
+		if err := p.surroundings(c, form); err != nil {
+			return nil, err
 		}
 		for _, name := range append([]string{c.Words[0]}, c.Starts...) {
 			if found := p.ownProgram(name); found != "" {
@@ -76,6 +59,27 @@ func (p ruling) form(call *executors.Call, src parsed, allowed func(key string) 
 		return nil, errors.New("it failed in the read-only sandbox")
 	}
 	return &executors.Judged{Script: form.Script, ReadOnly: form.ReadOnly}, nil
+}
+
+// surroundings returns an error if files that a read-only command does not name, but its
+// program reads, may make it run another program or show files outside of the roots.
+func (p ruling) surroundings(c *plain.Command, form *plain.Form) error {
+	switch c.Program() {
+	case "git":
+		if err := gitRunsNothing(c.Dirs, p.Objects, p.private()); err != nil {
+			return fmt.Errorf("the repository may make git run a program or read other files (%w)", err)
+		}
+		if slices.Contains(c.Words, "grep") || slices.Contains(c.Words, "describe") {
+			return trackedStays(c.Dirs, p.private())
+		}
+	case "go":
+		if !slices.Contains([]string{"version", "env", "help"}, c.Words[1]) {
+			return goStays(c.Dirs, p.Roots, p.private())
+		}
+	case "rg":
+		return p.ignoresStay(c, form)
+	}
+	return nil
 }
 
 // covers returns nil if a rule, or an "always" of the user, allows a command that is not
@@ -197,8 +201,8 @@ func (g judge) named(form *plain.Form) (blocked *executors.Failure, ask []string
 				ask = append(ask, fmt.Sprintf("%s may be a file outside the session's directories", f.Text))
 			}
 		}
-		if f.Follows || f.Below && !gnuGrep() {
-			if err := g.linksOf(path); err != nil {
+		if f.Follows != "" && !(f.Below && gnuGrep()) {
+			if err := g.linksOf(path, f.Follows); err != nil {
 				ask = append(ask, fmt.Sprintf("a symbolic link in %s may lead elsewhere: %v", f.Text, err))
 			}
 		}
@@ -221,8 +225,8 @@ func (g judge) named(form *plain.Form) (blocked *executors.Failure, ask []string
 }
 
 // linksOf returns an error if a link in one of the directories that a path names, or
-// further below it, leads outside of the roots.
-func (g judge) linksOf(p command.Path) error {
+// further below it, has a name that matches a pattern, and leads outside of the roots.
+func (g judge) linksOf(p command.Path, pattern string) error {
 	t := follow.Trail{Lstat: g.now.Lstat}
 	for _, abs := range p.Abs {
 		places, err := follow.Files(abs, p.Glob, &t)
@@ -233,7 +237,7 @@ func (g judge) linksOf(p command.Path) error {
 			if info, err := g.now.Lstat(place); err != nil || !info.IsDir() {
 				continue
 			}
-			if err := linksStay([]string{place}, g.Roots); err != nil {
+			if err := linksStay([]string{place}, g.Roots, pattern); err != nil {
 				return err
 			}
 		}

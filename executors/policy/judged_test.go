@@ -219,7 +219,7 @@ func TestLinksBelow(t *testing.T) {
 		t.Fatal(err)
 	}
 	project, busybox := filepath.Join(dir, "project"), filepath.Join(dir, "busybox")
-	for _, path := range []string{filepath.Join(project, "src", "a.go"), filepath.Join(project, "docs", "a.md"), busybox} {
+	for _, path := range []string{filepath.Join(project, "src", "a.go"), filepath.Join(project, "docs", "a.md"), filepath.Join(project, "gen", "a.go"), busybox} {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -227,7 +227,7 @@ func TestLinksBelow(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, to := range map[string]string{filepath.Join(project, "src", "out"): "/etc/passwd", filepath.Join(project, "docs", "in"): "../docs", filepath.Join(dir, "grep"): busybox} {
+	for name, to := range map[string]string{filepath.Join(project, "src", "out"): "/etc/passwd", filepath.Join(project, "docs", "in"): "../docs", filepath.Join(project, "gen", "result"): "/etc", filepath.Join(project, "src", "x.go"): "/etc/passwd", filepath.Join(dir, "grep"): busybox} {
 		if err := os.Symlink(to, name); err != nil {
 			t.Fatal(err)
 		}
@@ -239,7 +239,7 @@ func TestLinksBelow(t *testing.T) {
 	}
 	for script, asks := range map[string]bool{
 		"grep -r x": true, "grep -rn x .": true, "grep -r x src": true, "grep --recursive x src/": true, "grep -d recurse x src": true, "egrep -r x s*": true, "cd src && grep -r x": true,
-		"grep -r x docs": false, "grep x src/a.go": false, "grep -r x src/a.go": false, "diff src docs": true, "diff docs docs": false, "gofmt -l .": true, "gofmt -d s*": true, "gofmt -d docs": false,
+		"grep -r x docs": false, "grep x src/a.go": false, "grep -r x src/a.go": false, "grep -r x gen": true, "diff src docs": true, "diff docs docs": false, "gofmt -l gen": false, "gofmt -l .": true, "gofmt -d s*": true, "gofmt -d docs": false,
 	} {
 		form, err := plain.Parse(script, plain.Shell{Dir: project}, nil)
 		if err != nil {

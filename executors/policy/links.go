@@ -3,7 +3,9 @@ package policy
 import (
 	"fmt"
 	"io/fs"
+	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -58,8 +60,9 @@ func gnuGrep() bool {
 const mostFiles = 1 << 17
 
 // linksStay returns an error if a link in one of the directories, or further below it,
-// leads outside of the roots. The directories that links name are searched too.
-func linksStay(dirs []string, roots Workspace) error {
+// leads outside of the roots. Only links count whose names match one of the patterns;
+// "*/" matches all that lead to directories. Such directories are searched too.
+func linksStay(dirs []string, roots Workspace, patterns ...string) error {
 	n := 0
 	var all []string
 	add := func(path string) error {
@@ -81,7 +84,7 @@ func linksStay(dirs []string, roots Workspace) error {
 				return nil
 			case n > mostFiles:
 				return fmt.Errorf("%s has too many files to search for symbolic links", all[i])
-			case e.Type()&fs.ModeSymlink != 0:
+			case e.Type()&fs.ModeSymlink != 0 && matches(path, patterns):
 				return add(path)
 			case e.Name() == ".git" && e.IsDir():
 				return fs.SkipDir
@@ -93,4 +96,16 @@ func linksStay(dirs []string, roots Workspace) error {
 		}
 	}
 	return nil
+}
+
+// matches reports whether the name of a link matches one of the patterns of linksStay.
+func matches(link string, patterns []string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		if p == "*/" {
+			info, err := os.Stat(link)
+			return err == nil && info.IsDir()
+		}
+		ok, _ := path.Match(p, filepath.Base(link)) // the patterns are well formed
+		return ok
+	})
 }

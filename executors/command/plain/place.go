@@ -35,11 +35,10 @@ func (p *placed) print() string { return strings.Join(slices.Concat(p.env, p.wor
 type operandKind int
 
 const (
-	fileOperands       operandKind = iota // files to read
-	linkedFileOperands                    // files to read, and directories in which it follows links
-	textOperands                          // texts that open no file
-	patternThenFiles                      // a text, then files
-	noOperands                            // no operands
+	fileOperands     operandKind = iota // files to read
+	textOperands                        // texts that open no file
+	patternThenFiles                    // a text, then files
+	noOperands                          // no operands
 )
 
 // program declares the words of a read-only program.
@@ -69,6 +68,7 @@ type program struct {
 	opensNothing     bool     // it looks at its operands without opening them
 	showsContents    bool     // it shows the contents of the files that it reads
 	recursiveOptions []string // options with which it reads the files below a directory
+	followedLinks    string   // see File.Follows
 	expandsAtFiles   bool     // it replaces a word "@FILE" by the words in that file
 
 	// lineFilters are the options with which it writes a part of its input lines,
@@ -325,7 +325,7 @@ func (p *program) place(b *builder, name string, words []Word) (*placed, error) 
 			out.files = append(out.files, File{Text: ".", Dirs: b.dirs})
 		}
 		for i := range out.files {
-			out.files[i].Below = true
+			out.files[i].Follows, out.files[i].Below = "*", true
 		}
 	}
 	out.feeds = p.feeder(opts, len(read) == 0, out)
@@ -345,7 +345,7 @@ func (p *program) operandFiles(b *builder, w Word) ([]File, error) {
 		case strings.HasPrefix(v, "@"): // some programs read more names from such a file
 			return nil, fmt.Errorf("%s may be a list of other files", v)
 		case v != "-":
-			out = append(out, File{Text: v, Dirs: b.dirs, Glob: w.Glob, Opens: !p.opensNothing, Follows: p.operands == linkedFileOperands})
+			out = append(out, File{Text: v, Dirs: b.dirs, Glob: w.Glob, Opens: !p.opensNothing, Follows: p.followedLinks})
 		}
 	}
 	return out, nil

@@ -58,9 +58,11 @@ type File struct {
 	Dirs  []string // absolute directories that a relative Text may be seen from
 	Glob  bool     // Text is a pattern of file names
 	Opens bool     // the program reads it
-	// Follows means that the program follows links in it if it is a directory. Below
-	// means that it reads the files below, and that only GNU's version follows no links.
-	Follows, Below bool
+	// Follows is a pattern of the names of links that the program follows in it, if it is
+	// a directory; empty means that it follows none. Below means that only GNU's version
+	// of the program follows none.
+	Follows string
+	Below   bool
 }
 
 // Command is one simple command.

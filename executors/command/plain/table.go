@@ -128,9 +128,9 @@ var programs = sync.OnceValue(func() map[string]*program {
 				"--ignore-all-space --ignore-case --ignore-space-change --ignore-trailing-space --ignore-blank-lines " +
 				"--suppress-common-lines --strip-trailing-cr --width# --text --new-file --report-identical-files " +
 				"--label= --minimal --normal --left-column",
-			operands: linkedFileOperands, maxOperands: 2, showsContents: true,
+			followedLinks: "*", maxOperands: 2, showsContents: true,
 		},
-		"cmp":  {options: "-bls -i# -n# --print-bytes --verbose --silent --quiet --bytes#", operands: linkedFileOperands, maxOperands: 2},
+		"cmp":  {options: "-bls -i# -n# --print-bytes --verbose --silent --quiet --bytes#", followedLinks: "*", maxOperands: 2},
 		"stat": {opensNothing: true, options: "-Lx -c= --format= --printf= --terse --dereference", leadingWildcard: true},
 		"file": {
 			options: "-bihkNrI0 --brief --mime --mime-type --mime-encoding --extension --keep-going --no-pad --raw " +
@@ -226,7 +226,7 @@ var programs = sync.OnceValue(func() map[string]*program {
 		"exit":     {operands: textOperands, maxOperands: 1, check: numeric},
 		"break":    {operands: textOperands, maxOperands: 1, check: numeric},
 		"continue": {operands: textOperands, maxOperands: 1, check: numeric},
-		"gofmt":    {options: "-l -d -s -e", operands: linkedFileOperands, singleDash: true, noDoubleDash: true, showsContents: true},
+		"gofmt":    {options: "-l -d -s -e", followedLinks: "*.go", singleDash: true, noDoubleDash: true, showsContents: true},
 	}
 })
 
