@@ -124,9 +124,13 @@ func ownRepository(git, objects string, private *workspace.Private) error {
 	if name, err := linkIn(git); err != nil || name != "" {
 		return cmp.Or(err, fmt.Errorf(".git/%s is a symbolic link", name))
 	}
-	for _, name := range []string{"objects/info", "objects/pack"} {
-		if info, err := os.Lstat(filepath.Join(git, name)); err == nil && info.Mode()&os.ModeSymlink != 0 {
-			return fmt.Errorf(".git/%s is a symbolic link", name)
+	parts, err := os.ReadDir(filepath.Join(git, "objects"))
+	if err != nil && !os.IsNotExist(err) {
+		return errors.New("its objects cannot be read")
+	}
+	for _, e := range parts {
+		if e.Type()&os.ModeSymlink != 0 {
+			return fmt.Errorf(".git/objects/%s is a symbolic link", e.Name())
 		}
 	}
 	for name, what := range map[string]string{
