@@ -38,7 +38,7 @@ func indexStays(top string, private *workspace.Private) error {
 	const limit = 64 << 20
 	index, ok := readAtMost(filepath.Join(top, ".git", "index"), limit, private)
 	if !ok {
-		return errors.New("its index cannot be read")
+		return errors.New("the index of the repository cannot be read")
 	}
 	if index == "" {
 		return nil
@@ -50,7 +50,7 @@ func indexStays(top string, private *workspace.Private) error {
 	seen := map[string]bool{}
 	for _, e := range entries {
 		if e.repository {
-			return fmt.Errorf("%s is a repository of its own", e.name)
+			return fmt.Errorf("%s is another repository, whose settings git would use", e.name)
 		}
 		for dir := range upwards(filepath.Dir(filepath.FromSlash(e.name))) {
 			if dir == "." || seen[dir] {
@@ -65,7 +65,7 @@ func indexStays(top string, private *workspace.Private) error {
 	return nil
 }
 
-var errIndex = errors.New("its index has a form that is not known")
+var errIndex = errors.New("the index of the repository has an unknown form")
 
 // indexEntry is a path of a repository's index.
 type indexEntry struct {

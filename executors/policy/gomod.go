@@ -39,7 +39,10 @@ func goStays(dirs []string, roots Workspace, private *workspace.Private) error {
 		}
 		local = append(local, cmp.Or(module, dir))
 	}
-	return linksStay(local, roots, "*.go", "go.*", "modules.txt", "*/")
+	if err := linksStay(local, roots, "*.go", "go.*", "modules.txt", "*/"); err != nil {
+		return fmt.Errorf("go may show text of a linked file: %w", err)
+	}
+	return nil
 }
 
 // goFileStays returns the directories that a file of a module or a workspace names.
