@@ -47,7 +47,7 @@ func (m *Stream) scanColon(l []byte, i int) {
 func (m *Stream) scanOracleLogin(l []byte, at int) {
 	rest := l[at:min(len(l), at+maxUser)]
 	slash, sign := bytes.IndexByte(rest, '/'), bytes.IndexByte(rest, '@')
-	if slash > 0 && sign-slash > minValue && isBelievable(rest[slash+1:sign], passwordName, true, true) {
+	if slash > 0 && sign-slash > minValue && isBelievable(rest[slash+1:sign], passwordName, dataForm) {
 		m.addHit(at+slash+1, at+sign, urlPassword)
 	}
 }
@@ -59,7 +59,7 @@ func (m *Stream) scanDatabaseLogin(l []byte, sign int) {
 	for from > 0 && sign-from < maxUser && l[from-1] > ' ' && !isQuote(l[from-1]) {
 		from--
 	}
-	if colon := bytes.IndexByte(l[from:sign], ':'); colon > 0 && isBelievable(l[from+colon+1:sign], passwordName, true, true) {
+	if colon := bytes.IndexByte(l[from:sign], ':'); colon > 0 && isBelievable(l[from+colon+1:sign], passwordName, dataForm) {
 		m.addHit(from+colon+1, sign, urlPassword)
 	}
 }
@@ -145,7 +145,7 @@ func (m *Stream) scanPair(l []byte, from, to, at int, separator byte) {
 	}
 	switch {
 	case !v.quoted && separator == '=' && tight && v.from > at: // name= has no value
-	case !isBelievable(value, n, v.quoted, asData):
+	case !isBelievable(value, n, form{quoted: v.quoted, asData: asData}):
 		if !v.quoted {
 			m.scanElsewhere(l, v, n, separator)
 		}
@@ -153,7 +153,7 @@ func (m *Stream) scanPair(l []byte, from, to, at int, separator byte) {
 	default:
 		m.addHit(v.from, v.to, kindOfName(name))
 		if arrow := `" -> "`; v.quoted && text.HasAnyPrefix(l[v.to:], arrow) { // a Terraform plan
-			if v = valueFrom(l, v.to+len(arrow)-1); isBelievable(l[v.from:v.to], n, true, asData) {
+			if v = valueFrom(l, v.to+len(arrow)-1); isBelievable(l[v.from:v.to], n, form{quoted: true, asData: asData}) {
 				m.addHit(v.from, v.to, kindOfName(name))
 			}
 		}
@@ -175,7 +175,7 @@ func (m *Stream) scanListed(l []byte, at int) {
 	if end == len(l) || l[end] != ']' || end+1 < len(l) && l[end+1] != ']' && l[end+1] != ' ' {
 		return
 	}
-	if v := l[at:end]; isBelievable(v, secretName, false, false) {
+	if v := l[at:end]; isBelievable(v, secretName, bareForm) {
 		m.addHit(at, end, namedSecret)
 	}
 }
@@ -221,7 +221,7 @@ func (m *Stream) scanBelow(l []byte) {
 	if rest := bytes.TrimRight(l[v.to:], "\"'`,;) \r"); len(rest) > 0 {
 		return
 	}
-	if isBelievable(value, m.below.class, v.quoted, false) &&
+	if isBelievable(value, m.below.class, form{quoted: v.quoted}) &&
 		(m.below.certain || text.HasDigit(value) && (isRandom(value) || isMixedWords(value))) {
 		m.addHit(v.from, v.to, namedSecret)
 	}
@@ -262,7 +262,7 @@ func (m *Stream) scanFallback(l []byte, at int, n nameClass) {
 		return
 	}
 	v := valueFrom(l, at+bytes.IndexByte(rest[1:], ' ')+2)
-	if v.quoted && isBelievable(l[v.from:v.to], n, true, false) {
+	if v.quoted && isBelievable(l[v.from:v.to], n, quotedForm) {
 		m.addHit(v.from, v.to, namedSecret)
 	}
 }

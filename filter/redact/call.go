@@ -38,7 +38,7 @@ func (m *Stream) scanElement(l []byte, i int) {
 func (m *Stream) scanElementText(l []byte, at int, n nameClass, name []byte) {
 	value := l[at:min(len(l), at+maxValue)]
 	to := bytes.Index(value, []byte("</"))
-	if to >= 0 && isBelievable(value[:to], n, true, n == passwordName) {
+	if to >= 0 && isBelievable(value[:to], n, form{quoted: true, asData: n == passwordName}) {
 		m.addHit(at, at+to, kindOfName(name))
 	}
 }
@@ -81,7 +81,7 @@ func (m *Stream) scanArgument(l []byte, i int) {
 		}
 	}
 	v := valueFrom(l, at)
-	if value := l[v.from:v.to]; isBelievable(value, n, true, false) && isRandom(value) {
+	if value := l[v.from:v.to]; isBelievable(value, n, quotedForm) && isRandom(value) {
 		m.addHit(v.from, v.to, namedSecret)
 	}
 }
@@ -95,7 +95,7 @@ func (m *Stream) scanLoginCall(l []byte, at int) {
 		return
 	}
 	v := valueFrom(l, user.to+len(`",`))
-	if v.quoted && text.HasDigit(l[v.from:v.to]) && isBelievable(l[v.from:v.to], passwordName, true, false) {
+	if v.quoted && text.HasDigit(l[v.from:v.to]) && isBelievable(l[v.from:v.to], passwordName, quotedForm) {
 		m.addHit(v.from, v.to, namedSecret)
 	}
 }

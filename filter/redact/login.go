@@ -60,7 +60,7 @@ func (m *Stream) scanBearerAndBy(l []byte, i int) {
 
 func (m *Stream) scanQuotedPassword(l []byte, at int) {
 	v := valueFrom(l, at)
-	if v.quoted && isBelievable(l[v.from:v.to], passwordName, true, true) {
+	if v.quoted && isBelievable(l[v.from:v.to], passwordName, dataForm) {
 		m.addHit(v.from, v.to, namedSecret)
 	}
 }
@@ -165,7 +165,7 @@ func (m *Stream) scanPgpass(l []byte, i int) {
 	}
 	port, _, _ := bytes.Cut(l[i+1:], []byte(":"))
 	if at := bytes.LastIndexByte(l, ':') + 1; (string(port) == "*" || text.DigitSet.All(port) && len(port) == 4) &&
-		isBelievable(l[at:], passwordName, true, true) {
+		isBelievable(l[at:], passwordName, dataForm) {
 		m.addHit(at, len(l), namedSecret)
 	}
 }
@@ -237,7 +237,7 @@ func (m *Stream) addIfLikely(l []byte, from, to int) {
 		from, to = from+1, to-1
 	}
 	if v := l[from:to]; len(v) >= 8 && text.HasDigit(v) && !isPlaceholder(v) && !isWordy(v) &&
-		!isReference(v) && (isRandom(v) || isBelievable(v, passwordName, false, false)) {
+		!isReference(v) && (isRandom(v) || isBelievable(v, passwordName, bareForm)) {
 		m.addHit(from, to, namedSecret)
 	}
 }

@@ -50,7 +50,7 @@ func (m *Stream) scanOption(l []byte, from int) {
 		m.scanUserPassword(l, v)
 		return
 	}
-	if value := l[v.from:v.to]; len(value) > 0 && value[0] != '-' && isBelievable(value, n, v.quoted, false) {
+	if value := l[v.from:v.to]; len(value) > 0 && value[0] != '-' && isBelievable(value, n, form{quoted: v.quoted}) {
 		m.addHit(v.from, v.to, kindOfName(l[from:to]))
 	}
 }
@@ -70,7 +70,8 @@ func (m *Stream) scanShortOption(l []byte, i int) {
 		return
 	case 'p':
 		if !runsCommand(line, "sshpass") &&
-			(l[at] == ' ' && !runsCommand(line, "docker login") && !runsCommand(line, "az login") || l[at] != ' ' && !runsCommand(line, "mysql")) {
+			(l[at] == ' ' && !runsCommand(line, "docker login") && !runsCommand(line, "az login") ||
+				l[at] != ' ' && !runsCommand(line, "mysql")) {
 			return
 		}
 	case 'a':
@@ -84,7 +85,7 @@ func (m *Stream) scanShortOption(l []byte, i int) {
 	default:
 		return
 	}
-	if v := valueFrom(l, at); isBelievable(l[v.from:v.to], passwordName, true, false) {
+	if v := valueFrom(l, at); isBelievable(l[v.from:v.to], passwordName, quotedForm) {
 		m.addHit(v.from, v.to, namedSecret)
 	}
 }
@@ -92,7 +93,7 @@ func (m *Stream) scanShortOption(l []byte, i int) {
 // scanUserPassword looks for the password in user:password.
 func (m *Stream) scanUserPassword(l []byte, v assignedValue) {
 	colon := bytes.IndexByte(l[v.from:v.to], ':')
-	if at := v.from + colon + 1; colon > 0 && isBelievable(l[at:v.to], passwordName, true, true) {
+	if at := v.from + colon + 1; colon > 0 && isBelievable(l[at:v.to], passwordName, dataForm) {
 		m.addHit(at, v.to, namedSecret)
 	}
 }

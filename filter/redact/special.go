@@ -50,7 +50,7 @@ func (m *Stream) scanFieldName(l, name []byte, at int) bool {
 			m.resultUntil = m.lineNumber + maxStateLines
 		}
 	case equalFold(name, "result"):
-		if v := valueFrom(l, at); m.lineNumber <= m.resultUntil && v.quoted && isBelievable(l[v.from:v.to], passwordName, true, false) {
+		if v := valueFrom(l, at); m.lineNumber <= m.resultUntil && v.quoted && isBelievable(l[v.from:v.to], passwordName, quotedForm) {
 			m.addHit(v.from, v.to, namedSecret)
 		}
 	case equalFold(name, "name"), equalFold(name, "key"):
@@ -65,7 +65,7 @@ func (m *Stream) scanFieldName(l, name []byte, at int) bool {
 		}
 	case equalFold(name, "default") && m.lineNumber <= m.valueUntil: // a Terraform variable
 		m.valueUntil = 0
-		if v := valueFrom(l, at); v.quoted && isBelievable(l[v.from:v.to], m.valueClass, true, false) {
+		if v := valueFrom(l, at); v.quoted && isBelievable(l[v.from:v.to], m.valueClass, quotedForm) {
 			m.addHit(v.from, v.to, namedSecret)
 		}
 	case equalFold(name, "keyName"): // an Azure account
@@ -77,7 +77,7 @@ func (m *Stream) scanFieldName(l, name []byte, at int) bool {
 	case equalFold(name, "value"):
 		if m.lineNumber <= m.valueUntil {
 			m.valueUntil = 0
-			if v := valueFrom(l, at); isBelievable(l[v.from:v.to], m.valueClass, v.quoted, false) {
+			if v := valueFrom(l, at); isBelievable(l[v.from:v.to], m.valueClass, form{quoted: v.quoted}) {
 				m.addHit(v.from, v.to, namedSecret)
 			}
 		}

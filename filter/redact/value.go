@@ -13,25 +13,36 @@ const (
 	maxValue = 2 << 10
 )
 
-// isBelievable reports whether a value can be the credential that its name
-// implies. quoted and asData report how it was written: NAME=value is data, and
-// name = value may be code.
-func isBelievable(v []byte, n nameClass, quoted, asData bool) bool {
+// form is how a value is written.
+type form struct {
+	quoted bool // it has quotes, or another end that is certain
+	asData bool // it is not code: NAME=value is data, and name = value may be code
+}
+
+// The usual forms.
+var (
+	bareForm   = form{}
+	quotedForm = form{quoted: true}
+	dataForm   = form{quoted: true, asData: true}
+)
+
+// isBelievable reports whether a value of this form can be the credential that its
+// name implies.
+func isBelievable(v []byte, n nameClass, f form) bool {
 	if len(v) < minValue || len(v) > maxValue || isPlaceholder(v) {
 		return false
 	}
 	if bytes.IndexByte(v, ' ') >= 0 {
-		return n >= secretName && quoted && isPhrase(v, asData)
+		return n >= secretName && f.quoted && isPhrase(v, f.asData)
 	}
-	if !quoted && (!asData && (isCodeLike(v) || v[0] == ':' || isCompoundName(v)) || isHexNumber(v)) {
+	if !f.quoted && (!f.asData && (isCodeLike(v) || v[0] == ':' || isCompoundName(v)) || isHexNumber(v)) {
 		return false
 	}
-	sure := quoted || asData
 	switch n {
 	case passwordName:
-		return isBelievablePassword(v, sure, asData)
+		return isBelievablePassword(v, f)
 	case secretName:
-		if asData && len(v) >= 12 && text.HasDigit(v) && isBelievablePassword(v, true, false) && !bytes.Contains(v, []byte("secret")) {
+		if f.asData && len(v) >= 12 && text.HasDigit(v) && isBelievablePassword(v, quotedForm) && !bytes.Contains(v, []byte("secret")) {
 			return true
 		}
 		if len(v) == len("0x")+64 && text.HasAnyPrefix(v, "0x") { // the key of a wallet; 40 digits are an address
@@ -46,7 +57,8 @@ func isBelievable(v []byte, n nameClass, quoted, asData bool) bool {
 	return false
 }
 
-func isBelievablePassword(v []byte, sure, asData bool) bool {
+// isBelievablePassword is isBelievable for the value of a passwordName without blanks.
+func isBelievablePassword(v []byte, f form) bool {
 	letters, numbers, others := 0, 0, 0
 	for _, b := range v {
 		switch {
@@ -66,9 +78,9 @@ func isBelievablePassword(v []byte, sure, asData bool) bool {
 	case isPath(v):
 		return false
 	case letters == 0:
-		return sure && others == 0 && numbers >= 6 || asData && numbers+others >= 8 && others > 0 && numbers > 0
+		return (f.quoted || f.asData) && others == 0 && numbers >= 6 || f.asData && numbers+others >= 8 && others > 0 && numbers > 0
 	case isWordy(v):
-		return asData && len(v) >= 8 || isRandom(v) || isPassphrase(v)
+		return f.asData && len(v) >= 8 || isRandom(v) || isPassphrase(v)
 	}
 	return len(v) >= 6 && (numbers > 0 || others > 0)
 }
