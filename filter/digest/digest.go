@@ -201,6 +201,7 @@ func (d *digest) begin(run strategy.Run, out *text.Lines) *digestPass {
 	return g
 }
 
+// digestPass digests one output.
 type digestPass struct {
 	*digest
 	run          strategy.Run

@@ -25,6 +25,7 @@ func (g ghLog) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 	return &runLogPass{digestPass: g.begin(run, out)}
 }
 
+// runLogPass digests the log of one run.
 type runLogPass struct {
 	*digestPass
 	jobAndStep []byte // job and step of the current lines

@@ -44,6 +44,7 @@ func (k kubectl) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 	}
 }
 
+// clusterPass digests one output of kubectl or helm.
 type clusterPass struct {
 	*digestPass
 	maxRows       int

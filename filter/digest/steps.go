@@ -50,6 +50,7 @@ const (
 // stepWarningWords select the lines kept of a step that succeeded.
 var stepWarningWords = text.NewWords("warning:", "warning[", "error:", "error[", "vulnerabilit", "fatal", "panic:", "npm err")
 
+// buildPass digests the log of one image build.
 type buildPass struct {
 	*digestPass
 	steps        []*step  // the running steps in the order of their begins

@@ -25,6 +25,7 @@ func (t terraform) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 	return &planPass{digestPass: t.begin(run, out)}
 }
 
+// planPass digests one plan.
 type planPass struct {
 	*digestPass
 	action       blockAction // of the current block

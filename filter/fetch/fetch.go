@@ -37,6 +37,7 @@ func (f fetch) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 	return &fetchPass{fetch: f, run: run, out: out, headersRequested: requestsHeaders(run.Command)}
 }
 
+// fetchPass shortens one output of an HTTP client.
 type fetchPass struct {
 	fetch
 	run              strategy.Run

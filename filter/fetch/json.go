@@ -19,6 +19,7 @@ type jsonList struct{}
 
 func (jsonList) Begin(_ strategy.Run, out *text.Lines) strategy.Pass { return &jsonPass{out: out} }
 
+// jsonPass collects one JSON text.
 type jsonPass struct {
 	out     *text.Lines
 	text    []byte

@@ -57,6 +57,7 @@ func (s stripAnnotated) Begin(_ strategy.Run, out *text.Lines) strategy.Pass {
 	return &annotatedPass{stripAnnotated: s, out: out, rest: text.NewLines()}
 }
 
+// annotatedPass drops and counts lines of one output.
 type annotatedPass struct {
 	stripAnnotated
 	out            *text.Lines

@@ -45,6 +45,7 @@ func (s stripNoise) Begin(_ strategy.Run, out *text.Lines) strategy.Pass {
 	return &strippingPass{stripNoise: s, out: out}
 }
 
+// strippingPass drops lines of one output.
 type strippingPass struct {
 	stripNoise
 	out     *text.Lines
@@ -86,6 +87,7 @@ func (k keepMatching) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 	return &matchingPass{keepMatching: k, run: run, out: out}
 }
 
+// matchingPass keeps the matching lines of one output.
 type matchingPass struct {
 	keepMatching
 	run   strategy.Run

@@ -50,6 +50,7 @@ func (t truncate) Begin(_ strategy.Run, out *text.Lines) strategy.Pass {
 	return &truncatePass{maxLines: t.maxLines, cutter: t.Cut(out)}
 }
 
+// truncatePass cuts one output.
 type truncatePass struct {
 	maxLines int
 	lines    int

@@ -17,6 +17,7 @@ type gitBlame struct{}
 
 func (gitBlame) Begin(_ strategy.Run, out *text.Lines) strategy.Pass { return &blamePass{out: out} }
 
+// blamePass shortens one output of git blame.
 type blamePass struct {
 	out        *text.Lines
 	lastCommit []byte // the commit of the last line, up to the line number

@@ -32,6 +32,7 @@ func (s gitStatus) Begin(_ strategy.Run, out *text.Lines) strategy.Pass {
 	return &statusPass{gitStatus: s, out: out, heads: statusHeads(), sections: statusSections()}
 }
 
+// statusPass shortens one status.
 type statusPass struct {
 	gitStatus
 	out             *text.Lines

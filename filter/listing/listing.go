@@ -40,6 +40,7 @@ func (l listing) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 	return &listingPass{listing: l, run: run, out: out, input: text.NewLines()}
 }
 
+// listingPass collects one list and shortens it at its end.
 type listingPass struct {
 	listing
 	run            strategy.Run

@@ -55,6 +55,7 @@ func (g groupMatches) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 	return m
 }
 
+// matchesPass groups the matches of one search.
 type matchesPass struct {
 	groupMatches
 	out             *text.Lines

@@ -44,6 +44,7 @@ func (t table) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 	return &tablePass{table: t, program: program, run: run, out: out, input: text.NewLines()}
 }
 
+// tablePass collects one table and shortens it at its end.
 type tablePass struct {
 	table
 	program        string

@@ -105,6 +105,7 @@ const (
 	maxNearError = 5        // lines without a time kept after an error
 )
 
+// dedupPass folds the records of one log.
 type dedupPass struct {
 	dedup
 	out            *text.Lines
