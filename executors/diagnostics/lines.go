@@ -8,9 +8,9 @@ import (
 )
 
 // Lines formats diagnostics of other programs, such as language servers, as the tool
-// does: errors first, each on one line, at most that many. It returns how many were left
+// does: errors first, each on one line, at most limit. omitted counts the others.
 // out.
-func Lines(found []Diagnostic, most int) (lines []string, left int) {
+func Lines(found []Diagnostic, limit int) (lines []string, omitted int) {
 	clean := make([]Diagnostic, len(found))
 	for i, d := range found {
 		d.File, d.Message, d.Code = plainLine(d.File), cut(plainLine(d.Message)), cut(plainLine(d.Code))
@@ -20,7 +20,7 @@ func Lines(found []Diagnostic, most int) (lines []string, left int) {
 		a, b := clean[i], clean[j]
 		return cmp.Or(rank(a.Severity)-rank(b.Severity), compareLocation(a, b)) < 0
 	})
-	for _, d := range clean[:min(len(clean), max(most, 0))] {
+	for _, d := range clean[:min(len(clean), max(limit, 0))] {
 		lines = append(lines, d.line())
 	}
 	return lines, len(clean) - len(lines)

@@ -106,11 +106,11 @@ func (r *report) locate(name, dir string) string {
 	return filepath.Join(dir, name)
 }
 
-// result returns the tool's result with at most that many diagnostics.
-func (r *report) result(most int) executors.Result {
+// result returns the tool's result with at most maxShown diagnostics.
+func (r *report) result(maxShown int) executors.Result {
 	sortByLocation(r.found)
 	r.found = slices.CompactFunc(r.found, func(a, b located) bool { return a.Diagnostic == b.Diagnostic })
-	kept := r.mostSevere(most)
+	kept := r.mostSevere(maxShown)
 	raw := Report{Diagnostics: []Diagnostic{}, Omitted: len(r.found) - len(kept), Elsewhere: r.outside, Warnings: r.warnings}
 
 	var lines []string
@@ -167,12 +167,12 @@ func (r *report) full(kept []located) *executors.Spool {
 }
 
 // mostSevere selects the diagnostics to show, in order. It prefers the most severe.
-func (r *report) mostSevere(most int) []located {
+func (r *report) mostSevere(limit int) []located {
 	byRank := slices.Clone(r.found)
 	sort.SliceStable(byRank, func(i, j int) bool { return rank(byRank[i].Severity) < rank(byRank[j].Severity) })
 	room := maxText
 	for i, p := range byRank {
-		if room -= len(p.line()); i == most || room < 0 {
+		if room -= len(p.line()); i == limit || room < 0 {
 			byRank = byRank[:i]
 			break
 		}

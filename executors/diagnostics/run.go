@@ -23,7 +23,7 @@ var plainOutput = []string{"FORCE_COLOR=0", "MYPY_FORCE_COLOR=0", "CARGO_TERM_CO
 
 // run runs the programs of the plan one after the other and returns the report. The
 // error is the cause of a cancelled turn.
-func (t *checker) run(ctx context.Context, p runPlan, most int) (executors.Result, error) {
+func (t *checker) run(ctx context.Context, p runPlan, maxShown int) (executors.Result, error) {
 	within, cancel := ctx, context.CancelFunc(func() {})
 	if t.cfg.Timeout > 0 {
 		within, cancel = context.WithTimeout(ctx, time.Duration(t.cfg.Timeout)*time.Second)
@@ -51,10 +51,10 @@ func (t *checker) run(ctx context.Context, p runPlan, most int) (executors.Resul
 		}
 		rep.add(found, s.dir)
 	}
-	if most <= 0 || most > t.cfg.MaxDiagnostics {
-		most = t.cfg.MaxDiagnostics
+	if maxShown <= 0 || maxShown > t.cfg.MaxDiagnostics {
+		maxShown = t.cfg.MaxDiagnostics
 	}
-	return rep.result(most), nil
+	return rep.result(maxShown), nil
 }
 
 // errNoPackages reports that the go command had no packages to check. Depending on

@@ -18,9 +18,9 @@ type deleteInput struct {
 // maxShownEntries bounds the entries that are counted before the user is asked.
 const maxShownEntries = 20_000
 
-// planDelete counts the entries that would be deleted, at most room. It accepts
+// planDelete counts the entries that would be deleted, at most maxEntries. It accepts
 // files that the rules for reading refuse, since their content is not shown.
-func (t *tools) planDelete(ctx context.Context, in *deleteInput, room int) (tg target, c census, err error) {
+func (t *tools) planDelete(ctx context.Context, in *deleteInput, maxEntries int) (tg target, c census, err error) {
 	roots := t.roots.Writing()
 	if tg, err = t.resolveEntry("path", in.Path, roots); err != nil {
 		return tg, c, err
@@ -31,7 +31,7 @@ func (t *tools) planDelete(ctx context.Context, in *deleteInput, room int) (tg t
 	if _, err := roots.Lstat(tg.abs); err != nil {
 		return tg, c, t.explain(err, "delete", tg)
 	}
-	if err := c.countTree(ctx, roots, tg, room); err != nil {
+	if err := c.countTree(ctx, roots, tg, maxEntries); err != nil {
 		return tg, c, t.explain(err, "look at what is in", tg)
 	}
 	if c.hidden {

@@ -114,11 +114,11 @@ func escapeGrowth(c byte) int {
 	return 0
 }
 
-// cutJSON truncates s to most bytes of JSON, and marks the cut.
-func cutJSON(s string, most int) string {
+// cutJSON truncates s to maxBytes bytes of JSON, and marks the cut.
+func cutJSON(s string, maxBytes int) string {
 	n := 0
 	for i := range len(s) {
-		if n += 1 + escapeGrowth(s[i]); n > most {
+		if n += 1 + escapeGrowth(s[i]); n > maxBytes {
 			return cutText(s, max(0, i-64))
 		}
 	}

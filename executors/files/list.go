@@ -100,9 +100,9 @@ func entryGroup(mode fs.FileMode) int {
 	return 3
 }
 
-// listing returns one line for each of at most most entries, and a note about
+// listing returns one line for each of the first maxEntries entries, and a note about
 // the rest.
-func listing(name string, entries []fs.DirEntry, most int) string {
+func listing(name string, entries []fs.DirEntry, maxEntries int) string {
 	if len(entries) == 0 {
 		return "Empty directory: " + name
 	}
@@ -110,13 +110,13 @@ func listing(name string, entries []fs.DirEntry, most int) string {
 		return cmp.Or(entryGroup(a.Type())-entryGroup(b.Type()), strings.Compare(a.Name(), b.Name()))
 	})
 	var b strings.Builder
-	for _, e := range entries[:min(len(entries), most)] {
+	for _, e := range entries[:min(len(entries), maxEntries)] {
 		b.WriteString(groups[entryGroup(e.Type())])
 		b.WriteString(executors.OneLine(e.Name()))
 		b.WriteByte('\n')
 	}
-	if len(entries) > most {
-		fmt.Fprintf(&b, "[the first %d of %d entries; find_path with a pattern shows others]\n", most, len(entries))
+	if len(entries) > maxEntries {
+		fmt.Fprintf(&b, "[the first %d of %d entries; find_path with a pattern shows others]\n", maxEntries, len(entries))
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -107,14 +107,14 @@ func (c *census) skip(err error) error {
 	return err
 }
 
-// countTree counts the entry at tg and those below it, at most room.
-func (c *census) countTree(ctx context.Context, roots *workspace.Roots, tg target, room int) error {
+// countTree counts the entry at tg and those below it, at most maxEntries.
+func (c *census) countTree(ctx context.Context, roots *workspace.Roots, tg target, maxEntries int) error {
 	dir, name, err := roots.Parent(tg.abs)
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
-	c.room = room
+	c.room = maxEntries
 	if err := c.countEntry(ctx, dir, name); !errors.Is(err, fs.SkipAll) {
 		return err
 	}

@@ -153,12 +153,12 @@ func (srv *server) worthWaiting(wait time.Duration) bool {
 	return srv.lateInARow < maxLate && (srv.lastStep == nil || srv.running.Loaded())
 }
 
-// awaitSteps waits until all steps are done, the time is over or ctx ends.
-func awaitSteps(ctx context.Context, steps []*client.Step, most time.Duration) {
-	if len(steps) == 0 || most <= 0 {
+// awaitSteps waits until all steps are done, maxWait is over or ctx ends.
+func awaitSteps(ctx context.Context, steps []*client.Step, maxWait time.Duration) {
+	if len(steps) == 0 || maxWait <= 0 {
 		return
 	}
-	timer := time.NewTimer(most)
+	timer := time.NewTimer(maxWait)
 	defer timer.Stop()
 	for _, step := range steps {
 		select {

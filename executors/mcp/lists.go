@@ -177,8 +177,8 @@ func isURI(text string) bool {
 	return text != "" && len(text) <= maxURI && stripInvisible(text) == text && !strings.ContainsFunc(text, unicode.IsSpace)
 }
 
-// pages reads the pages of a list, up to most items. It stops when a cursor repeats.
-func pages[T any](read func(cursor string) (items []*T, next string, err error), most int) ([]*T, error) {
+// pages reads the pages of a list, up to maxItems items. It stops when a cursor repeats.
+func pages[T any](read func(cursor string) (items []*T, next string, err error), maxItems int) ([]*T, error) {
 	var all []*T
 	seen, cursor := map[string]bool{}, ""
 	for range maxPages {
@@ -187,11 +187,11 @@ func pages[T any](read func(cursor string) (items []*T, next string, err error),
 			return nil, err
 		}
 		for _, item := range items {
-			if item != nil && len(all) < most {
+			if item != nil && len(all) < maxItems {
 				all = append(all, item)
 			}
 		}
-		if next == "" || seen[next] || len(all) == most {
+		if next == "" || seen[next] || len(all) == maxItems {
 			break
 		}
 		seen[next], cursor = true, next

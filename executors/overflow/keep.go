@@ -53,14 +53,14 @@ func (o *Overflow) store(ctx context.Context, session string, text io.ReaderAt, 
 }
 
 // reference returns the line by which the model finds the text.
-func (k storedText) reference(most int64) string {
+func (k storedText) reference(maxBytes int64) string {
 	lines, until := executors.CountGrouped(k.lines, "line"), ""
 	if k.place == inMemory {
 		until = ", until the agent ends"
 	}
 	if k.bytes < k.size {
 		return fmt.Sprintf("[full output: %s, its first %s (%s): %s %s%s%s; the rest is gone: tools.overflow.max_overflow_bytes is %s]",
-			mebibytes(k.size), lines, mebibytes(k.bytes), Name, refPrefix, k.id, until, executors.Grouped(most))
+			mebibytes(k.size), lines, mebibytes(k.bytes), Name, refPrefix, k.id, until, executors.Grouped(maxBytes))
 	}
 	return fmt.Sprintf("[full output: %s, %s: %s %s%s%s]", lines, mebibytes(k.size), Name, refPrefix, k.id, until)
 }
@@ -114,11 +114,11 @@ func (o *Overflow) measure(ctx context.Context, session string, text io.ReaderAt
 	return k, nil
 }
 
-// boundary returns the largest length up to most at which a longer text can be cut:
+// boundary returns the largest length up to maxBytes at which a longer text can be cut:
 // between lines, or between runes if the last line is very long.
-func boundary(text io.ReaderAt, most int64) (int64, error) {
-	from := max(0, most-pieceSize)
-	buf := make([]byte, most-from+1)
+func boundary(text io.ReaderAt, maxBytes int64) (int64, error) {
+	from := max(0, maxBytes-pieceSize)
+	buf := make([]byte, maxBytes-from+1)
 	n, err := text.ReadAt(buf, from)
 	if n < len(buf) {
 		return 0, fmt.Errorf("read the text that overflows: %w", err)

@@ -55,17 +55,17 @@ func (o *Overflow) summarize(ctx context.Context, call *executors.Call, text str
 	return executors.ReplaceMiddle(text, room, summaryBegin+strings.TrimRight(summary, "\n")+summaryEnd), true
 }
 
-// headAndTail returns the beginning and the end of a text, at most that many bytes
+// headAndTail returns the beginning and the end of a text, at most maxBytes
 // together.
-func headAndTail(source io.ReaderAt, size int64, most int) (text string, missing bool, err error) {
-	if most <= 0 {
+func headAndTail(source io.ReaderAt, size int64, maxBytes int) (text string, missing bool, err error) {
+	if maxBytes <= 0 {
 		return "", false, nil
 	}
-	if size <= int64(most) {
+	if size <= int64(maxBytes) {
 		data, err := io.ReadAll(io.NewSectionReader(source, 0, size))
 		return string(data), false, err
 	}
-	half := int64(most / 2)
+	half := int64(maxBytes / 2)
 	head, err := io.ReadAll(io.NewSectionReader(source, 0, half))
 	if err != nil {
 		return "", false, err

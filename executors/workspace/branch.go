@@ -19,10 +19,10 @@ type Omitted struct {
 }
 
 // readAll reads a file of size bytes into buf, or into a larger buffer if needed.
-// It stops after most bytes. It calls read until that returns 0.
-func readAll(buf []byte, size, most int64, read func([]byte) (int, error)) ([]byte, error) {
+// It stops after maxBytes. It calls read until that returns 0.
+func readAll(buf []byte, size, maxBytes int64, read func([]byte) (int, error)) ([]byte, error) {
 	buf = buf[:0]
-	if need := int(min(size, most) + 1); cap(buf) < need { // one more byte, to detect the end without growing
+	if need := int(min(size, maxBytes) + 1); cap(buf) < need { // one more byte, to detect the end without growing
 		buf = make([]byte, 0, need+need/4)
 	}
 	for {
@@ -33,7 +33,7 @@ func readAll(buf []byte, size, most int64, read func([]byte) (int, error)) ([]by
 		switch {
 		case err == io.EOF || err == nil && n <= 0:
 			return buf, nil
-		case err != nil || int64(len(buf)) > most:
+		case err != nil || int64(len(buf)) > maxBytes:
 			return buf, err
 		case int64(len(buf)) == size && size > 0 && len(buf) < cap(buf): // a short read: the end
 			return buf, nil

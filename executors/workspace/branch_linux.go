@@ -110,8 +110,8 @@ func sameInode(st *unix.Stat_t) func(fs.FileInfo) bool {
 
 // Read returns the content of the regular file name, using the memory of buf. For
 // anything else it returns an *IrregularError; it never blocks. For a file of more
-// than most bytes it returns only the size.
-func (b *Branch) Read(name string, buf []byte, most int) (data []byte, size int64, err error) {
+// than maxBytes it returns only the size.
+func (b *Branch) Read(name string, buf []byte, maxBytes int) (data []byte, size int64, err error) {
 	if err := b.mayRead(name); err != nil {
 		return buf, 0, err
 	}
@@ -133,10 +133,10 @@ func (b *Branch) Read(name string, buf []byte, most int) (data []byte, size int6
 		return buf, 0, &fs.PathError{Op: "fstat", Path: name, Err: err}
 	case st.Mode&unix.S_IFMT != unix.S_IFREG:
 		return buf, 0, &IrregularError{Path: name, Mode: typeOf(st.Mode)}
-	case st.Size > int64(most):
+	case st.Size > int64(maxBytes):
 		return buf, st.Size, nil
 	}
-	data, err = readAll(buf, st.Size, int64(most), func(p []byte) (int, error) {
+	data, err = readAll(buf, st.Size, int64(maxBytes), func(p []byte) (int, error) {
 		for {
 			n, err := unix.Read(fd, p)
 			if !errors.Is(err, unix.EINTR) {

@@ -40,17 +40,17 @@ func (b *Branch) Sub(name string) (*Branch, error) {
 
 // Read returns the content of the regular file name, using the memory of buf. For
 // anything else it returns an *IrregularError; it never blocks. For a file of more
-// than most bytes it returns only the size.
-func (b *Branch) Read(name string, buf []byte, most int) (data []byte, size int64, err error) {
+// than maxBytes it returns only the size.
+func (b *Branch) Read(name string, buf []byte, maxBytes int) (data []byte, size int64, err error) {
 	f, info, err := b.dir.Open(name, os.O_RDONLY)
 	if err != nil {
 		return buf, 0, err
 	}
 	defer f.Close()
-	if info.Size() > int64(most) {
+	if info.Size() > int64(maxBytes) {
 		return buf, info.Size(), nil
 	}
-	data, err = readAll(buf, info.Size(), int64(most), func(p []byte) (int, error) {
+	data, err = readAll(buf, info.Size(), int64(maxBytes), func(p []byte) (int, error) {
 		n, err := f.Read(p)
 		if n > 0 && err == io.EOF {
 			err = nil

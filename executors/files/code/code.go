@@ -61,8 +61,8 @@ type Search struct {
 	hits []Hit // the best so far, in order
 }
 
-// NewSearch returns a search that keeps at most most hits, at least one.
-func NewSearch(q Query, most int) *Search { return &Search{query: q, maxHits: max(1, most)} }
+// NewSearch returns a search that keeps at most maxHits hits, and at least one.
+func NewSearch(q Query, maxHits int) *Search { return &Search{query: q, maxHits: max(1, maxHits)} }
 
 // Add adds the hits of a file.
 func (s *Search) Add(hits []Hit) {
