@@ -4,6 +4,8 @@ import (
 	"encoding/base64"
 	"io"
 	"net/http"
+	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -38,6 +40,20 @@ func TextBlock(text string) ContentBlock { return ContentBlock{Type: "text", Tex
 // ImageBlock returns a block with an image.
 func ImageBlock(mimeType string, data []byte) ContentBlock {
 	return ContentBlock{Type: "image", MIMEType: mimeType, Data: base64.StdEncoding.EncodeToString(data)}
+}
+
+// FileLink returns a link to a file, of an absolute path.
+func FileLink(name, path string) ContentBlock {
+	return ContentBlock{Type: "resource_link", Name: name, URI: FileURI(path)}
+}
+
+// FileURI returns the URI of an absolute path.
+func FileURI(path string) string {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") { // C:/x
+		path = "/" + path
+	}
+	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
 // Image returns the image of an image block, or of a resource block whose blob

@@ -7,11 +7,9 @@ import (
 	"io/fs"
 	"mime"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/acp"
@@ -50,7 +48,7 @@ func attachment(name string, limit int) (b acp.ContentBlock, err error) {
 	switch {
 	case slices.Contains(images, kind):
 		b = acp.ImageBlock(kind, data)
-		b.URI = fileURI(abs)
+		b.URI = acp.FileURI(abs)
 		return b, nil
 	case len(data) == 0:
 		return b, fmt.Errorf("%s is empty", name)
@@ -58,7 +56,7 @@ func attachment(name string, limit int) (b acp.ContentBlock, err error) {
 		return b, fmt.Errorf("%s is neither text in UTF-8 nor an image (PNG, JPEG, GIF, WebP)", name)
 	}
 	text := string(data)
-	return acp.ContentBlock{Type: "resource", Resource: &acp.Resource{URI: fileURI(abs), MIMEType: "text/plain", Text: &text}}, nil
+	return acp.ContentBlock{Type: "resource", Resource: &acp.Resource{URI: acp.FileURI(abs), MIMEType: "text/plain", Text: &text}}, nil
 }
 
 // lengthError reports that a file has more bytes than may be read.
@@ -93,13 +91,4 @@ func readBounded(name string, limit int) ([]byte, error) {
 		err = &lengthError{name, limit}
 	}
 	return data, err
-}
-
-// fileURI returns the URI of an absolute path.
-func fileURI(path string) string {
-	path = filepath.ToSlash(path)
-	if !strings.HasPrefix(path, "/") { // C:/x
-		path = "/" + path
-	}
-	return (&url.URL{Scheme: "file", Path: path}).String()
 }

@@ -2,10 +2,8 @@ package app
 
 import (
 	"context"
-	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -72,19 +70,10 @@ func (st *sessionTools) expandFile(ctx context.Context, name, rest string) (sess
 			e.Commands[i] = part.Command
 			e.Content = append(e.Content, acp.TextBlock("[The command "+executors.Quoted(part.Command)+" was not run, or it failed]"))
 		case part.File != "":
-			e.Content = append(e.Content, fileLink(part.Name, part.File))
+			e.Content = append(e.Content, acp.FileLink(part.Name, part.File))
 		default:
 			e.Content = append(e.Content, acp.TextBlock(part.Text))
 		}
 	}
 	return e, ok, err
-}
-
-// fileLink returns a link to a file, as a client sends it.
-func fileLink(name, path string) acp.ContentBlock {
-	slashed := filepath.ToSlash(path)
-	if !strings.HasPrefix(slashed, "/") { // a drive of Windows
-		slashed = "/" + slashed
-	}
-	return acp.ContentBlock{Type: "resource_link", Name: name, URI: (&url.URL{Scheme: "file", Path: slashed}).String()}
 }

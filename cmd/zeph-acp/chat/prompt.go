@@ -1,7 +1,6 @@
 package chat
 
 import (
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,7 +27,7 @@ func (c *Chat) promptBlocks(text string) []acp.ContentBlock {
 			continue
 		}
 		seen = append(seen, path)
-		all = append(all, acp.ContentBlock{Type: "resource_link", URI: (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String(), Name: name})
+		all = append(all, acp.FileLink(name, path))
 	}
 	return all
 }
