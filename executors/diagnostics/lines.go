@@ -9,7 +9,6 @@ import (
 
 // Lines formats diagnostics of other programs, such as language servers, as the tool
 // does: errors first, each on one line, at most limit. omitted counts the others.
-// out.
 func Lines(found []Diagnostic, limit int) (lines []string, omitted int) {
 	clean := make([]Diagnostic, len(found))
 	for i, d := range found {
