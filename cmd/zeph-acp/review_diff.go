@@ -46,7 +46,7 @@ func (r *runner) change(ctx context.Context, base string, paths []string) (c cha
 	if err != nil {
 		return c, usageError("--base: %w", err)
 	}
-	args := append([]string{"diff", "--no-ext-diff", "--no-textconv", "--no-color", since, "--"}, paths...)
+	args := append([]string{"diff", "--no-ext-diff", "--no-textconv", "--submodule=short", "--no-color", since, "--"}, paths...)
 	if c.diff, err = g.text(limit, args...); err != nil {
 		return c, err
 	}
