@@ -14,11 +14,31 @@ import (
 
 // textOptions are options whose value a program runs as a command.
 var textOptions = map[string]string{
-	"bat": "--pager", "emacs": "--eval -eval", "entr": "-s",
-	"git": "--upload-pack --receive-pack --exec -x --extcmd --open-files-in-pager --tree-filter --index-filter --msg-filter --env-filter --commit-filter --parent-filter --tag-name-filter",
-	"go":  "-exec -toolexec -vettool", "man": "-P --pager", "nix": "-c --command", "nix-shell": "--run --command", "npm": "--script-shell -c --call", "npx": "-c --call", "powershell": "-c -Command", "pwsh": "-c -Command",
-	"rg": "--pre", "rsync": "-e --rsh", "scp": "-S -o", "sftp": "-S -o", "sort": "--compress-program", "split": "--filter", "ssh": "-o",
-	"bsdtar": "--use-compress-program", "gtar": "-F --info-script --new-volume-script --rsh-command", "tar": "-F --info-script --new-volume-script --rsh-command", "xterm": "-e", "zip": "-TT --unzip-command",
+	"bat":   "--pager",
+	"emacs": "--eval -eval",
+	"entr":  "-s",
+	"git": "--upload-pack --receive-pack --exec -x --extcmd --open-files-in-pager --tree-filter --index-filter " +
+		"--msg-filter --env-filter --commit-filter --parent-filter --tag-name-filter",
+	"go":         "-exec -toolexec -vettool",
+	"man":        "-P --pager",
+	"nix":        "-c --command",
+	"nix-shell":  "--run --command",
+	"npm":        "--script-shell -c --call",
+	"npx":        "-c --call",
+	"powershell": "-c -Command",
+	"pwsh":       "-c -Command",
+	"rg":         "--pre",
+	"rsync":      "-e --rsh",
+	"scp":        "-S -o",
+	"sftp":       "-S -o",
+	"sort":       "--compress-program",
+	"split":      "--filter",
+	"ssh":        "-o",
+	"bsdtar":     "--use-compress-program",
+	"gtar":       "-F --info-script --new-volume-script --rsh-command",
+	"tar":        "-F --info-script --new-volume-script --rsh-command",
+	"xterm":      "-e",
+	"zip":        "-TT --unzip-command",
 }
 
 // launcher describes the position of the command among the operands of the
@@ -31,15 +51,54 @@ type launcher struct {
 
 // launchers are programs that run a command in addition to their own work.
 var launchers = map[string]launcher{
-	"asdf": {after: "exec"}, "bundle": {after: "exec"}, "bunx": {}, "bwrap": {anywhere: true}, "conda": {after: "run"}, "cpulimit": {anywhere: true}, "daemonize": {anywhere: true}, "direnv": {after: "exec", operands: 1}, "doppler": {after: "run"}, "dotenv": {anywhere: true},
-	"dumb-init": {}, "expect": {anywhere: true}, "faketime": {operands: 1}, "gosu": {operands: 1}, "hatch": {after: "run"}, "hyperfine": {anywhere: true}, "mamba": {after: "run"}, "micromamba": {after: "run"}, "mise": {after: "exec x"}, "nix": {after: "develop shell", anywhere: true}, "npm": {after: "exec x"},
-	"npx": {}, "op": {after: "run"}, "pdm": {after: "run"}, "pipenv": {after: "run"}, "pixi": {after: "run"}, "pnpm": {after: "exec"}, "poetry": {after: "run"}, "proot": {anywhere: true}, "proxychains": {}, "proxychains4": {}, "rye": {after: "run"}, "screen": {anywhere: true}, "setuidgid": {operands: 1}, "spawn": {},
-	"start-stop-daemon": {anywhere: true}, "su-exec": {operands: 1}, "systemd-inhibit": {}, "tini": {}, "tmux": {anywhere: true}, "uv": {after: "run"}, "yarn": {after: "exec"},
+	"asdf":              {after: "exec"},
+	"bundle":            {after: "exec"},
+	"bunx":              {},
+	"bwrap":             {anywhere: true},
+	"conda":             {after: "run"},
+	"cpulimit":          {anywhere: true},
+	"daemonize":         {anywhere: true},
+	"direnv":            {after: "exec", operands: 1},
+	"doppler":           {after: "run"},
+	"dotenv":            {anywhere: true},
+	"dumb-init":         {},
+	"expect":            {anywhere: true},
+	"faketime":          {operands: 1},
+	"gosu":              {operands: 1},
+	"hatch":             {after: "run"},
+	"hyperfine":         {anywhere: true},
+	"mamba":             {after: "run"},
+	"micromamba":        {after: "run"},
+	"mise":              {after: "exec x"},
+	"nix":               {after: "develop shell", anywhere: true},
+	"npm":               {after: "exec x"},
+	"npx":               {},
+	"op":                {after: "run"},
+	"pdm":               {after: "run"},
+	"pipenv":            {after: "run"},
+	"pixi":              {after: "run"},
+	"pnpm":              {after: "exec"},
+	"poetry":            {after: "run"},
+	"proot":             {anywhere: true},
+	"proxychains":       {},
+	"proxychains4":      {},
+	"rye":               {after: "run"},
+	"screen":            {anywhere: true},
+	"setuidgid":         {operands: 1},
+	"spawn":             {},
+	"start-stop-daemon": {anywhere: true},
+	"su-exec":           {operands: 1},
+	"systemd-inhibit":   {},
+	"tini":              {},
+	"tmux":              {anywhere: true},
+	"uv":                {after: "run"},
+	"yarn":              {after: "exec"},
 }
 
 // escapes are programs in whose own language "!" and the like run a command.
 var escapes = []string{
-	"crash", "dc", "ed", "ex", "ftp", "gdb", "less", "lldb", "mail", "mariadb", "more", "mysql", "nvim", "psql", "sftp", "sqlite3", "vi", "view", "vim", "vimdiff",
+	"crash", "dc", "ed", "ex", "ftp", "gdb", "less", "lldb", "mail", "mariadb", "more", "mysql", "nvim",
+	"psql", "sftp", "sqlite3", "vi", "view", "vim", "vimdiff",
 }
 
 // escaped matches a command in such a language.
@@ -47,8 +106,10 @@ var escaped = lazyregexp.New(`(?m)^[\s:+"'%.,$\d]*(?:[a-z]+!?\s+)?(?:\\?!|\.(?:s
 
 // programmed are programs that run a text in a language of their own.
 var programmed = []string{
-	"awk", "bun", "deno", "elixir", "emacs", "erl", "expect", "gawk", "ghci", "groovy", "guile", "ipython", "jruby", "julia", "jshell", "kotlin", "lua", "luajit", "m4", "mawk", "nawk", "node", "nodejs",
-	"original-awk", "osascript", "perl", "php", "powershell", "pwsh", "pypy", "python", "r", "racket", "rscript", "ruby", "scala", "swift", "tclsh", "ts-node", "tsx", "vim", "nvim", "wish",
+	"awk", "bun", "deno", "elixir", "emacs", "erl", "expect", "gawk", "ghci", "groovy", "guile",
+	"ipython", "jruby", "julia", "jshell", "kotlin", "lua", "luajit", "m4", "mawk", "nawk", "node",
+	"nodejs", "original-awk", "osascript", "perl", "php", "powershell", "pwsh", "pypy", "python", "r",
+	"racket", "rscript", "ruby", "scala", "swift", "tclsh", "ts-node", "tsx", "vim", "nvim", "wish",
 }
 
 // quoted matches a command in quotes, which such a text passes to the system.

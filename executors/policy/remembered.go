@@ -13,18 +13,26 @@ import (
 // an "always" for one call must not cover the next. An entry with a subcommand
 // covers only that one.
 var destructive = []string{
-	"chgrp", "chmod", "chown", "cp", "dd", "find", "install", "ln", "mv", "patch", "rename", "rimraf", "rm", "rmdir", "rsync", "sed", "shred", "tee", "truncate", "unlink",
-	"git bisect", "git checkout", "git clean", "git config", "git submodule", "git worktree", "git push", "git rebase", "git reset", "git restore", "git rm", "git stash", "git branch", "git tag", "docker rm", "docker rmi", "docker system", "kubectl delete",
-	"alias", "exec", "export", "function", "hash", "enable", "unset", "declare", "xargs", "parallel", "fd",
+	"chgrp", "chmod", "chown", "cp", "dd", "find", "install", "ln", "mv", "patch", "rename", "rimraf",
+	"rm", "rmdir", "rsync", "sed", "shred", "tee", "truncate", "unlink", "git bisect", "git checkout",
+	"git clean", "git config", "git submodule", "git worktree", "git push", "git rebase", "git reset",
+	"git restore", "git rm", "git stash", "git branch", "git tag", "docker rm", "docker rmi",
+	"docker system", "kubectl delete", "alias", "exec", "export", "function", "hash", "enable", "unset",
+	"declare", "xargs", "parallel", "fd",
 }
 
 // groups are programs and subcommands whose next word is a subcommand too, or the
 // program that runs: "docker volume rm", "npm run deploy".
 var groups = []string{
-	"aws", "az", "bun run", "bun x", "bundle exec", "conda run", "deno run", "docker buildx", "docker compose", "docker container", "docker context", "docker exec", "docker image", "docker network", "docker run", "docker volume",
-	"gcloud", "gh", "glab", "go install", "go run", "go tool", "helm repo", "kubectl config", "kubectl exec", "kubectl rollout", "nix run", "npm exec", "npm run", "npm run-script", "pdm run", "php artisan", "pipenv run", "pipx run", "pnpm dlx", "pnpm exec",
-	"pnpm run", "podman compose", "podman container", "podman exec", "podman image", "podman network", "podman run", "podman volume", "poetry run", "python manage.py", "python3 manage.py", "terraform state",
-	"terraform workspace", "uv pip", "uv run", "uv tool", "yarn dlx", "yarn exec", "yarn run",
+	"aws", "az", "bun run", "bun x", "bundle exec", "conda run", "deno run", "docker buildx",
+	"docker compose", "docker container", "docker context", "docker exec", "docker image",
+	"docker network", "docker run", "docker volume", "gcloud", "gh", "glab", "go install", "go run",
+	"go tool", "helm repo", "kubectl config", "kubectl exec", "kubectl rollout", "nix run", "npm exec",
+	"npm run", "npm run-script", "pdm run", "php artisan", "pipenv run", "pipx run", "pnpm dlx",
+	"pnpm exec", "pnpm run", "podman compose", "podman container", "podman exec", "podman image",
+	"podman network", "podman run", "podman volume", "poetry run", "python manage.py",
+	"python3 manage.py", "terraform state", "terraform workspace", "uv pip", "uv run", "uv tool",
+	"yarn dlx", "yarn exec", "yarn run",
 }
 
 // extent returns the words of a command that an "always" covers: its program and first
