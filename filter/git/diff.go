@@ -335,12 +335,9 @@ func (d *diffPass) writeHunkLine(l []byte) {
 		f.hunkLines++
 	}
 	if len(l) > maxDiffLine {
-		n := maxDiffLine - 100
-		for n > 0 && l[n]&0xc0 == 0x80 {
-			n--
-		}
-		d.lineBuffer = append(append(d.lineBuffer[:0], l[:n]...), " ... ("...)
-		d.lineBuffer = append(strconv.AppendInt(d.lineBuffer, int64(len(l)-n), 10), " bytes omitted) ..."...)
+		head := text.Prefix(l, maxDiffLine-100)
+		d.lineBuffer = append(append(d.lineBuffer[:0], head...), " ... ("...)
+		d.lineBuffer = append(strconv.AppendInt(d.lineBuffer, int64(len(l)-len(head)), 10), " bytes omitted) ..."...)
 		l = d.lineBuffer
 	}
 	d.body.Write(l)

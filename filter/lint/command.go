@@ -156,9 +156,9 @@ func commandProduct(l []byte) []byte {
 	if at < 0 {
 		words := bytes.Fields(l)
 		head := bytes.Join(words[:min(3, len(words))], []byte(" "))
-		return append(head[:runeEnd(head, maxCommand)], " ..."...)
+		return append(text.Prefix(head, maxCommand), " ..."...)
 	}
 	out, _, _ := bytes.Cut(args[at+3:], []byte(" "))
-	short := append(append([]byte{}, program[:runeEnd(program, maxCommand)]...), " ... -o "...)
-	return append(append(short, out[:runeEnd(out, maxEcho)]...), " ..."...)
+	short := append(append([]byte{}, text.Prefix(program, maxCommand)...), " ... -o "...)
+	return append(append(short, text.Prefix(out, maxEcho)...), " ..."...)
 }

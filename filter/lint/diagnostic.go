@@ -2,7 +2,6 @@ package lint
 
 import (
 	"bytes"
-	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
@@ -309,15 +308,4 @@ func isCodeLine(l []byte) bool {
 	in := text.Unindent(l)
 	n := text.DigitsEnd(in, 0)
 	return n > 0 && (n == len(in) || in[n] == ' ') || len(in) > 2 && in[0] == '.' && in[1] == '.'
-}
-
-// runeEnd returns where to cut a text to at most n bytes.
-func runeEnd(l []byte, n int) int {
-	if len(l) <= n {
-		return len(l)
-	}
-	for n > 0 && !utf8.RuneStart(l[n]) {
-		n--
-	}
-	return n
 }

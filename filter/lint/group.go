@@ -246,7 +246,7 @@ const (
 // the command before it.
 func (g *groupingPass) holdCommand(which int, l []byte) {
 	g.flushText()
-	g.heldCommands[which] = append(g.heldCommands[which][:0], l[:runeEnd(l, maxEcho)]...)
+	g.heldCommands[which] = append(g.heldCommands[which][:0], text.Prefix(l, maxEcho)...)
 	if which == heldDirectory {
 		g.heldCommands[heldCommand] = g.heldCommands[heldCommand][:0]
 	}

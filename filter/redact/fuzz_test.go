@@ -58,9 +58,9 @@ func FuzzMask(f *testing.F) {
 	})
 }
 
-// TestScanFindsChance checks that nearly all random values are found after a
+// TestScanFindsRandomValues checks that nearly all random values are found after a
 // name.
-func TestScanFindsChance(t *testing.T) {
+func TestScanFindsRandomValues(t *testing.T) {
 	n := 400
 	if strategytest.Racing {
 		n = 100

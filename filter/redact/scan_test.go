@@ -346,7 +346,7 @@ func TestScanFindsMixedWords(t *testing.T) {
 }
 
 // Text near the patterns of credentials stays.
-func TestScanIsSilent(t *testing.T) {
+func TestScanFindsNothing(t *testing.T) {
 	for _, text := range strings.Split(innocent, "\n---\n") {
 		if got, kinds := foundIn(t, text); got != text || kinds != nil {
 			t.Errorf("found %q in\n%s\n%s", kinds, text, got)
@@ -427,7 +427,7 @@ func TestMaskAllocates(t *testing.T) {
 }
 
 // The held lines of a key come out in order, and their number is limited.
-func TestHeldBack(t *testing.T) {
+func TestHeldLines(t *testing.T) {
 	var out bytes.Buffer
 	most := 0
 	m := (&Scanner{}).Stream(func(l []byte) { out.Write(append(l, '\n')) }, nil)
@@ -445,7 +445,7 @@ func TestHeldBack(t *testing.T) {
 
 // A repeated line is scanned again if the lines around it, or learned values,
 // make it a credential.
-func TestMaskFamiliarLines(t *testing.T) {
+func TestMaskRepeatedLines(t *testing.T) {
 	const key = "MIIEowIBAAKCAQEAxJ8yZ3VxQk1mU0tqN2RzZ2hLQXdlcnR5dWlvcGFzZGZnaGpr"
 	for name, body := range map[string]string{
 		"two keys":                      "-----BEGIN RSA PRIVATE KEY-----\nnone\n-----END RSA PRIVATE KEY-----\n-----BEGIN RSA PRIVATE KEY-----\n" + key + "\n-----END RSA PRIVATE KEY-----\n",
