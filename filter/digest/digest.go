@@ -344,12 +344,20 @@ func (g *digestPass) inBlock(l []byte) bool {
 	return true
 }
 
+// mixedShare is how many times the limit of lines an output may have if other
+// commands may have written too.
+const mixedShare = 5
+
 func (g *digestPass) End() strategy.Confidence {
 	defer g.rest.Close()
 	g.writeLastMatch()
 	g.changed = g.changed || g.leadPending || g.headPending
 	folded := g.foldedLines()
-	long := g.maxLines > 0 && g.rest.Count() > g.maxLines
+	most := g.maxLines
+	if g.run.Mixed {
+		most *= mixedShare
+	}
+	long := most > 0 && g.rest.Count() > most
 	switch {
 	case g.cutBefore, !g.changed && !long:
 		return strategy.Fallback

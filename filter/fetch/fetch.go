@@ -330,7 +330,11 @@ func (f *fetchPass) excerpt() text.Excerpt {
 
 // shortenLine shortens a long line of a body.
 func (f *fetchPass) shortenLine(l []byte) []byte {
-	if width := f.maxBytes / 4; len(l) > width+200 {
+	width := f.maxBytes / 4
+	if f.run.Mixed {
+		width = f.maxBytes
+	}
+	if len(l) > width+200 {
 		f.lossy = true
 		return text.Shorten(l, width)
 	}
@@ -361,12 +365,14 @@ func (f *fetchPass) flushBody() {
 	} else if short, ok := foldHTML(body, f.maxBytes/4+200); ok {
 		f.lossy = true
 		body = short
+	} else if short, ok := f.foldLines(body); ok {
+		body = short
 	} else if len(body) <= f.maxBytes { // a text, possibly source code
 		maxLines = 4 * f.maxLines
 	}
 	lines := bytes.Split(body, []byte{'\n'})
 	cut := f.excerpt().Cut(f.out)
-	whole := len(lines) <= maxLines
+	whole := len(lines) <= maxLines || f.run.Mixed // of another command perhaps
 	if bytes.Contains(body, []byte(similarTail)) {
 		whole = len(lines) <= 4*f.maxLines
 		cut.Head, cut.Tail = 3*f.maxLines, f.maxLines/2
@@ -386,6 +392,23 @@ func (f *fetchPass) flushBody() {
 		f.lossy = true
 	}
 	f.body = f.body[:0]
+}
+
+// foldLines folds long lines of JSON among those of other commands.
+func (f *fetchPass) foldLines(body []byte) (folded []byte, ok bool) {
+	if !f.run.Mixed {
+		return nil, false
+	}
+	for l := range bytes.Lines(body) {
+		if len(l) > f.maxBytes/4 && (l[0] == '{' || l[0] == '[') {
+			if short, isJSON := foldJSON(bytes.TrimSuffix(l, []byte{'\n'})); isJSON {
+				ok, f.lossy = true, f.lossy || len(short) < len(l)
+				l = append(short, '\n')
+			}
+		}
+		folded = append(folded, l...)
+	}
+	return bytes.TrimSuffix(folded, []byte{'\n'}), ok
 }
 
 func (f *fetchPass) End() strategy.Confidence {

@@ -39,6 +39,9 @@ func newGroupMatches(p strategy.Params) (strategy.Strategy, error) {
 }
 
 func (g groupMatches) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
+	if run.Mixed { // diagnostics of other commands look like matches
+		g.maxMatches, g.maxPerFile = 4*g.maxMatches, 4*g.maxPerFile
+	}
 	m := &matchesPass{groupMatches: g, out: out}
 	for i, w := range strings.Fields(run.Command) {
 		switch {

@@ -94,7 +94,7 @@ func newSubstitute(v any) (r substitute, err error) {
 }
 
 func (d dedup) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
-	return &dedupPass{dedup: d, out: out, seed: maphash.MakeSeed(), seen: map[uint64]*logEntry{}}
+	return &dedupPass{dedup: d, out: out, seed: maphash.MakeSeed(), seen: map[uint64]*logEntry{}, timedOnly: run.Mixed && d.only == nil}
 }
 
 // Limits of the stored part of a log.
@@ -117,6 +117,7 @@ type dedupPass struct {
 	entries        []*logEntry          // in the order of their first record
 	heldBytes      int                  // memory of entries, about
 	asides         int                  // entries that do not belong to the log
+	timedOnly      bool                 // lines without a time do not belong to the log
 	filteredBefore bool                 // the last line shows that the input is the result of an earlier pass
 	beyond         *text.Lines          // lines after the limit of different records
 	cutter         *text.Cutter         // makes beyond; nil before the limit
@@ -151,13 +152,18 @@ func (d *dedupPass) Line(l []byte) {
 		d.current.blank()
 		return
 	}
-	d.lines++
 	if len(d.current.text) > 0 && d.current.continues(l) && len(d.current.text)+len(l) < maxRecord {
+		d.lines++
 		d.current.add(l)
-	} else {
-		d.endRecord()
-		d.current.begin(l)
+		return
 	}
+	d.endRecord()
+	if d.timedOnly && !beginsWithTime(l) {
+		d.handleAside(l)
+		return
+	}
+	d.lines++
+	d.current.begin(l)
 }
 
 // handleAside handles a line that does not belong to the log.
