@@ -180,11 +180,11 @@ type healthyRows struct {
 	names []string
 }
 
-// Limits of states, and of names of one state.
+// Limits of the line that counts omitted rows.
 const (
-	maxStates       = 200
-	maxStateNames   = 10
-	otherStatesName = "more"
+	maxStates       = 200    // states that are counted separately
+	maxStateNames   = 10     // names listed for each state
+	otherStatesName = "more" // stands for the other states
 )
 
 // countRow counts the current row l.

@@ -19,8 +19,10 @@ type listing struct {
 // newListing makes the strategy "listing" for ls, find, tree and similar
 // programs. Directories of dependencies and caches become a count. Names that
 // differ only by a number become one line. Common columns of a long listing are
-// written once. From group paths on, the names of a directory are joined in
-// braces. At most names names of a directory and lines lines in all stay.
+// written once.
+//
+// Lists of more than group paths join the names of a directory in braces. The
+// parameter names limits the names of one directory, and lines the lines in all.
 func newListing(p strategy.Params) (strategy.Strategy, error) {
 	c := struct {
 		Group int `toml:"group"`

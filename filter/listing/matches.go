@@ -19,10 +19,10 @@ type groupMatches struct {
 }
 
 // newGroupMatches makes the strategy "group_matches". The matches of a file
-// follow the first one, without the path. It keeps max_matches in all,
-// max_per_file of a file, and only 8 of a file after half of max_matches; the
-// rest is counted by file. Lines longer than width are cut to the text near the
-// match.
+// follow the first one, without the path. It keeps max_matches in all and
+// max_per_file in each file. After half of max_matches it keeps only 8 in each
+// file. The rest is counted by file. Lines longer than width are cut to the text
+// near the match.
 func newGroupMatches(p strategy.Params) (strategy.Strategy, error) {
 	c := struct {
 		Max     int `toml:"max_matches"`

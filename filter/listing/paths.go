@@ -18,19 +18,15 @@ type pathDir struct {
 	packageCounts map[string]int // number of paths by package
 }
 
-// Limits of the stored part of a list of paths.
+// Limits of a list of paths.
 const (
-	maxDirs      = 20_000
-	maxPathBytes = 16 << 20
+	maxDirs       = 20_000   // directories in memory
+	maxPathBytes  = 16 << 20 // names in memory, in bytes
+	minNoisePaths = 5        // paths from which on a directory of noise is only counted
+	minBuildPaths = 60       // the same for a directory of buildDirs
 )
 
-// The least number of paths at which a directory of noise, or of build output,
-// is counted.
-const (
-	minNoisePaths = 5
-	minBuildPaths = 60
-)
-
+// pathBase returns the name of a directory without its parents.
 func pathBase(dir string) string {
 	dir = strings.TrimSuffix(dir, "/")
 	return dir[strings.LastIndexByte(dir, '/')+1:]

@@ -10,11 +10,10 @@ type Seen struct {
 	count  int         // lines added
 }
 
-// The number of remembered lines of short texts, and of long ones, for which
-// they need 512 KiB. Both are powers of two.
+// The number of remembered lines, a power of two.
 const (
-	initialSeen = 1 << 10
-	maxSeen     = 1 << 17
+	initialSeen = 1 << 10 // until so many lines were added
+	maxSeen     = 1 << 17 // after that; they need 512 KiB
 )
 
 // harmlessBit is the bit of a line in which nothing was found and which implies
