@@ -11,7 +11,7 @@ import (
 func (w *walker) declare(c *syntax.DeclClause) {
 	words := []Word{{Text: c.Variant.Value, Literal: true}}
 	for _, a := range c.Args {
-		from := w.inside(a)
+		from := w.walkSubstitutions(a)
 		if a.Name == nil {
 			word := w.word(a.Value)
 			if strings.Contains(word.Text, "(") {
@@ -44,7 +44,7 @@ func (w *walker) assign(name string, number bool) {
 		w.script.Assigns = append(w.script.Assigns, name)
 	}
 	if !number {
-		w.text[name] = true
+		w.nonNumeric[name] = true
 	}
 }
 

@@ -17,12 +17,12 @@ func (w *walker) cd(c *Command) {
 	}
 	// It may fail, and the following commands then run in the previous
 	// directory.
-	w.dirs = union(w.join(target), w.dirs)
+	w.dirs = union(w.dirsOf(target), w.dirs)
 }
 
-// cdDone returns the directories after a cd that has worked, nil if s is not a
+// dirsAfterCd returns the directories after a cd that has worked, nil if s is not a
 // cd.
-func (w *walker) cdDone(s *syntax.Stmt) []string {
+func (w *walker) dirsAfterCd(s *syntax.Stmt) []string {
 	call, ok := s.Cmd.(*syntax.CallExpr)
 	if !ok || s.Negated || len(call.Args) == 0 || len(w.dirs) == 0 {
 		return nil
@@ -58,8 +58,8 @@ func (w *walker) cdTarget(c *Command) (string, bool) {
 	return w.shell.Home, w.shell.Home != ""
 }
 
-// join returns dir seen from each directory in which the shell may be.
-func (w *walker) join(dir string) []string {
+// dirsOf returns dir seen from each directory in which the shell may be.
+func (w *walker) dirsOf(dir string) []string {
 	if filepath.IsAbs(dir) {
 		return []string{filepath.Clean(dir)}
 	}

@@ -120,14 +120,22 @@ func Parse(script string, sh Shell) (*Script, error) {
 		return nil, fmt.Errorf("it is longer than %d KiB", maxScript>>10)
 	}
 	w := &walker{
-		shell: sh, script: &Script{}, dirs: []string{filepath.Clean(sh.Dir)},
-		values: map[string]string{}, arrays: map[string][]string{}, functions: map[string][]*Command{}, sources: map[string][]*Command{}, assigned: map[string]bool{}, text: map[string]bool{}, counted: map[string]bool{},
+		shell:        sh,
+		script:       &Script{},
+		dirs:         []string{filepath.Clean(sh.Dir)},
+		values:       map[string]string{},
+		arrays:       map[string][]string{},
+		functions:    map[string][]*Command{},
+		sources:      map[string][]*Command{},
+		assigned:     map[string]bool{},
+		nonNumeric:   map[string]bool{},
+		inArithmetic: map[string]bool{},
 	}
 	if err := w.parse(script); err != nil {
 		return nil, err
 	}
-	for name := range w.counted {
-		if w.text[name] {
+	for name := range w.inArithmetic {
+		if w.nonNumeric[name] {
 			w.dynamic("a variable holds text that is computed as a number, which may run commands: %s", name)
 		}
 	}
@@ -140,21 +148,21 @@ type walker struct {
 	script *Script
 	dirs   []string // current directory: as of Command.Dirs
 	in     *stdin   // current standard input; nil is the script's own
-	depth  int
-	nest   int // statements around the current one
-	count  int // words so far
-	err    error
+	depth  int      // texts that a shell parses again around the current one
+	nest   int      // statements around the current one
+	count  int      // words so far
+	err    error    // ends the walk: a limit was exceeded
 
 	guessing bool                // the commands listed now are guesses
 	values   map[string]string   // last values of variables that the script spells out
 	arrays   map[string][]string // likewise
 	// functions are the commands of the functions that the script declares.
-	functions map[string][]*Command
-	params    []string              // $0, $1 ... if the script spells them out
-	sources   map[string][]*Command // commands whose output a variable may hold
-	assigned  map[string]bool       // variables that the script sets
-	text      map[string]bool       // variables that may hold more than a number
-	counted   map[string]bool       // variables that are computed as numbers
+	functions    map[string][]*Command
+	params       []string              // $0, $1 ... if the script spells them out
+	sources      map[string][]*Command // commands whose output a variable may hold
+	assigned     map[string]bool       // variables that the script sets
+	nonNumeric   map[string]bool       // variables that may hold more than a number
+	inArithmetic map[string]bool       // variables that are computed as numbers
 }
 
 // parse walks a script text within the current one.
@@ -206,17 +214,24 @@ func commentsBegin(file *syntax.File, text string) bool {
 	ok := true
 	syntax.Walk(file, func(n syntax.Node) bool {
 		if c, is := n.(*syntax.Comment); is {
-			at := int(c.Hash.Offset())
-			ok = ok && (at == 0 || at <= len(text) && strings.IndexByte(" \t\n;&|(", text[at-1]) >= 0 && !strings.HasSuffix(text[:at-1], `\`))
+			ok = ok && mayBeginComment(text, int(c.Hash.Offset()))
 		}
 		return ok
 	})
 	return ok
 }
 
-// nested walks a text that a shell parses again. It reports a text that does not
+// mayBeginComment reports whether bash begins a comment at the "#" at this offset.
+func mayBeginComment(text string, offset int) bool {
+	if offset == 0 {
+		return true
+	}
+	return offset <= len(text) && strings.IndexByte(" \t\n;&|(", text[offset-1]) >= 0 && !strings.HasSuffix(text[:offset-1], `\`)
+}
+
+// parseAgain walks a text that a shell parses again. It reports a text that does not
 // parse as dynamic.
-func (w *walker) nested(text, where string) {
+func (w *walker) parseAgain(text, where string) {
 	if err := w.parse(text); err != nil && w.err == nil {
 		w.dynamic("%s gets text that does not parse", where)
 	}

@@ -95,41 +95,43 @@ var launchers = map[string]launcher{
 	"yarn":              {after: "exec"},
 }
 
-// escapes are programs in whose own language "!" and the like run a command.
-var escapes = []string{
+// escapingPrograms are programs in whose own language "!" and the like run a command.
+var escapingPrograms = []string{
 	"crash", "dc", "ed", "ex", "ftp", "gdb", "less", "lldb", "mail", "mariadb", "more", "mysql", "nvim",
 	"psql", "sftp", "sqlite3", "vi", "view", "vim", "vimdiff",
 }
 
-// escaped matches a command in such a language.
-var escaped = lazyregexp.New(`(?m)^[\s:+"'%.,$\d]*(?:[a-z]+!?\s+)?(?:\\?!|\.(?:shell|system)\s|(?:shell|system)\s)\s*(?s:(.+))`)
+// escapedCommand matches a command in such a language.
+var escapedCommand = lazyregexp.New(`(?m)^[\s:+"'%.,$\d]*(?:[a-z]+!?\s+)?(?:\\?!|\.(?:shell|system)\s|(?:shell|system)\s)\s*(?s:(.+))`)
 
-// programmed are programs that run a text in a language of their own.
-var programmed = []string{
+// interpreters are programs that run a text in a language of their own.
+var interpreters = []string{
 	"awk", "bun", "deno", "elixir", "emacs", "erl", "expect", "gawk", "ghci", "groovy", "guile",
 	"ipython", "jruby", "julia", "jshell", "kotlin", "lua", "luajit", "m4", "mawk", "nawk", "node",
 	"nodejs", "original-awk", "osascript", "perl", "php", "powershell", "pwsh", "pypy", "python", "r",
 	"racket", "rscript", "ruby", "scala", "swift", "tclsh", "ts-node", "tsx", "vim", "nvim", "wish",
 }
 
-// quoted matches a command in quotes, which such a text passes to the system.
-const quoted = `(?:"([^"\n]+)"|'([^'\n]+)')`
+// quotedCommand matches a command in quotes, which such a text passes to the system.
+const quotedCommand = `(?:"([^"\n]+)"|'([^'\n]+)')`
 
 var (
-	// called matches a command that is the argument of a function.
-	called = lazyregexp.New(`(?i)\b(?:system|exec\w*|popen\d?|spawn\w*|run|call|check_\w+|getoutput|getstatusoutput|shell_exec|passthru|proc_open|shell-command|shell script|syscmd|esyscmd|qx|Cmd)[\s(\[{]*` + quoted)
-	// piped matches a command of a pipe in awk, or between backquotes.
-	piped = lazyregexp.New(quoted + `\s*\|&?\s*getline|\|&?\s*` + quoted + "|`([^`\n]+)`")
+	// callArgument matches a command that is the argument of a function.
+	callArgument = lazyregexp.New(`(?i)\b(?:system|exec\w*|popen\d?|spawn\w*|run|call|check_\w+|getoutput|getstatusoutput|` +
+		`shell_exec|passthru|proc_open|shell-command|shell script|syscmd|esyscmd|qx|Cmd)[\s(\[{]*` + quotedCommand)
+	// pipedCommand matches a command of a pipe in awk, or between backquotes.
+	pipedCommand = lazyregexp.New(quotedCommand + `\s*\|&?\s*getline|\|&?\s*` + quotedCommand + "|`([^`\n]+)`")
 )
 
-// sedRuns matches the command that sed's "e" passes to the system.
-var sedRuns = lazyregexp.New(`(?:^|[;{}\d$/!\n])\s*e\s+([^\n]+)`)
+// sedExec matches the command that sed's "e" passes to the system.
+var sedExec = lazyregexp.New(`(?:^|[;{}\d$/!\n])\s*e\s+([^\n]+)`)
 
 // programVariables match variables whose value programs run.
-var programVariables = lazyregexp.New(`(?i)^(.*_)?(pager|editor|visual|browser|shell|command|wrapper|runner|launcher|lessopen|lessclose|askpass|ssh|rsh|diff|env|cc|cxx|cpp|ld|ar|rustc|linker|exec)$`)
+var programVariables = lazyregexp.New(`(?i)^(.*_)?(pager|editor|visual|browser|shell|command|wrapper|runner|launcher|lessopen|` +
+	`lessclose|askpass|ssh|rsh|diff|env|cc|cxx|cpp|ld|ar|rustc|linker|exec)$`)
 
-// embedded lists the commands that c spells out for a program to run.
-func (w *walker) embedded(c *Command) {
+// guessEmbedded lists the commands that c spells out for a program to run.
+func (w *walker) guessEmbedded(c *Command) {
 	if w.depth > maxDepth/2 {
 		return
 	}
@@ -137,48 +139,48 @@ func (w *walker) embedded(c *Command) {
 	for o := range strings.FieldsSeq(textOptions[p]) {
 		for _, v := range valuesOf(args, o) {
 			if v.Literal {
-				w.maybe(v.Text)
+				w.guessText(v.Text)
 			}
 		}
 	}
 	switch {
 	case p == "git":
-		w.gitRuns(args)
+		w.guessGit(args)
 	case strings.HasPrefix(p, "git-"): // a subcommand's own program
-		w.guessed(append([]Word{{Text: "git", Literal: true}, {Text: strings.TrimPrefix(p, "git-"), Literal: true}}, args...))
+		w.guessCommand(append([]Word{{Text: "git", Literal: true}, {Text: strings.TrimPrefix(p, "git-"), Literal: true}}, args...))
 	case p == "make" || p == "gmake":
-		w.programAssigns(args)
+		w.guessAssigned(args)
 	case p == "env" || p == "export" || p == "declare":
-		w.programAssigns(args)
+		w.guessAssigned(args)
 	case p == "sed" || p == "gsed":
-		for _, text := range w.texts(c) {
-			w.found(sedRuns.FindAllStringSubmatch(text, maxFound))
+		for _, text := range w.interpretedTexts(c) {
+			w.guessMatches(sedExec.FindAllStringSubmatch(text, maxFound))
 		}
 	case p == "at" || p == "batch":
 		if text, ok := c.inputText(); ok {
-			w.maybe(text)
+			w.guessText(text)
 		}
 	case p == "complete" || p == "bind":
 		for _, a := range args {
 			_, text, _ := strings.Cut(a.Text, ":")
-			w.maybe(a.Text)
-			w.maybe(text)
+			w.guessText(a.Text)
+			w.guessText(text)
 		}
 	}
 	if how, ok := launchers[p]; ok {
-		w.launches(args, how)
+		w.guessLaunched(args, how)
 	} else if strings.HasPrefix(p, "ld.so") || strings.HasPrefix(p, "ld-linux") || strings.HasPrefix(p, "ld-musl") { // the loader of programs
-		w.launches(args, launcher{})
+		w.guessLaunched(args, launcher{})
 	}
-	if slices.Contains(escapes, p) {
-		for _, text := range w.texts(c) {
-			w.found(escaped.FindAllStringSubmatch(text, maxFound))
+	if slices.Contains(escapingPrograms, p) {
+		for _, text := range w.interpretedTexts(c) {
+			w.guessMatches(escapedCommand.FindAllStringSubmatch(text, maxFound))
 		}
 	}
-	if slices.Contains(programmed, p) {
-		for _, text := range w.texts(c) {
-			w.found(called.FindAllStringSubmatch(text, maxFound))
-			w.found(piped.FindAllStringSubmatch(text, maxFound))
+	if slices.Contains(interpreters, p) {
+		for _, text := range w.interpretedTexts(c) {
+			w.guessMatches(callArgument.FindAllStringSubmatch(text, maxFound))
+			w.guessMatches(pipedCommand.FindAllStringSubmatch(text, maxFound))
 		}
 	}
 }
@@ -195,14 +197,14 @@ func unversioned(program string) string {
 
 // Interprets reports whether the program runs code in a language of its own, such
 // as Python.
-func (c *Command) Interprets() bool { return slices.Contains(programmed, unversioned(c.Program())) }
+func (c *Command) Interprets() bool { return slices.Contains(interpreters, unversioned(c.Program())) }
 
 // maxFound bounds the commands that are searched for in one text.
 const maxFound = 64
 
-// texts returns the texts that a program may interpret: literal operands, and
+// interpretedTexts returns the texts that a program may interpret: literal operands, and
 // its standard input.
-func (w *walker) texts(c *Command) []string {
+func (w *walker) interpretedTexts(c *Command) []string {
 	var out []string
 	for _, a := range c.Args() {
 		if a.Literal {
@@ -226,37 +228,39 @@ func (c *Command) inputText() (string, bool) {
 	if c.in == nil {
 		return "", false
 	}
-	return c.in.print()
+	return c.in.spelledText()
 }
 
-func (w *walker) found(matches [][]string) {
+// guessMatches lists the commands in the groups of regular expression matches as guesses.
+func (w *walker) guessMatches(matches [][]string) {
 	for _, m := range matches {
 		for _, text := range m[1:] {
-			w.maybe(text)
-			if inner := strings.TrimRight(text, `"')`); inner != text { // of the language around it
-				w.maybe(inner)
+			w.guessText(text)
+			if inner := strings.TrimRight(text, `"')`); inner != text { // quotes of the language around it
+				w.guessText(inner)
 			}
 		}
 	}
 }
 
-// maybe lists the commands of a text as guesses.
-func (w *walker) maybe(text string) {
-	if text = strings.TrimSpace(text); text == "" || len(text) > maxValue || !strings.ContainsAny(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") {
+// guessText lists the commands of a text as guesses.
+func (w *walker) guessText(text string) {
+	text = strings.TrimSpace(text)
+	if len(text) > maxValue || !strings.ContainsAny(text, letters) {
 		return
 	}
 	if _, value, ok := strings.Cut(text, "="); ok && !strings.ContainsAny(text[:len(text)-len(value)], " \t\"'") { // "ProxyCommand=x", "-x=y"
-		w.maybe(value)
+		w.guessText(value)
 	}
 	outer, in, dirs, params := w.guessing, w.in, w.dirs, w.params
 	w.guessing, w.in = true, &stdin{}
-	w.nested(strings.TrimLeft(text, "!|"), "")
+	w.parseAgain(strings.TrimLeft(text, "!|"), "")
 	w.guessing, w.in, w.dirs, w.params = outer, in, dirs, params
 }
 
-// launches lists the operands that may be a command, each with the words after
+// guessLaunched lists the operands that may be a command, each with the words after
 // it.
-func (w *walker) launches(args []Word, how launcher) {
+func (w *walker) guessLaunched(args []Word, how launcher) {
 	if how.after != "" {
 		i := slices.IndexFunc(args, func(a Word) bool { return slices.Contains(strings.Fields(how.after), a.Text) })
 		if i < 0 {
@@ -264,29 +268,29 @@ func (w *walker) launches(args []Word, how launcher) {
 		}
 		args = args[i+1:]
 	}
-	const most = 16
+	const maxArgs = 16
 	dirs := w.dirs
-	for i, a := range args[:min(most, len(args))] {
+	for i, a := range args[:min(maxArgs, len(args))] {
 		if strings.HasPrefix(a.Text, "-") {
 			continue
 		}
 		switch {
 		case !a.Literal:
 		case strings.ContainsAny(a.Text, " \t\n"):
-			w.maybe(a.Text)
+			w.guessText(a.Text)
 		default:
-			w.guessed(args[i:])
+			w.guessCommand(args[i:])
 		}
 		w.dirs = dirs
-		value := i > 0 && strings.HasPrefix(args[i-1].Text, "-") && args[i-1].Text != "--"
-		if how.operands--; how.operands < 0 && !how.anywhere && !value { // its own operands follow
+		mayBeValue := i > 0 && strings.HasPrefix(args[i-1].Text, "-") && args[i-1].Text != "--"
+		if how.operands--; how.operands < 0 && !how.anywhere && !mayBeValue { // the operands of the command follow
 			break
 		}
 	}
 }
 
-// guessed lists a command of these words as a guess.
-func (w *walker) guessed(words []Word) {
+// guessCommand lists a command of these words as a guess.
+func (w *walker) guessCommand(words []Word) {
 	outer, in, dirs := w.guessing, w.in, w.dirs
 	if w.depth++; w.depth <= maxDepth/2 {
 		w.guessing = true
@@ -296,24 +300,25 @@ func (w *walker) guessed(words []Word) {
 	w.guessing, w.in, w.dirs = outer, in, dirs
 }
 
-// programAssigns lists the values of NAME=value operands that are run.
-func (w *walker) programAssigns(args []Word) {
+// guessAssigned lists the values of NAME=value operands that are run.
+func (w *walker) guessAssigned(args []Word) {
 	for _, a := range args {
 		if name, value, ok := strings.Cut(a.Text, "="); ok && a.Literal && programVariables.MatchString(name) {
-			w.maybe(value)
+			w.guessText(value)
 		}
 	}
 }
 
 // gitSettings are the settings whose value git runs.
-var gitSettings = lazyregexp.New(`(?i)^(alias\.[^=]*|[^=]*(askpass|clean|cmd|command|diff|driver|editor|external|fsmonitor|gitproxy|helper|pager|process|program|receivepack|smudge|textconv|uploadpack))(=|$)`)
+var gitSettings = lazyregexp.New(`(?i)^(alias\.[^=]*|[^=]*(askpass|clean|cmd|command|diff|driver|editor|external|` +
+	`fsmonitor|gitproxy|helper|pager|process|program|receivepack|smudge|textconv|uploadpack))(=|$)`)
 
-// gitRuns lists the commands that git runs: from a setting, as an alias, by a
+// guessGit lists the commands that git runs: from a setting, as an alias, by a
 // subcommand that runs others, over a transport.
-func (w *walker) gitRuns(args []Word) {
+func (w *walker) guessGit(args []Word) {
 	for i, a := range args {
 		if text, ok := strings.CutPrefix(a.Text, "ext::"); ok {
-			w.maybe(strings.ReplaceAll(text, "% ", " "))
+			w.guessText(strings.ReplaceAll(text, "% ", " "))
 		}
 		if !a.Literal || i+1 >= len(args) {
 			continue
@@ -321,29 +326,29 @@ func (w *walker) gitRuns(args []Word) {
 		next := args[i+1]
 		switch {
 		case a.Text == "-c" && next.Literal && gitSettings.MatchString(next.Text):
-			w.maybe(next.Text)
+			w.guessText(next.Text)
 			name, value, _ := strings.Cut(next.Text, "=")
-			w.gitAlias(name, value, args[i+2:])
+			w.guessGitAlias(name, value, args[i+2:])
 		case a.Text == "config" && len(args) > i+2 && gitSettings.MatchString(args[len(args)-2].Text):
-			w.maybe(args[len(args)-1].Text)
-			w.gitAlias(args[len(args)-2].Text, args[len(args)-1].Text, nil)
+			w.guessText(args[len(args)-1].Text)
+			w.guessGitAlias(args[len(args)-2].Text, args[len(args)-1].Text, nil)
 		case i > 0 && (a.Text == "foreach" && args[i-1].Text == "submodule" || a.Text == "run" && args[i-1].Text == "bisect"):
 			rest := args[i+1:]
 			for len(rest) > 0 && strings.HasPrefix(rest[0].Text, "-") {
 				rest = rest[1:]
 			}
-			w.maybe(join(rest))
+			w.guessText(join(rest))
 		case a.Text == "clone" || a.Text == "fetch" || a.Text == "pull":
 			if text, ok := valueOf(args[i+1:], "-u"); ok {
-				w.maybe(text.Text)
+				w.guessText(text.Text)
 			}
 		}
 	}
 }
 
-// gitAlias lists the subcommand that an alias stands for, with the operands that
+// guessGitAlias lists the subcommand that an alias stands for, with the operands that
 // follow the alias among args.
-func (w *walker) gitAlias(setting, value string, args []Word) {
+func (w *walker) guessGitAlias(setting, value string, args []Word) {
 	const prefix = "alias."
 	if len(setting) <= len(prefix) || !strings.EqualFold(setting[:len(prefix)], prefix) || strings.HasPrefix(value, "!") {
 		return
@@ -355,7 +360,7 @@ func (w *walker) gitAlias(setting, value string, args []Word) {
 	if i := slices.IndexFunc(args, func(a Word) bool { return strings.EqualFold(a.Text, setting[len(prefix):]) }); i >= 0 {
 		words = append(words, args[i+1:]...)
 	}
-	w.guessed(words)
+	w.guessCommand(words)
 }
 
 // valuesOf returns all values of an option: the next word, or the rest of the
@@ -364,8 +369,11 @@ func valuesOf(args []Word, option string) []Word {
 	var out []Word
 	for i, a := range args {
 		value, next, ok := optionValue(a, option)
-		if name, text, glued := strings.Cut(strings.TrimLeft(a.Text, "-"), "="); !ok && len(option) > 2 && strings.HasPrefix(a.Text, "-") && name == strings.TrimLeft(option, "-") {
-			value, next, ok = Word{Text: text, Literal: a.Literal}, !glued, true
+		if !ok && len(option) > 2 && strings.HasPrefix(a.Text, "-") {
+			name, text, glued := strings.Cut(strings.TrimLeft(a.Text, "-"), "=")
+			if name == strings.TrimLeft(option, "-") {
+				value, next, ok = Word{Text: text, Literal: a.Literal}, !glued, true
+			}
 		}
 		switch {
 		case ok && !next:

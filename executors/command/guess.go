@@ -34,20 +34,20 @@ func (w *walker) guess(args []*syntax.Word) []Word {
 // script. program means that the first word names a program; an unset variable
 // is then empty.
 func (w *walker) guessWords(src *syntax.Word, program bool) []Word {
-	if fields, ok := w.expanded(src, program); ok {
+	if fields, ok := w.expandGuess(src, program); ok {
 		var out []Word
 		for _, f := range fields {
 			out = append(out, Word{Text: f, Literal: true, Glob: strings.ContainsAny(f, "*?[")})
 		}
 		return out
 	}
-	return []Word{w.resolve(src, resolving{guess: true, program: program})}
+	return []Word{w.resolve(src, wordBuilder{guess: true, namesProgram: program})}
 }
 
-// expanded returns the words that src becomes, assuming that variables hold the
+// expandGuess returns the words that src becomes, assuming that variables hold the
 // values of the script. ok is false if these do not determine the words.
-func (w *walker) expanded(src *syntax.Word, program bool) (fields []string, ok bool) {
-	if !w.told(src, program) {
+func (w *walker) expandGuess(src *syntax.Word, program bool) (fields []string, ok bool) {
+	if !w.determines(src, program) {
 		return nil, false
 	}
 	split := *src
@@ -60,13 +60,13 @@ func (w *walker) expanded(src *syntax.Word, program bool) (fields []string, ok b
 			fields, ok = nil, false
 		}
 	}()
-	fields, err := expand.Fields(w.expansion(), src)
+	fields, err := expand.Fields(w.expandConfig(), src)
 	return fields, err == nil && len(strings.Join(fields, " ")) <= maxValue
 }
 
 // valueGuess returns the text that an assignment stores, under the same assumption.
 func (w *walker) valueGuess(src *syntax.Word) (text string, ok bool) {
-	if !w.told(src, false) {
+	if !w.determines(src, false) {
 		return "", false
 	}
 	defer func() {
@@ -74,16 +74,16 @@ func (w *walker) valueGuess(src *syntax.Word) (text string, ok bool) {
 			text, ok = "", false
 		}
 	}()
-	text, err := expand.Literal(w.expansion(), src)
+	text, err := expand.Literal(w.expandConfig(), src)
 	return text, err == nil && len(text) <= maxValue
 }
 
-func (w *walker) expansion() *expand.Config {
-	return &expand.Config{Env: &spelled{w}, CmdSubst: w.printed}
+func (w *walker) expandConfig() *expand.Config {
+	return &expand.Config{Env: &lastValues{w}, CmdSubst: w.writeSubstitution}
 }
 
-// told reports whether the script determines every computed part of a word.
-func (w *walker) told(src *syntax.Word, program bool) bool {
+// determines reports whether the script determines every computed part of a word.
+func (w *walker) determines(src *syntax.Word, program bool) bool {
 	if len(src.Parts) == 0 || strings.HasPrefix(src.Lit(), "~") {
 		return false
 	}
@@ -92,10 +92,10 @@ func (w *walker) told(src *syntax.Word, program bool) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst:
 			computed = true
-			return false // printed decides about it
+			return false // writeSubstitution decides about it
 		case *syntax.ParamExp:
 			computed = true
-			known = known && w.toldParam(n, program)
+			known = known && w.determinesParam(n, program)
 		case *syntax.Lit:
 			known = known && !strings.HasPrefix(n.Value, "~")
 		case *syntax.ProcSubst, *syntax.ArithmExp, *syntax.ExtGlob:
@@ -106,7 +106,7 @@ func (w *walker) told(src *syntax.Word, program bool) bool {
 	return known && computed
 }
 
-func (w *walker) toldParam(n *syntax.ParamExp, program bool) bool {
+func (w *walker) determinesParam(n *syntax.ParamExp, program bool) bool {
 	if n.Param == nil || n.Excl {
 		return false
 	}
@@ -118,12 +118,12 @@ func (w *walker) toldParam(n *syntax.ParamExp, program bool) bool {
 			return false
 		}
 	}
-	return program || (&spelled{w}).Get(n.Param.Value).IsSet()
+	return program || (&lastValues{w}).Get(n.Param.Value).IsSet()
 }
 
-// printed writes the output of a substituted command, if the script spells out this
+// writeSubstitution writes the output of a substituted command, if the script spells out this
 // output.
-func (w *walker) printed(out io.Writer, c *syntax.CmdSubst) error {
+func (w *walker) writeSubstitution(out io.Writer, c *syntax.CmdSubst) error {
 	if len(c.Stmts) == 1 && len(c.Stmts[0].Redirs) == 0 {
 		if call, ok := c.Stmts[0].Cmd.(*syntax.CallExpr); ok && len(call.Assigns) == 0 && len(call.Args) > 0 {
 			var words []Word
@@ -135,7 +135,7 @@ func (w *walker) printed(out io.Writer, c *syntax.CmdSubst) error {
 				_, err := io.WriteString(out, w.dirs[0])
 				return err
 			}
-			if text, ok := cmd.prints(); ok {
+			if text, ok := cmd.spelledOutput(); ok {
 				_, err := io.WriteString(out, text)
 				return err
 			}
@@ -144,9 +144,9 @@ func (w *walker) printed(out io.Writer, c *syntax.CmdSubst) error {
 	return errors.New("only the running shell knows")
 }
 
-// prints returns the standard output of a command, if its words spell out this
+// spelledOutput returns the standard output of a command, if its words spell out this
 // output.
-func (c *Command) prints() (string, bool) {
+func (c *Command) spelledOutput() (string, bool) {
 	args := c.Args()
 	if !allLiteral(args) {
 		return "", false
@@ -166,11 +166,11 @@ func (c *Command) prints() (string, bool) {
 	return "", false
 }
 
-// spelled is an environment with the last values that the script spells out.
-type spelled struct{ w *walker }
+// lastValues is an environment with the last values that the script spells out.
+type lastValues struct{ w *walker }
 
 // Get implements [expand.Environ].
-func (e *spelled) Get(name string) expand.Variable {
+func (e *lastValues) Get(name string) expand.Variable {
 	text := func(s string) expand.Variable { return expand.Variable{Set: true, Kind: expand.String, Str: s} }
 	params := e.w.params
 	if value, ok := e.w.values[name]; ok {
@@ -194,15 +194,15 @@ func (e *spelled) Get(name string) expand.Variable {
 }
 
 // Each implements [expand.Environ]: nothing lists variables.
-func (e *spelled) Each(func(string, expand.Variable) bool) {}
+func (e *lastValues) Each(func(string, expand.Variable) bool) {}
 
 // Set implements [expand.WriteEnviron] for "${x:=y}". It does not store the value,
 // which is a guess.
-func (e *spelled) Set(string, expand.Variable) error { return nil }
+func (e *lastValues) Set(string, expand.Variable) error { return nil }
 
-// sets records the values that builtins assign to variables: read, printf -v
+// rememberBuiltin records the values that builtins assign to variables: read, printf -v
 // and set.
-func (w *walker) sets(c *Command) {
+func (w *walker) rememberBuiltin(c *Command) {
 	args := c.Args()
 	switch c.Program() {
 	case "read":
@@ -224,7 +224,7 @@ func (w *walker) sets(c *Command) {
 		}
 	case "printf":
 		if len(args) > 2 && args[0].Text == "-v" && allLiteral(args) {
-			if text, ok := (&Command{Words: append([]Word{c.Words[0]}, args[2:]...)}).prints(); ok {
+			if text, ok := (&Command{Words: append([]Word{c.Words[0]}, args[2:]...)}).spelledOutput(); ok {
 				w.values[args[1].Text] = text
 			}
 		}

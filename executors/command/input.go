@@ -24,11 +24,11 @@ func (r Redirect) Socket() bool {
 func (w *walker) redirects(list []*syntax.Redirect) *stdin {
 	var in *stdin
 	for _, r := range list {
-		from := w.inside(r.Word)
+		from := w.walkSubstitutions(r.Word)
 		switch r.Op {
 		case syntax.Hdoc, syntax.DashHdoc:
 			if r.Hdoc != nil {
-				from = append(from, w.inside(r.Hdoc)...)
+				from = append(from, w.walkSubstitutions(r.Hdoc)...)
 				text, literal := w.heredoc(r)
 				in = &stdin{text: text, known: literal, from: from}
 			}
@@ -40,26 +40,28 @@ func (w *walker) redirects(list []*syntax.Redirect) *stdin {
 			if word.Literal && strings.Trim(word.Text, "0123456789-") == "" {
 				continue
 			}
-			w.file(r.Word, word, false, true)
+			w.file(r.Word, Redirect{Target: word, Write: true})
 		case syntax.RdrIn:
 			in = &stdin{from: from}
-			w.file(r.Word, w.word(r.Word), true, false)
-		default: // <> writes too
-			w.file(r.Word, w.word(r.Word), r.Op == syntax.RdrInOut, true)
+			w.file(r.Word, Redirect{Target: w.word(r.Word), Read: true})
+		default: // <> also writes
+			w.file(r.Word, Redirect{Target: w.word(r.Word), Read: r.Op == syntax.RdrInOut, Write: true})
 		}
 	}
 	return in
 }
 
-func (w *walker) file(src *syntax.Word, target Word, read, write bool) {
+// file lists the redirection of a file, whose name is src in the script.
+func (w *walker) file(src *syntax.Word, r Redirect) {
 	if len(src.Parts) == 1 {
 		if _, ok := src.Parts[0].(*syntax.ProcSubst); ok {
 			return // a pipe
 		}
 	}
-	w.script.Redirects = append(w.script.Redirects, Redirect{Target: target, Dirs: w.dirs, Read: read, Write: write})
-	if !target.Literal {
-		w.dynamic("the file of a redirection is computed: %s", target.Text)
+	r.Dirs = w.dirs
+	w.script.Redirects = append(w.script.Redirects, r)
+	if !r.Target.Literal {
+		w.dynamic("the file of a redirection is computed: %s", r.Target.Text)
 	}
 }
 
@@ -79,7 +81,7 @@ func (w *walker) runOutput(c *Command, in stdin) {
 	outer := w.in
 	w.in = nil
 	defer func() { w.in = outer }()
-	text, ok := in.print()
+	text, ok := in.spelledText()
 	if !ok {
 		w.dynamic("%s runs the text of its standard input", c.Program())
 		return
@@ -90,8 +92,8 @@ func (w *walker) runOutput(c *Command, in stdin) {
 	w.runText(c, []Word{{Text: text, Literal: true}}, c.Program())
 }
 
-// print returns the text of an input, if the commands that print it are simple enough.
-func (in stdin) print() (string, bool) {
+// spelledText returns the text of an input, if the commands that print it are simple enough.
+func (in stdin) spelledText() (string, bool) {
 	if in.known {
 		return in.text, true
 	}
@@ -105,7 +107,7 @@ func (in stdin) print() (string, bool) {
 		case c.Guess: // the command before it is not literal
 			return "", false
 		case i == 0 && (p == "echo" || p == "printf" || p == "yes") && allLiteral(c.Args()):
-			text, _ = c.prints()
+			text, _ = c.spelledOutput()
 		case i == 0 && p == "cat" && len(c.Args()) == 0 && c.in != nil && c.in.known:
 			text = c.in.text
 		case i > 0 && (p == "tee" || p == "cat" && len(operands(c.Args())) == 0):

@@ -11,12 +11,12 @@ import (
 // maxMentions bounds the parts of a command's words that are treated as files.
 const maxMentions = 2048
 
-// compares are programs with an operand that is a search pattern, never the
+// searchPrograms are programs with an operand that is a search pattern, never the
 // name of a file.
-var compares = []string{"egrep", "fgrep", "grep", "rg"}
+var searchPrograms = []string{"egrep", "fgrep", "grep", "rg"}
 
-// readsNames are programs that read the names of files from their standard input.
-var readsNames = []string{"bsdtar", "cpio", "curl", "parallel", "pax", "rsync", "tar", "wget", "xargs", "zip"}
+// nameListReaders are programs that read the names of files from their standard input.
+var nameListReaders = []string{"bsdtar", "cpio", "curl", "parallel", "pax", "rsync", "tar", "wget", "xargs", "zip"}
 
 // sedOpens matches the beginning of a command of sed that opens a file: its name
 // follows, up to the end of the line.
@@ -29,20 +29,21 @@ var sedOpens = lazyregexp.New(`(?:^|[^A-Za-z.])[gpimIMe0-9]*[rRwW][ \t]*`)
 // of the results are not files.
 func (c *Command) Mentions() []Path {
 	var out []Path
-	prints := plain.PrintsOnly(c.Program())
+	opensNone := plain.PrintsOnly(c.Program()) || slices.Contains(searchPrograms, c.Program())
 	for i, w := range c.Words {
-		if !w.Literal || w.Glob || strings.HasPrefix(w.Text, "--exclude") || strings.HasPrefix(w.Text, "--ignore") || i > 0 && (prints || slices.Contains(compares, c.Program())) {
+		excludes := strings.HasPrefix(w.Text, "--exclude") || strings.HasPrefix(w.Text, "--ignore")
+		if !w.Literal || w.Glob || excludes || i > 0 && opensNone {
 			continue
 		}
-		one := !strings.ContainsAny(w.Text, " \t\n\"'`(;|")
-		for part := range strings.FieldsFuncSeq(w.Text, endsName) {
+		wholeWord := !strings.ContainsAny(w.Text, " \t\n\"'`(;|")
+		for part := range strings.FieldsFuncSeq(w.Text, delimitsNames) {
 			part = strings.TrimPrefix(part, "file://")
-			out = append(out, c.mention(w, part, one))
-			if one && len(part) > 2 && part[0] == '-' && part[1] != '-' { // -fFILE
+			out = append(out, c.mention(w, part, wholeWord))
+			if wholeWord && len(part) > 2 && part[0] == '-' && part[1] != '-' { // -fFILE
 				out = append(out, c.mention(w, part[2:], true))
 			}
 		}
-		if strings.IndexFunc(w.Text, endsName) >= 0 {
+		if strings.IndexFunc(w.Text, delimitsNames) >= 0 {
 			out = append(out, c.mention(w, w.Text, true))
 		}
 		if c.Program() == "sed" || c.Program() == "gsed" {
@@ -76,12 +77,14 @@ func (c *Command) sedFiles(w Word) []Path {
 // inputNames lists the names in a spelled-out standard input of a program that
 // treats it as code or as names of files.
 func (c *Command) inputNames() []Path {
-	lists := c.Program() == "git" && slices.ContainsFunc(c.Args(), func(w Word) bool { return strings.Contains(w.Text, "stdin") || strings.Contains(w.Text, "-from-file") })
-	if !lists && !c.Interprets() && !slices.Contains(escapes, c.Program()) && !slices.Contains(readsNames, c.Program()) {
+	gitReadsNames := c.Program() == "git" && slices.ContainsFunc(c.Args(), func(w Word) bool {
+		return strings.Contains(w.Text, "stdin") || strings.Contains(w.Text, "-from-file")
+	})
+	if !gitReadsNames && !c.Interprets() && !slices.Contains(escapingPrograms, c.Program()) && !slices.Contains(nameListReaders, c.Program()) {
 		return nil
 	}
 	var out []Path
-	for name := range strings.FieldsFuncSeq(c.Input(), endsName) {
+	for name := range strings.FieldsFuncSeq(c.Input(), delimitsNames) {
 		if out = append(out, c.mention(Word{Literal: true}, name, false)); len(out) == maxMentions {
 			break
 		}
@@ -89,8 +92,8 @@ func (c *Command) inputNames() []Path {
 	return out
 }
 
-// endsName reports whether names in a text usually end before r.
-func endsName(r rune) bool { return strings.ContainsRune(" \t\n\"'`(){}[]<>;|&,=:@?#!$*", r) }
+// delimitsNames reports whether names in a text usually end before r.
+func delimitsNames(r rune) bool { return strings.ContainsRune(" \t\n\"'`(){}[]<>;|&,=:@?#!$*", r) }
 
 func (c *Command) mention(w Word, text string, sure bool) Path {
 	w.Text = text

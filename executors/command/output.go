@@ -15,35 +15,35 @@ import (
 // too.
 func Output(script string) (segment string, mixed bool) { return outputOf(script, 0) }
 
-// maxTexts limits scripts in scripts.
-const maxTexts = 4
+// maxScriptDepth limits scripts in scripts.
+const maxScriptDepth = 4
 
 func outputOf(script string, depth int) (seg string, mixed bool) {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
-	if err != nil || depth > maxTexts {
+	if err != nil || depth > maxScriptDepth {
 		return strings.Join(strings.Fields(script), " "), false
 	}
 	all := writers(file)
 	last := -1
 	for i, c := range all {
-		if c.quiet || silent(c.words) {
+		if c.redirected || writesNothing(c.words) {
 			continue
 		}
 		if last >= 0 {
 			mixed = true
 		}
-		if last < 0 || !comments(c.words) {
+		if last < 0 || !isCommentary(c.words) {
 			last = i
 		}
 	}
 	if last < 0 { // a command may report errors though its output goes to a file
-		last = slices.IndexFunc(all, func(c writer) bool { return c.quiet && !silent(c.words) })
+		last = slices.IndexFunc(all, func(c writer) bool { return c.redirected && !writesNothing(c.words) })
 	}
 	if last < 0 {
 		return "", false
 	}
-	words := peel(all[last].words)
-	if inner, ok := shellText(words); ok {
+	words := withoutWrappers(all[last].words)
+	if inner, ok := innerScript(words); ok {
 		seg, more := outputOf(inner, depth+1)
 		return seg, mixed || more
 	}
@@ -52,8 +52,8 @@ func outputOf(script string, depth int) (seg string, mixed bool) {
 
 // writer is a simple command of a script that may write output.
 type writer struct {
-	words []string
-	quiet bool // its output goes elsewhere
+	words      []string
+	redirected bool // its output goes to a file
 }
 
 // writers returns the simple commands below node whose output is the script's.
@@ -61,10 +61,11 @@ func writers(node syntax.Node) []writer {
 	var all []writer
 	syntax.Walk(node, func(n syntax.Node) bool {
 		switch n := n.(type) {
-		case *syntax.File, *syntax.Block, *syntax.Subshell, *syntax.TimeClause, *syntax.IfClause, *syntax.ForClause, *syntax.WhileClause, *syntax.CaseClause, *syntax.CaseItem:
+		case *syntax.File, *syntax.Block, *syntax.Subshell, *syntax.TimeClause, *syntax.IfClause, *syntax.ForClause,
+			*syntax.WhileClause, *syntax.CaseClause, *syntax.CaseItem:
 			return true
 		case *syntax.Stmt:
-			if n.Cmd == nil || !redirected(n.Redirs) {
+			if n.Cmd == nil || !redirectsStdout(n.Redirs) {
 				return true
 			}
 			for _, c := range writers(n.Cmd) {
@@ -87,29 +88,29 @@ func writers(node syntax.Node) []writer {
 
 // pipeWriters returns the command that wrote the output of a pipeline: the first
 // one, since the others mostly shorten it, or the second one if the first only
-// feeds it.
+// prints its input.
 func pipeWriters(c *syntax.BinaryCmd) []writer {
 	left, right := writers(c.X), writers(c.Y)
 	switch {
 	case len(right) > 0 && baseName(right[0].words[0]) == "xargs":
-		words := wrappers["xargs"].strip(right[0].words[1:])
+		words := wrappers["xargs"].commandTexts(right[0].words[1:])
 		if len(words) > 0 {
-			return []writer{{words, right[0].quiet}}
+			return []writer{{words, right[0].redirected}}
 		}
-	case len(left) == 1 && len(right) > 0 && feeds(left[0].words):
+	case len(left) == 1 && len(right) > 0 && printsItsWords(left[0].words):
 		return right
 	}
-	if len(right) == 1 && right[0].quiet && baseName(right[0].words[0]) != "tee" {
+	if len(right) == 1 && right[0].redirected && baseName(right[0].words[0]) != "tee" {
 		for i := range left {
-			left[i].quiet = true
+			left[i].redirected = true
 		}
 	}
 	return left
 }
 
-// feeds reports whether a command at the start of a pipeline is only the input of
+// printsItsWords reports whether a command at the start of a pipeline is only the input of
 // the next one.
-func feeds(words []string) bool {
+func printsItsWords(words []string) bool {
 	switch baseName(words[0]) {
 	case "echo", "printf", "yes", ":", "true":
 		return true
@@ -117,8 +118,8 @@ func feeds(words []string) bool {
 	return false
 }
 
-// redirected reports whether standard output goes to a file.
-func redirected(redirs []*syntax.Redirect) bool {
+// redirectsStdout reports whether standard output goes to a file.
+func redirectsStdout(redirs []*syntax.Redirect) bool {
 	for _, r := range redirs {
 		switch r.Op {
 		case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll:
@@ -170,17 +171,20 @@ func wordOf(w *syntax.Word) string {
 	return b.String()
 }
 
-// silent reports whether a command writes nothing on success.
-func silent(words []string) bool {
+// writesNothing reports whether a command writes nothing on success.
+func writesNothing(words []string) bool {
 	switch baseName(words[0]) {
-	case "cd", "pushd", "popd", "export", "unset", "set", "shopt", "source", ".", "mkdir", "rm", "touch", "cp", "mv", "ln", "chmod", "true", "false", ":", "exit", "return", "sleep", "wait", "trap", "local", "declare", "alias", "umask", "ulimit", "test", "[", "[[", "kill", "pkill", "killall", "chown", "read", "shift", "disown", "readonly", "typeset", "let", "hash", "stty", "sync", "truncate", "mkfifo", "rmdir", "deactivate":
+	case ".", ":", "[", "[[", "alias", "cd", "chmod", "chown", "cp", "deactivate", "declare", "disown", "exit", "export",
+		"false", "hash", "kill", "killall", "let", "ln", "local", "mkdir", "mkfifo", "mv", "pkill", "popd", "pushd", "read",
+		"readonly", "return", "rm", "rmdir", "set", "shift", "shopt", "sleep", "source", "stty", "sync", "test", "touch",
+		"trap", "true", "truncate", "typeset", "ulimit", "umask", "unset", "wait":
 		return true
 	}
 	return false
 }
 
-// comments reports whether a command mostly comments on another one.
-func comments(words []string) bool {
+// isCommentary reports whether a command mostly comments on another one.
+func isCommentary(words []string) bool {
 	switch baseName(words[0]) {
 	case "echo", "printf", "date", "pwd", "tput", "clear":
 		return true
@@ -191,16 +195,16 @@ func comments(words []string) bool {
 // baseName returns the name of a program without its directory.
 func baseName(word string) string { return path.Base(strings.ReplaceAll(word, "\\", "/")) }
 
-// maxWraps limits programs that run one another. Each costs a look at all words.
+// maxWraps limits programs that run one another. For each, all words are compared.
 const maxWraps = 16
 
-// peel removes programs that only run another one, and the options between a
+// withoutWrappers removes programs that only run another one, and the options between a
 // program and its subcommand.
-func peel(words []string) []string {
+func withoutWrappers(words []string) []string {
 	words = slices.Clone(words)
 	for range maxWraps {
 		words[0] = baseName(words[0])
-		if inner := contained(words); inner != nil {
+		if inner := innerCommand(words); inner != nil {
 			words = inner
 			continue
 		}
@@ -209,7 +213,7 @@ func peel(words []string) []string {
 			name = "python3"
 		}
 		how, ok := wrappers[name]
-		if !ok || how.reports {
+		if !ok || how.ownOutput {
 			break
 		}
 		rest := words[1:]
@@ -219,19 +223,19 @@ func peel(words []string) []string {
 			}
 			rest = rest[1:]
 		}
-		if rest = how.strip(rest); len(rest) == 0 {
+		if rest = how.commandTexts(rest); len(rest) == 0 {
 			break
 		}
 		words = rest
 	}
-	return withoutGlobals(words)
+	return withoutGlobalOptions(words)
 }
 
-// strip returns the command in the arguments of a wrapper.
-func (how wrapper) strip(args []string) []string {
+// commandTexts returns the command in the arguments of a wrapper.
+func (how wrapper) commandTexts(args []string) []string {
 	operands := how.operands
 	how.operands = 0
-	n := len(args) - len(how.skip(New(args, nil, nil).Words))
+	n := len(args) - len(how.commandWords(New(args, nil, nil).Words))
 	args = args[n:]
 	for how.assigns && len(args) > 0 && strings.Contains(args[0], "=") {
 		args = args[1:]
@@ -243,9 +247,9 @@ func (how wrapper) strip(args []string) []string {
 	return args
 }
 
-// contained returns the command that another one runs in a container or on files
+// innerCommand returns the command that another one runs in a container or on files
 // that it found, or nil.
-func contained(words []string) []string {
+func innerCommand(words []string) []string {
 	for i, w := range words {
 		rest := words[i+1:]
 		if words[0] == "nix" && (w == "-c" || w == "--command") {
@@ -263,7 +267,7 @@ func contained(words []string) []string {
 				return nonEmpty(rest[dashes+1:])
 			}
 		case words[0] == "docker" || words[0] == "podman" || words[0] == "docker-compose" || words[0] == "nerdctl":
-			rest = wrapper{valued: "euw", long: "--env --user --workdir --env-file --index"}.strip(rest)
+			rest = wrapper{valued: "euw", long: "--env --user --workdir --env-file --index"}.commandTexts(rest)
 			if len(rest) > 1 {
 				return rest[1:]
 			}
@@ -279,21 +283,21 @@ func nonEmpty(words []string) []string {
 	return words
 }
 
-// moreGlobals are further options before a subcommand, in the form of
-// globalOptions. They are kept apart since rules must not look past them.
-var moreGlobals = map[string]string{
+// outputGlobalOptions are further options before a subcommand, in the form of
+// globalOptions. Output alone removes them: rules must not look past them.
+var outputGlobalOptions = map[string]string{
 	"apt": "-o -t -c", "apt-get": "-o -t -c", "oc": "-n --namespace --context --kubeconfig", "tofu": "",
 }
 
-// withoutGlobals removes the options between a program and its subcommand:
+// withoutGlobalOptions removes the options between a program and its subcommand:
 // "git -C x status" becomes "git status".
-func withoutGlobals(words []string) []string {
+func withoutGlobalOptions(words []string) []string {
 	if len(words) < 2 {
 		return words
 	}
 	valued, ok := globalOptions[words[0]]
 	if !ok {
-		valued, ok = moreGlobals[words[0]]
+		valued, ok = outputGlobalOptions[words[0]]
 	}
 	if !ok {
 		return words
@@ -305,8 +309,8 @@ func withoutGlobals(words []string) []string {
 	return append([]string{words[0]}, words[len(words)-len(rest):]...)
 }
 
-// shellText returns the script that a shell runs, here or on another machine.
-func shellText(words []string) (string, bool) {
+// innerScript returns the script that a shell runs, here or on another machine.
+func innerScript(words []string) (string, bool) {
 	if len(words) < 2 {
 		return "", false
 	}
@@ -314,7 +318,7 @@ func shellText(words []string) (string, bool) {
 	case "eval":
 		return strings.Join(words[1:], " "), true
 	case "ssh":
-		rest := wrapper{valued: "iploFJLRDbcEemOSWwBI"}.strip(words[1:])
+		rest := wrapper{valued: "iploFJLRDbcEemOSWwBI"}.commandTexts(words[1:])
 		if len(rest) > 1 {
 			return strings.Join(rest[1:], " "), true
 		}

@@ -67,7 +67,7 @@ func (c *Command) Paths() []Path {
 			out = append(out, c.sentPaths(a)...)
 		}
 		switch {
-		case a.pipe, a.Literal && !a.Glob && slices.Contains(sayers, c.Program()):
+		case a.processSubst, a.Literal && !a.Glob && slices.Contains(textPrograms, c.Program()):
 		case !ended && a.Text == "--":
 			ended = true
 		case !ended && strings.HasPrefix(a.Text, "-"):
@@ -97,8 +97,8 @@ func (c *Command) Paths() []Path {
 	return out
 }
 
-// sayers are programs that use their operands as text, and open no file.
-var sayers = []string{":", "basename", "dirname", "echo", "expr", "false", "printf", "seq", "tr", "true"}
+// textPrograms are programs that use their operands as text, and open no file.
+var textPrograms = []string{":", "basename", "dirname", "echo", "expr", "false", "printf", "seq", "tr", "true"}
 
 // valuePaths finds files after "=" and "@": PREFIX=/usr, @/tmp/list.
 func (c *Command) valuePaths(a Word) []Path {
@@ -164,7 +164,7 @@ func newPath(w Word, dirs []string, sure bool) Path {
 	p := Path{Text: w.Text, Glob: w.Glob, Sure: sure}
 	switch {
 	case !w.Literal:
-	case w.user:
+	case w.otherHome:
 		p.Abs = []string{string(filepath.Separator) + w.Text} // outside every directory
 	case filepath.IsAbs(w.Text):
 		p.Abs = []string{w.Text}
@@ -183,7 +183,7 @@ func looksLikePath(w Word) bool {
 	if text == "" || isURL(text) || strings.ContainsAny(text, " \t\n") {
 		return false
 	}
-	if text == ".." || w.user || strings.HasPrefix(text, "~") || filepath.IsAbs(text) {
+	if text == ".." || w.otherHome || strings.HasPrefix(text, "~") || filepath.IsAbs(text) {
 		return true
 	}
 	return strings.Contains(text, "/") && !strings.Contains(text, "=")

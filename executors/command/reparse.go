@@ -13,18 +13,18 @@ import (
 // arithmetic the value "a[$(cmd)]" runs cmd. This file finds these places.
 
 var (
-	number = lazyregexp.New(`^([-+]?[0-9]+|0[xX][0-9a-fA-F]+)?$`)
-	names  = lazyregexp.New(`[A-Za-z_][A-Za-z0-9_]*`)
-	// sum matches text that arithmetic reads as numbers, names and operators only.
-	sum = lazyregexp.New(`^[\w\s+*/%<>=!&|^~?:,()#@.-]*$`)
+	number        = lazyregexp.New(`^([-+]?[0-9]+|0[xX][0-9a-fA-F]+)?$`)
+	variableNames = lazyregexp.New(`[A-Za-z_][A-Za-z0-9_]*`)
+	// plainArithmetic matches text that arithmetic reads as numbers, names and operators only.
+	plainArithmetic = lazyregexp.New(`^[\w\s+*/%<>=!&|^~?:,()#@.-]*$`)
 )
 
 // isNumber reports whether the word is a number, in which arithmetic can run no
 // command.
 func isNumber(w Word) bool { return w.number || w.Literal && number.MatchString(w.Text) }
 
-// reparsed records the parts of a node that the shell evaluates a second time.
-func (w *walker) reparsed(n syntax.Node) {
+// reevaluatedNode records the parts of a node that the shell evaluates a second time.
+func (w *walker) reevaluatedNode(n syntax.Node) {
 	switch n := n.(type) {
 	case *syntax.ArithmExp:
 		w.arithm(n.X)
@@ -43,10 +43,10 @@ func (w *walker) reparsed(n syntax.Node) {
 	case *syntax.ArrayElem:
 		w.arithm(n.Index)
 	case *syntax.ParamExp:
-		w.param(n)
+		w.reevaluatedParam(n)
 	case *syntax.UnaryTest:
 		if word, ok := n.X.(*syntax.Word); ok && (n.Op == syntax.TsVarSet || n.Op == syntax.TsRefVar) {
-			w.variableName(w.word(word), "[[")
+			w.checkVariableName(w.word(word), "[[")
 		}
 	case *syntax.BinaryTest:
 		switch n.Op {
@@ -60,7 +60,7 @@ func (w *walker) reparsed(n syntax.Node) {
 	}
 }
 
-func (w *walker) param(n *syntax.ParamExp) {
+func (w *walker) reevaluatedParam(n *syntax.ParamExp) {
 	w.arithm(n.Index)
 	if n.Slice != nil {
 		w.arithm(n.Slice.Offset)
@@ -94,7 +94,7 @@ func (w *walker) arithm(x syntax.ArithmExpr) {
 	case *syntax.BinaryArithm:
 		w.arithm(x.X)
 		w.arithm(x.Y)
-		if left, ok := x.X.(*syntax.Word); ok && strings.HasSuffix(x.Op.String(), "=") && plainName(left.Lit()) && !slices.Contains([]string{"==", "!=", "<=", ">="}, x.Op.String()) {
+		if left, ok := x.X.(*syntax.Word); ok && isAssignment(x.Op.String()) && isName(left.Lit()) {
 			w.assign(left.Lit(), true)
 		}
 	case *syntax.UnaryArithm:
@@ -110,6 +110,11 @@ func (w *walker) arithm(x syntax.ArithmExpr) {
 	}
 }
 
+// isAssignment reports whether an operator of arithmetic sets its left side.
+func isAssignment(operator string) bool {
+	return strings.HasSuffix(operator, "=") && !slices.Contains([]string{"==", "!=", "<=", ">="}, operator)
+}
+
 func (w *walker) arithmPart(part syntax.WordPart) {
 	switch p := part.(type) {
 	case *syntax.Lit:
@@ -120,12 +125,13 @@ func (w *walker) arithmPart(part syntax.WordPart) {
 		for _, q := range p.Parts {
 			w.arithmPart(q)
 		}
-	case *syntax.ArithmExp: // a number; inside records the expression in it
+	case *syntax.ArithmExp: // a number; walkSubstitutions records the expression in it
 	case *syntax.ParamExp:
+		named := p.Param != nil && isName(p.Param.Value) && p.Param.Value[0] > '9'
 		switch {
 		case p.Length || p.Param != nil && strings.Contains("#?$!", p.Param.Value):
-		case p.Param != nil && (p.Exp == nil || p.Exp.Word == nil || isNumber(w.word(p.Exp.Word))) && plainName(p.Param.Value) && p.Param.Value[0] > '9':
-			w.counted[p.Param.Value] = true
+		case named && (p.Exp == nil || p.Exp.Word == nil || isNumber(w.word(p.Exp.Word))):
+			w.inArithmetic[p.Param.Value] = true
 		default:
 			w.dynamic("computed text is used as a number, which may run commands: %s", source(p))
 		}
@@ -135,56 +141,57 @@ func (w *walker) arithmPart(part syntax.WordPart) {
 }
 
 func (w *walker) arithmText(text string) {
-	if !sum.MatchString(text) {
+	if !plainArithmetic.MatchString(text) {
 		w.dynamic("text is used as a number, which may run commands: %s", text)
 	}
-	for _, name := range names.FindAllString(text, -1) {
-		w.counted[name] = true
+	for _, name := range variableNames.FindAllString(text, -1) {
+		w.inArithmetic[name] = true
 	}
 }
 
-// variableName records a word that a command reads as the name of a variable, if
+// checkVariableName records a word that a command reads as the name of a variable, if
 // the name is computed or has a subscript, which the shell evaluates.
-func (w *walker) variableName(word Word, where string) {
+func (w *walker) checkVariableName(word Word, where string) {
 	name, _, _ := strings.Cut(word.Text, "=")
 	if !word.Literal || strings.ContainsAny(name, "[$`") {
 		w.dynamic("%s gets a variable name that is computed: %s", where, word.Text)
 	}
 }
 
-// evaluates records the words of a command that the shell evaluates a second time.
-func (w *walker) evaluates(c *Command) {
+// reevaluatedWords records the words of a command that the shell evaluates a second time.
+func (w *walker) reevaluatedWords(c *Command) {
 	p, args := c.Program(), c.Args()
 	switch p {
 	case "test", "[":
 		for i, a := range args[:max(0, len(args)-1)] {
 			if a.Text == "-v" || a.Text == "-R" {
-				w.variableName(args[i+1], p)
+				w.checkVariableName(args[i+1], p)
 			}
 		}
 	case "printf", "wait":
 		for i, a := range args {
 			if strings.HasPrefix(a.Text, "-v") || strings.HasPrefix(a.Text, "-p") && p == "wait" {
-				w.setsVariables(append([]Word{{Text: a.Text[2:], Literal: a.Literal}}, args[i+1:min(i+2, len(args))]...), p)
+				w.assignNames(append([]Word{{Text: a.Text[2:], Literal: a.Literal}}, args[i+1:min(i+2, len(args))]...), p)
 			}
 		}
 	case "read", "mapfile", "readarray", "getopts", "unset", "let", "declare", "typeset", "local", "export", "readonly":
 		if declares := slices.Contains([]string{"declare", "typeset", "local"}, p); declares && shortFlag(args, "in") {
 			w.dynamic("%s makes variables whose values are computed again", p)
 		}
-		w.setsVariables(args, p)
+		w.assignNames(args, p)
 	}
 }
 
-// setsVariables records the variables that a command sets to an unknown text.
-func (w *walker) setsVariables(words []Word, where string) {
+// assignNames records the variables that a command sets to an unknown text.
+func (w *walker) assignNames(words []Word, where string) {
 	for _, a := range words {
 		if strings.HasPrefix(a.Text, "-") || a.Text == "" {
 			continue
 		}
-		w.variableName(a, where)
+		w.checkVariableName(a, where)
 		name, _, assigns := strings.Cut(a.Text, "=")
-		if a.Literal && plainName(name) && (assigns || where == "read" || where == "printf" || where == "getopts" || where == "mapfile" || where == "readarray") {
+		assigns = assigns || slices.Contains([]string{"read", "printf", "getopts", "mapfile", "readarray"}, where)
+		if a.Literal && isName(name) && assigns {
 			w.assign(name, false)
 		}
 	}

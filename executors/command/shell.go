@@ -8,7 +8,7 @@ func (w *walker) shellScript(c *Command) {
 	for i := 0; i < len(args); i++ {
 		a := args[i].Text
 		switch {
-		case args[i].pipe:
+		case args[i].processSubst:
 			w.runOutput(c, stdin{from: args[i].From})
 			return
 		case !args[i].Literal || args[i].Glob:
@@ -32,9 +32,13 @@ func (w *walker) shellScript(c *Command) {
 	w.runInput(c)
 }
 
-// valuedShellOption reports whether the next word belongs to a shell's option.
-func valuedShellOption(a string) bool {
-	return a == "--rcfile" || a == "--init-file" || len(a) > 1 && strings.ContainsRune("-+", rune(a[0])) && a[1] != '-' && strings.ContainsAny(a[len(a)-1:], "oO")
+// valuedShellOption reports whether the value of a shell's option is the next word.
+func valuedShellOption(option string) bool {
+	if option == "--rcfile" || option == "--init-file" {
+		return true
+	}
+	last := len(option) - 1
+	return last > 0 && strings.IndexByte("-+", option[0]) >= 0 && option[1] != '-' && strings.IndexByte("oO", option[last]) >= 0
 }
 
 // shellText lists the commands of "bash -c". Options may still follow the -c;
@@ -78,7 +82,7 @@ func (w *walker) sourced(c *Command) {
 	args := operands(c.Args())
 	switch {
 	case len(args) == 0:
-	case args[0].pipe:
+	case args[0].processSubst:
 		w.runOutput(c, stdin{from: args[0].From})
 	case args[0].Text == "/dev/stdin" || args[0].Text == "-" || args[0].Text == "/dev/fd/0":
 		w.runInput(c)

@@ -51,15 +51,15 @@ func (c *Command) Forms() []string {
 		return forms
 	}
 	forms = append(forms, strings.TrimSpace(program+" "+join(c.Args())))
-	if rest, ok := c.afterGlobal(); ok && len(rest) < len(c.Args()) {
+	if rest, ok := c.fromSubcommand(); ok && len(rest) < len(c.Args()) {
 		forms = append(forms, strings.TrimSpace(program+" "+join(rest)))
 	}
 	return slices.Compact(forms)
 }
 
-// afterGlobal returns the words from the subcommand on; false if the program is
+// fromSubcommand returns the words from the subcommand on; false if the program is
 // not known to have any.
-func (c *Command) afterGlobal() ([]Word, bool) {
+func (c *Command) fromSubcommand() ([]Word, bool) {
 	valued, ok := globalOptions[c.Program()]
 	if !ok {
 		return nil, false
@@ -85,7 +85,7 @@ func afterOptions(args []Word, valued string) []Word {
 
 // Operands are the words after the options that stand before the subcommand.
 func (c *Command) Operands() []Word {
-	if rest, ok := c.afterGlobal(); ok {
+	if rest, ok := c.fromSubcommand(); ok {
 		return rest
 	}
 	return c.Args()
@@ -94,7 +94,7 @@ func (c *Command) Operands() []Word {
 // Subcommand returns the program's first operand. open reports that this operand or a
 // word before it is computed, so that the subcommand may be another one.
 func (c *Command) Subcommand() (name string, open bool) {
-	args, ok := c.afterGlobal()
+	args, ok := c.fromSubcommand()
 	if !ok {
 		args = c.Args()
 	}
@@ -114,6 +114,6 @@ func (c *Command) Subcommand() (name string, open bool) {
 // Prefixed reports whether the command has options between program and
 // subcommand.
 func (c *Command) Prefixed() bool {
-	rest, ok := c.afterGlobal()
+	rest, ok := c.fromSubcommand()
 	return ok && len(rest) < len(c.Args()) && len(rest) > 0
 }

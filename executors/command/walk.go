@@ -48,20 +48,20 @@ func (w *walker) stmt(s *syntax.Stmt) {
 			w.branch(c.Then)
 		}
 	case *syntax.WhileClause:
-		defer w.again()()
+		defer w.repeated()()
 		w.stmts(c.Cond)
 		w.branch(c.Do)
 	case *syntax.ForClause:
-		defer w.again()()
+		defer w.repeated()()
 		w.loop(c)
 	case *syntax.LetClause: // bash ends its words at operators that the parser reads as arithmetic
 		w.dynamic("let evaluates its arguments")
-		w.inside(c)
+		w.walkSubstitutions(c)
 	case *syntax.CaseClause:
-		w.inside(c.Word)
+		w.walkSubstitutions(c.Word)
 		for _, item := range c.Items {
 			for _, p := range item.Patterns {
-				w.inside(p)
+				w.walkSubstitutions(p)
 			}
 			w.branch(item.Stmts)
 		}
@@ -77,14 +77,14 @@ func (w *walker) stmt(s *syntax.Stmt) {
 	case *syntax.DeclClause:
 		w.declare(c)
 	default: // [[ ]] and (( )) run only the commands that are substituted in them
-		w.inside(c)
+		w.walkSubstitutions(c)
 	}
 }
 
-// again is called before statements that may run more than once, and end after
-// them. If they contain a cd, it starts in another directory in each round, so
-// the directory is unknown.
-func (w *walker) again() (end func()) {
+// repeated is called before statements that may run more than once, and end after
+// them. A cd in them starts in another directory in each round, so the directory is
+// then unknown.
+func (w *walker) repeated() (end func()) {
 	before := w.dirs
 	return func() {
 		if !slices.Equal(before, w.dirs) {
@@ -94,10 +94,12 @@ func (w *walker) again() (end func()) {
 	}
 }
 
+// loop walks a for loop. The variable of a loop over numbers is a number.
 func (w *walker) loop(c *syntax.ForClause) {
-	w.inside(c.Loop)
+	w.walkSubstitutions(c.Loop)
 	if it, ok := c.Loop.(*syntax.WordIter); ok {
-		number, last := !c.Select && len(it.Items) > 0, (*syntax.Word)(nil)
+		number := !c.Select && len(it.Items) > 0
+		var last *syntax.Word
 		for _, item := range it.Items {
 			for _, word := range w.words(item) {
 				number = number && isNumber(word)
@@ -140,13 +142,12 @@ func (w *walker) function(c *syntax.FuncDecl) {
 	w.params = nil
 	w.branch([]*syntax.Stmt{c.Body})
 	w.params = before
-	if c.Name != nil {
-		w.functions[c.Name.Value] = w.script.Commands[first:len(w.script.Commands):len(w.script.Commands)]
+	if c.Name == nil {
+		return
 	}
-	name := Word{Text: "function", Literal: true}
-	if c.Name != nil {
-		w.list(&Command{Words: []Word{name, {Text: c.Name.Value, Literal: true}}, Wraps: true})
-	}
+	name := c.Name.Value
+	w.functions[name] = slices.Clip(w.script.Commands[first:])
+	w.addCommand(&Command{Words: []Word{{Text: "function", Literal: true}, {Text: name, Literal: true}}, Wraps: true})
 }
 
 // branch walks statements that may not run, so that a cd in them may or may not
@@ -154,16 +155,17 @@ func (w *walker) function(c *syntax.FuncDecl) {
 func (w *walker) branch(list []*syntax.Stmt) {
 	before := w.dirs
 	w.stmts(list)
-	w.either(before)
+	w.addDirs(before)
 }
 
-// either adds others to the directories in which the shell may be.
-func (w *walker) either(others []string) {
-	if w.dirs == nil || others == nil {
+// addDirs adds to the directories in which the shell may be. They are unknown if either
+// list is.
+func (w *walker) addDirs(dirs []string) {
+	if w.dirs == nil || dirs == nil {
 		w.dirs = nil
 		return
 	}
-	w.dirs = union(w.dirs, others)
+	w.dirs = union(w.dirs, dirs)
 }
 
 // subshell is called before statements that run in a subshell, and end after
@@ -173,6 +175,7 @@ func (w *walker) subshell() (end func()) {
 	return func() { w.dirs = before }
 }
 
+// binary walks a pipeline, or two statements with "&&" or "||" between them.
 func (w *walker) binary(c *syntax.BinaryCmd) {
 	switch c.Op {
 	case syntax.Pipe, syntax.PipeAll:
@@ -188,12 +191,12 @@ func (w *walker) binary(c *syntax.BinaryCmd) {
 	case syntax.AndStmt:
 		start := w.dirs
 		w.stmt(c.X)
-		if cd := w.cdDone(c.X); cd != nil { // after && the cd has worked
+		if cd := w.dirsAfterCd(c.X); cd != nil { // after && the cd has worked
 			w.dirs = cd
 		}
 		w.stmt(c.Y)
-		if w.cdDone(c.X) != nil {
-			w.either(start)
+		if w.dirsAfterCd(c.X) != nil {
+			w.addDirs(start)
 		}
 	default: // ||
 		w.stmt(c.X)
@@ -212,9 +215,9 @@ func (w *walker) withBodies(list []*Command) []*Command {
 
 // call walks a simple command, the commands that are substituted in it first.
 func (w *walker) call(c *syntax.CallExpr) {
-	var assigns, run []string
+	var assigns, guesses []string
 	for _, a := range c.Assigns {
-		from := w.inside(a)
+		from := w.walkSubstitutions(a)
 		if w.err != nil {
 			return
 		}
@@ -228,20 +231,20 @@ func (w *walker) call(c *syntax.CallExpr) {
 			}
 		} else {
 			assigns = append(assigns, a.Name.Value)
-			w.text[a.Name.Value] = true
+			w.nonNumeric[a.Name.Value] = true
 		}
 		if value := w.value(a); value.Literal && programVariables.MatchString(a.Name.Value) {
-			run = append(run, value.Text)
+			guesses = append(guesses, value.Text)
 		}
 	}
 	defer func() {
-		for _, text := range run {
-			w.maybe(text)
+		for _, text := range guesses {
+			w.guessText(text)
 		}
 	}()
 	var words []Word
 	for _, a := range c.Args {
-		from := w.inside(a)
+		from := w.walkSubstitutions(a)
 		if w.err != nil {
 			return
 		}
@@ -272,8 +275,8 @@ func (w *walker) call(c *syntax.CallExpr) {
 	}
 }
 
-// list adds a command to the script.
-func (w *walker) list(c *Command) bool {
+// addCommand adds a command to the script, and reports whether a limit allows it.
+func (w *walker) addCommand(c *Command) bool {
 	w.count += len(c.Words)
 	if len(w.script.Commands) >= maxCommands || w.count > maxWords {
 		w.err = fmt.Errorf("it has more than %d commands or %d words", maxCommands, maxWords)
@@ -289,7 +292,7 @@ func (w *walker) list(c *Command) bool {
 
 // command lists a command, and the commands that it runs.
 func (w *walker) command(c *Command) {
-	if !w.list(c) {
+	if !w.addCommand(c) {
 		return
 	}
 	switch c.Program() {
@@ -298,16 +301,16 @@ func (w *walker) command(c *Command) {
 	case "cd", "pushd", "popd":
 		w.cd(c)
 	default:
-		w.evaluates(c)
-		w.sets(c)
+		w.reevaluatedWords(c)
+		w.rememberBuiltin(c)
 		w.unwrap(c)
-		w.embedded(c)
+		w.guessEmbedded(c)
 	}
 }
 
-// inside walks the command and process substitutions in node, and returns their
+// walkSubstitutions walks the command and process substitutions in node, and returns their
 // commands.
-func (w *walker) inside(node syntax.Node) []*Command {
+func (w *walker) walkSubstitutions(node syntax.Node) []*Command {
 	if node == nil || w.err != nil {
 		return nil
 	}
@@ -315,25 +318,29 @@ func (w *walker) inside(node syntax.Node) []*Command {
 	syntax.Walk(node, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst:
-			w.substituted(n.Stmts)
+			w.substitution(n.Stmts)
 			return false
 		case *syntax.ProcSubst:
-			w.substituted(n.Stmts)
+			w.substitution(n.Stmts)
 			return false
 		default:
-			w.reparsed(n)
+			w.reevaluatedNode(n)
 		}
 		return true
 	})
 	return slices.Clone(w.script.Commands[first:])
 }
 
-func (w *walker) substituted(list []*syntax.Stmt) {
+// substitution walks the statements of a command or process substitution.
+func (w *walker) substitution(list []*syntax.Stmt) {
 	defer w.subshell()()
 	w.stmts(list)
 }
 
-// plainName reports whether text can be the name of a variable or a number.
-func plainName(text string) bool {
-	return text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
+// isName reports whether text has only characters of names of variables. It may be a
+// number.
+func isName(text string) bool {
+	return text != "" && strings.Trim(text, letters+"0123456789_") == ""
 }
+
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

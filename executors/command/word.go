@@ -17,9 +17,9 @@ type Word struct {
 	Split   bool       // computed and not quoted: it may become any number of words
 	From    []*Command // commands whose output may be in it
 
-	user   bool // begins with ~user
-	number bool // computed, but surely a number
-	pipe   bool // <(...), the name of a pipe
+	otherHome    bool // begins with ~user
+	number       bool // computed, but surely a number
+	processSubst bool // <(...), the name of a pipe
 }
 
 // words returns the words that a word of the source becomes: more than one if it has
@@ -54,20 +54,20 @@ const (
 	maxBraceParts = 64  // parts of the word
 )
 
-// resolving is a word that is being resolved.
-type resolving struct {
+// wordBuilder is a word that is being resolved.
+type wordBuilder struct {
 	strings.Builder
-	word    Word
-	bracket bool // an unquoted "[" is open
-	guess   bool // variables have the values that the script last assigned
-	program bool // it names a program: an unset variable is empty
+	word         Word
+	openBracket  bool // an unquoted "[" is open
+	guess        bool // variables have the values that the script last assigned
+	namesProgram bool // an unset variable is empty in the name of a program
 }
 
 // word resolves the quotes and escapes of a word, and the variables and "~" whose
 // values are known.
-func (w *walker) word(src *syntax.Word) Word { return w.resolve(src, resolving{}) }
+func (w *walker) word(src *syntax.Word) Word { return w.resolve(src, wordBuilder{}) }
 
-func (w *walker) resolve(src *syntax.Word, p resolving) Word {
+func (w *walker) resolve(src *syntax.Word, p wordBuilder) Word {
 	p.word.Literal = true
 	if src == nil {
 		return p.word
@@ -89,7 +89,7 @@ func (w *walker) computed(src *syntax.Word) Word {
 		case *syntax.ArithmExp:
 			out.number = len(src.Parts) == 1
 		case *syntax.ProcSubst:
-			out.pipe = len(src.Parts) == 1
+			out.processSubst = len(src.Parts) == 1
 		case *syntax.ParamExp:
 			special := p.Param != nil && strings.Contains("#?$!", p.Param.Value)
 			out.number = len(src.Parts) == 1 && (p.Length || special)
@@ -114,7 +114,7 @@ func (w *walker) computed(src *syntax.Word) Word {
 }
 
 // part adds one part of a word; false means that it is computed.
-func (w *walker) part(part syntax.WordPart, first, quoted bool, out *resolving) bool {
+func (w *walker) part(part syntax.WordPart, first, quoted bool, out *wordBuilder) bool {
 	switch p := part.(type) {
 	case *syntax.Lit:
 		text := p.Value
@@ -163,7 +163,7 @@ func (w *walker) part(part syntax.WordPart, first, quoted bool, out *resolving) 
 
 // tilde resolves a leading "~", the home directory, and "~+", the current one. The
 // home directory of another user stays as written: it is only known to be elsewhere.
-func (w *walker) tilde(text string, out *resolving) (rest string, ok bool) {
+func (w *walker) tilde(text string, out *wordBuilder) (rest string, ok bool) {
 	user, _, _ := strings.Cut(text[1:], "/")
 	rest = text[1+len(user):]
 	switch {
@@ -174,7 +174,7 @@ func (w *walker) tilde(text string, out *resolving) (rest string, ok bool) {
 	case user == "" || strings.Trim(user, "+-0123456789") == "": // the directory stack
 		return "", false
 	default:
-		out.word.user = true
+		out.word.otherHome = true
 		return text, true
 	}
 	return rest, true
@@ -182,7 +182,7 @@ func (w *walker) tilde(text string, out *resolving) (rest string, ok bool) {
 
 // variable returns the value of a variable that every shell has, unless the script
 // may have changed it.
-func (w *walker) variable(p *syntax.ParamExp, out *resolving) (string, bool) {
+func (w *walker) variable(p *syntax.ParamExp, out *wordBuilder) (string, bool) {
 	bare := syntax.ParamExp{Dollar: p.Dollar, Rbrace: p.Rbrace, Short: p.Short, Param: p.Param}
 	if p.Param == nil || source(&bare) != source(p) {
 		return "", false
@@ -195,7 +195,7 @@ func (w *walker) variable(p *syntax.ParamExp, out *resolving) (string, bool) {
 		if name >= "0" && name <= "9" && len(name) == 1 && int(name[0]-'0') < len(w.params) {
 			return w.params[name[0]-'0'], true
 		}
-		if out.program && !w.assigned[name] && name != "HOME" && name != "PWD" {
+		if out.namesProgram && !w.assigned[name] && name != "HOME" && name != "PWD" {
 			return "", true
 		}
 	}
@@ -211,7 +211,7 @@ func (w *walker) variable(p *syntax.ParamExp, out *resolving) (string, bool) {
 
 // unescape resolves the backslashes of literal text, and records whether the text is
 // a pattern.
-func unescape(text string, quoted bool, out *resolving) {
+func unescape(text string, quoted bool, out *wordBuilder) {
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		switch {
@@ -223,8 +223,8 @@ func unescape(text string, quoted bool, out *resolving) {
 			continue
 		case quoted:
 		case c == '[':
-			out.bracket = true
-		case c == '*' || c == '?' || c == ']' && out.bracket:
+			out.openBracket = true
+		case c == '*' || c == '?' || c == ']' && out.openBracket:
 			out.word.Glob = true
 		}
 		out.WriteByte(c)
@@ -233,7 +233,7 @@ func unescape(text string, quoted bool, out *resolving) {
 
 // heredoc returns the text of a here document.
 func (w *walker) heredoc(r *syntax.Redirect) (string, bool) {
-	var out resolving
+	var out wordBuilder
 	// If any part of its delimiter is quoted, the shell expands nothing in a here
 	// document.
 	bare := len(r.Word.Parts) == 1

@@ -12,13 +12,15 @@ type wrapper struct {
 	operands int    // own operands before the command
 	assigns  bool   // NAME=value operands before the command
 	flags    string // if not empty, all other short options, and long ones between "--"
-	text     string // options whose value is a script, separated by spaces
+	script   string // options whose value is a script, separated by spaces
 
-	// The fields below are for Output. Parse does not unwrap a program with chosen:
-	// a project or an environment chooses the program that runs in the end.
-	chosen  bool
-	subs    string // subcommands, one of which must come first, separated by spaces
-	reports bool   // it writes a report of its own
+	// outputOnly means that Output unwraps the program, and Parse does not: a project
+	// or an environment chooses the command that runs in the end.
+	outputOnly bool
+
+	// The fields below are for Output.
+	subs      string // subcommands, one of which must come first, separated by spaces
+	ownOutput bool   // it writes a report of its own
 }
 
 // wrappers are programs that run another command given by their operands. Those
@@ -45,21 +47,21 @@ var wrappers = map[string]wrapper{
 	"exec":     {valued: "a"},
 	"fakeroot": {valued: "lsibh"},
 	"firejail": {},
-	"flock":    {valued: "wE", long: "--timeout --wait --conflict-exit-code", operands: 1, text: "-c --command"},
-	"gdb":      {reports: true, valued: "xpdD", long: "--command --pid --directory"},
+	"flock":    {valued: "wE", long: "--timeout --wait --conflict-exit-code", operands: 1, script: "-c --command"},
+	"gdb":      {ownOutput: true, valued: "xpdD", long: "--command --pid --directory"},
 	"ionice":   {valued: "cnpPu", long: "--class --classdata", flags: "t --ignore"},
-	"ltrace":   {reports: true, valued: "aAbdeFlnopsuw"},
+	"ltrace":   {ownOutput: true, valued: "aAbdeFlnopsuw"},
 	"nice":     {valued: "n", long: "--adjustment", flags: "0123456789"},
 	"nohup":    {flags: "-"},
 	"nsenter":  {valued: "tSG", long: "--target --setuid --setgid"},
 	"numactl":  {valued: "iCNmpl", long: "--interleave --cpunodebind --membind --physcpubind"},
 	"parallel": {valued: "jaIN", long: "--jobs --arg-file"},
-	"perf":     {reports: true, operands: 1, valued: "eo"},
+	"perf":     {ownOutput: true, operands: 1, valued: "eo"},
 	"pkexec":   {valued: "u", long: "--user"},
 	"prlimit":  {},
 	"rlwrap":   {},
-	"runuser":  {valued: "ugGs", long: "--user", text: "-c --command"},
-	"script":   {valued: "cEIOBTmo", operands: 1, text: "-c --command"},
+	"runuser":  {valued: "ugGs", long: "--user", script: "-c --command"},
+	"script":   {valued: "cEIOBTmo", operands: 1, script: "-c --command"},
 	"i386":     {},
 	"linux32":  {},
 	"linux64":  {},
@@ -73,7 +75,7 @@ var wrappers = map[string]wrapper{
 	"softlimit":   {valued: "acdflmnoprst"},
 	"ssh-agent":   {valued: "aEtOP"},
 	"stdbuf":      {valued: "ioe", long: "--input --output --error", flags: "-"},
-	"strace":      {reports: true, valued: "aeEIoOpPsSuUbX"},
+	"strace":      {ownOutput: true, valued: "aeEIoOpPsSuUbX"},
 	"systemd-run": {valued: "pEuMH", long: "--unit --property --setenv --uid --gid --slice"},
 	"taskset":     {operands: 1},
 	"time":        {valued: "fo", long: "--format --output", flags: "apvlhq --append --portability --verbose --quiet"},
@@ -87,45 +89,45 @@ var wrappers = map[string]wrapper{
 			"--map-groups --monotonic --boottime",
 		valued: "SGRw",
 	},
-	"valgrind":   {reports: true},
+	"valgrind":   {ownOutput: true},
 	"watch":      {valued: "nd", long: "--interval"},
 	"xvfb-run":   {valued: "efnpsw"},
 	"xargs":      {valued: "aEdILnPs", long: "--arg-file --delimiter --max-lines --max-args --max-procs --max-chars --eof"},
-	"asdf":       {chosen: true, subs: "exec"},
-	"aws-vault":  {chosen: true, subs: "exec", operands: 1},
-	"bun":        {chosen: true, subs: "x"},
-	"bundle":     {chosen: true, subs: "exec"},
-	"bunx":       {chosen: true},
-	"conda":      {chosen: true, subs: "run", valued: "np", long: "--name --prefix"},
-	"cross-env":  {chosen: true, assigns: true},
-	"direnv":     {chosen: true, subs: "exec", operands: 1},
-	"doas":       {chosen: true, valued: "uC", assigns: true},
-	"doppler":    {chosen: true, subs: "run"},
-	"dotenv":     {chosen: true, valued: "efcv"},
-	"hatch":      {chosen: true, subs: "run"},
-	"mamba":      {chosen: true, subs: "run", valued: "np", long: "--name --prefix"},
-	"micromamba": {chosen: true, subs: "run", valued: "np", long: "--name --prefix"},
-	"mise":       {chosen: true, subs: "exec x"},
-	"npm":        {chosen: true, subs: "exec x"},
-	"npx":        {chosen: true, valued: "p", long: "--package"},
-	"op":         {chosen: true, subs: "run"},
-	"pdm":        {chosen: true, subs: "run"},
-	"pipenv":     {chosen: true, subs: "run"},
-	"pipx":       {chosen: true, subs: "run"},
-	"pixi":       {chosen: true, subs: "run", valued: "e", long: "--environment"},
-	"pnpm":       {chosen: true, subs: "exec dlx"},
-	"pnpx":       {chosen: true},
-	"poetry":     {chosen: true, subs: "run"},
-	"py":         {chosen: true, subs: "-m"},
-	"python":     {chosen: true, subs: "-m"},
-	"python3":    {chosen: true, subs: "-m"},
-	"rbenv":      {chosen: true, subs: "exec"},
-	"rye":        {chosen: true, subs: "run"},
-	"sudo":       {chosen: true, valued: "ughpCrtUTDR", long: "--user --group --chdir", assigns: true},
-	"uv":         {chosen: true, subs: "run", valued: "p", long: "--with --extra --group --python --directory --project"},
-	"uvx":        {chosen: true, valued: "p", long: "--from --with --python"},
-	"winpty":     {chosen: true},
-	"yarn":       {chosen: true, subs: "exec dlx"},
+	"asdf":       {outputOnly: true, subs: "exec"},
+	"aws-vault":  {outputOnly: true, subs: "exec", operands: 1},
+	"bun":        {outputOnly: true, subs: "x"},
+	"bundle":     {outputOnly: true, subs: "exec"},
+	"bunx":       {outputOnly: true},
+	"conda":      {outputOnly: true, subs: "run", valued: "np", long: "--name --prefix"},
+	"cross-env":  {outputOnly: true, assigns: true},
+	"direnv":     {outputOnly: true, subs: "exec", operands: 1},
+	"doas":       {outputOnly: true, valued: "uC", assigns: true},
+	"doppler":    {outputOnly: true, subs: "run"},
+	"dotenv":     {outputOnly: true, valued: "efcv"},
+	"hatch":      {outputOnly: true, subs: "run"},
+	"mamba":      {outputOnly: true, subs: "run", valued: "np", long: "--name --prefix"},
+	"micromamba": {outputOnly: true, subs: "run", valued: "np", long: "--name --prefix"},
+	"mise":       {outputOnly: true, subs: "exec x"},
+	"npm":        {outputOnly: true, subs: "exec x"},
+	"npx":        {outputOnly: true, valued: "p", long: "--package"},
+	"op":         {outputOnly: true, subs: "run"},
+	"pdm":        {outputOnly: true, subs: "run"},
+	"pipenv":     {outputOnly: true, subs: "run"},
+	"pipx":       {outputOnly: true, subs: "run"},
+	"pixi":       {outputOnly: true, subs: "run", valued: "e", long: "--environment"},
+	"pnpm":       {outputOnly: true, subs: "exec dlx"},
+	"pnpx":       {outputOnly: true},
+	"poetry":     {outputOnly: true, subs: "run"},
+	"py":         {outputOnly: true, subs: "-m"},
+	"python":     {outputOnly: true, subs: "-m"},
+	"python3":    {outputOnly: true, subs: "-m"},
+	"rbenv":      {outputOnly: true, subs: "exec"},
+	"rye":        {outputOnly: true, subs: "run"},
+	"sudo":       {outputOnly: true, valued: "ughpCrtUTDR", long: "--user --group --chdir", assigns: true},
+	"uv":         {outputOnly: true, subs: "run", valued: "p", long: "--with --extra --group --python --directory --project"},
+	"uvx":        {outputOnly: true, valued: "p", long: "--from --with --python"},
+	"winpty":     {outputOnly: true},
+	"yarn":       {outputOnly: true, subs: "exec dlx"},
 }
 
 // shells are the programs that run a script given as text or file.
@@ -134,11 +136,14 @@ var shells = []string{"ash", "bash", "csh", "dash", "fish", "ksh", "ksh93", "mks
 // IsShell reports whether the program is a shell.
 func IsShell(program string) bool { return slices.Contains(shells, program) }
 
+// gnuPrograms are programs of GNU that other systems call by the same name after a "g".
+var gnuPrograms = []string{"chroot", "env", "find", "nice", "nohup", "stdbuf", "time", "timeout", "xargs"}
+
 // gnuName returns the name of a GNU program without the g that it has on other
 // systems.
 func gnuName(program string) string {
-	if g, ok := strings.CutPrefix(program, "g"); ok && slices.Contains([]string{"chroot", "env", "find", "nice", "nohup", "stdbuf", "time", "timeout", "xargs"}, g) {
-		return g
+	if name, ok := strings.CutPrefix(program, "g"); ok && slices.Contains(gnuPrograms, name) {
+		return name
 	}
 	return program
 }
@@ -187,7 +192,7 @@ func (w *walker) unwrap(c *Command) {
 	case p == "env" && splitString(c) != nil:
 		w.runText(c, splitString(c), "env -S")
 	default:
-		if how, ok := wrappers[p]; ok && !how.chosen {
+		if how, ok := wrappers[p]; ok && !how.outputOnly {
 			w.wrapped(c, how)
 		}
 	}
@@ -199,17 +204,17 @@ func (w *walker) wrapped(c *Command, how wrapper) {
 	if p == "command" && shortFlag(c.Args()[:min(1, len(c.Args()))], "vV") {
 		return // only prints the command that it would run
 	}
-	for o := range strings.FieldsSeq(how.text) {
+	for o := range strings.FieldsSeq(how.script) {
 		if text, ok := valueOf(c.Args(), o); ok {
 			w.runText(c, []Word{text}, p+" "+o)
-			if rest := how.skip(c.Args()); len(rest) == 0 || strings.HasPrefix(rest[0].Text, "-") {
+			if rest := how.commandWords(c.Args()); len(rest) == 0 || strings.HasPrefix(rest[0].Text, "-") {
 				return
 			}
 		}
 	}
 	w.operandCommand(c, how)
 	if p == "watch" && !hasFlag(c.Args(), "-x", "--exec") || p == "parallel" {
-		w.runText(c, how.skip(c.Args()), p)
+		w.runText(c, how.commandWords(c.Args()), p)
 	}
 }
 
@@ -226,7 +231,7 @@ func (w *walker) runText(c *Command, words []Word, where string) {
 	}
 	c.Wraps = true
 	from := len(w.script.Commands)
-	w.nested(join(words), where)
+	w.parseAgain(join(words), where)
 	for _, inner := range w.script.Commands[from:] {
 		inner.Wrapped = true
 	}
@@ -234,15 +239,15 @@ func (w *walker) runText(c *Command, words []Word, where string) {
 
 // operandCommand lists the command that the operands of a wrapper spell out.
 func (w *walker) operandCommand(c *Command, how wrapper) {
-	rest := how.skip(c.Args())
-	if option := how.unknown(c.Args()[:len(c.Args())-len(rest)]); option != "" {
+	rest := how.commandWords(c.Args())
+	if option := how.unknownOption(c.Args()[:len(c.Args())-len(rest)]); option != "" {
 		w.dynamic("%s has an unknown option: %s", c.Program(), option)
 	}
 	var assigns []string
 	for how.assigns && len(rest) > 0 && strings.Contains(rest[0].Text, "=") {
 		name, _, _ := strings.Cut(rest[0].Text, "=")
 		assigns = append(assigns, name)
-		w.text[name] = true
+		w.nonNumeric[name] = true
 		rest = rest[1:]
 	}
 	if len(rest) == 0 {
@@ -271,15 +276,15 @@ func (w *walker) operandCommand(c *Command, how wrapper) {
 	w.command(inner)
 }
 
-// skip returns the words after a wrapper's options and own operands.
-func (how wrapper) skip(args []Word) []Word {
+// commandWords returns the words after a wrapper's options and own operands.
+func (how wrapper) commandWords(args []Word) []Word {
 	for len(args) > 0 {
 		a := args[0].Text
 		switch {
 		case a == "--":
-			return how.own(args[1:])
+			return how.afterOperands(args[1:])
 		case !strings.HasPrefix(a, "-") || a == "-" && !how.assigns:
-			return how.own(args)
+			return how.afterOperands(args)
 		}
 		n := 1
 		if strings.HasPrefix(a, "--") {
@@ -294,11 +299,11 @@ func (how wrapper) skip(args []Word) []Word {
 	return nil
 }
 
-func (how wrapper) own(args []Word) []Word { return args[min(how.operands, len(args)):] }
+func (how wrapper) afterOperands(args []Word) []Word { return args[min(how.operands, len(args)):] }
 
-// unknown returns the first of a neutral wrapper's options that is not in its
+// unknownOption returns the first of a neutral wrapper's options that is not in its
 // table.
-func (how wrapper) unknown(options []Word) string {
+func (how wrapper) unknownOption(options []Word) string {
 	if how.flags == "" {
 		return ""
 	}
