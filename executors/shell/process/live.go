@@ -8,28 +8,28 @@ import (
 
 const (
 	liveInterval = 25 * time.Millisecond // between two events of one program
-	livePiece    = 32 << 10              // bytes of one event
-	liveBytes    = 1 << 20               // of one program: clients keep all the output that they receive
+	maxLiveEvent = 32 << 10              // bytes of one event
+	maxLiveBytes = 1 << 20               // of one program: clients keep all the output that they receive
 )
 
 // live passes output on while the program runs: the first text at once, then
-// once every liveInterval. The program never waits for it. After budget bytes
+// once every liveInterval. The program never waits for it. After maxBytes
 // it writes a line that says so, and stops.
 type live struct {
 	emit func([]byte)  // called from one goroutine; may keep the bytes
-	more chan struct{} // holds one token while text is pending
+	wake chan struct{} // holds one token while text is pending
 	stop chan struct{}
 	done chan struct{}
 
-	mu      sync.Mutex
-	pending []byte
-	budget  int
+	mu        sync.Mutex
+	pending   []byte
+	bytesLeft int // until the limit; negative after it was reached
 }
 
-func startLive(budget int, emit func([]byte)) *live {
+func startLive(maxBytes int, emit func([]byte)) *live {
 	l := &live{
-		emit: emit, budget: budget,
-		more: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
+		emit: emit, bytesLeft: maxBytes,
+		wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
 	}
 	go l.run()
 	return l
@@ -39,18 +39,18 @@ func startLive(budget int, emit func([]byte)) *live {
 func (l *live) write(text []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.budget < 0 || len(text) == 0 {
+	if l.bytesLeft < 0 || len(text) == 0 {
 		return
 	}
-	n := runeCut(text, l.budget)
+	n := runeCut(text, l.bytesLeft)
 	l.pending = append(l.pending, text[:n]...)
-	l.budget -= n
+	l.bytesLeft -= n
 	if n < len(text) {
 		l.pending = fmt.Append(l.pending, "\n[… the rest is not shown live …]\n")
-		l.budget = -1
+		l.bytesLeft = -1
 	}
 	select {
-	case l.more <- struct{}{}:
+	case l.wake <- struct{}{}:
 	default:
 	}
 }
@@ -65,7 +65,7 @@ func (l *live) run() {
 	defer close(l.done)
 	for {
 		select {
-		case <-l.more:
+		case <-l.wake:
 		case <-l.stop:
 			l.flush()
 			return
@@ -84,7 +84,7 @@ func (l *live) flush() {
 	l.pending = nil // the receiver keeps it
 	l.mu.Unlock()
 	for len(text) > 0 {
-		n := runeCut(text, livePiece)
+		n := runeCut(text, maxLiveEvent)
 		l.emit(text[:n:n])
 		text = text[n:]
 	}

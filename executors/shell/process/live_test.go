@@ -44,13 +44,13 @@ func TestLive(t *testing.T) {
 }
 
 func TestLivePieces(t *testing.T) {
-	text := strings.Repeat("é", livePiece)
+	text := strings.Repeat("é", maxLiveEvent)
 	var got []string
 	l := startLive(1<<20, func(b []byte) { got = append(got, string(b)) })
 	l.write([]byte("x" + text))
 	l.close()
 	for _, piece := range got {
-		if len(piece) > livePiece || !utf8.ValidString(piece) {
+		if len(piece) > maxLiveEvent || !utf8.ValidString(piece) {
 			t.Errorf("piece of %d bytes", len(piece))
 		}
 	}

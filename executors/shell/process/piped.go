@@ -19,9 +19,9 @@ type Piped struct {
 	Stdin          *os.File // the program reads what is written here
 	Stdout, Stderr *os.File // what the program writes; read until they end
 
-	p     *Process
-	ended sync.Once
-	over  chan struct{} // closed when its session has ended
+	process    *Process
+	closeStdin sync.Once
+	done       chan struct{} // closed when its session has ended
 }
 
 // StartPiped starts a program in a session of its own. It uses Path, Args, Env, Dir
@@ -40,50 +40,50 @@ func StartPiped(prog Program) (*Piped, error) {
 	theirs, ours := []*os.File{readers[0], writers[1], writers[2]}, []*os.File{writers[0], readers[1], readers[2]}
 	p := &Process{cmd: cmd, exited: make(chan struct{}), reaper: prog.Reaper}
 	started := make(chan error)
-	go p.hold(nil, prog.Reaper.begin(writers[1], ""), started)
+	go p.startAndWait(nil, prog.Reaper.addPipe(writers[1], ""), started)
 	err = <-started
 	closeAll(theirs)
 	if err != nil {
 		closeAll(ours)
 		return nil, err
 	}
-	s := &Piped{Stdin: ours[0], Stdout: ours[1], Stderr: ours[2], p: p, over: make(chan struct{})}
+	s := &Piped{Stdin: ours[0], Stdout: ours[1], Stderr: ours[2], process: p, done: make(chan struct{})}
 	go s.supervise()
 	return s, nil
 }
 
 // supervise ends the rest of the session after the program.
 func (s *Piped) supervise() {
-	<-s.p.exited
-	endSession(s.p.cmd.Process.Pid)
-	s.p.reaper.remove(strconv.Itoa(s.p.cmd.Process.Pid))
+	<-s.process.exited
+	endSession(s.process.cmd.Process.Pid)
+	s.process.reaper.remove(strconv.Itoa(s.process.cmd.Process.Pid))
 	// Every process of the session is gone, so reads end by themselves unless a
 	// daemon holds the pipes.
 	time.AfterFunc(drainTime, func() { stopWaiting([]*os.File{s.Stdout, s.Stderr}) })
-	close(s.over)
+	close(s.done)
 }
 
 // Over is closed when the program and its session have ended.
-func (s *Piped) Over() <-chan struct{} { return s.over }
+func (s *Piped) Over() <-chan struct{} { return s.done }
 
 // Exit returns how the program ended. It may be called once Over is closed.
-func (s *Piped) Exit() executors.Exit { return exitOf(s.p.cmd.ProcessState) }
+func (s *Piped) Exit() executors.Exit { return exitOf(s.process.cmd.ProcessState) }
 
-// End ends the program and its session, and waits for that: it closes stdin, asks
-// the session to end after the time polite, and kills it after twice that time.
-func (s *Piped) End(polite time.Duration) {
-	s.ended.Do(func() { _ = s.Stdin.Close() })
-	pid := s.p.cmd.Process.Pid
+// End ends the program and its session, and waits for that. It closes stdin, sends
+// SIGTERM to the session after step, and SIGKILL after twice that time.
+func (s *Piped) End(step time.Duration) {
+	s.closeStdin.Do(func() { _ = s.Stdin.Close() })
+	pid := s.process.cmd.Process.Pid
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		select {
-		case <-s.over:
+		case <-s.done:
 			return
-		case <-time.After(polite):
+		case <-time.After(step):
 			signalSession(pid, sig)
 		}
 	}
 	select {
-	case <-s.over:
+	case <-s.done:
 	case <-time.After(grace): // stuck in the kernel: not even SIGKILL ends it now
 	}
 }
@@ -92,4 +92,4 @@ func (s *Piped) End(polite time.Duration) {
 func (s *Piped) Release() { closeAll([]*os.File{s.Stdout, s.Stderr}) }
 
 // Pid returns the process id of the program, which is the id of its session.
-func (s *Piped) Pid() int { return s.p.cmd.Process.Pid }
+func (s *Piped) Pid() int { return s.process.cmd.Process.Pid }

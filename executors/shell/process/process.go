@@ -70,22 +70,22 @@ type Program struct {
 // Process is a running or ended program. Its methods may be called
 // concurrently. The owner must either wait until it is done or call Release.
 type Process struct {
-	cmd    *exec.Cmd
-	exited chan struct{} // the program itself ended
-	kill   chan struct{} // closed to end the program
-	once   sync.Once     // of kill
-	done   chan struct{} // closed when its session ended and its output is complete
-	live   *live         // nil without Program.Live
-	temp   string        // Program.Temp
-	reaper *Reaper
-	exit   executors.Exit // set before done is closed
+	cmd           *exec.Cmd
+	exited        chan struct{} // the program itself ended
+	killRequested chan struct{} // closed by Kill
+	killOnce      sync.Once     // closes killRequested
+	done          chan struct{} // closed when its session ended and its output is complete
+	live          *live         // nil without Program.Live
+	temp          string        // Program.Temp
+	reaper        *Reaper
+	exit          executors.Exit // set before done is closed
 
-	runes [2]runeDecoder // of stdout and stderr; the reader's
+	decoders [2]runeDecoder // of stdout and stderr; used only by the goroutine that reads
 
-	mu     sync.Mutex
-	merged headTailBuffer
-	sink   func([]byte)      // replaces merged if not nil
-	split  []*headTailBuffer // stdout and stderr; empty without Program.Split
+	mu      sync.Mutex
+	merged  headTailBuffer
+	sink    func([]byte)      // replaces merged if not nil
+	streams []*headTailBuffer // stdout and stderr; empty without Program.Split
 }
 
 // Start starts a program in a session of its own, with empty stdin.
@@ -98,56 +98,56 @@ func Start(prog Program) (*Process, error) {
 	cmd.Env = slices.Concat(prog.Env, []string{"PWD=" + prog.Dir})
 	cmd.SysProcAttr = ownSession()
 	p := &Process{
-		cmd:    cmd,
-		exited: make(chan struct{}),
-		kill:   make(chan struct{}),
-		done:   make(chan struct{}),
-		merged: headTailBuffer{head: prog.Head, tail: prog.Tail},
-		sink:   prog.Sink,
-		temp:   prog.Temp,
-		reaper: prog.Reaper,
+		cmd:           cmd,
+		exited:        make(chan struct{}),
+		killRequested: make(chan struct{}),
+		done:          make(chan struct{}),
+		merged:        headTailBuffer{maxHead: prog.Head, maxTail: prog.Tail},
+		sink:          prog.Sink,
+		temp:          prog.Temp,
+		reaper:        prog.Reaper,
 	}
 	streams := 1
 	if prog.Split {
 		streams = 2
-		p.split = []*headTailBuffer{{head: prog.Head, tail: prog.Tail}, {head: prog.Head, tail: prog.Tail}}
+		p.streams = []*headTailBuffer{{maxHead: prog.Head, maxTail: prog.Tail}, {maxHead: prog.Head, maxTail: prog.Tail}}
 	}
 	readers, writers, err := pipes(streams)
 	if err != nil {
-		p.clean()
+		p.removeTemp()
 		return nil, err
 	}
 	cmd.Stdout, cmd.Stderr = writers[0], writers[streams-1]
-	read := watch(readers) // before any process can write
+	readAll := newReadFunc(readers) // before any process can write
 	started := make(chan error)
-	go p.hold(prog.Confine, prog.Reaper.begin(writers[0], prog.Temp), started)
+	go p.startAndWait(prog.Confine, prog.Reaper.addPipe(writers[0], prog.Temp), started)
 	err = <-started
 	closeAll(writers)
 	if err != nil {
-		read(context.Background(), p.read) // reads end at once
+		readAll(context.Background(), p.receive) // reads end at once
 		closeAll(readers)
-		p.clean()
+		p.removeTemp()
 		return nil, err
 	}
 	if prog.Live != nil {
-		p.live = startLive(liveBytes, prog.Live)
+		p.live = startLive(maxLiveBytes, prog.Live)
 	}
 	go p.supervise(func(ctx context.Context) {
-		read(ctx, p.read)
+		readAll(ctx, p.receive)
 		closeAll(readers)
 	})
 	return p, nil
 }
 
-// hold starts the program and waits for it on one thread. Linux kills a child
+// startAndWait starts the program and waits for it on one thread. Linux kills a child
 // with Pdeathsig when the thread that started it ends, so this goroutine keeps
 // the thread until the child has ended. A thread that dropped rights is never
 // unlocked, so it ends with this goroutine.
 //
 // output is the name of the output pipe, which the reaper has.
-func (p *Process) hold(confine func() error, output string, started chan<- error) {
+func (p *Process) startAndWait(confine func() error, output string, started chan<- error) {
 	runtime.LockOSThread()
-	shielded, err := shield()
+	dropped, err := dropPtrace()
 	if err == nil && confine != nil {
 		err = confine()
 	}
@@ -156,11 +156,11 @@ func (p *Process) hold(confine func() error, output string, started chan<- error
 		started <- err
 		return
 	}
-	if !shielded && confine == nil {
+	if !dropped && confine == nil {
 		defer runtime.UnlockOSThread()
 	}
 	if err = p.cmd.Start(); err == nil {
-		p.reaper.add(strconv.Itoa(p.cmd.Process.Pid), p.temp, output)
+		p.reaper.addSession(strconv.Itoa(p.cmd.Process.Pid), p.temp, output)
 	} else {
 		p.reaper.remove(output)
 	}
@@ -174,12 +174,12 @@ func (p *Process) hold(confine func() error, output string, started chan<- error
 // supervise ends the session after the program, and completes the output.
 func (p *Process) supervise(readAll func(context.Context)) {
 	var output sync.WaitGroup
-	reading, giveUp := context.WithCancel(context.Background())
-	defer giveUp()
-	output.Go(func() { readAll(reading) })
+	readCtx, stopReading := context.WithCancel(context.Background())
+	defer stopReading()
+	output.Go(func() { readAll(readCtx) })
 	select {
 	case <-p.exited:
-	case <-p.kill:
+	case <-p.killRequested:
 	}
 	endSession(p.cmd.Process.Pid)
 	p.exit = executors.Exit{Signal: "SIGKILL"}
@@ -190,29 +190,29 @@ func (p *Process) supervise(readAll func(context.Context)) {
 	}
 	// Every process that could write has ended, so the pipes end too, unless a
 	// daemon holds them.
-	timer := time.AfterFunc(drainTime, giveUp)
+	timer := time.AfterFunc(drainTime, stopReading)
 	output.Wait()
 	timer.Stop()
-	for i := range p.runes {
-		p.write(i, p.runes[i].end())
+	for i := range p.decoders {
+		p.write(i, p.decoders[i].finish())
 	}
 	if p.live != nil {
 		p.live.close()
 	}
-	p.clean()
+	p.removeTemp()
 	p.reaper.remove(strconv.Itoa(p.cmd.Process.Pid))
 	close(p.done)
 }
 
-// clean removes the temporary directory of the program.
-func (p *Process) clean() {
+// removeTemp removes the temporary directory of the program.
+func (p *Process) removeTemp() {
 	if p.temp != "" {
 		_ = os.RemoveAll(p.temp)
 	}
 }
 
-// read receives a chunk of stream i: 0 is stdout or both, 1 is stderr.
-func (p *Process) read(i int, chunk []byte) { p.write(i, p.runes[i].next(chunk)) }
+// receive receives a chunk of stream i: 0 is stdout or both, 1 is stderr.
+func (p *Process) receive(i int, chunk []byte) { p.write(i, p.decoders[i].decode(chunk)) }
 
 func (p *Process) write(i int, text []byte) {
 	p.mu.Lock()
@@ -222,8 +222,8 @@ func (p *Process) write(i int, text []byte) {
 	} else {
 		p.merged.write(text)
 	}
-	if p.split != nil {
-		p.split[i].write(text)
+	if p.streams != nil {
+		p.streams[i].write(text)
 	}
 	if p.live != nil {
 		p.live.write(text)
@@ -253,7 +253,7 @@ func (p *Process) Done() <-chan struct{} { return p.done }
 
 // Kill ends the program and its session, without waiting for their end. Output
 // and Wait still work.
-func (p *Process) Kill() { p.once.Do(func() { close(p.kill) }) }
+func (p *Process) Kill() { p.killOnce.Do(func() { close(p.killRequested) }) }
 
 // Release ends the program if it still runs, and waits for its end.
 func (p *Process) Release() {
@@ -281,7 +281,7 @@ func (p *Process) Output() (text string, truncated bool, exit *executors.Exit) {
 func (p *Process) Streams() (stdout, stderr string, truncated bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	stdout, cut := p.split[0].text()
-	stderr, cutToo := p.split[1].text()
+	stdout, cut := p.streams[0].text()
+	stderr, cutToo := p.streams[1].text()
 	return stdout, stderr, cut || cutToo
 }

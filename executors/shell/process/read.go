@@ -46,7 +46,7 @@ func readEach(ctx context.Context, files []*os.File, sink func(i int, chunk []by
 					sink(i, buf[:n])
 				}
 				if errors.Is(err, os.ErrDeadlineExceeded) {
-					readRest(f, buf, func(chunk []byte) { sink(i, chunk) })
+					readBuffered(f, buf, func(chunk []byte) { sink(i, chunk) })
 				}
 				if err != nil {
 					return
@@ -58,6 +58,6 @@ func readEach(ctx context.Context, files []*os.File, sink func(i int, chunk []by
 }
 
 const (
-	chunkSize = 64 << 10 // the capacity of a pipe on Linux
-	maxRest   = 16       // chunks read after ctx ended: the capacity of a pipe may be set to 1 MiB
+	chunkSize     = 64 << 10 // the capacity of a pipe on Linux
+	maxLateChunks = 16       // chunks read after ctx ended: the capacity of a pipe may be set to 1 MiB
 )

@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// watch prepares to read files. The returned function reads files in the order
+// newReadFunc prepares to read files. The returned function reads files in the order
 // in which they became readable. Separate goroutines would read in the
 // scheduler's order, which could put an error message before the line that
 // caused it.
-func watch(files []*os.File) readFunc {
+func newReadFunc(files []*os.File) readFunc {
 	if len(files) > 1 {
 		if q, err := newQueue(files); err == nil {
 			return q.read
@@ -66,8 +66,8 @@ func (q *queue) read(ctx context.Context, sink func(i int, chunk []byte)) {
 		return
 	}
 	buf := make([]byte, chunkSize)
-	left := maxRest
-	for open := len(q.files); open > 0 && left > 0; {
+	chunksLeft := maxLateChunks
+	for open := len(q.files); open > 0 && chunksLeft > 0; {
 		var events [2]syscall.EpollEvent
 		var n int
 		err := ready.Read(func(fd uintptr) bool {
@@ -75,21 +75,21 @@ func (q *queue) read(ctx context.Context, sink func(i int, chunk []byte)) {
 			return n > 0
 		})
 		if err != nil { // ctx ended: read only the bytes written so far
-			left--
+			chunksLeft--
 			if n, _ = syscall.EpollWait(q.fd, events[:], 0); n <= 0 {
 				return
 			}
 		}
 		for _, ev := range events[:n] {
-			if !q.chunk(int(ev.Fd), buf, sink) {
+			if !q.readChunk(int(ev.Fd), buf, sink) {
 				open--
 			}
 		}
 	}
 }
 
-// chunk reads once from file i and reports whether there may be more.
-func (q *queue) chunk(i int, buf []byte, sink func(i int, chunk []byte)) (more bool) {
+// readChunk reads once from file i and reports whether there may be more.
+func (q *queue) readChunk(i int, buf []byte, sink func(i int, chunk []byte)) (more bool) {
 	err := q.files[i].Read(func(fd uintptr) bool {
 		n, err := syscall.Read(int(fd), buf)
 		if n > 0 {

@@ -18,13 +18,13 @@ func stopWaiting(files []*os.File) {
 	}
 }
 
-// readRest reads the buffered bytes of a pipe, without waiting.
-func readRest(f *os.File, buf []byte, sink func(chunk []byte)) {
+// readBuffered reads the buffered bytes of a pipe, without waiting.
+func readBuffered(f *os.File, buf []byte, sink func(chunk []byte)) {
 	conn, err := f.SyscallConn()
 	if err != nil {
 		return
 	}
-	for range maxRest {
+	for range maxLateChunks {
 		n := 0
 		err := conn.Control(func(fd uintptr) { n, _ = syscall.Read(int(fd), buf) })
 		if err != nil || n <= 0 {

@@ -14,7 +14,7 @@ import (
 // ended only stops the wait for more.
 func TestReadLate(t *testing.T) {
 	for name, watch := range map[string]func([]*os.File) readFunc{
-		"as watched": watch,
+		"as watched": newReadFunc,
 		"each": func(files []*os.File) readFunc {
 			return func(ctx context.Context, sink func(int, []byte)) { readEach(ctx, files, sink) }
 		},

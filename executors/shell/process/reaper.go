@@ -30,15 +30,15 @@ type Reaper struct {
 	// Command starts this binary so that it calls [Reap] with its stdin.
 	Command func() *exec.Cmd
 
-	mu      sync.Mutex
-	running map[string]string // directory to remove, by session or output pipe
-	pipe    *os.File          // nil while there is no process
-	ended   chan struct{}     // closed when the process has ended
-	closed  bool
+	mu          sync.Mutex
+	running     map[string]string // directory to remove, by session or output pipe
+	controlPipe *os.File          // the stdin of the reaper; nil while it does not run
+	ended       chan struct{}     // closed when the process has ended
+	closed      bool
 }
 
-// closing is how long Close waits for the idle process to end.
-const closing = 100 * time.Millisecond
+// closeTimeout is how long Close waits for the idle process to end.
+const closeTimeout = 100 * time.Millisecond
 
 // Close ends the process. No program may be started after it.
 func (r *Reaper) Close() {
@@ -48,21 +48,21 @@ func (r *Reaper) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.closed = true
-	if r.pipe == nil {
+	if r.controlPipe == nil {
 		return
 	}
-	_ = r.pipe.Close()
-	r.pipe = nil
+	_ = r.controlPipe.Close()
+	r.controlPipe = nil
 	select {
 	case <-r.ended:
-	case <-time.After(closing):
+	case <-time.After(closeTimeout):
 	}
 }
 
-// begin registers a program that is about to start, by its output pipe. It returns
+// addPipe registers a program that is about to start, by its output pipe. It returns
 // the name of the pipe for add or remove. It starts the process before the first
 // program. Whoever kills this process must not be faster than the start of the reaper.
-func (r *Reaper) begin(output *os.File, temp string) (pipe string) {
+func (r *Reaper) addPipe(output *os.File, temp string) (pipe string) {
 	if r == nil {
 		return ""
 	}
@@ -73,13 +73,13 @@ func (r *Reaper) begin(output *os.File, temp string) (pipe string) {
 		r.running = map[string]string{}
 	}
 	r.running[pipe] = temp
-	r.say(begun(pipe, temp))
+	r.send(addLine(pipe, temp))
 	return pipe
 }
 
-// add registers a running session instead of its output pipe. If temp is not empty,
+// addSession registers a running session instead of its output pipe. If temp is not empty,
 // that directory is removed with the session.
-func (r *Reaper) add(session, temp, pipe string) {
+func (r *Reaper) addSession(session, temp, pipe string) {
 	if r == nil {
 		return
 	}
@@ -87,7 +87,7 @@ func (r *Reaper) add(session, temp, pipe string) {
 	defer r.mu.Unlock()
 	delete(r.running, pipe)
 	r.running[session] = temp
-	r.say(begun(session, temp) + over(pipe))
+	r.send(addLine(session, temp) + removeLine(pipe))
 }
 
 // remove unregisters a session that has ended, or the output pipe of a program that
@@ -99,32 +99,32 @@ func (r *Reaper) remove(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.running, name)
-	if r.pipe != nil {
-		_, _ = r.pipe.WriteString(over(name)) // a write error also occurs at the next start
+	if r.controlPipe != nil {
+		_, _ = r.controlPipe.WriteString(removeLine(name)) // a write error also occurs at the next start
 	}
 }
 
-// begun and over are the lines that the reaper reads.
-func begun(name, temp string) string { return fmt.Sprintf("+%s %q\n", name, temp) }
-func over(name string) string        { return "-" + name + "\n" }
+// addLine and removeLine return the lines that the reaper reads.
+func addLine(name, temp string) string { return fmt.Sprintf("+%s %q\n", name, temp) }
+func removeLine(name string) string    { return "-" + name + "\n" }
 
-// say writes lines to the reaper, which it starts again if it was killed.
-func (r *Reaper) say(lines string) {
+// send writes lines to the reaper, which it starts again if it was killed.
+func (r *Reaper) send(lines string) {
 	if r.closed {
 		return
 	}
-	if r.pipe != nil {
-		if _, err := r.pipe.WriteString(lines); err == nil {
+	if r.controlPipe != nil {
+		if _, err := r.controlPipe.WriteString(lines); err == nil {
 			return
 		}
-		_ = r.pipe.Close()
-		r.pipe = nil
+		_ = r.controlPipe.Close()
+		r.controlPipe = nil
 	}
 	if r.start() != nil {
 		return // the session may then outlive this process, but the command must not fail
 	}
 	for name, temp := range r.running {
-		_, _ = r.pipe.WriteString(begun(name, temp))
+		_, _ = r.controlPipe.WriteString(addLine(name, temp))
 	}
 }
 
@@ -136,12 +136,12 @@ func (r *Reaper) start() error {
 	defer in.Close()
 	cmd := r.Command()
 	cmd.Stdin = in
-	cmd.SysProcAttr = apart() // it must outlive the signal that ends this process
+	cmd.SysProcAttr = helperSession() // it must outlive the signal that ends this process
 	if err := cmd.Start(); err != nil {
 		_ = out.Close()
 		return err
 	}
-	r.pipe, r.ended = out, make(chan struct{})
+	r.controlPipe, r.ended = out, make(chan struct{})
 	go func(ended chan struct{}) {
 		_ = cmd.Wait() // avoid a zombie
 		close(ended)
@@ -167,7 +167,7 @@ func Reap(in io.Reader) {
 	var all sync.WaitGroup
 	for name, temp := range running {
 		all.Go(func() {
-			pollUntil(func() bool { return !kill(name) })
+			pollUntil(func() bool { return !killSessions(name) })
 			if temp != "" {
 				_ = os.RemoveAll(temp)
 			}
@@ -176,9 +176,9 @@ func Reap(in io.Reader) {
 	all.Wait()
 }
 
-// kill kills a session, or those of the processes that write to an output pipe. It
+// killSessions kills a session, or those of the processes that write to an output pipe. It
 // reports whether any process was alive.
-func kill(name string) bool {
+func killSessions(name string) bool {
 	sessions := writersTo(name)
 	if session, err := strconv.Atoi(name); err == nil {
 		sessions = []int{session}

@@ -23,12 +23,13 @@ func endSession(pid int) {
 	pollUntil(func() bool { return !signalSession(pid, syscall.SIGKILL) })
 }
 
-// pollUntil polls until is reports true or the grace is over.
-func pollUntil(is func() bool) bool {
+// pollUntil polls until condition returns true or the grace is over. It reports
+// whether condition did.
+func pollUntil(condition func() bool) bool {
 	over := time.After(grace)
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
-	for !is() {
+	for !condition() {
 		select {
 		case <-tick.C:
 		case <-over:

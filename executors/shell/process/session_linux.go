@@ -18,17 +18,17 @@ func ownSession() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// apart puts a helper into a session of its own, which signals to the group of
+// helperSession puts a helper into a session of its own, which signals to the group of
 // this process do not reach.
-func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+func helperSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// shield drops CAP_SYS_PTRACE from this thread and the programs that it starts.
+// dropPtrace drops CAP_SYS_PTRACE from this thread and the programs that it starts.
 // It reports whether the thread had the capability. With it, root can open the
 // files and change the memory of undumpable processes, such as this one, whose
 // stdout is the stream to the client. A program can still trace its own
 // children. Root can still read memory through CAP_SYS_ADMIN, which too many
 // programs need.
-func shield() (had bool, err error) {
+func dropPtrace() (had bool, err error) {
 	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var caps [2]unix.CapUserData
 	if err := unix.Capget(&hdr, &caps[0]); err != nil {

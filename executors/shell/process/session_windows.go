@@ -14,10 +14,10 @@ func ownSession() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP, HideWindow: true}
 }
 
-func apart() *syscall.SysProcAttr { return ownSession() }
+func helperSession() *syscall.SysProcAttr { return ownSession() }
 
-// shield does nothing: on Windows the owner of a process decides who may open it.
-func shield() (had bool, err error) { return false, nil }
+// dropPtrace does nothing: on Windows the owner of a process decides who may open it.
+func dropPtrace() (hadPtrace bool, err error) { return false, nil }
 
 // signalSession ends the program with all its children, unless sig is 0. It
 // reports whether the program was alive. Windows has no polite signal. Children
@@ -46,13 +46,13 @@ func exitOf(s *os.ProcessState) executors.Exit {
 func pipeName(*os.File) string { return "" }
 func writersTo(string) []int   { return nil }
 
-// watch prepares to read files.
-func watch(files []*os.File) readFunc {
+// newReadFunc prepares to read files.
+func newReadFunc(files []*os.File) readFunc {
 	return func(ctx context.Context, sink func(int, []byte)) { readEach(ctx, files, sink) }
 }
 
 // stopWaiting ends all reads of files: pipes have no deadlines here.
 func stopWaiting(files []*os.File) { closeAll(files) }
 
-// readRest reads nothing: the file is closed.
-func readRest(*os.File, []byte, func([]byte)) {}
+// readBuffered reads nothing: the file is closed.
+func readBuffered(*os.File, []byte, func([]byte)) {}

@@ -12,33 +12,33 @@ import (
 // incomplete rune waits for the next chunk, and invalid bytes become U+FFFD. Later
 // steps can therefore treat each chunk as text.
 type runeDecoder struct {
-	rest []byte // the beginning of a rune, at most 3 bytes
+	incomplete []byte // the beginning of a rune, at most 3 bytes
 }
 
-// next returns the text of the next chunk. It may share memory with chunk.
-func (r *runeDecoder) next(chunk []byte) []byte {
-	if len(r.rest) > 0 {
-		chunk = append(r.rest, chunk...)
+// decode returns the text of the next chunk. It may share memory with chunk.
+func (r *runeDecoder) decode(chunk []byte) []byte {
+	if len(r.incomplete) > 0 {
+		chunk = append(r.incomplete, chunk...)
 	}
-	whole := len(chunk) - partial(chunk)
-	r.rest = bytes.Clone(chunk[whole:])
+	whole := len(chunk) - incompleteLen(chunk)
+	r.incomplete = bytes.Clone(chunk[whole:])
 	if chunk = chunk[:whole]; utf8.Valid(chunk) {
 		return chunk
 	}
 	return bytes.ToValidUTF8(chunk, []byte("\uFFFD"))
 }
 
-// end returns the text for an incomplete rune at the end of the stream.
-func (r *runeDecoder) end() []byte {
-	if len(r.rest) == 0 {
+// finish returns the text for an incomplete rune at the end of the stream.
+func (r *runeDecoder) finish() []byte {
+	if len(r.incomplete) == 0 {
 		return nil
 	}
-	r.rest = nil
+	r.incomplete = nil
 	return []byte("\uFFFD")
 }
 
-// partial returns the length of an incomplete rune at the end of b.
-func partial(b []byte) int {
+// incompleteLen returns the length of an incomplete rune at the end of b.
+func incompleteLen(b []byte) int {
 	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
 		if c := b[len(b)-n]; utf8.RuneStart(c) {
 			if utf8.FullRune(b[len(b)-n:]) {
@@ -53,50 +53,50 @@ func partial(b []byte) int {
 // headTailBuffer keeps the first head and the last tail bytes of the text written to
 // it, both cut between runes. Its memory grows with the kept text.
 type headTailBuffer struct {
-	head, tail int // limits in bytes
-	first      []byte
-	full       bool   // first takes no more
-	last       []byte // a ring once it has tail bytes
-	next       int    // in the ring: the oldest byte, the next to be written
-	dropped    int64  // bytes between first and last
+	maxHead, maxTail int // limits in bytes
+	head             []byte
+	headFull         bool   // head takes no more
+	tail             []byte // a ring once it has maxTail bytes
+	oldest           int    // index of the oldest byte in the ring, which is overwritten next
+	dropped          int64  // bytes between head and tail
 }
 
 // write adds text.
 func (b *headTailBuffer) write(text []byte) {
-	if !b.full {
-		n := runeCut(text, b.head-len(b.first))
-		b.first = append(b.first, text[:n]...)
-		text, b.full = text[n:], n < len(text)
+	if !b.headFull {
+		n := runeCut(text, b.maxHead-len(b.head))
+		b.head = append(b.head, text[:n]...)
+		text, b.headFull = text[n:], n < len(text)
 	}
-	if over := len(text) - b.tail; over > 0 { // only its end fits
-		b.dropped += int64(len(b.last) + over)
-		b.last, b.next = b.last[:0], 0
+	if over := len(text) - b.maxTail; over > 0 { // only its end fits
+		b.dropped += int64(len(b.tail) + over)
+		b.tail, b.oldest = b.tail[:0], 0
 		text = text[over:]
 	}
-	n := min(b.tail-len(b.last), len(text))
-	b.last = append(b.last, text[:n]...)
+	n := min(b.maxTail-len(b.tail), len(text))
+	b.tail = append(b.tail, text[:n]...)
 	b.dropped += int64(len(text) - n)
 	for text = text[n:]; len(text) > 0; text = text[n:] {
-		n = copy(b.last[b.next:], text)
-		b.next = (b.next + n) % b.tail
+		n = copy(b.tail[b.oldest:], text)
+		b.oldest = (b.oldest + n) % b.maxTail
 	}
 }
 
 // parts returns the kept text, and the number of bytes dropped from its middle.
 func (b *headTailBuffer) parts() (head, tail string, dropped int64) {
 	if b.dropped == 0 {
-		return string(b.first), string(b.last), 0
+		return string(b.head), string(b.tail), 0
 	}
 	var s strings.Builder
-	s.Grow(len(b.last))
-	s.Write(b.last[b.next:])
-	s.Write(b.last[:b.next])
+	s.Grow(len(b.tail))
+	s.Write(b.tail[b.oldest:])
+	s.Write(b.tail[:b.oldest])
 	tail = s.String()
 	skip := 0
 	for skip < len(tail) && skip < utf8.UTFMax-1 && !utf8.RuneStart(tail[skip]) {
 		skip++
 	}
-	return string(b.first), tail[skip:], b.dropped + int64(skip)
+	return string(b.head), tail[skip:], b.dropped + int64(skip)
 }
 
 // text returns the kept text, with a line in place of dropped bytes.

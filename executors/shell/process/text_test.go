@@ -25,13 +25,13 @@ func FuzzRunes(f *testing.F) {
 		var r runeDecoder
 		var got []byte
 		for _, c := range chunks(b, size) {
-			text := r.next(c)
+			text := r.decode(c)
 			if !utf8.Valid(text) {
 				t.Fatalf("not UTF-8: %q", text)
 			}
 			got = append(got, text...)
 		}
-		got = append(got, r.end()...)
+		got = append(got, r.finish()...)
 		if utf8.Valid(b) && !bytes.Equal(got, b) {
 			t.Errorf("changed %q to %q", b, got)
 		}
@@ -48,10 +48,10 @@ func FuzzBuffer(f *testing.F) {
 	f.Add("ééé", uint8(1), uint8(0), uint8(2))
 	f.Fuzz(func(t *testing.T, s string, head, tail, size uint8) {
 		s = strings.ToValidUTF8(s, "?")
-		b := headTailBuffer{head: int(head), tail: int(tail)}
+		b := headTailBuffer{maxHead: int(head), maxTail: int(tail)}
 		var r runeDecoder
 		for _, c := range chunks([]byte(s), size) {
-			b.write(r.next(c))
+			b.write(r.decode(c))
 		}
 		first, last, dropped := b.parts()
 		if !utf8.ValidString(first) || !utf8.ValidString(last) || len(first) > int(head) || len(last) > int(tail) {
