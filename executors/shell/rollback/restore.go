@@ -26,24 +26,24 @@ import (
 // alone.
 type restorer struct {
 	*Snapshot
-	now    map[string]entry
-	count  executors.Rollback
-	failed []string               // files that could not be restored, with reasons
-	modes  map[string]fs.FileMode // of directories that were made writable
+	current    map[string]entry // the scope as it is now, by absolute path
+	count      executors.Rollback
+	failures   []string               // files that could not be restored, with reasons
+	laterModes map[string]fs.FileMode // of directories, to be set at the end
 }
 
 // Restore restores as many files as it can and removes new ones. The error
 // names the files that it could not restore.
 func (s *Snapshot) Restore() (executors.Rollback, error) {
-	r := restorer{Snapshot: s, now: map[string]entry{}, modes: map[string]fs.FileMode{}}
+	r := restorer{Snapshot: s, current: map[string]entry{}, laterModes: map[string]fs.FileMode{}}
 	before := slices.Sorted(maps.Keys(s.before)) // directories before their entries
-	r.unlock(before)
-	err := s.scope.survey(context.Background(), func(dir *workspace.Dir, name, abs string, info fs.FileInfo) (err error) {
+	r.restoreDirModes(before)
+	err := s.scope.walk(context.Background(), func(dir *workspace.Dir, name, abs string, info fs.FileInfo) (err error) {
 		e := entry{mode: info.Mode(), size: info.Size()}
 		if e.mode&fs.ModeSymlink != 0 {
 			e.target, err = dir.Readlink(name)
 		}
-		r.now[abs] = e
+		r.current[abs] = e
 		return err
 	})
 	if err != nil {
@@ -51,32 +51,32 @@ func (s *Snapshot) Restore() (executors.Rollback, error) {
 	}
 	r.removeNew()
 	for _, abs := range before {
-		if err := r.bringBack(abs, s.before[abs]); err != nil {
+		if err := r.restoreEntry(abs, s.before[abs]); err != nil {
 			r.fail(abs, err)
 		}
 	}
-	for dir, mode := range r.modes {
+	for dir, mode := range r.laterModes {
 		if err := r.chmod(dir, mode); err != nil && !missing(err) {
 			r.fail(dir, err)
 		}
 	}
-	if len(r.failed) > 0 {
-		const most = 10
+	if len(r.failures) > 0 {
+		const maxNamed = 10
 		more := ""
-		if n := len(r.failed) - most; n > 0 {
+		if n := len(r.failures) - maxNamed; n > 0 {
 			more = fmt.Sprintf(" and %d more", n)
 		}
-		return r.count, errors.New(strings.Join(r.failed[:min(most, len(r.failed))], ", ") + more)
+		return r.count, errors.New(strings.Join(r.failures[:min(maxNamed, len(r.failures))], ", ") + more)
 	}
 	return r.count, nil
 }
 
 func (r *restorer) fail(abs string, err error) {
-	r.failed = append(r.failed, fmt.Sprintf("%s (%v)", r.scope.roots.Rel(abs), workspace.Cause(err)))
+	r.failures = append(r.failures, fmt.Sprintf("%s (%v)", r.scope.roots.Rel(abs), workspace.Cause(err)))
 }
 
-// unlock restores the modes of directories, so that they can be read.
-func (r *restorer) unlock(before []string) {
+// restoreDirModes restores the modes of directories, so that they can be read.
+func (r *restorer) restoreDirModes(before []string) {
 	for _, abs := range before {
 		e := r.before[abs]
 		if !e.mode.IsDir() {
@@ -96,8 +96,8 @@ func (r *restorer) unlock(before []string) {
 // directories that are empty.
 func (r *restorer) removeNew() {
 	emptied := map[string]bool{}
-	for _, abs := range slices.Backward(slices.Sorted(maps.Keys(r.now))) {
-		e := r.now[abs]
+	for _, abs := range slices.Backward(slices.Sorted(maps.Keys(r.current))) {
+		e := r.current[abs]
 		old, was := r.before[abs]
 		if was && old.sameKind(e) {
 			continue
@@ -105,7 +105,7 @@ func (r *restorer) removeNew() {
 		if e.mode.IsDir() && !was && !emptied[abs] && !r.scope.covers(abs) {
 			continue
 		}
-		err := r.in(abs, func(dir *workspace.Dir, name string) error { return dir.Remove(name) })
+		err := r.inParent(abs, func(dir *workspace.Dir, name string) error { return dir.Remove(name) })
 		switch {
 		case err == nil || missing(err):
 			emptied[filepath.Dir(abs)] = true
@@ -119,57 +119,57 @@ func (r *restorer) removeNew() {
 	}
 }
 
-// bringBack restores one file, link or directory.
-func (r *restorer) bringBack(abs string, e entry) error {
-	now, is := r.now[abs]
-	is = is && now.sameKind(e)
+// restoreEntry restores one file, link or directory.
+func (r *restorer) restoreEntry(abs string, e entry) error {
+	now, sameKind := r.current[abs]
+	sameKind = sameKind && now.sameKind(e)
 	switch {
 	case e.mode.IsDir():
-		if is {
+		if sameKind {
 			return nil
 		}
-		if err := r.in(abs, func(dir *workspace.Dir, name string) error { return dir.Mkdir(name, 0o700) }); err != nil {
+		if err := r.inParent(abs, func(dir *workspace.Dir, name string) error { return dir.Mkdir(name, 0o700) }); err != nil {
 			return err
 		}
-		r.modes[abs] = e.mode // set when its entries are restored
+		r.laterModes[abs] = e.mode // set when its entries are restored
 		return nil
 	case e.mode&fs.ModeSymlink != 0:
-		if is && now.target == e.target {
+		if sameKind && now.target == e.target {
 			return nil
 		}
-		return r.restored(r.in(abs, func(dir *workspace.Dir, name string) error {
+		return r.countRestored(r.inParent(abs, func(dir *workspace.Dir, name string) error {
 			return replace(dir, name, func(temp string) error { return dir.Symlink(e.target, temp) })
 		}))
 	case e.mode.IsRegular():
-		if is && now.size == e.size && r.same(abs, e) {
+		if sameKind && now.size == e.size && r.sameContent(abs, e) {
 			if now.mode == e.mode {
 				return nil
 			}
-			return r.restored(r.chmod(abs, e.mode))
+			return r.countRestored(r.chmod(abs, e.mode))
 		}
-		err := r.in(abs, func(dir *workspace.Dir, name string) error {
+		err := r.inParent(abs, func(dir *workspace.Dir, name string) error {
 			return replace(dir, name, func(temp string) error { return r.write(dir, temp, e) })
 		})
 		if err == nil {
-			r.touch(abs, e.changed)
+			r.restoreModTime(abs, e.modTime)
 		}
-		return r.restored(err)
-	case is:
+		return r.countRestored(err)
+	case sameKind:
 		return nil
 	}
 	return fmt.Errorf("it was %s, which cannot be copied", workspace.Describe(e.mode))
 }
 
-// restored counts a restored entry if err is nil, and returns err.
-func (r *restorer) restored(err error) error {
+// countRestored counts a restored entry if err is nil, and returns err.
+func (r *restorer) countRestored(err error) error {
 	if err == nil {
 		r.count.Restored++
 	}
 	return err
 }
 
-// same reports whether the content of the file is that of the snapshot.
-func (r *restorer) same(abs string, e entry) bool {
+// sameContent reports whether the content of the file is that of the snapshot.
+func (r *restorer) sameContent(abs string, e entry) bool {
 	f, _, err := r.scope.roots.Open(abs)
 	if err != nil {
 		return false
@@ -217,7 +217,7 @@ func replace(dir *workspace.Dir, name string, make func(temp string) error) erro
 
 // chmod sets the mode of a file or directory, even if it cannot be opened.
 func (r *restorer) chmod(abs string, mode fs.FileMode) error {
-	top, rel := r.scope.root(abs)
+	top, rel := r.scope.innermostRoot(abs)
 	root, err := os.OpenRoot(top) // does not follow links outside
 	if err != nil {
 		return err
@@ -226,19 +226,19 @@ func (r *restorer) chmod(abs string, mode fs.FileMode) error {
 	return root.Chmod(rel, mode)
 }
 
-// touch restores the modification time of a file, which build tools compare. It
+// restoreModTime restores the modification time of a file, which build tools compare. It
 // ignores errors.
-func (r *restorer) touch(abs string, changed time.Time) {
-	top, rel := r.scope.root(abs)
+func (r *restorer) restoreModTime(abs string, modTime time.Time) {
+	top, rel := r.scope.innermostRoot(abs)
 	if root, err := os.OpenRoot(top); err == nil {
-		_ = root.Chtimes(rel, time.Time{}, changed)
+		_ = root.Chtimes(rel, time.Time{}, modTime)
 		root.Close()
 	}
 }
 
-// in calls do with the open directory that contains abs, and the entry's name. It makes a
+// inParent calls do with the open directory that contains abs, and the entry's name. It makes a
 // read-only directory writable until the end of the restoration.
-func (r *restorer) in(abs string, do func(dir *workspace.Dir, name string) error) error {
+func (r *restorer) inParent(abs string, do func(dir *workspace.Dir, name string) error) error {
 	try := func() error {
 		dir, name, err := r.scope.roots.Parent(abs)
 		if err != nil {
@@ -259,6 +259,6 @@ func (r *restorer) in(abs string, do func(dir *workspace.Dir, name string) error
 	if r.chmod(parent, info.Mode()|0o700) != nil {
 		return err
 	}
-	r.modes[parent] = info.Mode()
+	r.laterModes[parent] = info.Mode()
 	return try()
 }

@@ -51,8 +51,8 @@ type Snapshot struct {
 // entry is one file, link or directory of a snapshot.
 type entry struct {
 	mode    fs.FileMode
-	changed time.Time
-	at      int64  // offset of the content in the Spool
+	modTime time.Time
+	offset  int64  // offset of the content in the Spool
 	size    int64  // of the content
 	target  string // of a link
 }
@@ -62,7 +62,7 @@ func (e entry) sameKind(o entry) bool { return e.mode.Type() == o.mode.Type() }
 // Scope is the part of the workspace that a snapshot covers.
 type Scope struct {
 	roots *workspace.Roots
-	tops  []string // absolute, without links; they need not exist
+	paths []string // absolute, without links; they need not exist
 	globs []string // of the covered files, relative to the innermost root
 }
 
@@ -83,12 +83,12 @@ func NewScope(roots *workspace.Roots, paths []string, all bool, globs []string) 
 			s.add(link)
 		}
 	}
-	slices.Sort(s.tops) // a path comes after the directories that contain it
-	found := s.tops
-	s.tops = nil
-	for _, top := range found {
-		if !slices.ContainsFunc(s.tops, func(outer string) bool { return inside(top, outer) }) {
-			s.tops = append(s.tops, top)
+	slices.Sort(s.paths) // a path comes after the directories that contain it
+	found := s.paths
+	s.paths = nil
+	for _, path := range found {
+		if !slices.ContainsFunc(s.paths, func(outer string) bool { return contains(outer, path) }) {
+			s.paths = append(s.paths, path)
 		}
 	}
 	return s
@@ -106,23 +106,24 @@ func (s *Scope) add(abs string) {
 		}
 		abs = at
 	}
-	s.tops = append(s.tops, abs)
+	s.paths = append(s.paths, abs)
 }
 
-func inside(path, dir string) bool {
+// contains reports whether path is dir or lies in it.
+func contains(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)
 }
 
 // covers reports whether a glob of the scope matches the file.
 func (s *Scope) covers(abs string) bool {
-	_, rel := s.root(abs)
+	_, rel := s.innermostRoot(abs)
 	rel = filepath.ToSlash(rel)
 	return slices.ContainsFunc(s.globs, func(glob string) bool { return doublestar.MatchUnvalidated(glob, rel) })
 }
 
-// root returns the innermost root that contains abs, and the path from there.
-func (s *Scope) root(abs string) (root, rel string) {
+// innermostRoot returns the innermost root that contains abs, and the path from there.
+func (s *Scope) innermostRoot(abs string) (root, rel string) {
 	rel = abs
 	for _, dir := range s.roots.Dirs() {
 		if r, err := filepath.Rel(dir, abs); err == nil && filepath.IsLocal(r) && len(r) < len(rel) {
@@ -132,14 +133,14 @@ func (s *Scope) root(abs string) (root, rel string) {
 	return root, rel
 }
 
-// survey visits the entries of the scope: directories before their entries,
+// walk visits the entries of the scope: directories before their entries,
 // files and links only if a glob covers them. It leaves out .git, since a
 // partly restored repository is broken.
-func (s *Scope) survey(ctx context.Context, visit func(dir *workspace.Dir, name, abs string, info fs.FileInfo) error) error {
-	for _, top := range s.tops {
-		dir, name, err := s.roots.Parent(top)
+func (s *Scope) walk(ctx context.Context, visit func(dir *workspace.Dir, name, abs string, info fs.FileInfo) error) error {
+	for _, path := range s.paths {
+		dir, name, err := s.roots.Parent(path)
 		if err == nil {
-			err = s.look(ctx, dir, name, top, visit)
+			err = s.walkEntry(ctx, dir, name, path, visit)
 			dir.Close()
 		}
 		if err != nil && !missing(err) {
@@ -149,7 +150,7 @@ func (s *Scope) survey(ctx context.Context, visit func(dir *workspace.Dir, name,
 	return nil
 }
 
-func (s *Scope) look(ctx context.Context, dir *workspace.Dir, name, abs string, visit func(*workspace.Dir, string, string, fs.FileInfo) error) error {
+func (s *Scope) walkEntry(ctx context.Context, dir *workspace.Dir, name, abs string, visit func(*workspace.Dir, string, string, fs.FileInfo) error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -184,7 +185,7 @@ func (s *Scope) look(ctx context.Context, dir *workspace.Dir, name, abs string, 
 		return fmt.Errorf("%s: %w", s.roots.Rel(abs), workspace.Cause(err))
 	}
 	for _, e := range entries {
-		if err := s.look(ctx, sub, e.Name(), filepath.Join(abs, e.Name()), visit); err != nil {
+		if err := s.walkEntry(ctx, sub, e.Name(), filepath.Join(abs, e.Name()), visit); err != nil {
 			return err
 		}
 	}
@@ -201,17 +202,17 @@ func missing(err error) bool {
 func Take(ctx context.Context, s Scope, limit int64) (*Snapshot, error) {
 	snap := &Snapshot{scope: s, before: map[string]entry{}, data: &executors.Spool{}}
 	buf := make([]byte, chunkSize)
-	err := s.survey(ctx, func(dir *workspace.Dir, name, abs string, info fs.FileInfo) error {
+	err := s.walk(ctx, func(dir *workspace.Dir, name, abs string, info fs.FileInfo) error {
 		if len(snap.before) == maxEntries {
 			return fmt.Errorf("there are more than %s files", executors.Grouped(maxEntries))
 		}
-		e := entry{mode: info.Mode(), changed: info.ModTime(), at: snap.data.Size()}
+		e := entry{mode: info.Mode(), modTime: info.ModTime(), offset: snap.data.Size()}
 		var err error
 		switch {
-		case info.Mode().IsRegular() && limit > 0 && e.at+info.Size() > limit:
+		case info.Mode().IsRegular() && limit > 0 && e.offset+info.Size() > limit:
 			return tooLarge(limit)
 		case info.Mode().IsRegular():
-			e.size, err = copyOut(snap.data, dir, name, buf)
+			e.size, err = copyContent(snap.data, dir, name, buf)
 		case info.Mode()&fs.ModeSymlink != 0:
 			e.target, err = dir.Readlink(name)
 		}
@@ -237,7 +238,7 @@ func tooLarge(limit int64) error {
 	return fmt.Errorf("the files have more than %s bytes (tools.shell.max_snapshot_bytes)", executors.Grouped(limit))
 }
 
-func copyOut(to io.Writer, dir *workspace.Dir, name string, buf []byte) (int64, error) {
+func copyContent(to io.Writer, dir *workspace.Dir, name string, buf []byte) (int64, error) {
 	f, _, err := dir.Open(name, os.O_RDONLY)
 	if err != nil {
 		return 0, err
@@ -247,7 +248,7 @@ func copyOut(to io.Writer, dir *workspace.Dir, name string, buf []byte) (int64, 
 }
 
 // content returns a reader of the saved content of a file.
-func (s *Snapshot) content(e entry) io.Reader { return io.NewSectionReader(s.data, e.at, e.size) }
+func (s *Snapshot) content(e entry) io.Reader { return io.NewSectionReader(s.data, e.offset, e.size) }
 
 func (s *Snapshot) Close() {
 	if s != nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/command"
 )
 
-// writers are programs that write only the files that they name, unless an
+// writersOfNamedFiles are programs that write only the files that they name, unless an
 // option asks for backups.
-var writers = []string{"chmod", "cp", "ln", "mkdir", "mv", "rm", "rmdir", "tee", "touch", "truncate", "unlink"}
+var writersOfNamedFiles = []string{"chmod", "cp", "ln", "mkdir", "mv", "rm", "rmdir", "tee", "touch", "truncate", "unlink"}
 
 // Writes returns the files that a script may write, as absolute paths that are
 // not cleaned. all reports that it may write any file, as every unknown program
@@ -34,7 +34,7 @@ func Writes(script string, sh command.Shell) (paths []string, all bool) {
 		case len(c.Assigns) > 0:
 			all = true
 		case c.ReadOnly():
-		case !slices.Contains(writers, c.Program()) || !spelledOut(c.Args()):
+		case !slices.Contains(writersOfNamedFiles, c.Program()) || !literalWithoutBackups(c.Args()):
 			all = true
 		default:
 			for _, p := range c.Paths() {
@@ -48,8 +48,8 @@ func Writes(script string, sh command.Shell) (paths []string, all bool) {
 	return paths, all
 }
 
-// spelledOut reports whether the words are literal and request no backups.
-func spelledOut(args []command.Word) bool {
+// literalWithoutBackups reports whether the words are literal and request no backups.
+func literalWithoutBackups(args []command.Word) bool {
 	return !slices.ContainsFunc(args, func(a command.Word) bool {
 		short := strings.HasPrefix(a.Text, "-") && !strings.HasPrefix(a.Text, "--")
 		return !a.Literal || short && strings.ContainsAny(a.Text, "bS") ||
