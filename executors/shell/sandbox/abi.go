@@ -13,8 +13,8 @@ const (
 	abiUDP      = 10 // bind(2), connect(2) and send(2) of UDP
 )
 
-// covers describes to the user what the sandbox restricts at an ABI.
-func covers(abi int, network bool) string {
+// describeCoverage describes to the user what the sandbox restricts at an ABI.
+func describeCoverage(abi int, network bool) string {
 	parts := []string{"writes", "reads"}
 	if !network && abi >= abiTCP {
 		parts = append(parts, "TCP")

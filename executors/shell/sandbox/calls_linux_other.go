@@ -2,5 +2,5 @@
 
 package sandbox
 
-// oldChanges are system calls that only amd64 has.
-var oldChanges []uint32
+// olderChangingCalls are system calls that only amd64 has.
+var olderChangingCalls []uint32

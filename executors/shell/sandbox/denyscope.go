@@ -12,42 +12,42 @@ import (
 // the rules themselves decide.
 type denyScope struct {
 	parts    []string // patterns of an absolute path, one for each name
-	open     bool     // the files may also be at any depth below
+	anyDepth bool     // the files may also be at any depth below
 	anywhere bool     // parts is unused: the pattern applies in every directory
-	last     string   // pattern of the file name; empty means any
+	lastName string   // pattern of the file name; empty means any
 }
 
-// newReach parses a pattern as workspace.ReadRules do. For a pattern relative to the
+// newDenyScopes parses a pattern as workspace.ReadRules do. For a pattern relative to the
 // roots it returns one scope for each root.
-func newReach(pattern, home string, roots []string) []denyScope {
-	pattern = trim(pattern)
-	r := denyScope{last: lastName(pattern)}
+func newDenyScopes(pattern, home string, roots []string) []denyScope {
+	pattern = trimPattern(pattern)
+	r := denyScope{lastName: lastName(pattern)}
 	switch {
 	case strings.HasPrefix(pattern, "/**"):
 		r.anywhere = true
 		return []denyScope{r}
 	case strings.HasPrefix(pattern, "/"):
-		return r.from(pattern)
+		return r.resolved(pattern)
 	case pattern == "~" || strings.HasPrefix(pattern, "~/"):
 		if home == "" {
 			return nil
 		}
-		return r.from(home + pattern[1:])
+		return r.resolved(home + pattern[1:])
 	case strings.HasPrefix(pattern, "**/") || !strings.Contains(pattern, "/"):
 		r.anywhere = true
 		return []denyScope{r}
 	}
 	var all []denyScope
 	for _, root := range roots {
-		all = append(all, r.under(names(root), pattern))
+		all = append(all, r.extended(names(root), pattern))
 	}
 	return all
 }
 
-// from returns a scope for an absolute pattern as written, and another for the
+// resolved returns a scope for an absolute pattern as written, and another for the
 // target if the pattern's literal beginning leads through links.
-func (r denyScope) from(pattern string) []denyScope {
-	all := []denyScope{r.under(nil, pattern)}
+func (r denyScope) resolved(pattern string) []denyScope {
+	all := []denyScope{r.extended(nil, pattern)}
 	base, rest := "/", strings.TrimPrefix(pattern, "/")
 	for rest != "" {
 		name, after, _ := strings.Cut(rest, "/")
@@ -59,7 +59,7 @@ func (r denyScope) from(pattern string) []denyScope {
 	for at, below := base, rest; at != "/"; at, below = filepath.Dir(at), filepath.Base(at)+"/"+below {
 		if real, err := filepath.EvalSymlinks(at); err == nil {
 			if real != at {
-				all = append(all, r.under(names(real), below))
+				all = append(all, r.extended(names(real), below))
 			}
 			break
 		}
@@ -67,17 +67,17 @@ func (r denyScope) from(pattern string) []denyScope {
 	return all
 }
 
-// under appends the parts of a pattern to those of a directory.
-func (r denyScope) under(dir []string, pattern string) denyScope {
+// extended appends the parts of a pattern to those of a directory.
+func (r denyScope) extended(dir []string, pattern string) denyScope {
 	for _, name := range dir {
-		r.parts = append(r.parts, literal.Replace(name))
+		r.parts = append(r.parts, globEscaper.Replace(name))
 	}
 	for name := range strings.SplitSeq(strings.Trim(pattern, "/"), "/") {
 		if name == "" || name == "." {
 			continue
 		}
 		if strings.Contains(name, "**") || strings.ContainsAny(name, `{\`) {
-			r.open = true
+			r.anyDepth = true
 			break
 		}
 		r.parts = append(r.parts, name)
@@ -85,14 +85,14 @@ func (r denyScope) under(dir []string, pattern string) denyScope {
 	return r
 }
 
-// below reports whether dir or a directory below it may contain such a file.
-func (r denyScope) below(dir []string) bool {
+// mayContain reports whether dir or a directory below it may contain such a file.
+func (r denyScope) mayContain(dir []string) bool {
 	if r.anywhere {
 		return true
 	}
 	for i, name := range dir {
 		if i >= len(r.parts) {
-			return r.open
+			return r.anyDepth
 		}
 		if ok, err := doublestar.Match(r.parts[i], name); err == nil && !ok {
 			return false
@@ -101,18 +101,18 @@ func (r denyScope) below(dir []string) bool {
 	return true
 }
 
-// named reports whether a file of that name may match.
-func (r denyScope) named(name string) bool {
-	if r.last == "" || r.last == name {
+// mayMatchName reports whether a file of that name may match.
+func (r denyScope) mayMatchName(name string) bool {
+	if r.lastName == "" || r.lastName == name {
 		return true
 	}
-	ok, err := doublestar.Match(r.last, name)
+	ok, err := doublestar.Match(r.lastName, name)
 	return ok || err != nil
 }
 
-// trim removes a redundant end from a pattern: "a/", "a/.", "a/**" and "a" are
+// trimPattern removes a redundant end from a pattern: "a/", "a/.", "a/**" and "a" are
 // equivalent.
-func trim(pattern string) string {
+func trimPattern(pattern string) string {
 	for strings.HasPrefix(pattern, "./") {
 		pattern = pattern[len("./"):]
 	}
@@ -146,4 +146,4 @@ func names(path string) []string {
 	return strings.Split(path, "/")
 }
 
-var literal = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `{`, `\{`)
+var globEscaper = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `{`, `\{`)

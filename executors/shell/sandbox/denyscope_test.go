@@ -42,8 +42,8 @@ func FuzzReach(f *testing.F) {
 				continue
 			}
 			found := false
-			for _, r := range newReach(pattern, home, []string{root}) {
-				found = found || r.below(names(filepath.Dir(abs))) && r.named(filepath.Base(abs))
+			for _, r := range newDenyScopes(pattern, home, []string{root}) {
+				found = found || r.mayContain(names(filepath.Dir(abs))) && r.mayMatchName(filepath.Base(abs))
 			}
 			if !found {
 				t.Fatalf("%q refuses %s, which is not looked for", pattern, abs)

@@ -15,11 +15,11 @@ import (
 // status; no program has run then. It must run before all other code of this
 // binary.
 func Main(args []string) int {
-	fmt.Fprintf(os.Stderr, "%s%v\n", marker, become(args))
+	fmt.Fprintf(os.Stderr, "%s%v\n", marker, runRestricted(args))
 	return ExitCode
 }
 
-func become(args []string) error {
+func runRestricted(args []string) error {
 	r, env, err := decode(os.Environ())
 	if err != nil {
 		return err

@@ -10,13 +10,13 @@ import (
 
 // Messages that programs print when a system call is denied, in lower case.
 var (
-	denials     = []string{"permission denied", "eacces", "cross-device", "access is denied"}
-	unreachable = []string{"connection refused", "econnrefused", "network is unreachable", "enetunreach"}
-	onSockets   = []string{"connect", "socket", "listen", "bind(", "bind:", "dial tcp", "urlopen", "network"}
+	denialMessages      = []string{"permission denied", "eacces", "cross-device", "access is denied"}
+	unreachableMessages = []string{"connection refused", "econnrefused", "network is unreachable", "enetunreach"}
+	socketMessages      = []string{"connect", "socket", "listen", "bind(", "bind:", "dial tcp", "urlopen", "network"}
 )
 
-// maxHinted is how much of the end of an output is searched, in bytes.
-const maxHinted = 64 << 10
+// maxSearched is how much of the end of an output is searched, in bytes.
+const maxSearched = 64 << 10
 
 // Hint returns advice for the model if the output of a failed command suggests
 // that the sandbox was the reason, else "".
@@ -24,19 +24,19 @@ func (s *Sandbox) Hint(output string) string {
 	if !s.On() {
 		return ""
 	}
-	output = output[max(0, len(output)-maxHinted):]
+	output = output[max(0, len(output)-maxSearched):]
 	lower := strings.ToLower(output)
-	says := func(some []string) bool {
-		return slices.ContainsFunc(some, func(what string) bool { return strings.Contains(lower, what) })
+	containsAny := func(messages []string) bool {
+		return slices.ContainsFunc(messages, func(message string) bool { return strings.Contains(lower, message) })
 	}
-	denied := says(denials)
+	denied := containsAny(denialMessages)
 	if denied {
-		if file := s.refused(output); file != "" {
+		if file := s.refusedFileIn(output); file != "" {
 			return "[sandbox: " + file + " may not be read ([tools.file] deny_read): continue without it, or ask the user]"
 		}
 	}
-	off := !s.setup.Network && s.abi >= abiTCP
-	if off && (says(unreachable) || (denied || strings.Contains(lower, "operation not permitted")) && says(onSockets)) {
+	noNetwork := !s.setup.Network && s.abi >= abiTCP
+	if noNetwork && (containsAny(unreachableMessages) || (denied || strings.Contains(lower, "operation not permitted")) && containsAny(socketMessages)) {
 		return "[sandbox: commands have no network ([tools.shell] allow_network = false): continue without it, or ask the user]"
 	}
 	if !denied {
@@ -45,8 +45,8 @@ func (s *Sandbox) Hint(output string) string {
 	text := "[sandbox: commands write only in the session's directories, temporary ones and caches"
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.last.split) > 0 {
-		text += "; directly in " + strings.Join(s.last.split[:min(len(s.last.split), 3)], ", ") +
+	if len(s.lastPlan.createUnreadable) > 0 {
+		text += "; directly in " + strings.Join(s.lastPlan.createUnreadable[:min(len(s.lastPlan.createUnreadable), 3)], ", ") +
 			" a command cannot read files that it has just created: create them with one command and use them with the next, or work in a subdirectory"
 	}
 	return text + "]"
@@ -54,15 +54,15 @@ func (s *Sandbox) Hint(output string) string {
 
 var inQuotes = lazyregexp.New("['\"`‘“]([^'\"`’”]+)['\"`’”]")
 
-// refused returns the unreadable file that a line about a denial names, empty
+// refusedFileIn returns the unreadable file that a line about a denial names, empty
 // if no line names one.
-func (s *Sandbox) refused(output string) string {
+func (s *Sandbox) refusedFileIn(output string) string {
 	if s.setup.Refuses == nil {
 		return ""
 	}
 	for line := range strings.Lines(output) {
 		lower := strings.ToLower(line)
-		if !slices.ContainsFunc(denials, func(what string) bool { return strings.Contains(lower, what) }) {
+		if !slices.ContainsFunc(denialMessages, func(what string) bool { return strings.Contains(lower, what) }) {
 			continue
 		}
 		var names []string

@@ -22,14 +22,14 @@ const (
 	mayMakeDevice = unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK
 	mayControl    = unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 
-	// ofFiles are the rights that apply to files other than directories.
-	ofFiles = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_EXECUTE |
+	// fileRights are the rights that apply to files other than directories.
+	fileRights = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_EXECUTE |
 		unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 )
 
-// capabilities are those of root that bypass Landlock. They give access to the
+// bypassCapabilities are those of root that bypass Landlock. They give access to the
 // memory of other processes, which holds keys, to raw disks, or to the kernel.
-var capabilities = []uintptr{
+var bypassCapabilities = []uintptr{
 	unix.CAP_SYS_ADMIN, unix.CAP_SYS_PTRACE, unix.CAP_PERFMON, unix.CAP_SYS_RAWIO, unix.CAP_MKNOD,
 	unix.CAP_SYS_MODULE, unix.CAP_SYS_BOOT, unix.CAP_BPF, unix.CAP_MAC_ADMIN, unix.CAP_MAC_OVERRIDE, unix.CAP_SYSLOG,
 }
@@ -37,14 +37,14 @@ var capabilities = []uintptr{
 // dropCapabilities removes capabilities of this thread and of the programs that
 // it executes. Linux resets the parent-death signal when a program starts with
 // fewer capabilities than before, so they are dropped first.
-func dropCapabilities(some []uintptr) error {
+func dropCapabilities(list []uintptr) error {
 	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var caps [2]unix.CapUserData
 	if err := unix.Capget(&hdr, &caps[0]); err != nil {
 		return fmt.Errorf("read the capabilities: %w", err)
 	}
 	had := caps
-	for _, c := range some {
+	for _, c := range list {
 		_ = unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0) // fails only for a thread that lacks the capability
 		bit := uint32(1) << (c % 32)
 		caps[c/32].Effective &^= bit
@@ -60,8 +60,8 @@ func dropCapabilities(some []uintptr) error {
 	return nil
 }
 
-// handled returns the rights that require a grant.
-func handled(abi int, network bool) *rules {
+// newRules returns the rights that require a grant.
+func newRules(abi int, network bool) *rules {
 	r := &rules{FS: mayRead | mayWrite | mayMakeDevice | mayControl, NoTCP: !network}
 	if abi < abiRefer {
 		r.FS &^= unix.LANDLOCK_ACCESS_FS_REFER
@@ -102,7 +102,7 @@ func Available() (abi int, reason string) {
 // restrict removes all rights that r does not grant from this thread and from
 // the programs that it executes. The thread must be locked.
 func (r *rules) restrict() error {
-	if err := dropCapabilities(capabilities); err != nil {
+	if err := dropCapabilities(bypassCapabilities); err != nil {
 		return err
 	}
 	if err := r.enforce(); err != nil {
@@ -140,11 +140,11 @@ func (r *rules) enforce() error {
 func (g grant) add(ruleset int, handled uint64) error {
 	dir, err := openDir(string(g.Dir), unix.O_PATH)
 	if err != nil {
-		return lost(string(g.Dir), err)
+		return ignoreGone(string(g.Dir), err)
 	}
 	defer unix.Close(dir)
 	for _, e := range g.Names {
-		if err := e.add(ruleset, dir, g.Right&handled); err != nil {
+		if err := e.add(ruleset, dir, g.Rights&handled); err != nil {
 			return fmt.Errorf("%s/%s: %w", g.Dir, e.Name, err)
 		}
 	}
@@ -154,18 +154,18 @@ func (g grant) add(ruleset int, handled uint64) error {
 func (e entry) add(ruleset, dir int, right uint64) error {
 	fd, err := unix.Openat(dir, string(e.Name), unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return lost(string(e.Name), err)
+		return ignoreGone(string(e.Name), err)
 	}
 	defer unix.Close(fd)
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return err
 	}
-	if idOf(&st) != e.ID || st.Mode&unix.S_IFMT == unix.S_IFLNK {
+	if fileIDOf(&st) != e.ID || st.Mode&unix.S_IFMT == unix.S_IFLNK {
 		return nil
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
-		right &= ofFiles
+		right &= fileRights
 	}
 	if right == 0 {
 		return nil
@@ -180,8 +180,8 @@ func (e entry) add(ruleset, dir int, right uint64) error {
 	return nil
 }
 
-// lost ignores errors that only make the grants smaller.
-func lost(name string, err error) error {
+// ignoreGone ignores errors that only make the grants smaller.
+func ignoreGone(name string, err error) error {
 	for _, gone := range []error{unix.ENOENT, unix.ENOTDIR, unix.ELOOP, unix.EACCES, unix.EPERM, unix.ENXIO, unix.ENODEV, unix.ESTALE, unix.EAGAIN, unix.EIO, unix.ENOTCONN} {
 		if errors.Is(err, gone) {
 			return nil
@@ -201,4 +201,4 @@ func openDir(path string, mode uint64) (int, error) {
 	}
 }
 
-func idOf(st *unix.Stat_t) id { return id{uint64(st.Dev), st.Ino} }
+func fileIDOf(st *unix.Stat_t) fileID { return fileID{uint64(st.Dev), st.Ino} }

@@ -25,7 +25,7 @@ func (s *Sandbox) Middleware(next executors.Executor) executors.Executor {
 
 type explainer struct {
 	executors.Executor
-	box *Sandbox
+	sandbox *Sandbox
 }
 
 func (e explainer) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
@@ -34,13 +34,13 @@ func (e explainer) Execute(ctx context.Context, call *executors.Call) (executors
 		return res, err
 	}
 	if raw, ok := res.Raw.(Outcome); ok {
-		if reason, broken := failed(raw.Outcome()); broken {
-			broken := executors.Failuref(executors.PermanentFailure, "the sandbox could not be set up, so the command did not run: %s", reason).
+		if reason, broken := setupFailure(raw.Outcome()); broken {
+			failure := executors.Failuref(executors.PermanentFailure, "the sandbox could not be set up, so the command did not run: %s", reason).
 				Hint("Ask the user to check [tools.sandbox] in config.toml.").Result()
-			res.Failure, res.Text, res.Notes, res.Output = broken.Failure, "", nil, nil
+			res.Failure, res.Text, res.Notes, res.Output = failure.Failure, "", nil, nil
 			return res, nil
 		}
 	}
-	res.Below(e.box.Hint(res.ForModel()))
+	res.Below(e.sandbox.Hint(res.ForModel()))
 	return res, nil
 }

@@ -15,15 +15,15 @@ type child struct {
 }
 
 // listDir reads a directory without following links.
-func listDir(path string, buf []byte) (id, []child, error) {
+func listDir(path string, buf []byte) (fileID, []child, error) {
 	fd, err := openDir(path, unix.O_RDONLY|unix.O_NONBLOCK)
 	if err != nil {
-		return id{}, nil, err
+		return fileID{}, nil, err
 	}
 	defer unix.Close(fd)
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
-		return id{}, nil, err
+		return fileID{}, nil, err
 	}
 	var all []child
 	for {
@@ -32,12 +32,12 @@ func listDir(path string, buf []byte) (id, []child, error) {
 			continue
 		}
 		if err != nil {
-			return id{}, nil, err
+			return fileID{}, nil, err
 		}
 		if n <= 0 {
-			return idOf(&st), all, nil
+			return fileIDOf(&st), all, nil
 		}
-		all = children(buf[:n], all)
+		all = parseChildren(buf[:n], all)
 		for i := range all {
 			if all[i].kind == unix.DT_UNKNOWN {
 				all[i].kind = kindAt(fd, all[i].name)
@@ -48,18 +48,18 @@ func listDir(path string, buf []byte) (id, []child, error) {
 
 // Offsets in struct linux_dirent64, which is the same on every architecture.
 const (
-	lengthAt = 16
-	kindByte = 18
-	nameAt   = 19
+	lengthOffset = 16
+	kindOffset   = 18
+	nameOffset   = 19
 )
 
-func children(buf []byte, all []child) []child {
-	for len(buf) >= nameAt {
-		length := int(binary.NativeEndian.Uint16(buf[lengthAt:]))
-		if length < nameAt || length > len(buf) {
+func parseChildren(buf []byte, all []child) []child {
+	for len(buf) >= nameOffset {
+		length := int(binary.NativeEndian.Uint16(buf[lengthOffset:]))
+		if length < nameOffset || length > len(buf) {
 			return all
 		}
-		name := buf[nameAt:length]
+		name := buf[nameOffset:length]
 		for i, c := range name {
 			if c == 0 {
 				name = name[:i]
@@ -67,7 +67,7 @@ func children(buf []byte, all []child) []child {
 			}
 		}
 		if s := string(name); s != "." && s != ".." {
-			all = append(all, child{name: s, ino: binary.NativeEndian.Uint64(buf), kind: buf[kindByte]})
+			all = append(all, child{name: s, ino: binary.NativeEndian.Uint64(buf), kind: buf[kindOffset]})
 		}
 		buf = buf[length:]
 	}

@@ -59,9 +59,9 @@ func caches(home string, getenv func(string) string) []string {
 	return all
 }
 
-// software returns the directories of programs in the home directory: those in
+// programDirs returns the directories of programs in the home directory: those in
 // PATH, and the toolchains of rustup, which are not in its bin directory.
-func software(home string, getenv func(string) string) []string {
+func programDirs(home string, getenv func(string) string) []string {
 	if home == "" {
 		return nil
 	}
@@ -76,53 +76,53 @@ func software(home string, getenv func(string) string) []string {
 
 // writablePlace is a file or directory that commands may write.
 type writablePlace struct {
-	path  string   // absolute, without links
-	links []string // the links that led to it
-	cache bool     // not a repository: it is not searched for unreadable files
+	path    string   // absolute, without links
+	links   []string // the links that led to it
+	isCache bool     // not a repository: it is not searched for unreadable files
 }
 
 // writablePlaces returns the files and directories that commands may write. It ignores
 // a link inside a writable directory, since a command could have made it.
-func writablePlaces(roots, scratch, caches, extra []string, home string) []writablePlace {
+func writablePlaces(roots, temps, caches, extra []string, home string) []writablePlace {
 	var all []writablePlace
 	for _, dir := range roots { // without links
 		all = append(all, writablePlace{path: dir})
 	}
 	add := func(path string, cache bool) {
-		p, ok := followed(path)
-		if p.cache = cache; ok && p.path != "/" && !slices.ContainsFunc(all, func(q writablePlace) bool { return q.path == p.path }) {
+		p, ok := followLinks(path)
+		if p.isCache = cache; ok && p.path != "/" && !slices.ContainsFunc(all, func(q writablePlace) bool { return q.path == p.path }) {
 			all = append(all, p)
 		}
 	}
-	for _, dir := range scratch {
+	for _, dir := range temps {
 		add(dir, true)
 	}
 	for _, dir := range caches {
-		if p, ok := followed(dir); ok && !inside(p.path, home) { // GOPATH=~ or an ancestor would include everything
+		if p, ok := followLinks(dir); ok && !contains(p.path, home) { // GOPATH=~ or an ancestor would include everything
 			add(dir, true)
 		}
 	}
 	for _, path := range extra {
-		add(expand(path, home), false)
+		add(expandHome(path, home), false)
 	}
 	return slices.DeleteFunc(all, func(p writablePlace) bool {
 		return slices.ContainsFunc(p.links, func(link string) bool {
-			return slices.ContainsFunc(all, func(q writablePlace) bool { return inside(q.path, link) })
+			return slices.ContainsFunc(all, func(q writablePlace) bool { return contains(q.path, link) })
 		})
 	})
 }
 
-// expand replaces "~/" if the home directory is known.
-func expand(path, home string) string {
+// expandHome replaces "~/" if the home directory is known.
+func expandHome(path, home string) string {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok && home != "" {
 		return filepath.Join(home, rest)
 	}
 	return filepath.Clean(path)
 }
 
-// followed resolves the links of an absolute path. ok is false if the target
+// followLinks resolves the links of an absolute path. ok is false if the target
 // does not exist.
-func followed(path string) (writablePlace, bool) {
+func followLinks(path string) (writablePlace, bool) {
 	if !filepath.IsAbs(path) {
 		return writablePlace{}, false
 	}
@@ -159,8 +159,8 @@ func followed(path string) (writablePlace, bool) {
 	return p, true
 }
 
-// inside reports whether path is dir or lies in it; both are without links.
-func inside(dir, path string) bool {
+// contains reports whether path is dir or lies in it; both are without links.
+func contains(dir, path string) bool {
 	if dir == "/" || path == dir {
 		return true
 	}

@@ -25,62 +25,62 @@ const outsideAge = time.Minute
 // by entry, and so are the directories above it.
 type planner struct {
 	*Sandbox
-	private *workspace.Private
-	own     []string // paths of zeph-acp's files and directories
-	mixed   []string // directories in which only some files are zeph-acp's
-	linked  []uint64 // inode numbers of zeph-acp's files that have further hard links
-	buf     []byte
-	inside  int // entries that may still be examined
-	outside int
-	learned bool           // the memory of refused files grew
-	left    []string       // directories beyond the limits
-	home    map[string]int // entries examined, by directory in the home directory
-	nodes   map[string]*node
+	private       *workspace.Private
+	ownPaths      []string // paths of zeph-acp's files and directories
+	mixedDirs     []string // directories in which only some files are zeph-acp's
+	linkedInodes  []uint64 // inode numbers of zeph-acp's files that have further hard links
+	buf           []byte
+	insideBudget  int            // entries of the session's directories that may still be examined
+	outsideBudget int            // the same for all other directories
+	refusedMore   bool           // this plan added to refusedFiles
+	skipped       []string       // directories beyond the limits, which commands cannot read
+	homeEntries   map[string]int // entries examined, by directory in the home directory
+	nodes         map[string]*node
 }
 
 // plan returns the present grants.
-func (s *Sandbox) plan() (out planned) {
-	s.memory.mu.Lock()
-	defer s.memory.mu.Unlock()
+func (s *Sandbox) plan() (out commandPlan) {
+	s.refusedFiles.mu.Lock()
+	defer s.refusedFiles.mu.Unlock()
 	p := &planner{Sandbox: s, buf: make([]byte, 64<<10)}
 	p.findOwn()
 	starts := p.walkInside()
-	if p.learned { // a file found late may have another name that was examined before
+	if p.refusedMore { // a file found late may have another name that was examined before
 		starts = p.walkInside()
 	}
-	clean := make([]bool, len(starts))
+	readable := make([]bool, len(starts))
 	for i, n := range starts {
-		clean[i] = p.whole(n, &out.grants)
+		readable[i] = p.grantReading(n, &out.grants)
 	}
 	for _, g := range out.grants {
-		out.split = append(out.split, string(g.Dir))
+		out.createUnreadable = append(out.createUnreadable, string(g.Dir))
 	}
 	for i, n := range starts {
-		if clean[i] {
-			out.grants = append(out.grants, p.one(n.path, mayRead))
+		if readable[i] {
+			out.grants = append(out.grants, p.grantFor(n.path, mayRead))
 		}
 	}
-	out.grants = append(out.grants, p.outsideGrants(clean)...)
-	for _, place := range s.places {
-		out.grants = p.write(place.path, out.grants)
+	out.grants = append(out.grants, p.outsideGrants(readable)...)
+	for _, place := range s.writablePlaces {
+		out.grants = p.grantWriting(place.path, out.grants)
 	}
 	for _, name := range devices {
-		out.grants = append(out.grants, p.one("/dev/"+name, mayRead|mayWrite|mayControl))
+		out.grants = append(out.grants, p.grantFor("/dev/"+name, mayRead|mayWrite|mayControl))
 	}
 	if temp := realPath(p.setup.Temp[0]); p.mustList(names(temp)) && !p.insideRoot(temp) {
-		if out.scratch = ownScratch(temp); out.scratch != "" {
-			out.grants = append(out.grants, p.one(out.scratch, mayRead|mayWrite))
+		if out.tempDir = makeTempDir(temp); out.tempDir != "" {
+			out.grants = append(out.grants, p.grantFor(out.tempDir, mayRead|mayWrite))
 		}
 	}
-	if len(p.left) > 0 {
-		out.notes = append(out.notes, fmt.Sprintf("commands cannot read %s: too many files to search for what deny_read names", firstOf(p.left)))
+	if len(p.skipped) > 0 {
+		out.notes = append(out.notes, fmt.Sprintf("commands cannot read %s: too many files to search for what deny_read names", summarize(p.skipped)))
 	}
 	return out
 }
 
-// ownScratch makes a directory for temporary files in temp, which the commands
+// makeTempDir makes a directory for temporary files in temp, which the commands
 // of this user share. It returns "" if another user could access it.
-func ownScratch(temp string) string {
+func makeTempDir(temp string) string {
 	dir := filepath.Join(temp, "zeph-acp-"+strconv.Itoa(os.Getuid()))
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return ""
@@ -104,17 +104,17 @@ func (p *planner) findOwn() {
 	}
 	for _, place := range p.setup.Own {
 		if dir := realPath(place.Dir); !p.private.Hides(dir) {
-			p.mixed = append(p.mixed, dir)
+			p.mixedDirs = append(p.mixedDirs, dir)
 			paths = append(paths, filepath.Join(dir, "config.toml"))
 		}
 		for _, name := range place.Files {
 			var st unix.Stat_t
 			if unix.Stat(filepath.Join(place.Dir, name), &st) == nil && st.Mode&unix.S_IFMT != unix.S_IFDIR && st.Nlink > 1 {
-				p.linked = append(p.linked, st.Ino)
+				p.linkedInodes = append(p.linkedInodes, st.Ino)
 			}
 		}
 	}
-	p.own = paths
+	p.ownPaths = paths
 }
 
 // realPath follows the links of a path as far as it exists.
@@ -129,24 +129,24 @@ func realPath(path string) string {
 	return path
 }
 
-// outside holds the grants outside the session's directories.
-type outside struct {
-	at     time.Time
-	clean  []bool // of the session's directories at that time
-	grants []grant
-	left   []string
+// outsideGrants are the grants outside the session's directories, kept for outsideAge.
+type outsideGrants struct {
+	computedAt time.Time
+	readable   []bool // of the session's directories at that time
+	grants     []grant
+	skipped    []string
 }
 
 // outsideGrants returns the grants outside the session's directories. clean
 // reports which of the session's directories may be read as a whole.
-func (p *planner) outsideGrants(clean []bool) []grant {
-	if old := p.known; old != nil && time.Since(old.at) < outsideAge && slices.Equal(old.clean, clean) {
-		p.left = append(p.left, old.left...)
-		grants := slices.Clone(old.grants)
+func (p *planner) outsideGrants(readable []bool) []grant {
+	if cache := p.outsideCache; cache != nil && time.Since(cache.computedAt) < outsideAge && slices.Equal(cache.readable, readable) {
+		p.skipped = append(p.skipped, cache.skipped...)
+		grants := slices.Clone(cache.grants)
 		for i, g := range grants {
 			grants[i].Names = slices.Clone(g.Names)
 			for j, e := range g.Names { // files may have been replaced
-				grants[i].Names[j].ID, _ = idAt(strings.TrimSuffix(string(g.Dir), "/") + "/" + string(e.Name))
+				grants[i].Names[j].ID, _ = fileIDAt(strings.TrimSuffix(string(g.Dir), "/") + "/" + string(e.Name))
 			}
 		}
 		return grants
@@ -154,54 +154,54 @@ func (p *planner) outsideGrants(clean []bool) []grant {
 	if p.nodes["/"] != nil { // a root
 		return nil
 	}
-	now := &outside{at: time.Now(), clean: clean}
-	inside := p.left
-	p.left, p.home = nil, map[string]int{}
+	fresh := &outsideGrants{computedAt: time.Now(), readable: readable}
+	skippedInside := p.skipped
+	p.skipped, p.homeEntries = nil, map[string]int{}
 	top := p.walk(&node{path: "/", child: child{kind: unix.DT_DIR}})
-	if p.whole(top, &now.grants) {
-		now.grants = append(now.grants, p.one("/", mayRead))
+	if p.grantReading(top, &fresh.grants) {
+		fresh.grants = append(fresh.grants, p.grantFor("/", mayRead))
 	}
-	for dir, n := range p.home {
+	for dir, n := range p.homeEntries {
 		if n > maxHome {
-			p.left = append(p.left, dir)
+			p.skipped = append(p.skipped, dir)
 		}
 	}
-	slices.Sort(p.left)
-	now.left = p.left
-	p.left = append(inside, now.left...)
-	p.known = now
-	if slices.ContainsFunc(now.grants, func(g grant) bool { return p.writable(string(g.Dir)) }) {
-		p.known = nil
+	slices.Sort(p.skipped)
+	fresh.skipped = p.skipped
+	p.skipped = append(skippedInside, fresh.skipped...)
+	p.outsideCache = fresh
+	if slices.ContainsFunc(fresh.grants, func(g grant) bool { return p.writable(string(g.Dir)) }) {
+		p.outsideCache = nil
 	}
-	return now.grants
+	return fresh.grants
 }
 
-// whole reports whether everything in n may be read. If not, it adds grants for
-// the readable part.
-func (p *planner) whole(n *node, grants *[]grant) bool {
-	if p.home[n.path] > maxHome {
+// grantReading reports whether everything in n may be read, so that the caller can
+// grant n as a whole. If not, it adds grants for the readable part.
+func (p *planner) grantReading(n *node, grants *[]grant) bool {
+	if p.homeEntries[n.path] > maxHome {
 		return false
 	}
-	if n.done || n.refused || !n.listed {
-		return !n.refused && (!n.listed || n.clean)
+	if n.granted || n.refused || !n.listed {
+		return !n.refused && (!n.listed || n.readable)
 	}
-	n.done, n.clean = true, true
+	n.granted, n.readable = true, true
 	for _, c := range n.children {
-		if !p.whole(c, grants) {
-			n.clean = false
+		if !p.grantReading(c, grants) {
+			n.readable = false
 		}
 	}
-	if n.clean {
+	if n.readable {
 		return true
 	}
-	g := grant{Dir: []byte(n.path), Right: mayRead}
+	g := grant{Dir: []byte(n.path), Rights: mayRead}
 	for _, c := range n.children {
-		if c.refused || c.listed && !c.clean {
+		if c.refused || c.listed && !c.readable {
 			continue
 		}
 		e, ok := entry{Name: []byte(c.child.name), ID: c.id}, c.listed
 		if !ok { // the directory entry does not suffice: it ignores mounts
-			e.ID, ok = idAt(strings.TrimSuffix(n.path, "/") + "/" + c.child.name)
+			e.ID, ok = fileIDAt(strings.TrimSuffix(n.path, "/") + "/" + c.child.name)
 		}
 		if ok {
 			g.Names = append(g.Names, e)
@@ -211,10 +211,10 @@ func (p *planner) whole(n *node, grants *[]grant) bool {
 	return false
 }
 
-// write adds the grants for changes at path and below, except for zeph-acp's
+// grantWriting adds the grants for changes at path and below, except for zeph-acp's
 // own files. Next to those files, commands can neither create nor remove
 // entries.
-func (p *planner) write(path string, grants []grant) []grant {
+func (p *planner) grantWriting(path string, grants []grant) []grant {
 	dir := names(path)
 	switch {
 	case p.private.Hides(path):
@@ -224,10 +224,10 @@ func (p *planner) write(path string, grants []grant) []grant {
 		if !p.mustList(dir) {
 			right |= mayRead
 		}
-		if inside("/dev", path) { // extra_write names it
+		if contains("/dev", path) { // extra_write names it
 			right |= mayRead | mayControl
 		}
-		return append(grants, p.one(path, right))
+		return append(grants, p.grantFor(path, right))
 	}
 	_, all, err := listDir(path, p.buf)
 	if err != nil {
@@ -235,38 +235,38 @@ func (p *planner) write(path string, grants []grant) []grant {
 	}
 	for _, c := range all {
 		sub := strings.TrimSuffix(path, "/") + "/" + c.name
-		if c.kind != unix.DT_LNK && !p.isOwn(path, sub) && !inside("/dev", sub) && !inside("/proc", sub) && !inside("/sys", sub) {
-			grants = p.write(sub, grants)
+		if c.kind != unix.DT_LNK && !p.isOwn(path, sub) && !contains("/dev", sub) && !contains("/proc", sub) && !contains("/sys", sub) {
+			grants = p.grantWriting(sub, grants)
 		}
 	}
 	return grants
 }
 
-// one returns the grant for a single path.
-func (p *planner) one(path string, right uint64) grant {
-	g := grant{Dir: []byte(filepath.Dir(path)), Right: right}
+// grantFor returns the grant for a single path.
+func (p *planner) grantFor(path string, right uint64) grant {
+	g := grant{Dir: []byte(filepath.Dir(path)), Rights: right}
 	name := filepath.Base(path)
 	if path == "/" {
 		name = "."
 	}
-	if i, ok := idAt(path); ok {
+	if i, ok := fileIDAt(path); ok {
 		g.Names = []entry{{Name: []byte(name), ID: i}}
 	}
 	return g
 }
 
-// firstOf returns the first paths of a list in words.
-func firstOf(paths []string) string {
+// summarize returns the first paths of a list in words.
+func summarize(paths []string) string {
 	if len(paths) > 3 {
 		return fmt.Sprintf("%s and %d more directories", strings.Join(paths[:3], ", "), len(paths)-3)
 	}
 	return strings.Join(paths, ", ")
 }
 
-func idAt(path string) (id, bool) {
+func fileIDAt(path string) (fileID, bool) {
 	var st unix.Stat_t
 	if err := unix.Lstat(path, &st); err != nil {
-		return id{}, false
+		return fileID{}, false
 	}
-	return idOf(&st), true
+	return fileIDOf(&st), true
 }

@@ -19,47 +19,47 @@ import (
 // µs on the thread that starts the program. The thread must be locked to its
 // goroutine and must end with it.
 func ReadOnly() func(temp string) error {
-	abi := abiHere()
+	abi := kernelABI()
 	if abi <= 0 {
 		return nil
 	}
 	return func(temp string) error { return readOnly(abi, temp) }
 }
 
-var abiHere = sync.OnceValue(func() int { abi, _ := Available(); return abi })
+var kernelABI = sync.OnceValue(func() int { abi, _ := Available(); return abi })
 
-// readCapabilities are those that root keeps: without them it could not read
+// keptCapabilities are those that root keeps: without them it could not read
 // the files of other users. Landlock refuses the writes.
-var readCapabilities = []uintptr{unix.CAP_DAC_OVERRIDE, unix.CAP_DAC_READ_SEARCH}
+var keptCapabilities = []uintptr{unix.CAP_DAC_OVERRIDE, unix.CAP_DAC_READ_SEARCH}
 
 func readOnly(abi int, temp string) error {
-	r := handled(abi, false)
+	r := newRules(abi, false)
 	r.FS &^= mayRead
 	for _, path := range []string{"/dev/null", temp} {
-		at, ok := idAt(path)
+		at, ok := fileIDAt(path)
 		if !ok {
 			return fmt.Errorf("%s is missing", path)
 		}
 		r.Grants = append(r.Grants, grant{
-			Dir: []byte(filepath.Dir(path)), Right: mayWrite, Names: []entry{{Name: []byte(filepath.Base(path)), ID: at}},
+			Dir: []byte(filepath.Dir(path)), Rights: mayWrite, Names: []entry{{Name: []byte(filepath.Base(path)), ID: at}},
 		})
 	}
-	if err := keepCapabilities(readCapabilities); err != nil {
+	if err := keepCapabilities(keptCapabilities); err != nil {
 		return err
 	}
 	if err := r.enforce(); err != nil {
 		return err
 	}
-	return refuseCalls(changes)
+	return refuseCalls(changingCalls)
 }
 
 // keepCapabilities drops all capabilities of this thread except these.
 func keepCapabilities(keep []uintptr) error {
-	var gone []uintptr
+	var dropped []uintptr
 	for c := uintptr(0); c <= unix.CAP_LAST_CAP; c++ {
 		if !slices.Contains(keep, c) {
-			gone = append(gone, c)
+			dropped = append(dropped, c)
 		}
 	}
-	return dropCapabilities(gone)
+	return dropCapabilities(dropped)
 }

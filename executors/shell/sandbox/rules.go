@@ -21,28 +21,28 @@ type rules struct {
 
 // grant allows rights on files and directories, and on everything below these.
 type grant struct {
-	Dir   []byte  `json:"dir"` // absolute, without links; not always UTF-8
-	Right uint64  `json:"right"`
-	Names []entry `json:"names"` // in Dir; "." is Dir
+	Dir    []byte  `json:"dir"` // absolute, without links; not always UTF-8
+	Rights uint64  `json:"right"`
+	Names  []entry `json:"names"` // in Dir; "." is Dir
 }
 
 // entry is a file identified by name and inode, so that a grant never applies
 // to a file that has replaced it.
 type entry struct {
 	Name []byte `json:"n"`
-	ID   id     `json:"i"`
+	ID   fileID `json:"i"`
 }
 
-// id identifies a file.
-type id struct{ Dev, Ino uint64 }
+// fileID identifies a file.
+type fileID struct{ Dev, Ino uint64 }
 
 // The environment variables that hold the rules. Arguments would be visible to
 // every process, and a file would have to be removed. Linux accepts 128 KiB in
 // one variable.
 const (
-	variable  = "ZEPH_SANDBOX_RULES_"
-	chunkSize = 100 << 10
-	maxChunks = 10
+	rulesVariable = "ZEPH_SANDBOX_RULES_"
+	chunkSize     = 100 << 10
+	maxChunks     = 10
 )
 
 // errTooMany reports that the rules do not fit into a system call.
@@ -59,7 +59,7 @@ func (r *rules) encode() ([]string, error) {
 	}
 	var env []string
 	for chunk := range slices.Chunk(text, chunkSize) {
-		env = append(env, variable+strconv.Itoa(len(env))+"="+string(chunk))
+		env = append(env, rulesVariable+strconv.Itoa(len(env))+"="+string(chunk))
 	}
 	return env, nil
 }
@@ -69,7 +69,7 @@ func decode(environ []string) (*rules, []string, error) {
 	var chunks [maxChunks]string
 	rest := slices.DeleteFunc(slices.Clone(environ), func(v string) bool {
 		name, value, _ := strings.Cut(v, "=")
-		number, ok := strings.CutPrefix(name, variable)
+		number, ok := strings.CutPrefix(name, rulesVariable)
 		if !ok {
 			return false
 		}
@@ -94,27 +94,27 @@ func decode(environ []string) (*rules, []string, error) {
 	return r, rest, nil
 }
 
-// fit encodes the rules. If they do not fit, it drops the largest grants, so
+// encodeToFit encodes the rules. If they do not fit, it drops the largest grants, so
 // that commands cannot read those files.
-func (r *rules) fit(notes *[]string) ([]string, error) {
+func (r *rules) encodeToFit(notes *[]string) ([]string, error) {
 	for {
 		env, err := r.encode()
 		if !errors.Is(err, errTooMany) || len(r.Grants) == 0 {
 			return env, err
 		}
-		most := 0
+		largest := 0
 		for i, g := range r.Grants {
-			if len(g.Names) > len(r.Grants[most].Names) {
-				most = i
+			if len(g.Names) > len(r.Grants[largest].Names) {
+				largest = i
 			}
 		}
-		*notes = append(*notes, fmt.Sprintf("commands cannot read the %d files next to refused ones in %q: they are too many for the kernel's rules", len(r.Grants[most].Names), r.Grants[most].Dir))
-		r.Grants = slices.Delete(r.Grants, most, most+1)
+		*notes = append(*notes, fmt.Sprintf("commands cannot read the %d files next to refused ones in %q: they are too many for the kernel's rules", len(r.Grants[largest].Names), r.Grants[largest].Dir))
+		r.Grants = slices.Delete(r.Grants, largest, largest+1)
 	}
 }
 
 // withoutRules returns env without the variables that the helper would read as
 // rules.
 func withoutRules(env []string) []string {
-	return slices.DeleteFunc(slices.Clone(env), func(v string) bool { return strings.HasPrefix(v, variable) })
+	return slices.DeleteFunc(slices.Clone(env), func(v string) bool { return strings.HasPrefix(v, rulesVariable) })
 }

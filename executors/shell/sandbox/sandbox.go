@@ -70,28 +70,28 @@ type Setup struct {
 // Sandbox is the sandbox of one session. Its methods may be called concurrently. A
 // nil Sandbox restricts nothing.
 type Sandbox struct {
-	cfg    Config
-	setup  Setup
-	abi    int
-	reason string // why commands are not restricted
-	roots  []string
-	places []writablePlace
-	reach  []denyScope
-	memory refusedFiles
+	cfg            Config
+	setup          Setup
+	abi            int
+	reason         string // why commands are not restricted
+	roots          []string
+	writablePlaces []writablePlace
+	denyScopes     []denyScope
+	refusedFiles   refusedFiles
 
-	software []string // directories with programs in the home directory
-	known    *outside // guarded by memory.mu
+	programDirs  []string       // directories with programs in the home directory
+	outsideCache *outsideGrants // guarded by refusedFiles.mu
 
-	mu   sync.Mutex
-	last planned
+	mu       sync.Mutex
+	lastPlan commandPlan
 }
 
-// planned is the result of computing the rules of one command.
-type planned struct {
-	grants  []grant
-	scratch string   // directory for temporary files, if it is not the usual one
-	split   []string // writable directories in which a new file is unreadable at first
-	notes   []string // warnings for the user
+// commandPlan is the result of computing the rules of one command.
+type commandPlan struct {
+	grants           []grant
+	tempDir          string   // directory for temporary files, if it is not the usual one
+	createUnreadable []string // writable directories in which a new file is unreadable at first
+	notes            []string // warnings for the user
 }
 
 // New returns the sandbox that cfg describes; nil if it is off.
@@ -122,10 +122,10 @@ func New(cfg Config, setup Setup) *Sandbox {
 	if cfg.Caches {
 		cached = caches(s.setup.Home, setup.Getenv)
 	}
-	s.places = writablePlaces(s.roots, setup.Temp, cached, cfg.ExtraWrite, s.setup.Home)
-	s.software = software(s.setup.Home, setup.Getenv)
+	s.writablePlaces = writablePlaces(s.roots, setup.Temp, cached, cfg.ExtraWrite, s.setup.Home)
+	s.programDirs = programDirs(s.setup.Home, setup.Getenv)
 	for _, pattern := range setup.Deny {
-		s.reach = append(s.reach, newReach(pattern, setup.Home, s.roots)...)
+		s.denyScopes = append(s.denyScopes, newDenyScopes(pattern, setup.Home, s.roots)...)
 	}
 	return s
 }
@@ -137,8 +137,8 @@ func (s *Sandbox) On() bool { return s != nil && s.abi > 0 }
 // in a terminal of the client.
 func (s *Sandbox) Required() bool { return s != nil && s.cfg.Required }
 
-// lacks returns the part of the configuration that this kernel does not support, or "".
-func (s *Sandbox) lacks() string {
+// unsupported returns the part of the configuration that this kernel does not support, or "".
+func (s *Sandbox) unsupported() string {
 	switch {
 	case s.abi <= 0:
 		return s.reason
@@ -153,16 +153,16 @@ func (s *Sandbox) Warning() string {
 	if s == nil {
 		return ""
 	}
-	lacks := s.lacks()
+	unsupported := s.unsupported()
 	switch {
-	case lacks == "":
+	case unsupported == "":
 		return ""
 	case s.cfg.Required:
-		return "commands are refused, because [tools.sandbox] requires a sandbox: " + lacks
+		return "commands are refused, because [tools.sandbox] requires a sandbox: " + unsupported
 	case s.abi <= 0:
-		return "commands run without a sandbox: " + lacks
+		return "commands run without a sandbox: " + unsupported
 	}
-	return "the sandbox leaves the network open: " + lacks
+	return "the sandbox leaves the network open: " + unsupported
 }
 
 // State returns the state of the sandbox as one line for people.
@@ -170,12 +170,12 @@ func (s *Sandbox) State() string {
 	switch {
 	case s == nil:
 		return "Sandbox: off"
-	case s.cfg.Required && s.lacks() != "":
-		return "Sandbox: required, so no command runs: " + s.lacks()
+	case s.cfg.Required && s.unsupported() != "":
+		return "Sandbox: required, so no command runs: " + s.unsupported()
 	case s.abi <= 0:
 		return "Sandbox: not available: " + s.reason
 	}
-	text := fmt.Sprintf("Sandbox: on for local commands (Landlock ABI %d: %s)", s.abi, covers(s.abi, s.setup.Network))
+	text := fmt.Sprintf("Sandbox: on for local commands (Landlock ABI %d: %s)", s.abi, describeCoverage(s.abi, s.setup.Network))
 	if s.cfg.Required {
 		text += "; all commands run locally"
 	} else {
@@ -183,7 +183,7 @@ func (s *Sandbox) State() string {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return strings.Join(append([]string{text}, s.last.notes...), "; ")
+	return strings.Join(append([]string{text}, s.lastPlan.notes...), "; ")
 }
 
 // ReadOnlyState returns one line for people if the kernel cannot restrict
@@ -207,8 +207,8 @@ func (s *Sandbox) Wrap(path string, args, env []string) (string, []string, []str
 	if s == nil {
 		return path, args, env, nil
 	}
-	if lacks := s.lacks(); lacks != "" && s.cfg.Required {
-		return "", nil, nil, executors.Failuref(executors.PolicyBlocked, "no command runs here, because [tools.sandbox] requires a sandbox: %s", lacks).
+	if unsupported := s.unsupported(); unsupported != "" && s.cfg.Required {
+		return "", nil, nil, executors.Failuref(executors.PolicyBlocked, "no command runs here, because [tools.sandbox] requires a sandbox: %s", unsupported).
 			Hint("Work without commands, or ask the user to change [tools.sandbox] required.")
 	}
 	if s.abi <= 0 {
@@ -218,28 +218,28 @@ func (s *Sandbox) Wrap(path string, args, env []string) (string, []string, []str
 	if err != nil {
 		return "", nil, nil, err
 	}
-	r := handled(s.abi, s.setup.Network)
+	r := newRules(s.abi, s.setup.Network)
 	p := s.plan()
 	r.Grants = p.grants
-	vars, err := r.fit(&p.notes)
+	vars, err := r.encodeToFit(&p.notes)
 	if err != nil {
 		return "", nil, nil, executors.Failuref(executors.PermanentFailure, "the sandbox of the command could not be set up: %v", err).
 			Hint("The command did not run. Ask the user to check [tools.sandbox].")
 	}
 	s.mu.Lock()
-	s.last = p
-	s.last.grants = nil
+	s.lastPlan = p
+	s.lastPlan.grants = nil
 	s.mu.Unlock()
 	env = append(withoutRules(env), vars...)
-	if p.scratch != "" {
-		env = append(env, "TMPDIR="+p.scratch)
+	if p.tempDir != "" {
+		env = append(env, "TMPDIR="+p.tempDir)
 	}
-	return self(), append([]string{Arg, found, path}, args...), env, nil
+	return ownBinary(), append([]string{Arg, found, path}, args...), env, nil
 }
 
-// self returns the path of the running binary, even if another file has taken
+// ownBinary returns the path of the running binary, even if another file has taken
 // its name.
-func self() string {
+func ownBinary() string {
 	if runtime.GOOS == "linux" {
 		const link = "/proc/self/exe"
 		if _, err := os.Stat(link); err == nil {
@@ -253,9 +253,9 @@ func self() string {
 	return path
 }
 
-// failed reports whether a command did not run because its sandbox failed. It
+// setupFailure reports whether a command did not run because its sandbox failed. It
 // returns the reason.
-func failed(code *int, stderr string) (reason string, ok bool) {
+func setupFailure(code *int, stderr string) (reason string, ok bool) {
 	if code == nil || *code != ExitCode {
 		return "", false
 	}

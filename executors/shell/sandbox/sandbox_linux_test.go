@@ -113,7 +113,7 @@ func refuser(ws, home string, deny []string) func(string) bool {
 				} else if pattern[0] != '/' {
 					pattern = ws + "/" + pattern
 				}
-				if ok, _ := doublestar.Match(trim(pattern), at); ok {
+				if ok, _ := doublestar.Match(trimPattern(pattern), at); ok {
 					return true
 				}
 			}
@@ -511,10 +511,10 @@ func TestHelper(t *testing.T) {
 	}{
 		"by hand":       {nil, nil, "itself starts this command"},
 		"by hand, args": {nil, []string{"/bin/true", "true"}, "itself starts this command"},
-		"damaged":       {[]string{variable + "0={\"fs\":1"}, []string{"/bin/true", "true"}, "damaged"},
-		"unknown":       {[]string{variable + "0={\"fs\":1,\"x\":1}"}, []string{"/bin/true", "true"}, "damaged"},
-		"empty":         {[]string{variable + "0={}"}, []string{"/bin/true", "true"}, "restrict nothing"},
-		"unknown right": {[]string{variable + "0={\"fs\":9223372036854775808}"}, []string{"/bin/true", "true"}, "ruleset"},
+		"damaged":       {[]string{rulesVariable + "0={\"fs\":1"}, []string{"/bin/true", "true"}, "damaged"},
+		"unknown":       {[]string{rulesVariable + "0={\"fs\":1,\"x\":1}"}, []string{"/bin/true", "true"}, "damaged"},
+		"empty":         {[]string{rulesVariable + "0={}"}, []string{"/bin/true", "true"}, "restrict nothing"},
+		"unknown right": {[]string{rulesVariable + "0={\"fs\":9223372036854775808}"}, []string{"/bin/true", "true"}, "ruleset"},
 		"no program":    {good, nil, "no program"},
 		"not allowed":   {good, []string{"/bin/true", "true"}, "run /bin/true: permission denied"},
 	} {
@@ -528,7 +528,7 @@ func TestHelper(t *testing.T) {
 			c.Stderr = &stderr
 			c.Run()
 			code := c.ProcessState.ExitCode()
-			reason, ok := failed(&code, stderr.String())
+			reason, ok := setupFailure(&code, stderr.String())
 			if code != ExitCode || !ok || !strings.Contains(reason, tt.want) {
 				t.Errorf("exit %d: %s", code, &stderr)
 			}

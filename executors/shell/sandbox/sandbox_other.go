@@ -23,10 +23,10 @@ func Main([]string) int {
 	return ExitCode
 }
 
-func handled(int, bool) *rules { return &rules{} }
+func newRules(int, bool) *rules { return &rules{} }
 
-func (s *Sandbox) plan() planned { return planned{} }
+func (s *Sandbox) plan() commandPlan { return commandPlan{} }
 
 type refusedFiles struct{}
 
-type outside struct{}
+type outsideGrants struct{}

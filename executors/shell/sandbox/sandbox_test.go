@@ -47,7 +47,7 @@ func TestKernels(t *testing.T) {
 			if got := s.State(); !strings.Contains(got, tt.state) {
 				t.Errorf("state %q", got)
 			}
-			path, args, env, err := s.Wrap("sh", []string{"-c", "x"}, []string{"A=1", variable + "0=forged"})
+			path, args, env, err := s.Wrap("sh", []string{"-c", "x"}, []string{"A=1", rulesVariable + "0=forged"})
 			if (err == nil) != tt.runs {
 				t.Fatal(err)
 			}
@@ -57,7 +57,7 @@ func TestKernels(t *testing.T) {
 			if !tt.runs {
 				return
 			}
-			if wrapped := slices.Contains(args, Arg); wrapped != tt.on || (path != "sh") != tt.on || tt.on && slices.Contains(env, variable+"0=forged") {
+			if wrapped := slices.Contains(args, Arg); wrapped != tt.on || (path != "sh") != tt.on || tt.on && slices.Contains(env, rulesVariable+"0=forged") {
 				t.Errorf("%s %q %q", path, args, env)
 			}
 		})
@@ -78,7 +78,7 @@ func TestFailed(t *testing.T) {
 		{code(126), "bash: x: Permission denied\n", "bash: x: Permission denied", false},
 		{code(126), marker + "x\nmore\n", "x\nmore", false},
 	} {
-		if reason, ok := failed(tt.code, tt.stderr); ok != tt.ok || ok && reason != tt.want {
+		if reason, ok := setupFailure(tt.code, tt.stderr); ok != tt.ok || ok && reason != tt.want {
 			t.Errorf("%q: %q, %v", tt.stderr, reason, ok)
 		}
 	}
@@ -100,7 +100,7 @@ func TestPlaces(t *testing.T) {
 	if got := caches("", getenv(nil)); len(got) != 0 {
 		t.Errorf("without a home directory: %q", got)
 	}
-	if got := software("/home/u", getenv(map[string]string{"PATH": "/bin:/home/u/.local/bin:/home/u:/home/u/../v/bin:rel"})); !slices.Equal(got, []string{"/home/u/.rustup", "/home/u/.local"}) {
+	if got := programDirs("/home/u", getenv(map[string]string{"PATH": "/bin:/home/u/.local/bin:/home/u:/home/u/../v/bin:rel"})); !slices.Equal(got, []string{"/home/u/.rustup", "/home/u/.local"}) {
 		t.Errorf("software %q", got)
 	}
 }
@@ -108,13 +108,13 @@ func TestPlaces(t *testing.T) {
 // FuzzDecode checks that damaged rules are never accepted.
 func FuzzDecode(f *testing.F) {
 	f.Add(`{"fs":1,"grants":[{"dir":"Lw==","right":4,"names":[{"n":"Lg==","i":{"Dev":1,"Ino":2}}]}]}`, "PATH=/bin")
-	f.Add(`{"fs":0}`, variable+"1=x")
+	f.Add(`{"fs":0}`, rulesVariable+"1=x")
 	f.Fuzz(func(t *testing.T, text, other string) {
-		r, env, err := decode([]string{"A=1", variable + "0=" + text, other})
+		r, env, err := decode([]string{"A=1", rulesVariable + "0=" + text, other})
 		if err != nil {
 			return
 		}
-		if r.FS == 0 || slices.ContainsFunc(env, func(v string) bool { return strings.HasPrefix(v, variable) }) {
+		if r.FS == 0 || slices.ContainsFunc(env, func(v string) bool { return strings.HasPrefix(v, rulesVariable) }) {
 			t.Fatalf("%+v %q", r, env)
 		}
 		vars, err := r.encode()
@@ -129,9 +129,9 @@ func FuzzDecode(f *testing.F) {
 }
 
 func TestFit(t *testing.T) {
-	r := &rules{FS: 1, Grants: []grant{{Dir: []byte("/small"), Right: 1, Names: make([]entry, 10)}, {Dir: []byte("/large"), Right: 1, Names: make([]entry, 40_000)}}}
+	r := &rules{FS: 1, Grants: []grant{{Dir: []byte("/small"), Rights: 1, Names: make([]entry, 10)}, {Dir: []byte("/large"), Rights: 1, Names: make([]entry, 40_000)}}}
 	var notes []string
-	vars, err := r.fit(&notes)
+	vars, err := r.encodeToFit(&notes)
 	if err != nil || len(notes) != 1 || !strings.Contains(notes[0], "/large") || len(r.Grants) != 1 {
 		t.Fatal(err, notes)
 	}

@@ -21,21 +21,21 @@ type node struct {
 	path     string
 	names    []string
 	child    child
-	id       id      // of a directory that was listed
+	id       fileID  // of a directory that was listed
 	listed   bool    // otherwise it is granted or refused as a whole
 	refused  bool    // it must not be read
-	done     bool    // its grants were made
-	clean    bool    // done, and everything in it may be read
-	children []*node // of a listed one
+	granted  bool    // grantReading has run
+	readable bool    // everything in it may be read; set together with granted
+	children []*node // of a listed directory
 }
 
 // walkInside examines the session's directories.
 func (p *planner) walkInside() (starts []*node) {
-	p.inside, p.outside, p.left, p.learned = maxInside, maxOutside, nil, false
+	p.insideBudget, p.outsideBudget, p.skipped, p.refusedMore = maxInside, maxOutside, nil, false
 	p.nodes = map[string]*node{}
 	for _, dir := range p.roots {
 		if p.nodes[dir] == nil {
-			refused := p.private.Hides(dir) || len(p.reach) > 0 && p.setup.Refuses(dir)
+			refused := p.private.Hides(dir) || len(p.denyScopes) > 0 && p.setup.Refuses(dir)
 			p.nodes[dir] = &node{path: dir, names: names(dir), child: child{kind: unix.DT_DIR}, refused: refused}
 			starts = append(starts, p.nodes[dir])
 		}
@@ -50,14 +50,14 @@ func (p *planner) walkInside() (starts []*node) {
 // first.
 func (p *planner) walk(n *node) *node {
 	for queue := []*node{n}; len(queue) > 0; queue = queue[1:] {
-		queue = append(queue, p.look(queue[0])...)
+		queue = append(queue, p.examine(queue[0])...)
 	}
 	return n
 }
 
-// look decides about the entries of a directory, and returns the directories to
+// examine decides about the entries of a directory, and returns the directories to
 // examine next.
-func (p *planner) look(n *node) (next []*node) {
+func (p *planner) examine(n *node) (next []*node) {
 	if n.listed || n.refused || !p.mustList(n.names) {
 		return nil
 	}
@@ -68,12 +68,12 @@ func (p *planner) look(n *node) (next []*node) {
 	}
 	n.id, n.listed = i, true
 	n.children = make([]*node, 0, len(all))
-	under := p.under(n.names)
+	scopes := p.scopesIn(n.names)
 	for _, c := range all {
 		if c.kind == unix.DT_LNK {
 			continue // its target is granted separately, or not at all
 		}
-		sub := p.decide(n, c, under)
+		sub := p.decide(n, c, scopes)
 		n.children = append(n.children, sub)
 		if c.kind == unix.DT_DIR && !sub.refused {
 			next = append(next, sub)
@@ -83,21 +83,21 @@ func (p *planner) look(n *node) (next []*node) {
 }
 
 // entries lists a directory, within the limits.
-func (p *planner) entries(path string) (id, []child, error) {
-	budget := &p.outside
+func (p *planner) entries(path string) (fileID, []child, error) {
+	budget := &p.outsideBudget
 	if p.insideRoot(path) {
-		budget = &p.inside
+		budget = &p.insideBudget
 	}
 	part := p.homePart(path)
-	if *budget <= 0 || part != "" && p.home[part] > maxHome {
+	if *budget <= 0 || part != "" && p.homeEntries[part] > maxHome {
 		if part == "" {
-			p.left = append(p.left, path)
+			p.skipped = append(p.skipped, path)
 		}
-		return id{}, nil, errTooMany
+		return fileID{}, nil, errTooMany
 	}
 	i, all, err := listDir(path, p.buf)
 	if *budget -= len(all) + 1; part != "" {
-		p.home[part] += len(all) + 1
+		p.homeEntries[part] += len(all) + 1
 	}
 	return i, all, err
 }
@@ -105,7 +105,7 @@ func (p *planner) entries(path string) (id, []child, error) {
 // homePart returns the directory directly below the home directory that
 // contains path, "" if path is elsewhere or in a session's directory.
 func (p *planner) homePart(path string) string {
-	if p.setup.Home == "" || !inside(p.setup.Home, path) || p.insideRoot(path) {
+	if p.setup.Home == "" || !contains(p.setup.Home, path) || p.insideRoot(path) {
 		return ""
 	}
 	rel := names(path[len(p.setup.Home):])
@@ -117,9 +117,9 @@ func (p *planner) homePart(path string) string {
 
 // decide returns the node of an entry of n, with its decision; under are the
 // patterns that may apply in n.
-func (p *planner) decide(n *node, c child, under []denyScope) *node {
+func (p *planner) decide(n *node, c child, scopes []denyScope) *node {
 	sub := &node{child: c}
-	if c.kind == unix.DT_DIR || len(under) > 0 || len(p.own) > 0 {
+	if c.kind == unix.DT_DIR || len(scopes) > 0 || len(p.ownPaths) > 0 {
 		sub.path = strings.TrimSuffix(n.path, "/") + "/" + c.name
 	}
 	if c.kind == unix.DT_DIR {
@@ -135,38 +135,38 @@ func (p *planner) decide(n *node, c child, under []denyScope) *node {
 		sub.refused = true
 	case p.isOwn(n.path, sub.path):
 		sub.refused = true
-	case slices.Contains(p.linked, c.ino) && p.private.Hides(sub.path):
+	case slices.Contains(p.linkedInodes, c.ino) && p.private.Hides(sub.path):
 		sub.refused = true
-		p.own = append(p.own, sub.path)
-	case slices.ContainsFunc(under, func(r denyScope) bool { return r.named(c.name) }) && p.setup.Refuses(sub.path):
+		p.ownPaths = append(p.ownPaths, sub.path)
+	case slices.ContainsFunc(scopes, func(r denyScope) bool { return r.mayMatchName(c.name) }) && p.setup.Refuses(sub.path):
 		sub.refused = true
-		p.remember(sub.path, c)
-	case p.memory.knows(sub.path, c.ino):
+		p.rememberRefused(sub.path, c)
+	case p.refusedFiles.contains(sub.path, c.ino):
 		sub.refused = true
-		p.remember(sub.path, c)
+		p.rememberRefused(sub.path, c)
 	}
 	return sub
 }
 
-// remember records a refused file or directory that commands could rename, with
+// rememberRefused records a refused file or directory that commands could rename, with
 // its contents.
-func (p *planner) remember(path string, c child) {
+func (p *planner) rememberRefused(path string, c child) {
 	if !p.writable(path) {
 		return
 	}
-	if p.memory.add(path) {
-		p.learned = true
+	if p.refusedFiles.add(path) {
+		p.refusedMore = true
 	}
-	if c.kind != unix.DT_DIR || p.inside <= 0 {
+	if c.kind != unix.DT_DIR || p.insideBudget <= 0 {
 		return
 	}
 	_, all, err := listDir(path, p.buf)
-	p.inside -= len(all) + 1
+	p.insideBudget -= len(all) + 1
 	if err != nil {
 		return
 	}
 	for _, c := range all {
-		p.remember(path+"/"+c.name, c)
+		p.rememberRefused(path+"/"+c.name, c)
 	}
 }
 
@@ -176,23 +176,23 @@ func (p *planner) mustList(dir []string) bool {
 	if len(dir) == 0 || path == "/dev" {
 		return true
 	}
-	if p.leadsToOwn(path) || len(p.under(dir)) > 0 || len(p.linked) > 0 && p.insideRoot(path) {
+	if p.leadsToOwn(path) || len(p.scopesIn(dir)) > 0 || len(p.linkedInodes) > 0 && p.insideRoot(path) {
 		return true
 	}
-	return len(p.memory.files) > 0 && p.searched(path)
+	return len(p.refusedFiles.files) > 0 && p.searched(path)
 }
 
 // leadsToOwn reports whether path is or contains a file of zeph-acp, even if
 // that does not exist yet.
 func (p *planner) leadsToOwn(path string) bool {
-	return slices.ContainsFunc(p.own, func(own string) bool { return own != path && inside(path, own) })
+	return slices.ContainsFunc(p.ownPaths, func(own string) bool { return own != path && contains(path, own) })
 }
 
-// under returns the patterns that may apply in a directory or below.
-func (p *planner) under(dir []string) []denyScope {
+// scopesIn returns the patterns that may apply in a directory or below.
+func (p *planner) scopesIn(dir []string) []denyScope {
 	var found []denyScope
 	path := ""
-	for _, r := range p.reach {
+	for _, r := range p.denyScopes {
 		if r.anywhere {
 			if path == "" {
 				path = "/" + strings.Join(dir, "/")
@@ -201,7 +201,7 @@ func (p *planner) under(dir []string) []denyScope {
 				continue
 			}
 		}
-		if r.below(dir) {
+		if r.mayContain(dir) {
 			found = append(found, r)
 		}
 	}
@@ -213,30 +213,30 @@ func (p *planner) under(dir []string) []denyScope {
 // directory without caches and installed programs.
 func (p *planner) searched(path string) bool {
 	for _, root := range p.roots {
-		if inside(root, path) || inside(path, root) {
+		if contains(root, path) || contains(path, root) {
 			return true
 		}
 	}
 	home := p.setup.Home
-	if home == "" || !inside(home, path) && !inside(path, home) {
+	if home == "" || !contains(home, path) && !contains(path, home) {
 		return false
 	}
-	return !slices.ContainsFunc(p.places, func(q writablePlace) bool { return q.cache && inside(q.path, path) }) &&
-		!slices.Contains(p.software, p.homePart(path))
+	return !slices.ContainsFunc(p.writablePlaces, func(q writablePlace) bool { return q.isCache && contains(q.path, path) }) &&
+		!slices.Contains(p.programDirs, p.homePart(path))
 }
 
 // writable reports whether commands may write path.
 func (p *planner) writable(path string) bool {
-	return slices.ContainsFunc(p.places, func(q writablePlace) bool { return inside(q.path, path) })
+	return slices.ContainsFunc(p.writablePlaces, func(q writablePlace) bool { return contains(q.path, path) })
 }
 
 func (p *planner) insideRoot(path string) bool {
-	return slices.ContainsFunc(p.roots, func(root string) bool { return inside(root, path) })
+	return slices.ContainsFunc(p.roots, func(root string) bool { return contains(root, path) })
 }
 
 func (p *planner) isOwn(dir, path string) bool {
-	if slices.Contains(p.mixed, dir) {
+	if slices.Contains(p.mixedDirs, dir) {
 		return p.private.Hides(path)
 	}
-	return slices.Contains(p.own, path) && p.private.Hides(path)
+	return slices.Contains(p.ownPaths, path) && p.private.Hides(path)
 }
