@@ -201,7 +201,7 @@ func (g judge) named(form *plain.Form) (blocked *executors.Failure, ask []string
 				ask = append(ask, fmt.Sprintf("%s may be a file outside the session's directories", f.Text))
 			}
 		}
-		if f.Follows != "" && !(f.Below && gnuGrep()) {
+		if f.Follows != "" && !(f.GNUFollowsNone && gnuGrep()) {
 			if err := g.linksOf(path, f.Follows); err != nil {
 				ask = append(ask, fmt.Sprintf("a symbolic link in %s may lead elsewhere: %v", f.Text, err))
 			}

@@ -10,16 +10,19 @@ import (
 // Tests and actions of find that only read: without an operand, with a text,
 // and with a file.
 const (
-	findAlone = " -a -and -o -or -not ! ( ) , -daystart -depth -d -empty -executable -readable -writable -ls -mount -noleaf -nogroup -nouser -print -print0 -prune -quit -true -false -xdev "
-	findText  = " -amin -atime -cmin -ctime -gid -group -ilname -iname -inum -ipath -iregex -links -lname -maxdepth -mindepth -mmin -mtime -name -newermt -path -perm -printf -regex -regextype -size -type -uid -user -wholename -xtype "
-	findFile  = " -anewer -cnewer -newer -samefile "
-	findActs  = " -ls -printf -print -print0 -quit -prune "
+	findBare = " -a -and -o -or -not ! ( ) , -daystart -depth -d -empty -executable -readable -writable -ls -mount " +
+		"-noleaf -nogroup -nouser -print -print0 -prune -quit -true -false -xdev "
+	findWithText = " -amin -atime -cmin -ctime -gid -group -ilname -iname -inum -ipath -iregex -links -lname -maxdepth " +
+		"-mindepth -mmin -mtime -name -newermt -path -perm -printf -regex -regextype -size -type -uid -user -wholename " +
+		"-xtype "
+	findWithFile = " -anewer -cnewer -newer -samefile "
+	findActions  = " -ls -printf -print -print0 -quit -prune "
 )
 
-// placeFind accepts starting points and an expression that neither runs nor
+// acceptFind accepts starting points and an expression that neither runs nor
 // writes.
-func placeFind(b *builder, c *Command, args []Word) (*placed, error) {
-	out := &placed{words: []string{quoteProgram(c.words[0].text())}}
+func acceptFind(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
+	out := &acceptedCommand{words: []string{quoteProgram(c.words[0].text())}}
 	i := 0
 	for ; i < len(args); i++ {
 		w := args[i]
@@ -34,7 +37,7 @@ func placeFind(b *builder, c *Command, args []Word) (*placed, error) {
 		out.words = append(out.words, w.source)
 	}
 	start := len(out.words)
-	acts, null := false, false
+	hasActions, hasPrint0 := false, false
 	for ; i < len(args); i++ {
 		w := args[i]
 		if !w.literal() {
@@ -44,17 +47,17 @@ func placeFind(b *builder, c *Command, args []Word) (*placed, error) {
 		switch {
 		case strings.ContainsAny(w.text(), " "):
 			return nil, fmt.Errorf("find: %q is not known to be read-only", w.text())
-		case strings.Contains(findAlone, name):
-			acts = acts || strings.Contains(findActs, name)
-			null = null || w.text() == "-print0"
+		case strings.Contains(findBare, name):
+			hasActions = hasActions || strings.Contains(findActions, name)
+			hasPrint0 = hasPrint0 || w.text() == "-print0"
 			out.words = append(out.words, w.source)
-		case (strings.Contains(findText, name) || strings.Contains(findFile, name)) && i+1 < len(args) && args[i+1].literal():
+		case (strings.Contains(findWithText, name) || strings.Contains(findWithFile, name)) && i+1 < len(args) && args[i+1].literal():
 			value := args[i+1]
-			if w.text() == "-newermt" && namesZone(value.text()) {
+			if w.text() == "-newermt" && namesTimeZone(value.text()) {
 				return nil, errors.New("find: it may read a file as a time zone")
 			}
-			acts = acts || w.text() == "-printf"
-			if strings.Contains(findFile, name) {
+			hasActions = hasActions || w.text() == "-printf"
+			if strings.Contains(findWithFile, name) {
 				out.files = append(out.files, File{Text: value.text(), Dirs: b.dirs})
 			}
 			out.words = append(out.words, w.source, value.source)
@@ -64,11 +67,11 @@ func placeFind(b *builder, c *Command, args []Word) (*placed, error) {
 		}
 	}
 	expression := slices.Clone(out.words[start:])
-	out.feeds = &feeder{null: func() error {
-		if acts && !(null && len(expression) > 0 && expression[len(expression)-1] == "-print0" && strings.Count(" "+strings.Join(expression, " ")+" ", " -print0 ") == 1) {
+	out.xargsInput = &nameLister{separateByNUL: func() error {
+		if hasActions && !(hasPrint0 && endsInOnePrint0(expression)) {
 			return errors.New("find: xargs would get more than names from it")
 		}
-		if null {
+		if hasPrint0 {
 			expression = expression[:len(expression)-1]
 		}
 		// A link may lead out of the workspace.
@@ -80,4 +83,10 @@ func placeFind(b *builder, c *Command, args []Word) (*placed, error) {
 		return nil
 	}}
 	return out, nil
+}
+
+// endsInOnePrint0 reports whether the last word of an expression is its only "-print0".
+func endsInOnePrint0(expression []string) bool {
+	text := " " + strings.Join(expression, " ") + " "
+	return strings.HasSuffix(text, " -print0 ") && strings.Count(text, " -print0 ") == 1
 }

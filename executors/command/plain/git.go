@@ -11,10 +11,12 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
-// gitLead stands before the subcommand of every git in a plain form. The
-// repository's hooks and monitor do not run, the index is not written, and no
-// pager starts.
-var gitLead = []string{"--no-pager", "--no-optional-locks", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "log.showSignature=false"}
+// gitGlobalOptions precede the subcommand of every git in a plain form. The repository's
+// hooks and monitor do not run, the index is not written, and no pager starts.
+var gitGlobalOptions = []string{
+	"--no-pager", "--no-optional-locks",
+	"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "log.showSignature=false",
+}
 
 const (
 	// Each ends with a space, so that they can be joined.
@@ -43,17 +45,17 @@ const (
 // "branch -l NAME" creates a branch in old versions. Where the system does not confine
 // them, "diff" and "describe --dirty" may store the times of files in the index.
 var gitCommands = sync.OnceValue(func() map[string]*program {
-	own := []string{"--no-ext-diff", "--no-textconv", "--submodule=short"}
-	log := &program{options: gitFormat + gitDiffs + gitRevs, insertedWords: own}
+	onlyReads := []string{"--no-ext-diff", "--no-textconv", "--submodule=short"}
+	log := &program{options: gitFormat + gitDiffs + gitRevs, insertedWords: onlyReads}
 	return map[string]*program{
 		"log":  log,
 		"show": log,
 		"diff": {
 			options: gitFormat + gitDiffs +
 				"--cached --staged --merge-base --cc --base --ours --theirs -0",
-			insertedWords: slices.Concat(own, []string{"--ignore-submodules=dirty"}),
+			insertedWords: slices.Concat(onlyReads, []string{"--ignore-submodules=dirty"}),
 		},
-		"diff-tree": {options: gitFormat + gitDiffs + "-r -t --root --no-commit-id --always -m -c --cc", insertedWords: own},
+		"diff-tree": {options: gitFormat + gitDiffs + "-r -t --root --no-commit-id --always -m -c --cc", insertedWords: onlyReads},
 		"status": {
 			options: "-sbz -u? --short --branch --show-stash --porcelain? --long --untracked-files? --ignored? --column? " +
 				"--no-column --ahead-behind --no-ahead-behind --renames --no-renames --find-renames?",
@@ -105,22 +107,22 @@ var gitCommands = sync.OnceValue(func() map[string]*program {
 		"check-ignore":  {options: "-vqnz --verbose --quiet --non-matching --no-index"},
 		"check-attr":    {options: "-az --all --cached"},
 		"version":       {operands: noOperands},
-		"symbolic-ref":  {options: "-q --quiet --short", maxOperands: 1, check: gitOne},
+		"symbolic-ref":  {options: "-q --quiet --short", maxOperands: 1, check: gitOneReference},
 		"branch": {
 			options: "-arvil --all --remotes --verbose --list --show-current --no-color --color? --sort= --format= " +
 				"--contains? --no-contains? --merged? --no-merged? --points-at= --column? --no-column --ignore-case " +
 				"--abbrev?",
-			check: gitLists("--list", "--contains", "--merged", "--no-merged", "--no-contains"),
+			check: gitMustList("--list", "--contains", "--merged", "--no-merged", "--no-contains"),
 		},
 		"tag": {
 			options: "-lin? --list --sort= --format= --contains? --no-contains? --merged? --no-merged? --points-at= " +
 				"--column? --no-column --ignore-case",
-			check: gitLists("-l", "--list", "--contains", "--merged", "--no-merged"),
+			check: gitMustList("-l", "--list", "--contains", "--merged", "--no-merged"),
 		},
-		"remote":   {options: "-v --verbose", check: gitFirst("", "get-url")},
-		"stash":    {options: gitFormat + gitDiffs, check: gitFirst("list", "show"), insertedWords: own},
-		"worktree": {options: "--porcelain -z -v", maxOperands: 1, check: gitFirst("list")},
-		"reflog":   {options: gitFormat + gitRevs, check: gitFirst("", "show", "HEAD"), insertedWords: own},
+		"remote":   {options: "-v --verbose", check: gitFirstOperand("", "get-url")},
+		"stash":    {options: gitFormat + gitDiffs, check: gitFirstOperand("list", "show"), insertedWords: onlyReads},
+		"worktree": {options: "--porcelain -z -v", maxOperands: 1, check: gitFirstOperand("list")},
+		"reflog":   {options: gitFormat + gitRevs, check: gitFirstOperand("", "show", "HEAD"), insertedWords: onlyReads},
 		"config": {
 			options: "-z --get --get-all --show-origin --show-scope --name-only --local --global --system --bool --int " +
 				"--path --type= --default=",
@@ -129,8 +131,8 @@ var gitCommands = sync.OnceValue(func() map[string]*program {
 	}
 })
 
-// gitLists refuses operands, which create something, unless an option lists.
-func gitLists(options ...string) func(*parsedOptions) error {
+// gitMustList refuses operands, which create something, unless an option lists.
+func gitMustList(options ...string) func(*parsedOptions) error {
 	return func(o *parsedOptions) error {
 		if len(o.operands) > 0 && !o.has(options...) {
 			return errors.New("it may create the reference that it names")
@@ -139,8 +141,8 @@ func gitLists(options ...string) func(*parsedOptions) error {
 	}
 }
 
-// gitFirst accepts operands whose first is one of the words; "" accepts none.
-func gitFirst(words ...string) func(*parsedOptions) error {
+// gitFirstOperand accepts operands whose first is one of the words; "" accepts none.
+func gitFirstOperand(words ...string) func(*parsedOptions) error {
 	return func(o *parsedOptions) error {
 		first := ""
 		if len(o.operands) > 0 {
@@ -155,30 +157,30 @@ func gitFirst(words ...string) func(*parsedOptions) error {
 	}
 }
 
-// gitKey matches the settings that may be shown. Other settings, also in the user's own
+// gitShownSettings matches the settings that may be shown. Other settings, also in the user's own
 // configuration, may hold tokens.
-var gitKey = lazyregexp.New(`(?i)^(user|core|branch|remote|init|pull|push|fetch|merge|diff|color|commit|log|status|submodule)\.[A-Za-z0-9._/-]+$`)
+var gitShownSettings = lazyregexp.New(`(?i)^(user|core|branch|remote|init|pull|push|fetch|merge|diff|color|commit|log|status|submodule)\.[A-Za-z0-9._/-]+$`)
 
 // gitReadsConfig accepts a query for one setting, with --get or as "git config NAME". A
 // word with a dot is a setting: the subcommands of "git config" have none.
 func gitReadsConfig(o *parsedOptions) error {
-	if len(o.operands) != 1 || !o.operands[0].literal() || !gitKey.MatchString(o.operands[0].text()) {
+	if len(o.operands) != 1 || !o.operands[0].literal() || !gitShownSettings.MatchString(o.operands[0].text()) {
 		return errors.New("it may change the configuration, or show a setting that holds a secret")
 	}
 	return nil
 }
 
-// gitOne accepts the name of one reference.
-func gitOne(o *parsedOptions) error {
+// gitOneReference accepts the name of one reference.
+func gitOneReference(o *parsedOptions) error {
 	if len(o.operands) != 1 || !o.operands[0].literal() {
 		return errors.New("it may set the reference that it names")
 	}
 	return nil
 }
 
-// placeGit accepts the subcommands that only read, in the repository of the
+// acceptGit accepts the subcommands that only read, in the repository of the
 // working directory or of "-C DIR".
-func placeGit(b *builder, c *Command, args []Word) (*placed, error) {
+func acceptGit(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 	var dirWords []string
 	var files []File
 	dirs := b.dirs
@@ -196,7 +198,7 @@ func placeGit(b *builder, c *Command, args []Word) (*placed, error) {
 			}
 			dir := args[1].text()
 			files = append(files, File{Text: dir, Dirs: dirs})
-			dirs = below(dirs, dir)
+			dirs = joinDirs(dirs, dir)
 			dirWords = append(dirWords, "-C", quote(dir))
 			args = args[2:]
 			continue
@@ -212,18 +214,18 @@ func placeGit(b *builder, c *Command, args []Word) (*placed, error) {
 		return nil, fmt.Errorf("git %s is not known to be read-only", sub)
 	}
 	c.Dirs = dirs
-	out, err := p.placeGitCommand(b, sub, args[1:], dirs)
+	out, err := p.acceptGitCommand(b, sub, args[1:], dirs)
 	if err != nil {
 		return nil, fmt.Errorf("git %s: %w", sub, err)
 	}
-	out.words = slices.Concat([]string{quoteProgram(c.words[0].text())}, dirWords, quoted(gitLead), out.words)
+	out.words = slices.Concat([]string{quoteProgram(c.words[0].text())}, dirWords, quoted(gitGlobalOptions), out.words)
 	out.files = append(out.files, files...)
 	return out, nil
 }
 
-// placeGitCommand places the words after a subcommand. Its operands are
+// acceptGitCommand accepts the words after a subcommand. Its operands are
 // revisions before "--" and paths after it; the "--" stays where it is.
-func (p *program) placeGitCommand(b *builder, sub string, args []Word, dirs []string) (*placed, error) {
+func (p *program) acceptGitCommand(b *builder, sub string, args []Word, dirs []string) (*acceptedCommand, error) {
 	args, paths, ended := p.splitPaths(b, args)
 	opts, named, err := p.parse(b, args)
 	if err != nil {
@@ -240,11 +242,11 @@ func (p *program) placeGitCommand(b *builder, sub string, args []Word, dirs []st
 	if p.operands == noOperands && len(opts.operands)+len(paths) > 0 || p.maxOperands > 0 && len(opts.operands) > p.maxOperands {
 		return nil, errors.New("it has too many operands")
 	}
-	words, operands, err := p.subcommand(sub, opts)
+	words, operands, err := p.subcommandWords(sub, opts)
 	if err != nil {
 		return nil, err
 	}
-	out := &placed{words: words, files: named}
+	out := &acceptedCommand{words: words, files: named}
 	hasPattern := sub == "grep" && !opts.has("-e")
 	out.starts = []string{"git-lfs"} // the usual converter of files
 	out.opens = slices.Contains([]string{"blame", "diff", "grep"}, sub)
@@ -252,7 +254,7 @@ func (p *program) placeGitCommand(b *builder, sub string, args []Word, dirs []st
 		if w.mayBegin('-') {
 			return nil, fmt.Errorf("%s is computed at run time", w.source)
 		}
-		if slices.ContainsFunc(w.Values, signature.MatchString) {
+		if slices.ContainsFunc(w.Values, signatureFormat.MatchString) {
 			return nil, errors.New("its format checks signatures")
 		}
 		if err := out.addOperand(w, !hasPattern || i > 0, dirs); err != nil {
@@ -269,7 +271,7 @@ func (p *program) placeGitCommand(b *builder, sub string, args []Word, dirs []st
 	}
 	if listsNames(sub, opts) {
 		after := len(out.words) - 1 // words after the subcommand
-		out.feeds = &feeder{links: true, null: func() error {
+		out.xargsInput = &nameLister{mayListLinks: true, separateByNUL: func() error {
 			out.words = slices.Insert(out.words, len(out.words)-after, "-z")
 			return nil
 		}}
@@ -277,20 +279,20 @@ func (p *program) placeGitCommand(b *builder, sub string, args []Word, dirs []st
 	return out, nil
 }
 
-// subcommand returns the words of a subcommand before its operands, and the operands.
-func (p *program) subcommand(sub string, opts *parsedOptions) (words []string, operands []Word, err error) {
+// subcommandWords returns the words of a subcommand before its operands, and the operands.
+func (p *program) subcommandWords(sub string, opts *parsedOptions) (words []string, operands []Word, err error) {
 	words, operands = append([]string{sub}, quoted(p.insertedWords)...), opts.operands
 	if slices.Contains([]string{"stash", "worktree", "reflog", "remote"}, sub) && len(operands) > 0 {
 		words, operands = slices.Insert(words, 1, operands[0].source), operands[1:]
 	}
 	for _, g := range opts.options {
-		if g.signs() {
+		if g.checksSignatures() {
 			return nil, nil, errors.New("its format checks signatures")
 		}
 		words = append(words, gitOption(g))
 	}
 	if sub == "stash" && words[1] == "show" && len(opts.options) == 0 {
-		words = append(words, "--stat") // the default, if no other option is given
+		words = append(words, "--stat") // the default without another option
 	}
 	return words, operands, nil
 }
@@ -312,7 +314,7 @@ func listsNames(sub string, opts *parsedOptions) bool {
 // reports whether there is one.
 func (p *program) splitPaths(b *builder, args []Word) (before, paths []Word, ended bool) {
 	for i, w := range args {
-		if w.literal() && w.text() == "--" && !endsAsValue(p, b, args[:i]) {
+		if w.literal() && w.text() == "--" && !needsValueNext(p, b, args[:i]) {
 			return args[:i], args[i+1:], true
 		}
 	}
@@ -321,7 +323,7 @@ func (p *program) splitPaths(b *builder, args []Word) (before, paths []Word, end
 
 // addOperand adds an operand of git. path reports that it may be a path, and not only a
 // pattern. Outside of a repository, "git diff" compares any files.
-func (out *placed) addOperand(w Word, path bool, dirs []string) (err error) {
+func (out *acceptedCommand) addOperand(w Word, path bool, dirs []string) (err error) {
 	if len(w.Values) == 0 {
 		return fmt.Errorf("%s is computed at run time", w.source)
 	}
@@ -343,32 +345,32 @@ func (out *placed) addOperand(w Word, path bool, dirs []string) (err error) {
 
 // gitOption prints an option with its value in the same word. Git would read the value
 // of some options as a revision if it were the next word.
-func gitOption(g given) string {
+func gitOption(g parsedOption) string {
 	switch {
 	case g.name == "--git-path": // of rev-parse, which has no such options otherwise
 		return g.name + " " + quote(g.value)
-	case strings.HasPrefix(g.name, "--") && g.has:
+	case strings.HasPrefix(g.name, "--") && g.hasValue:
 		return quote(g.name + "=" + g.value)
-	case g.has && g.value == "":
+	case g.hasValue && g.value == "":
 		return g.name + " ''" // else the next word would be the value
 	}
 	return quote(g.name + g.value)
 }
 
-// endsAsValue reports whether the word after words is the value of an option.
-func endsAsValue(p *program, b *builder, words []Word) bool {
+// needsValueNext reports whether the word after words is the value of an option.
+func needsValueNext(p *program, b *builder, words []Word) bool {
 	_, _, err := p.parse(b, words)
 	return err != nil && strings.HasSuffix(err.Error(), "has no value")
 }
 
-// signature matches a format that makes git check signatures, or describe a commit: "%G?",
+// signatureFormat matches a format that makes git check signatures, or describe a commit: "%G?",
 // "%+GG", "%(*signature)".
-var signature = lazyregexp.New(`%[-+ ]?(G|\(\*?(signature|describe))`)
+var signatureFormat = lazyregexp.New(`%[-+ ]?(G|\(\*?(signature|describe))`)
 
-// signs reports whether an option makes git run a program that checks signatures. A key
+// checksSignatures reports whether an option makes git run a program that checks signatures. A key
 // to sort by is a field of a format.
-func (g given) signs() bool {
-	return signature.MatchString(g.value) || g.name == "--sort" && strings.Contains(g.value, "signature")
+func (g parsedOption) checksSignatures() bool {
+	return signatureFormat.MatchString(g.value) || g.name == "--sort" && strings.Contains(g.value, "signature")
 }
 
 // appendOutside adds an operand of git that may name a file outside of the
@@ -377,15 +379,15 @@ func appendOutside(list []File, text string, glob bool, dirs []string) ([]File, 
 	if strings.HasPrefix(text, ":") && strings.Contains(text, "..") {
 		return nil, fmt.Errorf("%s may be a file outside of the repository", text)
 	}
-	if filepath.IsAbs(text) || strings.HasPrefix(text, "..") && (len(text) == 2 || text[2] == '/') || strings.Contains(text, "/../") || strings.HasSuffix(text, "/..") {
+	if filepath.IsAbs(text) || text == ".." || strings.HasPrefix(text, "../") || strings.Contains(text, "/../") || strings.HasSuffix(text, "/..") {
 		return append(list, File{Text: text, Dirs: dirs, Glob: glob}), nil
 	}
 	return list, nil
 }
 
-// below returns dir seen from each of dirs. A ".." stays, since git follows the links
+// joinDirs returns dir seen from each of dirs. A ".." stays, since git follows the links
 // before it.
-func below(dirs []string, dir string) []string {
+func joinDirs(dirs []string, dir string) []string {
 	if filepath.IsAbs(dir) {
 		return []string{dir}
 	}

@@ -10,26 +10,26 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// feeder describes how a command may pass the names that it prints to xargs.
-type feeder struct {
-	null   func() error // makes the command separate the names by NUL
-	filter bool         // the command passes on the names that it reads
-	links  bool         // some of the names may be links
+// nameLister describes how a command may pass the names that it prints to xargs.
+type nameLister struct {
+	separateByNUL func() error // makes the command separate the names by NUL
+	readsNames    bool         // the command prints some of the names that it reads
+	mayListLinks  bool         // some of the names may be links
 }
 
-// consumer is the command of an xargs.
-type consumer struct {
-	shows bool // the command shows the content of files, or of linked directories
+// xargsCommand is the command of an xargs.
+type xargsCommand struct {
+	showsContents bool // the command shows the content of files, or of linked directories
 }
 
 // pipeline prints commands whose output the next one reads.
 func (b *builder) pipeline(n *syntax.BinaryCmd) (string, error) {
 	stages, ops := flatten(n)
 	text := ""
-	var before []*placed
+	var before []*acceptedCommand
 	type stage struct {
 		c *Command
-		p *placed
+		p *acceptedCommand
 	}
 	list := make([]stage, len(stages))
 	texts := make([]string, len(stages))
@@ -43,7 +43,7 @@ func (b *builder) pipeline(n *syntax.BinaryCmd) (string, error) {
 		if ok && len(call.Args) > 0 {
 			list[i].c, list[i].p, err = b.command(call, s.Redirs)
 			if err == nil && list[i].p.xargs != nil {
-				err = feed(before, ops[:i], list[i].p.xargs)
+				err = feedXargs(before, ops[:i], list[i].p.xargs)
 			}
 		} else {
 			texts[i], err = b.stmt(s)
@@ -68,7 +68,7 @@ func (b *builder) pipeline(n *syntax.BinaryCmd) (string, error) {
 		}
 		text += texts[i]
 	}
-	b.moved = nil
+	b.cdDirs = nil
 	return text, nil
 }
 
@@ -86,31 +86,31 @@ func flatten(n *syntax.BinaryCmd) (stages []*syntax.Stmt, ops []string) {
 	return append(stages, n.Y), append(ops, op)
 }
 
-var errUnfed = errors.New("xargs: its files are computed at run time")
+var errComputedNames = errors.New("xargs: its files are computed at run time")
 
-// feed makes the commands before xargs separate the names by NUL, so that xargs does
-// not split a name.
-func feed(before []*placed, ops []string, x *consumer) error {
+// feedXargs makes the commands before xargs separate names by NUL, so that xargs does not
+// split a name.
+func feedXargs(before []*acceptedCommand, ops []string, x *xargsCommand) error {
 	for i, p := range slices.Backward(before) {
-		if p == nil || p.feeds == nil || ops[i] != " | " {
-			return errUnfed
+		if p == nil || p.xargsInput == nil || ops[i] != " | " {
+			return errComputedNames
 		}
-		if p.feeds.links && x.shows {
+		if p.xargsInput.mayListLinks && x.showsContents {
 			return errors.New("xargs: it may show what a link leads to")
 		}
-		if err := p.feeds.null(); err != nil {
+		if err := p.xargsInput.separateByNUL(); err != nil {
 			return err
 		}
-		if !p.feeds.filter {
+		if !p.xargsInput.readsNames {
 			return nil
 		}
 	}
-	return errUnfed
+	return errComputedNames
 }
 
-// feeder returns how the command may precede xargs, nil if it must not. stdin
-// reports whether the command reads its standard input.
-func (p *program) feeder(o *parsedOptions, stdin bool, out *placed) *feeder {
+// nameLister returns how the command may precede xargs, nil if it must not. stdin means
+// that the command reads its standard input.
+func (p *program) nameLister(o *parsedOptions, stdin bool, out *acceptedCommand) *nameLister {
 	add := func(option string) func() error {
 		return func() error {
 			if !slices.Contains(out.words, option) {
@@ -124,15 +124,15 @@ func (p *program) feeder(o *parsedOptions, stdin bool, out *placed) *feeder {
 	switch out.words[0] {
 	case "grep", "egrep", "fgrep":
 		if lists && o.has("-r", "--recursive") {
-			return &feeder{null: add("--null")}
+			return &nameLister{separateByNUL: add("--null")}
 		}
 	case "rg":
 		if lists || o.has("--files") {
-			return &feeder{null: add("--null")}
+			return &nameLister{separateByNUL: add("--null")}
 		}
 		return nil
 	case "fd", "fdfind":
-		return &feeder{null: add("-0"), links: true}
+		return &nameLister{separateByNUL: add("-0"), mayListLinks: true}
 	}
 	if p.lineFilters == "" || !stdin || runtime.GOOS != "linux" {
 		return nil
@@ -146,13 +146,13 @@ func (p *program) feeder(o *parsedOptions, stdin bool, out *placed) *feeder {
 			return nil
 		}
 	}
-	return &feeder{null: add(p.nullOption), filter: true}
+	return &nameLister{separateByNUL: add(p.nullOption), readsNames: true}
 }
 
-// placeXargs accepts a read-only command for which xargs reads the operands. They
+// acceptXargs accepts a read-only command for which xargs reads the operands. They
 // stand after "--" and come from a command that lists files of the workspace.
-func placeXargs(b *builder, c *Command, args []Word) (*placed, error) {
-	out := &placed{words: []string{"xargs", "-0"}}
+func acceptXargs(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
+	out := &acceptedCommand{words: []string{"xargs", "-0"}}
 	i := 0
 	for ; i < len(args) && args[i].literal() && strings.HasPrefix(args[i].text(), "-"); i++ {
 		switch text := args[i].text(); {
@@ -172,7 +172,7 @@ func placeXargs(b *builder, c *Command, args []Word) (*placed, error) {
 		return nil, errors.New("xargs: it names no program")
 	}
 	inner := &Command{words: args[i:], Dirs: c.Dirs}
-	p, err := b.inner(inner)
+	p, err := b.acceptInner(inner)
 	if err != nil {
 		return nil, fmt.Errorf("xargs: %w", err)
 	}
@@ -190,7 +190,7 @@ func placeXargs(b *builder, c *Command, args []Word) (*placed, error) {
 		words = slices.Insert(slices.Clone(words), n, "--")
 	}
 	out.words, out.files = append(out.words, words...), p.files
-	out.xargs = &consumer{shows: how.showsContents || listsLinks(p.words)}
+	out.xargs = &xargsCommand{showsContents: how.showsContents || listsLinks(p.words)}
 	return out, nil
 }
 
@@ -200,7 +200,7 @@ func listsLinks(words []string) bool {
 	return words[0] == "ls" && !slices.Contains(words, "-d") && !slices.Contains(words, "--directory")
 }
 
-// operandCount returns how many words of a placed command are operands.
+// operandCount returns how many of the words after the program are operands.
 func operandCount(b *builder, p *program, words []Word) int {
 	o, _, err := p.parse(b, words)
 	if err != nil {

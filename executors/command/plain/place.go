@@ -11,9 +11,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
-// placed is a command that is known to be read-only: each of its words has a place in
-// the table of its program.
-type placed struct {
+// acceptedCommand is a command in the plain form. It is read-only, since the table of its
+// program declares each of its words, or it was allowed.
+type acceptedCommand struct {
 	env   []string // assignments before the program
 	words []string // in the plain form
 	files []File
@@ -22,14 +22,14 @@ type placed struct {
 	// starts are the programs that the program itself looks for in PATH.
 	starts []string
 
-	// feeds describes how the command may precede xargs; nil if it must not.
-	feeds *feeder
+	// xargsInput describes how the command may precede xargs; nil if it must not.
+	xargsInput *nameLister
 	// xargs is set if the command is an xargs, and describes the command that it
 	// runs.
-	xargs *consumer
+	xargs *xargsCommand
 }
 
-func (p *placed) print() string { return strings.Join(slices.Concat(p.env, p.words), " ") }
+func (p *acceptedCommand) print() string { return strings.Join(slices.Concat(p.env, p.words), " ") }
 
 // operandKind is the meaning of a program's operands.
 type operandKind int
@@ -78,35 +78,35 @@ type program struct {
 
 	insertedWords   []string                   // added in the plain form, after the program
 	env             []string                   // assignments in the plain form, before the program
-	startedPrograms []string                   // see placed
+	startedPrograms []string                   // see acceptedCommand.starts
 	check           func(*parsedOptions) error // refuses what the fields above allow
 }
 
 // option is one supported option of a program.
 type option struct {
-	value byte // the mark after its name, one of "=:#?"; 0 means that it has no value
+	valueKind byte // the mark after its name, one of "=:#?"; 0 means that it has no value
 }
 
-// given is an option of a command.
-type given struct {
-	name  string
-	value string
-	has   bool // it has a value, which may be empty
+// parsedOption is an option of a command.
+type parsedOption struct {
+	name     string
+	value    string
+	hasValue bool // it has a value, which may be empty
 }
 
 // parsedOptions are the words of a command after the program.
 type parsedOptions struct {
-	options  []given
+	options  []parsedOption
 	operands []Word
 }
 
 func (o *parsedOptions) has(names ...string) bool {
-	return slices.ContainsFunc(o.options, func(g given) bool { return slices.Contains(names, g.name) })
+	return slices.ContainsFunc(o.options, func(g parsedOption) bool { return slices.Contains(names, g.name) })
 }
 
-// mayExpand reports whether one of the words may begin with "@".
-func (o *parsedOptions) mayExpand() bool {
-	return slices.ContainsFunc(o.options, func(g given) bool { return strings.HasPrefix(g.value, "@") }) ||
+// mayExpandAtFiles reports whether one of the words may begin with "@".
+func (o *parsedOptions) mayExpandAtFiles() bool {
+	return slices.ContainsFunc(o.options, func(g parsedOption) bool { return strings.HasPrefix(g.value, "@") }) ||
 		slices.ContainsFunc(o.operands, func(w Word) bool { return w.mayBegin('@') })
 }
 
@@ -115,8 +115,8 @@ func (o *parsedOptions) mayExpand() bool {
 var tables sync.Map
 
 type tableKey struct {
-	options string
-	single  bool
+	options    string
+	singleDash bool
 }
 
 // table returns the options of the program by their names.
@@ -129,7 +129,7 @@ func (p *program) table() map[string]option {
 	for s := range strings.FieldsSeq(p.options) {
 		var o option
 		if last := s[len(s)-1]; strings.IndexByte("=:#?", last) >= 0 && s != "-#" {
-			o.value, s = last, s[:len(s)-1]
+			o.valueKind, s = last, s[:len(s)-1]
 		}
 		if p.singleDash || strings.HasPrefix(s, "--") || len(s) == 2 {
 			out[s] = o
@@ -145,14 +145,15 @@ func (p *program) table() map[string]option {
 
 var number = lazyregexp.New(`^[+-]?[0-9]{1,18}[a-zA-Z]{0,3}$`)
 
-// parse places the words by the options of the program.
+// parse divides words into options and operands of the program. It also returns the files
+// that are values of options.
 func (p *program) parse(b *builder, words []Word) (*parsedOptions, []File, error) {
 	s := scanner{program: p, options: p.table(), dirs: b.dirs}
 	for s.words = words; len(s.words) > 0; {
 		w := s.words[0]
 		s.words = s.words[1:]
 		switch {
-		case s.ended || !w.mayBegin('-') || w.literal() && w.text() == "-":
+		case s.afterDoubleDash || !w.mayBegin('-') || w.literal() && w.text() == "-":
 			s.out.operands = append(s.out.operands, w)
 		case w.Glob && p.leadingWildcard && !strings.HasPrefix(w.Values[0], "-"), w.varies && !p.noDoubleDash:
 			s.out.operands = append(s.out.operands, w) // "--" stands before it
@@ -163,7 +164,7 @@ func (p *program) parse(b *builder, words []Word) (*parsedOptions, []File, error
 		case !w.literal():
 			return nil, nil, fmt.Errorf("%s may be an option", w.source)
 		case w.text() == "--" && !p.noDoubleDash:
-			s.ended = true
+			s.afterDoubleDash = true
 		default:
 			if err := s.option(w.text()); err != nil {
 				return nil, nil, err
@@ -178,16 +179,16 @@ func (p *program) parse(b *builder, words []Word) (*parsedOptions, []File, error
 var optionValue = lazyregexp.New(`^--[a-z-]+=`)
 
 type scanner struct {
-	program *program
-	options map[string]option
-	dirs    []string
-	words   []Word // still to be placed
-	ended   bool   // "--" was there
-	out     parsedOptions
-	files   []File
+	program         *program
+	options         map[string]option
+	dirs            []string
+	words           []Word // not parsed yet
+	afterDoubleDash bool   // "--" was there
+	out             parsedOptions
+	files           []File
 }
 
-// option places one word that begins with a dash.
+// option parses one word that begins with a dash.
 func (s *scanner) option(text string) error {
 	if strings.HasPrefix(text, "--") || s.program.singleDash {
 		name, value, glued := strings.Cut(text, "=")
@@ -195,18 +196,18 @@ func (s *scanner) option(text string) error {
 		switch {
 		case !ok:
 			return fmt.Errorf("the option %s is not known to be read-only", name)
-		case o.value == 0 && glued:
+		case o.valueKind == 0 && glued:
 			return fmt.Errorf("the option %s has no value", name)
-		case o.value == 0 || o.value == '?' && !glued:
-			s.add(given{name: name})
+		case o.valueKind == 0 || o.valueKind == '?' && !glued:
+			s.add(parsedOption{name: name})
 			return nil
 		case glued:
 			return s.set(name, o, value)
 		}
-		return s.next(name, o)
+		return s.setFromNextWord(name, o)
 	}
 	if _, ok := s.options["-#"]; ok && strings.Trim(text[1:], "0123456789") == "" {
-		s.add(given{name: text})
+		s.add(parsedOption{name: text})
 		return nil
 	}
 	for i, c := range text[1:] {
@@ -216,19 +217,19 @@ func (s *scanner) option(text string) error {
 		switch {
 		case !ok:
 			return fmt.Errorf("the option %s is not known to be read-only", name)
-		case o.value == 0 || o.value == '?' && rest == "":
-			s.add(given{name: name})
+		case o.valueKind == 0 || o.valueKind == '?' && rest == "":
+			s.add(parsedOption{name: name})
 		case rest != "":
 			return s.set(name, o, rest)
 		default:
-			return s.next(name, o)
+			return s.setFromNextWord(name, o)
 		}
 	}
 	return nil
 }
 
-// next sets an option to the next word.
-func (s *scanner) next(name string, o option) error {
+// setFromNextWord sets an option to the next word.
+func (s *scanner) setFromNextWord(name string, o option) error {
 	if len(s.words) == 0 {
 		return fmt.Errorf("the option %s has no value", name)
 	}
@@ -242,27 +243,27 @@ func (s *scanner) next(name string, o option) error {
 
 func (s *scanner) set(name string, o option, value string) error {
 	switch {
-	case o.value == '#' && !number.MatchString(value):
+	case o.valueKind == '#' && !number.MatchString(value):
 		return fmt.Errorf("the value of the option %s is not a number", name)
-	case o.value != '#' && strings.HasPrefix(value, "-") && (s.program.ownParser || value == "--" || o.value == ':'):
+	case o.valueKind != '#' && strings.HasPrefix(value, "-") && (s.program.ownParser || value == "--" || o.valueKind == ':'):
 		return fmt.Errorf("the value of the option %s begins with -", name)
-	case o.value == ':' && value == "":
+	case o.valueKind == ':' && value == "":
 		return fmt.Errorf("the value of the option %s is empty", name)
-	case o.value == ':':
+	case o.valueKind == ':':
 		s.files = append(s.files, File{Text: value, Dirs: s.dirs, Opens: !s.program.opensNothing})
 	}
-	s.add(given{name: name, value: value, has: true})
+	s.add(parsedOption{name: name, value: value, hasValue: true})
 	return nil
 }
 
-func (s *scanner) add(g given) { s.out.options = append(s.out.options, g) }
+func (s *scanner) add(g parsedOption) { s.out.options = append(s.out.options, g) }
 
 // print returns the option in the plain form. A short option stays short, since BSD's
 // programs have no long ones.
-func (p *program) print(g given) []string {
-	long, optional := strings.HasPrefix(g.name, "--"), p.table()[g.name].value == '?'
+func (p *program) print(g parsedOption) []string {
+	long, optional := strings.HasPrefix(g.name, "--"), p.table()[g.name].valueKind == '?'
 	switch {
-	case !g.has:
+	case !g.hasValue:
 		return []string{quote(g.name)}
 	case long && !p.noDoubleDash, p.singleDash && optional:
 		return []string{quote(g.name + "=" + g.value)}
@@ -272,8 +273,9 @@ func (p *program) print(g given) []string {
 	return []string{g.name, quote(g.value)}
 }
 
-// place places all words of a command of the program.
-func (p *program) place(b *builder, name string, words []Word) (*placed, error) {
+// accept returns the plain form of a command of the program, if the table declares all
+// of its words. name is the program's, as a word of the plain form.
+func (p *program) accept(b *builder, name string, words []Word) (*acceptedCommand, error) {
 	opts, named, err := p.parse(b, words)
 	if err != nil {
 		return nil, err
@@ -283,17 +285,23 @@ func (p *program) place(b *builder, name string, words []Word) (*placed, error) 
 			return nil, err
 		}
 	}
-	if p.expandsAtFiles && opts.mayExpand() {
+	if p.expandsAtFiles && opts.mayExpandAtFiles() {
 		return nil, errors.New("it would read its words from a file")
 	}
 	if p.operands == noOperands && len(opts.operands) > 0 || p.maxOperands > 0 && len(opts.operands) > p.maxOperands {
 		return nil, fmt.Errorf("it has more operands than %s reads", name)
 	}
-	out := &placed{env: slices.Clone(p.env), words: append([]string{name}, quoted(p.insertedWords)...), files: named, starts: p.startedPrograms}
+	out := &acceptedCommand{
+		env:    slices.Clone(p.env),
+		words:  append([]string{name}, quoted(p.insertedWords)...),
+		files:  named,
+		starts: p.startedPrograms,
+	}
 	for _, g := range opts.options {
 		out.words = append(out.words, p.print(g)...)
 	}
-	if !p.noDoubleDash && slices.ContainsFunc(opts.operands, func(w Word) bool { return w.mayBegin('-') && !(w.literal() && w.text() == "-") }) {
+	mayBeOption := func(w Word) bool { return w.mayBegin('-') && !(w.literal() && w.text() == "-") }
+	if !p.noDoubleDash && slices.ContainsFunc(opts.operands, mayBeOption) {
 		out.words = append(out.words, "--")
 	}
 	read := opts.operands
@@ -325,10 +333,10 @@ func (p *program) place(b *builder, name string, words []Word) (*placed, error) 
 			out.files = append(out.files, File{Text: ".", Dirs: b.dirs})
 		}
 		for i := range out.files {
-			out.files[i].Follows, out.files[i].Below = "*", true
+			out.files[i].Follows, out.files[i].GNUFollowsNone = "*", true
 		}
 	}
-	out.feeds = p.feeder(opts, len(read) == 0, out)
+	out.xargsInput = p.nameLister(opts, len(read) == 0, out)
 	return out, nil
 }
 
@@ -351,8 +359,9 @@ func (p *program) operandFiles(b *builder, w Word) ([]File, error) {
 	return out, nil
 }
 
-// place places the words of a command by the table of read-only programs.
-func (b *builder) place(c *Command) (*placed, error) {
+// accept returns the plain form of a command, if the table of read-only programs
+// declares all of its words.
+func (b *builder) accept(c *Command) (*acceptedCommand, error) {
 	name := c.words[0].text()
 	if dir, base := path.Split(name); dir != "" {
 		if !slices.Contains(systemDirs, dir) {
@@ -362,20 +371,20 @@ func (b *builder) place(c *Command) (*placed, error) {
 	}
 	args := c.words[1:]
 	if len(args) == 1 && args[0].literal() && printsVersion(name, args[0].text()) {
-		out := &placed{words: []string{quoteProgram(c.words[0].text()), args[0].source}}
+		out := &acceptedCommand{words: []string{quoteProgram(c.words[0].text()), args[0].source}}
 		if name == "npm" || name == "tsc" {
 			out.starts = []string{"node"}
 		}
 		return out, nil
 	}
-	if place := specialPlace(name); place != nil {
+	if place := specialAccept(name); place != nil {
 		return place(b, c, args)
 	}
 	p, ok := programs()[name]
 	if !ok {
 		return nil, fmt.Errorf("%s is not known to be read-only", name)
 	}
-	out, err := p.place(b, quoteProgram(c.words[0].text()), args)
+	out, err := p.accept(b, quoteProgram(c.words[0].text()), args)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

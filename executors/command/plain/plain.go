@@ -58,11 +58,10 @@ type File struct {
 	Dirs  []string // absolute directories that a relative Text may be seen from
 	Glob  bool     // Text is a pattern of file names
 	Opens bool     // the program reads it
-	// Follows is a pattern of the names of links that the program follows in it, if it is
-	// a directory; empty means that it follows none. Below means that only GNU's version
-	// of the program follows none.
-	Follows string
-	Below   bool
+	// Follows is a pattern of the links that the program follows in the file, if that is a
+	// directory. Empty means that it follows none.
+	Follows        string
+	GNUFollowsNone bool // GNU's version of the program follows none all the same
 }
 
 // Command is one simple command.
@@ -119,17 +118,17 @@ func Parse(script string, sh Shell, allow func(c *Command, why error) error) (*F
 	if len(text) > maxScript {
 		return nil, fmt.Errorf("its plain form is longer than %d KiB", maxScript>>10)
 	}
-	if mark := hidden(script, text); mark != "" {
+	if mark := lostExpansion(script, text); mark != "" {
 		return nil, fmt.Errorf("it has %s where its plain form has none", mark)
 	}
 	b.form.Script = text
 	return b.form, nil
 }
 
-// hidden returns a mark of an expansion that occurs more often in the script
+// lostExpansion returns a mark of an expansion that occurs more often in the script
 // than in its plain form. It compares only bytes, and so shares no mistake with
 // the parser.
-func hidden(script, form string) string {
+func lostExpansion(script, form string) string {
 	for _, mark := range []string{"$(", "`", "<(", ">(", "${"} {
 		if strings.Count(script, mark) > strings.Count(form, mark) {
 			return mark
@@ -150,7 +149,7 @@ func ReadOnly(words []Word) bool {
 		c.Words = append(c.Words, w.text())
 	}
 	b := &builder{form: &Form{}, vars: map[string]variable{}}
-	_, err := b.place(c)
+	_, err := b.accept(c)
 	return err == nil
 }
 

@@ -31,7 +31,7 @@ func (b *builder) redirect(out *redirected, r *syntax.Redirect) error {
 	if r.Hdoc != nil || r.Word == nil {
 		return errors.New("it has a here-document")
 	}
-	w, err := b.word(r.Word, false)
+	w, err := b.word(r.Word)
 	if err != nil {
 		return err
 	}

@@ -16,14 +16,14 @@ type builder struct {
 	allow func(*Command, error) error
 	form  *Form
 
-	dirs  []string // directories in which the shell may be, the likely one first
-	moved []string // directories after the last statement if that is a cd and has worked, else nil
-	vars  map[string]variable
-	nest  int // statements around this one
-	maybe int // statements around this one that may not run
-	loops int // loops so far, each with a variable of its own
+	dirs             []string // directories in which the shell may be, the likely one first
+	cdDirs           []string // directories after the last statement if that is a cd and has worked, else nil
+	vars             map[string]variable
+	depth            int // statements around this one
+	conditionalDepth int // statements around this one that may not run
+	loopCount        int // loops so far, each with a variable of its own
 
-	patterns int // words so far that are patterns of file names
+	patternCount int // words so far that are patterns of file names
 }
 
 // list prints statements that run one after the other.
@@ -43,11 +43,11 @@ func (b *builder) list(stmts []*syntax.Stmt) (string, error) {
 }
 
 func (b *builder) stmt(s *syntax.Stmt) (text string, err error) {
-	if b.nest++; b.nest > maxNest {
+	if b.depth++; b.depth > maxNest {
 		return "", fmt.Errorf("it is nested more than %d deep", maxNest)
 	}
-	defer func() { b.nest-- }()
-	b.moved = nil
+	defer func() { b.depth-- }()
+	b.cdDirs = nil
 	switch {
 	case s.Background:
 		return "", errors.New("it runs a command in the background")
@@ -68,7 +68,7 @@ func (b *builder) stmt(s *syntax.Stmt) (text string, err error) {
 		text, err = b.compound(n, s.Redirs)
 	}
 	if err == nil && s.Negated {
-		text, b.moved = "! "+text, nil
+		text, b.cdDirs = "! "+text, nil
 	}
 	return text, err
 }
@@ -79,7 +79,7 @@ func (b *builder) compound(cmd syntax.Command, redirs []*syntax.Redirect) (text 
 	case *syntax.Subshell:
 		end := b.subshell()
 		text, err = b.list(n.Stmts)
-		text = "(" + apart(text) + ")"
+		text = "(" + spaced(text) + ")"
 		end()
 	case *syntax.Block:
 		text, err = b.list(n.Stmts)
@@ -91,7 +91,7 @@ func (b *builder) compound(cmd syntax.Command, redirs []*syntax.Redirect) (text 
 	default:
 		return "", fmt.Errorf("it has %s", nodeName(cmd))
 	}
-	b.moved = nil
+	b.cdDirs = nil
 	if err != nil {
 		return "", err
 	}
@@ -102,9 +102,9 @@ func (b *builder) compound(cmd syntax.Command, redirs []*syntax.Redirect) (text 
 	return text + r.text, err
 }
 
-// apart returns text with a space before it if it begins with a parenthesis: "((" would
+// spaced returns text with a space before it if it begins with a parenthesis: "((" would
 // be another operator.
-func apart(text string) string {
+func spaced(text string) string {
 	if strings.HasPrefix(text, "(") {
 		return " " + text
 	}
@@ -115,23 +115,23 @@ func apart(text string) string {
 // undoes their changes of the directory and of variables.
 func (b *builder) subshell() (end func()) {
 	dirs, vars := b.dirs, maps.Clone(b.vars)
-	return func() { b.dirs, b.vars, b.moved = dirs, vars, nil }
+	return func() { b.dirs, b.vars, b.cdDirs = dirs, vars, nil }
 }
 
 // branch prints statements that may not run, or more than once.
 func (b *builder) branch(stmts []*syntax.Stmt) (string, error) {
 	before := b.dirs
-	b.maybe++
+	b.conditionalDepth++
 	text, err := b.list(stmts)
-	b.maybe--
+	b.conditionalDepth--
 	if err != nil {
 		return "", err
 	}
-	return text, b.either(before)
+	return text, b.addDirs(before)
 }
 
-// either adds dirs to the directories in which the shell may be.
-func (b *builder) either(dirs []string) error {
+// addDirs adds dirs to the directories in which the shell may be.
+func (b *builder) addDirs(dirs []string) error {
 	out := slices.Clone(b.dirs)
 	for _, d := range dirs {
 		if !slices.Contains(out, d) {
@@ -198,8 +198,8 @@ func (b *builder) loop(n *syntax.ForClause) (string, error) {
 	if len(items) == 0 || len(all.Values) > maxValues {
 		return "", fmt.Errorf("it loops over no word, or over more than %d", maxValues)
 	}
-	b.loops++
-	name := fmt.Sprintf("v%d", b.loops)
+	b.loopCount++
+	name := fmt.Sprintf("v%d", b.loopCount)
 	before, was := b.vars[it.Name.Value]
 	b.vars[it.Name.Value] = variable{word: all, loop: name}
 	dirs := b.dirs
@@ -227,7 +227,7 @@ func (b *builder) binary(n *syntax.BinaryCmd) (string, error) {
 		return "", err
 	}
 	op := " || "
-	moved := b.moved
+	moved := b.cdDirs
 	if n.Op == syntax.AndStmt {
 		op = " && "
 		if moved != nil { // after "&&" the cd has worked
@@ -239,13 +239,13 @@ func (b *builder) binary(n *syntax.BinaryCmd) (string, error) {
 		return "", err
 	}
 	if moved != nil {
-		err = b.either(start)
+		err = b.addDirs(start)
 	}
 	switch {
 	case n.Op != syntax.AndStmt:
-		b.moved = nil
-	case b.moved == nil: // the right side is not a cd
-		b.moved = moved
+		b.cdDirs = nil
+	case b.cdDirs == nil: // the right side is not a cd
+		b.cdDirs = moved
 	}
 	return left + op + right, err
 }

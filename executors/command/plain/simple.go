@@ -12,7 +12,10 @@ import (
 )
 
 // shellVariables matches variables that bash sets, or that bash or programs read.
-var shellVariables = lazyregexp.New(`^(_|BASH.*|CDPATH|COMP.*|COPROC|DIRSTACK|ENV|EPOCH.*|EUID|EXECIGNORE|FCEDIT|FIGNORE|FUNCN.*|GLOB.*|GROUPS|HIST.*|HOME|HOST.*|IFS|IGNOREEOF|INPUTRC|INSIDE_EMACS|LANG|LC_.*|LD_.*|LINENO|LINES|COLUMNS|MACHTYPE|MAIL.*|MAPFILE|OLDPWD|OPT.*|OSTYPE|PATH|PIPESTATUS|POSIX.*|PPID|PROMPT.*|PS[0-9].*|PWD|RANDOM|READLINE.*|REPLY|SECONDS|SHELL.*|SHLVL|SRANDOM|TIMEFORMAT|TMOUT|TMPDIR|UID)$`)
+var shellVariables = lazyregexp.New(`^(_|BASH.*|CDPATH|COMP.*|COPROC|DIRSTACK|ENV|EPOCH.*|EUID|EXECIGNORE|FCEDIT|FIGNORE|` +
+	`FUNCN.*|GLOB.*|GROUPS|HIST.*|HOME|HOST.*|IFS|IGNOREEOF|INPUTRC|INSIDE_EMACS|LANG|LC_.*|LD_.*|LINENO|LINES|COLUMNS|` +
+	`MACHTYPE|MAIL.*|MAPFILE|OLDPWD|OPT.*|OSTYPE|PATH|PIPESTATUS|POSIX.*|PPID|PROMPT.*|PS[0-9].*|PWD|RANDOM|READLINE.*|` +
+	`REPLY|SECONDS|SHELL.*|SHLVL|SRANDOM|TIMEFORMAT|TMOUT|TMPDIR|UID)$`)
 
 // settable returns why a script may not set the variable.
 func settable(name string) error {
@@ -22,9 +25,8 @@ func settable(name string) error {
 	return nil
 }
 
-// assign records the variables that a command without words sets. The plain form of
-// the script has their values in the place of the variables, so the command becomes
-// "true".
+// assign records the variables that a command without words sets. The plain form has
+// the values instead of the variables, so the command becomes "true".
 func (b *builder) assign(list []*syntax.Assign) (string, error) {
 	for _, a := range list {
 		if a.Append || a.Naked || a.Index != nil || a.Array != nil || a.Value == nil {
@@ -33,13 +35,13 @@ func (b *builder) assign(list []*syntax.Assign) (string, error) {
 		if err := settable(a.Name.Value); err != nil {
 			return "", err
 		}
-		if b.maybe > 0 {
+		if b.conditionalDepth > 0 {
 			return "", fmt.Errorf("it may or may not set %s", a.Name.Value)
 		}
 		if v, ok := b.vars[a.Name.Value]; ok && v.loop != "" {
 			return "", fmt.Errorf("it sets the variable of a loop, %s", a.Name.Value)
 		}
-		w, err := b.word(a.Value, true)
+		w, err := b.assignedValue(a.Value)
 		if err != nil {
 			return "", err
 		}
@@ -64,21 +66,21 @@ func (b *builder) simple(n *syntax.CallExpr, redirs []*syntax.Redirect) (string,
 	case err != nil:
 		return "", err
 	case p.xargs != nil:
-		return "", errUnfed
+		return "", errComputedNames
 	}
 	return b.finish(c, p, redirs)
 }
 
-// command places the words of a simple command. p is nil if the table of
-// read-only programs does not have it.
-func (b *builder) command(n *syntax.CallExpr, redirs []*syntax.Redirect) (c *Command, p *placed, err error) {
+// command returns a simple command and the words that it has in the plain form. A
+// command that the table of read-only programs lacks must be allowed.
+func (b *builder) command(n *syntax.CallExpr, redirs []*syntax.Redirect) (c *Command, p *acceptedCommand, err error) {
 	c = &Command{Dirs: slices.Clone(b.dirs)}
 	var values []string
 	for _, a := range n.Assigns {
 		if a.Append || a.Naked || a.Index != nil || a.Array != nil || a.Value == nil {
 			return nil, nil, fmt.Errorf("it sets %s to more than a literal", a.Name.Value)
 		}
-		w, err := b.word(a.Value, true)
+		w, err := b.assignedValue(a.Value)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -104,19 +106,19 @@ func (b *builder) command(n *syntax.CallExpr, redirs []*syntax.Redirect) (c *Com
 			c.Starts = append(c.Starts, w.text())
 		}
 	}
-	own := len(c.Assigns)
+	ownAssigns := len(c.Assigns)
 	c.words, c.Assigns, values = inner, append(c.Assigns, names...), append(values, set...)
 	for _, w := range c.words {
 		c.Words = append(c.Words, w.text())
 	}
-	p, why := b.place(c)
+	p, why := b.accept(c)
 	for i, name := range c.Assigns {
 		if why == nil && !printsOnly(name, values[i]) {
 			why = fmt.Errorf("it sets %s", name)
 		}
 	}
 	if c.ReadOnly = why == nil; why != nil {
-		if p, err = b.allowed(c, redirs, why); err != nil {
+		if p, err = b.askAllowed(c, redirs, why); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -124,15 +126,16 @@ func (b *builder) command(n *syntax.CallExpr, redirs []*syntax.Redirect) (c *Com
 	if err := p.wrap(wrapper, c.Words[0]); err != nil {
 		return nil, nil, err
 	}
-	for i, name := range c.Assigns[:own] {
+	for i, name := range c.Assigns[:ownAssigns] {
 		p.env = append(p.env, name+"="+quote(values[i]))
 	}
 	return c, p, nil
 }
 
-// allowed places a command that the table does not have, if it is allowed.
-func (b *builder) allowed(c *Command, redirs []*syntax.Redirect, why error) (*placed, error) {
-	p := &placed{}
+// askAllowed returns a command that the table lacks, if it is allowed. why is the reason
+// for the question.
+func (b *builder) askAllowed(c *Command, redirs []*syntax.Redirect, why error) (*acceptedCommand, error) {
+	p := &acceptedCommand{}
 	for i, w := range c.words {
 		switch {
 		case len(w.Values) == 0:
@@ -159,8 +162,8 @@ func (b *builder) allowed(c *Command, redirs []*syntax.Redirect, why error) (*pl
 	return p, nil
 }
 
-// finish adds a command to the form and prints it.
-func (b *builder) finish(c *Command, p *placed, redirs []*syntax.Redirect) (string, error) {
+// finish adds a command to the form and prints it with its redirections.
+func (b *builder) finish(c *Command, p *acceptedCommand, redirs []*syntax.Redirect) (string, error) {
 	r, err := b.redirects(redirs)
 	if err != nil {
 		return "", err
@@ -175,15 +178,15 @@ func (b *builder) finish(c *Command, p *placed, redirs []*syntax.Redirect) (stri
 	b.form.Commands = append(b.form.Commands, c)
 	b.form.Files = append(append(b.form.Files, p.files...), r.reads...)
 	if p.cd != "" {
-		b.change(p.cd)
+		b.changeDir(p.cd)
 	}
-	text, err := c.splitting(p.print())
+	text, err := c.withoutPatterns(p.print())
 	return text + r.text, err
 }
 
-// splitting prints a command with an unquoted substitution in a subshell that expands no
-// patterns: the output of the substitution may look like one.
-func (c *Command) splitting(text string) (string, error) {
+// withoutPatterns prints a command with an unquoted substitution in a subshell that
+// expands no patterns: the output of the substitution may look like one.
+func (c *Command) withoutPatterns(text string) (string, error) {
 	switch {
 	case !slices.ContainsFunc(c.words, func(w Word) bool { return w.splits }):
 		return text, nil
@@ -193,16 +196,16 @@ func (c *Command) splitting(text string) (string, error) {
 	return "(set -f; " + text + ")", nil
 }
 
-// change records the directories in which the shell may be after a cd, which may fail.
-func (b *builder) change(dir string) {
+// changeDir records the directories in which the shell may be after a cd, which may fail.
+func (b *builder) changeDir(dir string) {
 	before := b.dirs
-	b.dirs = after(before, dir)
-	b.moved = b.dirs
-	_ = b.either(before) // if these are too many, the next branch that adds to them fails
+	b.dirs = dirsAfterCd(before, dir)
+	b.cdDirs = b.dirs
+	_ = b.addDirs(before) // if these are too many, the next branch that adds to them fails
 }
 
-// after returns the directories to which a cd leads from each of dirs.
-func after(dirs []string, dir string) []string {
+// dirsAfterCd returns the directories to which a cd leads from each of dirs.
+func dirsAfterCd(dirs []string, dir string) []string {
 	var to []string
 	for _, d := range dirs {
 		if filepath.IsAbs(dir) {
@@ -215,9 +218,9 @@ func after(dirs []string, dir string) []string {
 	return to
 }
 
-// locale matches NAME=VALUE of variables that only change how a program prints.
-var locale = lazyregexp.New(`^(LANG|LC_[A-Z]+)=[A-Za-z0-9_.@-]*$|^TZ=[A-Za-z]+(/[A-Za-z_]+)?$|^(NO_COLOR|CLICOLOR|COLUMNS)=[0-9a-z]*$`)
+// printSettings matches NAME=VALUE of variables that only change how a program prints.
+var printSettings = lazyregexp.New(`^(LANG|LC_[A-Z]+)=[A-Za-z0-9_.@-]*$|^TZ=[A-Za-z]+(/[A-Za-z_]+)?$|^(NO_COLOR|CLICOLOR|COLUMNS)=[0-9a-z]*$`)
 
 // printsOnly reports whether setting a variable for a command changes only how it
 // prints.
-func printsOnly(name, value string) bool { return locale.MatchString(name + "=" + value) }
+func printsOnly(name, value string) bool { return printSettings.MatchString(name + "=" + value) }

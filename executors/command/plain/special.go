@@ -11,51 +11,51 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
-// specialPlace returns how to place the words of a program that a list of options does
-// not fit, nil for all others.
-func specialPlace(name string) func(*builder, *Command, []Word) (*placed, error) {
+// specialAccept returns the function that accepts the commands of a program that a list
+// of options does not fit, nil for all others.
+func specialAccept(name string) func(*builder, *Command, []Word) (*acceptedCommand, error) {
 	switch name {
 	case "cd":
-		return placeCd
+		return acceptCd
 	case "echo":
-		return placeEcho
+		return acceptEcho
 	case "printf":
-		return placePrintf
+		return acceptPrintf
 	case "[", "test":
-		return placeTest
+		return acceptTest
 	case "set":
-		return placeSet
+		return acceptSet
 	case "expr":
-		return placeExpr
+		return acceptExpr
 	case "date":
-		return placeDate
+		return acceptDate
 	case "ps":
-		return placePs
+		return acceptPs
 	case "find":
-		return placeFind
+		return acceptFind
 	case "xargs":
-		return placeXargs
+		return acceptXargs
 	case "git":
-		return placeGit
+		return acceptGit
 	case "go":
-		return placeGo
+		return acceptGo
 	}
 	return nil
 }
 
-// printed returns the command with its words in the order of the script.
-func printed(c *Command) *placed {
-	p := &placed{words: []string{quoteProgram(c.words[0].text())}}
+// inScriptOrder returns the command with its words in the order of the script.
+func inScriptOrder(c *Command) *acceptedCommand {
+	p := &acceptedCommand{words: []string{quoteProgram(c.words[0].text())}}
 	for _, w := range c.words[1:] {
 		p.words = append(p.words, w.source)
 	}
 	return p
 }
 
-// placeCd accepts "cd DIR". A relative directory is printed with "./", so that
+// acceptCd accepts "cd DIR". A relative directory is printed with "./", so that
 // CDPATH has no effect, and one with "..", as an absolute one: bash removes ".."
 // before it follows links, but goes by the links if that directory does not exist.
-func placeCd(b *builder, c *Command, args []Word) (*placed, error) {
+func acceptCd(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 	if len(args) > 0 && args[0].literal() && args[0].text() == "--" {
 		args = args[1:]
 	}
@@ -66,7 +66,7 @@ func placeCd(b *builder, c *Command, args []Word) (*placed, error) {
 	word := dir
 	switch {
 	case slices.Contains(strings.Split(filepath.ToSlash(dir), "/"), ".."):
-		to := after(b.dirs, dir)
+		to := dirsAfterCd(b.dirs, dir)
 		if len(to) > 1 {
 			return nil, errors.New("the directory of a cd depends on whether an earlier cd worked")
 		}
@@ -75,12 +75,12 @@ func placeCd(b *builder, c *Command, args []Word) (*placed, error) {
 	case !strings.HasPrefix(dir, "/") && !strings.HasPrefix(dir, "./") && dir != ".":
 		word = "./" + dir
 	}
-	return &placed{words: []string{"cd", quote(word)}, cd: dir, files: []File{{Text: dir, Dirs: b.dirs}}}, nil
+	return &acceptedCommand{words: []string{"cd", quote(word)}, cd: dir, files: []File{{Text: dir, Dirs: b.dirs}}}, nil
 }
 
-// placeEcho accepts any words. The names that a pattern matches are printed.
-func placeEcho(b *builder, c *Command, args []Word) (*placed, error) {
-	p := printed(c)
+// acceptEcho accepts any words. The names that a pattern matches are printed.
+func acceptEcho(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
+	p := inScriptOrder(c)
 	p.files = patterns(b, args)
 	return p, nil
 }
@@ -103,9 +103,9 @@ func patterns(b *builder, words []Word) []File {
 // such as PATH.
 var printfFormat = lazyregexp.New(`^([^%]|%%|%[-+ #0']*([0-9]+|\*)?(\.([0-9]+|\*)?)?(hh|h|ll|l|j|z|t|L)?[diouxXeEfFgGaAcsbqQ]|%\([^()]*\)T)*$`)
 
-// placePrintf refuses formats that set a variable, and "printf -v NAME", which does so
+// acceptPrintf refuses formats that set a variable, and "printf -v NAME", which does so
 // too.
-func placePrintf(b *builder, c *Command, args []Word) (*placed, error) {
+func acceptPrintf(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 	if len(args) > 0 && args[0].literal() && args[0].text() == "--" {
 		args = args[1:]
 	}
@@ -115,36 +115,36 @@ func placePrintf(b *builder, c *Command, args []Word) (*placed, error) {
 	if !printfFormat.MatchString(args[0].text()) {
 		return nil, fmt.Errorf("printf: the format %s may do more than print", args[0].source)
 	}
-	return placeEcho(b, c, args)
+	return acceptEcho(b, c, args)
 }
 
-func placeExpr(b *builder, c *Command, args []Word) (*placed, error) {
+func acceptExpr(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 	for _, w := range args {
 		if len(w.Values) == 0 || w.Glob {
 			return nil, errors.New("expr: a word is computed at run time")
 		}
 	}
-	return printed(c), nil
+	return inScriptOrder(c), nil
 }
 
 const (
-	testFiles   = " -b -c -d -e -f -g -G -h -k -L -N -O -p -r -s -S -u -w -x "
-	testTexts   = " -n -z "
-	testPairs   = " = == != < > "
-	testNumbers = " -eq -ne -lt -le -gt -ge "
-	testTwo     = " -nt -ot -ef "
+	testFiles     = " -b -c -d -e -f -g -G -h -k -L -N -O -p -r -s -S -u -w -x "
+	testTexts     = " -n -z "
+	testTextPairs = " = == != < > "
+	testNumbers   = " -eq -ne -lt -le -gt -ge "
+	testFilePairs = " -nt -ot -ef "
 )
 
-// placeTest accepts tests of files, texts and numbers. Tests of variables are
+// acceptTest accepts tests of files, texts and numbers. Tests of variables are
 // missing, since the subscript of a variable's name is computed.
-func placeTest(b *builder, c *Command, args []Word) (*placed, error) {
+func acceptTest(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 	if c.words[0].text() == "[" {
 		if len(args) == 0 || args[len(args)-1].text() != "]" {
 			return nil, errors.New("[ has no ]")
 		}
 		args = args[:len(args)-1]
 	}
-	p := printed(c)
+	p := inScriptOrder(c)
 	for _, w := range args {
 		if !w.known() && !w.number {
 			return nil, errors.New("a word of a test is computed at run time")
@@ -170,11 +170,11 @@ func placeTest(b *builder, c *Command, args []Word) (*placed, error) {
 			i += 2
 		case is(i, testTexts) && i+1 < len(args):
 			i += 2
-		case is(i+1, testPairs) && i+2 < len(args):
+		case is(i+1, testTextPairs) && i+2 < len(args):
 			i += 3
 		case is(i+1, testNumbers) && i+2 < len(args) && (isNumber(args[i]) || args[i].number) && (isNumber(args[i+2]) || args[i+2].number):
 			i += 3
-		case is(i+1, testTwo) && i+2 < len(args):
+		case is(i+1, testFilePairs) && i+2 < len(args):
 			file(args[i])
 			file(args[i+2])
 			i += 3
@@ -197,8 +197,8 @@ func isNumber(w Word) bool {
 
 var setOptions = lazyregexp.New(`^-[eux]*( pipefail| errexit| nounset)?$|^-[eux]*o (pipefail|errexit|nounset)$`)
 
-// placeSet accepts the options that end a script at its first failure.
-func placeSet(b *builder, c *Command, args []Word) (*placed, error) {
+// acceptSet accepts the options that end a script at its first failure.
+func acceptSet(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 	for _, w := range args {
 		if !w.literal() {
 			return nil, errors.New("set: its options are computed")
@@ -208,31 +208,36 @@ func placeSet(b *builder, c *Command, args []Word) (*placed, error) {
 	if text == "" || text == "-" || !setOptions.MatchString(text) || strings.Contains(text, " ") && !strings.Contains(text, "o ") {
 		return nil, errors.New("set: it changes more than how the script ends")
 	}
-	return printed(c), nil
+	return inScriptOrder(c), nil
 }
 
-// namesZone reports whether a date names a time zone, which GNU's programs read from a
+// namesTimeZone reports whether a date names a time zone, which GNU's programs read from a
 // file: TZ="/a/file" now.
-func namesZone(date string) bool { return strings.Contains(date, "TZ=") }
+func namesTimeZone(date string) bool { return strings.Contains(date, "TZ=") }
 
-// placeDate refuses the operand that sets the clock, and files.
-func placeDate(b *builder, c *Command, args []Word) (*placed, error) {
-	p := program{options: "-uRj -d= -I? --utc --universal --date= --iso-8601? --rfc-3339= --rfc-email", operands: textOperands, maxOperands: 1, check: func(o *parsedOptions) error {
-		if len(o.operands) > 0 && (!o.operands[0].literal() || !strings.HasPrefix(o.operands[0].text(), "+")) {
-			return errors.New("it may set the clock")
-		}
-		if slices.ContainsFunc(o.options, func(g given) bool { return namesZone(g.value) }) {
-			return errors.New("it may read a file as a time zone")
-		}
-		return nil
-	}}
-	return p.place(b, c.words[0].source, args)
+// acceptDate refuses the operand that sets the clock, and files.
+func acceptDate(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
+	p := program{
+		options:  "-uRj -d= -I? --utc --universal --date= --iso-8601? --rfc-3339= --rfc-email",
+		operands: textOperands, maxOperands: 1, check: datePrints,
+	}
+	return p.accept(b, c.words[0].source, args)
+}
+
+func datePrints(o *parsedOptions) error {
+	if len(o.operands) > 0 && (!o.operands[0].literal() || !strings.HasPrefix(o.operands[0].text(), "+")) {
+		return errors.New("it may set the clock")
+	}
+	if slices.ContainsFunc(o.options, func(g parsedOption) bool { return namesTimeZone(g.value) }) {
+		return errors.New("it may read a file as a time zone")
+	}
+	return nil
 }
 
 var psWords = lazyregexp.New(`^(aux|auxf|auxww|ax|axf|-e|-f|-ef|-A|-a|-l|-ax|-p [0-9,]+|-e?o [a-z,%]+|--sort=[-+]?[a-z%]+|-p|-[aA]?e?o)$`)
 
-// placePs refuses formats that show environment variables, which may hold secrets.
-func placePs(b *builder, c *Command, args []Word) (*placed, error) {
+// acceptPs refuses formats that show environment variables, which may hold secrets.
+func acceptPs(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 	for i := 0; i < len(args); i++ {
 		if !args[i].literal() {
 			return nil, errors.New("ps: its options are computed")
@@ -246,22 +251,22 @@ func placePs(b *builder, c *Command, args []Word) (*placed, error) {
 			return nil, fmt.Errorf("ps: %s may show more than the list of processes", text)
 		}
 	}
-	return printed(c), nil
+	return inScriptOrder(c), nil
 }
 
-// inner places a command that another program runs. The command must be a program: a
+// acceptInner accepts a command that another program runs. It must be a program: a
 // builtin of the shell is not one, and a cd would change nothing.
-func (b *builder) inner(c *Command) (*placed, error) {
+func (b *builder) acceptInner(c *Command) (*acceptedCommand, error) {
 	if !c.words[0].literal() || c.words[0].text() == "" {
 		return nil, errors.New("the name of a program is computed")
 	}
 	for _, w := range c.words {
 		c.Words = append(c.Words, w.text())
 	}
-	if slices.Contains(shellOwn, c.Words[0]) {
+	if slices.Contains(shellCommands, c.Words[0]) {
 		return nil, fmt.Errorf("%s is part of the shell", c.Words[0])
 	}
-	p, err := b.place(c)
+	p, err := b.accept(c)
 	if err != nil {
 		return nil, err
 	}
@@ -270,9 +275,9 @@ func (b *builder) inner(c *Command) (*placed, error) {
 	return p, nil
 }
 
-// placeGo accepts the commands of go that look at modules and packages. They
+// acceptGo accepts the commands of go that look at modules and packages. They
 // start no other toolchain, load nothing and ask no version control.
-func placeGo(b *builder, c *Command, args []Word) (*placed, error) {
+func acceptGo(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 	if len(args) == 0 || !args[0].literal() {
 		return nil, errors.New("go: its command is computed")
 	}
@@ -287,8 +292,8 @@ func placeGo(b *builder, c *Command, args []Word) (*placed, error) {
 	one := *p
 	one.insertedWords = append(strings.Fields(sub), p.insertedWords...)
 	one.env = append([]string{"GOTOOLCHAIN=local"}, p.env...)
-	one.startedPrograms = goStarts
-	out, err := one.place(b, quoteProgram(c.words[0].text()), rest)
+	one.startedPrograms = goStartedPrograms
+	out, err := one.accept(b, quoteProgram(c.words[0].text()), rest)
 	if err != nil {
 		return nil, fmt.Errorf("go %s: %w", sub, err)
 	}
@@ -300,26 +305,37 @@ func placeGo(b *builder, c *Command, args []Word) (*placed, error) {
 	return out, nil
 }
 
-// goStarts are the programs that go looks for in PATH, some of them to learn what they
+// goStartedPrograms are the programs that go looks for in PATH, some of them to learn what they
 // can do.
-var goStarts = []string{"cc", "clang", "clang++", "c++", "g++", "gcc", "gfortran", "git", "pkg-config"}
+var goStartedPrograms = []string{"cc", "clang", "clang++", "c++", "g++", "gcc", "gfortran", "git", "pkg-config"}
 
 var goCommands = sync.OnceValue(func() map[string]*program {
 	// GOPROXY=off alone would load the modules that GOPRIVATE names from their servers.
 	// Without goindex=0, list writes an index of changed packages and fails where it cannot.
 	offline := []string{"GOPROXY=off", "GONOPROXY=none", "GOVCS='*:off'", "GOFLAGS=-buildvcs=false", "GODEBUG=goindex=0"}
 	return map[string]*program{
-		"version": {operands: noOperands}, "env": {options: "-json -changed", operands: textOperands, singleDash: true, noDoubleDash: true, check: goNames},
-		"list": {options: "-deps -e -f= -find -json? -m -test -versions -tags=", operands: textOperands, singleDash: true, noDoubleDash: true, env: offline, check: goNames},
-		"doc":  {options: "-all -c -cmd -short -src -u", operands: textOperands, singleDash: true, noDoubleDash: true, env: offline, check: goNames},
-		"help": {operands: textOperands, noDoubleDash: true, check: goNames}, "mod graph": {operands: noOperands, env: offline}, "mod why": {options: "-m", operands: textOperands, singleDash: true, noDoubleDash: true, env: offline, check: goNames},
+		"version": {operands: noOperands},
+		"env":     {options: "-json -changed", operands: textOperands, singleDash: true, noDoubleDash: true, check: goNames},
+		"list": {
+			options:  "-deps -e -f= -find -json? -m -test -versions -tags=",
+			operands: textOperands, singleDash: true, noDoubleDash: true, env: offline, check: goNames,
+		},
+		"doc": {
+			options:  "-all -c -cmd -short -src -u",
+			operands: textOperands, singleDash: true, noDoubleDash: true, env: offline, check: goNames,
+		},
+		"help":      {operands: textOperands, noDoubleDash: true, check: goNames},
+		"mod graph": {operands: noOperands, env: offline},
+		"mod why":   {options: "-m", operands: textOperands, singleDash: true, noDoubleDash: true, env: offline, check: goNames},
 	}
 })
 
 // goNames accepts names of packages, modules and variables, and no files.
 func goNames(o *parsedOptions) error {
 	for _, w := range o.operands {
-		if !w.literal() || strings.HasPrefix(w.text(), "/") || strings.Contains(w.text(), "..") && !strings.HasSuffix(w.text(), "...") || strings.Contains(w.text(), "../") || strings.HasPrefix(w.text(), "-") || strings.HasSuffix(w.text(), ".go") {
+		text := w.text()
+		parent := strings.Contains(text, "../") || strings.Contains(text, "..") && !strings.HasSuffix(text, "...")
+		if !w.literal() || parent || strings.HasPrefix(text, "/") || strings.HasPrefix(text, "-") || strings.HasSuffix(text, ".go") {
 			return fmt.Errorf("%s may be a file", w.source)
 		}
 	}

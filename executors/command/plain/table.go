@@ -184,7 +184,7 @@ var programs = sync.OnceValue(func() map[string]*program {
 		"sleep":    {operands: textOperands, maxOperands: 1},
 		"which":    {options: "-a", operands: textOperands},
 		"type":     {options: "-atpPf", operands: textOperands},
-		"command":  {options: "-vV", operands: textOperands, check: names},
+		"command":  {options: "-vV", operands: textOperands, check: queriesCommand},
 		"shuf":     {options: "-n# -z -r --head-count#", maxOperands: 1, showsContents: true},
 		"tree": {
 			options: "-adfishDFCnpugtrvUJX -L# -I= -P= --dirsfirst --noreport --gitignore --du --prune --filelimit# " +
@@ -223,22 +223,22 @@ var programs = sync.OnceValue(func() map[string]*program {
 		"false":    {operands: textOperands, noDoubleDash: true},
 		":":        {operands: textOperands, noDoubleDash: true},
 		"pwd":      {options: "-LP", operands: noOperands},
-		"exit":     {operands: textOperands, maxOperands: 1, check: numeric},
-		"break":    {operands: textOperands, maxOperands: 1, check: numeric},
-		"continue": {operands: textOperands, maxOperands: 1, check: numeric},
+		"exit":     {operands: textOperands, maxOperands: 1, check: numericOperands},
+		"break":    {operands: textOperands, maxOperands: 1, check: numericOperands},
+		"continue": {operands: textOperands, maxOperands: 1, check: numericOperands},
 		"gofmt":    {options: "-l -d -s -e", followedLinks: "*.go", singleDash: true, noDoubleDash: true, showsContents: true},
 	}
 })
 
-// names accepts "command -v NAME" alone: without the option it runs NAME.
-func names(o *parsedOptions) error {
+// queriesCommand accepts "command -v NAME" alone: without the option it runs NAME.
+func queriesCommand(o *parsedOptions) error {
 	if !o.has("-v", "-V") {
 		return errors.New("it runs another command")
 	}
 	return nil
 }
 
-func numeric(o *parsedOptions) error {
+func numericOperands(o *parsedOptions) error {
 	for _, w := range o.operands {
 		if !w.literal() || !number.MatchString(w.text()) {
 			return errors.New("its operand is not a number")
@@ -247,13 +247,13 @@ func numeric(o *parsedOptions) error {
 	return nil
 }
 
-// jqMore matches names by which a jq program does more than read its input.
-var jqMore = lazyregexp.New(`(?i)\benv\b|\b(import|include|modulemeta|get_search_list|input_filename|debug|stderr|__prog\w*|__loc__)\b`)
+// jqUnsafeNames matches names by which a jq program does more than read its input.
+var jqUnsafeNames = lazyregexp.New(`(?i)\benv\b|\b(import|include|modulemeta|get_search_list|input_filename|debug|stderr|__prog\w*|__loc__)\b`)
 
 // jqReads checks all operands, since only jq can tell which is its program.
 func jqReads(o *parsedOptions) error {
 	for _, w := range o.operands {
-		if !w.literal() || jqMore.MatchString(w.text()) || strings.HasPrefix(w.text(), "-") {
+		if !w.literal() || jqUnsafeNames.MatchString(w.text()) || strings.HasPrefix(w.text(), "-") {
 			return errors.New("its program may do more than look at its input")
 		}
 	}

@@ -61,33 +61,35 @@ func literalWord(text string) Word { return Word{Values: []string{text}, source:
 // variable is the value of a variable at one place of the script.
 type variable struct {
 	word Word
-	loop string // the name in the plain form of a variable that a loop sets
+	loop string // if a loop sets the variable, its name in the plain form
 }
 
-// parts collects the parts of one word.
-type parts struct {
+// wordBuilder collects the parts of one word.
+type wordBuilder struct {
 	word    Word
-	pending strings.Builder // literal text that is not yet in source
+	pending strings.Builder // literal text that is not yet in word.source
 	inValue bool            // the value of an assignment: no patterns
 }
 
-func (p *parts) literal(text string) {
+// addLiteral adds text that stands for itself.
+func (p *wordBuilder) addLiteral(text string) {
 	for i := range p.word.Values {
 		p.word.Values[i] += text
 	}
 	p.pending.WriteString(text)
 }
 
-func (p *parts) flush() {
+// quotePending adds the literal text so far to the source.
+func (p *wordBuilder) quotePending() {
 	if p.pending.Len() > 0 {
 		p.word.source += quote(p.pending.String())
 		p.pending.Reset()
 	}
 }
 
-// raw adds text that the shell expands.
-func (p *parts) raw(text string) {
-	p.flush()
+// addSource adds text to the source that the shell expands.
+func (p *wordBuilder) addSource(text string) {
+	p.quotePending()
 	p.word.source += text
 }
 
@@ -97,7 +99,7 @@ func (b *builder) words(src *syntax.Word) ([]Word, error) {
 	split := *src
 	split.Parts = slices.Clone(src.Parts)
 	if !syntax.SplitBraces(&split) {
-		w, err := b.word(src, false)
+		w, err := b.word(src)
 		return []Word{w}, err
 	}
 	var out []Word
@@ -105,7 +107,7 @@ func (b *builder) words(src *syntax.Word) ([]Word, error) {
 		if err != nil || len(out) == maxValues {
 			return nil, fmt.Errorf("braces expand to more than %d words", maxValues)
 		}
-		w, err := b.word(one, false)
+		w, err := b.word(one)
 		if err != nil {
 			return nil, err
 		}
@@ -114,15 +116,22 @@ func (b *builder) words(src *syntax.Word) ([]Word, error) {
 	return out, nil
 }
 
-// word resolves one word; value says that it is the value of an assignment.
-func (b *builder) word(src *syntax.Word, value bool) (Word, error) {
-	p := &parts{word: Word{Values: []string{""}}, inValue: value}
+// word resolves one word of a command.
+func (b *builder) word(src *syntax.Word) (Word, error) { return b.resolve(src, &wordBuilder{}) }
+
+// assignedValue resolves the value of an assignment.
+func (b *builder) assignedValue(src *syntax.Word) (Word, error) {
+	return b.resolve(src, &wordBuilder{inValue: true})
+}
+
+func (b *builder) resolve(src *syntax.Word, p *wordBuilder) (Word, error) {
+	p.word.Values = []string{""}
 	for i, part := range src.Parts {
-		if err := b.part(p, part, i == 0, i == len(src.Parts)-1, false); err != nil {
+		if err := b.part(p, part, position{first: i == 0, last: i == len(src.Parts)-1}); err != nil {
 			return Word{}, err
 		}
 	}
-	p.flush()
+	p.quotePending()
 	w := p.word
 	w.number = w.number && w.source == `"$?"`
 	if w.source == "" {
@@ -132,15 +141,22 @@ func (b *builder) word(src *syntax.Word, value bool) (Word, error) {
 		return Word{}, errors.New("a pattern has a substitution in it")
 	}
 	if w.Glob {
-		b.patterns++
+		b.patternCount++
 	}
 	return w, nil
 }
 
-func (b *builder) part(p *parts, part syntax.WordPart, first, last, quoted bool) error {
+// position is where a part stands in its word.
+type position struct {
+	first, last bool
+	quoted      bool // in double quotes
+}
+
+// part adds one part of a word.
+func (b *builder) part(p *wordBuilder, part syntax.WordPart, at position) error {
 	switch n := part.(type) {
 	case *syntax.Lit:
-		return b.unquoted(p, n.Value, first, last, quoted)
+		return b.literalPart(p, n.Value, at)
 	case *syntax.SglQuoted:
 		text := n.Value
 		if n.Dollar {
@@ -149,21 +165,21 @@ func (b *builder) part(p *parts, part syntax.WordPart, first, last, quoted bool)
 			}
 			text = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\\`, `\`, `\'`, `'`).Replace(text)
 		}
-		return p.quotedText(text)
+		return p.addQuoted(text)
 	case *syntax.DblQuoted:
 		if n.Dollar {
 			return errors.New(`$"…" is translated by the shell`)
 		}
 		for _, q := range n.Parts {
-			if err := b.part(p, q, false, false, true); err != nil {
+			if err := b.part(p, q, position{quoted: true}); err != nil {
 				return err
 			}
 		}
 		return nil
 	case *syntax.ParamExp:
-		return b.parameter(p, n, quoted)
+		return b.parameter(p, n, at.quoted)
 	case *syntax.CmdSubst:
-		return b.substitution(p, n, quoted)
+		return b.substitution(p, n, at.quoted)
 	}
 	return fmt.Errorf("it has %s", nodeName(part))
 }
@@ -175,22 +191,23 @@ func hasWildcard(texts []string) bool {
 	return slices.ContainsFunc(texts, func(s string) bool { return strings.ContainsAny(s, `*?[]\`) })
 }
 
-// quotedText adds text that stood in quotes.
-func (p *parts) quotedText(text string) error {
+// addQuoted adds text that stood in quotes.
+func (p *wordBuilder) addQuoted(text string) error {
 	if p.word.Glob && strings.ContainsAny(text, `*?[]\`) {
 		return errors.New("a pattern has quoted wildcards")
 	}
-	p.literal(text)
+	p.addLiteral(text)
 	return nil
 }
 
-// unquoted adds literal text of the source with its backslashes.
-func (b *builder) unquoted(p *parts, text string, first, last, quoted bool) error {
-	if first && !quoted && strings.HasPrefix(text, "~") {
-		if alone := len(text) == 1 && !last; alone || len(text) > 1 && text[1] != '/' || b.shell.Home == "" {
+// literalPart adds literal text of the source with its backslashes.
+func (b *builder) literalPart(p *wordBuilder, text string, at position) error {
+	quoted := at.quoted
+	if at.first && !quoted && strings.HasPrefix(text, "~") {
+		if continued := len(text) == 1 && !at.last; continued || len(text) > 1 && text[1] != '/' || b.shell.Home == "" {
 			return errors.New("it has a ~ that only the shell can resolve")
 		}
-		p.literal(b.shell.Home)
+		p.addLiteral(b.shell.Home)
 		text = text[1:]
 	}
 	if p.inValue && !quoted && strings.Contains(text, ":~") {
@@ -204,11 +221,11 @@ func (b *builder) unquoted(p *parts, text string, first, last, quoted bool) erro
 			if text[i] == '\n' { // a continued line
 				continue
 			}
-			if err := p.quotedText(text[i : i+1]); err != nil {
+			if err := p.addQuoted(text[i : i+1]); err != nil {
 				return err
 			}
 		case !quoted && !p.inValue && strings.IndexByte("*?[", c) >= 0:
-			n, err := p.wildcard(text[i:])
+			n, err := p.addWildcard(text[i:])
 			if err != nil {
 				return err
 			}
@@ -216,22 +233,22 @@ func (b *builder) unquoted(p *parts, text string, first, last, quoted bool) erro
 		case p.word.Glob && strings.IndexByte(`]*?[\`, c) >= 0:
 			return errors.New("a pattern has quoted wildcards")
 		default:
-			p.literal(text[i : i+1])
+			p.addLiteral(text[i : i+1])
 		}
 	}
 	return nil
 }
 
-// set matches a bracket expression that has the same meaning in all shells.
-var set = lazyregexp.New(`^\[!?[A-Za-z0-9_]+(-[A-Za-z0-9])?\]`)
+// bracketSet matches a bracket expression that has the same meaning in all shells.
+var bracketSet = lazyregexp.New(`^\[!?[A-Za-z0-9_]+(-[A-Za-z0-9])?\]`)
 
-// wildcard adds the wildcard that text begins with, and returns its length.
-func (p *parts) wildcard(text string) (int, error) {
+// addWildcard adds the wildcard that text begins with, and returns its length.
+func (p *wordBuilder) addWildcard(text string) (int, error) {
 	n := 1
 	if text[0] == '[' {
-		if n = len(set.FindString(text)); n == 0 {
+		if n = len(bracketSet.FindString(text)); n == 0 {
 			if !strings.Contains(text, "]") && text == "[" {
-				p.literal("[")
+				p.addLiteral("[")
 				return 1, nil
 			}
 			return 0, errors.New("a pattern has a bracket expression that shells read differently")
@@ -244,13 +261,14 @@ func (p *parts) wildcard(text string) (int, error) {
 		p.word.Values[i] += text[:n]
 	}
 	p.word.Glob = true
-	p.raw(text[:n])
+	p.addSource(text[:n])
 	return n, nil
 }
 
 // parameter adds the value of a variable.
-func (b *builder) parameter(p *parts, n *syntax.ParamExp, quoted bool) error {
-	if n.Param == nil || n.Flags != nil || n.Excl || n.Length || n.Width || n.IsSet || n.NestedParam != nil || n.Index != nil || len(n.Modifiers) > 0 || n.Slice != nil || n.Repl != nil || n.Names != 0 || n.Exp != nil {
+func (b *builder) parameter(p *wordBuilder, n *syntax.ParamExp, quoted bool) error {
+	if n.Param == nil || n.Flags != nil || n.Excl || n.Length || n.Width || n.IsSet || n.NestedParam != nil || n.Index != nil ||
+		len(n.Modifiers) > 0 || n.Slice != nil || n.Repl != nil || n.Names != 0 || n.Exp != nil {
 		return errors.New("it expands a parameter with an operator")
 	}
 	name := n.Param.Value
@@ -258,37 +276,37 @@ func (b *builder) parameter(p *parts, n *syntax.ParamExp, quoted bool) error {
 	switch {
 	case set && len(v.word.Values) == 0: // computed
 		p.word.Values = nil
-		p.raw(v.word.source)
+		p.addSource(v.word.source)
 		return nil
 	case set && v.loop != "":
-		return p.loopVariable(v)
+		return p.addLoopVariable(v)
 	case set:
-		return p.value(v.word.Values[0], name, quoted)
+		return p.addValue(v.word.Values[0], name, quoted)
 	case name == "HOME" && b.shell.Home != "":
-		return p.value(b.shell.Home, name, quoted)
+		return p.addValue(b.shell.Home, name, quoted)
 	case name == "PWD" && len(b.dirs) == 1:
-		return p.value(b.dirs[0], name, quoted)
+		return p.addValue(b.dirs[0], name, quoted)
 	case name == "?":
 		p.word.number = len(p.word.Values) == 1 && p.word.Values[0] == ""
 		p.word.Values = nil
-		p.raw(`"$?"`)
+		p.addSource(`"$?"`)
 		return nil
 	}
 	return fmt.Errorf("it uses $%s, which the script does not set to a literal", name)
 }
 
-// value adds the literal value of a variable. Without quotes a shell would split
+// addValue adds the literal value of a variable. Without quotes a shell would split
 // it and expand its wildcards.
-func (p *parts) value(text, name string, quoted bool) error {
+func (p *wordBuilder) addValue(text, name string, quoted bool) error {
 	if !quoted && !p.inValue && (text == "" || strings.IndexFunc(text, notPlain) >= 0) {
 		return fmt.Errorf("it uses $%s without quotes, and its value has spaces or other special characters", name)
 	}
-	return p.quotedText(text)
+	return p.addQuoted(text)
 }
 
-// loopVariable adds a variable of a loop. It is quoted in the plain form, so that
+// addLoopVariable adds a variable of a loop. It is quoted in the plain form, so that
 // a file name with spaces stays one word.
-func (p *parts) loopVariable(v variable) error {
+func (p *wordBuilder) addLoopVariable(v variable) error {
 	if len(p.word.Values)*len(v.word.Values) > maxValues {
 		return fmt.Errorf("a word has more than %d values", maxValues)
 	}
@@ -302,16 +320,16 @@ func (p *parts) loopVariable(v variable) error {
 		}
 	}
 	p.word.Values, p.word.Glob, p.word.varies = all, p.word.Glob || v.word.Glob, true
-	p.raw(`"$` + v.loop + `"`)
+	p.addSource(`"$` + v.loop + `"`)
 	return nil
 }
 
 // substitution adds the output of commands, which is known only after they ran.
-func (b *builder) substitution(p *parts, n *syntax.CmdSubst, quoted bool) error {
+func (b *builder) substitution(p *wordBuilder, n *syntax.CmdSubst, quoted bool) error {
 	if n.TempFile || n.ReplyVar {
 		return errors.New("it has a substitution that changes the shell")
 	}
-	end, before := b.subshell(), b.patterns
+	end, before := b.subshell(), b.patternCount
 	text, err := b.list(n.Stmts)
 	end()
 	if err != nil {
@@ -319,14 +337,14 @@ func (b *builder) substitution(p *parts, n *syntax.CmdSubst, quoted bool) error 
 	}
 	p.word.Values = nil
 	if quoted || p.inValue {
-		p.raw(`"$(` + apart(text) + `)"`)
+		p.addSource(`"$(` + spaced(text) + `)"`)
 		return nil
 	}
-	if b.patterns > before { // see splitting
+	if b.patternCount > before { // see withoutPatterns
 		text = "set +f; " + text
 	}
 	p.word.splits = true
-	p.raw("$(" + apart(text) + ")")
+	p.addSource("$(" + spaced(text) + ")")
 	return nil
 }
 

@@ -10,8 +10,8 @@ import (
 )
 
 var (
-	duration = lazyregexp.New(`^[0-9.]+[smhd]?$`)
-	setting  = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*=`)
+	duration   = lazyregexp.New(`^[0-9.]+[smhd]?$`)
+	assignment = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*=`)
 )
 
 // wrappers are the programs that unwrap splits off.
@@ -43,7 +43,7 @@ func unwrap(words []Word) (wrapper, inner []Word, names, values []string) {
 				n = 1
 			}
 		case "env":
-			for n = 1; setting.MatchString(text(n)); n++ {
+			for n = 1; assignment.MatchString(text(n)); n++ {
 				name, value, _ := strings.Cut(text(n), "=")
 				names, values = append(names, name), append(values, value)
 			}
@@ -58,12 +58,12 @@ func unwrap(words []Word) (wrapper, inner []Word, names, values []string) {
 	}
 }
 
-// wrap puts the words of a wrapper before a placed command.
-func (p *placed) wrap(wrapper []Word, program string) error {
+// wrap puts the words of a wrapper before a command.
+func (p *acceptedCommand) wrap(wrapper []Word, program string) error {
 	if len(wrapper) == 0 {
 		return nil
 	}
-	if slices.Contains(shellOwn, program) || strings.Contains(reserved, " "+program+" ") {
+	if slices.Contains(shellCommands, program) || strings.Contains(reserved, " "+program+" ") {
 		return fmt.Errorf("%s is part of the shell", program)
 	}
 	if p.cd != "" {
@@ -74,9 +74,9 @@ func (p *placed) wrap(wrapper []Word, program string) error {
 		words[i] = w.source
 	}
 	p.words = slices.Concat(words, p.words)
-	p.feeds = nil
+	p.xargsInput = nil
 	return nil
 }
 
-// shellOwn are commands that only the shell itself can run.
-var shellOwn = []string{"cd", "set", "exit", "break", "continue", "command", "type", ":"}
+// shellCommands are commands that only the shell itself can run.
+var shellCommands = []string{"cd", "set", "exit", "break", "continue", "command", "type", ":"}
