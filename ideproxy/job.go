@@ -74,7 +74,7 @@ func (j *job) Done() <-chan struct{} { return j.done }
 
 // Await implements shell.Job. It polls the terminal only for a match.
 func (j *job) Await(ctx context.Context, enough func(more string) bool) error {
-	seen := j.seen // looks are not concurrent with it
+	seen := j.seen // ReadOutput is not called concurrently
 	for {
 		var poll <-chan time.Time
 		if enough != nil {
@@ -104,8 +104,8 @@ func (j *job) Exit() shell.Output {
 	return out
 }
 
-// Look implements shell.Job.
-func (j *job) Look(ctx context.Context) (shell.Output, error) {
+// ReadOutput implements shell.Job.
+func (j *job) ReadOutput(ctx context.Context) (shell.Output, error) {
 	out := shell.Output{Terminal: j.term.ID}
 	select {
 	case <-j.done: // before the output is requested, which is then complete

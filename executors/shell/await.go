@@ -13,28 +13,28 @@ import (
 )
 
 const (
-	longestWait = 10 * time.Minute // of one bash_output
-	usualWait   = time.Minute      // for a pattern, if the call names no time
+	maxWait     = 10 * time.Minute // of one bash_output
+	defaultWait = time.Minute      // for a pattern, if the call names no time
 	maxPattern  = 1000             // bytes
 	maxPending  = 64 << 10         // bytes of an unfinished line that is matched
 )
 
 // The causes that end a wait early.
 var (
-	errSteered = errors.New("the user added a text")
-	errTooLong = errors.New("the time is over")
+	errSteered  = errors.New("the user added a text")
+	errWaitOver = errors.New("the time is over")
 )
 
 // await waits for the output that why describes. state says why the wait ended, if the
 // model should see that. The error is the cause of ctx.
-func (e *Executor) await(ctx context.Context, call *executors.Call, j *job, why looking) (state string, err error) {
-	if why.wait == 0 {
+func (e *Executor) await(ctx context.Context, call *executors.Call, j *job, req readRequest) (state string, err error) {
+	if req.wait == 0 {
 		return "", nil
 	}
 	waiting, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	over := time.AfterFunc(why.wait, func() { cancel(errTooLong) })
-	defer over.Stop()
+	timer := time.AfterFunc(req.wait, func() { cancel(errWaitOver) })
+	defer timer.Stop()
 	go func() {
 		select {
 		case <-call.Steered: // never, if it is nil
@@ -43,29 +43,29 @@ func (e *Executor) await(ctx context.Context, call *executors.Call, j *job, why 
 		}
 	}()
 	var enough func(string) bool
-	if why.until != nil {
-		enough = (&matcher{pattern: why.until}).match
+	if req.until != nil {
+		enough = (&matcher{pattern: req.until}).match
 	}
-	err = j.run.Await(waiting, enough)
+	err = j.handle.Await(waiting, enough)
 	switch {
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
 	case errors.Is(err, errSteered):
 		return "the wait ended early, since the user added a text", nil
-	case errors.Is(err, errTooLong) && why.until != nil:
-		return "no match in " + seconds(why.wait), nil
-	case err == nil && why.until != nil:
+	case errors.Is(err, errWaitOver) && req.until != nil:
+		return "no match in " + seconds(req.wait), nil
+	case err == nil && req.until != nil:
 		return "matched", nil
 	}
-	return "", nil // the look reports any other failure
+	return "", nil // ReadOutput reports any other failure
 }
 
 // wait returns how long the call waits.
 func (in outputInput) wait() time.Duration {
 	if in.Wait <= 0 && in.Until != "" {
-		return usualWait
+		return defaultWait
 	}
-	return min(max(time.Duration(in.Wait)*time.Second, 0), longestWait)
+	return min(max(time.Duration(in.Wait)*time.Second, 0), maxWait)
 }
 
 // until compiles the pattern; nil means that there is none.
@@ -132,11 +132,11 @@ func (e *Executor) Finished() []Finished {
 	defer e.background.mu.Unlock()
 	var ended []Finished
 	for _, j := range e.background.jobs {
-		if j.told || j.running() {
+		if j.reported || j.running() {
 			continue
 		}
-		j.told = true
-		ended = append(ended, Finished{ID: j.id, Line: brief(j.line), State: j.run.Exit().state()})
+		j.reported = true
+		ended = append(ended, Finished{ID: j.id, Line: brief(j.line), State: j.handle.Exit().state()})
 	}
 	return ended
 }
@@ -148,9 +148,9 @@ func (e *Executor) StopJob(ctx context.Context, id string) error {
 	if f != nil {
 		return f
 	}
-	ctx, cancel := context.WithTimeout(ctx, stopTime)
+	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
 	defer cancel()
-	j.run.Stop(ctx)
+	j.handle.Stop(ctx)
 	return nil
 }
 

@@ -26,9 +26,9 @@ var outputDescription string
 var stopDescription string
 
 const (
-	firstLook = 500 * time.Millisecond // how long a start waits for an early end
-	stopTime  = 1500 * time.Millisecond
-	lastLook  = 200 * time.Millisecond // at a discarded job, to release its output
+	earlyEndWait   = 500 * time.Millisecond // how long a start waits for an early end
+	stopTimeout    = 1500 * time.Millisecond
+	discardTimeout = 200 * time.Millisecond // at a discarded job, to release its output
 )
 
 // background are the commands of one session that run in the background.
@@ -36,7 +36,7 @@ type background struct {
 	mu     sync.Mutex
 	jobs   []*job            // without those whose end was reported, in the order of their start
 	ended  map[string]string // id to how the job ended, once its end was reported
-	last   int               // number in the id
+	lastID int               // number in the id
 	closed bool
 
 	starting sync.WaitGroup
@@ -44,22 +44,22 @@ type background struct {
 
 // job is one command in the background.
 type job struct {
-	id    string
-	line  string
-	began time.Time
-	run   Job  // nil while it is being started
-	told  bool // Finished has reported its end
+	id       string
+	line     string
+	began    time.Time
+	handle   Job  // from the Runner; nil while it is being started
+	reported bool // Finished has reported its end
 
-	looking chan struct{} // holds a token while a look is going on
+	reading chan struct{} // holds a token while a call reads the output
 }
 
 // running reports whether the command has not ended yet.
 func (j *job) running() bool {
-	if j.run == nil {
+	if j.handle == nil {
 		return true
 	}
 	select {
-	case <-j.run.Done():
+	case <-j.handle.Done():
 		return false
 	default:
 		return true
@@ -70,7 +70,7 @@ func (j *job) running() bool {
 func (j *job) String() string {
 	state := "running for " + seconds(time.Since(j.began))
 	if !j.running() {
-		state = j.run.Exit().state() + "; bash_output shows its output"
+		state = j.handle.Exit().state() + "; bash_output shows its output"
 	}
 	return fmt.Sprintf("%s: %s (%s)", j.id, brief(j.line), state)
 }
@@ -123,13 +123,13 @@ func (e *Executor) Close() error {
 	b.closed = true
 	var runs []Job
 	for _, j := range b.jobs {
-		if j.run != nil { // otherwise start sees that the session is closed
-			runs = append(runs, j.run)
+		if j.handle != nil { // otherwise start sees that the session is closed
+			runs = append(runs, j.handle)
 		}
 	}
 	b.jobs = nil
 	b.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
+	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
 	var all sync.WaitGroup
 	for _, run := range runs {
@@ -143,9 +143,9 @@ func (e *Executor) Close() error {
 // discard ends a job and releases its output.
 func discard(ctx context.Context, run Job) {
 	run.Stop(ctx)
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), discardTimeout)
 	defer cancel()
-	out, _ := run.Look(last)
+	out, _ := run.ReadOutput(last)
 	out.Full.Close()
 	if out.Release != nil {
 		out.Release()
@@ -153,21 +153,21 @@ func discard(ctx context.Context, run Job) {
 }
 
 // reserve adds a job that is about to start.
-func (b *background) reserve(line string, most int) (*job, *executors.Failure) {
+func (b *background) reserve(line string, limit int) (*job, *executors.Failure) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
 	case b.closed:
 		return nil, executors.Failuref(executors.PermanentFailure, "the session is being closed: no command starts any more")
-	case most == 0:
+	case limit == 0:
 		return nil, executors.Failuref(executors.PolicyBlocked, "commands do not run in the background here (tools.shell.max_background is 0)").
 			Hint("Run it without background, so that it ends by itself.")
-	case len(b.jobs) >= most:
-		return nil, executors.Failuref(executors.PermanentFailure, "%d commands are in the background already, and that is the most (tools.shell.max_background): %s", most, b.list()).
+	case len(b.jobs) >= limit:
+		return nil, executors.Failuref(executors.PermanentFailure, "%d commands are in the background already, and that is the most (tools.shell.max_background): %s", limit, b.list()).
 			Hint("End one with bash_stop, or look at the end of one that has ended with bash_output.")
 	}
-	b.last++
-	j := &job{id: fmt.Sprintf("bg%d", b.last), line: line, began: time.Now(), looking: make(chan struct{}, 1)}
+	b.lastID++
+	j := &job{id: fmt.Sprintf("bg%d", b.lastID), line: line, began: time.Now(), reading: make(chan struct{}, 1)}
 	b.jobs = append(b.jobs, j)
 	b.starting.Add(1)
 	return j, nil
@@ -177,7 +177,7 @@ func (b *background) reserve(line string, most int) (*job, *executors.Failure) {
 func (b *background) started(j *job, run Job) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	j.run = run
+	j.handle = run
 	return !b.closed
 }
 
@@ -211,19 +211,19 @@ func (b *background) find(id string) (*job, *executors.Failure) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, j := range b.jobs {
-		if j.id == id && j.run != nil {
+		if j.id == id && j.handle != nil {
 			return j, nil
 		}
 	}
-	there := "no command is running"
+	others := "no command is running"
 	if len(b.jobs) > 0 {
-		there = "there are " + b.list()
+		others = "there are " + b.list()
 	}
 	if how, ok := b.ended[id]; ok {
-		return nil, executors.Failuref(executors.InvalidParameters, "%s has ended [%s], and all of its output was returned; %s", id, how, there).
+		return nil, executors.Failuref(executors.InvalidParameters, "%s has ended [%s], and all of its output was returned; %s", id, how, others).
 			Hint("Look at the earlier results, or start the command again.")
 	}
-	return nil, executors.Failuref(executors.InvalidParameters, "there is no command %q in the background; %s", id, there).
+	return nil, executors.Failuref(executors.InvalidParameters, "there is no command %q in the background; %s", id, others).
 		Hint("Use an id that bash returned for background; such commands end with the agent.")
 }
 
@@ -242,17 +242,17 @@ func (e *Executor) start(ctx context.Context, call *executors.Call, in *bashInpu
 		}
 		return asFailure(err).Result(), nil
 	}
-	open := e.background.started(j, run)
-	if open {
+	sessionOpen := e.background.started(j, run)
+	if sessionOpen {
 		select {
 		case <-run.Done():
-		case <-time.After(firstLook):
+		case <-time.After(earlyEndWait):
 		case <-ctx.Done():
 		}
 	}
-	if !open || ctx.Err() != nil { // the model would not learn its id
+	if !sessionOpen || ctx.Err() != nil { // the model would not learn its id
 		e.background.forget(j, "stopped before its id was returned")
-		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 		defer cancel()
 		discard(stopping, run)
 		if ctx.Err() != nil {
@@ -260,7 +260,7 @@ func (e *Executor) start(ctx context.Context, call *executors.Call, in *bashInpu
 		}
 		return executors.Failf(executors.PermanentFailure, "the session was closed"), nil
 	}
-	return e.look(ctx, call, j, looking{first: true, note: note})
+	return e.readJob(ctx, call, j, readRequest{first: true, note: note})
 }
 
 type outputInput struct {
@@ -282,7 +282,7 @@ func (e *Executor) output(ctx context.Context, call *executors.Call, in *outputI
 	if f != nil {
 		return f.Result(), nil
 	}
-	return e.look(ctx, call, j, looking{wait: in.wait(), until: until})
+	return e.readJob(ctx, call, j, readRequest{wait: in.wait(), until: until})
 }
 
 type stopInput struct {
@@ -298,14 +298,14 @@ func (e *Executor) stop(ctx context.Context, call *executors.Call, in *stopInput
 	if f != nil {
 		return f.Result(), nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*stopTime) // a stop is never left half done
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*stopTimeout) // a stop is never left half done
 	defer cancel()
-	stopping, done := context.WithTimeout(ctx, stopTime)
+	stopping, done := context.WithTimeout(ctx, stopTimeout)
 	defer done()
-	ran := j.running()
-	j.run.Stop(stopping)
-	res, err := e.look(ctx, call, j, looking{})
-	if ran && res.Failure == nil {
+	wasRunning := j.running()
+	j.handle.Stop(stopping)
+	res, err := e.readJob(ctx, call, j, readRequest{})
+	if wasRunning && res.Failure == nil {
 		res.Failed = false // it was meant to end
 	}
 	return res, err
@@ -324,70 +324,75 @@ func (e *Executor) jobCard(call *executors.Call, id string) (executors.Card, err
 	return executors.Card{Title: verb + id + " " + executors.Quoted(executors.WholeLine(j.line)), Kind: executors.KindExecute}, nil
 }
 
-// looking describes the call that reads the output of a job.
-type looking struct {
-	first bool           // in the call that started the job
-	note  string         // a line of that call
-	wait  time.Duration  // for the end of the job, or for until
+// readRequest describes how a call reads the output of a job.
+type readRequest struct {
+	first bool           // the call is the one that started the job
+	note  string         // a line of that call, to be shown below the output
+	wait  time.Duration  // for the end of the job, or for until; 0 means no wait
 	until *regexp.Regexp // ends the wait; may be nil
 }
 
-// look returns the output of a job since the last look, with the state of the job
+// readJob returns the output of a job since the last read, with the state of the job
 // as its last line.
-func (e *Executor) look(ctx context.Context, call *executors.Call, j *job, why looking) (executors.Result, error) {
+func (e *Executor) readJob(ctx context.Context, call *executors.Call, j *job, req readRequest) (executors.Result, error) {
 	select {
-	case j.looking <- struct{}{}:
-		defer func() { <-j.looking }()
+	case j.reading <- struct{}{}:
+		defer func() { <-j.reading }()
 	case <-ctx.Done():
 		return executors.Result{}, context.Cause(ctx)
 	}
-	if _, f := e.background.find(j.id); f != nil { // another look saw the end
+	if _, f := e.background.find(j.id); f != nil { // another call read the end
 		return f.Result(), nil
 	}
 	began := time.Now()
-	state, err := e.await(ctx, call, j, why)
+	waitResult, err := e.await(ctx, call, j, req)
 	if err != nil {
 		return executors.Result{}, err
 	}
 	waited := time.Since(began)
-	out, err := j.run.Look(ctx)
+	out, err := j.handle.ReadOutput(ctx)
 	if err != nil {
 		if ctx.Err() != nil && !errors.Is(err, context.DeadlineExceeded) {
 			return executors.Result{Done: out.Release}, context.Cause(ctx)
 		}
 		return asFailure(fmt.Errorf("look at %s: %w", j.id, err)).Result(), nil
 	}
-	end := ending{}
-	switch {
-	case out.Ended:
+	end := ending{note: j.runningNote(req.first, waitResult)}
+	if out.Ended {
 		e.background.forget(j, out.state())
 		end = out.ending(nil)
-		if out.ReadOnly {
-			why.note = executors.JoinLines(why.note, e.limited.note(j.line, out))
-		}
 		end.note = "[" + out.state() + "]"
-	case why.first:
-		end.note = fmt.Sprintf("[%s runs in the background: bash_output %s shows more, bash_stop %s ends it]", j.id, j.id, j.id)
-	default:
-		end.note = "[running for " + seconds(time.Since(j.began)) + "]"
-		if state != "" {
-			end.note = "[running for " + seconds(time.Since(j.began)) + "; " + state + "]"
+		if out.ReadOnly {
+			req.note = executors.JoinLines(req.note, e.restricted.record(j.line, out))
 		}
 	}
-	if out.Text == "" && out.Full == nil && !why.first {
+	if out.Text == "" && out.Full == nil && !req.first {
 		out.Text = "(no new output)\n"
 		if waited >= time.Second && !out.Ended {
 			out.Text = fmt.Sprintf("(no new output in %s)\n", seconds(waited))
 		}
 	}
-	out.Note = executors.JoinLines(out.Note, why.note)
-	if !why.first {
+	out.Note = executors.JoinLines(out.Note, req.note)
+	if !req.first {
 		out.Terminal = "" // the call that started it shows it
 	}
 	res := out.result(end, e.cfg.MaxOutputChars)
 	if res.Output != nil {
 		res.Output.Partial = true
 	}
-	out.note(call.Record, res)
+	out.recordOutcome(call.Record, res)
 	return res, nil
+}
+
+// runningNote returns the last line of a result for a job that still runs. first means
+// that the call has started it; waitResult is why the call's wait ended, or "".
+func (j *job) runningNote(first bool, waitResult string) string {
+	age := seconds(time.Since(j.began))
+	switch {
+	case first:
+		return fmt.Sprintf("[%s runs in the background: bash_output %s shows more, bash_stop %s ends it]", j.id, j.id, j.id)
+	case waitResult != "":
+		return "[running for " + age + "; " + waitResult + "]"
+	}
+	return "[running for " + age + "]"
 }

@@ -41,7 +41,7 @@ func (f *fake) Background(_ context.Context, c Command) (Job, error) {
 type fakeJob struct {
 	mu       sync.Mutex
 	kept     *process.Capture
-	waits    []*wait
+	waits    []*awaiter
 	done     chan struct{}
 	exit     Output
 	stopped  int
@@ -54,7 +54,7 @@ func (j *fakeJob) write(s string) {
 	defer j.mu.Unlock()
 	j.kept.Add([]byte(s))
 	for _, w := range j.waits {
-		w.see(s)
+		w.offer(s)
 	}
 }
 
@@ -63,10 +63,10 @@ func (j *fakeJob) end(code int) { j.exit.ExitCode = &code; close(j.done) }
 func (j *fakeJob) Done() <-chan struct{} { return j.done }
 
 func (j *fakeJob) Await(ctx context.Context, enough func(string) bool) error {
-	w := &wait{enough: enough, found: make(chan struct{})}
+	w := &awaiter{enough: enough, found: make(chan struct{})}
 	j.mu.Lock()
 	if enough != nil {
-		w.see(j.kept.Text())
+		w.offer(j.kept.Text())
 		j.waits = append(j.waits, w)
 	}
 	j.mu.Unlock()
@@ -81,7 +81,7 @@ func (j *fakeJob) Await(ctx context.Context, enough func(string) bool) error {
 
 func (j *fakeJob) Exit() Output { return j.exit }
 
-func (j *fakeJob) Look(ctx context.Context) (Output, error) {
+func (j *fakeJob) ReadOutput(ctx context.Context) (Output, error) {
 	if j.lookErr != nil {
 		return Output{}, j.lookErr
 	}
@@ -90,7 +90,7 @@ func (j *fakeJob) Look(ctx context.Context) (Output, error) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	out := captured(j.kept)
+	out := outputOf(j.kept)
 	j.kept = newCapture(0)
 	select {
 	case <-j.done:
@@ -132,7 +132,7 @@ func TestBackground(t *testing.T) {
 		e := New(f, "/", Defaults())
 		begin := time.Now()
 		got := run(t, e, call(Tool, npm))
-		if want := "starting\n[bg1 runs in the background: bash_output bg1 shows more, bash_stop bg1 ends it]"; got.ForModel() != want || got.Failed || time.Since(begin) != firstLook {
+		if want := "starting\n[bg1 runs in the background: bash_output bg1 shows more, bash_stop bg1 ends it]"; got.ForModel() != want || got.Failed || time.Since(begin) != earlyEndWait {
 			t.Errorf("got %+v after %s", got, time.Since(begin))
 		}
 		if n := e.Running(); n != 1 {
@@ -288,7 +288,7 @@ func TestCancelBeforeTheIDIsTold(t *testing.T) {
 		e := New(f, "/", Defaults())
 		stop := errors.New("the user stopped it")
 		ctx, cancel := context.WithCancelCause(t.Context())
-		time.AfterFunc(firstLook/2, func() { cancel(stop) })
+		time.AfterFunc(earlyEndWait/2, func() { cancel(stop) })
 		if _, err := e.Execute(ctx, call(Tool, npm)); err != stop || f.jobs[0].stopped != 1 || f.jobs[0].released != 1 || e.Running() != 0 {
 			t.Errorf("%v, %+v", err, f.jobs[0])
 		}

@@ -44,10 +44,10 @@ func TestBackgroundProcessReads(t *testing.T) {
 	if err := j.Await(t.Context(), upTo("up\né\n")); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := j.Look(t.Context()); err != nil || out.Ended || out.Text != "up\né\n" || out.Stdout != out.Text {
+	if out, err := j.ReadOutput(t.Context()); err != nil || out.Ended || out.Text != "up\né\n" || out.Stdout != out.Text {
 		t.Fatalf("got %+v, %v", out, err)
 	}
-	if out, err := j.Look(t.Context()); err != nil || out.Text != "" || out.Ended {
+	if out, err := j.ReadOutput(t.Context()); err != nil || out.Text != "" || out.Ended {
 		t.Errorf("got %+v, %v", out, err)
 	}
 	w, err := os.OpenFile(next, os.O_WRONLY, 0)
@@ -65,7 +65,7 @@ func TestBackgroundProcessReads(t *testing.T) {
 	if err := j.Await(t.Context(), upTo("more\n")); err != nil || all != "more\n" {
 		t.Errorf("a wait after the end saw %q, %v", all, err)
 	}
-	if out, err := j.Look(t.Context()); err != nil || out.Text != "more\n" || !out.Ended || *out.ExitCode != 5 {
+	if out, err := j.ReadOutput(t.Context()); err != nil || out.Text != "more\n" || !out.Ended || *out.ExitCode != 5 {
 		t.Errorf("got %+v, %v", out, err)
 	}
 }
@@ -109,7 +109,7 @@ func TestBackgroundOutputIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-j.Done()
-	out, err := j.Look(t.Context())
+	out, err := j.ReadOutput(t.Context())
 	if err != nil || !out.Ended || out.Full == nil || !out.Truncated || out.Lost != 33554432+int64(len("first\n\nlast\n"))-4<<20 {
 		t.Fatalf("got %+v, %v", out, err)
 	}

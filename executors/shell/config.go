@@ -53,11 +53,11 @@ type Config struct {
 }
 
 const (
-	minBytes = 4096
-	minChars = 1000
+	minOutputBytes = 4096
+	minOutputChars = 1000
 
 	defaultMaxTimeout = 600   // seconds
-	longestTimeout    = 86400 // seconds
+	highestMaxTimeout = 86400 // seconds
 )
 
 // Defaults returns the built-in values.
@@ -74,14 +74,14 @@ func (c Config) Validate() map[string]string {
 	if c.Timeout < 0 {
 		wrong["timeout"] = "must be a number of seconds, or 0 for no limit"
 	}
-	if c.MaxTimeout < 1 || c.MaxTimeout > longestTimeout {
-		wrong["max_timeout"] = fmt.Sprintf("must be a number of seconds from 1 to %d", longestTimeout)
+	if c.MaxTimeout < 1 || c.MaxTimeout > highestMaxTimeout {
+		wrong["max_timeout"] = fmt.Sprintf("must be a number of seconds from 1 to %d", highestMaxTimeout)
 	}
-	if c.MaxOutputBytes < minBytes {
-		wrong["max_output_bytes"] = fmt.Sprintf("must be at least %d", minBytes)
+	if c.MaxOutputBytes < minOutputBytes {
+		wrong["max_output_bytes"] = fmt.Sprintf("must be at least %d", minOutputBytes)
 	}
-	if c.MaxOutputChars < minChars {
-		wrong["max_output_chars"] = fmt.Sprintf("must be at least %d", minChars)
+	if c.MaxOutputChars < minOutputChars {
+		wrong["max_output_chars"] = fmt.Sprintf("must be at least %d", minOutputChars)
 	}
 	if c.MaxBackground < 0 {
 		wrong["max_background"] = "must be a number of commands, or 0 for none"
@@ -122,8 +122,8 @@ func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []strin
 	}
 	lower("timeout", &c.Timeout, repo.Timeout, 1)
 	lower("max_timeout", &c.MaxTimeout, repo.MaxTimeout, 1)
-	lower("max_output_bytes", &c.MaxOutputBytes, repo.MaxOutputBytes, minBytes)
-	lower("max_output_chars", &c.MaxOutputChars, repo.MaxOutputChars, minChars)
+	lower("max_output_bytes", &c.MaxOutputBytes, repo.MaxOutputBytes, minOutputBytes)
+	lower("max_output_chars", &c.MaxOutputChars, repo.MaxOutputChars, minOutputChars)
 	lower("max_background", &c.MaxBackground, repo.MaxBackground, 0)
 	for _, key := range []string{"transactional", "transaction_scope", "auto_rollback", "auto_rollback_exit_codes", "max_snapshot_bytes"} {
 		if has(key) {

@@ -10,7 +10,7 @@ import (
 // prefix of block. It ignores case.
 func Env(environ, block []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(v string) bool {
-		name, ok := variable(v)
+		name, ok := variableName(v)
 		return !ok || blocked(name, block)
 	})
 }
@@ -20,7 +20,7 @@ func Env(environ, block []string) []string {
 func Blocked(environ, block []string) []string {
 	var names []string
 	for _, v := range environ {
-		if name, ok := variable(v); ok && blocked(name, block) {
+		if name, ok := variableName(v); ok && blocked(name, block) {
 			names = append(names, name)
 		}
 	}
@@ -41,8 +41,8 @@ func Quiet() []string {
 	}
 }
 
-// variable splits off the name. Names such as "=C:" are Windows' own.
-func variable(v string) (name string, ok bool) {
+// variableName splits off the name. Names such as "=C:" are Windows' own.
+func variableName(v string) (name string, ok bool) {
 	if v == "" {
 		return "", false
 	}
@@ -54,7 +54,7 @@ func variable(v string) (name string, ok bool) {
 }
 
 func blocked(name string, block []string) bool {
-	return Reserved(name, block) || secret(strings.ToUpper(name))
+	return Reserved(name, block) || looksSecret(strings.ToUpper(name))
 }
 
 // Reserved reports whether a variable belongs to this agent or to a provider, or begins
@@ -64,21 +64,21 @@ func Reserved(name string, block []string) bool {
 	starts := func(prefix string) bool {
 		return prefix != "" && strings.HasPrefix(name, strings.ToUpper(prefix))
 	}
-	return slices.ContainsFunc(providers, starts) || slices.ContainsFunc(block, starts)
+	return slices.ContainsFunc(providerPrefixes, starts) || slices.ContainsFunc(block, starts)
 }
 
-// providers are prefixes of variables that configure this agent or a provider.
-var providers = []string{
+// providerPrefixes are prefixes of variables that configure this agent or a provider.
+var providerPrefixes = []string{
 	"ZEPH_",
 	"ANTHROPIC_", "AWS_", "AZURE_", "CLAUDE_", "COHERE_", "DEEPSEEK_", "GCP_", "GEMINI_", "GOOGLE_", "GROQ_",
 	"HF_", "HUGGING", "MISTRAL_", "OLLAMA_", "OPENAI_", "OPENROUTER_", "PERPLEXITY_", "REPLICATE_", "TOGETHER_",
 	"XAI_",
 }
 
-// secret reports whether a name, in upper case, looks like that of a secret. It looks at
+// looksSecret reports whether a name, in upper case, looks like that of a secret. It looks at
 // whole parts, so that KEYBOARD, MONKEY_PATCH and COLORTERM stay; SSH_AUTH_SOCK
 // stays because AUTH counts only at the end.
-func secret(name string) bool {
+func looksSecret(name string) bool {
 	switch name {
 	case "PWD", "OLDPWD": // directories; MYSQL_PWD is not
 		return false

@@ -10,19 +10,19 @@ import (
 )
 
 // Job is a command that runs in the background. Its methods may be called
-// concurrently, except Look: each call returns the output since the one before.
+// concurrently, except ReadOutput: each call returns the output since the one before.
 type Job interface {
 	// Done is closed when the command has ended and its output is complete.
 	Done() <-chan struct{}
 	// Await waits until the command has ended, or until enough returns true. enough is
-	// called with the output since the last look, and then with each further piece; nil
+	// called with the output since the last ReadOutput, and then with each further piece; nil
 	// waits for the end alone. When ctx ends first it returns the cause of ctx. The
-	// output stays for the next look.
+	// output stays for the next ReadOutput.
 	Await(ctx context.Context, enough func(more string) bool) error
-	// Look returns the output since the last look, and how the command ended if Done
+	// ReadOutput returns the output since its last call, and how the command ended if Done
 	// is closed. When ctx ends first it returns the cause of ctx, and no output is
 	// lost.
-	Look(ctx context.Context) (Output, error)
+	ReadOutput(ctx context.Context) (Output, error)
 	// Exit returns how the command ended, without output. Done must be closed.
 	Exit() Output
 	// Stop ends the command with all its children, so that Done is closed when it
@@ -30,12 +30,12 @@ type Job interface {
 	Stop(ctx context.Context)
 }
 
-// burst is how long a wait goes on after a match: most programs write more than one line
+// burstTime is how long a wait goes on after a match: most programs write more than one line
 // at a time.
-const burst = 50 * time.Millisecond
+const burstTime = 50 * time.Millisecond
 
 // Background starts a command that runs until it ends or is stopped. Up to c.Limit
-// bytes of its output are kept until the next look.
+// bytes of its output are kept until the next ReadOutput.
 func (l Local) Background(ctx context.Context, c Command) (Job, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -53,19 +53,19 @@ type localJob struct {
 	readOnly bool // enforced by the kernel
 	limit    int
 
-	mu    sync.Mutex
-	kept  *process.Capture // since the last look
-	waits []*wait          // running Awaits
+	mu       sync.Mutex
+	kept     *process.Capture // the output since the last ReadOutput
+	awaiters []*awaiter       // running Awaits
 }
 
-// wait is one Await for a match.
-type wait struct {
+// awaiter is one Await for a match.
+type awaiter struct {
 	enough func(more string) bool // called with the lock of its job
 	found  chan struct{}          // closed once it returned true; enough is nil then
 }
 
-// see passes output to the wait.
-func (w *wait) see(text string) {
+// offer passes output to enough, until that returned true.
+func (w *awaiter) offer(text string) {
 	if w.enough != nil && w.enough(text) {
 		w.enough = nil
 		close(w.found)
@@ -79,8 +79,8 @@ func (j *localJob) write(text []byte) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.kept.Add(text)
-	for _, w := range j.waits {
-		w.see(string(text))
+	for _, w := range j.awaiters {
+		w.offer(string(text))
 	}
 }
 
@@ -88,11 +88,11 @@ func (j *localJob) Done() <-chan struct{} { return j.process.Done() }
 
 // Await implements Job.
 func (j *localJob) Await(ctx context.Context, enough func(more string) bool) error {
-	w := &wait{enough: enough, found: make(chan struct{})}
+	w := &awaiter{enough: enough, found: make(chan struct{})}
 	if enough != nil {
 		j.mu.Lock()
-		w.see(j.kept.Text())
-		j.waits = append(j.waits, w)
+		w.offer(j.kept.Text())
+		j.awaiters = append(j.awaiters, w)
 		j.mu.Unlock()
 		defer j.forget(w)
 	}
@@ -101,7 +101,7 @@ func (j *localJob) Await(ctx context.Context, enough func(more string) bool) err
 		select {
 		case <-j.Done():
 		case <-ctx.Done():
-		case <-time.After(burst):
+		case <-time.After(burstTime):
 		}
 	case <-j.Done():
 	case <-ctx.Done():
@@ -110,10 +110,10 @@ func (j *localJob) Await(ctx context.Context, enough func(more string) bool) err
 	return nil
 }
 
-func (j *localJob) forget(w *wait) {
+func (j *localJob) forget(w *awaiter) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.waits = slices.DeleteFunc(j.waits, func(other *wait) bool { return other == w })
+	j.awaiters = slices.DeleteFunc(j.awaiters, func(other *awaiter) bool { return other == w })
 }
 
 // Exit implements Job.
@@ -125,8 +125,8 @@ func (j *localJob) Exit() Output {
 	return out
 }
 
-// Look implements Job.
-func (j *localJob) Look(ctx context.Context) (Output, error) {
+// ReadOutput implements Job.
+func (j *localJob) ReadOutput(ctx context.Context) (Output, error) {
 	if ctx.Err() != nil {
 		return Output{}, context.Cause(ctx)
 	}
@@ -135,12 +135,12 @@ func (j *localJob) Look(ctx context.Context) (Output, error) {
 	kept := j.kept
 	j.kept = newCapture(j.limit)
 	j.mu.Unlock()
-	out := captured(kept)
+	out := outputOf(kept)
 	out.ReadOnly = j.readOnly
 	if out.Full == nil {
 		out.Stdout = out.Text // one stream, in its exact order
 	} else {
-		out.Stdout, out.CutStreams = out.bound(streamBytes / 4)
+		out.Stdout, out.CutStreams = out.bound(maxStreamBytes / 4)
 	}
 	if exit != nil {
 		out.Ended = true

@@ -34,7 +34,7 @@ func (l Local) Run(ctx context.Context, c Command) (Output, error) {
 		return Output{}, context.Cause(ctx)
 	}
 	kept := newCapture(c.Limit)
-	prog := process.Program{Head: streamBytes / 2, Tail: streamBytes / 2, Split: true, Sink: kept.Add}
+	prog := process.Program{Head: maxStreamBytes / 2, Tail: maxStreamBytes / 2, Split: true, Sink: kept.Add}
 	if c.Notify != nil {
 		prog.Live = func(text []byte) { c.Notify(executors.Event{Output: text}) }
 	}
@@ -48,7 +48,7 @@ func (l Local) Run(ctx context.Context, c Command) (Output, error) {
 	if c.Notify != nil {
 		c.Notify(executors.Event{Exit: exit})
 	}
-	out := captured(kept)
+	out := outputOf(kept)
 	out.Stdout, out.Stderr, out.CutStreams = p.Streams()
 	out.ExitCode, out.Signal = exit.Code, exit.Signal
 	out.ReadOnly = c.ReadOnly && l.ReadOnly != nil
@@ -58,7 +58,7 @@ func (l Local) Run(ctx context.Context, c Command) (Output, error) {
 // startShell starts prog as the shell that runs the command.
 func (l Local) startShell(c Command, prog process.Program) (*process.Process, error) {
 	var err error
-	if prog.Path, err = Look(); err != nil {
+	if prog.Path, err = FindShell(); err != nil {
 		return nil, err
 	}
 	prog.Args, prog.Dir = c.Args(), c.Dir
@@ -98,9 +98,9 @@ func HasBash() bool {
 	return err == nil
 }
 
-// Look returns the path of the shell that runs commands: bash, or sh where there is no
+// FindShell returns the path of the shell that runs commands: bash, or sh where there is no
 // bash.
-func Look() (string, error) {
+func FindShell() (string, error) {
 	for _, name := range []string{"bash", "sh"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path, nil

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	streamBytes = 1 << 20  // of stdout and of stderr for the envelope
-	textBytes   = 64 << 10 // the longest output that is kept as a string
+	maxStreamBytes = 1 << 20  // of stdout and of stderr for the envelope
+	maxTextBytes   = 64 << 10 // the longest output that is kept as a string
 )
 
 // Output is the output of a command so far, and how it ended. All texts are valid
@@ -41,20 +41,20 @@ func newCapture(limit int) *process.Capture {
 	return process.NewCapture(limit)
 }
 
-// captured returns the output that c kept. c must not be used after that.
-func captured(c *process.Capture) Output {
+// outputOf returns the output that c kept. c must not be used after that.
+func outputOf(c *process.Capture) Output {
 	kept := c.Finish()
 	out := Output{Full: kept.Full, Truncated: kept.Lost > 0, Lost: kept.Lost}
 	if kept.Err != nil {
 		out.Truncated = true
 		out.Note = fmt.Sprintf("[the rest of the output is lost: %v]", kept.Err)
 	}
-	return out.short()
+	return out.withShortText()
 }
 
-// short returns o with a small output as a string.
-func (o Output) short() Output {
-	if size := o.Full.Size(); size <= textBytes {
+// withShortText returns o with a small output as a string.
+func (o Output) withShortText() Output {
+	if size := o.Full.Size(); size <= maxTextBytes {
 		o.Text = o.Full.Window(0, size)
 		o.Full.Close()
 		o.Full = nil

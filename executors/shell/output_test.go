@@ -40,7 +40,7 @@ func FuzzCapture(f *testing.F) {
 			c.Add(rest[:n])
 			rest = rest[n:]
 		}
-		out := captured(c)
+		out := outputOf(c)
 		full := out.Text
 		if out.Full != nil {
 			full = out.Full.Window(0, out.Full.Size())

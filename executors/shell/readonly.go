@@ -6,9 +6,9 @@ import (
 	"strconv"
 )
 
-// steering are prefixes of variables that make programs run or read more than a
+// steeringPrefixes are prefixes of variables that make programs run or read more than a
 // command names. Read-only commands do not inherit them.
-var steering = []string{
+var steeringPrefixes = []string{
 	"BASH_ENV", "BASH_FUNC_", "BASHOPTS", "CDPATH", "ENV", "GLOBIGNORE", "PS4", "SHELLOPTS",
 	"GIT_ALTERNATE_", "GIT_ASKPASS", "GIT_ATTR_", "GIT_COMMON_DIR", "GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_", "GIT_CONFIG_PARAMETERS",
 	"GIT_CONFIG_VALUE_", "GIT_DIFF_", "GIT_DIR", "GIT_EXEC_PATH", "GIT_EXTERNAL_DIFF", "GIT_INDEX_FILE", "GIT_NAMESPACE",
@@ -17,9 +17,9 @@ var steering = []string{
 	"LUA_INIT", "NODE_OPTIONS", "NODE_PATH", "PERL5LIB", "PERL5OPT", "PHPRC", "PHP_INI_SCAN_DIR", "PYTHON", "RUBYLIB", "RUBYOPT", // often the project itself
 }
 
-// gitReads are settings of git that override those of a repository, so that a
+// gitReadOnlySettings are settings of git that override those of a repository, so that a
 // reading command starts no other program and changes nothing.
-var gitReads = [][2]string{
+var gitReadOnlySettings = [][2]string{
 	{"core.fsmonitor", "false"},
 	{"core.hooksPath", os.DevNull},
 	{"core.pager", "cat"},
@@ -44,9 +44,9 @@ func readOnlyEnv() []string {
 		"MISE_OFFLINE=1", "MISE_AUTO_INSTALL=0", "PROTO_OFFLINE=1", "PROTO_AUTO_INSTALL=0", // version managers
 		"PYTHONDONTWRITEBYTECODE=1",
 		"npm_config_offline=true", "npm_config_update_notifier=false", "npm_config_logs_max=0",
-		"GIT_CONFIG_COUNT=" + strconv.Itoa(len(gitReads)),
+		"GIT_CONFIG_COUNT=" + strconv.Itoa(len(gitReadOnlySettings)),
 	}
-	for i, setting := range gitReads {
+	for i, setting := range gitReadOnlySettings {
 		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, setting[0]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, setting[1]))
 	}
 	return env

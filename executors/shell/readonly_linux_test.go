@@ -112,7 +112,7 @@ func TestReadOnlyReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-job.Done()
-	if out, err := job.Look(t.Context()); err != nil || !strings.HasSuffix(out.Text, "1\n") || !out.ReadOnly {
+	if out, err := job.ReadOutput(t.Context()); err != nil || !strings.HasSuffix(out.Text, "1\n") || !out.ReadOnly {
 		t.Errorf("in the background: %+v, %v", out, err)
 	}
 }

@@ -75,7 +75,7 @@ func (o Output) result(end ending, chars int) executors.Result {
 		res.Text = "(no output)"
 	}
 	if cut {
-		res.Full = o.whole()
+		res.Full = o.fullSpool()
 		res.Output.Lost = o.Truncated || res.Full == nil
 	} else {
 		o.Full.Close()
@@ -91,8 +91,8 @@ func (o Output) result(end ending, chars int) executors.Result {
 	return res
 }
 
-// note records the outcome for the audit line.
-func (o Output) note(rec *executors.Record, res executors.Result) {
+// recordOutcome records the outcome for the audit line.
+func (o Output) recordOutcome(rec *executors.Record, res executors.Result) {
 	if rec == nil {
 		return
 	}
@@ -102,8 +102,8 @@ func (o Output) note(rec *executors.Record, res executors.Result) {
 	}
 }
 
-// whole returns the output without the limit; nil if it does not fit on the disk.
-func (o Output) whole() *executors.Spool {
+// fullSpool returns the output without the limit; nil if it does not fit on the disk.
+func (o Output) fullSpool() *executors.Spool {
 	if o.Full != nil {
 		return o.Full
 	}

@@ -99,28 +99,28 @@ func (c Command) Env(block, extra []string) ([]string, []string) {
 	if !c.ReadOnly {
 		return block, extra
 	}
-	return slices.Concat(block, steering), slices.Concat(extra, readOnlyEnv())
+	return slices.Concat(block, steeringPrefixes), slices.Concat(extra, readOnlyEnv())
 }
 
 // Executor offers the tools. Close it when its session ends.
 type Executor struct {
-	Runner  Runner           // required
-	Root    string           // absolute path without links; the session's working directory
-	Timeout time.Duration    // of each command; 0 means no limit
-	Key     string           // of the configuration, for Timeout; for people
-	Keys    bool             // commands have a terminal, where a person may type
-	Roots   *workspace.Roots // where failed commands are undone; nil disables that
+	Runner      Runner           // required
+	Root        string           // absolute path without links; the session's working directory
+	Timeout     time.Duration    // of each command; 0 means no limit
+	TimeoutKey  string           // the configuration key of Timeout, in messages for people
+	HasTerminal bool             // commands have a terminal, where a person may type
+	Roots       *workspace.Roots // where failed commands are undone; nil disables that
 
 	cfg        Config
 	tools      executors.Registry
 	background background
-	limited    limited
+	restricted restrictedCommands
 }
 
 // New returns the executor that cfg describes, for commands in the directory root.
 func New(r Runner, root string, cfg Config) *Executor {
-	e := &Executor{Runner: r, Root: root, Timeout: time.Duration(cfg.Timeout) * time.Second, Key: "tools.shell.timeout", cfg: cfg}
-	e.tools = e.bind()
+	e := &Executor{Runner: r, Root: root, Timeout: time.Duration(cfg.Timeout) * time.Second, TimeoutKey: "tools.shell.timeout", cfg: cfg}
+	e.tools = e.bindTools()
 	return e
 }
 
@@ -128,14 +128,14 @@ type bashInput struct {
 	Command     string `json:"command"`
 	Description string `json:"description,omitempty"`
 	Background  bool   `json:"background,omitempty"`
-	// In seconds. The maximum is the one of the defaults; see bind.
+	// In seconds. bindTools replaces the maximum with that of the configuration.
 	Timeout int `json:"timeout,omitempty" jsonschema:"maximum=600"`
 }
 
-// bind makes the tools.
-func (e *Executor) bind() executors.Registry {
+// bindTools makes the tools.
+func (e *Executor) bindTools() executors.Registry {
 	// Internal, because they only reach commands that bash was allowed to start.
-	of := func(name, text string) executors.Tool {
+	jobTool := func(name, text string) executors.Tool {
 		return executors.Tool{Name: name, Description: text, Effect: executors.Internal, Kind: executors.KindExecute}
 	}
 	bash := executors.Bind(executors.Tool{
@@ -145,11 +145,12 @@ func (e *Executor) bind() executors.Registry {
 		Kind:        executors.KindExecute,
 		Invocation:  executors.FencedBlock("bash", "command"),
 	}, e.prepare, e.execute)
-	bash.Schema = bytes.Replace(bash.Schema, fmt.Appendf(nil, `"maximum":%d`, defaultMaxTimeout), fmt.Appendf(nil, `"maximum":%d`, e.cfg.MaxTimeout), 1)
+	maximum := func(timeout int) []byte { return fmt.Appendf(nil, `"maximum":%d`, timeout) }
+	bash.Schema = bytes.Replace(bash.Schema, maximum(defaultMaxTimeout), maximum(e.cfg.MaxTimeout), 1)
 	return executors.Registry{
 		bash,
-		executors.Bind(of(ToolOutput, outputDescription), e.prepareOutput, e.output),
-		executors.Bind(of(ToolStop, stopDescription), e.prepareStop, e.stop),
+		executors.Bind(jobTool(ToolOutput, outputDescription), e.prepareOutput, e.output),
+		executors.Bind(jobTool(ToolStop, stopDescription), e.prepareStop, e.stop),
 	}
 }
 
@@ -167,7 +168,7 @@ func (e *Executor) Execute(ctx context.Context, call *executors.Call) (executors
 }
 
 func (e *Executor) prepare(_ context.Context, call *executors.Call, in *bashInput) (executors.Card, error) {
-	if f := e.check(call, in); f != nil {
+	if f := e.checkInput(call, in); f != nil {
 		return executors.Card{}, f
 	}
 	title := executors.Quoted(executors.WholeLine(in.Command))
@@ -180,22 +181,22 @@ func (e *Executor) prepare(_ context.Context, call *executors.Call, in *bashInpu
 		Command: in.Command,
 		Dir:     e.Root,
 
-		FullAccess: e.limited.has(in.Command),
+		FullAccess: e.restricted.contains(in.Command),
 	}
-	if f := e.keyless(in.Command); f != nil {
+	if f := e.refuseKeys(in.Command); f != nil {
 		return card, f
 	}
 	return card, nil
 }
 
 func (e *Executor) execute(ctx context.Context, call *executors.Call, in *bashInput) (executors.Result, error) {
-	if f := e.check(call, in); f != nil {
+	if f := e.checkInput(call, in); f != nil {
 		return f.Result(), nil
 	}
-	if f := cmp.Or(e.keyless(in.Command), e.directory()); f != nil {
+	if f := cmp.Or(e.refuseKeys(in.Command), e.checkDirectory()); f != nil {
 		return f.Result(), nil
 	}
-	snap, note, err := e.begin(ctx, call, in)
+	snap, note, err := e.takeSnapshot(ctx, call, in)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return executors.Result{}, context.Cause(ctx)
@@ -225,20 +226,20 @@ func (e *Executor) run(ctx context.Context, call *executors.Call, in *bashInput,
 	default: // the turn was cancelled: the output so far is shown
 		return out.result(ending{failed: true}, e.cfg.MaxOutputChars), context.Cause(ctx)
 	}
-	late := err != nil && cmdCtx.Err() != nil && errors.Is(err, context.DeadlineExceeded)
-	if late {
-		err = e.late(in, timeout)
+	timedOut := err != nil && cmdCtx.Err() != nil && errors.Is(err, context.DeadlineExceeded)
+	if timedOut {
+		err = e.timeoutFailure(in, timeout)
 	}
 	if call.Judged != nil && call.Judged.ReadOnly {
-		note = executors.JoinLines(note, e.limited.note(in.Command, out))
+		note = executors.JoinLines(note, e.restricted.record(in.Command, out))
 	}
-	undone, undoErr := e.finish(snap, call, out.ExitCode, late)
+	undone, undoErr := e.rollBack(snap, call, out.ExitCode, timedOut)
 	if undoErr != nil {
 		err = undoErr
 	}
-	out.Note = executors.JoinLines(out.Note, out.complaint(), note, undone)
+	out.Note = executors.JoinLines(out.Note, out.noTerminalNote(), note, undone)
 	res := out.result(out.ending(err), e.cfg.MaxOutputChars)
-	out.note(call.Record, res)
+	out.recordOutcome(call.Record, res)
 	return res, nil
 }
 
@@ -255,9 +256,9 @@ func (e *Executor) command(call *executors.Call, in *bashInput) Command {
 	return cmd
 }
 
-// directory checks that the session's directory still is where it was: a link in
+// checkDirectory checks that the session's directory still is where it was: a link in
 // its place would lead commands out of the roots.
-func (e *Executor) directory() *executors.Failure {
+func (e *Executor) checkDirectory() *executors.Failure {
 	real, err := filepath.EvalSymlinks(e.Root)
 	switch {
 	case err != nil:
@@ -271,38 +272,38 @@ func (e *Executor) directory() *executors.Failure {
 		Hint("Ask the user to bring it back, or to open a new session.")
 }
 
-// maxCommand is the longest script, in bytes. Systems limit one argument of a
+// maxCommandBytes is the length of the longest script. Systems limit one argument of a
 // program to not much more (128 KiB on Linux), and the user must see it whole.
-const maxCommand = 64 << 10
+const maxCommandBytes = 64 << 10
 
-// late returns the failure of a command that did not end in time. People are shown the key
-// of the limit, unless the call set it.
-func (e *Executor) late(in *bashInput, timeout time.Duration) *executors.Failure {
+// timeoutFailure returns the failure of a command that did not end in time. People see
+// the key of the limit, unless the call set it.
+func (e *Executor) timeoutFailure(in *bashInput, timeout time.Duration) *executors.Failure {
 	f := executors.Failuref(executors.Timeout, "stopped after %s, before the command ended", timeout).
-		Hint("%sLet the command do less at once; run servers and watchers with background.", e.longer(timeout))
+		Hint("%sLet the command do less at once; run servers and watchers with background.", e.longerTimeoutHint(timeout))
 	if in.Timeout == 0 {
-		f.UserText = fmt.Sprintf("Stopped after %s (%s), before the command ended.", timeout, e.Key)
+		f.UserText = fmt.Sprintf("Stopped after %s (%s), before the command ended.", timeout, e.TimeoutKey)
 	}
 	return f
 }
 
-// longer returns the advice to allow a command more time, "" at the maximum.
-func (e *Executor) longer(timeout time.Duration) string {
+// longerTimeoutHint returns the advice to allow a command more time, "" at the maximum.
+func (e *Executor) longerTimeoutHint(timeout time.Duration) string {
 	if timeout >= time.Duration(e.cfg.MaxTimeout)*time.Second {
 		return ""
 	}
 	return fmt.Sprintf("Call it with a longer timeout, up to %d seconds. ", e.cfg.MaxTimeout)
 }
 
-// check refuses input that no shell can run, or that may not run.
-func (e *Executor) check(call *executors.Call, in *bashInput) *executors.Failure {
+// checkInput refuses input that no shell can run, or that may not run.
+func (e *Executor) checkInput(call *executors.Call, in *bashInput) *executors.Failure {
 	switch {
 	case in.Background && len(call.Env) > 0: // it would keep them for longer than the skill runs
 		return executors.Failuref(executors.PolicyBlocked, "a command with the secrets of a skill does not run in the background")
 	case in.Timeout < 0 || in.Timeout > e.cfg.MaxTimeout:
 		return executors.Failuref(executors.InvalidParameters, "bash: timeout must be from 1 to %d seconds, got %d", e.cfg.MaxTimeout, in.Timeout)
-	case len(in.Command) > maxCommand:
-		return executors.Failuref(executors.InvalidParameters, "bash: command has %d bytes, and %d is the most", len(in.Command), maxCommand).
+	case len(in.Command) > maxCommandBytes:
+		return executors.Failuref(executors.InvalidParameters, "bash: command has %d bytes, and %d is the most", len(in.Command), maxCommandBytes).
 			Hint("Put the script into a file with write and run that.")
 	case strings.TrimSpace(in.Command) == "":
 		return executors.Failuref(executors.InvalidParameters, "bash: command is empty").

@@ -11,9 +11,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/shell/rollback"
 )
 
-// timedOut is the exit code that stands for a timeout in
+// timeoutExitCode is the exit code that stands for a timeout in
 // auto_rollback_exit_codes, as in timeout(1).
-const timedOut = 124
+const timeoutExitCode = 124
 
 // transactional reports whether a command is undone when it fails. The user's own
 // commands are not, and a read-only command leaves nothing to undo.
@@ -21,10 +21,10 @@ func (e *Executor) transactional(call *executors.Call) bool {
 	return e.cfg.Transactional && e.cfg.AutoRollback && e.Roots != nil && call.Origin != executors.User && call.Judged == nil
 }
 
-// begin makes a snapshot of the files that a command may write. If that fails, note
+// takeSnapshot makes a snapshot of the files that a command may write. If that fails, note
 // says so to the model; if the command must not run without a snapshot, the error
 // does.
-func (e *Executor) begin(ctx context.Context, call *executors.Call, in *bashInput) (snap *rollback.Snapshot, note string, failed error) {
+func (e *Executor) takeSnapshot(ctx context.Context, call *executors.Call, in *bashInput) (snap *rollback.Snapshot, note string, failed error) {
 	if !e.transactional(call) {
 		return nil, "", nil
 	}
@@ -56,11 +56,11 @@ func (e *Executor) begin(ctx context.Context, call *executors.Call, in *bashInpu
 	return nil, fmt.Sprintf("[no snapshot: %v]", err), nil
 }
 
-// finish undoes a failed command. It returns the line that says so, or an error if
+// rollBack undoes a failed command. It returns the line that says so, or an error if
 // the command could not be undone completely.
-func (e *Executor) finish(snap *rollback.Snapshot, call *executors.Call, code *int, late bool) (string, error) {
-	if late {
-		code = new(timedOut)
+func (e *Executor) rollBack(snap *rollback.Snapshot, call *executors.Call, code *int, timedOut bool) (string, error) {
+	if timedOut {
+		code = new(timeoutExitCode)
 	}
 	if snap == nil || code == nil || !slices.Contains(e.cfg.AutoRollbackExitCodes, *code) {
 		return "", nil

@@ -197,7 +197,7 @@ func TestNoRollback(t *testing.T) {
 		})
 	}
 	t.Run("timeout", func(t *testing.T) {
-		for codes, stays := range map[[2]int]bool{{1, 2}: true, {1, timedOut}: false} {
+		for codes, stays := range map[[2]int]bool{{1, 2}: true, {1, timeoutExitCode}: false} {
 			e, dir := transactional(t, func(c *Config) { c.AutoRollbackExitCodes = codes[:] })
 			e.Runner, e.Timeout = late{}, time.Millisecond
 			got := run(t, e, bash("echo x > new; echo made; sleep 99"))

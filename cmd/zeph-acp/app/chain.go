@@ -226,8 +226,8 @@ func shellTools(cfg config.Config, roots *workspace.Roots, local shell.Local, bo
 	if terminal.Client.Capabilities().Terminal && !box.Required() { // a sandbox does not reach the client's terminals
 		tools.Runner = terminal
 		if !ideproxy.Ours(terminal.Client) {
-			tools.Timeout, tools.Key = time.Duration(cfg.ACP.TerminalTimeoutSecs)*time.Second, "acp.terminal_timeout_secs"
-			tools.Keys = true
+			tools.Timeout, tools.TimeoutKey = time.Duration(cfg.ACP.TerminalTimeoutSecs)*time.Second, "acp.terminal_timeout_secs"
+			tools.HasTerminal = true
 		}
 	}
 	return tools

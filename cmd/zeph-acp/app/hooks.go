@@ -25,7 +25,7 @@ func (a *App) hooks(cfg config.Config, s session.Setup, dirs sessionDirs, st *se
 		Desk: a.approvalDesk(s),
 		Env:  func() []string { return shell.Env(os.Environ(), localShell(cfg, nil).Block) },
 		Shell: func(command string) (string, []string, error) {
-			program, err := shell.Look()
+			program, err := shell.FindShell()
 			return program, []string{"-c", command}, err
 		},
 		Reaper: a.Reaper,

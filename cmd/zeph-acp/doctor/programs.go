@@ -15,7 +15,7 @@ import (
 
 // shellProgram reports which shell runs commands.
 func shellProgram(ctx context.Context) []Finding {
-	path, err := shell.Look()
+	path, err := shell.FindShell()
 	if err != nil {
 		return []Finding{{
 			State: Failure,
@@ -88,7 +88,7 @@ func (e *examination) sandbox(ctx context.Context) []Finding {
 
 // runInSandbox runs a shell in the sandbox, with a command that does nothing.
 func runInSandbox(ctx context.Context, box *sandbox.Sandbox) error {
-	path, err := shell.Look()
+	path, err := shell.FindShell()
 	if err != nil {
 		return err
 	}

@@ -14,11 +14,11 @@ func TestKeyless(t *testing.T) {
 		"npm run script": "", "echo vim": "", "service nginx status": "", "man vi": "", "vim '": "",
 	} {
 		e := New(nil, t.TempDir(), Defaults())
-		f := e.keyless(script)
+		f := e.refuseKeys(script)
 		if got := f != nil; got != (want != "") || got && !strings.HasPrefix(f.Message, want+" waits for keys") {
 			t.Errorf("%s: %v", script, f)
 		}
-		if e.Keys = true; e.keyless(script) != nil {
+		if e.HasTerminal = true; e.refuseKeys(script) != nil {
 			t.Errorf("%s is refused in a terminal with a person", script)
 		}
 	}
@@ -39,15 +39,15 @@ func TestComplaint(t *testing.T) {
 		"stty: 'standard input': Inappropriate ioctl for device\n": true,
 		"the input device is not a TTY\n":                          true,
 		"Error: open terminal failed: not a terminal\n":            true,
-		pseudo + "\nHost key verification failed.\n":               false,
+		sshNotice + "\nHost key verification failed.\n":            false,
 		"FAIL: not a title\n":                                      false,
-		strings.Repeat("x", maxComplaint) + " not a tty":           false,
+		strings.Repeat("x", maxNoTerminalOutput) + " not a tty":    false,
 	} {
 		one, zero := 1, 0
-		if got := (Output{Text: text, ExitCode: &one}).complaint() != ""; got != want {
+		if got := (Output{Text: text, ExitCode: &one}).noTerminalNote() != ""; got != want {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
-		if (Output{Text: text, ExitCode: &zero}).complaint() != "" {
+		if (Output{Text: text, ExitCode: &zero}).noTerminalNote() != "" {
 			t.Errorf("%q of a command that succeeded", text)
 		}
 	}
@@ -56,11 +56,11 @@ func TestComplaint(t *testing.T) {
 // People are shown the key of the limit that stopped a command, unless the call set it.
 func TestLate(t *testing.T) {
 	e := New(nil, t.TempDir(), Defaults())
-	got := e.late(&bashInput{}, e.Timeout).Result()
+	got := e.timeoutFailure(&bashInput{}, e.Timeout).Result()
 	if want := "Stopped after 30s (tools.shell.timeout), before the command ended."; got.ForPeople() != want || strings.Contains(got.ForModel(), "tools.shell") {
 		t.Errorf("got %q for people", got.ForPeople())
 	}
-	if got := e.late(&bashInput{Timeout: 5}, 5*time.Second).Result().ForPeople(); got != "Stopped after 5s, before the command ended." {
+	if got := e.timeoutFailure(&bashInput{Timeout: 5}, 5*time.Second).Result().ForPeople(); got != "Stopped after 5s, before the command ended." {
 		t.Errorf("got %q for people", got)
 	}
 }

@@ -17,12 +17,12 @@ import (
 // to do.
 var editors = []string{"vi", "vim", "view", "vimdiff", "rvim", "rview", "nvim", "script"}
 
-// batch matches the arguments with which an editor may end by itself, such as +qall.
-var batch = lazyregexp.New(`^(\+.+|--cmd|--headless|--help|--version|-[A-Za-z]*[ceEsSlh])$`)
+// batchArgument matches the arguments with which an editor may end by itself, such as +qall.
+var batchArgument = lazyregexp.New(`^(\+.+|--cmd|--headless|--help|--version|-[A-Za-z]*[ceEsSlh])$`)
 
-// keyless returns the failure of a script with a program that would wait for keys, or nil.
-func (e *Executor) keyless(script string) *executors.Failure {
-	if e.Keys || !slices.ContainsFunc(editors, func(name string) bool { return strings.Contains(script, name) }) {
+// refuseKeys returns the failure of a script with a program that would wait for keys, or nil.
+func (e *Executor) refuseKeys(script string) *executors.Failure {
+	if e.HasTerminal || !slices.ContainsFunc(editors, func(name string) bool { return strings.Contains(script, name) }) {
 		return nil
 	}
 	parsed, err := command.Parse(script, command.Shell{Dir: e.Root})
@@ -30,7 +30,7 @@ func (e *Executor) keyless(script string) *executors.Failure {
 		return nil
 	}
 	for _, c := range parsed.Commands {
-		if !slices.Contains(editors, c.Program()) || slices.ContainsFunc(c.Args(), func(w command.Word) bool { return !w.Literal || batch.MatchString(w.Text) }) {
+		if !slices.Contains(editors, c.Program()) || slices.ContainsFunc(c.Args(), func(w command.Word) bool { return !w.Literal || batchArgument.MatchString(w.Text) }) {
 			continue
 		}
 		return executors.Failuref(executors.InvalidParameters, "%s waits for keys, and a command has no terminal", c.Program()).
@@ -42,16 +42,16 @@ func (e *Executor) keyless(script string) *executors.Failure {
 // lacksTerminal matches the messages of programs that need a terminal.
 var lacksTerminal = lazyregexp.New(`(?i)\bnot (a|from a|to a|connected to a) (tty|terminal)\b|\bno (controlling )?(tty|terminal)\b|failed tty get|inappropriate ioctl for device`)
 
-// maxComplaint bounds the outputs that are searched for such a message, in bytes: a
+// maxNoTerminalOutput bounds the outputs that are searched for such a message, in bytes: a
 // longer output has other contents too.
-const maxComplaint = 2000
+const maxNoTerminalOutput = 2000
 
-// pseudo is a line of ssh, which does its work without a terminal.
-const pseudo = "Pseudo-terminal will not be allocated because stdin is not a terminal."
+// sshNotice is a line of ssh, which does its work without a terminal.
+const sshNotice = "Pseudo-terminal will not be allocated because stdin is not a terminal."
 
-// complaint returns a note for a command that failed because it has no terminal, or "".
-func (o Output) complaint() string {
-	if o.ExitCode == nil || *o.ExitCode == 0 || len(o.Text) > maxComplaint || !lacksTerminal.MatchString(strings.ReplaceAll(o.Text, pseudo, "")) {
+// noTerminalNote returns a note for a command that failed because it has no terminal, or "".
+func (o Output) noTerminalNote() string {
+	if o.ExitCode == nil || *o.ExitCode == 0 || len(o.Text) > maxNoTerminalOutput || !lacksTerminal.MatchString(strings.ReplaceAll(o.Text, sshNotice, "")) {
 		return ""
 	}
 	return "[a command has no terminal: use a form of it that needs none]"

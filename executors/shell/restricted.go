@@ -1,0 +1,60 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+	"sync"
+)
+
+// restrictedCommands remembers the read-only commands of one session that needed to write or to
+// use the network. If the model calls such a command again, the user is asked.
+type restrictedCommands struct {
+	mu       sync.Mutex
+	commands []string // the newest last
+}
+
+// maxRestricted is how many commands are remembered.
+const maxRestricted = 32
+
+// record remembers a read-only command that seems to have failed because it could only
+// read, and returns the line for the model below its output. It returns "" for any
+// other command.
+func (l *restrictedCommands) record(script string, out Output) string {
+	if out.ExitCode != nil && *out.ExitCode == 0 || !(out.ReadOnly && out.containsAny(refusalMessages) || out.containsAny(offlineMessages)) {
+		return ""
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !slices.Contains(l.commands, script) {
+		l.commands = append(l.commands, script)
+		l.commands = l.commands[max(0, len(l.commands)-maxRestricted):]
+	}
+	return "[read-only: this ran without a question, so it could neither write nor use the network; if it has to, call it again as it is, and the user is asked]"
+}
+
+// contains reports whether record remembered the command.
+func (l *restrictedCommands) contains(script string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Contains(l.commands, script)
+}
+
+// refusalMessages are texts that programs print for EACCES and EPERM, in lower case.
+var refusalMessages = []string{"permission denied", "operation not permitted", "eacces", "eperm"}
+
+// offlineMessages are texts that go prints when its plain form prevented a download, in
+// lower case.
+var offlineMessages = []string{"goproxy=off", "gotoolchain=local"}
+
+// maxSearched is how much of the end of an output is searched, in bytes.
+const maxSearched = 64 << 10
+
+// containsAny reports whether the end of the output has one of the texts.
+func (o Output) containsAny(texts []string) bool {
+	end := o.Text
+	if o.Full != nil {
+		end = o.Full.Window(max(0, o.Full.Size()-maxSearched), maxSearched)
+	}
+	end = strings.ToLower(end[max(0, len(end)-maxSearched):])
+	return slices.ContainsFunc(texts, func(what string) bool { return strings.Contains(end, what) })
+}
