@@ -31,9 +31,10 @@ type AuthMeta struct {
 // authAPIKey is the first method, because some clients call authenticate with
 // the first one without asking. It succeeds at once if a turn can run.
 var authAPIKey = AuthMethod{
-	ID:          "api-key",
-	Name:        "API key",
-	Description: "Uses the provider's key from the environment or from login. Without a key it uses Ollama on this machine, else the built-in provider, which needs no key.",
+	ID:   "api-key",
+	Name: "API key",
+	Description: "Uses the provider's key from the environment or from login. Without a key it uses Ollama on this " +
+		"machine, else the built-in provider, which needs no key.",
 }
 
 // authLogin runs the command login, for clients with a terminal.

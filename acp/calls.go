@@ -45,8 +45,8 @@ func (c *openCalls) settle(id uint64, a answer) bool {
 	return open
 }
 
-// drop ends a call whose answer is no longer needed.
-func (c *openCalls) drop(id uint64) {
+// forget ends a call whose answer is no longer needed.
+func (c *openCalls) forget(id uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.waiting, id)

@@ -22,7 +22,7 @@ func TestOpenCalls(t *testing.T) {
 	if got := <-answered; string(got.result) != string(a.result) {
 		t.Errorf("got %s", got.result)
 	}
-	c.drop(second)
+	c.forget(second)
 	if c.settle(second, b) || len(never) > 0 {
 		t.Error("a late answer was kept")
 	}

@@ -15,19 +15,19 @@ import (
 // Client is the other side of the connection: the editor. Its methods may be
 // called concurrently. A method that sends a request fails with a
 // [*ClientError] if the client refuses, and with ctx's cause if ctx ends first.
-// A late answer is ignored; giveUp says when the client is notified.
+// A late answer is ignored; sendCancel says when the client is notified.
 type Client struct {
-	stream *stream
-	conn   *jsonrpc2.Conn
-	hello  atomic.Pointer[InitializeRequest] // the latest; nil before initialize
+	stream      *stream
+	conn        *jsonrpc2.Conn
+	initialized atomic.Pointer[InitializeRequest] // the latest; nil before initialize
 
-	calling sync.Mutex // held while a call is written, so that their ids are in order
+	sending sync.Mutex // held while a call is written, so that their ids are in order
 }
 
 // Capabilities returns the client's capabilities from initialize; none before
 // that.
 func (c *Client) Capabilities() ClientCapabilities {
-	if hello := c.hello.Load(); hello != nil {
+	if hello := c.initialized.Load(); hello != nil {
 		return hello.ClientCapabilities
 	}
 	return ClientCapabilities{}
@@ -35,7 +35,7 @@ func (c *Client) Capabilities() ClientCapabilities {
 
 // Info returns the client's name and version; empty if initialize had none.
 func (c *Client) Info() Implementation {
-	if hello := c.hello.Load(); hello != nil {
+	if hello := c.initialized.Load(); hello != nil {
 		return hello.ClientInfo
 	}
 	return Implementation{}
@@ -56,19 +56,19 @@ type sessionNotification struct {
 // Update sends a session/update. It waits while too much output is queued, but
 // not beyond ctx, whose Done it calls only then. The update is sent in any case.
 func (c *Client) Update(ctx context.Context, sessionID string, u SessionUpdate) error {
-	c.stream.out.room(ctx.Done)
+	c.stream.out.waitForRoom(ctx.Done)
 	return c.stream.write(notification{"2.0", "session/update", sessionNotification{sessionID, u}})
 }
 
 // call sends a request and decodes its result into result.
 func (c *Client) call(ctx context.Context, method string, params, result any) error {
-	call, err := c.dispatch(ctx, method, params)
+	call, err := c.send(ctx, method, params)
 	if err != nil {
 		return err
 	}
 	if err = call.await(ctx, result); ctx.Err() != nil && err == context.Cause(ctx) {
-		call.drop()
-		c.giveUp(call.id, err)
+		call.ignoreAnswer()
+		c.sendCancel(call.id, err)
 	}
 	return err
 }
@@ -128,23 +128,23 @@ func reasonOf(fault *jsonrpc2.Error) string {
 	return fault.Message + ": " + details
 }
 
-// drop ignores the answer, which may still arrive.
-func (o openCall) drop() { o.client.stream.calls.drop(o.id) }
+// ignoreAnswer ignores the answer, which may still arrive.
+func (o openCall) ignoreAnswer() { o.client.stream.calls.forget(o.id) }
 
-// giveUp sends $/cancel_request for a request whose answer is no longer needed.
+// sendCancel sends $/cancel_request for a request whose answer is no longer needed.
 //
 // After session/cancel the client settles its requests itself, and some clients
 // fail on a notification about a settled request. The protocol lets clients
 // ignore it, so it goes only to those that declare support.
-func (c *Client) giveUp(id uint64, cause error) {
+func (c *Client) sendCancel(id uint64, cause error) {
 	if cause == ErrTurnCancelled || !c.Capabilities().CancelRequest {
 		return
 	}
 	_ = c.stream.write(notification{"2.0", "$/cancel_request", map[string]uint64{"requestId": id}})
 }
 
-// dispatch writes a request.
-func (c *Client) dispatch(ctx context.Context, method string, params any) (openCall, error) {
+// send writes a request.
+func (c *Client) send(ctx context.Context, method string, params any) (openCall, error) {
 	if ctx.Err() != nil {
 		return openCall{}, context.Cause(ctx)
 	}
@@ -153,13 +153,13 @@ func (c *Client) dispatch(ctx context.Context, method string, params any) (openC
 		return openCall{}, ErrClosed
 	default:
 	}
-	c.calling.Lock()
-	defer c.calling.Unlock()
+	c.sending.Lock()
+	defer c.sending.Unlock()
 	call := openCall{client: c, method: method}
 	call.id, call.answered = c.stream.calls.add()
 	err := c.stream.write(message{JSONRPC: "2.0", ID: call.id, Method: method, Params: params})
 	if err != nil {
-		call.drop()
+		call.ignoreAnswer()
 	}
 	return call, err
 }
@@ -222,7 +222,7 @@ type Terminal struct {
 // CreateTerminal starts a command in a terminal of the client.
 func (c *Client) CreateTerminal(ctx context.Context, p CreateTerminalRequest) (*Terminal, error) {
 	const method = "terminal/create"
-	call, err := c.dispatch(ctx, method, p)
+	call, err := c.send(ctx, method, p)
 	if err != nil {
 		return nil, err
 	}
@@ -231,7 +231,7 @@ func (c *Client) CreateTerminal(ctx context.Context, p CreateTerminalRequest) (*
 	}
 	err = call.await(ctx, &r)
 	if ctx.Err() != nil && err == context.Cause(ctx) {
-		c.giveUp(call.id, err)
+		c.sendCancel(call.id, err)
 		go func() { // release a terminal that arrives late, which would otherwise keep running
 			if err := call.await(context.WithoutCancel(ctx), &r); err == nil && r.TerminalID != "" {
 				(&Terminal{r.TerminalID, c, p.SessionID}).Release()
@@ -276,9 +276,9 @@ func (t *Terminal) Kill(ctx context.Context) error {
 // Release frees the terminal, which kills a command that still runs. It
 // does not wait for the client's answer.
 func (t *Terminal) Release() {
-	call, err := t.client.dispatch(context.Background(), "terminal/release", terminalRequest{t.session, t.ID})
+	call, err := t.client.send(context.Background(), "terminal/release", terminalRequest{t.session, t.ID})
 	if err != nil { // the client and its terminals no longer exist
 		return
 	}
-	call.drop() // a refusal has no remedy
+	call.ignoreAnswer() // a refusal has no remedy
 }

@@ -89,22 +89,22 @@ func decodeBlock(raw []byte, field string) (b ContentBlock, err error) {
 		return b, paramsErrorf(field, "must be an object, not %s", kind)
 	}
 	o := objectOf(raw, field, "type", "text", "data", "mimeType", "uri", "name", "resource")
-	if b.Type, err = o.name("type"); err != nil {
+	if b.Type, err = o.nonEmptyString("type"); err != nil {
 		return b, err
 	}
 	switch b.Type {
 	case "text":
 		var text string
-		text, err = o.text("text")
+		text, err = o.requiredString("text")
 		b.Text = &text
 	case "image", "audio":
-		if b.MIMEType, err = o.text("mimeType"); err == nil {
-			b.Data, err = o.text("data")
+		if b.MIMEType, err = o.requiredString("mimeType"); err == nil {
+			b.Data, err = o.requiredString("data")
 		}
-		b.URI = o.optional("uri")
+		b.URI = o.optionalString("uri")
 	case "resource_link":
-		b.URI, err = o.name("uri")
-		b.Name, b.MIMEType = o.optional("name"), o.optional("mimeType")
+		b.URI, err = o.nonEmptyString("uri")
+		b.Name, b.MIMEType = o.optionalString("name"), o.optionalString("mimeType")
 	case "resource":
 		b.Resource, err = decodeResource(o.members["resource"], field+".resource")
 	default:
@@ -122,11 +122,11 @@ func decodeResource(raw []byte, field string) (*Resource, error) {
 		return nil, paramsErrorf(field, "must be an object, not %s", kind)
 	}
 	o := objectOf(raw, field, "uri", "mimeType", "text", "blob")
-	uri, err := o.name("uri")
+	uri, err := o.nonEmptyString("uri")
 	if err != nil {
 		return nil, err
 	}
-	r := &Resource{URI: uri, MIMEType: o.optional("mimeType")}
+	r := &Resource{URI: uri, MIMEType: o.optionalString("mimeType")}
 	key, to := "text", &r.Text
 	if !o.has("text") {
 		key, to = "blob", &r.Blob
@@ -134,7 +134,7 @@ func decodeResource(raw []byte, field string) (*Resource, error) {
 	if !o.has(key) {
 		return nil, paramsErrorf(field, "must have text or blob")
 	}
-	content, err := o.text(key)
+	content, err := o.requiredString(key)
 	*to = &content
 	return r, err
 }

@@ -86,17 +86,17 @@ func (r *ElicitResult) UnmarshalJSON(b []byte) error {
 // then a *ClientError that is Unsupported.
 func (c *Client) Elicit(ctx context.Context, p ElicitRequest) (ElicitResult, error) {
 	const method = "elicitation/create"
-	can, err := c.Capabilities().ElicitForm, checkFlat(p.Schema)
+	supported, err := c.Capabilities().ElicitForm, checkFormSchema(p.Schema)
 	if p.Schema == nil {
-		can, err = c.Capabilities().ElicitURL, p.checkURL()
+		supported, err = c.Capabilities().ElicitURL, p.checkURL()
 	}
-	if !can {
+	if !supported {
 		return ElicitResult{}, unsupported(method)
 	}
 	if err != nil {
 		return ElicitResult{}, fmt.Errorf("%s: %w", method, err)
 	}
-	wire := elicitation{p.SessionID, p.ToolCallID, p.Message, "form", p.Schema, "", ""}
+	wire := elicitation{SessionID: p.SessionID, ToolCallID: p.ToolCallID, Message: p.Message, Mode: "form", RequestedSchema: p.Schema}
 	if p.Schema == nil {
 		wire.Mode, wire.ElicitationID, wire.URL = "url", p.ElicitationID, p.URL
 	}
@@ -132,9 +132,9 @@ func (p ElicitRequest) checkURL() error {
 	return nil
 }
 
-// checkFlat returns an error for a schema that no form can show. Schemas also come
+// checkFormSchema returns an error for a schema that no form can show. Schemas also come
 // from MCP servers.
-func checkFlat(schema json.RawMessage) error {
+func checkFormSchema(schema json.RawMessage) error {
 	var s struct {
 		Type       string `json:"type"`
 		Properties map[string]struct {

@@ -22,7 +22,7 @@ func (p *ForkSessionRequest) For(id string) LoadSessionRequest {
 
 // forkSession answers session/fork like session/new.
 func (s *Server) forkSession(ctx context.Context, p ForkSessionRequest) (secondPhase, error) {
-	return opening(func() (Session, error) {
+	return openPhase(func() (Session, error) {
 		sess, err := s.Sessions.Fork(ctx, s.client, p)
 		if err != nil {
 			err = fmt.Errorf("session %s: %w", p.ID(), err)

@@ -34,7 +34,7 @@ func (p *InitializeRequest) decode(raw []byte) error {
 		return paramsErrorf("protocolVersion", "must be an integer from 0 to 65535, got %s", p.ProtocolVersion)
 	}
 	info := objectOf(o.members["clientInfo"], "clientInfo", "name", "title", "version")
-	p.ClientInfo = Implementation{info.optional("name"), info.optional("title"), info.optional("version")}
+	p.ClientInfo = Implementation{info.optionalString("name"), info.optionalString("title"), info.optionalString("version")}
 	return p.ClientCapabilities.UnmarshalJSON(o.members["clientCapabilities"])
 }
 
@@ -57,7 +57,7 @@ type InitializeMeta struct {
 // initialize answers with our version whatever the client's is, as the protocol
 // demands. It may be called again.
 func (s *Server) initialize(_ context.Context, p InitializeRequest) (secondPhase, error) {
-	s.client.hello.Store(&p)
+	s.client.initialized.Store(&p)
 	w := secondPhase{run: func() (any, error) {
 		r := InitializeResponse{
 			ProtocolVersion:   Version,

@@ -80,24 +80,24 @@ type setOptionRequest struct {
 // type. A value of an unknown type may have the form of a known one.
 func (p *setOptionRequest) decode(raw []byte) error {
 	o := objectOf(raw, "", "sessionId", "configId", "type", "value")
-	session, err := o.text("sessionId")
+	session, err := o.requiredString("sessionId")
 	if err != nil {
 		return err
 	}
 	p.SessionID = &session
-	if p.id, err = o.text("configId"); err != nil {
+	if p.id, err = o.requiredString("configId"); err != nil {
 		return err
 	}
 	value := o.members["value"]
 	switch kind := jsonKind(value); {
 	case kind == "boolean":
 		p.value = OptionValue{Bool: true, On: string(value) == "true"}
-	case o.optional("type") == "boolean" && o.has("value"):
+	case o.optionalString("type") == "boolean" && o.has("value"):
 		return paramsErrorf("value", "must be a boolean, not %s", kind)
 	case o.has("value") && kind != "string":
 		return paramsErrorf("value", "must be a string or a boolean, not %s", kind)
 	default:
-		p.value.Text, err = o.text("value")
+		p.value.Text, err = o.requiredString("value")
 	}
 	return err
 }

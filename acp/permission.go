@@ -95,7 +95,7 @@ func (s *ExitStatus) UnmarshalJSON(raw []byte) error {
 	if wire.ExitCode == nil {
 		return nil
 	}
-	if err := json.Unmarshal(integer(wire.ExitCode), &s.ExitCode); err != nil {
+	if err := json.Unmarshal(trimZeroFraction(wire.ExitCode), &s.ExitCode); err != nil {
 		return fmt.Errorf("exitCode: %w", err)
 	}
 	return nil

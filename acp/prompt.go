@@ -26,7 +26,7 @@ func (p *PromptRequest) decode(raw []byte) error {
 // decodeMembers parses the session, the prompt and the trace.
 func (p *PromptRequest) decodeMembers(o jsonObject) error {
 	p.Trace = traceOf(o.members["_meta"])
-	id, err := o.text("sessionId")
+	id, err := o.requiredString("sessionId")
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (p *PromptRequest) decodeMembers(o jsonObject) error {
 		}
 		p.Prompt = append(p.Prompt, b)
 	}
-	if blank(p.Prompt) {
+	if isBlank(p.Prompt) {
 		return paramsErrorf("prompt", "is empty")
 	}
 	return nil
@@ -72,8 +72,8 @@ func (p *PromptRequest) check(c Config) error {
 	return nil
 }
 
-// blank reports whether the blocks contain only white space.
-func blank(blocks []ContentBlock) bool {
+// isBlank reports whether the blocks contain only white space.
+func isBlank(blocks []ContentBlock) bool {
 	for _, b := range blocks {
 		if b.Type != "text" || strings.TrimSpace(*b.Text) != "" {
 			return false

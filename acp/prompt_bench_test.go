@@ -31,7 +31,7 @@ func BenchmarkLargePrompt(b *testing.B) {
 			for b.Loop() {
 				s := &stream{
 					in: bufio.NewReaderSize(bytes.NewReader(line), 64<<10), maxLine: Defaults().MaxLineBytes,
-					out: newWriter(nil, 1, nil), idle: func() {}, log: slog.New(slog.DiscardHandler),
+					out: newWriter(nil, 1, nil), beforeWait: func() {}, log: slog.New(slog.DiscardHandler),
 				}
 				var stub json.RawMessage
 				if err := s.ReadObject(&stub); err != nil {

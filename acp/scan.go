@@ -137,8 +137,8 @@ func (o jsonObject) has(key string) bool {
 	return kind != "" && kind != "null"
 }
 
-// text returns a required string.
-func (o jsonObject) text(key string) (string, error) {
+// requiredString returns a required string.
+func (o jsonObject) requiredString(key string) (string, error) {
 	field := strings.TrimPrefix(o.field+"."+key, ".")
 	if !o.has(key) {
 		return "", paramsErrorf(field, "is required")
@@ -149,24 +149,24 @@ func (o jsonObject) text(key string) (string, error) {
 	return unquote(o.members[key]), nil
 }
 
-// name returns a required string that must not be empty.
-func (o jsonObject) name(key string) (string, error) {
-	s, err := o.text(key)
+// nonEmptyString returns a required string that must not be empty.
+func (o jsonObject) nonEmptyString(key string) (string, error) {
+	s, err := o.requiredString(key)
 	if err == nil && s == "" {
 		err = paramsErrorf(strings.TrimPrefix(o.field+"."+key, "."), "is required")
 	}
 	return s, err
 }
 
-// optional returns a string, "" if it is missing or not a string.
-func (o jsonObject) optional(key string) string {
-	s, _ := o.text(key)
+// optionalString returns a string, "" if it is missing or not a string.
+func (o jsonObject) optionalString(key string) string {
+	s, _ := o.requiredString(key)
 	return s
 }
 
-// integer returns a number without a fraction of zeros. Some clients have only floating
+// trimZeroFraction returns a number without a fraction of zeros. Some clients have only floating
 // point numbers, and write 1 as 1.0.
-func integer(raw []byte) []byte {
+func trimZeroFraction(raw []byte) []byte {
 	whole, fraction, ok := bytes.Cut(raw, []byte("."))
 	if ok && len(fraction) > 0 && len(bytes.Trim(fraction, "0")) == 0 {
 		return whole

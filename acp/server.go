@@ -40,10 +40,10 @@ import (
 // Version is the protocol version of this package.
 const Version = 1
 
-// drain is how long Serve waits at its end for turns to stop, and then again
+// drainTime is how long Serve waits at its end for turns to stop, and then again
 // for the last frames to be written. An editor expects the process to end
 // within 2 seconds after it closed the connection.
-const drain = 900 * time.Millisecond
+const drainTime = 900 * time.Millisecond
 
 // Server serves one connection.
 type Server struct {
@@ -73,8 +73,8 @@ type Server struct {
 	stream *stream
 	client *Client
 
-	work    sync.WaitGroup // running second phases
-	waiting []func()       // second phases to start after all frames that have arrived; owned by the read goroutine
+	runningPhases sync.WaitGroup // second phases that run
+	pendingPhases []func()       // second phases to start after all frames that have arrived; owned by the read goroutine
 
 	mu       sync.Mutex
 	ending   bool                               // no further second phase starts
@@ -130,8 +130,8 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	closer, _ := in.(io.Closer)
 	s.stream = &stream{
 		in: bufio.NewReaderSize(in, 64<<10), closer: closer, maxLine: s.Config.MaxLineBytes,
-		out: w, trace: s.Trace, idle: s.start, done: ctx.Done(), log: s.Log,
-		ended: func() { cancel(ErrClosed) }, // a failed call must not look like a refusal of the client
+		out: w, trace: s.Trace, beforeWait: s.startPending, done: ctx.Done(), log: s.Log,
+		onEnd: func() { cancel(ErrClosed) }, // a failed call must not look like a refusal of the client
 	}
 	s.inFlight = map[string]context.CancelCauseFunc{}
 	s.client = &Client{stream: s.stream}
@@ -140,7 +140,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	go func() { broken <- w.run() }()
 	// The handler may run before NewConn returns; it waits here for the client.
 	dispatch := &dispatcher{server: s, ctx: ctx, ready: make(chan struct{})}
-	conn := jsonrpc2.NewConn(context.WithoutCancel(ctx), s.stream, dispatch, jsonrpc2.SetLogger(discard{}))
+	conn := jsonrpc2.NewConn(context.WithoutCancel(ctx), s.stream, dispatch, jsonrpc2.SetLogger(noLog{}))
 	s.client.conn = conn
 	close(dispatch.ready)
 
@@ -151,29 +151,30 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	case err = <-broken:
 	}
 	cancel(ErrClosed)
-	s.wait() // while the connection is open: after a signal the client still accepts answers
+	s.waitForPhases() // while the connection is open: after a signal the client still accepts answers
 	_ = conn.Close()
-	w.close(drain)
+	w.close(drainTime)
 	return err
 }
 
-// wait waits briefly for the running handlers to end.
-func (s *Server) wait() {
+// waitForPhases waits briefly for the running second phases to end.
+func (s *Server) waitForPhases() {
 	s.mu.Lock()
 	s.ending = true
 	s.mu.Unlock()
 	done := make(chan struct{})
-	go func() { s.work.Wait(); close(done) }()
+	go func() { s.runningPhases.Wait(); close(done) }()
 	select {
 	case <-done:
-	case <-time.After(drain):
+	case <-time.After(drainTime):
 		s.Log.Warn("requests still run at the end of the connection")
 	}
 }
 
-type discard struct{}
+// noLog drops the messages of jsonrpc2: the package logs its own.
+type noLog struct{}
 
-func (discard) Printf(string, ...any) {}
+func (noLog) Printf(string, ...any) {}
 
 // dispatcher is the jsonrpc2 handler of one connection.
 type dispatcher struct {
@@ -213,18 +214,18 @@ func (s *Server) handle(conn context.Context, id json.RawMessage, method string,
 		reply(nil, fmt.Errorf("%w: %s", errUnknownMethod, method))
 		return
 	}
-	ctx, end, err := s.begin(conn, id)
+	ctx, end, err := s.track(conn, id)
 	if err != nil {
 		s.stream.refuse(jsonrpc2.CodeInvalidRequest, err.Error())
 		return
 	}
 	sent := func(w secondPhase) {
 		if w.sent != nil {
-			_ = s.recovering(method, func() error { w.sent(conn); return nil })
+			_ = s.catchPanic(method, func() error { w.sent(conn); return nil })
 		}
 	}
 	var w secondPhase
-	err = s.recovering(method, func() (err error) { w, err = h(s, ctx, params); return err })
+	err = s.catchPanic(method, func() (err error) { w, err = h(s, ctx, params); return err })
 	if err != nil || w.run == nil {
 		end()
 		reply(w.result, err)
@@ -233,9 +234,9 @@ func (s *Server) handle(conn context.Context, id json.RawMessage, method string,
 		}
 		return
 	}
-	s.waiting = append(s.waiting, func() {
+	s.pendingPhases = append(s.pendingPhases, func() {
 		var result any
-		err := s.recovering(method, func() (err error) { result, err = w.run(); return err })
+		err := s.catchPanic(method, func() (err error) { result, err = w.run(); return err })
 		// The id is free before the answer is written: the client may reuse it
 		// as soon as it reads the answer.
 		end()
@@ -260,14 +261,14 @@ func (s *Server) handler(id json.RawMessage, method string) handler {
 	return handlers[method]
 }
 
-// start starts the second phases. The read goroutine calls it after every frame
+// startPending starts the second phases. The read goroutine calls it after every frame
 // that has arrived.
-func (s *Server) start() {
-	for _, second := range s.waiting {
+func (s *Server) startPending() {
+	for _, second := range s.pendingPhases {
 		s.spawn(second)
 	}
-	clear(s.waiting) // they hold prompts
-	s.waiting = s.waiting[:0]
+	clear(s.pendingPhases) // they hold prompts
+	s.pendingPhases = s.pendingPhases[:0]
 }
 
 // spawn runs f on its own goroutine. Serve waits for it at its end.
@@ -275,25 +276,25 @@ func (s *Server) spawn(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.ending {
-		s.work.Go(func() {
-			grow()
+		s.runningPhases.Go(func() {
+			growStack()
 			f()
 		})
 	}
 }
 
-// grow makes room on the stack of a new goroutine for the deep calls of a turn: 32 KiB with
+// growStack makes room on the stack of a new goroutine for the deep calls of a turn: 32 KiB with
 // its own calls. Otherwise the runtime copies the stack each time it doubles, which takes
 // 4 % of a short turn.
 //
 //go:noinline
-func grow() {
+func growStack() {
 	var room [28 << 10]byte
 	runtime.KeepAlive(&room)
 }
 
-// begin records a request as in flight until end is called.
-func (s *Server) begin(ctx context.Context, id json.RawMessage) (_ context.Context, end func(), err error) {
+// track records a request as in flight until end is called.
+func (s *Server) track(ctx context.Context, id json.RawMessage) (_ context.Context, end func(), err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if id == nil || string(id) == "null" {
 		return ctx, func() { cancel(nil) }, nil
@@ -314,8 +315,8 @@ func (s *Server) begin(ctx context.Context, id json.RawMessage) (_ context.Conte
 	}, nil
 }
 
-// recovering converts a panic of f to an error, so that the server continues.
-func (s *Server) recovering(method string, f func() error) (err error) {
+// catchPanic converts a panic of f to an error, so that the server continues.
+func (s *Server) catchPanic(method string, f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.Log.Error("panic", "method", method, "panic", p, "stack", string(debug.Stack()))
@@ -365,7 +366,10 @@ func DecodeParams(raw json.RawMessage, p any) error {
 			return params
 		case errors.As(err, &wrong):
 			// encoding/json includes an embedded struct in the path.
-			field := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(wrong.Field, "LoadSessionRequest."), "sessionRequest."), "NewSessionRequest.")
+			field := wrong.Field
+			for _, embedded := range []string{"LoadSessionRequest.", "sessionRequest.", "NewSessionRequest."} {
+				field = strings.TrimPrefix(field, embedded)
+			}
 			return paramsErrorf(field, "must be %s, not %s", jsonType(wrong.Type), strings.Replace(wrong.Value, "bool", "boolean", 1))
 		}
 		return paramsErrorf("params", "%v", err)

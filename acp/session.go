@@ -242,23 +242,27 @@ type SessionMode struct {
 // newSession answers session/new. No update of the session is sent before the
 // response: some clients hang on one, others drop it.
 func (s *Server) newSession(ctx context.Context, p NewSessionRequest) (secondPhase, error) {
-	return opening(func() (Session, error) { return s.Sessions.New(ctx, s.client, p) }, func(sess Session) any {
+	return openPhase(func() (Session, error) { return s.Sessions.New(ctx, s.client, p) }, func(sess Session) any {
 		return NewSessionResponse{sess.ID(), sess.State()}
 	}), nil
 }
 
 // loadSession answers session/load, after the history of the session.
 func (s *Server) loadSession(ctx context.Context, p LoadSessionRequest) (secondPhase, error) {
-	return s.reopening(ctx, s.Sessions.Load, p), nil
+	return s.reopenPhase(ctx, s.Sessions.Load, p), nil
 }
 
 // resumeSession answers session/resume.
 func (s *Server) resumeSession(ctx context.Context, p LoadSessionRequest) (secondPhase, error) {
-	return s.reopening(ctx, s.Sessions.Resume, p), nil
+	return s.reopenPhase(ctx, s.Sessions.Resume, p), nil
 }
 
-func (s *Server) reopening(ctx context.Context, reopen func(context.Context, *Client, LoadSessionRequest) (Session, error), p LoadSessionRequest) secondPhase {
-	return opening(func() (Session, error) {
+// reopenFunc opens a stored session again.
+type reopenFunc = func(context.Context, *Client, LoadSessionRequest) (Session, error)
+
+// reopenPhase returns a second phase that opens a stored session again.
+func (s *Server) reopenPhase(ctx context.Context, reopen reopenFunc, p LoadSessionRequest) secondPhase {
+	return openPhase(func() (Session, error) {
 		sess, err := reopen(ctx, s.client, p)
 		if err != nil {
 			err = fmt.Errorf("session %s: %w", p.ID(), err)
@@ -267,9 +271,9 @@ func (s *Server) reopening(ctx context.Context, reopen func(context.Context, *Cl
 	}, func(sess Session) any { return sess.State() })
 }
 
-// opening returns a second phase that opens a session, and calls Opened after the
+// openPhase returns a second phase that opens a session, and calls Opened after the
 // response.
-func opening(open func() (Session, error), response func(Session) any) secondPhase {
+func openPhase(open func() (Session, error), response func(Session) any) secondPhase {
 	var sess Session
 	return secondPhase{
 		run: func() (any, error) {

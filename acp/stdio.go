@@ -23,15 +23,15 @@ import (
 // An invalid line is answered here, and reading continues: jsonrpc2 would close
 // the connection.
 type stream struct {
-	in      *bufio.Reader
-	closer  io.Closer // of in; may be nil
-	maxLine int       // bytes, without the line ending
-	out     *writer
-	trace   func(Side, []byte)
-	done    <-chan struct{} // closed at the end of the connection; the reader must not wait longer
-	idle    func()          // called on the read goroutine before it may wait for the client
-	ended   func()          // called at the end of the input, before our open calls fail
-	log     *slog.Logger
+	in         *bufio.Reader
+	closer     io.Closer // of in; may be nil
+	maxLine    int       // bytes, without the line ending
+	out        *writer
+	trace      func(Side, []byte)
+	done       <-chan struct{} // closed at the end of the connection; the reader must not wait longer
+	beforeWait func()          // called on the read goroutine before it may wait for the client
+	onEnd      func()          // called at the end of the input, before our open calls fail
+	log        *slog.Logger
 
 	frame frame // the request that ReadObject returned last; owned by the read goroutine
 	calls openCalls
@@ -87,7 +87,7 @@ func (s *stream) reply(id json.RawMessage, result any, err error) {
 	case result == nil:
 		m.Result = struct{}{} // strict clients reject null
 	}
-	if err := s.write(m); err != nil && !s.out.gone() {
+	if err := s.write(m); err != nil && !s.out.stopped() {
 		// A result that cannot be marshalled must not leave the client waiting.
 		s.log.Error("write response", "err", err)
 		_ = s.write(message{JSONRPC: "2.0", ID: id, Error: wireError(err)})
@@ -112,10 +112,10 @@ func (s *stream) Close() error {
 // the connection.
 func (s *stream) ReadObject(v any) error {
 	for {
-		s.out.pause(s.done)
+		s.out.pauseReader(s.done)
 		line, tooLong, err := s.readLine()
 		if err != nil && len(line) == 0 {
-			s.ended()
+			s.onEnd()
 			return err
 		}
 		switch line = bytes.TrimSpace(line); {
@@ -135,15 +135,15 @@ func (s *stream) ReadObject(v any) error {
 // stub is the request by which jsonrpc2 calls the handler.
 var stub = []byte(`{"jsonrpc":"2.0","method":""}`)
 
-// keptEnd is the number of bytes kept of each end of a line over the limit. They
+// endBytes is the number of bytes kept of each end of a line over the limit. They
 // suffice for the members that identify the frame.
-const keptEnd = 4 << 10
+const endBytes = 4 << 10
 
 // readLine reads up to the next newline or the end of input. It does not store
 // a line over the limit, but returns its two ends.
 func (s *stream) readLine() (line []byte, tooLong bool, err error) {
 	if ahead, _ := s.in.Peek(s.in.Buffered()); bytes.IndexByte(ahead, '\n') < 0 {
-		s.idle()
+		s.beforeWait()
 	}
 	// For a long line, append alone could hold several copies.
 	var parts [][]byte
@@ -167,8 +167,8 @@ func lineEnds(parts [][]byte) []byte {
 		parts = [][]byte{parts[0], parts[n-2], parts[n-1]}
 	}
 	line := bytes.Join(parts, nil)
-	if len(line) > 2*keptEnd {
-		line = append(line[:keptEnd], line[len(line)-keptEnd:]...)
+	if len(line) > 2*endBytes {
+		line = append(line[:endBytes], line[len(line)-endBytes:]...)
 	}
 	return line
 }
@@ -178,7 +178,7 @@ func lineEnds(parts [][]byte) []byte {
 // otherwise wait forever. Any other line is refused.
 func (s *stream) overLimit(line []byte) {
 	limit := strconv.Itoa(s.maxLine) + " bytes"
-	m := outerMembers(line[:min(keptEnd, len(line))], line[max(0, len(line)-keptEnd):])
+	m := outerMembers(line[:min(endBytes, len(line))], line[max(0, len(line)-endBytes):])
 	if m["method"] != nil || m["result"] == nil && m["error"] == nil {
 		s.refuse(jsonrpc2.CodeInvalidRequest, "line over "+limit)
 		return
@@ -253,7 +253,7 @@ func (s *stream) classify(line []byte) (request bool) {
 		return false
 	}
 	switch {
-	case m.optional("jsonrpc") != "2.0":
+	case m.optionalString("jsonrpc") != "2.0":
 		s.refuse(jsonrpc2.CodeInvalidRequest, `jsonrpc must be "2.0"`)
 	case method == nil:
 		s.refuse(jsonrpc2.CodeInvalidRequest, "method, result and error are missing")
@@ -294,7 +294,9 @@ func (s *stream) response(id, result, fault json.RawMessage) {
 }
 
 // callID returns the id of a call of ours as the client returns it.
-func callID(raw []byte) (uint64, error) { return strconv.ParseUint(string(integer(raw)), 10, 64) }
+func callID(raw []byte) (uint64, error) {
+	return strconv.ParseUint(string(trimZeroFraction(raw)), 10, 64)
+}
 
 // answerOf returns the content of a response.
 func answerOf(result, fault json.RawMessage) answer {

@@ -85,12 +85,12 @@ func TestEndsOfLongLine(t *testing.T) {
 	const limit = 1 << 20
 	for _, n := range []int{limit, limit + 1, limit + 2, 3 * limit} {
 		line := "{" + strings.Repeat("x", n-2) + "}"
-		s := &stream{in: bufio.NewReaderSize(strings.NewReader(line+"\nnext"), 64<<10), maxLine: limit, idle: func() {}}
+		s := &stream{in: bufio.NewReaderSize(strings.NewReader(line+"\nnext"), 64<<10), maxLine: limit, beforeWait: func() {}}
 		got, tooLong, err := s.readLine()
 		if tooLong != (n > limit) || err != nil || got[0] != '{' || !bytes.HasSuffix(got, []byte("x}\n")) {
 			t.Errorf("%d bytes: %t, %v, %.9q", n, tooLong, err, got)
 		}
-		if tooLong && (len(got) != 2*keptEnd || cap(got) > 256<<10) {
+		if tooLong && (len(got) != 2*endBytes || cap(got) > 256<<10) {
 			t.Errorf("%d bytes: %d of %d held", n, len(got), cap(got))
 		}
 		if got, tooLong, err := s.readLine(); string(got) != "next" || tooLong || err != io.EOF {

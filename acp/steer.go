@@ -19,7 +19,8 @@ type SteeringRequest struct {
 func (p *SteeringRequest) decode(raw []byte) error {
 	o := objectOf(raw, "", "sessionId", "prompt", "_meta")
 	var idle string
-	p.PromptRequired = json.Unmarshal(member(o.members["_meta"], "steering", "idleBehavior"), &idle) == nil && idle == string(SteeringPromptRequired)
+	_ = json.Unmarshal(member(o.members["_meta"], "steering", "idleBehavior"), &idle) // otherwise it stays empty
+	p.PromptRequired = idle == string(SteeringPromptRequired)
 	return p.decodeMembers(o)
 }
 
@@ -59,7 +60,7 @@ func (s *Server) steer(ctx context.Context, p SteeringRequest) (secondPhase, err
 	}
 	text, ok := sess.Steer(p.Prompt)
 	if !ok {
-		return s.unsteered(ctx, sess, p), nil
+		return s.steerWithoutTurn(ctx, sess, p), nil
 	}
 	var then secondPhase
 	return secondPhase{
@@ -71,7 +72,7 @@ func (s *Server) steer(ctx context.Context, p SteeringRequest) (secondPhase, err
 			case ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
 				return nil, err
 			case errors.Is(err, ErrNoTurn):
-				then = s.unsteered(ctx, sess, p)
+				then = s.steerWithoutTurn(ctx, sess, p)
 				return then.result, nil
 			case errors.Is(err, ErrTurnCancelled):
 				return SteeringResponse{SteeringFailed, reasonCancelled}, nil
@@ -87,9 +88,9 @@ func (s *Server) steer(ctx context.Context, p SteeringRequest) (secondPhase, err
 	}, nil
 }
 
-// unsteered handles a prompt that no running turn accepted. Unless the client wants
+// steerWithoutTurn handles a prompt that no running turn accepted. Unless the client wants
 // to send it again itself, the prompt begins a turn that no request waits for.
-func (s *Server) unsteered(ctx context.Context, sess Session, p SteeringRequest) secondPhase {
+func (s *Server) steerWithoutTurn(ctx context.Context, sess Session, p SteeringRequest) secondPhase {
 	if p.PromptRequired {
 		return secondPhase{result: SteeringResponse{SteeringPromptRequired, reasonNoTurn}}
 	}

@@ -10,22 +10,22 @@ import (
 // frame, in the order of enqueue.
 //
 // enqueue never blocks, so that the read loop and a cancel never wait for a
-// client that does not read. Senders of session updates first call room, which
+// client that does not read. Senders of session updates first call waitForRoom, which
 // may block: that bounds the memory.
 type writer struct {
 	w     io.Writer
-	limit int // queued bytes above which room waits
+	limit int // queued bytes above which waitForRoom waits
 	trace func(Side, []byte)
 
 	wake chan struct{} // holds a token if there is work
 	done chan struct{} // closed when the writer has ended
 
-	mu     sync.Mutex
-	queue  [][]byte
-	bytes  int           // of the queue and of the frame that is being written
-	roomy  chan struct{} // closed when bytes falls to limit or below; nil while there is room
-	closed bool          // no further frame is accepted; the queue is still written
-	err    error         // of the last Write
+	mu          sync.Mutex
+	queue       [][]byte
+	queuedBytes int           // of the queue and of the frame that is being written
+	roomMade    chan struct{} // closed when queuedBytes falls to limit or below; nil while there is room
+	closed      bool          // no further frame is accepted; the queue is still written
+	err         error         // of the last Write
 }
 
 func newWriter(w io.Writer, limit int, trace func(Side, []byte)) *writer {
@@ -44,13 +44,13 @@ func (w *writer) enqueue(frame []byte) error {
 		return io.ErrClosedPipe
 	}
 	w.queue = append(w.queue, frame)
-	w.bytes += len(frame)
+	w.queuedBytes += len(frame)
 	w.signal()
 	return nil
 }
 
-// gone reports whether frames are no longer accepted.
-func (w *writer) gone() bool {
+// stopped reports whether frames are no longer accepted.
+func (w *writer) stopped() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.closed || w.err != nil
@@ -63,35 +63,35 @@ func (w *writer) signal() {
 	}
 }
 
-// The reader also waits while more than backlog times the limit is queued. Otherwise
-// a peer that sends without reading would fill the memory with answers.
-const backlog = 16
+// maxBacklog is how many times the limit may be queued before the reader also waits.
+// Otherwise a peer that sends without reading would fill the memory with answers.
+const maxBacklog = 16
 
-// pause makes the reader wait while the queue exceeds backlog times the limit.
-func (w *writer) pause(done <-chan struct{}) {
+// pauseReader makes the reader wait while the queue exceeds maxBacklog times the limit.
+func (w *writer) pauseReader(done <-chan struct{}) {
 	w.mu.Lock()
-	over := w.bytes > backlog*w.limit
+	over := w.queuedBytes > maxBacklog*w.limit
 	w.mu.Unlock()
 	if over {
-		w.room(func() <-chan struct{} { return done })
+		w.waitForRoom(func() <-chan struct{} { return done })
 	}
 }
 
-// room waits until the queue is below the limit or done is closed. The caller
+// waitForRoom waits until the queue is below the limit or done is closed. The caller
 // sends its update in both cases: a cancelled turn still has a few.
-func (w *writer) room(done func() <-chan struct{}) {
+func (w *writer) waitForRoom(done func() <-chan struct{}) {
 	w.mu.Lock()
-	if w.bytes <= w.limit || w.closed || w.err != nil {
+	if w.queuedBytes <= w.limit || w.closed || w.err != nil {
 		w.mu.Unlock()
 		return
 	}
-	if w.roomy == nil {
-		w.roomy = make(chan struct{})
+	if w.roomMade == nil {
+		w.roomMade = make(chan struct{})
 	}
-	roomy := w.roomy
+	roomMade := w.roomMade
 	w.mu.Unlock()
 	select {
-	case <-roomy:
+	case <-roomMade:
 	case <-done():
 	}
 }
@@ -125,17 +125,19 @@ func (w *writer) run() error {
 	}
 }
 
+// written subtracts the n bytes of a frame from the queue. After an error of Write it
+// drops the queue.
 func (w *writer) written(n int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.bytes -= n
+	w.queuedBytes -= n
 	if err != nil {
 		w.err = err
 		w.queue = nil
 	}
-	if w.roomy != nil && (w.bytes <= w.limit || err != nil) {
-		close(w.roomy)
-		w.roomy = nil
+	if w.roomMade != nil && (w.queuedBytes <= w.limit || err != nil) {
+		close(w.roomMade)
+		w.roomMade = nil
 	}
 }
 
@@ -143,9 +145,9 @@ func (w *writer) written(n int, err error) {
 func (w *writer) close(grace time.Duration) {
 	w.mu.Lock()
 	w.closed = true
-	if w.roomy != nil {
-		close(w.roomy)
-		w.roomy = nil
+	if w.roomMade != nil {
+		close(w.roomMade)
+		w.roomMade = nil
 	}
 	w.signal()
 	w.mu.Unlock()

@@ -18,9 +18,9 @@ type Approver struct {
 	Session string
 }
 
-// lateCancel is how long to wait for a cancel of the turn after the answer
+// cancelDelay is how long to wait for a cancel of the turn after the answer
 // "cancelled".
-const lateCancel = 200 * time.Millisecond
+const cancelDelay = 200 * time.Millisecond
 
 // Approve sends the question with all the details that the user needs to judge
 // the call: several clients show nothing else.
@@ -67,7 +67,7 @@ func (a *Approver) ask(ctx context.Context, call acp.ToolCall, options []acp.Per
 		select {
 		case <-ctx.Done():
 			return acp.PermissionOutcome{}, context.Cause(ctx)
-		case <-time.After(lateCancel):
+		case <-time.After(cancelDelay):
 		}
 	}
 	switch outcome.Outcome {
@@ -104,9 +104,9 @@ func question(call *executors.Call) acp.ToolCall {
 		if i := strings.LastIndexByte(name, '-'); i > 0 { // before its number
 			name = name[:i]
 		}
-		text(by(call, executors.Shown(name)))
+		text(callerSentence(call, executors.Shown(name)))
 	}
-	if d := described(call.Input); d != "" {
+	if d := modelDescription(call.Input); d != "" {
 		text("The model's description: " + d)
 	}
 	for _, why := range call.Ask {
@@ -118,9 +118,9 @@ func question(call *executors.Call) acp.ToolCall {
 	return q
 }
 
-// by returns a sentence about the skill or sub-agent that makes a call and, for a
+// callerSentence returns a sentence about the skill or sub-agent that makes a call and, for a
 // sub-agent, about the copy of the project in which it works.
-func by(call *executors.Call, name string) string {
+func callerSentence(call *executors.Call, name string) string {
 	skill, isSkill := strings.CutPrefix(name, "skill:") // no name of a sub-agent has a colon
 	switch {
 	case isSkill:
@@ -133,8 +133,8 @@ func by(call *executors.Call, name string) string {
 	return "Called by the sub-agent " + name + "."
 }
 
-// described returns the model's description of the call, or "".
-func described(input json.RawMessage) string {
+// modelDescription returns the model's description of the call, or "".
+func modelDescription(input json.RawMessage) string {
 	var in struct {
 		Description string `json:"description"`
 	}

@@ -28,15 +28,15 @@ type FS struct {
 	Patience time.Duration
 
 	mu sync.Mutex
-	// layouts holds what the client's text lacks of a file, by path, where it lacks
-	// something.
+	// layouts holds the parts of a file's layout that the client's text lacks, by path. A
+	// file whose text lacks nothing is not in it.
 	layouts map[string]layout
-	// endless means that the client's texts have no newline at the end. Otherwise one
+	// dropsFinalNewline means that the client's texts have no newline at the end. Otherwise one
 	// that is missing is an unsaved change.
-	endless bool
-	// behind holds the old text of buffers whose file was written on the disk,
-	// because the client cannot write. The client may not have noticed the change.
-	behind map[string]string
+	dropsFinalNewline bool
+	// staleBuffers holds the old text of buffers, by path, whose file was written on the
+	// disk because the client cannot write. The client may not have noticed the change.
+	staleBuffers map[string]string
 }
 
 // ReadFile returns the editor's text of the file, in the editor's layout but for the
@@ -52,13 +52,13 @@ func (f *FS) ReadFile(ctx context.Context, path string) (string, error) {
 		return "", err
 	}
 	text, err := f.read(ctx, path)
-	if notMine(err) || err == nil && f.isBehind(path, text) {
+	if needsDisk(err) || err == nil && f.isStale(path, text) {
 		return f.Disk.ReadFile(ctx, path)
 	}
 	if err != nil {
 		return "", refusal(err, "read", path)
 	}
-	return f.compared(ctx, path, text), nil
+	return f.reconcile(ctx, path, text), nil
 }
 
 // patience is how long the client may take to answer. A formatter may run, and some
@@ -67,29 +67,31 @@ const patience = 2 * time.Minute
 
 // read requests the client's text.
 func (f *FS) read(ctx context.Context, path string) (string, error) {
-	ctx, cancel := f.bounded(ctx, "read", path)
+	ctx, cancel := f.withPatience(ctx, "read", path)
 	defer cancel()
 	return f.Client.ReadTextFile(ctx, f.Session, f.Roots.AsGiven(path))
 }
 
 // write requests that the client writes the file.
 func (f *FS) write(ctx context.Context, path, text string) error {
-	ctx, cancel := f.bounded(ctx, "write", path)
+	ctx, cancel := f.withPatience(ctx, "write", path)
 	defer cancel()
 	return f.Client.WriteTextFile(ctx, f.Session, f.Roots.AsGiven(path), text)
 }
 
-// bounded limits the time of a request. The cause of its end is the failure for the
+// withPatience limits the time of a request. The cause of its end is the failure for the
 // model.
-func (f *FS) bounded(ctx context.Context, verb, path string) (context.Context, context.CancelFunc) {
+func (f *FS) withPatience(ctx context.Context, verb, path string) (context.Context, context.CancelFunc) {
 	limit := cmp.Or(f.Patience, patience)
-	return context.WithTimeoutCause(ctx, limit, executors.Failuref(executors.Timeout, "the editor did not answer within %v when it was asked to %s %s", limit, verb, f.Roots.Rel(path)).
-		Hint("Ask the user to look at the editor: it may wait for an answer, or have unsaved changes."))
+	failure := executors.Failuref(executors.Timeout,
+		"the editor did not answer within %v when it was asked to %s %s", limit, verb, f.Roots.Rel(path)).
+		Hint("Ask the user to look at the editor: it may wait for an answer, or have unsaved changes.")
+	return context.WithTimeoutCause(ctx, limit, failure)
 }
 
-// compared compares the client's text with the file, and remembers its layout. It
+// reconcile compares the client's text with the file, and remembers its layout. It
 // returns the text, or the file's if the client cannot show the file as text.
-func (f *FS) compared(ctx context.Context, path, text string) string {
+func (f *FS) reconcile(ctx context.Context, path, text string) string {
 	file, err := f.Disk.ReadFile(ctx, path)
 	switch {
 	case err != nil: // too large for a change, or not to be read
@@ -97,12 +99,12 @@ func (f *FS) compared(ctx context.Context, path, text string) string {
 	case garbled(text, file):
 		return file
 	}
-	lacks := lacking(text, file)
+	lacks := missingLayout(text, file)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if unended(text, file) {
-		f.endless = f.endless || sameLines(text, file)
-		if f.endless {
+	if lacksFinalNewline(text, file) {
+		f.dropsFinalNewline = f.dropsFinalNewline || sameLines(text, file)
+		if f.dropsFinalNewline {
 			text += "\n"
 		}
 	}
@@ -117,8 +119,8 @@ func (f *FS) compared(ctx context.Context, path, text string) string {
 	return text
 }
 
-// restored returns a new text of the client in the layout of the file.
-func (f *FS) restored(ctx context.Context, path, text string) string {
+// inFileLayout returns a new text of the client in the layout of the file.
+func (f *FS) inFileLayout(ctx context.Context, path, text string) string {
 	f.mu.Lock()
 	lacks, ok := f.layouts[path]
 	f.mu.Unlock()
@@ -136,7 +138,7 @@ func (f *FS) restored(ctx context.Context, path, text string) string {
 // that was never saved, whose text must not be lost. Clients without such a
 // buffer answer with various errors, or with an empty text.
 func (f *FS) readNew(ctx context.Context, path string) (string, error) {
-	if quirksOf(f.Client.Info()).unbuffered {
+	if quirksOf(f.Client.Info()).readsDiskOnly {
 		return "", fs.ErrNotExist
 	}
 	text, err := f.read(ctx, path)
@@ -157,24 +159,24 @@ func (f *FS) readNew(ctx context.Context, path string) (string, error) {
 // unsaved changes.
 func (f *FS) WriteFile(ctx context.Context, path, text string) error {
 	if !f.Write {
-		if err := f.unsaved(ctx, path); err != nil {
+		if err := f.checkSaved(ctx, path); err != nil {
 			return err
 		}
-		return f.writeBehind(ctx, path, f.restored(ctx, path, text))
+		return f.writeDisk(ctx, path, f.inFileLayout(ctx, path, text))
 	}
 	if err := f.mkParents(path); err != nil {
 		return err
 	}
-	if err := allowed(f.Roots.Writing(), path); err != nil {
+	if err := checkAllowed(f.Roots.Writing(), path); err != nil {
 		return err
 	}
-	want := f.restored(ctx, path, text)
+	want := f.inFileLayout(ctx, path, text)
 	err := f.write(ctx, path, text)
-	if notMine(err) {
+	if needsDisk(err) {
 		return f.Disk.WriteFile(ctx, path, want)
 	}
 	if file, e := f.Disk.ReadFile(ctx, path); e == nil && err == nil {
-		if again, ok := remedy(text, want, file); ok {
+		if again, ok := correction(text, want, file); ok {
 			err = f.write(ctx, path, again)
 		}
 	}
@@ -184,9 +186,9 @@ func (f *FS) WriteFile(ctx context.Context, path, text string) error {
 	return nil
 }
 
-// writeBehind writes a file on the disk. The client may still show the old
+// writeDisk writes a file on the disk. The client may still show the old
 // text.
-func (f *FS) writeBehind(ctx context.Context, path, text string) error {
+func (f *FS) writeDisk(ctx context.Context, path, text string) error {
 	old, err := f.Disk.ReadFile(ctx, path)
 	if err := f.Disk.WriteFile(ctx, path, text); err != nil {
 		return err
@@ -194,25 +196,25 @@ func (f *FS) writeBehind(ctx context.Context, path, text string) error {
 	if f.Read && err == nil {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		if f.behind == nil {
-			f.behind = map[string]string{}
+		if f.staleBuffers == nil {
+			f.staleBuffers = map[string]string{}
 		}
-		if _, ok := f.behind[path]; !ok { // after several writes the buffer still has the first text
-			f.behind[path] = old
+		if _, ok := f.staleBuffers[path]; !ok { // after several writes the buffer still has the first text
+			f.staleBuffers[path] = old
 		}
 	}
 	return nil
 }
 
-// isBehind reports whether text is the client's text from before we wrote to the
+// isStale reports whether text is the client's text from before we wrote to the
 // disk. A client that returns another text has noticed the change.
-func (f *FS) isBehind(path, text string) bool {
+func (f *FS) isStale(path, text string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	old, ok := f.behind[path]
+	old, ok := f.staleBuffers[path]
 	same := ok && sameLines(old, text)
 	if ok && !same {
-		delete(f.behind, path)
+		delete(f.staleBuffers, path)
 	}
 	return same
 }
@@ -227,9 +229,9 @@ func (f *FS) mkParents(path string) error {
 	return dir.Close()
 }
 
-// allowed fails for a path that no tool may use, although the client would open
+// checkAllowed fails for a path that no tool may use, although the client would open
 // it. A link may have been created since the call was judged.
-func allowed(roots *workspace.Roots, path string) error {
+func checkAllowed(roots *workspace.Roots, path string) error {
 	if _, err := roots.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -240,8 +242,8 @@ func allowed(roots *workspace.Roots, path string) error {
 // there is visible.
 func (f *FS) ReadsDisk() bool { return !f.Read }
 
-// unsaved fails if the editor's text differs from the disk.
-func (f *FS) unsaved(ctx context.Context, path string) error {
+// checkSaved fails if the editor's text differs from the disk.
+func (f *FS) checkSaved(ctx context.Context, path string) error {
 	disk, err := f.Disk.ReadFile(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		disk, err = "", nil
@@ -263,9 +265,9 @@ func (f *FS) unsaved(ctx context.Context, path string) error {
 	return nil
 }
 
-// notMine reports whether the client does not support the method or has no such
+// needsDisk reports whether the client does not support the method or has no such
 // file, so that the disk is used. Any other error is a refusal.
-func notMine(err error) bool {
+func needsDisk(err error) bool {
 	refused, ok := errors.AsType[*acp.ClientError](err)
 	return ok && (refused.Unsupported() || refused.NotFound())
 }

@@ -445,7 +445,7 @@ func TestCancelledAndThenCancel(t *testing.T) {
 	stop := errors.New("the user stopped it")
 	ctx, end := context.WithCancelCause(t.Context())
 	a := &Approver{Session: "s1", Client: connect(t, &editor{answer: func(string, json.RawMessage) string {
-		time.AfterFunc(lateCancel/200, func() { end(stop) })
+		time.AfterFunc(cancelDelay/200, func() { end(stop) })
 		return `{"outcome":{"outcome":"cancelled"}}`
 	}})}
 	if _, err := a.Approve(ctx, &executors.Call{ID: "c1", Tool: "bash"}, nil); !errors.Is(err, stop) {

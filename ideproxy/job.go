@@ -20,26 +20,26 @@ func (t *Terminal) Background(ctx context.Context, cmd shell.Command) (shell.Job
 		return nil, err
 	}
 	waiting, end := context.WithCancel(context.WithoutCancel(ctx))
-	j := &job{term: term, done: make(chan struct{}), end: end}
+	j := &job{term: term, done: make(chan struct{}), stopWaiting: end}
 	go j.await(waiting)
 	return j, nil
 }
 
 // job is a command in a terminal of the client.
 type job struct {
-	term *acp.Terminal
-	end  context.CancelFunc // of the wait for its end
+	term        *acp.Terminal
+	stopWaiting context.CancelFunc // of the wait for its end
 
 	done   chan struct{}
 	status acp.ExitStatus // set before done is closed
 
-	seen screen // the output that was reported so far
+	reported reportedOutput // the output that was reported so far
 }
 
 // Intervals at which a terminal is polled: it sends no events.
 const (
-	lookEvery  = 200 * time.Millisecond // for output, while a call waits for it
-	aliveEvery = time.Second            // for the exit, if the client cannot wait for it
+	outputInterval = 200 * time.Millisecond // for output, while a call waits for it
+	exitInterval   = time.Second            // for the exit, if the client cannot wait for it
 )
 
 // await waits for the end of the command.
@@ -47,7 +47,7 @@ func (j *job) await(ctx context.Context) {
 	defer close(j.done)
 	var err error
 	if j.status, err = j.term.Wait(ctx); err != nil {
-		j.status = poll(ctx, j.term, aliveEvery)
+		j.status = poll(ctx, j.term, exitInterval)
 	}
 }
 
@@ -74,7 +74,7 @@ func (j *job) Done() <-chan struct{} { return j.done }
 
 // Await implements shell.Job. It polls the terminal only for a match.
 func (j *job) Await(ctx context.Context, enough func(more string) bool) error {
-	seen := j.seen // ReadOutput is not called concurrently
+	seen := j.reported // ReadOutput is not called concurrently
 	for {
 		var poll <-chan time.Time
 		if enough != nil {
@@ -82,10 +82,10 @@ func (j *job) Await(ctx context.Context, enough func(more string) bool) error {
 			if err != nil {
 				return err
 			}
-			if text, _ := seen.fresh(shown, false); text != "" && enough(text) {
+			if text, _ := seen.newOutput(shown, false); text != "" && enough(text) {
 				return nil
 			}
-			poll = time.After(lookEvery)
+			poll = time.After(outputInterval)
 		}
 		select {
 		case <-poll:
@@ -100,7 +100,7 @@ func (j *job) Await(ctx context.Context, enough func(more string) bool) error {
 // Exit implements shell.Job.
 func (j *job) Exit() shell.Output {
 	out := shell.Output{Ended: true}
-	ended(&out, j.status)
+	setExit(&out, j.status)
 	return out
 }
 
@@ -121,7 +121,7 @@ func (j *job) ReadOutput(ctx context.Context) (shell.Output, error) {
 	if err != nil {
 		return out, err
 	}
-	text, gap := j.seen.fresh(shown, out.Ended)
+	text, gap := j.reported.newOutput(shown, out.Ended)
 	if out.Text = text; gap {
 		out.Text, out.Truncated = headCut+text, true
 	}
@@ -135,17 +135,17 @@ func (j *job) Stop(ctx context.Context) {
 	_ = j.term.Kill(ctx) // it may have ended in the meantime
 	select {
 	case <-j.done:
-	case <-time.After(settle):
+	case <-time.After(killTime):
 	case <-ctx.Done():
 	}
-	j.end()
+	j.stopWaiting()
 	<-j.done
 }
 
-// screen is the position up to which a terminal's output was reported. It is
-// the length while the terminal keeps everything. After the terminal has
-// dropped the beginning, the last reported bytes mark the position.
-type screen struct {
+// reportedOutput is the position up to which a terminal's output was reported: its length
+// while the terminal keeps everything. After the terminal has dropped the beginning,
+// the last reported bytes mark the position.
+type reportedOutput struct {
 	length int
 	end    string
 }
@@ -154,10 +154,10 @@ type screen struct {
 // repeat. Then some output is reported twice, which is better than lost output.
 const markBytes = 1 << 10
 
-// fresh returns the output since the last call. gap reports whether the
+// newOutput returns the output since the last call. gap reports whether the
 // terminal dropped some of it. While the command runs, an incomplete rune at
 // the end waits for the next call.
-func (s *screen) fresh(shown acp.TerminalOutput, ended bool) (text string, gap bool) {
+func (s *reportedOutput) newOutput(shown acp.TerminalOutput, ended bool) (text string, gap bool) {
 	all := shown.Output
 	if !ended {
 		all = strings.TrimRight(all, "\uFFFD")

@@ -205,9 +205,9 @@ func TestScreen(t *testing.T) {
 		"half a rune":          {{"a\uFFFD", false, "a", false}, {"aé", false, "é", false}},
 		"same lines, not lost": {{strings.Repeat("y\n", 900), false, strings.Repeat("y\n", 900), false}, {strings.Repeat("y\n", 901), true, strings.Repeat("y\n", 901-markBytes/2), false}},
 	} {
-		var s screen
+		var s reportedOutput
 		for i, sh := range shows {
-			if text, gap := s.fresh(acp.TerminalOutput{Output: sh.output, Truncated: sh.truncated}, false); text != sh.want || gap != sh.gap {
+			if text, gap := s.newOutput(acp.TerminalOutput{Output: sh.output, Truncated: sh.truncated}, false); text != sh.want || gap != sh.gap {
 				t.Errorf("%s, %d: got %q, %t, want %q", name, i, text, gap, sh.want)
 			}
 		}
@@ -220,7 +220,7 @@ func FuzzScreen(f *testing.F) {
 	f.Add(uint16(100), uint16(5000), uint16(30), uint8(3))
 	f.Add(uint16(3000), uint16(1500), uint16(900), uint8(9))
 	f.Fuzz(func(t *testing.T, first, limit, step uint16, looks uint8) {
-		var s screen
+		var s reportedOutput
 		var all, told strings.Builder
 		lost := false
 		for i := range int(looks%16) + 1 {
@@ -232,7 +232,7 @@ func FuzzScreen(f *testing.F) {
 			if cut {
 				shown = strings.ToValidUTF8(shown[len(shown)-int(limit):], "")
 			}
-			text, gap := s.fresh(acp.TerminalOutput{Output: shown, Truncated: cut}, true)
+			text, gap := s.newOutput(acp.TerminalOutput{Output: shown, Truncated: cut}, true)
 			told.WriteString(text)
 			lost = lost || gap
 			if !strings.HasSuffix(all.String(), text) {

@@ -90,7 +90,7 @@ func TestRemedy(t *testing.T) {
 		"one line more, mixed":  {"a\nb\n", "a\nb\r\n", "a\r\nb\r\n\r\n", "a\nb"},
 		"two lines more, edits": {"a\n", "a\n", "a\n\n\n", ""},
 	} {
-		if again, ok := remedy(tt.text, tt.want, tt.file); again != tt.again || ok != (again != "") {
+		if again, ok := correction(tt.text, tt.want, tt.file); again != tt.again || ok != (again != "") {
 			t.Errorf("%s: %q, %v", name, again, ok)
 		}
 	}

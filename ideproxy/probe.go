@@ -21,7 +21,7 @@ import (
 // proved that arguments arrive unchanged.
 type Terminals struct {
 	mu      sync.Mutex
-	decided arguments
+	verdict arguments
 	why     string        // why commands run here, for /status; "" if they do not
 	probing chan struct{} // closed when the running probe ends; nil without one
 }
@@ -31,18 +31,18 @@ type Terminals struct {
 func (s *Terminals) State(client *acp.Client) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lookUp(client.Info())
+	s.decideKnown(client.Info())
 	if s.why == "" || !client.Capabilities().Terminal {
 		return ""
 	}
 	return "Commands: run on this machine, not in the editor's terminals: " + s.why
 }
 
-// lookUp decides for a known client. The caller holds the mutex.
-func (s *Terminals) lookUp(client acp.Implementation) {
-	if s.decided == untried {
+// decideKnown decides for a client that [quirksOf] lists. The caller holds the mutex.
+func (s *Terminals) decideKnown(client acp.Implementation) {
+	if s.verdict == argumentsUnknown {
 		q := quirksOf(client)
-		s.decided, s.why = q.arguments, q.why
+		s.verdict, s.why = q.arguments, q.why
 	}
 }
 
@@ -52,10 +52,10 @@ func (s *Terminals) lookUp(client acp.Implementation) {
 func (s *Terminals) usable(ctx context.Context, client acp.Implementation, probe func(context.Context) (arguments, string)) (bool, error) {
 	for {
 		s.mu.Lock()
-		s.lookUp(client)
-		if s.decided != untried {
+		s.decideKnown(client)
+		if s.verdict != argumentsUnknown {
 			defer s.mu.Unlock()
-			return s.decided == kept, nil
+			return s.verdict == argumentsKept, nil
 		}
 		other := s.probing
 		if other == nil {
@@ -63,7 +63,7 @@ func (s *Terminals) usable(ctx context.Context, client acp.Implementation, probe
 		}
 		s.mu.Unlock()
 		if other == nil {
-			s.settle(ctx, probe)
+			s.runProbe(ctx, probe)
 		} else {
 			select {
 			case <-other:
@@ -76,13 +76,13 @@ func (s *Terminals) usable(ctx context.Context, client acp.Implementation, probe
 	}
 }
 
-// settle runs the probe and stores its decision.
-func (s *Terminals) settle(ctx context.Context, probe func(context.Context) (arguments, string)) {
+// runProbe runs the probe and stores its decision.
+func (s *Terminals) runProbe(ctx context.Context, probe func(context.Context) (arguments, string)) {
 	got, why := probe(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if got == kept || ctx.Err() == nil {
-		s.decided, s.why = got, why
+	if got == argumentsKept || ctx.Err() == nil {
+		s.verdict, s.why = got, why
 	}
 	close(s.probing)
 	s.probing = nil
@@ -98,44 +98,44 @@ const (
 )
 
 const (
-	probeTime  = 5 * time.Second        // for all of a probe
-	probeAfter = 500 * time.Millisecond // for output that arrives after the exit
-	probeEvery = 50 * time.Millisecond
+	probeTimeout     = 5 * time.Second        // for all of a probe
+	probeOutputDelay = 500 * time.Millisecond // for output that arrives after the exit
+	probeInterval    = 50 * time.Millisecond
 )
 
-// probe runs the probe in a terminal of the client, and never returns untried.
+// probe runs the probe in a terminal of the client, and never returns argumentsUnknown.
 func (t *Terminal) probe(ctx context.Context, cmd shell.Command) (arguments, string) {
 	const (
 		undecided = "this editor is unknown, and a harmless command could not be tried in its terminal: "
-		apart     = "this editor's terminals join the arguments of a command"
+		joined    = "this editor's terminals join the arguments of a command"
 	)
-	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	term, err := t.start(ctx, shell.Command{Line: probeScript, Dir: cmd.Dir, Session: cmd.Session}, 1<<10)
 	if err != nil {
-		return lost, undecided + reason(err)
+		return argumentsUnsafe, undecided + reason(err)
 	}
 	defer term.Release()
 	_, waitErr := term.Wait(ctx)
-	over := time.After(probeAfter)
+	over := time.After(probeOutputDelay)
 	for {
 		shown, err := term.Output(ctx)
 		switch {
 		case err == nil && strings.Contains(shown.Output, probeKept):
-			return kept, ""
+			return argumentsKept, ""
 		case err == nil && strings.Contains(shown.Output, probeLost):
-			return lost, apart
+			return argumentsUnsafe, joined
 		case err != nil:
-			return lost, undecided + reason(err)
+			return argumentsUnsafe, undecided + reason(err)
 		case waitErr != nil && shown.ExitStatus == nil: // it cannot wait, or not yet
-			over = time.After(probeAfter)
+			over = time.After(probeOutputDelay)
 		}
 		select {
-		case <-time.After(probeEvery):
+		case <-time.After(probeInterval):
 		case <-over:
-			return lost, apart
+			return argumentsUnsafe, joined
 		case <-ctx.Done():
-			return lost, undecided + reason(context.Cause(ctx))
+			return argumentsUnsafe, undecided + reason(context.Cause(ctx))
 		}
 	}
 }

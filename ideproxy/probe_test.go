@@ -217,14 +217,14 @@ func TestParallelProbes(t *testing.T) {
 
 func TestQuirks(t *testing.T) {
 	for client, want := range map[acp.Implementation]quirks{
-		{Name: "vscode-acp-client", Version: "0.2.0"}: {arguments: lost},
-		{Name: "vscode-acp-client"}:                   {arguments: lost},
-		{Name: "zed", Version: "1.20.0"}:              {arguments: kept, dropsEnd: true},
-		{Name: "Zed", Version: "v1.0"}:                {arguments: kept, dropsEnd: true},
+		{Name: "vscode-acp-client", Version: "0.2.0"}: {arguments: argumentsUnsafe},
+		{Name: "vscode-acp-client"}:                   {arguments: argumentsUnsafe},
+		{Name: "zed", Version: "1.20.0"}:              {arguments: argumentsKept, dropsEnd: true},
+		{Name: "Zed", Version: "v1.0"}:                {arguments: argumentsKept, dropsEnd: true},
 		{Name: "zed", Version: "0.190.2"}:             {},
 		{Name: "zed", Version: "nightly"}:             {},
 		{Name: "zed"}:                                 {},
-		{Name: "acpx", Version: "0.19.1"}:             {arguments: kept, unbuffered: true},
+		{Name: "acpx", Version: "0.19.1"}:             {arguments: argumentsKept, readsDiskOnly: true},
 		{Name: "somebody", Version: "9"}:              {},
 		{}:                                            {},
 	} {
@@ -235,7 +235,7 @@ func TestQuirks(t *testing.T) {
 		}
 	}
 	for _, c := range clients {
-		if c.source == "" || (c.why != "") != (c.arguments == lost) {
+		if c.source == "" || (c.why != "") != (c.arguments == argumentsUnsafe) {
 			t.Errorf("%s lacks its source, or its reason", c.name)
 		}
 	}

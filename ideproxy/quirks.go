@@ -10,26 +10,26 @@ import (
 // describes an unknown client.
 type quirks struct {
 	arguments arguments
-	// unbuffered means that the client reads files only from the disk, so that
+	// readsDiskOnly means that the client reads files only from the disk, so that
 	// it need not be asked about a missing file.
-	unbuffered bool
-	// holds means that the client runs a command read-only if [ReadOnlyMeta] is
+	readsDiskOnly bool
+	// confinesReadOnly means that the client runs a command read-only if [ReadOnlyMeta] is
 	// true.
-	holds bool
+	confinesReadOnly bool
 	// dropsEnd means that a terminal keeps the beginning of an output over the limit,
 	// not the end.
 	dropsEnd bool
 	why      string // one line for people: why commands do not run in its terminals
 }
 
-// arguments says whether terminal/create passes each argument on unchanged.
-// bash -c SCRIPT has two arguments; if they are joined, another command runs.
+// arguments is the way in which terminal/create passes arguments on. bash -c SCRIPT has
+// two arguments; if they are joined, another command runs.
 type arguments int
 
 const (
-	untried arguments = iota // a probe decides
-	kept
-	lost
+	argumentsUnknown arguments = iota // a probe decides
+	argumentsKept                     // unchanged
+	argumentsUnsafe                   // joined, or not proved to arrive unchanged
 )
 
 // clients are the clients whose source was read, by clientInfo.name. An entry
@@ -41,24 +41,24 @@ var clients = []struct {
 }{
 	{
 		name:   "vscode-acp-client",
-		quirks: quirks{arguments: lost, why: "this editor joins the arguments of a command and lets a shell split them again"},
+		quirks: quirks{arguments: argumentsUnsafe, why: "this editor joins the arguments of a command and lets a shell split them again"},
 		source: "https://github.com/formulahendry/vscode-acp/blob/main/src/handlers/TerminalHandler.ts", // spawn with shell: true
 	},
 	{
-		name: "zed", since: "1.0.0", quirks: quirks{arguments: kept, dropsEnd: true},
+		name: "zed", since: "1.0.0", quirks: quirks{arguments: argumentsKept, dropsEnd: true},
 		source: "https://github.com/zed-industries/zed/pull/42651 and crates/acp_thread/src/terminal.rs", // earlier versions joined arguments
 	},
 	{
 		name:   "acpx",
-		quirks: quirks{arguments: kept, unbuffered: true}, // it also prints an error for each file that it cannot read
+		quirks: quirks{arguments: argumentsKept, readsDiskOnly: true}, // it also prints an error for each file that it cannot read
 		source: "https://github.com/openclaw/acpx/tree/main/src/acp",
 	},
 	{
-		name: "toad", quirks: quirks{arguments: kept},
+		name: "toad", quirks: quirks{arguments: argumentsKept},
 		source: "https://github.com/batrachianai/toad/blob/main/src/toad/widgets/terminal_tool.py", // shlex.join
 	},
-	{name: "zeph-acp-run", quirks: quirks{arguments: kept, holds: true}, source: "cmd/zeph-acp/headless"},
-	{name: "zeph-acp-replay", quirks: quirks{arguments: kept}, source: "protocol-fixtures"},
+	{name: "zeph-acp-run", quirks: quirks{arguments: argumentsKept, confinesReadOnly: true}, source: "cmd/zeph-acp/headless"},
+	{name: "zeph-acp-replay", quirks: quirks{arguments: argumentsKept}, source: "protocol-fixtures"},
 }
 
 // ReadOnlyMeta is the member of terminal/create's _meta that is true for a
@@ -78,12 +78,12 @@ func quirksOf(client acp.Implementation) quirks {
 
 // Ours reports whether the client is that of zeph-acp run. Its terminals are those of this
 // program, so the limits of an editor do not apply.
-func Ours(client *acp.Client) bool { return quirksOf(client.Info()).holds }
+func Ours(client *acp.Client) bool { return quirksOf(client.Info()).confinesReadOnly }
 
 // HasTerminals reports whether the client has terminals that may be usable for
 // commands.
 func HasTerminals(client *acp.Client) bool {
-	return client.Capabilities().Terminal && quirksOf(client.Info()).arguments != lost
+	return client.Capabilities().Terminal && quirksOf(client.Info()).arguments != argumentsUnsafe
 }
 
 // older reports whether a version, numbers between dots, comes before since. An
@@ -93,16 +93,16 @@ func older(version, since string) bool {
 		var have, want string
 		have, version, _ = strings.Cut(version, ".")
 		want, since, _ = strings.Cut(since, ".")
-		if a, b := number(have), number(want); a != b {
+		if a, b := versionNumber(have), versionNumber(want); a != b {
 			return a < b
 		}
 	}
 	return false
 }
 
-// number parses the digits at the beginning of s, a part of a version: 0 for an
+// versionNumber parses the digits at the beginning of s, a part of a version: 0 for an
 // empty part, -1 for one without digits.
-func number(s string) int {
+func versionNumber(s string) int {
 	if s == "" {
 		return 0
 	}

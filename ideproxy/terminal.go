@@ -43,8 +43,8 @@ type Terminal struct {
 	envs sync.Map // bool, whether the command only reads -> []acp.EnvVariable
 }
 
-// settle is how long a killed command may take to end.
-const settle = time.Second
+// killTime is how long a killed command may take to end.
+const killTime = time.Second
 
 // Run runs one command. After a timeout it returns the output so far with the error.
 // After a cancel it returns at once, and Release ends the command.
@@ -56,10 +56,10 @@ func (t *Terminal) Run(ctx context.Context, cmd shell.Command) (shell.Output, er
 	if err != nil {
 		return shell.Output{}, err
 	}
-	out := shell.Output{Terminal: term.ID, Release: term.Release, ReadOnly: t.holds(cmd)}
+	out := shell.Output{Terminal: term.ID, Release: term.Release, ReadOnly: t.confines(cmd)}
 	status, err := term.Wait(ctx)
 	if refused, ok := errors.AsType[*acp.ClientError](err); ok && refused.Unsupported() {
-		status = poll(ctx, term, lookEvery)
+		status = poll(ctx, term, outputInterval)
 	}
 	switch {
 	case ctx.Err() == nil:
@@ -85,13 +85,13 @@ func (t *Terminal) Run(ctx context.Context, cmd shell.Command) (shell.Output, er
 // errNoTerminals reports that the command has to run locally.
 var errNoTerminals = errors.New("the editor's terminals cannot be used")
 
-// maxTerminal is the output limit of a terminal, in bytes. The output arrives
+// maxOutputBytes is the output limit of a terminal, in bytes. The output arrives
 // in one frame.
-const maxTerminal = 1 << 20
+const maxOutputBytes = 1 << 20
 
-// maxWhole is the output limit of a terminal that drops the end, which often has the
+// maxHeadBytes is the output limit of a terminal that drops the end, which often has the
 // error: few outputs should reach it.
-const maxWhole = 8 << 20
+const maxHeadBytes = 8 << 20
 
 // create starts the command in a terminal, and reports the terminal as an event.
 func (t *Terminal) create(ctx context.Context, cmd shell.Command) (*acp.Terminal, error) {
@@ -109,9 +109,9 @@ func (t *Terminal) create(ctx context.Context, cmd shell.Command) (*acp.Terminal
 	limit := cmd.Limit
 	switch {
 	case quirksOf(t.Client.Info()).dropsEnd:
-		limit = maxWhole
-	case limit <= 0 || limit > maxTerminal:
-		limit = maxTerminal
+		limit = maxHeadBytes
+	case limit <= 0 || limit > maxOutputBytes:
+		limit = maxOutputBytes
 	}
 	term, err := t.start(ctx, cmd, limit)
 	if refused, ok := errors.AsType[*acp.ClientError](err); ok {
@@ -136,20 +136,20 @@ func (t *Terminal) start(ctx context.Context, cmd shell.Command, limit int) (*ac
 		SessionID: cmd.Session, Command: t.shell(), Args: cmd.Args(), CWD: cmd.Dir,
 		Env: t.env(cmd), OutputByteLimit: limit,
 	}
-	if t.holds(cmd) {
+	if t.confines(cmd) {
 		req.Meta = map[string]any{ReadOnlyMeta: true}
 	}
 	return t.Client.CreateTerminal(ctx, req)
 }
 
-// holds reports whether the client makes the kernel restrict the command.
-func (t *Terminal) holds(cmd shell.Command) bool {
-	return cmd.ReadOnly && quirksOf(t.Client.Info()).holds
+// confines reports whether the client makes the kernel restrict the command.
+func (t *Terminal) confines(cmd shell.Command) bool {
+	return cmd.ReadOnly && quirksOf(t.Client.Info()).confinesReadOnly
 }
 
 // stopTerminal kills a command that exceeded its time limit.
 func stopTerminal(ctx context.Context, term *acp.Terminal) acp.ExitStatus {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settle)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), killTime)
 	defer cancel()
 	_ = term.Kill(ctx)          // the command may have ended already
 	status, _ := term.Wait(ctx) // an unknown status is left empty
@@ -167,7 +167,7 @@ const (
 func (t *Terminal) collect(ctx context.Context, term *acp.Terminal, status acp.ExitStatus, out *shell.Output) {
 	if ctx.Err() != nil {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), settle)
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), killTime)
 		defer cancel()
 	}
 	shown, err := term.Output(ctx)
@@ -185,11 +185,11 @@ func (t *Terminal) collect(ctx context.Context, term *acp.Terminal, status acp.E
 	if status.ExitCode == nil && status.Signal == nil && shown.ExitStatus != nil {
 		status = *shown.ExitStatus
 	}
-	ended(out, status)
+	setExit(out, status)
 }
 
-// ended stores the exit status in out.
-func ended(out *shell.Output, status acp.ExitStatus) {
+// setExit stores the exit status in out.
+func setExit(out *shell.Output, status acp.ExitStatus) {
 	out.ExitCode = status.ExitCode
 	if status.Signal != nil {
 		out.Signal = *status.Signal
