@@ -32,7 +32,20 @@ func (w *walker) declare(c *syntax.DeclClause) {
 	w.command(&Command{Words: words, in: w.in})
 }
 
-// assign records that the script sets a variable, to a number or to any text.
+// assignValue records the value that an assignment sets. from are the commands whose
+// output is in it.
+func (w *walker) assignValue(a *syntax.Assign, from []*Command) {
+	name := a.Name.Value
+	w.assign(name, isNumber(w.value(a)))
+	if a.Array == nil && !a.Append && a.Index == nil {
+		w.remember(name, a.Value, from)
+		return
+	}
+	w.sources[name] = append(w.sources[name], from...)
+	w.rememberArray(a)
+}
+
+// assign records that the script sets a variable. number means that the value is a number.
 func (w *walker) assign(name string, number bool) {
 	delete(w.values, name)
 	delete(w.arrays, name)

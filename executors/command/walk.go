@@ -222,13 +222,7 @@ func (w *walker) call(c *syntax.CallExpr) {
 			return
 		}
 		if len(c.Args) == 0 {
-			w.assign(a.Name.Value, isNumber(w.value(a)))
-			if a.Array == nil && !a.Append && a.Index == nil {
-				w.remember(a.Name.Value, a.Value, from)
-			} else {
-				w.sources[a.Name.Value] = append(w.sources[a.Name.Value], from...)
-				w.rememberArray(a)
-			}
+			w.assignValue(a, from)
 		} else {
 			assigns = append(assigns, a.Name.Value)
 			w.nonNumeric[a.Name.Value] = true
@@ -256,22 +250,28 @@ func (w *walker) call(c *syntax.CallExpr) {
 	if len(words) == 0 {
 		return
 	}
-	in := w.in
+	w.callWords(c.Args, &Command{Words: words, Assigns: assigns, in: w.in})
+}
+
+// callWords lists a simple command, and as a guess the same command with the last values
+// of its variables. In a guess it lists only the latter, if the values are known.
+func (w *walker) callWords(args []*syntax.Word, c *Command) {
 	if w.guessing {
-		if guess := w.guess(c.Args); len(guess) > 0 {
-			words = guess
+		if guess := w.guess(args); len(guess) > 0 {
+			c.Words = guess
 		}
-		w.command(&Command{Words: words, Assigns: assigns, in: in})
+		w.command(c)
 		return
 	}
-	w.command(&Command{Words: words, Assigns: assigns, in: in})
-	if allLiteral(words) {
+	in := c.in
+	w.command(c)
+	if allLiteral(c.Words) {
 		return
 	}
 	w.guessing = true
 	defer func() { w.guessing = false }()
-	if guess := w.guess(c.Args); len(guess) > 0 && join(guess) != join(words) {
-		w.command(&Command{Words: guess, Assigns: assigns, in: in})
+	if guess := w.guess(args); len(guess) > 0 && join(guess) != join(c.Words) {
+		w.command(&Command{Words: guess, Assigns: c.Assigns, in: in})
 	}
 }
 

@@ -18,8 +18,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
-// A path is not followed if that takes too long, or if it means something else
-// to the process that will run (/proc/self/cwd).
+// The reasons why a path is not followed: it takes too long, or its meaning depends on
+// the process that will run (/proc/self/cwd).
 var (
 	errTooMany = errors.New("too many files or symbolic links")
 	errProcess = errors.New("it belongs to a process")
@@ -31,10 +31,10 @@ const maxSteps = 1 << 15
 // Trail is the work of following the paths of one script, which is bounded. The zero
 // value is ready.
 type Trail struct {
-	// Lstat replaces [os.Lstat]; nil does not.
+	// Lstat is called instead of [os.Lstat]; nil means os.Lstat.
 	Lstat func(path string) (fs.FileInfo, error)
 
-	steps int // so far
+	steps int // names examined so far
 }
 
 func (t *Trail) lstat(path string) (fs.FileInfo, error) {
@@ -55,7 +55,7 @@ func Path(abs string, glob bool, t *Trail) ([]string, error) {
 // Files is like [Path], and for a pattern it also returns the matching files that
 // lead nowhere else. With an error it returns the places found so far.
 func Files(abs string, glob bool, t *Trail) ([]string, error) {
-	return find(abs, glob, follower{Trail: t, plain: true})
+	return find(abs, glob, follower{Trail: t, plainFiles: true})
 }
 
 func find(abs string, glob bool, f follower) ([]string, error) {
@@ -80,8 +80,8 @@ func splitPath(p string, glob bool) []pathStep {
 
 type follower struct {
 	*Trail
-	plain bool // also return plain files that match a pattern
-	found []string
+	plainFiles bool // also return plain files that match a pattern
+	found      []string
 }
 
 // follow continues from dir, which contains no links, with names.
@@ -98,10 +98,10 @@ func (f *follower) follow(dir string, names []pathStep, links int) error {
 		case s.name == "..":
 			dir = filepath.Dir(dir)
 			continue
-		case ofProcess(dir, s):
+		case namesProcess(dir, s):
 			return errProcess
 		case s.pattern:
-			if err := f.matches(dir, s.name, names, links); err != nil {
+			if err := f.followMatches(dir, s.name, names, links); err != nil {
 				return err
 			}
 		}
@@ -126,21 +126,22 @@ func (f *follower) follow(dir string, names []pathStep, links int) error {
 	return nil
 }
 
-// ofProcess reports whether a name in dir refers to a process.
-func ofProcess(dir string, s pathStep) bool {
+// namesProcess reports whether a name in dir refers to a process.
+func namesProcess(dir string, s pathStep) bool {
 	return dir == "/proc" && (s.pattern || s.name == "self" || s.name == "thread-self" || strings.Trim(s.name, "0123456789") == "")
 }
 
-// wildcards matches those whose meaning depends on the language: "?", and sets other than
-// a list of characters. In the language C a "?" is one byte of a letter.
-var wildcards = lazyregexp.New(`\?|\[[!^][^\]]*\]|\[[^\]]*[-:.=][^\]]*\]`)
+// localeWildcards matches wildcards whose meaning depends on the shell's language: "?",
+// and sets other than a list of characters. In the language C a "?" is one byte of a
+// letter.
+var localeWildcards = lazyregexp.New(`\?|\[[!^][^\]]*\]|\[[^\]]*[-:.=][^\]]*\]`)
 
-// matches follows the files in dir that match a pattern. Only links and
+// followMatches follows the files in dir that match a pattern. Only links and
 // directories are examined, because a plain file does not lead elsewhere. A wildcard
 // that depends on the language counts as "*".
-func (f *follower) matches(dir, pattern string, rest []pathStep, links int) error {
+func (f *follower) followMatches(dir, pattern string, rest []pathStep, links int) error {
 	dot := strings.HasPrefix(pattern, ".")
-	pattern = wildcards.ReplaceAllString(pattern, "*")
+	pattern = localeWildcards.ReplaceAllString(pattern, "*")
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil // nothing matches
@@ -155,7 +156,7 @@ func (f *follower) matches(dir, pattern string, rest []pathStep, links int) erro
 			ok = false // a shell does not match a leading dot
 		}
 		link := e.Type()&fs.ModeSymlink != 0
-		if f.plain && ok && !link && len(rest) == 0 {
+		if f.plainFiles && ok && !link && len(rest) == 0 {
 			f.found = append(f.found, filepath.Join(dir, e.Name()))
 			continue
 		}

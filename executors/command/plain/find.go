@@ -23,22 +23,13 @@ const (
 // writes.
 func acceptFind(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 	out := &acceptedCommand{words: []string{quoteProgram(c.words[0].text())}}
-	i := 0
-	for ; i < len(args); i++ {
-		w := args[i]
-		if w.mayBegin('-') || w.mayBegin('(') || w.mayBegin('!') || w.mayBegin(',') {
-			break
-		}
-		fs, err := (&program{opensNothing: true}).operandFiles(b, w)
-		if err != nil {
-			return nil, fmt.Errorf("find: %w", err)
-		}
-		out.files = append(out.files, fs...)
-		out.words = append(out.words, w.source)
+	args, err := out.addStartingPoints(b, args)
+	if err != nil {
+		return nil, fmt.Errorf("find: %w", err)
 	}
 	start := len(out.words)
 	hasActions, hasPrint0 := false, false
-	for ; i < len(args); i++ {
+	for i := 0; i < len(args); i++ {
 		w := args[i]
 		if !w.literal() {
 			return nil, errors.New("find: its expression is computed")
@@ -83,6 +74,23 @@ func acceptFind(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 		return nil
 	}}
 	return out, nil
+}
+
+// addStartingPoints adds the operands of find before its expression, and returns the
+// words of the expression.
+func (out *acceptedCommand) addStartingPoints(b *builder, args []Word) (expression []Word, err error) {
+	for i, w := range args {
+		if w.mayBegin('-') || w.mayBegin('(') || w.mayBegin('!') || w.mayBegin(',') {
+			return args[i:], nil
+		}
+		files, err := (&program{opensNothing: true}).operandFiles(b, w)
+		if err != nil {
+			return nil, err
+		}
+		out.files = append(out.files, files...)
+		out.words = append(out.words, w.source)
+	}
+	return nil, nil
 }
 
 // endsInOnePrint0 reports whether the last word of an expression is its only "-print0".
