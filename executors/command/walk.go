@@ -58,13 +58,7 @@ func (w *walker) stmt(s *syntax.Stmt) {
 		w.dynamic("let evaluates its arguments")
 		w.walkSubstitutions(c)
 	case *syntax.CaseClause:
-		w.walkSubstitutions(c.Word)
-		for _, item := range c.Items {
-			for _, p := range item.Patterns {
-				w.walkSubstitutions(p)
-			}
-			w.branch(item.Stmts)
-		}
+		w.caseClause(c)
 	case *syntax.FuncDecl:
 		w.function(c)
 	case *syntax.TimeClause:
@@ -78,6 +72,16 @@ func (w *walker) stmt(s *syntax.Stmt) {
 		w.declare(c)
 	default: // [[ ]] and (( )) run only the commands that are substituted in them
 		w.walkSubstitutions(c)
+	}
+}
+
+func (w *walker) caseClause(c *syntax.CaseClause) {
+	w.walkSubstitutions(c.Word)
+	for _, item := range c.Items {
+		for _, p := range item.Patterns {
+			w.walkSubstitutions(p)
+		}
+		w.branch(item.Stmts)
 	}
 }
 

@@ -304,12 +304,9 @@ func (p *program) accept(b *builder, name string, words []Word) (*acceptedComman
 	if !p.noDoubleDash && slices.ContainsFunc(opts.operands, mayBeOption) {
 		out.words = append(out.words, "--")
 	}
-	read := opts.operands
-	if p.operands == patternThenFiles && !opts.has("-e", "-f", "--regexp", "--expression", "--file", "--files") && len(read) > 0 {
-		if !read[0].literal() {
-			return nil, fmt.Errorf("%s is a pattern of %s that is computed at run time", read[0].source, name)
-		}
-		read = read[1:]
+	read, err := p.fileOperands(opts, name)
+	if err != nil {
+		return nil, err
 	}
 	for _, w := range opts.operands {
 		if w.Glob && p.maxOperands > 0 { // the second file may be one that is written
@@ -338,6 +335,18 @@ func (p *program) accept(b *builder, name string, words []Word) (*acceptedComman
 	}
 	out.xargsInput = p.nameLister(opts, len(read) == 0, out)
 	return out, nil
+}
+
+// fileOperands returns the operands without a leading pattern.
+func (p *program) fileOperands(o *parsedOptions, name string) ([]Word, error) {
+	hasPattern := p.operands == patternThenFiles && !o.has("-e", "-f", "--regexp", "--expression", "--file", "--files")
+	if !hasPattern || len(o.operands) == 0 {
+		return o.operands, nil
+	}
+	if pattern := o.operands[0]; !pattern.literal() {
+		return nil, fmt.Errorf("%s is a pattern of %s that is computed at run time", pattern.source, name)
+	}
+	return o.operands[1:], nil
 }
 
 // operandFiles returns the files that an operand names.

@@ -379,7 +379,7 @@ func appendOutside(list []File, text string, glob bool, dirs []string) ([]File, 
 	if strings.HasPrefix(text, ":") && strings.Contains(text, "..") {
 		return nil, fmt.Errorf("%s may be a file outside of the repository", text)
 	}
-	if filepath.IsAbs(text) || text == ".." || strings.HasPrefix(text, "../") || strings.Contains(text, "/../") || strings.HasSuffix(text, "/..") {
+	if filepath.IsAbs(text) || slices.Contains(strings.Split(text, "/"), "..") {
 		return append(list, File{Text: text, Dirs: dirs, Glob: glob}), nil
 	}
 	return list, nil

@@ -77,18 +77,12 @@ func (b *builder) command(n *syntax.CallExpr, redirs []*syntax.Redirect) (c *Com
 	c = &Command{Dirs: slices.Clone(b.dirs)}
 	var values []string
 	for _, a := range n.Assigns {
-		if a.Append || a.Naked || a.Index != nil || a.Array != nil || a.Value == nil {
-			return nil, nil, fmt.Errorf("it sets %s to more than a literal", a.Name.Value)
-		}
-		w, err := b.assignedValue(a.Value)
+		value, err := b.literalValue(a)
 		if err != nil {
 			return nil, nil, err
 		}
-		if !w.literal() {
-			return nil, nil, fmt.Errorf("it sets %s to more than a literal", a.Name.Value)
-		}
 		c.Assigns = append(c.Assigns, a.Name.Value)
-		values = append(values, w.text())
+		values = append(values, value)
 	}
 	for _, src := range n.Args {
 		words, err := b.words(src)
@@ -130,6 +124,21 @@ func (b *builder) command(n *syntax.CallExpr, redirs []*syntax.Redirect) (c *Com
 		p.env = append(p.env, name+"="+quote(values[i]))
 	}
 	return c, p, nil
+}
+
+// literalValue returns the value of an assignment before a command.
+func (b *builder) literalValue(a *syntax.Assign) (string, error) {
+	if a.Append || a.Naked || a.Index != nil || a.Array != nil || a.Value == nil {
+		return "", fmt.Errorf("it sets %s to more than a literal", a.Name.Value)
+	}
+	w, err := b.assignedValue(a.Value)
+	if err != nil {
+		return "", err
+	}
+	if !w.literal() {
+		return "", fmt.Errorf("it sets %s to more than a literal", a.Name.Value)
+	}
+	return w.text(), nil
 }
 
 // askAllowed returns a command that the table lacks, if it is allowed. why is the reason

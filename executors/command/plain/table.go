@@ -59,7 +59,11 @@ const fdOptions = "-HIuaisgFp01 -e= -t= -d# -E= -S= --extension= --type= --max-d
 // here. Neither GNU's nor a BSD's version of them writes, runs a program, shows
 // the environment or uses the network by these options.
 var programs = sync.OnceValue(func() map[string]*program {
-	grep := &program{options: grepOptions, operands: patternThenFiles, leadingWildcard: true, showsContents: true, recursiveOptions: []string{"-r", "--recursive", "-d", "--directories"}, lineFilters: grepFilters, nullOption: "-z"}
+	grep := &program{
+		options: grepOptions, operands: patternThenFiles, leadingWildcard: true, showsContents: true,
+		recursiveOptions: []string{"-r", "--recursive", "-d", "--directories"},
+		lineFilters:      grepFilters, nullOption: "-z",
+	}
 	other := *grep
 	other.startedPrograms = []string{"grep"} // these are scripts
 	sum := &program{options: sumOptions, leadingWildcard: true}
