@@ -5,16 +5,16 @@
 // The package promises that every request is answered exactly once. An invalid
 // line is answered or ignored as JSON-RPC demands, and never ends the
 // connection. Frames are written in the order in which they were sent, and
-// conform to the schema. The package does not depend on models and tools;
+// conform to the schema. The package does not depend on models or tools;
 // [Sessions] states its requirements.
 //
 // Why two phases in a handler? jsonrpc2 calls handlers on the read goroutine.
 // The first phase of a handler runs there, in the order of the frames, and
 // never blocks. So a session/cancel finds the turn that the frame before it
 // began. The second phase runs on its own goroutine and may call the client. It
-// starts after every frame that has arrived was handled. So if a prompt and a
-// cancel arrive in one write, the cancel always takes effect, however fast the
-// model is.
+// starts when all frames that have arrived are through their first phase. So if
+// a prompt and a cancel arrive in one write, the cancel always takes effect,
+// however fast the model is.
 //
 // Source: https://agentclientprotocol.com/protocol/v1/overview
 package acp

@@ -7,9 +7,9 @@
 // again changes nothing, memory stays bounded, and an output that no rule
 // recognises stays as it is. The package does not run or rewrite commands.
 //
-// An output passes through as lines. They are sanitised, scanned for
-// credentials (package redact), and sent through the strategy of each rule that
-// matches the command, in the order of the rules. Each family of strategies has
+// The lines of an output are sanitised and scanned for credentials (package
+// redact). Then they pass the strategy of each rule that matches the command, in
+// the order of the rules. Each family of strategies has
 // a package: generic, testreport, lint, logs, git, listing, fetch and digest.
 //
 // Why does a panic of a strategy not end the turn? It is a bug of ours. The

@@ -3,8 +3,8 @@
 // user.
 //
 // Each is made for one session, and calls only the methods that the client offers.
-// Clients differ beyond their capabilities; quirks.go lists how, and [Terminals]
-// decides whether commands may run in the editor at all.
+// Clients also differ in behaviour that no capability declares; quirks.go lists
+// the differences. [Terminals] decides whether commands may run in the editor.
 //
 // The package promises that every terminal is released. If the client does not
 // support a method, the work is done locally. If the client refuses for any

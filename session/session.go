@@ -6,8 +6,8 @@
 // runs turns from a factory. A session runs one turn at a time, and prompts
 // wait in the order of their frames. Turns of different sessions run
 // concurrently. A cancel reaches the turns that began before it and no later
-// ones. When a frame shows the client a complete event, that event is stored,
-// or the user has been warned that it is not.
+// ones. A complete event is stored before a frame shows it to the client. If it
+// cannot be stored, the user is warned first.
 package session
 
 import (

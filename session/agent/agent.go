@@ -5,8 +5,8 @@
 // Start with [Agent.Turn]. Everything that a turn does is announced to the
 // client before and after. Every tool call in the history has its result. A
 // failing tool never ends a turn, and a turn that ends without an error ends
-// with a text. The agent keeps only a cache between turns: history in, history
-// out.
+// with a text. A turn gets the history from its caller and returns the new one.
+// Between turns the agent keeps only a cache.
 //
 // Why does Direct answer a /TOOL prompt whatever the model is? Such a prompt is
 // the user's own call. It needs no model, and it goes through the same chain.
