@@ -9,9 +9,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// further returns a copy of a call with another card, so that the card is
+// callWithCard returns a copy of a call with another card, so that the card is
 // judged on its own.
-func further(call *executors.Call, card executors.Card) *executors.Call {
+func callWithCard(call *executors.Call, card executors.Card) *executors.Call {
 	next := *call
 	next.Card, next.Ask, next.PrepareErr = card, nil, nil
 	next.Record = &executors.Record{}
@@ -21,7 +21,7 @@ func further(call *executors.Call, card executors.Card) *executors.Call {
 // admit returns the guard's part of [executors.Call.Admit].
 func (g *Guard) admit(p *ShellPolicy, call *executors.Call) func(context.Context, executors.Card) error {
 	return func(_ context.Context, card executors.Card) error {
-		blocked, ask := g.judge(p).call(further(call, card), call.Spec.Effect.ReadOnly())
+		blocked, ask := g.newCheck(p).judgeCall(callWithCard(call, card), call.Spec.Effect.ReadOnly())
 		switch {
 		case blocked != nil:
 			call.Record.Decision, call.Record.Rule = string(Deny), "guard: "+blocked.Message
@@ -36,7 +36,7 @@ func (g *Guard) admit(p *ShellPolicy, call *executors.Call) func(context.Context
 // admit returns the permission link's part of [executors.Call.Admit]. It asks
 // the user if no rule and no "always" decides. It asks about a site once per
 // call, because a retry meets the same redirects.
-func (p ruling) admit(call *executors.Call) func(context.Context, executors.Card) error {
+func (p permissionCheck) admit(call *executors.Call) func(context.Context, executors.Card) error {
 	guard := call.Admit
 	granted := map[string]bool{siteOf(call.Card.URL): true}
 	return func(ctx context.Context, card executors.Card) error {
@@ -45,14 +45,14 @@ func (p ruling) admit(call *executors.Call) func(context.Context, executors.Card
 				return err
 			}
 		}
-		next := further(call, card)
+		next := callWithCard(call, card)
 		d, site := p.decide(next, call.Spec), siteOf(card.URL)
 		if d.action == Ask && granted[site] {
 			return nil
 		}
 		if d.action == Ask {
 			var err error
-			if d, err = p.settle(ctx, next, call.Spec); err != nil {
+			if d, err = p.resolveQuestion(ctx, next, call.Spec); err != nil {
 				return err
 			}
 		}
@@ -60,7 +60,7 @@ func (p ruling) admit(call *executors.Call) func(context.Context, executors.Card
 		if next.Record.Answer != "" {
 			call.Record.Answer = next.Record.Answer
 		}
-		call.Record.Rule += fmt.Sprintf("; %s: %s", card.URL, d.rule())
+		call.Record.Rule += fmt.Sprintf("; %s: %s", card.URL, d.auditReason())
 		switch d.action {
 		case Allow:
 			granted[site] = true

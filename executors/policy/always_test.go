@@ -76,10 +76,10 @@ func (s *setup) stored(file string) {
 
 // keysOf returns the keys under which an "always" for the command would be remembered.
 func (s *setup) keysOf(script string) []string {
-	r := ruling{Permission: s.perm, ShellPolicy: s.perm.Policy.Load()}
+	r := permissionCheck{Permission: s.perm, ShellPolicy: s.perm.Policy.Load()}
 	call := bash(script)
 	d := r.decide(call, executors.Tool{Name: "bash", Effect: executors.Mutates})
-	r.narrow(call, &d)
+	r.limitAlways(call, &d)
 	return d.keys
 }
 

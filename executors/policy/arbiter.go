@@ -19,13 +19,13 @@ type Arbiter interface {
 // judgeName is the arbiter's name in the audit line.
 const judgeName = "auto_judge"
 
-// arbitrated lets the arbiter settle a question in the mode auto-judge, once for
-// each call. It reports whether d is settled. The arbiter decides only questions that an
+// decidedByArbiter lets the arbiter answer a question in the mode auto-judge, once for
+// each call. It reports whether the arbiter decided, and then sets d's verdict. The arbiter decides only questions that an
 // "always" of the user could answer: the reasons of gates, deletions, and
 // changes in .git and .zeph stay with the user. So do commands that destroy or
 // publish data, and those that cannot be parsed.
-func (p ruling) arbitrated(ctx context.Context, call *executors.Call, d *decision) bool {
-	if p.Arbiter == nil || !mode(p.Mode()).judged || len(d.keys) == 0 || len(call.Ask) > 0 || call.Record.Judgement != "" || p.damages(call.Card) {
+func (p permissionCheck) decidedByArbiter(ctx context.Context, call *executors.Call, d *decision) bool {
+	if p.Arbiter == nil || !mode(p.Mode()).usesArbiter || len(d.keys) == 0 || len(call.Ask) > 0 || call.Record.Judgement != "" || p.mayDamage(call.Card) {
 		return false
 	}
 	if call.Skipped != nil {
@@ -42,7 +42,7 @@ func (p ruling) arbitrated(ctx context.Context, call *executors.Call, d *decisio
 		d.verdict = verdict{action: Allow, why: "auto-judge: " + reason}
 		call.Record.Judgement = "Allowed in your place: " + reason + "."
 	case Deny:
-		d.verdict = verdict{action: Deny, why: "auto-judge: " + reason, said: "Denied in your place: " + reason + ". The command /mode switches the mode."}
+		d.verdict = verdict{action: Deny, why: "auto-judge: " + reason, userText: "Denied in your place: " + reason + ". The command /mode switches the mode."}
 	default:
 		call.Record.Judgement = "Asked because " + reason + "."
 		return false
@@ -50,8 +50,8 @@ func (p ruling) arbitrated(ctx context.Context, call *executors.Call, d *decisio
 	return true
 }
 
-// damages reports whether a command may destroy or publish data, or cannot be parsed.
-func (p ruling) damages(card executors.Card) bool {
+// mayDamage reports whether a command may destroy or publish data, or cannot be parsed.
+func (p permissionCheck) mayDamage(card executors.Card) bool {
 	if card.Command == "" {
 		return false
 	}

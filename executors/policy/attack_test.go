@@ -67,7 +67,7 @@ func TestSensitive(t *testing.T) {
 		"/w/.git/config": true, "/w/.GIT/x": true, "/w/.git./x": true, "/w/.git /x": true, "/w/git~1/x": true, "/w/.git::$INDEX_ALLOCATION/x": true, "/w/.g\u200cit/x": true, "/w/.zeph/config.toml": true,
 		"/w/.gitignore": false, "/w/.github/x": false, "/w/git/x": false, "/w/a.git/x": false,
 	} {
-		if sensitive(path) != want {
+		if controlsGitOrAgent(path) != want {
 			t.Errorf("%q: %v", path, !want)
 		}
 	}

@@ -10,9 +10,11 @@ import (
 // command that only shows files which it names has the source of the file
 // tools. "" means the default source of the tool.
 func claimSource(s *command.Script) string {
-	shows := func(c *command.Command) bool { return c.ReadOnly() && !c.Guess }
 	names := func(p command.Path) bool { return p.Sure && len(p.Abs) > 0 }
-	if len(s.Commands) == 0 || len(s.Dynamic) > 0 || !slices.ContainsFunc(s.ExtractPaths(), names) || slices.ContainsFunc(s.Commands, func(c *command.Command) bool { return !shows(c) }) {
+	if len(s.Commands) == 0 || len(s.Dynamic) > 0 || !slices.ContainsFunc(s.ExtractPaths(), names) {
+		return ""
+	}
+	if slices.ContainsFunc(s.Commands, func(c *command.Command) bool { return !c.ReadOnly() || c.Guess }) {
 		return ""
 	}
 	return "file_system"

@@ -71,26 +71,26 @@ func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []strin
 	return c, ignored
 }
 
-// oldNames are the names of tools in older configurations.
-var oldNames = map[string]string{"bash": "shell", "find_path": "glob"}
+// oldToolNames are the names of tools in older configurations.
+var oldToolNames = map[string]string{"bash": "shell", "find_path": "glob"}
 
-// reaches maps a tool to another one that would show the same content. A rule that
+// equivalentTools maps a tool to another one that would show the same content. A rule that
 // denies the other tool also denies the first.
-var reaches = map[string]string{"search_code": "grep"}
+var equivalentTools = map[string]string{"search_code": "grep"}
 
-// rules returns the rules of a tool under all its names, then those whose key is a
+// rulesFor returns the rules of a tool under all its names, then those whose key is a
 // pattern that matches it.
-func rules(of map[string][]Rule, tool string) []Rule {
-	out := of[tool]
-	if old, ok := oldNames[tool]; ok {
-		out = append(slices.Clone(out), of[old]...)
+func rulesFor(byTool map[string][]Rule, tool string) []Rule {
+	out := byTool[tool]
+	if old, ok := oldToolNames[tool]; ok {
+		out = append(slices.Clone(out), byTool[old]...)
 	}
-	for _, key := range slices.Sorted(maps.Keys(of)) {
+	for _, key := range slices.Sorted(maps.Keys(byTool)) {
 		if !strings.Contains(key, "*") {
 			continue
 		}
 		if re, err := wildcard.Compile(key); err == nil && re.MatchString(tool) {
-			out = append(slices.Clip(out), of[key]...)
+			out = append(slices.Clip(out), byTool[key]...)
 		}
 	}
 	return out

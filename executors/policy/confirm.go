@@ -17,9 +17,9 @@ type confirmation struct {
 	effect  string // for the user: the damage that it does
 }
 
-// runsAnother is the effect of an option that names a program. Who allows "git fetch" or
+// runsOtherProgram is the effect of an option that names a program. Who allows "git fetch" or
 // "tar" does not think of any program.
-const runsAnother = "it runs another program"
+const runsOtherProgram = "it runs another program"
 
 // confirmations are commands that destroy data permanently, that publish data, or that
 // run a program which an option names.
@@ -58,29 +58,29 @@ var confirmations = []confirmation{
 	{"tofu destroy", "", "it destroys infrastructure"},
 	{"dropdb", "", "it deletes a database"},
 	{"crontab", "", "it changes the scheduled commands"},
-	{"git", "--upload-pack --receive-pack --exec --open-files-in-pager", runsAnother},
-	{"git clone", "-u -c --config --template", runsAnother},
-	{"git grep", "-O", runsAnother},
-	{"git rebase", "-x", runsAnother},
-	{"go", "-exec --exec -toolexec --toolexec -vettool --vettool", runsAnother},
-	{"tar", tarPrograms, runsAnother},
-	{"gtar", tarPrograms, runsAnother},
-	{"bsdtar", tarPrograms, runsAnother},
-	{"rg", "--pre --hostname-bin", runsAnother},
-	{"sort", "--compress-program", runsAnother},
-	{"man", "-P --pager -H --html", runsAnother},
-	{"zip", "-TT --unzip-command", runsAnother},
-	{"wget", "--use-askpass", runsAnother},
-	{"rsync", "--rsync-path", runsAnother},
-	{"ssh", "-o -F", runsAnother},
-	{"scp", "-o -F -S -D", runsAnother},
-	{"sftp", "-o -F -S -D -b", runsAnother},
-	{"gcc", compilerPrograms, runsAnother},
-	{"g++", compilerPrograms, runsAnother},
-	{"cc", compilerPrograms, runsAnother},
-	{"c++", compilerPrograms, runsAnother},
-	{"clang", compilerPrograms, runsAnother},
-	{"clang++", compilerPrograms, runsAnother},
+	{"git", "--upload-pack --receive-pack --exec --open-files-in-pager", runsOtherProgram},
+	{"git clone", "-u -c --config --template", runsOtherProgram},
+	{"git grep", "-O", runsOtherProgram},
+	{"git rebase", "-x", runsOtherProgram},
+	{"go", "-exec --exec -toolexec --toolexec -vettool --vettool", runsOtherProgram},
+	{"tar", tarPrograms, runsOtherProgram},
+	{"gtar", tarPrograms, runsOtherProgram},
+	{"bsdtar", tarPrograms, runsOtherProgram},
+	{"rg", "--pre --hostname-bin", runsOtherProgram},
+	{"sort", "--compress-program", runsOtherProgram},
+	{"man", "-P --pager -H --html", runsOtherProgram},
+	{"zip", "-TT --unzip-command", runsOtherProgram},
+	{"wget", "--use-askpass", runsOtherProgram},
+	{"rsync", "--rsync-path", runsOtherProgram},
+	{"ssh", "-o -F", runsOtherProgram},
+	{"scp", "-o -F -S -D", runsOtherProgram},
+	{"sftp", "-o -F -S -D -b", runsOtherProgram},
+	{"gcc", compilerPrograms, runsOtherProgram},
+	{"g++", compilerPrograms, runsOtherProgram},
+	{"cc", compilerPrograms, runsOtherProgram},
+	{"c++", compilerPrograms, runsOtherProgram},
+	{"clang", compilerPrograms, runsOtherProgram},
+	{"clang++", compilerPrograms, runsOtherProgram},
 }
 
 const (
@@ -105,12 +105,12 @@ func confirms(c *command.Command, pattern string) string {
 		if !startsWith(c, confirm.words) {
 			continue
 		}
-		option := confirm.given(c)
+		option := confirm.dangerousOption(c)
 		if confirm.options != "" && option == "" {
 			continue
 		}
 		program, rest, _ := strings.Cut(confirm.words, " ")
-		if !named(pattern, program+" "+rest+" "+option) {
+		if !patternNames(pattern, program+" "+rest+" "+option) {
 			return confirm.effect
 		}
 	}
@@ -122,13 +122,13 @@ func confirms(c *command.Command, pattern string) string {
 	case dropsData.MatchString(c.Text()+" "+c.Input()) && !strings.Contains(pattern, "drop") && !strings.Contains(pattern, "truncate"):
 		return "it deletes data"
 	case slices.ContainsFunc(c.Args(), starts), startsShell.MatchString(c.Input()):
-		return runsAnother
+		return runsOtherProgram
 	}
 	return ""
 }
 
-// given returns the first dangerous option of the command, as it is written.
-func (f confirmation) given(c *command.Command) string {
+// dangerousOption returns the first dangerous option of the command, as it is written.
+func (f confirmation) dangerousOption(c *command.Command) string {
 	for _, w := range c.Args() {
 		name, _, _ := strings.Cut(w.Text, "=")
 		for o := range strings.FieldsSeq(f.options) {
@@ -136,7 +136,7 @@ func (f confirmation) given(c *command.Command) string {
 			case name == o,
 				len(o) == 1 && strings.HasPrefix(w.Text, o) && o != ".",
 				strings.HasPrefix(o, "--") && len(name) > 3 && strings.HasPrefix(o, name),
-				len(o) == 2 && o[0] == '-' && o[1] != '-' && bundled(name, o[1]):
+				len(o) == 2 && o[0] == '-' && o[1] != '-' && inBundle(name, o[1]):
 				return w.Text
 			}
 		}
@@ -144,14 +144,14 @@ func (f confirmation) given(c *command.Command) string {
 	return ""
 }
 
-// bundled reports whether a word is a bundle of short options that includes
+// inBundle reports whether a word is a bundle of short options that includes
 // letter.
-func bundled(word string, letter byte) bool {
+func inBundle(word string, letter byte) bool {
 	return len(word) > 1 && word[0] == '-' && word[1] != '-' && strings.IndexByte(word, letter) > 0
 }
 
-// named reports whether the literal prefix of a pattern contains all the words.
-func named(pattern, words string) bool {
+// patternNames reports whether the literal prefix of a pattern contains all the words.
+func patternNames(pattern, words string) bool {
 	has := strings.Fields(pattern)
 	for i, w := range has {
 		has[i] = w[strings.LastIndexByte(w, '/')+1:]

@@ -19,7 +19,7 @@ type decision struct {
 	// An "always" is remembered under keys; covers describes its extent to the
 	// user.
 	keys   []string
-	covers string
+	extent string
 	// dismissed reports that the user closed the question without an answer.
 	dismissed bool
 	// judged is the form in which an allowed command runs. Nil means that it
@@ -28,25 +28,25 @@ type decision struct {
 }
 
 // decide judges a call without asking the user.
-func (p ruling) decide(call *executors.Call, tool executors.Tool) decision {
-	p.now = &workspace.Moment{}
+func (p permissionCheck) decide(call *executors.Call, tool executors.Tool) decision {
+	p.moment = &workspace.Moment{}
 	var d decision
 	switch {
 	case call.Card.Command != "":
 		d = p.decideCommand(call)
-	case call.Card.URL != "" && onlyLooks(tool.Effect):
+	case call.Card.URL != "" && onlyReadsNetwork(tool.Effect):
 		d = p.decideWeb(call)
 	case tool.Effect.ReadOnly():
 		d = p.decideFiles(call, verdict{action: Allow, why: "default: read-only tools are allowed"})
 	case tool.Effect.InternalOnly():
-		d = p.decideFiles(call, internal(call))
-	case mode(p.Mode()).readOnly && !onlyLooks(tool.Effect):
-		d.verdict = verdict{action: Deny, byMode: true, why: fmt.Sprintf("the mode %q only reads", p.Mode())}
+		d = p.decideFiles(call, internalDefault(call))
+	case mode(p.Mode()).readOnly && !onlyReadsNetwork(tool.Effect):
+		d.verdict = verdict{action: Deny, deniedByMode: true, why: fmt.Sprintf("the mode %q only reads", p.Mode())}
 		return d
 	case tool.Effect.Has(executors.Network):
 		d = p.decideFiles(call, verdict{action: Ask, why: "default: network access needs permission"})
 	default:
-		d = p.decideFiles(call, p.edits(call))
+		d = p.decideFiles(call, p.editDefault(call))
 	}
 	if len(call.Ask) > 0 {
 		d.verdict = d.stronger(verdict{action: Ask, why: strings.Join(call.Ask, "; ")})
@@ -54,20 +54,20 @@ func (p ruling) decide(call *executors.Call, tool executors.Tool) decision {
 	return d
 }
 
-// internal is the default for tools that only change the session's own state.
-func internal(call *executors.Call) verdict {
+// internalDefault is the default for tools that only change the session's own state.
+func internalDefault(call *executors.Call) verdict {
 	if call.Card.Deferred {
 		return verdict{action: Ask, why: "default: it acts later and elsewhere, and no user sees it now"}
 	}
 	return verdict{action: Allow, why: "default: it only changes the session's own state"}
 }
 
-// edits is the default for tools that change files.
-func (p ruling) edits(call *executors.Call) verdict {
+// editDefault is the default for tools that change files.
+func (p permissionCheck) editDefault(call *executors.Call) verdict {
 	switch {
 	case call.Card.Kind == executors.KindDelete:
 		return verdict{action: Ask, why: "default: deletions need permission in every mode"}
-	case mode(p.Mode()).edits && len(call.Card.Paths) > 0:
+	case mode(p.Mode()).editsUnasked && len(call.Card.Paths) > 0:
 		return verdict{action: Allow, why: fmt.Sprintf("the mode %q edits without asking", p.Mode())}
 	}
 	return verdict{action: Ask, why: "default: changes need permission"}
@@ -75,22 +75,22 @@ func (p ruling) edits(call *executors.Call) verdict {
 
 // decideFiles judges a call of a tool other than a shell, by the files that it
 // touches. If no rule matches, byDefault applies.
-func (p ruling) decideFiles(call *executors.Call, byDefault verdict) decision {
-	d := decision{verdict: byDefault, keys: []string{"tool " + call.Tool}, covers: call.Tool + " inside this project"}
+func (p permissionCheck) decideFiles(call *executors.Call, byDefault verdict) decision {
+	d := decision{verdict: byDefault, keys: []string{"tool " + call.Tool}, extent: call.Tool + " inside this project"}
 	if server := call.Card.Server; server != "" {
-		d.keys, d.covers = []string{"tool " + call.Tool + " of " + server}, call.Tool+" of the MCP server "+server
+		d.keys, d.extent = []string{"tool " + call.Tool + " of " + server}, call.Tool+" of the MCP server "+server
 	}
-	spell := forPaths(p.known(p.Roots.Dirs()), p.Home)
-	subjects := p.known(call.Card.Paths)
+	spell := forPaths(p.namesInRules(p.Roots.Dirs()), p.Home)
+	subjects := p.namesInRules(call.Card.Paths)
 	if len(subjects) == 0 {
-		subjects = p.known([]string{canonical(call.Input)})
+		subjects = p.namesInRules([]string{canonical(call.Input)})
 	}
-	d.verdict = p.sources(call.Tool, subjects, spell, d.verdict)
+	d.verdict = p.decideByRules(call.Tool, subjects, spell, d.verdict)
 	if d.action == Deny {
 		return d
 	}
-	changes := byDefault.action != Allow || mode(p.Mode()).edits && call.Card.Kind != executors.KindRead && call.Card.Kind != executors.KindSearch
-	if changes && slices.ContainsFunc(call.Card.Paths, sensitive) {
+	changes := byDefault.action != Allow || mode(p.Mode()).editsUnasked && call.Card.Kind != executors.KindRead && call.Card.Kind != executors.KindSearch
+	if changes && slices.ContainsFunc(call.Card.Paths, controlsGitOrAgent) {
 		// These files control git and this agent later, so no "always" covers
 		// them.
 		d.verdict, d.keys = verdict{action: Ask, why: "default: changes in .git and .zeph always need permission"}, nil
@@ -120,33 +120,32 @@ func canonical(input json.RawMessage) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// sources judges each subject by the rules of the user and of the repository.
-// If no rule matches, other applies. A deny for the tool of the same reach, see reaches,
-// also counts.
-func (p ruling) sources(tool string, subjects []string, spell func(string) []string, other verdict) verdict {
-	v := p.rulesOf(tool, subjects, spell, other)
-	if as, ok := reaches[tool]; ok {
-		if denied := p.rulesOf(as, subjects, spell, verdict{action: Allow}); denied.action == Deny {
+// decideByRules judges each subject by the rules of the user and of the repository.
+// If no rule matches, byDefault applies. A deny for the equivalent tool also counts.
+func (p permissionCheck) decideByRules(tool string, subjects []string, spell func(string) []string, byDefault verdict) verdict {
+	v := p.decideByRulesOf(tool, subjects, spell, byDefault)
+	if as, ok := equivalentTools[tool]; ok {
+		if denied := p.decideByRulesOf(as, subjects, spell, verdict{action: Allow}); denied.action == Deny {
 			v = v.stronger(denied)
 		}
 	}
 	return v
 }
 
-// rulesOf is sources by the rules of one tool alone.
-func (p ruling) rulesOf(tool string, subjects []string, spell func(string) []string, other verdict) verdict {
+// decideByRulesOf is decideByRules by the rules of one tool alone.
+func (p permissionCheck) decideByRulesOf(tool string, subjects []string, spell func(string) []string, byDefault verdict) verdict {
 	total := verdict{action: Allow, why: ""}
 	for _, s := range subjects {
-		v := other
-		if r, ok := firstMatch(rules(p.rules.Permissions, tool), s, spell); ok {
-			v = verdict{action: r.Action, why: fmt.Sprintf("rule %q of tools.permissions.%s", r.Pattern, tool), at: r.at}
+		v := byDefault
+		if r, ok := firstMatch(rulesFor(p.rules.Permissions, tool), s, spell); ok {
+			v = r.userVerdict(tool)
 		}
-		if r, ok := firstMatch(rules(p.rules.repository, tool), s, spell); ok {
-			v = v.stronger(verdict{action: r.Action, why: fmt.Sprintf("rule %q of the project's .zeph/config.toml", r.Pattern), at: r.at})
+		if r, ok := firstMatch(rulesFor(p.rules.repository, tool), s, spell); ok {
+			v = v.stronger(r.repositoryVerdict())
 		}
 		total = total.stronger(v)
 		if total.why == "" {
-			total.why, total.at = v.why, v.at
+			total.why, total.position = v.why, v.position
 		}
 	}
 	return total
@@ -154,30 +153,30 @@ func (p ruling) rulesOf(tool string, subjects []string, spell func(string) []str
 
 // decideCommand judges each simple command on its own. The script is allowed if
 // all commands are, and denied if one is.
-func (p ruling) decideCommand(call *executors.Call) decision {
+func (p permissionCheck) decideCommand(call *executors.Call) decision {
 	card := call.Card
 	src := parse(card.Command, card.Dir, p.Home)
 	// A deny may also match the whole line.
-	d := decision{verdict: p.sources(call.Tool, p.known([]string{card.Command}), asWritten, verdict{action: Allow, why: ""})}
+	d := decision{verdict: p.decideByRules(call.Tool, p.namesInRules([]string{card.Command}), asWritten, verdict{action: Allow, why: ""})}
 	if d.action != Deny {
 		d.verdict = verdict{action: Allow, why: ""}
 	}
 	if src.err != nil {
-		d.verdict = d.stronger(p.inMode(verdict{action: Ask, why: "it cannot be parsed"}))
-		d.keys, d.covers = []string{"exactly " + card.Command}, "exactly this command"
+		d.verdict = d.stronger(p.denyIfReadOnly(verdict{action: Ask, why: "it cannot be parsed"}))
+		d.keys, d.extent = []string{"exactly " + card.Command}, "exactly this command"
 		return d
 	}
-	judged, notPlain := p.form(call, src, nil)
+	judged, notPlain := p.plainForm(call, src, nil)
 	onlyReads := notPlain == nil && judged.ReadOnly
 	var covers []string
-	forget := false                     // a part of the script needs permission each time
-	all := len(src.script.Commands) > 0 // a rule allows every command of the script
+	neverRemember := false                        // a part of the script needs permission each time
+	rulesAllowAll := len(src.script.Commands) > 0 // a rule allows every command of the script
 	for _, c := range src.script.Commands {
-		v := p.segment(call.Tool, c, src, onlyReads)
-		all = all && (c.Guess || v.pattern != "" && strings.Trim(v.pattern, "*") == "")
+		v := p.decideSimpleCommand(call.Tool, c, src, onlyReads)
+		rulesAllowAll = rulesAllowAll && (c.Guess || v.pattern != "" && strings.Trim(v.pattern, "*") == "")
 		if v.action == Ask {
-			key, cover := remembered(c, src)
-			forget = forget || key == ""
+			key, cover := alwaysKey(c, src)
+			neverRemember = neverRemember || key == ""
 			d.keys = append(d.keys, key)
 			if !slices.Contains(covers, cover) {
 				covers = append(covers, cover)
@@ -185,15 +184,15 @@ func (p ruling) decideCommand(call *executors.Call) decision {
 		}
 		d.verdict = d.stronger(v)
 		if d.why == "" {
-			d.why, d.at = v.why, v.at
+			d.why, d.position = v.why, v.position
 		}
 	}
-	d.covers = strings.Join(covers, ", ")
-	if v := p.writes(src.script); v.action != "" && !onlyReads {
-		d.verdict = d.stronger(p.inMode(v))
-		forget = true // the file differs from call to call
+	d.extent = strings.Join(covers, ", ")
+	if v := p.decideWrites(src.script); v.action != "" && !onlyReads {
+		d.verdict = d.stronger(p.denyIfReadOnly(v))
+		neverRemember = true // the file differs from call to call
 	}
-	if forget {
+	if neverRemember {
 		d.keys = nil
 	}
 	if d.action == Allow && len(src.script.Commands) == 0 { // only assignments, or nothing
@@ -203,79 +202,79 @@ func (p ruling) decideCommand(call *executors.Call) decision {
 	case d.action != Allow:
 	case notPlain == nil:
 		d.judged = judged
-	case all: // the user's rules allow every command, so none needs a plain form
+	case rulesAllowAll: // the user's rules allow every command, so none needs a plain form
 	default:
-		d.verdict = p.inMode(verdict{action: Ask, why: "default: " + notPlain.Error()})
-		d.keys, d.covers = []string{"exactly " + card.Command}, "exactly this command"
+		d.verdict = p.denyIfReadOnly(verdict{action: Ask, why: "default: " + notPlain.Error()})
+		d.keys, d.extent = []string{"exactly " + card.Command}, "exactly this command"
 	}
 	return d
 }
 
-// inMode turns an ask into a deny in a read-only mode.
-func (p ruling) inMode(v verdict) verdict {
+// denyIfReadOnly turns an ask into a deny in a read-only mode.
+func (p permissionCheck) denyIfReadOnly(v verdict) verdict {
 	if v.action == Ask && mode(p.Mode()).readOnly {
-		return verdict{action: Deny, byMode: true, why: fmt.Sprintf("the mode %q runs only commands that are known to be read-only (%s)", p.Mode(), v.why)}
+		return verdict{action: Deny, deniedByMode: true, why: fmt.Sprintf("the mode %q runs only commands that are known to be read-only (%s)", p.Mode(), v.why)}
 	}
 	return v
 }
 
-// segment judges one simple command. onlyReads means that the plain form of the
+// decideSimpleCommand judges one simple command. onlyReads means that the plain form of the
 // whole script only reads.
-func (p ruling) segment(tool string, c *command.Command, src parsed, onlyReads bool) verdict {
+func (p permissionCheck) decideSimpleCommand(tool string, c *command.Command, src parsedCommand, onlyReads bool) verdict {
 	if c.Guess { // a guess can only lead to a deny
-		if v := p.commandRules(tool, c, verdict{action: Allow, why: ""}); v.action == Deny {
+		if v := p.decideByCommandRules(tool, c, verdict{action: Allow, why: ""}); v.action == Deny {
 			return v
 		}
 		return verdict{action: Allow, why: ""}
 	}
 	reads := onlyReads || c.ReadOnly() && !steers(slices.Concat(c.Assigns, src.script.Assigns))
-	other := verdict{action: Ask, why: "default: it is not known to be read-only"}
+	byDefault := verdict{action: Ask, why: "default: it is not known to be read-only"}
 	switch {
 	case reads:
-		other = verdict{action: Allow, why: "default: it only reads"}
-	case neutral(c):
-		other = verdict{action: Allow, why: "default: the command that it runs is judged on its own"}
+		byDefault = verdict{action: Allow, why: "default: it only reads"}
+	case onlyWraps(c):
+		byDefault = verdict{action: Allow, why: "default: the command that it runs is judged on its own"}
 	}
-	v := p.commandRules(tool, c, other)
+	v := p.decideByCommandRules(tool, c, byDefault)
 	if v.action == Allow && !reads {
 		_, open := c.Subcommand()
 		switch {
-		case slices.Contains(downloaders, c.Program()) && !slices.ContainsFunc(p.shell.AllowedCommands, func(a string) bool { return startsWith(c, a) }):
+		case slices.Contains(downloaders, c.Program()) && !startsWithAny(c, p.shell.AllowedCommands):
 			v = verdict{action: Ask, why: "default: downloads always need permission"}
 		case confirms(c, v.pattern) != "":
 			v = verdict{action: Ask, why: fmt.Sprintf("default: %s, which rule %q does not name", confirms(c, v.pattern), v.pattern)}
-		case spaced(c) && strings.Trim(v.pattern, "*") != "":
+		case runsNameWithSpace(c) && strings.Trim(v.pattern, "*") != "":
 			v = verdict{action: Ask, why: "default: the name of the file that it runs contains a space"}
-		case open && !neutral(c):
+		case open && !onlyWraps(c):
 			v = verdict{action: Ask, why: "default: parts of it are computed at run time"}
 		case !plainVariables(c.Assigns) || !plainVariables(src.script.Assigns):
 			v = verdict{action: Ask, why: "default: it sets variables that can change which program runs"}
 		}
 	}
-	if v.action == Allow && !reads && !neutral(c) && mode(p.Mode()).readOnly {
-		return verdict{action: Deny, byMode: true, why: fmt.Sprintf("the mode %q runs only commands that are known to be read-only", p.Mode())}
+	if v.action == Allow && !reads && !onlyWraps(c) && mode(p.Mode()).readOnly {
+		return verdict{action: Deny, deniedByMode: true, why: fmt.Sprintf("the mode %q runs only commands that are known to be read-only", p.Mode())}
 	}
-	return p.inMode(v)
+	return p.denyIfReadOnly(v)
 }
 
-// spaced reports whether the name of the program or script that a command runs contains
+// runsNameWithSpace reports whether the name of the program or script that a command runs contains
 // a space. The text of the program "make /x" is also that of "make" with an operand.
-func spaced(c *command.Command) bool {
+func runsNameWithSpace(c *command.Command) bool {
 	space := func(s string) bool { return strings.ContainsAny(s, " \t\n") }
 	first, _ := c.Subcommand()
 	return len(c.Words) > 0 && space(c.Words[0].Text) || runsText(c) && !hasCode(c) && space(first)
 }
 
-// commandRules judges a command by the rules of the user and of the repository.
-// If no rule matches, other applies.
-func (p ruling) commandRules(tool string, c *command.Command, other verdict) verdict {
-	v := other
-	forms := p.known(c.Forms())
-	if r, ok := firstCommandMatch(rules(p.rules.Permissions, tool), forms); ok {
-		v = verdict{action: r.Action, why: fmt.Sprintf("rule %q of tools.permissions.%s", r.Pattern, tool), pattern: r.Pattern, at: r.at}
+// decideByCommandRules judges a command by the rules of the user and of the repository.
+// If no rule matches, byDefault applies.
+func (p permissionCheck) decideByCommandRules(tool string, c *command.Command, byDefault verdict) verdict {
+	v := byDefault
+	forms := p.namesInRules(c.Forms())
+	if r, ok := firstCommandMatch(rulesFor(p.rules.Permissions, tool), forms); ok {
+		v = r.userVerdict(tool)
 	}
-	if r, ok := firstCommandMatch(rules(p.rules.repository, tool), forms); ok {
-		v = v.stronger(verdict{action: r.Action, why: fmt.Sprintf("rule %q of the project's .zeph/config.toml", r.Pattern), pattern: r.Pattern, at: r.at})
+	if r, ok := firstCommandMatch(rulesFor(p.rules.repository, tool), forms); ok {
+		v = v.stronger(r.repositoryVerdict())
 	}
 	return v
 }
@@ -294,9 +293,9 @@ func firstCommandMatch(list []Rule, forms []string) (Rule, bool) {
 	return Rule{}, false
 }
 
-// neutral reports whether a command only runs another command, which is judged
+// onlyWraps reports whether a command only runs another command, which is judged
 // on its own.
-func neutral(c *command.Command) bool {
+func onlyWraps(c *command.Command) bool {
 	if !c.Wraps {
 		return false
 	}
@@ -308,12 +307,12 @@ func neutral(c *command.Command) bool {
 	return slices.Contains([]string{"builtin", "command", "env", "eval", "ionice", "nice", "stdbuf", "timeout"}, c.Program())
 }
 
-// writes judges the files that redirections write and that commands name. Two
+// decideWrites judges the files that redirections write and that commands name. Two
 // kinds need permission: files in .git and .zeph, and files that an otherwise
 // read-only command writes.
-func (p ruling) writes(s *command.Script) verdict {
+func (p permissionCheck) decideWrites(s *command.Script) verdict {
 	onlyReads := !slices.ContainsFunc(s.Commands, func(c *command.Command) bool { return !c.ReadOnly() && !c.Wraps })
-	t := follow.Trail{Lstat: p.now.Lstat}
+	t := follow.Trail{Lstat: p.moment.Lstat}
 	for _, r := range s.Redirects {
 		if r.Target.Literal && harmlessDevice(r.Target.Text) {
 			continue
@@ -321,7 +320,7 @@ func (p ruling) writes(s *command.Script) verdict {
 		for _, place := range slices.Concat(follow.Targets(r.Path(), &t)...) {
 			switch {
 			case !r.Write || harmlessDevice(place):
-			case sensitive(place):
+			case controlsGitOrAgent(place):
 				return verdict{action: Ask, why: "default: files in .git and .zeph always need permission"}
 			case onlyReads:
 				return verdict{action: Ask, why: "default: it writes " + r.Target.Text}
@@ -333,7 +332,7 @@ func (p ruling) writes(s *command.Script) verdict {
 			continue
 		}
 		for _, f := range c.Paths() {
-			if slices.ContainsFunc(slices.Concat(follow.Targets(f, &t)...), sensitive) {
+			if slices.ContainsFunc(slices.Concat(follow.Targets(f, &t)...), controlsGitOrAgent) {
 				return verdict{action: Ask, why: "default: files in .git and .zeph always need permission"}
 			}
 		}

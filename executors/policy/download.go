@@ -28,9 +28,9 @@ func runsText(c *command.Command) bool {
 func downloads(list []*command.Command) bool { return fetches(list, 0) }
 
 func fetches(list []*command.Command, depth int) bool {
-	const most = 8 // nesting of commands in words of commands
+	const maxDepth = 8 // nesting of commands in words of commands
 	return slices.ContainsFunc(list, func(c *command.Command) bool {
-		return slices.Contains(fetchers, c.Program()) || depth < most && slices.ContainsFunc(c.Words, func(w command.Word) bool { return fetches(w.From, depth+1) })
+		return slices.Contains(fetchers, c.Program()) || depth < maxDepth && slices.ContainsFunc(c.Words, func(w command.Word) bool { return fetches(w.From, depth+1) })
 	})
 }
 
@@ -40,7 +40,7 @@ func runsDownload(c *command.Command) bool {
 	if downloads(c.Words[0].From) {
 		return true
 	}
-	if slices.Contains(stdinRunners, c.Program()) || c.Program() == "crontab" || strings.HasSuffix(c.Program(), "make") && fromStdin(c) {
+	if slices.Contains(stdinRunners, c.Program()) || c.Program() == "crontab" || strings.HasSuffix(c.Program(), "make") && makeReadsStdin(c) {
 		return downloads(c.Inputs)
 	}
 	if !runsText(c) {
@@ -52,8 +52,8 @@ func runsDownload(c *command.Command) bool {
 	return downloads(c.Inputs) && readsProgram(c)
 }
 
-// fromStdin reports whether make reads its rules from standard input.
-func fromStdin(c *command.Command) bool {
+// makeReadsStdin reports whether make reads its rules from standard input.
+func makeReadsStdin(c *command.Command) bool {
 	return slices.ContainsFunc(c.Args(), func(w command.Word) bool {
 		return slices.Contains([]string{"-", "-f-", "--file=-", "--makefile=-", "/dev/stdin"}, w.Text)
 	})

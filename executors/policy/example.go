@@ -67,7 +67,7 @@ func (r Rule) matchesCommand(example string) (bool, error) {
 	for _, c := range s.Commands {
 		_, ok := firstCommandMatch([]Rule{r}, c.Forms())
 		any = any || ok
-		all = all && (ok || c.Guess || neutral(c))
+		all = all && (ok || c.Guess || onlyWraps(c))
 	}
 	if r.Action == Allow {
 		return any && all, nil

@@ -16,28 +16,33 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// gitHarmless matches the settings of a repository with which git runs no
+// harmlessGitSettings matches the settings of a repository with which git runs no
 // program, fetches nothing and reads no other file. All other settings need
 // permission: git has hundreds, and each version adds more.
-var gitHarmless = lazyregexp.New(`(?i)^(` +
-	`core\.(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|safecrlf|abbrev|quotepath|longpaths|protectntfs|protecthfs|sharedrepository|whitespace|commentchar|untrackedcache|preloadindex|multipackindex|commitgraph)` +
+var harmlessGitSettings = lazyregexp.New(`(?i)^(` +
+	`core\.(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|safecrlf|abbrev|quotepath|` +
+	`longpaths|protectntfs|protecthfs|sharedrepository|whitespace|commentchar|untrackedcache|preloadindex|multipackindex|commitgraph)` +
 	`|extensions\.(objectformat|refstorage|compatobjectformat)` +
 	`|remote\.[^=]+\.(url|pushurl|fetch|push|tagopt|mirror|prune|prunetags|skipdefaultupdate|skipfetchall|followremotehead|gh-resolved)` +
 	`|branch\.[^=]+\.(remote|merge|rebase|pushremote|description|vscode-merge-base|gh-merge-base|base)|branch\.(autosetupmerge|autosetuprebase)` +
 	`|user\.(name|email|useconfigonly)|(author|committer)\.(name|email)` +
-	`|(pull|push|fetch|init|rerere|advice|color|column|gc|maintenance|tag|rebase|status|clone|feature|index|pack|transfer|receive|stash|commit|checkout)\.(default|defaultbranch|ff|rebase|prune|prunetags|enabled|auto|autoupdate|autosetupremote|followtags|autosquash|autostash|short|branch|showuntrackedfiles|status|ui|diff|detachedhead|strategy|fsckobjects|updaterefs|verbose|version|threads|gpgsign|guess|manyfiles)` +
-	`|merge\.(conflictstyle|ff|renames|renamelimit|stat|log)|diff\.(renames|renamelimit|algorithm|colormoved|mnemonicprefix|noprefix|context|wordregex|indentheuristic|statgraphwidth)` +
+	`|(pull|push|fetch|init|rerere|advice|color|column|gc|maintenance|tag|rebase|status|clone|feature|index|pack|` +
+	`transfer|receive|stash|commit|checkout)\.(default|defaultbranch|ff|rebase|prune|prunetags|enabled|auto|autoupdate|` +
+	`autosetupremote|followtags|autosquash|autostash|short|branch|showuntrackedfiles|status|ui|` +
+	`diff|detachedhead|strategy|fsckobjects|updaterefs|verbose|version|threads|gpgsign|guess|manyfiles)` +
+	`|merge\.(conflictstyle|ff|renames|renamelimit|stat|log)` +
+	`|diff\.(renames|renamelimit|algorithm|colormoved|mnemonicprefix|noprefix|context|wordregex|indentheuristic|statgraphwidth)` +
 	`|log\.(date|decorate|abbrevcommit|follow)|lfs\.[^=]*(repositoryformatversion|access|locksverify)|submodule\.(recurse|fetchjobs)` +
 	`)$`)
 
-// gitRunsNothing returns an error if a read-only git command in one of these
+// checkGit returns an error if a read-only git command in one of these
 // directories may start a program that the repository chose, or read the data
 // of another repository.
 //
 // A clone does not copy settings, but an archive or a program may have written
 // this directory with settings in it. The user's own configuration is trusted, and so is
 // the directory of objects that the session itself lends to a repository.
-func gitRunsNothing(dirs []string, objects string, private *workspace.Private) error {
+func checkGit(dirs []string, objects string, private *workspace.Private) error {
 	if len(dirs) == 0 {
 		return errors.New("its directory is unknown")
 	}
@@ -49,22 +54,22 @@ func gitRunsNothing(dirs []string, objects string, private *workspace.Private) e
 		if err != nil {
 			real = dir
 		}
-		if err := repository(real, objects, private); err != nil {
+		if err := checkRepository(real, objects, private); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// repository checks the repository that contains dir.
-func repository(dir, objects string, private *workspace.Private) error {
+// checkRepository checks the repository that contains dir.
+func checkRepository(dir, objects string, private *workspace.Private) error {
 	for dir := range upwards(dir) {
 		git := filepath.Join(dir, ".git")
 		if info, err := os.Lstat(git); err == nil {
 			if !info.IsDir() { // a file, in a worktree or a submodule
 				return errors.New("the repository is in another directory")
 			}
-			return ownRepository(git, objects, private)
+			return checkGitDir(git, objects, private)
 		}
 		if exists(filepath.Join(dir, "HEAD")) && (exists(filepath.Join(dir, "objects")) || exists(filepath.Join(dir, "commondir"))) {
 			return errors.New("it is a bare repository")
@@ -81,26 +86,26 @@ func upwards(dir string) iter.Seq[string] {
 	}
 }
 
-// gitLarge are the large directories of a repository. Git shows no text of the files in
+// largeGitDirs are the large directories of a repository. Git shows no text of the files in
 // them, but only objects and references.
-var gitLarge = []string{"annex", "hooks", "lfs", "logs", "objects", "refs", "rr-cache"}
+var largeGitDirs = []string{"annex", "hooks", "lfs", "logs", "objects", "refs", "rr-cache"}
 
-// linkIn returns a part of a repository that is a symbolic link, "" if there is none. Git
+// findLink returns a part of a repository that is a symbolic link, "" if there is none. Git
 // shows the text of many files, such as rebase-merge/done or worktrees/x/locked.
-func linkIn(git string) (string, error) {
-	const most = 4096 // entries
+func findLink(git string) (string, error) {
+	const maxEntries = 4096
 	n, found := 0, ""
 	err := filepath.WalkDir(git, func(path string, e fs.DirEntry, err error) error {
 		rel, _ := filepath.Rel(git, path)
 		switch n++; {
 		case err != nil:
 			return err
-		case n > most:
-			return fmt.Errorf("it has more than %d parts", most)
+		case n > maxEntries:
+			return fmt.Errorf("it has more than %d parts", maxEntries)
 		case e.Type()&fs.ModeSymlink != 0:
 			found = rel
 			return fs.SkipAll
-		case slices.Contains(gitLarge, rel):
+		case slices.Contains(largeGitDirs, rel):
 			return fs.SkipDir
 		}
 		return nil
@@ -111,8 +116,8 @@ func linkIn(git string) (string, error) {
 // alternates names the repositories whose objects a repository reads.
 const alternates = "objects/info/alternates"
 
-// lends reports whether a file of alternates names this directory alone.
-func lends(path, objects string, private *workspace.Private) bool {
+// namesOnlyLentObjects reports whether a file of alternates names this directory alone.
+func namesOnlyLentObjects(path, objects string, private *workspace.Private) bool {
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() || objects == "" {
 		return false
 	}
@@ -120,8 +125,8 @@ func lends(path, objects string, private *workspace.Private) bool {
 	return ok && text == filepath.ToSlash(objects)+"\n"
 }
 
-func ownRepository(git, objects string, private *workspace.Private) error {
-	if name, err := linkIn(git); err != nil || name != "" {
+func checkGitDir(git, objects string, private *workspace.Private) error {
+	if name, err := findLink(git); err != nil || name != "" {
 		return cmp.Or(err, fmt.Errorf(".git/%s is a symbolic link", name))
 	}
 	parts, err := os.ReadDir(filepath.Join(git, "objects"))
@@ -137,11 +142,11 @@ func ownRepository(git, objects string, private *workspace.Private) error {
 		"modules": "it has submodules", "commondir": "its configuration is in another file", "config.worktree": "its configuration is in another file",
 		alternates: "it reads the objects of another repository", "objects/info/http-alternates": "it reads the objects of another repository",
 	} {
-		if path := filepath.Join(git, name); exists(path) && (name != alternates || !lends(path, objects, private)) {
+		if path := filepath.Join(git, name); exists(path) && (name != alternates || !namesOnlyLentObjects(path, objects, private)) {
 			return errors.New(what)
 		}
 	}
-	if !complete(git, private) { // git would search further up
+	if !isGitDir(git, private) { // git would search further up
 		return errors.New(".git is not a repository")
 	}
 	text, ok := readConfig(filepath.Join(git, "config"), private)
@@ -154,8 +159,8 @@ func ownRepository(git, objects string, private *workspace.Private) error {
 // gitHead matches the beginning of a repository's HEAD.
 var gitHead = lazyregexp.New(`^(ref: ?refs/|[0-9a-f]{40})`)
 
-// complete reports whether git takes a directory for a repository.
-func complete(git string, private *workspace.Private) bool {
+// isGitDir reports whether git takes a directory for a repository.
+func isGitDir(git string, private *workspace.Private) bool {
 	for _, name := range []string{"objects", "refs"} {
 		if _, err := os.Stat(filepath.Join(git, name) + string(filepath.Separator) + "."); err != nil { // also if it may not be searched
 			return false
@@ -190,7 +195,7 @@ func harmlessConfig(text string) error {
 		if m == nil {
 			return fmt.Errorf("its configuration contains %q", line)
 		}
-		if key := section + "." + m[1]; !gitHarmless.MatchString(key) {
+		if key := section + "." + m[1]; !harmlessGitSettings.MatchString(key) {
 			return fmt.Errorf("its configuration sets %s", key)
 		}
 	}

@@ -12,10 +12,10 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// trackedStays returns an error if a tracked directory of the repository is a link, or
+// checkTrackedDirs returns an error if a tracked directory of the repository is a link, or
 // another repository. "git grep" reads files through such a link, and "git describe
 // --dirty" uses the settings of such a repository. Other commands do neither.
-func trackedStays(dirs []string, private *workspace.Private) error {
+func checkTrackedDirs(dirs []string, private *workspace.Private) error {
 	for _, dir := range dirs {
 		real, err := filepath.EvalSymlinks(dir)
 		if err != nil {
@@ -23,7 +23,7 @@ func trackedStays(dirs []string, private *workspace.Private) error {
 		}
 		for top := range upwards(real) {
 			if exists(filepath.Join(top, ".git")) {
-				if err := indexStays(top, private); err != nil {
+				if err := checkIndex(top, private); err != nil {
 					return err
 				}
 				break
@@ -33,8 +33,8 @@ func trackedStays(dirs []string, private *workspace.Private) error {
 	return nil
 }
 
-// indexStays checks the directories of the index of the repository in top.
-func indexStays(top string, private *workspace.Private) error {
+// checkIndex checks the directories of the index of the repository in top.
+func checkIndex(top string, private *workspace.Private) error {
 	const limit = 64 << 20
 	index, ok := readAtMost(filepath.Join(top, ".git", "index"), limit, private)
 	if !ok {
@@ -43,7 +43,7 @@ func indexStays(top string, private *workspace.Private) error {
 	if index == "" {
 		return nil
 	}
-	entries, err := indexed([]byte(index))
+	entries, err := parseIndex([]byte(index))
 	if err != nil {
 		return err
 	}
@@ -73,9 +73,9 @@ type indexEntry struct {
 	repository bool // the path is another repository, a submodule
 }
 
-// indexed returns the paths of a repository's index. It knows the versions 2 to 4 with
+// parseIndex returns the paths of a repository's index. It knows the versions 2 to 4 with
 // hashes of SHA-1, in one file: https://git-scm.com/docs/index-format
-func indexed(data []byte) (entries []indexEntry, err error) {
+func parseIndex(data []byte) (entries []indexEntry, err error) {
 	const header, mode, stat, trailer, repository = 12, 24, 62, 20, 0o160000
 	if len(data) < header || string(data[:4]) != "DIRC" {
 		return nil, errIndex

@@ -52,7 +52,7 @@ func TestIndexed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			entries, err := indexed(data)
+			entries, err := parseIndex(data)
 			if tt.fails {
 				if err == nil {
 					t.Errorf("got %v", entries)
@@ -79,7 +79,7 @@ func FuzzIndexed(f *testing.F) {
 		f.Add(append(append(head, entry...), append([]byte("a/b\x00"), make([]byte, 40)...)...))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		entries, err := indexed(data)
+		entries, err := parseIndex(data)
 		if err == nil && len(entries) > len(data)/62 {
 			t.Errorf("%d entries in %d bytes", len(entries), len(data))
 		}

@@ -11,23 +11,23 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// goLocal matches the directories that a go.mod or go.work names.
-var goLocal = lazyregexp.New("(?m)(?:=>|^\\s*use|^)[\\s(]*[\"`]?((?:\\.|/)[^\\s\"`]*)")
+// goDirPattern matches the directories that a go.mod or go.work names.
+var goDirPattern = lazyregexp.New("(?m)(?:=>|^\\s*use|^)[\\s(]*[\"`]?((?:\\.|/)[^\\s\"`]*)")
 
-// goEscape matches a name with an escape in it, such as "\x2e./a".
-var goEscape = lazyregexp.New(`"[^"\n]*\\`)
+// goEscapePattern matches a name with an escape in it, such as "\x2e./a".
+var goEscapePattern = lazyregexp.New(`"[^"\n]*\\`)
 
-// goStays returns an error if a read-only go command in one of these
+// checkGoFiles returns an error if a read-only go command in one of these
 // directories may read files outside the roots: a module file there names a
 // directory elsewhere, or a link leads there. Go shows the text of all its files, if only
 // in messages about mistakes.
-func goStays(dirs []string, roots Workspace, private *workspace.Private) error {
+func checkGoFiles(dirs []string, roots Workspace, private *workspace.Private) error {
 	var local []string // directories with packages
 	for _, dir := range dirs {
 		module := ""
 		for up := range upwards(dir) {
 			for _, name := range []string{"go.work", "go.work.sum", "go.mod", "vendor"} {
-				named, err := goFileStays(filepath.Join(up, name), roots, private)
+				named, err := dirsInGoFile(filepath.Join(up, name), roots, private)
 				if err != nil {
 					return err
 				}
@@ -39,14 +39,14 @@ func goStays(dirs []string, roots Workspace, private *workspace.Private) error {
 		}
 		local = append(local, cmp.Or(module, dir))
 	}
-	if err := linksStay(local, roots, "*.go", "go.*", "modules.txt", "*/"); err != nil {
+	if err := checkLinksStayInside(local, roots, "*.go", "go.*", "modules.txt", "*/"); err != nil {
 		return fmt.Errorf("go may show text of a linked file: %w", err)
 	}
 	return nil
 }
 
-// goFileStays returns the directories that a file of a module or a workspace names.
-func goFileStays(path string, roots Workspace, private *workspace.Private) (named []string, err error) {
+// dirsInGoFile returns the directories that a file of a module or a workspace names.
+func dirsInGoFile(path string, roots Workspace, private *workspace.Private) (named []string, err error) {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return nil, nil
@@ -61,10 +61,10 @@ func goFileStays(path string, roots Workspace, private *workspace.Private) (name
 	if !ok {
 		return nil, fmt.Errorf("%s cannot be read", path)
 	}
-	if goEscape.MatchString(text) {
+	if goEscapePattern.MatchString(text) {
 		return nil, fmt.Errorf("%s has a name with an escape in it", path)
 	}
-	for _, m := range goLocal.FindAllStringSubmatch(text, -1) {
+	for _, m := range goDirPattern.FindAllStringSubmatch(text, -1) {
 		if strings.HasPrefix(m[1], "//") { // a comment
 			continue
 		}
@@ -77,7 +77,7 @@ func goFileStays(path string, roots Workspace, private *workspace.Private) (name
 		}
 		named = append(named, target)
 		if filepath.Base(path) == "go.work" { // the replacements of its modules count too
-			more, err := goFileStays(filepath.Join(target, "go.mod"), roots, private)
+			more, err := dirsInGoFile(filepath.Join(target, "go.mod"), roots, private)
 			if err != nil {
 				return nil, err
 			}

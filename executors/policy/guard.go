@@ -24,27 +24,27 @@ type Guard struct {
 	// it is a *workspace.Roots.
 	Commands Workspace
 	Home     string // absolute; empty means unknown
-	// Elsewhere reports whether a text names files that no command may use, such as those
+	// NamesForbidden reports whether a text names files that no command may use, such as those
 	// of the project for a sub-agent that works in a copy; nil means that there are none.
-	Elsewhere func(text string) bool
+	NamesForbidden func(text string) bool
 	// Private returns zeph-acp's own files; nil means that there are none.
 	Private func(*workspace.Moment) *workspace.Private
 }
 
 // Middleware puts the guard into a chain.
 func (g *Guard) Middleware(next executors.Executor) executors.Executor {
-	return guarded{next, g}
+	return guardLink{next, g}
 }
 
-type guarded struct {
+type guardLink struct {
 	executors.Executor
 	*Guard
 }
 
-func (g guarded) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
-	policy, end := g.Policy.begin(call)
+func (g guardLink) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
+	policy, end := g.Policy.policyFor(call)
 	defer end()
-	blocked, ask := g.judge(policy).call(call, call.Spec.Effect.ReadOnly())
+	blocked, ask := g.newCheck(policy).judgeCall(call, call.Spec.Effect.ReadOnly())
 	if f, ok := errors.AsType[*executors.Failure](call.PrepareErr); ok && f.Category == executors.PolicyBlocked && blocked == nil {
 		blocked = f // the tool itself refuses the path
 	}
@@ -61,47 +61,50 @@ func (g guarded) Execute(ctx context.Context, call *executors.Call) (executors.R
 	return g.Executor.Execute(ctx, call)
 }
 
-// judge checks one call against one policy, once.
-type judge struct {
+// guardCheck checks one call against one policy, once. Methods named judge may return a
+// reason to ask; those named check only block.
+type guardCheck struct {
 	*Guard
 	*ShellPolicy
-	now *workspace.Moment
+	moment *workspace.Moment
 }
 
-func (g *Guard) judge(p *ShellPolicy) judge {
+func (g *Guard) newCheck(p *ShellPolicy) guardCheck {
 	now := &workspace.Moment{}
 	once := *g
-	once.Roots, once.Commands = at(g.Roots, now), at(g.Commands, now)
+	once.Roots, once.Commands = atMoment(g.Roots, now), atMoment(g.Commands, now)
 	if g.Private != nil {
 		private := sync.OnceValue(func() *workspace.Private { return g.Private(now) })
 		once.Private = func(*workspace.Moment) *workspace.Private { return private() }
 	}
-	return judge{&once, p, now}
+	return guardCheck{&once, p, now}
 }
 
-// at returns a workspace for one judgement.
-func at(w Workspace, now *workspace.Moment) Workspace {
+// atMoment returns a workspace for one judgement.
+func atMoment(w Workspace, now *workspace.Moment) Workspace {
 	if r, ok := w.(*workspace.Roots); ok {
 		return r.At(now)
 	}
 	return w
 }
 
-// dirs returns the directories in which commands may name files.
-func (g judge) dirs() []string { return slices.Concat(g.commands().Dirs(), g.allowed) }
+// commandDirs returns the directories in which commands may name files.
+func (g guardCheck) commandDirs() []string {
+	return slices.Concat(g.commandWorkspace().Dirs(), g.allowed)
+}
 
-func (g judge) commands() Workspace {
+func (g guardCheck) commandWorkspace() Workspace {
 	if g.Commands != nil {
 		return g.Commands
 	}
 	return g.writable()
 }
 
-// call returns why a call is blocked, or reasons to ask. reads means that its
+// judgeCall returns why a call is blocked, or reasons to ask. reads means that its
 // tool changes nothing; it may then name readable files outside the roots.
-func (g judge) call(call *executors.Call, reads bool) (blocked *executors.Failure, ask []string) {
+func (g guardCheck) judgeCall(call *executors.Call, reads bool) (blocked *executors.Failure, ask []string) {
 	card := call.Card
-	if blocked := g.places(card, reads); blocked != nil {
+	if blocked := g.checkCardPaths(card, reads); blocked != nil {
 		return blocked, nil
 	}
 	if card.Command == "" {
@@ -114,38 +117,38 @@ func (g judge) call(call *executors.Call, reads bool) (blocked *executors.Failur
 	if call.Record.ClaimSource == "" {
 		call.Record.ClaimSource = claimSource(p.script)
 	}
-	blocked, ask = g.own(card, p.script)
+	blocked, ask = g.judgeOwnFiles(card, p.script)
 	if blocked != nil {
 		return blocked, nil
 	}
-	blocked, reasons := g.reading(p.script)
-	if blocked != nil {
-		return blocked, nil
-	}
-	ask = append(ask, reasons...)
-	blocked, reasons = g.each(p.script)
+	blocked, reasons := g.judgeReads(p.script)
 	if blocked != nil {
 		return blocked, nil
 	}
 	ask = append(ask, reasons...)
-	if off := g.sockets(p.script); off != "" {
+	blocked, reasons = g.judgeCommands(p.script)
+	if blocked != nil {
+		return blocked, nil
+	}
+	ask = append(ask, reasons...)
+	if off := g.socketTarget(p.script); off != "" {
 		if !g.shell.AllowNetwork {
 			return executors.Failuref(executors.PolicyBlocked, "the command opens %s: the network is off (tools.shell.allow_network)", off), nil
 		}
 		ask = append(ask, "it opens "+off)
 	}
-	if blocked := g.elsewhere(card.Command, card.Dir, p.script); blocked != nil {
+	if blocked := g.checkElsewhere(card.Command, card.Dir, p.script); blocked != nil {
 		return blocked, nil
 	}
-	outside, reasons := g.paths(p.script)
+	outside, reasons := g.judgePaths(p.script)
 	if outside != "" && g.shell.OutsidePaths == "block" {
-		return g.isOutside(outside), nil
+		return g.outsideFailure(outside), nil
 	}
 	if outside != "" {
 		ask = append(ask, outside+" is outside the session's directories")
 	}
-	if form, ok := g.plain(card); ok {
-		if blocked, reasons = g.named(form); blocked != nil {
+	if form, ok := g.readOnlyForm(card); ok {
+		if blocked, reasons = g.judgeNamedFiles(form); blocked != nil {
 			return blocked, nil
 		}
 		ask = append(ask, reasons...)
@@ -161,11 +164,11 @@ func (g judge) call(call *executors.Call, reads bool) (blocked *executors.Failur
 	return nil, ask
 }
 
-// each judges each command of a script by its program, its arguments and the files
+// judgeCommands judges each command of a script by its program, its arguments and the files
 // that it removes.
-func (g judge) each(script *command.Script) (blocked *executors.Failure, ask []string) {
+func (g guardCheck) judgeCommands(script *command.Script) (blocked *executors.Failure, ask []string) {
 	for _, c := range script.Commands {
-		if why, key := g.blocks(c); why != "" {
+		if why, key := g.blockedReason(c); why != "" {
 			f := executors.Failuref(executors.PolicyBlocked, "%s is blocked: %s", quote(c.Text()), why)
 			or := ""
 			if key != "" {
@@ -174,7 +177,7 @@ func (g judge) each(script *command.Script) (blocked *executors.Failure, ask []s
 			}
 			return f.Hint("Do it another way, or ask the user to run it in a terminal of their own%s.", or), nil
 		}
-		reasons, why := g.removes(c)
+		reasons, why := g.judgeRemoval(c)
 		if why != "" {
 			return executors.Failuref(executors.PolicyBlocked, "%s is blocked: %s", quote(c.Text()), why).
 				Hint("Name the directories inside it that should be removed."), nil
@@ -184,16 +187,16 @@ func (g judge) each(script *command.Script) (blocked *executors.Failure, ask []s
 	return nil, ask
 }
 
-// isOutside returns the failure of a command that names a path outside of the session's
+// outsideFailure returns the failure of a command that names a path outside of the session's
 // directories.
-func (g judge) isOutside(path string) *executors.Failure {
+func (g guardCheck) outsideFailure(path string) *executors.Failure {
 	return executors.Failuref(executors.PolicyBlocked, "the command names %s, which is outside the session's directories", path).
 		ForUser("The command names %s, which is outside the session's directories. The key tools.shell.allowed_paths can allow it.", path).
-		Hint("Stay inside %s, or ask the user to open that directory too (tools.shell.allowed_paths, or outside_paths = \"ask\").", strings.Join(g.dirs(), ", "))
+		Hint("Stay inside %s, or ask the user to open that directory too (tools.shell.allowed_paths, or outside_paths = \"ask\").", strings.Join(g.commandDirs(), ", "))
 }
 
-// places returns a failure if one of the card's paths is blocked.
-func (g judge) places(card executors.Card, reads bool) (blocked *executors.Failure) {
+// checkCardPaths returns a failure if one of the card's paths is blocked.
+func (g guardCheck) checkCardPaths(card executors.Card, reads bool) (blocked *executors.Failure) {
 	roots := g.writable()
 	if reads {
 		roots = g.Roots
@@ -208,7 +211,7 @@ func (g judge) places(card executors.Card, reads bool) (blocked *executors.Failu
 			return executors.Failuref(executors.PolicyBlocked, "%v", denied)
 		}
 		if _, own := errors.AsType[*workspace.PrivateError](err); own {
-			return outOfReach(p)
+			return ownFileFailure(p)
 		}
 		if err != nil {
 			return executors.Failuref(executors.PolicyBlocked, "%s is outside the session's directories", p).
@@ -225,33 +228,36 @@ var builtinBlocked = []string{
 	"sudo", "su", "doas", "pkexec", "run0", "sudoedit",
 	"fdisk", "cfdisk", "sfdisk", "gdisk", "sgdisk", "parted", "mke2fs", "mkswap", "wipefs", "dd", "gdd", "dcfldd", "dc3dd",
 	"shutdown", "reboot", "halt", "poweroff", "telinit", "kexec", "init 0", "init 6",
-	"systemctl halt", "systemctl kexec", "systemctl poweroff", "systemctl reboot", "systemctl soft-reboot", "loginctl halt", "loginctl poweroff", "loginctl reboot",
+	"systemctl halt", "systemctl kexec", "systemctl poweroff", "systemctl reboot", "systemctl soft-reboot",
+	"loginctl halt", "loginctl poweroff", "loginctl reboot",
 	"nc", "ncat", "netcat",
 }
 
 // downloaders are the programs that fetch text which another program could run.
 var downloaders = []string{"curl", "wget"}
 
-// blocks returns why a command is blocked regardless of its operands. key is
+// blockedReason returns why a command is blocked regardless of its operands. key is
 // the setting that would allow it, empty if the reason names one.
-func (g judge) blocks(c *command.Command) (why, key string) {
+func (g guardCheck) blockedReason(c *command.Command) (why, key string) {
 	program := c.Program()
 	name, _, _ := strings.Cut(program, ".") // mkfs.ext4, nc.openbsd
-	has := func(list []string) bool {
-		return slices.ContainsFunc(list, func(entry string) bool { return startsWith(c, entry) })
-	}
-	builtin := has(builtinBlocked) || name == "mkfs" || name == "nc"
+	builtin := startsWithAny(c, builtinBlocked) || name == "mkfs" || name == "nc"
 	switch {
-	case has(g.shell.BlockedCommands):
+	case startsWithAny(c, g.shell.BlockedCommands):
 		return "the configuration blocks it (tools.shell.blocked_commands)", ""
 	case !g.shell.AllowNetwork && slices.Contains(downloaders, program):
 		return "the network is off (tools.shell.allow_network)", ""
-	case builtin && !has(g.shell.AllowedCommands):
+	case builtin && !startsWithAny(c, g.shell.AllowedCommands):
 		return "an agent must not run it", "tools.shell.allowed_commands"
 	case runsDownload(c):
 		return "it would run a download that the user has not seen", ""
 	}
 	return "", ""
+}
+
+// startsWithAny reports whether the command begins with the words of one of the entries.
+func startsWithAny(c *command.Command, entries []string) bool {
+	return slices.ContainsFunc(entries, func(entry string) bool { return startsWith(c, entry) })
 }
 
 // startsWith reports whether the command begins with the words of entry.
@@ -260,10 +266,10 @@ func startsWith(c *command.Command, entry string) bool {
 	if len(words) == 0 || len(words) > len(c.Words) || c.Program() != words[0] {
 		return false
 	}
-	return wordsAre(c.Args(), words[1:]) || wordsAre(c.Operands(), words[1:])
+	return startsWithWords(c.Args(), words[1:]) || startsWithWords(c.Operands(), words[1:])
 }
 
-func wordsAre(list []command.Word, words []string) bool {
+func startsWithWords(list []command.Word, words []string) bool {
 	if len(list) < len(words) {
 		return false
 	}

@@ -15,10 +15,10 @@ import (
 // [tools.shell] and of [[tools.permissions.TOOL]], with the values derived from
 // them. It is immutable.
 type ShellPolicy struct {
-	shell   ShellRules
-	rules   Config
-	allowed []string // allowed_paths, absolute and without symlinks
-	hiding  bool     // some rule denies every call that it is applied to
+	shell      ShellRules
+	rules      Config
+	allowed    []string // allowed_paths, absolute and without symlinks
+	hidesTools bool     // some rule denies every call that it is applied to
 }
 
 // NewShellPolicy makes the policy of a valid configuration. home is absolute;
@@ -30,7 +30,7 @@ func NewShellPolicy(shell ShellRules, rules Config, home string) *ShellPolicy {
 	p := &ShellPolicy{shell: shell, rules: rules, allowed: shell.Allowed(home)}
 	for _, of := range []map[string][]Rule{rules.Permissions, rules.repository} {
 		for _, list := range of {
-			p.hiding = p.hiding || slices.ContainsFunc(list, Rule.deniesAll)
+			p.hidesTools = p.hidesTools || slices.ContainsFunc(list, Rule.deniesAll)
 		}
 	}
 	return p
@@ -65,8 +65,8 @@ type ShellPolicyHandle struct {
 	// Store a newer policy. It is set before the first call.
 	Renew func()
 
-	now    atomic.Pointer[ShellPolicy]
-	judged sync.Map // *executors.Record -> *ShellPolicy: of running calls
+	current atomic.Pointer[ShellPolicy]
+	running sync.Map // *executors.Record -> *ShellPolicy: of running calls
 }
 
 // NewShellPolicyHandle returns a handle that holds p.
@@ -77,15 +77,15 @@ func NewShellPolicyHandle(p *ShellPolicy) *ShellPolicyHandle {
 }
 
 // Store makes p the policy for all calls that are judged from now on.
-func (h *ShellPolicyHandle) Store(p *ShellPolicy) { h.now.Store(p) }
+func (h *ShellPolicyHandle) Store(p *ShellPolicy) { h.current.Store(p) }
 
 // Load returns the current policy.
-func (h *ShellPolicyHandle) Load() *ShellPolicy { return h.now.Load() }
+func (h *ShellPolicyHandle) Load() *ShellPolicy { return h.current.Load() }
 
-// begin returns the policy that judges the call until end is called. It
+// policyFor returns the policy that judges the call until end is called. It
 // identifies a call by its record, which copies of the call share.
-func (h *ShellPolicyHandle) begin(call *executors.Call) (p *ShellPolicy, end func()) {
-	if p, ok := h.judged.Load(call.Record); ok && call.Record != nil {
+func (h *ShellPolicyHandle) policyFor(call *executors.Call) (p *ShellPolicy, end func()) {
+	if p, ok := h.running.Load(call.Record); ok && call.Record != nil {
 		return p.(*ShellPolicy), func() {}
 	}
 	if h.Renew != nil {
@@ -95,6 +95,6 @@ func (h *ShellPolicyHandle) begin(call *executors.Call) (p *ShellPolicy, end fun
 	if call.Record == nil {
 		return p, func() {}
 	}
-	h.judged.Store(call.Record, p)
-	return p, func() { h.judged.Delete(call.Record) }
+	h.running.Store(call.Record, p)
+	return p, func() { h.running.Delete(call.Record) }
 }

@@ -29,7 +29,7 @@ func TestOnePolicyPerCall(t *testing.T) {
 	if got := s.outcome(t, bash("make")); got != "block" {
 		t.Errorf("the next one: %s", got)
 	}
-	s.perm.Policy.judged.Range(func(any, any) bool { t.Error("a call is still held"); return false })
+	s.perm.Policy.running.Range(func(any, any) bool { t.Error("a call is still held"); return false })
 }
 
 // swap runs a function before a call continues.
@@ -78,7 +78,7 @@ func TestAllowedPaths(t *testing.T) {
 	rules := ShellDefaults()
 	rules.AllowedPaths = []string{".", "~/cache", dir + "/link", dir + "/late", dir + "/unborn/"}
 	policy := NewShellPolicyHandle(NewShellPolicy(rules, Config{}, dir+"/home"))
-	g := (&Guard{Policy: policy, Roots: roots(root), Commands: roots("/other"), Home: dir + "/home"}).judge(policy.Load())
+	g := (&Guard{Policy: policy, Roots: roots(root), Commands: roots("/other"), Home: dir + "/home"}).newCheck(policy.Load())
 	for place, want := range map[string]bool{
 		"/other/x": true, root + "/x": false, dir + "/home/cache/x": true, dir + "/home/cache": true, dir + "/home/cached": false, dir + "/home": false, dir + "/real/x": true, dir + "/else/x": false,
 		dir + "/unborn/x": true, dir + "/nowhere/x": true, "/tmp/x": false,
@@ -88,12 +88,12 @@ func TestAllowedPaths(t *testing.T) {
 		}
 	}
 	for script, want := range map[string]string{"rm -rf ~/cache": "block", "rm -rf ~/cache/*": "block", "rm -rf ~/cache/sub": "", "rm -rf " + dir + "/link/": "block"} {
-		blocked, _ := g.call(&executors.Call{Card: executors.Card{Command: script, Dir: "/other"}, Record: &executors.Record{}}, false)
+		blocked, _ := g.judgeCall(&executors.Call{Card: executors.Card{Command: script, Dir: "/other"}, Record: &executors.Record{}}, false)
 		if (blocked != nil) != (want == "block") {
 			t.Errorf("%s: %v", script, blocked)
 		}
 	}
-	if blocked, _ := g.call(&executors.Call{Card: executors.Card{Paths: []string{dir + "/home/cache/x"}}}, true); blocked == nil {
+	if blocked, _ := g.judgeCall(&executors.Call{Card: executors.Card{Paths: []string{dir + "/home/cache/x"}}}, true); blocked == nil {
 		t.Error("a tool for files gets at allowed_paths")
 	}
 }

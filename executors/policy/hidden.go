@@ -10,13 +10,13 @@ import (
 // Tools omits tools whose every call the rules deny. It keeps tools that only
 // the mode denies: the mode can change at any time, a denial names it, and a
 // stable list of tools keeps the provider's cache valid.
-func (p permitted) Tools() []executors.Tool {
-	return p.shown(p.Policy.Load())
+func (p permissionLink) Tools() []executors.Tool {
+	return p.shownTools(p.Policy.Load())
 }
 
-func (p permitted) shown(policy *ShellPolicy) []executors.Tool {
+func (p permissionLink) shownTools(policy *ShellPolicy) []executors.Tool {
 	all := p.next.Tools()
-	if !policy.hiding {
+	if !policy.hidesTools {
 		return all
 	}
 	shown := make([]executors.Tool, 0, len(all))
@@ -31,10 +31,10 @@ func (p permitted) shown(policy *ShellPolicy) []executors.Tool {
 // Hidden returns the rule that denies every call of a tool, with its position if that is
 // known; empty if there is no such rule. The tool is then not offered.
 func (p *ShellPolicy) Hidden(tool string) string {
-	for _, name := range []string{tool, reaches[tool]} {
-		for _, list := range [][]Rule{rules(p.rules.Permissions, name), rules(p.rules.repository, name)} {
+	for _, name := range []string{tool, equivalentTools[tool]} {
+		for _, list := range [][]Rule{rulesFor(p.rules.Permissions, name), rulesFor(p.rules.repository, name)} {
 			if r, ok := denyingAll(list); ok && name != "" {
-				return verdict{why: fmt.Sprintf("rule %q of tools.permissions.%s", r.Pattern, name), at: r.at}.rule()
+				return verdict{why: fmt.Sprintf("rule %q of tools.permissions.%s", r.Pattern, name), position: r.position}.auditReason()
 			}
 		}
 	}
@@ -42,7 +42,7 @@ func (p *ShellPolicy) Hidden(tool string) string {
 }
 
 // hides reports whether the rules deny every call of a tool.
-func (p *ShellPolicy) hides(tool string) bool { return p.hiding && p.Hidden(tool) != "" }
+func (p *ShellPolicy) hides(tool string) bool { return p.hidesTools && p.Hidden(tool) != "" }
 
 // denyingAll returns the rule that denies every call, if no rule before it allows or
 // asks.

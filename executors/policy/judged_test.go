@@ -49,8 +49,8 @@ func TestOwnProgram(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("PATH", strings.Join(tt.path, string(filepath.ListSeparator)))
-			p := ruling{Permission: &Permission{Roots: roots(tt.root)}}
-			if got := p.ownProgram(tt.program); got != tt.want {
+			p := permissionCheck{Permission: &Permission{Roots: roots(tt.root)}}
+			if got := p.programInRoots(tt.program); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
@@ -73,11 +73,11 @@ func TestOwnProgramOfAnother(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Setenv("PATH", project+string(filepath.ListSeparator)+path)
-		p := ruling{Permission: &Permission{Roots: roots(project)}, now: &workspace.Moment{}}
+		p := permissionCheck{Permission: &Permission{Roots: roots(project)}, moment: &workspace.Moment{}}
 		for _, script := range append(scripts, "ls", "timeout 5 env ls", "egrep x f", "go env", "npm --version", "git status") {
 			call := bash(script)
 			call.Card.Dir = project
-			_, err := p.form(call, parse(script, project, ""), nil)
+			_, err := p.plainForm(call, parse(script, project, ""), nil)
 			if err == nil && slices.Contains(scripts, script) || own == "other" && err != nil {
 				t.Errorf("%s with a %s of the project: %v", script, own, err)
 			}
@@ -91,7 +91,7 @@ func TestOwnVersion(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("programs have an extension on Windows")
 	}
-	if !holdsShims("/home/u/.volta/bin") || holdsShims("/usr/bin") {
+	if !isShimDir("/home/u/.volta/bin") || isShimDir("/usr/bin") {
 		t.Error("the directories of shims")
 	}
 	for name, tt := range map[string]struct {
@@ -136,13 +136,13 @@ func TestOwnVersion(t *testing.T) {
 			if err := os.Symlink(project, link); err != nil {
 				t.Fatal(err)
 			}
-			p := ruling{Permission: &Permission{Roots: roots(project), Home: home}}
+			p := permissionCheck{Permission: &Permission{Roots: roots(project), Home: home}}
 			for _, dir := range []string{project, link} {
-				if err := p.ownVersion("node", []string{dir}); (err != nil) != tt.asks {
+				if err := p.checkVersionFiles("node", []string{dir}); (err != nil) != tt.asks {
 					t.Errorf("in %s asks %v: %v", dir, !tt.asks, err)
 				}
 			}
-			if err := p.ownVersion("ruby", []string{project}); err != nil {
+			if err := p.checkVersionFiles("ruby", []string{project}); err != nil {
 				t.Error("a program that is not a shim:", err)
 			}
 		})
@@ -178,7 +178,7 @@ func TestTempDirs(t *testing.T) {
 		if tmp != "/tmp" { // on macOS it is a link
 			want = append(want, tmp)
 		}
-		if got := (judge{now: &workspace.Moment{}}).tempDirs(); strings.Join(got, " ") != strings.Join(want, " ") {
+		if got := (guardCheck{moment: &workspace.Moment{}}).tempDirs(); strings.Join(got, " ") != strings.Join(want, " ") {
 			t.Errorf("%s: %v, want %v", temp, got, want)
 		}
 	}
@@ -198,12 +198,12 @@ func TestEndless(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	g := judge{now: &workspace.Moment{}}
+	g := guardCheck{moment: &workspace.Moment{}}
 	for path, want := range map[string]bool{
 		"/dev/zero": true, "/dev/../dev/zero": true, "/dev/null": false, "/dev/stdin": false, "/dev/stdout": true,
 		dir + "/zero": true, dir + "/z*": true, dir + "/*": true, dir + "/f*": false, dir + "/file": false, dir: false, dir + "/dir": false, dir + "/none": false,
 	} {
-		if got := g.endless(command.Path{Text: path, Abs: []string{path}, Glob: strings.Contains(path, "*")}); got != want {
+		if got := g.mayNeverEnd(command.Path{Text: path, Abs: []string{path}, Glob: strings.Contains(path, "*")}); got != want {
 			t.Errorf("%s: %v", path, got)
 		}
 	}
@@ -245,8 +245,8 @@ func TestLinksBelow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g := judge{&Guard{Roots: own}, NewShellPolicy(ShellDefaults(), Config{}, ""), &workspace.Moment{}}
-		if _, ask := g.named(form); (len(ask) > 0) != asks {
+		g := guardCheck{&Guard{Roots: own}, NewShellPolicy(ShellDefaults(), Config{}, ""), &workspace.Moment{}}
+		if _, ask := g.judgeNamedFiles(form); (len(ask) > 0) != asks {
 			t.Errorf("%s: %q", script, ask)
 		}
 	}

@@ -18,10 +18,10 @@ import (
 // searches. It prints the lines that it cannot parse.
 var ignoreFiles = []string{".gitignore", ".ignore", ".rgignore", ".git/info/exclude"}
 
-// ignoresStay returns an error if one of the ignore files above the files of a script
+// checkIgnoreFiles returns an error if one of the ignore files above the files of a script
 // leads outside of the session's directories.
-func (p ruling) ignoresStay(c *plain.Command, form *plain.Form) error {
-	places, t := slices.Clone(c.Dirs), follow.Trail{Lstat: p.now.Lstat}
+func (p permissionCheck) checkIgnoreFiles(c *plain.Command, form *plain.Form) error {
+	places, t := slices.Clone(c.Dirs), follow.Trail{Lstat: p.moment.Lstat}
 	for _, f := range form.Files {
 		path := pathOf(f)
 		places = slices.Concat(append(follow.Targets(path, &t), places, path.Abs)...)
@@ -56,13 +56,13 @@ func gnuGrep() bool {
 	return err == nil && !slices.Contains([]string{"busybox", "toybox"}, filepath.Base(real))
 }
 
-// mostFiles is how many files are searched for links.
-const mostFiles = 1 << 17
+// maxSearchedFiles is how many files are searched for links.
+const maxSearchedFiles = 1 << 17
 
-// linksStay returns an error if a link in one of the directories, or further below it,
+// checkLinksStayInside returns an error if a link in one of the directories, or further below it,
 // leads outside of the roots. Only links count whose names match one of the patterns;
 // "*/" matches all that lead to directories. Such directories are searched too.
-func linksStay(dirs []string, roots Workspace, patterns ...string) error {
+func checkLinksStayInside(dirs []string, roots Workspace, patterns ...string) error {
 	n := 0
 	var all []string
 	add := func(path string) error {
@@ -82,9 +82,9 @@ func linksStay(dirs []string, roots Workspace, patterns ...string) error {
 			switch n++; {
 			case err != nil: // other programs cannot read it either
 				return nil
-			case n > mostFiles:
+			case n > maxSearchedFiles:
 				return fmt.Errorf("%s has too many files to search for symbolic links", all[i])
-			case e.Type()&fs.ModeSymlink != 0 && matches(path, patterns):
+			case e.Type()&fs.ModeSymlink != 0 && linkMatches(path, patterns):
 				return add(path)
 			case e.Name() == ".git" && e.IsDir():
 				return fs.SkipDir
@@ -98,8 +98,8 @@ func linksStay(dirs []string, roots Workspace, patterns ...string) error {
 	return nil
 }
 
-// matches reports whether the name of a link matches one of the patterns of linksStay.
-func matches(link string, patterns []string) bool {
+// linkMatches reports whether the name of a link matches one of the patterns of checkLinksStayInside.
+func linkMatches(link string, patterns []string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		if p == "*/" {
 			info, err := os.Stat(link)

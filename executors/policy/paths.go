@@ -18,9 +18,9 @@ func inside(path, dir string) bool {
 	return err == nil && (rel == "." || filepath.IsLocal(rel))
 }
 
-// sockets returns a redirection that the shell would open as a network
+// socketTarget returns a redirection that the shell would open as a network
 // connection.
-func (g judge) sockets(s *command.Script) string {
+func (g guardCheck) socketTarget(s *command.Script) string {
 	for _, r := range s.Redirects {
 		if r.Socket() {
 			return r.Target.Text
@@ -29,16 +29,16 @@ func (g judge) sockets(s *command.Script) string {
 	return ""
 }
 
-// paths judges the files that a script names. outside is the first that is
+// judgePaths judges the files that a script names. outside is the first that is
 // certainly outside the roots; ask holds reasons to ask about others.
-func (g judge) paths(s *command.Script) (outside string, ask []string) {
+func (g guardCheck) judgePaths(s *command.Script) (outside string, ask []string) {
 	all := s.ExtractPaths()
 	for _, c := range s.Commands { // many commands read their working directory
 		if len(c.Dirs) > 0 && !slices.ContainsFunc(all, func(p command.Path) bool { return p.Text == c.Dirs[0] }) {
 			all = append(all, command.Path{Text: c.Dirs[0], Abs: c.Dirs, Sure: true})
 		}
 	}
-	temp, t := g.tempDirs(), follow.Trail{Lstat: g.now.Lstat}
+	temp, t := g.tempDirs(), follow.Trail{Lstat: g.moment.Lstat}
 	if file := processFile(s); file != "" {
 		outside = file
 	}
@@ -67,17 +67,17 @@ func (g judge) paths(s *command.Script) (outside string, ask []string) {
 	return outside, slices.Compact(ask)
 }
 
-// elsewhere blocks a script that names files which no command may use.
-func (g judge) elsewhere(text, dir string, s *command.Script) *executors.Failure {
-	if g.Elsewhere == nil {
+// checkElsewhere blocks a script that names files which no command may use.
+func (g guardCheck) checkElsewhere(text, dir string, s *command.Script) *executors.Failure {
+	if g.NamesForbidden == nil {
 		return nil
 	}
-	found, t := g.Elsewhere(text), follow.Trail{Lstat: g.now.Lstat}
+	found, t := g.NamesForbidden(text), follow.Trail{Lstat: g.moment.Lstat}
 	for _, p := range s.ExtractPaths() {
-		found = found || slices.ContainsFunc(slices.Concat(follow.Targets(p, &t)...), g.Elsewhere)
+		found = found || slices.ContainsFunc(slices.Concat(follow.Targets(p, &t)...), g.NamesForbidden)
 	}
 	for _, c := range s.Commands {
-		found = found || slices.ContainsFunc(c.Dirs, g.Elsewhere)
+		found = found || slices.ContainsFunc(c.Dirs, g.NamesForbidden)
 	}
 	if !found {
 		return nil
@@ -109,11 +109,11 @@ func processFile(s *command.Script) string {
 
 // mayName reports whether a command may name the file, a path without links. It
 // must be inside the roots or allowed_paths, a harmless device, or temporary.
-func (g judge) mayName(place string, temp []string) bool {
+func (g guardCheck) mayName(place string, temp []string) bool {
 	if harmlessDevice(place) {
 		return true
 	}
-	if _, err := g.commands().Resolve(place); err == nil {
+	if _, err := g.commandWorkspace().Resolve(place); err == nil {
 		return true
 	}
 	return slices.ContainsFunc(slices.Concat(temp, g.allowed), func(dir string) bool { return inside(place, dir) })
@@ -130,7 +130,7 @@ func harmlessDevice(abs string) bool {
 }
 
 // tempDirs returns the directories for temporary files, also without symlinks.
-func (g judge) tempDirs() []string {
+func (g guardCheck) tempDirs() []string {
 	dirs := []string{os.TempDir()}
 	if filepath.Separator == '/' && dirs[0] != "/tmp" {
 		dirs = append(dirs, "/tmp")
@@ -139,11 +139,11 @@ func (g judge) tempDirs() []string {
 		if !filepath.IsAbs(d) {
 			continue
 		}
-		found, err := follow.Path(d, false, &follow.Trail{Lstat: g.now.Lstat})
+		found, err := follow.Path(d, false, &follow.Trail{Lstat: g.moment.Lstat})
 		if err != nil || slices.Contains(dirs, found[0]) {
 			continue
 		}
-		if _, err := g.now.Lstat(found[0]); err == nil {
+		if _, err := g.moment.Lstat(found[0]); err == nil {
 			dirs = append(dirs, found[0])
 		}
 	}

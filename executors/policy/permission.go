@@ -46,18 +46,18 @@ type Permission struct {
 	Policy *ShellPolicyHandle
 	Roots  Workspace
 	Home   string // absolute; empty means unknown
-	// Known returns the name that rules use for an absolute path, also in the text of a
+	// NameInRules returns the name that rules use for an absolute path, also in the text of a
 	// command; nil changes no name.
-	Known func(text string) string
-	// Objects is the directory from which the session's own repository borrows objects;
+	NameInRules func(text string) string
+	// LentObjects is the directory from which the session's own repository borrows objects;
 	// empty means no directory.
-	Objects string
+	LentObjects string
 	// Private returns zeph-acp's own files. The search for git settings does
 	// not read them.
-	Private  func(*workspace.Moment) *workspace.Private
-	Mode     func() string // returns the session's current mode
-	Approver Approver      // nil means that no one can be asked
-	Task     bool          // the session is the run of a scheduled task, without a user
+	Private       func(*workspace.Moment) *workspace.Private
+	Mode          func() string // returns the session's current mode
+	Approver      Approver      // nil means that no one can be asked
+	ScheduledTask bool          // the session is the run of a scheduled task, without a user
 	// Arbiter answers questions in the mode auto-judge; nil means that the user
 	// is asked.
 	Arbiter Arbiter
@@ -69,83 +69,84 @@ type Permission struct {
 	// differently.
 	NoBash bool
 
-	asking *semaphore.Weighted // of 1: questions are asked one at a time
+	questionLock *semaphore.Weighted // held while a question is open: they are asked one at a time
 }
 
 // Middleware puts the link around next.
 func (p *Permission) Middleware(next executors.Executor) executors.Executor {
-	if p.asking == nil { // else it is a copy, which asks in turn with the original
-		p.asking = semaphore.NewWeighted(1)
+	if p.questionLock == nil { // else it is a copy, which asks in turn with the original
+		p.questionLock = semaphore.NewWeighted(1)
 	}
-	return permitted{next, p}
+	return permissionLink{next, p}
 }
 
-type permitted struct {
+type permissionLink struct {
 	next executors.Executor
 	*Permission
 }
 
-// ruling judges one call by one policy.
-type ruling struct {
+// permissionCheck judges one call by one policy.
+type permissionCheck struct {
 	*Permission
 	*ShellPolicy
-	now *workspace.Moment // of the judgement; nil between judgements
+	moment *workspace.Moment // of the judgement; nil between judgements
 }
 
-// known returns paths or texts with the names that rules use.
-func (p *Permission) known(texts []string) []string {
-	if p.Known == nil {
+// namesInRules returns paths or texts with the names that rules use.
+func (p *Permission) namesInRules(texts []string) []string {
+	if p.NameInRules == nil {
 		return texts
 	}
 	out := make([]string, len(texts))
 	for i, text := range texts {
-		out[i] = p.Known(text)
+		out[i] = p.NameInRules(text)
 	}
 	return out
 }
 
 // private returns zeph-acp's own files as of the judgement.
-func (p ruling) private() *workspace.Private {
+func (p permissionCheck) private() *workspace.Private {
 	if p.Private == nil {
 		return nil
 	}
-	return p.Private(p.now)
+	return p.Private(p.moment)
 }
 
-func (p permitted) Prepare(ctx context.Context, call *executors.Call) (executors.Card, error) {
+func (p permissionLink) Prepare(ctx context.Context, call *executors.Call) (executors.Card, error) {
 	return p.next.Prepare(ctx, call)
 }
 
-func (p permitted) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
-	policy, end := p.Policy.begin(call)
+func (p permissionLink) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
+	policy, end := p.Policy.policyFor(call)
 	defer end()
 	if call.Spec.Name == "" || policy.hides(call.Tool) {
-		return executors.FailWith(executors.NotFound(p.shown(policy), call.Tool)), nil
+		return executors.FailWith(executors.NotFound(p.shownTools(policy), call.Tool)), nil
 	}
 	tool := call.Spec
-	r := ruling{Permission: p.Permission, ShellPolicy: policy}
+	r := permissionCheck{Permission: p.Permission, ShellPolicy: policy}
 	d := r.decide(call, tool)
 	if d.action == Ask && call.PrepareErr == nil {
 		var err error
-		if d, err = r.settle(ctx, call, tool); err != nil {
+		if d, err = r.resolveQuestion(ctx, call, tool); err != nil {
 			return executors.Result{}, err
 		}
 	}
-	call.Record.Decision, call.Record.Rule = string(d.action), d.rule()
+	call.Record.Decision, call.Record.Rule = string(d.action), d.auditReason()
 	switch {
 	case d.action == Deny:
 		f := executors.Failuref(executors.PolicyBlocked, "not allowed: %s", d.why)
 		switch {
-		case d.said != "":
-			f.UserText = d.said
-		case d.byMode:
-			f = f.ForUser("Not allowed: %s. The command /mode switches the mode.", d.why).Hint("Do not retry this call; say what you would do. The user can switch the mode: /mode code, or --mode code headless.")
+		case d.userText != "":
+			f.UserText = d.userText
+		case d.deniedByMode:
+			f = f.ForUser("Not allowed: %s. The command /mode switches the mode.", d.why).
+				Hint("Do not retry this call; say what you would do. The user can switch the mode: /mode code, or --mode code headless.")
 		}
 		return f.Result(), nil
 	case call.PrepareErr != nil: // it could not run, so no question was asked
 		return executors.FailWith(call.PrepareErr), nil
 	case d.action == Ask:
-		return r.unanswered(call, tool, d), nil
+		return r.unansweredResult(call, tool, d), nil
 	}
 	call.Admit = r.admit(call)
 	call.Judged = d.judged
@@ -153,23 +154,23 @@ func (p permitted) Execute(ctx context.Context, call *executors.Call) (executors
 	return p.next.Execute(ctx, call)
 }
 
-// settle asks the user, unless an earlier answer settles the question. Its
+// resolveQuestion asks the user, unless an earlier answer or the arbiter decides. Its
 // decision is Allow or Deny; it is Ask if there was no answer.
-func (p ruling) settle(ctx context.Context, call *executors.Call, tool executors.Tool) (decision, error) {
+func (p permissionCheck) resolveQuestion(ctx context.Context, call *executors.Call, tool executors.Tool) (decision, error) {
 	waited := call.Record.BeginWait() // for the answer to another question
-	err := p.asking.Acquire(ctx, 1)
+	err := p.questionLock.Acquire(ctx, 1)
 	waited()
 	if err != nil {
 		return decision{}, context.Cause(ctx)
 	}
-	defer p.asking.Release(1)
+	defer p.questionLock.Release(1)
 	for {
 		d := p.decide(call, tool) // mode and answers may have changed while another question was open
 		if d.action != Ask {
 			return d, nil
 		}
-		p.narrow(call, &d)
-		if p.earlier(call, &d) || p.arbitrated(ctx, call, &d) {
+		p.limitAlways(call, &d)
+		if p.answeredEarlier(call, &d) || p.decidedByArbiter(ctx, call, &d) {
 			return d, nil
 		}
 		if ctx.Err() != nil {
@@ -180,7 +181,7 @@ func (p ruling) settle(ctx context.Context, call *executors.Call, tool executors
 		}
 		answer, err := p.ask(ctx, call, d)
 		switch {
-		case errors.Is(err, errSettled):
+		case errors.Is(err, errAnsweredElsewhere):
 			continue
 		case ctx.Err() != nil:
 			return d, context.Cause(ctx)
@@ -189,32 +190,32 @@ func (p ruling) settle(ctx context.Context, call *executors.Call, tool executors
 		if err != nil {
 			return d, nil
 		}
-		p.take(call, &d, answer)
+		p.applyAnswer(call, &d, answer)
 		return d, nil
 	}
 }
 
-// narrow limits an "always" to the exact text if the command has no plain form: an
+// limitAlways limits an "always" to the exact text if the command has no plain form: an
 // "always" of the usual extent would then not cover the same command again.
-func (p ruling) narrow(call *executors.Call, d *decision) {
+func (p permissionCheck) limitAlways(call *executors.Call, d *decision) {
 	as := *d // the form is not used: an answer to this question runs the command as written
-	if len(d.keys) == 0 || p.again(call, &as, func(key string) bool { return slices.Contains(d.keys, key) }) {
+	if len(d.keys) == 0 || p.alwaysCovers(call, &as, func(key string) bool { return slices.Contains(d.keys, key) }) {
 		return
 	}
-	d.keys, d.covers = []string{"exactly " + call.Card.Command}, "exactly this command"
+	d.keys, d.extent = []string{"exactly " + call.Card.Command}, "exactly this command"
 }
 
-// earlier reports whether an earlier "always" settles the question, and decides by it.
+// answeredEarlier reports whether an earlier "always" answers the question, and decides by it.
 // A file of answers that cannot be used is a reason to ask.
-func (p ruling) earlier(call *executors.Call, d *decision) bool {
+func (p permissionCheck) answeredEarlier(call *executors.Call, d *decision) bool {
 	answer, err := p.Remembered.Answer(d.keys)
 	if err != nil {
 		call.Ask = append(call.Ask, err.Error())
 	}
 	switch {
 	case answer == Deny:
-		d.verdict = verdict{action: Deny, why: "the user rejected this for good", said: "You rejected this for good."}
-	case answer == Allow && len(call.Ask) == 0 && p.again(call, d, p.allowed):
+		d.verdict = verdict{action: Deny, why: "the user rejected this for good", userText: "You rejected this for good."}
+	case answer == Allow && len(call.Ask) == 0 && p.alwaysCovers(call, d, p.alwaysAllows):
 		d.verdict = verdict{action: Allow, why: "the user allowed this for good"}
 	default:
 		return false
@@ -222,18 +223,18 @@ func (p ruling) earlier(call *executors.Call, d *decision) bool {
 	return true
 }
 
-// allowed reports whether an "always" of the user allows a key.
-func (p ruling) allowed(key string) bool {
+// alwaysAllows reports whether an "always" of the user allows a key.
+func (p permissionCheck) alwaysAllows(key string) bool {
 	answer, _ := p.Remembered.Answer([]string{key})
 	return answer == Allow
 }
 
-// errSettled ends a question that an answer in another session settles.
-var errSettled = errors.New("an answer to another question settles this one")
+// errAnsweredElsewhere ends a question that was answered in another session.
+var errAnsweredElsewhere = errors.New("an answer to another question settles this one")
 
 // ask asks the user, until an answer in another session of the project settles the
 // question.
-func (p ruling) ask(ctx context.Context, call *executors.Call, d decision) (string, error) {
+func (p permissionCheck) ask(ctx context.Context, call *executors.Call, d decision) (string, error) {
 	asking, stop := context.WithCancelCause(ctx)
 	var waiting sync.WaitGroup
 	defer waiting.Wait()
@@ -243,7 +244,7 @@ func (p ruling) ask(ctx context.Context, call *executors.Call, d decision) (stri
 			for {
 				changed := p.Remembered.Changed()
 				if answer, _ := p.Remembered.Answer(d.keys); answer != Ask {
-					stop(errSettled)
+					stop(errAnsweredElsewhere)
 				}
 				select {
 				case <-changed:
@@ -255,23 +256,23 @@ func (p ruling) ask(ctx context.Context, call *executors.Call, d decision) (stri
 	}
 	defer call.Record.BeginWait()()
 	answer, err := p.Approver.Approve(asking, call, options(call, d))
-	if ctx.Err() == nil && err != nil && errors.Is(context.Cause(asking), errSettled) {
-		err = errSettled
+	if ctx.Err() == nil && err != nil && errors.Is(context.Cause(asking), errAnsweredElsewhere) {
+		err = errAnsweredElsewhere
 	}
 	return answer, err
 }
 
-// take decides by the user's answer, and remembers an "always".
-func (p ruling) take(call *executors.Call, d *decision, answer string) {
+// applyAnswer decides by the user's answer, and remembers an "always".
+func (p permissionCheck) applyAnswer(call *executors.Call, d *decision, answer string) {
 	switch answer {
 	case "":
 		d.dismissed, call.Record.Answer = true, dismissed
 	case allowOnce, allowAlways:
 		d.verdict = verdict{action: Allow, why: "the user allowed it"}
 	case rejectOnce, rejectAlways:
-		d.verdict = verdict{action: Deny, why: "the user rejected it", said: "You rejected this."}
+		d.verdict = verdict{action: Deny, why: "the user rejected it", userText: "You rejected this."}
 		if reason := call.Record.Reason; reason != "" {
-			d.why, d.said = d.why+" and says: "+reason, "You rejected this: "+reason
+			d.why, d.userText = d.why+" and says: "+reason, "You rejected this: "+reason
 		}
 	}
 	always, ok := map[string]Action{allowAlways: Allow, rejectAlways: Deny}[answer]
@@ -289,15 +290,15 @@ func (p *Permission) warn(text string) {
 	}
 }
 
-// again reports whether "always" answers cover the call; allowed reports whether such an
+// alwaysCovers reports whether "always" answers cover the call; allowed reports whether such an
 // answer allows a key. The command runs in its plain form unless an answer allows exactly
 // its text.
-func (p ruling) again(call *executors.Call, d *decision, allowed func(key string) bool) bool {
+func (p permissionCheck) alwaysCovers(call *executors.Call, d *decision, allowed func(key string) bool) bool {
 	card := call.Card
 	if card.Command == "" || slices.Contains(d.keys, "exactly "+card.Command) {
 		return true
 	}
-	judged, err := p.form(call, parse(card.Command, card.Dir, p.Home), allowed)
+	judged, err := p.plainForm(call, parse(card.Command, card.Dir, p.Home), allowed)
 	if err != nil {
 		return false
 	}
@@ -310,11 +311,11 @@ func (p ruling) again(call *executors.Call, d *decision, allowed func(key string
 func options(call *executors.Call, d decision) []Option {
 	all := []Option{{allowOnce, allowOnce, "Allow once"}}
 	if len(d.keys) > 0 && len(call.Ask) == 0 {
-		all = append(all, Option{allowAlways, allowAlways, "Always allow " + d.covers})
+		all = append(all, Option{allowAlways, allowAlways, "Always allow " + d.extent})
 	}
 	all = append(all, Option{rejectOnce, rejectOnce, "Reject"})
 	if len(d.keys) > 0 {
-		all = append(all, Option{rejectAlways, rejectAlways, "Always reject " + d.covers})
+		all = append(all, Option{rejectAlways, rejectAlways, "Always reject " + d.extent})
 	}
 	return all
 }
@@ -329,8 +330,8 @@ func whyForModel(call *executors.Call, d decision) string {
 	return d.why
 }
 
-// unanswered returns the result of a call that the user did not decide.
-func (p ruling) unanswered(call *executors.Call, tool executors.Tool, d decision) executors.Result {
+// unansweredResult returns the result of a call that the user did not decide.
+func (p permissionCheck) unansweredResult(call *executors.Call, tool executors.Tool, d decision) executors.Result {
 	if d.dismissed {
 		return executors.Failuref(executors.ConfirmationRequired, "it needs the user's permission (%s), and the user dismissed the question", whyForModel(call, d)).
 			Hint("Do not retry this call; ask the user what to do instead.").
@@ -344,33 +345,33 @@ func (p ruling) unanswered(call *executors.Call, tool executors.Tool, d decision
 	}
 	rules, first := p.suggestRules(call, tool)
 	if rules == "" {
-		people, hint := p.onceAllowed()
+		people, hint := p.adviceToAllowOnce()
 		return f.ForUser(unasked+people, why).Hint("%s", hint).Result()
 	}
 	where := "to config.toml, as they are"
 	if first {
 		where = fmt.Sprintf("to config.toml above the other rules of tools.permissions.%s, since the first that matches counts", call.Tool)
 	}
-	people, hint := p.laterAllowed()
+	people, hint := p.adviceToAllowLater()
 	f = f.ForUser(unasked+people+" %s:", why, strings.TrimSuffix(where, ", as they are"))
 	res := f.Hint("%s %s.", hint, where).Result()
 	res.Below("\n" + rules) // the rules span several lines, which TOML needs
 	return res
 }
 
-// onceAllowed returns advice for people and for the model on how to allow a call once,
+// adviceToAllowOnce returns advice for people and for the model on how to allow a call once,
 // which no rule can allow.
-func (p *Permission) onceAllowed() (people, hint string) {
-	if p.Task {
+func (p *Permission) adviceToAllowOnce() (people, hint string) {
+	if p.ScheduledTask {
 		return "A scheduled task has no user to ask, and no rule can allow it.", "No rule can allow it, and a scheduled task has no user to ask: report what is left to do."
 	}
 	return "Answer the question in an editor, or run it with --yes. No rule can allow it.",
 		"Tell the user how to allow it: answer the question in an editor, or run headless with --yes. No rule can allow it: it is asked about each time."
 }
 
-// laterAllowed returns advice on how to allow a call by rules, whose place follows.
-func (p *Permission) laterAllowed() (people, hint string) {
-	if p.Task {
+// adviceToAllowLater returns advice on how to allow a call by rules, whose place follows.
+func (p *Permission) adviceToAllowLater() (people, hint string) {
+	if p.ScheduledTask {
 		return "A scheduled task has no user to ask. For later runs, add this", "Report to the user how to allow it in later runs: add the rules given here"
 	}
 	return "Answer the question, run it with --yes, or add this", "Tell the user how to allow it: answer the question, run headless with --yes, or add the rules given here"

@@ -23,6 +23,7 @@
 package policy
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -66,18 +67,18 @@ type Rule struct {
 	Match    []string `toml:"match"`
 	NotMatch []string `toml:"not_match"`
 
-	at string // FILE:LINE; empty means unknown
+	position string // FILE:LINE; empty means unknown
 }
 
 // SetPosition records the position of the rule: FILE:LINE.
-func (r *Rule) SetPosition(at string) { r.at = at }
+func (r *Rule) SetPosition(at string) { r.position = at }
 
 // Mode is a working mode of the agent.
 type Mode struct {
 	ID, Name, Description string
 	readOnly              bool // the agent changes nothing
-	edits                 bool // files inside the roots may be changed without permission
-	judged                bool // a model answers questions in the user's place
+	editsUnasked          bool // files inside the roots may be changed without permission
+	usesArbiter           bool // a model answers questions in the user's place
 }
 
 // Modes lists the modes, the strictest first.
@@ -86,8 +87,8 @@ func Modes() []Mode {
 		{ID: "ask", Name: "Ask", Description: "Looks and answers; changes nothing.", readOnly: true},
 		{ID: "architect", Name: "Architect", Description: "Looks and makes plans; changes nothing.", readOnly: true},
 		{ID: "code", Name: "Code", Description: "Changes files and runs commands, with your permission."},
-		{ID: "auto", Name: "Auto", Description: "Changes files without asking; runs commands with your permission.", edits: true},
-		{ID: "auto-judge", Name: "Auto, judged", Description: "Changes files without asking; a model decides about commands and asks you if it is unsure.", edits: true, judged: true},
+		{ID: "auto", Name: "Auto", Description: "Changes files without asking; runs commands with your permission.", editsUnasked: true},
+		{ID: "auto-judge", Name: "Auto, judged", Description: "Changes files without asking; a model decides about commands and asks you if it is unsure.", editsUnasked: true, usesArbiter: true},
 	}
 }
 
@@ -103,21 +104,33 @@ func mode(id string) Mode {
 
 // verdict is a decision with its reason, for the audit log and the user.
 type verdict struct {
-	action  Action
-	why     string
-	pattern string // of the user's rule that decided; empty if no rule did
-	byMode  bool   // another mode would not deny it
-	said    string // to people instead of why; empty means why
-	at      string // FILE:LINE of the rule that decided; empty if unknown
+	action       Action
+	why          string
+	pattern      string // of the rule that decided; empty if no rule did
+	deniedByMode bool   // another mode would not deny it
+	userText     string // to people instead of why; empty means why
+	position     string // FILE:LINE of the rule that decided; empty if unknown
 }
 
-// rule returns the reason with the position of the rule, for the audit log.
+// auditReason returns the reason with the position of the rule, for the audit log.
 // Models get the reason without the position.
-func (v verdict) rule() string {
-	if v.at == "" {
+func (v verdict) auditReason() string {
+	if v.position == "" {
 		return v.why
 	}
-	return v.why + " (" + v.at + ")"
+	return v.why + " (" + v.position + ")"
+}
+
+// userVerdict returns the verdict of a rule in the user's configuration that matches.
+func (r Rule) userVerdict(tool string) verdict {
+	why := fmt.Sprintf("rule %q of tools.permissions.%s", r.Pattern, tool)
+	return verdict{action: r.Action, why: why, pattern: r.Pattern, position: r.position}
+}
+
+// repositoryVerdict returns the verdict of a rule in the repository's file that matches.
+func (r Rule) repositoryVerdict() verdict {
+	why := fmt.Sprintf("rule %q of the project's .zeph/config.toml", r.Pattern)
+	return verdict{action: r.Action, why: why, pattern: r.Pattern, position: r.position}
 }
 
 // stronger returns the stronger of two verdicts.
@@ -129,17 +142,17 @@ func (v verdict) stronger(o verdict) verdict {
 	return v
 }
 
-// parsed is a command that is parsed once for both links.
-type parsed struct {
+// parsedCommand is a command that is parsed once for both links.
+type parsedCommand struct {
 	text   string
 	dir    string // in which it starts
 	script *command.Script
 	err    error
 }
 
-func parse(text, dir, home string) parsed {
+func parse(text, dir, home string) parsedCommand {
 	s, err := command.Parse(text, command.Shell{Dir: dir, Home: home})
-	return parsed{text: text, dir: dir, script: s, err: err}
+	return parsedCommand{text: text, dir: dir, script: s, err: err}
 }
 
 // quote shows a command to people, on one line.

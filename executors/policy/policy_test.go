@@ -592,16 +592,16 @@ func TestGitOfAHostileRepository(t *testing.T) {
 			}
 		}
 	}
-	if err := gitRunsNothing([]string{dir}, "", nil); err != nil {
+	if err := checkGit([]string{dir}, "", nil); err != nil {
 		t.Error("no repository", err)
 	}
 	write("[core]\n\tbare = false\n[remote \"origin\"]\n\turl = x\n[user]\n\tname = a command\n")
-	if err := gitRunsNothing([]string{filepath.Join(dir)}, "", nil); err != nil {
+	if err := checkGit([]string{filepath.Join(dir)}, "", nil); err != nil {
 		t.Error("a plain one", err)
 	}
 	for _, text := range []string{"[diff]\n\texternal = x", "[diff \"a\"] textconv=x", "[DIFF \"a\"]\nCommand = x", "[filter \"a\"]\n clean = x", "[core]\nfsmonitor = x", "[include]\n path = x", "[includeIf \"x\"]\n path = x", "[core]\nhooksPath=x"} {
 		write(text)
-		if gitRunsNothing([]string{filepath.Join(dir, "sub")}, "", nil) == nil {
+		if checkGit([]string{filepath.Join(dir, "sub")}, "", nil) == nil {
 			t.Errorf("%q", text)
 		}
 	}
@@ -634,7 +634,7 @@ func TestGitOfHalfARepository(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := gitRunsNothing([]string{filepath.Dir(git)}, "", nil); (err == nil) != tt.whole {
+		if err := checkGit([]string{filepath.Dir(git)}, "", nil); (err == nil) != tt.whole {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -16,78 +16,78 @@ import (
 )
 
 // private returns zeph-acp's own files as of the judgement.
-func (g judge) private() *workspace.Private {
+func (g guardCheck) private() *workspace.Private {
 	if g.Private == nil {
 		return nil
 	}
-	return g.Private(g.now)
+	return g.Private(g.moment)
 }
 
-// outOfReach returns the failure of a call that would touch zeph-acp's own
+// ownFileFailure returns the failure of a call that would touch zeph-acp's own
 // files.
-func outOfReach(name string) *executors.Failure {
+func ownFileFailure(name string) *executors.Failure {
 	return executors.Failuref(executors.PolicyBlocked, "%s is protected: no tool may touch zeph-acp's own files (configuration, keys, sessions, audit log)", name).
 		Hint("Do not try another way. The user changes these files, with zeph-acp's own commands or in the editor.")
 }
 
 // ownFiles searches one script for zeph-acp's own files.
 type ownFiles struct {
-	private *workspace.Private
-	home    string
-	trail   follow.Trail
-	named   string // the first word that certainly names one
-	below   string // the first word that names a directory above them which the command processes as a whole
-	ask     []string
+	private   *workspace.Private
+	home      string
+	trail     follow.Trail
+	namedFile string // the first word that certainly names one
+	dirAbove  string // the first word that names a directory above them which the command processes as a whole
+	ask       []string
 }
 
-// own judges the effect of a script on zeph-acp's own files. blocked is set if
+// judgeOwnFiles judges the effect of a script on zeph-acp's own files. blocked is set if
 // it would certainly touch them; ask holds reasons to ask where it may.
-func (g judge) own(card executors.Card, s *command.Script) (blocked *executors.Failure, ask []string) {
+func (g guardCheck) judgeOwnFiles(card executors.Card, s *command.Script) (blocked *executors.Failure, ask []string) {
 	private := g.private()
 	if private == nil {
 		return nil, nil
 	}
-	o := &ownFiles{private: private, home: g.Home, trail: follow.Trail{Lstat: g.now.Lstat}}
+	own := &ownFiles{private: private, home: g.Home, trail: follow.Trail{Lstat: g.moment.Lstat}}
 	for _, r := range s.Redirects {
-		o.file(r.Path(), true)
+		own.judgeFile(r.Path(), true)
 	}
 	for _, c := range s.Commands {
 		if len(c.Dirs) > 0 { // many commands read their working directory
-			o.file(command.Path{Text: c.Dirs[0], Abs: c.Dirs}, true)
+			own.judgeFile(command.Path{Text: c.Dirs[0], Abs: c.Dirs}, true)
 		}
 		paths := c.Paths()
 		for _, p := range paths {
-			o.file(p, true)
+			own.judgeFile(p, true)
 		}
 		for _, p := range c.Mentions() {
-			o.file(o.atHome(p), p.Sure)
+			own.judgeFile(own.expandHome(p), p.Sure)
 		}
-		o.into(c, paths)
-		o.above(c, paths)
+		own.judgeCopies(c, paths)
+		own.judgeDirsAbove(c, paths)
 	}
 	switch {
-	case o.named != "":
-		return outOfReach(o.named), nil
-	case o.below != "":
-		return executors.Failuref(executors.PolicyBlocked, "zeph-acp's own files are below %s, and no tool may touch them", o.below).
+	case own.namedFile != "":
+		return ownFileFailure(own.namedFile), nil
+	case own.dirAbove != "":
+		return executors.Failuref(executors.PolicyBlocked, "zeph-acp's own files are below %s, and no tool may touch them", own.dirAbove).
 			Hint("Name directories that do not contain them, or use grep, find_path and list_directory, which leave them out."), nil
 	}
-	o.text(card)
-	slices.Sort(o.ask)
-	return nil, slices.Compact(o.ask)
+	own.judgeText(card)
+	slices.Sort(own.ask)
+	return nil, slices.Compact(own.ask)
 }
 
-// file judges a word that may name a file.
-func (o *ownFiles) file(p command.Path, sure bool) {
+// judgeFile judges a word that may name a file.
+func (o *ownFiles) judgeFile(p command.Path, sure bool) {
 	for i, places := range o.places(p) {
 		switch {
 		case !slices.ContainsFunc(places, o.private.Hides):
 		case sure && i == 0:
-			if o.named == "" {
-				o.named = p.Text
+			if o.namedFile == "" {
+				o.namedFile = p.Text
 			}
 		default:
-			o.reason("%s may be one of zeph-acp's own files", p.Text)
+			o.addReason("%s may be one of zeph-acp's own files", p.Text)
 		}
 	}
 }
@@ -102,34 +102,34 @@ func (o *ownFiles) places(p command.Path) [][]string {
 		}
 		found, err := follow.Files(abs, p.Glob, &o.trail)
 		if err != nil {
-			o.reason("the file that %s names is unknown", p.Text)
+			o.addReason("the file that %s names is unknown", p.Text)
 		}
 		out = append(out, found)
 	}
 	return out
 }
 
-// atHome expands the "~" and "$HOME" of a path within a text, as a program
+// expandHome expands the "~" and "$HOME" of a path within a text, as a program
 // would.
-func (o *ownFiles) atHome(p command.Path) command.Path {
+func (o *ownFiles) expandHome(p command.Path) command.Path {
 	if rest, ok := strings.CutPrefix(p.Text, "~/"); ok && o.home != "" {
 		p.Abs = []string{filepath.Join(o.home, rest)}
 	}
 	return p
 }
 
-// copiers are programs that copy or move files into a directory under their own
+// copyPrograms are programs that copy or move files into a directory under their own
 // names.
-var copiers = []string{"cp", "install", "ln", "mv", "rsync", "scp"}
+var copyPrograms = []string{"cp", "install", "ln", "mv", "rsync", "scp"}
 
-// into judges the files that a copy would write into a directory.
-func (o *ownFiles) into(c *command.Command, paths []command.Path) {
-	if !slices.Contains(copiers, c.Program()) {
+// judgeCopies judges the files that a copy would write into a directory.
+func (o *ownFiles) judgeCopies(c *command.Command, paths []command.Path) {
+	if !slices.Contains(copyPrograms, c.Program()) {
 		return
 	}
-	const most = 32
-	if len(paths) > most {
-		paths = append(slices.Clone(paths[:most]), paths[len(paths)-1])
+	const maxPaths = 32
+	if len(paths) > maxPaths {
+		paths = append(slices.Clone(paths[:maxPaths]), paths[len(paths)-1])
 	}
 	for _, dir := range paths {
 		for _, p := range paths {
@@ -140,48 +140,59 @@ func (o *ownFiles) into(c *command.Command, paths []command.Path) {
 					for _, abs := range dir.Abs {
 						in.Abs = append(in.Abs, abs+string(filepath.Separator)+filepath.Base(place))
 					}
-					o.file(in, true)
+					o.judgeFile(in, true)
 				}
 			}
 		}
 	}
 }
 
-// walkers are programs that only read, and that read a directory recursively.
+// recursivePrograms are programs that only read, and that can read a directory recursively.
 // The value reports whether they start in the working directory if no directory
 // is named.
-var walkers = map[string]bool{
-	"diff": false, "du": true, "egrep": true, "fd": true, "fdfind": true, "fgrep": true, "find": true, "git": false, "grep": true, "ls": true, "rg": true, "tree": true,
+var recursivePrograms = map[string]bool{
+	"diff":   false,
+	"du":     true,
+	"egrep":  true,
+	"fd":     true,
+	"fdfind": true,
+	"fgrep":  true,
+	"find":   true,
+	"git":    false,
+	"grep":   true,
+	"ls":     true,
+	"rg":     true,
+	"tree":   true,
 }
 
-// above judges directories that contain zeph-acp's own files. A command that
+// judgeDirsAbove judges directories that contain zeph-acp's own files. A command that
 // would process them is blocked; one that may descend into them needs
 // permission.
-func (o *ownFiles) above(c *command.Command, paths []command.Path) {
+func (o *ownFiles) judgeDirsAbove(c *command.Command, paths []command.Path) {
 	program := c.Program()
-	start, walks := walkers[program]
+	start, walks := recursivePrograms[program]
 	switch {
 	case c.Wraps || slices.Contains([]string{"cd", "mkdir", "pushd"}, program):
 		return
-	case c.ReadOnly() && (!walks || !goesDown(c)):
+	case c.ReadOnly() && (!walks || !descends(c)):
 		return
 	}
 	if start && !slices.ContainsFunc(paths, func(p command.Path) bool { return p.Sure }) {
 		paths = append(slices.Clone(paths), command.Path{Text: "the current directory", Abs: c.Dirs, Sure: true})
 	}
-	if takesContents(c) && o.private.Linked() {
-		o.reason("some of zeph-acp's own files have hard links, which it may reach")
+	if handlesContents(c) && o.private.Linked() {
+		o.addReason("some of zeph-acp's own files have hard links, which it may reach")
 	}
 	dirs, glued := operands(c, paths)
 	for i, p := range dirs {
-		target := i == len(dirs)-1 && slices.Contains(copiers, program) // the destination of a copy
-		if o.hold(c, p) && o.below == "" && !target && takesContents(c) {
-			o.below = p.Text
+		target := i == len(dirs)-1 && slices.Contains(copyPrograms, program) // the destination of a copy
+		if o.judgeDirAbove(c, p) && o.dirAbove == "" && !target && handlesContents(c) {
+			o.dirAbove = p.Text
 		}
 	}
 	for _, p := range glued {
 		if !walks { // "--grep=." is not a directory
-			o.hold(c, p)
+			o.judgeDirAbove(c, p)
 		}
 	}
 }
@@ -203,44 +214,46 @@ func operands(c *command.Command, paths []command.Path) (words, other []command.
 	return words, other
 }
 
-// hold adds a reason to ask if p may be a directory above zeph-acp's own files. It
+// judgeDirAbove adds a reason to ask if p may be a directory above zeph-acp's own files. It
 // reports whether p certainly is one.
-func (o *ownFiles) hold(c *command.Command, p command.Path) (sure bool) {
-	for i, places := range o.places(o.atHome(p)) {
-		if slices.ContainsFunc(places, func(place string) bool { return o.reaches(c, place) }) {
-			o.reason("zeph-acp's own files are below %s", p.Text)
+func (o *ownFiles) judgeDirAbove(c *command.Command, p command.Path) (sure bool) {
+	for i, places := range o.places(o.expandHome(p)) {
+		if slices.ContainsFunc(places, func(place string) bool { return o.reachesOwnFiles(c, place) }) {
+			o.addReason("zeph-acp's own files are below %s", p.Text)
 			sure = sure || i == 0
 		}
 	}
 	return sure
 }
 
-// takesContents reports whether a command shows, copies or moves everything below the
+// handlesContents reports whether a command shows, copies or moves everything below the
 // directories among its operands.
-func takesContents(c *command.Command) bool {
+func handlesContents(c *command.Command) bool {
 	switch c.Program() {
 	case "diff", "mv", "rg", "rsync", "scp", "zip":
 		return true
 	case "egrep", "fgrep", "git", "grep":
-		return goesDown(c)
+		return descends(c)
 	case "cp":
 		return hasOption(c, "rRa", "--recursive", "--archive")
 	case "bsdtar", "gtar", "tar":
-		return hasOption(c, "cru", "--create", "--append", "--update") || len(c.Words) > 1 && strings.ContainsAny(c.Words[1].Text[:min(1, len(c.Words[1].Text))], "cru")
+		// The options may come without a dash: "tar cf".
+		return hasOption(c, "cru", "--create", "--append", "--update") ||
+			len(c.Words) > 1 && c.Words[1].Text != "" && strings.ContainsRune("cru", rune(c.Words[1].Text[0]))
 	}
 	return false
 }
 
-// reaches reports whether the command would reach own files below a directory:
-// many programs skip names that begin with a dot.
-func (o *ownFiles) reaches(c *command.Command, dir string) bool {
+// reachesOwnFiles reports whether the command would reach zeph-acp's own files below a
+// directory: many programs skip names that begin with a dot.
+func (o *ownFiles) reachesOwnFiles(c *command.Command, dir string) bool {
 	return slices.ContainsFunc(o.private.Below(dir), func(rel string) bool {
-		return !leavesDots(c) || !strings.HasPrefix(rel, ".") && !strings.Contains(rel, string(filepath.Separator)+".")
+		return !skipsDotFiles(c) || !strings.HasPrefix(rel, ".") && !strings.Contains(rel, string(filepath.Separator)+".")
 	})
 }
 
-// goesDown reports whether a walker descends into its operands.
-func goesDown(c *command.Command) bool {
+// descends reports whether a recursive program descends into its operands.
+func descends(c *command.Command) bool {
 	switch c.Program() {
 	case "grep", "egrep", "fgrep":
 		return hasOption(c, "rRd", "--recursive", "--dereference-recursive", "--directories")
@@ -253,8 +266,8 @@ func goesDown(c *command.Command) bool {
 	return true
 }
 
-// leavesDots reports whether a walker skips names that begin with a dot.
-func leavesDots(c *command.Command) bool {
+// skipsDotFiles reports whether a recursive program skips names that begin with a dot.
+func skipsDotFiles(c *command.Command) bool {
 	switch c.Program() {
 	case "rg":
 		return !hasOption(c, ".ug", "--hidden", "--unrestricted", "--glob", "--iglob")
@@ -281,34 +294,34 @@ func hasOption(c *command.Command, letters string, long ...string) bool {
 	})
 }
 
-// pathTexts matches parts of a script that look like paths, also in code for an
+// pathLikeText matches parts of a script that look like paths, also in code for an
 // interpreter.
-var pathTexts = lazyregexp.Build(func() string {
+var pathLikeText = lazyregexp.Build(func() string {
 	const name = "[^\\s\"'`(){}<>;|&,=:@$*?]*"
 	return name + "/" + name
 })
 
-// text adds a reason to ask if the name of an own file occurs anywhere in the
+// judgeText adds a reason to ask if the name of an own file occurs anywhere in the
 // script, such as in a program for an interpreter.
-func (o *ownFiles) text(card executors.Card) {
-	for _, name := range pathTexts.FindAllString(card.Command, 1024) {
+func (o *ownFiles) judgeText(card executors.Card) {
+	for _, name := range pathLikeText.FindAllString(card.Command, 1024) {
 		p := command.Path{Text: name, Abs: []string{name}}
 		if !filepath.IsAbs(name) {
 			p.Abs = []string{card.Dir + string(filepath.Separator) + name}
 		}
-		o.file(o.atHome(p), false)
+		o.judgeFile(o.expandHome(p), false)
 	}
 	for _, dir := range o.private.Dirs() { // also the part of $HOME/.config/zeph-acp after the variable
 		parts := strings.Split(filepath.ToSlash(dir), "/")
 		tail := strings.Join(parts[max(0, len(parts)-2):], "/")
-		if speaksOf(filepath.ToSlash(card.Command), tail) {
-			o.reason("it mentions zeph-acp's own directory %s", tail)
+		if mentionsPath(filepath.ToSlash(card.Command), tail) {
+			o.addReason("it mentions zeph-acp's own directory %s", tail)
 		}
 	}
 }
 
-// speaksOf reports whether text mentions name as whole path elements.
-func speaksOf(text, name string) bool {
+// mentionsPath reports whether text mentions name as whole path elements.
+func mentionsPath(text, name string) bool {
 	inName := func(r rune) bool { return r == '_' || r == '-' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 	text, name = strings.ToLower(text), strings.ToLower(name)
 	for before, rest, ok := strings.Cut(text, name); ok; before, rest, ok = strings.Cut(rest, name) {
@@ -321,6 +334,6 @@ func speaksOf(text, name string) bool {
 	return false
 }
 
-func (o *ownFiles) reason(format string, args ...any) {
+func (o *ownFiles) addReason(format string, args ...any) {
 	o.ask = append(o.ask, fmt.Sprintf(format, args...))
 }

@@ -208,7 +208,7 @@ func BenchmarkPrivateCommand(b *testing.B) {
 			g.Private = look
 			b.ReportAllocs()
 			for b.Loop() {
-				if blocked, _ := g.judge(g.Policy.Load()).call(call, false); blocked != nil {
+				if blocked, _ := g.newCheck(g.Policy.Load()).judgeCall(call, false); blocked != nil {
 					b.Fatal(blocked)
 				}
 			}

@@ -21,9 +21,9 @@ var destructive = []string{
 	"declare", "xargs", "parallel", "fd",
 }
 
-// groups are programs and subcommands whose next word is a subcommand too, or the
+// subcommandGroups are programs and subcommands whose next word is a subcommand too, or the
 // program that runs: "docker volume rm", "npm run deploy".
-var groups = []string{
+var subcommandGroups = []string{
 	"aws", "az", "bun run", "bun x", "bundle exec", "conda run", "deno run", "docker buildx",
 	"docker compose", "docker container", "docker context", "docker exec", "docker image",
 	"docker network", "docker run", "docker volume", "gcloud", "gh", "glab", "go install", "go run",
@@ -35,12 +35,12 @@ var groups = []string{
 	"yarn dlx", "yarn exec", "yarn run",
 }
 
-// extent returns the words of a command that an "always" covers: its program and first
+// commandExtent returns the words of a command that an "always" covers: its program and first
 // operand, and the word after that in a group. ok is false if an option precedes this
 // word, so that it cannot be known.
-func extent(c *command.Command, first string) (words string, ok bool) {
+func commandExtent(c *command.Command, first string) (words string, ok bool) {
 	words = strings.TrimSpace(c.Words[0].Text + " " + first)
-	if !slices.Contains(groups, c.Program()) && !slices.Contains(groups, c.Program()+" "+first) {
+	if !slices.Contains(subcommandGroups, c.Program()) && !slices.Contains(subcommandGroups, c.Program()+" "+first) {
 		return words, true
 	}
 	if len(c.Words) < 3 {
@@ -52,17 +52,17 @@ func extent(c *command.Command, first string) (words string, ok bool) {
 
 // runsElsewhere reports whether a command runs a file by a relative name in another
 // directory than that of the script. The same words then name another file.
-func runsElsewhere(c *command.Command, src parsed) bool {
+func runsElsewhere(c *command.Command, src parsedCommand) bool {
 	name := c.Words[0].Text
 	named := strings.Contains(name, "/") && !filepath.IsAbs(name) || runsText(c)
 	return named && (len(c.Dirs) != 1 || filepath.Clean(c.Dirs[0]) != filepath.Clean(src.dir))
 }
 
-// remembered returns the key under which an "always" for this command is
+// alwaysKey returns the key under which an "always" for this command is
 // remembered, and its extent in words. The extent is the program and its first
 // operand (see extent), the hosts of a download, or the exact text of a command that
 // destroys data or runs a file elsewhere. The key is empty if nothing can be remembered.
-func remembered(c *command.Command, src parsed) (key, covers string) {
+func alwaysKey(c *command.Command, src parsedCommand) (key, covers string) {
 	only, exact := "exactly "+src.text, "exactly "+quote(c.Text())
 	first, open := c.Subcommand()
 	switch {
@@ -76,12 +76,14 @@ func remembered(c *command.Command, src parsed) (key, covers string) {
 			return only, exact
 		}
 		return "host " + strings.Join(hosts, " "), c.Program() + " to " + strings.Join(hosts, ", ")
-	case slices.Contains(destructive, c.Program()), slices.Contains(destructive, c.Program()+" "+first), confirms(c, "") != "", runsElsewhere(c, src), spaced(c), strings.ContainsAny(first, " \t\n"):
+	case slices.Contains(destructive, c.Program()), slices.Contains(destructive, c.Program()+" "+first), confirms(c, "") != "":
+		return only, exact
+	case runsElsewhere(c, src), runsNameWithSpace(c), strings.ContainsAny(first, " \t\n"):
 		return only, exact
 	case runsText(c) && (first == "" || hasCode(c)):
 		return only, exact
 	}
-	what, ok := extent(c, first)
+	what, ok := commandExtent(c, first)
 	if !ok {
 		return only, exact
 	}

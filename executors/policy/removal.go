@@ -9,9 +9,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/command/follow"
 )
 
-// removes judges recursive removal. It blocks the removal of a protected
+// judgeRemoval judges recursive removal. It blocks the removal of a protected
 // directory, and asks about an unknown one.
-func (g judge) removes(c *command.Command) (ask []string, blocked string) {
+func (g guardCheck) judgeRemoval(c *command.Command) (ask []string, blocked string) {
 	var targets []command.Path
 	switch {
 	case c.Program() == "rm" && recursive(c.Args()):
@@ -46,7 +46,10 @@ func (g judge) removes(c *command.Command) (ask []string, blocked string) {
 // movedFiles returns the files that mv moves away.
 func movedFiles(c *command.Command) []command.Path {
 	paths := c.Paths()
-	if into := slices.ContainsFunc(c.Args(), func(w command.Word) bool { return strings.HasPrefix(w.Text, "-t") || strings.HasPrefix(w.Text, "--t") }); !into && len(paths) > 0 {
+	namesTarget := slices.ContainsFunc(c.Args(), func(w command.Word) bool { // -t, --target-directory
+		return strings.HasPrefix(w.Text, "-t") || strings.HasPrefix(w.Text, "--t")
+	})
+	if !namesTarget && len(paths) > 0 { // the last path is the target
 		paths = paths[:len(paths)-1]
 	}
 	return paths
@@ -214,7 +217,7 @@ func findStarts(c *command.Command) []command.Path {
 // the file system's root, the home directory, a root of the session, a
 // directory of zeph-acp's own, any directory above them, and a pattern for all
 // their contents.
-func (g judge) protected(abs string) bool {
+func (g guardCheck) protected(abs string) bool {
 	for {
 		abs = strings.TrimRight(filepath.ToSlash(abs), "/")
 		i := strings.LastIndexByte(abs, '/')
@@ -227,10 +230,10 @@ func (g judge) protected(abs string) bool {
 		return true
 	}
 	place := filepath.Clean(filepath.FromSlash(abs))
-	if found, err := follow.Path(filepath.FromSlash(abs), false, &follow.Trail{Lstat: g.now.Lstat}); err == nil {
+	if found, err := follow.Path(filepath.FromSlash(abs), false, &follow.Trail{Lstat: g.moment.Lstat}); err == nil {
 		place = found[0]
 	}
-	keep := append(g.dirs(), string(filepath.Separator))
+	keep := append(g.commandDirs(), string(filepath.Separator))
 	if g.Home != "" {
 		keep = append(keep, g.Home)
 	}

@@ -22,7 +22,7 @@ func TestRuleKeys(t *testing.T) {
 		"bash":               {"old", "all"},
 	} {
 		var got []string
-		for _, r := range rules(of, tool) {
+		for _, r := range rulesFor(of, tool) {
 			got = append(got, r.Pattern)
 		}
 		if !slices.Equal(got, want) {

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// unseen removes characters that some file systems ignore in names.
-var unseen = strings.NewReplacer("\u200c", "", "\u200d", "", "\u200e", "", "\u200f", "", "\u202a", "", "\u202b", "", "\u202c", "", "\u202d", "", "\u202e", "",
+// ignoredCharacters removes characters that some file systems ignore in names.
+var ignoredCharacters = strings.NewReplacer("\u200c", "", "\u200d", "", "\u200e", "", "\u200f", "", "\u202a", "", "\u202b", "", "\u202c", "", "\u202d", "", "\u202e", "",
 	"\u206a", "", "\u206b", "", "\u206c", "", "\u206d", "", "\u206e", "", "\u206f", "", "\ufeff", "")
 
-// sensitive reports whether a file controls git or this agent later, by any
+// controlsGitOrAgent reports whether a file controls git or this agent later, by any
 // name that some file system has for it.
-func sensitive(abs string) bool {
+func controlsGitOrAgent(abs string) bool {
 	for part := range strings.SplitSeq(filepath.ToSlash(abs), "/") {
-		name, _, _ := strings.Cut(unseen.Replace(part), ":") // ".git::$INDEX_ALLOCATION"
+		name, _, _ := strings.Cut(ignoredCharacters.Replace(part), ":") // ".git::$INDEX_ALLOCATION"
 		switch strings.ToLower(strings.TrimRight(name, ". ")) {
 		case ".git", ".zeph", "git~1", "zeph~1":
 			return true

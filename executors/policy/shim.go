@@ -22,17 +22,17 @@ var versionFiles = []string{
 	".volta/hooks.json", "package.json",
 }
 
-// ownVersion returns an error if a file in one of the directories, or above it, may
+// checkVersionFiles returns an error if a file in one of the directories, or above it, may
 // choose the program that runs by this name.
 //
 // A version manager puts a small program for each tool, a shim, into a
 // directory of PATH. The shim looks for a file such as .tool-versions,
 // and that may name a directory instead of a version: "nodejs path:./tools".
-func (p ruling) ownVersion(name string, dirs []string) error {
-	if !inPath(name) || !slices.ContainsFunc(filepath.SplitList(os.Getenv("PATH")), holdsShims) {
+func (p permissionCheck) checkVersionFiles(name string, dirs []string) error {
+	if !inPath(name) || !slices.ContainsFunc(filepath.SplitList(os.Getenv("PATH")), isShimDir) {
 		return nil
 	}
-	if path, err := exec.LookPath(name); err != nil || !holdsShims(filepath.Dir(path)) {
+	if path, err := exec.LookPath(name); err != nil || !isShimDir(filepath.Dir(path)) {
 		return nil
 	}
 	if len(dirs) == 0 {
@@ -41,7 +41,7 @@ func (p ruling) ownVersion(name string, dirs []string) error {
 	for _, dir := range dirs {
 		real, _ := filepath.EvalSymlinks(dir) // "" if there is none
 		for _, dir := range []string{dir, real} {
-			if file := p.choosesProgram(dir); file != "" {
+			if file := p.choosingVersionFile(dir); file != "" {
 				return fmt.Errorf("a version manager starts %s, and %s may name the file that runs", name, file)
 			}
 		}
@@ -49,16 +49,16 @@ func (p ruling) ownVersion(name string, dirs []string) error {
 	return nil
 }
 
-// holdsShims reports whether a directory has the name of one with shims: "shims", or that
+// isShimDir reports whether a directory has the name of one with shims: "shims", or that
 // of Volta, with or without VOLTA_HOME.
-func holdsShims(dir string) bool {
+func isShimDir(dir string) bool {
 	name, above := strings.ToLower(filepath.Base(dir)), strings.ToLower(filepath.Base(filepath.Dir(dir)))
 	return name == "shims" || name == "bin" && strings.Contains(above, "volta")
 }
 
-// choosesProgram returns the first version file in dir or above it that is not
+// choosingVersionFile returns the first version file in dir or above it that is not
 // known to contain only versions. Those in the home directory are the user's own.
-func (p ruling) choosesProgram(dir string) string {
+func (p permissionCheck) choosingVersionFile(dir string) string {
 	for dir := range upwards(dir) {
 		if dir == p.Home {
 			continue

@@ -17,7 +17,7 @@ import (
 // user's config.toml. first means that they belong above the tool's other
 // rules, because one of those would match first. The text is empty if no rule
 // can allow the call.
-func (p ruling) suggestRules(call *executors.Call, tool executors.Tool) (text string, first bool) {
+func (p permissionCheck) suggestRules(call *executors.Call, tool executors.Tool) (text string, first bool) {
 	var added []Rule
 	var blocks []string
 	for _, pattern := range p.patterns(call, tool) {
@@ -34,21 +34,21 @@ func (p ruling) suggestRules(call *executors.Call, tool executors.Tool) (text st
 			policy.rules.Permissions = map[string][]Rule{}
 		}
 		policy.rules.Permissions[call.Tool] = list
-		return ruling{Permission: p.Permission, ShellPolicy: &policy}.decide(call, tool).action == Allow
+		return permissionCheck{Permission: p.Permission, ShellPolicy: &policy}.decide(call, tool).action == Allow
 	}
-	has := p.rules.Permissions[call.Tool]
-	first = !allowed(slices.Concat(has, added))
-	if first && !allowed(slices.Concat(added, has)) {
+	existing := p.rules.Permissions[call.Tool]
+	first = !allowed(slices.Concat(existing, added))
+	if first && !allowed(slices.Concat(added, existing)) {
 		return "", false
 	}
 	return strings.Join(blocks, "\n\n"), first
 }
 
 // patterns returns patterns for rules that cover the call and nothing more.
-func (p ruling) patterns(call *executors.Call, tool executors.Tool) []string {
+func (p permissionCheck) patterns(call *executors.Call, tool executors.Tool) []string {
 	var out []string
 	add := func(text string) {
-		if pattern := literally.Replace(text); !slices.Contains(out, pattern) {
+		if pattern := globEscaper.Replace(text); !slices.Contains(out, pattern) {
 			out = append(out, pattern)
 		}
 	}
@@ -60,11 +60,11 @@ func (p ruling) patterns(call *executors.Call, tool executors.Tool) []string {
 			return nil
 		}
 		for _, c := range src.script.Commands {
-			if p.segment(call.Tool, c, src, false).action == Ask {
+			if p.decideSimpleCommand(call.Tool, c, src, false).action == Ask {
 				add(c.Text())
 			}
 		}
-	case call.Card.URL != "" && onlyLooks(tool.Effect) && err == nil:
+	case call.Card.URL != "" && onlyReadsNetwork(tool.Effect) && err == nil:
 		add(u.Host)
 	case len(call.Card.Paths) > 0:
 		for _, path := range call.Card.Paths {
@@ -76,8 +76,8 @@ func (p ruling) patterns(call *executors.Call, tool executors.Tool) []string {
 	return out
 }
 
-// literally escapes a text so that the pattern matches nothing else.
-var literally = strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]")
+// globEscaper escapes a text so that the pattern matches nothing else.
+var globEscaper = strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]")
 
 var bareKey = lazyregexp.New(`^[A-Za-z0-9_-]+$`)
 

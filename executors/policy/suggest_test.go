@@ -144,8 +144,8 @@ func TestOtherModeIsNamed(t *testing.T) {
 
 // TestOldNamesOfTools: rules under the old name of a tool apply.
 func TestOldNamesOfTools(t *testing.T) {
-	for tool, old := range oldNames {
-		if got := rules(map[string][]Rule{old: {{Pattern: "*", Action: Deny}}}, tool); len(got) != 1 {
+	for tool, old := range oldToolNames {
+		if got := rulesFor(map[string][]Rule{old: {{Pattern: "*", Action: Deny}}}, tool); len(got) != 1 {
 			t.Errorf("%s: %v", tool, got)
 		}
 	}

@@ -23,13 +23,14 @@ func plainVariables(names []string) bool {
 	})
 }
 
-// steering matches variables that change which code or files a shell or a
+// steeringVariables matches variables that change which code or files a shell or a
 // read-only program uses.
-var steering = lazyregexp.New(`(?i)^(_?java|bash|clicolor|dyld|fd|gcc|gconv|git|glibc|gnu|go|gpg|grep|jdk|jq|ld|less|locale?|lsof|malloc|node|npm|perl|python|ripgrep|ruby|shell|ssh|term(info|cap)|tree|tz|xdg)|` +
+var steeringVariables = lazyregexp.New(`(?i)^(_?java|bash|clicolor|dyld|fd|gcc|gconv|git|glibc|gnu|go|gpg|grep|jdk|jq|ld|less|locale?|lsof|malloc|` +
+	`node|npm|perl|python|ripgrep|ruby|shell|ssh|term(info|cap)|tree|tz|xdg)|` +
 	`(command|config|dir|editor|env|file|flags|home|options|opts|pager|path|prefix|proxy|root|rc|shell|wrapper)$|preload|` +
 	`^(ifs|globignore|hostaliases|nlspath|ps[0-4]|oldpwd|pwd|res_options|visual|execignore|posixly_correct|optind|hist.*)$`)
 
-// steers reports whether one of the variables matches steering.
+// steers reports whether one of the variables matches steeringVariables.
 func steers(names []string) bool {
-	return slices.ContainsFunc(names, func(n string) bool { return steering.MatchString(n) && !plainVariables([]string{n}) })
+	return slices.ContainsFunc(names, func(n string) bool { return steeringVariables.MatchString(n) && !plainVariables([]string{n}) })
 }

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -10,14 +9,14 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/wildcard"
 )
 
-// onlyLooks reports whether a tool only reads from the network. A tool whose only effect
+// onlyReadsNetwork reports whether a tool only reads from the network. A tool whose only effect
 // is Network may change something at the other side.
-func onlyLooks(e executors.Effect) bool {
+func onlyReadsNetwork(e executors.Effect) bool {
 	return e&^executors.Idempotent == executors.Reads|executors.Network
 }
 
 // decideWeb judges a call that requests a URL.
-func (p ruling) decideWeb(call *executors.Call) decision {
+func (p permissionCheck) decideWeb(call *executors.Call) decision {
 	u, err := url.Parse(call.Card.URL)
 	if err != nil { // no tool of ours has such a card
 		return decision{verdict: verdict{action: Deny, why: "its URL cannot be parsed"}}
@@ -25,13 +24,13 @@ func (p ruling) decideWeb(call *executors.Call) decision {
 	site := siteOf(call.Card.URL) // a redirect between host and www.host stays on one site
 	d := decision{
 		verdict: verdict{action: Ask, why: "default: web requests need permission"},
-		keys:    []string{"web " + site}, covers: "reading " + site,
+		keys:    []string{"web " + site}, extent: "reading " + site,
 	}
-	if r, ok := firstURLMatch(rules(p.rules.Permissions, call.Tool), u); ok {
-		d.verdict = verdict{action: r.Action, why: fmt.Sprintf("rule %q of tools.permissions.%s", r.Pattern, call.Tool), at: r.at}
+	if r, ok := firstURLMatch(rulesFor(p.rules.Permissions, call.Tool), u); ok {
+		d.verdict = r.userVerdict(call.Tool)
 	}
-	if r, ok := firstURLMatch(rules(p.rules.repository, call.Tool), u); ok {
-		d.verdict = d.stronger(verdict{action: r.Action, why: fmt.Sprintf("rule %q of the project's .zeph/config.toml", r.Pattern), at: r.at})
+	if r, ok := firstURLMatch(rulesFor(p.rules.repository, call.Tool), u); ok {
+		d.verdict = d.stronger(r.repositoryVerdict())
 	}
 	return d
 }

@@ -50,7 +50,7 @@ func (a *App) chain(
 	permission := &policy.Permission{
 		Policy: rules, Roots: dirs.files, Home: dirs.home, Private: dirs.roots.PrivateAt,
 		Mode: s.Mode, Approver: a.approver(s), Arbiter: models.arbiter,
-		Remembered: remembered, Warn: s.Warn, NoBash: !shell.HasBash(), Task: s.Unattended,
+		Remembered: remembered, Warn: s.Warn, NoBash: !shell.HasBash(), ScheduledTask: s.Unattended,
 	}
 	box := a.newSandbox(cfg, dirs)
 	local := localShell(cfg, box)

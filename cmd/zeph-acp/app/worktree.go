@@ -72,12 +72,12 @@ func (a *App) copyPlace(cfg config.Config, st *sessionTools, sessionPlace place,
 		return place{}, nil, err
 	}
 	p.guard = &policy.Guard{
-		Policy: sessionPlace.guard.Policy, Roots: p.files, Commands: p.roots, Home: p.home, Private: p.roots.PrivateAt, Elsewhere: c.NamesProject,
+		Policy: sessionPlace.guard.Policy, Roots: p.files, Commands: p.roots, Home: p.home, Private: p.roots.PrivateAt, NamesForbidden: c.NamesProject,
 	}
 	permission := *sessionPlace.permission
 	p.permission = &permission
 	p.permission.Roots, p.permission.Private = p.files, p.roots.PrivateAt
-	p.permission.Known, p.permission.Objects = p.toRuleNames, c.Objects()
+	p.permission.NameInRules, p.permission.LentObjects = p.toRuleNames, c.Objects()
 	if slices.ContainsFunc(sandbox.Temporary(), func(dir string) bool { return isBelow(dir, c.Top) }) {
 		if p.temp, err = c.Temp(); err != nil { // else commands could write the project
 			return place{}, nil, err
