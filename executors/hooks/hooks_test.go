@@ -575,7 +575,7 @@ func BenchmarkProcess(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		<-p.Over()
+		<-p.Done()
 		p.End(0)
 		p.Release()
 	}

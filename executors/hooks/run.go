@@ -151,7 +151,7 @@ func (s *Session) start(ctx context.Context, h *hook, input []byte, run *executo
 	timer := time.NewTimer(h.timeout)
 	defer timer.Stop()
 	select {
-	case <-p.Over():
+	case <-p.Done():
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	case <-timer.C:

@@ -28,7 +28,7 @@ const exitGrace = 100 * time.Millisecond
 // exit.
 func withExit(err error, program *stdio.Server) error {
 	select {
-	case <-program.Over():
+	case <-program.Done():
 		err = fmt.Errorf("%w (%s)", err, exitText(program.Exit()))
 	case <-time.After(exitGrace):
 	}

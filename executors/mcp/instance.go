@@ -164,7 +164,7 @@ func (i *instance) attempt() error {
 		ended := false
 		if program != nil {
 			select {
-			case <-program.Over():
+			case <-program.Done():
 				ended = true
 			case <-time.After(exitGrace):
 			}

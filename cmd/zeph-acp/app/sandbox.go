@@ -13,16 +13,16 @@ import (
 // off.
 func (a *App) newSandbox(cfg config.Config, dirs sessionDirs) *sandbox.Sandbox {
 	setup := sandbox.Setup{
-		Roots: dirs.roots, Deny: cfg.Tools.File.DenyRead,
+		Roots: dirs.roots, DenyPatterns: cfg.Tools.File.DenyRead,
 		Network: cfg.Tools.Shell.AllowNetwork, Home: dirs.home, Getenv: a.environ,
 	}
 	if dirs.temp != "" {
 		setup.Temp = []string{dirs.temp}
 	}
 	if dirs.private != nil {
-		setup.Own = dirs.private.Places
+		setup.OwnFiles = dirs.private.Places
 	}
-	if len(setup.Deny) > 0 {
+	if len(setup.DenyPatterns) > 0 {
 		readable := dirs.files.Readable()
 		setup.Refuses = func(abs string) bool { pattern, no := readable.Refuses(abs); return no && pattern != "" }
 	}

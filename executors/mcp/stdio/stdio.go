@@ -158,10 +158,10 @@ func (s *Server) End(polite time.Duration) {
 	s.piped.Release()
 }
 
-// Over is closed when the program and its session have ended.
-func (s *Server) Over() <-chan struct{} { return s.piped.Over() }
+// Done is closed when the program and its session have ended.
+func (s *Server) Done() <-chan struct{} { return s.piped.Done() }
 
-// Exit returns how the program ended. It may be called once Over is closed.
+// Exit returns how the program ended. It may be called once Done is closed.
 func (s *Server) Exit() executors.Exit { return s.piped.Exit() }
 
 // LastLine returns the last line of stderr that is not empty.

@@ -63,10 +63,10 @@ func (s *Piped) supervise() {
 	close(s.done)
 }
 
-// Over is closed when the program and its session have ended.
-func (s *Piped) Over() <-chan struct{} { return s.done }
+// Done is closed when the program and its session have ended.
+func (s *Piped) Done() <-chan struct{} { return s.done }
 
-// Exit returns how the program ended. It may be called once Over is closed.
+// Exit returns how the program ended. It may be called once Done is closed.
 func (s *Piped) Exit() executors.Exit { return exitOf(s.process.cmd.ProcessState) }
 
 // End ends the program and its session, and waits for that. It closes stdin, sends

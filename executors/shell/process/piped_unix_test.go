@@ -31,7 +31,7 @@ func TestPipedEnd(t *testing.T) {
 				t.Fatalf("read %q, %v", line, err)
 			}
 			if name == "ends by itself" {
-				<-p.Over()
+				<-p.Done()
 			}
 			p.End(100 * time.Millisecond)
 			exit := p.Exit()

@@ -102,7 +102,7 @@ func (p *planner) findOwn() {
 	for _, rel := range p.private.Below("/") {
 		paths = append(paths, filepath.Join("/", rel))
 	}
-	for _, place := range p.setup.Own {
+	for _, place := range p.setup.OwnFiles {
 		if dir := realPath(place.Dir); !p.private.Hides(dir) {
 			p.mixedDirs = append(p.mixedDirs, dir)
 			paths = append(paths, filepath.Join(dir, "config.toml"))

@@ -52,16 +52,16 @@ const marker = "zeph-acp: sandbox: "
 
 // Setup describes the session of a sandbox.
 type Setup struct {
-	Roots *workspace.Roots  // of the session, with zeph-acp's own files hidden
-	Own   []workspace.Place // where those files are
-	// Deny are the patterns of deny_read. Refuses reports whether they match an
+	Roots    *workspace.Roots  // of the session, with zeph-acp's own files hidden
+	OwnFiles []workspace.Place // the places of those files
+	// DenyPatterns are the patterns of deny_read. Refuses reports whether they match an
 	// absolute path without links; nil means that there are no patterns.
-	Deny    []string
-	Refuses func(abs string) bool
-	Network bool                // commands may use it
-	Home    string              // absolute; empty means unknown
-	Getenv  func(string) string // for the cache directories
-	Temp    []string            // directories for temporary files, the usual one first; nil means the system's
+	DenyPatterns []string
+	Refuses      func(abs string) bool
+	Network      bool                // commands may use it
+	Home         string              // absolute; empty means unknown
+	Getenv       func(string) string // for the cache directories
+	Temp         []string            // directories for temporary files, the usual one first; nil means the system's
 	// Probe returns the ABI of Landlock; 0 comes with the reason why there is
 	// none. Nil asks the kernel.
 	Probe func() (abi int, reason string)
@@ -109,7 +109,7 @@ func New(cfg Config, setup Setup) *Sandbox {
 		setup.Temp = Temporary()
 	}
 	if setup.Refuses == nil {
-		setup.Deny = nil
+		setup.DenyPatterns = nil
 	}
 	s := &Sandbox{cfg: cfg, setup: setup, roots: setup.Roots.Dirs()}
 	if s.abi, s.reason = setup.Probe(); s.abi <= 0 {
@@ -124,7 +124,7 @@ func New(cfg Config, setup Setup) *Sandbox {
 	}
 	s.writablePlaces = writablePlaces(s.roots, setup.Temp, cached, cfg.ExtraWrite, s.setup.Home)
 	s.programDirs = programDirs(s.setup.Home, setup.Getenv)
-	for _, pattern := range setup.Deny {
+	for _, pattern := range setup.DenyPatterns {
 		s.denyScopes = append(s.denyScopes, newDenyScopes(pattern, setup.Home, s.roots)...)
 	}
 	return s

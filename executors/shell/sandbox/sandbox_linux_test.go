@@ -92,7 +92,7 @@ func newWorld(t *testing.T, deny ...string) *world {
 		t.Fatal(err)
 	}
 	w.setup = Setup{
-		Roots: roots.Without(own), Own: own.Places, Deny: deny, Refuses: refuser(w.ws, w.home, deny),
+		Roots: roots.Without(own), OwnFiles: own.Places, DenyPatterns: deny, Refuses: refuser(w.ws, w.home, deny),
 		Network: true, Home: w.home, Getenv: func(string) string { return "" },
 		Temp: []string{base + "/tmp"},
 	}
@@ -272,7 +272,7 @@ func TestOwnInside(t *testing.T) {
 				t.Fatal(err)
 			}
 			own := &workspace.Own{Places: []workspace.Place{{Dir: w.own, Files: []string{"config.toml", "keys.toml", "permissions.toml"}, Mixed: tt.mixed}}}
-			w.setup.Roots, w.setup.Own = roots.Without(own), own.Places
+			w.setup.Roots, w.setup.OwnFiles = roots.Without(own), own.Places
 			w.want(map[string]string{tt.write: "*"})
 			w.refused("cat $OWN/config.toml", "echo x > $OWN/config.toml", "echo x > $OWN/permissions.toml", "rm $OWN/keys.toml",
 				"mv $OWN/keys.toml $WS/k", "mv ~/.config ~/c", "ln $OWN/keys.toml $WS/k", "mv $OWN ${OWN}2")
@@ -571,9 +571,9 @@ func BenchmarkCommand(b *testing.B) {
 		b.Fatal(err)
 	}
 	own := &workspace.Own{Places: []workspace.Place{{Dir: os.Getenv("HOME") + "/.config/zeph-acp"}}}
-	setup := Setup{Roots: roots.Without(own), Own: own.Places, Home: os.Getenv("HOME"), Temp: []string{b.TempDir()}}
+	setup := Setup{Roots: roots.Without(own), OwnFiles: own.Places, Home: os.Getenv("HOME"), Temp: []string{b.TempDir()}}
 	boxes := map[string]*Sandbox{"plain": nil, "sandbox": New(Config{Enabled: true, Caches: true}, setup)}
-	setup.Deny, setup.Refuses = []string{"**/.env"}, refuser(dir, setup.Home, []string{"**/.env"})
+	setup.DenyPatterns, setup.Refuses = []string{"**/.env"}, refuser(dir, setup.Home, []string{"**/.env"})
 	boxes["deny_read"] = New(Config{Enabled: true, Caches: true}, setup)
 	for _, name := range []string{"plain", "sandbox", "deny_read"} {
 		b.Run(name, func(b *testing.B) {
