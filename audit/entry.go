@@ -261,15 +261,7 @@ func encode(e *Entry) ([]byte, error) {
 	if bytes.IndexFunc(body, controlsTerminal) < 0 {
 		return body, nil
 	}
-	out := make([]byte, 0, len(body)+64)
-	for _, r := range string(body) {
-		if controlsTerminal(r) {
-			out = fmt.Appendf(out, `\u%04x`, r)
-		} else {
-			out = append(out, string(r)...)
-		}
-	}
-	return out, nil
+	return []byte(executors.EscapeJSON(string(body), controlsTerminal)), nil
 }
 
 // controlsTerminal reports whether a character can control a terminal.

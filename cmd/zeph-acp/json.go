@@ -2,10 +2,10 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
-	"strings"
 	"unicode"
+
+	"github.com/zeph-acp/zeph-acp/executors"
 )
 
 // writeJSON writes a value as indented JSON without terminal control characters.
@@ -21,15 +21,10 @@ func writeJSON(w io.Writer, v any) error {
 type jsonOutput struct{ w io.Writer }
 
 func (o jsonOutput) Write(p []byte) (int, error) {
-	var b strings.Builder
-	for _, r := range string(p) {
-		if r != '\n' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
-			fmt.Fprintf(&b, `\u%04x`, r)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	if _, err := io.WriteString(o.w, b.String()); err != nil {
+	text := executors.EscapeJSON(string(p), func(r rune) bool {
+		return r != '\n' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
+	})
+	if _, err := io.WriteString(o.w, text); err != nil {
 		return 0, err
 	}
 	return len(p), nil

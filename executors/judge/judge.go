@@ -19,7 +19,6 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -151,19 +150,7 @@ func encode(v any) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var b strings.Builder
-	for _, r := range string(data) {
-		switch {
-		case !unicode.Is(unicode.Cf, r) && !unicode.IsControl(r):
-			b.WriteRune(r)
-		case r > 0xFFFF:
-			hi, lo := utf16.EncodeRune(r)
-			fmt.Fprintf(&b, `\u%04x\u%04x`, hi, lo)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		}
-	}
-	return b.String(), nil
+	return executors.EscapeJSON(string(data), func(r rune) bool { return unicode.Is(unicode.Cf, r) || unicode.IsControl(r) }), nil
 }
 
 // Parse reads an answer: one of the words in capital letters, alone or followed

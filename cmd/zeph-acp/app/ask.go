@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"unicode"
@@ -102,28 +101,12 @@ var multilineString = lazyregexp.New(`(?m)^(\s*)((?:"[^"\\]*": )?)("(?:[^"\\]|\\
 
 // escapeControls writes the control characters of a line as in JSON.
 func escapeControls(line string) string {
-	var b strings.Builder
-	for _, r := range line {
-		if r != '\t' && !unicode.IsPrint(r) {
-			fmt.Fprintf(&b, `\u%04x`, r)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
+	return executors.EscapeJSON(line, func(r rune) bool { return r != '\t' && !unicode.IsPrint(r) })
 }
 
 // escapeInvisible escapes the characters of a JSON text that could hide a part of it.
 func escapeInvisible(text string) string {
-	var b strings.Builder
-	for _, r := range text {
-		if unicode.Is(unicode.Cf, r) {
-			fmt.Fprintf(&b, `\u%04x`, r)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
+	return executors.EscapeJSON(text, func(r rune) bool { return unicode.Is(unicode.Cf, r) })
 }
 
 // noUser reports whether a session has no user to ask.

@@ -1,0 +1,29 @@
+package executors
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf16"
+)
+
+// EscapeJSON returns a JSON text with the characters escaped that escaped reports, such as
+// those that control a terminal or cannot be seen: encoding/json escapes only some of
+// them. They may stand only in strings of the text.
+func EscapeJSON(text string, escaped func(rune) bool) string {
+	if strings.IndexFunc(text, escaped) < 0 {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case !escaped(r):
+			b.WriteRune(r)
+		case r > 0xFFFF:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}
