@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
@@ -71,55 +70,47 @@ func checkPermission(cmd *cobra.Command, f *flags, c *checkFlags, args []string)
 	if len(args) == 0 {
 		return usageError("want a tool with its input, or a command: try %q", cmd.CommandPath()+" --help")
 	}
-	l, err := f.load(cmd)
-	if err != nil {
-		return err
-	}
-	log, closeLog, err := app.NewLogger(l.Config.Log, l.Getenv, os.Stderr)
-	if err != nil {
-		return err
-	}
-	defer closeLog()
-	printWarnings(cmd, l)
-	dir, err := filepath.Abs(c.dir)
-	if err != nil {
-		return err
-	}
-	checker, err := app.New(l, log).Checker(dir, c.mode)
-	if mode, ok := errors.AsType[*headless.ModeError](err); ok {
-		return usageError("--mode: %w", mode)
-	}
-	if err != nil {
-		return usageError("%w", err)
-	}
-	checker.Hooks = c.hooks
-	for _, w := range checker.Warnings {
-		fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: warning: %s\n", headless.Visible(w))
-	}
-	tool, text := "bash", strings.Join(args, " ")
-	if checker.Tool(args[0]) {
-		tool, text = args[0], cmp.Or(strings.Join(args[1:], " "), "{}")
-	}
-	input, err := checker.Input(tool, text)
-	if err != nil {
-		return usageError("%w", err)
-	}
-	check, err := checker.Check(cmd.Context(), tool, input)
-	if err != nil {
-		return err
-	}
-	for i, v := range check.Links {
-		if v.Rule == "" {
-			check.Links[i].Rule = settingPosition(l, v.Reason)
+	return withApp(cmd, f, func(l *config.Loaded, a *app.App) error {
+		dir, err := filepath.Abs(c.dir)
+		if err != nil {
+			return err
 		}
-	}
-	if err := printCheck(cmd.OutOrStdout(), check, c.json); err != nil {
-		return err
-	}
-	if check.Decision == app.Invalid {
-		return &exitError{code: exitFailure}
-	}
-	return nil
+		checker, err := a.Checker(dir, c.mode)
+		if mode, ok := errors.AsType[*headless.ModeError](err); ok {
+			return usageError("--mode: %w", mode)
+		}
+		if err != nil {
+			return usageError("%w", err)
+		}
+		checker.Hooks = c.hooks
+		for _, w := range checker.Warnings {
+			fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: warning: %s\n", headless.Visible(w))
+		}
+		tool, text := "bash", strings.Join(args, " ")
+		if checker.Tool(args[0]) {
+			tool, text = args[0], cmp.Or(strings.Join(args[1:], " "), "{}")
+		}
+		input, err := checker.Input(tool, text)
+		if err != nil {
+			return usageError("%w", err)
+		}
+		check, err := checker.Check(cmd.Context(), tool, input)
+		if err != nil {
+			return err
+		}
+		for i, v := range check.Links {
+			if v.Rule == "" {
+				check.Links[i].Rule = settingPosition(l, v.Reason)
+			}
+		}
+		if err := printCheck(cmd.OutOrStdout(), check, c.json); err != nil {
+			return err
+		}
+		if check.Decision == app.Invalid {
+			return &exitError{code: exitFailure}
+		}
+		return nil
+	})
 }
 
 // settingPosition returns the position of the setting that a reason names, such as
