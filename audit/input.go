@@ -86,8 +86,8 @@ func (l *Log) text(s string, limit int) string {
 // truncate truncates a text.
 func truncate(s string, limit int) string { return truncateTo(s, limit, len(s)) }
 
-// truncateTo truncates a text to limit bytes and marks the cut. size is the length of the
-// whole text, of which s may be only the beginning.
+// truncateTo truncates a text to limit bytes and marks the cut. s may be the beginning of
+// a longer text; size is the length of the whole text in bytes.
 func truncateTo(s string, limit, size int) string {
 	limit = min(limit, len(s))
 	if limit == size {

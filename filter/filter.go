@@ -196,7 +196,7 @@ func (f *Filter) remask(o *Outcome, seen *redact.Seen) error {
 	return nil
 }
 
-// readBuffers are buffers for reading outputs, most of which are much smaller.
+// readBuffers are buffers for reading outputs. Most outputs are much smaller.
 var readBuffers = sync.Pool{New: func() any { return new(make([]byte, 32<<10)) }}
 
 // sanitize sanitises and masks an output line by line. It adds the lines to

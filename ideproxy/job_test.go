@@ -86,7 +86,7 @@ func TestBackgroundTerminal(t *testing.T) {
 		if got, _ := do(t, tools, "bash_output", `{"id":"bg1"}`); !strings.HasPrefix(got.ForModel(), "(no new output)\n[running for ") {
 			t.Errorf("got %q", got.ForModel())
 		}
-		s.show("up\none\n\uFFFD", false) // a rune of which not all bytes came yet
+		s.show("up\none\n\uFFFD", false) // an incomplete rune
 		if got, _ := do(t, tools, "bash_output", `{"id":"bg1"}`); !strings.HasPrefix(got.ForModel(), "one\n[running for ") || len(got.Content) > 0 {
 			t.Errorf("got %q", got.ForModel())
 		}

@@ -30,7 +30,7 @@ func Defaults() Config {
 	return Config{Enabled: true, WindowSize: 20, FailureThreshold: 0.7, AutoBlock: true}
 }
 
-// minCalls returns the number of calls from which on a tool is judged.
+// minCalls returns the number of calls that a tool needs before it is judged.
 func (c Config) minCalls() int { return max(minWindow, c.WindowSize/2) }
 
 // Validate returns a message for each wrong key.

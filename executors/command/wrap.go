@@ -19,7 +19,7 @@ type wrapper struct {
 	outputOnly bool
 
 	// The fields below are for Output.
-	subs      string // subcommands, one of which must come first, separated by spaces
+	subs      string // separated by spaces; one of these subcommands must come first
 	ownOutput bool   // it writes a report of its own
 }
 

@@ -26,8 +26,8 @@ type reopeningStream struct {
 const (
 	// shortAge is the age up to which the end of a stream counts as too early.
 	shortAge = 10 * time.Second
-	// maxShort is the number of such streams in a row after which none is opened any
-	// more: the server uses none.
+	// maxShort is the maximum number of such streams in a row. Then no more are opened,
+	// since the server does not use them.
 	maxShort = 5
 )
 

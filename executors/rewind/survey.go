@@ -32,7 +32,7 @@ type entry struct {
 	Recent bool `json:"f,omitempty"`
 }
 
-// stableAge is the age from which a further change of a file shows in its times.
+// stableAge is the minimum age of a file whose next change is sure to change its times.
 // Some file systems count in steps of two seconds.
 const stableAge = 2100 * time.Millisecond
 

@@ -95,7 +95,7 @@ func (d *diffPass) writeShares() strategy.Confidence {
 	return confidence
 }
 
-// roomPerFile returns the largest number of lines of one file for which all files fit,
+// roomPerFile returns the maximum number of lines of one file with which all files fit,
 // so that small files stay whole.
 func (d *diffPass) roomPerFile() int {
 	lines := make([]int, 0, len(d.files))

@@ -51,7 +51,7 @@ type diagnostic struct {
 
 // Limits of a diagnostic that stays as it is.
 const (
-	maxLines     = 60       // lines, from which on only notes and problems stay
+	maxLines     = 60       // lines of a diagnostic that stay; after them only notes and problems do
 	maxNoteLines = 140      // lines in all
 	maxLineBytes = 64 << 10 // bytes in all
 )

@@ -22,7 +22,7 @@ type pathDir struct {
 const (
 	maxDirs       = 20_000   // directories in memory
 	maxPathBytes  = 16 << 20 // names in memory, in bytes
-	minNoisePaths = 5        // paths from which on a directory of noise is only counted
+	minNoisePaths = 5        // minimum number of paths in a directory of noise that is only counted
 	minBuildPaths = 60       // the same for a directory of buildDirs
 )
 

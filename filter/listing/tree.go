@@ -70,7 +70,7 @@ func (p *listingPass) writeTree() (bool, error) {
 type treeWriter struct {
 	pass        *listingPass
 	runs        nameRuns
-	deepest     int    // level from which on contents are counted
+	deepest     int    // first level whose contents are counted
 	foldedLevel int    // level of the directory whose contents are counted; 0 means none
 	foldedDir   []byte // that directory
 	folded      int    // its entries so far

@@ -7,8 +7,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// briefFailures are the failures after the first ones, of which only name and reason
-// stay.
+// briefFailures shortens the failures after the first ones to their names and reasons.
 type briefFailures struct {
 	text      []byte // a line for each failure that ended
 	count     int    // those failures, also ones without a line

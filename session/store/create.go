@@ -13,10 +13,11 @@ import (
 	"time"
 )
 
-// emptyRuns is the content of a database without sessions, most of which is zeros. It is a
-// list of runs of other bytes: the number of zeros before the run, its length, its bytes.
-// go test -run TestEmpty -update writes it. To make the schema for each new user would
-// take milliseconds. A migration that it lacks is run when the database is opened.
+// emptyRuns is the content of a database without sessions. Most of its bytes are zero, so
+// it lists only the runs of other bytes: the number of zeros before the run, its length, its
+// bytes. go test -run TestEmpty -update writes it. A copy is made for each new user, since
+// to run the schema takes milliseconds. Migrations that the copy lacks are run when the
+// database is opened.
 //
 //go:embed empty.db.runs
 var emptyRuns string

@@ -37,14 +37,14 @@ func (k *Keys) RemoveAll() (removed []string, err error) {
 	return k.remove(func(string) bool { return true })
 }
 
-// remove deletes the keys that which selects, and returns their names.
-func (k *Keys) remove(which func(name string) bool) (removed []string, err error) {
+// remove deletes each key whose name selected accepts, and returns the deleted names.
+func (k *Keys) remove(selected func(name string) bool) (removed []string, err error) {
 	if _, err := os.Stat(k.dir); k.dir == "" || errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // nothing was ever saved: create no directory
 	}
 	err = k.change(func(saved map[string]string) bool {
 		for _, name := range slices.Sorted(maps.Keys(saved)) {
-			if which(name) {
+			if selected(name) {
 				removed = append(removed, name)
 				delete(saved, name)
 			}

@@ -89,8 +89,8 @@ func (sc *Scanner) File(path string, data []byte, stopped func() bool) []Hit {
 	return sc.hits
 }
 
-// scanTexts examines the lines that contain a word of the query, none of which defines
-// anything that can be shown.
+// scanTexts examines the lines that contain a word of the query, in a file whose
+// definitions cannot be shown.
 func (sc *Scanner) scanTexts(stopped func() bool) {
 	if sc.skipTexts {
 		sc.more.Store(true)

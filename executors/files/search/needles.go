@@ -32,8 +32,8 @@ func needlesOf(pattern string) needles {
 	return requiredNeedles(re)
 }
 
-// requiredNeedles returns texts of which each match of re contains at least one; nil if none
-// are known.
+// requiredNeedles returns a list of texts. Each match of re contains at least one of them.
+// The list is nil if no such texts are known.
 func requiredNeedles(re *syntax.Regexp) needles {
 	switch re.Op {
 	case syntax.OpLiteral:

@@ -50,7 +50,7 @@ type Skill struct {
 	Name, Description string // one line each
 }
 
-// Limits of the list of skills, all of which is in every request.
+// Limits of the list of skills. Every request contains the whole list.
 const (
 	maxSkills       = 50
 	maxDescription  = 200     // characters

@@ -45,7 +45,7 @@ type Config struct {
 
 	MaxTokens int       // of one answer; 0 means 32,000, 64,000 at the levels xhigh and max, or less where the model allows less
 	Window    int       // tokens; 0 means the known window of the model, else 200,000
-	NoImages  bool      // takes no images
+	NoImages  bool      // the model accepts no images
 	Price     llm.Price // the zero value means unknown
 }
 

@@ -86,7 +86,7 @@ func exhausted(e *llm.Error, tries int) *llm.Error {
 	return &last
 }
 
-// joinHints joins two hints, each of which may be empty.
+// joinHints joins two hints. Each may be empty.
 func joinHints(a, b string) string {
 	if a == "" || b == "" {
 		return a + b

@@ -40,7 +40,7 @@ type Script struct {
 	// As configured; Provider is "script" by default.
 	Provider      string
 	ContextWindow int
-	NoImages      bool      // takes no images
+	NoImages      bool      // the model accepts no images
 	Price         llm.Price // the zero value means unknown
 	// Sleep waits for a delay; nil means to wait in real time.
 	Sleep func(ctx context.Context, d time.Duration) error

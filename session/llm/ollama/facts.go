@@ -31,7 +31,7 @@ type modelFacts struct {
 	numCtx   int      // window in its Modelfile; 0 means there is none
 	remote   bool     // runs elsewhere, with its whole window
 	levels   []string // see Levels
-	noImages bool     // takes no images
+	noImages bool     // the model accepts no images
 }
 
 // windowFor returns the window to request. want is the configured one; 0 means none.

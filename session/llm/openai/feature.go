@@ -80,8 +80,9 @@ func (f feature) refusedBy(err error) bool {
 		!wire.IsTooLong(e.Status, e.Kind, e.Message) && refusalWords()[f].MatchString(e.Kind+" "+strings.ToLower(e.Message))
 }
 
-// refusedFeature returns the feature because of which a request failed, or 0. It ignores the
-// features in without, which the request did not have or whose removal did not help.
+// refusedFeature returns the feature that the server refused, or 0 if the request failed for
+// another reason. It ignores the features in without: the request did not have them, or to
+// remove them did not help.
 func refusedFeature(err error, messages []llm.Message, without feature) feature {
 	if err == nil {
 		return 0

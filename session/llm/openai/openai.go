@@ -35,7 +35,7 @@ type Config struct {
 
 	MaxTokens int       // of one answer; 0 leaves it to the server
 	Window    int       // tokens; 0 means the known window of the model, if any
-	NoImages  bool      // takes no images
+	NoImages  bool      // the model accepts no images
 	Price     llm.Price // the zero value means unknown
 
 	// UsualWindow is the window of the model at its own provider, in tokens. It applies
