@@ -3,6 +3,8 @@ package acp
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
+	"strings"
 )
 
 // RequestPermissionRequest asks the user whether a tool call may run:
@@ -82,21 +84,39 @@ type ExitStatus struct {
 	Signal   *string `json:"signal"`
 }
 
-// UnmarshalJSON also accepts an exit code such as 0.0.
+// Known reports whether the client reports how the command ended.
+func (s ExitStatus) Known() bool { return s.ExitCode != nil || s.Signal != nil }
+
+// UnmarshalJSON also accepts an exit code such as 0.0, and the number of a signal. Some
+// clients report the signal 0 for a command that ended by itself, and the exit code 0 for
+// one that a signal ended.
 func (s *ExitStatus) UnmarshalJSON(raw []byte) error {
 	var wire struct {
 		ExitCode json.RawMessage `json:"exitCode"`
-		Signal   *string         `json:"signal"`
+		Signal   json.RawMessage `json:"signal"`
 	}
 	if err := json.Unmarshal(raw, &wire); err != nil {
 		return err
 	}
-	*s = ExitStatus{Signal: wire.Signal}
-	if wire.ExitCode == nil {
-		return nil
+	*s = ExitStatus{}
+	if wire.ExitCode != nil {
+		if err := json.Unmarshal(trimZeroFraction(wire.ExitCode), &s.ExitCode); err != nil {
+			return fmt.Errorf("exitCode: %w", err)
+		}
 	}
-	if err := json.Unmarshal(trimZeroFraction(wire.ExitCode), &s.ExitCode); err != nil {
-		return fmt.Errorf("exitCode: %w", err)
+	signal := strings.Trim(string(wire.Signal), `"`)
+	number, err := strconv.Atoi(string(trimZeroFraction([]byte(signal))))
+	switch {
+	case signal == "", signal == "null", err == nil && number == 0:
+		return nil
+	case err == nil:
+		signal = "signal " + signal
+	case json.Unmarshal(wire.Signal, &signal) != nil:
+		return nil // neither a text nor a number
+	}
+	s.Signal = &signal
+	if s.ExitCode != nil && *s.ExitCode == 0 && (err == nil || strings.HasPrefix(signal, "SIG")) {
+		s.ExitCode = nil
 	}
 	return nil
 }

@@ -2,8 +2,45 @@ package acp
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 )
+
+// TestExitStatus decodes the ways in which clients report how a command ended. node-pty has
+// both an exit code and the number of a signal.
+func TestExitStatus(t *testing.T) {
+	for status, want := range map[string]string{
+		`{"exitCode":0}`:                        "0 -",
+		`{"exitCode":2.0,"signal":null}`:        "2 -",
+		`{"exitCode":0,"signal":"0"}`:           "0 -",
+		`{"exitCode":1,"signal":0}`:             "1 -",
+		`{"exitCode":0,"signal":""}`:            "0 -",
+		`{"exitCode":0,"signal":"15"}`:          "- signal 15",
+		`{"exitCode":0,"signal":9}`:             "- signal 9",
+		`{"exitCode":null,"signal":"SIGKILL"}`:  "- SIGKILL",
+		`{"exitCode":0,"signal":"SIGTERM"}`:     "- SIGTERM",
+		`{"exitCode":137,"signal":"SIGKILL"}`:   "137 SIGKILL",
+		`{"exitCode":0,"signal":"None"}`:        "0 None",
+		`{"exitCode":0,"signal":{"name":"x"}}`:  "0 -",
+		`{"exitCode":null,"signal":null,"x":1}`: "- -",
+		`{}`:                                    "- -",
+	} {
+		var s ExitStatus
+		if err := json.Unmarshal([]byte(status), &s); err != nil {
+			t.Errorf("%s: %v", status, err)
+		}
+		code, signal := "-", "-"
+		if s.ExitCode != nil {
+			code = fmt.Sprint(*s.ExitCode)
+		}
+		if s.Signal != nil {
+			signal = *s.Signal
+		}
+		if got := code + " " + signal; got != want || s.Known() != (want != "- -") {
+			t.Errorf("%s = %s, want %s", status, got, want)
+		}
+	}
+}
 
 // TestPermissionOutcome decodes responses of clients. A member in another letter case is
 // ignored, so that it cannot replace the real one.

@@ -21,7 +21,7 @@ func (t *Terminal) Background(ctx context.Context, cmd shell.Command) (shell.Job
 	}
 	waiting, end := context.WithCancel(context.WithoutCancel(ctx))
 	j := &job{term: term, done: make(chan struct{}), stopWaiting: end}
-	go j.await(waiting)
+	go j.await(waiting, t)
 	return j, nil
 }
 
@@ -43,10 +43,10 @@ const (
 )
 
 // await waits for the end of the command.
-func (j *job) await(ctx context.Context) {
+func (j *job) await(ctx context.Context, t *Terminal) {
 	defer close(j.done)
 	var err error
-	if j.status, err = j.term.Wait(ctx); err != nil {
+	if j.status, err = t.wait(ctx, j.term, exitInterval); err != nil && !j.status.Known() {
 		j.status = poll(ctx, j.term, exitInterval)
 	}
 }

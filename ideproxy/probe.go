@@ -21,8 +21,7 @@ import (
 // proved that arguments arrive unchanged.
 type Terminals struct {
 	mu      sync.Mutex
-	verdict arguments
-	why     string        // why commands run here, for /status; "" if they do not
+	quirks  quirks        // listed, or found by a probe
 	probing chan struct{} // closed when the running probe ends; nil without one
 }
 
@@ -32,30 +31,39 @@ func (s *Terminals) State(client *acp.Client) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.decideKnown(client.Info())
-	if s.why == "" || !client.Capabilities().Terminal {
+	if s.quirks.why == "" || !client.Capabilities().Terminal {
 		return ""
 	}
-	return "Commands: run on this machine, not in the editor's terminals: " + s.why
+	return "Commands: run on this machine, not in the editor's terminals: " + s.quirks.why
 }
 
 // decideKnown decides for a client that [quirksOf] lists. The caller holds the mutex.
 func (s *Terminals) decideKnown(client acp.Implementation) {
-	if s.verdict == argumentsUnknown {
-		q := quirksOf(client)
-		s.verdict, s.why = q.arguments, q.why
+	if s.quirks.arguments == argumentsUnknown {
+		s.quirks = quirksOf(client)
 	}
+}
+
+// endInOutput reports whether only terminal/output says that a command has ended.
+func (s *Terminals) endInOutput() bool {
+	if s == nil {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.quirks.endInOutput
 }
 
 // usable reports whether commands may run in the client's terminals. If several
 // first calls run at once, one runs the probe, and the others wait for it. A
 // cancelled probe decides nothing. The error is the cause of ctx.
-func (s *Terminals) usable(ctx context.Context, client acp.Implementation, probe func(context.Context) (arguments, string)) (bool, error) {
+func (s *Terminals) usable(ctx context.Context, client acp.Implementation, probe func(context.Context) quirks) (bool, error) {
 	for {
 		s.mu.Lock()
 		s.decideKnown(client)
-		if s.verdict != argumentsUnknown {
+		if s.quirks.arguments != argumentsUnknown {
 			defer s.mu.Unlock()
-			return s.verdict == argumentsKept, nil
+			return s.quirks.arguments == argumentsKept, nil
 		}
 		other := s.probing
 		if other == nil {
@@ -77,20 +85,20 @@ func (s *Terminals) usable(ctx context.Context, client acp.Implementation, probe
 }
 
 // runProbe runs the probe and stores its decision.
-func (s *Terminals) runProbe(ctx context.Context, probe func(context.Context) (arguments, string)) {
-	got, why := probe(ctx)
+func (s *Terminals) runProbe(ctx context.Context, probe func(context.Context) quirks) {
+	found := probe(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if got == argumentsKept || ctx.Err() == nil {
-		s.verdict, s.why = got, why
+	if found.arguments == argumentsKept || ctx.Err() == nil {
+		s.quirks = found
 	}
 	close(s.probing)
 	s.probing = nil
 }
 
 // The probe requires that blanks, quotes, a glob and a variable arrive
-// unchanged. Its only effect is output, which differs from its script, since a
-// terminal may echo the script.
+// unchanged, and that the terminal reports an exit status. Its only effect is output, which
+// differs from its script, since a terminal may echo the script.
 const (
 	probeScript = `zeph=kept; [ "$zeph" = kept ] && printf '%s|' 'a b' '*' || echo lo''st`
 	probeKept   = "a b|*|"
@@ -99,43 +107,52 @@ const (
 
 const (
 	probeTimeout     = 5 * time.Second        // for all of a probe
-	probeOutputDelay = 500 * time.Millisecond // for output that arrives after the exit
+	probeOutputDelay = 500 * time.Millisecond // for output or a status that arrives after the exit
 	probeInterval    = 50 * time.Millisecond
 )
 
-// probe runs the probe in a terminal of the client, and never returns argumentsUnknown.
-func (t *Terminal) probe(ctx context.Context, cmd shell.Command) (arguments, string) {
+// probe runs the probe in a terminal of the client. It always decides about the arguments.
+func (t *Terminal) probe(ctx context.Context, cmd shell.Command) quirks {
 	const (
 		undecided = "this editor is unknown, and a harmless command could not be tried in its terminal: "
 		joined    = "this editor's terminals join the arguments of a command"
+		endless   = "this editor does not report how a command ends"
 	)
+	unsafe := func(why string) quirks { return quirks{arguments: argumentsUnsafe, why: why} }
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	term, err := t.start(ctx, shell.Command{Line: probeScript, Dir: cmd.Dir, Session: cmd.Session}, 1<<10)
 	if err != nil {
-		return argumentsUnsafe, undecided + reason(err)
+		return unsafe(undecided + reason(err))
 	}
 	defer term.Release()
-	_, waitErr := term.Wait(ctx)
+	waited, _ := term.Wait(ctx) // an error means no status
 	over := time.After(probeOutputDelay)
 	for {
 		shown, err := term.Output(ctx)
+		if err != nil {
+			return unsafe(undecided + reason(err))
+		}
+		kept := strings.Contains(shown.Output, probeKept)
 		switch {
-		case err == nil && strings.Contains(shown.Output, probeKept):
-			return argumentsKept, ""
-		case err == nil && strings.Contains(shown.Output, probeLost):
-			return argumentsUnsafe, joined
-		case err != nil:
-			return argumentsUnsafe, undecided + reason(err)
-		case waitErr != nil && shown.ExitStatus == nil: // it cannot wait, or not yet
+		case kept && waited.Known():
+			return quirks{arguments: argumentsKept}
+		case kept && shown.ExitStatus != nil && shown.ExitStatus.Known():
+			return quirks{arguments: argumentsKept, endInOutput: true}
+		case strings.Contains(shown.Output, probeLost):
+			return unsafe(joined)
+		case !kept && !waited.Known() && shown.ExitStatus == nil: // it may still run
 			over = time.After(probeOutputDelay)
 		}
 		select {
 		case <-time.After(probeInterval):
 		case <-over:
-			return argumentsUnsafe, joined
+			if kept {
+				return unsafe(endless)
+			}
+			return unsafe(joined)
 		case <-ctx.Done():
-			return argumentsUnsafe, undecided + reason(context.Cause(ctx))
+			return unsafe(undecided + reason(context.Cause(ctx)))
 		}
 	}
 }

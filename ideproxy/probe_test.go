@@ -113,7 +113,7 @@ func TestProbe(t *testing.T) {
 					break
 				}
 			}
-			if why := shared.why; tt.local != strings.Contains(why, told) {
+			if why := shared.quirks.why; tt.local != strings.Contains(why, told) {
 				t.Errorf("why is %q", why)
 			}
 		})
@@ -151,8 +151,62 @@ func TestUndecidedProbe(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				if count(wire.methods(), "terminal/create") != 1 || len(here.lines) != 2 || !strings.Contains(shared.why, tt.why) {
-					t.Errorf("calls %q, here %q, why %q", wire.methods(), here.lines, shared.why)
+				if count(wire.methods(), "terminal/create") != 1 || len(here.lines) != 2 || !strings.Contains(shared.quirks.why, tt.why) {
+					t.Errorf("calls %q, here %q, why %q", wire.methods(), here.lines, shared.quirks.why)
+				}
+			})
+		})
+	}
+}
+
+// slowCommand is an editor whose second command, after the probe, ends when its output has
+// been requested twice.
+type slowCommand struct {
+	waited, ended    string // the answer to terminal/wait_for_exit, and exitStatus at the end
+	terminals, asked int
+}
+
+func (e *slowCommand) answer(method string, _ json.RawMessage) string {
+	switch method {
+	case "terminal/create":
+		e.terminals++
+		return fmt.Sprintf(`{"terminalId":"t%d"}`, e.terminals)
+	case "terminal/wait_for_exit":
+		return e.waited
+	case "terminal/output":
+		if e.terminals == 1 {
+			return fmt.Sprintf(`{"output":%q,"truncated":false,"exitStatus":%s}`, probeKept, e.ended)
+		}
+		if e.asked++; e.asked < 3 {
+			return `{"output":"half","truncated":false}`
+		}
+		return fmt.Sprintf(`{"output":"all","truncated":false,"exitStatus":%s}`, e.ended)
+	}
+	return `{}`
+}
+
+// A client may answer terminal/wait_for_exit without a status, while the command runs. The
+// output must have the status then, or commands do not run there.
+func TestClientThatDoesNotWait(t *testing.T) {
+	for name, tt := range map[string]struct {
+		waited, ended, want string
+	}{
+		"empty":         {`{}`, `{"exitCode":0}`, "all"},
+		"null":          {`null`, `{"exitCode":3,"signal":null}`, "all"},
+		"nulls":         {`{"exitCode":null,"signal":null}`, `{"signal":"SIGTERM"}`, "all"},
+		"refused":       {refused, `{"exitCode":0}`, "half"}, // an error is no answer
+		"with a status": {`{"exitCode":0}`, `null`, "half"},
+		"no status":     {`{}`, `null`, "here"},
+		"empty status":  {`{}`, `{}`, "here"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e := &slowCommand{waited: tt.waited, ended: tt.ended}
+				shared := &Terminals{}
+				term := &Terminal{Client: connect(t, &editor{answer: e.answer}), Shared: shared, Local: &local{}}
+				out, _ := term.Run(t.Context(), shell.Command{Line: "x", Dir: "/", Session: "s1"})
+				if out.Text != tt.want || (tt.want == "here") != strings.Contains(shared.quirks.why, "does not report how a command ends") {
+					t.Errorf("%+v, why %q", out, shared.quirks.why)
 				}
 			})
 		})

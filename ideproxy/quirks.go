@@ -19,7 +19,10 @@ type quirks struct {
 	// dropsEnd means that a terminal keeps the beginning of an output over the limit,
 	// not the end.
 	dropsEnd bool
-	why      string // one line for people: why commands do not run in its terminals
+	// endInOutput means that terminal/wait_for_exit returns no exit status, perhaps while
+	// the command still runs. terminal/output has the status.
+	endInOutput bool
+	why         string // one line for people: why commands do not run in its terminals
 }
 
 // arguments is the way in which terminal/create passes arguments on. bash -c SCRIPT has

@@ -57,10 +57,7 @@ func (t *Terminal) Run(ctx context.Context, cmd shell.Command) (shell.Output, er
 		return shell.Output{}, err
 	}
 	out := shell.Output{Terminal: term.ID, Release: term.Release, ReadOnly: t.confines(cmd)}
-	status, err := term.Wait(ctx)
-	if refused, ok := errors.AsType[*acp.ClientError](err); ok && refused.Unsupported() {
-		status = poll(ctx, term, outputInterval)
-	}
+	status, err := t.wait(ctx, term, outputInterval)
 	switch {
 	case ctx.Err() == nil:
 	case errors.Is(context.Cause(ctx), context.DeadlineExceeded):
@@ -82,6 +79,17 @@ func (t *Terminal) Run(ctx context.Context, cmd shell.Command) (shell.Output, er
 	return out, err
 }
 
+// wait waits for the end of a command. The client may lack the method, or answer it
+// while the command still runs. Then the terminal is polled for its exit status.
+func (t *Terminal) wait(ctx context.Context, term *acp.Terminal, every time.Duration) (acp.ExitStatus, error) {
+	status, err := term.Wait(ctx)
+	refused, ok := errors.AsType[*acp.ClientError](err)
+	if ok && refused.Unsupported() || err == nil && !status.Known() && t.Shared.endInOutput() {
+		status = poll(ctx, term, every)
+	}
+	return status, err
+}
+
 // errNoTerminals reports that the command has to run locally.
 var errNoTerminals = errors.New("the editor's terminals cannot be used")
 
@@ -99,7 +107,7 @@ func (t *Terminal) create(ctx context.Context, cmd shell.Command) (*acp.Terminal
 		return nil, errNoTerminals
 	}
 	if t.Shared != nil {
-		probe := func(ctx context.Context) (arguments, string) { return t.probe(ctx, cmd) }
+		probe := func(ctx context.Context) quirks { return t.probe(ctx, cmd) }
 		if ok, err := t.Shared.usable(ctx, t.Client.Info(), probe); err != nil {
 			return nil, err
 		} else if !ok {
@@ -182,7 +190,7 @@ func (t *Terminal) collect(ctx context.Context, term *acp.Terminal, status acp.E
 		out.Text = shown.Output
 	}
 	out.Stdout = out.Text // a terminal has one stream
-	if status.ExitCode == nil && status.Signal == nil && shown.ExitStatus != nil {
+	if !status.Known() && shown.ExitStatus != nil {
 		status = *shown.ExitStatus
 	}
 	setExit(out, status)
