@@ -10,7 +10,6 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/approval"
-	"github.com/zeph-acp/zeph-acp/session"
 )
 
 // approvals returns the store of the user's approvals; nil if there is no data
@@ -35,34 +34,34 @@ func (a *App) approvals(l *config.Loaded) *approval.Store {
 }
 
 // approvalDesk returns the approvals for a session's repository.
-func (a *App) approvalDesk(s session.Setup) *approval.Desk {
-	return &approval.Desk{Store: a.MCP.Approvals, Ask: a.askApproval(s), Unasked: a.unasked(s)}
+func (b *sessionBuilder) approvalDesk() *approval.Desk {
+	return &approval.Desk{Store: b.app.MCP.Approvals, Ask: b.askApproval(), Unasked: b.unasked()}
 }
 
 // unasked returns the function that warns about parts of the repository that are not used,
 // since "zeph-acp run" has no user to ask; nil in other sessions.
-func (a *App) unasked(s session.Setup) func(what string) {
-	if !a.NoUser || a.checking != nil {
+func (b *sessionBuilder) unasked() func(what string) {
+	if !b.app.NoUser || b.app.checking != nil {
 		return nil
 	}
 	return func(what string) {
-		s.Warn(executors.Shown("Not used, since it is not approved and there is no user to ask: " + executors.WholeLine(what) +
+		b.session.Warn(executors.Shown("Not used, since it is not approved and there is no user to ask: " + executors.WholeLine(what) +
 			". Approve it in an editor or a terminal, or add --yes."))
 	}
 }
 
 // askApproval returns the function that asks the user about approvals; nil if there is
 // no user.
-func (a *App) askApproval(s session.Setup) func(context.Context, approval.Question) approval.Answer {
-	if a.noUser(s) || a.checking != nil {
+func (b *sessionBuilder) askApproval() func(context.Context, approval.Question) approval.Answer {
+	if b.noUser() || b.app.checking != nil {
 		return nil
 	}
 	return func(ctx context.Context, q approval.Question) approval.Answer {
 		if q.Text != executors.Shown(q.Text) {
-			s.Warn(executors.Shown("Too long to ask about, so the answer is no: " + q.Title))
+			b.session.Warn(executors.Shown("Too long to ask about, so the answer is no: " + q.Title))
 			return approval.No
 		}
-		switch a.askUser(ctx, s, q, approvalOptions) {
+		switch b.askUser(ctx, q, approvalOptions) {
 		case approveOnce:
 			return approval.Once
 		case approveAlways:

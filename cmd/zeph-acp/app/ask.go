@@ -12,7 +12,6 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/approval"
 	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 	"github.com/zeph-acp/zeph-acp/ideproxy"
-	"github.com/zeph-acp/zeph-acp/session"
 )
 
 // The answers to a question about an approval. Each id is also the option's kind,
@@ -39,32 +38,32 @@ var yesOrNo = []acp.PermissionOption{
 // askUser asks the user a question and returns the id of the chosen option; "" if there
 // was no answer. It sends a permission request about a new tool call, which all clients
 // can show.
-func (a *App) askUser(ctx context.Context, s session.Setup, q approval.Question, options []acp.PermissionOption) string {
+func (b *sessionBuilder) askUser(ctx context.Context, q approval.Question, options []acp.PermissionOption) string {
 	shown := acp.ToolCall{Title: executors.Shown(q.Title)}
 	if q.Text != "" {
-		b := acp.TextBlock(jsonBlock(executors.Shown(q.Text)))
-		shown.Content = append(shown.Content, acp.ToolContent{Type: "content", Content: &b})
+		block := acp.TextBlock(jsonBlock(executors.Shown(q.Text)))
+		shown.Content = append(shown.Content, acp.ToolContent{Type: "content", Content: &block})
 	}
 	if q.After != "" {
 		before, after := executors.Shown(q.Before), executors.Shown(q.After)
 		shown.Content = append(shown.Content, acp.ToolContent{
-			Type: "diff", Path: filepath.Join(s.CWD, "definition.json"), OldText: &before, NewText: &after,
+			Type: "diff", Path: filepath.Join(b.session.CWD, "definition.json"), OldText: &before, NewText: &after,
 		})
 	}
-	return a.askWithCard(ctx, s, shown, options)
+	return b.askWithCard(ctx, shown, options)
 }
 
 // askWithCard asks the user a question whose title and content are those of shown.
-func (a *App) askWithCard(ctx context.Context, s session.Setup, shown acp.ToolCall, options []acp.PermissionOption) string {
-	shown.Update, shown.ToolCallID, shown.Status, shown.Kind = acp.UpdateToolCall, a.NewID(), acp.ToolPending, string(executors.KindOther)
+func (b *sessionBuilder) askWithCard(ctx context.Context, shown acp.ToolCall, options []acp.PermissionOption) string {
+	shown.Update, shown.ToolCallID, shown.Status, shown.Kind = acp.UpdateToolCall, b.app.NewID(), acp.ToolPending, string(executors.KindOther)
 	send := func(u acp.ToolCall) {
-		if err := s.Client.Update(ctx, s.ID, u); err != nil {
-			a.Log.Debug("question", "session", s.ID, "err", err)
+		if err := b.session.Client.Update(ctx, b.session.ID, u); err != nil {
+			b.app.Log.Debug("question", "session", b.session.ID, "err", err)
 		}
 	}
 	send(shown)
 	shown.Update = ""
-	option, err := (&ideproxy.Approver{Client: s.Client, Session: s.ID}).Ask(ctx, shown, options)
+	option, err := (&ideproxy.Approver{Client: b.session.Client, Session: b.session.ID}).Ask(ctx, shown, options)
 	status := acp.ToolCompleted
 	if err != nil || option != approveOnce && option != approveAlways {
 		option, status = "", acp.ToolFailed
@@ -110,4 +109,4 @@ func escapeInvisible(text string) string {
 }
 
 // noUser reports whether a session has no user to ask.
-func (a *App) noUser(s session.Setup) bool { return a.NoUser || s.Unattended }
+func (b *sessionBuilder) noUser() bool { return b.app.NoUser || b.session.Unattended }

@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/authorize"
 	"github.com/zeph-acp/zeph-acp/executors/authorize/target"
-	"github.com/zeph-acp/zeph-acp/executors/trust"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
 )
@@ -22,19 +20,20 @@ type rulesGates struct {
 }
 
 // rulesGates returns the gates of rules for the tools of one session.
-func (a *App) rulesGates(cfg config.Config, dirs sessionDirs, tools executors.Executor, levels *trust.Trust) *rulesGates {
+func (b *sessionBuilder) rulesGates(tools executors.Executor) *rulesGates {
 	o := authorize.Options{
-		Session: target.Session{Cwd: dirs.roots.Cwd(), Home: dirs.home}, Roots: dirs.roots.Dirs(), Getenv: a.environ, MapPaths: dirs.toRuleNames,
-		Level: func(call *executors.Call) string { return levels.Level(call).String() },
+		Session: target.Session{Cwd: b.dirs.roots.Cwd(), Home: b.dirs.home},
+		Roots:   b.dirs.roots.Dirs(), Getenv: b.app.environ, MapPaths: b.dirs.toRuleNames,
+		Level: func(call *executors.Call) string { return b.tools.gates.trust.Level(call).String() },
 	}
-	if dirs.toRuleNames != nil {
+	if b.dirs.toRuleNames != nil {
 		for i := range o.Roots {
-			o.Roots[i] = dirs.toRuleNames(o.Roots[i])
+			o.Roots[i] = b.dirs.toRuleNames(o.Roots[i])
 		}
 	}
 	return &rulesGates{
-		policy:        authorize.NewPolicy(cfg.Tools.Policy, o),
-		authorization: authorize.NewAuthorization(cfg.Tools.Authorization, o),
+		policy:        authorize.NewPolicy(b.cfg.Tools.Policy, o),
+		authorization: authorize.NewAuthorization(b.cfg.Tools.Authorization, o),
 		calls:         tools,
 	}
 }

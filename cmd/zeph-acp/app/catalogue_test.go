@@ -8,7 +8,6 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
-	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent/skills"
 )
 
@@ -47,7 +46,10 @@ func TestPromptSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := &App{filters: newFilters(&config.Loaded{}), Log: slog.New(slog.DiscardHandler)}
-	system := a.systemPrompt(config.Defaults(), session.Setup{}, sessionDirs{roots: roots, files: roots}, &skills.Set{}).text()
+	b := &sessionBuilder{
+		app: a, cfg: config.Defaults(), dirs: sessionDirs{roots: roots, files: roots}, tools: &sessionTools{skills: &skills.Set{}},
+	}
+	system := b.systemPrompt().text()
 	if t.Logf("system prompt %d bytes, tools %d bytes", len(system), total); total+len(system) > maxPrompt {
 		t.Errorf("system prompt and tools have %d bytes, %d is the limit", total+len(system), maxPrompt)
 	}

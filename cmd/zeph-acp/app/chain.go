@@ -1,10 +1,10 @@
 package app
 
 import (
+	"os"
 	"slices"
 	"time"
 
-	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/audit"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -24,10 +24,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
 	"github.com/zeph-acp/zeph-acp/executors/trace"
 	"github.com/zeph-acp/zeph-acp/executors/web"
-	"github.com/zeph-acp/zeph-acp/executors/workspace"
-	"github.com/zeph-acp/zeph-acp/executors/worktree"
 	"github.com/zeph-acp/zeph-acp/ideproxy"
-	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent/native"
 	"github.com/zeph-acp/zeph-acp/session/agent/question"
 	"github.com/zeph-acp/zeph-acp/session/agent/skills"
@@ -40,91 +37,85 @@ import (
 // refused before any link judges it, links that deny come before the question
 // to the user, and no "always" bypasses a gate. docs/design.md explains the
 // order.
-func (a *App) chain(
-	cfg config.Config, s session.Setup, dirs sessionDirs,
-	rules *policy.ShellPolicyHandle, models helperModels, terminals *ideproxy.Terminals,
-) (executors.Executor, *sessionTools) {
-	caps := s.Client.Capabilities()
-	guard := &policy.Guard{Policy: rules, Roots: dirs.files, Commands: dirs.roots, Home: dirs.home, Private: dirs.roots.PrivateAt}
-	remembered := a.Answers.Project(dirs.roots.Cwd(), dirs.roots.Dirs()[1:]...)
+func (b *sessionBuilder) chain(terminals *ideproxy.Terminals) executors.Executor {
+	guard := &policy.Guard{Policy: b.policy, Roots: b.dirs.files, Commands: b.dirs.roots, Home: b.dirs.home, Private: b.dirs.roots.PrivateAt}
+	remembered := b.app.Answers.Project(b.dirs.roots.Cwd(), b.dirs.roots.Dirs()[1:]...)
 	permission := &policy.Permission{
-		Policy: rules, Roots: dirs.files, Home: dirs.home, Private: dirs.roots.PrivateAt,
-		Mode: s.Mode, Approver: a.approver(s), Arbiter: models.arbiter,
-		Remembered: remembered, Warn: s.Warn, NoBash: !shell.HasBash(), ScheduledTask: s.Unattended,
+		Policy: b.policy, Roots: b.dirs.files, Home: b.dirs.home, Private: b.dirs.roots.PrivateAt,
+		Mode: b.session.Mode, Approver: b.approver(), Arbiter: b.models.arbiter,
+		Remembered: remembered, Warn: b.session.Warn, NoBash: !shell.HasBash(), ScheduledTask: b.session.Unattended,
 	}
-	box := a.newSandbox(cfg, dirs)
-	local := localShell(cfg, box)
-	local.Reaper = a.Reaper
-	bash := shellTools(cfg, dirs.roots, local, box, &ideproxy.Terminal{
-		Client: s.Client, Shared: terminals, Local: local, Block: local.Block, Extra: local.Extra, NoBash: permission.NoBash,
+	box := b.newSandbox()
+	local := localShell(b.cfg, box)
+	local.Reaper = b.app.Reaper
+	bash := b.shellTools(local, box, &ideproxy.Terminal{
+		Client: b.session.Client, Shared: terminals, Local: local, Block: local.Block, Extra: local.Extra, NoBash: permission.NoBash,
 	})
-	if a.Background != nil {
-		a.Background(bash.Commands)
+	if b.app.Background != nil {
+		b.app.Background(bash.Commands)
 	}
-	st := &sessionTools{
-		model:         s.Model,
-		confirm:       a.confirm(s),
+	b.tools = &sessionTools{
+		model:         b.session.Model,
+		confirm:       b.confirm(),
 		shell:         bash,
-		terminalState: func() string { return terminals.State(s.Client) },
+		terminalState: func() string { return terminals.State(b.session.Client) },
 		sandbox:       box,
-		cache:         cache.New(cfg.Tools.ResultCache),
-		adversarial:   models.adversarial,
-		quota:         &quota.Quota{Limits: cfg.Tools.Limits},
+		cache:         cache.New(b.cfg.Tools.ResultCache),
+		adversarial:   b.models.adversarial,
+		quota:         &quota.Quota{Limits: b.cfg.Tools.Limits},
 		answers:       remembered,
-		overflow:      a.overflow(cfg),
-		filter:        a.filter(cfg),
-		mcp:           a.mcpSession(cfg, s),
-		rewind:        a.newRewind(cfg, s, dirs),
+		overflow:      b.overflow(),
+		filter:        b.filter(),
+		mcp:           b.mcpSession(),
+		rewind:        b.newRewind(),
 		toolset: toolset.New(toolset.Config{
-			TAFC: cfg.Tools.TAFC, Filter: cfg.Agent.ToolFilter, Dependencies: cfg.Tools.Dependencies,
-		}, &a.vectors, a.Log),
+			TAFC: b.cfg.Tools.TAFC, Filter: b.cfg.Agent.ToolFilter, Dependencies: b.cfg.Tools.Dependencies,
+		}, &b.app.vectors, b.app.Log),
 	}
-	st.gates = a.newGates(cfg, s, dirs.home, st.mcp)
-	st.gates.flow.MapPath = st.copies.toProject
-	st.copies.report = func() { a.worktrees.showLeftovers(s.Warn) }
-	st.hooks = a.hooks(cfg, s, dirs, st)
-	st.tasks = a.newSessionTasks(cfg, s, st.gates.flow)
-	st.memory = a.memory(cfg, s, dirs, st.gates.flow)
-	st.cache.Busy = func() bool { return bash.Running() > 0 }
-	st.skills = a.skills(cfg, s, dirs, st)
-	st.commandFiles = a.filesOfCommands(s, dirs)
-	st.subagents = a.subAgents(cfg, s, dirs, st)
-	fs := a.fileSystem(cfg, s, dirs.files, caps, st.rewind)
-	st.lsp = a.languageServers(cfg, s, dirs, fs, bash)
-	st.tools = a.tools(cfg, s, dirs, st, local, fs)
-	st.rules = a.rulesGates(cfg, dirs, st.tools, st.gates.trust)
-	p := place{dirs, guard, permission, st.rules, st.lsp, st.rewind, st.cache, st.tools, fs}
-	st.newCopyPlace = func(c *worktree.Copy) (place, *shell.Executor, error) { return a.copyPlace(cfg, st, p, c) }
-	st.place = p
-	return a.links(cfg, st, p), st
+	b.tools.gates = b.newGates()
+	b.tools.gates.flow.MapPath = b.tools.copies.toProject
+	b.tools.copies.report = func() { b.app.worktrees.showLeftovers(b.session.Warn) }
+	b.tools.hooks = b.hooks()
+	b.tools.tasks = b.newSessionTasks()
+	b.tools.memory = b.memory()
+	b.tools.cache.Busy = func() bool { return bash.Running() > 0 }
+	b.tools.skills = b.skills()
+	b.tools.system = b.systemPrompt()
+	b.tools.commandFiles = b.filesOfCommands()
+	b.tools.subagents = b.subAgents()
+	fs := b.fileSystem()
+	b.tools.lsp = b.languageServers(fs)
+	b.tools.tools = b.composite(local, fs)
+	b.tools.rules = b.rulesGates(b.tools.tools)
+	b.tools.place = place{b.dirs, guard, permission, b.tools.rules, b.tools.lsp, b.tools.rewind, b.tools.cache, b.tools.tools, fs}
+	return b.links(b.tools.place)
 }
 
-// tools returns the tools of a session. If they are off, it only records their names in st.
-func (a *App) tools(
-	cfg config.Config, s session.Setup, dirs sessionDirs, st *sessionTools, local shell.Local, fs files.FS,
-) *executors.DynExecutor {
+// composite returns the tools without the chain. If they are off, it only records their
+// names.
+func (b *sessionBuilder) composite(local shell.Local, fs files.FS) *executors.DynExecutor {
 	tools := executors.NewDynExecutor(
-		st.skills,
-		st.sandbox.Middleware(st.shell),
-		files.New(fs, dirs.files, cfg.Tools.File),
-		web.New(cfg.Tools.Scrape),
-		diagnostics.New(local, dirs.roots, cfg.Tools.Diagnostics),
-		st.overflow.Tools(),
+		b.tools.skills,
+		b.tools.sandbox.Middleware(b.tools.shell),
+		files.New(fs, b.dirs.files, b.cfg.Tools.File),
+		web.New(b.cfg.Tools.Scrape),
+		diagnostics.New(local, b.dirs.roots, b.cfg.Tools.Diagnostics),
+		b.tools.overflow.Tools(),
 		native.New(),
-		question.New(cfg.Tools.AskUser),
-		st.subagents,
-		st.toolset.Search(),
-		st.memory.Tools(),
-		a.exitPlan(s), // only in one mode
-		st.mcp,        // its tools come and go
-		st.tasks,      // last, since its tools may come later
+		question.New(b.cfg.Tools.AskUser),
+		b.tools.subagents,
+		b.tools.toolset.Search(),
+		b.tools.memory.Tools(),
+		b.exitPlan(),  // only in one mode
+		b.tools.mcp,   // its tools come and go
+		b.tools.tasks, // last, since its tools may come later
 	)
-	if cfg.Tools.Enabled {
+	if b.cfg.Tools.Enabled {
 		return tools
 	}
-	st.disabled = []string{memory.SaveName, memory.SearchName} // not among tools before the store was read
+	b.tools.disabled = []string{memory.SaveName, memory.SearchName} // not among tools before the store was read
 	for _, tool := range tools.Tools() {
-		st.disabled = append(st.disabled, tool.Name)
+		b.tools.disabled = append(b.tools.disabled, tool.Name)
 	}
 	tools.Set()
 	return tools
@@ -145,30 +136,30 @@ type place struct {
 }
 
 // links puts the links around the tools of a place.
-func (a *App) links(cfg config.Config, st *sessionTools, p place) executors.Executor {
+func (b *sessionBuilder) links(p place) executors.Executor {
 	gates := []executors.Middleware{
 		p.rules.policy.Middleware,
 		p.rules.authorization.Middleware,
-		st.hooks.Middleware,
-		st.adversarial.Link(),
-		st.gates.trust.Link(),
-		st.gates.flow.Link(),
-		st.gates.anomaly.Link(),
-		st.gates.utility.Link(),
+		b.tools.hooks.Middleware,
+		b.tools.adversarial.Link(),
+		b.tools.gates.trust.Link(),
+		b.tools.gates.flow.Link(),
+		b.tools.gates.anomaly.Link(),
+		b.tools.gates.utility.Link(),
 		p.permission.Middleware,
 	}
 	if p.lsp != nil { // its calls check an edit, and pass the same gates
 		p.lsp.Check = executors.Chain(p.lsp.Tools(), slices.Concat([]executors.Middleware{
-			trace.Calls, audit.Middleware(a.Audit), executors.Validate, p.guard.Middleware,
-		}, gates, []executors.Middleware{st.filter.Middleware})...)
+			trace.Calls, audit.Middleware(b.app.Audit), executors.Validate, p.guard.Middleware,
+		}, gates, []executors.Middleware{b.tools.filter.Middleware})...)
 	}
-	return executors.Chain(a.effects(p.tools), slices.Concat([]executors.Middleware{
+	return executors.Chain(b.app.effects(p.tools), slices.Concat([]executors.Middleware{
 		p.lsp.Around,
 		trace.Calls,
-		a.Watch,
-		audit.Middleware(a.Audit),
-		st.quota.Middleware,
-		st.toolset.Middleware,
+		b.app.Watch,
+		audit.Middleware(b.app.Audit),
+		b.tools.quota.Middleware,
+		b.tools.toolset.Middleware,
 		executors.Validate,
 		p.guard.Middleware,
 		executors.DelegationGate,
@@ -177,20 +168,20 @@ func (a *App) links(cfg config.Config, st *sessionTools, p place) executors.Exec
 		p.lsp.Within,
 		p.rewind.Middleware,
 		p.cache.Middleware,
-		cfg.Tools.Retry.Middleware,
-		st.overflow.Middleware,
-		st.filter.Middleware,
+		b.cfg.Tools.Retry.Middleware,
+		b.tools.overflow.Middleware,
+		b.tools.filter.Middleware,
 	})...)
 }
 
 // overflow returns the store of results that are too long for the model.
-func (a *App) overflow(cfg config.Config) *overflow.Overflow {
+func (b *sessionBuilder) overflow() *overflow.Overflow {
 	o := &overflow.Overflow{
-		Memory: a.Overflow, Config: cfg.Tools.Overflow, Log: a.Log,
+		Memory: b.app.Overflow, Config: b.cfg.Tools.Overflow, Log: b.app.Log, Summarizer: b.models.summarizer,
 		Paged: []string{"read", "grep", "find_path", "list_directory"},
 	}
-	if a.Store != nil { // a nil *store.DB would be a Store that is not nil
-		o.Store = a.Store
+	if b.app.Store != nil { // a nil *store.DB would be a Store that is not nil
+		o.Store = b.app.Store
 	}
 	return o
 }
@@ -218,15 +209,21 @@ func localShell(cfg config.Config, box *sandbox.Sandbox) shell.Local {
 	return local
 }
 
+// environment returns the variables for programs of the session that are no commands, with
+// secrets removed.
+func (b *sessionBuilder) environment() []string {
+	return shell.Env(os.Environ(), localShell(b.cfg, nil).Block)
+}
+
 // shellTools returns the tools that run commands: in the client's terminals if
 // it has any and no sandbox is required, else on this machine.
-func shellTools(cfg config.Config, roots *workspace.Roots, local shell.Local, box *sandbox.Sandbox, terminal *ideproxy.Terminal) *shell.Executor {
-	tools := shell.New(local, roots.Cwd(), cfg.Tools.Shell.Config)
-	tools.Roots = roots
+func (b *sessionBuilder) shellTools(local shell.Local, box *sandbox.Sandbox, terminal *ideproxy.Terminal) *shell.Executor {
+	tools := shell.New(local, b.dirs.roots.Cwd(), b.cfg.Tools.Shell.Config)
+	tools.Roots = b.dirs.roots
 	if terminal.Client.Capabilities().Terminal && !box.Required() { // a sandbox does not reach the client's terminals
 		tools.Runner = terminal
 		if !ideproxy.Ours(terminal.Client) {
-			tools.Timeout, tools.TimeoutKey = time.Duration(cfg.ACP.TerminalTimeoutSecs)*time.Second, "acp.terminal_timeout_secs"
+			tools.Timeout, tools.TimeoutKey = time.Duration(b.cfg.ACP.TerminalTimeoutSecs)*time.Second, "acp.terminal_timeout_secs"
 			tools.HasTerminal = true
 		}
 	}
@@ -235,15 +232,16 @@ func shellTools(cfg config.Config, roots *workspace.Roots, local shell.Local, bo
 
 // fileSystem returns the files of a session: through the client as far as its capabilities
 // allow, else on the disk.
-func (a *App) fileSystem(cfg config.Config, s session.Setup, roots *workspace.Roots, caps acp.ClientCapabilities, kept *rewind.Session) files.FS {
-	var fs files.FS = files.Disk{Roots: roots, MaxBytes: cfg.Tools.File.MaxFileBytes}
+func (b *sessionBuilder) fileSystem() files.FS {
+	caps := b.session.Client.Capabilities()
+	var fs files.FS = files.Disk{Roots: b.dirs.files, MaxBytes: b.cfg.Tools.File.MaxFileBytes}
 	if caps.ReadTextFile || caps.WriteTextFile {
 		fs = &ideproxy.FS{
-			Client: s.Client, Session: s.ID, Roots: roots, Disk: fs,
+			Client: b.session.Client, Session: b.session.ID, Roots: b.dirs.files, Disk: fs,
 			Read: caps.ReadTextFile, Write: caps.WriteTextFile,
 		}
 	}
-	return trackedFS(kept, fs, caps)
+	return trackedFS(b.tools.rewind, fs, caps)
 }
 
 // Catalogue returns the tools of a session whose configuration enables all of

@@ -77,18 +77,12 @@ func (a *App) Checker(dir, mode string) (*Checker, error) {
 			return m
 		},
 	}
-	roots, err := a.roots(s)
+	b, warnings, err := a.newSessionBuilder(s)
 	if err != nil {
 		return nil, err
 	}
-	rules := a.currentRules()
-	cfg, warnings := a.tightened(rules, roots)
-	cfg.Tools.Limits = quota.Limits{}
-	dirs, dirWarnings, err := a.sessionDirs(cfg, roots)
-	if err != nil {
-		return nil, err
-	}
-	c.Mode = cmp.Or(mode, cfg.Agent.Mode)
+	b.cfg.Tools.Limits = quota.Limits{}
+	c.policy, c.Warnings, c.Mode = b.policy, warnings, cmp.Or(mode, b.cfg.Agent.Mode)
 	var names []string
 	for _, m := range a.modes() {
 		names = append(names, m.ID)
@@ -96,12 +90,9 @@ func (a *App) Checker(dir, mode string) (*Checker, error) {
 	if !slices.Contains(names, c.Mode) {
 		return nil, &headless.ModeError{Mode: c.Mode, Known: names}
 	}
-	models, modelWarnings := a.helperModels(cfg, s, dirs.home)
-	c.Warnings = slices.Concat(warnings, dirWarnings, modelWarnings)
-	c.policy = a.shellPolicy(s, roots, dirs.home, cfg, rules)
 	c.session = func() executors.Executor {
-		chain, st := a.chain(cfg, s, dirs, c.policy, models, &ideproxy.Terminals{})
-		c.ready = st.hooks.Ready
+		chain := b.chain(&ideproxy.Terminals{})
+		c.ready = b.tools.hooks.Ready
 		return chain
 	}
 	c.chain = c.session()
@@ -232,11 +223,11 @@ func (a *App) effects(tools executors.Executor) executors.Executor {
 
 // approver returns the party that answers questions about calls; nil if calls are only
 // checked.
-func (a *App) approver(s session.Setup) policy.Approver {
-	if a.checking != nil {
+func (b *sessionBuilder) approver() policy.Approver {
+	if b.app.checking != nil {
 		return nil
 	}
-	return &ideproxy.Approver{Client: s.Client, Session: s.ID}
+	return &ideproxy.Approver{Client: b.session.Client, Session: b.session.ID}
 }
 
 // effectless has the tools of a session and the assumed ones. Their calls do nothing.

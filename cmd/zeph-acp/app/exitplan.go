@@ -6,19 +6,18 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/ideproxy"
-	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent/native"
 )
 
 // exitPlan returns the tool with which a model asks the user to approve its plan. Without
 // a user it is never offered.
-func (a *App) exitPlan(s session.Setup) *native.ExitPlan {
-	e := &native.ExitPlan{Mode: s.Mode, SetMode: s.SetMode}
-	for _, m := range a.modes() {
+func (b *sessionBuilder) exitPlan() *native.ExitPlan {
+	e := &native.ExitPlan{Mode: b.session.Mode, SetMode: b.session.SetMode}
+	for _, m := range b.app.modes() {
 		e.Modes = append(e.Modes, m.ID)
 	}
-	if !a.NoUser {
-		ask := (&ideproxy.Approver{Client: s.Client, Session: s.ID}).AskAbout
+	if !b.app.NoUser {
+		ask := (&ideproxy.Approver{Client: b.session.Client, Session: b.session.ID}).AskAbout
 		e.Ask = func(ctx context.Context, call *executors.Call, options []native.Option) (string, error) {
 			plan := acp.TextBlock(executors.Shown(call.Card.Text))
 			var offered []acp.PermissionOption

@@ -14,26 +14,26 @@ import (
 )
 
 // filesOfCommands returns the commands of files of a session.
-func (a *App) filesOfCommands(s session.Setup, dirs sessionDirs) *filecommand.Set {
+func (b *sessionBuilder) filesOfCommands() *filecommand.Set {
 	o := filecommand.Options{
-		Dir: dirs.roots.Cwd(), Warn: s.Warn, Announce: s.Announce,
-		Desk: &approval.Desk{Store: a.MCP.Approvals, Ask: a.askApproval(s)}, // a reply says if one is not used
+		Dir: b.dirs.roots.Cwd(), Warn: b.session.Warn, Announce: b.session.Announce,
+		Desk: &approval.Desk{Store: b.app.MCP.Approvals, Ask: b.askApproval()}, // a reply says if one is not used
 		Stat: func(path string) (exists, dir bool) {
-			real, err := dirs.files.Resolve(path)
+			real, err := b.dirs.files.Resolve(path)
 			if err != nil {
 				return false, false
 			}
-			info, err := dirs.files.Lstat(real)
+			info, err := b.dirs.files.Lstat(real)
 			return err == nil, err == nil && info.IsDir()
 		},
 	}
-	if a.Commands != "" {
-		o.Sources = append(o.Sources, skills.Source{Name: "yours", FS: os.DirFS(a.Commands)})
+	if b.app.Commands != "" {
+		o.Sources = append(o.Sources, skills.Source{Name: "yours", FS: os.DirFS(b.app.Commands)})
 	}
-	if a.ProjectSkills {
+	if b.app.ProjectSkills {
 		for _, dir := range filecommand.ProjectDirs {
-			path := filepath.Join(dirs.roots.Cwd(), filepath.FromSlash(dir))
-			o.Sources = append(o.Sources, skills.Source{Name: dir, FS: projectDir{dirs.files, path}, Project: true})
+			path := filepath.Join(b.dirs.roots.Cwd(), filepath.FromSlash(dir))
+			o.Sources = append(o.Sources, skills.Source{Name: dir, FS: projectDir{b.dirs.files, path}, Project: true})
 		}
 	}
 	return filecommand.New(o)

@@ -38,12 +38,13 @@ func (f *filters) filterFor(cfg filter.Config) *filter.Filter {
 }
 
 // filter returns the link that filters the results of a session's tools.
-func (a *App) filter(cfg config.Config) *filter.Link {
+func (b *sessionBuilder) filter() *filter.Link {
 	link := &filter.Link{
-		Filter: a.filters.filterFor(cfg.Tools.Filters), Metrics: &filter.Metrics{}, MaxChars: cfg.Tools.Shell.MaxOutputChars, Log: a.Log,
+		Filter: b.app.filters.filterFor(b.cfg.Tools.Filters), Metrics: &filter.Metrics{},
+		MaxChars: b.cfg.Tools.Shell.MaxOutputChars, Log: b.app.Log,
 	}
-	if a.Store != nil { // a nil *store.DB would be Totals that are not nil
-		link.Metrics.Totals = a.Store
+	if b.app.Store != nil { // a nil *store.DB would be Totals that are not nil
+		link.Metrics.Totals = b.app.Store
 	}
 	return link
 }
@@ -123,6 +124,11 @@ func (f *filters) learningGetenv(keys *keys.Keys) func(name string) string {
 		}
 		return value
 	}
+}
+
+// mask returns a function that redacts the credentials in a text of the session.
+func (b *sessionBuilder) mask() func(string) string {
+	return b.app.filters.mask(b.cfg.Tools.Filters.Security)
 }
 
 // mask returns a function that redacts the credentials in a text.

@@ -4,10 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors/anomaly"
 	"github.com/zeph-acp/zeph-acp/executors/infoflow"
-	"github.com/zeph-acp/zeph-acp/executors/mcp"
 	"github.com/zeph-acp/zeph-acp/executors/trust"
 	"github.com/zeph-acp/zeph-acp/executors/utility"
 	"github.com/zeph-acp/zeph-acp/session"
@@ -24,19 +22,19 @@ type gates struct {
 }
 
 // newGates makes the gates of a session and connects those that depend on each other.
-func (a *App) newGates(cfg config.Config, s session.Setup, home string, servers *mcp.Session) gates {
+func (b *sessionBuilder) newGates() gates {
 	g := gates{
-		trust: trust.New(cfg.Tools.Trust), flow: infoflow.New(cfg.Tools.InformationFlow, home),
-		anomaly: anomaly.New(cfg.Tools.Anomaly), utility: utility.New(cfg.Tools.Utility),
+		trust: trust.New(b.cfg.Tools.Trust), flow: infoflow.New(b.cfg.Tools.InformationFlow, b.dirs.home),
+		anomaly: anomaly.New(b.cfg.Tools.Anomaly), utility: utility.New(b.cfg.Tools.Utility),
 	}
-	g.trust.Entry, g.trust.LowerOnly = servers.Trusted, a.isManaged("tools.trust")
+	g.trust.Entry, g.trust.LowerOnly = b.tools.mcp.Trusted, b.app.isManaged("tools.trust")
 	g.trust.Forget = g.anomaly.Forget
-	g.trust.Save = stateSaver(s, trust.Name)
+	g.trust.Save = stateSaver(b.session, trust.Name)
 	g.flow.Trusted = func(server string) bool { return g.trust.LevelOf(trust.Server(server)) == trust.Trusted }
-	g.flow.Save = stateSaver(s, infoflow.Name)
+	g.flow.Save = stateSaver(b.session, infoflow.Name)
 	g.anomaly.Block = g.trust.BlockTool
 	g.anomaly.Blocked = g.trust.BlockedTool
-	g.anomaly.Warn, g.anomaly.Withdraw, g.anomaly.Log = s.Warn, s.Withdraw, a.Log
+	g.anomaly.Warn, g.anomaly.Withdraw, g.anomaly.Log = b.session.Warn, b.session.Withdraw, b.app.Log
 	return g
 }
 

@@ -8,27 +8,25 @@ import (
 	"path/filepath"
 
 	"github.com/zeph-acp/zeph-acp/audit"
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/approval"
 	"github.com/zeph-acp/zeph-acp/executors/hooks"
 	"github.com/zeph-acp/zeph-acp/executors/shell"
-	"github.com/zeph-acp/zeph-acp/session"
 )
 
 // hooks returns the hooks of a session. No file is read before its first turn.
-func (a *App) hooks(cfg config.Config, s session.Setup, dirs sessionDirs, st *sessionTools) *hooks.Session {
-	dir := dirs.roots.Cwd()
+func (b *sessionBuilder) hooks() *hooks.Session {
+	dir := b.dirs.roots.Cwd()
 	o := hooks.Options{
-		Config: cfg.Tools.Hooks, Session: s.ID, Dir: dir, Resumed: s.Resumed, Sources: a.hookSources(dir),
-		Desk: a.approvalDesk(s),
-		Env:  func() []string { return shell.Env(os.Environ(), localShell(cfg, nil).Block) },
+		Config: b.cfg.Tools.Hooks, Session: b.session.ID, Dir: dir, Resumed: b.session.Resumed, Sources: b.app.hookSources(dir),
+		Desk: b.approvalDesk(),
+		Env:  b.environment,
 		Shell: func(command string) (string, []string, error) {
 			program, err := shell.FindShell()
 			return program, []string{"-c", command}, err
 		},
-		Reaper: a.Reaper,
+		Reaper: b.app.Reaper,
 		Script: func(path string) (string, error) {
 			name, err := filepath.Rel(dir, path)
 			if err != nil {
@@ -36,14 +34,14 @@ func (a *App) hooks(cfg config.Config, s session.Setup, dirs sessionDirs, st *se
 			}
 			return hashProjectFile(dir, name)
 		},
-		Mask: a.filters.mask(cfg.Tools.Filters.Security),
-		Mode: s.Mode, Model: func() string { return s.Model().Name() }, Warn: s.Warn, NewID: a.NewID,
-		Audit: audit.Middleware(a.Audit), Checking: a.checking != nil,
-		Names: st.copies.nameMappers,
+		Mask: b.mask(),
+		Mode: b.session.Mode, Model: func() string { return b.session.Model().Name() }, Warn: b.session.Warn, NewID: b.app.NewID,
+		Audit: audit.Middleware(b.app.Audit), Checking: b.app.checking != nil,
+		Names: b.tools.copies.nameMappers,
 	}
-	if !a.noUser(s) && a.checking == nil {
+	if !b.noUser() && b.app.checking == nil {
 		o.Confirm = func(ctx context.Context, title string) bool {
-			return a.askUser(ctx, s, approval.Question{Title: title}, yesOrNo) == approveOnce
+			return b.askUser(ctx, approval.Question{Title: title}, yesOrNo) == approveOnce
 		}
 	}
 	return hooks.New(o)

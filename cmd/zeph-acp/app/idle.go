@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
@@ -89,23 +88,23 @@ func (a *App) beforeSession() { a.idle.plan(func() { Catalogue() }) }
 // request to the model and the first events of a turn. All of it is discarded, since the
 // project's files may change until the prompt. The number of saved entries is kept, as
 // between two turns.
-func (a *App) beforePrompt(s session.Setup, st *sessionTools, of *agent.Agent) {
+func (b *sessionBuilder) beforePrompt(of *agent.Agent) {
 	text := ""
-	a.idle.plan(
+	b.app.idle.plan(
 		func() {
-			if _, direct := s.Model().(local.Direct); !direct {
-				text = st.system.write(func(string) {})
+			if _, direct := b.session.Model().(local.Direct); !direct {
+				text = b.tools.system.write(func(string) {})
 			}
 		},
 		func() {
 			hello := llm.Message{Role: llm.User, Blocks: []llm.Block{{Text: "hello"}}}
-			llm.Prepare(s.Model(), llm.Request{System: text, Messages: []llm.Message{hello}, Tools: of.Tools()})
+			llm.Prepare(b.session.Model(), llm.Request{System: text, Messages: []llm.Message{hello}, Tools: of.Tools()})
 		},
 		func() {
 			for _, e := range []transcript.Event{transcript.Prompt{}, transcript.Block{}, transcript.Answer{}, transcript.TurnEnd{}} {
 				_, _ = transcript.Encode(e) // every event can be encoded
 			}
 		},
-		func() { st.memory.Refresh(context.Background()) },
+		func() { b.tools.memory.Refresh(context.Background()) },
 	)
 }

@@ -112,13 +112,16 @@ func TestBeforePrompt(t *testing.T) {
 			}
 			warnings := 0
 			s := session.Setup{Warn: func(string) { warnings++ }, Model: func() llm.Model { return m }}
-			system := a.systemPrompt(config.Defaults(), s, dirs, &skills.Set{})
-			a.beforePrompt(s, &sessionTools{system: system, memory: &memory.Memory{}}, &agent.Agent{Chain: executors.Chain(native.New())})
+			b := &sessionBuilder{
+				app: a, session: s, cfg: config.Defaults(), dirs: dirs, tools: &sessionTools{skills: &skills.Set{}, memory: &memory.Memory{}},
+			}
+			b.tools.system = b.systemPrompt()
+			b.beforePrompt(&agent.Agent{Chain: executors.Chain(native.New())})
 			a.idle.run()
 			if err := os.WriteFile(rules, []byte("new rules"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if text := system.text(); warnings > 0 || !strings.Contains(text, "new rules") {
+			if text := b.tools.system.text(); warnings > 0 || !strings.Contains(text, "new rules") {
 				t.Errorf("%d warnings, and the prompt\n%s", warnings, text)
 			}
 		})

@@ -1,11 +1,9 @@
 package app
 
 import (
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors/adversarial"
 	"github.com/zeph-acp/zeph-acp/executors/judge"
 	"github.com/zeph-acp/zeph-acp/executors/policy"
-	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
@@ -14,44 +12,44 @@ import (
 
 // arbiter returns the judge of the mode auto-judge. The error is meant for the
 // user, who is then asked.
-func (a *App) arbiter(cfg config.Config, s session.Setup) (policy.Arbiter, error) {
-	model, err := a.judgeModel(cfg, s, "tools.judge.provider", cfg.Tools.Judge.Provider)
-	return &judge.Auto{Model: model, Timeout: cfg.Tools.Judge.Timeout(), Mask: a.filters.mask(cfg.Tools.Filters.Security)}, err
+func (b *sessionBuilder) arbiter() (policy.Arbiter, error) {
+	model, err := b.judgeModel("tools.judge.provider", b.cfg.Tools.Judge.Provider)
+	return &judge.Auto{Model: model, Timeout: b.cfg.Tools.Judge.Timeout(), Mask: b.mask()}, err
 }
 
 // adversarialGate returns the gate adversarial_policy, or nil if it is off. The error is
 // meant for the user; the gate then treats each call as not judged.
-func (a *App) adversarialGate(cfg config.Config, s session.Setup, home string) (*adversarial.Gate, error) {
-	c := cfg.Tools.Adversarial
+func (b *sessionBuilder) adversarialGate() (*adversarial.Gate, error) {
+	c := b.cfg.Tools.Adversarial
 	if !c.Enabled {
 		return nil, nil
 	}
-	g := &adversarial.Gate{Config: c, Mask: a.filters.mask(cfg.Tools.Filters.Security)}
-	if g.Policies, g.LoadErr = c.Load(home); g.LoadErr != nil {
+	g := &adversarial.Gate{Config: c, Mask: b.mask()}
+	if g.Policies, g.LoadErr = c.Load(b.dirs.home); g.LoadErr != nil {
 		g.Model = func() judge.Model { return nil }
 		return g, g.LoadErr
 	}
 	var err error
-	g.Model, err = a.judgeModel(cfg, s, "tools.adversarial_policy.policy_provider", c.PolicyProvider)
+	g.Model, err = b.judgeModel("tools.adversarial_policy.policy_provider", c.PolicyProvider)
 	return g, err
 }
 
 // judgeModel returns a function that returns the model for questions about calls: the one
 // that a configuration key selects, or the session's if the key is empty. With an error the
 // function returns nil.
-func (a *App) judgeModel(cfg config.Config, s session.Setup, key, name string) (func() judge.Model, error) {
-	chosen, err := a.helperModel(cfg, key, name)
+func (b *sessionBuilder) judgeModel(key, name string) (func() judge.Model, error) {
+	chosen, err := b.helperModel(key, name)
 	return func() judge.Model {
 		m := chosen
 		if name == "" {
-			m = s.Model()
+			m = b.session.Model()
 		}
 		if m == nil || isDirect(m) {
 			return nil
 		}
 		return &agent.Judge{Model: m, Count: func(m llm.Model, u llm.Usage) {
-			s.Spend(m, u)
-			s.Record(transcript.Answer{Model: m.Name(), Usage: &u})
+			b.session.Spend(m, u)
+			b.session.Record(transcript.Answer{Model: m.Name(), Usage: &u})
 		}}
 	}, err
 }

@@ -41,32 +41,32 @@ func (a *App) mcpServers(l *config.Loaded) *mcp.Servers {
 // mcpSession starts the MCP servers of a session: those of the client, which take
 // precedence, those of the configuration, and those of the repository that the user
 // approved.
-func (a *App) mcpSession(cfg config.Config, s session.Setup) *mcp.Session {
+func (b *sessionBuilder) mcpSession() *mcp.Session {
 	servers := slices.Concat(
-		a.permitted(s, clientServers(s.MCPServers), false),
-		a.permitted(s, a.Config.MCP.Servers, true),
-		a.permitted(s, a.projectServers(s), false),
+		b.permitted(clientServers(b.session.MCPServers), false),
+		b.permitted(b.app.Config.MCP.Servers, true),
+		b.permitted(b.projectServers(), false),
 	)
-	wait := time.Duration(a.Config.MCP.StartupWaitSecs) * time.Second
-	if s.MCPWait != nil && !a.isManaged("mcp.startup_wait_secs") {
-		wait = *s.MCPWait
+	wait := time.Duration(b.app.Config.MCP.StartupWaitSecs) * time.Second
+	if b.session.MCPWait != nil && !b.app.isManaged("mcp.startup_wait_secs") {
+		wait = *b.session.MCPWait
 	}
-	if !cfg.Tools.Enabled || a.checking != nil {
+	if !b.cfg.Tools.Enabled || b.app.checking != nil {
 		servers = nil
 	}
-	return a.MCP.Session(mcp.Options{
-		Dir: s.CWD, Dirs: s.Dirs, Servers: servers, Wait: wait, Changed: s.Announce,
-		Warn: s.Warn, Ask: a.askApproval(s), Unasked: a.unasked(s), User: a.mcpUser(s),
+	return b.app.MCP.Session(mcp.Options{
+		Dir: b.session.CWD, Dirs: b.session.Dirs, Servers: servers, Wait: wait, Changed: b.session.Announce,
+		Warn: b.session.Warn, Ask: b.askApproval(), Unasked: b.unasked(), User: b.mcpUser(),
 	})
 }
 
 // permitted returns the servers that the managed file permits, and warns of the others.
 // inConfig means that they are those of the configuration.
-func (a *App) permitted(s session.Setup, servers []mcp.Server, inConfig bool) []mcp.Server {
+func (b *sessionBuilder) permitted(servers []mcp.Server, inConfig bool) []mcp.Server {
 	var out []mcp.Server
 	for _, e := range servers {
-		if why := a.permits(e, inConfig); why != "" {
-			s.Warn(executors.Shown(fmt.Sprintf("The MCP server %s is left out: %s.", e.Name, why)))
+		if why := b.app.permits(e, inConfig); why != "" {
+			b.session.Warn(executors.Shown(fmt.Sprintf("The MCP server %s is left out: %s.", e.Name, why)))
 			continue
 		}
 		out = append(out, e)
@@ -75,11 +75,11 @@ func (a *App) permitted(s session.Setup, servers []mcp.Server, inConfig bool) []
 }
 
 // mcpUser returns the user whom MCP servers may ask; nil if there is no user.
-func (a *App) mcpUser(s session.Setup) mcp.User {
-	if a.noUser(s) || s.Client == nil {
+func (b *sessionBuilder) mcpUser() mcp.User {
+	if b.noUser() || b.session.Client == nil {
 		return nil
 	}
-	return &ideproxy.User{Client: s.Client, Session: s.ID}
+	return &ideproxy.User{Client: b.session.Client, Session: b.session.ID}
 }
 
 // clientServers returns entries for the servers that a client sends. They run for its
@@ -150,20 +150,20 @@ func (st *sessionTools) Servers() string {
 
 // projectServers returns the MCP servers that the repository names. The user has to
 // approve each.
-func (a *App) projectServers(s session.Setup) []mcp.Server {
-	if !a.ProjectServers {
+func (b *sessionBuilder) projectServers() []mcp.Server {
+	if !b.app.ProjectServers {
 		return nil
 	}
-	data, err := readProjectFile(s.CWD, mcp.ProjectFile)
+	data, err := readProjectFile(b.session.CWD, mcp.ProjectFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	var servers []mcp.Server
 	if err == nil {
-		servers, err = mcp.ParseProject(s.CWD, data, a.environ)
+		servers, err = mcp.ParseProject(b.session.CWD, data, b.app.environ)
 	}
 	if err != nil {
-		s.Warn(executors.Shown(mcp.ProjectFile + ": " + err.Error()))
+		b.session.Warn(executors.Shown(mcp.ProjectFile + ": " + err.Error()))
 	}
 	return servers
 }

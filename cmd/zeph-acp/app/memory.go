@@ -12,31 +12,30 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/memory"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/filter"
-	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/store"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 // memory returns the memory of a session.
-func (a *App) memory(cfg config.Config, s session.Setup, dirs sessionDirs, flow *infoflow.Flow) *memory.Memory {
-	m := a.Memory(cfg, dirs.files)
-	m.Session, m.CWD, m.Log, m.DryRun = s.ID, s.CWD, a.Log, a.checking != nil
-	m.Unattended = a.noUser(s)
-	m.Labels, m.AddLabels = flow.State, flow.Add
-	if a.Store == nil {
+func (b *sessionBuilder) memory() *memory.Memory {
+	m := b.app.Memory(b.cfg, b.dirs.files)
+	m.Session, m.CWD, m.Log, m.DryRun = b.session.ID, b.session.CWD, b.app.Log, b.app.checking != nil
+	m.Unattended = b.noUser()
+	m.Labels, m.AddLabels = b.tools.gates.flow.State, b.tools.gates.flow.Add
+	if b.app.Store == nil {
 		return m
 	}
 	earlier := earlierSessions{
-		store: a.Store, session: s.ID, dirs: []string{m.Project, s.CWD}, mask: a.filters.mask(cfg.Tools.Filters.Security),
+		store: b.app.Store, session: b.session.ID, dirs: []string{m.Project, b.session.CWD}, mask: b.mask(),
 	}
 	m.Sessions = earlier.search
 	m.Embedder = func() (string, memory.Embedder) {
-		e, ok := llm.EmbedderOf(s.Model())
+		e, ok := llm.EmbedderOf(b.session.Model())
 		if !ok {
 			return "", nil
 		}
-		return s.Model().Name(), e
+		return b.session.Model().Name(), e
 	}
 	return m
 }

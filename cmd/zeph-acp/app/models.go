@@ -5,13 +5,11 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/acp"
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 	"github.com/zeph-acp/zeph-acp/executors/adversarial"
 	"github.com/zeph-acp/zeph-acp/executors/overflow"
 	"github.com/zeph-acp/zeph-acp/executors/policy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
-	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
@@ -64,18 +62,18 @@ func (a *App) locked() error {
 
 // helperModel opens the model that a configuration key names for work outside the
 // conversation; nil if the key is empty. The error is meant for the user.
-func (a *App) helperModel(cfg config.Config, key, name string) (llm.Model, error) {
+func (b *sessionBuilder) helperModel(key, name string) (llm.Model, error) {
 	if name == "" {
 		return nil, nil
 	}
-	alone := cfg.LLM
+	alone := b.cfg.LLM
 	alone.Fallback = nil // the user chose this model for the purpose
-	m, err := a.modelOf(alone, name)
+	m, err := b.app.modelOf(alone, name)
 	if err == nil {
 		return m, nil
 	}
-	if a.origin != nil {
-		return nil, fmt.Errorf("%s: key %q is not used: %w", toml.Printable(a.origin(key)), key, err)
+	if b.app.origin != nil {
+		return nil, fmt.Errorf("%s: key %q is not used: %w", toml.Printable(b.app.origin(key)), key, err)
 	}
 	return nil, fmt.Errorf("%s is not used: %w", key, err)
 }
@@ -91,13 +89,13 @@ type helperModels struct {
 
 // helperModels opens the configured helper models. It returns a warning for the
 // user about each that cannot be used.
-func (a *App) helperModels(cfg config.Config, s session.Setup, home string) (made helperModels, warnings []string) {
+func (b *sessionBuilder) helperModels() (made helperModels, warnings []string) {
 	var errs [5]error
-	made.reformatter, errs[0] = a.reformatter(cfg)
-	made.compaction, errs[1] = a.helperModel(cfg, "agent.compress_provider", cfg.Agent.CompressProvider)
-	made.summarizer, errs[2] = a.summarizer(cfg, s)
-	made.arbiter, errs[3] = a.arbiter(cfg, s)
-	made.adversarial, errs[4] = a.adversarialGate(cfg, s, home)
+	made.reformatter, errs[0] = b.reformatter()
+	made.compaction, errs[1] = b.helperModel("agent.compress_provider", b.cfg.Agent.CompressProvider)
+	made.summarizer, errs[2] = b.summarizer()
+	made.arbiter, errs[3] = b.arbiter()
+	made.adversarial, errs[4] = b.adversarialGate()
 	for _, err := range errs {
 		if err != nil {
 			warnings = append(warnings, err.Error())
@@ -109,36 +107,36 @@ func (a *App) helperModels(cfg config.Config, s session.Setup, home string) (mad
 // reformatter returns the repairer of inputs that do not fit their tool, or nil
 // if it is off. The error is meant for the user. The main model never replaces
 // a reformatter that cannot be used.
-func (a *App) reformatter(cfg config.Config) (*agent.Reformatter, error) {
-	m, err := a.helperModel(cfg, "tools.retry.parameter_reformat_provider", cfg.Tools.Retry.ParameterReformatProvider)
+func (b *sessionBuilder) reformatter() (*agent.Reformatter, error) {
+	m, err := b.helperModel("tools.retry.parameter_reformat_provider", b.cfg.Tools.Retry.ParameterReformatProvider)
 	if m == nil {
 		return nil, err
 	}
-	return &agent.Reformatter{Model: m, Timeout: cfg.Tools.Retry.ReformatTimeout()}, nil
+	return &agent.Reformatter{Model: m, Timeout: b.cfg.Tools.Retry.ReformatTimeout()}, nil
 }
 
 // summaryTimeout limits the time for a summary: the tool call waits for it.
 const summaryTimeout = time.Minute
 
 // summarizer returns the summarizer of long outputs, or nil if it is off.
-func (a *App) summarizer(cfg config.Config, s session.Setup) (overflow.Summarizer, error) {
-	if !cfg.Tools.SummarizeOutput {
+func (b *sessionBuilder) summarizer() (overflow.Summarizer, error) {
+	if !b.cfg.Tools.SummarizeOutput {
 		return nil, nil
 	}
-	model := s.Model
-	if name := cfg.Tools.SummarizeProvider; name != "" {
-		m, err := a.helperModel(cfg, "tools.summarize_provider", name)
+	model := b.session.Model
+	if name := b.cfg.Tools.SummarizeProvider; name != "" {
+		m, err := b.helperModel("tools.summarize_provider", name)
 		if err != nil {
 			return nil, err
 		}
 		model = func() llm.Model { return m }
 	}
-	mask := a.filters.mask(cfg.Tools.Filters.Security)
+	mask := b.mask()
 	return &agent.OutputSummarizer{
 		Model: model, Timeout: summaryTimeout,
 		Count: func(m llm.Model, u llm.Usage) {
-			s.Spend(m, u)
-			s.Record(transcript.Answer{Model: m.Name(), Usage: &u})
+			b.session.Spend(m, u)
+			b.session.Record(transcript.Answer{Model: m.Name(), Usage: &u})
 		},
 		Clean: func(output string) string { return mask(string(text.Sanitize([]byte(output)))) },
 	}, nil

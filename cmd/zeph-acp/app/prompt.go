@@ -4,10 +4,7 @@ import (
 	"runtime"
 	"sync"
 
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
-	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent/prompt"
-	"github.com/zeph-acp/zeph-acp/session/agent/skills"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
 )
@@ -50,20 +47,23 @@ func (p *systemPrompt) forget() {
 
 // systemPrompt returns the system prompt of a session: about its directories,
 // read as the file tools read them, and its skills.
-func (a *App) systemPrompt(cfg config.Config, s session.Setup, dirs sessionDirs, offered *skills.Set) *systemPrompt {
+func (b *sessionBuilder) systemPrompt() *systemPrompt {
 	warn := func(w string) {
-		a.Log.Warn(w, "session", s.ID)
-		s.Warn(w)
+		b.app.Log.Warn(w, "session", b.session.ID)
+		b.session.Warn(w)
 	}
 	return &systemPrompt{warn: warn, write: func(warn func(string)) string {
-		mask := a.filters.mask(cfg.Tools.Filters.Security)
-		p := prompt.Read(projectFiles{dirs.files}, dirs.roots.Dirs(), prompt.Limits{Total: cfg.Agent.MaxRulesBytes}, mask)
+		mask := b.mask()
+		p := prompt.Read(projectFiles{b.dirs.files}, b.dirs.roots.Dirs(), prompt.Limits{Total: b.cfg.Agent.MaxRulesBytes}, mask)
 		for _, w := range p.Warnings {
 			warn(w)
 		}
-		f := prompt.Facts{Dirs: p.Dirs, OS: runtime.GOOS, Shell: "bash", Rules: p.Rules, NoTools: !cfg.Tools.Enabled, Append: a.SystemAppend}
-		if cfg.Tools.Enabled {
-			f.Skills = promptSkills(offered)
+		f := prompt.Facts{
+			Dirs: p.Dirs, OS: runtime.GOOS, Shell: "bash", Rules: p.Rules,
+			NoTools: !b.cfg.Tools.Enabled, Append: b.app.SystemAppend,
+		}
+		if b.cfg.Tools.Enabled {
+			f.Skills = promptSkills(b.tools.skills)
 		}
 		return prompt.System(f)
 	}}

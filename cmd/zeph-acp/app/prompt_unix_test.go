@@ -153,7 +153,9 @@ func TestHostileRules(t *testing.T) {
 				t.Fatal(err)
 			}
 			var warnings []string
-			got := a.systemPrompt(cfg, session.Setup{Warn: func(w string) { warnings = append(warnings, w) }}, dirs, &skills.Set{}).text()
+			s := session.Setup{Warn: func(w string) { warnings = append(warnings, w) }}
+			b := &sessionBuilder{app: a, session: s, cfg: cfg, dirs: dirs, tools: &sessionTools{skills: &skills.Set{}}}
+			got := b.systemPrompt().text()
 			if strings.Contains(got, "PRIVATE KEY") || strings.Contains(got, "REALKEY") || !strings.Contains(got, "(go.mod)") || !strings.Contains(got, tt.has) {
 				t.Errorf("want %q in\n%s", tt.has, got[strings.Index(got, "Where you are"):])
 			}

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 
 	"github.com/zeph-acp/zeph-acp/acp"
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/files"
@@ -21,16 +20,16 @@ import (
 
 // newRewind returns the store of the files that a session changes; nil if no files are
 // kept.
-func (a *App) newRewind(cfg config.Config, s session.Setup, dirs sessionDirs) *rewind.Session {
-	if a.checking != nil {
+func (b *sessionBuilder) newRewind() *rewind.Session {
+	if b.app.checking != nil {
 		return nil
 	}
 	return rewind.New(rewind.Options{
-		Config: cfg.Tools.Rewind, Data: a.dataDir, Session: s.ID, Roots: dirs.files, Dirs: dirs.roots.Dirs(),
+		Config: b.cfg.Tools.Rewind, Data: b.app.dataDir, Session: b.session.ID, Roots: b.dirs.files, Dirs: b.dirs.roots.Dirs(),
 		Writes: func(script string) ([]string, bool) {
-			return rollback.Writes(script, command.Shell{Dir: dirs.roots.Cwd(), Home: dirs.home})
+			return rollback.Writes(script, command.Shell{Dir: b.dirs.roots.Cwd(), Home: b.dirs.home})
 		},
-		Ended: a.Changed, Now: a.Now, Log: a.Log,
+		Ended: b.app.Changed, Now: b.app.Now, Log: b.app.Log,
 	})
 }
 
@@ -95,14 +94,14 @@ func (st *sessionTools) Confirm(ctx context.Context, question, text string) bool
 
 // confirm returns the function that asks the user a question; nil if there is no
 // user.
-func (a *App) confirm(s session.Setup) func(ctx context.Context, question, text string) bool {
-	if a.NoUser || a.checking != nil {
+func (b *sessionBuilder) confirm() func(ctx context.Context, question, text string) bool {
+	if b.app.NoUser || b.app.checking != nil {
 		return nil
 	}
 	return func(ctx context.Context, question, text string) bool {
-		b := acp.TextBlock(executors.Shown(text))
-		return a.askWithCard(ctx, s, acp.ToolCall{
-			Title: executors.Shown(question), Content: []acp.ToolContent{{Type: "content", Content: &b}},
+		block := acp.TextBlock(executors.Shown(text))
+		return b.askWithCard(ctx, acp.ToolCall{
+			Title: executors.Shown(question), Content: []acp.ToolContent{{Type: "content", Content: &block}},
 		}, yesOrNo) == approveOnce
 	}
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 	"github.com/zeph-acp/zeph-acp/executors/policy"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
-	"github.com/zeph-acp/zeph-acp/session"
 )
 
 // rules are the permission rules of the configuration. They follow the file
@@ -153,27 +152,27 @@ func (a *App) currentRules() rules {
 	return a.rules.current()
 }
 
-// shellPolicy returns the policy of one session. It begins with cfg, which has the rules
-// in now. It follows later changes of the rules, each tightened by the workspace's file.
-func (a *App) shellPolicy(s session.Setup, roots *workspace.Roots, home string, cfg config.Config, now rules) *policy.ShellPolicyHandle {
-	h := policy.NewShellPolicyHandle(policy.NewShellPolicy(cfg.Tools.Shell.ShellRules, cfg.Tools.Config, home))
+// shellPolicy returns the policy of one session. It begins with the configuration, which has
+// the rules in now. It follows later changes of the rules, each tightened by the workspace's file.
+func (b *sessionBuilder) shellPolicy(now rules) *policy.ShellPolicyHandle {
+	h := policy.NewShellPolicyHandle(policy.NewShellPolicy(b.cfg.Tools.Shell.ShellRules, b.cfg.Tools.Config, b.dirs.home))
 	var mu sync.Mutex
 	h.Renew = func() {
 		mu.Lock()
 		defer mu.Unlock()
-		next := a.currentRules()
+		next := b.app.currentRules()
 		if next.version != now.version {
-			cfg, _ := a.tightened(next, roots)
-			h.Store(policy.NewShellPolicy(cfg.Tools.Shell.ShellRules, cfg.Tools.Config, home))
+			cfg, _ := b.app.tightened(next, b.dirs.roots)
+			h.Store(policy.NewShellPolicy(cfg.Tools.Shell.ShellRules, cfg.Tools.Config, b.dirs.home))
 		}
 		for _, text := range now.notes {
 			if !slices.Contains(next.notes, text) {
-				s.Withdraw(text)
+				b.session.Withdraw(text)
 			}
 		}
 		for _, text := range next.notes {
 			if !slices.Contains(now.notes, text) {
-				s.Warn(text)
+				b.session.Warn(text)
 			}
 		}
 		now = next

@@ -169,7 +169,8 @@ func TestSessionFollowsTheRules(t *testing.T) {
 	}}
 	now := a.currentRules()
 	cfg, _ := a.tightened(now, roots)
-	h := a.shellPolicy(s, roots, "", cfg, now)
+	b := &sessionBuilder{app: a, session: s, cfg: cfg, dirs: sessionDirs{roots: roots}}
+	h := b.shellPolicy(now)
 	first := h.Load()
 	if h.Renew(); h.Load() != first {
 		t.Error("a policy takes the place of the same")

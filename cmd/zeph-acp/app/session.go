@@ -9,6 +9,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/policy"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/ideproxy"
 	"github.com/zeph-acp/zeph-acp/session"
@@ -18,57 +19,70 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
+// sessionBuilder makes the parts of one session. Each method returns one of them, and
+// chain puts them together.
+type sessionBuilder struct {
+	app     *App
+	session session.Setup
+	cfg     config.Config // tightened by the file of the workspace
+	dirs    sessionDirs
+	policy  *policy.ShellPolicyHandle
+	models  helperModels
+	tools   *sessionTools // the parts that are made so far
+}
+
+// newSessionBuilder returns the builder of a session, and warnings for the user.
+func (a *App) newSessionBuilder(s session.Setup) (b *sessionBuilder, warnings []string, err error) {
+	roots, err := a.roots(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	a.openStore()
+	rules := a.currentRules()
+	b = &sessionBuilder{app: a, session: s}
+	b.cfg, warnings = a.tightened(rules, roots)
+	var dirWarnings, modelWarnings []string
+	if b.dirs, dirWarnings, err = a.sessionDirs(b.cfg, roots); err != nil {
+		return nil, nil, err
+	}
+	b.policy = b.shellPolicy(rules)
+	b.models, modelWarnings = b.helperModels()
+	return b, slices.Concat(warnings, rules.notes, dirWarnings, modelWarnings), nil
+}
+
 // newAgent makes the parts of one session: directories, chain, system prompt,
 // and the agent that runs its turns. The terminals belong to the session's
 // connection.
 func (a *App) newAgent(s session.Setup, terminals *ideproxy.Terminals) (session.Opening, error) {
 	a.idle.end()
 	a.observe(&s)
-	roots, err := a.roots(s)
+	b, warnings, err := a.newSessionBuilder(s)
 	if err != nil {
 		return session.Opening{}, err
 	}
-	a.openStore()
-	rules := a.currentRules()
-	cfg, warnings := a.tightened(rules, roots)
-	dirs, dirWarnings, err := a.sessionDirs(cfg, roots)
-	if err != nil {
-		return session.Opening{}, err
-	}
-	models, modelWarnings := a.helperModels(cfg, s, dirs.home)
-	warnings = slices.Concat(
-		a.Warnings,
-		warnings,
-		rules.notes,
-		dirWarnings,
-		a.filters.learnKeys(a.Config, a.Getenv),
-		modelWarnings,
-		a.keyWarnings(),
-	)
-	shellPolicy := a.shellPolicy(s, roots, dirs.home, cfg, rules)
-	tools, st := a.chain(cfg, s, dirs, shellPolicy, models, terminals)
+	warnings = slices.Concat(a.Warnings, warnings, a.filters.learnKeys(a.Config, a.Getenv), a.keyWarnings())
+	chain := b.chain(terminals)
+	st := b.tools
 	warnings = append(warnings, st.skills.Warnings...)
-	st.overflow.Summarizer = models.summarizer
-	st.system = a.systemPrompt(cfg, s, dirs, st.skills)
 	if w := st.sandbox.Warning(); w != "" {
 		warnings = append(warnings, w)
 	}
-	if cfg.Tools.Enabled {
+	if b.cfg.Tools.Enabled {
 		warnings = append(warnings, st.toolset.Warnings(func() []executors.Tool {
-			return slices.Concat(tools.Tools(), st.memory.Catalogue().Tools())
+			return slices.Concat(chain.Tools(), st.memory.Catalogue().Tools())
 		})...)
 	}
 	for _, w := range warnings {
 		a.Log.Warn(w, "session", s.ID)
 	}
-	turns := a.agent(cfg, s, dirs, tools, st, models)
-	a.prepared.Do(func() { a.beforePrompt(s, st, turns) })
+	turns := b.agent(chain)
+	a.prepared.Do(func() { b.beforePrompt(turns) })
 	return session.Opening{
-		Tools: st, Mode: cfg.Agent.Mode, Warnings: warnings,
+		Tools: st, Mode: b.cfg.Agent.Mode, Warnings: warnings,
 		BeforeTurn: func() {
 			a.idle.end()
 			a.runner().Poll()
-			shellPolicy.Renew()
+			b.policy.Renew()
 			st.gates.begin(s)
 			if !st.skills.Waiting() { // else the user is asked about some of them first
 				st.system.ready(s.Model())
@@ -138,68 +152,70 @@ func (a *App) keyWarnings() (warnings []string) {
 	return warnings
 }
 
-// agent returns the agent that runs the turns of a session with these tools.
-func (a *App) agent(
-	cfg config.Config, s session.Setup, dirs sessionDirs, tools executors.Executor, st *sessionTools, models helperModels,
-) *agent.Agent {
+// agent returns the agent that runs the turns of a session with this chain.
+func (b *sessionBuilder) agent(chain executors.Executor) *agent.Agent {
 	return &agent.Agent{
-		Config: cfg.Agent.Config, Session: s.ID, Chain: tools, NewID: a.NewID, Log: a.Log,
-		Client: a.client(s, st),
+		Config: b.cfg.Agent.Config, Session: b.session.ID, Chain: chain, NewID: b.app.NewID, Log: b.app.Log,
+		Client: b.client(),
 		State: agent.State{
-			Model: s.Model, Thought: s.Thought, Record: s.Record, Spend: s.Spend,
-			Mode:      func() string { return prompt.Mode(s.Mode()) },
-			Memory:    st.memory.Line,
-			Suspected: func() { st.suspectedCalls.Add(1) },
+			Model: b.session.Model, Thought: b.session.Thought, Record: b.session.Record, Spend: b.session.Spend,
+			Mode:      func() string { return prompt.Mode(b.session.Mode()) },
+			Memory:    b.tools.memory.Line,
+			Suspected: func() { b.tools.suspectedCalls.Add(1) },
 		},
 		Workspace: agent.Workspace{
-			Inside: func(path string) bool { _, err := dirs.files.Resolve(path); return err == nil },
+			Inside: func(path string) bool { _, err := b.dirs.files.Resolve(path); return err == nil },
 			Exists: func(path string) bool {
-				real, err := dirs.files.Resolve(path)
+				real, err := b.dirs.files.Resolve(path)
 				if err == nil {
-					_, err = dirs.files.Lstat(real)
+					_, err = b.dirs.files.Lstat(real)
 				}
 				return !errors.Is(err, fs.ErrNotExist)
 			},
-			Attached: st.gates.flow.Attached,
-			Resource: st.mcp.Reader,
+			Attached: b.tools.gates.flow.Attached,
+			Resource: b.tools.mcp.Reader,
 		},
 		Overflow: agent.Overflow{
-			Shorten: func(ctx context.Context, text string) string { return st.overflow.Shorten(ctx, s.ID, text) },
-			Keep:    func(ctx context.Context, text string) (string, bool) { return st.overflow.Keep(ctx, s.ID, text) },
+			Shorten: func(ctx context.Context, text string) string {
+				return b.tools.overflow.Shorten(ctx, b.session.ID, text)
+			},
+			Keep: func(ctx context.Context, text string) (string, bool) {
+				return b.tools.overflow.Keep(ctx, b.session.ID, text)
+			},
 		},
-		Helpers:  agent.Helpers{Reformat: models.reformatter, Compactor: models.compaction, OpenModel: a.model},
-		System:   st.system.text,
-		Toolset:  st.toolset,
-		Disabled: st.disabled,
-		Hooks:    st.hooks,
-		Ready:    st.ready,
-		News:     st.news,
-		Tracer:   a.tracer,
+		Helpers:  agent.Helpers{Reformat: b.models.reformatter, Compactor: b.models.compaction, OpenModel: b.app.model},
+		System:   b.tools.system.text,
+		Toolset:  b.tools.toolset,
+		Disabled: b.tools.disabled,
+		Hooks:    b.tools.hooks,
+		Ready:    b.tools.ready,
+		News:     b.tools.news,
+		Tracer:   b.app.tracer,
 	}
 }
 
 // client returns the client in the form that a turn uses.
-func (a *App) client(s session.Setup, st *sessionTools) agent.Client {
-	caps := s.Client.Capabilities()
+func (b *sessionBuilder) client() agent.Client {
+	caps := b.session.Client.Capabilities()
 	c := agent.Client{
 		Send: func(ctx context.Context, u acp.SessionUpdate) error {
-			return s.Client.Update(ctx, s.ID, u)
+			return b.session.Client.Update(ctx, b.session.ID, u)
 		},
 		ContinueUnasked: func() bool {
-			return a.Yes || s.Mode() == agent.ModeAuto || s.Mode() == agent.ModeAutoJudge || st.unlimitedRounds.Load()
+			return b.app.Yes || b.session.Mode() == agent.ModeAuto || b.session.Mode() == agent.ModeAutoJudge || b.tools.unlimitedRounds.Load()
 		},
-		StopAsking:      func() { st.unlimitedRounds.Store(true) },
+		StopAsking:      func() { b.tools.unlimitedRounds.Store(true) },
 		ShowCompactions: caps.Compaction, Notices: caps.Notices,
 		// The client's own terminals show their output themselves.
-		StreamTerminals: caps.TerminalOutput && !ideproxy.HasTerminals(s.Client),
+		StreamTerminals: caps.TerminalOutput && !ideproxy.HasTerminals(b.session.Client),
 	}
 	if caps.Subagents {
-		c.SendAs = s.Client.Update
+		c.SendAs = b.session.Client.Update
 	}
-	if !a.noUser(s) {
-		c.Ask = (&ideproxy.Approver{Client: s.Client, Session: s.ID}).Ask
+	if !b.noUser() {
+		c.Ask = (&ideproxy.Approver{Client: b.session.Client, Session: b.session.ID}).Ask
 		if caps.ElicitForm {
-			c.Elicit = s.Client.Elicit
+			c.Elicit = b.session.Client.Elicit
 		}
 	}
 	return c

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/infoflow"
 	"github.com/zeph-acp/zeph-acp/executors/schedule"
@@ -43,22 +42,22 @@ type reportedPositions struct {
 const taskState = "tasks"
 
 // newSessionTasks returns the tools for scheduled tasks of a session.
-func (a *App) newSessionTasks(cfg config.Config, s session.Setup, flow *infoflow.Flow) *sessionTasks {
-	t := &sessionTasks{app: a, setup: s, flow: flow, mayHaveTasks: s.Resumed && a.Store != nil}
-	if !cfg.Tools.Scheduler.Enabled || s.Unattended || a.Store == nil && a.checking == nil {
+func (b *sessionBuilder) newSessionTasks() *sessionTasks {
+	t := &sessionTasks{app: b.app, setup: b.session, flow: b.tools.gates.flow, mayHaveTasks: b.session.Resumed && b.app.Store != nil}
+	if !b.cfg.Tools.Scheduler.Enabled || b.session.Unattended || b.app.Store == nil && b.app.checking == nil {
 		return t
 	}
 	t.Executor = schedule.New(&schedule.Executor{
-		Store: tasks.ToolStore{DB: a.Store}, Config: cfg.Tools.Scheduler, CWD: s.CWD, Session: s.ID, Now: a.Now,
-		Mode: func(wanted string) (string, error) { return a.taskMode(cfg, s, wanted) }, Changed: t.tasksChanged,
+		Store: tasks.ToolStore{DB: b.app.Store}, Config: b.cfg.Tools.Scheduler, CWD: b.session.CWD, Session: b.session.ID, Now: b.app.Now,
+		Mode: b.taskMode, Changed: t.tasksChanged,
 		Model: func() string {
-			if m := s.Model(); m != nil && !isDirect(m) {
+			if m := b.session.Model(); m != nil && !isDirect(m) {
 				return m.Name()
 			}
 			return ""
 		},
 	})
-	if a.checking != nil || s.State(taskState) != nil {
+	if b.app.checking != nil || b.session.State(taskState) != nil {
 		t.Offer()
 	}
 	return t
@@ -101,17 +100,17 @@ func (t *sessionTasks) state() transcript.Event {
 }
 
 // taskMode returns the mode of a task, which is never looser than that of the session.
-func (a *App) taskMode(cfg config.Config, s session.Setup, wanted string) (string, error) {
+func (b *sessionBuilder) taskMode(wanted string) (string, error) {
 	var names []string
-	for _, m := range a.modes() { // the strictest first
+	for _, m := range b.app.modes() { // the strictest first
 		names = append(names, m.ID)
-		if m.ID == s.Mode() {
+		if m.ID == b.session.Mode() {
 			break
 		}
 	}
 	switch {
-	case wanted == "" && slices.Contains(names, cfg.Agent.Mode):
-		return cfg.Agent.Mode, nil
+	case wanted == "" && slices.Contains(names, b.cfg.Agent.Mode):
+		return b.cfg.Agent.Mode, nil
 	case wanted == "":
 		return names[len(names)-1], nil
 	case !slices.Contains(names, wanted):

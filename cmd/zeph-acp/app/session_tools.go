@@ -20,7 +20,6 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/rewind"
 	"github.com/zeph-acp/zeph-acp/executors/shell"
 	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
-	"github.com/zeph-acp/zeph-acp/executors/worktree"
 	"github.com/zeph-acp/zeph-acp/filter"
 	"github.com/zeph-acp/zeph-acp/session/agent/filecommand"
 	"github.com/zeph-acp/zeph-acp/session/agent/skills"
@@ -33,11 +32,10 @@ import (
 // turns. It implements session.Tools.
 type sessionTools struct {
 	// The tools, and the places where they work.
-	tools         executors.Executor                                   // without the chain
-	disabled      []string                                             // the names of disabled tools
-	place         place                                                // the directories of the session
-	newCopyPlace  func(*worktree.Copy) (place, *shell.Executor, error) // makes the place of a copy
-	copies        copies                                               // the copies in which sub-agents work
+	tools         executors.Executor // without the chain
+	disabled      []string           // the names of disabled tools
+	place         place              // the directories of the session
+	copies        copies             // the copies in which sub-agents work
 	shell         *shell.Executor
 	terminalState func() string // returns why commands do not run in the client's terminals; "" if they do
 	memory        *memory.Memory

@@ -7,7 +7,6 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors/shell"
-	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent/prompt"
 	"github.com/zeph-acp/zeph-acp/session/agent/skills"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
@@ -15,25 +14,25 @@ import (
 
 // skills returns the skills of a session. No file of the repository is read before its
 // first turn.
-func (a *App) skills(cfg config.Config, s session.Setup, dirs sessionDirs, st *sessionTools) *skills.Set {
+func (b *sessionBuilder) skills() *skills.Set {
 	o := skills.Options{
-		Config: cfg.Tools.Skills, Dir: dirs.roots.Cwd(), Warn: s.Warn,
-		Desk:  a.approvalDesk(s),
-		Level: func(name string) string { return st.gates.trust.Skill(name).String() },
+		Config: b.cfg.Tools.Skills, Dir: b.dirs.roots.Cwd(), Warn: b.session.Warn,
+		Desk:  b.approvalDesk(),
+		Level: func(name string) string { return b.tools.gates.trust.Skill(name).String() },
 		SetLevel: func(name, level string) string {
-			return st.Trust("set skill:" + name + " " + level)
+			return b.tools.Trust("set skill:" + name + " " + level)
 		},
-		OnRead: st.gates.trust.ReadSkill,
-		System: func() string { return st.system.text() },
-		Secret: func(name string) string { return a.skillSecret(cfg, name) },
+		OnRead: b.tools.gates.trust.ReadSkill,
+		System: func() string { return b.tools.system.text() },
+		Secret: b.skillSecret,
 	}
-	if a.Skills != "" {
-		o.Sources = append(o.Sources, skills.Source{Name: "yours", FS: os.DirFS(a.Skills)})
+	if b.app.Skills != "" {
+		o.Sources = append(o.Sources, skills.Source{Name: "yours", FS: os.DirFS(b.app.Skills)})
 	}
-	if a.ProjectSkills && cfg.Tools.Enabled {
+	if b.app.ProjectSkills && b.cfg.Tools.Enabled {
 		for _, dir := range skills.ProjectDirs {
-			path := filepath.Join(dirs.roots.Cwd(), filepath.FromSlash(dir))
-			o.Sources = append(o.Sources, skills.Source{Name: dir, FS: projectDir{dirs.files, path}, Project: true})
+			path := filepath.Join(b.dirs.roots.Cwd(), filepath.FromSlash(dir))
+			o.Sources = append(o.Sources, skills.Source{Name: dir, FS: projectDir{b.dirs.files, path}, Project: true})
 		}
 	}
 	return skills.New(o)
@@ -41,13 +40,13 @@ func (a *App) skills(cfg config.Config, s session.Setup, dirs sessionDirs, st *s
 
 // skillSecret returns a variable for the commands of a skill: the one that the user has set
 // for skills, else NAME unless it belongs to a provider of models.
-func (a *App) skillSecret(cfg config.Config, name string) string {
-	value := a.environ(config.SecretPrefix + name)
-	if value == "" && !shell.Reserved(name, localShell(cfg, nil).Block) {
-		value = a.environ(name)
+func (b *sessionBuilder) skillSecret(name string) string {
+	value := b.app.environ(config.SecretPrefix + name)
+	if value == "" && !shell.Reserved(name, localShell(b.cfg, nil).Block) {
+		value = b.app.environ(name)
 	}
 	if value != "" {
-		a.filters.learn(value)
+		b.app.filters.learn(value)
 	}
 	return value
 }

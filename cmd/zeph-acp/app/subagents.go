@@ -4,29 +4,27 @@ import (
 	"context"
 	"strings"
 
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent/subagent"
 )
 
 // subAgents returns the sub-agents of a session. No file is read before its first turn.
-func (a *App) subAgents(cfg config.Config, s session.Setup, dirs sessionDirs, st *sessionTools) *subagent.Set {
-	dir := dirs.roots.Cwd()
+func (b *sessionBuilder) subAgents() *subagent.Set {
+	dir := b.dirs.roots.Cwd()
 	o := subagent.Options{
-		Config: cfg.Tools.SubAgent, Types: cfg.Agents, Dir: dir,
+		Config: b.cfg.Tools.SubAgent, Types: b.cfg.Agents, Dir: dir,
 		Read:   func(name string) ([]byte, error) { return readProjectFile(dir, name) },
-		Desk:   a.approvalDesk(s),
-		System: func() string { return st.system.text() },
-		Tools:  func() []executors.Tool { return st.tools.Tools() },
-		Model:  a.modelLike, Warn: s.Warn,
+		Desk:   b.approvalDesk(),
+		System: func() string { return b.tools.system.text() },
+		Tools:  func() []executors.Tool { return b.tools.tools.Tools() },
+		Model:  b.app.modelLike, Warn: b.session.Warn,
 	}
-	if a.checking == nil && a.worktrees.dir != "" {
+	if b.app.checking == nil && b.app.worktrees.dir != "" {
 		o.Worktree = func(ctx context.Context, name string) (subagent.Worktree, error) {
-			return a.newWorktree(ctx, name, cfg, dirs, st)
+			return b.newWorktree(ctx, name)
 		}
 	}
-	if a.ProjectAgents {
+	if b.app.ProjectAgents {
 		o.Project = func(agents string) []string { return namesIn(dir, agents) }
 	}
 	return subagent.New(o)

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/cache"
 	"github.com/zeph-acp/zeph-acp/executors/diagnostics"
@@ -32,75 +31,81 @@ type subagentCopy struct {
 }
 
 // newWorktree makes a copy of the project for a sub-agent of that name.
-func (a *App) newWorktree(ctx context.Context, name string, cfg config.Config, dirs sessionDirs, st *sessionTools) (*subagentCopy, error) {
-	private := dirs.roots.Private()
+func (b *sessionBuilder) newWorktree(ctx context.Context, name string) (*subagentCopy, error) {
+	private := b.dirs.roots.Private()
 	c, err := worktree.Make(ctx, worktree.Options{
-		Project: dirs.roots.Cwd(), State: a.worktrees.dir, Name: name, Env: shell.Env(os.Environ(), localShell(cfg, nil).Block),
+		Project: b.dirs.roots.Cwd(), State: b.app.worktrees.dir, Name: name, Env: b.environment(),
 		Refuses: func(abs string) bool {
-			_, refused := dirs.files.Readable().Refuses(abs)
+			_, refused := b.dirs.files.Readable().Refuses(abs)
 			return refused || private.Hides(abs)
 		},
 	})
 	if err != nil {
 		return nil, err
 	}
-	p, bash, err := st.newCopyPlace(c)
+	p, bash, err := b.copyPlace(c)
 	if err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
-	st.copies.add(c)
-	return &subagentCopy{c, a, st, a.links(cfg, st, p), bash}, nil
+	b.tools.copies.add(c)
+	return &subagentCopy{c, b.app, b.tools, b.links(p), bash}, nil
 }
 
 // copyPlace returns the place of a copy. It has the tools of the session, but those that touch
 // files or run commands work in the copy. The rules of the project apply to the copy. Only
 // the copy can be changed, and commands run in a sandbox where the system has one.
-func (a *App) copyPlace(cfg config.Config, st *sessionTools, sessionPlace place, c *worktree.Copy) (place, *shell.Executor, error) {
-	cfg.Tools.File.AllowedPaths, cfg.Tools.Sandbox.Enabled = nil, true
+func (b *sessionBuilder) copyPlace(c *worktree.Copy) (place, *shell.Executor, error) {
+	inCopy := *b
+	inCopy.cfg.Tools.File.AllowedPaths, inCopy.cfg.Tools.Sandbox.Enabled = nil, true
+	cfg, dirs := &inCopy.cfg, &inCopy.dirs
+	*dirs = sessionDirs{
+		home: b.dirs.home, toRuleNames: c.ToProject, private: privateFilesBeside(b.app.PrivateFiles, c), copyTop: c.Top,
+	}
 	roots, err := workspace.New(c.Dir)
 	if err != nil {
 		return place{}, nil, err
 	}
-	p := place{
-		sessionDirs: sessionDirs{
-			home: sessionPlace.home, toRuleNames: c.ToProject, private: privateFilesBeside(a.PrivateFiles, c), copyTop: c.Top,
-		},
-		cache: cache.New(cfg.Tools.ResultCache),
-	}
-	p.roots = roots.Without(p.private).WithRuleNames(p.toRuleNames)
-	if p.files, _, err = cfg.Tools.File.Roots(p.roots); err != nil {
+	dirs.roots = roots.Without(dirs.private).WithRuleNames(dirs.toRuleNames)
+	if dirs.files, _, err = cfg.Tools.File.Roots(dirs.roots); err != nil {
 		return place{}, nil, err
 	}
-	p.guard = &policy.Guard{
-		Policy: sessionPlace.guard.Policy, Roots: p.files, Commands: p.roots, Home: p.home, Private: p.roots.PrivateAt, NamesForbidden: c.NamesProject,
-	}
-	permission := *sessionPlace.permission
-	p.permission = &permission
-	p.permission.Roots, p.permission.Private = p.files, p.roots.PrivateAt
-	p.permission.NameInRules, p.permission.LentObjects = p.toRuleNames, c.Objects()
 	if slices.ContainsFunc(sandbox.Temporary(), func(dir string) bool { return isBelow(dir, c.Top) }) {
-		if p.temp, err = c.Temp(); err != nil { // else commands could write the project
+		if dirs.temp, err = c.Temp(); err != nil { // else commands could write the project
 			return place{}, nil, err
 		}
 	}
-	box := a.newSandbox(cfg, p.sessionDirs)
-	local := localShell(cfg, box)
-	local.Reaper = a.Reaper
+	box := inCopy.newSandbox()
+	local := localShell(*cfg, box)
+	local.Reaper = b.app.Reaper
 	local.Block = append(local.Block, worktree.Variables...)
-	if p.temp != "" {
-		local.Extra = append(local.Extra, "TMPDIR="+p.temp)
+	if dirs.temp != "" {
+		local.Extra = append(local.Extra, "TMPDIR="+dirs.temp)
 	}
-	bash := shell.New(local, p.roots.Cwd(), cfg.Tools.Shell.Config)
-	bash.Roots = p.roots
-	p.cache.Busy = func() bool { return bash.Running() > 0 }
-	p.fs = files.Disk{Roots: p.files, MaxBytes: cfg.Tools.File.MaxFileBytes}
-	p.tools = executors.CompositeExecutor{
+	bash := shell.New(local, dirs.roots.Cwd(), cfg.Tools.Shell.Config)
+	bash.Roots = dirs.roots
+	fs := files.Disk{Roots: dirs.files, MaxBytes: cfg.Tools.File.MaxFileBytes}
+	tools := executors.CompositeExecutor{
 		box.Middleware(bash),
-		files.New(p.fs, p.files, cfg.Tools.File),
-		diagnostics.New(local, p.roots, cfg.Tools.Diagnostics),
-		sessionPlace.tools, // the others
+		files.New(fs, dirs.files, cfg.Tools.File),
+		diagnostics.New(local, dirs.roots, cfg.Tools.Diagnostics),
+		b.tools.tools, // the others
 	}
-	p.rules = a.rulesGates(cfg, p.sessionDirs, p.tools, st.gates.trust)
+	permission := *b.tools.place.permission
+	permission.Roots, permission.Private = dirs.files, dirs.roots.PrivateAt
+	permission.NameInRules, permission.LentObjects = dirs.toRuleNames, c.Objects()
+	p := place{
+		sessionDirs: *dirs,
+		guard: &policy.Guard{
+			Policy: b.policy, Roots: dirs.files, Commands: dirs.roots, Home: dirs.home, Private: dirs.roots.PrivateAt,
+			NamesForbidden: c.NamesProject,
+		},
+		permission: &permission,
+		rules:      inCopy.rulesGates(tools),
+		cache:      cache.New(cfg.Tools.ResultCache),
+		tools:      tools,
+		fs:         fs,
+	}
+	p.cache.Busy = func() bool { return bash.Running() > 0 }
 	return p, bash, nil
 }
 
