@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"encoding/base64"
 	"io"
 	"net/http"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // ContentBlock is a part of a prompt or of a message. Type selects the members:
@@ -102,15 +104,52 @@ func decodeBlock(raw []byte, field string) (b ContentBlock, err error) {
 			b.Data, err = o.requiredString("data")
 		}
 		b.URI = o.optionalString("uri")
+		if _, _, ok := parseDataURI(b.URI); ok { // the image once more
+			b.URI = ""
+		}
 	case "resource_link":
 		b.URI, err = o.nonEmptyString("uri")
 		b.Name, b.MIMEType = o.optionalString("name"), o.optionalString("mimeType")
+		if mime, content, ok := parseDataURI(b.URI); ok {
+			b = embeddedBlock(b.Name, cmp.Or(b.MIMEType, mime), content)
+		}
 	case "resource":
 		b.Resource, err = decodeResource(o.members["resource"], field+".resource")
 	default:
 		err = paramsErrorf(field+".type", "unknown type %q", b.Type)
 	}
 	return b, err
+}
+
+// parseDataURI parses a URI that contains its resource (RFC 2397). The content is base64,
+// which may be invalid.
+func parseDataURI(uri string) (mime, content string, ok bool) {
+	if len(uri) < 5 || !strings.EqualFold(uri[:5], "data:") {
+		return "", "", false
+	}
+	head, content, ok := strings.Cut(uri[5:], ",")
+	if plain, err := url.PathUnescape(content); err == nil {
+		content = plain
+	}
+	mime, isBase64 := strings.CutSuffix(head, ";base64")
+	if !isBase64 {
+		content = base64.StdEncoding.EncodeToString([]byte(content))
+	}
+	mime, _, _ = strings.Cut(mime, ";")
+	return mime, content, ok
+}
+
+// embeddedBlock returns a block with the content of a data URI, which some clients send as
+// a link. A model could not read the link.
+func embeddedBlock(name, mime, content string) ContentBlock {
+	r := &Resource{URI: cmp.Or(name, "attachment"), MIMEType: mime}
+	if data, err := base64.StdEncoding.DecodeString(content); err == nil && imageType(content) == "" && utf8.Valid(data) && !slices.Contains(data, 0) {
+		text := string(data)
+		r.Text = &text
+	} else {
+		r.Blob = &content
+	}
+	return ContentBlock{Type: "resource", Resource: r}
 }
 
 func decodeResource(raw []byte, field string) (*Resource, error) {
@@ -163,6 +202,9 @@ func (r *Resource) check(field string, limit int) error {
 		if n := len(*r.Text); n > limit {
 			return paramsErrorf(field+".text", "has %d bytes, over the limit of %d", n, limit)
 		}
+		return nil
+	}
+	if *r.Blob == "" { // an empty file
 		return nil
 	}
 	if err := checkBase64(field+".blob", r.Blob, limit); err != nil {

@@ -27,6 +27,10 @@ func resource(rest string) string {
 	return `{"type":"resource","resource":{"uri":"file:///a",` + rest + `}}`
 }
 
+func link(uri, rest string) string {
+	return `{"type":"resource_link","uri":"` + uri + `",` + rest + `}`
+}
+
 func textOf(s string) *string { return &s }
 
 // The blocks of a prompt that reach the session, and those that are refused.
@@ -35,10 +39,11 @@ func TestPromptContent(t *testing.T) {
 	picture := func(mime, data string) ContentBlock {
 		return ContentBlock{Type: "image", MIMEType: mime, Data: b64(data)}
 	}
-	embedded := func(r Resource) ContentBlock {
-		r.URI = "file:///a"
+	in := func(uri string, r Resource) ContentBlock {
+		r.URI = uri
 		return ContentBlock{Type: "resource", Resource: &r}
 	}
+	embedded := func(r Resource) ContentBlock { return in("file:///a", r) }
 	for name, tt := range map[string]struct {
 		block string
 		want  ContentBlock
@@ -74,6 +79,16 @@ func TestPromptContent(t *testing.T) {
 		"broken audio":  {`{"type":"audio","mimeType":"audio/wav","data":"?"}`, ContentBlock{}, "prompt[0].data: is not base64"},
 		"link":          {`{"type":"resource_link","uri":"zed:///agent/thread/1","name":"t","mimeType":null,"size":"x"}`, ContentBlock{Type: "resource_link", URI: "zed:///agent/thread/1", Name: "t"}, ""},
 		"link, no uri":  {`{"type":"resource_link","name":"t"}`, ContentBlock{}, "prompt[0].uri: is required"},
+		"text in link":  {link("data:text/plain;charset=utf-8;base64,"+b64("hé"), `"name":"a.txt"`), in("a.txt", Resource{MIMEType: "text/plain", Text: textOf("hé")}), ""},
+		"text escaped":  {link("DATA:,a%20b%2C", `"mimeType":"text/csv"`), in("attachment", Resource{MIMEType: "text/csv", Text: textOf("a b,")}), ""},
+		"image in link": {link("data:image/png;base64,"+b64(gif), `"name":"a.png"`), in("a.png", Resource{MIMEType: "image/gif", Blob: textOf(b64(gif))}), ""},
+		"bytes in link": {link("data:;base64,"+b64("a\x00"), `"name":"a"`), in("a", Resource{Blob: textOf(b64("a\x00"))}), ""},
+		"empty link":    {link("data:text/plain;base64,", `"name":"a"`), in("a", Resource{MIMEType: "text/plain", Text: textOf("")}), ""},
+		"no comma":      {link("data:text/plain", `"name":"a"`), ContentBlock{Type: "resource_link", URI: "data:text/plain", Name: "a"}, ""},
+		"broken link":   {link("data:text/plain;base64,?", `"name":"a"`), ContentBlock{}, "prompt[0].resource.blob: is not base64"},
+		"large link":    {link("data:,"+strings.Repeat("x", 33), `"name":"a"`), ContentBlock{}, "prompt[0].resource.text: has 33 bytes, over the limit of 32"},
+		"uri with data": {`{"type":"image","mimeType":"image/gif","data":"` + b64(gif) + `","uri":"data:image/gif;base64,` + b64(gif) + `"}`, picture("image/gif", gif), ""},
+		"empty blob":    {resource(`"blob":""`), embedded(Resource{Blob: textOf("")}), ""},
 		"resource":      {resource(`"text":"x","mimeType":"text/plain"`), embedded(Resource{Text: textOf("x"), MIMEType: "text/plain"}), ""},
 		"large text":    {resource(`"text":"` + strings.Repeat("x", 33) + `"`), ContentBlock{}, "prompt[0].resource.text: has 33 bytes, over the limit of 32"},
 		"blob":          {resource(`"blob":"` + b64("\x00\x01") + `"`), embedded(Resource{Blob: textOf(b64("\x00\x01"))}), ""},

@@ -153,9 +153,13 @@ func CountAttachments(prompt []acp.ContentBlock) int {
 	return n
 }
 
-// LinkTarget returns the path of a file's URI; other URIs are unchanged.
+// LinkTarget returns the path of a file's URI; other URIs are unchanged. Some clients do not
+// escape the path, so a "%" may stand for itself.
 func LinkTarget(uri string) string {
 	u, err := url.Parse(uri)
+	if path, ok := strings.CutPrefix(uri, "file://"); err != nil && ok && strings.HasPrefix(path, "/") {
+		u, err = &url.URL{Scheme: "file", Path: path}, nil
+	}
 	if err != nil || u.Scheme != "file" || u.Host != "" && u.Host != "localhost" {
 		return uri
 	}

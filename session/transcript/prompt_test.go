@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -21,6 +22,24 @@ func TestTyped(t *testing.T) {
 	} {
 		if got := TypedText(prompt); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// Some clients write the path of a file into a URI without escapes.
+func TestLinkTarget(t *testing.T) {
+	for uri, want := range map[string]string{
+		"file:///w/a%20b.txt#L1:2": "/w/a b.txt",
+		"file:///w/a b.txt":        "/w/a b.txt",
+		"file://localhost/w/a.txt": "/w/a.txt",
+		"file:///w/100%.txt":       "/w/100%.txt",
+		"file:///w/50%zz":          "/w/50%zz",
+		"file://server/a%":         "file://server/a%",
+		"zed:///agent/100%":        "zed:///agent/100%",
+		"notes.txt":                "notes.txt",
+	} {
+		if got := LinkTarget(uri); filepath.ToSlash(got) != want {
+			t.Errorf("LinkTarget(%q) = %q, want %q", uri, got, want)
 		}
 	}
 }
