@@ -23,19 +23,32 @@ type InitializeRequest struct {
 }
 
 // decode parses the params of initialize. An optional member of the wrong type
-// counts as absent.
+// counts as absent. A client that offers version 2 sends its params once, in the form of
+// that version, and continues with version 1 if the answer says so.
 func (p *InitializeRequest) decode(raw []byte) error {
-	o := objectOf(raw, "", "protocolVersion", "clientCapabilities", "clientInfo")
+	o := objectOf(raw, "", "protocolVersion", "clientCapabilities", "clientInfo", "capabilities", "info")
 	if !o.has("protocolVersion") {
 		return paramsErrorf("protocolVersion", "is required")
 	}
 	p.ProtocolVersion = bytes.Clone(o.members["protocolVersion"])
-	if _, err := strconv.ParseUint(string(p.ProtocolVersion), 10, 16); err != nil {
+	version, err := strconv.ParseUint(string(p.ProtocolVersion), 10, 16)
+	if err != nil {
 		return paramsErrorf("protocolVersion", "must be an integer from 0 to 65535, got %s", p.ProtocolVersion)
 	}
-	info := objectOf(o.members["clientInfo"], "clientInfo", "name", "title", "version")
+	of := func(member, inVersion2 string) json.RawMessage {
+		if version > Version && !o.has(member) {
+			return o.members[inVersion2]
+		}
+		return o.members[member]
+	}
+	info := objectOf(of("clientInfo", "info"), "clientInfo", "name", "title", "version")
 	p.ClientInfo = Implementation{info.optionalString("name"), info.optionalString("title"), info.optionalString("version")}
-	return p.ClientCapabilities.UnmarshalJSON(o.members["clientCapabilities"])
+	capabilities := of("clientCapabilities", "capabilities")
+	err = p.ClientCapabilities.UnmarshalJSON(capabilities)
+	if version > Version && jsonKind(member(capabilities, "auth", "terminal")) == "object" { // true in version 1
+		p.ClientCapabilities.AuthTerminal = true
+	}
+	return err
 }
 
 // InitializeResponse lists the capabilities of the agent.

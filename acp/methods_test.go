@@ -178,6 +178,29 @@ func TestInitialize(t *testing.T) {
 	}
 }
 
+// A client that offers version 2 names itself and its capabilities as in that version. The
+// members of version 1 count first, and in version 1 alone.
+func TestInitializeInVersion2(t *testing.T) {
+	const two = `"info":{"name":"two","version":"9"},"capabilities":{"auth":{"terminal":{}},"elicitation":{"form":{},"url":null},"_meta":{"terminal_output":true},"x":1}`
+	for params, want := range map[string]InitializeRequest{
+		`{"protocolVersion":2,` + two + `}`: {
+			ClientInfo:         Implementation{Name: "two", Version: "9"},
+			ClientCapabilities: ClientCapabilities{AuthTerminal: true, ElicitForm: true, TerminalOutput: true},
+		},
+		`{"protocolVersion":3,"clientInfo":{"name":"one"},"clientCapabilities":{"terminal":true},` + two + `}`: {
+			ClientInfo: Implementation{Name: "one"}, ClientCapabilities: ClientCapabilities{Terminal: true},
+		},
+		`{"protocolVersion":2,"info":[],"capabilities":7}`: {},
+		`{"protocolVersion":1,` + two + `}`:                {},
+	} {
+		var got InitializeRequest
+		err := DecodeParams(json.RawMessage(params), &got)
+		if got.ProtocolVersion = nil; err != nil || !cmp.Equal(got, want) {
+			t.Errorf("%s: %+v, %v", params, got, err)
+		}
+	}
+}
+
 // Each capability is encoded and decoded by itself, and a malformed one counts
 // as absent.
 func TestClientCapabilities(t *testing.T) {
