@@ -1,5 +1,9 @@
 package acp
 
+import (
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
+)
+
 import "fmt"
 
 // Config is the table [acp].
@@ -46,23 +50,9 @@ func (c Config) Validate() map[string]string {
 	return wrong
 }
 
-// Tighten adopts a shorter terminal timeout of the repository's file. It
-// returns the keys of that file that it ignored: the other settings apply to
-// the connection, which serves more than one workspace.
-func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
-	var ignored []string
-	if has("terminal_timeout_secs") {
-		mine, theirs := c.TerminalTimeoutSecs, repo.TerminalTimeoutSecs
-		if theirs == mine || theirs > 0 && (mine == 0 || theirs < mine) {
-			c.TerminalTimeoutSecs = theirs
-		} else {
-			ignored = append(ignored, "terminal_timeout_secs")
-		}
-	}
-	for _, key := range []string{"max_line_bytes", "max_queue_bytes", "max_prompt_text_bytes", "max_attachment_bytes"} {
-		if has(key) {
-			ignored = append(ignored, key)
-		}
-	}
-	return c, ignored
+// Tighten adopts a shorter terminal timeout of the repository's file. The other settings
+// apply to the connection, which serves more than one workspace.
+func (c Config) Tighten(repo Config, keys *tighten.Keys) Config {
+	tighten.LowerOptional(keys, "terminal_timeout_secs", &c.TerminalTimeoutSecs, repo.TerminalTimeoutSecs)
+	return c
 }

@@ -317,10 +317,6 @@ func TestClaimSource(t *testing.T) {
 
 func TestConfig(t *testing.T) {
 	c := Defaults()
-	got, ignored := c.Tighten(Config{}, func(string) bool { return true })
-	if diff := cmp.Diff([]string{"enabled", "max_bytes"}, ignored); diff != "" || got != c {
-		t.Errorf("%+v\n%s", got, diff)
-	}
 	for size, wrong := range map[int64]bool{0: false, 1: true, -1: true, minBytes: false} {
 		c.MaxBytes = size
 		if bad := c.Validate(); (bad["max_bytes"] != "") != wrong {

@@ -23,14 +23,3 @@ func (c Config) Validate() map[string]string {
 	}
 	return nil
 }
-
-// Tighten ignores all values: a repository must not change the record.
-func (c Config) Tighten(_ Config, has func(key string) bool) (Config, []string) {
-	var ignored []string
-	for _, key := range []string{"enabled", "max_bytes"} {
-		if has(key) {
-			ignored = append(ignored, key)
-		}
-	}
-	return c, ignored
-}

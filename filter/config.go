@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
 	"github.com/zeph-acp/zeph-acp/filter/redact"
 )
 
@@ -54,34 +55,11 @@ func (c Config) Validate() map[string]string {
 }
 
 // Tighten adopts a repository's settings that show more of the output or fewer
-// credentials. It returns the keys that the repository set and that were
-// ignored.
-func (c Config) Tighten(repo Config, isSet func(key string) bool) (Config, []string) {
-	var ignored []string
-	switch {
-	case !isSet("enabled"):
-	case repo.Enabled && !c.Enabled:
-		ignored = append(ignored, "enabled")
-	default:
-		c.Enabled = repo.Enabled
-	}
-	if isSet("filters_path") {
-		ignored = append(ignored, "filters_path")
-	}
-	switch {
-	case !isSet("security.enabled"):
-	case !repo.Security.Enabled && c.Security.Enabled:
-		ignored = append(ignored, "security.enabled")
-	default:
-		c.Security.Enabled = repo.Security.Enabled
-	}
-	if isSet("security.extra_patterns") {
-		more := slices.Concat(c.Security.ExtraPatterns, repo.Security.ExtraPatterns)
-		if len(more) > maxExtraPatterns {
-			ignored = append(ignored, "security.extra_patterns")
-		} else {
-			c.Security.ExtraPatterns = more
-		}
-	}
-	return c, ignored
+// credentials.
+func (c Config) Tighten(repo Config, keys *tighten.Keys) Config {
+	keys.Disable("enabled", &c.Enabled, repo.Enabled)
+	keys.Enable("security.enabled", &c.Security.Enabled, repo.Security.Enabled)
+	more := slices.Concat(c.Security.ExtraPatterns, repo.Security.ExtraPatterns)
+	keys.Adopt("security.extra_patterns", len(more) <= maxExtraPatterns, func() { c.Security.ExtraPatterns = more })
+	return c
 }

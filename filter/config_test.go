@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
 )
 
 func TestConfig(t *testing.T) {
@@ -39,7 +41,7 @@ func TestTighten(t *testing.T) {
 		"filters on":   {user: Config{Security: on.Security}, repo: on, has: []string{"enabled"}, want: Config{Security: on.Security}, ignored: []string{"enabled"}},
 		"security off": {user: on, repo: off, has: []string{"security.enabled"}, want: on, ignored: []string{"security.enabled"}},
 		"security on":  {user: off, repo: on, has: []string{"security.enabled"}, want: Config{Security: Security{Enabled: true}}},
-		"its rules":    {user: on, repo: Config{FiltersPath: "x"}, has: []string{"filters_path"}, want: on, ignored: []string{"filters_path"}},
+		"its rules":    {user: on, repo: Config{FiltersPath: "x"}, has: []string{"filters_path"}, want: on},
 		"more patterns": {user: own, repo: Config{Security: Security{ExtraPatterns: []string{"b"}}}, has: []string{"security.extra_patterns"},
 			want: Config{Enabled: true, Security: Security{Enabled: true, ExtraPatterns: []string{"a", "b"}}}},
 		"too many patterns": {user: own, repo: Config{Security: Security{ExtraPatterns: make([]string, maxExtraPatterns)}}, has: []string{"security.extra_patterns"},
@@ -47,7 +49,7 @@ func TestTighten(t *testing.T) {
 		"nothing": {user: on, repo: off, want: on},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, ignored := tt.user.Tighten(tt.repo, func(key string) bool {
+			keys := tighten.New(func(key string) bool {
 				for _, k := range tt.has {
 					if k == key {
 						return true
@@ -55,6 +57,7 @@ func TestTighten(t *testing.T) {
 				}
 				return false
 			})
+			got, ignored := tt.user.Tighten(tt.repo, keys), keys.Ignored()
 			if diff := cmp.Diff(tt.want, got) + cmp.Diff(tt.ignored, ignored); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}

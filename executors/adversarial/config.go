@@ -76,10 +76,6 @@ func (c Config) Validate() map[string]string {
 	return wrong
 }
 
-// Tighten ignores the repository: its text would instruct the model that judges
-// its calls.
-func (c Config) Tighten(Config, func(string) bool) (Config, []string) { return c, nil }
-
 func (c Config) timeout() time.Duration { return time.Duration(c.TimeoutMS) * time.Millisecond }
 
 // maxFile limits the file of policies, in bytes.

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
 )
 
 // tool returns the results in turn.
@@ -185,7 +186,8 @@ func TestConfig(t *testing.T) {
 		}
 	}
 	all := func(string) bool { return true }
-	got, ignored := Defaults().Tighten(Config{WindowSize: 5, FailureThreshold: 0.5}, all)
+	keys := tighten.New(all)
+	got, ignored := Defaults().Tighten(Config{WindowSize: 5, FailureThreshold: 0.5}, keys), keys.Ignored()
 	if want := (Config{true, 20, 0.5, true}); got != want || !slices.Equal(ignored, []string{"enabled", "window_size", "auto_block"}) {
 		t.Errorf("%+v, ignored %v", got, ignored)
 	}

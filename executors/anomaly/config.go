@@ -45,13 +45,11 @@ func (c Config) Validate() map[string]string {
 	return wrong
 }
 
-// Tighten adopts a lower threshold, and can switch the gate and its block on. It
-// returns the keys of the repository's file that it ignored.
-func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
-	keys := tighten.New(has)
+// Tighten adopts a lower threshold, and can switch the gate and its block on.
+func (c Config) Tighten(repo Config, keys *tighten.Keys) Config {
 	keys.Enable("enabled", &c.Enabled, repo.Enabled)
 	keys.Adopt("window_size", repo.WindowSize == c.WindowSize, func() {})
 	tighten.Lower(keys, "failure_threshold", &c.FailureThreshold, repo.FailureThreshold)
 	keys.Enable("auto_block", &c.AutoBlock, repo.AutoBlock)
-	return c, keys.Ignored()
+	return c
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/authorize/target"
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
 )
 
 // workspace is a directory with files, links and a place outside of it.
@@ -282,8 +283,9 @@ func TestTighten(t *testing.T) {
 		"off": {DefaultEffect: executors.Deny},
 		"on":  {Enabled: true, DefaultEffect: executors.Deny, Rules: []Rule{{Effect: executors.Allow, Tool: "read"}}},
 	} {
-		c, ignored := user.Tighten(repo, all)
-		if got := fmt.Sprint(ignored); got != "[default_effect policy_file cedar rules[0]]" {
+		keys := tighten.New(all)
+		c, ignored := user.Tighten(repo, keys), keys.Ignored()
+		if got := fmt.Sprint(ignored); got != "[default_effect rules[0]]" || c.PolicyFile != "" {
 			t.Errorf("%s: ignored %s", name, got)
 		}
 		gate := NewPolicy(c, w.options())

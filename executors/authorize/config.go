@@ -9,6 +9,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/pattern"
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
 	"github.com/zeph-acp/zeph-acp/executors/wildcard"
 )
 
@@ -233,56 +234,35 @@ func (c Config) files() []string {
 }
 
 // Tighten adopts the deny rules of a repository's file. They hold even if the user's
-// own policy is off. It returns the keys of that file that it ignored.
-func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
-	var ignored []string
-	if has("enabled") && !repo.Enabled && c.Enabled {
-		ignored = append(ignored, "enabled")
-	}
-	switch {
-	case !has("default_effect") || repo.DefaultEffect == c.DefaultEffect:
-	case repo.DefaultEffect == executors.Deny && c.Enabled:
-		c.DefaultEffect = executors.Deny
-	default:
-		ignored = append(ignored, "default_effect")
-	}
-	for _, key := range []string{"policy_file", "cedar"} {
-		if has(key) {
-			ignored = append(ignored, key)
-		}
-	}
-	if has("rules") {
-		var loose []string
-		c.repository, loose = denials(repo.Rules)
-		ignored = append(ignored, loose...)
-	}
-	return c, ignored
+// own policy is off.
+func (c Config) Tighten(repo Config, keys *tighten.Keys) Config {
+	keys.Adopt("enabled", repo.Enabled || !c.Enabled, func() {})
+	keys.Adopt("default_effect", repo.DefaultEffect == c.DefaultEffect || repo.DefaultEffect == executors.Deny && c.Enabled,
+		func() { c.DefaultEffect = repo.DefaultEffect })
+	c.repository = denials(repo.Rules, keys)
+	return c
 }
 
 // Tighten adopts the deny rules of a repository's file, as that of [Config] does.
-func (c Authorization) Tighten(repo Authorization, has func(key string) bool) (Authorization, []string) {
-	var ignored []string
-	if has("enabled") && !repo.Enabled && c.Enabled {
-		ignored = append(ignored, "enabled")
-	}
-	if has("rules") {
-		var loose []string
-		c.repository, loose = denials(repo.Rules)
-		ignored = append(ignored, loose...)
-	}
-	return c, ignored
+func (c Authorization) Tighten(repo Authorization, keys *tighten.Keys) Authorization {
+	keys.Adopt("enabled", repo.Enabled || !c.Enabled, func() {})
+	c.repository = denials(repo.Rules, keys)
+	return c
 }
 
-// denials returns the rules that deny, and the keys of the others.
-func denials(rules []Rule) (deny []Rule, others []string) {
+// denials returns the deny rules of a repository's file, which ignores all others.
+func denials(rules []Rule, keys *tighten.Keys) (deny []Rule) {
+	if !keys.Has("rules") {
+		return nil
+	}
 	for i, r := range rules {
 		if r.Effect == executors.Deny {
 			deny = append(deny, r)
 		} else {
-			others = append(others, fmt.Sprintf("rules[%d]", i))
+			keys.Ignore(fmt.Sprintf("rules[%d]", i))
 		}
 	}
-	return deny, others
+	return deny
 }
 
 // The levels of trust.

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
 )
 
 const (
@@ -481,7 +482,8 @@ func TestConfig(t *testing.T) {
 		"endless": {Config{true, 300}, Config{true, 0}, Config{true, 300}, []string{"ttl_secs"}},
 		"bounded": {Config{true, 0}, Config{true, 10}, Config{true, 10}, nil},
 	} {
-		got, ignored := tt.ours.Tighten(tt.repo, all)
+		keys := tighten.New(all)
+		got, ignored := tt.ours.Tighten(tt.repo, keys), keys.Ignored()
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", name, diff)
 		}

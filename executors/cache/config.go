@@ -3,6 +3,8 @@ package cache
 import (
 	"fmt"
 	"time"
+
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
 )
 
 // Config is the table [tools.result_cache].
@@ -31,22 +33,11 @@ func (c Config) Validate() map[string]string {
 }
 
 // Tighten lets the repository's file switch the cache off, and shorten the
-// lifetime of results. It returns the keys of that file that it ignored.
-func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
-	var ignored []string
-	if has("enabled") && !repo.Enabled {
-		c.Enabled = false
-	} else if has("enabled") && !c.Enabled {
-		ignored = append(ignored, "enabled")
-	}
-	switch {
-	case !has("ttl_secs"):
-	case repo.TTLSecs == c.TTLSecs, repo.TTLSecs > 0 && (c.TTLSecs == 0 || repo.TTLSecs < c.TTLSecs):
-		c.TTLSecs = repo.TTLSecs
-	default:
-		ignored = append(ignored, "ttl_secs")
-	}
-	return c, ignored
+// lifetime of results.
+func (c Config) Tighten(repo Config, keys *tighten.Keys) Config {
+	keys.Disable("enabled", &c.Enabled, repo.Enabled)
+	tighten.LowerOptional(keys, "ttl_secs", &c.TTLSecs, repo.TTLSecs)
+	return c
 }
 
 func (c Config) ttl() time.Duration { return time.Duration(c.TTLSecs) * time.Second }

@@ -1,5 +1,9 @@
 package diagnostics
 
+import (
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
+)
+
 import "fmt"
 
 // Config bounds one call of diagnostics. It is the table [tools.diagnostics].
@@ -29,20 +33,11 @@ func (c Config) Validate() map[string]string {
 	return wrong
 }
 
-// Tighten applies the lower limits of a repository's file. It returns the keys that
-// the file set and that were ignored.
-func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
-	var ignored []string
-	lower := func(key string, mine *int, theirs int, noLimit bool) {
-		switch {
-		case !has(key) || theirs == *mine:
-		case theirs >= 1 && (theirs < *mine || noLimit):
-			*mine = theirs
-		default:
-			ignored = append(ignored, key)
-		}
-	}
-	lower("timeout", &c.Timeout, repo.Timeout, c.Timeout == 0)
-	lower("max_diagnostics", &c.MaxDiagnostics, repo.MaxDiagnostics, false)
-	return c, ignored
+// Tighten adopts the lower limits of a repository's file.
+func (c Config) Tighten(repo Config, keys *tighten.Keys) Config {
+	tighten.LowerOptional(keys, "timeout", &c.Timeout, repo.Timeout)
+	theirs := repo.MaxDiagnostics
+	keys.Adopt("max_diagnostics", theirs == c.MaxDiagnostics || theirs >= 1 && theirs < c.MaxDiagnostics,
+		func() { c.MaxDiagnostics = theirs })
+	return c
 }

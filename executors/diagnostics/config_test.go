@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
 )
 
 func TestConfig(t *testing.T) {
@@ -30,7 +32,8 @@ func TestTighten(t *testing.T) {
 		"not set":       {Config{120, 50}, Config{1, 1}, Config{120, 50}, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, ignored := tt.mine.Tighten(tt.repo, func(key string) bool { return slices.Contains(tt.set, key) })
+			keys := tighten.New(func(key string) bool { return slices.Contains(tt.set, key) })
+			got, ignored := tt.mine.Tighten(tt.repo, keys), keys.Ignored()
 			if diff := cmp.Diff(tt.want, got); diff != "" || !slices.Equal(ignored, tt.ignored) {
 				t.Errorf("ignored %v, (-want +got)\n%s", ignored, diff)
 			}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
@@ -123,33 +124,21 @@ func (c Config) Validate() map[string]string {
 // isDot reports whether dir is the session's own directory: ".", however written.
 func isDot(dir string) bool { return dir != "" && filepath.Clean(dir) == "." }
 
-// Tighten adopts the lower limits and the deny_read of a repository's file. It
-// returns the keys of that file that it ignored fully or in part.
-func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
-	var ignored []string
-	for _, name := range []string{"allowed_paths", "allow_read", "respect_ignore"} {
-		if has(name) {
-			ignored = append(ignored, name)
-		}
-	}
-	if has("deny_read") {
+// Tighten adopts the lower limits and the deny_read of a repository's file.
+func (c Config) Tighten(repo Config, keys *tighten.Keys) Config {
+	if keys.Has("deny_read") {
 		valid := slices.DeleteFunc(slices.Clone(repo.DenyRead), func(pattern string) bool { return workspace.CheckPattern(pattern) != nil })
-		c.DenyRead = append(slices.Clone(c.DenyRead), valid...)
+		c.DenyRead = slices.Concat(c.DenyRead, valid)
 		if len(valid) < len(repo.DenyRead) {
-			ignored = append(ignored, "deny_read")
+			keys.Ignore("deny_read")
 		}
 	}
 	theirs := repo.keys()
 	for i, ours := range c.keys() {
-		switch v := *theirs[i].value; {
-		case !has(ours.name):
-		case v >= ours.least && v <= *ours.value:
-			*ours.value = v
-		default:
-			ignored = append(ignored, ours.name)
-		}
+		v := *theirs[i].value
+		keys.Adopt(ours.name, v >= ours.least && v <= *ours.value, func() { *ours.value = v })
 	}
-	return c, ignored
+	return c
 }
 
 // Roots returns the roots in which the file tools of a session work: the session's

@@ -32,7 +32,3 @@ func (c Config) Validate() map[string]string {
 	}
 	return wrong
 }
-
-// Tighten adopts nothing of a repository's file, which could switch off the user's
-// hooks.
-func (c Config) Tighten(Config, func(string) bool) (Config, []string) { return c, nil }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
 )
 
 // Config is the table [tools.information_flow].
@@ -44,23 +46,12 @@ func (c Config) Validate() map[string]string {
 	return wrong
 }
 
-// Tighten adds the patterns of a repository's file, and can switch the gate on. It
-// returns the keys of that file that it ignored.
-func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
-	var ignored []string
-	if has("enabled") {
-		if c.Enabled && !repo.Enabled {
-			ignored = append(ignored, "enabled")
-		}
-		c.Enabled = c.Enabled || repo.Enabled
-	}
-	if has("untrusted") {
-		c.Untrusted = union(c.Untrusted, repo.Untrusted)
-	}
-	if has("private") {
-		c.Private = union(c.Private, repo.Private)
-	}
-	return c, ignored
+// Tighten adds the patterns of a repository's file, and can switch the gate on.
+func (c Config) Tighten(repo Config, keys *tighten.Keys) Config {
+	keys.Enable("enabled", &c.Enabled, repo.Enabled)
+	keys.Adopt("untrusted", true, func() { c.Untrusted = union(c.Untrusted, repo.Untrusted) })
+	keys.Adopt("private", true, func() { c.Private = union(c.Private, repo.Private) })
+	return c
 }
 
 func union(ours, theirs []string) []string {

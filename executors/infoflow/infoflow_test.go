@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
 )
 
 // tool returns the result that a test prepared, and records the reasons to ask.
@@ -336,12 +337,14 @@ func TestConfig(t *testing.T) {
 		t.Error(wrong)
 	}
 	all := func(string) bool { return true }
-	got, ignored := Defaults().Tighten(Config{Private: []string{"*.pem", "secret/"}, Untrusted: []string{"docs/"}}, all)
+	keys := tighten.New(all)
+	got, ignored := Defaults().Tighten(Config{Private: []string{"*.pem", "secret/"}, Untrusted: []string{"docs/"}}, keys), keys.Ignored()
 	want := Config{Enabled: true, Private: append(Defaults().Private, "secret/"), Untrusted: []string{"docs/"}}
 	if diff := cmp.Diff(want, got); diff != "" || !slices.Equal(ignored, []string{"enabled"}) {
 		t.Errorf("ignored %v\n%s", ignored, diff)
 	}
-	if got, ignored := (Config{}).Tighten(Config{Enabled: true}, all); !got.Enabled || ignored != nil {
+	keys = tighten.New(all)
+	if got, ignored := (Config{}).Tighten(Config{Enabled: true}, keys), keys.Ignored(); !got.Enabled || ignored != nil {
 		t.Errorf("%+v, ignored %v", got, ignored)
 	}
 }

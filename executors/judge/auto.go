@@ -86,8 +86,5 @@ func (c AutoConfig) Validate() map[string]string {
 
 const minTimeout, maxTimeout = 100, 600_000 // milliseconds
 
-// Tighten ignores the repository: it cannot choose who judges its calls.
-func (c AutoConfig) Tighten(AutoConfig, func(string) bool) (AutoConfig, []string) { return c, nil }
-
 // Timeout returns the time for a verdict.
 func (c AutoConfig) Timeout() time.Duration { return time.Duration(c.TimeoutMS) * time.Millisecond }

@@ -45,14 +45,12 @@ func (c Config) Validate() map[string]string {
 	return wrong
 }
 
-// Tighten adopts a repository's lower limits, and lets it switch the servers off. It
-// returns the keys that it ignored.
-func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
-	keys := tighten.New(has)
-	keys.Adopt("enabled", !repo.Enabled || c.Enabled, func() { c.Enabled = repo.Enabled })
+// Tighten adopts a repository's lower limits, and lets it switch the servers off.
+func (c Config) Tighten(repo Config, keys *tighten.Keys) Config {
+	keys.Disable("enabled", &c.Enabled, repo.Enabled)
 	tighten.Lower(keys, "wait_ms", &c.WaitMS, repo.WaitMS)
 	tighten.Lower(keys, "max_lines", &c.MaxLines, repo.MaxLines)
-	return c, keys.Ignored()
+	return c
 }
 
 // Entry is a language server, such as one [[lsp]].
@@ -206,9 +204,4 @@ func (e Entry) validate() map[string]string {
 		}
 	}
 	return wrong
-}
-
-// Tighten ignores the entries of a repository, which start programs.
-func (all Entries) Tighten(_ Entries, has func(key string) bool) (Entries, []string) {
-	return all, nil
 }

@@ -170,9 +170,6 @@ func (s Server) Validate() map[string]string {
 	return wrong
 }
 
-// Tighten ignores the servers of a repository, since each would start a program.
-func (c Config) Tighten(Config, func(string) bool) (Config, []string) { return c, nil }
-
 // offers reports whether a tool of the server is to be offered.
 func (s Server) offers(tool string) bool {
 	matches := func(pattern string) bool {

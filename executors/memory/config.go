@@ -30,11 +30,9 @@ func (c Config) Validate() map[string]string {
 }
 
 // Tighten lets a repository switch the memory off, and lower the limit.
-func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
-	k := tighten.New(has)
-	k.Adopt("enabled", !repo.Enabled || c.Enabled, func() { c.Enabled = repo.Enabled })
-	k.Adopt("sessions", !repo.Sessions || c.Sessions, func() { c.Sessions = repo.Sessions })
-	lower := repo.MaxEntries > 0 && (c.MaxEntries == 0 || repo.MaxEntries < c.MaxEntries)
-	k.Adopt("max_entries", lower || repo.MaxEntries == c.MaxEntries, func() { c.MaxEntries = repo.MaxEntries })
-	return c, k.Ignored()
+func (c Config) Tighten(repo Config, keys *tighten.Keys) Config {
+	keys.Disable("enabled", &c.Enabled, repo.Enabled)
+	keys.Disable("sessions", &c.Sessions, repo.Sessions)
+	tighten.LowerOptional(keys, "max_entries", &c.MaxEntries, repo.MaxEntries)
+	return c
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
@@ -197,7 +198,8 @@ func TestTighten(t *testing.T) {
 		"lower":   {Defaults(), Config{Enabled: true, MaxEntries: 5}, Config{Enabled: true, MaxEntries: 5}, nil},
 		"bounded": {Config{}, Config{MaxEntries: 5}, Config{MaxEntries: 5}, nil},
 	} {
-		got, ignored := tt.own.Tighten(tt.repo, func(string) bool { return true })
+		keys := tighten.New(func(string) bool { return true })
+		got, ignored := tt.own.Tighten(tt.repo, keys), keys.Ignored()
 		if diff := cmp.Diff(tt.want, got) + cmp.Diff(tt.ignored, ignored); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", name, diff)
 		}

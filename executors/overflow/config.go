@@ -1,5 +1,9 @@
 package overflow
 
+import (
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
+)
+
 import "fmt"
 
 // Config is the table [tools.overflow]: which texts are too long, and how much of
@@ -42,28 +46,12 @@ func (c Config) Validate() map[string]string {
 	return wrong
 }
 
-// Tighten applies the lower limits of a repository's file, but not the
-// retention. It returns the keys that the file set without effect.
-func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
-	var ignored []string
-	switch v := repo.Threshold; {
-	case !has("threshold"):
-	case v >= minThreshold && v <= c.Threshold:
-		c.Threshold = v
-	default:
-		ignored = append(ignored, "threshold")
-	}
-	if has("retention_days") {
-		ignored = append(ignored, "retention_days")
-	}
-	switch v := repo.MaxOverflowBytes; {
-	case !has("max_overflow_bytes"), v == c.MaxOverflowBytes:
-	case v > 0 && (c.MaxOverflowBytes == 0 || v < c.MaxOverflowBytes):
-		c.MaxOverflowBytes = v
-	default:
-		ignored = append(ignored, "max_overflow_bytes")
-	}
-	return c, ignored
+// Tighten adopts the lower limits of a repository's file, but not the retention.
+func (c Config) Tighten(repo Config, keys *tighten.Keys) Config {
+	v := repo.Threshold
+	keys.Adopt("threshold", v >= minThreshold && v <= c.Threshold, func() { c.Threshold = v })
+	tighten.LowerOptional(keys, "max_overflow_bytes", &c.MaxOverflowBytes, repo.MaxOverflowBytes)
+	return c
 }
 
 // noteRoom is the room for the last line of a page, in characters.

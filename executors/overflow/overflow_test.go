@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
 	"github.com/zeph-acp/zeph-acp/session/store"
 )
 
@@ -354,18 +355,20 @@ func TestConfig(t *testing.T) {
 		ours, repo, want Config
 		ignored          []string
 	}{
-		{Config{1000, 7, 500}, Config{500, 7, 400}, Config{500, 7, 400}, []string{"retention_days"}},
-		{Config{1000, 7, 500}, Config{1001, 1, 501}, Config{1000, 7, 500}, []string{"threshold", "retention_days", "max_overflow_bytes"}},
-		{Config{1000, 7, 500}, Config{100, 1, 0}, Config{1000, 7, 500}, []string{"threshold", "retention_days", "max_overflow_bytes"}},
-		{Config{1000, 7, 0}, Config{1000, 1, 9}, Config{1000, 7, 9}, []string{"retention_days"}},
-		{Config{1000, 7, 0}, Config{1000, 1, -9}, Config{1000, 7, 0}, []string{"retention_days", "max_overflow_bytes"}},
+		{Config{1000, 7, 500}, Config{500, 7, 400}, Config{500, 7, 400}, nil},
+		{Config{1000, 7, 500}, Config{1001, 1, 501}, Config{1000, 7, 500}, []string{"threshold", "max_overflow_bytes"}},
+		{Config{1000, 7, 500}, Config{100, 1, 0}, Config{1000, 7, 500}, []string{"threshold", "max_overflow_bytes"}},
+		{Config{1000, 7, 0}, Config{1000, 1, 9}, Config{1000, 7, 9}, nil},
+		{Config{1000, 7, 0}, Config{1000, 1, -9}, Config{1000, 7, 0}, []string{"max_overflow_bytes"}},
 	} {
-		got, ignored := tt.ours.Tighten(tt.repo, every)
+		keys := tighten.New(every)
+		got, ignored := tt.ours.Tighten(tt.repo, keys), keys.Ignored()
 		if diff := cmp.Diff([]any{tt.want, tt.ignored}, []any{got, ignored}); diff != "" {
 			t.Errorf("%+v over %+v (-want +got)\n%s", tt.repo, tt.ours, diff)
 		}
 	}
-	if got, ignored := Defaults().Tighten(Config{}, func(string) bool { return false }); got != Defaults() || ignored != nil {
+	keys := tighten.New(func(string) bool { return false })
+	if got, ignored := Defaults().Tighten(Config{}, keys), keys.Ignored(); got != Defaults() || ignored != nil {
 		t.Errorf("%+v, %v", got, ignored)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
 	"github.com/zeph-acp/zeph-acp/executors/wildcard"
 )
 
@@ -50,25 +51,22 @@ func (c Config) Validate() map[string]string {
 	return wrong
 }
 
-// Tighten adopts the deny and ask rules of the repository's file. It returns
-// the keys of that file that it ignored.
-func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
-	if !has("permissions") {
-		return c, nil
+// Tighten adopts the deny and ask rules of the repository's file.
+func (c Config) Tighten(repo Config, keys *tighten.Keys) Config {
+	if !keys.Has("permissions") {
+		return c
 	}
-	var ignored []string
 	c.repository = map[string][]Rule{}
-	for tool, rules := range repo.Permissions {
-		for i, r := range rules {
+	for _, tool := range slices.Sorted(maps.Keys(repo.Permissions)) {
+		for i, r := range repo.Permissions[tool] {
 			if r.Action == Deny || r.Action == Ask {
 				c.repository[tool] = append(c.repository[tool], r)
 			} else {
-				ignored = append(ignored, fmt.Sprintf("permissions.%s[%d]", tool, i))
+				keys.Ignore(fmt.Sprintf("permissions.%s[%d]", tool, i))
 			}
 		}
 	}
-	slices.Sort(ignored)
-	return c, ignored
+	return c
 }
 
 // oldToolNames are the names of tools in older configurations.
@@ -149,34 +147,12 @@ func (c ShellRules) Validate() map[string]string {
 // isDot reports whether dir is the session's own directory: ".", however written.
 func isDot(dir string) bool { return dir != "" && filepath.Clean(dir) == "." }
 
-// Tighten adopts the settings that block more or ask more. It returns the keys
-// of the repository's file that it ignored.
-func (c ShellRules) Tighten(repo ShellRules, has func(key string) bool) (ShellRules, []string) {
-	var ignored []string
-	if has("blocked_commands") {
-		c.BlockedCommands = append(slices.Clone(c.BlockedCommands), repo.BlockedCommands...)
-	}
-	if has("confirm_patterns") {
-		c.ConfirmPatterns = append(slices.Clone(c.ConfirmPatterns), repo.ConfirmPatterns...)
-	}
-	for _, key := range []string{"allowed_commands", "allowed_paths"} {
-		if has(key) {
-			ignored = append(ignored, key)
-		}
-	}
-	if has("allow_network") {
-		if repo.AllowNetwork && !c.AllowNetwork {
-			ignored = append(ignored, "allow_network")
-		} else {
-			c.AllowNetwork = repo.AllowNetwork
-		}
-	}
-	if has("outside_paths") {
-		if repo.OutsidePaths == "block" || repo.OutsidePaths == c.OutsidePaths {
-			c.OutsidePaths = repo.OutsidePaths
-		} else {
-			ignored = append(ignored, "outside_paths")
-		}
-	}
-	return c, ignored
+// Tighten adopts the settings that block more or ask more.
+func (c ShellRules) Tighten(repo ShellRules, keys *tighten.Keys) ShellRules {
+	keys.Append("blocked_commands", &c.BlockedCommands, repo.BlockedCommands)
+	keys.Append("confirm_patterns", &c.ConfirmPatterns, repo.ConfirmPatterns)
+	keys.Disable("allow_network", &c.AllowNetwork, repo.AllowNetwork)
+	keys.Adopt("outside_paths", repo.OutsidePaths == "block" || repo.OutsidePaths == c.OutsidePaths,
+		func() { c.OutsidePaths = repo.OutsidePaths })
+	return c
 }

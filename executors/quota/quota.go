@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
 )
 
 // Quota counts the calls of one session. It may be used concurrently.
@@ -87,16 +88,8 @@ func (l Limits) Validate() map[string]string {
 	return nil
 }
 
-// Tighten adopts the lower quota of a repository's file. It returns the keys of
-// that file that it ignored.
-func (l Limits) Tighten(repo Limits, has func(key string) bool) (Limits, []string) {
-	ours, theirs := l.MaxToolCallsPerSession, repo.MaxToolCallsPerSession
-	switch {
-	case !has(key), theirs == ours:
-	case theirs > 0 && (ours == 0 || theirs < ours):
-		l.MaxToolCallsPerSession = theirs
-	default:
-		return l, []string{key}
-	}
-	return l, nil
+// Tighten adopts the lower quota of a repository's file.
+func (l Limits) Tighten(repo Limits, keys *tighten.Keys) Limits {
+	tighten.LowerOptional(keys, key, &l.MaxToolCallsPerSession, repo.MaxToolCallsPerSession)
+	return l
 }

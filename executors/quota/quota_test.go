@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
 )
 
 // counted counts the calls that reach a tool.
@@ -142,12 +143,14 @@ func TestTighten(t *testing.T) {
 	for _, tt := range []struct{ ours, repo, want int }{
 		{0, 5, 5}, {10, 5, 5}, {10, 10, 10}, {10, 11, 10}, {10, 0, 10}, {10, -1, 10}, {0, -1, 0}, {0, 0, 0},
 	} {
-		got, ignored := Limits{tt.ours}.Tighten(Limits{tt.repo}, func(k string) bool { return k == key })
+		keys := tighten.New(func(k string) bool { return k == key })
+		got, ignored := Limits{tt.ours}.Tighten(Limits{tt.repo}, keys), keys.Ignored()
 		if got.MaxToolCallsPerSession != tt.want || (len(ignored) == 0) != (tt.repo == tt.want) {
 			t.Errorf("%d over %d: %d, ignored %v, want %d", tt.repo, tt.ours, got.MaxToolCallsPerSession, ignored, tt.want)
 		}
 	}
-	if got, ignored := (Limits{3}).Tighten(Limits{1}, func(string) bool { return false }); got != (Limits{3}) || ignored != nil {
+	keys := tighten.New(func(string) bool { return false })
+	if got, ignored := (Limits{3}).Tighten(Limits{1}, keys), keys.Ignored(); got != (Limits{3}) || ignored != nil {
 		t.Errorf("a key that is not there: %v, %v", got, ignored)
 	}
 	if wrong := (Limits{-1}).Validate(); wrong[key] == "" {

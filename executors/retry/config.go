@@ -44,20 +44,16 @@ func (c Config) limits() backoff.Limits {
 }
 
 // Tighten adopts fewer attempts, a smaller budget, and an empty
-// parameter_reformat_provider. It returns the keys of the repository's file
-// that it ignored.
-func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
-	keys := tighten.New(has)
+// parameter_reformat_provider.
+func (c Config) Tighten(repo Config, keys *tighten.Keys) Config {
 	tighten.Lower(keys, "max_attempts", &c.MaxAttempts, repo.MaxAttempts)
 	keys.Adopt("base_ms", repo.BaseMS == c.BaseMS, func() {})
 	keys.Adopt("max_ms", repo.MaxMS == c.MaxMS, func() {})
-	keys.Adopt("budget_secs",
-		repo.BudgetSecs == c.BudgetSecs || repo.BudgetSecs > 0 && (c.BudgetSecs == 0 || repo.BudgetSecs < c.BudgetSecs),
-		func() { c.BudgetSecs = repo.BudgetSecs })
+	tighten.LowerOptional(keys, "budget_secs", &c.BudgetSecs, repo.BudgetSecs)
 	keys.Adopt("parameter_reformat_provider",
 		repo.ParameterReformatProvider == "" || repo.ParameterReformatProvider == c.ParameterReformatProvider,
 		func() { c.ParameterReformatProvider = repo.ParameterReformatProvider })
-	return c, keys.Ignored()
+	return c
 }
 
 // ReformatTimeout is how long the provider may take to reformat.

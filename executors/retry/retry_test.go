@@ -12,6 +12,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/backoff"
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
 )
 
 const web = executors.Reads | executors.Network | executors.Idempotent
@@ -238,7 +239,8 @@ func TestTighten(t *testing.T) {
 		"more":      {Config{3, 0, 9000, 31, "theirs"}, ours, []string{"max_attempts", "base_ms", "max_ms", "budget_secs", "parameter_reformat_provider"}},
 		"unlimited": {Config{2, 500, 5000, 0, "judge"}, ours, []string{"budget_secs"}},
 	} {
-		got, ignored := ours.Tighten(tt.repo, all)
+		keys := tighten.New(all)
+		got, ignored := ours.Tighten(tt.repo, keys), keys.Ignored()
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", name, diff)
 		}
@@ -246,7 +248,8 @@ func TestTighten(t *testing.T) {
 			t.Errorf("%s: ignored (-want +got)\n%s", name, diff)
 		}
 	}
-	if got, ignored := ours.Tighten(Config{}, func(string) bool { return false }); got != ours || ignored != nil {
+	keys := tighten.New(func(string) bool { return false })
+	if got, ignored := ours.Tighten(Config{}, keys), keys.Ignored(); got != ours || ignored != nil {
 		t.Error(got, ignored)
 	}
 }

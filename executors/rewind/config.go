@@ -50,12 +50,11 @@ func (c Config) Validate() map[string]string {
 
 // Tighten adopts the lower limits of a repository: fewer copies of its files are
 // then made.
-func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
-	keys := tighten.New(has)
-	keys.Adopt("enabled", !repo.Enabled || c.Enabled, func() { c.Enabled = repo.Enabled })
+func (c Config) Tighten(repo Config, keys *tighten.Keys) Config {
+	keys.Disable("enabled", &c.Enabled, repo.Enabled)
 	tighten.Lower(keys, "max_turns", &c.MaxTurns, repo.MaxTurns)
 	tighten.Lower(keys, "max_files", &c.MaxFiles, repo.MaxFiles)
 	tighten.Lower(keys, "max_bytes", &c.MaxBytes, repo.MaxBytes)
 	tighten.Lower(keys, "max_file_bytes", &c.MaxFileBytes, repo.MaxFileBytes)
-	return c, keys.Ignored()
+	return c
 }

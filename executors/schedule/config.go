@@ -59,15 +59,13 @@ func (c Config) Validate() map[string]string {
 	return wrong
 }
 
-// Tighten applies the lower limits of a repository's file to the tasks that are set in it.
-// It returns the keys that the file set without effect.
-func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
-	k := tighten.New(has)
-	k.Adopt("enabled", !repo.Enabled || c.Enabled, func() { c.Enabled = repo.Enabled })
-	tighten.Lower(k, "max_tasks", &c.MaxTasks, repo.MaxTasks)
-	k.Adopt("min_interval_minutes", repo.MinIntervalMinutes >= c.MinIntervalMinutes,
+// Tighten adopts the lower limits of a repository's file for the tasks that are set in it.
+func (c Config) Tighten(repo Config, keys *tighten.Keys) Config {
+	keys.Disable("enabled", &c.Enabled, repo.Enabled)
+	tighten.Lower(keys, "max_tasks", &c.MaxTasks, repo.MaxTasks)
+	keys.Adopt("min_interval_minutes", repo.MinIntervalMinutes >= c.MinIntervalMinutes,
 		func() { c.MinIntervalMinutes = repo.MinIntervalMinutes })
-	return c, k.Ignored()
+	return c
 }
 
 // Location returns the time zone in which times are read.

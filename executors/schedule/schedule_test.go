@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
 )
 
 // memory is a Store.
@@ -255,7 +256,8 @@ func TestTighten(t *testing.T) {
 		"stricter": {Config{Enabled: false, MaxTasks: 5, MinIntervalMinutes: 60}, Config{Enabled: false, MaxTasks: 5, MinIntervalMinutes: 60, MaxRunMinutes: 30}, nil},
 		"looser":   {Config{Enabled: true, MaxTasks: 500, MinIntervalMinutes: 1, MaxRunMinutes: 1}, Defaults(), []string{"max_tasks", "min_interval_minutes"}},
 	} {
-		got, ignored := Defaults().Tighten(tt.repo, has)
+		keys := tighten.New(has)
+		got, ignored := Defaults().Tighten(tt.repo, keys), keys.Ignored()
 		if diff := cmp.Diff(tt.want, got) + cmp.Diff(tt.ignored, ignored); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", name, diff)
 		}

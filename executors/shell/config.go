@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
 )
 
 // Config is the part of [tools.shell] about running commands.
@@ -105,40 +107,19 @@ func (c Config) Validate() map[string]string {
 	return wrong
 }
 
-// Tighten returns c with those values of a repository's file that lower a limit,
-// block more variables or refuse more commands, and the keys that it ignored. It
-// ignores the keys of transactions: a repository must not cause files to be
-// removed by its choice of exit codes.
-func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
-	var ignored []string
-	lower := func(key string, mine *int, theirs, least int) {
-		switch {
-		case !has(key) || theirs == *mine:
-		case theirs >= least && (theirs < *mine || *mine == 0 && key == "timeout"):
-			*mine = theirs
-		default:
-			ignored = append(ignored, key)
-		}
+// Tighten adopts those values of a repository's file that lower a limit, block more
+// variables or refuse more commands. It ignores the keys of transactions: a repository
+// must not cause files to be removed by its choice of exit codes.
+func (c Config) Tighten(repo Config, keys *tighten.Keys) Config {
+	lower := func(key string, ours *int, theirs, least int) {
+		keys.Adopt(key, theirs == *ours || theirs >= least && theirs < *ours, func() { *ours = theirs })
 	}
-	lower("timeout", &c.Timeout, repo.Timeout, 1)
+	tighten.LowerOptional(keys, "timeout", &c.Timeout, repo.Timeout)
 	lower("max_timeout", &c.MaxTimeout, repo.MaxTimeout, 1)
 	lower("max_output_bytes", &c.MaxOutputBytes, repo.MaxOutputBytes, minOutputBytes)
 	lower("max_output_chars", &c.MaxOutputChars, repo.MaxOutputChars, minOutputChars)
 	lower("max_background", &c.MaxBackground, repo.MaxBackground, 0)
-	for _, key := range []string{"transactional", "transaction_scope", "auto_rollback", "auto_rollback_exit_codes", "max_snapshot_bytes"} {
-		if has(key) {
-			ignored = append(ignored, key)
-		}
-	}
-	switch {
-	case !has("snapshot_required") || repo.SnapshotRequired == c.SnapshotRequired:
-	case repo.SnapshotRequired:
-		c.SnapshotRequired = true
-	default:
-		ignored = append(ignored, "snapshot_required")
-	}
-	if has("env_blocklist") {
-		c.EnvBlocklist = slices.Concat(c.EnvBlocklist, repo.EnvBlocklist)
-	}
-	return c, ignored
+	keys.Enable("snapshot_required", &c.SnapshotRequired, repo.SnapshotRequired)
+	keys.Append("env_blocklist", &c.EnvBlocklist, repo.EnvBlocklist)
+	return c
 }

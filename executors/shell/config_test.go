@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
 )
 
 func TestValidate(t *testing.T) {
@@ -45,7 +47,8 @@ func TestTighten(t *testing.T) {
 		"where there is no": {unlimited, Config{Timeout: 60}, []string{"timeout"}, Config{Timeout: 60, MaxTimeout: 600, MaxOutputBytes: 1 << 20, MaxOutputChars: 50_000, EnvBlocklist: []string{"A_"}, MaxBackground: 8}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, ignored := tt.mine.Tighten(tt.repo, func(key string) bool { return slices.Contains(tt.keys, key) })
+			keys := tighten.New(func(key string) bool { return slices.Contains(tt.keys, key) })
+			got, ignored := tt.mine.Tighten(tt.repo, keys), keys.Ignored()
 			if diff := cmp.Diff(tt.want, got) + cmp.Diff(tt.ignored, ignored); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}

@@ -41,14 +41,12 @@ func (c Config) Validate() map[string]string {
 	return wrong
 }
 
-// Tighten adopts the lower levels of a repository's file, and can switch the gate
-// on. It returns the keys of that file that it ignored.
-func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
-	keys := tighten.New(has)
+// Tighten adopts the lower levels of a repository's file, and can switch the gate on.
+func (c Config) Tighten(repo Config, keys *tighten.Keys) Config {
 	keys.Enable("enabled", &c.Enabled, repo.Enabled)
-	keys.Adopt("skills", repo.Skills <= c.Skills, func() { c.Skills = repo.Skills })
-	keys.Adopt("servers", repo.Servers <= c.Servers, func() { c.Servers = repo.Servers })
-	keys.Adopt("content", repo.Content <= c.Content, func() { c.Content = repo.Content })
+	tighten.Lower(keys, "skills", &c.Skills, repo.Skills)
+	tighten.Lower(keys, "servers", &c.Servers, repo.Servers)
+	tighten.Lower(keys, "content", &c.Content, repo.Content)
 	ours := New(c)
 	c.Levels = maps.Clone(c.Levels)
 	for _, subject := range slices.Sorted(maps.Keys(repo.Levels)) {
@@ -59,5 +57,5 @@ func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []strin
 			c.Levels[subject] = repo.Levels[subject]
 		})
 	}
-	return c, slices.Compact(keys.Ignored())
+	return c
 }

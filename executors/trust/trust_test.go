@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
 )
 
 // tool has a tool of each sort, and returns a prepared result.
@@ -230,7 +231,8 @@ func TestConfig(t *testing.T) {
 	}
 	all := func(string) bool { return true }
 	ours := Config{Enabled: true, Skills: Trusted, Servers: Untrusted, Content: Provisional, Levels: map[string]Level{"tool:bash": Untrusted}}
-	got, ignored := ours.Tighten(Config{Skills: Blocked, Servers: Trusted, Content: Untrusted, Levels: map[string]Level{"tool:bash": Trusted, "tool:write": Blocked}}, all)
+	keys := tighten.New(all)
+	got, ignored := ours.Tighten(Config{Skills: Blocked, Servers: Trusted, Content: Untrusted, Levels: map[string]Level{"tool:bash": Trusted, "tool:write": Blocked}}, keys), keys.Ignored()
 	want := Config{Enabled: true, Skills: Blocked, Servers: Untrusted, Content: Untrusted, Levels: map[string]Level{"tool:bash": Untrusted, "tool:write": Blocked}}
 	if diff := cmp.Diff(want, got); diff != "" || !slices.Equal(ignored, []string{"enabled", "servers", "levels"}) {
 		t.Errorf("ignored %v\n%s", ignored, diff)

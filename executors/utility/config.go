@@ -50,17 +50,3 @@ func (c Config) Validate() map[string]string {
 	}
 	return wrong
 }
-
-// Tighten ignores the repository: which calls are worth their cost is not a matter of
-// safety. It returns the keys of the repository's file.
-func (c Config) Tighten(_ Config, has func(key string) bool) (Config, []string) {
-	var ignored []string
-	for _, key := range []string{
-		"enabled", "threshold", "gain_weight", "cost_weight", "redundancy_weight", "uncertainty_bonus", "exempt_tools", "high_gain_tools",
-	} {
-		if has(key) {
-			ignored = append(ignored, key)
-		}
-	}
-	return c, ignored
-}

@@ -2,8 +2,9 @@ package web
 
 import (
 	"fmt"
-	"slices"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
 )
 
 // Config limits the requests to the web and the size of their responses. It is
@@ -66,34 +67,19 @@ func (c Config) Validate() map[string]string {
 }
 
 // Tighten adopts lower limits and more denied domains from a repository's file.
-// Its allowed domains become a second list that a host must be in. It returns
-// the keys of that file that it ignored.
-func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
-	var ignored []string
+// Its allowed domains become a second list that a host must be in.
+func (c Config) Tighten(repo Config, keys *tighten.Keys) Config {
 	wrong := repo.Validate()
-	lower := func(key string, mine *int, theirs int) {
-		switch {
-		case !has(key):
-		case wrong[key] == "" && theirs <= *mine:
-			*mine = theirs
-		default:
-			ignored = append(ignored, key)
-		}
+	lower := func(key string, ours *int, theirs int) {
+		keys.Adopt(key, wrong[key] == "" && theirs <= *ours, func() { *ours = theirs })
 	}
 	lower("timeout", &c.Timeout, repo.Timeout)
 	lower("max_body_bytes", &c.MaxBodyBytes, repo.MaxBodyBytes)
 	lower("max_output_chars", &c.MaxOutputChars, repo.MaxOutputChars)
-	if has("denied_domains") {
-		c.DeniedDomains = slices.Concat(c.DeniedDomains, repo.DeniedDomains)
-	}
-	switch {
-	case !has("allowed_domains"):
-	case len(repo.AllowedDomains) > 0:
-		c.repository = &repo.AllowedDomains
-	default: // an empty list would allow all hosts
-		ignored = append(ignored, "allowed_domains")
-	}
-	return c, ignored
+	keys.Append("denied_domains", &c.DeniedDomains, repo.DeniedDomains)
+	// An empty list would allow all hosts.
+	keys.Adopt("allowed_domains", len(repo.AllowedDomains) > 0, func() { c.repository = &repo.AllowedDomains })
+	return c
 }
 
 // domainProblem returns why the lists exclude a host, or "". The host is in the form

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
 )
 
 // hostile are URLs that are refused before any lookup.
@@ -143,7 +144,8 @@ func TestDomains(t *testing.T) {
 			c, _ := offline(t)
 			c.Config.AllowedDomains, c.Config.DeniedDomains = tt.allowed, tt.denied
 			if tt.repo != nil {
-				c.Config, _ = c.Config.Tighten(Config{AllowedDomains: tt.repo}, func(k string) bool { return k == "allowed_domains" })
+				keys := tighten.New(func(k string) bool { return k == "allowed_domains" })
+				c.Config = c.Config.Tighten(Config{AllowedDomains: tt.repo}, keys)
 			}
 			for _, h := range strings.Fields(tt.yes) {
 				if _, err := c.Target("https://" + h + "/"); err != nil {
@@ -201,7 +203,8 @@ func TestConfig(t *testing.T) {
 		}
 	}
 	all := func(string) bool { return true }
-	got, ignored := Defaults().Tighten(Config{Timeout: 5, MaxBodyBytes: 2 << 20, MaxOutputChars: 1000, DeniedDomains: []string{"a.com"}}, all)
+	keys := tighten.New(all)
+	got, ignored := Defaults().Tighten(Config{Timeout: 5, MaxBodyBytes: 2 << 20, MaxOutputChars: 1000, DeniedDomains: []string{"a.com"}}, keys), keys.Ignored()
 	if diff := cmp.Diff([]string{"max_body_bytes", "allowed_domains"}, ignored); diff != "" {
 		t.Error(diff)
 	}

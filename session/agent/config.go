@@ -113,22 +113,18 @@ func (c Config) Validate() map[string]string {
 	return wrong
 }
 
-// Tighten applies lower limits of the repository's file, and a more restrictive
-// mode. It returns the ignored keys. Both configurations must be valid.
-func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
-	keys := tighten.New(has)
+// Tighten adopts lower limits of the repository's file, and a more restrictive
+// mode. Both configurations must be valid.
+func (c Config) Tighten(repo Config, keys *tighten.Keys) Config {
 	tighten.Lower(keys, "max_tool_iterations", &c.MaxToolIterations, repo.MaxToolIterations)
 	keys.Adopt("max_tool_iterations_hard", repo.MaxToolIterationsHard <= c.hardCap(), func() {
 		c.MaxToolIterationsHard = repo.MaxToolIterationsHard
 		c.MaxToolIterations = min(c.MaxToolIterations, c.MaxToolIterationsHard)
 	})
-	keys.Adopt("context_budget_tokens",
-		repo.ContextBudgetTokens == c.ContextBudgetTokens ||
-			repo.ContextBudgetTokens > 0 && (c.ContextBudgetTokens == 0 || repo.ContextBudgetTokens < c.ContextBudgetTokens),
-		func() { c.ContextBudgetTokens = repo.ContextBudgetTokens })
+	tighten.LowerOptional(keys, "context_budget_tokens", &c.ContextBudgetTokens, repo.ContextBudgetTokens)
 	tighten.Lower(keys, "max_rules_bytes", &c.MaxRulesBytes, repo.MaxRulesBytes)
 	keys.Enable("hallucination_detection", &c.HallucinationDetection, repo.HallucinationDetection)
 	keys.Adopt("mode", slices.Index(sessionModes, repo.Mode) <= slices.Index(sessionModes, c.Mode),
 		func() { c.Mode = repo.Mode })
-	return c, keys.Ignored()
+	return c
 }

@@ -34,6 +34,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/schedule"
 	"github.com/zeph-acp/zeph-acp/executors/shell"
 	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
 	"github.com/zeph-acp/zeph-acp/executors/trust"
 	"github.com/zeph-acp/zeph-acp/executors/utility"
 	"github.com/zeph-acp/zeph-acp/executors/web"
@@ -156,55 +157,54 @@ type section struct {
 	path string // of its table; empty for the whole file
 	// validate returns the mistakes, by key.
 	validate func(*Config) map[string]string
-	// tighten applies the keys of a repository's file for which has returns true to c. It
-	// returns the keys that it ignores, since they would allow more.
-	tighten func(c, repo *Config, has func(key string) bool) (ignored []string)
+	// tighten adopts the keys of a repository's file that make c stricter; nil adopts no key.
+	tighten func(c, repo *Config, keys *tighten.Keys)
 }
 
-// sections returns the parts of Config. If a section's tighten does not ask for
-// a key of its table, a workspace cannot set that key.
+// sections returns the parts of Config. A key that the section's tighten does
+// not ask for is the user's alone.
 func sections() []section {
 	return []section{
-		sectionOf("agent", func(c *Config) *agent.Config { return &c.Agent.Config }),
-		sectionOf("", func(c *Config) *subagent.Types { return &c.Agents }),
-		sectionOf("tools.sub_agent", func(c *Config) *subagent.Config { return &c.Tools.SubAgent }),
-		sectionOf("tools.ask_user", func(c *Config) *question.Config { return &c.Tools.AskUser }),
-		sectionOf("agent.tool_filter", func(c *Config) *toolset.Filter { return &c.Agent.ToolFilter }),
-		sectionOf("llm", func(c *Config) *provider.Config { return &c.LLM }),
-		sectionOf("tools", func(c *Config) *policy.Config { return &c.Tools.Config }),
-		sectionOf("tools.shell", func(c *Config) *shell.Config { return &c.Tools.Shell.Config }),
-		sectionOf("tools.shell", func(c *Config) *policy.ShellRules { return &c.Tools.Shell.ShellRules }),
-		sectionOf("tools.file", func(c *Config) *files.Config { return &c.Tools.File }),
-		sectionOf("tools.scrape", func(c *Config) *web.Config { return &c.Tools.Scrape }),
-		sectionOf("tools", func(c *Config) *Offer { return &c.Tools.Offer }),
-		sectionOf("tools", func(c *Config) *quota.Limits { return &c.Tools.Limits }),
-		sectionOf("tools.diagnostics", func(c *Config) *diagnostics.Config { return &c.Tools.Diagnostics }),
-		sectionOf("tools.lsp", func(c *Config) *lsp.Config { return &c.Tools.LSP }),
-		sectionOf("tools.sandbox", func(c *Config) *sandbox.Config { return &c.Tools.Sandbox }),
-		sectionOf("tools.policy", func(c *Config) *authorize.Config { return &c.Tools.Policy }),
-		sectionOf("tools.authorization", func(c *Config) *authorize.Authorization { return &c.Tools.Authorization }),
-		sectionOf("tools.filters", func(c *Config) *filter.Config { return &c.Tools.Filters }),
-		sectionOf("tools.overflow", func(c *Config) *overflow.Config { return &c.Tools.Overflow }),
-		sectionOf("tools.memory", func(c *Config) *memory.Config { return &c.Tools.Memory }),
-		sectionOf("tools.result_cache", func(c *Config) *cache.Config { return &c.Tools.ResultCache }),
-		sectionOf("tools.retry", func(c *Config) *retry.Config { return &c.Tools.Retry }),
-		sectionOf("tools.rewind", func(c *Config) *rewind.Config { return &c.Tools.Rewind }),
-		sectionOf("tools.tafc", func(c *Config) *toolset.TAFC { return &c.Tools.TAFC }),
-		sectionOf("tools.dependencies", func(c *Config) *toolset.Dependencies { return &c.Tools.Dependencies }),
-		sectionOf("tools.trust", func(c *Config) *trust.Config { return &c.Tools.Trust }),
-		sectionOf("tools.anomaly", func(c *Config) *anomaly.Config { return &c.Tools.Anomaly }),
-		sectionOf("tools.hooks", func(c *Config) *hooks.Config { return &c.Tools.Hooks }),
-		sectionOf("tools.scheduler", func(c *Config) *schedule.Config { return &c.Tools.Scheduler }),
-		sectionOf("tools.utility", func(c *Config) *utility.Config { return &c.Tools.Utility }),
-		sectionOf("tools.skills", func(c *Config) *skills.Config { return &c.Tools.Skills }),
-		sectionOf("tools.information_flow", func(c *Config) *infoflow.Config { return &c.Tools.InformationFlow }),
-		sectionOf("tools.adversarial_policy", func(c *Config) *adversarial.Config { return &c.Tools.Adversarial }),
-		sectionOf("tools.judge", func(c *Config) *judge.AutoConfig { return &c.Tools.Judge }),
-		sectionOf("", func(c *Config) *lsp.Entries { return &c.LSP }),
-		sectionOf("mcp", func(c *Config) *mcp.Config { return &c.MCP }),
-		sectionOf("acp", func(c *Config) *acp.Config { return &c.ACP }),
-		sectionOf("audit", func(c *Config) *audit.Config { return &c.Audit }),
-		sectionOf("log", func(c *Config) *LogConfig { return &c.Log }),
+		sharedSection("agent", func(c *Config) *agent.Config { return &c.Agent.Config }),
+		ownSection("", func(c *Config) *subagent.Types { return &c.Agents }),
+		sharedSection("tools.sub_agent", func(c *Config) *subagent.Config { return &c.Tools.SubAgent }),
+		sharedSection("tools.ask_user", func(c *Config) *question.Config { return &c.Tools.AskUser }),
+		ownSection("agent.tool_filter", func(c *Config) *toolset.Filter { return &c.Agent.ToolFilter }),
+		ownSection("llm", func(c *Config) *provider.Config { return &c.LLM }),
+		sharedSection("tools", func(c *Config) *policy.Config { return &c.Tools.Config }),
+		sharedSection("tools.shell", func(c *Config) *shell.Config { return &c.Tools.Shell.Config }),
+		sharedSection("tools.shell", func(c *Config) *policy.ShellRules { return &c.Tools.Shell.ShellRules }),
+		sharedSection("tools.file", func(c *Config) *files.Config { return &c.Tools.File }),
+		sharedSection("tools.scrape", func(c *Config) *web.Config { return &c.Tools.Scrape }),
+		sharedSection("tools", func(c *Config) *Offer { return &c.Tools.Offer }),
+		sharedSection("tools", func(c *Config) *quota.Limits { return &c.Tools.Limits }),
+		sharedSection("tools.diagnostics", func(c *Config) *diagnostics.Config { return &c.Tools.Diagnostics }),
+		sharedSection("tools.lsp", func(c *Config) *lsp.Config { return &c.Tools.LSP }),
+		sharedSection("tools.sandbox", func(c *Config) *sandbox.Config { return &c.Tools.Sandbox }),
+		sharedSection("tools.policy", func(c *Config) *authorize.Config { return &c.Tools.Policy }),
+		sharedSection("tools.authorization", func(c *Config) *authorize.Authorization { return &c.Tools.Authorization }),
+		sharedSection("tools.filters", func(c *Config) *filter.Config { return &c.Tools.Filters }),
+		sharedSection("tools.overflow", func(c *Config) *overflow.Config { return &c.Tools.Overflow }),
+		sharedSection("tools.memory", func(c *Config) *memory.Config { return &c.Tools.Memory }),
+		sharedSection("tools.result_cache", func(c *Config) *cache.Config { return &c.Tools.ResultCache }),
+		sharedSection("tools.retry", func(c *Config) *retry.Config { return &c.Tools.Retry }),
+		sharedSection("tools.rewind", func(c *Config) *rewind.Config { return &c.Tools.Rewind }),
+		ownSection("tools.tafc", func(c *Config) *toolset.TAFC { return &c.Tools.TAFC }),
+		ownSection("tools.dependencies", func(c *Config) *toolset.Dependencies { return &c.Tools.Dependencies }),
+		sharedSection("tools.trust", func(c *Config) *trust.Config { return &c.Tools.Trust }),
+		sharedSection("tools.anomaly", func(c *Config) *anomaly.Config { return &c.Tools.Anomaly }),
+		ownSection("tools.hooks", func(c *Config) *hooks.Config { return &c.Tools.Hooks }),
+		sharedSection("tools.scheduler", func(c *Config) *schedule.Config { return &c.Tools.Scheduler }),
+		ownSection("tools.utility", func(c *Config) *utility.Config { return &c.Tools.Utility }),
+		sharedSection("tools.skills", func(c *Config) *skills.Config { return &c.Tools.Skills }),
+		sharedSection("tools.information_flow", func(c *Config) *infoflow.Config { return &c.Tools.InformationFlow }),
+		ownSection("tools.adversarial_policy", func(c *Config) *adversarial.Config { return &c.Tools.Adversarial }),
+		ownSection("tools.judge", func(c *Config) *judge.AutoConfig { return &c.Tools.Judge }),
+		ownSection("", func(c *Config) *lsp.Entries { return &c.LSP }),
+		ownSection("mcp", func(c *Config) *mcp.Config { return &c.MCP }),
+		sharedSection("acp", func(c *Config) *acp.Config { return &c.ACP }),
+		ownSection("audit", func(c *Config) *audit.Config { return &c.Audit }),
+		ownSection("log", func(c *Config) *LogConfig { return &c.Log }),
 	}
 }
 
@@ -212,21 +212,32 @@ func sections() []section {
 func (s section) key(name string) string { return strings.TrimPrefix(s.path+"."+name, ".") }
 
 // settings is the interface of each package's Config.
-type settings[T any] interface {
+type settings interface {
 	Validate() map[string]string
-	Tighten(repo T, has func(key string) bool) (T, []string)
 }
 
-// sectionOf returns the section for the part of Config that of returns.
-func sectionOf[T settings[T]](path string, of func(*Config) *T) section {
+// sharedSettings are settings that a repository's file can make stricter. Tighten returns
+// them with the keys of repo that do so.
+type sharedSettings[T any] interface {
+	settings
+	Tighten(repo T, keys *tighten.Keys) T
+}
+
+// ownSection returns the section for the part of Config that of returns. A repository's file
+// changes none of its keys.
+func ownSection[T settings](path string, of func(*Config) *T) section {
 	return section{
 		path:     path,
 		validate: func(c *Config) map[string]string { return (*of(c)).Validate() },
-		tighten: func(c, repo *Config, has func(string) bool) (ignored []string) {
-			*of(c), ignored = (*of(c)).Tighten(*of(repo), has)
-			return ignored
-		},
 	}
+}
+
+// sharedSection returns the section for the part of Config that of returns. A repository's
+// file can make it stricter.
+func sharedSection[T sharedSettings[T]](path string, of func(*Config) *T) section {
+	s := ownSection(path, of)
+	s.tighten = func(c, repo *Config, keys *tighten.Keys) { *of(c) = (*of(c)).Tighten(*of(repo), keys) }
+	return s
 }
 
 // validate returns the mistakes in the values of c, by path.
@@ -264,6 +275,3 @@ func (c LogConfig) Validate() map[string]string {
 	}
 	return wrong
 }
-
-// Tighten ignores the repository: the log belongs to the process.
-func (c LogConfig) Tighten(LogConfig, func(string) bool) (LogConfig, []string) { return c, nil }

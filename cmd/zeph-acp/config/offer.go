@@ -1,5 +1,9 @@
 package config
 
+import (
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
+)
+
 // Offer is the part of the table [tools] that concerns all tools.
 type Offer struct {
 	// Enabled offers the tools to the model. Default true. If false, the model
@@ -20,21 +24,8 @@ func (Offer) Validate() map[string]string { return nil }
 
 // Tighten accepts values that disable a feature. It ignores summarize_provider:
 // outputs go only to a model that the user named.
-func (o Offer) Tighten(repo Offer, has func(key string) bool) (Offer, []string) {
-	var ignored []string
-	off := func(key string, theirs bool, ours *bool) {
-		switch {
-		case !has(key):
-		case theirs && !*ours:
-			ignored = append(ignored, key)
-		default:
-			*ours = theirs
-		}
-	}
-	off("enabled", repo.Enabled, &o.Enabled)
-	off("summarize_output", repo.SummarizeOutput, &o.SummarizeOutput)
-	if has("summarize_provider") {
-		ignored = append(ignored, "summarize_provider")
-	}
-	return o, ignored
+func (o Offer) Tighten(repo Offer, keys *tighten.Keys) Offer {
+	keys.Disable("enabled", &o.Enabled, repo.Enabled)
+	keys.Disable("summarize_output", &o.SummarizeOutput, repo.SummarizeOutput)
+	return o
 }

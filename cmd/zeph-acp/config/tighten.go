@@ -12,6 +12,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
 )
 
 // WorkspaceFile is the configuration that a repository may bring.
@@ -71,13 +72,17 @@ func merge(cfg, repo Config, d *toml.Decoder) (Config, []string) {
 	set := slices.Sorted(maps.Keys(d.Set))
 	var asked, ignored []string
 	for _, s := range sections() {
-		has := func(key string) bool {
+		if s.tighten == nil {
+			continue
+		}
+		keys := tighten.New(func(key string) bool {
 			path := s.key(key)
 			asked = append(asked, path)
 			wrong := slices.ContainsFunc(d.Mistakes, func(m toml.Mistake) bool { return m.Key == path })
 			return !wrong && slices.ContainsFunc(set, func(key string) bool { return toml.Within(key, path) })
-		}
-		for _, key := range s.tighten(&cfg, &repo, has) {
+		})
+		s.tighten(&cfg, &repo, keys)
+		for _, key := range keys.Ignored() {
 			ignored = append(ignored, s.key(key))
 		}
 	}

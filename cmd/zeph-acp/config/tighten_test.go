@@ -41,6 +41,17 @@ func TestTighten(t *testing.T) {
 				`config.toml:6: key "log.file": ignored: a workspace may only tighten the configuration`,
 				`config.toml:8: key "acp.max_line_bytes": ignored: a workspace may only tighten the configuration`,
 			}},
+		"the user's alone, in shared tables": {"[tools.shell]\ntransactional = true\nallowed_paths = ['/']\n[tools.file]\nallow_read = ['*']\n" +
+			"[tools.policy]\npolicy_file = '/x'\n[tools.dependencies.rules.write]\nrequires = ['read']\n[audit]\nenabled = false\n",
+			func(*Config) {},
+			[]string{
+				`config.toml:2: key "tools.shell.transactional": ignored: a workspace may only tighten the configuration`,
+				`config.toml:3: key "tools.shell.allowed_paths": ignored: a workspace may only tighten the configuration`,
+				`config.toml:5: key "tools.file.allow_read": ignored: a workspace may only tighten the configuration`,
+				`config.toml:7: key "tools.policy.policy_file": ignored: a workspace may only tighten the configuration`,
+				`config.toml:9: key "tools.dependencies.rules.write.requires": ignored: a workspace may only tighten the configuration`,
+				`config.toml:11: key "audit.enabled": ignored: a workspace may only tighten the configuration`,
+			}},
 		"mistakes hide nothing": {"modle = 1\n[agent]\nmode = 7\nmax_tool_iterations = 2\ncontext_budget_tokens = -1\n",
 			func(c *Config) { c.Agent.MaxToolIterations = 2 },
 			[]string{

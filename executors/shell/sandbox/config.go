@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
 )
 
 // Config is the table [tools.sandbox].
@@ -46,29 +48,18 @@ func (c Config) Validate() map[string]string {
 }
 
 // Tighten adopts settings of a repository's file that switch the sandbox on or
-// restrict it further. It returns the keys of that file that it ignored.
-func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
-	var ignored []string
-	narrow := func(key string, mine *bool, theirs, strict bool) {
-		switch {
-		case !has(key) || theirs == *mine:
-		case theirs == strict:
-			*mine = theirs
-		default:
-			ignored = append(ignored, key)
+// restrict it further.
+func (c Config) Tighten(repo Config, keys *tighten.Keys) Config {
+	keys.Enable("enabled", &c.Enabled, repo.Enabled)
+	keys.Enable("required", &c.Required, repo.Required)
+	keys.Disable("caches", &c.Caches, repo.Caches)
+	if keys.Has("extra_write") {
+		if slices.ContainsFunc(repo.ExtraWrite, func(path string) bool { return !slices.Contains(c.ExtraWrite, path) }) {
+			keys.Ignore("extra_write")
 		}
-	}
-	narrow("enabled", &c.Enabled, repo.Enabled, true)
-	narrow("required", &c.Required, repo.Required, true)
-	narrow("caches", &c.Caches, repo.Caches, false)
-	if has("extra_write") {
-		kept := slices.DeleteFunc(slices.Clone(c.ExtraWrite), func(path string) bool {
+		c.ExtraWrite = slices.DeleteFunc(slices.Clone(c.ExtraWrite), func(path string) bool {
 			return !slices.Contains(repo.ExtraWrite, path)
 		})
-		if slices.ContainsFunc(repo.ExtraWrite, func(path string) bool { return !slices.Contains(c.ExtraWrite, path) }) {
-			ignored = append(ignored, "extra_write")
-		}
-		c.ExtraWrite = kept
 	}
-	return c, ignored
+	return c
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
 )
 
 func TestValidate(t *testing.T) {
@@ -34,7 +36,8 @@ func TestTighten(t *testing.T) {
 		"write more":   {Config{ExtraWrite: []string{"/a"}}, Config{ExtraWrite: []string{"/a", "/b"}}, Config{ExtraWrite: []string{"/a"}}, all, []string{"extra_write"}},
 		"write less":   {Config{ExtraWrite: []string{"/a", "/b"}}, Config{ExtraWrite: []string{"/b"}}, Config{ExtraWrite: []string{"/b"}}, all, nil},
 	} {
-		got, ignored := tt.mine.Tighten(tt.repo, func(key string) bool { return slices.Contains(tt.has, key) })
+		keys := tighten.New(func(key string) bool { return slices.Contains(tt.has, key) })
+		got, ignored := tt.mine.Tighten(tt.repo, keys), keys.Ignored()
 		if got.ExtraWrite == nil {
 			got.ExtraWrite = tt.want.ExtraWrite
 		}

@@ -27,11 +27,9 @@ func (c Config) Validate() map[string]string {
 	return nil
 }
 
-// Tighten adopts a repository's lower limit, and lets it switch the tool off. It returns
-// the keys that it ignored.
-func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
-	keys := tighten.New(has)
-	keys.Adopt("enabled", !repo.Enabled || c.Enabled, func() { c.Enabled = repo.Enabled })
+// Tighten adopts a repository's lower limit, and lets it switch the tool off.
+func (c Config) Tighten(repo Config, keys *tighten.Keys) Config {
+	keys.Disable("enabled", &c.Enabled, repo.Enabled)
 	tighten.Lower(keys, "max_per_turn", &c.MaxPerTurn, repo.MaxPerTurn)
-	return c, keys.Ignored()
+	return c
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
 	"github.com/zeph-acp/zeph-acp/session/agent/question"
 )
 
@@ -90,10 +91,12 @@ func TestConfig(t *testing.T) {
 		}
 	}
 	all := func(string) bool { return true }
-	if c, ignored := question.Defaults().Tighten(question.Config{MaxPerTurn: 1}, all); c != (question.Config{MaxPerTurn: 1}) || ignored != nil {
+	keys := tighten.New(all)
+	if c, ignored := question.Defaults().Tighten(question.Config{MaxPerTurn: 1}, keys), keys.Ignored(); c != (question.Config{MaxPerTurn: 1}) || ignored != nil {
 		t.Errorf("%+v, %v", c, ignored)
 	}
-	if c, ignored := (question.Config{MaxPerTurn: 1}).Tighten(question.Defaults(), all); c != (question.Config{MaxPerTurn: 1}) || len(ignored) != 2 {
+	keys = tighten.New(all)
+	if c, ignored := (question.Config{MaxPerTurn: 1}).Tighten(question.Defaults(), keys), keys.Ignored(); c != (question.Config{MaxPerTurn: 1}) || len(ignored) != 2 {
 		t.Errorf("%+v, %v", c, ignored)
 	}
 }

@@ -32,12 +32,10 @@ func (c Config) Validate() map[string]string {
 	return wrong
 }
 
-// Tighten adopts a repository's lower limit, and lets it switch skills off. It returns
-// the keys that it ignored.
-func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
-	keys := tighten.New(has)
-	keys.Adopt("enabled", !repo.Enabled || c.Enabled, func() { c.Enabled = repo.Enabled })
-	keys.Adopt("project", !repo.Project || c.Project, func() { c.Project = repo.Project })
+// Tighten adopts a repository's lower limit, and lets it switch skills off.
+func (c Config) Tighten(repo Config, keys *tighten.Keys) Config {
+	keys.Disable("enabled", &c.Enabled, repo.Enabled)
+	keys.Disable("project", &c.Project, repo.Project)
 	tighten.Lower(keys, "max_rounds", &c.MaxRounds, repo.MaxRounds)
-	return c, keys.Ignored()
+	return c
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/approval"
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
 )
 
 // write writes the file of a skill.
@@ -342,10 +343,12 @@ func TestConfig(t *testing.T) {
 	if len(Defaults().Validate()) > 0 || (Config{MaxRounds: 201}).Validate()["max_rounds"] == "" {
 		t.Error("wrong limits")
 	}
-	if got, ignored := Defaults().Tighten(Config{Enabled: true, MaxRounds: 5}, all); got != (Config{Enabled: true, MaxRounds: 5}) || ignored != nil {
+	keys := tighten.New(all)
+	if got, ignored := Defaults().Tighten(Config{Enabled: true, MaxRounds: 5}, keys), keys.Ignored(); got != (Config{Enabled: true, MaxRounds: 5}) || ignored != nil {
 		t.Errorf("%+v, %q", got, ignored)
 	}
-	if got, ignored := (Config{MaxRounds: 2}).Tighten(Defaults(), all); got != (Config{MaxRounds: 2}) || len(ignored) != 3 {
+	keys = tighten.New(all)
+	if got, ignored := (Config{MaxRounds: 2}).Tighten(Defaults(), keys), keys.Ignored(); got != (Config{MaxRounds: 2}) || len(ignored) != 3 {
 		t.Errorf("%+v, %q", got, ignored)
 	}
 }

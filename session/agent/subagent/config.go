@@ -41,14 +41,12 @@ func (c Config) Validate() map[string]string {
 	return wrong
 }
 
-// Tighten adopts a repository's lower limits, and lets it switch the tool off. It returns
-// the keys that it ignored.
-func (c Config) Tighten(repo Config, has func(key string) bool) (Config, []string) {
-	keys := tighten.New(has)
-	keys.Adopt("enabled", !repo.Enabled || c.Enabled, func() { c.Enabled = repo.Enabled })
+// Tighten adopts a repository's lower limits, and lets it switch the tool off.
+func (c Config) Tighten(repo Config, keys *tighten.Keys) Config {
+	keys.Disable("enabled", &c.Enabled, repo.Enabled)
 	tighten.Lower(keys, "max_parallel", &c.MaxParallel, repo.MaxParallel)
 	tighten.Lower(keys, "max_rounds", &c.MaxRounds, repo.MaxRounds)
-	return c, keys.Ignored()
+	return c
 }
 
 // Type is a kind of sub-agent, such as one [[agents]].
@@ -100,6 +98,3 @@ func (types Types) Validate() map[string]string {
 	}
 	return wrong
 }
-
-// Tighten ignores the repository, whose sub-agents are files.
-func (types Types) Tighten(Types, func(string) bool) (Types, []string) { return types, nil }

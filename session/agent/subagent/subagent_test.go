@@ -15,6 +15,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/approval"
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
 )
 
 // sessionTools are the tools of a session in the tests.
@@ -346,7 +347,8 @@ func TestConfig(t *testing.T) {
 		}
 	}
 	has := func(string) bool { return true }
-	c, ignored := Defaults().Tighten(Config{Enabled: false, MaxParallel: 2, MaxRounds: 100}, has)
+	keys := tighten.New(has)
+	c, ignored := Defaults().Tighten(Config{Enabled: false, MaxParallel: 2, MaxRounds: 100}, keys), keys.Ignored()
 	if want := (Config{Enabled: false, MaxParallel: 2, MaxRounds: 30}); c != want {
 		t.Errorf("%+v", c)
 	}

@@ -28,11 +28,6 @@ func TAFCDefaults() TAFC { return TAFC{ComplexityThreshold: defaultThreshold} }
 // warning.
 func (TAFC) Validate() map[string]string { return nil }
 
-// Tighten ignores the repository: a parameter for thoughts restricts nothing.
-func (c TAFC) Tighten(_ TAFC, has func(key string) bool) (TAFC, []string) {
-	return c, presentKeys(has, "enabled", "complexity_threshold")
-}
-
 // threshold returns the effective threshold, and warnings for the user.
 func (c TAFC) threshold() (float64, []string) {
 	limited := min(max(c.ComplexityThreshold, 0), 1)
@@ -109,12 +104,6 @@ func (c Filter) Validate() map[string]string {
 	return wrong
 }
 
-// Tighten ignores the repository: the choice of tools does not affect
-// permissions.
-func (c Filter) Tighten(_ Filter, has func(key string) bool) (Filter, []string) {
-	return c, presentKeys(has, "enabled", "top_k", "min_description_words", "always_on")
-}
-
 // Dependencies is the table [tools.dependencies].
 type Dependencies struct {
 	// Enabled hides tools until others have completed. Default false.
@@ -161,12 +150,6 @@ func (c Dependencies) Validate() map[string]string {
 	return wrong
 }
 
-// Tighten ignores the repository: a rule that hides a tool until another
-// completes also makes the model call that other one.
-func (c Dependencies) Tighten(_ Dependencies, has func(key string) bool) (Dependencies, []string) {
-	return c, presentKeys(has, "enabled", "boost_per_dep", "max_total_boost", "rules")
-}
-
 // unknown warns of tools in the rules that do not exist.
 func (c Dependencies) unknown(known func(name string) bool) []string {
 	var notes []string
@@ -187,9 +170,4 @@ func (c Dependencies) unknown(known func(name string) bool) []string {
 		}
 	}
 	return notes
-}
-
-// presentKeys returns those of the keys that a file has.
-func presentKeys(has func(key string) bool, keys ...string) []string {
-	return slices.DeleteFunc(keys, func(key string) bool { return !has(key) })
 }

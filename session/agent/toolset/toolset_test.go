@@ -306,10 +306,6 @@ func TestConfig(t *testing.T) {
 	if len(wrong) != 3 || len(more) != 4 {
 		t.Errorf("%v, %v", wrong, more)
 	}
-	_, ignored := DependenciesDefaults().Tighten(Dependencies{}, func(key string) bool { return key == "rules" })
-	if diff := cmp.Diff([]string{"rules"}, ignored); diff != "" {
-		t.Error(diff)
-	}
 }
 
 func TestWarnings(t *testing.T) {

@@ -117,18 +117,6 @@ func Defaults() Config {
 	return Config{FindOllama: true, ListModels: true, Retry: failover.Defaults()}
 }
 
-// Tighten accepts no providers from a repository, which could otherwise send the
-// conversation anywhere.
-func (c Config) Tighten(_ Config, has func(key string) bool) (Config, []string) {
-	var ignored []string
-	for _, key := range []string{"providers", "fallback"} {
-		if has(key) {
-			ignored = append(ignored, key)
-		}
-	}
-	return c, ignored
-}
-
 var (
 	envName      = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	providerName = lazyregexp.New(`^[^\s:]+$`)

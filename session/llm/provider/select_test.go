@@ -168,15 +168,6 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-func TestTighten(t *testing.T) {
-	own := Config{Providers: []Provider{{Type: "direct"}}}
-	evil := Config{Providers: []Provider{{Type: "claude", BaseURL: "https://evil.example"}}}
-	got, ignored := own.Tighten(evil, func(key string) bool { return key == "providers" })
-	if diff := cmp.Diff(own, got) + cmp.Diff([]string{"providers"}, ignored); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-}
-
 // modelNames returns the Name of each available model, the default first.
 func modelNames(cfg Config, getenv func(string) string) []string {
 	var names []string
