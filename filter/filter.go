@@ -90,7 +90,7 @@ func (f *Filter) chooseRules(script string) (c chosenRules) {
 }
 
 func (f *Filter) apply(c chosenRules, exit int, raw io.Reader, explain func(by Applied, before, after *text.Lines)) (*Outcome, error) {
-	run, rules := strategy.Run{Command: c.command, Mixed: c.mixed, Exit: exit}, c.rules
+	run, rules := f.newRun(c, exit, 0), c.rules
 	full := text.NewLines()
 	var first *rulePass
 	var seen *redact.Seen // the lines of full
@@ -110,8 +110,51 @@ func (f *Filter) apply(c chosenRules, exit int, raw io.Reader, explain func(by A
 		full.Close()
 		return nil, err
 	}
+	if err := o.applyRules(run, rules, first, explain); err != nil {
+		o.Close()
+		return nil, err
+	}
+	if err := f.remask(o, seen); err != nil {
+		o.Close()
+		return nil, err
+	}
+	return o, nil
+}
+
+// maxDepth limits programs that run others, as in a log of a run of a script.
+const maxDepth = 3
+
+// newRun describes an output. depth counts the outputs around it.
+func (f *Filter) newRun(c chosenRules, exit, depth int) strategy.Run {
+	run := strategy.Run{Command: c.command, Mixed: c.mixed, Exit: exit, Alone: len(c.rules) == 1}
+	run.Inner = func(inner strategy.Run, part *text.Lines) (*text.Lines, strategy.Confidence, error) {
+		rules := f.chooseRules(inner.Command)
+		rules.mixed = rules.mixed || inner.Mixed
+		if depth >= maxDepth || rules.command == "" || len(rules.rules) == 0 {
+			return part, strategy.Fallback, nil
+		}
+		o := &Outcome{Text: part, Full: part}
+		r := f.newRun(rules, inner.Exit, depth+1)
+		first := rules.rules[0].begin(r)
+		first.passText(part)
+		if err := o.applyRules(r, rules.rules, first, nil); err != nil {
+			return part, strategy.Fallback, err
+		}
+		for _, by := range o.Rules {
+			if by.Failed != nil {
+				panic(by.Failed) // the outer rule reports it
+			}
+		}
+		return o.Text, o.Confidence, nil
+	}
+	return run
+}
+
+// applyRules filters the text by rules. first is the pass of the first rule, which has
+// read the text.
+func (o *Outcome) applyRules(run strategy.Run, rules []rule, first *rulePass, explain func(by Applied, before, after *text.Lines)) error {
 	for i, r := range rules {
-		if o.recognisedBy(r.unless) {
+		if o.recognisedBy(r.unless) || o.recognisedBy(dividingRule) {
 			continue
 		}
 		p := first
@@ -121,8 +164,7 @@ func (f *Filter) apply(c chosenRules, exit int, raw io.Reader, explain func(by A
 		}
 		out, err := p.end(o.Text, nil)
 		if err != nil {
-			o.Close()
-			return nil, err
+			return err
 		}
 		by := Applied{r.name, r.strategyType, p.confidence, p.panicErr}
 		if explain != nil {
@@ -135,12 +177,12 @@ func (f *Filter) apply(c chosenRules, exit int, raw io.Reader, explain func(by A
 		o.Rules = append(o.Rules, by)
 		o.Confidence = max(o.Confidence, by.Confidence)
 	}
-	if err := f.remask(o, seen); err != nil {
-		o.Close()
-		return nil, err
-	}
-	return o, nil
+	return nil
 }
+
+// dividingRule filters the parts of an output by the rules of their commands. If it
+// recognised the output, the other rules are skipped.
+const dividingRule = "streams"
 
 // recognisedBy reports whether the rule of that name recognised the output.
 func (o *Outcome) recognisedBy(name string) bool {

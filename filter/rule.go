@@ -21,6 +21,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/listing"
 	"github.com/zeph-acp/zeph-acp/filter/logs"
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
+	"github.com/zeph-acp/zeph-acp/filter/streams"
 	"github.com/zeph-acp/zeph-acp/filter/testreport"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
@@ -64,7 +65,7 @@ var strategies = func() map[string]strategy.Constructor {
 	all := map[string]strategy.Constructor{}
 	for _, family := range []map[string]strategy.Constructor{
 		generic.Strategies, testreport.Strategies, lint.Strategies, logs.Strategies, git.Strategies,
-		listing.Strategies, fetch.Strategies, digest.Strategies,
+		listing.Strategies, fetch.Strategies, digest.Strategies, streams.Strategies,
 	} {
 		maps.Copy(all, family)
 	}

@@ -34,7 +34,7 @@ var strategyDescriptions = map[string]string{
 	"build_steps":     "shortens image builds: steps that succeeded keep only warnings",
 	"terraform":       "shortens plans",
 	"kubectl":         "shortens tables and descriptions",
-	"gh_log":          "shortens logs of runs",
+	"streams":         "divides the output of programs that run others, and filters each part by its command",
 }
 
 // maxCommands is the number of commands that the list names for each rule.

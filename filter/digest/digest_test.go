@@ -55,7 +55,6 @@ func TestParameters(t *testing.T) {
 		"digest":      {``: "empty", `patterns = ["("]`: "patterns", `last = ["("]`: "last", `fold = [{ pattern = "x", as = "y" }]`: "group", `fold = [{ pattern = "(x)" }]`: "as", `fold = [{ pattern = "(x)", as = "y", first = -1 }]`: "first", `blocks = [{ begin = "x" }]`: "end", `patterns = ["x"], head = 999`: "max_lines"},
 		"build_steps": {``: "empty"},
 		"terraform":   {``: "empty"},
-		"gh_log":      {``: "empty"},
 		"kubectl":     {`patterns = ["x"], max_rows = 0`: "max_rows", `rows = 1`: `unknown key "rows"`},
 	} {
 		for parameters, want := range tt {

@@ -1,6 +1,6 @@
 // Package digest holds the strategy digest, which drops lines and blocks and
-// joins similar lines, and the strategies built on it: build_steps, terraform,
-// kubectl and gh_log.
+// joins similar lines, and the strategies built on it: build_steps, terraform
+// and kubectl.
 package digest
 
 import "github.com/zeph-acp/zeph-acp/filter/strategy"
@@ -11,5 +11,4 @@ var Strategies = map[string]strategy.Constructor{
 	"build_steps": newBuildSteps,
 	"terraform":   newTerraform,
 	"kubectl":     newKubectl,
-	"gh_log":      newGHLog,
 }

@@ -39,6 +39,11 @@ type Run struct {
 	Command string // the segment that the rule matched, without wrappers, pipes and redirections
 	Exit    int    // exit code of the whole script; -1 if a signal ended it or the code is unknown
 	Mixed   bool   // other commands of the script may have written too: keep unrecognised lines
+	Alone   bool   // no other rule filters the output
+
+	// Inner filters a part of the output that another command wrote by the rules of this
+	// command. It returns the part itself if no rule recognises it.
+	Inner func(run Run, part *text.Lines) (*text.Lines, Confidence, error)
 }
 
 // Strategy is the method of a rule, with its parameters. It is immutable and

@@ -1,6 +1,10 @@
 package testreport
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/zeph-acp/zeph-acp/filter/text"
+)
 
 // handleBlockLine handles a line of a failure or of the output of tests. It leaves the
 // block at the first line that belongs to neither.
@@ -23,6 +27,10 @@ func (j *jsTests) handleBlockLine(l, inner []byte, indent int) bool {
 		}
 		j.leavePart()
 	case jsStdout:
+		if endsStdout(l, inner) {
+			j.leavePart()
+			return false
+		}
 		j.addPrinted(l)
 		return true
 	case jsBlock:
@@ -57,6 +65,18 @@ func (j *jsTests) handleBlockLine(l, inner []byte, indent int) bool {
 		return true
 	}
 	return false
+}
+
+// endsStdout reports whether a line ends the output of a test. Some programs remove
+// the blank line before it.
+func endsStdout(l, inner []byte) bool {
+	switch {
+	case text.HasAnyPrefix(l, "stdout | ", "stderr | ", "⎯⎯", " FAIL  ", " Test Files  "):
+		return true
+	case len(l) != len(inner)+1:
+		return false
+	}
+	return (signOf(inner) != noSign || begins(inner, "❯ ")) && (contains(inner, " test)") || contains(inner, " tests)") || contains(inner, " tests | "))
 }
 
 // handleAvaLine handles a line between ava's two lines of "─", or the second of them.
