@@ -249,7 +249,7 @@ func (s *subject) changedFile(files []string) string {
 		}
 		for _, f := range p.Files {
 			for _, file := range files {
-				isTarget := func(place string) bool { return place == file || f.Below && inside(file, place) }
+				isTarget := func(place string) bool { return place == file || f.Below && isBelow(file, place) }
 				if slices.ContainsFunc(f.Names, isTarget) || slices.ContainsFunc(f.Places, isTarget) {
 					return file
 				}
@@ -259,8 +259,8 @@ func (s *subject) changedFile(files []string) string {
 	return ""
 }
 
-// inside reports whether path lies below dir.
-func inside(path, dir string) bool {
+// isBelow reports whether path lies below dir. The directory itself does not.
+func isBelow(path, dir string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && rel != "." && filepath.IsLocal(rel)
 }

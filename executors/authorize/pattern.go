@@ -96,7 +96,7 @@ func (p pathPattern) denies(f file) bool {
 	}
 	fixed := p.fixedPrefix()
 	return slices.ContainsFunc(f.paths, func(dir string) bool {
-		if !inside(strings.ToLower(fixed), strings.ToLower(dir)) {
+		if !isBelow(strings.ToLower(fixed), strings.ToLower(dir)) {
 			return false
 		}
 		_, err := os.Lstat(fixed)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
 // key identifies a tool and an input.
@@ -87,7 +88,7 @@ func touched(paths []string) func(*entry) bool {
 		}
 		for _, p := range e.paths {
 			for _, c := range changed {
-				if p := folded(p); within(p, c) || within(c, p) {
+				if p := folded(p); workspace.Within(c, p) || workspace.Within(p, c) {
 					return true
 				}
 			}
@@ -115,9 +116,3 @@ func affected(path string) string {
 // file system. On other file systems the cache drops too much, which does no
 // harm.
 func folded(path string) string { return strings.ToLower(path) }
-
-// within reports whether path is dir or lies below it.
-func within(path, dir string) bool {
-	rest, ok := strings.CutPrefix(path, dir)
-	return ok && (rest == "" || rest[0] == filepath.Separator || strings.HasSuffix(dir, string(filepath.Separator)))
-}

@@ -34,7 +34,6 @@ import (
 	_ "embed" // the description of the tool
 	"errors"
 	"io/fs"
-	"path/filepath"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -140,10 +139,4 @@ func (t *checker) target(path string) (abs string, isDir bool, err error) {
 			t.roots.Rel(abs), workspace.Describe(info.Mode()))
 	}
 	return abs, info.IsDir(), nil
-}
-
-// within reports whether path is dir or below it; both are absolute and clean.
-func within(path, dir string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
 }

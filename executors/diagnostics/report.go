@@ -73,7 +73,7 @@ func (r *report) add(found []Diagnostic, dir string) {
 		p := located{Diagnostic: d}
 		if d.File != "" {
 			p.abs = r.locate(d.File, dir)
-			if r.target != dir && within(r.target, dir) && !within(p.abs, r.target) { // the call names only a part of the project
+			if r.target != dir && workspace.Within(dir, r.target) && !workspace.Within(r.target, p.abs) { // the call names only a part of the project
 				r.outside++
 				continue
 			}

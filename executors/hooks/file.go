@@ -160,13 +160,13 @@ func (s *Session) candidatePaths(text string) []string {
 	bases := []string{s.options.Dir}
 	for i, word := range words {
 		if i > 0 && len(bases)*len(words) <= maxWords && (words[i-1] == "cd" || words[i-1] == "pushd") {
-			bases = append(bases, within(bases[len(bases)-1], word))
+			bases = append(bases, absolute(bases[len(bases)-1], word))
 		}
 	}
 	paths := s.shellPaths(text)
 	for _, base := range bases {
 		for _, word := range words {
-			paths = append(paths, within(base, word))
+			paths = append(paths, absolute(base, word))
 		}
 	}
 	return slices.DeleteFunc(paths, func(path string) bool {
@@ -201,7 +201,7 @@ func (s *Session) shellPaths(text string) []string {
 	}
 	for _, c := range script.Commands {
 		if program := c.Words[0]; len(c.Dirs) > 0 && program.Glob {
-			add(command.Path{Abs: []string{within(c.Dirs[0], program.Text)}, Glob: true})
+			add(command.Path{Abs: []string{absolute(c.Dirs[0], program.Text)}, Glob: true})
 		}
 		add(c.Paths()...)
 		add(c.Mentions()...)
@@ -209,8 +209,8 @@ func (s *Session) shellPaths(text string) []string {
 	return out
 }
 
-// within returns a path, which may be relative to base.
-func within(base, path string) string {
+// absolute returns a path that may be relative to base as an absolute one.
+func absolute(base, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/command/follow"
 	"github.com/zeph-acp/zeph-acp/executors/command/plain"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
 // plainForm returns the plain form in which a command may run without permission.
@@ -163,7 +164,7 @@ func (p permissionCheck) searchesRoots(path string) bool {
 // inRoots reports whether a path is inside a root of the session that is not as wide as
 // the system.
 func (p permissionCheck) inRoots(path string) bool {
-	return slices.ContainsFunc(p.Roots.Dirs(), func(root string) bool { return inside(path, root) && !underSystem(root) })
+	return slices.ContainsFunc(p.Roots.Dirs(), func(root string) bool { return workspace.Within(root, path) && !underSystem(root) })
 }
 
 // underSystem reports whether a root is so wide that it contains the system's

@@ -12,6 +12,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors/command/follow"
 	"github.com/zeph-acp/zeph-acp/executors/command/plain"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
 // ignoreFiles are files that ripgrep reads in the directories above those that it
@@ -67,7 +68,7 @@ func checkLinksStayInside(dirs []string, roots Workspace, patterns ...string) er
 	var all []string
 	add := func(path string) error {
 		real, err := roots.Resolve(path)
-		if err == nil && !slices.ContainsFunc(all, func(dir string) bool { return inside(real, dir) }) {
+		if err == nil && !slices.ContainsFunc(all, func(dir string) bool { return workspace.Within(dir, real) }) {
 			all = append(all, real)
 		}
 		return err

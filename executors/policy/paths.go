@@ -10,13 +10,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/command/follow"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
-
-// inside reports whether path is dir or below it.
-func inside(path, dir string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && (rel == "." || filepath.IsLocal(rel))
-}
 
 // socketTarget returns a redirection that the shell would open as a network
 // connection.
@@ -116,7 +111,7 @@ func (g guardCheck) mayName(place string, temp []string) bool {
 	if _, err := g.commandWorkspace().Resolve(place); err == nil {
 		return true
 	}
-	return slices.ContainsFunc(slices.Concat(temp, g.allowed), func(dir string) bool { return inside(place, dir) })
+	return slices.ContainsFunc(slices.Concat(temp, g.allowed), func(dir string) bool { return workspace.Within(dir, place) })
 }
 
 // harmlessDevice reports whether abs is a device that any command may use.

@@ -17,6 +17,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/answers"
 	"github.com/zeph-acp/zeph-acp/executors/tighten"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
 // roots is a workspace of one directory, without symlinks.
@@ -24,7 +25,7 @@ type roots string
 
 func (r roots) Dirs() []string { return []string{string(r)} }
 func (r roots) Resolve(path string) (string, error) {
-	if inside(path, string(r)) {
+	if workspace.Within(string(r), path) {
 		return path, nil
 	}
 	return "", errors.New("outside")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/command/follow"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
 // judgeRemoval judges recursive removal. It blocks the removal of a protected
@@ -240,5 +241,5 @@ func (g guardCheck) protected(abs string) bool {
 	if len(g.private().Below(place)) > 0 {
 		return true
 	}
-	return slices.ContainsFunc(keep, func(k string) bool { return inside(k, place) })
+	return slices.ContainsFunc(keep, func(k string) bool { return workspace.Within(place, k) })
 }

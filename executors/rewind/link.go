@@ -263,10 +263,7 @@ func (s *Session) recordAfter(ctx context.Context, call touched) {
 		})
 	}
 	for _, path := range p.paths() {
-		if slices.ContainsFunc(call.paths, func(top string) bool {
-			rel, err := filepath.Rel(top, path)
-			return err == nil && filepath.IsLocal(rel)
-		}) {
+		if slices.ContainsFunc(call.paths, func(top string) bool { return workspace.Within(top, path) }) {
 			update(path)
 		}
 	}

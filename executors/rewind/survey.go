@@ -17,6 +17,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/files/walk"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
 // index is the state of all surveyed entries, by absolute path.
@@ -109,11 +110,7 @@ func (s *Session) readContents(ctx context.Context, old, found index) error {
 func (s *Session) topDirs() []string {
 	var tops []string
 	for _, dir := range slices.Sorted(slices.Values(s.Dirs)) {
-		inside := func(top string) bool {
-			rel, err := filepath.Rel(top, dir)
-			return err == nil && filepath.IsLocal(rel)
-		}
-		if !slices.ContainsFunc(tops, inside) {
+		if !slices.ContainsFunc(tops, func(top string) bool { return workspace.Within(top, dir) }) {
 			tops = append(tops, dir)
 		}
 	}

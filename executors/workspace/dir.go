@@ -83,7 +83,7 @@ func (r *Roots) descend(abs string, each func(*Dir, string), step func(*Dir, str
 	if err != nil {
 		return nil, err
 	}
-	rel, _ := within(top, abs)
+	rel, _ := relative(top, abs)
 	for name := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
 		if name == "." {
 			break

@@ -84,7 +84,7 @@ func Encloses(abs string, info fs.FileInfo, path string) bool {
 func (r *Roots) InGit(abs string) bool {
 	rel := abs
 	if top, ok := r.root(abs); ok {
-		rel, _ = within(top, abs)
+		rel, _ = relative(top, abs)
 	}
 	for name := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
 		switch fold(strings.Map(dropIgnorable, name)) {

@@ -188,7 +188,7 @@ func (p *Private) addFile(name string) bool {
 // worksIn reports whether the session's cwd is dir, or a root lies in it.
 func (r *Roots) worksIn(dir string) bool {
 	return slices.ContainsFunc(r.dirs, func(root string) bool {
-		rel, ok := within(dir, root)
+		rel, ok := relative(dir, root)
 		return ok && (rel != "." || root == r.dirs[0])
 	})
 }

@@ -175,7 +175,7 @@ func (r *Readable) outside(abs string) (dir string, ok bool) {
 		if p.literal {
 			from = from[:max(0, strings.LastIndexByte(from, '/'))]
 		}
-		if p.onlyInside || !isBelow(from, v.path) || !v.allowed && !p.mayMatchBelow(v.path) {
+		if p.onlyInside || !slashWithin(from, v.path) || !v.allowed && !p.mayMatchBelow(v.path) {
 			continue
 		}
 		dir = abs // in its original spelling; the rule's is folded
@@ -208,7 +208,7 @@ type readVerdict struct {
 func (r *Readable) verdictOn(abs string) readVerdict {
 	if top, ok := r.roots.root(abs); ok {
 		v := r.tops[top]
-		rel, _ := within(top, abs)
+		rel, _ := relative(top, abs)
 		for name := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
 			if name != "." {
 				v = v.enter(name)

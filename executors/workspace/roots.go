@@ -107,7 +107,7 @@ func (r *Roots) Contains(abs string) bool {
 // Rel shortens abs for display: it is relative to the cwd if it lies inside, and
 // unchanged otherwise.
 func (r *Roots) Rel(abs string) string {
-	if rel, ok := within(r.dirs[0], abs); ok {
+	if rel, ok := relative(r.dirs[0], abs); ok {
 		return rel
 	}
 	return abs
@@ -119,14 +119,14 @@ func (r *Roots) Rel(abs string) string {
 func (r *Roots) AsGiven(abs string) string {
 	best := -1
 	for i, dir := range r.dirs {
-		if _, ok := within(dir, abs); ok && (best < 0 || len(dir) > len(r.dirs[best])) {
+		if _, ok := relative(dir, abs); ok && (best < 0 || len(dir) > len(r.dirs[best])) {
 			best = i
 		}
 	}
 	if best < 0 {
 		return abs
 	}
-	rel, _ := within(r.dirs[best], abs)
+	rel, _ := relative(r.dirs[best], abs)
 	return filepath.Join(r.given[best], rel)
 }
 
@@ -134,7 +134,7 @@ func (r *Roots) AsGiven(abs string) string {
 // itself be replaced by a symlink by anyone who may write to the outer one.
 func (r *Roots) root(abs string) (dir string, ok bool) {
 	for _, d := range r.dirs {
-		if _, in := within(d, abs); in && (!ok || len(d) < len(dir)) {
+		if _, in := relative(d, abs); in && (!ok || len(d) < len(dir)) {
 			dir, ok = d, true
 		}
 	}
@@ -150,8 +150,18 @@ func (r *Roots) top(abs string) (dir string, ok bool) {
 	return r.read.outside(abs)
 }
 
-// within returns path relative to dir, if it is dir or inside.
-func within(dir, path string) (rel string, ok bool) {
+// Within reports whether path is dir or below it. Both are absolute. Symbolic links are not
+// followed.
+func Within(dir, path string) bool {
+	if dir == "" {
+		return false
+	}
+	_, ok := relative(filepath.Clean(dir), filepath.Clean(path))
+	return ok
+}
+
+// relative returns path relative to dir, if it is dir or inside.
+func relative(dir, path string) (rel string, ok bool) {
 	if sameName(path, dir) {
 		return ".", true
 	}

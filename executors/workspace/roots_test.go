@@ -183,3 +183,26 @@ func BenchmarkResolve(b *testing.B) {
 		}
 	}
 }
+
+func TestWithin(t *testing.T) {
+	for _, tt := range []struct {
+		dir, path string
+		want      bool
+	}{
+		{"/w", "/w", true},
+		{"/w", "/w/a", true},
+		{"/w/", "/w/a", true},
+		{"/w/x/..", "/w/a", true},
+		{"/", "/w", true},
+		{"/w", "/", false},
+		{"/w", "/wa", false},
+		{"/w", "/w/../a", false},
+		{"/w", "w/a", false},
+		{"", "/w", false},
+		{"/w", "", false},
+	} {
+		if got := Within(filepath.FromSlash(tt.dir), filepath.FromSlash(tt.path)); got != tt.want {
+			t.Errorf("Within(%q, %q) = %v", tt.dir, tt.path, got)
+		}
+	}
+}

@@ -184,7 +184,7 @@ func (s *ruleSet) match(name, path string, below, inside bool) (pattern string, 
 func (s *ruleSet) needsPath(name, dir string) bool {
 	for i := range s.paths {
 		p := &s.paths[i]
-		if p.mayMatch(name) && (p.literal && strings.HasPrefix(p.base, dir) || isBelow(p.base, dir)) {
+		if p.mayMatch(name) && (p.literal && strings.HasPrefix(p.base, dir) || slashWithin(p.base, dir)) {
 			return true
 		}
 	}
@@ -272,7 +272,7 @@ func (p *pathRule) match(name, path string) bool {
 		return false
 	case p.literal:
 		return path == p.base
-	case !isBelow(p.base, path):
+	case !slashWithin(p.base, path):
 		return false
 	}
 	return doublestar.MatchUnvalidated(p.glob, cmp.Or(path, "/")) // "" is the topmost
@@ -280,10 +280,10 @@ func (p *pathRule) match(name, path string) bool {
 
 // mayMatchBelow reports whether a path below the directory path may match.
 func (p *pathRule) mayMatchBelow(path string) bool {
-	if isBelow(path, p.base) {
+	if slashWithin(path, p.base) {
 		return true
 	}
-	if p.literal || !isBelow(p.base, path) {
+	if p.literal || !slashWithin(p.base, path) {
 		return false
 	}
 	if p.names == nil {
@@ -303,9 +303,9 @@ func (p *pathRule) mayMatchBelow(path string) bool {
 	return len(rest) < len(p.names)
 }
 
-// isBelow reports whether path is dir or inside; both are slash-separated, and
+// slashWithin reports whether path is dir or inside; both are slash-separated, and
 // "" is the topmost.
-func isBelow(dir, path string) bool {
+func slashWithin(dir, path string) bool {
 	return strings.HasPrefix(path, dir) && (len(path) == len(dir) || path[len(dir)] == '/')
 }
 

@@ -80,7 +80,7 @@ func Make(ctx context.Context, o Options) (*Copy, error) {
 	if err != nil {
 		return nil, err
 	}
-	if within(from.top, o.State) {
+	if leadsInto(from.top, o.State) {
 		return nil, refusal("the repository %s contains zeph-acp's own directory for copies, %s", from.top, o.State)
 	}
 	list, err := g.list(ctx, from)
@@ -138,8 +138,9 @@ func (c *Copy) reserve() error {
 	return os.MkdirAll(c.Dir, 0o700)
 }
 
-// within reports whether a path lies in a directory, with or without links.
-func within(dir, path string) bool {
+// leadsInto reports whether a path lies in a directory after its links are resolved. The
+// path need not exist.
+func leadsInto(dir, path string) bool {
 	for at := path; ; at = filepath.Dir(at) {
 		if real, err := filepath.EvalSymlinks(at); err == nil { // the rest does not exist yet
 			rel, err := filepath.Rel(dir, real)

@@ -32,7 +32,7 @@ func (b *sessionBuilder) newSandbox() *sandbox.Sandbox {
 			if rest, ok := strings.CutPrefix(path, "~/"); ok {
 				path = filepath.Join(b.dirs.home, rest)
 			}
-			return isBelow(path, b.dirs.copyTop)
+			return leadsAbove(path, b.dirs.copyTop)
 		})
 	}
 	return sandbox.New(box, setup)

@@ -69,7 +69,7 @@ func (b *sessionBuilder) copyPlace(c *worktree.Copy) (place, *shell.Executor, er
 	if dirs.files, _, err = cfg.Tools.File.Roots(dirs.roots); err != nil {
 		return place{}, nil, err
 	}
-	if slices.ContainsFunc(sandbox.Temporary(), func(dir string) bool { return isBelow(dir, c.Top) }) {
+	if slices.ContainsFunc(sandbox.Temporary(), func(dir string) bool { return leadsAbove(dir, c.Top) }) {
 		if dirs.temp, err = c.Temp(); err != nil { // else commands could write the project
 			return place{}, nil, err
 		}
@@ -109,14 +109,10 @@ func (b *sessionBuilder) copyPlace(c *worktree.Copy) (place, *shell.Executor, er
 	return p, bash, nil
 }
 
-// isBelow reports whether a path without links is in a directory.
-func isBelow(dir, path string) bool {
+// leadsAbove reports whether dir leads to a directory that contains path, which has no links.
+func leadsAbove(dir, path string) bool {
 	real, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		return false
-	}
-	rel, err := filepath.Rel(real, path)
-	return err == nil && filepath.IsLocal(rel)
+	return err == nil && workspace.Within(real, path)
 }
 
 // Chain returns the chain of the sub-agent.

@@ -87,7 +87,7 @@ func NewScope(roots *workspace.Roots, paths []string, all bool, globs []string) 
 	found := s.paths
 	s.paths = nil
 	for _, path := range found {
-		if !slices.ContainsFunc(s.paths, func(outer string) bool { return contains(outer, path) }) {
+		if !slices.ContainsFunc(s.paths, func(outer string) bool { return workspace.Within(outer, path) }) {
 			s.paths = append(s.paths, path)
 		}
 	}
@@ -107,12 +107,6 @@ func (s *Scope) add(abs string) {
 		abs = at
 	}
 	s.paths = append(s.paths, abs)
-}
-
-// contains reports whether path is dir or lies in it.
-func contains(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
 }
 
 // covers reports whether a glob of the scope matches the file.

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
 // devices are the entries of /dev that programs commonly need. Disks and
@@ -98,7 +100,7 @@ func writablePlaces(roots, temps, caches, extra []string, home string) []writabl
 		add(dir, true)
 	}
 	for _, dir := range caches {
-		if p, ok := followLinks(dir); ok && !contains(p.path, home) { // GOPATH=~ or an ancestor would include everything
+		if p, ok := followLinks(dir); ok && !workspace.Within(p.path, home) { // GOPATH=~ or an ancestor would include everything
 			add(dir, true)
 		}
 	}
@@ -107,7 +109,7 @@ func writablePlaces(roots, temps, caches, extra []string, home string) []writabl
 	}
 	return slices.DeleteFunc(all, func(p writablePlace) bool {
 		return slices.ContainsFunc(p.links, func(link string) bool {
-			return slices.ContainsFunc(all, func(q writablePlace) bool { return contains(q.path, link) })
+			return slices.ContainsFunc(all, func(q writablePlace) bool { return workspace.Within(q.path, link) })
 		})
 	})
 }
@@ -157,12 +159,4 @@ func followLinks(path string) (writablePlace, bool) {
 		todo = append(strings.Split(target, "/"), todo...)
 	}
 	return p, true
-}
-
-// contains reports whether path is dir or lies in it; both are without links.
-func contains(dir, path string) bool {
-	if dir == "/" || path == dir {
-		return true
-	}
-	return len(path) > len(dir) && path[len(dir)] == '/' && path[:len(dir)] == dir
 }

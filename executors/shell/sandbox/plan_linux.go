@@ -224,7 +224,7 @@ func (p *planner) grantWriting(path string, grants []grant) []grant {
 		if !p.mustList(dir) {
 			right |= mayRead
 		}
-		if contains("/dev", path) { // extra_write names it
+		if workspace.Within("/dev", path) { // extra_write names it
 			right |= mayRead | mayControl
 		}
 		return append(grants, p.grantFor(path, right))
@@ -235,7 +235,7 @@ func (p *planner) grantWriting(path string, grants []grant) []grant {
 	}
 	for _, c := range all {
 		sub := strings.TrimSuffix(path, "/") + "/" + c.name
-		if c.kind != unix.DT_LNK && !p.isOwn(path, sub) && !contains("/dev", sub) && !contains("/proc", sub) && !contains("/sys", sub) {
+		if c.kind != unix.DT_LNK && !p.isOwn(path, sub) && !workspace.Within("/dev", sub) && !workspace.Within("/proc", sub) && !workspace.Within("/sys", sub) {
 			grants = p.grantWriting(sub, grants)
 		}
 	}

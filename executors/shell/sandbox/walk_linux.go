@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
 // Limits of one plan, in directory entries. Commands cannot read entries beyond
@@ -105,7 +107,7 @@ func (p *planner) entries(path string) (fileID, []child, error) {
 // homePart returns the directory directly below the home directory that
 // contains path, "" if path is elsewhere or in a session's directory.
 func (p *planner) homePart(path string) string {
-	if p.setup.Home == "" || !contains(p.setup.Home, path) || p.insideRoot(path) {
+	if p.setup.Home == "" || !workspace.Within(p.setup.Home, path) || p.insideRoot(path) {
 		return ""
 	}
 	rel := names(path[len(p.setup.Home):])
@@ -185,7 +187,7 @@ func (p *planner) mustList(dir []string) bool {
 // leadsToOwn reports whether path is or contains a file of zeph-acp, even if
 // that does not exist yet.
 func (p *planner) leadsToOwn(path string) bool {
-	return slices.ContainsFunc(p.ownPaths, func(own string) bool { return own != path && contains(path, own) })
+	return slices.ContainsFunc(p.ownPaths, func(own string) bool { return own != path && workspace.Within(path, own) })
 }
 
 // scopesIn returns the patterns that may apply in a directory or below.
@@ -213,25 +215,25 @@ func (p *planner) scopesIn(dir []string) []denyScope {
 // directory without caches and installed programs.
 func (p *planner) searched(path string) bool {
 	for _, root := range p.roots {
-		if contains(root, path) || contains(path, root) {
+		if workspace.Within(root, path) || workspace.Within(path, root) {
 			return true
 		}
 	}
 	home := p.setup.Home
-	if home == "" || !contains(home, path) && !contains(path, home) {
+	if home == "" || !workspace.Within(home, path) && !workspace.Within(path, home) {
 		return false
 	}
-	return !slices.ContainsFunc(p.writablePlaces, func(q writablePlace) bool { return q.isCache && contains(q.path, path) }) &&
+	return !slices.ContainsFunc(p.writablePlaces, func(q writablePlace) bool { return q.isCache && workspace.Within(q.path, path) }) &&
 		!slices.Contains(p.programDirs, p.homePart(path))
 }
 
 // writable reports whether commands may write path.
 func (p *planner) writable(path string) bool {
-	return slices.ContainsFunc(p.writablePlaces, func(q writablePlace) bool { return contains(q.path, path) })
+	return slices.ContainsFunc(p.writablePlaces, func(q writablePlace) bool { return workspace.Within(q.path, path) })
 }
 
 func (p *planner) insideRoot(path string) bool {
-	return slices.ContainsFunc(p.roots, func(root string) bool { return contains(root, path) })
+	return slices.ContainsFunc(p.roots, func(root string) bool { return workspace.Within(root, path) })
 }
 
 func (p *planner) isOwn(dir, path string) bool {
