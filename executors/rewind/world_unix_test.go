@@ -5,6 +5,7 @@ package rewind_test
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -266,6 +267,8 @@ func (g gambler) act() {
 	}
 }
 
+var long = flag.Bool("long", false, "play 500 random turns")
+
 // Random turns are undone and redone over a tree of 200 files, across restarts.
 func TestRandomTurns(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
@@ -278,9 +281,12 @@ func TestRandomTurns(t *testing.T) {
 	for i := range 200 {
 		w.put(fmt.Sprintf("d%d/%d.txt", i%10, i/10), g.text())
 	}
-	turns := 500
+	turns := 150 // each run of the test plays others
 	if testing.Short() {
 		turns = 60
+	}
+	if *long {
+		turns = 500
 	}
 	before := map[int]map[string]string{} // by turn, of those that stand
 	var standing []int

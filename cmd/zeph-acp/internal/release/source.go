@@ -30,7 +30,9 @@ func readSource(ctx context.Context, work string, snapshot bool) (source, error)
 	if s.time, err = s.date(ctx); err != nil {
 		return source{}, err
 	}
-	printed, err := output(ctx, root, nil, "go", "run", "./cmd/zeph-acp", "version")
+	// Both commands run the binary with the manual, which is then linked once.
+	zephACP := []string{"run", "-tags", "manual", "./cmd/zeph-acp"}
+	printed, err := output(ctx, root, nil, "go", append(zephACP, "version")...)
 	if err != nil {
 		return source{}, err
 	}
@@ -41,7 +43,7 @@ func readSource(ctx context.Context, work string, snapshot bool) (source, error)
 			return source{}, err
 		}
 	}
-	_, err = output(ctx, root, nil, "go", "run", "-tags", "manual", "./cmd/zeph-acp", "manual", s.manual, strconv.FormatInt(s.time.Unix(), 10))
+	_, err = output(ctx, root, nil, "go", append(zephACP, "manual", s.manual, strconv.FormatInt(s.time.Unix(), 10))...)
 	return s, err
 }
 
