@@ -65,14 +65,14 @@ func TestMovedAway(t *testing.T) {
 	}
 	record(t, l, "b")
 	if got := ids(t, l); got != "b" {
-		t.Error(got)
+		t.Errorf("after a rename the log has the calls %q, want b", got)
 	}
 	if err := os.RemoveAll(filepath.Dir(l.file)); err != nil {
 		t.Fatal(err)
 	}
 	record(t, l, "c")
 	if got := ids(t, l); got != "c" {
-		t.Error(got)
+		t.Errorf("after its directory was removed the log has the calls %q, want c", got)
 	}
 }
 
@@ -90,10 +90,18 @@ func TestRotation(t *testing.T) {
 				t.Errorf("%s: %d bytes", name, info.Size())
 			}
 		}
+		all := strings.Fields(ids(t, l))
+		for j, id := range all {
+			if want := fmt.Sprint(i - len(all) + 1 + j); id != want {
+				t.Fatalf("after %d: the log has the calls %v, want the last ones without a gap", i, all)
+			}
+		}
+		if want := min(i+1, 4); len(all) < want {
+			t.Errorf("after %d: %d calls are left, want %d or more", i, len(all), want)
+		}
 	}
-	r, _ := l.Verify()
-	if all := strings.Fields(ids(t, l)); !r.Continues || all[len(all)-1] != "39" || len(all) < 4 {
-		t.Errorf("%+v: %v", r, all)
+	if r, err := l.Verify(); err != nil || !r.Continues {
+		t.Errorf("after 40 calls: %+v, %v; want a log that continues an earlier one", r, err)
 	}
 	if err := os.Remove(l.older()); err != nil {
 		t.Fatal(err)
@@ -175,11 +183,11 @@ func TestUnwrittenLineComesFirst(t *testing.T) {
 	if err := errors.Join(os.Remove(l.file), os.Rename(away, l.file)); err != nil {
 		t.Fatal(err)
 	}
-	record(t, l, "c")
-	if got := ids(t, l); got != "a b c" {
-		t.Error(got)
+	record(t, l, "c", "d")
+	if got := ids(t, l); got != "a b c d" {
+		t.Errorf("the log has the calls %q, want each once", got)
 	}
-	if r, err := l.Verify(); err != nil || r.Lines != 3 {
+	if r, err := l.Verify(); err != nil || r.Lines != 4 {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -209,18 +217,21 @@ func TestRecover(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := ids(t, l); got != "a c" {
-		t.Fatal(got)
+		t.Fatalf("while the process lives the log has the calls %q, want a c", got)
 	}
 	if err := dead.Close(); err != nil {
 		t.Fatal(err)
 	}
 	record(t, l, "e")
 	if got := ids(t, l); got != "a c b d e" {
-		t.Error(got)
+		t.Errorf("the log has the calls %q, want a c b d e", got)
 	}
 	for _, e := range entries(t, l) {
 		if want := strings.Contains("bd", e.ID); (e.Result == Interrupted) != want || e.Command != "echo ***" {
 			t.Errorf("%+v", e)
+		}
+		if want := "the agent ended while the call ran"; (e.Error == want) != (e.Result == Interrupted) {
+			t.Errorf("call %s, %s: the error is %q", e.ID, e.Result, e.Error)
 		}
 	}
 	if err := l.Recover(); err != nil || ids(t, l) != "a c b d e" {
@@ -228,6 +239,64 @@ func TestRecover(t *testing.T) {
 	}
 	if left, err := l.otherRunFiles(); err != nil || len(left) > 0 {
 		t.Errorf("%v, %v", left, err)
+	}
+}
+
+// The end of one call does not forget those that still run.
+func TestRecoverBesideEndedCalls(t *testing.T) {
+	dead, l := newLog(t), newLog(t)
+	l.file = dead.file
+	call := newCall(`{"command":"x"}`)
+	call.ID = "a"
+	if _, err := dead.begin(dead.newEntry(call, "", dead.now())); err != nil {
+		t.Fatal(err)
+	}
+	record(t, dead, "b", "c")
+	if err := dead.Close(); err != nil {
+		t.Fatal(err)
+	}
+	record(t, l, "d")
+	if got := ids(t, l); got != "b c a d" {
+		t.Errorf("the log has the calls %q, want b c a d", got)
+	}
+}
+
+// A process that ends in order leaves only its log.
+func TestCloseLeavesNoRunFile(t *testing.T) {
+	l := newLog(t)
+	record(t, l, "a")
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := l.otherRunFiles(); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+// Read returns the lines that the log had when it began.
+func TestReadDuringCalls(t *testing.T) {
+	l := newLog(t)
+	record(t, l, "a", "b")
+	var read []string
+	if err := l.Read(func(line Line) error {
+		if read = append(read, line.Entry.ID); len(read) == 1 {
+			record(t, l, "c")
+		}
+		return nil
+	}); err != nil || !slices.Equal(read, []string{"a", "b"}) {
+		t.Errorf("read the calls %v, %v; want a and b", read, err)
+	}
+}
+
+// A line that is not an entry has no entry, also where a part of it could be decoded.
+func TestReadNoEntry(t *testing.T) {
+	if err := readLines(strings.NewReader(`{"tool":"bash","attempt":"x"}`), FileName, func(line Line) error {
+		if line.Err == nil || line.Entry.Tool != "" {
+			t.Errorf("%s has the entry %+v and the error %v", line.Text, line.Entry, line.Err)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -257,8 +326,8 @@ func TestRecoverTornLine(t *testing.T) {
 			got = append(got, line.Entry.ID+" "+string(line.Entry.Result))
 		}
 		return nil
-	}); err != nil || !slices.Equal(got, []string{"a " + string(Interrupted), "b " + string(Success)}) {
-		t.Error(got, err)
+	}); err != nil || !slices.Equal(got, []string{"a interrupted", "b success"}) {
+		t.Errorf("the log has %q, %v; want a interrupted, b success", got, err)
 	}
 }
 
@@ -332,7 +401,10 @@ func TestVerify(t *testing.T) {
 		"forged":          {lines(func(l []string) []string { return slices.Insert(l, 1, `{"tool":"bash"}`+"\n") }), "audit.jsonl:2"},
 		"forged, sealed":  {lines(func(l []string) []string { return slices.Insert(l, 1, string(seal([]byte(`{"a":1}`), ""))) }), "audit.jsonl:2"},
 		"made unreadable": {lines(func(l []string) []string { l[1] = "x" + l[1][:40] + "\n"; return l }), "audit.jsonl:2"},
-		"added garbage":   {lines(func(l []string) []string { return slices.Insert(l, 1, "x\n") }), ""}, // Torn
+		"garbage, and a later line removed": {lines(func(l []string) []string {
+			return slices.Insert(slices.Delete(l, 2, 3), 1, "x\n")
+		}), "audit.jsonl:4"},
+		"added garbage": {lines(func(l []string) []string { return slices.Insert(l, 1, "x\n") }), ""}, // Torn
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLog(t)
@@ -350,7 +422,7 @@ func TestVerify(t *testing.T) {
 				t.Errorf("%+v, %v", r, err)
 			}
 			if diff := cmp.Diff(name == "first removed", r.Continues); diff != "" {
-				t.Error(diff)
+				t.Errorf("Continues: -want +got\n%s", diff)
 			}
 		})
 	}
