@@ -7,7 +7,7 @@ import "testing"
 func TestConfirmations(t *testing.T) {
 	for _, tt := range []struct{ pattern, script, want string }{
 		{"git *", "git commit -m x", "allow"}, {"git *", "git push", "allow"}, {"git *", "git push --force", "ask"}, {"git *", "git push -f origin x", "ask"}, {"git *", "git push -uf origin x", "ask"},
-		{"git *", "git -C . push --force", "ask"}, {"git *", "git push --force-with-lease=x", "ask"}, {"git *", "git push --forc", "ask"}, {"git *", "git push origin +main", "ask"}, {"git *", "git push origin :x", "ask"}, {"git *", "git push origin a:b", "allow"},
+		{"git *", "git -C . push --force", "ask"}, {"git *", "git push --force-with-lease=x", "ask"}, {"git *", "git push --forc", "ask"}, {"git *", "git push origin +main", "ask"}, {"git *", "git push origin :x", "ask"}, {"git *", "git push origin a:b", "allow"}, {"git *", "git push -", "allow"},
 		{"git push*", "git push --force", "ask"}, {"git push --force*", "git push --force x", "allow"}, {"git push --force*", "git push --force-with-lease x", "allow"}, {"git push -f *", "git push -f x", "allow"},
 		{"git *", "git reset --hard", "ask"}, {"git *", "git reset HEAD~1", "allow"}, {"git reset --hard*", "git reset --hard HEAD", "allow"}, {"git *", "git clean -n", "ask"}, {"git clean*", "git clean -fdx", "allow"}, {"git *", "git checkout main", "allow"}, {"git *", "git checkout -- .", "ask"}, {"git *", "git checkout .", "ask"},
 		{"git *", "git branch x", "allow"}, {"git *", "git branch -D x", "ask"}, {"git *", "git stash drop", "ask"}, {"git *", "git stash pop", "allow"},

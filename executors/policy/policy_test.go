@@ -14,6 +14,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/answers"
 	"github.com/zeph-acp/zeph-acp/executors/tighten"
@@ -229,6 +232,12 @@ func TestRules(t *testing.T) {
 		{"first counts", []Rule{allow("git status*"), deny("git *")}, bash("git status"), "allow"},
 		{"denied", []Rule{deny("git *"), allow("*")}, bash("ls && git push"), "block"},
 		{"denied in a substitution", []Rule{deny("git *"), allow("*")}, bash("echo $(git push)"), "block"},
+		{"removal after a cd that may fail", []Rule{allow("rm *")}, bash("cd build; rm -rf ./*"), "ask"},
+		{"removal only after the cd", []Rule{allow("rm *")}, bash("cd build && rm -rf ./*"), "allow"},
+		{"denied although it downloads", []Rule{deny("curl *"), allow("*")}, bash("curl https://x.y"), "block"},
+		{"denied although it deletes", []Rule{deny("rm *"), allow("*")}, bash("rm x"), "block"},
+		{"denied although parts are computed", []Rule{deny("make *"), allow("*")}, bash("make $x"), "block"},
+		{"denied although it sets variables", []Rule{deny("make*"), allow("*")}, bash("LD_PRELOAD=x make"), "block"},
 		{"denied for the whole line", []Rule{deny("*secret*")}, bash("ls # secret"), "block"},
 		{"asked although it reads", []Rule{ask("ls*")}, bash("ls"), "ask"},
 		{"quotes do not hide", []Rule{deny("git push*")}, bash(`g"it" pu\sh`), "block"},
@@ -242,6 +251,7 @@ func TestRules(t *testing.T) {
 		{"file denied", []Rule{deny("*.env"), allow("*")}, file("read", root+"/.env"), "block"},
 		{"file outside", []Rule{allow("*")}, file("read", "/etc/passwd"), "block"},
 		{".git is always asked", []Rule{allow("*")}, file("edit", root+"/.git/config"), "ask"},
+		{".git may be denied", []Rule{deny(root + "/.git/*"), allow("*")}, file("edit", root+"/.git/config"), "block"},
 	} {
 		s := newSetup()
 		s.cfg.Permissions = map[string][]Rule{tt.call.Tool: tt.rules}
@@ -280,6 +290,7 @@ func TestModes(t *testing.T) {
 		want string
 	}{
 		{"ask", file("read", root+"/a"), "allow"}, {"ask", file("edit", root+"/a"), "block"}, {"ask", bash("ls"), "allow"}, {"ask", bash("make"), "block"}, {"ask", bash("ls > x"), "block"},
+		{"ask", bash("ls '"), "block"},
 		{"architect", file("edit", root+"/a"), "block"}, {"architect", bash("timeout 5 ls"), "allow"}, {"code", file("edit", root+"/a"), "ask"}, {"code", file("fetch"), "ask"},
 		{"auto", file("edit", root+"/a"), "allow"}, {"auto", bash("make"), "ask"}, {"auto", file("edit", root+"/.git/x"), "ask"}, {"auto", file("edit", root+"/.zeph/x"), "ask"},
 		{"auto", file("fetch"), "ask"}, {"unheard of", file("edit", root+"/a"), "block"},
@@ -295,6 +306,16 @@ func TestModes(t *testing.T) {
 	s.build()
 	if s.outcome(t, bash("make")) != "block" || s.outcome(t, file("edit", root+"/a")) != "block" {
 		t.Error("a rule allows what the mode denies")
+	}
+}
+
+// A command that asks for more than the read-only sandbox needs permission, although it
+// only reads.
+func TestFullAccess(t *testing.T) {
+	call := bash("ls")
+	call.Card.FullAccess = true
+	if got := newSetup().build().outcome(t, call); got != "ask" {
+		t.Errorf("ls with full access: %s, want ask", got)
 	}
 }
 
@@ -336,6 +357,14 @@ func TestRemembered(t *testing.T) {
 	}
 }
 
+// rejecting is a user who rejects every question for a reason.
+type rejecting string
+
+func (r rejecting) Approve(_ context.Context, call *executors.Call, _ []Option) (string, error) {
+	call.Record.Reason = string(r)
+	return rejectOnce, nil
+}
+
 func TestAnswers(t *testing.T) {
 	for answer, tt := range map[string]struct {
 		runs     bool
@@ -354,6 +383,18 @@ func TestAnswers(t *testing.T) {
 		}
 		if got := s.outcome(t, bash("make")); got != tt.again {
 			t.Errorf("after %q: %s, want %s", answer, got, tt.again)
+		}
+	}
+	for reason, want := range map[string]string{"": "You rejected this.", "use git rm": "You rejected this: use git rm"} {
+		s := newSetup().build()
+		s.perm.Approver = rejecting(reason)
+		s.chain = executors.Chain(s.end, s.perm.Middleware)
+		res := s.do(t, bash("make"))
+		if got := res.ForPeople(); got != want {
+			t.Errorf("rejected with the reason %q: people read %q, want %q", reason, got, want)
+		}
+		if !strings.Contains(res.ForModel(), "the user rejected it") || !strings.Contains(res.ForModel(), reason) {
+			t.Errorf("rejected with the reason %q: the model reads\n%s", reason, res.ForModel())
 		}
 	}
 	s := newSetup()
@@ -546,21 +587,21 @@ func TestHiddenTools(t *testing.T) {
 
 func TestShellRules(t *testing.T) {
 	s := newSetup()
-	s.shell = ShellRules{BlockedCommands: []string{"git push", "terraform"}, AllowedCommands: []string{"sudo", "curl", "terraform"}, AllowNetwork: true, OutsidePaths: "ask", ConfirmPatterns: []string{"Drop Table"}}
+	s.shell = ShellRules{BlockedCommands: []string{"git push", "terraform"}, AllowedCommands: []string{"sudo", "curl", "terraform"}, AllowNetwork: true, OutsidePaths: "ask", ConfirmPatterns: []string{"Drop Table", "Production"}}
 	s.cfg.Permissions = map[string][]Rule{"bash": {{Pattern: "*", Action: Allow}}}
 	s.build()
 	for script, want := range map[string]string{
-		"git push": "block", "git -c a=b push": "block", "git pull": "allow", "terraform apply": "block", "sudo make": "ask", "curl https://x.y": "allow",
-		"cat /etc/passwd": "ask", "psql -c 'drop table x'": "ask", "make": "allow",
+		"git push": "block", "git -c a=b push": "block", "git pull": "allow", "terraform apply": "block", "sudo make": "allow", "curl https://x.y": "allow",
+		"cat /etc/passwd": "ask", "psql -c 'drop table x'": "ask", "make production": "ask", "make": "allow",
 	} {
-		if got := s.outcome(t, bash(script)); got != want && script != "sudo make" {
+		if got := s.outcome(t, bash(script)); got != want {
 			t.Errorf("%s: %s, want %s", script, got, want)
 		}
 	}
 	s = newSetup()
 	s.shell.AllowNetwork, s.shell.AllowedCommands = false, []string{"curl"}
 	if got := s.build().outcome(t, bash("curl https://x.y")); got != "block" {
-		t.Error(got)
+		t.Errorf("without a network, curl in allowed_commands: %s, want block", got)
 	}
 }
 
@@ -571,13 +612,34 @@ func TestTighten(t *testing.T) {
 	s := newSetup()
 	s.cfg = c
 	if got := s.build().outcome(t, bash("make")); got != "block" || len(ignored) != 1 {
-		t.Error(got, ignored)
+		t.Errorf("make: %s, want block; Tighten ignored %q, want one rule", got, ignored)
 	}
-	mine := ShellRules{AllowNetwork: false, OutsidePaths: "block"}
-	keys = tighten.New(all)
-	got, ignored := mine.Tighten(ShellRules{AllowNetwork: true, OutsidePaths: "ask", AllowedCommands: []string{"sudo"}, BlockedCommands: []string{"x"}}, keys), keys.Ignored()
-	if got.AllowNetwork || got.OutsidePaths != "block" || len(got.AllowedCommands) > 0 || len(got.BlockedCommands) != 1 || len(ignored) != 2 {
-		t.Errorf("%+v %v", got, ignored)
+	for name, tt := range map[string]struct {
+		mine, repo, want ShellRules
+		ignored          []string
+	}{
+		"what loosens is ignored": {
+			ShellRules{AllowNetwork: false, OutsidePaths: "block"},
+			ShellRules{AllowNetwork: true, OutsidePaths: "ask", AllowedCommands: []string{"sudo"}, AllowedPaths: []string{"/"}},
+			ShellRules{AllowNetwork: false, OutsidePaths: "block"},
+			[]string{"allow_network", "outside_paths"},
+		},
+		"what tightens is adopted": {
+			ShellRules{AllowNetwork: true, OutsidePaths: "ask", BlockedCommands: []string{"a"}, ConfirmPatterns: []string{"b"}},
+			ShellRules{AllowNetwork: false, OutsidePaths: "block", BlockedCommands: []string{"x"}, ConfirmPatterns: []string{"y"}},
+			ShellRules{AllowNetwork: false, OutsidePaths: "block", BlockedCommands: []string{"a", "x"}, ConfirmPatterns: []string{"b", "y"}},
+			nil,
+		},
+		"what is equal is no mistake": {
+			ShellRules{AllowNetwork: true, OutsidePaths: "ask"}, ShellRules{AllowNetwork: true, OutsidePaths: "ask"},
+			ShellRules{AllowNetwork: true, OutsidePaths: "ask"}, nil,
+		},
+	} {
+		keys := tighten.New(all)
+		got, ignored := tt.mine.Tighten(tt.repo, keys), keys.Ignored()
+		if diff := gocmp.Diff(tt.want, got, cmpopts.EquateEmpty()) + gocmp.Diff(tt.ignored, ignored); diff != "" {
+			t.Errorf("%s: -want +got\n%s", name, diff)
+		}
 	}
 }
 
