@@ -25,22 +25,25 @@ func TestReading(t *testing.T) {
 		open        string // the paths that can be opened
 		listed      string // of w
 	}{
-		"none":               {nil, nil, "w/a.go w/.env w/sub/.env w/sub/k.pem w/conf/x.key w/conf/deep/x.key w/secrets/a w/secrets/b/c w/link w/dirlink/a", ""},
-		"name anywhere":      {[]string{"**/.env", "**/secrets/**"}, nil, "w/a.go w/sub/k.pem w/conf/x.key w/conf/deep/x.key", ".git [x] a.go conf dirlink link sub {y}"},
-		"name":               {[]string{"*.pem", ".env", "secrets/"}, nil, "w/a.go w/conf/x.key w/conf/deep/x.key", ""},
-		"relative":           {[]string{"conf/*.key", "./sub/", "secrets/b"}, nil, "w/a.go w/.env w/conf/deep/x.key w/secrets/a w/dirlink/a", ""},
-		"absolute":           {[]string{dir + "/w/s*"}, nil, "w/a.go w/.env w/conf/x.key w/conf/deep/x.key", ""},
-		"through a link":     {[]string{dir + "/w/dirlink/**"}, nil, "w/a.go w/.env w/sub/.env w/sub/k.pem w/conf/x.key w/conf/deep/x.key w/link", ""},
-		"of the root":        {[]string{"w", "wx"}, nil, "w/a.go w/.env w/sub/.env w/sub/k.pem w/conf/x.key w/conf/deep/x.key w/secrets/a w/secrets/b/c w/link w/dirlink/a", ""},
-		"the root":           {[]string{"**/w"}, nil, "", ""},
-		"everything":         {[]string{"**"}, nil, "", ""},
-		"all absolute":       {[]string{"/"}, nil, "", ""},
-		"allow dir":          {nil, []string{"sub/**"}, "w/sub/.env w/sub/k.pem w/link", "sub"},
-		"allow dir anywhere": {nil, []string{"deep", "./a.go"}, "w/a.go w/conf/deep/x.key", ".git [x] a.go conf secrets sub {y}"},
-		"allow and deny":     {[]string{"*.pem"}, []string{"sub/**"}, "w/sub/.env w/link", "sub"},
-		"allow names":        {nil, []string{"*.go", "**/x.key"}, "w/a.go w/conf/x.key w/conf/deep/x.key", ".git [x] a.go conf secrets sub {y}"},
-		"allow outside":      {[]string{"*.pem"}, []string{dir + "/alias/ssl", dir + "/out/hostname", "~/.ssh/*"}, "out/ssl/cert out/hostname home/.ssh/id alias/hostname alias/ssl/cert", ""},
-		"allow globs":        {nil, []string{dir + "/{w,out}/**/c*", "**/private"}, "w/conf/x.key w/conf/deep/x.key w/secrets/b/c out/ssl/cert alias/ssl/cert", ""},
+		"none":                  {nil, nil, "w/a.go w/.env w/sub/.env w/sub/k.pem w/conf/x.key w/conf/deep/x.key w/secrets/a w/secrets/b/c w/link w/dirlink/a", ""},
+		"name anywhere":         {[]string{"**/.env", "**/secrets/**"}, nil, "w/a.go w/sub/k.pem w/conf/x.key w/conf/deep/x.key", ".git [x] a.go conf dirlink link sub {y}"},
+		"name":                  {[]string{"*.pem", ".env", "secrets/"}, nil, "w/a.go w/conf/x.key w/conf/deep/x.key", ""},
+		"relative":              {[]string{"conf/*.key", "./sub/", "secrets/b"}, nil, "w/a.go w/.env w/conf/deep/x.key w/secrets/a w/dirlink/a", ""},
+		"absolute":              {[]string{dir + "/w/s*"}, nil, "w/a.go w/.env w/conf/x.key w/conf/deep/x.key", ""},
+		"through a link":        {[]string{dir + "/w/dirlink/**"}, nil, "w/a.go w/.env w/sub/.env w/sub/k.pem w/conf/x.key w/conf/deep/x.key w/link", ""},
+		"of the root":           {[]string{"w", "wx"}, nil, "w/a.go w/.env w/sub/.env w/sub/k.pem w/conf/x.key w/conf/deep/x.key w/secrets/a w/secrets/b/c w/link w/dirlink/a", ""},
+		"the root":              {[]string{"**/w"}, nil, "", ""},
+		"everything":            {[]string{"**"}, nil, "", ""},
+		"all absolute":          {[]string{"/"}, nil, "", ""},
+		"allow dir":             {nil, []string{"sub/**"}, "w/sub/.env w/sub/k.pem w/link", "sub"},
+		"allow dir anywhere":    {nil, []string{"deep", "./a.go"}, "w/a.go w/conf/deep/x.key", ".git [x] a.go conf secrets sub {y}"},
+		"allow and deny":        {[]string{"*.pem"}, []string{"sub/**"}, "w/sub/.env w/link", "sub"},
+		"allow names":           {nil, []string{"*.go", "**/x.key"}, "w/a.go w/conf/x.key w/conf/deep/x.key", ".git [x] a.go conf secrets sub {y}"},
+		"allow outside":         {[]string{"*.pem"}, []string{dir + "/alias/ssl", dir + "/out/hostname", "~/.ssh/*"}, "out/ssl/cert out/hostname home/.ssh/id alias/hostname alias/ssl/cert", ""},
+		"allow a path anywhere": {nil, []string{"**/b/c"}, "w/secrets/b/c", ".git [x] conf secrets sub {y}"},
+		"allow the home":        {nil, []string{"~"}, "home/.ssh/id", ""},
+		"letter case":           {[]string{"A.GO", "SUB/**", strings.ToUpper(dir) + "/w"}, nil, "w/a.go w/.env w/sub/.env w/sub/k.pem w/conf/x.key w/conf/deep/x.key w/secrets/a w/secrets/b/c w/link w/dirlink/a", ""},
+		"allow globs":           {nil, []string{dir + "/{w,out}/**/c*", "**/private"}, "w/conf/x.key w/conf/deep/x.key w/secrets/b/c out/ssl/cert alias/ssl/cert", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := New(filepath.Join(dir, "w"))
@@ -88,6 +91,45 @@ func TestReading(t *testing.T) {
 				t.Errorf("listed %s and left out %d, want %s", got, d.Denied(), tt.listed)
 			}
 		})
+	}
+}
+
+// A rule that allows a path in the roots does not follow a link: anyone who works there could
+// make it lead anywhere. One outside of the roots is the user's own.
+func TestAllowedLinks(t *testing.T) {
+	dir := tree(t, "w/a", "w/inside -> ../out", "outside -> out", "out/secret")
+	for name, tt := range map[string]struct {
+		allow string
+		open  bool
+	}{
+		"a link in the roots":      {dir + "/w/inside/**", false},
+		"a link outside the roots": {dir + "/outside/**", true},
+		"the target":               {dir + "/out/**", true},
+	} {
+		r, err := New(filepath.Join(dir, "w"))
+		must(t, err)
+		r, err = r.Reading(ReadRules{Allow: []string{tt.allow}})
+		must(t, err)
+		for _, path := range []string{"out/secret", "w/inside/secret"} {
+			_, err := r.Resolve(filepath.Join(dir, path))
+			if (err == nil) != tt.open {
+				t.Errorf("%s allowed (%s): resolving %s returns %v, want an error: %v", name, tt.allow, path, err, !tt.open)
+			}
+		}
+	}
+}
+
+// A file outside the roots that may be read does not make its directory readable.
+func TestAllowedFileAlone(t *testing.T) {
+	dir := tree(t, "w/a", "out/doc", "out/other")
+	r, err := New(filepath.Join(dir, "w"))
+	must(t, err)
+	r, err = r.Reading(ReadRules{Allow: []string{dir + "/out/doc"}})
+	must(t, err)
+	for path, want := range map[string]bool{"out/doc": true, "out/other": false, "out": false, "": false} {
+		if _, err := r.Resolve(filepath.Join(dir, path)); (err == nil) != want {
+			t.Errorf("resolving %q: %v, want success: %v", path, err, want)
+		}
 	}
 }
 
@@ -167,6 +209,11 @@ func TestReadingFolds(t *testing.T) {
 	}
 	if _, refused := read.Refuses("/etc/SHADOW"); !refused {
 		t.Error("/etc/SHADOW is not refused")
+	}
+	for name, want := range map[string]bool{".ENV": false, ".env. ": false, "a.go": true} {
+		if got := read.tops[r.Cwd()].lists(name, false); got != want {
+			t.Errorf("lists(%q) = %v, want %v", name, got, want)
+		}
 	}
 }
 
