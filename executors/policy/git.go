@@ -86,26 +86,26 @@ func upwards(dir string) iter.Seq[string] {
 	}
 }
 
-// largeGitDirs are the large directories of a repository. Git shows no text of the files in
-// them, but only objects and references.
-var largeGitDirs = []string{"annex", "hooks", "lfs", "logs", "objects", "refs", "rr-cache"}
+// ignoredGitDirs are directories of a repository from which the commands that only read show
+// nothing.
+var ignoredGitDirs = []string{"annex", "hooks", "lfs", "rr-cache"}
 
 // findLink returns a part of a repository that is a symbolic link, "" if there is none. Git
-// shows the text of many files, such as rebase-merge/done or worktrees/x/locked.
+// shows the text of many files, such as rebase-merge/done, worktrees/x/locked or logs/HEAD, and
+// a linked object may be that of another repository.
 func findLink(git string) (string, error) {
-	const maxEntries = 4096
 	n, found := 0, ""
 	err := filepath.WalkDir(git, func(path string, e fs.DirEntry, err error) error {
 		rel, _ := filepath.Rel(git, path)
 		switch n++; {
 		case err != nil:
 			return err
-		case n > maxEntries:
-			return fmt.Errorf("it has more than %d parts", maxEntries)
+		case n > maxSearchedFiles:
+			return errors.New("it has too many files to search for symbolic links")
 		case e.Type()&fs.ModeSymlink != 0:
 			found = rel
 			return fs.SkipAll
-		case slices.Contains(largeGitDirs, rel):
+		case slices.Contains(ignoredGitDirs, rel):
 			return fs.SkipDir
 		}
 		return nil
@@ -128,15 +128,6 @@ func namesOnlyLentObjects(path, objects string, private *workspace.Private) bool
 func checkGitDir(git, objects string, private *workspace.Private) error {
 	if name, err := findLink(git); err != nil || name != "" {
 		return cmp.Or(err, fmt.Errorf(".git/%s is a symbolic link", name))
-	}
-	parts, err := os.ReadDir(filepath.Join(git, "objects"))
-	if err != nil && !os.IsNotExist(err) {
-		return errors.New("its objects cannot be read")
-	}
-	for _, e := range parts {
-		if e.Type()&os.ModeSymlink != 0 {
-			return fmt.Errorf(".git/objects/%s is a symbolic link", e.Name())
-		}
 	}
 	for name, what := range map[string]string{
 		"modules": "it has submodules", "commondir": "its configuration is in another file", "config.worktree": "its configuration is in another file",

@@ -71,6 +71,9 @@ type program struct {
 	followedLinks    string   // see File.Follows
 	expandsAtFiles   bool     // it replaces a word "@FILE" by the words in that file
 
+	// listOptions are the options with which a list of file names is that and nothing else:
+	// without colours, counts and statistics.
+	listOptions string
 	// lineFilters are the options with which it writes a part of its input lines,
 	// unchanged. Empty means that it changes lines.
 	lineFilters string
@@ -102,6 +105,18 @@ type parsedOptions struct {
 
 func (o *parsedOptions) has(names ...string) bool {
 	return slices.ContainsFunc(o.options, func(g parsedOption) bool { return slices.Contains(names, g.name) })
+}
+
+// hasOnly reports whether the names of all options are in the list; "-#" stands for a number.
+func (o *parsedOptions) hasOnly(list string) bool {
+	names := strings.Fields(list)
+	return !slices.ContainsFunc(o.options, func(g parsedOption) bool {
+		name := g.name
+		if strings.Trim(name, "-0123456789") == "" {
+			name = "-#"
+		}
+		return !slices.Contains(names, name)
+	})
 }
 
 // mayExpandAtFiles reports whether one of the words may begin with "@".

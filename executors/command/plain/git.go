@@ -305,7 +305,7 @@ func listsNames(sub string, opts *parsedOptions) bool {
 	case "diff":
 		return opts.has("--name-only") // git then leaves out patches and summaries
 	case "grep":
-		return opts.has("-l", "--files-with-matches", "--name-only")
+		return opts.has("-l", "--files-with-matches", "--name-only") && !opts.has("--color", "--column", "-c", "--count", "--heading", "--break")
 	}
 	return false
 }

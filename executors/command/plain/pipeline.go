@@ -120,31 +120,28 @@ func (p *program) nameLister(o *parsedOptions, stdin bool, out *acceptedCommand)
 			return nil
 		}
 	}
-	lists := o.has("-l", "-L", "--files-with-matches", "--files-without-match")
+	lists := o.has("-l", "-L", "--files-with-matches", "--files-without-match") && o.hasOnly(p.listOptions)
 	switch out.words[0] {
 	case "grep", "egrep", "fgrep":
 		if lists && o.has("-r", "--recursive") {
 			return &nameLister{separateByNUL: add("--null")}
 		}
 	case "rg":
-		if lists || o.has("--files") {
+		if lists || o.has("--files") && o.hasOnly(p.listOptions) {
 			return &nameLister{separateByNUL: add("--null")}
 		}
 		return nil
 	case "fd", "fdfind":
-		return &nameLister{separateByNUL: add("-0"), mayListLinks: true}
+		if o.hasOnly(p.listOptions) {
+			return &nameLister{separateByNUL: add("-0"), mayListLinks: true}
+		}
+		return nil
 	}
 	if p.lineFilters == "" || !stdin || runtime.GOOS != "linux" {
 		return nil
 	}
-	for _, g := range o.options {
-		name := g.name
-		if strings.Trim(name, "-0123456789") == "" {
-			name = "-#"
-		}
-		if !slices.Contains(strings.Fields(p.lineFilters), name) {
-			return nil
-		}
+	if !o.hasOnly(p.lineFilters) {
+		return nil
 	}
 	return &nameLister{separateByNUL: add(p.nullOption), readsNames: true}
 }

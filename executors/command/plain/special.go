@@ -311,8 +311,13 @@ var goStartedPrograms = []string{"cc", "clang", "clang++", "c++", "g++", "gcc", 
 
 var goCommands = sync.OnceValue(func() map[string]*program {
 	// GOPROXY=off alone would load the modules that GOPRIVATE names from their servers.
+	// In a workspace go asks the checksum database for missing sums and writes them into
+	// go.work.sum. This database has none, and its address is a file that does not exist.
 	// Without goindex=0, list writes an index of changed packages and fails where it cannot.
-	offline := []string{"GOPROXY=off", "GONOPROXY=none", "GOVCS='*:off'", "GOFLAGS=-buildvcs=false", "GODEBUG=goindex=0"}
+	offline := []string{
+		"GOPROXY=off", "GONOPROXY=none", "GONOSUMDB=none", "GOSUMDB='none+cd1415b4+AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA file:///none'",
+		"GOVCS='*:off'", "GOFLAGS=-buildvcs=false", "GODEBUG=goindex=0",
+	}
 	return map[string]*program{
 		"version": {operands: noOperands},
 		"env":     {options: "-json -changed", operands: textOperands, singleDash: true, noDoubleDash: true, check: goNames},

@@ -48,6 +48,21 @@ const grepOptions = "-ainvclLoqsHhwxEFGPrzZbUIT -# -e= -f: -A# -B# -C# -m# -d= -
 const grepFilters = "-v -i -E -F -G -P -w -x -m --regexp --invert-match --ignore-case --extended-regexp --fixed-strings " +
 	"--perl-regexp --word-regexp --line-regexp --max-count"
 
+const grepLists = "-l -L -r -a -i -n -v -s -w -x -h -H -E -F -G -P -I -Z -e -f -m -d --files-with-matches --files-without-match " +
+	"--recursive --include --exclude --exclude-dir --text --ignore-case --no-ignore-case --line-number --invert-match --no-messages " +
+	"--word-regexp --line-regexp --with-filename --no-filename --extended-regexp --fixed-strings --basic-regexp --perl-regexp " +
+	"--regexp --file --max-count --binary-files --directories --null"
+
+const rgLists = "-l --files-with-matches --files-without-match --files -. -n -i -w -v -s -S -F -P -U -I -N -H -x -a -u -0 -e -f -m -d -E -g -t -T -j " +
+	"--hidden --no-ignore --no-ignore-vcs --unrestricted --type --type-not --glob --iglob --line-number --no-line-number --ignore-case " +
+	"--smart-case --case-sensitive --fixed-strings --word-regexp --line-regexp --multiline --multiline-dotall --pcre2 --invert-match " +
+	"--sort --sortr --max-depth --max-count --no-messages --no-filename --with-filename --null --regexp --file --text --threads " +
+	"--max-filesize"
+
+const fdLists = "-H -I -u -a -i -s -g -F -p -0 -1 -e -t -d -E -S --extension --type --max-depth --min-depth --exact-depth --hidden --no-ignore " +
+	"--no-ignore-vcs --unrestricted --glob --fixed-strings --absolute-path --full-path --exclude --max-results --ignore-case " +
+	"--case-sensitive --size --changed-within --changed-before --print0 --no-follow"
+
 const sumOptions = "-btz --binary --text --tag --zero"
 
 const fdOptions = "-HIuaisgFp01 -e= -t= -d# -E= -S= --extension= --type= --max-depth# --min-depth# --exact-depth# " +
@@ -62,12 +77,12 @@ var programs = sync.OnceValue(func() map[string]*program {
 	grep := &program{
 		options: grepOptions, operands: patternThenFiles, leadingWildcard: true, showsContents: true,
 		recursiveOptions: []string{"-r", "--recursive", "-d", "--directories"},
-		lineFilters:      grepFilters, nullOption: "-z",
+		listOptions:      grepLists, lineFilters: grepFilters, nullOption: "-z",
 	}
 	other := *grep
 	other.startedPrograms = []string{"grep"} // these are scripts
 	sum := &program{options: sumOptions, leadingWildcard: true}
-	fd := &program{opensNothing: true, options: fdOptions, operands: patternThenFiles, nullOption: "-0"}
+	fd := &program{opensNothing: true, options: fdOptions, operands: patternThenFiles, nullOption: "-0", listOptions: fdLists}
 	return map[string]*program{
 		"arch":     {operands: noOperands},
 		"basename": {options: "-az -s= --multiple --suffix= --zero", operands: textOperands},
@@ -209,7 +224,8 @@ var programs = sync.OnceValue(func() map[string]*program {
 				"--sort= --sortr= --max-depth# --max-count# --max-columns# --context# --after-context# " +
 				"--before-context# --no-messages --quiet --trim --replace= --vimgrep --type-list --passthru " +
 				"--no-filename --with-filename --null --regexp= --file: --pretty --text --threads# --max-filesize=",
-			operands: patternThenFiles, showsContents: true, nullOption: "-0", insertedWords: []string{"--no-config", "--no-ignore-messages"},
+			operands: patternThenFiles, showsContents: true, nullOption: "-0", listOptions: rgLists,
+			insertedWords: []string{"--no-config", "--no-ignore-messages"},
 		},
 		"jq": {
 			options: "-rcSnesMCaj --raw-output --compact-output --sort-keys --null-input --exit-status --slurp " +
