@@ -3,6 +3,7 @@ package ideproxy
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -51,6 +52,9 @@ func (a *Approver) AskAbout(ctx context.Context, call *executors.Call, shown acp
 	if call.Record != nil {
 		call.Record.Reason = strings.TrimSpace(outcome.Reason)
 	}
+	if refused, ok := errors.AsType[*acp.ClientError](err); ok { // the user does not know the method
+		err = errors.New(refused.Message)
+	}
 	return outcome.OptionID, err
 }
 
@@ -75,8 +79,10 @@ func (a *Approver) ask(ctx context.Context, call acp.ToolCall, options []acp.Per
 		return outcome, nil
 	case "cancelled":
 		return acp.PermissionOutcome{}, nil
+	case "":
+		return acp.PermissionOutcome{}, errors.New("the client's answer has no outcome")
 	}
-	return acp.PermissionOutcome{}, fmt.Errorf("the client answered %q", outcome.Outcome)
+	return acp.PermissionOutcome{}, fmt.Errorf("the client's outcome is %q", outcome.Outcome)
 }
 
 // question describes the call: its title, which is the command, its diff, the

@@ -22,6 +22,9 @@ type decision struct {
 	extent string
 	// dismissed reports that the user closed the question without an answer.
 	dismissed bool
+	// unanswered is why the question has no usable answer, after a colon; empty if nobody
+	// was asked.
+	unanswered string
 	// judged is the form in which an allowed command runs. Nil means that it
 	// runs as written, because the user allowed it.
 	judged *executors.Judged

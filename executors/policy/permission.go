@@ -188,6 +188,7 @@ func (p permissionCheck) resolveQuestion(ctx context.Context, call *executors.Ca
 		}
 		call.Record.Answer = answer
 		if err != nil {
+			d.unanswered = ": " + executors.WholeLine(executors.Shown(err.Error()))
 			return d, nil
 		}
 		p.applyAnswer(call, &d, answer)
@@ -267,6 +268,8 @@ func (p permissionCheck) applyAnswer(call *executors.Call, d *decision, answer s
 	switch answer {
 	case "":
 		d.dismissed, call.Record.Answer = true, dismissed
+	default:
+		d.unanswered = fmt.Sprintf(": %q is not one of its options", executors.Shown(answer))
 	case allowOnce, allowAlways:
 		d.verdict = verdict{action: Allow, why: "the user allowed it"}
 	case rejectOnce, rejectAlways:
@@ -337,8 +340,8 @@ func (p permissionCheck) unansweredResult(call *executors.Call, tool executors.T
 			Hint("Do not retry this call; ask the user what to do instead.").
 			ForUser("You dismissed the question, so this was not run.").Result()
 	}
-	f := executors.Failuref(executors.ConfirmationRequired, "it needs the user's permission (%s), and the question was not answered", whyForModel(call, d))
-	const unasked = "This needs your permission (%s), and the question was not answered. "
+	f := executors.Failuref(executors.ConfirmationRequired, "it needs the user's permission (%s), and the question was not answered%s", whyForModel(call, d), d.unanswered)
+	const unasked = "This needs your permission (%s), and the question was not answered%s. "
 	why := d.why
 	if _, err := p.Remembered.Answer(d.keys); err != nil { // a reason to ask, too
 		why += "; " + err.Error()
@@ -346,14 +349,14 @@ func (p permissionCheck) unansweredResult(call *executors.Call, tool executors.T
 	rules, first := p.suggestRules(call, tool)
 	if rules == "" {
 		people, hint := p.adviceToAllowOnce()
-		return f.ForUser(unasked+people, why).Hint("%s", hint).Result()
+		return f.ForUser(unasked+people, why, d.unanswered).Hint("%s", hint).Result()
 	}
 	where := "to config.toml, as they are"
 	if first {
 		where = fmt.Sprintf("to config.toml above the other rules of tools.permissions.%s, since the first that matches counts", call.Tool)
 	}
 	people, hint := p.adviceToAllowLater()
-	f = f.ForUser(unasked+people+" %s:", why, strings.TrimSuffix(where, ", as they are"))
+	f = f.ForUser(unasked+people+" %s:", why, d.unanswered, strings.TrimSuffix(where, ", as they are"))
 	res := f.Hint("%s %s.", hint, where).Result()
 	res.Below("\n" + rules) // the rules span several lines, which TOML needs
 	return res

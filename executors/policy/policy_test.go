@@ -397,6 +397,13 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("rejected with the reason %q: the model reads\n%s", reason, res.ForModel())
 		}
 	}
+	for want, give := range map[string][]string{`: "sure" is not one of its options. Answer`: {"sure"}, ": no client. Answer": nil} {
+		s := newSetup().build()
+		s.user.give = give
+		if res := s.do(t, bash("make")); !strings.Contains(res.ForPeople(), "the question was not answered"+want) {
+			t.Errorf("%q: %s", give, res.ForPeople())
+		}
+	}
 	s := newSetup()
 	s.build().perm.Approver = nil
 	if res := s.do(t, bash("make")); res.Category() != executors.ConfirmationRequired || !strings.Contains(res.ForModel(), "--yes") || !strings.Contains(res.ForModel(), "[[tools.permissions.bash]]") {
