@@ -47,6 +47,8 @@ func (o Output) ending(err error) ending {
 // state returns in words how a command ended.
 func (o Output) state() string {
 	switch {
+	case o.ExitCode != nil && o.Signal != "": // Zed reports both if a signal ended the command
+		return fmt.Sprintf("exit %d; signal: %s", *o.ExitCode, o.Signal)
 	case o.ExitCode != nil:
 		return fmt.Sprintf("exit %d", *o.ExitCode)
 	case o.Signal != "":

@@ -67,6 +67,10 @@ func TestResult(t *testing.T) {
 			out:  Output{Text: "a\n", Signal: "SIGSEGV"},
 			want: executors.Result{Text: "a\n", Notes: []string{"[killed by SIGSEGV]"}, Failed: true, Raw: Envelope{}},
 		},
+		"exit code and signal": {
+			out:  Output{Text: "a\n", ExitCode: new(1), Signal: "Killed"},
+			want: executors.Result{Text: "a\n", Notes: []string{"[exit 1; signal: Killed]"}, Failed: true, Raw: Envelope{ExitCode: new(1)}},
+		},
 		"nobody knows": {
 			out:  Output{Text: "a\n"},
 			want: executors.Result{Text: "a\n", Notes: []string{"[ended; exit code unknown]"}, Failed: true, Raw: Envelope{}},
