@@ -30,9 +30,12 @@ func JoinLines(parts ...string) string {
 const markRoom = 80
 
 // Bound truncates s to at most limit runes: its head and its tail, in whole lines
-// if lines are short, around a line that says how much is missing. more means that
-// a part of s is missing already. cut reports whether text differs from s.
-func Bound(s string, limit int, more bool) (text string, cut bool) {
+// if lines are short, around a line that says how much is missing. cut reports whether
+// text differs from s.
+func Bound(s string, limit int) (text string, cut bool) { return BoundPart(s, limit, false) }
+
+// BoundPart is like [Bound]; more means that a part of s is missing already.
+func BoundPart(s string, limit int, more bool) (text string, cut bool) {
 	if len(s) <= limit || utf8.RuneCountInString(s) <= limit {
 		return s, false
 	}
@@ -40,14 +43,14 @@ func Bound(s string, limit int, more bool) (text string, cut bool) {
 	return e.bounded(utf8.RuneCountInString(missing), strings.Count(missing, "\n"), more, limit), true
 }
 
-// Bound truncates the text of the Spool as the function Bound does, without
+// BoundPart truncates the text of the Spool as the function BoundPart does, without
 // loading all of it.
-func (s *Spool) Bound(limit int, more bool) (text string, cut bool) {
+func (s *Spool) BoundPart(limit int, more bool) (text string, cut bool) {
 	size := s.Size()
 	keep := max(limit-markRoom, 0)
 	head, tail := int64(keep/2*utf8.UTFMax), int64((keep-keep/2)*utf8.UTFMax)
 	if size <= int64(limit*utf8.UTFMax) || size <= head+tail {
-		return Bound(s.Window(0, size), limit, more)
+		return BoundPart(s.Window(0, size), limit, more)
 	}
 	first, last := s.Window(0, head), lastRunes(s.Window(size-tail, tail), keep-keep/2)
 	first, last = wholeLines(first[:RuneOffset(first, keep/2)], last, s.Window(size-int64(len(last))-1, 1))
@@ -99,7 +102,10 @@ func (e ends) bounded(runes, lines int, more bool, limit int) string {
 	if lines > 0 {
 		missing = CountGrouped(lines, "line") + ", " + missing
 	}
-	out := e.around(CutMark(missing, more))
+	if more {
+		missing = "more than " + missing
+	}
+	out := e.around(CutMark(missing))
 	if utf8.RuneCountInString(out) > limit {
 		return ""
 	}
@@ -171,12 +177,8 @@ func countRunes(r io.Reader) (runes, lines int) {
 	}
 }
 
-// CutMark returns the line that marks missing text, such as "3 bytes". more means
-// that this is not all of it.
-func CutMark(missing string, more bool) string {
-	if more {
-		missing = "more than " + missing
-	}
+// CutMark returns the line that marks missing text, such as "3 bytes".
+func CutMark(missing string) string {
 	return "[… " + missing + " cut …]"
 }
 

@@ -24,7 +24,7 @@ func TestBound(t *testing.T) {
 		"only a mark":  {numbers, 60, false, "[… 100 lines, 1,100 characters cut …]\n"},
 		"between ends": {strings.Repeat("x", 20) + "\n" + strings.Repeat("y", 60) + "\n" + strings.Repeat("z", 20), 100, false, strings.Repeat("x", 10) + " […]\n[… 2 lines, 82 characters cut …]\n[…] " + strings.Repeat("z", 10)},
 	} {
-		if got, cut := Bound(tt.text, tt.limit, tt.more); got != tt.want || cut != (got != tt.text) {
+		if got, cut := BoundPart(tt.text, tt.limit, tt.more); got != tt.want || cut != (got != tt.text) {
 			t.Errorf("%s: %q, %t", name, got, cut)
 		}
 	}
@@ -56,7 +56,7 @@ func FuzzBound(f *testing.F) {
 		if strings.Contains(text, "…") || !utf8.ValidString(text) || limit < 0 || limit > 1<<20 { // "…" looks like a mark
 			return
 		}
-		got, cut := Bound(text, limit, more)
+		got, cut := BoundPart(text, limit, more)
 		n := utf8.RuneCountInString(text)
 		if cut != (n > limit) || !cut && got != text {
 			t.Fatalf("%t, %q of %q", cut, got, text)
@@ -66,7 +66,7 @@ func FuzzBound(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer spool.Close()
-		if all, cut2 := spool.Bound(limit, more); all != got || cut2 != cut {
+		if all, cut2 := spool.BoundPart(limit, more); all != got || cut2 != cut {
 			t.Errorf("a Spool: %q, %t, want %q", all, cut2, got)
 		}
 		if !cut || got == "" {

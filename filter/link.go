@@ -159,7 +159,7 @@ func (l link) setResult(res *executors.Result, o *Outcome, c *Counts, open bool)
 		limit = 50_000
 	}
 	limit -= utf8.RuneCountInString(res.ForModel()) + 1
-	body, cut := text.Spool().Bound(max(limit, 0), out.Lost)
+	body, cut := text.Spool().BoundPart(max(limit, 0), out.Lost)
 	if cut && !out.Lost {
 		if shown, ok := keepProblems(text, limit); ok {
 			body = shown

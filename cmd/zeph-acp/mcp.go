@@ -169,7 +169,7 @@ func (f *flags) openServer(cmd *cobra.Command, name string) (*mcp.Session, mcp.S
 		closeLog()
 		return nil, mcp.Status{}, nil, fmt.Errorf("there is no MCP server %q: %q lists them", name, "zeph-acp mcp list")
 	}
-	if why := l.Permits(l.Config.MCP.Servers[i], true); why != "" {
+	if why := l.PermitsConfigured(l.Config.MCP.Servers[i]); why != "" {
 		closeLog()
 		return nil, mcp.Status{}, nil, fmt.Errorf("%s does not run: %s", name, why)
 	}

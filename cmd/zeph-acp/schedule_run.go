@@ -113,7 +113,7 @@ func taskReport(j tasks.Job, last transcript.Last) tasks.Report {
 			r.Result = executors.JoinLines(texts...)
 		}
 	}
-	r.Result, _ = executors.Bound(r.Result, maxTaskResult, false)
+	r.Result, _ = executors.Bound(r.Result, maxTaskResult)
 	return r
 }
 

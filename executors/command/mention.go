@@ -97,5 +97,7 @@ func delimitsNames(r rune) bool { return strings.ContainsRune(" \t\n\"'`(){}[]<>
 
 func (c *Command) mention(w Word, text string, sure bool) Path {
 	w.Text = text
-	return c.path(w, sure)
+	p := newPath(w, c.Dirs)
+	p.Sure = sure
+	return p
 }

@@ -51,7 +51,7 @@ func (c *Command) Paths() []Path {
 	var out []Path
 	program := c.Words[0]
 	if program.Literal && strings.ContainsRune(program.Text, '/') && !filepath.IsAbs(program.Text) {
-		out = append(out, c.path(program, true))
+		out = append(out, c.path(program))
 	}
 	args, options := c.Args(), fileOptions()[c.Program()]
 	how, known := fileCommands()[c.Program()]
@@ -82,14 +82,14 @@ func (c *Command) Paths() []Path {
 				}
 				file = args[i]
 			}
-			out = append(out, c.path(file, true))
+			out = append(out, c.path(file))
 		case known && i > 0 && !ended && takesValue(args[i-1].Text, how.options):
 		case known && lead > 0 && a.Literal:
 			lead--
 		case known && !isURL(a.Text):
-			out = append(out, c.path(a, true))
+			out = append(out, c.path(a))
 		case a.Literal && looksLikePath(a):
-			out = append(out, c.path(a, false))
+			out = append(out, c.maybePath(a))
 		case a.Literal && !fetches:
 			out = append(out, c.valuePaths(a)...)
 		}
@@ -108,7 +108,7 @@ func (c *Command) valuePaths(a Word) []Path {
 	}
 	value := a
 	if value.Text = strings.TrimPrefix(text, "@"); ok && looksLikePath(value) {
-		return []Path{c.path(value, false)}
+		return []Path{c.maybePath(value)}
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func (c *Command) sentPaths(a Word) []Path {
 		return nil
 	}
 	a.Text = m[1] + m[2]
-	return []Path{c.path(a, true)}
+	return []Path{c.path(a)}
 }
 
 // optionFile returns the value of a word that is an option whose value is a file.
@@ -144,24 +144,36 @@ func (c *Command) gluedPaths(option Word) []Path {
 	value := option
 	if _, text, ok := strings.Cut(option.Text, "="); ok {
 		if value.Text = text; looksLikePath(value) {
-			return []Path{c.path(value, false)}
+			return []Path{c.maybePath(value)}
 		}
 		return nil
 	}
 	if i := strings.IndexAny(option.Text, "/~"); i > 1 && option.Text[1] != '-' && !strings.ContainsAny(option.Text[:i], " \t\n") {
 		value.Text = option.Text[i:]
-		return []Path{c.path(value, false)}
+		return []Path{c.maybePath(value)}
 	}
 	return nil
 }
 
-func (c *Command) path(w Word, sure bool) Path { return newPath(w, c.Dirs, sure) }
+// path returns the file that a word certainly names.
+func (c *Command) path(w Word) Path {
+	p := newPath(w, c.Dirs)
+	p.Sure = true
+	return p
+}
+
+// maybePath returns the file that a word may name.
+func (c *Command) maybePath(w Word) Path { return newPath(w, c.Dirs) }
 
 // Path returns the file of the redirection.
-func (r Redirect) Path() Path { return newPath(r.Target, r.Dirs, true) }
+func (r Redirect) Path() Path {
+	p := newPath(r.Target, r.Dirs)
+	p.Sure = true
+	return p
+}
 
-func newPath(w Word, dirs []string, sure bool) Path {
-	p := Path{Text: w.Text, Glob: w.Glob, Sure: sure}
+func newPath(w Word, dirs []string) Path {
+	p := Path{Text: w.Text, Glob: w.Glob}
 	switch {
 	case !w.Literal:
 	case w.otherHome:

@@ -188,7 +188,7 @@ func (s *Session) shellPaths(text string) []string {
 			for _, abs := range p.Abs {
 				found, trail := []string{abs}, &follow.Trail{}
 				if p.Glob {
-					found, _ = follow.Files(abs, true, trail) // with an error, those found so far
+					found, _ = follow.Files(abs, p.Glob, trail) // with an error, those found so far
 				}
 				for _, path := range found[:min(len(found), max(0, maxWords-len(out)))] {
 					out = append(out, filepath.Clean(path))

@@ -190,7 +190,7 @@ func (b *bounded) ReadFrom(r io.Reader) (int64, error) {
 
 // shorten masks a text and cuts it.
 func (s *Session) shorten(text string, limit int) string {
-	text, _ = executors.Bound(strings.ToValidUTF8(s.options.Mask(text), "\uFFFD"), limit, false)
+	text, _ = executors.Bound(strings.ToValidUTF8(s.options.Mask(text), "\uFFFD"), limit)
 	return text
 }
 

@@ -68,7 +68,7 @@ func (f *Flow) fileLabels(paths []string) label {
 		if slices.Contains(paths[:i], p) || !filepath.IsAbs(p) {
 			continue
 		}
-		targets, _ := follow.Path(p, false, trail) // with an error, it counts as written
+		targets, _ := follow.Path(p, trail) // with an error, it counts as written
 		for _, form := range append(targets, p) {
 			if f.MapPath != nil {
 				form = f.MapPath(form)

@@ -212,7 +212,7 @@ func wordFiles(p command.Path) []string {
 	}
 	out, trail := slices.Clone(p.Abs), &follow.Trail{}
 	for _, abs := range p.Abs {
-		found, _ := follow.Files(abs, true, trail) // with an error, those found so far
+		found, _ := follow.Files(abs, p.Glob, trail) // with an error, those found so far
 		out = append(out, found[:min(len(found), maxFiles)]...)
 	}
 	return out

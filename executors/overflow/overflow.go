@@ -90,12 +90,12 @@ func (o *Overflow) shorten(ctx context.Context, call *executors.Call, res *execu
 		return
 	}
 	if raw, ok := res.Raw.(string); ok {
-		res.Raw, _ = executors.Bound(raw, o.Config.Threshold, false)
+		res.Raw, _ = executors.Bound(raw, o.Config.Threshold)
 	}
 	if short, ok := o.summarize(ctx, call, text, source, size); ok {
 		res.Text = short
 	} else if long {
-		res.Text, _ = executors.Bound(text, o.Config.Threshold, false)
+		res.Text, _ = executors.Bound(text, o.Config.Threshold)
 	}
 	addReference(res, o.store(ctx, call.Session, source, size))
 	if r := call.Record; r != nil {
@@ -109,7 +109,7 @@ func (o *Overflow) Shorten(ctx context.Context, session, text string) string {
 	if !o.isLong(text) {
 		return text
 	}
-	short, _ := executors.Bound(text, o.Config.Threshold, false)
+	short, _ := executors.Bound(text, o.Config.Threshold)
 	return executors.JoinLines(short, o.store(ctx, session, strings.NewReader(text), int64(len(text))))
 }
 

@@ -51,7 +51,7 @@ func (o *Overflow) summarize(ctx context.Context, call *executors.Call, text str
 		}
 		return "", false
 	}
-	summary, _ = executors.Bound(strings.ToValidUTF8(summary, string(utf8.RuneError)), max(room, minThreshold), false)
+	summary, _ = executors.Bound(strings.ToValidUTF8(summary, string(utf8.RuneError)), max(room, minThreshold))
 	return executors.ReplaceMiddle(text, room, summaryBegin+strings.TrimRight(summary, "\n")+summaryEnd), true
 }
 

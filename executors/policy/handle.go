@@ -49,7 +49,7 @@ func (c ShellRules) Allowed(home string) []string {
 			}
 			dir = filepath.Join(home, rest)
 		}
-		if found, err := follow.Path(filepath.Clean(dir), false, &follow.Trail{}); err == nil {
+		if found, err := follow.Path(filepath.Clean(dir), &follow.Trail{}); err == nil {
 			dirs = append(dirs, found...)
 		}
 	}

@@ -134,7 +134,7 @@ func (g guardCheck) tempDirs() []string {
 		if !filepath.IsAbs(d) {
 			continue
 		}
-		found, err := follow.Path(d, false, &follow.Trail{Lstat: g.moment.Lstat})
+		found, err := follow.Path(d, &follow.Trail{Lstat: g.moment.Lstat})
 		if err != nil || slices.Contains(dirs, found[0]) {
 			continue
 		}

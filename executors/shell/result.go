@@ -135,9 +135,9 @@ func (o Output) failure(err error) *executors.Failure {
 // bound shortens the output to limit runes, and reports whether it did.
 func (o Output) bound(limit int) (string, bool) {
 	if o.Full == nil {
-		return executors.Bound(o.Text, limit, o.Truncated)
+		return executors.BoundPart(o.Text, limit, o.Truncated)
 	}
-	return o.Full.Bound(limit, o.Truncated)
+	return o.Full.BoundPart(limit, o.Truncated)
 }
 
 // boundBoth cuts two streams to at most limit runes together; a short one
@@ -147,7 +147,7 @@ func boundBoth(stdout, stderr string, limit int, more bool) (string, string, boo
 	if a+b <= limit {
 		return stdout, stderr, false
 	}
-	stdout, _ = executors.Bound(stdout, max(limit/2, limit-b), more)
-	stderr, _ = executors.Bound(stderr, max(limit/2, limit-a), more)
+	stdout, _ = executors.BoundPart(stdout, max(limit/2, limit-b), more)
+	stderr, _ = executors.BoundPart(stderr, max(limit/2, limit-a), more)
 	return stdout, stderr, true
 }

@@ -110,14 +110,15 @@ type App struct {
 	Background func(running func() []string)
 
 	// Facts of the configuration.
-	envModel  string                                   // the model that the environment selects
-	configDir string                                   // the directory of the user's files; empty means no directory
-	dataDir   string                                   // the directory of the database; empty means no directory
-	home      string                                   // the user's home directory; empty means unknown
-	environ   func(string) string                      // looks up the environment of the process, without the saved keys
-	origin    func(string) string                      // returns the place where a key was set; nil means unknown
-	isManaged func(string) bool                        // reports whether the managed file sets a key
-	permits   func(s mcp.Server, inConfig bool) string // see config.Loaded.Permits
+	envModel          string                  // the model that the environment selects
+	configDir         string                  // the directory of the user's files; empty means no directory
+	dataDir           string                  // the directory of the database; empty means no directory
+	home              string                  // the user's home directory; empty means unknown
+	environ           func(string) string     // looks up the environment of the process, without the saved keys
+	origin            func(string) string     // returns the place where a key was set; nil means unknown
+	isManaged         func(string) bool       // reports whether the managed file sets a key
+	permits           func(mcp.Server) string // see config.Loaded.Permits
+	permitsConfigured func(mcp.Server) string // see config.Loaded.PermitsConfigured
 
 	// The state that sessions share.
 	rules     *rulesFile          // the permission rules that follow their file; nil means those of Config
@@ -158,15 +159,16 @@ func New(l *config.Loaded, log *slog.Logger) *App {
 		Overflow:     overflow.NewMemory(overflowMemory),
 		PrivateFiles: privateFiles(l.Paths),
 
-		envModel:  l.Getenv("ZEPH_MODEL"),
-		configDir: l.Paths.Config,
-		dataDir:   l.Paths.Data,
-		home:      config.HomeDir(l.Getenv),
-		environ:   l.Getenv,
-		origin:    l.Origin,
-		isManaged: l.IsManaged,
-		permits:   l.Permits,
-		tracer:    tracer,
+		envModel:          l.Getenv("ZEPH_MODEL"),
+		configDir:         l.Paths.Config,
+		dataDir:           l.Paths.Data,
+		home:              config.HomeDir(l.Getenv),
+		environ:           l.Getenv,
+		origin:            l.Origin,
+		isManaged:         l.IsManaged,
+		permits:           l.Permits,
+		permitsConfigured: l.PermitsConfigured,
+		tracer:            tracer,
 	}
 	if l.Paths.State != "" {
 		a.worktrees.dir = filepath.Join(l.Paths.State, worktree.DirName)

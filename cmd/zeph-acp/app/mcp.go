@@ -43,9 +43,9 @@ func (a *App) mcpServers(l *config.Loaded) *mcp.Servers {
 // approved.
 func (b *sessionBuilder) mcpSession() *mcp.Session {
 	servers := slices.Concat(
-		b.permitted(clientServers(b.session.MCPServers), false),
-		b.permitted(b.app.Config.MCP.Servers, true),
-		b.permitted(b.projectServers(), false),
+		b.permitted(b.app.permits, clientServers(b.session.MCPServers)),
+		b.permitted(b.app.permitsConfigured, b.app.Config.MCP.Servers),
+		b.permitted(b.app.permits, b.projectServers()),
 	)
 	wait := time.Duration(b.app.Config.MCP.StartupWaitSecs) * time.Second
 	if b.session.MCPWait != nil && !b.app.isManaged("mcp.startup_wait_secs") {
@@ -61,11 +61,11 @@ func (b *sessionBuilder) mcpSession() *mcp.Session {
 }
 
 // permitted returns the servers that the managed file permits, and warns of the others.
-// inConfig means that they are those of the configuration.
-func (b *sessionBuilder) permitted(servers []mcp.Server, inConfig bool) []mcp.Server {
+// refusal returns the reason against a server.
+func (b *sessionBuilder) permitted(refusal func(mcp.Server) string, servers []mcp.Server) []mcp.Server {
 	var out []mcp.Server
 	for _, e := range servers {
-		if why := b.app.permits(e, inConfig); why != "" {
+		if why := refusal(e); why != "" {
 			b.session.Warn(executors.Shown(fmt.Sprintf("The MCP server %s is left out: %s.", e.Name, why)))
 			continue
 		}

@@ -184,7 +184,7 @@ func quoted(text string) string { return "> " + strings.ReplaceAll(text, "\n", "
 
 // bounded returns at most limit characters of a text.
 func bounded(text string, limit int) string {
-	text, _ = executors.Bound(text, limit, false)
+	text, _ = executors.Bound(text, limit)
 	return strings.TrimSpace(text)
 }
 

@@ -161,11 +161,10 @@ func locate(flag, variable string, paths Paths) (file, by string) {
 // mistakes of the file even where an override replaces them.
 func (l *Loaded) applyFile(data []byte) toml.Mistakes {
 	root, mistakes := toml.Parse(data)
-	complete := len(mistakes) == 0
 	d := newDecoder()
-	d.File = l.File
+	d.File, d.Partial = l.File, len(mistakes) > 0
 	d.Decode(root, reflect.ValueOf(&l.Config).Elem(), "")
-	d.Validate(l.Config.validate(), complete)
+	d.Validate(l.Config.validate())
 	mistakes = append(mistakes, d.Mistakes...)
 	l.Warnings = append(l.Warnings, warnings(d.Warnings.In(l.File))...)
 	for key := range d.Set {

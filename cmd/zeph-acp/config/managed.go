@@ -91,7 +91,7 @@ func (l *Loaded) applyManaged(m ManagedFile) (toml.Mistakes, error) {
 	wrong := doc.validate()
 	maps.DeleteFunc(wrong, func(key, _ string) bool { return !d.Set[key] && !d.Set[beforeIndex(key)] })
 	maps.Copy(wrong, doc.Managed.validate())
-	d.Validate(wrong, true)
+	d.Validate(wrong)
 	l.Config, l.managed.Managed = doc.Config, doc.Managed
 	l.Warnings = append(l.Warnings, warnings(d.Warnings.In(m.Path))...)
 	l.recordManaged(d)
@@ -154,14 +154,17 @@ func (l *Loaded) IsManaged(key string) bool {
 // ManagedFile returns the path of the managed file, "" if there is none.
 func (l *Loaded) ManagedFile() string { return l.managed.file }
 
-// Permits returns the reason why an MCP server may not start, "" if it may. inConfig means
-// that the entry is from the configuration.
-func (l *Loaded) Permits(s mcp.Server, inConfig bool) string {
-	final := l.IsManaged("mcp.servers")
-	if final && inConfig {
+// PermitsConfigured is like Permits for an MCP server of the configuration.
+func (l *Loaded) PermitsConfigured(s mcp.Server) string {
+	if l.IsManaged("mcp.servers") {
 		return ""
 	}
-	if final && slices.ContainsFunc(l.Config.MCP.Servers, func(o mcp.Server) bool { return o.Name == s.Name }) {
+	return l.Permits(s)
+}
+
+// Permits returns the reason why an MCP server may not start, "" if it may.
+func (l *Loaded) Permits(s mcp.Server) string {
+	if l.IsManaged("mcp.servers") && slices.ContainsFunc(l.Config.MCP.Servers, func(o mcp.Server) bool { return o.Name == s.Name }) {
 		return fmt.Sprintf("%s has a server of that name", toml.Printable(l.managed.file))
 	}
 	if !l.IsManaged("managed.mcp_servers") {

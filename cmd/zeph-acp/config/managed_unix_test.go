@@ -145,8 +145,8 @@ url = "https://example.com/mcp/"
 		if err != nil {
 			t.Fatal(mistakesOf(t, err))
 		}
-		for _, own := range []bool{true, false} {
-			if why := l.Permits(tt.server, own); (why == "") != tt.allowed {
+		for _, permits := range []func(mcp.Server) string{l.Permits, l.PermitsConfigured} {
+			if why := permits(tt.server); (why == "") != tt.allowed {
 				t.Errorf("%s: %q", name, why)
 			}
 		}
@@ -155,14 +155,14 @@ url = "https://example.com/mcp/"
 	if err != nil {
 		t.Fatal(mistakesOf(t, err))
 	}
-	if l.Permits(stdio("files", "x"), true) == "" {
+	if l.PermitsConfigured(stdio("files", "x")) == "" {
 		t.Error("an empty list permits a server")
 	}
 	l, err = loadManaged(t, "[[mcp.servers]]\nname = 'a'\ncommand = 'x'\n", "[[mcp.servers]]\nname = 'b'\ncommand = 'y'\n", nil)
 	if err != nil {
 		t.Fatal(mistakesOf(t, err))
 	}
-	if len(l.Config.MCP.Servers) != 1 || l.Permits(l.Config.MCP.Servers[0], true) != "" || l.Permits(stdio("a", "evil"), false) == "" || l.Permits(stdio("c", "z"), false) != "" {
+	if len(l.Config.MCP.Servers) != 1 || l.PermitsConfigured(l.Config.MCP.Servers[0]) != "" || l.Permits(stdio("a", "evil")) == "" || l.Permits(stdio("c", "z")) != "" {
 		t.Errorf("servers %+v", l.Config.MCP.Servers)
 	}
 }

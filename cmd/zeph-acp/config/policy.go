@@ -47,12 +47,11 @@ func (l *Loaded) loadRules(c *authorize.Config) toml.Mistakes {
 		return toml.Mistakes{{Where: l.Origin(key), Key: key, Text: err.Error()}}
 	}
 	root, mistakes := toml.Parse(data)
-	complete := len(mistakes) == 0
 	var rules policyRules
 	d := toml.NewDecoder()
-	d.File = file
+	d.File, d.Partial = file, len(mistakes) > 0
 	d.Decode(root, reflect.ValueOf(&rules).Elem(), "")
-	d.Validate(authorize.Authorization{Rules: rules.Rules}.Validate(), complete)
+	d.Validate(authorize.Authorization{Rules: rules.Rules}.Validate())
 	if mistakes = append(mistakes, d.Mistakes...); len(mistakes) > 0 {
 		return mistakes.In(file)
 	}

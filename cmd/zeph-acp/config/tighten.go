@@ -43,7 +43,7 @@ func Tighten(cfg Config, workspaceDir string) (Config, []string) {
 	d.File = file
 	v := reflect.ValueOf(&repo).Elem()
 	d.Decode(root, v, "")
-	d.Validate(repo.validate(), true)
+	d.Validate(repo.validate())
 	if len(d.Mistakes) >= toml.MaxMistakes { // further mistakes are not recorded, so the remaining keys may be wrong
 		return cfg, []string{d.Mistakes.In(file)[0].Error() + "; the whole file is ignored, as it has too many mistakes"}
 	}

@@ -15,7 +15,7 @@ func (e *examination) servers(ctx context.Context) []Finding {
 	var out []Finding
 	var start []mcp.Server
 	for _, s := range e.app.Config.MCP.Servers {
-		why := e.loaded.Permits(s, true)
+		why := e.loaded.PermitsConfigured(s)
 		switch {
 		case why != "":
 			out = append(out, Finding{State: Warning, Text: s.Name + " does not run: " + why})

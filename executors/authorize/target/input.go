@@ -94,7 +94,7 @@ func cutFileURL(text string) (path string, ok bool) {
 // places returns where a path leads. A path that cannot be followed leads to an
 // unknown place.
 func places(abs string) []string {
-	found, err := follow.Files(abs, false, &follow.Trail{})
+	found, err := follow.Path(abs, &follow.Trail{})
 	if err != nil || len(found) == 0 {
 		return []string{follow.Unknown}
 	}

@@ -45,15 +45,15 @@ func (t *Trail) lstat(path string) (fs.FileInfo, error) {
 }
 
 // Path returns where an absolute path of a command leads: links are followed before
-// ".." goes up. For a pattern (glob) it returns where each matching link or
-// directory leads. A file that does not exist stays as written. The error means
-// that the path may lead anywhere.
-func Path(abs string, glob bool, t *Trail) ([]string, error) {
-	return find(abs, glob, follower{Trail: t})
+// ".." goes up. A file that does not exist stays as written. The error means that
+// the path may lead anywhere.
+func Path(abs string, t *Trail) ([]string, error) {
+	return find(abs, false, follower{Trail: t})
 }
 
-// Files is like [Path], and for a pattern it also returns the matching files that
-// lead nowhere else. With an error it returns the places found so far.
+// Files is like [Path], but if glob is set, abs is a pattern: it returns the matching files,
+// and where the matching links and directories lead. With an error it returns the places
+// found so far.
 func Files(abs string, glob bool, t *Trail) ([]string, error) {
 	return find(abs, glob, follower{Trail: t, plainFiles: true})
 }
@@ -176,7 +176,7 @@ func (f *follower) followMatches(dir, pattern string, rest []pathStep, links int
 func Targets(p command.Path, t *Trail) [][]string {
 	var out [][]string
 	for _, abs := range p.Abs {
-		found, err := Path(abs, p.Glob, t)
+		found, err := find(abs, p.Glob, follower{Trail: t})
 		if err != nil {
 			found = []string{Unknown, filepath.Clean(abs)}
 		}

@@ -70,7 +70,7 @@ func (c *Capture) Text() string {
 func (c *Capture) Finish() Captured {
 	_, end, lost := c.tail.parts()
 	if lost > 0 {
-		mark := executors.CutMark(executors.CountGrouped(lost, "byte"), false) + "\n"
+		mark := executors.CutMark(executors.CountGrouped(lost, "byte")) + "\n"
 		if c.lastByte != '\n' && c.spool.Size() > 0 {
 			mark = "\n" + mark
 		}

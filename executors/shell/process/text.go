@@ -105,7 +105,7 @@ func (b *headTailBuffer) text() (s string, cut bool) {
 	if dropped == 0 {
 		return head + tail, false
 	}
-	return executors.JoinLines(head, executors.CutMark(executors.CountGrouped(dropped, "byte"), false)+"\n") + tail, true
+	return executors.JoinLines(head, executors.CutMark(executors.CountGrouped(dropped, "byte"))+"\n") + tail, true
 }
 
 // runeCut returns the largest length up to n at which text can be cut between runes.

@@ -24,6 +24,9 @@ type Decoder struct {
 	// File, if not empty, names the document for the elements of arrays that have
 	// a method SetPosition.
 	File string
+	// Partial means that a part of the document could not be parsed. Validate then ignores
+	// mistakes about missing keys, which may be in that part.
+	Partial bool
 
 	// Unknown, if not nil, is called for a key that the struct does not have.
 	// The hint is added to the mistake; a warning replaces it.
@@ -299,10 +302,8 @@ func Within(key, above string) bool {
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// Validate adds mistakes about decoded values, by path. complete means that the whole
-// document was parsed; otherwise mistakes about missing keys are skipped, since the keys may
-// be in the rest.
-func (d *Decoder) Validate(wrong map[string]string, complete bool) {
+// Validate adds mistakes about decoded values, by path.
+func (d *Decoder) Validate(wrong map[string]string) {
 	var found Mistakes
 	for key, text := range wrong {
 		// A mistake that follows from another one in the same array element is
@@ -311,7 +312,7 @@ func (d *Decoder) Validate(wrong map[string]string, complete bool) {
 		if i := strings.LastIndexByte(key, ']'); i >= 0 {
 			element = key[:i+1]
 		}
-		if (complete || d.Set[key]) && !d.hasMistake(element) {
+		if (!d.Partial || d.Set[key]) && !d.hasMistake(element) {
 			found = append(found, Mistake{Line: d.LineOf(key), Key: key, Text: text})
 		}
 	}
