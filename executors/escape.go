@@ -3,6 +3,7 @@ package executors
 import (
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf16"
 )
 
@@ -25,5 +26,25 @@ func EscapeJSON(text string, escaped func(rune) bool) string {
 			fmt.Fprintf(&b, `\u%04x`, r)
 		}
 	}
+	return b.String()
+}
+
+// TOMLString returns s as a basic string of TOML. It escapes everything that an editor
+// would not show as it is.
+func TOMLString(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case unicode.IsPrint(r):
+			b.WriteRune(r)
+		default:
+			fmt.Fprintf(&b, `\U%08X`, r)
+		}
+	}
+	b.WriteByte('"')
 	return b.String()
 }

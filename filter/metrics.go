@@ -67,24 +67,16 @@ func (c Counts) String() string {
 	if c.Commands > 0 {
 		removed := max(c.BytesBefore-c.BytesAfter, 0)
 		parts = append(parts, fmt.Sprintf("%s of %s filtered, %d %% of %s removed, about %s tokens saved",
-			grouped(c.Filtered), plural(c.Commands, "command"),
+			grouped(c.Filtered), executors.CountGrouped(c.Commands, "command"),
 			removed*100/max(c.BytesBefore, 1), executors.Bytes(c.BytesBefore), grouped(roundedEstimate(c.TokensSaved()))))
 	}
 	if c.Full+c.Partial+c.Fallback > 0 {
 		parts = append(parts, fmt.Sprintf("%s full, %s partial, %s fallback", grouped(c.Full), grouped(c.Partial), grouped(c.Fallback)))
 	}
 	if c.Masked > 0 {
-		parts = append(parts, plural(c.Masked, "credential")+" masked")
+		parts = append(parts, executors.CountGrouped(c.Masked, "credential")+" masked")
 	}
 	return strings.Join(parts, "; ")
-}
-
-// plural formats a number with its noun: "1 command", "1,234 commands".
-func plural(n int64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return executors.Grouped(n) + " " + noun + "s"
 }
 
 // roundedEstimate rounds n to two digits.

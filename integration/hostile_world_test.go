@@ -3,12 +3,9 @@ package integration
 import (
 	"encoding/json"
 	"fmt"
-	"io/fs"
-	"maps"
 	"net"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -147,38 +144,19 @@ func (w *world) listen(t *testing.T) {
 // snapshot returns the state of all files around the workspace, except zeph-acp's
 // own directory and the one for temporary files.
 func (w *world) snapshot() map[string]string {
-	all := map[string]string{}
-	own := []string{w.dir, w.home, filepath.Join(w.root, "tmp")}
-	err := filepath.WalkDir(w.root, func(path string, d fs.DirEntry, err error) error {
+	w.t.Helper()
+	var own []string
+	for _, dir := range []string{w.dir, w.home, filepath.Join(w.root, "tmp")} {
+		rel, err := filepath.Rel(w.root, dir)
+		if err == nil {
+			_, err = os.Stat(dir)
+		}
 		if err != nil {
-			return err
+			w.t.Fatal(err)
 		}
-		if slices.Contains(own, path) {
-			all[path] = "there"
-			return filepath.SkipDir
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		what := info.Mode().String()
-		switch {
-		case info.Mode().IsRegular():
-			b, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			what += " " + string(b)
-		case info.Mode()&fs.ModeSymlink != 0:
-			to, err := os.Readlink(path)
-			if err != nil {
-				return err
-			}
-			what += " " + to
-		}
-		all[path] = what
-		return nil
-	})
+		own = append(own, filepath.ToSlash(rel))
+	}
+	all, err := commands.Snapshot(w.root, own)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -276,17 +254,8 @@ func (w *world) results(request int) map[string]string {
 func (w *world) intact() {
 	w.t.Helper()
 	after := w.snapshot()
-	for _, path := range slices.Sorted(maps.Keys(after)) {
-		if was, ok := w.around[path]; !ok {
-			w.t.Errorf("%s was created outside: %.200q", path, after[path])
-		} else if was != after[path] {
-			w.t.Errorf("%s outside changed from %.200q to %.200q", path, was, after[path])
-		}
-	}
-	for path := range w.around {
-		if _, ok := after[path]; !ok {
-			w.t.Errorf("%s outside is gone", path)
-		}
+	for _, path := range commands.Changes(w.around, after) {
+		w.t.Errorf("%s outside changed from %q to %q", path, w.around[path], after[path]) // "" is no file
 	}
 	if n := w.reached.Load(); n > 0 {
 		w.t.Errorf("the server was reached %d times", n)

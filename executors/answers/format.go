@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sort"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/pelletier/go-toml/v2"
@@ -300,33 +299,13 @@ func removeEntries(old []byte, remove func(Entry) bool) (data []byte, removed []
 func (e Entry) text() string {
 	list := map[executors.Decision]string{executors.Allow: "allow", executors.Deny: "reject"}[e.Answer]
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n[[project.%s.%s]]\n%s = %s\n", quoted(e.Project), list, e.Kind, quoted(e.Covers))
+	fmt.Fprintf(&b, "\n[[project.%s.%s]]\n%s = %s\n", executors.TOMLString(e.Project), list, e.Kind, executors.TOMLString(e.Covers))
 	if len(e.Dirs) > 0 {
 		var dirs []string
 		for _, d := range e.Dirs {
-			dirs = append(dirs, quoted(d))
+			dirs = append(dirs, executors.TOMLString(d))
 		}
 		fmt.Fprintf(&b, "dirs = [%s]\n", strings.Join(dirs, ", "))
 	}
-	return b.String()
-}
-
-// quoted returns s as a basic string of TOML. It escapes everything that an editor
-// would not show as it is.
-func quoted(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case unicode.IsPrint(r):
-			b.WriteRune(r)
-		default:
-			fmt.Fprintf(&b, `\U%08X`, r)
-		}
-	}
-	b.WriteByte('"')
 	return b.String()
 }

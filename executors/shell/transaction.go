@@ -69,7 +69,7 @@ func (e *Executor) rollBack(snap *rollback.Snapshot, call *executors.Call, code 
 	if call.Record != nil && count != (executors.Rollback{}) {
 		call.Record.Rollback = &count
 	}
-	done := fmt.Sprintf("%s restored, %s removed", plural(count.Restored, "file"), plural(count.Deleted, "new file"))
+	done := fmt.Sprintf("%s restored, %s removed", executors.Count(count.Restored, "file"), executors.Count(count.Deleted, "new file"))
 	if err != nil {
 		return "", executors.Failuref(executors.PermanentFailure,
 			"the command failed (exit code %d), and what it changed could not all be undone (%s): %v", *code, done, err).
@@ -79,11 +79,4 @@ func (e *Executor) rollBack(snap *rollback.Snapshot, call *executors.Call, code 
 		return "[rolled back: no file had changed]", nil
 	}
 	return "[rolled back: " + done + "]", nil
-}
-
-func plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -199,9 +199,7 @@ func (p *pytestTests) handleTop(l []byte) bool {
 			return true
 		}
 	case l[0] == '-' && begins(l, "--------"):
-		if title, ok := ruledTitle(l, "-"); ok && begins(title, "coverage: ") {
-			p.leaveSection()
-			p.section = pytestCoverage
+		if p.beginCoverage(l) {
 			return true
 		}
 		if title, ok := ruledTitle(l, "-"); ok && (begins(title, "generated ") || begins(title, "live log ")) {

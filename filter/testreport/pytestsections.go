@@ -81,9 +81,7 @@ func (p *pytestTests) handleBlockLine(l []byte) bool {
 			return true
 		}
 	case l[0] == '-' && begins(l, "--------"):
-		if title, ok := ruledTitle(l, "-"); ok && begins(title, "coverage: ") {
-			p.leaveSection()
-			p.section = pytestCoverage
+		if p.beginCoverage(l) {
 			return true
 		}
 	case isPytestTotal(l):
@@ -203,6 +201,18 @@ func (p *pytestTests) countOmitted() {
 	}
 	p.omittedRows++
 	p.keepReplaceable(text.Omission(p.omittedRows))
+}
+
+// beginCoverage begins the section of a coverage table if l is its title: "--- coverage: platform
+// linux ---".
+func (p *pytestTests) beginCoverage(l []byte) bool {
+	title, ok := ruledTitle(l, "-")
+	if !ok || !begins(title, "coverage: ") {
+		return false
+	}
+	p.leaveSection()
+	p.section = pytestCoverage
+	return true
 }
 
 // handleCoverage handles a row of a coverage table. Fully covered files are dropped.

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -79,7 +78,7 @@ func (f *Pool) Take(tree string) (*TestDir, error) {
 	if err := os.CopyFS(td.Root, os.DirFS(template)); err != nil {
 		return nil, err
 	}
-	td.before, err = td.snapshot()
+	td.before, err = Snapshot(td.Root, caches)
 	return td, err
 }
 
@@ -150,22 +149,11 @@ func (td *TestDir) run(script string, limit time.Duration, env ...string) ([]byt
 // Return ends the use of a directory. It returns the files that changed since Take,
 // relative to the root; a directory that changed is removed.
 func (td *TestDir) Return() (changed []string, err error) {
-	after, err := td.snapshot()
+	after, err := Snapshot(td.Root, caches)
 	if err != nil {
 		return nil, err
 	}
-	for path := range maps.Keys(after) {
-		if td.before[path] != after[path] {
-			changed = append(changed, path)
-		}
-	}
-	for path := range maps.Keys(td.before) {
-		if _, ok := after[path]; !ok {
-			changed = append(changed, path)
-		}
-	}
-	slices.Sort(changed)
-	if len(changed) == 0 {
+	if changed = Changes(td.before, after); len(changed) == 0 {
 		td.pool.free[td.tree] = append(td.pool.free[td.tree], td)
 		return nil, nil
 	}
@@ -194,19 +182,36 @@ func (td *TestDir) remove() error {
 // caches are directories that read-only programs may fill.
 var caches = []string{"home/.cache", "home/.config/go/telemetry", "home/go", "home/.npm", "home/.rustup", "home/.cargo"}
 
-// snapshot describes all files of the directory, by path.
-func (td *TestDir) snapshot() (map[string]string, error) {
+// Changes returns the paths that differ between two snapshots.
+func Changes(before, after map[string]string) (changed []string) {
+	for path := range after {
+		if before[path] != after[path] {
+			changed = append(changed, path)
+		}
+	}
+	for path := range before {
+		if _, ok := after[path]; !ok {
+			changed = append(changed, path)
+		}
+	}
+	slices.Sort(changed)
+	return changed
+}
+
+// Snapshot describes the files below root, by slash-separated path. It leaves out those in
+// except, which are paths of that form.
+func Snapshot(root string, except []string) (map[string]string, error) {
 	all := map[string]string{}
-	err := filepath.WalkDir(td.Root, func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		rel, err := filepath.Rel(td.Root, path)
+		rel, err := filepath.Rel(root, path)
 		if err != nil {
 			return err
 		}
 		rel = filepath.ToSlash(rel)
-		if slices.Contains(caches, rel) {
+		if slices.Contains(except, rel) {
 			return filepath.SkipDir
 		}
 		info, err := d.Info()

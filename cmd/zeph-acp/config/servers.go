@@ -13,6 +13,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
+	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/mcp"
 )
 
@@ -119,7 +120,7 @@ func entryText(s mcp.Server) string {
 	key := func(name, value string) { fmt.Fprintf(&b, "%s = %s\n", name, value) }
 	text := func(name, value string) {
 		if value != "" {
-			key(name, toml.FormatString(value))
+			key(name, executors.TOMLString(value))
 		}
 	}
 	list := func(name string, values []string) {
@@ -128,7 +129,7 @@ func entryText(s mcp.Server) string {
 		}
 		quoted := make([]string, len(values))
 		for i, v := range values {
-			quoted[i] = toml.FormatString(v)
+			quoted[i] = executors.TOMLString(v)
 		}
 		key(name, "["+strings.Join(quoted, ", ")+"]")
 	}
@@ -138,7 +139,7 @@ func entryText(s mcp.Server) string {
 		}
 		var pairs []string
 		for _, k := range slices.Sorted(maps.Keys(values)) {
-			pairs = append(pairs, toml.FormatKey(k)+" = "+toml.FormatString(values[k]))
+			pairs = append(pairs, toml.FormatKey(k)+" = "+executors.TOMLString(values[k]))
 		}
 		key(name, "{ "+strings.Join(pairs, ", ")+" }")
 	}

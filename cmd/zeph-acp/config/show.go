@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
+	"github.com/zeph-acp/zeph-acp/executors"
 )
 
 // Show writes all keys as TOML, each with its origin as a comment: default,
@@ -102,13 +103,13 @@ func literal(v reflect.Value) string {
 	if text, ok := v.Interface().(encoding.TextMarshaler); ok {
 		b, err := text.MarshalText()
 		if err != nil {
-			return toml.FormatString(err.Error())
+			return executors.TOMLString(err.Error())
 		}
-		return toml.FormatString(string(b))
+		return executors.TOMLString(string(b))
 	}
 	switch v.Kind() {
 	case reflect.String:
-		return toml.FormatString(maskURL(v.String()))
+		return executors.TOMLString(maskURL(v.String()))
 	case reflect.Slice:
 		items := make([]string, v.Len())
 		for i := range items {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
+	"github.com/zeph-acp/zeph-acp/executors"
 )
 
 // Save stores key for the named environment variable. A file that cannot be
@@ -104,7 +105,7 @@ func formatKeys(saved map[string]string) []byte {
 	var b strings.Builder
 	b.WriteString("# Written by \"zeph-acp login\". A variable set in the environment takes precedence over its line here.\n")
 	for _, name := range slices.Sorted(maps.Keys(saved)) {
-		fmt.Fprintf(&b, "%s = %s\n", toml.FormatKey(name), toml.FormatString(saved[name]))
+		fmt.Fprintf(&b, "%s = %s\n", toml.FormatKey(name), executors.TOMLString(saved[name]))
 	}
 	return []byte(b.String())
 }

@@ -141,7 +141,7 @@ func (i *Import) Text() string {
 			fmt.Fprintf(&b, "# %s\n", comment(source))
 		}
 		fmt.Fprintf(&b, "[[tools.permissions.%s]]\n", toml.FormatKey(r.Tool))
-		fmt.Fprintf(&b, "pattern = %s\naction = %q\n", toml.FormatString(r.Pattern), string(r.Action))
+		fmt.Fprintf(&b, "pattern = %s\naction = %q\n", executors.TOMLString(r.Pattern), string(r.Action))
 		if len(r.Match) > 0 {
 			fmt.Fprintf(&b, "match = %s\n", List(r.Match))
 		}
@@ -156,7 +156,7 @@ func (i *Import) Text() string {
 func List(list []string) string {
 	quoted := make([]string, len(list))
 	for i, s := range list {
-		quoted[i] = toml.FormatString(s)
+		quoted[i] = executors.TOMLString(s)
 	}
 	return "[" + strings.Join(quoted, ", ") + "]"
 }

@@ -71,12 +71,12 @@ func (r *Report) numbers() *html.Node {
 	failed := all.Sum(audit.Failed, audit.RolledBack, audit.TimedOut)
 	return page.Section("numbers", "", "At a glance",
 		page.Figures(
-			page.Figure{Label: "Calls", Value: page.Count(all.Calls), Note: plural(r.Sessions, "session")},
+			page.Figure{Label: "Calls", Value: page.Count(all.Calls), Note: executors.Count(r.Sessions, "session")},
 			page.Figure{Label: "Failed", Value: page.Count(failed), Note: share(failed)},
 			page.Figure{Label: "Denied", Value: page.Count(all.Sum(audit.Denied)), Note: share(all.Sum(audit.Denied))},
 			page.Figure{Label: "Stopped", Value: page.Count(all.Sum(audit.Cancelled, audit.Interrupted)), Note: "cancelled or interrupted"},
 			page.Figure{Label: "Time of calls", Value: took(all.Total), Note: "median " + took(all.Median)},
-			page.Figure{Label: "Waiting for people", Value: tookOrEmpty(all.Waited), Note: plural(sum(r.answers), "answer")},
+			page.Figure{Label: "Waiting for people", Value: tookOrEmpty(all.Waited), Note: executors.Count(sum(r.answers), "answer")},
 			page.Figure{Label: "Saved by filters", Value: bytesOrEmpty(saved), Note: "of " + executors.Bytes(r.before)},
 		), r.chart())
 }
@@ -98,14 +98,6 @@ func bytesOrEmpty(n int64) string {
 		return ""
 	}
 	return executors.Bytes(n)
-}
-
-// plural returns a number with its noun.
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // sum returns the number of calls of all groups.

@@ -184,13 +184,13 @@ func Want(t reflect.Type) Expectation {
 		if e := t.Elem().Kind(); e == reflect.Struct || e == reflect.Map {
 			return Expectation{"an array of tables", []unstable.Kind{unstable.ArrayTable, unstable.Array}}
 		}
-		return Expectation{"an array of " + plural(t.Elem()), []unstable.Kind{unstable.Array}}
+		return Expectation{"an array of " + elementsName(t.Elem()), []unstable.Kind{unstable.Array}}
 	}
 	return Expectation{"a whole number", []unstable.Kind{unstable.Integer}}
 }
 
-// plural returns the name of several values of a type.
-func plural(t reflect.Type) string {
+// elementsName returns the name of several values of a type.
+func elementsName(t reflect.Type) string {
 	if e := Want(t); e.Fits(unstable.String) {
 		return "strings"
 	} else if e.Fits(unstable.Integer) {

@@ -1,13 +1,12 @@
 package toml
 
 import (
-	"fmt"
 	"reflect"
 	"strings"
-	"unicode"
 
 	"github.com/pelletier/go-toml/v2/unstable"
 
+	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
@@ -78,25 +77,6 @@ func ParseValue(t reflect.Type, text string) (*Node, bool) {
 	return n, true
 }
 
-// FormatString formats s as a basic string.
-func FormatString(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case unicode.IsPrint(r):
-			b.WriteRune(r)
-		default:
-			fmt.Fprintf(&b, `\U%08X`, r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
-}
-
 // bareKey matches a key that needs no quotes.
 var bareKey = lazyregexp.New(`^[A-Za-z0-9_-]+$`)
 
@@ -105,7 +85,7 @@ func FormatKey(key string) string {
 	if bareKey.MatchString(key) {
 		return key
 	}
-	return FormatString(key)
+	return executors.TOMLString(key)
 }
 
 var indexPattern = lazyregexp.New(`\[[0-9]+\]`)
