@@ -19,6 +19,9 @@ type anchor struct {
 	// valueEnd returns the end of the value whose text begins at from and ends at
 	// body. It returns 0 if there is no value.
 	valueEnd func(l []byte, from, body int) (end int)
+
+	// If the text is a command, the password is this operand after it, from 1 on.
+	operand int
 }
 
 // anchors are the bytes at which the scan of a line stops: bytes with a meaning,
@@ -132,6 +135,12 @@ var commonAnchors = sync.OnceValue(func() *anchors {
 	} {
 		s.insert(anchor{text: []byte(hash), kind: namedSecret, valueEnd: passwordHash})
 	}
+	for command, operand := range map[string]int{
+		"rabbitmqctl add_user ": 2, "rabbitmqctl change_password ": 2, "wpa_passphrase ": 2, "ConvertTo-SecureString ": 1,
+		" set aws_secret_access_key ": 1, ":_authToken ": 1, "snmp-server community ": 1,
+	} {
+		s.insert(anchor{text: []byte(command), kind: namedSecret, operand: operand})
+	}
 	s.insert(anchor{text: []byte(".atlasv1."), kind: cloudToken, leftSet: text.AlnumSet, valueEnd: atlasToken})
 	s.insert(anchor{text: []byte("AZDO"), kind: azureKey, leftSet: text.AlnumSet, valueEnd: signedKey(76, 4)})
 	s.insert(anchor{text: []byte("JQQJ99"), kind: azureKey, leftSet: text.AlnumSet, valueEnd: signedKey(52, 26)})
@@ -226,6 +235,10 @@ func (m *Stream) scanStop(l []byte, i int) int {
 // scanAnchor adds the value with an anchor at from to the hits, if there is one.
 func (m *Stream) scanAnchor(l []byte, from int, s anchor) {
 	if from < 0 || !bytes.HasPrefix(l[from:], s.text) {
+		return
+	}
+	if s.operand > 0 {
+		m.scanOperand(l, from+len(s.text), s.operand)
 		return
 	}
 	if end := s.valueEnd(l, from, from+len(s.text)); end > 0 {

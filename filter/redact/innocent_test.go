@@ -1,7 +1,107 @@
 package redact
 
 // innocent are texts without credentials.
-const innocent = `commit 9f2b6c0d4e7a81530bd2f4961ce8a73d5f0be214
+const innocent = `mkdir -p build/x1 && cp -p a1b2c3 dest
+---
+docker run -p 8080:80 -p 127.0.0.1:5432:5432 nginx
+---
+ssh -p 2222 user@host1
+---
+zip -r out2.zip dist -x '*.map1'
+---
+unzip -o file1.zip -d dir2
+---
+rsync -azP src/ host1:/dst2/
+---
+curl -u "$USER:$PASS" https://x
+---
+curl -U user https://x.io
+---
+curl -k -A 'Mozilla/5.0 (X11; Linux x86_64)' https://x
+---
+http -a $USER:$PASS GET x.io
+---
+ab -n 1000 -c 10 http://localhost:8080/
+---
+snmpwalk -v2c -c public host1 sysDescr.0
+---
+openssl enc -d -aes-256-cbc -in file1.enc -out file2
+---
+mysql -ptest1 -h host
+---
+mysqldump -h db1 -P 3306 shop2
+---
+sqlcmd -S tcp:host1,1433 -d db2 -Q "select 1"
+---
+ldapsearch -x -h host1 -b dc=x2
+---
+redis-cli -h 127.0.0.1 -p 6379 ping
+---
+npm run build -- --mode=production2
+---
+git log -p HEAD~3 -- src/a1.go
+---
+usermod -aG docker user1
+---
+useradd -m -s /bin/bash user1
+---
+echo "v1.2.3" | tee version.txt
+---
+echo hello1 | sudo -S true1
+---
+printf 'abc1234' | sha256sum
+---
+echo '{"a1":2}' | jq -S .
+---
+add_user bob name1
+---
+def add_user(name, password1):
+---
+kubectl get pods -A -o wide1
+---
+terraform apply -auto-approve -var-file=x1.tfvars
+---
+java -cp a1.jar:b2.jar Main
+---
+  -keystore path/to/key1.jks
+---
+test_password_reset_v2 PASSED
+---
+tests/test_auth.py::test_login_with_password2 PASSED [ 50%]
+---
+password reset for user12 sent
+---
+Enter password for bob12:
+---
+password: string;
+---
+if (password.length < 8) throw new Error("password too short 8")
+---
+mongo:7.0.5 -p 27017:27017
+---
+mongod --port 27017 -p 27017
+---
+docker-compose -p project1 up
+---
+twine upload dist/pkg1-1.0.tar.gz
+---
+certutil -hashfile file1 SHA256
+---
+7z x -pX a.7z
+---
+sort -k2,2n -k1,1 file1
+---
+tar -xzpf a1.tgz
+---
+prettier -u src1
+---
+gpg --passphrase-fd 0
+---
+docker login -u bob --password-stdin registry.io1
+---
+sqlite3 -P x1y2z3
+---
+commit 9f2b6c0d4e7a81530bd2f4961ce8a73d5f0be214
 ---
 index 2a1f9c3..9f2b6c0 100644
 ---

@@ -196,6 +196,9 @@ func (m *Stream) scanPasswordWord(l []byte, i int) {
 		m.valueUntil, m.valueClass = m.lineNumber+4, passwordName
 		return
 	}
+	if i > 6 && bytes.HasPrefix(l[i-6:], []byte("chpasswd")) {
+		m.scanPiped(l, i)
+	}
 	if end >= len(l) || l[end] != ' ' && l[end] != '\t' || len(l)-end > maxValue {
 		return
 	}

@@ -202,7 +202,7 @@ func inCapitals(name []byte) bool {
 func classifyNoun(w []byte) nameClass {
 	switch string(w) {
 	case "password", "passwd", "passphrase", "passcode", "pwd", "passwort", "kennwort", "senha", "contrasena",
-		"userpass", "dbpass", "bindpw", "psk":
+		"userpass", "dbpass", "bindpw", "psk", "storepass", "keypass", "srcstorepass", "deststorepass":
 		return passwordName
 	case "secret", "secrets", "credential", "credentials", "creds", "apikey", "appkey":
 		return secretName

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
@@ -31,11 +32,16 @@ func (m *Stream) scanDash(l []byte, i int) int {
 // scanOption looks for the value of a long option.
 func (m *Stream) scanOption(l []byte, from int) {
 	to := text.NameSet.RunEnd(l, from)
+	name := l[from:to]
+	if equalFold(name, "password-stdin") || equalFold(name, "stdin") {
+		m.scanPiped(l, from)
+		return
+	}
 	if to == len(l) || l[to] != ' ' && !isQuote(l[to]) {
 		return
 	}
-	n := classifyName(l[from:to])
-	if n == otherName && !(equalFold(l[from:to], "user") && runsCommand(l[:from], "curl")) {
+	n := classifyName(name)
+	if n == otherName && !(takesLogin(name) && runsAny(l[:from], loginCommands)) {
 		return
 	}
 	at := to
@@ -47,55 +53,165 @@ func (m *Stream) scanOption(l []byte, from int) {
 	}
 	v := valueFrom(l, at)
 	if n == otherName {
-		m.scanUserPassword(l, v)
+		m.scanLogin(l, v, ':')
 		return
 	}
 	if value := l[v.from:v.to]; len(value) > 0 && value[0] != '-' && isBelievable(value, n, form{quoted: v.quoted}) {
-		m.addHit(v.from, v.to, kindOfName(l[from:to]))
+		m.addHit(v.from, v.to, kindOfName(name))
 	}
 }
 
-// scanShortOption looks for a password after a short option, by the command.
+// takesLogin reports whether the value of a long option is user:password.
+func takesLogin(name []byte) bool {
+	return equalFold(name, "user") || equalFold(name, "proxy-user") || equalFold(name, "auth")
+}
+
+// loginCommands have an option for user:password.
+var loginCommands = []string{"curl ", "etcdctl ", "http ", "https ", "xh "}
+
+// shortOption is an option whose value is a password, or a user and a password.
+type shortOption struct {
+	letter   byte
+	attached bool // the value follows the letter without a blank
+	between  byte // it separates user and password; 0 means that there is no user
+	commands []string
+}
+
+var shortOptions = []shortOption{
+	{letter: 'p', commands: []string{
+		"sshpass", "docker login", "podman login", "registry login", "az login", "oc login", "mongo", "cqlsh", "twine upload",
+		"snowsql", "beeline", "security unlock-keychain", "certutil", "usermod", "useradd", "doveadm pw", "lpass",
+	}},
+	{letter: 'p', attached: true, commands: []string{"mysql", "mariadb", "sshpass", "7z", "rar "}},
+	{letter: 'P', commands: []string{"sqlcmd", "bcp ", "zip ", "ipmitool", "mosquitto_", "isql "}},
+	{letter: 'a', commands: []string{"redis-cli"}},
+	{letter: 'a', between: ':', commands: []string{"http ", "https ", "xh "}},
+	{letter: 'A', commands: []string{"snmp"}},
+	{letter: 'A', between: ':', commands: []string{"ab "}},
+	{letter: 'X', commands: []string{"snmp"}},
+	{letter: 'k', commands: []string{"openssl enc"}},
+	{letter: 'w', commands: []string{"ldap", "security add-", "rabbitmqadmin"}},
+	{letter: 'u', between: ':', commands: []string{"curl"}},
+	{letter: 'u', attached: true, between: ':', commands: []string{"curl"}},
+	{letter: 'U', between: ':', commands: []string{"curl"}},
+	{letter: 'U', between: '%', commands: []string{"smbclient", "winexe", "rpcclient", "net ads"}},
+}
+
+// scanShortOption looks for a password after an option with one hyphen, by the
+// command or by its name: -storepass.
 func (m *Stream) scanShortOption(l []byte, i int) {
 	if i+2 >= len(l) {
 		return
 	}
-	at := i + 2
-	switch line := l[:i]; l[i+1] {
-	case 'u':
-		if l[at] != ' ' || !runsCommand(line, "curl") {
-			return
+	end := text.NameSet.RunEnd(l, i+1)
+	if end-i > 5 && end < len(l) && l[end] == ' ' && classifyName(l[i+1:end]) == passwordName {
+		if v := valueFrom(l, end); isBelievable(l[v.from:v.to], passwordName, form{quoted: v.quoted}) {
+			m.addHit(v.from, v.to, namedSecret)
 		}
-		m.scanUserPassword(l, valueFrom(l, at))
 		return
-	case 'p':
-		if !runsCommand(line, "sshpass") &&
-			(l[at] == ' ' && !runsCommand(line, "docker login") && !runsCommand(line, "az login") ||
-				l[at] != ' ' && !runsCommand(line, "mysql")) {
-			return
+	}
+	for n := range shortOptions {
+		o := &shortOptions[n]
+		if o.letter != l[i+1] || o.attached == (l[i+2] == ' ') {
+			continue
 		}
-	case 'a':
-		if l[at] != ' ' || !runsCommand(line, "redis-cli") {
-			return
+		v := valueFrom(l, i+2)
+		switch value := l[v.from:v.to]; {
+		case o.between != 0 && bytes.IndexByte(value, o.between) > 0:
+			if runsAny(l[:i], o.commands) {
+				m.scanLogin(l, v, o.between)
+			}
+		case o.between == 0 && isBelievable(value, passwordName, quotedForm) && runsAny(l[:i], o.commands):
+			m.addHit(v.from, v.to, namedSecret)
 		}
-	case 'w':
-		if l[at] != ' ' || !runsCommand(line, "ldap") {
-			return
-		}
-	default:
+	}
+	switch {
+	case l[i+1] == 'b' || l[i+1] == 'n':
+		m.scanHtpasswd(l, i)
+	case l[i+1] == 'S' && bytes.HasSuffix(l[:i], []byte("sudo ")):
+		m.scanPiped(l, i)
+	}
+}
+
+// scanHtpasswd looks for the last operand of htpasswd -b.
+func (m *Stream) scanHtpasswd(l []byte, i int) {
+	end := bytes.IndexByte(l[i:], ' ')
+	if end < 0 || bytes.IndexByte(l[i:i+end], 'b') < 0 || !runsCommand(l[:i], "htpasswd") {
 		return
+	}
+	words := bytes.Fields(l[i+end:])
+	if len(words) < 2 {
+		return
+	}
+	at := 2 // file and user
+	if bytes.IndexByte(l[i:i+end], 'n') > 0 {
+		at = 1
+	}
+	if at < len(words) {
+		m.addPassword(l, words[at], i)
+	}
+}
+
+// scanPiped looks for a password that echo or printf writes to a command that
+// reads one: echo PASSWORD | docker login --password-stdin.
+func (m *Stream) scanPiped(l []byte, i int) {
+	bar := bytes.LastIndexByte(l[:i], '|')
+	if bar < 0 {
+		return
+	}
+	before := l[:bar]
+	at := max(bytes.LastIndex(before, []byte("echo ")), bytes.LastIndex(before, []byte("printf ")))
+	if at < 0 {
+		return
+	}
+	if words := bytes.Fields(before[at:]); len(words) > 1 && len(words) < 4 {
+		word := words[len(words)-1]
+		if _, password, ok := bytes.Cut(word, []byte(":")); ok && bytes.HasPrefix(l[i-2:], []byte("sswd")) { // chpasswd
+			word = bytes.TrimRight(password, "\"'")
+		}
+		m.addPassword(l, word, at)
+	}
+}
+
+// scanOperand looks for a password in the n-th word from at on.
+func (m *Stream) scanOperand(l []byte, at, n int) {
+	for ; n > 1; n-- {
+		space := bytes.IndexByte(l[at:], ' ')
+		if space < 0 {
+			return
+		}
+		at += space + 1
 	}
 	if v := valueFrom(l, at); isBelievable(l[v.from:v.to], passwordName, quotedForm) {
 		m.addHit(v.from, v.to, namedSecret)
 	}
 }
 
-// scanUserPassword looks for the password in user:password.
-func (m *Stream) scanUserPassword(l []byte, v assignedValue) {
-	colon := bytes.IndexByte(l[v.from:v.to], ':')
-	if at := v.from + colon + 1; colon > 0 && isBelievable(l[at:v.to], passwordName, dataForm) {
+// addPassword adds a word of a command to the hits if it can be a password. at is an
+// index before it.
+func (m *Stream) addPassword(l, word []byte, at int) {
+	from := at + bytes.Index(l[at:], word)
+	to := from + len(word)
+	for from < to && isQuote(l[from]) && isQuote(l[to-1]) {
+		from, to = from+1, to-1
+	}
+	if isBelievable(l[from:to], passwordName, quotedForm) {
+		m.addHit(from, to, namedSecret)
+	}
+}
+
+// scanLogin looks for the password in user:password. between is the byte that separates
+// them.
+func (m *Stream) scanLogin(l []byte, v assignedValue, between byte) {
+	i := bytes.IndexByte(l[v.from:v.to], between)
+	if at := v.from + i + 1; i > 0 && isBelievable(l[at:v.to], passwordName, dataForm) {
 		m.addHit(at, v.to, namedSecret)
 	}
+}
+
+// runsAny reports whether the text before an option runs any of the commands.
+func runsAny(line []byte, commands []string) bool {
+	return slices.ContainsFunc(commands, func(c string) bool { return runsCommand(line, c) })
 }
 
 // runsCommand reports whether the text before an option runs a command.
@@ -103,5 +219,5 @@ func runsCommand(line []byte, command string) bool {
 	const longest = 400
 	line = line[max(0, len(line)-longest):]
 	i := bytes.LastIndex(line, []byte(command))
-	return i >= 0 && !bytes.ContainsAny(line[i:], "|;`<>(){}")
+	return i >= 0 && (i == 0 || !text.AlnumSet[line[i-1]] || command[0] == 'z') && !bytes.ContainsAny(line[i:], "|;`<>(){}")
 }

@@ -50,6 +50,48 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
+// The password of a command is masked, whether its option has a name, a letter or
+// only a place.
+func TestScanCommands(t *testing.T) {
+	for _, line := range []string{
+		`keytool -import -storepass xK9mQ2vL -file a.crt`,
+		`keytool -genkey -alias x -keypass xK9mQ2vL`,
+		`htpasswd -b .htpasswd admin xK9mQ2vL`,
+		`htpasswd -nbB admin xK9mQ2vL`,
+		`curl -uadmin:xK9mQ2vL https://x.test`,
+		`curl --proxy-user a:xK9mQ2vL http://x.test`,
+		`openssl enc -aes-256-cbc -k xK9mQ2vL -in a`,
+		`helm registry login -u x -p xK9mQ2vL reg.test`,
+		`sqlcmd -S db -U sa -P xK9mQ2vL`,
+		`mongosh -u a -p xK9mQ2vL --host h`,
+		`smbclient //s/x -U bob%xK9mQ2vL`,
+		`unzip -P xK9mQ2vL a.zip`,
+		`7z x -pxK9mQ2vL a.7z`,
+		`echo 'xK9mQ2vL' | sudo -S apt update`,
+		`echo xK9mQ2vL | docker login -u x --password-stdin`,
+		`echo 'bob:xK9mQ2vL' | chpasswd`,
+		`rabbitmqctl add_user bob xK9mQ2vL`,
+		`aws configure set aws_secret_access_key xK9mQ2vL`,
+		`npm config set //registry.test/:_authToken xK9mQ2vL`,
+		`twine upload -u __token__ -p xK9mQ2vL dist/*`,
+		`influx -username a -password xK9mQ2vL`,
+		`wpa_passphrase SSID xK9mQ2vL`,
+		`$cred = ConvertTo-SecureString "xK9mQ2vL" -AsPlainText`,
+		`snmp-server community xK9mQ2vL RO`,
+		`snmpwalk -v3 -u bob -A xK9mQ2vL -X x h`,
+		`ipmitool -H h -U admin -P xK9mQ2vL power status`,
+		`jarsigner -storepass xK9mQ2vL x.jar a`,
+		`security unlock-keychain -p xK9mQ2vL login.keychain`,
+		`mosquitto_pub -u bob -P xK9mQ2vL -t x`,
+		`etcdctl --user root:xK9mQ2vL get x`,
+		`http -a bob:xK9mQ2vL GET x.test`,
+	} {
+		if masked, kinds := foundIn(t, "+ "+line); len(kinds) != 1 || strings.Contains(masked, "xK9mQ2vL") {
+			t.Errorf("%s: masked as %s, found %v", line, masked, kinds)
+		}
+	}
+}
+
 // Each secret is masked, and the reported kind is right.
 func TestScanFinds(t *testing.T) {
 	pem := "-----BEGIN RSA PRIVATE KEY-----\n" + alnum4 + alnum2 + "Ab1+\n" + alnum4 + "/+d" + alnum2 + "Z\n" + alnum2 + "==\n-----END RSA PRIVATE KEY-----"
