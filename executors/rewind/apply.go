@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -44,6 +45,8 @@ func (p *Plan) Apply(ctx context.Context, force bool, mark []byte) (Outcome, err
 	j := p.record
 	j.Mark, j.Files = mark, map[string]Change{}
 	var steps []Step
+	r := s.reader()
+	defer r.close()
 	for _, step := range p.Steps {
 		rel := p.Rel(step)
 		switch {
@@ -52,7 +55,7 @@ func (p *Plan) Apply(ctx context.Context, force bool, mark []byte) (Outcome, err
 		case step.Conflict != "" && !force:
 			out.Kept = append(out.Kept, rel)
 		default:
-			if now := s.current(ctx, step.Path); differs(now, step.From) && !(now.isDir() && step.From.isDir()) { // changed during the question
+			if now := s.current(ctx, r, step.Path); differs(now, step.From) && !(now.isDir() && step.From.isDir()) { // changed during the question
 				out.Kept = append(out.Kept, rel)
 				continue
 			}
@@ -238,9 +241,11 @@ func (s *Session) undo(ctx context.Context, j journal) string {
 	var left []string
 	at := writer{roots: s.Roots.Writing(), id: j.ID}
 	defer at.close()
-	for path, c := range j.Files {
+	r := s.reader()
+	defer r.close()
+	for _, path := range slices.Sorted(maps.Keys(j.Files)) {
 		at.removeTemporary(path)
-		now := s.current(ctx, path)
+		c, now := j.Files[path], s.current(ctx, r, path)
 		switch {
 		case !differs(now, c.Before):
 		case differs(now, c.After) && now.exists() && !now.isDir():
@@ -249,7 +254,6 @@ func (s *Session) undo(ctx context.Context, j journal) string {
 			steps = append(steps, Step{Path: path, From: now, To: c.Before})
 		}
 	}
-	sort.Slice(steps, func(i, j int) bool { return steps[i].Path < steps[j].Path })
 	failed := s.restore(ctx, j.ID, steps)
 	for path, err := range failed {
 		left = append(left, fmt.Sprintf("%s (%v)", s.Roots.Rel(path), workspace.Cause(err)))
@@ -282,12 +286,14 @@ func (s *Session) recoverTurns(ctx context.Context) {
 			}
 			os.Remove(s.openFile(p.Seq))
 		}
-		for path, c := range p.Files {
-			if !c.After.exists() && !c.Unsure { // the call may not have ended
-				c.After, c.Unsure = s.stateOf(path), true
+		r := s.reader()
+		for _, path := range p.paths() {
+			if c := p.Files[path]; !c.After.exists() && !c.Unsure { // the call may not have ended
+				c.After, c.Unsure = r.state(path), true
 				p.Files[path] = c
 			}
 		}
+		r.close()
 		p.Open = ""
 		s.save(p)
 	}

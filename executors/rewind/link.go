@@ -3,9 +3,6 @@ package rewind
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"io/fs"
 	"path/filepath"
 	"slices"
 
@@ -81,8 +78,10 @@ func (s *Session) keepBefore(ctx context.Context, paths []string, all bool) touc
 		return touched{}
 	}
 	call := touched{s.entryPaths(paths), map[string]bool{}}
+	r := s.reader()
+	defer r.close()
 	for _, path := range call.paths {
-		s.keepTree(ctx, p, path, call.firstChange)
+		s.keepTree(ctx, r, p, path, call.firstChange)
 	}
 	s.editor.begin()
 	s.save(p)
@@ -120,10 +119,10 @@ func (s *Session) entryPaths(paths []string) []string {
 
 // keepTree records the state of a path, and of everything below it, before its first
 // change in the turn.
-func (s *Session) keepTree(ctx context.Context, p *Point, path string, fresh map[string]bool) {
+func (s *Session) keepTree(ctx context.Context, r *reader, p *Point, path string, fresh map[string]bool) {
 	add := func(abs string) {
 		if _, ok := p.Files[abs]; !ok {
-			before, now := s.stateBefore(ctx, p, abs)
+			before, now := s.stateBefore(ctx, r, p, abs)
 			p.Files[abs], fresh[abs] = Change{Before: before}, now
 		}
 	}
@@ -133,7 +132,7 @@ func (s *Session) keepTree(ctx context.Context, p *Point, path string, fresh map
 
 // stateBefore returns the state of a path before the turn. now reports whether that is
 // the present one.
-func (s *Session) stateBefore(ctx context.Context, p *Point, path string) (state State, now bool) {
+func (s *Session) stateBefore(ctx context.Context, r *reader, p *Point, path string) (state State, now bool) {
 	if s.before != nil {
 		if e, ok := s.before[path]; ok {
 			return e.State, false
@@ -145,60 +144,7 @@ func (s *Session) stateBefore(ctx context.Context, p *Point, path string) (state
 			}
 		}
 	}
-	return s.stateOf(path), true
-}
-
-// stateOf returns the present state of a path on the disk, and keeps its content.
-func (s *Session) stateOf(path string) State {
-	state, err := s.readState(path)
-	if err != nil {
-		if missing(err) {
-			return State{}
-		}
-		return State{Mode: present, NotKept: "it cannot be read: " + workspace.Cause(err).Error()}
-	}
-	return state
-}
-
-// readState returns the present state of a path, and keeps the content of a file that may be
-// read and is not too large.
-func (s *Session) readState(path string) (State, error) {
-	info, err := s.Roots.Writing().Lstat(path)
-	if err != nil {
-		return State{}, err
-	}
-	state := State{Mode: modeOf(info)}
-	switch {
-	case info.Mode()&fs.ModeSymlink != 0:
-		dir, name, err := s.Roots.Writing().Parent(path)
-		if err != nil {
-			return State{}, err
-		}
-		defer dir.Close()
-		state.Target, err = dir.Readlink(name)
-		return state, err
-	case !info.Mode().IsRegular():
-		return state, nil
-	}
-	state.Size = info.Size()
-	if state.Size > s.Config.MaxFileBytes {
-		state.NotKept = tooLarge(s.Config.MaxFileBytes)
-		return state, nil
-	}
-	f, _, err := s.Roots.Open(path) // by the rules for reading
-	if denied, ok := errors.AsType[*workspace.DeniedError](err); ok {
-		state.NotKept = fmt.Sprintf("it may not be read (%s)", denied.Key())
-		return state, nil
-	}
-	if err != nil {
-		return State{}, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, s.Config.MaxFileBytes+1))
-	if err != nil {
-		return State{}, err
-	}
-	return s.withContent(state, data), nil
+	return r.state(path), true
 }
 
 // withContent returns the state of a file with that content, which it keeps. A content
@@ -244,12 +190,14 @@ func (s *Session) recordAfter(ctx context.Context, call touched) {
 	if p == nil {
 		return
 	}
+	r := s.reader()
+	defer r.close()
 	update := func(abs string) {
 		c, ok := p.Files[abs]
 		if !ok {
 			return
 		}
-		c.After = s.stateOf(abs)
+		c.After = r.state(abs)
 		if w, ok := written[abs]; ok {
 			c = s.withEditorTexts(abs, c, w, call.firstChange[abs])
 		}

@@ -156,9 +156,11 @@ func (w *combinedChange) add(c Change) *combinedChange {
 // setSteps sets the steps of the plan from the combined changes and the present state of
 // the files.
 func (p *Plan) setSteps(ctx context.Context, ways map[string]*combinedChange) {
+	r := p.session.reader()
+	defer r.close()
 	for _, path := range slices.Sorted(maps.Keys(ways)) {
 		w := ways[path]
-		step := Step{Path: path, From: p.session.current(ctx, path), To: w.first, Unrestorable: w.first.unrestorable()}
+		step := Step{Path: path, From: p.session.current(ctx, r, path), To: w.first, Unrestorable: w.first.unrestorable()}
 		if !differs(step.From, step.To) {
 			continue
 		}
@@ -175,8 +177,8 @@ func (p *Plan) setSteps(ctx context.Context, ways map[string]*combinedChange) {
 
 // current returns the present state of a path, with the text of the editor if it
 // has one.
-func (s *Session) current(ctx context.Context, path string) State {
-	state := s.stateOf(path)
+func (s *Session) current(ctx context.Context, r *reader, path string) State {
+	state := r.state(path)
 	if !s.editor.reads() || !state.isFile() || state.Hash == "" {
 		return state
 	}

@@ -63,6 +63,9 @@ func (s *Session) survey(ctx context.Context, old index) (index, error) {
 	return found, s.readContents(ctx, old, found)
 }
 
+// filesPerReader is how many files of a survey one reader reads.
+const filesPerReader = 256
+
 // readContents adds the contents to a survey.
 func (s *Session) readContents(ctx context.Context, old, found index) error {
 	var total int64
@@ -83,15 +86,20 @@ func (s *Session) readContents(ctx context.Context, old, found index) error {
 		}
 		found[path] = e
 	}
+	slices.Sort(unread)
 	var reading errgroup.Group
 	reading.SetLimit(runtime.GOMAXPROCS(0))
 	states := make([]State, len(unread))
-	for i, path := range unread {
+	for from := 0; from < len(unread); from += filesPerReader {
 		reading.Go(func() error {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
+			r := s.reader()
+			defer r.close()
+			for i := from; i < min(from+filesPerReader, len(unread)); i++ {
+				if ctx.Err() != nil {
+					return context.Cause(ctx)
+				}
+				states[i] = r.state(unread[i])
 			}
-			states[i] = s.stateOf(path)
 			return nil
 		})
 	}

@@ -1,0 +1,71 @@
+package workspace
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// Cursor opens the directories of many paths, one path after the other. It keeps the
+// last directory open, so that paths in the order of a walk are cheap: one descent from the
+// root takes a step for each level. It is not for concurrent use, and for one pass only,
+// since it does not see that the directory was replaced.
+type Cursor struct {
+	roots *Roots
+	dir   *Dir // the last directory; nil before the first path
+}
+
+// Cursor returns a Cursor with one snapshot of the hidden files. The caller closes it.
+func (r *Roots) Cursor() *Cursor { return &Cursor{roots: r.At(&Moment{})} }
+
+// Parent is like [Roots.Parent]. The directory is open until the next call.
+func (c *Cursor) Parent(abs string) (dir *Dir, name string, err error) {
+	at, name := filepath.Dir(abs), filepath.Base(abs)
+	if c.dir != nil {
+		if rel, ok := relative(c.dir.abs, at); ok {
+			dir, err = c.dir.below(rel)
+			return c.keep(dir, name, err)
+		}
+	}
+	dir, name, err = c.roots.Parent(abs)
+	return c.keep(dir, name, err)
+}
+
+// keep makes dir the last directory, unless it could not be opened.
+func (c *Cursor) keep(dir *Dir, name string, err error) (*Dir, string, error) {
+	if err != nil {
+		return nil, name, err
+	}
+	if dir != c.dir {
+		c.Close()
+		c.dir = dir
+	}
+	return dir, name, nil
+}
+
+// Close closes the directory that is open.
+func (c *Cursor) Close() {
+	if c.dir != nil {
+		c.dir.Close()
+		c.dir = nil
+	}
+}
+
+// below opens the directory rel below d, one name after the other. For "." it returns
+// d itself.
+func (d *Dir) below(rel string) (*Dir, error) {
+	at := d
+	for name := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
+		if name == "." {
+			break
+		}
+		next, err := at.Sub(name)
+		if at != d {
+			at.Close()
+		}
+		if err != nil {
+			return nil, err
+		}
+		at = next
+	}
+	return at, nil
+}
