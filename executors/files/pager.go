@@ -59,6 +59,9 @@ func (p *pager) read(ctx context.Context, r io.Reader) error {
 		if err == io.EOF {
 			return nil
 		}
+		if err == errBinary {
+			return p.binary(p.seen + 1)
+		}
 		if err != nil {
 			return err
 		}
@@ -73,7 +76,7 @@ func (p *pager) read(ctx context.Context, r io.Reader) error {
 			return nil
 		}
 		if bytes.IndexByte(line, 0) >= 0 || size <= keepLine && !utf8.Valid(line) {
-			return executors.Failuref(executors.PermanentFailure, "%s is a binary file or text that is not UTF-8 (line %d)", p.name, p.seen)
+			return p.binary(p.seen)
 		}
 		if !p.add(line, size) {
 			p.more = true
@@ -81,6 +84,15 @@ func (p *pager) read(ctx context.Context, r io.Reader) error {
 		}
 	}
 }
+
+// binary returns the failure of a page that is no text.
+func (p *pager) binary(line int) error {
+	return executors.Failuref(executors.PermanentFailure, "%s is a binary file or text that is not UTF-8 (line %d)", p.name, line)
+}
+
+// errBinary reports a NUL in a line that is too long to be read to its end. A sparse file
+// may be a single line of a terabyte.
+var errBinary = errors.New("a NUL in a long line")
 
 // buffered returns a reader of lines, with no more memory than a short text needs.
 func buffered(r io.Reader) *bufio.Reader {
@@ -92,7 +104,8 @@ func buffered(r io.Reader) *bufio.Reader {
 }
 
 // nextLine reads a line without its ending and appends at most keepLine bytes of
-// it to line; size is the length of the line in bytes. io.EOF comes without a line.
+// it to line; size is the length of the line in bytes. io.EOF comes without a line, errBinary
+// in the middle of one.
 func nextLine(ctx context.Context, in *bufio.Reader, line []byte) (kept []byte, size int, err error) {
 	var end []byte
 	for {
@@ -105,6 +118,9 @@ func nextLine(ctx context.Context, in *bufio.Reader, line []byte) (kept []byte, 
 		case errors.Is(err, bufio.ErrBufferFull):
 			if ctx.Err() != nil {
 				return line, size, context.Cause(ctx)
+			}
+			if bytes.IndexByte(line, 0) >= 0 {
+				return line, size, errBinary
 			}
 			continue
 		case err == io.EOF && size == 0:

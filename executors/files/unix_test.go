@@ -29,6 +29,17 @@ func TestFIFO(t *testing.T) {
 	}
 }
 
+// A sparse file is refused at its first block, and not read to the end of its only line.
+func TestReadSparse(t *testing.T) {
+	b := newBench(t, map[string]string{"f": "text\n"})
+	if err := os.Truncate(b.path("f"), 1<<40); err != nil {
+		t.Skip(err)
+	}
+	for _, offset := range []int{0, 1, 5} {
+		wantFailure(t, b.run("read", in{"path": "f", "offset": offset}), executors.PermanentFailure, "f is a binary file or text that is not UTF-8 (line 2)")
+	}
+}
+
 // A name with a line break cannot pass for the match of another file.
 func TestNamesOnOneLine(t *testing.T) {
 	b := newBench(t, map[string]string{"a\nb.go:7: x\x1b[2J": "x"})
