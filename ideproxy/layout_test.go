@@ -77,6 +77,40 @@ func TestEditKeepsTheLayout(t *testing.T) {
 	}
 }
 
+// A write uses the layout of the last read. A layout that the file had before is
+// forgotten.
+func TestLayoutOfTheLastRead(t *testing.T) {
+	path := ""
+	f, dir := setup(t, func(method string, params json.RawMessage) string {
+		if method == "fs/read_text_file" {
+			now, _ := os.ReadFile(path)
+			text, _ := json.Marshal(strings.TrimPrefix(string(now), "\ufeff"))
+			return fmt.Sprintf(`{"content":%s}`, text)
+		}
+		var p struct{ Content string }
+		_ = json.Unmarshal(params, &p)
+		if err := os.WriteFile(path, []byte(p.Content), 0o600); err != nil {
+			t.Error(err)
+		}
+		return `{}`
+	}, true, true)
+	path = filepath.Join(dir, "a")
+	for _, file := range []string{"\ufeffa\n", "a\n"} {
+		if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.ReadFile(t.Context(), path); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.WriteFile(t.Context(), path, "b\n"); err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := os.ReadFile(path); string(got) != strings.Replace(file, "a", "b", 1) {
+			t.Errorf("%q was changed to %q", file, got)
+		}
+	}
+}
+
 // A buffer that the editor did not save, or that it formatted, is written once.
 func TestRemedy(t *testing.T) {
 	for name, tt := range map[string]struct{ text, want, file, again string }{
@@ -91,7 +125,7 @@ func TestRemedy(t *testing.T) {
 		"two lines more, edits": {"a\n", "a\n", "a\n\n\n", ""},
 	} {
 		if again, ok := correction(tt.text, tt.want, tt.file); again != tt.again || ok != (again != "") {
-			t.Errorf("%s: %q, %v", name, again, ok)
+			t.Errorf("%s: correction(%q, %q, %q) = %q, %v; want %q", name, tt.text, tt.want, tt.file, again, ok, tt.again)
 		}
 	}
 }
@@ -113,7 +147,7 @@ func TestReadGarbled(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, err := f.ReadFile(t.Context(), path); got != want || err != nil {
-			t.Errorf("%q: %q, %v", answer, got, err)
+			t.Errorf("the editor answers %q: read %q, %v; want %q", answer, got, err, want)
 		}
 	}
 }

@@ -170,6 +170,8 @@ func TestNoDamageAfterKill(t *testing.T) {
 // A page of another table, or a damaged one, has no rows of sessions.
 func FuzzSessionRows(f *testing.F) {
 	f.Add([]byte{0x0d, 0, 0, 0, 1, 0, 0, 0, 0, 10, 12, 1, 9, 0, 15, 15, 17, 15, 1, 9, 8, 's', '/', '[', ']', 't', 5})
+	f.Add([]byte{0x0d, 0, 0, 0, 1, 0, 0, 0, 0, 10, 3, 1, 0x81, 0x48, 0}) // a header longer than its row
+	f.Add([]byte{0x0d, 0, 0, 0, 1, 0, 0, 0, 0, 10, 3, 1, 0, 0, 0})       // a header shorter than its own size
 	f.Fuzz(func(t *testing.T, page []byte) {
 		if len(page) < 10 {
 			return
