@@ -111,7 +111,7 @@ func TestElicitNot(t *testing.T) {
 				t.Errorf("error %v, want %q", err, tt.err)
 			}
 			if got := w.read(); !strings.Contains(got, "end_turn") {
-				t.Error(got)
+				t.Errorf("w.read(): got %v, want %q in it", got, "end_turn")
 			}
 		})
 	}

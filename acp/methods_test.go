@@ -316,7 +316,7 @@ func TestExtensions(t *testing.T) {
 	}
 	w.send(`{"jsonrpc":"2.0","method":"_x/echo","params":{}}`, `{"jsonrpc":"2.0","method":"_x/other"}`, alive)
 	if got := w.read(); !strings.Contains(got, `"alive"`) {
-		t.Error(got)
+		t.Errorf("w.read(): got %v, want %q in it", got, `"alive"`)
 	}
 	if len(called) != 2 {
 		t.Errorf("called %d times, a notification too", len(called))

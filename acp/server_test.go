@@ -127,10 +127,10 @@ func TestLineTooLong(t *testing.T) {
 	w := serve(t, s)
 	w.send(strings.Repeat("x", 200<<10), alive)
 	if got := w.read(); !strings.Contains(got, `"code":-32600`) || !strings.Contains(got, `"id":null`) {
-		t.Error(got)
+		t.Errorf("w.read(): got %v, want %q and %q in it", got, `"code":-32600`, `"id":null`)
 	}
 	if got := w.read(); !strings.Contains(got, `"alive"`) {
-		t.Error(got)
+		t.Errorf("w.read(): got %v, want %q in it", got, `"alive"`)
 	}
 }
 
@@ -188,7 +188,7 @@ func TestCallCancelled(t *testing.T) {
 		t.Error(err)
 	}
 	if got := w.read(); !strings.Contains(got, `"cancelled"`) {
-		t.Error(got)
+		t.Errorf("w.read(): got %v, want %q in it", got, `"cancelled"`)
 	}
 	w.send(`{"jsonrpc":"2.0","id":1,"result":{"content":"late"}}`, promptFrame("2"))
 	w.read()
@@ -197,7 +197,7 @@ func TestCallCancelled(t *testing.T) {
 		t.Error(err)
 	}
 	if got := w.read(); !strings.Contains(got, `"end_turn"`) {
-		t.Error(got)
+		t.Errorf("w.read(): got %v, want %q in it", got, `"end_turn"`)
 	}
 }
 
@@ -266,7 +266,7 @@ func TestGivenUpRequests(t *testing.T) {
 				got = w.read()
 			}
 			if !strings.Contains(got, `"cancelled"`) {
-				t.Error(got)
+				t.Errorf("got %v, want %q in it", got, `"cancelled"`)
 			}
 		})
 	}
@@ -304,11 +304,11 @@ func TestDuplicateID(t *testing.T) {
 	w.read()
 	w.send(promptFrame("7"), promptFrame("7"))
 	if got := w.read(); !strings.Contains(got, `"id":null`) || !strings.Contains(got, "-32600") {
-		t.Error(got)
+		t.Errorf("w.read(): got %v, want %q and %q in it", got, `"id":null`, "-32600")
 	}
 	close(release)
 	if got := w.read(); got != `{"jsonrpc":"2.0","id":7,"result":{"stopReason":"end_turn"}}` {
-		t.Error(got)
+		t.Errorf("w.read(): got %q, want %q", got, `{"jsonrpc":"2.0","id":7,"result":{"stopReason":"end_turn"}}`)
 	}
 }
 
@@ -323,11 +323,11 @@ func TestCancelRequest(t *testing.T) {
 	w.read()
 	w.send(promptFrame("1"), promptFrame(`"1"`), `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"1"}}`)
 	if got := w.read(); got != `{"jsonrpc":"2.0","id":"1","result":{"stopReason":"cancelled"}}` {
-		t.Error(got)
+		t.Errorf("w.read(): got %q, want %q", got, `{"jsonrpc":"2.0","id":"1","result":{"stopReason":"cancelled"}}`)
 	}
 	w.send(cancel)
 	if got := w.read(); got != `{"jsonrpc":"2.0","id":1,"result":{"stopReason":"cancelled"}}` {
-		t.Error(got)
+		t.Errorf("w.read(): got %q, want %q", got, `{"jsonrpc":"2.0","id":1,"result":{"stopReason":"cancelled"}}`)
 	}
 }
 
@@ -339,11 +339,11 @@ func TestPanic(t *testing.T) {
 	w.read()
 	w.send(promptFrame("1"))
 	if got := w.read(); !strings.Contains(got, "-32603") || !strings.Contains(got, "boom") {
-		t.Error(got)
+		t.Errorf("w.read(): got %v, want %q and %q in it", got, "-32603", "boom")
 	}
 	w.send(alive)
 	if got := w.read(); !strings.Contains(got, "alive") {
-		t.Error(got)
+		t.Errorf("w.read(): got %v, want %q in it", got, "alive")
 	}
 }
 
@@ -377,7 +377,7 @@ func TestSlowReader(t *testing.T) {
 		w.read()
 	}
 	if got := w.read(); !strings.Contains(got, "cancelled") {
-		t.Error(got)
+		t.Errorf("w.read(): got %v, want %q in it", got, "cancelled")
 	}
 }
 
@@ -402,7 +402,7 @@ func TestStopAnswersCancelled(t *testing.T) {
 	<-began
 	stop(errors.New("got terminated"))
 	if got := w.read(); got != `{"jsonrpc":"2.0","id":1,"result":{"stopReason":"cancelled"}}` {
-		t.Error(got)
+		t.Errorf("w.read(): got %q, want %q", got, `{"jsonrpc":"2.0","id":1,"result":{"stopReason":"cancelled"}}`)
 	}
 	if err := <-end; err != nil {
 		t.Error(err)

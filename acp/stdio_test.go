@@ -63,7 +63,7 @@ func TestAnswerTooLong(t *testing.T) {
 			if !tt.fails {
 				if !tt.silent {
 					if got := w.read(); !strings.Contains(got, `"id":null`) || !strings.Contains(got, "-32600") {
-						t.Error(got)
+						t.Errorf("w.read(): got %v, want %q and %q in it", got, `"id":null`, "-32600")
 					}
 				}
 				w.send(`{"jsonrpc":"2.0","id":1,"result":{"content":"a"}}`)
@@ -74,7 +74,7 @@ func TestAnswerTooLong(t *testing.T) {
 				t.Error(err)
 			}
 			if got := w.read(); !strings.Contains(got, `"end_turn"`) {
-				t.Error(got)
+				t.Errorf("w.read(): got %v, want %q in it", got, `"end_turn"`)
 			}
 		})
 	}

@@ -63,7 +63,7 @@ func TestSteeringStartsATurn(t *testing.T) {
 	w.read()
 	const told = `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"The turn failed: no model"}}}}`
 	if got := w.read(); got != told {
-		t.Error(got)
+		t.Errorf("w.read(): got %v, want %v", got, told)
 	}
 	w.send(`{"jsonrpc":"2.0","id":3,"method":"_session/steering","params":{"sessionId":"s1","prompt":[{"type":"text","text":"wait"}]}}`)
 	w.read()

@@ -50,7 +50,7 @@ func TestDiskFull(t *testing.T) {
 	room()
 	record(t, l, "c")
 	if got := ids(t, l); got != "a b c" {
-		t.Error(got)
+		t.Errorf("ids(t, l): got %q, want %q", got, "a b c")
 	}
 	if r, err := l.Verify(); err != nil || r.Lines != 3 {
 		t.Errorf("%+v, %v", r, err)

@@ -25,7 +25,7 @@ func record(t testing.TB, l *Log, ids ...string) {
 		call := newCall(`{"command":"x"}`)
 		call.ID = id
 		if res, err := chain(l, ok).Execute(t.Context(), call); err != nil || res.Failed {
-			t.Fatal(res.ForModel(), err)
+			t.Fatalf("chain(l, ok).Execute(t.Context(), call): got %s, %v, want success", res.ForModel(), err)
 		}
 	}
 }
@@ -209,7 +209,7 @@ func TestRecover(t *testing.T) {
 			dead.addOutcome(t.Context(), e, call, executors.Result{}, nil)
 			body, err := e.body()
 			if err := errors.Join(err, dead.append(body)); err != nil || slot != 1 {
-				t.Fatal(slot, err)
+				t.Fatalf("got %v, %v, want %v", slot, err, 1)
 			}
 		}
 	}
@@ -437,7 +437,7 @@ func TestManyAtOnce(t *testing.T) {
 		group.Go(func() {
 			for range 25 {
 				if res, err := c.Execute(t.Context(), newCall(`{"command":"x"}`)); err != nil || res.Failed {
-					t.Error(res.ForModel(), err)
+					t.Errorf("got %s, %v, want success", res.ForModel(), err)
 				}
 			}
 		})

@@ -133,7 +133,7 @@ func TestChainOrder(t *testing.T) {
 		t.Error(res)
 	}
 	if got := strings.Join(order, ""); got != "ab" {
-		t.Error(got)
+		t.Errorf(`strings.Join(order, ""): got %q, want %q`, got, "ab")
 	}
 }
 

@@ -435,7 +435,7 @@ func TestLateTerminal(t *testing.T) {
 	}
 	close(hold)
 	if m := <-e.seen; m != "terminal/release" {
-		t.Error(m)
+		t.Errorf("got %q, want %q", m, "terminal/release")
 	}
 }
 

@@ -96,7 +96,7 @@ func TestCloseAndLoad(t *testing.T) {
 	<-began
 	w.send("session/close "+where, "session/load "+where)
 	if got := w.call("_nothing", "{}"); !strings.Contains(got, "not found") { // both requests were accepted
-		t.Fatal(got)
+		t.Fatalf(`w.call("_nothing", "{}"): got %v, want %q in it`, got, "not found")
 	}
 	end <- struct{}{}
 	answers, order := w.answers(3)
@@ -169,7 +169,7 @@ func testStores(t *testing.T, end func(*wire, string)) {
 	id := w.open(dir)
 	w.want("prompt", w.prompt(id, "hi"), "end_turn")
 	if seen := strings.Join(w.seen, "\n"); !strings.Contains(seen, "not being saved") {
-		t.Fatal(seen)
+		t.Fatalf("got %v, want %q in it", seen, "not being saved")
 	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)

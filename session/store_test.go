@@ -216,7 +216,7 @@ func TestLoad(t *testing.T) {
 	two.want("a command keeps the mode", two.prompt(id, "/status"), "end_turn")
 	one.want("fourth", one.prompt(id, "in one again"), "end_turn")
 	if seen := strings.Join(one.seen, "\n"); !strings.HasSuffix(seen, "current_mode_update ask\nconfig_option_update\nagent_message third") {
-		t.Error(seen)
+		t.Errorf("got %v, want %q at its end", seen, "current_mode_update ask\nconfig_option_update\nagent_message third")
 	}
 	sess, _ = one.all.find(id)
 	if n := len(sess.history); n != 8 || sess.Mode() != "ask" {
@@ -464,7 +464,7 @@ func TestExport(t *testing.T) {
 	}
 	other := connect(t, filepath.Join(t.TempDir(), "zeph.db"), "", `{}`)
 	if got, err := other.all.Import(t.Context(), doc); err != nil || got != id {
-		t.Fatal(got, err)
+		t.Fatalf("other.all.Import(t.Context(), doc): got %v, %v, want %v", got, err, id)
 	}
 	other.want("load", other.load(id, dir), `"currentModeId":"code"`)
 	for i, ev := range doc.Events {

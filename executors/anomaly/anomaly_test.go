@@ -178,7 +178,7 @@ func TestDefaultsNeedEvidence(t *testing.T) {
 
 func TestConfig(t *testing.T) {
 	if wrong := Defaults().Validate(); len(wrong) > 0 {
-		t.Error(wrong)
+		t.Errorf("Defaults().Validate(): got %v, want none", wrong)
 	}
 	for _, c := range []Config{{WindowSize: 2, FailureThreshold: 2}, {WindowSize: 1001, FailureThreshold: -1}, {FailureThreshold: math.NaN()}} {
 		if wrong := c.Validate(); wrong["window_size"] == "" || wrong["failure_threshold"] == "" {

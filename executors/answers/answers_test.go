@@ -70,7 +70,7 @@ func TestProject(t *testing.T) {
 		a.Set([]string{"exactly rm -rf \"x\\y\"\n\tz\u202e#"}, executors.Deny),
 	} {
 		if set != nil {
-			t.Fatal(set)
+			t.Fatalf("got %v, want nil", set)
 		}
 	}
 	for _, p := range []*Project{a, s.Project("/w/a"), (&Store{File: s.File, Read: s.Read}).Project("/w/a")} {
@@ -190,7 +190,7 @@ func TestDamaged(t *testing.T) {
 func TestForget(t *testing.T) {
 	s := newStore(t)
 	if removed, err := s.Forget(func(Entry) bool { return true }); len(removed) > 0 || err != nil {
-		t.Fatal(removed, err)
+		t.Fatalf("s.Forget(func(Entry) bool { return true }): got %v, %v, want none", removed, err)
 	}
 	if err := s.Project("/w").Set([]string{"command a", "command b"}, executors.Allow); err != nil {
 		t.Fatal(err)

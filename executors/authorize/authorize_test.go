@@ -208,7 +208,7 @@ func TestRules(t *testing.T) {
 				o.Level = func(*executors.Call) string { return tt.level }
 			}
 			if wrong := (Authorization{Rules: tt.rules}).Validate(); len(wrong) > 0 {
-				t.Fatal(wrong)
+				t.Fatalf("(Authorization{Rules: tt.rules}).Validate(): got %v, want none", wrong)
 			}
 			gate := &Authorizer{lists: []list{compile(tt.rules, "", o)}, options: o}
 			for want, calls := range map[executors.Decision][]string{executors.Deny: tt.denied, executors.Ask: tt.asked, executors.Allow: tt.allowed, "": tt.silent} {

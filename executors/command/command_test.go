@@ -213,7 +213,7 @@ func TestRedirects(t *testing.T) {
 		t.Errorf("got %s, want %s", strings.Join(got, " "), want)
 	}
 	if len(s.Dynamic) != 1 {
-		t.Error(s.Dynamic)
+		t.Errorf("got %v, want 1 of them", s.Dynamic)
 	}
 }
 

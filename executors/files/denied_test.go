@@ -24,7 +24,7 @@ func guarded(t testing.TB, buffered bool, deny, allow []string) *bench {
 	roots, warnings, err := cfg.Roots(session)
 	must(t, err)
 	if len(warnings) > 0 {
-		t.Error(warnings)
+		t.Errorf("got %v, want none", warnings)
 	}
 	var fsys FS = Disk{Roots: roots}
 	if buffered {
@@ -100,7 +100,7 @@ func TestDeniedIsLeftOut(t *testing.T) {
 			}
 		}
 		if !strings.Contains(res.ForModel(), "c/b") {
-			t.Error(res.ForModel())
+			t.Errorf("got %s, want %q in it", res.ForModel(), "c/b")
 		}
 	}
 	if res := b.run("read", in{"path": "secrets/kk"}); strings.Contains(res.ForModel(), "mean") {
@@ -119,7 +119,7 @@ func TestDeniedMayBeMadeAndDeleted(t *testing.T) {
 		t.Error(res.ForModel())
 	}
 	if res := b.run("copy_path", in{"source": "a", "destination": "secrets/a"}); res.Failed {
-		t.Error(res.ForModel())
+		t.Errorf("got %s, want success", res.ForModel())
 	}
 	for _, path := range []string{".env", "secrets"} {
 		card, err := b.Prepare(t.Context(), b.call("delete_path", in{"path": path}))
@@ -127,11 +127,11 @@ func TestDeniedMayBeMadeAndDeleted(t *testing.T) {
 			t.Errorf("%+v, %v", card, err)
 		}
 		if res := b.run("delete_path", in{"path": path}); res.Failed || strings.Contains(res.ForModel(), secret) {
-			t.Error(res.ForModel())
+			t.Errorf(`b.run("delete_path", in{"path": path}): got %s, want success and no %q in it`, res.ForModel(), secret)
 		}
 	}
 	if got := shape(t, b.dir); strings.Contains(got, "secrets/") {
-		t.Error(got)
+		t.Errorf("shape(t, b.dir): got %v, want no %q in it", got, "secrets/")
 	}
 }
 
@@ -140,7 +140,7 @@ func TestAllowed(t *testing.T) {
 	wantFailure(t, b.run("read", in{"path": "a"}), executors.PolicyBlocked, "allow_read does not name it")
 	wantFailure(t, b.run("write", in{"path": "a", "content": "x"}), executors.PolicyBlocked, "allow_read")
 	if res := b.run("list_directory", in{}); !strings.HasPrefix(res.ForModel(), "[dir]  c\n") || strings.Contains(res.ForModel(), "[file]") {
-		t.Error(res.ForModel())
+		t.Errorf(`b.run("list_directory", in{}): got %s, want %q at its beginning and no %q in it`, res.ForModel(), "[dir]  c\n", "[file]")
 	}
 	dir := strings.TrimSuffix(b.dir, "/w")
 	cfg := Defaults()
@@ -159,7 +159,7 @@ func TestAllowed(t *testing.T) {
 		}
 	}
 	if got := shape(t, b.path("copied")); got != "open=o" {
-		t.Error(got)
+		t.Errorf(`shape(t, b.path("copied")): got %q, want %q`, got, "open=o")
 	}
 	for tool, input := range map[string]in{
 		"write": {"path": dir + "/outside/open", "content": "x"}, "edit": {"path": dir + "/outside/open", "old_string": "o", "new_string": "x"},
@@ -187,7 +187,7 @@ func TestAllowedPaths(t *testing.T) {
 	b.Registry = New(Disk{Roots: roots}, roots, cfg)
 	for _, path := range []string{"../more/f", "~/p/f"} {
 		if res := b.run("edit", in{"path": path, "old_string": b.content(strings.Replace(path, "~", "../home", 1)), "new_string": "z"}); res.Failed {
-			t.Error(res.ForModel())
+			t.Errorf("got %s, want success", res.ForModel())
 		}
 	}
 	wantFailure(t, b.run("delete_path", in{"path": "../more"}), executors.PolicyBlocked, "directory of the session")
@@ -195,7 +195,7 @@ func TestAllowedPaths(t *testing.T) {
 		t.Error("the session's own roots changed")
 	}
 	if wrong := cfg.Validate(); len(wrong) > 0 {
-		t.Error(wrong)
+		t.Errorf("cfg.Validate(): got %v, want none", wrong)
 	}
 	for key, bad := range map[string]Config{"allowed_paths": {AllowedPaths: []string{"rel"}}, "deny_read": {DenyRead: []string{"a["}}, "allow_read": {AllowRead: []string{"../x"}}} {
 		if wrong := bad.Validate(); wrong[key] == "" {

@@ -137,7 +137,7 @@ func TestFormatOnSave(t *testing.T) {
 	}
 	b.buf.save = func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") } // a buffer's own line endings
 	if res := b.run("write", in{"path": "g", "content": "a\nb\n"}); strings.Contains(res.ForModel(), "differs") {
-		t.Error(res.ForModel())
+		t.Errorf("got %s, want no %q in it", res.ForModel(), "differs")
 	}
 }
 

@@ -134,7 +134,7 @@ func TestIgnoreFiles(t *testing.T) {
 		t.Errorf("\n got %s\nwant %s", got, all)
 	}
 	if got := find(in{"pattern": "*", "path": "d"}); got != "d/.gitignore d/b.exc d/top.abs" {
-		t.Error(got)
+		t.Errorf(`find(in{"pattern": "*", "path": "d"}): got %q, want %q`, got, "d/.gitignore d/b.exc d/top.abs")
 	}
 	cfg := Defaults()
 	cfg.RespectIgnore = false

@@ -136,7 +136,7 @@ func TestReadLongLine(t *testing.T) {
 func TestReadOfClientOnlyFile(t *testing.T) {
 	b := newBench(t, nil).buffered(map[string]string{"new": "only in the editor\n"})
 	if res := b.run("read", in{"path": "new"}); res.ForModel() != "   1\tonly in the editor" {
-		t.Error(res.ForModel())
+		t.Errorf(`b.run("read", in{"path": "new"}): got %q, want %q`, res.ForModel(), "   1\tonly in the editor")
 	}
 }
 
@@ -149,14 +149,14 @@ func TestList(t *testing.T) {
 		}
 	}
 	if res := b.run("list_directory", in{"path": "empty"}); res.ForModel() != "Empty directory: empty" {
-		t.Error(res.ForModel())
+		t.Errorf(`b.run("list_directory", in{"path": "empty"}): got %q, want %q`, res.ForModel(), "Empty directory: empty")
 	}
 	wantFailure(t, b.run("list_directory", in{"path": "z.txt"}), executors.PermanentFailure, "not a directory")
 	wantFailure(t, b.run("list_directory", in{"path": "emptyy"}), executors.PermanentFailure, "did you mean empty?")
 	cfg := Defaults()
 	cfg.MaxEntries = 2
 	if res := b.with(cfg).run("list_directory", in{}); !strings.HasSuffix(res.ForModel(), "[dir]  b\n[the first 2 of 8 entries; find_path with a pattern shows others]") {
-		t.Error(res.ForModel())
+		t.Errorf(`b.with(cfg).run("list_directory", in{}): got %s, want %q at its end`, res.ForModel(), "[dir]  b\n[the first 2 of 8 entries; find_path with a pattern shows others]")
 	}
 }
 

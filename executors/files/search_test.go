@@ -51,7 +51,7 @@ func TestFind(t *testing.T) {
 	}
 	for _, pattern := range []string{"*.rs", "nowhere/*.go", "a.go/*"} {
 		if res := b.run("find_path", in{"pattern": pattern}); res.ForModel() != "No files matching: "+pattern || res.Failed {
-			t.Error(res.ForModel())
+			t.Errorf(`b.run("find_path", in{"pattern": pattern}): got %s, want success`, res.ForModel())
 		}
 	}
 	wantFailure(t, b.run("find_path", in{"pattern": "../*.go"}), executors.InvalidParameters, "..", "Set path")
@@ -62,7 +62,7 @@ func TestFind(t *testing.T) {
 	cfg := Defaults()
 	cfg.MaxResults = 2
 	if res := b.with(cfg).run("find_path", in{"pattern": "*.go"}); res.ForModel() != "a.go\ngone.go\n[the first 2 of 8 matches; narrow the pattern or set path]" {
-		t.Error(res.ForModel())
+		t.Errorf(`b.with(cfg).run("find_path", in{"pattern": "*.go"}): got %q, want %q`, res.ForModel(), "a.go\ngone.go\n[the first 2 of 8 matches; narrow the pattern or set path]")
 	}
 }
 
@@ -115,11 +115,11 @@ func TestGrepLimits(t *testing.T) {
 	cfg.MaxMatches, cfg.MaxFileBytes = 3, 1000
 	b.with(cfg)
 	if res := b.run("grep", in{"pattern": "hit"}); res.ForModel() != "a:1: hit\na:2: hit\na:3: hit\n[the first 3 matches; there are more: narrow the pattern, or set path or include]" {
-		t.Error(res.ForModel())
+		t.Errorf(`b.run("grep", in{"pattern": "hit"}): got %q, want %q`, res.ForModel(), "a:1: hit\na:2: hit\na:3: hit\n[the first 3 matches; there are more: narrow the pattern, or set path or include]")
 	}
 	cfg.MaxFileBytes = 200
 	if res := b.with(cfg).run("grep", in{"pattern": "nothing"}); res.ForModel() != "No matches for: nothing\n[2 files larger than 200 bytes not searched; use bash for those]" {
-		t.Error(res.ForModel())
+		t.Errorf(`b.with(cfg).run("grep", in{"pattern": "nothing"}): got %q, want %q`, res.ForModel(), "No matches for: nothing\n[2 files larger than 200 bytes not searched; use bash for those]")
 	}
 	wantFailure(t, b.run("grep", in{"pattern": "x", "path": "big"}), executors.PermanentFailure, "larger than the limit")
 }
@@ -159,7 +159,7 @@ func newTools(b *bench) *tools {
 func TestGrepPatternTooLarge(t *testing.T) {
 	res := newBench(t, nil).run("grep", in{"pattern": strings.Repeat(`\w{1000}`, 64)})
 	if res.Category() != executors.InvalidParameters || !strings.Contains(res.ForModel(), "too large") {
-		t.Error(res.ForModel())
+		t.Errorf("got %s, want the category %s and %q in it", res.ForModel(), executors.InvalidParameters, "too large")
 	}
 }
 

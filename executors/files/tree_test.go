@@ -185,7 +185,7 @@ func TestRootsStay(t *testing.T) {
 		wantFailure(t, b.run("move_path", in{"source": path, "destination": "elsewhere"}), executors.PolicyBlocked, "directory of the session")
 	}
 	if res := b.run("delete_path", in{"path": "p/nested/f"}); res.Failed {
-		t.Error(res.ForModel())
+		t.Errorf(`b.run("delete_path", in{"path": "p/nested/f"}): got %s, want success`, res.ForModel())
 	}
 }
 
@@ -220,7 +220,7 @@ func TestCopyKeepsModes(t *testing.T) {
 	must(t, os.Chmod(b.path("d/ro"), 0o555))
 	t.Cleanup(func() { os.Chmod(b.path("d/ro"), 0o755); os.Chmod(b.path("e/ro"), 0o755) })
 	if res := b.run("copy_path", in{"source": "d", "destination": "e"}); res.Failed {
-		t.Fatal(res.ForModel())
+		t.Fatalf(`b.run("copy_path", in{"source": "d", "destination": "e"}): got %s, want success`, res.ForModel())
 	}
 	for name, want := range map[string]fs.FileMode{"e/run": 0o751, "e/ro": fs.ModeDir | 0o555, "e/ro/f": 0o440} {
 		if info, err := os.Lstat(b.path(name)); err != nil || info.Mode() != want {
@@ -305,7 +305,7 @@ func TestMoveOntoHardLink(t *testing.T) {
 	}
 	wantFailure(t, b.run("move_path", in{"source": "a", "destination": "A"}), executors.PermanentFailure, "already exists")
 	if shape(t, b.dir) != "A=x a=x" {
-		t.Error(shape(t, b.dir))
+		t.Errorf("got %q, want %q", shape(t, b.dir), "A=x a=x")
 	}
 }
 

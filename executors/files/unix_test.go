@@ -25,7 +25,7 @@ func TestFIFO(t *testing.T) {
 		t.Errorf("a search over a FIFO gives %s", res.ForModel())
 	}
 	if res := b.run("list_directory", in{}); !strings.HasSuffix(res.ForModel(), "[other] pipe") {
-		t.Error(res.ForModel())
+		t.Errorf(`b.run("list_directory", in{}): got %s, want %q at its end`, res.ForModel(), "[other] pipe")
 	}
 }
 
@@ -63,7 +63,7 @@ func TestUnreadable(t *testing.T) {
 	wantFailure(t, b.run("read", in{"path": "f"}), executors.PermanentFailure, "permission denied")
 	wantFailure(t, b.run("write", in{"path": "ro", "content": "y"}), executors.PermanentFailure, "permission denied")
 	if res := b.run("grep", in{"pattern": "y"}); !strings.Contains(res.ForModel(), "could not look at") || !strings.Contains(res.ForModel(), "f (permission denied)") {
-		t.Error(res.ForModel())
+		t.Errorf(`b.run("grep", in{"pattern": "y"}): got %s, want %q and %q in it`, res.ForModel(), "could not look at", "f (permission denied)")
 	}
 }
 
@@ -74,13 +74,13 @@ func TestTreeToolsFIFO(t *testing.T) {
 	must(t, syscall.Mkfifo(b.path("d/pipe"), 0o600))
 	wantFailure(t, b.run("copy_path", in{"source": "d/pipe", "destination": "p"}), executors.PermanentFailure, "d/pipe is a FIFO")
 	if res := b.run("copy_path", in{"source": "d", "destination": "e"}); res.Failed || !strings.Contains(res.ForModel(), "[left out: pipe, no file or directory]") {
-		t.Error(res.ForModel())
+		t.Errorf(`b.run("copy_path", in{"source": "d", "destination": "e"}): got %s, want success and %q in it`, res.ForModel(), "[left out: pipe, no file or directory]")
 	}
 	if res := b.run("move_path", in{"source": "d/pipe", "destination": "p"}); res.Failed {
-		t.Error(res.ForModel())
+		t.Errorf("got %s, want success", res.ForModel())
 	}
 	if res := b.run("delete_path", in{"path": "p"}); res.Failed {
-		t.Error(res.ForModel())
+		t.Errorf(`b.run("delete_path", in{"path": "p"}): got %s, want success`, res.ForModel())
 	}
 }
 
@@ -109,6 +109,6 @@ func TestMoveToAnotherDevice(t *testing.T) {
 	before := shape(t, b.dir)
 	wantFailure(t, b.run("move_path", in{"source": "f", "destination": far + "/f"}), executors.PermanentFailure, "another device completely", "pipe")
 	if shape(t, b.dir) != before || shape(t, far) != "n/ n/d/ n/d/a=x n/d/l->../../nowhere" {
-		t.Error(shape(t, b.dir), shape(t, far))
+		t.Errorf("got %v, %q, want %v and %q", shape(t, b.dir), shape(t, far), before, "n/ n/d/ n/d/a=x n/d/l->../../nowhere")
 	}
 }

@@ -43,7 +43,7 @@ func TestWriteNew(t *testing.T) {
 		t.Errorf("%+v", res)
 	}
 	if res := b.run("write", in{"path": "f", "content": "new!"}); res.ForModel() != "Wrote 4 bytes to f (overwritten)" {
-		t.Error(res.ForModel())
+		t.Errorf(`b.run("write", in{"path": "f", "content": "new!"}): got %q, want %q`, res.ForModel(), "Wrote 4 bytes to f (overwritten)")
 	}
 	b.run("write", in{"path": "link", "content": "through"})
 	if b.content("target") != "through" {

@@ -507,7 +507,7 @@ func TestScripts(t *testing.T) {
 
 func TestConfig(t *testing.T) {
 	if wrong := Defaults().Validate(); len(wrong) > 0 {
-		t.Error(wrong)
+		t.Errorf("Defaults().Validate(): got %v, want none", wrong)
 	}
 	for _, c := range []Config{{TimeoutSecs: 0, MaxTimeoutSecs: 1}, {TimeoutSecs: 1, MaxTimeoutSecs: 4000}, {TimeoutSecs: 9, MaxTimeoutSecs: 8}} {
 		if len(c.Validate()) == 0 {

@@ -330,7 +330,7 @@ func TestOff(t *testing.T) {
 
 func TestConfig(t *testing.T) {
 	if wrong := Defaults().Validate(); len(wrong) > 0 {
-		t.Error(wrong)
+		t.Errorf("Defaults().Validate(): got %v, want none", wrong)
 	}
 	bad := Config{Private: []string{"[", "mcp:"}, Untrusted: []string{"mcp:x"}}
 	if wrong := bad.Validate(); wrong["private"] == "" || wrong["untrusted"] == "" {

@@ -236,7 +236,7 @@ func TestForeignChanges(t *testing.T) {
 	w.write("a.fake", "x\n")
 	w.put("a.fake", "error: foreign\ny\n")
 	if got := w.call("edit", map[string]any{"path": "a.fake", "old_string": "y", "new_string": "error: own"}); !strings.Contains(got, "own") || strings.Contains(got, "foreign") {
-		t.Error(got)
+		t.Errorf("got %v, want %q in it and no %q in it", got, "own", "foreign")
 	}
 }
 
@@ -260,10 +260,10 @@ func TestCommands(t *testing.T) {
 	call := &executors.Call{Tool: "run", Input: json.RawMessage("{}"), Record: &executors.Record{}, Notify: func(executors.Event) {}}
 	call.Card, _ = command.Prepare(t.Context(), call)
 	if res, err := command.Execute(t.Context(), call); err != nil || res.Failed {
-		t.Fatal(err, res.Failure)
+		t.Fatalf("command.Execute(t.Context(), call): got %v, %v, want success", err, res.Failure)
 	}
 	if got := w.write("c.fake", "error: own\n"); strings.Contains(got, "by a command") || !strings.Contains(got, "own") {
-		t.Error(got)
+		t.Errorf("got %v, want no %q in it and %q in it", got, "by a command", "own")
 	}
 	w.s.Close()
 	text, _ := os.ReadFile(filepath.Join(w.dir, "methods"))
@@ -280,7 +280,7 @@ func TestIdle(t *testing.T) {
 	w := newWorld(t, "push", func(o *Options) { o.Idle = 200 * time.Millisecond })
 	for range maxStarts + 2 {
 		if got := w.write("a.fake", "error: x\n"); !strings.Contains(got, "error: x") {
-			t.Error(got)
+			t.Errorf("got %v, want %q in it", got, "error: x")
 		}
 		if running := w.s.all()[0].client(); running != nil {
 			<-running.Ended()
@@ -317,7 +317,7 @@ func TestServersThatFail(t *testing.T) {
 			for range 4 {
 				w.put("a.fake", "y\n")
 				if got := w.write("a.fake", "error: x\n"); got != "" {
-					t.Error(got)
+					t.Errorf("got %q, want %q", got, "")
 				}
 				srv := w.s.all()[0]
 				if strings.Contains(want, "ended") || strings.Contains(want, "sent") || habit == "dies" {
@@ -351,7 +351,7 @@ func TestApproval(t *testing.T) {
 			w := newWorld(t, "push", func(o *Options) { o.Desk = &approval.Desk{Ask: tt.ask} })
 			for range 2 {
 				if got := w.write("a.fake", "error: x\n"); got != "" {
-					t.Error(got)
+					t.Errorf("got %q, want %q", got, "")
 				}
 			}
 			if got := strings.Join(w.warned, "\n"); got != tt.warned {
@@ -438,7 +438,7 @@ func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	w.s.Check = executors.Chain(w.s.Tools(), func(next executors.Executor) executors.Executor { return cancelling{next, cancel} })
 	if res := w.result(ctx, "write", map[string]any{"path": "a.fake", "content": "error: x\n"}); len(res.Notes) > 0 {
-		t.Error(res.Notes)
+		t.Errorf("got %v, want none", res.Notes)
 	}
 }
 

@@ -237,12 +237,12 @@ func TestClockWaits(t *testing.T) {
 		first()
 		time.Sleep(10 * time.Second)
 		if got := c.waitedFor(); got != 90*time.Second {
-			t.Error(got)
+			t.Errorf("c.waitedFor(): got %v, want %v", got, 90*time.Second)
 		}
 		second()
 		time.Sleep(time.Second)
 		if got := c.waitedFor(); got != 90*time.Second {
-			t.Error(got)
+			t.Errorf("c.waitedFor(): got %v, want %v", got, 90*time.Second)
 		}
 	})
 }

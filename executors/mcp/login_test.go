@@ -139,7 +139,7 @@ func TestLoginRenewed(t *testing.T) {
 	for range 5 {
 		calls.Go(func() {
 			if got := u.call(s, "s__echo", `{}`); got.Failed {
-				t.Error(got.ForModel())
+				t.Errorf("got %s, want success", got.ForModel())
 			}
 		})
 	}
@@ -226,7 +226,7 @@ func TestLoginAfterInitialize(t *testing.T) {
 		}
 	}
 	if got := u.call(u.open(a.entry()), "s__echo", `{}`); got.Failed {
-		t.Error(got.ForModel())
+		t.Errorf("got %s, want success", got.ForModel())
 	}
 }
 

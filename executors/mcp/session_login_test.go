@@ -56,7 +56,7 @@ func TestInvitation(t *testing.T) {
 	})
 	s.Ready(t.Context())
 	if got := u.call(s, "s__echo", `{}`); got.Failed {
-		t.Error(got.ForModel())
+		t.Errorf("got %s, want success", got.ForModel())
 	}
 	if len(person.asked) != 1 || !strings.Contains(person.asked[0].Message, "The MCP server s wants you to log in on a page of "+a.Issuer.Listener.Addr().String()) {
 		t.Errorf("asked %+v", person.asked)

@@ -47,7 +47,7 @@ func TestProject(t *testing.T) {
 			return map[string]string{"SELF": entry.Command}[name]
 		})
 		if err != nil || len(servers) != 1 {
-			t.Fatal(servers, err)
+			t.Fatalf("got %v, %v, want 1 of them", servers, err)
 		}
 		return servers[0]
 	}

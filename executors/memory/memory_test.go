@@ -148,10 +148,10 @@ func TestStale(t *testing.T) {
 	}
 	e := Entry{Project: m.Project}
 	if e.Files, err = m.cite(Fact{Text: "see a.txt"}, false); err != nil || len(e.Files) != 1 {
-		t.Fatal(e.Files, err)
+		t.Fatalf("got %v, %v, want 1 of them", e.Files, err)
 	}
 	if got := m.Stale(e); got != nil {
-		t.Error(got)
+		t.Errorf("m.Stale(e): got %v, want nil", got)
 	}
 	if err := os.WriteFile(file, []byte("2"), 0o600); err != nil {
 		t.Fatal(err)
@@ -205,7 +205,7 @@ func TestTighten(t *testing.T) {
 		}
 	}
 	if wrong := (Config{MaxEntries: -1}).Validate(); len(wrong) != 1 {
-		t.Error(wrong)
+		t.Errorf("(Config{MaxEntries: -1}).Validate(): got %v, want 1 of them", wrong)
 	}
 }
 

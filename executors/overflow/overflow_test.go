@@ -194,7 +194,7 @@ func TestSameAgain(t *testing.T) {
 		t.Errorf("%q\n%q\n%q", lastLine(a), lastLine(b), lastLine(other))
 	}
 	if got := o.Shorten(t.Context(), "s", "short"); got != "short" {
-		t.Error(got)
+		t.Errorf(`o.Shorten(t.Context(), "s", "short"): got %q, want %q`, got, "short")
 	}
 	if id := strings.TrimPrefix(reference.FindString(a), refPrefix); all(t, o, "s", a) != long {
 		t.Error(id)
@@ -339,10 +339,10 @@ func run(t *testing.T, o *Overflow, session string, in map[string]any) executors
 
 func TestConfig(t *testing.T) {
 	if wrong := Defaults().Validate(); len(wrong) > 0 {
-		t.Error(wrong)
+		t.Errorf("Defaults().Validate(): got %v, want none", wrong)
 	}
 	if wrong := (Config{199, -1, -1}).Validate(); len(wrong) != 3 {
-		t.Error(wrong)
+		t.Errorf("(Config{199, -1, -1}).Validate(): got %v, want 3 of them", wrong)
 	}
 	if wrong := (Config{RetentionDays: maxDays + 1}).Validate(); wrong["retention_days"] == "" {
 		t.Error(wrong)

@@ -105,7 +105,7 @@ func TestModeDenies(t *testing.T) {
 		t.Errorf("%d tools are shown", n)
 	}
 	if res := s.do(t, file("edit", root+"/a")); res.Category() != executors.PolicyBlocked || !strings.Contains(res.ForModel(), `"ask"`) {
-		t.Error(res.ForModel())
+		t.Errorf(`s.do(t, file("edit", root+"/a")): got %s, want the category %s and %q in it`, res.ForModel(), executors.PolicyBlocked, `"ask"`)
 	}
 }
 

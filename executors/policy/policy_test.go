@@ -343,7 +343,7 @@ func TestRemembered(t *testing.T) {
 			s := newSetup().build()
 			s.user.give = []string{allowAlways}
 			if s.do(t, tt.first); len(s.user.asked) != 1 || len(s.end.calls) != 1 {
-				t.Fatal(s.user.asked, s.end.calls)
+				t.Fatalf("asked %q and ran %q, want one of each", s.user.asked, s.end.calls)
 			}
 			if got := s.user.names[0][1].Name; got != tt.name {
 				t.Errorf("option %q, want %q", got, tt.name)
@@ -407,7 +407,7 @@ func TestAnswers(t *testing.T) {
 	s := newSetup()
 	s.build().perm.Approver = nil
 	if res := s.do(t, bash("make")); res.Category() != executors.ConfirmationRequired || !strings.Contains(res.ForModel(), "--yes") || !strings.Contains(res.ForModel(), "[[tools.permissions.bash]]") {
-		t.Error(res.ForModel())
+		t.Errorf(`s.do(t, bash("make")): got %s, want the category %s, %q and %q in it`, res.ForModel(), executors.ConfirmationRequired, "--yes", "[[tools.permissions.bash]]")
 	}
 }
 
@@ -418,7 +418,7 @@ func TestGateAsks(t *testing.T) {
 	call := bash("make")
 	call.Ask = []string{"a gate wants it"}
 	if got := s.outcome(t, call); got != "ask" {
-		t.Error(got)
+		t.Errorf("s.outcome(t, call): got %q, want %q", got, "ask")
 	}
 }
 
@@ -446,12 +446,12 @@ func TestUnfit(t *testing.T) {
 	unfit := file("edit", root+"/a")
 	unfit.PrepareErr = executors.Failuref(executors.PermanentFailure, "old_string is not there; near it: KEY=secret")
 	if res := s.do(t, unfit); len(s.user.asked) > 0 || res.Category() != executors.PermanentFailure {
-		t.Error(s.user.asked, res)
+		t.Errorf("got %v, %v, want none and the category %s", s.user.asked, res, executors.PermanentFailure)
 	}
 	denied := file("edit", root+"/.env")
 	denied.PrepareErr = unfit.PrepareErr
 	if res := s.do(t, denied); res.Category() != executors.PolicyBlocked || strings.Contains(res.ForModel(), "secret") {
-		t.Error(res.ForModel())
+		t.Errorf("s.do(t, denied): got %s, want the category %s and no %q in it", res.ForModel(), executors.PolicyBlocked, "secret")
 	}
 }
 
@@ -493,7 +493,7 @@ func TestQuestionsWait(t *testing.T) {
 			}
 		}
 		if len(s.end.calls) != 2 {
-			t.Error(s.end.calls)
+			t.Errorf("got %v, want 2 of them", s.end.calls)
 		}
 	})
 }
@@ -510,7 +510,7 @@ func TestWaited(t *testing.T) {
 		s.do(t, call)
 		s.do(t, read)
 		if call.Record.Waited != 3*time.Second || read.Record.Waited != 0 {
-			t.Error(call.Record.Waited, read.Record.Waited)
+			t.Errorf("got %v, %v, want %v and %v", call.Record.Waited, read.Record.Waited, 3*time.Second, 0)
 		}
 	})
 }
@@ -588,7 +588,7 @@ func TestHiddenTools(t *testing.T) {
 		names = append(names, tool.Name)
 	}
 	if got := strings.Join(names, " "); got != "bash edit fetch scrape plan untold grep search_code" {
-		t.Error(got)
+		t.Errorf(`strings.Join(names, " "): got %q, want %q`, got, "bash edit fetch scrape plan untold grep search_code")
 	}
 }
 

@@ -160,7 +160,7 @@ func TestPrivateWhateverElseSays(t *testing.T) {
 	}
 	res := s.do(t, func() *executors.Call { c := bash("cat .config/zeph-acp/keys.toml"); c.Card.Dir = home; return c }())
 	if !strings.Contains(res.ForModel(), "zeph-acp's own files") {
-		t.Error(res.ForModel())
+		t.Errorf("got %s, want %q in it", res.ForModel(), "zeph-acp's own files")
 	}
 }
 
@@ -194,7 +194,7 @@ func TestPrivateGitConfig(t *testing.T) {
 	call := bash("git status")
 	call.Card.Dir = home
 	if got := s.outcome(t, call); got != "ask" {
-		t.Error(got)
+		t.Errorf("s.outcome(t, call): got %q, want %q", got, "ask")
 	}
 }
 

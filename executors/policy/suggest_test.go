@@ -63,7 +63,7 @@ func TestSuggestedRules(t *testing.T) {
 				t.Fatalf("%d rules, want %d\n%s", got, c.rules, res.ForModel())
 			}
 			if wrong := pasted.Tools.Validate(); len(wrong) > 0 {
-				t.Error(wrong)
+				t.Errorf("pasted.Tools.Validate(): got %v, want none", wrong)
 			}
 			if c.rules == 0 {
 				if strings.Contains(res.ForModel(), "config.toml") && !strings.Contains(c.call.Card.Command+strings.Join(c.call.Card.Paths, ""), "config.toml") {
@@ -127,7 +127,7 @@ func TestNoRuleHelps(t *testing.T) {
 	s := newSetup()
 	s.cfg.repository = map[string][]Rule{"bash": {{Pattern: "touch *", Action: Ask}}}
 	if res := s.build().do(t, bash("touch a")); strings.Contains(res.ForModel(), "[[tools") {
-		t.Error(res.ForModel())
+		t.Errorf(`s.build().do(t, bash("touch a")): got %s, want no %q in it`, res.ForModel(), "[[tools")
 	}
 }
 
@@ -137,7 +137,7 @@ func TestOtherModeIsNamed(t *testing.T) {
 		s := newSetup()
 		s.mode = "ask"
 		if res := s.build().do(t, call); res.Category() != executors.PolicyBlocked || !strings.Contains(res.ForModel(), "--mode code") {
-			t.Error(res.ForModel())
+			t.Errorf("s.build().do(t, call): got %s, want the category %s and %q in it", res.ForModel(), executors.PolicyBlocked, "--mode code")
 		}
 	}
 }

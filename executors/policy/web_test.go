@@ -83,7 +83,7 @@ func TestWebAlways(t *testing.T) {
 		t.Errorf("asked %q, %v", s.user.asked, s.user.names)
 	}
 	if res := s.do(t, web("https://other.org/x")); !strings.Contains(res.ForModel(), `pattern = "other.org"`) {
-		t.Error(res.ForModel())
+		t.Errorf(`s.do(t, web("https://other.org/x")): got %s, want %q in it`, res.ForModel(), `pattern = "other.org"`)
 	}
 	if res := s.do(t, bash("curl https://docs.rs/a")); !res.Failed {
 		t.Error("an always for reading covers curl")
@@ -154,7 +154,7 @@ func TestAdmit(t *testing.T) {
 		s.user.give = []string{allowOnce, allowAlways, allowOnce}
 		for range 2 {
 			if res := s.do(t, web("https://a.org/")); res.Failed {
-				t.Error(res.ForModel())
+				t.Errorf(`s.do(t, web("https://a.org/")): got %s, want success`, res.ForModel())
 			}
 		}
 		if got := strings.Join(s.user.asked, ","); got != "Fetch https://a.org/,Fetch https://b.org/x,Fetch https://a.org/" {

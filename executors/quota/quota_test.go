@@ -88,7 +88,7 @@ func TestUnlimited(t *testing.T) {
 	chain := (&Quota{Limits: Defaults()}).Middleware(tool)
 	for range 1000 {
 		if res, err := chain.Execute(t.Context(), &executors.Call{Attempt: 1}); res.Failed || err != nil {
-			t.Fatal(res.ForModel(), err)
+			t.Fatalf("chain.Execute(t.Context(), &executors.Call{Attempt: 1}): got %s, %v, want success", res.ForModel(), err)
 		}
 	}
 }
@@ -157,6 +157,6 @@ func TestTighten(t *testing.T) {
 		t.Error("-1 is taken")
 	}
 	if wrong := Defaults().Validate(); len(wrong) != 0 {
-		t.Error(wrong)
+		t.Errorf("Defaults().Validate(): got %v, want none", wrong)
 	}
 }

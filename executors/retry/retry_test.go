@@ -250,7 +250,7 @@ func TestTighten(t *testing.T) {
 	}
 	keys := tighten.New(func(string) bool { return false })
 	if got, ignored := ours.Tighten(Config{}, keys), keys.Ignored(); got != ours || ignored != nil {
-		t.Error(got, ignored)
+		t.Errorf("got %v, %v, want %v and nil", got, ignored, ours)
 	}
 }
 

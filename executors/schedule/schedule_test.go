@@ -155,30 +155,30 @@ func TestLimit(t *testing.T) {
 	}
 	for n := range 3 {
 		if res := set(n); res.Failed {
-			t.Fatal(res.ForModel())
+			t.Fatalf("set(n): got %s, want success", res.ForModel())
 		}
 	}
 	if res := set(2); res.Failed { // a known name
-		t.Error(res.ForModel())
+		t.Errorf("set(2): got %s, want success", res.ForModel())
 	}
 	if res := set(3); !strings.Contains(res.ForModel(), "3 tasks are set already (tools.scheduler.max_tasks)") {
-		t.Error(res.ForModel())
+		t.Errorf("set(3): got %s, want %q in it", res.ForModel(), "3 tasks are set already (tools.scheduler.max_tasks)")
 	}
 	if _, res := call(t, e, executors.Model, "cancel_task", `{"name":" n1 "}`); res.Failed {
-		t.Error(res.ForModel())
+		t.Errorf("got %s, want success", res.ForModel())
 	}
 	if _, res := call(t, e, executors.Model, "cancel_task", `{"name":"n1"}`); !strings.Contains(res.ForModel(), `there is no task "n1"`) {
-		t.Error(res.ForModel())
+		t.Errorf("got %s, want %q in it", res.ForModel(), `there is no task "n1"`)
 	}
 	if res := set(3); res.Failed {
-		t.Error(res.ForModel())
+		t.Errorf("set(3): got %s, want success", res.ForModel())
 	}
 }
 
 func TestList(t *testing.T) {
 	e, m := newExecutor()
 	if _, res := call(t, e, executors.Model, "list_tasks", `{}`); res.ForModel() != "Now: Mon 2026-11-23 12:30:00 +00:00\nNo task is scheduled in this project.\n" {
-		t.Error(res.ForModel())
+		t.Errorf("got %q, want %q", res.ForModel(), "Now: Mon 2026-11-23 12:30:00 +00:00\nNo task is scheduled in this project.\n")
 	}
 	m.tasks = []Task{
 		{Name: "a", Cron: "@daily", Prompt: strings.Repeat("é", 201), Mode: "code", Next: monday, Last: Outcome{Started: monday, Ended: monday, Result: "done"}},
@@ -188,7 +188,7 @@ func TestList(t *testing.T) {
 		`- a: cron "@daily", next Mon 2026-11-23 12:30:00 +00:00; last done Mon 2026-11-23 12:30:00 +00:00; mode code; task: ` + strings.Repeat("é", 200) + "…\n" +
 		"- b: not due again; runs since Mon 2026-11-23 12:30:00 +00:00; mode ask; task: x\n"
 	if _, res := call(t, e, executors.Model, "list_tasks", `{}`); res.ForModel() != want {
-		t.Error(res.ForModel())
+		t.Errorf("got %q, want %q", res.ForModel(), want)
 	}
 }
 

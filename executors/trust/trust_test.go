@@ -224,7 +224,7 @@ func TestCommand(t *testing.T) {
 
 func TestConfig(t *testing.T) {
 	if wrong := Defaults().Validate(); len(wrong) > 0 {
-		t.Error(wrong)
+		t.Errorf("Defaults().Validate(): got %v, want none", wrong)
 	}
 	if wrong := (Config{Levels: map[string]Level{"bash": Trusted}}).Validate(); wrong["levels"] == "" {
 		t.Error("a subject without its kind is accepted")

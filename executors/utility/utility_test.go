@@ -132,7 +132,7 @@ func TestRepeated(t *testing.T) {
 	g := New(enabled(0))
 	call := executors.Call{Tool: "read", Input: json.RawMessage(`{"path":"a"}`)}
 	if _, res := run(t, g, 60_000, call); res.Failed {
-		t.Fatal(res.ForModel())
+		t.Fatalf("run(t, g, 60_000, call): got %s, want success", res.ForModel())
 	}
 	if _, res := run(t, g, 0, call); !strings.Contains(res.ForModel(), "category: policy_blocked") || !strings.Contains(res.ForModel(), "made the same call before") {
 		t.Errorf("result %q", res.ForModel())
@@ -160,6 +160,6 @@ func TestConfig(t *testing.T) {
 	}
 	bad := Config{Threshold: math.NaN(), GainWeight: -1, CostWeight: math.NaN(), RedundancyWeight: math.Inf(1), UncertaintyBonus: -0.1}
 	if wrong := bad.Validate(); len(wrong) != 5 {
-		t.Error(wrong)
+		t.Errorf("bad.Validate(): got %v, want 5 of them", wrong)
 	}
 }

@@ -194,7 +194,7 @@ func TestUnfitAddress(t *testing.T) {
 
 func TestConfig(t *testing.T) {
 	if wrong := Defaults().Validate(); len(wrong) > 0 {
-		t.Error(wrong)
+		t.Errorf("Defaults().Validate(): got %v, want none", wrong)
 	}
 	bad := Config{MaxBodyBytes: 1 << 30, MaxOutputChars: 10, AllowedDomains: []string{"https://example.com"}, DeniedDomains: []string{"*.*.com"}}
 	for _, key := range []string{"timeout", "max_body_bytes", "max_output_chars", "allowed_domains", "denied_domains"} {

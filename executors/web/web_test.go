@@ -363,7 +363,7 @@ func TestCertificate(t *testing.T) {
 	c, in := offline(t)
 	in.names["other.org."] = []string{"93.184.215.14"}
 	if res := get(t, c, "https://other.org/"); res.Category() != executors.PermanentFailure || !strings.Contains(res.ForModel(), "certificate") {
-		t.Error(res.ForModel())
+		t.Errorf(`get(t, c, "https://other.org/"): got %s, want the category %s and %q in it`, res.ForModel(), executors.PermanentFailure, "certificate")
 	}
 }
 
@@ -381,7 +381,7 @@ func TestRequest(t *testing.T) {
 		w.Header().Set("Content-Type", "text/plain")
 	})
 	if res := get(t, c, "https://EXAMPLE.com:443/a?q=é&r=\"#frag"); res.Failed || len(got) != 2 {
-		t.Fatal(res.ForModel(), len(got))
+		t.Fatalf("got %s, %v, want success and %v", res.ForModel(), len(got), 2)
 	}
 	if uri := got[0].RequestURI; uri != "/a?q=%C3%A9&r=%22" || got[0].Host != "example.com" || got[1].Host != "www.example.com" {
 		t.Errorf("%q %q %q", uri, got[0].Host, got[1].Host)
@@ -469,7 +469,7 @@ func TestTimeout(t *testing.T) {
 	defer close(stop)
 	c.Config.Timeout = 1
 	if res := get(t, c, "https://example.com/"); res.Category() != executors.Timeout || !strings.Contains(res.ForModel(), "1 seconds") {
-		t.Error(res.ForModel())
+		t.Errorf(`get(t, c, "https://example.com/"): got %s, want the category %s and %q in it`, res.ForModel(), executors.Timeout, "1 seconds")
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("the user cancelled")

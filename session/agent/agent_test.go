@@ -135,7 +135,7 @@ func TestContextBudget(t *testing.T) {
 	a.Config.ContextBudgetTokens = 100
 	history, reason, err := c.turn(t.Context(), t, a, nil, text("hi"))
 	if err != nil || reason != acp.StopEndTurn {
-		t.Fatal(reason, err)
+		t.Fatalf("got %v, %v, want %v", reason, err, acp.StopEndTurn)
 	}
 	history, reason, err = c.turn(t.Context(), t, a, history, text(strings.Repeat("a longer prompt ", 100)))
 	if err != nil || reason != acp.StopMaxTokens || !strings.Contains(c.lines[len(c.lines)-1], "100 tokens of context. Type /compact to make room, start a new session, or raise agent.context_budget_tokens.") {
@@ -172,7 +172,7 @@ func TestProviderFailure(t *testing.T) {
 		t.Error(diff)
 	}
 	if _, reason, err := c.turn(t.Context(), t, a, history, text("again")); err != nil || reason != acp.StopEndTurn {
-		t.Error(reason, err)
+		t.Errorf(`c.turn(t.Context(), t, a, history, text("again")): got %v, %v, want %v`, reason, err, acp.StopEndTurn)
 	}
 }
 
@@ -230,7 +230,7 @@ func TestParallelReads(t *testing.T) {
 	a := newAgent(t, `{"tool":"meet"}`+"\n"+`{"tool":"meet"}`+"\n\n"+`{"text":"ok"}`, c)
 	a.Send = func(context.Context, acp.SessionUpdate) error { return nil } // either may end first
 	if _, reason, err := a.Turn(t.Context(), nil, text("hi")); err != nil || reason != acp.StopEndTurn {
-		t.Error(reason, err)
+		t.Errorf(`a.Turn(t.Context(), nil, text("hi")): got %v, %v, want %v`, reason, err, acp.StopEndTurn)
 	}
 }
 
@@ -313,7 +313,7 @@ func TestPlanIsNoCall(t *testing.T) {
 	a.Chain = executors.Chain(native.New())
 	history, _, err := c.turn(t.Context(), t, a, nil, text("hi"))
 	if err != nil || len(history) != 4 {
-		t.Fatal(history, err)
+		t.Fatalf("got %v, %v, want 4 of them", history, err)
 	}
 	if diff := cmp.Diff([]string{"plan [{look medium pending}]", `message #3 "done"`}, c.lines); diff != "" {
 		t.Errorf("updates (-want +got)\n%s", diff)

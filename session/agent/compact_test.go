@@ -350,7 +350,7 @@ func TestCompressContext(t *testing.T) {
 		}
 	}
 	if strategies != "autonomous autonomous manual " {
-		t.Error(strategies)
+		t.Errorf("got %q, want %q", strategies, "autonomous autonomous manual ")
 	}
 }
 

@@ -170,7 +170,7 @@ func TestDelegateRounds(t *testing.T) {
 	}
 	a, d := delegating(t, c, script+`{"text":"done"}`)
 	if _, reason, err := c.turn(t.Context(), t, a, nil, text("go")); err != nil || reason != acp.StopEndTurn {
-		t.Fatal(reason, err)
+		t.Fatalf(`c.turn(t.Context(), t, a, nil, text("go")): got %v, %v, want %v`, reason, err, acp.StopEndTurn)
 	}
 	if d.report.Text != "part 2" || !strings.Contains(d.report.Ended, "3 rounds") || d.report.Calls != 3 {
 		t.Errorf("%+v", d.report)

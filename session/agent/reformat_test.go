@@ -248,10 +248,10 @@ func TestReformatUsersCall(t *testing.T) {
 	c := &client{}
 	a, judged := strictAgent(t, `{"error":"nobody asks"}`, answers(`{"path":"/w/a"}`), c)
 	if _, _, err := c.turn(t.Context(), t, a, nil, text(`/look {"file":"/w/a"}`)); err != nil || len(*judged) != 0 {
-		t.Error(err, *judged)
+		t.Errorf("got %v, %v, want none", err, *judged)
 	}
 	if lines := strings.Join(c.lines, "\n"); !strings.Contains(lines, "path is missing") || strings.Contains(lines, "[reflect]") {
-		t.Error(lines)
+		t.Errorf("got %v, want %q in it and no %q in it", lines, "path is missing", "[reflect]")
 	}
 }
 
@@ -300,7 +300,7 @@ func TestReplayCorrection(t *testing.T) {
 	})
 	shown.Content = []acp.ToolContent{}
 	if err != nil || len(sent) != 3 {
-		t.Fatal(err, sent)
+		t.Fatalf("got %v, %v, want 3 of them", err, sent)
 	}
 	if diff := cmp.Diff(acp.SessionUpdate(shown), sent[1]); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

@@ -121,10 +121,10 @@ func TestCompactionCountsCallsAnew(t *testing.T) {
 		t.Error("a second call is not told of")
 	}
 	if err := u.compact(t.Context(), compactionRun{strategy: transcript.Triggered, room: u.roomOf(m.window), force: true}); err != nil || u.compactions != 1 {
-		t.Fatal(err, u.compactions)
+		t.Fatalf("got %v, %v, want %v", err, u.compactions, 1)
 	}
 	if told := u.doom.nudge(again); told != "" {
-		t.Error(told)
+		t.Errorf("u.doom.nudge(again): got %q, want %q", told, "")
 	}
 }
 

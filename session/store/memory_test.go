@@ -39,10 +39,10 @@ func TestMemories(t *testing.T) {
 	a, global := save(t, db, "/a", "alpha"), save(t, db, "", "everywhere")
 	save(t, other, "/b", "alpha")
 	if got := memoryTexts(t, other, "/a", ""); !slices.Equal(got, []string{"alpha", "everywhere"}) {
-		t.Error(got)
+		t.Errorf(`memoryTexts(t, other, "/a", ""): got %q, want %q`, got, []string{"alpha", "everywhere"})
 	}
 	if got := memoryTexts(t, db); len(got) != 3 {
-		t.Error(got)
+		t.Errorf("memoryTexts(t, db): got %v, want 3 of them", got)
 	}
 	want := Memory{
 		Project: "/a", Text: "Alpha", Session: "s", Files: map[string]string{"x": "1"}, Labels: []byte(`{"untrusted":["y"]}`),
@@ -53,7 +53,7 @@ func TestMemories(t *testing.T) {
 	}
 	all, err := db.Memories(t.Context(), "/a")
 	if err != nil || len(all) != 1 {
-		t.Fatal(all, err)
+		t.Fatalf("got %v, %v, want 1 of them", all, err)
 	}
 	want.ID, want.Created, want.Updated = a, all[0].Created, all[0].Updated
 	if diff := cmp.Diff(want, all[0]); diff != "" {
@@ -84,10 +84,10 @@ func TestReplaceMemory(t *testing.T) {
 	old, double := save(t, db, "/a", "the port is 1"), save(t, db, "/a", "the port is 2")
 	m := Memory{ID: old, Project: "/a", Text: "the port is 2"}
 	if id, _, err := db.PutMemory(t.Context(), m, m.Text, "", 1); id != old || err != nil {
-		t.Error(id, err)
+		t.Errorf(`db.PutMemory(t.Context(), m, m.Text, "", 1): got %v, %v, want %v`, id, err, old)
 	}
 	if got := memoryTexts(t, db); !slices.Equal(got, []string{"the port is 2"}) {
-		t.Error(got)
+		t.Errorf("memoryTexts(t, db): got %q, want %q", got, []string{"the port is 2"})
 	}
 	m.ID = double
 	if _, _, err := db.PutMemory(t.Context(), m, "other", "", 0); !errors.Is(err, ErrNoMemory) || !errors.Is(err, fs.ErrNotExist) {
@@ -133,7 +133,7 @@ func TestMessages(t *testing.T) {
 	must(t, db, "now", true, "one")
 	ids, err := db.Unread(t.Context(), "now", "/w")
 	if err != nil || !slices.Equal(ids, []string{"s"}) {
-		t.Fatal(ids, err)
+		t.Fatalf("got %q, %v, want %q", ids, err, []string{"s"})
 	}
 	events, last, err := db.UnreadEvents(t.Context(), "s", "note", "agent_message", "user_message")
 	if err != nil || last != 2 {
@@ -146,7 +146,7 @@ func TestMessages(t *testing.T) {
 		}
 	}
 	if ids, err := db.Unread(t.Context(), "now", "/w"); len(ids) > 0 || err != nil {
-		t.Error(ids, err)
+		t.Errorf(`db.Unread(t.Context(), "now", "/w"): got %v, %v, want none`, ids, err)
 	}
 	for _, tt := range []struct {
 		dir, except string
@@ -161,10 +161,10 @@ func TestMessages(t *testing.T) {
 		t.Fatal(err)
 	}
 	if found, err := db.MatchMessages(t.Context(), `"database"`, "now", 9, "/w"); len(found) > 0 || err != nil {
-		t.Error(found, err)
+		t.Errorf("got %v, %v, want none", found, err)
 	}
 	var words int
 	if err := db.read(t.Context(), func(h *handle) error { return h.one([]any{&words}, "SELECT count(*) FROM words") }); err != nil || words != 0 {
-		t.Error(words, err)
+		t.Errorf("got %v, %v, want %v", words, err, 0)
 	}
 }

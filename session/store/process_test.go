@@ -265,7 +265,7 @@ func TestLeaseOfTheDead(t *testing.T) {
 	defer db.Close()
 	cmd, lines := spawn(t, "hold", db.path, "s")
 	if line := <-lines; line != "held" {
-		t.Fatal(line)
+		t.Fatalf("got %q, want %q", line, "held")
 	}
 	_, err := db.Acquire(t.Context(), "s", "me")
 	if leased, ok := errors.AsType[*LeasedError](err); !ok || leased.PID != cmd.Process.Pid {

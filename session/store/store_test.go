@@ -385,7 +385,7 @@ func TestEventsAreCopies(t *testing.T) {
 	}
 	must(t, db, "s", false, "dddd")
 	if got := strings.Join(texts(t, db, "s"), " "); got != "aaaa bbbb cccc dddd" {
-		t.Error(got)
+		t.Errorf(`strings.Join(texts(t, db, "s"), " "): got %q, want %q`, got, "aaaa bbbb cccc dddd")
 	}
 	if string(first[0].Data)+string(first[2].Data) != `"aaaa""cccc"` {
 		t.Errorf("%v", first)

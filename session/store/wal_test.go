@@ -119,7 +119,7 @@ func TestNoLossDuringWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 		if loss := db.Loss(); loss != "" {
-			t.Error(loss)
+			t.Errorf("db.Loss(): got %q, want %q", loss, "")
 		}
 		if err := db.Close(); err != nil {
 			t.Fatal(err)

@@ -174,7 +174,7 @@ func FuzzRules(f *testing.F) {
 func TestSkills(t *testing.T) {
 	got := System(Facts{Dirs: []Dir{{Path: "/w"}}, OS: "linux", Shell: "bash", Skills: []Skill{{"pdf", "Read\nPDFs."}, {"x", ""}}})
 	if !strings.Contains(got, "it applies to:\n- pdf: Read PDFs.\n- x\n") {
-		t.Error(got)
+		t.Errorf("got %v, want %q in it", got, "it applies to:\n- pdf: Read PDFs.\n- x\n")
 	}
 	f := Facts{Dirs: []Dir{{Path: "/w"}}}
 	empty := len(System(f))
@@ -194,7 +194,7 @@ func TestMode(t *testing.T) {
 		}
 	}
 	if got := Mode("x"); got != "" {
-		t.Error(got)
+		t.Errorf(`Mode("x"): got %q, want %q`, got, "")
 	}
 }
 

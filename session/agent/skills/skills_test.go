@@ -128,7 +128,7 @@ func TestNoSkills(t *testing.T) {
 		}
 	}
 	if got := off.Command(""); !strings.Contains(got, "switched off") {
-		t.Error(got)
+		t.Errorf(`off.Command(""): got %v, want %q in it`, got, "switched off")
 	}
 }
 

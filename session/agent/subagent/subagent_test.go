@@ -335,10 +335,10 @@ func TestWritersWaitForEachOther(t *testing.T) {
 
 func TestConfig(t *testing.T) {
 	if wrong := Defaults().Validate(); len(wrong) > 0 {
-		t.Error(wrong)
+		t.Errorf("Defaults().Validate(): got %v, want none", wrong)
 	}
 	if wrong := (Config{MaxParallel: 17}).Validate(); len(wrong) != 2 {
-		t.Error(wrong)
+		t.Errorf("(Config{MaxParallel: 17}).Validate(): got %v, want 2 of them", wrong)
 	}
 	wrong := Types{{Name: "A"}, {Name: "a"}, {Name: "a", Tools: []string{"bash(ls)"}}}.Validate()
 	for _, key := range []string{"agents[0].name", "agents[2].name", "agents[2].tools[0]"} {
