@@ -173,6 +173,7 @@ func (p permissionCheck) decideCommand(call *executors.Call) decision {
 	onlyReads := notPlain == nil && judged.ReadOnly
 	var covers []string
 	neverRemember := false                        // a part of the script needs permission each time
+	allowedByRule := false                        // d.why names a rule
 	rulesAllowAll := len(src.script.Commands) > 0 // a rule allows every command of the script
 	for _, c := range src.script.Commands {
 		v := p.decideSimpleCommand(call.Tool, c, src, onlyReads)
@@ -186,8 +187,8 @@ func (p permissionCheck) decideCommand(call *executors.Call) decision {
 			}
 		}
 		d.verdict = d.stronger(v)
-		if d.why == "" {
-			d.why, d.position = v.why, v.position
+		if byRule := v.pattern != ""; d.action == Allow && (d.why == "" || byRule && !allowedByRule) {
+			d.why, d.position, allowedByRule = v.why, v.position, byRule // a rule says more than a default
 		}
 	}
 	d.extent = strings.Join(covers, ", ")

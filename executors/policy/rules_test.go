@@ -47,6 +47,22 @@ func TestRulePosition(t *testing.T) {
 	}
 }
 
+// The audit log has the rule that allows a part of a script. The defaults for the other
+// parts say less.
+func TestRuleOfAPart(t *testing.T) {
+	const rule = `rule "rm *" of tools.permissions.bash`
+	for script, want := range map[string]string{
+		"ls; pwd": "default: it only reads", "rm x": rule, "cd a && rm x": rule, "rm x && ls": rule, "timeout 5 rm x": rule, "rm x; make": "default: it is not known to be read-only",
+	} {
+		s := newSetup()
+		s.cfg.Permissions = map[string][]Rule{"bash": {{Pattern: "rm *", Action: Allow}}}
+		call := bash(script)
+		if s.build().do(t, call); call.Record.Rule != want {
+			t.Errorf("%q: the log has %q, want %q", script, call.Record.Rule, want)
+		}
+	}
+}
+
 // A rule that allows "make" with any operands allows no file below a directory "make ".
 func TestRuleAllowsNoSpacedProgram(t *testing.T) {
 	for script, want := range map[string]string{
