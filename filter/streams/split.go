@@ -2,6 +2,7 @@ package streams
 
 import (
 	"bytes"
+	"cmp"
 	"regexp"
 	"strings"
 	"sync"
@@ -17,7 +18,8 @@ func (p *pass) split(l []byte) (s *stream, body []byte, ok bool) {
 	if place, body, ok := splitRunLine(l); ok {
 		s := p.byPrefix[string(place)]
 		if s == nil {
-			s = p.addPrefixed(string(place), string(bytes.Replace(place, []byte("\t"), []byte(" / "), 1)), "")
+			name := cmp.Or(string(bytes.Replace(place, []byte("\t"), []byte(" / "), 1)), "job")
+			s = p.addPrefixed(string(place), name, "")
 		}
 		return s, body, true
 	}
@@ -188,7 +190,7 @@ func isHeader(l []byte) bool {
 // as in "@acme/api:test" or "packages/api test".
 func (p *pass) usualCommand(name string) string {
 	if firstWord(p.run.Command) == "gh" {
-		return p.run.Command
+		return "gh run view"
 	}
 	if i := strings.LastIndexAny(name, ":# "); i >= 0 {
 		return "npm run " + name[i+1:]

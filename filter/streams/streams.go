@@ -109,7 +109,7 @@ func (p *pass) Line(l []byte) {
 func (p *pass) prefixedLine(s *stream, l []byte) {
 	if title, ok := bytes.CutPrefix(l, []byte("##[group]Run ")); ok {
 		if s.lines.Count() > 0 || s.shown { // the log does not name its steps
-			next := p.add(s.name, p.run.Command)
+			next := p.add(s.name, p.usualCommand(s.name))
 			for prefix, o := range p.byPrefix {
 				if o == s {
 					p.byPrefix[prefix] = next
