@@ -174,6 +174,9 @@ func decodeResource(raw []byte, field string) (*Resource, error) {
 		return nil, paramsErrorf(field, "must have text or blob")
 	}
 	content, err := o.requiredString(key)
+	if key == "text" && strings.Contains(content, "\x00") { // the client read a binary file as text, and lost bytes
+		content = "[unreadable binary data]"
+	}
 	*to = &content
 	return r, err
 }

@@ -88,6 +88,7 @@ func TestPromptContent(t *testing.T) {
 		"broken link":   {link("data:text/plain;base64,?", `"name":"a"`), ContentBlock{}, "prompt[0].resource.blob: is not base64"},
 		"large link":    {link("data:,"+strings.Repeat("x", 33), `"name":"a"`), ContentBlock{}, "prompt[0].resource.text: has 33 bytes, over the limit of 32"},
 		"uri with data": {`{"type":"image","mimeType":"image/gif","data":"` + b64(gif) + `","uri":"data:image/gif;base64,` + b64(gif) + `"}`, picture("image/gif", gif), ""},
+		"bytes as text": {resource(`"text":"\ufffdPNG\u0000","mimeType":"image/png"`), embedded(Resource{Text: textOf("[unreadable binary data]"), MIMEType: "image/png"}), ""},
 		"empty blob":    {resource(`"blob":""`), embedded(Resource{Blob: textOf("")}), ""},
 		"resource":      {resource(`"text":"x","mimeType":"text/plain"`), embedded(Resource{Text: textOf("x"), MIMEType: "text/plain"}), ""},
 		"large text":    {resource(`"text":"` + strings.Repeat("x", 33) + `"`), ContentBlock{}, "prompt[0].resource.text: has 33 bytes, over the limit of 32"},
