@@ -73,16 +73,14 @@ type selectorPiece struct {
 // splitSelector splits a selector at its combinators and commas. Text in brackets,
 // parentheses or quotes, or after a backslash, stays unchanged.
 func splitSelector(text string) ([]selectorPiece, error) {
-	var pieces []selectorPiece
-	var current strings.Builder
-	combinator, pending := byte(0), byte(0)
+	var s selectorSplitter
 	depth, quote := 0, byte(0)
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		inside := depth > 0 || quote != 0
 		switch {
 		case c == '\\' && i+1 < len(text):
-			current.WriteByte(c)
+			s.current.WriteByte(c)
 			i++
 			c, inside = text[i], true
 		case quote != 0:
@@ -98,43 +96,67 @@ func splitSelector(text string) ([]selectorPiece, error) {
 			depth--
 		}
 		if inside || !strings.ContainsRune(" \t\r\n\f>+~,", rune(c)) {
-			if pending != 0 && current.Len() == 0 {
-				combinator = pending
-			}
-			pending = 0
-			current.WriteByte(c)
-			continue
+			s.addText(c)
+		} else if err := s.addSeparator(c); err != nil {
+			return nil, err
 		}
-		if current.Len() > 0 {
-			pieces = append(pieces, selectorPiece{combinator, current.String()})
-			current.Reset()
-			pending = ' '
-		}
-		switch {
-		case strings.ContainsRune(" \t\r\n\f", rune(c)):
-		case len(pieces) == 0 || pending != ' ':
-			return nil, fmt.Errorf("has a %q with nothing before it", c)
-		case c == ',':
-			pending, combinator = ',', 0
-		default:
-			pending = c
-		}
+	}
+	return s.end()
+}
+
+// selectorSplitter collects the pieces of a selector.
+type selectorSplitter struct {
+	pieces     []selectorPiece
+	current    strings.Builder // the text of the piece that is not complete
+	combinator byte            // before that piece
+	pending    byte            // the separator after the last piece: ' ', ',' or a combinator; 0 inside a piece
+}
+
+// addText adds a byte of a piece.
+func (s *selectorSplitter) addText(c byte) {
+	if s.pending != 0 && s.current.Len() == 0 {
+		s.combinator = s.pending
+	}
+	s.pending = 0
+	s.current.WriteByte(c)
+}
+
+// addSeparator adds a space, a comma or a combinator.
+func (s *selectorSplitter) addSeparator(c byte) error {
+	if s.current.Len() > 0 {
+		s.pieces = append(s.pieces, selectorPiece{s.combinator, s.current.String()})
+		s.current.Reset()
+		s.pending = ' '
 	}
 	switch {
-	case current.Len() > 0:
-		pieces = append(pieces, selectorPiece{combinator, current.String()})
-	case pending != 0 && pending != ' ':
-		return nil, fmt.Errorf("ends with %q", pending)
+	case strings.ContainsRune(" \t\r\n\f", rune(c)):
+	case len(s.pieces) == 0 || s.pending != ' ':
+		return fmt.Errorf("has a %q with nothing before it", c)
+	case c == ',':
+		s.pending, s.combinator = ',', 0
+	default:
+		s.pending = c
 	}
-	if len(pieces) == 0 {
+	return nil
+}
+
+// end returns the pieces. The first one after a comma has no combinator.
+func (s *selectorSplitter) end() ([]selectorPiece, error) {
+	switch {
+	case s.current.Len() > 0:
+		s.pieces = append(s.pieces, selectorPiece{s.combinator, s.current.String()})
+	case s.pending != 0 && s.pending != ' ':
+		return nil, fmt.Errorf("ends with %q", s.pending)
+	}
+	if len(s.pieces) == 0 {
 		return nil, fmt.Errorf("is empty")
 	}
-	for i := range pieces {
-		if pieces[i].combinator == ',' {
-			pieces[i].combinator = 0
+	for i := range s.pieces {
+		if s.pieces[i].combinator == ',' {
+			s.pieces[i].combinator = 0
 		}
 	}
-	return pieces, nil
+	return s.pieces, nil
 }
 
 // checkFlat refuses a part that would need a search of its own: combinators within

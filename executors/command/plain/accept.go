@@ -292,19 +292,11 @@ func (p *program) print(g parsedOption) []string {
 // of its words. name is the program's, as a word of the plain form.
 func (p *program) accept(b *builder, name string, words []Word) (*acceptedCommand, error) {
 	opts, named, err := p.parse(b, words)
+	if err == nil {
+		err = p.checkParsed(opts, name)
+	}
 	if err != nil {
 		return nil, err
-	}
-	if p.check != nil {
-		if err := p.check(opts); err != nil {
-			return nil, err
-		}
-	}
-	if p.expandsAtFiles && opts.mayExpandAtFiles() {
-		return nil, errors.New("it would read its words from a file")
-	}
-	if p.operands == noOperands && len(opts.operands) > 0 || p.maxOperands > 0 && len(opts.operands) > p.maxOperands {
-		return nil, fmt.Errorf("it has more operands than %s reads", name)
 	}
 	out := &acceptedCommand{
 		env:    slices.Clone(p.env),
@@ -350,6 +342,23 @@ func (p *program) accept(b *builder, name string, words []Word) (*acceptedComman
 	}
 	out.xargsInput = p.nameLister(opts, len(read) == 0, out)
 	return out, nil
+}
+
+// checkParsed returns an error about options or operands that the table does not declare
+// together.
+func (p *program) checkParsed(o *parsedOptions, name string) error {
+	if p.check != nil {
+		if err := p.check(o); err != nil {
+			return err
+		}
+	}
+	switch {
+	case p.expandsAtFiles && o.mayExpandAtFiles():
+		return errors.New("it would read its words from a file")
+	case p.operands == noOperands && len(o.operands) > 0, p.maxOperands > 0 && len(o.operands) > p.maxOperands:
+		return fmt.Errorf("it has more operands than %s reads", name)
+	}
+	return nil
 }
 
 // fileOperands returns the operands without a leading pattern.

@@ -15,7 +15,7 @@ type segment []token
 type token struct {
 	kind tokenKind
 	char byte
-	set  *[256 / 64]uint64
+	set  *byteSet
 }
 
 type tokenKind uint8
@@ -74,72 +74,74 @@ func parseGlob(pattern string) (g glob, ok bool) {
 }
 
 // parseSet parses a class whose "[" is before i. end is the index after its "]".
-func parseSet(p string, i int) (set *[4]uint64, end int, ok bool) {
-	set = &[4]uint64{}
-	add := func(from, to byte) {
-		for c := int(from); c <= int(to); c++ {
-			set[c/64] |= 1 << (c % 64)
-		}
-	}
+func parseSet(p string, i int) (set *byteSet, end int, ok bool) {
+	set = &byteSet{}
 	not := i < len(p) && (p[i] == '!' || p[i] == '^')
 	if not {
 		i++
 	}
-	prev, hasPrev := byte(0), false
-	for first := true; ; first = false {
-		if i >= len(p) {
-			return nil, 0, false
-		}
-		c := p[i]
-		i++
-		switch {
-		case c == ']' && !first:
+	first, canBeginRange := byte(0), false
+	for begin := i; i < len(p); {
+		if p[i] == ']' && i > begin {
 			if not {
-				for n := range set {
-					set[n] = ^set[n]
-				}
+				set.invert()
 			}
-			return set, i, true
-		case c == '-' && hasPrev && i < len(p) && p[i] != ']':
-			c = p[i]
-			i++
-			if c == '\\' {
-				if i >= len(p) {
-					return nil, 0, false
-				}
-				c = p[i]
-				i++
-			}
-			add(prev, c)
-			hasPrev = false
-			continue
-		case c == '[' && i < len(p) && p[i] == ':':
-			name, _, closed := strings.Cut(p[i+1:], "]")
+			return set, i + 1, true
+		}
+		if class, isClass := strings.CutPrefix(p[i:], "[:"); isClass {
+			name, _, closed := strings.Cut(class, "]")
 			if !closed {
 				return nil, 0, false
 			}
-			if !strings.HasSuffix(name, ":") { // a plain "["
-				break
+			if name, isClass = strings.CutSuffix(name, ":"); isClass { // else it is a plain "["
+				ranges, known := classes[name]
+				if !known {
+					return nil, 0, false
+				}
+				for n := 0; n < len(ranges); n += 2 {
+					set.add(ranges[n], ranges[n+1])
+				}
+				i += len("[:") + len(name) + len(":]")
+				canBeginRange = false
+				continue
 			}
-			ranges, known := classes[name[:len(name)-1]]
-			if !known {
-				return nil, 0, false
-			}
-			for n := 0; n < len(ranges); n += 2 {
-				add(ranges[n], ranges[n+1])
-			}
-			i += len(name) + 2
-			hasPrev = false
-			continue
-		case c == '\\':
-			if i >= len(p) {
-				return nil, 0, false
-			}
-			c = p[i]
+		}
+		endsRange := canBeginRange && p[i] == '-' && i+1 < len(p) && p[i+1] != ']'
+		if endsRange {
 			i++
 		}
-		add(c, c)
-		prev, hasPrev = c, true
+		if p[i] == '\\' {
+			if i++; i == len(p) {
+				return nil, 0, false
+			}
+		}
+		c := p[i]
+		i++
+		if endsRange {
+			set.add(first, c)
+		} else {
+			set.add(c, c)
+		}
+		first, canBeginRange = c, !endsRange
+	}
+	return nil, 0, false
+}
+
+// byteSet is a set of bytes.
+type byteSet [4]uint64
+
+// add adds the bytes from first to last.
+func (s *byteSet) add(first, last byte) {
+	for c := int(first); c <= int(last); c++ {
+		s[c/64] |= 1 << (c % 64)
+	}
+}
+
+func (s *byteSet) has(c byte) bool { return s[c/64]&(1<<(c%64)) != 0 }
+
+func (s *byteSet) invert() {
+	for i := range s {
+		s[i] = ^s[i]
 	}
 }
 
@@ -215,7 +217,7 @@ func (t token) matches(c byte) bool {
 	case anyToken:
 		return true
 	case setToken:
-		return t.set[c/64]&(1<<(c%64)) != 0
+		return t.set.has(c)
 	}
 	return t.char == c
 }
