@@ -175,7 +175,9 @@ func (s *Sessions) load(ctx context.Context, client *acp.Client, p acp.LoadSessi
 // findOrRestore returns a session and a turn in its queue. A session that is not open
 // is read from the store; only then the events are not nil. While a closed session's
 // turns are still ending, it waits: two Sessions of one id would mix up its log.
-func (s *Sessions) findOrRestore(ctx context.Context, client *acp.Client, p acp.LoadSessionRequest) (*Session, *turn, []transcript.Event, error) {
+func (s *Sessions) findOrRestore(
+	ctx context.Context, client *acp.Client, p acp.LoadSessionRequest,
+) (*Session, *turn, []transcript.Event, error) {
 	if err := s.lockLoading(ctx, p.ID()); err != nil {
 		return nil, nil, nil, err
 	}

@@ -48,7 +48,8 @@ func plural(n int, noun string) string {
 // title returns the question whether to rewind, without its question mark.
 func (r *rewindRun) title() string {
 	what := map[string]string{
-		transcript.RewindFiles: "the files", transcript.RewindConversation: "the conversation", transcript.RewindBoth: "the files and the conversation",
+		transcript.RewindFiles: "the files", transcript.RewindConversation: "the conversation",
+		transcript.RewindBoth: "the files and the conversation",
 	}[r.event.Mode]
 	if r.event.Redo {
 		return fmt.Sprintf("Take back the rewind to before turn %d (%s)", r.event.Turn, what)

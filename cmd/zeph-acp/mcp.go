@@ -115,7 +115,8 @@ func newMCPAdd(f *flags) *cobra.Command {
 func wrongServer(s mcp.Server) error {
 	wrong := s.Validate()
 	for _, value := range []struct{ key, name string }{
-		{"name", "NAME"}, {"url", "--url"}, {"transport", "--transport"}, {"env", "--env"}, {"headers", "--header"}, {"oauth_port", "--oauth-port"},
+		{"name", "NAME"}, {"url", "--url"}, {"transport", "--transport"}, {"env", "--env"}, {"headers", "--header"},
+		{"oauth_port", "--oauth-port"},
 	} {
 		if text := wrong[value.key]; text != "" {
 			return usageError("%s: %s", value.name, text)

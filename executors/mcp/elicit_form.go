@@ -82,7 +82,8 @@ func fieldOrder(s jsonschema.Schema) []string {
 func formField(f *jsonschema.Schema) (*jsonschema.Schema, error) {
 	out := &jsonschema.Schema{
 		Type: f.Type, Title: boundedLabel(f.Title), Description: boundedLabel(f.Description), Default: f.Default, Format: f.Format,
-		MinLength: f.MinLength, MaxLength: f.MaxLength, Pattern: f.Pattern, Minimum: f.Minimum, Maximum: f.Maximum, MinItems: f.MinItems, MaxItems: f.MaxItems,
+		MinLength: f.MinLength, MaxLength: f.MaxLength, Pattern: f.Pattern, Minimum: f.Minimum, Maximum: f.Maximum,
+		MinItems: f.MinItems, MaxItems: f.MaxItems,
 	}
 	var err error
 	out.Enum, out.OneOf, err = choices(f.Enum, f.OneOf, f.Extra["enumNames"])

@@ -153,8 +153,9 @@ func (r *remote) listen(req *http.Request) (*http.Response, error) {
 	switch {
 	case errors.Is(err, errNoStream):
 		return &http.Response{
-			Status: "405 no stream", StatusCode: http.StatusMethodNotAllowed, Proto: req.Proto, ProtoMajor: req.ProtoMajor, ProtoMinor: req.ProtoMinor,
-			Header: http.Header{}, Body: http.NoBody, Request: req,
+			Status: "405 no stream", StatusCode: http.StatusMethodNotAllowed, Proto: req.Proto, ProtoMajor: req.ProtoMajor,
+			ProtoMinor: req.ProtoMinor,
+			Header:     http.Header{}, Body: http.NoBody, Request: req,
 		}, nil
 	case err != nil:
 		return nil, err

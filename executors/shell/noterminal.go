@@ -30,7 +30,8 @@ func (e *Executor) refuseKeys(script string) *executors.Failure {
 		return nil
 	}
 	for _, c := range parsed.Commands {
-		if !slices.Contains(editors, c.Program()) || slices.ContainsFunc(c.Args(), func(w command.Word) bool { return !w.Literal || batchArgument.MatchString(w.Text) }) {
+		if !slices.Contains(editors, c.Program()) ||
+			slices.ContainsFunc(c.Args(), func(w command.Word) bool { return !w.Literal || batchArgument.MatchString(w.Text) }) {
 			continue
 		}
 		return executors.Failuref(executors.InvalidParameters, "%s waits for keys, and a command has no terminal", c.Program()).
@@ -51,7 +52,8 @@ const sshNotice = "Pseudo-terminal will not be allocated because stdin is not a 
 
 // noTerminalNote returns a note for a command that failed because it has no terminal, or "".
 func (o Output) noTerminalNote() string {
-	if o.ExitCode == nil || *o.ExitCode == 0 || len(o.Text) > maxNoTerminalOutput || !lacksTerminal.MatchString(strings.ReplaceAll(o.Text, sshNotice, "")) {
+	if o.ExitCode == nil || *o.ExitCode == 0 || len(o.Text) > maxNoTerminalOutput ||
+		!lacksTerminal.MatchString(strings.ReplaceAll(o.Text, sshNotice, "")) {
 		return ""
 	}
 	return "[a command has no terminal: use a form of it that needs none]"

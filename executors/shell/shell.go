@@ -211,7 +211,9 @@ func (e *Executor) execute(ctx context.Context, call *executors.Call, in *bashIn
 
 // run runs a command to its end, and undoes it if it failed and there is a
 // snapshot.
-func (e *Executor) run(ctx context.Context, call *executors.Call, in *bashInput, snap *rollback.Snapshot, note string) (executors.Result, error) {
+func (e *Executor) run(
+	ctx context.Context, call *executors.Call, in *bashInput, snap *rollback.Snapshot, note string,
+) (executors.Result, error) {
 	timeout := e.Timeout
 	if in.Timeout > 0 {
 		timeout = time.Duration(in.Timeout) * time.Second

@@ -24,7 +24,9 @@ func (e *Executor) transactional(call *executors.Call) bool {
 // takeSnapshot makes a snapshot of the files that a command may write. If that fails, note
 // says so to the model; if the command must not run without a snapshot, the error
 // does.
-func (e *Executor) takeSnapshot(ctx context.Context, call *executors.Call, in *bashInput) (snap *rollback.Snapshot, note string, failed error) {
+func (e *Executor) takeSnapshot(
+	ctx context.Context, call *executors.Call, in *bashInput,
+) (snap *rollback.Snapshot, note string, failed error) {
 	if !e.transactional(call) {
 		return nil, "", nil
 	}

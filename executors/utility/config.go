@@ -42,7 +42,8 @@ func (c Config) Validate() map[string]string {
 		wrong["threshold"] = "must be a number"
 	}
 	for key, weight := range map[string]float64{
-		"gain_weight": c.GainWeight, "cost_weight": c.CostWeight, "redundancy_weight": c.RedundancyWeight, "uncertainty_bonus": c.UncertaintyBonus,
+		"gain_weight": c.GainWeight, "cost_weight": c.CostWeight, "redundancy_weight": c.RedundancyWeight,
+		"uncertainty_bonus": c.UncertaintyBonus,
 	} {
 		if !(weight >= 0) || math.IsInf(weight, 0) { // also a NaN
 			wrong[key] = fmt.Sprintf("must be at least 0, is %v", weight)

@@ -292,7 +292,8 @@ func forModel(tools []executors.Tool) []llm.Tool {
 	out := make([]llm.Tool, len(tools))
 	for i, tool := range tools {
 		out[i] = llm.Tool{
-			Name: tool.Name, Description: tool.Description, Schema: tool.Offered(), Invocation: llm.Invocation(tool.Invocation), Foreign: tool.Server != "",
+			Name: tool.Name, Description: tool.Description, Schema: tool.Offered(), Invocation: llm.Invocation(tool.Invocation),
+			Foreign: tool.Server != "",
 		}
 	}
 	return out

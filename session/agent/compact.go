@@ -228,7 +228,9 @@ func (w *compactionRun) replaceOlder(ctx context.Context, c transcript.Compactio
 
 // addToDigest puts a text that replaces messages into the digest, and returns it. The
 // model's own compaction adds an entry of knowledge; any other extends the summary.
-func (w *compactionRun) addToDigest(ctx context.Context, d *transcript.Digest, old []llm.Message, replace replacement) (text string, err error) {
+func (w *compactionRun) addToDigest(
+	ctx context.Context, d *transcript.Digest, old []llm.Message, replace replacement,
+) (text string, err error) {
 	if w.strategy != transcript.Autonomous {
 		d.Summary, err = replace(ctx, d.Summary, old, w.bytesFor(w.room.messages/summaryShare))
 		return d.Summary, err

@@ -161,7 +161,9 @@ func (r *runningCall) innerTurn(d executors.Delegation, model llm.Model) *turn {
 
 // callAfterwards makes a call for an inner turn that has ended. The call passes the session's
 // chain.
-func (t *turn) callAfterwards(ctx context.Context, tool string, input any, still func(context.Context) *executors.Failure) (executors.Result, error) {
+func (t *turn) callAfterwards(
+	ctx context.Context, tool string, input any, still func(context.Context) *executors.Failure,
+) (executors.Result, error) {
 	data, err := json.Marshal(input)
 	if err != nil {
 		return executors.Result{}, err
@@ -259,7 +261,8 @@ func (t *turn) showStart(ctx context.Context, d executors.Delegation) error {
 		return err
 	}
 	return t.Send(ctx, acp.SessionMessage{
-		Update: acp.UpdateSessionText, MessageID: t.NewID(), Sender: t.Session, Recipient: t.caller(), Content: []acp.ContentBlock{acp.TextBlock(d.Task)},
+		Update: acp.UpdateSessionText, MessageID: t.NewID(), Sender: t.Session, Recipient: t.caller(),
+		Content: []acp.ContentBlock{acp.TextBlock(d.Task)},
 	})
 }
 

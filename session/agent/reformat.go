@@ -32,7 +32,9 @@ const maxReformat = maxAside
 
 // ask asks once for a corrected input. With an error it returns the partial
 // answer.
-func (f *Reformatter) ask(ctx context.Context, tool executors.Tool, input json.RawMessage, failure string) (corrected json.RawMessage, answer aside, err error) {
+func (f *Reformatter) ask(
+	ctx context.Context, tool executors.Tool, input json.RawMessage, failure string,
+) (corrected json.RawMessage, answer aside, err error) {
 	question, err := reformatQuestion(tool, input, failure)
 	if err != nil {
 		return nil, answer, err

@@ -56,7 +56,8 @@ func (r *replayer) sendChild(call, report string) {
 	var input struct{ Task string }
 	if json.Unmarshal(shown.RawInput, &input) == nil && input.Task != "" {
 		send(acp.SessionMessage{
-			Update: acp.UpdateSessionText, MessageID: call + "-task", Sender: parent, Recipient: id, Content: []acp.ContentBlock{acp.TextBlock(input.Task)},
+			Update: acp.UpdateSessionText, MessageID: call + "-task", Sender: parent, Recipient: id,
+			Content: []acp.ContentBlock{acp.TextBlock(input.Task)},
 		})
 	}
 	failed := map[string]bool{}

@@ -16,7 +16,9 @@ import (
 // stderr. If cfg.File is set, the same lines and all warnings are appended to
 // that file, which is private to the user; closeFile closes it. Getenv names
 // the home directory.
-func NewLogger(cfg config.LogConfig, getenv func(string) string, stderr io.Writer) (logger *slog.Logger, closeFile func() error, err error) {
+func NewLogger(
+	cfg config.LogConfig, getenv func(string) string, stderr io.Writer,
+) (logger *slog.Logger, closeFile func() error, err error) {
 	level := logLevel(cfg.Level)
 	handler := slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level})
 	if cfg.File == "" {

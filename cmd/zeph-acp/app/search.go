@@ -23,7 +23,9 @@ func SearchWords(text string) []string {
 // FindMessages returns the messages of the sessions with all of the words, the best first.
 // A word also matches longer words that begin with it. Unread is the number of sessions for
 // which the time was too short.
-func (a *App) FindMessages(ctx context.Context, sessions []store.Session, words []string, limit int) (found []store.Message, unread int, err error) {
+func (a *App) FindMessages(
+	ctx context.Context, sessions []store.Session, words []string, limit int,
+) (found []store.Message, unread int, err error) {
 	var dirs []string
 	seen := map[string]bool{}
 	for _, s := range sessions {

@@ -73,7 +73,8 @@ func administratorsOwn(name string, sd *windows.SECURITY_DESCRIPTOR, owner strin
 		if err := windows.GetAce(acl, i, &ace); err != nil {
 			return err
 		}
-		if ace.Header.AceType != windows.ACCESS_ALLOWED_ACE_TYPE || ace.Header.AceFlags&windows.INHERIT_ONLY_ACE != 0 || ace.Mask&writeRights == 0 {
+		if ace.Header.AceType != windows.ACCESS_ALLOWED_ACE_TYPE || ace.Header.AceFlags&windows.INHERIT_ONLY_ACE != 0 ||
+			ace.Mask&writeRights == 0 {
 			continue
 		}
 		if who := (*windows.SID)(unsafe.Pointer(&ace.SidStart)).String(); !slices.Contains(trusted, who) {

@@ -144,7 +144,9 @@ func (s *Scope) walk(ctx context.Context, visit func(dir *workspace.Dir, name, a
 	return nil
 }
 
-func (s *Scope) walkEntry(ctx context.Context, dir *workspace.Dir, name, abs string, visit func(*workspace.Dir, string, string, fs.FileInfo) error) error {
+func (s *Scope) walkEntry(
+	ctx context.Context, dir *workspace.Dir, name, abs string, visit func(*workspace.Dir, string, string, fs.FileInfo) error,
+) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

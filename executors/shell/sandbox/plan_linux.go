@@ -235,7 +235,8 @@ func (p *planner) grantWriting(path string, grants []grant) []grant {
 	}
 	for _, c := range all {
 		sub := strings.TrimSuffix(path, "/") + "/" + c.name
-		if c.kind != unix.DT_LNK && !p.isOwn(path, sub) && !workspace.Within("/dev", sub) && !workspace.Within("/proc", sub) && !workspace.Within("/sys", sub) {
+		if c.kind != unix.DT_LNK && !p.isOwn(path, sub) && !workspace.Within("/dev", sub) && !workspace.Within("/proc", sub) &&
+			!workspace.Within("/sys", sub) {
 			grants = p.grantWriting(sub, grants)
 		}
 	}

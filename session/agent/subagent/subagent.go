@@ -202,7 +202,8 @@ func (s *Set) readProjectType(name string, found []Type) (t Type, subject approv
 		Prompt      string   `json:"prompt"`
 	}{t.Name, t.Description, t.Tools, t.except, t.Model, t.Worktree, t.Prompt}, "", "  ")
 	return t, approval.Subject{
-		Verb: "Use", Kind: "sub-agents", What: "the sub-agent " + t.Name, File: name, Dir: s.options.Dir, Text: string(text), Covers: []string{string(data)},
+		Verb: "Use", Kind: "sub-agents", What: "the sub-agent " + t.Name, File: name, Dir: s.options.Dir, Text: string(text),
+		Covers: []string{string(data)},
 	}, err
 }
 

@@ -40,7 +40,9 @@ type Vectors struct {
 // rank returns the similarity of each tool to the prompt, or NaN if the tool
 // could not be embedded, and the number of embedded tools. The error is that of
 // the prompt's embedding.
-func (v *Vectors) rank(ctx context.Context, model string, e llm.Embedder, prompt string, all []llm.Tool, rest []int) (scores []float64, known int, err error) {
+func (v *Vectors) rank(
+	ctx context.Context, model string, e llm.Embedder, prompt string, all []llm.Tool, rest []int,
+) (scores []float64, known int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, embedTimeout)
 	defer cancel()
 	query, err := embed(ctx, e, []string{strings.ToValidUTF8(prompt[:min(len(prompt), maxEmbedded)], "")})

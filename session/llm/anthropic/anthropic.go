@@ -186,7 +186,8 @@ func (c *Model) post(ctx context.Context, req llm.Request, messages []llm.Messag
 // wantsThoughts reports whether a request failed because thoughts are missing.
 func wantsThoughts(err error) bool {
 	e, ok := errors.AsType[*wire.StatusError](err)
-	return ok && e.Status == http.StatusBadRequest && (strings.Contains(e.Message, "thinking") || strings.Contains(e.Message, "reasoning_content")) &&
+	return ok && e.Status == http.StatusBadRequest &&
+		(strings.Contains(e.Message, "thinking") || strings.Contains(e.Message, "reasoning_content")) &&
 		(strings.Contains(e.Message, "is missing") || strings.Contains(e.Message, "must be passed back"))
 }
 

@@ -57,7 +57,9 @@ func (r *retrier) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Eve
 // relayAnswer asks the model and passes its answer on. If the provider fails before the
 // answer began, with an error that hold accepts, relayAnswer returns that error instead
 // of passing it on; nil means that the answer is over.
-func relayAnswer(ctx context.Context, m llm.Model, req llm.Request, yield func(llm.Event, error) bool, hold func(*llm.Error) bool) *llm.Error {
+func relayAnswer(
+	ctx context.Context, m llm.Model, req llm.Request, yield func(llm.Event, error) bool, hold func(*llm.Error) bool,
+) *llm.Error {
 	begun := false
 	for ev, err := range m.Stream(ctx, req) {
 		if err != nil && !begun && ctx.Err() == nil {

@@ -35,7 +35,8 @@ func (o *Model) hintFor(f *llm.Error, err error) {
 		f.Hint, f.Retryable = fmt.Sprintf("the window is %d tokens: type /compact, or set a larger context_window", o.Window()), false
 	case strings.Contains(message, "requires more system memory"), strings.Contains(message, "out of memory"):
 		f.Hint, f.Retryable = "pick a smaller model, or set a smaller context_window", false
-	case f.Status == http.StatusNotFound && model != "" && strings.Contains(message, "not found") && strings.Contains(message, "model") && !IsHosted(o.base):
+	case f.Status == http.StatusNotFound && model != "" && strings.Contains(message, "not found") &&
+		strings.Contains(message, "model") && !IsHosted(o.base):
 		f.Hint = "run: ollama pull " + model
 	case wire.IsAuth(f.Status) && o.endpoint.KeyEnv == "":
 		f.Hint = "run: ollama signin, or name the variable of a key with api_key_env"
