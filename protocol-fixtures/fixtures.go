@@ -162,15 +162,17 @@ func (f *Fixture) initializes() bool {
 	return false
 }
 
-// formatLine formats a frame as a line of frames.jsonl. verbatim keeps it byte by byte.
-func formatLine(side string, frame []byte, verbatim bool) string {
-	text := string(frame)
-	if verbatim {
-		text = quoted(text)
-		if back := ""; json.Unmarshal([]byte(text), &back) != nil || back != string(frame) {
-			return fmt.Sprintf("{%q: %q}", side+"_base64", base64.StdEncoding.EncodeToString(frame))
-		}
+// formatVerbatim formats the bytes of a frame as a line of frames.jsonl.
+func formatVerbatim(side string, frame []byte) string {
+	text := quoted(string(frame))
+	if back := ""; json.Unmarshal([]byte(text), &back) != nil || back != string(frame) {
+		return fmt.Sprintf("{%q: %q}", side+"_base64", base64.StdEncoding.EncodeToString(frame))
 	}
+	return formatLine(side, text)
+}
+
+// formatLine formats a frame as a line of frames.jsonl.
+func formatLine(side, text string) string {
 	return fmt.Sprintf("%-10s %s}", fmt.Sprintf("{%q:", side), text)
 }
 

@@ -1,7 +1,6 @@
 package fixtures
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -86,7 +85,7 @@ func (r *Recorder) line(side string, line []byte) string {
 	}
 	n, err := parseNode(line)
 	if err != nil || n.open != '{' {
-		return formatLine(side, line, true)
+		return formatVerbatim(side, line)
 	}
 	if side == client && n.maskSecrets() {
 		line = []byte(n.String())
@@ -106,7 +105,7 @@ func (r *Recorder) line(side string, line []byte) string {
 		return r.names.replace(key, s)
 	})
 	if ambiguous && side == client { // it would look like a name
-		return formatLine(side, line, true)
+		return formatVerbatim(side, line)
 	}
-	return formatLine(side, bytes.TrimSpace([]byte(n.String())), false)
+	return formatLine(side, strings.TrimSpace(n.String()))
 }

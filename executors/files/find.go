@@ -189,14 +189,14 @@ func (t *tools) findIn(ctx context.Context, s findPlan, in *findInput, watch *wa
 		found.total++
 		return true
 	}
-	unseen, err := walk.Do(ctx, t.tree(s.target, in.IncludeIgnored), func() walk.Visit[foundPath] { return visit },
+	unseen, err := walk.Do(ctx, t.tree(s.target, t.ignoring(in.IncludeIgnored)), func() walk.Visit[foundPath] { return visit },
 		func(f foundPath) int { return len(f.path) }, collect)
 	return found, unseen.String(), err
 }
 
 // tree is the part of the file system that a search below tg visits.
-func (t *tools) tree(tg target, includeIgnored bool) walk.Tree {
-	return walk.Tree{Roots: t.roots, Dir: tg.abs, Ignore: t.ignoring(includeIgnored), Budget: t.budget}
+func (t *tools) tree(tg target, respectIgnore bool) walk.Tree {
+	return walk.Tree{Roots: t.roots, Dir: tg.abs, Ignore: respectIgnore, Budget: t.budget}
 }
 
 // ignoring reports whether ignore files apply. They do unless the user or the

@@ -209,7 +209,7 @@ func (t *tools) grepTree(ctx context.Context, tg target, in *grepInput, out *gre
 			return found, found.Line > 0, nil
 		}
 	}
-	n, err := walk.Do(ctx, t.tree(tg, in.IncludeIgnored), newVisit, fileMatches.Size, func(f fileMatches) bool {
+	n, err := walk.Do(ctx, t.tree(tg, t.ignoring(in.IncludeIgnored)), newVisit, fileMatches.Size, func(f fileMatches) bool {
 		f.path = tg.below(f.path)
 		return out.add(f)
 	})

@@ -71,7 +71,7 @@ func (t *tools) searchCode(ctx context.Context, _ *executors.Call, in *codeInput
 	s := &codeSearch{tools: t, start: tg, included: included, limit: most, Search: code.NewSearch(q, most)}
 	res := executors.Result{}
 	if t.isDirectory(tg) {
-		s.watch = t.watch(tg, t.ignoring(false))
+		s.watch = t.watch(tg, t.cfg.RespectIgnore)
 		if err = s.directory(ctx, q); err == nil && s.note == "" {
 			res.Valid, res.ValidSize = s.watch.valid()
 		}
@@ -153,7 +153,7 @@ func (s *codeSearch) walk(ctx context.Context, wanted func(walk.Entry) bool) err
 			return found, len(found.hits) > 0, nil
 		}
 	}
-	n, err := walk.Do(ctx, s.tree(s.start, false), newVisit, codeHits.size, func(f codeHits) bool {
+	n, err := walk.Do(ctx, s.tree(s.start, s.cfg.RespectIgnore), newVisit, codeHits.size, func(f codeHits) bool {
 		if f.missed != nil {
 			s.unsearched = append(s.unsearched, *f.missed)
 		}

@@ -102,12 +102,12 @@ func (i *instance) connectRemote(ctx context.Context) (*sdk.ClientSession, error
 	i.update(func() { i.remote = r })
 	context.AfterFunc(ctx, func() { time.AfterFunc(stdio.Polite, r.connections.closeAll) })
 	ctx, note := recordStatus(ctx)
-	sse := i.entry.Transport == transportSSE
-	session, err := i.newClient().Connect(ctx, r.transport(i.entry, sse), i.sessionOptions())
+	session, err := i.newClient().Connect(ctx, r.transport(i.entry.URL, i.entry.Transport), i.sessionOptions())
 	switch note.status().code {
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed:
 		if err != nil && i.entry.Transport == "" {
-			if older, olderErr := i.newClient().Connect(ctx, r.transport(i.entry, true), i.sessionOptions()); olderErr == nil {
+			older, olderErr := i.newClient().Connect(ctx, r.transport(i.entry.URL, transportSSE), i.sessionOptions())
+			if olderErr == nil {
 				return older, nil
 			}
 		}

@@ -233,13 +233,14 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// transport returns the SDK's transport by which a server is reached.
-func (r *remote) transport(e Server, sse bool) sdk.Transport {
+// transport returns the SDK's transport to a URL by which a server is reached. kind is a
+// value of [Server.Transport].
+func (r *remote) transport(url, kind string) sdk.Transport {
 	client := &http.Client{Transport: r}
-	if r.sse = sse; sse {
-		return &sdk.SSEClientTransport{Endpoint: e.URL, HTTPClient: client, MaxEventSize: maxBody}
+	if r.sse = kind == transportSSE; r.sse {
+		return &sdk.SSEClientTransport{Endpoint: url, HTTPClient: client, MaxEventSize: maxBody}
 	}
-	return &sdk.StreamableClientTransport{Endpoint: e.URL, HTTPClient: client, MaxEventSize: maxBody}
+	return &sdk.StreamableClientTransport{Endpoint: url, HTTPClient: client, MaxEventSize: maxBody}
 }
 
 // close drops the connections that are not in use.
