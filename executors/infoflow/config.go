@@ -49,17 +49,7 @@ func (c Config) Validate() map[string]string {
 // Tighten adds the patterns of a repository's file, and can switch the gate on.
 func (c Config) Tighten(repo Config, keys *tighten.Keys) Config {
 	keys.Enable("enabled", &c.Enabled, repo.Enabled)
-	keys.Adopt("untrusted", true, func() { c.Untrusted = union(c.Untrusted, repo.Untrusted) })
-	keys.Adopt("private", true, func() { c.Private = union(c.Private, repo.Private) })
+	keys.Append("untrusted", &c.Untrusted, repo.Untrusted)
+	keys.Append("private", &c.Private, repo.Private)
 	return c
-}
-
-func union(ours, theirs []string) []string {
-	all := slices.Clone(ours)
-	for _, p := range theirs {
-		if !slices.Contains(all, p) {
-			all = append(all, p)
-		}
-	}
-	return all
 }

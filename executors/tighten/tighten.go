@@ -45,9 +45,17 @@ func (k *Keys) Disable(key string, ours *bool, theirs bool) {
 	k.Adopt(key, !theirs || *ours, func() { *ours = theirs })
 }
 
-// Append adds the elements of a list that makes the configuration stricter.
+// Append adds the new elements of a list that makes the configuration stricter.
 func (k *Keys) Append(key string, ours *[]string, theirs []string) {
-	k.Adopt(key, true, func() { *ours = slices.Concat(*ours, theirs) })
+	k.Adopt(key, true, func() {
+		all := slices.Clone(*ours)
+		for _, s := range theirs {
+			if !slices.Contains(all, s) {
+				all = append(all, s)
+			}
+		}
+		*ours = all
+	})
 }
 
 // Lower adopts a lower limit.
