@@ -139,8 +139,8 @@ var importTable = []struct {
 	{"integration/cmd/...", nil},
 	{"integration/*", []string{"acp", "protocol-fixtures/..."}},
 	{"integration", []string{"acp", "protocol-fixtures/...", "integration/*"}},
-	{"cmd/zeph-acp/config/toml", nil},
-	{"cmd/zeph-acp/keys", []string{"cmd/zeph-acp/config/toml", "session/llm/provider"}},
+	{"cmd/zeph-acp/config/toml", []string{"executors"}},
+	{"cmd/zeph-acp/keys", []string{"executors", "cmd/zeph-acp/config/toml", "session/llm/provider"}},
 	{"cmd/zeph-acp/config", []string{"acp", "audit", "executors/...", "filter", "session/...", "cmd/zeph-acp/config/toml", "cmd/zeph-acp/keys"}},
 	{"cmd/zeph-acp/...", []string{"acp", "audit", "executors/...", "filter/...", "ideproxy", "protocol-fixtures", "session/...", "cmd/zeph-acp/..."}},
 }
