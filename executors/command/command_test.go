@@ -230,7 +230,7 @@ func TestReadOnly(t *testing.T) {
 		"rg x": true, "rg --pre cat x": false, "rg --pre=cat x": false, "sort f": true, "sort -o f f": false, "sort -uo f f": false, "sort --out=f f": false,
 		"uniq a": true, "uniq a b": false, "tree": true, "tree -o x": false, "date": true, "date +%s": true, "date -s x": false, "date 010100002030": false,
 		"echo $x": true, "cat $x": false, "echo hi": true, "printf '%s' x": true, "printf -v PATH x": false,
-		"env": false, "printenv": false, "awk 1 f": false, "xargs ls": true, "xargs touch": false, "node --version": true, "node --version -e x": false, "node -e 1": false,
+		"env": false, "printenv": false, "awk 1 f": true, "awk '{print > 1}' f": false, "xargs ls": true, "xargs touch": false, "node --version": true, "node --version -e x": false, "node -e 1": false,
 		"hostname": true, "hostname evil": false, "command -v x": true, "ps aux": true, "ps auxe": false, "jq . f": true, "jq 'env' f": false,
 		"tail -f x": true, "fd -x rm": false, "fd x": true, "xxd -r f": false, "xxd f g": false, "tee x": false, "dd": false, "ls*": false, "$x": false,
 		"set -euo pipefail": true, "set -- x": false, "cd sub": true,

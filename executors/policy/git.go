@@ -21,17 +21,19 @@ import (
 // permission: git has hundreds, and each version adds more.
 var harmlessGitSettings = lazyregexp.New(`(?i)^(` +
 	`core\.(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|safecrlf|abbrev|quotepath|` +
-	`longpaths|protectntfs|protecthfs|sharedrepository|whitespace|commentchar|untrackedcache|preloadindex|multipackindex|commitgraph)` +
+	`longpaths|protectntfs|protecthfs|sharedrepository|whitespace|commentchar|untrackedcache|preloadindex|multipackindex|commitgraph|` +
+	`hidedotfiles|fscache|trustctime|checkstat|compression)` +
+	// The plain form overrides hooksPath. The others count only for commands that edit or connect.
+	`|core\.(hookspath|editor|sshcommand|askpass)|(alias|credential|gitflow|gui|http|mergetool|difftool|sendemail)\..+|url\..+\.(push)?insteadof` +
 	`|extensions\.(objectformat|refstorage|compatobjectformat)` +
 	`|remote\.[^=]+\.(url|pushurl|fetch|push|tagopt|mirror|prune|prunetags|skipdefaultupdate|skipfetchall|followremotehead|gh-resolved)` +
-	`|branch\.[^=]+\.(remote|merge|rebase|pushremote|description|vscode-merge-base|gh-merge-base|base)|branch\.(autosetupmerge|autosetuprebase)` +
-	`|user\.(name|email|useconfigonly)|(author|committer)\.(name|email)` +
+	`|branch\.[^=]+\.[a-z0-9-]+|branch\.(autosetupmerge|autosetuprebase)|user\.(name|email|useconfigonly|signingkey)|(author|committer)\.(name|email)` +
 	`|(pull|push|fetch|init|rerere|advice|color|column|gc|maintenance|tag|rebase|status|clone|feature|index|pack|` +
 	`transfer|receive|stash|commit|checkout)\.(default|defaultbranch|ff|rebase|prune|prunetags|enabled|auto|autoupdate|` +
 	`autosetupremote|followtags|autosquash|autostash|short|branch|showuntrackedfiles|status|ui|` +
 	`diff|detachedhead|strategy|fsckobjects|updaterefs|verbose|version|threads|gpgsign|guess|manyfiles)` +
-	`|merge\.(conflictstyle|ff|renames|renamelimit|stat|log)` +
-	`|diff\.(renames|renamelimit|algorithm|colormoved|mnemonicprefix|noprefix|context|wordregex|indentheuristic|statgraphwidth)` +
+	`|merge\.(tool|conflictstyle|ff|renames|renamelimit|stat|log)` +
+	`|diff\.(tool|renames|renamelimit|algorithm|colormoved|mnemonicprefix|noprefix|context|wordregex|indentheuristic|statgraphwidth)` +
 	`|log\.(date|decorate|abbrevcommit|follow)|lfs\.[^=]*(repositoryformatversion|access|locksverify)|submodule\.(recurse|fetchjobs)` +
 	`)$`)
 
@@ -65,11 +67,12 @@ func checkGit(dirs []string, objects string, private *workspace.Private) error {
 func checkRepository(dir, objects string, private *workspace.Private) error {
 	for dir := range upwards(dir) {
 		git := filepath.Join(dir, ".git")
-		if info, err := os.Lstat(git); err == nil {
-			if !info.IsDir() { // a file, in a worktree or a submodule
+		if exists(git) {
+			found, ok := gitDirsOf(git, private)
+			if !ok {
 				return errors.New("the repository is in another directory")
 			}
-			return checkGitDir(git, objects, private)
+			return checkGitDir(found.common, objects, private)
 		}
 		if exists(filepath.Join(dir, "HEAD")) && (exists(filepath.Join(dir, "objects")) || exists(filepath.Join(dir, "commondir"))) {
 			return errors.New("it is a bare repository")
@@ -186,7 +189,8 @@ func harmlessConfig(text string) error {
 		if m == nil {
 			return fmt.Errorf("its configuration contains %q", line)
 		}
-		if key := section + "." + m[1]; !harmlessGitSettings.MatchString(key) {
+		key := section + "." + m[1]
+		if !harmlessGitSettings.MatchString(key) || strings.EqualFold(section, "extensions") && strings.Contains(m[2], ":") { // references elsewhere
 			return fmt.Errorf("its configuration sets %s", key)
 		}
 	}

@@ -12,10 +12,11 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// checkTrackedDirs returns an error if a tracked directory of the repository is a link, or
+// checkTracked returns an error if a tracked directory of the repository is a link, or
 // another repository. "git grep" reads files through such a link, and "git describe
-// --dirty" uses the settings of such a repository. Other commands do neither.
-func checkTrackedDirs(dirs []string, private *workspace.Private) error {
+// --dirty" uses the settings of such a repository. Other commands do neither. opened means that
+// a program opens the tracked files: then no link among them may lead outside of the roots.
+func checkTracked(dirs []string, opened bool, roots Workspace, private *workspace.Private) error {
 	for _, dir := range dirs {
 		real, err := filepath.EvalSymlinks(dir)
 		if err != nil {
@@ -23,7 +24,7 @@ func checkTrackedDirs(dirs []string, private *workspace.Private) error {
 		}
 		for top := range upwards(real) {
 			if exists(filepath.Join(top, ".git")) {
-				if err := checkIndex(top, private); err != nil {
+				if err := checkIndex(top, opened, roots, private); err != nil {
 					return err
 				}
 				break
@@ -33,11 +34,17 @@ func checkTrackedDirs(dirs []string, private *workspace.Private) error {
 	return nil
 }
 
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
+}
+
 // checkIndex checks the directories of the index of the repository in top.
-func checkIndex(top string, private *workspace.Private) error {
+func checkIndex(top string, opened bool, roots Workspace, private *workspace.Private) error {
 	const limit = 64 << 20
-	index, ok := readAtMost(filepath.Join(top, ".git", "index"), limit, private)
-	if !ok {
+	found, _ := gitDirsOf(filepath.Join(top, ".git"), private)
+	index, ok := readAtMost(filepath.Join(found.own, "index"), limit, private)
+	if !ok || found.own == "" {
 		return errors.New("the index of the repository cannot be read")
 	}
 	if index == "" {
@@ -52,12 +59,17 @@ func checkIndex(top string, private *workspace.Private) error {
 		if e.repository {
 			return fmt.Errorf("%s is another repository, whose settings git would use", e.name)
 		}
+		if path := filepath.Join(top, filepath.FromSlash(e.name)); opened && isLink(path) {
+			if _, err := roots.Resolve(path); err != nil {
+				return fmt.Errorf("%s is a link that may lead elsewhere: %w", e.name, err)
+			}
+		}
 		for dir := range upwards(filepath.Dir(filepath.FromSlash(e.name))) {
 			if dir == "." || seen[dir] {
 				break
 			}
 			seen[dir] = true
-			if info, err := os.Lstat(filepath.Join(top, dir)); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			if isLink(filepath.Join(top, dir)) {
 				return fmt.Errorf("%s is a link in place of a tracked directory", dir)
 			}
 		}

@@ -38,7 +38,7 @@ var readers = map[string]reader{
 	"rg":   {values: "efgtTABCmdMErj", long: []string{"--regexp", "--file", "--glob", "--iglob", "--type", "--type-not", "--color", "--sort", "--sortr", "--max-depth", "--max-count", "--max-columns", "--context", "--replace", "--threads"}, harm: []string{"--pre", "--hostname-bin", "-z", "--search-zip", "-L", "--follow"}, texts: 1},
 	"fd":   {values: "etdESjc", harm: []string{"-x", "-X", "--exec", "--exec-batch", "-l", "--list-details", "-L", "--follow"}, texts: 1}, "fdfind": {values: "etdESjc", harm: []string{"-x", "-X", "--exec", "--exec-batch", "-l", "--list-details", "-L", "--follow"}, texts: 1},
 	"tree": {values: "LIPoTH", harm: []string{"-o", "--output", "-R", "-l"}}, "strings": {values: "netsT", long: []string{"--bytes", "--radix", "--encoding"}}, "hexdump": {values: "efns"}, "xxd": {values: "lscg", most: 1},
-	"readlink": {}, "realpath": {}, "md5sum": {harm: []string{"-c", "--check"}}, "sha1sum": {harm: []string{"-c", "--check"}}, "sha256sum": {harm: []string{"-c", "--check"}}, "sha512sum": {harm: []string{"-c", "--check"}}, "b2sum": {values: "l", harm: []string{"-c", "--check"}}, "cksum": {harm: []string{"-c", "--check"}}, "sum": {},
+	"readlink": {}, "realpath": {}, "md5sum": {harm: []string{"-c", "--check"}}, "sha1sum": {harm: []string{"-c", "--check"}}, "sha256sum": {harm: []string{"-c", "--check"}}, "sha512sum": {harm: []string{"-c", "--check"}}, "shasum": {values: "a", harm: []string{"-c", "--check"}}, "b2sum": {values: "l", harm: []string{"-c", "--check"}}, "cksum": {harm: []string{"-c", "--check"}}, "sum": {},
 	"basename": {values: "s", texts: all}, "dirname": {texts: all}, "seq": {values: "fs", texts: all}, "sleep": {texts: all}, "which": {texts: all}, "type": {texts: all}, "expr": {texts: all}, "echo": {texts: all}, "true": {texts: all}, "false": {texts: all}, ":": {texts: all}, "pwd": {}, "cd": {texts: all},
 	"uname": {}, "id": {texts: all}, "whoami": {}, "hostname": {most: all}, "uptime": {}, "free": {values: "sc"}, "nproc": {}, "date": {values: "drIf", long: []string{"--date", "--reference"}, harm: []string{"-s", "--set", "-f", "--file"}, texts: all}, "ps": {values: "opCuUgGt", texts: all},
 	"set": {texts: all}, "exit": {texts: all}, "break": {texts: all}, "continue": {texts: all}, "shuf": {values: "nioe", harm: []string{"-o", "--output"}}, "gofmt": {harm: []string{"-w", "-cpuprofile", "-r"}}, "test": {texts: all}, "[": {texts: all}, "getconf": {texts: all}, "groups": {texts: all}, "tty": {}, "arch": {}, "lscpu": {}, "cal": {texts: all},
@@ -48,7 +48,7 @@ var readers = map[string]reader{
 // the test directory; "" means none. In doubt it reports harm.
 func harm(td *commands.TestDir, dir string, words []string) string {
 	name, args := filepath.Base(words[0]), words[1:]
-	if len(args) == 1 && slices.Contains([]string{"--version", "-V", "-v", "-version"}, args[0]) && name != "command" {
+	if len(args) == 1 && slices.Contains([]string{"--version", "-V", "-v", "-version", "--help"}, args[0]) && name != "command" {
 		return ""
 	}
 	switch name {
@@ -95,10 +95,14 @@ func harm(td *commands.TestDir, dir string, words []string) string {
 		return scriptHarm(td, dir, args, "efl", sedHarm, []string{"-i", "--in-place", "-f", "--file", "-s"})
 	case "awk", "gawk", "mawk":
 		return scriptHarm(td, dir, args, "Fvf", func(script string) bool {
-			return strings.ContainsAny(script, ">|@") && !strings.Contains(script, "NR") || strings.Contains(script, "system") || strings.Contains(script, "getline") || strings.Contains(script, "ENVIRON")
+			_, printed, _ := strings.Cut(script, "print")
+			return strings.ContainsAny(printed, ">|") || slices.ContainsFunc([]string{"@", "system", "getline", "ENVIRON", "ARGV"}, func(s string) bool { return strings.Contains(script, s) })
 		}, []string{"-f", "--file", "-i", "-l", "-E", "-o", "-p", "-d", "-D"})
 	case "jq":
 		return scriptHarm(td, dir, args, "fL", func(script string) bool {
+			if !strings.Contains(script, "..") {
+				script = strings.ReplaceAll(script, ".env", "")
+			}
 			return strings.Contains(strings.ReplaceAll(script, " ", ""), "$ENV") || slices.Contains(strings.FieldsFunc(script, func(r rune) bool { return (r < 'a' || r > 'z') && r != '_' }), "env")
 		}, []string{"-f", "--from-file", "-L", "--rawfile", "--slurpfile", "--argfile"})
 	}
@@ -275,7 +279,23 @@ func findHarm(td *commands.TestDir, dir string, args []string) string {
 		switch {
 		case slices.Contains(values, args[i]):
 			i++
-		case slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls", "-L", "-H", "-follow", "-files0-from"}, args[i]):
+		case args[i] == "-exec":
+			end := i + 1
+			for end < len(args) && args[end] != ";" && args[end] != "+" {
+				end++
+			}
+			inner := args[i+1 : end]
+			if end == len(args) || len(inner) < 2 || inner[len(inner)-1] != "{}" {
+				return "has the action -exec"
+			}
+			if why := harm(td, dir, inner[:len(inner)-1]); why != "" {
+				return why
+			}
+			if !slices.Equal(args[max(i-3, 0):i], []string{"!", "-type", "l"}) && !slices.Contains([]string{"basename", "dirname", "du", "file", "ls", "readlink", "realpath", "stat"}, inner[0]) {
+				return "opens links"
+			}
+			i = end
+		case slices.Contains([]string{"-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls", "-L", "-H", "-follow", "-files0-from"}, args[i]):
 			return "has the action " + args[i]
 		case i == 0 && outside(td, dir, args[i]):
 			return "reads " + args[i]
@@ -307,7 +327,7 @@ func gitHarm(td *commands.TestDir, dir string, args []string) string {
 	if len(args) == 0 {
 		return ""
 	}
-	looks := []string{"blame", "branch", "cat-file", "check-ignore", "cherry", "config", "count-objects", "describe", "diff", "diff-tree", "for-each-ref", "grep", "log", "ls-files", "ls-tree", "merge-base", "symbolic-ref", "name-rev", "reflog", "remote", "rev-list", "rev-parse", "shortlog", "show", "show-ref", "stash", "status", "tag", "version", "worktree"}
+	looks := []string{"blame", "branch", "cat-file", "check-ignore", "cherry", "config", "count-objects", "describe", "diff", "diff-files", "diff-index", "diff-tree", "for-each-ref", "grep", "log", "ls-files", "ls-tree", "merge-base", "symbolic-ref", "name-rev", "reflog", "remote", "rev-list", "rev-parse", "shortlog", "show", "show-ref", "stash", "status", "tag", "version", "worktree"}
 	if !slices.Contains(looks, args[0]) {
 		return "runs git " + args[0]
 	}
@@ -359,7 +379,7 @@ func TestHarm(t *testing.T) {
 	td := take(t, pool, "plain")
 	defer giveBack(t, td)
 	for line, want := range map[string]bool{
-		"ls -la": false, "sort -k 2 in": false, "sort -oPWN in": true, "sort -no PWN in": true, "sort --outp=PWN in": true, "sort -t -- -o PWN in": true, "sort -- -o": false, "uniq in PWN": true, "uniq -f 1 in": false, "find . -name -exec": false, "find . -delete": true,
+		"ls -la": false, "sort -k 2 in": false, "sort -oPWN in": true, "sort -no PWN in": true, "sort --outp=PWN in": true, "sort -t -- -o PWN in": true, "sort -- -o": false, "uniq in PWN": true, "uniq -f 1 in": false, "find . -name -exec": false, "find . -delete": true, "find . -exec cat {} ;": true, "find . ( ! -type l -exec cat -- {} + )": false, "find . -exec ls -l {} ;": false, "find . ! -type l -exec touch {} ;": true,
 		"cat link": true, "cat a.txt": false, "grep link a.txt": false, "grep x link": true, "git log --output=PWN": true, "git -c core.pager=x log": true, "git log -- --output=PWN": false, "git branch x": false, "git branch -D x": true, "touch PWN": true, "timeout 5 touch x": true, "xargs -0 wc -l": false, "xargs touch": true,
 		"rg -e -- --pre=x .": true, "rg --pre x": true, "tree -o x": true, "sed -n 1,5p in": false, "sed -i p in": true, "sed -n /ewe/,$p in": false, "sed -n 1wPWN in": true, "sed s/e/w/g in": false, "sed s/x/y/w in": true, `sed s/a\/b/p;/e#/p in`: true, `sed s/[/]/p;/wPWN/p in`: true, `sed s/[wer]\/x/e/g in`: false, "sed -n 3p cat": false, "jq . a.txt": false, "jq $ENV": true, "date +%s": false, "date -s 1": true, "test -v a[b]": true, "go env -w A=b": true, "go list ./...": false, "env": true, "command ls": true,
 	} {

@@ -70,8 +70,8 @@ func (p permissionCheck) checkSurroundings(c *plain.Command, form *plain.Form) e
 		if err := checkGit(c.Dirs, p.LentObjects, p.private()); err != nil {
 			return fmt.Errorf("the repository may make git run a program or read other files (%w)", err)
 		}
-		if slices.Contains(c.Words, "grep") || slices.Contains(c.Words, "describe") {
-			return checkTrackedDirs(c.Dirs, p.private())
+		if c.OpensTracked || slices.Contains(c.Words, "grep") || slices.Contains(c.Words, "describe") {
+			return checkTracked(c.Dirs, c.OpensTracked, p.Roots, p.private())
 		}
 	case "go":
 		if !slices.Contains([]string{"version", "env", "help"}, c.Words[1]) {

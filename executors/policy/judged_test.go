@@ -118,6 +118,8 @@ func TestOwnVersion(t *testing.T) {
 		"hooks of Volta":           {".volta/hooks.json", `{"events": {"publish": {"bin": "./x"}}}`, true},
 		"versions of Volta":        {"package.json", `{"name": "a/b", "volta": {"node": "20.1.0"}}`, false},
 		"a package for Volta":      {"package.json", `{"volta": {"extends": "../c/package.json"}}`, true},
+		"a toolchain of rustup":    {"rust-toolchain.toml", "[toolchain]\nchannel = '1.80'\n", false},
+		"a channel of rustup":      {"rust-toolchain", "nightly\n", false},
 		"the user's own":           {"../../.tool-versions", "nodejs path:/opt/node\n", false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -138,6 +140,9 @@ func TestOwnVersion(t *testing.T) {
 			}
 			p := permissionCheck{Permission: &Permission{Roots: roots(project), Home: home}}
 			for _, dir := range []string{project, link} {
+				if err := p.checkVersionFiles("cargo", []string{dir}); (err != nil) != strings.HasPrefix(tt.file, "rust-toolchain") {
+					t.Errorf("in %s cargo: %v", dir, err)
+				}
 				if err := p.checkVersionFiles("node", []string{dir}); (err != nil) != tt.asks {
 					t.Errorf("in %s asks %v: %v", dir, !tt.asks, err)
 				}

@@ -57,17 +57,17 @@ func readPlain(script string) ([]plainCommand, error) {
 }
 
 var (
-	keywords   = []string{"!", "{", "if", "then", "elif", "else", "do"} // a command follows
+	keywords   = []string{"!", "{", "if", "then", "elif", "else", "do", "time"} // a command follows
 	closers    = []string{"}", "fi", "done"}
 	leading    = regexp.MustCompile(`^[!{}a-z]+`)
 	operators  = regexp.MustCompile(`^(\|\||&&|\|&?|;|\()`)
 	plainChars = regexp.MustCompile(`^[A-Za-z0-9_./:,+@-]+`)
 	inQuotes   = regexp.MustCompile(`^'[^']*'`)
 	wildcards  = regexp.MustCompile(`^(\*|\?|\[!?[A-Za-z0-9_-]+\])`)
-	variables  = regexp.MustCompile(`^"\$(v[0-9]+|\?)"`)
+	variables  = regexp.MustCompile(`^"\$(v[0-9]+|\?|\{(EDITOR|GOBIN|GOPATH|GOROOT|JAVA_HOME|LANG|LOGNAME|NODE_ENV|PATH|SHELL|TERM|USER|VIRTUAL_ENV)\})"`)
 	// Redirections of /dev/null, of one descriptor to another, and of the input.
 	redirects = regexp.MustCompile(`^ ([012]?(>|>>|<)/dev/null|&>>?/dev/null|[012]>&[12]|0<('[^']*'|[A-Za-z0-9_./:,+@-])+)( |$|;|\)|\|)`)
-	settings  = regexp.MustCompile(`^(LANG|LC_[A-Z]+|TZ|NO_COLOR|CLICOLOR|COLUMNS|GIT_NO_LAZY_FETCH|GIT_NO_REPLACE_OBJECTS|GIT_OPTIONAL_LOCKS|GOTOOLCHAIN|GOFLAGS|GOPROXY|GOVCS|GONOPROXY|GOENV|GOWORK|CGO_ENABLED|GONOSUMDB|GOSUMDB|GODEBUG|GOTELEMETRY)=`)
+	settings  = regexp.MustCompile(`^(LANG|LC_[A-Z]+|TZ|NO_COLOR|CLICOLOR|COLUMNS|PAGER|GIT_PAGER|GIT_NO_LAZY_FETCH|GIT_NO_REPLACE_OBJECTS|GIT_OPTIONAL_LOCKS|GOTOOLCHAIN|GOFLAGS|GOPROXY|GOVCS|GONOPROXY|GOENV|GOWORK|CGO_ENABLED|GONOSUMDB|GOSUMDB|GODEBUG|GOTELEMETRY)=`)
 )
 
 // list reads commands up to the closing text.

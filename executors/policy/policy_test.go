@@ -672,7 +672,7 @@ func TestGitOfAHostileRepository(t *testing.T) {
 	if err := checkGit([]string{filepath.Join(dir)}, "", nil); err != nil {
 		t.Error("a plain one", err)
 	}
-	for _, text := range []string{"[diff]\n\texternal = x", "[diff \"a\"] textconv=x", "[DIFF \"a\"]\nCommand = x", "[filter \"a\"]\n clean = x", "[core]\nfsmonitor = x", "[include]\n path = x", "[includeIf \"x\"]\n path = x", "[core]\nhooksPath=x"} {
+	for _, text := range []string{"[diff]\n\texternal = x", "[diff \"a\"] textconv=x", "[DIFF \"a\"]\nCommand = x", "[filter \"a\"]\n clean = x", "[core]\nfsmonitor = x", "[include]\n path = x", "[includeIf \"x\"]\n path = x", "[core]\nattributesFile=x", "[extensions]\nrefStorage = files://x"} {
 		write(text)
 		if checkGit([]string{filepath.Join(dir, "sub")}, "", nil) == nil {
 			t.Errorf("%q", text)

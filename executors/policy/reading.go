@@ -52,20 +52,13 @@ func (g guardCheck) judgeReads(s *command.Script) (blocked *executors.Failure, a
 		if slices.Contains(nonReaders, c.Program()) || len(c.Dirs) == 0 && c.Guess {
 			continue
 		}
-		showsOthers, paths := showsUnnamedFiles(c), c.Paths()
+		showsOthers := showsUnnamedFiles(c)
 		if p := c.Program(); p == "find" || p == "gfind" { // its other operands are names to search for
 			for _, dir := range findStarts(c) {
 				search.judgeFile(dir, true, false)
 			}
-			continue
-		}
-		for _, p := range paths {
-			search.judgeFile(p, p.Sure, showsOthers)
-		}
-		for _, p := range c.Mentions() {
-			if !slices.ContainsFunc(paths, func(o command.Path) bool { return o.Text == p.Text }) {
-				search.judgeMention(p)
-			}
+		} else {
+			search.judgeWords(c, showsOthers)
 		}
 		if showsOthers {
 			search.ask = append(search.ask, fmt.Sprintf("%s may reach files that must not be read ([tools.file] deny_read or allow_read)", quote(c.Text())))
@@ -82,8 +75,14 @@ func (g guardCheck) judgeReads(s *command.Script) (blocked *executors.Failure, a
 // showsUnnamedFiles reports whether a command shows the contents of files that it does not
 // name: all below a directory, those that xargs reads, or those of the history.
 func showsUnnamedFiles(c *command.Command) bool {
-	if c.Program() != "git" {
-		return c.Program() == "xargs" || handlesContents(c)
+	switch c.Program() {
+	case "find", "gfind":
+		return slices.ContainsFunc(c.Args(), func(w command.Word) bool { return w.Text == "-exec" || w.Text == "-execdir" })
+	case "xargs":
+		return true
+	case "git":
+	default:
+		return handlesContents(c)
 	}
 	one := slices.ContainsFunc(c.Args(), func(w command.Word) bool { return strings.Contains(w.Text, ":") }) // HEAD:a.go
 	patch := hasOption(c, "cpuUW", "--patch", "--unified", "--word-diff", "--color-words", "--function-context", "--cc")
@@ -92,7 +91,7 @@ func showsUnnamedFiles(c *command.Command) bool {
 		return !one
 	case "show":
 		return patch || !one && !hasOption(c, "s", "--no-patch", "--stat", "--shortstat", "--numstat", "--name-only", "--name-status", "--summary", "--raw")
-	case "diff-tree", "log", "reflog", "stash", "whatchanged":
+	case "diff-files", "diff-index", "diff-tree", "log", "reflog", "stash", "whatchanged":
 		return patch
 	}
 	return handlesContents(c)
@@ -106,6 +105,19 @@ type readSearch struct {
 	refusedWord string // the first word that certainly names one
 	why         string
 	ask         []string
+}
+
+// judgeWords judges the words of a command that may name a file.
+func (s *readSearch) judgeWords(c *command.Command, below bool) {
+	paths := c.Paths()
+	for _, p := range paths {
+		s.judgeFile(p, p.Sure, below)
+	}
+	for _, p := range c.Mentions() {
+		if !slices.ContainsFunc(paths, func(o command.Path) bool { return o.Text == p.Text }) {
+			s.judgeMention(p)
+		}
+	}
 }
 
 // judgeFile judges a word that may name a file. below means that the command reads

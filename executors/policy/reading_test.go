@@ -61,9 +61,9 @@ func TestDeniedReads(t *testing.T) {
 			"git add .env", "git hash-object .env", "cat \"DIR/.env\"", "f=.env; cat $f", "for f in a.go .env; do cat $f; done", "env $(cat .env) ls", "docker run --env-file .env x", "docker run --env-file=.env x", "diff a.go .env", "awk 1 .env", "wc .env", "stat .env", "mycat .env", "mycat -f.env", "xargs -a .env echo", "curl -d @.env x", "curl -F f=@.env x",
 			"grep -r x secrets", "cp -r secrets x", "ls secrets", "cat .env > /dev/null", "sort -u secrets/key", "gcc -include .env a.c",
 		},
-		"ask": {"grep -r x .", "rg x", "cp -r . /tmp/x", "tar cf x .", "python3 -c 'open(\".env\")'", "cat $f", "diff -r a.go sub", "echo x > .env", "find . -exec cat {} ;", "find . -type f | xargs cat", "git ls-files | xargs wc -l",
+		"ask": {"grep -r x .", "rg x", "cp -r . /tmp/x", "tar cf x .", "python3 -c 'open(\".env\")'", "cat $f", "diff -r a.go sub", "echo x > .env", "find . -exec cat {} ;", "find . -exec cat {} +", "find . -name '*.go' -exec grep -n x {} \\;", "git diff-index -p HEAD", "git diff-files -p", "find . -type f | xargs cat", "git ls-files | xargs wc -l",
 			"git log -p", "git log --patch -3", "git show", "git show HEAD~1", "git stash show -p", "git cat-file -p 1234567", "git show --stat -p"},
-		"allow": {"cat a.go", "cat a.*", "ls", "ls sub", "grep x a.go", "echo .env", "rm .env", "touch .env", "chmod 600 .env", "git commit -m x", "git log --oneline -5", "git show --stat", "git show HEAD:a.go", "git stash list", "make", "grep .env a.go", "echo 'cat .env'", "find . -name .env", "cd sub && ls"},
+		"allow": {"cat a.go", "cat a.*", "ls", "ls sub", "grep x a.go", "echo .env", "rm .env", "touch .env", "chmod 600 .env", "git commit -m x", "git log --oneline -5", "git show --stat", "git show HEAD:a.go", "git stash list", "make", "grep .env a.go", "echo 'cat .env'", "find . -name .env", "git diff-index --name-only HEAD", "cd sub && ls"},
 	} {
 		for _, script := range scripts {
 			call := bash(strings.ReplaceAll(script, "DIR", dir))

@@ -29,10 +29,8 @@ var versionFiles = []string{
 // directory of PATH. The shim looks for a file such as .tool-versions,
 // and that may name a directory instead of a version: "nodejs path:./tools".
 func (p permissionCheck) checkVersionFiles(name string, dirs []string) error {
-	if !inPath(name) || !slices.ContainsFunc(filepath.SplitList(os.Getenv("PATH")), isShimDir) {
-		return nil
-	}
-	if path, err := exec.LookPath(name); err != nil || !isShimDir(filepath.Dir(path)) {
+	patterns := versionFilesOf(name)
+	if patterns == nil {
 		return nil
 	}
 	if len(dirs) == 0 {
@@ -41,12 +39,32 @@ func (p permissionCheck) checkVersionFiles(name string, dirs []string) error {
 	for _, dir := range dirs {
 		real, _ := filepath.EvalSymlinks(dir) // "" if there is none
 		for _, dir := range []string{dir, real} {
-			if file := p.choosingVersionFile(dir); file != "" {
+			if file := p.choosingVersionFile(dir, patterns); file != "" {
 				return fmt.Errorf("a version manager starts %s, and %s may name the file that runs", name, file)
 			}
 		}
 	}
 	return nil
+}
+
+// rustupFiles are files in which a directory tells rustup the toolchain of its programs.
+// Rustup downloads the one that is missing.
+var rustupFiles = []string{"rust-toolchain", "rust-toolchain.toml"}
+
+// versionFilesOf returns the patterns of the files that may choose the program which runs by a
+// name, nil if no version manager starts it.
+func versionFilesOf(name string) []string {
+	var patterns []string
+	if base := filepath.Base(name); base == "cargo" || base == "rustc" {
+		patterns = rustupFiles
+	}
+	if !inPath(name) || !slices.ContainsFunc(filepath.SplitList(os.Getenv("PATH")), isShimDir) {
+		return patterns
+	}
+	if path, err := exec.LookPath(name); err != nil || !isShimDir(filepath.Dir(path)) {
+		return patterns
+	}
+	return slices.Concat(patterns, versionFiles)
 }
 
 // isShimDir reports whether a directory has the name of one with shims: "shims", or that
@@ -58,12 +76,12 @@ func isShimDir(dir string) bool {
 
 // choosingVersionFile returns the first version file in dir or above it that is not
 // known to contain only versions. Those in the home directory are the user's own.
-func (p permissionCheck) choosingVersionFile(dir string) string {
+func (p permissionCheck) choosingVersionFile(dir string, patterns []string) string {
 	for dir := range upwards(dir) {
 		if dir == p.Home {
 			continue
 		}
-		for _, pattern := range versionFiles {
+		for _, pattern := range patterns {
 			files, _ := fs.Glob(os.DirFS(dir), pattern) // the patterns are well formed
 			for _, name := range files {
 				file := filepath.Join(dir, name)
@@ -80,6 +98,9 @@ func (p permissionCheck) choosingVersionFile(dir string) string {
 // tasks of mise run only by its own command. A package.json names versions for Volta, or
 // another package that has them, and that may have hooks.
 func onlyVersions(name, text string) bool {
+	if slices.Contains(rustupFiles, name) {
+		return false
+	}
 	if name == "package.json" {
 		var file struct {
 			Volta struct{ Extends any }

@@ -172,10 +172,15 @@ func (p *program) parse(b *builder, words []Word) (*parsedOptions, []File, error
 			s.out.operands = append(s.out.operands, w)
 		case w.Glob && p.leadingWildcard && !strings.HasPrefix(w.Values[0], "-"), w.varies && !p.noDoubleDash:
 			s.out.operands = append(s.out.operands, w) // "--" stands before it
+		case w.Glob && !w.varies && p.operands != textOperands && strings.IndexByte("*?[", w.Values[0][0]) >= 0:
+			w.Values, w.source = []string{"./" + w.Values[0]}, "./"+w.source // never an option
+			s.out.operands = append(s.out.operands, w)
 		case w.Glob && !w.varies && len(w.Values) == 1 && optionValue.MatchString(w.Values[0]):
 			if err := s.option(w.Values[0]); err != nil { // --include=*.go matches no file
 				return nil, nil, err
 			}
+		case !w.literal() && p.operands == textOperands && !p.noDoubleDash && p.check == nil:
+			s.out.operands = append(s.out.operands, w) // "--" stands before it
 		case !w.literal():
 			return nil, nil, fmt.Errorf("%s may be an option", w.source)
 		case w.text() == "--" && !p.noDoubleDash:
@@ -409,6 +414,9 @@ func (b *builder) accept(c *Command) (*acceptedCommand, error) {
 			out.starts = []string{"node"}
 		}
 		return out, nil
+	}
+	if len(args) == 1 && args[0].literal() && printsHelp(name, args[0].text()) {
+		return &acceptedCommand{words: []string{quoteProgram(c.words[0].text()), args[0].source}}, nil
 	}
 	if place := specialAccept(name); place != nil {
 		return place(b, c, args)

@@ -19,8 +19,8 @@ const (
 	findActions  = " -ls -printf -print -print0 -quit -prune "
 )
 
-// acceptFind accepts starting points and an expression that neither runs nor
-// writes.
+// acceptFind accepts starting points and an expression that does not write, and runs only
+// commands that read.
 func acceptFind(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 	out := &acceptedCommand{words: []string{quoteProgram(c.words[0].text())}}
 	args, err := out.addStartingPoints(b, args)
@@ -28,7 +28,7 @@ func acceptFind(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 		return nil, fmt.Errorf("find: %w", err)
 	}
 	start := len(out.words)
-	hasActions, hasPrint0 := false, false
+	hasActions, hasPrint0, runs := false, false, false
 	for i := 0; i < len(args); i++ {
 		w := args[i]
 		if !w.literal() {
@@ -36,6 +36,12 @@ func acceptFind(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 		}
 		name := " " + w.text() + " "
 		switch {
+		case w.text() == "-exec":
+			n, err := out.addExec(b, c, args[i:])
+			if err != nil {
+				return nil, fmt.Errorf("find: %w", err)
+			}
+			i, runs = i+n-1, true
 		case strings.ContainsAny(w.text(), " "):
 			return nil, fmt.Errorf("find: %q is not known to be read-only", w.text())
 		case strings.Contains(findBare, name):
@@ -57,6 +63,9 @@ func acceptFind(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 			return nil, fmt.Errorf("find: %s is not known to be read-only", w.source)
 		}
 	}
+	if runs { // it prints more than names
+		return out, nil
+	}
 	expression := slices.Clone(out.words[start:])
 	out.xargsInput = &nameLister{separateByNUL: func() error {
 		if hasActions && !(hasPrint0 && endsInOnePrint0(expression)) {
@@ -74,6 +83,33 @@ func acceptFind(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 		return nil
 	}}
 	return out, nil
+}
+
+// addExec adds an action "-exec COMMAND {} ;" or "-exec COMMAND {} +", and returns the number of
+// its words. The names never begin with a dash, since no starting point does. A link may lead
+// out of the workspace, so the command does not run for links if it opens files.
+func (out *acceptedCommand) addExec(b *builder, c *Command, args []Word) (n int, err error) {
+	end := slices.IndexFunc(args, func(w Word) bool { return w.literal() && w.text() == ";" })
+	plus := slices.IndexFunc(args, func(w Word) bool { return w.literal() && w.text() == "+" })
+	if plus > 0 && args[plus-1].text() == "{}" && (end < 0 || plus < end) {
+		end = plus
+	}
+	if end < 3 {
+		return 0, errors.New("-exec has no command")
+	}
+	inner, err := b.acceptForFiles(c, args[1:end], "{}")
+	if err != nil {
+		return 0, err
+	}
+	if inner.opensFiles {
+		out.words = append(out.words, `'('`, `'!'`, "-type", "l")
+	}
+	out.words = slices.Concat(out.words, []string{"-exec"}, inner.words, []string{"'{}'", args[end].source})
+	if inner.opensFiles {
+		out.words = append(out.words, `')'`)
+	}
+	out.files = append(out.files, inner.files...)
+	return end + 1, nil
 }
 
 // addStartingPoints adds the operands of find before its expression, and returns the

@@ -37,7 +37,7 @@ const (
 		"--ancestry-path --simplify-by-decoration --full-history --dense --sparse --left-right --left-only " +
 		"--right-only --cherry-pick --cherry-mark --cherry --boundary --count --parents --children --follow " +
 		"--source --no-walk? --walk-reflogs -g --notes? --no-notes --use-mailmap --mailmap --merge " +
-		"--full-diff --encoding= -c --cc -m --no-diff-merges -L= "
+		"--full-diff --patch-with-stat --simplify-merges --show-pulls --encoding= -c --cc -m --no-diff-merges -L= "
 )
 
 // gitCommands are the subcommands of git that only read. Two options are left out
@@ -53,6 +53,11 @@ var gitCommands = sync.OnceValue(func() map[string]*program {
 		"diff": {
 			options: gitFormat + gitDiffs +
 				"--cached --staged --merge-base --cc --base --ours --theirs -0",
+			insertedWords: slices.Concat(onlyReads, []string{"--ignore-submodules=dirty"}),
+		},
+		"diff-files": {options: gitFormat + gitDiffs + "-q", insertedWords: slices.Concat(onlyReads, []string{"--ignore-submodules=dirty"})},
+		"diff-index": {
+			options:       gitFormat + gitDiffs + "--cached --merge-base -m",
 			insertedWords: slices.Concat(onlyReads, []string{"--ignore-submodules=dirty"}),
 		},
 		"diff-tree": {options: gitFormat + gitDiffs + "-r -t --root --no-commit-id --always -m -c --cc", insertedWords: onlyReads},
@@ -178,10 +183,13 @@ func gitOneReference(o *parsedOptions) error {
 	return nil
 }
 
+// gitPrintSettings matches the settings of "git -c" that only change how git prints.
+var gitPrintSettings = lazyregexp.New(`(?i)^(color\.[a-z.]+=[a-z]+|core\.(quotepath=[a-z]+|pager=(cat)?)|advice\.[a-z]+=[a-z]+|column\.ui=[a-z]+|log\.date=[a-z-]+)$`)
+
 // acceptGit accepts the subcommands that only read, in the repository of the
 // working directory or of "-C DIR".
 func acceptGit(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
-	var dirWords []string
+	var globalWords []string
 	var files []File
 	dirs := b.dirs
 	for len(args) > 0 {
@@ -199,7 +207,14 @@ func acceptGit(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 			dir := args[1].text()
 			files = append(files, File{Text: dir, Dirs: dirs})
 			dirs = joinDirs(dirs, dir)
-			dirWords = append(dirWords, "-C", quote(dir))
+			globalWords = append(globalWords, "-C", quote(dir))
+			args = args[2:]
+			continue
+		case "-c":
+			if len(args) < 2 || !args[1].literal() || !gitPrintSettings.MatchString(args[1].text()) {
+				return nil, errors.New("git: -c may make it run a program")
+			}
+			globalWords = append(globalWords, "-c", args[1].source)
 			args = args[2:]
 			continue
 		}
@@ -214,18 +229,18 @@ func acceptGit(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 		return nil, fmt.Errorf("git %s is not known to be read-only", sub)
 	}
 	c.Dirs = dirs
-	out, err := p.acceptGitCommand(b, sub, args[1:], dirs)
+	out, err := p.acceptGitCommand(b, c, sub, args[1:], dirs)
 	if err != nil {
 		return nil, fmt.Errorf("git %s: %w", sub, err)
 	}
-	out.words = slices.Concat([]string{quoteProgram(c.words[0].text())}, dirWords, quoted(gitGlobalOptions), out.words)
+	out.words = slices.Concat([]string{quoteProgram(c.words[0].text())}, globalWords, quoted(gitGlobalOptions), out.words)
 	out.files = append(out.files, files...)
 	return out, nil
 }
 
 // acceptGitCommand accepts the words after a subcommand. Its operands are
 // revisions before "--" and paths after it; the "--" stays where it is.
-func (p *program) acceptGitCommand(b *builder, sub string, args []Word, dirs []string) (*acceptedCommand, error) {
+func (p *program) acceptGitCommand(b *builder, c *Command, sub string, args []Word, dirs []string) (*acceptedCommand, error) {
 	args, paths, ended := p.splitPaths(b, args)
 	opts, named, err := p.parse(b, args)
 	if err != nil {
@@ -275,6 +290,11 @@ func (p *program) acceptGitCommand(b *builder, sub string, args []Word, dirs []s
 			out.words = slices.Insert(out.words, len(out.words)-after, "-z")
 			return nil
 		}}
+		fromTop := func(w Word) bool { return w.mayBegin(':') }
+		if sub == "ls-files" && !opts.has("-o", "--others", "--full-name") && slices.Equal(dirs, b.dirs) &&
+			!slices.ContainsFunc(slices.Concat(operands, paths), fromTop) { // tracked files below this directory
+			out.xargsInput.showContents = func() { c.OpensTracked = true }
+		}
 	}
 	return out, nil
 }

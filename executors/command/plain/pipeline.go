@@ -15,6 +15,7 @@ type nameLister struct {
 	separateByNUL func() error // makes the command separate the names by NUL
 	readsNames    bool         // the command prints some of the names that it reads
 	mayListLinks  bool         // some of the names may be links
+	showContents  func()       // demands that no link among the names leads outside; nil if nobody can tell
 }
 
 // xargsCommand is the command of an xargs.
@@ -34,7 +35,8 @@ func (b *builder) pipeline(n *syntax.BinaryCmd) (string, error) {
 	list := make([]stage, len(stages))
 	texts := make([]string, len(stages))
 	for i, s := range stages {
-		if s.Negated || s.Background || s.Coprocess || s.Disown {
+		_, timed := s.Cmd.(*syntax.TimeClause) // only the shell's word at the beginning of a pipeline
+		if s.Negated || s.Background || s.Coprocess || s.Disown || timed {
 			return "", errors.New("it has a pipeline that is not plain")
 		}
 		end := b.subshell()
@@ -96,7 +98,10 @@ func feedXargs(before []*acceptedCommand, ops []string, x *xargsCommand) error {
 			return errComputedNames
 		}
 		if p.xargsInput.mayListLinks && x.showsContents {
-			return errors.New("xargs: it may show what a link leads to")
+			if p.xargsInput.showContents == nil {
+				return errors.New("xargs: it may show what a link leads to")
+			}
+			p.xargsInput.showContents()
 		}
 		if err := p.xargsInput.separateByNUL(); err != nil {
 			return err
@@ -150,10 +155,19 @@ func (p *program) nameLister(o *parsedOptions, stdin bool, out *acceptedCommand)
 // stand after "--" and come from a command that lists files of the workspace.
 func acceptXargs(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 	out := &acceptedCommand{words: []string{"xargs", "-0"}}
-	i := 0
+	i, placeholder := 0, ""
 	for ; i < len(args) && args[i].literal() && strings.HasPrefix(args[i].text(), "-"); i++ {
 		switch text := args[i].text(); {
 		case text == "-0" || text == "--null":
+		case strings.HasPrefix(text, "-I") && placeholder == "" && len(out.words) == 2: // "-n 1" needs no placeholder
+			if placeholder = text[2:]; placeholder == "" && i+1 < len(args) && args[i+1].literal() {
+				i++
+				placeholder = args[i].text()
+			}
+			if placeholder == "" {
+				return nil, errors.New("xargs: -I has no value")
+			}
+			out.words = append(out.words, "-r", "-n", "1")
 		case text == "-r" || text == "--no-run-if-empty" || text == "-t":
 			out.words = append(out.words, text)
 		case (text == "-n" || text == "-P" || text == "-L") && i+1 < len(args) && isNumber(args[i+1]):
@@ -168,33 +182,71 @@ func acceptXargs(b *builder, c *Command, args []Word) (*acceptedCommand, error) 
 	if i == len(args) || !args[i].literal() {
 		return nil, errors.New("xargs: it names no program")
 	}
-	inner := &Command{words: args[i:], Dirs: c.Dirs}
-	p, err := b.acceptInner(inner)
+	inner, err := b.acceptForFiles(c, args[i:], placeholder)
 	if err != nil {
 		return nil, fmt.Errorf("xargs: %w", err)
 	}
-	how, ok := programs()[inner.Words[0]]
-	if !ok || how.noDoubleDash || how.singleDash || how.expandsAtFiles || how.maxOperands > 0 || how.operands == noOperands {
-		return nil, fmt.Errorf("xargs: %s does not read a list of files", inner.Words[0])
-	}
-	for _, e := range p.env {
-		return nil, fmt.Errorf("xargs: it sets %s", e)
-	}
-	words := p.words
-	if !slices.Contains(words, "--") {
-		// The operands are the last words, and xargs adds more of them.
-		n := len(words) - operandCount(b, how, inner.words[1:])
-		words = slices.Insert(slices.Clone(words), n, "--")
-	}
-	out.words, out.files = append(out.words, words...), p.files
-	out.xargs = &xargsCommand{showsContents: how.showsContents || listsLinks(p.words)}
+	out.words, out.files = append(out.words, inner.words...), inner.files
+	out.xargs = &xargsCommand{showsContents: inner.showsContents}
 	return out, nil
 }
 
-// listsLinks reports whether a command is an ls that lists the directory to which a link
+// fileCommand is a read-only command to which another program adds names of files. Its
+// words end with "--" or with operands after it.
+type fileCommand struct {
+	words         []string
+	files         []File
+	opensFiles    bool // it opens the files, or lists what is in linked directories
+	showsContents bool // it shows what it finds there
+}
+
+// acceptForFiles accepts a read-only command that xargs or find runs for files. If the names
+// replace a placeholder, that must be the last word; the command is returned without it.
+func (b *builder) acceptForFiles(c *Command, words []Word, placeholder string) (*fileCommand, error) {
+	if placeholder != "" {
+		last := len(words) - 1
+		isPlace := func(w Word) bool { return strings.Contains(w.source, placeholder) }
+		if !words[last].literal() || words[last].text() != placeholder || slices.ContainsFunc(words[:last], isPlace) {
+			return nil, fmt.Errorf("the last word, and no other, must be %s", placeholder)
+		}
+		words = words[:last]
+	}
+	if len(words) == 0 {
+		return nil, errors.New("it names no program")
+	}
+	inner := &Command{words: words, Dirs: c.Dirs}
+	p, err := b.acceptInner(inner)
+	if err != nil {
+		return nil, err
+	}
+	how, ok := programs()[inner.Program()]
+	if !ok || how.noDoubleDash || how.singleDash || how.expandsAtFiles || how.maxOperands > 0 || how.operands == noOperands {
+		return nil, fmt.Errorf("%s does not read a list of files", inner.Words[0])
+	}
+	for _, e := range p.env {
+		return nil, fmt.Errorf("it sets %s", e)
+	}
+	out := &fileCommand{words: p.words, files: p.files, showsContents: how.showsContents || listsLinks(p.words)}
+	out.opensFiles = out.showsContents || !how.opensNothing && how.operands != textOperands
+	if !slices.Contains(out.words, "--") {
+		// The operands are the last words, and more of them are added.
+		n := len(out.words) - operandCount(b, how, inner.words[1:])
+		out.words = slices.Insert(slices.Clone(out.words), n, "--")
+	}
+	return out, nil
+}
+
+// listsLinks reports whether a command lists the directory to which a link among its operands
 // leads.
 func listsLinks(words []string) bool {
-	return words[0] == "ls" && !slices.Contains(words, "-d") && !slices.Contains(words, "--directory")
+	switch words[0] {
+	case "fd", "fdfind", "tree":
+		return true
+	case "ls":
+		shown := []string{"-d", "--directory", "-l", "-n", "-o", "-g"} // with these it shows the link itself
+		return !slices.ContainsFunc(words, func(w string) bool { return slices.Contains(shown, w) })
+	}
+	return false
 }
 
 // operandCount returns how many of the words after the program are operands.

@@ -72,6 +72,8 @@ type Command struct {
 	Dirs     []string // absolute directories in which it may run
 	Writes   []File   // targets of its redirections, other than /dev/null
 	ReadOnly bool     // the table has it
+	// OpensTracked means that a program shows the contents of the files that git tracks.
+	OpensTracked bool
 
 	words []Word // Words with further details of each
 }

@@ -88,6 +88,8 @@ func (b *builder) compound(cmd syntax.Command, redirs []*syntax.Redirect) (text 
 		text, err = b.conditional(n)
 	case *syntax.ForClause:
 		text, err = b.loop(n)
+	case *syntax.TimeClause:
+		text, err = b.timed(n)
 	default:
 		return "", fmt.Errorf("it has %s", nodeName(cmd))
 	}
@@ -100,6 +102,15 @@ func (b *builder) compound(cmd syntax.Command, redirs []*syntax.Redirect) (text 
 		err = errors.New("it has a redirection of several commands")
 	}
 	return text + r.text, err
+}
+
+// timed prints a statement whose time bash measures.
+func (b *builder) timed(n *syntax.TimeClause) (string, error) {
+	if n.Stmt == nil || n.PosixFormat || n.Stmt.Negated {
+		return "", errors.New("it has a time that is not plain")
+	}
+	text, err := b.stmt(n.Stmt)
+	return "time " + text, err
 }
 
 // spaced returns text with a space before it if it begins with a parenthesis: "((" would

@@ -228,7 +228,7 @@ func dirsAfterCd(dirs []string, dir string) []string {
 }
 
 // printSettings matches NAME=VALUE of variables that only change how a program prints.
-var printSettings = lazyregexp.New(`^(LANG|LC_[A-Z]+)=[A-Za-z0-9_.@-]*$|^TZ=[A-Za-z]+(/[A-Za-z_]+)?$|^(NO_COLOR|CLICOLOR|COLUMNS)=[0-9a-z]*$`)
+var printSettings = lazyregexp.New(`^(LANG|LC_[A-Z]+)=[A-Za-z0-9_.@-]*$|^TZ=[A-Za-z]+(/[A-Za-z_]+)?$|^(NO_COLOR|CLICOLOR|COLUMNS)=[0-9a-z]*$|^(GIT_)?PAGER=(cat)?$`)
 
 // printsOnly reports whether setting a variable for a command changes only how it
 // prints.

@@ -33,6 +33,12 @@ func specialAccept(name string) func(*builder, *Command, []Word) (*acceptedComma
 		return acceptPs
 	case "find":
 		return acceptFind
+	case "tar", "bsdtar", "gtar":
+		return acceptTar
+	case "unzip":
+		return acceptUnzip
+	case "zipinfo":
+		return acceptZipinfo
 	case "xargs":
 		return acceptXargs
 	case "git":

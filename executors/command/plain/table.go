@@ -15,17 +15,17 @@ import (
 // that first load code of the directory, or another version of themselves: the tools of
 // rustup, juliaup, yarn, gradle and the like.
 var versions = []string{
-	"bash", "bun", "clang", "cmake", "cc", "curl", "deno", "docker", "fd", "fdfind", "g++", "gcc", "git", "gofmt", "grep", "java", "javac", "jq",
-	"kubectl", "lua", "make", "ninja", "node", "npm", "perl", "php", "pip", "pip3", "podman", "python", "python3",
-	"rg", "ruby", "sed", "sqlite3", "tar", "tree", "tsc", "uv", "zig", "zsh",
+	"bash", "bun", "cargo", "clang", "clang-format", "cmake", "cc", "curl", "deno", "docker", "fd", "fdfind", "g++", "gcc", "git", "gofmt", "grep", "java",
+	"javac", "jq", "kubectl", "lua", "make", "ninja", "node", "npm", "openssl", "perl", "php", "pip", "pip3", "podman", "protoc", "psql", "python", "python3",
+	"redis-cli", "rg", "ruby", "ruff", "rustc", "sed", "shellcheck", "sqlite3", "ssh", "tar", "tree", "tsc", "uv", "zig", "zsh",
 }
 
 // versionOptions are the options that print the version of a program, if these are not
 // the usual ones. With them, some of the other programs would start a shell or an
 // interpreter.
 var versionOptions = map[string]string{
-	"curl": "-V", "docker": "-v", "fd": "-V", "git": "-v", "java": "-version", "javac": "-version", "jq": "-V", "lua": "-v", "node": "-v", "npm": "-v", "perl": "-v",
-	"php": "-v", "pip": "-V", "pip3": "-V", "python": "-V", "python3": "-V", "rg": "-V", "ruby": "-v", "tsc": "-v", "uv": "-V",
+	"cargo": "-V", "curl": "-V", "docker": "-v", "fd": "-V", "git": "-v", "java": "-version", "javac": "-version", "jq": "-V", "lua": "-v", "make": "-v", "node": "-v", "npm": "-v", "openssl": "version", "perl": "-v",
+	"php": "-v", "pip": "-V", "pip3": "-V", "psql": "-V", "python": "-V", "python3": "-V", "redis-cli": "-v", "rg": "-V", "ruby": "-v", "ruff": "-V", "rustc": "-V", "ssh": "-V", "tsc": "-v", "uv": "-V",
 }
 
 // printsVersion reports whether a program with this one option prints its version.
@@ -35,6 +35,14 @@ func printsVersion(program, option string) bool {
 	}
 	own, ok := versionOptions[program]
 	return option == "--version" || ok && option == own
+}
+
+// printsHelp reports whether a program of the table prints only its help or version by this
+// option.
+func printsHelp(name, option string) bool {
+	p, ok := programs()[name]
+	known := ok && p.startedPrograms == nil && !slices.Contains(shellCommands, name) || slices.Contains([]string{"date", "find", "ps", "xargs"}, name)
+	return known && (option == "--help" || option == "--version")
 }
 
 const grepOptions = "-ainvclLoqsHhwxEFGPrzZbUIT -# -e= -f: -A# -B# -C# -m# -d= --include= --exclude= --exclude-dir= " +
@@ -83,7 +91,11 @@ var programs = sync.OnceValue(func() map[string]*program {
 	other.startedPrograms = []string{"grep"} // these are scripts
 	sum := &program{options: sumOptions, leadingWildcard: true}
 	fd := &program{opensNothing: true, options: fdOptions, operands: patternThenFiles, nullOption: "-0", listOptions: fdLists}
+	bzip, xz, zstd := decompresses(".bz2", ".tbz2"), decompresses(".xz", ".txz", ".lzma"), decompresses(".zst")
+	gzip, gunzip := decompresses(".gz", ".tgz", ".z"), decompresses(".gz", ".tgz", ".z")
+	gunzip.startedPrograms = []string{"gzip"} // this is a script
 	return map[string]*program{
+		"gzip": gzip, "gunzip": gunzip, "bzip2": bzip, "xz": xz, "zstd": zstd,
 		"arch":     {operands: noOperands},
 		"basename": {options: "-az -s= --multiple --suffix= --zero", operands: textOperands},
 		"dirname":  {options: "-z --zero", operands: textOperands},
@@ -149,8 +161,10 @@ var programs = sync.OnceValue(func() map[string]*program {
 				"--label= --minimal --normal --left-column",
 			followedLinks: "*", maxOperands: 2, showsContents: true,
 		},
-		"cmp":  {options: "-bls -i# -n# --print-bytes --verbose --silent --quiet --bytes#", followedLinks: "*", maxOperands: 2},
-		"stat": {opensNothing: true, options: "-Lx -c= --format= --printf= --terse --dereference", leadingWildcard: true},
+		"cmp": {options: "-bls -i# -n# --print-bytes --verbose --silent --quiet --bytes#", followedLinks: "*", maxOperands: 2},
+		"stat": {
+			opensNothing: true, options: "-Lx -c= -f= --format= --printf= --terse --dereference", leadingWildcard: true, check: statFormat,
+		},
 		"file": {
 			options: "-bihkNrI0 --brief --mime --mime-type --mime-encoding --extension --keep-going --no-pad --raw " +
 				"--no-dereference",
@@ -167,6 +181,8 @@ var programs = sync.OnceValue(func() map[string]*program {
 			opensNothing: true,
 		},
 		"b2sum":     sum,
+		"md5":       {options: "-qr", leadingWildcard: true},
+		"shasum":    {options: "-bt -a# --algorithm# --binary --text", leadingWildcard: true, startedPrograms: []string{"perl"}},
 		"md5sum":    sum,
 		"sha1sum":   sum,
 		"sha224sum": sum,
@@ -199,6 +215,9 @@ var programs = sync.OnceValue(func() map[string]*program {
 		"getconf":  {operands: textOperands},
 		"free":     {options: "-bkmghtw --human", operands: noOperands},
 		"lscpu":    {operands: noOperands},
+		"locale":   {operands: noOperands},
+		"pgrep":    {options: "-flaxcnoi", operands: textOperands},
+		"sw_vers":  {options: "-productName -productVersion -buildVersion", singleDash: true, operands: noOperands},
 		"seq":      {options: "-w -f= -s= --equal-width --separator= --format=", operands: textOperands},
 		"sleep":    {operands: textOperands, maxOperands: 1},
 		"which":    {options: "-a", operands: textOperands},
@@ -250,10 +269,38 @@ var programs = sync.OnceValue(func() map[string]*program {
 	}
 })
 
+// decompresses returns a program that prints the text of compressed files, or lists them. With
+// another ending it would look for a file with one of these.
+func decompresses(endings ...string) *program {
+	return &program{options: "-dclvq --decompress --stdout --list --verbose --quiet", maxOperands: 1, showsContents: true, check: func(o *parsedOptions) error {
+		if !o.has("-c", "--stdout") && (!o.has("-l", "--list") || o.has("-d", "--decompress")) { // the last of these may count
+			return errors.New("it may write the text of the file")
+		}
+		for _, w := range o.operands {
+			known := func(ending string) bool { return strings.HasSuffix(w.text(), ending) }
+			if !w.literal() || !slices.ContainsFunc(endings, known) {
+				return fmt.Errorf("%s may stand for a file with another name", w.source)
+			}
+		}
+		return nil
+	}}
+}
+
 // queriesCommand accepts "command -v NAME" alone: without the option it runs NAME.
 func queriesCommand(o *parsedOptions) error {
 	if !o.has("-v", "-V") {
 		return errors.New("it runs another command")
+	}
+	return nil
+}
+
+// statFormat accepts the formats of BSD's "stat -f". GNU's stat has no value there, and looks for
+// a file of that name.
+func statFormat(o *parsedOptions) error {
+	for _, g := range o.options {
+		if g.name == "-f" && (!strings.Contains(g.value, "%") || strings.Contains(g.value, "/")) {
+			return errors.New("the value of -f is not a format")
+		}
 	}
 	return nil
 }
@@ -267,14 +314,17 @@ func numericOperands(o *parsedOptions) error {
 	return nil
 }
 
-// jqUnsafeNames matches names by which a jq program does more than read its input.
-var jqUnsafeNames = lazyregexp.New(`(?i)\benv\b|\b(import|include|modulemeta|get_search_list|input_filename|debug|stderr|__prog\w*|__loc__)\b`)
+// jqUnsafeNames matches names by which a jq program does more than read its input. After one
+// dot such a name is a field, as in ".env".
+var jqUnsafeNames = lazyregexp.New(`(?i)\$(env|__prog\w*|__loc__)\b|(^|\.\.|[^.\w])(env|import|include|modulemeta|get_search_list|input_filename|debug|stderr)\b`)
 
-// jqReads checks all operands, since only jq can tell which is its program.
 func jqReads(o *parsedOptions) error {
-	for _, w := range o.operands {
-		if !w.literal() || jqUnsafeNames.MatchString(w.text()) || strings.HasPrefix(w.text(), "-") {
+	for i, w := range o.operands {
+		switch {
+		case i == 0 && (!w.literal() || jqUnsafeNames.MatchString(w.text())):
 			return errors.New("its program may do more than look at its input")
+		case w.mayBegin('-'):
+			return fmt.Errorf("%s may be an option", w.source)
 		}
 	}
 	return nil
@@ -284,30 +334,23 @@ func jqReads(o *parsedOptions) error {
 // sed and awk. Programs disagree about a delimiter after a backslash and inside
 // brackets, so neither matches.
 func delimited(delimiter string) string {
-	return `(?:[^\\\[\n;` + delimiter + `]|\\[^\n;` + delimiter + `]|\[\^?(?:\[:[a-z]+:\]|[^]\[\\^\n;` + delimiter + `])+\])*`
+	return `(?:[^\\\[\n` + delimiter + `]|\\[^\n` + delimiter + `]|\[\^?(?:\[:[a-z]+:\]|[^]\[\\^\n` + delimiter + `])+\])*`
 }
 
-// sedAddresses returns an expression for the addresses of a command of sed: "5", "1,20",
-// "$", "/x/,/y/".
-func sedAddresses() string {
+// sedCommand matches the first command of a script of sed that prints, counts, edits or leaves
+// out lines, with the separator after it: "5p", "1,20p", "/x/,/y/d", "$p", "5q", "/x/{p;q}",
+// "s/a/b/g". The flags of a substitution neither write a file nor run a command.
+var sedCommand = lazyregexp.Build(func() string {
+	const simple, address = `[pPdDqQnNgGhHxlz=]`, `(?:\d+(?:~\d+)?|\$|/%s/)`
 	text := delimited("/")
-	return `((\d+|\$|/` + text + `/)(,(\d+|\$|\+\d+|/` + text + `/))?)?\s*!?\s*`
-}
-
-// sedCommand matches one command of sed that prints, counts or leaves out lines: "5p",
-// "1,20p", "/x/,/y/d", "$p", "5q".
-var sedCommand = lazyregexp.Build(func() string { return `^` + sedAddresses() + `[pqd=]$` })
-
-// sedReplaces matches a substitution by sed whose flags neither write a file nor run a
-// command.
-var sedReplaces = lazyregexp.Build(func() string {
-	var forms []string
-	for _, d := range []string{"/", "|", "#", ","} {
+	addresses := strings.ReplaceAll(`(?:`+address+`(?:,(?:\+\d+|`+address+`))?)?\s*!?\s*`, "%s", text)
+	commands := []string{simple, `\{\s*` + simple + `(?:\s*;\s*` + simple + `)*\s*;?\s*\}`}
+	for _, d := range []string{"/", "|", "#", ",", "@", ":", "!", "%", "~"} {
 		q := regexp.QuoteMeta(d)
-		replacement := `(?:[^\\\n;` + d + `]|\\[^\n;` + d + `])*`
-		forms = append(forms, q+delimited(d)+q+replacement+q)
+		replacement := `(?:[^\\\n` + d + `]|\\[^\n` + d + `])*`
+		commands = append(commands, `s`+q+delimited(d)+q+replacement+q+`[gIip0-9]{0,3}`, `y`+q+replacement+q+replacement+q)
 	}
-	return `^` + sedAddresses() + `s(` + strings.Join(forms, "|") + `)[gIip]{0,3}$`
+	return `^\s*` + addresses + `(?:` + strings.Join(commands, "|") + `)\s*(?:[;\n]|$)`
 })
 
 func sedPrints(o *parsedOptions) error {
@@ -324,30 +367,13 @@ func sedPrints(o *parsedOptions) error {
 		scripts = append(scripts, o.operands[0].text())
 	}
 	for _, script := range scripts {
-		for part := range strings.SplitSeq(script, ";") {
-			if part = strings.TrimSpace(part); !sedCommand.MatchString(part) && !sedReplaces.MatchString(part) {
-				return fmt.Errorf("its command %q may do more than print", part)
+		for rest := script; strings.TrimSpace(rest) != ""; {
+			command := sedCommand.FindString(rest)
+			if command == "" {
+				return fmt.Errorf("its command %q may do more than print", strings.TrimSpace(rest))
 			}
+			rest = rest[len(command):]
 		}
 	}
 	return nil
 }
-
-// awkPrints matches a program of awk that prints fields of lines, or the sum of one field.
-var awkPrints = lazyregexp.Build(func() string {
-	condition := `(/` + delimited("/") + `/|(NR|NF|\$\d+) ?(==|!=|<|<=|>|>=) ?(\d+|"[\w .:-]*")|NF|END)`
-	conditions := condition + `( ?(&&|\|\|) ?` + condition + `)*`
-	const item = `(\$\d+|\$NF|NR|NF|"[^"\\\n]*")`
-	const sum = "\\{\\s*(s|sum|n|count|total)\\s*\\+=\\s*(\\$\\d+|\\$NF|\\d+)\\s*;?\\s*\\}\\s*END\\s*\\{\\s*print\\s+(s|sum|n|count|total)\\s*\\}"
-	return `^\s*(` + conditions + `|(` + conditions + `)?\s*\{\s*print(\s*` + item + `([ ,]*` + item + `)*)?\s*;?\s*\}|` + sum + `)\s*$`
-})
-
-var awk = &program{options: "-F=", operands: patternThenFiles, showsContents: true, check: func(o *parsedOptions) error {
-	if len(o.operands) == 0 || !o.operands[0].literal() || !awkPrints.MatchString(o.operands[0].text()) {
-		return errors.New("its program may do more than print fields")
-	}
-	if slices.ContainsFunc(o.operands[1:], func(w Word) bool { return !w.known() || strings.Contains(w.text(), "=") }) {
-		return errors.New("an operand may set a variable")
-	}
-	return nil
-}}

@@ -292,8 +292,16 @@ func (b *builder) parameter(p *wordBuilder, n *syntax.ParamExp, quoted bool) err
 		p.addSource(`"$?"`)
 		return nil
 	}
+	if slices.Contains(shownVariables, name) {
+		p.word.Values = nil
+		p.addSource(`"${` + name + `}"`)
+		return nil
+	}
 	return fmt.Errorf("it uses $%s, which the script does not set to a literal", name)
 }
+
+// shownVariables are variables of the environment that may be printed. They hold no secrets.
+var shownVariables = []string{"EDITOR", "GOBIN", "GOPATH", "GOROOT", "JAVA_HOME", "LANG", "LOGNAME", "NODE_ENV", "PATH", "SHELL", "TERM", "USER", "VIRTUAL_ENV"}
 
 // addValue adds the literal value of a variable. Without quotes a shell would split
 // it and expand its wildcards.

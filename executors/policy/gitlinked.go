@@ -1,0 +1,61 @@
+package policy
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+)
+
+// gitDirs are the directories with the data of a repository.
+type gitDirs struct {
+	own    string // has the index
+	common string // has objects, references and settings
+}
+
+// gitDirsOf returns the directories of the repository with this ".git", false if it is not known
+// that they belong to it.
+//
+// In a linked worktree ".git" is a file that names a directory below "worktrees" of the repository,
+// and a file in that directory names the ".git" of the worktree. The repository has written both.
+// So a ".git" that somebody else wrote, to have git read another repository, is not one.
+func gitDirsOf(git string, private *workspace.Private) (gitDirs, bool) {
+	info, err := os.Lstat(git)
+	if err != nil || info.IsDir() {
+		return gitDirs{git, git}, err == nil
+	}
+	text, ok := readLine(git, private)
+	name, isFile := strings.CutPrefix(text, "gitdir: ")
+	if !ok || !isFile || !info.Mode().IsRegular() {
+		return gitDirs{}, false
+	}
+	own, err := filepath.EvalSymlinks(from(filepath.Dir(git), name))
+	if err != nil || filepath.Base(filepath.Dir(own)) != "worktrees" || exists(filepath.Join(own, "config.worktree")) {
+		return gitDirs{}, false
+	}
+	if common, ok := readLine(filepath.Join(own, "commondir"), private); !ok || filepath.ToSlash(common) != "../.." {
+		return gitDirs{}, false
+	}
+	back, ok := readLine(filepath.Join(own, "gitdir"), private)
+	if !ok || back == "" {
+		return gitDirs{}, false
+	}
+	other, err := os.Lstat(from(own, back))
+	return gitDirs{own, filepath.Dir(filepath.Dir(own))}, err == nil && os.SameFile(info, other)
+}
+
+// readLine returns the text of a file with one line.
+func readLine(path string, private *workspace.Private) (string, bool) {
+	text, ok := readConfig(path, private)
+	text = strings.TrimSuffix(text, "\n")
+	return text, ok && !strings.ContainsAny(text, "\r\n\x00")
+}
+
+// from returns a path as it is seen from a directory.
+func from(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}
