@@ -97,6 +97,8 @@ func (t *tools) report(ctx context.Context, c change, shown []executors.Diff) ex
 	case err != nil:
 		text += fmt.Sprintf("\n[it could not be read back: %v]", workspace.Cause(err))
 		actual = c.text
+	case c.old != nil && sameText(actual, *c.old) && !sameText(actual, c.text):
+		text += "\n[after writing, the file still has its old text: the change may not be applied, for example because the editor lets its user review it first]"
 	case !sameText(actual, c.text):
 		text += "\n[after writing, the file differs from the written text, for example because the client formats on save:]\n" +
 			unified(c.display, c.text, actual)

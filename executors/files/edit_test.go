@@ -141,6 +141,19 @@ func TestFormatOnSave(t *testing.T) {
 	}
 }
 
+// An editor may accept a write without applying it.
+func TestWriteWithoutEffect(t *testing.T) {
+	b := newBench(t, map[string]string{"f": "old\n"}).buffered(nil)
+	b.buf.save = func(string) string { return "old\n" }
+	res := b.run("write", in{"path": "f", "content": "new\n"})
+	if got := res.ForModel(); !strings.Contains(got, "still has its old text") || strings.Contains(got, "differs") {
+		t.Errorf("got %s", got)
+	}
+	if res := b.run("write", in{"path": "f", "content": "old\n"}); strings.Contains(res.ForModel(), "after writing") { // no change
+		t.Errorf("got %s", res.ForModel())
+	}
+}
+
 // FuzzEdit checks that an edit is a replacement in the text with "\n", and that
 // untouched lines keep every byte.
 func FuzzEdit(f *testing.F) {
