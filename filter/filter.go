@@ -80,12 +80,20 @@ type chosenRules struct {
 	command string // the command that wrote most of the output
 	mixed   bool   // other commands may have written too
 	rules   []rule
+	others  []chosenRules // for other commands, if these rules do not recognise the output
 }
 
 // chooseRules returns the rules for a script.
 func (f *Filter) chooseRules(script string) (c chosenRules) {
 	c.command, c.mixed = command.Output(script)
 	c.rules = f.matchingRules(c.command)
+	if c.mixed {
+		for _, other := range command.OtherOutputs(script) {
+			if rules := f.matchingRules(other); len(rules) > 0 {
+				c.others = append(c.others, chosenRules{command: other, mixed: true, rules: rules})
+			}
+		}
+	}
 	return c
 }
 
@@ -110,7 +118,7 @@ func (f *Filter) apply(c chosenRules, exit int, raw io.Reader, explain func(by A
 		full.Close()
 		return nil, err
 	}
-	if err := o.applyRules(run, rules, first, explain); err != nil {
+	if err := f.applyChosen(o, c, run, 0, first, explain); err != nil {
 		o.Close()
 		return nil, err
 	}
@@ -130,14 +138,12 @@ func (f *Filter) newRun(c chosenRules, exit, depth int) strategy.Run {
 	run.Inner = func(inner strategy.Run, part *text.Lines) (*text.Lines, strategy.Confidence, error) {
 		rules := f.chooseRules(inner.Command)
 		rules.mixed = rules.mixed || inner.Mixed
-		if depth >= maxDepth || rules.command == "" || len(rules.rules) == 0 {
+		if depth >= maxDepth {
 			return part, strategy.Fallback, nil
 		}
 		o := &Outcome{Text: part, Full: part}
 		r := f.newRun(rules, inner.Exit, depth+1)
-		first := rules.rules[0].begin(r)
-		first.passText(part)
-		if err := o.applyRules(r, rules.rules, first, nil); err != nil {
+		if err := f.applyChosen(o, rules, r, depth+1, nil, nil); err != nil {
 			return part, strategy.Fallback, err
 		}
 		for _, by := range o.Rules {
@@ -150,15 +156,34 @@ func (f *Filter) newRun(c chosenRules, exit, depth int) strategy.Run {
 	return run
 }
 
-// applyRules filters the text by rules. first is the pass of the first rule, which has
-// read the text.
+// applyChosen filters an output by the rules of its command. If these remove little
+// of the output of a script that failed, another command may have ended the script.
+func (f *Filter) applyChosen(
+	o *Outcome, c chosenRules, run strategy.Run, depth int, first *rulePass, explain func(by Applied, before, after *text.Lines),
+) error {
+	err := o.applyRules(run, c.rules, first, explain)
+	for _, other := range c.others {
+		if err != nil || run.Exit == 0 || o.Text.Size() < o.Full.Size()*9/10 || slices.ContainsFunc(o.Rules, func(a Applied) bool { return a.Failed != nil }) {
+			break
+		}
+		if o.Text != o.Full {
+			o.Text.Close()
+		}
+		o.Text, o.Rules, o.Confidence = o.Full, nil, strategy.Full
+		err = o.applyRules(f.newRun(other, run.Exit, depth), other.rules, nil, explain)
+	}
+	return err
+}
+
+// applyRules filters the text by rules. first is the pass of the first rule if it has
+// read the text, or nil.
 func (o *Outcome) applyRules(run strategy.Run, rules []rule, first *rulePass, explain func(by Applied, before, after *text.Lines)) error {
 	for i, r := range rules {
 		if o.recognisedBy(r.unless) || o.recognisedBy(dividingRule) {
 			continue
 		}
 		p := first
-		if i > 0 {
+		if i > 0 || first == nil {
 			p = r.begin(run)
 			p.passText(o.Text)
 		}

@@ -24,7 +24,42 @@ func outputOf(script string, depth int) (seg string, mixed bool) {
 		return strings.Join(strings.Fields(script), " "), false
 	}
 	all := writers(file)
-	last := -1
+	last, mixed := lastWriter(all)
+	if last < 0 {
+		return "", false
+	}
+	seg, more := all[last].segment(depth)
+	return seg, mixed || more
+}
+
+// OtherOutputs returns the further commands of a script that may have written
+// its output, the last one first. One of them wrote it if a failure ended the script.
+func OtherOutputs(script string) (segments []string) {
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
+	if err != nil {
+		return nil
+	}
+	all := writers(file)
+	last, _ := lastWriter(all)
+	for i := len(all) - 1; i >= 0 && len(segments) < maxOtherOutputs; i-- {
+		c := all[i]
+		if i == last || c.redirected || writesNothing(c.words) || isCommentary(c.words) {
+			continue
+		}
+		if seg, _ := c.segment(0); seg != "" && !slices.Contains(segments, seg) {
+			segments = append(segments, seg)
+		}
+	}
+	return segments
+}
+
+// maxOtherOutputs limits the commands that OtherOutputs returns.
+const maxOtherOutputs = 4
+
+// lastWriter returns the index of the command that wrote most of the output, or -1. mixed
+// reports that others may have written too.
+func lastWriter(all []writer) (last int, mixed bool) {
+	last = -1
 	for i, c := range all {
 		if c.redirected || writesNothing(c.words) {
 			continue
@@ -39,15 +74,16 @@ func outputOf(script string, depth int) (seg string, mixed bool) {
 	if last < 0 { // a command may report errors though its output goes to a file
 		last = slices.IndexFunc(all, func(c writer) bool { return c.redirected && !writesNothing(c.words) })
 	}
-	if last < 0 {
-		return "", false
-	}
-	words := withoutWrappers(all[last].words)
+	return last, mixed
+}
+
+// segment returns a command without the programs that only run it.
+func (c writer) segment(depth int) (seg string, mixed bool) {
+	words := withoutWrappers(c.words)
 	if inner, ok := innerScript(words); ok {
-		seg, more := outputOf(inner, depth+1)
-		return seg, mixed || more
+		return outputOf(inner, depth+1)
 	}
-	return strings.Join(words, " "), mixed
+	return strings.Join(words, " "), false
 }
 
 // writer is a simple command of a script that may write output.

@@ -127,3 +127,16 @@ func FuzzOutput(f *testing.F) {
 		}
 	})
 }
+
+func TestOtherOutputs(t *testing.T) {
+	for script, want := range map[string]string{
+		"cargo test":                             "",
+		"cargo clippy && cargo test":             "cargo clippy",
+		"npm run lint; echo ok; tsc > x && jest": "npm run lint",
+		"cd x && eslint . && tsc && npx jest":    "tsc, eslint .",
+	} {
+		if got := strings.Join(OtherOutputs(script), ", "); got != want {
+			t.Errorf("%q: %q, want %q", script, got, want)
+		}
+	}
+}
