@@ -140,11 +140,15 @@ func (t *Terminal) create(ctx context.Context, cmd shell.Command) (*acp.Terminal
 
 // start runs a command in a terminal that keeps limit bytes of output.
 func (t *Terminal) start(ctx context.Context, cmd shell.Command, limit int) (*acp.Terminal, error) {
+	confined := t.confines(cmd)
+	if confined {
+		cmd = cmd.WithLimitedMemory()
+	}
 	req := acp.CreateTerminalRequest{
 		SessionID: cmd.Session, Command: t.shell(), Args: cmd.Args(), CWD: cmd.Dir,
 		Env: t.env(cmd), OutputByteLimit: limit,
 	}
-	if t.confines(cmd) {
+	if confined {
 		req.Meta = map[string]any{ReadOnlyMeta: true}
 	}
 	return t.Client.CreateTerminal(ctx, req)

@@ -61,6 +61,9 @@ func (l Local) startShell(c Command, prog process.Program) (*process.Process, er
 	if prog.Path, err = FindShell(); err != nil {
 		return nil, err
 	}
+	if c.ReadOnly {
+		c = c.WithLimitedMemory()
+	}
 	prog.Args, prog.Dir = c.Args(), c.Dir
 	if c.ReadOnly { // for bash alone, which then takes neither functions nor options from its environment
 		prog.Args = append([]string{"-p"}, prog.Args...)

@@ -1,13 +1,16 @@
 package shell
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/zeph-acp/zeph-acp/executors/shell/process"
 )
 
-// restrictedCommands remembers the read-only commands of one session that needed to write or to
-// use the network. If the model calls such a command again, the user is asked.
+// restrictedCommands remembers the read-only commands of one session that needed to write, to
+// use the network, or more memory than they may. If the model calls such a command again, the user is asked.
 type restrictedCommands struct {
 	mu       sync.Mutex
 	commands []string // the newest last
@@ -16,11 +19,20 @@ type restrictedCommands struct {
 // maxRestricted is how many commands are remembered.
 const maxRestricted = 32
 
-// record remembers a read-only command that seems to have failed because it could only
-// read, and returns the line for the model below its output. It returns "" for any
-// other command.
+// record remembers a read-only command that seems to have failed because of its limits, and
+// returns the line for the model below its output. It returns "" for any other command.
 func (l *restrictedCommands) record(script string, out Output) string {
-	if out.ExitCode != nil && *out.ExitCode == 0 || !(out.ReadOnly && out.containsAny(refusalMessages) || out.containsAny(offlineMessages)) {
+	var note string
+	switch {
+	case out.ExitCode != nil && *out.ExitCode == 0:
+		return ""
+	case out.ReadOnly && out.containsAny(refusalMessages), out.containsAny(offlineMessages):
+		note = "[read-only: this ran without a question, so it could neither write nor use the network; if it has to, call it again as it is, and the user is asked]"
+	case out.ReadOnly && out.containsAny(memoryMessages):
+		note = fmt.Sprintf("[read-only: this ran without a question, so each of its programs could use at most %d GiB of memory; make it do less, or call it again as it is, and the user is asked]", maxMemoryKiB>>20)
+	case out.ReadOnly && out.containsAny([]string{process.TempExceeded}):
+		note = "[read-only: this ran without a question, so its temporary files were limited; make it do less, or call it again as it is, and the user is asked]"
+	default:
 		return ""
 	}
 	l.mu.Lock()
@@ -29,7 +41,7 @@ func (l *restrictedCommands) record(script string, out Output) string {
 		l.commands = append(l.commands, script)
 		l.commands = l.commands[max(0, len(l.commands)-maxRestricted):]
 	}
-	return "[read-only: this ran without a question, so it could neither write nor use the network; if it has to, call it again as it is, and the user is asked]"
+	return note
 }
 
 // contains reports whether record remembered the command.
@@ -45,6 +57,13 @@ var refusalMessages = []string{"permission denied", "operation not permitted", "
 // offlineMessages are texts that go prints when its plain form prevented a download, in
 // lower case.
 var offlineMessages = []string{"goproxy=off", "gotoolchain=local"}
+
+// memoryMessages are texts that programs print when they get no more memory, in lower
+// case.
+var memoryMessages = []string{
+	"cannot allocate", "can't allocate", "out of memory", "memory exhausted", "memory allocation of", "not enough memory", "not enough space",
+	"insufficient memory", "memoryerror", "bad_alloc",
+}
 
 // maxSearched is how much of the end of an output is searched, in bytes.
 const maxSearched = 64 << 10

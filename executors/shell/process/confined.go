@@ -2,9 +2,12 @@ package process
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"time"
 )
 
 // Confined returns a copy of the program that runs read-only, with a temporary
@@ -15,7 +18,7 @@ func (prog Program) Confined(restrict func(temp string) error) (Program, error) 
 	if err != nil {
 		return prog, err
 	}
-	prog.Temp = temp
+	prog.Temp, prog.MaxTemp = temp, maxTempBytes
 	if real, err := filepath.EvalSymlinks(temp); err == nil {
 		temp = real
 	}
@@ -30,6 +33,37 @@ func (prog Program) Confined(restrict func(temp string) error) (Program, error) 
 		return nil
 	}
 	return prog, nil
+}
+
+// TempExceeded is the last line, after the name of this program, of the output of a program
+// whose temporary files exceeded its limit. It is in lower case.
+const TempExceeded = "stopped: its temporary files are too large"
+
+// maxTempBytes is the limit for the temporary files of a confined program. It suffices to sort
+// a large log; /tmp is often in memory.
+const maxTempBytes = 1 << 30
+
+// tempInterval is the time between two looks at the temporary files of a program.
+const tempInterval = 250 * time.Millisecond
+
+// bytesBelow returns the size of all files below a directory.
+func bytesBelow(dir string) (size int64) {
+	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return nil
+		}
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			size += info.Size()
+		}
+		return nil
+	})
+	return size
+}
+
+// endFirst makes the kernel choose a program, and those that it will start, before all others
+// if the machine runs out of memory. The thread that starts a confined program cannot do so.
+func endFirst(pid int) {
+	_ = os.WriteFile("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", []byte("1000"), 0)
 }
 
 func exists(path string) bool {

@@ -59,6 +59,9 @@ type Program struct {
 	// Temp, if not empty, is a directory that is removed when the program's whole
 	// session has ended, or when the program did not start.
 	Temp string
+	// MaxTemp is how many bytes the files in Temp may have. A program that exceeds it is ended,
+	// with [TempExceeded] as the last line of its output. 0 means any number.
+	MaxTemp int64
 	// Reaper ends the rest of the session if this process dies; may be nil.
 	Reaper *Reaper
 	// Live, if not nil, receives the first MiB of both streams as it comes, in whole
@@ -77,6 +80,7 @@ type Process struct {
 	done          chan struct{} // closed when its session ended and its output is complete
 	live          *live         // nil without Program.Live
 	temp          string        // Program.Temp
+	maxTemp       int64         // Program.MaxTemp
 	reaper        *Reaper
 	exit          executors.Exit // set before done is closed
 
@@ -105,6 +109,7 @@ func Start(prog Program) (*Process, error) {
 		merged:        headTailBuffer{maxHead: prog.Head, maxTail: prog.Tail},
 		sink:          prog.Sink,
 		temp:          prog.Temp,
+		maxTemp:       prog.MaxTemp,
 		reaper:        prog.Reaper,
 	}
 	streams := 1
@@ -128,6 +133,9 @@ func Start(prog Program) (*Process, error) {
 		closeAll(readers)
 		p.removeTemp()
 		return nil, err
+	}
+	if prog.Confine != nil {
+		endFirst(p.cmd.Process.Pid)
 	}
 	if prog.Live != nil {
 		p.live = startLive(maxLiveBytes, prog.Live)
@@ -177,10 +185,7 @@ func (p *Process) supervise(readAll func(context.Context)) {
 	readCtx, stopReading := context.WithCancel(context.Background())
 	defer stopReading()
 	output.Go(func() { readAll(readCtx) })
-	select {
-	case <-p.exited:
-	case <-p.killRequested:
-	}
+	tempExceeded := p.waitForEnd()
 	endSession(p.cmd.Process.Pid)
 	p.exit = executors.Exit{Signal: "SIGKILL"}
 	select {
@@ -196,12 +201,38 @@ func (p *Process) supervise(readAll func(context.Context)) {
 	for i := range p.decoders {
 		p.write(i, p.decoders[i].finish())
 	}
+	if tempExceeded {
+		p.write(len(p.decoders)-1, []byte("\nzeph-acp: "+TempExceeded+"\n"))
+	}
 	if p.live != nil {
 		p.live.close()
 	}
 	p.removeTemp()
 	p.reaper.remove(strconv.Itoa(p.cmd.Process.Pid))
 	close(p.done)
+}
+
+// waitForEnd waits until the program has ended or has to end. It reports whether the reason is
+// that its temporary files are too large.
+func (p *Process) waitForEnd() (tempExceeded bool) {
+	var tick <-chan time.Time
+	if p.temp != "" && p.maxTemp > 0 {
+		ticker := time.NewTicker(tempInterval)
+		defer ticker.Stop()
+		tick = ticker.C
+	}
+	for {
+		select {
+		case <-p.exited:
+			return false
+		case <-p.killRequested:
+			return false
+		case <-tick:
+			if bytesBelow(p.temp) > p.maxTemp {
+				return true
+			}
+		}
+	}
 }
 
 // removeTemp removes the temporary directory of the program.

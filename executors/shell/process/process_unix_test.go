@@ -83,3 +83,23 @@ func TestDoesNotStart(t *testing.T) {
 		}
 	}
 }
+
+// A program whose temporary files are too large ends, and the last line of its output says
+// why.
+func TestMaxTemp(t *testing.T) {
+	temp := t.TempDir()
+	p, err := Start(Program{
+		Path: "sh", Args: []string{"-c", `mkdir "$T/a" && echo 12345678 > "$T/a/f"; echo up; sleep 999`},
+		Env: append(os.Environ(), "T="+temp), Dir: "/", Tail: 100, Temp: temp, MaxTemp: 8,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Release()
+	if exit, err := p.Wait(t.Context()); err != nil || exit.Signal == "" {
+		t.Errorf("exit %+v, %v", exit, err)
+	}
+	if text, _, _ := p.Output(); text != "up\n\nzeph-acp: "+TempExceeded+"\n" {
+		t.Errorf("output %q", text)
+	}
+}
