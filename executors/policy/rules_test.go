@@ -77,3 +77,42 @@ func TestRuleAllowsNoSpacedProgram(t *testing.T) {
 		}
 	}
 }
+
+// A small beginning of an endless device is read without a question. About the rest, rules decide.
+func TestEndlessDevices(t *testing.T) {
+	for script, want := range map[string][2]string{ // without rules, and with rules that allow the programs
+		"head -c 16 /dev/urandom":                            {"allow", "allow"},
+		"head -c16 /dev/urandom | base64":                    {"allow", "allow"},
+		"head --bytes=1k /dev/random | sha256sum":            {"allow", "allow"},
+		"head -c 32 < /dev/urandom | xxd -p":                 {"allow", "allow"},
+		"od -An -N4 -tu4 /dev/urandom":                       {"allow", "allow"},
+		"xxd -l 16 -p /dev/urandom":                          {"allow", "allow"},
+		"hexdump -n 16 /dev/zero":                            {"allow", "allow"},
+		"if head -c 1 /dev/full; then echo; fi":              {"allow", "allow"},
+		"test -c /dev/zero && ls /dev/zero":                  {"allow", "allow"},
+		"cat /dev/null":                                      {"allow", "allow"},
+		"cat /dev/urandom":                                   {"ask", "allow"},
+		"cat /dev/urandom | head -c 16":                      {"ask", "allow"},
+		"tr -dc a-z < /dev/urandom | head -c 16":             {"ask", "allow"},
+		"head -n 1 /dev/urandom":                             {"ask", "allow"},
+		"head -c -16 /dev/zero":                              {"ask", "allow"},
+		"head -c 16 -n 1 /dev/zero":                          {"ask", "allow"},
+		"head -c 9999999999 /dev/zero":                       {"ask", "allow"},
+		"head -c 9T /dev/zero":                               {"ask", "allow"},
+		"head -5 /dev/zero":                                  {"ask", "allow"},
+		"od -N 1 -j 99999999999999 /dev/zero":                {"ask", "ask"},
+		"sha256sum /dev/zero":                                {"ask", "ask"},
+		"head -c 16 /dev/urandom; cat /dev/zero; echo x > y": {"ask", "ask"},
+		"cat /dev/tty":                                       {"ask", "ask"},
+		"head -c 512 /dev/sda":                               {"block", "block"},
+		"head -c 16 /dev/../dev/urandom":                     {"ask", "ask"},
+	} {
+		for i, rules := range []map[string][]Rule{nil, {"bash": {{Pattern: "cat *", Action: Allow}, {Pattern: "head *", Action: Allow}, {Pattern: "tr *", Action: Allow}}}} {
+			s := newSetup()
+			s.cfg.Permissions = rules
+			if got := s.build().outcome(t, bash(script)); got != want[i] {
+				t.Errorf("%s: %s, want %s (rules: %t)", script, got, want[i], rules != nil)
+			}
+		}
+	}
+}

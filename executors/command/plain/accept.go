@@ -19,6 +19,8 @@ type acceptedCommand struct {
 	files []File
 	cd    string // the directory that a cd changes to
 	opens bool   // it is a git that opens the files of its operands
+	// bounded means that it reads only a beginning of each file.
+	bounded bool
 	// starts are the programs that the program itself looks for in PATH.
 	starts []string
 
@@ -70,6 +72,9 @@ type program struct {
 	recursiveOptions []string // options with which it reads the files below a directory
 	followedLinks    string   // see File.Follows
 	expandsAtFiles   bool     // it replaces a word "@FILE" by the words in that file
+	// bounds are the options whose value is how many bytes it reads at most, unless it also has
+	// one of unbounds.
+	bounds, unbounds string
 
 	// listOptions are the options with which a list of file names is that and nothing else:
 	// without colours, counts and statistics.
@@ -123,6 +128,41 @@ func (o *parsedOptions) hasOnly(list string) bool {
 func (o *parsedOptions) mayExpandAtFiles() bool {
 	return slices.ContainsFunc(o.options, func(g parsedOption) bool { return strings.HasPrefix(g.value, "@") }) ||
 		slices.ContainsFunc(o.operands, func(w Word) bool { return w.mayBegin('@') })
+}
+
+// smallNumber matches a number of bytes that is read in a moment.
+var smallNumber = lazyregexp.New(`^([0-9]{1,9}|[0-9]{1,3}[kKM])$`)
+
+// bounded reports whether the program reads only a small beginning of its files.
+func (p *program) bounded(o *parsedOptions) bool {
+	var bounds []parsedOption
+	for _, g := range o.options {
+		switch {
+		case slices.Contains(strings.Fields(p.unbounds), g.name), g.name[1] >= '0' && g.name[1] <= '9':
+			return false
+		case slices.Contains(strings.Fields(p.bounds), g.name):
+			bounds = append(bounds, g)
+		}
+	}
+	return len(bounds) > 0 && !slices.ContainsFunc(bounds, func(g parsedOption) bool { return !smallNumber.MatchString(g.value) })
+}
+
+// endlessDevices are devices that any command may read, without an end.
+var endlessDevices = []string{"/dev/full", "/dev/random", "/dev/urandom", "/dev/zero"}
+
+// checkEnd returns an error for a file that the command would read without an end. It marks the
+// files of which the command reads only a beginning.
+func (p *acceptedCommand) checkEnd(files []File) error {
+	for i, f := range files {
+		switch {
+		case !f.Opens || !slices.Contains(endlessDevices, f.Text):
+		case !p.bounded:
+			return fmt.Errorf("%s has no end", f.Text)
+		default:
+			files[i].Opens = false
+		}
+	}
+	return nil
 }
 
 // tables holds the parsed options of programs, by a tableKey. Each is parsed at its
@@ -308,6 +348,8 @@ func (p *program) accept(b *builder, name string, words []Word) (*acceptedComman
 		words:  append([]string{name}, quoted(p.insertedWords)...),
 		files:  named,
 		starts: p.startedPrograms,
+
+		bounded: p.bounded(opts),
 	}
 	for _, g := range opts.options {
 		out.words = append(out.words, p.print(g)...)
@@ -398,8 +440,17 @@ func (p *program) operandFiles(b *builder, w Word) ([]File, error) {
 }
 
 // accept returns the plain form of a command, if the table of read-only programs
-// declares all of its words.
+// declares all of its words, and no file that it reads is without an end.
 func (b *builder) accept(c *Command) (*acceptedCommand, error) {
+	out, err := b.acceptWords(c)
+	if err != nil {
+		return nil, err
+	}
+	return out, out.checkEnd(out.files)
+}
+
+// acceptWords is accept without the check of the files.
+func (b *builder) acceptWords(c *Command) (*acceptedCommand, error) {
 	name := c.words[0].text()
 	if dir, base := path.Split(name); dir != "" {
 		if !slices.Contains(systemDirs, dir) {

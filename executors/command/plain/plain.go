@@ -57,7 +57,7 @@ type File struct {
 	Text  string
 	Dirs  []string // absolute directories that a relative Text may be seen from
 	Glob  bool     // Text is a pattern of file names
-	Opens bool     // the program reads it
+	Opens bool     // the program reads it, and perhaps all of it
 	// Follows is a pattern of the links that the program follows in the file, if that is a
 	// directory. Empty means that it follows none.
 	Follows        string

@@ -106,6 +106,9 @@ func (b *builder) command(n *syntax.CallExpr, redirs []*syntax.Redirect) (c *Com
 		c.Words = append(c.Words, w.text())
 	}
 	p, why := b.accept(c)
+	if why == nil {
+		why = b.checkInput(p, redirs)
+	}
 	for i, name := range c.Assigns {
 		if why == nil && !printsOnly(name, values[i]) {
 			why = fmt.Errorf("it sets %s", name)
@@ -124,6 +127,15 @@ func (b *builder) command(n *syntax.CallExpr, redirs []*syntax.Redirect) (c *Com
 		p.env = append(p.env, name+"="+quote(values[i]))
 	}
 	return c, p, nil
+}
+
+// checkInput returns an error if the standard input that redirections open has no end.
+func (b *builder) checkInput(p *acceptedCommand, redirs []*syntax.Redirect) error {
+	r, err := b.redirects(redirs)
+	if err != nil {
+		return err
+	}
+	return p.checkEnd(r.reads)
 }
 
 // literalValue returns the value of an assignment before a command.
@@ -183,6 +195,11 @@ func (b *builder) finish(c *Command, p *acceptedCommand, redirs []*syntax.Redire
 			return "", err
 		}
 		b.form.ReadOnly = false
+	}
+	if c.ReadOnly {
+		if err := p.checkEnd(r.reads); err != nil {
+			return "", err
+		}
 	}
 	b.form.Commands = append(b.form.Commands, c)
 	b.form.Files = append(append(b.form.Files, p.files...), r.reads...)

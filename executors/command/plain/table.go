@@ -114,6 +114,7 @@ var programs = sync.OnceValue(func() map[string]*program {
 		"head": {
 			options:         "-qvz -# -n# -c# --lines# --bytes# --quiet --silent --verbose",
 			leadingWildcard: true, showsContents: true, lineFilters: "-n --lines -# -q", nullOption: "-z",
+			bounds: "-c --bytes", unbounds: "-n --lines",
 		},
 		"tail": {
 			options:         "-qvzfFr -# -n# -c# -s# --lines# --bytes# --quiet --silent --verbose --follow?",
@@ -191,9 +192,9 @@ var programs = sync.OnceValue(func() map[string]*program {
 		"sha512sum": sum,
 		"cksum":     {leadingWildcard: true},
 		"sum":       {options: "-rs", leadingWildcard: true},
-		"od":        {options: "-acdbxvos -A= -t= -j# -N# -w? --address-radix= --format= --skip-bytes# --read-bytes#", showsContents: true},
-		"hexdump":   {options: "-bcCdovx -n# -s# --canonical --length# --skip#", showsContents: true},
-		"xxd":       {options: "-b -u -p -i -E -l# -s# -c# -g#", maxOperands: 1, showsContents: true, singleDash: true},
+		"od":        {options: "-acdbxvos -A= -t= -j# -N# -w? --address-radix= --format= --skip-bytes# --read-bytes#", showsContents: true, bounds: "-N --read-bytes", unbounds: "-j --skip-bytes"},
+		"hexdump":   {options: "-bcCdovx -n# -s# --canonical --length# --skip#", showsContents: true, bounds: "-n --length", unbounds: "-s --skip"},
+		"xxd":       {options: "-b -u -p -i -E -l# -s# -c# -g#", maxOperands: 1, showsContents: true, singleDash: true, bounds: "-l", unbounds: "-s"},
 		"strings":   {options: "-ao -n# -t= -e= -# --all --bytes# --radix= --encoding=", showsContents: true, expandsAtFiles: true},
 		"readlink": {
 			options:      "-femnqsvz --canonicalize --canonicalize-existing --canonicalize-missing --no-newline",
