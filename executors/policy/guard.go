@@ -71,6 +71,7 @@ type guardCheck struct {
 
 func (g *Guard) newCheck(p *ShellPolicy) guardCheck {
 	now := &workspace.Moment{}
+	now.Use(p.allowed...)
 	once := *g
 	once.Roots, once.Commands = atMoment(g.Roots, now), atMoment(g.Commands, now)
 	if g.Private != nil {
@@ -113,6 +114,9 @@ func (g guardCheck) judgeCall(call *executors.Call, reads bool) (blocked *execut
 	p := parse(card.Command, card.Dir, g.Home)
 	if p.err != nil {
 		return nil, []string{fmt.Sprintf("it cannot be parsed: %v", p.err)}
+	}
+	if blocked := g.checkReach(p.script); blocked != nil {
+		return blocked, nil
 	}
 	if call.Record.ClaimSource == "" {
 		call.Record.ClaimSource = claimSource(p.script)

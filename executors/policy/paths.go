@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -60,6 +61,37 @@ func (g guardCheck) judgePaths(s *command.Script) (outside string, ask []string)
 	}
 	slices.Sort(ask)
 	return outside, slices.Compact(ask)
+}
+
+// checkReach blocks a script that names a file on another machine, or a device, before anybody
+// looks at it. On Windows a look signs in to that machine.
+func (g guardCheck) checkReach(s *command.Script) *executors.Failure {
+	if runtime.GOOS != "windows" {
+		return nil
+	}
+	dirs := g.commandDirs()
+	check := func(text string, paths []string) *executors.Failure {
+		for _, path := range append([]string{text}, paths...) {
+			if why := workspace.LeadsAway(path, dirs); why != "" {
+				return executors.Failuref(executors.PolicyBlocked, "the command names %s: %s", text, why).
+					Hint("Stay inside %s, or ask the user to open that directory too (tools.shell.allowed_paths).", strings.Join(dirs, ", "))
+			}
+		}
+		return nil
+	}
+	for _, p := range s.ExtractPaths() {
+		if blocked := check(p.Text, p.Abs); blocked != nil {
+			return blocked
+		}
+	}
+	for _, c := range s.Commands {
+		for _, dir := range c.Dirs {
+			if blocked := check(dir, nil); blocked != nil {
+				return blocked
+			}
+		}
+	}
+	return nil
 }
 
 // checkElsewhere blocks a script that names files which no command may use.

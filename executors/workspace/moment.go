@@ -1,15 +1,23 @@
 package workspace
 
 import (
+	"errors"
 	"io/fs"
 	"os"
+	"runtime"
+	"slices"
 )
 
 // Moment remembers the answers of lstat(2), so that the parts of one judgement look at
 // each path once. It lasts for that judgement only: links that are made afterwards must
 // be seen by the next. The zero value is ready; a nil one remembers nothing. It is not
 // for concurrent use.
-type Moment struct{ seen map[string]seenPath }
+type Moment struct {
+	seen map[string]seenPath
+	// dirs are the directories in use, if they are known. Then no path is looked at that
+	// LeadsAway from them.
+	dirs []string
+}
 
 type seenPath struct {
 	info fs.FileInfo
@@ -24,6 +32,9 @@ func (m *Moment) Lstat(path string) (fs.FileInfo, error) {
 	if s, ok := m.seen[path]; ok {
 		return s.info, s.err
 	}
+	if why := LeadsAway(path, m.dirs); m.dirs != nil && why != "" {
+		return nil, &fs.PathError{Op: "lstat", Path: path, Err: errors.New(why)}
+	}
 	info, err := os.Lstat(path)
 	if m.seen == nil {
 		m.seen = make(map[string]seenPath, 8) // enough for most files, in one piece of memory
@@ -32,11 +43,22 @@ func (m *Moment) Lstat(path string) (fs.FileInfo, error) {
 	return info, err
 }
 
+// Use adds directories in use, whose shares may be looked at.
+func (m *Moment) Use(dirs ...string) {
+	for _, dir := range dirs {
+		if runtime.GOOS == "windows" && !slices.Contains(m.dirs, dir) {
+			m.dirs = append(m.dirs, dir)
+		}
+	}
+}
+
 // At returns the same roots for one judgement: they look at each path once, and take one
 // snapshot of the hidden files. They are not for concurrent use.
 func (r *Roots) At(now *Moment) *Roots {
 	out := *r
 	out.moment, out.private = now, nil
+	now.Use(r.given...)
+	now.Use(r.dirs...)
 	return &out
 }
 

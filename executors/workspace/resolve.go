@@ -69,7 +69,8 @@ func (r *Roots) absolute(path string) (string, error) {
 	if !filepath.IsAbs(abs) {
 		abs = filepath.Join(r.dirs[0], abs)
 	}
-	return filepath.Clean(abs), nil
+	abs = filepath.Clean(abs)
+	return abs, r.checkWindowsPath(abs, path)
 }
 
 // judge returns an error if resolved, the target of path, may not be used.
