@@ -86,6 +86,24 @@ func data(f *file) []byte {
 	return f.data
 }
 
+// Check reads the user's file of hooks. mistakes are the reasons why the file or a hook in it
+// cannot run, and warnings name parts without effect.
+func Check(content []byte, c Config) (mistakes, warnings []string) {
+	f := &file{data: content}
+	if err := f.parse(c); err != nil {
+		return []string{err.Error()}, nil
+	}
+	for _, h := range f.hooks {
+		if h.broken != "" {
+			mistakes = append(mistakes, fmt.Sprintf("hooks.%s: %s", h.event, h.broken))
+		}
+	}
+	if f.note != "" {
+		warnings = append(warnings, f.note)
+	}
+	return mistakes, warnings
+}
+
 // addEvent reads the hooks of one event.
 func (f *file) addEvent(event Event, raw json.RawMessage, c Config) error {
 	var groups []hookGroup

@@ -14,7 +14,9 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/hooks"
 	"github.com/zeph-acp/zeph-acp/executors/wildcard"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/session/agent/toolset"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
@@ -29,7 +31,7 @@ type Findings struct {
 
 // Check looks for problems that Load defers until a value is used: in the
 // workspace dir's file, the models that environment and keys name, script
-// files, the file of saved keys, the tools in permission rules and of sub-agents, directories,
+// files, the user's hooks, the file of saved keys, the tools in permission rules and of sub-agents, directories,
 // and keys that have no effect without others. It opens no connection.
 func (l *Loaded) Check(dir, model string, tools []executors.Tool) Findings {
 	var f Findings
@@ -38,6 +40,7 @@ func (l *Loaded) Check(dir, model string, tools []executors.Tool) Findings {
 	l.checkTools(&f, tools)
 	l.checkAgents(&f, tools)
 	l.checkScripts(&f)
+	l.checkHooks(&f)
 	l.checkHelpers(&f)
 	l.checkIneffective(&f)
 	l.checkToolset(&f, tools)
@@ -153,6 +156,29 @@ func (l *Loaded) checkScripts(f *Findings) {
 			key := fmt.Sprintf("llm.providers[%d].model", i)
 			f.Mistakes = append(f.Mistakes, toml.Mistake{Where: l.Origin(key), Key: key, Text: err.Error()})
 		}
+	}
+}
+
+// checkHooks reads the user's file of hooks.
+func (l *Loaded) checkHooks(f *Findings) {
+	if !l.Config.Tools.Hooks.Enabled || l.Paths.Config == "" {
+		return
+	}
+	file := filepath.Join(l.Paths.Config, hooks.FileName)
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	if err != nil {
+		f.Mistakes = append(f.Mistakes, toml.Mistake{Where: file, Text: workspace.Cause(err).Error()})
+		return
+	}
+	mistakes, warnings := hooks.Check(data, l.Config.Tools.Hooks)
+	for _, text := range mistakes {
+		f.Mistakes = append(f.Mistakes, toml.Mistake{Where: file, Text: text})
+	}
+	for _, text := range warnings {
+		f.Warnings = append(f.Warnings, file+": "+text)
 	}
 }
 

@@ -67,3 +67,34 @@ func TestCheckOfKeys(t *testing.T) {
 		}
 	}
 }
+
+// The user's file of hooks is a part of the configuration.
+func TestCheckOfHooks(t *testing.T) {
+	for text, want := range map[string][2]string{ // the mistakes and the warnings
+		``: {}, `{}`: {}, `{"hooks": {"PreToolUse": [{"matcher": "bash", "hooks": [{"type": "command", "command": "true"}]}]}}`: {},
+		`{"hooks": `:            {"hooks.json: it cannot be read: unexpected end of JSON input", ""},
+		`{"hooks": {"Stop": 5}`: {"hooks.json: it cannot be read: unexpected end of JSON input", ""},
+		`{"hooks": {"Stop": [{"hooks": [{"type": "command"}]}]}}`:               {"hooks.json: hooks.Stop: it has no command", ""},
+		`{"hooks": {"Stop": [{"hooks": [{"type": "prompt", "prompt": "x"}]}]}}`: {`hooks.json: hooks.Stop: hooks of type "prompt" are not supported`, ""},
+		`{"hooks": {"PreCompact": []}}`:                                         {"", "hooks.json: hooks of these events are not run: PreCompact"},
+	} {
+		home := t.TempDir()
+		if err := os.WriteFile(filepath.Join(home, "hooks.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l, err := config.Load(config.Options{Environ: []string{"HOME=/", "ZEPH_HOME=" + home}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := l.Check(filepath.Join(t.TempDir(), "none"), "", app.Catalogue())
+		var mistakes []string
+		for _, m := range f.Mistakes {
+			mistakes = append(mistakes, m.Error())
+		}
+		for i, got := range []string{strings.Join(mistakes, "\n"), strings.Join(f.Warnings, "\n")} {
+			if strings.TrimPrefix(got, home+string(filepath.Separator)) != want[i] {
+				t.Errorf("%s: %q, want %q", text, got, want[i])
+			}
+		}
+	}
+}
