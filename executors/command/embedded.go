@@ -55,6 +55,7 @@ var launchers = map[string]launcher{
 	"bundle":            {after: "exec"},
 	"bunx":              {},
 	"bwrap":             {anywhere: true},
+	"cmake":             {after: "env time", anywhere: true},
 	"conda":             {after: "run"},
 	"cpulimit":          {anywhere: true},
 	"daemonize":         {anywhere: true},
@@ -123,8 +124,18 @@ var (
 	pipedCommand = lazyregexp.New(quotedCommand + `\s*\|&?\s*getline|\|&?\s*` + quotedCommand + "|`([^`\n]+)`")
 )
 
-// sedExec matches the command that sed's "e" passes to the system.
-var sedExec = lazyregexp.New(`(?:^|[;{}\d$/!\n])\s*e\s+([^\n]+)`)
+// sedExec matches the command that sed's "e" passes to the system, and the replacement of
+// a substitution with the flag "e".
+var sedExec = lazyregexp.Build(func() string {
+	forms := []string{`(?:^|[;{}\d$/!\n])\s*e\s+([^\n]+)`, `(?:^|[;{}\n])\s*(?:[\d$][\d$,~+]*)?\s*!?\s*e([^\n]+)`}
+	for _, d := range []string{"/", `\|`, "#", ",", ":", "@", "!", "~", "_", "%"} {
+		forms = append(forms, `s`+d+`[^`+d+`]*`+d+`([^`+d+`]*)`+d+`[gpiImM\d]*e`)
+	}
+	return strings.Join(forms, "|")
+})
+
+// makeShell matches a command that a text of make passes to a shell.
+var makeShell = lazyregexp.New(`\$[({]shell\s+([^)}]*)|!=\s*([^\n]*)`)
 
 // programVariables match variables whose value programs run.
 var programVariables = lazyregexp.New(`(?i)^(.*_)?(pager|editor|visual|browser|shell|command|wrapper|runner|launcher|lessopen|` +
@@ -150,6 +161,13 @@ func (w *walker) guessEmbedded(c *Command) {
 		w.guessCommand(append([]Word{{Text: "git", Literal: true}, {Text: strings.TrimPrefix(p, "git-"), Literal: true}}, args...))
 	case p == "make" || p == "gmake":
 		w.guessAssigned(args)
+		for _, o := range []string{"--eval", "-E"} {
+			for _, rule := range valuesOf(args, o) {
+				_, recipe, _ := strings.Cut(rule.Text, ":")
+				w.guessText(strings.TrimLeft(recipe, "; \t\n@-+"))
+				w.guessMatches(makeShell.FindAllStringSubmatch(rule.Text, maxFound))
+			}
+		}
 	case p == "env" || p == "export" || p == "declare":
 		w.guessAssigned(args)
 	case p == "sed" || p == "gsed":
@@ -309,9 +327,48 @@ func (w *walker) guessAssigned(args []Word) {
 	}
 }
 
-// gitSettings are the settings whose value git runs.
-var gitSettings = lazyregexp.New(`(?i)^(alias\.[^=]*|[^=]*(askpass|clean|cmd|command|diff|driver|editor|external|` +
-	`fsmonitor|gitproxy|helper|pager|process|program|receivepack|smudge|textconv|uploadpack))(=|$)`)
+// gitSettings are the settings that make git run a program: their value, or one that a
+// file or directory in it names.
+var gitSettings = lazyregexp.New(`(?i)^((alias|include|includeif|pager)\.[^=]*|protocol\.(ext\.)?allow|submodule\.[^=]*\.update|` +
+	`[^=]*(askpass|browser|clean|cmd|command|driver|editor|external|fsmonitor|gitproxy|helper|hook|hookspath|httpd|pager|` +
+	`\.path|process|program|receivepack|smtpserver|smudge|templatedir|textconv|tunnel|uploadpack|vcs))(=|$)`)
+
+// harmlessGitValue matches a value of such a setting that runs nothing else than usual.
+var harmlessGitValue = lazyregexp.New(`(?i)^(|:|cat|less|never|no|off|on|true|false|yes|[0-9]+|/dev/null)$`)
+
+// RunsBySetting returns the word by which git gets a setting that makes it run another program,
+// "-c", "--config-env" or "config"; "" means that there is none.
+func (c *Command) RunsBySetting() string {
+	if c.Program() != "git" {
+		return ""
+	}
+	runs := func(name, value string) bool {
+		return gitSettings.MatchString(name) && !harmlessGitValue.MatchString(value)
+	}
+	rest := c.Operands()
+	before := c.Args()[:len(c.Args())-len(rest)]
+	for i, a := range before {
+		name, glued, _ := strings.Cut(a.Text, "=")
+		switch {
+		case a.Text == "-c" && i+1 < len(before):
+			if name, value, _ := strings.Cut(before[i+1].Text, "="); !before[i+1].Literal || runs(name, value) {
+				return a.Text
+			}
+		case name == "--config-env" && (glued != "" || i+1 < len(before)):
+			return name
+		}
+	}
+	if len(rest) == 0 || rest[0].Text != "config" {
+		return ""
+	}
+	words := operands(rest[1:])
+	for i, a := range words[:max(0, len(words)-1)] {
+		if runs(a.Text, words[i+1].Text) {
+			return "config"
+		}
+	}
+	return ""
+}
 
 // guessGit lists the commands that git runs: from a setting, as an alias, by a
 // subcommand that runs others, over a transport.

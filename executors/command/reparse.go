@@ -174,7 +174,9 @@ func (w *walker) reevaluatedWords(c *Command) {
 				w.assignNames(append([]Word{{Text: a.Text[2:], Literal: a.Literal}}, args[i+1:min(i+2, len(args))]...), p)
 			}
 		}
-	case "read", "mapfile", "readarray", "getopts", "unset", "let", "declare", "typeset", "local", "export", "readonly":
+	case "let": // after an assignment or a builtin; syntax.LetClause is any other
+		w.dynamic("let evaluates its arguments")
+	case "read", "mapfile", "readarray", "getopts", "unset", "declare", "typeset", "local", "export", "readonly":
 		if declares := slices.Contains([]string{"declare", "typeset", "local"}, p); declares && shortFlag(args, "in") {
 			w.dynamic("%s makes variables whose values are computed again", p)
 		}

@@ -1,6 +1,13 @@
 package command
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
+)
 
 // shellScript lists the commands of the script that a shell is called with.
 func (w *walker) shellScript(c *Command) {
@@ -89,4 +96,36 @@ func (w *walker) sourced(c *Command) {
 	case !args[0].Literal || args[0].Glob:
 		w.dynamic("%s runs a script whose name is computed: %s", c.Program(), args[0].Text)
 	}
+}
+
+// SameInSh reports whether POSIX shells parse a script as bash does. "a &>b c" is one command in
+// bash and two in others.
+func SameInSh(script string) bool {
+	var forms []string
+	for _, lang := range []syntax.LangVariant{syntax.LangBash, syntax.LangPOSIX} {
+		file, err := syntax.NewParser(syntax.Variant(lang)).Parse(strings.NewReader(script), "")
+		if err != nil {
+			return false
+		}
+		forms = append(forms, source(file))
+	}
+	return forms[0] == forms[1]
+}
+
+var (
+	// plainWords matches a text that all shells split into words at its spaces.
+	plainWords = lazyregexp.New(`^[\w./:,@+ -]*$`)
+	// otherKeywords matches words of shells with a grammar of their own, before a command.
+	otherKeywords = lazyregexp.New(`(^| )(-|and|begin|nocorrect|noglob|not|or|repeat)( |$)`)
+)
+
+// parsesAsBash reports whether a shell parses a script as bash does.
+func parsesAsBash(shell, script string) bool {
+	switch {
+	case shell == "bash" || shell == "rbash":
+		return true
+	case slices.Contains([]string{"csh", "fish", "tcsh", "zsh"}, shell):
+		return plainWords.MatchString(script) && !otherKeywords.MatchString(script)
+	}
+	return SameInSh(script)
 }

@@ -10,35 +10,39 @@ import (
 // globalOptions are programs that take options before their subcommand, with
 // those of them whose value is the next word.
 var globalOptions = map[string]string{
-	"aws":            "--profile --region --output --endpoint-url --color",
+	"aws":            "--profile --region --output --endpoint-url --color --query --ca-bundle --cli-read-timeout --cli-connect-timeout",
 	"brew":           "",
 	"bundle":         "",
 	"bun":            "--cwd",
 	"cargo":          "-Z -C --config --color",
 	"composer":       "-d --working-dir",
 	"deno":           "",
-	"docker":         "-H --host -c --context --config -l --log-level",
+	"docker":         "-H --host -c --context --config -l --log-level --tlscacert --tlscert --tlskey",
 	"docker-compose": "-f --file -p --project-name",
 	"dotnet":         "",
 	"gem":            "",
 	"gh":             "-R --repo",
 	"git":            "-C -c --git-dir --work-tree --namespace --config-env --super-prefix --attr-source",
 	"go":             "-C",
-	"helm":           "-n --namespace --kube-context --kubeconfig",
-	"loginctl":       "-H --host -M --machine -n -o",
-	"kubectl":        "-n --namespace --context --kubeconfig --cluster --user -s --server --token --as",
-	"npm":            "--prefix -C --loglevel -w --workspace --registry --userconfig --cache",
-	"pip":            "--python --proxy --log --cache-dir --timeout --retries --cert",
-	"pip3":           "--python --proxy --log --cache-dir --timeout --retries --cert",
-	"pnpm":           "-C --dir -F --filter",
-	"podman":         "-c --connection --log-level --url",
-	"poetry":         "-C --directory -P --project",
-	"rustup":         "",
-	"svn":            "--username --password --config-dir",
-	"systemctl":      "-H --host -M --machine -t --type -p",
-	"terraform":      "",
-	"uv":             "--directory --project --config-file",
-	"yarn":           "--cwd",
+	"helm": "-n --namespace --kube-context --kubeconfig --kube-apiserver --kube-as-group --kube-as-user --kube-ca-file --kube-token " +
+		"--registry-config --repository-cache --repository-config",
+	"loginctl": "-H --host -M --machine -n -o",
+	"kubectl": "-n --namespace --context --kubeconfig --cluster --user -s --server --token --as --as-group --as-uid --cache-dir " +
+		"--certificate-authority --client-certificate --client-key --password --request-timeout --tls-server-name --username -v --v",
+	"npm": "--prefix -C --loglevel -w --workspace --registry --userconfig --cache --access --auth-type --before --cafile --call " +
+		"--depth --globalconfig --https-proxy --include --install-strategy --location --noproxy --omit --otp --pack-destination " +
+		"--package --proxy --scope --script-shell --tag --node-options",
+	"pip":       "--python --proxy --log --cache-dir --timeout --retries --cert",
+	"pip3":      "--python --proxy --log --cache-dir --timeout --retries --cert",
+	"pnpm":      "-C --dir -F --filter --loglevel --reporter",
+	"podman":    "-c --connection --identity --log-level --root --runroot --runtime --storage-driver --tmpdir --url",
+	"poetry":    "-C --directory -P --project",
+	"rustup":    "",
+	"svn":       "--username --password --config-dir",
+	"systemctl": "-H --host -M --machine -t --type -p",
+	"terraform": "",
+	"uv":        "--directory --project --config-file",
+	"yarn":      "--cwd",
 }
 
 // Forms returns the texts that a rule against the command is matched with: as it
@@ -51,8 +55,12 @@ func (c *Command) Forms() []string {
 		return forms
 	}
 	forms = append(forms, strings.TrimSpace(program+" "+join(c.Args())))
-	if rest, ok := c.fromSubcommand(); ok && len(rest) < len(c.Args()) {
+	rest, ok := c.fromSubcommand()
+	if ok {
 		forms = append(forms, strings.TrimSpace(program+" "+join(rest)))
+	}
+	if program == "npm" && len(rest) > 0 && npmAliases[rest[0].Text] != "" {
+		forms = append(forms, strings.TrimSpace("npm "+npmAliases[rest[0].Text]+" "+join(rest[1:])))
 	}
 	return slices.Compact(forms)
 }
@@ -64,7 +72,12 @@ func (c *Command) fromSubcommand() ([]Word, bool) {
 	if !ok {
 		return nil, false
 	}
-	return afterOptions(c.Args(), valued), true
+	rest := afterOptions(c.Args(), valued)
+	if c.Program() == "npm" && len(rest) > 0 && rest[0].Literal {
+		rest = slices.Clone(rest)
+		rest[0].Text = npmCommand(rest[0].Text)
+	}
+	return rest, true
 }
 
 // afterOptions returns the words after leading options. valued are those whose value

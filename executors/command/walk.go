@@ -327,12 +327,27 @@ func (w *walker) walkSubstitutions(node syntax.Node) []*Command {
 		case *syntax.ProcSubst:
 			w.substitution(n.Stmts)
 			return false
+		case *syntax.ExtGlob:
+			w.extendedPattern(n.Pattern.Value)
+			return false
 		default:
 			w.reevaluatedNode(n)
 		}
 		return true
 	})
 	return slices.Clone(w.script.Commands[first:])
+}
+
+// extendedPattern walks the substitutions in a pattern such as "@(a|$(cmd))", whose text the
+// parser leaves as it is.
+func (w *walker) extendedPattern(text string) {
+	if !strings.ContainsAny(text, "$`") && !strings.Contains(text, "<(") && !strings.Contains(text, ">(") {
+		return
+	}
+	w.dynamic("a pattern has a substitution: %s", text)
+	if word, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Document(strings.NewReader(text)); err == nil {
+		w.walkSubstitutions(word)
+	}
 }
 
 // substitution walks the statements of a command or process substitution.

@@ -11,6 +11,8 @@ type wrapper struct {
 	long     string // long options whose value is the next word, separated by spaces
 	operands int    // own operands before the command
 	assigns  bool   // NAME=value operands before the command
+	// optional means that its own operands are left out if an option is the first word.
+	optional bool
 	flags    string // if not empty, all other short options, and long ones between "--"
 	script   string // options whose value is a script, separated by spaces
 
@@ -27,6 +29,7 @@ type wrapper struct {
 // with flags are neutral: policy judges only the command that they run, so an
 // unknown option must be reported.
 var wrappers = map[string]wrapper{
+	"aa-exec":          {valued: "pn", long: "--profile --namespace"},
 	"builtin":          {flags: "-"},
 	"busybox":          {},
 	"caffeinate":       {valued: "tw"},
@@ -34,6 +37,7 @@ var wrappers = map[string]wrapper{
 	"chpst":            {valued: "uUbeml/"},
 	"chronic":          {},
 	"chroot":           {operands: 1},
+	"choom":            {valued: "np", long: "--adjust --pid"},
 	"chrt":             {valued: "TPD", operands: 1},
 	"command":          {flags: "pvV"},
 	"coproc":           {},
@@ -55,18 +59,23 @@ var wrappers = map[string]wrapper{
 	"nohup":    {flags: "-"},
 	"nsenter":  {valued: "tSG", long: "--target --setuid --setgid"},
 	"numactl":  {valued: "iCNmpl", long: "--interleave --cpunodebind --membind --physcpubind"},
-	"parallel": {valued: "jaIN", long: "--jobs --arg-file"},
-	"perf":     {ownOutput: true, operands: 1, valued: "eo"},
-	"pkexec":   {valued: "u", long: "--user"},
-	"prlimit":  {},
-	"rlwrap":   {},
-	"runuser":  {valued: "ugGs", long: "--user", script: "-c --command"},
-	"script":   {valued: "cEIOBTmo", operands: 1, script: "-c --command"},
-	"i386":     {},
-	"linux32":  {},
-	"linux64":  {},
-	"setarch":  {operands: 1},
-	"x86_64":   {},
+	"parallel": {
+		valued: "jaINCdEPSs",
+		long: "--jobs --arg-file --colsep --delay --delimiter --joblog --load --max-args --max-procs --memfree --nice " +
+			"--results --retries --sshlogin --sshloginfile --tagstring --timeout --tmpdir --wd --workdir",
+	},
+	"perf":    {ownOutput: true, operands: 1, valued: "eo"},
+	"pkexec":  {valued: "u", long: "--user"},
+	"prlimit": {},
+	"rlwrap":  {},
+	"runuser": {valued: "ugGs", long: "--user", script: "-c --command"},
+	"script":  {valued: "cEIOBTmo", operands: 1, script: "-c --command"},
+	"i386":    {},
+	"linux32": {},
+	"linux64": {},
+	"runcon":  {operands: 1, optional: true, valued: "turl", long: "--type --user --role --range"},
+	"setarch": {operands: 1, optional: true},
+	"x86_64":  {},
 	"setpriv": {
 		long: "--reuid --ruid --euid --regid --rgid --egid --groups --inh-caps --ambient-caps --bounding-set " +
 			"--securebits --pdeathsig --selinux-label --apparmor-profile",
@@ -90,9 +99,9 @@ var wrappers = map[string]wrapper{
 		valued: "SGRw",
 	},
 	"valgrind":   {ownOutput: true},
-	"watch":      {valued: "nd", long: "--interval"},
+	"watch":      {valued: "nqs", long: "--interval --equexit --shotsdir"},
 	"xvfb-run":   {valued: "efnpsw"},
-	"xargs":      {valued: "aEdILnPs", long: "--arg-file --delimiter --max-lines --max-args --max-procs --max-chars --eof"},
+	"xargs":      {valued: "aEdILnPs", long: "--arg-file --delimiter --max-args --max-procs --max-chars --process-slot-var"},
 	"asdf":       {outputOnly: true, subs: "exec"},
 	"aws-vault":  {outputOnly: true, subs: "exec", operands: 1},
 	"bun":        {outputOnly: true, subs: "x"},
@@ -156,6 +165,14 @@ func (w *walker) unwrap(c *Command) {
 		w.operandCommand(&Command{Words: append([]Word{{Text: "time", Literal: true}}, c.Words...), in: c.in}, wrappers["time"])
 	case IsShell(p):
 		w.shellScript(c)
+	case p == "capsh": // a shell gets the words after "--" or "=="
+		if i := flagAt(c.Args(), "--", "=="); i >= 0 {
+			w.command(&Command{Words: append([]Word{{Text: "sh", Literal: true}}, c.Args()[i+1:]...), Assigns: c.Assigns, Wrapped: true, in: c.in})
+		}
+	case p == "sg":
+		if args := operands(c.Args()); len(args) > 1 {
+			w.runText(c, args[1:2], p)
+		}
 	case p == "eval":
 		args := c.Args()
 		if len(args) > 0 && args[0].Text == "--" {
@@ -175,8 +192,8 @@ func (w *walker) unwrap(c *Command) {
 			}
 		}
 	case p == "mapfile" || p == "readarray":
-		if i := flagAt(c.Args(), "-C"); i >= 0 && i+1 < len(c.Args()) {
-			w.runText(c, c.Args()[i+1:i+2], p)
+		if text, ok := valueOf(c.Args(), "-C"); ok {
+			w.runText(c, []Word{text}, p)
 		}
 	case p == "find" || p == "fd" || p == "fdfind":
 		w.findExec(c)
@@ -212,9 +229,16 @@ func (w *walker) wrapped(c *Command, how wrapper) {
 			}
 		}
 	}
+	rest := how.commandWords(c.Args())
+	if p == "parallel" && len(rest) > 0 && strings.HasPrefix(rest[0].Text, ":::") { // each operand is a command
+		for _, text := range rest[1:] {
+			w.runText(c, []Word{text}, p)
+		}
+		return
+	}
 	w.operandCommand(c, how)
 	if p == "watch" && !hasFlag(c.Args(), "-x", "--exec") || p == "parallel" {
-		w.runText(c, how.commandWords(c.Args()), p)
+		w.runText(c, rest, p)
 	}
 }
 
@@ -230,8 +254,12 @@ func (w *walker) runText(c *Command, words []Word, where string) {
 		return
 	}
 	c.Wraps = true
+	text := join(words)
+	if p := c.Program(); IsShell(p) && !parsesAsBash(p, text) {
+		w.dynamic("%s reads its script differently than bash", p)
+	}
 	from := len(w.script.Commands)
-	w.parseAgain(join(words), where)
+	w.parseAgain(text, where)
 	for _, inner := range w.script.Commands[from:] {
 		inner.Wrapped = true
 	}
@@ -278,6 +306,9 @@ func (w *walker) operandCommand(c *Command, how wrapper) {
 
 // commandWords returns the words after a wrapper's options and own operands.
 func (how wrapper) commandWords(args []Word) []Word {
+	if how.optional && len(args) > 0 && strings.HasPrefix(args[0].Text, "-") {
+		how.operands = 0
+	}
 	for len(args) > 0 {
 		a := args[0].Text
 		switch {
@@ -288,7 +319,7 @@ func (how wrapper) commandWords(args []Word) []Word {
 		}
 		n := 1
 		if strings.HasPrefix(a, "--") {
-			if slices.Contains(strings.Fields(how.long), a) {
+			if takesNext(how.long, a) {
 				n = 2
 			}
 		} else if i := strings.IndexAny(a[1:], how.valued); i >= 0 && i == len(a)-2 {
@@ -297,6 +328,11 @@ func (how wrapper) commandWords(args []Word) []Word {
 		args = args[min(n, len(args)):]
 	}
 	return nil
+}
+
+// takesNext reports whether a long option, which may be abbreviated, is in a list.
+func takesNext(list, option string) bool {
+	return len(option) > 2 && strings.Contains(" "+list, " "+option)
 }
 
 func (how wrapper) afterOperands(args []Word) []Word { return args[min(how.operands, len(args)):] }

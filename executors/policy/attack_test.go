@@ -54,10 +54,27 @@ func TestRulesSeeThroughDisguise(t *testing.T) {
 	for script, want := range map[string]string{
 		"git push": "block", "git -C . push": "block", "git --no-pager push": "block", "git -c a.b=c push": "block", "x=push; git $x": "block", "/usr/bin/git push": "block", "GIT push": "block",
 		"git $(echo push)": "block", "git $(cat f)": "ask", "git $x origin": "ask", "git pull": "allow", "git fetch \"$x\"": "ask", "x=origin; git fetch \"$x\"": "allow", "docker --context x rm y": "block", "docker ps": "ask", "cargo +nightly build": "block",
+		"npm install x": "block", "npm i x": "block", "npm instal x": "block", "npm --tag y add x": "block", "npm publ": "block", "npm --access public publish": "block", "npm ls": "ask", "kubectl --as-group x delete y": "block",
 	} {
 		s := newSetup()
-		s.cfg.Permissions = map[string][]Rule{"bash": {{Pattern: "git push*", Action: Deny}, {Pattern: "git *", Action: Allow}, {Pattern: "docker rm*", Action: Deny}, {Pattern: "cargo build*", Action: Deny}}}
+		s.cfg.Permissions = map[string][]Rule{"bash": {{Pattern: "git push*", Action: Deny}, {Pattern: "git *", Action: Allow}, {Pattern: "docker rm*", Action: Deny}, {Pattern: "cargo build*", Action: Deny}, {Pattern: "npm install*", Action: Deny}, {Pattern: "npm publish*", Action: Deny}, {Pattern: "kubectl delete*", Action: Deny}}}
 		if got := s.build().outcome(t, bash(script)); got != want {
+			t.Errorf("%q: %s, want %s", script, got, want)
+		}
+	}
+}
+
+// Without bash another shell runs a command that rules allow as written. It must read the text
+// as bash does.
+func TestRulesWithoutBash(t *testing.T) {
+	for script, want := range map[string]string{
+		"echo a; make x | tee f": "allow", "echo a &>f make": "ask", "echo a |& make": "ask", "echo $'\\'; make; #'": "ask", "echo $[\nmake\n]": "ask", "make deploy": "block",
+	} {
+		s := newSetup()
+		s.cfg.Permissions = map[string][]Rule{"bash": {{Pattern: "make deploy*", Action: Deny}, {Pattern: "*", Action: Allow}}}
+		s.build()
+		s.perm.NoBash = true
+		if got := s.outcome(t, bash(script)); got != want {
 			t.Errorf("%q: %s, want %s", script, got, want)
 		}
 	}

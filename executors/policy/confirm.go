@@ -58,11 +58,21 @@ var confirmations = []confirmation{
 	{"tofu destroy", "", "it destroys infrastructure"},
 	{"dropdb", "", "it deletes a database"},
 	{"crontab", "", "it changes the scheduled commands"},
-	{"git", "--upload-pack --receive-pack --exec --open-files-in-pager", runsOtherProgram},
+	{"git", "--upload-pack --receive-pack --exec --exec-path --open-files-in-pager", runsOtherProgram},
+	{"git bisect run", "", runsOtherProgram},
 	{"git clone", "-u -c --config --template", runsOtherProgram},
 	{"git grep", "-O", runsOtherProgram},
+	{"git difftool", "-x --extcmd", runsOtherProgram},
+	{"git init", "--template", runsOtherProgram},
 	{"git rebase", "-x", runsOtherProgram},
+	{"git send-email", "--sendmail-cmd --smtp-server --to-cmd --cc-cmd --header-cmd", runsOtherProgram},
+	{"git submodule foreach", "", runsOtherProgram},
 	{"go", "-exec --exec -toolexec --toolexec -vettool --vettool", runsOtherProgram},
+	{"go env", "-w -u", "it changes the settings of go for all projects"},
+	{"cargo", "--config", runsOtherProgram},
+	{"make", makePrograms, runsOtherProgram},
+	{"gmake", makePrograms, runsOtherProgram},
+	{"npm", "--script-shell --node-options", runsOtherProgram},
 	{"tar", tarPrograms, runsOtherProgram},
 	{"gtar", tarPrograms, runsOtherProgram},
 	{"bsdtar", tarPrograms, runsOtherProgram},
@@ -85,6 +95,7 @@ var confirmations = []confirmation{
 
 const (
 	tarPrograms      = "-I -F --use-compress-program --to-command --checkpoint-action --info-script --new-volume-script --rmt-command --rsh-command"
+	makePrograms     = "--eval -E SHELL .SHELLFLAGS MAKEFLAGS"
 	compilerPrograms = "-wrapper -fplugin -specs -load"
 )
 
@@ -94,7 +105,7 @@ var databases = []string{"bq", "clickhouse-client", "cockroach", "duckdb", "mari
 var (
 	dropsData = lazyregexp.New(`(?i)\b(drop\s+(table|database|schema)|truncate\s)`)
 	// startsShell matches the commands of such clients, not of SQL, that start a program.
-	startsShell = lazyregexp.New(`(?im)\\!|\bprogram\s+'|^\s*\.(shell|system)\b|(^|;)\s*system\s`)
+	startsShell = lazyregexp.New(`(?im)\\!|\bprogram\s+'|^\s*\.(load|shell|system)\b|\bload_extension\s*\(|(^|;)\s*system\s`)
 )
 
 // confirms returns why a command needs permission although a rule with this
@@ -114,6 +125,9 @@ func confirms(c *command.Command, pattern string) string {
 			return confirm.effect
 		}
 	}
+	if word := c.RunsBySetting(); word != "" && !patternNames(pattern, "git "+word) {
+		return runsOtherProgram
+	}
 	if !slices.Contains(databases, c.Program()) {
 		return ""
 	}
@@ -129,10 +143,12 @@ func confirms(c *command.Command, pattern string) string {
 
 // dangerousOption returns the first dangerous option of the command, as it is written.
 func (f confirmation) dangerousOption(c *command.Command) string {
+	ended := false // "--" was there
 	for _, w := range c.Args() {
 		name, _, _ := strings.Cut(w.Text, "=")
 		for o := range strings.FieldsSeq(f.options) {
 			switch {
+			case ended && strings.HasPrefix(o, "-"):
 			case name == o,
 				len(o) == 1 && strings.HasPrefix(w.Text, o) && o != ".",
 				strings.HasPrefix(o, "--") && len(name) > 3 && strings.HasPrefix(o, name),
@@ -140,6 +156,7 @@ func (f confirmation) dangerousOption(c *command.Command) string {
 				return w.Text
 			}
 		}
+		ended = ended || w.Text == "--"
 	}
 	return ""
 }

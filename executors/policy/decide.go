@@ -206,7 +206,7 @@ func (p permissionCheck) decideCommand(call *executors.Call) decision {
 	case d.action != Allow:
 	case notPlain == nil:
 		d.judged = judged
-	case rulesAllowAll: // the user's rules allow every command, so none needs a plain form
+	case rulesAllowAll && (!p.NoBash || command.SameInSh(card.Command)): // the user's rules allow every command, so none needs a plain form
 	default:
 		d.verdict = p.denyIfReadOnly(verdict{action: Ask, why: "default: " + notPlain.Error()})
 		d.keys, d.extent = []string{"exactly " + card.Command}, "exactly this command"
