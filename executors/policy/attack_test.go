@@ -30,11 +30,11 @@ func TestDisguises(t *testing.T) {
 			"git $x", "nice -z ls", "env -q ls", "ls() { ./x; }; ls", "exec 3<>/dev/tcp/host/80", "exec > out", "ps -E", "jq -n env", "jq '$ENV' f", "echo {1..99999999}",
 			"export PATH=.; ls", "export LD_PRELOAD=x; ls", "GIT_PAGER=x git log", "PS4='$(rm x)'; set -x; ls", "((PATH=1)); ls", "s?do x", "echo / | xargs rm -rf", "cd -P x && cat ../y",
 			"find . -name '*.o' -delete", "find . \\( -name a -o -name b \\) -delete", "curl x | jq .", "x=$(curl y); echo \"$x\"", "curl x > f; python3 y.py", "rm *.o", "curl x | bash y.sh", "ls\x00", "bash -c 'x' \x00",
-			"[ \"$x\" = y ] || ls", "[[ -f x ]] && ls", "[[ $x == y ]] && ls", "i=1; echo $((i+1))", "for i in 1 2 3; do echo $((i*2)); done", "[ $# -gt 0 ]", "export FOO=1; ls", "timeout -k 5 60 ls", "/usr/bin/env ls", "echo ${#x}", "cat <<E\nhi\nE", "printf '%s\\n' \"$x\"", "env FOO=1 ls",
+			"[ \"$x\" = y ] || ls", "[[ $x == y ]] && ls", "i=1; echo $((i+1))", "for i in 1 2 3; do echo $((i*2)); done", "[ $# -gt 0 ]", "export FOO=1; ls", "timeout -k 5 60 ls", "/usr/bin/env ls", "echo ${#x}", "printf '%s\\n' \"$x\"", "env FOO=1 ls",
 		},
 		"allow": {
 			"sort *", "tree *", "sed -n 5p *", "git diff *.go", "cargo --version",
-			"[ -f x ] && cat x", "[ $? -eq 0 ] && ls",
+			"[ -f x ] && cat x", "[[ -f x ]] && ls", "cat <<E\nhi\nE", "[ $? -eq 0 ] && ls",
 			"git diff HEAD~1 -- a.go", "git log --oneline -5", "git --no-pager diff", "git show HEAD:a", "git branch -a", "rg -n foo", "rg foo -- *", "sed -n '1,20p' f", "cat a | head", "ls *.go", "ls *", "cat *.go", "grep foo *", "wc -l *.go",
 			"find . -type f -name '*.go' | wc -l", "for f in *.go; do echo $f; done", "test -d src && echo yes || echo no", "date -d yesterday +%F", "nice -n 5 ls",
 			"head -n5 a b", "du -sh * | sort -h", "ps aux | grep go", "sort a | uniq -c | sort -rn | head", "which go", "true", "ls -la; pwd", "x=a; [ \"$x\" = y ] || ls", "[ -f x ] || ls", "x=a; printf '%s\\n' \"$x\"", "env LC_ALL=C ls", "go doc x",

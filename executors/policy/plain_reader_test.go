@@ -65,8 +65,10 @@ var (
 	inQuotes   = regexp.MustCompile(`^'[^']*'`)
 	wildcards  = regexp.MustCompile(`^(\*|\?|\[!?[A-Za-z0-9_-]+\])`)
 	variables  = regexp.MustCompile(`^"\$(v[0-9]+|\?|\{(EDITOR|GOBIN|GOPATH|GOROOT|JAVA_HOME|LANG|LOGNAME|NODE_ENV|PATH|SHELL|TERM|USER|VIRTUAL_ENV)\})"`)
+	split      = regexp.MustCompile(`^\$v[0-9]+`)
+	assigns    = regexp.MustCompile(`^v[0-9]+=`)
 	// Redirections of /dev/null, of one descriptor to another, and of the input.
-	redirects = regexp.MustCompile(`^ ([012]?(>|>>|<)/dev/null|&>>?/dev/null|[012]>&[12]|0<('[^']*'|[A-Za-z0-9_./:,+@-])+)( |$|;|\)|\|)`)
+	redirects = regexp.MustCompile(`^ ([012]?(>|>>|<)/dev/null|&>>?/dev/null|[012]>&[12]|0<(<<)?('[^']*'|[A-Za-z0-9_./:,+@-])+)( |$|;|\)|\|)`)
 	settings  = regexp.MustCompile(`^(LANG|LC_[A-Z]+|TZ|NO_COLOR|CLICOLOR|COLUMNS|PAGER|GIT_PAGER|GIT_NO_LAZY_FETCH|GIT_NO_REPLACE_OBJECTS|GIT_OPTIONAL_LOCKS|GOTOOLCHAIN|GOFLAGS|GOPROXY|GOVCS|GONOPROXY|GOENV|GOWORK|CGO_ENABLED|GONOSUMDB|GOSUMDB|GODEBUG|GOTELEMETRY)=`)
 )
 
@@ -129,6 +131,14 @@ func (r *plainReader) command() error {
 			return err
 		}
 		r.rest = strings.TrimLeft(r.rest, " ")
+	}
+	if name := assigns.FindString(r.rest); name != "" { // a computed variable of the script
+		r.rest = r.rest[len(name):]
+		if _, err := r.word(); err != nil || !assigns.MatchString(strings.TrimPrefix(r.rest, " ")) {
+			return err
+		}
+		r.rest = strings.TrimPrefix(r.rest, " ")
+		return r.command()
 	}
 	var c plainCommand
 	for {
@@ -198,6 +208,9 @@ func (r *plainReader) word() (plainWord, error) {
 			w.many = true
 			add(len(m), map[byte]string{'*': "[^/]*", '?': "[^/]", '[': strings.Replace(m, "[!", "[^", 1)}[m[0]])
 		} else if m := variables.FindString(r.rest); m != "" {
+			add(len(m), ".*")
+		} else if m := split.FindString(r.rest); m != "" {
+			w.many = true
 			add(len(m), ".*")
 		} else if quoted := strings.HasPrefix(r.rest, `"$(`); quoted || strings.HasPrefix(r.rest, "$(") {
 			end := ")"

@@ -210,6 +210,8 @@ func (p *program) parse(b *builder, words []Word) (*parsedOptions, []File, error
 		switch {
 		case s.afterDoubleDash || !w.mayBegin('-') || w.literal() && w.text() == "-":
 			s.out.operands = append(s.out.operands, w)
+		case len(w.Values) == 0 && !w.splits && p.operands == textOperands && !p.noDoubleDash:
+			s.out.operands = append(s.out.operands, w) // likewise
 		case w.Glob && p.leadingWildcard && !strings.HasPrefix(w.Values[0], "-"), w.varies && !p.noDoubleDash:
 			s.out.operands = append(s.out.operands, w) // "--" stands before it
 		case w.Glob && !w.varies && p.operands != textOperands && strings.IndexByte("*?[", w.Values[0][0]) >= 0:

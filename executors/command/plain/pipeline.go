@@ -66,9 +66,11 @@ func (b *builder) pipeline(n *syntax.BinaryCmd) (string, error) {
 			end()
 		}
 		if i > 0 {
-			text += ops[i-1]
+			text += " | "
 		}
-		text += texts[i]
+		if text += texts[i]; i < len(ops) && ops[i] == " |& " {
+			text += " 2>&1" // "|&" is missing in bash 3
+		}
 	}
 	b.cdDirs = nil
 	return text, nil

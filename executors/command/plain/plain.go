@@ -8,11 +8,12 @@
 // operands keep the positions in which they were judged, and the text contains
 // nothing else.
 //
-// The grammar has simple commands, pipelines, "&&", "||", ";", "!", "cd",
+// The grammar has simple commands, pipelines, "&&", "||", ";", "!", "cd", "time",
 // subshells, "if" and "for". It has redirections of /dev/null, of one
-// descriptor to another, and of files. Words are literals, file name patterns,
-// $HOME, $PWD and variables that the script sets to a literal. Everything else
-// is an error that names the unsupported part. Comments are left out.
+// descriptor to another, and of files, and literal texts as input. Words are
+// literals, file name patterns, $HOME, $PWD and variables that the script sets. A
+// "[[" with simple tests becomes "[". Everything else is an error that names the
+// unsupported part. Comments are left out.
 //
 // Start with [Parse]. It promises that a command counts as read-only only if a
 // table declares its program, every one of its options and the position of
@@ -30,6 +31,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // Shell is the state in which a script starts.
@@ -127,10 +130,14 @@ func Parse(script string, sh Shell, allow func(c *Command, why error) error) (*F
 	return b.form, nil
 }
 
+// bracedName matches the name of a variable in braces, which the plain form never has.
+var bracedName = lazyregexp.New(`\$\{[A-Za-z_][A-Za-z0-9_]*\}`)
+
 // lostExpansion returns a mark of an expansion that occurs more often in the script
 // than in its plain form. It compares only bytes, and so shares no mistake with
 // the parser.
 func lostExpansion(script, form string) string {
+	script = bracedName.ReplaceAllString(script, "")
 	for _, mark := range []string{"$(", "`", "<(", ">(", "${"} {
 		if strings.Count(script, mark) > strings.Count(form, mark) {
 			return mark

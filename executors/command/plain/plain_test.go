@@ -82,6 +82,17 @@ func TestParse(t *testing.T) {
 		"fd x | xargs ls -l":                         {"fd -0 x | xargs -0 ls -l --", ""},
 		"git -c core.pager=cat ls-files | xargs cat": {"git -c 'core.pager=cat' --no-pager --no-optional-locks -c 'core.hooksPath=/dev/null' -c 'core.fsmonitor=false' -c 'log.showSignature=false' ls-files -z | xargs -0 cat --", ""},
 		"basename -a src/*.go":                       {"basename -a src/*.go", "src/*.go"},
+		"x=a; cat ${x}.go \"${HOME}\"":               {"true; cat a.go /home/u", "a.go,/home/u"},
+		"x=$(wc -l < f); echo \"$x\" $x":             {"v1=\"$(wc -l 0<f)\"; (set -f; echo \"$v1\" $v1)", "f"},
+		"if x=$(ls); then [ -n \"$x\" ]; fi":         {"if v1=\"$(ls)\"; then '[' -n \"$v1\" ']'; fi", ""},
+		"[ \"$(wc -l < f)\" -gt 3 ]":                 {"'[' \"$(wc -l 0<f)\" -gt 3 ']'", "f"},
+		"for f in *; do [ ! -d \"$f\" ]; done":       {"for v1 in *; do '[' '!' -d \"$v1\" ']'; done", "*"},
+		"[[ -f a && ! -d b ]] && ls":                 {"{ '[' -f a ']' && { ! '[' -d b ']'; }; } && ls", "a,b"},
+		"[[ \"$(uname)\" == Linux ]]":                {"'[' \"$(uname)\" '==' Linux ']'", ""},
+		"basename \"$(pwd)\"":                        {"basename -- \"$(pwd)\"", ""},
+		"jq . <<< '{}'":                              {"jq . 0<<<'{}'", ""},
+		"cat <<'E' | wc -l\na $x\nb\nE\n":            {"cat 0<<<'a $x\nb' | wc -l", ""},
+		"ls a |& wc && ls &>>/dev/null":              {"ls a 2>&1 | wc && ls 1>>/dev/null 2>&1", "a"},
 	} {
 		form, err := Parse(script, shell, nil)
 		if err != nil {
@@ -113,7 +124,7 @@ func TestParseRefuses(t *testing.T) {
 	for _, script := range []string{
 		"<<E\n$(x)\nE", "> a", "2>&1", "git branch -- x", "git config --list", "git config --get http.extraheader", "git config --get-regexp .", "git config user.name x", "git tag -- x", "git stash -- list", "git branch x", "xargs ls", "find . | head -c5 | xargs cat", "cat list | xargs cat",
 		"ls ${x}", "ls $x", "x=1; ls ${x:-a}", "RANDOM=1", "for IFS in a; do ls; done", "x+=1", "x=(a)", "declare x", "export x=1", "x=$(ls); cat $x", "x='a b'; ls $x", "x='*'; ls $x",
-		"ls > a", "ls 3>&1", "ls {fd}>&1", "ls <<< x", "ls <(ls)", "cat <<E\nE", "ls &", "coproc ls", "ls |& tee x", "while true; do ls; done", "case a in a) ls;; esac", "[[ a ]]", "((1))", "let x=1", "f() { ls; }",
+		"ls > a", "ls 3>&1", "ls {fd}>&1", "ls <<< $(ls)", "ls 3<<<x", "cat <<E\n$x\nE\n", "cat <<E\n\\x\nE\n", "cat <<-E\n\tx\n\tE\n", "ls <(ls)", "cat <<E\nE", "ls &", "coproc ls", "ls |& tee x", "while true; do ls; done", "case a in a) ls;; esac", "[[ a ]]", "[[ a == b* ]]", "[[ a =~ b ]]", "[[ a == \"$(ls)\" ]]", "[[ -v x ]]", "[ -n \"$(ls)\" -a -v x ]", "[ $(ls) = a ]", "[ -f \"$(ls)\" ]", "x=1; if ls; then x=$(ls); fi", "x=$(ls); head -n \"$x\" f", "x=$(ls); exit \"$x\"", "for f in *; do x=$f; done", "((1))", "let x=1", "f() { ls; }",
 		"echo $((1))", "echo ${HOME:1}", "echo $\"a\"", "echo $'a\\c'", "echo ~root", "ls [[:alpha:]]*", "ls @(a)", "$x", "\"\"", "x=1 cd a; ls", "if true; then x=1; fi; ls $x", "uniq a*", "uniq *",
 		"cd", "cd -", "cd a b", "cd $x", "env -i ls", "nice --x ls", "timeout -s 9 1 ls", "timeout 5 cd a", "command ls", "git -c a=b log", "git --git-dir=x log", "git diff --no-index a b", "git log -S -- --output=x",
 		"rg -e -- --pre=x .", "find . -name -- -o -fprintf a b", "go list -export ./...", "go list ./x.go", "go env -w a=b", "jq -n '$ ENV'", "jq -n '$__prog_args'", "sed -n 'w x' f", "awk 'BEGIN{system(1)}'", "awk '{print $1}' a=b",
@@ -123,7 +134,7 @@ func TestParseRefuses(t *testing.T) {
 		"tar xf a", "tar tf h:a", "tar tf -I", "tar tf a --to-command=x", "tar txf a", "tar -tf a -I x", "tar t a", "tar ctf a", "tar tf $x", "unzip a.zip", "unzip -o a.zip", "unzip -l a.zip -d x", "unzip -l 'a*.zip'", "unzip -lo a.zip", "unzip -d x", "zipinfo -h", "zipinfo", "zipinfo -1",
 		"gzip a", "gzip -d a.gz", "gunzip a.gz", "gunzip -c a", "xz -l -d a.xz", "xz -dl a.xz", "zstd -d a.zst", "zstd -ld a.zst", "gzip -c *.gz", "find . | xargs gunzip -c", "find . -exec gzip -dc {} +", "bzip2 -d a.bz2", "gzip -k a", "gzip -cr a.gz", "xz --files=a -c",
 		"openssl version -d", "ssh -V h", "psql -c x", "pgrep -F x y", "sw_vers x",
-		"time -p ls", "time ! ls", "ls | time wc", "time touch x", "echo $HISTFILE", "cat $PATH", "echo $PATH*", "x=$PATH; echo $x", "cd $GOPATH", "PATH=a; echo $PATH", "ls --help x", "command --help", "git --help", "stat -f x f", "stat -f /% f", "shasum -c f",
+		"time -p ls", "time ! ls", "ls | time wc", "time touch x", "echo $HISTFILE", "cat $PATH", "echo $PATH*", "cd $GOPATH", "PATH=a; echo $PATH", "ls --help x", "command --help", "git --help", "stat -f x f", "stat -f /% f", "shasum -c f",
 		"git -c core.pager=less log", "git -c core.fsmonitor=x status", "git -c color.ui log", "PAGER=less git log", "GIT_PAGER=./x git log", "column -n -o x", "stat -t x f",
 		"sqlite3 ''", `cmake ""`, "git log --format=%+G?", "git tag -l --format='%(*signature)'", "git branch --sort=-signature", "printf '%n' PATH", "printf '12345%5n' PATH", "printf '%-*.*n' 1 1 PATH", "printf -- '%n' v1", "printf '%hhn' x", "printf '%%%n' x", "echo $(ls) *.go", "git status -v", "git branch -l x", "git reflog ''", "git remote '' x",
 		"date -s x", "date 0101", "tail --pid=1 f", "sort --compress-program=x f", "tree -o x", "xxd a b", "hostname x", "exit x", "set -- a", "set -k", "printf -v x y", "test -v x", "[ a -eq b ]", "./ls", "/tmp/ls", "ls\x00", "ls\r", "\xff",

@@ -10,9 +10,10 @@ import (
 
 // redirected is the result of the redirections of one command.
 type redirected struct {
-	text   string // in the plain form, with a space before each
-	reads  []File
-	writes []File
+	text    string // in the plain form, with a space before each
+	reads   []File
+	writes  []File
+	hasText bool // the script spells out the input
 }
 
 // redirects prints redirections. Each has an explicit descriptor, so that no
@@ -27,9 +28,42 @@ func (b *builder) redirects(list []*syntax.Redirect) (redirected, error) {
 	return out, nil
 }
 
+// inputText returns the text of a here-document or a here-string, without the newline at its
+// end. ok is false for any other redirection.
+func (b *builder) inputText(r *syntax.Redirect) (text string, ok bool, err error) {
+	switch {
+	case r.Op == syntax.WordHdoc && r.Word != nil:
+		w, err := b.assignedValue(r.Word)
+		if err == nil && !w.literal() {
+			err = errors.New("the text of a here-string is computed")
+		}
+		return w.text(), true, err
+	case r.Op != syntax.Hdoc && r.Word != nil && r.Hdoc == nil:
+		return "", false, nil
+	case r.Op != syntax.Hdoc || r.Hdoc == nil:
+		return "", true, errors.New("it has a here-document that is not plain")
+	}
+	for _, part := range r.Hdoc.Parts {
+		lit, ok := part.(*syntax.Lit)
+		if !ok || strings.ContainsAny(lit.Value, "\\$`") && r.Word.Lit() != "" {
+			return "", true, errors.New("the text of a here-document is computed")
+		}
+		text += lit.Value
+	}
+	text, ended := strings.CutSuffix(text, "\n")
+	if !ended {
+		return "", true, errors.New("it has a here-document that is not plain")
+	}
+	return text, true, nil
+}
+
 func (b *builder) redirect(out *redirected, r *syntax.Redirect) error {
-	if r.Hdoc != nil || r.Word == nil {
-		return errors.New("it has a here-document")
+	if text, ok, err := b.inputText(r); err != nil || ok {
+		if r.N != nil && r.N.Value != "0" {
+			return fmt.Errorf("it redirects the descriptor %s", r.N.Value)
+		}
+		out.text, out.hasText = out.text+" 0<<<"+quote(text), true
+		return err
 	}
 	w, err := b.word(r.Word)
 	if err != nil {
@@ -68,6 +102,10 @@ func (b *builder) redirect(out *redirected, r *syntax.Redirect) error {
 		return fmt.Errorf("it redirects the descriptor %s", fd)
 	default:
 		out.writes = append(out.writes, file)
+	}
+	if op == "&>>" { // which bash 3 lacks
+		out.text += " 1>>" + quote(target) + " 2>&1"
+		return nil
 	}
 	out.text += " " + fd + op + quote(target)
 	return nil

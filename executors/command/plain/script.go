@@ -21,7 +21,7 @@ type builder struct {
 	vars             map[string]variable
 	depth            int // statements around this one
 	conditionalDepth int // statements around this one that may not run
-	loopCount        int // loops so far, each with a variable of its own
+	variableCount    int // variables so far that the plain form sets
 
 	patternCount int // words so far that are patterns of file names
 }
@@ -88,6 +88,8 @@ func (b *builder) compound(cmd syntax.Command, redirs []*syntax.Redirect) (text 
 		text, err = b.conditional(n)
 	case *syntax.ForClause:
 		text, err = b.loop(n)
+	case *syntax.TestClause:
+		text, err = b.tests(n.X)
 	case *syntax.TimeClause:
 		text, err = b.timed(n)
 	default:
@@ -209,10 +211,9 @@ func (b *builder) loop(n *syntax.ForClause) (string, error) {
 	if len(items) == 0 || len(all.Values) > maxValues {
 		return "", fmt.Errorf("it loops over no word, or over more than %d", maxValues)
 	}
-	b.loopCount++
-	name := fmt.Sprintf("v%d", b.loopCount)
+	name := b.newVariable()
 	before, was := b.vars[it.Name.Value]
-	b.vars[it.Name.Value] = variable{word: all, loop: name}
+	b.vars[it.Name.Value] = variable{word: all, name: name}
 	dirs := b.dirs
 	body, err := b.branch(n.Do)
 	if err != nil {
@@ -222,10 +223,16 @@ func (b *builder) loop(n *syntax.ForClause) (string, error) {
 		return "", errors.New("a loop changes the directory")
 	}
 	delete(b.vars, it.Name.Value)
-	if was && before.loop != "" {
+	if was && before.name != "" {
 		return "", errors.New("two loops inside of each other set the same variable")
 	}
 	return "for " + name + " in " + strings.Join(items, " ") + "; do " + body + "; done", nil
+}
+
+// newVariable returns the name of another variable of the plain form.
+func (b *builder) newVariable() string {
+	b.variableCount++
+	return fmt.Sprintf("v%d", b.variableCount)
 }
 
 func (b *builder) binary(n *syntax.BinaryCmd) (string, error) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 
@@ -26,8 +27,9 @@ func settable(name string) error {
 }
 
 // assign records the variables that a command without words sets. The plain form has
-// the values instead of the variables, so the command becomes "true".
+// their values instead, and sets only those that are computed, under other names.
 func (b *builder) assign(list []*syntax.Assign) (string, error) {
+	var texts []string
 	for _, a := range list {
 		if a.Append || a.Naked || a.Index != nil || a.Array != nil || a.Value == nil {
 			return "", fmt.Errorf("it sets %s to more than a literal", a.Name.Value)
@@ -35,22 +37,31 @@ func (b *builder) assign(list []*syntax.Assign) (string, error) {
 		if err := settable(a.Name.Value); err != nil {
 			return "", err
 		}
-		if b.conditionalDepth > 0 {
-			return "", fmt.Errorf("it may or may not set %s", a.Name.Value)
-		}
-		if v, ok := b.vars[a.Name.Value]; ok && v.loop != "" {
-			return "", fmt.Errorf("it sets the variable of a loop, %s", a.Name.Value)
-		}
 		w, err := b.assignedValue(a.Value)
 		if err != nil {
 			return "", err
 		}
-		if len(w.Values) != 1 {
+		before, was := b.vars[a.Name.Value]
+		switch {
+		case was && before.name != "" && len(before.word.Values) > 0:
+			return "", fmt.Errorf("it sets the variable of a loop, %s", a.Name.Value)
+		case b.conditionalDepth > 0 && (was && before.name == "" || len(w.Values) > 0):
+			return "", fmt.Errorf("it may or may not set %s", a.Name.Value)
+		case len(w.Values) == 1:
+			b.vars[a.Name.Value] = variable{word: w}
+			continue
+		case len(w.Values) > 0:
 			return "", fmt.Errorf("it sets %s to more than a literal", a.Name.Value)
+		case before.name == "":
+			before.name = b.newVariable()
 		}
-		b.vars[a.Name.Value] = variable{word: w}
+		b.vars[a.Name.Value] = variable{name: before.name}
+		texts = append(texts, before.name+"="+w.source)
 	}
-	return "true", nil
+	if len(texts) == 0 {
+		return "true", nil
+	}
+	return strings.Join(texts, " "), nil
 }
 
 // simple prints a simple command.
@@ -172,8 +183,11 @@ func (b *builder) askAllowed(c *Command, redirs []*syntax.Redirect, why error) (
 		}
 	}
 	r, err := b.redirects(redirs)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case r.hasText:
+		return nil, fmt.Errorf("%s, and the script spells out its input", why)
 	}
 	c.Writes = r.writes
 	if err := b.allow(c, why); err != nil {

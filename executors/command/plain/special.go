@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	"mvdan.cc/sh/v3/syntax"
+
 	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
@@ -151,20 +153,24 @@ func acceptTest(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 		args = args[:len(args)-1]
 	}
 	p := inScriptOrder(c)
-	for _, w := range args {
-		if !w.known() && !w.number {
-			return nil, errors.New("a word of a test is computed at run time")
-		}
-	}
 	is := func(i int, list string) bool {
 		return i < len(args) && args[i].literal() && strings.Contains(list, " "+args[i].text()+" ")
 	}
 	file := func(w Word) {
 		for _, v := range w.Values {
 			if v != "" {
-				p.files = append(p.files, File{Text: v, Dirs: b.dirs})
+				p.files = append(p.files, File{Text: v, Dirs: b.dirs, Glob: w.Glob})
 			}
 		}
+	}
+	if slices.ContainsFunc(args, func(w Word) bool { return !w.known() && !w.number }) {
+		if is(0, " ! ") {
+			args = args[1:]
+		}
+		if is(0, testFiles) && len(args) == 2 {
+			file(args[1])
+		}
+		return p, testsOnce(args, is)
 	}
 	for i := 0; i < len(args); {
 		switch {
@@ -195,6 +201,79 @@ func acceptTest(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 		}
 	}
 	return p, nil
+}
+
+// testsOnce returns an error unless the words are one test, in which no computed word is taken
+// for an operator.
+func testsOnce(args []Word, is func(i int, list string) bool) error {
+	var one bool
+	switch len(args) {
+	case 2:
+		one = is(0, testTexts) || is(0, testFiles) && len(args[1].Values) > 0
+	case 3:
+		one = is(1, testTextPairs) || is(1, testNumbers)
+	}
+	if !one || slices.ContainsFunc(args, func(w Word) bool { return w.splits || w.Glob && !w.varies }) {
+		return errors.New("a word of a test is computed at run time")
+	}
+	return nil
+}
+
+// tests prints the tests in "[[ ]]" as commands "[".
+func (b *builder) tests(x syntax.TestExpr) (string, error) {
+	errPlain := errors.New("it has a [[ ]] with more than simple tests")
+	var words []Word
+	add := func(n syntax.TestExpr) error {
+		src, ok := n.(*syntax.Word)
+		if !ok {
+			return errPlain
+		}
+		w, err := b.assignedValue(src) // as there, words are neither split nor patterns
+		words = append(words, w)
+		return err
+	}
+	switch n := x.(type) {
+	case *syntax.UnaryTest:
+		op := n.Op.String()
+		if n.Op == syntax.TsNot {
+			text, err := b.tests(n.X)
+			return "{ ! " + text + "; }", err
+		}
+		words = append(words, literalWord(op))
+		if err := add(n.X); err != nil {
+			return "", err
+		}
+	case *syntax.BinaryTest:
+		if n.Op == syntax.AndTest || n.Op == syntax.OrTest {
+			left, err := b.tests(n.X)
+			if err != nil {
+				return "", err
+			}
+			right, err := b.tests(n.Y)
+			return "{ " + left + " " + n.Op.String() + " " + right + "; }", err
+		}
+		if err := add(n.X); err != nil {
+			return "", err
+		}
+		words = append(words, literalWord(n.Op.String()))
+		if err := add(n.Y); err != nil {
+			return "", err
+		}
+		if compares := strings.Contains(testTextPairs, " "+n.Op.String()+" "); compares && (hasWildcard(words[2].Values) || !words[2].known() || strings.ContainsAny(n.Op.String(), "<>")) {
+			return "", errPlain
+		}
+	default:
+		return "", errPlain
+	}
+	c := &Command{Dirs: slices.Clone(b.dirs), ReadOnly: true, words: slices.Concat([]Word{literalWord("[")}, words, []Word{literalWord("]")})}
+	for _, w := range c.words {
+		c.Words = append(c.Words, w.text())
+	}
+	p, err := b.accept(c)
+	if err != nil {
+		return "", err
+	}
+	return b.finish(c, p, nil)
 }
 
 func isNumber(w Word) bool {

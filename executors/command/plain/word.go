@@ -26,7 +26,7 @@ type Word struct {
 	varies bool
 	// number means that the word is $?, which is a number.
 	number bool
-	// splits means that the word has a substitution without quotes. Its output
+	// splits means that the word has a computed part without quotes, which
 	// becomes any number of words.
 	splits bool
 }
@@ -61,7 +61,9 @@ func literalWord(text string) Word { return Word{Values: []string{text}, source:
 // variable is the value of a variable at one place of the script.
 type variable struct {
 	word Word
-	loop string // if a loop sets the variable, its name in the plain form
+	// name is that of the variable in the plain form, if a loop or the output of a command
+	// sets it. Empty means that the plain form has the value instead.
+	name string
 }
 
 // wordBuilder collects the parts of one word.
@@ -276,9 +278,14 @@ func (b *builder) parameter(p *wordBuilder, n *syntax.ParamExp, quoted bool) err
 	switch {
 	case set && len(v.word.Values) == 0: // computed
 		p.word.Values = nil
-		p.addSource(v.word.source)
+		if quoted || p.inValue {
+			p.addSource(`"$` + v.name + `"`)
+			return nil
+		}
+		p.word.splits = true
+		p.addSource("$" + v.name)
 		return nil
-	case set && v.loop != "":
+	case set && v.name != "":
 		return p.addLoopVariable(v)
 	case set:
 		return p.addValue(v.word.Values[0], name, quoted)
@@ -328,7 +335,7 @@ func (p *wordBuilder) addLoopVariable(v variable) error {
 		}
 	}
 	p.word.Values, p.word.Glob, p.word.varies = all, p.word.Glob || v.word.Glob, true
-	p.addSource(`"$` + v.loop + `"`)
+	p.addSource(`"$` + v.name + `"`)
 	return nil
 }
 
