@@ -1,10 +1,13 @@
 package executors
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -147,18 +150,35 @@ func decode(call *Call, in any) error {
 	case nil:
 		return nil
 	case *json.UnmarshalTypeError:
-		field := e.Field
-		if field == "" {
-			field = "input"
-		}
-		return Failuref(TypeMismatch, "%s: %s must be %s, got %s", call.Tool, field, jsonType(e.Type), e.Value)
+		return Failuref(TypeMismatch, "%s: %s", call.Tool, wrongType(e, "input"))
 	default:
 		return Failuref(InvalidParameters, "%s: input is not a JSON object: %v", call.Tool, err)
 	}
 }
 
+// PlainJSONError returns an error that says which member has the wrong type, without the
+// names of Go's types. Errors other than json.UnmarshalTypeError are returned unchanged.
+func PlainJSONError(err error) error {
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return errors.New(wrongType(e, "the value"))
+	}
+	return err
+}
+
+// wrongType describes a value of the wrong type; whole is the name of a value that is no member.
+func wrongType(e *json.UnmarshalTypeError, whole string) string {
+	names := strings.Split(e.Field, ".")
+	names = slices.DeleteFunc(names, func(name string) bool {
+		return name == "" || name == "schemaWithoutMethods" // a struct that jsonschema embeds
+	})
+	return fmt.Sprintf("%s must be %s, got %s", cmp.Or(strings.Join(names, "."), whole), jsonType(e.Type), e.Value)
+}
+
 // jsonType returns the name of a Go type in JSON Schema.
 func jsonType(t reflect.Type) string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
 	switch t.Kind() {
 	case reflect.Bool:
 		return "boolean"

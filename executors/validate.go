@@ -147,7 +147,7 @@ var branchingKeywords = [][]byte{
 func resolve(raw json.RawMessage) (r resolved, err error) {
 	var s jsonschema.Schema
 	if err := json.Unmarshal(raw, &s); err != nil {
-		return r, err
+		return r, PlainJSONError(err)
 	}
 	branches := slices.ContainsFunc(branchingKeywords, func(key []byte) bool { return bytes.Contains(raw, key) })
 	if branches && json.Unmarshal(raw, &r.branching) == nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/endless"
 )
 
@@ -40,7 +41,7 @@ func readAnswerSchema(file string) (*answerSchema, error) {
 func newAnswerSchema(name string, data []byte) (*answerSchema, error) {
 	var schema jsonschema.Schema
 	if err := json.Unmarshal(data, &schema); err != nil {
-		return nil, fmt.Errorf("not a JSON Schema: %w", err)
+		return nil, fmt.Errorf("not a JSON Schema: %w", executors.PlainJSONError(err))
 	}
 	s := &answerSchema{name: name}
 	var err error

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/endless"
 )
 
@@ -51,7 +52,7 @@ func inputSchema(from any) (checked, offered json.RawMessage, err error) {
 	}
 	var s jsonschema.Schema
 	if err := json.Unmarshal(checked, &s); err != nil {
-		return nil, nil, fmt.Errorf("its schema is broken: %w", err)
+		return nil, nil, fmt.Errorf("its schema is broken: %w", executors.PlainJSONError(err))
 	}
 	if _, err := s.Resolve(nil); err != nil {
 		return nil, nil, fmt.Errorf("its schema is broken: %w", err)

@@ -77,7 +77,7 @@ func TestInputSchema(t *testing.T) {
 		"is itself":              {`{"type":"object","$ref":"#"}`, "", "", "refers to itself"},
 		"a missing reference":    {`{"type":"object","properties":{"x":{"$ref":"#/$defs/a"}}}`, "", "", "is not in it"},
 		"a remote reference":     {`{"type":"object","properties":{"x":{"$ref":"https://example.com/s"}}}`, "", "", "is not in it"},
-		"broken":                 {`{"type":"object","properties":[]}`, "", "", "broken"},
+		"broken":                 {`{"type":"object","properties":[]}`, "", "", "is broken: properties must be object, got array"},
 		"large":                  {`{"type":"object","description":"` + strings.Repeat("x", 1<<20) + `"}`, "", "", "bytes"},
 		"deep":                   {`{"type":"object","x":` + strings.Repeat(`[`, 100) + strings.Repeat(`]`, 100) + `}`, "", "", "nested"},
 	} {
@@ -222,6 +222,28 @@ func TestClassify(t *testing.T) {
 	} {
 		if code.Retryable() != want {
 			t.Errorf("%s: retryable %t", code, !want)
+		}
+	}
+}
+
+// A response of the wrong shape is described without the names of Go's types.
+func TestOddResponse(t *testing.T) {
+	for response, want := range map[string]string{
+		`[]`:                      "the response cannot be read: the value must be object, got array",
+		`{"content":{"a":1}}`:     "the response cannot be read: content must be array, got object",
+		`{"isError":"yes"}`:       "the response cannot be read: isError must be boolean, got string",
+		`{"meta":{"name":[1,2]}}`: "the response cannot be read: meta.name must be string, got array",
+	} {
+		var into *struct {
+			Content []struct{} `json:"content"`
+			IsError bool       `json:"isError"`
+			Meta    *struct {
+				Name string `json:"name"`
+			} `json:"meta"`
+		}
+		err := fmt.Errorf("calling: %w", json.Unmarshal([]byte(response), &into))
+		if got := classify(err, status{}); got.Error() != want || got.Code != ServerError {
+			t.Errorf("%s: %s: %v", response, got.Code, got)
 		}
 	}
 }
