@@ -30,7 +30,12 @@ func gitDirsOf(git string, private *workspace.Private) (gitDirs, bool) {
 	if !ok || !isFile || !info.Mode().IsRegular() {
 		return gitDirs{}, false
 	}
-	own, err := filepath.EvalSymlinks(from(filepath.Dir(git), name))
+	tree := filepath.Dir(git)
+	name = from(tree, name)
+	if workspace.LeadsAway(name, []string{tree}) != "" {
+		return gitDirs{}, false
+	}
+	own, err := filepath.EvalSymlinks(name)
 	if err != nil || filepath.Base(filepath.Dir(own)) != "worktrees" || exists(filepath.Join(own, "config.worktree")) {
 		return gitDirs{}, false
 	}
@@ -38,11 +43,21 @@ func gitDirsOf(git string, private *workspace.Private) (gitDirs, bool) {
 		return gitDirs{}, false
 	}
 	back, ok := readLine(filepath.Join(own, "gitdir"), private)
-	if !ok || back == "" {
+	if back = from(own, back); !ok || filepath.Base(back) != ".git" || workspace.LeadsAway(back, []string{tree}) != "" {
 		return gitDirs{}, false
 	}
-	other, err := os.Lstat(from(own, back))
-	return gitDirs{own, filepath.Dir(filepath.Dir(own))}, err == nil && os.SameFile(info, other)
+	return gitDirs{own, filepath.Dir(filepath.Dir(own))}, sameDir(filepath.Dir(back), tree)
+}
+
+// sameDir reports whether two paths lead to one directory. Files would be the same also if one is a
+// hard link, which a directory cannot be.
+func sameDir(a, b string) bool {
+	first, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	second, err := os.Stat(b)
+	return err == nil && os.SameFile(first, second)
 }
 
 // readLine returns the text of a file with one line.

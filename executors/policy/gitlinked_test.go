@@ -1,32 +1,51 @@
-package policy_test
+package policy
 
 import (
-	"strings"
+	"os"
+	"path/filepath"
 	"testing"
-
-	"github.com/zeph-acp/zeph-acp/executors/command"
 )
 
-// Git commands that only read need no permission in a linked worktree which its repository knows.
+// A ".git" file counts only in the worktree that the repository has written it for.
 func TestLinkedWorktree(t *testing.T) {
-	pool := newPool(t)
-	td := take(t, pool, "git-linked-worktree")
-	for script, want := range map[string]string{
-		"git log -1 --format=%s":              "third\n",
-		"cd src && git status --short ../sub": " M ../sub/x.go\n",
-		"git grep -c func main.go":            "main.go:1\n",
-		"git ls-files a.txt | xargs head -1":  "one\n",
+	for name, tt := range map[string]struct {
+		back string // the worktree that the repository names, from worktrees/x
+		hard bool   // ".git" is a hard link of that in the other worktree
+		want bool
+	}{
+		"of this repository":                {back: "../../../../tree/.git", want: true},
+		"of another worktree":               {back: "../../../../other/.git"},
+		"a hard link of another worktree's": {back: "../../../../other/.git", hard: true},
+		"a worktree that is gone":           {back: "../../../../gone/.git"},
+		"a file of another name":            {back: "../../../../tree/.gitt"},
 	} {
-		runs, ok, asked := judge(t, td, "code", script)
-		if !ok || asked {
-			t.Errorf("%q asks", script)
-			continue
-		}
-		if got := string(td.Run(runs, command.GitSafeEnv()...)); got != want {
-			t.Errorf("%q prints %q, want %q", script, got, want)
-		}
-	}
-	if changed := giveBack(t, td); len(changed) > 0 {
-		t.Error("the commands change", strings.Join(changed, " "))
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			write := func(path, text string) {
+				path = filepath.Join(dir, path)
+				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			write("main/.git/worktrees/x/commondir", "../..\n")
+			write("main/.git/worktrees/x/gitdir", tt.back+"\n")
+			write("other/.git", "gitdir: ../main/.git/worktrees/x\n")
+			write("tree/.git", "gitdir: ../main/.git/worktrees/x\n")
+			git := filepath.Join(dir, "tree", ".git")
+			if tt.hard {
+				if err := os.Remove(git); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.Link(filepath.Join(dir, "other", ".git"), git); err != nil {
+					t.Skipf("no hard links here: %v", err)
+				}
+			}
+			if found, ok := gitDirsOf(git, nil); ok != tt.want {
+				t.Errorf("gitDirsOf(%s) where the repository names %s: %v, %t, want %t", git, tt.back, found, ok, tt.want)
+			}
+		})
 	}
 }
