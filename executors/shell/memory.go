@@ -19,7 +19,7 @@ const maxMemoryKiB = 4 << 20
 // lack of memory would leave a large core dump.
 func (c Command) WithLimitedMemory() Command {
 	if runtime.GOOS == "linux" {
-		c.Line = fmt.Sprintf("ulimit -c 0 -d %d 2>/dev/null; %s", maxMemoryKiB, c.Line) // fails if the limit is lower already
+		c.Line = fmt.Sprintf("{ ulimit -c 0; ulimit -d %d; } 2>/dev/null; %s", maxMemoryKiB, c.Line) // fails if a limit is lower already
 	}
 	return c
 }
