@@ -56,7 +56,7 @@ func (f *FS) ReadFile(ctx context.Context, path string) (string, error) {
 		return f.Disk.ReadFile(ctx, path)
 	}
 	if err != nil {
-		return "", refusal(err, "read", path)
+		return "", f.refusal(err, "read", path)
 	}
 	return f.reconcile(ctx, path, text), nil
 }
@@ -181,7 +181,7 @@ func (f *FS) WriteFile(ctx context.Context, path, text string) error {
 		}
 	}
 	if err != nil {
-		return refusal(err, "write", path)
+		return f.refusal(err, "write", path)
 	}
 	return nil
 }
@@ -274,11 +274,11 @@ func needsDisk(err error) bool {
 
 // refusal converts an error of the client to a failure for the model. It
 // returns other errors, such as a cancel, unchanged.
-func refusal(err error, verb, path string) error {
+func (f *FS) refusal(err error, verb, path string) error {
 	refused, ok := errors.AsType[*acp.ClientError](err)
 	if !ok {
 		return err
 	}
-	return executors.Failuref(executors.PermanentFailure, "the editor refused to %s %s: %s", verb, path, refused.Message).
+	return executors.Failuref(executors.PermanentFailure, "%s refused to %s %s: %s", noun(f.Client), verb, path, refused.Message).
 		Hint("Ask the user; do not bypass the editor.")
 }

@@ -278,6 +278,21 @@ func TestTerminalGetsNoSecrets(t *testing.T) {
 	}
 }
 
+// In zeph-acp run there is no editor that could refuse something.
+func TestRefusalNamesTheClient(t *testing.T) {
+	for client, want := range map[string]string{"zed": "the editor", "zeph-acp-run": "zeph-acp"} {
+		c := connect(t, &editor{info: acp.Implementation{Name: client}, answer: always(refused)})
+		_, err := (&Terminal{Client: c}).Run(t.Context(), shell.Command{Line: "x", Dir: "/w"})
+		if wantErr := want + " did not start the command: disk full"; err == nil || err.Error() != wantErr {
+			t.Errorf("Run: %v, want %s", err, wantErr)
+		}
+		err = (&FS{Client: c}).refusal(&acp.ClientError{Message: "disk full"}, "write", "/w/a")
+		if wantErr := want + " refused to write /w/a: disk full"; err.Error() != wantErr {
+			t.Errorf("refusal: %v, want %s", err, wantErr)
+		}
+	}
+}
+
 func TestTerminal(t *testing.T) {
 	t.Setenv("MY_API_KEY", "secret")
 	const created, done = `{"terminalId":"t1"}`, `{"exitCode":3,"signal":null}`

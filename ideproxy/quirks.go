@@ -83,6 +83,14 @@ func quirksOf(client acp.Implementation) quirks {
 // program, so the limits of an editor do not apply.
 func Ours(client *acp.Client) bool { return quirksOf(client.Info()).confinesReadOnly }
 
+// noun returns the words for the client in messages.
+func noun(client *acp.Client) string {
+	if Ours(client) {
+		return "zeph-acp"
+	}
+	return "the editor"
+}
+
 // HasTerminals reports whether the client has terminals that may be usable for
 // commands.
 func HasTerminals(client *acp.Client) bool {

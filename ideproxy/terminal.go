@@ -74,7 +74,7 @@ func (t *Terminal) Run(ctx context.Context, cmd shell.Command) (shell.Output, er
 		if out.ExitCode != nil || out.Signal != "" { // the output has the exit status
 			return out, nil
 		}
-		err = executors.Failuref(executors.PermanentFailure, "the editor did not report how the command ended: %s", refused.Message)
+		err = executors.Failuref(executors.PermanentFailure, "%s did not report how the command ended: %s", noun(t.Client), refused.Message)
 	}
 	return out, err
 }
@@ -126,7 +126,7 @@ func (t *Terminal) create(ctx context.Context, cmd shell.Command) (*acp.Terminal
 		if refused.Unsupported() {
 			return nil, errNoTerminals
 		}
-		return nil, executors.Failuref(executors.PermanentFailure, "the editor did not start the command: %s", refused.Message).
+		return nil, executors.Failuref(executors.PermanentFailure, "%s did not start the command: %s", noun(t.Client), refused.Message).
 			Hint("Ask the user whether the editor's terminal works.")
 	}
 	if err != nil {
@@ -185,7 +185,7 @@ func (t *Terminal) collect(ctx context.Context, term *acp.Terminal, status acp.E
 	shown, err := term.Output(ctx)
 	switch {
 	case err != nil:
-		out.Text = "[the editor did not return the output: " + err.Error() + "]"
+		out.Text = "[the terminal did not return the output: " + err.Error() + "]"
 	case shown.Truncated && quirksOf(t.Client.Info()).dropsEnd:
 		out.Text, out.Truncated = shown.Output+endCut, true
 	case shown.Truncated:

@@ -86,7 +86,12 @@ func readBounded(name string, limit int) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
+	return readAtMost(f, name, limit)
+}
+
+// readAtMost reads all of r, which may have at most that many bytes.
+func readAtMost(r io.Reader, name string, limit int) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, int64(limit)+1))
 	if err == nil && len(data) > limit {
 		err = &lengthError{name, limit}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/story"
+	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/filter/redact"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/store"
@@ -196,6 +197,9 @@ func importSession(cmd *cobra.Command, a *app.App, file string) error {
 	return err
 }
 
+// maxExport limits an exported session, in bytes.
+const maxExport = 1 << 29
+
 // readExport reads an exported session from a file, or from stdin for "-".
 func readExport(file string) (doc session.Export, err error) {
 	var data []byte
@@ -203,19 +207,23 @@ func readExport(file string) (doc session.Export, err error) {
 		if isTerminal(os.Stdin) {
 			fmt.Fprintln(os.Stderr, "zeph-acp: paste the exported document, then Ctrl-D")
 		}
-		data, err = io.ReadAll(os.Stdin)
+		data, err = readAtMost(os.Stdin, "stdin", maxExport)
 	} else {
-		data, err = os.ReadFile(file)
+		data, err = readBounded(file, maxExport)
 	}
 	if err != nil {
 		return doc, err
 	}
+	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) { // from ">" of PowerShell 5
+		return doc, fmt.Errorf("%s is in UTF-16, not UTF-8: export the session with -o FILE", file)
+	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff")) // as some editors of Windows begin a file
 	var b bytes.Buffer
 	if err := json.Compact(&b, data); err != nil { // events are stored byte by byte
 		return doc, fmt.Errorf("%s is not JSON: %w", file, err)
 	}
 	if err := json.Unmarshal(b.Bytes(), &doc); err != nil {
-		return doc, fmt.Errorf("%s is not an exported session: %w", file, err)
+		return doc, fmt.Errorf("%s is not an exported session: %w", file, executors.PlainJSONError(err))
 	}
 	return doc, nil
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/session"
@@ -40,5 +41,31 @@ func TestExportIsPrivate(t *testing.T) {
 	}
 	if doc, err := readExport(file); err != nil || doc.Title != "" {
 		t.Errorf("%+v, %v", doc, err)
+	}
+}
+
+// A file is read to its end, so it must have one. Editors and shells of Windows write other
+// encodings than ours.
+func TestReadExport(t *testing.T) {
+	dir := t.TempDir()
+	for name, tt := range map[string]struct{ content, err string }{
+		"byte order mark":  {"\ufeff" + `{"version": 1, "title": "x"}`, ""},
+		"UTF-16":           {"\xff\xfe{\x00}\x00", "is in UTF-16"},
+		"text":             {"hello", "is not JSON"},
+		"another document": {`{"version": "one"}`, `is not an exported session: version must be`},
+	} {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(tt.content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		doc, err := readExport(file)
+		if tt.err == "" && (err != nil || doc.Title != "x") || tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)) {
+			t.Errorf("%s: %+v, %v, want %q", name, doc, err, tt.err)
+		}
+	}
+	for _, name := range []string{dir, os.DevNull} {
+		if _, err := readExport(name); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

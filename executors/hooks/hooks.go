@@ -75,7 +75,7 @@ type Options struct {
 	Reaper *process.Reaper
 	// Script returns the hash of a file of the project, by its absolute path.
 	Script func(path string) (hash string, err error)
-	Mask   func(string) string // redacts secrets
+	Mask   func(string) string // removes control characters and redacts secrets
 	Mode   func() string       // the session's mode
 	Model  func() string       // the name of the session's model
 	Warn   func(string)        // queues a line for the user

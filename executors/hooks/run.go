@@ -188,7 +188,7 @@ func (b *bounded) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{b}, r)
 }
 
-// shorten masks a text and cuts it.
+// shorten masks a text of a hook and cuts it.
 func (s *Session) shorten(text string, limit int) string {
 	text, _ = executors.Bound(strings.ToValidUTF8(s.options.Mask(text), "\uFFFD"), limit)
 	return text

@@ -13,11 +13,12 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/approval"
 	"github.com/zeph-acp/zeph-acp/executors/hooks"
 	"github.com/zeph-acp/zeph-acp/executors/shell"
+	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
 // hooks returns the hooks of a session. No file is read before its first turn.
 func (b *sessionBuilder) hooks() *hooks.Session {
-	dir := b.dirs.roots.Cwd()
+	dir, mask := b.dirs.roots.Cwd(), b.mask()
 	o := hooks.Options{
 		Config: b.cfg.Tools.Hooks, Session: b.session.ID, Dir: dir, Resumed: b.session.Resumed, Sources: b.app.hookSources(dir),
 		Desk: b.approvalDesk(),
@@ -34,7 +35,7 @@ func (b *sessionBuilder) hooks() *hooks.Session {
 			}
 			return hashProjectFile(dir, name)
 		},
-		Mask: b.mask(),
+		Mask: func(s string) string { return mask(text.WithoutControls(s)) },
 		Mode: b.session.Mode, Model: func() string { return b.session.Model().Name() }, Warn: b.session.Warn, NewID: b.app.NewID,
 		Audit: audit.Middleware(b.app.Audit), Checking: b.app.checking != nil,
 		Names: b.tools.copies.nameMappers,
