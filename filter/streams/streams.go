@@ -64,7 +64,7 @@ type stream struct {
 	banner  bool     // the last line of the header announced a script, and its command follows
 }
 
-// add makes a stream. It returns the program's own if there are too many.
+// add makes a stream. It returns p.rest if there are too many.
 func (p *pass) add(name, command string) *stream {
 	if len(p.streams) >= maxStreams {
 		return p.rest
@@ -75,9 +75,12 @@ func (p *pass) add(name, command string) *stream {
 }
 
 // addPrefixed makes the stream of the lines that begin with prefix. An empty command
-// is unknown.
+// is unknown. Like add, it returns p.rest if there are too many streams.
 func (p *pass) addPrefixed(prefix, name, command string) *stream {
 	s := p.add(name, cmp.Or(command, p.usualCommand(name)))
+	if s == p.rest {
+		return s
+	}
 	s.shown = command != ""
 	p.byPrefix[prefix] = s
 	return s
@@ -95,6 +98,9 @@ func (p *pass) Line(l []byte) {
 	}
 	if s, body, ok := p.split(l); ok {
 		p.prefixes, p.section = true, p.rest
+		if s == p.rest { // too many streams, so the line keeps its name
+			body = l
+		}
 		p.prefixedLine(s, body)
 		return
 	}
@@ -108,8 +114,13 @@ func (p *pass) Line(l []byte) {
 // a stream.
 func (p *pass) prefixedLine(s *stream, l []byte) {
 	if title, ok := bytes.CutPrefix(l, []byte("##[group]Run ")); ok {
+		p.showGroup(s)
 		if s.lines.Count() > 0 || s.shown { // the log does not name its steps
 			next := p.add(s.name, p.usualCommand(s.name))
+			if next == p.rest { // too many streams, so the step is a part of the last
+				p.line(s, l)
+				return
+			}
 			for prefix, o := range p.byPrefix {
 				if o == s {
 					p.byPrefix[prefix] = next
@@ -127,7 +138,7 @@ func (p *pass) prefixedLine(s *stream, l []byte) {
 func (p *pass) line(s *stream, l []byte) {
 	switch {
 	case s.group != nil:
-		s.groupLine(l)
+		p.groupLine(s, l)
 	case isNoise(l), s.name != "" && s != p.rest && s.lines.Count() == 0 && s.bannerLine(l):
 	case s != p.own && s != p.rest && len(s.tail) < maxTail && reportsEnd(l):
 		s.problem = s.problem || !isSuccess(l)
@@ -141,13 +152,18 @@ func (p *pass) line(s *stream, l []byte) {
 func (p *pass) End() strategy.Confidence {
 	p.rest.name = firstWord(p.run.Command)
 	p.streams = append(p.streams, p.rest)
+	for _, s := range p.streams {
+		p.showGroup(s)
+	}
 	defer func() {
 		for _, s := range p.streams {
 			s.lines.Close()
 		}
 	}()
 	if p.divided {
-		_ = p.own.lines.Each(p.out.Write)
+		if p.own.lines.Each(p.out.Write) != nil {
+			return strategy.Fallback
+		}
 		return strategy.Full
 	}
 	if !p.prefixes && (p.sections == 0 || p.sections == 1 && !p.run.Alone) {
