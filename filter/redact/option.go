@@ -83,7 +83,7 @@ var shortOptions = []shortOption{
 		"snowsql", "beeline", "security unlock-keychain", "certutil", "usermod", "useradd", "doveadm pw", "lpass",
 	}},
 	{letter: 'p', attached: true, commands: []string{"mysql", "mariadb", "sshpass", "7z", "rar "}},
-	{letter: 'P', commands: []string{"sqlcmd", "bcp ", "zip ", "ipmitool", "mosquitto_", "isql "}},
+	{letter: 'P', commands: []string{"sqlcmd", "bcp ", "zip ", "unzip ", "ipmitool", "mosquitto_", "isql "}},
 	{letter: 'a', commands: []string{"redis-cli"}},
 	{letter: 'a', between: ':', commands: []string{"http ", "https ", "xh "}},
 	{letter: 'A', commands: []string{"snmp"}},
@@ -139,17 +139,11 @@ func (m *Stream) scanHtpasswd(l []byte, i int) {
 	if end < 0 || bytes.IndexByte(l[i:i+end], 'b') < 0 || !runsCommand(l[:i], "htpasswd") {
 		return
 	}
-	words := bytes.Fields(l[i+end:])
-	if len(words) < 2 {
-		return
-	}
-	at := 2 // file and user
+	operand := 3 // after file and user
 	if bytes.IndexByte(l[i:i+end], 'n') > 0 {
-		at = 1
+		operand = 2
 	}
-	if at < len(words) {
-		m.addPassword(l, words[at], i)
-	}
+	m.scanOperand(l, i+end+1, operand)
 }
 
 // scanPiped looks for a password that echo or printf writes to a command that
@@ -169,7 +163,14 @@ func (m *Stream) scanPiped(l []byte, i int) {
 		if _, password, ok := bytes.Cut(word, []byte(":")); ok && bytes.HasPrefix(l[i-2:], []byte("sswd")) { // chpasswd
 			word = bytes.TrimRight(password, "\"'")
 		}
-		m.addPassword(l, word, at)
+		from := bytes.LastIndex(before, word)
+		to := from + len(word)
+		for from < to && isQuote(l[from]) && isQuote(l[to-1]) {
+			from, to = from+1, to-1
+		}
+		if isBelievable(l[from:to], passwordName, quotedForm) {
+			m.addHit(from, to, namedSecret)
+		}
 	}
 }
 
@@ -184,19 +185,6 @@ func (m *Stream) scanOperand(l []byte, at, n int) {
 	}
 	if v := valueFrom(l, at); isBelievable(l[v.from:v.to], passwordName, quotedForm) {
 		m.addHit(v.from, v.to, namedSecret)
-	}
-}
-
-// addPassword adds a word of a command to the hits if it can be a password. at is an
-// index before it.
-func (m *Stream) addPassword(l, word []byte, at int) {
-	from := at + bytes.Index(l[at:], word)
-	to := from + len(word)
-	for from < to && isQuote(l[from]) && isQuote(l[to-1]) {
-		from, to = from+1, to-1
-	}
-	if isBelievable(l[from:to], passwordName, quotedForm) {
-		m.addHit(from, to, namedSecret)
 	}
 }
 
@@ -219,5 +207,5 @@ func runsCommand(line []byte, command string) bool {
 	const longest = 400
 	line = line[max(0, len(line)-longest):]
 	i := bytes.LastIndex(line, []byte(command))
-	return i >= 0 && (i == 0 || !text.AlnumSet[line[i-1]] || command[0] == 'z') && !bytes.ContainsAny(line[i:], "|;`<>(){}")
+	return i >= 0 && (i == 0 || !text.AlnumSet[line[i-1]]) && !bytes.ContainsAny(line[i:], "|;`<>(){}")
 }
