@@ -5,9 +5,8 @@ import (
 	"runtime"
 )
 
-// maxMemoryKiB is how much memory each program of a command may use that runs without a
-// question: more than a reading program needs in a large project, and so little that the
-// system stays usable.
+// maxMemoryKiB limits the memory of each program in a command that runs without a question.
+// A program that reads a large project needs less, and with this limit the system stays usable.
 const maxMemoryKiB = 4 << 20
 
 // WithLimitedMemory returns the command with a limit for the memory of each of its programs.

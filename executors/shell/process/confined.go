@@ -46,18 +46,25 @@ const maxTempBytes = 1 << 30
 // tempInterval is the time between two looks at the temporary files of a program.
 const tempInterval = 250 * time.Millisecond
 
-// bytesBelow returns the size of all files below a directory.
-func bytesBelow(dir string) (size int64) {
-	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
-		if err != nil {
+// entryBytes is the space that a file or directory needs besides its content.
+const entryBytes = 4 << 10
+
+// exceeds reports whether the files below a directory need more than limit bytes.
+func exceeds(dir string, limit int64) bool {
+	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || path == dir {
 			return nil
 		}
+		limit -= entryBytes
 		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
-			size += info.Size()
+			limit -= info.Size()
+		}
+		if limit < 0 {
+			return fs.SkipAll
 		}
 		return nil
 	})
-	return size
+	return limit < 0
 }
 
 // endFirst makes the kernel choose a program, and those that it will start, before all others

@@ -59,8 +59,9 @@ type Program struct {
 	// Temp, if not empty, is a directory that is removed when the program's whole
 	// session has ended, or when the program did not start.
 	Temp string
-	// MaxTemp is how many bytes the files in Temp may have. A program that exceeds it is ended,
-	// with [TempExceeded] as the last line of its output. 0 means any number.
+	// MaxTemp is how many bytes the files in Temp may need. Each counts 4 KiB more than its
+	// content. A program that exceeds the limit is ended, with [TempExceeded] as the last line of
+	// its output. 0 means any number.
 	MaxTemp int64
 	// Reaper ends the rest of the session if this process dies; may be nil.
 	Reaper *Reaper
@@ -228,7 +229,7 @@ func (p *Process) waitForEnd() (tempExceeded bool) {
 		case <-p.killRequested:
 			return false
 		case <-tick:
-			if bytesBelow(p.temp) > p.maxTemp {
+			if exceeds(p.temp, p.maxTemp) {
 				return true
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -84,13 +85,32 @@ func TestDoesNotStart(t *testing.T) {
 	}
 }
 
+// Files count with their content and the space of their entries, so that many empty ones
+// exceed a limit too.
+func TestExceeds(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"a": "", "b": "", "c/d": "12345678"} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const need = 4*entryBytes + 8
+	if exceeds(dir, need) || !exceeds(dir, need-1) {
+		t.Errorf("with limits of %d and %d: exceeds = %t, %t, want false, true", need, need-1, exceeds(dir, need), exceeds(dir, need-1))
+	}
+}
+
 // A program whose temporary files are too large ends, and the last line of its output says
 // why.
 func TestMaxTemp(t *testing.T) {
 	temp := t.TempDir()
 	p, err := Start(Program{
 		Path: "sh", Args: []string{"-c", `mkdir "$T/a" && echo 12345678 > "$T/a/f"; echo up; sleep 999`},
-		Env: append(os.Environ(), "T="+temp), Dir: "/", Tail: 100, Temp: temp, MaxTemp: 8,
+		Env: append(os.Environ(), "T="+temp), Dir: "/", Tail: 100, Temp: temp, MaxTemp: 8200,
 	})
 	if err != nil {
 		t.Fatal(err)
