@@ -42,9 +42,12 @@ func isLink(path string) bool {
 // checkIndex checks the directories of the index of the repository in top.
 func checkIndex(top string, opened bool, roots Workspace, private *workspace.Private) error {
 	const limit = 64 << 20
-	found, _ := gitDirsOf(filepath.Join(top, ".git"), private)
+	found, ok := gitDirsOf(filepath.Join(top, ".git"), private)
+	if !ok {
+		return errors.New("the repository is in another directory")
+	}
 	index, ok := readAtMost(filepath.Join(found.own, "index"), limit, private)
-	if !ok || found.own == "" {
+	if !ok {
 		return errors.New("the index of the repository cannot be read")
 	}
 	if index == "" {

@@ -46,6 +46,9 @@ func TestLinkedWorktree(t *testing.T) {
 			if found, ok := gitDirsOf(git, nil); ok != tt.want {
 				t.Errorf("gitDirsOf(%s) where the repository names %s: %v, %t, want %t", git, tt.back, found, ok, tt.want)
 			}
+			if err := checkIndex(filepath.Dir(git), false, nil, nil); (err == nil) != tt.want {
+				t.Errorf("checkIndex(%s) where the repository names %s: %v", filepath.Dir(git), tt.back, err)
+			}
 		})
 	}
 }
