@@ -110,7 +110,7 @@ func (s *ExitStatus) UnmarshalJSON(raw []byte) error {
 	case signal == "", signal == "null", err == nil && number == 0:
 		return nil
 	case err == nil:
-		signal = "signal " + signal
+		signal = "signal " + strconv.Itoa(number)
 	case json.Unmarshal(wire.Signal, &signal) != nil:
 		return nil // neither a text nor a number
 	}

@@ -17,6 +17,7 @@ func TestExitStatus(t *testing.T) {
 		`{"exitCode":0,"signal":""}`:            "0 -",
 		`{"exitCode":0,"signal":"15"}`:          "- signal 15",
 		`{"exitCode":0,"signal":9}`:             "- signal 9",
+		`{"exitCode":null,"signal":9.0}`:        "- signal 9",
 		`{"exitCode":null,"signal":"SIGKILL"}`:  "- SIGKILL",
 		`{"exitCode":0,"signal":"SIGTERM"}`:     "- SIGTERM",
 		`{"exitCode":137,"signal":"SIGKILL"}`:   "137 SIGKILL",
