@@ -63,6 +63,7 @@ func (p *Plan) Apply(ctx context.Context, force bool, mark []byte) (Outcome, err
 			j.Files[step.Path] = Change{Before: step.From, After: step.To}
 		}
 	}
+	r.close() // on Windows an open directory cannot be renamed
 	if err := writeJSONDurably(s.runningFile(), j); err != nil {
 		return out, fmt.Errorf("keep a journal of the rewind: %w", err)
 	}
@@ -254,6 +255,7 @@ func (s *Session) undo(ctx context.Context, j journal) string {
 			steps = append(steps, Step{Path: path, From: now, To: c.Before})
 		}
 	}
+	r.close()
 	failed := s.restore(ctx, j.ID, steps)
 	for path, err := range failed {
 		left = append(left, fmt.Sprintf("%s (%v)", s.Roots.Rel(path), workspace.Cause(err)))
