@@ -43,7 +43,7 @@ func windowsReach(path string, dirs []string) string {
 }
 
 // windowsAlias returns why an absolute path of Windows may be a second name of a file that rules
-// know by another name, "" if it is not. The names of dirs and above them do not count.
+// know by another name. It returns "" for other paths. The names of dirs and above them do not count.
 func windowsAlias(path string, dirs []string) string {
 	names, shared := belowWindowsDir(path, dirs)
 	if !shared {
@@ -112,9 +112,9 @@ func (r *Roots) checkWindowsPath(abs, given string) error {
 	return nil
 }
 
-// LeadsAway returns why nobody may look at the absolute path abs, for example because that would contact
-// another machine, "" if everybody may. dirs are the directories in use, whose shares may be looked
-// at. Only on Windows is there such a path.
+// LeadsAway returns why nobody may look at the absolute path abs, for example because a look would
+// contact another machine. It returns "" for all other paths, and on all systems but Windows.
+// A path on the share of one of dirs, the directories in use, does not lead away.
 func LeadsAway(abs string, dirs []string) string {
 	if runtime.GOOS != "windows" {
 		return ""

@@ -12,8 +12,9 @@ import (
 )
 
 // versions are programs whose version may be queried. The list omits programs
-// that first load code of the directory, or another version of themselves: the tools of
-// rustup, juliaup, yarn, gradle and the like.
+// that first load code of the directory, or another version of themselves, such as those of
+// juliaup, yarn and gradle. Policy checks the files by which a directory selects the version of
+// cargo and rustc.
 var versions = []string{
 	"bash", "bun", "cargo", "clang", "clang-format", "cmake", "cc", "curl", "deno", "docker", "fd", "fdfind", "g++", "gcc", "git", "gofmt", "grep", "java",
 	"javac", "jq", "kubectl", "lua", "make", "ninja", "node", "npm", "openssl", "perl", "php", "pip", "pip3", "podman", "protoc", "psql", "python", "python3",
