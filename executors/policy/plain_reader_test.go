@@ -65,7 +65,7 @@ var (
 	inQuotes   = regexp.MustCompile(`^'[^']*'`)
 	wildcards  = regexp.MustCompile(`^(\*|\?|\[!?[A-Za-z0-9_-]+\])`)
 	variables  = regexp.MustCompile(`^"\$(v[0-9]+|\?|\{(EDITOR|GOBIN|GOPATH|GOROOT|JAVA_HOME|LANG|LOGNAME|NODE_ENV|PATH|SHELL|TERM|USER|VIRTUAL_ENV)\})"`)
-	split      = regexp.MustCompile(`^\$v[0-9]+`)
+	split      = regexp.MustCompile(`^\$\{v[0-9]+\}`)
 	assigns    = regexp.MustCompile(`^v[0-9]+=`)
 	// Redirections of /dev/null, of one descriptor to another, and of the input.
 	redirects = regexp.MustCompile(`^ ([012]?(>|>>|<)/dev/null|&>>?/dev/null|[012]>&[12]|0<(<<)?('[^']*'|[A-Za-z0-9_./:,+@-])+)( |$|;|\)|\|)`)

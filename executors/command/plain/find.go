@@ -97,6 +97,9 @@ func (out *acceptedCommand) addExec(b *builder, c *Command, args []Word) (n int,
 	if end < 3 {
 		return 0, errors.New("-exec has no command")
 	}
+	if slices.ContainsFunc(args[:end], func(w Word) bool { return !w.literal() }) {
+		return 0, errors.New("a word of -exec is computed, and may be the \";\" that ends it")
+	}
 	inner, err := b.acceptForFiles(c, args[1:end], "{}")
 	if err != nil {
 		return 0, err

@@ -130,14 +130,14 @@ func Parse(script string, sh Shell, allow func(c *Command, why error) error) (*F
 	return b.form, nil
 }
 
-// bracedName matches the name of a variable in braces, which the plain form never has.
+// bracedName matches the name of a variable in braces, which is no mark of an operator.
 var bracedName = lazyregexp.New(`\$\{[A-Za-z_][A-Za-z0-9_]*\}`)
 
 // lostExpansion returns a mark of an expansion that occurs more often in the script
 // than in its plain form. It compares only bytes, and so shares no mistake with
 // the parser.
 func lostExpansion(script, form string) string {
-	script = bracedName.ReplaceAllString(script, "")
+	script, form = bracedName.ReplaceAllString(script, ""), bracedName.ReplaceAllString(form, "")
 	for _, mark := range []string{"$(", "`", "<(", ">(", "${"} {
 		if strings.Count(script, mark) > strings.Count(form, mark) {
 			return mark

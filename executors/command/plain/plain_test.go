@@ -47,7 +47,7 @@ func TestParse(t *testing.T) {
 		"git rev-parse --git-path hooks":             {"git --no-pager --no-optional-locks -c 'core.hooksPath=/dev/null' -c 'core.fsmonitor=false' -c 'log.showSignature=false' rev-parse --git-path hooks", ""},
 		"xxd -p -c 8 f":                              {"xxd -p -c 8 f", "f"},
 		"printf '%-5s|%05.1f%%' a 1":                 {`printf '%-5s|%05.1f%%' a 1`, ""},
-		"echo $(pwd) \"$(ls *.go)\"":                 {`(set -f; echo $(pwd) "$(ls -- *.go)")`, "*.go"},
+		"echo $(pwd) \"$(ls *.go)\"":                 {`(set -f; echo $(pwd) "$(set +f; ls -- *.go)")`, "*.go"},
 		"echo $(ls *.go | head -1) 2>&1":             {"(set -f; echo $(set +f; ls -- *.go | head -1)) 2>&1", "*.go"},
 		"LC_ALL=C sort f":                            {"LC_ALL=C sort f", "f"},
 		"{ ls; pwd; } | head":                        {"{ ls; pwd; } | head", ""},
@@ -83,10 +83,12 @@ func TestParse(t *testing.T) {
 		"git -c core.pager=cat ls-files | xargs cat": {"git -c 'core.pager=cat' --no-pager --no-optional-locks -c 'core.hooksPath=/dev/null' -c 'core.fsmonitor=false' -c 'log.showSignature=false' ls-files -z | xargs -0 cat --", ""},
 		"basename -a src/*.go":                       {"basename -a src/*.go", "src/*.go"},
 		"x=a; cat ${x}.go \"${HOME}\"":               {"true; cat a.go /home/u", "a.go,/home/u"},
-		"x=$(wc -l < f); echo \"$x\" $x":             {"v1=\"$(wc -l 0<f)\"; (set -f; echo \"$v1\" $v1)", "f"},
+		"x=$(wc -l < f); echo \"$x\" $x":             {"v1=\"$(wc -l 0<f)\"; (set -f; echo \"$v1\" ${v1})", "f"},
+		"x=$(ls); echo ${x}b $x$x":                   {"v1=\"$(ls)\"; (set -f; echo ${v1}b ${v1}${v1})", ""},
 		"if x=$(ls); then [ -n \"$x\" ]; fi":         {"if v1=\"$(ls)\"; then '[' -n \"$v1\" ']'; fi", ""},
 		"[ \"$(wc -l < f)\" -gt 3 ]":                 {"'[' \"$(wc -l 0<f)\" -gt 3 ']'", "f"},
-		"for f in *; do [ ! -d \"$f\" ]; done":       {"for v1 in *; do '[' '!' -d \"$v1\" ']'; done", "*"},
+		"for f in ../*; do echo a; done":             {"for v1 in ../*; do echo a; done", "../*"},
+		"for f in *; do [ ! -d \"$f\" ]; done":       {"for v1 in *; do '[' '!' -d \"$v1\" ']'; done", "*,*"},
 		"[[ -f a && ! -d b ]] && ls":                 {"{ '[' -f a ']' && { ! '[' -d b ']'; }; } && ls", "a,b"},
 		"[[ \"$(uname)\" == Linux ]]":                {"'[' \"$(uname)\" '==' Linux ']'", ""},
 		"basename \"$(pwd)\"":                        {"basename -- \"$(pwd)\"", ""},
@@ -124,7 +126,7 @@ func TestParseRefuses(t *testing.T) {
 	for _, script := range []string{
 		"<<E\n$(x)\nE", "> a", "2>&1", "git branch -- x", "git config --list", "git config --get http.extraheader", "git config --get-regexp .", "git config user.name x", "git tag -- x", "git stash -- list", "git branch x", "xargs ls", "find . | head -c5 | xargs cat", "cat list | xargs cat",
 		"ls ${x}", "ls $x", "x=1; ls ${x:-a}", "RANDOM=1", "for IFS in a; do ls; done", "x+=1", "x=(a)", "declare x", "export x=1", "x=$(ls); cat $x", "x='a b'; ls $x", "x='*'; ls $x",
-		"ls > a", "ls 3>&1", "ls {fd}>&1", "ls <<< $(ls)", "ls 3<<<x", "cat <<E\n$x\nE\n", "cat <<E\n\\x\nE\n", "cat <<-E\n\tx\n\tE\n", "ls <(ls)", "cat <<E\nE", "ls &", "coproc ls", "ls |& tee x", "while true; do ls; done", "case a in a) ls;; esac", "[[ a ]]", "[[ a == b* ]]", "[[ a =~ b ]]", "[[ a == \"$(ls)\" ]]", "[[ -v x ]]", "[ -n \"$(ls)\" -a -v x ]", "[ $(ls) = a ]", "[ -f \"$(ls)\" ]", "x=1; if ls; then x=$(ls); fi", "x=$(ls); head -n \"$x\" f", "x=$(ls); exit \"$x\"", "for f in *; do x=$f; done", "((1))", "let x=1", "f() { ls; }",
+		"ls > a", "ls 3>&1", "ls {fd}>&1", "ls <<< $(ls)", "ls 3<<<x", "cat <<E\n$x\nE\n", "cat <<E\n\\x\nE\n", "cat <<-E\n\tx\n\tE\n", "ls <(ls)", "cat <<E\nE", "ls &", "coproc ls", "ls |& tee x", "while true; do ls; done", "case a in a) ls;; esac", "[[ a ]]", "[[ a == b* ]]", "[[ a =~ b ]]", "[[ a == \"$(ls)\" ]]", "[[ -v x ]]", "[ -n \"$(ls)\" -a -v x ]", "[ $(ls) = a ]", "[ a -gt \"$(ls)\" ]", "x=$(ls); [[ $x -gt y ]]", "find . -exec basename $(ls) {} \\;", "find . -exec basename \"$(ls)\" {} +", "x=$(ls); find . -exec basename $x {} \\;", "find . -exec basename * {} \\;", "for f in a \\;; do find . -exec basename $f {} \\;; done", "[ -f \"$(ls)\" ]", "x=1; if ls; then x=$(ls); fi", "x=$(ls); head -n \"$x\" f", "x=$(ls); exit \"$x\"", "for f in *; do x=$f; done", "((1))", "let x=1", "f() { ls; }",
 		"echo $((1))", "echo ${HOME:1}", "echo $\"a\"", "echo $'a\\c'", "echo ~root", "ls [[:alpha:]]*", "ls @(a)", "$x", "\"\"", "x=1 cd a; ls", "if true; then x=1; fi; ls $x", "uniq a*", "uniq *",
 		"cd", "cd -", "cd a b", "cd $x", "env -i ls", "nice --x ls", "timeout -s 9 1 ls", "timeout 5 cd a", "command ls", "git -c a=b log", "git --git-dir=x log", "git diff --no-index a b", "git log -S -- --output=x",
 		"rg -e -- --pre=x .", "find . -name -- -o -fprintf a b", "go list -export ./...", "go list ./x.go", "go env -w a=b", "jq -n '$ ENV'", "jq -n '$__prog_args'", "sed -n 'w x' f", "awk 'BEGIN{system(1)}'", "awk '{print $1}' a=b",
@@ -213,7 +215,7 @@ func TestAllow(t *testing.T) {
 	if _, err := Parse("make; rm x", shell, allow); err == nil {
 		t.Error("a refused command is in a plain form")
 	}
-	for _, script := range []string{"make $(ls)", "make $x", "make *", "make -*", "for x in a; do make $x; done", "make &", "make <<E\nE", "FOO=$(ls) make", "make {a,b} > $x"} {
+	for _, script := range []string{"make $(ls)", "make $x", "make *", "make -*", "for x in a; do make $x; done", "{ make; } <<< x", "if ls; then make; fi <<< x", "make &", "make <<E\nE", "FOO=$(ls) make", "make {a,b} > $x"} {
 		if form, err := Parse(script, shell, allow); err == nil {
 			t.Errorf("%s: %s", script, form.Script)
 		}

@@ -75,6 +75,7 @@ func (b *builder) stmt(s *syntax.Stmt) (text string, err error) {
 
 // compound prints a statement that holds other statements.
 func (b *builder) compound(cmd syntax.Command, redirs []*syntax.Redirect) (text string, err error) {
+	before := len(b.form.Commands)
 	switch n := cmd.(type) {
 	case *syntax.Subshell:
 		end := b.subshell()
@@ -102,6 +103,9 @@ func (b *builder) compound(cmd syntax.Command, redirs []*syntax.Redirect) (text 
 	r, err := b.redirects(redirs)
 	if err == nil && (len(r.reads) > 0 || len(r.writes) > 0) {
 		err = errors.New("it has a redirection of several commands")
+	}
+	if r.hasText && slices.ContainsFunc(b.form.Commands[before:], func(c *Command) bool { return !c.ReadOnly }) {
+		err = errors.New("the script spells out the input of several commands")
 	}
 	return text + r.text, err
 }
@@ -207,6 +211,7 @@ func (b *builder) loop(n *syntax.ForClause) (string, error) {
 			all.Values = append(all.Values, w.Values...)
 			items = append(items, w.source)
 		}
+		b.form.Files = append(b.form.Files, patterns(b, words)...) // the number of rounds shows how many there are
 	}
 	if len(items) == 0 || len(all.Values) > maxValues {
 		return "", fmt.Errorf("it loops over no word, or over more than %d", maxValues)

@@ -211,7 +211,7 @@ func testsOnce(args []Word, is func(i int, list string) bool) error {
 	case 2:
 		one = is(0, testTexts) || is(0, testFiles) && len(args[1].Values) > 0
 	case 3:
-		one = is(1, testTextPairs) || is(1, testNumbers)
+		one = is(1, testTextPairs) || is(1, testNumbers) && mayBeNumber(args[0]) && mayBeNumber(args[2])
 	}
 	if !one || slices.ContainsFunc(args, func(w Word) bool { return w.splits || w.Glob && !w.varies }) {
 		return errors.New("a word of a test is computed at run time")
@@ -275,6 +275,9 @@ func (b *builder) tests(x syntax.TestExpr) (string, error) {
 	}
 	return b.finish(c, p, nil)
 }
+
+// mayBeNumber reports whether a word is a number or computed. Bash computes any other text in "[[".
+func mayBeNumber(w Word) bool { return len(w.Values) == 0 || isNumber(w) }
 
 func isNumber(w Word) bool {
 	return w.literal() && w.text() != "" && strings.Trim(strings.TrimPrefix(w.text(), "-"), "0123456789") == ""

@@ -283,7 +283,7 @@ func (b *builder) parameter(p *wordBuilder, n *syntax.ParamExp, quoted bool) err
 			return nil
 		}
 		p.word.splits = true
-		p.addSource("$" + v.name)
+		p.addSource("${" + v.name + "}") // a letter may follow
 		return nil
 	case set && v.name != "":
 		return p.addLoopVariable(v)
@@ -351,12 +351,12 @@ func (b *builder) substitution(p *wordBuilder, n *syntax.CmdSubst, quoted bool) 
 		return err
 	}
 	p.word.Values = nil
+	if b.patternCount > before && !p.inValue { // another word may split, see withoutPatterns
+		text = "set +f; " + text
+	}
 	if quoted || p.inValue {
 		p.addSource(`"$(` + spaced(text) + `)"`)
 		return nil
-	}
-	if b.patternCount > before { // see withoutPatterns
-		text = "set +f; " + text
 	}
 	p.word.splits = true
 	p.addSource("$(" + spaced(text) + ")")
