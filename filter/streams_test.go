@@ -24,7 +24,7 @@ func TestTooManyStreams(t *testing.T) {
 		"names of concurrently": {"concurrently a b", tagged.String(), "[job249] result 249\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := filtered(t, tt.script, tt.output); !strings.Contains(got, tt.want) {
+			if got := filtered(t, tt.script, 1, tt.output); !strings.Contains(got, tt.want) {
 				t.Errorf("no %q in the result, which ends with %q", tt.want, got[max(0, len(got)-200):])
 			}
 		})
@@ -42,18 +42,41 @@ func TestOpenGroup(t *testing.T) {
 		"with too many lines": line + "##[group]Run make\n" + line + "make: secret of life\n" + long + line + "##[endgroup]\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := filtered(t, "gh run view 1 --log", output); !strings.Contains(got, "Run make\nmake: secret of life\n") {
+			if got := filtered(t, "gh run view 1 --log", 1, output); !strings.Contains(got, "Run make\nmake: secret of life\n") {
 				t.Errorf("the lines of the group are missing in %.300q", got)
 			}
 		})
 	}
 }
 
+// The name of an environment of tox does not matter.
+func TestToxEnvironments(t *testing.T) {
+	output := func(env string) string {
+		var b strings.Builder
+		for _, dir := range []string{"a", "b"} {
+			fmt.Fprintf(&b, "%s: commands[0]> pytest -v %s\n============================= test session starts ==============================\n"+
+				"collected 9 items\n\n", env, dir)
+			for i := range 9 {
+				fmt.Fprintf(&b, "%s/test_x.py::test_%d PASSED [100%%]\n", dir, i)
+			}
+			b.WriteString("\n============================== 9 passed in 0.01s ===============================\n")
+		}
+		return b.String()
+	}
+	want := filtered(t, "tox", 0, output("py"))
+	if want == output("py") {
+		t.Fatal("the output is not filtered: " + want)
+	}
+	if got := filtered(t, "tox", 0, output("unit")); strings.ReplaceAll(got, "unit: ", "py: ") != want {
+		t.Errorf("got %s", strategytest.Difference(want, got))
+	}
+}
+
 // filtered returns an output as the built-in rules filter it.
-func filtered(t *testing.T, script, output string) string {
+func filtered(t *testing.T, script string, exit int, output string) string {
 	t.Helper()
 	f, _ := New("")
-	o, err := f.Apply(script, 1, strings.NewReader(output))
+	o, err := f.Apply(script, exit, strings.NewReader(output))
 	if err != nil {
 		t.Fatal(err)
 	}

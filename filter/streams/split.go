@@ -140,21 +140,21 @@ func (s *stream) bannerLine(l []byte) bool {
 // announced reports whether a line announces the text of a program. name is that of
 // nx and lerna for its task, and banner is true if the next line has the command.
 func announced(l []byte) (name, command string, banner, ok bool) {
-	switch l[0] {
-	case '>':
+	if l[0] == '>' {
 		if m := npmBanner().FindSubmatch(l); m != nil {
 			return "", "", true, true
 		}
 		if m := nxTask().FindSubmatch(l); m != nil {
 			return string(m[1]), "", false, true
 		}
-	case 't', 'n', 'p', '[':
-		if l[0] != '[' && !bytes.Contains(l[:min(len(l), maxName)], []byte("> ")) && !bytes.HasPrefix(l, []byte("task: [")) {
-			break
-		}
-		if m := announcedCommand().FindSubmatch(l); m != nil {
-			return "", string(bytes.Join(m[1:], nil)), false, true
-		}
+		return "", "", false, false
+	}
+	begin := l[:min(len(l), maxName)]
+	if !bytes.Contains(begin, []byte("> ")) && !text.HasAnyPrefix(l, "task: [", "[cargo-make] ") {
+		return "", "", false, false
+	}
+	if m := announcedCommand().FindSubmatch(l); m != nil {
+		return "", string(bytes.Join(m[1:], nil)), false, true
 	}
 	return "", "", false, false
 }
