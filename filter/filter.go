@@ -143,15 +143,18 @@ func (f *Filter) newRun(c chosenRules, exit, depth int) strategy.Run {
 		}
 		o := &Outcome{Text: part, Full: part}
 		r := f.newRun(rules, inner.Exit, depth+1)
-		if err := f.applyChosen(o, rules, r, depth+1, nil, nil); err != nil {
-			return part, strategy.Fallback, err
+		err := f.applyChosen(o, rules, r, depth+1, nil, nil)
+		failed := slices.IndexFunc(o.Rules, func(by Applied) bool { return by.Failed != nil })
+		if err == nil && failed < 0 {
+			return o.Text, o.Confidence, nil
 		}
-		for _, by := range o.Rules {
-			if by.Failed != nil {
-				panic(by.Failed) // the outer rule reports it
-			}
+		if o.Text != part {
+			o.Text.Close()
 		}
-		return o.Text, o.Confidence, nil
+		if failed >= 0 {
+			panic(o.Rules[failed].Failed) // the outer rule reports it
+		}
+		return part, strategy.Fallback, err
 	}
 	return run
 }
