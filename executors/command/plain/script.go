@@ -229,7 +229,7 @@ func (b *builder) loop(n *syntax.ForClause) (string, error) {
 	}
 	delete(b.vars, it.Name.Value)
 	if was && before.name != "" {
-		return "", errors.New("two loops inside of each other set the same variable")
+		return "", fmt.Errorf("a loop sets %s, which has another computed value", it.Name.Value)
 	}
 	return "for " + name + " in " + strings.Join(items, " ") + "; do " + body + "; done", nil
 }
