@@ -1,10 +1,10 @@
 package acp
 
 import (
+	"fmt"
+
 	"github.com/zeph-acp/zeph-acp/executors/tighten"
 )
-
-import "fmt"
 
 // Config is the table [acp].
 type Config struct {

@@ -1,10 +1,10 @@
 package diagnostics
 
 import (
+	"fmt"
+
 	"github.com/zeph-acp/zeph-acp/executors/tighten"
 )
-
-import "fmt"
 
 // Config bounds one call of diagnostics. It is the table [tools.diagnostics].
 type Config struct {

@@ -1,10 +1,10 @@
 package overflow
 
 import (
+	"fmt"
+
 	"github.com/zeph-acp/zeph-acp/executors/tighten"
 )
-
-import "fmt"
 
 // Config is the table [tools.overflow]: which texts are too long, and how much of
 // them is kept.

@@ -6,9 +6,9 @@ import (
 )
 
 // Cursor opens the directories of many paths, one path after the other. It keeps the
-// last directory open, so that paths in the order of a walk are cheap: one descent from the
-// root takes a step for each level. It is not for concurrent use, and for one pass only,
-// since it does not see that the directory was replaced.
+// last directory open, so that paths in the order of a walk are cheap: a descent from the
+// root would take a step for each level. A Cursor lasts for one pass, since it does not see
+// that its directory was replaced. It is not for concurrent use.
 type Cursor struct {
 	roots *Roots
 	dir   *Dir // the last directory; nil before the first path

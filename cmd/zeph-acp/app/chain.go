@@ -209,8 +209,8 @@ func localShell(cfg config.Config, box *sandbox.Sandbox) shell.Local {
 	return local
 }
 
-// environment returns the variables for programs of the session that are no commands, with
-// secrets removed.
+// environment returns the variables of the programs that the session starts besides commands,
+// such as hooks. It has no secrets.
 func (b *sessionBuilder) environment() []string {
 	return shell.Env(os.Environ(), localShell(b.cfg, nil).Block)
 }
