@@ -258,8 +258,10 @@ func dirsAfterCd(dirs []string, dir string) []string {
 	return to
 }
 
-// printSettings matches NAME=VALUE of variables that only change how a program prints.
-var printSettings = lazyregexp.New(`^(LANG|LC_[A-Z]+)=[A-Za-z0-9_.@-]*$|^TZ=[A-Za-z]+(/[A-Za-z_]+)?$|^(NO_COLOR|CLICOLOR|COLUMNS)=[0-9a-z]*$|^(GIT_)?PAGER=(cat)?$`)
+// printSettings matches NAME=VALUE of variables that only change how a program prints. In a
+// locale such as zh_CN.GBK, a part of a character may be a backslash or a delimiter, so that
+// a program of sed would have other commands.
+var printSettings = lazyregexp.New(`^(LANG|LC_[A-Z]+)=(C|POSIX|([A-Za-z_]+\.)?(UTF-8|UTF8|utf-8|utf8))?$|^TZ=[A-Za-z]+(/[A-Za-z_]+)?$|^(NO_COLOR|CLICOLOR|COLUMNS)=[0-9a-z]*$|^(GIT_)?PAGER=(cat)?$`)
 
 // printsOnly reports whether setting a variable for a command changes only how it
 // prints.
