@@ -131,7 +131,17 @@ func parseIndex(data []byte) (entries []indexEntry, err error) {
 		}
 		data, entries = data[size:], append(entries, indexEntry{last, sub})
 	}
-	if bytes.HasPrefix(data, []byte("link")) || version < 2 || version > 4 { // most of the paths are in another file
+	for len(data) > trailer { // extensions
+		if len(data) < trailer+8 || data[0] < 'A' || data[0] > 'Z' { // with the others, there are paths that are not here
+			return nil, errIndex
+		}
+		size := binary.BigEndian.Uint32(data[4:])
+		if data = data[8:]; uint64(size) > uint64(len(data)-trailer) {
+			return nil, errIndex
+		}
+		data = data[size:]
+	}
+	if len(data) < trailer || version < 2 || version > 4 {
 		return nil, errIndex
 	}
 	return entries, nil

@@ -70,13 +70,33 @@ func TestIndexed(t *testing.T) {
 	}
 }
 
+// An index is refused if one of its extensions says that more paths are elsewhere.
+func TestIndexExtensions(t *testing.T) {
+	entry := append(make([]byte, 62), "a/b\x00\x00\x00\x00\x00\x00\x00"...)
+	entry[61] = 3
+	index := "DIRC\x00\x00\x00\x02\x00\x00\x00\x01" + string(entry[:72])
+	for extensions, ok := range map[string]bool{
+		"":                       true,
+		"TREE\x00\x00\x00\x02ab": true,
+		"link\x00\x00\x00\x00":   false,
+		"sdir\x00\x00\x00\x00":   false,
+		"TREE\x00\x00\x00\x01alink\x00\x00\x00\x00": false,
+		"TREE\xff\xff\xff\xff":                      false,
+		"TREE":                                      false,
+	} {
+		if entries, err := parseIndex([]byte(index + extensions + strings.Repeat("\x00", 20))); (err == nil) != ok {
+			t.Errorf("%q: got %v, %v", extensions, entries, err)
+		}
+	}
+}
+
 // FuzzIndexed reads indexes that may be damaged.
 func FuzzIndexed(f *testing.F) {
 	entry := bytes.Repeat([]byte{0}, 62)
 	entry[61] = 3
 	for _, version := range []byte{2, 4} {
 		head := append([]byte("DIRC\x00\x00\x00"), version, 0, 0, 0, 1)
-		f.Add(append(append(head, entry...), append([]byte("a/b\x00"), make([]byte, 40)...)...))
+		f.Add(append(append(head, entry...), append([]byte("a/b\x00"), make([]byte, 26)...)...))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		entries, err := parseIndex(data)
