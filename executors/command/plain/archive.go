@@ -9,7 +9,7 @@ import (
 )
 
 // decompressors are the programs that tar starts for a compressed archive.
-var decompressors = []string{"bzip2", "compress", "gzip", "lz4", "lzip", "lzma", "lzop", "xz", "zstd"}
+var decompressors = []string{"bzip2", "compress", "grzip", "gzip", "lrzip", "lz4", "lzip", "lzma", "lzop", "xz", "zstd"}
 
 var (
 	tarLists    = lazyregexp.New(`^-?[vzjJa]*t[vzjJa]*f$`)

@@ -32,7 +32,7 @@ var awkVariable = lazyregexp.New(`^[a-z][a-z0-9_]*=`)
 // environment. They count anywhere, also in a string: versions of awk disagree about where
 // strings and regular expressions end.
 var awkUnsafe = []string{
-	"system", "getline", "extension", "ENVIRON", "ARGV", "ARGC", "PROCINFO", "SYMTAB", "FUNCTAB", "@", "\\\n", "\\\r",
+	"system", "getline", "extension", "ENVIRON", "ARGV", "ARGC", "PROCINFO", "SYMTAB", "FUNCTAB", "textdomain", "@", "\\\n", "\\\r",
 }
 
 // awkNames are the variables of awk that a program may use. All others are in lower case.
