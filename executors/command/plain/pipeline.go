@@ -245,8 +245,14 @@ func listsLinks(words []string) bool {
 	case "fd", "fdfind", "tree":
 		return true
 	case "ls":
-		shown := []string{"-d", "--directory", "-l", "-n", "-o", "-g"} // with these it shows the link itself
-		return !slices.ContainsFunc(words, func(w string) bool { return slices.Contains(shown, w) })
+		// A later option for the form of the list has the effect that "-l" shows no link itself.
+		has := func(options ...string) bool {
+			return slices.ContainsFunc(words, func(w string) bool {
+				name, _, _ := strings.Cut(strings.Trim(w, "'"), "=")
+				return slices.Contains(options, name)
+			})
+		}
+		return !has("-d", "--directory") && (!has("-l", "-n") || has("-1", "-C", "-m", "-x", "--format"))
 	}
 	return false
 }

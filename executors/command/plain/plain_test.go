@@ -78,6 +78,8 @@ func TestParse(t *testing.T) {
 		"time ls | wc -l":                            {"time ls | wc -l", ""},
 		"find . -exec grep -l x {} \\;":              {"find . '(' '!' -type l -exec grep -l -- x '{}' ';' ')'", "."},
 		"find . -type l -exec ls -l {} +":            {"find . -type l -exec ls -l -- '{}' +", "."},
+		"find . -exec ls -lC {} +":                   {"find . '(' '!' -type l -exec ls -l -C -- '{}' + ')'", "."},
+		"find . -exec ls -l --format=across {} +":    {"find . '(' '!' -type l -exec ls -l '--format=across' -- '{}' + ')'", "."},
 		"find . | xargs -I{} cat {}":                 {"find . '!' -type l -print0 | xargs -0 -r -n 1 cat --", "."},
 		"fd x | xargs ls -l":                         {"fd -0 x | xargs -0 ls -l --", ""},
 		"git -c core.pager=cat ls-files | xargs cat": {"git -c 'core.pager=cat' --no-pager --no-optional-locks -c 'core.hooksPath=/dev/null' -c 'core.fsmonitor=false' -c 'log.showSignature=false' ls-files -z | xargs -0 cat --", ""},
