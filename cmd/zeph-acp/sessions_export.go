@@ -204,10 +204,11 @@ const maxExport = 1 << 29
 func readExport(file string) (doc session.Export, err error) {
 	var data []byte
 	if file == "-" {
+		file = "stdin"
 		if isTerminal(os.Stdin) {
 			fmt.Fprintln(os.Stderr, "zeph-acp: paste the exported document, then Ctrl-D")
 		}
-		data, err = readAtMost(os.Stdin, "stdin", maxExport)
+		data, err = readAtMost(os.Stdin, file, maxExport)
 	} else {
 		data, err = readBounded(file, maxExport)
 	}

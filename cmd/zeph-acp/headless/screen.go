@@ -216,16 +216,20 @@ func (s *Screen) Say(text string) {
 	}
 }
 
-// Ended shows how a past turn ended: by a stop reason, or with an error. Unlike
-// after End, more turns may follow.
+// Ended shows how a past turn ended: by a stop reason, unless the model ended it by itself,
+// or with an error. Unlike after End, more turns may follow.
 func (s *Screen) Ended(stop acp.StopReason, failure string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.endCards()
-	if stop != "" {
-		s.printOutcome(dim, string(stop))
-	} else {
+	s.finish()
+	s.breakLine()
+	switch stop {
+	case acp.StopEndTurn:
+	case "":
 		s.printOutcome(red, failure)
+	default:
+		s.printOutcome(dim, string(stop))
 	}
 }
 
