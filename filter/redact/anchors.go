@@ -152,8 +152,23 @@ func wholeAnchor(value []byte, k credKind) anchor {
 	return anchor{text: value, kind: k, valueEnd: func(_ []byte, _, body int) int { return body }}
 }
 
-// scan finds the hits in a line.
+// OnPanic, if not nil, is called with the value of a panic of a scan. Tests set it, so that
+// they fail.
+var OnPanic func(value any)
+
+// scan finds the hits in a line. If a scan panics, the whole line is a hit: the text comes
+// from other programs, and must neither end this process nor be shown without a scan.
 func (m *Stream) scan(l []byte) {
+	defer func() {
+		r := recover()
+		if r == nil {
+			return
+		}
+		if OnPanic != nil {
+			OnPanic(r)
+		}
+		m.hits = append(m.hits[:0], hit{0, len(l), namedSecret})
+	}()
 	m.mayHaveEscapes = false
 	m.scanPlain(l)
 	if m.mayHaveEscapes {

@@ -236,9 +236,7 @@ func (m *Stream) scanPasswordWord(l []byte, i int) {
 
 // addIfLikely adds a value to the hits if its bytes alone show that it is a password.
 func (m *Stream) addIfLikely(l []byte, from, to int) {
-	for from < to && isQuote(l[from]) && isQuote(l[to-1]) {
-		from, to = from+1, to-1
-	}
+	from, to = withoutQuotes(l, from, to)
 	if v := l[from:to]; len(v) >= 8 && text.HasDigit(v) && !isPlaceholder(v) && !isWordy(v) &&
 		!isReference(v) && (isRandom(v) || isBelievable(v, passwordName, bareForm)) {
 		m.addHit(from, to, namedSecret)

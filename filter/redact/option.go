@@ -164,10 +164,7 @@ func (m *Stream) scanPiped(l []byte, i int) {
 			word = bytes.TrimRight(password, "\"'")
 		}
 		from := bytes.LastIndex(before, word)
-		to := from + len(word)
-		for from < to && isQuote(l[from]) && isQuote(l[to-1]) {
-			from, to = from+1, to-1
-		}
+		from, to := withoutQuotes(l, from, from+len(word))
 		if isBelievable(l[from:to], passwordName, quotedForm) {
 			m.addHit(from, to, namedSecret)
 		}

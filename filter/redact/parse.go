@@ -117,6 +117,14 @@ func parseValue(l []byte, at int, tight bool) assignedValue {
 
 func isQuote(b byte) bool { return b == '"' || b == '\'' || b == '`' }
 
+// withoutQuotes returns the bounds of a value without the quotes around it.
+func withoutQuotes(l []byte, from, to int) (int, int) {
+	for to-from >= 2 && isQuote(l[from]) && isQuote(l[to-1]) {
+		from, to = from+1, to-1
+	}
+	return from, to
+}
+
 // closingQuote returns the index of the closing quote. It returns the end of the
 // line, or of the longest value, if there is no quote.
 func closingQuote(l []byte, at int, mark byte, escaped bool) int {

@@ -91,7 +91,9 @@ func (p *pass) Line(l []byte) {
 		p.section.lines.Write(nil)
 		return
 	}
-	p.divided = p.divided || !p.prefixes && p.sections == 0 && isHeader(l)
+	if !p.prefixes && isHeader(l) {
+		p.joinSections()
+	}
 	if p.divided {
 		p.own.lines.Write(l)
 		return
@@ -108,6 +110,27 @@ func (p *pass) Line(l []byte) {
 		return
 	}
 	p.line(p.section, l)
+}
+
+// joinSections makes the lines so far those of the program itself again, in their order: the
+// text is the result of an earlier pass.
+func (p *pass) joinSections() {
+	if p.divided {
+		return
+	}
+	p.divided, p.section = true, p.own
+	for _, s := range p.streams[1:] {
+		for _, l := range s.header {
+			p.own.lines.Write(l)
+		}
+		p.err = cmp.Or(p.err, s.lines.Each(p.own.lines.Write))
+		for _, l := range s.tail {
+			p.own.lines.Write(l)
+		}
+	}
+	if len(p.streams) > 1 {
+		p.own.lines.Write(nil) // an empty line before a name, which the stream has dropped
+	}
 }
 
 // prefixedLine adds a line to the stream of its prefix. A step of GitHub Actions begins
