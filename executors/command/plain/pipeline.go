@@ -44,6 +44,9 @@ func (b *builder) pipeline(n *syntax.BinaryCmd) (string, error) {
 		var err error
 		if ok && len(call.Args) > 0 {
 			list[i].c, list[i].p, err = b.command(call, s.Redirs)
+			if err == nil {
+				err = b.checkNames(list[i].p, s.Redirs)
+			}
 			if err == nil && list[i].p.xargs != nil {
 				err = feedXargs(before, ops[:i], list[i].p.xargs)
 			}
@@ -74,6 +77,20 @@ func (b *builder) pipeline(n *syntax.BinaryCmd) (string, error) {
 	}
 	b.cdDirs = nil
 	return text, nil
+}
+
+// checkNames makes sure that xargs gets no names from redirections: neither from another input
+// than the pipe, nor messages beside the names.
+func (b *builder) checkNames(p *acceptedCommand, redirs []*syntax.Redirect) error {
+	r, err := b.redirects(redirs)
+	if err != nil || len(r.reads) == 0 && !r.hasText && !strings.Contains(r.text, " 2>&1") {
+		return err
+	}
+	if p.xargs != nil && (len(r.reads) > 0 || r.hasText) {
+		return errComputedNames
+	}
+	p.xargsInput = nil
+	return nil
 }
 
 // flatten returns the stages of a pipeline and the operators between them.

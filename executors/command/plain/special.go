@@ -184,7 +184,7 @@ func acceptTest(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 			i += 2
 		case is(i+1, testTextPairs) && i+2 < len(args):
 			i += 3
-		case is(i+1, testNumbers) && i+2 < len(args) && (isNumber(args[i]) || args[i].number) && (isNumber(args[i+2]) || args[i+2].number):
+		case is(i+1, testNumbers) && i+2 < len(args) && mayBeNumber(args[i]) && mayBeNumber(args[i+2]):
 			i += 3
 		case is(i+1, testFilePairs) && i+2 < len(args):
 			file(args[i])
@@ -277,11 +277,13 @@ func (b *builder) tests(x syntax.TestExpr) (string, error) {
 }
 
 // mayBeNumber reports whether a word is a number or computed. Bash computes any other text in "[[".
-func mayBeNumber(w Word) bool { return len(w.Values) == 0 || isNumber(w) }
-
-func isNumber(w Word) bool {
-	return w.literal() && w.text() != "" && strings.Trim(strings.TrimPrefix(w.text(), "-"), "0123456789") == ""
+func mayBeNumber(w Word) bool {
+	return !slices.ContainsFunc(w.Values, func(v string) bool { return w.Glob || !integer.MatchString(v) })
 }
+
+func isNumber(w Word) bool { return w.literal() && integer.MatchString(w.text()) }
+
+var integer = lazyregexp.New(`^-?[0-9]+$`)
 
 var setOptions = lazyregexp.New(`^-[eux]*( pipefail| errexit| nounset)?$|^-[eux]*o (pipefail|errexit|nounset)$`)
 
