@@ -268,8 +268,6 @@ func (p permissionCheck) applyAnswer(call *executors.Call, d *decision, answer s
 	switch answer {
 	case "":
 		d.dismissed, call.Record.Answer = true, dismissed
-	default:
-		d.unanswered = fmt.Sprintf(": %q is not one of its options", executors.Shown(answer))
 	case allowOnce, allowAlways:
 		d.verdict = verdict{action: Allow, why: "the user allowed it"}
 	case rejectOnce, rejectAlways:
@@ -277,6 +275,8 @@ func (p permissionCheck) applyAnswer(call *executors.Call, d *decision, answer s
 		if reason := call.Record.Reason; reason != "" {
 			d.why, d.userText = d.why+" and says: "+reason, "You rejected this: "+reason
 		}
+	default:
+		d.unanswered = fmt.Sprintf(": %q is not one of its options", executors.Shown(answer))
 	}
 	always, ok := map[string]Action{allowAlways: Allow, rejectAlways: Deny}[answer]
 	if !ok || len(d.keys) == 0 {

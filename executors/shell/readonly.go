@@ -1,9 +1,12 @@
 package shell
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strconv"
+
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // steeringPrefixes are prefixes of variables that make programs run or read more than a
@@ -32,6 +35,10 @@ var gitReadOnlySettings = [][2]string{
 	{"submodule.recurse", "false"},
 }
 
+// judgedLocale matches the locales in which programs read a script as it was judged. In GBK or
+// Big5 a part of a character may be a backslash or "|", so that sed would find other commands.
+var judgedLocale = lazyregexp.New(`(?i)^(C|POSIX|.*\.utf-?8(@.*)?)?$`)
+
 // readOnlyEnv returns the variables, as NAME=value, that keep the programs of a
 // read-only command from writing, from downloading, and from starting programs that
 // a repository names. They come after those of Quiet.
@@ -45,6 +52,9 @@ func readOnlyEnv() []string {
 		"PYTHONDONTWRITEBYTECODE=1",
 		"npm_config_offline=true", "npm_config_update_notifier=false", "npm_config_logs_max=0",
 		"GIT_CONFIG_COUNT=" + strconv.Itoa(len(gitReadOnlySettings)),
+	}
+	if locale := cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG")); !judgedLocale.MatchString(locale) {
+		env = append(env, "LC_ALL=C")
 	}
 	for i, setting := range gitReadOnlySettings {
 		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, setting[0]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, setting[1]))
