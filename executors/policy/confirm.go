@@ -17,8 +17,8 @@ type confirmation struct {
 	effect  string // for the user: the damage that it does
 }
 
-// runsOtherProgram is the effect of an option that names a program. Who allows "git fetch" or
-// "tar" does not think of any program.
+// runsOtherProgram is the effect of an option that names a program. A user who allows
+// "git fetch" or "tar" does not expect another program to run.
 const runsOtherProgram = "it runs another program"
 
 // confirmations are commands that destroy data permanently, that publish data, or that

@@ -22,8 +22,8 @@ type decision struct {
 	extent string
 	// dismissed reports that the user closed the question without an answer.
 	dismissed bool
-	// unanswered is why the question has no usable answer, after a colon; empty if nobody
-	// was asked.
+	// unanswered is the reason why a question got no usable answer. It begins with a colon.
+	// Empty means that no question was sent.
 	unanswered string
 	// judged is the form in which an allowed command runs. Nil means that it
 	// runs as written, because the user allowed it.

@@ -89,8 +89,7 @@ func upwards(dir string) iter.Seq[string] {
 	}
 }
 
-// ignoredGitDirs are directories of a repository from which the commands that only read show
-// nothing.
+// ignoredGitDirs are directories of a repository. Read-only commands show nothing of their files.
 var ignoredGitDirs = []string{"annex", "hooks", "lfs", "rr-cache"}
 
 // findLink returns a part of a repository that is a symbolic link, "" if there is none. Git

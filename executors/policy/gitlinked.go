@@ -14,12 +14,12 @@ type gitDirs struct {
 	common string // has objects, references and settings
 }
 
-// gitDirsOf returns the directories of the repository with this ".git", false if it is not known
-// that they belong to it.
+// gitDirsOf returns the directories of the repository with this ".git". It reports whether they
+// are known to belong to that ".git".
 //
-// In a linked worktree ".git" is a file that names a directory below "worktrees" of the repository,
-// and a file in that directory names the ".git" of the worktree. The repository has written both.
-// So a ".git" that somebody else wrote, to have git read another repository, is not one.
+// In a linked worktree ".git" is a file. It names a directory below "worktrees" of the repository,
+// and a file in that directory names the worktree's ".git". A forged ".git" cannot make git read
+// another repository, since that repository does not name it.
 func gitDirsOf(git string, private *workspace.Private) (gitDirs, bool) {
 	info, err := os.Lstat(git)
 	if err != nil || info.IsDir() {
@@ -49,8 +49,8 @@ func gitDirsOf(git string, private *workspace.Private) (gitDirs, bool) {
 	return gitDirs{own, filepath.Dir(filepath.Dir(own))}, sameDir(filepath.Dir(back), tree)
 }
 
-// sameDir reports whether two paths lead to one directory. Files would be the same also if one is a
-// hard link, which a directory cannot be.
+// sameDir reports whether two paths lead to one directory. Directories are compared, since a file
+// may have hard links.
 func sameDir(a, b string) bool {
 	first, err := os.Stat(a)
 	if err != nil {

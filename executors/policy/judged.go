@@ -246,8 +246,8 @@ func (g guardCheck) checkLinksBelow(p command.Path, pattern string) error {
 	return nil
 }
 
-// mayNeverEnd reports whether a path leads to a device, a named pipe or the like, from which
-// a program may read without an end. The standard input ends with the command.
+// mayNeverEnd reports whether a path leads to a device, a named pipe or the like. A program
+// may read from these without an end. The standard input ends with the command.
 func (g guardCheck) mayNeverEnd(p command.Path) bool {
 	t := follow.Trail{Lstat: g.moment.Lstat}
 	return slices.ContainsFunc(p.Abs, func(abs string) bool {

@@ -63,8 +63,8 @@ func (g guardCheck) judgePaths(s *command.Script) (outside string, ask []string)
 	return outside, slices.Compact(ask)
 }
 
-// checkReach blocks a script that names a file on another machine, or a device, before anybody
-// looks at it. On Windows a look signs in to that machine.
+// checkReach blocks a script that names a file on another machine, or a device. It comes before
+// any stat, since a stat on Windows signs in to that machine.
 func (g guardCheck) checkReach(s *command.Script) *executors.Failure {
 	if runtime.GOOS != "windows" {
 		return nil

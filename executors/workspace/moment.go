@@ -14,8 +14,8 @@ import (
 // for concurrent use.
 type Moment struct {
 	seen map[string]seenPath
-	// dirs are the directories in use, if they are known. Then no path is looked at that
-	// LeadsAway from them.
+	// dirs are the directories in use; nil means that they are unknown. Lstat refuses a path
+	// that leads away from them, see LeadsAway.
 	dirs []string
 }
 

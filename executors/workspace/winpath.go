@@ -10,13 +10,13 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
-// Windows gives paths meanings that other systems do not: a mere look at \\host\share signs
-// in to that machine, COM1 is a device in every directory, and one file has several names. The
-// functions here judge a path by its text alone, before anybody looks at it, and know
-// Windows' rules on every system.
+// On Windows some paths have a special meaning. A stat of \\host\share signs in to that
+// machine, COM1 is a device in every directory, and one file has several names. The
+// functions here judge a path by its text alone, before any stat. They apply the rules of
+// Windows on every system, so that tests can run anywhere.
 
-// windowsReach returns why nobody may look at an absolute path of Windows: it leads to another
-// machine, or to a device. It returns "" for other paths and for the shares of dirs.
+// windowsReach returns the reason against a stat of an absolute Windows path: the path leads
+// to another machine, or to a device. It returns "" for other paths and for the shares of dirs.
 func windowsReach(path string, dirs []string) string {
 	names, shared := belowWindowsDir(path, dirs)
 	volume, rest := windowsVolume(path)
@@ -99,8 +99,8 @@ func windowsVolume(path string) (volume, rest string) {
 	return "", path
 }
 
-// checkWindowsPath returns an error for an absolute path of Windows that nobody may look at, or that
-// may be a second name of a file. On other systems it returns nil.
+// checkWindowsPath returns an error if an absolute Windows path leads to another machine or to
+// a device, or if it may be a second name of a file. On other systems it returns nil.
 func (r *Roots) checkWindowsPath(abs, given string) error {
 	if runtime.GOOS != "windows" {
 		return nil
@@ -112,9 +112,9 @@ func (r *Roots) checkWindowsPath(abs, given string) error {
 	return nil
 }
 
-// LeadsAway returns why nobody may look at the absolute path abs, for example because a look would
+// LeadsAway returns the reason against a stat of the absolute path abs, such as that it would
 // contact another machine. It returns "" for all other paths, and on all systems but Windows.
-// A path on the share of one of dirs, the directories in use, does not lead away.
+// A path on the share of a directory in dirs does not lead away.
 func LeadsAway(abs string, dirs []string) string {
 	if runtime.GOOS != "windows" {
 		return ""

@@ -142,7 +142,7 @@ var localeWildcards = lazyregexp.New(`\?|\[[!^][^\]]*\]|\[[^\]]*[-:.=][^\]]*\]`)
 func (f *follower) followMatches(dir, pattern string, rest []pathStep, links int) error {
 	dot := strings.HasPrefix(pattern, ".")
 	pattern = localeWildcards.ReplaceAllString(pattern, "*")
-	if _, err := f.lstat(dir); err != nil { // perhaps on another machine, at which nobody may look
+	if _, err := f.lstat(dir); err != nil { // perhaps Lstat refused a path on another machine
 		return nil
 	}
 	entries, err := os.ReadDir(dir)

@@ -76,8 +76,8 @@ type program struct {
 	// one of unbounds.
 	bounds, unbounds string
 
-	// listOptions are the options with which a list of file names is that and nothing else:
-	// without colours, counts and statistics.
+	// listOptions are the options that keep a list of file names free of other text, such as
+	// colours, counts and statistics.
 	listOptions string
 	// lineFilters are the options with which it writes a part of its input lines,
 	// unchanged. Empty means that it changes lines.
@@ -147,11 +147,11 @@ func (p *program) bounded(o *parsedOptions) bool {
 	return len(bounds) > 0 && !slices.ContainsFunc(bounds, func(g parsedOption) bool { return !smallNumber.MatchString(g.value) })
 }
 
-// endlessDevices are devices that any command may read, without an end.
+// endlessDevices are devices that any command may read and that never end.
 var endlessDevices = []string{"/dev/full", "/dev/random", "/dev/urandom", "/dev/zero"}
 
-// checkEnd returns an error for a file that the command would read without an end. It marks the
-// files of which the command reads only a beginning.
+// checkEnd returns an error if the command would read an endless device without a limit. It
+// marks the devices as not opened if the command reads only a small beginning of them.
 func (p *acceptedCommand) checkEnd(files []File) error {
 	for i, f := range files {
 		switch {

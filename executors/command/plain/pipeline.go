@@ -15,7 +15,7 @@ type nameLister struct {
 	separateByNUL func() error // makes the command separate the names by NUL
 	readsNames    bool         // the command prints some of the names that it reads
 	mayListLinks  bool         // some of the names may be links
-	showContents  func()       // demands that no link among the names leads outside; nil if nobody can tell
+	showContents  func()       // adds the condition that no link among the names leads outside; nil if that cannot be checked
 }
 
 // xargsCommand is the command of an xargs.
@@ -174,16 +174,16 @@ func (p *program) nameLister(o *parsedOptions, stdin bool, out *acceptedCommand)
 // stand after "--" and come from a command that lists files of the workspace.
 func acceptXargs(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 	out := &acceptedCommand{words: []string{"xargs", "-0"}}
-	i, placeholder := 0, ""
+	i, replaceString := 0, ""
 	for ; i < len(args) && args[i].literal() && strings.HasPrefix(args[i].text(), "-"); i++ {
 		switch text := args[i].text(); {
 		case text == "-0" || text == "--null":
-		case strings.HasPrefix(text, "-I") && placeholder == "" && len(out.words) == 2: // "-n 1" needs no placeholder
-			if placeholder = text[2:]; placeholder == "" && i+1 < len(args) && args[i+1].literal() {
+		case strings.HasPrefix(text, "-I") && replaceString == "" && len(out.words) == 2: // "-n 1" needs no replace string
+			if replaceString = text[2:]; replaceString == "" && i+1 < len(args) && args[i+1].literal() {
 				i++
-				placeholder = args[i].text()
+				replaceString = args[i].text()
 			}
-			if placeholder == "" {
+			if replaceString == "" {
 				return nil, errors.New("xargs: -I has no value")
 			}
 			out.words = append(out.words, "-r", "-n", "1")
@@ -201,7 +201,7 @@ func acceptXargs(b *builder, c *Command, args []Word) (*acceptedCommand, error) 
 	if i == len(args) || !args[i].literal() {
 		return nil, errors.New("xargs: it names no program")
 	}
-	inner, err := b.acceptForFiles(c, args[i:], placeholder)
+	inner, err := b.acceptForFiles(c, args[i:], replaceString)
 	if err != nil {
 		return nil, fmt.Errorf("xargs: %w", err)
 	}
@@ -210,7 +210,7 @@ func acceptXargs(b *builder, c *Command, args []Word) (*acceptedCommand, error) 
 	return out, nil
 }
 
-// fileCommand is a read-only command to which another program adds names of files. Its
+// fileCommand is a read-only command. Another program adds names of files to it. Its
 // words end with "--" or with operands after it.
 type fileCommand struct {
 	words         []string
@@ -220,13 +220,14 @@ type fileCommand struct {
 }
 
 // acceptForFiles accepts a read-only command that xargs or find runs for files. If the names
-// replace a placeholder, that must be the last word; the command is returned without it.
-func (b *builder) acceptForFiles(c *Command, words []Word, placeholder string) (*fileCommand, error) {
-	if placeholder != "" {
+// replace a string, as those of "xargs -I{}" do, the last word must be that string. The
+// command is returned without it.
+func (b *builder) acceptForFiles(c *Command, words []Word, replaceString string) (*fileCommand, error) {
+	if replaceString != "" {
 		last := len(words) - 1
-		isPlace := func(w Word) bool { return strings.Contains(w.source, placeholder) }
-		if !words[last].literal() || words[last].text() != placeholder || slices.ContainsFunc(words[:last], isPlace) {
-			return nil, fmt.Errorf("the last word, and no other, must be %s", placeholder)
+		isPlace := func(w Word) bool { return strings.Contains(w.source, replaceString) }
+		if !words[last].literal() || words[last].text() != replaceString || slices.ContainsFunc(words[:last], isPlace) {
+			return nil, fmt.Errorf("the last word, and no other, must be %s", replaceString)
 		}
 		words = words[:last]
 	}
