@@ -16,8 +16,8 @@ import (
 // decision is the verdict of all sources on a call.
 type decision struct {
 	verdict
-	// An "always" is remembered under keys; covers describes its extent to the
-	// user.
+	// keys are the names under which an "always" is remembered. extent tells the user which
+	// calls it covers.
 	keys   []string
 	extent string
 	// dismissed reports that the user closed the question without an answer.
