@@ -33,20 +33,26 @@ func (c Config) Validate() map[string]string {
 			wrong["permissions."+tool] = err.Error()
 		}
 		for i, r := range rules {
-			key := fmt.Sprintf("permissions.%s[%d]", tool, i)
-			if r.Pattern == "" {
-				wrong[key+".pattern"] = `is empty: "*" matches everything`
-			} else if _, err := wildcard.Compile(r.Pattern); err != nil {
-				wrong[key+".pattern"] = err.Error()
-			} else {
-				for example, text := range r.wrongExamples(tool) {
-					wrong[key+"."+example] = text
-				}
-			}
-			if !slices.Contains([]Action{Allow, Ask, Deny}, r.Action) {
-				wrong[key+".action"] = fmt.Sprintf("%q is not one of allow, ask, deny", r.Action)
+			for member, text := range r.validate(tool) {
+				wrong[fmt.Sprintf("permissions.%s[%d].%s", tool, i, member)] = text
 			}
 		}
+	}
+	return wrong
+}
+
+// validate returns a message for each invalid member of a rule for a tool.
+func (r Rule) validate(tool string) map[string]string {
+	wrong := map[string]string{}
+	if r.Pattern == "" {
+		wrong["pattern"] = `is empty: "*" matches everything`
+	} else if _, err := wildcard.Compile(r.Pattern); err != nil {
+		wrong["pattern"] = err.Error()
+	} else {
+		maps.Copy(wrong, r.wrongExamples(tool))
+	}
+	if !slices.Contains([]Action{Allow, Ask, Deny}, r.Action) {
+		wrong["action"] = fmt.Sprintf("%q is not one of allow, ask, deny", r.Action)
 	}
 	return wrong
 }

@@ -121,44 +121,20 @@ func (g guardCheck) judgeCall(call *executors.Call, reads bool) (blocked *execut
 	if call.Record.ClaimSource == "" {
 		call.Record.ClaimSource = claimSource(p.script)
 	}
-	blocked, ask = g.judgeOwnFiles(card, p.script)
-	if blocked != nil {
-		return blocked, nil
-	}
-	blocked, reasons := g.judgeReads(p.script)
-	if blocked != nil {
-		return blocked, nil
-	}
-	ask = append(ask, reasons...)
-	blocked, reasons = g.judgeCommands(p.script)
-	if blocked != nil {
-		return blocked, nil
-	}
-	ask = append(ask, reasons...)
-	if off := g.socketTarget(p.script); off != "" {
-		if !g.shell.AllowNetwork {
-			return executors.Failuref(executors.PolicyBlocked, "the command opens %s: the network is off (tools.shell.allow_network)", off), nil
-		}
-		ask = append(ask, "it opens "+off)
-	}
-	if blocked := g.checkElsewhere(card.Command, card.Dir, p.script); blocked != nil {
-		return blocked, nil
-	}
-	outside, reasons := g.judgePaths(p.script)
-	if outside != "" && g.shell.OutsidePaths == "block" {
-		return g.outsideFailure(outside), nil
-	}
-	if outside != "" {
-		ask = append(ask, outside+" is outside the session's directories")
-	}
-	if form, ok := g.readOnlyForm(card); ok {
-		if blocked, reasons = g.judgeNamedFiles(form); blocked != nil {
+	for _, judge := range []func(executors.Card, *command.Script) (*executors.Failure, []string){
+		g.judgeOwnFiles, g.judgeReads, g.judgeCommands, g.judgeSockets, g.judgeCopiedProject, g.judgePaths, g.judgePatterns,
+	} {
+		blocked, reasons := judge(card, p.script)
+		if blocked != nil {
 			return blocked, nil
 		}
 		ask = append(ask, reasons...)
-	} else {
-		ask = append(append(ask, reasons...), p.script.Dynamic...)
 	}
+	return nil, ask
+}
+
+// judgePatterns adds a reason to ask for each confirm_pattern that the command contains.
+func (g guardCheck) judgePatterns(card executors.Card, _ *command.Script) (blocked *executors.Failure, ask []string) {
 	lower := strings.ToLower(card.Command)
 	for _, pattern := range g.shell.ConfirmPatterns {
 		if strings.Contains(lower, strings.ToLower(pattern)) {
@@ -170,7 +146,7 @@ func (g guardCheck) judgeCall(call *executors.Call, reads bool) (blocked *execut
 
 // judgeCommands judges each command of a script by its program, its arguments and the files
 // that it removes.
-func (g guardCheck) judgeCommands(script *command.Script) (blocked *executors.Failure, ask []string) {
+func (g guardCheck) judgeCommands(_ executors.Card, script *command.Script) (blocked *executors.Failure, ask []string) {
 	for _, c := range script.Commands {
 		if why, key := g.blockedReason(c); why != "" {
 			f := executors.Failuref(executors.PolicyBlocked, "%s is blocked: %s", quote(c.Text()), why)
@@ -189,14 +165,6 @@ func (g guardCheck) judgeCommands(script *command.Script) (blocked *executors.Fa
 		ask = append(ask, reasons...)
 	}
 	return nil, ask
-}
-
-// outsideFailure returns the failure of a command that names a path outside of the session's
-// directories.
-func (g guardCheck) outsideFailure(path string) *executors.Failure {
-	return executors.Failuref(executors.PolicyBlocked, "the command names %s, which is outside the session's directories", path).
-		ForUser("The command names %s, which is outside the session's directories. The key tools.shell.allowed_paths can allow it.", path).
-		Hint("Stay inside %s, or ask the user to open that directory too (tools.shell.allowed_paths, or outside_paths = \"ask\").", strings.Join(g.commandDirs(), ", "))
 }
 
 // checkCardPaths returns a failure if one of the card's paths is blocked.

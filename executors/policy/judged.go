@@ -189,10 +189,10 @@ func (g guardCheck) judgeNamedFiles(form *plain.Form) (blocked *executors.Failur
 	for _, f := range form.Files {
 		path := pathOf(f)
 		if own.private != nil {
-			own.judgeFile(path, true)
+			own.judgeFile(path)
 		}
 		if reads != nil {
-			reads.judgeFile(path, true, false)
+			reads.judgeFile(path, fileOnly)
 		}
 		for i, found := range follow.Targets(path, &t) {
 			if i < len(path.Abs) && harmlessDevice(path.Abs[i]) {

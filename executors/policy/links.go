@@ -34,13 +34,24 @@ func (p permissionCheck) checkIgnoreFiles(c *plain.Command, form *plain.Form) er
 				break
 			}
 			seen[dir] = true
-			for _, name := range ignoreFiles {
-				if path := filepath.Join(dir, name); exists(path) {
-					if _, err := p.Roots.Resolve(path); err != nil {
-						return fmt.Errorf("rg may show lines of a linked file: %w", err)
-					}
-				}
+			if err := p.checkIgnoreFilesIn(dir); err != nil {
+				return err
 			}
+		}
+	}
+	return nil
+}
+
+// checkIgnoreFilesIn returns an error if an ignore file in dir leads outside of the session's
+// directories.
+func (p permissionCheck) checkIgnoreFilesIn(dir string) error {
+	for _, name := range ignoreFiles {
+		path := filepath.Join(dir, name)
+		if !exists(path) {
+			continue
+		}
+		if _, err := p.Roots.Resolve(path); err != nil {
+			return fmt.Errorf("rg may show lines of a linked file: %w", err)
 		}
 	}
 	return nil

@@ -14,20 +14,42 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// socketTarget returns a redirection that the shell would open as a network
-// connection.
-func (g guardCheck) socketTarget(s *command.Script) string {
-	for _, r := range s.Redirects {
-		if r.Socket() {
-			return r.Target.Text
-		}
+// judgeSockets judges redirections that the shell opens as network connections.
+func (g guardCheck) judgeSockets(_ executors.Card, s *command.Script) (blocked *executors.Failure, ask []string) {
+	i := slices.IndexFunc(s.Redirects, command.Redirect.Socket)
+	if i < 0 {
+		return nil, nil
 	}
-	return ""
+	target := s.Redirects[i].Target.Text
+	if !g.shell.AllowNetwork {
+		return executors.Failuref(executors.PolicyBlocked, "the command opens %s: the network is off (tools.shell.allow_network)", target), nil
+	}
+	return nil, []string{"it opens " + target}
 }
 
-// judgePaths judges the files that a script names. outside is the first that is
-// certainly outside the roots; ask holds reasons to ask about others.
-func (g guardCheck) judgePaths(s *command.Script) (outside string, ask []string) {
+// judgePaths judges whether a script names files outside of the session's directories. A script
+// that has a plain form names exactly the files of that form.
+func (g guardCheck) judgePaths(card executors.Card, s *command.Script) (blocked *executors.Failure, ask []string) {
+	outside, reasons := g.findOutside(s)
+	if outside != "" && g.shell.OutsidePaths == "block" {
+		return executors.Failuref(executors.PolicyBlocked, "the command names %s, which is outside the session's directories", outside).
+			ForUser("The command names %s, which is outside the session's directories. The key tools.shell.allowed_paths can allow it.", outside).
+			Hint("Stay inside %s, or ask the user to open that directory too (tools.shell.allowed_paths, or outside_paths = \"ask\").", strings.Join(g.commandDirs(), ", ")), nil
+	}
+	if outside != "" {
+		ask = append(ask, outside+" is outside the session's directories")
+	}
+	if form, ok := g.readOnlyForm(card); ok {
+		blocked, reasons = g.judgeNamedFiles(form)
+	} else {
+		reasons = append(reasons, s.Dynamic...)
+	}
+	return blocked, append(ask, reasons...)
+}
+
+// findOutside returns the first file of a script that is certainly outside the roots, and
+// reasons to ask about files that may be outside.
+func (g guardCheck) findOutside(s *command.Script) (outside string, ask []string) {
 	all := s.ExtractPaths()
 	for _, c := range s.Commands { // many commands read their working directory
 		if len(c.Dirs) > 0 && !slices.ContainsFunc(all, func(p command.Path) bool { return p.Text == c.Dirs[0] }) {
@@ -94,12 +116,13 @@ func (g guardCheck) checkReach(s *command.Script) *executors.Failure {
 	return nil
 }
 
-// checkElsewhere blocks a script that names files which no command may use.
-func (g guardCheck) checkElsewhere(text, dir string, s *command.Script) *executors.Failure {
+// judgeCopiedProject blocks a script of a sub-agent that works in a copy, if the script names
+// files of the project itself.
+func (g guardCheck) judgeCopiedProject(card executors.Card, s *command.Script) (blocked *executors.Failure, ask []string) {
 	if g.NamesForbidden == nil {
-		return nil
+		return nil, nil
 	}
-	found, t := g.NamesForbidden(text), follow.Trail{Lstat: g.moment.Lstat}
+	found, t := g.NamesForbidden(card.Command), follow.Trail{Lstat: g.moment.Lstat}
 	for _, p := range s.ExtractPaths() {
 		found = found || slices.ContainsFunc(slices.Concat(follow.Targets(p, &t)...), g.NamesForbidden)
 	}
@@ -107,11 +130,11 @@ func (g guardCheck) checkElsewhere(text, dir string, s *command.Script) *executo
 		found = found || slices.ContainsFunc(c.Dirs, g.NamesForbidden)
 	}
 	if !found {
-		return nil
+		return nil, nil
 	}
 	return executors.Failuref(executors.PolicyBlocked, "the command names files of the project itself, and you work in a copy of it").
 		ForUser("The command names files of the project itself, and the sub-agent works in a copy of it.").
-		Hint("Work in the copy, %s. Your changes are brought back when you end.", dir)
+		Hint("Work in the copy, %s. Your changes are brought back when you end.", card.Dir), nil
 }
 
 // processFile returns a computed word of the script that may name a file of a

@@ -49,18 +49,18 @@ func (g guardCheck) judgeOwnFiles(card executors.Card, s *command.Script) (block
 	}
 	own := &ownFiles{private: private, home: g.Home, trail: follow.Trail{Lstat: g.moment.Lstat}}
 	for _, r := range s.Redirects {
-		own.judgeFile(r.Path(), true)
+		own.judgeFile(certain(r.Path()))
 	}
 	for _, c := range s.Commands {
 		if len(c.Dirs) > 0 { // many commands read their working directory
-			own.judgeFile(command.Path{Text: c.Dirs[0], Abs: c.Dirs}, true)
+			own.judgeFile(command.Path{Text: c.Dirs[0], Abs: c.Dirs, Sure: true})
 		}
 		paths := c.Paths()
 		for _, p := range paths {
-			own.judgeFile(p, true)
+			own.judgeFile(certain(p))
 		}
 		for _, p := range c.Mentions() {
-			own.judgeFile(own.expandHome(p), p.Sure)
+			own.judgeFile(own.expandHome(p))
 		}
 		own.judgeCopies(c, paths)
 		own.judgeDirsAbove(c, paths)
@@ -77,12 +77,19 @@ func (g guardCheck) judgeOwnFiles(card executors.Card, s *command.Script) (block
 	return nil, slices.Compact(own.ask)
 }
 
-// judgeFile judges a word that may name a file.
-func (o *ownFiles) judgeFile(p command.Path, sure bool) {
+// certain returns a path with Sure set, for a word that the program uses as a file or that
+// must be judged as one.
+func certain(p command.Path) command.Path {
+	p.Sure = true
+	return p
+}
+
+// judgeFile judges a word that names a file, or may name one.
+func (o *ownFiles) judgeFile(p command.Path) {
 	for i, places := range o.places(p) {
 		switch {
 		case !slices.ContainsFunc(places, o.private.Hides):
-		case sure && i == 0:
+		case p.Sure && i == 0:
 			if o.namedFile == "" {
 				o.namedFile = p.Text
 			}
@@ -133,18 +140,21 @@ func (o *ownFiles) judgeCopies(c *command.Command, paths []command.Path) {
 	}
 	for _, dir := range paths {
 		for _, p := range paths {
-			for _, places := range o.places(p) {
-				for _, place := range places {
-					in := dir
-					in.Abs = nil
-					for _, abs := range dir.Abs {
-						in.Abs = append(in.Abs, abs+string(filepath.Separator)+filepath.Base(place))
-					}
-					o.judgeFile(in, true)
-				}
+			for _, place := range slices.Concat(o.places(p)...) {
+				o.judgeFile(certain(within(dir, filepath.Base(place))))
 			}
 		}
 	}
+}
+
+// within returns the path of the file with this name in a directory.
+func within(dir command.Path, name string) command.Path {
+	in := dir
+	in.Abs = nil
+	for _, abs := range dir.Abs {
+		in.Abs = append(in.Abs, abs+string(filepath.Separator)+name)
+	}
+	return in
 }
 
 // recursivePrograms are programs that only read, and that can read a directory recursively.
@@ -309,7 +319,7 @@ func (o *ownFiles) judgeText(card executors.Card) {
 		if !filepath.IsAbs(name) {
 			p.Abs = []string{card.Dir + string(filepath.Separator) + name}
 		}
-		o.judgeFile(o.expandHome(p), false)
+		o.judgeFile(o.expandHome(p))
 	}
 	for _, dir := range o.private.Dirs() { // also the part of $HOME/.config/zeph-acp after the variable
 		parts := strings.Split(filepath.ToSlash(dir), "/")

@@ -37,7 +37,7 @@ var nonReaders = []string{"chgrp", "chmod", "chown", "mkdir", "rm", "rmdir", "to
 // for a file that is certainly read against the rules; for a directory, only if
 // the command shows the contents of its files. The sandbox covers files that a
 // program opens by itself.
-func (g guardCheck) judgeReads(s *command.Script) (blocked *executors.Failure, ask []string) {
+func (g guardCheck) judgeReads(_ executors.Card, s *command.Script) (blocked *executors.Failure, ask []string) {
 	rules := g.readRules()
 	if rules == nil {
 		return nil, nil
@@ -45,20 +45,23 @@ func (g guardCheck) judgeReads(s *command.Script) (blocked *executors.Failure, a
 	search := readSearch{rules: rules, home: g.Home, trail: follow.Trail{Lstat: g.moment.Lstat}}
 	for _, redirect := range s.Redirects {
 		if redirect.Read {
-			search.judgeFile(redirect.Path(), true, false)
+			search.judgeFile(certain(redirect.Path()), fileOnly)
 		}
 	}
 	for _, c := range s.Commands {
 		if slices.Contains(nonReaders, c.Program()) || len(c.Dirs) == 0 && c.Guess {
 			continue
 		}
-		showsOthers := showsUnnamedFiles(c)
+		showsOthers, r := showsUnnamedFiles(c), fileOnly
+		if showsOthers {
+			r = allBelow
+		}
 		if p := c.Program(); p == "find" || p == "gfind" { // its other operands are names to search for
 			for _, dir := range findStarts(c) {
-				search.judgeFile(dir, true, false)
+				search.judgeFile(certain(dir), fileOnly)
 			}
 		} else {
-			search.judgeWords(c, showsOthers)
+			search.judgeWords(c, r)
 		}
 		if showsOthers {
 			search.ask = append(search.ask, fmt.Sprintf("%s may reach files that must not be read ([tools.file] deny_read or allow_read)", quote(c.Text())))
@@ -107,11 +110,19 @@ type readSearch struct {
 	ask         []string
 }
 
+// reach is what a command reads of a directory among its operands.
+type reach bool
+
+const (
+	fileOnly reach = false // no files in it
+	allBelow reach = true  // all files below it
+)
+
 // judgeWords judges the words of a command that may name a file.
-func (s *readSearch) judgeWords(c *command.Command, below bool) {
+func (s *readSearch) judgeWords(c *command.Command, r reach) {
 	paths := c.Paths()
 	for _, p := range paths {
-		s.judgeFile(p, p.Sure, below)
+		s.judgeFile(p, r)
 	}
 	for _, p := range c.Mentions() {
 		if !slices.ContainsFunc(paths, func(o command.Path) bool { return o.Text == p.Text }) {
@@ -120,14 +131,13 @@ func (s *readSearch) judgeWords(c *command.Command, below bool) {
 	}
 }
 
-// judgeFile judges a word that may name a file. below means that the command reads
-// everything in a directory.
-func (s *readSearch) judgeFile(p command.Path, sure, below bool) {
+// judgeFile judges a word that names a file, or may name one.
+func (s *readSearch) judgeFile(p command.Path, r reach) {
 	for i, abs := range p.Abs {
-		why := s.refusalReason(abs, p.Glob, below)
+		why := s.refusalReason(abs, p.Glob, r)
 		switch {
 		case why == "":
-		case sure && i == 0:
+		case p.Sure && i == 0:
 			if s.refusedWord == "" {
 				s.refusedWord, s.why = p.Text, why
 			}
@@ -145,14 +155,14 @@ func (s *readSearch) judgeMention(p command.Path) {
 	}
 	for _, abs := range p.Abs {
 		if info, err := os.Stat(abs); err == nil && !info.IsDir() {
-			s.judgeFile(p, p.Sure, false)
+			s.judgeFile(p, fileOnly)
 			return
 		}
 	}
 }
 
 // refusalReason returns why a file must not be read, "" if it may be.
-func (s *readSearch) refusalReason(abs string, glob, below bool) string {
+func (s *readSearch) refusalReason(abs string, glob bool, r reach) string {
 	if harmlessDevice(abs) {
 		return ""
 	}
@@ -172,7 +182,7 @@ func (s *readSearch) refusalReason(abs string, glob, below bool) string {
 			if err != nil {
 				continue // it does not exist
 			}
-			if _, outside := s.rules.RefusesDir(place); !info.IsDir() || below && outside {
+			if _, outside := s.rules.RefusesDir(place); !info.IsDir() || r == allBelow && outside {
 				return "[tools.file] allow_read does not name it"
 			}
 		}
