@@ -29,7 +29,7 @@ type AuthMeta struct {
 }
 
 // authAPIKey is the first method, because some clients call authenticate with
-// the first one without asking. It succeeds at once if a turn can run.
+// the first one without asking. It succeeds immediately if a turn can run.
 var authAPIKey = AuthMethod{
 	ID:   "api-key",
 	Name: "API key",
@@ -90,7 +90,7 @@ func (s *Server) authenticate(_ context.Context, p authenticateRequest) (secondP
 	}}, nil
 }
 
-// logout deletes the stored keys. A request that needs a key, also in an open
+// logout deletes the stored keys. A request that needs a key, even in an open
 // session, is refused until there is one again.
 func (s *Server) logout(context.Context, struct{}) (secondPhase, error) {
 	if s.Logout == nil {

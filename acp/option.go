@@ -102,7 +102,7 @@ func (p *setOptionRequest) decode(raw []byte) error {
 	return err
 }
 
-// setOption answers session/set_config_option, in frame order, also during a
+// setOption answers session/set_config_option, in frame order, even during a
 // turn.
 func (s *Server) setOption(_ context.Context, p setOptionRequest) (secondPhase, error) {
 	sess, err := s.find(p.sessionRequest)

@@ -123,7 +123,7 @@ var handlers = map[string]handler{
 // error of out. It closes in if it can, to stop the reader. Call it once.
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	stop := ctx.Done()
-	// The end of the connection cancels turns, whatever its reason.
+	// The end of the connection cancels turns, regardless of its reason.
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(ErrClosed)
 	w := newWriter(out, s.Config.MaxQueueBytes, s.Trace)
@@ -197,7 +197,7 @@ func (d *dispatcher) Handle(context.Context, *jsonrpc2.Conn, *jsonrpc2.Request) 
 }
 
 // largeParams is the size of params, in bytes, above which the memory of the
-// line is released at once.
+// line is released immediately.
 const largeParams = 1 << 20
 
 // handle answers one request, or handles one notification without an answer.

@@ -325,7 +325,7 @@ func (p *setModeRequest) validate() error {
 	return p.sessionRequest.validate()
 }
 
-// setMode answers session/set_mode, in frame order, also during a turn.
+// setMode answers session/set_mode, in frame order, even during a turn.
 func (s *Server) setMode(_ context.Context, p setModeRequest) (secondPhase, error) {
 	sess, err := s.find(p.sessionRequest)
 	if err != nil {

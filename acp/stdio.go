@@ -184,7 +184,7 @@ func (s *stream) overLimit(line []byte) {
 		return
 	}
 	s.log.Warn("answer over the limit", "id", string(m["id"]), "limit", limit)
-	if id, err := callID(m["id"]); err == nil { // else it is no id of ours, or not visible
+	if id, err := callID(m["id"]); err == nil { // else it is not one of our ids, or not visible
 		s.calls.settle(id, answer{fault: &jsonrpc2.Error{Message: "the answer is over " + limit + " (acp.max_line_bytes)"}})
 	}
 }

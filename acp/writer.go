@@ -96,8 +96,8 @@ func (w *writer) waitForRoom(done func() <-chan struct{}) {
 	}
 }
 
-// run writes until the queue is empty after close, or until the client is gone.
-// It returns the error of Write.
+// run writes until the queue is empty after close, or until the client has
+// disconnected. It returns the error of Write.
 func (w *writer) run() error {
 	defer close(w.done)
 	for {

@@ -6,8 +6,8 @@
 //
 // It promises that a call that cannot be recorded is not run. Each call has
 // exactly one line, even if it was denied or cancelled, or crashed the process.
-// Any number of processes may write to one log at once: lines are whole, and
-// each carries the hash of the line before it. Lines survive the end of the
+// Any number of processes may write to one log concurrently: lines are whole,
+// and each carries the hash of the line before it. Lines survive the end of the
 // process, but not a power failure: the log does not wait for the disk.
 //
 // It does not protect against users who can write the file: they can rewrite it

@@ -353,7 +353,7 @@ func sameJSON(a, b any) bool {
 	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
-// marshalPlain is json.Marshal that leaves <, > and & as they are.
+// marshalPlain is json.Marshal that does not escape <, > and &.
 func marshalPlain(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

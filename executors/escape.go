@@ -9,7 +9,7 @@ import (
 
 // EscapeJSON returns a JSON text with the characters escaped that escaped reports, such as
 // those that control a terminal or cannot be seen: encoding/json escapes only some of
-// them. They may stand only in strings of the text.
+// them. They may be only in strings of the text.
 func EscapeJSON(text string, escaped func(rune) bool) string {
 	if strings.IndexFunc(text, escaped) < 0 {
 		return text

@@ -10,8 +10,8 @@
 // tool is unknown or the input does not fit its schema.
 //
 // Why is a failing tool not an error? Because the model can act on a failure,
-// and the turn goes on. An error ends the turn, so it is reserved for a cancel
-// and for a broken store.
+// and the turn continues. An error ends the turn, so it is reserved for a
+// cancel and for a broken store.
 package executors
 
 import (
@@ -293,7 +293,7 @@ type Content struct {
 // Result is the result of a call. ForModel and ForPeople return its whole text.
 type Result struct {
 	Failed  bool     // the model should act on it; see the package doc
-	Failure *Failure // stands above Text; nil for an ordinary exit code
+	Failure *Failure // is above Text; nil for an ordinary exit code
 	Text    string   // the tool's own text or the output of a command: filtered, masked, bounded; UTF-8
 	Notes   []string // lines below Text, such as "[exit 1]"; Below adds one
 	// Full is the full text if Text holds only a part of it, else nil. A tool
@@ -310,7 +310,7 @@ type Result struct {
 	Valid func() bool
 	// ValidSize is roughly how much memory Valid holds, in bytes.
 	ValidSize int
-	// Done, if not nil, is called once after the final update was sent, also if
+	// Done, if not nil, is called once after the final update was sent, even if
 	// Execute returned an error. It releases resources that the client still had
 	// to show, such as a terminal.
 	Done func()

@@ -17,7 +17,7 @@ var ToolCall Invocation
 // block is the parameter param, or the JSON input if param is empty.
 func FencedBlock(tag, param string) Invocation { return Invocation{Tag: tag, Param: param} }
 
-// String returns the invocation as it is written in Go.
+// String returns the invocation as written in Go.
 func (i Invocation) String() string {
 	if i.Tag == "" {
 		return "ToolCall"

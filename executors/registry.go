@@ -165,7 +165,7 @@ func PlainJSONError(err error) error {
 	return err
 }
 
-// wrongType describes a value of the wrong type; whole is the name of a value that is no member.
+// wrongType describes a value of the wrong type; whole is the name of a value that is not a member.
 func wrongType(e *json.UnmarshalTypeError, whole string) string {
 	names := strings.Split(e.Field, ".")
 	names = slices.DeleteFunc(names, func(name string) bool {

@@ -34,7 +34,7 @@ func (r Result) ForModel() string {
 	return r.below(r.Failure.block())
 }
 
-// ForPeople returns the text of the result as people read it: a sentence in the
+// ForPeople returns the text of the result as people read it: a sentence in
 // place of the [tool_error] block, which is for models.
 func (r Result) ForPeople() string {
 	if r.Failure == nil {

@@ -5,7 +5,7 @@
 // Start with [New] and [Filter.Apply]. The result is valid UTF-8 without
 // terminal escapes and never larger than the sanitised output. Filtering it
 // again changes nothing, memory stays bounded, and an output that no rule
-// recognises stays as it is. The package does not run or rewrite commands.
+// recognises stays unchanged. The package does not run or rewrite commands.
 //
 // The lines of an output are sanitised and scanned for credentials (package
 // redact). Then they pass the strategy of each rule that matches the command, in
@@ -289,7 +289,7 @@ func (f *Filter) sanitize(raw io.Reader, full *text.Lines, seen *redact.Seen) (*
 }
 
 // rulePass is a text on its way through a rule. If the rule panics, the text
-// stays as it is.
+// stays unchanged.
 type rulePass struct {
 	pass              strategy.Pass
 	out               *text.Lines
@@ -326,8 +326,8 @@ func (p *rulePass) try(do func()) {
 	do()
 }
 
-// end returns the text after the rule, or text itself if it stays as it is. err
-// is an error of reading the text, which end returns.
+// end returns the text after the rule, or text itself if it stays unchanged.
+// err is an error of reading the text, which end returns.
 func (p *rulePass) end(text *text.Lines, err error) (*text.Lines, error) {
 	p.try(func() { p.confidence = p.pass.End() })
 	if p.panicErr != nil {

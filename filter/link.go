@@ -20,7 +20,7 @@ import (
 // filters the output of commands and masks credentials in the results of all
 // tools.
 //
-// Diffs stay as they are, since they show the text that is written to the file.
+// Diffs stay unchanged, since they show the text that is written to the file.
 // So does the output of a command in a terminal of the client.
 type Link struct {
 	Filter   *Filter      // required

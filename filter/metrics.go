@@ -89,7 +89,7 @@ func roundedEstimate(n int64) int64 {
 }
 
 // Totals stores the counts of all sessions by name. It must be safe for
-// concurrent use, also by several processes.
+// concurrent use, even by several processes.
 type Totals interface {
 	// AddCounters adds to counters, which start at 0.
 	AddCounters(ctx context.Context, more map[string]int64) error

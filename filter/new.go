@@ -16,7 +16,7 @@ import (
 // used, and why.
 //
 // The built-in rules are compiled when they are first needed. With a file all
-// rules are compiled at once, because of the warnings.
+// rules are compiled immediately, because of the warnings.
 func New(path string) (*Filter, []string) {
 	if _, err := os.Stat(path); path == "" || errors.Is(err, fs.ErrNotExist) {
 		return &Filter{rules: sync.OnceValue(builtins), scan: &redact.Scanner{}}, nil

@@ -38,5 +38,5 @@ func (u *User) Elicit(ctx context.Context, e mcp.Elicitation) (mcp.Elicited, err
 	return out, nil
 }
 
-// Completed sends elicitation/complete. A client that is gone needs none.
+// Completed sends elicitation/complete. A client that has disconnected needs none.
 func (u *User) Completed(id string) { _ = u.Client.ElicitComplete(id) }

@@ -11,7 +11,7 @@ import (
 // Why layouts? Many editors hold a file as a list of lines, and send these joined by
 // "\n". Such a text lacks the byte order mark, the carriage returns or the newline at
 // the end. Some of these editors add them when they save a buffer. Others write the
-// text to the file as it is, which would change every line of the file.
+// text to the file unchanged, which would change every line of the file.
 
 // layout names the parts of a file that the client's text lacks. The zero value means that
 // it lacks nothing.

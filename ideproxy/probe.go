@@ -55,8 +55,8 @@ func (s *Terminals) endInOutput() bool {
 }
 
 // usable reports whether commands may run in the client's terminals. If several
-// first calls run at once, one runs the probe, and the others wait for it. A
-// cancelled probe decides nothing. The error is the cause of ctx.
+// first calls run at the same time, one runs the probe, and the others wait for
+// it. A cancelled probe decides nothing. The error is the cause of ctx.
 func (s *Terminals) usable(ctx context.Context, client acp.Implementation, probe func(context.Context) quirks) (bool, error) {
 	for {
 		s.mu.Lock()

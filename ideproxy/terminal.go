@@ -47,7 +47,7 @@ type Terminal struct {
 const killTime = time.Second
 
 // Run runs one command. After a timeout it returns the output so far with the error.
-// After a cancel it returns at once, and Release ends the command.
+// After a cancel it returns immediately, and Release ends the command.
 func (t *Terminal) Run(ctx context.Context, cmd shell.Command) (shell.Output, error) {
 	term, err := t.create(ctx, cmd)
 	if errors.Is(err, errNoTerminals) {

@@ -135,7 +135,7 @@ func (n *node) strings(key string, f func(key, s string) string) {
 	}
 }
 
-// mapStrings is strings for a frame. A line that is not JSON stays as it is.
+// mapStrings is strings for a frame. A line that is not JSON stays unchanged.
 func mapStrings(frame []byte, f func(key, s string) string) []byte {
 	n, err := parseNode(frame)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// Fork opens a new session with the messages and settings of another one, which stays as
-// it is.
+// Fork opens a new session with the messages and settings of another one, which stays
+// unchanged.
 func (s *Sessions) Fork(ctx context.Context, client *acp.Client, p acp.ForkSessionRequest) (acp.Session, error) {
 	if sess, open := s.find(p.ID()); open {
 		sess.mu.Lock()

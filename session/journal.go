@@ -13,7 +13,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// journal is the log of one session. Recorded events are stored at once,
+// journal is the log of one session. Recorded events are stored immediately,
 // beginning with the first prompt or change of a setting; a session without
 // either is not kept.
 //

@@ -15,7 +15,7 @@ func (s *Sessions) DeleteOld(ctx context.Context, id string, before time.Time) (
 	if s.Store == nil {
 		return false, nil
 	}
-	holder := s.leaseHolder() // keeps every turn away until the session is gone
+	holder := s.leaseHolder() // keeps every turn away until the session is deleted
 	if _, err := s.Store.Acquire(ctx, id, holder); err != nil {
 		if _, busy := errors.AsType[*store.LeasedError](err); busy {
 			return false, nil

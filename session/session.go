@@ -54,7 +54,7 @@ type Session struct {
 	renewPlanned  bool                       // a timer will send the commands again
 	usageUnsent   bool                       // the session was opened without a replay, so the client has no usage yet
 	lastTurn      *turn                      // the end of the queue; nil before the first turn
-	turnCount     int                        // turns so far, also those without a prompt
+	turnCount     int                        // turns so far, including those without a prompt
 	turns         map[*turn]struct{}         // running and queued
 	closed        bool                       // no turn may begin any more
 

@@ -51,8 +51,8 @@ func (s *Session) currentTurn() *turn {
 	return oldest
 }
 
-// isCommand reports whether a text is a command or a call of a tool, which needs a turn
-// of its own.
+// isCommand reports whether a text is a command or a call of a tool, which needs its
+// own turn.
 func (s *Session) isCommand(typed string) bool {
 	typed = strings.TrimSpace(typed)
 	if !strings.HasPrefix(typed, "/") {
@@ -75,7 +75,7 @@ func (t *turn) closeInbox(err error) {
 }
 
 // addSteering adds the text of the command to steer to the running turn. It returns nil if
-// the prompt needs a turn of its own.
+// the prompt needs its own turn.
 func (s *Session) addSteering(prompt []acp.ContentBlock) *agent.Addition {
 	name, rest := local.SplitCommand(strings.TrimSpace(transcript.TypedText(prompt)))
 	rest = strings.TrimSpace(rest)

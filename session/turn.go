@@ -26,7 +26,7 @@ type turn struct {
 }
 
 // Begin appends a turn to the queue. If the prompt is the command to steer, its text
-// joins the running turn at once.
+// joins the running turn immediately.
 func (s *Session) Begin(ctx context.Context, prompt []acp.ContentBlock) acp.Turn {
 	return s.enqueue(ctx, &turn{added: s.addSteering(prompt)})
 }
@@ -205,7 +205,7 @@ func (t *turn) storeUnrun() {
 }
 
 // End frees the place in the queue. A turn that was cancelled in the queue is
-// answered at once, but the next turn still waits for the earlier ones.
+// answered immediately, but the next turn still waits for the earlier ones.
 func (t *turn) End() {
 	t.closeInbox(acp.ErrTurnCancelled) // if it never ran
 	if t.added != nil {

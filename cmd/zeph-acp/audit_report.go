@@ -60,7 +60,7 @@ func reportAudit(cmd *cobra.Command, l *audit.Log, wanted callFilter, file strin
 	return writeNew(cmd, file, "the report", func(w io.Writer) error { return r.HTML(w, "zeph-acp "+app.Version) })
 }
 
-// logState returns the state of the whole log, also if only some calls were selected.
+// logState returns the state of the whole log, even if only some calls were selected.
 func logState(l *audit.Log) (summary.State, error) {
 	v, err := l.Verify()
 	if broken, ok := errors.AsType[*audit.BrokenError](err); ok {

@@ -116,7 +116,7 @@ func addCompletions(root *cobra.Command, f *flags) {
 	walk(root)
 }
 
-// complete returns the function that cobra calls. It leaves out values that stand on the
+// complete returns the function that cobra calls. It leaves out values that are on the
 // command line already.
 func (c choices) complete(f *flags) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {

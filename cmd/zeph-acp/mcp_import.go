@@ -73,7 +73,7 @@ func clientFiles(getenv func(string) string, system string) []string {
 }
 
 // importServers adds the servers of a file to the configuration. Entries that cannot be
-// added are errors; the others are added all the same.
+// added are errors; the others are added anyway.
 func (f *flags) importServers(cmd *cobra.Command, name string) error {
 	file, err := os.Open(name)
 	if err != nil {

@@ -31,7 +31,7 @@ type reviewFlags struct {
 }
 
 // reviewRounds is the default of --max-rounds, the number of rounds of tool calls: there is
-// no one to ask whether to go on.
+// no one to ask whether to continue.
 const reviewRounds = 50
 
 func newReview(f *flags) *cobra.Command {
@@ -77,7 +77,7 @@ func review(cmd *cobra.Command, f *flags, r *reviewFlags, args []string) error {
 	}
 	r.quiet = r.quiet || r.json
 	return withRunner(cmd, f, &r.runFlags, func(ctx context.Context, run *runner) error {
-		run.failOnDenied = false // a refused call of the model is no failure of the review
+		run.failOnDenied = false // a refused call of the model is not a failure of the review
 		change, err := run.change(ctx, r.base, args)
 		if err != nil {
 			return err

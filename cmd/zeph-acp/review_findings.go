@@ -62,7 +62,7 @@ func findingsOf(answer []byte, level int, github bool, columns int) (text []byte
 	return b.Bytes(), err
 }
 
-// findingsIn returns the findings of a model's answer, nil if it is no list of findings.
+// findingsIn returns the findings of a model's answer, nil if it is not a list of findings.
 func findingsIn(answer string) []finding {
 	var review struct{ Findings []finding }
 	dec := json.NewDecoder(strings.NewReader(unfenced(answer)))
@@ -73,8 +73,8 @@ func findingsIn(answer string) []finding {
 	return slices.Concat([]finding{}, review.Findings)
 }
 
-// findingsMarkdown returns the findings of a model's answer as a list in Markdown. ok is false if the
-// answer is no list of findings.
+// findingsMarkdown returns the findings of a model's answer as a list in Markdown. ok is false if
+// the answer is not a list of findings.
 func findingsMarkdown(answer string) (text string, ok bool) {
 	all := findingsIn(answer)
 	if all == nil {

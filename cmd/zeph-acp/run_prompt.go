@@ -27,8 +27,8 @@ type stdin struct {
 	wasRead      bool        // stdin was read, so the user's answers cannot come from it
 }
 
-// promptOf returns the prompt: the arguments, with stdin in the place of "-", or below
-// them if it is not a terminal. A command, which begins with "/", gets stdin only for "-".
+// promptOf returns the prompt: the arguments, with stdin in place of "-", or below them if
+// it is not a terminal. A command, which begins with "/", gets stdin only for "-".
 func (in *stdin) promptOf(args []string) ([]acp.ContentBlock, error) {
 	var before, after, piped string
 	at := slices.Index(args, stdinPart)

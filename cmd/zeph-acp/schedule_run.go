@@ -32,7 +32,7 @@ const maxTaskResult = 20_000
 const resumePrompt = "[The process that ran this scheduled task ended before the task was done. Go on with it. " +
 	"The calls above that have a result were made; one without a result may have been made. Repeat nothing that is done.]"
 
-// run makes a run. If another process began it, run goes on where the session's log ends.
+// run makes a run. If another process began it, run continues where the session's log ends.
 func (r taskRun) run(ctx context.Context, j tasks.Job) tasks.Report {
 	before := r.last(ctx, j.Run.Session)
 	prompt, resume := app.TaskPrompt(j.Task), ""

@@ -70,8 +70,8 @@ func noneStored(dir string) string {
 	return fmt.Sprintf("No session of %s is stored.", oneLine(dir))
 }
 
-// inDirectory returns the sessions of a directory, also those that name it by another path.
-// "" means all directories.
+// inDirectory returns the sessions of a directory, including those that name it by another
+// path. "" means all directories.
 func inDirectory(all []store.Session, dir string) ([]store.Session, error) {
 	if dir == "" {
 		return all, nil

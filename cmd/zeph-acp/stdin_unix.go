@@ -14,8 +14,8 @@ import (
 // undoes that. A goroutine that reads a blocking pipe holds a processor of the runtime,
 // whose monitor wakes up some fifty times for each frame before it takes that back.
 //
-// A file whose mode could matter to others stays as it is: a terminal, which the shell
-// shares, and a socket that is standard output or standard error too.
+// A file whose mode could matter to others stays unchanged: a terminal, which the
+// shell shares, and a socket that is standard output or standard error too.
 func openStdin() (in *os.File, restore func()) {
 	const fd = 0
 	info, err := os.Stdin.Stat()

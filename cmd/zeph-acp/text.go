@@ -33,7 +33,7 @@ func wrapText(text string, width int) []string {
 }
 
 // wrapLine breaks a line between words if it is wider than width. Without a positive width
-// it stays as it is.
+// it stays unchanged.
 func wrapLine(line string, width int) []string {
 	if width <= 0 || layout.Columns(line) <= width {
 		return []string{line}

@@ -75,8 +75,8 @@ func (d *Detector) judge(_ context.Context, call *executors.Call) (executors.Ver
 	}, nil
 }
 
-// Forget drops the calls of a tool, so that it is judged anew, and withdraws the
-// warning about it.
+// Forget drops the calls of a tool, so that it is judged again, and withdraws
+// the warning about it.
 func (d *Detector) Forget(tool string) {
 	d.mu.Lock()
 	w := d.tools[tool]

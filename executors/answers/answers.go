@@ -68,7 +68,7 @@ func (e Entry) appliesTo(dirs []string) bool {
 	return e.Answer == executors.Deny || !slices.ContainsFunc(dirs, func(d string) bool { return !slices.Contains(e.Dirs, d) })
 }
 
-// Store is the file of answers. It may be used concurrently, also by several processes.
+// Store is the file of answers. It may be used concurrently, even by several processes.
 type Store struct {
 	// File is the absolute path of the file, which need not exist. If it is empty,
 	// answers hold for their session.
@@ -137,7 +137,7 @@ func (s *Store) withFileName(err error) error {
 	return fmt.Errorf("%s: %w", executors.Shown(s.File), err)
 }
 
-// add stores new answers. A file with a mistake stays as it is.
+// add stores new answers. A file with a mistake stays unchanged.
 func (s *Store) add(added []Entry) error {
 	if s.File == "" {
 		return errors.New("there is no directory for it: set HOME or ZEPH_HOME")
@@ -153,7 +153,7 @@ func (s *Store) add(added []Entry) error {
 }
 
 // Forget removes the answers for which remove returns true, and returns them. The rest
-// of the file stays as it is.
+// of the file stays unchanged.
 func (s *Store) Forget(remove func(Entry) bool) (removed []Entry, err error) {
 	if _, err := os.Stat(s.File); s.File == "" || errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // nothing was ever stored: create no directory

@@ -48,7 +48,7 @@ const (
 // Subject is a part of a repository that runs programs or instructs the model.
 type Subject struct {
 	Verb string // of the question; empty means "Run"
-	Kind string // the noun for several, such as "skills"; empty if each has a question of its own
+	Kind string // the noun for several, such as "skills"; empty if each has its own question
 	What string // for people, unique in File: "the hooks", "the MCP server db"
 	File string // relative to the project: ".mcp.json"; empty if the project has no file of it
 	Dir  string // the project's directory, absolute
@@ -58,7 +58,7 @@ type Subject struct {
 	Covers []string
 }
 
-// key identifies the subject in the store, whatever its text is.
+// key identifies the subject in the store, regardless of its text.
 func (s Subject) key() string { return s.Dir + ": " + s.What + " of " + s.File }
 
 // hash identifies the text of the subject.
@@ -195,7 +195,7 @@ func (s *Store) Pin(owner string, texts map[string]string) (changed map[string]s
 			}
 		}
 	})
-	if compared { // a failure to store new texts is no danger
+	if compared { // a failure to store new texts is harmless
 		err = nil
 	}
 	return changed, err

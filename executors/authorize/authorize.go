@@ -3,9 +3,9 @@
 //
 // Start with [Config] and [Authorization], the two lists of rules, and [New], which
 // returns the gate of one list for one session. A list decides by itself: a deny of
-// any rule denies, whatever the order; then every part of the call needs a rule that
-// allows it; else the default of the list applies. A simple command of a script is
-// one part.
+// any rule denies, regardless of the order; then every part of the call needs a rule
+// that allows it; else the default of the list applies. A simple command of a script
+// is one part.
 //
 // It promises that a rule sees where a call leads and not how it is written: files
 // by every name and by their real place, commands as the parser found them, shells

@@ -22,8 +22,8 @@ type Rule struct {
 	// regard to case. bash, sh and shell are one tool.
 	Tool string `toml:"tool"`
 	// Paths are patterns for the files and addresses that the call concerns. "*" is
-	// any text, also "/". A pattern that does not begin with "/", "~" or "*" is
-	// relative to the workspace; one with "://" is an address. Default any.
+	// any text, including "/". A pattern that does not begin with "/", "~" or "*"
+	// is relative to the workspace; one with "://" is an address. Default any.
 	Paths []string `toml:"paths"`
 	// ArgsMatch is a regular expression (RE2) for the texts of the input; for a shell,
 	// for each simple command. Default any.

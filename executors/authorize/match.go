@@ -189,7 +189,7 @@ func (s *subject) matchDeniedPath(r rule) (executors.Decision, string) {
 }
 
 // matchesText reports whether a text of the call matches a rule that denies: a text of
-// the input, or a command as it is written or as it would be looked up.
+// the input, or a command as written or as it would be looked up.
 func (s *subject) matchesText(r rule) bool {
 	matches := func(text []byte) bool { return r.args(text, s.stopped) }
 	return slices.ContainsFunc(s.texts, matches) || slices.ContainsFunc(s.parts, func(p part) bool {
@@ -208,7 +208,7 @@ func (s *subject) allowedBy(r rule, p part) bool {
 	if r.args != nil {
 		texts := p.texts
 		if p.Command != nil {
-			texts = texts[:1] // as it is written
+			texts = texts[:1] // as written
 		}
 		if p.Computed || len(texts) == 0 || slices.ContainsFunc(texts, func(text []byte) bool { return !r.args(text, s.stopped) }) {
 			return false

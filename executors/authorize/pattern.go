@@ -43,7 +43,7 @@ func compileArgs(regex string) matcher {
 type pathPattern struct {
 	prefix string            // of text, before the first wildcard
 	ascii  bool              // prefix is ASCII, so that letters are equal to one other letter at most
-	text   string            // absolute, or beginning with "*"; for addresses as it is written
+	text   string            // absolute, or beginning with "*"; for addresses as written
 	loose  func(string) bool // for a deny: without regard to letter case, with everything below
 	exact  func(string) bool // for an allow
 }

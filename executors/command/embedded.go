@@ -8,9 +8,9 @@ import (
 )
 
 // Programs accept commands in many places: as the value of an option or
-// variable, after a "!", in a text in a language of their own. This file finds
-// the commands that are spelled out there. They are guesses, since the program
-// may interpret the text differently: a reason to refuse, never one to allow.
+// variable, after a "!", in a text in their own language. This file finds the
+// commands that are spelled out there. They are guesses, since the program may
+// interpret the text differently: a reason to refuse, never one to allow.
 
 // textOptions are options whose value a program runs as a command.
 var textOptions = map[string]string{
@@ -105,7 +105,7 @@ var escapingPrograms = []string{
 // escapedCommand matches a command in such a language.
 var escapedCommand = lazyregexp.New(`(?m)^[\s:+"'%.,$\d]*(?:[a-z]+!?\s+)?(?:\\?!|\.(?:shell|system)\s|(?:shell|system)\s)\s*(?s:(.+))`)
 
-// interpreters are programs that run a text in a language of their own.
+// interpreters are programs that run a text in their own language.
 var interpreters = []string{
 	"awk", "bun", "deno", "elixir", "emacs", "erl", "expect", "gawk", "ghci", "groovy", "guile",
 	"ipython", "jruby", "julia", "jshell", "kotlin", "lua", "luajit", "m4", "mawk", "nawk", "node",

@@ -9,7 +9,7 @@ import "github.com/zeph-acp/zeph-acp/executors/command/plain"
 func GitSafeEnv() []string {
 	return []string{
 		"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=core.fsmonitor", "GIT_CONFIG_VALUE_0=false",
-		"GIT_CONFIG_KEY_1=diff.ignoreSubmodules", "GIT_CONFIG_VALUE_1=dirty", // a submodule may have settings of its own
+		"GIT_CONFIG_KEY_1=diff.ignoreSubmodules", "GIT_CONFIG_VALUE_1=dirty", // a submodule may have its own settings
 		"GIT_OPTIONAL_LOCKS=0",
 	}
 }

@@ -115,7 +115,7 @@ func SameInSh(script string) bool {
 var (
 	// plainWords matches a text that all shells split into words at its spaces.
 	plainWords = lazyregexp.New(`^[\w./:,@+ -]*$`)
-	// otherKeywords matches words of shells with a grammar of their own, before a command.
+	// otherKeywords matches words of shells with their own grammar, before a command.
 	otherKeywords = lazyregexp.New(`(^| )(-|and|begin|nocorrect|noglob|not|or|repeat)( |$)`)
 )
 

@@ -45,8 +45,8 @@ var globalOptions = map[string]string{
 	"yarn":      "--cwd",
 }
 
-// Forms returns the texts that a rule against the command is matched with: as it
-// is written, with the program's plain name, and without the options between
+// Forms returns the texts that a rule against the command is matched with: as
+// written, with the program's plain name, and without the options between
 // program and subcommand.
 func (c *Command) Forms() []string {
 	forms := []string{c.Text()}
@@ -96,7 +96,7 @@ func afterOptions(args []Word, valued string) []Word {
 	return args
 }
 
-// Operands are the words after the options that stand before the subcommand.
+// Operands are the words after the options that are before the subcommand.
 func (c *Command) Operands() []Word {
 	if rest, ok := c.fromSubcommand(); ok {
 		return rest

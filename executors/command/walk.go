@@ -339,7 +339,7 @@ func (w *walker) walkSubstitutions(node syntax.Node) []*Command {
 }
 
 // extendedPattern walks the substitutions in a pattern such as "@(a|$(cmd))", whose text the
-// parser leaves as it is.
+// parser does not parse.
 func (w *walker) extendedPattern(text string) {
 	if !strings.ContainsAny(text, "$`") && !strings.Contains(text, "<(") && !strings.Contains(text, ">(") {
 		return

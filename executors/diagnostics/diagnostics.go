@@ -1,6 +1,6 @@
 // Package diagnostics implements the tool "diagnostics". It runs the compilers, type
-// checkers and linters of a project and returns their findings as one list, whatever
-// the language.
+// checkers and linters of a project and returns their findings as one list,
+// regardless of the language.
 //
 // Start with [New]. The project's files determine which programs run: cargo for
 // Cargo.toml, go build and go vet for go.mod, tsc for tsconfig.json, ESLint for

@@ -16,7 +16,7 @@ func esLintInPackage(text string) bool {
 	return json.Unmarshal([]byte(text), &p) == nil && p.ESLintConfig != nil
 }
 
-// onlyReferences reports whether a tsconfig.json has no files of its own and only
+// onlyReferences reports whether a tsconfig.json has no files itself and only
 // refers to other projects, so that tsc finds nothing in it unless it builds.
 func onlyReferences(text string) bool {
 	var c struct {

@@ -24,7 +24,7 @@ type Config struct {
 	// DenyRead are globs of files that no tool may read, list, search, move or
 	// copy, as [workspace.ReadRules] matches them. Default empty.
 	DenyRead []string `toml:"deny_read"`
-	// AllowRead are globs of all files that may be read, also outside of the
+	// AllowRead are globs of all files that may be read, even outside of the
 	// session's directories; DenyRead still wins. Default empty: all in the
 	// session's directories and AllowedPaths, nothing outside.
 	AllowRead []string `toml:"allow_read"`

@@ -63,7 +63,7 @@ func (d Disk) tooLarge(path string) error {
 }
 
 // WriteFile replaces the file in one step: a reader sees the old content or the new
-// one, also after a crash. It creates missing directories.
+// one, even after a crash. It creates missing directories.
 func (d Disk) WriteFile(ctx context.Context, path, text string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

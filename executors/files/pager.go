@@ -85,7 +85,7 @@ func (p *pager) read(ctx context.Context, r io.Reader) error {
 	}
 }
 
-// binary returns the failure of a page that is no text.
+// binary returns the failure of a page that is not text.
 func (p *pager) binary(line int) error {
 	return executors.Failuref(executors.PermanentFailure, "%s is a binary file or text that is not UTF-8 (line %d)", p.name, line)
 }

@@ -68,7 +68,7 @@ func parseAnswer(event Event, out output, run executors.HookRun) answer {
 	return answer{} // other text is for the hook's author
 }
 
-// hidesReply reports whether a text ends in a JSON object on lines of its own, such as a
+// hidesReply reports whether a text ends in a JSON object on its own lines, such as a
 // reply after the output of another program.
 func hidesReply(text string) bool {
 	i := strings.Index(text, "\n{")

@@ -66,7 +66,8 @@ func (f *Flow) Link() executors.Middleware {
 }
 
 // judge asks about a call that can send data out while both labels hold. The
-// files that a command would read count at once: one script can read and send.
+// files that a command would read count immediately: one script can read and
+// send.
 func (f *Flow) judge(_ context.Context, call *executors.Call) (executors.Verdict, error) {
 	now := f.labels.first()
 	if now.untrusted == "" && (len(f.untrusted) == 0 || call.Card.Command == "") {

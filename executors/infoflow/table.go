@@ -12,7 +12,7 @@ const (
 	both = sends | reads
 )
 
-// Programs that move data between the machine and others, whatever their operands.
+// Programs that move data between the machine and others, regardless of their operands.
 const (
 	twoWayPrograms = " " +
 		// Requests.

@@ -86,7 +86,7 @@ func Question(call *executors.Call, because string, mask func(string) string) (q
 		input = string(call.Input)
 	}
 	if m, ok := input.(map[string]any); ok && card.Command != "" {
-		delete(m, "command") // it stands above, whole
+		delete(m, "command") // it is above, whole
 	}
 	s.Input, s.Cut = maskValue(input, mask)
 	text, err := encode(s.Input)

@@ -10,7 +10,7 @@
 // its lines. A server starts at the first edit of one of its files, and only after the
 // user has agreed for the project. Without a server a call costs nothing.
 //
-// The check after an edit is a call of its own, of the tool "diagnostics" in the phase
+// The check after an edit is a separate call, of the tool "diagnostics" in the phase
 // verifier, so that gates judge it and the audit log has it. Its text is masked like that
 // of any tool.
 //

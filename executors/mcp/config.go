@@ -82,7 +82,7 @@ type Server struct {
 
 const (
 	defaultTimeout = 60
-	maxTimeout     = 600 // seconds, also with progress
+	maxTimeout     = 600 // seconds, even with progress
 	maxStartupWait = 300
 
 	trusted   = "trusted"

@@ -11,7 +11,7 @@ import (
 
 // ParseFile returns the entries of a JSON file in the format that other clients use:
 // an object mcpServers, or servers, with an entry for each name. Entries are sorted
-// by name. Text such as ${NAME} stays as it is. An entry that cannot be used is an
+// by name. Text such as ${NAME} stays unchanged. An entry that cannot be used is an
 // error among others; the rest is returned with it.
 func ParseFile(data []byte) ([]Server, error) {
 	var file struct {

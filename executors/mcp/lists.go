@@ -66,7 +66,7 @@ func (i *instance) watchLists(o *sdk.ClientOptions) {
 	o.ResourceListChangedHandler = func(_ context.Context, r *sdk.ResourceListChangedRequest) { again(r.Session, resourceList) }
 }
 
-// rereadOtherList reads one of the lists. A failure leaves it as it was.
+// rereadOtherList reads one of the lists. A failure leaves it unchanged.
 func (i *instance) rereadOtherList(session *sdk.ClientSession, kind int) {
 	read := i.readPrompts
 	if kind == resourceList {
@@ -80,7 +80,7 @@ func (i *instance) rereadOtherList(session *sdk.ClientSession, kind int) {
 			return err
 		}
 		i.update(func() {
-			if i.session == session { // a later session has lists of its own
+			if i.session == session { // a later session has its own lists
 				set()
 			}
 		})

@@ -12,11 +12,11 @@ const maxName = 64
 // hashLen is the number of hex digits that make a name unique.
 const hashLen = 8
 
-// separator stands between the names of server and tool. No server's name contains it,
-// so a name can be split again.
+// separator is between the names of server and tool. No server's name contains it, so
+// a name can be split again.
 const separator = "__"
 
-// promptSeparator stands between the names of server and prompt.
+// promptSeparator is between the names of server and prompt.
 const promptSeparator = ":"
 
 // safeName returns a name of the letters, digits, underscores and dashes that providers

@@ -119,7 +119,7 @@ func promptNames(prefix string, prompts []prompt) []string {
 	return uniqueNames(prefix, promptSeparator, names)
 }
 
-// promptCommands returns the prompts of a server, also while it does not run.
+// promptCommands returns the prompts of a server, even while it does not run.
 func (j *sessionServer) promptCommands() (prompts []prompt, names []string, ready bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

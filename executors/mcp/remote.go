@@ -44,7 +44,7 @@ type remote struct {
 }
 
 // newRemote returns a connection to the address of an entry. Redirects may lead only
-// to the public Internet, also if the entry's own address is private.
+// to the public Internet, even if the entry's own address is private.
 func newRemote(e Server, getenv func(string) string) (*remote, error) {
 	u, err := url.Parse(e.URL)
 	if err != nil {
@@ -112,7 +112,7 @@ func (r *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 	return r.send(req)
 }
 
-// send sends a request as it is.
+// send sends a request unchanged.
 func (r *remote) send(req *http.Request) (*http.Response, error) {
 	if isAnswer(req) {
 		arrived, err := r.connections.awaitSlot(req.Context())

@@ -57,8 +57,8 @@ func (l *logins) close() {
 }
 
 // logIn asks the user to log in to the servers that want it, once in a session for each.
-// It returns when these servers are ready, or ctx ends. The logins go on after ctx, and
-// the tools are then offered in a later turn.
+// It returns when these servers are ready, or ctx ends. The logins continue after ctx,
+// and the tools are then offered in a later turn.
 func (s *Session) logIn(ctx context.Context) {
 	if !s.user.pages() {
 		return

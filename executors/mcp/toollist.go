@@ -16,7 +16,7 @@ const (
 	listTimeout = 30 * time.Second
 )
 
-// rereadTools reads the tools again. A failure leaves them as they were.
+// rereadTools reads the tools again. A failure leaves them unchanged.
 func (i *instance) rereadTools(session *sdk.ClientSession) {
 	ctx, cancel := context.WithTimeout(i.ctx, listTimeout)
 	defer cancel()

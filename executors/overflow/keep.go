@@ -36,7 +36,7 @@ type storedText struct {
 }
 
 // store stores a text and returns the line that refers to it, or that says why the
-// text is gone.
+// text was lost.
 func (o *Overflow) store(ctx context.Context, session string, text io.ReaderAt, size int64) string {
 	k, err := o.measure(ctx, session, text, size)
 	if err != nil {

@@ -122,7 +122,7 @@ func (s *search) printRow(n int, mark byte, row []byte) bool {
 	return true
 }
 
-// String returns the hits, with a line about how to go on.
+// String returns the hits, with a line about how to continue.
 func (s *search) String() string {
 	from := ""
 	if s.offset > 0 {

@@ -141,7 +141,7 @@ func confirms(c *command.Command, pattern string) string {
 	return ""
 }
 
-// dangerousOption returns the first dangerous option of the command, as it is written.
+// dangerousOption returns the first dangerous option of the command, as written.
 func (f confirmation) dangerousOption(c *command.Command) string {
 	ended := false // "--" was there
 	for _, w := range c.Args() {

@@ -12,8 +12,8 @@ var interpreters = []string{
 	".", "awk", "bun", "deno", "eval", "gawk", "lua", "node", "osascript", "perl", "php", "powershell", "pwsh", "python", "python2", "python3", "rscript", "ruby", "source", "tclsh",
 }
 
-// stdinRunners are programs that run their standard input, whatever their operands
-// are.
+// stdinRunners are programs that run their standard input, regardless of their
+// operands.
 var stdinRunners = []string{"at", "batch", "parallel"}
 
 // fetchers are programs that write a download to their standard output, as curl

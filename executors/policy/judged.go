@@ -84,7 +84,7 @@ func (p permissionCheck) checkSurroundings(c *plain.Command, form *plain.Form) e
 }
 
 // requireAllowed returns nil if a rule, or an "always" of the user, allows a command that is not
-// known to be read-only. A command that writes a file needs a rule of its own.
+// known to be read-only. A command that writes a file needs its own rule.
 func (p permissionCheck) requireAllowed(tool string, c *plain.Command, src parsedCommand, why error, allowed func(key string) bool) error {
 	if c.ReadOnly { // it only reads, apart from a file that it writes
 		return why

@@ -179,7 +179,7 @@ func harmlessDevice(abs string) bool {
 	return abs == "/dev/fd/0" || abs == "/dev/fd/1" || abs == "/dev/fd/2"
 }
 
-// tempDirs returns the directories for temporary files, also without symlinks.
+// tempDirs returns the directories for temporary files, with symlinks and without.
 func (g guardCheck) tempDirs() []string {
 	dirs := []string{os.TempDir()}
 	if filepath.Separator == '/' && dirs[0] != "/tmp" {

@@ -46,7 +46,7 @@ type Permission struct {
 	Policy *ShellPolicyHandle
 	Roots  Workspace
 	Home   string // absolute; empty means unknown
-	// NameInRules returns the name that rules use for an absolute path, also in the text of a
+	// NameInRules returns the name that rules use for an absolute path, even in the text of a
 	// command; nil changes no name.
 	NameInRules func(text string) string
 	// LentObjects is the directory from which the session's own repository borrows objects;

@@ -57,7 +57,7 @@ type Rule struct {
 	// Pattern is matched without regard to case against the whole of a simple
 	// command, or of an absolute path. A pattern that does not begin with "/",
 	// "~" or "*" is also tried relative to each root. "*" matches any text,
-	// also "/"; "?" matches one character; "[a-z]" one of these.
+	// including "/"; "?" matches one character; "[a-z]" one of these.
 	Pattern string `toml:"pattern"`
 	// Action is allow, ask or deny.
 	Action Action `toml:"action"`

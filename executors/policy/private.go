@@ -304,7 +304,7 @@ func hasOption(c *command.Command, letters string, long ...string) bool {
 	})
 }
 
-// pathLikeText matches parts of a script that look like paths, also in code for an
+// pathLikeText matches parts of a script that look like paths, even in code for an
 // interpreter.
 var pathLikeText = lazyregexp.Build(func() string {
 	const name = "[^\\s\"'`(){}<>;|&,=:@$*?]*"

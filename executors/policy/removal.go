@@ -20,7 +20,7 @@ func (g guardCheck) judgeRemoval(c *command.Command) (ask []string, blocked stri
 			return nil, "it removes everything"
 		}
 		targets = c.Paths()
-	case c.Program() == "mv": // a file that is moved away is gone from its place
+	case c.Program() == "mv": // a file that is moved away no longer exists under its old name
 		targets = movedFiles(c)
 	case c.Program() == "rimraf":
 		targets = findStarts(c)

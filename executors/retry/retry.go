@@ -2,7 +2,7 @@
 // outside of it, such as an overloaded server or a broken network.
 //
 // Start with [Config.Middleware]. It promises to retry only idempotent tools,
-// never one that may change something. A cancelled turn ends at once, also
+// never one that may change something. A cancelled turn ends immediately, even
 // during a wait. It decides by the failure's category alone.
 //
 // Why is there no retry after a timeout of the turn? Because the turn ran out

@@ -208,7 +208,7 @@ func (s *Session) Recover(ctx context.Context) (mark []byte, message string, err
 	return nil, s.undo(ctx, j), os.Remove(s.runningFile())
 }
 
-// abandonedAfter is the age of a journal from which its process is taken to be gone.
+// abandonedAfter is the age of a journal from which its process is assumed to have exited.
 const abandonedAfter = 30 * time.Second
 
 // recoverOthers undoes rewinds that other sessions of this workspace began and whose

@@ -13,7 +13,7 @@ import (
 )
 
 // contents keeps the contents of files by their hashes, one file each. Several
-// processes may use it at once, since an object never changes.
+// processes may use it concurrently, since an object never changes.
 type contents struct{ dir string }
 
 func hashOf(data []byte) string {

@@ -25,7 +25,7 @@ type link struct {
 }
 
 // Execute keeps the files that a call may change, and records their state
-// afterwards. A call whose files cannot be kept runs all the same.
+// afterwards. A call whose files cannot be kept runs anyway.
 func (l link) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
 	s := l.session
 	paths, all := s.touches(call)

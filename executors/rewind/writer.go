@@ -50,7 +50,7 @@ func (p *writer) inParent(path string, do func(dir *workspace.Dir, name string) 
 // close restores the modes of directories that were made writable.
 func (p *writer) close() {
 	for dir, mode := range p.modes {
-		_ = p.chmod(dir, mode) // it may be gone
+		_ = p.chmod(dir, mode) // it may no longer exist
 	}
 }
 

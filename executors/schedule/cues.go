@@ -23,7 +23,7 @@ var cues = sync.OnceValue(func() (byFirst [256][]string) {
 	return byFirst
 })
 
-// The parts of a long prompt that OfferFor examines, in bytes: a request stands at its
+// The parts of a long prompt that OfferFor examines, in bytes: a request is at its
 // beginning or at its end.
 const (
 	cueHead = 4 << 10

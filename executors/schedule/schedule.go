@@ -1,5 +1,5 @@
 // Package schedule offers the tools that set, list and remove scheduled tasks. A task is a
-// prompt that runs later, once or periodically, in a session of its own.
+// prompt that runs later, once or periodically, in its own session.
 //
 // Start with an [Executor]. A task belongs to the directory of its session, where its name
 // is unique: setting it again replaces it. The user is asked about each task with its whole
@@ -62,7 +62,7 @@ var ErrTooMany = errors.New("too many tasks")
 
 // Store keeps the tasks.
 type Store interface {
-	// Put stores a task in the place of the one with its name and directory. It returns
+	// Put stores a task in place of the one with its name and directory. It returns
 	// ErrMany if the task is new and so many are due already.
 	Put(ctx context.Context, t Task, most int) (replaced bool, err error)
 	// List returns the tasks of a directory.

@@ -28,8 +28,8 @@ type Config struct {
 	// EnvBlocklist adds prefixes of variables that commands must not see. Variables
 	// named like secrets and those of providers are always hidden. Default empty.
 	EnvBlocklist []string `toml:"env_blocklist"`
-	// MaxBackground is how many commands may be in the background at once.
-	// Default 8; 0 disables them.
+	// MaxBackground is how many commands may be in the background at the same
+	// time. Default 8; 0 disables them.
 	MaxBackground int `toml:"max_background"`
 
 	// Transactional, together with AutoRollback, restores the files that a failed

@@ -30,8 +30,8 @@ type Job interface {
 	Stop(ctx context.Context)
 }
 
-// burstTime is how long a wait goes on after a match: most programs write more than one line
-// at a time.
+// burstTime is how long a wait continues after a match: most programs write more than one
+// line at a time.
 const burstTime = 50 * time.Millisecond
 
 // Background starts a command that runs until it ends or is stopped. Up to c.Limit

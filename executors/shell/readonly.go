@@ -28,7 +28,7 @@ var gitReadOnlySettings = [][2]string{
 	{"core.pager", "cat"},
 	{"core.editor", "true"},
 	{"core.untrackedCache", "false"},
-	{"diff.ignoreSubmodules", "dirty"}, // a submodule may have settings of its own
+	{"diff.ignoreSubmodules", "dirty"}, // a submodule may have its own settings
 	{"log.showSignature", "false"},     // which runs gpg.program
 	{"safe.bareRepository", "explicit"},
 	{"status.submoduleSummary", "false"},

@@ -9,7 +9,7 @@
 // conventions, https://opentelemetry.io/docs/specs/semconv/gen-ai/. Spans have no text of
 // prompts, answers, arguments or outputs.
 //
-// Why not the SDK of OpenTelemetry? It costs 2 MB and work at each start, also for users
+// Why not the SDK of OpenTelemetry? It costs 2 MB and work at each start, even for users
 // who send no traces. The part that we need is the JSON form of one message.
 package trace
 

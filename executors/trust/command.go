@@ -85,7 +85,7 @@ func (t *Trust) list(servers []string) string {
 	return b.String() + "\n" + usage + t.disabledNote()
 }
 
-// subjectsToList returns the subjects with a level of their own, and the servers.
+// subjectsToList returns the subjects with their own level, and the servers.
 func (t *Trust) subjectsToList(servers []string) []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -66,7 +66,7 @@ var (
 
 // addressProblem returns why an address must not be contacted, "" for an address
 // of the public Internet. near are the networks of this machine: a host in them
-// is a neighbour, whatever its address.
+// is a neighbour, regardless of its address.
 func addressProblem(a netip.Addr, near []netip.Prefix) string {
 	if a.Zone() != "" {
 		return "link-local"

@@ -159,9 +159,9 @@ func (s *selectorSplitter) end() ([]selectorPiece, error) {
 	return s.pieces, nil
 }
 
-// checkFlat refuses a part that would need a search of its own: combinators within
-// the parentheses of :has, :haschild and :not, and pseudo-classes in :not,
-// except the plain ones.
+// checkFlat refuses a part that would need its own search: combinators within the
+// parentheses of :has, :haschild and :not, and pseudo-classes in :not, except the
+// plain ones.
 func checkFlat(compound string) error {
 	lower := strings.ToLower(compound)
 	for _, name := range []string{":has(", ":haschild(", ":not("} {

@@ -1,8 +1,8 @@
 // Package wildcard compiles the patterns of rules.
 //
-// Start with [Compile]. "*" matches any text, also "/" and line ends; "?" matches one
-// character, "[a-z]" one of these and "[!a-z]" any other. Letter case does not
-// matter. Matching takes linear time.
+// Start with [Compile]. "*" matches any text, including "/" and line ends; "?"
+// matches one character, "[a-z]" one of these and "[!a-z]" any other. Letter case
+// does not matter. Matching takes linear time.
 package wildcard
 
 import (

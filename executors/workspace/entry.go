@@ -104,7 +104,7 @@ func dropIgnorable(c rune) rune {
 }
 
 // Mkdir creates the directory name, which must not exist, with exactly this mode,
-// whatever the umask is.
+// regardless of the umask.
 func (d *Dir) Mkdir(name string, mode fs.FileMode) error {
 	if err := d.mayCreate(name); err != nil {
 		return err

@@ -85,7 +85,7 @@ func (r *Readable) add(set *ruleSet, source string) error {
 	return nil
 }
 
-// addAbsolute adds a pattern as it is written and with the links in its literal
+// addAbsolute adds a pattern as written and with the links in its literal
 // beginning resolved. For an allowed path inside the roots links are not resolved:
 // anyone who works there could make it a link to anywhere.
 func (r *Readable) addAbsolute(set *ruleSet, source, pattern string) {

@@ -34,8 +34,8 @@ type Outcome struct {
 type PathNote struct{ Path, Why string }
 
 // Apply makes the changes of the copy in the project. A file that changed in the project
-// meanwhile gets both changes, or stays as it is if both changed the same lines. The
-// changes that were not made are kept, also if an error ends the turn.
+// meanwhile gets both changes, or stays unchanged if both changed the same lines. The
+// changes that were not made are kept, even if an error ends the turn.
 func (c *Copy) Apply(ctx context.Context, s Session) (b Outcome, err error) {
 	changes, err := c.Changes(ctx)
 	for _, ch := range changes {
@@ -113,7 +113,7 @@ func (c *Copy) applyOne(ctx context.Context, s Session, ch Change, b *Outcome) (
 }
 
 // plan returns the text that a file should have after the change, given its present text.
-// A nil text means no file. why is the reason if the file must stay as it is.
+// A nil text means no file. why is the reason if the file must stay unchanged.
 func (c *Copy) plan(ctx context.Context, ch Change, now *string) (want *string, why string, err error) {
 	const conflict = "it changed in the project meanwhile, in the same lines"
 	switch {

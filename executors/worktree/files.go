@@ -138,8 +138,8 @@ func staysInside(name, target string) bool {
 		filepath.IsLocal(filepath.Join(filepath.Dir(name), target))
 }
 
-// copyContent copies a regular file with its mode and time. It skips a file that is gone or
-// is no regular file any more.
+// copyContent copies a regular file with its mode and time. It skips a file that no longer
+// exists or is no longer regular.
 func copyContent(from, to *os.Root, name string) (n int64, err error) {
 	src, err := from.OpenFile(name, os.O_RDONLY|nonblock, 0)
 	if err != nil {

@@ -133,7 +133,7 @@ func (c *Copy) initMeta(ctx context.Context) error {
 	if err := c.initRepository(ctx, c.Meta); err != nil {
 		return err
 	}
-	// This file wins over all others. Contents are stored as they are.
+	// This file wins over all others. Contents are stored unchanged.
 	const raw = "* -text -filter -ident -working-tree-encoding !eol\n"
 	if err := os.WriteFile(filepath.Join(c.Meta, "info", "attributes"), []byte(raw), 0o600); err != nil {
 		return err

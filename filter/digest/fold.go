@@ -11,7 +11,7 @@ import (
 type fold struct {
 	pattern   *text.Pattern
 	state     string // the state of all names; "" means that the second group of the pattern is the state
-	keepFirst int    // number of matches that stay as they are
+	keepFirst int    // number of matches that stay unchanged
 }
 
 // Limits of the names of a fold.

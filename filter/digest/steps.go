@@ -40,8 +40,8 @@ var testFailureLines = text.CompileOnce(
 // cut off.
 const stepTime = `^(?:\d+\.\d+ )?`
 
-// maxSteps limits the steps that run at once. maxStepWarnings limits the lines
-// kept of a step that succeeded.
+// maxSteps limits the steps that run at the same time. maxStepWarnings limits
+// the lines kept of a step that succeeded.
 const (
 	maxSteps        = 200
 	maxStepWarnings = 20

@@ -27,7 +27,7 @@ func similarItemsMark(n int) []byte { return fmt.Appendf(nil, "... (%d%s", n, si
 
 // foldJSON removes the items of arrays that resemble others: those without a
 // new field, and without a new value of a field that has few values. The rest
-// stays as it is written.
+// stays as written.
 func foldJSON(body []byte) (short []byte, ok bool) { return foldItems(body, false) }
 
 // foldLists is foldJSON for lists whose items matter as wholes: the arrays within

@@ -21,7 +21,7 @@ type stripAnnotated struct {
 // of patterns are dropped and counted. The last line that matches
 // summary_pattern comes first. If more than long_output_threshold lines are
 // left, keep_head and keep_tail of them stay, and the lines that report
-// problems. An output without any match stays as it is.
+// problems. An output without any match stays unchanged.
 func newStripAnnotated(p strategy.Params) (strategy.Strategy, error) {
 	c := struct {
 		Patterns       []string `toml:"patterns"`

@@ -77,7 +77,7 @@ func (h *hunk) line(i int) []byte {
 	return h.text[h.ends[i-1]:h.ends[i]]
 }
 
-// writeWhole writes the hunk as it is.
+// writeWhole writes the whole hunk.
 func (h *hunk) writeWhole(write func([]byte)) {
 	write(h.header)
 	for i := range h.ends {
@@ -87,7 +87,7 @@ func (h *hunk) writeWhole(write func([]byte)) {
 
 // writeTrimmed writes the hunk with less context, as git would with a smaller
 // --unified. If lines between two changes are left out, they become two hunks.
-// An incomplete hunk stays as it is, since the numbers of its lines are
+// An incomplete hunk stays unchanged, since the numbers of its lines are
 // uncertain.
 func (h *hunk) writeTrimmed(context int, write func([]byte)) {
 	old, new := 0, 0

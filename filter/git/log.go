@@ -172,7 +172,7 @@ func (g *logPass) handleHeader(text []byte) {
 	switch {
 	case len(text) == 0:
 		g.position = logSubject
-	case bytes.HasPrefix(text, []byte("tree ")): // --format=raw stays as it is
+	case bytes.HasPrefix(text, []byte("tree ")): // --format=raw stays unchanged
 		g.commit.open, g.position = false, logOutside
 		g.diff.Line(slices.Concat([]byte("commit "), g.commit.fullHash))
 		g.diff.Line(text)

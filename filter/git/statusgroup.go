@@ -19,7 +19,7 @@ type statusEntries struct {
 	grouped           bool           // an earlier pass joined them
 	groups            map[string]int // number of files by key, for entries that are not in lines
 	order             []string       // keys of groups in order
-	tracked           int            // entries, also those that are not in lines
+	tracked           int            // entries, including those that are not in lines
 	untracked         int            // the same, untracked or ignored in the short format
 }
 

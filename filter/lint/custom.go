@@ -7,10 +7,10 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// customPass groups diagnostics whose place and rule are found by patterns.
-// A place holds for the rules after it. A diagnostic ends at a blank line, or
-// at the next place if it has a place and a rule. Lines without either stay as
-// they are.
+// customPass groups diagnostics whose place and rule are found by patterns. A
+// place holds for the rules after it. A diagnostic ends at a blank line, or at
+// the next place if it has a place and a rule. Lines without either stay
+// unchanged.
 type customPass struct {
 	*groupingPass
 	lines       []byte // the lines of the current diagnostic, with line feeds

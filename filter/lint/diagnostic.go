@@ -49,7 +49,7 @@ type diagnostic struct {
 	inRelated     bool // a related place came
 }
 
-// Limits of a diagnostic that stays as it is.
+// Limits of a diagnostic that stays unchanged.
 const (
 	maxLines     = 60       // lines of a diagnostic that stay; after them only notes and problems do
 	maxNoteLines = 140      // lines in all

@@ -1,7 +1,7 @@
 // Package lint holds the strategy group_by_rule, which writes each message of a
 // linter or compiler once, grouped by rule, with all its places.
 //
-// Errors of compilers stay as they are.
+// Errors of compilers stay unchanged.
 package lint
 
 import "github.com/zeph-acp/zeph-acp/filter/strategy"

@@ -22,9 +22,9 @@ type groupByRule struct {
 
 // newGroupByRule makes the strategy "group_by_rule". It recognises the formats
 // of common compilers and linters; location_pattern and rule_pattern, with a
-// group each, describe another one. Errors of compilers come first and stay as
-// they are, the first max_errors with their code. Other diagnostics are grouped
-// by severity, rule and message, with all places.
+// group each, describe another one. Errors of compilers come first and stay
+// unchanged, the first max_errors with their code. Other diagnostics are
+// grouped by severity, rule and message, with all places.
 //
 // Lines that match noise are dropped. Commands printed by a build tool, which
 // match echo, are dropped unless an error follows. The first and last of
@@ -103,7 +103,7 @@ func (s *groupByRule) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 }
 
 // groupingPass filters the lines of one output. Diagnostics of several lines are
-// collected in cur. Errors of compilers go to the body as they are, other
+// collected in cur. Errors of compilers go to the body unchanged, other
 // diagnostics to the store. Noise is dropped, and other lines stay where they
 // are among the errors.
 type groupingPass struct {
@@ -126,7 +126,7 @@ type groupingPass struct {
 	lastInBody         bool       // the last diagnostic went to the body
 	notes              shownNotes // of the last error
 	mutedLines         int        // omitted lines of these notes
-	unchanged          bool       // the input stays as it is, mostly as the result of an earlier pass
+	unchanged          bool       // the input stays unchanged, mostly as the result of an earlier pass
 	inProgram          bool       // the built program is writing
 
 	seenCounts map[string]bool // see countedBefore

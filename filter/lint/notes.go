@@ -6,7 +6,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// maxNotesFull is how many notes of an error show other people's code, or stand at
+// maxNotesFull is how many notes of an error show other people's code, or are at
 // one place. More of them are mostly attempts of the compiler.
 const maxNotesFull = 3
 

@@ -50,7 +50,7 @@ type findingStore struct {
 	seed       maphash.Seed
 	size       int    // memory of the groups, about, in bytes
 	counts     [4]int // diagnostics by severity
-	rules      int    // groups in all, also written ones
+	rules      int    // groups in all, including written ones
 	keyBuffer  []byte
 	ruleNames  map[string]string   // rules by the shape of a message
 	knownFiles map[string]struct{} // file names that stood above places

@@ -113,7 +113,7 @@ func (g *pathDirs) add(path []byte) {
 	d.names = append(d.names, g.names.clone(path[at:]))
 }
 
-// addSingle adds a path that stays on a line of its own.
+// addSingle adds a path that stays on its own line.
 func (g *pathDirs) addSingle(path []byte) {
 	g.order = append(g.order, &pathDir{names: [][]byte{g.names.clone(path)}})
 }

@@ -35,7 +35,7 @@ type substitute struct {
 //
 // Each of normalize_patterns is a regular expression, or a table of a pattern
 // and its replacement. Their matches do not count in the comparison. If only is
-// set, lines that do not match it stay as they are.
+// set, lines that do not match it stay unchanged.
 func newDedup(p strategy.Params) (strategy.Strategy, error) {
 	c := struct {
 		Normalize []any  `toml:"normalize_patterns"`

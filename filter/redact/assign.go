@@ -196,7 +196,7 @@ func (m *Stream) scanElsewhere(l []byte, v assignedValue, n nameClass, separator
 	}
 }
 
-// belowName is the name of a credential whose value is on a line of its own.
+// belowName is the name of a credential whose value is on its own line.
 type belowName struct {
 	line    int       // number of that line
 	class   nameClass // of the name

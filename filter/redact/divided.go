@@ -11,7 +11,7 @@ const maxDivided = 256
 // Divided returns the kinds of credentials in a text whose values are divided by white
 // space, such as a token on two lines. It finds values that are learned, and those that
 // are recognised by their own shape and look random. The words of a sentence are joined
-// too, so names such as "password" are no evidence.
+// too, so names such as "password" are not evidence.
 func (s *Scanner) Divided(text string) (kinds []string) {
 	words := bytes.Fields([]byte(text))
 	if s.hasLearned(bytes.Join(words, nil)) {

@@ -54,7 +54,7 @@ func evidence(v []byte) int {
 	letter, digit := uniformCosts[size], uniformCosts[size]-uniformCosts[10]
 	sum, before := 0, uint8(startSign)
 	for i := 0; i < len(v); i++ {
-		if before == startSign { // a number is no evidence
+		if before == startSign { // a number is not evidence
 			i = text.DigitSet.SkipRun(v, i)
 			if i == len(v) {
 				break

@@ -49,8 +49,8 @@ type hit struct {
 }
 
 // Stream starts the scan of one output. Masked lines go to next. A nil Scanner
-// passes lines on as they are. seen collects the lines passed to next, unless
-// it is nil.
+// passes lines on unchanged. seen collects the lines passed to next, unless it
+// is nil.
 func (s *Scanner) Stream(next func([]byte), seen *Seen) *Stream {
 	m := &Stream{next: next}
 	m.reset(s)

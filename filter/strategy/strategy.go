@@ -28,7 +28,7 @@ type Confidence uint8
 const (
 	Full     Confidence = iota // the output was recognised
 	Partial                    // a heuristic: useful lines may be missing
-	Fallback                   // the output was not recognised and stays as it is
+	Fallback                   // the output was not recognised and stays unchanged
 )
 
 // String returns the name used in metrics.
@@ -47,7 +47,7 @@ type Run struct {
 }
 
 // Strategy is the method of a rule, with its parameters. It is immutable and
-// used for many outputs at once.
+// used for many outputs concurrently.
 type Strategy interface {
 	// Begin starts the filtering of one output.
 	Begin(run Run, out *text.Lines) Pass

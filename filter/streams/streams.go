@@ -27,8 +27,8 @@ func (divider) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 	return p
 }
 
-// maxStreams limits the streams of an output. Lines of further streams stay as
-// they are.
+// maxStreams limits the streams of an output. Lines of further streams stay
+// unchanged.
 const maxStreams = 200
 
 // maxTail limits the lines about the end of a stream.

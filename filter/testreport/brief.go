@@ -10,7 +10,7 @@ import (
 // briefFailures shortens the failures after the first ones to their names and reasons.
 type briefFailures struct {
 	text      []byte // a line for each failure that ended
-	count     int    // those failures, also ones without a line
+	count     int    // those failures, including ones without a line
 	name      []byte // of the current failure
 	reason    []byte // of the current failure
 	firstLine []byte // of the current failure; stands for a missing reason

@@ -114,7 +114,7 @@ func (p *pytestTests) handleProgress(l []byte) bool {
 	return false
 }
 
-// maxRunning limits the tests that run at once, which is the number of workers.
+// maxRunning limits the tests that run at the same time, which is the number of workers.
 const maxRunning = 64
 
 // start adds a test that began.

@@ -79,7 +79,7 @@ func (l *Lines) flush() {
 }
 
 // Feed calls do with all lines written from now on, whole and with their line
-// feeds. If there are many, do runs on a goroutine of its own. stop and
+// feeds. If there are many, do runs on its own goroutine. stop and
 // [Lines.EndFeed] end the feed and wait for do; both may be called. do must not
 // keep text.
 func (l *Lines) Feed(do func(text []byte)) (stop func()) {

@@ -16,8 +16,8 @@ const MaxLine = 64 << 10
 // overwritten in place stays, and runs of blank lines become one. It is an
 // io.Writer; call End after the last write.
 //
-// An overwritten state that reports a problem becomes a line of its own, since
-// some tools print errors between two states of a progress bar.
+// An overwritten state that reports a problem becomes its own line, since some
+// tools print errors between two states of a progress bar.
 type Sanitizer struct {
 	// Emit receives each line, without its line feed. The line is valid until
 	// Emit returns.
@@ -127,7 +127,7 @@ func (s *Sanitizer) pieceLength(line []byte) int {
 	return n
 }
 
-// PlainByte reports the bytes that stay as they are.
+// PlainByte reports the bytes that stay unchanged.
 var PlainByte = func() (table [256]bool) {
 	for b := range table {
 		table[b] = b == '\t' || b >= ' ' && b != 0x7f
@@ -348,7 +348,7 @@ func HasControls[T string | []byte](line T) bool {
 }
 
 // WithoutControls returns a sanitised text. A text without control characters
-// stays as it is.
+// stays unchanged.
 func WithoutControls(text string) string {
 	if !strings.Contains(text, "\r") && !TextHasControls(text) {
 		return text

@@ -14,8 +14,8 @@ import (
 const Page = "https://login.example/start?x=1"
 
 // Asks returns a server of a revision whose tools ask the user: form asks for a name and
-// a color, two asks two questions at once, page asks to open Page. Each returns the
-// answers. The tool required fails until the user has opened a page of this program.
+// a color, two asks two questions at the same time, page asks to open Page. Each returns
+// the answers. The tool required fails until the user has opened a page of this program.
 func Asks(revision string) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "asks", Version: "1"}, &mcp.ServerOptions{SupportedProtocolVersions: []string{revision}})
 	form := &mcp.ElicitParams{Mode: "form", Message: "Who are you?\u202e\x1b[2J", RequestedSchema: json.RawMessage(`{"type":"object","properties":{

@@ -17,8 +17,8 @@ import (
 // Behaviour is the variable that makes a program a server, and says how it behaves:
 // "serve" is an ordinary server, "bare" one without a banner, "catalogue" one with 300
 // tools, "library" one with prompts and resources, "images" one whose results are images,
-// and "asks: REVISION" one of that revision that asks the user; "exit" ends at once, and
-// "hostile: HABIT" is a server with a bad habit.
+// and "asks: REVISION" one of that revision that asks the user; "exit" ends immediately,
+// and "hostile: HABIT" is a server with a bad habit.
 const Behaviour = "FAKE_MCP"
 
 // Serve serves on stdin and stdout until they end.
@@ -43,7 +43,7 @@ func Serve(behaviour string) {
 		_ = Server().Run(context.Background(), &mcp.StdioTransport{})
 		return
 	}
-	fmt.Println("server is starting …") // as many do, although it is no message
+	fmt.Println("server is starting …") // as many do, although it is not a message
 	s := Server()
 	switch behaviour {
 	case "catalogue":

@@ -43,7 +43,7 @@ func serveHostile(habit string) {
 }
 
 func (h *hostile) write(text string) {
-	_, _ = io.WriteString(h.out, text) // the client may be gone
+	_, _ = io.WriteString(h.out, text) // the client may have disconnected
 	_ = h.out.Flush()
 }
 

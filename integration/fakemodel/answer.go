@@ -152,7 +152,7 @@ func pieces(text string) []string {
 	return out
 }
 
-// Stream sends text in writes that end anywhere, also within a character.
+// Stream sends text in writes that end anywhere, even within a character.
 func Stream(w http.ResponseWriter, text string) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	size := max(97, len(text)/40)

@@ -165,7 +165,7 @@ func (td *TestDir) Return() (changed []string, err error) {
 	return changed, td.remove()
 }
 
-// remove deletes the directory, also parts that scripts have made unwritable.
+// remove deletes the directory, including parts that scripts have made unwritable.
 func (td *TestDir) remove() error {
 	err := filepath.WalkDir(td.Root, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {

@@ -90,8 +90,8 @@ type Client struct {
 	// ShowCompactions reports whether the client shows updates of kind
 	// compaction_update, and Notices whether it shows notices.
 	ShowCompactions, Notices bool
-	// StreamTerminals reports that the client has no terminals of its own but
-	// shows those that an agent streams (_meta.terminal_output).
+	// StreamTerminals reports that the client has no terminals but shows those
+	// that an agent streams (_meta.terminal_output).
 	StreamTerminals bool
 }
 

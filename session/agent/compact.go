@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// defaultCompactAt is the default of compact_at, also for a compaction on
+	// defaultCompactAt is the default of compact_at, even for a compaction on
 	// demand while the automatic one is off.
 	defaultCompactAt = 0.75
 	// maxSummaries limits the number of summaries in a turn.
@@ -25,7 +25,7 @@ const (
 // Divisors of room.messages: the parts of it that each use may take.
 const (
 	latestShare    = 3  // the results of the last rounds, if they are truncated
-	keptShare      = 5  // the messages that stay as they are
+	keptShare      = 5  // the messages that stay unchanged
 	promptsShare   = 5  // the user's prompts in the digest
 	summaryShare   = 8  // the summary in the digest
 	knowledgeShare = 12 // one entry of knowledge in the digest; no entry is added to more

@@ -266,7 +266,7 @@ func (t *turn) showStart(ctx context.Context, d executors.Delegation) error {
 	})
 }
 
-// showIdle shows the client that the child session is idle, also after a cancel.
+// showIdle shows the client that the child session is idle, even after a cancel.
 func (t *turn) showIdle(ctx context.Context, reason acp.StopReason) {
 	parent := t.inner.parent
 	if parent.SendAs == nil {

@@ -31,7 +31,7 @@ func (c *innerTurns) begin(ctx context.Context, caller string) (innerCtx context
 }
 
 // CancelInner cancels an inner turn, by the caller id of its calls. The turn that it
-// belongs to goes on. It has no effect if no such turn runs.
+// belongs to continues. It has no effect if no such turn runs.
 func (a *Agent) CancelInner(caller string) {
 	a.innerTurns.mu.Lock()
 	cancel := a.innerTurns.cancels[caller]

@@ -74,7 +74,7 @@ func (t *turn) readLinks(ctx context.Context, prompt []acp.ContentBlock) (map[in
 }
 
 // runCommands runs commands of the shell in the order of their parts of the prompt, and adds
-// their outputs to texts. The part of a command that was denied or failed stays as it is.
+// their outputs to texts. The part of a command that was denied or failed stays unchanged.
 func (t *turn) runCommands(ctx context.Context, commands, texts map[int]string) error {
 	if _, ok := executors.Find(t.tools, "bash"); !ok {
 		return nil

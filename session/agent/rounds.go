@@ -81,7 +81,7 @@ func (t *turn) askToContinue(ctx context.Context, rounds int) (why string, err e
 	return why, t.endQuestion(ctx, question.ToolCallID, status, text, err)
 }
 
-// endQuestion shows the outcome of a question, also after a cancel, and returns
+// endQuestion shows the outcome of a question, even after a cancel, and returns
 // err.
 func (t *turn) endQuestion(ctx context.Context, id string, status acp.ToolStatus, text string, err error) error {
 	b := acp.TextBlock(text)

@@ -61,7 +61,7 @@ func (t *turn) addSteer(ctx context.Context, content []acp.ContentBlock) (refuse
 	return nil, nil
 }
 
-// resetLimits lets the limits on rounds and repetitions begin anew, as a prompt does.
+// resetLimits restarts the limits on rounds and repetitions, as a prompt does.
 func (t *turn) resetLimits() {
 	t.allowedRounds, t.doom = 0, doom{}
 }

@@ -36,7 +36,7 @@ type turn struct {
 	questions questions
 	meter     llm.Meter // of history
 	spoke     bool      // the last answer had text
-	stops     int       // how often hooks made it go on
+	stops     int       // how often hooks made it continue
 
 	allowedRounds          int  // the number of rounds before the next question; 0 means max_tool_iterations
 	summaries, compactions int  // so far
@@ -120,7 +120,7 @@ func (t *turn) refresh() {
 }
 
 // atLimit stops a turn that has no room or no rounds left. The reason is empty if the
-// turn goes on.
+// turn continues.
 func (t *turn) atLimit(ctx context.Context, iteration int) (acp.StopReason, error) {
 	if full, size := t.overBudget(); full > 0 {
 		more := "raise agent.context_budget_tokens"
@@ -151,7 +151,7 @@ func (t *turn) answerWithRetry(ctx context.Context) (answer, error) {
 }
 
 // actOn runs the calls of an answer, or ends the turn if it has no calls. The reason is
-// empty if the turn goes on.
+// empty if the turn continues.
 func (t *turn) actOn(ctx context.Context, got answer) (acp.StopReason, error) {
 	switch got.stop {
 	case llm.StopMaxTokens:

@@ -1,9 +1,8 @@
 // Package llm is the contract of a language model: messages in, a stream of events out.
 //
-// Start with [Model]. Package provider returns models. The adapters are its
-// siblings; wire and textcalls are the code that they share. Functions such as
-// [AcceptsImages], [Levels] and [Cost] return the capabilities of a model, also of a wrapped
-// one: see [As].
+// Start with [Model]. Package provider returns models. The adapters are its siblings; wire
+// and textcalls are the code that they share. Functions such as [AcceptsImages], [Levels]
+// and [Cost] return the capabilities of a model, including a wrapped one: see [As].
 //
 // It promises that a stream ends with a Stop event or with an error, never with
 // silence. A provider's failure is a [*Error] that names the provider, the status and

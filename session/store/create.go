@@ -86,8 +86,8 @@ func hasLeftovers(path string) bool {
 }
 
 // publish writes a new database under another name and renames it to path. So the file
-// appears at once and whole, and a power failure cannot damage it. SQLite would
-// sync its files four times for the same.
+// appears as a whole, and a power failure cannot damage it. SQLite would sync its
+// files four times for the same.
 func publish(path string) error {
 	removeStale(path)
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+newSuffix+"*") // 0600

@@ -107,7 +107,7 @@ func (h *handle) newOverflow(session, id string, now int64) (entry int64, exists
 }
 
 // addParts adds data after the first parts of an entry, and returns the number
-// of new parts. That is at least one, also for an empty text.
+// of new parts. That is at least one, even for an empty text.
 func (h *handle) addParts(entry int64, first int, data []byte) (n int, err error) {
 	for ; len(data) > 0 || first+n == 0; n++ {
 		chunk := data[:min(len(data), partSize)]

@@ -20,9 +20,9 @@
 // and so on. The file is left unchanged, and the next use tries again: if the file
 // is locked, damaged or newer, after a few seconds at the earliest.
 //
-// Why does no method stop at once when ctx is done? A context ends the wait for
-// another caller. A statement that has begun runs to its end, which BusyTimeout
-// limits, so that a caller always learns whether it was committed.
+// Why does no method stop immediately when ctx is done? A context ends the wait
+// for another caller. A statement that has begun runs to its end, which
+// BusyTimeout limits, so that a caller always learns whether it was committed.
 //
 // SQLite drops the end of a damaged write-ahead log without an error, as after a
 // power failure. So that end is read before SQLite opens the file, and Loss
@@ -85,7 +85,7 @@ type DB struct {
 }
 
 // recentFailure is the failure of an attempt. Until the given time it is returned without
-// another attempt. The zero value is no failure.
+// another attempt. The zero value means no failure.
 type recentFailure struct {
 	err   error
 	until time.Time
@@ -125,7 +125,7 @@ func (db *DB) Open(ctx context.Context) error {
 		}
 		host()
 		if h.readOnly || walHasCommits(h.path) {
-			return h.checkVersion() // compiles its query anew: a migration changes the schema
+			return h.checkVersion() // compiles its query again: a migration changes the schema
 		}
 		return h.startWAL()
 	})
@@ -238,8 +238,8 @@ func (db *DB) handle() (*handle, error) {
 }
 
 // newFailure returns the failure of an attempt, to be returned for a while if another
-// attempt would be slow. Otherwise it returns the zero value: a full disk, which fails at
-// once, may have room again.
+// attempt would be slow. Otherwise it returns the zero value: a full disk, which fails
+// immediately, may have room again.
 func (db *DB) newFailure(err error) recentFailure {
 	if u, ok := errors.AsType[*UnusableError](err); ok && (u.locked() || u.damaged() || u.newer()) {
 		return recentFailure{err, db.now().Add(retryAfter)}

@@ -120,7 +120,7 @@ func (db *DB) ReleaseTask(ctx context.Context, id int64, holder string) error {
 	return db.Release(ctx, taskLease(id), holder)
 }
 
-// PutTask stores a task, in the place of the one with its name and directory. It returns
+// PutTask stores a task, in place of the one with its name and directory. It returns
 // ErrManyTasks if the task is new and limit tasks will be due already.
 func (db *DB) PutTask(ctx context.Context, t Task, limit int) (replaced bool, err error) {
 	err = db.write(ctx, func(h *handle) error {
@@ -231,7 +231,7 @@ func (db *DB) BeginRun(ctx context.Context, t Task, next time.Time) (r Run, err 
 	return r, err
 }
 
-// ContinueRun stores that another process goes on with a run.
+// ContinueRun stores that another process continues a run.
 func (db *DB) ContinueRun(ctx context.Context, run int64) error {
 	return db.changeRun(ctx, "UPDATE task_runs SET attempts = attempts + 1 WHERE n = ? AND ended = 0", run)
 }

@@ -127,7 +127,7 @@ func (w *walReader) header(b []byte) int {
 // frame reads a whole frame, which begins at an offset of the file.
 //
 // SQLite writes the header of a frame before its page. A process that is killed in
-// between leaves a torn frame, which is no damage. So a frame after the damage counts
+// between leaves a torn frame, which is harmless. So a frame after the damage counts
 // only if its checksum, or that of a later frame, fits the frame before it.
 func (w *walReader) frame(b []byte, at int64) {
 	if !w.valid && w.salts == [8]byte{} { // the header is lost: the first frame is of the newest generation

@@ -5,9 +5,9 @@
 // that passed while no process lived is made up for once. Tasks run one after another.
 //
 // Before a run begins, it is stored together with the task's next time, so no time is run
-// twice. If the process dies, the run stays open, and another process goes on with it: in
-// the same session, whose log shows the calls that were made. After [maxAttempts] processes
-// the run is given up, since the task itself may have ended them.
+// twice. If the process dies, the run stays open, and another process continues it: in the
+// same session, whose log shows the calls that were made. After [maxAttempts] processes the
+// run is given up, since the task itself may have ended them.
 //
 // Without tasks the package uses no timer, and a process asks the database once at its
 // start and then at most once a minute, when a turn begins.

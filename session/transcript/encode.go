@@ -12,7 +12,7 @@ import (
 // largeAttachment is the size from which Encode copies an attachment separately, in bytes.
 const largeAttachment = 64 << 10
 
-// Encode is json.Marshal, except that it leaves "<", ">" and "&" unescaped, also in the
+// Encode is json.Marshal, except that it leaves "<", ">" and "&" unescaped, even in the
 // JSON of models, and copies a large attachment only once.
 func Encode(e Event) ([]byte, error) {
 	p, ok := e.(Prompt)

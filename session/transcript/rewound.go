@@ -149,7 +149,7 @@ func isSetting(e Event) bool {
 
 // Turn is a turn of the conversation that counts.
 type Turn struct {
-	Number    int // from 1, also of the turns that were rewound
+	Number    int // from 1, including the turns that were rewound
 	MessageID string
 	Text      string // the text that the user typed
 }

@@ -105,7 +105,7 @@ func (c *Checker) Tool(name string) bool {
 	return ok
 }
 
-// find returns a tool, also one that a rule hides or that an MCP server would have.
+// find returns a tool, including one that a rule hides or that an MCP server would have.
 func (c *Checker) find(name string) (executors.Tool, bool) {
 	if t, ok := executors.Find(c.chain.Tools(), name); ok {
 		return t, true
@@ -182,7 +182,7 @@ func (c *Checker) Check(ctx context.Context, tool string, input json.RawMessage)
 	}
 	out.Input = call.Input
 	out.judge(call, res)
-	if c.partial && out.Decision != Invalid { // that the rest of the input is missing is no news
+	if c.partial && out.Decision != Invalid { // the rest of the input is known to be missing
 		out.Fails = ""
 	}
 	return out, nil

@@ -52,8 +52,8 @@ func (i *idle) end() {
 	i.work, i.timer = nil, nil
 }
 
-// run does the work in its order. It returns at once if an earlier run, whose pause ended as
-// the request came, has taken the work over.
+// run does the work in its order. It returns immediately if an earlier run, whose pause
+// ended as the request came, has taken the work over.
 func (i *idle) run() {
 	i.mu.Lock()
 	busy := i.busy

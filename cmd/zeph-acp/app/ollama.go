@@ -11,7 +11,7 @@ import (
 const (
 	ollamaHost = "OLLAMA_HOST"
 	// probeTimeout limits the wait of a session for an Ollama's answer. Where no
-	// server listens, the connection fails at once.
+	// server listens, the connection fails immediately.
 	probeTimeout = 200 * time.Millisecond
 	// probeFound and probeMissed are how long a result is reused.
 	probeFound  = time.Minute

@@ -39,8 +39,8 @@ func (r rules) appliedTo(cfg config.Config) config.Config {
 // to close. It also detects changes of a file on the network, of one that is
 // replaced, and of one that appears later.
 //
-// A file that has mistakes, is being written or is gone changes nothing. So an
-// unreadable file never allows a call.
+// A file that has mistakes, is being written or was removed changes nothing. So
+// an unreadable file never allows a call.
 type rulesFile struct {
 	file  string                         // if empty, the rules never change
 	start config.Config                  // the configuration at the start
@@ -50,7 +50,7 @@ type rulesFile struct {
 
 	mu          sync.Mutex
 	rules       rules
-	loadedStamp config.Stamp // of the file that was last loaded, also if it had mistakes
+	loadedStamp config.Stamp // of the file that was last loaded, even if it had mistakes
 	newStamp    config.Stamp // of a newer file that is not loaded yet
 	newSince    time.Time    // when that one was first seen
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// closeTasks limits the wait for a scheduled task when the process ends. Its run goes on in
-// another process.
+// closeTasks limits the wait for a scheduled task when the process ends. Its run continues
+// in another process.
 const closeTasks = 700 * time.Millisecond
 
 // Tasks returns the runner of scheduled tasks. The tasks are run by a.RunTask.

@@ -56,7 +56,7 @@ func (a *App) FindMessages(
 	return found, unread, err
 }
 
-// Masked returns a function that redacts the credentials in a text, also where those in
+// Masked returns a function that redacts the credentials in a text, even where those in
 // results are not masked.
 func (a *App) Masked() func(text string) string {
 	return a.filters.mask(filter.Security{Enabled: true, ExtraPatterns: a.Config.Tools.Filters.Security.ExtraPatterns})

@@ -87,7 +87,7 @@ func (a *App) newAgent(s session.Setup, terminals *ideproxy.Terminals) (session.
 			if !st.skills.Waiting() { // else the user is asked about some of them first
 				st.system.ready(s.Model())
 			}
-			st.memory.Refresh(context.Background()) // also for /tools, which is no turn of the agent
+			st.memory.Refresh(context.Background()) // also for /tools, which is not a turn of the agent
 		},
 		Agent: turns,
 	}, nil
@@ -129,7 +129,7 @@ type sessionDirs struct {
 	home    string           // absolute; empty means unknown
 	private *workspace.Own   // the private files, hidden in both
 	temp    string           // for temporary files; empty means the system's directories
-	copyTop string           // the directory of a copy, which no setting opens to commands; empty if this is no copy
+	copyTop string           // the directory of a copy, which no setting opens to commands; empty if this is not a copy
 	// toRuleNames replaces the names of files in a text by those that rules use; nil changes no
 	// name.
 	toRuleNames func(text string) string

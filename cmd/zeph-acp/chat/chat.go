@@ -177,7 +177,7 @@ func (c *Chat) nextPrompt(stop acp.StopReason, err error) []acp.ContentBlock {
 	if refused, ok := errors.AsType[*jsonrpc2.Error](err); ok {
 		failure = refused.Message
 	} else if err != nil {
-		return nil // the agent is gone
+		return nil // the agent has exited
 	}
 	c.screen.Idle(stop, failure)
 	for waited := false; ; waited = true {

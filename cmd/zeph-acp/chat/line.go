@@ -77,8 +77,8 @@ func (c *Chat) closeLine() {
 	_, _ = io.WriteString(os.Stdout, "\r\x1b[K")
 }
 
-// Abort ends all processes of the conversation at once, and restores the terminal. It is for
-// a user who does not want to wait for Run any longer.
+// Abort ends all processes of the conversation immediately, and restores the terminal. It is
+// for a user who does not want to wait for Run any longer.
 func (c *Chat) Abort() {
 	c.Turn.Abort()
 	c.mu.Lock()
@@ -154,8 +154,8 @@ func (c *Chat) onEnter() {
 	}
 }
 
-// readText returns the next text that the user types. A line that ends in a backslash goes on in
-// the next one.
+// readText returns the next text that the user types. A line that ends in a backslash continues
+// in the next one.
 func (c *Chat) readText() (string, error) {
 	var before string
 	for {

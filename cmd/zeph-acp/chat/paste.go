@@ -124,8 +124,8 @@ func (p *pasteReader) convert() {
 }
 
 // endsLater reports whether the mark at the beginning of raw is a part of the pasted text:
-// another one follows that has no beginning of its own. Most terminals remove such marks, but
-// a text with one could otherwise type keys. Only the input that has arrived shows this.
+// another one follows that has no matching beginning. Most terminals remove such marks, but a
+// text with one could otherwise type keys. Only the input that has arrived shows this.
 func (p *pasteReader) endsLater() bool {
 	rest, ok := bytes.CutPrefix(p.raw, pasteEnd)
 	text, _, again := bytes.Cut(rest, pasteEnd)

@@ -286,7 +286,7 @@ func (l *Loaded) checkAllowedPaths(f *Findings) {
 	}
 }
 
-// unusableDir returns the reason why a path is no directory that can be used; "" if it is one.
+// unusableDir returns the reason why a path cannot be used as a directory; "" if it is one.
 func unusableDir(path string) string {
 	info, err := os.Stat(path)
 	switch {

@@ -59,7 +59,7 @@ type check struct {
 	run  func(ctx context.Context) []Finding
 }
 
-// Examine runs all checks at once and returns their findings in a fixed order.
+// Examine runs all checks concurrently and returns their findings in a fixed order.
 func (d *Doctor) Examine(ctx context.Context) []Finding {
 	ctx, cancel := context.WithTimeout(ctx, d.Timeout)
 	defer cancel()
@@ -98,8 +98,8 @@ type examination struct {
 	app     *app.App            // nil without loaded
 }
 
-// all runs the checks. One that does not end in time is a warning, and goes on in the
-// background: reading a disk cannot be interrupted.
+// all runs the checks. One that does not end in time is a warning, and keeps running
+// in the background: reading a disk cannot be interrupted.
 func (e *examination) all(ctx context.Context, checks []check) []Finding {
 	results := make([]chan []Finding, len(checks))
 	for i, c := range checks {
@@ -186,7 +186,7 @@ func (e *examination) scanner() *redact.Scanner {
 	return s
 }
 
-// shortSecret is the length, in bytes, below which a value is no secret.
+// shortSecret is the length, in bytes, below which a value is not treated as a secret.
 const shortSecret = 8
 
 // secretWords returns the words of a value that may be secrets, such as the token after

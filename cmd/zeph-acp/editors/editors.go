@@ -6,8 +6,8 @@
 // configured by a program.
 //
 // It promises that a change keeps every other setting, each comment and the layout; that
-// a file that cannot be parsed is not changed; that a file is replaced at once, after a
-// copy was made; and that a second change is empty.
+// a file that cannot be parsed is not changed; that a file is replaced atomically, after
+// a copy was made; and that a second change is empty.
 //
 // Why are Lua and Lisp only printed? A call of a plugin's setup replaces the options of
 // another call, so a line that is appended would lose settings of the user.
@@ -34,7 +34,7 @@ type Editor struct {
 	kind  string              // the member "type" of an entry; empty means that entries have no type
 
 	// Of editors that are configured by a program.
-	snippet      string              // with COMMAND in the place of the quoted command
+	snippet      string              // with COMMAND in place of the quoted command
 	snippetPlace func(Places) string // the directory or file that the snippet belongs into
 
 	programs       []string

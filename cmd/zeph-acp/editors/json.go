@@ -147,8 +147,8 @@ func newline(text []byte) string {
 	return "\n"
 }
 
-// indentOf returns the indentation of the first member of an object that has a line of its
-// own; two spaces if no member has one.
+// indentOf returns the indentation of the first member of an object that has its own line;
+// two spaces if no member has one.
 func indentOf(o *hujson.Object) string {
 	for _, m := range o.Members {
 		extra := m.Name.BeforeExtra

@@ -214,8 +214,8 @@ func (a *Answer) terminal(id string) *terminalOutput {
 	return a.terminals[id]
 }
 
-// End writes the answer. The agent's own words on why it stopped the turn are no answer,
-// and neither is help.
+// End writes the answer. The agent's own words on why it stopped the turn are not an
+// answer, nor is help.
 func (a *Answer) End(stop acp.StopReason, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -131,7 +131,7 @@ func (c *client) end(id jsonrpc2.ID) {
 	}
 }
 
-// answer answers one request. If the response cannot be written, the agent is gone.
+// answer answers one request. If the response cannot be written, the agent has exited.
 func (c *client) answer(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.Request, params json.RawMessage) {
 	h, ok := methods[req.Method]
 	if !ok {

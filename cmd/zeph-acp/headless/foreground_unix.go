@@ -12,5 +12,5 @@ import (
 // in the background that does.
 func inForeground(terminal *os.File) bool {
 	group, err := unix.IoctlGetInt(int(terminal.Fd()), unix.TIOCGPGRP)
-	return err != nil || group == unix.Getpgrp() // an error: it is no terminal
+	return err != nil || group == unix.Getpgrp() // an error: it is not a terminal
 }

@@ -36,7 +36,7 @@ type Turn struct {
 	Dirs   []string    // absolute paths; the session's additional directories
 	Mode   string      // empty means the configured one
 	Model  string      // empty means the session's
-	Resume string      // the session to go on with; empty means a new one
+	Resume string      // the session to continue with; empty means a new one
 	// Started is called with the id of the session before the prompt is sent. Its error
 	// ends the turn.
 	Started func(session string) error
@@ -135,8 +135,8 @@ func (t *Turn) Run(ctx context.Context) (acp.StopReason, error) {
 	return stop, err
 }
 
-// Abort ends all processes of the turn at once and returns when they have exited.
-// It is for a user who does not want to wait for Run any longer.
+// Abort ends all processes of the turn immediately and returns when they have
+// exited. It is for a user who does not want to wait for Run any longer.
 func (t *Turn) Abort() { t.terminals.close() }
 
 // turn is the client's side of one prompt, from the start to the end.

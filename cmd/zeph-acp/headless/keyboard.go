@@ -109,7 +109,7 @@ func (k *Keyboard) readAll() {
 			case <-open:
 			}
 		}
-		if err != nil && err != io.EOF { // a terminal may go on after Ctrl-D
+		if err != nil && err != io.EOF { // a terminal may continue after Ctrl-D
 			return
 		}
 	}

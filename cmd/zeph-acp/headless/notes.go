@@ -44,7 +44,7 @@ func toolNotes(text []string) []string {
 	return text[n:]
 }
 
-// forModels matches the parts of notes that advise a model how to go on.
+// forModels matches the parts of notes that advise a model how to continue.
 var forModels = lazyregexp.New(`: read_overflow overflow:[0-9a-f-]+|` +
 	`; (go on with offset \d+|if it has to, call it again|if you need it, call for less at once)[^\]]*`)
 

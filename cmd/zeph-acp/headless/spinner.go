@@ -71,7 +71,7 @@ func (s *Screen) tick(now time.Time) {
 	if s.midLine || s.idle || s.asking || s.interrupted || now.Sub(st.wrote) < quiet && s.Below == nil {
 		return
 	}
-	if st.frame = (st.frame + 1) % len(frames); s.Below != nil { // an editor draws the line anew
+	if st.frame = (st.frame + 1) % len(frames); s.Below != nil { // an editor draws the line again
 		st.frame = int(now.Sub(st.since).Seconds()) % len(frames)
 	}
 	text := fmt.Sprintf("%c %s ", frames[st.frame], elapsed(now.Sub(st.since)))

@@ -23,12 +23,12 @@ import (
 
 // Keys are the saved keys, in the file keys.toml of the configuration
 // directory: one NAME = "KEY" for each environment variable that it replaces.
-// The methods are safe for concurrent use, also by several processes.
+// The methods are safe for concurrent use, even by several processes.
 //
 // Each lookup reads the file again, which takes some ten microseconds, so that
-// a key saved or removed by another process counts at once. The file must be
-// regular. If others may read it, it is first made 0600; if that fails, it is
-// not used. No error contains a key.
+// a key saved or removed by another process counts immediately. The file must
+// be regular. If others may read it, it is first made 0600; if that fails, it
+// is not used. No error contains a key.
 type Keys struct {
 	dir     string // the directory of the file; empty means that there is no file
 	known   map[string]bool

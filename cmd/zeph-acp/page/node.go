@@ -46,7 +46,7 @@ func Word(text string) *html.Node {
 	return Span("word", text)
 }
 
-// Section returns a part of the page with a heading of its own. Its id is unique in the
+// Section returns a part of the page with its own heading. Its id is unique in the
 // page.
 func Section(id, class, title string, kids ...*html.Node) *html.Node {
 	heading := With(El("h2", "", Text(title)), "id", id)

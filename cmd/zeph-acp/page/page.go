@@ -5,8 +5,8 @@
 //
 // It promises one file without scripts that makes no request: a Content-Security-Policy
 // allows nothing but the document's own style sheet. All texts are escaped, and control
-// characters, also those that change the direction of text, are written as "<U+202E>".
-// The caller redacts credentials.
+// characters, including those that change the direction of text, are written as
+// "<U+202E>". The caller redacts credentials.
 //
 // Why a tree of nodes and no templates? html/template adds 3.6 MB to the program: its
 // reflection keeps methods that are otherwise unused. The renderer of x/net/html is already

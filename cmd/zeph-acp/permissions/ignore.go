@@ -61,8 +61,8 @@ func (p ignorePattern) superset() []string {
 	return out
 }
 
-// variants returns the texts that a pattern stands for if "**/" is no directory, or
-// some.
+// variants returns the texts that a pattern stands for if "**/" matches no
+// directory, or some.
 func variants(text string) []string {
 	before, after, ok := strings.Cut(text, "**/")
 	if !ok {

@@ -131,7 +131,7 @@ func subject(e *audit.Entry) string {
 	return cmp.Or(e.Command, e.URL, strings.Join(e.Paths, ", "), e.Caller)
 }
 
-// node returns the lines of a diff, each in an element of its own. The signs at their
+// node returns the lines of a diff, each in its own element. The signs at their
 // beginnings stay, so that colours are not needed to read it.
 func (d Diff) node() *html.Node {
 	pre := page.El("pre", "diff")

@@ -105,7 +105,7 @@ func (f *finder) add(files []File, p command.Path, below bool) []File {
 	return append(files, file)
 }
 
-// mention appends a file whose name stands anywhere in the command, if it exists. A
+// mention appends a file whose name is anywhere in the command, if it exists. A
 // directory counts only if its name is not a part of a text.
 func (f *finder) mention(files []File, p command.Path) []File {
 	if rest, ok := strings.CutPrefix(p.Text, "~/"); ok && f.home != "" {

@@ -42,7 +42,7 @@ type Targets struct {
 // command.
 type Part struct {
 	Command *command.Command // nil if the part is not a command
-	Texts   []string         // of the command, first as it is written; or of the whole input
+	Texts   []string         // of the command, first as written; or of the whole input
 	// Computed means that only the running shell can determine a word of the
 	// command.
 	Computed bool

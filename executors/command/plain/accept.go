@@ -213,7 +213,7 @@ func (p *program) parse(b *builder, words []Word) (*parsedOptions, []File, error
 		case len(w.Values) == 0 && !w.splits && p.operands == textOperands && !p.noDoubleDash:
 			s.out.operands = append(s.out.operands, w) // likewise
 		case w.Glob && p.leadingWildcard && !strings.HasPrefix(w.Values[0], "-"), w.varies && !p.noDoubleDash:
-			s.out.operands = append(s.out.operands, w) // "--" stands before it
+			s.out.operands = append(s.out.operands, w) // "--" is before it
 		case w.Glob && !w.varies && p.operands != textOperands && strings.IndexByte("*?[", w.Values[0][0]) >= 0:
 			w.Values, w.source = []string{"./" + w.Values[0]}, "./"+w.source // never an option
 			s.out.operands = append(s.out.operands, w)
@@ -222,7 +222,7 @@ func (p *program) parse(b *builder, words []Word) (*parsedOptions, []File, error
 				return nil, nil, err
 			}
 		case !w.literal() && p.operands == textOperands && !p.noDoubleDash && p.check == nil:
-			s.out.operands = append(s.out.operands, w) // "--" stands before it
+			s.out.operands = append(s.out.operands, w) // "--" is before it
 		case !w.literal():
 			return nil, nil, fmt.Errorf("%s may be an option", w.source)
 		case w.text() == "--" && !p.noDoubleDash:

@@ -29,7 +29,7 @@ var awk = &program{options: "-F= -v=", operands: patternThenFiles, showsContents
 var awkVariable = lazyregexp.New(`^[a-z][a-z0-9_]*=`)
 
 // awkUnsafe are texts by which a program runs another one, reads or writes a file, or sees the
-// environment. They count anywhere, also in a string: versions of awk disagree about where
+// environment. They count anywhere, even in a string: versions of awk disagree about where
 // strings and regular expressions end.
 var awkUnsafe = []string{
 	"system", "getline", "extension", "ENVIRON", "ARGV", "ARGC", "PROCINFO", "SYMTAB", "FUNCTAB", "textdomain", "@", "\\\n", "\\\r",

@@ -162,7 +162,7 @@ func gitFirstOperand(words ...string) func(*parsedOptions) error {
 	}
 }
 
-// gitShownSettings matches the settings that may be shown. Other settings, also in the user's own
+// gitShownSettings matches the settings that may be shown. Other settings, even in the user's own
 // configuration, may hold tokens.
 var gitShownSettings = lazyregexp.New(`(?i)^(user|core|branch|remote|init|pull|push|fetch|merge|diff|color|commit|log|status|submodule)\.[A-Za-z0-9._/-]+$`)
 

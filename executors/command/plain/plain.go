@@ -64,7 +64,7 @@ type File struct {
 	// Follows is a pattern of the links that the program follows in the file, if that is a
 	// directory. Empty means that it follows none.
 	Follows        string
-	GNUFollowsNone bool // GNU's version of the program follows none all the same
+	GNUFollowsNone bool // GNU's version of the program follows none anyway
 }
 
 // Command is one simple command.
@@ -130,7 +130,7 @@ func Parse(script string, sh Shell, allow func(c *Command, why error) error) (*F
 	return b.form, nil
 }
 
-// bracedName matches the name of a variable in braces, which is no mark of an operator.
+// bracedName matches the name of a variable in braces, which does not mark an operator.
 var bracedName = lazyregexp.New(`\$\{[A-Za-z_][A-Za-z0-9_]*\}`)
 
 // lostExpansion returns a mark of an expansion that occurs more often in the script

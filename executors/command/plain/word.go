@@ -148,7 +148,7 @@ func (b *builder) resolve(src *syntax.Word, p *wordBuilder) (Word, error) {
 	return w, nil
 }
 
-// position is where a part stands in its word.
+// position is where a part is in its word.
 type position struct {
 	first, last bool
 	quoted      bool // in double quotes

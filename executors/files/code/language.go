@@ -17,11 +17,11 @@ type language struct {
 	// keywords are the words that may stand directly before a defined name; "*" means
 	// any word but those of neverBeforeName.
 	keywords       string
-	before         string // other bytes that may stand before a defined name
+	before         string // other bytes that may be before a defined name
 	prose          bool   // text with headings
 	unchecked      bool   // a definition needs no check before its pattern
 	comments       string // beginnings of lines that define nothing, separated by spaces
-	typeFirst      bool   // the type stands before the name
+	typeFirst      bool   // the type is before the name
 	indentedLocals bool   // indented variables belong to a function
 	typeLine       string // regex of a line that begins a type; its group is the name
 	patterns       []pattern
@@ -93,7 +93,7 @@ var kinds = sync.OnceValue(func() map[string]string {
 	}
 })
 
-// neverBeforeName are words that stand before a use of a name, and not before its
+// neverBeforeName are words that are before a use of a name, and not before its
 // definition.
 var neverBeforeName = sync.OnceValue(func() map[string]bool {
 	return setOf("and as assert await case defer delete do echo elif else from go goto if import in include instanceof is " +

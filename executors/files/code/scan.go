@@ -287,7 +287,7 @@ func indentOf(line []byte) int {
 // signature returns a definition without its keyword, name and body.
 func (sc *Scanner) signature(from int, d definition, line []byte) string {
 	at := d.end
-	if sc.language.typeFirst { // the type stands before the name
+	if sc.language.typeFirst { // the type is before the name
 		at = 0
 	}
 	text := line[at:]

@@ -224,7 +224,7 @@ func parseRules(text string) *rules {
 }
 
 // add adds the pattern of a line, if there is a valid one. A pattern without wildcards, or
-// one for an extension, goes into an index of its own.
+// one for an extension, goes into its own index.
 func (r *rules) add(line string) {
 	line = trimSpaces(line)
 	if line == "" || line[0] == '#' {

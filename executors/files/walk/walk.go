@@ -135,8 +135,8 @@ func (u *Unseen) add(p problem) {
 // HiddenNote says that zeph-acp's own files are missing from a result.
 const HiddenNote = "[zeph-acp's own files are protected and left out]"
 
-// DeniedNote says on a line of its own that n entries may not be read; it is ""
-// for 0.
+// DeniedNote says on its own line that n entries may not be read; it is "" for
+// 0.
 func DeniedNote(n int) string {
 	if n == 0 {
 		return ""
@@ -144,8 +144,7 @@ func DeniedNote(n int) string {
 	return fmt.Sprintf("\n[%s left out by deny_read or allow_read]", executors.Count(n, "entry"))
 }
 
-// String returns notes for the model, each on a line of its own after a line
-// break.
+// String returns notes for the model, each on its own line after a line break.
 func (u Unseen) String() string {
 	var b strings.Builder
 	if u.Cut {

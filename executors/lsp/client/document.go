@@ -4,8 +4,8 @@ import (
 	"time"
 )
 
-// maxOpen bounds the documents that are open at once. The one that was used least
-// recently is closed for another.
+// maxOpen bounds the documents that are open at the same time. The one that was
+// used least recently is closed for another.
 const maxOpen = 32
 
 // document is an open file.

@@ -60,7 +60,7 @@ func (s *Server) Err() error {
 	return err
 }
 
-// shutdown asks the server to exit, and waits a moment: many servers then exit at once.
+// shutdown asks the server to exit, and waits a moment: many servers then exit immediately.
 func (s *Server) shutdown() {
 	if !isClosed(s.ready) || isClosed(s.ended) {
 		return

@@ -13,8 +13,8 @@ import (
 const (
 	// maxText bounds a text of a diagnostic, in bytes.
 	maxText = 2 << 10
-	// maxProgress bounds the work that a server reports at once, and maxAnswers the
-	// answers that it does not read.
+	// maxProgress bounds the work that a server reports at the same time, and
+	// maxAnswers the answers that it does not read.
 	maxProgress = 1000
 	maxAnswers  = 64
 )

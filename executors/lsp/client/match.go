@@ -91,7 +91,7 @@ func newSince(before, now []Diagnostic, oldText, newText string) []Diagnostic {
 	if len(rest) == 0 {
 		return nil
 	}
-	// Those that are gone from their place may stand on a line that was moved.
+	// Those that are no longer in their place may be on a line that was moved.
 	gone := map[key]int{}
 	for _, d := range before {
 		if k := keyOf(d).at(strconv.Itoa(move(d.Line))); left[k] > 0 {

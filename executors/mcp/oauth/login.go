@@ -21,7 +21,7 @@ var probes = []string{
 	`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`,
 }
 
-// Login lets the user log in, also if there is a login already. send sends a request
+// Login lets the user log in, even if there is a login already. send sends a request
 // to the server; Open must be set.
 func (a *Account) Login(ctx context.Context, send func(*http.Request) (*http.Response, error)) error {
 	session := ""

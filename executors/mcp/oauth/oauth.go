@@ -5,8 +5,8 @@
 // access token, and [Account.Login] asks the user for a new one. The discovery of the
 // authorization server, the registration and PKCE are the SDK's. The package adds the
 // page to which the browser returns, and keeps the tokens: every request reads them
-// from the [Store], so that a login or logout of another process applies at once, and
-// they are renewed under the store's lock, so that a refresh token is used once.
+// from the [Store], so that a login or logout of another process applies immediately,
+// and they are renewed under the store's lock, so that a refresh token is used once.
 //
 // It promises that a login which cannot be renewed stays in the store until the user
 // logs in again or out, and that no error contains a token.

@@ -59,8 +59,8 @@ func (p *page) serve(state string) {
 	})
 }
 
-// answer answers the first request of a connection. The login goes on after the browser
-// has its answer, since the page ends with the login.
+// answer answers the first request of a connection. The login continues after the
+// browser has its answer, since the page ends with the login.
 func (p *page) answer(conn net.Conn, state string) {
 	defer conn.Close()
 	defer context.AfterFunc(p.ctx, func() { conn.Close() })()

@@ -15,7 +15,7 @@ import (
 
 const (
 	maxLogged = 200     // lines of stderr
-	maxNoise  = 20      // lines of stdout that are no messages
+	maxNoise  = 20      // lines of stdout that are not messages
 	maxLine   = 4 << 10 // bytes of a logged line
 	chunk     = 1 << 20 // the pieces in which a long line is kept
 )
@@ -84,7 +84,7 @@ func logText(line []byte) string {
 }
 
 // decode returns the messages of a line; none if it has no message. A banner
-// without a line end may stand before the first message.
+// without a line end may be before the first message.
 func decode(line []byte) []jsonrpc.Message {
 	line = bytes.TrimSpace(line)
 	if i := bytes.Index(line, []byte(`{"jsonrpc"`)); i > 0 && line[0] != '{' && line[0] != '[' {
@@ -143,7 +143,7 @@ type lineLimit struct {
 }
 
 // lines calls each with every line of r, without its end, until each returns false.
-// The end of r is no error. each may keep the line.
+// The end of r is not an error. each may keep the line.
 func lines(r io.Reader, limit lineLimit, each func(line []byte) bool) error {
 	in := bufio.NewReaderSize(r, 64<<10)
 	for {
@@ -157,7 +157,7 @@ func lines(r io.Reader, limit lineLimit, each func(line []byte) bool) error {
 	}
 }
 
-// readLine returns the next line in memory of its own. end reports that nothing
+// readLine returns the next line in its own memory. end reports that nothing
 // follows.
 func readLine(in *bufio.Reader, limit lineLimit) (line []byte, end bool, err error) {
 	var full [][]byte // pieces before line: to grow one slice would need twice the memory

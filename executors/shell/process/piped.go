@@ -13,8 +13,8 @@ import (
 )
 
 // Piped is a running program whose streams belong to the caller, such as a server
-// that speaks a protocol on them. It runs in a session of its own, like a [Process].
-// Its methods may be called concurrently. The owner calls End.
+// that speaks a protocol on them. It runs in its own session, like a [Process]. Its
+// methods may be called concurrently. The owner calls End.
 type Piped struct {
 	Stdin          *os.File // the program reads what is written here
 	Stdout, Stderr *os.File // what the program writes; read until they end
@@ -24,8 +24,8 @@ type Piped struct {
 	done       chan struct{} // closed when its session has ended
 }
 
-// StartPiped starts a program in a session of its own. It uses Path, Args, Env, Dir
-// and Reaper of prog. When the program ends, by itself too, so does the rest of its
+// StartPiped starts a program in its own session. It uses Path, Args, Env, Dir and
+// Reaper of prog. When the program ends, by itself too, so does the rest of its
 // session.
 func StartPiped(prog Program) (*Piped, error) {
 	cmd := exec.Command(prog.Path, prog.Args...)
@@ -57,8 +57,8 @@ func (s *Piped) supervise() {
 	<-s.process.exited
 	endSession(s.process.cmd.Process.Pid)
 	s.process.reaper.remove(strconv.Itoa(s.process.cmd.Process.Pid))
-	// Every process of the session is gone, so reads end by themselves unless a
-	// daemon holds the pipes.
+	// Every process of the session has exited, so reads end by themselves
+	// unless a daemon holds the pipes.
 	time.AfterFunc(drainTime, func() { stopWaiting([]*os.File{s.Stdout, s.Stderr}) })
 	close(s.done)
 }

@@ -1,4 +1,4 @@
-// Package process starts programs in sessions of their own, keeps their output,
+// Package process starts programs in their own sessions, keeps their output,
 // and ends all their processes.
 //
 // Start with [Start]. It returns a [Process] to wait for, inspect and release.
@@ -15,8 +15,8 @@
 // ended.
 //
 // Why the session and not the process group? Because timeout(1) and "set -m"
-// make groups of their own. Only Linux can list a session; on other systems
-// only the process group ends.
+// make their own groups. Only Linux can list a session; on other systems only
+// the process group ends.
 package process
 
 import (
@@ -93,7 +93,7 @@ type Process struct {
 	streams []*headTailBuffer // stdout and stderr; empty without Program.Split
 }
 
-// Start starts a program in a session of its own, with empty stdin.
+// Start starts a program in its own session, with empty stdin.
 //
 // exec.CommandContext and its WaitDelay do not suffice: between the end of the
 // program and the end of its output, the rest of its session must be stopped.
@@ -130,7 +130,7 @@ func Start(prog Program) (*Process, error) {
 	err = <-started
 	closeAll(writers)
 	if err != nil {
-		readAll(context.Background(), p.receive) // reads end at once
+		readAll(context.Background(), p.receive) // reads end immediately
 		closeAll(readers)
 		p.removeTemp()
 		return nil, err

@@ -33,7 +33,7 @@ func closeAll(files []*os.File) {
 // be late.
 type readFunc func(ctx context.Context, sink func(i int, chunk []byte))
 
-// readEach reads each file in a goroutine of its own.
+// readEach reads each file in its own goroutine.
 func readEach(ctx context.Context, files []*os.File, sink func(i int, chunk []byte)) {
 	defer context.AfterFunc(ctx, func() { stopWaiting(files) })()
 	var wg sync.WaitGroup

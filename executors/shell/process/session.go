@@ -9,8 +9,8 @@ import (
 const grace = 300 * time.Millisecond
 
 // endSession ends the processes of the session that pid leads: first with SIGTERM,
-// then with SIGKILL. The program may be gone already. Its pid stays reserved as long
-// as its session has members, and is not reused at once after that.
+// then with SIGKILL. The program may have exited already. Its pid stays reserved as
+// long as its session has members, and is not reused immediately after that.
 func endSession(pid int) {
 	if !signalSession(pid, 0) {
 		return

@@ -18,8 +18,8 @@ func ownSession() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// helperSession puts a helper into a session of its own, which signals to the group of
-// this process do not reach.
+// helperSession puts a helper into its own session, which signals to the group of this
+// process do not reach.
 func helperSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 // dropPtrace drops CAP_SYS_PTRACE from this thread and the programs that it starts.

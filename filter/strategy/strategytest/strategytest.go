@@ -34,7 +34,7 @@ func Check(t *testing.T, s strategy.Strategy, body string) {
 	}
 }
 
-// Pass returns a text after one strategy. The text stays as it is if it would
+// Pass returns a text after one strategy. The text stays unchanged if it would
 // not get shorter.
 func Pass(t testing.TB, s strategy.Strategy, run strategy.Run, body string) string {
 	t.Helper()

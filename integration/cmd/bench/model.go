@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// model is a server of Chat Completions on loopback. It answers at once: with
-// the calls that were set, then with a short text.
+// model is a server of Chat Completions on loopback. It answers immediately:
+// with the calls that were set, then with a short text.
 type model struct {
 	base string // its base_url
 	quit func() error
@@ -46,7 +46,7 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	_, _ = io.Copy(io.Discard, r.Body) // an agent that is gone is noticed on its pipes
+	_, _ = io.Copy(io.Discard, r.Body) // an agent that has exited is noticed on its pipes
 	w.Header().Set("Content-Type", "text/event-stream")
 	_, _ = io.WriteString(w, m.next())
 }

@@ -3,7 +3,7 @@
 // describe the command and limit the tools of the turn.
 //
 // Start with [New]. [Set.Commands] lists the commands for the client, and [Set.Expand]
-// returns the prompt of one. The files are read anew each time, within limits.
+// returns the prompt of one. The files are read again each time, within limits.
 //
 // Files are the user's or a repository's. One of a repository is used only after the user
 // has approved exactly its text; before that, only its name is shown. No command grants a

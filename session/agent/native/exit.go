@@ -39,7 +39,7 @@ type Option struct {
 	mode string // the mode after this choice; empty means no change
 }
 
-// keepPlanning is the option that leaves the mode as it is.
+// keepPlanning is the option that leaves the mode unchanged.
 var keepPlanning = Option{Kind: "reject_once", Name: "Keep planning"}
 
 // options returns the choices; without a mode to change to there is only one.

@@ -5,8 +5,8 @@
 // Start with [System], and with [Read] for its input from the project. The
 // prompt is the same for all turns of a conversation, so that the provider can
 // cache it. A changing fact, such as the mode, is written in front of a user's
-// prompt ([Mode]). Text from the project is limited and stands in an element
-// that it cannot end.
+// prompt ([Mode]). Text from the project is limited and is enclosed in an
+// element that it cannot end.
 //
 // Why no text/template? It calls methods by name, so the linker must keep every
 // exported method of every type: the binary would grow by 15 MiB.

@@ -119,8 +119,8 @@ func (s *Set) subject(skill Skill, keep string) (subject approval.Subject, c con
 	}, c, err
 }
 
-// readApproved reads a skill anew, with the text of one of its files; more reports that the file
-// is longer. It asks a user who has not decided about the skill in this form, and returns
+// readApproved reads a skill again, with the text of one of its files; more reports that the
+// file is longer. It asks a user who has not decided about the skill in this form, and returns
 // an error unless the user approves it.
 func (s *Set) readApproved(ctx context.Context, name, file string) (skill Skill, text []byte, more bool, err error) {
 	if skill, err = s.find(name); err != nil {

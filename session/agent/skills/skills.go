@@ -7,7 +7,7 @@
 // [Set.Usable] the skills for the system prompt.
 //
 // Skills are the user's or a repository's. One of a repository may be used only after the
-// user has approved exactly its files; each use compares them anew. The tool invoke_skill
+// user has approved exactly its files; each use compares them again. The tool invoke_skill
 // runs a skill in an inner turn: with the tools that it allows itself, and with the secrets
 // that it names. No skill grants a permission. A skill that cannot be used does not affect
 // the others. No file is opened without limits, and no use blocks on one.

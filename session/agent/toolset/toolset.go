@@ -11,10 +11,10 @@
 // tools pass unchanged.
 //
 // Why does a tool that was not chosen still run when the model calls it? The
-// filter saves tokens and is no gate: a model that found the tool in a result
-// or a file is right. A tool that depends on another one does not run, since
-// the user's own rule demands it. Nor does one of an MCP server that was left out:
-// its parameters would be a guess, so it is offered first.
+// filter saves tokens and is not a gate: a model that found the tool in a result
+// or a file is right. A tool that depends on another one does not run, since the
+// user's own rule demands it. Nor does one of an MCP server that was left out: its
+// parameters would be a guess, so it is offered first.
 package toolset
 
 import (

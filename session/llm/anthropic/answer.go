@@ -235,7 +235,7 @@ func (a *answerReader) stopReason() llm.StopReason {
 	if r, ok := wire.StopReasons[a.stop]; ok {
 		return r
 	}
-	if a.callCount > 0 { // calls need results, whatever the reason
+	if a.callCount > 0 { // calls need results, regardless of the reason
 		return llm.StopTools
 	}
 	return llm.StopEnd

@@ -159,7 +159,7 @@ func (c *Model) open(ctx context.Context, req llm.Request) (*http.Response, erro
 	res, err := c.post(ctx, req, messages)
 	// A signed thought is refused when anything before it has changed, such as
 	// the system prompt, or when the key belongs to another account. The
-	// conversation goes on without the old thoughts then.
+	// conversation continues without the old thoughts then.
 	// https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
 	if refusesThoughts(err) {
 		if bare, had := llm.WithoutOpaque(messages); had {

@@ -2,8 +2,8 @@
 // model, and continues an answer that broke off.
 //
 // Start with [New]. It promises that each wait and each change of the model is an
-// event, that no text is sent twice, and that a cancel ends a wait at once. It decides
-// by the [llm.Error] alone, whatever the protocol or provider.
+// event, that no text is sent twice, and that a cancel ends a wait immediately. It
+// decides by the [llm.Error] alone, whatever the protocol or provider.
 package failover
 
 import (

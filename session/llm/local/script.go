@@ -35,7 +35,7 @@ import (
 // A blank line ends a model call; wait, error and stop must be its last event.
 // A call without any of them stops with tools if it has a tool call, else with
 // end. Each Stream takes the next model call, in the order in which they begin;
-// every session has a Script of its own.
+// every session has its own Script.
 type Script struct {
 	// As configured; Provider is "script" by default.
 	Provider      string

@@ -156,7 +156,7 @@ func Hint(t llm.Tool) string {
 }
 
 // NeedsNoJSON reports whether a person can call a tool without JSON: it needs nothing, or
-// one text that is no id.
+// one text that is not an id.
 func NeedsNoJSON(t llm.Tool) bool {
 	params := textcalls.Params(t)
 	short := shortParam(params)

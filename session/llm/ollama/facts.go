@@ -52,7 +52,7 @@ func (f modelFacts) windowFor(want int) int {
 }
 
 // serverFacts are shared by all models of one name at one address, since each session
-// has a Model of its own.
+// has its own Model.
 type serverFacts struct {
 	begin  sync.Once
 	asking chan struct{} // held while asking the server; made by begin

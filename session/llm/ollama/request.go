@@ -122,7 +122,7 @@ func (o *Model) message(calls *callNames, m llm.Message) []byte {
 	return wire.Elements(userMessages(m.Blocks, calls))
 }
 
-// userMessages encodes a user's message. Each result of a tool is a message of its own.
+// userMessages encodes a user's message. Each result of a tool is a separate message.
 func userMessages(blocks []llm.Block, calls *callNames) (out []chatMessage) {
 	message := chatMessage{Role: "user"}
 	for _, b := range llm.ImagesAfterResults(blocks) {

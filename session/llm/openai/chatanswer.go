@@ -261,7 +261,7 @@ func (a *chatReader) complete(emit func(llm.Event) bool) error {
 	}
 	switch {
 	case ok:
-	case len(calls) > 0: // calls need results, whatever the reason
+	case len(calls) > 0: // calls need results, regardless of the reason
 		reason = llm.StopTools
 	default:
 		reason = llm.StopEnd

@@ -192,7 +192,7 @@ func (d dialect) chatMessage(ids *wire.IDs, m llm.Message) []byte {
 // user's next message.
 const noAnswer = "[interrupted]"
 
-// userMessages encodes a user's message: each result is a message of its own, before
+// userMessages encodes a user's message: each result is a separate message, before
 // the user's text and the images.
 func (d dialect) userMessages(blocks []llm.Block, ids *wire.IDs) []chatMessage {
 	var out []chatMessage

@@ -3,7 +3,7 @@
 //
 // Start with [New]. It promises to send no feature twice that a server has refused,
 // and that nothing is stored at the provider. It makes one attempt at each request,
-// but repeats it at once without a refused feature.
+// but immediately repeats it without a refused feature.
 package openai
 
 import (

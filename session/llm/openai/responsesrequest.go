@@ -115,7 +115,7 @@ func (d dialect) inputItems(ids *wire.IDs, m llm.Message) []byte {
 	return wire.Elements(replyItems(m.Blocks, ids))
 }
 
-// replyItems encodes a user's message: each result is an item of its own.
+// replyItems encodes a user's message: each result is a separate item.
 func replyItems(blocks []llm.Block, ids *wire.IDs) []inputItem {
 	var items []inputItem
 	var parts []inputPart

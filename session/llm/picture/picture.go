@@ -32,7 +32,7 @@ const (
 	// maxMemory bounds the pixels of an image that is decoded, in bytes: a photo of 22
 	// megapixels, or a screenshot of 16.
 	maxMemory = 64 << 20
-	// maxBytes bounds an image that is sent as it is.
+	// maxBytes bounds an image that is sent unchanged.
 	maxBytes = 1 << 20
 	quality  = 85 // of a JPEG
 )
@@ -53,8 +53,8 @@ var formats = map[string]format{
 // decoding is held while an image is in memory.
 var decoding sync.Mutex
 
-// Fit returns an image with sides of at most MaxSide pixels. A small image stays as it
-// is. An error says why no model can see the image.
+// Fit returns an image with sides of at most MaxSide pixels. A small image stays
+// unchanged. An error says why no model can see the image.
 func Fit(i llm.Image) (llm.Image, error) {
 	f, ok := formats[i.MIME]
 	if !ok {

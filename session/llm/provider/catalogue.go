@@ -28,9 +28,9 @@ const (
 )
 
 // Catalogue keeps the models that the providers list, as this process or an earlier one
-// received them. No call waits for a provider: known lists are returned at once, and
-// old ones are requested again in the background. A provider that fails keeps its last
-// list.
+// received them. No call waits for a provider: known lists are returned immediately,
+// and old ones are requested again in the background. A provider that fails keeps its
+// last list.
 //
 // The exported fields must not change once it is used. A nil Catalogue returns the
 // models of [Models], and sends no requests.

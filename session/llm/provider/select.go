@@ -36,8 +36,8 @@ const (
 // order, if ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY is set; else Ollama if
 // OLLAMA_HOST is set; else local.Direct.
 //
-// It does not connect. A missing key is no error here: [llm.Ready] and the model's
-// Stream report it. Both call getenv again, so a later key takes effect.
+// It does not connect. A missing key is not an error here: [llm.Ready] and the
+// model's Stream report it. Both call getenv again, so a later key takes effect.
 //
 // The model handles failures as cfg.Retry and cfg.Fallback say, and reports that by
 // events; see package failover. Memory may be nil.

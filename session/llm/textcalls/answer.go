@@ -163,7 +163,7 @@ func (a *answerReader) stop(reason llm.StopReason) {
 	a.finish()
 	if reason == llm.StopEnd || reason == llm.StopTools {
 		reason = llm.StopEnd
-		if a.calls > 0 { // calls need results, whatever the reason
+		if a.calls > 0 { // calls need results, regardless of the reason
 			reason = llm.StopTools
 		}
 	}

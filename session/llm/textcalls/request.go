@@ -15,8 +15,8 @@ import (
 //go:embed text.md
 var howToCall string
 
-// requestInText rewrites a request for a model without tools of its own: tools go into
-// the system prompt, calls and results of the history into the text.
+// requestInText rewrites a request for a model without native tool calls: tools go
+// into the system prompt, calls and results of the history into the text.
 func requestInText(req llm.Request) llm.Request {
 	req.Messages = messagesInText(llm.Repair(req.Messages), grammar{req.Tools})
 	if len(req.Tools) > 0 {

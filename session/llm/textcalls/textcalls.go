@@ -21,7 +21,7 @@ import (
 )
 
 // Wrap returns a model that calls tools in the text of its answers, for models without
-// tools of their own. The tools are described in the system prompt. Calls and results
+// native tool calls. The tools are described in the system prompt. Calls and results
 // of the history become text, and blocks as [Find] describes them become calls.
 //
 // Only answers are searched for calls, never messages: a file with a block cannot call
@@ -51,7 +51,7 @@ func (t *wrapped) Unwrap() llm.Model { return t.Model }
 // CallsInText is true.
 func (t *wrapped) CallsInText() bool { return true }
 
-// Stream asks the model without tools of its own.
+// Stream asks the model without native tool calls.
 func (t *wrapped) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
 		a := newAnswerReader(req)
@@ -71,8 +71,8 @@ func (t *wrapped) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Eve
 	}
 }
 
-// Auto returns a model that may lack tools of its own. It is asked with tools until it
-// refuses them, and from then on as [Wrap] does. Refused keeps the refusal, so that
+// Auto returns a model that may lack native tool calls. It is asked with tools until
+// it refuses them, and from then on as [Wrap] does. Refused keeps the refusal, so that
 // several models can share it.
 func Auto(m llm.Model, refused *atomic.Bool) llm.Model { return &autoWrapped{m, refused} }
 

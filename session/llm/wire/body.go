@@ -11,7 +11,7 @@ import (
 // one piece. Parts may share memory with other bodies; they are not changed.
 type Body [][]byte
 
-// Reader returns a reader of the whole body. Each has a position of its own.
+// Reader returns a reader of the whole body. Each has its own position.
 func (b Body) Reader() io.ReadCloser { return &bodyReader{slices.Clone(net.Buffers(b))} }
 
 // bodyReader reads the rest of a body.

@@ -6,7 +6,7 @@ import (
 
 // Memory keeps the facts that the process has learned about servers and their models,
 // so that no session asks for them again. The zero value is empty and ready for use,
-// also concurrently.
+// even concurrently.
 type Memory struct{ entries sync.Map }
 
 type memoryKey[T any] struct{ address, model string }

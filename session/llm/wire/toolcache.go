@@ -9,7 +9,7 @@ import (
 
 // ToolCache keeps a value made from the tools of the last request to a model, since most
 // conversations offer the same ones. It is kept in a [Memory]. The zero value is empty
-// and ready for use, also concurrently.
+// and ready for use, even concurrently.
 type ToolCache[T any] struct{ made atomic.Pointer[cachedFor[T]] }
 
 type cachedFor[T any] struct {

@@ -7,8 +7,8 @@ import (
 )
 
 // tooLongKinds and tooLongWords identify the errors of servers for a request that
-// exceeds the model's context window. Few have a code of their own; others are
-// known by a part of the message, in lower case.
+// exceeds the model's context window. Few have their own code; others are known
+// by a part of the message, in lower case.
 //
 //	https://platform.claude.com/docs/en/build-with-claude/context-windows
 //	https://platform.openai.com/docs/guides/error-codes

@@ -252,8 +252,8 @@ type Field struct {
 	Type  reflect.Type
 }
 
-// Fields returns the keys of a struct in order. An embedded struct without a
-// name of its own adds its keys to the same table.
+// Fields returns the keys of a struct in order. An embedded struct without its
+// own name adds its keys to the same table.
 func Fields(t reflect.Type) []Field {
 	var fields []Field
 	for i := range t.NumField() {

@@ -9,8 +9,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/layout"
 )
 
-// maxDepth limits markup inside markup. Deeper markup stays as it is, so that the time is
-// proportional to the length of the text.
+// maxDepth limits markup inside markup. Deeper markup stays unchanged, so that the time
+// is proportional to the length of the text.
 const maxDepth = 8
 
 // inline lays out the text of a block in a style: code, emphasis, links and escapes.

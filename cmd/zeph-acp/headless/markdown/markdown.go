@@ -2,10 +2,10 @@
 // streams.
 //
 // Start with [New], call Line with each line of the source and End after the last. Both
-// return the rows that are complete. A heading, a line of code and a list item appear at
-// once; a paragraph when it ends, and a table as a whole. The package reads the Markdown that
-// models write: headings, lists, code, quotes, tables, links and emphasis. Other markup
-// stays as it is, HTML too. No text is lost.
+// return the rows that are complete. A heading, a line of code and a list item appear
+// immediately; a paragraph when it ends, and a table as a whole. The package reads the
+// Markdown that models write: headings, lists, code, quotes, tables, links and emphasis.
+// Other markup stays unchanged, HTML too. No text is lost.
 //
 // Why a parser of our own? Those for HTML need the whole document, and build tables at the
 // start of the process, which every other command would pay for.

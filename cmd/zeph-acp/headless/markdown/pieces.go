@@ -12,7 +12,7 @@ type Piece struct {
 }
 
 // Pieces returns the pieces of a paragraph, a heading or a cell. The address of a link is a
-// piece of its own after the link's text.
+// separate piece after the link's text.
 func Pieces(text string) []Piece { return pieces(inline(text, "")) }
 
 // Cells returns the pieces of the cells of a table's line.

@@ -89,8 +89,8 @@ func billOfMaterials(s source, t target, info *debug.BuildInfo, binary []byte) (
 	return indented(b)
 }
 
-// library returns the component of a module. sum is its hash in go.sum, which is no hash
-// of one file and therefore a property.
+// library returns the component of a module. sum is its hash in go.sum, which is not the
+// hash of one file and therefore a property.
 func library(path, version, sum string) component {
 	c := component{Type: "library", Ref: purl(path, version), Name: path, Version: version, URL: purl(path, version)}
 	if sum != "" {
