@@ -24,8 +24,10 @@ func TestRefused(t *testing.T) {
 			w.WriteHeader(status)
 		})
 		res := get(t, c, "https://example.com/")
-		if res.Category() != want.category || res.Failure.RetryAfter != want.after {
-			t.Errorf("%d: %+v", status, res.Failure)
+		if res.Failure == nil {
+			t.Errorf("status %d: got %s, want a failure", status, res.ForModel())
+		} else if res.Failure.Category != want.category || res.Failure.RetryAfter != want.after {
+			t.Errorf("status %d: got %s after %s, want %s after %s", status, res.Failure.Category, res.Failure.RetryAfter, want.category, want.after)
 		}
 	}
 }

@@ -58,15 +58,12 @@ func TestHostileURLs(t *testing.T) {
 	seen := map[string]bool{}
 	for _, raw := range hostile {
 		if seen[raw] {
-			t.Errorf("%q is there twice", raw)
+			t.Errorf("hostile contains %q twice", raw)
 		}
 		seen[raw] = true
 		res := get(t, c, raw)
 		if res.Category() != executors.PolicyBlocked && res.Category() != executors.InvalidParameters {
-			t.Errorf("%q: %s", raw, res.ForModel())
-		}
-		if res := get(t, c, raw); !res.Failed {
-			t.Errorf("Get gets %q", raw)
+			t.Errorf("fetch(%q): got %s, want a refusal", raw, res.ForModel())
 		}
 	}
 	if len(in.looked)+len(in.dialed) > 0 {
@@ -83,7 +80,7 @@ func TestHostileRedirects(t *testing.T) {
 	})
 	for _, to = range hostile {
 		if res := get(t, c, "https://example.com/"); !res.Failed {
-			t.Errorf("%q: %s", to, res.ForModel())
+			t.Errorf("a redirect to %q: got %s, want a failure", to, res.ForModel())
 		}
 	}
 	for i, name := range in.looked {
@@ -122,7 +119,7 @@ func TestTarget(t *testing.T) {
 	} {
 		u, err := c.Target(raw)
 		if err != nil || u.String() != want {
-			t.Errorf("%q: %v, %v, want %s", raw, u, err, want)
+			t.Errorf("Target(%q): got %v, %v, want %s", raw, u, err, want)
 		}
 	}
 }
@@ -149,7 +146,7 @@ func TestDomains(t *testing.T) {
 			}
 			for _, h := range strings.Fields(tt.yes) {
 				if _, err := c.Target("https://" + h + "/"); err != nil {
-					t.Errorf("%s: %v", h, err)
+					t.Errorf("%s is refused: %v", h, err)
 				}
 			}
 			for _, h := range strings.Fields(tt.no) {
@@ -171,7 +168,7 @@ func TestUnfitAddress(t *testing.T) {
 		"2001:4:112::1": false, "2620:4f:8000::1": false, "::2": false, "8000::1": false, "fe80::1%eth0": false, "2606:4700::1%eth0": false,
 	} {
 		if why := addressProblem(netip.MustParseAddr(addr), near); (why == "") != public {
-			t.Errorf("%s: %q, want public %t", addr, why, public)
+			t.Errorf("addressProblem(%s) = %q, want public %t", addr, why, public)
 		}
 	}
 	for _, s := range specialBlocks {
@@ -199,17 +196,17 @@ func TestConfig(t *testing.T) {
 	bad := Config{MaxBodyBytes: 1 << 30, MaxOutputChars: 10, AllowedDomains: []string{"https://example.com"}, DeniedDomains: []string{"*.*.com"}}
 	for _, key := range []string{"timeout", "max_body_bytes", "max_output_chars", "allowed_domains", "denied_domains"} {
 		if bad.Validate()[key] == "" {
-			t.Errorf("%s passes", key)
+			t.Errorf("Validate accepts a wrong %s", key)
 		}
 	}
 	all := func(string) bool { return true }
 	keys := tighten.New(all)
 	got, ignored := Defaults().Tighten(Config{Timeout: 5, MaxBodyBytes: 2 << 20, MaxOutputChars: 1000, DeniedDomains: []string{"a.com"}}, keys), keys.Ignored()
 	if diff := cmp.Diff([]string{"max_body_bytes", "allowed_domains"}, ignored); diff != "" {
-		t.Error(diff)
+		t.Errorf("ignored keys (-want +got)\n%s", diff)
 	}
 	if got.Timeout != 5 || got.MaxBodyBytes != 1<<20 || got.MaxOutputChars != 1000 || len(got.DeniedDomains) != 1 {
-		t.Errorf("%+v", got)
+		t.Errorf("tightened: %+v", got)
 	}
 }
 
@@ -251,15 +248,15 @@ func TestDialPublic(t *testing.T) {
 	for _, address := range []string{"127.0.0.1:80", "[::1]:80", "10.0.0.1:443", "localhost:80", "169.254.169.254:80", "printer.local:80", "127.1:80"} {
 		conn, err := DialPublic(t.Context(), "tcp", address)
 		if f, ok := errors.AsType[*executors.Failure](err); !ok || f.Category != executors.PolicyBlocked {
-			t.Errorf("%s: %v", address, err)
+			t.Errorf("DialPublic(%s): got error %v, want category %s", address, err, executors.PolicyBlocked)
 		}
 		if conn != nil {
 			conn.Close()
 		}
 	}
-	for name, want := range map[string]bool{"example.com": true, "1.1.1.1": true, "127.0.0.1": false, "localhost": false, "10.1.2.3": false, "nas": false} {
-		if IsPublic(name) != want {
-			t.Errorf("IsPublic(%s) = %t", name, !want)
+	for host, want := range map[string]bool{"example.com": true, "1.1.1.1": true, "127.0.0.1": false, "localhost": false, "10.1.2.3": false, "nas": false} {
+		if got := IsPublic(host); got != want {
+			t.Errorf("IsPublic(%s) = %t, want %t", host, got, want)
 		}
 	}
 }

@@ -66,6 +66,7 @@ func online(t testing.TB, handler http.HandlerFunc) (*Client, *internet) {
 	}}, in
 }
 
+// offline returns a client that must not reach its internet.
 func offline(t testing.TB) (*Client, *internet) {
 	return online(t, func(http.ResponseWriter, *http.Request) { t.Error("the server was asked") })
 }
@@ -89,11 +90,13 @@ func do(t testing.TB, c *Client, tool string, input any) executors.Result {
 	return res
 }
 
+// get fetches a URL as a call of the model does.
 func get(t testing.TB, c *Client, url string) executors.Result {
 	t.Helper()
 	return do(t, c, "fetch", map[string]any{"url": url})
 }
 
+// write answers with a header, one field per line, and a body.
 func write(header, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		for _, line := range strings.Split(header, "\n") {
@@ -130,7 +133,9 @@ func TestFetch(t *testing.T) {
 		"broken utf-8":        {"Content-Type: text/plain; charset=utf-8", "a\xffb", "a\uFFFDb"},
 		"unknown charset":     {"Content-Type: text/plain; charset=klingon", "abc", "abc"},
 		"no type, html":       {"Content-Type: ", "<!DOCTYPE html><p>hi", "hi"},
-		"too deep for a tree": {"Content-Type: text/html", strings.Repeat("<div>", 600) + "deep <script>no</script>", "deep"},
+		"too deep for a tree": {"Content-Type: text/html", strings.Repeat("<div>", 600) + "one <b>bold</b> <span>word</span><p>next</p><style>no</style><script>no</script>", "one bold word\nnext"},
+		"a list too deep":     {"Content-Type: text/html", strings.Repeat("<ul><li>", maxBlocks) + "last<ul><li>deeper", "- " + strings.Repeat("- ", maxBlocks-1) + "last\n" + strings.Repeat("  ", maxBlocks) + "\n" + strings.Repeat("  ", maxBlocks) + "deeper"},
+		"a long link":         {"Content-Type: text/html", "<a href=/" + strings.Repeat("x", maxAttribute) + ">y</a>", "y"},
 		"no text":             {"Content-Type: text/html", "<script>x</script>", "(the page has no text)"},
 		"nothing":             {"Content-Type: text/plain", "", "(the page has no text)"},
 	} {
@@ -141,7 +146,7 @@ func TestFetch(t *testing.T) {
 				t.Errorf("got %q\nwant %q", res.ForModel(), tt.want)
 			}
 			if len(in.dialed) != 1 || in.dialed[0] != "93.184.215.14:443" {
-				t.Errorf("dialed %q", in.dialed)
+				t.Errorf("dialed %q, want only 93.184.215.14:443", in.dialed)
 			}
 		})
 	}
@@ -190,6 +195,21 @@ func TestScrape(t *testing.T) {
 	}
 }
 
+// Pseudo-classes are refused on a page where each element has so many siblings that they
+// would take minutes.
+func TestCostlyPseudoClasses(t *testing.T) {
+	c, _ := online(t, write("Content-Type: text/html", "<div>"+strings.Repeat("<p>x", 10_000)))
+	scrape := func(selector string) executors.Result {
+		return do(t, c, "web_scrape", map[string]any{"url": "https://example.com/", "select": selector, "limit": 1})
+	}
+	if res := scrape("p:nth-last-child(2n)"); !res.Failed || !strings.Contains(res.ForModel(), "too large for them") {
+		t.Errorf("got %s, want a failure with %q", res.ForModel(), "too large for them")
+	}
+	if res := scrape("p"); res.Failed {
+		t.Errorf("without pseudo-classes: got %s, want success", res.ForModel())
+	}
+}
+
 func TestUnfitScrape(t *testing.T) {
 	c, in := offline(t)
 	for name, input := range map[string]map[string]any{
@@ -217,11 +237,11 @@ func TestUnfitScrape(t *testing.T) {
 	} {
 		input["url"] = "https://example.com/"
 		if res := do(t, c, "web_scrape", input); !res.Failed || !res.Category().Quality() {
-			t.Errorf("%s: %s", name, res.ForModel())
+			t.Errorf("%s: web_scrape(%v): got %s, want a failure for its input", name, input, res.ForModel())
 		}
 	}
 	if len(in.looked) > 0 {
-		t.Errorf("looked up %q", in.looked)
+		t.Errorf("looked up %q before the input was checked", in.looked)
 	}
 }
 
@@ -251,7 +271,8 @@ func TestRefusedAnswers(t *testing.T) {
 		"pdf":           {write("Content-Type: application/pdf; x", "x"), executors.PermanentFailure, "application/pdf"},
 		"bytes":         {write("Content-Type: application/octet-stream", "x"), executors.PermanentFailure, "octet-stream"},
 		"no type":       {write("Content-Type: ", "\x89PNG\r\n\x1a\n\x00"), executors.PermanentFailure, "binary"},
-		"zeros":         {write("Content-Type: text/plain", "a\x00b"), executors.PermanentFailure, "binary"},
+		"a zero first":  {write("Content-Type: text/plain", "\x00ab"), executors.PermanentFailure, "binary"},
+		"a zero":        {write("Content-Type: text/plain", "a\x00b"), executors.PermanentFailure, "binary"},
 		"large":         {write("Content-Type: text/plain", strings.Repeat("x", 1<<20+1)), executors.PermanentFailure, "larger than 1048576 bytes"},
 		"large said":    {write("Content-Type: text/plain\nContent-Length: 2000000", ""), executors.PermanentFailure, "larger"},
 		"bomb":          {bomb(50 << 20), executors.PermanentFailure, "larger than 1048576 bytes"},
@@ -303,7 +324,7 @@ func TestLookup(t *testing.T) {
 			in.names["example.com."], in.errs["example.com."] = tt.addrs, tt.err
 			res := get(t, c, "https://example.com./")
 			if res.Category() != tt.category || (len(in.dialed) > 0) != tt.dialed || len(in.looked) != 1 {
-				t.Errorf("got %s; looked up %q, dialed %q", res.ForModel(), in.looked, in.dialed)
+				t.Errorf("got %s, looked up %q, dialed %q; want category %q, one lookup, dialed %t", res.ForModel(), in.looked, in.dialed, tt.category, tt.dialed)
 			}
 		})
 	}
@@ -319,10 +340,10 @@ func TestRebinding(t *testing.T) {
 		return lookup(ctx, name)
 	}
 	if res := get(t, c, "https://example.com/"); res.ForModel() != "hi" || len(in.looked) != 1 || in.dialed[0] != "93.184.215.14:443" {
-		t.Errorf("%s; looked up %q, dialed %q", res.ForModel(), in.looked, in.dialed)
+		t.Errorf("the first fetch: got %s, looked up %q, dialed %q; want the page after one lookup", res.ForModel(), in.looked, in.dialed)
 	}
 	if res := get(t, c, "https://example.com/"); res.Category() != executors.PolicyBlocked || len(in.dialed) != 1 {
-		t.Errorf("%s; dialed %q", res.ForModel(), in.dialed)
+		t.Errorf("the second fetch: got %s, dialed %q; want %s and no further connection", res.ForModel(), in.dialed, executors.PolicyBlocked)
 	}
 }
 
@@ -339,7 +360,7 @@ func TestDialerChecks(t *testing.T) {
 		t.Fatal("dialed loopback")
 	}
 	if f, ok := errors.AsType[*executors.Failure](err); !ok || f.Category != executors.PolicyBlocked {
-		t.Errorf("%v", err)
+		t.Errorf("dial(%s): got %v, want a failure of category %s", l.Addr(), err, executors.PolicyBlocked)
 	}
 }
 
@@ -355,7 +376,7 @@ func TestNextAddress(t *testing.T) {
 		return dial(ctx, a)
 	}
 	if res := get(t, c, "https://example.com:8443/"); res.ForModel() != "hi" || in.dialed[0] != "93.184.215.14:8443" {
-		t.Errorf("%s %q", res.ForModel(), in.dialed)
+		t.Errorf("got %s, dialed %q; want the page from 93.184.215.14:8443", res.ForModel(), in.dialed)
 	}
 }
 
@@ -384,16 +405,16 @@ func TestRequest(t *testing.T) {
 		t.Fatalf("got %s, %v, want success and %v", res.ForModel(), len(got), 2)
 	}
 	if uri := got[0].RequestURI; uri != "/a?q=%C3%A9&r=%22" || got[0].Host != "example.com" || got[1].Host != "www.example.com" {
-		t.Errorf("%q %q %q", uri, got[0].Host, got[1].Host)
+		t.Errorf("requested %q of %q, then of %q", uri, got[0].Host, got[1].Host)
 	}
 	for _, r := range got {
 		for _, h := range []string{"Cookie", "Referer", "Authorization"} {
 			if r.Header.Get(h) != "" {
-				t.Errorf("%s: %s", h, r.Header.Get(h))
+				t.Errorf("the request has the header %s: %s", h, r.Header.Get(h))
 			}
 		}
 		if !strings.HasPrefix(r.UserAgent(), "zeph-acp ") || r.ProtoMajor != 1 {
-			t.Errorf("%s %s", r.UserAgent(), r.Proto)
+			t.Errorf("the request is by %q over %s, want zeph-acp over HTTP/1", r.UserAgent(), r.Proto)
 		}
 	}
 }
@@ -476,7 +497,7 @@ func TestTimeout(t *testing.T) {
 	cancel(cause)
 	call := &executors.Call{Tool: "fetch", Input: json.RawMessage(`{"url":"https://example.com/"}`)}
 	if _, err := executors.Chain(tools(c)).Execute(ctx, call); !errors.Is(err, cause) {
-		t.Error(err)
+		t.Errorf("Execute after a cancel: got error %v, want %v", err, cause)
 	}
 }
 
@@ -487,12 +508,15 @@ func TestCut(t *testing.T) {
 	c, _ := online(t, write("Content-Type: text/plain", page))
 	c.Config.MaxOutputChars = 1000
 	res := get(t, c, "https://example.com/")
-	defer res.Full.Close()
 	if want := strings.Repeat("é line\n", 142) + "[… 6,007 of 7,000 characters cut …]"; res.ForModel() != want {
-		t.Errorf("%q", res.ForModel())
+		t.Errorf("got %q, want %q", res.ForModel(), want)
 	}
-	if res.Full == nil || res.Full.Window(0, res.Full.Size()) != page {
-		t.Error("the page is not kept")
+	if res.Full == nil {
+		t.Fatal("the page is not kept")
+	}
+	defer res.Full.Close()
+	if kept := res.Full.Window(0, res.Full.Size()); kept != page {
+		t.Errorf("%d bytes are kept, want all %d of the page", len(kept), len(page))
 	}
 }
 
@@ -541,10 +565,10 @@ func TestAdmit(t *testing.T) {
 			}
 			res, err := executors.Chain(tools(c)).Execute(t.Context(), call)
 			if err != nil || !strings.Contains(res.ForModel(), tt.want) || strings.Join(judged, ", ") != tt.judged {
-				t.Errorf("%q, %v, judged %q", res.ForModel(), err, judged)
+				t.Errorf("got %q, %v, judged %q; want %q in it, judged %q", res.ForModel(), err, judged, tt.want, tt.judged)
 			}
 			if cached := res.Valid != nil; cached != tt.cached {
-				t.Errorf("may be cached: %t", cached)
+				t.Errorf("may be cached: %t, want %t", cached, tt.cached)
 			}
 		})
 	}
@@ -557,7 +581,7 @@ func TestAsked(t *testing.T) {
 		"http://u:secret@10.0.0.1": false, "": false, "a\x00b": false, "mailto:u:secret@a": false,
 	} {
 		if got := shownURL(raw); (got == raw) != shown || strings.Contains(got, "secret") {
-			t.Errorf("%q is shown as %q", raw, got)
+			t.Errorf("shownURL(%q) = %q, want the URL itself: %t", raw, got, shown)
 		}
 	}
 }
